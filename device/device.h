@@ -1,0 +1,152 @@
+/*
+ * device.h - what can compile and run a program, seen from outside.
+ *
+ * A device is a worker process holding a PJRT plugin (host.c) or our performance model (sim.c); both
+ * answer the calls below. Programs are HloModuleProto bytes going in and small handles coming out.
+ *
+ * A call returns 0 when the device answered, and what it did with the program is the `outcome` in
+ * the result; it returns -1 with a sentence only when the environment is broken (no plugin, worker
+ * cannot be started). After crashed or timeout the worker has been started anew and all handles are
+ * gone: `generation` counts that; a call with a handle of an older generation is answered "crashed"
+ * at once, and the caller compiles again.
+ *
+ * One device is used by one thread; several devices may be open side by side.
+ */
+#ifndef DEVICE_DEVICE_H
+#define DEVICE_DEVICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/buf.h"
+#include "base/err.h"
+
+enum outcome {
+#define OUTCOME(id, ...) OUTCOME_##id,
+#include "schemas/outcome.def"
+#undef OUTCOME
+	OUTCOME_COUNT
+};
+const char *outcome_name(enum outcome o);
+
+enum cost_kind {
+#define COSTKIND(id, ...) COST_##id,
+#include "schemas/costkind.def"
+#undef COSTKIND
+	COST_KIND_COUNT
+};
+const char *cost_kind_name(enum cost_kind k);
+
+struct device_options {	     /* all zero is the default */
+	const char *backend; /* "cpu" (default), "sim", "cuda", "tpu", or a path to a plugin .so (tests) */
+	int core;	     /* 1 + the core to pin the worker to; 0: the least loaded */
+	double deadline;     /* seconds per request; 0: 120 */
+	uint64_t seed;	     /* of the inputs */
+	bool wait;	     /* for the device's lock instead of failing with a sentence */
+	const char *options; /* further compile options "name=value,...", or NULL */
+	const char *model;   /* sim: device description file, or NULL for the built-in */
+};
+
+struct device_info {
+	char backend[32];	/* "cpu", "sim" */
+	char platform[64];	/* what the plugin calls itself */
+	char version[160];	/* of plugin and its API */
+	char machine[160];	/* processor model, cores, kernel; for the environment's identity */
+	char compile_options[512]; /* what is used to apply a configuration */
+	enum cost_kind kind;
+	bool can_run;
+	int core;		/* pinned to, or -1 */
+};
+
+struct device;
+struct device *device_open(const struct device_options *o, struct err *err);
+void device_close(struct device *d); /* accepts NULL */
+const struct device_info *device_info(const struct device *d);
+uint32_t device_generation(const struct device *d); /* grows by one at each respawn */
+
+/* How to compile. */
+enum compile_how {
+	COMPILE_DEFAULT, /* all passes: the compiler's own decisions */
+	COMPILE_APPLIED, /* only the passes after fusion: our decisions (backend.def) */
+};
+enum compile_want {
+	WANT_OPTIMISED = 1,  /* the optimised HloModuleProto */
+	WANT_SERIALISED = 2, /* the executable's bytes, where the plugin can */
+	WANT_MEMORY = 4,     /* memory statistics and cost analysis */
+};
+
+struct compiled { /* all zero is empty; compiled_release frees the bufs, device_drop the handle */
+	enum outcome outcome;
+	char detail[512];     /* why not ok: the compiler's message, signal, tail of stderr */
+	int signal;	      /* of a crash, else 0 */
+	uint32_t handle;      /* 0: none */
+	uint32_t generation;
+	uint64_t hash;	      /* of the optimised module: equal means equal programs */
+	double seconds;	      /* of compiling */
+	uint64_t peak_bytes, code_bytes; /* WANT_MEMORY; 0 if unknown */
+	double flops, optimal_seconds;	 /* cost analysis; 0 if unknown */
+	struct buf optimised, serialised;
+};
+void compiled_release(struct compiled *c);
+
+/* `format` is "hlo" (HloModuleProto bytes) or "mlir". */
+int device_compile(struct device *d, enum compile_how how, const char *format, const void *p, size_t n,
+	unsigned want, struct compiled *out, struct err *err);
+int device_drop(struct device *d, struct compiled *c, struct err *err); /* forgets the handle */
+
+/*
+ * The module just before and just after the compiler's own fusion pass (and, for MLIR, what the
+ * program is before all optimisation in `initial`), from one compile. `after` may come back empty.
+ */
+struct extracted {
+	enum outcome outcome;
+	char detail[512];
+	double seconds;
+	struct buf initial, before, after;
+};
+int device_extract(struct device *d, const char *format, const void *p, size_t n, struct extracted *out,
+	struct err *err);
+void extracted_release(struct extracted *e);
+
+/* How exactly to measure; all zero is the default (measure.c has the numbers). */
+struct precision {
+	double target;	     /* stop when the standard error of the log ratio is below this; 0: 0.002 */
+	double max_seconds;  /* running time at most, all instances together; 0: 0.5 */
+	uint32_t min_pairs;  /* 0: 10 */
+	uint32_t instances;  /* loaded instances of each side; 0 or 1: one, with the prior for the rest */
+	double give_up;	     /* stop early when one side is this many times slower; 0: 1.5, negative: never */
+	bool raw;	     /* return raw times */
+};
+
+struct timing { /* all zero is empty */
+	enum outcome outcome;
+	char detail[512];
+	int signal;
+	enum cost_kind kind;
+	bool identical;		 /* same optimised module: equal without a run */
+	bool gave_up;		 /* one side was obviously slower: a bound, not a precise figure */
+	double seconds_a, seconds_b; /* typical run */
+	double ratio, ratio_se;	 /* log(b / a): includes what instances differ by */
+	double delta, delta_se;	 /* seconds: b - a */
+	uint32_t pairs, dropped, instances, batch;
+	double wall, inside;	 /* seconds the request took, and of those inside the plugin's execute */
+	struct buf raw;		 /* float pairs (seconds a, seconds b), if asked */
+};
+void timing_release(struct timing *t);
+int device_pair(struct device *d, const struct compiled *a, const struct compiled *b,
+	const struct precision *p, struct timing *out, struct err *err);
+/* One program alone: seconds_a and delta_se as its standard error. */
+int device_run(struct device *d, const struct compiled *a, const struct precision *p, struct timing *out,
+	struct err *err);
+
+/* Outputs of two programs on the same seeded inputs; infinities and NaN must agree in place. */
+struct comparison {
+	enum outcome outcome;
+	char detail[512];
+	double max_abs, max_rel; /* rel: |a - b| / (|a| + the output's mean magnitude) */
+	bool nan_differs;
+	uint64_t elements;
+};
+int device_compare(struct device *d, const struct compiled *a, const struct compiled *b,
+	struct comparison *out, struct err *err);
+
+#endif

@@ -1,0 +1,30 @@
+/*
+ * subject.h - the program under tuning: from a file name to a space.
+ *
+ * Opens whatever --graph names: HloModuleProto, HloProto, HLO text, StableHLO (lowered by the plugin),
+ * all also as .zst, a dump folder, or "toy:SITES:CHOICES:SEED". With a plugin, one compile gives the
+ * module before the fusion pass, which the space is built on, and the one after, from which the
+ * compiler's defaults are decoded. With `sim` or without a plugin the program is taken as it is, and
+ * the default is the greedy rule of graph/fusion.h.
+ */
+#ifndef DEVICE_SUBJECT_H
+#define DEVICE_SUBJECT_H
+
+#include "device/device.h"
+#include "graph/space.h"
+
+struct subject { /* all zero is empty */
+	char *name;	     /* file name without folders and endings */
+	struct buf original; /* HloModuleProto bytes as given (or lowered): what the user runs */
+	struct graph graph;  /* before fusion */
+	struct buf bytes;    /* ... its bytes, as the store keeps them */
+	struct space *space;
+	char decoded[400];   /* how the default decodes, one sentence */
+	double extract_seconds;
+};
+
+int subject_open(struct subject *s, const char *path, const char *space_kind, struct device *d,
+	struct err *err);
+void subject_release(struct subject *s);
+
+#endif
