@@ -115,6 +115,7 @@ struct precision {
 	uint32_t instances;  /* loaded instances of each side; 0 or 1: one, with the prior for the rest */
 	double give_up;	     /* stop early when one side is this many times slower; 0: 1.5, negative: never */
 	bool raw;	     /* return raw times */
+	bool even_identical; /* run also programs known to be the same (A/A tests) */
 };
 
 struct timing { /* all zero is empty */
@@ -122,7 +123,7 @@ struct timing { /* all zero is empty */
 	char detail[512];
 	int signal;
 	enum cost_kind kind;
-	bool identical;		 /* same optimised module: equal without a run */
+	bool identical;		 /* same optimised module: equal without a run (seconds are 0: not known) */
 	bool gave_up;		 /* one side was obviously slower: a bound, not a precise figure */
 	double seconds_a, seconds_b; /* typical run */
 	double ratio, ratio_se;	 /* log(b / a): includes what instances differ by */

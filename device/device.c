@@ -1,0 +1,178 @@
+/*
+ * device.c - one door for all kinds of device.
+ *
+ * Chooses the kind by the backend's name and passes calls on through its ops table. What every kind
+ * would have to do in the same way is done here once: emptying results, refusing handles that died
+ * with an earlier worker, and not running two programs the compiler made the same.
+ */
+#include <stdio.h>
+#include <string.h>
+#include "device/ops.h"
+
+static const char *const outcome_names[] = {
+#define OUTCOME(id, name, ...) name,
+#include "schemas/outcome.def"
+#undef OUTCOME
+};
+static const char *const cost_kind_names[] = {
+#define COSTKIND(id, name, ...) name,
+#include "schemas/costkind.def"
+#undef COSTKIND
+};
+
+const char *outcome_name(enum outcome o)
+{
+	BUG_ON((unsigned)o >= OUTCOME_COUNT);
+	return outcome_names[o];
+}
+
+const char *cost_kind_name(enum cost_kind k)
+{
+	BUG_ON((unsigned)k >= COST_KIND_COUNT);
+	return cost_kind_names[k];
+}
+
+/* Kinds that are no plugin; every other backend name is host.c's to judge. */
+static const struct {
+	const char *name;
+	struct device *(*open)(const struct device_options *o, struct err *err);
+} kinds[] = {
+	{"", host_open}, /* {"sim", sim_open} joins here */
+};
+
+struct device *device_open(const struct device_options *o, struct err *err)
+{
+	static const struct device_options dflt;
+	if (!o)
+		o = &dflt;
+	for (size_t i = 0; o->backend && i < sizeof kinds / sizeof *kinds; i++)
+		if (strcmp(o->backend, kinds[i].name) == 0)
+			return kinds[i].open(o, err);
+	return host_open(o, err);
+}
+
+void device_close(struct device *d)
+{
+	if (d)
+		d->ops->close(d);
+}
+
+const struct device_info *device_info(const struct device *d)
+{
+	return &d->info;
+}
+
+uint32_t device_generation(const struct device *d)
+{
+	return d->generation;
+}
+
+/* Is the program still in the device? If not, says so in detail. */
+static bool alive(const struct device *d, const struct compiled *c, char *detail, size_t n)
+{
+	if (c->handle && c->generation == d->generation)
+		return true;
+	snprintf(detail, n, c->handle ? "the program was lost when its worker died (generation %u, now %u)"
+				      : "the program was never compiled (generation %u, now %u)",
+		c->generation, d->generation);
+	return false;
+}
+
+int device_compile(struct device *d, enum compile_how how, const char *format, const void *p, size_t n,
+	unsigned want, struct compiled *out, struct err *err)
+{
+	*out = (struct compiled){0};
+	if (d->ops->compile(d, how, format, p, n, want, out, err) < 0) {
+		compiled_release(out);
+		return -1;
+	}
+	out->generation = d->generation;
+	return 0;
+}
+
+int device_drop(struct device *d, struct compiled *c, struct err *err)
+{
+	int rc = 0;
+	if (c->handle && c->generation == d->generation)
+		rc = d->ops->drop(d, c->handle, err);
+	c->handle = 0;
+	return rc;
+}
+
+void compiled_release(struct compiled *c)
+{
+	buf_release(&c->optimised);
+	buf_release(&c->serialised);
+}
+
+int device_extract(struct device *d, const char *format, const void *p, size_t n, struct extracted *out,
+	struct err *err)
+{
+	*out = (struct extracted){0};
+	if (d->ops->extract(d, format, p, n, out, err) < 0) {
+		extracted_release(out);
+		return -1;
+	}
+	return 0;
+}
+
+void extracted_release(struct extracted *e)
+{
+	buf_release(&e->initial);
+	buf_release(&e->before);
+	buf_release(&e->after);
+}
+
+void timing_release(struct timing *t)
+{
+	buf_release(&t->raw);
+}
+
+int device_pair(struct device *d, const struct compiled *a, const struct compiled *b,
+	const struct precision *p, struct timing *out, struct err *err)
+{
+	static const struct precision dflt;
+	if (!p)
+		p = &dflt;
+	*out = (struct timing){.kind = d->info.kind};
+	if (!alive(d, a, out->detail, sizeof out->detail) || !alive(d, b, out->detail, sizeof out->detail)) {
+		out->outcome = OUTCOME_CRASHED;
+		return 0;
+	}
+	if (a->hash && a->hash == b->hash && !p->even_identical) {
+		out->identical = true;
+		return 0;
+	}
+	if (d->ops->pair(d, a->handle, b->handle, p, out, err) < 0) {
+		timing_release(out);
+		return -1;
+	}
+	return 0;
+}
+
+int device_run(struct device *d, const struct compiled *a, const struct precision *p, struct timing *out,
+	struct err *err)
+{
+	static const struct precision dflt;
+	*out = (struct timing){.kind = d->info.kind};
+	if (!alive(d, a, out->detail, sizeof out->detail)) {
+		out->outcome = OUTCOME_CRASHED;
+		return 0;
+	}
+	if (d->ops->run(d, a->handle, p ? p : &dflt, out, err) < 0) {
+		timing_release(out);
+		return -1;
+	}
+	return 0;
+}
+
+int device_compare(struct device *d, const struct compiled *a, const struct compiled *b,
+	struct comparison *out, struct err *err)
+{
+	*out = (struct comparison){0};
+	if (!alive(d, a, out->detail, sizeof out->detail) || !alive(d, b, out->detail, sizeof out->detail)) {
+		out->outcome = OUTCOME_CRASHED;
+		return 0;
+	}
+	return d->ops->compare(d, a->handle, b->handle, out, err);
+}

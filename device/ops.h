@@ -1,0 +1,37 @@
+/*
+ * ops.h - what a kind of device implements; inside device/ only.
+ *
+ * A kind (host.c: a worker process with a plugin; sim.c: our model) embeds struct device as its
+ * first member and fills ops, info and generation. device.c dispatches, and answers by itself what
+ * is the same for all: results are emptied first, handles of an older generation are "crashed", and
+ * a pair of identical programs is equal without a run. So an op sees only live handles, and `out`
+ * all zero with outcome ok and the device's cost kind in it.
+ */
+#ifndef DEVICE_OPS_H
+#define DEVICE_OPS_H
+
+#include "device/device.h"
+
+struct device_ops {
+	void (*close)(struct device *d); /* frees d */
+	int (*compile)(struct device *d, enum compile_how how, const char *format, const void *p, size_t n,
+		unsigned want, struct compiled *out, struct err *err);
+	int (*drop)(struct device *d, uint32_t handle, struct err *err);
+	int (*extract)(struct device *d, const char *format, const void *p, size_t n, struct extracted *out,
+		struct err *err);
+	int (*pair)(struct device *d, uint32_t a, uint32_t b, const struct precision *p, struct timing *out,
+		struct err *err);
+	int (*run)(struct device *d, uint32_t a, const struct precision *p, struct timing *out, struct err *err);
+	int (*compare)(struct device *d, uint32_t a, uint32_t b, struct comparison *out, struct err *err);
+};
+
+struct device {
+	const struct device_ops *ops;
+	struct device_info info;
+	uint32_t generation; /* starts at 1 */
+};
+
+struct device *host_open(const struct device_options *o, struct err *err);
+struct device *sim_open(const struct device_options *o, struct err *err);
+
+#endif
