@@ -9,29 +9,6 @@
 #include <string.h>
 #include "device/ops.h"
 
-static const char *const outcome_names[] = {
-#define OUTCOME(id, name, ...) name,
-#include "schemas/outcome.def"
-#undef OUTCOME
-};
-static const char *const cost_kind_names[] = {
-#define COSTKIND(id, name, ...) name,
-#include "schemas/costkind.def"
-#undef COSTKIND
-};
-
-const char *outcome_name(enum outcome o)
-{
-	BUG_ON((unsigned)o >= OUTCOME_COUNT);
-	return outcome_names[o];
-}
-
-const char *cost_kind_name(enum cost_kind k)
-{
-	BUG_ON((unsigned)k >= COST_KIND_COUNT);
-	return cost_kind_names[k];
-}
-
 /* Kinds that are no plugin; every other backend name is host.c's to judge. */
 static const struct {
 	const char *name;

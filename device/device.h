@@ -19,22 +19,7 @@
 #include <stdint.h>
 #include "base/buf.h"
 #include "base/err.h"
-
-enum outcome {
-#define OUTCOME(id, ...) OUTCOME_##id,
-#include "schemas/outcome.def"
-#undef OUTCOME
-	OUTCOME_COUNT
-};
-const char *outcome_name(enum outcome o);
-
-enum cost_kind {
-#define COSTKIND(id, ...) COST_##id,
-#include "schemas/costkind.def"
-#undef COSTKIND
-	COST_KIND_COUNT
-};
-const char *cost_kind_name(enum cost_kind k);
+#include "base/outcome.h"
 
 struct device_options {	     /* all zero is the default */
 	const char *backend; /* "cpu" (default), "sim", "cuda", "tpu", or a path to a plugin .so (tests) */
