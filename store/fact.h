@@ -1,0 +1,89 @@
+/*
+ * fact.h - what runs refer to: environments, graphs, spaces; and the persistent cache of regions.
+ *
+ * The add functions look the thing up by its content and add it only if it is new, so they are
+ * called at every start. Ids are of this file only: hashes and uuids are what holds across files.
+ * Structs read back own their memory; release accepts an empty one.
+ */
+#ifndef STORE_FACT_H
+#define STORE_FACT_H
+
+#include "base/buf.h"
+#include "base/hash.h"
+#include "base/outcome.h"
+#include "store/db.h"
+
+/* What makes numbers comparable: a change in any of these is another environment. */
+struct environment {
+	const char *machine; /* processor model, cores, kernel: not the host's name */
+	const char *backend, *platform, *version, *compile_options;
+	enum cost_kind kind;
+};
+int store_environment(struct store *s, const struct environment *e, int64_t *id, struct err *err);
+
+struct graph_facts {
+	const char *name;
+	const void *bytes; /* HloModuleProto before fusion; for the toy its description */
+	size_t n_bytes;
+	uint32_t n_nodes, n_comps, n_edges;
+};
+int store_graph(struct store *s, const struct graph_facts *g, int64_t *id, struct err *err);
+
+struct space_facts {
+	int64_t graph;
+	const char *kind;	/* "fusion", "fusion/binary", "toy:..." */
+	const char *backend;
+	uint64_t hash;		/* of the site table, as the space computes it */
+	uint32_t n_sites, n_ties;
+	const uint8_t *choices; /* per site: how many */
+	const uint8_t *dflt;	/* per site: the default */
+	const uint32_t *node;	/* per site: its node; ascending */
+};
+int store_space(struct store *s, const struct space_facts *f, int64_t *id, struct err *err);
+
+struct stored_graph { /* all zero is empty */
+	int64_t id;
+	char *name;
+	struct digest hash; /* of the bytes */
+	struct buf bytes;   /* checked against the hash */
+	uint32_t n_nodes, n_comps, n_edges;
+};
+int store_get_graph(struct store *s, int64_t id, struct stored_graph *out, struct err *err);
+void stored_graph_release(struct stored_graph *g);
+
+struct stored_space { /* all zero is empty */
+	int64_t id, graph;
+	char *kind, *backend;
+	uint64_t hash;
+	uint32_t n_sites, n_ties;
+	uint8_t *choices, *dflt;
+	uint32_t *node;
+};
+int store_get_space(struct store *s, int64_t id, struct stored_space *out, struct err *err);
+void stored_space_release(struct stored_space *p);
+
+/*
+ * The region cache. A pair of small programs costs what it costs wherever it occurs, in this
+ * environment. Measuring one again adds a row; get returns the newest.
+ */
+struct region_cost {
+	double delta, se;	     /* seconds of b - seconds of a, of one execution */
+	double seconds_a, seconds_b;
+	enum outcome outcome;
+	enum cost_kind kind;
+	uint32_t pairs;
+};
+int store_region_get(struct store *s, int64_t environment, const uint64_t key[2],
+	struct region_cost *out, struct err *err); /* 1 found, 0 not, -1 */
+int store_region_put(struct store *s, int64_t environment, const uint64_t key[2],
+	const struct region_cost *c, struct err *err);
+
+/*
+ * Derived, by `store rebuild` (or store_rebuild) from the samples: sigma is the median magnitude of
+ * a space's advantages in an environment, what labels are divided by.
+ */
+int store_rebuild(struct store *s, struct err *err);
+/* 1 found, 0 not rebuilt since, or no samples; -1 */
+int store_sigma(struct store *s, int64_t space, int64_t environment, double *sigma, struct err *err);
+
+#endif
