@@ -1,5 +1,5 @@
 /*
- * json.h - writing JSON (commas, escapes, NaN as null), and reading one value of it.
+ * json.h - writing JSON: commas, escapes, NaN as null.
  *
  *	struct json j = {.out = &buf};
  *	json_object(&j, NULL); json_str(&j, "name", g->name); json_num(&j, "flops", f);

@@ -60,8 +60,8 @@ struct opt_program {
 };
 
 /*
- * Parses argv[1..]; the words that are no options are moved to the front of argv, their number goes
- * to *n_words. Strings point into argv. Besides the table every program has --help, --version, and
+ * Parses argv[1..]; the words that are no options are moved to argv[0 .. *n_words - 1] (the program's
+ * own name is overwritten). Strings point into argv. Besides the table every program has --help, --version, and
  * the undocumented --help-man and --help-completion (the sources of man page and completion).
  */
 int opt_parse(const struct opt_program *prog, int argc, char **argv, int *n_words, struct err *err);
@@ -70,7 +70,7 @@ void opt_list_release(struct opt_list *list);
 /* The candidate nearest to `word` by edit distance, or NULL if none is near. */
 const char *opt_nearest(const char *word, const char *const *candidates, size_t n);
 
-/* "vantage 0.1 (commit)": the version every program reports and the store records. */
+/* "vantage 0.1.0 (commit)": the version every program reports and the store records. */
 const char *opt_version(void);
 
 #endif

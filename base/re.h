@@ -1,5 +1,6 @@
 /*
- * re.h - regular expressions (PCRE2, compiled with its JIT where it has one).
+ * re.h - regular expressions (PCRE2, compiled with its JIT where it has one). One struct re serves
+ * one thread at a time.
  */
 #ifndef BASE_RE_H
 #define BASE_RE_H

@@ -19,7 +19,8 @@ struct estimate {
 };
 /* Mean without the lowest and highest `trim` share (0.2), with the winsorized standard error. */
 struct estimate stat_trimmed(const double *x, size_t n, double trim);
-/* Precision-weighted mean of independent estimates, and the sum of independent ones. */
+/* Precision-weighted mean of independent estimates (n: all together); the sum of independent ones
+ * (n: the fewest of any). */
 struct estimate stat_combine(const struct estimate *e, size_t n);
 struct estimate stat_sum(const struct estimate *e, size_t n);
 /* Two-sided quantile of Student's t with df degrees of freedom at coverage (0.95). */
@@ -28,6 +29,7 @@ double stat_t(double coverage, double df);
 void stat_bootstrap(const double *x, size_t n, int mean, double coverage, size_t rounds,
 	struct rng *r, double *low, double *high);
 
+/* Both give 0 when either side is constant. */
 double stat_pearson(const double *x, const double *y, size_t n);
 double stat_spearman(const double *x, const double *y, size_t n); /* ties get mean ranks */
 /* Ranks 1..n with ties averaged. */
