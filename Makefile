@@ -1,17 +1,31 @@
-# make          all programs into bin/           MODE=release (default) | asan | tsan
-# make test     fetch what is missing, then every test      make check   the fast part, offline
-# make help     the rest
+# make            all programs into bin/
+# make test       fetch what is missing, then every test
+# make check      the fast part of it: no network, no plugin; about a minute with compiling
+# make deps       install missing packages and the XLA CPU plugin, as far as this machine allows
+# make demo       a guided tour: tune a graph, collect, learn
+# make install    programs, the `vantage VERB` command, man pages, completion, models; PREFIX=/usr/local
+# make fuzz       libFuzzer (clang) on every tests/fuzz_*.c; SECONDS_EACH=60
+# make format-check, make benches, make clean
+# MODE=release (default), asan or tsan goes with each; so do CC=, CFLAGS=, LDFLAGS=, B= (build folder).
+VERSION = 0.1.0
 MODE ?= release
 B ?= build/$(MODE)
 BIN ?= $(if $(filter release,$(MODE)),bin,$(B)/bin)
 PREFIX ?= /usr/local
 DEPS ?= .deps
+SECONDS_EACH ?= 60
 
+SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 CFLAGS_release = -O2 -g
-CFLAGS_asan = -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+CFLAGS_asan = -O1 -g $(SANITIZE)
 CFLAGS_tsan = -O1 -g -fsanitize=thread
+CFLAGS_fuzz = -O1 -g $(SANITIZE) -fsanitize=fuzzer-no-link
 WARN = -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wconversion
-OUR_CFLAGS = -std=c11 -D_GNU_SOURCE $(CFLAGS_$(MODE)) $(WARN) -I. -I$(B) $(CFLAGS)
+# The plugin's C header comes with the plugin; without it device/ builds without PJRT.
+PJRT = $(DEPS)/xla_plugins/xla_cpu_pjrt/include
+CPPFLAGS = -D_GNU_SOURCE -DVANTAGE_VERSION='"$(VERSION)"' -I. -I$(B) \
+	$(if $(wildcard $(PJRT)/pjrt_c_api.h),-isystem $(PJRT) -DHAVE_PJRT)
+OUR_CFLAGS = -std=c11 $(CPPFLAGS) $(CFLAGS_$(MODE)) $(WARN) $(CFLAGS)
 LIBS = -lsqlite3 -lzstd -lopenblas -lpcre2-8 -lprotobuf-c -ldl -lpthread -lm
 
 FOLDERS = base graph device store collect learn search
@@ -25,15 +39,26 @@ PROTO = $(patsubst schemas/%.proto,$(B)/schemas/%.pb-c.c,$(wildcard schemas/*.pr
 SRC = $(filter-out $(MAIN_SRC),$(wildcard $(addsuffix /*.c,$(FOLDERS))))
 OBJ = $(SRC:%.c=$(B)/%.o) $(PROTO:.c=.o)
 LIB = $(B)/libvantage.a
-TESTS = $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/check_*.c tests/full_*.c))
+FUZZ = $(patsubst tests/fuzz_%.c,%,$(wildcard tests/fuzz_*.c))
+CHECKS = $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/check_*.c)) $(FUZZ:%=$(B)/tests/check_fuzz_%)
+TESTS = $(CHECKS) $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/full_*.c))
 BENCHES = $(patsubst bench/%.c,$(B)/bench/%,$(wildcard bench/*.c))
 
 all: $(PROGRAMS:%=$(BIN)/%)
 
-# Objects depend on the flags that made them: changed flags rebuild.
-FLAGS := $(CC) $(OUR_CFLAGS)
+# Files that hold a fact: rewritten, and what depends on them rebuilt, only when the fact changes.
+FLAGS = $(CC) $(OUR_CFLAGS)
+COMMIT = $(shell git describe --always --dirty 2>/dev/null)
+define FACT
+	@mkdir -p $(@D); printf '%s\n' '$(subst ','\'',$(1))' | cmp -s - $@ || \
+		{ $(2) printf '%s\n' '$(subst ','\'',$(1))' > $@; }
+endef
 $(B)/flags: FORCE
-	@mkdir -p $(@D); echo '$(FLAGS)' | cmp -s - $@ || echo '$(FLAGS)' > $@
+	$(call FACT,$(FLAGS),tests/deps --missing;)
+$(B)/objects: FORCE
+	$(call FACT,$(sort $(OBJ)))
+$(B)/version.c: FORCE
+	$(call FACT,extern const char version_commit[]; const char version_commit[] = "$(COMMIT)";)
 
 $(B)/schemas/%.pb-c.c $(B)/schemas/%.pb-c.h: schemas/%.proto
 	@mkdir -p $(@D); protoc-c --c_out=$(B) $<
@@ -42,31 +67,50 @@ $(B)/%.o: %.c $(B)/flags | $(PROTO)
 	@mkdir -p $(@D); $(CC) $(OUR_CFLAGS) -MMD -MP -c $< -o $@
 $(B)/%.o: $(B)/%.c $(B)/flags
 	@mkdir -p $(@D); $(CC) $(OUR_CFLAGS) -MMD -MP -c $< -o $@
-$(LIB): $(OBJ)
-	@rm -f $@; $(AR) rcs $@ $^
+$(LIB): $(OBJ) $(B)/objects
+	@rm -f $@; $(AR) rcs $@ $(OBJ)
 
+LINK = @mkdir -p $(@D); $(CC) $(OUR_CFLAGS) $(filter %.o,$^) $(LIB) $(LDFLAGS) $(LIBS) -o $@
 define PROGRAM
-$(BIN)/$(1): $(B)/$(basename $(2)).o $(LIB)
-	@mkdir -p $$(@D); $$(CC) $$(OUR_CFLAGS) $$< $(LIB) $$(LDFLAGS) $(LIBS) -o $$@
+$(BIN)/$(1): $(B)/$(basename $(2)).o $(B)/version.o $(LIB)
+	$$(LINK)
 endef
 $(foreach m,$(MAINS),$(eval $(call PROGRAM,$(firstword $(subst =, ,$(m))),$(lastword $(subst =, ,$(m))))))
-
+$(B)/tests/check_fuzz_%: $(B)/tests/fuzz_%.o $(B)/tests/replay.o $(LIB)
+	$(LINK)
 $(B)/tests/%: $(B)/tests/%.o $(LIB)
-	@$(CC) $(OUR_CFLAGS) $< $(LIB) $(LDFLAGS) $(LIBS) -o $@
+	$(LINK)
 $(B)/bench/%: $(B)/bench/%.o $(LIB)
-	@$(CC) $(OUR_CFLAGS) $< $(LIB) $(LDFLAGS) $(LIBS) -o $@
+	$(LINK)
+$(B)/fuzz/%: $(B)/tests/fuzz_%.o $(LIB)
+	$(LINK) -fsanitize=fuzzer
 
-check: all $(filter $(B)/tests/check_%,$(TESTS))
+check: all $(CHECKS)
 	@B=$(B) BIN=$(BIN) tests/run check
+# The second make sees what the first one fetched.
 test: deps
-	@$(MAKE) --no-print-directory all tests && B=$(B) BIN=$(BIN) tests/run check full
+	@$(MAKE) --no-print-directory all tests benches && B=$(B) BIN=$(BIN) tests/run check full
+demo: deps
+	@$(MAKE) --no-print-directory all && BIN=$(BIN) examples/demo.sh
 tests: $(TESTS)
 benches: all $(BENCHES)
 deps:
 	@DEPS=$(DEPS) tests/deps
+fuzz:
+	@$(MAKE) --no-print-directory MODE=fuzz CC=clang $(FUZZ:%=build/fuzz/fuzz/%)
+	@set -e; for f in $(FUZZ); do mkdir -p build/fuzz/corpus/$$f tests/corpus/$$f; echo "fuzzing $$f"; \
+		build/fuzz/fuzz/$$f -max_total_time=$(SECONDS_EACH) -timeout=10 -rss_limit_mb=2048 \
+		-artifact_prefix=build/fuzz/ build/fuzz/corpus/$$f tests/corpus/$$f; done
+format-check:
+	@command -v clang-format >/dev/null || { echo "format-check: no clang-format here"; exit 0; }; \
+		clang-format --dry-run -Werror $(wildcard $(addsuffix /*.[ch],$(FOLDERS) tests bench))
+install: all
+	@tools/install $(BIN) "$(DESTDIR)" "$(PREFIX)" $(PROGRAMS)
 clean:
 	rm -rf build bin
+help:
+	@sed -n '/^#/!q; s/^# //p' Makefile
 
-.PHONY: all check test tests benches deps clean help install demo fuzz FORCE
+.PHONY: all check test tests benches deps demo fuzz format-check install clean help FORCE
 .SECONDARY:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -11,9 +11,10 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
+#include "base/buf.h"
 #include "base/err.h"
 
 #define BLOCK_MIN ((size_t)4 << 10)
@@ -138,16 +139,13 @@ char *arena_strdup(struct arena *a, const char *s)
 
 char *arena_printf(struct arena *a, const char *fmt, ...)
 {
-	va_list ap, again;
+	struct buf text = {0};
+	va_list ap;
 	va_start(ap, fmt);
-	va_copy(again, ap);
-	int n = vsnprintf(NULL, 0, fmt, ap);
+	buf_vaddf(&text, fmt, ap);
 	va_end(ap);
-	if (n < 0)
-		BUG("unprintable format %s", fmt);
-	char *s = arena_alloc(a, (size_t)n + 1);
-	vsnprintf(s, (size_t)n + 1, fmt, again);
-	va_end(again);
+	char *s = arena_dup(a, text.data, text.len + 1);
+	buf_release(&text);
 	return s;
 }
 

@@ -1,0 +1,23 @@
+# bash completion for vantage: asks the programs themselves, so it is never out of date.
+_vantage()
+{
+	local word=${COMP_WORDS[COMP_CWORD]} verb=${COMP_WORDS[1]} ask=(vantage)
+	# "--name=value" arrives as three words, because = separates words in bash.
+	if [[ ${COMP_WORDS[COMP_CWORD-1]} == "=" ]]; then
+		word=${COMP_WORDS[COMP_CWORD-2]}=$word
+	elif [[ $word == "=" ]]; then
+		word=${COMP_WORDS[COMP_CWORD-1]}=
+	fi
+	[ "$COMP_CWORD" -gt 1 ] && ask+=("$verb")
+	COMPREPLY=()
+	if [ "$COMP_CWORD" -eq 1 ] || [[ $word == -* ]]; then
+		mapfile -t COMPREPLY < <(compgen -W "$("${ask[@]}" --help-completion 2>/dev/null)" -- "$word")
+		[[ $word == *=* ]] && COMPREPLY=("${COMPREPLY[@]#*=}")
+		[[ ${COMPREPLY[0]-} == *= ]] && compopt -o nospace
+	fi
+	if [ ${#COMPREPLY[@]} -eq 0 ]; then
+		compopt -o filenames
+		mapfile -t COMPREPLY < <(compgen -f -- "${word#*=}")
+	fi
+}
+complete -F _vantage vantage
