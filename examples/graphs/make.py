@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""Makes the zoo: programs to tune, as HloModuleProto, compressed with zstd.
+
+    pip install jax==0.8.1 jaxlib==0.8.1
+    examples/graphs/make.py            all of them; with names, only those
+
+Only needed to change the zoo: the files are in the repository. Three folders keep apart what must
+never meet: what models are trained on (train), what they are judged by (held-out) and what tests
+run on (tiny). The same source and the same jax give the same bytes.
+"""
+import os
+import pathlib
+import subprocess
+import sys
+
+os.environ["JAX_PLATFORMS"] = "cpu"
+import jax
+
+import graphs
+import sequence
+import tiny
+
+PINNED = "0.8.1"
+FOLDERS = {
+    "train": (sequence,),
+    "held-out": (graphs,),
+    "tiny": (tiny,),
+}
+
+
+def fields(message):
+    """(number, wire type, value, whole field) of each field of a serialised protobuf message."""
+    def read(at):
+        value = shift = 0
+        while True:
+            value |= (message[at] & 127) << shift
+            at, shift = at + 1, shift + 7
+            if message[at - 1] < 128:
+                return value, at
+
+    at = 0
+    while at < len(message):
+        start = at
+        tag, at = read(at)
+        value = None
+        if tag & 7 == 0:
+            value, at = read(at)
+        elif tag & 7 == 2:
+            n, at = read(at)
+            value, at = message[at:at + n], at + n
+        else:
+            at += {1: 8, 5: 4}[tag & 7]
+        yield tag >> 3, tag & 7, value, message[start:at]
+
+
+def varint(value):
+    return bytes([value]) if value < 128 else bytes([value & 127 | 128]) + varint(value >> 7)
+
+
+# HloModuleProto: where a message lies within one, and which of its fields stay. Of metadata only the
+# operation's name, and no table of source files.
+INSIDE = {"module": {3: "computation"}, "computation": {2: "instruction"}, "instruction": {7: "metadata"}}
+DROPPED = {"module": {17}, "metadata": set(range(3, 64))}
+
+
+def anonymous(message, kind="module"):
+    """Without anything that tells on which machine, from which file and line, it was made."""
+    out = b""
+    for field, _, value, whole in fields(message):
+        if field in DROPPED.get(kind, ()):
+            continue
+        inner = INSIDE.get(kind, {}).get(field)
+        if inner:
+            value = anonymous(value, inner)
+            whole = varint(field << 3 | 2) + varint(len(value)) + value
+        out += whole
+    return out
+
+
+def make(name, graph, folder):
+    function, arguments = graph()
+    function.__name__ = name.replace("-", "_")
+    module = jax.jit(function).lower(*arguments).compiler_ir("hlo").as_serialized_hlo_module_proto()
+    path = folder / f"{name}.pb.zst"
+    zstd = subprocess.run(["zstd", "-19", "-c", "-q"], input=anonymous(module), stdout=subprocess.PIPE, check=True)
+    path.write_bytes(zstd.stdout)
+    print(f"{path.relative_to(folder.parent)}: {len(zstd.stdout)} bytes")
+
+
+def main(wanted):
+    if jax.__version__ != PINNED:
+        sys.exit(f"make.py: the zoo is made with jax {PINNED}, and this is {jax.__version__}")
+    known = {name for modules in FOLDERS.values() for m in modules for name in m.GRAPHS}
+    if unknown := set(wanted) - known:
+        sys.exit(f"make.py: no graph called {', '.join(sorted(unknown))}; there are {', '.join(sorted(known))}")
+    for folder, modules in FOLDERS.items():
+        place = pathlib.Path(__file__).parent / folder
+        place.mkdir(exist_ok=True)
+        for m in modules:
+            for name, graph in m.GRAPHS.items():
+                if not wanted or name in wanted:
+                    make(name, graph, place)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
