@@ -5,7 +5,8 @@
  *	int main(int argc, char **argv) { RUN(adds); return test_done(); }
  *
  * Prints one line per case: "pass: name", "FAIL: name: file:line: what", "skip: name: why". A case
- * stops counting at its first failure but runs on, so write checks that survive a failed one.
+ * stops counting at its first failure but runs on, so write checks that survive a failed one; after
+ * five failures it is silent.
  */
 #ifndef TESTS_TEST_H
 #define TESTS_TEST_H
@@ -27,47 +28,42 @@ static bool test_skipped;
 #define SKIP(why) do { test_skipped = true; printf("skip: %s: %s\n", test_name, why); return; } while (0)
 #define RUN(fn) test_run(#fn, fn)
 
-static inline void test_fail_line(const char *file, int line)
+/* Counts a failure; true when it is to be told, and then the line is begun. */
+static inline bool test_fail_line(const char *file, int line)
 {
-	test_failed++;
+	if (++test_failed > 5)
+		return false;
 	printf("FAIL: %s: %s:%d: ", test_name, file, line);
+	return true;
 }
 
 static inline bool test_check(bool ok, const char *file, int line, const char *text)
 {
-	if (!ok) {
-		test_fail_line(file, line);
+	if (!ok && test_fail_line(file, line))
 		printf("%s\n", text);
-	}
 	return ok;
 }
 
 static inline bool test_int(long long got, long long want, const char *file, int line, const char *text)
 {
-	if (got != want) {
-		test_fail_line(file, line);
+	if (got != want && test_fail_line(file, line))
 		printf("%s is %lld, wanted %lld\n", text, got, want);
-	}
 	return got == want;
 }
 
 static inline bool test_str(const char *got, const char *want, const char *file, int line, const char *text)
 {
 	bool ok = got && want && strcmp(got, want) == 0;
-	if (!ok) {
-		test_fail_line(file, line);
+	if (!ok && test_fail_line(file, line))
 		printf("%s is \"%s\", wanted \"%s\"\n", text, got ? got : "(null)", want ? want : "(null)");
-	}
 	return ok;
 }
 
 static inline bool test_near(double got, double want, double tol, const char *file, int line, const char *text)
 {
 	bool ok = fabs(got - want) <= tol;
-	if (!ok) {
-		test_fail_line(file, line);
+	if (!ok && test_fail_line(file, line))
 		printf("%s is %.17g, wanted %.17g +- %g\n", text, got, want, tol);
-	}
 	return ok;
 }
 
