@@ -36,6 +36,7 @@ MAIN_SRC = $(foreach m,$(MAINS),$(lastword $(subst =, ,$(m))))
 PROGRAMS = $(foreach m,$(MAINS),$(if $(wildcard $(lastword $(subst =, ,$(m)))),$(firstword $(subst =, ,$(m)))))
 
 PROTO = $(patsubst schemas/%.proto,$(B)/schemas/%.pb-c.c,$(wildcard schemas/*.proto))
+EMBED = $(B)/schemas/store.sql.h
 SRC = $(filter-out $(MAIN_SRC),$(wildcard $(addsuffix /*.c,$(FOLDERS))))
 OBJ = $(SRC:%.c=$(B)/%.o) $(PROTO:.c=.o)
 LIB = $(B)/libvantage.a
@@ -63,7 +64,10 @@ $(B)/version.c: FORCE
 $(B)/schemas/%.pb-c.c $(B)/schemas/%.pb-c.h: schemas/%.proto
 	@mkdir -p $(@D); protoc-c --c_out=$(B) $<
 $(B)/schemas/%.pb-c.o: WARN =
-$(B)/%.o: %.c $(B)/flags | $(PROTO)
+# A text to be included in the initialiser of an array of char.
+$(B)/schemas/%.sql.h: schemas/%.sql
+	@mkdir -p $(@D); od -An -v -tx1 $< | sed 's/ \(..\)/0x\1,/g; $$s/,$$//' > $@
+$(B)/%.o: %.c $(B)/flags | $(PROTO) $(EMBED)
 	@mkdir -p $(@D); $(CC) $(OUR_CFLAGS) -MMD -MP -c $< -o $@
 $(B)/%.o: $(B)/%.c $(B)/flags
 	@mkdir -p $(@D); $(CC) $(OUR_CFLAGS) -MMD -MP -c $< -o $@

@@ -45,8 +45,8 @@ struct replay *replay_open(struct store *s, int64_t run, struct err *err);
 /* From some step on: starts at the keyframes before it. */
 struct replay *replay_open_at(struct store *s, int64_t run, uint32_t step, struct err *err);
 int replay_next(struct replay *p, struct step *out, struct err *err); /* 1, 0 at the end, -1 */
-/* A chain's configuration after what was read so far; NULL before the chain began. */
-const uint8_t *replay_config(const struct replay *p, uint32_t chain, uint64_t *hash);
+/* A chain's configuration after the last step read; NULL before the chain began. Ends that step. */
+const uint8_t *replay_config(struct replay *p, uint32_t chain, uint64_t *hash);
 void replay_close(struct replay *p); /* accepts NULL */
 
 #endif

@@ -1,0 +1,281 @@
+/*
+ * db.c - opening a store: whose file is it, may we write it, is it of our version.
+ *
+ * Two locks with two purposes. SQLite's own keep the file consistent between any programs. Ours, a
+ * flock(2) on the file for as long as a writer has it open, keeps a second collector from taking
+ * turns with the first, which would be consistent and useless: they would measure against each
+ * other. The kernel drops it when the holder dies. It is taken before SQLite opens the file and
+ * given back after it closed it, because closing any descriptor of a file drops the POSIX locks
+ * SQLite has on it.
+ *
+ * WAL needs memory shared between the programs that have the file open, which network file systems
+ * do not give; and their locks are said to work more often than they do. So such files are refused
+ * unless forced. A reader opens one transaction and keeps it: it sees the store as it was when
+ * opened. It never blocks the writer, but keeps the WAL from being cut back: do not keep it open
+ * for hours.
+ */
+#include "store/db.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+#include "base/mem.h"
+#include "base/outcome.h"
+#include "store/sql.h"
+
+static const char schema[] = {
+#include "schemas/store.sql.h"
+	, 0};
+
+const char *store_network_name(long type)
+{
+	switch ((uint32_t)type) {
+#define NETFS(number, name) case number: return name;
+#include "schemas/netfs.def"
+#undef NETFS
+	}
+	return NULL;
+}
+
+static int check_network(const char *path, struct err *err)
+{
+	char *copy = mem_strdup(path);
+	struct statfs fs;
+	const char *name;
+	int rc = statfs(dirname(copy), &fs);
+
+	mem_free(copy);
+	if (rc < 0)
+		return err_errno(err, "the folder of %s cannot be used", path);
+	name = store_network_name((long)fs.f_type);
+	if (!name)
+		return 0;
+	return err_set(err, "%s is on a network file system (%s), where locks and shared memory are not reliable enough "
+		"to keep a store safe: write to a local disk and merge, or use --force", path, name);
+}
+
+static int check_file(const char *path, enum store_mode mode, const struct store_options *o, struct err *err)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0) {
+		if (errno != ENOENT)
+			return err_errno(err, "%s cannot be opened", path);
+		if (mode != STORE_CREATE)
+			return err_set(err, "%s does not exist", path);
+	} else if (!S_ISREG(st.st_mode)) {
+		return err_set(err, "%s is not a regular file, so it is no store", path);
+	} else if (st.st_size == 0 && mode != STORE_CREATE) {
+		return err_set(err, "%s is empty: not a store yet", path);
+	}
+	return o->force ? 0 : check_network(path, err);
+}
+
+static int take_lock(struct store *s, bool wait, struct err *err)
+{
+	s->lock = open(s->path, O_RDWR | O_CLOEXEC | (s->mode == STORE_CREATE ? O_CREAT : 0), 0644);
+	if (s->lock < 0)
+		return errno == EACCES || errno == EROFS || errno == EPERM
+			? err_set(err, "%s is read-only for this user: it cannot be written", s->path)
+			: err_errno(err, "%s cannot be opened for writing", s->path);
+	if (flock(s->lock, LOCK_EX | LOCK_NB) == 0 || (wait && flock(s->lock, LOCK_EX) == 0))
+		return 0;
+	if (errno == EWOULDBLOCK)
+		return err_set(err, "%s is being written by another program, and one at a time may: wait for it (--wait), "
+			"or write to a file of your own and merge", s->path);
+	return err_errno(err, "waiting for the writer of %s", s->path);
+}
+
+/* Words into bytes a URI can carry. */
+static char *uri_of(const char *path)
+{
+	struct buf b = {0};
+
+	buf_adds(&b, "file:");
+	for (; *path; path++)
+		if (strchr("?#%", *path))
+			buf_addf(&b, "%%%02x", (unsigned char)*path);
+		else
+			buf_addch(&b, *path);
+	buf_adds(&b, "?immutable=1");
+	return buf_detach(&b, NULL);
+}
+
+/* What a connection is like before the first statement. */
+static int configure(struct store *s, struct err *err)
+{
+	int off = 0;
+
+	sqlite3_extended_result_codes(s->db, 1);
+	sqlite3_busy_timeout(s->db, (int)(s->busy * 1000));
+	sqlite3_db_config(s->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, &off);
+	sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, &off);
+	if (s->mode == STORE_READ)
+		return sql_exec(s, "PRAGMA query_only = ON; PRAGMA cell_size_check = ON; BEGIN;"
+			" SELECT 1 FROM sqlite_schema LIMIT 1", err);
+	return sql_exec(s, "PRAGMA cell_size_check = ON; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
+		" PRAGMA journal_size_limit = 67108864; PRAGMA foreign_keys = ON", err);
+}
+
+/* Without its -wal file, a store in a folder we may not write to is opened as one nobody changes. */
+static int open_immutable(struct store *s, struct err *err)
+{
+	char *uri = uri_of(s->path);
+	int rc;
+
+	sqlite3_close(s->db);
+	s->db = NULL;
+	rc = sqlite3_open_v2(uri, &s->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
+	mem_free(uri);
+	if (rc != SQLITE_OK)
+		return sql_fail(s, rc, err);
+	return configure(s, err);
+}
+
+static bool has_wal(const char *path)
+{
+	struct buf b = {0};
+	struct stat st;
+	bool has;
+
+	buf_addf(&b, "%s-wal", path);
+	has = stat(b.data, &st) == 0 && st.st_size > 0;
+	buf_release(&b);
+	return has;
+}
+
+static int connect_file(struct store *s, struct err *err)
+{
+	int flags = s->mode == STORE_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
+	struct err first = {0};
+	int rc = sqlite3_open_v2(s->path, &s->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
+
+	if (rc == SQLITE_OK && configure(s, &first) == 0)
+		return 0;
+	if (rc == SQLITE_OK)
+		rc = sqlite3_extended_errcode(s->db);
+	if (s->mode == STORE_READ && ((rc & 0xff) == SQLITE_CANTOPEN || (rc & 0xff) == SQLITE_READONLY) &&
+		!has_wal(s->path))
+		return open_immutable(s, err);
+	return sql_fail(s, rc, err);
+}
+
+static int fill_words(struct store *s, struct err *err)
+{
+	for (int i = 0; i < OUTCOME_COUNT; i++)
+		if (sql_run(s, err, "INSERT INTO outcome VALUES (?, ?, ?)", "itt", (int64_t)i,
+			    outcome_name(i), outcome_meaning(i)) < 0)
+			return -1;
+	for (int i = 0; i < COST_KIND_COUNT; i++)
+		if (sql_run(s, err, "INSERT INTO cost_kind VALUES (?, ?, ?)", "itt", (int64_t)i,
+			    cost_kind_name(i), cost_kind_meaning(i)) < 0)
+			return -1;
+	return 0;
+}
+
+static int create(struct store *s, struct err *err)
+{
+	if (sql_write(s, err) < 0 || sql_exec(s, schema, err) < 0 || fill_words(s, err) < 0)
+		return -1;
+	return store_commit(s, err);
+}
+
+/* Ours, and of which version? */
+static int check_version(struct store *s, struct err *err)
+{
+	int64_t application, version, tables;
+
+	if (sql_int(s, err, &application, "PRAGMA application_id", "") < 0 ||
+		sql_int(s, err, &version, "PRAGMA user_version", "") < 0 ||
+		sql_int(s, err, &tables, "SELECT count(*) FROM sqlite_schema", "") < 0)
+		return -1;
+	/* Killed before it was filled: the next to create it fills it. */
+	if (application == 0 && version == 0 && tables == 0)
+		return s->mode == STORE_CREATE ? create(s, err)
+					       : err_set(err, "%s is empty: not a store yet", s->path);
+	if (application != STORE_APPLICATION)
+		return err_set(err, "%s is an SQLite file of another program, not a store", s->path);
+	if (version > STORE_VERSION)
+		return err_set(err, "%s is a store of version %lld, newer than this program, which knows up to %d: "
+			"use a newer vantage", s->path, (long long)version, STORE_VERSION);
+	if (version == STORE_VERSION)
+		return 0;
+	if (s->mode == STORE_READ)
+		return err_set(err, "%s is a store of version %lld; `store compact %s` brings it to version %d",
+			s->path, (long long)version, s->path, STORE_VERSION);
+	return store_migrate(s, store_migrations, store_n_migrations, STORE_VERSION, err);
+}
+
+struct store *store_open(const char *path, enum store_mode mode, const struct store_options *o, struct err *err)
+{
+	static const struct store_options none;
+	struct store *s = NULL;
+
+	if (!o)
+		o = &none;
+	if (check_file(path, mode, o, err) < 0)
+		return NULL;
+	s = MEM_NEW(1, struct store);
+	s->path = mem_strdup(path);
+	s->mode = mode;
+	s->lock = -1;
+	s->busy = o->busy > 0 ? o->busy : 5;
+	if ((mode != STORE_READ && take_lock(s, o->wait, err) < 0) || connect_file(s, err) < 0 ||
+		check_version(s, err) < 0) {
+		store_close(s);
+		return NULL;
+	}
+	return s;
+}
+
+int store_commit(struct store *s, struct err *err)
+{
+	if (s->mode == STORE_READ || sqlite3_get_autocommit(s->db))
+		return 0;
+	return sql_run(s, err, "COMMIT", "");
+}
+
+void store_close(struct store *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->n_cached; i++)
+		sqlite3_finalize(s->cached[i].stmt);
+	if (s->db && !sqlite3_get_autocommit(s->db))
+		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+	if (sqlite3_close(s->db) != SQLITE_OK)
+		BUG("%s closed while in use", s->path);
+	if (s->lock >= 0)
+		close(s->lock);
+	mem_free(s->path);
+	mem_free(s);
+}
+
+const char *store_path(const struct store *s)
+{
+	return s->path;
+}
+
+void store_uuid(char uuid[37])
+{
+	static const char hex[] = "0123456789abcdef";
+	uint8_t b[16];
+	char *out = uuid;
+
+	if (getrandom(b, sizeof b, 0) != (ssize_t)sizeof b)
+		BUG("getrandom gave no 16 bytes");
+	b[6] = (uint8_t)((b[6] & 0x0f) | 0x40);
+	b[8] = (uint8_t)((b[8] & 0x3f) | 0x80);
+	for (int i = 0; i < 16; i++) {
+		if (i == 4 || i == 6 || i == 8 || i == 10)
+			*out++ = '-';
+		*out++ = hex[b[i] >> 4];
+		*out++ = hex[b[i] & 15];
+	}
+	*out = 0;
+}

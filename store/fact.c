@@ -1,0 +1,294 @@
+/*
+ * fact.c - environments, graphs, spaces and the region cache.
+ *
+ * Each has an identity computed from its content, a unique column, so that adding is "look up, else
+ * insert", the same in every file, and merging files is the same again with the ids of the other.
+ */
+#include "store/fact.h"
+#include <math.h>
+#include <string.h>
+#include "base/io.h"
+#include "base/mem.h"
+#include "store/blob.h"
+
+/* Strings with their lengths, so that no two different lists hash alike. */
+static void hash_text(struct sha256 *h, const char *text)
+{
+	uint64_t n = strlen(text);
+
+	sha256_add(h, &n, sizeof n);
+	sha256_add(h, text, n);
+}
+
+static int machine_id(struct store *s, const char *description, int64_t *id, struct err *err)
+{
+	int rc = sql_int(s, err, id, "SELECT id FROM machine WHERE description = ?", "t", description);
+
+	if (rc != 0)
+		return rc < 0 ? -1 : 0;
+	if (sql_run(s, err, "INSERT INTO machine (description) VALUES (?)", "t", description) < 0)
+		return -1;
+	*id = sql_last_id(s);
+	return 0;
+}
+
+int store_environment(struct store *s, const struct environment *e, int64_t *id, struct err *err)
+{
+	const char *text[] = {e->machine, e->backend, e->platform, e->version, e->compile_options,
+		cost_kind_name(e->kind)};
+	struct sha256 h;
+	struct digest hash;
+	int64_t machine;
+	int rc;
+
+	sha256_init(&h);
+	for (size_t i = 0; i < sizeof text / sizeof *text; i++)
+		hash_text(&h, text[i] ? text[i] : "");
+	sha256_end(&h, &hash);
+	if (sql_write(s, err) < 0)
+		return -1;
+	rc = sql_int(s, err, id, "SELECT id FROM environment WHERE hash = ?", "b", &hash, sizeof hash);
+	if (rc != 0)
+		return rc < 0 ? -1 : 0;
+	if (machine_id(s, text[0] ? text[0] : "", &machine, err) < 0)
+		return -1;
+	if (sql_run(s, err, "INSERT INTO environment (hash, machine, backend, platform, version, compile_options, kind)"
+		" VALUES (?, ?, ?, ?, ?, ?, ?)", "bitttti", &hash, sizeof hash, machine,
+		text[1] ? text[1] : "", text[2] ? text[2] : "", text[3] ? text[3] : "", text[4] ? text[4] : "",
+		(int64_t)e->kind) < 0)
+		return -1;
+	*id = sql_last_id(s);
+	return 0;
+}
+
+int store_graph(struct store *s, const struct graph_facts *g, int64_t *id, struct err *err)
+{
+	int64_t blob;
+	int rc;
+
+	if (blob_put(s, g->bytes, g->n_bytes, 9, &blob, err) < 0)
+		return err_prefix(err, "graph %s", g->name);
+	rc = sql_int(s, err, id, "SELECT id FROM graph WHERE blob = ?", "i", blob);
+	if (rc != 0)
+		return rc < 0 ? -1 : 0;
+	if (sql_run(s, err, "INSERT INTO graph (blob, name, nodes, computations, edges) VALUES (?, ?, ?, ?, ?)", "itiii",
+		blob, g->name, (int64_t)g->n_nodes, (int64_t)g->n_comps, (int64_t)g->n_edges) < 0)
+		return -1;
+	*id = sql_last_id(s);
+	return 0;
+}
+
+int store_get_graph(struct store *s, int64_t id, struct stored_graph *out, struct err *err)
+{
+	sqlite3_stmt *q = sql_query(s, err, "SELECT blob, name, nodes, computations, edges FROM graph WHERE id = ?",
+		"i", id);
+	int64_t blob;
+	int rc;
+
+	memset(out, 0, sizeof *out);
+	if (!q || (rc = sql_step(s, q, err)) < 0)
+		return -1;
+	if (rc == 0)
+		return err_set(err, "%s has no graph %lld", s->path, (long long)id);
+	blob = sqlite3_column_int64(q, 0);
+	out->id = id;
+	out->name = mem_strdup(sql_text(q, 1));
+	out->n_nodes = (uint32_t)sqlite3_column_int64(q, 2);
+	out->n_comps = (uint32_t)sqlite3_column_int64(q, 3);
+	out->n_edges = (uint32_t)sqlite3_column_int64(q, 4);
+	sql_done(q);
+	rc = blob_get(s, blob, &out->bytes, &out->hash, err);
+	if (rc < 0)
+		stored_graph_release(out);
+	return rc;
+}
+
+void stored_graph_release(struct stored_graph *g)
+{
+	mem_free(g->name);
+	buf_release(&g->bytes);
+	memset(g, 0, sizeof *g);
+}
+
+/* The graph by the hash of its bytes, and all that the space is: the same in every file. */
+static int space_identity(struct store *s, const struct space_facts *f, struct digest *out, struct err *err)
+{
+	sqlite3_stmt *q = sql_query(s, err, "SELECT b.hash FROM graph g JOIN blob b ON b.id = g.blob WHERE g.id = ?",
+		"i", f->graph);
+	uint64_t number[] = {f->hash, f->n_sites, f->n_ties};
+	struct sha256 h;
+	int rc;
+
+	if (!q || (rc = sql_step(s, q, err)) < 0)
+		return -1;
+	if (rc == 0)
+		return err_set(err, "%s has no graph %lld to open a space on", s->path, (long long)f->graph);
+	sha256_init(&h);
+	sha256_add(&h, sqlite3_column_blob(q, 0), (size_t)sqlite3_column_bytes(q, 0));
+	sql_done(q);
+	hash_text(&h, f->kind);
+	hash_text(&h, f->backend);
+	sha256_add(&h, number, sizeof number);
+	sha256_add(&h, f->choices, f->n_sites);
+	sha256_add(&h, f->dflt, f->n_sites);
+	sha256_add(&h, f->node, f->n_sites * sizeof *f->node);
+	sha256_end(&h, out);
+	return 0;
+}
+
+static int space_insert(struct store *s, const struct space_facts *f, const struct digest *identity,
+	struct err *err)
+{
+	struct buf choices = {0}, dflt = {0}, node = {0}, raw = {0};
+	int rc;
+
+	for (uint32_t i = 0; i < f->n_sites; i++)
+		buf_u32(&raw, f->node[i]);
+	io_pack(f->choices, f->n_sites, 0, &choices);
+	io_pack(f->dflt, f->n_sites, 0, &dflt);
+	io_pack(raw.data, raw.len, 0, &node);
+	rc = sql_run(s, err, "INSERT INTO space (identity, graph, kind, backend, hash, sites, ties, choices, dflt, node)"
+		" VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", "bittiiibbb", identity, sizeof *identity, f->graph, f->kind,
+		f->backend, (int64_t)f->hash, (int64_t)f->n_sites, (int64_t)f->n_ties, choices.data, choices.len,
+		dflt.data, dflt.len, node.data, node.len);
+	buf_release(&choices);
+	buf_release(&dflt);
+	buf_release(&node);
+	buf_release(&raw);
+	return rc;
+}
+
+int store_space(struct store *s, const struct space_facts *f, int64_t *id, struct err *err)
+{
+	struct digest identity;
+	int rc;
+
+	if (sql_write(s, err) < 0 || space_identity(s, f, &identity, err) < 0)
+		return -1;
+	rc = sql_int(s, err, id, "SELECT id FROM space WHERE identity = ?", "b", &identity, sizeof identity);
+	if (rc != 0)
+		return rc < 0 ? -1 : 0;
+	if (space_insert(s, f, &identity, err) < 0)
+		return -1;
+	*id = sql_last_id(s);
+	return 0;
+}
+
+#define SITES_LIMIT 50000000 /* a space of more is a damaged row */
+
+/* The three arrays; the row stays where it is. */
+static int space_arrays(struct store *s, sqlite3_stmt *q, struct stored_space *out, struct err *err)
+{
+	struct buf choices = {0}, dflt = {0}, node = {0};
+	struct cursor c;
+	size_t n = out->n_sites;
+	int rc = -1;
+
+	if (sql_unpack(s, q, 6, n, "the choices of a space", &choices, err) < 0 ||
+		sql_unpack(s, q, 7, n, "the default of a space", &dflt, err) < 0 ||
+		sql_unpack(s, q, 8, n * 4, "the nodes of a space", &node, err) < 0)
+		goto out;
+	out->choices = mem_alloc(n);
+	out->dflt = mem_alloc(n);
+	out->node = mem_alloc(n * sizeof *out->node);
+	c = cursor_of(node.data, node.len);
+	for (size_t i = 0; i < n; i++) {
+		out->choices[i] = (uint8_t)choices.data[i];
+		out->dflt[i] = (uint8_t)dflt.data[i];
+		out->node[i] = cursor_u32(&c);
+		if (out->dflt[i] >= out->choices[i]) {
+			err_set(err, "%s: space %lld: site %zu has no choice %u: the file is damaged", s->path,
+				(long long)out->id, i, out->dflt[i]);
+			goto out;
+		}
+	}
+	rc = 0;
+out:
+	buf_release(&choices);
+	buf_release(&dflt);
+	buf_release(&node);
+	return rc;
+}
+
+int store_get_space(struct store *s, int64_t id, struct stored_space *out, struct err *err)
+{
+	sqlite3_stmt *q = sql_query(s, err, "SELECT graph, kind, backend, hash, sites, ties, choices, dflt, node"
+		" FROM space WHERE id = ?", "i", id);
+	int64_t sites;
+	int rc;
+
+	memset(out, 0, sizeof *out);
+	if (!q || (rc = sql_step(s, q, err)) < 0)
+		return -1;
+	if (rc == 0)
+		return err_set(err, "%s has no space %lld", s->path, (long long)id);
+	out->id = id;
+	out->graph = sqlite3_column_int64(q, 0);
+	out->kind = mem_strdup(sql_text(q, 1));
+	out->backend = mem_strdup(sql_text(q, 2));
+	out->hash = (uint64_t)sqlite3_column_int64(q, 3);
+	sites = sqlite3_column_int64(q, 4);
+	out->n_ties = (uint32_t)sqlite3_column_int64(q, 5);
+	if (sites < 0 || sites > SITES_LIMIT) {
+		rc = err_set(err, "%s: space %lld says it has %lld sites: the file is damaged", s->path, (long long)id,
+			(long long)sites);
+	} else {
+		out->n_sites = (uint32_t)sites;
+		rc = space_arrays(s, q, out, err);
+	}
+	sql_done(q);
+	if (rc < 0)
+		stored_space_release(out);
+	return rc < 0 ? -1 : 0;
+}
+
+void stored_space_release(struct stored_space *p)
+{
+	mem_free(p->kind);
+	mem_free(p->backend);
+	mem_free(p->choices);
+	mem_free(p->dflt);
+	mem_free(p->node);
+	memset(p, 0, sizeof *p);
+}
+
+int store_region_get(struct store *s, int64_t environment, const uint64_t key[2],
+	struct region_cost *out, struct err *err)
+{
+	sqlite3_stmt *q = sql_query(s, err, "SELECT delta, se, seconds_a, seconds_b, pairs, kind, outcome FROM region"
+		" WHERE environment = ? AND key0 = ? AND key1 = ? ORDER BY at DESC LIMIT 1", "iii", environment,
+		(int64_t)key[0], (int64_t)key[1]);
+	int64_t kind, outcome;
+	int rc;
+
+	if (!q || (rc = sql_step(s, q, err)) < 0)
+		return -1;
+	if (rc == 0)
+		return 0;
+	out->delta = sql_real(q, 0);
+	out->se = sql_real(q, 1);
+	out->seconds_a = sql_real(q, 2);
+	out->seconds_b = sql_real(q, 3);
+	out->pairs = (uint32_t)sqlite3_column_int64(q, 4);
+	kind = sqlite3_column_int64(q, 5);
+	outcome = sqlite3_column_int64(q, 6);
+	sql_done(q);
+	if (kind < 0 || kind >= COST_KIND_COUNT || outcome < 0 || outcome >= OUTCOME_COUNT)
+		return err_set(err, "%s: a cached region has kind %lld and outcome %lld: the file is damaged", s->path,
+			(long long)kind, (long long)outcome);
+	out->kind = (enum cost_kind)kind;
+	out->outcome = (enum outcome)outcome;
+	return 1;
+}
+
+int store_region_put(struct store *s, int64_t environment, const uint64_t key[2],
+	const struct region_cost *c, struct err *err)
+{
+	if (sql_write(s, err) < 0)
+		return -1;
+	/* A clock that stands or goes back must not hide the newest. */
+	return sql_run(s, err, "INSERT INTO region VALUES (?1, ?2, ?3, max(?4, (SELECT coalesce(max(at), 0) + 1 FROM region"
+		" WHERE environment = ?1 AND key0 = ?2 AND key1 = ?3)), ?5, ?6, ?7, ?8, ?9, ?10, ?11)", "iiiiddddiii",
+		environment, (int64_t)key[0], (int64_t)key[1], sql_now(), c->delta, c->se, c->seconds_a, c->seconds_b,
+		(int64_t)c->pairs, (int64_t)c->kind, (int64_t)c->outcome);
+}

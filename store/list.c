@@ -1,0 +1,88 @@
+/*
+ * list.c - what runs there are.
+ *
+ * The number of steps is the largest step there is plus one, found through the primary key: counting
+ * rows would read a file of a million samples from end to end.
+ */
+#include <string.h>
+#include "base/mem.h"
+#include "store/code.h"
+#include "store/replay.h"
+#include "store/sql.h"
+
+static enum run_state state_of(const char *name)
+{
+	static const char *const names[] = {"running", "stopped", "finished", "failed"};
+	int i = 0;
+
+	while (i < RUN_FAILED && strcmp(names[i], name) != 0)
+		i++;
+	return (enum run_state)i;
+}
+
+static void fill(sqlite3_stmt *q, struct run_info *r)
+{
+	int64_t kind = sqlite3_column_int64(q, 10);
+
+	r->id = sqlite3_column_int64(q, 0);
+	r->uuid = mem_strdup(sql_text(q, 1));
+	r->kind = mem_strdup(sql_text(q, 2));
+	r->policy = mem_strdup(sql_text(q, 3));
+	r->settings = mem_strdup(sql_text(q, 4));
+	r->program = mem_strdup(sql_text(q, 5));
+	r->host = mem_strdup(sql_text(q, 6));
+	r->seed = (uint64_t)sqlite3_column_int64(q, 7);
+	r->environment = sqlite3_column_int64(q, 8);
+	r->backend = mem_strdup(sql_text(q, 9));
+	r->cost_kind = kind > 0 && kind < COST_KIND_COUNT ? (enum cost_kind)kind : 0;
+	r->chains = (uint32_t)sqlite3_column_int64(q, 11);
+	r->steps = (uint32_t)sqlite3_column_int64(q, 12);
+	r->started = (double)sqlite3_column_int64(q, 13) / 1e6;
+	r->last = (double)sqlite3_column_int64(q, 14) / 1e6;
+	r->state = state_of(sql_text(q, 15));
+}
+
+int store_runs(struct store *s, struct run_info **out, size_t *n, struct err *err)
+{
+	sqlite3_stmt *q = sql_query(s, err,
+		"SELECT r.id, r.uuid, r.kind, r.policy, r.settings, r.program,"
+		" (SELECT host FROM stint WHERE run = r.id ORDER BY n DESC LIMIT 1), r.seed, r.environment, e.backend, e.kind,"
+		" (SELECT count(*) FROM chain WHERE run = r.id),"
+		" 1 + max(coalesce((SELECT max(id) FROM sample WHERE id >= r.id << 32 AND id < (r.id + 1) << 32), (r.id << 32) - 1),"
+		" coalesce((SELECT max(id) FROM trial WHERE id >= r.id << 32 AND id < (r.id + 1) << 32), (r.id << 32) - 1)) - (r.id << 32),"
+		" (SELECT started FROM stint WHERE run = r.id ORDER BY n LIMIT 1),"
+		" (SELECT coalesce(ended, started) FROM stint WHERE run = r.id ORDER BY n DESC LIMIT 1),"
+		" (SELECT state FROM stint WHERE run = r.id ORDER BY n DESC LIMIT 1)"
+		" FROM run r JOIN environment e ON e.id = r.environment ORDER BY r.id", "");
+	size_t cap = 0;
+	int rc;
+
+	*out = NULL;
+	*n = 0;
+	if (!q)
+		return -1;
+	while ((rc = sql_step(s, q, err)) == 1) {
+		MEM_GROW(out, &cap, *n + 1);
+		fill(q, &(*out)[(*n)++]);
+	}
+	if (rc < 0) {
+		run_infos_free(*out, *n);
+		*out = NULL;
+		*n = 0;
+	}
+	return rc;
+}
+
+void run_infos_free(struct run_info *v, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		mem_free(v[i].uuid);
+		mem_free(v[i].kind);
+		mem_free(v[i].policy);
+		mem_free(v[i].settings);
+		mem_free(v[i].program);
+		mem_free(v[i].host);
+		mem_free(v[i].backend);
+	}
+	mem_free(v);
+}
