@@ -22,7 +22,7 @@
 
 #define NONE UINT32_MAX
 
-/* schemas/opcode.def: OPCODE(ADD, "add", class, flops per element). Order is not stable: store names. */
+/* schemas/opcode.def: OPCODE(ADD, "add", class, flops, operands, flags). Order is not stable: store names. */
 enum opcode {
 #define OPCODE(id, ...) OP_##id,
 #include "schemas/opcode.def"
