@@ -42,7 +42,8 @@ enum space_context {
 
 /* Two modules whose difference in cost, times `times`, is the difference of two configurations. */
 struct region {
-	uint64_t key[2];	   /* hash of the pair, the same for isomorphic regions anywhere */
+	uint64_t key[2];	   /* hash of a, hash of b: the same for isomorphic regions anywhere, and
+				      swapped for the reverse move, whose price is the opposite */
 	double times;		   /* executions per run of the program (loop trip counts) */
 	uint32_t n_nodes, n_groups; /* on the larger side */
 	struct buf a, b;	   /* HloModuleProto bytes: before, after */
@@ -69,7 +70,7 @@ struct space_ops {
 	/* Did the compiled program honour the choices? `optimised`: HloModuleProto bytes of the executable. */
 	int (*check)(struct space *s, const uint8_t *config, const void *optimised, size_t n,
 		struct check_result *out, struct err *err);
-	/* CTX_COUNT floats for each of `nodes`. */
+	/* CTX_COUNT floats for each of `nodes` (distinct). */
 	void (*context)(struct space *s, const uint8_t *config, const uint32_t *nodes, uint32_t n, float *out);
 	/*
 	 * Nodes whose context can differ between a and b, ascending and distinct, appended to *nodes (grown
