@@ -49,14 +49,15 @@ static bool alive(const struct device *d, const struct compiled *c, char *detail
 {
 	if (c->handle && c->generation == d->generation)
 		return true;
-	snprintf(detail, n, c->handle ? "the program was lost when its worker died (generation %u, now %u)"
-				      : "the program was never compiled (generation %u, now %u)",
+	snprintf(detail, n,
+		c->handle ? "the program was lost when its worker died (generation %u, now %u)"
+			  : "the program was never compiled (generation %u, now %u)",
 		c->generation, d->generation);
 	return false;
 }
 
-int device_compile(struct device *d, enum compile_how how, const char *format, const void *p, size_t n,
-	unsigned want, struct compiled *out, struct err *err)
+int device_compile(struct device *d, enum compile_how how, const char *format, const void *p,
+	size_t n, unsigned want, struct compiled *out, struct err *err)
 {
 	*out = (struct compiled){0};
 	if (d->ops->compile(d, how, format, p, n, want, out, err) < 0) {
@@ -82,8 +83,8 @@ void compiled_release(struct compiled *c)
 	buf_release(&c->serialised);
 }
 
-int device_extract(struct device *d, const char *format, const void *p, size_t n, struct extracted *out,
-	struct err *err)
+int device_extract(struct device *d, const char *format, const void *p, size_t n,
+	struct extracted *out, struct err *err)
 {
 	*out = (struct extracted){0};
 	if (d->ops->extract(d, format, p, n, out, err) < 0) {
@@ -112,7 +113,8 @@ int device_pair(struct device *d, const struct compiled *a, const struct compile
 	if (!p)
 		p = &dflt;
 	*out = (struct timing){.kind = d->info.kind};
-	if (!alive(d, a, out->detail, sizeof out->detail) || !alive(d, b, out->detail, sizeof out->detail)) {
+	if (!alive(d, a, out->detail, sizeof out->detail) ||
+		!alive(d, b, out->detail, sizeof out->detail)) {
 		out->outcome = OUTCOME_CRASHED;
 		return 0;
 	}
@@ -127,8 +129,8 @@ int device_pair(struct device *d, const struct compiled *a, const struct compile
 	return 0;
 }
 
-int device_run(struct device *d, const struct compiled *a, const struct precision *p, struct timing *out,
-	struct err *err)
+int device_run(struct device *d, const struct compiled *a, const struct precision *p,
+	struct timing *out, struct err *err)
 {
 	static const struct precision dflt;
 	*out = (struct timing){.kind = d->info.kind};
@@ -147,7 +149,8 @@ int device_compare(struct device *d, const struct compiled *a, const struct comp
 	struct comparison *out, struct err *err)
 {
 	*out = (struct comparison){0};
-	if (!alive(d, a, out->detail, sizeof out->detail) || !alive(d, b, out->detail, sizeof out->detail)) {
+	if (!alive(d, a, out->detail, sizeof out->detail) ||
+		!alive(d, b, out->detail, sizeof out->detail)) {
 		out->outcome = OUTCOME_CRASHED;
 		return 0;
 	}

@@ -14,15 +14,17 @@
 
 struct device_ops {
 	void (*close)(struct device *d); /* frees d */
-	int (*compile)(struct device *d, enum compile_how how, const char *format, const void *p, size_t n,
-		unsigned want, struct compiled *out, struct err *err);
+	int (*compile)(struct device *d, enum compile_how how, const char *format, const void *p,
+		size_t n, unsigned want, struct compiled *out, struct err *err);
 	int (*drop)(struct device *d, uint32_t handle, struct err *err);
-	int (*extract)(struct device *d, const char *format, const void *p, size_t n, struct extracted *out,
+	int (*extract)(struct device *d, const char *format, const void *p, size_t n,
+		struct extracted *out, struct err *err);
+	int (*pair)(struct device *d, uint32_t a, uint32_t b, const struct precision *p,
+		struct timing *out, struct err *err);
+	int (*run)(struct device *d, uint32_t a, const struct precision *p, struct timing *out,
 		struct err *err);
-	int (*pair)(struct device *d, uint32_t a, uint32_t b, const struct precision *p, struct timing *out,
-		struct err *err);
-	int (*run)(struct device *d, uint32_t a, const struct precision *p, struct timing *out, struct err *err);
-	int (*compare)(struct device *d, uint32_t a, uint32_t b, struct comparison *out, struct err *err);
+	int (*compare)(
+		struct device *d, uint32_t a, uint32_t b, struct comparison *out, struct err *err);
 };
 
 struct device {

@@ -1,0 +1,170 @@
+/*
+ * backend.c - the compilers we know, and the search for their plugins.
+ */
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/io.h"
+#include "base/mem.h"
+#include "base/opt.h"
+#include "device/backend.h"
+
+static const struct backend backends[] = {
+#define BACKEND(id, name, plugin, pass, extract, apply, client, topology, env, run, kind)          \
+	{name, plugin, pass, extract, apply, client, topology, env, run, kind},
+#include "schemas/backend.def"
+#undef BACKEND
+};
+#define N_BACKENDS (sizeof backends / sizeof *backends)
+
+/* Below each of these a plugin may lie as below a Python package folder. %s: $HOME or $VIRTUAL_ENV.
+ */
+static const struct {
+	const char *variable, *pattern;
+} python[] = {
+	{"VIRTUAL_ENV", "/lib/python3*/site-packages"},
+	{"HOME", "/.local/lib/python3*/site-packages"},
+	{NULL, "/usr/local/lib/python3*/dist-packages"},
+	{NULL, "/usr/local/lib/python3*/site-packages"},
+	{NULL, "/usr/lib/python3/dist-packages"},
+	{NULL, "/usr/lib/python3*/site-packages"},
+};
+
+static bool is_path(const char *name)
+{
+	return strchr(name, '/') || strstr(name, ".so");
+}
+
+const struct backend *backend_find(const char *name, struct err *err)
+{
+	const char *known[N_BACKENDS + 1] = {"sim"};
+	struct buf list = {0};
+	if (!name || is_path(name))
+		return &backends[0];
+	for (size_t i = 0; i < N_BACKENDS; i++) {
+		if (strcmp(name, backends[i].name) == 0)
+			return &backends[i];
+		known[i + 1] = backends[i].name;
+		buf_addf(&list, ", %s", backends[i].name);
+	}
+	const char *near = opt_nearest(name, known, N_BACKENDS + 1);
+	err_set(err, "there is no device \"%s\"%s%s%s; known are sim%s, or a path to a plugin",
+		name, near ? " (did you mean " : "", near ? near : "", near ? "?)" : "", list.data);
+	buf_release(&list);
+	return NULL;
+}
+
+void program_folder(char *out, size_t n)
+{
+	ssize_t len = readlink("/proc/self/exe", out, n - 1);
+	out[len > 0 ? len : 0] = 0;
+	char *slash = strrchr(out, '/');
+	if (slash)
+		*slash = 0;
+	else
+		snprintf(out, n, ".");
+}
+
+/* Is there a plugin at FOLDER/below, or at FOLDER/its last name? Remembers where it looked. */
+static bool try_folder(const char *folder, const char *below, struct buf *path, struct buf *looked)
+{
+	const char *last = strrchr(below, '/');
+	buf_addf(looked, "%s%s", looked->len ? ", " : "", folder);
+	for (int i = 0; i < 2; i++) {
+		buf_reset(path);
+		buf_addf(path, "%s/%s", folder, i ? (last ? last + 1 : below) : below);
+		if (io_exists(path->data))
+			return true;
+	}
+	buf_reset(path);
+	return false;
+}
+
+static bool try_python(const char *below, struct buf *path, struct buf *looked)
+{
+	bool found = false;
+	for (size_t i = 0; i < sizeof python / sizeof *python && !found; i++) {
+		const char *base = python[i].variable ? getenv(python[i].variable) : "";
+		char pattern[600];
+		glob_t g;
+		if (!base)
+			continue;
+		snprintf(pattern, sizeof pattern, "%s%s", base, python[i].pattern);
+		if (glob(pattern, 0, NULL, &g) == 0) {
+			for (size_t k = 0; k < g.gl_pathc && !found; k++)
+				found = try_folder(g.gl_pathv[k], below, path, looked);
+			globfree(&g);
+		}
+	}
+	return found;
+}
+
+/* The fetched folder, seen from build/MODE/tests, build/MODE/bin, bin; and what is installed. */
+static bool try_near_program(const char *below, struct buf *path, struct buf *looked)
+{
+	static const char *const near[] = {"..", "../..", "../../.."};
+	char self[600], folder[800];
+	program_folder(self, sizeof self);
+	for (size_t i = 0; i < sizeof near / sizeof *near; i++) {
+		snprintf(folder, sizeof folder, "%s/%s/.deps", self, near[i]);
+		if (io_exists(folder) && try_folder(folder, below, path, looked))
+			return true;
+	}
+	snprintf(folder, sizeof folder, "%s/../lib/vantage", self);
+	return try_folder(folder, below, path, looked);
+}
+
+int backend_plugin(const struct backend *b, const char *name, struct buf *path, struct err *err)
+{
+	struct buf looked = {0};
+	const char *dir = getenv("VANTAGE_PLUGIN_DIR");
+	int rc = 0;
+	buf_reset(path);
+	if (name && is_path(name)) {
+		buf_adds(path, name);
+		return io_exists(name) ? 0 : err_set(err, "there is no plugin at %s", name);
+	}
+	if (!(dir && *dir && try_folder(dir, b->plugin, path, &looked)) &&
+		!try_near_program(b->plugin, path, &looked) &&
+		!try_python(b->plugin, path, &looked))
+		rc = err_set(err,
+			"the plugin of device %s (%s) is in none of: %s; \"make deps\" fetches the "
+			"one for "
+			"cpu, or set VANTAGE_PLUGIN_DIR",
+			b->name, b->plugin, looked.data);
+	buf_release(&looked);
+	return rc;
+}
+
+int options_each(const char *list, int (*each)(void *ctx, const char *name, const char *value),
+	void *ctx, struct err *err)
+{
+	struct buf name = {0}, value = {0};
+	int rc = 0;
+	for (const char *p = list; p && *p && rc >= 0;) {
+		size_t n = strcspn(p, ",");
+		const char *equals = memchr(p, '=', n);
+		if (!equals) {
+			rc = err_set(err, "\"%.*s\" in the compile options is not name=value",
+				(int)n, p);
+			break;
+		}
+		buf_reset(&name);
+		buf_reset(&value);
+		buf_add(&name, p, (size_t)(equals - p));
+		buf_add(&value, equals + 1, n - (size_t)(equals + 1 - p));
+		p += n;
+		/* Pieces without "=" go on with the value. */
+		while (*p == ',' && (n = strcspn(p + 1, ","), !memchr(p + 1, '=', n)) && n) {
+			buf_add(&value, p, n + 1);
+			p += n + 1;
+		}
+		p += *p == ',';
+		rc = each(ctx, name.data, value.len ? value.data : "");
+	}
+	buf_release(&name);
+	buf_release(&value);
+	return rc < 0 ? -1 : 0;
+}

@@ -1,0 +1,36 @@
+/*
+ * backend.h - the compilers we know (schemas/backend.def), and where their plugins lie.
+ */
+#ifndef DEVICE_BACKEND_H
+#define DEVICE_BACKEND_H
+
+#include "device/device.h"
+
+struct backend {
+	const char *name, *plugin, *fusion_pass, *extract, *apply;
+	const char *client_options, *topology, *environment;
+	bool can_run;
+	enum cost_kind kind;
+};
+
+/* NULL with a sentence that names those we know. A path to a .so counts as "cpu" with that plugin.
+ */
+const struct backend *backend_find(const char *name, struct err *err);
+
+/*
+ * The plugin's file: the name itself if it is a path, else the first that exists of
+ * VANTAGE_PLUGIN_DIR, the fetched folder (.deps beside or above the program's folder), what is
+ * installed, and Python's site-packages. -1 with a sentence that says where it looked and what
+ * fetches it.
+ */
+int backend_plugin(const struct backend *b, const char *name, struct buf *path, struct err *err);
+
+/* Calls `each` for every name=value of a list as in backend.def; stops at the first that returns <
+ * 0. */
+int options_each(const char *list, int (*each)(void *ctx, const char *name, const char *value),
+	void *ctx, struct err *err);
+
+/* The folder of the running program, without a slash at the end; "." if unknown. */
+void program_folder(char *out, size_t n);
+
+#endif

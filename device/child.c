@@ -1,0 +1,254 @@
+/*
+ * child.c - a worker process.
+ *
+ * It is started by posix_spawn (never fork and go on: the caller may have threads) with three
+ * things: descriptor 3, its end of a socket pair; stdout and stderr, a pipe whose last bytes we
+ * keep; and an empty stdin. A socket pair and not two pipes, because send can be told not to raise
+ * SIGPIPE in the caller when the worker is dead. It gets its own process group, so Ctrl-C reaches
+ * it only through us.
+ *
+ * Everything here has an end in time: an exchange polls with the time left, and whatever goes wrong
+ * in it ends with SIGKILL and waitpid. What the child prints is read along, so it never blocks on a
+ * full pipe.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include "base/progress.h"
+#include "device/child.h"
+
+#define TAIL 16384u
+#define STEP ((size_t)1 << 20) /* a payload's memory grows as it arrives, not as announced */
+
+extern char **environ;
+
+/* Above the descriptors that spawning rearranges, so that none overwrites another. */
+static int lift(int fd)
+{
+	int high = fcntl(fd, F_DUPFD_CLOEXEC, 10);
+	close(fd);
+	return high;
+}
+
+static int spawn(struct child *c, const char *program, int socket_end, int pipe_end)
+{
+	char *argv[] = {(char *)(uintptr_t)program, NULL};
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attr;
+	sigset_t all, none;
+	sigfillset(&all);
+	sigemptyset(&none);
+	posix_spawn_file_actions_init(&files);
+	posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_adddup2(&files, pipe_end, 1);
+	posix_spawn_file_actions_adddup2(&files, pipe_end, 2);
+	posix_spawn_file_actions_adddup2(&files, socket_end, WIRE_FD);
+	posix_spawnattr_init(&attr);
+	posix_spawnattr_setsigdefault(&attr, &all);
+	posix_spawnattr_setsigmask(&attr, &none);
+	posix_spawnattr_setpgroup(&attr, 0);
+	posix_spawnattr_setflags(
+		&attr, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
+	int rc = posix_spawn(&c->pid, program, &files, &attr, argv, environ);
+	posix_spawnattr_destroy(&attr);
+	posix_spawn_file_actions_destroy(&files);
+	return rc;
+}
+
+int child_start(struct child *c, const char *program, struct err *err)
+{
+	int s[2] = {-1, -1}, p[2] = {-1, -1}, rc = 0;
+	c->pid = 0;
+	buf_reset(&c->tail);
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, s) < 0 || pipe2(p, O_CLOEXEC) < 0)
+		rc = err_errno(err, "no pipe to a worker can be made");
+	for (int i = 0; i < 2 && rc == 0; i++)
+		if ((s[i] = lift(s[i])) < 0 || (p[i] = lift(p[i])) < 0)
+			rc = err_errno(err, "no pipe to a worker can be made");
+	if (rc == 0) {
+		int code = spawn(c, program, s[1], p[1]);
+		if (code) {
+			errno = code;
+			c->pid = 0;
+			rc = err_errno(err, "the worker %s cannot be started", program);
+		}
+	}
+	for (int i = rc == 0; i < 2; i++) {
+		if (s[i] >= 0)
+			close(s[i]);
+		if (p[i] >= 0)
+			close(p[i]);
+	}
+	if (rc < 0)
+		return -1;
+	c->fd = s[0];
+	c->stderr_fd = p[0];
+	fcntl(c->fd, F_SETFL, O_NONBLOCK);
+	fcntl(c->stderr_fd, F_SETFL, O_NONBLOCK);
+	return 0;
+}
+
+static void read_stderr(struct child *c)
+{
+	char block[4096];
+	ssize_t n;
+	while (c->stderr_fd >= 0 && (n = read(c->stderr_fd, block, sizeof block)) != 0) {
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return;
+		buf_add(&c->tail, block, (size_t)n);
+		if (c->tail.len > TAIL) {
+			size_t cut = c->tail.len - TAIL;
+			memmove(c->tail.data, c->tail.data + cut, TAIL + 1);
+			c->tail.len = TAIL;
+		}
+	}
+	if (c->stderr_fd >= 0)
+		close(c->stderr_fd);
+	c->stderr_fd = -1;
+}
+
+/* Waits up to `patience` seconds for it to end by itself, then kills it. Nothing of it is left. */
+static void end(struct child *c, double patience)
+{
+	double until = now_seconds() + patience;
+	const struct timespec nap = {0, 2000000};
+	if (!c->pid)
+		return;
+	close(c->fd);
+	for (;;) {
+		pid_t got = waitpid(c->pid, &c->status, WNOHANG);
+		if (got == c->pid ||
+			(got < 0 && errno != EINTR)) /* ECHILD: the program ignores SIGCHLD */
+			break;
+		read_stderr(c);
+		if (now_seconds() >= until) {
+			kill(c->pid, SIGKILL);
+			while (waitpid(c->pid, &c->status, 0) < 0 && errno == EINTR)
+				;
+			break;
+		}
+		nanosleep(&nap, NULL);
+	}
+	read_stderr(c);
+	if (c->stderr_fd >= 0)
+		close(c->stderr_fd);
+	c->stderr_fd = -1;
+	c->pid = 0;
+}
+
+/* One exchange in flight. */
+struct traffic {
+	uint8_t header[WIRE_HEADER], in[WIRE_HEADER];
+	const struct buf *request;
+	size_t sent, got; /* bytes of header and payload */
+	struct frame *reply;
+	uint32_t id;
+	bool have_header;
+};
+
+/* Sends what fits: -1 when the other end is gone. */
+static int push(struct child *c, struct traffic *t)
+{
+	size_t body = t->request ? t->request->len : 0;
+	while (t->sent < WIRE_HEADER + body) {
+		bool head = t->sent < WIRE_HEADER;
+		const void *p = head ? (const char *)t->header + t->sent
+				     : t->request->data + (t->sent - WIRE_HEADER);
+		size_t n = head ? WIRE_HEADER - t->sent : WIRE_HEADER + body - t->sent;
+		ssize_t k = send(c->fd, p, n, MSG_NOSIGNAL);
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k < 0)
+			return errno == EAGAIN ? 0 : -1;
+		t->sent += (size_t)k;
+	}
+	return 0;
+}
+
+/* Receives what is there: 1 when the reply is whole, 0 not yet, -1 the end, -2 nonsense. */
+static int pull(struct child *c, struct traffic *t)
+{
+	struct frame *f = t->reply;
+	for (;;) {
+		if (t->have_header && t->got == f->length)
+			return 1;
+		void *p = t->in + t->got;
+		size_t n = WIRE_HEADER - t->got;
+		if (t->have_header) {
+			n = f->length - t->got < STEP ? f->length - t->got : STEP;
+			buf_reserve(&f->payload, n);
+			p = f->payload.data + t->got;
+		}
+		ssize_t k = recv(c->fd, p, n, 0);
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k < 0 && errno == EAGAIN)
+			return 0;
+		if (k <= 0)
+			return -1;
+		t->got += (size_t)k;
+		if (t->have_header) {
+			f->payload.len = t->got;
+		} else if (t->got == WIRE_HEADER) {
+			if (wire_parse_header(t->in, f, NULL) < 0 || f->id != t->id)
+				return -2;
+			t->have_header = true;
+			t->got = 0;
+		}
+	}
+}
+
+enum exchange child_exchange(struct child *c, enum wire_type type, const struct buf *request,
+	double deadline, struct frame *reply)
+{
+	struct traffic t = {.request = request, .reply = reply, .id = ++c->next_id};
+	double until = now_seconds() + deadline;
+	int got = 0;
+	wire_header(t.header, type, t.id, request ? request->len : 0);
+	buf_reset(&reply->payload);
+	while (got == 0) {
+		if (push(c, &t) < 0)
+			t.sent = SIZE_MAX; /* it may still have answered; receiving tells */
+		double left = until - now_seconds();
+		if (left <= 0)
+			break;
+		size_t whole = WIRE_HEADER + (request ? request->len : 0);
+		struct pollfd fds[2] = {
+			{c->fd, (short)(POLLIN | (t.sent < whole ? POLLOUT : 0)), 0},
+			{c->stderr_fd, POLLIN, 0}};
+		int ms = left > 1000 ? 1000000 : (int)(left * 1000) + 1;
+		if (poll(fds, 2, ms) < 0 && errno != EINTR)
+			break;
+		read_stderr(c);
+		got = pull(c, &t);
+	}
+	if (got == 1 && reply->type == (uint32_t)type)
+		return EXCHANGE_OK;
+	end(c, got == -1 ? 0.3 : 0);
+	return got == 0 ? EXCHANGE_TIMEOUT : got == -1 ? EXCHANGE_DIED : EXCHANGE_BROKEN;
+}
+
+void child_stop(struct child *c)
+{
+	uint8_t header[WIRE_HEADER];
+	if (!c->pid)
+		return;
+	wire_header(header, WIRE_QUIT, ++c->next_id, 0);
+	(void)!send(c->fd, header, sizeof header, MSG_NOSIGNAL);
+	end(c, 0.3);
+}
+
+void child_release(struct child *c)
+{
+	child_stop(c);
+	buf_release(&c->tail);
+}

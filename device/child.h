@@ -1,0 +1,33 @@
+/*
+ * child.h - a worker process: started by exec, spoken to with deadlines, killed and reaped.
+ */
+#ifndef DEVICE_CHILD_H
+#define DEVICE_CHILD_H
+
+#include <sys/types.h>
+#include "device/wire.h"
+
+struct child { /* all zero: none running */
+	pid_t pid;
+	int fd;		 /* our end of the socket pair */
+	int stderr_fd;	 /* what the worker and its plugin print; -1 when closed */
+	struct buf tail; /* the last of that */
+	int status;	 /* as from waitpid, of the last one that ended */
+	uint32_t next_id;
+};
+
+int child_start(struct child *c, const char *program, struct err *err);
+
+enum exchange { EXCHANGE_OK, EXCHANGE_TIMEOUT, EXCHANGE_DIED, EXCHANGE_BROKEN };
+/*
+ * Sends a request and receives its reply. After anything but OK the child has been killed and
+ * reaped, nothing of it is left, and status and tail tell about its end.
+ */
+enum exchange child_exchange(struct child *c, enum wire_type type, const struct buf *request,
+	double deadline, struct frame *reply);
+
+/* Lets it quit, or kills it; reaps; closes. Accepts one that is not running. */
+void child_stop(struct child *c);
+void child_release(struct child *c); /* child_stop, and frees tail */
+
+#endif

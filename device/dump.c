@@ -1,0 +1,100 @@
+/*
+ * dump.c - the folder a compiler dumps modules into.
+ *
+ * XLA writes one file per module and pass, "module_0001.NAME.cpu_gpu...before_PASS.hlo.pb" and the
+ * like, among many we did not ask for. Of each kind the first by name counts: file names carry a
+ * running number, and where a fusion pass runs more than once its first run is the one that
+ * decides. The folder belongs to the host, so it goes away also when the worker crashed over it.
+ */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/io.h"
+#include "base/mem.h"
+#include "device/dump.h"
+#include "device/module.h"
+
+int dump_begin(struct dump *d, const struct backend *b, struct err *err)
+{
+	const char *tmp = getenv("TMPDIR"), *mark = strstr(b->extract, "DIR");
+	d->options = (struct buf){0};
+	snprintf(d->folder, sizeof d->folder, "%.250s/vantage-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	if (strchr(d->folder, ',') || !mkdtemp(d->folder)) {
+		int rc = err_errno(err, "no folder for the compiler's dumps can be made in %s",
+			tmp && *tmp ? tmp : "/tmp");
+		d->folder[0] = 0;
+		return rc;
+	}
+	BUG_ON(!mark);
+	buf_addf(
+		&d->options, "%.*s%s%s", (int)(mark - b->extract), b->extract, d->folder, mark + 3);
+	return 0;
+}
+
+/* Which of the three a file is: its place in `found`, or -1. */
+static int kind_of(const char *name)
+{
+	static const char *const marks[] = {"before_optimizations", "before_", "after_"};
+	size_t n = strlen(name);
+	const char *last = NULL;
+	if (n < 7 || strcmp(name + n - 7, ".hlo.pb") != 0)
+		return -1;
+	for (int k = 0; k < 3; k++)
+		if ((last = strstr(name, marks[k])))
+			return k == 1 && strstr(name, "after_") && strstr(name, "after_") > last
+				       ? 2
+				       : k;
+	return -1;
+}
+
+static int read_module(const struct dump *d, const char *name, struct buf *out, struct err *err)
+{
+	char path[800];
+	struct buf file = {0};
+	snprintf(path, sizeof path, "%s/%.400s", d->folder, name);
+	if (io_read_file(path, IO_FILE_LIMIT, &file, err) < 0)
+		return -1;
+	module_inside(file.data, file.len, out);
+	buf_release(&file);
+	return 0;
+}
+
+int dump_read(struct dump *d, bool initial, struct extracted *out, struct err *err)
+{
+	struct buf *to[3] = {&out->initial, &out->before, &out->after};
+	char *found[3] = {NULL, NULL, NULL};
+	DIR *dir = opendir(d->folder);
+	int rc = 0;
+	if (!dir)
+		return err_errno(
+			err, "the folder of the compiler's dumps, %s, cannot be read", d->folder);
+	for (struct dirent *e; (e = readdir(dir));) {
+		int k = kind_of(e->d_name);
+		if (k < 0 || (found[k] && strcmp(e->d_name, found[k]) > 0))
+			continue;
+		mem_free(found[k]);
+		found[k] = mem_strdup(e->d_name);
+	}
+	closedir(dir);
+	for (int k = initial ? 0 : 1; k < 3 && rc == 0; k++)
+		if (found[k])
+			rc = read_module(d, found[k], to[k], err);
+	for (int k = 0; k < 3; k++)
+		mem_free(found[k]);
+	if (rc == 0 && !out->before.len) {
+		out->outcome = OUTCOME_REFUSED;
+		snprintf(out->detail, sizeof out->detail,
+			"the compiler ran no fusion pass on this program, or not one of "
+			"the name we know");
+	}
+	return rc;
+}
+
+void dump_end(struct dump *d)
+{
+	buf_release(&d->options);
+	if (d->folder[0])
+		io_remove_tree(d->folder, NULL);
+	d->folder[0] = 0;
+}

@@ -1,0 +1,18 @@
+/*
+ * dump.h - the folder a compiler dumps modules into, from making to removing it.
+ */
+#ifndef DEVICE_DUMP_H
+#define DEVICE_DUMP_H
+
+#include "device/backend.h"
+
+struct dump {
+	char folder[300];
+	struct buf options; /* compile options that make the compiler dump there */
+};
+int dump_begin(struct dump *d, const struct backend *b, struct err *err);
+/* Fills before, after, and, if asked, initial. A compiler that dumped nothing is "refused". */
+int dump_read(struct dump *d, bool initial, struct extracted *out, struct err *err);
+void dump_end(struct dump *d); /* removes the folder */
+
+#endif
