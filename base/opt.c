@@ -124,6 +124,19 @@ static int unknown(const struct opt_program *prog, const char *name, size_t n, s
 	return rc;
 }
 
+/* The sentence for a number out of bounds; bounds that no number reaches are not named. */
+static int out_of_bounds(const struct opt *o, const char *text, struct err *err)
+{
+	bool low = o->low > -0x1p63, high = o->high < 0x1p63;
+	if (low && high)
+		return err_set(err, "--%s must lie between %.15g and %.15g; it is %s", o->name, o->low, o->high, text);
+	if (low)
+		return err_set(err, "--%s must be at least %.15g; it is %s", o->name, o->low, text);
+	if (high)
+		return err_set(err, "--%s must be at most %.15g; it is %s", o->name, o->high, text);
+	return err_set(err, "--%s is too large a number: %s", o->name, text);
+}
+
 static int set_int(const struct opt *o, const char *text, struct err *err)
 {
 	char *end;
@@ -132,7 +145,7 @@ static int set_int(const struct opt *o, const char *text, struct err *err)
 	if (end == text || *end)
 		return err_set(err, "--%s wants a whole number, not \"%s\"", o->name, text);
 	if (errno || (double)v < o->low || (double)v > o->high)
-		return err_set(err, "--%s must lie between %.0f and %.0f; it is %s", o->name, o->low, o->high, text);
+		return out_of_bounds(o, text, err);
 	*(int64_t *)o->value = v;
 	return 0;
 }
@@ -144,7 +157,7 @@ static int set_num(const struct opt *o, const char *text, struct err *err)
 	if (end == text || *end || isnan(v))
 		return err_set(err, "--%s wants a number, not \"%s\"", o->name, text);
 	if (v < o->low || v > o->high)
-		return err_set(err, "--%s must lie between %g and %g; it is %s", o->name, o->low, o->high, text);
+		return out_of_bounds(o, text, err);
 	*(double *)o->value = v;
 	return 0;
 }

@@ -1,0 +1,158 @@
+/*
+ * check_progress.c - what a terminal, a log and a quiet run get to see. The clock is moved by
+ * moving the times that struct progress remembers.
+ */
+#include "base/progress.h"
+
+#include <stdlib.h>
+#include "base/buf.h"
+#include "tests/test.h"
+
+/* Everything printed so far; the caller frees. */
+static char *seen(struct progress *p)
+{
+	struct buf b = {0};
+	fflush(p->out);
+	rewind(p->out);
+	for (int c; (c = fgetc(p->out)) != EOF;)
+		buf_addch(&b, c);
+	fseek(p->out, 0, SEEK_END);
+	return buf_detach(&b, NULL);
+}
+
+static int count(const char *text, const char *part)
+{
+	int n = 0;
+	for (; (text = strstr(text, part)); text += strlen(part))
+		n++;
+	return n;
+}
+
+static void pass_time(struct progress *p, double seconds)
+{
+	p->started -= seconds;
+	p->drawn -= seconds;
+}
+
+static void terminal(void)
+{
+	struct progress p = {.out = tmpfile()};
+	progress_start(&p, "tune", 1000, PROGRESS_TTY);
+	pass_time(&p, 10);
+	progress_update(&p, 100, "best -2.1%");
+	char *text = seen(&p);
+	CHECK(strstr(text, "\rtune: 100 of 1000, 10/s, 90 s left, best -2.1%\033[K") != NULL);
+	CHECK(strchr(text, '\n') == NULL);
+	free(text);
+	for (int i = 0; i < 10000; i++) /* far less than 10 s: few are drawn */
+		progress_update(&p, 100, NULL);
+	text = seen(&p);
+	CHECK(count(text, "\033[K") < 30);
+	free(text);
+	progress_note(&p, "lost a %s", "worker");
+	text = seen(&p);
+	CHECK(strstr(text, "\r\033[Klost a worker\n\rtune: ") != NULL);
+	free(text);
+	progress_end(&p);
+	text = seen(&p);
+	CHECK(strstr(text, "\r\033[Ktune: 100 in 10 s\n") != NULL);
+	free(text);
+	fclose(p.out);
+}
+
+/* A line that wraps could not be drawn over. */
+static void terminal_lines_are_cut(void)
+{
+	struct progress p = {.out = tmpfile()};
+	char detail[500];
+	memset(detail, 'x', sizeof(detail) - 1);
+	detail[sizeof(detail) - 1] = '\0';
+	progress_start(&p, "tune", 0, PROGRESS_TTY);
+	progress_update(&p, 3, detail);
+	char *text = seen(&p);
+	CHECK_INT(strlen(text), 1 + 79 + strlen("\033[K"));
+	free(text);
+	fclose(p.out);
+}
+
+static void plain(void)
+{
+	struct progress p = {.out = tmpfile()};
+	progress_start(&p, "collect", 0, PROGRESS_AUTO); /* a file is no terminal */
+	CHECK_INT(p.mode, PROGRESS_PLAIN);
+	for (int second = 0; second < 600; second++) {
+		pass_time(&p, 1);
+		progress_update(&p, (uint64_t)second * 50, NULL);
+	}
+	char *text = seen(&p);
+	CHECK(count(text, "\n") >= 9 && count(text, "\n") <= 10); /* one a minute */
+	CHECK(strstr(text, "collect: 2950, 49/s\n") != NULL);
+	CHECK(strchr(text, '\r') == NULL && strchr(text, '\033') == NULL);
+	free(text);
+	progress_note(&p, "note");
+	progress_end(&p);
+	text = seen(&p);
+	CHECK(strstr(text, "\nnote\ncollect: 29950 in 10 min\n") != NULL);
+	free(text);
+	fclose(p.out);
+}
+
+static void quiet(void)
+{
+	struct progress p = {.out = tmpfile()};
+	progress_start(&p, "tune", 10, PROGRESS_QUIET);
+	pass_time(&p, 100);
+	progress_update(&p, 5, "detail");
+	progress_note(&p, "note");
+	progress_end(&p);
+	CHECK_INT(ftell(p.out), 0);
+	fclose(p.out);
+}
+
+static void times_left(void)
+{
+	static const struct {
+		uint64_t done, total;
+		double spent;
+		const char *says;
+	} table[] = {
+		{1, 3, 20, "x: 1 of 3, 0.05/s, 40 s left\n"},
+		{10, 110, 60, "x: 10 of 110, 0.17/s, 10 min left\n"},
+		{100, 100100, 100, "x: 100 of 100100, 1/s, 27.8 h left\n"},
+		{0, 5, 100, "x: 0 of 5\n"},
+		{5, 5, 100, "x: 5 of 5, 0.05/s\n"},
+		{7, 5, 100, "x: 7 of 5, 0.07/s\n"}, /* more than was announced is no reason to lie */
+	};
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		struct progress p = {.out = tmpfile()};
+		progress_start(&p, "x", table[i].total, PROGRESS_PLAIN);
+		pass_time(&p, table[i].spent);
+		p.drawn -= 60;
+		progress_update(&p, table[i].done, NULL);
+		char *text = seen(&p);
+		CHECK_STR(text, table[i].says);
+		free(text);
+		fclose(p.out);
+	}
+}
+
+static void the_clock_runs_forward(void)
+{
+	double before = now_seconds();
+	for (int i = 0; i < 1000; i++) {
+		double now = now_seconds();
+		CHECK(now >= before);
+		before = now;
+	}
+}
+
+int main(void)
+{
+	RUN(terminal);
+	RUN(terminal_lines_are_cut);
+	RUN(plain);
+	RUN(quiet);
+	RUN(times_left);
+	RUN(the_clock_runs_forward);
+	return test_done();
+}
