@@ -40,6 +40,22 @@ enum space_context {
 	CTX_COUNT
 };
 
+/*
+ * What one flip would do, totalled over the parts of the program that it would change (for fusion: the
+ * groups that differ), once as they are and once as they would be: what separates a gain from a loss.
+ */
+enum space_effect {
+	EFFECT_PARTS,	   /* how many there are: kernels to start, ... */
+	EFFECT_NODES,	   /* ... instructions in them, copies counted, ... */
+	EFFECT_LARGEST,	   /* ... instructions in the largest one, */
+	EFFECT_READ,	   /* bytes they read, ... */
+	EFFECT_WRITTEN,	   /* ... and write, */
+	EFFECT_FLOPS,	   /* operations, counted as often as they are done again, */
+	EFFECT_LOADS,	   /* elements fetched from memory, likewise, */
+	EFFECT_ITERATIONS, /* and elements of their results: turns of their outer loops */
+	EFFECT_COUNT
+};
+
 /* Two modules whose difference in cost, times `times`, is the difference of two configurations. */
 struct region {
 	uint64_t key[2];	   /* hash of a, hash of b: the same for isomorphic regions anywhere, and
@@ -80,6 +96,12 @@ struct space_ops {
 		uint32_t n_changed, uint32_t **nodes, size_t *n, size_t *cap);
 	/* For spaces whose cost is a formula (the toy): seconds. NULL for all others. */
 	double (*formula)(struct space *s, const uint8_t *config);
+	/*
+	 * EFFECT_COUNT floats before the flip of `site` to `choice`, then EFFECT_COUNT after it. `config` is
+	 * written to on the way and left as it was. What it depends on: the contexts of the site's node, its
+	 * operands and its users. NULL where the space has no such notion.
+	 */
+	void (*effect)(struct space *s, uint8_t *config, uint32_t site, uint8_t choice, float *out);
 };
 
 struct space {
