@@ -1,0 +1,49 @@
+/*
+ * model.h - a trained model: the network's weights with everything that says what they are good for.
+ *
+ * The file format is schemas/model.md. Reading is all or nothing: a file that is truncated, damaged,
+ * of a newer version, or trained on another feature table is refused with a sentence.
+ *
+ *	struct model *m = model_read("cpu.vm", &err);
+ *	if (!m || model_fits(m, "cpu", s->kind, COST_MEASURED, &err) < 0) ...
+ *	struct infer *f = infer_new(m, s, &err);	// infer.h
+ *	... infer_free(f); model_free(m);
+ *
+ * A model is not changed by predicting: many threads may share one.
+ */
+#ifndef LEARN_MODEL_H
+#define LEARN_MODEL_H
+
+#include "base/err.h"
+#include "base/outcome.h"
+#include "base/buf.h"
+#include "learn/net.h"
+
+/* What the weights were trained on. Strings belong to the model. */
+struct model_facts {
+	char *backend;		/* "cpu", "sim": the space's and device's word */
+	char *space;		/* family of the decision space: "fusion", "toy" */
+	enum cost_kind kind;
+	char *provenance;	/* JSON: databases, runs, graphs, held out, options, program version */
+	uint64_t seed;
+	uint64_t samples, steps; /* samples in the data; optimiser steps taken */
+};
+
+struct model {
+	struct model_facts facts;
+	struct net net;
+};
+
+struct model *model_read(const char *path, struct err *err);
+int model_write(const struct model *m, const char *path, struct err *err);
+void model_free(struct model *m); /* accepts NULL */
+
+/* The same from and to memory; `name` is used in sentences. */
+struct model *model_parse(const void *p, size_t n, const char *name, struct err *err);
+void model_pack(const struct model *m, struct buf *out);
+
+/* Refuses, with a sentence, a model trained for another backend, kind of space or kind of cost. */
+int model_fits(const struct model *m, const char *backend, const char *space_kind,
+	enum cost_kind kind, struct err *err);
+
+#endif
