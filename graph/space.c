@@ -13,12 +13,15 @@
 
 #include <stdio.h>
 #include <string.h>
+#include "graph/fusion.h"
 #include "graph/toy.h"
 
 static const struct space_kind {
 	const char *name; /* with ':' at its end: a prefix, the kind has arguments */
 	int (*open)(struct space *s, const char *backend, struct err *err);
 } kinds[] = {
+	{"fusion", fusion_open},
+	{"fusion/binary", fusion_open},
 	{"toy:", toy_open},
 };
 

@@ -1,0 +1,149 @@
+/*
+ * fusion_group.c - walking the groups of a configuration.
+ *
+ * A group is never stored. Down: the members of group(r) are what absorbed edges lead to from r. Up:
+ * the roots that compute v are the kept nodes that absorbing users lead to. A change of a few sites
+ * alters the contents only of groups that contain a consumer whose edge changed, and makes or unmakes
+ * the group of a site that starts or stops being kept; fusion_affected finds exactly those, in time
+ * proportional to their size.
+ *
+ * Why that is enough for both sides at once: let r be kept in a and in b, and its group differ. Then
+ * on some path from r over absorbed edges there is a first edge that changed; its consumer c leads up
+ * to r over edges absorbed in both, so r is among the roots of c in a and in b.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "graph/fusion_own.h"
+
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+void nodes_sort(struct nodes *l)
+{
+	size_t k = 0;
+
+	if (l->n > 1)
+		qsort(l->v, l->n, sizeof l->v[0], by_number);
+	for (size_t i = 0; i < l->n; i++)
+		if (i == 0 || l->v[i] != l->v[i - 1])
+			l->v[k++] = l->v[i];
+	l->n = k;
+}
+
+void nodes_release(struct nodes *l)
+{
+	mem_free(l->v);
+	*l = (struct nodes){0};
+}
+
+void node_map_init(struct node_map *m, struct arena *mem, uint32_t size)
+{
+	*m = (struct node_map){ARENA_NEW(mem, size, uint32_t), ARENA_NEW(mem, size, uint32_t), 1, size};
+}
+
+void node_map_clear(struct node_map *m)
+{
+	if (++m->now == 0) { /* wrapped: old stamps could look fresh */
+		memset(m->stamp, 0, m->size * sizeof m->stamp[0]);
+		m->now = 1;
+	}
+}
+
+/* Adds v to the list unless it was seen; the list doubles as the queue of the walk. */
+static void visit(struct node_map *seen, struct nodes *out, uint32_t v)
+{
+	if (!node_map_has(seen, v)) {
+		node_map_set(seen, v, 0);
+		nodes_add(out, v);
+	}
+}
+
+static void sort_tail(struct nodes *l, size_t from)
+{
+	if (l->n - from > 1)
+		qsort(l->v + from, l->n - from, sizeof l->v[0], by_number);
+}
+
+void group_walk(struct space *s, const uint8_t *config, uint32_t root, struct nodes *out)
+{
+	const struct graph *g = s->graph;
+	size_t from = out->n;
+
+	node_map_clear(&fusion_of(s)->walk);
+	visit(&fusion_of(s)->walk, out, root);
+	for (size_t i = from; i < out->n; i++) {
+		const struct node *n = &g->node[out->v[i]];
+		for (uint32_t e = n->operand; e < n->operand + n->n_operands; e++)
+			if (fusion_absorbed(s, config, e))
+				visit(&fusion_of(s)->walk, out, g->edges[e]);
+	}
+	sort_tail(out, from);
+}
+
+/* Does user u absorb v? Any of its operand edges tells: all edges of one pair share one bit. */
+static bool absorbs(const struct space *s, const uint8_t *config, uint32_t u, uint32_t v)
+{
+	const struct node *n = &s->graph->node[u];
+
+	for (uint32_t e = n->operand; e < n->operand + n->n_operands; e++)
+		if (s->graph->edges[e] == v)
+			return fusion_absorbed(s, config, e);
+	return false;
+}
+
+/* One step of the way up: marks the users that absorb v; v itself is a root if kept. */
+static void climb(struct space *s, const uint8_t *config, struct nodes *queue, struct nodes *out)
+{
+	const struct graph *g = s->graph;
+
+	for (size_t i = 0; i < queue->n; i++) {
+		uint32_t v = queue->v[i];
+		if (fusion_kept(s, config, v))
+			nodes_add(out, v);
+		if (s->site_of[v] == NONE || config[s->site_of[v]] == 0)
+			continue;
+		for (uint32_t k = 0; k < g->node[v].n_users; k++)
+			if (absorbs(s, config, node_users(g, v)[k], v))
+				visit(&fusion_of(s)->walk, queue, node_users(g, v)[k]);
+	}
+}
+
+void group_roots(struct space *s, const uint8_t *config, uint32_t v, struct nodes *out)
+{
+	struct nodes queue = {0};
+	size_t from = out->n;
+
+	node_map_clear(&fusion_of(s)->walk);
+	visit(&fusion_of(s)->walk, &queue, v);
+	climb(s, config, &queue, out);
+	nodes_release(&queue);
+	sort_tail(out, from);
+}
+
+void fusion_affected(struct space *s, const uint8_t *a, const uint8_t *b, const uint32_t *changed,
+	uint32_t n_changed, struct nodes *roots_a, struct nodes *roots_b)
+{
+	const struct graph *g = s->graph;
+
+	for (uint32_t i = 0; i < n_changed; i++) {
+		uint32_t v = s->site[changed[i]].node;
+		bool in_a = fusion_kept(s, a, v), in_b = fusion_kept(s, b, v);
+		for (uint32_t k = 0; k < g->node[v].n_users; k++) {
+			uint32_t c = node_users(g, v)[k];
+			if (absorbs(s, a, c, v) == absorbs(s, b, c, v))
+				continue;
+			group_roots(s, a, c, roots_a);
+			group_roots(s, b, c, roots_b);
+		}
+		if (in_a && !in_b)
+			nodes_add(roots_a, v);
+		if (in_b && !in_a)
+			nodes_add(roots_b, v);
+	}
+	nodes_sort(roots_a);
+	nodes_sort(roots_b);
+}

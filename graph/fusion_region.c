@@ -1,0 +1,260 @@
+/*
+ * fusion_region.c - the smallest pair of modules whose difference is that of two configurations.
+ *
+ * The groups that differ (fusion_affected) are cut out, old ones into module a, new ones into b.
+ * Both take the same parameters, every value read from outside by either side, and return the same
+ * results, the values kept in both. A value kept on one side only is read by changed groups alone,
+ * for its keeping changed by the choice of its own site, whose edges lead to all its readers; so
+ * nothing outside can miss it.
+ *
+ * Separate places are separate regions: groups belong together when the same changed site is in
+ * them. They are priced one by one and added, which is exact but for what caches and prefetchers
+ * carry from one kernel to the next.
+ *
+ * Everything is written canonically, parameters in order of first use, so that the same region in
+ * another layer, another graph or another night has the same key. key[0] hashes a, key[1] hashes b:
+ * the reverse move has the swapped key and the opposite price.
+ */
+#include <string.h>
+#include "graph/fusion_emit.h"
+
+/* Changed sites and the groups around them, in parts that do not touch. */
+struct part {
+	struct nodes sites; /* changed site numbers */
+	struct nodes roots[2];
+};
+
+struct parts {
+	struct part *v;
+	size_t n, cap;
+};
+
+static void part_release(struct part *p)
+{
+	nodes_release(&p->sites);
+	nodes_release(&p->roots[0]);
+	nodes_release(&p->roots[1]);
+}
+
+static bool share(const struct nodes *a, const struct nodes *b)
+{
+	for (size_t i = 0, j = 0; i < a->n && j < b->n;) {
+		if (a->v[i] == b->v[j])
+			return true;
+		if (a->v[i] < b->v[j])
+			i++;
+		else
+			j++;
+	}
+	return false;
+}
+
+static void append(struct nodes *to, const struct nodes *from)
+{
+	for (size_t i = 0; i < from->n; i++)
+		nodes_add(to, from->v[i]);
+	nodes_sort(to);
+}
+
+/* Adds one more part, taking in those it touches. */
+static void add_part(struct parts *all, struct part p)
+{
+	for (size_t i = all->n; i-- > 0;) {
+		struct part *q = &all->v[i];
+		if (!share(&p.roots[0], &q->roots[0]) && !share(&p.roots[1], &q->roots[1]) &&
+			!share(&p.roots[0], &q->roots[1]) && !share(&p.roots[1], &q->roots[0]))
+			continue;
+		append(&p.sites, &q->sites);
+		append(&p.roots[0], &q->roots[0]);
+		append(&p.roots[1], &q->roots[1]);
+		part_release(q);
+		*q = all->v[--all->n];
+	}
+	MEM_GROW(&all->v, &all->cap, all->n + 1);
+	all->v[all->n++] = p;
+}
+
+static bool in_list(const struct nodes *l, uint32_t v)
+{
+	size_t low = 0, high = l->n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (l->v[mid] < v)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < l->n && l->v[low] == v;
+}
+
+/* Values that the groups of one side read and do not make themselves, in order of first use. */
+static void collect_reads(struct space *s, const uint8_t *config, const struct nodes *roots,
+	struct nodes *reads)
+{
+	const struct graph *g = s->graph;
+	struct nodes members = {0};
+
+	for (size_t i = 0; i < roots->n; i++) {
+		members.n = 0;
+		group_walk(s, config, roots->v[i], &members);
+		for (size_t k = 0; k < members.n; k++) {
+			const struct node *n = &g->node[members.v[k]];
+			for (uint32_t e = n->operand; e < n->operand + n->n_operands; e++) {
+				uint32_t p = g->edges[e];
+				if (fusion_absorbed(s, config, e) || in_list(roots, p) ||
+					(g->node[p].flags & NODE_SCALAR_CONST) ||
+					node_map_has(&fusion_of(s)->value, p))
+					continue;
+				node_map_set(&fusion_of(s)->value, p, 0);
+				nodes_add(reads, p);
+			}
+		}
+	}
+	nodes_release(&members);
+}
+
+/* Scalar constants read by instructions that stay bare: written beside them, once. */
+static void bare_constants(struct emitter *em, struct instrs *l, uint32_t root)
+{
+	const struct graph *g = em->s->graph;
+	struct node_map *value = &fusion_of(em->s)->value;
+
+	for (uint32_t k = 0; k < g->node[root].n_operands; k++) {
+		uint32_t p = node_operands(g, root)[k];
+		if (!(g->node[p].flags & NODE_SCALAR_CONST) || node_map_has(value, p))
+			continue;
+		node_map_set(value, p, (uint32_t)l->n + 1);
+		instrs_add(em, l, emit_copy(em, p, emit_value_id(em, p)));
+	}
+}
+
+/* The results: the one value, or a tuple of them; returns the id of the root. */
+static int64_t emit_results(struct emitter *em, struct instrs *l, const struct nodes *results)
+{
+	const struct graph *g = em->s->graph;
+	Hlo__HloInstructionProto *t;
+	Hlo__ShapeProto *shape;
+
+	if (results->n == 1)
+		return emit_value_id(em, results->v[0]);
+	t = arena_alloc(&em->mem, sizeof *t);
+	shape = arena_alloc(&em->mem, sizeof *shape);
+	hlo__hlo_instruction_proto__init(t);
+	hlo__shape_proto__init(shape);
+	shape->element_type = DT_TUPLE;
+	shape->n_tuple_shapes = results->n;
+	shape->tuple_shapes = arena_alloc(&em->mem, results->n * sizeof *shape->tuple_shapes);
+	t->opcode = (char *)"tuple";
+	t->name = (char *)"results";
+	t->shape = shape;
+	t->id = (int64_t)em->home << 32 | (int64_t)(l->n + 1);
+	t->n_operand_ids = results->n;
+	t->operand_ids = arena_alloc(&em->mem, results->n * sizeof *t->operand_ids);
+	for (size_t i = 0; i < results->n; i++) {
+		shape->tuple_shapes[i] = g->node[results->v[i]].proto->shape;
+		t->operand_ids[i] = emit_value_id(em, results->v[i]);
+	}
+	instrs_add(em, l, t);
+	return t->id;
+}
+
+static void write_module(struct emitter *em, struct instrs *l, int64_t root, struct buf *out)
+{
+	Hlo__HloModuleProto m;
+	Hlo__HloComputationProto *entry = emit_comp(em, l, em->home, root);
+
+	hlo__hlo_module_proto__init(&m);
+	m.name = (char *)"region";
+	m.id = 1;
+	m.entry_computation_name = entry->name;
+	m.entry_computation_id = entry->id;
+	m.host_program_shape = entry->program_shape;
+	m.computations = em->comp;
+	m.n_computations = em->n_comps;
+	buf_reserve(out, hlo__hlo_module_proto__get_packed_size(&m));
+	out->len += hlo__hlo_module_proto__pack(&m, (uint8_t *)out->data + out->len);
+}
+
+/* One side: parameters, then the groups in order of their roots, then the results. Returns members. */
+static uint32_t emit_side(struct space *s, const uint8_t *config, const struct nodes *reads,
+	const struct nodes *roots, const struct nodes *results, struct buf *out)
+{
+	struct node_map *value = &fusion_of(s)->value;
+	struct instrs l = {0};
+	struct nodes members = {0};
+	struct emitter em;
+	uint32_t n_nodes = 0;
+
+	emitter_init(&em, s, true);
+	em.config = config;
+	node_map_clear(value);
+	for (size_t i = 0; i < reads->n; i++) {
+		node_map_set(value, reads->v[i], (uint32_t)l.n + 1);
+		instrs_add(&em, &l,
+			emit_parameter(&em, s->graph->node[reads->v[i]].proto->shape, (uint32_t)i,
+				emit_value_id(&em, reads->v[i])));
+	}
+	for (size_t i = 0; i < roots->n; i++) {
+		members.n = 0;
+		group_walk(s, config, roots->v[i], &members);
+		n_nodes += (uint32_t)members.n;
+		if (members.n == 1)
+			bare_constants(&em, &l, roots->v[i]);
+		node_map_set(value, roots->v[i], (uint32_t)l.n + 1);
+		instrs_add(&em, &l, emit_group(&em, &members, emit_value_id(&em, roots->v[i])));
+	}
+	write_module(&em, &l, emit_results(&em, &l, results), out);
+	nodes_release(&members);
+	emitter_release(&em);
+	return n_nodes;
+}
+
+static void emit_region(struct space *s, const uint8_t *a, const uint8_t *b, const struct part *p,
+	struct region *out)
+{
+	const struct graph *g = s->graph;
+	struct nodes reads = {0}, results = {0};
+	uint32_t in_a, in_b;
+
+	for (size_t i = 0; i < p->roots[0].n; i++)
+		if (in_list(&p->roots[1], p->roots[0].v[i]))
+			nodes_add(&results, p->roots[0].v[i]);
+	node_map_clear(&fusion_of(s)->value);
+	collect_reads(s, a, &p->roots[0], &reads);
+	collect_reads(s, b, &p->roots[1], &reads);
+	*out = (struct region){.times = g->comp[g->node[p->roots[0].v[0]].comp].trips};
+	in_a = emit_side(s, a, &reads, &p->roots[0], &results, &out->a);
+	in_b = emit_side(s, b, &reads, &p->roots[1], &results, &out->b);
+	out->n_nodes = in_a > in_b ? in_a : in_b;
+	out->n_groups = (uint32_t)(p->roots[0].n > p->roots[1].n ? p->roots[0].n : p->roots[1].n);
+	out->key[0] = hash64(out->a.data, out->a.len, 0);
+	out->key[1] = hash64(out->b.data, out->b.len, 0);
+	nodes_release(&reads);
+	nodes_release(&results);
+}
+
+int fusion_region(struct space *s, const uint8_t *a, const uint8_t *b, struct regions *out, struct err *err)
+{
+	struct parts all = {0};
+
+	(void)err;
+	for (uint32_t i = 0; i < s->n_sites; i++) {
+		struct part p = {0};
+		if (a[i] == b[i])
+			continue;
+		nodes_add(&p.sites, i);
+		fusion_affected(s, a, b, &i, 1, &p.roots[0], &p.roots[1]);
+		if (p.roots[0].n || p.roots[1].n)
+			add_part(&all, p);
+		else
+			part_release(&p);
+	}
+	for (size_t i = 0; i < all.n; i++) {
+		MEM_GROW(&out->v, &out->cap, out->n + 1);
+		emit_region(s, a, b, &all.v[i], &out->v[out->n++]);
+		part_release(&all.v[i]);
+	}
+	mem_free(all.v);
+	return 0;
+}

@@ -1,0 +1,298 @@
+/*
+ * check_fusion.c - the fusion space on programs small enough to check by eye, and properties on all.
+ */
+#include <stdlib.h>
+#include "base/io.h"
+#include "graph/fusion_own.h"
+#include "tests/test.h"
+
+static const char *const programs[] = {"examples/graphs/tiny/chain.pb.zst", "examples/graphs/tiny/reduction.pb.zst",
+	"examples/graphs/tiny/loop.pb.zst", "examples/graphs/tiny/branch.pb.zst",
+	"examples/graphs/tiny/scatter.pb.zst", "examples/graphs/held-out/graph-network.pb.zst"};
+#define N_PROGRAMS (sizeof programs / sizeof *programs)
+
+struct subject {
+	struct graph g;
+	struct space *s;
+	uint8_t *a, *b;
+};
+
+static bool open_subject(struct subject *t, const char *path, const char *kind)
+{
+	struct err err = {0};
+
+	*t = (struct subject){0};
+	if (graph_read(&t->g, path, &err) < 0 || !(t->s = space_open(kind, "cpu", &t->g, NULL, 0, &err))) {
+		printf("%s\n", err.text);
+		return CHECK(!"opened");
+	}
+	t->a = mem_zalloc(t->s->n_sites + 1, 1);
+	t->b = mem_zalloc(t->s->n_sites + 1, 1);
+	return true;
+}
+
+static void close_subject(struct subject *t)
+{
+	mem_free(t->a);
+	mem_free(t->b);
+	space_free(t->s);
+	graph_release(&t->g);
+}
+
+/* The module of a configuration, read again. */
+static bool applied(struct subject *t, const uint8_t *config, struct graph *out)
+{
+	struct buf b = {0};
+	struct err err = {0};
+	bool ok = t->s->ops->apply(t->s, config, &b, &err) == 0 && graph_parse(out, b.data, b.len, "applied", &err) == 0;
+
+	if (!CHECK(ok))
+		printf("%s\n", err.text);
+	buf_release(&b);
+	return ok;
+}
+
+static void applied_programs_hold_the_groups_asked(void)
+{
+	struct rng r;
+
+	rng_seed(&r, 1);
+	for (size_t i = 0; i < N_PROGRAMS; i++)
+		for (int d = 0; d < 10; d++) {
+			struct subject t;
+			struct check_result c;
+			struct buf b = {0};
+			struct err err = {0};
+			if (!open_subject(&t, programs[i], d % 2 ? "fusion" : "fusion/binary"))
+				return;
+			space_random(t.s, d / 9.0, &r, t.a);
+			CHECK(t.s->ops->apply(t.s, t.a, &b, &err) == 0);
+			CHECK(t.s->ops->check(t.s, t.a, b.data, b.len, &c, &err) == 0);
+			CHECK_INT(c.equal, c.asked);
+			CHECK_INT(c.found, c.asked);
+			buf_release(&b);
+			close_subject(&t);
+		}
+}
+
+/* Every value of the program has one structural hash, whatever is fused. */
+static void applying_changes_no_value(void)
+{
+	struct rng r;
+
+	rng_seed(&r, 2);
+	for (size_t i = 0; i < N_PROGRAMS; i++) {
+		struct subject t;
+		struct graph h;
+		if (!open_subject(&t, programs[i], "fusion"))
+			return;
+		for (int d = 0; d < 5; d++) {
+			uint64_t *before, *after;
+			space_random(t.s, d / 4.0, &r, t.a);
+			if (!applied(&t, t.a, &h))
+				break;
+			before = MEM_NEW(t.g.n_nodes, uint64_t);
+			after = MEM_NEW(h.n_nodes, uint64_t);
+			graph_structural_hash(&t.g, before);
+			graph_structural_hash(&h, after);
+			CHECK(before[t.g.comp[t.g.entry].root] == after[h.comp[h.entry].root]);
+			mem_free(before);
+			mem_free(after);
+			graph_release(&h);
+		}
+		close_subject(&t);
+	}
+}
+
+static void decoding_what_was_applied_gives_it_back(void)
+{
+	struct rng r;
+
+	rng_seed(&r, 3);
+	for (size_t i = 0; i < N_PROGRAMS; i++) {
+		struct subject t;
+		struct graph h;
+		struct err err = {0};
+		if (!open_subject(&t, programs[i], "fusion"))
+			return;
+		for (int d = 0; d < 5; d++) {
+			struct fusion_report report;
+			space_random(t.s, d / 4.0, &r, t.a);
+			if (!applied(&t, t.a, &h))
+				break;
+			CHECK(fusion_decode(t.s, &h, &report, &err) == 0);
+			CHECK_INT(report.illegal, 0);
+			CHECK_INT(report.equal, report.groups);
+			graph_release(&h);
+		}
+		close_subject(&t);
+	}
+}
+
+static bool same_module(struct subject *t, const uint8_t *x, const uint8_t *y)
+{
+	struct buf a = {0}, b = {0};
+	struct err err = {0};
+	bool same;
+
+	t->s->ops->apply(t->s, x, &a, &err);
+	t->s->ops->apply(t->s, y, &b, &err);
+	same = a.len == b.len && memcmp(a.data, b.data, a.len) == 0;
+	buf_release(&a);
+	buf_release(&b);
+	return same;
+}
+
+static void flipping_twice_changes_nothing(void)
+{
+	struct rng r;
+
+	rng_seed(&r, 4);
+	for (size_t i = 0; i < N_PROGRAMS; i++) {
+		struct subject t;
+		if (!open_subject(&t, programs[i], "fusion"))
+			return;
+		space_random(t.s, 0.5, &r, t.a);
+		memcpy(t.b, t.a, t.s->n_sites);
+		uint64_t h = config_hash(t.s, t.a);
+		for (uint32_t k = 0; k < t.s->n_sites && k < 20; k++) {
+			uint8_t old = t.b[k], other = (uint8_t)((old + 1) % t.s->site[k].choices);
+			uint64_t there = config_flip(t.b, h, k, other);
+			CHECK(there == config_hash(t.s, t.b) && there != h);
+			CHECK(config_flip(t.b, there, k, old) == h);
+		}
+		CHECK(same_module(&t, t.a, t.b));
+		close_subject(&t);
+	}
+}
+
+static void equal_configurations_have_no_region(void)
+{
+	for (size_t i = 0; i < N_PROGRAMS; i++) {
+		struct subject t;
+		struct regions rg = {0};
+		struct err err = {0};
+		if (!open_subject(&t, programs[i], "fusion"))
+			return;
+		CHECK(t.s->ops->region(t.s, t.a, t.a, &rg, &err) == 0);
+		CHECK_INT(rg.n, 0);
+		regions_release(&rg);
+		close_subject(&t);
+	}
+}
+
+/* Both sides of a region are whole programs with one interface, and the way back swaps the key. */
+static void regions_are_pairs_of_programs(void)
+{
+	struct rng r;
+
+	rng_seed(&r, 5);
+	for (size_t i = 0; i < N_PROGRAMS; i++) {
+		struct subject t;
+		if (!open_subject(&t, programs[i], "fusion"))
+			return;
+		for (uint32_t k = 0; k < t.s->n_sites && k < 60; k++) {
+			struct regions there = {0}, back = {0};
+			struct err err = {0};
+			uint32_t site = (uint32_t)rng_below(&r, t.s->n_sites);
+			space_random(t.s, rng_unit(&r), &r, t.a);
+			memcpy(t.b, t.a, t.s->n_sites);
+			t.b[site] = (uint8_t)((t.b[site] + 1) % t.s->site[site].choices);
+			CHECK(t.s->ops->region(t.s, t.a, t.b, &there, &err) == 0);
+			CHECK(t.s->ops->region(t.s, t.b, t.a, &back, &err) == 0);
+			if (!CHECK_INT(there.n, 1) || !CHECK_INT(back.n, 1))
+				break;
+			CHECK(there.v[0].key[0] != there.v[0].key[1]);
+			for (int side = 0; side < 2; side++) {
+				struct buf *b = side ? &there.v[0].b : &there.v[0].a;
+				struct graph g;
+				if (!CHECK(graph_parse(&g, b->data, b->len, "region", &err) == 0))
+					printf("%s\n", err.text);
+				graph_release(&g);
+			}
+			regions_release(&there);
+			regions_release(&back);
+		}
+		close_subject(&t);
+	}
+}
+
+/* The slow way: every group of both configurations, compared. */
+static void affected_groups_are_those_that_differ(void)
+{
+	struct rng r;
+
+	rng_seed(&r, 6);
+	for (int round = 0; round < 40; round++) {
+		struct subject t;
+		struct nodes ra = {0}, rb = {0}, ma = {0}, mb = {0}, want = {0};
+		if (!open_subject(&t, programs[round % N_PROGRAMS], "fusion"))
+			return;
+		space_random(t.s, rng_unit(&r), &r, t.a);
+		memcpy(t.b, t.a, t.s->n_sites);
+		uint32_t site = (uint32_t)rng_below(&r, t.s->n_sites);
+		t.b[site] = (uint8_t)((t.b[site] + 1) % t.s->site[site].choices);
+		fusion_affected(t.s, t.a, t.b, &site, 1, &ra, &rb);
+		for (uint32_t v = 0; v < t.g.n_nodes; v++) {
+			ma.n = mb.n = 0;
+			if (!fusion_kept(t.s, t.a, v))
+				continue;
+			group_walk(t.s, t.a, v, &ma);
+			if (fusion_kept(t.s, t.b, v))
+				group_walk(t.s, t.b, v, &mb);
+			if (ma.n != mb.n || memcmp(ma.v, mb.v, ma.n * sizeof *ma.v) != 0)
+				nodes_add(&want, v);
+		}
+		/* groups may also differ in edges alone, so: all wanted are there */
+		for (size_t k = 0, j = 0; k < want.n; k++) {
+			while (j < ra.n && ra.v[j] < want.v[k])
+				j++;
+			CHECK(j < ra.n && ra.v[j] == want.v[k]);
+		}
+		nodes_release(&ra);
+		nodes_release(&rb);
+		nodes_release(&ma);
+		nodes_release(&mb);
+		nodes_release(&want);
+		close_subject(&t);
+	}
+}
+
+/* Contexts of a few nodes, found by walking, equal those of all, found at once. */
+static void contexts_agree(void)
+{
+	struct subject t;
+	struct rng r;
+
+	rng_seed(&r, 7);
+	if (!open_subject(&t, programs[N_PROGRAMS - 1], "fusion"))
+		return;
+	uint32_t *all = MEM_NEW(t.g.n_nodes, uint32_t);
+	float *many = MEM_NEW(t.g.n_nodes * CTX_COUNT, float), few[CTX_COUNT];
+	space_random(t.s, 0.6, &r, t.a);
+	for (uint32_t v = 0; v < t.g.n_nodes; v++)
+		all[v] = v;
+	t.s->ops->context(t.s, t.a, all, t.g.n_nodes, many);
+	for (uint32_t v = 0; v < t.g.n_nodes; v += 7) {
+		t.s->ops->context(t.s, t.a, &v, 1, few);
+		for (int k = 0; k < CTX_COUNT; k++)
+			if (k < CTX_GROUP_INPUTS) /* of equally large groups any may be told */
+				CHECK_NEAR(few[k], many[v * CTX_COUNT + (unsigned)k], 0);
+	}
+	mem_free(all);
+	mem_free(many);
+	close_subject(&t);
+}
+
+int main(void)
+{
+	RUN(applied_programs_hold_the_groups_asked);
+	RUN(applying_changes_no_value);
+	RUN(decoding_what_was_applied_gives_it_back);
+	RUN(flipping_twice_changes_nothing);
+	RUN(equal_configurations_have_no_region);
+	RUN(regions_are_pairs_of_programs);
+	RUN(affected_groups_are_those_that_differ);
+	RUN(contexts_agree);
+	return test_done();
+}
