@@ -24,6 +24,7 @@ static const struct space_ops fusion_ops = {
 	.check = fusion_check,
 	.context = fusion_context,
 	.touched = fusion_touched,
+	.effect = fusion_effect,
 };
 
 bool fusion_is(const struct space *s)

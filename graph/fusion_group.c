@@ -147,3 +147,30 @@ void fusion_affected(struct space *s, const uint8_t *a, const uint8_t *b, const 
 	nodes_sort(roots_a);
 	nodes_sort(roots_b);
 }
+
+void fusion_flipped(struct space *s, uint8_t *config, uint32_t site, uint8_t choice, struct nodes *before,
+	struct nodes *after)
+{
+	const struct graph *g = s->graph;
+	const struct fusion *f = fusion_of(s);
+	uint32_t v = s->site[site].node;
+	uint8_t old = config[site];
+
+	for (int side = 0; side < 2; side++) {
+		struct nodes *roots = side ? after : before;
+		uint8_t other = side ? old : choice;
+		config[site] = side ? choice : old;
+		for (uint32_t k = 0; k < g->node[v].n_users; k++) {
+			uint32_t c = node_users(g, v)[k];
+			for (uint32_t e = g->node[c].operand; e < g->node[c].operand + g->node[c].n_operands; e++)
+				if (g->edges[e] == v && ((f->mask[e] & old) != 0) != ((f->mask[e] & choice) != 0)) {
+					group_roots(s, config, c, roots);
+					break;
+				}
+		}
+		if (fusion_kept(s, config, v) && !f->must_keep[v] && other == f->full[v])
+			nodes_add(roots, v);
+		nodes_sort(roots);
+	}
+	config[site] = old;
+}

@@ -91,6 +91,10 @@ int fusion_check(struct space *s, const uint8_t *config, const void *optimised, 
 void fusion_context(struct space *s, const uint8_t *config, const uint32_t *nodes, uint32_t n, float *out);
 void fusion_touched(struct space *s, const uint8_t *a, const uint8_t *b, const uint32_t *changed,
 	uint32_t n_changed, uint32_t **nodes, size_t *n, size_t *cap);
+void fusion_effect(struct space *s, uint8_t *config, uint32_t site, uint8_t choice, float *out);
+/* As fusion_affected for one site that is flipped and put back: no copy of the configuration. */
+void fusion_flipped(struct space *s, uint8_t *config, uint32_t site, uint8_t choice, struct nodes *before,
+	struct nodes *after);
 /* Roots of all groups that differ between a and b, by side, for the changed sites given. */
 void fusion_affected(struct space *s, const uint8_t *a, const uint8_t *b, const uint32_t *changed,
 	uint32_t n_changed, struct nodes *roots_a, struct nodes *roots_b);
