@@ -26,15 +26,14 @@
 #include <stdint.h>
 #include "base/mem.h"
 #include "base/rng.h"
-#include "learn/real.h"
+#include "learn/layer.h"
 
 #define NET_LAYERS 8	/* layers at most */
-#define NET_WIDTH 1024	/* widths at most */
 
 enum net_out { OUT_MAGNITUDE, OUT_SIGN, OUT_SIZE, OUT_COUNT };
 
 struct net_size {
-	uint32_t width, head; /* of a node's state; of a flip's */
+	uint32_t width, head; /* of a node's state; of a flip's; LAYER_WIDTH at most */
 	uint32_t layers;
 	uint32_t opcodes, dtypes;	  /* rows of the embedding tables */
 	uint32_t node_features, flip_features;
@@ -77,13 +76,28 @@ struct batch { /* borrowed arrays; rows ordered by distance from the targets */
 /* What a pass leaves for the way back; memory is kept and reused from batch to batch. */
 struct pass {
 	struct arena mem;
-	real *h[NET_LAYERS + 1], *cat[NET_LAYERS + 1], *act[NET_LAYERS + 1], *rstd[NET_LAYERS + 1];
-	real *head_in, *u1, *a1, *r1, *u2, *a2, *r2;
+	/* Per layer: the state; [h, means]; relu(norm()); its input, normalised; 1 / deviation. */
+	real *h[NET_LAYERS + 1], *cat[NET_LAYERS + 1], *act[NET_LAYERS + 1];
+	real *xhat[NET_LAYERS + 1], *rstd[NET_LAYERS + 1];
+	real *head_in, *u1, *x1, *r1, *a2, *x2, *r2, *u2;
 	real *out; /* n_flips x OUT_COUNT */
 };
 void pass_release(struct pass *p);
 
 void net_forward(const struct net *net, const struct batch *b, struct pass *p);
+/*
+ * The parts of net_forward, for who keeps states and recomputes some rows of them: h0 of n nodes; the
+ * means of n rows' neighbours into cat (whose first part the caller fills with their own h); one layer
+ * (0-based) from cat; the head of n flips, h by row, into p->out. The p's arena is the caller's to reset.
+ */
+void net_input(const struct net *net, const uint16_t *opcode, const uint16_t *dtype, const real *x, size_t n,
+	real *h, real *xhat, real *rstd);
+void net_gather(const struct net *net, real *cat, const real *h, const uint32_t *op_first, const uint32_t *op_to,
+	const uint32_t *user_first, const uint32_t *user_to, size_t n);
+void net_layer(const struct net *net, uint32_t l, const real *cat, size_t n, real *act, real *xhat, real *rstd,
+	real *h);
+void net_head(const struct net *net, const real *h, const uint32_t *row, const real *f, size_t n, struct pass *p);
+
 /* d_out: n_flips x OUT_COUNT. Adds to grad (n_weights). Needs the pass of the same batch. */
 void net_backward(const struct net *net, const struct batch *b, struct pass *p, const real *d_out, real *grad);
 

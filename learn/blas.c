@@ -1,0 +1,91 @@
+/*
+ * blas.c - see blas.h. OpenBLAS starts a pool of threads of its own when the library is loaded; the
+ * constructor below sends it to sleep before anything is computed, so that n threads of ours are n
+ * threads in all and a product is the same bytes whoever computes it.
+ */
+#include "learn/blas.h"
+
+#include <string.h>
+#include "base/err.h"
+#include "base/progress.h"
+
+#if __has_include(<cblas.h>)
+#include <cblas.h>
+#define HAVE_CBLAS 1
+#ifdef REAL_DOUBLE
+#define cblas_gemm cblas_dgemm
+#else
+#define cblas_gemm cblas_sgemm
+#endif
+#endif
+
+bool gemm_timed;
+static _Thread_local double seconds;
+
+void gemm_plain(bool ta, bool tb, size_t m, size_t n, size_t k, real alpha, const real *a, const real *b,
+	real beta, real *c)
+{
+	for (size_t i = 0; i < m; i++)
+		for (size_t j = 0; j < n; j++) {
+			real sum = 0;
+			for (size_t q = 0; q < k; q++)
+				sum += (ta ? a[q * m + i] : a[i * k + q]) * (tb ? b[j * k + q] : b[q * n + j]);
+			c[i * n + j] = alpha * sum + (beta == 0 ? 0 : beta * c[i * n + j]);
+		}
+}
+
+#ifdef HAVE_CBLAS
+__attribute__((constructor)) static void one_thread(void)
+{
+	openblas_set_num_threads(1);
+}
+
+static void product(bool ta, bool tb, size_t m, size_t n, size_t k, real alpha, const real *a, const real *b,
+	real beta, real *c)
+{
+	/* OpenBLAS takes leading dimensions of at least 1 and leaves C alone when k is 0. */
+	if (k == 0) {
+		gemm_plain(ta, tb, m, n, k, alpha, a, b, beta, c);
+		return;
+	}
+	cblas_gemm(CblasRowMajor, ta ? CblasTrans : CblasNoTrans, tb ? CblasTrans : CblasNoTrans, (int)m,
+		(int)n, (int)k, alpha, a, (int)(ta ? m : k), b, (int)(tb ? k : n), beta, c, (int)n);
+}
+
+const char *gemm_name(void)
+{
+	static char name[64];
+	if (!name[0]) {
+		strcpy(name, "OpenBLAS (");
+		strncat(name, openblas_get_corename(), sizeof name - 13);
+		strcat(name, ")");
+	}
+	return name;
+}
+#else
+#define product gemm_plain
+
+const char *gemm_name(void)
+{
+	return "plain loop";
+}
+#endif
+
+void gemm(bool ta, bool tb, size_t m, size_t n, size_t k, real alpha, const real *a, const real *b,
+	real beta, real *c)
+{
+	double start;
+
+	BUG_ON(m > INT32_MAX || n > INT32_MAX || k > INT32_MAX);
+	if (m == 0 || n == 0)
+		return;
+	start = gemm_timed ? now_seconds() : 0;
+	product(ta, tb, m, n, k, alpha, a, b, beta, c);
+	if (gemm_timed)
+		seconds += now_seconds() - start;
+}
+
+double gemm_seconds(void)
+{
+	return seconds;
+}
