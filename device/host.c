@@ -36,10 +36,14 @@
 #define AA_FIRST 3.0   /* observations of a duration before A/A pairs become rare */
 #define AA_SHARE 0.05  /* of the measuring time, after that */
 #define AA_SECONDS 0.1 /* of one A/A pair */
+#define AA_COMPILE 1.0 /* seconds of compiling above which its second load is not compiled anew */
+#define COMPILE_VARIANCE                                                                           \
+	9e-6 /* of the log ratio between two compilations, where not measured: 0.3% */
 
-struct estimated { /* compile-only: what the compiler said of a handle */
+struct known { /* what compiling told of a handle */
 	uint32_t handle;
-	double seconds;
+	double compile,
+		optimal; /* seconds it took; seconds the compiler estimates, 0 if it does not */
 };
 
 struct host {
@@ -55,8 +59,8 @@ struct host {
 	struct rng rng;
 	struct prior prior;
 	double measured, measured_aa; /* seconds */
-	struct estimated *estimated;
-	size_t n_estimated, cap_estimated;
+	struct known *known;
+	size_t n_known, cap_known;
 };
 
 /* What became of a request: filled by ask, or read from the reply. */
@@ -169,7 +173,7 @@ static void judge(struct host *h, enum exchange e, struct answer *a)
 	}
 	add_tail(&h->child, a->detail, a->detail_size);
 	h->base.generation++;
-	h->n_estimated = 0;
+	h->n_known = 0;
 }
 
 static int set_up(struct host *h, struct err *err)
@@ -289,6 +293,14 @@ static void join(struct buf *out, const char *a, const char *b)
 		buf_addf(out, "%s%s", *a ? "," : "", b);
 }
 
+static struct known *known(struct host *h, uint32_t handle)
+{
+	for (size_t i = 0; i < h->n_known; i++)
+		if (h->known[i].handle == handle)
+			return &h->known[i];
+	return NULL;
+}
+
 static int host_compile(struct device *d, enum compile_how how, const char *format, const void *p,
 	size_t n, unsigned want, struct compiled *out, struct err *err)
 {
@@ -299,10 +311,10 @@ static int host_compile(struct device *d, enum compile_how how, const char *form
 		want |= WANT_MEMORY;
 	int rc = compile(h, format, options.data, p, n, want, true, out, err);
 	buf_release(&options);
-	if (rc == 0 && out->handle && !h->backend->can_run) {
-		MEM_GROW(&h->estimated, &h->cap_estimated, h->n_estimated + 1);
-		h->estimated[h->n_estimated++] =
-			(struct estimated){out->handle, out->optimal_seconds};
+	if (rc == 0 && out->handle) {
+		MEM_GROW(&h->known, &h->cap_known, h->n_known + 1);
+		h->known[h->n_known++] =
+			(struct known){out->handle, out->seconds, out->optimal_seconds};
 	}
 	return rc;
 }
@@ -313,11 +325,9 @@ static int host_drop(struct device *d, uint32_t handle, struct err *err)
 	char text[512];
 	struct answer a = {.detail = text, .detail_size = sizeof text};
 	struct cursor c;
-	for (size_t i = 0; i < h->n_estimated; i++)
-		if (h->estimated[i].handle == handle) {
-			h->estimated[i] = h->estimated[--h->n_estimated];
-			break;
-		}
+	struct known *k = known(h, handle);
+	if (k)
+		*k = h->known[--h->n_known];
 	if (!h->child.pid)
 		return 0;
 	buf_reset(&h->request);
@@ -356,7 +366,7 @@ struct raw_timing {
 };
 
 static int measure_request(struct host *h, uint32_t a, uint32_t b, const struct precision *p,
-	struct timing *out, struct raw_timing *raw, struct err *err)
+	bool anew, struct timing *out, struct raw_timing *raw, struct err *err)
 {
 	struct answer ans = {
 		.detail = out->detail, .detail_size = sizeof out->detail, .signal = &out->signal};
@@ -373,6 +383,7 @@ static int measure_request(struct host *h, uint32_t a, uint32_t b, const struct 
 	buf_u32(q, p->instances);
 	buf_f64(q, p->give_up);
 	buf_u8(q, p->raw);
+	buf_u8(q, anew);
 	buf_u64(q, rng_u64(&h->rng));
 	int rc = ask(h, WIRE_MEASURE, &ans, &c, err);
 	if (rc > 0) {
@@ -395,8 +406,16 @@ static int measure_request(struct host *h, uint32_t a, uint32_t b, const struct 
 	return rc < 0 ? -1 : 0;
 }
 
-/* Learns what loads differ by: a against another load of a. What goes wrong with it is no concern
- * of the caller's. */
+static double compile_seconds(struct host *h, uint32_t handle)
+{
+	struct known *k = handle ? known(h, handle) : NULL;
+	return k ? k->compile : 0;
+}
+
+/*
+ * Learns what loads differ by: a against another load of a. What goes wrong with it is no concern
+ * of the caller's.
+ */
 static void learn_prior(struct host *h, uint32_t a, double seconds)
 {
 	struct precision p = {.target = 0.002, .max_seconds = AA_SECONDS, .give_up = -1};
@@ -404,35 +423,56 @@ static void learn_prior(struct host *h, uint32_t a, double seconds)
 	struct raw_timing raw = {0};
 	struct err ignored;
 	bool rare = prior_weight(&h->prior, seconds) >= AA_FIRST;
+	bool anew = compile_seconds(h, a) <= AA_COMPILE;
 	if ((rare && h->measured_aa > AA_SHARE * h->measured) || seconds > AA_SECONDS ||
 		!h->child.pid)
 		return;
-	if (measure_request(h, a, a, &p, &t, &raw, &ignored) == 0 && t.outcome == OUTCOME_OK &&
-		isfinite(raw.ratio.se))
+	if (measure_request(h, a, a, &p, anew, &t, &raw, &ignored) == 0 &&
+		t.outcome == OUTCOME_OK && isfinite(raw.ratio.se))
 		prior_add(&h->prior, seconds,
 			raw.ratio.value * raw.ratio.value - raw.ratio.se * raw.ratio.se, 1);
 	h->measured_aa += t.wall;
 	timing_release(&t);
 }
 
-static int estimate_pair(struct host *h, uint32_t a, uint32_t b, struct timing *out)
+static int estimate(struct host *h, uint32_t a, uint32_t b, struct timing *out)
 {
-	double v[2] = {0, 0};
-	uint32_t handle[2] = {a, b};
-	for (int side = 0; side < 2; side++)
-		for (size_t i = 0; i < h->n_estimated; i++)
-			if (h->estimated[i].handle == handle[side])
-				v[side] = h->estimated[i].seconds;
-	out->seconds_a = v[0];
-	out->seconds_b = v[1];
-	if (v[0] <= 0 || (b && v[1] <= 0)) {
+	struct known *ka = known(h, a), *kb = b ? known(h, b) : ka;
+	out->seconds_a = ka ? ka->optimal : 0;
+	out->seconds_b = b && kb ? kb->optimal : 0;
+	if (out->seconds_a <= 0 || (b && out->seconds_b <= 0)) {
 		out->outcome = OUTCOME_REFUSED;
 		snprintf(out->detail, sizeof out->detail,
 			"the compiler gives no estimate for this program");
 	} else if (b) {
-		out->delta = v[1] - v[0];
-		out->ratio = log(v[1] / v[0]);
+		out->delta = out->seconds_b - out->seconds_a;
+		out->ratio = log(out->seconds_b / out->seconds_a);
 	}
+	return 0;
+}
+
+/*
+ * Several instances are compiled anew where that is affordable: compiling the same program twice
+ * need not give the same code, and serialised bytes carry one draw of that into all their
+ * instances.
+ */
+static bool affordable(struct host *h, uint32_t a, uint32_t b, const struct precision *p)
+{
+	double budget = p->max_seconds * 20 > 10 ? p->max_seconds * 20 : 10;
+	if (budget > h->deadline / 4)
+		budget = h->deadline / 4;
+	return p->instances * (compile_seconds(h, a) + compile_seconds(h, b)) <= budget;
+}
+
+/* The error that the worker could not see: what instances, or compilations, differ by. */
+static double unseen(struct host *h, const struct timing *t, const struct raw_timing *raw,
+	bool anew, double seconds)
+{
+	if (t->instances < 2)
+		return prior_variance(&h->prior, seconds);
+	if (!anew)
+		return COMPILE_VARIANCE;
+	prior_add(&h->prior, seconds, raw->between, t->instances - 1);
 	return 0;
 }
 
@@ -442,22 +482,19 @@ static int host_pair(struct device *d, uint32_t a, uint32_t b, const struct prec
 	struct host *h = host_of(d);
 	struct raw_timing raw = {0};
 	if (!h->backend->can_run)
-		return estimate_pair(h, a, b, out);
-	if (measure_request(h, a, b, p, out, &raw, err) < 0)
+		return estimate(h, a, b, out);
+	bool anew = affordable(h, a, b, p);
+	if (measure_request(h, a, b, p, anew, out, &raw, err) < 0)
 		return -1;
 	if (out->outcome != OUTCOME_OK)
 		return 0;
-	double middle = (raw.a.value + raw.b.value) / 2, between = 0;
+	double middle = (raw.a.value + raw.b.value) / 2, more = unseen(h, out, &raw, anew, middle);
 	out->seconds_a = raw.a.value;
 	out->seconds_b = raw.b.value;
 	out->ratio = raw.ratio.value;
 	out->delta = raw.delta.value;
-	if (out->instances < 2)
-		between = prior_variance(&h->prior, middle);
-	else
-		prior_add(&h->prior, middle, raw.between, out->instances - 1);
-	out->ratio_se = sqrt(raw.ratio.se * raw.ratio.se + between);
-	out->delta_se = sqrt(raw.delta.se * raw.delta.se + between * middle * middle);
+	out->ratio_se = sqrt(raw.ratio.se * raw.ratio.se + more);
+	out->delta_se = sqrt(raw.delta.se * raw.delta.se + more * middle * middle);
 	h->measured += out->wall;
 	if (out->instances < 2 && !out->gave_up)
 		learn_prior(h, a, raw.a.value);
@@ -470,15 +507,18 @@ static int host_run(struct device *d, uint32_t a, const struct precision *p, str
 	struct host *h = host_of(d);
 	struct raw_timing raw = {0};
 	if (!h->backend->can_run)
-		return estimate_pair(h, a, 0, out);
-	if (measure_request(h, a, 0, p, out, &raw, err) < 0)
+		return estimate(h, a, 0, out);
+	bool anew = affordable(h, a, 0, p);
+	if (measure_request(h, a, 0, p, anew, out, &raw, err) < 0)
 		return -1;
 	if (out->outcome != OUTCOME_OK)
 		return 0;
-	out->seconds_a = raw.a.value;
 	/* Half of the variance between two loads is that of one. */
-	double between = out->instances < 2 ? prior_variance(&h->prior, raw.a.value) / 2 : 0;
-	out->delta_se = sqrt(raw.a.se * raw.a.se + between * raw.a.value * raw.a.value);
+	double more = out->instances < 2 ? prior_variance(&h->prior, raw.a.value) / 2
+		      : anew		 ? 0
+					 : COMPILE_VARIANCE / 2;
+	out->seconds_a = raw.a.value;
+	out->delta_se = sqrt(raw.a.se * raw.a.se + more * raw.a.value * raw.a.value);
 	return 0;
 }
 
@@ -519,7 +559,7 @@ static void host_close(struct device *d)
 	buf_release(&h->options);
 	buf_release(&h->request);
 	buf_release(&h->reply.payload);
-	mem_free(h->estimated);
+	mem_free(h->known);
 	mem_free(h);
 }
 

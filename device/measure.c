@@ -31,6 +31,7 @@
 #define MAX_BATCH 500u
 #define MAX_PAIRS 50000u /* of all instances, what memory and patience allow */
 #define LEAST 4u	 /* pairs of an instance below which nothing can be said */
+#define PATIENCE 3.0	 /* times max_seconds: so long undisturbed pairs are waited for */
 #define TRIM 0.2
 #define NORMAL95 1.959964
 
@@ -230,10 +231,12 @@ static bool precise(struct run_state *m)
 	return m->p.instances > 1 && within < 0.1 * between / m->p.instances;
 }
 
-static bool all_have(const struct run_state *m, size_t n)
+/* Has every instance enough undisturbed pairs, or, late, enough of any? */
+static bool enough(const struct run_state *m)
 {
+	bool late = m->out->running >= PATIENCE * m->p.max_seconds;
 	for (uint32_t i = 0; i < m->p.instances; i++)
-		if (m->series[i].n < n)
+		if ((late ? m->series[i].n : m->series[i].clean) < LEAST)
 			return false;
 	return true;
 }
@@ -251,7 +254,7 @@ static int take_pairs(struct run_state *m)
 		m->out->gave_up = taken <= 64 && hopeless(m);
 		if (m->out->gave_up || taken >= MAX_PAIRS)
 			break;
-		if (!all_have(m, LEAST))
+		if (!enough(m))
 			continue;
 		if (m->out->running >= m->p.max_seconds)
 			break;

@@ -16,7 +16,7 @@ struct measure_subject {
 	/* Runs side 0 (a) or 1 (b) of an instance `times` times: seconds in all. -1 ends the
 	 * measurement. */
 	int (*run)(void *ctx, int side, uint32_t instance, uint32_t times, double *seconds);
-	long (*switches)(void *ctx); /* involuntary context switches so far */
+	long (*switches)(void *ctx); /* times the runs were preempted so far */
 };
 
 struct measured { /* all zero is empty */

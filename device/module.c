@@ -8,6 +8,7 @@
  */
 #include <string.h>
 #include "device/module.h"
+#include "graph/graph.h"
 
 enum { MODULE_PROGRAM_SHAPE = 4, PROGRAM_PARAMETER = 1, PROGRAM_RESULT = 2 };
 enum { SHAPE_TYPE = 2, SHAPE_DIMENSION = 3, SHAPE_PART = 4, SHAPE_LAYOUT = 5, LAYOUT_ORDER = 1 };
@@ -200,7 +201,10 @@ void module_inside(const void *p, size_t n, struct buf *out)
 
 uint64_t module_hash(const void *p, size_t n)
 {
-	(void)p;
-	(void)n;
-	return 0;
+	struct graph g = {0};
+	uint64_t h = 0;
+	if (graph_parse(&g, p, n, "the optimised program", NULL) == 0)
+		memcpy(&h, g.content.byte, sizeof h);
+	graph_release(&g);
+	return h;
 }

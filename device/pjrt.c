@@ -530,15 +530,15 @@ struct instance *program_instance(struct program *g)
  * One more load of a program. Deserialising is a tenth of the price of compiling, but a plugin may
  * not be able to, or not for this program; then it is compiled again.
  */
-struct instance *instance_new(struct program *g, struct verdict *v)
+struct instance *instance_new(struct program *g, bool anew, struct verdict *v)
 {
 	struct pjrt *p = g->pjrt;
 	struct instance *i = MEM_NEW(1, struct instance);
 	struct verdict ignored = {0};
 	i->program = g;
-	if (!g->serialised.len && program_serialise(g, &g->serialised, &ignored) < 0)
+	if (!anew && !g->serialised.len && program_serialise(g, &g->serialised, &ignored) < 0)
 		buf_reset(&g->serialised);
-	if (g->serialised.len) {
+	if (!anew && g->serialised.len) {
 		ARGS(Executable_DeserializeAndLoad, d);
 		d.client = p->client;
 		d.serialized_executable = g->serialised.data;

@@ -3,7 +3,7 @@
  *
  *	pjrt_open     dlopen, version check, client (or, for a compile-only backend, a topology)
  *	program_new   compile; the program owns its executable and knows its parameters and outputs
- *	instance_new  one more load of the program: from serialised bytes, else by compiling again
+ *	instance_new  one more load of the program: from serialised bytes, or by compiling again
  *	buffers_of    seeded inputs of a program, shared between programs whose parameters agree
  *	instance_run  execute and await, timed inside
  *	output_read   outputs as doubles, row-major
@@ -44,7 +44,8 @@ void program_facts(struct program *g, struct program_facts *out);
 
 struct instance;
 struct instance *program_instance(struct program *g); /* its own, from compiling; not to be freed */
-struct instance *instance_new(struct program *g, struct verdict *v);
+/* `anew`: compiled again; else from the serialised executable where the plugin can. */
+struct instance *instance_new(struct program *g, bool anew, struct verdict *v);
 void instance_free(struct instance *i); /* accepts NULL */
 
 /* Makes sure the program's inputs are in device memory. 0, or -1 with a verdict. */

@@ -15,6 +15,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 #include "base/mem.h"
 #include "base/opt.h"
@@ -129,23 +130,46 @@ struct subject {
 	struct instance *instance[2][MOST_INSTANCES];
 	struct verdict verdict;
 	double inside;
+	long preempted;
 };
 
+static double process_seconds(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static long switches(void)
+{
+	struct rusage u;
+	getrusage(RUSAGE_SELF, &u);
+	return u.ru_nivcsw;
+}
+
+/*
+ * The plugin's own threads take the core from each other, which the kernel counts as involuntary
+ * too. So a run counts as preempted only if, besides, the process missed time while the clock went
+ * on.
+ */
 static int subject_run(void *ctx, int side, uint32_t instance, uint32_t times, double *seconds)
 {
 	struct subject *s = ctx;
+	long before = switches();
+	double cpu = process_seconds(), start = now_seconds();
 	*seconds = 0;
 	int rc = instance_run(s->instance[side][instance], times, false, seconds, &s->verdict);
+	double wall = now_seconds() - start;
+	cpu = process_seconds() - cpu;
+	s->preempted += switches() != before && wall - cpu > 0.01 * wall + 5e-6;
 	s->inside += *seconds;
 	return rc;
 }
 
 static long subject_switches(void *ctx)
 {
-	struct rusage u;
-	(void)ctx;
-	getrusage(RUSAGE_SELF, &u);
-	return u.ru_nivcsw;
+	struct subject *s = ctx;
+	return s->preempted;
 }
 
 /*
@@ -153,8 +177,8 @@ static long subject_switches(void *ctx)
  * that and a second load, on either side by chance. Several: all loaded anew, in random order,
  * since the order of loading is one of the things that make instances differ.
  */
-static int load_instances(
-	struct subject *s, struct program *a, struct program *b, uint32_t n, struct rng *r)
+static int load_instances(struct subject *s, struct program *a, struct program *b, uint32_t n,
+	bool anew, struct rng *r)
 {
 	uint32_t order[2 * MOST_INSTANCES], sides = b ? 2 : 1;
 	if (n == 1) {
@@ -162,7 +186,7 @@ static int load_instances(
 		s->instance[first][0] = program_instance(a);
 		if (b)
 			s->instance[!first][0] =
-				a == b ? instance_new(a, &s->verdict) : program_instance(b);
+				a == b ? instance_new(a, anew, &s->verdict) : program_instance(b);
 		return b && !s->instance[!first][0] ? -1 : 0;
 	}
 	for (uint32_t i = 0; i < sides * n; i++)
@@ -171,7 +195,7 @@ static int load_instances(
 	for (uint32_t i = 0; i < sides * n; i++) {
 		uint32_t side = order[i] / n;
 		struct instance **place = &s->instance[side][order[i] % n];
-		*place = instance_new(side ? b : a, &s->verdict);
+		*place = instance_new(side ? b : a, anew, &s->verdict);
 		if (!*place)
 			return -1;
 	}
@@ -225,6 +249,7 @@ static void measure_request(struct worker *w, struct cursor *c, struct buf *out)
 	p.instances = cursor_u32(c);
 	p.give_up = cursor_f64(c);
 	p.raw = cursor_u8(c);
+	bool anew = cursor_u8(c);
 	rng_seed(&r, cursor_u64(c));
 	p.instances = p.instances == 0		     ? 1
 		      : p.instances > MOST_INSTANCES ? MOST_INSTANCES
@@ -236,7 +261,7 @@ static void measure_request(struct worker *w, struct cursor *c, struct buf *out)
 		struct program *pa = a->program, *pb = b ? b->program : NULL;
 		if (program_inputs(pa, &s.verdict) == 0 &&
 			(!pb || program_inputs(pb, &s.verdict) == 0) &&
-			load_instances(&s, pa, pb, p.instances, &r) == 0 &&
+			load_instances(&s, pa, pb, p.instances, anew, &r) == 0 &&
 			measure(&subject, &p, &r, &m) < 0)
 			measured_release(&m);
 		free_instances(&s, pa, pb);
