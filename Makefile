@@ -46,6 +46,7 @@ TESTS = $(CHECKS) $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/full_*.c))
 BENCHES = $(patsubst bench/%.c,$(B)/bench/%,$(wildcard bench/*.c))
 
 all: $(PROGRAMS:%=$(BIN)/%)
+	@:
 
 # Files that hold a fact: rewritten, and what depends on them rebuilt, only when the fact changes.
 FLAGS = $(CC) $(OUR_CFLAGS)
@@ -97,7 +98,9 @@ test: deps
 demo: deps
 	@$(MAKE) --no-print-directory all && BIN=$(BIN) examples/demo.sh
 tests: $(TESTS)
+	@:
 benches: all $(BENCHES)
+	@:
 deps:
 	@DEPS=$(DEPS) tests/deps
 fuzz:
