@@ -346,12 +346,6 @@ out:
 	mem_free(y.v);
 }
 
-static void limit(int what, rlim_t bytes)
-{
-	struct rlimit l = {bytes, bytes};
-	setrlimit(what, &l);
-}
-
 static int set_up(struct worker *w, struct cursor *c, struct buf *out)
 {
 	struct err err = {{0}};
@@ -368,10 +362,10 @@ static int set_up(struct worker *w, struct cursor *c, struct buf *out)
 			opt_version(), WIRE_PROTOCOL, protocol);
 	if (rc == 0 && core >= 0)
 		rc = core_pin(core, &err);
-	limit(RLIMIT_CORE, 0);
+	setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
 #ifndef __SANITIZE_ADDRESS__
 	if (memory)
-		limit(RLIMIT_DATA, memory);
+		setrlimit(RLIMIT_DATA, &(struct rlimit){memory, memory});
 #endif
 	if (rc == 0 && (!(backend = backend_find(name, &err)) ||
 			       !(w->pjrt = pjrt_open(backend, plugin, seed, &err))))

@@ -169,11 +169,11 @@ static int fill_words(struct store *s, struct err *err)
 {
 	for (int i = 0; i < OUTCOME_COUNT; i++)
 		if (sql_run(s, err, "INSERT INTO outcome VALUES (?, ?, ?)", "itt", (int64_t)i,
-			    outcome_name(i), outcome_meaning(i)) < 0)
+			    outcome_name((enum outcome)i), outcome_meaning((enum outcome)i)) < 0)
 			return -1;
 	for (int i = 0; i < COST_KIND_COUNT; i++)
 		if (sql_run(s, err, "INSERT INTO cost_kind VALUES (?, ?, ?)", "itt", (int64_t)i,
-			    cost_kind_name(i), cost_kind_meaning(i)) < 0)
+			    cost_kind_name((enum cost_kind)i), cost_kind_meaning((enum cost_kind)i)) < 0)
 			return -1;
 	return 0;
 }

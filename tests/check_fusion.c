@@ -24,7 +24,7 @@ static bool open_subject(struct subject *t, const char *path, const char *kind)
 	*t = (struct subject){0};
 	if (graph_read(&t->g, path, &err) < 0 || !(t->s = space_open(kind, "cpu", &t->g, NULL, 0, &err))) {
 		printf("%s\n", err.text);
-		return CHECK(!"opened");
+		return CHECK(false && "opened");
 	}
 	t->a = mem_zalloc(t->s->n_sites + 1, 1);
 	t->b = mem_zalloc(t->s->n_sites + 1, 1);
