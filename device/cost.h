@@ -23,12 +23,16 @@ struct price {
 	uint32_t pairs;
 };
 
+/*
+ * The key of a price is that of its region or, for the reverse move, the opposite price under the
+ * swapped key; hooks see only the one whose key[0] is the smaller.
+ */
 struct cost_hooks { /* all zero: memory only, nothing recorded */
 	void *ctx;
 	/* 1 found, 0 not, -1 error */
 	int (*lookup)(void *ctx, const uint64_t key[2], struct price *out, struct err *err);
 	int (*insert)(void *ctx, const uint64_t key[2], const struct price *p, struct err *err);
-	/* Every measurement made, with its raw times if asked for; every failure. */
+	/* Every measurement made, with its raw times if asked for (r NULL: whole programs); every failure. */
 	int (*measured)(void *ctx, const struct region *r, const struct timing *t, struct err *err);
 	int (*failed)(void *ctx, enum outcome o, int signal, const char *detail, struct err *err);
 };
@@ -64,7 +68,10 @@ void cost_free(struct cost *c);
 
 /* cost(b) - cost(a) by the policy. */
 int cost_delta(struct cost *c, const uint8_t *a, const uint8_t *b, struct delta *out, struct err *err);
-/* The same, measured anew with another precision; replaces what the caches held (confirmations). */
+/*
+ * The same, measured anew with another precision (confirmations); p NULL: the usual one. The caches
+ * keep the more precise of the two.
+ */
 int cost_confirm(struct cost *c, const uint8_t *a, const uint8_t *b, const struct precision *p,
 	struct delta *out, struct err *err);
 /* Whole programs, alternating, with instances as asked: the truth region sums are held against. */
@@ -72,6 +79,13 @@ int cost_whole(struct cost *c, const uint8_t *a, const uint8_t *b, const struct 
 	struct timing *out, struct err *err);
 /* Seconds of the whole program in one configuration; measured once for the default, then kept. */
 int cost_default_seconds(struct cost *c, double *seconds, double *se, struct err *err);
+/*
+ * Does a configuration compute what the default does? Outputs on the same inputs, against *limit: ten
+ * times what the default and the program without any choice differ by, relative. Beyond it the
+ * outcome is wrong_numbers.
+ */
+int cost_numbers(struct cost *c, const uint8_t *config, struct comparison *out, double *limit,
+	struct err *err);
 const struct cost_totals *cost_totals(const struct cost *c);
 
 #endif

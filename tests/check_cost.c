@@ -1,0 +1,483 @@
+/*
+ * The cost of moves: exact zeros, sums of regions, caches in both directions, failures and retries,
+ * on a toy (no device) and on a device of which every answer is scripted here.
+ */
+#include <stdlib.h>
+#include "device/cost.h"
+#include "device/ops.h"
+#include "device/price.h"
+#include "graph/toy.h"
+#include "tests/test.h"
+
+/*
+ * A device that costs what a hash of the module says, and fails at chosen calls. It refuses what the
+ * real one would: handles it does not know.
+ */
+#define HANDLES 64
+struct script {
+	struct device d;
+	uint64_t module[HANDLES]; /* by handle; 0: free */
+	uint32_t compiles, pairs, live;
+	uint32_t fail_compile, fail_pair; /* the n-th from 1; 0: never */
+	enum outcome failure;
+	bool again;			 /* fail at all later ones as well */
+	uint64_t first;			 /* module compiled first since it was last zeroed */
+	double se;
+};
+
+static double hashed_seconds(uint64_t module)
+{
+	return 1e-6 * (1 + (double)(module >> 40) / (1 << 24));
+}
+
+static bool fails(const struct script *s, uint32_t at, uint32_t n)
+{
+	return n && (at == n || (s->again && at > n));
+}
+
+static void die(struct script *s, enum outcome o, enum outcome *out, char *detail)
+{
+	*out = o;
+	strcpy(detail, "scripted");
+	if (o == OUTCOME_CRASHED || o == OUTCOME_TIMEOUT) {
+		s->d.generation++;
+		memset(s->module, 0, sizeof s->module);
+		s->live = 0;
+	}
+}
+
+static int script_compile(struct device *d, enum compile_how how, const char *format, const void *p,
+	size_t n, unsigned want, struct compiled *out, struct err *err)
+{
+	struct script *s = (struct script *)d;
+	uint32_t h = 1;
+	(void)format;
+	(void)err;
+	(void)want;
+	CHECK(how == COMPILE_APPLIED);
+	if (fails(s, ++s->compiles, s->fail_compile)) {
+		die(s, s->failure, &out->outcome, out->detail);
+		return 0;
+	}
+	while (s->module[h])
+		h++;
+	s->module[h] = out->hash = hash64(p, n, 0);
+	if (!s->first)
+		s->first = s->module[h];
+	out->handle = h;
+	s->live++;
+	return 0;
+}
+
+static int script_drop(struct device *d, uint32_t handle, struct err *err)
+{
+	struct script *s = (struct script *)d;
+	(void)err;
+	CHECK(handle < HANDLES && s->module[handle]);
+	s->module[handle] = 0;
+	s->live--;
+	return 0;
+}
+
+static int script_pair(struct device *d, uint32_t a, uint32_t b, const struct precision *p,
+	struct timing *out, struct err *err)
+{
+	struct script *s = (struct script *)d;
+	(void)err;
+	CHECK(s->module[a] && s->module[b]);
+	if (fails(s, ++s->pairs, s->fail_pair)) {
+		die(s, s->failure, &out->outcome, out->detail);
+		return 0;
+	}
+	out->seconds_a = hashed_seconds(s->module[a]);
+	out->seconds_b = hashed_seconds(s->module[b]);
+	out->delta = out->seconds_b - out->seconds_a;
+	out->delta_se = s->se * (p->target > 0 ? p->target : 0.01);
+	out->pairs = 10;
+	return 0;
+}
+
+static int script_run(struct device *d, uint32_t a, const struct precision *p, struct timing *out,
+	struct err *err)
+{
+	(void)p;
+	(void)err;
+	out->seconds_a = hashed_seconds(((struct script *)d)->module[a]);
+	return 0;
+}
+
+static double script_differ; /* what compare says, relative; the yardstick's first */
+static int script_compare(struct device *d, uint32_t a, uint32_t b, struct comparison *out,
+	struct err *err)
+{
+	(void)d;
+	(void)a;
+	(void)b;
+	(void)err;
+	out->max_rel = script_differ;
+	out->elements = 1;
+	return 0;
+}
+
+static const struct device_ops script_ops = {NULL, script_compile, script_drop, NULL, script_pair,
+	script_run, script_compare};
+
+static struct script new_script(void)
+{
+	struct script s = {.d = {.ops = &script_ops, .generation = 1}, .se = 1e-7};
+	s.d.info.kind = COST_MEASURED;
+	return s;
+}
+
+/* A space of fusions over a toy's graph: region and apply are real. */
+static struct buf module;
+static struct graph graph;
+static struct space *space;
+static uint8_t dflt[256], flip[256];
+
+/* A flip that changes the program, at the k-th site for which that is so. */
+static void flipped(uint32_t k)
+{
+	space_default(space, dflt);
+	memcpy(flip, dflt, space->n_sites);
+	flip[k % space->n_sites] ^= 1;
+}
+
+static struct cost *script_cost(struct script *s, enum cost_policy policy, struct cost_hooks *h)
+{
+	struct cost_options o = {.policy = policy, .seed = 5};
+	if (h)
+		o.hooks = *h;
+	return cost_new(space, &s->d, &o, NULL);
+}
+
+static void equal_configurations_cost_nothing(void)
+{
+	for (int policy = POLICY_REGION; policy <= POLICY_WHOLE; policy++) {
+		struct script s = new_script();
+		struct cost *c = script_cost(&s, (enum cost_policy)policy, NULL);
+		struct delta d;
+		flipped(0);
+		CHECK(cost_delta(c, dflt, dflt, &d, NULL) == 0);
+		CHECK(d.seconds == 0 && d.se == 0 && d.outcome == OUTCOME_OK && d.regions == 0);
+		CHECK_INT(s.compiles, 0);
+		CHECK(cost_confirm(c, flip, flip, NULL, &d, NULL) == 0 && s.compiles == 0);
+		cost_free(c);
+	}
+}
+
+static void toy_costs_its_formula(void)
+{
+	struct space *t = space_open("toy:3:3", "sim", &graph, NULL, 0, NULL);
+	struct cost *c = cost_new(t, NULL, NULL, NULL);
+	uint8_t a[256], b[256];
+	double seconds, se;
+	struct timing w;
+	struct delta d;
+	struct rng r;
+	rng_seed(&r, 1);
+	for (int k = 0; k < 20; k++) {
+		space_random(t, 0.5, &r, a);
+		space_random(t, 0.5, &r, b);
+		CHECK(cost_delta(c, a, b, &d, NULL) == 0 && cost_whole(c, a, b, NULL, &w, NULL) == 0);
+		CHECK(d.seconds == t->ops->formula(t, b) - t->ops->formula(t, a) && d.seconds == w.delta);
+		CHECK(d.kind == COST_MODELLED && d.se == 0);
+	}
+	space_default(t, a);
+	CHECK(cost_default_seconds(c, &seconds, &se, NULL) == 0 && seconds == t->ops->formula(t, a));
+	CHECK_INT(cost_totals(c)->deltas, 20);
+	cost_free(c);
+	space_free(t);
+}
+
+static void fusion_needs_a_device(void)
+{
+	struct err err = {0};
+	CHECK(cost_new(space, NULL, NULL, &err) == NULL && err.text[0]);
+}
+
+/* A price is measured once, serves the reverse move turned round, and adds up over places. */
+static void prices_are_kept(void)
+{
+	struct script s = new_script();
+	struct cost *c = script_cost(&s, POLICY_REGION, NULL);
+	struct delta d, back, again;
+	flipped(3);
+	CHECK(cost_delta(c, dflt, flip, &d, NULL) == 0 && d.outcome == OUTCOME_OK);
+	CHECK(d.measured == d.regions && d.regions == 1 && s.pairs == 1 && s.compiles == 2);
+	CHECK(cost_delta(c, dflt, flip, &again, NULL) == 0);
+	CHECK(again.cached == 1 && again.measured == 0 && s.pairs == 1);
+	CHECK(again.seconds == d.seconds && again.se == d.se);
+	CHECK(cost_delta(c, flip, dflt, &back, NULL) == 0);
+	CHECK(back.cached == 1 && s.pairs == 1 && back.seconds == -d.seconds && back.se == d.se);
+	CHECK_INT(s.live, 0);
+	cost_free(c);
+}
+
+static void places_add_up(void)
+{
+	struct script s = new_script();
+	struct cost *c = script_cost(&s, POLICY_REGION, NULL);
+	struct regions r = {0};
+	struct delta d;
+	double sum = 0, var = 0;
+	struct rng rng;
+	rng_seed(&rng, 2);
+	flipped(0);
+	for (uint32_t i = 0; i < space->n_sites; i++)
+		if (rng_unit(&rng) < 0.1)
+			flip[i] ^= 1;
+	CHECK(space->ops->region(space, dflt, flip, &r, NULL) == 0 && r.n > 2);
+	for (size_t i = 0; i < r.n; i++) {
+		sum += r.v[i].times * (hashed_seconds(hash64(r.v[i].b.data, r.v[i].b.len, 0)) -
+			hashed_seconds(hash64(r.v[i].a.data, r.v[i].a.len, 0)));
+		var += r.v[i].times * r.v[i].times * 9e-20; /* (se * target)^2 of the region's precision */
+	}
+	CHECK(cost_delta(c, dflt, flip, &d, NULL) == 0 && d.outcome == OUTCOME_OK);
+	CHECK_NEAR(d.seconds, sum, 1e-15);
+	CHECK_NEAR(d.se, sqrt(var), 0.2 * sqrt(var)); /* a key met twice is the same price */
+	CHECK_INT(d.regions, r.n);
+	regions_release(&r);
+	cost_free(c);
+}
+
+static void failures_are_outcomes(void)
+{
+	static const struct {
+		uint32_t compile, pair;
+		enum outcome failure;
+		bool again;
+		enum outcome want;
+		uint32_t compiles;
+	} table[] = {
+		{1, 0, OUTCOME_REFUSED, false, OUTCOME_REFUSED, 1},
+		{2, 0, OUTCOME_OOM, false, OUTCOME_OOM, 2},
+		{2, 0, OUTCOME_TIMEOUT, false, OUTCOME_TIMEOUT, 2},
+		{1, 0, OUTCOME_CRASHED, false, OUTCOME_OK, 3}, /* once may be bad luck */
+		{2, 0, OUTCOME_CRASHED, false, OUTCOME_OK, 4},
+		{2, 0, OUTCOME_CRASHED, true, OUTCOME_CRASHED, 3},
+		{0, 1, OUTCOME_CRASHED, false, OUTCOME_OK, 4},
+		{0, 1, OUTCOME_CRASHED, true, OUTCOME_CRASHED, 4},
+		{0, 1, OUTCOME_TIMEOUT, false, OUTCOME_TIMEOUT, 2},
+	};
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+		struct script s = new_script();
+		struct cost *c = script_cost(&s, POLICY_REGION, NULL);
+		struct delta d;
+		uint32_t before;
+		s.fail_compile = table[i].compile;
+		s.fail_pair = table[i].pair;
+		s.failure = table[i].failure;
+		s.again = table[i].again;
+		flipped(3);
+		CHECK(cost_delta(c, dflt, flip, &d, NULL) == 0);
+		if (!CHECK_INT(d.outcome, table[i].want) || !CHECK_INT(s.compiles, table[i].compiles))
+			printf("\trow %zu\n", i);
+		CHECK(d.outcome == OUTCOME_OK || (d.seconds == 0 && d.detail[0]));
+		before = s.compiles; /* what failed is not tried again, either way round */
+		CHECK(cost_delta(c, flip, dflt, &d, NULL) == 0);
+		CHECK_INT(d.outcome, table[i].want);
+		CHECK_INT(s.compiles, before);
+		CHECK_INT(s.live, 0);
+		cost_free(c);
+	}
+}
+
+struct kept {
+	struct prices prices;
+	int lookups, inserts, measured, failed, fail_at;
+};
+
+static int keep_lookup(void *ctx, const uint64_t key[2], struct price *out, struct err *err)
+{
+	struct kept *k = ctx;
+	const struct price *p = prices_get(&k->prices, key);
+	CHECK(key[0] < key[1]);
+	if (k->fail_at && ++k->lookups >= k->fail_at)
+		return err_set(err, "the store is gone");
+	if (p)
+		*out = *p;
+	return p != NULL;
+}
+
+static int keep_insert(void *ctx, const uint64_t key[2], const struct price *p, struct err *err)
+{
+	struct kept *k = ctx;
+	(void)err;
+	k->inserts++;
+	prices_put(&k->prices, key, p);
+	return 0;
+}
+
+static int keep_measured(void *ctx, const struct region *r, const struct timing *t, struct err *err)
+{
+	(void)err;
+	CHECK(r && t->outcome == OUTCOME_OK);
+	((struct kept *)ctx)->measured++;
+	return 0;
+}
+
+static int keep_failed(void *ctx, enum outcome o, int signal, const char *detail, struct err *err)
+{
+	(void)signal;
+	(void)err;
+	CHECK(o != OUTCOME_OK && detail[0]);
+	((struct kept *)ctx)->failed++;
+	return 0;
+}
+
+static void store_is_asked_and_told(void)
+{
+	struct kept kept = {0};
+	struct cost_hooks h = {&kept, keep_lookup, keep_insert, keep_measured, keep_failed};
+	struct script s = new_script();
+	struct cost *c = script_cost(&s, POLICY_REGION, &h);
+	struct err err = {0};
+	struct delta d, later;
+	flipped(3);
+	CHECK(cost_delta(c, dflt, flip, &d, NULL) == 0);
+	CHECK(kept.inserts == 1 && kept.measured == 1 && kept.failed == 0);
+	cost_free(c);
+	c = script_cost(&s, POLICY_REGION, &h); /* another night */
+	CHECK(cost_delta(c, flip, dflt, &later, NULL) == 0);
+	CHECK(later.cached == 1 && later.seconds == -d.seconds && s.pairs == 1);
+	cost_free(c);
+	s.fail_pair = 2;
+	s.failure = OUTCOME_REFUSED;
+	c = script_cost(&s, POLICY_REGION, &h);
+	flipped(5);
+	CHECK(cost_delta(c, dflt, flip, &d, NULL) == 0 && d.outcome == OUTCOME_REFUSED && kept.failed == 1);
+	CHECK_INT(cost_totals(c)->failed[OUTCOME_REFUSED], 1);
+	kept.fail_at = 1;
+	flipped(7);
+	CHECK(cost_delta(c, dflt, flip, &d, &err) < 0 && strstr(err.text, "gone"));
+	CHECK_INT(s.live, 0);
+	cost_free(c);
+	prices_release(&kept.prices);
+}
+
+/* A confirmation answers with its own figures; the table keeps the more precise. */
+static void confirmation_keeps_the_better(void)
+{
+	struct script s = new_script();
+	struct cost *c = script_cost(&s, POLICY_REGION, NULL);
+	struct precision fine = {.target = 0.0001}, coarse = {.target = 0.1};
+	struct delta d;
+	flipped(3);
+	CHECK(cost_delta(c, dflt, flip, &d, NULL) == 0);
+	CHECK_NEAR(d.se, 3e-10, 1e-15);
+	CHECK(cost_confirm(c, dflt, flip, &coarse, &d, NULL) == 0 && d.measured == 1);
+	CHECK_NEAR(d.se, 1e-8, 1e-15);
+	CHECK(cost_delta(c, dflt, flip, &d, NULL) == 0 && d.cached == 1);
+	CHECK_NEAR(d.se, 3e-10, 1e-15);
+	CHECK(cost_confirm(c, dflt, flip, &fine, &d, NULL) == 0);
+	CHECK(cost_delta(c, flip, dflt, &d, NULL) == 0 && d.cached == 1);
+	CHECK_NEAR(d.se, 1e-11, 1e-15);
+	cost_free(c);
+}
+
+static void order_of_compiling_is_random(void)
+{
+	struct script s = new_script();
+	struct cost *c = script_cost(&s, POLICY_REGION, NULL);
+	struct regions r = {0};
+	int a_first = 0;
+	flipped(3);
+	CHECK(space->ops->region(space, dflt, flip, &r, NULL) == 0 && r.n == 1);
+	for (int i = 0; i < 100; i++) {
+		struct delta d;
+		s.first = 0;
+		CHECK(cost_confirm(c, dflt, flip, NULL, &d, NULL) == 0);
+		a_first += s.first == hash64(r.v[0].a.data, r.v[0].a.len, 0);
+	}
+	CHECK(a_first > 25 && a_first < 75);
+	regions_release(&r);
+	cost_free(c);
+}
+
+static void numbers_have_a_yardstick(void)
+{
+	static const struct {
+		double yardstick, differ;
+		enum outcome want;
+	} table[] = {{0, 0, OUTCOME_OK}, {0, 1e-6, OUTCOME_OK}, {0, 1e-4, OUTCOME_WRONG_NUMBERS},
+		{1e-3, 9e-3, OUTCOME_OK}, {1e-3, 2e-2, OUTCOME_WRONG_NUMBERS},
+		{1e-3, NAN, OUTCOME_WRONG_NUMBERS}};
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+		struct script s = new_script();
+		struct cost *c = script_cost(&s, POLICY_REGION, NULL);
+		struct comparison n;
+		double limit;
+		flipped(3);
+		script_differ = table[i].yardstick;
+		CHECK(cost_numbers(c, dflt, &n, &limit, NULL) == 0 && n.outcome == OUTCOME_OK);
+		script_differ = table[i].differ;
+		CHECK(cost_numbers(c, flip, &n, &limit, NULL) == 0);
+		if (!CHECK_INT(n.outcome, table[i].want))
+			printf("\trow %zu, limit %g\n", i, limit);
+		CHECK(limit >= 10 * table[i].yardstick);
+		CHECK_INT(s.live, 0);
+		cost_free(c);
+	}
+}
+
+/* The table of prices against a plain array, through growing and starting anew. */
+static void table_of_prices(void)
+{
+	struct prices t = {0};
+	uint64_t key[2], kept[2];
+	struct price p = {.delta = 2, .seconds_a = 1, .seconds_b = 3};
+	key[0] = 9;
+	key[1] = 4;
+	CHECK(price_turn(key, kept) && kept[0] == 4 && kept[1] == 9);
+	CHECK(price_turned(p).delta == -2 && price_turned(p).seconds_a == 3);
+	CHECK(!signbit(price_turned((struct price){0}).delta));
+	CHECK(prices_get(&t, key) == NULL);
+	for (uint64_t i = 0; i < 3000; i++) {
+		p.delta = (double)i;
+		key[0] = i / 7;
+		key[1] = i;
+		prices_put(&t, key, &p);
+		prices_put(&t, key, &p);
+	}
+	CHECK_INT(t.n, 3000);
+	for (uint64_t i = 0; i < 6000; i++) {
+		const struct price *got;
+		key[0] = i / 7;
+		key[1] = i;
+		got = prices_get(&t, key);
+		CHECK((got != NULL) == (i < 3000) && (!got || got->delta == (double)i));
+	}
+	prices_release(&t);
+	for (uint64_t i = 0; i < PRICES_LIMIT + 1000; i++) {
+		key[0] = key[1] = i;
+		prices_put(&t, key, &p);
+	}
+	CHECK(t.n <= PRICES_LIMIT && t.size <= 2 * PRICES_LIMIT && prices_get(&t, key));
+	prices_release(&t);
+}
+
+int main(void)
+{
+	struct toy_spec spec = {100, 3, 7};
+	struct err err = {0};
+	toy_graph(&spec, &module);
+	if (graph_parse(&graph, module.data, module.len, "toy", &err) < 0 ||
+		!(space = space_open("fusion", "cpu", &graph, NULL, 0, &err)))
+		return err_exit(&err);
+	RUN(equal_configurations_cost_nothing);
+	RUN(toy_costs_its_formula);
+	RUN(fusion_needs_a_device);
+	RUN(prices_are_kept);
+	RUN(places_add_up);
+	RUN(failures_are_outcomes);
+	RUN(store_is_asked_and_told);
+	RUN(confirmation_keeps_the_better);
+	RUN(order_of_compiling_is_random);
+	RUN(numbers_have_a_yardstick);
+	RUN(table_of_prices);
+	space_free(space);
+	graph_release(&graph);
+	buf_release(&module);
+	return test_done();
+}

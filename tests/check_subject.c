@@ -1,0 +1,127 @@
+/* From what --graph names to a space: toys, files, dump folders, and what is none of these. */
+#include <stdlib.h>
+#include <unistd.h>
+#include "base/io.h"
+#include "device/subject.h"
+#include "graph/toy.h"
+#include "tests/test.h"
+
+static char folder[] = "/tmp/check_subject.XXXXXX";
+static struct buf toy;
+
+static const char *at(const char *name)
+{
+	static char path[200];
+	snprintf(path, sizeof path, "%s/%s", folder, name);
+	return path;
+}
+
+static void put(const char *name, const void *p, size_t n)
+{
+	struct err err = {0};
+	if (io_write_file(at(name), p, n, &err) < 0)
+		exit(err_exit(&err));
+}
+
+static void toys_are_generated(void)
+{
+	struct subject s;
+	struct err err = {0};
+	if (!CHECK(subject_open(&s, "toy:60:3:4", "fusion", NULL, &err) == 0)) {
+		printf("\t%s\n", err.text);
+		return;
+	}
+	CHECK_STR(s.space->kind, "toy:4:3");
+	CHECK_INT(s.space->n_sites, 60);
+	CHECK_STR(s.name, "toy:60:3:4");
+	/* what a store keeps opens the same space again */
+	struct graph g;
+	CHECK(graph_parse(&g, s.bytes.data, s.bytes.len, "kept", &err) == 0);
+	struct space *again = space_open(s.space->kind, "sim", &g, NULL, 0, &err);
+	CHECK(again && again->hash == s.space->hash);
+	space_free(again);
+	graph_release(&g);
+	subject_release(&s);
+}
+
+static void files_are_read(void)
+{
+	static const char *const names[] = {"big.pb", "big.pb.zst", "big.before_optimizations.hlo.pb", "big"};
+	struct buf packed = {0};
+	io_pack(toy.data, toy.len, 0, &packed);
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		struct subject s;
+		struct err err = {0};
+		const struct buf *b = i == 1 ? &packed : &toy;
+		put(names[i], b->data, b->len);
+		if (!CHECK(subject_open(&s, at(names[i]), NULL, NULL, &err) == 0)) {
+			printf("\t%s\n", err.text);
+			continue;
+		}
+		CHECK_STR(s.name, "big");
+		CHECK_STR(s.space->kind, "fusion");
+		CHECK(s.space->n_sites > 20 && s.decoded[0] && s.bytes.len && s.original.len);
+		subject_release(&s);
+		unlink(at(names[i]));
+	}
+	buf_release(&packed);
+}
+
+static void dump_folders_are_searched(void)
+{
+	struct subject s;
+	struct err err = {0};
+	CHECK(subject_open(&s, folder, NULL, NULL, &err) < 0 && strstr(err.text, "before_optimizations"));
+	put("module_0001.jit_f.before_optimizations.txt", "x", 1);
+	put("module_0001.jit_f.cpu_after_optimizations.hlo.pb", "x", 1);
+	put("module_0001.jit_f.before_optimizations.hlo.pb", toy.data, toy.len);
+	if (!CHECK(subject_open(&s, folder, NULL, NULL, &err) == 0))
+		printf("\t%s\n", err.text);
+	CHECK_STR(s.name, "module_0001.jit_f");
+	subject_release(&s);
+	put("module_0002.jit_g.before_optimizations.hlo.pb", toy.data, toy.len);
+	err.text[0] = 0;
+	CHECK(subject_open(&s, folder, NULL, NULL, &err) < 0 && strstr(err.text, "jit_f") && strstr(err.text, "jit_g"));
+}
+
+/* A device that shows nothing, refuses, or whose environment is broken. */
+static void bad_subjects_are_sentences(void)
+{
+	put("empty.pb", "", 0);
+	put("noise.pb", "\x08\x96\x01noise", 8);
+	put("half.pb", toy.data, toy.len / 2);
+	put("model.mlir", "module @m { func.func @main() { return } }\n", 43);
+	static const char *const bad[] = {"empty.pb", "noise.pb", "half.pb", "model.mlir", "absent.pb"};
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		struct subject s;
+		struct err err = {0};
+		if (!CHECK(subject_open(&s, at(bad[i]), NULL, NULL, &err) < 0) || !CHECK(err.text[0]))
+			printf("\t%s\n", bad[i]);
+		CHECK(s.name == NULL && s.space == NULL);
+	}
+	static const char *const kinds[] = {"placement", "toy", ""};
+	put("good.pb", toy.data, toy.len);
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		struct subject s;
+		struct err err = {0};
+		CHECK(subject_open(&s, at("good.pb"), kinds[i], NULL, &err) < 0 && err.text[0]);
+	}
+	struct subject s;
+	struct err err = {0};
+	CHECK(subject_open(&s, "toy:0", NULL, NULL, &err) < 0 && err.text[0]);
+}
+
+int main(void)
+{
+	struct toy_spec spec = {60, 3, 4};
+	toy_graph(&spec, &toy);
+	if (!mkdtemp(folder))
+		return 1;
+	RUN(toys_are_generated);
+	RUN(files_are_read);
+	RUN(dump_folders_are_searched);
+	RUN(bad_subjects_are_sentences);
+	io_remove_tree(folder, NULL);
+	buf_release(&toy);
+	return test_done();
+}
