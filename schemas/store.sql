@@ -140,8 +140,9 @@ CREATE TABLE keyframe (
 -- costs: 2 bytes, little-endian: the low bits of the configuration's hash after the draw, proof of
 -- the replay. Then per choice but the first, relative to it: seconds as a 4-byte float; and 2 bytes,
 -- the upper half of the standard error as a float, whose sign bit says "at least that much, measuring
--- was given up". A choice that failed has 0x7fc00000 + its outcome in place of the float. Where the
--- first choice failed all have an entry, and the reference is the first that did not.
+-- was given up". A choice that failed has 0x7fc00000 + its outcome in place of the float. Only where
+-- the first choice failed it has an entry too, with 0x7fc10000 + its outcome, and the reference is
+-- the first choice that did not fail.
 CREATE TABLE sample (
 	id INTEGER PRIMARY KEY,
 	chain INTEGER NOT NULL,

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 
 #define FAILED 0x7fc00000u
+#define FAILED_FIRST 0x7fc10000u /* only ever the first entry, and of the first choice */
 
 static uint32_t bits_of(float f)
 {
@@ -65,41 +66,45 @@ void code_costs(const struct sample *x, uint64_t hash, struct buf *out)
 	for (int i = x->choice[0].outcome == OUTCOME_OK; i < x->n_choices; i++) {
 		const struct choice_cost *c = &x->choice[i];
 
-		buf_u32(out, c->outcome == OUTCOME_OK ? bits_of((float)c->delta) : FAILED + (uint32_t)c->outcome);
+		buf_u32(out, c->outcome == OUTCOME_OK ? bits_of((float)c->delta)
+						      : (i ? FAILED : FAILED_FIRST) + (uint32_t)c->outcome);
 		put_u16(out, half_of(c->se) | (c->bound ? 0x8000u : 0));
 	}
 }
 
-static int decode_choice(struct cursor *c, struct choice_cost *out)
+/* An entry; `mark` is what an outcome would be added to here. */
+static int decode_choice(struct cursor *c, uint32_t mark, struct choice_cost *out)
 {
 	uint32_t u = cursor_u32(c), half = get_u16(c);
 
 	memset(out, 0, sizeof *out);
-	if (u > FAILED && u < FAILED + OUTCOME_COUNT) {
-		out->outcome = (enum outcome)(u - FAILED);
+	if (u > mark && u < mark + OUTCOME_COUNT) {
+		out->outcome = (enum outcome)(u - mark);
 		out->delta = out->se = (double)NAN;
 		return 0;
 	}
 	out->delta = (double)float_of(u);
 	out->se = (double)float_of((half & 0x7fff) << 16);
 	out->bound = half >> 15;
-	return isnan(out->delta) ? -1 : 0;
+	return mark == FAILED_FIRST || isnan(out->delta) ? -1 : 0;
 }
 
-int decode_costs(const void *p, size_t n, uint8_t choices, struct sample *x, uint16_t *proof)
+int decode_costs(const void *p, size_t n, struct sample *x, uint16_t *proof)
 {
-	struct cursor c = cursor_of(p, n);
-	size_t entries = (n - 2) / 6;
+	struct cursor c = cursor_of(p, n), first;
+	uint32_t u;
+	size_t i = 1;
 
-	if (n < 2 || (n - 2) % 6 || choices < 1 || choices > STORE_CHOICES ||
-		(entries != choices && entries != (size_t)choices - 1))
-		return -1;
 	*proof = get_u16(&c);
-	x->n_choices = choices;
+	first = c;
+	u = cursor_u32(&first);
 	memset(&x->choice[0], 0, sizeof x->choice[0]);
-	for (size_t i = choices - entries; i < choices; i++)
-		if (decode_choice(&c, &x->choice[i]) < 0)
+	if (!first.bad && u > FAILED_FIRST && u < FAILED_FIRST + OUTCOME_COUNT && decode_choice(&c, FAILED_FIRST, &x->choice[0]) < 0)
+		return -1;
+	for (; i < STORE_CHOICES && !c.bad && cursor_left(&c); i++)
+		if (decode_choice(&c, FAILED, &x->choice[i]) < 0)
 			return -1;
+	x->n_choices = (uint8_t)i;
 	return cursor_done(&c) ? 0 : -1;
 }
 

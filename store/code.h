@@ -13,8 +13,8 @@
 /* What to store as the sample's outcome: the first that is not ok. */
 enum outcome code_outcome(const struct sample *x);
 void code_costs(const struct sample *x, uint64_t hash, struct buf *out);
-/* Fills n_choices and choice[]; `choices` is what the site has. */
-int decode_costs(const void *p, size_t n, uint8_t choices, struct sample *x, uint16_t *proof);
+/* Fills n_choices and choice[]; the caller compares n_choices with the site's. */
+int decode_costs(const void *p, size_t n, struct sample *x, uint16_t *proof);
 
 void code_flips(const struct flip *flip, uint32_t n, uint64_t hash, struct buf *out);
 /* Flips appended to *flip (grown); each must name an existing choice of an existing site. */

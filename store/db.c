@@ -91,8 +91,8 @@ static int take_lock(struct store *s, bool wait, struct err *err)
 	return err_errno(err, "waiting for the writer of %s", s->path);
 }
 
-/* Words into bytes a URI can carry. */
-static char *uri_of(const char *path)
+/* A path as a URI, so that what follows "?" can say how it is opened. */
+char *store_uri(const char *path, const char *how)
 {
 	struct buf b = {0};
 
@@ -102,7 +102,7 @@ static char *uri_of(const char *path)
 			buf_addf(&b, "%%%02x", (unsigned char)*path);
 		else
 			buf_addch(&b, *path);
-	buf_adds(&b, "?immutable=1");
+	buf_adds(&b, how);
 	return buf_detach(&b, NULL);
 }
 
@@ -125,7 +125,7 @@ static int configure(struct store *s, struct err *err)
 /* Without its -wal file, a store in a folder we may not write to is opened as one nobody changes. */
 static int open_immutable(struct store *s, struct err *err)
 {
-	char *uri = uri_of(s->path);
+	char *uri = store_uri(s->path, "?immutable=1");
 	int rc;
 
 	sqlite3_close(s->db);
@@ -137,7 +137,7 @@ static int open_immutable(struct store *s, struct err *err)
 	return configure(s, err);
 }
 
-static bool has_wal(const char *path)
+bool store_has_wal(const char *path)
 {
 	struct buf b = {0};
 	struct stat st;
@@ -153,14 +153,16 @@ static int connect_file(struct store *s, struct err *err)
 {
 	int flags = s->mode == STORE_READ ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
 	struct err first = {0};
-	int rc = sqlite3_open_v2(s->path, &s->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
+	char *uri = store_uri(s->path, "");
+	int rc = sqlite3_open_v2(uri, &s->db, flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
 
+	mem_free(uri);
 	if (rc == SQLITE_OK && configure(s, &first) == 0)
 		return 0;
 	if (rc == SQLITE_OK)
 		rc = sqlite3_extended_errcode(s->db);
 	if (s->mode == STORE_READ && ((rc & 0xff) == SQLITE_CANTOPEN || (rc & 0xff) == SQLITE_READONLY) &&
-		!has_wal(s->path))
+		!store_has_wal(s->path))
 		return open_immutable(s, err);
 	return sql_fail(s, rc, err);
 }
@@ -244,8 +246,7 @@ void store_close(struct store *s)
 {
 	if (!s)
 		return;
-	for (size_t i = 0; i < s->n_cached; i++)
-		sqlite3_finalize(s->cached[i].stmt);
+	sql_forget(s);
 	if (s->db && !sqlite3_get_autocommit(s->db))
 		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
 	if (sqlite3_close(s->db) != SQLITE_OK)

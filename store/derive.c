@@ -4,9 +4,8 @@
  * sigma: the median magnitude of all advantages (cost of a choice minus cost of the first) of a
  * space in an environment. Samples whose first choice failed have no advantages.
  *
- * best: the lowest cost against the default, of the findings, and of what the chains passed through.
- * A chain's cost is a running sum: known once it stands at the default or a whole-graph anchor has
- * set it anew, and unknown again after a jump elsewhere.
+ * best: the lowest cost against the default, of the findings, and of what the chains passed through
+ * (sum.h).
  */
 #include <math.h>
 #include <stdlib.h>
@@ -15,8 +14,7 @@
 #include "base/mem.h"
 #include "base/stat.h"
 #include "store/code.h"
-#include "store/replay.h"
-#include "store/sql.h"
+#include "store/sum.h"
 
 struct tally { /* of one space in one environment */
 	int64_t space, environment;
@@ -40,12 +38,6 @@ struct derive {
 	struct best *best;
 	size_t n_bests, cap_bests;
 	int64_t steps;
-};
-
-struct sum { /* of a chain */
-	bool known;
-	double value, variance, base;
-	uint64_t dflt; /* hash of the space's default */
 };
 
 static struct tally *tally_of(struct derive *d, int64_t space, int64_t environment)
@@ -86,27 +78,6 @@ static struct best *best_of(struct derive *d, int64_t space, int64_t environment
 	return b;
 }
 
-/* What the step does to the chain's cost; afterwards `known` may be false. */
-static void add_step(struct sum *sum, const struct step *t)
-{
-	if (t->is_trial) {
-		if (!t->trial.taken)
-			return;
-		sum->known = sum->known && t->trial.outcome == OUTCOME_OK && !t->trial.bound;
-		sum->value += t->trial.delta;
-		sum->variance += t->trial.se * t->trial.se;
-		return;
-	}
-	const struct choice_cost *a = &t->sample.choice[t->config[t->sample.site]];
-	const struct choice_cost *b = &t->sample.choice[t->sample.chosen];
-
-	if (a == b)
-		return;
-	sum->known = sum->known && a->outcome == OUTCOME_OK && b->outcome == OUTCOME_OK && !a->bound && !b->bound;
-	sum->value += b->delta - a->delta;
-	sum->variance += a->se * a->se + b->se * b->se;
-}
-
 /* The configuration after the step, if it is the cheapest yet. */
 static void offer(struct derive *d, const struct run_info *r, const struct sum *sum, const struct step *t)
 {
@@ -121,95 +92,32 @@ static void offer(struct derive *d, const struct run_info *r, const struct sum *
 	b->base = sum->base;
 	b->n_sites = t->n_sites;
 	b->config = mem_realloc(b->config, t->n_sites, 1);
-	memcpy(b->config, t->config, t->n_sites);
-	if (!t->is_trial)
-		b->config[t->sample.site] = t->sample.chosen;
-	for (uint32_t i = 0; t->is_trial && i < t->trial.n_flips; i++)
-		b->config[t->trial.flip[i].site] = t->trial.flip[i].choice;
-}
-
-static int load_sums(struct derive *d, const struct run_info *r, struct sum *sum, struct err *err)
-{
-	for (uint32_t c = 0; c < r->chains; c++) {
-		sqlite3_stmt *q = sql_query(d->s, err, "SELECT space, base_seconds FROM chain WHERE run = ? AND number = ?",
-			"ii", r->id, (int64_t)c);
-		struct stored_space p;
-		int64_t space;
-
-		if (!q || sql_step(d->s, q, err) != 1)
-			return err_set(err, "%s: run %s lacks chain %u", d->s->path, r->uuid, c);
-		space = sqlite3_column_int64(q, 0);
-		sum[c].base = sqlite3_column_double(q, 1);
-		sql_done(q);
-		if (store_get_space(d->s, space, &p, err) < 0)
-			return -1;
-		sum[c].dflt = code_hash(p.dflt, p.n_sites);
-		stored_space_release(&p);
-	}
-	return 0;
-}
-
-/* Anchors up to a step: where the sum was set anew. */
-static int take_anchors(struct derive *d, sqlite3_stmt *q, int *has, uint32_t step, uint32_t chains,
-	struct sum *sum, struct err *err)
-{
-	while (*has && sqlite3_column_int64(q, 0) <= step) {
-		int64_t c = sqlite3_column_int64(q, 1);
-
-		if (c >= 0 && c < chains) {
-			sum[c].known = true;
-			sum[c].value = sqlite3_column_double(q, 2);
-			sum[c].variance = pow(sqlite3_column_double(q, 3), 2);
-			sum[c].base = sqlite3_column_double(q, 4);
-		}
-		if ((*has = sql_step(d->s, q, err)) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-static int derive_steps(struct derive *d, const struct run_info *r, struct replay *p, struct sum *sum, struct err *err)
-{
-	sqlite3_stmt *q = sql_query(d->s, err, "SELECT step, chain, whole, whole_se, default_seconds FROM anchor"
-		" WHERE run = ? AND reanchored AND outcome = 0 ORDER BY step, n", "i", r->id);
-	uint64_t *expected = MEM_NEW(r->chains, uint64_t);
-	struct step t;
-	int rc = -1, has = q ? sql_step(d->s, q, err) : -1;
-
-	while (has >= 0 && (rc = replay_next(p, &t, err)) == 1) {
-		struct sum *u = &sum[t.chain];
-
-		d->steps++;
-		if (t.hash != expected[t.chain]) /* it jumped */
-			u->known = false;
-		if (take_anchors(d, q, &has, t.step, r->chains, sum, err) < 0)
-			break;
-		if (t.hash == u->dflt) {
-			u->known = true;
-			u->value = u->variance = 0;
-		}
-		if (!t.is_trial)
-			count(tally_of(d, t.space, r->environment), &t.sample);
-		add_step(u, &t);
-		offer(d, r, u, &t);
-		replay_config(p, t.chain, &expected[t.chain]);
-	}
-	if (has > 0)
-		sql_done(q);
-	mem_free(expected);
-	return has < 0 ? -1 : rc;
+	step_after(t, b->config);
 }
 
 static int derive_run(struct derive *d, const struct run_info *r, struct err *err)
 {
 	struct replay *p = replay_open(d->s, r->id, err);
-	struct sum *sum = MEM_NEW(r->chains, struct sum);
-	int rc = -1;
+	struct sums sums = {0};
+	struct sum *sum;
+	struct step t;
+	int rc = p ? sums_open(&sums, d->s, r, err) : -1;
 
-	if (p && load_sums(d, r, sum, err) == 0)
-		rc = derive_steps(d, r, p, sum, err);
+	while (rc == 0 && (rc = replay_next(p, &t, err)) == 1) {
+		sum = sums_before(&sums, &t, err);
+		if (!sum) {
+			rc = -1;
+			break;
+		}
+		d->steps++;
+		if (!t.is_trial)
+			count(tally_of(d, t.space, r->environment), &t.sample);
+		sums_take(&sums, &t);
+		offer(d, r, sum, &t);
+		rc = 0;
+	}
+	sums_close(&sums);
 	replay_close(p);
-	mem_free(sum);
 	return rc;
 }
 

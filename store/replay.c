@@ -267,7 +267,8 @@ static int read_sample(struct replay *p, const struct walk *w, struct step *t, u
 	t->sample.site = (uint32_t)site;
 	t->sample.chosen = (uint8_t)chosen;
 	t->sample.kind = (enum cost_kind)kind;
-	if (decode_costs(costs, (size_t)sqlite3_column_bytes(p->sample, 5), w->space->choices[site], &t->sample, proof) < 0)
+	if (decode_costs(costs, (size_t)sqlite3_column_bytes(p->sample, 5), &t->sample, proof) < 0 ||
+		t->sample.n_choices != w->space->choices[site])
 		return damaged(p, err, "the costs make no sense", t->step);
 	return 0;
 }

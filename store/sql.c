@@ -241,6 +241,13 @@ int sql_unpack(struct store *s, sqlite3_stmt *q, int column, size_t size, const 
 	return 0;
 }
 
+void sql_forget(struct store *s)
+{
+	for (size_t i = 0; i < s->n_cached; i++)
+		sqlite3_finalize(s->cached[i].stmt);
+	s->n_cached = 0;
+}
+
 int64_t sql_last_id(struct store *s)
 {
 	return sqlite3_last_insert_rowid(s->db);

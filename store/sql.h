@@ -53,8 +53,15 @@ double sql_real(sqlite3_stmt *q, int column); /* NaN where it is null */
 /* zstd bytes of a column, unpacked; exactly `size` bytes, or a sentence that names `what`. */
 int sql_unpack(struct store *s, sqlite3_stmt *q, int column, size_t size, const char *what,
 	struct buf *out, struct err *err);
+/* Ends all prepared statements; none may be in use. */
+void sql_forget(struct store *s);
 int64_t sql_last_id(struct store *s);
 int64_t sql_now(void); /* microseconds since 1970 */
+
+/* For attaching: "file:PATH" and how ("?mode=ro", "?immutable=1", ""); the caller frees. */
+char *store_uri(const char *path, const char *how);
+/* Does somebody have it open, or did somebody leave it without closing? */
+bool store_has_wal(const char *path);
 
 /* One step per version that was: migrate.c. */
 struct migration {

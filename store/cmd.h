@@ -1,0 +1,39 @@
+/*
+ * cmd.h - the verbs of the program `store`, one function each, for main.c.
+ *
+ * A verb gets the words after it and what all verbs share; it returns 0, or -1 with a sentence, or
+ * 1 when it did its work and the answer is "no" (verify found damage).
+ */
+#ifndef STORE_CMD_H
+#define STORE_CMD_H
+
+#include "base/opt.h"
+#include "store/emit.h"
+
+struct request {
+	char **word; /* after the store's name */
+	int n_words;
+	struct store *s;
+	enum emit_format format;
+	struct store_options options;
+	bool quiet;
+	/* of single verbs */
+	const char *out, *run, *graph;
+	int64_t every;
+	int export_format;
+};
+
+enum export_format { EXPORT_JSONL, EXPORT_CSV, EXPORT_NPZ };
+
+int cmd_info(struct request *r, struct err *err);
+int cmd_ls(struct request *r, struct err *err);
+int cmd_show(struct request *r, struct err *err);
+int cmd_verify(struct request *r, struct err *err);
+int cmd_merge(struct request *r, struct err *err); /* the words are the shards */
+int cmd_export(struct request *r, struct err *err);
+int cmd_query(struct request *r, struct err *err);
+
+/* The run whose uuid begins so, or whose number it is; the store must have exactly one. */
+int cmd_find_run(struct store *s, const char *word, int64_t *id, struct err *err); /* 1, 0 none, -1 */
+
+#endif

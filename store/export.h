@@ -1,0 +1,33 @@
+/*
+ * export.h - walking over the steps that `store export` was asked for; for export*.c only.
+ */
+#ifndef STORE_EXPORT_H
+#define STORE_EXPORT_H
+
+#include "base/re.h"
+#include "store/cmd.h"
+#include "store/sum.h"
+
+struct selection {
+	struct request *r;
+	struct run_info *runs;
+	size_t n_runs;
+	int64_t only;	    /* this run; 0: all */
+	struct re *graph;   /* names; NULL: all */
+	struct { int64_t space; bool taken; char *graph; } *space;
+	size_t n_spaces;
+};
+int selection_open(struct selection *x, struct request *r, struct err *err);
+void selection_close(struct selection *x);
+/* Index into x->space, or -1 where that space was not asked for. */
+int selection_space(const struct selection *x, int64_t space);
+/*
+ * Calls fn for every step asked for, in order, with the chain's sum before it; stops when fn gives -1.
+ * The step has been taken into account when the next is read, not before.
+ */
+int selection_walk(struct selection *x, int (*fn)(void *ctx, const struct run_info *run, const struct step *t,
+	const struct sum *before, struct err *err), void *ctx, struct err *err);
+
+int export_npz(struct selection *x, struct err *err);
+
+#endif

@@ -1,0 +1,186 @@
+/*
+ * main.c - the program `store`: look into stores, check them, put them together.
+ *
+ * A verb is a row of the table below: what it is called with, how it opens the store, what it does.
+ * All share one option table, so that --help of each names exactly what it takes.
+ */
+#include <string.h>
+#include "base/mem.h"
+#include "store/cmd.h"
+#include "store/fact.h"
+
+static int cmd_rebuild(struct request *r, struct err *err)
+{
+	struct emit e = {.s = r->s, .format = r->format};
+
+	if (store_rebuild(r->s, err) < 0 ||
+		emit_one(&e, "rebuilt", sql_query(r->s, err, "SELECT at AS rebuilt_at, steps, (SELECT count(*) FROM sigma) AS"
+			" label_scales, (SELECT count(*) FROM best) AS bests FROM rebuilt", ""), err) < 0)
+		return -1;
+	return emit_end(&e, err);
+}
+
+/* Pages in order and full, nothing free: for archives, and before a copy. */
+static int cmd_compact(struct request *r, struct err *err)
+{
+	int64_t before, after;
+
+	if (sql_int(r->s, err, &before, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size", "") < 0)
+		return -1;
+	sql_forget(r->s);
+	if (sql_exec(r->s, "VACUUM; PRAGMA wal_checkpoint(TRUNCATE)", err) < 0 ||
+		sql_int(r->s, err, &after, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size", "") < 0)
+		return -1;
+	if (r->format == EMIT_JSON)
+		printf("{\"bytes_before\": %lld, \"bytes_after\": %lld}\n", (long long)before, (long long)after);
+	else
+		printf("%s: %.3g MB, was %.3g MB\n", store_path(r->s), (double)after / 1e6, (double)before / 1e6);
+	return 0;
+}
+
+enum takes { TAKES_RUN = 1, TAKES_OUT = 2, TAKES_FORMAT = 4, TAKES_WAIT = 8, TAKES_ROWS = 16 };
+
+static const struct verb {
+	const char *name;
+	int (*fn)(struct request *r, struct err *err);
+	enum store_mode mode;
+	int takes;
+	const char *usage, *about;
+} verbs[] = {
+	{"info", cmd_info, STORE_READ, 0, "FILE", "What the file holds, and where it was measured."},
+	{"ls", cmd_ls, STORE_READ, TAKES_ROWS, "FILE [runs|graphs]", "Lists runs and graphs."},
+	{"show", cmd_show, STORE_READ, 0, "FILE RUN|GRAPH",
+		"Everything about one run (its uuid, the first digits of it, or its number) or graph (name or hash)."},
+	{"verify", cmd_verify, STORE_READ, 0, "FILE",
+		"Reads all pages, hashes every blob again, and replays every chain against its hashes. Exit status 1 when "
+		"anything is damaged."},
+	{"merge", cmd_merge, STORE_CREATE, TAKES_WAIT, "OUT IN...",
+		"Adds the runs of other stores. Runs are known by their uuid, so a shard may be merged again, when it has grown or "
+		"after the merge was interrupted; also while it is being written."},
+	{"export", cmd_export, STORE_READ, TAKES_RUN | TAKES_OUT | TAKES_FORMAT, "FILE",
+		"Samples as CSV or JSON lines on standard output, or as npz files in the layout of TpuGraphs, one per space and "
+		"environment."},
+	{"query", cmd_query, STORE_READ, TAKES_ROWS, "FILE SQL",
+		"One SQL statement, read-only, with REGEXP (PCRE2), cost(costs, k), cost_se(costs, k), cost_outcome(costs, k) and a "
+		"view `samples`. schemas/store.sql says what the tables hold."},
+	{"rebuild", cmd_rebuild, STORE_WRITE, TAKES_WAIT, "FILE", "Computes the derived tables (label scales, bests) from the facts."},
+	{"compact", cmd_compact, STORE_WRITE, TAKES_WAIT, "FILE", "Migrates an older store, and gives back unused space."},
+};
+#define N_VERBS (sizeof verbs / sizeof *verbs)
+
+struct flags {
+	const char *db;
+	bool json, csv, jsonl;
+};
+
+static size_t option_table(const struct verb *v, struct request *r, struct flags *f, struct opt *t)
+{
+	const struct opt common[] = {
+		OPT_STR(0, "db", &f->db, "FILE", "the store, instead of as the first word"),
+		OPT_FLAG(0, "json", &f->json, "the answer as JSON"),
+		OPT_FLAG('q', "quiet", &r->quiet, "no progress on standard error"),
+		OPT_FLAG(0, "force", &r->options.force, "also on a network file system, at your own risk")};
+	const struct opt wait = OPT_FLAG(0, "wait", &r->options.wait, "for another writer to end");
+	const struct opt rows[] = {OPT_FLAG(0, "csv", &f->csv, "the answer as CSV"),
+		OPT_FLAG(0, "jsonl", &f->jsonl, "the answer as JSON lines")};
+	const struct opt chosen[] = {
+		OPT_STR(0, "run", &r->run, "RUN", "only this run"),
+		OPT_STR(0, "graph", &r->graph, "REGEX", "only graphs whose name matches"),
+		OPT_STR('o', "out", &r->out, "PATH", "the file, or for npz the folder, instead of standard output"),
+		OPT_INT(0, "every", &r->every, 1, 1e9, "only every so many steps"),
+		OPT_ENUM(0, "format", &r->export_format, "jsonl|csv|npz", "what to write")};
+	const struct opt end = OPT_END;
+	size_t n = 0;
+
+	for (size_t i = 0; i < sizeof common / sizeof *common; i++)
+		t[n++] = common[i];
+	if (v->takes & TAKES_WAIT)
+		t[n++] = wait;
+	for (size_t i = 0; (v->takes & TAKES_ROWS) && i < 2; i++)
+		t[n++] = rows[i];
+	for (size_t i = 0; (v->takes & TAKES_RUN) && i < sizeof chosen / sizeof *chosen; i++)
+		t[n++] = chosen[i];
+	t[n] = end;
+	return n;
+}
+
+static int run_verb(const struct verb *v, int argc, char **argv, struct err *err)
+{
+	struct request r = {.every = 1};
+	struct flags f = {0};
+	struct opt table[16];
+	char name[40];
+	struct opt_program prog = {name, v->usage, v->about, table};
+	int n, rc;
+
+	snprintf(name, sizeof name, "store %s", v->name);
+	option_table(v, &r, &f, table);
+	rc = opt_parse(&prog, argc, argv, &n, err);
+	if (rc != 0)
+		return rc < 0 ? -1 : 0;
+	r.word = argv;
+	if (!f.db && n > 0) {
+		f.db = argv[0];
+		r.word++;
+		n--;
+	}
+	r.n_words = n;
+	if (!f.db)
+		return err_set(err, "which store? usage: store %s %s", v->name, v->usage);
+	r.format = f.json ? EMIT_JSON : f.jsonl ? EMIT_JSONL : f.csv ? EMIT_CSV : EMIT_TABLE;
+	r.s = store_open(f.db, v->mode, &r.options, err);
+	if (!r.s)
+		return -1;
+	rc = v->fn(&r, err);
+	store_close(r.s);
+	return rc;
+}
+
+static const char *about(struct buf *b)
+{
+	buf_adds(b, "Looks into stores of measurements, checks them, and puts them together.\n\n");
+	for (size_t i = 0; i < N_VERBS; i++)
+		buf_addf(b, "  store %s %s\n", verbs[i].name, verbs[i].usage);
+	buf_adds(b, "\n`store VERB --help` says more.");
+	return b->data;
+}
+
+static const struct verb *find_verb(const char *name, struct err *err)
+{
+	const char *names[N_VERBS];
+	const char *near;
+
+	for (size_t i = 0; i < N_VERBS; i++) {
+		if (strcmp(verbs[i].name, name) == 0)
+			return &verbs[i];
+		names[i] = verbs[i].name;
+	}
+	near = opt_nearest(name, names, N_VERBS);
+	err_set(err, "there is no `store %s`%s%s; see store --help", name, near ? "; did you mean " : "", near ? near : "");
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	const struct opt none[] = {OPT_END};
+	struct opt_program prog = {"store", "VERB FILE ...", NULL, none};
+	const struct verb *v;
+	struct err err = {0};
+	struct buf text = {0};
+	int n, rc = -1;
+
+	err_program("store");
+	if (argc > 1 && argv[1][0] != '-') {
+		v = find_verb(argv[1], &err);
+		rc = v ? run_verb(v, argc - 1, argv + 1, &err) : -1;
+	} else {
+		prog.about = about(&text);
+		rc = opt_parse(&prog, argc, argv, &n, &err);
+		if (rc == 0)
+			rc = err_set(&err, "what shall it do? see store --help");
+		else if (rc == 1)
+			rc = 0;
+		buf_release(&text);
+	}
+	return rc < 0 ? err_exit(&err) : rc;
+}

@@ -1,0 +1,315 @@
+/*
+ * merge.c - shards from many machines into one store.
+ *
+ * A run is known by its uuid, everything it refers to by a hash of its content. So each shard's ids
+ * are mapped to ours through temporary tables, and its rows copied by SQL alone. Steps of a run only
+ * ever get more, hence "copy what is beyond our last step" makes merging
+ *   - idempotent: a second time there is nothing beyond;
+ *   - resumable: it commits every CHUNK steps, and a chunk is a valid run (with its keyframes);
+ *   - fit for shards that are being written: merge tonight, and again tomorrow.
+ * Before anything is added to a run both have, its last common step is compared: two copies of a shard
+ * that were both continued have the same uuid and are not the same run.
+ *
+ * A shard that may be in use, or is older, or lies on a network file system, is first copied beside
+ * OUT by SQLite's backup, which sees one moment of it and does not disturb its writer. Others are
+ * attached as files that nobody changes.
+ */
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "base/mem.h"
+#include "base/progress.h"
+#include "store/blob.h"
+#include "store/cmd.h"
+#include "store/code.h"
+
+#define CHUNK 100000 /* steps a transaction */
+
+struct merge {
+	struct store *s;
+	const char *shard;
+	char *snapshot; /* path of the copy, or NULL */
+	struct progress progress;
+	uint64_t runs, steps;
+};
+
+struct pair { /* a run there and here */
+	int64_t from, to, have, all; /* steps we have, steps there are */
+};
+
+/* One moment of the shard as a file of ours, in today's version. */
+static int snapshot(struct merge *m, struct store *in, struct err *err)
+{
+	sqlite3 *to = NULL;
+	sqlite3_backup *b;
+	int rc = sqlite3_open(m->snapshot, &to);
+
+	b = rc == SQLITE_OK ? sqlite3_backup_init(to, "main", in->db, "main") : NULL;
+	if (b) {
+		sqlite3_backup_step(b, -1);
+		rc = sqlite3_backup_finish(b);
+	}
+	if (rc != SQLITE_OK || !b)
+		err_set(err, "%s cannot be copied to %s: %s", m->shard, m->snapshot, sqlite3_errmsg(to));
+	sqlite3_close(to);
+	return rc == SQLITE_OK && b ? 0 : -1;
+}
+
+static void drop_snapshot(struct merge *m)
+{
+	static const char *const end[] = {"", "-wal", "-shm", "-journal"};
+	struct buf b = {0};
+
+	for (size_t i = 0; m->snapshot && i < 4; i++) {
+		buf_reset(&b);
+		buf_addf(&b, "%s%s", m->snapshot, end[i]);
+		unlink(b.data);
+	}
+	buf_release(&b);
+	mem_free(m->snapshot);
+	m->snapshot = NULL;
+}
+
+static int check_not_same(struct merge *m, struct err *err)
+{
+	struct stat a, b;
+
+	if (stat(m->shard, &a) == 0 && stat(store_path(m->s), &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
+		return err_set(err, "%s cannot be merged into itself", m->shard);
+	return 0;
+}
+
+static int attach(struct merge *m, struct err *err)
+{
+	struct store_options force = {.force = true}; /* reading a copy, not living there */
+	struct store *in = store_open(m->shard, STORE_READ, &force, err);
+	struct buf b = {0};
+	char *uri;
+	int rc = 0;
+
+	if (!in)
+		return -1;
+	if (store_has_wal(m->shard)) {
+		buf_addf(&b, "%s.snapshot", store_path(m->s));
+		m->snapshot = buf_detach(&b, NULL);
+		unlink(m->snapshot);
+		rc = snapshot(m, in, err);
+	}
+	store_close(in);
+	if (rc < 0)
+		return -1;
+	uri = store_uri(m->snapshot ? m->snapshot : m->shard, "?immutable=1");
+	rc = sql_run(m->s, err, "ATTACH ? AS shard", "t", uri);
+	mem_free(uri);
+	return rc;
+}
+
+/* Graphs and the like by their content, and the tables that say what their ids are here. */
+static int map_facts(struct merge *m, struct err *err)
+{
+	return sql_exec(m->s,
+		"INSERT OR IGNORE INTO main.machine (description) SELECT description FROM shard.machine;"
+		"INSERT OR IGNORE INTO main.environment (hash, machine, backend, platform, version, compile_options, kind)"
+		" SELECT e.hash, o.id, e.backend, e.platform, e.version, e.compile_options, e.kind FROM shard.environment e"
+		" JOIN shard.machine a ON a.id = e.machine JOIN main.machine o ON o.description = a.description;"
+		"CREATE TEMP TABLE map_environment AS SELECT a.id AS old, o.id AS new FROM shard.environment a"
+		" JOIN main.environment o ON o.hash = a.hash;"
+		"INSERT OR IGNORE INTO main.blob (hash, size, data) SELECT hash, size, data FROM shard.blob WHERE id IN"
+		" (SELECT blob FROM shard.graph);"
+		"INSERT OR IGNORE INTO main.graph (blob, name, nodes, computations, edges) SELECT o.id, g.name, g.nodes,"
+		" g.computations, g.edges FROM shard.graph g JOIN shard.blob a ON a.id = g.blob JOIN main.blob o ON o.hash = a.hash;"
+		"CREATE TEMP TABLE map_graph AS SELECT g.id AS old, h.id AS new FROM shard.graph g JOIN shard.blob a ON a.id = g.blob"
+		" JOIN main.blob o ON o.hash = a.hash JOIN main.graph h ON h.blob = o.id;"
+		"INSERT OR IGNORE INTO main.space (identity, graph, kind, backend, hash, sites, ties, choices, dflt, node)"
+		" SELECT p.identity, g.new, p.kind, p.backend, p.hash, p.sites, p.ties, p.choices, p.dflt, p.node FROM shard.space p"
+		" JOIN map_graph g ON g.old = p.graph;"
+		"CREATE TEMP TABLE map_space AS SELECT a.id AS old, o.id AS new FROM shard.space a JOIN main.space o ON"
+		" o.identity = a.identity;"
+		"INSERT OR IGNORE INTO main.region SELECT e.new, r.key0, r.key1, r.at, r.delta, r.se, r.seconds_a, r.seconds_b,"
+		" r.pairs, r.kind, r.outcome FROM shard.region r JOIN map_environment e ON e.old = r.environment", err);
+}
+
+/* A blob that does not have its hash must not spread. */
+static int check_new_blobs(struct merge *m, int64_t after, struct err *err)
+{
+	struct buf b = {0};
+	int64_t id = after;
+	int rc;
+
+	while ((rc = sql_int(m->s, err, &id, "SELECT min(id) FROM main.blob WHERE id > ?", "i", id)) == 1) {
+		buf_reset(&b);
+		if (blob_get(m->s, id, &b, NULL, err) < 0) {
+			rc = err_prefix(err, "merging %s", m->shard);
+			break;
+		}
+	}
+	buf_release(&b);
+	return rc;
+}
+
+static int last_blob(struct merge *m, int64_t *id, struct err *err)
+{
+	*id = 0;
+	return sql_int(m->s, err, id, "SELECT max(id) FROM main.blob", "") < 0 ? -1 : 0;
+}
+
+#define STEPS_IN(schema) \
+	"SELECT 1 + max(coalesce((SELECT max(id) FROM " schema ".sample WHERE id >= ?1 << 32 AND id < (?1 + 1) << 32), (?1 << 32) - 1)," \
+	" coalesce((SELECT max(id) FROM " schema ".trial WHERE id >= ?1 << 32 AND id < (?1 + 1) << 32), (?1 << 32) - 1)) - (?1 << 32)"
+
+/* The run's place here: found by uuid, or made. */
+static int place_run(struct merge *m, struct pair *p, struct err *err)
+{
+	int rc = sql_int(m->s, err, &p->to, "SELECT o.id FROM shard.run a JOIN main.run o ON o.uuid = a.uuid WHERE a.id = ?",
+		"i", p->from);
+
+	if (rc < 0)
+		return -1;
+	if (rc == 0) {
+		if (sql_int(m->s, err, &p->to, "SELECT coalesce(max(id), 0) + 1 FROM main.run", "") < 0 ||
+			sql_run(m->s, err, "INSERT INTO main.run SELECT ?, r.uuid, r.kind, r.program, r.settings, r.policy, r.seed,"
+				" e.new FROM shard.run r JOIN map_environment e ON e.old = r.environment WHERE r.id = ?",
+				"ii", p->to, p->from) < 0)
+			return -1;
+		m->runs++;
+	}
+	return sql_int(m->s, err, &p->have, STEPS_IN("main"), "i", p->to) < 0 ||
+		sql_int(m->s, err, &p->all, STEPS_IN("shard"), "i", p->from) < 0 ? -1 : 0;
+}
+
+/* The last step both have must be the same step. */
+static int check_same_run(struct merge *m, const struct pair *p, struct err *err)
+{
+	int64_t last = (p->have < p->all ? p->have : p->all) - 1, same = 0;
+
+	if (last < 0)
+		return 0;
+	if (sql_int(m->s, err, &same, "SELECT (SELECT count(*) FROM main.sample o JOIN shard.sample a ON a.id = ?1 AND"
+			" a.chain = o.chain AND a.site = o.site AND a.chosen = o.chosen AND a.costs = o.costs WHERE o.id = ?2) +"
+			" (SELECT count(*) FROM main.trial o JOIN shard.trial a ON a.id = ?1 AND a.chain = o.chain AND"
+			" a.flips = o.flips AND a.delta IS o.delta WHERE o.id = ?2)", "ii", RUN_BASE(p->from) + last,
+			RUN_BASE(p->to) + last) < 0)
+		return -1;
+	return same ? 0 : err_set(err, "run %lld of %s and run %lld of %s have the same uuid but differ at step %lld: a copy of the "
+		"shard was continued twice; leave one of them out", (long long)p->from, m->shard, (long long)p->to,
+		store_path(m->s), (long long)last);
+}
+
+/* Steps from `low` to below `high`, and what belongs to them. */
+static int copy_steps(struct merge *m, const struct pair *p, int64_t low, int64_t high, struct err *err)
+{
+	int64_t a = RUN_BASE(p->from) + low, b = RUN_BASE(p->from) + (high < UINT32_MAX ? high : UINT32_MAX);
+	int64_t shift = RUN_BASE(p->to - p->from), blob;
+
+	return last_blob(m, &blob, err) < 0 ||
+		sql_run(m->s, err, "INSERT INTO main.sample SELECT id + ?, chain, site, chosen, kind, outcome, costs FROM"
+			" shard.sample WHERE id >= ? AND id < ? ORDER BY id", "iii", shift, a, b) < 0 ||
+		sql_run(m->s, err, "INSERT INTO main.trial SELECT id + ?, chain, flips, delta, se, taken, kind, outcome FROM"
+			" shard.trial WHERE id >= ? AND id < ? ORDER BY id", "iii", shift, a, b) < 0 ||
+		sql_run(m->s, err, "INSERT OR IGNORE INTO main.keyframe SELECT ?, step, n, chain, sweep, jump, hash, config FROM"
+			" shard.keyframe WHERE run = ? AND step >= ? AND step < ?", "iiii", p->to, p->from, low, high) < 0 ||
+		sql_run(m->s, err, "INSERT OR IGNORE INTO main.anchor SELECT ?, step, n, chain, sweep, default_seconds, whole,"
+			" whole_se, running, running_se, reanchored, kind, outcome FROM shard.anchor WHERE run = ? AND step >= ?"
+			" AND step < ?", "iiii", p->to, p->from, low, high) < 0 ||
+		sql_run(m->s, err, "INSERT OR IGNORE INTO main.blob (hash, size, data) SELECT b.hash, b.size, b.data FROM"
+			" shard.measurement q JOIN shard.blob b ON b.id = q.raw WHERE q.run = ? AND q.step >= ? AND q.step < ?",
+			"iii", p->from, low, high) < 0 ||
+		sql_run(m->s, err, "INSERT OR IGNORE INTO main.measurement SELECT ?, q.step, q.n, q.key0, q.key1, q.seconds_a,"
+			" q.seconds_b, q.delta, q.se, q.pairs, q.instances, q.kind, q.outcome, o.id FROM shard.measurement q"
+			" LEFT JOIN shard.blob b ON b.id = q.raw LEFT JOIN main.blob o ON o.hash = b.hash"
+			" WHERE q.run = ? AND q.step >= ? AND q.step < ?", "iiii", p->to, p->from, low, high) < 0 ||
+		sql_run(m->s, err, "INSERT OR IGNORE INTO main.failure SELECT ?, step, n, at, key0, key1, outcome, signal, detail"
+			" FROM shard.failure WHERE run = ? AND step >= ? AND step < ?", "iiii", p->to, p->from, low, high) < 0 ||
+		sql_run(m->s, err, "INSERT OR IGNORE INTO main.finding SELECT ?, step, n, chain, hash, config, delta, se,"
+			" default_seconds, kind, how, details FROM shard.finding WHERE run = ? AND step >= ? AND step < ?",
+			"iiii", p->to, p->from, low, high) < 0 ||
+		check_new_blobs(m, blob, err) < 0 ? -1 : 0;
+}
+
+/* Chains come with the first chunk; a stint's end may have been added since. */
+static int copy_frame(struct merge *m, const struct pair *p, struct err *err)
+{
+	return sql_run(m->s, err, "INSERT OR IGNORE INTO main.chain SELECT ?, c.number, s.new, c.start, c.tau, c.base_seconds"
+			" FROM shard.chain c JOIN map_space s ON s.old = c.space WHERE c.run = ?", "ii", p->to, p->from) < 0 ||
+		sql_run(m->s, err, "INSERT INTO main.stint SELECT ?, n, first_step, program, host, started, ended, state, summary"
+			" FROM shard.stint WHERE run = ? ON CONFLICT (run, n) DO UPDATE SET ended = excluded.ended,"
+			" state = excluded.state, summary = excluded.summary WHERE main.stint.ended IS NULL", "ii", p->to,
+			p->from) < 0 ? -1 : 0;
+}
+
+static int merge_run(struct merge *m, int64_t from, struct err *err)
+{
+	struct pair p = {.from = from};
+
+	if (sql_write(m->s, err) < 0 || place_run(m, &p, err) < 0 || check_same_run(m, &p, err) < 0 ||
+		copy_frame(m, &p, err) < 0)
+		return -1;
+	/* The last chunk takes along what was committed after the last step. */
+	for (int64_t low = p.have, high; low <= p.all; low = high) {
+		high = p.all - low <= CHUNK ? p.all + 1 : low + CHUNK;
+		if (copy_steps(m, &p, low, high, err) < 0 || store_commit(m->s, err) < 0 || sql_write(m->s, err) < 0)
+			return -1;
+		m->steps += (uint64_t)((high > p.all ? p.all : high) - low);
+		progress_update(&m->progress, m->steps, m->shard);
+	}
+	return store_commit(m->s, err);
+}
+
+static int merge_shard(struct merge *m, struct err *err)
+{
+	int64_t run = 0, blob;
+	int rc;
+
+	if (sql_write(m->s, err) < 0 || last_blob(m, &blob, err) < 0 || map_facts(m, err) < 0 ||
+		check_new_blobs(m, blob, err) < 0 || store_commit(m->s, err) < 0)
+		return -1;
+	while ((rc = sql_int(m->s, err, &run, "SELECT min(id) FROM shard.run WHERE id > ?", "i", run)) == 1)
+		if (merge_run(m, run, err) < 0)
+			return -1;
+	return rc;
+}
+
+static int merge_one(struct merge *m, struct err *err)
+{
+	struct err ignored;
+	int rc;
+
+	if (check_not_same(m, err) < 0)
+		return -1;
+	rc = attach(m, err);
+	if (rc == 0) {
+		rc = merge_shard(m, err);
+		sql_exec(m->s, "DROP TABLE IF EXISTS temp.map_environment; DROP TABLE IF EXISTS temp.map_graph;"
+			" DROP TABLE IF EXISTS temp.map_space", &ignored);
+		/* Its statements must be gone before it can be detached. */
+		sql_forget(m->s);
+		sql_exec(m->s, "DETACH shard", &ignored);
+	}
+	drop_snapshot(m);
+	return rc;
+}
+
+int cmd_merge(struct request *r, struct err *err)
+{
+	struct merge m = {.s = r->s};
+	int rc = 0;
+
+	if (r->n_words == 0)
+		return err_set(err, "merge needs the store to merge into, and at least one to merge");
+	/* Every reference copied was checked where it was written; verify checks them all again. */
+	if (sql_exec(m.s, "PRAGMA foreign_keys = OFF", err) < 0)
+		return -1;
+	progress_start(&m.progress, "steps merged", 0, r->quiet ? PROGRESS_QUIET : PROGRESS_AUTO);
+	for (int i = 0; i < r->n_words && rc == 0; i++) {
+		m.shard = r->word[i];
+		rc = merge_one(&m, err);
+	}
+	progress_end(&m.progress);
+	if (rc == 0 && r->format == EMIT_JSON)
+		printf("{\"shards\": %d, \"new_runs\": %llu, \"new_steps\": %llu}\n", r->n_words, (unsigned long long)m.runs,
+			(unsigned long long)m.steps);
+	else if (rc == 0)
+		printf("%s: %llu new runs and %llu new steps from %d shard%s\n", store_path(m.s), (unsigned long long)m.runs,
+			(unsigned long long)m.steps, r->n_words, r->n_words == 1 ? "" : "s");
+	return rc;
+}

@@ -1,0 +1,40 @@
+/*
+ * sum.h - what a chain's configuration costs above the default, followed step by step.
+ *
+ * Samples hold differences. Their sum along a chain is known once the chain stands at the default
+ * (then it is 0) or a whole-graph anchor has set it anew, until a step whose cost is not known, or a
+ * jump. Each step adds its variance.
+ */
+#ifndef STORE_SUM_H
+#define STORE_SUM_H
+
+#include "store/replay.h"
+#include "store/sql.h"
+
+struct sum { /* of a chain, before the step in hand */
+	bool known;
+	double value, variance;
+	double base;	   /* seconds of the default; 0: unknown */
+	uint64_t dflt;	   /* hash of the default */
+	uint64_t expected; /* hash the next step must find, else it jumped */
+};
+
+struct sums { /* all zero is empty */
+	struct store *s;
+	struct sum *chain;
+	uint32_t n_chains;
+	sqlite3_stmt *anchor;
+	int has_anchor;
+};
+
+int sums_open(struct sums *u, struct store *s, const struct run_info *r, struct err *err);
+/* To be called with every step in turn: the chain's sum before it, or NULL with a sentence. */
+struct sum *sums_before(struct sums *u, const struct step *t, struct err *err);
+/* ... and then this, which takes the step. */
+void sums_take(struct sums *u, const struct step *t);
+void sums_close(struct sums *u);
+
+/* The configuration after the step into `out`, n_sites bytes. */
+void step_after(const struct step *t, uint8_t *out);
+
+#endif

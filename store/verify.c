@@ -1,0 +1,190 @@
+/*
+ * verify.c - is everything still what it was?
+ *
+ * Four questions, each answered for the whole file even when the one before found damage: is the
+ * SQLite file sound (every page), do all references lead somewhere, has every blob its hash, does
+ * every chain replay to its hashes. And are there steps of runs nobody knows.
+ */
+#include <string.h>
+#include "base/progress.h"
+#include "store/blob.h"
+#include "store/cmd.h"
+#include "store/code.h"
+#include "store/replay.h"
+
+struct verdict {
+	struct request *r;
+	struct json json;
+	struct buf out;
+	uint64_t problems, blobs, runs, samples, trials, findings;
+	struct progress progress;
+};
+
+static void problem(struct verdict *v, const char *what)
+{
+	v->problems++;
+	if (v->r->format == EMIT_JSON)
+		json_str(&v->json, NULL, what);
+	else
+		buf_addf(&v->out, "DAMAGED: %s\n", what);
+}
+
+/* Rows of text that should not be there; more than 20 tell nothing new. */
+static int complaints(struct verdict *v, const char *sql, const char *fine, struct err *err)
+{
+	sqlite3_stmt *q = NULL;
+	int rc, n = 0;
+
+	if (sql_prepare(v->r->s, sql, &q, err) < 0)
+		return -1;
+	while ((rc = sql_step(v->r->s, q, err)) == 1 && n++ < 20)
+		if (!fine || strcmp(sql_text(q, 0), fine) != 0)
+			problem(v, sql_text(q, 0));
+	sqlite3_finalize(q);
+	return rc < 0 ? -1 : 0;
+}
+
+static int verify_file(struct verdict *v, struct err *err)
+{
+	return complaints(v, "SELECT integrity_check FROM pragma_integrity_check", "ok", err) < 0 ||
+		complaints(v, "SELECT 'a row of ' || \"table\" || ' refers to a ' || parent || ' that is missing'"
+			" FROM pragma_foreign_key_check", NULL, err) < 0 ||
+		complaints(v, "SELECT 'steps are there of run ' || (id >> 32) || ', which is not' FROM (SELECT min(id) AS id"
+			" FROM sample UNION ALL SELECT max(id) FROM sample UNION ALL SELECT min(id) FROM trial UNION ALL"
+			" SELECT max(id) FROM trial) WHERE id IS NOT NULL AND id >> 32 NOT IN (SELECT id FROM run)", NULL, err) < 0
+		? -1 : 0;
+}
+
+static int verify_blobs(struct verdict *v, struct err *err)
+{
+	sqlite3_stmt *q = NULL;
+	struct buf bytes = {0};
+	struct err why = {0};
+	int rc;
+
+	if (sql_prepare(v->r->s, "SELECT id FROM blob", &q, err) < 0)
+		return -1;
+	while ((rc = sql_step(v->r->s, q, err)) == 1) {
+		buf_reset(&bytes);
+		if (blob_get(v->r->s, sqlite3_column_int64(q, 0), &bytes, NULL, &why) < 0)
+			problem(v, why.text);
+		progress_update(&v->progress, ++v->blobs, NULL);
+	}
+	sqlite3_finalize(q);
+	buf_release(&bytes);
+	return rc;
+}
+
+static void verify_run(struct verdict *v, const struct run_info *r)
+{
+	struct err why = {0};
+	struct replay *p = replay_open(v->r->s, r->id, &why);
+	struct step t;
+	uint64_t steps = 0;
+	int rc = -1;
+
+	while (p && (rc = replay_next(p, &t, &why)) == 1) {
+		steps++;
+		v->samples += !t.is_trial;
+		v->trials += t.is_trial;
+		if (steps % 4096 == 0)
+			progress_update(&v->progress, v->samples + v->trials, NULL);
+	}
+	if (rc < 0)
+		problem(v, why.text);
+	else
+		v->runs++;
+	replay_close(p);
+}
+
+/* The configurations that findings and derived rows hold against their hashes. */
+static int verify_configs(struct verdict *v, struct err *err)
+{
+	static const char sql[] = "SELECT f.config, p.sites, f.hash, f.run FROM finding f JOIN chain c ON c.run = f.run AND"
+		" c.number = f.chain JOIN space p ON p.id = c.space UNION ALL SELECT b.config, p.sites, b.hash, b.run"
+		" FROM best b JOIN space p ON p.id = b.space";
+	struct buf config = {0};
+	struct err why = {0};
+	char text[120];
+	sqlite3_stmt *q = NULL;
+	int rc;
+
+	if (sql_prepare(v->r->s, sql, &q, err) < 0)
+		return -1;
+	while ((rc = sql_step(v->r->s, q, err)) == 1) {
+		uint32_t n = (uint32_t)sqlite3_column_int64(q, 1);
+
+		buf_reset(&config);
+		v->findings++;
+		if (sql_unpack(v->r->s, q, 0, n, "a finding", &config, &why) < 0 ||
+			code_hash((const uint8_t *)config.data, n) != (uint64_t)sqlite3_column_int64(q, 2)) {
+			snprintf(text, sizeof text, "a finding of run %lld does not have its hash",
+				(long long)sqlite3_column_int64(q, 3));
+			problem(v, text);
+		}
+	}
+	sqlite3_finalize(q);
+	buf_release(&config);
+	return rc;
+}
+
+static void verify_all(struct verdict *v)
+{
+	struct err why = {0};
+	struct run_info *runs = NULL;
+	size_t n = 0;
+
+	/* A page that cannot be read at all ends one question, not the others. */
+	progress_start(&v->progress, "blobs checked", 0, v->r->quiet ? PROGRESS_QUIET : PROGRESS_AUTO);
+	if (verify_file(v, &why) < 0)
+		problem(v, why.text);
+	if (verify_blobs(v, &why) < 0)
+		problem(v, why.text);
+	progress_end(&v->progress);
+	progress_start(&v->progress, "steps replayed", 0, v->r->quiet ? PROGRESS_QUIET : PROGRESS_AUTO);
+	if (store_runs(v->r->s, &runs, &n, &why) < 0)
+		problem(v, why.text);
+	for (size_t i = 0; i < n; i++)
+		verify_run(v, &runs[i]);
+	run_infos_free(runs, n);
+	if (verify_configs(v, &why) < 0)
+		problem(v, why.text);
+	progress_end(&v->progress);
+}
+
+int cmd_verify(struct request *r, struct err *err)
+{
+	struct verdict v = {.r = r};
+	bool json = r->format == EMIT_JSON;
+	int rc;
+
+	v.json = (struct json){.out = &v.out, .pretty = true};
+	if (json) {
+		json_object(&v.json, NULL);
+		json_str(&v.json, "file", store_path(r->s));
+		json_array(&v.json, "problems");
+	}
+	verify_all(&v);
+	if (json) {
+		json_end(&v.json);
+		json_uint(&v.json, "runs", v.runs);
+		json_uint(&v.json, "samples", v.samples);
+		json_uint(&v.json, "trials", v.trials);
+		json_uint(&v.json, "blobs", v.blobs);
+		json_uint(&v.json, "findings", v.findings);
+		json_bool(&v.json, "ok", v.problems == 0);
+		json_end(&v.json);
+		buf_addch(&v.out, '\n');
+	} else {
+		buf_addf(&v.out, "%s: %s: %llu runs with %llu samples and %llu trials replay, %llu blobs and %llu configurations "
+			"have their hashes\n", store_path(r->s), v.problems ? "DAMAGED" : "sound", (unsigned long long)v.runs,
+			(unsigned long long)v.samples, (unsigned long long)v.trials, (unsigned long long)v.blobs,
+			(unsigned long long)v.findings);
+	}
+	if (fputs(v.out.data, stdout) < 0 || fflush(stdout) != 0)
+		rc = err_errno(err, "the verdict cannot be written");
+	else
+		rc = v.problems ? 1 : 0;
+	buf_release(&v.out);
+	return rc;
+}

@@ -1,0 +1,321 @@
+/*
+ * check_store_tools.c - the program `store`, called as a person calls it, on made-up stores.
+ */
+#include "tests/test.h"
+#include "tests/store_fixture.h"
+#include <stdarg.h>
+#include <sys/wait.h>
+
+static char *folder;
+static struct buf said; /* what the last call printed, both streams */
+
+static const char *at(const char *name)
+{
+	static char path[4][300];
+	static int n;
+	char *p = path[n++ % 4];
+
+	snprintf(p, sizeof path[0], "%s/%s", folder, name);
+	return p;
+}
+
+/* Runs a shell command in the folder, with $S the program; gives its exit status. */
+static int sh(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+static int sh(const char *fmt, ...)
+{
+	struct buf cmd = {0};
+	char part[4096];
+	size_t n;
+	va_list ap;
+	FILE *f;
+
+	va_start(ap, fmt);
+	buf_addf(&cmd, "exec 2>&1; cd %s || exit 99; ", folder);
+	buf_vaddf(&cmd, fmt, ap);
+	va_end(ap);
+	buf_reset(&said);
+	f = popen(cmd.data, "r");
+	while ((n = fread(part, 1, sizeof part, f)) > 0)
+		buf_add(&said, part, n);
+	buf_adds(&said, "");
+	buf_release(&cmd);
+	n = (size_t)pclose(f);
+	return WIFEXITED((int)n) ? WEXITSTATUS((int)n) : 128 + WTERMSIG((int)n);
+}
+
+static bool says(const char *text)
+{
+	return said.data && strstr(said.data, text) != NULL;
+}
+
+#define CHECK_SAYS(text) (says(text) ? true : CHECK_STR(said.data, text))
+
+/* A store with one run per seed from `first` on, `n` samples each; returns whether all went well. */
+static bool make(const char *name, uint64_t first, int runs, uint32_t n, const char *graph)
+{
+	struct err err = {0};
+	struct store *s = store_open(at(name), STORE_CREATE, NULL, &err);
+	struct made m = {0};
+	bool ok = s && made_facts(s, graph, 40, 3, &m, &err) == 0;
+
+	for (int i = 0; ok && i < runs; i++) {
+		uint64_t key[2] = {first, (uint64_t)i};
+		struct region_cost c = {1e-6, 1e-9, 1e-5, 1e-5, OUTCOME_OK, COST_MODELLED, 10};
+		float raw[2] = {(float)first, (float)i};
+		struct measurement q = {.key = {1, 2}, .raw = raw, .n_raw = sizeof raw, .pairs = 1};
+		struct failure f = {OUTCOME_CRASHED, 11, "it, said \"no\"", {0, 0}};
+		struct run *run = made_run(s, &m, first + (uint64_t)i, n, &err);
+
+		ok = run && run_measured(run, &q, &err) == 0 && run_failed(run, &f, &err) == 0 &&
+			store_region_put(s, m.environment, key, &c, &err) == 0 &&
+			run_end(run, RUN_STOPPED, "{\"samples\":1}", &err) == 0;
+		run_free(run);
+	}
+	store_close(s);
+	made_release(&m);
+	return CHECK_STR(err.text, "") && ok;
+}
+
+/* The run of this seed goes on for n samples. */
+static bool grow(const char *name, uint64_t seed, uint32_t n)
+{
+	struct err err = {0};
+	struct store *s = store_open(at(name), STORE_WRITE, NULL, &err);
+	struct made m = {0};
+	struct run_spec spec;
+	struct run *run = NULL;
+	struct rng r;
+	size_t size;
+	bool ok = s && made_facts(s, "g", 40, 3, &m, &err) == 0;
+
+	spec = made_spec(&m, seed);
+	ok = ok && run_resume(s, &spec, &run, &err) == 1;
+	if (ok)
+		memcpy(&r, run_state(run, &size), sizeof r);
+	for (uint32_t i = 0; ok && i < n; i++) {
+		struct sample x = made_sample(&r, &m, 0, false);
+		ok = run_sample(run, &x, &r, sizeof r, &err) == 0;
+	}
+	ok = ok && run_end(run, RUN_FINISHED, NULL, &err) == 0;
+	run_free(run);
+	store_close(s);
+	made_release(&m);
+	return CHECK_STR(err.text, "") && ok;
+}
+
+static void help_and_errors_are_sentences(void)
+{
+	static const struct { const char *args, *says; int rc; } t[] = {
+		{"--help", "store merge OUT IN...", 0}, {"", "what shall it do", 1}, {"verfy x", "did you mean verify", 1},
+		{"info", "which store", 1}, {"info nowhere.sqlite", "does not exist", 1}, {"ls --help", "runs|graphs", 0},
+		{"--version", "vantage", 0}, {"merge out.sqlite", "at least one to merge", 1},
+		{"export a.sqlite --format pdf", "pdf", 1}, {"ls a.sqlite rums", "did you mean runs", 1},
+		{"show a.sqlite nobody", "no run and no graph nobody", 1}, {"show a.sqlite", "needs one run", 1},
+		{"query a.sqlite", "needs one SQL", 1}, {"query a.sqlite 'DELETE FROM run'", "only reads", 1},
+		{"query a.sqlite 'SELEC 1'", "not understood", 1}, {"query a.sqlite 'SELECT 1; SELECT 2'", "one statement", 1},
+		{"query a.sqlite \"SELECT 1 WHERE 'a' REGEXP '('\"", "parenthesis", 1},
+		{"merge a.sqlite a.sqlite", "into itself", 1}, {"export a.sqlite --run ffff", "has no run ffff", 1},
+		{"export a.sqlite -o /nowhere/x", "cannot be written", 1}, {"query a.sqlite ''", "no SQL statement", 1}};
+
+	CHECK(make("a.sqlite", 1, 2, 50, "g"));
+	for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+		CHECK_INT(sh("$S %s", t[i].args), t[i].rc);
+		if (!CHECK_SAYS(t[i].says))
+			printf("  of: store %s\n", t[i].args);
+	}
+}
+
+static void looking_is_tables_and_json(void)
+{
+	CHECK(make("b.sqlite", 1, 3, 100, "resnet.pb"));
+	CHECK_INT(sh("$S ls b.sqlite"), 0);
+	CHECK(says("runs\n") && says("graphs\n") && says("resnet.pb") && says(" 100 ") && says("stopped"));
+	CHECK_INT(sh("$S ls --db b.sqlite runs --json"), 0);
+	CHECK(says("\"steps\": 100") && says("\"cost\": \"modelled\"") && !says("graphs"));
+	CHECK_INT(sh("$S info b.sqlite --json | python3 -c 'import json,sys; d=json.load(sys.stdin); print(d[\"store\"][\"steps\"])'"), 0);
+	CHECK_STR(said.data, "300\n");
+	CHECK_INT(sh("$S show b.sqlite 2 --json | python3 -c 'import json,sys; d=json.load(sys.stdin); print(d[\"run\"][\"steps\"],"
+		" len(d[\"chains\"]), d[\"stints\"][0][\"state\"])'"), 0);
+	CHECK_STR(said.data, "100 1 stopped\n");
+	CHECK_INT(sh("$S show b.sqlite resnet.pb"), 0);
+	CHECK(says("sha256") && says("toy:1"));
+	CHECK_INT(sh("$S query b.sqlite --csv \"SELECT count(*), sum(cost(costs, 1) IS NULL), min(cost_outcome(costs, 0)) FROM samples"
+		" WHERE run = 3\""), 0);
+	CHECK_SAYS("\n100,0,ok\n");
+	CHECK_INT(sh("$S query b.sqlite --jsonl \"SELECT name FROM graph WHERE name REGEXP '^res.*\\.pb$'\""), 0);
+	CHECK_STR(said.data, "{\"name\":\"resnet.pb\"}\n");
+	CHECK_INT(sh("$S rebuild b.sqlite --json"), 0);
+	CHECK(says("\"steps\": 300") && says("\"label_scales\": 1"));
+	CHECK_INT(sh("$S compact b.sqlite"), 0);
+	CHECK_INT(sh("$S verify b.sqlite"), 0);
+	CHECK(says("sound") && says("3 runs with 300 samples"));
+}
+
+static void verify_tells_damage(void)
+{
+	CHECK(make("c.sqlite", 1, 2, 100, "g"));
+	CHECK_INT(sh("$S verify c.sqlite --json"), 0);
+	CHECK_SAYS("\"ok\": true");
+	CHECK_INT(sh("sqlite3 c.sqlite 'UPDATE sample SET chosen = 1 - chosen WHERE id = (2 << 32) + 7 AND chosen < 2'; $S verify c.sqlite"), 1);
+	CHECK(says("DAMAGED") && says("run 2, step 7") && says("1 runs with"));
+	CHECK_INT(sh("rm c.sqlite"), 0);
+	CHECK(make("c.sqlite", 1, 2, 100, "g"));
+	CHECK_INT(sh("sqlite3 c.sqlite 'UPDATE blob SET hash = zeroblob(32) WHERE id = 1'; $S verify c.sqlite --json"), 1);
+	CHECK(says("does not have the hash") && says("\"ok\": false"));
+	CHECK_INT(sh("sqlite3 c.sqlite 'DELETE FROM run WHERE id = 2'; $S verify c.sqlite"), 1);
+	CHECK(says("is missing") && says("which is not"));
+	CHECK_INT(sh("dd if=/dev/urandom of=c.sqlite bs=4096 seek=40 count=1 conv=notrunc status=none; $S verify c.sqlite"), 1);
+}
+
+/* All steps of a store by content: independent of ids and order of merging. */
+static bool same_steps(const char *a, const char *b)
+{
+	int rc = sh("for f in '%s' '%s'; do n=$((n+1)); for s in $f; do $S export $s; done | sed 's/\"space\":[0-9]*,//' | sort >$$.$n; done;"
+		" cmp $$.1 $$.2 && test -s $$.1", a, b);
+
+	return CHECK_INT(rc, 0);
+}
+
+static void merging_twice_is_merging_once(void)
+{
+	CHECK(make("m1.sqlite", 1, 2, 150, "g"));
+	CHECK(make("m2.sqlite", 7, 3, 60, "h"));
+	CHECK(make("m3.sqlite", 20, 1, 10, "g"));
+	CHECK_INT(sh("$S merge out.sqlite m1.sqlite m2.sqlite m3.sqlite"), 0);
+	CHECK_SAYS("6 new runs and 490 new steps from 3 shards");
+	CHECK_INT(sh("$S merge other.sqlite m3.sqlite m2.sqlite --quiet && $S merge other.sqlite m1.sqlite m2.sqlite"), 0);
+	CHECK_SAYS("2 new runs and 300 new steps");
+	same_steps("out.sqlite", "m1.sqlite m2.sqlite m3.sqlite");
+	same_steps("out.sqlite", "other.sqlite");
+	CHECK_INT(sh("$S verify out.sqlite && $S verify other.sqlite"), 0);
+	CHECK_INT(sh("$S query out.sqlite --csv 'SELECT (SELECT count(*) FROM region), (SELECT count(*) FROM measurement), (SELECT"
+		" count(*) FROM failure), (SELECT count(*) FROM environment), (SELECT count(*) FROM graph), (SELECT count(*) FROM"
+		" blob), (SELECT count(*) FROM resume)'"), 0);
+	CHECK_SAYS("\n6,6,6,1,2,8,0\n");
+	CHECK_INT(sh("$S merge out.sqlite m1.sqlite m2.sqlite m3.sqlite"), 0);
+	CHECK_SAYS("0 new runs and 0 new steps");
+	CHECK_INT(sh("$S merge tree.sqlite out.sqlite && $S verify tree.sqlite"), 0);
+	same_steps("tree.sqlite", "out.sqlite");
+}
+
+static void a_shard_that_grew_is_merged_again(void)
+{
+	CHECK(make("g1.sqlite", 1, 2, 100, "g"));
+	CHECK_INT(sh("cp g1.sqlite fork.sqlite; $S merge gout.sqlite g1.sqlite"), 0);
+	CHECK(grow("g1.sqlite", 1, 30));
+	CHECK_INT(sh("$S merge gout.sqlite g1.sqlite"), 0);
+	CHECK_SAYS("0 new runs and 30 new steps");
+	same_steps("gout.sqlite", "g1.sqlite");
+	CHECK_INT(sh("$S verify gout.sqlite && $S show gout.sqlite 1"), 0);
+	CHECK_SAYS("finished");
+	/* An older copy brings nothing; one that went another way is told. */
+	CHECK_INT(sh("$S merge gout.sqlite fork.sqlite"), 0);
+	CHECK_SAYS("0 new steps");
+	CHECK_INT(sh("sqlite3 fork.sqlite \"UPDATE resume SET state = (SELECT state FROM resume WHERE run = 2) WHERE run = 1\""), 0);
+	CHECK(grow("fork.sqlite", 1, 30));
+	CHECK_INT(sh("$S merge gout.sqlite fork.sqlite"), 1);
+	CHECK_SAYS("have the same uuid but differ at step 129");
+	CHECK_INT(sh("$S verify gout.sqlite"), 0);
+}
+
+static void a_shard_being_written_is_merged(void)
+{
+	struct err err = {0};
+	struct made m;
+	struct store *s = store_open(at("w.sqlite"), STORE_CREATE, NULL, &err);
+	struct run *run;
+	struct failure f = {OUTCOME_OOM, 0, "in flight", {0, 0}};
+
+	CHECK_INT(made_facts(s, "g", 40, 3, &m, &err), 0);
+	run = made_run(s, &m, 5, 70, &err);
+	CHECK_INT(run_failed(run, &f, &err), 0); /* a transaction is open */
+	CHECK_INT(sh("$S merge wout.sqlite w.sqlite; ls | grep -c snapshot"), 1);
+	CHECK_SAYS("1 new runs and 70 new steps");
+	CHECK_INT(sh("$S merge w.sqlite wout.sqlite"), 1);
+	CHECK_SAYS("being written by another program");
+	run_free(run);
+	store_close(s);
+	made_release(&m);
+	CHECK_INT(sh("$S verify wout.sqlite"), 0);
+	CHECK_STR(err.text, "");
+}
+
+static void a_damaged_shard_does_not_spread(void)
+{
+	CHECK(make("d.sqlite", 1, 1, 40, "g"));
+	CHECK_INT(sh("sqlite3 d.sqlite 'UPDATE blob SET data = (SELECT data FROM blob WHERE id = 2) WHERE id = 1'; $S merge dout.sqlite d.sqlite"), 1);
+	CHECK_SAYS("merging d.sqlite");
+	CHECK_INT(sh("$S verify dout.sqlite"), 0);
+	CHECK_SAYS("0 runs");
+}
+
+static void exports_are_whole(void)
+{
+	CHECK(make("e.sqlite", 1, 1, 90, "a,b"));
+	CHECK_INT(sh("$S export e.sqlite --format csv -o e.csv && python3 -c \"import csv; r=list(csv.DictReader(open('e.csv')));"
+		" print(len({x['step'] for x in r}), r[0]['graph'], r[0]['delta'], r[0]['kind'])\""), 0);
+	CHECK_STR(said.data, "90 a,b 0 modelled\n");
+	CHECK_INT(sh("$S export e.sqlite --every 9 --graph '^a' | python3 -c \"import json,sys; r=[json.loads(l) for l in sys.stdin];"
+		" print(len(r), r[0]['above_default'], r[3]['step'], len(r[0]['choices']) > 1)\""), 0);
+	CHECK_STR(said.data, "10 0 27 True\n");
+	CHECK_INT(sh("$S export e.sqlite --graph '^b' | wc -c"), 0);
+	CHECK_STR(said.data, "0\n");
+}
+
+/* Reads the archive with Python's zipfile (which checks sums) and the headers by their definition. */
+static void npz_has_the_layout(void)
+{
+	static const char reader[] =
+		"import ast, glob, struct, sys, zipfile, json, array\n"
+		"z = zipfile.ZipFile(glob.glob('npz/*.npz')[0])\n"
+		"assert z.testzip() is None\n"
+		"d = {}\n"
+		"for n in z.namelist():\n"
+		"    b = z.read(n)\n"
+		"    assert b[:8] == b'\\x93NUMPY\\x01\\0', n\n"
+		"    k = struct.unpack('<H', b[8:10])[0]\n"
+		"    assert (10 + k) % 64 == 0\n"
+		"    h = ast.literal_eval(b[10:10+k].decode())\n"
+		"    d[n[:-4]] = (h['descr'], h['shape'], b[10+k:])\n"
+		"run = array.array('d', d['config_runtime'][2])\n"
+		"feat = d['node_config_feat'][2]\n"
+		"steps = [json.loads(l) for l in open('n.jsonl')]\n"
+		"n = d['node_config_feat'][1]\n"
+		"assert n == (120, 40, 1) and d['config_runtime'][1] == (120,), n\n"
+		"assert list(array.array('q', d['node_config_ids'][2])) == [3*i+1 for i in range(40)]\n"
+		"for i, s in enumerate(steps):\n"
+		"    assert feat[40*i + s['site']] == s['chosen']\n"
+		"    if i: assert abs(run[i-1] - 1e-3 - s['above_default']) < 1e-12, i\n"
+		"print('fine')\n";
+	struct err err = {0};
+
+	CHECK(make("n.sqlite", 3, 1, 120, "toy-bytes"));
+	CHECK_INT(io_write_file(at("read.py"), reader, strlen(reader), &err), 0);
+	CHECK_INT(sh("$S export n.sqlite >n.jsonl && $S export n.sqlite --format npz --out npz && python3 read.py"), 0);
+	CHECK(says("has no node arrays") && says("120 configurations of 40 sites") && says("\nfine\n"));
+}
+
+int main(void)
+{
+	struct err err = {0};
+	char *bin = realpath(getenv("BIN") ? getenv("BIN") : "bin", NULL);
+	char program[4200];
+
+	folder = made_folder();
+	snprintf(program, sizeof program, "%s/store", bin ? bin : "bin");
+	setenv("S", program, 1);
+	RUN(help_and_errors_are_sentences);
+	RUN(looking_is_tables_and_json);
+	RUN(verify_tells_damage);
+	RUN(merging_twice_is_merging_once);
+	RUN(a_shard_that_grew_is_merged_again);
+	RUN(a_shard_being_written_is_merged);
+	RUN(a_damaged_shard_does_not_spread);
+	RUN(exports_are_whole);
+	RUN(npz_has_the_layout);
+	io_remove_tree(folder, &err);
+	mem_free(folder);
+	buf_release(&said);
+	free(bin);
+	return test_done();
+}
