@@ -1,109 +1,177 @@
 /*
- * content.c - one hash for what a program is, whatever file it came in.
+ * content.c - the name of a program: SHA-256 over what it is, whatever file it came in.
  *
- * The content hash must be the same for the text and the binary form of a program, and for both
- * after any renumbering; so it may depend on no name, id, metadata or order of listing. Every node
- * gets a hash from what it does (with layout: layouts are part of the program), what it reads and
- * what it calls, computations callees first; a computation is the sorted list of its nodes' hashes
- * and its root's. The SHA-256 is over the entry computation's list, the shapes promised at the
- * boundary, and which inputs may be overwritten by which outputs.
+ * Stored configurations are one choice per node, by number, under this name. So two files may have
+ * the same one only if they are the same program with the same numbering, and they must have it if
+ * they differ in what does not matter: text or binary, names, ids, metadata, order of listing.
+ * Both come from our order (order.c), which depends on the program alone. In it, the stream is
+ *
+ *	for each computation, callees first, up to the entry:
+ *		its number of nodes, its root, its thread
+ *		for each node: opcode, shape with layout, attributes (attr.h: all a compiler sees),
+ *			operands, control predecessors (ascending), called computations, all by number
+ *		its schedule, if the module has one, by number
+ *	the shapes promised at the boundary, with layout; aliases and donors; shardings; attributes
+ *
+ * Numbers of nodes count from the start of the computation. Two equal reducers and one shared reducer
+ * are different programs here: their nodes are numbered differently.
+ *
+ * Computations that nobody calls are left out. So are fields of the module that do not change the
+ * program (profiles, source locations, ids).
  */
 #include <stdlib.h>
 #include <string.h>
+#include "graph/attr.h"
 #include "graph/graph_own.h"
 
-static int by_value(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+struct content {
+	const struct graph *g;
+	const struct raw *r;
+	struct sha256 sha;
+	struct sink out;
+	struct buf bytes;
+	uint32_t *waits; /* control predecessors of one node */
+	size_t cap_waits;
+};
 
+static void flush(struct content *c)
+{
+	sha256_add(&c->sha, c->bytes.data, c->bytes.len);
+	buf_reset(&c->bytes);
+}
+
+static int ascending(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 	return (x > y) - (x < y);
 }
 
-static uint64_t bytes_hash(uint64_t h, const void *p, size_t n)
+static void add_controls(struct content *c, uint32_t v, uint32_t first)
 {
-	return n ? hash_mix(h, hash64(p, n, 0)) : h;
+	const struct raw *r = c->r;
+	uint32_t i = r->order[v], from = r->dep_first[i] + c->g->node[v].n_operands;
+	uint32_t n = r->dep_first[i + 1] - from;
+	MEM_GROW(&c->waits, &c->cap_waits, n);
+	for (uint32_t k = 0; k < n; k++)
+		c->waits[k] = r->rank[r->dep[from + k]] - first;
+	if (n > 1)
+		qsort(c->waits, n, sizeof(*c->waits), ascending);
+	sink_word(&c->out, n);
+	for (uint32_t k = 0; k < n; k++)
+		sink_word(&c->out, c->waits[k]);
 }
 
-static uint64_t node_content(const struct graph *g, uint32_t v, const uint64_t *hash, const uint64_t *comp)
+static void add_node(struct content *c, uint32_t v, uint32_t first)
 {
+	const struct graph *g = c->g;
 	const struct node *n = &g->node[v];
-	uint64_t h = node_local_hash(g, v, true);
-
+	attr_instruction(&c->out, n->proto, ATTR_PROGRAM, true);
+	sink_word(&c->out, n->n_operands);
 	for (uint32_t k = 0; k < n->n_operands; k++)
-		h = hash_mix(h, hash[node_operands(g, v)[k]]);
+		sink_word(&c->out, node_operands(g, v)[k] - first);
+	add_controls(c, v, first);
+	sink_word(&c->out, n->n_called);
 	for (uint32_t k = 0; k < n->n_called; k++)
-		h = hash_mix(h, comp[node_calls(g, v)[k]]);
-	h = bytes_hash(h, n->proto->backend_config.data, n->proto->backend_config.len);
-	return bytes_hash(h, n->proto->fusion_kind, strlen(n->proto->fusion_kind));
+		sink_word(&c->out, node_calls(g, v)[k]);
 }
 
-/* Callees first: a computation waits until all that it calls are known. */
-static void hash_comps(const struct graph *g, uint64_t *hash, uint64_t *comp)
+static void add_comp(struct content *c, uint32_t k)
 {
-	uint8_t *done = MEM_NEW(g->n_comps, uint8_t);
-	uint64_t *sorted = MEM_NEW(g->n_nodes, uint64_t);
-	bool progress = true;
-
-	while (progress) { /* files list callees first: one round, as a rule */
-		progress = false;
-		for (uint32_t c = 0; c < g->n_comps; c++) {
-			const struct comp *p = &g->comp[c];
-			bool ready = !done[c] && p->role != ROLE_DEAD;
-			for (uint32_t v = p->first; v < p->first + p->n_nodes && ready; v++)
-				for (uint32_t k = 0; k < g->node[v].n_called; k++)
-					ready &= done[node_calls(g, v)[k]];
-			if (!ready)
-				continue;
-			for (uint32_t v = p->first; v < p->first + p->n_nodes; v++)
-				hash[v] = node_content(g, v, hash, comp);
-			memcpy(sorted, hash + p->first, p->n_nodes * sizeof *sorted);
-			qsort(sorted, p->n_nodes, sizeof *sorted, by_value);
-			comp[c] = hash_mix(hash64(sorted, p->n_nodes * sizeof *sorted, 0), hash[p->root]);
-			done[c] = 1;
-			progress = true;
-		}
+	const struct comp *comp = &c->g->comp[k];
+	sink_word(&c->out, comp->n_nodes);
+	sink_word(&c->out, comp->root - comp->first);
+	sink_bytes(&c->out, comp->proto->execution_thread, strlen(comp->proto->execution_thread));
+	for (uint32_t v = comp->first; v < comp->first + comp->n_nodes; v++) {
+		add_node(c, v, comp->first);
+		if (c->bytes.len > 1 << 16)
+			flush(c);
 	}
-	mem_free(done);
-	mem_free(sorted);
 }
 
-static void add_u64(struct sha256 *s, uint64_t v)
-{
-	struct buf b = {0};
+struct scheduled {
+	int64_t id;
+	uint32_t node;
+};
 
-	buf_u64(&b, v);
-	sha256_add(s, b.data, b.len);
-	buf_release(&b);
+static int by_id(const void *a, const void *b)
+{
+	const struct scheduled *x = a, *y = b;
+	return (x->id > y->id) - (x->id < y->id);
 }
 
-static void add_boundary(struct sha256 *s, const Hlo__HloModuleProto *m)
+static void add_sequence(struct content *c, uint32_t k, const Hlo__InstructionSequence *s)
 {
-	for (size_t i = 0; m->input_output_alias && i < m->input_output_alias->n_entries; i++) {
-		const Hlo__AliasEntry *e = m->input_output_alias->entries[i];
-		add_u64(s, (uint64_t)e->parameter_number);
-		add_u64(s, (uint64_t)e->kind);
-		for (size_t k = 0; k < e->n_output_shape_index; k++)
-			add_u64(s, (uint64_t)e->output_shape_index[k]);
+	const struct comp *comp = &c->g->comp[k];
+	struct scheduled *v = MEM_NEW(comp->n_nodes, struct scheduled);
+	for (uint32_t i = 0; i < comp->n_nodes; i++)
+		v[i] = (struct scheduled){c->g->node[comp->first + i].proto->id, i};
+	qsort(v, comp->n_nodes, sizeof(*v), by_id);
+	sink_word(&c->out, k + 1);
+	sink_word(&c->out, s->n_instruction_ids);
+	for (size_t i = 0; i < s->n_instruction_ids; i++) {
+		struct scheduled key = {s->instruction_ids[i], 0};
+		const struct scheduled *at = bsearch(&key, v, comp->n_nodes, sizeof(*v), by_id);
+		sink_word(&c->out, at ? at->node + 1 : 0);
 	}
-	for (size_t i = 0; m->buffer_donor && i < m->buffer_donor->n_entries; i++)
-		add_u64(s, (uint64_t)m->buffer_donor->entries[i]->parameter_number);
+	mem_free(v);
 }
 
-void graph_content(struct graph *g)
+/* Sequences in the order of our computations; those of computations that nobody calls are left out. */
+static void add_schedule(struct content *c)
 {
-	uint64_t *hash = MEM_NEW(g->n_nodes, uint64_t), *comp = MEM_NEW(g->n_comps, uint64_t);
-	const struct comp *entry = &g->comp[g->entry];
-	struct sha256 s;
+	const Hlo__HloScheduleProto *s = c->g->module->schedule;
+	uint32_t live = c->g->entry + 1;
+	const Hlo__InstructionSequence **of = MEM_NEW(live, const Hlo__InstructionSequence *);
+	struct scheduled *v = MEM_NEW(live, struct scheduled);
+	for (uint32_t k = 0; k < live; k++)
+		v[k] = (struct scheduled){c->g->comp[k].proto->id, k};
+	qsort(v, live, sizeof(*v), by_id);
+	for (size_t i = 0; s && i < s->n_sequences; i++) {
+		struct scheduled key = {s->sequences[i]->key, 0};
+		const struct scheduled *at = bsearch(&key, v, live, sizeof(*v), by_id);
+		if (at)
+			of[at->node] = s->sequences[i]->value;
+	}
+	for (uint32_t k = 0; k < live; k++)
+		if (of[k])
+			add_sequence(c, k, of[k]);
+	sink_word(&c->out, 0);
+	mem_free(v);
+	mem_free(of);
+}
 
-	hash_comps(g, hash, comp);
-	qsort(hash + entry->first, entry->n_nodes, sizeof *hash, by_value);
-	sha256_init(&s);
-	sha256_add(&s, "vantage program 1", 17);
-	add_u64(&s, comp[g->entry]);
-	for (uint32_t i = 0; i < entry->n_nodes; i++)
-		add_u64(&s, hash[entry->first + i]);
-	add_boundary(&s, g->module);
-	sha256_end(&s, &g->content);
-	mem_free(hash);
-	mem_free(comp);
+static void add_boundary(struct content *c)
+{
+	const Hlo__HloModuleProto *m = c->g->module;
+	const Hlo__ProgramShapeProto *p = m->host_program_shape;
+	if (!p)
+		p = c->g->comp[c->g->entry].proto->program_shape;
+	sink_word(&c->out, p ? p->n_parameters : 0);
+	for (size_t i = 0; p && i < p->n_parameters; i++)
+		attr_shape(&c->out, p->parameters[i], true);
+	attr_shape(&c->out, p ? p->result : NULL, true);
+	attr_message(&c->out, m->input_output_alias);
+	attr_message(&c->out, m->buffer_donor);
+	attr_message(&c->out, m->frontend_attributes);
+	attr_message(&c->out, m->spmd_output_sharding);
+	sink_word(&c->out, m->n_spmd_parameters_shardings);
+	for (size_t i = 0; i < m->n_spmd_parameters_shardings; i++)
+		attr_message(&c->out, m->spmd_parameters_shardings[i]);
+	sink_word(&c->out, (uint64_t)m->is_dynamic | (uint64_t)m->use_auto_spmd_partitioning << 1);
+}
+
+void graph_content(struct graph *g, const struct raw *r)
+{
+	struct content c = {.g = g, .r = r};
+	c.out.bytes = &c.bytes;
+	sha256_init(&c.sha);
+	buf_adds(&c.bytes, "vantage program 1\n");
+	for (uint32_t k = 0; k <= g->entry; k++)
+		add_comp(&c, k);
+	add_schedule(&c);
+	add_boundary(&c);
+	flush(&c);
+	sha256_end(&c.sha, &g->content);
+	mem_free(c.waits);
+	buf_release(&c.bytes);
 }

@@ -2,9 +2,11 @@
  * graph.h - a program for a machine-learning compiler, as index arrays.
  *
  * A graph is one HloModule. Its instructions are nodes 0..n_nodes-1, those of one computation
- * contiguous and in topological order (operands first). Nodes refer to each other by index; operands
- * and users stand in two CSR arrays. The protobuf message it was read from stays beside it, so that
- * nothing is lost: what vantage does not know is written back untouched.
+ * contiguous, operands before users, callees before callers. The order is a matter of the program,
+ * not of the file (order.c): graphs with the same content hash have the same nodes under the same
+ * numbers. Nodes refer to each other by index; operands and users stand in two CSR arrays. The
+ * protobuf message it was read from stays beside it, in the file's order, so that nothing is lost:
+ * what vantage does not know is written back untouched.
  *
  * Everything belongs to the graph and lives until graph_release. After graph_read a graph is not
  * changed any more; many threads may read it.
@@ -43,23 +45,25 @@ enum comp_role {
 	ROLE_CONTROL, /* while body or condition, branch, call, async */
 	ROLE_FUSED,   /* the inside of a fusion */
 	ROLE_APPLIED, /* reducer, comparator, map, select/scatter */
-	ROLE_DEAD     /* nobody calls it */
+	ROLE_DEAD     /* nobody calls it; these come last */
 };
 
 struct comp {
 	uint32_t first, n_nodes; /* its nodes */
 	uint32_t root;		 /* node */
 	uint32_t caller;	 /* a node that calls it (the first), or NONE */
-	uint32_t n_callers;
+	uint32_t n_callers;	 /* calls to it from computations that are not dead */
 	uint8_t role;		 /* enum comp_role */
 	bool trips_known;	 /* every enclosing loop has a known trip count */
 	double trips;		 /* times it runs per run of the program; 1 where unknown */
+	uint64_t applied[2];	 /* of ROLE_APPLIED: hash of what it computes; [1] with layouts */
 	Hlo__HloComputationProto *proto;
 };
 
 enum node_flag {
 	NODE_ROOT = 1,	       /* root of its computation */
-	NODE_SIDE_EFFECT = 2,  /* infeed, outfeed, send, recv, rng, custom call with side effect, collectives ... */
+	NODE_SIDE_EFFECT = 2,  /* infeed, outfeed, send, recv, rng, custom call with side effect,
+				  collectives ..., and calls of what contains one */
 	NODE_CONTROL = 4,      /* has control predecessors or is one */
 	NODE_SCALAR_CONST = 8, /* constant of one element */
 };
@@ -88,7 +92,7 @@ struct graph {
 	struct node *node;
 	struct comp *comp;
 	uint32_t *edges, *users, *calls;
-	struct digest content; /* of the program, not of the file: see graph_content in content.c */
+	struct digest content; /* of the program, not of the file: see content.c */
 };
 
 /* What bytes are, told by content. */

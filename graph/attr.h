@@ -1,0 +1,35 @@
+/*
+ * attr.h - what an instruction says, as a stream of words that depends on nothing else.
+ *
+ * Walks a message by its descriptor, so that no field of schemas/hlo.proto can be forgotten. Left
+ * out are names, ids, metadata, and fields that hold their default; unknown fields count as what they
+ * are. Two views: ATTR_VALUE is what decides the value an instruction computes; ATTR_PROGRAM is all
+ * that a compiler sees (backend configuration, sharding, schedules, layouts).
+ *
+ * Spellings of one and the same thing give one stream: a precision of all defaults is none, a group
+ * count of 1 is 0, a channel of 0 or less is none, no dimension dynamic is the absence of that list,
+ * and the layout of a scalar or tuple is none.
+ */
+#ifndef GRAPH_ATTR_H
+#define GRAPH_ATTR_H
+
+#include "graph/graph.h"
+
+enum attr_view { ATTR_VALUE, ATTR_PROGRAM };
+
+/* Where words go: into a running hash, or, with `bytes` set, there as varints. */
+struct sink {
+	uint64_t hash;
+	struct buf *bytes;
+};
+void sink_word(struct sink *s, uint64_t v);
+void sink_bytes(struct sink *s, const void *p, size_t n); /* its length first */
+
+void attr_shape(struct sink *s, const Hlo__ShapeProto *shape, bool with_layout); /* shape may be NULL */
+/* Opcode, shape and attributes of one instruction; no operands, no called computations. */
+void attr_instruction(struct sink *s, const Hlo__HloInstructionProto *in, enum attr_view view,
+	bool with_layout);
+/* Any other message (NULL is none), everything in it, layouts included. */
+void attr_message(struct sink *s, const void *message);
+
+#endif

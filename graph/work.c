@@ -1,0 +1,160 @@
+/*
+ * work.c - operations per node.
+ *
+ * Elementwise operations have a weight per element in the table. What applies a computation costs
+ * its applications times that computation; a call costs what it calls, a loop that times its rounds
+ * (1 where unknown), a conditional its dearest branch. The rest have textbook formulas:
+ *
+ *	dot		2 x results x contracted elements
+ *	convolution	2 x results x kernel elements that meet one result
+ *	fft		5 n log2 n per transform
+ *	cholesky	n^3 / 3 per matrix; triangular solve: n^2 per right-hand side
+ *	batch norm	8 per element
+ *
+ * Computations come callees first, so one pass is enough.
+ */
+#include "graph/work.h"
+
+#include <math.h>
+#include "graph/graph_own.h"
+
+static const Hlo__ShapeProto *shape_of(const struct graph *g, uint32_t v)
+{
+	return g->node[v].proto->shape;
+}
+
+/* Size of dimension i; from the end where i is negative; 1 where there is none. */
+static double size(const struct graph *g, uint32_t v, int64_t i)
+{
+	const Hlo__ShapeProto *s = shape_of(g, v);
+	if (i < 0)
+		i += (int64_t)s->n_dimensions;
+	return i >= 0 && (size_t)i < s->n_dimensions ? (double)s->dimensions[i] : 1;
+}
+
+static double contracted(const struct graph *g, uint32_t v)
+{
+	const Hlo__DotDimensionNumbers *d = g->node[v].proto->dot_dimension_numbers;
+	double k = 1;
+	for (size_t i = 0; d && i < d->n_lhs_contracting_dimensions; i++)
+		k *= size(g, node_operands(g, v)[0], d->lhs_contracting_dimensions[i]);
+	return k;
+}
+
+static double kernel_size(const struct graph *g, uint32_t v)
+{
+	const Hlo__ConvolutionDimensionNumbers *d = g->node[v].proto->convolution_dimension_numbers;
+	uint32_t kernel = node_operands(g, v)[1];
+	if (!d)
+		return 1;
+	double k = size(g, kernel, d->kernel_input_feature_dimension);
+	for (size_t i = 0; i < d->n_kernel_spatial_dimensions; i++)
+		k *= size(g, kernel, d->kernel_spatial_dimensions[i]);
+	return k;
+}
+
+static double fft_work(const struct graph *g, uint32_t v)
+{
+	const Hlo__HloInstructionProto *in = g->node[v].proto;
+	double n = 1;
+	for (size_t i = 0; i < in->n_fft_length; i++)
+		n *= (double)in->fft_length[i];
+	return n > 1 ? 5 * log2(n) * (double)g->node[v].elements : 0;
+}
+
+static double heavy(const struct graph *g, uint32_t v)
+{
+	const struct node *n = &g->node[v];
+	const uint32_t *op = node_operands(g, v);
+	double results = (double)n->elements;
+	switch (n->opcode) {
+	case OP_DOT:
+	case OP_SCALED_DOT:
+		return 2 * results * contracted(g, v);
+	case OP_RAGGED_DOT:
+		return 2 * results * size(g, op[0], -1);
+	case OP_CONVOLUTION:
+		return 2 * results * kernel_size(g, v);
+	case OP_FFT:
+		return fft_work(g, v);
+	case OP_CHOLESKY:
+		return results * size(g, v, -1) / 3;
+	case OP_TRIANGULAR_SOLVE:
+		return results * size(g, op[0], -1);
+	default:
+		return 8 * (double)g->node[op[0]].elements;
+	}
+}
+
+/* How many times the applied computation runs. */
+static double applications(const struct graph *g, uint32_t v)
+{
+	const struct node *n = &g->node[v];
+	const uint32_t *op = node_operands(g, v);
+	const Hlo__Window *window = n->proto->window;
+	double results = (double)n->elements, first = (double)g->node[op[0]].elements, inside = 1;
+	for (size_t i = 0; window && i < window->n_dimensions; i++)
+		inside *= (double)window->dimensions[i]->size;
+	switch (n->opcode) {
+	case OP_REDUCE_WINDOW: /* of a tuple: one application gives one of each */
+		return results * inside / (double)(n->n_operands < 2 ? 1 : n->n_operands / 2);
+	case OP_SELECT_AND_SCATTER:
+		return (double)g->node[op[1]].elements * (inside + 1);
+	case OP_SCATTER:
+		return (double)g->node[op[n->n_operands - 1]].elements;
+	case OP_SORT: {
+		int64_t along = n->proto->n_dimensions ? n->proto->dimensions[0] : -1;
+		double length = size(g, op[0], along);
+		return length > 1 ? first * log2(length) : 0;
+	}
+	default:
+		return first;
+	}
+}
+
+static double called(const struct graph *g, uint32_t v, const double *comp)
+{
+	const struct node *n = &g->node[v];
+	double sum = 0, most = 0;
+	for (uint32_t k = 0; k < n->n_called; k++) {
+		double inside = comp[node_calls(g, v)[k]];
+		sum += inside;
+		most = inside > most ? inside : most;
+	}
+	if (n->opcode == OP_CONDITIONAL)
+		return most;
+	return n->opcode == OP_WHILE && n->trip_count > 0 ? sum * n->trip_count : sum;
+}
+
+static double work(const struct graph *g, uint32_t v, const double *comp)
+{
+	const struct node *n = &g->node[v];
+	const struct opcode_facts *f = opcode_facts(n->opcode);
+	double inside;
+	switch ((enum opcode_class)f->class) {
+	case CLASS_ELEMENTWISE:
+		return (double)f->flops * (double)n->elements;
+	case CLASS_HEAVY:
+		return heavy(g, v);
+	case CLASS_APPLY:
+		inside = called(g, v, comp);
+		return applications(g, v) * (inside > 0 ? inside : 1);
+	case CLASS_CALL:
+	case CLASS_OUTSIDE:
+		return called(g, v, comp);
+	case CLASS_MOVE:
+	case CLASS_STRUCTURE:
+		return 0;
+	}
+	return 0;
+}
+
+void graph_work(struct graph *g)
+{
+	double *comp = MEM_NEW(g->n_comps, double);
+	for (uint32_t v = 0; v < g->n_nodes; v++) {
+		g->node[v].flops = work(g, v, comp);
+		comp[g->node[v].comp] += g->node[v].flops;
+	}
+	mem_free(comp);
+}

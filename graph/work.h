@@ -1,0 +1,11 @@
+/*
+ * work.h - how many operations a node takes, weighted (an addition is 1, see schemas/opcode.def).
+ */
+#ifndef GRAPH_WORK_H
+#define GRAPH_WORK_H
+
+#include "graph/graph.h"
+
+void graph_work(struct graph *g); /* fills node->flops; needs trip counts */
+
+#endif
