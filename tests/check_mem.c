@@ -175,6 +175,22 @@ static void absurd_sizes_end_the_process(void)
 	CHECK(WIFEXITED(status) ? WEXITSTATUS(status) == 1 : WIFSIGNALED(status));
 }
 
+#ifdef __SANITIZE_ADDRESS__
+static void child_beyond_the_end(void)
+{
+	struct arena a = {0};
+	volatile char *piece = arena_alloc(&a, 20);
+	arena_alloc(&a, 20);
+	piece[huge ? 20 : 0] = 1;
+}
+
+static void sanitizer_sees_the_end_of_a_piece(void)
+{
+	int status = status_of(child_beyond_the_end);
+	CHECK(!WIFEXITED(status) || WEXITSTATUS(status) != 99);
+}
+#endif
+
 int main(void)
 {
 	RUN(pieces_do_not_touch);
@@ -183,5 +199,8 @@ int main(void)
 	RUN(arrays_grow);
 	RUN(allocates_nothing_and_something);
 	RUN(absurd_sizes_end_the_process);
+#ifdef __SANITIZE_ADDRESS__
+	RUN(sanitizer_sees_the_end_of_a_piece);
+#endif
 	return test_done();
 }
