@@ -1,0 +1,327 @@
+/*
+ * feature.c - see feature.h.
+ *
+ * What decides a flip on a CPU is traffic and kernel starts saved against work done again and loops
+ * spoilt. The space's effect totals these; the logarithms here keep a byte and a gigabyte on one scale,
+ * and signed logarithms of differences keep direction. ROUGH adds them up as a time, with constants of
+ * the right order: sums of exponentials are the one thing the network cannot build from logarithms.
+ */
+#include "learn/feature.h"
+
+#include <math.h>
+#include <string.h>
+
+#define TABLE_VERSION 1
+
+enum { CLASS_ELEMENTWISE, CLASS_MOVE, CLASS_APPLY, CLASS_HEAVY, CLASS_STRUCTURE, CLASS_CALL, CLASS_OUTSIDE };
+static const uint8_t class_of[OP_COUNT + 1] = {
+#define OPCODE(id, name, class, ...) CLASS_##class,
+#include "schemas/opcode.def"
+#undef OPCODE
+	CLASS_OUTSIDE};
+
+static const char *const names[][2] = {
+#define NODE(id, name, meaning) {name, meaning},
+#include "schemas/feature.def"
+#define CONTEXT(id, name, meaning) {name, meaning},
+#include "schemas/feature.def"
+#define FLIP(id, name, meaning) {name, meaning},
+#include "schemas/feature.def"
+};
+
+const char *node_feature_name(uint32_t i)
+{
+	return names[i][0];
+}
+
+const char *flip_feature_name(uint32_t i)
+{
+	return names[NODE_FEATURES + i][0];
+}
+
+uint64_t feature_hash(void)
+{
+	uint64_t h = hash_mix(NODE_FIXED, (NODE_FEATURES << 8) + TABLE_VERSION);
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		for (int k = 0; k < 2; k++)
+			h = hash64(names[i][k], strlen(names[i][k]), h);
+	return hash_mix(h, FEATURE_DEGREE);
+}
+
+static real size(double x)
+{
+	return (real)(log1p(x > 0 ? x : 0) / 8);
+}
+
+static real signed_size(double x)
+{
+	return x < 0 ? -size(-x) : size(x);
+}
+
+static real within(double x, double bound)
+{
+	return (real)(x < -bound ? -bound : x > bound ? bound : x);
+}
+
+static real cache(uint64_t bytes, double capacity)
+{
+	return within(log2(((double)bytes + 1) / capacity) / 8, 1);
+}
+
+/* The i-th dimension from the contiguous one outwards, or -1. */
+static int64_t dimension_at(const struct node *n, size_t i)
+{
+	const Hlo__ShapeProto *s = n->proto ? n->proto->shape : NULL;
+	const Hlo__Layout *l = s ? s->layout : NULL;
+
+	if (!s || i >= s->n_dimensions)
+		return -1;
+	if (l && l->n_minor_to_major == s->n_dimensions)
+		return l->minor_to_major[i];
+	return (int64_t)(s->n_dimensions - 1 - i);
+}
+
+static double extent(const struct node *n, size_t i)
+{
+	int64_t d = dimension_at(n, i);
+
+	if (d < 0 || (size_t)d >= n->proto->shape->n_dimensions || n->proto->shape->dimensions[d] < 0)
+		return 1;
+	return (double)n->proto->shape->dimensions[d];
+}
+
+static bool has_dimension(const struct node *n, int64_t d)
+{
+	for (size_t i = 0; i < n->proto->n_dimensions; i++)
+		if (n->proto->dimensions[i] == d)
+			return true;
+	return false;
+}
+
+/* Do consecutive elements of the result come from consecutive elements of the first operand? */
+static real along(const struct graph *g, const struct node *n)
+{
+	const struct node *p = n->n_operands ? &g->node[g->edges[n->operand]] : NULL;
+	int64_t minor = dimension_at(n, 0);
+
+	if (!p || minor < 0)
+		return REAL(0.5);
+	switch (n->opcode) {
+	case OP_BROADCAST: /* dimensions[i]: where the operand's i-th went */
+		return has_dimension(n, minor);
+	case OP_REDUCE: /* dimensions: what is folded */
+		return !has_dimension(n, dimension_at(p, 0));
+	case OP_TRANSPOSE: /* dimensions[i]: the operand's dimension that became i */
+		return (size_t)minor < n->proto->n_dimensions &&
+			n->proto->dimensions[minor] == dimension_at(p, 0);
+	case OP_GATHER:
+	case OP_SCATTER:
+	case OP_REVERSE:
+		return 0;
+	default:
+		return class_of[n->opcode] == CLASS_ELEMENTWISE || class_of[n->opcode] == CLASS_MOVE ? 1 : REAL(0.5);
+	}
+}
+
+static double folds(const struct node *n, double largest)
+{
+	double own = n->elements ? (double)n->elements : 1;
+
+	if (class_of[n->opcode] == CLASS_HEAVY)
+		return n->flops / (2 * own);
+	return class_of[n->opcode] == CLASS_APPLY && largest > own ? largest / own : 1;
+}
+
+/* Distinct operands that count as values: their bytes, and the elements of the largest. */
+static double operand_sizes(const struct graph *g, const struct node *n, double *largest)
+{
+	double bytes = 0;
+
+	*largest = 0;
+	for (uint32_t i = 0; i < n->n_operands; i++) {
+		uint32_t p = g->edges[n->operand + i];
+		bool seen = false;
+		for (uint32_t k = 0; k < i && !seen; k++)
+			seen = g->edges[n->operand + k] == p;
+		if (seen)
+			continue;
+		bytes += (double)g->node[p].bytes;
+		*largest = fmax(*largest, (double)g->node[p].elements);
+	}
+	return bytes;
+}
+
+static void fixed_features(const struct scene *v, uint32_t i, real *x)
+{
+	const struct graph *g = v->space->graph;
+	const struct node *n = &g->node[i];
+	const struct comp *c = &g->comp[n->comp];
+	double largest, read = operand_sizes(g, n, &largest), own = n->elements ? (double)n->elements : 1;
+	uint8_t class = class_of[n->opcode];
+
+	x[NODE_ELEMENTS_F] = size((double)n->elements);
+	x[NODE_BYTES_F] = size((double)n->bytes);
+	x[NODE_READ_F] = size(read);
+	x[NODE_FLOPS_F] = size(n->flops);
+	x[NODE_EACH_F] = size(n->flops / own);
+	x[NODE_RANK_F] = (real)n->rank / 8;
+	x[NODE_MINOR_F] = size(extent(n, 0));
+	x[NODE_NEXT_F] = size(extent(n, 1));
+	x[NODE_OUTER_F] = size((double)n->elements / fmax(1, extent(n, 0) * extent(n, 1)));
+	x[NODE_OPERANDS_F] = size(n->n_operands);
+	x[NODE_USERS_F] = size(n->n_users);
+	x[NODE_SPREAD_F] = largest > 0 ? (real)(log(own / largest) / 8) : 0;
+	x[NODE_FOLDS_F] = size(folds(n, largest));
+	x[NODE_NEAR_F] = cache(n->bytes, 0x1p15);
+	x[NODE_MIDDLE_F] = cache(n->bytes, 0x1p20);
+	x[NODE_FAR_F] = cache(n->bytes, 0x1p25);
+	x[NODE_ALONG_F] = along(g, n);
+	x[NODE_TRIPS_F] = size(c->trips);
+	x[NODE_LOOPED_F] = c->role != ROLE_ENTRY;
+	x[NODE_ROOT_F] = (n->flags & NODE_ROOT) != 0;
+	x[NODE_PINNED_F] = (n->flags & (NODE_SIDE_EFFECT | NODE_CONTROL)) != 0;
+	x[NODE_SITE_F] = v->space->site_of[i] != NONE;
+	x[NODE_CLASS_ELEMENTWISE_F] = class == CLASS_ELEMENTWISE;
+	x[NODE_CLASS_MOVE_F] = class == CLASS_MOVE;
+	x[NODE_CLASS_APPLY_F] = class == CLASS_APPLY;
+	x[NODE_CLASS_HEAVY_F] = class == CLASS_HEAVY;
+	x[NODE_CLASS_STRUCTURE_F] = class == CLASS_STRUCTURE;
+}
+
+/* Is operand p the k-th or later of a crowd, seen from either end? `seen`: distinct operands so far. */
+static bool crowded(const struct graph *g, uint32_t p, uint32_t c, uint32_t seen)
+{
+	const struct node *n = &g->node[p];
+	uint32_t most = n->n_users < FEATURE_DEGREE ? n->n_users : FEATURE_DEGREE;
+
+	if (seen >= FEATURE_DEGREE)
+		return true;
+	for (uint32_t k = 0; k < most; k++)
+		if (node_users(g, p)[k] == c)
+			return false;
+	return true;
+}
+
+static void find_operands(struct scene *v)
+{
+	const struct graph *g = v->space->graph;
+	uint32_t n = 0;
+
+	v->op_first = ARENA_NEW(&v->mem, g->n_nodes + 1, uint32_t);
+	v->op_to = ARENA_NEW(&v->mem, g->n_edges, uint32_t);
+	for (uint32_t c = 0; c < g->n_nodes; c++) {
+		uint32_t first = n;
+		for (uint32_t i = 0; i < g->node[c].n_operands; i++) {
+			uint32_t p = node_operands(g, c)[i], k = first;
+			while (k < n && v->op_to[k] != p)
+				k++;
+			if (k < n || (g->node[p].flags & NODE_SCALAR_CONST) || crowded(g, p, c, n - first))
+				continue;
+			v->op_to[n++] = p;
+		}
+		v->op_first[c + 1] = n;
+	}
+}
+
+/* Users are the operands turned round. */
+static void find_users(struct scene *v)
+{
+	uint32_t n = v->n_nodes;
+	uint32_t *next = MEM_NEW(n + 1, uint32_t);
+
+	v->user_first = ARENA_NEW(&v->mem, n + 1, uint32_t);
+	v->user_to = ARENA_NEW(&v->mem, v->op_first[n], uint32_t);
+	for (uint32_t e = 0; e < v->op_first[n]; e++)
+		v->user_first[v->op_to[e] + 1]++;
+	for (uint32_t i = 0; i < n; i++)
+		v->user_first[i + 1] += v->user_first[i];
+	memcpy(next, v->user_first, (n + 1) * sizeof *next);
+	for (uint32_t c = 0; c < n; c++)
+		for (uint32_t e = v->op_first[c]; e < v->op_first[c + 1]; e++)
+			v->user_to[next[v->op_to[e]]++] = c;
+	mem_free(next);
+}
+
+void feature_open(struct scene *v, struct space *s)
+{
+	const struct graph *g = s->graph;
+
+	*v = (struct scene){.space = s, .n_nodes = g->n_nodes};
+	v->opcode = ARENA_NEW(&v->mem, g->n_nodes, uint16_t);
+	v->dtype = ARENA_NEW(&v->mem, g->n_nodes, uint16_t);
+	v->fixed = ARENA_NEW(&v->mem, (size_t)g->n_nodes * NODE_FIXED, real);
+	for (uint32_t i = 0; i < g->n_nodes; i++) {
+		v->opcode[i] = g->node[i].opcode < OP_COUNT ? g->node[i].opcode : OP_COUNT;
+		v->dtype[i] = g->node[i].dtype < FEATURE_DTYPES ? g->node[i].dtype : 0;
+		fixed_features(v, i, v->fixed + (size_t)i * NODE_FIXED);
+	}
+	find_operands(v);
+	find_users(v);
+}
+
+void feature_release(struct scene *v)
+{
+	mem_free(v->raw);
+	arena_release(&v->mem);
+	*v = (struct scene){0};
+}
+
+static void bits(real *x, uint8_t choice)
+{
+	for (int i = 0; i < 3; i++)
+		x[i] = choice >> i & 1;
+}
+
+void feature_context(struct scene *v, const uint8_t *config, const uint32_t *nodes, uint32_t n,
+	real *out, size_t stride)
+{
+	const struct space *s = v->space;
+
+	MEM_GROW(&v->raw, &v->raw_cap, (size_t)n * CTX_COUNT + 1);
+	s->ops->context(v->space, config, nodes, n, v->raw);
+	for (uint32_t i = 0; i < n; i++) {
+		const float *raw = v->raw + (size_t)i * CTX_COUNT;
+		real *x = out + i * stride;
+		uint32_t site = s->site_of[nodes[i]];
+		bits(x + CONTEXT_CHOICE_1, site == NONE ? 0 : config[site]);
+		x[CONTEXT_CHOICES] = (real)raw[CTX_CHOICES] / 8;
+		x[CONTEXT_DEFAULT] = (real)raw[CTX_DEFAULT];
+		x[CONTEXT_KEPT] = (real)raw[CTX_KEPT];
+		x[CONTEXT_COPIES] = size(raw[CTX_COPIES]);
+		x[CONTEXT_GROUP_NODES] = size(raw[CTX_GROUP_NODES]);
+		x[CONTEXT_GROUP_INPUTS] = size(raw[CTX_GROUP_INPUTS]);
+		x[CONTEXT_GROUP_BYTES] = size(raw[CTX_GROUP_BYTES]);
+		x[CONTEXT_GROUP_FLOPS] = size(raw[CTX_GROUP_FLOPS]);
+	}
+}
+
+static double rough(const float *e)
+{
+	double ns = 500 * (double)e[EFFECT_PARTS] + 0.1 * ((double)e[EFFECT_READ] + (double)e[EFFECT_WRITTEN]) +
+		0.3 * (double)e[EFFECT_FLOPS] + 0.3 * (double)e[EFFECT_LOADS];
+	return ns / 10;
+}
+
+void feature_flip(struct scene *v, uint8_t *config, uint32_t site, uint8_t to, real *out)
+{
+	struct space *s = v->space;
+	const struct site *w = &s->site[site];
+	float raw[2 * EFFECT_COUNT] = {0}, *before = raw, *after = raw + EFFECT_COUNT;
+
+	if (s->ops->effect)
+		s->ops->effect(s, config, site, to, raw);
+	bits(out + FLIP_FROM_1, config[site]);
+	bits(out + FLIP_TO_1, to);
+	out[FLIP_FROM_DEFAULT] = config[site] == w->dflt;
+	out[FLIP_TO_DEFAULT] = to == w->dflt;
+	out[FLIP_EXECUTIONS] = size(s->graph->comp[s->graph->node[w->node].comp].trips);
+	for (int i = 0; i < EFFECT_COUNT; i++) {
+		out[FLIP_PARTS_BEFORE + i] = size(before[i]);
+		out[FLIP_PARTS_MORE + i] = signed_size((double)after[i] - (double)before[i]);
+		if (i != EFFECT_PARTS)
+			out[FLIP_NODES_RATIO + i - 1] =
+				within(log((1 + (double)after[i]) / (1 + (double)before[i])), 8) / 2;
+	}
+	out[FLIP_ROUGH] = signed_size(rough(after) - rough(before));
+}

@@ -1,0 +1,68 @@
+/*
+ * feature.h - what the learner sees of a graph, a configuration and a flip: the numbers of
+ * schemas/feature.def, and who is whose neighbour.
+ *
+ * Features of a node come in two parts that stand side by side in a row: the fixed ones, computed once
+ * per graph, and those of the configuration, from the space's contexts. A flip's come from the space's
+ * effect. All are about -1 to 4.
+ *
+ * Neighbours are the graph's edges with two exceptions, which keep neighbourhoods small and updates
+ * local: scalar constants are nobody's neighbours (their value is part of the operation that reads
+ * them), and of a node with hundreds of users or operands only the first FEATURE_DEGREE edges count,
+ * from both ends. How many there are is a feature.
+ */
+#ifndef LEARN_FEATURE_H
+#define LEARN_FEATURE_H
+
+#include "graph/space.h"
+#include "learn/real.h"
+
+enum node_feature { /* of the graph alone */
+#define NODE(id, ...) NODE_##id##_F,
+#include "schemas/feature.def"
+	NODE_FIXED
+};
+enum context_feature {
+#define CONTEXT(id, ...) CONTEXT_##id,
+#include "schemas/feature.def"
+	NODE_CONTEXT
+};
+#define NODE_FEATURES (NODE_FIXED + NODE_CONTEXT) /* a row: fixed, then context */
+
+enum flip_feature {
+#define FLIP(id, ...) FLIP_##id,
+#include "schemas/feature.def"
+	FLIP_FEATURES
+};
+
+#define FEATURE_DEGREE 24
+
+/* Of the whole table, names and meanings. */
+uint64_t feature_hash(void);
+const char *node_feature_name(uint32_t i);
+const char *flip_feature_name(uint32_t i);
+
+/* A graph, seen by the learner. Borrows the space and its graph. */
+struct scene { /* all zero is empty */
+	struct space *space;
+	struct arena mem;
+	uint32_t n_nodes;
+	uint16_t *opcode, *dtype;	/* as in graph.h; dtype below FEATURE_DTYPES */
+	real *fixed;			/* n_nodes x NODE_FIXED */
+	uint32_t *op_first, *op_to;	/* CSR of all nodes: operands, ascending, distinct */
+	uint32_t *user_first, *user_to; /* ... users */
+	float *raw;			/* scratch of feature_context */
+	size_t raw_cap;
+};
+#define FEATURE_DTYPES 64
+
+void feature_open(struct scene *g, struct space *s);
+void feature_release(struct scene *g);
+
+/* NODE_CONTEXT numbers for each of the nodes, rows `stride` apart. */
+void feature_context(struct scene *g, const uint8_t *config, const uint32_t *nodes, uint32_t n,
+	real *out, size_t stride);
+/* FLIP_FEATURES numbers; config is left as it was. */
+void feature_flip(struct scene *g, uint8_t *config, uint32_t site, uint8_t to, real *out);
+
+#endif

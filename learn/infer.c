@@ -1,0 +1,382 @@
+/*
+ * infer.c - see infer.h.
+ *
+ * The state of every node after every layer is kept (width x (layers + 1) numbers a node), so is every
+ * flip's prediction. When the configuration moves, the space names the nodes whose context can have
+ * changed; those whose features did change are the first set. Layer by layer the set grows by its
+ * neighbours, and only its rows are gathered, multiplied as one packed matrix, and put back. A full
+ * pass is the same code with the set of all nodes, so the two can only differ by rounding in the last
+ * bits of a product.
+ *
+ * A flip's own features depend on the contexts of its node, operands and users (space.h), so they are
+ * computed anew for sites around touched nodes; its prediction also for sites in the last set.
+ */
+#include "learn/infer.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/mem.h"
+#include "learn/feature.h"
+
+#define CHUNK 2048 /* rows multiplied at once: bounds the scratch memory of a full pass */
+
+struct set { /* of numbers below a bound: a list, and a mark each */
+	uint32_t *v, n;
+	uint8_t *has;
+};
+
+struct infer {
+	const struct model *model;
+	struct scene scene;
+	struct arena mem;
+	uint8_t *config, *scratch;   /* where predictions stand; a copy for the space to flip in */
+	bool fresh;		     /* nothing predicted yet */
+	real *x;		     /* n_nodes x NODE_FEATURES */
+	real *h[NET_LAYERS + 1];     /* n_nodes x width */
+	uint32_t *first;	     /* per site: its first place in f and at */
+	real *f;		     /* places x FLIP_FEATURES */
+	struct prediction *at;	     /* places */
+	struct set nodes, sites, flips; /* nodes to recompute; sites to predict, to describe anew */
+	struct pass pass;	     /* scratch */
+};
+
+static struct set set_new(struct arena *mem, uint32_t n)
+{
+	return (struct set){.v = ARENA_NEW(mem, n, uint32_t), .has = ARENA_NEW(mem, n, uint8_t)};
+}
+
+static void set_add(struct set *s, uint32_t i)
+{
+	if (!s->has[i]) {
+		s->has[i] = 1;
+		s->v[s->n++] = i;
+	}
+}
+
+static void set_clear(struct set *s)
+{
+	for (uint32_t i = 0; i < s->n; i++)
+		s->has[s->v[i]] = 0;
+	s->n = 0;
+}
+
+struct infer *infer_new(const struct model *m, struct space *s, struct err *err)
+{
+	struct infer *f;
+	size_t family = strcspn(s->kind, "/:"), w = m->net.size.width;
+	uint32_t n = s->graph->n_nodes;
+
+	if (strlen(m->facts.space) != family || strncmp(m->facts.space, s->kind, family) != 0) {
+		err_set(err, "the model was trained on decisions of kind %s, not %s", m->facts.space, s->kind);
+		return NULL;
+	}
+	f = MEM_NEW(1, struct infer);
+	f->model = m;
+	f->fresh = true;
+	feature_open(&f->scene, s);
+	f->config = ARENA_NEW(&f->mem, s->n_sites, uint8_t);
+	f->scratch = ARENA_NEW(&f->mem, s->n_sites, uint8_t);
+	f->x = ARENA_NEW(&f->mem, (size_t)n * NODE_FEATURES, real);
+	for (uint32_t l = 0; l <= m->net.size.layers; l++)
+		f->h[l] = ARENA_NEW(&f->mem, n * w, real);
+	f->first = ARENA_NEW(&f->mem, s->n_sites + 1, uint32_t);
+	for (uint32_t i = 0; i < s->n_sites; i++)
+		f->first[i + 1] = f->first[i] + s->site[i].choices;
+	f->f = ARENA_NEW(&f->mem, (size_t)f->first[s->n_sites] * FLIP_FEATURES, real);
+	f->at = ARENA_NEW(&f->mem, f->first[s->n_sites], struct prediction);
+	f->nodes = set_new(&f->mem, n);
+	f->sites = set_new(&f->mem, s->n_sites);
+	f->flips = set_new(&f->mem, s->n_sites);
+	for (uint32_t v = 0; v < n; v++)
+		memcpy(f->x + (size_t)v * NODE_FEATURES, f->scene.fixed + (size_t)v * NODE_FIXED,
+			NODE_FIXED * sizeof(real));
+	return f;
+}
+
+void infer_free(struct infer *f)
+{
+	if (!f)
+		return;
+	pass_release(&f->pass);
+	feature_release(&f->scene);
+	arena_release(&f->mem);
+	mem_free(f);
+}
+
+static real *room(struct infer *f, size_t rows, size_t cols)
+{
+	return arena_alloc(&f->pass.mem, (rows * cols + 1) * sizeof(real));
+}
+
+/* h0 of the listed nodes. */
+static void input_rows(struct infer *f, const uint32_t *v, uint32_t n)
+{
+	const struct net *net = &f->model->net;
+	size_t w = net->size.width;
+	uint16_t *op, *dt;
+	real *x, *h, *xhat, *rstd;
+
+	arena_reset(&f->pass.mem);
+	op = arena_alloc(&f->pass.mem, n * sizeof *op);
+	dt = arena_alloc(&f->pass.mem, n * sizeof *dt);
+	x = room(f, n, NODE_FEATURES), h = room(f, n, w), xhat = room(f, n, w), rstd = room(f, n, 1);
+	for (uint32_t i = 0; i < n; i++) {
+		op[i] = f->scene.opcode[v[i]];
+		dt[i] = f->scene.dtype[v[i]];
+		memcpy(x + (size_t)i * NODE_FEATURES, f->x + (size_t)v[i] * NODE_FEATURES, NODE_FEATURES * sizeof *x);
+	}
+	net_input(net, op, dt, x, n, h, xhat, rstd);
+	for (uint32_t i = 0; i < n; i++)
+		memcpy(f->h[0] + v[i] * w, h + i * w, w * sizeof *h);
+}
+
+/* The neighbour lists of the listed nodes, packed. */
+static void pick_lists(struct infer *f, const uint32_t *v, uint32_t n, const uint32_t *first, const uint32_t *to,
+	uint32_t **out_first, uint32_t **out_to)
+{
+	uint32_t total = 0, *at;
+
+	*out_first = at = arena_alloc(&f->pass.mem, (n + 1) * sizeof **out_first);
+	for (uint32_t i = 0; i < n; i++)
+		total += first[v[i] + 1] - first[v[i]];
+	*out_to = arena_alloc(&f->pass.mem, (total + 1) * sizeof **out_to);
+	at[0] = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t deg = first[v[i] + 1] - first[v[i]];
+		if (deg)
+			memcpy(*out_to + at[i], to + first[v[i]], deg * sizeof *to);
+		at[i + 1] = at[i] + deg;
+	}
+}
+
+/* h[l] of the listed nodes from h[l - 1]. */
+static void layer_rows(struct infer *f, uint32_t l, const uint32_t *v, uint32_t n)
+{
+	const struct net *net = &f->model->net;
+	const struct scene *g = &f->scene;
+	size_t w = net->size.width, ld = (net->size.blind ? 2 : 3) * w;
+	uint32_t *op_first, *op_to, *user_first, *user_to;
+	real *cat, *act, *xhat, *rstd, *h;
+
+	arena_reset(&f->pass.mem);
+	pick_lists(f, v, n, g->op_first, g->op_to, &op_first, &op_to);
+	pick_lists(f, v, n, g->user_first, g->user_to, &user_first, &user_to);
+	cat = room(f, n, ld), act = room(f, n, w), xhat = room(f, n, w), rstd = room(f, n, 1), h = room(f, n, w);
+	for (uint32_t i = 0; i < n; i++)
+		memcpy(cat + i * ld, f->h[l - 1] + v[i] * w, w * sizeof *cat);
+	net_gather(net, cat, f->h[l - 1], op_first, op_to, user_first, user_to, n);
+	net_layer(net, l - 1, cat, n, act, xhat, rstd, h);
+	for (uint32_t i = 0; i < n; i++)
+		memcpy(f->h[l] + v[i] * w, h + i * w, w * sizeof *h);
+}
+
+static struct prediction read_out(const real *out)
+{
+	float size = (float)out[OUT_SIZE], p = (float)logistic(out[OUT_SIGN]);
+
+	size = size > 0 ? size : 0;
+	return (struct prediction){
+		.magnitude = out[OUT_MAGNITUDE] > 0 ? (float)out[OUT_MAGNITUDE] : 0,
+		.p_improve = p,
+		.gain = p * expm1f(size < 20 ? size : 20),
+	};
+}
+
+/* The flips of the listed sites: at most CHUNK of them have room for all their choices. */
+static void predict_sites(struct infer *f, const uint32_t *sites, uint32_t n)
+{
+	const struct net *net = &f->model->net;
+	const struct site *site = f->scene.space->site;
+	uint32_t *row, *place, flips = 0;
+	real *x;
+
+	arena_reset(&f->pass.mem);
+	row = arena_alloc(&f->pass.mem, n * SPACE_CHOICES * sizeof *row);
+	place = arena_alloc(&f->pass.mem, n * SPACE_CHOICES * sizeof *place);
+	for (uint32_t i = 0; i < n; i++)
+		for (uint8_t k = 0; k < site[sites[i]].choices; k++) {
+			f->at[f->first[sites[i]] + k] = (struct prediction){0};
+			if (k == f->config[sites[i]])
+				continue;
+			row[flips] = site[sites[i]].node;
+			place[flips++] = f->first[sites[i]] + k;
+		}
+	x = room(f, flips, FLIP_FEATURES);
+	for (uint32_t i = 0; i < flips; i++)
+		memcpy(x + (size_t)i * FLIP_FEATURES, f->f + (size_t)place[i] * FLIP_FEATURES, FLIP_FEATURES * sizeof *x);
+	net_head(net, f->h[net->size.layers], row, x, flips, &f->pass);
+	for (uint32_t i = 0; i < flips; i++)
+		f->at[place[i]] = read_out(f->pass.out + (size_t)i * OUT_COUNT);
+}
+
+static void in_chunks(struct infer *f, uint32_t layer, const uint32_t *v, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i += CHUNK) {
+		uint32_t k = n - i < CHUNK ? n - i : CHUNK;
+		if (layer == 0)
+			input_rows(f, v + i, k);
+		else
+			layer_rows(f, layer, v + i, k);
+	}
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void describe_flips(struct infer *f)
+{
+	const struct site *site = f->scene.space->site;
+
+	for (uint32_t i = 0; i < f->flips.n; i++) {
+		uint32_t s = f->flips.v[i];
+		for (uint8_t k = 0; k < site[s].choices; k++)
+			if (k != f->config[s])
+				feature_flip(&f->scene, f->scratch, s, k, f->f + (size_t)(f->first[s] + k) * FLIP_FEATURES);
+	}
+}
+
+/* Runs all layers over the set of nodes, which grows on the way, then the head. */
+static void propagate(struct infer *f)
+{
+	const struct scene *g = &f->scene;
+	const struct space *s = g->space;
+
+	in_chunks(f, 0, f->nodes.v, f->nodes.n);
+	for (uint32_t l = 1; l <= f->model->net.size.layers; l++) {
+		for (uint32_t i = 0, n = f->nodes.n; i < n && f->nodes.n < g->n_nodes; i++) {
+			uint32_t v = f->nodes.v[i];
+			for (uint32_t e = g->op_first[v]; e < g->op_first[v + 1]; e++)
+				set_add(&f->nodes, g->op_to[e]);
+			for (uint32_t e = g->user_first[v]; e < g->user_first[v + 1]; e++)
+				set_add(&f->nodes, g->user_to[e]);
+		}
+		in_chunks(f, l, f->nodes.v, f->nodes.n);
+	}
+	for (uint32_t i = 0; i < f->nodes.n; i++)
+		if (s->site_of[f->nodes.v[i]] != NONE)
+			set_add(&f->sites, s->site_of[f->nodes.v[i]]);
+	for (uint32_t i = 0; i < f->flips.n; i++)
+		set_add(&f->sites, f->flips.v[i]);
+	qsort(f->sites.v, f->sites.n, sizeof *f->sites.v, by_number);
+	describe_flips(f);
+	for (uint32_t i = 0; i < f->sites.n; i += CHUNK)
+		predict_sites(f, f->sites.v + i, f->sites.n - i < CHUNK ? f->sites.n - i : CHUNK);
+}
+
+static void set_config(struct infer *f, const uint8_t *config)
+{
+	memcpy(f->config, config, f->scene.space->n_sites);
+	memcpy(f->scratch, config, f->scene.space->n_sites);
+	set_clear(&f->nodes);
+	set_clear(&f->sites);
+	set_clear(&f->flips);
+}
+
+void infer_full(struct infer *f, const uint8_t *config)
+{
+	set_config(f, config);
+	for (uint32_t v = 0; v < f->scene.n_nodes; v++)
+		set_add(&f->nodes, v);
+	for (uint32_t i = 0; i < f->scene.space->n_sites; i++)
+		set_add(&f->flips, i);
+	feature_context(&f->scene, config, f->nodes.v, f->nodes.n, f->x + NODE_FIXED, NODE_FEATURES);
+	propagate(f);
+	f->fresh = false;
+}
+
+static void mark_site_of(struct infer *f, uint32_t v)
+{
+	uint32_t site = f->scene.space->site_of[v];
+
+	if (site != NONE)
+		set_add(&f->flips, site);
+}
+
+/* Sites whose flips the touched node can concern: itself, its operands, its users. All of them, not only
+ * the learner's neighbours. */
+static void mark_around(struct infer *f, uint32_t v)
+{
+	const struct graph *g = f->scene.space->graph;
+
+	mark_site_of(f, v);
+	for (uint32_t i = 0; i < g->node[v].n_operands; i++)
+		mark_site_of(f, node_operands(g, v)[i]);
+	for (uint32_t i = 0; i < g->node[v].n_users; i++)
+		mark_site_of(f, node_users(g, v)[i]);
+}
+
+/* Takes over the touched nodes' contexts; those that differ from before are the first set. */
+static void update_contexts(struct infer *f, const uint32_t *touched, uint32_t n)
+{
+	real *now = MEM_NEW((size_t)n * NODE_CONTEXT + 1, real);
+
+	feature_context(&f->scene, f->config, touched, n, now, NODE_CONTEXT);
+	for (uint32_t i = 0; i < n; i++) {
+		real *old = f->x + (size_t)touched[i] * NODE_FEATURES + NODE_FIXED;
+		if (memcmp(old, now + (size_t)i * NODE_CONTEXT, NODE_CONTEXT * sizeof *old) == 0)
+			continue;
+		memcpy(old, now + (size_t)i * NODE_CONTEXT, NODE_CONTEXT * sizeof *old);
+		set_add(&f->nodes, touched[i]);
+	}
+	mem_free(now);
+}
+
+void infer_move(struct infer *f, const uint8_t *config)
+{
+	struct space *s = f->scene.space;
+	uint32_t *changed, *touched = NULL, n = 0;
+	size_t n_touched = 0, cap = 0;
+
+	if (f->fresh) {
+		infer_full(f, config);
+		return;
+	}
+	changed = MEM_NEW(s->n_sites, uint32_t);
+	for (uint32_t i = 0; i < s->n_sites; i++)
+		if (config[i] != f->config[i])
+			changed[n++] = i;
+	s->ops->touched(s, f->config, config, changed, n, &touched, &n_touched, &cap);
+	set_config(f, config);
+	for (size_t i = 0; i < n_touched; i++)
+		mark_around(f, touched[i]);
+	for (uint32_t i = 0; i < n; i++)
+		set_add(&f->flips, changed[i]);
+	update_contexts(f, touched, (uint32_t)n_touched);
+	propagate(f);
+	mem_free(changed);
+	mem_free(touched);
+}
+
+const struct prediction *infer_site(const struct infer *f, uint32_t site)
+{
+	return f->at + f->first[site];
+}
+
+uint8_t infer_best(const struct infer *f, uint32_t site, enum infer_by by, float *score)
+{
+	const struct prediction *p = infer_site(f, site);
+	uint8_t best = f->config[site] == 0;
+	float top = -1;
+
+	for (uint8_t k = 0; k < f->scene.space->site[site].choices; k++) {
+		float x = by == INFER_MAGNITUDE ? p[k].magnitude : by == INFER_IMPROVE ? p[k].p_improve : p[k].gain;
+		if (k != f->config[site] && x > top) {
+			top = x;
+			best = k;
+		}
+	}
+	if (score)
+		*score = top;
+	return best;
+}
+
+const uint32_t *infer_changed(const struct infer *f, uint32_t *n)
+{
+	*n = f->sites.n;
+	return f->sites.v;
+}

@@ -1,0 +1,288 @@
+/*
+ * model.c - see model.h and schemas/model.md.
+ *
+ * The checksum is looked at first, so that after it a damaged file cannot come up; every count is
+ * bounded all the same, for a checksum proves that a file is whole, not that it is sane. The network
+ * is laid out for the file's own number of opcodes, compared with the file's table, filled, and then
+ * moved to this program's opcodes.
+ */
+#include "learn/model.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include "base/hash.h"
+#include "base/io.h"
+#include "learn/feature.h"
+
+#define MAGIC "VANTAGEM"
+#define VERSION 1
+#define FILE_LIMIT ((size_t)256 << 20)
+#define OPCODE_LIMIT 4096
+
+static void put_string(struct buf *out, const char *s)
+{
+	buf_str(out, s ? s : "");
+}
+
+static void put_float(struct buf *out, real x)
+{
+	float f = (float)x;
+	uint32_t bits;
+
+	memcpy(&bits, &f, sizeof bits);
+	buf_u32(out, bits);
+}
+
+void model_pack(const struct model *m, struct buf *out)
+{
+	const struct net *net = &m->net;
+	size_t from = out->len;
+	struct digest sum;
+
+	buf_add(out, MAGIC, 8);
+	buf_u32(out, VERSION);
+	buf_u64(out, feature_hash());
+	put_string(out, m->facts.backend);
+	put_string(out, m->facts.space);
+	put_string(out, cost_kind_name(m->facts.kind));
+	put_string(out, m->facts.provenance);
+	buf_u64(out, m->facts.seed);
+	buf_u64(out, m->facts.samples);
+	buf_u64(out, m->facts.steps);
+	buf_u32(out, net->size.width);
+	buf_u32(out, net->size.head);
+	buf_u32(out, net->size.layers);
+	buf_u32(out, net->size.blind);
+	buf_u32(out, OP_COUNT);
+	for (uint16_t i = 0; i < OP_COUNT; i++)
+		put_string(out, opcode_name(i));
+	buf_u32(out, net->n_params);
+	for (uint32_t i = 0; i < net->n_params; i++) {
+		put_string(out, net->param[i].name);
+		buf_u32(out, net->param[i].rows);
+		buf_u32(out, net->param[i].cols);
+	}
+	buf_u64(out, net->n_weights);
+	for (size_t i = 0; i < net->n_weights; i++)
+		put_float(out, net->weight[i]);
+	sha256_of(out->data + from, out->len - from, &sum);
+	buf_add(out, sum.byte, sizeof sum.byte);
+}
+
+static int check_envelope(const uint8_t *p, size_t n, const char *name, struct err *err)
+{
+	struct cursor c = cursor_of(p, n);
+	const void *magic = cursor_bytes(&c, 8);
+	uint32_t version = cursor_u32(&c);
+	struct digest sum;
+
+	if (!magic || memcmp(magic, MAGIC, 8) != 0)
+		return err_set(err, "%s is not a model of vantage", name);
+	if (version > VERSION)
+		return err_set(err, "%s is a model of format %" PRIu32 ", newer than this program knows (%d); update it",
+			name, version, VERSION);
+	if (n < 12 + 32)
+		return err_set(err, "%s is truncated", name);
+	sha256_of(p, n - 32, &sum);
+	if (memcmp(sum.byte, p + n - 32, 32) != 0)
+		return err_set(err, "%s is damaged or truncated: its checksum does not match; copy or train it again", name);
+	return 0;
+}
+
+static int parse_kind(const char *word, enum cost_kind *kind)
+{
+	for (enum cost_kind k = 0; k < COST_KIND_COUNT; k++)
+		if (strcmp(word, cost_kind_name(k)) == 0) {
+			*kind = k;
+			return 0;
+		}
+	return -1;
+}
+
+static int parse_facts(struct cursor *c, struct model_facts *f, const char *name, struct err *err)
+{
+	char *kind;
+	int rc;
+
+	f->backend = cursor_str(c);
+	f->space = cursor_str(c);
+	kind = cursor_str(c);
+	f->provenance = cursor_str(c);
+	f->seed = cursor_u64(c);
+	f->samples = cursor_u64(c);
+	f->steps = cursor_u64(c);
+	rc = c->bad ? -1 : parse_kind(kind, &f->kind);
+	mem_free(kind);
+	return rc < 0 ? err_set(err, "%s: its header makes no sense", name) : 0;
+}
+
+static int parse_sizes(struct cursor *c, struct net_size *s, const char *name, struct err *err)
+{
+	uint32_t blind;
+
+	s->width = cursor_u32(c);
+	s->head = cursor_u32(c);
+	s->layers = cursor_u32(c);
+	blind = cursor_u32(c);
+	s->blind = blind == 1;
+	s->dtypes = FEATURE_DTYPES;
+	s->node_features = NODE_FEATURES;
+	s->flip_features = FLIP_FEATURES;
+	if (c->bad || s->width < 1 || s->width > LAYER_WIDTH || s->head < 1 || s->head > LAYER_WIDTH ||
+		s->layers < 1 || s->layers > NET_LAYERS || blind > 1)
+		return err_set(err, "%s: the sizes of its network are out of range", name);
+	return 0;
+}
+
+/* Their opcodes by our numbers: map[i] is where row i goes, OP_COUNT + 1 for nowhere. */
+static int parse_opcodes(struct cursor *c, uint16_t **map, uint32_t *n, const char *name, struct err *err)
+{
+	*n = cursor_count(c, 4);
+	if (c->bad || *n > OPCODE_LIMIT)
+		return err_set(err, "%s: its list of operations makes no sense", name);
+	*map = MEM_NEW(*n + 1, uint16_t);
+	for (uint32_t i = 0; i < *n; i++) {
+		char *word = cursor_str(c);
+		uint16_t op = opcode_of(word);
+		(*map)[i] = op < OP_COUNT ? op : OP_COUNT + 1;
+		mem_free(word);
+	}
+	(*map)[*n] = OP_COUNT; /* all others */
+	return 0;
+}
+
+static int parse_table(struct cursor *c, const struct net *net, const char *name, struct err *err)
+{
+	bool same = cursor_u32(c) == net->n_params;
+
+	for (uint32_t i = 0; same && i < net->n_params; i++) {
+		char *word = cursor_str(c);
+		same = strcmp(word, net->param[i].name) == 0;
+		same &= cursor_u32(c) == net->param[i].rows;
+		same &= cursor_u32(c) == net->param[i].cols;
+		mem_free(word);
+	}
+	same = same && cursor_u64(c) == net->n_weights && cursor_left(c) == 4 * net->n_weights;
+	return c->bad || !same ? err_set(err, "%s: its parameters are not those of this network", name) : 0;
+}
+
+static int parse_weights(struct cursor *c, struct net *net, const char *name, struct err *err)
+{
+	for (size_t i = 0; i < net->n_weights; i++) {
+		uint32_t bits = cursor_u32(c);
+		float f;
+		memcpy(&f, &bits, sizeof f);
+		if (!isfinite(f))
+			return err_set(err, "%s: a weight is not a number; train it again", name);
+		net->weight[i] = (real)f;
+	}
+	return 0;
+}
+
+/* The network with its opcode table moved to our numbers. */
+static void adopt(struct net *ours, const struct net *theirs, const uint16_t *map)
+{
+	struct net_size size = theirs->size;
+
+	size.opcodes = OP_COUNT + 1;
+	net_init(ours, &size);
+	for (uint32_t i = 0; i < ours->n_params; i++) {
+		const struct param *p = &ours->param[i], *q = &theirs->param[i];
+		size_t row = p->cols;
+		if (strcmp(p->name, "opcode") != 0) {
+			memcpy(ours->weight + p->at, theirs->weight + q->at, p->rows * row * sizeof(real));
+			continue;
+		}
+		for (uint32_t k = 0; k < q->rows; k++)
+			if (map[k] <= OP_COUNT)
+				memcpy(ours->weight + p->at + map[k] * row, theirs->weight + q->at + k * row,
+					row * sizeof(real));
+	}
+}
+
+struct model *model_parse(const void *p, size_t n, const char *name, struct err *err)
+{
+	struct model *m = NULL;
+	struct net theirs = {0};
+	struct net_size size = {0};
+	struct cursor c;
+	uint16_t *map = NULL;
+	int rc = -1;
+
+	if (check_envelope(p, n, name, err) < 0)
+		return NULL;
+	m = MEM_NEW(1, struct model);
+	c = cursor_of((const uint8_t *)p + 12, n - 12 - 32);
+	if (cursor_u64(&c) != feature_hash()) {
+		err_set(err, "%s was trained on another table of features than this program's; train it again", name);
+		goto out;
+	}
+	if (parse_facts(&c, &m->facts, name, err) < 0 || parse_sizes(&c, &size, name, err) < 0 ||
+		parse_opcodes(&c, &map, &size.opcodes, name, err) < 0)
+		goto out;
+	size.opcodes++;
+	net_init(&theirs, &size);
+	if (parse_table(&c, &theirs, name, err) < 0 || parse_weights(&c, &theirs, name, err) < 0)
+		goto out;
+	adopt(&m->net, &theirs, map);
+	rc = 0;
+out:
+	net_release(&theirs);
+	mem_free(map);
+	if (rc < 0) {
+		model_free(m);
+		return NULL;
+	}
+	return m;
+}
+
+struct model *model_read(const char *path, struct err *err)
+{
+	struct buf b = {0};
+	struct model *m = NULL;
+
+	if (io_read_file(path, FILE_LIMIT, &b, err) == 0)
+		m = model_parse(b.data, b.len, path, err);
+	buf_release(&b);
+	return m;
+}
+
+int model_write(const struct model *m, const char *path, struct err *err)
+{
+	struct buf b = {0};
+	int rc;
+
+	model_pack(m, &b);
+	rc = io_write_file(path, b.data, b.len, err);
+	buf_release(&b);
+	return rc;
+}
+
+void model_free(struct model *m)
+{
+	if (!m)
+		return;
+	mem_free(m->facts.backend);
+	mem_free(m->facts.space);
+	mem_free(m->facts.provenance);
+	net_release(&m->net);
+	mem_free(m);
+}
+
+int model_fits(const struct model *m, const char *backend, const char *space_kind, enum cost_kind kind,
+	struct err *err)
+{
+	size_t family = strcspn(space_kind, "/:");
+
+	if (strlen(m->facts.space) != family || strncmp(m->facts.space, space_kind, family) != 0)
+		return err_set(err, "the model was trained on decisions of kind %s, not %.*s", m->facts.space,
+			(int)family, space_kind);
+	if (strcmp(m->facts.backend, backend) != 0)
+		return err_set(err, "the model was trained for %s, not for %s; collect and learn there", m->facts.backend,
+			backend);
+	if (m->facts.kind != kind)
+		return err_set(err, "the model was trained on %s costs, not on %s ones", cost_kind_name(m->facts.kind),
+			cost_kind_name(kind));
+	return 0;
+}

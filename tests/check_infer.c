@@ -1,0 +1,191 @@
+/*
+ * Predictions of a whole graph: moved step by step against from scratch, on the toy (three choices) and
+ * on fusion. The weights are random: what is tested is that nothing stale is ever left behind.
+ */
+#include "learn/feature.h"
+#include "learn/infer.h"
+#include "graph/fusion.h"
+#include "graph/toy.h"
+#include "tests/test.h"
+
+static struct model *random_model(const char *space, bool blind)
+{
+	struct model *m = MEM_NEW(1, struct model);
+	struct net_size size = {.width = 16, .head = 16, .layers = 3, .opcodes = OP_COUNT + 1,
+		.dtypes = FEATURE_DTYPES, .node_features = NODE_FEATURES, .flip_features = FLIP_FEATURES, .blind = blind};
+	struct rng r;
+
+	m->facts.space = mem_strdup(space);
+	rng_seed(&r, 5);
+	net_init(&m->net, &size);
+	net_randomise(&m->net, &r);
+	return m;
+}
+
+struct world {
+	struct graph g;
+	struct space *s;
+	struct err err;
+};
+
+static void toy_world(struct world *w, const char *name)
+{
+	struct toy_spec spec;
+	struct buf module = {0};
+	char kind[64];
+
+	*w = (struct world){0};
+	CHECK(toy_parse(name, &spec, &w->err) == 0);
+	toy_graph(&spec, &module);
+	CHECK(graph_parse(&w->g, module.data, module.len, name, &w->err) == 0);
+	toy_kind(&spec, kind);
+	w->s = space_open(kind, "sim", &w->g, NULL, 0, &w->err);
+	CHECK(w->s != NULL);
+	buf_release(&module);
+}
+
+static void release(struct world *w)
+{
+	space_free(w->s);
+	graph_release(&w->g);
+}
+
+static bool near(float a, float b)
+{
+	return fabsf(a - b) <= 1e-6f * (1 + fabsf(a));
+}
+
+/* Walks `steps` random moves of 1 to 4 sites; after each, every prediction is compared with a full pass. */
+static void walk(struct world *w, const struct model *m, int steps)
+{
+	struct space *s = w->s;
+	struct infer *moved = infer_new(m, s, &w->err), *full = infer_new(m, s, &w->err);
+	uint8_t *config = MEM_NEW(s->n_sites, uint8_t);
+	uint32_t n_changed, least = s->n_sites;
+	struct rng r;
+
+	rng_seed(&r, 9);
+	space_default(s, config);
+	infer_move(moved, config);
+	for (int t = 0; t < steps && !test_failed; t++) {
+		for (uint64_t k = 1 + rng_below(&r, 4); k > 0; k--) {
+			uint32_t site = (uint32_t)rng_below(&r, s->n_sites);
+			config[site] = (uint8_t)rng_below(&r, s->site[site].choices);
+		}
+		infer_move(moved, config);
+		infer_changed(moved, &n_changed);
+		least = n_changed < least ? n_changed : least;
+		infer_full(full, config);
+		for (uint32_t i = 0; i < s->n_sites; i++)
+			for (uint8_t k = 0; k < s->site[i].choices; k++) {
+				const struct prediction *a = &infer_site(moved, i)[k], *b = &infer_site(full, i)[k];
+				CHECK(near(a->magnitude, b->magnitude) && near(a->p_improve, b->p_improve) &&
+					near(a->gain, b->gain));
+				CHECK((k == config[i]) <= (b->gain == 0 && b->magnitude == 0));
+			}
+	}
+	CHECK(least < s->n_sites); /* it was incremental at all */
+	mem_free(config);
+	infer_free(moved);
+	infer_free(full);
+}
+
+static void moving_equals_starting_anew_on_the_toy(void)
+{
+	for (int blind = 0; blind < 2; blind++) {
+		struct model *m = random_model("toy", blind);
+		struct world w;
+		toy_world(&w, "toy:120:3:4");
+		walk(&w, m, 60);
+		release(&w);
+		model_free(m);
+	}
+}
+
+static void moving_equals_starting_anew_on_fusion(void)
+{
+	static const char *const kinds[] = {"fusion", "fusion/binary"};
+
+	for (int i = 0; i < 2; i++) {
+		struct model *m = random_model("fusion", false);
+		struct world w;
+		toy_world(&w, "toy:150:3:2"); /* its graph; and a space of fusion over it */
+		space_free(w.s);
+		w.s = space_open(kinds[i], "cpu", &w.g, NULL, 0, &w.err);
+		CHECK(w.s != NULL);
+		fusion_greedy(w.s);
+		walk(&w, m, 60);
+		release(&w);
+		model_free(m);
+	}
+}
+
+static void best_is_an_alternative(void)
+{
+	struct model *m = random_model("toy", false);
+	struct world w;
+	struct infer *f;
+	uint8_t *config;
+
+	toy_world(&w, "toy:30:3:1");
+	config = MEM_NEW(w.s->n_sites, uint8_t);
+	f = infer_new(m, w.s, &w.err);
+	infer_move(f, config);
+	for (uint32_t i = 0; i < w.s->n_sites; i++)
+		for (int by = INFER_MAGNITUDE; by <= INFER_GAIN; by++) {
+			float score;
+			uint8_t k = infer_best(f, i, (enum infer_by)by, &score);
+			CHECK(k != config[i] && k < w.s->site[i].choices);
+			if (by == INFER_GAIN)
+				CHECK(score == infer_site(f, i)[k].gain && score >= infer_site(f, i)[3 - k].gain);
+		}
+	mem_free(config);
+	infer_free(f);
+	release(&w);
+	model_free(m);
+}
+
+static void nothing_changed_costs_nothing(void)
+{
+	struct model *m = random_model("toy", false);
+	struct world w;
+	struct infer *f;
+	uint8_t *config;
+	uint32_t n = 7;
+
+	toy_world(&w, "toy:30:3:1");
+	config = MEM_NEW(w.s->n_sites, uint8_t);
+	f = infer_new(m, w.s, &w.err);
+	infer_move(f, config);
+	infer_changed(f, &n);
+	CHECK_INT(n, w.s->n_sites);
+	infer_move(f, config);
+	infer_changed(f, &n);
+	CHECK_INT(n, 0);
+	mem_free(config);
+	infer_free(f);
+	release(&w);
+	model_free(m);
+}
+
+static void wrong_space_is_refused(void)
+{
+	struct model *m = random_model("fusion", false);
+	struct world w;
+
+	toy_world(&w, "toy:30:3:1");
+	CHECK(infer_new(m, w.s, &w.err) == NULL);
+	CHECK(strstr(w.err.text, "fusion") != NULL);
+	release(&w);
+	model_free(m);
+}
+
+int main(void)
+{
+	RUN(moving_equals_starting_anew_on_the_toy);
+	RUN(moving_equals_starting_anew_on_fusion);
+	RUN(best_is_an_alternative);
+	RUN(nothing_changed_costs_nothing);
+	RUN(wrong_space_is_refused);
+	return test_done();
+}

@@ -1,0 +1,212 @@
+/* The model file: written, read, and refused in every way it can be wrong. */
+#include <stdlib.h>
+#include <unistd.h>
+#include "base/io.h"
+#include "learn/feature.h"
+#include "learn/model.h"
+#include "tests/test.h"
+
+static struct model *some_model(void)
+{
+	struct model *m = MEM_NEW(1, struct model);
+	struct net_size size = {.width = 8, .head = 8, .layers = 2, .opcodes = OP_COUNT + 1, .dtypes = FEATURE_DTYPES,
+		.node_features = NODE_FEATURES, .flip_features = FLIP_FEATURES};
+	struct rng r;
+
+	m->facts = (struct model_facts){.backend = mem_strdup("cpu"), .space = mem_strdup("fusion"),
+		.kind = COST_MEASURED, .provenance = mem_strdup("{\"graphs\": []}"), .seed = 3, .samples = 17, .steps = 5};
+	rng_seed(&r, 5);
+	net_init(&m->net, &size);
+	net_randomise(&m->net, &r);
+	return m;
+}
+
+/* Sets the checksum right again after something was changed on purpose. */
+static void seal(struct buf *b)
+{
+	struct digest d;
+
+	sha256_of(b->data, b->len - 32, &d);
+	memcpy(b->data + b->len - 32, d.byte, 32);
+}
+
+static void comes_back_as_it_went(void)
+{
+	struct model *m = some_model(), *back;
+	struct buf a = {0}, b = {0};
+	struct err err = {0};
+
+	model_pack(m, &a);
+	back = model_parse(a.data, a.len, "test", &err);
+	if (!CHECK(back != NULL))
+		return;
+	CHECK_STR(back->facts.backend, "cpu");
+	CHECK_STR(back->facts.provenance, "{\"graphs\": []}");
+	CHECK_INT(back->facts.samples, 17);
+	CHECK(memcmp(back->net.weight, m->net.weight, m->net.n_weights * sizeof(real)) == 0);
+	model_pack(back, &b);
+	CHECK(a.len == b.len && memcmp(a.data, b.data, a.len) == 0);
+	model_free(back), model_free(m);
+	buf_release(&a), buf_release(&b);
+}
+
+static void expect_refusal(const void *p, size_t n, const char *word)
+{
+	struct err err = {0};
+	struct model *m = model_parse(p, n, "bad.vm", &err);
+
+	if (!CHECK(m == NULL) || !CHECK(strstr(err.text, word) != NULL))
+		printf("for %zu bytes: \"%s\" should speak of %s\n", n, err.text, word);
+	model_free(m);
+}
+
+static void every_truncation_is_refused(void)
+{
+	struct model *m = some_model();
+	struct buf b = {0};
+
+	model_pack(m, &b);
+	for (size_t n = 0; n < b.len; n += n < 200 ? 1 : 997)
+		expect_refusal(b.data, n, "bad.vm");
+	buf_addch(&b, 0);
+	expect_refusal(b.data, b.len, "damaged");
+	model_free(m);
+	buf_release(&b);
+}
+
+static void every_flipped_bit_is_refused(void)
+{
+	struct model *m = some_model();
+	struct buf b = {0};
+
+	model_pack(m, &b);
+	for (size_t i = 0; i < b.len; i += i < 300 ? 1 : 1009) {
+		b.data[i] ^= 4;
+		expect_refusal(b.data, b.len, "bad.vm");
+		b.data[i] ^= 4;
+	}
+	model_free(m);
+	buf_release(&b);
+}
+
+/* Damage under a right checksum: whoever made the file was wrong, and is told where. */
+static void sealed_nonsense_is_refused(void)
+{
+	struct model *m = some_model();
+	struct buf good = {0};
+	size_t sizes;
+
+	model_pack(m, &good);
+	sizes = 8 + 4 + 8 + 4 + 3 + 4 + 6 + 4 + 8 + 4 + strlen(m->facts.provenance) + 24;
+	for (int i = 0; i < 6; i++) {
+		static const char *const word[] = {"features", "newer", "sizes", "sizes", "parameters", "not a number"};
+		struct buf b = {0};
+		buf_add(&b, good.data, good.len);
+		if (i == 0)
+			b.data[12] ^= 1;
+		if (i == 1)
+			b.data[8] = 9;
+		if (i == 2) /* width beyond all bounds */
+			b.data[sizes + 2] = 1;
+		if (i == 3) /* no layers */
+			b.data[sizes + 8] = 0;
+		if (i == 4) /* one layer less than the table has */
+			b.data[sizes + 8] = 1;
+		if (i == 5)
+			memset(b.data + b.len - 40, 0xff, 4);
+		seal(&b);
+		expect_refusal(b.data, b.len, word[i]);
+		buf_release(&b);
+	}
+	model_free(m);
+	buf_release(&good);
+}
+
+/* An opcode this program does not know is dropped; one the model does not know is all zeros. */
+static void opcodes_are_matched_by_name(void)
+{
+	struct model *m = some_model(), *back;
+	struct buf b = {0};
+	struct err err = {0};
+	char *name;
+	real *old = net_param(&m->net, m->net.weight, "opcode"), *now;
+
+	model_pack(m, &b);
+	name = memmem(b.data, b.len, "\004\0\0\0tanh", 8);
+	if (!CHECK(name != NULL))
+		return;
+	memcpy(name + 4, "xanh", 4);
+	seal(&b);
+	back = model_parse(b.data, b.len, "test", &err);
+	if (!CHECK(back != NULL))
+		return;
+	now = net_param(&back->net, back->net.weight, "opcode");
+	for (size_t k = 0; k < 8; k++) {
+		CHECK(now[OP_TANH * 8 + k] == 0);
+		CHECK(now[OP_ADD * 8 + k] == old[OP_ADD * 8 + k]);
+		CHECK(now[OP_COUNT * 8 + k] == old[OP_COUNT * 8 + k]);
+	}
+	model_free(back), model_free(m);
+	buf_release(&b);
+}
+
+static void another_world_is_refused(void)
+{
+	static const struct {
+		const char *backend, *space;
+		enum cost_kind kind;
+		const char *word; /* NULL: fits */
+	} cases[] = {
+		{"cpu", "fusion", COST_MEASURED, NULL},
+		{"cpu", "fusion/binary", COST_MEASURED, NULL},
+		{"tpu", "fusion", COST_MEASURED, "tpu"},
+		{"cpu", "toy:1", COST_MEASURED, "toy"},
+		{"cpu", "fus", COST_MEASURED, "decisions"},
+		{"cpu", "fusion", COST_MODELLED, "modelled"},
+	};
+	struct model *m = some_model();
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct err err = {0};
+		int rc = model_fits(m, cases[i].backend, cases[i].space, cases[i].kind, &err);
+		CHECK_INT(rc, cases[i].word ? -1 : 0);
+		CHECK(!cases[i].word || strstr(err.text, cases[i].word));
+	}
+	model_free(m);
+}
+
+static void files_are_whole_or_not_at_all(void)
+{
+	char dir[] = "/tmp/vantage-model-XXXXXX", path[64];
+	struct model *m = some_model(), *back;
+	struct err err = {0};
+
+	if (!CHECK(mkdtemp(dir) != NULL))
+		return;
+	snprintf(path, sizeof path, "%s/a.vm", dir);
+	CHECK(model_read(path, &err) == NULL);
+	CHECK(strstr(err.text, path) != NULL);
+	CHECK(model_write(m, path, &err) == 0);
+	for (long n = 0; n < 4; n++) { /* a later failing write leaves the earlier file */
+		io_fail_at(n, 28 /* no space */);
+		CHECK(model_write(m, path, &err) < 0 || n > 2);
+		io_fail_at(-1, 0);
+		back = model_read(path, &err);
+		CHECK(back != NULL);
+		model_free(back);
+	}
+	CHECK(io_remove_tree(dir, &err) == 0);
+	model_free(m);
+}
+
+int main(void)
+{
+	RUN(comes_back_as_it_went);
+	RUN(every_truncation_is_refused);
+	RUN(every_flipped_bit_is_refused);
+	RUN(sealed_nonsense_is_refused);
+	RUN(opcodes_are_matched_by_name);
+	RUN(another_world_is_refused);
+	RUN(files_are_whole_or_not_at_all);
+	return test_done();
+}
