@@ -92,14 +92,19 @@ $(B)/bench/%: $(B)/bench/%.o $(LIB)
 $(B)/fuzz/%: $(B)/tests/fuzz_%.o $(LIB)
 	$(LINK) -fsanitize=fuzzer
 
-check: all $(CHECKS)
+# A plugin that crashes on request, for tests of everything around plugins; needs the same header.
+FAKE = $(if $(wildcard $(PJRT)/pjrt_c_api.h),$(B)/tests/fake_plugin.so)
+$(B)/tests/fake_plugin.so: tests/fake_plugin.c $(B)/flags
+	@mkdir -p $(@D); $(CC) -std=c11 $(CPPFLAGS) -O1 -g $(WARN) -shared -fPIC $< -lm -o $@
+
+check: all $(CHECKS) $(FAKE)
 	@B=$(B) BIN=$(BIN) tests/run check
 # The second make sees what the first one fetched.
 test: deps
 	@$(MAKE) --no-print-directory all tests benches && B=$(B) BIN=$(BIN) tests/run check full
 demo: deps
 	@$(MAKE) --no-print-directory all && BIN=$(BIN) examples/demo.sh
-tests: $(TESTS)
+tests: $(TESTS) $(FAKE)
 	@:
 benches: all $(BENCHES)
 	@:

@@ -19,6 +19,7 @@ int dump_begin(struct dump *d, const struct backend *b, struct err *err)
 {
 	const char *tmp = getenv("TMPDIR"), *mark = strstr(b->extract, "DIR");
 	d->options = (struct buf){0};
+	d->fusion_pass = b->fusion_pass;
 	snprintf(d->folder, sizeof d->folder, "%.250s/vantage-XXXXXX", tmp && *tmp ? tmp : "/tmp");
 	if (strchr(d->folder, ',') || !mkdtemp(d->folder)) {
 		int rc = err_errno(err, "no folder for the compiler's dumps can be made in %s",
@@ -32,20 +33,20 @@ int dump_begin(struct dump *d, const struct backend *b, struct err *err)
 	return 0;
 }
 
-/* Which of the three a file is: its place in `found`, or -1. */
-static int kind_of(const char *name)
+/* Which of the three a file is: its place in `found`, or -1. `pass` is without ^ and $. */
+static int kind_of(const char *name, const char *pass)
 {
-	static const char *const marks[] = {"before_optimizations", "before_", "after_"};
-	size_t n = strlen(name);
-	const char *last = NULL;
+	char before[128], after[128];
+	size_t n = strlen(name),
+	       k = (size_t)snprintf(before, sizeof before, ".before_%s.hlo.pb", pass);
+	snprintf(after, sizeof after, ".after_%s.before_", pass);
 	if (n < 7 || strcmp(name + n - 7, ".hlo.pb") != 0)
 		return -1;
-	for (int k = 0; k < 3; k++)
-		if ((last = strstr(name, marks[k])))
-			return k == 1 && strstr(name, "after_") && strstr(name, "after_") > last
-				       ? 2
-				       : k;
-	return -1;
+	if (strstr(name, ".before_optimizations."))
+		return 0;
+	if (n > k && strcmp(name + n - k, before) == 0)
+		return 1;
+	return strstr(name, after) ? 2 : -1;
 }
 
 static int read_module(const struct dump *d, const char *name, struct buf *out, struct err *err)
@@ -63,14 +64,16 @@ static int read_module(const struct dump *d, const char *name, struct buf *out, 
 int dump_read(struct dump *d, bool initial, struct extracted *out, struct err *err)
 {
 	struct buf *to[3] = {&out->initial, &out->before, &out->after};
-	char *found[3] = {NULL, NULL, NULL};
+	char *found[3] = {NULL, NULL, NULL}, pass[64];
 	DIR *dir = opendir(d->folder);
 	int rc = 0;
 	if (!dir)
 		return err_errno(
 			err, "the folder of the compiler's dumps, %s, cannot be read", d->folder);
+	/* The pass as its regular expression names it, without the anchors. */
+	snprintf(pass, sizeof pass, "%.*s", (int)strlen(d->fusion_pass) - 2, d->fusion_pass + 1);
 	for (struct dirent *e; (e = readdir(dir));) {
-		int k = kind_of(e->d_name);
+		int k = kind_of(e->d_name, pass);
 		if (k < 0 || (found[k] && strcmp(e->d_name, found[k]) > 0))
 			continue;
 		mem_free(found[k]);

@@ -8,6 +8,7 @@
 
 struct dump {
 	char folder[300];
+	const char *fusion_pass;
 	struct buf options; /* compile options that make the compiler dump there */
 };
 int dump_begin(struct dump *d, const struct backend *b, struct err *err);

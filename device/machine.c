@@ -81,8 +81,8 @@ static int by_load(const void *a, const void *b)
 	return x->busy != y->busy ? (x->busy < y->busy ? -1 : 1) : x->core - y->core;
 }
 
-/* Cores this process may use, the least loaded of the last 60 ms first. */
-static size_t cores_by_load(struct load *out)
+/* Cores this process may use, the least loaded of the last 60 ms first if that is of interest. */
+static size_t cores_by_load(struct load *out, bool look)
 {
 	unsigned long long *busy = MEM_NEW(2 * CORES, unsigned long long);
 	const struct timespec nap = {0, 60000000};
@@ -90,9 +90,11 @@ static size_t cores_by_load(struct load *out)
 	size_t n = 0;
 	CPU_ZERO(&set);
 	sched_getaffinity(0, sizeof set, &set);
-	read_busy(busy);
-	nanosleep(&nap, NULL);
-	read_busy(busy + CORES);
+	if (look) {
+		read_busy(busy);
+		nanosleep(&nap, NULL);
+		read_busy(busy + CORES);
+	}
 	for (int c = 0; c < CORES; c++)
 		if (CPU_ISSET((size_t)c, &set))
 			out[n++] = (struct load){c, busy[CORES + c] - busy[c]};
@@ -163,7 +165,7 @@ static long holder(const char *path)
 int core_take(struct core_lock *l, const char *device, int wanted, bool wait, struct err *err)
 {
 	struct load *cores = MEM_NEW(CORES, struct load);
-	size_t n = cores_by_load(cores);
+	size_t n = cores_by_load(cores, wanted == 0);
 	int rc = 0;
 	*l = (struct core_lock){0};
 	if (wanted) {

@@ -1,0 +1,478 @@
+/*
+ * Every outcome a worker can come to, on a plugin that does what it is told, and workers that break
+ * the protocol: this program started with BAD_WORKER set is one of those.
+ */
+#include <signal.h>
+#include <sys/socket.h>
+#include "device/wire.h"
+#include "tests/device_fixture.h"
+
+#define DEADLINE 0.2
+
+static const struct {
+	const char *script;
+	enum outcome compile, run;
+	int signal;
+	const char *says;
+} scripts[] = {
+	{"us=20", OUTCOME_OK, OUTCOME_OK, 0, ""},
+	{"us=20;noise=5;load=2", OUTCOME_OK, OUTCOME_OK, 0, ""},
+	{"us=20;serial=no", OUTCOME_OK, OUTCOME_OK, 0, ""},
+	{"us=20;print=200000", OUTCOME_OK, OUTCOME_OK, 0, ""},
+	{"us=20;run=nan", OUTCOME_OK, OUTCOME_OK, 0, ""},
+	{"compile=refuse", OUTCOME_REFUSED, OUTCOME_COUNT, 0, "the fake was told to refuse"},
+	{"compile=oom", OUTCOME_OOM, OUTCOME_COUNT, 0, "no memory"},
+	{"compile=abort", OUTCOME_CRASHED, OUTCOME_COUNT, SIGABRT,
+		"Check failed: the fake was told to abort in compile"},
+	{"compile=abort;print=200000", OUTCOME_CRASHED, OUTCOME_COUNT, SIGABRT, "Check failed"},
+	{"compile=segv", OUTCOME_CRASHED, OUTCOME_COUNT, SIGSEGV, "signal 11"},
+	{"compile=exit", OUTCOME_CRASHED, OUTCOME_COUNT, 0, "status 7"},
+	{"compile=hang", OUTCOME_TIMEOUT, OUTCOME_COUNT, 0, "within 0.2 s"},
+	{"run=refuse", OUTCOME_OK, OUTCOME_REFUSED, 0, "the fake was told to refuse"},
+	{"run=oom", OUTCOME_OK, OUTCOME_OOM, 0, "no memory"},
+	{"run=refuse;after=9", OUTCOME_OK, OUTCOME_REFUSED, 0, "running"},
+	{"run=abort;after=9", OUTCOME_OK, OUTCOME_CRASHED, SIGABRT, "abort in run"},
+	{"run=hang;after=9", OUTCOME_OK, OUTCOME_TIMEOUT, 0, "within 0.2 s"},
+	{"us=9000000", OUTCOME_OK, OUTCOME_TIMEOUT, 0, "within 0.2 s"},
+};
+
+/* The next request works, whatever happened. */
+static void still_works(struct device *d, const char *after)
+{
+	struct compiled c;
+	struct timing t = {0};
+	struct precision p = {.max_seconds = 0.005};
+	struct err err = {{0}};
+	if (fixture_compile(d, "us=20", &c) != OUTCOME_OK || device_run(d, &c, &p, &t, &err) < 0 ||
+		t.outcome != OUTCOME_OK) {
+		printf("FAIL: %s: nothing works after %s: %s\n", test_name, after, err.text);
+		test_failed++;
+	}
+	device_drop(d, &c, &err);
+	timing_release(&t);
+}
+
+static void every_outcome(void)
+{
+	struct device *d = fixture_open(DEADLINE);
+	for (size_t i = 0; d && i < sizeof scripts / sizeof *scripts; i++) {
+		struct compiled c;
+		struct timing t = {0};
+		struct precision p = {.max_seconds = 0.01};
+		struct err err = {{0}};
+		uint32_t generation = device_generation(d);
+		double start = now_seconds();
+		enum outcome o = fixture_compile(d, scripts[i].script, &c);
+		const char *detail = c.detail;
+		int sig = c.signal;
+		if (o == OUTCOME_OK) {
+			CHECK(device_run(d, &c, &p, &t, &err) == 0);
+			o = t.outcome;
+			detail = t.detail;
+			sig = t.signal;
+		}
+		enum outcome want =
+			scripts[i].run == OUTCOME_COUNT ? scripts[i].compile : scripts[i].run;
+		bool lost = want == OUTCOME_CRASHED || want == OUTCOME_TIMEOUT;
+		if (o != want || sig != scripts[i].signal || !strstr(detail, scripts[i].says)) {
+			printf("FAIL: %s: %s gave %s, signal %d, \"%s\"\n", test_name,
+				scripts[i].script, outcome_name(o), sig, detail);
+			test_failed++;
+		}
+		CHECK(now_seconds() - start < DEADLINE + 1);
+		CHECK_INT(device_generation(d) - generation, lost);
+		timing_release(&t);
+		compiled_release(&c);
+		still_works(d, scripts[i].script);
+	}
+	device_close(d);
+	CHECK(fixture_no_children());
+	CHECK_INT(fixture_leftovers(), 0);
+}
+
+static void pairs(void)
+{
+	struct device *d = fixture_open(20);
+	struct compiled a, b, n;
+	struct timing t;
+	struct comparison c;
+	struct err err = {{0}};
+	struct precision p = {.max_seconds = 0.1, .raw = true};
+	if (!d)
+		return;
+	CHECK(fixture_compile(d, "us=200;noise=1", &a) == OUTCOME_OK);
+	CHECK(fixture_compile(d, "us=220;noise=1;out=1.5", &b) == OUTCOME_OK);
+	CHECK(fixture_compile(d, "us=200;run=nan", &n) == OUTCOME_OK);
+	for (p.instances = 0; p.instances <= 4; p.instances += 2) {
+		CHECK(device_pair(d, &a, &b, &p, &t, &err) == 0);
+		CHECK_INT(t.outcome, OUTCOME_OK);
+		CHECK_NEAR(t.ratio, 0.095, 0.05);
+		CHECK_NEAR(t.delta, 20e-6, 10e-6);
+		CHECK(t.ratio_se > 0 && t.ratio_se < 0.1 && t.delta_se > 0);
+		CHECK(t.inside > 0 && t.inside < t.wall);
+		CHECK_INT(t.raw.len, t.pairs * 8);
+		CHECK_INT(t.instances, p.instances ? p.instances : 1);
+		CHECK(!t.identical && t.kind == COST_MEASURED);
+		timing_release(&t);
+	}
+	CHECK(device_compare(d, &a, &a, &c, &err) == 0);
+	CHECK(c.outcome == OUTCOME_OK && c.max_abs == 0 && c.max_rel == 0 && !c.nan_differs &&
+		c.elements == 4);
+	CHECK(device_compare(d, &a, &b, &c, &err) == 0);
+	CHECK_NEAR(c.max_abs, 2, 1e-6);
+	CHECK_NEAR(c.max_rel, 2 / 6.5, 1e-6);
+	CHECK(device_compare(d, &a, &n, &c, &err) == 0);
+	CHECK(c.nan_differs);
+	CHECK(device_compare(d, &n, &n, &c, &err) == 0);
+	CHECK(!c.nan_differs && c.max_abs == 0);
+	device_close(d);
+}
+
+static void slow_ones_are_given_up(void)
+{
+	struct device *d = fixture_open(20);
+	struct compiled a, b;
+	struct timing t;
+	struct err err = {{0}};
+	struct precision p = {.max_seconds = 5, .target = 1e-6};
+	if (!d)
+		return;
+	fixture_compile(d, "us=100", &a);
+	fixture_compile(d, "us=1000", &b);
+	CHECK(device_pair(d, &a, &b, &p, &t, &err) == 0);
+	CHECK(t.gave_up && t.wall < 1);
+	CHECK_NEAR(t.ratio, log(10), 0.7);
+	device_close(d);
+}
+
+static void handles(void)
+{
+	struct device *d = fixture_open(2);
+	struct compiled a, b, never = {0};
+	struct timing t;
+	struct err err = {{0}};
+	if (!d)
+		return;
+	CHECK_INT(device_generation(d), 1);
+	fixture_compile(d, "us=20", &a);
+	CHECK(a.handle != 0 && a.generation == 1 && a.seconds > 0);
+	fixture_compile(d, "compile=abort", &b);
+	CHECK_INT(device_generation(d), 2);
+	/* What the old worker held is gone, and says so. */
+	CHECK(device_run(d, &a, NULL, &t, &err) == 0);
+	CHECK_INT(t.outcome, OUTCOME_CRASHED);
+	CHECK(strstr(t.detail, "generation 1, now 2") != NULL);
+	CHECK(device_run(d, &never, NULL, &t, &err) == 0);
+	CHECK_INT(t.outcome, OUTCOME_CRASHED);
+	/* Dropping is idempotent and takes anything. */
+	CHECK(device_drop(d, &a, &err) == 0 && device_drop(d, &a, &err) == 0 &&
+		device_drop(d, &never, &err) == 0);
+	fixture_compile(d, "us=20", &a);
+	struct compiled copy = a;
+	CHECK(device_drop(d, &a, &err) == 0);
+	CHECK(device_run(d, &copy, NULL, &t, &err) == 0);
+	CHECK_INT(t.outcome, OUTCOME_REFUSED);
+	/* Residents are bounded, with a sentence, and dropping makes room. */
+	uint32_t first = 0, n = 0;
+	while (n < 5000 && fixture_compile(d, "us=20", &b) == OUTCOME_OK) {
+		first = first ? first : b.handle;
+		n++;
+	}
+	CHECK_INT(n, 1024);
+	CHECK_INT(b.outcome, OUTCOME_OOM);
+	CHECK(strstr(b.detail, "drop") != NULL);
+	b = (struct compiled){.handle = first, .generation = 2};
+	device_drop(d, &b, &err);
+	CHECK_INT(fixture_compile(d, "us=20", &b), OUTCOME_OK);
+	device_close(d);
+}
+
+static void extraction(void)
+{
+	struct device *d = fixture_open(DEADLINE);
+	struct extracted e;
+	struct buf program = {0};
+	struct err err = {{0}};
+	static const struct {
+		const char *script;
+		enum outcome want;
+	} cases[] = {{"us=1", OUTCOME_OK}, {"compile=refuse", OUTCOME_REFUSED},
+		{"compile=abort", OUTCOME_CRASHED}, {"compile=hang", OUTCOME_TIMEOUT}};
+	for (size_t i = 0; d && i < sizeof cases / sizeof *cases; i++) {
+		fixture_program(cases[i].script, &program);
+		CHECK(device_extract(d, "hlo", program.data, program.len, &e, &err) == 0);
+		CHECK_INT(e.outcome, cases[i].want);
+		CHECK((e.before.len == program.len && e.after.len == program.len &&
+			      !memcmp(e.before.data, program.data, program.len)) ==
+			(cases[i].want == OUTCOME_OK));
+		CHECK_INT(e.initial.len, 0);
+		/* One file, the lock. */
+		CHECK_INT(fixture_leftovers(), 1);
+		extracted_release(&e);
+	}
+	fixture_program("us=1", &program);
+	CHECK(d && device_extract(d, "mlir", program.data, program.len, &e, &err) == 0 &&
+		e.initial.len == program.len);
+	extracted_release(&e);
+	device_close(d);
+	buf_release(&program);
+	CHECK_INT(fixture_leftovers(), 0);
+}
+
+static void leaks_end_in_oom(void)
+{
+#ifdef __SANITIZE_ADDRESS__
+	SKIP("memory cannot be limited under the sanitizer");
+#endif
+	setenv("VANTAGE_WORKER_MEMORY", "300", 1);
+	struct device *d = fixture_open(20);
+	struct compiled c;
+	enum outcome o = OUTCOME_OK;
+	int n = 0;
+	while (d && n < 20 && (o = fixture_compile(d, "leak=50", &c)) == OUTCOME_OK)
+		n++;
+	CHECK_INT(o, OUTCOME_OOM);
+	CHECK(n >= 2 && n < 7);
+	if (d)
+		still_works(d, "a leak");
+	device_close(d);
+	unsetenv("VANTAGE_WORKER_MEMORY");
+}
+
+static void cores_are_locked(void)
+{
+	struct device *d = fixture_open(5), *other;
+	struct err err = {{0}};
+	struct device_options o = {.backend = fixture_plugin};
+	if (!d)
+		return;
+	o.core = device_info(d)->core + 1;
+	CHECK((other = device_open(&o, &err)) == NULL);
+	CHECK(strstr(err.text, "is in use") && strstr(err.text, "--wait"));
+	o.core = 4000;
+	CHECK(device_open(&o, &err) == NULL && strstr(err.text, "core 3999"));
+	if (sysconf(_SC_NPROCESSORS_ONLN) > 1) {
+		o.core = 0;
+		CHECK((other = device_open(&o, &err)) != NULL);
+		if (other) {
+			CHECK(device_info(other)->core != device_info(d)->core);
+			still_works(other, "opening a second");
+			still_works(d, "opening a second");
+		}
+		device_close(other);
+	}
+	o.core = device_info(d)->core + 1;
+	device_close(d);
+	CHECK((other = device_open(&o, &err)) != NULL);
+	device_close(other);
+	CHECK_INT(fixture_leftovers(), 0);
+}
+
+static void bad_plugins(void)
+{
+	static const struct {
+		const char *plugin, *fake, *says;
+	} cases[] = {
+		{"fortran", NULL, "known are sim"},
+		{"cpuu", NULL, "did you mean cpu"},
+		{"/nowhere/at/all.so", NULL, "there is no plugin at /nowhere/at/all.so"},
+		{NULL, "fake:minor=10", "has PJRT API 0.10"},
+		{NULL, "fake:major=1", "has PJRT API 1."},
+		{NULL, "fake:client=refuse", "does not start"},
+		{NULL, "fake:client=abort", "died of signal 6"},
+		{NULL, "fake:client=hang", "no answer within 0.2 s"},
+		{"/bin/true", NULL, "to be told"},
+		{"garbage.so", NULL, "damaged or for another machine"},
+	};
+	char garbage[100];
+	snprintf(garbage, sizeof garbage, "%s/garbage.so", fixture_folder);
+	io_write_file(garbage, "\177ELF\1\1\1 not for this machine", 30, NULL);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct err err = {{0}};
+		const char *plugin = cases[i].plugin ? cases[i].plugin : fixture_plugin;
+		const char *says = cases[i].says;
+		if (strcmp(plugin, "garbage.so") == 0)
+			plugin = garbage;
+		if (strcmp(plugin, "/bin/true") ==
+			0) /* loads nowhere: its sentence is the loader's */
+			says = "make deps";
+		struct device_options o = {.backend = plugin, .deadline = DEADLINE, .wait = true};
+		if (cases[i].fake)
+			setenv("FAKE_PLUGIN", cases[i].fake, 1);
+		struct device *d = device_open(&o, &err);
+		unsetenv("FAKE_PLUGIN");
+		if (d || !strstr(err.text, says)) {
+			printf("FAIL: %s: %s %s: \"%s\"\n", test_name, plugin,
+				cases[i].fake ? cases[i].fake : "", err.text);
+			test_failed++;
+		}
+		device_close(d);
+	}
+	remove(garbage);
+	CHECK(fixture_no_children());
+	CHECK_INT(fixture_leftovers(), 0);
+}
+
+static void missing_plugins_and_workers(void)
+{
+	struct err err = {{0}};
+	struct device_options cuda = {.backend = "cuda", .wait = true},
+			      fake = {.backend = fixture_plugin, .wait = true};
+	setenv("VANTAGE_PLUGIN_DIR", "/nowhere", 1);
+	CHECK(device_open(&cuda, &err) == NULL);
+	CHECK(strstr(err.text, "/nowhere") && strstr(err.text, "make deps"));
+	unsetenv("VANTAGE_PLUGIN_DIR");
+	setenv("VANTAGE_WORKER", "/nowhere/worker", 1);
+	CHECK(device_open(&fake, &err) == NULL &&
+		strstr(err.text, "VANTAGE_WORKER names /nowhere/worker"));
+	unsetenv("VANTAGE_WORKER");
+}
+
+/* A worker that sets up well and then breaks the protocol in the way its name says. */
+static int bad_worker(const char *how)
+{
+	struct frame f = {0};
+	struct buf out = {0};
+	uint8_t h[WIRE_HEADER];
+	if (strcmp(how, "silent") == 0)
+		pause();
+	if (wire_receive(WIRE_FD, &f, NULL) != 1)
+		return 1;
+	buf_u8(&out, 1);
+	buf_str(&out, "bad");
+	buf_str(&out, "1");
+	wire_send(WIRE_FD, WIRE_SETUP, f.id, &out, NULL);
+	if (wire_receive(WIRE_FD, &f, NULL) != 1)
+		return 1;
+	buf_reset(&out);
+	buf_u8(&out, 0);
+	if (strcmp(how, "close") == 0)
+		return 0;
+	if (strcmp(how, "linger") == 0) { /* closes the socket, but stays */
+		close(WIRE_FD);
+		pause();
+	}
+	if (strcmp(how, "half header") == 0) {
+		wire_header(h, WIRE_COMPILE, f.id, 50);
+		(void)!write(WIRE_FD, h, 5);
+		return 0;
+	}
+	if (strcmp(how, "half") == 0) {
+		wire_header(h, WIRE_COMPILE, f.id, 50);
+		(void)!write(WIRE_FD, h, sizeof h);
+		(void)!write(WIRE_FD, h, 7);
+		return 0;
+	}
+	if (strcmp(how, "wild") == 0) {
+		memset(h, 0xff, sizeof h);
+		(void)!write(WIRE_FD, h, sizeof h);
+		pause();
+	}
+	if (strcmp(how, "huge") == 0) { /* the largest that is allowed, never sent */
+		wire_header(h, WIRE_COMPILE, f.id, WIRE_LIMIT);
+		(void)!write(WIRE_FD, h, sizeof h);
+		pause();
+	}
+	if (strcmp(how, "other id") == 0)
+		wire_send(WIRE_FD, WIRE_COMPILE, f.id + 1, &out, NULL);
+	if (strcmp(how, "other type") == 0)
+		wire_send(WIRE_FD, WIRE_DROP, f.id, &out, NULL);
+	if (strcmp(how, "short body") == 0)
+		wire_send(WIRE_FD, WIRE_COMPILE, f.id, &out, NULL);
+	if (strcmp(how, "no body") == 0)
+		wire_send(WIRE_FD, WIRE_COMPILE, f.id, NULL, NULL);
+	if (strcmp(how, "long body") == 0) {
+		for (int i = 0; i < 500; i++)
+			buf_u8(&out, 0);
+		wire_send(WIRE_FD, WIRE_COMPILE, f.id, &out, NULL);
+	}
+	pause();
+	return 0;
+}
+
+static void workers_that_break_the_protocol(void)
+{
+	static const struct {
+		const char *how;
+		enum outcome want;
+	} cases[] = {
+		{"close", OUTCOME_CRASHED},
+		{"linger", OUTCOME_CRASHED},
+		{"half header", OUTCOME_CRASHED},
+		{"half", OUTCOME_CRASHED},
+		{"wild", OUTCOME_CRASHED},
+		{"huge", OUTCOME_TIMEOUT},
+		{"other id", OUTCOME_CRASHED},
+		{"other type", OUTCOME_CRASHED},
+		{"short body", OUTCOME_CRASHED},
+		{"no body", OUTCOME_CRASHED},
+		{"long body", OUTCOME_CRASHED},
+		{"nothing", OUTCOME_TIMEOUT},
+	};
+	char self[512];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+	self[n > 0 ? n : 0] = 0;
+	setenv("VANTAGE_WORKER", self, 1);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		setenv("BAD_WORKER", cases[i].how, 1);
+		struct device *d = fixture_open(DEADLINE);
+		struct compiled c;
+		double start = now_seconds();
+		enum outcome o = d ? fixture_compile(d, "us=1", &c) : OUTCOME_COUNT;
+		if (o != cases[i].want || now_seconds() - start > DEADLINE + 1) {
+			printf("FAIL: %s: %s gave %d after %.2f s\n", test_name, cases[i].how,
+				(int)o, now_seconds() - start);
+			test_failed++;
+		}
+		/* A good worker takes over. */
+		unsetenv("BAD_WORKER");
+		device_close(d);
+	}
+	setenv("BAD_WORKER", "silent", 1);
+	struct err err = {{0}};
+	struct device_options opt = {.backend = fixture_plugin, .deadline = DEADLINE, .wait = true};
+	CHECK(device_open(&opt, &err) == NULL && strstr(err.text, "no answer"));
+	unsetenv("BAD_WORKER");
+	unsetenv("VANTAGE_WORKER");
+	CHECK(fixture_no_children());
+	CHECK_INT(fixture_leftovers(), 0);
+}
+
+static void callers_that_ignore_children(void)
+{
+	signal(SIGCHLD, SIG_IGN);
+	struct device *d = fixture_open(DEADLINE);
+	struct compiled c;
+	if (d) {
+		CHECK_INT(fixture_compile(d, "compile=abort", &c), OUTCOME_CRASHED);
+		CHECK_INT(fixture_compile(d, "compile=hang", &c), OUTCOME_TIMEOUT);
+		still_works(d, "SIGCHLD ignored");
+	}
+	device_close(d);
+	signal(SIGCHLD, SIG_DFL);
+}
+
+int main(void)
+{
+	if (getenv("BAD_WORKER"))
+		return bad_worker(getenv("BAD_WORKER"));
+	bool fake = fixture_begin();
+	if (fake) {
+		RUN(every_outcome);
+		RUN(pairs);
+		RUN(slow_ones_are_given_up);
+		RUN(handles);
+		RUN(extraction);
+		RUN(leaks_end_in_oom);
+		RUN(cores_are_locked);
+		RUN(bad_plugins);
+		RUN(missing_plugins_and_workers);
+		RUN(workers_that_break_the_protocol);
+		RUN(callers_that_ignore_children);
+	} else {
+		printf("skip: host: no fake plugin: it is built once the plugin's header is there "
+		       "(make deps)\n");
+	}
+	fixture_end();
+	return test_done();
+}

@@ -1,0 +1,335 @@
+/*
+ * The measuring policy against a machine whose every disturbance is a formula.
+ */
+#include <stdlib.h>
+#include "base/mem.h"
+#include "device/measure.h"
+#include "tests/test.h"
+
+struct machine {
+	double seconds[2]; /* of one run */
+	double noise;	   /* relative, normal, per run */
+	double load;	   /* relative, per instance and side */
+	double drift;	   /* relative growth of all times per second passed */
+	double spike;	   /* chance that a run takes ten times as long, unnoticed */
+	double preempt;	   /* chance that a run takes twice as long and the kernel counts it */
+	double factor[2][64];
+	double passed;
+	long switches, runs[2], first[2];
+	int fail_after, last_side;
+	struct rng rng;
+};
+
+static int run(void *ctx, int side, uint32_t instance, uint32_t times, double *seconds)
+{
+	struct machine *m = ctx;
+	*seconds = 0;
+	if (m->fail_after && m->runs[0] + m->runs[1] >= m->fail_after)
+		return -1;
+	for (uint32_t i = 0; i < times; i++) {
+		double t = m->seconds[side] * m->factor[side][instance];
+		t *= 1 + m->noise * rng_normal(&m->rng) + m->drift * m->passed;
+		if (rng_unit(&m->rng) < m->spike)
+			t *= 10;
+		if (rng_unit(&m->rng) < m->preempt) {
+			t *= 2;
+			m->switches++;
+		}
+		*seconds += t;
+	}
+	m->passed += *seconds;
+	m->runs[side]++;
+	return 0;
+}
+
+static long switches(void *ctx)
+{
+	return ((struct machine *)ctx)->switches;
+}
+
+static struct machine machine_of(double a, double b, uint64_t seed)
+{
+	struct machine m = {.seconds = {a, b}, .noise = 0.01};
+	rng_seed(&m.rng, seed);
+	for (int side = 0; side < 2; side++)
+		for (int i = 0; i < 64; i++)
+			m.factor[side][i] = 1;
+	return m;
+}
+
+static void load_anew(struct machine *m)
+{
+	for (int side = 0; side < 2; side++)
+		for (int i = 0; i < 64; i++)
+			m->factor[side][i] = 1 + m->load * rng_normal(&m->rng);
+}
+
+static int go(struct machine *m, int sides, const struct precision *p, struct measured *out)
+{
+	struct measure_subject s = {m, sides, run, switches};
+	struct rng r;
+	rng_seed(&r, rng_u64(&m->rng));
+	return measure(&s, p, &r, out);
+}
+
+static void finds_the_ratio(void)
+{
+	static const struct {
+		double a, b;
+	} cases[] = {
+		{1e-3, 1.02e-3}, {1e-3, 0.9e-3}, {5e-6, 5.1e-6}, {50e-3, 55e-3}, {20e-9, 21e-9}};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct machine m = machine_of(cases[i].a, cases[i].b, i);
+		struct precision p = {.max_seconds = 5};
+		struct measured out;
+		CHECK(go(&m, 2, &p, &out) == 0);
+		double want = log(cases[i].b / cases[i].a);
+		CHECK_NEAR(out.ratio.value, want, 4 * out.ratio.se);
+		CHECK(out.ratio.se <= 0.0035);
+		CHECK_NEAR(out.delta.value, cases[i].b - cases[i].a, 4 * out.delta.se);
+		CHECK_NEAR(out.a.value / cases[i].a, 1, 0.01);
+		CHECK_INT(out.dropped, 0);
+		measured_release(&out);
+	}
+}
+
+static void stops_when_precise_enough(void)
+{
+	struct machine m = machine_of(1e-3, 1e-3, 1);
+	struct precision rough = {.target = 0.005, .max_seconds = 10},
+			 fine = {.target = 0.0005, .max_seconds = 10};
+	struct measured a, b;
+	CHECK(go(&m, 2, &rough, &a) == 0 && go(&m, 2, &fine, &b) == 0);
+	/* 1% a run: about 1.5% / sqrt(pairs). */
+	CHECK(a.pairs >= 10 && a.pairs < 40);
+	CHECK(b.pairs > 400 && b.pairs < 2000);
+	CHECK(b.running < 4);
+	measured_release(&a);
+	measured_release(&b);
+}
+
+static void respects_the_time(void)
+{
+	struct machine m = machine_of(10e-3, 10e-3, 1);
+	struct precision p = {.target = 1e-9, .max_seconds = 0.3};
+	struct measured out;
+	CHECK(go(&m, 2, &p, &out) == 0);
+	CHECK(out.running >= 0.3 && out.running < 0.36);
+	measured_release(&out);
+	/* A run longer than all the time there is still gives a few pairs. */
+	m = machine_of(2, 2, 1);
+	CHECK(go(&m, 2, &p, &out) == 0);
+	CHECK_INT(out.pairs, 4);
+	measured_release(&out);
+}
+
+static void batches_short_runs(void)
+{
+	struct machine m = machine_of(5e-6, 5e-6, 1);
+	struct precision p = {.raw = true};
+	struct measured out;
+	CHECK(go(&m, 2, &p, &out) == 0);
+	CHECK(out.batch >= 19 && out.batch <= 22);
+	CHECK_NEAR(out.a.value, 5e-6, 1e-7);
+	CHECK_INT(out.raw.len, out.pairs * 8);
+	measured_release(&out);
+	m = machine_of(1e-3, 1e-3, 1);
+	CHECK(go(&m, 2, &p, &out) == 0);
+	CHECK_INT(out.batch, 1);
+	measured_release(&out);
+}
+
+static void drift_cancels(void)
+{
+	double sum = 0;
+	for (uint64_t i = 0; i < 50; i++) {
+		struct machine m = machine_of(1e-3, 1e-3, i);
+		struct precision p = {.target = 0.0001, .max_seconds = 0.1};
+		struct measured out;
+		m.drift = 20; /* three times as slow at the end */
+		m.noise = 0.001;
+		CHECK(go(&m, 2, &p, &out) == 0);
+		sum += out.ratio.value / 50;
+		CHECK(fabs(out.ratio.value) < 4 * out.ratio.se + 1e-4);
+		measured_release(&out);
+	}
+	CHECK_NEAR(sum, 0, 0.0005);
+}
+
+static void outliers_do_not_count(void)
+{
+	struct machine m = machine_of(1e-3, 1.01e-3, 3);
+	struct precision p = {.max_seconds = 2};
+	struct measured out;
+	m.spike = 0.05;
+	CHECK(go(&m, 2, &p, &out) == 0);
+	CHECK_NEAR(out.ratio.value, log(1.01), 0.01);
+	measured_release(&out);
+}
+
+static void preempted_pairs_are_dropped(void)
+{
+	struct machine m = machine_of(1e-3, 1e-3, 4);
+	struct precision p = {.target = 1e-9, .max_seconds = 0.5, .raw = true};
+	struct measured out;
+	m.preempt = 0.2;
+	m.noise = 0.001;
+	CHECK(go(&m, 2, &p, &out) == 0);
+	CHECK(out.dropped > 30 && out.pairs > 60);
+	CHECK_NEAR(out.a.value, 1e-3, 1e-5);
+	CHECK_INT(out.raw.len, out.pairs * 8);
+	measured_release(&out);
+	/* Where every pair is preempted, all of them are better than none. */
+	m = machine_of(1e-3, 1e-3, 4);
+	m.preempt = 1;
+	CHECK(go(&m, 2, &p, &out) == 0);
+	CHECK_INT(out.dropped, 0);
+	CHECK(out.pairs > 100);
+	measured_release(&out);
+}
+
+static void gives_up_on_the_slow(void)
+{
+	struct machine m = machine_of(1e-3, 2e-3, 5);
+	struct precision p = {.max_seconds = 10, .target = 1e-6},
+			 never = {.max_seconds = 0.2, .target = 1e-6, .give_up = -1};
+	struct measured out;
+	CHECK(go(&m, 2, &p, &out) == 0);
+	CHECK(out.gave_up);
+	CHECK_INT(out.pairs, 4);
+	CHECK_NEAR(out.ratio.value, log(2), 0.1);
+	measured_release(&out);
+	CHECK(go(&m, 2, &never, &out) == 0);
+	CHECK(!out.gave_up && out.pairs > 40);
+	measured_release(&out);
+	m = machine_of(1e-3, 1.3e-3, 5);
+	CHECK(go(&m, 2, &p, &out) == 0);
+	CHECK(!out.gave_up);
+	measured_release(&out);
+}
+
+static void first_side_is_random(void)
+{
+	/* The first run of every pair is slower: with random order and ABBA it does not matter who
+	 * is a. */
+	struct machine m = machine_of(1e-3, 1e-3, 6);
+	struct precision p = {0};
+	struct measured out;
+	CHECK(go(&m, 2, &p, &out) == 0);
+	CHECK(labs(m.runs[0] - m.runs[1]) <= 1);
+	measured_release(&out);
+}
+
+static void runs_one_alone(void)
+{
+	struct machine m = machine_of(1e-3, 0, 7);
+	struct precision p = {.target = 0.001, .max_seconds = 5};
+	struct measured out;
+	CHECK(go(&m, 1, &p, &out) == 0);
+	CHECK_INT(m.runs[1], 0);
+	CHECK_NEAR(out.a.value, 1e-3, 4e-6);
+	CHECK(out.a.se <= 1.01e-6);
+	measured_release(&out);
+}
+
+static void reports_failing_runs(void)
+{
+	for (int after = 1; after < 30; after++) {
+		struct machine m = machine_of(1e-3, 1e-3, 8);
+		struct precision p = {.instances = 2, .target = 1e-9};
+		struct measured out;
+		m.fail_after = after;
+		CHECK(go(&m, 2, &p, &out) < 0);
+		measured_release(&out);
+	}
+}
+
+/* How often does the interval cover 0 when both sides are the same program? */
+static double coverage(uint32_t instances, double load, bool with_prior)
+{
+	const int rounds = 400;
+	int covered = 0;
+	struct prior prior;
+	prior_init(&prior);
+	for (int i = 0; i < rounds; i++) {
+		struct machine m = machine_of(1e-3, 1e-3, 1000 + (uint64_t)i);
+		struct precision p = {.instances = instances, .target = 0.002, .max_seconds = 0.3};
+		struct measured out;
+		m.load = load;
+		load_anew(&m);
+		CHECK(go(&m, 2, &p, &out) == 0);
+		double extra = with_prior ? prior_variance(&prior, 1e-3) : 0;
+		covered +=
+			fabs(out.ratio.value) <= 1.96 * sqrt(out.ratio.se * out.ratio.se + extra);
+		prior_add(&prior, 1e-3,
+			out.ratio.value * out.ratio.value - out.ratio.se * out.ratio.se, 1);
+		measured_release(&out);
+	}
+	return (double)covered / rounds;
+}
+
+static void intervals_cover(void)
+{
+	CHECK_NEAR(coverage(1, 0, false), 0.95, 0.04);
+	CHECK_NEAR(coverage(8, 0.01, false), 0.95, 0.035);
+	CHECK_NEAR(coverage(3, 0.03, false), 0.95, 0.035);
+	/* One pair of instances alone is too sure of itself; the prior mends that, whatever the
+	 * machine is like. */
+	CHECK(coverage(1, 0.01, false) < 0.5);
+	CHECK_NEAR(coverage(1, 0.01, true), 0.95, 0.035);
+	CHECK_NEAR(coverage(1, 0.03, true), 0.95, 0.035);
+	CHECK(coverage(1, 0.001, true) > 0.95);
+}
+
+static void several_instances_tell_one_percent(void)
+{
+	int told = 0;
+	for (uint64_t i = 0; i < 100; i++) {
+		struct machine m = machine_of(1e-3, 1.01e-3, i);
+		struct precision p = {.instances = 8, .max_seconds = 1};
+		struct measured out;
+		m.load = 0.004;
+		load_anew(&m);
+		CHECK(go(&m, 2, &p, &out) == 0);
+		told += out.ratio.value > 1.96 * out.ratio.se;
+		measured_release(&out);
+	}
+	CHECK(told >= 95);
+}
+
+static void prior_learns(void)
+{
+	struct prior p;
+	prior_init(&p);
+	CHECK(prior_variance(&p, 5e-6) > 2 * prior_variance(&p, 1e-3));
+	CHECK_NEAR(prior_weight(&p, 1e-3), 0, 0);
+	for (int i = 0; i < 200; i++)
+		prior_add(&p, 1e-3, 0.02 * 0.02, 1);
+	CHECK_NEAR(sqrt(prior_variance(&p, 1e-3)), 0.02, 0.001);
+	/* Neighbours hear of it, far durations hardly. */
+	CHECK(sqrt(prior_variance(&p, 2e-3)) > 0.015);
+	CHECK(prior_weight(&p, 1) < 1);
+	/* Observed variance can come out negative; the prior never does. */
+	for (int i = 0; i < 1000; i++)
+		prior_add(&p, 1e-3, -0.01, 1);
+	CHECK(prior_variance(&p, 1e-3) > 0);
+}
+
+int main(void)
+{
+	RUN(finds_the_ratio);
+	RUN(stops_when_precise_enough);
+	RUN(respects_the_time);
+	RUN(batches_short_runs);
+	RUN(drift_cancels);
+	RUN(outliers_do_not_count);
+	RUN(preempted_pairs_are_dropped);
+	RUN(gives_up_on_the_slow);
+	RUN(first_side_is_random);
+	RUN(runs_one_alone);
+	RUN(reports_failing_runs);
+	RUN(intervals_cover);
+	RUN(several_instances_tell_one_percent);
+	RUN(prior_learns);
+	return test_done();
+}

@@ -1,0 +1,105 @@
+/*
+ * device_fixture.h - a device on the fake plugin, in a folder of its own: temporary files and lock
+ * files go there, so a test can tell what is left behind.
+ */
+#ifndef TESTS_DEVICE_FIXTURE_H
+#define TESTS_DEVICE_FIXTURE_H
+
+#include <dirent.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "base/io.h"
+#include "base/mem.h"
+#include "base/progress.h"
+#include "device/device.h"
+#include "schemas/hlo.pb-c.h"
+#include "tests/test.h"
+
+static char fixture_folder[64], fixture_plugin[512];
+
+/* False when there is no fake plugin because its header is missing. */
+static inline bool fixture_begin(void)
+{
+	const char *b = getenv("B");
+	snprintf(fixture_plugin, sizeof fixture_plugin, "%s/tests/fake_plugin.so",
+		b ? b : "build/release");
+	snprintf(fixture_folder, sizeof fixture_folder, "/tmp/vantage-test-XXXXXX");
+	if (!mkdtemp(fixture_folder))
+		return false;
+	setenv("TMPDIR", fixture_folder, 1);
+	setenv("XDG_RUNTIME_DIR", fixture_folder, 1);
+	return io_exists(fixture_plugin);
+}
+
+static inline int fixture_leftovers(void)
+{
+	DIR *d = opendir(fixture_folder);
+	int n = 0;
+	for (struct dirent *e; d && (e = readdir(d));)
+		n += e->d_name[0] != '.';
+	if (d)
+		closedir(d);
+	return n;
+}
+
+static inline void fixture_end(void)
+{
+	rmdir(fixture_folder);
+}
+
+/* True when no child process is left, neither running nor dead. */
+static inline bool fixture_no_children(void)
+{
+	return waitpid(-1, NULL, WNOHANG) < 0;
+}
+
+/* A module that the fake plugin reads a script from, with one parameter f32[4]. */
+static inline void fixture_program(const char *script, struct buf *out)
+{
+	Hlo__HloModuleProto m = HLO__HLO_MODULE_PROTO__INIT;
+	Hlo__ProgramShapeProto shape = HLO__PROGRAM_SHAPE_PROTO__INIT;
+	Hlo__ShapeProto array = HLO__SHAPE_PROTO__INIT, *parameters[1] = {&array};
+	int64_t dims[1] = {4};
+	char name[256];
+	snprintf(name, sizeof name, "fake:%s", script);
+	array.element_type = 11;
+	array.n_dimensions = 1;
+	array.dimensions = dims;
+	shape.n_parameters = 1;
+	shape.parameters = parameters;
+	m.name = name;
+	m.host_program_shape = &shape;
+	buf_reset(out);
+	buf_reserve(out, hlo__hlo_module_proto__get_packed_size(&m));
+	out->len = hlo__hlo_module_proto__pack(&m, (uint8_t *)out->data);
+}
+
+static inline struct device *fixture_open(double deadline)
+{
+	struct err err = {{0}};
+	struct device_options o = {.backend = fixture_plugin,
+		.deadline = deadline,
+		.wait = true,
+		.seed = 1,
+		.core = 1 + sched_getcpu()};
+	struct device *d = device_open(&o, &err);
+	if (!d)
+		printf("FAIL: %s: %s\n", test_name, err.text);
+	return d;
+}
+
+static inline enum outcome fixture_compile(struct device *d, const char *script, struct compiled *c)
+{
+	struct buf program = {0};
+	struct err err = {{0}};
+	fixture_program(script, &program);
+	int rc = device_compile(d, COMPILE_DEFAULT, "hlo", program.data, program.len, 0, c, &err);
+	if (rc < 0)
+		printf("FAIL: %s: %s\n", test_name, err.text);
+	buf_release(&program);
+	return rc < 0 ? OUTCOME_COUNT : c->outcome;
+}
+
+#endif

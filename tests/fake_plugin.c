@@ -1,0 +1,478 @@
+/*
+ * fake_plugin.c - a PJRT plugin that does what the program's name says.
+ *
+ * Built as a shared library that exports GetPjrtApi, so the worker cannot tell it from a compiler.
+ *A program is any bytes with "fake:" in them, followed by name=value;name=value up to the first
+ *byte that is none of letters, digits and "=;.-":
+ *
+ *	compile=refuse oom abort segv exit hang    what compiling does
+ *	run=refuse oom abort hang nan              what running does
+ *	us=100      microseconds a run takes       noise=3    percent each run differs by
+ *	load=5      percent each load differs by   out=2      factor of the outputs
+ *	leak=64     MiB lost by each compile       print=9000 bytes printed on stderr by compiling
+ *	serial=no   it cannot serialise            after=1 makes a crash come after so many good
+ *runs
+ *
+ * It has one output, f32[4], and dumps the program around fusion if asked to like XLA. The
+ * environment variable FAKE_PLUGIN in the same notation changes what comes before any program:
+ * minor=10 (an old API), major=1, client=refuse abort hang.
+ */
+#include <math.h>
+#include <pjrt_c_api.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+struct PJRT_Error {
+	PJRT_Error_Code code;
+	char text[128];
+};
+struct PJRT_Client {
+	int unused;
+};
+struct PJRT_Device {
+	int unused;
+};
+struct PJRT_Event {
+	int unused;
+};
+struct PJRT_Buffer {
+	float v[4];
+	int64_t dims[1];
+};
+struct PJRT_Executable {
+	char *code;
+	size_t n;
+	int users;
+};
+struct PJRT_LoadedExecutable {
+	PJRT_Executable *exe;
+	double factor;
+	long runs;
+};
+struct PJRT_SerializedExecutable {
+	int unused;
+};
+
+static PJRT_Client the_client;
+static PJRT_Device the_device, *the_devices[1] = {&the_device};
+static PJRT_Event the_event;
+static uint64_t random_state = 88172645463325252u;
+
+static double seconds(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Roughly normal, standard deviation 1. */
+static double noise(void)
+{
+	double sum = 0;
+	for (int i = 0; i < 12; i++) {
+		random_state ^= random_state << 13;
+		random_state ^= random_state >> 7;
+		random_state ^= random_state << 17;
+		sum += (double)(random_state >> 11) * 0x1p-53;
+	}
+	return sum - 6;
+}
+
+/* The value of a name in the script, or NULL. */
+static const char *find(const char *script, size_t n, const char *name)
+{
+	static char value[64];
+	size_t len = strlen(name);
+	for (size_t i = 0; i + len < n; i++) {
+		if (memcmp(script + i, name, len) != 0 || script[i + len] != '=' ||
+			(i && script[i - 1] != ':' && script[i - 1] != ';'))
+			continue;
+		size_t k = 0;
+		for (size_t j = i + len + 1; j < n && k < sizeof value - 1; j++) {
+			char c = script[j];
+			if (!(c == '.' || c == '-' || (c >= '0' && c <= '9') ||
+				    (c >= 'a' && c <= 'z')))
+				break;
+			value[k++] = c;
+		}
+		value[k] = 0;
+		return value;
+	}
+	return NULL;
+}
+
+static double number(const PJRT_Executable *e, const char *name, double dflt)
+{
+	const char *v = find(e->code, e->n, name);
+	return v ? atof(v) : dflt;
+}
+
+static PJRT_Error *fail(PJRT_Error_Code code, const char *text)
+{
+	PJRT_Error *e = calloc(1, sizeof *e);
+	e->code = code;
+	snprintf(e->text, sizeof e->text, "%s", text);
+	return e;
+}
+
+/* Does what a verb says; NULL for what it does not know. */
+static PJRT_Error *act(const char *verb, const char *doing)
+{
+	if (!verb)
+		return NULL;
+	if (strcmp(verb, "refuse") == 0)
+		return fail(PJRT_Error_Code_INVALID_ARGUMENT, "the fake was told to refuse");
+	if (strcmp(verb, "oom") == 0)
+		return fail(
+			PJRT_Error_Code_RESOURCE_EXHAUSTED, "the fake was told to have no memory");
+	if (strcmp(verb, "abort") == 0) {
+		fprintf(stderr, "Check failed: the fake was told to abort in %s\n", doing);
+		abort();
+	}
+	if (strcmp(verb, "segv") == 0)
+		raise(11);
+	if (strcmp(verb, "exit") == 0)
+		_exit(7);
+	while (strcmp(verb, "hang") == 0)
+		pause();
+	return NULL;
+}
+
+static void error_destroy(PJRT_Error_Destroy_Args *a)
+{
+	free(a->error);
+}
+static void error_message(PJRT_Error_Message_Args *a)
+{
+	a->message = a->error->text;
+	a->message_size = strlen(a->message);
+}
+static PJRT_Error *error_code(PJRT_Error_GetCode_Args *a)
+{
+	a->code = a->error->code;
+	return NULL;
+}
+static PJRT_Error *initialise(PJRT_Plugin_Initialize_Args *a)
+{
+	(void)a;
+	return NULL;
+}
+static PJRT_Error *event_destroy(PJRT_Event_Destroy_Args *a)
+{
+	(void)a;
+	return NULL;
+}
+static PJRT_Error *event_await(PJRT_Event_Await_Args *a)
+{
+	(void)a;
+	return NULL;
+}
+static PJRT_Error *client_create(PJRT_Client_Create_Args *a)
+{
+	const char *env = getenv("FAKE_PLUGIN");
+	random_state ^= (uint64_t)getpid() * 0x9e3779b97f4a7c15u;
+	a->client = &the_client;
+	return env ? act(find(env, strlen(env), "client"), "starting") : NULL;
+}
+static PJRT_Error *client_destroy(PJRT_Client_Destroy_Args *a)
+{
+	(void)a;
+	return NULL;
+}
+static PJRT_Error *platform_name(PJRT_Client_PlatformName_Args *a)
+{
+	a->platform_name = "fake";
+	a->platform_name_size = 4;
+	return NULL;
+}
+static PJRT_Error *platform_version(PJRT_Client_PlatformVersion_Args *a)
+{
+	a->platform_version = "fake 1";
+	a->platform_version_size = 6;
+	return NULL;
+}
+static PJRT_Error *devices(PJRT_Client_AddressableDevices_Args *a)
+{
+	a->addressable_devices = the_devices;
+	a->num_addressable_devices = 1;
+	return NULL;
+}
+
+/* One dumped HloProto: field 1 is the program; empty for files nobody may take. */
+static void dump_one(const char *folder, int n, const char *name, const PJRT_Executable *e)
+{
+	char path[512];
+	snprintf(path, sizeof path, "%.*s/module_0000.fake.%s.hlo.pb", n, folder, name);
+	FILE *f = fopen(path, "w");
+	if (!f)
+		return;
+	if (!e) {
+		fclose(f);
+		return;
+	}
+	fputc(0x0a, f);
+	for (size_t left = e->n;; left >>= 7) {
+		fputc((int)(left & 127) | (left > 127 ? 128 : 0), f);
+		if (left <= 127)
+			break;
+	}
+	fwrite(e->code, 1, e->n, f);
+	fclose(f);
+}
+
+/* The options are a protobuf; the folder follows its name after two pairs of tag and length. */
+static void dump(const char *options, size_t n, const PJRT_Executable *e)
+{
+	const char *at = memmem(options, n, "xla_dump_to", 11);
+	if (!at)
+		return;
+	dump_one(at + 15, at[14], "before_optimizations", e);
+	dump_one(at + 15, at[14], "0000.passes.after_early.before_fusion", e);
+	dump_one(at + 15, at[14], "0001.passes.after_fusion.before_late", e);
+	dump_one(at + 15, at[14], "0002.passes.after_late.before_later", NULL);
+	dump_one(at + 15, at[14], "cpu_after_optimizations", NULL);
+}
+
+static PJRT_LoadedExecutable *load(PJRT_Executable *e)
+{
+	PJRT_LoadedExecutable *l = calloc(1, sizeof *l);
+	l->exe = e;
+	l->factor = 1 + noise() * number(e, "load", 0) / 100;
+	e->users++;
+	return l;
+}
+static void release(PJRT_Executable *e)
+{
+	if (--e->users)
+		return;
+	free(e->code);
+	free(e);
+}
+static PJRT_Executable *keep(const char *code, size_t n)
+{
+	PJRT_Executable *e = calloc(1, sizeof *e);
+	e->code = malloc(n + 1);
+	memcpy(e->code, code, n);
+	e->n = n;
+	e->users = 1;
+	return e;
+}
+
+static PJRT_Error *client_compile(PJRT_Client_Compile_Args *a)
+{
+	const char *script = memmem(a->program->code, a->program->code_size, "fake:", 5);
+	if (!script)
+		return fail(PJRT_Error_Code_INVALID_ARGUMENT,
+			"the fake only compiles programs with a script");
+	PJRT_Executable *e = keep(a->program->code, a->program->code_size);
+	dump(a->compile_options, a->compile_options_size, e);
+	for (double left = number(e, "print", 0); left > 0; left -= 64)
+		fprintf(stderr, "%063d\n", (int)left);
+	size_t leak = (size_t)number(e, "leak", 0) << 20;
+	char *lost = leak ? malloc(leak) : NULL;
+	if (leak && !lost) {
+		fprintf(stderr, "std::bad_alloc\n");
+		abort();
+	}
+	for (size_t i = 0; i < leak; i += 4096)
+		((volatile char *)lost)[i] = 1;
+	PJRT_Error *error = act(find(e->code, e->n, "compile"), "compile");
+	if (!error)
+		a->executable = load(e);
+	release(e);
+	return error;
+}
+static PJRT_Error *loaded_destroy(PJRT_LoadedExecutable_Destroy_Args *a)
+{
+	release(a->executable->exe);
+	free(a->executable);
+	return NULL;
+}
+static PJRT_Error *get_executable(PJRT_LoadedExecutable_GetExecutable_Args *a)
+{
+	a->executable = a->loaded_executable->exe;
+	a->executable->users++;
+	return NULL;
+}
+static PJRT_Error *executable_destroy(PJRT_Executable_Destroy_Args *a)
+{
+	release(a->executable);
+	return NULL;
+}
+static PJRT_Error *outputs(PJRT_Executable_NumOutputs_Args *a)
+{
+	a->num_outputs = 1;
+	return NULL;
+}
+static PJRT_Error *code_size(PJRT_Executable_SizeOfGeneratedCodeInBytes_Args *a)
+{
+	a->size_in_bytes = 4096;
+	return NULL;
+}
+static PJRT_Error *cost_analysis(PJRT_Executable_GetCostAnalysis_Args *a)
+{
+	static PJRT_NamedValue v[1];
+	v[0].name = "flops";
+	v[0].name_size = 5;
+	v[0].type = PJRT_NamedValue_kFloat;
+	v[0].float_value = 8;
+	a->properties = v;
+	a->num_properties = 1;
+	return NULL;
+}
+static PJRT_Error *memory_stats(PJRT_Executable_GetCompiledMemoryStats_Args *a)
+{
+	a->peak_memory_in_bytes = 12345;
+	return NULL;
+}
+
+/* The program itself, as field 1 of a module with its configuration. */
+static PJRT_Error *optimised(PJRT_Executable_OptimizedProgram_Args *a)
+{
+	size_t n = a->executable->n, head = 1;
+	for (size_t left = n; left > 127; left >>= 7)
+		head++;
+	a->program->format = "hlo_with_config";
+	a->program->format_size = strlen(a->program->format);
+	if (a->program->code) {
+		uint8_t *p = (uint8_t *)a->program->code;
+		*p++ = 0x0a;
+		for (size_t left = n;; left >>= 7) {
+			*p++ = (uint8_t)((left & 127) | (left > 127 ? 128 : 0));
+			if (left <= 127)
+				break;
+		}
+		memcpy(p, a->executable->code, n);
+	}
+	a->program->code_size = n + 1 + head;
+	return NULL;
+}
+static void serialised_delete(PJRT_SerializedExecutable *s)
+{
+	free(s);
+}
+static PJRT_Error *serialise(PJRT_Executable_Serialize_Args *a)
+{
+	const char *can = find(a->executable->code, a->executable->n, "serial");
+	if (can && strcmp(can, "no") == 0)
+		return fail(PJRT_Error_Code_UNIMPLEMENTED, "the fake was told not to serialise");
+	a->serialized_bytes = a->executable->code;
+	a->serialized_bytes_size = a->executable->n;
+	a->serialized_executable = malloc(sizeof(PJRT_SerializedExecutable));
+	a->serialized_executable_deleter = serialised_delete;
+	return NULL;
+}
+static PJRT_Error *deserialise(PJRT_Executable_DeserializeAndLoad_Args *a)
+{
+	PJRT_Executable *e = keep(a->serialized_executable, a->serialized_executable_size);
+	a->loaded_executable = load(e);
+	release(e);
+	return NULL;
+}
+static PJRT_Error *execute(PJRT_LoadedExecutable_Execute_Args *a)
+{
+	double start = seconds();
+	PJRT_LoadedExecutable *l = a->executable;
+	PJRT_Executable *e = l->exe;
+	const char *verb = find(e->code, e->n, "run");
+	char what[16] = "";
+	snprintf(what, sizeof what, "%s", verb ? verb : "");
+	if (l->runs++ >= (long)number(e, "after", 0)) {
+		PJRT_Error *error = act(what, "run");
+		if (error)
+			return error;
+	}
+	double until = start + 1e-6 * number(e, "us", 10) * l->factor *
+				       (1 + noise() * number(e, "noise", 0) / 100);
+	PJRT_Buffer *b = calloc(1, sizeof *b);
+	b->dims[0] = 4;
+	for (int i = 0; i < 4; i++)
+		b->v[i] = (float)((i + 1) * number(e, "out", 1));
+	if (strcmp(what, "nan") == 0)
+		b->v[2] = NAN;
+	a->output_lists[0][0] = b;
+	if (a->device_complete_events)
+		a->device_complete_events[0] = &the_event;
+	while (seconds() < until)
+		;
+	return NULL;
+}
+static PJRT_Error *from_host(PJRT_Client_BufferFromHostBuffer_Args *a)
+{
+	a->buffer = calloc(1, sizeof(PJRT_Buffer));
+	a->done_with_host_buffer = &the_event;
+	return NULL;
+}
+static PJRT_Error *buffer_destroy(PJRT_Buffer_Destroy_Args *a)
+{
+	free(a->buffer);
+	return NULL;
+}
+static PJRT_Error *element_type(PJRT_Buffer_ElementType_Args *a)
+{
+	a->type = PJRT_Buffer_Type_F32;
+	return NULL;
+}
+static PJRT_Error *dimensions(PJRT_Buffer_Dimensions_Args *a)
+{
+	a->dims = a->buffer->dims;
+	a->num_dims = 1;
+	return NULL;
+}
+static PJRT_Error *to_host(PJRT_Buffer_ToHostBuffer_Args *a)
+{
+	memcpy(a->dst, a->src->v, sizeof a->src->v);
+	a->event = &the_event;
+	return NULL;
+}
+static PJRT_Error *compile_only(PJRT_Compile_Args *a)
+{
+	(void)a;
+	return fail(PJRT_Error_Code_UNIMPLEMENTED, "the fake compiles for its own device only");
+}
+
+const PJRT_Api *GetPjrtApi(void);
+const PJRT_Api *GetPjrtApi(void)
+{
+	static PJRT_Api api;
+	const char *env = getenv("FAKE_PLUGIN"),
+		   *major = env ? find(env, strlen(env), "major") : NULL;
+	api.struct_size = PJRT_Api_STRUCT_SIZE;
+	api.pjrt_api_version.major_version = major ? atoi(major) : PJRT_API_MAJOR;
+	const char *minor = env ? find(env, strlen(env), "minor") : NULL;
+	api.pjrt_api_version.minor_version = minor ? atoi(minor) : PJRT_API_MINOR;
+	api.PJRT_Error_Destroy = error_destroy;
+	api.PJRT_Error_Message = error_message;
+	api.PJRT_Error_GetCode = error_code;
+	api.PJRT_Plugin_Initialize = initialise;
+	api.PJRT_Event_Destroy = event_destroy;
+	api.PJRT_Event_Await = event_await;
+	api.PJRT_Client_Create = client_create;
+	api.PJRT_Client_Destroy = client_destroy;
+	api.PJRT_Client_PlatformName = platform_name;
+	api.PJRT_Client_PlatformVersion = platform_version;
+	api.PJRT_Client_AddressableDevices = devices;
+	api.PJRT_Client_Compile = client_compile;
+	api.PJRT_LoadedExecutable_Destroy = loaded_destroy;
+	api.PJRT_LoadedExecutable_GetExecutable = get_executable;
+	api.PJRT_Executable_Destroy = executable_destroy;
+	api.PJRT_Executable_NumOutputs = outputs;
+	api.PJRT_Executable_SizeOfGeneratedCodeInBytes = code_size;
+	api.PJRT_Executable_GetCostAnalysis = cost_analysis;
+	api.PJRT_Executable_GetCompiledMemoryStats = memory_stats;
+	api.PJRT_Executable_OptimizedProgram = optimised;
+	api.PJRT_Executable_Serialize = serialise;
+	api.PJRT_Executable_DeserializeAndLoad = deserialise;
+	api.PJRT_LoadedExecutable_Execute = execute;
+	api.PJRT_Client_BufferFromHostBuffer = from_host;
+	api.PJRT_Buffer_Destroy = buffer_destroy;
+	api.PJRT_Buffer_ElementType = element_type;
+	api.PJRT_Buffer_Dimensions = dimensions;
+	api.PJRT_Buffer_ToHostBuffer = to_host;
+	api.PJRT_Compile = compile_only;
+	return &api;
+}
