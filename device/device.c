@@ -14,7 +14,7 @@ static const struct {
 	const char *name;
 	struct device *(*open)(const struct device_options *o, struct err *err);
 } kinds[] = {
-	{"", host_open}, /* {"sim", sim_open} joins here */
+	{"sim", sim_open},
 };
 
 struct device *device_open(const struct device_options *o, struct err *err)

@@ -6,6 +6,7 @@
 #include "device/cost.h"
 #include "device/ops.h"
 #include "device/price.h"
+#include "device/subject.h"
 #include "graph/toy.h"
 #include "tests/test.h"
 
@@ -457,6 +458,113 @@ static void table_of_prices(void)
 	prices_release(&t);
 }
 
+/* Under the model, region sums are whole differences to the last digits: programs with loops as well. */
+static const char *const programs[] = {"toy", "examples/graphs/tiny/chain.pb.zst",
+	"examples/graphs/tiny/reduction.pb.zst", "examples/graphs/tiny/loop.pb.zst",
+	"examples/graphs/tiny/branch.pb.zst", "examples/graphs/tiny/scatter.pb.zst",
+	"examples/graphs/train/encoder.pb.zst"};
+
+struct modelled {
+	struct device *d;
+	struct subject s;
+	struct space *space;
+	struct cost *c;
+};
+
+static bool open_modelled(struct modelled *m, const char *program)
+{
+	struct device_options o = {.backend = "sim"};
+	struct err err = {0};
+	*m = (struct modelled){.d = device_open(&o, NULL)};
+	if (strcmp(program, "toy") == 0)
+		m->space = space_open("fusion", "sim", &graph, NULL, 0, &err);
+	else if (subject_open(&m->s, program, "fusion", m->d, &err) == 0)
+		m->space = m->s.space;
+	if (m->space)
+		m->c = cost_new(m->space, m->d, NULL, &err);
+	else
+		printf("\t%s\n", err.text);
+	return m->c != NULL;
+}
+
+static void close_modelled(struct modelled *m)
+{
+	cost_free(m->c);
+	if (!m->s.space)
+		space_free(m->space);
+	subject_release(&m->s);
+	device_close(m->d);
+}
+
+static bool sums_agree(struct modelled *m, const uint8_t *a, const uint8_t *b, const char *name)
+{
+	struct delta d;
+	struct timing w;
+	if (!CHECK(cost_delta(m->c, a, b, &d, NULL) == 0 && cost_whole(m->c, a, b, NULL, &w, NULL) == 0) ||
+		!CHECK_INT(d.outcome, OUTCOME_OK) || !CHECK_INT(w.outcome, OUTCOME_OK) ||
+		!CHECK_NEAR(d.seconds, w.delta, 1e-9 * (w.seconds_a + w.seconds_b))) {
+		printf("\t%s: %s%s\n", name, d.detail, w.detail);
+		return false;
+	}
+	return true;
+}
+
+static void regions_sum_to_the_whole(void)
+{
+	for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+		static const double density[] = {0.001, 0.05, 0.5, 1};
+		struct modelled m;
+		struct rng r;
+		uint8_t *a, *b;
+		if (!CHECK(open_modelled(&m, programs[i])))
+			return;
+		rng_seed(&r, i);
+		a = mem_alloc(m.space->n_sites);
+		b = mem_alloc(m.space->n_sites);
+		for (int k = 0; k < (m.space->n_sites > 1000 ? 3 : 8); k++) {
+			space_default(m.space, a);
+			if (k >= 4)
+				space_random(m.space, 0.5, &r, a);
+			memcpy(b, a, m.space->n_sites);
+			for (uint32_t j = 0; j < m.space->n_sites; j++)
+				if (rng_unit(&r) < density[k % 4] || (k % 4 == 0 && j == (uint32_t)k * m.space->n_sites / 8))
+					b[j] = (uint8_t)rng_below(&r, m.space->site[j].choices);
+			if (!sums_agree(&m, a, b, programs[i]))
+				break;
+		}
+		mem_free(a);
+		mem_free(b);
+		close_modelled(&m);
+	}
+}
+
+/* All configurations of a tiny program: regions from the plain one find the same best as whole programs. */
+static void brute_force_agrees(void)
+{
+	struct modelled m;
+	uint8_t plain[16] = {0}, y[17] = {0};
+	double best_sum = 0, best_whole = 0;
+	uint32_t tried = 0;
+	if (!CHECK(open_modelled(&m, "examples/graphs/tiny/reduction.pb.zst")) || !CHECK(m.space->n_sites < 12))
+		return;
+	while (!y[m.space->n_sites] && tried++ < 5000) {
+		struct delta d;
+		struct timing w;
+		uint32_t i = 0;
+		CHECK(cost_delta(m.c, plain, y, &d, NULL) == 0 && cost_whole(m.c, plain, y, NULL, &w, NULL) == 0);
+		if (!CHECK_NEAR(d.seconds, w.delta, 1e-9 * w.seconds_a))
+			break;
+		best_sum = fmin(best_sum, d.seconds);
+		best_whole = fmin(best_whole, w.delta);
+		while (i < m.space->n_sites && y[i] + 1 == m.space->site[i].choices)
+			y[i++] = 0;
+		y[i]++;
+	}
+	CHECK(tried > 8 && best_whole < 0);
+	CHECK_NEAR(best_sum, best_whole, 1e-12);
+	close_modelled(&m);
+}
+
 int main(void)
 {
 	struct toy_spec spec = {100, 3, 7};
@@ -476,6 +584,8 @@ int main(void)
 	RUN(order_of_compiling_is_random);
 	RUN(numbers_have_a_yardstick);
 	RUN(table_of_prices);
+	RUN(regions_sum_to_the_whole);
+	RUN(brute_force_agrees);
 	space_free(space);
 	graph_release(&graph);
 	buf_release(&module);
