@@ -8,6 +8,7 @@
 #define STORE_CMD_H
 
 #include "base/opt.h"
+#include "base/progress.h"
 #include "store/emit.h"
 
 struct request {
@@ -32,6 +33,9 @@ int cmd_verify(struct request *r, struct err *err);
 int cmd_merge(struct request *r, struct err *err); /* the words are the shards */
 int cmd_export(struct request *r, struct err *err);
 int cmd_query(struct request *r, struct err *err);
+
+/* Talk about progress only to a person. */
+enum progress_mode cmd_talk(const struct request *r);
 
 /* The run whose uuid begins so, or whose number it is; the store must have exactly one. */
 int cmd_find_run(struct store *s, const char *word, int64_t *id, struct err *err); /* 1, 0 none, -1 */

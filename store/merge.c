@@ -18,7 +18,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/mem.h"
-#include "base/progress.h"
 #include "store/blob.h"
 #include "store/cmd.h"
 #include "store/code.h"
@@ -299,7 +298,7 @@ int cmd_merge(struct request *r, struct err *err)
 	/* Every reference copied was checked where it was written; verify checks them all again. */
 	if (sql_exec(m.s, "PRAGMA foreign_keys = OFF", err) < 0)
 		return -1;
-	progress_start(&m.progress, "steps merged", 0, r->quiet ? PROGRESS_QUIET : PROGRESS_AUTO);
+	progress_start(&m.progress, "steps merged", 0, cmd_talk(r));
 	for (int i = 0; i < r->n_words && rc == 0; i++) {
 		m.shard = r->word[i];
 		rc = merge_one(&m, err);

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include "store/cmd.h"
 
 #define STEPS_OF(run) \
@@ -14,6 +15,11 @@
 #define FAILED_OF(run) \
 	"(SELECT count(*) FROM sample WHERE id >= " run " << 32 AND id < (" run " + 1) << 32 AND outcome <> 0)"
 #define LAST_STINT(column, run) "(SELECT " column " FROM stint WHERE run = " run " ORDER BY n DESC LIMIT 1)"
+
+enum progress_mode cmd_talk(const struct request *r)
+{
+	return !r->quiet && isatty(STDERR_FILENO) ? PROGRESS_TTY : PROGRESS_QUIET;
+}
 
 int cmd_info(struct request *r, struct err *err)
 {

@@ -6,7 +6,6 @@
  * every chain replay to its hashes. And are there steps of runs nobody knows.
  */
 #include <string.h>
-#include "base/progress.h"
 #include "store/blob.h"
 #include "store/cmd.h"
 #include "store/code.h"
@@ -135,13 +134,13 @@ static void verify_all(struct verdict *v)
 	size_t n = 0;
 
 	/* A page that cannot be read at all ends one question, not the others. */
-	progress_start(&v->progress, "blobs checked", 0, v->r->quiet ? PROGRESS_QUIET : PROGRESS_AUTO);
+	progress_start(&v->progress, "blobs checked", 0, cmd_talk(v->r));
 	if (verify_file(v, &why) < 0)
 		problem(v, why.text);
 	if (verify_blobs(v, &why) < 0)
 		problem(v, why.text);
 	progress_end(&v->progress);
-	progress_start(&v->progress, "steps replayed", 0, v->r->quiet ? PROGRESS_QUIET : PROGRESS_AUTO);
+	progress_start(&v->progress, "steps replayed", 0, cmd_talk(v->r));
 	if (store_runs(v->r->s, &runs, &n, &why) < 0)
 		problem(v, why.text);
 	for (size_t i = 0; i < n; i++)

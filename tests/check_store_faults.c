@@ -6,7 +6,9 @@
 #include "tests/store_fixture.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -253,6 +255,44 @@ static void a_full_disk_loses_nothing_stored(void)
 	}
 }
 
+/* On a tmpfs of its own, in a namespace of its own. 0: as expected, 77: not allowed here. */
+static int fill_a_disk(void)
+{
+	struct err err = {0};
+	struct made m;
+	struct store *s;
+	struct run *run = NULL;
+	int64_t n;
+
+	if (unshare(CLONE_NEWNS | (geteuid() ? CLONE_NEWUSER : 0)) < 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+		mount("tmpfs", folder, "tmpfs", 0, "size=1500k") < 0)
+		return 77;
+	s = store_open(path, STORE_CREATE, NULL, &err);
+	if (s && made_facts(s, "g", 100, 2, &m, &err) == 0)
+		run = made_run(s, &m, 1, 100000, &err);
+	if (run || !strstr(err.text, "no space is left")) {
+		fprintf(stderr, "%s\n", err.text);
+		return 2;
+	}
+	store_close(s);
+	err.text[0] = 0;
+	n = replayed(&err);
+	if (n < 100)
+		fprintf(stderr, "%lld steps: %s\n", (long long)n, err.text);
+	return n < 100 ? 3 : 0;
+}
+
+static void a_full_tmpfs_loses_nothing_stored(void)
+{
+	int rc;
+
+	name_path();
+	rc = in_child(fill_a_disk);
+	if (rc == 77)
+		SKIP("a tmpfs cannot be mounted here");
+	CHECK_INT(rc, 0);
+}
+
 static void no_room_for_a_new_store_is_a_sentence(void)
 {
 	for (limit = 0; limit < 60000; limit += 8192) {
@@ -404,6 +444,7 @@ int main(void)
 	RUN(a_reader_never_blocks_the_writer);
 	RUN(a_lock_of_another_program_is_a_sentence);
 	RUN(a_full_disk_loses_nothing_stored);
+	RUN(a_full_tmpfs_loses_nothing_stored);
 	RUN(no_room_for_a_new_store_is_a_sentence);
 	RUN(a_read_only_file_can_be_read);
 	RUN(damaged_pages_are_a_sentence);

@@ -1,0 +1,238 @@
+/*
+ * check_store_kill.c - kill -9 at random moments: never more than the step in flight is lost, and what
+ * goes on afterwards is the same run. full_store_kill.c does the same more often and larger.
+ */
+#include "tests/test.h"
+#include "tests/store_fixture.h"
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include "store/sql.h"
+
+#ifndef KILLS
+#define KILLS 12
+#define STEPS 3000
+#define MERGE_RUNS 30
+#define MERGE_STEPS 40
+#define WRITE_TIME 12000 /* microseconds until a kill, at most */
+#define MERGE_TIME 12000
+#define MERGE_KILLS 12
+#endif
+
+static char *folder;
+static volatile uint32_t *acknowledged; /* steps the writer saw committed; shared with the child */
+
+static const char *at(const char *name)
+{
+	static char path[4][300];
+	static int n;
+	char *p = path[n++ % 4];
+
+	snprintf(p, sizeof path[0], "%s/%s", folder, name);
+	return p;
+}
+
+/* One step and what belongs to it, all drawn from r; a different mix every time. */
+static int one_step(struct store *s, struct run *run, const struct made *m, struct rng *r, struct err *err)
+{
+	struct failure f = {OUTCOME_CRASHED, 11, "lost its mind", {1, 2}};
+	struct region_cost c = {1e-6, 1e-8, 1e-5, 1e-5, OUTCOME_OK, COST_MODELLED, 3};
+	uint64_t key[2] = {rng_u64(r), 1};
+	struct sample x = made_sample(r, m, 0, true);
+
+	if ((rng_below(r, 5) == 0 && run_failed(run, &f, err) < 0) ||
+		(rng_below(r, 3) == 0 && store_region_put(s, m->environment, key, &c, err) < 0) ||
+		(run_chain_steps(run, 0) % 50 == 0 && run_keyframe(run, 0, run_chain_steps(run, 0) / 50, err) < 0))
+		return -1;
+	return run_sample(run, &x, r, sizeof *r, err);
+}
+
+/* Begins or resumes the one run, and works until it has STEPS steps. 0 when finished. */
+static int writer(const char *path)
+{
+	struct err err = {0};
+	struct store *s = store_open(path, STORE_CREATE, NULL, &err);
+	struct made m = {0};
+	struct run *run = NULL;
+	struct run_spec spec;
+	struct rng r;
+	uint32_t chain;
+	size_t n;
+	int rc = s ? made_facts(s, "g", 50, 4, &m, &err) : -1;
+
+	spec = made_spec(&m, 3);
+	struct chain_spec c = {.space = m.space, .start = "default", .config = m.dflt};
+	if (rc == 0)
+		rc = run_resume(s, &spec, &run, &err);
+	if (rc == 1) {
+		memcpy(&r, run_state(run, &n), sizeof r);
+		*acknowledged = run_steps(run);
+		rc = 0;
+	} else if (rc == 0) {
+		rng_seed(&r, 3);
+		rc = run_begin(s, &spec, &run, &err) < 0 || run_chain(run, &c, &chain, &err) < 0 ? -1 : 0;
+	}
+	while (rc == 0 && run_steps(run) < STEPS && (rc = one_step(s, run, &m, &r, &err)) == 0)
+		*acknowledged = run_steps(run);
+	if (rc == 0)
+		rc = run_end(run, RUN_FINISHED, "{}", &err);
+	if (rc < 0)
+		fprintf(stderr, "%s\n", err.text);
+	run_free(run);
+	store_close(s);
+	made_release(&m);
+	return rc == 0 ? 0 : 1;
+}
+
+/* Starts it and kills it after a while; 1 when it had ended by itself, -1 when it failed. */
+static int kill_after(int (*fn)(const char *), const char *path, uint64_t microseconds)
+{
+	struct timespec t = {0, (long)microseconds * 1000};
+	int status;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0)
+		_exit(fn(path));
+	nanosleep(&t, NULL);
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
+	return WIFSIGNALED(status) ? 0 : WEXITSTATUS(status) == 0 ? 1 : -1;
+}
+
+static int64_t number(const char *path, const char *sql)
+{
+	struct err err = {0};
+	struct store *s = store_open(path, STORE_READ, NULL, &err);
+	sqlite3_stmt *q = NULL;
+	int64_t n = -1;
+
+	if (s && sql_prepare(s, sql, &q, &err) == 0 && sql_step(s, q, &err) == 1)
+		n = sqlite3_column_int64(q, 0);
+	sqlite3_finalize(q);
+	store_close(s);
+	return n;
+}
+
+static bool sound(const char *path)
+{
+	char cmd[700];
+
+	snprintf(cmd, sizeof cmd, "%s/store verify --quiet %s >%s.log 2>&1 || { cat %s.log; false; }",
+		getenv("BIN") ? getenv("BIN") : "bin", path, path, path);
+	return system(cmd) == 0;
+}
+
+/* The whole run in one number that depends on every step and what belongs to it. */
+static uint64_t fingerprint(const char *path)
+{
+	static const char sql[] = "SELECT id, chain, site, chosen, costs FROM sample UNION ALL SELECT step, n, outcome, signal,"
+		" detail FROM failure UNION ALL SELECT step, n, sweep, hash, config FROM keyframe UNION ALL SELECT key0, key1, pairs,"
+		" kind, delta FROM region ORDER BY 1, 2, 3, 4, 5";
+	struct err err = {0};
+	struct store *s = store_open(path, STORE_READ, NULL, &err);
+	sqlite3_stmt *q = NULL;
+	uint64_t h = 0;
+
+	if (s && sql_prepare(s, sql, &q, &err) == 0)
+		while (sql_step(s, q, &err) == 1)
+			for (int c = 0; c < 5; c++)
+				h = hash64(sqlite3_column_blob(q, c), (size_t)sqlite3_column_bytes(q, c), hash_mix(h, (uint64_t)c));
+	CHECK_STR(err.text, "");
+	sqlite3_finalize(q);
+	store_close(s);
+	return h;
+}
+
+static void killed_and_resumed_is_the_same_run(void)
+{
+	const char *path = at("killed.sqlite");
+	struct rng r;
+	int rc = 0, kills = 0;
+
+	rng_seed(&r, (uint64_t)time(NULL));
+	for (int i = 0; i < KILLS * 10 && rc == 0 && kills < KILLS && !test_failed; i++) {
+		int64_t steps;
+
+		rc = kill_after(writer, path, 500 + rng_below(&r, WRITE_TIME));
+		CHECK(rc >= 0);
+		kills += rc == 0;
+		if (!io_exists(path) || number(path, "SELECT count(*) FROM run") <= 0)
+			continue; /* killed before the first step */
+		steps = number(path, "SELECT count(*) FROM sample");
+		CHECK(steps >= *acknowledged && steps <= *acknowledged + 1);
+		CHECK(sound(path));
+	}
+	if (rc == 0)
+		CHECK_INT(writer(path), 0);
+	CHECK_INT(writer(at("whole.sqlite")), 0);
+	CHECK(sound(path));
+	CHECK_INT(number(path, "SELECT count(*) FROM sample"), STEPS);
+	CHECK(fingerprint(path) == fingerprint(at("whole.sqlite")));
+	printf("killed %d times\n", kills);
+}
+
+static int merger(const char *path)
+{
+	char program[500];
+
+	snprintf(program, sizeof program, "%s/store", getenv("BIN") ? getenv("BIN") : "bin");
+	if (!freopen("/dev/null", "w", stdout))
+		return 1;
+	execl(program, "store", "merge", "--quiet", path, at("shard.sqlite"), (char *)NULL);
+	return 1;
+}
+
+static void a_killed_merge_goes_on(void)
+{
+	const char *out = at("out.sqlite");
+	struct err err = {0};
+	struct made m;
+	struct store *s = store_open(at("shard.sqlite"), STORE_CREATE, NULL, &err);
+	struct rng r;
+	int rc = 0, kills = 0;
+
+	CHECK_INT(made_facts(s, "g", 50, 2, &m, &err), 0);
+	CHECK_INT(store_commit(s, &err), 0);
+	CHECK_INT(sql_exec(s, "PRAGMA synchronous = OFF", &err), 0);
+	for (int i = 0; i < MERGE_RUNS; i++) {
+		struct run *run = made_run(s, &m, (uint64_t)i, MERGE_STEPS, &err);
+		CHECK_INT(run_end(run, RUN_FINISHED, NULL, &err), 0);
+		run_free(run);
+	}
+	store_close(s);
+	made_release(&m);
+	rng_seed(&r, (uint64_t)time(NULL));
+	for (int i = 0; i < MERGE_KILLS * 4 && kills < MERGE_KILLS && rc >= 0; i++) {
+		if (rc == 1) /* it was done: once more from the start */
+			remove(out);
+		rc = kill_after(merger, out, 500 + rng_below(&r, MERGE_TIME));
+		CHECK(rc >= 0);
+		kills += rc == 0;
+		if (io_exists(out) && number(out, "SELECT count(*) FROM outcome") > 0)
+			CHECK(sound(out));
+	}
+	while (rc == 0)
+		rc = kill_after(merger, out, 900000);
+	CHECK_INT(rc, 1);
+	CHECK(sound(out));
+	CHECK_INT(number(out, "SELECT count(*) FROM sample"), (int64_t)MERGE_RUNS * MERGE_STEPS);
+	CHECK(fingerprint(out) == fingerprint(at("shard.sqlite")));
+	CHECK(!io_exists(at("out.sqlite.snapshot")));
+	printf("killed %d times\n", kills);
+}
+
+int main(void)
+{
+	struct err err = {0};
+
+	folder = made_folder();
+	acknowledged = mmap(NULL, sizeof *acknowledged, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	RUN(killed_and_resumed_is_the_same_run);
+	RUN(a_killed_merge_goes_on);
+	io_remove_tree(folder, &err);
+	mem_free(folder);
+	return test_done();
+}
