@@ -1,0 +1,84 @@
+/*
+ * inspect.c - the program `inspect`: what is in a file.
+ *
+ * Reads the graph, then shows the view that was asked for. A new view is an option in the table of
+ * options, a row in the table of views, and a function in a file of its own (inspect.h).
+ */
+#include "device/inspect.h"
+
+#include "base/io.h"
+#include "base/opt.h"
+
+struct view {
+	bool (*asked)(const struct inspect_settings *s);
+	int (*show)(struct inspection *in);
+};
+
+static bool asks_nodes(const struct inspect_settings *s)
+{
+	return s->nodes != NULL;
+}
+
+static bool asks_dot(const struct inspect_settings *s)
+{
+	return s->dot || s->around;
+}
+
+static bool always(const struct inspect_settings *s)
+{
+	(void)s;
+	return true;
+}
+
+static const struct view views[] = {
+	{asks_nodes, inspect_nodes},
+	{asks_dot, inspect_dot},
+	{always, inspect_summary},
+};
+
+static int show(const struct inspect_settings *s, const char *path, struct err *err)
+{
+	struct graph g = {0};
+	struct buf out = {0};
+	struct inspection in = {s, path, &g, &out, err};
+	int rc = graph_read(&g, path, err);
+	for (size_t i = 0; rc == 0; i++)
+		if (views[i].asked(s)) {
+			rc = views[i].show(&in);
+			break;
+		}
+	if (rc == 0)
+		rc = io_write_full(1, out.data, out.len, err);
+	buf_release(&out);
+	graph_release(&g);
+	return rc;
+}
+
+int main(int argc, char **argv)
+{
+	struct inspect_settings s = {.hops = 2};
+	const struct opt table[] = {
+		OPT_SECTION("What to show"),
+		OPT_STR(0, "nodes", &s.nodes, "REGEX", "nodes by name, op name or source file"),
+		OPT_FLAG(0, "dot", &s.dot, "a drawing for Graphviz"),
+		OPT_STR(0, "around", &s.around, "NODE", "draw only what is near this node"),
+		OPT_INT(0, "hops", &s.hops, 0, 1000, "how near, in operands and users"),
+		OPT_SECTION("How"),
+		OPT_FLAG(0, "json", &s.json, "as JSON"),
+		OPT_END};
+	const struct opt_program prog = {"inspect", "[OPTIONS] FILE",
+		"Shows what is in a program: operations, work, parameters, loops. FILE is an HloModuleProto, "
+		"HloProto or HloModuleProtoWithConfig, plain or packed with zstd; \"-\" is standard input.",
+		table};
+	struct err err = {0};
+	int n = 0;
+	err_program("inspect");
+	int rc = opt_parse(&prog, argc, argv, &n, &err);
+	if (rc > 0)
+		return 0;
+	if (rc == 0 && n != 1)
+		rc = err_set(&err, "wants one file, not %d; inspect --help tells more", n);
+	if (rc == 0)
+		rc = show(&s, argv[0], &err);
+	return rc < 0 ? err_exit(&err) : 0;
+}

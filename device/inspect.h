@@ -1,0 +1,33 @@
+/*
+ * inspect.h - what the program `inspect` can show, one function per view.
+ *
+ * A view is asked for by an option (--dot, --nodes ...); the first one asked for is shown, and where
+ * none is, the summary. It writes to `out`, which main prints, or returns -1 with a sentence.
+ */
+#ifndef DEVICE_INSPECT_H
+#define DEVICE_INSPECT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "base/buf.h"
+#include "graph/graph.h"
+
+struct inspect_settings {
+	bool json, dot;
+	const char *nodes, *around;
+	int64_t hops;
+};
+
+struct inspection {
+	const struct inspect_settings *set;
+	const char *path;
+	struct graph *graph;
+	struct buf *out;
+	struct err *err;
+};
+
+int inspect_summary(struct inspection *in);
+int inspect_nodes(struct inspection *in);
+int inspect_dot(struct inspection *in);
+
+#endif
