@@ -84,13 +84,16 @@ def infer(model, *batch):
 # Optimisers: slots(shape) are the shapes of one weight's state, one(t, w, g, slots) its update.
 
 class Momentum:
-    rate = 0.01
+    """Stochastic gradient descent with momentum, and with `decay` of the weights."""
+
+    def __init__(self, rate=0.01, decay=0.0):
+        self.rate, self.decay = rate, decay
 
     def slots(self, shape):
         return (f32(*shape),)
 
     def one(self, t, w, g, slots):
-        v = 0.9 * slots[0] + g
+        v = 0.9 * slots[0] + (g + self.decay * w if self.decay and w.ndim > 1 else g)
         return w - self.rate * v, (v,)
 
     def update(self, t, weights, grads, slots):
