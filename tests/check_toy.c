@@ -12,21 +12,21 @@ struct toy_case {
 	struct space *s;
 };
 
-static struct toy_case open_case(uint32_t sites, uint32_t choices, uint64_t seed)
+/* Fills in place: the space points to the graph beside it. */
+static void open_case(struct toy_case *c, uint32_t sites, uint32_t choices, uint64_t seed)
 {
-	struct toy_case c = {0};
 	struct toy_spec spec = {sites, choices, seed};
 	struct err err = {0};
 	char kind[64];
 
-	toy_graph(&spec, &c.module);
+	*c = (struct toy_case){0};
+	toy_graph(&spec, &c->module);
 	toy_kind(&spec, kind);
-	if (graph_parse(&c.graph, c.module.data, c.module.len, "toy", &err) < 0 ||
-		!(c.s = space_open(kind, "sim", &c.graph, NULL, 0, &err))) {
+	if (graph_parse(&c->graph, c->module.data, c->module.len, "toy", &err) < 0 ||
+		!(c->s = space_open(kind, "sim", &c->graph, NULL, 0, &err))) {
 		printf("toy:%u:%u:%llu: %s\n", sites, choices, (unsigned long long)seed, err.text);
 		exit(1);
 	}
-	return c;
 }
 
 static void close_case(struct toy_case *c)
@@ -65,7 +65,8 @@ static void graph_has_the_sites(void)
 {
 	static const uint32_t sizes[] = {1, 2, 3, 7, 50, 1000, 22000};
 	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-		struct toy_case c = open_case(sizes[i], 3, 11 + i);
+		struct toy_case c;
+		open_case(&c, sizes[i], 3, 11 + i);
 		struct buf again = {0};
 		struct toy_spec spec = {sizes[i], 3, 11 + i};
 		CHECK_INT(c.s->n_sites, sizes[i]);
@@ -79,7 +80,10 @@ static void graph_has_the_sites(void)
 
 static void cost_is_positive_and_repeatable(void)
 {
-	struct toy_case c = open_case(300, 5, 3), d = open_case(300, 5, 3), e = open_case(300, 5, 4);
+	struct toy_case c, d, e;
+	open_case(&c, 300, 5, 3);
+	open_case(&d, 300, 5, 3);
+	open_case(&e, 300, 5, 4);
 	uint8_t y[300];
 	struct rng r;
 	rng_seed(&r, 1);
@@ -98,7 +102,8 @@ static void cost_is_positive_and_repeatable(void)
 /* Changing three sites changes the cost by single and pair effects alone. */
 static void cost_is_quadratic(void)
 {
-	struct toy_case c = open_case(30, 3, 21);
+	struct toy_case c;
+	open_case(&c, 30, 3, 21);
 	struct rng r;
 	rng_seed(&r, 2);
 	for (int k = 0; k < 300; k++) {
@@ -124,7 +129,8 @@ static void cost_is_quadratic(void)
 /* Sites of a class, flipped alone from the plain configuration, cost the same. */
 static void ties_are_true(void)
 {
-	struct toy_case c = open_case(400, 3, 5);
+	struct toy_case c;
+	open_case(&c, 400, 3, 5);
 	uint8_t y[400] = {0};
 	double *seen = MEM_NEW(c.s->n_ties, double), plain = cost(&c, y);
 	uint32_t *members = MEM_NEW(c.s->n_ties, uint32_t), shared = 0;
@@ -149,7 +155,8 @@ static void ties_are_true(void)
 
 static void few_sites_matter(void)
 {
-	struct toy_case c = open_case(1000, 2, 6);
+	struct toy_case c;
+	open_case(&c, 1000, 2, 6);
 	uint8_t y[1000] = {0};
 	double d[1000], plain = cost(&c, y), top = 0, all = 0, p90;
 	for (uint32_t i = 0; i < 1000; i++) {
@@ -172,7 +179,8 @@ static void default_is_mildly_good(void)
 {
 	double better = 0;
 	for (uint64_t seed = 0; seed < 8; seed++) {
-		struct toy_case c = open_case(9, 3, seed);
+		struct toy_case c;
+		open_case(&c, 9, 3, seed);
 		uint8_t y[9] = {0}, dflt[9], best[9];
 		double plain = cost(&c, y), least = brute_optimum(c.s, best);
 		space_default(c.s, dflt);
@@ -193,7 +201,8 @@ static void default_is_mildly_good(void)
 /* Regions: one per connected place, the same key for the same change of terms, none for none. */
 static void regions_are_places(void)
 {
-	struct toy_case c = open_case(400, 3, 5);
+	struct toy_case c;
+	open_case(&c, 400, 3, 5);
 	struct regions none = {0}, one = {0}, other = {0};
 	uint8_t a[400] = {0}, b[400] = {0};
 	CHECK(c.s->ops->region(c.s, a, b, &none, NULL) == 0);
@@ -232,7 +241,8 @@ static void regions_are_places(void)
 
 static void touched_is_where_context_differs(void)
 {
-	struct toy_case c = open_case(100, 3, 9);
+	struct toy_case c;
+	open_case(&c, 100, 3, 9);
 	uint8_t a[100], b[100];
 	uint32_t changed[100], n_changed, *nodes = NULL;
 	size_t n, cap = 0;
