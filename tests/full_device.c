@@ -1,0 +1,226 @@
+/*
+ * The real plugin: every graph at hand compiles, runs, and gives the modules around fusion; the
+ * module after fusion, applied, is the default again.
+ */
+#include <glob.h>
+#include <stdlib.h>
+#include "base/io.h"
+#include "device/device.h"
+#include "graph/graph.h"
+#include "tests/test.h"
+
+static struct device *device;
+static const char *path;
+
+/* Graphs of the examples and, where they lie beside the source, larger ones. */
+static const char *const patterns[] = {
+	"examples/graphs/tiny/*.pb.zst", "examples/graphs/held-out/*.pb.zst", "../shared/hlo/*.pb"};
+
+/* As graph/ writes modules to compile: without the schedule, which names instructions that passes
+ * remove. */
+static void without_schedule(struct buf *module)
+{
+	Hlo__HloModuleProto *m =
+		hlo__hlo_module_proto__unpack(NULL, module->len, (uint8_t *)module->data);
+	if (!CHECK(m != NULL))
+		return;
+	Hlo__HloScheduleProto *schedule = m->schedule;
+	m->schedule = NULL;
+	buf_reset(module);
+	buf_reserve(module, hlo__hlo_module_proto__get_packed_size(m));
+	module->len = hlo__hlo_module_proto__pack(m, (uint8_t *)module->data);
+	m->schedule = schedule;
+	hlo__hlo_module_proto__free_unpacked(m, NULL);
+}
+
+static uint32_t count_fusions(const struct graph *g)
+{
+	uint32_t n = 0;
+	for (uint32_t v = 0; v < g->n_nodes; v++)
+		n += g->node[v].opcode == OP_FUSION;
+	return n;
+}
+
+static void extracts(const struct buf *file, struct extracted *e)
+{
+	struct err err = {{0}};
+	struct graph before = {0}, after = {0};
+	if (!CHECK(device_extract(device, "hlo", file->data, file->len, e, &err) == 0) ||
+		!CHECK_INT(e->outcome, OUTCOME_OK))
+		printf("%s: %s%s\n", path, err.text, e->detail);
+	CHECK(graph_parse(&before, e->before.data, e->before.len, path, &err) == 0);
+	CHECK(graph_parse(&after, e->after.data, e->after.len, path, &err) == 0);
+	/* Fusing groups what was there: more fusions, fewer instructions outside of them. */
+	CHECK(before.n_nodes > 0 && count_fusions(&after) >= count_fusions(&before));
+	CHECK(before.n_nodes <= after.n_nodes || count_fusions(&after) == count_fusions(&before));
+	graph_release(&before);
+	graph_release(&after);
+}
+
+static void whole_round(void)
+{
+	struct err err = {{0}};
+	struct buf file = {0};
+	struct extracted e = {0};
+	struct compiled a, twice, applied;
+	struct timing t;
+	struct comparison c;
+	struct precision p = {.max_seconds = 0.2},
+			 pair = {.max_seconds = 0.2, .even_identical = true, .give_up = -1};
+	struct graph g = {0};
+	CHECK(io_read_file(path, IO_FILE_LIMIT, &file, &err) == 0);
+	/* Files hold modules or modules in an envelope; reading and writing gives the module. */
+	CHECK(graph_parse(&g, file.data, file.len, path, &err) == 0);
+	buf_reset(&file);
+	graph_write(&g, &file);
+	graph_release(&g);
+	extracts(&file, &e);
+	without_schedule(&e.after);
+	CHECK(device_compile(device, COMPILE_DEFAULT, "hlo", file.data, file.len,
+		      WANT_OPTIMISED | WANT_MEMORY, &a, &err) == 0);
+	CHECK(device_compile(
+		      device, COMPILE_DEFAULT, "hlo", file.data, file.len, 0, &twice, &err) == 0);
+	CHECK(device_compile(device, COMPILE_APPLIED, "hlo", e.after.data, e.after.len, 0, &applied,
+		      &err) == 0);
+	CHECK_STR(a.detail, "");
+	CHECK_STR(applied.detail, "");
+	CHECK(a.handle && twice.handle && applied.handle);
+	CHECK(a.peak_bytes > 0 && a.seconds > 0 && a.optimised.len > 0);
+	CHECK(a.hash != 0 && a.hash == twice.hash);
+	CHECK(device_run(device, &a, &p, &t, &err) == 0);
+	CHECK_INT(t.outcome, OUTCOME_OK);
+	CHECK(t.seconds_a > 0 && t.delta_se > 0 && t.delta_se < t.seconds_a);
+	CHECK(device_pair(device, &a, &applied, &pair, &t, &err) == 0);
+	CHECK_INT(t.outcome, OUTCOME_OK);
+	printf("%s: %.4g ms, applied default %+.1f%% +- %.1f\n", path, t.seconds_a * 1e3,
+		t.ratio * 100, 196 * t.ratio_se);
+	CHECK(fabs(t.ratio) - 4 * t.ratio_se < log(1.2));
+	CHECK(device_pair(device, &a, &twice, NULL, &t, &err) == 0);
+	CHECK(t.identical && t.pairs == 0 && t.ratio == 0);
+	CHECK(device_compare(device, &a, &applied, &c, &err) == 0);
+	CHECK_INT(c.outcome, OUTCOME_OK);
+	CHECK(c.elements > 0 && !c.nan_differs && c.max_rel < 1e-3);
+	device_drop(device, &a, &err);
+	device_drop(device, &twice, &err);
+	device_drop(device, &applied, &err);
+	compiled_release(&a);
+	compiled_release(&twice);
+	compiled_release(&applied);
+	extracted_release(&e);
+	buf_release(&file);
+}
+
+static void refuses_nonsense(void)
+{
+	static const struct {
+		const char *format, *text;
+	} cases[] = {{"hlo", "no proto at all"}, {"hlo", ""}, {"mlir", "module { what }"},
+		{"fortran", "x"}};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct compiled c;
+		struct err err = {{0}};
+		CHECK(device_compile(device, COMPILE_DEFAULT, cases[i].format, cases[i].text,
+			      strlen(cases[i].text), 0, &c, &err) == 0);
+		CHECK(c.outcome == OUTCOME_REFUSED || c.outcome == OUTCOME_CRASHED);
+		CHECK(c.detail[0] && !c.handle);
+	}
+}
+
+/* StableHLO, with every kind of number an input can be. */
+static void takes_mlir(void)
+{
+	static const char text[] = "module @types {\n"
+				   "  func.func @main(%a: tensor<8xf32>, %b: tensor<8xf16>, %c: "
+				   "tensor<8xbf16>, %d: tensor<8xf64>,\n"
+				   "      %e: tensor<8xi1>, %f: tensor<8xi8>, %g: tensor<8xui16>, "
+				   "%h: tensor<8xi64>, %i: tensor<f32>)\n"
+				   "      -> (tensor<8xf32>, tensor<8xf16>, tensor<8xbf16>, "
+				   "tensor<8xf64>, tensor<8xi1>, tensor<8xi8>,\n"
+				   "      tensor<8xui16>, tensor<8xi64>, tensor<f32>) {\n"
+				   "    %0 = stablehlo.add %a, %a : tensor<8xf32>\n"
+				   "    %1 = stablehlo.multiply %0, %0 : tensor<8xf32>\n"
+				   "    return %1, %b, %c, %d, %e, %f, %g, %h, %i : tensor<8xf32>, "
+				   "tensor<8xf16>, tensor<8xbf16>,\n"
+				   "      tensor<8xf64>, tensor<8xi1>, tensor<8xi8>, "
+				   "tensor<8xui16>, tensor<8xi64>, tensor<f32>\n"
+				   "  }\n"
+				   "}\n";
+	struct compiled a;
+	struct extracted e;
+	struct comparison c;
+	struct err err = {{0}};
+	struct graph g = {0};
+	CHECK(device_compile(device, COMPILE_DEFAULT, "mlir", text, strlen(text), WANT_OPTIMISED,
+		      &a, &err) == 0);
+	CHECK_STR(a.detail, "");
+	CHECK(device_compare(device, &a, &a, &c, &err) == 0);
+	CHECK_INT(c.outcome, OUTCOME_OK);
+	CHECK_INT(c.elements, 8 * 8 + 1);
+	CHECK(c.max_abs == 0 && !c.nan_differs);
+	CHECK(device_extract(device, "mlir", text, strlen(text), &e, &err) == 0);
+	CHECK_INT(e.outcome, OUTCOME_OK);
+	CHECK(graph_parse(&g, e.initial.data, e.initial.len, "mlir", &err) == 0);
+	graph_release(&g);
+	compiled_release(&a);
+	extracted_release(&e);
+	device_drop(device, &a, &err);
+}
+
+static void endless_compile_or_run_ends(void)
+{
+	/* A loop that does not end: the deadline does. */
+	static const char text[] = "module @forever {\n"
+				   "  func.func @main(%a: tensor<f32>) -> tensor<f32> {\n"
+				   "    %0 = stablehlo.while(%x = %a) : tensor<f32>\n"
+				   "      cond { %t = stablehlo.constant dense<true> : "
+				   "tensor<i1>\n stablehlo.return %t : tensor<i1> }\n"
+				   "      do { %y = stablehlo.add %x, %a : tensor<f32>\n "
+				   "stablehlo.return %y : tensor<f32> }\n"
+				   "    return %0 : tensor<f32>\n"
+				   "  }\n"
+				   "}\n";
+	struct device_options o = {.deadline = 3, .wait = true};
+	struct err err = {{0}};
+	struct compiled a;
+	struct timing t;
+	device_close(device);
+	device = device_open(&o, &err);
+	if (!CHECK(device != NULL))
+		return;
+	CHECK(device_compile(device, COMPILE_DEFAULT, "mlir", text, strlen(text), 0, &a, &err) ==
+		0);
+	if (a.outcome == OUTCOME_OK) {
+		CHECK(device_run(device, &a, NULL, &t, &err) == 0);
+		CHECK_INT(t.outcome, OUTCOME_TIMEOUT);
+	} else {
+		CHECK_INT(a.outcome, OUTCOME_TIMEOUT);
+	}
+	takes_mlir();
+}
+
+int main(void)
+{
+	struct err err = {{0}};
+	struct device_options o = {.wait = true};
+	device = device_open(&o, &err);
+	if (!device) {
+		printf("%s: device: %s\n", strstr(err.text, "make deps") ? "skip" : "FAIL",
+			err.text);
+		return !strstr(err.text, "make deps");
+	}
+	for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+		glob_t g;
+		if (glob(patterns[i], 0, NULL, &g) != 0)
+			continue;
+		for (size_t k = 0; k < g.gl_pathc; k++) {
+			path = g.gl_pathv[k];
+			test_run(strrchr(path, '/') + 1, whole_round);
+		}
+		globfree(&g);
+	}
+	RUN(refuses_nonsense);
+	RUN(takes_mlir);
+	RUN(endless_compile_or_run_ends);
+	device_close(device);
+	return test_done();
+}
