@@ -174,3 +174,19 @@ void fusion_flipped(struct space *s, uint8_t *config, uint32_t site, uint8_t cho
 	}
 	config[site] = old;
 }
+
+void fusion_count(struct space *s, const uint8_t *config, uint32_t *groups, uint32_t *fusions)
+{
+	struct nodes members = {0};
+
+	*groups = *fusions = 0;
+	for (uint32_t v = 0; v < s->graph->n_nodes; v++) {
+		if (!fusion_groupable(s->graph, v) || !fusion_kept(s, config, v))
+			continue;
+		members.n = 0;
+		group_walk(s, config, v, &members);
+		*groups += 1;
+		*fusions += members.n > 1;
+	}
+	nodes_release(&members);
+}
