@@ -270,7 +270,7 @@ void feature_release(struct scene *v)
 static void bits(real *x, uint8_t choice)
 {
 	for (int i = 0; i < 3; i++)
-		x[i] = choice >> i & 1;
+		x[i] = (real)(choice >> i & 1);
 }
 
 void feature_context(struct scene *v, const uint8_t *config, const uint32_t *nodes, uint32_t n,

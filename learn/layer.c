@@ -107,7 +107,7 @@ void norm_relu_forward(real *y, real *x, real *rstd, const real *gain, const rea
 
 		for (size_t k = 0; k < width; k++)
 			row[k] -= mean;
-		r = 1 / (real)sqrt((double)(dot(row, row, width) / (real)width + NORM_EPSILON));
+		r = 1 / real_sqrt(dot(row, row, width) / (real)width + NORM_EPSILON);
 		for (size_t k = 0; k < width; k++)
 			row[k] *= r;
 		rstd[i] = r;

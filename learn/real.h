@@ -9,9 +9,11 @@
 #ifdef REAL_DOUBLE
 typedef double real;
 #define REAL(x) x
+#define real_sqrt sqrt
 #else
 typedef float real;
 #define REAL(x) x##f
+#define real_sqrt sqrtf
 #endif
 
 #endif

@@ -1,0 +1,194 @@
+/*
+ * data.c - see data.h. Features are computed here, once, while samples arrive: the space's scratch
+ * memory is not for many threads, and training reads every example many times. An example is about 50
+ * rows of 11 numbers, 2 to 3 KB.
+ */
+#include "learn/data.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/stat.h"
+
+void data_init(struct data *d, uint32_t radius)
+{
+	*d = (struct data){.radius = radius};
+}
+
+uint32_t data_graph(struct data *d, const char *name, struct space *s)
+{
+	struct data_graph *g;
+
+	MEM_GROW(&d->graph, &d->cap_graphs, d->n_graphs + 1);
+	for (size_t i = 0; i < d->n_graphs; i++) /* they may have moved */
+		d->graph[i].maker.scene = &d->graph[i].scene;
+	g = &d->graph[d->n_graphs];
+	*g = (struct data_graph){.name = mem_strdup(name)};
+	feature_open(&g->scene, s);
+	g->hood = MEM_NEW(s->n_sites, struct hood *);
+	hood_maker_init(&g->maker, &g->scene, d->radius);
+	return (uint32_t)d->n_graphs++;
+}
+
+static bool usable(const struct choice_cost *c)
+{
+	return c->outcome == OUTCOME_OK && isfinite(c->delta) && isfinite(c->se) && c->se >= 0;
+}
+
+/* Fills a label; false if nothing is known of the difference. */
+static bool compare(const struct choice_cost *from, const struct choice_cost *to, struct flip_label *out)
+{
+	if (!usable(from) || !usable(to) || (from->bound && to->bound))
+		return false;
+	out->advantage = to->delta - from->delta;
+	out->se = sqrt(to->se * to->se + from->se * from->se);
+	out->bound = from->bound || to->bound;
+	/* A bound that the other side exceeds says nothing. */
+	return !((to->bound && out->advantage < 0) || (from->bound && out->advantage > 0));
+}
+
+static struct hood *hood_of(struct data *d, struct data_graph *g, uint32_t site)
+{
+	if (!g->hood[site])
+		g->hood[site] = hood_make(&g->maker, g->scene.space->site[site].node, &d->mem);
+	return g->hood[site];
+}
+
+/* One example; `config` has the sample's site at `from`. */
+static bool add_example(struct data *d, uint32_t graph, uint8_t *config, const struct sample *x, uint8_t from,
+	bool measured)
+{
+	struct data_graph *g = &d->graph[graph];
+	const struct site *site = &g->scene.space->site[x->site];
+	struct flip_label label[SPACE_CHOICES] = {0};
+	struct example *e;
+	uint8_t n = 0;
+	uint32_t rows;
+
+	for (uint8_t to = 0; to < site->choices; to++) {
+		if (to == from || !compare(&x->choice[from], &x->choice[to], &label[n]))
+			continue;
+		label[n].to = to;
+		label[n].away = to != site->dflt;
+		label[n++].measured = measured;
+	}
+	if (n == 0)
+		return false;
+	MEM_GROW(&d->example, &d->cap_examples, d->n_examples + 1);
+	e = &d->example[d->n_examples++];
+	*e = (struct example){.graph = graph, .site = x->site, .from = from, .n_flips = n,
+		.hood = hood_of(d, g, x->site), .config = config_hash(g->scene.space, config)};
+	rows = e->hood->n[d->radius];
+	e->context = ARENA_NEW(&d->mem, (size_t)rows * NODE_CONTEXT, real);
+	e->flip = ARENA_NEW(&d->mem, (size_t)n * FLIP_FEATURES, real);
+	e->label = arena_dup(&d->mem, label, n * sizeof *label);
+	feature_context(&g->scene, config, e->hood->node, rows, e->context, NODE_CONTEXT);
+	for (uint8_t i = 0; i < n; i++)
+		feature_flip(&g->scene, config, x->site, label[i].to, e->flip + (size_t)i * FLIP_FEATURES);
+	return true;
+}
+
+void data_sample(struct data *d, uint32_t graph, const uint8_t *config, const struct sample *x)
+{
+	struct data_graph *g = &d->graph[graph];
+	uint32_t n_sites = g->scene.space->n_sites;
+	uint8_t *copy, current;
+	bool any = false;
+
+	if (x->site >= n_sites || x->n_choices != g->scene.space->site[x->site].choices) {
+		g->n_skipped++;
+		return;
+	}
+	current = config[x->site];
+	copy = mem_alloc(n_sites);
+	memcpy(copy, config, n_sites);
+	for (uint8_t from = 0; from < x->n_choices; from++) {
+		copy[x->site] = from;
+		any |= add_example(d, graph, copy, x, from, from == current);
+	}
+	mem_free(copy);
+	g->n_samples += any;
+	g->n_skipped += !any;
+}
+
+static double size_of(const struct example *e)
+{
+	double most = 0;
+
+	for (uint8_t i = 0; i < e->n_flips; i++)
+		most = fmax(most, label_size(&e->label[i]));
+	return most;
+}
+
+static bool is_gain(const struct example *e)
+{
+	for (uint8_t i = 0; i < e->n_flips; i++)
+		if (e->label[i].away && e->label[i].advantage < -2 * e->label[i].se)
+			return true;
+	return false;
+}
+
+struct ranked {
+	double size;
+	uint32_t example;
+};
+
+static int by_falling_size(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+
+	if (x->size != y->size)
+		return x->size < y->size ? 1 : -1;
+	return (x->example > y->example) - (x->example < y->example);
+}
+
+static void finish_graph(struct data *d, uint32_t graph)
+{
+	struct data_graph *g = &d->graph[graph];
+	struct ranked *r = MEM_NEW(d->n_examples, struct ranked);
+	double *sizes = NULL;
+	size_t n = 0, cap = 0, flips = 0;
+
+	for (size_t i = 0; i < d->n_examples; i++) {
+		const struct example *e = &d->example[i];
+		if (e->graph != graph)
+			continue;
+		r[n++] = (struct ranked){size_of(e), (uint32_t)i};
+		MEM_GROW(&sizes, &cap, flips + e->n_flips);
+		for (uint8_t k = 0; k < e->n_flips; k++)
+			sizes[flips++] = fabs(e->label[k].advantage);
+	}
+	qsort(r, n, sizeof *r, by_falling_size);
+	g->n_examples = (uint32_t)n;
+	g->by_size = ARENA_NEW(&d->mem, n, uint32_t);
+	g->gains = ARENA_NEW(&d->mem, n, uint32_t);
+	for (size_t i = 0; i < n; i++) {
+		g->by_size[i] = r[i].example;
+		if (is_gain(&d->example[r[i].example]))
+			g->gains[g->n_gains++] = r[i].example;
+	}
+	/* No scale at all (all advantages 0): any will do. */
+	g->sigma = flips ? fmax(stat_median(sizes, flips), 1e-12) : 0;
+	mem_free(sizes);
+	mem_free(r);
+}
+
+void data_finish(struct data *d)
+{
+	for (uint32_t g = 0; g < d->n_graphs; g++)
+		finish_graph(d, g);
+}
+
+void data_release(struct data *d)
+{
+	for (size_t i = 0; i < d->n_graphs; i++) {
+		mem_free(d->graph[i].name);
+		mem_free(d->graph[i].hood);
+		hood_maker_release(&d->graph[i].maker);
+		feature_release(&d->graph[i].scene);
+	}
+	mem_free(d->graph);
+	mem_free(d->example);
+	arena_release(&d->mem);
+	*d = (struct data){0};
+}
