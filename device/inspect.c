@@ -41,8 +41,9 @@ static int show(const struct inspect_settings *s, const char *path, struct err *
 	struct graph g = {0};
 	struct buf out = {0};
 	struct inspection in = {s, path, &g, &out, err};
-	int rc = graph_read(&g, path, err);
-	for (size_t i = 0; rc == 0; i++)
+	bool whole = s->space || s->flip;
+	int rc = whole ? inspect_decisions(&in) : graph_read(&g, path, err);
+	for (size_t i = 0; rc == 0 && !whole; i++)
 		if (views[i].asked(s)) {
 			rc = views[i].show(&in);
 			break;
@@ -63,12 +64,18 @@ int main(int argc, char **argv)
 		OPT_FLAG(0, "dot", &s.dot, "a drawing for Graphviz"),
 		OPT_STR(0, "around", &s.around, "NODE", "draw only what is near this node"),
 		OPT_INT(0, "hops", &s.hops, 0, 1000, "how near, in operands and users"),
+		OPT_FLAG(0, "space", &s.space, "what there is to decide, and how the compiler decides it"),
+		OPT_STR(0, "flip", &s.flip, "NODE", "measure its other choices, by region and whole"),
+		OPT_STR(0, "space-kind", &s.space_kind, "KIND", "fusion, fusion/binary or toy:SEED:CHOICES"),
 		OPT_SECTION("How"),
+		OPT_STR(0, "device", &s.device, "NAME",
+			"cpu or sim for --space; default: cpu where there is a plugin"),
 		OPT_FLAG(0, "json", &s.json, "as JSON"),
 		OPT_END};
 	const struct opt_program prog = {"inspect", "[OPTIONS] FILE",
 		"Shows what is in a program: operations, work, parameters, loops. FILE is an HloModuleProto, "
-		"HloProto or HloModuleProtoWithConfig, plain or packed with zstd; \"-\" is standard input.",
+		"HloProto or HloModuleProtoWithConfig, plain or packed with zstd; \"-\" is standard input. For "
+		"--space it may also be MLIR, a folder of XLA's dumps, or toy:SITES:CHOICES:SEED.",
 		table};
 	struct err err = {0};
 	int n = 0;

@@ -13,15 +13,16 @@
 #include "graph/graph.h"
 
 struct inspect_settings {
-	bool json, dot;
+	bool json, dot, space;
 	const char *nodes, *around;
+	const char *space_kind, *flip, *device;
 	int64_t hops;
 };
 
 struct inspection {
 	const struct inspect_settings *set;
 	const char *path;
-	struct graph *graph;
+	struct graph *graph; /* not read for --space, which takes more than files */
 	struct buf *out;
 	struct err *err;
 };
@@ -29,5 +30,6 @@ struct inspection {
 int inspect_summary(struct inspection *in);
 int inspect_nodes(struct inspection *in);
 int inspect_dot(struct inspection *in);
+int inspect_decisions(struct inspection *in);
 
 #endif

@@ -13,8 +13,10 @@
 #include <time.h>
 #include "base/json.h"
 #include "device/cost.h"
+#include "device/inspect.h"
 #include "device/subject.h"
 #include "graph/fusion.h"
+#include "graph/toy.h"
 
 #define TOP 12 /* opcodes and classes shown to people */
 
@@ -262,5 +264,35 @@ int inspect_space(const struct inspect_space *o, struct buf *out, struct err *er
 		buf_addch(out, '\n');
 	}
 	subject_release(&s);
+	return rc;
+}
+
+/* The device asked for; where none was and there is no plugin, none, with a word on what that costs. */
+static int open_device(const struct inspect_settings *set, const char *path, struct device **d,
+	struct err *err)
+{
+	struct device_options o = {.backend = set->device, .wait = true};
+	struct err why = {0};
+
+	if (toy_is(path))
+		return 0;
+	*d = device_open(&o, &why);
+	if (*d)
+		return 0;
+	if (set->device || set->flip)
+		return err_set(err, "%s", why.text);
+	fprintf(stderr, "inspect: without the compiler, by the rules alone: %s\n", why.text);
+	return 0;
+}
+
+int inspect_decisions(struct inspection *in)
+{
+	const struct inspect_settings *set = in->set;
+	struct inspect_space o = {.path = in->path, .kind = set->space_kind, .flip = set->flip, .json = set->json};
+	int rc = open_device(set, in->path, &o.device, in->err);
+
+	if (rc == 0)
+		rc = inspect_space(&o, in->out, in->err);
+	device_close(o.device);
 	return rc;
 }
