@@ -3,6 +3,7 @@
  */
 #include "tests/test.h"
 #include "tests/store_fixture.h"
+#include "graph/toy.h"
 #include <stdarg.h>
 #include <sys/wait.h>
 
@@ -295,6 +296,70 @@ static void npz_has_the_layout(void)
 	CHECK(says("has no node arrays") && says("120 configurations of 40 sites") && says("\nfine\n"));
 }
 
+/* A toy's graph is a real module: every edge must come out, consumer first. */
+static void npz_has_the_graph(void)
+{
+	static const char reader[] =
+		"import ast, glob, struct, zipfile, array, sys\n"
+		"z = zipfile.ZipFile(glob.glob('real/*.npz')[0])\n"
+		"d = {}\n"
+		"for n in z.namelist():\n"
+		"    b = z.read(n)\n"
+		"    k = struct.unpack('<H', b[8:10])[0]\n"
+		"    d[n[:-4]] = (ast.literal_eval(b[10:10+k].decode()), b[10+k:])\n"
+		"e = array.array('q', d['edge_index'][1])\n"
+		"names = [d['opcode_names'][1][32*i:32*i+32].rstrip(b'\\0') for i in range(d['opcode_names'][0]['shape'][0])]\n"
+		"ops = d['node_opcode'][1]\n"
+		"ids = array.array('q', d['node_config_ids'][1])\n"
+		"feat = d['node_feat'][0]['shape']\n"
+		"assert feat[0] == len(ops) and feat[1] == d['node_feat_names'][0]['shape'][0] and d['node_feat'][0]['descr'] == '<f4'\n"
+		"assert all(e[i] > e[i+1] for i in range(0, len(e), 2))\n" /* operands come first */
+		"assert all(0 <= i < len(ops) for i in ids)\n"
+		"print(len(ops), len(e) // 2, len(ids), sum(1 for o in ops if names[o] == b'parameter'))\n";
+	struct err err = {0};
+	struct toy_spec toy = {30, 2, 1};
+	struct graph g = {0};
+	struct buf bytes = {0};
+	struct made m = {.n_sites = 0};
+	struct store *s = store_open(at("r.sqlite"), STORE_CREATE, NULL, &err);
+	char want[100];
+	uint32_t parameters = 0;
+	struct run *run;
+
+	toy_graph(&toy, &bytes);
+	CHECK_INT(graph_parse(&g, bytes.data, bytes.len, "toy", &err), 0);
+	struct space *p = space_open("toy:1:2", "toy", &g, NULL, 0, &err);
+	struct graph_facts gf = {"toy", bytes.data, bytes.len, g.n_nodes, g.n_comps, g.n_edges};
+	m.n_sites = p->n_sites;
+	m.choices = mem_alloc(p->n_sites);
+	m.dflt = mem_alloc(p->n_sites);
+	m.node = MEM_NEW(p->n_sites, uint32_t);
+	space_default(p, m.dflt);
+	for (uint32_t i = 0; i < p->n_sites; i++) {
+		m.choices[i] = p->site[i].choices;
+		m.node[i] = p->site[i].node;
+	}
+	struct environment e = {"m", "toy", "formula", "1", "", COST_MODELLED};
+	CHECK_INT(store_environment(s, &e, &m.environment, &err), 0);
+	CHECK_INT(store_graph(s, &gf, &m.graph, &err), 0);
+	struct space_facts sf = {m.graph, p->kind, "toy", p->hash, p->n_sites, p->n_ties, m.choices, m.dflt, m.node};
+	CHECK_INT(store_space(s, &sf, &m.space, &err), 0);
+	run = made_run(s, &m, 1, 25, &err);
+	run_free(run);
+	store_close(s);
+	for (uint32_t v = 0; v < g.n_nodes; v++)
+		parameters += g.node[v].opcode == OP_PARAMETER;
+	snprintf(want, sizeof want, "%u %u %u %u\n", g.n_nodes, g.n_edges, p->n_sites, parameters);
+	CHECK_INT(io_write_file(at("real.py"), reader, strlen(reader), &err), 0);
+	CHECK_INT(sh("$S export r.sqlite --format npz --out real >/dev/null && python3 real.py"), 0);
+	CHECK_STR(said.data, want);
+	CHECK_STR(err.text, "");
+	space_free(p);
+	graph_release(&g);
+	buf_release(&bytes);
+	made_release(&m);
+}
+
 int main(void)
 {
 	struct err err = {0};
@@ -313,6 +378,7 @@ int main(void)
 	RUN(a_damaged_shard_does_not_spread);
 	RUN(exports_are_whole);
 	RUN(npz_has_the_layout);
+	RUN(npz_has_the_graph);
 	io_remove_tree(folder, &err);
 	mem_free(folder);
 	buf_release(&said);
