@@ -80,19 +80,21 @@ int cmd_ls(struct request *r, struct err *err)
 	return emit_end(&e, err);
 }
 
+/* A run's number before any uuid that happens to begin with the same digits. */
+#define IS_RUN "CASE WHEN EXISTS (SELECT 1 FROM run WHERE CAST(id AS TEXT) = ?1) THEN CAST(id AS TEXT) = ?1" \
+	" ELSE substr(uuid, 1, length(?1)) = lower(?1) END"
+
 int cmd_find_run(struct store *s, const char *word, int64_t *id, struct err *err)
 {
 	int64_t n;
 
-	if (sql_int(s, err, &n, "SELECT count(*) FROM run WHERE substr(uuid, 1, length(?1)) = lower(?1) OR"
-		" CAST(id AS TEXT) = ?1", "t", word) < 0)
+	if (sql_int(s, err, &n, "SELECT count(*) FROM run WHERE " IS_RUN, "t", word) < 0)
 		return -1;
 	if (n > 1)
 		return err_set(err, "%lld runs of %s begin with %s: give more of the uuid", (long long)n, store_path(s), word);
 	if (n == 0)
 		return 0;
-	return sql_int(s, err, id, "SELECT id FROM run WHERE substr(uuid, 1, length(?1)) = lower(?1) OR"
-		" CAST(id AS TEXT) = ?1", "t", word);
+	return sql_int(s, err, id, "SELECT id FROM run WHERE " IS_RUN, "t", word);
 }
 
 static int show_run_facts(struct emit *e, int64_t id, struct err *err)
