@@ -10,8 +10,10 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include "base/json.h"
+#include "base/re.h"
 #include "device/cost.h"
 #include "device/inspect.h"
 #include "device/subject.h"
@@ -128,6 +130,45 @@ static void put_json(struct subject *s, struct json *j)
 	mem_free(t);
 }
 
+static void put_site(const struct space *s, uint32_t i, struct json *j, struct buf *out)
+{
+	const struct site *x = &s->site[i];
+	const struct node *n = &s->graph->node[x->node];
+
+	if (!j) {
+		buf_addf(out, "site      %-28s %-20s %u choices, %u by default, class %u\n", n->proto->name,
+			opcode_name(n->opcode), x->choices, x->dflt, x->tie);
+		return;
+	}
+	json_object(j, NULL);
+	json_str(j, "node", n->proto->name);
+	json_str(j, "opcode", opcode_name(n->opcode));
+	json_uint(j, "choices", x->choices);
+	json_uint(j, "default", x->dflt);
+	json_uint(j, "class", x->tie);
+	json_end(j);
+}
+
+static int put_sites(const struct space *s, const char *pattern, struct json *j, struct buf *out,
+	struct err *err)
+{
+	struct re *re = re_new(pattern, err);
+
+	if (!re)
+		return -1;
+	if (j)
+		json_array(j, "sites_matching");
+	for (uint32_t i = 0; i < s->n_sites; i++) {
+		const char *name = s->graph->node[s->site[i].node].proto->name;
+		if (re_match(re, name, strlen(name)))
+			put_site(s, i, j, out);
+	}
+	if (j)
+		json_end(j);
+	re_free(re);
+	return 0;
+}
+
 static double now(void)
 {
 	struct timespec t;
@@ -220,7 +261,8 @@ static int put_flips(const struct inspect_space *o, struct subject *s, struct js
 	int rc = -1;
 
 	if (site == NONE)
-		return err_set(err, v == NONE ? "%s has no instruction called %.100s just before fusion"
+		return err_set(err, v == NONE ? "%s has no instruction called %.100s just before fusion; "
+						"--nodes . lists what there is to decide about"
 					      : "in %s there is nothing to decide about %.100s", s->name, o->flip);
 	c = cost_new(sp, o->device, NULL, err);
 	if (!c)
@@ -257,6 +299,8 @@ int inspect_space(const struct inspect_space *o, struct buf *out, struct err *er
 	} else if (rc == 0) {
 		put_text(&s, out);
 	}
+	if (rc == 0 && o->nodes)
+		rc = put_sites(s.space, o->nodes, o->json ? &j : NULL, out, err);
 	if (rc == 0 && o->flip)
 		rc = put_flips(o, &s, o->json ? &j : NULL, out, err);
 	if (rc == 0 && o->json) {
@@ -288,7 +332,8 @@ static int open_device(const struct inspect_settings *set, const char *path, str
 int inspect_decisions(struct inspection *in)
 {
 	const struct inspect_settings *set = in->set;
-	struct inspect_space o = {.path = in->path, .kind = set->space_kind, .flip = set->flip, .json = set->json};
+	struct inspect_space o = {.path = in->path, .kind = set->space_kind, .nodes = set->nodes,
+		.flip = set->flip, .json = set->json};
 	int rc = open_device(set, in->path, &o.device, in->err);
 
 	if (rc == 0)

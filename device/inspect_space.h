@@ -9,6 +9,7 @@
 struct inspect_space { /* all zero but path is fine */
 	const char *path;    /* whatever --graph may name */
 	const char *kind;    /* of space; NULL: fusion */
+	const char *nodes;   /* regular expression: lists the sites whose names match, or NULL */
 	const char *flip;    /* node whose other choices are to be measured, or NULL; needs a device */
 	bool json;
 	struct device *device; /* NULL: sites as the plain rules say, nothing measured */

@@ -21,6 +21,10 @@ static void toys_are_described(void)
 	CHECK(strstr(t, "toy:2:4, 50 sites") && strstr(t, "50 with 4") && strstr(t, "plain by default"));
 	t = inspect((struct inspect_space){.path = "toy:50:4:2", .json = true}, &b);
 	CHECK(t[0] == '{' && strstr(t, "\"sites\": 50") && strstr(t, "\"4\": 50"));
+	t = inspect((struct inspect_space){.path = "toy:50:4:2", .nodes = "^(tanh|add)"}, &b);
+	CHECK(strstr(t, "site      add.36") && !strstr(t, "site      abs."));
+	t = inspect((struct inspect_space){.path = "toy:50:4:2", .nodes = "("}, &b);
+	CHECK(strstr(t, "("));
 	buf_release(&b);
 }
 
