@@ -1,0 +1,92 @@
+/*
+ * gibbs.c - the step, as its header describes it.
+ *
+ * Costs are obtained as differences to the configuration as it stands, whose own difference is
+ * exactly 0, and stored relative to the first choice that did not fail. So the first choice's error
+ * enters every stored difference but its own: the errors say so.
+ */
+#include <math.h>
+#include <string.h>
+#include "collect/gibbs.h"
+
+double gibbs_tau(double noise, double seconds)
+{
+	double tau = seconds > 0 ? noise / (GIBBS_NOISE_PER_TAU * seconds) : 0;
+
+	return tau > GIBBS_TAU ? tau : GIBBS_TAU;
+}
+
+bool gibbs_probabilities(const struct choice_cost *c, uint32_t n, double temperature, double *p)
+{
+	double low = INFINITY, sum = 0;
+
+	for (uint32_t k = 0; k < n; k++)
+		if (c[k].outcome == OUTCOME_OK && c[k].delta < low)
+			low = c[k].delta;
+	for (uint32_t k = 0; k < n; k++) {
+		p[k] = c[k].outcome == OUTCOME_OK ? exp(-(c[k].delta - low) / temperature) : 0;
+		sum += p[k];
+	}
+	for (uint32_t k = 0; k < n; k++)
+		p[k] = sum > 0 ? p[k] / sum : 0;
+	return sum > 0;
+}
+
+/* The differences of all choices of a site to the present one. */
+static int price_choices(struct cost *cost, const struct space *s, const uint8_t *config, uint32_t site,
+	struct sample *x, struct err *err)
+{
+	uint8_t *other = mem_alloc(s->n_sites);
+	struct delta d;
+	int rc = 0;
+
+	memcpy(other, config, s->n_sites);
+	for (uint8_t k = 0; k < s->site[site].choices && rc == 0; k++) {
+		x->choice[k] = (struct choice_cost){.outcome = OUTCOME_OK};
+		if (k == config[site])
+			continue;
+		other[site] = k;
+		rc = cost_delta(cost, config, other, &d, err);
+		if (rc < 0)
+			break;
+		x->choice[k] = (struct choice_cost){d.seconds, d.se, d.outcome, d.gave_up};
+		x->kind = d.kind;
+	}
+	mem_free(other);
+	return rc;
+}
+
+/* From "relative to the present choice" to "relative to the first that did not fail". */
+static void make_relative(struct sample *x, uint8_t present)
+{
+	struct choice_cost first;
+	uint8_t ref = 0;
+
+	while (x->choice[ref].outcome != OUTCOME_OK) /* the present one is */
+		ref++;
+	first = x->choice[ref];
+	for (uint8_t k = 0; k < x->n_choices; k++) {
+		struct choice_cost *c = &x->choice[k];
+		if (c->outcome != OUTCOME_OK)
+			continue;
+		c->delta -= first.delta;
+		c->se = k == ref ? 0 : k == present ? first.se : hypot(c->se, first.se);
+		c->bound = k != ref && (c->bound || first.bound);
+	}
+}
+
+int gibbs_step(struct cost *cost, const struct space *s, const uint8_t *config, uint32_t site,
+	double temperature, struct rng *r, struct sample *x, struct estimate *moved, struct err *err)
+{
+	double p[STORE_CHOICES];
+
+	x->site = site;
+	x->n_choices = s->site[site].choices;
+	if (price_choices(cost, s, config, site, x, err) < 0)
+		return -1;
+	gibbs_probabilities(x->choice, x->n_choices, temperature, p);
+	x->chosen = (uint8_t)rng_pick(r, p, x->n_choices);
+	*moved = (struct estimate){x->choice[x->chosen].delta, x->choice[x->chosen].se, 1};
+	make_relative(x, config[site]);
+	return 0;
+}

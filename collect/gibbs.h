@@ -1,0 +1,41 @@
+/*
+ * gibbs.h - one step of Gibbs sampling over a space.
+ *
+ * At a site, given all other choices, the cost of every choice k is obtained, and the next choice is
+ * drawn with
+ *
+ *	p(k) proportional to exp(-(cost_k - cost_min) / T)
+ *
+ * where T, the temperature in seconds, is tau times the cost of the default. A choice that failed has
+ * no cost and probability 0. The step says nothing about where costs come from.
+ *
+ * Noise of standard deviation s in the costs acts like a temperature of its own; below 0.3 T it
+ * changes the sampled distribution by less than sampling itself does, so tau is never set below what
+ * the measured noise allows (gibbs_tau).
+ */
+#ifndef COLLECT_GIBBS_H
+#define COLLECT_GIBBS_H
+
+#include "base/rng.h"
+#include "base/stat.h"
+#include "device/cost.h"
+#include "store/run.h"
+
+#define GIBBS_TAU 0.001		/* the least temperature, as a share of the default's cost */
+#define GIBBS_NOISE_PER_TAU 0.3 /* noise the sampler bears, as a share of the temperature */
+
+/* Probabilities of the n choices; all 0 (and false) when every choice failed. */
+bool gibbs_probabilities(const struct choice_cost *c, uint32_t n, double temperature, double *p);
+
+/* tau for a default of `seconds`, with costs known to `noise` seconds. */
+double gibbs_tau(double noise, double seconds);
+
+/*
+ * Fills x->choice with the cost of every choice of the site in `config` relative to the reference,
+ * x->kind, and x->chosen with the draw (the present choice if all others failed). `moved` is the
+ * difference of the chosen to the present one, with its standard error.
+ */
+int gibbs_step(struct cost *cost, const struct space *s, const uint8_t *config, uint32_t site,
+	double temperature, struct rng *r, struct sample *x, struct estimate *moved, struct err *err);
+
+#endif

@@ -1,0 +1,92 @@
+/*
+ * main.c - `collect`: measures what single decisions are worth, night after night.
+ *
+ * Ends cleanly when the budget is over or on SIGTERM or SIGINT, after the sample in flight; the next
+ * call with the same settings goes on where it ended.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include "collect/plan.h"
+
+static volatile int interrupted;
+
+static void on_signal(int sig)
+{
+	(void)sig;
+	interrupted = 1;
+}
+
+static int run(const struct settings *set, struct err *err)
+{
+	struct plan plan;
+	struct buf summary = {0};
+	int rc = plan_open(&plan, set, err);
+
+	if (rc == 0) {
+		if (plan.resumed && !set->quiet)
+			fprintf(stderr, "collect: going on with run %s after %llu samples\n",
+				run_uuid(plan.archive.run), (unsigned long long)plan.before);
+		rc = plan_run(&plan, &interrupted, err);
+	}
+	if (rc == 0)
+		rc = plan_finish(&plan, &summary, err);
+	if (rc == 0 && summary.len)
+		fputs(summary.data, stdout);
+	buf_release(&summary);
+	plan_close(&plan);
+	return rc;
+}
+
+int main(int argc, char **argv)
+{
+	struct settings set = {.db = "runs.sqlite", .device = "cpu", .space = "fusion", .workers = 1, .seed = 1,
+		.core = -1, .resume = true, .anchors = true, .start = START_MIXED};
+	const struct opt table[] = {
+		OPT_SECTION("What to measure"),
+		OPT_LIST('g', "graph", &set.graphs, "FILE", "program to measure; may be repeated"),
+		OPT_STR(0, "graphs", &set.graph_dir, "DIR", "every .pb and .pb.zst in a folder"),
+		OPT_STR(0, "nodes", &set.nodes, "REGEX", "only sites whose instruction or op_name matches"),
+		OPT_STR(0, "space", &set.space, "KIND", "decisions: fusion or fusion/binary"),
+		OPT_SECTION("Where"),
+		OPT_STR('d', "db", &set.db, "FILE", "store; made if absent"),
+		OPT_STR(0, "device", &set.device, "NAME", "cpu, sim, cuda, or none (programs with a formula)"),
+		OPT_INT(0, "workers", &set.workers, 1, 64, "devices side by side, one core each"),
+		OPT_INT(0, "core", &set.core, -1, 1023, "first core to use; -1: the least loaded"),
+		OPT_FLAG(0, "wait", &set.wait, "wait for the device or the store instead of failing"),
+		OPT_FLAG(0, "force", &set.force, "write the store on a network file system all the same"),
+		OPT_SECTION("How long"),
+		OPT_NUM(0, "seconds", &set.seconds, 0, 1e9, "stop after this time; 0: no limit"),
+		OPT_INT('n', "samples", &set.samples, 0, INT64_C(1) << 50, "stop after this many samples; 0: no limit"),
+		OPT_FLAG(0, "resume", &set.resume, "go on with the unfinished run of the same settings"),
+		OPT_SECTION("How"),
+		OPT_ENUM(0, "start", &set.start, "default|random|mixed", "where chains start"),
+		OPT_INT(0, "chains", &set.chains, 0, 1000, "chains per program; 0: one for each kind of start"),
+		OPT_ENUM(0, "measure", &set.measure, "region|whole", "price a change by its region, or by whole programs"),
+		OPT_NUM(0, "tau", &set.tau, 0, 1e6, "temperature as a share of the default's cost; 0: by the noise"),
+		OPT_FLAG(0, "anchors", &set.anchors, "measure the whole program once per sweep"),
+		OPT_FLAG(0, "raw", &set.raw, "keep raw times"),
+		OPT_INT('s', "seed", &set.seed, 0, INT64_MAX, "random seed"),
+		OPT_SECTION("Output"),
+		OPT_FLAG('q', "quiet", &set.quiet, "no progress"),
+		OPT_FLAG(0, "json", &set.json, "summary as JSON"),
+		OPT_END};
+	const struct opt_program prog = {"collect", "[OPTIONS] --graph FILE...",
+		"Measures, by Gibbs sampling, what single compiler decisions of the given programs cost on a "
+		"device, into a store that `learn` and `search` read. Made to run nightly: it ends cleanly "
+		"when its budget is over or it is told to, and goes on the next time.", table};
+	struct sigaction sa = {.sa_handler = on_signal};
+	struct err err = {0};
+	int n_words = 0, rc;
+
+	err_program("collect");
+	rc = opt_parse(&prog, argc, argv, &n_words, &err);
+	if (rc == 0 && n_words)
+		rc = err_set(&err, "\"%s\" is no option; programs are named with --graph", argv[0]);
+	if (rc == 0) {
+		sigaction(SIGINT, &sa, NULL);
+		sigaction(SIGTERM, &sa, NULL);
+		rc = run(&set, &err);
+	}
+	opt_list_release(&set.graphs);
+	return rc < 0 ? err_exit(&err) : 0;
+}

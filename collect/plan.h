@@ -1,0 +1,55 @@
+/*
+ * plan.h - one night: the programs, their chains, and whose turn it is.
+ *
+ * A plan opens every program, starts or resumes the run, and hands out turns: the program with the
+ * fewest samples is next, and of its chains the one with the fewest steps, so that a night of any
+ * length is balanced. Several workers, each with a device of its own, take turns side by side; a
+ * chain is with one worker at a time, and the store is written under one lock.
+ */
+#ifndef COLLECT_PLAN_H
+#define COLLECT_PLAN_H
+
+#include "base/opt.h"
+#include "base/progress.h"
+#include "collect/chain.h"
+
+struct settings { /* of a run; what the command line says */
+	const char *db, *device, *space, *nodes;
+	struct opt_list graphs;	  /* --graph */
+	const char *graph_dir;	  /* --graphs */
+	int64_t samples, workers, seed, chains, core;
+	double seconds, tau;	  /* 0: no limit; 0: by the noise */
+	int start, measure;	  /* enum start, enum cost_policy */
+	bool resume, wait, raw, quiet, json, force, anchors;
+};
+enum start { START_DEFAULT, START_RANDOM, START_MIXED };
+
+struct worker {
+	struct device *device;
+	struct lab *lab; /* one per program */
+};
+
+struct plan {
+	const struct settings *set;
+	struct archive archive;
+	pthread_mutex_t lock;
+	struct worker *worker;
+	struct chain *chain;	/* program p has chains p * n_chains ... */
+	uint32_t n_workers, n_programs, n_chains; /* n_chains: of each program */
+	char **path;
+	uint64_t steps, before; /* samples of the run, and those of earlier stretches */
+	double started, deadline, noise;
+	bool resumed, stop;
+	struct err err;		/* the first error of a worker */
+	struct progress progress;
+};
+
+/* Opens everything; on failure plan_close is still to be called. */
+int plan_open(struct plan *p, const struct settings *set, struct err *err);
+/* Works until the budget ends, *interrupted becomes true, or something fails. */
+int plan_run(struct plan *p, volatile int *interrupted, struct err *err);
+/* Ends the run in the store and writes the summary: a line, or JSON. */
+int plan_finish(struct plan *p, struct buf *summary, struct err *err);
+void plan_close(struct plan *p);
+
+#endif

@@ -1,0 +1,216 @@
+/*
+ * guide.c - scores, the best alpha percent, and what was tried.
+ *
+ * Per site one byte of flags says which choices were tried since the last move near it. The set of
+ * the best alpha percent is found by partial selection, anew only after scores changed; a move changes
+ * a handful and an accepted move happens every few dozen evaluations, so this is cheap even on tens of
+ * thousands of sites.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "search/guide.h"
+
+struct guide {
+	const struct space *s;
+	struct scorer scorer;
+	struct guide_options o;
+	uint8_t *config;
+	uint8_t *tried;	     /* per site: bits of choices */
+	float *score;	     /* per site: of its best untried flip; -INFINITY: none left */
+	uint8_t *choice;     /* ... that flip */
+	uint32_t *rank;	     /* sites, the best alpha percent in front */
+	uint32_t n_top, n_left; /* in that front; sites with any flip left */
+	double *class_seconds;	/* per tie class and pair of choices: measured on a copy; NAN: not yet */
+	double sum_score, sum_seconds;
+	bool stale, moved;
+};
+
+struct guide *guide_new(const struct space *s, const struct scorer *scorer, const struct guide_options *o)
+{
+	struct guide *g = MEM_NEW(1, struct guide);
+	size_t classes = (size_t)s->n_ties * SPACE_CHOICES * SPACE_CHOICES;
+
+	*g = (struct guide){.s = s, .o = *o, .stale = true};
+	if (scorer)
+		g->scorer = *scorer;
+	g->config = MEM_NEW(s->n_sites, uint8_t);
+	g->tried = MEM_NEW(s->n_sites, uint8_t);
+	g->score = MEM_NEW(s->n_sites, float);
+	g->choice = MEM_NEW(s->n_sites, uint8_t);
+	g->rank = MEM_NEW(s->n_sites, uint32_t);
+	g->class_seconds = mem_alloc(classes * sizeof *g->class_seconds);
+	for (size_t i = 0; i < classes; i++)
+		g->class_seconds[i] = NAN;
+	return g;
+}
+
+void guide_free(struct guide *g)
+{
+	if (!g)
+		return;
+	mem_free(g->config);
+	mem_free(g->tried);
+	mem_free(g->score);
+	mem_free(g->choice);
+	mem_free(g->rank);
+	mem_free(g->class_seconds);
+	mem_free(g);
+}
+
+static double *class_slot(const struct guide *g, uint32_t site, uint8_t from, uint8_t to)
+{
+	return &g->class_seconds[((size_t)g->s->site[site].tie * SPACE_CHOICES + from) * SPACE_CHOICES + to];
+}
+
+/* The score of one flip: measured on a copy if it was, predicted otherwise. */
+static float flip_score(const struct guide *g, uint32_t site, uint8_t choice)
+{
+	double seen = *class_slot(g, site, g->config[site], choice);
+
+	if (g->o.adapt && !isnan(seen) && g->sum_seconds > 0)
+		return (float)(-seen * g->sum_score / g->sum_seconds);
+	return g->scorer.score ? g->scorer.score(g->scorer.ctx, site, choice) : 0;
+}
+
+/* The best untried flip of a site. */
+static void rate(struct guide *g, uint32_t site)
+{
+	g->score[site] = -INFINITY;
+	for (uint8_t k = 0; k < g->s->site[site].choices; k++) {
+		float score;
+		if (k == g->config[site] || (g->o.adapt && (g->tried[site] >> k & 1)))
+			continue;
+		score = flip_score(g, site, k);
+		if (score > g->score[site]) {
+			g->score[site] = score;
+			g->choice[site] = k;
+		}
+	}
+	g->stale = true;
+}
+
+void guide_move(struct guide *g, const uint8_t *config)
+{
+	const uint32_t *changed = NULL;
+	uint32_t n = 0;
+
+	if (g->scorer.move)
+		changed = g->scorer.move(g->scorer.ctx, config, &n);
+	for (uint32_t i = 0; i < g->s->n_sites; i++) { /* whoever moved may move again */
+		bool moved = config[i] != g->config[i] || !g->moved;
+		g->config[i] = config[i];
+		if (moved || !changed) {
+			g->tried[i] = 0;
+			rate(g, i);
+		}
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		g->tried[changed[i]] = 0;
+		rate(g, changed[i]);
+	}
+	g->moved = true;
+}
+
+/* Puts the `want` best of rank[0 .. n) in front: quickselect, expected O(n). */
+static void select_top(const float *score, uint32_t *rank, uint32_t n, uint32_t want)
+{
+	uint32_t low = 0, high = n;
+
+	while (high - low > 1) {
+		float pivot = score[rank[low + (high - low) / 2]];
+		uint32_t i = low, j = high - 1;
+		for (;;) {
+			while (score[rank[i]] > pivot)
+				i++;
+			while (score[rank[j]] < pivot)
+				j--;
+			if (i >= j)
+				break;
+			uint32_t t = rank[i];
+			rank[i++] = rank[j];
+			rank[j--] = t;
+		}
+		if (want <= j + 1 && j + 1 < high)
+			high = j + 1;
+		else if (i > low)
+			low = i;
+		else
+			break;
+	}
+}
+
+static void refresh(struct guide *g)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < g->s->n_sites; i++)
+		if (g->score[i] > -INFINITY)
+			g->rank[n++] = i;
+	g->n_left = n;
+	g->n_top = (uint32_t)ceil((double)g->s->n_sites * g->o.alpha / 100);
+	if (g->n_top < 1)
+		g->n_top = 1;
+	if (g->n_top > n)
+		g->n_top = n;
+	if (g->scorer.score && g->n_top < n)
+		select_top(g->score, g->rank, n, g->n_top);
+	g->stale = false;
+}
+
+bool guide_pick(struct guide *g, struct rng *r, uint32_t *site, uint8_t *choice)
+{
+	bool anywhere = !g->scorer.score || 100 * rng_unit(r) < g->o.explore;
+
+	if (g->stale)
+		refresh(g);
+	if (g->n_left == 0)
+		return false;
+	*site = g->rank[rng_below(r, anywhere ? g->n_left : g->n_top)];
+	*choice = g->choice[*site];
+	if (!g->scorer.score) { /* nothing speaks for any: another choice at random */
+		*choice = (uint8_t)rng_below(r, g->s->site[*site].choices - 1u);
+		*choice = (uint8_t)(*choice + (*choice >= g->config[*site]));
+	}
+	return true;
+}
+
+void guide_tell(struct guide *g, uint32_t site, uint8_t choice, double seconds)
+{
+	g->tried[site] |= (uint8_t)(1u << choice);
+	if (!g->o.adapt)
+		return;
+	if (!isnan(seconds) && g->scorer.score) {
+		double *slot = class_slot(g, site, g->config[site], choice);
+		g->sum_score += fabs((double)g->scorer.score(g->scorer.ctx, site, choice));
+		g->sum_seconds += fabs(seconds);
+		*slot = seconds;
+	}
+	rate(g, site);
+}
+
+struct scored {
+	float score;
+	uint32_t site;
+};
+
+static int by_score(const void *a, const void *b)
+{
+	const struct scored *x = a, *y = b;
+
+	if (x->score != y->score)
+		return x->score < y->score ? 1 : -1;
+	return (x->site > y->site) - (x->site < y->site);
+}
+
+void guide_order(struct guide *g, uint32_t *sites)
+{
+	struct scored *v = MEM_NEW(g->s->n_sites, struct scored);
+
+	for (uint32_t i = 0; i < g->s->n_sites; i++)
+		v[i] = (struct scored){g->score[i], i};
+	qsort(v, g->s->n_sites, sizeof *v, by_score);
+	for (uint32_t i = 0; i < g->s->n_sites; i++)
+		sites[i] = v[i].site;
+	mem_free(v);
+}

@@ -1,0 +1,45 @@
+/*
+ * guide.h - which flip to try next.
+ *
+ * A flip is one site going to another choice. The guide keeps a score for the best untried flip of
+ * every site, hands out one at random among the best alpha percent, and forgets what it knows of a
+ * site when the configuration moves near it. Where scores come from is a scorer: the model's
+ * predictions, or in tests an oracle. Without a scorer all flips are alike, which is random search.
+ *
+ * What the search measures is worth more than any prediction: with `adapt`, a flip that was tried and
+ * not taken is not offered again until something near it changes, and sites of the same tie class,
+ * being copies, are scored by what was measured on one of them.
+ */
+#ifndef SEARCH_GUIDE_H
+#define SEARCH_GUIDE_H
+
+#include "graph/space.h"
+
+struct scorer { /* all zero: none */
+	void *ctx;
+	/* The configuration moved to `config`; returns the sites whose scores may differ, all at first. */
+	const uint32_t *(*move)(void *ctx, const uint8_t *config, uint32_t *n);
+	/* Score of flipping `site` to `choice`; higher is better, any scale. */
+	float (*score)(void *ctx, uint32_t site, uint8_t choice);
+};
+
+struct guide_options {
+	double alpha;	/* percent of sites to pick from */
+	double explore; /* percent of picks that are uniformly random */
+	bool adapt;
+};
+
+struct guide;
+struct guide *guide_new(const struct space *s, const struct scorer *scorer, const struct guide_options *o);
+void guide_free(struct guide *g); /* accepts NULL */
+
+/* To be called first, and whenever the search has moved. */
+void guide_move(struct guide *g, const uint8_t *config);
+/* Draws a flip; false when every flip was tried since the last move near it (only with adapt). */
+bool guide_pick(struct guide *g, struct rng *r, uint32_t *site, uint8_t *choice);
+/* What trying a single flip showed: seconds, negative is better; NAN: it failed. */
+void guide_tell(struct guide *g, uint32_t site, uint8_t choice, double seconds);
+/* Sites in order of their scores, best first; n_sites places. */
+void guide_order(struct guide *g, uint32_t *sites);
+
+#endif

@@ -1,0 +1,97 @@
+/*
+ * hunt.h - the search: propose, price, confirm, keep.
+ *
+ * A hunt stands at one configuration, the best it knows, and tries candidates against it:
+ *
+ *	guided	 predict all sites; pick one at random among the best alpha percent; propose; keep the
+ *		 better; predict anew what the change can have touched. What is proposed:
+ *		   signed   the flip with the largest expected gain at that site, alone
+ *		   magnitude  as in the paper: every site within `hops` of it gets a random choice
+ *	random	 the same with the site picked uniformly: the rival that guidance must beat
+ *	sweep	 single flips, site by site, in predicted order with a model, at random without; the
+ *		 rival that cheap regions make strong. Every flip is priced against the configuration as
+ *		 it stands, so flips whose regions do not touch add up as if taken together
+ *
+ * Where nothing was found for long the radius of mutations grows, hop by hop, until something is: a
+ * flip that pays only together with another one further away is out of reach of any fixed radius.
+ *
+ * An evaluation is one candidate whose cost was asked for, whether it was measured, came from a cache,
+ * or failed. A candidate that looks better is measured again with more pairs and more instances, and
+ * kept if it is better by the second measurement: the first is biased by having been chosen. Now and
+ * then the whole program is measured against the default, and the running sum corrected.
+ */
+#ifndef SEARCH_HUNT_H
+#define SEARCH_HUNT_H
+
+#include "base/stat.h"
+#include "collect/lab.h"
+#include "search/guide.h"
+
+enum strategy { STRATEGY_GUIDED, STRATEGY_RANDOM, STRATEGY_SWEEP };
+enum propose { PROPOSE_SIGNED, PROPOSE_MAGNITUDE };
+enum hunt_start { HUNT_DEFAULT, HUNT_RANDOM, HUNT_GREEDY };
+
+struct hunt_options {
+	int strategy, propose, start; /* of the enums above */
+	uint64_t budget, seed;
+	double seconds; /* 0: no limit */
+	double alpha, explore;
+	uint32_t hops;
+	bool tied, adapt;
+	uint32_t drift_checks; /* spread over the budget */
+};
+
+struct hunt_point { /* the best so far, whenever it changed */
+	uint64_t evaluation;
+	double seconds, best, se; /* best: relative to the default, seconds of the program */
+};
+
+struct hunt_step { /* what was kept */
+	uint64_t evaluation;
+	uint32_t site, n_flips;
+	uint8_t from, to;
+	double delta, se;
+};
+
+struct hunt {
+	struct hunt_options o;
+	struct lab *lab;
+	struct space *s;
+	struct guide *guide;
+	struct rng rng;
+	uint32_t chain;		/* in the store's run, if any */
+	uint8_t *config, *candidate;
+	uint64_t hash;
+	double default_seconds, default_se;
+	struct estimate running; /* cost of config relative to the default */
+	uint64_t idle;		/* evaluations since something was kept */
+	uint64_t evaluations, cached, measured, failed[OUTCOME_COUNT], kept, refuted, drifts;
+	double started, before; /* clock at start; seconds spent in earlier stretches */
+	struct hunt_point *curve;
+	size_t n_curve, cap_curve;
+	struct hunt_step *steps;
+	size_t n_steps, cap_steps;
+	uint32_t *order;	/* sweep */
+	uint32_t sweep_pos, sweep_kept;
+	uint32_t *ball;		/* nodes around a site */
+	uint8_t *in_ball;
+	size_t n_ball;
+	uint32_t *flips, n_flips; /* sites in which candidate differs */
+	volatile int *interrupted;
+};
+
+/* `scorer` may be NULL. Measures the default and sets the start. */
+int hunt_begin(struct hunt *h, const struct hunt_options *o, struct lab *lab, const struct scorer *scorer,
+	struct err *err);
+/* One evaluation; 1 done, 0 when budget, time or flips are used up, -1 error. */
+int hunt_next(struct hunt *h, struct err *err);
+void hunt_release(struct hunt *h);
+double hunt_seconds(const struct hunt *h);
+/* Share of the default's time saved by the best, as far as known. */
+double hunt_gain(const struct hunt *h);
+
+/* State to go on from after a kill; load wants the same program, options and a hunt just begun. */
+void hunt_save(const struct hunt *h, struct buf *out);
+int hunt_load(struct hunt *h, const void *p, size_t n, struct err *err);
+
+#endif

@@ -1,0 +1,379 @@
+/*
+ * main.c - `search`: a faster program for one graph.
+ *
+ * Opens the program, finds a model, hunts, and asks for a verdict. The first SIGINT or SIGTERM ends the
+ * hunt and still brings the verdict and the files; the second stops at once.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/io.h"
+#include "base/json.h"
+#include "base/opt.h"
+#include "base/progress.h"
+#include "search/output.h"
+#include "search/scorer.h"
+
+struct settings {
+	const char *graph, *model, *db, *out, *device, *space;
+	int64_t budget, seed, hops, core, drift_checks;
+	double seconds, alpha, explore, verdict_seconds;
+	int strategy, propose, start, measure, by;
+	bool json, quiet, resume, wait, tied, adapt, raw;
+};
+
+static const char *const strategy_name[] = {"guided", "random", "sweep"};
+#define SAVE_SECONDS 5 /* how often the state is written, besides whenever something was kept */
+
+static volatile int interrupted;
+
+static void on_signal(int sig)
+{
+	(void)sig;
+	if (interrupted++)
+		_exit(130);
+}
+
+struct session { /* everything open */
+	const struct settings *set;
+	struct device_options device_options;
+	struct device *device;
+	struct archive archive;
+	struct lab lab;
+	struct model *model;
+	struct infer *infer;
+	struct model_scorer scoring;
+	struct hunt hunt;
+	struct verdict verdict;
+	struct buf dir, model_path, identity;
+};
+
+/* big.pb.zst -> big.tuned */
+static void default_dir(const char *graph, struct buf *out)
+{
+	const char *slash = strrchr(graph, '/'), *name = slash ? slash + 1 : graph, *dot = strchr(name, '.');
+
+	buf_add(out, graph, dot && dot > name ? (size_t)(dot - graph) : strlen(graph));
+	buf_adds(out, ".tuned");
+	for (size_t i = 0; i < out->len; i++)
+		if (out->data[i] == ':')
+			out->data[i] = '-';
+}
+
+/* models/BACKEND.vm beside the programs: ../models in a checkout, ../share/vantage/models installed. */
+static bool find_model(const char *backend, struct buf *out)
+{
+	static const char *const places[] = {"../models", "../share/vantage/models"};
+	char self[4096];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+	char *slash;
+
+	self[n > 0 ? n : 0] = 0;
+	slash = strrchr(self, '/');
+	if (slash)
+		*slash = 0;
+	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+		buf_reset(out);
+		buf_addf(out, "%s/%s/%s.vm", self, places[i], backend);
+		if (io_exists(out->data))
+			return true;
+	}
+	buf_reset(out);
+	return false;
+}
+
+static int open_model(struct session *s, const char *backend, struct err *err)
+{
+	const struct settings *set = s->set;
+	enum cost_kind kind = s->device ? device_info(s->device)->kind : COST_MODELLED;
+
+	if (set->strategy == STRATEGY_RANDOM)
+		return 0;
+	if (set->model)
+		buf_adds(&s->model_path, set->model);
+	else if (!find_model(backend, &s->model_path))
+		return 0;
+	if (!(s->model = model_read(s->model_path.data, err)))
+		return -1;
+	if (model_fits(s->model, backend, s->lab.space->kind, kind, err) < 0 ||
+		!(s->infer = infer_new(s->model, s->lab.space, err))) {
+		if (set->model)
+			return -1;
+		model_free(s->model); /* ours does not fit what is searched: no model, then */
+		s->model = NULL;
+		buf_reset(&s->model_path);
+		return 0;
+	}
+	s->scoring = (struct model_scorer){s->infer, (enum infer_by)set->by};
+	return 0;
+}
+
+/* Everything that decides the course of the search: a saved state is only taken up by the same. */
+static void identify(struct session *s)
+{
+	const struct settings *set = s->set;
+	struct json j = {.out = &s->identity};
+	char hex[65];
+
+	digest_hex(&s->lab.subject.graph.content, hex);
+	json_object(&j, NULL);
+	json_str(&j, "graph", hex);
+	json_str(&j, "space", set->space);
+	json_str(&j, "strategy", strategy_name[set->strategy]);
+	json_str(&j, "model", s->model_path.len ? s->model_path.data : NULL);
+	json_int(&j, "propose", set->propose);
+	json_int(&j, "start", set->start);
+	json_int(&j, "by", set->by);
+	json_num(&j, "alpha", set->alpha);
+	json_num(&j, "explore", set->explore);
+	json_int(&j, "hops", set->hops);
+	json_bool(&j, "tied", set->tied);
+	json_bool(&j, "adapt", set->adapt);
+	json_end(&j);
+}
+
+static int open_run(struct session *s, struct err *err)
+{
+	struct run_spec spec = {.kind = "search", .settings = s->identity.data,
+		.policy = s->set->measure == POLICY_WHOLE ? "whole" : "region", .seed = (uint64_t)s->set->seed,
+		.environment = s->archive.environment};
+	struct chain_spec chain = {.space = s->lab.space_id, .config = s->hunt.config,
+		.start = s->set->start == HUNT_RANDOM ? "random" : "default", .base_seconds = s->hunt.default_seconds};
+
+	if (!s->archive.db)
+		return 0;
+	if (run_begin(s->archive.db, &spec, &s->archive.run, err) < 0)
+		return -1;
+	return run_chain(s->archive.run, &chain, &s->hunt.chain, err);
+}
+
+static int open_session(struct session *s, struct err *err)
+{
+	const struct settings *set = s->set;
+	struct store_options so = {.wait = set->wait};
+	struct cost_options co = {.policy = (enum cost_policy)set->measure, .seed = (uint64_t)set->seed};
+	const char *backend = "formula";
+
+	if (set->out)
+		buf_adds(&s->dir, set->out);
+	else
+		default_dir(set->graph, &s->dir);
+	if (output_prepare(s->dir.data, err) < 0)
+		return -1;
+	s->archive.raw = set->raw;
+	s->device_options = (struct device_options){.backend = set->device, .core = (int)set->core + 1,
+		.seed = 1, .wait = set->wait};
+	if (strcmp(set->device, "none") != 0) {
+		if (!(s->device = device_open(&s->device_options, err)))
+			return -1;
+		backend = device_info(s->device)->backend;
+	}
+	if (set->db && (!(s->archive.db = store_open(set->db, STORE_CREATE, &so, err)) ||
+			       archive_environment(&s->archive, s->device, err) < 0))
+		return -1;
+	if (lab_open(&s->lab, set->graph, set->space, s->device, &co, &s->archive, err) < 0)
+		return -1;
+	return open_model(s, backend, err);
+}
+
+static void begin_talk(const struct session *s)
+{
+	const struct settings *set = s->set;
+
+	if (set->quiet)
+		return;
+	fprintf(stderr, "search: %s: %u sites in %u classes; %s\n", s->lab.subject.name, s->lab.space->n_sites,
+		s->lab.space->n_ties, s->lab.subject.decoded);
+	if (set->strategy == STRATEGY_GUIDED && !s->infer)
+		fprintf(stderr, "search: no model for this device; searching at random (train one with learn)\n");
+}
+
+static void show(struct session *s, struct progress *p)
+{
+	const struct hunt *h = &s->hunt;
+	char detail[160];
+
+	snprintf(detail, sizeof detail, "best %+.2f%% +- %.2f, %llu kept, cached %.0f%%", -100 * hunt_gain(h),
+		h->default_seconds > 0 ? 100 * h->running.se / h->default_seconds : 0.0, (unsigned long long)h->kept,
+		h->evaluations ? 100.0 * (double)h->cached / (double)h->evaluations : 0.0);
+	progress_update(p, h->evaluations, detail);
+}
+
+static int hunt_on(struct session *s, struct err *err)
+{
+	struct progress p = {0};
+	double saved = now_seconds();
+	uint64_t kept = s->hunt.kept;
+	int rc;
+
+	progress_start(&p, "search", (uint64_t)s->set->budget, s->set->quiet ? PROGRESS_QUIET : PROGRESS_AUTO);
+	while ((rc = hunt_next(&s->hunt, err)) == 1) {
+		show(s, &p);
+		if (s->hunt.kept == kept && now_seconds() < saved + SAVE_SECONDS)
+			continue;
+		kept = s->hunt.kept;
+		saved = now_seconds();
+		if ((rc = output_save_state(s->dir.data, &s->hunt, s->identity.data, err)) < 0)
+			break;
+	}
+	progress_end(&p);
+	return rc;
+}
+
+static int note_finding(struct session *s, struct err *err)
+{
+	const struct verdict *v = &s->verdict;
+	struct finding f = {.chain = s->hunt.chain, .config = s->hunt.config, .kind = v->kind, .how = "final",
+		.delta = v->tuned_seconds - v->default_seconds, .default_seconds = v->default_seconds,
+		.se = (v->high - v->low) / 4 * v->default_seconds};
+
+	if (!s->archive.run)
+		return 0;
+	if (v->measured && v->outcome == OUTCOME_OK && run_found(s->archive.run, &f, err) < 0)
+		return -1;
+	return run_end(s->archive.run, RUN_FINISHED, s->identity.data, err);
+}
+
+static int conclude(struct session *s, struct err *err)
+{
+	const struct settings *set = s->set;
+	struct buf out = {0};
+	struct device_info info = {0};
+	struct result r = {&s->hunt, &s->verdict, s->device ? &info : NULL, s->lab.subject.name,
+		strategy_name[set->strategy], s->infer ? s->model_path.data : NULL};
+	int rc;
+
+	if (s->device) { /* give the worker back: the verdict wants a fresh one on the same core */
+		info = *device_info(s->device);
+		cost_free(s->lab.cost);
+		s->lab.cost = NULL;
+		s->device_options.core = info.core + 1;
+		device_close(s->device);
+		s->device = NULL;
+	}
+	rc = verdict_reach(&s->verdict, &s->lab, s->hunt.config, r.device ? &s->device_options : NULL,
+		set->verdict_seconds, err);
+	if (rc == 0)
+		rc = note_finding(s, err);
+	if (rc == 0 && r.device && s->verdict.tuned && !(s->device = device_open(&s->device_options, err)))
+		rc = -1;
+	if (rc == 0)
+		rc = output_write(s->dir.data, &r, s->device, err);
+	if (rc == 0)
+		rc = output_drop_state(s->dir.data, err);
+	if (rc == 0)
+		output_summary(&r, s->dir.data, set->json, &out);
+	if (rc == 0)
+		fputs(out.data, stdout);
+	buf_release(&out);
+	return rc;
+}
+
+static int run(struct session *s, struct err *err)
+{
+	const struct settings *set = s->set;
+	struct hunt_options ho = {.strategy = set->strategy, .propose = set->propose, .start = set->start,
+		.budget = (uint64_t)set->budget, .seed = (uint64_t)set->seed, .seconds = set->seconds,
+		.alpha = set->alpha, .explore = set->explore, .hops = (uint32_t)set->hops, .tied = set->tied,
+		.adapt = set->adapt, .drift_checks = (uint32_t)set->drift_checks};
+	struct scorer scorer;
+	int rc;
+
+	if (open_session(s, err) < 0)
+		return -1;
+	begin_talk(s);
+	if (ho.strategy == STRATEGY_GUIDED && !s->infer)
+		ho.strategy = STRATEGY_RANDOM;
+	scorer = scorer_of_model(&s->scoring);
+	identify(s);
+	if (hunt_begin(&s->hunt, &ho, &s->lab, s->infer ? &scorer : NULL, err) < 0)
+		return -1;
+	s->hunt.interrupted = &interrupted;
+	rc = set->resume ? output_load_state(s->dir.data, &s->hunt, s->identity.data, err) : 0;
+	if (rc == 1 && !set->quiet)
+		fprintf(stderr, "search: going on after %llu evaluations\n", (unsigned long long)s->hunt.evaluations);
+	if (rc < 0 || open_run(s, err) < 0 || hunt_on(s, err) < 0)
+		return -1;
+	return conclude(s, err);
+}
+
+static void close_session(struct session *s)
+{
+	hunt_release(&s->hunt);
+	infer_free(s->infer);
+	model_free(s->model);
+	lab_release(&s->lab);
+	run_free(s->archive.run);
+	store_close(s->archive.db);
+	device_close(s->device);
+	buf_release(&s->dir);
+	buf_release(&s->model_path);
+	buf_release(&s->identity);
+}
+
+int main(int argc, char **argv)
+{
+	struct settings set = {.device = "cpu", .space = "fusion", .budget = 2000, .seed = 1, .hops = 1, .core = -1,
+		.alpha = 10, .explore = 10, .drift_checks = 4, .verdict_seconds = 20, .adapt = true,
+		.by = INFER_GAIN};
+	const struct opt table[] = {
+		OPT_SECTION("What to tune"),
+		OPT_STR('g', "graph", &set.graph, "FILE", "program to tune (HLO as proto or text, StableHLO, dump folder)"),
+		OPT_STR(0, "space", &set.space, "KIND", "decisions: fusion or fusion/binary"),
+		OPT_STR(0, "device", &set.device, "NAME", "cpu, sim, cuda, or none (programs with a formula)"),
+		OPT_INT(0, "core", &set.core, -1, 1023, "core to measure on; -1: the least loaded"),
+		OPT_FLAG(0, "wait", &set.wait, "wait for the device or the store instead of failing"),
+		OPT_SECTION("How long"),
+		OPT_INT('b', "budget", &set.budget, 0, INT64_C(1) << 40, "evaluations at most"),
+		OPT_NUM(0, "seconds", &set.seconds, 0, 1e9, "time for the search at most; 0: no limit"),
+		OPT_NUM(0, "verdict-seconds", &set.verdict_seconds, 0.1, 1e6, "running time of the final measurement"),
+		OPT_SECTION("How"),
+		OPT_ENUM(0, "strategy", &set.strategy, "guided|random|sweep", "how candidates are chosen"),
+		OPT_STR('m', "model", &set.model, "FILE", "predictions to be guided by; default: the one shipped"),
+		OPT_ENUM(0, "start", &set.start, "default|random|greedy", "where the search starts"),
+		OPT_ENUM(0, "propose", &set.propose, "signed|magnitude",
+			"the flip that promises most, or the paper's mutation of a neighbourhood"),
+		OPT_ENUM(0, "by", &set.by, "magnitude|improve|gain", "which prediction ranks the sites"),
+		OPT_NUM(0, "alpha", &set.alpha, 0, 100, "percent of sites to pick from; a sweep with 0 is in random order"),
+		OPT_INT(0, "hops", &set.hops, 0, 16, "radius of a mutated neighbourhood"),
+		OPT_NUM(0, "explore", &set.explore, 0, 100, "percent of picks that are uniformly random"),
+		OPT_FLAG(0, "adapt", &set.adapt, "let what was measured replace what was predicted"),
+		OPT_FLAG(0, "tied", &set.tied, "decide isomorphic sites together"),
+		OPT_ENUM(0, "measure", &set.measure, "region|whole", "price a move by its regions, or by whole programs"),
+		OPT_INT(0, "drift-checks", &set.drift_checks, 0, 1000, "whole-program checks during the search"),
+		OPT_INT('s', "seed", &set.seed, 0, INT64_MAX, "random seed"),
+		OPT_SECTION("Output"),
+		OPT_STR('o', "out", &set.out, "DIR", "folder for the result; default: beside the graph, NAME.tuned"),
+		OPT_STR('d', "db", &set.db, "FILE", "keep every measurement in this store, and use what it has"),
+		OPT_FLAG(0, "raw", &set.raw, "keep raw times in the store"),
+		OPT_FLAG(0, "resume", &set.resume, "go on with the search saved in the folder"),
+		OPT_FLAG('q', "quiet", &set.quiet, "no progress"),
+		OPT_FLAG(0, "json", &set.json, "summary as JSON"),
+		OPT_END};
+	const struct opt_program prog = {"search", "[OPTIONS] --graph FILE",
+		"Looks for fusion decisions that make a program faster than the compiler's own, guided by a "
+		"model where there is one, keeps what is measurably better, and proves the result on a fresh "
+		"worker against the compiler's default. What comes out is never slower than the default.", table};
+	struct sigaction sa = {.sa_handler = on_signal};
+	struct session s = {.set = &set};
+	struct err err = {0};
+	int n_words = 0, rc;
+
+	err_program("search");
+	rc = opt_parse(&prog, argc, argv, &n_words, &err);
+	if (rc == 0 && !set.graph && n_words == 1)
+		set.graph = argv[0];
+	else if (rc == 0 && n_words)
+		rc = err_set(&err, "\"%s\" is no option; the program is named with --graph", argv[0]);
+	if (rc == 0 && !set.graph)
+		rc = err_set(&err, "no program to tune: name one with --graph FILE");
+	if (rc == 0) {
+		sigaction(SIGINT, &sa, NULL);
+		sigaction(SIGTERM, &sa, NULL);
+		rc = run(&s, &err);
+		close_session(&s);
+	}
+	return rc < 0 ? err_exit(&err) : 0;
+}

@@ -1,0 +1,275 @@
+/*
+ * output.c - writing the folder, and the state to go on from.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/io.h"
+#include "base/json.h"
+#include "base/opt.h"
+#include "search/output.h"
+
+#define STATE_LIMIT ((size_t)1 << 30)
+
+static int put(const char *dir, const char *name, const void *p, size_t n, struct err *err)
+{
+	struct buf path = {0};
+	int rc;
+
+	buf_addf(&path, "%s/%s", dir, name);
+	rc = io_write_file(path.data, p, n, err);
+	buf_release(&path);
+	return rc;
+}
+
+int output_prepare(const char *dir, struct err *err)
+{
+	struct buf path = {0};
+	int rc = io_make_dir(dir, err);
+
+	buf_addf(&path, "%s/.writable", dir);
+	if (rc == 0)
+		rc = io_write_file(path.data, "", 0, err);
+	if (rc == 0)
+		unlink(path.data);
+	buf_release(&path);
+	return rc;
+}
+
+static void add_verdict(struct json *j, const struct result *r)
+{
+	const struct verdict *v = r->verdict;
+
+	json_object(j, "verdict");
+	json_bool(j, "tuned", v->tuned);
+	json_str(j, "sentence", v->sentence);
+	json_str(j, "kind", cost_kind_name(v->kind));
+	if (v->measured) {
+		json_str(j, "outcome", outcome_name(v->outcome));
+		json_num(j, "gain", v->gain);
+		json_num(j, "gain_low", v->low);
+		json_num(j, "gain_high", v->high);
+		json_num(j, "default_seconds", v->default_seconds);
+		json_num(j, "tuned_seconds", v->tuned_seconds);
+		json_str(j, "numbers", outcome_name(v->numbers));
+		json_num(j, "difference", v->difference);
+		json_num(j, "allowed", v->yardstick);
+		json_uint(j, "instances", v->instances);
+		json_uint(j, "pairs", v->pairs);
+	}
+	json_end(j);
+}
+
+static void add_search(struct json *j, const struct result *r)
+{
+	const struct hunt *h = r->hunt;
+
+	json_object(j, "search");
+	json_str(j, "strategy", r->strategy);
+	json_str(j, "model", r->model);
+	json_uint(j, "seed", h->o.seed);
+	json_uint(j, "budget", h->o.budget);
+	json_uint(j, "evaluations", h->evaluations);
+	json_uint(j, "measured", h->measured);
+	json_uint(j, "cached", h->cached);
+	json_object(j, "failed");
+	for (int o = 1; o < OUTCOME_COUNT; o++)
+		if (h->failed[o])
+			json_uint(j, outcome_name((enum outcome)o), h->failed[o]);
+	json_end(j);
+	json_uint(j, "kept", h->kept);
+	json_uint(j, "refuted", h->refuted);
+	json_uint(j, "drift_corrections", h->drifts);
+	json_num(j, "seconds", hunt_seconds(h));
+	json_num(j, "gain_believed", hunt_gain(h));
+	json_num(j, "default_seconds", h->default_seconds);
+	json_array(j, "curve");
+	for (size_t i = 0; i < h->n_curve; i++) {
+		json_object(j, NULL);
+		json_uint(j, "evaluation", h->curve[i].evaluation);
+		json_num(j, "seconds", h->curve[i].seconds);
+		json_num(j, "delta", h->curve[i].best);
+		json_num(j, "se", h->curve[i].se);
+		json_end(j);
+	}
+	json_end(j);
+	json_end(j);
+}
+
+static void add_environment(struct json *j, const struct result *r)
+{
+	const struct device_info *d = r->device;
+
+	json_object(j, "environment");
+	json_str(j, "program", opt_version());
+	json_str(j, "backend", d ? d->backend : "formula");
+	json_str(j, "platform", d ? d->platform : NULL);
+	json_str(j, "plugin", d ? d->version : NULL);
+	json_str(j, "machine", d ? d->machine : NULL);
+	json_end(j);
+}
+
+static void write_config(const struct result *r, struct buf *out)
+{
+	const struct space *s = r->hunt->s;
+	struct json j = {.out = out, .pretty = true};
+	char hex[65];
+
+	digest_hex(&s->graph->content, hex);
+	json_object(&j, NULL);
+	json_str(&j, "graph", r->graph);
+	json_str(&j, "content_hash", hex);
+	json_str(&j, "space", s->kind);
+	json_hex(&j, "space_hash", s->hash);
+	json_hex(&j, "config_hash", r->hunt->hash);
+	add_verdict(&j, r);
+	add_environment(&j, r);
+	json_array(&j, "sites");
+	for (uint32_t i = 0; i < s->n_sites; i++) {
+		json_object(&j, NULL);
+		json_str(&j, "name", s->graph->node[s->site[i].node].proto->name);
+		json_uint(&j, "choices", s->site[i].choices);
+		json_uint(&j, "default", s->site[i].dflt);
+		json_uint(&j, "chosen", r->hunt->config[i]);
+		json_end(&j);
+	}
+	json_end(&j);
+	json_end(&j);
+}
+
+/* "a=b,c=d" as lines. */
+static void write_options(const char *options, struct buf *out)
+{
+	buf_adds(out, options);
+	buf_addch(out, '\n');
+}
+
+static int write_executable(const char *dir, struct device *d, const struct buf *module, struct err *err)
+{
+	struct compiled c = {0};
+	int rc = device_compile(d, COMPILE_APPLIED, "hlo", module->data, module->len, WANT_SERIALISED, &c, err);
+
+	if (rc == 0 && c.outcome == OUTCOME_OK && c.serialised.len)
+		rc = put(dir, "tuned.exe", c.serialised.data, c.serialised.len, err);
+	if (c.handle)
+		device_drop(d, &c, err);
+	compiled_release(&c);
+	return rc;
+}
+
+int output_write(const char *dir, const struct result *r, struct device *d, struct err *err)
+{
+	struct space *s = r->hunt->s;
+	struct buf module = {0}, text = {0};
+	int rc = 0;
+
+	if (r->verdict->tuned) {
+		rc = s->ops->apply(s, r->hunt->config, &module, err);
+		if (rc == 0 && r->device)
+			write_options(r->device->compile_options, &text);
+	} else {
+		buf_add(&module, r->hunt->lab->subject.original.data, r->hunt->lab->subject.original.len);
+	}
+	if (rc == 0)
+		rc = put(dir, "tuned.pb", module.data, module.len, err);
+	if (rc == 0)
+		rc = put(dir, "options.txt", text.data ? text.data : "", text.len, err);
+	if (rc == 0 && r->verdict->tuned && d && r->device->kind == COST_MEASURED)
+		rc = write_executable(dir, d, &module, err);
+	buf_reset(&text);
+	write_config(r, &text);
+	if (rc == 0)
+		rc = put(dir, "config.json", text.data, text.len, err);
+	buf_reset(&text);
+	report_write(r, &text);
+	if (rc == 0)
+		rc = put(dir, "report.html", text.data, text.len, err);
+	buf_release(&module);
+	buf_release(&text);
+	return rc;
+}
+
+void output_summary(const struct result *r, const char *dir, bool json, struct buf *out)
+{
+	const struct hunt *h = r->hunt;
+	struct json j = {.out = out};
+
+	if (json) {
+		json_object(&j, NULL);
+		json_str(&j, "graph", r->graph);
+		json_str(&j, "out", dir);
+		json_uint(&j, "sites", h->s->n_sites);
+		add_verdict(&j, r);
+		add_search(&j, r);
+		add_environment(&j, r);
+		json_end(&j);
+		buf_addch(out, '\n');
+		return;
+	}
+	buf_addf(out, "%s\n", r->verdict->sentence);
+	buf_addf(out, "%llu evaluations in %.1f s: %llu measured, %llu cached, %llu kept, %llu refuted when measured again",
+		(unsigned long long)h->evaluations, hunt_seconds(h), (unsigned long long)h->measured,
+		(unsigned long long)h->cached, (unsigned long long)h->kept, (unsigned long long)h->refuted);
+	for (int o = 1; o < OUTCOME_COUNT; o++)
+		if (h->failed[o])
+			buf_addf(out, ", %llu %s", (unsigned long long)h->failed[o], outcome_name((enum outcome)o));
+	buf_addf(out, "\n%s/report.html\n", dir);
+}
+
+int output_save_state(const char *dir, const struct hunt *h, const char *settings, struct err *err)
+{
+	struct buf b = {0};
+	int rc;
+
+	buf_str(&b, "vantage search 1");
+	buf_str(&b, settings);
+	hunt_save(h, &b);
+	rc = put(dir, "state", b.data, b.len, err);
+	buf_release(&b);
+	return rc;
+}
+
+int output_load_state(const char *dir, struct hunt *h, const char *settings, struct err *err)
+{
+	struct buf path = {0}, b = {0};
+	char *magic = NULL, *saved = NULL;
+	int rc = 0;
+
+	buf_addf(&path, "%s/state", dir);
+	if (!io_exists(path.data))
+		goto out;
+	rc = -1;
+	if (io_read_file(path.data, STATE_LIMIT, &b, err) < 0)
+		goto out;
+	struct cursor in = cursor_of(b.data, b.len);
+	magic = cursor_str(&in);
+	saved = cursor_str(&in);
+	if (strcmp(magic, "vantage search 1") != 0)
+		err_set(err, "%s is no saved search", path.data);
+	else if (strcmp(saved, settings) != 0)
+		err_set(err, "%s was saved by a search with other settings (%s); choose another --out, or leave out --resume",
+			path.data, saved);
+	else if (hunt_load(h, in.p, cursor_left(&in), err) == 0)
+		rc = 1;
+	else
+		err_prefix(err, "%s", path.data);
+out:
+	mem_free(magic);
+	mem_free(saved);
+	buf_release(&path);
+	buf_release(&b);
+	return rc;
+}
+
+int output_drop_state(const char *dir, struct err *err)
+{
+	struct buf path = {0};
+	int rc = 0;
+
+	buf_addf(&path, "%s/state", dir);
+	if (io_exists(path.data) && unlink(path.data) < 0)
+		rc = err_errno(err, "cannot remove %s", path.data);
+	buf_release(&path);
+	return rc;
+}

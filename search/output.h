@@ -1,0 +1,42 @@
+/*
+ * output.h - what a search leaves behind: a folder with all it takes to use and to believe the result.
+ *
+ *	tuned.pb	the program to compile: HloModuleProto with explicit fusions, or the original
+ *			where the default is the answer
+ *	options.txt	the compile options to use with it, name=value lines; empty for the default
+ *	tuned.exe	the compiled program, where the plugin can write one
+ *	config.json	every site by name with default and chosen, hash, environment, verdict
+ *	report.html	the story for people, self-contained
+ *	state		to go on from, until the search has ended
+ *
+ * Files are written beside and renamed: a reader sees the old one or the new one.
+ */
+#ifndef SEARCH_OUTPUT_H
+#define SEARCH_OUTPUT_H
+
+#include "search/hunt.h"
+#include "search/verdict.h"
+
+struct result { /* everything there is to tell */
+	const struct hunt *hunt;
+	const struct verdict *verdict;
+	const struct device_info *device; /* NULL: a formula */
+	const char *graph, *strategy, *model;
+};
+
+/* Makes the folder and proves that it can be written. */
+int output_prepare(const char *dir, struct err *err);
+int output_write(const char *dir, const struct result *r, struct device *d, struct err *err);
+
+/* The summary on standard output: JSON, or lines for people. */
+void output_summary(const struct result *r, const char *dir, bool json, struct buf *out);
+
+/* The page (report.c). */
+void report_write(const struct result *r, struct buf *out);
+
+int output_save_state(const char *dir, const struct hunt *h, const char *settings, struct err *err);
+/* 1 loaded, 0 there is none, -1 it is of another search or damaged. */
+int output_load_state(const char *dir, struct hunt *h, const char *settings, struct err *err);
+int output_drop_state(const char *dir, struct err *err);
+
+#endif

@@ -1,0 +1,25 @@
+/*
+ * scorer.c - see the header: the guide knows no models, and models know no search.
+ */
+#include "search/scorer.h"
+
+static const uint32_t *model_move(void *ctx, const uint8_t *config, uint32_t *n)
+{
+	struct model_scorer *m = ctx;
+
+	infer_move(m->f, config);
+	return infer_changed(m->f, n);
+}
+
+static float model_score(void *ctx, uint32_t site, uint8_t choice)
+{
+	struct model_scorer *m = ctx;
+	const struct prediction *p = &infer_site(m->f, site)[choice];
+
+	return m->by == INFER_MAGNITUDE ? p->magnitude : m->by == INFER_IMPROVE ? p->p_improve : p->gain;
+}
+
+struct scorer scorer_of_model(struct model_scorer *m)
+{
+	return (struct scorer){m, model_move, model_score};
+}

@@ -1,0 +1,16 @@
+/*
+ * scorer.h - a model's predictions as the scores of a guide.
+ */
+#ifndef SEARCH_SCORER_H
+#define SEARCH_SCORER_H
+
+#include "learn/infer.h"
+#include "search/guide.h"
+
+struct model_scorer { /* one of the three ways of a model; `f` is borrowed */
+	struct infer *f;
+	enum infer_by by;
+};
+struct scorer scorer_of_model(struct model_scorer *m);
+
+#endif

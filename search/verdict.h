@@ -1,0 +1,37 @@
+/*
+ * verdict.h - the final answer: is the tuned program really faster than the compiler's default?
+ *
+ * Everything the search believed was measured on a worker it had used for long, in pieces. The verdict
+ * asks anew: a fresh worker, the program as the compiler compiles it by itself against the tuned one,
+ * whole, alternating, several loaded instances of each side in random order, with the variance between
+ * instances in the interval; and the numbers of both on the same inputs. Only if the interval shows a
+ * gain and the numbers agree is the tuned program the answer; otherwise it is the default.
+ */
+#ifndef SEARCH_VERDICT_H
+#define SEARCH_VERDICT_H
+
+#include "collect/lab.h"
+
+#define VERDICT_COVERAGE 0.95
+
+struct verdict { /* all zero is empty */
+	bool tuned;		  /* the tuned program is the answer */
+	bool measured;		  /* there was something to measure */
+	enum outcome outcome;	  /* of running both */
+	enum outcome numbers;
+	enum cost_kind kind;
+	double gain, low, high;	  /* share of the default's time saved, with its interval */
+	double default_seconds, tuned_seconds;
+	double difference, yardstick; /* of the numbers: largest relative, and what is allowed */
+	uint32_t instances, pairs;
+	char sentence[400];
+};
+
+/*
+ * `config` against the compiler's default on a fresh device opened with `o` (NULL: a formula).
+ * `seconds` of running at most.
+ */
+int verdict_reach(struct verdict *v, struct lab *lab, const uint8_t *config, const struct device_options *o,
+	double seconds, struct err *err);
+
+#endif

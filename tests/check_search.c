@@ -1,0 +1,241 @@
+/*
+ * check_search.c - the search on spaces whose optimum is known.
+ *
+ * The toy's cost is a formula, so an oracle can score every flip exactly and brute force finds the
+ * optimum; what is tested is the search itself.
+ */
+#include <stdlib.h>
+#include "base/stat.h"
+#include "graph/toy.h"
+#include "search/hunt.h"
+#include "tests/test.h"
+
+/* A perfect scorer: what each flip would really save. */
+struct oracle {
+	struct space *s;
+	uint8_t *config;
+};
+
+static const uint32_t *oracle_move(void *ctx, const uint8_t *config, uint32_t *n)
+{
+	struct oracle *o = ctx;
+
+	memcpy(o->config, config, o->s->n_sites);
+	*n = 0;
+	return NULL; /* anything may have changed */
+}
+
+static float oracle_score(void *ctx, uint32_t site, uint8_t choice)
+{
+	struct oracle *o = ctx;
+	uint8_t old = o->config[site];
+	double before = o->s->ops->formula(o->s, o->config), after;
+
+	o->config[site] = choice;
+	after = o->s->ops->formula(o->s, o->config);
+	o->config[site] = old;
+	return (float)(before - after);
+}
+
+struct bed { /* a toy, ready to be searched */
+	struct lab lab;
+	struct oracle oracle;
+	struct scorer scorer;
+};
+
+static bool open_bed(struct bed *b, const char *path)
+{
+	struct cost_options co = {0};
+	struct err err = {0};
+
+	*b = (struct bed){0};
+	if (lab_open(&b->lab, path, "fusion", NULL, &co, NULL, &err) < 0) {
+		printf("%s\n", err.text);
+		return CHECK(!"opened");
+	}
+	b->oracle = (struct oracle){b->lab.space, mem_zalloc(b->lab.space->n_sites, 1)};
+	b->scorer = (struct scorer){&b->oracle, oracle_move, oracle_score};
+	return true;
+}
+
+static void close_bed(struct bed *b)
+{
+	mem_free(b->oracle.config);
+	lab_release(&b->lab);
+}
+
+static double optimum(struct space *s)
+{
+	uint8_t *c = mem_zalloc(s->n_sites, 1);
+	double best = s->ops->formula(s, c);
+
+	for (;;) { /* count through all configurations */
+		uint32_t i = 0;
+		double cost;
+		while (i < s->n_sites && ++c[i] == s->site[i].choices)
+			c[i++] = 0;
+		if (i == s->n_sites)
+			break;
+		cost = s->ops->formula(s, c);
+		best = cost < best ? cost : best;
+	}
+	mem_free(c);
+	return best;
+}
+
+/* Runs a search to its end; returns the evaluations it took to reach `target` (budget + 1: never). */
+static uint64_t run_search(struct bed *b, struct hunt_options o, bool guided, double target, double *reached)
+{
+	struct hunt h;
+	struct err err = {0};
+	uint64_t at = 0;
+
+	if (!CHECK(hunt_begin(&h, &o, &b->lab, guided ? &b->scorer : NULL, &err) == 0))
+		printf("%s\n", err.text);
+	*reached = b->lab.space->ops->formula(b->lab.space, h.config);
+	while (hunt_next(&h, &err) == 1) {
+		*reached = b->lab.space->ops->formula(b->lab.space, h.config);
+		if (!at && *reached <= target)
+			at = h.evaluations;
+	}
+	CHECK(h.hash == config_hash(b->lab.space, h.config));
+	hunt_release(&h);
+	return at ? at : o.budget + 1;
+}
+
+static void every_strategy_reaches_the_optimum(void)
+{
+	struct bed b;
+	double best, reached;
+
+	if (!open_bed(&b, "toy:9:3:5"))
+		return;
+	best = optimum(b.lab.space);
+	for (int start = HUNT_DEFAULT; start <= HUNT_RANDOM; start++)
+		for (int k = 0; k < 3; k++) {
+			struct hunt_options o = {.strategy = k == 0 ? STRATEGY_GUIDED : STRATEGY_RANDOM,
+				.propose = k == 1 ? PROPOSE_MAGNITUDE : PROPOSE_SIGNED, .start = start, .budget = 6000,
+				.seed = 3, .alpha = 20, .explore = 10, .hops = 2, .adapt = k == 0};
+			run_search(&b, o, k == 0, best, &reached);
+			CHECK_NEAR(reached, best, 1e-9 * best);
+		}
+	close_bed(&b);
+}
+
+static void sweeps_end_where_no_flip_helps(void)
+{
+	struct bed b;
+
+	if (!open_bed(&b, "toy:30:3:2"))
+		return;
+	for (int guided = 0; guided < 2; guided++) {
+		struct hunt h;
+		struct err err = {0};
+		struct hunt_options o = {.strategy = STRATEGY_SWEEP, .budget = 100000, .seed = 1, .alpha = guided ? 10 : 0};
+		CHECK(hunt_begin(&h, &o, &b.lab, guided ? &b.scorer : NULL, &err) == 0);
+		while (hunt_next(&h, &err) == 1)
+			;
+		CHECK(h.evaluations < o.budget);
+		memcpy(b.oracle.config, h.config, b.lab.space->n_sites);
+		for (uint32_t i = 0; i < b.lab.space->n_sites; i++)
+			for (uint8_t k = 0; k < b.lab.space->site[i].choices; k++)
+				CHECK(k == h.config[i] || oracle_score(&b.oracle, i, k) <= 0);
+		hunt_release(&h);
+	}
+	close_bed(&b);
+}
+
+/* Paired: the same toy, the same start, the same seed; how many evaluations to the optimum. */
+static void a_perfect_oracle_halves_the_evaluations(void)
+{
+	enum { SEEDS = 15 };
+	double ratio[SEEDS];
+
+	for (uint64_t seed = 0; seed < SEEDS; seed++) {
+		struct hunt_options o = {.budget = 20000, .seed = seed, .start = HUNT_RANDOM, .alpha = 10, .hops = 1,
+			.adapt = true};
+		double best, reached;
+		uint64_t random, guided;
+		char name[40];
+		struct bed b;
+		snprintf(name, sizeof name, "toy:10:3:%d", (int)seed + 1);
+		if (!open_bed(&b, name))
+			return;
+		best = optimum(b.lab.space) * (1 + 1e-12);
+		o.strategy = STRATEGY_RANDOM;
+		random = run_search(&b, o, false, best, &reached);
+		o.strategy = STRATEGY_GUIDED;
+		guided = run_search(&b, o, true, best, &reached);
+		ratio[seed] = (double)guided / (double)random;
+		close_bed(&b);
+	}
+	if (!CHECK(stat_median(ratio, SEEDS) < 0.5))
+		printf("median ratio %.2f\n", stat_median(ratio, SEEDS));
+}
+
+static void a_saved_search_goes_on_where_it_was(void)
+{
+	struct hunt_options o = {.strategy = STRATEGY_RANDOM, .budget = 400, .seed = 9, .hops = 1};
+	struct hunt whole, half, rest;
+	struct buf state = {0};
+	struct err err = {0};
+	struct bed b;
+
+	if (!open_bed(&b, "toy:40:2:6"))
+		return;
+	CHECK(hunt_begin(&whole, &o, &b.lab, NULL, &err) == 0);
+	while (hunt_next(&whole, &err) == 1)
+		;
+	CHECK(hunt_begin(&half, &o, &b.lab, NULL, &err) == 0);
+	for (int i = 0; i < 170; i++)
+		hunt_next(&half, &err);
+	hunt_save(&half, &state);
+	CHECK(hunt_begin(&rest, &o, &b.lab, NULL, &err) == 0);
+	CHECK(hunt_load(&rest, state.data, state.len, &err) == 0);
+	while (hunt_next(&rest, &err) == 1)
+		;
+	CHECK(rest.hash == whole.hash);
+	CHECK_INT(rest.evaluations, whole.evaluations);
+	CHECK_INT(rest.n_curve, whole.n_curve);
+	for (size_t n = 0; n < state.len; n += 7) { /* cut short anywhere: refused, never half taken */
+		struct hunt cut;
+		CHECK(hunt_begin(&cut, &o, &b.lab, NULL, &err) == 0);
+		CHECK(hunt_load(&cut, state.data, n, &err) == -1);
+		hunt_release(&cut);
+	}
+	hunt_release(&whole);
+	hunt_release(&half);
+	hunt_release(&rest);
+	buf_release(&state);
+	close_bed(&b);
+}
+
+static void small_budgets_are_fine(void)
+{
+	struct bed b;
+
+	if (!open_bed(&b, "toy:5:2:1"))
+		return;
+	for (uint64_t budget = 0; budget < 3; budget++)
+		for (int strategy = 0; strategy < 3; strategy++) {
+			struct hunt_options o = {.strategy = strategy, .budget = budget, .seed = 1, .alpha = 10};
+			struct hunt h;
+			struct err err = {0};
+			CHECK(hunt_begin(&h, &o, &b.lab, strategy == STRATEGY_RANDOM ? NULL : &b.scorer, &err) == 0);
+			while (hunt_next(&h, &err) == 1)
+				;
+			CHECK(h.evaluations <= budget);
+			hunt_release(&h);
+		}
+	close_bed(&b);
+}
+
+int main(void)
+{
+	RUN(every_strategy_reaches_the_optimum);
+	RUN(sweeps_end_where_no_flip_helps);
+	RUN(a_perfect_oracle_halves_the_evaluations);
+	RUN(a_saved_search_goes_on_where_it_was);
+	RUN(small_budgets_are_fine);
+	return test_done();
+}
