@@ -137,7 +137,7 @@ static int open_immutable(struct store *s, struct err *err)
 	return configure(s, err);
 }
 
-bool store_has_wal(const char *path)
+static bool has_wal(const char *path)
 {
 	struct buf b = {0};
 	struct stat st;
@@ -162,7 +162,7 @@ static int connect_file(struct store *s, struct err *err)
 	if (rc == SQLITE_OK)
 		rc = sqlite3_extended_errcode(s->db);
 	if (s->mode == STORE_READ && ((rc & 0xff) == SQLITE_CANTOPEN || (rc & 0xff) == SQLITE_READONLY) &&
-		!store_has_wal(s->path))
+		!has_wal(s->path))
 		return open_immutable(s, err);
 	return sql_fail(s, rc, err);
 }

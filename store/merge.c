@@ -10,9 +10,9 @@
  * Before anything is added to a run both have, its last common step is compared: two copies of a shard
  * that were both continued have the same uuid and are not the same run.
  *
- * A shard that may be in use, or is older, or lies on a network file system, is first copied beside
- * OUT by SQLite's backup, which sees one moment of it and does not disturb its writer. Others are
- * attached as files that nobody changes.
+ * Each shard is first copied beside OUT by SQLite's backup, which sees one moment of it and does not
+ * disturb its writer. Attaching those that seem idle was faster by a fifth, and wrong when a collector
+ * starts on one meanwhile.
  */
 #include <string.h>
 #include <sys/stat.h>
@@ -27,7 +27,7 @@
 struct merge {
 	struct store *s;
 	const char *shard;
-	char *snapshot; /* path of the copy, or NULL */
+	char *snapshot; /* path of the copy beside OUT */
 	struct progress progress;
 	uint64_t runs, steps;
 };
@@ -43,6 +43,8 @@ static int snapshot(struct merge *m, struct store *in, struct err *err)
 	sqlite3_backup *b;
 	int rc = sqlite3_open(m->snapshot, &to);
 
+	if (rc == SQLITE_OK) /* a copy to be thrown away need not survive a power cut */
+		rc = sqlite3_exec(to, "PRAGMA synchronous = OFF", NULL, NULL, NULL);
 	b = rc == SQLITE_OK ? sqlite3_backup_init(to, "main", in->db, "main") : NULL;
 	if (b) {
 		sqlite3_backup_step(b, -1);
@@ -84,20 +86,18 @@ static int attach(struct merge *m, struct err *err)
 	struct store *in = store_open(m->shard, STORE_READ, &force, err);
 	struct buf b = {0};
 	char *uri;
-	int rc = 0;
+	int rc;
 
 	if (!in)
 		return -1;
-	if (store_has_wal(m->shard)) {
-		buf_addf(&b, "%s.snapshot", store_path(m->s));
-		m->snapshot = buf_detach(&b, NULL);
-		unlink(m->snapshot);
-		rc = snapshot(m, in, err);
-	}
+	buf_addf(&b, "%s.snapshot", store_path(m->s));
+	m->snapshot = buf_detach(&b, NULL);
+	unlink(m->snapshot);
+	rc = snapshot(m, in, err);
 	store_close(in);
 	if (rc < 0)
 		return -1;
-	uri = store_uri(m->snapshot ? m->snapshot : m->shard, "?immutable=1");
+	uri = store_uri(m->snapshot, "?immutable=1");
 	rc = sql_run(m->s, err, "ATTACH ? AS shard", "t", uri);
 	mem_free(uri);
 	return rc;

@@ -60,8 +60,6 @@ int64_t sql_now(void); /* microseconds since 1970 */
 
 /* For attaching: "file:PATH" and how ("?mode=ro", "?immutable=1", ""); the caller frees. */
 char *store_uri(const char *path, const char *how);
-/* Does somebody have it open, or did somebody leave it without closing? */
-bool store_has_wal(const char *path);
 
 /* One step per version that was: migrate.c. */
 struct migration {
