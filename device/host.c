@@ -11,7 +11,7 @@
  *
  * Single pairs of instances carry a prior for what one load differs from the next (measure.h). It
  * is kept up to date here: after a measurement now and then the same program is loaded a second
- * time and measured against itself, the first three of every duration and later a twentieth of the
+ * time and measured against itself, the first few of every duration and later a twentieth of the
  * time spent.
  */
 #include <errno.h>
@@ -33,7 +33,7 @@
 #include "device/ops.h"
 
 #define DEADLINE 120.0
-#define AA_FIRST 3.0   /* observations of a duration before A/A pairs become rare */
+#define AA_FIRST 6.0   /* observations of a duration before A/A pairs become rare */
 #define AA_SHARE 0.05  /* of the measuring time, after that */
 #define AA_SECONDS 0.1 /* of one A/A pair */
 #define AA_COMPILE 1.0 /* seconds of compiling above which its second load is not compiled anew */

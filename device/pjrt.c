@@ -183,6 +183,7 @@ struct pjrt *pjrt_open(const struct backend *b, const char *plugin, uint64_t see
 	struct verdict v = {0};
 	p->backend = b;
 	p->seed = seed;
+	p->plain_copies = strcmp(b->name, "cpu") == 0;
 	options_each(b->environment, set_environment, NULL, NULL);
 	if (load_library(p, plugin, err) < 0)
 		goto fail;

@@ -18,6 +18,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "device/module.h"
 #include "device/pjrt_own.h"
 
 #define MOST_INPUTS 4096u
@@ -181,16 +182,71 @@ static bool row_major(const struct type *t)
 	return true;
 }
 
+/*
+ * Elements between row-major order and the order of a layout: out of it if `back`, else into it.
+ * The fastest dimension of a layout is the first it names.
+ */
+static void reorder(size_t rank, const int64_t *dims, const int64_t *minor_to_major, size_t bytes,
+	bool back, const uint8_t *from, uint8_t *to)
+{
+	size_t step[MODULE_RANK], at[MODULE_RANK] = {0}, total = 1, there = 0;
+	for (size_t k = 0; k < rank; k++) {
+		step[minor_to_major[k]] = total;
+		total *= (size_t)dims[minor_to_major[k]];
+	}
+	for (size_t here = 0; here < total; here++) {
+		memcpy(to + (back ? here : there) * bytes, from + (back ? there : here) * bytes,
+			bytes);
+		for (size_t d = rank; d-- > 0;) {
+			there += step[d];
+			if (++at[d] < (size_t)dims[d])
+				break;
+			there -= step[d] * at[d];
+			at[d] = 0;
+		}
+	}
+}
+
+/* Is it a permutation of the dimensions? It comes from a program. */
+static bool valid_order(size_t rank, const int64_t *minor_to_major)
+{
+	uint64_t seen = 0;
+	for (size_t k = 0; k < rank; k++) {
+		if (minor_to_major[k] < 0 || minor_to_major[k] >= (int64_t)rank)
+			return false;
+		seen |= (uint64_t)1 << minor_to_major[k];
+	}
+	return rank <= MODULE_RANK && seen == ((uint64_t)1 << rank) - 1;
+}
+
+/* The input's values, in the order in which the plugin takes them. */
+static uint8_t *make_values(struct pjrt *p, const struct type *t, uint64_t key)
+{
+	struct rng r;
+	size_t bytes = dtype_host_bytes(t->dtype);
+	uint8_t *data = mem_alloc(t->elements * bytes + 8);
+	rng_seed2(&r, p->seed, key);
+	fill(t, &r, data);
+	if (p->plain_copies && !row_major(t)) {
+		uint8_t *other = mem_alloc(t->elements * bytes + 8);
+		reorder(t->rank, t->dims, t->minor_to_major, bytes, false, data, other);
+		mem_free(data);
+		return other;
+	}
+	return data;
+}
+
 static int make_buffer(
 	struct pjrt *p, const struct type *t, uint64_t key, PJRT_Buffer **out, struct verdict *v)
 {
 	PJRT_Buffer_MemoryLayout layout = {.struct_size = PJRT_Buffer_MemoryLayout_STRUCT_SIZE,
 		.type = PJRT_Buffer_MemoryLayout_Type_Tiled};
-	struct rng r;
-	size_t bytes = t->elements * dtype_host_bytes(t->dtype);
-	uint8_t *data = mem_alloc(bytes + 8);
-	rng_seed2(&r, p->seed, key);
-	fill(t, &r, data);
+	if (!row_major(t) && !valid_order(t->rank, t->minor_to_major)) {
+		v->outcome = OUTCOME_REFUSED;
+		snprintf(v->detail, sizeof v->detail, "the layout of an input makes no sense");
+		return -1;
+	}
+	uint8_t *data = make_values(p, t, key);
 	layout.tiled.struct_size = PJRT_Buffer_MemoryLayout_Tiled_STRUCT_SIZE;
 	layout.tiled.minor_to_major = t->minor_to_major;
 	layout.tiled.minor_to_major_size = t->rank;
@@ -295,6 +351,45 @@ int program_inputs(struct program *g, struct verdict *v)
 	return 0;
 }
 
+/* The output's elements in row-major order; NULL with a verdict. */
+static uint8_t *read_values(struct pjrt *p, PJRT_Buffer *b, size_t rank, const int64_t *dims,
+	size_t elements, size_t bytes, struct verdict *v)
+{
+	int64_t order[MODULE_RANK];
+	PJRT_Buffer_MemoryLayout layout = {.struct_size = PJRT_Buffer_MemoryLayout_STRUCT_SIZE,
+		.type = PJRT_Buffer_MemoryLayout_Type_Tiled};
+	for (size_t k = 0; k < rank; k++)
+		order[k] = (int64_t)(rank - 1 - k);
+	layout.tiled.struct_size = PJRT_Buffer_MemoryLayout_Tiled_STRUCT_SIZE;
+	layout.tiled.minor_to_major = order;
+	layout.tiled.minor_to_major_size = rank;
+	ARGS(Buffer_ToHostBuffer, h);
+	h.src = b;
+	h.host_layout = p->plain_copies ? NULL : &layout;
+	h.dst_size = elements * bytes;
+	uint8_t *data = mem_alloc(h.dst_size + 8);
+	h.dst = data;
+	if (pjrt_check(p, p->api->PJRT_Buffer_ToHostBuffer(&h), "reading an output", v) < 0 ||
+		pjrt_await(p, h.event, "reading an output", v) < 0) {
+		mem_free(data);
+		return NULL;
+	}
+	ARGS(Buffer_GetMemoryLayout, l);
+	l.buffer = b;
+	struct verdict ignored;
+	if (!p->plain_copies || rank < 2 || !HAS(p, Buffer_GetMemoryLayout) ||
+		pjrt_check(p, p->api->PJRT_Buffer_GetMemoryLayout(&l), "", &ignored) < 0 ||
+		l.layout.type != PJRT_Buffer_MemoryLayout_Type_Tiled ||
+		l.layout.tiled.minor_to_major_size != rank ||
+		!valid_order(rank, l.layout.tiled.minor_to_major) ||
+		memcmp(l.layout.tiled.minor_to_major, order, rank * sizeof *order) == 0)
+		return data;
+	uint8_t *other = mem_alloc(h.dst_size + 8);
+	reorder(rank, dims, l.layout.tiled.minor_to_major, bytes, true, data, other);
+	mem_free(data);
+	return other;
+}
+
 int output_read(
 	struct instance *i, uint32_t k, double **out, size_t *n, size_t *cap, struct verdict *v)
 {
@@ -306,34 +401,19 @@ int output_read(
 		pjrt_check(p, p->api->PJRT_Buffer_Dimensions(&d), "reading an output", v) < 0)
 		return -1;
 	const struct dtype_facts *f = facts_of(e.type);
-	if (!f)
+	if (!f || d.num_dims > MODULE_RANK)
 		return 0; /* tokens and the like carry no numbers */
-	uint64_t elements = 1;
-	int64_t order[64];
-	for (size_t j = 0; j < d.num_dims && j < 64; j++) {
-		elements *= (uint64_t)d.dims[j];
-		order[j] = (int64_t)(d.num_dims - 1 - j);
-	}
-	PJRT_Buffer_MemoryLayout layout = {.struct_size = PJRT_Buffer_MemoryLayout_STRUCT_SIZE,
-		.type = PJRT_Buffer_MemoryLayout_Type_Tiled};
-	layout.tiled.struct_size = PJRT_Buffer_MemoryLayout_Tiled_STRUCT_SIZE;
-	layout.tiled.minor_to_major = order;
-	layout.tiled.minor_to_major_size = d.num_dims;
-	ARGS(Buffer_ToHostBuffer, h);
-	h.src = i->out[k];
-	h.host_layout = &layout;
-	h.dst_size = elements * f->bytes;
-	uint8_t *data = mem_alloc(h.dst_size + 8);
-	h.dst = data;
-	int rc = pjrt_check(p, p->api->PJRT_Buffer_ToHostBuffer(&h), "reading an output", v);
-	if (rc == 0)
-		rc = pjrt_await(p, h.event, "reading an output", v);
-	int parts = f->number == NUM_COMPLEX ? 2 : 1;
-	MEM_GROW(out, cap, *n + elements * (uint64_t)parts);
-	for (uint64_t j = 0; rc == 0 && j < elements; j++)
-		for (int part = 0; part < parts; part++)
-			(*out)[(*n)++] = dtype_read(e.type, data + j * f->bytes, part);
+	size_t elements = 1, parts = f->number == NUM_COMPLEX ? 2 : 1;
+	for (size_t j = 0; j < d.num_dims; j++)
+		elements *= (size_t)d.dims[j];
+	uint8_t *data = read_values(p, i->out[k], d.num_dims, d.dims, elements, f->bytes, v);
+	if (!data)
+		return -1;
+	MEM_GROW(out, cap, *n + elements * parts);
+	for (size_t j = 0; j < elements; j++)
+		for (size_t part = 0; part < parts; part++)
+			(*out)[(*n)++] = dtype_read(e.type, data + j * f->bytes, (int)part);
 	mem_free(data);
-	return rc;
+	return 0;
 }
 #endif

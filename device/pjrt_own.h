@@ -5,6 +5,7 @@
 #define DEVICE_PJRT_OWN_H
 
 #ifdef HAVE_PJRT
+#include "base/mem.h"
 #include "device/pjrt.h"
 #include <pjrt_c_api.h>
 
@@ -31,6 +32,7 @@ struct pjrt {
 	PJRT_Device *device;
 	uint64_t seed, tick, input_bytes;
 	char platform[64], version[160];
+	bool plain_copies; /* transfers do not heed layouts */
 	struct input *input;
 	size_t n_inputs, cap_inputs;
 };

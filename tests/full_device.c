@@ -166,6 +166,72 @@ static void takes_mlir(void)
 	device_drop(device, &a, &err);
 }
 
+static void transpose_layout(Hlo__ShapeProto *s)
+{
+	for (size_t i = 0; s && i < s->n_tuple_shapes; i++)
+		transpose_layout(s->tuple_shapes[i]);
+	if (s && s->layout && s->layout->n_minor_to_major == 2) {
+		s->layout->minor_to_major[0] = 0;
+		s->layout->minor_to_major[1] = 1;
+	}
+}
+
+/* A module as it comes between passes may want its inputs column-major; the values stay what they
+ * are. */
+static void layouts_are_honoured(void)
+{
+	static const char text[] =
+		"module @matrix {\n"
+		"  func.func @main(%a: tensor<64x100xf32>, %b: tensor<100x7xf32>) -> "
+		"(tensor<64x100xf32>, tensor<64x7xf32>) {\n"
+		"    %0 = stablehlo.exponential %a : tensor<64x100xf32>\n"
+		"    %1 = stablehlo.dot %0, %b : (tensor<64x100xf32>, tensor<100x7xf32>) -> "
+		"tensor<64x7xf32>\n"
+		"    return %0, %1 : tensor<64x100xf32>, tensor<64x7xf32>\n"
+		"  }\n"
+		"}\n";
+	struct extracted e;
+	struct compiled plain, turned;
+	struct comparison c;
+	struct err err = {{0}};
+	CHECK(device_extract(device, "mlir", text, strlen(text), &e, &err) == 0 &&
+		e.outcome == OUTCOME_OK);
+	CHECK(device_compile(device, COMPILE_APPLIED, "hlo", e.before.data, e.before.len, 0, &plain,
+		      &err) == 0);
+	CHECK_STR(plain.detail, "");
+	Hlo__HloModuleProto *m =
+		hlo__hlo_module_proto__unpack(NULL, e.before.len, (uint8_t *)e.before.data);
+	if (!CHECK(m != NULL))
+		return;
+	for (size_t k = 0; k < m->n_computations; k++)
+		for (size_t i = 0; i < m->computations[k]->n_instructions; i++)
+			transpose_layout(m->computations[k]->instructions[i]->shape);
+	for (size_t k = 0; k < m->n_computations; k++) {
+		transpose_layout(m->computations[k]->program_shape->result);
+		for (size_t i = 0; i < m->computations[k]->program_shape->n_parameters; i++)
+			transpose_layout(m->computations[k]->program_shape->parameters[i]);
+	}
+	transpose_layout(m->host_program_shape->result);
+	for (size_t i = 0; i < m->host_program_shape->n_parameters; i++)
+		transpose_layout(m->host_program_shape->parameters[i]);
+	buf_reset(&e.before);
+	buf_reserve(&e.before, hlo__hlo_module_proto__get_packed_size(m));
+	e.before.len = hlo__hlo_module_proto__pack(m, (uint8_t *)e.before.data);
+	hlo__hlo_module_proto__free_unpacked(m, NULL);
+	CHECK(device_compile(device, COMPILE_APPLIED, "hlo", e.before.data, e.before.len, 0,
+		      &turned, &err) == 0);
+	CHECK_STR(turned.detail, "");
+	CHECK(turned.hash != plain.hash);
+	CHECK(device_compare(device, &plain, &turned, &c, &err) == 0);
+	CHECK_STR(c.detail, "");
+	CHECK_INT(c.elements, 64 * 107);
+	CHECK(c.max_rel < 1e-4);
+	printf("column-major: largest difference %g\n", c.max_abs);
+	extracted_release(&e);
+	device_drop(device, &plain, &err);
+	device_drop(device, &turned, &err);
+}
+
 static void endless_compile_or_run_ends(void)
 {
 	/* A loop that does not end: the deadline does. */
@@ -220,6 +286,7 @@ int main(void)
 	}
 	RUN(refuses_nonsense);
 	RUN(takes_mlir);
+	RUN(layouts_are_honoured);
 	RUN(endless_compile_or_run_ends);
 	device_close(device);
 	return test_done();
