@@ -42,8 +42,9 @@ static int show(const struct inspect_settings *s, const char *path, struct err *
 	struct buf out = {0};
 	struct inspection in = {s, path, &g, &out, err};
 	bool whole = s->space || s->flip;
-	int rc = whole ? inspect_decisions(&in) : graph_read(&g, path, err);
-	for (size_t i = 0; rc == 0 && !whole; i++)
+	bool compiled = s->device && !whole;
+	int rc = whole ? inspect_decisions(&in) : compiled ? inspect_device(&in) : graph_read(&g, path, err);
+	for (size_t i = 0; rc == 0 && !whole && !compiled; i++)
 		if (views[i].asked(s)) {
 			rc = views[i].show(&in);
 			break;
@@ -69,7 +70,8 @@ int main(int argc, char **argv)
 		OPT_STR(0, "space-kind", &s.space_kind, "KIND", "fusion, fusion/binary or toy:SEED:CHOICES"),
 		OPT_SECTION("How"),
 		OPT_STR(0, "device", &s.device, "NAME",
-			"cpu or sim for --space; default: cpu where there is a plugin"),
+			"cpu or sim: alone, compile and run; with --space, the one to decide for (default: cpu where there "
+			"is a plugin)"),
 		OPT_FLAG(0, "json", &s.json, "as JSON"),
 		OPT_END};
 	const struct opt_program prog = {"inspect", "[OPTIONS] FILE",

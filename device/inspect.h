@@ -31,5 +31,6 @@ int inspect_summary(struct inspection *in);
 int inspect_nodes(struct inspection *in);
 int inspect_dot(struct inspection *in);
 int inspect_decisions(struct inspection *in);
+int inspect_device(struct inspection *in);
 
 #endif

@@ -1,0 +1,19 @@
+#!/bin/bash
+# inspect --device: the model always, the plugin where there is one, and sentences where there is not.
+set -u
+inspect=${BIN:-bin}/inspect
+graph=examples/graphs/tiny/chain.pb.zst
+failed=0
+case_() { # name, wanted pattern in the output, command
+	local name=$1 want=$2 out
+	shift 2
+	out=$("$@" 2>&1)
+	if grep -qE "$want" <<<"$out"; then echo "pass: $name"; else echo "FAIL: $name: no \"$want\" in: $out"; failed=1; fi
+}
+[ -x "$inspect" ] || { echo "skip: inspect_device: $inspect is not built"; exit 0; }
+case_ modelled '^run +[0-9.e-]+ ms.*modelled' "$inspect" --device sim $graph
+case_ modelled_json '"kind": "modelled"' "$inspect" --device sim --json $graph
+case_ unknown_device 'there is no device "cup" \(did you mean cpu' "$inspect" --device cup $graph
+case_ missing_plugin 'in none of: /nowhere.*make deps' env VANTAGE_PLUGIN_DIR=/nowhere "$inspect" --device cuda $graph
+case_ missing_file 'nothing.pb' "$inspect" --device sim nothing.pb
+exit $failed

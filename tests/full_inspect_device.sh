@@ -1,0 +1,18 @@
+#!/bin/bash
+# inspect --device cpu: every number is there, for people and as JSON.
+set -u
+inspect=${BIN:-bin}/inspect
+graph=examples/graphs/tiny/chain.pb.zst
+text=$("$inspect" --device cpu $graph 2>&1)
+case $text in *"make deps"*) echo "skip: inspect_cpu: no plugin"; exit 0 ;; esac
+json=$("$inspect" --device cpu --json $graph 2>&1)
+failed=0
+for want in '^compile +[0-9.]+ s' '^run +[0-9.e-]+ ms, 95% interval .*measured' '^memory +[0-9.]+ MB' \
+	'^optimised [0-9]+ instructions, [1-9][0-9]* of them fusions'; do
+	grep -qE "$want" <<<"$text" || { echo "FAIL: inspect_cpu: no \"$want\" in: $text"; failed=1; }
+done
+for key in compile_seconds run_seconds run_se peak_bytes instructions fusions; do
+	grep -qE "\"$key\": [1-9.][0-9.e-]*|\"$key\": 0\.[0-9]+" <<<"$json" || { echo "FAIL: inspect_cpu: no $key in: $json"; failed=1; }
+done
+[ $failed -eq 0 ] && echo "pass: inspect_cpu"
+exit $failed
