@@ -372,10 +372,11 @@ static int set_up(struct worker *w, struct cursor *c, struct buf *out)
 	if (rc == 0 && core >= 0)
 		rc = core_pin(core, &err);
 	setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
-#ifndef __SANITIZE_ADDRESS__
+#ifdef __SANITIZE_ADDRESS__
+	memory = 0; /* the sanitizer's own maps count, and are terabytes */
+#endif
 	if (memory)
 		setrlimit(RLIMIT_DATA, &(struct rlimit){memory, memory});
-#endif
 	if (rc == 0 && (!(backend = backend_find(name, &err)) ||
 			       !(w->pjrt = pjrt_open(backend, plugin, seed, &err))))
 		rc = -1;

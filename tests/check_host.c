@@ -286,7 +286,7 @@ static void bad_plugins(void)
 	};
 	char garbage[100];
 	snprintf(garbage, sizeof garbage, "%s/garbage.so", fixture_folder);
-	io_write_file(garbage, "\177ELF\1\1\1 not for this machine", 30, NULL);
+	io_write_file(garbage, "\177ELF\1\1\1 not for this machine", 28, NULL);
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct err err = {{0}};
 		const char *plugin = cases[i].plugin ? cases[i].plugin : fixture_plugin;
