@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "base/io.h"
+#include "device/ops.h"
 #include "device/subject.h"
 #include "graph/toy.h"
 #include "tests/test.h"
@@ -84,7 +85,84 @@ static void dump_folders_are_searched(void)
 	CHECK(subject_open(&s, folder, NULL, NULL, &err) < 0 && strstr(err.text, "jit_f") && strstr(err.text, "jit_g"));
 }
 
-/* A device that shows nothing, refuses, or whose environment is broken. */
+/*
+ * A compiler played by hand: before its fusion pass the program, after it what the space's own apply
+ * makes of a configuration, which the defaults must then be. Or it refuses, shows nothing, is broken.
+ */
+struct compiler {
+	struct device d;
+	enum { SHOWS, SHOWS_NOTHING, REFUSES, BROKEN } does;
+	const char *format;	 /* it was asked for */
+	struct buf initial, before, after;
+};
+
+static int extract(struct device *d, const char *format, const void *p, size_t n, struct extracted *out,
+	struct err *err)
+{
+	struct compiler *c = (struct compiler *)d;
+	(void)p;
+	(void)n;
+	c->format = format;
+	if (c->does == BROKEN)
+		return err_set(err, "no plugin");
+	if (c->does == REFUSES) {
+		out->outcome = OUTCOME_REFUSED;
+		strcpy(out->detail, "unsupported");
+	} else if (c->does == SHOWS) {
+		buf_add(&out->initial, c->initial.data, c->initial.len);
+		buf_add(&out->before, c->before.data, c->before.len);
+		buf_add(&out->after, c->after.data, c->after.len);
+	}
+	return 0;
+}
+
+static const struct device_ops compiler_ops = {.extract = extract};
+
+static void compiler_decides_the_defaults(void)
+{
+	struct compiler c = {.d = {.ops = &compiler_ops, .info = {.backend = "cpu"}}};
+	struct subject plain, s;
+	uint8_t want[60], got[60];
+	struct rng r;
+	put("program.pb", toy.data, toy.len);
+	put("program.mlir", "module @m {}\n", 13);
+	if (!CHECK(subject_open(&plain, at("program.pb"), NULL, NULL, NULL) == 0))
+		return;
+	rng_seed(&r, 3);
+	for (int k = 0; k < 4; k++) {
+		bool mlir = k == 3;
+		space_random(plain.space, 0.5, &r, want);
+		buf_reset(&c.after);
+		buf_reset(&c.before);
+		buf_reset(&c.initial);
+		CHECK(plain.space->ops->apply(plain.space, want, &c.after, NULL) == 0);
+		buf_add(&c.before, toy.data, toy.len);
+		buf_add(&c.initial, toy.data, toy.len);
+		struct err err = {0};
+		if (!CHECK(subject_open(&s, at(mlir ? "program.mlir" : "program.pb"), NULL, &c.d, &err) == 0)) {
+			printf("\t%s\n", err.text);
+			continue;
+		}
+		CHECK_STR(c.format, mlir ? "mlir" : "hlo");
+		space_default(s.space, got);
+		CHECK(memcmp(got, want, s.space->n_sites) == 0);
+		CHECK(s.original.len > 0 && strstr(s.decoded, "0 edges absorbed against our rules"));
+		subject_release(&s);
+	}
+	subject_release(&plain);
+	for (int does = SHOWS_NOTHING; does <= BROKEN; does++)
+		for (int mlir = 0; mlir < 2; mlir++) {
+			struct err err = {0};
+			c.does = does;
+			if (!CHECK(subject_open(&s, at(mlir ? "program.mlir" : "program.pb"), NULL, &c.d, &err) < 0) ||
+				!CHECK(err.text[0]) || !CHECK(s.name == NULL))
+				printf("\tdoes %d\n", does);
+		}
+	buf_release(&c.initial);
+	buf_release(&c.before);
+	buf_release(&c.after);
+}
+
 static void bad_subjects_are_sentences(void)
 {
 	put("empty.pb", "", 0);
@@ -120,6 +198,7 @@ int main(void)
 	RUN(toys_are_generated);
 	RUN(files_are_read);
 	RUN(dump_folders_are_searched);
+	RUN(compiler_decides_the_defaults);
 	RUN(bad_subjects_are_sentences);
 	io_remove_tree(folder, NULL);
 	buf_release(&toy);

@@ -1,0 +1,86 @@
+/*
+ * Costs on the real compiler: the default decodes, choices are honoured, numbers agree, and regions
+ * say what whole programs say, within their errors. Skipped without a plugin.
+ */
+#include "device/cost.h"
+#include "device/subject.h"
+#include "tests/test.h"
+
+static struct device *device;
+
+static void program(const char *path)
+{
+	struct subject s;
+	struct cost *c;
+	struct err err = {0};
+	uint8_t *a, *b;
+	struct precision p = {.target = 0.001, .max_seconds = 1, .instances = 3, .give_up = -1};
+	struct comparison numbers;
+	double limit, seconds, se;
+	struct rng r;
+
+	if (!CHECK(subject_open(&s, path, "fusion", device, &err) == 0)) {
+		printf("\t%s\n", err.text);
+		return;
+	}
+	c = cost_new(s.space, device, NULL, &err);
+	a = mem_alloc(s.space->n_sites);
+	b = mem_alloc(s.space->n_sites);
+	space_default(s.space, a);
+	rng_seed(&r, 5);
+	CHECK(cost_default_seconds(c, &seconds, &se, &err) == 0 && seconds > 0);
+	for (uint32_t i = 0; i < s.space->n_sites && i < 3; i++) {
+		struct delta d;
+		struct timing w;
+		memcpy(b, a, s.space->n_sites);
+		b[i] = (uint8_t)((b[i] + 1) % s.space->site[i].choices);
+		CHECK(cost_confirm(c, a, b, &p, &d, &err) == 0 && cost_whole(c, a, b, &p, &w, &err) == 0);
+		CHECK_INT(d.outcome, OUTCOME_OK);
+		CHECK_INT(w.outcome, OUTCOME_OK);
+		/* 6 errors, and what caches between kernels may be worth: this is no bench */
+		if (!CHECK_NEAR(d.seconds, w.delta, 6 * hypot(d.se, w.delta_se) + 0.05 * seconds))
+			printf("\tsite %u of %s: region %g +- %g, whole %g +- %g\n", i, path, d.seconds, d.se, w.delta,
+				w.delta_se);
+		timing_release(&w);
+	}
+	space_random(s.space, 0.5, &r, b);
+	CHECK(cost_numbers(c, b, &numbers, &limit, &err) == 0);
+	if (!CHECK_INT(numbers.outcome, OUTCOME_OK))
+		printf("\t%s\n", numbers.detail);
+	mem_free(a);
+	mem_free(b);
+	cost_free(c);
+	subject_release(&s);
+}
+
+static void chain(void)
+{
+	if (!device)
+		SKIP("no plugin");
+	program("examples/graphs/tiny/chain.pb.zst");
+}
+
+static void reduction(void)
+{
+	if (!device)
+		SKIP("no plugin");
+	program("examples/graphs/tiny/reduction.pb.zst");
+}
+
+static void loop(void)
+{
+	if (!device)
+		SKIP("no plugin");
+	program("examples/graphs/tiny/loop.pb.zst");
+}
+
+int main(void)
+{
+	struct device_options o = {.backend = "cpu", .wait = true};
+	device = device_open(&o, NULL);
+	RUN(chain);
+	RUN(reduction);
+	RUN(loop);
+	device_close(device);
+	return test_done();
+}
