@@ -43,9 +43,10 @@ const struct backend *backend_find(const char *name, struct err *err)
 	struct buf list = {0};
 	if (!name || is_path(name))
 		return &backends[0];
-	for (size_t i = 0; i < N_BACKENDS; i++) {
+	for (size_t i = 0; i < N_BACKENDS; i++)
 		if (strcmp(name, backends[i].name) == 0)
 			return &backends[i];
+	for (size_t i = 0; i < N_BACKENDS; i++) {
 		known[i + 1] = backends[i].name;
 		buf_addf(&list, ", %s", backends[i].name);
 	}

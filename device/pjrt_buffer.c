@@ -10,6 +10,7 @@
  * Inputs stay in device memory, the least recently used going first when they take more than their
  * share; those of the last two programs asked for (the pair being measured) always stay.
  */
+#include "device/pjrt.h"
 #ifdef HAVE_PJRT
 #include <math.h>
 #include <stdio.h>

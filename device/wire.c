@@ -93,5 +93,6 @@ void wire_blob(struct cursor *c, struct buf *out)
 {
 	size_t len;
 	const void *p = cursor_blob(c, &len);
-	buf_add(out, p, len);
+	if (len) /* an empty buf then needs no release */
+		buf_add(out, p, len);
 }
