@@ -3,6 +3,8 @@
 
     pip install jax==0.8.1 jaxlib==0.8.1
     examples/graphs/make.py            all of them; with names, only those
+    examples/graphs/make.py --check    writes nothing, tells which are not what their source gives
+    examples/graphs/make.py --pinned   the version of jax they are made with
 
 Only needed to change the zoo: the files are in the repository. Three folders keep apart what must
 never meet: what models are trained on (train), what they are judged by (held-out) and what tests
@@ -80,29 +82,45 @@ def anonymous(message, kind="module"):
     return out
 
 
-def make(name, graph, folder):
+def lowered(name, graph):
     function, arguments = graph()
     function.__name__ = name.replace("-", "_")
-    module = jax.jit(function).lower(*arguments).compiler_ir("hlo").as_serialized_hlo_module_proto()
-    path = folder / f"{name}.pb.zst"
-    zstd = subprocess.run(["zstd", "-19", "-c", "-q"], input=anonymous(module), stdout=subprocess.PIPE, check=True)
-    path.write_bytes(zstd.stdout)
-    print(f"{path.relative_to(folder.parent)}: {len(zstd.stdout)} bytes")
+    return anonymous(jax.jit(function).lower(*arguments).compiler_ir("hlo").as_serialized_hlo_module_proto())
 
 
-def main(wanted):
+def zstd(data, *options):
+    return subprocess.run(["zstd", "-q", "-c", *options], input=data, stdout=subprocess.PIPE, check=True).stdout
+
+
+def write(path, module):
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(zstd(module, "-19"))
+    print(f"{path.parent.name}/{path.name}: {path.stat().st_size} bytes")
+    return True
+
+
+def same(path, module):
+    """The program, not its packing: another zstd may pack it differently."""
+    if path.exists() and zstd(path.read_bytes(), "-d") == module:
+        return True
+    print(f"{path.parent.name}/{path.name} is not what its source gives")
+    return False
+
+
+def main(arguments):
+    if "--pinned" in arguments:
+        return print(PINNED)
     if jax.__version__ != PINNED:
         sys.exit(f"make.py: the zoo is made with jax {PINNED}, and this is {jax.__version__}")
-    known = {name for modules in FOLDERS.values() for m in modules for name in m.GRAPHS}
-    if unknown := set(wanted) - known:
-        sys.exit(f"make.py: no graph called {', '.join(sorted(unknown))}; there are {', '.join(sorted(known))}")
-    for folder, modules in FOLDERS.items():
-        place = pathlib.Path(__file__).parent / folder
-        place.mkdir(exist_ok=True)
-        for m in modules:
-            for name, graph in m.GRAPHS.items():
-                if not wanted or name in wanted:
-                    make(name, graph, place)
+    todo = same if "--check" in arguments else write
+    wanted = [a for a in arguments if a != "--check"]
+    here = pathlib.Path(__file__).parent
+    zoo = {name: (here / folder / f"{name}.pb.zst", graph)
+           for folder, modules in FOLDERS.items() for m in modules for name, graph in m.GRAPHS.items()}
+    if unknown := set(wanted) - set(zoo):
+        sys.exit(f"make.py: no graph called {', '.join(sorted(unknown))}; there are {', '.join(zoo)}")
+    done = [todo(path, lowered(name, graph)) for name, (path, graph) in zoo.items() if not wanted or name in wanted]
+    sys.exit(0 if all(done) else 1)
 
 
 if __name__ == "__main__":
