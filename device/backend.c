@@ -48,8 +48,9 @@ const struct backend *backend_find(const char *name, struct err *err)
 			return &backends[i];
 	for (size_t i = 0; i < N_BACKENDS; i++) {
 		known[i + 1] = backends[i].name;
-		buf_addf(&list, ", %s", backends[i].name);
 	}
+	for (size_t i = 0; i < N_BACKENDS; i++)
+		buf_addf(&list, ", %s", backends[i].name);
 	const char *near = opt_nearest(name, known, N_BACKENDS + 1);
 	err_set(err, "there is no device \"%s\"%s%s%s; known are sim%s, or a path to a plugin",
 		name, near ? " (did you mean " : "", near ? near : "", near ? "?)" : "", list.data);

@@ -90,6 +90,7 @@ static inline struct device *fixture_open(double deadline)
 	return d;
 }
 
+/* Tests look at outcome, handle and sentences; the bytes that come with them are released here. */
 static inline enum outcome fixture_compile(struct device *d, const char *script, struct compiled *c)
 {
 	struct buf program = {0};
@@ -98,6 +99,8 @@ static inline enum outcome fixture_compile(struct device *d, const char *script,
 	int rc = device_compile(d, COMPILE_DEFAULT, "hlo", program.data, program.len, 0, c, &err);
 	if (rc < 0)
 		printf("FAIL: %s: %s\n", test_name, err.text);
+	else
+		compiled_release(c);
 	buf_release(&program);
 	return rc < 0 ? OUTCOME_COUNT : c->outcome;
 }
