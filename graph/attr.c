@@ -10,12 +10,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define WORD_BYTES 10 /* the longest varint */
+
 void sink_word(struct sink *s, uint64_t v)
 {
-	if (s->bytes)
-		buf_varint(s->bytes, v);
-	else
+	struct buf *b = s->bytes;
+	if (!b) {
 		s->hash = hash_mix(s->hash, v);
+		return;
+	}
+	if (b->cap - b->len <= WORD_BYTES)
+		buf_reserve(b, 4096);
+	for (; v >= 128; v >>= 7)
+		b->data[b->len++] = (char)(v | 128);
+	b->data[b->len++] = (char)v;
 }
 
 void sink_bytes(struct sink *s, const void *p, size_t n)

@@ -139,9 +139,9 @@ static int build(struct graph *g, const char *name, struct err *err)
 	return rc;
 }
 
-int graph_parse(struct graph *g, const void *p, size_t n, const char *name, struct err *err)
+/* The message only; nothing of p is needed afterwards. */
+static int unpack(struct graph *g, const void *p, size_t n, const char *name, struct err *err)
 {
-	*g = (struct graph){0};
 	if (n == 0)
 		return err_set(err, "%s is empty, so there is no program in it", name);
 	switch (graph_sniff(p, n)) {
@@ -154,20 +154,31 @@ int graph_parse(struct graph *g, const void *p, size_t n, const char *name, stru
 		break;
 	}
 	g->module = hlo_unpack(&g->mem, p, n, name, err);
-	if (g->module && build(g, name, err) == 0)
+	return g->module ? 0 : -1;
+}
+
+int graph_parse(struct graph *g, const void *p, size_t n, const char *name, struct err *err)
+{
+	*g = (struct graph){0};
+	if (unpack(g, p, n, name, err) == 0 && build(g, name, err) == 0)
 		return 0;
 	graph_release(g);
 	return -1;
 }
 
+/* As above, but the file's bytes are given back before the arrays are built. */
 int graph_read(struct graph *g, const char *path, struct err *err)
 {
 	struct buf b = {0};
 	*g = (struct graph){0};
 	int rc = io_read_file(path, IO_FILE_LIMIT, &b, err);
 	if (rc == 0)
-		rc = graph_parse(g, b.data, b.len, path, err);
+		rc = unpack(g, b.data, b.len, path, err);
 	buf_release(&b);
+	if (rc == 0)
+		rc = build(g, path, err);
+	if (rc < 0)
+		graph_release(g);
 	return rc;
 }
 
