@@ -18,60 +18,76 @@
 #include <string.h>
 #include "graph/fusion_emit.h"
 
-/* Changed sites and the groups around them, in parts that do not touch. */
+/* The groups around changed sites that belong together. */
 struct part {
-	struct nodes sites; /* changed site numbers */
 	struct nodes roots[2];
 };
 
-struct parts {
+struct parts { /* all zero is empty */
 	struct part *v;
-	size_t n, cap;
+	size_t n;
+	uint32_t *parent; /* per changed site: union-find */
 };
 
-static void part_release(struct part *p)
+static uint32_t find(uint32_t *parent, uint32_t i)
 {
-	nodes_release(&p->sites);
-	nodes_release(&p->roots[0]);
-	nodes_release(&p->roots[1]);
+	while (parent[i] != i)
+		i = parent[i] = parent[parent[i]];
+	return i;
 }
 
-static bool share(const struct nodes *a, const struct nodes *b)
+/* Puts site i together with whoever has one of these groups already. */
+static void join(struct space *s, struct parts *all, uint32_t i, const struct nodes *roots)
 {
-	for (size_t i = 0, j = 0; i < a->n && j < b->n;) {
-		if (a->v[i] == b->v[j])
-			return true;
-		if (a->v[i] < b->v[j])
-			i++;
+	struct node_map *owner = &fusion_of(s)->value;
+
+	for (size_t k = 0; k < roots->n; k++)
+		if (node_map_has(owner, roots->v[k]))
+			all->parent[find(all->parent, owner->to[roots->v[k]])] = find(all->parent, i);
 		else
-			j++;
-	}
-	return false;
+			node_map_set(owner, roots->v[k], i);
 }
 
 static void append(struct nodes *to, const struct nodes *from)
 {
 	for (size_t i = 0; i < from->n; i++)
 		nodes_add(to, from->v[i]);
-	nodes_sort(to);
 }
 
-/* Adds one more part, taking in those it touches. */
-static void add_part(struct parts *all, struct part p)
+/* Finds the groups around each changed site, and gathers those of sites that share one. */
+static void find_parts(struct space *s, const uint8_t *a, const uint8_t *b, const struct nodes *changed,
+	struct parts *all)
 {
-	for (size_t i = all->n; i-- > 0;) {
-		struct part *q = &all->v[i];
-		if (!share(&p.roots[0], &q->roots[0]) && !share(&p.roots[1], &q->roots[1]) &&
-			!share(&p.roots[0], &q->roots[1]) && !share(&p.roots[1], &q->roots[0]))
-			continue;
-		append(&p.sites, &q->sites);
-		append(&p.roots[0], &q->roots[0]);
-		append(&p.roots[1], &q->roots[1]);
-		part_release(q);
-		*q = all->v[--all->n];
+	all->n = changed->n;
+	all->v = MEM_NEW(changed->n, struct part);
+	all->parent = MEM_NEW(changed->n, uint32_t);
+	node_map_clear(&fusion_of(s)->value);
+	for (uint32_t i = 0; i < changed->n; i++) {
+		struct part *p = &all->v[i];
+		all->parent[i] = i;
+		fusion_affected(s, a, b, &changed->v[i], 1, &p->roots[0], &p->roots[1]);
+		join(s, all, i, &p->roots[0]);
+		join(s, all, i, &p->roots[1]);
 	}
-	MEM_GROW(&all->v, &all->cap, all->n + 1);
-	all->v[all->n++] = p;
+	for (uint32_t i = 0; i < changed->n; i++) {
+		struct part *p = &all->v[find(all->parent, i)];
+		for (int side = 0; side < 2 && p != &all->v[i]; side++) {
+			append(&p->roots[side], &all->v[i].roots[side]);
+			nodes_release(&all->v[i].roots[side]);
+		}
+	}
+	for (uint32_t i = 0; i < changed->n; i++)
+		for (int side = 0; side < 2; side++)
+			nodes_sort(&all->v[i].roots[side]);
+}
+
+static void parts_release(struct parts *all)
+{
+	for (size_t i = 0; i < all->n; i++)
+		for (int side = 0; side < 2; side++)
+			nodes_release(&all->v[i].roots[side]);
+	mem_free(all->v);
+	mem_free(all->parent);
 }
 
 static bool in_list(const struct nodes *l, uint32_t v)
@@ -236,25 +252,21 @@ static void emit_region(struct space *s, const uint8_t *a, const uint8_t *b, con
 
 int fusion_region(struct space *s, const uint8_t *a, const uint8_t *b, struct regions *out, struct err *err)
 {
+	struct nodes changed = {0};
 	struct parts all = {0};
 
 	(void)err;
-	for (uint32_t i = 0; i < s->n_sites; i++) {
-		struct part p = {0};
-		if (a[i] == b[i])
-			continue;
-		nodes_add(&p.sites, i);
-		fusion_affected(s, a, b, &i, 1, &p.roots[0], &p.roots[1]);
-		if (p.roots[0].n || p.roots[1].n)
-			add_part(&all, p);
-		else
-			part_release(&p);
-	}
+	for (uint32_t i = 0; i < s->n_sites; i++)
+		if (a[i] != b[i])
+			nodes_add(&changed, i);
+	find_parts(s, a, b, &changed, &all);
 	for (size_t i = 0; i < all.n; i++) {
+		if (all.v[i].roots[0].n == 0 && all.v[i].roots[1].n == 0)
+			continue; /* went into another part */
 		MEM_GROW(&out->v, &out->cap, out->n + 1);
 		emit_region(s, a, b, &all.v[i], &out->v[out->n++]);
-		part_release(&all.v[i]);
 	}
-	mem_free(all.v);
+	parts_release(&all);
+	nodes_release(&changed);
 	return 0;
 }
