@@ -6,9 +6,10 @@
  *
  * A computation that one caller runs is walked when its caller is: only then is known what its
  * parameters stand for. Inside a fusion they are the fusion's operands, and the fusion is its root,
- * so a fusion leaves no trace. Elsewhere (loops, branches, calls) a parameter stands for the caller,
- * the place among what it calls, and its number; the caller's hash then takes in the roots of what it
- * runs. A computation with several callers is walked once, its parameters standing for themselves.
+ * so a fusion leaves no trace, also where it lies in what is applied. Elsewhere (loops, branches,
+ * calls) a parameter stands for the caller, the place among what it calls, and its number; the
+ * caller's hash then takes in the roots of what it runs. A computation with several callers is walked
+ * once, its parameters standing for themselves.
  *
  * The depth of this recursion is that of calls, at most CALL_DEPTH.
  */
@@ -43,19 +44,31 @@ static uint64_t mix_operands(const struct graph *g, uint32_t v, uint64_t h, cons
 	return h;
 }
 
-/* Applied computations by content, callees first; parameters by number. */
+/* What a computation does, by content: parameters by number, or as `operands` where a fusion gives them. */
+static uint64_t applied_content(const struct graph *g, const struct comp *c, const uint32_t *operands,
+	bool with_layout, uint64_t *hash)
+{
+	for (uint32_t v = c->first; v < c->first + c->n_nodes; v++) {
+		const struct node *n = &g->node[v];
+		const struct comp *inside = n->opcode == OP_FUSION ? &g->comp[node_calls(g, v)[0]] : NULL;
+		if (operands && n->opcode == OP_PARAMETER)
+			hash[v] = hash[operands[n->proto->parameter_number]];
+		else if (inside && inside->n_callers == 1)
+			hash[v] = applied_content(g, inside, node_operands(g, v), with_layout, hash);
+		else
+			hash[v] = mix_operands(g, v, node_local_hash(g, v, with_layout), hash);
+	}
+	return hash[c->root];
+}
+
+/* Applied computations, callees first. The compiler fuses inside them too, and that leaves no trace either. */
 void graph_applied(struct graph *g)
 {
 	uint64_t *hash = MEM_NEW(g->n_nodes, uint64_t);
 	for (int layout = 0; layout < 2; layout++)
-		for (uint32_t c = 0; c < g->n_comps; c++) {
-			struct comp *comp = &g->comp[c];
-			if (comp->role != ROLE_APPLIED)
-				continue;
-			for (uint32_t v = comp->first; v < comp->first + comp->n_nodes; v++)
-				hash[v] = mix_operands(g, v, node_local_hash(g, v, layout), hash);
-			comp->applied[layout] = hash[comp->root];
-		}
+		for (uint32_t c = 0; c < g->n_comps; c++)
+			if (g->comp[c].role == ROLE_APPLIED)
+				g->comp[c].applied[layout] = applied_content(g, &g->comp[c], NULL, layout, hash);
 	mem_free(hash);
 }
 

@@ -405,6 +405,46 @@ static void fusion_leaves_no_trace(void)
 	CHECK(root_hash(WRAPPED) == plain);
 }
 
+/* Hash of a sort that compares OP(a) with OP(b), in one fusion or plainly. */
+static uint64_t sort_hash(bool fused, const char *opcode)
+{
+	struct make mk = {0};
+	struct graph g = {0};
+	uint64_t h = 0, hash[64];
+	Hlo__ShapeProto *one = make_shape(&mk, DT_F32, 0), *f = make_shape(&mk, DT_F32, 1, 8);
+	struct make_comp *in = fused ? make_comp(&mk, "fused") : NULL, *less, *c;
+	if (in) {
+		make_instruction *b = make_param(in, one), *a = make_param(in, one);
+		b = make_op(in, opcode, one, 1, b);
+		make_op(in, "compare", make_shape(&mk, DT_PRED, 0), 2, make_op(in, opcode, one, 1, a), b);
+	}
+	less = make_comp(&mk, "less");
+	make_instruction *a = make_param(less, one), *b = make_param(less, one);
+	if (in) {
+		make_calls(make_op(less, "fusion", make_shape(&mk, DT_PRED, 0), 2, b, a), &mk, 1, in);
+	} else {
+		a = make_op(less, opcode, one, 1, a);
+		make_op(less, "compare", make_shape(&mk, DT_PRED, 0), 2, a, make_op(less, opcode, one, 1, b));
+	}
+	c = make_comp(&mk, "main");
+	make_calls(make_op(c, "sort", f, 1, make_param(c, f)), &mk, 1, less);
+	if (graph_of(&g, make_module(&mk))) {
+		graph_structural_hash(&g, hash);
+		h = hash[g.comp[g.entry].root];
+	}
+	graph_release(&g);
+	make_release(&mk);
+	return h;
+}
+
+static void fusion_in_what_is_applied(void)
+{
+	CHECK(sort_hash(false, "abs") != 0);
+	CHECK(sort_hash(true, "abs") == sort_hash(false, "abs"));
+	CHECK(sort_hash(true, "negate") == sort_hash(false, "negate"));
+	CHECK(sort_hash(true, "abs") != sort_hash(true, "negate"));
+}
+
 /* Hash of OP(a, b) against OP(b, a). */
 static bool commutes(const char *opcode)
 {
@@ -564,6 +604,7 @@ int main(void)
 	RUN(disguises);
 	RUN(changes);
 	RUN(fusion_leaves_no_trace);
+	RUN(fusion_in_what_is_applied);
 	RUN(commutative);
 	RUN(loops_differ);
 	RUN(applied_by_content);
