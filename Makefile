@@ -70,6 +70,8 @@ $(B)/schemas/%.pb-c.o: WARN =
 # A text to be included in the initialiser of an array of char.
 $(B)/schemas/%.sql.h: schemas/%.sql
 	@mkdir -p $(@D); od -An -v -tx1 $< | sed 's/ \(..\)/0x\1,/g; $$s/,$$//' > $@
+# The layers are plain loops that are to become vector code. Private: not for what they depend on.
+$(B)/learn/%.o: private CFLAGS_release = -O3 -g
 $(B)/%.o: %.c $(B)/flags | $(PROTO) $(EMBED)
 	@mkdir -p $(@D); $(CC) $(OUR_CFLAGS) -MMD -MP -c $< -o $@
 $(B)/%.o: $(B)/%.c $(B)/flags

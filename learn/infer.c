@@ -13,7 +13,6 @@
  */
 #include "learn/infer.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/mem.h"
@@ -171,18 +170,6 @@ static void layer_rows(struct infer *f, uint32_t l, const uint32_t *v, uint32_t 
 		memcpy(f->h[l] + v[i] * w, h + i * w, w * sizeof *h);
 }
 
-static struct prediction read_out(const real *out)
-{
-	float size = (float)out[OUT_SIZE], p = (float)logistic(out[OUT_SIGN]);
-
-	size = size > 0 ? size : 0;
-	return (struct prediction){
-		.magnitude = out[OUT_MAGNITUDE] > 0 ? (float)out[OUT_MAGNITUDE] : 0,
-		.p_improve = p,
-		.gain = p * expm1f(size < 20 ? size : 20),
-	};
-}
-
 /* The flips of the listed sites: at most CHUNK of them have room for all their choices. */
 static void predict_sites(struct infer *f, const uint32_t *sites, uint32_t n)
 {
@@ -206,8 +193,10 @@ static void predict_sites(struct infer *f, const uint32_t *sites, uint32_t n)
 	for (uint32_t i = 0; i < flips; i++)
 		memcpy(x + (size_t)i * FLIP_FEATURES, f->f + (size_t)place[i] * FLIP_FEATURES, FLIP_FEATURES * sizeof *x);
 	net_head(net, f->h[net->size.layers], row, x, flips, &f->pass);
-	for (uint32_t i = 0; i < flips; i++)
-		f->at[place[i]] = read_out(f->pass.out + (size_t)i * OUT_COUNT);
+	for (uint32_t i = 0; i < flips; i++) {
+		struct guess g = guess_of(f->pass.out + (size_t)i * OUT_COUNT);
+		f->at[place[i]] = (struct prediction){g.magnitude, g.p_improve, g.gain};
+	}
 }
 
 static void in_chunks(struct infer *f, uint32_t layer, const uint32_t *v, uint32_t n)

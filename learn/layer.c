@@ -1,7 +1,7 @@
 /*
  * layer.c - see layer.h. Loops run over rows of 16 to 256 numbers, contiguous and free of aliases, so
- * that the compiler turns them into vector code; sums that it may not reorder by itself are kept in
- * eight parts. Everything sums in a fixed order: the same input gives the same bytes.
+ * that the compiler turns them into vector code; sums, which it may not reorder by itself, are written
+ * in lanes. Everything sums in a fixed order: the same input gives the same bytes.
  *
  * The matrix products should be most of the time, so what is between them touches each row once: norm
  * and relu are one layer, and neighbours are averaged straight into the matrix that is multiplied next.
@@ -15,36 +15,60 @@
 #include "learn/blas.h"
 
 #define NORM_EPSILON REAL(1e-5)
-#define PARTS 8
+/* Four parallel sums of a few lanes each: what a compiler may not make of one sum by itself. */
+typedef real lanes __attribute__((vector_size(16)));
+#define LANES (16 / sizeof(real))
 
-static real sum(const real *restrict x, size_t n)
+static inline lanes load(const real *p)
 {
-	real part[PARTS] = {0}, total = 0;
-	size_t i = 0;
+	lanes v;
 
-	for (; i + PARTS <= n; i += PARTS)
-		for (size_t k = 0; k < PARTS; k++)
-			part[k] += x[i + k];
-	for (; i < n; i++)
-		part[0] += x[i];
-	for (size_t k = 0; k < PARTS; k++)
-		total += part[k];
-	return total;
+	memcpy(&v, p, sizeof v);
+	return v;
 }
 
-static real dot(const real *restrict x, const real *restrict y, size_t n)
+static inline real total(lanes a, lanes b, lanes c, lanes d)
 {
-	real part[PARTS] = {0}, total = 0;
+	real sum = 0;
+
+	a += b + (c + d);
+	for (size_t i = 0; i < LANES; i++)
+		sum += a[i];
+	return sum;
+}
+
+static real sum(const real *x, size_t n)
+{
+	lanes a = {0}, b = {0}, c = {0}, d = {0};
+	real rest = 0;
 	size_t i = 0;
 
-	for (; i + PARTS <= n; i += PARTS)
-		for (size_t k = 0; k < PARTS; k++)
-			part[k] += x[i + k] * y[i + k];
+	for (; i + 4 * LANES <= n; i += 4 * LANES) {
+		a += load(x + i);
+		b += load(x + i + LANES);
+		c += load(x + i + 2 * LANES);
+		d += load(x + i + 3 * LANES);
+	}
 	for (; i < n; i++)
-		part[0] += x[i] * y[i];
-	for (size_t k = 0; k < PARTS; k++)
-		total += part[k];
-	return total;
+		rest += x[i];
+	return total(a, b, c, d) + rest;
+}
+
+static real dot(const real *x, const real *y, size_t n)
+{
+	lanes a = {0}, b = {0}, c = {0}, d = {0};
+	real rest = 0;
+	size_t i = 0;
+
+	for (; i + 4 * LANES <= n; i += 4 * LANES) {
+		a += load(x + i) * load(y + i);
+		b += load(x + i + LANES) * load(y + i + LANES);
+		c += load(x + i + 2 * LANES) * load(y + i + 2 * LANES);
+		d += load(x + i + 3 * LANES) * load(y + i + 3 * LANES);
+	}
+	for (; i < n; i++)
+		rest += x[i] * y[i];
+	return total(a, b, c, d) + rest;
 }
 
 static void add(real *restrict y, const real *restrict x, size_t n)
@@ -90,11 +114,13 @@ void embed_backward(real *dtable, const real *dy, const uint16_t *id, size_t n, 
 		add(dtable + id[i] * width, dy + i * width, width);
 }
 
-static void scale_shift_relu(real *restrict y, const real *restrict x, const real *restrict gain,
+/* y = relu(gain * r x + bias); x becomes r x. */
+static void scale_shift_relu(real *restrict y, real *restrict x, real r, const real *restrict gain,
 	const real *restrict bias, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		real z = gain[i] * x[i] + bias[i];
+		real hat = x[i] * r, z = gain[i] * hat + bias[i];
+		x[i] = hat;
 		y[i] = z > 0 ? z : 0;
 	}
 }
@@ -103,25 +129,22 @@ void norm_relu_forward(real *y, real *x, real *rstd, const real *gain, const rea
 {
 	for (size_t i = 0; i < n; i++) {
 		real *restrict row = x + i * width;
-		real mean = sum(row, width) / (real)width, r;
+		real mean = sum(row, width) / (real)width;
 
 		for (size_t k = 0; k < width; k++)
 			row[k] -= mean;
-		r = 1 / real_sqrt(dot(row, row, width) / (real)width + NORM_EPSILON);
-		for (size_t k = 0; k < width; k++)
-			row[k] *= r;
-		rstd[i] = r;
-		scale_shift_relu(y + i * width, row, gain, bias, width);
+		rstd[i] = 1 / real_sqrt(dot(row, row, width) / (real)width + NORM_EPSILON);
+		scale_shift_relu(y + i * width, row, rstd[i], gain, bias, width);
 	}
 }
 
 /* One row: dg = dy where the relu was open; dgain += dg xhat, dbias += dg, t = dg gain. */
 static void open_gate(real *restrict t, real *restrict dgain, real *restrict dbias, const real *restrict dy,
-	const real *restrict y, const real *restrict xhat, const real *restrict gain, size_t n)
+	const real *restrict y, const real *restrict hat, const real *restrict gain, size_t n)
 {
 	for (size_t k = 0; k < n; k++) {
-		real dg = y[k] > 0 ? dy[k] : 0;
-		dgain[k] += dg * xhat[k];
+		real given = dy[k], dg = y[k] > 0 ? given : 0; /* loaded either way: so it becomes vector code */
+		dgain[k] += dg * hat[k];
 		dbias[k] += dg;
 		t[k] = dg * gain[k];
 	}
@@ -143,7 +166,7 @@ void norm_relu_backward(real *dx, real *dgain, real *dbias, const real *dy, cons
 		mean = sum(t, width) / (real)width;
 		along = dot(t, hat, width) / (real)width;
 		for (size_t k = 0; k < width; k++)
-			out[k] += rstd[i] * (t[k] - mean - hat[k] * along);
+			out[k] = rstd[i] * (t[k] - mean - hat[k] * along);
 	}
 }
 

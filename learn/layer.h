@@ -25,7 +25,8 @@ void embed_backward(real *dtable, const real *dy, const uint16_t *id, size_t n, 
 
 /*
  * Layer norm, gain and bias, relu: y = max(0, gain * xhat + bias), xhat = (x - mean) * rstd per row.
- * x is replaced by xhat, which with rstd (n) is what the way back needs.
+ * x is replaced by xhat, which with rstd (n) is what the way back needs. Its backward overwrites dx, for
+ * x is never used twice; the other two accumulate.
  */
 void norm_relu_forward(real *y, real *x, real *rstd, const real *gain, const real *bias, size_t n, size_t width);
 void norm_relu_backward(real *dx, real *dgain, real *dbias, const real *dy, const real *y, const real *xhat,

@@ -255,6 +255,18 @@ void net_forward(const struct net *net, const struct batch *b, struct pass *p)
 	net_head(net, p->h[layers], b->flip_row, b->f, b->n_flips, p);
 }
 
+struct guess guess_of(const real *out)
+{
+	double size = (double)out[OUT_SIZE], p = (double)logistic(out[OUT_SIGN]);
+
+	size = size < 0 ? 0 : size > 20 ? 20 : size;
+	return (struct guess){
+		.magnitude = out[OUT_MAGNITUDE] > 0 ? (float)out[OUT_MAGNITUDE] : 0,
+		.p_improve = (float)p,
+		.gain = (float)(p * expm1(size)),
+	};
+}
+
 static real *zeros(struct pass *p, size_t rows, size_t cols)
 {
 	return arena_zalloc(&p->mem, rows * cols + 1, sizeof(real));
@@ -265,7 +277,7 @@ static void block_backward(struct pass *p, real *dx, const struct norm_view *d, 
 	const real *dact, const real *act, const real *xhat, const real *rstd, const real *x, size_t n, size_t in,
 	size_t out)
 {
-	real *dz = zeros(p, n, out);
+	real *dz = room(p, n, out);
 
 	norm_relu_backward(dz, d->gain, d->bias, dact, act, xhat, rstd, v->gain, n, out);
 	linear_backward(dx, d->w, NULL, dz, x, v->w, n, in, out);
@@ -319,7 +331,7 @@ void net_backward(const struct net *net, const struct batch *b, struct pass *p, 
 		gather_backward(net, b, dprev, dcat, rows);
 		dh = dprev;
 	}
-	dz = zeros(p, n, w);
+	dz = room(p, n, w);
 	norm_relu_backward(dz, d.in.gain, d.in.bias, dh, p->h[0], p->xhat[0], p->rstd[0], v.in.gain, n, w);
 	linear_backward(NULL, d.in.w, NULL, dz, b->x, v.in.w, n, net->size.node_features, w);
 	embed_backward(d.opcode, dz, b->opcode, n, w);

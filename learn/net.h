@@ -98,6 +98,12 @@ void net_layer(const struct net *net, uint32_t l, const real *cat, size_t n, rea
 	real *h);
 void net_head(const struct net *net, const real *h, const uint32_t *row, const real *f, size_t n, struct pass *p);
 
+/* What the outputs of one flip mean; see struct prediction in infer.h. */
+struct guess {
+	float magnitude, p_improve, gain;
+};
+struct guess guess_of(const real *out);
+
 /* d_out: n_flips x OUT_COUNT. Adds to grad (n_weights). Needs the pass of the same batch. */
 void net_backward(const struct net *net, const struct batch *b, struct pass *p, const real *d_out, real *grad);
 

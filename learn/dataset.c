@@ -1,0 +1,274 @@
+/*
+ * dataset.c - see dataset.h. A graph of the data is one space in one environment: advantages of two
+ * machines have different scales. Its number is found by store, space and environment; the same graph
+ * in two databases stands twice under one name, which is how it is held out.
+ */
+#include "learn/dataset.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+#include "base/json.h"
+#include "store/fact.h"
+#include "store/replay.h"
+
+struct source {
+	const struct dataset *owner;
+	uint32_t database;	    /* which dataset_read */
+	int64_t space, environment; /* ids in it */
+	struct graph graph;
+	struct space *opened;	    /* NULL: unusable, and that was said */
+	uint32_t number;	    /* graph of data */
+};
+
+void dataset_init(struct dataset *ds, uint32_t radius)
+{
+	*ds = (struct dataset){0};
+	data_init(&ds->data, radius);
+}
+
+void dataset_release(struct dataset *ds)
+{
+	data_release(&ds->data);
+	for (size_t i = 0; i < ds->n_sources; i++) {
+		space_free(ds->source[i]->opened);
+		graph_release(&ds->source[i]->graph);
+		mem_free(ds->source[i]);
+	}
+	mem_free(ds->source);
+	mem_free(ds->backend);
+	mem_free(ds->space);
+	buf_release(&ds->runs);
+	buf_release(&ds->notes);
+	*ds = (struct dataset){0};
+}
+
+static void note(struct dataset *ds, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void note(struct dataset *ds, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_vaddf(&ds->notes, fmt, ap);
+	va_end(ap);
+	buf_addch(&ds->notes, '\n');
+}
+
+/* Rebuilds graph and space; 0 with x->opened set, 1 if this program cannot use it, -1. */
+static int rebuild(struct dataset *ds, struct store *db, struct source *x, char **name, struct err *err)
+{
+	struct stored_space p = {0};
+	struct stored_graph g = {0};
+	struct err why = {0};
+	int rc = -1;
+
+	if (store_get_space(db, x->space, &p, err) < 0 || store_get_graph(db, p.graph, &g, err) < 0)
+		goto out;
+	*name = mem_strdup(g.name);
+	rc = 1;
+	if (graph_parse(&x->graph, g.bytes.data, g.bytes.len, g.name, &why) < 0 ||
+		!(x->opened = space_open(p.kind, p.backend, &x->graph, p.dflt, p.n_sites, &why))) {
+		note(ds, "%s is left out: %s", g.name, why.text);
+		goto out;
+	}
+	if (x->opened->hash != p.hash || x->opened->n_sites != p.n_sites) {
+		note(ds, "%s is left out: this version sees other sites in it than the one that measured it", g.name);
+		space_free(x->opened);
+		x->opened = NULL;
+		goto out;
+	}
+	rc = 0;
+out:
+	stored_space_release(&p);
+	stored_graph_release(&g);
+	return rc;
+}
+
+static struct source *find_source(struct dataset *ds, uint32_t database, int64_t space, int64_t environment)
+{
+	for (size_t i = 0; i < ds->n_sources; i++) {
+		struct source *x = ds->source[i];
+		if (x->database == database && x->space == space && x->environment == environment)
+			return x;
+	}
+	return NULL;
+}
+
+/* The family of decisions must be one; the first usable space sets it. */
+static bool same_family(struct dataset *ds, const struct space *s, const char *name)
+{
+	size_t n = strcspn(s->kind, "/:");
+
+	if (!ds->space) {
+		ds->space = mem_strdup(s->kind);
+		ds->space[n] = 0;
+	}
+	if (strlen(ds->space) == n && strncmp(ds->space, s->kind, n) == 0)
+		return true;
+	note(ds, "%s is left out: its decisions are of kind %s, the others' %s", name, s->kind, ds->space);
+	return false;
+}
+
+static struct source *get_source(struct dataset *ds, struct store *db, uint32_t database, int64_t space,
+	int64_t environment, struct err *err)
+{
+	struct source *x = find_source(ds, database, space, environment);
+	char *name = NULL;
+	int rc;
+
+	if (x)
+		return x;
+	x = MEM_NEW(1, struct source);
+	*x = (struct source){.database = database, .space = space, .environment = environment};
+	MEM_GROW(&ds->source, &ds->cap_sources, ds->n_sources + 1);
+	ds->source[ds->n_sources++] = x;
+	rc = rebuild(ds, db, x, &name, err);
+	if (rc == 0 && !same_family(ds, x->opened, name)) {
+		space_free(x->opened);
+		x->opened = NULL;
+	} else if (rc == 0) {
+		x->number = data_graph(&ds->data, name, x->opened);
+	}
+	mem_free(name);
+	return rc < 0 ? NULL : x;
+}
+
+/* A single flip that a search tried, as the sample it amounts to; false if it is none. */
+static bool sample_of_trial(const struct source *x, const struct step *t, struct sample *out)
+{
+	const struct trial *y = &t->trial;
+	uint32_t site;
+
+	if (y->n_flips != 1 || (site = y->flip[0].site) >= x->opened->n_sites)
+		return false;
+	*out = (struct sample){.site = site, .n_choices = x->opened->site[site].choices, .kind = y->kind};
+	if (y->flip[0].choice >= out->n_choices || t->config[site] >= out->n_choices)
+		return false;
+	for (uint8_t k = 0; k < out->n_choices; k++)
+		out->choice[k].outcome = OUTCOME_REFUSED; /* not tried: not usable */
+	out->choice[t->config[site]] = (struct choice_cost){.outcome = OUTCOME_OK};
+	out->choice[y->flip[0].choice] = (struct choice_cost){y->delta, y->se, y->outcome, y->bound};
+	return true;
+}
+
+static uint64_t take_step(struct dataset *ds, const struct source *x, const struct step *t,
+	const struct dataset_options *o)
+{
+	struct sample made;
+	const struct data_graph *g;
+
+	if (!x->opened || t->n_sites != x->opened->n_sites)
+		return 0;
+	g = &ds->data.graph[x->number];
+	if (o->limit && g->n_samples >= o->limit)
+		return 0;
+	if (t->is_trial && !sample_of_trial(x, t, &made))
+		return 0;
+	data_sample(&ds->data, x->number, t->config, t->is_trial ? &made : &t->sample);
+	return 1;
+}
+
+static int read_run(struct dataset *ds, struct store *db, uint32_t database, const struct run_info *info,
+	const struct dataset_options *o, uint64_t *taken, struct err *err)
+{
+	struct replay *p = replay_open(db, info->id, err);
+	struct progress bar = {0};
+	struct step t;
+	int rc = -1;
+
+	if (!p)
+		return -1;
+	progress_start(&bar, "reading samples", info->steps, o->talk);
+	while ((rc = replay_next(p, &t, err)) == 1) {
+		struct source *x = get_source(ds, db, database, t.space, info->environment, err);
+		if (!x) {
+			rc = -1;
+			break;
+		}
+		*taken += take_step(ds, x, &t, o);
+		progress_update(&bar, t.step, NULL);
+	}
+	progress_end(&bar);
+	replay_close(p);
+	return rc;
+}
+
+/* Only runs of one backend and one kind of cost can be learnt from together. */
+static bool comparable(struct dataset *ds, const struct run_info *r, const struct dataset_options *o, const char *path)
+{
+	const char *kind = cost_kind_name(r->cost_kind);
+
+	if ((o->backend && strcmp(r->backend, o->backend) != 0) || (o->cost && strcmp(kind, o->cost) != 0))
+		return false;
+	if (r->steps == 0)
+		return false;
+	if (!ds->backend) {
+		ds->backend = mem_strdup(r->backend);
+		ds->kind = r->cost_kind;
+	}
+	if (strcmp(r->backend, ds->backend) == 0 && r->cost_kind == ds->kind)
+		return true;
+	note(ds, "run %s of %s is left out: its costs are %s on %s, the others' %s on %s", r->uuid, path, kind,
+		r->backend, cost_kind_name(ds->kind), ds->backend);
+	return false;
+}
+
+static void describe_run(struct dataset *ds, const struct run_info *r, uint64_t taken)
+{
+	struct json j = {.out = &ds->runs};
+
+	if (ds->runs.len)
+		buf_addch(&ds->runs, ',');
+	json_object(&j, NULL);
+	json_str(&j, "uuid", r->uuid);
+	json_str(&j, "kind", r->kind);
+	json_str(&j, "policy", r->policy);
+	json_str(&j, "program", r->program);
+	json_uint(&j, "samples", taken);
+	json_end(&j);
+}
+
+int dataset_read(struct dataset *ds, const char *path, const struct dataset_options *o, struct err *err)
+{
+	struct store *db = store_open(path, STORE_READ, NULL, err);
+	struct run_info *runs = NULL;
+	uint32_t database = ds->n_runs; /* any number not used before */
+	size_t n = 0;
+	int rc = -1;
+
+	if (!db)
+		return -1;
+	if (store_runs(db, &runs, &n, err) < 0)
+		goto out;
+	ds->n_runs++;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t taken = 0;
+		if (!comparable(ds, &runs[i], o, path))
+			continue;
+		if (read_run(ds, db, database, &runs[i], o, &taken, err) < 0)
+			goto out;
+		ds->n_runs++;
+		ds->n_samples += taken;
+		describe_run(ds, &runs[i], taken);
+	}
+	rc = 0;
+out:
+	run_infos_free(runs, n);
+	store_close(db);
+	return rc;
+}
+
+int dataset_finish(struct dataset *ds, struct err *err)
+{
+	for (size_t i = 0; i < ds->data.n_graphs; i++) {
+		const struct data_graph *g = &ds->data.graph[i];
+		if (g->n_skipped)
+			note(ds, "%s: %u samples are left out: fewer than two of their costs can be compared", g->name,
+				g->n_skipped);
+	}
+	if (ds->data.n_examples == 0)
+		return err_set(err, "there are no samples to learn from; run collect first%s%s", ds->notes.len ? ": " : "",
+			ds->notes.len ? ds->notes.data : "");
+	data_finish(&ds->data);
+	return 0;
+}

@@ -1,0 +1,47 @@
+/*
+ * dataset.h - from databases to examples: every usable sample of every run, replayed.
+ *
+ * Graphs and spaces are rebuilt from what the store keeps and compared with its hashes. What cannot be
+ * used (another backend or kind of cost than the rest, a space this program sees differently, samples
+ * without two comparable costs) is left out, counted and said in `notes`; nothing usable at all is an
+ * error. Single flips that a search tried are samples, too.
+ *
+ *	struct dataset ds;
+ *	dataset_init(&ds, radius);
+ *	dataset_read(&ds, "runs.sqlite", &o, &err);  ...	// more databases
+ *	dataset_finish(&ds, &err);
+ *	train(&ds.data, ...);
+ *	dataset_release(&ds);
+ */
+#ifndef LEARN_DATASET_H
+#define LEARN_DATASET_H
+
+#include "base/outcome.h"
+#include "base/progress.h"
+#include "learn/data.h"
+
+struct dataset_options { /* all zero is the default */
+	const char *backend;	   /* only this one; NULL: that of the first usable run */
+	const char *cost;	   /* name of a cost kind; NULL: that of the first usable run */
+	uint64_t limit;		   /* samples per graph; 0: all */
+	enum progress_mode talk;
+};
+
+struct dataset {
+	struct data data;
+	struct source **source; /* per graph of data: what keeps its space alive */
+	size_t n_sources, cap_sources;
+	char *backend, *space;	/* of what was read; NULL before */
+	enum cost_kind kind;
+	struct buf runs;	/* JSON array of the runs read */
+	struct buf notes;	/* lines for people: what was left out */
+	uint32_t n_runs;
+	uint64_t n_samples;
+};
+
+void dataset_init(struct dataset *ds, uint32_t radius);
+int dataset_read(struct dataset *ds, const char *path, const struct dataset_options *o, struct err *err);
+int dataset_finish(struct dataset *ds, struct err *err);
+void dataset_release(struct dataset *ds);
+
+#endif

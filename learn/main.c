@@ -1,0 +1,427 @@
+/*
+ * main.c - the program `learn`: databases in, a model out, and what it is worth.
+ *
+ * Three modes: train one model (perhaps holding graphs out and scoring on them); --leave-one-out trains
+ * a model per graph on all the others and scores it on that graph, which is the honest answer to "will
+ * it work on mine?"; --eval scores a model from a file. Tables go to standard output, talk to stderr.
+ */
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/json.h"
+#include "base/opt.h"
+#include "base/re.h"
+#include "learn/blas.h"
+#include "learn/dataset.h"
+#include "learn/model.h"
+#include "learn/show.h"
+#include "learn/team.h"
+#include "learn/train.h"
+
+struct settings {
+	struct opt_list dbs;
+	const char *out, *eval, *holdout, *backend, *cost;
+	int64_t width, head, layers, batch, threads, seed, limit, patience, least_steps;
+	bool leave_one_out, json, blind, linear, current_only, quiet, score_training;
+	struct train_options train;
+};
+
+static volatile sig_atomic_t stop;
+
+static void on_signal(int number)
+{
+	(void)number;
+	stop = 1;
+}
+
+static int parse(struct settings *s, int argc, char **argv, struct err *err)
+{
+	struct train_options *o = &s->train;
+	const struct opt table[] = {
+		OPT_SECTION("Data"),
+		OPT_LIST('d', "db", &s->dbs, "FILE", "database of measurements; may be repeated"),
+		OPT_STR(0, "backend", &s->backend, "NAME", "use runs on this one only (default: that of the first run)"),
+		OPT_STR(0, "cost", &s->cost, "KIND", "measured, estimated or modelled (default: that of the first run)"),
+		OPT_INT(0, "limit", &s->limit, 0, INT64_MAX, "samples per graph at most; 0: all"),
+		OPT_STR(0, "holdout", &s->holdout, "REGEX", "do not train on graphs with such names; score on them"),
+		OPT_FLAG(0, "leave-one-out", &s->leave_one_out, "for every graph: train on the others, score on it"),
+		OPT_STR(0, "eval", &s->eval, "MODEL", "train nothing; score this model"),
+		OPT_FLAG(0, "score-training", &s->score_training, "score on the graphs trained on as well"),
+		OPT_SECTION("Result"),
+		OPT_STR('o', "out", &s->out, "FILE", "where the model goes"),
+		OPT_FLAG(0, "json", &s->json, "scores as JSON on standard output"),
+		OPT_FLAG('q', "quiet", &s->quiet, "no talk on standard error"),
+		OPT_SECTION("Training"),
+		OPT_NUM(0, "epochs", &o->epochs, 0.01, 1e6, "draws per example"),
+		OPT_INT(0, "least-steps", &s->least_steps, 0, 1e9, "steps at least, however few the examples"),
+		OPT_NUM(0, "seconds", &o->seconds, 0, 1e9, "at most, for each model; paces the learning rate; 0: no limit"),
+		OPT_INT(0, "seed", &s->seed, 0, INT64_MAX, "of weights and draws"),
+		OPT_INT('t', "threads", &s->threads, 1, 1024, "threads; the result does not depend on them"),
+		OPT_INT(0, "batch", &s->batch, 1, 65536, "examples per step"),
+		OPT_NUM(0, "rate", &o->adam.rate, 1e-9, 10, "learning rate at its highest"),
+		OPT_NUM(0, "decay", &o->adam.decay, 0, 10, "weight decay"),
+		OPT_NUM(0, "clip", &o->adam.clip, 0, 1e9, "norm of the gradient at most; 0: no limit"),
+		OPT_NUM(0, "average", &o->adam.average, 0, 0.99999, "of the weights, running; 0: the last ones"),
+		OPT_INT(0, "patience", &s->patience, 0, 1000, "stop after so many of 20 checks on held-out graphs got no better, "
+			"and keep the best; 0: train to the end"),
+		OPT_NUM(0, "top-draws", &o->top_draws, 0, 1, "share of draws from the largest advantages; 0: uniform"),
+		OPT_NUM(0, "top-part", &o->top_part, 0, 1, "the share of examples that are called large"),
+		OPT_NUM(0, "gain-draws", &o->gain_draws, 0, 1, "of those draws, the share from flips that improve"),
+		OPT_NUM(0, "sign-weight", &o->sign_weight, 0, 1e3, "of the sign's loss against the magnitude's"),
+		OPT_NUM(0, "size-weight", &o->size_weight, 0, 1e3, "of the gain's size, likewise"),
+		OPT_SECTION("Network"),
+		OPT_INT(0, "width", &s->width, 1, LAYER_WIDTH, "numbers per node"),
+		OPT_INT(0, "head", &s->head, 1, LAYER_WIDTH, "numbers per flip"),
+		OPT_INT(0, "layers", &s->layers, 1, NET_LAYERS, "how many steps away a node can still matter"),
+		OPT_SECTION("Only to show that they matter"),
+		OPT_FLAG(0, "blind", &s->blind, "one mean over operands and users: no direction"),
+		OPT_FLAG(0, "linear", &s->linear, "learn magnitudes without the logarithm"),
+		OPT_FLAG(0, "current-only", &s->current_only, "each sample once, not from every choice"),
+		OPT_END};
+	const struct opt_program prog = {"learn", "--db FILE [OPTIONS]",
+		"Learns from measured decisions which decisions matter and which improve, as a graph network "
+		"that holds for graphs it has never seen, and says how well it does.",
+		table};
+	int n_words, rc = opt_parse(&prog, argc, argv, &n_words, err);
+
+	if (rc != 0)
+		return rc;
+	if (n_words > 0)
+		return err_set(err, "what is \"%s\"? Databases are given with --db", argv[0]);
+	if (s->dbs.n == 0)
+		return err_set(err, "no database: give at least one with --db");
+	if (s->eval && (s->out || s->leave_one_out))
+		return err_set(err, "--eval trains nothing, so --out and --leave-one-out make no sense with it");
+	if (s->leave_one_out && (s->holdout || s->out))
+		return err_set(err, "--leave-one-out decides itself what to hold out and keeps no model");
+	return 0;
+}
+
+static void take_over(struct settings *s)
+{
+	struct train_options *o = &s->train;
+
+	o->size.width = (uint32_t)s->width;
+	o->size.head = (uint32_t)s->head;
+	o->size.layers = (uint32_t)s->layers;
+	o->size.blind = s->blind;
+	o->linear = s->linear;
+	o->current_only = s->current_only;
+	o->batch = (uint32_t)s->batch;
+	o->threads = (uint32_t)s->threads;
+	o->seed = (uint64_t)s->seed;
+	o->patience = (uint32_t)s->patience;
+	o->least_steps = (uint64_t)s->least_steps;
+	o->stop = &stop;
+}
+
+static void talk(const struct settings *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void talk(const struct settings *s, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (s->quiet)
+		return;
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+}
+
+/* Marks the graphs whose name the pattern matches. */
+static int mark_held(const struct data *d, const char *pattern, bool *held, struct err *err)
+{
+	struct re *re = re_new(pattern, err);
+	uint32_t n = 0;
+
+	if (!re)
+		return err_prefix(err, "--holdout");
+	for (uint32_t i = 0; i < d->n_graphs; i++) {
+		held[i] = re_match(re, d->graph[i].name, strlen(d->graph[i].name));
+		n += held[i];
+	}
+	re_free(re);
+	if (n == 0) {
+		struct buf names = {0};
+		for (uint32_t i = 0; i < d->n_graphs; i++)
+			buf_addf(&names, "%s%s", i ? ", " : "", d->graph[i].name);
+		err_set(err, "--holdout %s matches no graph; there are: %s", pattern, names.data ? names.data : "none");
+		buf_release(&names);
+		return -1;
+	}
+	return 0;
+}
+
+static char *provenance(const struct dataset *ds, const struct settings *s, const bool *held,
+	const struct train_result *r)
+{
+	const struct train_options *o = &s->train;
+	struct buf b = {0};
+	struct json j = {.out = &b};
+
+	json_object(&j, NULL);
+	json_str(&j, "program", opt_version());
+	json_array(&j, "databases");
+	for (size_t i = 0; i < s->dbs.n; i++)
+		json_str(&j, NULL, s->dbs.item[i]);
+	json_end(&j);
+	json_array(&j, "graphs");
+	for (size_t i = 0; i < ds->data.n_graphs; i++) {
+		const struct data_graph *g = &ds->data.graph[i];
+		json_object(&j, NULL);
+		json_str(&j, "name", g->name);
+		json_uint(&j, "samples", g->n_samples);
+		json_num(&j, "sigma_seconds", g->sigma);
+		json_bool(&j, "held_out", held[i]);
+		json_end(&j);
+	}
+	json_end(&j);
+	json_num(&j, "epochs", o->epochs);
+	json_num(&j, "rate", o->adam.rate);
+	json_num(&j, "top_draws", o->top_draws);
+	json_num(&j, "gain_draws", o->gain_draws);
+	json_bool(&j, "linear", o->linear);
+	json_bool(&j, "stopped_early", r->stopped);
+	json_end(&j);
+	/* The runs are an array already written. */
+	b.len--;
+	buf_addf(&b, ",\"runs\":[%s]}", ds->runs.len ? ds->runs.data : "");
+	return buf_detach(&b, NULL);
+}
+
+/* What the callback of the training needs to write a checkpoint. */
+struct checkpoint {
+	const struct settings *settings;
+	const struct dataset *ds;
+	const bool *held;
+};
+
+static int write_model(const struct settings *s, const struct dataset *ds, const bool *held, const struct net *net,
+	const struct train_result *r, struct err *err)
+{
+	struct model m = {.facts = {.backend = ds->backend, .space = ds->space, .kind = ds->kind,
+				  .seed = s->train.seed, .samples = ds->n_samples, .steps = r->steps},
+		.net = *net};
+	int rc;
+
+	m.facts.provenance = provenance(ds, s, held, r);
+	rc = model_write(&m, s->out, err);
+	mem_free(m.facts.provenance);
+	return rc;
+}
+
+static void on_point(void *ctx, const struct net *net, const struct train_point *p)
+{
+	const struct checkpoint *c = ctx;
+	const struct train_result so_far = {.steps = p->step};
+	struct err err = {0};
+
+	char held[40] = "";
+
+	if (!isnan(p->held_loss))
+		snprintf(held, sizeof held, "  held out %.4f", p->held_loss);
+	talk(c->settings, "%3.0f%%  step %6llu  %5.0f s  loss %.4f%s%s", 100 * p->done, (unsigned long long)p->step,
+		p->seconds, p->loss, held, p->best && c->settings->train.patience ? "  kept" : "");
+	if (c->settings->out && write_model(c->settings, c->ds, c->held, net, &so_far, &err) < 0)
+		talk(c->settings, "learn: no checkpoint: %s", err.text);
+}
+
+static int load(struct settings *s, struct dataset *ds, struct err *err)
+{
+	struct dataset_options o = {.backend = s->backend, .cost = s->cost, .limit = (uint64_t)s->limit,
+		.talk = s->quiet ? PROGRESS_QUIET : PROGRESS_AUTO};
+
+	for (size_t i = 0; i < s->dbs.n; i++)
+		if (dataset_read(ds, s->dbs.item[i], &o, err) < 0)
+			return -1;
+	if (ds->notes.len)
+		talk(s, "%.*s", (int)ds->notes.len - 1, ds->notes.data);
+	if (dataset_finish(ds, err) < 0)
+		return -1;
+	talk(s, "%llu samples of %zu graphs, %zu examples; costs %s on %s; products by %s",
+		(unsigned long long)ds->n_samples, ds->data.n_graphs, ds->data.n_examples, cost_kind_name(ds->kind),
+		ds->backend, gemm_name());
+	return 0;
+}
+
+static void print(const struct settings *s, const struct data *d, const struct evaluation *e)
+{
+	struct buf b = {0};
+
+	if (s->json) {
+		struct json j = {.out = &b, .pretty = true};
+		json_object(&j, NULL);
+		show_json(d, e, &j, "graphs");
+		json_end(&j);
+		buf_addch(&b, '\n');
+	} else {
+		show_text(d, e, &b);
+	}
+	fwrite(b.data, 1, b.len, stdout);
+	buf_release(&b);
+}
+
+static int fit(const struct settings *s, const struct dataset *ds, const bool *held, struct net *net, struct err *err)
+{
+	struct checkpoint c = {s, ds, held};
+	struct train_options o = s->train;
+	struct train_result r = {0};
+	int rc;
+
+	o.progress = on_point;
+	o.ctx = &c;
+	rc = train(&ds->data, held, &o, net, &r, err);
+	if (rc == 0)
+		talk(s, "%llu draws in %.1f s: %.0f a second%s", (unsigned long long)r.draws, r.seconds,
+			(double)r.draws / r.seconds, r.stopped ? "; stopped early" : "");
+	if (rc == 0 && s->out)
+		rc = write_model(s, ds, held, net, &r, err);
+	train_result_release(&r);
+	return rc;
+}
+
+static int train_one(const struct settings *s, const struct dataset *ds, struct err *err)
+{
+	size_t n = ds->data.n_graphs;
+	bool *held = MEM_NEW(n, bool), *known = MEM_NEW(n, bool), *which = MEM_NEW(n, bool), any = false;
+	struct evaluation e = {0};
+	struct net net = {0};
+	struct team *team = team_new(s->train.threads);
+	int rc = -1;
+
+	if (s->holdout && mark_held(&ds->data, s->holdout, held, err) < 0)
+		goto out;
+	if (fit(s, ds, held, &net, err) < 0)
+		goto out;
+	for (size_t i = 0; i < n; i++) {
+		known[i] = !held[i];
+		which[i] = held[i] || s->score_training;
+		any |= which[i];
+	}
+	if (any) {
+		evaluate(&ds->data, which, known, &net, team, &e);
+		print(s, &ds->data, &e);
+	}
+	rc = 0;
+out:
+	evaluation_release(&e);
+	net_release(&net);
+	team_free(team);
+	mem_free(held), mem_free(known), mem_free(which);
+	return rc;
+}
+
+/* Puts the graphs of `from` into `all`; their items stay where they are, in arenas the caller keeps. */
+static void append(struct evaluation *all, const struct evaluation *from)
+{
+	for (uint32_t i = 0; i < from->n_graphs; i++)
+		all->graph[all->n_graphs++] = from->graph[i];
+}
+
+static int leave_one_out(const struct settings *s, const struct dataset *ds, struct err *err)
+{
+	const struct data *d = &ds->data;
+	size_t n = d->n_graphs;
+	bool *held = MEM_NEW(n, bool), *known = MEM_NEW(n, bool), *done = MEM_NEW(n, bool);
+	struct evaluation all = {0}, *part = MEM_NEW(n, struct evaluation);
+	struct team *team = team_new(s->train.threads);
+	int rc = 0;
+
+	all.graph = ARENA_NEW(&all.mem, n, struct eval_graph);
+	for (size_t i = 0; i < n && rc == 0 && !stop; i++) {
+		struct net net = {0};
+		if (done[i] || d->graph[i].n_examples == 0)
+			continue;
+		for (size_t k = 0; k < n; k++) { /* the same graph may stand several times */
+			held[k] = strcmp(d->graph[k].name, d->graph[i].name) == 0;
+			known[k] = !held[k];
+			done[k] |= held[k];
+		}
+		talk(s, "without %s:", d->graph[i].name);
+		rc = fit(s, ds, held, &net, err);
+		if (rc == 0) {
+			evaluate(d, held, known, &net, team, &part[i]);
+			append(&all, &part[i]);
+		}
+		net_release(&net);
+	}
+	if (rc == 0) {
+		evaluation_average(&all);
+		print(s, d, &all);
+	}
+	for (size_t i = 0; i < n; i++)
+		evaluation_release(&part[i]);
+	evaluation_release(&all);
+	team_free(team);
+	mem_free(part), mem_free(held), mem_free(known), mem_free(done);
+	return rc;
+}
+
+static int score(const struct settings *s, const struct dataset *ds, const struct model *m, struct err *err)
+{
+	size_t n = ds->data.n_graphs;
+	bool *which = MEM_NEW(n, bool), *known = MEM_NEW(n, bool);
+	struct team *team = team_new(s->train.threads);
+	struct evaluation e = {0};
+	int rc = -1;
+
+	if (model_fits(m, ds->backend, ds->space, ds->kind, err) < 0)
+		goto out;
+	for (size_t i = 0; i < n; i++)
+		which[i] = true;
+	if (s->holdout && mark_held(&ds->data, s->holdout, which, err) < 0)
+		goto out;
+	for (size_t i = 0; i < n; i++)
+		known[i] = s->holdout && !which[i];
+	evaluate(&ds->data, which, known, &m->net, team, &e);
+	print(s, &ds->data, &e);
+	rc = 0;
+out:
+	evaluation_release(&e);
+	team_free(team);
+	mem_free(which), mem_free(known);
+	return rc;
+}
+
+static int run(struct settings *s, struct err *err)
+{
+	struct model *m = NULL;
+	struct dataset ds = {0};
+	int rc = -1;
+
+	if (s->eval) {
+		m = model_read(s->eval, err);
+		if (!m)
+			return -1;
+		s->train.size.layers = m->net.size.layers;
+	}
+	dataset_init(&ds, s->train.size.layers);
+	if (load(s, &ds, err) == 0)
+		rc = m ? score(s, &ds, m, err) : s->leave_one_out ? leave_one_out(s, &ds, err) : train_one(s, &ds, err);
+	dataset_release(&ds);
+	model_free(m);
+	return rc;
+}
+
+int main(int argc, char **argv)
+{
+	struct settings s = {.train = TRAIN_DEFAULTS, .seed = 1, .threads = 1};
+	struct sigaction act = {.sa_handler = on_signal};
+	struct err err = {0};
+	int rc;
+
+	err_program("learn");
+	s.width = s.train.size.width, s.head = s.train.size.head, s.layers = s.train.size.layers;
+	s.batch = s.train.batch, s.patience = s.train.patience, s.least_steps = (int64_t)s.train.least_steps;
+	rc = parse(&s, argc, argv, &err);
+	if (rc == 0) {
+		take_over(&s);
+		sigaction(SIGTERM, &act, NULL);
+		sigaction(SIGINT, &act, NULL);
+		rc = run(&s, &err);
+	}
+	opt_list_release(&s.dbs);
+	return rc < 0 ? err_exit(&err) : 0;
+}

@@ -1,0 +1,79 @@
+#!/bin/bash
+# The program `learn` from end to end, on toys: collect, learn, score; and everything that can be wrong.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+[ -x "$BIN/collect" ] || { echo "skip: check_learn: no collect"; exit 0; }
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+fails=0
+db=$tmp/a.sqlite
+quick="-q --epochs 2 --least-steps 60 --width 16 --head 16"
+
+is() { # NAME STATUS: passes when the status is 0
+	if [ "$2" -eq 0 ]; then echo "pass: $1"; else
+		echo "FAIL: $1: $(tail -c 300 "$tmp/err" 2>/dev/null | tr '\n' ' ')"
+		fails=1
+	fi
+}
+refuses() { # NAME WORD ARGUMENTS...: one sentence with the word, status 1
+	local name=$1 word=$2
+	shift 2
+	"$BIN/learn" "$@" >"$tmp/out" 2>"$tmp/err"
+	[ $? -eq 1 ] && grep -q "^learn: .*$word" "$tmp/err"
+	is "$name" $?
+}
+
+"$BIN/collect" --device none -q -g toy:30:3:1 -g toy:30:3:2 -g toy:30:3:3 -n 270 --db "$db" >"$tmp/out" 2>"$tmp/err"
+is collect_toys $?
+
+"$BIN/learn" --db "$db" --holdout '3$' $quick --out "$tmp/m.vm" --json >"$tmp/out" 2>"$tmp/err"
+is trains $?
+python3 - "$tmp/out" <<'PY' 2>"$tmp/err"
+import json, sys
+g = json.load(open(sys.argv[1]))["graphs"]
+assert len(g) == 1 and g[0]["graph"].endswith("3"), g
+m = g[0]["model"]
+assert len(m["recall"]) == 4 and all(0 <= x <= 1 for x in m["recall"] + m["gain"]), m
+assert -1 <= m["spearman"] <= 1 and all(abs(x - 1) < 1e-9 for x in g[0]["measured twice"]["recall"]), g
+PY
+is scores_are_sane $?
+
+"$BIN/learn" --db "$db" --eval "$tmp/m.vm" --holdout '3$' -q --json 2>"$tmp/err" | cmp -s - "$tmp/out"
+is a_model_from_a_file_scores_the_same $?
+
+"$BIN/learn" --db "$db" --holdout '3$' $quick --threads 2 --out "$tmp/n.vm" >"$tmp/out" 2>"$tmp/err" && cmp -s "$tmp/m.vm" "$tmp/n.vm"
+is threads_change_nothing $?
+
+"$BIN/learn" --db "$db" --leave-one-out $quick >"$tmp/out" 2>"$tmp/err" && [ "$(grep -c '^toy' "$tmp/out")" -eq 3 ] &&
+	grep -q '^mean: ' "$tmp/out"
+is leaves_one_out $?
+
+# One graph is enough to train on.
+"$BIN/learn" --db "$db" --holdout '[23]$' $quick --out "$tmp/n.vm" >"$tmp/out" 2>"$tmp/err"
+is one_graph_is_enough $?
+
+"$BIN/learn" --db "$db" --epochs 1e6 --width 16 --head 16 --out "$tmp/killed.vm" >"$tmp/out" 2>"$tmp/err" &
+pid=$!
+for i in $(seq 100); do grep -q samples "$tmp/err" && break; sleep 0.05; done
+sleep 0.3
+kill -TERM $pid
+wait $pid && "$BIN/learn" --db "$db" --eval "$tmp/killed.vm" -q >"$tmp/out" 2>"$tmp/err"
+is terminated_it_saves $?
+
+head -c 5000 "$tmp/m.vm" >"$tmp/short.vm"
+refuses truncated_model "truncated" --db "$db" --eval "$tmp/short.vm"
+refuses no_database "at least one" --epochs 1
+refuses missing_database "does not exist" --db "$tmp/none.sqlite"
+refuses holdout_that_matches_nothing "matches no graph" --db "$db" --holdout zebra
+refuses everything_held_out "held out" --db "$db" --holdout toy
+refuses bad_pattern "holdout" --db "$db" --holdout '('
+refuses another_backend "no samples" --db "$db" --backend tpu
+refuses stray_word "zebra" --db "$db" zebra
+if [ -x "$BIN/store" ]; then
+	"$BIN/collect" --device sim --space fusion -q -g examples/graphs/tiny/chain.pb.zst -n 10 --db "$tmp/sim.sqlite" >"$tmp/out" 2>"$tmp/err" &&
+		refuses model_of_another_space "kind toy, not fusion" --db "$tmp/sim.sqlite" --eval "$tmp/m.vm"
+	"$BIN/learn" --db "$db" --db "$tmp/sim.sqlite" --epochs 0.1 --least-steps 1 >"$tmp/out" 2>"$tmp/err" &&
+		grep -q "left out: its costs are modelled on sim" "$tmp/err"
+	is other_backends_are_left_out_and_said_so $?
+fi
+exit $fails
