@@ -5,53 +5,43 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
-allowed() { # FOLDER: the folders it may include from
-	case $1 in
-	base) echo base ;;
-	graph) echo base graph schemas ;;
-	device) echo base graph device schemas ;;
-	store) echo base graph store schemas ;;
-	collect) echo base graph device store collect schemas ;;
-	learn) echo base graph store learn schemas ;;
-	search) echo base graph device store collect learn search schemas ;;
-	esac
+tmp=$(mktemp) || exit 1
+trap 'rm -f "$tmp"' EXIT
+cat >"$tmp" <<'END' || exit 1
+BEGIN {
+	may["base"] = "base"
+	may["graph"] = "base graph schemas"
+	may["device"] = "base graph device schemas"
+	may["store"] = "base graph store schemas"
+	may["collect"] = "base graph device store collect schemas"
+	may["learn"] = "base graph store learn schemas"
+	may["search"] = "base graph device store collect learn search schemas"
 }
-
-# Prints what is wrong with the includes of FILE, taken to lie in FOLDER.
-offences() { # FOLDER FILE
-	local folder=$1 file=$2 name
-	grep -nE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' "$file" | while IFS=: read -r line text; do
-		name=$(sed -E 's/^[^"]*"([^"]*)".*/\1/' <<<"$text")
-		case $name in
-		schemas/*.def) ;;
-		*/*) [[ " $(allowed "$folder") " == *" ${name%%/*} "* ]] ||
-			echo "$file:$line: $folder/ must not include $name" ;;
-		*) echo "$file:$line: \"$name\" is not written from the root" ;;
-		esac
-	done
-	[ "$folder" = device ] || grep -nH 'include.*pjrt_c_api' "$file"
+/^[ \t]*#[ \t]*include/ {
+	folder = as ? as : substr(FILENAME, 1, index(FILENAME, "/") - 1)
+	if (/pjrt_c_api/ && folder != "device")
+		print FILENAME ":" FNR ": only device/ may know the plugin's own header"
+	if (!match($0, /"[^"]*"/))
+		next
+	name = substr($0, RSTART + 1, RLENGTH - 2)
+	slash = index(name, "/")
+	if (!slash)
+		print FILENAME ":" FNR ": " name " is not written from the root"
+	else if (name !~ /^schemas\/.*\.def$/ && !index(" " may[folder] " ", " " substr(name, 1, slash - 1) " "))
+		print FILENAME ":" FNR ": " folder "/ must not include " name
 }
-
-lint() {
-	for folder in base graph device store collect learn search; do
-		for file in "$folder"/*.[ch] "$folder"/*.def; do
-			[ -e "$file" ] && offences "$folder" "$file"
-		done
-	done
-}
+END
 
 report() { # NAME OFFENCES: passes when there are none
 	if [ -z "$2" ]; then echo "pass: $1"; else echo "FAIL: $1: $2"; fi
 }
 
-report include_order "$(lint)"
+report include_order "$(awk -f "$tmp" {base,graph,device,store,collect,learn,search}/*.[ch])"
 
 # The lint itself must see what it is for.
-tmp=$(mktemp) || exit 1
-trap 'rm -f "$tmp"' EXIT
+missed=
 for bad in 'graph #include "device/device.h"' 'base #include "schemas/hlo.pb-c.h"' \
 	'learn #include "collect/plan.h"' 'graph #include "graph.h"' 'search #include <pjrt_c_api.h>'; do
-	echo "${bad#* }" >"$tmp"
-	[ -n "$(offences "${bad%% *}" "$tmp")" ] || missed="${missed:-}$bad; "
+	[ -n "$(awk -v as="${bad%% *}" -f "$tmp" <<<"${bad#* }")" ] || missed="$missed$bad; "
 done
-report lint_sees_offences "${missed:+missed ${missed}}"
+report lint_sees_offences "${missed:+missed $missed}"
