@@ -55,6 +55,7 @@ static bool leave_out(const ProtobufCMessageDescriptor *d, unsigned field, const
 	case 37:
 	case 38:
 	case 82: /* statistics for viewers */
+	case 88: /* where a value came from */
 		return true;
 	case 11: /* fusion_kind */
 	case 40: /* sharding */
@@ -72,10 +73,10 @@ static bool leave_out(const ProtobufCMessageDescriptor *d, unsigned field, const
 	}
 }
 
-/* Unknown fields that say nothing about the program: old spellings and where a value came from. */
+/* Unknown fields that say nothing about the program: old spellings. */
 static bool unknown_left_out(const ProtobufCMessageDescriptor *d, uint32_t tag)
 {
-	return d != &hlo__hlo_instruction_proto__descriptor || tag == 45 || tag == 73 || tag == 88;
+	return d != &hlo__hlo_instruction_proto__descriptor || tag == 45 || tag == 73;
 }
 
 /* A number as a word, after the spellings of attr.h. */

@@ -11,6 +11,7 @@
 #include <string.h>
 #include "base/io.h"
 #include "graph/graph_own.h"
+#include "graph/hlo_text.h"
 
 static bool file_is_sorted(const struct raw *r)
 {
@@ -148,12 +149,12 @@ static int unpack(struct graph *g, const void *p, size_t n, const char *name, st
 	case GRAPH_MLIR:
 		return err_set(err, "%s is MLIR, which only a compiler plugin can lower to HLO", name);
 	case GRAPH_HLO_TEXT:
-		return err_set(err, "%s is HLO text, which this build does not read", name);
+		g->module = hlo_text_parse(&g->mem, p, n, name, err);
+		break;
 	case GRAPH_HLO_PROTO:
 	case GRAPH_UNKNOWN:
-		break;
+		g->module = hlo_unpack(&g->mem, p, n, name, err);
 	}
-	g->module = hlo_unpack(&g->mem, p, n, name, err);
 	return g->module ? 0 : -1;
 }
 

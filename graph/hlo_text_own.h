@@ -1,0 +1,226 @@
+/*
+ * hlo_text_own.h - what the files that read HLO text share.
+ *
+ *	hlo_text_lex.c	    characters to tokens, and sentences that point at a place
+ *	hlo_text_value.c    numbers, strings, names; messages by descriptor
+ *	hlo_text_shape.c    shapes and layouts		hlo_text_literal.c  constants
+ *	hlo_text_attr.c	    attributes, by table	hlo_text_form.c	    the forms they are written in
+ *	hlo_text_shard.c    shardings and device lists	hlo_text_op.c	    one instruction
+ *	hlo_text_name.c	    unique names, name tables	hlo_text_frame.c    stack frames
+ *	hlo_text.c	    computations and the module
+ *
+ * One token of lookahead. An offence is noted once, the first one; from then on the reader sees the
+ * end of the text only, so that every loop ends and nobody but the top asks whether something
+ * failed. Pointers that functions return stay valid, and fields that were not read hold their default.
+ */
+#ifndef GRAPH_HLO_TEXT_OWN_H
+#define GRAPH_HLO_TEXT_OWN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "graph/graph.h"
+#include "graph/hlo_text.h"
+#include "graph/hlo_words.h"
+
+/* A punctuation mark is its own kind. */
+enum token_kind {
+	T_END = 256,
+	T_NAME,	  /* %name or name: */
+	T_ATTR,	  /* name= */
+	T_WORD,	  /* anything else of letters */
+	T_LABELS, /* bf01_oi01->bf01 */
+	T_PADS,	  /* 0_1x2_3 */
+	T_SIZES,  /* 2x3x4 */
+	T_REAL,	  /* 1.5e3, nan, -inf */
+	T_INT,
+	T_STRING, /* with its quotes */
+	T_ARROW,  /* -> */
+	T_ATMOST, /* <= */
+	T_DOTS	  /* ... */
+};
+
+struct token {
+	int kind;
+	const char *s; /* without %, : and = */
+	size_t n;
+	const char *at; /* where it begins */
+};
+
+/* Strings to numbers; a string is given by pointer and length and must outlive the table. */
+struct name_slot {
+	const char *s;
+	uint32_t n, value;
+};
+struct names {
+	struct name_slot *slot;
+	size_t cap, used;
+};
+#define NAMES_NONE UINT32_MAX
+uint32_t names_get(const struct names *t, const char *s, size_t n);
+/* False, and nothing done, if it is there already. */
+bool names_put(struct names *t, const char *s, size_t n, uint32_t value);
+void names_release(struct names *t);
+
+/* Gives out each name once, by XLA's rule: "a", "a.1", "a.2" ... */
+struct uniquer {
+	struct names roots;
+	int64_t *next; /* per root */
+	size_t cap_next;
+	struct used_id {
+		uint32_t root; /* + 1; 0 is an empty slot */
+		int64_t id;
+	} *id;
+	size_t cap_id, n_id;
+};
+char *uniquer_take(struct uniquer *u, struct arena *mem, const char *s, size_t n);
+void uniquer_release(struct uniquer *u);
+/* The name with what XLA does not allow in one replaced. */
+char *name_sanitized(struct arena *mem, const char *s, size_t n);
+
+struct int_list {
+	int64_t *v;
+	size_t n, cap;
+};
+struct ptr_list {
+	void **v;
+	size_t n, cap;
+};
+void int_list_add(struct int_list *l, int64_t x);
+void ptr_list_add(struct ptr_list *l, void *p);
+
+struct lexer; /* the compiled pattern */
+
+struct text {
+	const char *name, *begin, *end;
+	const char *at; /* behind the current token */
+	struct token tok;
+	struct lexer *lexer;
+	struct err *err;
+	bool bad;
+	int depth;
+	struct arena *mem;
+	const struct hlo_words *words;
+	const struct attr_row *in_attr; /* the attribute being read, for sentences; or NULL */
+
+	Hlo__HloModuleProto *m;
+	struct ptr_list comps;	 /* Hlo__HloComputationProto, in the order of their ids */
+	struct names comp_names; /* to the index in comps */
+	int64_t entry;		 /* index, or -1 */
+	const char *entry_at;
+	struct uniquer comp_uniq, ins_uniq, anon_uniq;
+	bool scheduled;
+	struct ptr_list sequences;    /* Hlo__ScheduledSequence */
+	Hlo__StackFrameIndex *frames; /* as the text has them, or NULL */
+	bool layout_given; /* entry_computation_layout */
+	size_t filled;	   /* bytes of constants filled in */
+	uint32_t count32;  /* what the next one is filled with */
+	uint8_t count8;
+	struct int_list ints;	  /* of INTS and the like while they are read */
+	struct buf scratch;
+};
+
+/* One computation while its instructions are read. Ids are local until it is complete. */
+struct scope {
+	Hlo__HloComputationProto *comp;
+	struct ptr_list ins; /* Hlo__HloInstructionProto */
+	struct names names;
+	uint32_t root; /* or NAMES_NONE */
+};
+
+/* hlo_text_lex.c */
+struct lexer *lexer_new(void);
+void lexer_free(struct lexer *l);
+void text_next(struct text *p);
+/* The first of these wins; `at` is where the caret goes. Always returns false. */
+bool text_wrong_at(struct text *p, const char *at, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+bool text_expected(struct text *p, const char *what); /* "expected X, found the current token" */
+bool text_is(const struct text *p, int kind);
+bool text_word_is(const struct text *p, const char *word); /* a T_WORD that reads so */
+bool text_accept(struct text *p, int kind);		   /* goes past it if it is there */
+bool text_expect(struct text *p, int kind);
+char text_peek(const struct text *p); /* the character after the current token and blanks; 0 at the end */
+/*
+ * Lists: for (bool more = text_first(p, '{', '}'); more; more = text_again(p, '}')) item(p);
+ * goes past the opening mark, the commas and the closing mark.
+ */
+bool text_first(struct text *p, int open, int close);
+bool text_again(struct text *p, int close);
+/* Behind the closing quote of a string that begins at s, or NULL. */
+const char *text_string_end(const char *s, const char *end);
+bool text_enter(struct text *p); /* one level deeper, or an offence; text_leave in any case */
+void text_leave(struct text *p);
+
+/* hlo_text_value.c */
+int64_t text_int(struct text *p);
+int64_t text_int_in(struct text *p, int64_t low, int64_t high);
+double text_real(struct text *p);
+bool text_bool(struct text *p);
+/* T_STRING, unescaped, in the arena, with its NUL; a NUL inside is an offence unless n is asked for. */
+char *text_string(struct text *p, size_t *n);
+/* From "{" to its partner, as it stands. */
+char *text_braces(struct text *p, size_t *n);
+char *text_name(struct text *p, const char *what); /* T_NAME or T_WORD */
+char *text_keep(struct text *p, const char *s, size_t n);
+
+/* Messages, by descriptor. */
+void *text_message(struct text *p, const ProtobufCMessageDescriptor *d);
+void **text_keep_ptrs(struct text *p, const struct ptr_list *l);
+int64_t *text_keep_ints(struct text *p, const struct int_list *l);
+/* The sub-message that the last name of `path` is a field of, made where missing, and that field. */
+void *text_walk(struct text *p, void *message, const char *path, const ProtobufCFieldDescriptor **f);
+
+/* hlo_text_shape.c */
+Hlo__ShapeProto *text_shape(struct text *p);
+bool text_at_shape(const struct text *p);
+uint8_t text_dtype(const char *s, size_t n); /* DT_INVALID if it is none */
+Hlo__ShapeProto *shape_simple(struct text *p, uint8_t dtype); /* a scalar or a token */
+/* A tuple of shapes that stand elsewhere; an offence at `at` where it would be larger than any program needs. */
+Hlo__ShapeProto *shape_tuple(struct text *p, Hlo__ShapeProto **v, size_t n, const char *at);
+bool shape_same(const Hlo__ShapeProto *a, const Hlo__ShapeProto *b); /* but for layouts */
+size_t shape_leaves(const Hlo__ShapeProto *s);
+
+/* hlo_text_literal.c */
+Hlo__Literal *text_literal(struct text *p, Hlo__ShapeProto *shape);
+Hlo__Literal *text_shaped_literal(struct text *p); /* with its shape before it, in a tuple before each part */
+
+/* hlo_text_attr.c */
+/* The attributes of `sets` in any order, into `message`; called computations into `called`. */
+struct attr_target {
+	void *message;
+	void *extra; /* the wrapped instruction of an async-start, or NULL: gets its own and the common ones */
+	struct scope *scope;
+	struct ptr_list called[12]; /* by row; each holds Hlo__HloComputationProto */
+	uint64_t seen[3];	    /* of attr_row, by index */
+};
+enum { ATTR_LIST, ATTR_BRACES };
+void text_attrs(struct text *p, struct attr_target *t, const struct attr_set *const *sets, int n_sets, int how);
+bool attr_seen(const struct attr_target *t, const char *key);
+/* Notes that the instruction calls c by this attribute. */
+void attr_call(struct text *p, struct attr_target *t, const struct attr_row *row, Hlo__HloComputationProto *c);
+void attr_target_release(struct attr_target *t);
+/* All called computations in the order of their rows. */
+void attr_called(const struct attr_target *t, struct ptr_list *out);
+
+/* hlo_text_form.c: one value, into the field at `path`. */
+void text_form(struct text *p, struct attr_target *t, void *message, const struct attr_row *row);
+void text_ints(struct text *p, int open, int close); /* into p->ints, replacing what was there */
+void text_metadata(struct text *p, Hlo__OpMetadata *m);
+
+/* hlo_text_shard.c */
+Hlo__OpSharding *text_sharding(struct text *p);
+void text_devices(struct text *p, Hlo__HloInstructionProto *in);
+
+/* hlo_text_op.c: "[ROOT] name = ..." */
+void text_instruction(struct text *p, struct scope *s);
+
+/* hlo_text_frame.c: the stack frames that instructions name, renumbered */
+void text_frames(struct text *p);
+
+/* hlo_text.c: "{ instructions }" of a computation of that name; NULL when bad */
+Hlo__HloComputationProto *text_computation(struct text *p, const char *name);
+/* A computation of instructions that stand in no text; takes the scope. */
+Hlo__HloComputationProto *text_close_scope(struct text *p, struct scope *s, const char *name);
+uint32_t scope_add(struct text *p, struct scope *s, Hlo__HloInstructionProto *in, const char *name, size_t n,
+	const char *at);
+
+#endif
