@@ -197,8 +197,8 @@ static void change_nothing(struct sample *s)
 }
 static void change_unknown_metadata(struct sample *s)
 {
-	/* original_value: where a value came from, says nothing about it */
-	static ProtobufCMessageUnknownField u = {88, PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED, 2, (uint8_t *)"\x01x"};
+	/* all_reduce_id, an old spelling: says nothing about the program */
+	static ProtobufCMessageUnknownField u = {45, PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED, 2, (uint8_t *)"\x01x"};
 	s->sub->base.n_unknown_fields = 1;
 	s->sub->base.unknown_fields = &u;
 }
