@@ -153,7 +153,7 @@ static struct columns make_columns(const struct data *d, const struct eval_graph
 		uint32_t v = d->graph[e->graph].scene.space->site[e->site].node;
 		uint16_t op = opcode_at(d, e);
 		c.size[i] = fabs(x->advantage);
-		c.gain[i] = x->advantage < -x->se ? -x->advantage : 0;
+		c.gain[i] = eval_gain(x);
 		c.by_size[BY_MODEL][i] = c.by_magnitude[i] = x->magnitude;
 		c.by_gain[BY_MODEL][i] = x->gain;
 		c.by_sign[i] = x->p_improve;
@@ -222,8 +222,7 @@ static void rate_signs(struct eval_graph *g)
 		g->signs = g->signs_majority = NAN;
 	}
 	for (size_t i = 0; i < g->n; i++)
-		if (g->item[i].advantage < -g->item[i].se)
-			g->possible -= g->item[i].advantage;
+		g->possible += eval_gain(&g->item[i]);
 }
 
 /* The measured flips of a graph and what the network says of them. */

@@ -30,6 +30,12 @@ struct eval_item { /* one measured flip */
 	double magnitude, p_improve, gain; /* predicted */
 };
 
+/* Seconds it saves: 0 unless it is better by more than its error. */
+static inline double eval_gain(const struct eval_item *x)
+{
+	return x->advantage < -x->se ? -x->advantage : 0;
+}
+
 struct eval_graph {
 	uint32_t graph;	      /* of the data */
 	struct eval_item *item; /* in the arena */

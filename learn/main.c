@@ -10,19 +10,21 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/io.h"
 #include "base/json.h"
 #include "base/opt.h"
 #include "base/re.h"
 #include "learn/blas.h"
 #include "learn/dataset.h"
 #include "learn/model.h"
+#include "learn/report.h"
 #include "learn/show.h"
 #include "learn/team.h"
 #include "learn/train.h"
 
 struct settings {
 	struct opt_list dbs;
-	const char *out, *eval, *holdout, *backend, *cost;
+	const char *out, *report, *eval, *holdout, *backend, *cost;
 	int64_t width, head, layers, batch, threads, seed, limit, patience, least_steps;
 	bool leave_one_out, json, blind, linear, current_only, quiet, score_training;
 	struct train_options train;
@@ -51,6 +53,7 @@ static int parse(struct settings *s, int argc, char **argv, struct err *err)
 		OPT_FLAG(0, "score-training", &s->score_training, "score on the graphs trained on as well"),
 		OPT_SECTION("Result"),
 		OPT_STR('o', "out", &s->out, "FILE", "where the model goes"),
+		OPT_STR(0, "report", &s->report, "FILE", "a page with curves and tables (HTML)"),
 		OPT_FLAG(0, "json", &s->json, "scores as JSON on standard output"),
 		OPT_FLAG('q', "quiet", &s->quiet, "no talk on standard error"),
 		OPT_SECTION("Training"),
@@ -164,8 +167,10 @@ static char *provenance(const struct dataset *ds, const struct settings *s, cons
 	json_object(&j, NULL);
 	json_str(&j, "program", opt_version());
 	json_array(&j, "databases");
-	for (size_t i = 0; i < s->dbs.n; i++)
-		json_str(&j, NULL, s->dbs.item[i]);
+	for (size_t i = 0; i < s->dbs.n; i++) {
+		const char *slash = strrchr(s->dbs.item[i], '/'); /* folders are nobody's business */
+		json_str(&j, NULL, slash ? slash + 1 : s->dbs.item[i]);
+	}
 	json_end(&j);
 	json_array(&j, "graphs");
 	for (size_t i = 0; i < ds->data.n_graphs; i++) {
@@ -246,66 +251,75 @@ static int load(struct settings *s, struct dataset *ds, struct err *err)
 	return 0;
 }
 
-static void print(const struct settings *s, const struct data *d, const struct evaluation *e)
+/* The scores to standard output, and the page if one is wanted. */
+static int deliver(const struct settings *s, const struct report *r, struct err *err)
 {
 	struct buf b = {0};
+	int rc = 0;
 
 	if (s->json) {
 		struct json j = {.out = &b, .pretty = true};
 		json_object(&j, NULL);
-		show_json(d, e, &j, "graphs");
+		show_json(&r->ds->data, r->eval, &j, "graphs");
 		json_end(&j);
 		buf_addch(&b, '\n');
-	} else {
-		show_text(d, e, &b);
+	} else if (r->eval->n_graphs) {
+		show_text(&r->ds->data, r->eval, &b);
 	}
 	fwrite(b.data, 1, b.len, stdout);
+	if (s->report) {
+		buf_reset(&b);
+		report_page(r, &b);
+		rc = io_write_file(s->report, b.data, b.len, err);
+	}
 	buf_release(&b);
+	return rc;
 }
 
-static int fit(const struct settings *s, const struct dataset *ds, const bool *held, struct net *net, struct err *err)
+static int fit(const struct settings *s, const struct dataset *ds, const bool *held, struct net *net,
+	struct train_result *r, struct err *err)
 {
 	struct checkpoint c = {s, ds, held};
 	struct train_options o = s->train;
-	struct train_result r = {0};
 	int rc;
 
 	o.progress = on_point;
 	o.ctx = &c;
-	rc = train(&ds->data, held, &o, net, &r, err);
+	rc = train(&ds->data, held, &o, net, r, err);
 	if (rc == 0)
-		talk(s, "%llu draws in %.1f s: %.0f a second%s", (unsigned long long)r.draws, r.seconds,
-			(double)r.draws / r.seconds, r.stopped ? "; stopped early" : "");
+		talk(s, "%llu draws in %.1f s: %.0f a second%s", (unsigned long long)r->draws, r->seconds,
+			(double)r->draws / r->seconds, r->stopped ? "; stopped early" : "");
 	if (rc == 0 && s->out)
-		rc = write_model(s, ds, held, net, &r, err);
-	train_result_release(&r);
+		rc = write_model(s, ds, held, net, r, err);
 	return rc;
 }
 
 static int train_one(const struct settings *s, const struct dataset *ds, struct err *err)
 {
 	size_t n = ds->data.n_graphs;
-	bool *held = MEM_NEW(n, bool), *known = MEM_NEW(n, bool), *which = MEM_NEW(n, bool), any = false;
+	bool *held = MEM_NEW(n, bool), *known = MEM_NEW(n, bool), *which = MEM_NEW(n, bool);
 	struct evaluation e = {0};
+	struct report_curve curve = {0};
+	struct report r = {.ds = ds, .eval = &e, .curve = &curve, .n_curves = 1, .model = s->out, .seen = s->score_training};
 	struct net net = {0};
 	struct team *team = team_new(s->train.threads);
+	char *facts = NULL;
 	int rc = -1;
 
 	if (s->holdout && mark_held(&ds->data, s->holdout, held, err) < 0)
 		goto out;
-	if (fit(s, ds, held, &net, err) < 0)
+	if (fit(s, ds, held, &net, &curve.result, err) < 0)
 		goto out;
 	for (size_t i = 0; i < n; i++) {
 		known[i] = !held[i];
 		which[i] = held[i] || s->score_training;
-		any |= which[i];
 	}
-	if (any) {
-		evaluate(&ds->data, which, known, &net, team, &e);
-		print(s, &ds->data, &e);
-	}
-	rc = 0;
+	evaluate(&ds->data, which, known, &net, team, &e);
+	r.facts = facts = provenance(ds, s, held, &curve.result);
+	rc = deliver(s, &r, err);
 out:
+	mem_free(facts);
+	train_result_release(&curve.result);
 	evaluation_release(&e);
 	net_release(&net);
 	team_free(team);
@@ -320,12 +334,24 @@ static void append(struct evaluation *all, const struct evaluation *from)
 		all->graph[all->n_graphs++] = from->graph[i];
 }
 
+/* Holds out every graph of the same name as graph i: it may stand several times. */
+static void hold(const struct data *d, size_t i, bool *held, bool *known, bool *done)
+{
+	for (size_t k = 0; k < d->n_graphs; k++) {
+		held[k] = strcmp(d->graph[k].name, d->graph[i].name) == 0;
+		known[k] = !held[k];
+		done[k] |= held[k];
+	}
+}
+
 static int leave_one_out(const struct settings *s, const struct dataset *ds, struct err *err)
 {
 	const struct data *d = &ds->data;
 	size_t n = d->n_graphs;
 	bool *held = MEM_NEW(n, bool), *known = MEM_NEW(n, bool), *done = MEM_NEW(n, bool);
 	struct evaluation all = {0}, *part = MEM_NEW(n, struct evaluation);
+	struct report_curve *curve = MEM_NEW(n, struct report_curve);
+	struct report r = {.ds = ds, .eval = &all, .curve = curve};
 	struct team *team = team_new(s->train.threads);
 	int rc = 0;
 
@@ -334,13 +360,10 @@ static int leave_one_out(const struct settings *s, const struct dataset *ds, str
 		struct net net = {0};
 		if (done[i] || d->graph[i].n_examples == 0)
 			continue;
-		for (size_t k = 0; k < n; k++) { /* the same graph may stand several times */
-			held[k] = strcmp(d->graph[k].name, d->graph[i].name) == 0;
-			known[k] = !held[k];
-			done[k] |= held[k];
-		}
+		hold(d, i, held, known, done);
 		talk(s, "without %s:", d->graph[i].name);
-		rc = fit(s, ds, held, &net, err);
+		rc = fit(s, ds, held, &net, &curve[r.n_curves].result, err);
+		curve[r.n_curves++].without = d->graph[i].name;
 		if (rc == 0) {
 			evaluate(d, held, known, &net, team, &part[i]);
 			append(&all, &part[i]);
@@ -349,13 +372,15 @@ static int leave_one_out(const struct settings *s, const struct dataset *ds, str
 	}
 	if (rc == 0) {
 		evaluation_average(&all);
-		print(s, d, &all);
+		rc = deliver(s, &r, err);
 	}
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		evaluation_release(&part[i]);
+		train_result_release(&curve[i].result);
+	}
 	evaluation_release(&all);
 	team_free(team);
-	mem_free(part), mem_free(held), mem_free(known), mem_free(done);
+	mem_free(part), mem_free(curve), mem_free(held), mem_free(known), mem_free(done);
 	return rc;
 }
 
@@ -365,6 +390,7 @@ static int score(const struct settings *s, const struct dataset *ds, const struc
 	bool *which = MEM_NEW(n, bool), *known = MEM_NEW(n, bool);
 	struct team *team = team_new(s->train.threads);
 	struct evaluation e = {0};
+	struct report r = {.ds = ds, .eval = &e, .model = s->eval, .facts = m->facts.provenance, .seen = true};
 	int rc = -1;
 
 	if (model_fits(m, ds->backend, ds->space, ds->kind, err) < 0)
@@ -376,8 +402,7 @@ static int score(const struct settings *s, const struct dataset *ds, const struc
 	for (size_t i = 0; i < n; i++)
 		known[i] = s->holdout && !which[i];
 	evaluate(&ds->data, which, known, &m->net, team, &e);
-	print(s, &ds->data, &e);
-	rc = 0;
+	rc = deliver(s, &r, err);
 out:
 	evaluation_release(&e);
 	team_free(team);

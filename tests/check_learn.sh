@@ -44,9 +44,37 @@ is a_model_from_a_file_scores_the_same $?
 "$BIN/learn" --db "$db" --holdout '3$' $quick --threads 2 --out "$tmp/n.vm" >"$tmp/out" 2>"$tmp/err" && cmp -s "$tmp/m.vm" "$tmp/n.vm"
 is threads_change_nothing $?
 
-"$BIN/learn" --db "$db" --leave-one-out $quick >"$tmp/out" 2>"$tmp/err" && [ "$(grep -c '^toy' "$tmp/out")" -eq 3 ] &&
+"$BIN/learn" --db "$db" --leave-one-out $quick --report "$tmp/loo.html" >"$tmp/out" 2>"$tmp/err" && [ "$(grep -c '^toy' "$tmp/out")" -eq 3 ] &&
 	grep -q '^mean: ' "$tmp/out"
 is leaves_one_out $?
+
+"$BIN/learn" --db "$db" --eval "$tmp/m.vm" -q --report "$tmp/eval.html" >"$tmp/out" 2>"$tmp/err" && python3 - "$tmp" <<'PY' 2>"$tmp/err"
+import sys, re
+from html.parser import HTMLParser
+void = {"meta", "circle", "line", "path"}
+class Page(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.open, self.count = [], {}
+    def handle_starttag(self, tag, attrs):
+        self.count[tag] = self.count.get(tag, 0) + 1
+        if tag not in void:
+            self.open.append(tag)
+    def handle_startendtag(self, tag, attrs):
+        self.count[tag] = self.count.get(tag, 0) + 1
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag, tag
+for name, plots, rows in ("loo", 4, 3 + 1), ("eval", 3, 3 + 1):
+    text = open(sys.argv[1] + "/" + name + ".html").read()
+    p = Page()
+    p.feed(text)
+    p.close()
+    assert not p.open and p.count["svg"] == plots, (p.open, p.count)
+    assert text.count("<tr><td>toy") + text.count("<tr><td>mean") == rows, name
+    assert not re.search(r"\bnan\b|\binf\b|https?://(?!www.w3.org)", text) and "script" not in p.count, name
+    assert p.count["circle"] > 20, p.count
+PY
+is pages_are_whole $?
 
 # One graph is enough to train on.
 "$BIN/learn" --db "$db" --holdout '[23]$' $quick --out "$tmp/n.vm" >"$tmp/out" 2>"$tmp/err"
@@ -63,6 +91,7 @@ is terminated_it_saves $?
 head -c 5000 "$tmp/m.vm" >"$tmp/short.vm"
 refuses truncated_model "truncated" --db "$db" --eval "$tmp/short.vm"
 refuses no_database "at least one" --epochs 1
+refuses report_nowhere "none/page" --db "$db" $quick --report "$tmp/none/page.html"
 refuses missing_database "does not exist" --db "$tmp/none.sqlite"
 refuses holdout_that_matches_nothing "matches no graph" --db "$db" --holdout zebra
 refuses everything_held_out "held out" --db "$db" --holdout toy
