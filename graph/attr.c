@@ -79,22 +79,33 @@ static bool unknown_left_out(const ProtobufCMessageDescriptor *d, uint32_t tag)
 	return d != &hlo__hlo_instruction_proto__descriptor || tag == 45 || tag == 73;
 }
 
+/* Bytes of the first word of a value: a number, a pointer or a length. */
+static size_t width_of(ProtobufCType type)
+{
+	switch (type) {
+	case PROTOBUF_C_TYPE_INT64:
+	case PROTOBUF_C_TYPE_UINT64:
+	case PROTOBUF_C_TYPE_DOUBLE:
+	case PROTOBUF_C_TYPE_STRING:
+	case PROTOBUF_C_TYPE_BYTES:
+	case PROTOBUF_C_TYPE_MESSAGE:
+		return 8;
+	default:
+		return 4;
+	}
+}
+
 /* A number as a word, after the spellings of attr.h. */
 static uint64_t number(const ProtobufCMessageDescriptor *d, const ProtobufCFieldDescriptor *f,
 	const void *p)
 {
 	uint64_t v = 0;
-	switch (f->type) {
-	case PROTOBUF_C_TYPE_INT64:
-	case PROTOBUF_C_TYPE_UINT64:
-	case PROTOBUF_C_TYPE_DOUBLE:
+	uint32_t small;
+	if (width_of(f->type) == 8) {
 		memcpy(&v, p, 8);
-		break;
-	default: {
-		uint32_t small;
+	} else {
 		memcpy(&small, p, 4);
 		v = small;
-	}
 	}
 	if (d == &hlo__hlo_instruction_proto__descriptor) {
 		if ((f->id == 50 || f->id == 58) && v == 1)
@@ -163,14 +174,6 @@ static void single(struct sink *s, const ProtobufCMessage *m, const ProtobufCFie
 	}
 }
 
-static size_t width_of(ProtobufCType type)
-{
-	return type == PROTOBUF_C_TYPE_INT64 || type == PROTOBUF_C_TYPE_UINT64 ||
-			       type == PROTOBUF_C_TYPE_DOUBLE ?
-		       8 :
-		       4;
-}
-
 static void list(struct sink *s, const ProtobufCMessage *m, const ProtobufCFieldDescriptor *f,
 	const struct view *view)
 {
@@ -219,11 +222,29 @@ static void unknown(struct sink *s, const ProtobufCMessage *m)
 	mem_free(v);
 }
 
+/*
+ * Is the first word of a field (a number, a pointer, a length, a count) what it is when nothing was
+ * set? Most fields of an instruction are, so this is where the time goes.
+ */
+static bool is_unset(const ProtobufCMessage *m, const ProtobufCFieldDescriptor *f)
+{
+	bool repeated = f->label == PROTOBUF_C_LABEL_REPEATED;
+	const char *at = (const char *)m + (repeated ? f->quantifier_offset : f->offset);
+	if (!repeated && width_of(f->type) == 4) {
+		uint32_t v;
+		memcpy(&v, at, sizeof(v));
+		return v == 0;
+	}
+	uint64_t v;
+	memcpy(&v, at, sizeof(v));
+	return v == 0 || (f->type == PROTOBUF_C_TYPE_STRING && v == (uintptr_t)protobuf_c_empty_string);
+}
+
 static void walk(struct sink *s, const ProtobufCMessage *m, const struct view *view)
 {
 	for (unsigned i = 0; i < m->descriptor->n_fields; i++) {
 		const ProtobufCFieldDescriptor *f = &m->descriptor->fields[i];
-		if (leave_out(m->descriptor, f->id, view))
+		if (is_unset(m, f) || leave_out(m->descriptor, f->id, view))
 			continue;
 		if (f->label == PROTOBUF_C_LABEL_REPEATED)
 			list(s, m, f, view);

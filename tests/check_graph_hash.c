@@ -144,7 +144,7 @@ static void disguises(void)
 			disguise(&r, m);
 			if (graph_of(&b, m)) {
 				uint64_t *x = MEM_NEW(a.n_nodes, uint64_t), *y = MEM_NEW(a.n_nodes, uint64_t);
-				bool ok = CHECK(same_content(&a, &b)) & CHECK(same_numbering(&a, &b));
+				bool ok = CHECK(same_content(&a, &b)) && CHECK(same_numbering(&a, &b));
 				if (ok) {
 					graph_structural_hash(&a, x);
 					graph_structural_hash(&b, y);
