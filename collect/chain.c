@@ -1,9 +1,14 @@
 /*
  * chain.c - steps, sweeps and anchors of one chain.
+ *
+ * The anchor asks for two instances of each side, because two loads of one program differ more than
+ * the times of one load tell; and it never gives up on a slow side, for a bound would be no truth.
  */
 #include <math.h>
 #include <string.h>
 #include "collect/chain.h"
+
+#define ANCHOR_PAIRS 4 /* at least; a slow configuration is not run more often than that */
 
 /* Purposes of random streams, so that none overlaps another. */
 enum { STREAM_ORDER = 1, STREAM_DRAW = 2 };
@@ -40,38 +45,27 @@ void chain_order(struct chain *c)
 	rng_shuffle(&r, c->sites, c->n_sites);
 }
 
-int chain_step(struct chain *c, struct sample *x, bool *swept, struct err *err)
+/* After the anchor `t`: does the sum still hold? What was summed up before a drift is not believed. */
+static bool reanchor(struct chain_state *at, const struct timing *t)
 {
-	struct estimate moved;
-	struct rng r;
-	uint32_t site = c->sites[c->at.pos];
+	double apart = fabs(t->delta - at->running);
+	double allowed = 3 * sqrt(t->delta_se * t->delta_se + at->running_var) + DRIFT_BOUND * at->default_seconds;
 
-	stream(c, STREAM_DRAW, c->at.steps, &r);
-	*x = (struct sample){.chain = c->number};
-	if (gibbs_step(c->lab->cost, c->lab->space, c->config, site, c->at.tau * c->at.default_seconds, &r, x,
-		    &moved, err) < 0)
-		return -1;
-	c->config[site] = x->chosen;
-	c->at.running += moved.value;
-	c->at.running_var += moved.se * moved.se;
-	c->best = fmin(c->best, c->at.running);
-	c->at.steps++;
-	*swept = ++c->at.pos == c->n_sites;
-	if (*swept) {
-		c->at.pos = 0;
-		c->at.sweep++;
-		chain_order(c);
-	}
-	return 0;
+	if (t->outcome != OUTCOME_OK || (at->known && apart <= allowed))
+		return false;
+	at->known = true;
+	at->running = t->delta;
+	at->running_var = t->delta_se * t->delta_se;
+	at->best = fmin(0, t->delta);
+	return true;
 }
 
-int chain_anchor(struct chain *c, struct anchor *a, struct err *err)
+int chain_anchor(const struct chain *c, struct chain_state *at, struct anchor *a, struct err *err)
 {
 	const struct space *s = c->lab->space;
 	uint8_t *dflt = mem_alloc(s->n_sites);
-	struct precision p = {.instances = 2, .give_up = -1};
+	struct precision p = {.instances = 2, .give_up = -1, .min_pairs = ANCHOR_PAIRS};
 	struct timing t = {0};
-	double apart, allowed;
 	int rc;
 
 	space_default(s, dflt);
@@ -79,43 +73,83 @@ int chain_anchor(struct chain *c, struct anchor *a, struct err *err)
 	mem_free(dflt);
 	if (rc < 0)
 		return -1;
-	*a = (struct anchor){.chain = c->number, .sweep = c->at.sweep, .outcome = t.outcome, .kind = t.kind,
-		.default_seconds = c->at.default_seconds, .whole = t.delta, .whole_se = t.delta_se,
-		.running = c->at.running, .running_se = sqrt(c->at.running_var)};
-	apart = fabs(t.delta - c->at.running);
-	allowed = 3 * sqrt(t.delta_se * t.delta_se + c->at.running_var) + DRIFT_BOUND * c->at.default_seconds;
-	a->reanchored = t.outcome == OUTCOME_OK && apart > allowed;
-	if (a->reanchored) {
-		c->at.running = t.delta;
-		c->at.running_var = t.delta_se * t.delta_se;
-	}
+	*a = (struct anchor){.chain = c->number, .sweep = at->sweep, .outcome = t.outcome, .kind = t.kind,
+		.default_seconds = at->default_seconds, .whole = t.delta, .whole_se = t.delta_se,
+		.running = at->running, .running_se = sqrt(at->running_var)};
+	a->reanchored = reanchor(at, &t);
 	timing_release(&t);
 	return 0;
 }
 
-void chain_save(const struct chain *c, struct buf *out)
+/* The state after the drawn choice cost `moved`. */
+static void advance(struct chain_state *at, uint32_t n_sites, const struct estimate *moved)
 {
-	buf_u32(out, c->at.sweep);
-	buf_u32(out, c->at.pos);
-	buf_u32(out, c->at.steps);
-	buf_f64(out, c->at.tau);
-	buf_f64(out, c->at.default_seconds);
-	buf_f64(out, c->at.running);
-	buf_f64(out, c->at.running_var);
-	buf_f64(out, c->best);
+	at->running += moved->value;
+	at->running_var += moved->se * moved->se;
+	if (at->known)
+		at->best = fmin(at->best, at->running);
+	at->steps++;
+	if (++at->pos == n_sites) {
+		at->pos = 0;
+		at->sweep++;
+	}
+}
+
+int chain_try(const struct chain *c, bool anchors, struct chain_step *t, struct err *err)
+{
+	struct estimate moved;
+	struct rng r;
+
+	*t = (struct chain_step){.x.chain = c->number, .after = c->at, .sweep = c->at.sweep,
+		.begins = c->at.pos == 0};
+	t->anchored = anchors && t->begins && c->at.steps > 0;
+	if (t->anchored && chain_anchor(c, &t->after, &t->a, err) < 0)
+		return -1;
+	stream(c, STREAM_DRAW, c->at.steps, &r);
+	if (gibbs_step(c->lab->cost, c->lab->space, c->config, c->sites[c->at.pos],
+		    c->at.tau * c->at.default_seconds, &r, &t->x, &moved, err) < 0)
+		return -1;
+	advance(&t->after, c->n_sites, &moved);
+	return 0;
+}
+
+void chain_take(struct chain *c, const struct chain_step *t)
+{
+	c->at = t->after;
+	c->config[t->x.site] = t->x.chosen;
+	if (c->at.pos == 0)
+		chain_order(c);
+}
+
+void chain_save(const struct chain_state *at, struct buf *out)
+{
+	buf_u32(out, at->sweep);
+	buf_u32(out, at->pos);
+	buf_u32(out, at->steps);
+	buf_u8(out, at->known);
+	buf_f64(out, at->tau);
+	buf_f64(out, at->default_seconds);
+	buf_f64(out, at->noise);
+	buf_f64(out, at->running);
+	buf_f64(out, at->running_var);
+	buf_f64(out, at->best);
 }
 
 int chain_load(struct chain *c, struct cursor *in, struct err *err)
 {
-	c->at.sweep = cursor_u32(in);
-	c->at.pos = cursor_u32(in);
-	c->at.steps = cursor_u32(in);
-	c->at.tau = cursor_f64(in);
-	c->at.default_seconds = cursor_f64(in);
-	c->at.running = cursor_f64(in);
-	c->at.running_var = cursor_f64(in);
-	c->best = cursor_f64(in);
-	if (in->bad || c->at.pos >= c->n_sites)
+	struct chain_state *at = &c->at;
+
+	at->sweep = cursor_u32(in);
+	at->pos = cursor_u32(in);
+	at->steps = cursor_u32(in);
+	at->known = cursor_u8(in) != 0;
+	at->tau = cursor_f64(in);
+	at->default_seconds = cursor_f64(in);
+	at->noise = cursor_f64(in);
+	at->running = cursor_f64(in);
+	at->running_var = cursor_f64(in);
+	at->best = cursor_f64(in);
+	if (in->bad || at->pos >= c->n_sites || !(at->tau * at->default_seconds > 0))
 		return err_set(err, "the saved state of chain %u does not fit its program", c->number);
 	chain_order(c);
 	return 0;

@@ -6,9 +6,15 @@
  * whole of a chain's random state is its position: a chain resumed after a kill takes exactly the
  * steps it would have taken.
  *
- * The chain also keeps the running sum of the differences it accepted. Once per sweep the whole
- * program is measured against the default (the anchor); when the two disagree by more than their
- * errors and DRIFT_BOUND allow, the sum goes on from the measured value, and the store is told.
+ * A step is worked out beside the chain (chain_try) and becomes part of it only once it is stored
+ * (chain_take): several workers save the states of all chains, and after a failure the chain still
+ * agrees with the store.
+ *
+ * The chain also keeps the running sum of the differences it accepted. Before every sweep but a
+ * default start's first, the whole program is measured against the default (the anchor); when the
+ * two disagree by more than their errors and DRIFT_BOUND allow, the sum goes on from the measured
+ * value, and the store is told. The anchor is part of the sweep's first step: stored with it or,
+ * after a kill, measured again.
  */
 #ifndef COLLECT_CHAIN_H
 #define COLLECT_CHAIN_H
@@ -17,23 +23,36 @@
 #include "collect/lab.h"
 
 #define DRIFT_BOUND 0.02 /* of the default's cost; below it a drift is not worth an event */
+#define CHAIN_FORMAT 2	 /* of the saved state */
 
 struct chain_state { /* saved with every step */
 	uint32_t sweep, pos, steps;
 	double tau, default_seconds;
+	double noise;		     /* of one difference, seconds: what tau was chosen by */
+	bool known;		     /* is the following? Not before a random start's first anchor */
 	double running, running_var; /* cost relative to the default, and its variance */
+	double best;		     /* lowest running seen */
 };
 
 struct chain {
 	struct lab *lab;
 	uint32_t number;	/* in the run */
 	uint64_t seed;
+	bool random;		/* how it started */
 	struct chain_state at;
 	uint8_t *config;	/* as the store has it */
 	uint32_t *sites, n_sites; /* those visited, in this sweep's order */
 	uint32_t *visited;	/* the same, ascending */
-	double best;		/* lowest running seen */
 	bool busy;		/* a worker is at it */
+};
+
+struct chain_step { /* one step, not yet part of the chain */
+	struct sample x;
+	struct anchor a;
+	bool anchored;		  /* `a` is filled */
+	uint32_t sweep;
+	bool begins;		  /* it is the sweep's first */
+	struct chain_state after;
 };
 
 /* `visited` (n ascending sites) is copied. The configuration and state are set by the caller. */
@@ -43,12 +62,13 @@ void chain_release(struct chain *c);
 /* Draws the order of the present sweep; to be called after at.sweep was set. */
 void chain_order(struct chain *c);
 
-/* Takes one step and fills `x`; the chain's own state moves on. True through *swept at a sweep's end. */
-int chain_step(struct chain *c, struct sample *x, bool *swept, struct err *err);
-/* Measures the whole program against the default and re-anchors the running sum where needed. */
-int chain_anchor(struct chain *c, struct anchor *a, struct err *err);
+/* Measures the whole program against the default and sets right the running sum in `at`. */
+int chain_anchor(const struct chain *c, struct chain_state *at, struct anchor *a, struct err *err);
+/* Works out the next step, with the anchor before it where one is due; the chain stays as it is. */
+int chain_try(const struct chain *c, bool anchors, struct chain_step *t, struct err *err);
+void chain_take(struct chain *c, const struct chain_step *t);
 
-void chain_save(const struct chain *c, struct buf *out);
+void chain_save(const struct chain_state *at, struct buf *out);
 int chain_load(struct chain *c, struct cursor *in, struct err *err);
 
 #endif

@@ -2,10 +2,12 @@
  * main.c - `collect`: measures what single decisions are worth, night after night.
  *
  * Ends cleanly when the budget is over or on SIGTERM or SIGINT, after the sample in flight; the next
- * call with the same settings goes on where it ended.
+ * call with the same settings goes on where it ended. Told to stop while it is still opening or
+ * waiting, it ends as cleanly, with nothing to show. Under cron it says one line.
  */
 #include <signal.h>
 #include <stdio.h>
+#include <unistd.h>
 #include "collect/plan.h"
 
 static volatile int interrupted;
@@ -20,16 +22,18 @@ static int run(const struct settings *set, struct err *err)
 {
 	struct plan plan;
 	struct buf summary = {0};
-	int rc = plan_open(&plan, set, err);
+	int rc = plan_open(&plan, set, &interrupted, err);
 
 	if (rc == 0) {
 		if (plan.resumed && !set->quiet)
 			fprintf(stderr, "collect: going on with run %s after %llu samples\n",
 				run_uuid(plan.archive.run), (unsigned long long)plan.before);
-		rc = plan_run(&plan, &interrupted, err);
+		rc = plan_run(&plan, err);
 	}
 	if (rc == 0)
 		rc = plan_finish(&plan, &summary, err);
+	else if (interrupted && !plan.running)
+		rc = printf("told to stop before the first sample\n") < 0;
 	if (rc == 0 && summary.len)
 		fputs(summary.data, stdout);
 	buf_release(&summary);
@@ -67,7 +71,7 @@ int main(int argc, char **argv)
 		OPT_FLAG(0, "raw", &set.raw, "keep raw times"),
 		OPT_INT('s', "seed", &set.seed, 0, INT64_MAX, "random seed"),
 		OPT_SECTION("Output"),
-		OPT_FLAG('q', "quiet", &set.quiet, "no progress"),
+		OPT_FLAG('q', "quiet", &set.quiet, "no progress; always so where no person watches"),
 		OPT_FLAG(0, "json", &set.json, "summary as JSON"),
 		OPT_END};
 	const struct opt_program prog = {"collect", "[OPTIONS] --graph FILE...",
@@ -83,6 +87,7 @@ int main(int argc, char **argv)
 	if (rc == 0 && n_words)
 		rc = err_set(&err, "\"%s\" is no option; programs are named with --graph", argv[0]);
 	if (rc == 0) {
+		set.quiet |= !isatty(STDERR_FILENO);
 		sigaction(SIGINT, &sa, NULL);
 		sigaction(SIGTERM, &sa, NULL);
 		rc = run(&set, &err);

@@ -26,11 +26,14 @@ enum start { START_DEFAULT, START_RANDOM, START_MIXED };
 
 struct worker {
 	struct device *device;
-	struct lab *lab; /* one per program */
+	struct lab *lab;	    /* one per program */
+	struct cost_totals opening; /* what opening took */
+	struct cost_totals totals;  /* as of its last turn */
 };
 
 struct plan {
 	const struct settings *set;
+	volatile int *interrupted;
 	struct archive archive;
 	pthread_mutex_t lock;
 	struct worker *worker;
@@ -38,16 +41,20 @@ struct plan {
 	uint32_t n_workers, n_programs, n_chains; /* n_chains: of each program */
 	char **path;
 	uint64_t steps, before; /* samples of the run, and those of earlier stretches */
-	double started, deadline, noise;
+	uint64_t flying;	/* samples being worked out */
+	double started, deadline, running; /* when: plan_open, the end of the budget, plan_run */
 	bool resumed, stop;
 	struct err err;		/* the first error of a worker */
 	struct progress progress;
 };
 
-/* Opens everything; on failure plan_close is still to be called. */
-int plan_open(struct plan *p, const struct settings *set, struct err *err);
+/*
+ * Opens everything; on failure plan_close is still to be called. The budget of seconds begins here.
+ * When *interrupted becomes true before all is open, that is a failure.
+ */
+int plan_open(struct plan *p, const struct settings *set, volatile int *interrupted, struct err *err);
 /* Works until the budget ends, *interrupted becomes true, or something fails. */
-int plan_run(struct plan *p, volatile int *interrupted, struct err *err);
+int plan_run(struct plan *p, struct err *err);
 /* Ends the run in the store and writes the summary: a line, or JSON. */
 int plan_finish(struct plan *p, struct buf *summary, struct err *err);
 void plan_close(struct plan *p);

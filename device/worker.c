@@ -6,7 +6,8 @@
  * here tries to prevent that; the host is prepared for it.
  *
  * It never outlives its parent: it dies with it (PR_SET_PDEATHSIG) even while it is stuck in the
- * plugin.
+ * plugin. Nor does it go before: batch systems send SIGTERM to every process of a job, and the parent
+ * wants to end with the sample in flight, not with a crash in its books.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -483,6 +484,8 @@ int main(int argc, char **argv)
 	if (getppid() == 1)
 		return 1; /* the parent died meanwhile */
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGINT, SIG_IGN);
 	rc = serve(&w);
 	/* No tidying up: plugins may hang when their client is destroyed, and the memory goes
 	 * anyway. */

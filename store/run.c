@@ -309,11 +309,18 @@ int run_jump(struct run *r, uint32_t chain, uint32_t sweep, const uint8_t *confi
 	return put_keyframe(r, chain, sweep, true, err);
 }
 
+int run_save(struct run *r, const void *state, size_t n, struct err *err)
+{
+	if (sql_write(r->s, err) < 0 ||
+		sql_run(r->s, err, "UPDATE resume SET state = ? WHERE run = ?", "bi", state ? state : "", n, r->id) < 0)
+		return -1;
+	return store_commit(r->s, err);
+}
+
 /* The state after the step, and the commit that makes the step a fact. */
 static int finish_step(struct run *r, uint32_t chain, const void *state, size_t n, struct err *err)
 {
-	if (sql_run(r->s, err, "UPDATE resume SET state = ? WHERE run = ?", "bi", state ? state : "", n, r->id) < 0 ||
-		store_commit(r->s, err) < 0)
+	if (run_save(r, state, n, err) < 0)
 		return -1;
 	r->steps++;
 	r->chain[chain].steps++;

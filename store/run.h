@@ -99,6 +99,8 @@ struct sample {
 };
 /* `state` is what run_state gives back after a kill (random numbers, position). Commits. */
 int run_sample(struct run *r, const struct sample *x, const void *state, size_t n_state, struct err *err);
+/* The state without a step, and what is waiting to be stored; for a new run before its first step. Commits. */
+int run_save(struct run *r, const void *state, size_t n_state, struct err *err);
 
 struct flip {
 	uint32_t site;

@@ -1,0 +1,200 @@
+/*
+ * begin.c - starting a run, or finding the one to go on with.
+ *
+ * Resuming: the settings that decide the course of a run (not its budget) are written as JSON, with
+ * the content hash of every program; the store finds the unfinished run with the same text. Its
+ * chains come back at the configuration of their last sample, and their states from the blob saved
+ * with that sample. A program that keeps another state (CHAIN_FORMAT) starts a run of its own.
+ *
+ * Temperature: the first time, a few random flips of each program are priced; the median of their
+ * errors is the noise that gibbs_tau is told. It is kept with the chain, so that a resumed night does
+ * not sample another distribution.
+ *
+ * A random start is measured as a whole at once: its cost relative to the default is not known
+ * otherwise, and one that does not run at all would hold the chain forever, every move from it
+ * failing. Such a start is drawn again, closer to the plain program each time.
+ *
+ * A new run is committed once all its chains stand, so that what opening measured is kept even when
+ * the budget ends before the first sample.
+ */
+#include <stdio.h>
+#include <string.h>
+#include "base/json.h"
+#include "collect/plan_own.h"
+
+#define PROBES 12 /* random flips priced to learn the noise */
+#define STARTS 8  /* random starts tried before the chain starts plain */
+
+static const char *const start_name[] = {"default", "random", "mixed"};
+
+/* What decides the course of the run, in one text. */
+static void describe(const struct plan *p, struct buf *out)
+{
+	const struct settings *set = p->set;
+	struct json j = {.out = out};
+	char hex[65];
+
+	json_object(&j, NULL);
+	json_int(&j, "format", CHAIN_FORMAT);
+	json_str(&j, "space", set->space);
+	json_str(&j, "start", start_name[set->start]);
+	json_num(&j, "tau", set->tau);
+	json_int(&j, "chains", p->n_chains);
+	json_bool(&j, "anchors", set->anchors);
+	json_str(&j, "nodes", set->nodes);
+	json_array(&j, "graphs");
+	for (uint32_t i = 0; i < p->n_programs; i++) {
+		digest_hex(&p->worker[0].lab[i].subject.graph.content, hex);
+		json_str(&j, NULL, hex);
+	}
+	json_end(&j);
+	json_end(&j);
+}
+
+/* The median error of the price of a flip: what tau must be above. */
+static int probe_noise(const struct plan *p, const struct chain *c, double *noise, struct err *err)
+{
+	const struct space *s = c->lab->space;
+	uint8_t *a = mem_alloc(s->n_sites), *b = mem_alloc(s->n_sites);
+	double se[PROBES];
+	size_t n = 0;
+	struct rng r;
+	int rc = 0;
+
+	rng_seed2(&r, (uint64_t)p->set->seed, 0x70726f6265);
+	space_default(s, a);
+	for (int i = 0; i < PROBES && rc == 0; i++) {
+		uint32_t site = c->visited[rng_below(&r, c->n_sites)];
+		struct delta d;
+		memcpy(b, a, s->n_sites);
+		b[site] = (uint8_t)((b[site] + 1) % s->site[site].choices);
+		rc = cost_delta(c->lab->cost, a, b, &d, err);
+		if (rc == 0 && d.outcome == OUTCOME_OK)
+			se[n++] = d.se;
+	}
+	*noise = n ? stat_median(se, n) : 0;
+	mem_free(a);
+	mem_free(b);
+	return rc;
+}
+
+/* A random start that runs, and what it costs; `a` is the proof. */
+static int draw_start(const struct plan *p, struct chain *c, struct anchor *a, struct err *err)
+{
+	const struct space *s = c->lab->space;
+	double density;
+	struct rng r;
+
+	rng_seed2(&r, (uint64_t)p->set->seed, 0x7374617274ULL + c->number);
+	density = 0.1 + 0.8 * rng_unit(&r);
+	for (int i = 0; i < STARTS; i++, density /= 2) {
+		space_random(s, density, &r, c->config);
+		if (!p->set->anchors)
+			return 0;
+		if (chain_anchor(c, &c->at, a, err) < 0)
+			return -1;
+		if (a->outcome == OUTCOME_OK)
+			return 0;
+	}
+	memset(c->config, 0, s->n_sites);
+	return chain_anchor(c, &c->at, a, err);
+}
+
+/* A new chain: its start, its temperature, its first keyframe. */
+static int begin_chain(struct plan *p, struct chain *c, double noise, double seconds, struct err *err)
+{
+	struct run *run = p->archive.run;
+	struct chain_spec spec = {.space = c->lab->space_id, .start = c->random ? "random" : "default",
+		.config = c->config, .base_seconds = seconds};
+	struct anchor a = {0};
+	uint32_t number;
+
+	c->at = (struct chain_state){.default_seconds = seconds, .noise = noise, .known = !c->random,
+		.tau = p->set->tau > 0 ? p->set->tau : gibbs_tau(noise, seconds)};
+	space_default(c->lab->space, c->config);
+	if (c->random && draw_start(p, c, &a, err) < 0)
+		return -1;
+	spec.tau = c->at.tau;
+	if (run_chain(run, &spec, &number, err) < 0)
+		return -1;
+	if (number != c->number)
+		BUG("chain %u became number %u", c->number, number);
+	chain_order(c);
+	return c->random && p->set->anchors ? run_anchor(run, &a, err) : 0;
+}
+
+static int begin_program(struct plan *p, uint32_t i, struct err *err)
+{
+	struct chain *c = plan_chains_of(p, i);
+	double noise, seconds;
+
+	if (*p->interrupted)
+		return err_set(err, "told to stop before the first sample");
+	if (cost_default_seconds(c->lab->cost, &seconds, NULL, err) < 0 || probe_noise(p, c, &noise, err) < 0)
+		return -1;
+	for (uint32_t k = 0; k < p->n_chains; k++)
+		if (begin_chain(p, &c[k], noise, seconds, err) < 0)
+			return -1;
+	return 0;
+}
+
+static int begin_run(struct plan *p, const struct run_spec *spec, struct err *err)
+{
+	struct buf state = {0};
+	int rc;
+
+	if (run_begin(p->archive.db, spec, &p->archive.run, err) < 0)
+		return -1;
+	for (uint32_t i = 0; i < p->n_programs; i++)
+		if (begin_program(p, i, err) < 0)
+			return err_prefix(err, "%s", p->path[i]);
+	plan_state(p, NULL, NULL, &state);
+	rc = run_save(p->archive.run, state.data, state.len, err);
+	buf_release(&state);
+	return rc;
+}
+
+static int load_chains(struct plan *p, struct err *err)
+{
+	struct run *run = p->archive.run;
+	size_t n;
+	const void *blob = run_state(run, &n);
+	struct cursor in = cursor_of(blob, n);
+
+	if (run_chains(run) != plan_n_chains(p))
+		return err_set(err, "run %s has %u chains and not %u; start another with --no-resume", run_uuid(run),
+			run_chains(run), plan_n_chains(p));
+	for (uint32_t k = 0; k < plan_n_chains(p); k++) {
+		struct chain *c = &p->chain[k];
+		memcpy(c->config, run_config(run, k, NULL), c->lab->space->n_sites);
+		if (chain_load(c, &in, err) < 0)
+			return err_prefix(err, "run %s", run_uuid(run));
+		if (c->at.steps != run_chain_steps(run, k))
+			return err_set(err, "run %s: chain %u has %u samples but a state after %u", run_uuid(run), k,
+				run_chain_steps(run, k), c->at.steps);
+	}
+	return cursor_done(&in) ? 0 : err_set(err, "run %s: the saved state is too long", run_uuid(run));
+}
+
+int plan_begin(struct plan *p, struct err *err)
+{
+	struct run_spec spec = {.kind = "collect", .policy = p->set->measure == POLICY_WHOLE ? "whole" : "region",
+		.seed = (uint64_t)p->set->seed, .environment = p->archive.environment};
+	struct buf text = {0};
+	int rc = 0;
+
+	for (uint32_t k = 0; k < plan_n_chains(p); k++)
+		p->chain[k].random = p->set->start == START_RANDOM ||
+			(p->set->start == START_MIXED && k % p->n_chains % 2 == 1);
+	describe(p, &text);
+	spec.settings = text.data;
+	if (p->set->resume)
+		rc = run_resume(p->archive.db, &spec, &p->archive.run, err);
+	p->resumed = rc == 1;
+	if (rc >= 0)
+		rc = rc == 1 ? load_chains(p, err) : begin_run(p, &spec, err);
+	if (rc == 0)
+		p->steps = p->before = run_steps(p->archive.run);
+	buf_release(&text);
+	return rc;
+}

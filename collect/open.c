@@ -1,0 +1,198 @@
+/*
+ * open.c - from the command line to open programs: which files, on which devices, which sites.
+ *
+ * The store is opened before any device, always, so that two collectors that wait for each other's
+ * store and device cannot wait forever. Of several programs the named ones come first, in their
+ * order, then the folder's by name: the same command opens the same programs in the same order.
+ */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/re.h"
+#include "collect/plan_own.h"
+
+static void add_path(struct plan *p, const char *path)
+{
+	p->path = mem_realloc(p->path, p->n_programs + 1, sizeof *p->path);
+	p->path[p->n_programs++] = mem_strdup(path);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static bool is_program(const char *name)
+{
+	size_t n = strlen(name);
+
+	if (n > 4 && strcmp(name + n - 4, ".zst") == 0)
+		n -= 4;
+	return name[0] != '.' && n > 3 && memcmp(name + n - 3, ".pb", 3) == 0;
+}
+
+static int find_in_folder(struct plan *p, const char *folder, struct err *err)
+{
+	uint32_t named = p->n_programs;
+	struct buf path = {0};
+	struct dirent *e;
+	DIR *d = opendir(folder);
+
+	if (!d)
+		return err_errno(err, "cannot read the folder %s", folder);
+	while ((e = readdir(d))) {
+		if (!is_program(e->d_name))
+			continue;
+		buf_reset(&path);
+		buf_addf(&path, "%s/%s", folder, e->d_name);
+		add_path(p, path.data);
+	}
+	closedir(d);
+	buf_release(&path);
+	if (p->n_programs == named)
+		return err_set(err, "the folder %s holds no .pb and no .pb.zst", folder);
+	qsort(p->path + named, p->n_programs - named, sizeof *p->path, by_name);
+	return 0;
+}
+
+/* --graph in order, then everything in --graphs by name. */
+static int find_programs(struct plan *p, struct err *err)
+{
+	for (size_t i = 0; i < p->set->graphs.n; i++)
+		add_path(p, p->set->graphs.item[i]);
+	if (p->set->graph_dir && find_in_folder(p, p->set->graph_dir, err) < 0)
+		return -1;
+	if (p->n_programs == 0)
+		return err_set(err, "no program to measure: name one with --graph FILE or a folder with --graphs DIR");
+	return 0;
+}
+
+static int open_worker(struct plan *p, uint32_t w, struct err *err)
+{
+	const struct settings *set = p->set;
+	struct worker *k = &p->worker[w];
+	struct device_options o = {.backend = set->device, .wait = set->wait, .seed = (uint64_t)set->seed,
+		.core = set->core < 0 ? 0 : (int)set->core + 1 + (int)w};
+	struct cost_options co = {.policy = (enum cost_policy)set->measure, .seed = (uint64_t)set->seed + w};
+
+	if (strcmp(set->device, "none") != 0 && !(k->device = device_open(&o, err)))
+		return -1;
+	if (w == 0 && archive_environment(&p->archive, k->device, err) < 0)
+		return -1;
+	k->lab = MEM_NEW(p->n_programs, struct lab);
+	for (uint32_t i = 0; i < p->n_programs; i++) {
+		if (*p->interrupted)
+			return err_set(err, "told to stop before the programs were open");
+		if (lab_open(&k->lab[i], p->path[i], set->space, k->device, &co, &p->archive, err) < 0)
+			return err_prefix(err, "%s", p->path[i]);
+	}
+	return 0;
+}
+
+/* Sites whose instruction name or op_name matches --nodes; all without it. */
+static int choose_sites(const struct plan *p, const struct space *s, uint32_t **out, uint32_t *n, struct err *err)
+{
+	struct re *re = NULL;
+
+	*n = 0;
+	*out = mem_alloc((s->n_sites + 1) * sizeof **out);
+	if (p->set->nodes && !(re = re_new(p->set->nodes, err)))
+		return err_prefix(err, "--nodes");
+	for (uint32_t i = 0; i < s->n_sites; i++) {
+		const Hlo__HloInstructionProto *in = s->graph->node[s->site[i].node].proto;
+		const char *op = in->metadata ? in->metadata->op_name : "";
+		if (!re || re_match(re, in->name, strlen(in->name)) || re_match(re, op, strlen(op)))
+			(*out)[(*n)++] = i;
+	}
+	re_free(re);
+	return 0;
+}
+
+static int init_chains(struct plan *p, struct err *err)
+{
+	p->chain = MEM_NEW(plan_n_chains(p), struct chain);
+	for (uint32_t i = 0; i < p->n_programs; i++) {
+		struct lab *lab = &p->worker[0].lab[i];
+		uint32_t *sites = NULL, n;
+		int rc = choose_sites(p, lab->space, &sites, &n, err);
+		if (rc == 0 && n == 0)
+			rc = err_set(err, "%s has no site%s", p->path[i],
+				p->set->nodes ? " that --nodes matches" : ": there is nothing to decide");
+		for (uint32_t k = 0; k < p->n_chains && rc == 0; k++)
+			chain_init(&plan_chains_of(p, i)[k], lab, (uint64_t)p->set->seed, i * p->n_chains + k,
+				sites, n);
+		mem_free(sites);
+		if (rc < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* A bad --nodes is told before anything is compiled; more workers than chains would only wait. */
+static int check_settings(struct plan *p, struct err *err)
+{
+	struct re *re = p->set->nodes ? re_new(p->set->nodes, err) : NULL;
+
+	if (p->set->nodes && !re)
+		return err_prefix(err, "--nodes");
+	re_free(re);
+	if (plan_n_chains(p) > STORE_CHAINS)
+		return err_set(err, "%u programs with %u chains each are more than the %d chains a run may have",
+			p->n_programs, p->n_chains, STORE_CHAINS);
+	if (p->n_workers > plan_n_chains(p))
+		p->n_workers = plan_n_chains(p);
+	return 0;
+}
+
+int plan_open(struct plan *p, const struct settings *set, volatile int *interrupted, struct err *err)
+{
+	struct store_options so = {.force = set->force, .wait = set->wait};
+
+	*p = (struct plan){.set = set, .interrupted = interrupted, .n_workers = (uint32_t)set->workers,
+		.n_chains = (uint32_t)(set->chains ? set->chains : set->start == START_MIXED ? 2 : 1),
+		.started = now_seconds()};
+	pthread_mutex_init(&p->lock, NULL);
+	p->deadline = set->seconds > 0 ? p->started + set->seconds : 0;
+	p->archive.raw = set->raw;
+	p->archive.lock = &p->lock;
+	if (find_programs(p, err) < 0 || check_settings(p, err) < 0)
+		return -1;
+	for (uint32_t i = 0; i < p->n_programs; i++)
+		if (strncmp(p->path[i], "toy:", 4) != 0 && access(p->path[i], R_OK) < 0)
+			return err_errno(err, "%s cannot be read", p->path[i]);
+	p->worker = MEM_NEW(p->n_workers, struct worker);
+	if (!(p->archive.db = store_open(set->db, STORE_CREATE, &so, err)))
+		return -1;
+	for (uint32_t w = 0; w < p->n_workers; w++)
+		if (open_worker(p, w, err) < 0)
+			return -1;
+	if (init_chains(p, err) < 0 || plan_begin(p, err) < 0)
+		return -1;
+	for (uint32_t w = 0; w < p->n_workers; w++) {
+		worker_count(&p->worker[w], p->n_programs, &p->worker[w].opening);
+		p->worker[w].totals = p->worker[w].opening;
+	}
+	return 0;
+}
+
+void plan_close(struct plan *p)
+{
+	for (uint32_t k = 0; p->chain && k < plan_n_chains(p); k++)
+		chain_release(&p->chain[k]);
+	for (uint32_t w = 0; p->worker && w < p->n_workers; w++) {
+		for (uint32_t i = 0; p->worker[w].lab && i < p->n_programs; i++)
+			lab_release(&p->worker[w].lab[i]);
+		mem_free(p->worker[w].lab);
+		device_close(p->worker[w].device);
+	}
+	run_free(p->archive.run);
+	store_close(p->archive.db);
+	for (uint32_t i = 0; i < p->n_programs; i++)
+		mem_free(p->path[i]);
+	mem_free(p->path);
+	mem_free(p->chain);
+	mem_free(p->worker);
+	pthread_mutex_destroy(&p->lock);
+}
