@@ -90,6 +90,7 @@ int main(int argc, char **argv)
 		set.quiet |= !isatty(STDERR_FILENO);
 		sigaction(SIGINT, &sa, NULL);
 		sigaction(SIGTERM, &sa, NULL);
+		signal(SIGXFSZ, SIG_IGN); /* a file too large is then an error of the write */
 		rc = run(&set, &err);
 	}
 	opt_list_release(&set.graphs);

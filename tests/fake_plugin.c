@@ -15,7 +15,9 @@
  *
  * It has one output, f32[4], and dumps the program around fusion if asked to like XLA. The
  * environment variable FAKE_PLUGIN in the same notation changes what comes before any program:
- * minor=10 (an old API), major=1, client=refuse abort hang.
+ * minor=10 (an old API), major=1, client=refuse abort hang; any=1 (programs without a script are
+ * compiled too, and do nothing in 10 us), crash=20 (percent of such programs, always the same ones,
+ * that abort the compiler; never those with "jit_" in them, as whole programs have).
  */
 #include <math.h>
 #include <pjrt_c_api.h>
@@ -262,12 +264,31 @@ static PJRT_Executable *keep(const char *code, size_t n)
 	return e;
 }
 
-static PJRT_Error *client_compile(PJRT_Client_Compile_Args *a)
+/* A program without a script: NULL when it may be compiled. */
+static PJRT_Error *judge(const char *code, size_t n)
 {
-	const char *script = memmem(a->program->code, a->program->code_size, "fake:", 5);
-	if (!script)
+	const char *env = getenv("FAKE_PLUGIN"), *v;
+	uint64_t h = 14695981039346656037u;
+
+	v = env ? find(env, strlen(env), "any") : NULL;
+	if (!v)
 		return fail(PJRT_Error_Code_INVALID_ARGUMENT,
 			"the fake only compiles programs with a script");
+	v = find(env, strlen(env), "crash");
+	if (!v || memmem(code, n, "jit_", 4))
+		return NULL;
+	for (size_t i = 0; i < n; i++)
+		h = (h ^ (uint8_t)code[i]) * 1099511628211u;
+	return (h >> 32) % 100 < (uint64_t)atoi(v) ? act("abort", "compile") : NULL;
+}
+
+static PJRT_Error *client_compile(PJRT_Client_Compile_Args *a)
+{
+	if (!memmem(a->program->code, a->program->code_size, "fake:", 5)) {
+		PJRT_Error *error = judge(a->program->code, a->program->code_size);
+		if (error)
+			return error;
+	}
 	PJRT_Executable *e = keep(a->program->code, a->program->code_size);
 	dump(a->compile_options, a->compile_options_size, e);
 	for (double left = number(e, "print", 0); left > 0; left -= 64)

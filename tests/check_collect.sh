@@ -1,0 +1,172 @@
+#!/bin/bash
+# collect from end to end on toys: what is stored, how it resumes, and how it ends when things go wrong.
+set -u
+bin=$(realpath "${BIN:-bin}") b=$(realpath "${B:-build/release}")
+collect=$bin/collect store=$bin/store
+graphs=$(realpath examples/graphs/tiny)
+[ -x "$collect" ] && [ -x "$store" ] || { echo "skip: collect: it is not built"; exit 0; }
+tmp=${TMPDIR:-/tmp}; [ -w /dev/shm ] && tmp=${TMPDIR:-/dev/shm} # every sample is synced
+dir=$(mktemp -d -p "$tmp") || exit 1
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+export XDG_RUNTIME_DIR=$dir TMPDIR=$dir
+failed=0 bad=
+fail() { bad="$bad; $*"; }
+done_() { # name
+	if [ -z "$bad" ]; then echo "pass: $1"; else echo "FAIL: $1: ${bad#; }"; failed=1; fi
+	bad=
+}
+run() { # db, arguments: toys; output in out, talk in talk, status in rc
+	local db=$1
+	shift
+	timeout 20 "$collect" --device none --db "$db" "$@" >out 2>talk
+	rc=$?
+}
+query() { "$store" query "$1" "$2" --csv | tail -n +2; }
+steps() { query "$1" "SELECT id, chain, site, chosen, outcome, hex(costs) FROM sample"; }
+fixed() { query "$1" "SELECT step, chain, sweep, jump, hash FROM keyframe" && query "$1" "SELECT step, chain, sweep, whole, running, reanchored FROM anchor"; }
+wants() { # what is said, in a sentence of its own, with status 1
+	[ $rc -eq 1 ] || fail "status $rc"
+	[ "$(wc -l <talk)" -eq 1 ] || fail "$(wc -l <talk) lines"
+	grep -qE "^collect: .*$1" talk || fail "no \"$1\" in: $(cat talk)"
+}
+
+run a --graph toy:12:3:1 --samples 90
+[ $rc -eq 0 ] || fail "status $rc: $(cat talk)"
+grep -qE '^90 samples \(90 in run [0-9a-f]{8}\), [0-9.]+/s, .*best seen [0-9.]+% below the default \(toy:12:3:1\)$' out || fail "$(cat out)"
+[ "$(wc -l <out)" -eq 1 ] || fail "more than a line"
+[ -s talk ] && fail "talks under cron: $(cat talk)"
+"$store" verify a >/dev/null || fail "unsound"
+done_ summary
+
+run b --graph toy:12:3:1 --samples 31
+run b --graph toy:12:3:1 --samples 2
+grep -q 'resumed' out || fail "not resumed"
+run b --graph toy:12:3:1 --samples 57 --resume --json
+for key in '"samples":57' '"samples_of_run":90' '"resumed":true' '"failures":\{\}' '"best_gain":0\.[0-9]' '"device_share":0'; do
+	grep -qE "$key" out || fail "no $key in $(cat out)"
+done
+steps a >a.steps; steps b >b.steps; fixed a >a.fixed; fixed b >b.fixed
+[ "$(wc -l <a.steps)" -eq 90 ] || fail "$(wc -l <a.steps) steps"
+cmp -s a.steps b.steps || fail "other samples than without a break"
+cmp -s a.fixed b.fixed || fail "other keyframes or anchors: $(diff a.fixed b.fixed | head -3)"
+[ "$(query b 'SELECT count(*) FROM run')" -eq 1 ] || fail "more than a run"
+[ "$(query b 'SELECT count(*) FROM stint')" -eq 3 ] || fail "not three stints"
+run b --graph toy:12:3:1 --samples 5 --no-resume
+[ "$(query b 'SELECT count(*) FROM run')" -eq 2 ] || fail "--no-resume resumed"
+run b --graph toy:12:3:1 --samples 5 --tau 0.5
+[ "$(query b 'SELECT count(*) FROM run')" -eq 3 ] || fail "another tau resumed"
+done_ resume
+
+# A keyframe at each sweep, an anchor before each but a default start's first; programs in turn.
+run c --graph toy:5:2:1 --graph toy:9:3:2 --samples 100
+query c "SELECT p.sites, count(*) FROM sample s JOIN chain c ON c.number = s.chain JOIN space p ON p.id = c.space GROUP BY chain" >got
+[ "$(cat got)" = $'5,25\n5,25\n9,25\n9,25' ] || fail "turns: $(cat got)"
+[ "$(query c 'SELECT count(*) FROM keyframe')" -eq $((5 + 5 + 3 + 3)) ] || fail "keyframes"
+[ "$(query c 'SELECT count(*) FROM anchor')" -eq $((4 + 5 + 2 + 3)) ] || fail "anchors: $(query c 'SELECT chain, sweep FROM anchor')"
+[ "$(query c 'SELECT count(*) FROM anchor WHERE abs(whole - running) > 1e-12 AND NOT reanchored')" -eq 0 ] || fail "sums are off"
+[ "$(query c 'SELECT min(tau) FROM chain')" = 0.001 ] || fail "tau"
+query c "SELECT count(DISTINCT site) FROM sample WHERE id % (1 << 32) < 20 GROUP BY chain" | grep -qvx 5 && fail "a sweep misses sites"
+done_ sweeps
+
+run w --graph toy:12:3:1 --graph toy:9:3:2 --samples 83 --workers 4
+[ "$(query w 'SELECT count(*) FROM sample')" -eq 83 ] || fail "not 83 samples"
+"$store" verify w >/dev/null || fail "unsound"
+run w --graph toy:12:3:1 --graph toy:9:3:2 --samples 17 --workers 1
+run w1 --graph toy:12:3:1 --graph toy:9:3:2 --samples 120
+for c in 0 1 2 3; do # what a chain does is independent of who else works
+	for d in w w1; do query $d "SELECT site, chosen, hex(costs) FROM sample WHERE chain = $c" >$d.chain; done
+	both=$(($(wc -l <w.chain) < $(wc -l <w1.chain) ? $(wc -l <w.chain) : $(wc -l <w1.chain)))
+	[ "$both" -gt 0 ] && cmp -s <(head -n "$both" w.chain) <(head -n "$both" w1.chain) || fail "chain $c differs"
+done
+done_ workers
+
+run n --graph toy:12:3:1 --nodes '^tanh' --samples 30
+[ "$(query n 'SELECT count(DISTINCT site), count(*) FROM sample')" = 4,30 ] || fail "four of twelve are tanh: $(cat out talk)"
+run n --graph toy:12:3:1 --nodes 'nowhere' --samples 10
+wants 'has no site that --nodes matches'
+run n --graph toy:12:3:1 --nodes '(' --samples 10
+wants '--nodes: '
+done_ nodes
+
+timeout 5 "$collect" --help | grep -q -- '--resume .*' || fail "no help"
+run x --graph toy:12:3:1 --sample 10; wants 'did you mean'
+run x --graph toy:12:3:1 --samples -1; wants 'samples'
+run x --graph toy:12:3:1 extra; wants 'is no option'
+run x --samples 10; wants 'no program to measure'
+run x --graph missing.pb; wants 'missing.pb.*No such file'
+run x --graph toy:12:9:1; wants 'toy:12:9:1'
+mkdir empty; run x --graphs empty; wants 'holds no .pb'
+run x --graphs nowhere; wants 'cannot read the folder'
+run x/y --graph toy:12:3:1; wants 'x/y|No such'
+[ ! -e x ] || ! "$store" verify x 2>&1 | grep -qv 'sound\|empty' || fail "left something behind"
+done_ bad_usage
+
+"$collect" --device none --db d --graph toy:12:3:1 -q >first & pid=$!
+for _ in $(seq 50); do [ -s d-wal ] && break; sleep 0.05; done
+run d --graph toy:12:3:1 --samples 10
+wants 'being written by another program'
+timeout 20 "$collect" --device none --db d --graph toy:12:3:1 --samples 7 --wait >second 2>&1 & waiting=$!
+timeout 20 "$collect" --device none --db d --graph toy:12:3:1 --samples 7 --wait >third 2>&1 & told=$!
+sleep 0.2
+kill -TERM $told; wait $told || fail "told while waiting: status $?"
+grep -q 'told to stop before the first sample' third || fail "third: $(cat third)"
+n=$(query d 'SELECT count(*) FROM sample')
+kill -TERM $pid; wait $pid || fail "SIGTERM: status $?"
+wait $waiting || fail "waiting: status $?"
+grep -qE '^7 samples .*resumed' second || fail "second: $(cat second)"
+[ "$(sed 's/ .*//' first)" -ge "$n" ] && [ "$(query d 'SELECT count(*) FROM sample')" -eq $(($(sed 's/ .*//' first) + 7)) ] || fail "samples lost"
+[ "$(query d "SELECT group_concat(state) FROM stint")" = "\"stopped,stopped\"" ] || fail "states $(query d "SELECT group_concat(state) FROM stint")"
+"$store" verify d >/dev/null || fail "unsound"
+done_ second_collector_and_sigterm
+
+run s --graph toy:12:3:1 --seconds 0.3
+[ $rc -eq 0 ] || fail "status $rc"
+s=$(grep -c . out); [ "$s" -eq 1 ] && [ "$(query s 'SELECT count(*) FROM sample')" -gt 3 ] || fail "few samples"
+run s0 --graph toy:12:3:1 --seconds 0.000001 && run s0 --graph toy:12:3:1 --samples 90
+steps s0 | cmp -s - a.steps || fail "a budget that ends before the first sample spoils the run"
+done_ seconds
+
+# The world: a read-only file, a damaged page, a full disk.
+cp a r && chmod 444 r
+if [ "$(id -u)" -ne 0 ]; then run r --graph toy:12:3:1 --samples 5; wants 'read-only'
+elif setpriv --reuid=65534 --clear-groups test -x "$collect" 2>/dev/null && chmod 755 . && chmod 666 out talk; then
+	setpriv --reuid=65534 --clear-groups "$collect" --device none --db r --graph toy:12:3:1 --samples 5 >out 2>talk; rc=$?
+	wants 'read-only'
+fi
+cmp -s a r || fail "changed"
+done_ read_only
+
+cp a broken
+page=$(query a "SELECT pageno FROM dbstat WHERE name = 'sample' AND pagetype = 'leaf' LIMIT 1" 2>/dev/null)
+page=${page:-$(query a "SELECT rootpage FROM sqlite_schema WHERE name = 'sample'")}
+head -c 4096 /dev/urandom | dd of=broken bs=4096 seek=$((page - 1)) conv=notrunc 2>/dev/null
+run broken --graph toy:12:3:1 --samples 5
+wants 'damaged|malformed|corrupt'
+done_ damaged_page
+
+cp a full
+(ulimit -f $(($(stat -c %s full) / 1024 + 60)); timeout 20 "$collect" --device none --db full --graph toy:12:3:1 >out 2>talk); rc=$?
+wants 'full.* what was stored before is safe'
+"$store" verify full >/dev/null || fail "unsound"
+n=$(query full 'SELECT count(*) FROM sample')
+[ "$n" -ge 90 ] || fail "samples lost"
+run full --graph toy:12:3:1 --samples 5
+[ "$(query full 'SELECT count(*) FROM sample')" -eq $((n + 5)) ] || fail "does not go on: $(cat talk)"
+steps full | head -90 | cmp -s - a.steps || fail "stored samples changed"
+done_ file_size_limit
+
+# Two collectors on one device, when there is a plugin to pretend with.
+if [ -e "$b/tests/fake_plugin.so" ]; then
+	export FAKE_PLUGIN=fake:any=1
+	fake=(--device "$b/tests/fake_plugin.so" --core 0 --graph "$graphs/chain.pb.zst")
+	timeout 20 "$collect" "${fake[@]}" --db p1 >first 2>&1 & pid=$!
+	for _ in $(seq 100); do ls vantage-*.lock >/dev/null 2>&1 && break; sleep 0.02; done
+	timeout 20 "$collect" "${fake[@]}" --db p2 >out 2>talk; rc=$?
+	wants 'core 0.*(--wait|wait)'
+	kill -TERM $pid; wait $pid || fail "SIGTERM while opening: status $?: $(cat first)"
+	done_ second_on_device
+else
+	echo "skip: second_on_device: no fake plugin without the plugin's header"
+fi
+exit $failed
