@@ -1,0 +1,231 @@
+#!/usr/bin/env python3
+"""The paper's experiment, end to end: collect on the training programs, learn, search the held-out ones.
+
+    bench/table1.py --out DIR [--collect-seconds N] [--learn-seconds N] [--budget N] [--seeds N] ...
+    bench/table1.py --out DIR --quick          everything small: under ten minutes
+
+Drives the programs in bin/ and nothing else. Every stage leaves its result in DIR and is skipped when it
+is there, so the run can be cut short and gone on with. Searches are run in an order that visits every
+program once before the second seed. Writes DIR/table.md and, per program, DIR/NAME.svg.
+"""
+import argparse
+import json
+import math
+import pathlib
+import statistics
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+COLOURS = {"guided": "#1a7f4b", "random": "#b4481e", "sweep": "#2b5fb4"}
+
+
+def options():
+    p = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    p.add_argument("--out", type=pathlib.Path, required=True, help="folder of all results")
+    p.add_argument("--bin", type=pathlib.Path, default=ROOT / "bin")
+    p.add_argument("--device", default="cpu")
+    p.add_argument("--core", type=int, default=-1)
+    p.add_argument("--train", type=pathlib.Path, default=ROOT / "examples/graphs/train")
+    p.add_argument("--held-out", type=pathlib.Path, default=ROOT / "examples/graphs/held-out")
+    p.add_argument("--shared", type=pathlib.Path, default=ROOT.parent / "shared/hlo", help="more held-out programs, if there")
+    p.add_argument("--db", type=pathlib.Path, help="measurements that exist already; default: collect into DIR/runs.sqlite")
+    p.add_argument("--model", type=pathlib.Path, help="a model that exists already; default: learn DIR/model.vm")
+    p.add_argument("--collect-seconds", type=float, default=4 * 3600)
+    p.add_argument("--learn-seconds", type=float, default=900)
+    p.add_argument("--budget", type=int, default=2000)
+    p.add_argument("--seconds", type=float, default=0, help="bound on one search; 0: none")
+    p.add_argument("--verdict-seconds", type=float, default=20)
+    p.add_argument("--seeds", type=int, default=5)
+    p.add_argument("--starts", default="default,random")
+    p.add_argument("--strategies", default="guided,random,sweep")
+    p.add_argument("--only", default="", help="only programs whose name contains this")
+    p.add_argument("--quick", action="store_true", help="small stages, one seed, default start: under ten minutes")
+    o = p.parse_args()
+    if o.quick:
+        o.collect_seconds, o.learn_seconds, o.budget, o.seeds = 120, 45, 60, 1
+        o.seconds, o.verdict_seconds, o.starts = 20, 4, "default"
+        o.only = o.only or "ranker"
+    return o
+
+
+def run(argv, log):
+    with open(log, "a") as f:
+        f.write("$ " + " ".join(map(str, argv)) + "\n")
+        f.flush()
+        return subprocess.run([str(a) for a in argv], stdout=subprocess.PIPE, stderr=f, text=True)
+
+
+def collect(o, log):
+    db = o.out / "runs.sqlite"
+    done = o.out / "collected"
+    if o.db:
+        return o.db
+    if not done.exists():
+        r = run([o.bin / "collect", "--db", db, "--graphs", o.train, "--device", o.device, "--core", o.core,
+                 "--seconds", o.collect_seconds, "--wait", "--quiet"], log)
+        if r.returncode:
+            sys.exit("table1: collect failed, see " + str(log))
+        done.write_text(r.stdout)
+    return db
+
+
+def learn(o, db, log):
+    model = o.model or o.out / "model.vm"
+    if not model.exists():
+        r = run([o.bin / "learn", "--db", db, "--out", model, "--seconds", o.learn_seconds, "--quiet"], log)
+        if r.returncode:
+            sys.exit("table1: learn failed, see " + str(log))
+    return model
+
+
+def programs(o):
+    found = sorted(o.held_out.glob("*.pb.zst"))
+    if o.shared.is_dir():
+        found += sorted(o.shared.glob("*.pb"))
+    return [p for p in found if o.only in p.name]
+
+
+def name_of(path):
+    return path.name.split(".")[0]
+
+
+def search(o, model, path, strategy, start, seed, log):
+    key = f"{name_of(path)}.{strategy}.{start}.{seed}"
+    result = o.out / "searches" / (key + ".json")
+    if not result.exists():
+        argv = [o.bin / "search", "--graph", path, "--device", o.device, "--core", o.core, "--strategy", strategy,
+                "--start", start, "--seed", seed, "--budget", o.budget, "--out", o.out / "tuned" / key, "--json",
+                "--quiet", "--wait", "--verdict-seconds", o.verdict_seconds]
+        argv += ["--model", model] if strategy != "random" else []
+        argv += ["--seconds", o.seconds] if o.seconds else []
+        r = run(argv, log)
+        if r.returncode:
+            print(f"table1: {key} failed, see {log}", file=sys.stderr)
+            return None
+        result.write_text(r.stdout)
+    return json.loads(result.read_text())
+
+
+def believed(curve, base, at):
+    """Gain of the best so far after `at` evaluations."""
+    gain = 0.0
+    for p in curve:
+        if p["evaluation"] <= at:
+            gain = -p["delta"] / base
+    return gain
+
+
+def reached(result, gain):
+    """(evaluations, seconds) to reach a gain; infinite if never."""
+    s = result["search"]
+    for p in s["curve"]:
+        if -p["delta"] / s["default_seconds"] >= gain:
+            return p["evaluation"], p["seconds"]
+    return math.inf, math.inf
+
+
+def percent(x):
+    return f"{100 * x:+.2f}%"
+
+
+def rows(o, results):
+    out = []
+    for path in programs(o):
+        for start in o.starts.split(","):
+            cell = {s: [r for seed in range(1, o.seeds + 1) if (r := results.get((path, s, start, seed)))]
+                    for s in o.strategies.split(",")}
+            if not any(cell.values()):
+                continue
+            rivals = cell.get("random") or []
+            for s, rs in cell.items():
+                if not rs:
+                    continue
+                verdicts = [r["verdict"] for r in rs]
+                gains = [v.get("gain", 0.0) or 0.0 for v in verdicts]
+                sure = sum(v["tuned"] for v in verdicts)
+                ends = [-r["search"]["curve"][-1]["delta"] / r["search"]["default_seconds"] for r in rs]
+                pairs = [reached(r, -q["search"]["curve"][-1]["delta"] / q["search"]["default_seconds"])[0]
+                         / max(1, reached(q, -q["search"]["curve"][-1]["delta"] / q["search"]["default_seconds"])[0])
+                         for r, q in zip(rs, rivals)
+                         if -q["search"]["curve"][-1]["delta"] > 0]
+                mid = sorted(verdicts, key=lambda v: v.get("gain") or 0)[len(verdicts) // 2]
+                out.append([name_of(path), start, s, len(rs), percent(statistics.median(gains)),
+                            f"{percent(mid.get('gain_low') or 0)} .. {percent(mid.get('gain_high') or 0)}",
+                            f"{sure}/{len(rs)}", percent(statistics.median(ends)),
+                            str(int(statistics.median(r["search"]["evaluations"] for r in rs))),
+                            f"{statistics.median(r['search']['seconds'] for r in rs):.0f}",
+                            f"{statistics.median(pairs):.2f}" if pairs and s != "random" else ""])
+    return out
+
+
+HEAD = ["program", "start", "strategy", "seeds", "gain, whole program (median)", "interval of that search",
+        "sure", "gain, sum of regions", "evaluations", "seconds", "evaluations to random's best, over random's"]
+
+
+def table(o, results):
+    lines = ["| " + " | ".join(HEAD) + " |", "|" + "---|" * len(HEAD)]
+    lines += ["| " + " | ".join(map(str, r)) + " |" for r in rows(o, results)]
+    (o.out / "table.md").write_text("\n".join(lines) + "\n")
+    return "\n".join(lines)
+
+
+def curve_svg(o, path, start, results):
+    """Best so far against evaluations: a thin line a seed, a thick one for their median."""
+    wide, high, left, bottom = 560, 320, 60, 40
+    grid = [o.budget * i / 100 for i in range(101)]
+    lines = {}
+    for s in o.strategies.split(","):
+        rs = [results[k] for k in results if k[0] == path and k[1] == s and k[2] == start]
+        lines[s] = [[believed(r["search"]["curve"], r["search"]["default_seconds"], x) for x in grid] for r in rs]
+    every = [g for ls in lines.values() for l in ls for g in l]
+    if not every:
+        return
+    low, top = min(0, min(every)), max(0.001, max(every)) * 1.1
+
+    def points(ys):
+        return " ".join(f"{left + (wide - left - 10) * i / 100:.1f},{high - bottom - (high - bottom - 10) * (y - low) / (top - low):.1f}"
+                        for i, y in enumerate(ys))
+    svg = [f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {wide} {high}' font-family='sans-serif' font-size='12'>",
+           f"<text x='{left}' y='14'>{name_of(path)}, from a {start} start: time saved against evaluations</text>"]
+    for i in range(5):
+        y = low + (top - low) * i / 4
+        at = points([y]).split(",")[1]
+        svg.append(f"<line x1='{left}' x2='{wide - 10}' y1='{at}' y2='{at}' stroke='#ddd'/>"
+                   f"<text x='{left - 6}' y='{float(at) + 4}' text-anchor='end'>{100 * y:.1f}%</text>")
+    for i in range(5):
+        svg.append(f"<text x='{left + (wide - left - 10) * i / 4}' y='{high - bottom + 16}' text-anchor='middle'>{int(o.budget * i / 4)}</text>")
+    for n, (s, ls) in enumerate(lines.items()):
+        for l in ls:
+            svg.append(f"<polyline fill='none' stroke='{COLOURS[s]}' stroke-opacity='.3' points='{points(l)}'/>")
+        if ls:
+            svg.append(f"<polyline fill='none' stroke='{COLOURS[s]}' stroke-width='2.5' points='{points([statistics.median(c) for c in zip(*ls)])}'/>")
+        svg.append(f"<text x='{left + 90 * n}' y='{high - 6}' fill='{COLOURS[s]}'>{s}</text>")
+    (o.out / f"{name_of(path)}.{start}.svg").write_text("\n".join(svg) + "</svg>\n")
+
+
+def main():
+    o = options()
+    (o.out / "searches").mkdir(parents=True, exist_ok=True)
+    (o.out / "tuned").mkdir(exist_ok=True)
+    log = o.out / "log"
+    model = learn(o, collect(o, log) if not o.model else None, log)
+    results = {}
+    for seed in range(1, o.seeds + 1):
+        for path in programs(o):
+            for start in o.starts.split(","):
+                for strategy in o.strategies.split(","):
+                    r = search(o, model, path, strategy, start, seed, log)
+                    if r:
+                        results[path, strategy, start, seed] = r
+                        v = r["verdict"]
+                        print(f"{name_of(path)} {strategy} {start} {seed}: {v['sentence']}", flush=True)
+                        table(o, results)
+    for path in programs(o):
+        for start in o.starts.split(","):
+            curve_svg(o, path, start, results)
+    print(table(o, results))
+
+
+if __name__ == "__main__":
+    main()
