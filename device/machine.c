@@ -129,12 +129,12 @@ static int try_lock(struct core_lock *l, const char *device, int core, bool wait
 		if (fd < 0)
 			return err_errno(err, "the lock file %s cannot be opened", l->path);
 		if (flock(fd, LOCK_EX | (wait ? 0 : LOCK_NB)) < 0) {
-			bool busy = errno == EWOULDBLOCK, again = errno == EINTR;
-			if (!busy && !again)
+			bool busy = errno == EWOULDBLOCK;
+			if (errno == EINTR) /* whoever catches a signal wants to end, not to wait on */
+				err_set(err, "interrupted while waiting for %s on core %d", device, core);
+			else if (!busy)
 				err_errno(err, "the lock file %s cannot be locked", l->path);
 			close(fd);
-			if (again)
-				continue;
 			return busy ? 0 : -1;
 		}
 		if (fstat(fd, &held) == 0 && stat(l->path, &named) == 0 &&
