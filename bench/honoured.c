@@ -1,0 +1,122 @@
+/*
+ * honoured.c - random configurations on the real compiler: are the groups kept, are the numbers right?
+ *
+ *	build/release/bench/honoured [--configs N] [--core N] GRAPH...
+ *
+ * For each program, N random configurations at densities spread over 0.1 to 0.9 are applied and
+ * compiled; the groups of the optimised program are compared with those asked, and the outputs with the
+ * default's on the same inputs (ten times the yardstick of the unfused program). One line a program;
+ * whatever is not as asked gets a line of its own.
+ */
+#include <stdio.h>
+#include "base/opt.h"
+#include "base/progress.h"
+#include "device/cost.h"
+#include "device/subject.h"
+
+struct settings {
+	int64_t configs, core, seed;
+};
+
+struct count {
+	uint32_t compiled, kept, right, tried;
+	uint32_t outcome[OUTCOME_COUNT];
+	double compile_seconds;
+};
+
+static int try_one(struct subject *s, struct device *d, struct cost *c, const uint8_t *config, double density,
+	struct count *n, struct err *err)
+{
+	struct buf module = {0};
+	struct compiled out = {0};
+	struct check_result check = {0};
+	struct comparison diff = {0};
+	double limit;
+	int rc = -1;
+
+	n->tried++;
+	if (s->space->ops->apply(s->space, config, &module, err) < 0 ||
+		device_compile(d, COMPILE_APPLIED, "hlo", module.data, module.len, WANT_OPTIMISED, &out, err) < 0)
+		goto out;
+	n->outcome[out.outcome]++;
+	n->compile_seconds += out.seconds;
+	if (out.outcome != OUTCOME_OK) {
+		printf("  density %.2f: %s: %.300s\n", density, outcome_name(out.outcome), out.detail);
+		rc = 0;
+		goto out;
+	}
+	n->compiled++;
+	if (s->space->ops->check(s->space, config, out.optimised.data, out.optimised.len, &check, err) < 0 ||
+		device_drop(d, &out, err) < 0 || cost_numbers(c, config, &diff, &limit, err) < 0)
+		goto out;
+	n->kept += check.equal == check.asked && check.found == check.asked;
+	if (check.detail[0])
+		printf("  density %.2f: %s\n", density, check.detail);
+	n->right += diff.outcome == OUTCOME_OK;
+	if (diff.outcome != OUTCOME_OK)
+		printf("  density %.2f: numbers: %s: relative %.3g, limit %.3g %.200s\n", density,
+			outcome_name(diff.outcome), diff.max_rel, limit, diff.detail);
+	rc = 0;
+out:
+	compiled_release(&out);
+	buf_release(&module);
+	return rc;
+}
+
+static int try_program(const char *path, struct device *d, const struct settings *set, struct err *err)
+{
+	struct subject s = {0};
+	struct cost_options co = {.policy = POLICY_WHOLE};
+	struct cost *c = NULL;
+	struct count n = {0};
+	uint8_t *config = NULL;
+	double began = now_seconds();
+	struct rng r;
+	int rc = -1;
+
+	rng_seed(&r, (uint64_t)set->seed);
+	if (subject_open(&s, path, "fusion", d, err) < 0 || !(c = cost_new(s.space, d, &co, err)))
+		goto out;
+	config = mem_alloc(s.space->n_sites + 1);
+	for (int64_t i = 0; i < set->configs; i++) {
+		double density = 0.1 + 0.8 * (set->configs > 1 ? (double)i / (double)(set->configs - 1) : 0.5);
+		space_random(s.space, density, &r, config);
+		if (try_one(&s, d, c, config, density, &n, err) < 0)
+			goto out;
+		fflush(stdout);
+	}
+	printf("%s: %u sites, %u configurations: %u compiled, %u with exactly the groups asked, %u with right numbers; "
+	       "%.2f s to compile, %.0f s in all\n", s.name, s.space->n_sites, n.tried, n.compiled, n.kept, n.right,
+		n.compiled ? n.compile_seconds / n.compiled : 0, now_seconds() - began);
+	rc = 0;
+out:
+	mem_free(config);
+	cost_free(c);
+	subject_release(&s);
+	return rc;
+}
+
+int main(int argc, char **argv)
+{
+	struct settings set = {.configs = 50, .core = -1, .seed = 1};
+	const struct opt table[] = {
+		OPT_INT('n', "configs", &set.configs, 1, 100000, "random configurations of each program"),
+		OPT_INT(0, "core", &set.core, -1, 1023, "core to use; -1: the least loaded"),
+		OPT_INT('s', "seed", &set.seed, 0, INT64_MAX, "random seed"), OPT_END};
+	const struct opt_program prog = {"honoured", "[OPTIONS] GRAPH...",
+		"Compiles random configurations and checks that the compiler keeps them.", table};
+	struct device_options o = {0};
+	struct device *d = NULL;
+	struct err err = {0};
+	int n = 0, rc;
+
+	err_program("honoured");
+	rc = opt_parse(&prog, argc, argv, &n, &err);
+	o.core = (int)set.core + 1;
+	if (rc == 0 && !(d = device_open(&o, &err)))
+		rc = -1;
+	for (int i = 0; rc == 0 && i < n; i++)
+		rc = try_program(argv[i], d, &set, &err);
+	device_close(d);
+	return rc < 0 ? err_exit(&err) : 0;
+}
