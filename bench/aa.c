@@ -24,7 +24,7 @@
 #define LENGTH 300000
 
 struct settings {
-	int64_t repeat, told, instances;
+	int64_t repeat, told, instances, core;
 	double seconds;
 	bool no_chain;
 };
@@ -136,13 +136,14 @@ static int file(struct device *d, const char *path, const struct settings *s, st
 
 int main(int argc, char **argv)
 {
-	struct settings s = {.repeat = 100, .told = 10, .instances = 8, .seconds = 0.5};
+	struct settings s = {.repeat = 100, .told = 10, .instances = 8, .core = -1, .seconds = 0.5};
 	const struct opt table[] = {
 		OPT_INT(0, "repeat", &s.repeat, 1, 100000, "A/A repetitions of each program"),
 		OPT_INT(0, "told", &s.told, 0, 100000,
 			"repetitions of the 1% difference, and of A/A with instances"),
 		OPT_INT(0, "instances", &s.instances, 2, 64, "instances a side for that"),
 		OPT_NUM(0, "seconds", &s.seconds, 0, 100, "running time of one A/A repetition"),
+		OPT_INT(0, "core", &s.core, -1, 4095, "core to measure on; -1: the least loaded"),
 		OPT_FLAG(0, "no-chain", &s.no_chain, "only the files"), OPT_END};
 	const struct opt_program prog = {
 		"aa", "[OPTIONS] [FILE...]", "Measures programs against themselves.", table};
@@ -154,6 +155,7 @@ int main(int argc, char **argv)
 	int rc = opt_parse(&prog, argc, argv, &n, &err);
 	if (rc)
 		return rc < 0 ? err_exit(&err) : 0;
+	o.core = (int)s.core + 1;
 	struct device *d = device_open(&o, &err);
 	if (!d)
 		return err_exit(&err);

@@ -33,17 +33,19 @@
 #include "device/ops.h"
 
 #define DEADLINE 120.0
-#define AA_FIRST 6.0   /* observations of a duration before A/A pairs become rare */
+#define AA_BEFORE 3.0 /* observations of a duration before the first interval is given */
+#define AA_FIRST 6.0  /* ... before A/A pairs become rare; */
+#define AA_LUCKY 16.0 /* ... the same where luck is large, which few observations tell badly */
+#define LARGE_LUCK 0.02
 #define AA_SHARE 0.05  /* of the measuring time, after that */
 #define AA_SECONDS 0.1 /* of one A/A pair */
 #define AA_COMPILE 1.0 /* seconds of compiling above which its second load is not compiled anew */
-#define COMPILE_VARIANCE                                                                           \
-	9e-6 /* of the log ratio between two compilations, where not measured: 0.3% */
+/* Of the log ratio between two compilations, where not measured: 0.3%. */
+#define COMPILE_VARIANCE 9e-6
 
 struct known { /* what compiling told of a handle */
 	uint32_t handle;
-	double compile,
-		optimal; /* seconds it took; seconds the compiler estimates, 0 if it does not */
+	double compile, optimal; /* seconds it took; seconds it estimates for a run, or 0 */
 };
 
 struct host {
@@ -434,17 +436,23 @@ static void learn_prior(struct host *h, uint32_t a, double seconds)
 	struct timing t = {0};
 	struct raw_timing raw = {0};
 	struct err ignored;
-	bool rare = prior_weight(&h->prior, seconds) >= AA_FIRST;
 	bool anew = compile_seconds(h, a) <= AA_COMPILE;
-	if ((rare && h->measured_aa > AA_SHARE * h->measured) || seconds > AA_SECONDS ||
-		!h->child.pid)
-		return;
 	if (measure_request(h, a, a, &p, anew, &t, &raw, &ignored) == 0 &&
 		t.outcome == OUTCOME_OK && isfinite(raw.ratio.se))
 		prior_add(&h->prior, seconds,
 			raw.ratio.value * raw.ratio.value - raw.ratio.se * raw.ratio.se, 1);
 	h->measured_aa += t.wall;
 	timing_release(&t);
+}
+
+/* Should one more A/A pair be made for a program of this duration? */
+static bool worth_learning(const struct host *h, double seconds)
+{
+	double n = prior_weight(&h->prior, seconds);
+	bool lucky = prior_variance(&h->prior, seconds) > LARGE_LUCK * LARGE_LUCK;
+	if (!h->child.pid || seconds > AA_SECONDS)
+		return false;
+	return n < (lucky ? AA_LUCKY : AA_FIRST) || h->measured_aa < AA_SHARE * h->measured;
 }
 
 static int estimate(struct host *h, uint32_t a, uint32_t b, struct timing *out)
@@ -477,11 +485,16 @@ static bool affordable(struct host *h, uint32_t a, uint32_t b, const struct prec
 }
 
 /* The error that the worker could not see: what instances, or compilations, differ by. */
-static double unseen(struct host *h, const struct timing *t, const struct raw_timing *raw,
-	bool anew, double seconds)
+static double unseen(struct host *h, uint32_t a, const struct timing *t,
+	const struct raw_timing *raw, bool anew, double seconds)
 {
-	if (t->instances < 2)
+	if (t->instances < 2) {
+		for (int i = 0; i < AA_BEFORE && prior_weight(&h->prior, seconds) < AA_BEFORE &&
+				worth_learning(h, seconds);
+			i++)
+			learn_prior(h, a, seconds);
 		return prior_variance(&h->prior, seconds);
+	}
 	if (!anew)
 		return COMPILE_VARIANCE;
 	prior_add(&h->prior, seconds, raw->between, t->instances - 1);
@@ -500,7 +513,8 @@ static int host_pair(struct device *d, uint32_t a, uint32_t b, const struct prec
 		return -1;
 	if (out->outcome != OUTCOME_OK)
 		return 0;
-	double middle = (raw.a.value + raw.b.value) / 2, more = unseen(h, out, &raw, anew, middle);
+	double middle = (raw.a.value + raw.b.value) / 2,
+	       more = unseen(h, a, out, &raw, anew, middle);
 	out->seconds_a = raw.a.value;
 	out->seconds_b = raw.b.value;
 	out->ratio = raw.ratio.value;
@@ -508,7 +522,7 @@ static int host_pair(struct device *d, uint32_t a, uint32_t b, const struct prec
 	out->ratio_se = sqrt(raw.ratio.se * raw.ratio.se + more);
 	out->delta_se = sqrt(raw.delta.se * raw.delta.se + more * middle * middle);
 	h->measured += out->wall;
-	if (out->instances < 2 && !out->gave_up)
+	if (out->instances < 2 && !out->gave_up && worth_learning(h, raw.a.value))
 		learn_prior(h, a, raw.a.value);
 	return 0;
 }

@@ -322,7 +322,7 @@ void measured_release(struct measured *m)
  * and buffers) changes slowly with size. The first guess is what was seen on an XLA:CPU: 0.8% for a
  * millisecond, a tenth of a microsecond more for short programs; it counts as GUESS observations.
  */
-#define GUESS 4.0
+#define GUESS 2.0
 #define FLOOR 1e-6 /* variance: 0.1% */
 
 static int class_of(double seconds)
