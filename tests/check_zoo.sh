@@ -19,7 +19,7 @@ twice=$(basename -a "${files[@]}" | sort | uniq -d)
 [ -z "$twice" ] && pass zoo_distinct || fail zoo_distinct "in two folders: $twice"
 
 if ! command -v zstd >/dev/null; then skip zoo_anonymous "no zstd command"
-elif zstd -dcq "${files[@]}" | grep -aqE '\.py\b|/(home|root|tmp|usr|work)/'; then fail zoo_anonymous "a graph names a file or a path"
+elif zstd -dcq "${files[@]}" | grep -aqE '\.py\b|/(home|root|tmp|usr|opt)/'; then fail zoo_anonymous "a graph names a file or a path"
 else pass zoo_anonymous
 fi
 
