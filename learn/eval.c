@@ -134,14 +134,15 @@ static void learn_opcodes(const struct data *d, const bool *known, struct opcode
 /* Columns over the items of one graph: what each rival says, and the truth. */
 struct columns {
 	double *size, *gain; /* truth: |advantage|; improvement, 0 within its error */
-	double *by_size[RIVALS], *by_gain[RIVALS], *by_magnitude, *by_sign;
+	double *by_size[RIVALS], *by_gain[RIVALS], *by_magnitude, *by_sign, *by_certainty;
 };
 
 static struct columns make_columns(const struct data *d, const struct eval_graph *g, const struct opcode_means *m,
 	struct arena *mem)
 {
 	struct columns c = {.size = ARENA_NEW(mem, g->n, double), .gain = ARENA_NEW(mem, g->n, double),
-		.by_magnitude = ARENA_NEW(mem, g->n, double), .by_sign = ARENA_NEW(mem, g->n, double)};
+		.by_magnitude = ARENA_NEW(mem, g->n, double), .by_sign = ARENA_NEW(mem, g->n, double),
+		.by_certainty = ARENA_NEW(mem, g->n, double)};
 
 	for (int r = 0; r < RIVALS; r++) {
 		c.by_size[r] = ARENA_NEW(mem, g->n, double);
@@ -157,6 +158,7 @@ static struct columns make_columns(const struct data *d, const struct eval_graph
 		c.by_size[BY_MODEL][i] = c.by_magnitude[i] = x->magnitude;
 		c.by_gain[BY_MODEL][i] = x->gain;
 		c.by_sign[i] = x->p_improve;
+		c.by_certainty[i] = fabs(x->p_improve - 0.5);
 		c.by_size[BY_OPCODE][i] = m->size[op];
 		c.by_gain[BY_OPCODE][i] = m->gain[op];
 		c.by_size[BY_ELEMENTS][i] = c.by_gain[BY_ELEMENTS][i] =
@@ -176,6 +178,7 @@ static void rate_rivals(struct eval_graph *g, const struct columns *c)
 	}
 	for (int s = 0; s < SHARES; s++) {
 		g->gain_by_magnitude[s] = share_found(c->by_magnitude, c->gain, g->n, eval_share[s]);
+		g->recall_by_sign[s] = recall(c->by_certainty, c->size, g->n, eval_share[s]);
 		g->gain_by_sign[s] = share_found(c->by_sign, c->gain, g->n, eval_share[s]);
 	}
 	g->gain_spearman = stat_spearman(c->by_gain[BY_MODEL], c->gain, g->n);

@@ -43,6 +43,7 @@ struct eval_graph {
 	double possible;      /* seconds: sum of all improvements */
 	double recall[RIVALS][SHARES], gain[RIVALS][SHARES];
 	double gain_by_magnitude[SHARES], gain_by_sign[SHARES]; /* the model's other two orders */
+	double recall_by_sign[SHARES]; /* by how sure it is of the sign */
 	double spearman[RIVALS]; /* of |advantage| */
 	double signs, signs_majority; /* share right of the significant; of always saying the commoner */
 	double gain_spearman; /* of predicted gain with the improvement */

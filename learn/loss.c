@@ -20,7 +20,7 @@ static real sized(const struct train_options *o, double x, double sigma)
 }
 
 /* Probability that the true advantage is below 0. */
-static real improves(const struct flip_label *l)
+real label_improves(const struct flip_label *l)
 {
 	if (l->se == 0)
 		return l->advantage < 0 ? 1 : l->advantage > 0 ? 0 : REAL(0.5);
@@ -30,11 +30,12 @@ static real improves(const struct flip_label *l)
 double flip_loss(const struct train_options *o, const struct flip_label *l, double sigma, const real *out, real *d)
 {
 	double spread = l->se / (sigma + fabs(l->advantage)) / TRUSTED, loss;
-	real weight = (real)(1 / (1 + spread * spread)), p = improves(l), target = sized(o, label_size(l), sigma);
-	real sign_weight = (real)o->sign_weight * (l->advantage == 0 ? 0 : weight), size_weight;
+	real weight = (real)(1 / (1 + spread * spread)), p = label_improves(l), target = sized(o, label_size(l), sigma);
+	real magnitude_weight = (real)o->magnitude_weight * weight, size_weight;
+	real sign_weight = (real)o->sign_weight * (l->advantage == 0 ? 0 : weight);
 
-	loss = (double)(weight * huber(out[OUT_MAGNITUDE], target, HUBER, &d[OUT_MAGNITUDE]));
-	d[OUT_MAGNITUDE] *= weight;
+	loss = (double)(magnitude_weight * huber(out[OUT_MAGNITUDE], target, HUBER, &d[OUT_MAGNITUDE]));
+	d[OUT_MAGNITUDE] *= magnitude_weight;
 	if (l->bound && out[OUT_MAGNITUDE] > target)
 		loss = d[OUT_MAGNITUDE] = 0;
 	loss += (double)(sign_weight * cross_entropy(out[OUT_SIGN], p, &d[OUT_SIGN]));

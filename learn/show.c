@@ -37,7 +37,7 @@ static void block(struct buf *out, const char *name, const struct eval_graph *g)
 	for (int r = 0; r < RIVALS; r++)
 		row(out, rival_name((enum rival)r), g->recall[r], g->spearman[r], g->gain[r]);
 	row(out, "magnitude", NULL, NAN, g->gain_by_magnitude);
-	row(out, "sign", NULL, NAN, g->gain_by_sign);
+	row(out, "sign", g->recall_by_sign, NAN, g->gain_by_sign);
 }
 
 void show_text(const struct data *d, const struct evaluation *e, struct buf *out)
@@ -77,6 +77,7 @@ static void object(struct json *j, const char *name, const struct eval_graph *g)
 	}
 	shares(j, "gain_by_magnitude", g->gain_by_magnitude);
 	shares(j, "gain_by_sign", g->gain_by_sign);
+	shares(j, "recall_by_sign", g->recall_by_sign);
 	json_num(j, "gain_spearman", g->gain_spearman);
 	json_end(j);
 }

@@ -12,7 +12,8 @@
 #include "learn/pack.h"
 #include "learn/team.h"
 
-#define SHARD 32 /* examples with one gradient */
+#define SHARD 32	  /* examples with one gradient */
+#define CALIBRATION 20000 /* examples that the sign is calibrated on, at most */
 
 struct member { /* scratch of one thread */
 	struct pack pack;
@@ -361,6 +362,44 @@ static void run(struct trainer *t, struct train_result *r)
 	mem_free(kept);
 }
 
+/* Training examples as they were measured, evenly from all; returns how many. */
+static size_t measured_examples(const struct trainer *t, uint32_t *out, size_t most)
+{
+	size_t every = t->n_train / most + 1, n = 0, seen = 0;
+
+	for (uint32_t g = 0; g < t->n_graphs; g++)
+		for (uint32_t i = 0; i < t->pool[g].n_all; i++)
+			if (t->data->example[t->pool[g].all[i]].label[0].measured && seen++ % every == 0)
+				out[n++] = t->pool[g].all[i];
+	return n;
+}
+
+/* Moves the sign's bias until the mean probability is that of the labels; it falls with the shift. */
+static void calibrate(struct trainer *t)
+{
+	uint32_t *example = MEM_NEW(t->n_train + 1, uint32_t);
+	size_t n = measured_examples(t, example, CALIBRATION), flips = 0;
+	real *out = MEM_NEW(n * (SPACE_CHOICES - 1) * OUT_COUNT + 1, real), *bias;
+	double want = 0, low = -20, high = 20;
+
+	train_predict(t->net, t->data, example, n, t->team, out);
+	for (size_t i = 0; i < n; i++) {
+		const struct example *e = &t->data->example[example[i]];
+		for (uint8_t k = 0; k < e->n_flips; k++, flips++)
+			want += (double)label_improves(&e->label[k]);
+	}
+	for (int round = 0; round < 40 && flips > 0; round++) {
+		double shift = (low + high) / 2, sum = 0;
+		for (size_t i = 0; i < flips; i++)
+			sum += (double)logistic(out[i * OUT_COUNT + OUT_SIGN] + (real)shift);
+		*(sum < want ? &low : &high) = shift;
+	}
+	bias = net_param(t->net, t->net->weight, "out.bias");
+	bias[OUT_SIGN] += (real)((low + high) / 2);
+	mem_free(out);
+	mem_free(example);
+}
+
 int train(const struct data *d, const bool *held, const struct train_options *o, struct net *net,
 	struct train_result *out, struct err *err)
 {
@@ -371,8 +410,10 @@ int train(const struct data *d, const bool *held, const struct train_options *o,
 	out->n_train = t.n_train;
 	out->n_held = t.n_held;
 	rc = check_options(&t, err);
-	if (rc == 0)
+	if (rc == 0) {
 		run(&t, out);
+		calibrate(&t);
+	}
 	trainer_release(&t);
 	return rc;
 }

@@ -12,6 +12,9 @@
  * Draws: first a graph (by the root of its number of examples), then one of its examples: most from
  * the largest by |advantage| or from those with a real gain, the rest from all.
  *
+ * Draws that favour gains teach too high a probability of improving; so at the end the sign's bias is moved
+ * until, over the training examples as they were measured, as many are expected to improve as did.
+ *
  * A batch is cut into shards of fixed size, each with its own gradient, added up in order: the result
  * does not depend on how many threads there are, and the same seed gives the same bytes (unless
  * `seconds` ends or paces the training).
@@ -41,7 +44,7 @@ struct train_options {
 	uint64_t seed;
 	double top_draws, top_part; /* share of draws from the top, and what share of examples that is */
 	double gain_draws;	   /* of the draws from the top: share from the gains instead */
-	double sign_weight, size_weight; /* of the losses, against the magnitude's 1 */
+	double magnitude_weight, sign_weight, size_weight; /* of the three losses */
 	bool linear;		   /* labels without the logarithm: only to show that it matters */
 	bool current_only;	   /* no mirrored examples */
 	uint32_t evaluations;	   /* of the held-out graphs, evenly over the training */
@@ -55,7 +58,7 @@ struct train_options {
 	{.size = {.width = 64, .head = 64, .layers = 3}, \
 		.adam = {.rate = 2e-3, .decay = 0.02, .clip = 1, .average = 0.998, .warmup = 0.05}, \
 		.epochs = 30, .least_steps = 1500, .batch = 256, .threads = 1, .seed = 1, .top_draws = 0.9, \
-		.top_part = 0.1, .gain_draws = 0.5, .sign_weight = 1, .size_weight = 1, .evaluations = 20}
+		.top_part = 0.1, .gain_draws = 0.5, .magnitude_weight = 1, .sign_weight = 1, .size_weight = 1, .evaluations = 20}
 
 struct train_result { /* all zero is empty */
 	struct train_point *point;
@@ -78,6 +81,9 @@ int train(const struct data *d, const bool *held, const struct train_options *o,
 struct team;
 void train_predict(const struct net *net, const struct data *d, const uint32_t *example, size_t n,
 	struct team *team, real *out);
+
+/* Probability that the flip improves, given what was measured: the target of the sign. */
+real label_improves(const struct flip_label *l);
 
 /* The loss of one flip and its derivative by its outputs; sigma is its graph's. Exposed for tests. */
 double flip_loss(const struct train_options *o, const struct flip_label *l, double sigma, const real *out, real *d);

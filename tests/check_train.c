@@ -308,6 +308,42 @@ static void an_unseen_toy_is_predicted(void)
 	toys_release(&toys);
 }
 
+/* However often gains are drawn, as many flips are expected to improve as did. */
+static void signs_are_calibrated(void)
+{
+	struct toys toys = {0};
+	struct train_options o = small();
+	struct train_result r = {0};
+	struct net net = {0};
+	struct err err = {0};
+	struct data d;
+	struct team *team = team_new(1);
+	double said = 0, did = 0;
+	real out[2 * OUT_COUNT];
+
+	toy_world(&toys, &d, 2, 2);
+	o.epochs = 5;
+	o.gain_draws = 1;
+	CHECK(train(&d, NULL, &o, &net, &r, &err) == 0);
+	for (uint32_t i = 0; i < d.n_examples; i++) {
+		const struct example *e = &d.example[i];
+		if (!e->label[0].measured)
+			continue;
+		train_predict(&net, &d, &i, 1, team, out);
+		for (uint8_t k = 0; k < e->n_flips; k++) {
+			said += 1 / (1 + exp(-(double)out[k * OUT_COUNT + OUT_SIGN]));
+			did += (double)label_improves(&e->label[k]);
+		}
+	}
+	CHECK(did > 0);
+	CHECK_NEAR(said / did, 1, 0.01);
+	team_free(team);
+	net_release(&net);
+	train_result_release(&r);
+	data_release(&d);
+	toys_release(&toys);
+}
+
 static void nothing_to_train_on_is_an_error(void)
 {
 	struct toys toys = {0};
@@ -364,6 +400,7 @@ int main(void)
 	RUN(twenty_samples_are_learnt_by_heart);
 	RUN(same_seed_same_bytes_any_threads);
 	RUN(an_unseen_toy_is_predicted);
+	RUN(signs_are_calibrated);
 	RUN(nothing_to_train_on_is_an_error);
 	RUN(stopping_keeps_what_there_is);
 	return test_done();
