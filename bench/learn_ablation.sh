@@ -1,0 +1,77 @@
+#!/bin/bash
+# What each part of the learner is worth: trains with one part changed at a time and scores on graphs
+# held out, for several seeds.
+#
+#	bench/learn_ablation.sh DB [SEEDS [STEPS [FOLD...]]]
+#
+# A FOLD is a pattern of names: graphs that are held out together, once per fold. Without folds each graph
+# is held out alone, which is the honest figure and takes as many trainings as there are graphs. All
+# trainings have STEPS steps (250) of 256 draws. Prints a row per variant: means over graphs, and over
+# seeds with the standard deviation between seeds.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+[ $# -ge 1 ] || { sed -n 's/^# \{0,1\}//; 2,10p' "$0"; exit 1; }
+db=$1 seeds=${2:-3} steps=${3:-250}
+shift $(($# > 3 ? 3 : $#))
+folds=("$@")
+BIN=${BIN:-bin}
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+
+score() { # NAME OPTIONS...
+	local name=$1 seed i
+	shift
+	for seed in $(seq "$seeds"); do
+		if [ ${#folds[@]} -eq 0 ]; then
+			"$BIN/learn" --db "$db" -q --leave-one-out --json --seed "$seed" --epochs 0.01 --least-steps "$steps" "$@" \
+				>"$tmp/$name.$seed.0" || exit 1
+		fi
+		for i in "${!folds[@]}"; do
+			"$BIN/learn" --db "$db" -q --holdout "${folds[$i]}" --json --seed "$seed" --epochs 0.01 --least-steps "$steps" \
+				"$@" >"$tmp/$name.$seed.$i" || exit 1
+		done
+	done
+	python3 - "$name" "$seeds" "$tmp/$name" <<'PY'
+import glob, json, statistics, sys
+name, seeds, path = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+figures = {
+    "recall@10%": lambda g: g["model"]["recall"][2],
+    "recall by sign": lambda g: g["recall_by_sign"][2],
+    "Spearman": lambda g: g["model"]["spearman"],
+    "signs right": lambda g: g["signs"],
+    "gain@10%": lambda g: g["model"]["gain"][2],
+    "gain@20%": lambda g: g["model"]["gain"][3],
+    "gain by sign": lambda g: g["gain_by_sign"][2],
+    "gain by magnitude": lambda g: g["gain_by_magnitude"][2],
+    "best trivial recall": lambda g: max(g[k]["recall"][2] for k in ("opcode mean", "elements", "constant")),
+    "ceiling": lambda g: g["measured twice"]["recall"][2],
+}
+columns = list(figures)[:8]
+of = {k: [] for k in figures}
+for seed in range(1, seeds + 1):
+    graphs = [g for f in sorted(glob.glob(f"{path}.{seed}.*")) for g in json.load(open(f))["graphs"] if g["graph"] != "mean"]
+    for k in figures:
+        values = [v for v in map(figures[k], graphs) if v is not None]
+        of[k].append(statistics.mean(values))
+def told(k):
+    x = of[k]
+    return f"{100 * statistics.mean(x):.0f} ± {100 * (statistics.stdev(x) if len(x) > 1 else 0):.0f}"
+if name == "as_it_is":
+    print(f"{len(graphs)} graphs, {sum(g['flips'] for g in graphs)} flips, {seeds} seeds; recall@10% of the best trivial order "
+          f"{told('best trivial recall').split()[0]}, of measuring twice {told('ceiling').split()[0]}\n")
+    print("| percent |", " | ".join(columns), "|")
+    print("|---|" + "---|" * len(columns))
+print(f"| {name.replace('_', ' ')} |", " | ".join(told(k) for k in columns), "|", flush=True)
+PY
+}
+
+score as_it_is
+score no_log_scale --linear
+score uniform_draws --top-draws 0
+score no_draws_of_gains --gain-draws 0
+score no_mirrored_examples --current-only
+score direction-blind --blind
+score 1_layer --layers 1
+score 2_layers --layers 2
+score sign_instead_of_magnitude --magnitude-weight 0
+score magnitude_alone --sign-weight 0 --size-weight 0
