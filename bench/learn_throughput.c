@@ -97,9 +97,9 @@ static void training(const struct data *d, double seconds)
 	gemm_timed = false;
 	printf("training: %.0f samples/s of processor time (%.0f of wall time), one thread, width 64, 3 layers,\n"
 	       "  neighbourhoods of %.1f nodes on average (%.1f, %.1f within 1, 2 steps), "
-	       "%.0f%% of the time in matrix products (%s)\n",
+	       "%.0f%% of the time in matrix products (%s); features: %d %d\n",
 		(double)r.draws / spent, (double)r.draws / r.seconds, rings[3] / n, rings[1] / n, rings[2] / n,
-		100 * products / spent, gemm_name());
+		100 * products / spent, gemm_name(), NODE_FEATURES, FLIP_FEATURES);
 	train_result_release(&r);
 	net_release(&net);
 }
