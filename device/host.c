@@ -5,17 +5,7 @@
  * it is killed and reaped, the result's outcome says what became of it (with the signal and the
  * last words of the plugin), and the generation grows, which makes all handles given out so far
  * invalid. A new worker is started by the next request, so closing after a crash costs nothing.
- *
- * A compile-only backend has no worker that runs: a pair is then the compiler's own estimates of
- * both.
- *
- * Single pairs of instances carry a prior for what one load differs from the next (measure.h). It
- * is kept up to date here: after a measurement now and then the same program is loaded a second
- * time and measured against itself, the first few of every duration and later a twentieth of the
- * time spent.
  */
-#include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,59 +14,10 @@
 #include "base/hash.h"
 #include "base/io.h"
 #include "base/mem.h"
-#include "base/progress.h"
-#include "device/backend.h"
-#include "device/child.h"
 #include "device/dump.h"
-#include "device/machine.h"
-#include "device/measure.h"
-#include "device/ops.h"
+#include "device/host.h"
 
 #define DEADLINE 120.0
-#define AA_BEFORE 3.0 /* observations of a duration before the first interval is given */
-#define AA_FIRST 6.0  /* ... before A/A pairs become rare; */
-#define AA_LUCKY 16.0 /* ... the same where luck is large, which few observations tell badly */
-#define LARGE_LUCK 0.02
-#define AA_SHARE 0.05  /* of the measuring time, after that */
-#define AA_SECONDS 0.1 /* of one A/A pair */
-#define AA_COMPILE 1.0 /* seconds of compiling above which its second load is not compiled anew */
-/* Of the log ratio between two compilations, where not measured: 0.3%. */
-#define COMPILE_VARIANCE 9e-6
-
-struct known { /* what compiling told of a handle */
-	uint32_t handle;
-	double compile, optimal; /* seconds it took; seconds it estimates for a run, or 0 */
-};
-
-struct host {
-	struct device base;
-	const struct backend *backend;
-	struct buf plugin, worker, options;
-	uint64_t seed;
-	double deadline;
-	struct child child;
-	struct core_lock lock;
-	struct frame reply;
-	struct buf request;
-	struct rng rng;
-	struct prior prior;
-	double measured, measured_aa; /* seconds */
-	struct known *known;
-	size_t n_known, cap_known;
-};
-
-/* What became of a request: filled by ask, or read from the reply. */
-struct answer {
-	enum outcome outcome;
-	char *detail;
-	size_t detail_size;
-	int *signal; /* may be NULL */
-};
-
-static struct host *host_of(struct device *d)
-{
-	return (struct host *)d;
-}
 
 /* The worker's file: by VANTAGE_WORKER, beside this program, in the build tree, or on the path. */
 static int find_worker(struct buf *out, struct err *err)
@@ -223,11 +164,7 @@ static int set_up(struct host *h, struct err *err)
 	return 0;
 }
 
-/*
- * Sends h->request; 1 with the reply's body in *c, 0 when there is none because the outcome says
- * all, -1 when no worker can be had. The outcome and detail of a reply are read here.
- */
-static int ask(
+int host_ask(
 	struct host *h, enum wire_type type, struct answer *a, struct cursor *c, struct err *err)
 {
 	if (!h->child.pid) {
@@ -256,8 +193,7 @@ static int ask(
 	return 1;
 }
 
-/* A reply that did not end where it should: the worker is not to be trusted any more. */
-static void distrust(struct host *h, const struct cursor *c, struct answer *a)
+void host_distrust(struct host *h, const struct cursor *c, struct answer *a)
 {
 	if (cursor_done(c))
 		return;
@@ -280,7 +216,7 @@ static int compile(struct host *h, const char *format, const char *options, cons
 	buf_u32(q, want);
 	buf_u8(q, keep);
 	buf_blob(q, p, n);
-	int rc = ask(h, WIRE_COMPILE, &a, &c, err);
+	int rc = host_ask(h, WIRE_COMPILE, &a, &c, err);
 	if (rc > 0) {
 		out->handle = cursor_u32(&c);
 		out->hash = cursor_u64(&c);
@@ -291,7 +227,7 @@ static int compile(struct host *h, const char *format, const char *options, cons
 		out->optimal_seconds = cursor_f64(&c);
 		wire_blob(&c, &out->optimised);
 		wire_blob(&c, &out->serialised);
-		distrust(h, &c, &a);
+		host_distrust(h, &c, &a);
 	}
 	out->outcome = a.outcome;
 	if (out->outcome != OUTCOME_OK)
@@ -307,7 +243,7 @@ static void join(struct buf *out, const char *a, const char *b)
 		buf_addf(out, "%s%s", *a ? "," : "", b);
 }
 
-static struct known *known(struct host *h, uint32_t handle)
+struct known *host_known(struct host *h, uint32_t handle)
 {
 	for (size_t i = 0; i < h->n_known; i++)
 		if (h->known[i].handle == handle)
@@ -339,14 +275,14 @@ static int host_drop(struct device *d, uint32_t handle, struct err *err)
 	char text[512];
 	struct answer a = {.detail = text, .detail_size = sizeof text};
 	struct cursor c;
-	struct known *k = known(h, handle);
+	struct known *k = host_known(h, handle);
 	if (k)
 		*k = h->known[--h->n_known];
 	if (!h->child.pid)
 		return 0;
 	buf_reset(&h->request);
 	buf_u32(&h->request, handle);
-	return ask(h, WIRE_DROP, &a, &c, err) < 0 ? -1 : 0;
+	return host_ask(h, WIRE_DROP, &a, &c, err) < 0 ? -1 : 0;
 }
 
 static int host_extract(struct device *d, const char *format, const void *p, size_t n,
@@ -373,181 +309,6 @@ static int host_extract(struct device *d, const char *format, const void *p, siz
 	return rc;
 }
 
-/* The worker's measurement: estimates of a, b, ratio, delta without any prior. */
-struct raw_timing {
-	struct estimate a, b, ratio, delta;
-	double between;
-};
-
-static int measure_request(struct host *h, uint32_t a, uint32_t b, const struct precision *p,
-	bool anew, struct timing *out, struct raw_timing *raw, struct err *err)
-{
-	struct answer ans = {
-		.detail = out->detail, .detail_size = sizeof out->detail, .signal = &out->signal};
-	struct estimate *each[] = {&raw->a, &raw->b, &raw->ratio, &raw->delta};
-	struct buf *q = &h->request;
-	struct cursor c;
-	double start = now_seconds();
-	buf_reset(q);
-	buf_u32(q, a);
-	buf_u32(q, b);
-	buf_f64(q, p->target);
-	buf_f64(q, p->max_seconds);
-	buf_u32(q, p->min_pairs);
-	buf_u32(q, p->instances);
-	buf_f64(q, p->give_up);
-	buf_u8(q, p->raw);
-	buf_u8(q, anew);
-	buf_u64(q, rng_u64(&h->rng));
-	int rc = ask(h, WIRE_MEASURE, &ans, &c, err);
-	if (rc > 0) {
-		out->gave_up = cursor_u8(&c);
-		for (int i = 0; i < 4; i++) {
-			each[i]->value = cursor_f64(&c);
-			each[i]->se = cursor_f64(&c);
-		}
-		raw->between = cursor_f64(&c);
-		out->pairs = cursor_u32(&c);
-		out->dropped = cursor_u32(&c);
-		out->instances = cursor_u32(&c);
-		out->batch = cursor_u32(&c);
-		out->inside = cursor_f64(&c);
-		wire_blob(&c, &out->raw);
-		distrust(h, &c, &ans);
-	}
-	out->outcome = ans.outcome;
-	out->wall = now_seconds() - start;
-	return rc < 0 ? -1 : 0;
-}
-
-static double compile_seconds(struct host *h, uint32_t handle)
-{
-	struct known *k = handle ? known(h, handle) : NULL;
-	return k ? k->compile : 0;
-}
-
-/*
- * Learns what loads differ by: a against another load of a. What goes wrong with it is no concern
- * of the caller's.
- */
-static void learn_prior(struct host *h, uint32_t a, double seconds)
-{
-	struct precision p = {.target = 0.002, .max_seconds = AA_SECONDS, .give_up = -1};
-	struct timing t = {0};
-	struct raw_timing raw = {0};
-	struct err ignored;
-	bool anew = compile_seconds(h, a) <= AA_COMPILE;
-	if (measure_request(h, a, a, &p, anew, &t, &raw, &ignored) == 0 &&
-		t.outcome == OUTCOME_OK && isfinite(raw.ratio.se))
-		prior_add(&h->prior, seconds,
-			raw.ratio.value * raw.ratio.value - raw.ratio.se * raw.ratio.se, 1);
-	h->measured_aa += t.wall;
-	timing_release(&t);
-}
-
-/* Should one more A/A pair be made for a program of this duration? */
-static bool worth_learning(const struct host *h, double seconds)
-{
-	double n = prior_weight(&h->prior, seconds);
-	bool lucky = prior_variance(&h->prior, seconds) > LARGE_LUCK * LARGE_LUCK;
-	if (!h->child.pid || seconds > AA_SECONDS)
-		return false;
-	return n < (lucky ? AA_LUCKY : AA_FIRST) || h->measured_aa < AA_SHARE * h->measured;
-}
-
-static int estimate(struct host *h, uint32_t a, uint32_t b, struct timing *out)
-{
-	struct known *ka = known(h, a), *kb = b ? known(h, b) : ka;
-	out->seconds_a = ka ? ka->optimal : 0;
-	out->seconds_b = b && kb ? kb->optimal : 0;
-	if (out->seconds_a <= 0 || (b && out->seconds_b <= 0)) {
-		out->outcome = OUTCOME_REFUSED;
-		snprintf(out->detail, sizeof out->detail,
-			"the compiler gives no estimate for this program");
-	} else if (b) {
-		out->delta = out->seconds_b - out->seconds_a;
-		out->ratio = log(out->seconds_b / out->seconds_a);
-	}
-	return 0;
-}
-
-/*
- * Several instances are compiled anew where that is affordable: compiling the same program twice
- * need not give the same code, and serialised bytes carry one draw of that into all their
- * instances.
- */
-static bool affordable(struct host *h, uint32_t a, uint32_t b, const struct precision *p)
-{
-	double budget = p->max_seconds * 20 > 10 ? p->max_seconds * 20 : 10;
-	if (budget > h->deadline / 4)
-		budget = h->deadline / 4;
-	return p->instances * (compile_seconds(h, a) + compile_seconds(h, b)) <= budget;
-}
-
-/* The error that the worker could not see: what instances, or compilations, differ by. */
-static double unseen(struct host *h, uint32_t a, const struct timing *t,
-	const struct raw_timing *raw, bool anew, double seconds)
-{
-	if (t->instances < 2) {
-		for (int i = 0; i < AA_BEFORE && prior_weight(&h->prior, seconds) < AA_BEFORE &&
-				worth_learning(h, seconds);
-			i++)
-			learn_prior(h, a, seconds);
-		return prior_variance(&h->prior, seconds);
-	}
-	if (!anew)
-		return COMPILE_VARIANCE;
-	prior_add(&h->prior, seconds, raw->between, t->instances - 1);
-	return 0;
-}
-
-static int host_pair(struct device *d, uint32_t a, uint32_t b, const struct precision *p,
-	struct timing *out, struct err *err)
-{
-	struct host *h = host_of(d);
-	struct raw_timing raw = {0};
-	if (!h->backend->can_run)
-		return estimate(h, a, b, out);
-	bool anew = affordable(h, a, b, p);
-	if (measure_request(h, a, b, p, anew, out, &raw, err) < 0)
-		return -1;
-	if (out->outcome != OUTCOME_OK)
-		return 0;
-	double middle = (raw.a.value + raw.b.value) / 2,
-	       more = unseen(h, a, out, &raw, anew, middle);
-	out->seconds_a = raw.a.value;
-	out->seconds_b = raw.b.value;
-	out->ratio = raw.ratio.value;
-	out->delta = raw.delta.value;
-	out->ratio_se = sqrt(raw.ratio.se * raw.ratio.se + more);
-	out->delta_se = sqrt(raw.delta.se * raw.delta.se + more * middle * middle);
-	h->measured += out->wall;
-	if (out->instances < 2 && !out->gave_up && worth_learning(h, raw.a.value))
-		learn_prior(h, a, raw.a.value);
-	return 0;
-}
-
-static int host_run(struct device *d, uint32_t a, const struct precision *p, struct timing *out,
-	struct err *err)
-{
-	struct host *h = host_of(d);
-	struct raw_timing raw = {0};
-	if (!h->backend->can_run)
-		return estimate(h, a, 0, out);
-	bool anew = affordable(h, a, 0, p);
-	if (measure_request(h, a, 0, p, anew, out, &raw, err) < 0)
-		return -1;
-	if (out->outcome != OUTCOME_OK)
-		return 0;
-	/* Half of the variance between two loads is that of one. */
-	double more = out->instances < 2 ? prior_variance(&h->prior, raw.a.value) / 2
-		      : anew		 ? 0
-					 : COMPILE_VARIANCE / 2;
-	out->seconds_a = raw.a.value;
-	out->delta_se = sqrt(raw.a.se * raw.a.se + more * raw.a.value * raw.a.value);
-	return 0;
-}
-
 static int host_compare(
 	struct device *d, uint32_t a, uint32_t b, struct comparison *out, struct err *err)
 {
@@ -563,13 +324,13 @@ static int host_compare(
 	buf_reset(&h->request);
 	buf_u32(&h->request, a);
 	buf_u32(&h->request, b);
-	int rc = ask(h, WIRE_COMPARE, &ans, &c, err);
+	int rc = host_ask(h, WIRE_COMPARE, &ans, &c, err);
 	if (rc > 0) {
 		out->max_abs = cursor_f64(&c);
 		out->max_rel = cursor_f64(&c);
 		out->nan_differs = cursor_u8(&c);
 		out->elements = cursor_u64(&c);
-		distrust(h, &c, &ans);
+		host_distrust(h, &c, &ans);
 	}
 	out->outcome = ans.outcome;
 	return rc < 0 ? -1 : 0;

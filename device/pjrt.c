@@ -289,7 +289,7 @@ static void write_options(struct program *g, const struct module_layouts *lay, s
 }
 
 /* Compiles the kept code: into *loaded, or, for a compile-only backend, into g->exe. */
-static int compile(struct program *g, const void *code, size_t n, PJRT_LoadedExecutable **loaded,
+int program_compile(struct program *g, const void *code, size_t n, PJRT_LoadedExecutable **loaded,
 	struct verdict *v)
 {
 	struct pjrt *p = g->pjrt;
@@ -411,7 +411,7 @@ struct program *program_new(struct pjrt *p, const char *format, const void *code
 	g->first.program = g;
 	g->format = arena_strdup(&g->mem, format);
 	g->options = arena_strdup(&g->mem, options);
-	if (compile(g, code, n, &g->first.exe, v) < 0 || get_executable(g, v) < 0)
+	if (program_compile(g, code, n, &g->first.exe, v) < 0 || get_executable(g, v) < 0)
 		goto fail;
 	get_optimised(g);
 	if (keep && p->client && get_parameters(g, code, n, v) < 0)
@@ -425,36 +425,17 @@ fail:
 	return NULL;
 }
 
-static void destroy_loaded(struct pjrt *p, PJRT_LoadedExecutable *exe)
-{
-	struct verdict ignored;
-	if (!exe)
-		return;
-	ARGS(LoadedExecutable_Destroy, d);
-	d.executable = exe;
-	pjrt_check(p, p->api->PJRT_LoadedExecutable_Destroy(&d), "", &ignored);
-}
-
-static void drop_outputs(struct instance *i)
-{
-	for (size_t k = 0; i->out && k < i->program->n_outputs; k++)
-		pjrt_drop_buffer(i->program->pjrt, i->out[k]);
-	mem_free(i->out);
-	i->out = NULL;
-}
-
 void program_free(struct program *g)
 {
 	struct verdict ignored;
 	if (!g)
 		return;
-	drop_outputs(&g->first);
 	if (g->exe) {
 		ARGS(Executable_Destroy, d);
 		d.executable = g->exe;
 		pjrt_check(g->pjrt, g->pjrt->api->PJRT_Executable_Destroy(&d), "", &ignored);
 	}
-	destroy_loaded(g->pjrt, g->first.exe);
+	instance_release(&g->first);
 	buf_release(&g->optimised);
 	buf_release(&g->code);
 	buf_release(&g->serialised);
@@ -520,94 +501,6 @@ void program_facts(struct program *g, struct program_facts *out)
 		else if (q->name_size == 15 && memcmp(q->name, "optimal_seconds", 15) == 0)
 			out->optimal_seconds = value;
 	}
-}
-
-struct instance *program_instance(struct program *g)
-{
-	return &g->first;
-}
-
-/*
- * One more load of a program. Deserialising is a tenth of the price of compiling, but a plugin may
- * not be able to, or not for this program; then it is compiled again.
- */
-struct instance *instance_new(struct program *g, bool anew, struct verdict *v)
-{
-	struct pjrt *p = g->pjrt;
-	struct instance *i = MEM_NEW(1, struct instance);
-	struct verdict ignored = {0};
-	i->program = g;
-	if (!anew && !g->serialised.len && program_serialise(g, &g->serialised, &ignored) < 0)
-		buf_reset(&g->serialised);
-	if (!anew && g->serialised.len) {
-		ARGS(Executable_DeserializeAndLoad, d);
-		d.client = p->client;
-		d.serialized_executable = g->serialised.data;
-		d.serialized_executable_size = g->serialised.len;
-		if (pjrt_check(p, p->api->PJRT_Executable_DeserializeAndLoad(&d), "loading",
-			    &ignored) == 0)
-			i->exe = d.loaded_executable;
-	}
-	if (!i->exe && compile(g, g->code.data, g->code.len, &i->exe, v) < 0) {
-		mem_free(i);
-		return NULL;
-	}
-	return i;
-}
-
-void instance_free(struct instance *i)
-{
-	if (!i)
-		return;
-	drop_outputs(i);
-	destroy_loaded(i->program->pjrt, i->exe);
-	mem_free(i);
-}
-
-/* Running. */
-
-int instance_run(struct instance *i, uint32_t times, bool keep, double *seconds, struct verdict *v)
-{
-	struct program *g = i->program;
-	struct pjrt *p = g->pjrt;
-	PJRT_Buffer **out = MEM_NEW(g->n_outputs + 1, PJRT_Buffer *), *const *args = g->args;
-	PJRT_ExecuteOptions options = {.struct_size = PJRT_ExecuteOptions_STRUCT_SIZE,
-		.non_donatable_input_indices = g->keep,
-		.num_non_donatable_input_indices = g->n_params};
-	int rc = 0;
-	drop_outputs(i);
-	for (uint32_t k = 0; k < times && rc == 0; k++) {
-		PJRT_Event *done = NULL;
-		ARGS(LoadedExecutable_Execute, e);
-		e.executable = i->exe;
-		e.options = &options;
-		e.argument_lists = &args;
-		e.num_devices = 1;
-		e.num_args = g->n_params;
-		e.output_lists = &out;
-		e.device_complete_events = &done;
-		double start = now_seconds();
-		PJRT_Error *error = p->api->PJRT_LoadedExecutable_Execute(&e);
-		if (error) {
-			rc = pjrt_check(p, error, "running", v);
-			break;
-		}
-		rc = pjrt_await(p, done, "running", v);
-		*seconds += now_seconds() - start;
-		if (rc == 0 && keep && k + 1 == times) {
-			i->out = out;
-			return 0;
-		}
-		for (size_t o = 0; o < g->n_outputs; o++)
-			pjrt_drop_buffer(p, out[o]);
-	}
-	mem_free(out);
-	return rc;
-}
-
-uint32_t instance_outputs(const struct instance *i)
-{
-	return (uint32_t)i->program->n_outputs;
 }
 
 #else

@@ -1,5 +1,5 @@
 /*
- * pjrt_own.h - what pjrt.c (client, programs), pjrt_input.c (buffers) and pjrt_run.c share.
+ * pjrt_own.h - what pjrt.c (client, programs), pjrt_buffer.c (inputs, outputs) and pjrt_run.c share.
  */
 #ifndef DEVICE_PJRT_OWN_H
 #define DEVICE_PJRT_OWN_H
@@ -62,6 +62,10 @@ struct program {
 int pjrt_check(struct pjrt *p, PJRT_Error *error, const char *doing, struct verdict *v);
 /* Waits for an event and destroys it. */
 int pjrt_await(struct pjrt *p, PJRT_Event *event, const char *doing, struct verdict *v);
+/* Compiles code as the program's first load was: into *loaded, or, compile-only, into g->exe. */
+int program_compile(struct program *g, const void *code, size_t n, PJRT_LoadedExecutable **loaded,
+	struct verdict *v);
+void instance_release(struct instance *i); /* its outputs and its load, not itself */
 void pjrt_drop_buffer(struct pjrt *p, PJRT_Buffer *b);
 void pjrt_drop_inputs(struct pjrt *p);
 

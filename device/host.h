@@ -1,0 +1,63 @@
+/*
+ * host.h - what host.c (the worker and its end) and host_time.c (measuring with it) share.
+ */
+#ifndef DEVICE_HOST_H
+#define DEVICE_HOST_H
+
+#include "base/rng.h"
+#include "device/backend.h"
+#include "device/child.h"
+#include "device/machine.h"
+#include "device/measure.h"
+#include "device/ops.h"
+
+struct known { /* what compiling told of a handle */
+	uint32_t handle;
+	double compile, optimal; /* seconds it took; seconds it estimates for a run, or 0 */
+};
+
+struct host {
+	struct device base;
+	const struct backend *backend;
+	struct buf plugin, worker, options;
+	uint64_t seed;
+	double deadline;
+	struct child child;
+	struct core_lock lock;
+	struct frame reply;
+	struct buf request;
+	struct rng rng;
+	struct prior prior;
+	double measured, measured_aa; /* seconds */
+	struct known *known;
+	size_t n_known, cap_known;
+};
+
+/* What became of a request: filled by ask, or read from the reply. */
+struct answer {
+	enum outcome outcome;
+	char *detail;
+	size_t detail_size;
+	int *signal; /* may be NULL */
+};
+
+static inline struct host *host_of(struct device *d)
+{
+	return (struct host *)d;
+}
+
+struct known *host_known(struct host *h, uint32_t handle); /* NULL when unknown */
+
+/*
+ * Sends h->request; 1 with the reply's body in *c, 0 when there is none because the outcome says
+ * all, -1 when no worker can be had. The outcome and detail of a reply are read here.
+ */
+int host_ask(struct host *h, enum wire_type type, struct answer *a, struct cursor *c, struct err *err);
+/* To be called when a reply's body was read: one that did not end where it should ends the worker. */
+void host_distrust(struct host *h, const struct cursor *c, struct answer *a);
+
+int host_pair(struct device *d, uint32_t a, uint32_t b, const struct precision *p, struct timing *out,
+	struct err *err);
+int host_run(struct device *d, uint32_t a, const struct precision *p, struct timing *out, struct err *err);
+
+#endif

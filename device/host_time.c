@@ -1,0 +1,200 @@
+/*
+ * host_time.c - the measurements a worker makes, and what they cannot see by themselves.
+ *
+ * A compile-only backend has no worker that runs: a pair is then the compiler's own estimates of both.
+ *
+ * Single pairs of instances carry a prior for what one load differs from the next (measure.h). It is
+ * kept up to date here: a program is loaded a second time and measured against itself, thrice before the
+ * first interval for a duration is given, then after each measurement until a few are there, later a
+ * twentieth of the time spent. The second load is compiled anew: that is where one program's luck
+ * differs most from the next's.
+ */
+#include <math.h>
+#include <stdio.h>
+#include "base/progress.h"
+#include "device/host.h"
+
+#define AA_BEFORE 3.0 /* observations of a duration before the first interval is given */
+#define AA_FIRST 6.0  /* ... before A/A pairs become rare; */
+#define AA_LUCKY 16.0 /* ... the same where luck is large, which few observations tell badly */
+#define LARGE_LUCK 0.02
+#define AA_SHARE 0.05  /* of the measuring time, after that */
+#define AA_SECONDS 0.1 /* of one A/A pair */
+#define AA_COMPILE 1.0 /* seconds of compiling above which its second load is not compiled anew */
+/* Of the log ratio between two compilations, where not measured: 0.3%. */
+#define COMPILE_VARIANCE 9e-6
+
+/* The worker's measurement: estimates of a, b, ratio, delta without any prior. */
+struct raw_timing {
+	struct estimate a, b, ratio, delta;
+	double between;
+};
+
+static int measure_request(struct host *h, uint32_t a, uint32_t b, const struct precision *p,
+	bool anew, struct timing *out, struct raw_timing *raw, struct err *err)
+{
+	struct answer ans = {
+		.detail = out->detail, .detail_size = sizeof out->detail, .signal = &out->signal};
+	struct estimate *each[] = {&raw->a, &raw->b, &raw->ratio, &raw->delta};
+	struct buf *q = &h->request;
+	struct cursor c;
+	double start = now_seconds();
+	buf_reset(q);
+	buf_u32(q, a);
+	buf_u32(q, b);
+	buf_f64(q, p->target);
+	buf_f64(q, p->max_seconds);
+	buf_u32(q, p->min_pairs);
+	buf_u32(q, p->instances);
+	buf_f64(q, p->give_up);
+	buf_u8(q, p->raw);
+	buf_u8(q, anew);
+	buf_u64(q, rng_u64(&h->rng));
+	int rc = host_ask(h, WIRE_MEASURE, &ans, &c, err);
+	if (rc > 0) {
+		out->gave_up = cursor_u8(&c);
+		for (int i = 0; i < 4; i++) {
+			each[i]->value = cursor_f64(&c);
+			each[i]->se = cursor_f64(&c);
+		}
+		raw->between = cursor_f64(&c);
+		out->pairs = cursor_u32(&c);
+		out->dropped = cursor_u32(&c);
+		out->instances = cursor_u32(&c);
+		out->batch = cursor_u32(&c);
+		out->inside = cursor_f64(&c);
+		wire_blob(&c, &out->raw);
+		host_distrust(h, &c, &ans);
+	}
+	out->outcome = ans.outcome;
+	out->wall = now_seconds() - start;
+	return rc < 0 ? -1 : 0;
+}
+
+static double compile_seconds(struct host *h, uint32_t handle)
+{
+	struct known *k = handle ? host_known(h, handle) : NULL;
+	return k ? k->compile : 0;
+}
+
+/*
+ * Learns what loads differ by: a against another load of a. What goes wrong with it is no concern
+ * of the caller's.
+ */
+static void learn_prior(struct host *h, uint32_t a, double seconds)
+{
+	struct precision p = {.target = 0.002, .max_seconds = AA_SECONDS, .give_up = -1};
+	struct timing t = {0};
+	struct raw_timing raw = {0};
+	struct err ignored;
+	bool anew = compile_seconds(h, a) <= AA_COMPILE;
+	if (measure_request(h, a, a, &p, anew, &t, &raw, &ignored) == 0 &&
+		t.outcome == OUTCOME_OK && isfinite(raw.ratio.se))
+		prior_add(&h->prior, seconds,
+			raw.ratio.value * raw.ratio.value - raw.ratio.se * raw.ratio.se, 1);
+	h->measured_aa += t.wall;
+	timing_release(&t);
+}
+
+/* Should one more A/A pair be made for a program of this duration? */
+static bool worth_learning(const struct host *h, double seconds)
+{
+	double n = prior_weight(&h->prior, seconds);
+	bool lucky = prior_variance(&h->prior, seconds) > LARGE_LUCK * LARGE_LUCK;
+	if (!h->child.pid || seconds > AA_SECONDS)
+		return false;
+	return n < (lucky ? AA_LUCKY : AA_FIRST) || h->measured_aa < AA_SHARE * h->measured;
+}
+
+static int estimate(struct host *h, uint32_t a, uint32_t b, struct timing *out)
+{
+	struct known *ka = host_known(h, a), *kb = b ? host_known(h, b) : ka;
+	out->seconds_a = ka ? ka->optimal : 0;
+	out->seconds_b = b && kb ? kb->optimal : 0;
+	if (out->seconds_a <= 0 || (b && out->seconds_b <= 0)) {
+		out->outcome = OUTCOME_REFUSED;
+		snprintf(out->detail, sizeof out->detail,
+			"the compiler gives no estimate for this program");
+	} else if (b) {
+		out->delta = out->seconds_b - out->seconds_a;
+		out->ratio = log(out->seconds_b / out->seconds_a);
+	}
+	return 0;
+}
+
+/*
+ * Several instances are compiled anew where that is affordable: compiling the same program twice
+ * need not give the same code, and serialised bytes carry one draw of that into all their
+ * instances.
+ */
+static bool affordable(struct host *h, uint32_t a, uint32_t b, const struct precision *p)
+{
+	double budget = p->max_seconds * 20 > 10 ? p->max_seconds * 20 : 10;
+	if (budget > h->deadline / 4)
+		budget = h->deadline / 4;
+	return p->instances * (compile_seconds(h, a) + compile_seconds(h, b)) <= budget;
+}
+
+/* The error that the worker could not see: what instances, or compilations, differ by. */
+static double unseen(struct host *h, uint32_t a, const struct timing *t,
+	const struct raw_timing *raw, bool anew, double seconds)
+{
+	if (t->instances < 2) {
+		for (int i = 0; i < AA_BEFORE && prior_weight(&h->prior, seconds) < AA_BEFORE &&
+				worth_learning(h, seconds);
+			i++)
+			learn_prior(h, a, seconds);
+		return prior_variance(&h->prior, seconds);
+	}
+	if (!anew)
+		return COMPILE_VARIANCE;
+	prior_add(&h->prior, seconds, raw->between, t->instances - 1);
+	return 0;
+}
+
+int host_pair(struct device *d, uint32_t a, uint32_t b, const struct precision *p,
+	struct timing *out, struct err *err)
+{
+	struct host *h = host_of(d);
+	struct raw_timing raw = {0};
+	if (!h->backend->can_run)
+		return estimate(h, a, b, out);
+	bool anew = affordable(h, a, b, p);
+	if (measure_request(h, a, b, p, anew, out, &raw, err) < 0)
+		return -1;
+	if (out->outcome != OUTCOME_OK)
+		return 0;
+	double middle = (raw.a.value + raw.b.value) / 2,
+	       more = unseen(h, a, out, &raw, anew, middle);
+	out->seconds_a = raw.a.value;
+	out->seconds_b = raw.b.value;
+	out->ratio = raw.ratio.value;
+	out->delta = raw.delta.value;
+	out->ratio_se = sqrt(raw.ratio.se * raw.ratio.se + more);
+	out->delta_se = sqrt(raw.delta.se * raw.delta.se + more * middle * middle);
+	h->measured += out->wall;
+	if (out->instances < 2 && !out->gave_up && worth_learning(h, raw.a.value))
+		learn_prior(h, a, raw.a.value);
+	return 0;
+}
+
+int host_run(struct device *d, uint32_t a, const struct precision *p, struct timing *out,
+	struct err *err)
+{
+	struct host *h = host_of(d);
+	struct raw_timing raw = {0};
+	if (!h->backend->can_run)
+		return estimate(h, a, 0, out);
+	bool anew = affordable(h, a, 0, p);
+	if (measure_request(h, a, 0, p, anew, out, &raw, err) < 0)
+		return -1;
+	if (out->outcome != OUTCOME_OK)
+		return 0;
+	/* Half of the variance between two loads is that of one. */
+	double more = out->instances < 2 ? prior_variance(&h->prior, raw.a.value) / 2
+		      : anew		 ? 0
+					 : COMPILE_VARIANCE / 2;
+	out->seconds_a = raw.a.value;
+	out->delta_se = sqrt(raw.a.se * raw.a.se + more * raw.a.value * raw.a.value);
+	return 0;
+}
