@@ -9,6 +9,7 @@
  * outputs). The schedule no longer fits and is cleared.
  */
 #include "graph/fusion_emit.h"
+#include "graph/pack.h"
 
 static Hlo__HloComputationProto *rewrite(struct emitter *em, uint32_t comp)
 {
@@ -49,8 +50,7 @@ int fusion_apply(struct space *s, const uint8_t *config, struct buf *module, str
 	m.computations = em.comp;
 	m.n_computations = em.n_comps;
 	m.schedule = NULL;
-	buf_reserve(module, hlo__hlo_module_proto__get_packed_size(&m));
-	module->len += hlo__hlo_module_proto__pack(&m, (uint8_t *)module->data + module->len);
+	pack_message(&m.base, module);
 	emitter_release(&em);
 	return 0;
 }

@@ -17,6 +17,7 @@
  */
 #include <string.h>
 #include "graph/fusion_emit.h"
+#include "graph/pack.h"
 
 /* The groups around changed sites that belong together. */
 struct part {
@@ -188,8 +189,7 @@ static void write_module(struct emitter *em, struct instrs *l, int64_t root, str
 	m.host_program_shape = entry->program_shape;
 	m.computations = em->comp;
 	m.n_computations = em->n_comps;
-	buf_reserve(out, hlo__hlo_module_proto__get_packed_size(&m));
-	out->len += hlo__hlo_module_proto__pack(&m, (uint8_t *)out->data + out->len);
+	pack_message(&m.base, out);
 }
 
 /* One side: parameters, then the groups in order of their roots, then the results. Returns members. */

@@ -10,6 +10,7 @@
 #include <string.h>
 #include "graph/graph_own.h"
 #include "graph/guard.h"
+#include "graph/pack.h"
 
 /* The first length-delimited field, if its number is `want`; NULL otherwise. */
 static const uint8_t *first_bytes(const uint8_t *p, size_t n, unsigned want, size_t *size)
@@ -60,10 +61,7 @@ Hlo__HloModuleProto *hlo_unpack(struct arena *mem, const void *p, size_t n, cons
 
 void graph_write(const struct graph *g, struct buf *out)
 {
-	size_t n = hlo__hlo_module_proto__get_packed_size(g->module);
-	buf_reserve(out, n);
-	out->len += hlo__hlo_module_proto__pack(g->module, (uint8_t *)out->data + out->len);
-	out->data[out->len] = '\0';
+	pack_message(&g->module->base, out);
 }
 
 static bool begins(const char *s, const char *end, const char *word)

@@ -13,6 +13,7 @@
 #include <math.h>
 #include <string.h>
 #include "graph/toy.h"
+#include "graph/pack.h"
 
 #define STEPS 8			/* operations of a pattern at most */
 #define SITES_PER_PATTERN 16
@@ -204,9 +205,7 @@ static void write_module(struct writer *w, const struct toy_spec *spec, struct b
 	m.host_program_shape = &ps;
 	m.computations = &entries;
 	m.n_computations = 1;
-	buf_reserve(out, hlo__hlo_module_proto__get_packed_size(&m) + 1);
-	out->len += hlo__hlo_module_proto__pack(&m, (uint8_t *)out->data + out->len);
-	out->data[out->len] = 0;
+	pack_message(&m.base, out);
 }
 
 void toy_graph(const struct toy_spec *spec, struct buf *module)
