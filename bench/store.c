@@ -101,7 +101,7 @@ static void replay_all(const char *path)
 	struct store *s = store_open(path, STORE_READ, NULL, &err);
 	struct run_info *v;
 	struct step t;
-	size_t n;
+	size_t n = 0;
 	uint64_t steps = 0;
 	double start = now_seconds();
 

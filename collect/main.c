@@ -32,7 +32,7 @@ static int run(const struct settings *set, struct err *err)
 	}
 	if (rc == 0)
 		rc = plan_finish(&plan, &summary, err);
-	else if (interrupted && !plan.running)
+	else if (interrupted && plan.running <= 0)
 		rc = printf("told to stop before the first sample\n") < 0;
 	if (rc == 0 && summary.len)
 		fputs(summary.data, stdout);

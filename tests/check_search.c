@@ -51,7 +51,7 @@ static bool open_bed(struct bed *b, const char *path)
 	*b = (struct bed){0};
 	if (lab_open(&b->lab, path, "fusion", NULL, &co, NULL, &err) < 0) {
 		printf("%s\n", err.text);
-		return CHECK(!"opened");
+		return CHECK(false && "opened");
 	}
 	b->oracle = (struct oracle){b->lab.space, mem_zalloc(b->lab.space->n_sites, 1)};
 	b->scorer = (struct scorer){&b->oracle, oracle_move, oracle_score};

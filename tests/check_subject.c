@@ -91,7 +91,7 @@ static void dump_folders_are_searched(void)
  */
 struct compiler {
 	struct device d;
-	enum { SHOWS, SHOWS_NOTHING, REFUSES, BROKEN } does;
+	enum behaviour { SHOWS, SHOWS_NOTHING, REFUSES, BROKEN } does;
 	const char *format;	 /* it was asked for */
 	struct buf initial, before, after;
 };
@@ -153,7 +153,7 @@ static void compiler_decides_the_defaults(void)
 	for (int does = SHOWS_NOTHING; does <= BROKEN; does++)
 		for (int mlir = 0; mlir < 2; mlir++) {
 			struct err err = {0};
-			c.does = does;
+			c.does = (enum behaviour)does;
 			if (!CHECK(subject_open(&s, at(mlir ? "program.mlir" : "program.pb"), NULL, &c.d, &err) < 0) ||
 				!CHECK(err.text[0]) || !CHECK(s.name == NULL))
 				printf("\tdoes %d\n", does);
