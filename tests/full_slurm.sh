@@ -1,0 +1,131 @@
+#!/bin/bash
+# The examples for Slurm against a real one: munged, slurmctld and slurmd on this machine, one node, in a
+# folder of their own; a job array over a graph, twice, a merge after each; then everything is stopped.
+# Installs Debian's packages where they are missing and may be; skipped where that cannot be.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+bin=$(realpath "${BIN:-bin}") examples=$PWD/examples
+skip() { echo "skip: slurm: $*"; exit 0; }
+export PATH=$PATH:/usr/sbin:/sbin
+[ -x "$bin/collect" ] && [ -x "$bin/store" ] || skip "the programs are not built"
+[ "$(id -u)" -eq 0 ] || skip "slurmd runs as root only"
+installed=
+if ! command -v slurmctld slurmd munged sbatch >/dev/null || ! command -v scontrol >/dev/null; then
+	command -v apt-get >/dev/null || skip "no Slurm here, and no apt to install it"
+	# Debian starts what it installs; this says no to that.
+	policy=/usr/sbin/policy-rc.d
+	[ -e $policy ] || { printf '#!/bin/sh\nexit 101\n' >$policy && chmod 755 $policy && made_policy=1; }
+	missing=$(for p in slurmctld slurmd slurm-client munge; do dpkg -s $p >/dev/null 2>&1 || echo $p; done)
+	installed=$missing
+	DEBIAN_FRONTEND=noninteractive timeout 300 apt-get install -y --no-install-recommends $missing >/dev/null 2>&1
+	rc=$?
+	[ -n "${made_policy:-}" ] && rm -f $policy
+	[ $rc -eq 0 ] || skip "Slurm cannot be installed"
+fi
+dir=$(mktemp -d /tmp/slurm.XXXXXX) || exit 1
+pids=
+finish() {
+	for f in slurmd slurmctld munged; do
+		p=$(cat "$dir/$f.pid" 2>/dev/null) || continue
+		kill "$p" 2>/dev/null
+		for _ in $(seq 50); do kill -0 "$p" 2>/dev/null || break; sleep 0.1; done
+		kill -9 "$p" 2>/dev/null
+	done
+	for p in $pids; do kill "$p" 2>/dev/null; done
+	rm -rf "$dir"
+	[ -z "$installed" ] || [ -n "${KEEP_SLURM:-}" ] ||
+		DEBIAN_FRONTEND=noninteractive timeout 120 apt-get purge -y --autoremove $installed >/dev/null 2>&1
+}
+trap finish EXIT
+trap 'exit 1' INT TERM
+failed=0 bad=
+fail() { bad="$bad; $*"; }
+done_() {
+	if [ -z "$bad" ]; then echo "pass: $1"; else echo "FAIL: $1: ${bad#; }"; failed=1; fi
+	bad=
+}
+port() { python3 -c 'import socket; s = socket.socket(); s.bind(("", 0)); print(s.getsockname()[1])' 2>/dev/null || echo $((20000 + RANDOM % 20000)); }
+
+chmod 755 "$dir"
+mkdir -m 711 "$dir/munge" "$dir/spool" "$dir/state" "$dir/work"
+head -c 128 /dev/urandom >"$dir/key" && chmod 600 "$dir/key"
+munged --key-file="$dir/key" --socket="$dir/munge/socket" --pid-file="$dir/munged.pid" --log-file="$dir/munged.log" \
+	--seed-file="$dir/munge.seed" --force >/dev/null 2>&1 || skip "munged does not start: $(tail -1 "$dir/munged.log" 2>/dev/null)"
+export SLURM_CONF=$dir/slurm.conf
+cat >"$SLURM_CONF" <<CONF
+ClusterName=test
+SlurmctldHost=$(hostname -s)(127.0.0.1)
+SlurmUser=root
+AuthType=auth/munge
+AuthInfo=socket=$dir/munge/socket
+CryptoType=crypto/munge
+SlurmctldPort=$(port)
+SlurmdPort=$(port)
+SlurmctldPidFile=$dir/slurmctld.pid
+SlurmdPidFile=$dir/slurmd.pid
+StateSaveLocation=$dir/state
+SlurmdSpoolDir=$dir/spool
+SlurmctldLogFile=$dir/slurmctld.log
+SlurmdLogFile=$dir/slurmd.log
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+SchedulerParameters=sched_interval=1,defer=0
+MpiDefault=none
+ReturnToService=2
+KillWait=10
+JobAcctGatherType=jobacct_gather/none
+AccountingStorageType=accounting_storage/none
+NodeName=$(hostname -s) NodeAddr=127.0.0.1 CPUs=$(nproc) State=UNKNOWN
+PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=NO
+CONF
+slurmctld >/dev/null 2>&1 || skip "slurmctld does not start: $(tail -1 "$dir/slurmctld.log" 2>/dev/null)"
+slurmd >/dev/null 2>&1 || skip "slurmd does not start: $(tail -1 "$dir/slurmd.log" 2>/dev/null)"
+for _ in $(seq 60); do sinfo -h -o %T 2>/dev/null | grep -qE 'idle|mix' && break; sleep 0.5; done
+sinfo -h -o %T 2>/dev/null | grep -qE 'idle|mix' || skip "the node does not come up: $(tail -2 "$dir/slurmctld.log" "$dir/slurmd.log" | tr '\n' ' ')"
+
+wait_for() { # job: until it and its array are gone from the queue
+	for _ in $(seq 120); do [ -z "$(squeue -h -j "$1" 2>/dev/null)" ] && return; sleep 0.5; done
+	fail "job $1 does not end: $(squeue)"
+}
+logs() { tail -n 3 "$dir"/work/*.log | tr '\n' ' '; }
+query() { "$bin/store" query "$1" "$2" --csv 2>&1 | tail -n +2; }
+mkdir "$dir/graphs" && cp examples/graphs/tiny/{loop,chain}.pb.zst "$dir/graphs"
+cd "$dir/work" || exit 1
+export VANTAGE=$bin SECONDS_EACH=60 NAME=night
+night() { # samples of each task
+	id=$(sbatch --parsable --array=0-2 "$examples/slurm/collect.sbatch" "$dir/results" "$dir/graphs" --device sim --samples "$1") || fail "sbatch"
+	merge=$(sbatch --parsable --dependency=afterany:"$id" "$examples/slurm/merge.sbatch" "$dir/results") || fail "sbatch of the merge"
+	wait_for "$id"
+	wait_for "$merge"
+}
+merged=$dir/results/night.sqlite
+night 40
+[ "$(ls "$dir/results/shards")" = "$(printf 'night-%d.sqlite\n' 0 1 2)" ] || fail "shards: $(ls "$dir/results/shards"); $(logs)"
+[ "$(query "$merged" 'SELECT count(*) FROM sample')" = 120 ] || fail "merged $(query "$merged" 'SELECT count(*) FROM sample'); $(logs)"
+[ "$(query "$merged" 'SELECT count(DISTINCT seed) FROM run')" = 3 ] || fail "seeds"
+"$bin/store" verify "$merged" >/dev/null || fail "unsound"
+done_ array_and_merge
+[ $failed -eq 0 ] || exit 1
+
+query "$merged" "SELECT r.seed, s.id % (1 << 32), s.chain, s.site, s.chosen FROM sample s JOIN run r ON r.id = s.id >> 32 ORDER BY 1, 2" >first
+night 20
+[ "$(query "$merged" 'SELECT count(*) FROM sample')" = 180 ] || fail "merged $(query "$merged" 'SELECT count(*) FROM sample'); $(logs)"
+[ "$(query "$merged" 'SELECT count(*) FROM run')" = 3 ] || fail "$(query "$merged" 'SELECT count(*) FROM run') runs"
+query "$merged" "SELECT r.seed, s.id % (1 << 32), s.chain, s.site, s.chosen FROM sample s JOIN run r ON r.id = s.id >> 32 WHERE s.id % (1 << 32) < 40 ORDER BY 1, 2" | cmp -s - first || fail "the first night changed"
+"$bin/store" verify "$merged" >/dev/null || fail "unsound"
+done_ second_night
+
+# Told to stop before its time: the shard comes back all the same.
+id=$(sbatch --parsable --array=7 "$examples/slurm/collect.sbatch" "$dir/results" "$dir/graphs" --device sim)
+for _ in $(seq 60); do squeue -h -t R -j "$id" 2>/dev/null | grep -q . && break; sleep 0.5; done
+sleep 3
+scancel --batch --signal=TERM "$id"
+wait_for "$id"
+n=$(query "$dir/results/shards/night-7.sqlite" 'SELECT count(*) FROM sample')
+case $n in ''|0|*[!0-9]*) fail "no samples came back: $n; $(logs)" ;; esac
+[ "$(query "$dir/results/shards/night-7.sqlite" 'SELECT state FROM stint')" = '"stopped"' ] || fail "not ended cleanly"
+[ -z "$(ls "$dir/results/shards" | grep -v 'night-[0-9].sqlite$')" ] || fail "leftovers: $(ls "$dir/results/shards")"
+done_ told_to_stop
+exit $failed
