@@ -66,6 +66,10 @@ static int probe_noise(const struct plan *p, const struct chain *c, double *nois
 	for (int i = 0; i < PROBES && rc == 0; i++) {
 		uint32_t site = c->visited[rng_below(&r, c->n_sites)];
 		struct delta d;
+		if (*p->interrupted) {
+			rc = err_set(err, "told to stop before the first sample");
+			break;
+		}
 		memcpy(b, a, s->n_sites);
 		b[site] = (uint8_t)((b[site] + 1) % s->site[site].choices);
 		rc = cost_delta(c->lab->cost, a, b, &d, err);
@@ -91,6 +95,8 @@ static int draw_start(const struct plan *p, struct chain *c, struct anchor *a, s
 		space_random(s, density, &r, c->config);
 		if (!p->set->anchors)
 			return 0;
+		if (*p->interrupted)
+			return err_set(err, "told to stop before the first sample");
 		if (chain_anchor(c, &c->at, a, err) < 0)
 			return -1;
 		if (a->outcome == OUTCOME_OK)
@@ -128,8 +134,6 @@ static int begin_program(struct plan *p, uint32_t i, struct err *err)
 	struct chain *c = plan_chains_of(p, i);
 	double noise, seconds;
 
-	if (*p->interrupted)
-		return err_set(err, "told to stop before the first sample");
 	if (cost_default_seconds(c->lab->cost, &seconds, NULL, err) < 0 || probe_noise(p, c, &noise, err) < 0)
 		return -1;
 	for (uint32_t k = 0; k < p->n_chains; k++)
