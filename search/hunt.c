@@ -21,7 +21,7 @@ static const struct precision drift = {.target = 0.001, .max_seconds = 3, .insta
 
 double hunt_seconds(const struct hunt *h)
 {
-	return h->before + now_seconds() - h->started;
+	return h->before + (h->ended > 0 ? h->ended : now_seconds()) - h->started;
 }
 
 double hunt_gain(const struct hunt *h)
@@ -310,8 +310,10 @@ int hunt_next(struct hunt *h, struct err *err)
 	uint8_t choice;
 
 	if (h->s->n_sites == 0 || h->evaluations >= h->o.budget || (h->interrupted && *h->interrupted) ||
-		(h->o.seconds > 0 && hunt_seconds(h) > h->o.seconds) || !propose(h))
+		(h->o.seconds > 0 && hunt_seconds(h) > h->o.seconds) || !propose(h)) {
+		h->ended = now_seconds();
 		return 0;
+	}
 	single = h->n_flips == 1 || h->o.tied;
 	site = h->flips[0];
 	choice = h->candidate[site];

@@ -67,6 +67,7 @@ struct hunt {
 	uint64_t idle;		/* evaluations since something was kept */
 	uint64_t evaluations, cached, measured, failed[OUTCOME_COUNT], kept, refuted, drifts;
 	double started, before; /* clock at start; seconds spent in earlier stretches */
+	double ended;		/* clock when hunt_next said it was over; 0: it is not */
 	struct hunt_point *curve;
 	size_t n_curve, cap_curve;
 	struct hunt_step *steps;
