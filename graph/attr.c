@@ -144,6 +144,13 @@ static void single(struct sink *s, const ProtobufCMessage *m, const ProtobufCFie
 	const struct view *view)
 {
 	const char *at = (const char *)m + f->offset;
+	if (f->flags & PROTOBUF_C_FIELD_FLAG_ONEOF) { /* the others' place, unless it is this one's turn */
+		uint32_t which;
+		memcpy(&which, (const char *)m + f->quantifier_offset, sizeof(which));
+		if (which != f->id)
+			return;
+		sink_word(s, f->id); /* being there says something, even with a value of 0 */
+	}
 	switch (f->type) {
 	case PROTOBUF_C_TYPE_MESSAGE:
 		submessage(s, f->id, *(ProtobufCMessage *const *)at, view);

@@ -670,7 +670,7 @@ static void domain(struct text *p, void *message)
 		if (i == 0 && strcmp(text_string(p, NULL), "sharding") != 0)
 			text_wrong_at(p, p->tok.at, "the only kind of domain is \"sharding\"");
 		else if (i > 0)
-			*(i == 1 ? &in->domain_entry_sharding : &in->domain_exit_sharding) = text_sharding(p);
+			*(i == 1 ? &in->domain_exit_sharding : &in->domain_entry_sharding) = text_sharding(p); /* sic */
 	}
 	text_expect(p, '}');
 }

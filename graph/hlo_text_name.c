@@ -111,7 +111,7 @@ char *uniquer_take(struct uniquer *u, struct arena *mem, const char *s, size_t n
 		root = (uint32_t)u->roots.used;
 		MEM_GROW(&u->next, &u->cap_next, (size_t)root + 1);
 		u->next[root] = 0;
-		names_put(&u->roots, s, length, root);
+		names_put(&u->roots, arena_dup(mem, s, length), length, root); /* s may be gone before the table */
 	}
 	if (!take_id(u, root + 1, id)) {
 		while (!take_id(u, root + 1, u->next[root]))

@@ -299,6 +299,8 @@ static void defaults(struct text *p, Hlo__HloInstructionProto *in, uint16_t op, 
 			default_precision(p, in, op == OP_RAGGED_DOT || op == OP_SCALED_DOT ? 2 : n_operands);
 		if (strcmp(a->name, "is_associative") == 0)
 			in->is_associative = 2;
+		if (strcmp(a->name, "api_version") == 0)
+			in->custom_call_api_version = 1;
 	}
 	if (op == OP_TOPK)
 		in->largest = in->is_stable = true;
@@ -428,17 +430,8 @@ static Hlo__HloComputationProto *wrap(struct text *p, const struct line *l, Hlo_
 	root->shape = s->tuple_shapes[1];
 	set_operands(p, root, &ids);
 	mem_free(ids.v);
-	inside.root = scope_add(p, &inside, root, "async_op", 8, l->at);
+	inside.root = scope_add(p, &inside, root, root->opcode, strlen(root->opcode), l->at);
 	return text_close_scope(p, &inside, "async_wrapped");
-}
-
-static Hlo__HloComputationProto *wrapped_of(struct text *p, const struct line *l)
-{
-	Hlo__HloInstructionProto *from = l->operands.n ? operand(l, 0) : NULL;
-	if (from && from->n_called_computation_ids == 1 && strncmp(from->opcode, "async-", 6) == 0)
-		return p->comps.v[from->called_computation_ids[0]];
-	text_wrong_at(p, l->at, "operand 0 is no asynchronous operation");
-	return NULL;
 }
 
 /* A computation run by an async operation runs on that operation's thread. */
@@ -493,10 +486,8 @@ static void attributes(struct text *p, struct line *l, bool allowed)
 		Hlo__HloComputationProto *c = wrap(p, l, t.extra);
 		if (c)
 			ptr_list_add(&called, c);
-	} else if (is_async && !called.n && !p->bad) {
-		Hlo__HloComputationProto *c = wrapped_of(p, l);
-		if (c)
-			ptr_list_add(&called, c);
+	} else if (is_async && l->op != OP_ASYNC_START) {
+		called.n = 0; /* that of its start */
 	}
 	if (!p->bad)
 		l->in->shape = shape_for(p, l, &called);
@@ -526,9 +517,20 @@ static void parameter(struct text *p, struct line *l)
 	text_expect(p, ')');
 }
 
+/* Literals know no packed elements, so the instruction has none either. */
+static void unpack_elements(Hlo__ShapeProto *s)
+{
+	if (s->layout)
+		s->layout->element_size_in_bits = 0;
+	for (size_t i = 0; i < s->n_tuple_shapes; i++)
+		unpack_elements(s->tuple_shapes[i]);
+}
+
 static void constant(struct text *p, struct line *l)
 {
 	text_expect(p, '(');
+	if (l->shape)
+		unpack_elements(l->shape);
 	if (l->shape)
 		l->in->literal = text_literal(p, l->shape);
 	else

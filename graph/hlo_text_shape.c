@@ -170,7 +170,7 @@ static bool part(struct text *p, const char *word)
 }
 
 /* What stands behind the colon; each part at most once and in this order. */
-static void layout_parts(struct text *p, Hlo__Layout *l, uint32_t bits)
+static void layout_parts(struct text *p, Hlo__Layout *l)
 {
 	if (part(p, "D"))
 		storage(p);
@@ -182,11 +182,8 @@ static void layout_parts(struct text *p, Hlo__Layout *l, uint32_t bits)
 		l->index_primitive_type = type_in_parens(p);
 	if (text_accept(p, '*'))
 		l->pointer_primitive_type = type_in_parens(p);
-	if (part(p, "E")) {
+	if (part(p, "E"))
 		l->element_size_in_bits = in_parens(p);
-		if (l->element_size_in_bits == bits)
-			l->element_size_in_bits = 0;
-	}
 	if (part(p, "S"))
 		l->memory_space = in_parens(p);
 	if (part(p, "SC"))
@@ -219,7 +216,7 @@ static void layout(struct text *p, Hlo__ShapeProto *s)
 	l->n_minor_to_major = p->ints.n;
 	l->minor_to_major = text_keep_ints(p, &p->ints);
 	if (text_accept(p, ':'))
-		layout_parts(p, l, dtype_bits((uint8_t)s->element_type));
+		layout_parts(p, l);
 	text_expect(p, '}');
 	s->layout = l;
 }

@@ -111,6 +111,7 @@ static const struct text_case cases[] = {
 	{"nested tuple elements", "t = tuple(p, x)\nROOT y = negate(t#0#0)", NULL},
 	{"operands in operands", "ROOT y = f32[4] add(negate(x), multiply(x, x))", NULL},
 	{"async pair", "s = ((f32[4]), f32[4]) negate-start(x)\nROOT y = f32[4] negate-done(s)", NULL},
+	{"accuracy", "ROOT y = f32[4] sqrt(x), result_accuracy={mode=highest}", NULL},
 	{"comments", "/* a * b / c */ ROOT y = // so\n f32[4] negate(/*index=0*/x)", NULL},
 	{"no such operation", "ROOT y = f32[4] negative(x)", ":5:19: there is no operation negative"},
 	{"no such operand", "ROOT y = f32[4] negate(z)", ":5:26: there is no instruction z above this place"},
@@ -162,8 +163,10 @@ static void sees_mistakes(void)
 			cases[i].wants && (cases[i].wants[0] == ':' && cases[i].wants[1] == '5') ? "  " : "",
 			cases[i].body);
 		Hlo__HloModuleProto *m = hlo_text_parse(&mem, b.data, b.len, "t.hlo", &err);
-		if (!cases[i].wants && !CHECK(m != NULL))
+		struct graph g = {0};
+		if (!cases[i].wants && !(CHECK(m != NULL) && CHECK_INT(graph_parse(&g, b.data, b.len, "t.hlo", &err), 0)))
 			printf("%s: %s\n", cases[i].name, err.text);
+		graph_release(&g);
 		if (cases[i].wants && !(CHECK(m == NULL) && CHECK(strstr(err.text, cases[i].wants) != NULL)))
 			printf("%s: %s\n", cases[i].name, m ? "taken" : err.text);
 		if (!m && !CHECK(strstr(err.text, "\n  ") && strchr(err.text, '^')))

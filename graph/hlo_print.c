@@ -1,0 +1,289 @@
+/*
+ * hlo_print.c - the module, its computations and instructions.
+ *
+ * Names carry a "%", so that none can be taken for a word of the language, and are made legal and
+ * unique first, since a message may hold any. Operands are by name alone. Computations a program does
+ * not call are printed too: they are part of the message.
+ */
+#include "graph/hlo_print.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "graph/hlo_print_own.h"
+#include "graph/hlo_text_own.h"
+
+/* Ids in the message to nodes; those of computations to computations. */
+static void name_all(struct printer *p)
+{
+	const struct graph *g = p->g;
+	struct uniquer ins = {0}, comps = {0};
+	p->name = ARENA_NEW(&p->mem, g->n_nodes, const char *);
+	p->comp = ARENA_NEW(&p->mem, g->n_comps, const char *);
+	for (uint32_t c = 0; c < g->n_comps; c++) {
+		const char *s = g->comp[c].proto->name;
+		char *legal = name_sanitized(&p->mem, *s ? s : "computation", strlen(*s ? s : "computation"));
+		p->comp[c] = uniquer_take(&comps, &p->mem, legal, strlen(legal));
+	}
+	for (uint32_t v = 0; v < g->n_nodes; v++) {
+		const char *s = g->node[v].proto->name;
+		char *legal = name_sanitized(&p->mem, *s ? s : "name", strlen(*s ? s : "name"));
+		p->name[v] = uniquer_take(&ins, &p->mem, legal, strlen(legal));
+	}
+	uniquer_release(&ins);
+	uniquer_release(&comps);
+}
+
+static bool is_pred(const struct graph *g, uint32_t v)
+{
+	return g->node[v].n_operands && g->node[node_operands(g, v)[0]].dtype == DT_PRED;
+}
+
+static void call(struct printer *p, const char *attr, uint32_t comp)
+{
+	buf_addf(p->out, ", %s=%%%s", attr, p->comp[comp]);
+}
+
+static void call_list(struct printer *p, const char *attr, const uint32_t *comps, uint32_t n)
+{
+	buf_addf(p->out, ", %s={", attr);
+	for (uint32_t i = 0; i < n; i++)
+		buf_addf(p->out, "%s%%%s", i ? ", " : "", p->comp[comps[i]]);
+	buf_addch(p->out, '}');
+}
+
+/* By the rows of hlo_attr.def: which attribute names the i-th computation an instruction calls. */
+static void called(struct printer *p, uint32_t v)
+{
+	const struct node *n = &p->g->node[v];
+	const uint32_t *c = node_calls(p->g, v);
+	if (n->n_called == 0)
+		return;
+	switch (n->opcode) {
+	case OP_WHILE:
+		call(p, "body", c[0]);
+		if (n->n_called > 1)
+			call(p, "condition", c[1]);
+		break;
+	case OP_SELECT_AND_SCATTER:
+		call(p, "select", c[0]);
+		if (n->n_called > 1)
+			call(p, "scatter", c[1]);
+		break;
+	case OP_CONDITIONAL:
+		if (n->n_called == 2 && is_pred(p->g, v)) {
+			call(p, "true_computation", c[0]);
+			call(p, "false_computation", c[1]);
+		} else {
+			call_list(p, "branch_computations", c, n->n_called);
+		}
+		break;
+	case OP_CUSTOM_CALL: call_list(p, "called_computations", c, n->n_called); break;
+	case OP_FUSION:
+	case OP_ASYNC_START: call(p, "calls", c[0]); break;
+	case OP_ASYNC_UPDATE:
+	case OP_ASYNC_DONE: break; /* their start's */
+	default: call(p, "to_apply", c[0]);
+	}
+}
+
+static void control(struct printer *p, const Hlo__HloInstructionProto *in, const struct names *by_id)
+{
+	for (size_t i = 0; i < in->n_control_predecessor_ids; i++) {
+		uint32_t v = names_get(by_id, (const char *)&in->control_predecessor_ids[i], sizeof(int64_t));
+		buf_addf(p->out, "%s%%%s", i ? ", " : ", control-predecessors={", p->name[v]);
+	}
+	if (in->n_control_predecessor_ids)
+		buf_addch(p->out, '}');
+}
+
+static void operands(struct printer *p, uint32_t v)
+{
+	const struct node *n = &p->g->node[v];
+	buf_addch(p->out, '(');
+	if (n->opcode == OP_PARAMETER)
+		buf_addf(p->out, "%" PRId64, n->proto->parameter_number);
+	else if (n->opcode == OP_CONSTANT && n->proto->literal && n->proto->literal->shape)
+		print_literal(p->out, n->proto->literal);
+	for (uint32_t i = 0; i < n->n_operands; i++)
+		buf_addf(p->out, "%s%%%s", i ? ", " : "", p->name[node_operands(p->g, v)[i]]);
+	buf_addch(p->out, ')');
+}
+
+static void instruction(struct printer *p, uint32_t v, const struct names *by_id)
+{
+	const struct node *n = &p->g->node[v];
+	buf_addf(p->out, "  %s%%%s = ", n->flags & NODE_ROOT ? "ROOT " : "", p->name[v]);
+	print_shape(p->out, n->proto->shape, true);
+	buf_addf(p->out, " %s", n->proto->opcode);
+	operands(p, v);
+	print_attrs(p, &p->words->op[n->opcode].attrs, n->proto);
+	called(p, v);
+	print_attrs(p, &p->words->common, n->proto);
+	control(p, n->proto, by_id);
+	buf_addch(p->out, '\n');
+}
+
+static const Hlo__InstructionSequence *schedule_of(const struct graph *g, int64_t id)
+{
+	const Hlo__HloScheduleProto *s = g->module->schedule;
+	for (size_t i = 0; s && i < s->n_sequences; i++)
+		if (s->sequences[i]->key == id)
+			return s->sequences[i]->value;
+	return NULL;
+}
+
+static void signature(struct printer *p, const struct comp *c)
+{
+	const char *comma = "";
+	uint32_t n = 0;
+	buf_addch(p->out, '(');
+	for (uint32_t k = 0; k < c->n_nodes; k++)
+		n += p->g->node[c->first + k].opcode == OP_PARAMETER;
+	uint32_t *by_number = mem_alloc((n + 1) * sizeof(*by_number));
+	memset(by_number, 0xff, (n + 1) * sizeof(*by_number));
+	for (uint32_t v = c->first; v < c->first + c->n_nodes; v++) {
+		int64_t k = p->g->node[v].proto->parameter_number;
+		if (p->g->node[v].opcode == OP_PARAMETER && k >= 0 && k < n)
+			by_number[k] = v;
+	}
+	for (uint32_t k = 0; k < n; k++) {
+		if (by_number[k] == NONE)
+			continue;
+		buf_addf(p->out, "%s%s: ", comma, p->name[by_number[k]]);
+		print_shape(p->out, p->g->node[by_number[k]].proto->shape, false);
+		comma = ", ";
+	}
+	mem_free(by_number);
+	buf_adds(p->out, ") -> ");
+	print_shape(p->out, p->g->node[c->root].proto->shape, false);
+}
+
+static int by_id_value(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* Does each instruction stand behind what it needs? `at` has a place per node, and is left as it was. */
+static bool stands_behind(const struct graph *g, const int64_t *ids, size_t n, const struct names *by_id,
+	uint32_t *at)
+{
+	bool fine = true;
+	for (size_t i = 0; i < n; i++)
+		at[names_get(by_id, (const char *)&ids[i], sizeof(*ids))] = (uint32_t)i + 1;
+	for (size_t i = 0; i < n && fine; i++) {
+		uint32_t v = names_get(by_id, (const char *)&ids[i], sizeof(*ids));
+		const Hlo__HloInstructionProto *in = g->node[v].proto;
+		for (uint32_t k = 0; k < g->node[v].n_operands; k++)
+			fine &= at[node_operands(g, v)[k]] <= i;
+		for (size_t k = 0; k < in->n_control_predecessor_ids; k++)
+			fine &= at[names_get(by_id, (const char *)&in->control_predecessor_ids[k], sizeof(int64_t))] <= i;
+	}
+	for (size_t i = 0; i < n; i++)
+		at[names_get(by_id, (const char *)&ids[i], sizeof(*ids))] = 0;
+	return fine;
+}
+
+/*
+ * The ids of a computation's instructions in the order to print them: the schedule's, which is part of
+ * the program; otherwise ascending, which is how they stood in a text; otherwise the message's.
+ */
+static int64_t *order_of(struct printer *p, const Hlo__HloComputationProto *m, const struct names *by_id,
+	uint32_t *at)
+{
+	const Hlo__InstructionSequence *schedule = schedule_of(p->g, m->id);
+	size_t n = m->n_instructions;
+	int64_t *ids = arena_alloc(&p->mem, n * sizeof(*ids));
+	bool known = schedule && schedule->n_instruction_ids == n;
+	for (size_t i = 0; known && i < n; i++) {
+		ids[i] = schedule->instruction_ids[i];
+		uint32_t v = names_get(by_id, (const char *)&ids[i], sizeof(*ids));
+		known = v != NAMES_NONE && p->g->comp[p->g->node[v].comp].proto == m;
+	}
+	if (known && stands_behind(p->g, ids, n, by_id, at))
+		return ids;
+	for (size_t i = 0; i < n; i++)
+		ids[i] = m->instructions[i]->id;
+	qsort(ids, n, sizeof(*ids), by_id_value);
+	if (!stands_behind(p->g, ids, n, by_id, at))
+		for (size_t i = 0; i < n; i++)
+			ids[i] = m->instructions[i]->id;
+	return ids;
+}
+
+static void computation(struct printer *p, uint32_t c, const struct names *by_id, uint32_t *at)
+{
+	const struct comp *comp = &p->g->comp[c];
+	const Hlo__HloComputationProto *m = comp->proto;
+	const int64_t *ids = order_of(p, m, by_id, at);
+	buf_addf(p->out, "\n%s%%%s ", c == p->g->entry ? "ENTRY " : "", p->comp[c]);
+	signature(p, comp);
+	buf_adds(p->out, " {\n");
+	for (size_t i = 0; i < m->n_instructions; i++)
+		instruction(p, names_get(by_id, (const char *)&ids[i], sizeof(*ids)), by_id);
+	buf_addch(p->out, '}');
+	print_attrs(p, &p->words->comp, m);
+	buf_addch(p->out, '\n');
+}
+
+static void numbered(struct buf *out, const char *title, char *const *v, size_t n)
+{
+	buf_addf(out, "\n%s\n", title);
+	for (size_t i = 0; i < n; i++) {
+		buf_addf(out, "%zu ", i + 1);
+		print_string(out, v[i], strlen(v[i]));
+		buf_addch(out, '\n');
+	}
+}
+
+static void stack_frames(struct printer *p)
+{
+	const Hlo__StackFrameIndex *x = p->g->module->stack_frame_index;
+	if (!x || !x->n_stack_frames)
+		return;
+	numbered(p->out, "FileNames", x->file_names, x->n_file_names);
+	numbered(p->out, "FunctionNames", x->function_names, x->n_function_names);
+	buf_adds(p->out, "\nFileLocations\n");
+	for (size_t i = 0; i < x->n_file_locations; i++) {
+		const Hlo__FileLocation *l = x->file_locations[i];
+		buf_addf(p->out, "%zu {file_name_id=%d function_name_id=%d line=%d end_line=%d column=%d end_column=%d}\n", i + 1,
+			l->file_name_id, l->function_name_id, l->line, l->end_line, l->column, l->end_column);
+	}
+	buf_adds(p->out, "\nStackFrames\n");
+	for (size_t i = 0; i < x->n_stack_frames; i++)
+		buf_addf(p->out, "%zu {file_location_id=%d parent_frame_id=%" PRId64 "}\n", i + 1,
+			x->stack_frames[i]->file_location_id, (int64_t)x->stack_frames[i]->parent_frame_id + 1);
+	buf_addch(p->out, '\n');
+}
+
+static void header(struct printer *p)
+{
+	const Hlo__HloModuleProto *m = p->g->module;
+	char *legal = name_sanitized(&p->mem, *m->name ? m->name : "module", strlen(*m->name ? m->name : "module"));
+	buf_addf(p->out, "HloModule %s", legal);
+	if (m->schedule && m->schedule->n_sequences)
+		buf_adds(p->out, ", is_scheduled=true");
+	print_attrs(p, &p->words->module, m);
+	buf_addch(p->out, '\n');
+}
+
+void hlo_print(const struct graph *g, struct buf *out)
+{
+	struct printer p = {.g = g, .out = out, .words = hlo_words()};
+	struct names by_id = {0}, comp_by_id = {0};
+	name_all(&p);
+	for (uint32_t v = 0; v < g->n_nodes; v++)
+		names_put(&by_id, (const char *)&g->node[v].proto->id, sizeof(int64_t), v);
+	for (uint32_t c = 0; c < g->n_comps; c++)
+		names_put(&comp_by_id, (const char *)&g->comp[c].proto->id, sizeof(int64_t), c);
+	uint32_t *at = MEM_NEW(g->n_nodes, uint32_t);
+	header(&p);
+	stack_frames(&p);
+	for (size_t i = 0; i < g->module->n_computations; i++)
+		computation(&p, names_get(&comp_by_id, (const char *)&g->module->computations[i]->id, sizeof(int64_t)), &by_id, at);
+	mem_free(at);
+	names_release(&by_id);
+	names_release(&comp_by_id);
+	arena_release(&p.mem);
+}

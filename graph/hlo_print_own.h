@@ -1,0 +1,45 @@
+/*
+ * hlo_print_own.h - what the files that write HLO text share.
+ *
+ *	hlo_print.c	   the module, computations and instructions
+ *	hlo_print_form.c   attributes, by the tables of hlo_words.h
+ *	hlo_print_shard.c  shardings and device lists
+ *	hlo_print_value.c  shapes, layouts, constants, strings
+ */
+#ifndef GRAPH_HLO_PRINT_OWN_H
+#define GRAPH_HLO_PRINT_OWN_H
+
+#include "base/buf.h"
+#include "graph/graph.h"
+#include "graph/hlo_words.h"
+
+struct printer {
+	const struct graph *g;
+	struct buf *out;
+	const struct hlo_words *words;
+	struct arena mem;
+	const char **name; /* of each node */
+	const char **comp; /* of each computation */
+};
+
+/* hlo_print_value.c */
+void print_shape(struct buf *out, const Hlo__ShapeProto *s, bool with_layout);
+void print_literal(struct buf *out, const Hlo__Literal *l);	   /* the value */
+void print_shaped_literal(struct buf *out, const Hlo__Literal *l); /* shapes before all of it */
+void print_string(struct buf *out, const char *s, size_t n);	   /* in quotes */
+void print_string_or_json(struct buf *out, const char *s, size_t n);
+void print_real(struct buf *out, double v, int digits);
+void print_ints(struct buf *out, const int64_t *v, size_t n, const char *open, const char *close);
+
+/* hlo_print_shard.c */
+void print_sharding(struct printer *p, const Hlo__OpSharding *s);
+void print_devices(struct printer *p, const Hlo__HloInstructionProto *in);
+bool devices_given(const Hlo__HloInstructionProto *in);
+
+/* hlo_print_form.c */
+/* ", name=value" for each attribute in the set that says something; not those that name others. */
+void print_attrs(struct printer *p, const struct attr_set *set, const void *message);
+void print_metadata(struct printer *p, const Hlo__OpMetadata *m); /* in braces */
+bool metadata_empty(const Hlo__OpMetadata *m);
+
+#endif
