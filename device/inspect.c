@@ -8,6 +8,7 @@
 
 #include "base/io.h"
 #include "base/opt.h"
+#include "graph/hlo_print.h"
 
 struct view {
 	bool (*asked)(const struct inspect_settings *s);
@@ -24,6 +25,17 @@ static bool asks_dot(const struct inspect_settings *s)
 	return s->dot || s->around;
 }
 
+static bool asks_hlo(const struct inspect_settings *s)
+{
+	return s->hlo;
+}
+
+static int show_hlo(struct inspection *in)
+{
+	hlo_print(in->graph, in->out);
+	return 0;
+}
+
 static bool always(const struct inspect_settings *s)
 {
 	(void)s;
@@ -33,6 +45,7 @@ static bool always(const struct inspect_settings *s)
 static const struct view views[] = {
 	{asks_nodes, inspect_nodes},
 	{asks_dot, inspect_dot},
+	{asks_hlo, show_hlo},
 	{always, inspect_summary},
 };
 
@@ -62,6 +75,7 @@ int main(int argc, char **argv)
 	const struct opt table[] = {
 		OPT_SECTION("What to show"),
 		OPT_STR(0, "nodes", &s.nodes, "REGEX", "nodes by name, op name or source file"),
+		OPT_FLAG(0, "hlo", &s.hlo, "the program as HLO text"),
 		OPT_FLAG(0, "dot", &s.dot, "a drawing for Graphviz"),
 		OPT_STR(0, "around", &s.around, "NODE", "draw only what is near this node"),
 		OPT_INT(0, "hops", &s.hops, 0, 1000, "how near, in operands and users"),
@@ -75,8 +89,8 @@ int main(int argc, char **argv)
 		OPT_FLAG(0, "json", &s.json, "as JSON"),
 		OPT_END};
 	const struct opt_program prog = {"inspect", "[OPTIONS] FILE",
-		"Shows what is in a program: operations, work, parameters, loops. FILE is an HloModuleProto, "
-		"HloProto or HloModuleProtoWithConfig, plain or packed with zstd; \"-\" is standard input. For "
+		"Shows what is in a program: operations, work, parameters, loops. FILE is HLO text, an "
+		"HloModuleProto, HloProto or HloModuleProtoWithConfig, plain or packed with zstd; \"-\" is standard input. For "
 		"--space it may also be MLIR, a folder of XLA's dumps, or toy:SITES:CHOICES:SEED.",
 		table};
 	struct err err = {0};

@@ -13,7 +13,7 @@
 #include "graph/graph.h"
 
 struct inspect_settings {
-	bool json, dot, space;
+	bool json, dot, hlo, space;
 	const char *nodes, *around;
 	const char *space_kind, *flip, *device;
 	int64_t hops;
