@@ -62,10 +62,10 @@ static void default_dir(const char *graph, struct buf *out)
 			out->data[i] = '-';
 }
 
-/* models/BACKEND.vm beside the programs: ../models in a checkout, ../share/vantage/models installed. */
+/* models/BACKEND.vm near the programs: in a checkout, or installed. */
 static bool find_model(const char *backend, struct buf *out)
 {
-	static const char *const places[] = {"../models", "../share/vantage/models"};
+	static const char *const places[] = {"../models", "../../share/vantage/models"};
 	char self[4096];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
 	char *slash;
