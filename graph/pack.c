@@ -5,7 +5,7 @@
  * is due, so no size is ever computed. Fields go from the last to the first, unknown ones before them,
  * lists from their end; the result is byte for byte what protobuf-c writes, and a test says so.
  *
- * proto3 without oneofs: a single field is left out when it is zero or empty.
+ * A single field is left out when it is zero or empty, one of a oneof when another member is set.
  */
 #include <string.h>
 #include "base/mem.h"
@@ -153,6 +153,18 @@ static bool is_empty(const ProtobufCFieldDescriptor *f, const void *p)
 	}
 }
 
+static bool is_set(const ProtobufCMessage *m, const ProtobufCFieldDescriptor *f, const void *p)
+{
+	const uint8_t *which = (const uint8_t *)m + f->quantifier_offset;
+	bool pointer = f->type == PROTOBUF_C_TYPE_STRING || f->type == PROTOBUF_C_TYPE_MESSAGE;
+
+	if (f->flags & PROTOBUF_C_FIELD_FLAG_ONEOF) /* which member: the number of its field */
+		return *(const uint32_t *)(const void *)which == f->id && (!pointer || *(void *const *)p);
+	if (f->label == PROTOBUF_C_LABEL_OPTIONAL)
+		return pointer ? *(void *const *)p != NULL : *(const protobuf_c_boolean *)(const void *)which != 0;
+	return !is_empty(f, p);
+}
+
 static void put_list(struct back *b, const ProtobufCFieldDescriptor *f, const uint8_t *v, size_t n)
 {
 	struct kind k = kinds[f->type];
@@ -186,7 +198,7 @@ static void put_message(struct back *b, const ProtobufCMessage *m)
 			size_t n = *(const size_t *)((const uint8_t *)m + f->quantifier_offset);
 			if (n)
 				put_list(b, f, *(const uint8_t *const *)p, n);
-		} else if (!is_empty(f, p)) {
+		} else if (is_set(m, f, p)) {
 			put_value(b, f->type, p);
 			put_tag(b, f->id, (enum wire)kinds[f->type].wire);
 		}

@@ -78,8 +78,28 @@ static void odd_values_pack_alike(void)
 	mem_free(name);
 }
 
+/* Members of a oneof share their memory: a number must not be taken for a pointer. */
+static void oneofs_pack_alike(void)
+{
+	Hlo__HloInstructionProto in;
+	const ProtobufCMessageDescriptor *d = &hlo__hlo_instruction_proto__descriptor;
+
+	for (unsigned i = 0; i < d->n_fields; i++) {
+		const ProtobufCFieldDescriptor *f = &d->fields[i];
+		if (!(f->flags & PROTOBUF_C_FIELD_FLAG_ONEOF) || f->type == PROTOBUF_C_TYPE_MESSAGE)
+			continue;
+		for (int value = 0; value < 2; value++) {
+			hlo__hlo_instruction_proto__init(&in);
+			memcpy((char *)&in + f->quantifier_offset, &f->id, sizeof f->id);
+			memcpy((char *)&in + f->offset, &value, sizeof value);
+			same_as_protobuf_c(&in.base);
+		}
+	}
+}
+
 int main(void)
 {
+	RUN(oneofs_pack_alike);
 	RUN(programs_pack_alike);
 	RUN(odd_values_pack_alike);
 	return test_done();
