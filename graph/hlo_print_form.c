@@ -56,7 +56,7 @@ static int64_t number(const struct value *v, size_t i)
 	int64_t x = 0;
 	int32_t narrow;
 	if (v->f->label == PROTOBUF_C_LABEL_REPEATED)
-		memcpy(&at, at, sizeof(at));
+		at = *(const char *const *)(const void *)at;
 	if (wide) {
 		memcpy(&x, at + 8 * i, 8);
 		return x;
