@@ -267,7 +267,8 @@ static int deliver(const struct settings *s, const struct report *r, struct err 
 	} else if (r->eval->n_graphs) {
 		show_text(&r->ds->data, r->eval, &b);
 	}
-	fwrite(b.data, 1, b.len, stdout);
+	if (b.len)
+		fwrite(b.data, 1, b.len, stdout);
 	if (s->report) {
 		buf_reset(&b);
 		report_page(r, &b);
