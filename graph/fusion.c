@@ -5,7 +5,6 @@
  * a site. Bits are given in the order of the consumers' numbers, so the table of sites is a function
  * of the graph, the kind and the backend alone, and its hash proves that a space was rebuilt.
  */
-#include <stdlib.h>
 #include <string.h>
 #include "graph/fusion_own.h"
 
@@ -151,26 +150,12 @@ static uint64_t tie_round(const struct graph *g, const uint64_t *h, uint32_t v)
 	return hash_mix(out, sum);
 }
 
-struct tied {
-	uint64_t hash;
-	uint32_t site;
-};
-
-static int by_hash(const void *a, const void *b)
-{
-	const struct tied *x = a, *y = b;
-
-	if (x->hash != y->hash)
-		return x->hash > y->hash ? 1 : -1;
-	return (x->site > y->site) - (x->site < y->site);
-}
-
 void fusion_ties(struct space *s, uint32_t hops)
 {
 	const struct graph *g = s->graph;
 	struct arena mem = {0};
 	uint64_t *h = ARENA_NEW(&mem, g->n_nodes, uint64_t), *next = ARENA_NEW(&mem, g->n_nodes, uint64_t);
-	struct tied *t = ARENA_NEW(&mem, s->n_sites + 1, struct tied);
+	uint64_t *class = ARENA_NEW(&mem, s->n_sites, uint64_t);
 
 	for (uint32_t v = 0; v < g->n_nodes; v++)
 		h[v] = tie_seed(g, v);
@@ -182,12 +167,7 @@ void fusion_ties(struct space *s, uint32_t hops)
 		next = old;
 	}
 	for (uint32_t i = 0; i < s->n_sites; i++)
-		t[i] = (struct tied){hash_mix(h[s->site[i].node], s->site[i].choices), i};
-	qsort(t, s->n_sites, sizeof *t, by_hash);
-	s->n_ties = 0;
-	for (uint32_t i = 0; i < s->n_sites; i++) {
-		s->n_ties += i == 0 || t[i].hash != t[i - 1].hash;
-		s->site[t[i].site].tie = s->n_ties - 1;
-	}
+		class[i] = hash_mix(h[s->site[i].node], s->site[i].choices);
+	space_tie(s, class);
 	arena_release(&mem);
 }

@@ -12,6 +12,7 @@
 #include "graph/space.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "graph/fusion.h"
 #include "graph/toy.h"
@@ -99,6 +100,35 @@ void space_free(struct space *s)
 		s->ops->release(s);
 	arena_release(&s->mem);
 	mem_free(s);
+}
+
+struct tied {
+	uint64_t hash;
+	uint32_t site;
+};
+
+static int by_hash(const void *a, const void *b)
+{
+	const struct tied *x = a, *y = b;
+
+	if (x->hash != y->hash)
+		return x->hash > y->hash ? 1 : -1;
+	return (x->site > y->site) - (x->site < y->site);
+}
+
+void space_tie(struct space *s, const uint64_t *hash)
+{
+	struct tied *t = MEM_NEW(s->n_sites, struct tied);
+
+	for (uint32_t i = 0; i < s->n_sites; i++)
+		t[i] = (struct tied){hash[i], i};
+	qsort(t, s->n_sites, sizeof *t, by_hash);
+	s->n_ties = 0;
+	for (uint32_t i = 0; i < s->n_sites; i++) {
+		s->n_ties += i == 0 || t[i].hash != t[i - 1].hash;
+		s->site[t[i].site].tie = s->n_ties - 1;
+	}
+	mem_free(t);
 }
 
 void space_default(const struct space *s, uint8_t *config)

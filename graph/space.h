@@ -128,6 +128,9 @@ struct space *space_open(const char *kind, const char *backend, const struct gra
 	const uint8_t *dflt, size_t n_dflt, struct err *err);
 void space_free(struct space *s); /* accepts NULL */
 
+/* For the open functions: sites whose hashes (one per site) are equal become one tie class. */
+void space_tie(struct space *s, const uint64_t *hash);
+
 /* Configurations: n_sites bytes owned by the caller. */
 void space_default(const struct space *s, uint8_t *config);
 void space_random(const struct space *s, double density, struct rng *r, uint8_t *config);

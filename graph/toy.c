@@ -217,20 +217,6 @@ static void find_edges(struct space *s)
 	}
 }
 
-struct tied {
-	uint64_t hash;
-	uint32_t site;
-};
-
-static int by_hash(const void *a, const void *b)
-{
-	const struct tied *x = a, *y = b;
-
-	if (x->hash != y->hash)
-		return x->hash > y->hash ? 1 : -1;
-	return (x->site > y->site) - (x->site < y->site);
-}
-
 static uint64_t neighbourhood(const struct space *s, uint32_t v)
 {
 	const struct graph *g = s->graph;
@@ -258,18 +244,14 @@ static uint8_t default_choice(const struct space *s, uint32_t site, uint64_t cla
 
 static void set_ties(struct space *s)
 {
-	struct tied *x = MEM_NEW(s->n_sites, struct tied);
+	uint64_t *class = MEM_NEW(s->n_sites, uint64_t);
 
 	for (uint32_t i = 0; i < s->n_sites; i++) {
-		x[i] = (struct tied){neighbourhood(s, s->site[i].node), i};
-		s->site[i].dflt = default_choice(s, i, x[i].hash);
+		class[i] = neighbourhood(s, s->site[i].node);
+		s->site[i].dflt = default_choice(s, i, class[i]);
 	}
-	qsort(x, s->n_sites, sizeof *x, by_hash);
-	for (uint32_t i = 0; i < s->n_sites; i++) {
-		s->n_ties += i == 0 || x[i].hash != x[i - 1].hash;
-		s->site[x[i].site].tie = s->n_ties - 1;
-	}
-	mem_free(x);
+	space_tie(s, class);
+	mem_free(class);
 }
 
 static double formula(struct space *s, const uint8_t *y)
