@@ -102,12 +102,14 @@ run x/y --graph toy:12:3:1; wants 'x/y|No such'
 [ ! -e x ] || ! "$store" verify x 2>&1 | grep -qv 'sound\|empty' || fail "left something behind"
 done_ bad_usage
 
+# In the foreground timeout passes a signal on once; else it adds a SIGCONT, under which the sanitizers'
+# search for leaks, a tracer of its own process, waits for ever.
 "$collect" --device none --db d --graph toy:12:3:1 -q >first & pid=$!
 for _ in $(seq 50); do [ -s d-wal ] && break; sleep 0.05; done
 run d --graph toy:12:3:1 --samples 10
 wants 'being written by another program'
 timeout 20 "$collect" --device none --db d --graph toy:12:3:1 --samples 7 --wait >second 2>&1 & waiting=$!
-timeout 20 "$collect" --device none --db d --graph toy:12:3:1 --samples 7 --wait >third 2>&1 & told=$!
+timeout --foreground 20 "$collect" --device none --db d --graph toy:12:3:1 --samples 7 --wait >third 2>&1 & told=$!
 sleep 0.2
 kill -TERM $told; wait $told || fail "told while waiting: status $?"
 grep -q 'told to stop before the first sample' third || fail "third: $(cat third)"
@@ -160,7 +162,7 @@ done_ file_size_limit
 if [ -e "$b/tests/fake_plugin.so" ]; then
 	export FAKE_PLUGIN=fake:any=1
 	fake=(--device "$b/tests/fake_plugin.so" --core 0 --graph "$graphs/chain.pb.zst")
-	timeout 20 "$collect" "${fake[@]}" --db p1 >first 2>&1 & pid=$!
+	timeout --foreground 20 "$collect" "${fake[@]}" --db p1 >first 2>&1 & pid=$!
 	for _ in $(seq 100); do ls vantage-*.lock >/dev/null 2>&1 && break; sleep 0.02; done
 	timeout 20 "$collect" "${fake[@]}" --db p2 >out 2>talk; rc=$?
 	wants 'core 0.*(--wait|wait)'
