@@ -256,11 +256,6 @@ static Hlo__ShapeProto *shape_for(struct text *p, const struct line *l, const st
 
 /* ---- what operations add ---- */
 
-static bool is_scalar(const Hlo__ShapeProto *s)
-{
-	return dtype_bits((uint8_t)s->element_type) && s->n_dimensions == 0;
-}
-
 static void default_precision(struct text *p, Hlo__HloInstructionProto *in, size_t n)
 {
 	if (!in->precision_config)
@@ -363,8 +358,8 @@ static void check(struct text *p, const struct line *l, const struct attr_target
 	size_t n = l->operands.n;
 	switch (op) {
 	case OP_BROADCAST:
-		if (n && !is_scalar(operand(l, 0)->shape) && !attr_seen(t, "dimensions"))
-			text_wrong_at(p, l->at, "a broadcast of an array needs dimensions={...}");
+		if (n && in->n_dimensions != operand(l, 0)->shape->n_dimensions)
+			text_wrong_at(p, l->at, "a broadcast needs dimensions={...}, one place for each of the operand's");
 		break;
 	case OP_CONDITIONAL: {
 		bool two = attr_seen(t, "true_computation") && attr_seen(t, "false_computation");

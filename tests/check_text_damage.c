@@ -1,0 +1,19 @@
+/* check_text_damage.c - a sample of what full_text_damage.c does with every byte. */
+#include "tests/text_damage.h"
+
+static void cuts_are_seen(void)
+{
+	damage_cuts("diffrax.b380012920.hlo", 397);
+}
+
+static void flips_are_seen_or_mean_something(void)
+{
+	damage_flips("diffrax.b380012920.hlo", 150);
+}
+
+int main(void)
+{
+	RUN(cuts_are_seen);
+	RUN(flips_are_seen_or_mean_something);
+	return test_done();
+}
