@@ -60,4 +60,18 @@ char *cursor_str(struct cursor *c);
 /* True when everything was read, exactly, and nothing was bad. */
 bool cursor_done(const struct cursor *c);
 
+/*
+ * A struct kept as bytes. Its fields are listed once, and both directions are expanded from the list, so
+ * that writing and reading cannot disagree:
+ *
+ *	#define POINT(F) F(u64, evaluation) F(f64, seconds)
+ *	static void save(const struct point *at, struct buf *out) { POINT(FIELD_SAVE) }
+ *	static void load(struct point *at, struct cursor *in) { POINT(FIELD_LOAD) }
+ *	... n = cursor_count(&in, 0 POINT(FIELD_SIZE));
+ */
+#define FIELD_SAVE(type, field) buf_##type(out, at->field);
+#define FIELD_LOAD(type, field) at->field = cursor_##type(in);
+#define FIELD_SIZE(type, field) +FIELD_SIZE_##type
+enum { FIELD_SIZE_u8 = 1, FIELD_SIZE_u32 = 4, FIELD_SIZE_u64 = 8, FIELD_SIZE_f64 = 8 };
+
 #endif

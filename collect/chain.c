@@ -121,34 +121,20 @@ void chain_take(struct chain *c, const struct chain_step *t)
 		chain_order(c);
 }
 
+#define STATE(F) \
+	F(u32, sweep) F(u32, pos) F(u32, steps) F(u8, known) F(f64, tau) F(f64, default_seconds) F(f64, noise) \
+	F(f64, running) F(f64, running_var) F(f64, best)
+
 void chain_save(const struct chain_state *at, struct buf *out)
 {
-	buf_u32(out, at->sweep);
-	buf_u32(out, at->pos);
-	buf_u32(out, at->steps);
-	buf_u8(out, at->known);
-	buf_f64(out, at->tau);
-	buf_f64(out, at->default_seconds);
-	buf_f64(out, at->noise);
-	buf_f64(out, at->running);
-	buf_f64(out, at->running_var);
-	buf_f64(out, at->best);
+	STATE(FIELD_SAVE)
 }
 
 int chain_load(struct chain *c, struct cursor *in, struct err *err)
 {
 	struct chain_state *at = &c->at;
 
-	at->sweep = cursor_u32(in);
-	at->pos = cursor_u32(in);
-	at->steps = cursor_u32(in);
-	at->known = cursor_u8(in) != 0;
-	at->tau = cursor_f64(in);
-	at->default_seconds = cursor_f64(in);
-	at->noise = cursor_f64(in);
-	at->running = cursor_f64(in);
-	at->running_var = cursor_f64(in);
-	at->best = cursor_f64(in);
+	STATE(FIELD_LOAD)
 	if (in->bad || at->pos >= c->n_sites || !(at->tau * at->default_seconds > 0))
 		return err_set(err, "the saved state of chain %u does not fit its program", c->number);
 	chain_order(c);

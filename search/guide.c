@@ -26,10 +26,15 @@ struct guide {
 	bool stale, moved;
 };
 
+static size_t n_classes(const struct guide *g)
+{
+	return (size_t)g->s->n_ties * SPACE_CHOICES * SPACE_CHOICES;
+}
+
 struct guide *guide_new(const struct space *s, const struct scorer *scorer, const struct guide_options *o)
 {
 	struct guide *g = MEM_NEW(1, struct guide);
-	size_t classes = (size_t)s->n_ties * SPACE_CHOICES * SPACE_CHOICES;
+	size_t classes;
 
 	*g = (struct guide){.s = s, .o = *o, .stale = true};
 	if (scorer)
@@ -39,6 +44,7 @@ struct guide *guide_new(const struct space *s, const struct scorer *scorer, cons
 	g->score = MEM_NEW(s->n_sites, float);
 	g->choice = MEM_NEW(s->n_sites, uint8_t);
 	g->rank = MEM_NEW(s->n_sites, uint32_t);
+	classes = n_classes(g);
 	g->class_seconds = mem_alloc(classes * sizeof *g->class_seconds);
 	for (size_t i = 0; i < classes; i++)
 		g->class_seconds[i] = NAN;
@@ -213,4 +219,71 @@ void guide_order(struct guide *g, uint32_t *sites)
 	for (uint32_t i = 0; i < g->s->n_sites; i++)
 		sites[i] = v[i].site;
 	mem_free(v);
+}
+
+#define SUMS(F) F(f64, sum_score) F(f64, sum_seconds)
+
+/* The few slots that were measured. */
+static void save_classes(const struct guide *at, struct buf *out)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < n_classes(at); i++)
+		n += isnan(at->class_seconds[i]) ? 0u : 1u;
+	SUMS(FIELD_SAVE)
+	buf_u32(out, n);
+	for (size_t i = 0; i < n_classes(at); i++)
+		if (!isnan(at->class_seconds[i])) {
+			buf_u64(out, i);
+			buf_f64(out, at->class_seconds[i]);
+		}
+}
+
+static void load_classes(struct guide *at, struct cursor *in)
+{
+	SUMS(FIELD_LOAD)
+	for (uint32_t n = cursor_count(in, 16); n--;) {
+		uint64_t i = cursor_u64(in);
+		double seconds = cursor_f64(in);
+		if (in->bad || i >= n_classes(at))
+			in->bad = true;
+		else
+			at->class_seconds[i] = seconds;
+	}
+}
+
+/* Scores are kept as well, for a site's is from when it was rated; without a scorer they follow from `tried`. */
+void guide_save(const struct guide *g, struct buf *out)
+{
+	buf_blob(out, g->tried, g->s->n_sites);
+	if (!g->scorer.score)
+		return;
+	save_classes(g, out);
+	buf_blob(out, g->choice, g->s->n_sites);
+	for (uint32_t i = 0; i < g->s->n_sites; i++)
+		buf_f64(out, (double)g->score[i]);
+}
+
+void guide_load(struct guide *g, struct cursor *in)
+{
+	const uint8_t *tried, *choice;
+	size_t n;
+
+	tried = cursor_blob(in, &n);
+	if ((in->bad |= n != g->s->n_sites))
+		return;
+	memcpy(g->tried, tried, n);
+	for (uint32_t i = 0; i < g->s->n_sites; i++)
+		rate(g, i);
+	if (!g->scorer.score)
+		return;
+	load_classes(g, in);
+	choice = cursor_blob(in, &n);
+	if ((in->bad |= n != g->s->n_sites))
+		return;
+	for (uint32_t i = 0; i < g->s->n_sites; i++) {
+		in->bad |= choice[i] >= g->s->site[i].choices;
+		g->choice[i] = choice[i];
+		g->score[i] = (float)cursor_f64(in);
+	}
 }

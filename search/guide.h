@@ -13,6 +13,7 @@
 #ifndef SEARCH_GUIDE_H
 #define SEARCH_GUIDE_H
 
+#include "base/buf.h"
 #include "graph/space.h"
 
 struct scorer { /* all zero: none */
@@ -41,5 +42,12 @@ bool guide_pick(struct guide *g, struct rng *r, uint32_t *site, uint8_t *choice)
 void guide_tell(struct guide *g, uint32_t site, uint8_t choice, double seconds);
 /* Sites in order of their scores, best first; n_sites places. */
 void guide_order(struct guide *g, uint32_t *sites);
+
+/*
+ * What was learned and tried, to go on from: load wants a guide of the same making that was moved to the
+ * same configuration, and sets in->bad when it does not fit.
+ */
+void guide_save(const struct guide *g, struct buf *out);
+void guide_load(struct guide *g, struct cursor *in);
 
 #endif

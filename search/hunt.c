@@ -3,6 +3,10 @@
  *
  * Proposals differ by strategy; pricing, confirming, keeping and telling the guide are common. The
  * candidate always differs from the configuration in `flips`, so undoing it costs what it changed.
+ *
+ * In a store every evaluation is one trial, committed with the state after it: a search resumed after
+ * a kill goes on with the evaluation it was killed in. A whole-program check comes before the
+ * evaluation it is stored with, for so the store reads it; killed in between, it is made again.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -237,51 +241,80 @@ static void keep(struct hunt *h, const struct delta *d)
 	add_point(h);
 }
 
-static int by_number(const void *a, const void *b)
+static int by_site(const void *a, const void *b)
 {
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	const struct flip *x = a, *y = b;
 
-	return (x > y) - (x < y);
+	return (x->site > y->site) - (x->site < y->site);
 }
 
-static int record(struct hunt *h, const struct delta *d, bool taken, struct err *err)
+/* The candidate as the store wants it, while it is one. Freed by record. */
+static struct trial to_trial(const struct hunt *h, const struct delta *d, bool taken)
+{
+	struct flip *flips = mem_alloc(h->n_flips * sizeof *flips);
+
+	for (uint32_t i = 0; i < h->n_flips; i++)
+		flips[i] = (struct flip){h->flips[i], h->candidate[h->flips[i]]};
+	qsort(flips, h->n_flips, sizeof *flips, by_site);
+	return (struct trial){.chain = h->chain, .n_flips = h->n_flips, .flip = flips, .delta = d->seconds,
+		.se = d->se, .outcome = d->outcome, .kind = d->kind, .bound = d->gave_up, .taken = taken};
+}
+
+/* Stores the trial with the state after it; without a run there is nothing to do. */
+static int record(struct hunt *h, const struct trial *t, struct err *err)
 {
 	struct archive *a = h->lab->archive;
-	struct flip *flips;
-	struct trial t = {.chain = h->chain, .n_flips = h->n_flips, .delta = d->seconds, .se = d->se,
-		.outcome = d->outcome, .kind = d->kind, .bound = d->gave_up, .taken = taken};
+	struct buf state = {0};
+	int rc = 0;
+
+	if (a && a->run) {
+		hunt_save(h, &state);
+		archive_lock(a);
+		rc = run_trial(a->run, t, state.data, state.len, err);
+		archive_unlock(a);
+	}
+	buf_release(&state);
+	mem_free((void *)t->flip);
+	return rc;
+}
+
+static int note_anchor(struct hunt *h, const struct timing *t, bool reanchored, struct err *err)
+{
+	struct archive *a = h->lab->archive;
+	struct anchor x = {.chain = h->chain, .outcome = t->outcome, .kind = t->kind,
+		.default_seconds = h->default_seconds, .whole = t->delta, .whole_se = t->delta_se,
+		.running = h->running.value, .running_se = h->running.se, .reanchored = reanchored};
 	int rc;
 
 	if (!a || !a->run)
 		return 0;
-	qsort(h->flips, h->n_flips, sizeof *h->flips, by_number);
-	flips = mem_alloc(h->n_flips * sizeof *flips);
-	for (uint32_t i = 0; i < h->n_flips; i++)
-		flips[i] = (struct flip){h->flips[i], h->candidate[h->flips[i]]};
-	t.flip = flips;
 	archive_lock(a);
-	rc = run_trial(a->run, &t, NULL, 0, err);
+	rc = run_anchor(a->run, &x, err);
 	archive_unlock(a);
-	mem_free(flips);
 	return rc;
 }
 
-/* Measures the whole program against the default and corrects the running sum. */
+/* Now and then measures the whole program against the default and corrects the running sum. */
 static int check_drift(struct hunt *h, struct err *err)
 {
 	uint64_t every = h->o.drift_checks ? h->o.budget / (h->o.drift_checks + 1) : 0;
 	uint8_t *dflt;
 	struct timing t = {0};
+	bool drifted = false;
 	int rc;
 
-	if (every == 0 || h->evaluations % every != 0 || h->evaluations >= h->o.budget || h->kept == 0)
+	if (every == 0 || h->evaluations % every != 0 || h->kept == 0)
 		return 0;
 	dflt = mem_alloc(h->s->n_sites);
 	space_default(h->s, dflt);
 	rc = cost_whole(h->lab->cost, dflt, h->config, &drift, &t, err);
 	mem_free(dflt);
-	if (rc == 0 && t.outcome == OUTCOME_OK &&
-		fabs(t.delta - h->running.value) > 3 * hypot(t.delta_se, h->running.se)) {
+	if (rc == 0) {
+		drifted = t.outcome == OUTCOME_OK &&
+			  fabs(t.delta - h->running.value) > 3 * hypot(t.delta_se, h->running.se);
+		rc = note_anchor(h, &t, drifted, err);
+	}
+	if (drifted) {
 		h->running = (struct estimate){t.delta, t.delta_se, t.pairs};
 		h->drifts++;
 		add_point(h);
@@ -302,141 +335,57 @@ static void count(struct hunt *h, const struct delta *d)
 		h->measured++;
 }
 
+static bool over(const struct hunt *h)
+{
+	return h->s->n_sites == 0 || h->evaluations >= h->o.budget || (h->interrupted && *h->interrupted) ||
+	       (h->o.seconds > 0 && hunt_seconds(h) > h->o.seconds);
+}
+
+/* What the candidate costs; what looks better is measured again, and that is what counts. */
+static int price(struct hunt *h, struct delta *d, bool *better, struct err *err)
+{
+	if (cost_delta(h->lab->cost, h->config, h->candidate, d, err) < 0)
+		return -1;
+	count(h, d);
+	*better = d->outcome == OUTCOME_OK && d->seconds < 0;
+	if (!*better)
+		return 0;
+	if (cost_confirm(h->lab->cost, h->config, h->candidate, &confirm, d, err) < 0)
+		return -1;
+	*better = d->outcome == OUTCOME_OK && d->seconds < -KEEP_SIGMAS * d->se && d->seconds < 0;
+	h->refuted += !*better;
+	return 0;
+}
+
+bool hunt_could_go_on(const struct hunt *h)
+{
+	return h->s->n_sites > 0 && h->evaluations < h->o.budget && !h->used_up;
+}
+
 int hunt_next(struct hunt *h, struct err *err)
 {
-	struct delta d, sure;
+	struct trial trial;
+	struct delta d;
 	bool single, better;
-	uint32_t site;
-	uint8_t choice;
+	uint32_t site, n;
 
-	if (h->s->n_sites == 0 || h->evaluations >= h->o.budget || (h->interrupted && *h->interrupted) ||
-		(h->o.seconds > 0 && hunt_seconds(h) > h->o.seconds) || !propose(h)) {
+	if (!over(h) && check_drift(h, err) < 0)
+		return -1;
+	if (over(h) || (h->used_up = !propose(h))) {
 		h->ended = now_seconds();
 		return 0;
 	}
-	single = h->n_flips == 1 || h->o.tied;
+	n = h->n_flips;
+	single = n == 1 || h->o.tied;
 	site = h->flips[0];
-	choice = h->candidate[site];
-	if (cost_delta(h->lab->cost, h->config, h->candidate, &d, err) < 0)
+	if (price(h, &d, &better, err) < 0)
 		return -1;
-	count(h, &d);
-	better = d.outcome == OUTCOME_OK && d.seconds < 0;
-	if (better) {
-		if (cost_confirm(h->lab->cost, h->config, h->candidate, &confirm, &sure, err) < 0)
-			return -1;
-		d = sure;
-		better = d.outcome == OUTCOME_OK && d.seconds < -KEEP_SIGMAS * d.se && d.seconds < 0;
-		h->refuted += !better;
-	}
-	if (record(h, &d, better, err) < 0)
-		return -1;
+	trial = to_trial(h, &d, better);
 	if (single)
-		guide_tell(h->guide, site, choice, d.outcome == OUTCOME_OK ? d.seconds / h->n_flips : NAN);
+		guide_tell(h->guide, site, h->candidate[site], d.outcome == OUTCOME_OK ? d.seconds / n : NAN);
 	if (better)
 		keep(h, &d);
 	else
 		undo(h);
-	return check_drift(h, err) < 0 ? -1 : 1;
-}
-
-void hunt_save(const struct hunt *h, struct buf *out)
-{
-	buf_u64(out, h->evaluations);
-	buf_u64(out, h->idle);
-	buf_u64(out, h->cached);
-	buf_u64(out, h->measured);
-	buf_u64(out, h->kept);
-	buf_u64(out, h->refuted);
-	buf_u64(out, h->drifts);
-	for (int i = 0; i < OUTCOME_COUNT; i++)
-		buf_u64(out, h->failed[i]);
-	for (int i = 0; i < 4; i++)
-		buf_u64(out, h->rng.s[i]);
-	buf_f64(out, hunt_seconds(h));
-	buf_f64(out, h->default_seconds);
-	buf_f64(out, h->default_se);
-	buf_f64(out, h->running.value);
-	buf_f64(out, h->running.se);
-	buf_blob(out, h->config, h->s->n_sites);
-	buf_u64(out, h->hash);
-	buf_u32(out, (uint32_t)h->n_curve);
-	for (size_t i = 0; i < h->n_curve; i++) {
-		buf_u64(out, h->curve[i].evaluation);
-		buf_f64(out, h->curve[i].seconds);
-		buf_f64(out, h->curve[i].best);
-		buf_f64(out, h->curve[i].se);
-	}
-	buf_u32(out, (uint32_t)h->n_steps);
-	for (size_t i = 0; i < h->n_steps; i++) {
-		buf_u64(out, h->steps[i].evaluation);
-		buf_u32(out, h->steps[i].site);
-		buf_u32(out, h->steps[i].n_flips);
-		buf_u8(out, h->steps[i].from);
-		buf_u8(out, h->steps[i].to);
-		buf_f64(out, h->steps[i].delta);
-		buf_f64(out, h->steps[i].se);
-	}
-}
-
-static void load_lists(struct hunt *h, struct cursor *in)
-{
-	uint32_t n = cursor_count(in, 32);
-
-	h->n_curve = 0;
-	for (uint32_t i = 0; i < n; i++) {
-		MEM_GROW(&h->curve, &h->cap_curve, h->n_curve + 1);
-		struct hunt_point *p = &h->curve[h->n_curve++];
-		p->evaluation = cursor_u64(in);
-		p->seconds = cursor_f64(in);
-		p->best = cursor_f64(in);
-		p->se = cursor_f64(in);
-	}
-	n = cursor_count(in, 34);
-	for (uint32_t i = 0; i < n; i++) {
-		MEM_GROW(&h->steps, &h->cap_steps, h->n_steps + 1);
-		struct hunt_step *t = &h->steps[h->n_steps++];
-		t->evaluation = cursor_u64(in);
-		t->site = cursor_u32(in);
-		t->n_flips = cursor_u32(in);
-		t->from = cursor_u8(in);
-		t->to = cursor_u8(in);
-		t->delta = cursor_f64(in);
-		t->se = cursor_f64(in);
-		in->bad |= t->site >= h->s->n_sites;
-	}
-}
-
-int hunt_load(struct hunt *h, const void *p, size_t n, struct err *err)
-{
-	struct cursor in = cursor_of(p, n);
-	const uint8_t *config;
-	size_t size;
-
-	h->evaluations = cursor_u64(&in);
-	h->idle = cursor_u64(&in);
-	h->cached = cursor_u64(&in);
-	h->measured = cursor_u64(&in);
-	h->kept = cursor_u64(&in);
-	h->refuted = cursor_u64(&in);
-	h->drifts = cursor_u64(&in);
-	for (int i = 0; i < OUTCOME_COUNT; i++)
-		h->failed[i] = cursor_u64(&in);
-	for (int i = 0; i < 4; i++)
-		h->rng.s[i] = cursor_u64(&in);
-	h->before = cursor_f64(&in);
-	h->default_seconds = cursor_f64(&in);
-	h->default_se = cursor_f64(&in);
-	h->running.value = cursor_f64(&in);
-	h->running.se = cursor_f64(&in);
-	config = cursor_blob(&in, &size);
-	if (in.bad || config_valid(h->s, config, size, err) < 0)
-		return err_set(err, "the saved state does not fit this program");
-	memcpy(h->config, config, size);
-	memcpy(h->candidate, config, size);
-	h->hash = cursor_u64(&in);
-	load_lists(h, &in);
-	if (!cursor_done(&in) || h->hash != config_hash(h->s, h->config))
-		return err_set(err, "the saved state is damaged");
-	guide_move(h->guide, h->config);
-	return 0;
+	return record(h, &trial, err) < 0 ? -1 : 1;
 }

@@ -27,6 +27,8 @@
 #include "collect/lab.h"
 #include "search/guide.h"
 
+#define HUNT_FORMAT 2 /* of the saved state */
+
 enum strategy { STRATEGY_GUIDED, STRATEGY_RANDOM, STRATEGY_SWEEP };
 enum propose { PROPOSE_SIGNED, PROPOSE_MAGNITUDE };
 enum hunt_start { HUNT_DEFAULT, HUNT_RANDOM, HUNT_GREEDY };
@@ -68,6 +70,7 @@ struct hunt {
 	uint64_t evaluations, cached, measured, failed[OUTCOME_COUNT], kept, refuted, drifts;
 	double started, before; /* clock at start; seconds spent in earlier stretches */
 	double ended;		/* clock when hunt_next said it was over; 0: it is not */
+	bool used_up;		/* no flip is left to try */
 	struct hunt_point *curve;
 	size_t n_curve, cap_curve;
 	struct hunt_step *steps;
@@ -91,7 +94,10 @@ double hunt_seconds(const struct hunt *h);
 /* Share of the default's time saved by the best, as far as known. */
 double hunt_gain(const struct hunt *h);
 
-/* State to go on from after a kill; load wants the same program, options and a hunt just begun. */
+/* Is there budget left, and something to try? So it is when time or a signal ended the search. */
+bool hunt_could_go_on(const struct hunt *h);
+
+/* State to go on from after a kill (state.c); load wants the same program, options and a hunt just begun. */
 void hunt_save(const struct hunt *h, struct buf *out);
 int hunt_load(struct hunt *h, const void *p, size_t n, struct err *err);
 

@@ -3,6 +3,12 @@
  *
  * Opens the program, finds a model, hunts, and asks for a verdict. The first SIGINT or SIGTERM ends the
  * hunt and still brings the verdict and the files; the second stops at once.
+ *
+ * --resume goes on with the run in the store, where every evaluation is committed with the state
+ * after it; without a store, with the state in the folder, which is a few seconds old at most and never
+ * older than the best. Both stay until the search has used up its budget: one that was stopped by time or
+ * a signal has given its answer and can still go on. The store is opened before the device, as
+ * everywhere, so that two programs that wait for each other's cannot wait for ever.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -119,8 +125,12 @@ static void identify(struct session *s)
 
 	digest_hex(&s->lab.subject.graph.content, hex);
 	json_object(&j, NULL);
+	json_int(&j, "format", HUNT_FORMAT);
 	json_str(&j, "graph", hex);
 	json_str(&j, "space", set->space);
+	json_str(&j, "device", set->device);
+	json_str(&j, "measure", set->measure == POLICY_WHOLE ? "whole" : "region");
+	json_int(&j, "seed", set->seed);
 	json_str(&j, "strategy", strategy_name[set->strategy]);
 	json_str(&j, "model", s->model_path.len ? s->model_path.data : NULL);
 	json_int(&j, "propose", set->propose);
@@ -134,21 +144,6 @@ static void identify(struct session *s)
 	json_end(&j);
 }
 
-static int open_run(struct session *s, struct err *err)
-{
-	struct run_spec spec = {.kind = "search", .settings = s->identity.data,
-		.policy = s->set->measure == POLICY_WHOLE ? "whole" : "region", .seed = (uint64_t)s->set->seed,
-		.environment = s->archive.environment};
-	struct chain_spec chain = {.space = s->lab.space_id, .config = s->hunt.config,
-		.start = s->set->start == HUNT_RANDOM ? "random" : "default", .base_seconds = s->hunt.default_seconds};
-
-	if (!s->archive.db)
-		return 0;
-	if (run_begin(s->archive.db, &spec, &s->archive.run, err) < 0)
-		return -1;
-	return run_chain(s->archive.run, &chain, &s->hunt.chain, err);
-}
-
 static int open_session(struct session *s, struct err *err)
 {
 	const struct settings *set = s->set;
@@ -156,26 +151,89 @@ static int open_session(struct session *s, struct err *err)
 	struct cost_options co = {.policy = (enum cost_policy)set->measure, .seed = (uint64_t)set->seed};
 	const char *backend = "formula";
 
+	if (strncmp(set->graph, "toy:", 4) != 0 && strcmp(set->graph, "-") != 0 && access(set->graph, R_OK) < 0)
+		return err_errno(err, "%s cannot be read", set->graph);
 	if (set->out)
 		buf_adds(&s->dir, set->out);
 	else
 		default_dir(set->graph, &s->dir);
-	if (output_prepare(s->dir.data, err) < 0)
-		return -1;
 	s->archive.raw = set->raw;
 	s->device_options = (struct device_options){.backend = set->device, .core = (int)set->core + 1,
 		.seed = 1, .wait = set->wait};
+	if (set->db && !(s->archive.db = store_open(set->db, STORE_CREATE, &so, err)))
+		return -1;
 	if (strcmp(set->device, "none") != 0) {
 		if (!(s->device = device_open(&s->device_options, err)))
 			return -1;
 		backend = device_info(s->device)->backend;
 	}
-	if (set->db && (!(s->archive.db = store_open(set->db, STORE_CREATE, &so, err)) ||
-			       archive_environment(&s->archive, s->device, err) < 0))
+	if (set->db && archive_environment(&s->archive, s->device, err) < 0)
 		return -1;
-	if (lab_open(&s->lab, set->graph, set->space, s->device, &co, &s->archive, err) < 0)
+	if (lab_open(&s->lab, set->graph, set->space, s->device, &co, &s->archive, err) < 0 ||
+		open_model(s, backend, err) < 0)
 		return -1;
-	return open_model(s, backend, err);
+	return output_prepare(s->dir.data, err);
+}
+
+static int begin_run(struct session *s, const struct run_spec *spec, struct err *err)
+{
+	const struct hunt *h = &s->hunt;
+	struct chain_spec chain = {.space = s->lab.space_id, .config = h->config, .base_seconds = h->default_seconds,
+		.start = h->evaluations ? "resumed" : s->set->start == HUNT_DEFAULT ? "default" : "random"};
+	struct anchor start = {.kind = s->device ? device_info(s->device)->kind : COST_MODELLED,
+		.default_seconds = h->default_seconds, .whole = h->running.value, .whole_se = h->running.se,
+		.running = h->running.value, .running_se = h->running.se, .reanchored = true};
+	struct buf state = {0};
+	int rc = run_begin(s->archive.db, spec, &s->archive.run, err);
+
+	if (rc == 0)
+		rc = run_chain(s->archive.run, &chain, &s->hunt.chain, err);
+	start.chain = h->chain;
+	if (rc == 0 && strcmp(chain.start, "default") != 0)
+		rc = run_anchor(s->archive.run, &start, err);
+	hunt_save(h, &state);
+	if (rc == 0)
+		rc = run_save(s->archive.run, state.data, state.len, err);
+	buf_release(&state);
+	return rc;
+}
+
+/* Takes up the run that was found: 1. */
+static int take_up_run(struct session *s, struct err *err)
+{
+	struct run *run = s->archive.run;
+	size_t n;
+	const void *state = run_state(run, &n);
+
+	if (hunt_load(&s->hunt, state, n, err) < 0)
+		return err_prefix(err, "run %s", run_uuid(run));
+	if (run_chains(run) != 1 || memcmp(run_config(run, 0, NULL), s->hunt.config, s->lab.space->n_sites) != 0)
+		return err_set(err, "run %s: the saved state is not that of its last step", run_uuid(run));
+	return 1;
+}
+
+/* Where to go on, if anywhere, and the run that what follows belongs to. */
+static int begin_or_resume(struct session *s, struct err *err)
+{
+	struct run_spec spec = {.kind = "search", .settings = s->identity.data,
+		.policy = s->set->measure == POLICY_WHOLE ? "whole" : "region", .seed = (uint64_t)s->set->seed,
+		.environment = s->archive.environment};
+	bool resume = s->set->resume && s->lab.space->n_sites > 0;
+	int rc = 0;
+
+	if (resume && s->archive.db)
+		rc = run_resume(s->archive.db, &spec, &s->archive.run, err);
+	if (rc == 1)
+		rc = take_up_run(s, err);
+	else if (rc == 0 && resume)
+		rc = output_load_state(s->dir.data, &s->hunt, s->identity.data, err);
+	if (rc == 1 && !s->set->quiet)
+		fprintf(stderr, "search: going on after %llu evaluations\n", (unsigned long long)s->hunt.evaluations);
+	if (rc == 0 && s->set->resume && !s->set->quiet)
+		fprintf(stderr, "search: there is nothing to go on from; beginning\n");
+	if (rc >= 0 && s->archive.db && !s->archive.run)
+		rc = begin_run(s, &spec, err);
+	return rc < 0 ? -1 : 0;
 }
 
 static void begin_talk(const struct session *s)
@@ -219,30 +277,56 @@ static int hunt_on(struct session *s, struct err *err)
 			break;
 	}
 	progress_end(&p);
+	if (rc == 0) /* the verdict takes long, and may be killed too */
+		rc = output_save_state(s->dir.data, &s->hunt, s->identity.data, err);
 	return rc;
 }
 
-static int note_finding(struct session *s, struct err *err)
+/* The answer in the store, and the end of this stretch of the run. */
+static int end_run(struct session *s, const struct result *r, struct err *err)
 {
 	const struct verdict *v = &s->verdict;
 	struct finding f = {.chain = s->hunt.chain, .config = s->hunt.config, .kind = v->kind, .how = "final",
 		.delta = v->tuned_seconds - v->default_seconds, .default_seconds = v->default_seconds,
 		.se = (v->high - v->low) / 4 * v->default_seconds};
+	struct buf summary = {0};
+	int rc = 0;
 
 	if (!s->archive.run)
 		return 0;
-	if (v->measured && v->outcome == OUTCOME_OK && run_found(s->archive.run, &f, err) < 0)
-		return -1;
-	return run_end(s->archive.run, RUN_FINISHED, s->identity.data, err);
+	output_summary(r, s->dir.data, true, &summary);
+	if (v->measured && v->outcome == OUTCOME_OK)
+		rc = run_found(s->archive.run, &f, err);
+	if (rc == 0)
+		rc = run_end(s->archive.run, hunt_could_go_on(&s->hunt) ? RUN_STOPPED : RUN_FINISHED, summary.data, err);
+	buf_release(&summary);
+	return rc;
+}
+
+/* All files, then the state away, then the run ended: killed anywhere, the search can be taken up. */
+static int leave(struct session *s, const struct result *r, struct err *err)
+{
+	struct buf out = {0};
+	int rc = output_write(s->dir.data, r, s->device, err);
+
+	if (rc == 0 && !hunt_could_go_on(&s->hunt))
+		rc = output_drop_state(s->dir.data, err);
+	if (rc == 0)
+		rc = end_run(s, r, err);
+	if (rc == 0) {
+		output_summary(r, s->dir.data, s->set->json, &out);
+		fputs(out.data, stdout);
+	}
+	buf_release(&out);
+	return rc;
 }
 
 static int conclude(struct session *s, struct err *err)
 {
 	const struct settings *set = s->set;
-	struct buf out = {0};
 	struct device_info info = {0};
 	struct result r = {&s->hunt, &s->verdict, s->device ? &info : NULL, s->lab.subject.name,
-		strategy_name[set->strategy], s->infer ? s->model_path.data : NULL};
+		strategy_name[s->hunt.o.strategy], s->infer ? s->model_path.data : NULL};
 	int rc;
 
 	if (s->device) { /* give the worker back: the verdict wants a fresh one on the same core */
@@ -255,20 +339,9 @@ static int conclude(struct session *s, struct err *err)
 	}
 	rc = verdict_reach(&s->verdict, &s->lab, s->hunt.config, r.device ? &s->device_options : NULL,
 		set->verdict_seconds, err);
-	if (rc == 0)
-		rc = note_finding(s, err);
 	if (rc == 0 && r.device && s->verdict.tuned && !(s->device = device_open(&s->device_options, err)))
 		rc = -1;
-	if (rc == 0)
-		rc = output_write(s->dir.data, &r, s->device, err);
-	if (rc == 0)
-		rc = output_drop_state(s->dir.data, err);
-	if (rc == 0)
-		output_summary(&r, s->dir.data, set->json, &out);
-	if (rc == 0)
-		fputs(out.data, stdout);
-	buf_release(&out);
-	return rc;
+	return rc == 0 ? leave(s, &r, err) : -1;
 }
 
 static int run(struct session *s, struct err *err)
@@ -279,7 +352,6 @@ static int run(struct session *s, struct err *err)
 		.alpha = set->alpha, .explore = set->explore, .hops = (uint32_t)set->hops, .tied = set->tied,
 		.adapt = set->adapt, .drift_checks = (uint32_t)set->drift_checks};
 	struct scorer scorer;
-	int rc;
 
 	if (open_session(s, err) < 0)
 		return -1;
@@ -291,10 +363,7 @@ static int run(struct session *s, struct err *err)
 	if (hunt_begin(&s->hunt, &ho, &s->lab, s->infer ? &scorer : NULL, err) < 0)
 		return -1;
 	s->hunt.interrupted = &interrupted;
-	rc = set->resume ? output_load_state(s->dir.data, &s->hunt, s->identity.data, err) : 0;
-	if (rc == 1 && !set->quiet)
-		fprintf(stderr, "search: going on after %llu evaluations\n", (unsigned long long)s->hunt.evaluations);
-	if (rc < 0 || open_run(s, err) < 0 || hunt_on(s, err) < 0)
+	if (begin_or_resume(s, err) < 0 || hunt_on(s, err) < 0)
 		return -1;
 	return conclude(s, err);
 }

@@ -1,6 +1,7 @@
 /*
  * output.c - writing the folder, and the state to go on from.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,6 +146,18 @@ static void write_options(const char *options, struct buf *out)
 	buf_addch(out, '\n');
 }
 
+static int drop(const char *dir, const char *name, struct err *err)
+{
+	struct buf path = {0};
+	int rc = 0;
+
+	buf_addf(&path, "%s/%s", dir, name);
+	if (unlink(path.data) < 0 && errno != ENOENT)
+		rc = err_errno(err, "cannot remove %s", path.data);
+	buf_release(&path);
+	return rc;
+}
+
 static int write_executable(const char *dir, struct device *d, const struct buf *module, struct err *err)
 {
 	struct compiled c = {0};
@@ -162,13 +175,13 @@ int output_write(const char *dir, const struct result *r, struct device *d, stru
 {
 	struct space *s = r->hunt->s;
 	struct buf module = {0}, text = {0};
-	int rc = 0;
+	int rc = drop(dir, "tuned.exe", err); /* an earlier search's */
 
-	if (r->verdict->tuned) {
+	if (rc == 0 && r->verdict->tuned) {
 		rc = s->ops->apply(s, r->hunt->config, &module, err);
 		if (rc == 0 && r->device)
 			write_options(r->device->compile_options, &text);
-	} else {
+	} else if (rc == 0) {
 		buf_add(&module, r->hunt->lab->subject.original.data, r->hunt->lab->subject.original.len);
 	}
 	if (rc == 0)
@@ -222,7 +235,7 @@ int output_save_state(const char *dir, const struct hunt *h, const char *setting
 	struct buf b = {0};
 	int rc;
 
-	buf_str(&b, "vantage search 1");
+	buf_str(&b, "vantage search");
 	buf_str(&b, settings);
 	hunt_save(h, &b);
 	rc = put(dir, "state", b.data, b.len, err);
@@ -245,7 +258,7 @@ int output_load_state(const char *dir, struct hunt *h, const char *settings, str
 	struct cursor in = cursor_of(b.data, b.len);
 	magic = cursor_str(&in);
 	saved = cursor_str(&in);
-	if (strcmp(magic, "vantage search 1") != 0)
+	if (strcmp(magic, "vantage search") != 0)
 		err_set(err, "%s is no saved search", path.data);
 	else if (strcmp(saved, settings) != 0)
 		err_set(err, "%s was saved by a search with other settings (%s); choose another --out, or leave out --resume",
@@ -264,12 +277,5 @@ out:
 
 int output_drop_state(const char *dir, struct err *err)
 {
-	struct buf path = {0};
-	int rc = 0;
-
-	buf_addf(&path, "%s/state", dir);
-	if (io_exists(path.data) && unlink(path.data) < 0)
-		rc = err_errno(err, "cannot remove %s", path.data);
-	buf_release(&path);
-	return rc;
+	return drop(dir, "state", err);
 }

@@ -7,9 +7,10 @@
  *	tuned.exe	the compiled program, where the plugin can write one
  *	config.json	every site by name with default and chosen, hash, environment, verdict
  *	report.html	the story for people, self-contained
- *	state		to go on from, until the search has ended
+ *	state		to go on from; gone once the search has used up its budget
  *
- * Files are written beside and renamed: a reader sees the old one or the new one.
+ * Files are written beside and renamed: a reader sees the old one or the new one. The state goes last,
+ * so that a search killed while it writes can write all of them again.
  */
 #ifndef SEARCH_OUTPUT_H
 #define SEARCH_OUTPUT_H

@@ -173,39 +173,54 @@ static void a_perfect_oracle_halves_the_evaluations(void)
 		printf("median ratio %.2f\n", stat_median(ratio, SEEDS));
 }
 
+/* Runs on to the end, saved and taken up by another hunt after every `every` evaluations (0: never). */
+static void run_in_pieces(struct bed *b, const struct hunt_options *o, int every, struct hunt *h, struct buf *state)
+{
+	const struct scorer *scorer = o->strategy == STRATEGY_RANDOM ? NULL : &b->scorer;
+	struct err err = {0};
+	int n = 0;
+
+	CHECK(hunt_begin(h, o, &b->lab, scorer, &err) == 0);
+	while (hunt_next(h, &err) == 1) {
+		if (every == 0 || ++n % every != 0)
+			continue;
+		buf_reset(state);
+		hunt_save(h, state);
+		hunt_release(h);
+		CHECK(hunt_begin(h, o, &b->lab, scorer, &err) == 0);
+		if (!CHECK(hunt_load(h, state->data, state->len, &err) == 0))
+			printf("%s\n", err.text);
+	}
+}
+
 static void a_saved_search_goes_on_where_it_was(void)
 {
-	struct hunt_options o = {.strategy = STRATEGY_RANDOM, .budget = 400, .seed = 9, .hops = 1};
-	struct hunt whole, half, rest;
+	struct hunt whole, pieces, cut;
 	struct buf state = {0};
 	struct err err = {0};
 	struct bed b;
 
 	if (!open_bed(&b, "toy:40:2:6"))
 		return;
-	CHECK(hunt_begin(&whole, &o, &b.lab, NULL, &err) == 0);
-	while (hunt_next(&whole, &err) == 1)
-		;
-	CHECK(hunt_begin(&half, &o, &b.lab, NULL, &err) == 0);
-	for (int i = 0; i < 170; i++)
-		hunt_next(&half, &err);
-	hunt_save(&half, &state);
-	CHECK(hunt_begin(&rest, &o, &b.lab, NULL, &err) == 0);
-	CHECK(hunt_load(&rest, state.data, state.len, &err) == 0);
-	while (hunt_next(&rest, &err) == 1)
-		;
-	CHECK(rest.hash == whole.hash);
-	CHECK_INT(rest.evaluations, whole.evaluations);
-	CHECK_INT(rest.n_curve, whole.n_curve);
-	for (size_t n = 0; n < state.len; n += 7) { /* cut short anywhere: refused, never half taken */
-		struct hunt cut;
-		CHECK(hunt_begin(&cut, &o, &b.lab, NULL, &err) == 0);
-		CHECK(hunt_load(&cut, state.data, n, &err) == -1);
-		hunt_release(&cut);
+	for (int i = 0; i < 24; i++) {
+		struct hunt_options o = {.strategy = i % 3, .propose = i / 3 % 2, .adapt = i / 6 % 2, .tied = i / 12,
+			.start = i % 2 ? HUNT_RANDOM : HUNT_DEFAULT, .budget = 300, .seed = 9, .hops = 1, .alpha = 10,
+			.explore = 10, .drift_checks = 4};
+		run_in_pieces(&b, &o, 0, &whole, &state);
+		run_in_pieces(&b, &o, 17, &pieces, &state);
+		CHECK(pieces.hash == whole.hash);
+		CHECK_INT(pieces.evaluations, whole.evaluations);
+		CHECK_INT(pieces.kept, whole.kept);
+		CHECK_INT(pieces.n_curve, whole.n_curve);
+		CHECK(pieces.running.value == whole.running.value);
+		for (size_t n = 0; n < state.len; n += 41) { /* cut short anywhere: refused */
+			CHECK(hunt_begin(&cut, &o, &b.lab, o.strategy == STRATEGY_RANDOM ? NULL : &b.scorer, &err) == 0);
+			CHECK(hunt_load(&cut, state.data, n, &err) == -1);
+			hunt_release(&cut);
+		}
+		hunt_release(&whole);
+		hunt_release(&pieces);
 	}
-	hunt_release(&whole);
-	hunt_release(&half);
-	hunt_release(&rest);
 	buf_release(&state);
 	close_bed(&b);
 }

@@ -17,7 +17,10 @@
  * environment variable FAKE_PLUGIN in the same notation changes what comes before any program:
  * minor=10 (an old API), major=1, client=refuse abort hang; any=1 (programs without a script are
  * compiled too, and do nothing in 10 us), crash=20 (percent of such programs, always the same ones,
- * that abort the compiler; never those with "jit_" in them, as whole programs have).
+ * that abort the compiler; never those with "jit_" in them, as whole programs have), spread=40 (percent
+ * that such programs' times differ by, always the same for the same program), whole=9000
+ * (microseconds that such programs take if they have "jit_" in them), nth=5 (whatever a worker
+ * compiles as its fifth program aborts).
  */
 #include <math.h>
 #include <pjrt_c_api.h>
@@ -239,11 +242,34 @@ static void dump(const char *options, size_t n, const PJRT_Executable *e)
 	dump_one(at + 15, at[14], "cpu_after_optimizations", NULL);
 }
 
+static uint64_t hash_of(const char *code, size_t n)
+{
+	uint64_t h = 14695981039346656037u;
+
+	for (size_t i = 0; i < n; i++)
+		h = (h ^ (uint8_t)code[i]) * 1099511628211u;
+	return h >> 32;
+}
+
+/* What a run takes of a program without a script, in units of the usual. */
+static double slower(const char *code, size_t n)
+{
+	const char *env = getenv("FAKE_PLUGIN"), *v = env ? find(env, strlen(env), "spread") : NULL;
+	double times = 1;
+
+	if (!env || memmem(code, n, "fake:", 5))
+		return 1;
+	if (v)
+		times += atof(v) / 100 * (double)(hash_of(code, n) % 1000) / 1000;
+	v = find(env, strlen(env), "whole");
+	return v && memmem(code, n, "jit_", 4) ? times * atof(v) / 10 : times;
+}
+
 static PJRT_LoadedExecutable *load(PJRT_Executable *e)
 {
 	PJRT_LoadedExecutable *l = calloc(1, sizeof *l);
 	l->exe = e;
-	l->factor = 1 + noise() * number(e, "load", 0) / 100;
+	l->factor = (1 + noise() * number(e, "load", 0) / 100) * slower(e->code, e->n);
 	e->users++;
 	return l;
 }
@@ -267,9 +293,12 @@ static PJRT_Executable *keep(const char *code, size_t n)
 /* A program without a script: NULL when it may be compiled. */
 static PJRT_Error *judge(const char *code, size_t n)
 {
+	static int compiled;
 	const char *env = getenv("FAKE_PLUGIN"), *v;
-	uint64_t h = 14695981039346656037u;
 
+	v = env ? find(env, strlen(env), "nth") : NULL;
+	if (v && ++compiled == atoi(v))
+		return act("abort", "compile");
 	v = env ? find(env, strlen(env), "any") : NULL;
 	if (!v)
 		return fail(PJRT_Error_Code_INVALID_ARGUMENT,
@@ -277,9 +306,7 @@ static PJRT_Error *judge(const char *code, size_t n)
 	v = find(env, strlen(env), "crash");
 	if (!v || memmem(code, n, "jit_", 4))
 		return NULL;
-	for (size_t i = 0; i < n; i++)
-		h = (h ^ (uint8_t)code[i]) * 1099511628211u;
-	return (h >> 32) % 100 < (uint64_t)atoi(v) ? act("abort", "compile") : NULL;
+	return hash_of(code, n) % 100 < (uint64_t)atoi(v) ? act("abort", "compile") : NULL;
 }
 
 static PJRT_Error *client_compile(PJRT_Client_Compile_Args *a)

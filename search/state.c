@@ -1,0 +1,133 @@
+/*
+ * state.c - a search as bytes, to go on from after a kill.
+ *
+ * A search that goes on takes exactly the steps it would have taken, as far as the device measures the same:
+ * so everything that decides a later step is kept, the generator and what the guide knows included.
+ * Only the model's predictions are made anew; they are the same to 1e-6.
+ *
+ * The fields of each struct are listed once and expanded both ways (base/buf.h). What is read is checked
+ * against the program: a state of another one, or a damaged one, is refused.
+ */
+#include <string.h>
+#include "search/hunt.h"
+
+#define POINT(F) F(u64, evaluation) F(f64, seconds) F(f64, best) F(f64, se)
+#define STEP(F) F(u64, evaluation) F(u32, site) F(u32, n_flips) F(u8, from) F(u8, to) F(f64, delta) F(f64, se)
+#define HUNT(F) \
+	F(u64, evaluations) F(u64, idle) F(u64, cached) F(u64, measured) F(u64, kept) F(u64, refuted) \
+	F(u64, drifts) F(f64, before) F(f64, default_seconds) F(f64, default_se) F(f64, running.value) \
+	F(f64, running.se) F(u64, rng.s[0]) F(u64, rng.s[1]) F(u64, rng.s[2]) F(u64, rng.s[3]) \
+	F(u64, hash) F(u32, sweep_pos) F(u32, sweep_kept)
+
+static void save_hunt(const struct hunt *at, struct buf *out)
+{
+	HUNT(FIELD_SAVE)
+	for (int i = 0; i < OUTCOME_COUNT; i++)
+		buf_u64(out, at->failed[i]);
+}
+
+static void load_hunt(struct hunt *at, struct cursor *in)
+{
+	HUNT(FIELD_LOAD)
+	for (int i = 0; i < OUTCOME_COUNT; i++)
+		at->failed[i] = cursor_u64(in);
+}
+
+static void save_point(const struct hunt_point *at, struct buf *out)
+{
+	POINT(FIELD_SAVE)
+}
+
+static void load_point(struct hunt_point *at, struct cursor *in)
+{
+	POINT(FIELD_LOAD)
+}
+
+static void save_step(const struct hunt_step *at, struct buf *out)
+{
+	STEP(FIELD_SAVE)
+}
+
+static void load_step(struct hunt_step *at, struct cursor *in)
+{
+	STEP(FIELD_LOAD)
+}
+
+static void save_lists(const struct hunt *h, struct buf *out)
+{
+	buf_u32(out, (uint32_t)h->n_curve);
+	for (size_t i = 0; i < h->n_curve; i++)
+		save_point(&h->curve[i], out);
+	buf_u32(out, (uint32_t)h->n_steps);
+	for (size_t i = 0; i < h->n_steps; i++)
+		save_step(&h->steps[i], out);
+}
+
+static void load_lists(struct hunt *h, struct cursor *in)
+{
+	uint32_t n = cursor_count(in, 0 POINT(FIELD_SIZE));
+
+	MEM_GROW(&h->curve, &h->cap_curve, n);
+	h->n_curve = n;
+	for (uint32_t i = 0; i < n; i++)
+		load_point(&h->curve[i], in);
+	n = cursor_count(in, 0 STEP(FIELD_SIZE));
+	MEM_GROW(&h->steps, &h->cap_steps, n);
+	h->n_steps = n;
+	for (uint32_t i = 0; i < n; i++) {
+		load_step(&h->steps[i], in);
+		in->bad |= h->steps[i].site >= h->s->n_sites;
+	}
+}
+
+/* A sweep under way has an order of its own. */
+static uint32_t n_order(const struct hunt *h)
+{
+	return h->o.strategy == STRATEGY_SWEEP ? h->s->n_sites : 0;
+}
+
+static void load_order(struct hunt *h, struct cursor *in)
+{
+	in->bad |= h->sweep_pos >= h->s->n_sites * SPACE_CHOICES;
+	for (uint32_t i = 0; i < n_order(h); i++) {
+		h->order[i] = cursor_u32(in);
+		in->bad |= h->order[i] >= h->s->n_sites;
+	}
+}
+
+void hunt_save(const struct hunt *h, struct buf *out)
+{
+	struct hunt now = *h;
+
+	now.before = hunt_seconds(h);
+	save_hunt(&now, out);
+	buf_blob(out, h->config, h->s->n_sites);
+	save_lists(h, out);
+	for (uint32_t i = 0; i < n_order(h); i++)
+		buf_u32(out, h->order[i]);
+	if (h->guide)
+		guide_save(h->guide, out);
+}
+
+int hunt_load(struct hunt *h, const void *p, size_t n, struct err *err)
+{
+	struct cursor in = cursor_of(p, n);
+	const uint8_t *config;
+	size_t size;
+
+	load_hunt(h, &in);
+	config = cursor_blob(&in, &size);
+	if (in.bad || config_valid(h->s, config, size, err) < 0)
+		return err_set(err, "the saved state does not fit this program");
+	load_lists(h, &in);
+	load_order(h, &in);
+	if (in.bad || h->hash != config_hash(h->s, config))
+		return err_set(err, "the saved state is damaged");
+	memcpy(h->config, config, size);
+	memcpy(h->candidate, config, size);
+	if (h->guide) {
+		guide_move(h->guide, h->config);
+		guide_load(h->guide, &in);
+	}
+	return cursor_done(&in) ? 0 : err_set(err, "the saved state is damaged");
+}

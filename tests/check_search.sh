@@ -1,0 +1,217 @@
+#!/bin/bash
+# search from end to end on toys, the performance model and a plugin that only pretends: what it leaves
+# behind, how it goes on after a kill, and what it says when things go wrong.
+set -u
+bin=$(realpath "${BIN:-bin}") b=$(realpath "${B:-build/release}")
+search=$bin/search store=$bin/store
+graphs=$(realpath examples/graphs) models=$(realpath models)
+[ -x "$search" ] && [ -x "$store" ] || { echo "skip: search: it is not built"; exit 0; }
+tmp=${TMPDIR:-/tmp}; [ -w /dev/shm ] && tmp=${TMPDIR:-/dev/shm} # every trial is synced
+dir=$(mktemp -d -p "$tmp") || exit 1
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+export XDG_RUNTIME_DIR=$dir TMPDIR=$dir
+RANDOM=5
+failed=0 bad=
+fail() { bad="$bad; $*"; }
+done_() { # name
+	if [ -z "$bad" ]; then echo "pass: $1"; else echo "FAIL: $1: ${bad#; }"; failed=1; fi
+	bad=
+}
+run() { # arguments; output in out, talk in talk, status in rc
+	timeout 30 "$search" -q "$@" >out 2>talk
+	rc=$?
+}
+toy() { local o=$1; shift; run --device none --graph toy:40:2:6 --out "$o" "$@"; }
+wants() { # what is said, in a sentence of its own, with status 1
+	[ $rc -eq 1 ] || fail "status $rc instead of \"$1\""
+	[ "$(wc -l <talk)" -eq 1 ] || fail "$(wc -l <talk) lines"
+	grep -qE "^search: .*$1" talk || fail "no \"$1\" in: $(cat talk)"
+}
+answers() { # what is said, with status 0, and a whole folder
+	[ $rc -eq 0 ] || fail "status $rc: $(cat talk)"
+	grep -qE "$1" out || fail "no \"$1\" in: $(cat out)"
+	[ -s "$2/tuned.pb" ] && [ -e "$2/options.txt" ] && grep -q '^</html>' "$2/report.html" || fail "$2: $(ls -A "$2" | tr '\n' ' ')"
+	tail -1 "$2/config.json" | grep -qx '}' || fail "$2/config.json is cut off"
+	[ -z "$(find "$2" -name '.*' -type f)" ] || fail "leftovers in $2"
+}
+query() { "$store" query "$1" "$2" --csv | tail -n +2; }
+trials() { query "$1" "SELECT id, chain, hex(flips), delta, se, taken, outcome FROM trial"; }
+field() { grep -oE "\"$1\": ?\"?[^,\"]*" "$2" | head -1 | sed 's/.*[:"] *//'; }
+
+toy a --budget 300 --json
+answers '"tuned":true' a
+[ ! -e a/state ] || fail "the state of an ended search"
+[ "$(field evaluations out)" = 300 ] || fail "$(field evaluations out) evaluations"
+toy a2 --budget 300 --seed 2
+answers '^300 evaluations' a2
+cmp -s <(field config_hash a/config.json) <(field config_hash a2/config.json) && fail "two seeds, one answer"
+done_ summary
+
+# Bad usage: one sentence, and nothing left behind.
+toy x --strategy guide; wants 'did you mean guided'
+toy x --budget -1; wants 'budget'
+toy x --alpha 101; wants 'alpha'
+toy x extra; wants 'is no option'
+run; wants 'no program to tune'
+run --device none --graph missing.pb; wants 'missing.pb.*No such file'
+head -c 3000 /dev/urandom >noise.pb
+run --device none --graph noise.pb; wants 'noise'
+run --device none --graph toy:12:9:1 --out x; wants 'toy:12:9:1'
+run --device nowhere.so --graph toy:40:2:6 --out x; wants 'nowhere.so'
+VANTAGE_PLUGIN_DIR=/nowhere run --device cuda --graph toy:40:2:6 --out x; wants 'plugin'
+run --device sim --graph "$graphs/tiny/chain.pb.zst" --out x --model noise.pb; wants 'noise.pb is not a model'
+run --device sim --graph "$graphs/tiny/chain.pb.zst" --out x --model nowhere.vm; wants 'nowhere.vm'
+run --device sim --graph "$graphs/tiny/chain.pb.zst" --out x --model "$models/cpu.vm"; wants 'trained for cpu'
+[ -z "$(ls -d x* *.tuned 2>/dev/null)" ] || fail "left something behind: $(ls)"
+done_ bad_usage
+
+# A folder that cannot be made or written; root may write everywhere, so it tries as nobody.
+touch file
+toy file; wants 'file'
+toy file/below; wants 'file'
+toy /proc/x; wants '/proc/x'
+toy a --db nowhere/db; wants 'nowhere'
+mkdir closed && chmod 555 closed
+if [ "$(id -u)" -ne 0 ]; then toy closed; wants 'closed.*(denied|written)'
+elif setpriv --reuid=65534 --clear-groups test -x "$search" 2>/dev/null && chmod 755 .; then
+	(cd / && setpriv --reuid=65534 --clear-groups "$search" -q --device none --graph toy:40:2:6 --out "$dir/closed") >out 2>talk; rc=$?
+	wants 'closed.*(denied|written)'
+fi
+done_ unwritable_folder
+
+# Nothing to find is an answer too.
+run --device sim --graph "$graphs/tiny/nothing.pb.zst" --out n --db n.db
+answers 'the default is the answer' n
+"$store" verify n.db >/dev/null || fail "n.db is unsound"
+for budget in 0 1 2; do
+	toy "b$budget" --budget $budget --db b.db
+	answers "^$budget evaluations" "b$budget"
+done
+"$store" verify b.db >/dev/null || fail "b.db is unsound"
+for strategy in guided random sweep; do
+	run --device sim --graph "$graphs/tiny/loop.pb.zst" --out s --budget 1 --strategy $strategy --start random
+	answers '^1 evaluations' s
+done
+done_ nothing_to_find
+
+# With a store: one run, every evaluation a trial; killed and taken up it is the same run, the same trials.
+toy w --budget 260 --db whole --drift-checks 3
+toy p --budget 90 --db parts --drift-checks 3 # its budget is its end ...
+toy p --budget 260 --db parts --drift-checks 3 --resume # ... so this is another
+toy p --budget 10 --db parts --seed 2 --resume
+[ "$(query parts 'SELECT count(*) FROM run')" -eq 3 ] || fail "an ended run was resumed, or that of another seed"
+[ "$(query parts "SELECT count(*) FROM run WHERE kind = 'search'")" -eq 3 ] || fail "not of kind search"
+[ "$(query whole 'SELECT count(*) FROM finding')" -eq 1 ] || fail "no finding"
+[ "$(query whole 'SELECT count(*) FROM anchor')" -eq 3 ] || fail "$(query whole 'SELECT count(*) FROM anchor') whole-program checks"
+trials whole | sed 's/^[^,]*//' >whole.t; query parts 'SELECT hex(flips), delta FROM trial WHERE id >> 32 = 2' >parts.t
+[ "$(wc -l <whole.t)" -eq 260 ] && [ "$(wc -l <parts.t)" -eq 260 ] || fail "trials"
+for db in whole parts; do "$store" verify $db >/dev/null || fail "$db is unsound"; done
+done_ runs_in_the_store
+
+# Killed at random moments and taken up again: in the end what an uninterrupted search finds.
+again() { # name, kills, longest delay in ms, arguments
+	local name=$1 kills=$2 longest=$3 i pid taken=0 at last=0 d
+	shift 3
+	for i in $(seq "$kills"); do
+		"$search" "$@" --out "$name" --resume >out 2>talk & pid=$!
+		d=$((RANDOM % longest))
+		sleep $((d / 1000)).$(printf %03d $((d % 1000)))
+		kill -9 $pid 2>/dev/null; wait $pid 2>/dev/null
+		at=$(sed -n 's/.*going on after \([0-9]*\) .*/\1/p' talk)
+		[ -z "$at" ] || taken=$((taken + 1))
+		[ "${at:-$last}" -ge "$last" ] || fail "kill $i: $last evaluations became $at"
+		last=${at:-$last}
+	done
+	run "$@" --out "$name" --resume --json
+	answers '"verdict"' "$name"
+	[ "$taken" -ge $((kills / 3)) ] || fail "$name: only $taken of $kills went on"
+	mv out "$name.json"
+	run "$@" --out "$name.whole" --json
+	for key in evaluations kept refuted drift_corrections gain gain_believed config_hash; do
+		[ "$(cat "$name.json" "$name/config.json" | field $key /dev/stdin)" = "$(cat out "$name.whole/config.json" | field $key /dev/stdin)" ] ||
+			fail "$name: another $key"
+	done
+}
+again k1 6 250 --device none --graph toy:200:3:4 --budget 20000
+again k2 4 400 --device sim --graph "$graphs/train/vae.pb.zst" --budget 400 --hops 2 --strategy sweep
+done_ killed_and_resumed
+
+dbs() { # the same in a store: k.db is killed, w.db is not
+	local i pid
+	for i in $(seq 6) end; do
+		"$search" -q "$@" --out kd --db k.db --resume >out 2>talk & pid=$!
+		[ $i = end ] || { sleep 0.0$((20 + RANDOM % 40)); kill -9 $pid 2>/dev/null; }
+		wait $pid 2>/dev/null && break # a fast machine is done before the last kill
+	done
+	rc=0
+	answers '.' kd
+	run "$@" --out wd --db w.db; answers '.' wd
+}
+dbs --device none --graph toy:200:3:4 --budget 4000
+[ "$(query k.db 'SELECT count(*) FROM run')" -eq 1 ] || fail "$(query k.db 'SELECT count(*) FROM run') runs"
+[ "$(query k.db 'SELECT count(*) FROM stint')" -gt 2 ] || fail "never resumed"
+cmp -s <(trials k.db) <(trials w.db) || fail "other trials: $(diff <(trials k.db) <(trials w.db) | head -3 | tr '\n' ' ')"
+"$store" verify k.db >/dev/null || fail "k.db is unsound"
+done_ killed_in_a_store
+
+# What cannot be gone on from.
+"$search" -q --device none --graph toy:40:2:6 --out r --budget 10000000 >out 2>&1 & pid=$!
+for _ in $(seq 100); do [ -s r/state ] && break; sleep 0.02; done
+kill -9 $pid; wait $pid 2>/dev/null
+cp r/state good
+toy r --resume --seed 7; wants 'other settings'
+head -c 100 good >r/state; toy r --resume; wants 'state.*(damaged|no saved search|settings|fit)'
+head -c $(($(stat -c %s good) - 3)) good >r/state; toy r --resume; wants 'state.*damaged'
+echo noise >r/state; toy r --resume; wants 'no saved search'
+done_ damaged_state
+
+# The first signal ends the search with its answer, the second at once; afterwards it can go on.
+for sig in INT TERM; do
+	rm -rf i
+	"$search" --device none --graph toy:40:2:6 --out i --db i.$sig --budget 10000000 >out 2>talk & pid=$!
+	for _ in $(seq 100); do [ -s i/state ] && break; sleep 0.02; done
+	kill -$sig $pid; wait $pid; rc=$?
+	answers 'takes .* less time' i
+	[ -s i/state ] || fail "nothing to go on from"
+	[ "$(query i.$sig 'SELECT state FROM stint')" = stopped ] || fail "$(query i.$sig 'SELECT state FROM stint')"
+	n=$(sed -n 's/^\([0-9]*\) evaluations.*/\1/p' out)
+	toy i --db i.$sig --resume --budget $((n + 5))
+	answers "^$((n + 5)) evaluations" i
+	"$store" verify i.$sig >/dev/null || fail "i.$sig is unsound"
+done
+toy t --seconds 0.05 --budget 100000000 --strategy random --no-adapt
+answers 'evaluations in 0\.[01]' t
+[ -s t/state ] || fail "stopped by time, nothing to go on from"
+done_ signals
+
+if [ ! -e "$b/tests/fake_plugin.so" ]; then
+	echo "skip: crashes: no fake plugin without the plugin's header"
+	exit $failed
+fi
+fake=(--device "$b/tests/fake_plugin.so" --core 0 --budget 40 --verdict-seconds 0.1 --graph "$graphs/tiny/chain.pb.zst")
+for nth in 1 2 3 4 5 7 9 12 17 25; do # whatever a worker compiles as its n-th program kills it
+	FAKE_PLUGIN="fake:any=1;spread=40;nth=$nth" run "${fake[@]}" --out "f$nth" --db f.db --drift-checks 2 --seed $nth
+	if [ $rc -eq 0 ]; then answers '^40 evaluations' "f$nth"; else wants 'signal 6'; fi
+done
+FAKE_PLUGIN="fake:any=1;spread=40;crash=50" run "${fake[@]}" --out f
+answers '[1-9][0-9]* crashed' f
+FAKE_PLUGIN="fake:any=1;crash=101" run "${fake[@]}" --out f --db g.db
+answers '40 crashed' f
+[ "$(query g.db 'SELECT count(*) FROM failure')" -gt 0 ] || fail "failures are not in the store"
+for db in f g; do "$store" verify $db.db >/dev/null || fail "$db.db is unsound"; done
+done_ crashes
+
+# A second signal, while the first one's verdict is on its way.
+export FAKE_PLUGIN="fake:any=1;spread=40;whole=300"
+"$search" "${fake[@]}" --budget 1000000 --no-adapt --out j >out 2>talk & pid=$!
+for _ in $(seq 200); do [ -s j/state ] && break; sleep 0.02; done
+kill -INT $pid; sleep 0.02; kill -INT $pid
+wait $pid; rc=$?
+[ $rc -eq 130 ] || fail "second SIGINT: status $rc"
+[ -s j/state ] && [ ! -s out ] || fail "stopped at once, yet there is an answer: $(cat out)"
+run "${fake[@]}" --no-adapt --out j --resume
+answers '^[0-9]+ evaluations' j
+[ -z "$(pgrep -f "vantage-worker.*$dir")" ] || fail "a worker is left"
+done_ second_signal
+exit $failed
