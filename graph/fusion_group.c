@@ -34,6 +34,20 @@ void nodes_sort(struct nodes *l)
 	l->n = k;
 }
 
+bool nodes_has(const struct nodes *sorted, uint32_t v)
+{
+	size_t low = 0, high = sorted->n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (sorted->v[mid] < v)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < sorted->n && sorted->v[low] == v;
+}
+
 void nodes_release(struct nodes *l)
 {
 	mem_free(l->v);
@@ -84,8 +98,7 @@ void group_walk(struct space *s, const uint8_t *config, uint32_t root, struct no
 	sort_tail(out, from);
 }
 
-/* Does user u absorb v? Any of its operand edges tells: all edges of one pair share one bit. */
-static bool absorbs(const struct space *s, const uint8_t *config, uint32_t u, uint32_t v)
+bool fusion_absorbs(const struct space *s, const uint8_t *config, uint32_t u, uint32_t v)
 {
 	const struct node *n = &s->graph->node[u];
 
@@ -107,7 +120,7 @@ static void climb(struct space *s, const uint8_t *config, struct nodes *queue, s
 		if (s->site_of[v] == NONE || config[s->site_of[v]] == 0)
 			continue;
 		for (uint32_t k = 0; k < g->node[v].n_users; k++)
-			if (absorbs(s, config, node_users(g, v)[k], v))
+			if (fusion_absorbs(s, config, node_users(g, v)[k], v))
 				visit(&fusion_of(s)->walk, queue, node_users(g, v)[k]);
 	}
 }
@@ -134,7 +147,7 @@ void fusion_affected(struct space *s, const uint8_t *a, const uint8_t *b, const 
 		bool in_a = fusion_kept(s, a, v), in_b = fusion_kept(s, b, v);
 		for (uint32_t k = 0; k < g->node[v].n_users; k++) {
 			uint32_t c = node_users(g, v)[k];
-			if (absorbs(s, a, c, v) == absorbs(s, b, c, v))
+			if (fusion_absorbs(s, a, c, v) == fusion_absorbs(s, b, c, v))
 				continue;
 			group_roots(s, a, c, roots_a);
 			group_roots(s, b, c, roots_b);

@@ -69,12 +69,15 @@ static inline void nodes_add(struct nodes *l, uint32_t v)
 	l->v[l->n++] = v;
 }
 void nodes_sort(struct nodes *l); /* ascending, distinct */
+bool nodes_has(const struct nodes *sorted, uint32_t v);
 void nodes_release(struct nodes *l);
 
 /* Appends the members of group(root), root included, ascending; scalar constants are not members. */
 void group_walk(struct space *s, const uint8_t *config, uint32_t root, struct nodes *out);
 /* Appends the roots of the groups that compute v (v itself where kept), ascending. */
 void group_roots(struct space *s, const uint8_t *config, uint32_t v, struct nodes *out);
+/* Does user u absorb v? Any of its operand edges tells: all edges of one pair share one bit. */
+bool fusion_absorbs(const struct space *s, const uint8_t *config, uint32_t u, uint32_t v);
 /* Is v's result computed by groups at all: fusible, of a compiled computation? */
 bool fusion_groupable(const struct graph *g, uint32_t v);
 /* "kLoop", or "kOutput" for the one shape the backend wants so. */
@@ -83,6 +86,10 @@ const char *group_kind(const struct graph *g, const struct nodes *members);
 /* fusion_legal.c: may `consumer` absorb what its operand edge e reads? */
 bool fusion_legal(const struct graph *g, const char *backend, uint32_t consumer, uint32_t e);
 
+/* fusion_lives.c: is v, made by one of the groups of these roots (ascending), read by any other? */
+bool fusion_read_outside(struct space *s, const uint8_t *config, const struct nodes *roots, uint32_t v);
+/* May those groups overwrite v, which they read: is it nobody else's, and no parameter's? */
+bool fusion_ends_inside(struct space *s, const uint8_t *config, const struct nodes *roots, uint32_t v);
 /* fusion_apply.c, fusion_region.c, fusion_check.c, fusion_context.c: the operations. */
 int fusion_apply(struct space *s, const uint8_t *config, struct buf *module, struct err *err);
 int fusion_region(struct space *s, const uint8_t *a, const uint8_t *b, struct regions *out, struct err *err);

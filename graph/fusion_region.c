@@ -3,9 +3,12 @@
  *
  * The groups that differ (fusion_affected) are cut out, old ones into module a, new ones into b.
  * Both take the same parameters, every value read from outside by either side, and return the same
- * results, the values kept in both. A value kept on one side only is read by changed groups alone,
- * for its keeping changed by the choice of its own site, whose edges lead to all its readers; so
- * nothing outside can miss it.
+ * results, the values kept in both that are read outside. A value kept on one side only is read by
+ * changed groups alone, for its keeping changed by the choice of its own site, whose edges lead to all
+ * its readers; so nothing outside can miss it.
+ *
+ * A parameter cannot be overwritten, an operand that ends with the region can (fusion_lives.c). Where
+ * one of that size is written, a kernel ahead of the groups makes the operand anew, on both sides.
  *
  * Separate places are separate regions: groups belong together when the same changed site is in
  * them. They are priced one by one and added, which is exact but for what caches and prefetchers
@@ -91,20 +94,6 @@ static void parts_release(struct parts *all)
 	mem_free(all->parent);
 }
 
-static bool in_list(const struct nodes *l, uint32_t v)
-{
-	size_t low = 0, high = l->n;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (l->v[mid] < v)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low < l->n && l->v[low] == v;
-}
-
 /* Values that the groups of one side read and do not make themselves, in order of first use. */
 static void collect_reads(struct space *s, const uint8_t *config, const struct nodes *roots,
 	struct nodes *reads)
@@ -119,7 +108,7 @@ static void collect_reads(struct space *s, const uint8_t *config, const struct n
 			const struct node *n = &g->node[members.v[k]];
 			for (uint32_t e = n->operand; e < n->operand + n->n_operands; e++) {
 				uint32_t p = g->edges[e];
-				if (fusion_absorbed(s, config, e) || in_list(roots, p) ||
+				if (fusion_absorbed(s, config, e) || nodes_has(roots, p) ||
 					(g->node[p].flags & NODE_SCALAR_CONST) ||
 					node_map_has(&fusion_of(s)->value, p))
 					continue;
@@ -192,8 +181,48 @@ static void write_module(struct emitter *em, struct instrs *l, int64_t root, str
 	pack_message(&m.base, out);
 }
 
-/* One side: parameters, then the groups in order of their roots, then the results. Returns members. */
-static uint32_t emit_side(struct space *s, const uint8_t *config, const struct nodes *reads,
+/* What a region reads: values from outside, and whether the region may overwrite them. */
+struct inputs {
+	struct nodes v;
+	uint8_t *own;
+};
+
+/* v anew, from parameter number `from`, in memory that is the region's own. No compiler pass after
+ * fusion knows that it is v already. */
+static Hlo__HloInstructionProto *emit_again(struct emitter *em, uint32_t v, int64_t from, int64_t id)
+{
+	const struct node *n = &em->s->graph->node[v];
+	bool complex = n->dtype == DT_C64 || n->dtype == DT_C128;
+	Hlo__HloInstructionProto *in = emit_parameter(em, n->proto->shape, 0, id);
+
+	in->opcode = (char *)(complex ? "negate" : "maximum");
+	in->n_operand_ids = complex ? 1 : 2;
+	in->operand_ids = ARENA_NEW(&em->mem, 2, int64_t);
+	in->operand_ids[0] = in->operand_ids[1] = from;
+	return in;
+}
+
+static void emit_inputs(struct emitter *em, struct instrs *l, const struct inputs *in)
+{
+	struct node_map *value = &fusion_of(em->s)->value;
+
+	for (size_t i = 0; i < in->v.n; i++) {
+		node_map_set(value, in->v.v[i], (uint32_t)l->n + 1);
+		instrs_add(em, l,
+			emit_parameter(em, em->s->graph->node[in->v.v[i]].proto->shape, (uint32_t)i,
+				emit_value_id(em, in->v.v[i])));
+	}
+	for (size_t i = 0; i < in->v.n; i++) {
+		int64_t from = emit_value_id(em, in->v.v[i]);
+		if (!in->own[i])
+			continue;
+		node_map_set(value, in->v.v[i], (uint32_t)l->n + 1);
+		instrs_add(em, l, emit_again(em, in->v.v[i], from, emit_value_id(em, in->v.v[i])));
+	}
+}
+
+/* One side: inputs, then the groups in order of their roots, then the results. Returns members. */
+static uint32_t emit_side(struct space *s, const uint8_t *config, const struct inputs *in,
 	const struct nodes *roots, const struct nodes *results, struct buf *out)
 {
 	struct node_map *value = &fusion_of(s)->value;
@@ -205,12 +234,7 @@ static uint32_t emit_side(struct space *s, const uint8_t *config, const struct n
 	emitter_init(&em, s, true);
 	em.config = config;
 	node_map_clear(value);
-	for (size_t i = 0; i < reads->n; i++) {
-		node_map_set(value, reads->v[i], (uint32_t)l.n + 1);
-		instrs_add(&em, &l,
-			emit_parameter(&em, s->graph->node[reads->v[i]].proto->shape, (uint32_t)i,
-				emit_value_id(&em, reads->v[i])));
-	}
+	emit_inputs(&em, &l, in);
 	for (size_t i = 0; i < roots->n; i++) {
 		members.n = 0;
 		group_walk(s, config, roots->v[i], &members);
@@ -226,27 +250,58 @@ static uint32_t emit_side(struct space *s, const uint8_t *config, const struct n
 	return n_nodes;
 }
 
-static void emit_region(struct space *s, const uint8_t *a, const uint8_t *b, const struct part *p,
+static bool writes_as_much(const struct graph *g, const struct part *p, uint32_t v)
+{
+	for (int side = 0; side < 2; side++)
+		for (size_t i = 0; i < p->roots[side].n; i++)
+			if (g->node[p->roots[side].v[i]].bytes == g->node[v].bytes)
+				return true;
+	return false;
+}
+
+static void find_inputs(struct space *s, const uint8_t *const config[2], const struct part *p,
+	struct inputs *in)
+{
+	node_map_clear(&fusion_of(s)->value);
+	for (int side = 0; side < 2; side++)
+		collect_reads(s, config[side], &p->roots[side], &in->v);
+	in->own = MEM_NEW(in->v.n + 1, uint8_t);
+	for (size_t i = 0; i < in->v.n; i++)
+		in->own[i] = s->graph->node[in->v.v[i]].dtype != DT_TUPLE && writes_as_much(s->graph, p, in->v.v[i]) &&
+			fusion_ends_inside(s, config[0], &p->roots[0], in->v.v[i]) &&
+			fusion_ends_inside(s, config[1], &p->roots[1], in->v.v[i]);
+}
+
+static void find_results(struct space *s, const uint8_t *const config[2], const struct part *p,
+	struct nodes *results)
+{
+	for (size_t i = 0; i < p->roots[0].n; i++) {
+		uint32_t v = p->roots[0].v[i];
+		if (nodes_has(&p->roots[1], v) && (fusion_read_outside(s, config[0], &p->roots[0], v) ||
+						  fusion_read_outside(s, config[1], &p->roots[1], v)))
+			nodes_add(results, v);
+	}
+}
+
+static void emit_region(struct space *s, const uint8_t *const config[2], const struct part *p,
 	struct region *out)
 {
 	const struct graph *g = s->graph;
-	struct nodes reads = {0}, results = {0};
+	struct nodes results = {0};
+	struct inputs in = {0};
 	uint32_t in_a, in_b;
 
-	for (size_t i = 0; i < p->roots[0].n; i++)
-		if (in_list(&p->roots[1], p->roots[0].v[i]))
-			nodes_add(&results, p->roots[0].v[i]);
-	node_map_clear(&fusion_of(s)->value);
-	collect_reads(s, a, &p->roots[0], &reads);
-	collect_reads(s, b, &p->roots[1], &reads);
+	find_results(s, config, p, &results);
+	find_inputs(s, config, p, &in);
 	*out = (struct region){.times = g->comp[g->node[p->roots[0].v[0]].comp].trips};
-	in_a = emit_side(s, a, &reads, &p->roots[0], &results, &out->a);
-	in_b = emit_side(s, b, &reads, &p->roots[1], &results, &out->b);
+	in_a = emit_side(s, config[0], &in, &p->roots[0], &results, &out->a);
+	in_b = emit_side(s, config[1], &in, &p->roots[1], &results, &out->b);
 	out->n_nodes = in_a > in_b ? in_a : in_b;
 	out->n_groups = (uint32_t)(p->roots[0].n > p->roots[1].n ? p->roots[0].n : p->roots[1].n);
 	out->key[0] = hash64(out->a.data, out->a.len, 0);
 	out->key[1] = hash64(out->b.data, out->b.len, 0);
-	nodes_release(&reads);
+	nodes_release(&in.v);
+	mem_free(in.own);
 	nodes_release(&results);
 }
 
@@ -264,7 +319,7 @@ int fusion_region(struct space *s, const uint8_t *a, const uint8_t *b, struct re
 		if (all.v[i].roots[0].n == 0 && all.v[i].roots[1].n == 0)
 			continue; /* went into another part */
 		MEM_GROW(&out->v, &out->cap, out->n + 1);
-		emit_region(s, a, b, &all.v[i], &out->v[out->n++]);
+		emit_region(s, (const uint8_t *[]){a, b}, &all.v[i], &out->v[out->n++]);
 	}
 	parts_release(&all);
 	nodes_release(&changed);

@@ -260,6 +260,75 @@ static void regions_are_pairs_of_programs(void)
 	}
 }
 
+static size_t opcodes_in(const struct buf *b, enum opcode opcode)
+{
+	struct graph g;
+	struct err err = {0};
+	size_t n = 0;
+
+	if (!CHECK(graph_parse(&g, b->data, b->len, "region", &err) == 0))
+		printf("%s\n", err.text);
+	for (uint32_t v = 0; v < g.n_nodes; v++)
+		n += g.node[v].opcode == opcode;
+	graph_release(&g);
+	return n;
+}
+
+/* A product that tanh reads, then `more`, which may read it too: what a flip of the exp makes of it. */
+static void region_of_product(const char *product, const char *more, size_t *anew, size_t *results)
+{
+	struct graph g;
+	struct space *s;
+	struct regions rg = {0};
+	struct err err = {0};
+	uint8_t a[8] = {0}, b[8] = {0};
+	char text[900];
+
+	snprintf(text, sizeof text,
+		"HloModule m\nENTRY e {\n  w = f32[8,8]{1,0} parameter(0)\n  %s\n"
+		"  t = f32[8,8]{1,0} tanh(c)\n  x = f32[8,8]{1,0} exponential(t)\n  %s\n}\n", product, more);
+	*anew = *results = 99;
+	if (!CHECK(graph_parse(&g, text, strlen(text), "text", &err) == 0)) {
+		printf("%s\n", err.text);
+		graph_release(&g);
+		return;
+	}
+	s = space_open("fusion", "cpu", &g, NULL, 0, &err);
+	if (CHECK(s && s->n_sites > 0)) {
+		for (uint32_t i = 0; i < s->n_sites; i++) /* tanh into exp, or not */
+			b[i] = g.node[s->site[i].node].opcode == OP_TANH;
+		CHECK(s->ops->region(s, a, b, &rg, &err) == 0);
+		if (CHECK_INT(rg.n, 1)) {
+			*anew = opcodes_in(&rg.v[0].a, OP_MAXIMUM);
+			CHECK_INT(opcodes_in(&rg.v[0].b, OP_MAXIMUM), *anew);
+			CHECK_INT(opcodes_in(&rg.v[0].a, OP_FUSION), 0);
+			CHECK_INT(opcodes_in(&rg.v[0].b, OP_FUSION), 1);
+			*results = opcodes_in(&rg.v[0].a, OP_TUPLE);
+		}
+	}
+	regions_release(&rg);
+	space_free(s);
+	graph_release(&g);
+}
+
+/* What nobody reads after a region, the region may overwrite; what somebody does, it may not. */
+static void regions_own_what_ends_in_them(void)
+{
+	static const char dot[] = "c = f32[8,8]{1,0} dot(w, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}";
+	size_t anew, results;
+
+	region_of_product(dot, "ROOT r = f32[8,8]{1,0} dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+		&anew, &results);
+	CHECK_INT(anew, 1);
+	CHECK_INT(results, 0);
+	region_of_product(dot, "ROOT r = f32[8,8]{1,0} dot(x, c), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+		&anew, &results);
+	CHECK_INT(anew, 0);
+	region_of_product("c = f32[8,8]{1,0} bitcast(w)",
+		"ROOT r = f32[8,8]{1,0} dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}", &anew, &results);
+	CHECK_INT(anew, 0);
+}
+
 /* The slow way: every group of both configurations, compared. */
 static void affected_groups_are_those_that_differ(void)
 {
@@ -363,6 +432,7 @@ int main(void)
 	RUN(flipping_twice_changes_nothing);
 	RUN(equal_configurations_have_no_region);
 	RUN(regions_are_pairs_of_programs);
+	RUN(regions_own_what_ends_in_them);
 	RUN(affected_groups_are_those_that_differ);
 	RUN(contexts_agree);
 	return test_done();
