@@ -8,6 +8,7 @@
 
 #include "base/io.h"
 #include "base/opt.h"
+#include "device/program.h"
 #include "graph/hlo_print.h"
 
 struct view {
@@ -49,23 +50,29 @@ static const struct view views[] = {
 	{always, inspect_summary},
 };
 
+/* The views of the graph alone. */
+static int view(struct inspection *in)
+{
+	struct program p;
+	size_t i = 0;
+	if (program_fetch(&p, in->path, NULL, in->err) < 0)
+		return -1;
+	while (!views[i].asked(in->set))
+		i++;
+	in->graph = &p.graph;
+	int rc = views[i].show(in);
+	program_release(&p);
+	return rc;
+}
+
 static int show(const struct inspect_settings *s, const char *path, struct err *err)
 {
-	struct graph g = {0};
 	struct buf out = {0};
-	struct inspection in = {s, path, &g, &out, err};
-	bool whole = s->space || s->flip;
-	bool compiled = s->device && !whole;
-	int rc = whole ? inspect_decisions(&in) : compiled ? inspect_device(&in) : graph_read(&g, path, err);
-	for (size_t i = 0; rc == 0 && !whole && !compiled; i++)
-		if (views[i].asked(s)) {
-			rc = views[i].show(&in);
-			break;
-		}
+	struct inspection in = {s, path, NULL, &out, err};
+	int rc = s->space || s->flip ? inspect_decisions(&in) : s->device ? inspect_device(&in) : view(&in);
 	if (rc == 0)
 		rc = io_write_full(1, out.data, out.len, err);
 	buf_release(&out);
-	graph_release(&g);
 	return rc;
 }
 
@@ -90,8 +97,9 @@ int main(int argc, char **argv)
 		OPT_END};
 	const struct opt_program prog = {"inspect", "[OPTIONS] FILE",
 		"Shows what is in a program: operations, work, parameters, loops. FILE is HLO text, an "
-		"HloModuleProto, HloProto or HloModuleProtoWithConfig, plain or packed with zstd; \"-\" is standard input. For "
-		"--space it may also be MLIR, a folder of XLA's dumps, or toy:SITES:CHOICES:SEED.",
+		"HloModuleProto, HloProto or HloModuleProtoWithConfig, StableHLO (where there is a plugin), plain or packed "
+		"with zstd, or a folder of XLA's dumps; \"-\" is standard input. For --space it may also be "
+		"toy:SITES:CHOICES:SEED.",
 		table};
 	struct err err = {0};
 	int n = 0;

@@ -22,7 +22,7 @@ struct inspect_settings {
 struct inspection {
 	const struct inspect_settings *set;
 	const char *path;
-	struct graph *graph; /* not read for --space, which takes more than files */
+	const struct graph *graph; /* of the views that need nothing else; NULL for --space and --device */
 	struct buf *out;
 	struct err *err;
 };

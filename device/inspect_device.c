@@ -6,32 +6,15 @@
  * takes with its 95% interval, how much memory, and what is left of the program after optimisation.
  * A program that the device refuses is an answer too, not an error.
  */
-#include "base/io.h"
 #include "base/json.h"
 #include "device/device.h"
 #include "device/inspect.h"
+#include "device/program.h"
 
 struct optimised { /* what the compiler made of it */
 	uint32_t instructions, fusions,
 		inside; /* launched; of those fusions; nodes inside fusions */
 };
-
-/* The program as the device takes it: HLO in one form, whatever form the file had. */
-static int read_program(struct inspection *in, struct buf *out, const char **format)
-{
-	*format = "hlo";
-	if (io_read_file(in->path, IO_FILE_LIMIT, out, in->err) < 0)
-		return -1;
-	if (graph_sniff(out->data, out->len) == GRAPH_MLIR) {
-		*format = "mlir";
-		return 0;
-	}
-	if (graph_parse(in->graph, out->data, out->len, in->path, in->err) < 0)
-		return -1;
-	buf_reset(out);
-	graph_write(in->graph, out);
-	return 0;
-}
 
 static void count(const struct compiled *c, struct optimised *o)
 {
@@ -108,15 +91,15 @@ int inspect_device(struct inspection *in)
 	struct compiled c = {0};
 	struct optimised opt = {0};
 	struct timing t = {0};
-	struct buf program = {0};
-	struct device *d = NULL;
-	const char *format;
-	int rc = read_program(in, &program, &format);
-	if (rc == 0 && !(d = device_open(&o, in->err)))
-		rc = -1;
-	if (rc == 0)
-		rc = device_compile(d, COMPILE_DEFAULT, format, program.data, program.len,
-			WANT_OPTIMISED | WANT_MEMORY, &c, in->err);
+	struct program p = {0};
+	struct buf bytes = {0};
+	struct device *d = device_open(&o, in->err);
+	int rc = d ? program_fetch(&p, in->path, d, in->err) : -1;
+	if (rc == 0) {
+		graph_write(&p.graph, &bytes);
+		rc = device_compile(d, COMPILE_DEFAULT, "hlo", bytes.data, bytes.len, WANT_OPTIMISED | WANT_MEMORY, &c,
+			in->err);
+	}
 	if (rc == 0 && c.outcome == OUTCOME_OK) {
 		count(&c, &opt);
 		rc = device_run(d, &c, NULL, &t, in->err);
@@ -126,6 +109,7 @@ int inspect_device(struct inspection *in)
 	timing_release(&t);
 	compiled_release(&c);
 	device_close(d);
-	buf_release(&program);
+	program_release(&p);
+	buf_release(&bytes);
 	return rc;
 }

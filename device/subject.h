@@ -1,9 +1,8 @@
 /*
  * subject.h - the program under tuning: from a file name to a space.
  *
- * Opens whatever --graph names: HloModuleProto, HloProto, HLO text, StableHLO (lowered by the plugin),
- * all also as .zst, a dump folder, or "toy:SITES:CHOICES:SEED". With a plugin, one compile gives the
- * module before the fusion pass, which the space is built on, and the one after, from which the
+ * Opens whatever --graph names: what program.h reads, or "toy:SITES:CHOICES:SEED". With a plugin, one
+ * compile gives the module before the fusion pass, which the space is built on, and the one after, from which the
  * compiler's defaults are decoded. With `sim` or without a plugin the program is taken as it is, and
  * the default is the greedy rule of graph/fusion.h.
  */

@@ -66,9 +66,17 @@ fi
 : >"$tmp/empty.pb"
 head -c 500 "$loop" >"$tmp/cut.pb.zst"
 head -c 300 /dev/urandom >"$tmp/noise.pb"
-echo "module @x {}" >"$tmp/x.mlir"
+mkdir "$tmp/dump"
+for name in before_optimizations cpu_after_optimizations; do
+	cp $zoo/chain.pb.zst "$tmp/dump/module_0001.jit_f.$name.hlo.pb.zst"
+done
+shows dump "tanh" -- "$inspect" "$tmp/dump"
+cp "$loop" "$tmp/dump/module_0002.jit_g.before_optimizations.hlo.pb.zst"
+"$inspect" "$tmp/dump" 2>"$tmp/err"
+if [ "$(grep -o 'jit_[fg]' "$tmp/err" | tr '\n' ' ')" = "jit_g jit_f " ]; then pass dump_lists_the_largest_first
+else fail dump_lists_the_largest_first "$(cat "$tmp/err")"; fi
 refuses empty "$tmp/empty.pb" "is empty" -- "$inspect" "$tmp/empty.pb"
-refuses directory "$tmp" "is a directory" -- "$inspect" "$tmp"
+refuses directory "$tmp" "holds no *before_optimizations" -- "$inspect" "$tmp"
 refuses absent "$tmp/none.pb" "cannot be opened" -- "$inspect" "$tmp/none.pb"
 refuses cut "$tmp/cut.pb.zst" zstd -- "$inspect" "$tmp/cut.pb.zst"
 refuses noise "$tmp/noise.pb" -- "$inspect" "$tmp/noise.pb"
