@@ -8,7 +8,7 @@
  * its readers; so nothing outside can miss it.
  *
  * A parameter cannot be overwritten, an operand that ends with the region can (fusion_lives.c). Where
- * one of that size is written, a kernel ahead of the groups makes the operand anew, on both sides.
+ * a group that reads it writes as much, a kernel ahead of the groups makes it anew, on both sides.
  *
  * Separate places are separate regions: groups belong together when the same changed site is in
  * them. They are priced one by one and added, which is exact but for what caches and prefetchers
@@ -94,9 +94,31 @@ static void parts_release(struct parts *all)
 	mem_free(all->parent);
 }
 
+/* What a region reads: values from outside, and whether the region may overwrite them. */
+struct inputs {
+	struct nodes v;
+	uint8_t *own;
+	size_t cap_own;
+};
+
+/* The group of `root` reads v: its result could take the place of a value as large. */
+static void add_input(struct space *s, struct inputs *in, uint32_t v, uint32_t root)
+{
+	const struct node *n = &s->graph->node[v];
+	struct node_map *number = &fusion_of(s)->value;
+
+	if (!node_map_has(number, v)) {
+		node_map_set(number, v, (uint32_t)in->v.n);
+		nodes_add(&in->v, v);
+		MEM_GROW(&in->own, &in->cap_own, in->v.n);
+		in->own[in->v.n - 1] = false;
+	}
+	in->own[number->to[v]] |= n->bytes == s->graph->node[root].bytes && n->dtype != DT_TUPLE;
+}
+
 /* Values that the groups of one side read and do not make themselves, in order of first use. */
-static void collect_reads(struct space *s, const uint8_t *config, const struct nodes *roots,
-	struct nodes *reads)
+static void collect_inputs(struct space *s, const uint8_t *config, const struct nodes *roots,
+	struct inputs *in)
 {
 	const struct graph *g = s->graph;
 	struct nodes members = {0};
@@ -108,12 +130,9 @@ static void collect_reads(struct space *s, const uint8_t *config, const struct n
 			const struct node *n = &g->node[members.v[k]];
 			for (uint32_t e = n->operand; e < n->operand + n->n_operands; e++) {
 				uint32_t p = g->edges[e];
-				if (fusion_absorbed(s, config, e) || nodes_has(roots, p) ||
-					(g->node[p].flags & NODE_SCALAR_CONST) ||
-					node_map_has(&fusion_of(s)->value, p))
-					continue;
-				node_map_set(&fusion_of(s)->value, p, 0);
-				nodes_add(reads, p);
+				if (!fusion_absorbed(s, config, e) && !nodes_has(roots, p) &&
+					!(g->node[p].flags & NODE_SCALAR_CONST))
+					add_input(s, in, p, roots->v[i]);
 			}
 		}
 	}
@@ -181,12 +200,6 @@ static void write_module(struct emitter *em, struct instrs *l, int64_t root, str
 	pack_message(&m.base, out);
 }
 
-/* What a region reads: values from outside, and whether the region may overwrite them. */
-struct inputs {
-	struct nodes v;
-	uint8_t *own;
-};
-
 /* v anew, from parameter number `from`, in memory that is the region's own. No compiler pass after
  * fusion knows that it is v already. */
 static Hlo__HloInstructionProto *emit_again(struct emitter *em, uint32_t v, int64_t from, int64_t id)
@@ -250,26 +263,15 @@ static uint32_t emit_side(struct space *s, const uint8_t *config, const struct i
 	return n_nodes;
 }
 
-static bool writes_as_much(const struct graph *g, const struct part *p, uint32_t v)
-{
-	for (int side = 0; side < 2; side++)
-		for (size_t i = 0; i < p->roots[side].n; i++)
-			if (g->node[p->roots[side].v[i]].bytes == g->node[v].bytes)
-				return true;
-	return false;
-}
-
 static void find_inputs(struct space *s, const uint8_t *const config[2], const struct part *p,
 	struct inputs *in)
 {
 	node_map_clear(&fusion_of(s)->value);
 	for (int side = 0; side < 2; side++)
-		collect_reads(s, config[side], &p->roots[side], &in->v);
-	in->own = MEM_NEW(in->v.n + 1, uint8_t);
+		collect_inputs(s, config[side], &p->roots[side], in);
 	for (size_t i = 0; i < in->v.n; i++)
-		in->own[i] = s->graph->node[in->v.v[i]].dtype != DT_TUPLE && writes_as_much(s->graph, p, in->v.v[i]) &&
-			fusion_ends_inside(s, config[0], &p->roots[0], in->v.v[i]) &&
-			fusion_ends_inside(s, config[1], &p->roots[1], in->v.v[i]);
+		for (int side = 0; side < 2 && in->own[i]; side++)
+			in->own[i] = fusion_ends_inside(s, config[side], &p->roots[side], in->v.v[i]);
 }
 
 static void find_results(struct space *s, const uint8_t *const config[2], const struct part *p,
