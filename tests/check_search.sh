@@ -212,6 +212,5 @@ wait $pid; rc=$?
 [ -s j/state ] && [ ! -s out ] || fail "stopped at once, yet there is an answer: $(cat out)"
 run "${fake[@]}" --no-adapt --out j --resume
 answers '^[0-9]+ evaluations' j
-[ -z "$(pgrep -f "vantage-worker.*$dir")" ] || fail "a worker is left"
 done_ second_signal
 exit $failed

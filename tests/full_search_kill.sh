@@ -1,0 +1,63 @@
+#!/bin/bash
+# search with the real plugin is killed with -9 at random moments, again and again, and resumed: in a store
+# every evaluation made is still there and still counts, what was kept is never lost, the folder holds no
+# broken file, and in the end there is one run, sound, and an answer.
+#
+# On a device with noise no two searches are the same; check_search.sh compares them where there is none.
+set -u
+bin=$(realpath "${BIN:-bin}")
+search=$bin/search store=$bin/store
+graphs=$(realpath examples/graphs/tiny)
+kills=${KILLS:-8} core=${CORE:-0}
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+export XDG_RUNTIME_DIR=$dir TMPDIR=$dir
+timeout 60 "$bin/inspect" --device cpu "$graphs/chain.pb.zst" >/dev/null 2>&1 || { echo "skip: search_kill: no plugin"; exit 0; }
+cd "$dir" || exit 1
+failed=0 bad=
+RANDOM=11
+fail() { bad="$bad; $*"; }
+query() { "$store" query "$1" "$2" --csv 2>/dev/null | tail -n +2; }
+count() { [ -s "$1" ] && query "$1" 'SELECT count(*) FROM trial WHERE id >> 32 = 1' || echo 0; }
+kept() { query "$1" 'SELECT count(*) FROM trial WHERE taken AND id >> 32 = 1'; }
+one() { # graph, with a store or not
+	local name=$1$2 db=() i pid at d before=0 now taken=0
+	[ "$2" ] && db=(--db "$name.db")
+	local all=(--core "$core" --device cpu --graph "$graphs/$1.pb.zst" --out "$name" --budget 100000 --no-adapt
+		--verdict-seconds 2 "${db[@]}" --resume)
+	for i in $(seq "$kills"); do
+		"$search" "${all[@]}" >out 2>talk & pid=$!
+		d=$((500 + RANDOM % 3000))
+		sleep $((d / 1000)).$(printf %03d $((d % 1000)))
+		kill -9 $pid; wait $pid 2>/dev/null
+		at=$(sed -n 's/.*going on after \([0-9]*\) .*/\1/p' talk)
+		[ -z "$at" ] || taken=$((taken + 1))
+		if [ "$2" ]; then
+			[ -z "$at" ] || [ "$at" -eq "$before" ] || fail "kill $i: $before trials, going on after $at"
+			now=$(count "$name.db")
+		else
+			now=${at:-$before}
+		fi
+		[ "$now" -ge "$before" ] || fail "kill $i: $before became $now"
+		before=$now
+	done
+	[ "$taken" -ge $((kills / 2)) ] || fail "only $taken of $kills went on"
+	"$search" "${all[@]}" >out 2>talk & pid=$!
+	sleep 2
+	kill -INT $pid; wait $pid || fail "SIGINT: status $?: $(cat talk)"
+	grep -qE 'less time|the default is the answer' out || fail "no answer: $(cat out)"
+	[ -s "$name/state" ] && [ -s "$name/tuned.pb" ] && grep -q '^</html>' "$name/report.html" || fail "$(ls -A "$name")"
+	[ -z "$(find "$name" -name '.*' -type f)" ] || fail "leftovers: $(ls -A "$name")"
+	if [ "$2" ]; then
+		[ "$(query "$name.db" 'SELECT count(*) FROM run')" -eq 1 ] || fail "more than one run"
+		[ "$(query "$name.db" 'SELECT count(*) FROM stint')" -gt "$taken" ] || fail "stints"
+		[ "$(kept "$name.db")" -eq "$(sed -n 's/.* \([0-9]*\) kept.*/\1/p' out)" ] || fail "$(kept "$name.db") kept in the store: $(cat out)"
+		"$store" verify "$name.db" >out || fail "$(cat out)"
+	fi
+	if [ -z "$bad" ]; then echo "pass: $name ($taken of $kills went on, $before evaluations)"; else echo "FAIL: $name: ${bad#; }"; failed=1; fi
+	bad=
+}
+one chain -stored
+one reduction -stored
+one loop ""
+exit $failed
