@@ -417,14 +417,15 @@ int main(int argc, char **argv)
 		OPT_STR('o', "out", &set.out, "DIR", "folder for the result; default: beside the graph, NAME.tuned"),
 		OPT_STR('d', "db", &set.db, "FILE", "keep every measurement in this store, and use what it has"),
 		OPT_FLAG(0, "raw", &set.raw, "keep raw times in the store"),
-		OPT_FLAG(0, "resume", &set.resume, "go on with the search saved in the folder"),
+		OPT_FLAG(0, "resume", &set.resume, "go on with the search of these settings that was stopped or killed"),
 		OPT_FLAG('q', "quiet", &set.quiet, "no progress"),
 		OPT_FLAG(0, "json", &set.json, "summary as JSON"),
 		OPT_END};
 	const struct opt_program prog = {"search", "[OPTIONS] --graph FILE",
 		"Looks for fusion decisions that make a program faster than the compiler's own, guided by a "
 		"model where there is one, keeps what is measurably better, and proves the result on a fresh "
-		"worker against the compiler's default. What comes out is never slower than the default.", table};
+		"worker against the compiler's default. What comes out is never slower than the default; examples/run "
+		"shows how to use it. Told to stop, it still gives its answer, and can go on with --resume.", table};
 	struct sigaction sa = {.sa_handler = on_signal};
 	struct session s = {.set = &set};
 	struct err err = {0};

@@ -174,6 +174,7 @@ static int write_executable(const char *dir, struct device *d, const struct buf 
 int output_write(const char *dir, const struct result *r, struct device *d, struct err *err)
 {
 	struct space *s = r->hunt->s;
+	const struct buf *original = &r->hunt->lab->subject.original;
 	struct buf module = {0}, text = {0};
 	int rc = drop(dir, "tuned.exe", err); /* an earlier search's */
 
@@ -182,8 +183,10 @@ int output_write(const char *dir, const struct result *r, struct device *d, stru
 		if (rc == 0 && r->device)
 			write_options(r->device->compile_options, &text);
 	} else if (rc == 0) {
-		buf_add(&module, r->hunt->lab->subject.original.data, r->hunt->lab->subject.original.len);
+		buf_add(&module, original->data, original->len);
 	}
+	if (rc == 0)
+		rc = put(dir, "default.pb", original->data, original->len, err);
 	if (rc == 0)
 		rc = put(dir, "tuned.pb", module.data, module.len, err);
 	if (rc == 0)

@@ -3,6 +3,7 @@
  *
  *	tuned.pb	the program to compile: HloModuleProto with explicit fusions, or the original
  *			where the default is the answer
+ *	default.pb	the program as it was given, HloModuleProto too
  *	options.txt	the compile options to use with it, name=value lines; empty for the default
  *	tuned.exe	the compiled program, where the plugin can write one
  *	config.json	every site by name with default and chosen, hash, environment, verdict

@@ -1,0 +1,342 @@
+/*
+ * run_tuned.c - runs what a search left in its folder, through a PJRT plugin, from C.
+ *
+ *	protoc-c --c_out=. schemas/hlo.proto schemas/compile_options.proto
+ *	cc -O2 -I. -I.deps/xla_plugins/xla_cpu_pjrt/include -o run_tuned examples/run/run_tuned.c \
+ *		schemas/hlo.pb-c.c schemas/compile_options.pb-c.c -lprotobuf-c -ldl -lm
+ *	taskset -c 0 ./run_tuned .deps/xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so chain.tuned
+ *
+ * The tuned program is loaded from tuned.exe, where there is one of this very plugin, or compiled from
+ * tuned.pb with the options in options.txt; that is all there is to it (load_tuned). The rest makes
+ * inputs, runs default.pb beside it, alternating, and compares times and outputs.
+ */
+#include <dlfcn.h>
+#include <math.h>
+#include <pjrt_c_api.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "schemas/compile_options.pb-c.h"
+#include "schemas/hlo.pb-c.h"
+
+#define ROUNDS 101
+#define ARGS(name, a) PJRT_##name##_Args a = {.struct_size = PJRT_##name##_Args_STRUCT_SIZE}
+
+static const PJRT_Api *api;
+static PJRT_Client *client;
+static PJRT_Device *device;
+
+static void die(const char *what, const char *why)
+{
+	fprintf(stderr, "run_tuned: %s: %s\n", what, why);
+	exit(1);
+}
+
+static void check(PJRT_Error *error, const char *doing)
+{
+	ARGS(Error_Message, m);
+	m.error = error;
+	if (!error)
+		return;
+	api->PJRT_Error_Message(&m);
+	die(doing, m.message);
+}
+
+static void await(PJRT_Event *event)
+{
+	ARGS(Event_Await, w);
+	ARGS(Event_Destroy, d);
+	w.event = d.event = event;
+	check(api->PJRT_Event_Await(&w), "waiting");
+	api->PJRT_Event_Destroy(&d);
+}
+
+/* A whole file with a NUL behind it, or NULL. */
+static char *read_file(const char *folder, const char *name, size_t *n)
+{
+	char path[4096], *data = NULL;
+	FILE *f;
+
+	snprintf(path, sizeof path, "%s/%s", folder, name);
+	if (!(f = fopen(path, "rb")))
+		return NULL;
+	fseek(f, 0, SEEK_END);
+	*n = (size_t)ftell(f);
+	rewind(f);
+	data = calloc(1, *n + 1);
+	if (fread(data, 1, *n, f) != *n)
+		die(path, "cannot be read");
+	fclose(f);
+	return data;
+}
+
+static void open_plugin(const char *path)
+{
+	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	const PJRT_Api *(*get)(void);
+	PJRT_NamedValue one = {.struct_size = PJRT_NamedValue_STRUCT_SIZE, .name = "cpu_device_count",
+		.name_size = strlen("cpu_device_count"), .type = PJRT_NamedValue_kInt64, .int64_value = 1, .value_size = 1};
+	ARGS(Plugin_Initialize, init);
+	ARGS(Client_Create, c);
+	ARGS(Client_AddressableDevices, list);
+
+	if (!library)
+		die("no plugin", dlerror());
+	*(void **)&get = dlsym(library, "GetPjrtApi");
+	if (!get || !(api = get()))
+		die(path, "is no PJRT plugin");
+	check(api->PJRT_Plugin_Initialize(&init), "initialising");
+	c.create_options = &one;
+	c.num_options = 1;
+	check(api->PJRT_Client_Create(&c), "starting the device");
+	client = list.client = c.client;
+	check(api->PJRT_Client_AddressableDevices(&list), "listing devices");
+	if (list.num_addressable_devices == 0)
+		die(path, "offers no device");
+	device = list.addressable_devices[0];
+}
+
+/* Compile options as a protobuf; each line of `text` is "name=value". */
+static uint8_t *pack_options(char *text, size_t *n)
+{
+	Opts__CompileOptions o = OPTS__COMPILE_OPTIONS__INIT;
+	Opts__BuildOptions build = OPTS__BUILD_OPTIONS__INIT;
+	Opts__OptionEntry entry[16], *entries[16];
+	Opts__OptionValue value[16];
+	uint8_t *p;
+
+	build.device_ordinal = -1;
+	build.num_replicas = build.num_partitions = 1;
+	o.build = &build;
+	o.options = entries;
+	for (char *line = strtok(text, "\n"); line && o.n_options < 16; line = strtok(NULL, "\n")) {
+		size_t i = o.n_options++;
+		char *equals = strchr(line, '=');
+		if (!equals)
+			die("options.txt", "a line has no \"=\"");
+		*equals = 0;
+		opts__option_value__init(&value[i]);
+		value[i].value_case = OPTS__OPTION_VALUE__VALUE_TEXT;
+		value[i].text = equals + 1;
+		opts__option_entry__init(&entry[i]);
+		entry[i].key = line;
+		entry[i].value = &value[i];
+		entries[i] = &entry[i];
+	}
+	p = malloc(opts__compile_options__get_packed_size(&o));
+	*n = opts__compile_options__pack(&o, p);
+	return p;
+}
+
+static PJRT_LoadedExecutable *compile(char *module, size_t n, char *options)
+{
+	PJRT_Program program = {.struct_size = PJRT_Program_STRUCT_SIZE, .code = module, .code_size = n,
+		.format = "hlo", .format_size = 3};
+	ARGS(Client_Compile, c);
+	uint8_t *packed = pack_options(options, &c.compile_options_size);
+
+	c.client = client;
+	c.program = &program;
+	c.compile_options = (char *)packed;
+	check(api->PJRT_Client_Compile(&c), "compiling");
+	free(packed);
+	return c.executable;
+}
+
+static PJRT_LoadedExecutable *load_tuned(const char *folder)
+{
+	size_t n, n_options;
+	char *module = read_file(folder, "tuned.pb", &n), *options = read_file(folder, "options.txt", &n_options);
+	PJRT_LoadedExecutable *exe = NULL;
+	ARGS(Executable_DeserializeAndLoad, d);
+
+	if (!module || !options)
+		die(folder, "holds no tuned.pb with its options.txt");
+	d.client = client;
+	d.serialized_executable = read_file(folder, "tuned.exe", &d.serialized_executable_size);
+	if (d.serialized_executable && !api->PJRT_Executable_DeserializeAndLoad(&d))
+		exe = d.loaded_executable; /* else it is of another plugin */
+	printf("the tuned program is %s\n", exe ? "loaded from tuned.exe" : "compiled from tuned.pb");
+	if (!exe)
+		exe = compile(module, n, options);
+	free((void *)d.serialized_executable);
+	free(module);
+	free(options);
+	return exe;
+}
+
+/* An input for one parameter: floats within +-0.5, whole numbers 0 or 1. */
+static PJRT_Buffer *make_input(const Hlo__ShapeProto *s)
+{
+	static const struct {
+		int32_t xla;
+		PJRT_Buffer_Type type;
+		size_t bytes;
+	} types[] = {{1, PJRT_Buffer_Type_PRED, 1}, {4, PJRT_Buffer_Type_S32, 4}, {5, PJRT_Buffer_Type_S64, 8},
+		{8, PJRT_Buffer_Type_U32, 4}, {11, PJRT_Buffer_Type_F32, 4}};
+	size_t t = 0, n = 1;
+	uint8_t *data;
+	ARGS(Client_BufferFromHostBuffer, b);
+
+	while (t < 5 && types[t].xla != s->element_type)
+		t++;
+	if (t == 5)
+		die("a parameter", "its type is none that this example makes");
+	for (size_t i = 0; i < s->n_dimensions; i++)
+		n *= (size_t)s->dimensions[i];
+	data = calloc(n + 1, types[t].bytes);
+	for (size_t i = 0; i < n; i++) {
+		float x = (float)rand() / (float)RAND_MAX - 0.5f;
+		if (types[t].type == PJRT_Buffer_Type_F32)
+			memcpy(data + 4 * i, &x, 4);
+		else
+			data[types[t].bytes * i] = x > 0; /* little-endian */
+	}
+	b.client = client;
+	b.device = device;
+	b.data = data;
+	b.type = types[t].type;
+	b.dims = s->dimensions;
+	b.num_dims = s->n_dimensions;
+	b.host_buffer_semantics = PJRT_HostBufferSemantics_kImmutableOnlyDuringCall;
+	check(api->PJRT_Client_BufferFromHostBuffer(&b), "making an input");
+	await(b.done_with_host_buffer);
+	free(data);
+	return b.buffer;
+}
+
+static size_t count_outputs(PJRT_LoadedExecutable *exe)
+{
+	ARGS(LoadedExecutable_GetExecutable, g);
+	ARGS(Executable_NumOutputs, o);
+
+	g.loaded_executable = exe;
+	check(api->PJRT_LoadedExecutable_GetExecutable(&g), "looking at it");
+	o.executable = g.executable;
+	check(api->PJRT_Executable_NumOutputs(&o), "counting outputs");
+	return o.num_outputs;
+}
+
+static void drop(PJRT_Buffer *b)
+{
+	ARGS(Buffer_Destroy, d);
+	d.buffer = b;
+	check(api->PJRT_Buffer_Destroy(&d), "dropping a buffer");
+}
+
+/* Seconds of one run; the outputs are the caller's. */
+static double run(PJRT_LoadedExecutable *exe, PJRT_Buffer *const *in, size_t n_in, PJRT_Buffer **out)
+{
+	int64_t *keep = calloc(n_in + 1, sizeof *keep);
+	PJRT_ExecuteOptions options = {.struct_size = PJRT_ExecuteOptions_STRUCT_SIZE,
+		.non_donatable_input_indices = keep, .num_non_donatable_input_indices = n_in};
+	PJRT_Event *done = NULL;
+	struct timespec a, b;
+	ARGS(LoadedExecutable_Execute, e);
+
+	for (size_t i = 0; i < n_in; i++)
+		keep[i] = (int64_t)i; /* inputs are used again */
+	e.executable = exe;
+	e.options = &options;
+	e.argument_lists = &in;
+	e.num_devices = 1;
+	e.num_args = n_in;
+	e.output_lists = &out;
+	e.device_complete_events = &done;
+	clock_gettime(CLOCK_MONOTONIC, &a);
+	check(api->PJRT_LoadedExecutable_Execute(&e), "running");
+	await(done);
+	clock_gettime(CLOCK_MONOTONIC, &b);
+	free(keep);
+	return (double)(b.tv_sec - a.tv_sec) + 1e-9 * (double)(b.tv_nsec - a.tv_nsec);
+}
+
+static char *to_host(PJRT_Buffer *b, size_t *n)
+{
+	ARGS(Buffer_ToHostBuffer, h);
+
+	h.src = b;
+	check(api->PJRT_Buffer_ToHostBuffer(&h), "sizing an output");
+	h.dst = malloc(h.dst_size + 1);
+	check(api->PJRT_Buffer_ToHostBuffer(&h), "reading an output");
+	await(h.event);
+	*n = h.dst_size;
+	return h.dst;
+}
+
+/* The largest difference, relative to the output's mean magnitude; of other types than f32: 0 or 1. */
+static double difference(PJRT_Buffer *a, PJRT_Buffer *b)
+{
+	size_t n, m;
+	char *x = to_host(a, &n), *y = to_host(b, &m);
+	const float *u = (float *)x, *v = (float *)y;
+	double most = 0, sum = 1e-30;
+	ARGS(Buffer_ElementType, t);
+
+	t.buffer = a;
+	check(api->PJRT_Buffer_ElementType(&t), "asking a type");
+	if (n != m)
+		die("outputs", "differ in size");
+	if (t.type != PJRT_Buffer_Type_F32)
+		most = memcmp(x, y, n) != 0;
+	for (size_t i = 0; t.type == PJRT_Buffer_Type_F32 && i < n / 4; i++) {
+		sum += isnan(u[i]) ? 0 : fabs(u[i]);
+		if (isnan(u[i]) != isnan(v[i]))
+			most = INFINITY;
+		else if (!isnan(u[i]) && u[i] != v[i])
+			most = fmax(most, fabs(u[i] - v[i]));
+	}
+	free(x);
+	free(y);
+	return most <= 0 ? 0 : t.type == PJRT_Buffer_Type_F32 ? most / (sum / (double)(n / 4)) : 1;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+int main(int argc, char **argv)
+{
+	PJRT_LoadedExecutable *exe[2]; /* default, tuned */
+	double seconds[2][ROUNDS], worst = 0;
+	PJRT_Buffer **in, **out[2];
+	size_t n = 0, n_in, n_out;
+	char *module, none[] = "";
+	Hlo__HloModuleProto *m;
+
+	if (argc != 3)
+		die("usage", "run_tuned PLUGIN.so FOLDER");
+	open_plugin(argv[1]);
+	if (!(module = read_file(argv[2], "default.pb", &n)) ||
+		!(m = hlo__hlo_module_proto__unpack(NULL, n, (uint8_t *)module)) || !m->host_program_shape)
+		die(argv[2], "holds no program in default.pb");
+	exe[0] = compile(module, n, none);
+	exe[1] = load_tuned(argv[2]);
+	n_in = m->host_program_shape->n_parameters;
+	n_out = count_outputs(exe[0]);
+	in = calloc(n_in + 1, sizeof *in);
+	for (size_t i = 0; i < n_in; i++)
+		in[i] = make_input(m->host_program_shape->parameters[i]);
+	for (int side = 0; side < 2; side++)
+		out[side] = calloc(n_out + 1, sizeof *out[side]);
+	for (int round = -5; round < ROUNDS; round++) /* the first few warm up */
+		for (int side = 0; side < 2; side++) {
+			for (size_t i = 0; i < n_out; i++)
+				if (out[side][i])
+					drop(out[side][i]);
+			seconds[side][round < 0 ? 0 : round] = run(exe[side], in, n_in, out[side]);
+		}
+	for (size_t i = 0; i < n_out; i++)
+		worst = fmax(worst, difference(out[0][i], out[1][i]));
+	for (int side = 0; side < 2; side++)
+		qsort(seconds[side], ROUNDS, sizeof **seconds, by_size);
+	printf("default %.1f us, tuned %.1f us: %.1f%% less; outputs differ by %.2g\n", 1e6 * seconds[0][ROUNDS / 2],
+		1e6 * seconds[1][ROUNDS / 2], 100 * (1 - seconds[1][ROUNDS / 2] / seconds[0][ROUNDS / 2]), worst);
+	hlo__hlo_module_proto__free_unpacked(m, NULL);
+	free(module);
+	return 0;
+}
