@@ -188,11 +188,13 @@ out:
 
 static int set_value(const struct opt *o, const char *text, struct err *err)
 {
+	bool is_auto = opt_takes_auto(o) && strcmp(text, "auto") == 0;
+
 	switch (o->type) {
 	case OPT_T_INT:
-		return set_int(o, text, err);
+		return is_auto ? *(int64_t *)o->value = OPT_AUTO, 0 : set_int(o, text, err);
 	case OPT_T_NUM:
-		return set_num(o, text, err);
+		return is_auto ? *(double *)o->value = OPT_AUTO, 0 : set_num(o, text, err);
 	case OPT_T_ENUM:
 		return set_enum(o, text, err);
 	case OPT_T_STR:

@@ -47,6 +47,10 @@ struct opt {
 #define OPT_FLAG(c, name, var, help) {OPT_T_FLAG, c, name, var, 0, 0, NULL, help}
 #define OPT_INT(c, name, var, lo, hi, help) {OPT_T_INT, c, name, var, (double)(lo), (double)(hi), "N", help}
 #define OPT_NUM(c, name, var, lo, hi, help) {OPT_T_NUM, c, name, var, lo, hi, "X", help}
+/* The same, or the word "auto", which stores OPT_AUTO; for that the bounds must not reach below 0. */
+#define OPT_INT_AUTO(c, name, var, lo, hi, help) {OPT_T_INT, c, name, var, (double)(lo), (double)(hi), "N|auto", help}
+#define OPT_NUM_AUTO(c, name, var, lo, hi, help) {OPT_T_NUM, c, name, var, lo, hi, "X|auto", help}
+#define OPT_AUTO (-1)
 #define OPT_STR(c, name, var, arg, help) {OPT_T_STR, c, name, var, 0, 0, arg, help}
 #define OPT_LIST(c, name, var, arg, help) {OPT_T_LIST, c, name, var, 0, 0, arg, help}
 #define OPT_ENUM(c, name, var, words, help) {OPT_T_ENUM, c, name, var, 0, 0, words, help}

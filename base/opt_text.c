@@ -34,6 +34,11 @@ static void add_wrapped(struct buf *out, const char *text, size_t column, size_t
 	}
 }
 
+bool opt_takes_auto(const struct opt *o)
+{
+	return o->arg && strstr(o->arg, "|auto");
+}
+
 /* What the variable holds now, or nothing where that says nothing. */
 static void add_default(struct buf *out, const struct opt *o)
 {
@@ -43,10 +48,16 @@ static void add_default(struct buf *out, const struct opt *o)
 			buf_adds(out, "on");
 		break;
 	case OPT_T_INT:
-		buf_addf(out, "%" PRId64, *(const int64_t *)o->value);
+		if (opt_takes_auto(o) && *(const int64_t *)o->value == OPT_AUTO)
+			buf_adds(out, "auto");
+		else
+			buf_addf(out, "%" PRId64, *(const int64_t *)o->value);
 		break;
 	case OPT_T_NUM:
-		buf_addf(out, "%g", *(const double *)o->value);
+		if (opt_takes_auto(o) && *(const double *)o->value < 0)
+			buf_adds(out, "auto");
+		else
+			buf_addf(out, "%g", *(const double *)o->value);
 		break;
 	case OPT_T_STR:
 		if (*(const char *const *)o->value)

@@ -8,6 +8,8 @@
 #include "base/buf.h"
 #include "base/opt.h"
 
+/* May a number be "auto"? */
+bool opt_takes_auto(const struct opt *o);
 void opt_text_help(const struct opt_program *prog, struct buf *out);
 void opt_text_man(const struct opt_program *prog, struct buf *out);
 /* One word per line: every option, and for those with fixed words --name=word. */

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
+#include "collect/options.h"
 #include "collect/plan.h"
 
 static volatile int interrupted;
@@ -43,21 +44,17 @@ static int run(const struct settings *set, struct err *err)
 
 int main(int argc, char **argv)
 {
-	struct settings set = {.db = "runs.sqlite", .device = "cpu", .space = "fusion", .workers = 1, .seed = 1,
-		.core = -1, .resume = true, .anchors = true, .start = START_MIXED};
+	struct settings set = {LAB_DEFAULTS, .db = "runs.sqlite", .workers = 1, .resume = true, .anchors = true, .start = START_MIXED};
 	const struct opt table[] = {
 		OPT_SECTION("What to measure"),
 		OPT_LIST('g', "graph", &set.graphs, "FILE", "program to measure; may be repeated"),
 		OPT_STR(0, "graphs", &set.graph_dir, "DIR", "every .pb and .pb.zst in a folder"),
 		OPT_STR(0, "nodes", &set.nodes, "REGEX", "only sites whose instruction or op_name matches"),
-		OPT_STR(0, "space", &set.space, "KIND", "decisions: fusion or fusion/binary"),
+		LAB_OPT_SPACE(set),
 		OPT_SECTION("Where"),
 		OPT_STR('d', "db", &set.db, "FILE", "store; made if absent"),
-		OPT_STR(0, "device", &set.device, "NAME", "cpu, sim, cuda, or none (programs with a formula)"),
+		LAB_OPTS_WHERE(set),
 		OPT_INT(0, "workers", &set.workers, 1, 64, "devices side by side, one core each"),
-		OPT_INT(0, "core", &set.core, -1, 1023, "first core to use; -1: the least loaded"),
-		OPT_FLAG(0, "wait", &set.wait, "wait for the device or the store instead of failing"),
-		OPT_FLAG(0, "force", &set.force, "write the store on a network file system all the same"),
 		OPT_SECTION("How long"),
 		OPT_NUM(0, "seconds", &set.seconds, 0, 1e9, "stop after this time; 0: no limit"),
 		OPT_INT('n', "samples", &set.samples, 0, INT64_C(1) << 50, "stop after this many samples; 0: no limit"),
@@ -65,14 +62,11 @@ int main(int argc, char **argv)
 		OPT_SECTION("How"),
 		OPT_ENUM(0, "start", &set.start, "default|random|mixed", "where chains start"),
 		OPT_INT(0, "chains", &set.chains, 0, 1000, "chains per program; 0: one for each kind of start"),
-		OPT_ENUM(0, "measure", &set.measure, "region|whole", "price a change by its region, or by whole programs"),
 		OPT_NUM(0, "tau", &set.tau, 0, 1e6, "temperature as a share of the default's cost; 0: by the noise"),
 		OPT_FLAG(0, "anchors", &set.anchors, "measure the whole program once per sweep"),
-		OPT_FLAG(0, "raw", &set.raw, "keep raw times"),
-		OPT_INT('s', "seed", &set.seed, 0, INT64_MAX, "random seed"),
+		LAB_OPTS_HOW(set),
 		OPT_SECTION("Output"),
-		OPT_FLAG('q', "quiet", &set.quiet, "no progress; always so where no person watches"),
-		OPT_FLAG(0, "json", &set.json, "summary as JSON"),
+		LAB_OPTS_TALK(set),
 		OPT_END};
 	const struct opt_program prog = {"collect", "[OPTIONS] --graph FILE...",
 		"Measures, by Gibbs sampling, what single compiler decisions of the given programs cost on a "

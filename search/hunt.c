@@ -19,6 +19,13 @@
 
 #define PATIENCE 4	/* evaluations per site without success before the radius grows */
 #define RADIUS 16	/* ... at most to this */
+#define LEAST_IDLE 50	/* evaluations without success that say nothing yet */
+
+/* By the budget: the sites to pick from get so many evaluations each; the radius may grow so often. */
+#define AUTO_EACH 4
+#define AUTO_WIDEST 25.0 /* percent of the sites; beyond it a choice is none */
+#define AUTO_NARROWEST 1.0
+#define AUTO_GROWTHS 8
 
 static const struct precision confirm = {.target = 0.001, .max_seconds = 0.6, .instances = 4, .min_pairs = 12};
 static const struct precision drift = {.target = 0.001, .max_seconds = 3, .instances = 4, .give_up = -1};
@@ -38,6 +45,13 @@ static void add_point(struct hunt *h)
 	MEM_GROW(&h->curve, &h->cap_curve, h->n_curve + 1);
 	h->curve[h->n_curve++] =
 		(struct hunt_point){h->evaluations, hunt_seconds(h), h->running.value, h->running.se};
+}
+
+static double auto_alpha(uint64_t budget, uint32_t n_sites)
+{
+	double front = 100.0 * (double)budget / AUTO_EACH / n_sites;
+
+	return fmax(AUTO_NARROWEST, fmin(front, AUTO_WIDEST));
 }
 
 static int set_start(struct hunt *h, struct err *err)
@@ -73,7 +87,10 @@ int hunt_begin(struct hunt *h, const struct hunt_options *o, struct lab *lab, co
 {
 	struct guide_options go = {o->alpha, o->explore, o->adapt};
 
+	if (o->alpha == HUNT_AUTO && lab->space->n_sites)
+		go.alpha = auto_alpha(o->budget, lab->space->n_sites);
 	*h = (struct hunt){.o = *o, .lab = lab, .s = lab->space, .started = now_seconds()};
+	h->o.alpha = go.alpha;
 	rng_seed2(&h->rng, o->seed, 0x68756e74);
 	h->config = MEM_NEW(h->s->n_sites, uint8_t);
 	h->candidate = MEM_NEW(h->s->n_sites, uint8_t);
@@ -131,10 +148,19 @@ static void propose_flip(struct hunt *h, uint32_t site, uint8_t choice)
 		flip(h, site, choice);
 }
 
-static uint32_t radius(const struct hunt *h)
+static uint32_t narrowest(const struct hunt *h)
 {
-	uint64_t grown = h->o.hops + h->idle / (PATIENCE * (uint64_t)h->s->n_sites + 50);
+	return h->o.hops == HUNT_AUTO ? 1 : (uint32_t)h->o.hops;
+}
 
+uint32_t hunt_radius(const struct hunt *h)
+{
+	uint64_t patience = PATIENCE * (uint64_t)h->s->n_sites + LEAST_IDLE;
+	uint64_t share = h->o.budget / AUTO_GROWTHS > LEAST_IDLE ? h->o.budget / AUTO_GROWTHS : LEAST_IDLE, grown;
+
+	if (h->o.hops == HUNT_AUTO && share < patience)
+		patience = share;
+	grown = narrowest(h) + h->idle / patience;
 	return (uint32_t)(grown < RADIUS ? grown : RADIUS);
 }
 
@@ -161,7 +187,7 @@ static void propose_around(struct hunt *h, uint32_t site)
 	h->n_ball = 0;
 	h->ball[h->n_ball++] = h->s->site[site].node;
 	h->in_ball[h->ball[0]] = 1;
-	for (uint32_t hop = 0; hop < radius(h); hop++)
+	for (uint32_t hop = 0; hop < hunt_radius(h); hop++)
 		for (size_t end = h->n_ball; from < end; from++)
 			grow_ball(h, from);
 	for (size_t i = 0; i < h->n_ball; i++) {
@@ -205,7 +231,7 @@ static bool propose(struct hunt *h)
 	for (int tries = 0; tries < 100; tries++) {
 		bool any = guide_pick(h->guide, &h->rng, &site, &choice);
 		bool alone = h->o.strategy == STRATEGY_GUIDED && h->o.propose == PROPOSE_SIGNED;
-		if (any && alone && (h->o.adapt || radius(h) == h->o.hops || rng_below(&h->rng, 2)))
+		if (any && alone && (h->o.adapt || hunt_radius(h) == narrowest(h) || rng_below(&h->rng, 2)))
 			propose_flip(h, site, choice);
 		else /* the paper's; and when all single flips were tried: further away */
 			propose_around(h, any ? site : (uint32_t)rng_below(&h->rng, h->s->n_sites));

@@ -13,7 +13,10 @@
  *		 it stands, so flips whose regions do not touch add up as if taken together
  *
  * Where nothing was found for long the radius of mutations grows, hop by hop, until something is: a
- * flip that pays only together with another one further away is out of reach of any fixed radius.
+ * flip that pays only together with another one further away is out of reach of any fixed radius. "Long"
+ * is a few evaluations per site: all single flips come first. With hops by the budget it is an eighth of
+ * the budget at most, so that a program with more sites than evaluations sees larger mutations too; and
+ * alpha by the budget takes as many sites into the choice as the budget can try a few flips of.
  *
  * An evaluation is one candidate whose cost was asked for, whether it was measured, came from a cache,
  * or failed. A candidate that looks better is measured again with more pairs and more instances, and
@@ -27,6 +30,7 @@
 #include "collect/lab.h"
 #include "search/guide.h"
 
+#define HUNT_AUTO (-1)
 #define HUNT_FORMAT 2 /* of the saved state */
 
 enum strategy { STRATEGY_GUIDED, STRATEGY_RANDOM, STRATEGY_SWEEP };
@@ -37,8 +41,9 @@ struct hunt_options {
 	int strategy, propose, start; /* of the enums above */
 	uint64_t budget, seed;
 	double seconds; /* 0: no limit */
-	double alpha, explore;
-	uint32_t hops;
+	double alpha; /* percent of sites to pick from; HUNT_AUTO: by the budget */
+	double explore;
+	int32_t hops; /* radius of a mutation; HUNT_AUTO: by the budget */
 	bool tied, adapt;
 	uint32_t drift_checks; /* spread over the budget */
 };
@@ -94,6 +99,8 @@ double hunt_seconds(const struct hunt *h);
 /* Share of the default's time saved by the best, as far as known. */
 double hunt_gain(const struct hunt *h);
 
+/* The radius that mutations have now. */
+uint32_t hunt_radius(const struct hunt *h);
 /* Is there budget left, and something to try? So it is when time or a signal ended the search. */
 bool hunt_could_go_on(const struct hunt *h);
 

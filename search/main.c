@@ -19,6 +19,7 @@
 #include "base/json.h"
 #include "base/opt.h"
 #include "base/progress.h"
+#include "collect/options.h"
 #include "search/output.h"
 #include "search/scorer.h"
 
@@ -27,11 +28,13 @@ struct settings {
 	int64_t budget, seed, hops, core, drift_checks;
 	double seconds, alpha, explore, verdict_seconds;
 	int strategy, propose, start, measure, by;
-	bool json, quiet, resume, wait, tied, adapt, raw;
+	bool json, quiet, resume, wait, force, tied, adapt, raw;
 };
 
 static const char *const strategy_name[] = {"guided", "random", "sweep"};
 #define SAVE_SECONDS 5 /* how often the state is written, besides whenever something was kept */
+
+_Static_assert(HUNT_AUTO == OPT_AUTO, "what auto stores is what the search takes");
 
 static volatile int interrupted;
 
@@ -147,7 +150,7 @@ static void identify(struct session *s)
 static int open_session(struct session *s, struct err *err)
 {
 	const struct settings *set = s->set;
-	struct store_options so = {.wait = set->wait};
+	struct store_options so = {.force = set->force, .wait = set->wait};
 	struct cost_options co = {.policy = (enum cost_policy)set->measure, .seed = (uint64_t)set->seed};
 	const char *backend = "formula";
 
@@ -349,7 +352,7 @@ static int run(struct session *s, struct err *err)
 	const struct settings *set = s->set;
 	struct hunt_options ho = {.strategy = set->strategy, .propose = set->propose, .start = set->start,
 		.budget = (uint64_t)set->budget, .seed = (uint64_t)set->seed, .seconds = set->seconds,
-		.alpha = set->alpha, .explore = set->explore, .hops = (uint32_t)set->hops, .tied = set->tied,
+		.alpha = set->alpha, .explore = set->explore, .hops = (int32_t)set->hops, .tied = set->tied,
 		.adapt = set->adapt, .drift_checks = (uint32_t)set->drift_checks};
 	struct scorer scorer;
 
@@ -384,16 +387,16 @@ static void close_session(struct session *s)
 
 int main(int argc, char **argv)
 {
-	struct settings set = {.device = "cpu", .space = "fusion", .budget = 2000, .seed = 1, .hops = 1, .core = -1,
+	struct settings set = {LAB_DEFAULTS, .budget = 2000, .hops = 1,
 		.alpha = 10, .explore = 10, .drift_checks = 4, .verdict_seconds = 20, .adapt = true,
 		.by = INFER_GAIN};
 	const struct opt table[] = {
 		OPT_SECTION("What to tune"),
 		OPT_STR('g', "graph", &set.graph, "FILE", "program to tune (HLO as proto or text, StableHLO, dump folder)"),
-		OPT_STR(0, "space", &set.space, "KIND", "decisions: fusion or fusion/binary"),
-		OPT_STR(0, "device", &set.device, "NAME", "cpu, sim, cuda, or none (programs with a formula)"),
-		OPT_INT(0, "core", &set.core, -1, 1023, "core to measure on; -1: the least loaded"),
-		OPT_FLAG(0, "wait", &set.wait, "wait for the device or the store instead of failing"),
+		LAB_OPT_SPACE(set),
+		OPT_SECTION("Where"),
+		OPT_STR('d', "db", &set.db, "FILE", "keep every measurement in this store, and use what it has"),
+		LAB_OPTS_WHERE(set),
 		OPT_SECTION("How long"),
 		OPT_INT('b', "budget", &set.budget, 0, INT64_C(1) << 40, "evaluations at most"),
 		OPT_NUM(0, "seconds", &set.seconds, 0, 1e9, "time for the search at most; 0: no limit"),
@@ -405,21 +408,19 @@ int main(int argc, char **argv)
 		OPT_ENUM(0, "propose", &set.propose, "signed|magnitude",
 			"the flip that promises most, or the paper's mutation of a neighbourhood"),
 		OPT_ENUM(0, "by", &set.by, "magnitude|improve|gain", "which prediction ranks the sites"),
-		OPT_NUM(0, "alpha", &set.alpha, 0, 100, "percent of sites to pick from; a sweep with 0 is in random order"),
-		OPT_INT(0, "hops", &set.hops, 0, 16, "radius of a mutated neighbourhood"),
+		OPT_NUM_AUTO(0, "alpha", &set.alpha, 0, 100,
+			"percent of sites to pick from; auto: by the budget; a sweep with 0 is in random order"),
+		OPT_INT_AUTO(0, "hops", &set.hops, 0, 16,
+			"radius of a mutated neighbourhood, growing where nothing is found; auto: faster on a small budget"),
 		OPT_NUM(0, "explore", &set.explore, 0, 100, "percent of picks that are uniformly random"),
 		OPT_FLAG(0, "adapt", &set.adapt, "let what was measured replace what was predicted"),
 		OPT_FLAG(0, "tied", &set.tied, "decide isomorphic sites together"),
-		OPT_ENUM(0, "measure", &set.measure, "region|whole", "price a move by its regions, or by whole programs"),
 		OPT_INT(0, "drift-checks", &set.drift_checks, 0, 1000, "whole-program checks during the search"),
-		OPT_INT('s', "seed", &set.seed, 0, INT64_MAX, "random seed"),
+		LAB_OPTS_HOW(set),
 		OPT_SECTION("Output"),
 		OPT_STR('o', "out", &set.out, "DIR", "folder for the result; default: beside the graph, NAME.tuned"),
-		OPT_STR('d', "db", &set.db, "FILE", "keep every measurement in this store, and use what it has"),
-		OPT_FLAG(0, "raw", &set.raw, "keep raw times in the store"),
 		OPT_FLAG(0, "resume", &set.resume, "go on with the search of these settings that was stopped or killed"),
-		OPT_FLAG('q', "quiet", &set.quiet, "no progress"),
-		OPT_FLAG(0, "json", &set.json, "summary as JSON"),
+		LAB_OPTS_TALK(set),
 		OPT_END};
 	const struct opt_program prog = {"search", "[OPTIONS] --graph FILE",
 		"Looks for fusion decisions that make a program faster than the compiler's own, guided by a "

@@ -245,6 +245,38 @@ static void small_budgets_are_fine(void)
 	close_bed(&b);
 }
 
+static void a_budget_chooses_width_and_radius(void)
+{
+	static const struct {
+		uint64_t budget;
+		double alpha;
+		uint64_t idle; /* evaluations without success before the radius grows */
+	} table[] = {{10, 1, 50}, {100, 6.25, 50}, {320, 20, 50}, {1600, 25, 200}, {3000, 25, 375}, {100000, 25, 1650}};
+	struct bed b;
+
+	if (!open_bed(&b, "toy:400:2:6"))
+		return;
+	for (size_t i = 0; i < 2 * sizeof table / sizeof *table; i++) {
+		bool by_budget = i % 2 == 0;
+		struct hunt_options o = {.budget = table[i / 2].budget, .alpha = by_budget ? HUNT_AUTO : 10,
+			.hops = by_budget ? HUNT_AUTO : 1};
+		uint64_t idle = by_budget ? table[i / 2].idle : 1650;
+		struct hunt h;
+		struct err err = {0};
+		CHECK_INT(b.lab.space->n_sites, 400);
+		CHECK(hunt_begin(&h, &o, &b.lab, &b.scorer, &err) == 0);
+		h.idle = idle - 1;
+		CHECK_NEAR(h.o.alpha, by_budget ? table[i / 2].alpha : 10, 1e-12);
+		CHECK_INT(hunt_radius(&h), 1);
+		h.idle = idle;
+		CHECK_INT(hunt_radius(&h), 2);
+		h.idle = 100 * idle;
+		CHECK_INT(hunt_radius(&h), 16);
+		hunt_release(&h);
+	}
+	close_bed(&b);
+}
+
 int main(void)
 {
 	RUN(every_strategy_reaches_the_optimum);
@@ -252,5 +284,6 @@ int main(void)
 	RUN(a_perfect_oracle_halves_the_evaluations);
 	RUN(a_saved_search_goes_on_where_it_was);
 	RUN(small_budgets_are_fine);
+	RUN(a_budget_chooses_width_and_radius);
 	return test_done();
 }
