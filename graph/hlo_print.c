@@ -52,39 +52,31 @@ static void call_list(struct printer *p, const char *attr, const uint32_t *comps
 	buf_addch(p->out, '}');
 }
 
-/* By the rows of hlo_attr.def: which attribute names the i-th computation an instruction calls. */
+static bool in_set(const struct attr_set *set, int row)
+{
+	for (int i = 0; i < set->n; i++)
+		if (set->row[i] == row)
+			return true;
+	return false;
+}
+
+/* By the rows of hlo_attr.def, in whose order an instruction calls: all by one list, or each by a name. */
 static void called(struct printer *p, uint32_t v)
 {
 	const struct node *n = &p->g->node[v];
 	const uint32_t *c = node_calls(p->g, v);
-	if (n->n_called == 0)
-		return;
-	switch (n->opcode) {
-	case OP_WHILE:
-		call(p, "body", c[0]);
-		if (n->n_called > 1)
-			call(p, "condition", c[1]);
-		break;
-	case OP_SELECT_AND_SCATTER:
-		call(p, "select", c[0]);
-		if (n->n_called > 1)
-			call(p, "scatter", c[1]);
-		break;
-	case OP_CONDITIONAL:
-		if (n->n_called == 2 && is_pred(p->g, v)) {
-			call(p, "true_computation", c[0]);
-			call(p, "false_computation", c[1]);
-		} else {
-			call_list(p, "branch_computations", c, n->n_called);
+	const struct attr_set *set = &p->words->op[n->opcode].attrs;
+	bool by_name = n->opcode == OP_CONDITIONAL && n->n_called == 2 && is_pred(p->g, v);
+	if (n->opcode == OP_ASYNC_UPDATE || n->opcode == OP_ASYNC_DONE || n->n_called == 0)
+		return; /* their start's */
+	for (int i = 0; i < p->words->n_attr && !by_name; i++)
+		if (p->words->attr[i].form == FORM_COMPUTATIONS && in_set(set, i)) {
+			call_list(p, p->words->attr[i].name, c, n->n_called);
+			return;
 		}
-		break;
-	case OP_CUSTOM_CALL: call_list(p, "called_computations", c, n->n_called); break;
-	case OP_FUSION:
-	case OP_ASYNC_START: call(p, "calls", c[0]); break;
-	case OP_ASYNC_UPDATE:
-	case OP_ASYNC_DONE: break; /* their start's */
-	default: call(p, "to_apply", c[0]);
-	}
+	for (uint32_t i = 0, k = 0; i < p->words->n_attr && k < n->n_called; i++)
+		if (p->words->attr[i].form == FORM_COMPUTATION && in_set(set, (int)i))
+			call(p, p->words->attr[i].name, c[k++]);
 }
 
 static void control(struct printer *p, const Hlo__HloInstructionProto *in, const struct names *by_id)
@@ -246,14 +238,18 @@ static void stack_frames(struct printer *p)
 	numbered(p->out, "FunctionNames", x->function_names, x->n_function_names);
 	buf_adds(p->out, "\nFileLocations\n");
 	for (size_t i = 0; i < x->n_file_locations; i++) {
-		const Hlo__FileLocation *l = x->file_locations[i];
-		buf_addf(p->out, "%zu {file_name_id=%d function_name_id=%d line=%d end_line=%d column=%d end_column=%d}\n", i + 1,
-			l->file_name_id, l->function_name_id, l->line, l->end_line, l->column, l->end_column);
+		buf_addf(p->out, "%zu ", i + 1);
+		print_braces(p, &p->words->location, x->file_locations[i]);
+		buf_addch(p->out, '\n');
 	}
 	buf_adds(p->out, "\nStackFrames\n");
-	for (size_t i = 0; i < x->n_stack_frames; i++)
-		buf_addf(p->out, "%zu {file_location_id=%d parent_frame_id=%" PRId64 "}\n", i + 1,
-			x->stack_frames[i]->file_location_id, (int64_t)x->stack_frames[i]->parent_frame_id + 1);
+	for (size_t i = 0; i < x->n_stack_frames; i++) {
+		Hlo__StackFrame frame = *x->stack_frames[i];
+		frame.parent_frame_id = (int32_t)((uint32_t)frame.parent_frame_id + 1); /* in text 1 is none */
+		buf_addf(p->out, "%zu ", i + 1);
+		print_braces(p, &p->words->frame, &frame);
+		buf_addch(p->out, '\n');
+	}
 	buf_addch(p->out, '\n');
 }
 

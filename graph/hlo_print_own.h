@@ -1,16 +1,18 @@
 /*
  * hlo_print_own.h - what the files that write HLO text share.
  *
- *	hlo_print.c	   the module, computations and instructions
- *	hlo_print_form.c   attributes, by the tables of hlo_words.h
- *	hlo_print_shard.c  shardings and device lists
- *	hlo_print_value.c  shapes, layouts, constants, strings
+ *	hlo_print.c	    the module, computations and instructions
+ *	hlo_print_form.c    attributes, by the tables of hlo_words.h, in plain forms,
+ *	hlo_print_window.c  those about dimensions,	hlo_print_alias.c  about buffers,
+ *	hlo_print_note.c    notes beside the program,	hlo_print_shard.c  shardings and device lists
+ *	hlo_print_value.c   shapes, layouts, constants, strings
  */
 #ifndef GRAPH_HLO_PRINT_OWN_H
 #define GRAPH_HLO_PRINT_OWN_H
 
 #include "base/buf.h"
 #include "graph/graph.h"
+#include "graph/hlo_field.h"
 #include "graph/hlo_words.h"
 
 struct printer {
@@ -36,10 +38,32 @@ void print_sharding(struct printer *p, const Hlo__OpSharding *s);
 void print_devices(struct printer *p, const Hlo__HloInstructionProto *in);
 bool devices_given(const Hlo__HloInstructionProto *in);
 
+/* hlo_print_window.c */
+void print_slices(struct printer *p, const struct field *v);
+void print_padding(struct printer *p, const Hlo__PaddingConfig *c);
+void print_window(struct printer *p, const Hlo__Window *w);
+void print_dim_labels(struct printer *p, const Hlo__ConvolutionDimensionNumbers *d);
+bool sparsity_empty(const Hlo__SparsityConfig *c);
+void print_sparsity(struct printer *p, const Hlo__SparsityConfig *c);
+
+/* hlo_print_alias.c */
+bool alias_empty(enum attr_form form, const void *message);
+void print_aliasing(struct printer *p, const struct field *v);
+void print_module_alias(struct printer *p, const Hlo__HloInputOutputAliasProto *m);
+void print_donor(struct printer *p, const Hlo__HloBufferDonorProto *m);
+void print_entry_layout(struct printer *p, const Hlo__ProgramShapeProto *s);
+
+/* hlo_print_note.c */
+bool metadata_empty(const Hlo__OpMetadata *m);
+bool note_empty(enum attr_form form, const void *message);
+void print_frontend(struct printer *p, const Hlo__FrontendAttributes *m);
+void print_statistics(struct printer *p, const Hlo__StatisticsViz *m);
+void print_origin(struct printer *p, const Hlo__OriginalValue *m);
+
 /* hlo_print_form.c */
 /* ", name=value" for each attribute in the set that says something; not those that name others. */
 void print_attrs(struct printer *p, const struct attr_set *set, const void *message);
-void print_metadata(struct printer *p, const Hlo__OpMetadata *m); /* in braces */
-bool metadata_empty(const Hlo__OpMetadata *m);
+/* "{name=value name=value}", likewise. */
+void print_braces(struct printer *p, const struct attr_set *set, const void *message);
 
 #endif

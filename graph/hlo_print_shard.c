@@ -30,7 +30,7 @@ static void metadata(struct printer *p, Hlo__OpMetadata *const *m, size_t n, con
 	buf_adds(p->out, n > 1 ? "metadata={" : "metadata=");
 	for (size_t i = 0; i < n; i++) {
 		buf_adds(p->out, i ? ", " : "");
-		print_metadata(p, m[i]);
+		print_braces(p, &p->words->metadata, m[i]);
 	}
 	buf_adds(p->out, n > 1 ? "}" : "");
 }

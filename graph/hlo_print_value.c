@@ -183,66 +183,30 @@ static void print_double(struct buf *out, double v)
 		print_real(out, v, 17);
 }
 
-/* The list of values and its length, by type: *bytes is the size of one in the message. */
-static const char *values(const Hlo__Literal *l, size_t *n, size_t *bytes)
-{
-#define NUMBERS(dtype, field, size) \
-	case dtype: \
-		*n = l->n_##field; \
-		*bytes = size; \
-		return (const char *)l->field;
-#define BYTES(dtype, field, size) \
-	case dtype: \
-		*n = l->field.len / size; \
-		*bytes = size; \
-		return (const char *)l->field.data;
-	switch (l->shape->element_type) {
-		NUMBERS(DT_PRED, preds, sizeof(protobuf_c_boolean))
-		NUMBERS(DT_S32, s32s, 4)
-		NUMBERS(DT_U32, u32s, 4)
-		NUMBERS(DT_S64, s64s, 8)
-		NUMBERS(DT_U64, u64s, 8)
-		NUMBERS(DT_F32, f32s, 4)
-		NUMBERS(DT_F64, f64s, 8)
-		NUMBERS(DT_C64, c64s, 4)
-		NUMBERS(DT_C128, c128s, 8)
-		BYTES(DT_U8, u8s, 1)
-		BYTES(DT_S8, s8s, 1)
-		BYTES(DT_U16, u16s, 2)
-		BYTES(DT_S16, s16s, 2)
-		BYTES(DT_F16, f16s, 2)
-		BYTES(DT_BF16, bf16s, 2)
-		BYTES(DT_S4, s4s, 1)
-		BYTES(DT_U4, u4s, 1)
-		BYTES(DT_S2, s2s, 1)
-		BYTES(DT_U2, u2s, 1)
-		BYTES(DT_S1, s1s, 1)
-		BYTES(DT_U1, u1s, 1)
-		BYTES(DT_F8E5M2, f8e5m2s, 1)
-		BYTES(DT_F8E4M3, f8e4m3s, 1)
-		BYTES(DT_F8E3M4, f8e3m4s, 1)
-		BYTES(DT_F8E4M3FN, f8e4m3fns, 1)
-		BYTES(DT_F8E4M3B11FNUZ, f8e4m3b11fnuzs, 1)
-		BYTES(DT_F8E5M2FNUZ, f8e5m2fnuzs, 1)
-		BYTES(DT_F8E4M3FNUZ, f8e4m3fnuzs, 1)
-		BYTES(DT_F8E8M0FNU, f8e8m0fnus, 1)
-		BYTES(DT_F4E2M1FN, f4e2m1fns, 1)
-		BYTES(DT_F6E3M2FN, f6e3m2fns, 1)
-		BYTES(DT_F6E2M3FN, f6e2m3fns, 1)
-	default:
-		*n = *bytes = 0;
-		return NULL;
-	}
-#undef NUMBERS
-#undef BYTES
-}
-
 struct element {
 	struct buf *out;
 	uint8_t dtype;
 	const char *v;
 	size_t n, bytes;
 };
+
+static bool is_complex(uint8_t dtype)
+{
+	return dtype == DT_C64 || dtype == DT_C128;
+}
+
+/* The values of a literal; those of a complex one are its parts. */
+static struct element values(struct buf *out, const Hlo__Literal *l)
+{
+	struct element e = {.out = out, .dtype = (uint8_t)l->shape->element_type};
+	struct field w = field_of_literal(l, e.dtype);
+	if (!w.f)
+		return e;
+	e.bytes = literal_width(e.dtype) / (is_complex(e.dtype) ? 2 : 1);
+	e.v = w.count ? field_pointer(&w) : field_string(&w, &e.n);
+	e.n = w.count ? field_count(&w) : e.n / e.bytes;
+	return e;
+}
 
 static uint64_t raw_of(const struct element *e, size_t i)
 {
@@ -254,8 +218,7 @@ static uint64_t raw_of(const struct element *e, size_t i)
 static void print_element(const struct element *e, size_t i)
 {
 	uint32_t bits = dtype_bits(e->dtype);
-	bool complex = e->dtype == DT_C64 || e->dtype == DT_C128;
-	if (complex) {
+	if (is_complex(e->dtype)) {
 		for (size_t k = 0; k < 2; k++) {
 			double d;
 			buf_adds(e->out, k ? ", " : "(");
@@ -314,8 +277,7 @@ void print_literal(struct buf *out, const Hlo__Literal *l)
 		buf_addch(out, ')');
 		return;
 	}
-	struct element e = {.out = out, .dtype = (uint8_t)s->element_type};
-	e.v = values(l, &e.n, &e.bytes);
+	struct element e = values(out, l);
 	if (s->n_dimensions > 128)
 		return;
 	bool given = s->layout && s->layout->n_minor_to_major == s->n_dimensions, whole = true;
@@ -328,7 +290,7 @@ void print_literal(struct buf *out, const Hlo__Literal *l)
 		whole = !__builtin_mul_overflow(total, (size_t)s->dimensions[d], &total);
 	}
 	/* A message whose list of values has another length is no constant that a compiler would take. */
-	if (!whole || total != e.n / (s->element_type == DT_C64 || s->element_type == DT_C128 ? 2 : 1)) {
+	if (!whole || total != e.n / (is_complex(e.dtype) ? 2 : 1)) {
 		buf_adds(out, s->n_dimensions ? "{...}" : "0");
 		return;
 	}

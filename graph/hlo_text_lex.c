@@ -219,6 +219,27 @@ bool text_word_is(const struct text *p, const char *w)
 	return p->tok.kind == T_WORD && p->tok.n == strlen(w) && memcmp(p->tok.s, w, p->tok.n) == 0;
 }
 
+bool text_attr_is(const struct text *p, const char *name)
+{
+	return p->tok.kind == T_ATTR && p->tok.n == strlen(name) && memcmp(p->tok.s, name, p->tok.n) == 0;
+}
+
+bool text_accept_word(struct text *p, const char *word)
+{
+	bool there = text_word_is(p, word);
+	if (there)
+		text_next(p);
+	return there;
+}
+
+bool text_accept_attr(struct text *p, const char *name)
+{
+	bool there = text_attr_is(p, name);
+	if (there)
+		text_next(p);
+	return there;
+}
+
 bool text_accept(struct text *p, int kind)
 {
 	if (p->tok.kind != kind)

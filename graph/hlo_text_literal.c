@@ -24,25 +24,6 @@ struct literal {
 	char *data;	   /* NULL until the first element is there */
 };
 
-/* The literal's field for this type, or NULL; bytes fields hold elements of width_of bytes. */
-static const ProtobufCFieldDescriptor *field_of(uint8_t dtype)
-{
-	static const uint8_t number[256] = {[DT_PRED] = 2, [DT_U8] = 3, [DT_S32] = 4, [DT_S64] = 5, [DT_U32] = 6,
-		[DT_U64] = 7, [DT_F32] = 8, [DT_F64] = 9, [DT_F16] = 11, [DT_C64] = 12, [DT_BF16] = 13, [DT_S8] = 15,
-		[DT_U16] = 16, [DT_S16] = 17, [DT_C128] = 18, [DT_F8E5M2] = 19, [DT_F8E4M3FN] = 20, [DT_S4] = 21,
-		[DT_U4] = 22, [DT_F8E4M3B11FNUZ] = 23, [DT_F8E5M2FNUZ] = 24, [DT_F8E4M3FNUZ] = 25, [DT_S2] = 26,
-		[DT_U2] = 27, [DT_F8E4M3] = 28, [DT_F8E3M4] = 29, [DT_S1] = 30, [DT_U1] = 31, [DT_F4E2M1FN] = 32,
-		[DT_F8E8M0FNU] = 33, [DT_F6E3M2FN] = 35, [DT_F6E2M3FN] = 36};
-	return number[dtype] ?
-		       protobuf_c_message_descriptor_get_field(&hlo__literal__descriptor, number[dtype]) :
-		       NULL;
-}
-
-static size_t width_of(uint8_t dtype)
-{
-	return dtype == DT_PRED ? sizeof(protobuf_c_boolean) : (dtype_bits(dtype) + 7) / 8;
-}
-
 static bool is_signed(uint8_t dtype)
 {
 	return dtype == DT_S1 || dtype == DT_S2 || dtype == DT_S4 || dtype == DT_S8 || dtype == DT_S16 ||
@@ -109,7 +90,7 @@ static void real(struct literal *l, char *to, uint8_t dtype)
 	bits = with_payload(l, at, v, bits, float_payload_bits(dtype));
 	if (!fits)
 		text_wrong_at(l->p, at, "this number does not fit into %s", dtype_name(dtype));
-	put(to, bits, width_of(dtype));
+	put(to, bits, literal_width(dtype));
 }
 
 static void element(struct literal *l, size_t index)
@@ -222,19 +203,16 @@ static bool measure(struct literal *l)
 	return true;
 }
 
-static void finish(struct literal *l, Hlo__Literal *out, const ProtobufCFieldDescriptor *f)
+static void finish(struct literal *l, const struct field *w)
 {
-	char *at = (char *)out + f->offset;
 	if (l->count == 0)
 		return;
-	if (f->type == PROTOBUF_C_TYPE_BYTES) {
-		ProtobufCBinaryData b = {l->count * l->width, (uint8_t *)l->data};
-		memcpy(at, &b, sizeof(b));
-		return;
+	if (w->count) {
+		*w->count = l->count * (is_complex(l->dtype) ? 2 : 1);
+		field_set_pointer(w, l->data);
+	} else {
+		field_set_string(w, l->data, l->count * l->width);
 	}
-	size_t n = l->count * (is_complex(l->dtype) ? 2 : 1);
-	memcpy(at, &l->data, sizeof(l->data));
-	memcpy((char *)out + f->quantifier_offset, &n, sizeof(n));
 }
 
 static void tuple(struct text *p, Hlo__ShapeProto *shape, Hlo__Literal *out)
@@ -260,7 +238,7 @@ Hlo__Literal *text_literal(struct text *p, Hlo__ShapeProto *shape)
 {
 	Hlo__Literal *out = text_message(p, &hlo__literal__descriptor);
 	struct literal l = {.p = p, .shape = shape, .dtype = (uint8_t)shape->element_type};
-	const ProtobufCFieldDescriptor *f = field_of(l.dtype);
+	struct field w = field_of_literal(out, l.dtype);
 	out->shape = shape;
 	if (p->bad)
 		return out;
@@ -268,15 +246,15 @@ Hlo__Literal *text_literal(struct text *p, Hlo__ShapeProto *shape)
 		tuple(p, shape, out);
 		return out;
 	}
-	if (!f) {
+	if (!w.f) {
 		text_wrong_at(p, p->tok.at, "there are no constants of type %s", dtype_name(l.dtype));
 		return out;
 	}
-	l.width = width_of(l.dtype);
+	l.width = literal_width(l.dtype);
 	if (measure(&l))
 		level(&l, 0, 0);
 	if (!p->bad)
-		finish(&l, out, f);
+		finish(&l, &w);
 	return out;
 }
 

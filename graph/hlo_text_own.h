@@ -2,11 +2,14 @@
  * hlo_text_own.h - what the files that read HLO text share.
  *
  *	hlo_text_lex.c	    characters to tokens, and sentences that point at a place
- *	hlo_text_value.c    numbers, strings, names; messages by descriptor
- *	hlo_text_shape.c    shapes and layouts		hlo_text_literal.c  constants
- *	hlo_text_attr.c	    attributes, by table	hlo_text_form.c	    the forms they are written in
- *	hlo_text_shard.c    shardings and device lists	hlo_text_op.c	    one instruction
- *	hlo_text_name.c	    unique names, name tables	hlo_text_frame.c    stack frames
+ *	hlo_text_value.c    numbers, strings, names, lists	hlo_text_name.c	   unique names, name tables
+ *	hlo_text_shape.c    shapes and layouts			hlo_text_literal.c constants
+ *	hlo_text_attr.c	    attributes, by table		hlo_text_form.c	   the forms they are written in,
+ *	hlo_text_window.c   those about dimensions,		hlo_text_alias.c   about buffers,
+ *	hlo_text_note.c	    notes beside the program,		hlo_text_shard.c   shardings and device lists
+ *	hlo_text_op.c	    one instruction			hlo_text_operand.c its operands
+ *	hlo_text_infer.c    its shape where none is written	hlo_text_default.c what else is not written
+ *	hlo_text_async.c    instructions that wrap another	hlo_text_frame.c   stack frames
  *	hlo_text.c	    computations and the module
  *
  * One token of lookahead. An offence is noted once, the first one; from then on the reader sees the
@@ -19,6 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "graph/graph.h"
+#include "graph/hlo_field.h"
 #include "graph/hlo_text.h"
 #include "graph/hlo_words.h"
 
@@ -136,6 +140,9 @@ bool text_wrong_at(struct text *p, const char *at, const char *fmt, ...) __attri
 bool text_expected(struct text *p, const char *what); /* "expected X, found the current token" */
 bool text_is(const struct text *p, int kind);
 bool text_word_is(const struct text *p, const char *word); /* a T_WORD that reads so */
+bool text_attr_is(const struct text *p, const char *name); /* a T_ATTR of that name */
+bool text_accept_word(struct text *p, const char *word);   /* these go past it if it is there */
+bool text_accept_attr(struct text *p, const char *name);
 bool text_accept(struct text *p, int kind);		   /* goes past it if it is there */
 bool text_expect(struct text *p, int kind);
 char text_peek(const struct text *p); /* the character after the current token and blanks; 0 at the end */
@@ -162,12 +169,12 @@ char *text_braces(struct text *p, size_t *n);
 char *text_name(struct text *p, const char *what); /* T_NAME or T_WORD */
 char *text_keep(struct text *p, const char *s, size_t n);
 
-/* Messages, by descriptor. */
+/* Messages, and lists of them; text_set_list gives the list's memory back. */
 void *text_message(struct text *p, const ProtobufCMessageDescriptor *d);
+void *text_add(struct text *p, struct ptr_list *l, const ProtobufCMessageDescriptor *d);
+void text_set_list(struct text *p, const struct field *w, struct ptr_list *l);
 void **text_keep_ptrs(struct text *p, const struct ptr_list *l);
 int64_t *text_keep_ints(struct text *p, const struct int_list *l);
-/* The sub-message that the last name of `path` is a field of, made where missing, and that field. */
-void *text_walk(struct text *p, void *message, const char *path, const ProtobufCFieldDescriptor **f);
 
 /* hlo_text_shape.c */
 Hlo__ShapeProto *text_shape(struct text *p);
@@ -201,17 +208,76 @@ void attr_target_release(struct attr_target *t);
 /* All called computations in the order of their rows. */
 void attr_called(const struct attr_target *t, struct ptr_list *out);
 
-/* hlo_text_form.c: one value, into the field at `path`. */
+/* hlo_text_form.c: one value, into the field at the row's path. */
 void text_form(struct text *p, struct attr_target *t, void *message, const struct attr_row *row);
 void text_ints(struct text *p, int open, int close); /* into p->ints, replacing what was there */
+int text_word_of(struct text *p, enum word_kind kind); /* its number */
+
+/* hlo_text_window.c */
+void text_slices(struct text *p, const struct field *w);
+void text_padding(struct text *p, const struct field *w);
+void text_window(struct text *p, const struct field *w);
+void text_dim_labels(struct text *p, const struct field *w);
+void text_sparsity(struct text *p, const struct field *w);
+
+/* hlo_text_alias.c */
+int64_t *text_shape_index(struct text *p, size_t *n);
+void text_aliasing(struct text *p, const struct field *w);
+void text_module_alias(struct text *p, const struct field *w);
+void text_donor(struct text *p, const struct field *w);
+void text_entry_layout(struct text *p, const struct field *w);
+
+/* hlo_text_note.c */
 void text_metadata(struct text *p, Hlo__OpMetadata *m);
+void text_frontend(struct text *p, const struct field *w);
+void text_statistics(struct text *p, const struct field *w);
+void text_origin(struct text *p, const struct field *w);
 
 /* hlo_text_shard.c */
 Hlo__OpSharding *text_sharding(struct text *p);
 void text_devices(struct text *p, Hlo__HloInstructionProto *in);
 
+/* What is known of an instruction before its attributes. */
+struct line {
+	struct scope *scope;
+	Hlo__HloInstructionProto *in;
+	Hlo__ShapeProto *shape; /* as written, or NULL */
+	uint16_t op, wrapped;	/* OP_COUNT: wraps nothing */
+	const char *at;		/* of the opcode */
+	struct int_list operands;
+};
+static inline Hlo__HloInstructionProto *line_operand(const struct line *l, size_t i)
+{
+	return l->scope->ins.v[l->operands.v[i]];
+}
+
 /* hlo_text_op.c: "[ROOT] name = ..." */
 void text_instruction(struct text *p, struct scope *s);
+/* One without a name, where an operand should stand; appended to `out`. */
+void text_nested(struct text *p, struct scope *s, struct int_list *out);
+Hlo__HloInstructionProto *text_new_instruction(struct text *p, uint16_t op);
+void text_set_operands(struct text *p, Hlo__HloInstructionProto *in, const struct int_list *v);
+void text_set_called(struct text *p, Hlo__HloInstructionProto *in, const struct ptr_list *called);
+uint16_t text_opcode(const char *s, size_t n); /* OP_COUNT if there is none */
+
+/* hlo_text_operand.c: "(x, f32[] y, t#1)" */
+void text_operands(struct text *p, struct scope *s, struct int_list *out);
+
+/* hlo_text_infer.c */
+Hlo__ShapeProto *infer_shape(struct text *p, const struct line *l, const struct ptr_list *called);
+
+/* hlo_text_default.c: before the attributes are read, and after */
+void default_before(struct text *p, Hlo__HloInstructionProto *in, uint16_t op, size_t n_operands);
+void default_after(struct text *p, const struct line *l, Hlo__HloInstructionProto *in, uint16_t op);
+
+/* hlo_text_async.c */
+bool async_opcode(struct line *l, const char *s, size_t n); /* "dot-start"; fills op and wrapped */
+bool async_is(uint16_t op);
+void async_attrs(struct text *p, struct line *l, struct attr_target *t);
+/* Ends a start's line: what it wraps into a computation of its own, which replaces those in `called`. */
+void async_wrap(struct text *p, const struct line *l, Hlo__HloInstructionProto *root, struct ptr_list *called);
+/* A computation run by an async operation runs on that operation's thread. */
+void async_thread(const struct line *l, const struct ptr_list *called);
 
 /* hlo_text_frame.c: the stack frames that instructions name, renumbered */
 void text_frames(struct text *p);

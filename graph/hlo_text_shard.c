@@ -12,27 +12,6 @@
 #include <string.h>
 #include "graph/hlo_text_own.h"
 
-static bool is_attr(const struct text *p, const char *name)
-{
-	return text_is(p, T_ATTR) && p->tok.n == strlen(name) && memcmp(p->tok.s, name, p->tok.n) == 0;
-}
-
-static bool accept_attr(struct text *p, const char *name)
-{
-	if (!is_attr(p, name))
-		return false;
-	text_next(p);
-	return true;
-}
-
-static bool accept_word(struct text *p, const char *word)
-{
-	if (!text_word_is(p, word))
-		return false;
-	text_next(p);
-	return true;
-}
-
 /* The product, or an offence where it does not fit. */
 static int64_t product(struct text *p, const int64_t *v, size_t n, const char *at)
 {
@@ -57,7 +36,7 @@ static void iota(struct text *p, int64_t **dims, size_t *n, int64_t **perm)
 	p->ints.n = 0;
 	if (*n == 1) {
 		int_list_add(&p->ints, 0);
-	} else if (accept_word(p, "T")) {
+	} else if (text_accept_word(p, "T")) {
 		text_ints(p, '(', ')');
 	} else {
 		text_expected(p, "T(, the order of these dimensions");
@@ -175,7 +154,7 @@ static Hlo__Mesh *mesh(struct text *p, bool *maximal)
 	text_next(p);
 	if (*maximal) {
 		text_expect(p, '[');
-		if (!accept_attr(p, "device_id"))
+		if (!text_accept_attr(p, "device_id"))
 			text_expected(p, "device_id=");
 		p->ints.n = 0;
 		int_list_add(&p->ints, text_int(p));
@@ -287,14 +266,14 @@ static void dimension_list(struct text *p, Hlo__NamedSharding *s)
 
 static void named_part(struct text *p, Hlo__NamedSharding *s)
 {
-	if (accept_attr(p, "replicated")) {
+	if (text_accept_attr(p, "replicated")) {
 		s->replicated_axes = axes(p, s->mesh, &s->n_replicated_axes, NULL);
-	} else if (accept_attr(p, "unreduced")) {
+	} else if (text_accept_attr(p, "unreduced")) {
 		reduction(p, s);
 		s->unreduced_axes = axes(p, s->mesh, &s->n_unreduced_axes, NULL);
-	} else if (accept_attr(p, "manual")) {
+	} else if (text_accept_attr(p, "manual")) {
 		s->manual_axes = axes(p, s->mesh, &s->n_manual_axes, NULL);
-	} else if (accept_attr(p, "metadata")) {
+	} else if (text_accept_attr(p, "metadata")) {
 		s->metadata = metadata(p, &s->n_metadata);
 	} else {
 		text_expected(p, "replicated=, unreduced=, manual= or metadata=");
@@ -309,10 +288,10 @@ static Hlo__NamedSharding *named(struct text *p)
 	s->mesh = mesh(p, &maximal);
 	if (!maximal) {
 		text_accept(p, ',');
-		if (accept_word(p, "replicated")) {
-		} else if (accept_word(p, "manual")) {
+		if (text_accept_word(p, "replicated")) {
+		} else if (text_accept_word(p, "manual")) {
 			all_axes(p, s, &s->manual_axes, &s->n_manual_axes);
-		} else if (is_attr(p, "unreduced") || text_word_is(p, "unreduced")) {
+		} else if (text_attr_is(p, "unreduced") || text_word_is(p, "unreduced")) {
 			text_next(p);
 			reduction(p, s);
 			if (text_is(p, '{'))
@@ -370,18 +349,18 @@ static bool sharding_part(struct text *p, Hlo__OpSharding *s)
 		text_next(p);
 		return true;
 	}
-	if (accept_attr(p, "devices")) {
+	if (text_accept_attr(p, "devices")) {
 		devices(p, s);
-	} else if (accept_attr(p, "device")) {
+	} else if (text_accept_attr(p, "device")) {
 		p->ints.n = 0;
 		int_list_add(&p->ints, text_int(p));
 		s->n_tile_assignment_devices = 1;
 		s->tile_assignment_devices = text_keep_ints(p, &p->ints);
-	} else if (accept_attr(p, "metadata")) {
+	} else if (text_accept_attr(p, "metadata")) {
 		s->metadata = metadata(p, &s->n_metadata);
-	} else if (accept_attr(p, "last_tile_dims")) {
+	} else if (text_accept_attr(p, "last_tile_dims")) {
 		subgroups(p, s);
-	} else if (accept_word(p, "last_tile_dim_replicate")) {
+	} else if (text_accept_word(p, "last_tile_dim_replicate")) {
 		s->replicate_on_last_tile_dim = true;
 	} else if (as || text_word_is(p, "shard_like")) {
 		text_next(p);

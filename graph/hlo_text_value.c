@@ -1,5 +1,5 @@
 /*
- * hlo_text_value.c - numbers, strings and names of HLO text, and messages made by descriptor.
+ * hlo_text_value.c - numbers, strings and names of HLO text, and the lists that are made of them.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -206,12 +206,17 @@ char *text_string(struct text *p, size_t *n)
 	return text_keep(p, p->scratch.len ? p->scratch.data : "", p->scratch.len);
 }
 
-/* ---- messages ---- */
+/* ---- messages and lists ---- */
 
 void *text_message(struct text *p, const ProtobufCMessageDescriptor *d)
 {
-	void *m = arena_alloc(p->mem, d->sizeof_message);
-	protobuf_c_message_init(d, m);
+	return message_new(p->mem, d);
+}
+
+void *text_add(struct text *p, struct ptr_list *l, const ProtobufCMessageDescriptor *d)
+{
+	void *m = text_message(p, d);
+	ptr_list_add(l, m);
 	return m;
 }
 
@@ -237,24 +242,9 @@ int64_t *text_keep_ints(struct text *p, const struct int_list *l)
 	return l->n ? arena_dup(p->mem, l->v, l->n * sizeof(*l->v)) : NULL;
 }
 
-void *text_walk(struct text *p, void *message, const char *path, const ProtobufCFieldDescriptor **f)
+void text_set_list(struct text *p, const struct field *w, struct ptr_list *l)
 {
-	ProtobufCMessage *m = message;
-	for (;;) {
-		char name[64];
-		size_t n = strcspn(path, ".");
-		BUG_ON(n >= sizeof(name));
-		memcpy(name, path, n);
-		name[n] = '\0';
-		*f = protobuf_c_message_descriptor_get_field_by_name(m->descriptor, name);
-		if (!*f)
-			BUG("schemas/hlo_attr.def names a field that hlo.proto does not have: %s", path);
-		if (!path[n])
-			return m;
-		ProtobufCMessage **sub = (ProtobufCMessage **)(void *)((char *)m + (*f)->offset);
-		if (!*sub)
-			*sub = text_message(p, (*f)->descriptor);
-		m = *sub;
-		path += n + 1;
-	}
+	*w->count = l->n;
+	field_set_pointer(w, text_keep_ptrs(p, l));
+	mem_free(l->v);
 }
