@@ -18,9 +18,8 @@
  * minor=10 (an old API), major=1, client=refuse abort hang; any=1 (programs without a script are
  * compiled too, and do nothing in 10 us), crash=20 (percent of such programs, always the same ones,
  * that abort the compiler; never those with "jit_" in them, as whole programs have), spread=40 (percent
- * that such programs' times differ by, always the same for the same program), whole=9000
- * (microseconds that such programs take if they have "jit_" in them), nth=5 (whatever a worker
- * compiles as its fifth program aborts).
+ * that such programs' times differ by, always the same for the same program), nth=5 (whatever a
+ * worker compiles as its fifth program aborts).
  */
 #include <math.h>
 #include <pjrt_c_api.h>
@@ -251,18 +250,14 @@ static uint64_t hash_of(const char *code, size_t n)
 	return h >> 32;
 }
 
-/* What a run takes of a program without a script, in units of the usual. */
+/* Between 1 and 1 + spread for a program without a script. */
 static double slower(const char *code, size_t n)
 {
 	const char *env = getenv("FAKE_PLUGIN"), *v = env ? find(env, strlen(env), "spread") : NULL;
-	double times = 1;
 
-	if (!env || memmem(code, n, "fake:", 5))
+	if (!v || memmem(code, n, "fake:", 5))
 		return 1;
-	if (v)
-		times += atof(v) / 100 * (double)(hash_of(code, n) % 1000) / 1000;
-	v = find(env, strlen(env), "whole");
-	return v && memmem(code, n, "jit_", 4) ? times * atof(v) / 10 : times;
+	return 1 + atof(v) / 100 * (double)(hash_of(code, n) % 1000) / 1000;
 }
 
 static PJRT_LoadedExecutable *load(PJRT_Executable *e)
