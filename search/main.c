@@ -32,7 +32,8 @@ struct settings {
 };
 
 static const char *const strategy_name[] = {"guided", "random", "sweep"};
-#define SAVE_SECONDS 5 /* how often the state is written, besides whenever something was kept */
+/* How often the state is written into the folder, besides whenever something was kept that no store has. */
+#define SAVE_SECONDS 5
 
 _Static_assert(HUNT_AUTO == OPT_AUTO, "what auto stores is what the search takes");
 
@@ -272,7 +273,7 @@ static int hunt_on(struct session *s, struct err *err)
 	progress_start(&p, "search", (uint64_t)s->set->budget, s->set->quiet ? PROGRESS_QUIET : PROGRESS_AUTO);
 	while ((rc = hunt_next(&s->hunt, err)) == 1) {
 		show(s, &p);
-		if (s->hunt.kept == kept && now_seconds() < saved + SAVE_SECONDS)
+		if ((s->hunt.kept == kept || s->archive.run) && now_seconds() < saved + SAVE_SECONDS)
 			continue;
 		kept = s->hunt.kept;
 		saved = now_seconds();

@@ -121,7 +121,7 @@ again() { # name, store or nothing, longest delay in ms, arguments
 	for i in 1 2 3 4 end; do
 		"$search" "$@" --drift-checks 0 --budget 1000000000 --out "$name" "${db[@]}" --resume --json >out 2>talk & pid=$!
 		for _ in $(seq 300); do # until it is at work
-			if [ $i = 1 ]; then [ -s "$name/state" ] && break; else grep -q 'going on' talk && break; fi
+			if [ $i = 1 ]; then [ -s "$name/state" ] || [ "$(stat -c %s "$name.db-wal" 2>/dev/null || echo 0)" -gt 200000 ] && break; else grep -q 'going on' talk && break; fi
 			sleep 0.02
 		done
 		d=$((RANDOM % longest))
@@ -170,7 +170,7 @@ done_ damaged_state
 for sig in INT TERM; do
 	rm -rf i
 	"$search" --device none --graph toy:40:2:6 --out i --db i.$sig --budget 10000000 >out 2>talk & pid=$!
-	for _ in $(seq 100); do [ -s i/state ] && break; sleep 0.02; done
+	for _ in $(seq 100); do [ "$(stat -c %s i.$sig-wal 2>/dev/null || echo 0)" -gt 500000 ] && break; sleep 0.02; done
 	kill -$sig $pid; wait $pid; rc=$?
 	answers 'takes .* less time' i
 	[ -s i/state ] || fail "nothing to go on from"
