@@ -4,10 +4,11 @@
  * One pattern matches blanks, comments and the token behind them; each kind of token is a group of
  * its own, and the highest group that took part, which is what PCRE2's result is, tells which it was.
  * Strings are only begun by the pattern and ended here, so that no length of string can exhaust its
- * stack; so are comments. The pattern is compiled (JIT) once per text.
+ * stack; so are comments. The pattern is compiled (JIT) once per process.
  *
  * An offence empties the rest of the text, see hlo_text_own.h.
  */
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,10 +19,8 @@
 #include <pcre2.h>
 
 struct lexer {
-	pcre2_code *code;
 	pcre2_match_data *match;
 	const PCRE2_SIZE *span;
-	bool jit;
 };
 
 enum group { G_LABELS = 1, G_PADS, G_SIZES, G_REAL, G_INT, G_WORD, G_PERCENT, G_QUOTE, G_ARROW, G_ATMOST, G_DOTS, G_COMMENT, G_MARK };
@@ -44,15 +43,25 @@ static const char pattern[] =
 	"|([][=,:*#+~{}()?])"
 	"|\\z)";
 
-struct lexer *lexer_new(void)
+/* Compiled once per process; many threads may match by it, each with results of its own. */
+static pcre2_code *compiled;
+static bool compiled_jit;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void compile(void)
 {
 	int code;
 	PCRE2_SIZE at;
+	compiled = pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED, PCRE2_ANCHORED, &code, &at, NULL);
+	BUG_ON(!compiled);
+	compiled_jit = pcre2_jit_compile(compiled, PCRE2_JIT_COMPLETE) == 0;
+}
+
+struct lexer *lexer_new(void)
+{
 	struct lexer *l = MEM_NEW(1, struct lexer);
-	l->code = pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED, PCRE2_ANCHORED, &code, &at, NULL);
-	BUG_ON(!l->code);
-	l->jit = pcre2_jit_compile(l->code, PCRE2_JIT_COMPLETE) == 0;
-	l->match = pcre2_match_data_create_from_pattern(l->code, NULL);
+	pthread_once(&once, compile);
+	l->match = pcre2_match_data_create_from_pattern(compiled, NULL);
 	BUG_ON(!l->match);
 	l->span = pcre2_get_ovector_pointer(l->match);
 	return l;
@@ -61,7 +70,6 @@ struct lexer *lexer_new(void)
 void lexer_free(struct lexer *l)
 {
 	pcre2_match_data_free(l->match);
-	pcre2_code_free(l->code);
 	mem_free(l);
 }
 
@@ -147,8 +155,8 @@ static int match(struct lexer *l, const char *from, const char *end)
 {
 	PCRE2_SPTR text = (PCRE2_SPTR)from;
 	PCRE2_SIZE n = (PCRE2_SIZE)(end - from);
-	int rc = l->jit ? pcre2_jit_match(l->code, text, n, 0, 0, l->match, NULL) :
-			  pcre2_match(l->code, text, n, 0, 0, l->match, NULL);
+	int rc = compiled_jit ? pcre2_jit_match(compiled, text, n, 0, 0, l->match, NULL) :
+			  pcre2_match(compiled, text, n, 0, 0, l->match, NULL);
 	return rc - 1;
 }
 

@@ -92,7 +92,7 @@ struct ptr_list {
 void int_list_add(struct int_list *l, int64_t x);
 void ptr_list_add(struct ptr_list *l, void *p);
 
-struct lexer; /* the compiled pattern */
+struct lexer; /* what the pattern matched last */
 
 struct text {
 	const char *name, *begin, *end;

@@ -3,12 +3,12 @@
 
 static void cuts_are_seen(void)
 {
-	damage_cuts("diffrax.b380012920.hlo", 397);
+	damage_cuts("diffrax.b380012920.hlo", 797);
 }
 
 static void flips_are_seen_or_mean_something(void)
 {
-	damage_flips("diffrax.b380012920.hlo", 150);
+	damage_flips("diffrax.b380012920.hlo", 100);
 }
 
 int main(void)
