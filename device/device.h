@@ -24,7 +24,7 @@
 struct device_options {	     /* all zero is the default */
 	const char *backend; /* "cpu" (default), "sim", "cuda", "tpu", or a path to a plugin .so (tests) */
 	int core;	     /* 1 + the core to pin the worker to; 0: the least loaded */
-	double deadline;     /* seconds per request; 0: 120 */
+	double deadline;     /* seconds per request, and as long again per MiB of program; 0: 120 */
 	uint64_t seed;	     /* of the inputs */
 	bool wait;	     /* for the device's lock instead of failing with a sentence */
 	const char *options; /* further compile options "name=value,...", or NULL */

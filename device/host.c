@@ -18,6 +18,7 @@
 #include "device/host.h"
 
 #define DEADLINE 120.0
+#define DEADLINE_BYTES 1048576.0 /* of program that are worth another deadline */
 
 /* The worker's file: by VANTAGE_WORKER, beside this program, in the build tree, or on the path. */
 static int find_worker(struct buf *out, struct err *err)
@@ -92,14 +93,20 @@ static bool out_of_memory(const struct child *c)
 	return false;
 }
 
+/* How long an answer may take: a large program compiles for minutes, an answer about a handle does not. */
+static double patience(const struct host *h)
+{
+	return h->deadline * (1 + (double)h->request.len / DEADLINE_BYTES);
+}
+
 /* Turns the end of the worker into an outcome. */
 static void judge(struct host *h, enum exchange e, struct answer *a)
 {
 	int status = h->child.status;
 	if (e == EXCHANGE_TIMEOUT) {
 		a->outcome = OUTCOME_TIMEOUT;
-		snprintf(a->detail, a->detail_size, "no answer within %g s; the worker was killed",
-			h->deadline);
+		snprintf(a->detail, a->detail_size, "no answer within %.3g s; the worker was killed",
+			patience(h));
 	} else if (e == EXCHANGE_BROKEN) {
 		a->outcome = OUTCOME_CRASHED;
 		snprintf(a->detail, a->detail_size, "the worker sent nonsense and was killed");
@@ -176,7 +183,7 @@ int host_ask(
 		if (rc < 0)
 			return -1;
 	}
-	enum exchange e = child_exchange(&h->child, type, &h->request, h->deadline, &h->reply);
+	enum exchange e = child_exchange(&h->child, type, &h->request, patience(h), &h->reply);
 	if (e != EXCHANGE_OK) {
 		judge(h, e, a);
 		return 0;

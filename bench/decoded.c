@@ -1,0 +1,86 @@
+/*
+ * decoded.c - is the default we search from the compiler's own?
+ *
+ *	build/release/bench/decoded [--core N] [--instances N] [--seconds S] GRAPH...
+ *
+ * The compiler's decisions are read back as choices, and what cannot be said as choices is lost. Here
+ * the program as the compiler makes it runs against the one those choices give, whole programs in
+ * alternation, several instances of each. One line a program; above 0% the decoded default is slower.
+ */
+#include <stdio.h>
+#include "base/opt.h"
+#include "device/device.h"
+#include "device/subject.h"
+
+struct settings {
+	int64_t core, instances;
+	double seconds;
+};
+
+static int compile_both(struct subject *s, struct device *d, struct compiled *own, struct compiled *decoded,
+	struct err *err)
+{
+	uint8_t *config = mem_alloc(s->space->n_sites + 1);
+	struct buf module = {0};
+	int rc;
+
+	space_default(s->space, config);
+	rc = s->space->ops->apply(s->space, config, &module, err);
+	if (rc == 0)
+		rc = device_compile(d, COMPILE_DEFAULT, "hlo", s->original.data, s->original.len, 0, own, err);
+	if (rc == 0)
+		rc = device_compile(d, COMPILE_APPLIED, "hlo", module.data, module.len, 0, decoded, err);
+	buf_release(&module);
+	mem_free(config);
+	return rc;
+}
+
+static int try_program(const char *path, struct device *d, const struct settings *set, struct err *err)
+{
+	struct precision p = {.target = 0.0005, .max_seconds = set->seconds, .instances = (uint32_t)set->instances,
+		.give_up = -1};
+	struct subject s = {0};
+	struct compiled own = {0}, decoded = {0};
+	struct timing t = {0};
+	int rc = subject_open(&s, path, "fusion", d, err);
+
+	if (rc == 0)
+		rc = compile_both(&s, d, &own, &decoded, err);
+	if (rc == 0)
+		rc = device_pair(d, &own, &decoded, &p, &t, err);
+	if (rc == 0 && t.outcome != OUTCOME_OK)
+		printf("%s: %s: %.200s\n", s.name, outcome_name(t.outcome), t.detail);
+	else if (rc == 0)
+		printf("%s: %.3f ms, decoded %+.2f%% +- %.2f%%%s; %s\n", s.name, 1e3 * t.seconds_a, 100 * t.ratio,
+			100 * t.ratio_se, t.identical ? " (the same program)" : "", s.decoded);
+	fflush(stdout);
+	timing_release(&t);
+	compiled_release(&own);
+	compiled_release(&decoded);
+	subject_release(&s);
+	return rc;
+}
+
+int main(int argc, char **argv)
+{
+	struct settings set = {.core = -1, .instances = 4, .seconds = 4};
+	const struct opt table[] = {OPT_INT(0, "core", &set.core, -1, 1023, "core to use; -1: the least loaded"),
+		OPT_INT(0, "instances", &set.instances, 1, 100, "of each side"),
+		OPT_NUM(0, "seconds", &set.seconds, 0.1, 600, "of running a pair at most"), OPT_END};
+	const struct opt_program prog = {"decoded", "[OPTIONS] GRAPH...",
+		"Runs the compiler's default against what we read of it.", table};
+	struct device_options o = {0};
+	struct device *d = NULL;
+	struct err err = {0};
+	int n = 0, rc;
+
+	err_program("decoded");
+	rc = opt_parse(&prog, argc, argv, &n, &err);
+	o.core = (int)set.core + 1;
+	if (rc == 0 && !(d = device_open(&o, &err)))
+		rc = -1;
+	for (int i = 0; rc == 0 && i < n; i++)
+		rc = try_program(argv[i], d, &set, &err);
+	device_close(d);
+	return rc < 0 ? err_exit(&err) : 0;
+}
