@@ -41,18 +41,14 @@ static void put_bytes(struct back *b, const void *p, size_t n)
 
 static void put_varint(struct back *b, uint64_t v)
 {
-	uint8_t text[10];
-	size_t n = 0;
+	size_t n = v < 128 ? 1 : (size_t)(70 - __builtin_clzll(v)) / 7; /* seven bits a byte */
+	uint8_t *p;
 
-	if (v < 128) {
-		make_room(b, 1);
-		*--b->at = (uint8_t)v;
-		return;
-	}
+	make_room(b, n);
+	p = b->at -= n;
 	for (; v >= 128; v >>= 7)
-		text[n++] = (uint8_t)(v | 128);
-	text[n++] = (uint8_t)v;
-	put_bytes(b, text, n);
+		*p++ = (uint8_t)(v | 128);
+	*p = (uint8_t)v;
 }
 
 enum wire { WIRE_VARINT = 0, WIRE_8 = 1, WIRE_LENGTH = 2, WIRE_4 = 5 };
@@ -137,10 +133,18 @@ static void put_value(struct back *b, ProtobufCType type, const void *p)
 	put_varint(b, (size_t)(b->end - b->at) - before);
 }
 
+static bool is_zero(const void *p, size_t size)
+{
+	uint32_t half[2] = {0, 0};
+
+	memcpy(half, p, 4);
+	if (size == 8)
+		memcpy(half + 1, (const uint8_t *)p + 4, 4);
+	return !(half[0] | half[1]);
+}
+
 static bool is_empty(const ProtobufCFieldDescriptor *f, const void *p)
 {
-	static const uint8_t zero[8];
-
 	switch (f->type) {
 	case PROTOBUF_C_TYPE_STRING:
 		return !*(char *const *)p || !**(char *const *)p;
@@ -149,7 +153,7 @@ static bool is_empty(const ProtobufCFieldDescriptor *f, const void *p)
 	case PROTOBUF_C_TYPE_MESSAGE:
 		return !*(void *const *)p;
 	default:
-		return memcmp(p, zero, kinds[f->type].size) == 0;
+		return is_zero(p, kinds[f->type].size);
 	}
 }
 
@@ -165,6 +169,13 @@ static bool is_set(const ProtobufCMessage *m, const ProtobufCFieldDescriptor *f,
 	return !is_empty(f, p);
 }
 
+/* Messages are large, mostly empty and far apart: the next one is on its way while this one is written. */
+static void fetch(const void *message, const ProtobufCMessageDescriptor *d)
+{
+	for (size_t at = 0; at < d->sizeof_message; at += 64)
+		__builtin_prefetch((const char *)message + at);
+}
+
 static void put_list(struct back *b, const ProtobufCFieldDescriptor *f, const uint8_t *v, size_t n)
 {
 	struct kind k = kinds[f->type];
@@ -172,6 +183,8 @@ static void put_list(struct back *b, const ProtobufCFieldDescriptor *f, const ui
 	size_t before = (size_t)(b->end - b->at);
 
 	for (size_t i = n; i-- > 0;) {
+		if (i && f->type == PROTOBUF_C_TYPE_MESSAGE)
+			fetch(((const ProtobufCMessage *const *)(const void *)v)[i - 1], f->descriptor);
 		put_value(b, f->type, v + i * k.size);
 		if (!packed)
 			put_tag(b, f->id, (enum wire)k.wire);
