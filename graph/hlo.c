@@ -86,6 +86,16 @@ static const char *skip_blank(const char *s, const char *end)
 	return s;
 }
 
+/* No control characters where it begins: noise may begin like a text, too. */
+static bool looks_like_text(const char *s, const char *end)
+{
+	enum { ENOUGH = 256 };
+	for (size_t i = 0; i < ENOUGH && s + i < end; i++)
+		if ((uint8_t)s[i] < ' ' && !memchr("\t\n\r", s[i], 3))
+			return false;
+	return true;
+}
+
 enum graph_format graph_sniff(const void *p, size_t n)
 {
 	static const char *const hlo[] = {"HloModule ", "HloModule\t", "HloModule,", "HloModule\n", "ENTRY "};
@@ -103,7 +113,7 @@ enum graph_format graph_sniff(const void *p, size_t n)
 		if (begins(s, end, hlo[i]))
 			return GRAPH_HLO_TEXT;
 	for (size_t i = 0; i < sizeof(mlir) / sizeof(*mlir); i++)
-		if (begins(s, end, mlir[i]))
+		if (begins(s, end, mlir[i]) && looks_like_text(s, end))
 			return GRAPH_MLIR;
 	return GRAPH_UNKNOWN;
 }

@@ -135,6 +135,8 @@ static void formats(void)
 		{"module @jit_f attributes {} {\n", GRAPH_MLIR},
 		{"#loc = loc(unknown)\nmodule {}", GRAPH_MLIR},
 		{"ML\xefRStableHLO", GRAPH_MLIR},
+		{"#\x01\x80noise", GRAPH_UNKNOWN},
+		{"!\x7f text\x02", GRAPH_UNKNOWN},
 		{"\n\x05jit_f\x12\x04main", GRAPH_HLO_PROTO},
 		{"\n\x0d\n\x05jit_f\x12\x04main", GRAPH_HLO_PROTO},
 		{"\n\x09module @x\x12\x04main", GRAPH_HLO_PROTO}, /* a module of that name */
