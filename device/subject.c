@@ -41,13 +41,21 @@ static int decode(struct subject *s, const struct buf *after, struct err *err)
 	return rc;
 }
 
+/* Compilers number modules as they meet them; the same program is to have the same bytes every time. */
+static int settle(struct subject *s, const struct buf *program, struct err *err)
+{
+	if (graph_parse(&s->graph, program->data, program->len, s->name, err) < 0)
+		return -1;
+	s->graph.module->id = 0;
+	graph_write(&s->graph, &s->bytes);
+	return 0;
+}
+
 static int open_space(struct subject *s, const char *kind, struct device *d, const struct buf *after,
 	struct err *err)
 {
 	const char *backend = d ? device_info(d)->backend : BACKEND_WITHOUT_DEVICE;
 
-	if (graph_parse(&s->graph, s->bytes.data, s->bytes.len, s->name, err) < 0)
-		return -1;
 	s->space = space_open(kind, backend, &s->graph, NULL, 0, err);
 	return s->space ? decode(s, after, err) : -1;
 }
@@ -62,9 +70,8 @@ static int open_toy_subject(struct subject *s, const char *path, struct device *
 	if (toy_parse(path, &spec, err) < 0)
 		return -1;
 	toy_kind(&spec, kind);
-	toy_graph(&spec, &s->bytes);
-	buf_add(&s->original, s->bytes.data, s->bytes.len);
-	return open_space(s, kind, d, &none, err);
+	toy_graph(&spec, &s->original);
+	return settle(s, &s->original, err) < 0 ? -1 : open_space(s, kind, d, &none, err);
 }
 
 /* The module before fusion and the one after, if the fetching did not show them already. */
@@ -93,11 +100,11 @@ static int open_program(struct subject *s, const char *path, const char *kind, s
 	graph_write(&p.graph, &s->original);
 	int rc = d ? extract(s, d, &p.extracted, err) : 0;
 	if (rc == 0) {
-		const struct buf *b = d ? &p.extracted.before : &s->original;
-		buf_add(&s->bytes, b->data, b->len);
 		s->extract_seconds = p.extracted.seconds;
-		rc = open_space(s, kind, d, &p.extracted.after, err);
+		rc = settle(s, d ? &p.extracted.before : &s->original, err);
 	}
+	if (rc == 0)
+		rc = open_space(s, kind, d, &p.extracted.after, err);
 	program_release(&p);
 	return rc;
 }

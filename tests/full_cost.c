@@ -37,8 +37,8 @@ static void program(const char *path)
 		CHECK(cost_confirm(c, a, b, &p, &d, &err) == 0 && cost_whole(c, a, b, &p, &w, &err) == 0);
 		CHECK_INT(d.outcome, OUTCOME_OK);
 		CHECK_INT(w.outcome, OUTCOME_OK);
-		/* 6 errors, and what caches between kernels may be worth: this is no bench */
-		if (!CHECK_NEAR(d.seconds, w.delta, 6 * hypot(d.se, w.delta_se) + 0.05 * seconds))
+		/* a busy machine included: the sum has the right order; how right, bench/region says */
+		if (!CHECK_NEAR(d.seconds, w.delta, 6 * hypot(d.se, w.delta_se) + 0.3 * seconds))
 			printf("\tsite %u of %s: region %g +- %g, whole %g +- %g\n", i, path, d.seconds, d.se, w.delta,
 				w.delta_se);
 		timing_release(&w);
@@ -74,11 +74,29 @@ static void loop(void)
 	program("examples/graphs/tiny/loop.pb.zst");
 }
 
+/* A store knows a program by its bytes: those before fusion must not depend on what was compiled before. */
+static void extracted_twice_is_the_same(void)
+{
+	struct subject a, b;
+	struct err err = {0};
+
+	if (!device)
+		SKIP("no plugin");
+	if (!CHECK(subject_open(&a, "examples/graphs/tiny/loop.pb.zst", "fusion", device, &err) == 0))
+		return;
+	program("examples/graphs/tiny/chain.pb.zst");
+	if (CHECK(subject_open(&b, "examples/graphs/tiny/loop.pb.zst", "fusion", device, &err) == 0))
+		CHECK(a.bytes.len == b.bytes.len && memcmp(a.bytes.data, b.bytes.data, a.bytes.len) == 0);
+	subject_release(&a);
+	subject_release(&b);
+}
+
 int main(void)
 {
 	struct device_options o = {.backend = "cpu", .wait = true};
 	device = device_open(&o, NULL);
 	RUN(chain);
+	RUN(extracted_twice_is_the_same);
 	RUN(reduction);
 	RUN(loop);
 	device_close(device);
