@@ -10,6 +10,10 @@
  * A parameter cannot be overwritten, an operand that ends with the region can (fusion_lives.c). Where
  * a group that reads it writes as much, a kernel ahead of the groups makes it anew, on both sides.
  *
+ * A value that one side reads and the other computes for itself is made by its own group, on both sides:
+ * numbers made up for it would not be those that the other side computes, and how long an exponential
+ * takes, or a branch, is a matter of numbers.
+ *
  * Separate places are separate regions: groups belong together when the same changed site is in
  * them. They are priced one by one and added, which is exact but for what caches and prefetchers
  * carry from one kernel to the next.
@@ -137,6 +141,28 @@ static void collect_inputs(struct space *s, const uint8_t *config, const struct 
 		}
 	}
 	nodes_release(&members);
+}
+
+/* Adds the groups of values that one side reads and the other computes in passing. */
+static void add_makers(struct space *s, const uint8_t *const config[2], struct part *p)
+{
+	for (int side = 0; side < 2; side++) {
+		struct inputs in = {0};
+		struct nodes members = {0};
+		node_map_clear(&fusion_of(s)->value);
+		collect_inputs(s, config[side], &p->roots[side], &in);
+		for (size_t i = 0; i < p->roots[!side].n; i++)
+			group_walk(s, config[!side], p->roots[!side].v[i], &members);
+		nodes_sort(&members);
+		for (size_t i = 0; i < in.v.n; i++)
+			for (int both = 0; both < 2 && nodes_has(&members, in.v.v[i]); both++)
+				nodes_add(&p->roots[both], in.v.v[i]);
+		nodes_release(&in.v);
+		mem_free(in.own);
+		nodes_release(&members);
+		nodes_sort(&p->roots[0]);
+		nodes_sort(&p->roots[1]);
+	}
 }
 
 /* Scalar constants read by instructions that stay bare: written beside them, once. */
@@ -285,14 +311,14 @@ static void find_results(struct space *s, const uint8_t *const config[2], const 
 	}
 }
 
-static void emit_region(struct space *s, const uint8_t *const config[2], const struct part *p,
-	struct region *out)
+static void emit_region(struct space *s, const uint8_t *const config[2], struct part *p, struct region *out)
 {
 	const struct graph *g = s->graph;
 	struct nodes results = {0};
 	struct inputs in = {0};
 	uint32_t in_a, in_b;
 
+	add_makers(s, config, p);
 	find_results(s, config, p, &results);
 	find_inputs(s, config, p, &in);
 	*out = (struct region){.times = g->comp[g->node[p->roots[0].v[0]].comp].trips};

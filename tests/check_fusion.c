@@ -275,7 +275,7 @@ static size_t opcodes_in(const struct buf *b, enum opcode opcode)
 }
 
 /* A product that tanh reads, then `more`, which may read it too: what a flip of the exp makes of it. */
-static void region_of_product(const char *product, const char *more, size_t *anew, size_t *results)
+static void region_of_product(const char *product, const char *more, size_t *anew, size_t *results, size_t *tanhs)
 {
 	struct graph g;
 	struct space *s;
@@ -304,6 +304,8 @@ static void region_of_product(const char *product, const char *more, size_t *ane
 			CHECK_INT(opcodes_in(&rg.v[0].a, OP_FUSION), 0);
 			CHECK_INT(opcodes_in(&rg.v[0].b, OP_FUSION), 1);
 			*results = opcodes_in(&rg.v[0].a, OP_TUPLE);
+			tanhs[0] = opcodes_in(&rg.v[0].a, OP_TANH);
+			tanhs[1] = opcodes_in(&rg.v[0].b, OP_TANH);
 		}
 	}
 	regions_release(&rg);
@@ -315,21 +317,40 @@ static void region_of_product(const char *product, const char *more, size_t *ane
 static void regions_own_what_ends_in_them(void)
 {
 	static const char dot[] = "c = f32[8,8]{1,0} dot(w, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}";
-	size_t anew, results;
+	size_t anew, results, tanhs[2];
 
 	region_of_product(dot, "ROOT r = f32[8,8]{1,0} dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
-		&anew, &results);
+		&anew, &results, tanhs);
 	CHECK_INT(anew, 1);
 	CHECK_INT(results, 0);
 	region_of_product(dot, "ROOT r = f32[8,8]{1,0} dot(x, c), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
-		&anew, &results);
+		&anew, &results, tanhs);
 	CHECK_INT(anew, 0);
 	region_of_product("c = f32[8,8]{1,0} bitcast(w)",
-		"ROOT r = f32[8,8]{1,0} dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}", &anew, &results);
+		"ROOT r = f32[8,8]{1,0} dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}", &anew, &results,
+		tanhs);
 	CHECK_INT(anew, 0);
 }
 
 /* The slow way: every group of both configurations, compared. */
+/* A value read by one side and computed in passing by the other is made on both, from the same numbers. */
+static void both_sides_know_the_same_numbers(void)
+{
+	size_t anew, results, tanhs[2];
+
+	region_of_product("c = f32[8,8]{1,0} dot(w, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+		"ROOT r = f32[8,8]{1,0} dot(x, t), lhs_contracting_dims={1}, rhs_contracting_dims={0}", &anew, &results,
+		tanhs);
+	CHECK_INT(tanhs[0], 1);
+	CHECK_INT(tanhs[1], 2);
+	CHECK_INT(results, 1);
+	region_of_product("c = f32[8,8]{1,0} dot(w, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}",
+		"ROOT r = f32[8,8]{1,0} dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}", &anew, &results,
+		tanhs);
+	CHECK_INT(tanhs[0], 1);
+	CHECK_INT(tanhs[1], 1);
+}
+
 static void affected_groups_are_those_that_differ(void)
 {
 	struct rng r;
@@ -433,6 +454,7 @@ int main(void)
 	RUN(equal_configurations_have_no_region);
 	RUN(regions_are_pairs_of_programs);
 	RUN(regions_own_what_ends_in_them);
+	RUN(both_sides_know_the_same_numbers);
 	RUN(affected_groups_are_those_that_differ);
 	RUN(contexts_agree);
 	return test_done();
