@@ -332,7 +332,6 @@ static void regions_own_what_ends_in_them(void)
 	CHECK_INT(anew, 0);
 }
 
-/* The slow way: every group of both configurations, compared. */
 /* A value read by one side and computed in passing by the other is made on both, from the same numbers. */
 static void both_sides_know_the_same_numbers(void)
 {
@@ -351,6 +350,7 @@ static void both_sides_know_the_same_numbers(void)
 	CHECK_INT(tanhs[1], 1);
 }
 
+/* The slow way: every group of both configurations, compared. */
 static void affected_groups_are_those_that_differ(void)
 {
 	struct rng r;
