@@ -17,7 +17,16 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-COLOURS = {"guided": "#1a7f4b", "random": "#b4481e", "sweep": "#2b5fb4"}
+# What is compared: by a search's arguments, whether it gets the model, and its colour. The last two are
+# baselines from the default: hill climbing by class of isomorphic sites in random order, and no search at
+# all but "fuse every elementwise operation that has one reader".
+RIVALS = {
+    "guided": (["--strategy", "guided"], True, "#1a7f4b"),
+    "random": (["--strategy", "random"], False, "#b4481e"),
+    "sweep": (["--strategy", "sweep"], True, "#2b5fb4"),
+    "classes": (["--strategy", "sweep", "--tied", "--alpha", "0"], False, "#8a5fb4"),
+    "greedy": (["--strategy", "random", "--start", "greedy", "--budget", "0"], False, "#777777"),
+}
 
 
 def options():
@@ -38,8 +47,8 @@ def options():
     p.add_argument("--verdict-seconds", type=float, default=20)
     p.add_argument("--seeds", type=int, default=5)
     p.add_argument("--starts", default="default,random")
-    p.add_argument("--strategies", default="guided,random,sweep")
-    p.add_argument("--only", default="", help="only programs whose name contains this")
+    p.add_argument("--strategies", default="guided,random,sweep,classes,greedy", help="some of: " + ", ".join(RIVALS))
+    p.add_argument("--only", default="", help="only programs whose name contains one of these words (a,b,...)")
     p.add_argument("--quick", action="store_true", help="small stages, one seed, default start: under ten minutes")
     o = p.parse_args()
     if o.quick:
@@ -83,7 +92,7 @@ def programs(o):
     found = sorted(o.held_out.glob("*.pb.zst"))
     if o.shared.is_dir():
         found += sorted(o.shared.glob("*.pb"))
-    return [p for p in found if o.only in p.name]
+    return [p for p in found if any(word in p.name for word in o.only.split(","))]
 
 
 def name_of(path):
@@ -94,17 +103,24 @@ def search(o, model, path, strategy, start, seed, log):
     key = f"{name_of(path)}.{strategy}.{start}.{seed}"
     result = o.out / "searches" / (key + ".json")
     if not result.exists():
-        argv = [o.bin / "search", "--graph", path, "--device", o.device, "--core", o.core, "--strategy", strategy,
+        own, guided, _ = RIVALS[strategy]
+        argv = [o.bin / "search", "--graph", path, "--device", o.device, "--core", o.core,
                 "--start", start, "--seed", seed, "--budget", o.budget, "--out", o.out / "tuned" / key, "--json",
                 "--quiet", "--wait", "--verdict-seconds", o.verdict_seconds]
-        argv += ["--model", model] if strategy != "random" else []
+        argv += ["--model", model] if guided else []
         argv += ["--seconds", o.seconds] if o.seconds else []
+        argv += own
         r = run(argv, log)
         if r.returncode:
             print(f"table1: {key} failed, see {log}", file=sys.stderr)
             return None
         result.write_text(r.stdout)
     return json.loads(result.read_text())
+
+
+def wanted(o, start):
+    """Strategies to try from a start; the baselines only make sense from the default."""
+    return [s for s in o.strategies.split(",") if start == "default" or RIVALS[s][1] or s == "random"]
 
 
 def believed(curve, base, at):
@@ -134,7 +150,7 @@ def rows(o, results):
     for path in programs(o):
         for start in o.starts.split(","):
             cell = {s: [r for seed in range(1, o.seeds + 1) if (r := results.get((path, s, start, seed)))]
-                    for s in o.strategies.split(",")}
+                    for s in wanted(o, start)}
             if not any(cell.values()):
                 continue
             rivals = cell.get("random") or []
@@ -175,7 +191,7 @@ def curve_svg(o, path, start, results):
     wide, high, left, bottom = 560, 320, 60, 40
     grid = [o.budget * i / 100 for i in range(101)]
     lines = {}
-    for s in o.strategies.split(","):
+    for s in wanted(o, start):
         rs = [results[k] for k in results if k[0] == path and k[1] == s and k[2] == start]
         lines[s] = [[believed(r["search"]["curve"], r["search"]["default_seconds"], x) for x in grid] for r in rs]
     every = [g for ls in lines.values() for l in ls for g in l]
@@ -197,10 +213,10 @@ def curve_svg(o, path, start, results):
         svg.append(f"<text x='{left + (wide - left - 10) * i / 4}' y='{high - bottom + 16}' text-anchor='middle'>{int(o.budget * i / 4)}</text>")
     for n, (s, ls) in enumerate(lines.items()):
         for l in ls:
-            svg.append(f"<polyline fill='none' stroke='{COLOURS[s]}' stroke-opacity='.3' points='{points(l)}'/>")
+            svg.append(f"<polyline fill='none' stroke='{RIVALS[s][2]}' stroke-opacity='.3' points='{points(l)}'/>")
         if ls:
-            svg.append(f"<polyline fill='none' stroke='{COLOURS[s]}' stroke-width='2.5' points='{points([statistics.median(c) for c in zip(*ls)])}'/>")
-        svg.append(f"<text x='{left + 90 * n}' y='{high - 6}' fill='{COLOURS[s]}'>{s}</text>")
+            svg.append(f"<polyline fill='none' stroke='{RIVALS[s][2]}' stroke-width='2.5' points='{points([statistics.median(c) for c in zip(*ls)])}'/>")
+        svg.append(f"<text x='{left + 90 * n}' y='{high - 6}' fill='{RIVALS[s][2]}'>{s}</text>")
     (o.out / f"{name_of(path)}.{start}.svg").write_text("\n".join(svg) + "</svg>\n")
 
 
@@ -214,7 +230,7 @@ def main():
     for seed in range(1, o.seeds + 1):
         for path in programs(o):
             for start in o.starts.split(","):
-                for strategy in o.strategies.split(","):
+                for strategy in wanted(o, start):
                     r = search(o, model, path, strategy, start, seed, log)
                     if r:
                         results[path, strategy, start, seed] = r
