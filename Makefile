@@ -5,7 +5,7 @@
 # make demo       a guided tour: tune a graph, collect, learn
 # make install    programs, the `vantage VERB` command, man pages, completion, models; PREFIX=/usr/local
 # make fuzz       libFuzzer (clang) on every tests/fuzz_*.c; SECONDS_EACH=60
-# make format-check, make benches, make clean
+# make benches, make clean
 # MODE=release (default), asan or tsan goes with each; so do CC=, CFLAGS=, LDFLAGS=, B= (build folder).
 VERSION = 0.1.0
 MODE ?= release
@@ -117,9 +117,6 @@ fuzz:
 	@set -e; for f in $(FUZZ); do mkdir -p build/fuzz/corpus/$$f tests/corpus/$$f; echo "fuzzing $$f"; \
 		build/fuzz/fuzz/$$f -max_total_time=$(SECONDS_EACH) -timeout=10 -rss_limit_mb=2048 \
 		-artifact_prefix=build/fuzz/ build/fuzz/corpus/$$f tests/corpus/$$f; done
-format-check:
-	@command -v clang-format >/dev/null || { echo "format-check: no clang-format here"; exit 0; }; \
-		clang-format --dry-run -Werror $(wildcard $(addsuffix /*.[ch],$(FOLDERS) tests bench))
 install: all
 	@tools/install $(BIN) "$(DESTDIR)" "$(PREFIX)" $(PROGRAMS)
 clean:
@@ -127,6 +124,6 @@ clean:
 help:
 	@sed -n '/^#/!q; s/^# //p' Makefile
 
-.PHONY: all check test tests benches deps demo fuzz format-check install clean help FORCE
+.PHONY: all check test tests benches deps demo fuzz install clean help FORCE
 .SECONDARY:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)
