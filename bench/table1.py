@@ -46,6 +46,7 @@ def options():
     p.add_argument("--seconds", type=float, default=0, help="bound on one search; 0: none")
     p.add_argument("--verdict-seconds", type=float, default=20)
     p.add_argument("--seeds", type=int, default=5)
+    p.add_argument("--first-seed", type=int, default=1, help="two runs with other seeds and cores may share DIR")
     p.add_argument("--starts", default="default,random")
     p.add_argument("--strategies", default="guided,random,sweep,classes,greedy", help="some of: " + ", ".join(RIVALS))
     p.add_argument("--only", default="", help="only programs whose name contains one of these words (a,b,...)")
@@ -149,7 +150,7 @@ def rows(o, results):
     out = []
     for path in programs(o):
         for start in o.starts.split(","):
-            cell = {s: [r for seed in range(1, o.seeds + 1) if (r := results.get((path, s, start, seed)))]
+            cell = {s: [r for seed in range(o.first_seed, o.first_seed + o.seeds) if (r := results.get((path, s, start, seed)))]
                     for s in wanted(o, start)}
             if not any(cell.values()):
                 continue
@@ -227,7 +228,7 @@ def main():
     log = o.out / "log"
     model = learn(o, collect(o, log) if not o.model else None, log)
     results = {}
-    for seed in range(1, o.seeds + 1):
+    for seed in range(o.first_seed, o.first_seed + o.seeds):
         for path in programs(o):
             for start in o.starts.split(","):
                 for strategy in wanted(o, start):
