@@ -6,13 +6,16 @@
  * multisets of signatures. A signature is the sum, over the members, of what each does by itself
  * (opcode, shape, attributes): independent of names, of order, and of what stands around the group.
  * Groups of one member are not compared: whether the compiler wraps those is its own affair.
+ *
+ * Twins, groups that compute the same from the same values, the compiler may merge: each of them counts as
+ * found when one is. The signature of what they compute together with what they read tells them.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include "graph/fusion_own.h"
 
 struct signature {
-	uint64_t hash;
+	uint64_t hash, twin; /* twin: of asked groups, what is computed and from what */
 	const char *name;
 	uint32_t members;
 };
@@ -32,7 +35,9 @@ static int by_hash(const void *a, const void *b)
 {
 	const struct signature *x = a, *y = b;
 
-	return (x->hash > y->hash) - (x->hash < y->hash);
+	if (x->hash != y->hash)
+		return x->hash > y->hash ? 1 : -1;
+	return (x->twin > y->twin) - (x->twin < y->twin);
 }
 
 /* Bitcasts and copies inside are at the compiler's discretion and change nothing about a group. */
@@ -51,10 +56,34 @@ static void add_member(struct signature *s, const struct graph *g, uint32_t v)
 	s->members++;
 }
 
+/* What the group computes, as an expression over values outside; `at` is scratch, a number per member. */
+static uint64_t twin_hash(struct space *s, const uint8_t *config, const struct nodes *members, uint64_t *at)
+{
+	const struct graph *g = s->graph;
+	struct node_map *number = &fusion_of(s)->inner;
+
+	node_map_clear(number);
+	for (size_t i = 0; i < members->n; i++) {
+		const struct node *n = &g->node[members->v[i]];
+		at[i] = hash_mix(0x7477696e, node_local_hash(g, members->v[i], true));
+		for (uint32_t e = n->operand; e < n->operand + n->n_operands; e++) {
+			uint32_t p = g->edges[e];
+			uint64_t from = fusion_absorbed(s, config, e) ? at[number->to[p]] :
+				g->node[p].flags & NODE_SCALAR_CONST  ? node_local_hash(g, p, true) :
+								       p;
+			at[i] = hash_mix(at[i], from);
+		}
+		node_map_set(number, members->v[i], (uint32_t)i);
+	}
+	return at[members->n - 1];
+}
+
 static void asked_groups(struct space *s, const uint8_t *config, struct signatures *out)
 {
 	const struct graph *g = s->graph;
 	struct nodes members = {0};
+	uint64_t *at = NULL;
+	size_t cap = 0;
 
 	for (uint32_t v = 0; v < g->n_nodes; v++) {
 		struct signature sig = {.name = g->node[v].proto->name};
@@ -64,9 +93,13 @@ static void asked_groups(struct space *s, const uint8_t *config, struct signatur
 		group_walk(s, config, v, &members);
 		for (size_t i = 0; i < members.n; i++)
 			add_member(&sig, g, members.v[i]);
-		if (sig.members > 1)
-			add(out, sig);
+		if (sig.members < 2)
+			continue;
+		MEM_GROW(&at, &cap, members.n);
+		sig.twin = twin_hash(s, config, &members, at);
+		add(out, sig);
 	}
+	mem_free(at);
 	nodes_release(&members);
 }
 
@@ -86,7 +119,25 @@ static void found_groups(const struct graph *g, struct signatures *out)
 	}
 }
 
-/* Merges the sorted lists, counting equals and naming the first asked group that is not there. */
+static void disagree(struct check_result *out, const char *what, const struct signature *s)
+{
+	if (!out->detail[0])
+		snprintf(out->detail, sizeof out->detail, "the compiler %s a group of %u (%.120s)", what, s->members,
+			s->name);
+}
+
+/* Length of the run of one signature at l[i]; *kinds: how many of them are no twin of another. */
+static uint32_t run(const struct signatures *l, size_t i, uint64_t hash, uint32_t *kinds)
+{
+	size_t n = 0;
+
+	*kinds = 0;
+	for (; i + n < l->n && l->v[i + n].hash == hash; n++)
+		*kinds += n == 0 || l->v[i + n].twin != l->v[i + n - 1].twin;
+	return (uint32_t)n;
+}
+
+/* Merges the sorted lists, counting equals and naming the first group that is not in both. */
 static void compare(const struct signatures *asked, const struct signatures *found, struct check_result *out)
 {
 	size_t i = 0, j = 0;
@@ -94,16 +145,18 @@ static void compare(const struct signatures *asked, const struct signatures *fou
 	out->asked = (uint32_t)asked->n;
 	out->found = (uint32_t)found->n;
 	while (i < asked->n || j < found->n) {
-		int order = i == asked->n ? 1 : j == found->n ? -1 : by_hash(&asked->v[i], &found->v[j]);
-		if (order == 0)
-			out->equal++;
-		else if (!out->detail[0])
-			snprintf(out->detail, sizeof out->detail, "%s a group of %u (%.120s)",
-				order < 0 ? "the compiler did not keep" : "the compiler made",
-				order < 0 ? asked->v[i].members : found->v[j].members,
-				order < 0 ? asked->v[i].name : found->v[j].name);
-		i += order <= 0;
-		j += order >= 0;
+		uint64_t hash = j == found->n || (i < asked->n && asked->v[i].hash < found->v[j].hash) ? asked->v[i].hash :
+												       found->v[j].hash;
+		uint32_t kinds, any, a = run(asked, i, hash, &kinds), f = run(found, j, hash, &any);
+		uint32_t merged = f >= kinds && f < a ? a - f : 0;
+		out->equal += (a < f ? a : f) + merged;
+		out->found += merged;
+		if (f + merged < a)
+			disagree(out, "did not keep", &asked->v[i]);
+		else if (f > a)
+			disagree(out, "made", &found->v[j]);
+		i += a;
+		j += f;
 	}
 }
 
