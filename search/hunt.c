@@ -47,6 +47,13 @@ static void add_point(struct hunt *h)
 		(struct hunt_point){h->evaluations, hunt_seconds(h), h->running.value, h->running.se};
 }
 
+static void vouch(struct hunt *h, const struct estimate *cost)
+{
+	memcpy(h->sure, h->config, h->s->n_sites);
+	h->sure_cost = *cost;
+	h->sure_steps = (uint32_t)h->n_steps;
+}
+
 static double auto_alpha(uint64_t budget, uint32_t n_sites)
 {
 	double front = 100.0 * (double)budget / AUTO_EACH / n_sites;
@@ -94,6 +101,7 @@ int hunt_begin(struct hunt *h, const struct hunt_options *o, struct lab *lab, co
 	rng_seed2(&h->rng, o->seed, 0x68756e74);
 	h->config = MEM_NEW(h->s->n_sites, uint8_t);
 	h->candidate = MEM_NEW(h->s->n_sites, uint8_t);
+	h->sure = MEM_NEW(h->s->n_sites, uint8_t);
 	h->flips = MEM_NEW(h->s->n_sites, uint32_t);
 	h->order = MEM_NEW(h->s->n_sites, uint32_t);
 	h->ball = MEM_NEW(h->s->graph->n_nodes, uint32_t);
@@ -103,6 +111,7 @@ int hunt_begin(struct hunt *h, const struct hunt_options *o, struct lab *lab, co
 	if (cost_default_seconds(lab->cost, &h->default_seconds, &h->default_se, err) < 0 || set_start(h, err) < 0)
 		return -1;
 	memcpy(h->candidate, h->config, h->s->n_sites);
+	vouch(h, &h->running);
 	h->hash = config_hash(h->s, h->config);
 	h->guide = guide_new(h->s, o->strategy == STRATEGY_RANDOM ? NULL : scorer, &go);
 	guide_move(h->guide, h->config);
@@ -115,6 +124,7 @@ void hunt_release(struct hunt *h)
 	guide_free(h->guide);
 	mem_free(h->config);
 	mem_free(h->candidate);
+	mem_free(h->sure);
 	mem_free(h->flips);
 	mem_free(h->order);
 	mem_free(h->ball);
@@ -320,13 +330,54 @@ static int note_anchor(struct hunt *h, const struct timing *t, bool reanchored, 
 	return rc;
 }
 
+/* Puts the search back to where the whole program last agreed. */
+static int go_back(struct hunt *h, struct err *err)
+{
+	struct archive *a = h->lab->archive;
+	int rc = 0;
+
+	memcpy(h->config, h->sure, h->s->n_sites);
+	memcpy(h->candidate, h->sure, h->s->n_sites);
+	h->hash = config_hash(h->s, h->config);
+	h->running = h->sure_cost;
+	h->n_steps = h->sure_steps;
+	guide_move(h->guide, h->config);
+	if (a && a->run) {
+		archive_lock(a);
+		rc = run_jump(a->run, h->chain, 0, h->config, err);
+		archive_unlock(a);
+	}
+	return rc;
+}
+
+/* What the whole program costs is what counts from now on, unless it was better before. */
+static int correct(struct hunt *h, const struct estimate *whole, bool drifted, struct err *err)
+{
+	bool worse = whole->value - h->sure_cost.value > 2 * hypot(whole->se, h->sure_cost.se);
+	int rc = 0;
+
+	if (!drifted) { /* agreed with, as closely as the whole can tell */
+		vouch(h, &(struct estimate){h->running.value, whole->se, whole->n});
+		return 0;
+	}
+	h->drifts++;
+	if (worse) {
+		rc = go_back(h, err);
+	} else {
+		h->running = *whole;
+		vouch(h, whole);
+	}
+	add_point(h);
+	return rc;
+}
+
 /* Now and then measures the whole program against the default and corrects the running sum. */
 static int check_drift(struct hunt *h, struct err *err)
 {
 	uint64_t every = h->o.drift_checks ? h->o.budget / (h->o.drift_checks + 1) : 0;
 	uint8_t *dflt;
 	struct timing t = {0};
-	bool drifted = false;
+	bool drifted;
 	int rc;
 
 	if (every == 0 || h->evaluations % every != 0 || h->kept == 0)
@@ -336,14 +387,12 @@ static int check_drift(struct hunt *h, struct err *err)
 	rc = cost_whole(h->lab->cost, dflt, h->config, &drift, &t, err);
 	mem_free(dflt);
 	if (rc == 0) {
+		struct estimate whole = {t.delta, t.delta_se, t.pairs};
 		drifted = t.outcome == OUTCOME_OK &&
 			  fabs(t.delta - h->running.value) > 3 * hypot(t.delta_se, h->running.se);
 		rc = note_anchor(h, &t, drifted, err);
-	}
-	if (drifted) {
-		h->running = (struct estimate){t.delta, t.delta_se, t.pairs};
-		h->drifts++;
-		add_point(h);
+		if (rc == 0 && t.outcome == OUTCOME_OK)
+			rc = correct(h, &whole, drifted, err);
 	}
 	timing_release(&t);
 	return rc;
@@ -395,9 +444,12 @@ int hunt_next(struct hunt *h, struct err *err)
 	bool single, better;
 	uint32_t site, n;
 
-	if (!over(h) && check_drift(h, err) < 0)
-		return -1;
-	if (over(h) || (h->used_up = !propose(h))) {
+	if (!over(h)) {
+		if (check_drift(h, err) < 0)
+			return -1;
+		h->used_up = !propose(h);
+	}
+	if (h->used_up || h->n_flips == 0) {
 		h->ended = now_seconds();
 		return 0;
 	}

@@ -17,7 +17,8 @@
 	F(u64, evaluations) F(u64, idle) F(u64, cached) F(u64, measured) F(u64, kept) F(u64, refuted) \
 	F(u64, drifts) F(f64, before) F(f64, default_seconds) F(f64, default_se) F(f64, running.value) \
 	F(f64, running.se) F(u64, rng.s[0]) F(u64, rng.s[1]) F(u64, rng.s[2]) F(u64, rng.s[3]) \
-	F(u64, hash) F(u32, sweep_pos) F(u32, sweep_kept)
+	F(u64, hash) F(u32, sweep_pos) F(u32, sweep_kept) \
+	F(f64, sure_cost.value) F(f64, sure_cost.se) F(u32, sure_steps)
 
 static void save_hunt(const struct hunt *at, struct buf *out)
 {
@@ -102,6 +103,7 @@ void hunt_save(const struct hunt *h, struct buf *out)
 	now.before = hunt_seconds(h);
 	save_hunt(&now, out);
 	buf_blob(out, h->config, h->s->n_sites);
+	buf_blob(out, h->sure, h->s->n_sites);
 	save_lists(h, out);
 	for (uint32_t i = 0; i < n_order(h); i++)
 		buf_u32(out, h->order[i]);
@@ -112,19 +114,21 @@ void hunt_save(const struct hunt *h, struct buf *out)
 int hunt_load(struct hunt *h, const void *p, size_t n, struct err *err)
 {
 	struct cursor in = cursor_of(p, n);
-	const uint8_t *config;
-	size_t size;
+	const uint8_t *config, *sure;
+	size_t size, size_sure;
 
 	load_hunt(h, &in);
 	config = cursor_blob(&in, &size);
-	if (in.bad || config_valid(h->s, config, size, err) < 0)
+	sure = cursor_blob(&in, &size_sure);
+	if (in.bad || config_valid(h->s, config, size, err) < 0 || config_valid(h->s, sure, size_sure, err) < 0)
 		return err_set(err, "the saved state does not fit this program");
 	load_lists(h, &in);
 	load_order(h, &in);
-	if (in.bad || h->hash != config_hash(h->s, config))
+	if (in.bad || h->hash != config_hash(h->s, config) || h->sure_steps > h->n_steps)
 		return err_set(err, "the saved state is damaged");
 	memcpy(h->config, config, size);
 	memcpy(h->candidate, config, size);
+	memcpy(h->sure, sure, size);
 	if (h->guide) {
 		guide_move(h->guide, h->config);
 		guide_load(h->guide, &in);

@@ -277,8 +277,43 @@ static void a_budget_chooses_width_and_radius(void)
 	close_bed(&b);
 }
 
+/* The whole program disappoints: the search goes back to what it vouched for; where it does not, it goes on. */
+static void disappointments_are_taken_back(void)
+{
+	struct bed b;
+
+	if (!open_bed(&b, "toy:60:2:3"))
+		return;
+	for (int better = 0; better < 2; better++) {
+		struct hunt_options o = {.budget = 40, .alpha = 10, .hops = 1, .drift_checks = 1, .seed = 4};
+		struct hunt h;
+		struct err err = {0};
+		uint8_t *then;
+		CHECK(hunt_begin(&h, &o, &b.lab, &b.scorer, &err) == 0);
+		while (h.evaluations < 20 && hunt_next(&h, &err) == 1)
+			;
+		CHECK(h.kept > 1 && h.running.value < 0);
+		then = arena_dup(&b.lab.space->mem, h.config, h.s->n_sites);
+		h.sure_cost.value = better ? 0 : 4 * h.running.value; /* as if the start had been as good as that */
+		h.running.value *= 2;				      /* more than it saves */
+		CHECK(hunt_next(&h, &err) == 1);
+		CHECK_INT(h.drifts, 1);
+		CHECK(h.sure_steps <= h.n_steps);
+		for (uint32_t i = 0; i < h.s->n_sites && !better; i++)
+			CHECK_INT(h.sure[i], h.s->site[i].dflt);
+		if (better)
+			CHECK(memcmp(h.sure, then, h.s->n_sites) == 0);
+		else
+			CHECK(h.n_steps <= 1);
+		CHECK(h.hash == config_hash(h.s, h.config));
+		hunt_release(&h);
+	}
+	close_bed(&b);
+}
+
 int main(void)
 {
+	RUN(disappointments_are_taken_back);
 	RUN(every_strategy_reaches_the_optimum);
 	RUN(sweeps_end_where_no_flip_helps);
 	RUN(a_perfect_oracle_halves_the_evaluations);
