@@ -98,14 +98,22 @@ void group_walk(struct space *s, const uint8_t *config, uint32_t root, struct no
 	sort_tail(out, from);
 }
 
-bool fusion_absorbs(const struct space *s, const uint8_t *config, uint32_t u, uint32_t v)
+/* The bit of v's choice that says whether user u absorbs it. All edges of one pair share it; 0: never. */
+static uint8_t bit_of(const struct space *s, uint32_t u, uint32_t v)
 {
 	const struct node *n = &s->graph->node[u];
 
 	for (uint32_t e = n->operand; e < n->operand + n->n_operands; e++)
 		if (s->graph->edges[e] == v)
-			return fusion_absorbed(s, config, e);
-	return false;
+			return fusion_of(s)->mask[e];
+	return 0;
+}
+
+bool fusion_absorbs(const struct space *s, const uint8_t *config, uint32_t u, uint32_t v)
+{
+	uint8_t bit = bit_of(s, u, v);
+
+	return bit && (config[s->site_of[v]] & bit);
 }
 
 /* One step of the way up: marks the users that absorb v; v itself is a root if kept. */
@@ -137,25 +145,29 @@ void group_roots(struct space *s, const uint8_t *config, uint32_t v, struct node
 	sort_tail(out, from);
 }
 
+/* Roots, in one configuration, of the groups that would differ if the site had its other choice. */
+static void add_differing(struct space *s, const uint8_t *config, uint32_t site, uint8_t other, struct nodes *roots)
+{
+	const struct graph *g = s->graph;
+	const struct fusion *f = fusion_of(s);
+	uint32_t v = s->site[site].node;
+
+	for (uint32_t k = 0; k < g->node[v].n_users; k++) {
+		uint32_t c = node_users(g, v)[k];
+		uint8_t bit = bit_of(s, c, v);
+		if (!(config[site] & bit) != !(other & bit))
+			group_roots(s, config, c, roots);
+	}
+	if (fusion_kept(s, config, v) && !f->must_keep[v] && other == f->full[v])
+		nodes_add(roots, v);
+}
+
 void fusion_affected(struct space *s, const uint8_t *a, const uint8_t *b, const uint32_t *changed,
 	uint32_t n_changed, struct nodes *roots_a, struct nodes *roots_b)
 {
-	const struct graph *g = s->graph;
-
 	for (uint32_t i = 0; i < n_changed; i++) {
-		uint32_t v = s->site[changed[i]].node;
-		bool in_a = fusion_kept(s, a, v), in_b = fusion_kept(s, b, v);
-		for (uint32_t k = 0; k < g->node[v].n_users; k++) {
-			uint32_t c = node_users(g, v)[k];
-			if (fusion_absorbs(s, a, c, v) == fusion_absorbs(s, b, c, v))
-				continue;
-			group_roots(s, a, c, roots_a);
-			group_roots(s, b, c, roots_b);
-		}
-		if (in_a && !in_b)
-			nodes_add(roots_a, v);
-		if (in_b && !in_a)
-			nodes_add(roots_b, v);
+		add_differing(s, a, changed[i], b[changed[i]], roots_a);
+		add_differing(s, b, changed[i], a[changed[i]], roots_b);
 	}
 	nodes_sort(roots_a);
 	nodes_sort(roots_b);
@@ -164,28 +176,14 @@ void fusion_affected(struct space *s, const uint8_t *a, const uint8_t *b, const 
 void fusion_flipped(struct space *s, uint8_t *config, uint32_t site, uint8_t choice, struct nodes *before,
 	struct nodes *after)
 {
-	const struct graph *g = s->graph;
-	const struct fusion *f = fusion_of(s);
-	uint32_t v = s->site[site].node;
 	uint8_t old = config[site];
 
-	for (int side = 0; side < 2; side++) {
-		struct nodes *roots = side ? after : before;
-		uint8_t other = side ? old : choice;
-		config[site] = side ? choice : old;
-		for (uint32_t k = 0; k < g->node[v].n_users; k++) {
-			uint32_t c = node_users(g, v)[k];
-			for (uint32_t e = g->node[c].operand; e < g->node[c].operand + g->node[c].n_operands; e++)
-				if (g->edges[e] == v && ((f->mask[e] & old) != 0) != ((f->mask[e] & choice) != 0)) {
-					group_roots(s, config, c, roots);
-					break;
-				}
-		}
-		if (fusion_kept(s, config, v) && !f->must_keep[v] && other == f->full[v])
-			nodes_add(roots, v);
-		nodes_sort(roots);
-	}
+	add_differing(s, config, site, choice, before);
+	config[site] = choice;
+	add_differing(s, config, site, old, after);
 	config[site] = old;
+	nodes_sort(before);
+	nodes_sort(after);
 }
 
 void fusion_count(struct space *s, const uint8_t *config, uint32_t *groups, uint32_t *fusions)

@@ -76,7 +76,7 @@ void nodes_release(struct nodes *l);
 void group_walk(struct space *s, const uint8_t *config, uint32_t root, struct nodes *out);
 /* Appends the roots of the groups that compute v (v itself where kept), ascending. */
 void group_roots(struct space *s, const uint8_t *config, uint32_t v, struct nodes *out);
-/* Does user u absorb v? Any of its operand edges tells: all edges of one pair share one bit. */
+/* Does user u absorb v? */
 bool fusion_absorbs(const struct space *s, const uint8_t *config, uint32_t u, uint32_t v);
 /* Is v's result computed by groups at all: fusible, of a compiled computation? */
 bool fusion_groupable(const struct graph *g, uint32_t v);
