@@ -16,9 +16,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include "base/io.h"
 #include "base/opt.h"
+#include "base/progress.h"
 #include "base/stat.h"
 #include "device/cost.h"
 #include "device/subject.h"
@@ -44,13 +44,6 @@ struct rows {
 	struct row *v;
 	size_t n, cap;
 };
-
-static double now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static int read_rows(const char *path, struct rows *rows, struct err *err)
 {
@@ -122,16 +115,16 @@ static int measure(struct cost *c, const uint8_t *a, const uint8_t *b, const str
 {
 	struct delta d;
 	struct timing t = {0};
-	double start = now();
+	double start = now_seconds();
 
 	/* a confirmation, so that no row is served by the cache */
 	if (cost_confirm(c, a, b, NULL, &d, err) < 0)
 		return -1;
-	row->region_wall = now() - start;
-	start = now();
+	row->region_wall = now_seconds() - start;
+	start = now_seconds();
 	if (cost_whole(c, a, b, whole, &t, err) < 0)
 		return -1;
-	row->whole_wall = now() - start;
+	row->whole_wall = now_seconds() - start;
 	snprintf(row->region_outcome, sizeof row->region_outcome, "%s", outcome_name(d.outcome));
 	snprintf(row->whole_outcome, sizeof row->whole_outcome, "%s", outcome_name(t.outcome));
 	row->region = d.seconds;

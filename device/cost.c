@@ -20,18 +20,11 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
+#include "base/progress.h"
 #include "device/cost_own.h"
 
 /* Where a region's interval is left imprecise because one side is that many times slower. */
 #define REGION_GIVE_UP 4
-
-double cost_clock(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 struct cost *cost_new(struct space *s, struct device *d, const struct cost_options *o, struct err *err)
 {
@@ -305,7 +298,7 @@ static int by_policy(struct cost *c, const uint8_t *a, const uint8_t *b, const s
 static int delta(struct cost *c, const uint8_t *a, const uint8_t *b, const struct precision *p,
 	struct delta *out, struct err *err)
 {
-	double start = cost_clock(), inside = c->totals.inside;
+	double start = now_seconds(), inside = c->totals.inside;
 	int rc;
 
 	*out = (struct delta){.kind = c->device ? device_info(c->device)->kind : COST_MODELLED};
@@ -313,7 +306,7 @@ static int delta(struct cost *c, const uint8_t *a, const uint8_t *b, const struc
 	if (out->outcome != OUTCOME_OK)
 		out->seconds = out->se = 0;
 	out->inside = c->totals.inside - inside;
-	c->totals.wall += cost_clock() - start;
+	c->totals.wall += now_seconds() - start;
 	c->totals.deltas++;
 	c->totals.regions += out->regions;
 	c->totals.cached += out->cached;

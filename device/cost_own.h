@@ -40,6 +40,5 @@ struct sides {
 int cost_pair(struct cost *c, const struct sides *s, const struct precision *p, struct timing *out,
 	struct err *err);
 int cost_failed(struct cost *c, enum outcome o, int signal, const char *detail, struct err *err);
-double cost_clock(void);
 
 #endif

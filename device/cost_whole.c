@@ -13,6 +13,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/progress.h"
 #include "device/cost_own.h"
 
 #define YARDSTICKS 10
@@ -108,7 +109,7 @@ static int measure_default(struct cost *c, const uint8_t *config, struct err *er
 
 int cost_default_seconds(struct cost *c, double *seconds, double *se, struct err *err)
 {
-	double start = cost_clock();
+	double start = now_seconds();
 	int rc = 0;
 
 	if (c->default_seconds <= 0) {
@@ -116,7 +117,7 @@ int cost_default_seconds(struct cost *c, double *seconds, double *se, struct err
 		space_default(c->space, config);
 		rc = measure_default(c, config, err);
 		mem_free(config);
-		c->totals.wall += cost_clock() - start;
+		c->totals.wall += now_seconds() - start;
 	}
 	if (rc < 0)
 		return -1;
@@ -177,7 +178,7 @@ static double limit_of(const struct comparison *yardstick)
 int cost_numbers(struct cost *c, const uint8_t *config, struct comparison *out, double *limit,
 	struct err *err)
 {
-	double start = cost_clock();
+	double start = now_seconds();
 	uint8_t *dflt;
 	int rc;
 
@@ -200,6 +201,6 @@ int cost_numbers(struct cost *c, const uint8_t *config, struct comparison *out, 
 	if (rc == 0 && out->outcome != OUTCOME_OK)
 		rc = cost_failed(c, out->outcome, 0, out->detail, err);
 	mem_free(dflt);
-	c->totals.wall += cost_clock() - start;
+	c->totals.wall += now_seconds() - start;
 	return rc;
 }

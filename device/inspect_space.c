@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include "base/json.h"
+#include "base/progress.h"
 #include "base/re.h"
 #include "device/cost.h"
 #include "device/inspect.h"
@@ -169,13 +169,6 @@ static int put_sites(const struct space *s, const char *pattern, struct json *j,
 	return 0;
 }
 
-static double now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 struct flip { /* one choice, measured both ways */
 	uint8_t choice;
 	struct delta region;
@@ -216,15 +209,15 @@ static void put_flip(const struct flip *f, struct json *j, struct buf *out)
 static int measure_flip(struct cost *c, const uint8_t *dflt, const uint8_t *config, struct flip *f,
 	struct err *err)
 {
-	double start = now();
+	double start = now_seconds();
 
 	if (cost_delta(c, dflt, config, &f->region, err) < 0)
 		return -1;
-	f->region_wall = now() - start;
-	start = now();
+	f->region_wall = now_seconds() - start;
+	start = now_seconds();
 	if (cost_whole(c, dflt, config, NULL, &f->whole, err) < 0)
 		return -1;
-	f->whole_wall = now() - start;
+	f->whole_wall = now_seconds() - start;
 	timing_release(&f->whole);
 	return 0;
 }

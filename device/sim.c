@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
+#include "base/progress.h"
 #include "device/roofline.h"
 #include "device/ops.h"
 
@@ -23,13 +23,6 @@ struct sim {
 	uint32_t *unused;	/* handles to use again */
 	size_t n, cap, n_unused, unused_cap;
 };
-
-static double now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static double price_of(const struct device *d, uint32_t handle)
 {
@@ -74,7 +67,7 @@ static int sim_compile(struct device *d, enum compile_how how, const char *forma
 {
 	struct sim *s = (struct sim *)d;
 	struct graph g = {0};
-	double start = now();
+	double start = now_seconds();
 
 	(void)how;
 	(void)err;
@@ -88,7 +81,7 @@ static int sim_compile(struct device *d, enum compile_how how, const char *forma
 			out->optimal_seconds = seconds;
 	}
 	graph_release(&g);
-	out->seconds = now() - start;
+	out->seconds = now_seconds() - start;
 	return 0;
 }
 
