@@ -3,28 +3,10 @@
  */
 #include <glob.h>
 #include "base/io.h"
-#include "device/device.h"
 #include "graph/graph.h"
-#include "tests/test.h"
+#include "tests/optimised.h"
 
 static struct device *device;
-
-/* The hash of the optimised program; 0 when it does not compile. */
-static uint64_t optimised(const struct buf *module)
-{
-	struct compiled c = {0};
-	struct err err = {0};
-	uint64_t hash = 0;
-	if (!CHECK(device_compile(device, COMPILE_DEFAULT, "hlo", module->data, module->len, 0, &c, &err) == 0))
-		printf("%s\n", err.text);
-	else if (CHECK_INT(c.outcome, OUTCOME_OK))
-		hash = c.hash;
-	else
-		printf("%s\n", c.detail);
-	device_drop(device, &c, &err);
-	compiled_release(&c);
-	return hash;
-}
 
 static void same_program(const char *path)
 {
@@ -34,7 +16,7 @@ static void same_program(const char *path)
 	if (!CHECK(io_read_file(path, IO_FILE_LIMIT, &file, &err) == 0 && graph_read(&g, path, &err) == 0))
 		printf("%s\n", err.text);
 	graph_write(&g, &written);
-	uint64_t a = optimised(&file), b = optimised(&written);
+	uint64_t a = optimised(device, &file), b = optimised(device, &written);
 	if (!CHECK(a != 0 && a == b))
 		printf("of %s\n", path);
 	graph_release(&g);

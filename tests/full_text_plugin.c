@@ -9,9 +9,8 @@
  */
 #include <glob.h>
 #include "base/io.h"
-#include "device/device.h"
 #include "graph/graph.h"
-#include "tests/test.h"
+#include "tests/optimised.h"
 
 #define REAL "../shared/hlo/*.hlo"
 
@@ -47,23 +46,6 @@ static int take_over(const char *text, const struct graph *from, struct graph *t
 	return n;
 }
 
-/* The hash of the optimised program; 0 when it does not compile. */
-static uint64_t optimised(const struct buf *module)
-{
-	struct compiled c = {0};
-	struct err err = {0};
-	uint64_t hash = 0;
-	if (!CHECK(device_compile(device, COMPILE_DEFAULT, "hlo", module->data, module->len, 0, &c, &err) == 0))
-		printf("%s\n", err.text);
-	else if (CHECK_INT(c.outcome, OUTCOME_OK))
-		hash = c.hash;
-	else
-		printf("%s\n", c.detail);
-	device_drop(device, &c, &err);
-	compiled_release(&c);
-	return hash;
-}
-
 static bool same_content(const struct graph *a, const struct graph *b)
 {
 	return memcmp(&a->content, &b->content, sizeof(a->content)) == 0;
@@ -86,7 +68,7 @@ static void compare(const char *path, const struct buf *text, const struct buf *
 	bool equal = CHECK(same_content(&filled, &of_message));
 	if (left_out == 0)
 		equal &= CHECK(same_content(&of_text, &of_message));
-	uint64_t a = optimised(&bytes), b = optimised(message);
+	uint64_t a = optimised(device, &bytes), b = optimised(device, message);
 	equal &= CHECK(a != 0 && a == b);
 	if (!equal)
 		printf("of %s, with %d constants left out\n", path, left_out);
@@ -139,7 +121,7 @@ static void another_text_is_told_apart(void)
 	CHECK(!same_content(&g[0], &g[1]));
 	for (int i = 0; i < 2; i++)
 		graph_write(&g[i], &bytes[i]);
-	uint64_t a = optimised(&bytes[0]), b = optimised(&bytes[1]);
+	uint64_t a = optimised(device, &bytes[0]), b = optimised(device, &bytes[1]);
 	CHECK(a && b && a != b);
 	for (int i = 0; i < 2; i++) {
 		graph_release(&g[i]);
