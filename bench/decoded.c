@@ -8,8 +8,7 @@
  * alternation, several instances of each. One line a program; above 0% the decoded default is slower.
  */
 #include <stdio.h>
-#include "base/opt.h"
-#include "device/device.h"
+#include "bench/each.h"
 #include "device/subject.h"
 
 struct settings {
@@ -35,8 +34,9 @@ static int compile_both(struct subject *s, struct device *d, struct compiled *ow
 	return rc;
 }
 
-static int try_program(const char *path, struct device *d, const struct settings *set, struct err *err)
+static int try_program(const char *path, struct device *d, const void *settings, struct err *err)
 {
+	const struct settings *set = settings;
 	struct precision p = {.target = 0.0005, .max_seconds = set->seconds, .instances = (uint32_t)set->instances,
 		.give_up = -1};
 	struct subject s = {0};
@@ -69,18 +69,6 @@ int main(int argc, char **argv)
 		OPT_NUM(0, "seconds", &set.seconds, 0.1, 600, "of running a pair at most"), OPT_END};
 	const struct opt_program prog = {"decoded", "[OPTIONS] GRAPH...",
 		"Runs the compiler's default against what we read of it.", table};
-	struct device_options o = {0};
-	struct device *d = NULL;
-	struct err err = {0};
-	int n = 0, rc;
 
-	err_program("decoded");
-	rc = opt_parse(&prog, argc, argv, &n, &err);
-	o.core = (int)set.core + 1;
-	if (rc == 0 && !(d = device_open(&o, &err)))
-		rc = -1;
-	for (int i = 0; rc == 0 && i < n; i++)
-		rc = try_program(argv[i], d, &set, &err);
-	device_close(d);
-	return rc < 0 ? err_exit(&err) : 0;
+	return each_program(&prog, argc, argv, &set.core, try_program, &set);
 }

@@ -9,8 +9,8 @@
  * whatever is not as asked gets a line of its own.
  */
 #include <stdio.h>
-#include "base/opt.h"
 #include "base/progress.h"
+#include "bench/each.h"
 #include "device/cost.h"
 #include "device/subject.h"
 
@@ -63,8 +63,9 @@ out:
 	return rc;
 }
 
-static int try_program(const char *path, struct device *d, const struct settings *set, struct err *err)
+static int try_program(const char *path, struct device *d, const void *settings, struct err *err)
 {
+	const struct settings *set = settings;
 	struct subject s = {0};
 	struct cost_options co = {.policy = POLICY_WHOLE};
 	struct cost *c = NULL;
@@ -105,18 +106,6 @@ int main(int argc, char **argv)
 		OPT_INT('s', "seed", &set.seed, 0, INT64_MAX, "random seed"), OPT_END};
 	const struct opt_program prog = {"honoured", "[OPTIONS] GRAPH...",
 		"Compiles random configurations and checks that the compiler keeps them.", table};
-	struct device_options o = {0};
-	struct device *d = NULL;
-	struct err err = {0};
-	int n = 0, rc;
 
-	err_program("honoured");
-	rc = opt_parse(&prog, argc, argv, &n, &err);
-	o.core = (int)set.core + 1;
-	if (rc == 0 && !(d = device_open(&o, &err)))
-		rc = -1;
-	for (int i = 0; rc == 0 && i < n; i++)
-		rc = try_program(argv[i], d, &set, &err);
-	device_close(d);
-	return rc < 0 ? err_exit(&err) : 0;
+	return each_program(&prog, argc, argv, &set.core, try_program, &set);
 }

@@ -1,0 +1,30 @@
+/*
+ * each.h - the main of a bench that goes through programs named on its command line, on one device.
+ */
+#ifndef BENCH_EACH_H
+#define BENCH_EACH_H
+
+#include "base/opt.h"
+#include "device/device.h"
+
+/* `core`: the one of the options parsed, -1 for the least loaded; `settings` goes to `one` as it is. */
+static inline int each_program(const struct opt_program *prog, int argc, char **argv, const int64_t *core,
+	int (*one)(const char *path, struct device *d, const void *settings, struct err *err), const void *settings)
+{
+	struct device_options o = {0};
+	struct device *d = NULL;
+	struct err err = {0};
+	int n = 0, rc;
+
+	err_program(prog->name);
+	rc = opt_parse(prog, argc, argv, &n, &err);
+	o.core = (int)*core + 1;
+	if (rc == 0 && !(d = device_open(&o, &err)))
+		rc = -1;
+	for (int i = 0; rc == 0 && i < n; i++)
+		rc = one(argv[i], d, settings, &err);
+	device_close(d);
+	return rc < 0 ? err_exit(&err) : 0;
+}
+
+#endif
