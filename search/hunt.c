@@ -27,6 +27,10 @@
 #define AUTO_NARROWEST 1.0
 #define AUTO_GROWTHS 8
 
+/* Seconds that whole-program checks may take: so many in any case, and then a share of the search. */
+#define CHECK_FREE 1.0
+#define CHECK_SHARE 0.3
+
 static const struct precision confirm = {.target = 0.001, .max_seconds = 0.6, .instances = 4, .min_pairs = 12};
 static const struct precision drift = {.target = 0.001, .max_seconds = 3, .instances = 4, .give_up = -1};
 
@@ -371,21 +375,36 @@ static int correct(struct hunt *h, const struct estimate *whole, bool drifted, s
 	return rc;
 }
 
+/* Is it time for one? By evaluations, if something was kept since, and if it costs no more than its share. */
+static bool check_due(const struct hunt *h)
+{
+	uint64_t every = h->o.drift_checks ? h->o.budget / (h->o.drift_checks + 1) : 0;
+	double expected = h->checks ? h->checking / (double)h->checks
+				    : 2 * drift.instances * h->lab->subject.extract_seconds;
+
+	return every && h->evaluations >= h->checked + every && h->kept > h->checked_kept &&
+	       h->checking + expected <= CHECK_FREE + CHECK_SHARE * hunt_seconds(h);
+}
+
 /* Now and then measures the whole program against the default and corrects the running sum. */
 static int check_drift(struct hunt *h, struct err *err)
 {
-	uint64_t every = h->o.drift_checks ? h->o.budget / (h->o.drift_checks + 1) : 0;
-	uint8_t *dflt;
+	double start = now_seconds();
 	struct timing t = {0};
+	uint8_t *dflt;
 	bool drifted;
 	int rc;
 
-	if (every == 0 || h->evaluations % every != 0 || h->kept == 0)
+	if (!check_due(h))
 		return 0;
 	dflt = mem_alloc(h->s->n_sites);
 	space_default(h->s, dflt);
 	rc = cost_whole(h->lab->cost, dflt, h->config, &drift, &t, err);
 	mem_free(dflt);
+	h->checks++;
+	h->checked = h->evaluations;
+	h->checked_kept = h->kept;
+	h->checking += now_seconds() - start;
 	if (rc == 0) {
 		struct estimate whole = {t.delta, t.delta_se, t.pairs};
 		drifted = t.outcome == OUTCOME_OK &&

@@ -21,8 +21,8 @@
  * An evaluation is one candidate whose cost was asked for, whether it was measured, came from a cache,
  * or failed. A candidate that looks better is measured again with more pairs and more instances, and
  * kept if it is better by the second measurement: the first is biased by having been chosen. Now and
- * then the whole program is measured against the default, and the running sum corrected. Where that is a
- * disappointment the search goes back to the last configuration that the whole program vouched for.
+ * then, as far as that takes a small share of the time, the whole program is measured against the default, and
+ * the running sum corrected. Where that is a disappointment the search goes back to the last configuration that the whole program vouched for.
  */
 #ifndef SEARCH_HUNT_H
 #define SEARCH_HUNT_H
@@ -32,7 +32,7 @@
 #include "search/guide.h"
 
 #define HUNT_AUTO (-1)
-#define HUNT_FORMAT 3 /* of the saved state */
+#define HUNT_FORMAT 4 /* of the saved state */
 
 enum strategy { STRATEGY_GUIDED, STRATEGY_RANDOM, STRATEGY_SWEEP };
 enum propose { PROPOSE_SIGNED, PROPOSE_MAGNITUDE };
@@ -46,7 +46,7 @@ struct hunt_options {
 	double explore;
 	int32_t hops; /* radius of a mutation; HUNT_AUTO: by the budget */
 	bool tied, adapt;
-	uint32_t drift_checks; /* spread over the budget */
+	uint32_t drift_checks; /* spread over the budget, as far as they cost little beside it */
 };
 
 struct hunt_point { /* the best so far, whenever it changed */
@@ -75,6 +75,8 @@ struct hunt {
 	uint8_t *sure;		/* what the whole program vouched for last, its cost, and the steps kept until then */
 	struct estimate sure_cost;
 	uint32_t sure_steps;
+	uint64_t checks, checked, checked_kept; /* of the whole program: how many; evaluations and steps kept at the last */
+	double checking;	/* seconds they took */
 	uint64_t idle;		/* evaluations since something was kept */
 	uint64_t evaluations, cached, measured, failed[OUTCOME_COUNT], kept, refuted, drifts;
 	double started, before; /* clock at start; seconds spent in earlier stretches */

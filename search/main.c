@@ -416,7 +416,7 @@ int main(int argc, char **argv)
 		OPT_NUM(0, "explore", &set.explore, 0, 100, "percent of picks that are uniformly random"),
 		OPT_FLAG(0, "adapt", &set.adapt, "let what was measured replace what was predicted"),
 		OPT_FLAG(0, "tied", &set.tied, "decide isomorphic sites together"),
-		OPT_INT(0, "drift-checks", &set.drift_checks, 0, 1000, "whole-program checks during the search"),
+		OPT_INT(0, "drift-checks", &set.drift_checks, 0, 1000, "whole-program checks during the search at most"),
 		LAB_OPTS_HOW(set),
 		OPT_SECTION("Output"),
 		OPT_STR('o', "out", &set.out, "DIR", "folder for the result; default: beside the graph, NAME.tuned"),
