@@ -9,6 +9,8 @@
  */
 #include "base/stat.h"
 
+#define NORMAL95 1.959964
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -211,6 +213,11 @@ double stat_t(double coverage, double df)
 			high = middle;
 	}
 	return high;
+}
+
+double stat_widening(double df)
+{
+	return df < 1 ? INFINITY : stat_t(0.95, df) / NORMAL95;
 }
 
 void stat_bootstrap(const double *x, size_t n, int mean, double coverage, size_t rounds, struct rng *r,

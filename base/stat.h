@@ -25,6 +25,8 @@ struct estimate stat_combine(const struct estimate *e, size_t n);
 struct estimate stat_sum(const struct estimate *e, size_t n);
 /* Two-sided quantile of Student's t with df degrees of freedom at coverage (0.95). */
 double stat_t(double coverage, double df);
+/* How much wider than the normal's a 95% interval of so many degrees of freedom is; infinite below one. */
+double stat_widening(double df);
 /* Percentile bootstrap interval of the median (or, mean = 1, of the mean). */
 void stat_bootstrap(const double *x, size_t n, int mean, double coverage, size_t rounds,
 	struct rng *r, double *low, double *high);

@@ -404,7 +404,6 @@ struct device *host_open(const struct device_options *o, struct err *err)
 	h->seed = o->seed;
 	h->deadline = o->deadline > 0 ? o->deadline : DEADLINE;
 	rng_seed2(&h->rng, o->seed, hash64("host", 4, 0));
-	prior_init(&h->prior);
 	buf_adds(&h->options, o->options ? o->options : "");
 	h->backend = backend_find(o->backend, err);
 	if (!h->backend || backend_plugin(h->backend, o->backend, &h->plugin, err) < 0 ||

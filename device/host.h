@@ -8,7 +8,7 @@
 #include "device/backend.h"
 #include "device/child.h"
 #include "device/machine.h"
-#include "device/measure.h"
+#include "device/prior.h"
 #include "device/ops.h"
 
 struct known { /* what compiling told of a handle */

@@ -12,6 +12,7 @@
 #include <math.h>
 #include <stdio.h>
 #include "base/progress.h"
+#include "base/stat.h"
 #include "device/host.h"
 
 #define AA_BEFORE 3.0 /* observations of a duration before the first interval is given */

@@ -3,23 +3,25 @@
  *
  * What disturbs a timing on a real machine, and the answer to it:
  *
- *	drift (heat, frequency)       pairs, in the order ABBA with a random first side: what is
- *linear in time cancels in every four runs outliers (interrupts)         log ratio per pair, 20%
- *trimmed mean, winsorized standard error being preempted               pairs during which the
- *kernel counted an involuntary context switch are dropped and counted; if hardly any pair is left,
- *all are taken cold caches, lazy set-up      warm-up runs, not counted the clock's own cost runs
- *shorter than SAMPLE are batched, equally many on both sides luck of one load              two
- *loads of one program differ by more than the noise within them: with several instances the
- *interval comes from what the instances differ by; with one, the caller adds the prior below
+ *	drift (heat, frequency)	   pairs in the order ABBA, a random side first: what is linear in time cancels
+ *				   in every four runs
+ *	outliers (interrupts)	   a log ratio per pair; the 20% trimmed mean, winsorized standard error
+ *	being preempted		   pairs during which the kernel counted an involuntary context switch are dropped
+ *				   and counted; if hardly any pair is left, all are taken
+ *	cold caches, lazy set-up   warm-up runs, not counted
+ *	the clock's own cost	   runs shorter than SAMPLE are batched, equally many on both sides
+ *	luck of one load	   two loads of one program differ by more than the noise within them: with several
+ *				   instances the interval comes from what the instances differ by; with one, the
+ *				   caller adds what is known of that luck (prior.h)
  *
- * Sequential stopping: after min_pairs the standard error is looked at each time the pairs have
- *grown by a quarter (looking after every pair would stop on lucky moments); it ends below `target`,
- *at max_seconds of running, or, with several instances, when more pairs could no longer help
- *because the noise within is a tenth of what the instances differ by. Early stop: every pair so far
- *agrees that one side is `give_up` times slower.
+ * Sequential stopping: after min_pairs the standard error is looked at each time the pairs have grown by a
+ * quarter (looking after every pair would stop on lucky moments). It ends below `target`, at max_seconds of
+ * running, or, with several instances, when more pairs could no longer help because the noise within is a
+ * tenth of what the instances differ by. Early stop: every pair so far agrees that one side is `give_up`
+ * times slower.
  *
- * Standard errors from few values are widened by Student's t over the normal quantile, so +-1.96 of
- * them is a 95% interval whatever they were made of.
+ * Standard errors from few values are widened by Student's t over the normal quantile, so that +-1.96 of them
+ * is a 95% interval whatever they were made of.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -33,7 +35,6 @@
 #define LEAST 4u	 /* pairs of an instance below which nothing can be said */
 #define PATIENCE 3.0	 /* times max_seconds: so long undisturbed pairs are waited for */
 #define TRIM 0.2
-#define NORMAL95 1.959964
 
 struct pair {
 	double a, b;
@@ -66,16 +67,11 @@ static struct precision with_defaults(const struct precision *p)
 	return q;
 }
 
-static double student(double df)
-{
-	return df < 1 ? INFINITY : stat_t(0.95, df) / NORMAL95;
-}
-
 /* Trimmed mean with a standard error that is honest about few values. */
 static struct estimate trimmed(const double *x, size_t n)
 {
 	struct estimate e = stat_trimmed(x, n, TRIM);
-	e.se *= student((double)n - 2 * floor(TRIM * (double)n) - 1);
+	e.se *= stat_widening((double)n - 2 * floor(TRIM * (double)n) - 1);
 	e.n = n;
 	return e;
 }
@@ -195,7 +191,7 @@ static struct estimate over_instances(
 		double var = stat_var(x, n);
 		*between = var - noise;
 		e.value = stat_mean(x, n);
-		e.se = fmax(sqrt(var / n) * student(n - 1), sqrt(noise / n));
+		e.se = fmax(sqrt(var / n) * stat_widening(n - 1), sqrt(noise / n));
 		e.n = n;
 	}
 	mem_free(x);
@@ -314,50 +310,4 @@ int measure(const struct measure_subject *s, const struct precision *p, struct r
 void measured_release(struct measured *m)
 {
 	buf_release(&m->raw);
-}
-
-/*
- * The prior. Classes are powers of two of the duration from 1 us on; a class borrows from its
- * neighbours with weights halving per step, since what causes the differences (placement of code
- * and buffers) changes slowly with size. The first guess is what was seen on an XLA:CPU: 0.8% for a
- * millisecond, a tenth of a microsecond more for short programs; it counts as GUESS observations.
- */
-#define GUESS 2.0
-#define FLOOR 1e-6 /* variance: 0.1% */
-
-static int class_of(double seconds)
-{
-	double c = floor(log2(fmax(seconds, 1e-6) / 1e-6));
-	return c >= PRIOR_CLASSES ? PRIOR_CLASSES - 1 : (int)c;
-}
-
-void prior_init(struct prior *p)
-{
-	memset(p, 0, sizeof *p);
-}
-
-void prior_add(struct prior *p, double seconds, double variance, double weight)
-{
-	p->sum[class_of(seconds)] += variance * weight;
-	p->weight[class_of(seconds)] += weight;
-}
-
-static double borrowed(const double *v, double seconds)
-{
-	double sum = 0;
-	for (int k = 0; k < PRIOR_CLASSES; k++)
-		sum += v[k] * exp2(-abs(k - class_of(seconds)));
-	return sum;
-}
-
-double prior_weight(const struct prior *p, double seconds)
-{
-	return borrowed(p->weight, seconds);
-}
-
-double prior_variance(const struct prior *p, double seconds)
-{
-	double guess = 0.008 * 0.008 + 1e-14 / fmax(seconds * seconds, 1e-12);
-	double n = GUESS + prior_weight(p, seconds), t = student(n);
-	return fmax((GUESS * guess + borrowed(p->sum, seconds)) / n, FLOOR) * t * t;
 }

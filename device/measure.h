@@ -35,21 +35,4 @@ int measure(const struct measure_subject *s, const struct precision *p, struct r
 	struct measured *out);
 void measured_release(struct measured *m);
 
-/*
- * What two loads of one program differ by, as the variance of their log ratio, by duration: the
- * part of the error that a single pair of instances cannot see. Starts from a guess and learns from
- * pairs of one program with itself and from measurements with several instances.
- */
-#define PRIOR_CLASSES 32
-struct prior { /* prior_init first */
-	double sum[PRIOR_CLASSES], weight[PRIOR_CLASSES];
-};
-void prior_init(struct prior *p);
-/* An observed variance between instances (its own noise taken off, so it may be negative). */
-void prior_add(struct prior *p, double seconds, double variance, double weight);
-/* Times what few observations need so that +-1.96 standard errors cover 95%. */
-double prior_variance(const struct prior *p, double seconds);
-/* Observations around this duration, the initial guess not counted. */
-double prior_weight(const struct prior *p, double seconds);
-
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include "base/mem.h"
 #include "device/measure.h"
+#include "device/prior.h"
 #include "tests/test.h"
 
 struct machine {
@@ -249,8 +250,7 @@ static double coverage(uint32_t instances, double load, bool with_prior)
 {
 	const int rounds = 400;
 	int covered = 0;
-	struct prior prior;
-	prior_init(&prior);
+	struct prior prior = {0};
 	for (int i = 0; i < rounds; i++) {
 		struct machine m = machine_of(1e-3, 1e-3, 1000 + (uint64_t)i);
 		struct precision p = {.instances = instances, .target = 0.002, .max_seconds = 0.3};
@@ -299,8 +299,7 @@ static void several_instances_tell_one_percent(void)
 
 static void prior_learns(void)
 {
-	struct prior p;
-	prior_init(&p);
+	struct prior p = {0};
 	CHECK(prior_variance(&p, 5e-6) > 2 * prior_variance(&p, 1e-3));
 	CHECK_NEAR(prior_weight(&p, 1e-3), 0, 0);
 	for (int i = 0; i < 200; i++)

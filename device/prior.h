@@ -1,0 +1,23 @@
+/*
+ * prior.h - what two loads of one program differ by, as the variance of their log ratio, by duration.
+ *
+ * That luck is the part of a measurement's error that a single pair of instances cannot see. It starts from a
+ * guess and learns from pairs of one program with itself and from measurements with several instances.
+ */
+#ifndef DEVICE_PRIOR_H
+#define DEVICE_PRIOR_H
+
+#define PRIOR_CLASSES 32
+
+struct prior { /* all zero knows nothing but the guess */
+	double sum[PRIOR_CLASSES], weight[PRIOR_CLASSES];
+};
+
+/* An observed variance between instances (its own noise taken off, so it may be negative). */
+void prior_add(struct prior *p, double seconds, double variance, double weight);
+/* Times what few observations need so that +-1.96 standard errors cover 95%. */
+double prior_variance(const struct prior *p, double seconds);
+/* Observations around this duration, the first guess not counted. */
+double prior_weight(const struct prior *p, double seconds);
+
+#endif
