@@ -1,24 +1,24 @@
-/* full_text_damage.c - one real text cut short at every byte; all of them with bits flipped. */
+/* full_text_damage.c - one real text cut short at every seventh byte; four with bits flipped. */
 #include "tests/text_damage.h"
 
-static void every_cut_is_seen(void)
+static void cuts_are_seen(void)
 {
-	damage_cuts("diffrax.b380012920.hlo", 1);
+	damage_cuts("diffrax.b380012920.hlo", 7);
 }
 
 static void flips_of_diffrax(void)
 {
-	damage_flips("diffrax.b380012920.hlo", 3000);
+	damage_flips("diffrax.b380012920.hlo", 1000);
 }
 
 static void flips_of_dlrm(void)
 {
-	damage_flips("dlrm_keras_jax_f32_train_step.hlo", 2000);
+	damage_flips("dlrm_keras_jax_f32_train_step.hlo", 700);
 }
 
 static void flips_of_mass_matrix(void)
 {
-	damage_flips("bench_mass_matrix_35.hlo", 2000);
+	damage_flips("bench_mass_matrix_35.hlo", 700);
 }
 
 static void flips_of_resnet(void)
@@ -32,6 +32,6 @@ int main(void)
 	RUN(flips_of_dlrm);
 	RUN(flips_of_mass_matrix);
 	RUN(flips_of_resnet);
-	RUN(every_cut_is_seen);
+	RUN(cuts_are_seen);
 	return test_done();
 }
