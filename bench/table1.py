@@ -17,15 +17,24 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# What is compared: by a search's arguments, whether it gets the model, and its colour. The last two are
-# baselines from the default: hill climbing by class of isomorphic sites in random order, and no search at
-# all but "fuse every elementwise operation that has one reader".
+# What is compared: by a search's arguments, whether it gets the model, and its colour. Two are baselines
+# from the default: hill climbing by class of isomorphic sites in random order, and no search at all but "fuse
+# every elementwise operation that has one reader". Below the line: the guided search with one part changed.
 RIVALS = {
     "guided": (["--strategy", "guided"], True, "#1a7f4b"),
     "random": (["--strategy", "random"], False, "#b4481e"),
     "sweep": (["--strategy", "sweep"], True, "#2b5fb4"),
     "classes": (["--strategy", "sweep", "--tied", "--alpha", "0"], False, "#8a5fb4"),
     "greedy": (["--strategy", "random", "--start", "greedy", "--budget", "0"], False, "#777777"),
+    # ---
+    "paper": (["--propose", "magnitude", "--by", "magnitude", "--explore", "0", "--no-adapt"], True, "#a08000"),
+    "by-magnitude": (["--by", "magnitude"], True, "#c06a00"),
+    "around": (["--propose", "magnitude"], True, "#8a6d3b"),
+    "no-adapt": (["--no-adapt"], True, "#4a8fa8"),
+    "no-explore": (["--explore", "0"], True, "#6b8e23"),
+    "auto": (["--alpha", "auto", "--hops", "auto"], True, "#c2185b"),
+    "narrow": (["--alpha", "2"], True, "#5e35b1"),
+    "tied": (["--tied"], True, "#00838f"),
 }
 
 
