@@ -2,9 +2,7 @@
 #include <stdlib.h>
 #include "learn/eval.h"
 #include "learn/show.h"
-#include "learn/team.h"
-#include "learn/train.h"
-#include "tests/toy_data.h"
+#include "tests/lesson.h"
 
 static void shares_with_ties(void)
 {
@@ -32,28 +30,21 @@ static void shares_with_ties(void)
 /* Two toys of 40 sites, three choices, exact costs; scored with a network that was trained for a moment. */
 static void rivals_and_ceiling(void)
 {
-	struct toys toys = {0};
-	struct train_options o = TRAIN_DEFAULTS;
-	struct train_result r = {0};
-	struct net net = {0};
+	struct lesson t = lesson_new();
 	struct evaluation e = {0};
-	struct err err = {0};
-	struct data d;
-	struct team *team = team_new(1);
 	bool held[2] = {false, true}, known[2] = {true, false};
 	struct buf text = {0};
 	double possible = 0;
 	uint32_t improving = 0;
 
-	data_init(&d, 3);
-	toy_samples(&d, toys_add(&toys, "toy:40:3:1"), "taught", 2, 1);
-	toy_samples(&d, toys_add(&toys, "toy:40:3:2"), "asked", 2, 2);
-	data_finish(&d);
-	o.size.width = o.size.head = 8;
-	o.least_steps = 5;
-	o.epochs = 0.1;
-	CHECK(train(&d, held, &o, &net, &r, &err) == 0);
-	evaluate(&d, held, known, &net, team, &e);
+	toy_samples(&t.d, toys_add(&t.toys, "toy:40:3:1"), "taught", 2, 1);
+	toy_samples(&t.d, toys_add(&t.toys, "toy:40:3:2"), "asked", 2, 2);
+	data_finish(&t.d);
+	t.o.size.width = t.o.size.head = 8;
+	t.o.least_steps = 5;
+	t.o.epochs = 0.1;
+	CHECK(train(&t.d, held, &t.o, &t.net, &t.r, &t.err) == 0);
+	evaluate(&t.d, held, known, &t.net, t.team, &e);
 	if (!CHECK_INT(e.n_graphs, 1))
 		return;
 	CHECK_INT(e.graph[0].graph, 1);
@@ -74,15 +65,11 @@ static void rivals_and_ceiling(void)
 	CHECK_NEAR(e.graph[0].possible, possible, 1e-15);
 	CHECK_INT(e.graph[0].n_improving, improving);
 	CHECK_NEAR(e.mean.recall[BY_MODEL][AT_10], e.graph[0].recall[BY_MODEL][AT_10], 1e-12);
-	show_text(&d, &e, &text);
+	show_text(&t.d, &e, &text);
 	CHECK(strstr(text.data, "asked") && !strstr(text.data, "taught") && strstr(text.data, "opcode mean"));
 	buf_release(&text);
 	evaluation_release(&e);
-	net_release(&net);
-	train_result_release(&r);
-	team_free(team);
-	data_release(&d);
-	toys_release(&toys);
+	lesson_release(&t);
 }
 
 /* The ceiling falls with the noise, and what lies within its error is no gain. */
@@ -91,41 +78,30 @@ static void noise_lowers_the_ceiling(void)
 	double recall[2];
 
 	for (int noisy = 0; noisy < 2; noisy++) {
-		struct toys toys = {0};
-		struct space *s = toys_add(&toys, "toy:60:2:3");
-		struct train_options o = TRAIN_DEFAULTS;
-		struct train_result r = {0};
-		struct net net = {0};
+		struct lesson t = lesson_new();
+		struct space *s = toys_add(&t.toys, "toy:60:2:3");
 		struct evaluation e = {0};
-		struct err err = {0};
-		struct data d;
-		struct team *team = team_new(1);
 		bool which[1] = {true};
 		uint8_t *config = MEM_NEW(s->n_sites, uint8_t);
 
-		data_init(&d, 3);
-		data_graph(&d, "toy", s);
+		data_graph(&t.d, "toy", s);
 		for (uint32_t i = 0; i < s->n_sites; i++) {
 			struct sample x = toy_sample(s, config, i);
 			x.choice[1].se = noisy ? 2 * fabs(x.choice[1].delta) : 0;
-			data_sample(&d, 0, config, &x);
+			data_sample(&t.d, 0, config, &x);
 		}
-		data_finish(&d);
-		o.size.width = o.size.head = 4;
-		o.least_steps = 1;
-		o.epochs = 0.01;
-		CHECK(train(&d, NULL, &o, &net, &r, &err) == 0);
-		evaluate(&d, which, which, &net, team, &e);
+		data_finish(&t.d);
+		t.o.size.width = t.o.size.head = 4;
+		t.o.least_steps = 1;
+		t.o.epochs = 0.01;
+		CHECK(train(&t.d, NULL, &t.o, &t.net, &t.r, &t.err) == 0);
+		evaluate(&t.d, which, which, &t.net, t.team, &e);
 		recall[noisy] = e.graph[0].recall[BY_REPEAT][AT_20];
 		CHECK((e.graph[0].possible == 0) == (bool)noisy);
 		CHECK(isnan(e.graph[0].gain[BY_MODEL][AT_10]) == (bool)noisy);
 		CHECK(isnan(e.graph[0].signs) == (bool)noisy);
 		evaluation_release(&e);
-		net_release(&net);
-		train_result_release(&r);
-		team_free(team);
-		data_release(&d);
-		toys_release(&toys);
+		lesson_release(&t);
 		mem_free(config);
 	}
 	CHECK_NEAR(recall[0], 1, 1e-9);

@@ -6,9 +6,7 @@
 #include "base/stat.h"
 #include "learn/infer.h"
 #include "learn/pack.h"
-#include "learn/team.h"
-#include "learn/train.h"
-#include "tests/toy_data.h"
+#include "tests/lesson.h"
 
 static struct train_options small(void)
 {
@@ -19,6 +17,14 @@ static struct train_options small(void)
 	o.least_steps = 0;
 	o.evaluations = 1;
 	return o;
+}
+
+static struct lesson small_lesson(void)
+{
+	struct lesson t = lesson_new();
+
+	t.o = small();
+	return t;
 }
 
 struct tally {
@@ -181,47 +187,35 @@ static void batches_agree_with_inference(void)
 
 static void twenty_samples_are_learnt_by_heart(void)
 {
-	struct toys toys = {0};
-	struct space *s = toys_add(&toys, "toy:20:2:3");
-	struct train_options o = small();
-	struct train_result r = {0};
-	struct net net = {0};
-	struct err err = {0};
-	struct data d;
+	struct lesson t = small_lesson();
+	struct space *s = toys_add(&t.toys, "toy:20:2:3");
 
-	data_init(&d, 3);
-	toy_samples(&d, s, "toy", 1, 1);
-	data_finish(&d);
-	o.size.width = o.size.head = 32;
-	o.top_draws = 0;
-	o.current_only = true;
-	o.adam.decay = 0;
-	o.epochs = 2000;
-	CHECK(train(&d, NULL, &o, &net, &r, &err) == 0);
-	CHECK_INT(r.n_train, 20);
-	struct team *team = team_new(1);
+	toy_samples(&t.d, s, "toy", 1, 1);
+	data_finish(&t.d);
+	t.o.size.width = t.o.size.head = 32;
+	t.o.top_draws = 0;
+	t.o.current_only = true;
+	t.o.adam.decay = 0;
+	t.o.epochs = 2000;
+	CHECK(train(&t.d, NULL, &t.o, &t.net, &t.r, &t.err) == 0);
+	CHECK_INT(t.r.n_train, 20);
 	real out[20 * OUT_COUNT];
 	uint32_t all[20];
 	size_t n = 0;
-	for (uint32_t i = 0; i < d.n_examples; i++)
-		if (d.example[i].label[0].measured)
+	for (uint32_t i = 0; i < t.d.n_examples; i++)
+		if (t.d.example[i].label[0].measured)
 			all[n++] = i;
-	train_predict(&net, &d, all, n, team, out);
+	train_predict(&t.net, &t.d, all, n, t.team, out);
 	for (size_t i = 0; i < n; i++) {
-		const struct flip_label *l = d.example[all[i]].label;
-		CHECK_NEAR(out[i * OUT_COUNT], log1p(fabs(l->advantage) / d.graph[0].sigma), 0.05);
+		const struct flip_label *l = t.d.example[all[i]].label;
+		CHECK_NEAR(out[i * OUT_COUNT], log1p(fabs(l->advantage) / t.d.graph[0].sigma), 0.05);
 		CHECK((out[i * OUT_COUNT + OUT_SIGN] > 0) == (l->advantage < 0));
 	}
-	team_free(team);
-	net_release(&net);
-	train_result_release(&r);
-	data_release(&d);
-	toys_release(&toys);
+	lesson_release(&t);
 }
 
 static void toy_world(struct toys *toys, struct data *d, int n, int sweeps)
 {
-	data_init(d, 3);
 	for (int i = 0; i < n; i++) {
 		char name[32];
 		snprintf(name, sizeof name, "toy:40:3:%d", i + 1);
@@ -240,6 +234,7 @@ static void same_seed_same_bytes_any_threads(void)
 		uint64_t seed;
 	} runs[] = {{1, 7}, {1, 7}, {2, 7}, {1, 8}};
 
+	data_init(&d, 3);
 	toy_world(&toys, &d, 3, 1);
 	for (int i = 0; i < 4; i++) {
 		struct train_options o = small();
@@ -267,31 +262,25 @@ static void same_seed_same_bytes_any_threads(void)
 /* What toys have in common is learnt from five and holds on a sixth. */
 static void an_unseen_toy_is_predicted(void)
 {
-	struct toys toys = {0};
-	struct train_options o = small();
-	struct train_result r = {0};
-	struct net net = {0};
-	struct err err = {0};
-	struct data d;
+	struct lesson t = small_lesson();
 	bool held[6] = {false, false, false, false, false, true};
-	struct team *team = team_new(1);
 	double *guess, *truth;
 	real *out;
 	size_t flips = 0, right = 0, clear = 0;
 
-	toy_world(&toys, &d, 6, 2);
-	o.size.width = o.size.head = 32;
-	o.epochs = 40;
-	CHECK(train(&d, held, &o, &net, &r, &err) == 0);
-	out = MEM_NEW((size_t)d.graph[5].n_examples * 2 * OUT_COUNT, real);
-	guess = MEM_NEW(d.graph[5].n_examples * 2, double), truth = MEM_NEW(d.graph[5].n_examples * 2, double);
-	train_predict(&net, &d, d.graph[5].by_size, d.graph[5].n_examples, team, out);
-	for (uint32_t i = 0; i < d.graph[5].n_examples; i++)
-		for (uint8_t k = 0; k < d.example[d.graph[5].by_size[i]].n_flips; k++, flips++) {
-			double a = d.example[d.graph[5].by_size[i]].label[k].advantage;
+	toy_world(&t.toys, &t.d, 6, 2);
+	t.o.size.width = t.o.size.head = 32;
+	t.o.epochs = 40;
+	CHECK(train(&t.d, held, &t.o, &t.net, &t.r, &t.err) == 0);
+	out = MEM_NEW((size_t)t.d.graph[5].n_examples * 2 * OUT_COUNT, real);
+	guess = MEM_NEW(t.d.graph[5].n_examples * 2, double), truth = MEM_NEW(t.d.graph[5].n_examples * 2, double);
+	train_predict(&t.net, &t.d, t.d.graph[5].by_size, t.d.graph[5].n_examples, t.team, out);
+	for (uint32_t i = 0; i < t.d.graph[5].n_examples; i++)
+		for (uint8_t k = 0; k < t.d.example[t.d.graph[5].by_size[i]].n_flips; k++, flips++) {
+			double a = t.d.example[t.d.graph[5].by_size[i]].label[k].advantage;
 			guess[flips] = (double)out[flips * OUT_COUNT];
 			truth[flips] = fabs(a);
-			if (fabs(a) > d.graph[5].sigma) {
+			if (fabs(a) > t.d.graph[5].sigma) {
 				clear++;
 				right += (out[flips * OUT_COUNT + OUT_SIGN] > 0) == (a < 0);
 			}
@@ -301,35 +290,25 @@ static void an_unseen_toy_is_predicted(void)
 	if (!CHECK((double)right > 0.75 * (double)clear))
 		printf("%zu of %zu signs right\n", right, clear);
 	mem_free(out), mem_free(guess), mem_free(truth);
-	team_free(team);
-	net_release(&net);
-	train_result_release(&r);
-	data_release(&d);
-	toys_release(&toys);
+	lesson_release(&t);
 }
 
 /* However often gains are drawn, as many flips are expected to improve as did. */
 static void signs_are_calibrated(void)
 {
-	struct toys toys = {0};
-	struct train_options o = small();
-	struct train_result r = {0};
-	struct net net = {0};
-	struct err err = {0};
-	struct data d;
-	struct team *team = team_new(1);
+	struct lesson t = small_lesson();
 	double said = 0, did = 0;
 	real out[2 * OUT_COUNT];
 
-	toy_world(&toys, &d, 2, 2);
-	o.epochs = 5;
-	o.gain_draws = 1;
-	CHECK(train(&d, NULL, &o, &net, &r, &err) == 0);
-	for (uint32_t i = 0; i < d.n_examples; i++) {
-		const struct example *e = &d.example[i];
+	toy_world(&t.toys, &t.d, 2, 2);
+	t.o.epochs = 5;
+	t.o.gain_draws = 1;
+	CHECK(train(&t.d, NULL, &t.o, &t.net, &t.r, &t.err) == 0);
+	for (uint32_t i = 0; i < t.d.n_examples; i++) {
+		const struct example *e = &t.d.example[i];
 		if (!e->label[0].measured)
 			continue;
-		train_predict(&net, &d, &i, 1, team, out);
+		train_predict(&t.net, &t.d, &i, 1, t.team, out);
 		for (uint8_t k = 0; k < e->n_flips; k++) {
 			said += 1 / (1 + exp(-(double)out[k * OUT_COUNT + OUT_SIGN]));
 			did += (double)label_improves(&e->label[k]);
@@ -337,11 +316,7 @@ static void signs_are_calibrated(void)
 	}
 	CHECK(did > 0);
 	CHECK_NEAR(said / did, 1, 0.01);
-	team_free(team);
-	net_release(&net);
-	train_result_release(&r);
-	data_release(&d);
-	toys_release(&toys);
+	lesson_release(&t);
 }
 
 static void nothing_to_train_on_is_an_error(void)
@@ -372,22 +347,14 @@ static void nothing_to_train_on_is_an_error(void)
 
 static void stopping_keeps_what_there_is(void)
 {
-	struct toys toys = {0};
-	struct train_options o = small();
-	struct train_result r = {0};
-	struct net net = {0};
-	struct err err = {0};
-	struct data d;
+	struct lesson t = small_lesson();
 	volatile sig_atomic_t stop = 1;
 
-	toy_world(&toys, &d, 1, 1);
-	o.stop = &stop;
-	CHECK(train(&d, NULL, &o, &net, &r, &err) == 0);
-	CHECK(r.stopped && r.steps == 0 && net.weight[0] != 0);
-	net_release(&net);
-	train_result_release(&r);
-	data_release(&d);
-	toys_release(&toys);
+	toy_world(&t.toys, &t.d, 1, 1);
+	t.o.stop = &stop;
+	CHECK(train(&t.d, NULL, &t.o, &t.net, &t.r, &t.err) == 0);
+	CHECK(t.r.stopped && t.r.steps == 0 && t.net.weight[0] != 0);
+	lesson_release(&t);
 }
 
 int main(void)
