@@ -4,6 +4,9 @@
  * The store is opened before any device, always, so that two collectors that wait for each other's
  * store and device cannot wait forever. Of several programs the named ones come first, in their
  * order, then the folder's by name: the same command opens the same programs in the same order.
+ *
+ * What was named and cannot be measured is an error. What only lies in the folder is left out with a
+ * warning: one broken file, or one program without a decision, must not cost a night.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -35,7 +38,6 @@ static bool is_program(const char *name)
 
 static int find_in_folder(struct plan *p, const char *folder, struct err *err)
 {
-	uint32_t named = p->n_programs;
 	struct buf path = {0};
 	struct dirent *e;
 	DIR *d = opendir(folder);
@@ -51,9 +53,9 @@ static int find_in_folder(struct plan *p, const char *folder, struct err *err)
 	}
 	closedir(d);
 	buf_release(&path);
-	if (p->n_programs == named)
+	if (p->n_programs == p->n_named)
 		return err_set(err, "the folder %s holds no .pb and no .pb.zst", folder);
-	qsort(p->path + named, p->n_programs - named, sizeof *p->path, by_name);
+	qsort(p->path + p->n_named, p->n_programs - p->n_named, sizeof *p->path, by_name);
 	return 0;
 }
 
@@ -62,6 +64,7 @@ static int find_programs(struct plan *p, struct err *err)
 {
 	for (size_t i = 0; i < p->set->graphs.n; i++)
 		add_path(p, p->set->graphs.item[i]);
+	p->n_named = p->n_programs;
 	if (p->set->graph_dir && find_in_folder(p, p->set->graph_dir, err) < 0)
 		return -1;
 	if (p->n_programs == 0)
@@ -69,30 +72,9 @@ static int find_programs(struct plan *p, struct err *err)
 	return 0;
 }
 
-static int open_worker(struct plan *p, uint32_t w, struct err *err)
-{
-	const struct settings *set = p->set;
-	struct worker *k = &p->worker[w];
-	struct device_options o = {.backend = set->device, .wait = set->wait, .seed = (uint64_t)set->seed,
-		.core = set->core < 0 ? 0 : (int)set->core + 1 + (int)w};
-	struct cost_options co = {.policy = (enum cost_policy)set->measure, .seed = (uint64_t)set->seed + w};
-
-	if (strcmp(set->device, "none") != 0 && !(k->device = device_open(&o, err)))
-		return -1;
-	if (w == 0 && archive_environment(&p->archive, k->device, err) < 0)
-		return -1;
-	k->lab = MEM_NEW(p->n_programs, struct lab);
-	for (uint32_t i = 0; i < p->n_programs; i++) {
-		if (*p->interrupted)
-			return err_set(err, "told to stop before the programs were open");
-		if (lab_open(&k->lab[i], p->path[i], set->space, k->device, &co, &p->archive, err) < 0)
-			return err_prefix(err, "%s", p->path[i]);
-	}
-	return 0;
-}
-
-/* Sites whose instruction name or op_name matches --nodes; all without it. */
-static int choose_sites(const struct plan *p, const struct space *s, uint32_t **out, uint32_t *n, struct err *err)
+/* Sites whose instruction name or op_name matches --nodes; all without it. Having none is an error. */
+static int choose_sites(const struct plan *p, const char *path, const struct space *s, uint32_t **out, uint32_t *n,
+	struct err *err)
 {
 	struct re *re = NULL;
 
@@ -107,6 +89,60 @@ static int choose_sites(const struct plan *p, const struct space *s, uint32_t **
 			(*out)[(*n)++] = i;
 	}
 	re_free(re);
+	if (*n == 0)
+		return err_set(err, "%s has no site%s", path, p->set->nodes ? " that --nodes matches" :
+			": there is nothing to decide");
+	return 0;
+}
+
+static int open_program(struct plan *p, struct worker *k, uint32_t i, const struct cost_options *co, struct err *err)
+{
+	uint32_t *sites = NULL, n;
+	int rc;
+
+	if (*p->interrupted)
+		return err_set(err, "told to stop before the programs were open");
+	if (lab_open(&k->lab[i], p->path[i], p->set->space, k->device, co, &p->archive, err) < 0)
+		return err_prefix(err, "%s", p->path[i]);
+	rc = choose_sites(p, p->path[i], k->lab[i].space, &sites, &n, err);
+	mem_free(sites);
+	if (rc < 0)
+		lab_release(&k->lab[i]);
+	return rc;
+}
+
+/* Leaves out program i, which lay in the folder and cannot be measured. */
+static void leave_out(struct plan *p, uint32_t i, const struct err *why)
+{
+	fprintf(stderr, "collect: left out: %s\n", why->text);
+	mem_free(p->path[i]);
+	p->n_programs--;
+	memmove(p->path + i, p->path + i + 1, (p->n_programs - i) * sizeof *p->path);
+}
+
+static int open_worker(struct plan *p, uint32_t w, struct err *err)
+{
+	const struct settings *set = p->set;
+	struct worker *k = &p->worker[w];
+	struct device_options o = {.backend = set->device, .wait = set->wait, .seed = (uint64_t)set->seed,
+		.core = set->core < 0 ? 0 : (int)set->core + 1 + (int)w};
+	struct cost_options co = {.policy = (enum cost_policy)set->measure, .seed = (uint64_t)set->seed + w};
+	uint32_t i = 0;
+
+	if (strcmp(set->device, "none") != 0 && !(k->device = device_open(&o, err)))
+		return -1;
+	if (w == 0 && archive_environment(&p->archive, k->device, err) < 0)
+		return -1;
+	k->lab = MEM_NEW(p->n_programs, struct lab);
+	while (i < p->n_programs) {
+		bool may_go = w == 0 && i >= p->n_named && p->n_programs > 1;
+		if (open_program(p, k, i, &co, err) == 0)
+			i++;
+		else if (may_go && !*p->interrupted)
+			leave_out(p, i, err);
+		else
+			return -1;
+	}
 	return 0;
 }
 
@@ -116,10 +152,7 @@ static int init_chains(struct plan *p, struct err *err)
 	for (uint32_t i = 0; i < p->n_programs; i++) {
 		struct lab *lab = &p->worker[0].lab[i];
 		uint32_t *sites = NULL, n;
-		int rc = choose_sites(p, lab->space, &sites, &n, err);
-		if (rc == 0 && n == 0)
-			rc = err_set(err, "%s has no site%s", p->path[i],
-				p->set->nodes ? " that --nodes matches" : ": there is nothing to decide");
+		int rc = choose_sites(p, p->path[i], lab->space, &sites, &n, err);
 		for (uint32_t k = 0; k < p->n_chains && rc == 0; k++)
 			chain_init(&plan_chains_of(p, i)[k], lab, (uint64_t)p->set->seed, i * p->n_chains + k,
 				sites, n);
@@ -159,7 +192,7 @@ int plan_open(struct plan *p, const struct settings *set, volatile int *interrup
 	p->archive.lock = &p->lock;
 	if (find_programs(p, err) < 0 || check_settings(p, err) < 0)
 		return -1;
-	for (uint32_t i = 0; i < p->n_programs; i++)
+	for (uint32_t i = 0; i < p->n_named; i++)
 		if (strncmp(p->path[i], "toy:", 4) != 0 && access(p->path[i], R_OK) < 0)
 			return err_errno(err, "%s cannot be read", p->path[i]);
 	p->worker = MEM_NEW(p->n_workers, struct worker);

@@ -38,7 +38,7 @@ struct plan {
 	pthread_mutex_t lock;
 	struct worker *worker;
 	struct chain *chain;	/* program p has chains p * n_chains ... */
-	uint32_t n_workers, n_programs, n_chains; /* n_chains: of each program */
+	uint32_t n_workers, n_programs, n_named, n_chains; /* n_named: of the programs the first; n_chains: of each */
 	char **path;
 	uint64_t steps, before; /* samples of the run, and those of earlier stretches */
 	uint64_t flying;	/* samples being worked out */

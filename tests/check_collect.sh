@@ -99,6 +99,12 @@ run x --graph toy:12:9:1; wants 'toy:12:9:1'
 mkdir empty; run x --graphs empty; wants 'holds no .pb'
 run x --graphs nowhere; wants 'cannot read the folder'
 run x/y --graph toy:12:3:1; wants 'x/y|No such'
+mkdir some; cp "$graphs"/{chain,nothing}.pb.zst some; echo junk >some/bad.pb
+timeout 60 "$collect" --device sim --db some.db --graphs some --samples 3 --quiet >out 2>talk || fail "a folder with a broken file: $(cat talk)"
+[ "$(query some.db 'SELECT count(*) FROM sample')" = 3 ] || fail "left out too much"
+grep -q 'left out: .*bad.pb' talk && grep -q 'left out: .*nothing.*has no site' talk || fail "said $(cat talk)"
+rm some/chain.pb.zst; timeout 60 "$collect" --device sim --db none.db --graphs some >out 2>talk && fail "nothing to measure, and no error"
+tail -1 talk | grep -qE 'has no site|is no whole' || fail "said $(cat talk)"
 [ ! -e x ] || ! "$store" verify x 2>&1 | grep -qv 'sound\|empty' || fail "left something behind"
 done_ bad_usage
 
