@@ -35,6 +35,9 @@ RIVALS = {
     "auto": (["--alpha", "auto", "--hops", "auto"], True, "#c2185b"),
     "narrow": (["--alpha", "2"], True, "#5e35b1"),
     "tied": (["--tied"], True, "#00838f"),
+    "both": (["--tied", "--alpha", "auto", "--hops", "auto"], True, "#212121"),
+    "sweep-tied": (["--strategy", "sweep", "--tied"], True, "#7986cb"),
+    "random-tied": (["--strategy", "random", "--tied"], False, "#ef9a9a"),
 }
 
 

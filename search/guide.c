@@ -5,11 +5,19 @@
  * the best alpha percent is found by partial selection, anew only after scores changed; a move changes
  * a handful and an accepted move happens every few dozen evaluations, so this is cheap even on tens of
  * thousands of sites.
+ *
+ * Tied, the copies of a class that stand alike are one move: the first of them leads and stands for all,
+ * with what they would save together, and the others have no flip of their own.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "search/guide.h"
+
+/* The copies of a class that stand at one choice. */
+struct stand {
+	uint32_t first, n;
+};
 
 struct guide {
 	const struct space *s;
@@ -23,6 +31,8 @@ struct guide {
 	uint32_t n_top, n_left; /* in that front; sites with any flip left */
 	double *class_seconds;	/* per tie class and pair of choices: measured on a copy; NAN: not yet */
 	double sum_score, sum_seconds;
+	struct stand *stand; /* tied: per tie class and choice */
+	uint8_t *touched;    /* tied: per class, scratch */
 	bool stale, moved;
 };
 
@@ -44,6 +54,8 @@ struct guide *guide_new(const struct space *s, const struct scorer *scorer, cons
 	g->score = MEM_NEW(s->n_sites, float);
 	g->choice = MEM_NEW(s->n_sites, uint8_t);
 	g->rank = MEM_NEW(s->n_sites, uint32_t);
+	g->stand = MEM_NEW((size_t)s->n_ties * SPACE_CHOICES, struct stand);
+	g->touched = MEM_NEW(s->n_ties, uint8_t);
 	classes = n_classes(g);
 	g->class_seconds = mem_alloc(classes * sizeof *g->class_seconds);
 	for (size_t i = 0; i < classes; i++)
@@ -60,6 +72,8 @@ void guide_free(struct guide *g)
 	mem_free(g->score);
 	mem_free(g->choice);
 	mem_free(g->rank);
+	mem_free(g->stand);
+	mem_free(g->touched);
 	mem_free(g->class_seconds);
 	mem_free(g);
 }
@@ -79,11 +93,21 @@ static float flip_score(const struct guide *g, uint32_t site, uint8_t choice)
 	return g->scorer.score ? g->scorer.score(g->scorer.ctx, site, choice) : 0;
 }
 
+static struct stand *stand_of(const struct guide *g, uint32_t site)
+{
+	return &g->stand[(size_t)g->s->site[site].tie * SPACE_CHOICES + g->config[site]];
+}
+
+bool guide_leads(const struct guide *g, uint32_t site)
+{
+	return !g->o.tied || stand_of(g, site)->first == site;
+}
+
 /* The best untried flip of a site. */
 static void rate(struct guide *g, uint32_t site)
 {
 	g->score[site] = -INFINITY;
-	for (uint8_t k = 0; k < g->s->site[site].choices; k++) {
+	for (uint8_t k = 0; k < g->s->site[site].choices && guide_leads(g, site); k++) {
 		float score;
 		if (k == g->config[site] || (g->o.adapt && (g->tried[site] >> k & 1)))
 			continue;
@@ -93,7 +117,27 @@ static void rate(struct guide *g, uint32_t site)
 			g->choice[site] = k;
 		}
 	}
+	if (g->o.tied && g->score[site] > -INFINITY)
+		g->score[site] *= (float)stand_of(g, site)->n;
 	g->stale = true;
+}
+
+/* Counts anew who stands where. */
+static void take_stands(struct guide *g)
+{
+	memset(g->stand, 0, (size_t)g->s->n_ties * SPACE_CHOICES * sizeof *g->stand);
+	for (uint32_t i = 0; i < g->s->n_sites; i++)
+		if (stand_of(g, i)->n++ == 0)
+			stand_of(g, i)->first = i;
+}
+
+/* Copies whose class was moved: who leads may be another now, and for how many. */
+static void rate_touched(struct guide *g)
+{
+	for (uint32_t i = 0; i < g->s->n_sites; i++)
+		if (g->touched[g->s->site[i].tie])
+			rate(g, i);
+	memset(g->touched, 0, g->s->n_ties);
 }
 
 void guide_move(struct guide *g, const uint8_t *config)
@@ -104,12 +148,19 @@ void guide_move(struct guide *g, const uint8_t *config)
 	if (g->scorer.move)
 		changed = g->scorer.move(g->scorer.ctx, config, &n);
 	for (uint32_t i = 0; i < g->s->n_sites; i++) { /* whoever moved may move again */
-		bool moved = config[i] != g->config[i] || !g->moved;
+		if (config[i] == g->config[i] && g->moved && changed)
+			continue;
+		g->touched[g->s->site[i].tie] |= g->o.tied && config[i] != g->config[i];
 		g->config[i] = config[i];
-		if (moved || !changed) {
-			g->tried[i] = 0;
+		g->tried[i] = 0;
+		if (!g->o.tied)
 			rate(g, i);
-		}
+	}
+	if (g->o.tied) {
+		take_stands(g);
+		if (!g->moved || !changed)
+			memset(g->touched, 1, g->s->n_ties);
+		rate_touched(g);
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		g->tried[changed[i]] = 0;
@@ -146,6 +197,11 @@ static void select_top(const float *score, uint32_t *rank, uint32_t n, uint32_t 
 	}
 }
 
+double guide_moves(const struct space *s, bool tied)
+{
+	return tied ? s->n_ties : s->n_sites;
+}
+
 static void refresh(struct guide *g)
 {
 	uint32_t n = 0;
@@ -154,7 +210,7 @@ static void refresh(struct guide *g)
 		if (g->score[i] > -INFINITY)
 			g->rank[n++] = i;
 	g->n_left = n;
-	g->n_top = (uint32_t)ceil((double)g->s->n_sites * g->o.alpha / 100);
+	g->n_top = (uint32_t)ceil(guide_moves(g->s, g->o.tied) * g->o.alpha / 100);
 	if (g->n_top < 1)
 		g->n_top = 1;
 	if (g->n_top > n)

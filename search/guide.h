@@ -25,10 +25,14 @@ struct scorer { /* all zero: none */
 };
 
 struct guide_options {
-	double alpha;	/* percent of sites to pick from */
+	double alpha;	/* percent of sites, or of classes if tied, to pick from */
 	double explore; /* percent of picks that are uniformly random */
 	bool adapt;
+	bool tied;	/* the copies of a class that stand alike move together */
 };
+
+/* How many places there are to move at: sites, or classes of them. */
+double guide_moves(const struct space *s, bool tied);
 
 struct guide;
 struct guide *guide_new(const struct space *s, const struct scorer *scorer, const struct guide_options *o);
@@ -38,7 +42,9 @@ void guide_free(struct guide *g); /* accepts NULL */
 void guide_move(struct guide *g, const uint8_t *config);
 /* Draws a flip; false when every flip was tried since the last move near it (only with adapt). */
 bool guide_pick(struct guide *g, struct rng *r, uint32_t *site, uint8_t *choice);
-/* What trying a single flip showed: seconds, negative is better; NAN: it failed. */
+/* Is a flip of this site a move of its own? Tied, only one of the copies that move together is. */
+bool guide_leads(const struct guide *g, uint32_t site);
+/* What trying a single flip showed: seconds of each copy, negative is better; NAN: it failed. */
 void guide_tell(struct guide *g, uint32_t site, uint8_t choice, double seconds);
 /* Sites in order of their scores, best first; n_sites places. */
 void guide_order(struct guide *g, uint32_t *sites);

@@ -21,9 +21,9 @@
 #define RADIUS 16	/* ... at most to this */
 #define LEAST_IDLE 50	/* evaluations without success that say nothing yet */
 
-/* By the budget: the sites to pick from get so many evaluations each; the radius may grow so often. */
+/* By the budget: the places to pick from get so many evaluations each; the radius may grow so often. */
 #define AUTO_EACH 4
-#define AUTO_WIDEST 25.0 /* percent of the sites; beyond it a choice is none */
+#define AUTO_WIDEST 25.0 /* percent of the places; beyond it a choice is none */
 #define AUTO_NARROWEST 1.0
 #define AUTO_GROWTHS 8
 
@@ -58,9 +58,9 @@ static void vouch(struct hunt *h, const struct estimate *cost)
 	h->sure_steps = (uint32_t)h->n_steps;
 }
 
-static double auto_alpha(uint64_t budget, uint32_t n_sites)
+static double auto_alpha(uint64_t budget, double moves)
 {
-	double front = 100.0 * (double)budget / AUTO_EACH / n_sites;
+	double front = 100.0 * (double)budget / AUTO_EACH / moves;
 
 	return fmax(AUTO_NARROWEST, fmin(front, AUTO_WIDEST));
 }
@@ -96,10 +96,10 @@ static int set_start(struct hunt *h, struct err *err)
 int hunt_begin(struct hunt *h, const struct hunt_options *o, struct lab *lab, const struct scorer *scorer,
 	struct err *err)
 {
-	struct guide_options go = {o->alpha, o->explore, o->adapt};
+	struct guide_options go = {o->alpha, o->explore, o->adapt, o->tied};
 
 	if (o->alpha == HUNT_AUTO && lab->space->n_sites)
-		go.alpha = auto_alpha(o->budget, lab->space->n_sites);
+		go.alpha = auto_alpha(o->budget, guide_moves(lab->space, o->tied));
 	*h = (struct hunt){.o = *o, .lab = lab, .s = lab->space, .started = now_seconds()};
 	h->o.alpha = go.alpha;
 	rng_seed2(&h->rng, o->seed, 0x68756e74);
@@ -224,7 +224,7 @@ static bool propose_sweep(struct hunt *h)
 			site = h->order[0];
 			h->sweep_kept = 0;
 		}
-		if (choice < h->s->site[site].choices && choice != h->config[site])
+		if (choice < h->s->site[site].choices && choice != h->config[site] && guide_leads(h->guide, site))
 			propose_flip(h, site, choice);
 		if (++h->sweep_pos == h->s->n_sites * SPACE_CHOICES) {
 			h->sweep_pos = 0;
