@@ -27,17 +27,15 @@ RIVALS = {
     "classes": (["--strategy", "sweep", "--tied", "--alpha", "0"], False, "#8a5fb4"),
     "greedy": (["--strategy", "random", "--start", "greedy", "--budget", "0"], False, "#777777"),
     # ---
-    "paper": (["--propose", "magnitude", "--by", "magnitude", "--explore", "0", "--no-adapt"], True, "#a08000"),
+    "paper": (["--no-tied", "--alpha", "10", "--hops", "1", "--propose", "magnitude", "--by", "magnitude", "--explore", "0",
+               "--no-adapt"], True, "#a08000"),
+    "paper-random": (["--strategy", "random", "--no-tied", "--hops", "1", "--no-adapt"], False, "#ef9a9a"),
     "by-magnitude": (["--by", "magnitude"], True, "#c06a00"),
     "around": (["--propose", "magnitude"], True, "#8a6d3b"),
     "no-adapt": (["--no-adapt"], True, "#4a8fa8"),
     "no-explore": (["--explore", "0"], True, "#6b8e23"),
-    "auto": (["--alpha", "auto", "--hops", "auto"], True, "#c2185b"),
-    "narrow": (["--alpha", "2"], True, "#5e35b1"),
-    "tied": (["--tied"], True, "#00838f"),
-    "both": (["--tied", "--alpha", "auto", "--hops", "auto"], True, "#212121"),
-    "sweep-tied": (["--strategy", "sweep", "--tied"], True, "#7986cb"),
-    "random-tied": (["--strategy", "random", "--tied"], False, "#ef9a9a"),
+    "wide": (["--alpha", "10", "--hops", "1"], True, "#c2185b"),
+    "single": (["--no-tied"], True, "#00838f"),
 }
 
 

@@ -388,8 +388,8 @@ static void close_session(struct session *s)
 
 int main(int argc, char **argv)
 {
-	struct settings set = {LAB_DEFAULTS, .budget = 2000, .hops = 1,
-		.alpha = 10, .explore = 10, .drift_checks = 4, .verdict_seconds = 20, .adapt = true,
+	struct settings set = {LAB_DEFAULTS, .budget = 2000, .hops = HUNT_AUTO,
+		.alpha = HUNT_AUTO, .explore = 10, .tied = true, .drift_checks = 4, .verdict_seconds = 20, .adapt = true,
 		.by = INFER_GAIN};
 	const struct opt table[] = {
 		OPT_SECTION("What to tune"),
@@ -410,12 +410,12 @@ int main(int argc, char **argv)
 			"the flip that promises most, or the paper's mutation of a neighbourhood"),
 		OPT_ENUM(0, "by", &set.by, "magnitude|improve|gain", "which prediction ranks the sites"),
 		OPT_NUM_AUTO(0, "alpha", &set.alpha, 0, 100,
-			"percent of sites to pick from; auto: by the budget; a sweep with 0 is in random order"),
+			"percent of places to pick from; auto: by the budget; a sweep with 0 is in random order"),
 		OPT_INT_AUTO(0, "hops", &set.hops, 0, 16,
 			"radius of a mutated neighbourhood, growing where nothing is found; auto: faster on a small budget"),
 		OPT_NUM(0, "explore", &set.explore, 0, 100, "percent of picks that are uniformly random"),
 		OPT_FLAG(0, "adapt", &set.adapt, "let what was measured replace what was predicted"),
-		OPT_FLAG(0, "tied", &set.tied, "decide isomorphic sites together"),
+		OPT_FLAG(0, "tied", &set.tied, "decide isomorphic sites that stand alike together, as one place"),
 		OPT_INT(0, "drift-checks", &set.drift_checks, 0, 1000, "whole-program checks during the search at most"),
 		LAB_OPTS_HOW(set),
 		OPT_SECTION("Output"),

@@ -45,9 +45,10 @@ answers '"tuned":true' a
 [ "$(field evaluations out)" = 300 ] || fail "$(field evaluations out) evaluations"
 toy a2 --budget 300 --seed 2
 answers '^300 evaluations' a2
-toy a3 --budget 300 --alpha auto --hops auto
+toy a3 --budget 300 --alpha 10 --hops 1 --no-tied
 answers '^300 evaluations' a3
-cmp -s <(field config_hash a/config.json) <(field config_hash a2/config.json) && fail "two seeds, one answer"
+for seed in 1 2; do toy "seed$seed" --budget 15 --seed $seed; done
+cmp -s <(field config_hash seed1/config.json) <(field config_hash seed2/config.json) && fail "two seeds, one answer"
 done_ summary
 
 # Bad usage: one sentence, and nothing left behind.
@@ -106,20 +107,22 @@ toy p --budget 10 --db parts --seed 2 --resume
 [ "$(query parts 'SELECT count(*) FROM run')" -eq 3 ] || fail "an ended run was resumed, or that of another seed"
 [ "$(query parts "SELECT count(*) FROM run WHERE kind = 'search'")" -eq 3 ] || fail "not of kind search"
 [ "$(query whole 'SELECT count(*) FROM finding')" -eq 1 ] || fail "no finding"
-[ "$(query whole 'SELECT count(*) FROM anchor')" -eq 3 ] || fail "$(query whole 'SELECT count(*) FROM anchor') whole-program checks"
+n=$(query whole 'SELECT count(*) FROM anchor')
+[ "$n" -ge 1 ] && [ "$n" -le 3 ] || fail "$n whole-program checks"
 trials whole | sed 's/^[^,]*//' >whole.t; query parts 'SELECT hex(flips), delta FROM trial WHERE id >> 32 = 2' >parts.t
 [ "$(wc -l <whole.t)" -eq 260 ] && [ "$(wc -l <parts.t)" -eq 260 ] || fail "trials"
 for db in whole parts; do "$store" verify $db >/dev/null || fail "$db is unsound"; done
 done_ runs_in_the_store
 
 # Killed at random moments and taken up again: in the end what a search finds that is left alone. The budget is
-# no part of what a search is, so it never ends by itself; a signal ends it, and its like gets as far.
+# no part of what a search is unless it sets alpha and hops, so it never ends by itself; a signal ends it, and
+# its like gets as far.
 again() { # name, store or nothing, longest delay in ms, arguments
-	local name=$1 db=() longest=$3 i pid taken=0 at last=0 d n
+	local name=$1 db=() longest=$3 fixed=(--drift-checks 0 --alpha 10 --hops 1) i pid taken=0 at last=0 d n
 	[ -z "$2" ] || db=(--db "$name.db")
 	shift 3
 	for i in 1 2 3 4 end; do
-		"$search" "$@" --drift-checks 0 --budget 1000000000 --out "$name" "${db[@]}" --resume --json >out 2>talk & pid=$!
+		"$search" "${fixed[@]}" "$@" --budget 1000000000 --out "$name" "${db[@]}" --resume --json >out 2>talk & pid=$!
 		for _ in $(seq 300); do # until it is at work
 			if [ $i = 1 ]; then [ -s "$name/state" ] || [ "$(stat -c %s "$name.db-wal" 2>/dev/null || echo 0)" -gt 200000 ] && break; else grep -q 'going on' talk && break; fi
 			sleep 0.02
@@ -138,7 +141,7 @@ again() { # name, store or nothing, longest delay in ms, arguments
 	n=$(field evaluations out)
 	mv out "$name.json"
 	[ -z "$2" ] || db=(--db "$name.whole.db")
-	run "$@" --drift-checks 0 --budget "$n" --out "$name.whole" "${db[@]}" --json
+	run "${fixed[@]}" "$@" --budget "$n" --out "$name.whole" "${db[@]}" --json
 	for key in evaluations kept refuted gain gain_believed config_hash; do
 		[ "$(cat "$name.json" "$name/config.json" | field $key /dev/stdin)" = "$(cat out "$name.whole/config.json" | field $key /dev/stdin)" ] ||
 			fail "$name: another $key"
