@@ -12,8 +12,8 @@
 #include "device/backend.h"
 
 static const struct backend backends[] = {
-#define BACKEND(id, name, plugin, pass, extract, apply, client, topology, env, run, kind)          \
-	{name, plugin, pass, extract, apply, client, topology, env, run, kind},
+#define BACKEND(id, name, plugin, pass, extract, apply, client, topology, env, run, kind, part) \
+	{name, plugin, pass, extract, apply, client, topology, env, run, kind, part},
 #include "schemas/backend.def"
 #undef BACKEND
 };

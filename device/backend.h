@@ -11,6 +11,7 @@ struct backend {
 	const char *client_options, *topology, *environment;
 	bool can_run;
 	enum cost_kind kind;
+	double part_seconds; /* what a kernel costs in a program beyond its region */
 };
 
 /* NULL with a sentence that names those we know. A path to a .so counts as "cpu" with that plugin.

@@ -43,6 +43,7 @@ struct cost_options { /* all zero is the default */
 	struct precision whole;	 /* of a whole-graph pair; 0: target 0.002, 1 s, instances 1 */
 	struct cost_hooks hooks;
 	uint64_t seed;		 /* order of compiling */
+	double part_seconds;	 /* added for each part that a move adds to the program: see cost.c */
 };
 
 struct delta {
@@ -53,6 +54,7 @@ struct delta {
 	double seconds, se;	/* cost(b) - cost(a), per run of the program */
 	bool gave_up;		/* b or a was so slow that seconds is only a bound */
 	uint32_t regions, cached, measured; /* regions priced, of those from a cache, by running */
+	double parts, added;	/* kernels that b starts more than a, per run; seconds that part_seconds added for them */
 	double inside;		/* seconds spent in the device (compiling, running) */
 };
 

@@ -40,6 +40,7 @@ struct device_info {
 	enum cost_kind kind;
 	bool can_run;
 	int core;		/* pinned to, or -1 */
+	double part_seconds;	/* what a part (kernel) costs in a program beyond its region; struct cost_options */
 };
 
 struct device;

@@ -379,6 +379,7 @@ static void fill_info(struct host *h, const char *name)
 	snprintf(i->compile_options, sizeof i->compile_options, "%s", options.data);
 	machine_describe(i->machine, sizeof i->machine);
 	i->kind = h->backend->kind;
+	i->part_seconds = h->backend->part_seconds;
 	i->can_run = h->backend->can_run;
 	i->core = -1;
 	buf_release(&options);

@@ -260,9 +260,9 @@ static void emit_inputs(struct emitter *em, struct instrs *l, const struct input
 	}
 }
 
-/* One side: inputs, then the groups in order of their roots, then the results. Returns members. */
+/* One side: inputs, then the groups in order of their roots, then the results. Returns members; *parts: kernels. */
 static uint32_t emit_side(struct space *s, const uint8_t *config, const struct inputs *in,
-	const struct nodes *roots, const struct nodes *results, struct buf *out)
+	const struct nodes *roots, const struct nodes *results, struct buf *out, uint32_t *parts)
 {
 	struct node_map *value = &fusion_of(s)->value;
 	struct instrs l = {0};
@@ -278,6 +278,7 @@ static uint32_t emit_side(struct space *s, const uint8_t *config, const struct i
 		members.n = 0;
 		group_walk(s, config, roots->v[i], &members);
 		n_nodes += (uint32_t)members.n;
+		*parts += members.n > 1 || s->graph->node[roots->v[i]].opcode != OP_BITCAST; /* that is but a name */
 		if (members.n == 1)
 			bare_constants(&em, &l, roots->v[i]);
 		node_map_set(value, roots->v[i], (uint32_t)l.n + 1);
@@ -322,10 +323,9 @@ static void emit_region(struct space *s, const uint8_t *const config[2], struct 
 	find_results(s, config, p, &results);
 	find_inputs(s, config, p, &in);
 	*out = (struct region){.times = g->comp[g->node[p->roots[0].v[0]].comp].trips};
-	in_a = emit_side(s, config[0], &in, &p->roots[0], &results, &out->a);
-	in_b = emit_side(s, config[1], &in, &p->roots[1], &results, &out->b);
+	in_a = emit_side(s, config[0], &in, &p->roots[0], &results, &out->a, &out->parts[0]);
+	in_b = emit_side(s, config[1], &in, &p->roots[1], &results, &out->b, &out->parts[1]);
 	out->n_nodes = in_a > in_b ? in_a : in_b;
-	out->n_groups = (uint32_t)(p->roots[0].n > p->roots[1].n ? p->roots[0].n : p->roots[1].n);
 	out->key[0] = hash64(out->a.data, out->a.len, 0);
 	out->key[1] = hash64(out->b.data, out->b.len, 0);
 	nodes_release(&in.v);

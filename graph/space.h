@@ -61,7 +61,8 @@ struct region {
 	uint64_t key[2];	   /* hash of a, hash of b: the same for isomorphic regions anywhere, and
 				      swapped for the reverse move, whose price is the opposite */
 	double times;		   /* executions per run of the program (loop trip counts) */
-	uint32_t n_nodes, n_groups; /* on the larger side */
+	uint32_t n_nodes;	   /* on the larger side */
+	uint32_t parts[2];	   /* kernels to start, before and after */
 	struct buf a, b;	   /* HloModuleProto bytes: before, after */
 };
 struct regions { /* all zero is empty; regions_release accepts it */

@@ -319,7 +319,6 @@ static void take_place(struct space *s, const uint8_t *a, const uint8_t *b, uint
 			}
 		}
 	}
-	out->n_groups = out->n_nodes;
 }
 
 static int region(struct space *s, const uint8_t *a, const uint8_t *b, struct regions *out, struct err *err)

@@ -288,7 +288,7 @@ static int by_site(const void *a, const void *b)
 	return (x->site > y->site) - (x->site < y->site);
 }
 
-/* The candidate as the store wants it, while it is one. Freed by record. */
+/* The candidate as the store wants it, while it is one: with what was measured alone. Freed by record. */
 static struct trial to_trial(const struct hunt *h, const struct delta *d, bool taken)
 {
 	struct flip *flips = mem_alloc(h->n_flips * sizeof *flips);
@@ -296,7 +296,7 @@ static struct trial to_trial(const struct hunt *h, const struct delta *d, bool t
 	for (uint32_t i = 0; i < h->n_flips; i++)
 		flips[i] = (struct flip){h->flips[i], h->candidate[h->flips[i]]};
 	qsort(flips, h->n_flips, sizeof *flips, by_site);
-	return (struct trial){.chain = h->chain, .n_flips = h->n_flips, .flip = flips, .delta = d->seconds,
+	return (struct trial){.chain = h->chain, .n_flips = h->n_flips, .flip = flips, .delta = d->seconds - d->added,
 		.se = d->se, .outcome = d->outcome, .kind = d->kind, .bound = d->gave_up, .taken = taken};
 }
 

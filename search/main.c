@@ -26,7 +26,7 @@
 struct settings {
 	const char *graph, *model, *db, *out, *device, *space;
 	int64_t budget, seed, hops, core, drift_checks;
-	double seconds, alpha, explore, verdict_seconds;
+	double seconds, alpha, explore, verdict_seconds, kernel_us;
 	int strategy, propose, start, measure, by;
 	bool json, quiet, resume, wait, force, tied, adapt, raw;
 };
@@ -145,6 +145,7 @@ static void identify(struct session *s)
 	json_int(&j, "hops", set->hops);
 	json_bool(&j, "tied", set->tied);
 	json_bool(&j, "adapt", set->adapt);
+	json_num(&j, "kernel_us", set->kernel_us);
 	json_end(&j);
 }
 
@@ -170,7 +171,10 @@ static int open_session(struct session *s, struct err *err)
 		if (!(s->device = device_open(&s->device_options, err)))
 			return -1;
 		backend = device_info(s->device)->backend;
+		co.part_seconds = device_info(s->device)->part_seconds;
 	}
+	if (set->kernel_us != OPT_AUTO)
+		co.part_seconds = set->kernel_us * 1e-6;
 	if (set->db && archive_environment(&s->archive, s->device, err) < 0)
 		return -1;
 	if (lab_open(&s->lab, set->graph, set->space, s->device, &co, &s->archive, err) < 0 ||
@@ -389,7 +393,7 @@ static void close_session(struct session *s)
 int main(int argc, char **argv)
 {
 	struct settings set = {LAB_DEFAULTS, .budget = 2000, .hops = HUNT_AUTO,
-		.alpha = HUNT_AUTO, .explore = 10, .tied = true, .drift_checks = 4, .verdict_seconds = 20, .adapt = true,
+		.alpha = HUNT_AUTO, .kernel_us = OPT_AUTO, .explore = 10, .tied = true, .drift_checks = 4, .verdict_seconds = 20, .adapt = true,
 		.by = INFER_GAIN};
 	const struct opt table[] = {
 		OPT_SECTION("What to tune"),
@@ -415,6 +419,8 @@ int main(int argc, char **argv)
 			"radius of a mutated neighbourhood, growing where nothing is found; auto: faster on a small budget"),
 		OPT_NUM(0, "explore", &set.explore, 0, 100, "percent of picks that are uniformly random"),
 		OPT_FLAG(0, "adapt", &set.adapt, "let what was measured replace what was predicted"),
+		OPT_NUM_AUTO(0, "kernel-us", &set.kernel_us, 0, 1000,
+			"microseconds a kernel costs in the program beyond its region; auto: what was measured for the device"),
 		OPT_FLAG(0, "tied", &set.tied, "decide isomorphic sites that stand alike together, as one place"),
 		OPT_INT(0, "drift-checks", &set.drift_checks, 0, 1000, "whole-program checks during the search at most"),
 		LAB_OPTS_HOW(set),

@@ -242,6 +242,31 @@ static void places_add_up(void)
 	cost_free(c);
 }
 
+/* Every kernel that a move makes more is charged; the price kept is without that. */
+static void kernels_are_charged_for(void)
+{
+	struct script s = new_script();
+	struct cost *plain = script_cost(&s, POLICY_REGION, NULL), *c;
+	struct cost_options o = {.policy = POLICY_REGION, .seed = 5, .part_seconds = 1e-6};
+	uint32_t more = 0;
+
+	c = cost_new(space, &s.d, &o, NULL);
+	for (uint32_t k = 0; k < space->n_sites; k++) {
+		struct delta a, b, back;
+		flipped(k);
+		CHECK(cost_delta(plain, dflt, flip, &a, NULL) == 0 && cost_delta(c, dflt, flip, &b, NULL) == 0);
+		CHECK(cost_delta(c, flip, dflt, &back, NULL) == 0);
+		CHECK(a.added == 0 && a.parts == b.parts && back.parts == -b.parts);
+		CHECK_NEAR(b.added, 1e-6 * b.parts, 1e-18);
+		CHECK_NEAR(b.seconds, a.seconds + b.added, 1e-15);
+		CHECK_NEAR(back.seconds, -b.seconds, 1e-15);
+		more += flip[k] == 0 && b.parts > 0; /* kept in memory: a kernel of its own */
+	}
+	CHECK(more > 0);
+	cost_free(plain);
+	cost_free(c);
+}
+
 static void failures_are_outcomes(void)
 {
 	static const struct {
@@ -578,6 +603,7 @@ int main(void)
 	RUN(fusion_needs_a_device);
 	RUN(prices_are_kept);
 	RUN(places_add_up);
+	RUN(kernels_are_charged_for);
 	RUN(failures_are_outcomes);
 	RUN(store_is_asked_and_told);
 	RUN(confirmation_keeps_the_better);
