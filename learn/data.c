@@ -84,7 +84,8 @@ static bool add_example(struct data *d, uint32_t graph, uint8_t *config, const s
 	e->label = arena_dup(&d->mem, label, n * sizeof *label);
 	feature_context(&g->scene, config, e->hood->node, rows, e->context, NODE_CONTEXT);
 	for (uint8_t i = 0; i < n; i++)
-		feature_flip(&g->scene, config, x->site, label[i].to, e->flip + (size_t)i * FLIP_FEATURES);
+		e->label[i].advantage += d->part_seconds *
+			feature_flip(&g->scene, config, x->site, label[i].to, e->flip + (size_t)i * FLIP_FEATURES);
 	return true;
 }
 

@@ -50,6 +50,7 @@ struct data_graph {
 struct data {
 	struct arena mem;
 	uint32_t radius;
+	double part_seconds; /* charged for each kernel that a flip adds, in the samples to come (device/cost.h) */
 	struct data_graph *graph;
 	struct example *example;
 	size_t n_graphs, cap_graphs, n_examples, cap_examples;

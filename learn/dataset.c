@@ -213,6 +213,26 @@ static bool comparable(struct dataset *ds, const struct run_info *r, const struc
 	return false;
 }
 
+/* What a kernel costs in the program beyond its region. Whole programs have it in them already. */
+static double part_seconds(const struct run_info *r, const struct dataset_options *o)
+{
+	static const struct {
+		const char *name;
+		double seconds;
+	} known[] = {
+#define BACKEND(id, name, plugin, pass, extract, apply, client, topology, env, run, kind, part) {name, part},
+#include "schemas/backend.def"
+#undef BACKEND
+	};
+
+	if (strcmp(r->policy, "region") != 0)
+		return 0;
+	for (size_t i = 0; i < sizeof known / sizeof *known && o->part_seconds < 0; i++)
+		if (strcmp(known[i].name, r->backend) == 0 && r->cost_kind == COST_MEASURED)
+			return known[i].seconds;
+	return fmax(o->part_seconds, 0);
+}
+
 static void describe_run(struct dataset *ds, const struct run_info *r, uint64_t taken)
 {
 	struct json j = {.out = &ds->runs};
@@ -245,6 +265,7 @@ int dataset_read(struct dataset *ds, const char *path, const struct dataset_opti
 		uint64_t taken = 0;
 		if (!comparable(ds, &runs[i], o, path))
 			continue;
+		ds->data.part_seconds = part_seconds(&runs[i], o);
 		if (read_run(ds, db, database, &runs[i], o, &taken, err) < 0)
 			goto out;
 		ds->n_runs++;

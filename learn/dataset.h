@@ -24,6 +24,7 @@ struct dataset_options { /* all zero is the default */
 	const char *backend;	   /* only this one; NULL: that of the first usable run */
 	const char *cost;	   /* name of a cost kind; NULL: that of the first usable run */
 	uint64_t limit;		   /* samples per graph; 0: all */
+	double part_seconds;	   /* for samples by region: see data.h; negative: what is known of the backend */
 	enum progress_mode talk;
 };
 

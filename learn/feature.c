@@ -303,11 +303,12 @@ static double rough(const float *e)
 	return ns / 10;
 }
 
-void feature_flip(struct scene *v, uint8_t *config, uint32_t site, uint8_t to, real *out)
+double feature_flip(struct scene *v, uint8_t *config, uint32_t site, uint8_t to, real *out)
 {
 	struct space *s = v->space;
 	const struct site *w = &s->site[site];
 	float raw[2 * EFFECT_COUNT] = {0}, *before = raw, *after = raw + EFFECT_COUNT;
+	double trips = s->graph->comp[s->graph->node[w->node].comp].trips;
 
 	if (s->ops->effect)
 		s->ops->effect(s, config, site, to, raw);
@@ -315,7 +316,7 @@ void feature_flip(struct scene *v, uint8_t *config, uint32_t site, uint8_t to, r
 	bits(out + FLIP_TO_1, to);
 	out[FLIP_FROM_DEFAULT] = config[site] == w->dflt;
 	out[FLIP_TO_DEFAULT] = to == w->dflt;
-	out[FLIP_EXECUTIONS] = size(s->graph->comp[s->graph->node[w->node].comp].trips);
+	out[FLIP_EXECUTIONS] = size(trips);
 	for (int i = 0; i < EFFECT_COUNT; i++) {
 		out[FLIP_PARTS_BEFORE + i] = size(before[i]);
 		out[FLIP_PARTS_MORE + i] = signed_size((double)after[i] - (double)before[i]);
@@ -324,4 +325,5 @@ void feature_flip(struct scene *v, uint8_t *config, uint32_t site, uint8_t to, r
 				within(log((1 + (double)after[i]) / (1 + (double)before[i])), 8) / 2;
 	}
 	out[FLIP_ROUGH] = signed_size(rough(after) - rough(before));
+	return trips * ((double)after[EFFECT_PARTS] - (double)before[EFFECT_PARTS]);
 }

@@ -25,6 +25,7 @@
 struct settings {
 	struct opt_list dbs;
 	const char *out, *report, *eval, *holdout, *backend, *cost;
+	double kernel_us; /* OPT_AUTO: by the backend */
 	int64_t width, head, layers, batch, threads, seed, limit, patience, least_steps;
 	bool leave_one_out, json, blind, linear, current_only, quiet, score_training;
 	struct train_options train;
@@ -47,6 +48,8 @@ static int parse(struct settings *s, int argc, char **argv, struct err *err)
 		OPT_STR(0, "backend", &s->backend, "NAME", "use runs on this one only (default: that of the first run)"),
 		OPT_STR(0, "cost", &s->cost, "KIND", "measured, estimated or modelled (default: that of the first run)"),
 		OPT_INT(0, "limit", &s->limit, 0, INT64_MAX, "samples per graph at most; 0: all"),
+		OPT_NUM_AUTO(0, "kernel-us", &s->kernel_us, 0, 1000,
+			"microseconds a kernel costs beyond its region, added to what was measured; auto: as known of the backend"),
 		OPT_STR(0, "holdout", &s->holdout, "REGEX", "do not train on graphs with such names; score on them"),
 		OPT_FLAG(0, "leave-one-out", &s->leave_one_out, "for every graph: train on the others, score on it"),
 		OPT_STR(0, "eval", &s->eval, "MODEL", "train nothing; score this model"),
@@ -187,6 +190,7 @@ static char *provenance(const struct dataset *ds, const struct settings *s, cons
 	json_num(&j, "epochs", o->epochs);
 	json_num(&j, "rate", o->adam.rate);
 	json_num(&j, "top_draws", o->top_draws);
+	json_num(&j, "kernel_us", s->kernel_us);
 	json_num(&j, "gain_draws", o->gain_draws);
 	json_bool(&j, "linear", o->linear);
 	json_bool(&j, "stopped_early", r->stopped);
@@ -237,6 +241,7 @@ static void on_point(void *ctx, const struct net *net, const struct train_point 
 static int load(struct settings *s, struct dataset *ds, struct err *err)
 {
 	struct dataset_options o = {.backend = s->backend, .cost = s->cost, .limit = (uint64_t)s->limit,
+		.part_seconds = s->kernel_us < 0 ? -1 : s->kernel_us * 1e-6,
 		.talk = s->quiet ? PROGRESS_QUIET : PROGRESS_AUTO};
 
 	for (size_t i = 0; i < s->dbs.n; i++)
@@ -434,7 +439,7 @@ static int run(struct settings *s, struct err *err)
 
 int main(int argc, char **argv)
 {
-	struct settings s = {.train = TRAIN_DEFAULTS, .seed = 1, .threads = 1};
+	struct settings s = {.train = TRAIN_DEFAULTS, .seed = 1, .threads = 1, .kernel_us = OPT_AUTO};
 	struct sigaction act = {.sa_handler = on_signal};
 	struct err err = {0};
 	int rc;
