@@ -79,7 +79,10 @@ int cost_confirm(struct cost *c, const uint8_t *a, const uint8_t *b, const struc
 /* Whole programs, alternating, with instances as asked: the truth region sums are held against. */
 int cost_whole(struct cost *c, const uint8_t *a, const uint8_t *b, const struct precision *p,
 	struct timing *out, struct err *err);
-/* Seconds of the whole program in one configuration; measured once for the default, then kept. */
+/*
+ * Seconds of the whole program in one configuration; measured once for the default, then kept. From then on
+ * part_seconds is no more than a share of what a kernel takes on average.
+ */
 int cost_default_seconds(struct cost *c, double *seconds, double *se, struct err *err);
 /*
  * Does a configuration compute what the default does? Outputs on the same inputs, against *limit: ten
