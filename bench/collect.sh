@@ -24,9 +24,9 @@ for p in "$@"; do
 	for how in region whole; do
 		# The budget begins with the command: what opening takes is learnt first, and kept by the store.
 		run=("$bin/collect" --db "$dir/$how.sqlite" --graph "$p" --device cpu --core "$core" --start default --no-anchors --measure $how --quiet --json)
-		"${run[@]}" --seconds 0.001 >"$dir/$how.open" 2>"$dir/talk" || { echo "$p: $(cat "$dir/talk")" >&2; continue 2; }
+		"${run[@]}" --seconds 0.001 >"$dir/$how.open" 2>"$dir/talk" || { echo "$p, by $how, opening: status $?: $(cat "$dir/talk")" >&2; continue 2; }
 		again=$(number opening_seconds "$dir/$how.open")
-		"${run[@]}" --seconds "$(awk "BEGIN { print $seconds + $again }")" >"$dir/$how" 2>"$dir/talk" || { cat "$dir/talk" >&2; continue 2; }
+		"${run[@]}" --seconds "$(awk "BEGIN { print $seconds + $again }")" >"$dir/$how" 2>"$dir/talk" || { echo "$p, by $how: status $?: $(cat "$dir/talk")" >&2; continue 2; }
 	done
 	sites=$("$bin/store" query "$dir/region.sqlite" 'SELECT sites FROM space' --csv | tail -1)
 	name=$(basename "$p"); name=${name%.zst}
