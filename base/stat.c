@@ -9,13 +9,13 @@
  */
 #include "base/stat.h"
 
-#define NORMAL95 1.959964
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
 #include "base/mem.h"
 
+#define NORMAL95 1.959964
 #define TINY 1e-300
 #define PRECISE 1e-15
 

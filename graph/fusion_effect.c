@@ -176,7 +176,7 @@ static void add_group(struct space *s, const uint8_t *config, const struct nodes
 			out[EFFECT_LOADS] += (float)ask(t, g, members->v[i], &t->member[i], p, &t->member[seen->to[p]]);
 		}
 	}
-	out[EFFECT_PARTS] += members->n > 1 || g->node[root].opcode != OP_BITCAST; /* that is but a name */
+	out[EFFECT_PARTS] += group_is_kernel(g, members);
 	out[EFFECT_NODES] += (float)members->n;
 	if ((float)members->n > out[EFFECT_LARGEST])
 		out[EFFECT_LARGEST] = (float)members->n;

@@ -121,3 +121,8 @@ const char *group_kind(const struct graph *g, const struct nodes *members)
 			return "kOutput";
 	return "kLoop";
 }
+
+bool group_is_kernel(const struct graph *g, const struct nodes *members)
+{
+	return members->n > 1 || g->node[members->v[0]].opcode != OP_BITCAST;
+}

@@ -82,6 +82,8 @@ bool fusion_absorbs(const struct space *s, const uint8_t *config, uint32_t u, ui
 bool fusion_groupable(const struct graph *g, uint32_t v);
 /* "kLoop", or "kOutput" for the one shape the backend wants so. */
 const char *group_kind(const struct graph *g, const struct nodes *members);
+/* Is there something to start? A bitcast that stands alone is but a name. */
+bool group_is_kernel(const struct graph *g, const struct nodes *members);
 
 /* fusion_legal.c: may `consumer` absorb what its operand edge e reads? */
 bool fusion_legal(const struct graph *g, const char *backend, uint32_t consumer, uint32_t e);

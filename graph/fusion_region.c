@@ -278,7 +278,7 @@ static uint32_t emit_side(struct space *s, const uint8_t *config, const struct i
 		members.n = 0;
 		group_walk(s, config, roots->v[i], &members);
 		n_nodes += (uint32_t)members.n;
-		*parts += members.n > 1 || s->graph->node[roots->v[i]].opcode != OP_BITCAST; /* that is but a name */
+		*parts += group_is_kernel(s->graph, &members);
 		if (members.n == 1)
 			bare_constants(&em, &l, roots->v[i]);
 		node_map_set(value, roots->v[i], (uint32_t)l.n + 1);

@@ -27,6 +27,16 @@ static void shares_with_ties(void)
 	CHECK(isnan(share_found(NULL, NULL, 0, 0.5)));
 }
 
+/* What was collected, learnt for a moment. */
+static void teach(struct lesson *t, const bool *held, uint32_t width, uint32_t steps, double epochs)
+{
+	data_finish(&t->d);
+	t->o.size.width = t->o.size.head = width;
+	t->o.least_steps = steps;
+	t->o.epochs = epochs;
+	CHECK(train(&t->d, held, &t->o, &t->net, &t->r, &t->err) == 0);
+}
+
 /* Two toys of 40 sites, three choices, exact costs; scored with a network that was trained for a moment. */
 static void rivals_and_ceiling(void)
 {
@@ -39,11 +49,7 @@ static void rivals_and_ceiling(void)
 
 	toy_samples(&t.d, toys_add(&t.toys, "toy:40:3:1"), "taught", 2, 1);
 	toy_samples(&t.d, toys_add(&t.toys, "toy:40:3:2"), "asked", 2, 2);
-	data_finish(&t.d);
-	t.o.size.width = t.o.size.head = 8;
-	t.o.least_steps = 5;
-	t.o.epochs = 0.1;
-	CHECK(train(&t.d, held, &t.o, &t.net, &t.r, &t.err) == 0);
+	teach(&t, held, 8, 5, 0.1);
 	evaluate(&t.d, held, known, &t.net, t.team, &e);
 	if (!CHECK_INT(e.n_graphs, 1))
 		return;
@@ -90,11 +96,7 @@ static void noise_lowers_the_ceiling(void)
 			x.choice[1].se = noisy ? 2 * fabs(x.choice[1].delta) : 0;
 			data_sample(&t.d, 0, config, &x);
 		}
-		data_finish(&t.d);
-		t.o.size.width = t.o.size.head = 4;
-		t.o.least_steps = 1;
-		t.o.epochs = 0.01;
-		CHECK(train(&t.d, NULL, &t.o, &t.net, &t.r, &t.err) == 0);
+		teach(&t, NULL, 4, 1, 0.01);
 		evaluate(&t.d, which, which, &t.net, t.team, &e);
 		recall[noisy] = e.graph[0].recall[BY_REPEAT][AT_20];
 		CHECK((e.graph[0].possible == 0) == (bool)noisy);
