@@ -107,8 +107,8 @@ toy p --budget 10 --db parts --seed 2 --resume
 [ "$(query parts 'SELECT count(*) FROM run')" -eq 3 ] || fail "an ended run was resumed, or that of another seed"
 [ "$(query parts "SELECT count(*) FROM run WHERE kind = 'search'")" -eq 3 ] || fail "not of kind search"
 [ "$(query whole 'SELECT count(*) FROM finding')" -eq 1 ] || fail "no finding"
-n=$(query whole 'SELECT count(*) FROM anchor')
-[ "$n" -ge 1 ] && [ "$n" -le 3 ] || fail "$n whole-program checks"
+# Of the three that are due one finds nothing kept since the last.
+[ "$(query whole 'SELECT count(*) FROM anchor')" -eq 2 ] || fail "$(query whole 'SELECT count(*) FROM anchor') whole-program checks"
 trials whole | sed 's/^[^,]*//' >whole.t; query parts 'SELECT hex(flips), delta FROM trial WHERE id >> 32 = 2' >parts.t
 [ "$(wc -l <whole.t)" -eq 260 ] && [ "$(wc -l <parts.t)" -eq 260 ] || fail "trials"
 for db in whole parts; do "$store" verify $db >/dev/null || fail "$db is unsound"; done
