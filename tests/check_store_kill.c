@@ -48,31 +48,53 @@ static int one_step(struct store *s, struct run *run, const struct made *m, stru
 	return run_sample(run, &x, r, sizeof *r, err);
 }
 
-/* Begins or resumes the one run, and works until it has STEPS steps. 0 when finished. */
+static int64_t number(const char *path, const char *sql)
+{
+	struct err err = {0};
+	struct store *s = store_open(path, STORE_READ, NULL, &err);
+	sqlite3_stmt *q = NULL;
+	int64_t n = -1;
+
+	if (s && sql_prepare(s, sql, &q, &err) == 0 && sql_step(s, q, &err) == 1)
+		n = sqlite3_column_int64(q, 0);
+	sqlite3_finalize(q);
+	store_close(s);
+	return n;
+}
+
+/* Continues the one run, or begins it. 1 when it had ended before: a kill can hit after the last commit. */
+static int continue_run(struct store *s, const char *path, const struct made *m, struct run **run, struct rng *r,
+	struct err *err)
+{
+	struct run_spec spec = made_spec(m, 3);
+	struct chain_spec c = {.space = m->space, .start = "default", .config = m->dflt};
+	uint32_t chain;
+	size_t n;
+	int rc = run_resume(s, &spec, run, err);
+
+	if (rc == 1) {
+		memcpy(r, run_state(*run, &n), sizeof *r);
+		*acknowledged = run_steps(*run);
+		return 0;
+	}
+	if (rc < 0 || number(path, "SELECT count(*) FROM run") > 0)
+		return rc < 0 ? -1 : 1;
+	rng_seed(r, 3);
+	return run_begin(s, &spec, run, err) < 0 || run_chain(*run, &c, &chain, err) < 0 ? -1 : 0;
+}
+
+/* Works on the one run until it has STEPS steps. 0 when finished. */
 static int writer(const char *path)
 {
 	struct err err = {0};
 	struct store *s = store_open(path, STORE_CREATE, NULL, &err);
 	struct made m = {0};
 	struct run *run = NULL;
-	struct run_spec spec;
 	struct rng r;
-	uint32_t chain;
-	size_t n;
 	int rc = s ? made_facts(s, "g", 50, 4, &m, &err) : -1;
 
-	spec = made_spec(&m, 3);
-	struct chain_spec c = {.space = m.space, .start = "default", .config = m.dflt};
 	if (rc == 0)
-		rc = run_resume(s, &spec, &run, &err);
-	if (rc == 1) {
-		memcpy(&r, run_state(run, &n), sizeof r);
-		*acknowledged = run_steps(run);
-		rc = 0;
-	} else if (rc == 0) {
-		rng_seed(&r, 3);
-		rc = run_begin(s, &spec, &run, &err) < 0 || run_chain(run, &c, &chain, &err) < 0 ? -1 : 0;
-	}
+		rc = continue_run(s, path, &m, &run, &r, &err);
 	while (rc == 0 && run_steps(run) < STEPS && (rc = one_step(s, run, &m, &r, &err)) == 0)
 		*acknowledged = run_steps(run);
 	if (rc == 0)
@@ -82,7 +104,7 @@ static int writer(const char *path)
 	run_free(run);
 	store_close(s);
 	made_release(&m);
-	return rc == 0 ? 0 : 1;
+	return rc < 0 ? 1 : 0;
 }
 
 /* Starts it and kills it after a while; 1 when it had ended by itself, -1 when it failed. */
@@ -100,20 +122,6 @@ static int kill_after(int (*fn)(const char *), const char *path, uint64_t micros
 	kill(pid, SIGKILL);
 	waitpid(pid, &status, 0);
 	return WIFSIGNALED(status) ? 0 : WEXITSTATUS(status) == 0 ? 1 : -1;
-}
-
-static int64_t number(const char *path, const char *sql)
-{
-	struct err err = {0};
-	struct store *s = store_open(path, STORE_READ, NULL, &err);
-	sqlite3_stmt *q = NULL;
-	int64_t n = -1;
-
-	if (s && sql_prepare(s, sql, &q, &err) == 0 && sql_step(s, q, &err) == 1)
-		n = sqlite3_column_int64(q, 0);
-	sqlite3_finalize(q);
-	store_close(s);
-	return n;
 }
 
 static bool sound(const char *path)
