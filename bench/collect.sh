@@ -32,6 +32,6 @@ for p in "$@"; do
 	name=$(basename "$p"); name=${name%.zst}
 	awk -v name="${name%.pb}" -v sites="$sites" -v r="$(number samples_per_second "$dir/region")" -v w="$(number samples_per_second "$dir/whole")" \
 		-v rd="$(number device_share "$dir/region")" -v wd="$(number device_share "$dir/whole")" -v c="$(number cached_share "$dir/region")" \
-		'BEGIN { printf "| %s | %d | %d | %.0f%% | %.0f%% | %d | %.0f%% | %.1f |\n", name, sites, 3600 * r, 100 * rd, 100 * c, 3600 * w, 100 * wd, w > 0 ? r / w : 0 }'
+		'BEGIN { printf "| %s | %d | %d | %.0f%% | %.0f%% | %d | %.0f%% | %.1f |\n", name, sites, 3600 * r, 100 * rd, 100 * c, 3600 * w, 100 * wd, (w > 0 ? r / w : 0) }'
 	rm -f "$dir"/*.sqlite*
 done
