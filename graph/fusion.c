@@ -107,10 +107,12 @@ int fusion_open(struct space *s, const char *backend, struct err *err)
 	f->full = ARENA_NEW(&s->mem, g->n_nodes, uint8_t);
 	f->n_legal = ARENA_NEW(&s->mem, g->n_nodes, uint32_t);
 	f->must_keep = ARENA_NEW(&s->mem, g->n_nodes, uint8_t);
+	f->lasting = ARENA_NEW(&s->mem, g->n_nodes, uint8_t);
 	node_map_init(&f->walk, &s->mem, g->n_nodes);
 	node_map_init(&f->inner, &s->mem, g->n_nodes);
 	node_map_init(&f->outer, &s->mem, g->n_nodes);
 	node_map_init(&f->value, &s->mem, g->n_nodes);
+	fusion_find_lasting(s);
 	find_sites(s, strcmp(s->kind, "fusion/binary") == 0, backend);
 	fusion_ties(s, FUSION_TIE_HOPS);
 	fusion_greedy(s);

@@ -8,10 +8,44 @@
  * it, and what it makes is a result only when somebody outside reads it.
  *
  * The order of kernels is the compiler's. Groups are taken to run in the order of their roots, which is
- * true wherever one needs the other; of two that do not, either may overwrite what both read. Loop states are
- * not followed around their loop. Parameters and constants are never overwritten.
+ * true wherever one needs the other; of two that do not, either may overwrite what both read. Constants
+ * last, and so do parameters, except two kinds: the state of a loop, whose place the next state takes,
+ * and what the caller of the program gave away (an aliased parameter).
  */
 #include "graph/fusion_own.h"
+
+static bool is_given_away(const struct graph *g, const struct node *parameter)
+{
+	const Hlo__HloInputOutputAliasProto *alias = g->module->input_output_alias;
+
+	for (size_t i = 0; alias && i < alias->n_entries; i++)
+		if (alias->entries[i]->parameter_number == parameter->proto->parameter_number &&
+			alias->entries[i]->n_parameter_shape_index == 0)
+			return true;
+	return false;
+}
+
+/* Is v (not an element of a tuple) there as long as its computation runs? */
+static bool lasts(const struct graph *g, uint32_t v)
+{
+	const struct node *n = &g->node[v];
+	uint32_t caller = g->comp[n->comp].caller;
+
+	if (n->opcode == OP_PARAMETER && n->comp == g->entry)
+		return !is_given_away(g, n);
+	if (n->opcode == OP_PARAMETER)
+		return caller == NONE || g->node[caller].opcode != OP_WHILE;
+	return n->opcode == OP_CONSTANT;
+}
+
+void fusion_find_lasting(struct space *s)
+{
+	const struct graph *g = s->graph;
+
+	for (uint32_t v = 0; v < g->n_nodes; v++)
+		fusion_of(s)->lasting[v] =
+			lasts(g, g->node[v].opcode == OP_GET_TUPLE_ELEMENT ? node_operands(g, v)[0] : v);
+}
 
 /* Does v stand bare, as another name for the memory of its operand? */
 static bool is_alias(const struct space *s, const uint8_t *config, uint32_t v)
@@ -68,14 +102,11 @@ bool fusion_read_outside(struct space *s, const uint8_t *config, const struct no
 
 bool fusion_ends_inside(struct space *s, const uint8_t *config, const struct nodes *roots, uint32_t v)
 {
-	const struct graph *g = s->graph;
 	struct readers r = {0};
-	uint32_t from;
 
 	while (is_alias(s, config, v))
-		v = node_operands(g, v)[0];
-	from = g->node[v].opcode == OP_GET_TUPLE_ELEMENT ? node_operands(g, v)[0] : v;
-	if (g->node[from].opcode == OP_PARAMETER || g->node[from].opcode == OP_CONSTANT)
+		v = node_operands(s->graph, v)[0];
+	if (fusion_of(s)->lasting[v])
 		return false;
 	find_readers(s, config, roots, v, true, &r);
 	return r.inside > r.outside;

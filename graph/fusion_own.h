@@ -34,6 +34,7 @@ struct fusion {
 	uint8_t *full;	    /* per node: all bits of the site; 0: no site */
 	uint32_t *n_legal;  /* per node: consumers that may absorb it */
 	uint8_t *must_keep; /* per node: kept whatever the choice */
+	uint8_t *lasting;   /* per node: in memory that nothing may overwrite */
 	struct node_map walk;  /* scratch: seen on this walk */
 	struct node_map inner; /* scratch: member of the group being written -> its id there */
 	struct node_map outer; /* scratch: value read by that group -> its id there */
@@ -88,9 +89,11 @@ bool group_is_kernel(const struct graph *g, const struct nodes *members);
 /* fusion_legal.c: may `consumer` absorb what its operand edge e reads? */
 bool fusion_legal(const struct graph *g, const char *backend, uint32_t consumer, uint32_t e);
 
-/* fusion_lives.c: is v, made by one of the groups of these roots (ascending), read by any other? */
+/* fusion_lives.c: fills `lasting`, once. */
+void fusion_find_lasting(struct space *s);
+/* Is v, made by one of the groups of these roots (ascending), read by any other? */
 bool fusion_read_outside(struct space *s, const uint8_t *config, const struct nodes *roots, uint32_t v);
-/* May those groups overwrite v, which they read: is it nobody else's, and no parameter's? */
+/* May those groups overwrite v, which they read: is it nobody else's, and not lasting? */
 bool fusion_ends_inside(struct space *s, const uint8_t *config, const struct nodes *roots, uint32_t v);
 /* fusion_apply.c, fusion_region.c, fusion_check.c, fusion_context.c: the operations. */
 int fusion_apply(struct space *s, const uint8_t *config, struct buf *module, struct err *err);

@@ -275,18 +275,14 @@ static size_t opcodes_in(const struct buf *b, enum opcode opcode)
 }
 
 /* A product that tanh reads, then `more`, which may read it too: what a flip of the exp makes of it. */
-static void region_of_product(const char *product, const char *more, size_t *anew, size_t *results, size_t *tanhs)
+static void region_of(const char *text, size_t *anew, size_t *results, size_t *tanhs)
 {
 	struct graph g;
 	struct space *s;
 	struct regions rg = {0};
 	struct err err = {0};
 	uint8_t a[8] = {0}, b[8] = {0};
-	char text[900];
 
-	snprintf(text, sizeof text,
-		"HloModule m\nENTRY e {\n  w = f32[8,8]{1,0} parameter(0)\n  %s\n"
-		"  t = f32[8,8]{1,0} tanh(c)\n  x = f32[8,8]{1,0} exponential(t)\n  %s\n}\n", product, more);
 	*anew = *results = 99;
 	if (!CHECK(graph_parse(&g, text, strlen(text), "text", &err) == 0)) {
 		printf("%s\n", err.text);
@@ -313,6 +309,16 @@ static void region_of_product(const char *product, const char *more, size_t *ane
 	graph_release(&g);
 }
 
+static void region_of_product(const char *product, const char *more, size_t *anew, size_t *results, size_t *tanhs)
+{
+	char text[900];
+
+	snprintf(text, sizeof text,
+		"HloModule m\nENTRY e {\n  w = f32[8,8]{1,0} parameter(0)\n  %s\n"
+		"  t = f32[8,8]{1,0} tanh(c)\n  x = f32[8,8]{1,0} exponential(t)\n  %s\n}\n", product, more);
+	region_of(text, anew, results, tanhs);
+}
+
 /* What nobody reads after a region, the region may overwrite; what somebody does, it may not. */
 static void regions_own_what_ends_in_them(void)
 {
@@ -329,6 +335,34 @@ static void regions_own_what_ends_in_them(void)
 	region_of_product("c = f32[8,8]{1,0} bitcast(w)",
 		"ROOT r = f32[8,8]{1,0} dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}", &anew, &results,
 		tanhs);
+	CHECK_INT(anew, 0);
+}
+
+/* A parameter lasts, unless the caller gave it away; the state of a loop does not, nor what a call is given. */
+static void parameters_last_and_states_do_not(void)
+{
+	static const char body[] =
+		"{\n  p = (f32[8,8]{1,0}) parameter(0)\n  c = f32[8,8]{1,0} get-tuple-element(p), index=0\n"
+		"  t = f32[8,8]{1,0} tanh(c)\n  x = f32[8,8]{1,0} exponential(t)\n  ROOT r = (f32[8,8]{1,0}) tuple(x)\n}\n";
+	static const char condition[] =
+		"n {\n  q = (f32[8,8]{1,0}) parameter(0)\n  ROOT y = pred[] constant(false)\n}\n";
+	static const char given[] =
+		"ENTRY e {\n  c = f32[8,8]{1,0} parameter(0)\n  t = f32[8,8]{1,0} tanh(c)\n  ROOT x = f32[8,8]{1,0} exponential(t)\n}\n";
+	static const char entry[] = "ENTRY e {\n  w = (f32[8,8]{1,0}) parameter(0)\n  ROOT r = (f32[8,8]{1,0}) ";
+	size_t anew, results, tanhs[2];
+	char text[900];
+
+	snprintf(text, sizeof text, "HloModule m\nb %s%s%swhile(w), condition=n, body=b\n}\n", body, condition, entry);
+	region_of(text, &anew, &results, tanhs);
+	CHECK_INT(anew, 1);
+	snprintf(text, sizeof text, "HloModule m\nb %s%scall(w), to_apply=b\n}\n", body, entry);
+	region_of(text, &anew, &results, tanhs);
+	CHECK_INT(anew, 0);
+	snprintf(text, sizeof text, "HloModule m, input_output_alias={ {}: (0, {}, may-alias) }\n%s", given);
+	region_of(text, &anew, &results, tanhs);
+	CHECK_INT(anew, 1);
+	snprintf(text, sizeof text, "HloModule m\n%s", given);
+	region_of(text, &anew, &results, tanhs);
 	CHECK_INT(anew, 0);
 }
 
@@ -469,6 +503,7 @@ int main(void)
 	RUN(equal_configurations_have_no_region);
 	RUN(regions_are_pairs_of_programs);
 	RUN(regions_own_what_ends_in_them);
+	RUN(parameters_last_and_states_do_not);
 	RUN(both_sides_know_the_same_numbers);
 	RUN(affected_groups_are_those_that_differ);
 	RUN(contexts_agree);
