@@ -487,6 +487,8 @@ static void table_of_prices(void)
 static const char *const programs[] = {"toy", "examples/graphs/tiny/chain.pb.zst",
 	"examples/graphs/tiny/reduction.pb.zst", "examples/graphs/tiny/loop.pb.zst",
 	"examples/graphs/tiny/branch.pb.zst", "examples/graphs/tiny/scatter.pb.zst",
+	"examples/graphs/tiny/convolution.pb.zst", "examples/graphs/tiny/update.pb.zst",
+	"examples/graphs/tiny/scan.pb.zst", "examples/graphs/tiny/sort.pb.zst",
 	"examples/graphs/train/encoder.pb.zst"};
 
 struct modelled {

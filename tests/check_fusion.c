@@ -8,7 +8,10 @@
 
 static const char *const programs[] = {"examples/graphs/tiny/chain.pb.zst", "examples/graphs/tiny/reduction.pb.zst",
 	"examples/graphs/tiny/loop.pb.zst", "examples/graphs/tiny/branch.pb.zst",
-	"examples/graphs/tiny/scatter.pb.zst", "examples/graphs/held-out/graph-network.pb.zst"};
+	"examples/graphs/tiny/scatter.pb.zst", "examples/graphs/tiny/attention.pb.zst",
+	"examples/graphs/tiny/convolution.pb.zst", "examples/graphs/tiny/update.pb.zst",
+	"examples/graphs/tiny/scan.pb.zst", "examples/graphs/tiny/sort.pb.zst",
+	"examples/graphs/held-out/graph-network.pb.zst"};
 #define N_PROGRAMS (sizeof programs / sizeof *programs)
 
 struct subject {

@@ -83,9 +83,9 @@ def anonymous(message, kind="module"):
 
 
 def lowered(name, graph):
-    function, arguments = graph()
+    function, arguments, *donated = graph()
     function.__name__ = name.replace("-", "_")
-    return anonymous(jax.jit(function).lower(*arguments).compiler_ir("hlo").as_serialized_hlo_module_proto())
+    return anonymous(jax.jit(function, donate_argnums=donated).lower(*arguments).compiler_ir("hlo").as_serialized_hlo_module_proto())
 
 
 def zstd(data, *options):

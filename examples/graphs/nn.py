@@ -26,6 +26,10 @@ def i32(*shape):
     return jax.ShapeDtypeStruct(shape, jnp.int32)
 
 
+def u32(*shape):
+    return jax.ShapeDtypeStruct(shape, jnp.uint32)
+
+
 class Params:
     """Hands out weights, and moving averages (state that is not trained), in the order of asking."""
 
