@@ -117,6 +117,14 @@ uint32_t hunt_radius(const struct hunt *h);
 /* Is there budget left, and something to try? So it is when time or a signal ended the search. */
 bool hunt_could_go_on(const struct hunt *h);
 
+/* Of the files hunt.c, propose.c and drift.c among themselves. */
+bool hunt_propose(struct hunt *h); /* sets candidate and flips; false: nothing is left to try */
+void hunt_undo(struct hunt *h);	   /* makes the candidate the configuration again */
+int hunt_check(struct hunt *h, struct err *err); /* of the whole program, if it is time for one */
+void hunt_vouch(struct hunt *h, const struct estimate *cost); /* the whole program agrees */
+void hunt_add_point(struct hunt *h);
+extern const struct precision hunt_whole; /* of a whole program against the default */
+
 /* State to go on from after a kill (state.c); load wants the same program, options and a hunt just begun. */
 void hunt_save(const struct hunt *h, struct buf *out);
 int hunt_load(struct hunt *h, const void *p, size_t n, struct err *err);

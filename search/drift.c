@@ -1,0 +1,129 @@
+/*
+ * drift.c - holds a hunt against the truth, now and then.
+ *
+ * Sums of regions leave out what a program does as a whole, and a hunt that follows them can drift away.
+ * So the whole program is measured against the default: where it agrees the configuration is vouched for;
+ * where it differs it is believed, and where it is worse than the last one vouched for, the hunt goes
+ * back to that. Compiling a large program takes longer than a hundred regions, so this waits until it fits
+ * into its share of the time.
+ */
+#include <math.h>
+#include <string.h>
+#include "base/progress.h"
+#include "search/hunt.h"
+
+/* Seconds that whole-program checks may take: so many in any case, and then a share of the search. */
+#define CHECK_FREE 1.0
+#define CHECK_SHARE 0.3
+
+const struct precision hunt_whole = {.target = 0.001, .max_seconds = 3, .instances = 4, .give_up = -1};
+
+void hunt_vouch(struct hunt *h, const struct estimate *cost)
+{
+	memcpy(h->sure, h->config, h->s->n_sites);
+	h->sure_cost = *cost;
+	h->sure_together = h->steps_cost;
+	h->sure_steps = (uint32_t)h->n_steps;
+}
+
+static int note_anchor(struct hunt *h, const struct timing *t, bool reanchored, struct err *err)
+{
+	struct archive *a = h->lab->archive;
+	struct anchor x = {.chain = h->chain, .outcome = t->outcome, .kind = t->kind,
+		.default_seconds = h->default_seconds, .whole = t->delta, .whole_se = t->delta_se,
+		.running = h->running.value, .running_se = h->running.se, .reanchored = reanchored};
+	int rc;
+
+	if (!a || !a->run)
+		return 0;
+	archive_lock(a);
+	rc = run_anchor(a->run, &x, err);
+	archive_unlock(a);
+	return rc;
+}
+
+/* Puts the search back to where the whole program last agreed. */
+static int go_back(struct hunt *h, struct err *err)
+{
+	struct archive *a = h->lab->archive;
+	int rc = 0;
+
+	memcpy(h->config, h->sure, h->s->n_sites);
+	memcpy(h->candidate, h->sure, h->s->n_sites);
+	h->hash = config_hash(h->s, h->config);
+	h->steps_cost = h->sure_together;
+	h->offset.value = h->sure_cost.value - h->steps_cost.value;
+	h->running = h->sure_cost;
+	h->n_steps = h->sure_steps;
+	guide_move(h->guide, h->config);
+	if (a && a->run) {
+		archive_lock(a);
+		rc = run_jump(a->run, h->chain, 0, h->config, err);
+		archive_unlock(a);
+	}
+	return rc;
+}
+
+/* What the whole program costs is what counts from now on, unless it was better before. */
+static int correct(struct hunt *h, const struct estimate *whole, bool drifted, struct err *err)
+{
+	bool worse = whole->value - h->sure_cost.value > 2 * hypot(whole->se, h->sure_cost.se);
+	int rc = 0;
+
+	if (!drifted) { /* agreed with, as closely as the whole can tell */
+		hunt_vouch(h, &(struct estimate){h->running.value, whole->se, whole->n});
+		return 0;
+	}
+	h->drifts++;
+	if (worse) {
+		rc = go_back(h, err);
+	} else {
+		h->offset = (struct estimate){whole->value - h->steps_cost.value, whole->se, 1};
+		h->running = *whole;
+		hunt_vouch(h, whole);
+	}
+	hunt_add_point(h);
+	return rc;
+}
+
+/* Is it time for one? By evaluations, if something was kept since, and if it costs no more than its share. */
+static bool check_due(const struct hunt *h)
+{
+	uint64_t every = h->o.drift_checks ? h->o.budget / (h->o.drift_checks + 1) : 0;
+	double expected = h->checks ? h->checking / (double)h->checks
+				    : 2 * hunt_whole.instances * h->lab->subject.extract_seconds;
+
+	return every && h->evaluations >= h->checked + every && h->kept > h->checked_kept &&
+	       h->checking + expected <= CHECK_FREE + CHECK_SHARE * hunt_seconds(h);
+}
+
+/* Now and then measures the whole program against the default and corrects the running sum. */
+int hunt_check(struct hunt *h, struct err *err)
+{
+	double start = now_seconds();
+	struct timing t = {0};
+	uint8_t *dflt;
+	bool drifted;
+	int rc;
+
+	if (!check_due(h))
+		return 0;
+	dflt = mem_alloc(h->s->n_sites);
+	space_default(h->s, dflt);
+	rc = cost_whole(h->lab->cost, dflt, h->config, &hunt_whole, &t, err);
+	mem_free(dflt);
+	h->checks++;
+	h->checked = h->evaluations;
+	h->checked_kept = h->kept;
+	h->checking += now_seconds() - start;
+	if (rc == 0) {
+		struct estimate whole = {t.delta, t.delta_se, t.pairs};
+		drifted = t.outcome == OUTCOME_OK &&
+			  fabs(t.delta - h->running.value) > 3 * hypot(t.delta_se, h->running.se);
+		rc = note_anchor(h, &t, drifted, err);
+		if (rc == 0 && t.outcome == OUTCOME_OK)
+			rc = correct(h, &whole, drifted, err);
+	}
+	timing_release(&t);
+	return rc;
+}

@@ -1,0 +1,137 @@
+/*
+ * propose.c - what a hunt tries next.
+ *
+ * A candidate is written into h->candidate, and where it differs into h->flips. There are three ways: the
+ * one flip that the guide expects most of, a random choice for every site around one (the paper's
+ * mutation, whose radius grows while nothing is found), and the next flip of a sweep.
+ */
+#include "search/hunt.h"
+
+#define PATIENCE 4	/* evaluations per site without success before the radius grows */
+#define RADIUS 16	/* ... at most to this */
+#define LEAST_IDLE 50	/* evaluations without success that say nothing yet */
+#define AUTO_GROWTHS 8	/* by the budget, the radius may grow so often */
+
+static void flip(struct hunt *h, uint32_t site, uint8_t choice)
+{
+	if (h->candidate[site] == h->config[site] && choice != h->config[site])
+		h->flips[h->n_flips++] = site;
+	h->candidate[site] = choice;
+}
+
+/* All copies of a site that stand where it stands. */
+static void flip_class(struct hunt *h, uint32_t site, uint8_t choice)
+{
+	for (uint32_t i = 0; i < h->s->n_sites; i++)
+		if (h->s->site[i].tie == h->s->site[site].tie && h->config[i] == h->config[site] &&
+			choice < h->s->site[i].choices)
+			flip(h, i, choice);
+}
+
+static void propose_flip(struct hunt *h, uint32_t site, uint8_t choice)
+{
+	if (h->o.tied)
+		flip_class(h, site, choice);
+	else
+		flip(h, site, choice);
+}
+
+static uint32_t narrowest(const struct hunt *h)
+{
+	return h->o.hops == HUNT_AUTO ? 1 : (uint32_t)h->o.hops;
+}
+
+uint32_t hunt_radius(const struct hunt *h)
+{
+	uint64_t patience = PATIENCE * (uint64_t)h->s->n_sites + LEAST_IDLE;
+	uint64_t share = h->o.budget / AUTO_GROWTHS > LEAST_IDLE ? h->o.budget / AUTO_GROWTHS : LEAST_IDLE, grown;
+
+	if (h->o.hops == HUNT_AUTO && share < patience)
+		patience = share;
+	grown = narrowest(h) + h->idle / patience;
+	return (uint32_t)(grown < RADIUS ? grown : RADIUS);
+}
+
+/* Adds the operands and users of ball[i] that are not in the ball yet. */
+static void grow_ball(struct hunt *h, size_t i)
+{
+	const struct graph *g = h->s->graph;
+	const struct node *v = &g->node[h->ball[i]];
+
+	for (uint32_t k = 0; k < v->n_operands + v->n_users; k++) {
+		uint32_t w = k < v->n_operands ? g->edges[v->operand + k] : g->users[v->user + k - v->n_operands];
+		if (h->in_ball[w])
+			continue;
+		h->in_ball[w] = 1;
+		h->ball[h->n_ball++] = w;
+	}
+}
+
+/* Every site within the radius of one gets a random choice: the paper's mutation. */
+static void propose_around(struct hunt *h, uint32_t site)
+{
+	size_t from = 0;
+
+	h->n_ball = 0;
+	h->ball[h->n_ball++] = h->s->site[site].node;
+	h->in_ball[h->ball[0]] = 1;
+	for (uint32_t hop = 0; hop < hunt_radius(h); hop++)
+		for (size_t end = h->n_ball; from < end; from++)
+			grow_ball(h, from);
+	for (size_t i = 0; i < h->n_ball; i++) {
+		uint32_t at = h->s->site_of[h->ball[i]];
+		h->in_ball[h->ball[i]] = 0;
+		if (at != NONE && h->candidate[at] == h->config[at])
+			propose_flip(h, at, (uint8_t)rng_below(&h->rng, h->s->site[at].choices));
+	}
+}
+
+static bool propose_sweep(struct hunt *h)
+{
+	while (h->n_flips == 0) {
+		uint32_t site = h->order[h->sweep_pos / SPACE_CHOICES];
+		uint8_t choice = (uint8_t)(h->sweep_pos % SPACE_CHOICES);
+		if (h->sweep_pos == 0) {
+			guide_order(h->guide, h->order);
+			if (h->o.strategy == STRATEGY_SWEEP && h->o.alpha == 0)
+				rng_shuffle(&h->rng, h->order, h->s->n_sites);
+			site = h->order[0];
+			h->sweep_kept = 0;
+		}
+		if (choice < h->s->site[site].choices && choice != h->config[site] && guide_leads(h->guide, site))
+			propose_flip(h, site, choice);
+		if (++h->sweep_pos == h->s->n_sites * SPACE_CHOICES) {
+			h->sweep_pos = 0;
+			if (h->sweep_kept == 0 && h->n_flips == 0)
+				return false; /* a whole sweep found nothing */
+		}
+	}
+	return true;
+}
+
+bool hunt_propose(struct hunt *h)
+{
+	uint32_t site;
+	uint8_t choice;
+
+	if (h->o.strategy == STRATEGY_SWEEP)
+		return propose_sweep(h);
+	for (int tries = 0; tries < 100; tries++) {
+		bool any = guide_pick(h->guide, &h->rng, &site, &choice);
+		bool alone = h->o.strategy == STRATEGY_GUIDED && h->o.propose == PROPOSE_SIGNED;
+		if (any && alone && (h->o.adapt || hunt_radius(h) == narrowest(h) || rng_below(&h->rng, 2)))
+			propose_flip(h, site, choice);
+		else /* the paper's; and when all single flips were tried: further away */
+			propose_around(h, any ? site : (uint32_t)rng_below(&h->rng, h->s->n_sites));
+		if (h->n_flips)
+			return true;
+	}
+	return false;
+}
+
+void hunt_undo(struct hunt *h)
+{
+	for (uint32_t i = 0; i < h->n_flips; i++)
+		h->candidate[h->flips[i]] = h->config[h->flips[i]];
+	h->n_flips = 0;
+}
