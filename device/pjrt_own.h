@@ -1,5 +1,5 @@
 /*
- * pjrt_own.h - what pjrt.c (client, programs), pjrt_buffer.c (inputs, outputs) and pjrt_run.c share.
+ * pjrt_own.h - what pjrt.c (client), pjrt_program.c, pjrt_buffer.c (inputs, outputs) and pjrt_run.c share.
  */
 #ifndef DEVICE_PJRT_OWN_H
 #define DEVICE_PJRT_OWN_H
