@@ -50,7 +50,7 @@ static char *fresh_name(struct emitter *em, const char *stem)
 	return arena_printf(&em->mem, "%s.v%u", em->canonical ? "x" : stem, ++em->next_name);
 }
 
-static int64_t id_in(uint32_t comp_id, size_t number)
+int64_t emit_id(uint32_t comp_id, size_t number)
 {
 	return (int64_t)comp_id << 32 | (int64_t)number;
 }
@@ -105,12 +105,12 @@ static uint32_t copy_applied(struct emitter *em, uint32_t comp)
 			copy_applied(em, node_calls(g, v)[k]);
 	id = em->applied[comp] = emit_comp_id(em);
 	for (uint32_t v = c->first; v < c->first + c->n_nodes; v++) {
-		Hlo__HloInstructionProto *in = emit_copy(em, v, id_in(id, v - c->first + 1));
+		Hlo__HloInstructionProto *in = emit_copy(em, v, emit_id(id, v - c->first + 1));
 		for (uint32_t k = 0; k < g->node[v].n_operands; k++)
-			in->operand_ids[k] = id_in(id, node_operands(g, v)[k] - c->first + 1);
+			in->operand_ids[k] = emit_id(id, node_operands(g, v)[k] - c->first + 1);
 		instrs_add(em, &l, in);
 	}
-	emit_comp(em, &l, id, id_in(id, c->root - c->first + 1));
+	emit_comp(em, &l, id, emit_id(id, c->root - c->first + 1));
 	return id;
 }
 
@@ -150,7 +150,7 @@ int64_t emit_value_id(const struct emitter *em, uint32_t v)
 {
 	if (!em->canonical)
 		return em->s->graph->node[v].proto->id;
-	return id_in(em->home, fusion_of(em->s)->value.to[v]);
+	return emit_id(em->home, fusion_of(em->s)->value.to[v]);
 }
 
 /* The fused computation being written. */
@@ -168,20 +168,20 @@ static int64_t operand_inside(struct emitter *em, struct inside *in, uint32_t e)
 	uint32_t p = g->edges[e];
 
 	if (fusion_absorbed(em->s, em->config, e))
-		return id_in(in->id, f->inner.to[p]);
+		return emit_id(in->id, f->inner.to[p]);
 	if (!node_map_has(&f->outer, p)) {
 		uint32_t number = (uint32_t)in->l.n + 1;
 		node_map_set(&f->outer, p, number);
 		if (g->node[p].flags & NODE_SCALAR_CONST) {
-			instrs_add(em, &in->l, emit_copy(em, p, id_in(in->id, number)));
+			instrs_add(em, &in->l, emit_copy(em, p, emit_id(in->id, number)));
 		} else {
 			instrs_add(em, &in->l,
 				emit_parameter(em, g->node[p].proto->shape, (uint32_t)in->reads.n,
-					id_in(in->id, number)));
+					emit_id(in->id, number)));
 			nodes_add(&in->reads, p);
 		}
 	}
-	return id_in(in->id, f->outer.to[p]);
+	return emit_id(in->id, f->outer.to[p]);
 }
 
 static void member_inside(struct emitter *em, struct inside *in, uint32_t v)
@@ -195,7 +195,7 @@ static void member_inside(struct emitter *em, struct inside *in, uint32_t v)
 		ids[k] = operand_inside(em, in, n->operand + k);
 	number = (uint32_t)in->l.n + 1;
 	node_map_set(&fusion_of(em->s)->inner, v, number);
-	copy = emit_copy(em, v, id_in(in->id, number));
+	copy = emit_copy(em, v, emit_id(in->id, number));
 	copy->operand_ids = ids;
 	instrs_add(em, &in->l, copy);
 }

@@ -54,5 +54,10 @@ Hlo__HloInstructionProto *emit_group(struct emitter *em, const struct nodes *mem
 /* Adds a finished computation; `root` is the id of its root. Returns its message. */
 Hlo__HloComputationProto *emit_comp(struct emitter *em, struct instrs *l, uint32_t comp_id, int64_t root);
 uint32_t emit_comp_id(struct emitter *em);
+/* The id of an instruction by its number, from 1, within its computation. */
+int64_t emit_id(uint32_t comp_id, size_t number);
+
+/* fusion_nothing.c: an instruction that makes a region run on the caller's thread. */
+Hlo__HloInstructionProto *emit_nothing(struct emitter *em, int64_t id);
 
 #endif

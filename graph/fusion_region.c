@@ -180,34 +180,31 @@ static void bare_constants(struct emitter *em, struct instrs *l, uint32_t root)
 	}
 }
 
-/* The results: the one value, or a tuple of them; returns the id of the root. */
+static void add_result(Hlo__HloInstructionProto *tuple, Hlo__ShapeProto *shape, int64_t id)
+{
+	tuple->shape->tuple_shapes[tuple->shape->n_tuple_shapes++] = shape;
+	tuple->operand_ids[tuple->n_operand_ids++] = id;
+}
+
+/* The results in a tuple, and what keeps the region on its thread; returns the id of the root. */
 static int64_t emit_results(struct emitter *em, struct instrs *l, const struct nodes *results)
 {
 	const struct graph *g = em->s->graph;
-	Hlo__HloInstructionProto *t;
-	Hlo__ShapeProto *shape;
+	Hlo__HloInstructionProto *nothing = emit_nothing(em, emit_id(em->home, l->n + 1)), *tuple;
+	Hlo__ShapeProto *shape = arena_alloc(&em->mem, sizeof *shape);
 
-	if (results->n == 1)
-		return emit_value_id(em, results->v[0]);
-	t = arena_alloc(&em->mem, sizeof *t);
-	shape = arena_alloc(&em->mem, sizeof *shape);
-	hlo__hlo_instruction_proto__init(t);
+	instrs_add(em, l, nothing);
 	hlo__shape_proto__init(shape);
 	shape->element_type = DT_TUPLE;
-	shape->n_tuple_shapes = results->n;
-	shape->tuple_shapes = arena_alloc(&em->mem, results->n * sizeof *shape->tuple_shapes);
-	t->opcode = (char *)"tuple";
-	t->name = (char *)"results";
-	t->shape = shape;
-	t->id = (int64_t)em->home << 32 | (int64_t)(l->n + 1);
-	t->n_operand_ids = results->n;
-	t->operand_ids = arena_alloc(&em->mem, results->n * sizeof *t->operand_ids);
-	for (size_t i = 0; i < results->n; i++) {
-		shape->tuple_shapes[i] = g->node[results->v[i]].proto->shape;
-		t->operand_ids[i] = emit_value_id(em, results->v[i]);
-	}
-	instrs_add(em, l, t);
-	return t->id;
+	shape->tuple_shapes = arena_alloc(&em->mem, (results->n + 1) * sizeof *shape->tuple_shapes);
+	tuple = emit_parameter(em, shape, 0, emit_id(em->home, l->n + 1));
+	tuple->opcode = (char *)"tuple";
+	tuple->operand_ids = arena_alloc(&em->mem, (results->n + 1) * sizeof *tuple->operand_ids);
+	for (size_t i = 0; i < results->n; i++)
+		add_result(tuple, g->node[results->v[i]].proto->shape, emit_value_id(em, results->v[i]));
+	add_result(tuple, nothing->shape, nothing->id);
+	instrs_add(em, l, tuple);
+	return tuple->id;
 }
 
 static void write_module(struct emitter *em, struct instrs *l, int64_t root, struct buf *out)

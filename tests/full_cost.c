@@ -91,6 +91,38 @@ static void extracted_twice_is_the_same(void)
 	subject_release(&b);
 }
 
+/* The plugin runs on the caller's thread what it counts fewer than a thousand operations of: all regions. */
+static void regions_stay_on_their_thread(void)
+{
+	struct subject s;
+	struct regions r = {0};
+	struct err err = {0};
+	struct compiled out;
+	uint8_t *a, *b;
+
+	if (!device)
+		SKIP("no plugin");
+	if (!CHECK(subject_open(&s, "examples/graphs/tiny/loop.pb.zst", "fusion", device, &err) == 0))
+		return;
+	a = mem_alloc(s.space->n_sites);
+	b = mem_alloc(s.space->n_sites);
+	space_default(s.space, a);
+	for (uint32_t i = 0; i < s.space->n_sites; i++)
+		b[i] = (uint8_t)((a[i] + 1) % s.space->site[i].choices);
+	CHECK(s.space->ops->region(s.space, a, b, &r, &err) == 0 && r.n > 0);
+	for (size_t i = 0; i < r.n; i++) {
+		CHECK(device_compile(device, COMPILE_APPLIED, "hlo", r.v[i].a.data, r.v[i].a.len, WANT_MEMORY, &out, &err) == 0);
+		CHECK_INT(out.outcome, OUTCOME_OK);
+		CHECK(out.flops < 1000);
+		CHECK(device_drop(device, &out, &err) == 0);
+		compiled_release(&out);
+	}
+	regions_release(&r);
+	mem_free(a);
+	mem_free(b);
+	subject_release(&s);
+}
+
 int main(void)
 {
 	struct device_options o = {.backend = "cpu", .wait = true};
@@ -99,6 +131,7 @@ int main(void)
 	RUN(extracted_twice_is_the_same);
 	RUN(reduction);
 	RUN(loop);
+	RUN(regions_stay_on_their_thread);
 	device_close(device);
 	return test_done();
 }
