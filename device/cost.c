@@ -6,11 +6,10 @@
  * for what is loaded first tends to run slower, and run alternately. Prices times executions add up;
  * their errors are independent, so their squares do.
  *
- * A region runs alone, again and again: its code and its data are in the nearest caches, and there is little to
- * schedule. In a program of hundreds of kernels each starts cold. Forty instructions more in kernels of their own
- * were +15 to +22 us by regions and +51 to +93 us whole in a graph network; what a kernel costs beyond its region
- * is 1 to 2 us there, as much as most flips are worth. So part_seconds is added for every kernel that a move
- * makes more; the prices kept are without it, for they are what was measured.
+ * A region runs alone, and its few kernels one after the other; a program of hundreds goes through a scheduler. Forty
+ * instructions more in kernels of their own were +15 to +28 us by regions and +59 to +83 us whole in a graph network:
+ * a kernel costs 1.2 us more there, as much as most flips are worth. So part_seconds is added for every kernel that a
+ * move makes more; the prices kept are without it, for they are what was measured.
  *
  * Equal configurations cost exactly nothing and no call. So do regions whose sides are the same module,
  * and those the compiler makes the same.

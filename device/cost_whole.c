@@ -16,7 +16,7 @@
 #include "base/progress.h"
 #include "device/cost_own.h"
 
-#define COLD_SHARE 0.4
+#define PART_SHARE 0.4
 #define YARDSTICKS 10
 #define LEAST_YARDSTICK (4 * 0x1p-23) /* relative */
 
@@ -106,13 +106,13 @@ static double kernels_of(struct cost *c, const uint8_t *config)
 }
 
 /*
- * Where all kernels are small, code and data stay in the caches from run to run, and none starts cold: 105 kernels of a mass
- * matrix take 14 us together. So none is charged more than a part of what a kernel of the program takes on average.
+ * Small programs run as their regions do: 105 kernels of a mass matrix take 8 us together. So none is charged more
+ * than a part of what a kernel of the program takes on average.
  */
 static void bound_part(struct cost *c, const uint8_t *config)
 {
 	if (c->o.part_seconds > 0)
-		c->o.part_seconds = fmin(c->o.part_seconds, COLD_SHARE * c->default_seconds / kernels_of(c, config));
+		c->o.part_seconds = fmin(c->o.part_seconds, PART_SHARE * c->default_seconds / kernels_of(c, config));
 }
 
 static int measure_default(struct cost *c, const uint8_t *config, struct err *err)

@@ -112,6 +112,7 @@ int fusion_open(struct space *s, const char *backend, struct err *err)
 	node_map_init(&f->inner, &s->mem, g->n_nodes);
 	node_map_init(&f->outer, &s->mem, g->n_nodes);
 	node_map_init(&f->value, &s->mem, g->n_nodes);
+	f->lightened = strcmp(backend, "cpu") == 0;
 	fusion_find_lasting(s);
 	find_sites(s, strcmp(s->kind, "fusion/binary") == 0, backend);
 	fusion_ties(s, FUSION_TIE_HOPS);

@@ -35,6 +35,7 @@ struct fusion {
 	uint32_t *n_legal;  /* per node: consumers that may absorb it */
 	uint8_t *must_keep; /* per node: kept whatever the choice */
 	uint8_t *lasting;   /* per node: in memory that nothing may overwrite */
+	bool lightened;	    /* regions are made to run on the caller's thread: fusion_nothing.c */
 	struct node_map walk;  /* scratch: seen on this walk */
 	struct node_map inner; /* scratch: member of the group being written -> its id there */
 	struct node_map outer; /* scratch: value read by that group -> its id there */

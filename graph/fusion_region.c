@@ -186,14 +186,15 @@ static void add_result(Hlo__HloInstructionProto *tuple, Hlo__ShapeProto *shape, 
 	tuple->operand_ids[tuple->n_operand_ids++] = id;
 }
 
-/* The results in a tuple, and what keeps the region on its thread; returns the id of the root. */
+/* The results in a tuple, perhaps with what keeps the region on its thread; returns the id of the root. */
 static int64_t emit_results(struct emitter *em, struct instrs *l, const struct nodes *results)
 {
 	const struct graph *g = em->s->graph;
-	Hlo__HloInstructionProto *nothing = emit_nothing(em, emit_id(em->home, l->n + 1)), *tuple;
+	Hlo__HloInstructionProto *nothing = NULL, *tuple;
 	Hlo__ShapeProto *shape = arena_alloc(&em->mem, sizeof *shape);
 
-	instrs_add(em, l, nothing);
+	if (fusion_of(em->s)->lightened)
+		instrs_add(em, l, nothing = emit_nothing(em, emit_id(em->home, l->n + 1)));
 	hlo__shape_proto__init(shape);
 	shape->element_type = DT_TUPLE;
 	shape->tuple_shapes = arena_alloc(&em->mem, (results->n + 1) * sizeof *shape->tuple_shapes);
@@ -202,7 +203,8 @@ static int64_t emit_results(struct emitter *em, struct instrs *l, const struct n
 	tuple->operand_ids = arena_alloc(&em->mem, (results->n + 1) * sizeof *tuple->operand_ids);
 	for (size_t i = 0; i < results->n; i++)
 		add_result(tuple, g->node[results->v[i]].proto->shape, emit_value_id(em, results->v[i]));
-	add_result(tuple, nothing->shape, nothing->id);
+	if (nothing)
+		add_result(tuple, nothing->shape, nothing->id);
 	instrs_add(em, l, tuple);
 	return tuple->id;
 }
