@@ -98,9 +98,13 @@ static int choose_sites(const struct plan *p, const char *path, const struct spa
 static int open_program(struct plan *p, struct worker *k, uint32_t i, const struct cost_options *co, struct err *err)
 {
 	uint32_t *sites = NULL, n;
+	bool enough;
 	int rc;
 
-	if (*p->interrupted)
+	archive_lock(&p->archive);
+	enough = k == p->worker ? *p->interrupted : plan_over(p);
+	archive_unlock(&p->archive);
+	if (enough)
 		return err_set(err, "told to stop before the programs were open");
 	if (lab_open(&k->lab[i], p->path[i], p->set->space, k->device, co, &p->archive, err) < 0)
 		return err_prefix(err, "%s", p->path[i]);
@@ -120,22 +124,26 @@ static void leave_out(struct plan *p, uint32_t i, const struct err *why)
 	memmove(p->path + i, p->path + i + 1, (p->n_programs - i) * sizeof *p->path);
 }
 
-static int open_worker(struct plan *p, uint32_t w, struct err *err)
+static int open_device(struct plan *p, uint32_t w, struct err *err)
 {
 	const struct settings *set = p->set;
-	struct worker *k = &p->worker[w];
 	struct device_options o = {.backend = set->device, .wait = set->wait, .seed = (uint64_t)set->seed,
 		.core = set->core < 0 ? 0 : (int)set->core + 1 + (int)w};
-	struct cost_options co = {.policy = (enum cost_policy)set->measure, .seed = (uint64_t)set->seed + w};
+
+	if (strcmp(set->device, "none") != 0 && !(p->worker[w].device = device_open(&o, err)))
+		return -1;
+	return w == 0 ? archive_environment(&p->archive, p->worker[w].device, err) : 0;
+}
+
+int plan_open_programs(struct plan *p, struct worker *k, struct err *err)
+{
+	struct cost_options co = {.policy = (enum cost_policy)p->set->measure,
+		.seed = (uint64_t)p->set->seed + (uint64_t)(k - p->worker)};
 	uint32_t i = 0;
 
-	if (strcmp(set->device, "none") != 0 && !(k->device = device_open(&o, err)))
-		return -1;
-	if (w == 0 && archive_environment(&p->archive, k->device, err) < 0)
-		return -1;
 	k->lab = MEM_NEW(p->n_programs, struct lab);
 	while (i < p->n_programs) {
-		bool may_go = w == 0 && i >= p->n_named && p->n_programs > 1;
+		bool may_go = k == p->worker && i >= p->n_named && p->n_programs > 1;
 		if (open_program(p, k, i, &co, err) == 0)
 			i++;
 		else if (may_go && !*p->interrupted)
@@ -199,14 +207,12 @@ int plan_open(struct plan *p, const struct settings *set, volatile int *interrup
 	if (!(p->archive.db = store_open(set->db, STORE_CREATE, &so, err)))
 		return -1;
 	for (uint32_t w = 0; w < p->n_workers; w++)
-		if (open_worker(p, w, err) < 0)
+		if (open_device(p, w, err) < 0)
 			return -1;
-	if (init_chains(p, err) < 0 || plan_begin(p, err) < 0)
+	if (plan_open_programs(p, p->worker, err) < 0 || init_chains(p, err) < 0 || plan_begin(p, err) < 0)
 		return -1;
-	for (uint32_t w = 0; w < p->n_workers; w++) {
-		worker_count(&p->worker[w], p->n_programs, &p->worker[w].opening);
-		p->worker[w].totals = p->worker[w].opening;
-	}
+	worker_count(p->worker, p->n_programs, &p->worker->opening);
+	p->worker->totals = p->worker->opening;
 	return 0;
 }
 

@@ -6,6 +6,9 @@
  * other chains' states are those of their own last commit, whatever their workers are at. Only then
  * does the chain move on. So at any moment the store holds whole steps only, and a kill costs the
  * steps in flight: one per worker.
+ *
+ * Every worker compiles all programs for its device first. The first has done so when the run begins; the
+ * others do it then, while the first samples.
  */
 #include <stdio.h>
 #include "collect/plan_own.h"
@@ -66,7 +69,7 @@ static int keep(struct plan *p, struct chain *c, const struct chain_step *t, str
 	return rc;
 }
 
-static bool over(const struct plan *p)
+bool plan_over(const struct plan *p)
 {
 	return *p->interrupted || p->stop ||
 	       (p->set->samples && p->steps + p->flying - p->before >= (uint64_t)p->set->samples) ||
@@ -89,6 +92,14 @@ struct job {
 	struct worker *w;
 };
 
+/* The first error of a worker ends the plan. Under the lock. */
+static void give_up(struct plan *p, const struct err *err)
+{
+	if (!p->stop)
+		p->err = *err;
+	p->stop = true;
+}
+
 static void *work(void *arg)
 {
 	const struct job *job = arg;
@@ -97,9 +108,12 @@ static void *work(void *arg)
 	struct chain_step t;
 	struct err err = {0};
 	struct chain *c;
+	int opened = w->lab ? 0 : plan_open_programs(p, w, &err);
 
 	archive_lock(&p->archive);
-	while (!over(p) && (c = next_chain(p))) {
+	if (opened < 0 && !plan_over(p))
+		give_up(p, &err);
+	while (opened == 0 && !plan_over(p) && (c = next_chain(p))) {
 		int rc;
 		c->busy = true;
 		c->lab = &w->lab[c->number / p->n_chains];
@@ -112,9 +126,8 @@ static void *work(void *arg)
 		p->flying--;
 		c->busy = false;
 		worker_count(w, p->n_programs, &w->totals);
-		if (rc < 0 && !p->stop)
-			p->err = err;
-		p->stop |= rc < 0;
+		if (rc < 0)
+			give_up(p, &err);
 		show(p);
 	}
 	archive_unlock(&p->archive);
@@ -142,8 +155,7 @@ static int work_all(struct plan *p, struct err *err)
 	}
 	if (rc < 0) {
 		archive_lock(&p->archive);
-		p->stop = true;
-		p->err = *err;
+		give_up(p, err);
 		archive_unlock(&p->archive);
 	}
 	for (uint32_t w = 0; w < started; w++)

@@ -27,7 +27,7 @@ enum start { START_DEFAULT, START_RANDOM, START_MIXED };
 struct worker {
 	struct device *device;
 	struct lab *lab;	    /* one per program */
-	struct cost_totals opening; /* what opening took */
+	struct cost_totals opening; /* what it took before the run began */
 	struct cost_totals totals;  /* as of its last turn */
 };
 

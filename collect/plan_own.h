@@ -14,6 +14,12 @@ static inline struct chain *plan_chains_of(const struct plan *p, uint32_t progra
 	return &p->chain[program * p->n_chains];
 }
 
+/* A worker's labs. The first one opens before the run begins, the others when it has their thread. */
+int plan_open_programs(struct plan *p, struct worker *k, struct err *err);
+
+/* Is the budget spent, or all told to stop? Under the lock. */
+bool plan_over(const struct plan *p);
+
 /* Finds, or starts, the run; the chains are initialised, the store and all labs open. */
 int plan_begin(struct plan *p, struct err *err);
 /* The states of all chains as the run keeps them, that of `moving` (may be NULL) being `at`. */
