@@ -46,6 +46,12 @@ struct summary {
 	const char *name;   /* the program of the best; NULL: none was below its default */
 };
 
+/* Sums of measured steps drift: without anchors to hold them they say nothing about the best. */
+static bool knows_best(const struct plan *p)
+{
+	return p->set->anchors || !p->worker->device;
+}
+
 static void best_of(const struct plan *p, struct summary *s)
 {
 	for (uint32_t k = 0; k < plan_n_chains(p); k++) {
@@ -53,7 +59,7 @@ static void best_of(const struct plan *p, struct summary *s)
 		double gain = c->at.known ? -c->at.best / c->at.default_seconds : 0;
 		double noise = c->at.noise / c->at.default_seconds;
 		s->noise = noise > s->noise ? noise : s->noise;
-		if (gain <= s->gain)
+		if (gain <= s->gain || !knows_best(p))
 			continue;
 		s->gain = gain;
 		s->name = c->lab->subject.name;
@@ -112,7 +118,7 @@ static void write_line(const struct plan *p, const struct summary *s, struct buf
 		buf_addf(out, ", noise %.3f%% of the default", 100 * s->noise);
 	if (s->name)
 		buf_addf(out, ", best seen %.2f%% below the default (%s)", 100 * s->gain, s->name);
-	else
+	else if (knows_best(p))
 		buf_adds(out, ", none seen below the default");
 	for (int o = 1; o < OUTCOME_COUNT; o++)
 		if (s->failed[o])
