@@ -132,18 +132,38 @@ Hlo__HloInstructionProto *emit_copy(struct emitter *em, uint32_t v, int64_t id)
 	return in;
 }
 
-Hlo__HloInstructionProto *emit_parameter(
-	struct emitter *em, const Hlo__ShapeProto *shape, uint32_t number, int64_t id)
+static Hlo__HloInstructionProto *emit_named(struct emitter *em, const char *opcode, const char *stem,
+	const Hlo__ShapeProto *shape, int64_t id)
 {
 	Hlo__HloInstructionProto *in = arena_alloc(&em->mem, sizeof *in);
 
 	hlo__hlo_instruction_proto__init(in);
-	in->opcode = (char *)"parameter";
-	in->name = fresh_name(em, "parameter");
+	in->opcode = (char *)opcode;
+	in->name = fresh_name(em, stem);
 	in->id = id;
 	in->shape = (Hlo__ShapeProto *)shape;
+	return in;
+}
+
+Hlo__HloInstructionProto *emit_op(struct emitter *em, const char *opcode, const Hlo__ShapeProto *shape, int64_t id)
+{
+	return emit_named(em, opcode, opcode, shape, id);
+}
+
+Hlo__HloInstructionProto *emit_parameter(
+	struct emitter *em, const Hlo__ShapeProto *shape, uint32_t number, int64_t id)
+{
+	Hlo__HloInstructionProto *in = emit_op(em, "parameter", shape, id);
+
 	in->parameter_number = number;
 	return in;
+}
+
+void emit_call(struct emitter *em, Hlo__HloInstructionProto *in, uint32_t comp_id)
+{
+	in->called_computation_ids = ARENA_NEW(&em->mem, 1, int64_t);
+	in->called_computation_ids[0] = comp_id;
+	in->n_called_computation_ids = 1;
 }
 
 int64_t emit_value_id(const struct emitter *em, uint32_t v)
@@ -232,17 +252,10 @@ Hlo__HloInstructionProto *emit_group(struct emitter *em, const struct nodes *mem
 		member_inside(em, &in, members->v[i]);
 	emit_comp(em, &in.l, in.id, in.l.v[in.l.n - 1]->id);
 
-	fusion = arena_alloc(&em->mem, sizeof *fusion);
-	hlo__hlo_instruction_proto__init(fusion);
-	fusion->opcode = (char *)"fusion";
+	fusion = emit_named(em, "fusion", g->node[root].proto->name, g->node[root].proto->shape, id);
 	fusion->fusion_kind = (char *)group_kind(g, members);
-	fusion->name = fresh_name(em, g->node[root].proto->name);
-	fusion->id = id;
-	fusion->shape = g->node[root].proto->shape;
 	fusion->metadata = em->canonical ? NULL : g->node[root].proto->metadata;
-	fusion->called_computation_ids = ARENA_NEW(&em->mem, 1, int64_t);
-	fusion->called_computation_ids[0] = in.id;
-	fusion->n_called_computation_ids = 1;
+	emit_call(em, fusion, in.id);
 	fusion->operand_ids = arena_alloc(&em->mem, in.reads.n * sizeof *fusion->operand_ids);
 	fusion->n_operand_ids = in.reads.n;
 	for (size_t i = 0; i < in.reads.n; i++)

@@ -41,6 +41,9 @@ void instrs_add(struct emitter *em, struct instrs *l, Hlo__HloInstructionProto *
 Hlo__HloInstructionProto *emit_copy(struct emitter *em, uint32_t v, int64_t id);
 Hlo__HloInstructionProto *emit_parameter(struct emitter *em, const Hlo__ShapeProto *shape, uint32_t number,
 	int64_t id);
+/* An operation that the graph does not have, its operands still to be filled in. */
+Hlo__HloInstructionProto *emit_op(struct emitter *em, const char *opcode, const Hlo__ShapeProto *shape, int64_t id);
+void emit_call(struct emitter *em, Hlo__HloInstructionProto *in, uint32_t comp_id);
 
 /* The id by which the computation being written knows the value of v. */
 int64_t emit_value_id(const struct emitter *em, uint32_t v);

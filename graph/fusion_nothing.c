@@ -38,22 +38,14 @@ static Hlo__ShapeProto *shape_of(struct emitter *em, size_t rank, const int64_t 
 static Hlo__HloInstructionProto *add(struct emitter *em, struct instrs *l, uint32_t comp, const char *opcode,
 	Hlo__ShapeProto *shape, size_t n_operands, const int64_t *operands)
 {
-	Hlo__HloInstructionProto *in = emit_parameter(em, shape, 0, emit_id(comp, l->n + 1));
+	Hlo__HloInstructionProto *in = emit_op(em, opcode, shape, emit_id(comp, l->n + 1));
 
-	in->opcode = (char *)(uintptr_t)opcode;
 	in->n_operand_ids = n_operands;
 	in->operand_ids = ARENA_NEW(&em->mem, n_operands, int64_t);
 	for (size_t i = 0; i < n_operands; i++)
 		in->operand_ids[i] = emit_id(comp, (size_t)operands[i]);
 	instrs_add(em, l, in);
 	return in;
-}
-
-static void call(struct emitter *em, Hlo__HloInstructionProto *in, uint32_t comp)
-{
-	in->n_called_computation_ids = 1;
-	in->called_computation_ids = ARENA_NEW(&em->mem, 1, int64_t);
-	in->called_computation_ids[0] = comp;
 }
 
 static uint32_t emit_addition(struct emitter *em)
@@ -91,7 +83,7 @@ Hlo__HloInstructionProto *emit_nothing(struct emitter *em, int64_t id)
 	in = add(em, &l, comp, "reduce", shape_of(em, 2, (int64_t[]){EDGE, EDGE}), 2, (int64_t[]){2, 1});
 	in->n_dimensions = 1;
 	in->dimensions = ARENA_NEW(&em->mem, 1, int64_t);
-	call(em, in, addition);
+	emit_call(em, in, addition);
 	in = add(em, &l, comp, "slice", one, 1, (int64_t[]){3});
 	in->n_slice_dimensions = 2;
 	in->slice_dimensions = ARENA_NEW(&em->mem, 2, Hlo__SliceDimensions *);
@@ -101,9 +93,8 @@ Hlo__HloInstructionProto *emit_nothing(struct emitter *em, int64_t id)
 		in->slice_dimensions[i]->limit = in->slice_dimensions[i]->stride = 1;
 	}
 	emit_comp(em, &l, comp, in->id);
-	fusion = emit_parameter(em, one, 0, id);
-	fusion->opcode = (char *)"fusion";
+	fusion = emit_op(em, "fusion", one, id);
 	fusion->fusion_kind = (char *)"kLoop";
-	call(em, fusion, comp);
+	emit_call(em, fusion, comp);
 	return fusion;
 }

@@ -198,8 +198,7 @@ static int64_t emit_results(struct emitter *em, struct instrs *l, const struct n
 	hlo__shape_proto__init(shape);
 	shape->element_type = DT_TUPLE;
 	shape->tuple_shapes = arena_alloc(&em->mem, (results->n + 1) * sizeof *shape->tuple_shapes);
-	tuple = emit_parameter(em, shape, 0, emit_id(em->home, l->n + 1));
-	tuple->opcode = (char *)"tuple";
+	tuple = emit_op(em, "tuple", shape, emit_id(em->home, l->n + 1));
 	tuple->operand_ids = arena_alloc(&em->mem, (results->n + 1) * sizeof *tuple->operand_ids);
 	for (size_t i = 0; i < results->n; i++)
 		add_result(tuple, g->node[results->v[i]].proto->shape, emit_value_id(em, results->v[i]));
@@ -231,9 +230,8 @@ static Hlo__HloInstructionProto *emit_again(struct emitter *em, uint32_t v, int6
 {
 	const struct node *n = &em->s->graph->node[v];
 	bool complex = n->dtype == DT_C64 || n->dtype == DT_C128;
-	Hlo__HloInstructionProto *in = emit_parameter(em, n->proto->shape, 0, id);
+	Hlo__HloInstructionProto *in = emit_op(em, complex ? "negate" : "maximum", n->proto->shape, id);
 
-	in->opcode = (char *)(complex ? "negate" : "maximum");
 	in->n_operand_ids = complex ? 1 : 2;
 	in->operand_ids = ARENA_NEW(&em->mem, 2, int64_t);
 	in->operand_ids[0] = in->operand_ids[1] = from;

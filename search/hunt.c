@@ -17,7 +17,7 @@
 
 #define KEEP_SIGMAS 1.0 /* a confirmed gain must exceed so many of its standard errors */
 
-/* By the budget: the places to pick from get so many evaluations each; the radius may grow so often. */
+/* By the budget: the places to pick from get so many evaluations each. */
 #define AUTO_EACH 4
 #define AUTO_WIDEST 25.0 /* percent of the places; beyond it a choice is none */
 #define AUTO_NARROWEST 1.0
