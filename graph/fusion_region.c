@@ -22,6 +22,7 @@
  * another layer, another graph or another night has the same key. key[0] hashes a, key[1] hashes b:
  * the reverse move has the swapped key and the opposite price.
  */
+#include <stdlib.h>
 #include <string.h>
 #include "graph/fusion_emit.h"
 #include "graph/pack.h"
@@ -330,6 +331,31 @@ static void emit_region(struct space *s, const uint8_t *const config[2], struct 
 	nodes_release(&results);
 }
 
+static int by_key(const void *a, const void *b)
+{
+	return memcmp(((const struct region *)a)->key, ((const struct region *)b)->key, sizeof((struct region){0}).key);
+}
+
+/*
+ * Copies of a layer that change alike give the same pair of modules: one region, executed so many times more. It is
+ * measured once, and what is wrong with its price is wrong in all of them.
+ */
+static void join_copies(struct regions *r)
+{
+	size_t n = 0;
+
+	qsort(r->v, r->n, sizeof *r->v, by_key);
+	for (size_t i = 0; i < r->n; i++) {
+		if (n == 0 || by_key(&r->v[n - 1], &r->v[i]) != 0) {
+			r->v[n++] = r->v[i];
+			continue;
+		}
+		r->v[n - 1].times += r->v[i].times;
+		region_release(&r->v[i]);
+	}
+	r->n = n;
+}
+
 int fusion_region(struct space *s, const uint8_t *a, const uint8_t *b, struct regions *out, struct err *err)
 {
 	struct nodes changed = {0};
@@ -346,6 +372,8 @@ int fusion_region(struct space *s, const uint8_t *a, const uint8_t *b, struct re
 		MEM_GROW(&out->v, &out->cap, out->n + 1);
 		emit_region(s, (const uint8_t *[]){a, b}, &all.v[i], &out->v[out->n++]);
 	}
+	if (out->n > 1)
+		join_copies(out);
 	parts_release(&all);
 	nodes_release(&changed);
 	return 0;

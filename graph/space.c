@@ -165,12 +165,16 @@ int config_valid(const struct space *s, const uint8_t *config, size_t n, struct 
 	return 0;
 }
 
+void region_release(struct region *r)
+{
+	buf_release(&r->a);
+	buf_release(&r->b);
+}
+
 void regions_release(struct regions *r)
 {
-	for (size_t i = 0; i < r->n; i++) {
-		buf_release(&r->v[i].a);
-		buf_release(&r->v[i].b);
-	}
+	for (size_t i = 0; i < r->n; i++)
+		region_release(&r->v[i]);
 	mem_free(r->v);
 	*r = (struct regions){0};
 }

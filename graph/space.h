@@ -60,7 +60,7 @@ enum space_effect {
 struct region {
 	uint64_t key[2];	   /* hash of a, hash of b: the same for isomorphic regions anywhere, and
 				      swapped for the reverse move, whose price is the opposite */
-	double times;		   /* executions per run of the program (loop trip counts) */
+	double times;		   /* executions per run of the program (trip counts of loops, copies of it) */
 	uint32_t n_nodes;	   /* on the larger side */
 	uint32_t parts[2];	   /* kernels to start, before and after */
 	struct buf a, b;	   /* HloModuleProto bytes: before, after */
@@ -69,6 +69,7 @@ struct regions { /* all zero is empty; regions_release accepts it */
 	struct region *v;
 	size_t n, cap;
 };
+void region_release(struct region *r); /* what it holds */
 void regions_release(struct regions *r);
 
 struct check_result {
@@ -82,7 +83,7 @@ struct space_ops {
 	void (*release)(struct space *s);
 	/* The module to compile for a configuration. */
 	int (*apply)(struct space *s, const uint8_t *config, struct buf *module, struct err *err);
-	/* Smallest pairs of modules covering all differences between a and b; none when they are equal. */
+	/* Smallest pairs of modules covering all differences between a and b, no two alike; none when they are equal. */
 	int (*region)(struct space *s, const uint8_t *a, const uint8_t *b, struct regions *out, struct err *err);
 	/* Did the compiled program honour the choices? `optimised`: HloModuleProto bytes of the executable. */
 	int (*check)(struct space *s, const uint8_t *config, const void *optimised, size_t n,
