@@ -15,6 +15,7 @@
 /* Seconds that whole-program checks may take: so many in any case, and then a share of the search. */
 #define CHECK_FREE 1.0
 #define CHECK_SHARE 0.3
+#define CHECK_DEFAULTS 4 /* as long as it takes to measure the default so many times, until one was made */
 
 const struct precision hunt_whole = {.target = 0.001, .max_seconds = 3, .instances = 4, .give_up = -1};
 
@@ -90,8 +91,7 @@ static int correct(struct hunt *h, const struct estimate *whole, bool drifted, s
 static bool check_due(const struct hunt *h)
 {
 	uint64_t every = h->o.drift_checks ? h->o.budget / (h->o.drift_checks + 1) : 0;
-	double expected = h->checks ? h->checking / (double)h->checks
-				    : 2 * hunt_whole.instances * h->lab->subject.extract_seconds;
+	double expected = h->checks ? h->checking / (double)h->checks : CHECK_DEFAULTS * h->default_wall;
 
 	return every && h->evaluations >= h->checked + every && h->kept > h->checked_kept &&
 	       h->checking + expected <= CHECK_FREE + CHECK_SHARE * hunt_seconds(h);

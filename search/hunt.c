@@ -22,7 +22,11 @@
 #define AUTO_WIDEST 25.0 /* percent of the places; beyond it a choice is none */
 #define AUTO_NARROWEST 1.0
 
-static const struct precision confirm = {.target = 0.001, .max_seconds = 0.6, .instances = 4, .min_pairs = 12};
+/* Nothing left to try: so many evaluations, and so many a site, and none that had to be measured. */
+#define KNOWN 1000
+#define KNOWN_EACH 20
+
+static const struct precision confirm = {.target = 0.001, .max_seconds = 0.3, .instances = 3, .min_pairs = 12};
 
 double hunt_seconds(const struct hunt *h)
 {
@@ -96,7 +100,10 @@ int hunt_begin(struct hunt *h, const struct hunt_options *o, struct lab *lab, co
 	h->in_ball = MEM_NEW(h->s->graph->n_nodes, uint8_t);
 	if (h->s->n_sites == 0)
 		return 0;
-	if (cost_default_seconds(lab->cost, &h->default_seconds, &h->default_se, err) < 0 || set_start(h, err) < 0)
+	if (cost_default_seconds(lab->cost, &h->default_seconds, &h->default_se, err) < 0)
+		return -1;
+	h->default_wall = hunt_seconds(h);
+	if (set_start(h, err) < 0)
 		return -1;
 	memcpy(h->candidate, h->config, h->s->n_sites);
 	memcpy(h->base, h->config, h->s->n_sites);
@@ -144,7 +151,7 @@ static void keep(struct hunt *h, const struct delta *d, const struct estimate *t
 	h->n_flips = 0;
 	add_up(h, together);
 	h->kept++;
-	h->idle = 0;
+	h->idle = h->known = 0;
 	h->sweep_kept++;
 	guide_move(h->guide, h->config);
 	hunt_add_point(h);
@@ -191,6 +198,7 @@ static void count(struct hunt *h, const struct delta *d)
 {
 	h->evaluations++;
 	h->idle++;
+	h->known = d->measured ? 0 : h->known + 1;
 	if (d->outcome != OUTCOME_OK)
 		h->failed[d->outcome]++;
 	else if (d->measured == 0)
@@ -259,7 +267,7 @@ int hunt_next(struct hunt *h, struct err *err)
 	if (!over(h)) {
 		if (hunt_check(h, err) < 0)
 			return -1;
-		h->used_up = !hunt_propose(h);
+		h->used_up = h->known > KNOWN + KNOWN_EACH * (uint64_t)h->s->n_sites || !hunt_propose(h);
 	}
 	if (h->used_up || h->n_flips == 0) {
 		h->ended = now_seconds();

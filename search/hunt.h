@@ -21,6 +21,9 @@
  * Steps are priced one by one, and what one is worth can depend on the others. So what is kept must also hold
  * together: all steps are priced as one move from the start, whose regions are known but for the last.
  *
+ * A program of a few sites is used up before its budget is: when nothing has had to be measured for long, the search
+ * is over.
+ *
  * An evaluation is one candidate whose cost was asked for, whether it was measured, came from a cache,
  * or failed. A candidate that looks better is measured again with more pairs and more instances, and
  * kept if it is better by the second measurement: the first is biased by having been chosen. Now and
@@ -35,7 +38,7 @@
 #include "search/guide.h"
 
 #define HUNT_AUTO (-1)
-#define HUNT_FORMAT 5 /* of the saved state */
+#define HUNT_FORMAT 6 /* of the saved state */
 
 enum strategy { STRATEGY_GUIDED, STRATEGY_RANDOM, STRATEGY_SWEEP };
 enum propose { PROPOSE_SIGNED, PROPOSE_MAGNITUDE };
@@ -74,7 +77,7 @@ struct hunt {
 	uint32_t chain;		/* in the store's run, if any */
 	uint8_t *config, *candidate;
 	uint64_t hash;
-	double default_seconds, default_se;
+	double default_seconds, default_se, default_wall; /* ... and how long it took to measure that */
 	struct estimate running; /* cost of config relative to the default: the sum of the next two */
 	struct estimate offset;	 /* of the start, and what whole programs corrected */
 	struct estimate steps_cost; /* of all steps together, relative to the start */
@@ -85,10 +88,11 @@ struct hunt {
 	uint64_t checks, checked, checked_kept; /* of the whole program: how many; evaluations and steps kept at the last */
 	double checking;	/* seconds they took */
 	uint64_t idle;		/* evaluations since something was kept */
+	uint64_t known;		/* ... since something was kept or had to be measured */
 	uint64_t evaluations, cached, measured, failed[OUTCOME_COUNT], kept, refuted, drifts;
 	double started, before; /* clock at start; seconds spent in earlier stretches */
 	double ended;		/* clock when hunt_next said it was over; 0: it is not */
-	bool used_up;		/* no flip is left to try */
+	bool used_up;		/* nothing is left to try */
 	struct hunt_point *curve;
 	size_t n_curve, cap_curve;
 	struct hunt_step *steps;

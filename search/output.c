@@ -230,6 +230,8 @@ void output_summary(const struct result *r, const char *dir, bool json, struct b
 	for (int o = 1; o < OUTCOME_COUNT; o++)
 		if (h->failed[o])
 			buf_addf(out, ", %llu %s", (unsigned long long)h->failed[o], outcome_name((enum outcome)o));
+	if (h->used_up)
+		buf_adds(out, "; nothing was left to try");
 	buf_addf(out, "\n%s/report.html\n", dir);
 }
 

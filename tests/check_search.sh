@@ -47,6 +47,9 @@ toy a2 --budget 300 --seed 2
 answers '^300 evaluations' a2
 toy a3 --budget 300 --alpha 10 --hops 1 --no-tied
 answers '^300 evaluations' a3
+run --device sim --graph "$graphs/tiny/loop.pb.zst" --out few --budget 1000000
+answers 'nothing was left to try' few
+[ ! -e few/state ] || fail "the state of a search with nothing left"
 for seed in 1 2; do toy "seed$seed" --budget 15 --seed $seed; done
 cmp -s <(field config_hash seed1/config.json) <(field config_hash seed2/config.json) && fail "two seeds, one answer"
 done_ summary
