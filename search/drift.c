@@ -23,7 +23,6 @@ void hunt_vouch(struct hunt *h, const struct estimate *cost)
 {
 	memcpy(h->sure, h->config, h->s->n_sites);
 	h->sure_cost = *cost;
-	h->sure_together = h->steps_cost;
 	h->sure_steps = (uint32_t)h->n_steps;
 }
 
@@ -52,8 +51,6 @@ static int go_back(struct hunt *h, struct err *err)
 	memcpy(h->config, h->sure, h->s->n_sites);
 	memcpy(h->candidate, h->sure, h->s->n_sites);
 	h->hash = config_hash(h->s, h->config);
-	h->steps_cost = h->sure_together;
-	h->offset.value = h->sure_cost.value - h->steps_cost.value;
 	h->running = h->sure_cost;
 	h->n_steps = h->sure_steps;
 	guide_move(h->guide, h->config);
@@ -79,7 +76,6 @@ static int correct(struct hunt *h, const struct estimate *whole, bool drifted, s
 	if (worse) {
 		rc = go_back(h, err);
 	} else {
-		h->offset = (struct estimate){whole->value - h->steps_cost.value, whole->se, 1};
 		h->running = *whole;
 		hunt_vouch(h, whole);
 	}

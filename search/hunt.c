@@ -93,7 +93,6 @@ int hunt_begin(struct hunt *h, const struct hunt_options *o, struct lab *lab, co
 	h->config = MEM_NEW(h->s->n_sites, uint8_t);
 	h->candidate = MEM_NEW(h->s->n_sites, uint8_t);
 	h->sure = MEM_NEW(h->s->n_sites, uint8_t);
-	h->base = MEM_NEW(h->s->n_sites, uint8_t);
 	h->flips = MEM_NEW(h->s->n_sites, uint32_t);
 	h->order = MEM_NEW(h->s->n_sites, uint32_t);
 	h->ball = MEM_NEW(h->s->graph->n_nodes, uint32_t);
@@ -106,8 +105,6 @@ int hunt_begin(struct hunt *h, const struct hunt_options *o, struct lab *lab, co
 	if (set_start(h, err) < 0)
 		return -1;
 	memcpy(h->candidate, h->config, h->s->n_sites);
-	memcpy(h->base, h->config, h->s->n_sites);
-	h->offset = h->running;
 	hunt_vouch(h, &h->running);
 	h->hash = config_hash(h->s, h->config);
 	h->guide = guide_new(h->s, o->strategy == STRATEGY_RANDOM ? NULL : scorer, &go);
@@ -122,7 +119,6 @@ void hunt_release(struct hunt *h)
 	mem_free(h->config);
 	mem_free(h->candidate);
 	mem_free(h->sure);
-	mem_free(h->base);
 	mem_free(h->flips);
 	mem_free(h->order);
 	mem_free(h->ball);
@@ -132,14 +128,7 @@ void hunt_release(struct hunt *h)
 	*h = (struct hunt){0};
 }
 
-/* What the start and all steps cost together, the whole program's corrections included. */
-static void add_up(struct hunt *h, const struct estimate *steps)
-{
-	h->steps_cost = *steps;
-	h->running = (struct estimate){h->offset.value + steps->value, hypot(h->offset.se, steps->se), 1};
-}
-
-static void keep(struct hunt *h, const struct delta *d, const struct estimate *together)
+static void keep(struct hunt *h, const struct delta *d)
 {
 	uint32_t first = h->flips[0];
 
@@ -149,7 +138,7 @@ static void keep(struct hunt *h, const struct delta *d, const struct estimate *t
 	for (uint32_t i = 0; i < h->n_flips; i++)
 		h->hash = config_flip(h->config, h->hash, h->flips[i], h->candidate[h->flips[i]]);
 	h->n_flips = 0;
-	add_up(h, together);
+	h->running = stat_sum((struct estimate[]){h->running, {d->seconds, d->se, 1}}, 2);
 	h->kept++;
 	h->idle = h->known = 0;
 	h->sweep_kept++;
@@ -213,28 +202,8 @@ static bool over(const struct hunt *h)
 	       (h->o.seconds > 0 && hunt_seconds(h) > h->o.seconds);
 }
 
-/*
- * All steps and the candidate's together, against the start, in the regions they make then: what a step is worth can
- * depend on the others, and sums of steps drift away from what they cost together (from -60 us to -3 us, once).
- * False if that contradicts the step.
- */
-static int hold_together(struct hunt *h, const struct delta *d, struct estimate *together, bool *better, struct err *err)
-{
-	struct delta all;
-
-	*together = (struct estimate){h->steps_cost.value + d->seconds, hypot(h->steps_cost.se, d->se), 1};
-	if (!h->o.together || h->kept == 0)
-		return 0;
-	if (cost_delta(h->lab->cost, h->base, h->candidate, &all, err) < 0)
-		return -1;
-	*better = all.outcome == OUTCOME_OK &&
-		  all.seconds - h->steps_cost.value < KEEP_SIGMAS * hypot(all.se, h->steps_cost.se);
-	*together = (struct estimate){all.seconds, all.se, 1};
-	return 0;
-}
-
 /* What the candidate costs; what looks better is measured again, and that is what counts. */
-static int price(struct hunt *h, struct delta *d, struct estimate *together, bool *better, struct err *err)
+static int price(struct hunt *h, struct delta *d, bool *better, struct err *err)
 {
 	if (cost_delta(h->lab->cost, h->config, h->candidate, d, err) < 0)
 		return -1;
@@ -245,8 +214,6 @@ static int price(struct hunt *h, struct delta *d, struct estimate *together, boo
 	if (cost_confirm(h->lab->cost, h->config, h->candidate, &confirm, d, err) < 0)
 		return -1;
 	*better = d->outcome == OUTCOME_OK && d->seconds < -KEEP_SIGMAS * d->se && d->seconds < 0;
-	if (*better && hold_together(h, d, together, better, err) < 0)
-		return -1;
 	h->refuted += !*better;
 	return 0;
 }
@@ -258,7 +225,6 @@ bool hunt_could_go_on(const struct hunt *h)
 
 int hunt_next(struct hunt *h, struct err *err)
 {
-	struct estimate together;
 	struct trial trial;
 	struct delta d;
 	bool single, better;
@@ -276,13 +242,13 @@ int hunt_next(struct hunt *h, struct err *err)
 	n = h->n_flips;
 	single = n == 1 || h->o.tied;
 	site = h->flips[0];
-	if (price(h, &d, &together, &better, err) < 0)
+	if (price(h, &d, &better, err) < 0)
 		return -1;
 	trial = to_trial(h, &d, better);
 	if (single)
 		guide_tell(h->guide, site, h->candidate[site], d.outcome == OUTCOME_OK ? d.seconds / n : NAN);
 	if (better)
-		keep(h, &d, &together);
+		keep(h, &d);
 	else
 		hunt_undo(h);
 	return record(h, &trial, err) < 0 ? -1 : 1;

@@ -18,8 +18,9 @@
  * the budget at most, so that a program with more sites than evaluations sees larger mutations too; and
  * alpha by the budget takes as many sites into the choice as the budget can try a few flips of.
  *
- * Steps are priced one by one, and what one is worth can depend on the others. So what is kept must also hold
- * together: all steps are priced as one move from the start, whose regions are known but for the last.
+ * Every step is priced against the configuration as it stands, so steps add up. (Pricing all steps as one move from the
+ * start, after every step, costs as much as all else together and tells less: one large region holds the noise of all its
+ * kernels.)
  *
  * A program of a few sites is used up before its budget is: when nothing has had to be measured for long, the search
  * is over.
@@ -38,7 +39,7 @@
 #include "search/guide.h"
 
 #define HUNT_AUTO (-1)
-#define HUNT_FORMAT 6 /* of the saved state */
+#define HUNT_FORMAT 7 /* of the saved state */
 
 enum strategy { STRATEGY_GUIDED, STRATEGY_RANDOM, STRATEGY_SWEEP };
 enum propose { PROPOSE_SIGNED, PROPOSE_MAGNITUDE };
@@ -52,7 +53,6 @@ struct hunt_options {
 	double explore;
 	int32_t hops; /* radius of a mutation; HUNT_AUTO: by the budget */
 	bool tied, adapt;
-	bool together; /* hold every step against all steps together; not where costs add up exactly */
 	uint32_t drift_checks; /* spread over the budget, as far as they cost little beside it */
 };
 
@@ -78,12 +78,9 @@ struct hunt {
 	uint8_t *config, *candidate;
 	uint64_t hash;
 	double default_seconds, default_se, default_wall; /* ... and how long it took to measure that */
-	struct estimate running; /* cost of config relative to the default: the sum of the next two */
-	struct estimate offset;	 /* of the start, and what whole programs corrected */
-	struct estimate steps_cost; /* of all steps together, relative to the start */
-	uint8_t *base;		 /* the start */
+	struct estimate running; /* cost of config relative to the default: the sum of the steps, or what the whole said */
 	uint8_t *sure;		/* what the whole program vouched for last, its cost, and the steps kept until then */
-	struct estimate sure_cost, sure_together;
+	struct estimate sure_cost;
 	uint32_t sure_steps;
 	uint64_t checks, checked, checked_kept; /* of the whole program: how many; evaluations and steps kept at the last */
 	double checking;	/* seconds they took */

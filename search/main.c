@@ -358,7 +358,7 @@ static int run(struct session *s, struct err *err)
 	struct hunt_options ho = {.strategy = set->strategy, .propose = set->propose, .start = set->start,
 		.budget = (uint64_t)set->budget, .seed = (uint64_t)set->seed, .seconds = set->seconds,
 		.alpha = set->alpha, .explore = set->explore, .hops = (int32_t)set->hops, .tied = set->tied,
-		.adapt = set->adapt, .together = set->measure == POLICY_REGION, .drift_checks = (uint32_t)set->drift_checks};
+		.adapt = set->adapt, .drift_checks = (uint32_t)set->drift_checks};
 	struct scorer scorer;
 
 	if (open_session(s, err) < 0)

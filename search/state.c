@@ -18,8 +18,7 @@
 	F(u64, checks) F(u64, checked) F(u64, checked_kept) F(f64, checking) F(f64, before) F(f64, default_seconds) \
 	F(f64, default_se) F(f64, running.value) F(f64, running.se) F(u64, rng.s[0]) F(u64, rng.s[1]) F(u64, rng.s[2]) \
 	F(u64, rng.s[3]) F(u64, hash) F(u32, sweep_pos) F(u32, sweep_kept) F(f64, sure_cost.value) F(f64, sure_cost.se) \
-	F(f64, offset.value) F(f64, offset.se) F(f64, steps_cost.value) F(f64, steps_cost.se) F(f64, sure_together.value) \
-	F(f64, sure_together.se) F(u32, sure_steps)
+	F(u32, sure_steps)
 
 static void save_hunt(const struct hunt *at, struct buf *out)
 {

@@ -203,7 +203,7 @@ static void a_saved_search_goes_on_where_it_was(void)
 	if (!open_bed(&b, "toy:40:2:6"))
 		return;
 	for (int i = 0; i < 24; i++) {
-		struct hunt_options o = {.strategy = i % 3, .propose = i / 3 % 2, .adapt = i / 6 % 2, .tied = i / 12, .together = i % 2,
+		struct hunt_options o = {.strategy = i % 3, .propose = i / 3 % 2, .adapt = i / 6 % 2, .tied = i / 12,
 			.start = i % 2 ? HUNT_RANDOM : HUNT_DEFAULT, .budget = 300, .seed = 9, .hops = 1, .alpha = 10,
 			.explore = 10, .drift_checks = 4};
 		run_in_pieces(&b, &o, 0, &whole, &state);
