@@ -60,6 +60,7 @@ def options():
     p.add_argument("--starts", default="default,random")
     p.add_argument("--strategies", default="guided,random,sweep,classes,greedy", help="some of: " + ", ".join(RIVALS))
     p.add_argument("--only", default="", help="only programs whose name contains one of these words (a,b,...)")
+    p.add_argument("--report-only", action="store_true", help="tables and curves of the searches that are in DIR; run none")
     p.add_argument("--quick", action="store_true", help="small stages, one seed, default start: under ten minutes")
     o = p.parse_args()
     if o.quick:
@@ -113,6 +114,8 @@ def name_of(path):
 def search(o, model, path, strategy, start, seed, log):
     key = f"{name_of(path)}.{strategy}.{start}.{seed}"
     result = o.out / "searches" / (key + ".json")
+    if not result.exists() and o.report_only:
+        return None
     if not result.exists():
         own, guided, _ = RIVALS[strategy]
         argv = [o.bin / "search", "--graph", path, "--device", o.device, "--core", o.core,
@@ -156,38 +159,46 @@ def percent(x):
     return f"{100 * x:+.2f}%"
 
 
+def best(result):
+    """Gain of the best at the end, by regions."""
+    s = result["search"]
+    return -s["curve"][-1]["delta"] / s["default_seconds"]
+
+
+def to_its_best(result, rival):
+    """Evaluations and seconds to what the rival ended with, each over the rival's own; None if that found nothing."""
+    if len(rival["search"]["curve"]) < 2:
+        return None
+    ours, its = reached(result, best(rival)), reached(rival, best(rival))
+    return ours[0] / max(1, its[0]), ours[1] / max(1e-3, its[1])
+
+
+def row(path, start, strategy, found, rivals):
+    """What one strategy made of a program, over its seeds: `found` and `rivals` by seed."""
+    rs = list(found.values())
+    verdicts = sorted((r["verdict"] for r in rs), key=lambda v: v.get("gain") or 0)
+    gains = [v.get("gain") or 0 for v in verdicts]
+    mid = verdicts[len(verdicts) // 2]
+    pairs = [p for seed in found if seed in rivals and strategy != "random" and (p := to_its_best(found[seed], rivals[seed]))]
+    return [name_of(path), start, strategy, len(rs), percent(statistics.median(gains)),
+            f"{percent(mid.get('gain_low') or 0)} .. {percent(mid.get('gain_high') or 0)}",
+            f"{percent(gains[0])} .. {percent(gains[-1])}", f"{sum(v['tuned'] for v in verdicts)} of {len(rs)}",
+            percent(statistics.median(map(best, rs))), int(statistics.median(r["search"]["evaluations"] for r in rs)),
+            f"{statistics.median(r['search']['seconds'] for r in rs):.0f}",
+            ", ".join(f"{statistics.median(p):.2f}" for p in zip(*pairs))]
+
+
 def rows(o, results):
     out = []
     for path in programs(o):
         for start in o.starts.split(","):
-            cell = {s: [r for seed in range(o.first_seed, o.first_seed + o.seeds) if (r := results.get((path, s, start, seed)))]
-                    for s in wanted(o, start)}
-            if not any(cell.values()):
-                continue
-            rivals = cell.get("random") or []
-            for s, rs in cell.items():
-                if not rs:
-                    continue
-                verdicts = [r["verdict"] for r in rs]
-                gains = [v.get("gain", 0.0) or 0.0 for v in verdicts]
-                sure = sum(v["tuned"] for v in verdicts)
-                ends = [-r["search"]["curve"][-1]["delta"] / r["search"]["default_seconds"] for r in rs]
-                pairs = [reached(r, -q["search"]["curve"][-1]["delta"] / q["search"]["default_seconds"])[0]
-                         / max(1, reached(q, -q["search"]["curve"][-1]["delta"] / q["search"]["default_seconds"])[0])
-                         for r, q in zip(rs, rivals)
-                         if -q["search"]["curve"][-1]["delta"] > 0]
-                mid = sorted(verdicts, key=lambda v: v.get("gain") or 0)[len(verdicts) // 2]
-                out.append([name_of(path), start, s, len(rs), percent(statistics.median(gains)),
-                            f"{percent(mid.get('gain_low') or 0)} .. {percent(mid.get('gain_high') or 0)}",
-                            f"{sure}/{len(rs)}", percent(statistics.median(ends)),
-                            str(int(statistics.median(r["search"]["evaluations"] for r in rs))),
-                            f"{statistics.median(r['search']['seconds'] for r in rs):.0f}",
-                            f"{statistics.median(pairs):.2f}" if pairs and s != "random" else ""])
+            cell = {s: {k[3]: r for k, r in results.items() if k[:3] == (path, s, start)} for s in wanted(o, start)}
+            out += [row(path, start, s, found, cell.get("random") or {}) for s, found in cell.items() if found]
     return out
 
 
-HEAD = ["program", "start", "strategy", "seeds", "gain, whole program (median)", "interval of that search",
-        "sure", "gain, sum of regions", "evaluations", "seconds", "evaluations to random's best, over random's"]
+HEAD = ["program", "start", "strategy", "seeds", "time saved, whole program (median)", "95% interval of that search",
+        "over seeds", "sure", "by regions", "evaluations", "seconds", "to random's best: evaluations, seconds, over random's"]
 
 
 def table(o, results):
@@ -236,7 +247,7 @@ def main():
     (o.out / "searches").mkdir(parents=True, exist_ok=True)
     (o.out / "tuned").mkdir(exist_ok=True)
     log = o.out / "log"
-    model = learn(o, collect(o, log) if not o.model else None, log)
+    model = None if o.report_only else learn(o, collect(o, log) if not o.model else None, log)
     results = {}
     for seed in range(o.first_seed, o.first_seed + o.seeds):
         for path in programs(o):
@@ -245,8 +256,7 @@ def main():
                     r = search(o, model, path, strategy, start, seed, log)
                     if r:
                         results[path, strategy, start, seed] = r
-                        v = r["verdict"]
-                        print(f"{name_of(path)} {strategy} {start} {seed}: {v['sentence']}", flush=True)
+                        print(f"{name_of(path)} {strategy} {start} {seed}: {r['verdict']['sentence']}", flush=True)
                         table(o, results)
     for path in programs(o):
         for start in o.starts.split(","):

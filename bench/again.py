@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""Do the gains that searches claimed hold? Runs what they left by a program that shares nothing with them.
+
+    bench/again.py [--runs N] [--core N] DIR...
+
+A DIR is what bench/table1.py filled. Every search that left a tuned program is run again by examples/run/run_tuned.c, built
+here by the command in its head: N processes, each with both programs compiled anew, for what is loaded runs a little faster
+or slower by where it comes to lie. Their mean is held against the interval of the verdict. Results are kept in
+DIR/again and not measured twice.
+"""
+import argparse
+import json
+import pathlib
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+def options():
+    p = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    p.add_argument("dirs", nargs="+", type=pathlib.Path, metavar="DIR")
+    p.add_argument("--runs", type=int, default=4, help="processes a program")
+    p.add_argument("--core", type=int, default=0)
+    p.add_argument("--plugin", type=pathlib.Path, default=ROOT / ".deps/xla_plugins/xla_cpu_pjrt")
+    return p.parse_args()
+
+
+def build(plugin, where):
+    source = ROOT / "examples/run/run_tuned.c"
+    for name in ("hlo", "compile_options"):
+        subprocess.run(["protoc-c", f"--c_out={where}", f"schemas/{name}.proto"], cwd=ROOT, check=True)
+    subprocess.run(["cc", "-O2", f"-I{where}", f"-I{plugin}/include", "-o", where / "run_tuned", source,
+                    *where.glob("schemas/*.c"), "-lprotobuf-c", "-ldl", "-lm"], check=True)
+    return where / "run_tuned"
+
+
+def run(program, plugin, core, tuned):
+    """Share of time saved, in one process; the executable made by the search is left out, so that it is compiled."""
+    with tempfile.TemporaryDirectory() as bare:
+        for name in ("default.pb", "tuned.pb", "options.txt"):
+            shutil.copy(tuned / name, bare)
+        said = subprocess.run(["taskset", "-c", str(core), program, plugin / "xla_cpu_pjrt.so", bare],
+                              capture_output=True, text=True, timeout=600)
+    found = re.search(r"([-0-9.]+)% less", said.stdout)
+    if not found:
+        sys.exit(f"again: {tuned}: {said.stdout}{said.stderr}")
+    return float(found.group(1)) / 100
+
+
+def claims(dirs):
+    for d in dirs:
+        for path in sorted((d / "searches").glob("*.json")):
+            verdict = json.loads(path.read_text())["verdict"]
+            if verdict["tuned"]:
+                yield d, path.stem, verdict
+
+
+def main():
+    o = options()
+    held = all_claims = 0
+    with tempfile.TemporaryDirectory() as where:
+        program = build(o.plugin, pathlib.Path(where))
+        print("| search | claimed, 95% interval | again: mean, single processes | |\n|---|---|---|---|")
+        for d, key, v in claims(o.dirs):
+            kept = d / "again" / (key + ".json")
+            if not kept.exists():
+                kept.parent.mkdir(exist_ok=True)
+                kept.write_text(json.dumps([run(program, o.plugin, o.core, d / "tuned" / key) for _ in range(o.runs)]))
+            gains = json.loads(kept.read_text())
+            mean = statistics.mean(gains)
+            inside = v["gain_low"] <= mean <= v["gain_high"]
+            held, all_claims = held + inside, all_claims + 1
+            print(f"| {key} | {100 * v['gain']:.2f}% [{100 * v['gain_low']:.2f}, {100 * v['gain_high']:.2f}] | {100 * mean:.2f}%: "
+                  f"{', '.join(f'{100 * g:.2f}' for g in gains)} | {'inside' if inside else 'outside'} |", flush=True)
+    print(f"\n{held} of {all_claims} within the interval claimed")
+
+
+if __name__ == "__main__":
+    main()
