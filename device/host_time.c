@@ -21,6 +21,7 @@
 #define LARGE_LUCK 0.02
 #define AA_SHARE 0.05  /* of the measuring time, after that */
 #define AA_SECONDS 0.1 /* of one A/A pair */
+#define COMPILE_SHARE 2.0 /* of the running time may go into compiling instances anew */
 #define AA_COMPILE 1.0 /* seconds of compiling above which its second load is not compiled anew */
 /* Of the log ratio between two compilations, where not measured: 0.3%. */
 #define COMPILE_VARIANCE 9e-6
@@ -124,15 +125,14 @@ static int estimate(struct host *h, uint32_t a, uint32_t b, struct timing *out)
 }
 
 /*
- * Several instances are compiled anew where that is affordable: compiling the same program twice
- * need not give the same code, and serialised bytes carry one draw of that into all their
- * instances.
+ * Several instances are compiled anew where that takes no longer than twice the running: compiling the same program
+ * twice need not give the same code, and serialised bytes carry one draw of that into all their instances. Loading
+ * them takes a tenth of the time, and what they cannot show is added (COMPILE_VARIANCE).
  */
 static bool affordable(struct host *h, uint32_t a, uint32_t b, const struct precision *p)
 {
-	double budget = p->max_seconds * 20 > 10 ? p->max_seconds * 20 : 10;
-	if (budget > h->deadline / 4)
-		budget = h->deadline / 4;
+	double budget = fmin(COMPILE_SHARE * p->max_seconds, h->deadline / 4);
+
 	return p->instances * (compile_seconds(h, a) + compile_seconds(h, b)) <= budget;
 }
 
