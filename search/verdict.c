@@ -7,7 +7,8 @@
 #include "base/stat.h"
 #include "search/verdict.h"
 
-#define VERDICT_INSTANCES 10
+#define VERDICT_WORKERS 6
+#define VERDICT_INSTANCES 2 /* of each side, in each of them */
 
 /* The compiler's own program against ours: two modules, two ways of compiling. */
 static int time_against_compiler(struct lab *lab, const uint8_t *config, struct device *d,
@@ -58,18 +59,25 @@ static void put_into_words(struct verdict *v)
 			100 * v->low, 100 * v->high, cost_kind_name(v->kind));
 }
 
-static void set_interval(struct verdict *v, const struct timing *t)
+/* What the workers said, one timing each. */
+static void set_interval(struct verdict *v, const struct timing *t, size_t n)
 {
-	double df = t->instances > 1 ? (double)t->instances - 1 : 1;
-	double half = t->ratio_se > 0 ? stat_t(VERDICT_COVERAGE, df) * t->ratio_se : 0;
+	double ratio[VERDICT_WORKERS], half = 0;
 
-	v->gain = -expm1(t->ratio);
-	v->low = -expm1(t->ratio + half);
-	v->high = -expm1(t->ratio - half);
-	v->default_seconds = t->seconds_a;
-	v->tuned_seconds = t->seconds_b;
-	v->instances = t->instances;
-	v->pairs = t->pairs;
+	for (size_t i = 0; i < n; i++) {
+		ratio[i] = t[i].ratio;
+		v->default_seconds += t[i].seconds_a / (double)n;
+		v->tuned_seconds += t[i].seconds_b / (double)n;
+		v->instances += t[i].instances;
+		v->pairs += t[i].pairs;
+	}
+	if (n > 1)
+		half = stat_t(VERDICT_COVERAGE, (double)n - 1) * sqrt(stat_var(ratio, n) / (double)n);
+	else if (t->ratio_se > 0)
+		half = stat_t(VERDICT_COVERAGE, fmax(1, (double)t->instances - 1)) * t->ratio_se;
+	v->gain = -expm1(stat_mean(ratio, n));
+	v->low = -expm1(stat_mean(ratio, n) + half);
+	v->high = -expm1(stat_mean(ratio, n) - half);
 }
 
 static int check_numbers(struct verdict *v, struct cost *c, const uint8_t *config, struct err *err)
@@ -83,37 +91,59 @@ static int check_numbers(struct verdict *v, struct cost *c, const uint8_t *confi
 	return 0;
 }
 
-static int weigh(struct verdict *v, struct lab *lab, const uint8_t *config, struct device *d, double seconds,
-	struct err *err)
+/* The default against the tuned program on one worker; the first checks the numbers too. */
+static int weigh(struct verdict *v, struct lab *lab, const uint8_t *config, struct device *d, const struct precision *p,
+	bool first, struct timing *t, struct err *err)
 {
-	struct precision p = {.target = 0.0005, .max_seconds = seconds, .instances = VERDICT_INSTANCES,
-		.min_pairs = 20, .give_up = -1};
+	bool measured = d && device_info(d)->kind == COST_MEASURED;
 	uint8_t *dflt = mem_alloc(lab->space->n_sites);
 	struct cost_options co = {.policy = POLICY_WHOLE};
 	struct cost *c = cost_new(lab->space, d, &co, err);
-	struct timing t = {0};
 	int rc = -1;
 
 	space_default(lab->space, dflt);
-	if (!c)
-		goto out;
-	v->measured = true;
-	if (d && device_info(d)->kind == COST_MEASURED)
-		rc = time_against_compiler(lab, config, d, &p, &t, err);
-	else
-		rc = cost_whole(c, dflt, config, &p, &t, err);
-	if (rc < 0)
-		goto out;
-	v->outcome = t.outcome;
-	v->kind = t.kind;
-	set_interval(v, &t);
-	if (v->outcome == OUTCOME_OK && d && device_info(d)->kind == COST_MEASURED)
-		rc = check_numbers(v, c, config, err);
-	v->tuned = rc == 0 && v->outcome == OUTCOME_OK && v->numbers == OUTCOME_OK && v->low > 0;
-out:
-	timing_release(&t);
+	if (c && measured)
+		rc = time_against_compiler(lab, config, d, p, t, err);
+	else if (c)
+		rc = cost_whole(c, dflt, config, p, t, err);
+	if (rc == 0) {
+		v->outcome = t->outcome;
+		v->kind = t->kind;
+		if (first && measured && v->outcome == OUTCOME_OK)
+			rc = check_numbers(v, c, config, err);
+	}
 	cost_free(c);
 	mem_free(dflt);
+	return rc;
+}
+
+/* Worker after worker, each a process of its own. Where nothing is measured, one knows all there is to know. */
+static int weigh_all(struct verdict *v, struct lab *lab, const uint8_t *config, const struct device_options *o,
+	double seconds, struct err *err)
+{
+	struct precision p = {.target = 0.0005, .max_seconds = seconds / VERDICT_WORKERS, .instances = VERDICT_INSTANCES,
+		.min_pairs = 20, .give_up = -1};
+	struct timing t[VERDICT_WORKERS] = {{0}};
+	size_t n = 0, want = 1;
+	int rc = 0;
+
+	v->measured = true;
+	while (rc == 0 && n < want && v->outcome == OUTCOME_OK && v->numbers == OUTCOME_OK) {
+		struct device *d = NULL;
+		if (o && !(d = device_open(o, err)))
+			rc = -1;
+		if (d && device_info(d)->kind == COST_MEASURED)
+			want = VERDICT_WORKERS;
+		if (rc == 0)
+			rc = weigh(v, lab, config, d, &p, n == 0, &t[n], err);
+		n++;
+		device_close(d);
+	}
+	if (rc == 0 && v->outcome == OUTCOME_OK)
+		set_interval(v, t, n);
+	v->tuned = rc == 0 && v->outcome == OUTCOME_OK && v->numbers == OUTCOME_OK && v->low > 0;
+	for (size_t i = 0; i < n; i++)
+		timing_release(&t[i]);
 	return rc;
 }
 
@@ -121,15 +151,12 @@ int verdict_reach(struct verdict *v, struct lab *lab, const uint8_t *config, con
 	double seconds, struct err *err)
 {
 	uint8_t *dflt = mem_alloc(lab->space->n_sites + 1);
-	struct device *d = NULL;
 	int rc = 0;
 
 	*v = (struct verdict){0};
 	space_default(lab->space, dflt);
-	if (memcmp(dflt, config, lab->space->n_sites) != 0) {
-		rc = o && !(d = device_open(o, err)) ? -1 : weigh(v, lab, config, d, seconds, err);
-		device_close(d);
-	}
+	if (memcmp(dflt, config, lab->space->n_sites) != 0)
+		rc = weigh_all(v, lab, config, o, seconds, err);
 	mem_free(dflt);
 	put_into_words(v);
 	return rc;

@@ -2,10 +2,12 @@
  * verdict.h - the final answer: is the tuned program really faster than the compiler's default?
  *
  * Everything the search believed was measured on a worker it had used for long, in pieces. The verdict
- * asks anew: a fresh worker, the program as the compiler compiles it by itself against the tuned one,
- * whole, alternating, several loaded instances of each side in random order, with the variance between
- * instances in the interval; and the numbers of both on the same inputs. Only if the interval shows a
- * gain and the numbers agree is the tuned program the answer; otherwise it is the default.
+ * asks anew: fresh workers, one after the other, and on each the program as the compiler compiles it by itself
+ * against the tuned one, whole, alternating, two loaded instances of each side in random order; and the
+ * numbers of both on the same inputs. The interval is from what the workers differ by: whoever runs the
+ * program later has a process of his own. (One worker with ten instances gave intervals that 13 of 16
+ * later measurements lay in.) Only if the interval shows a gain and the numbers agree is the tuned
+ * program the answer; otherwise it is the default.
  */
 #ifndef SEARCH_VERDICT_H
 #define SEARCH_VERDICT_H
@@ -28,8 +30,8 @@ struct verdict { /* all zero is empty */
 };
 
 /*
- * `config` against the compiler's default on a fresh device opened with `o` (NULL: a formula).
- * `seconds` of running at most.
+ * `config` against the compiler's default on fresh devices opened with `o` (NULL: a formula).
+ * `seconds` of running at most, in all.
  */
 int verdict_reach(struct verdict *v, struct lab *lab, const uint8_t *config, const struct device_options *o,
 	double seconds, struct err *err);
