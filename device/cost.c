@@ -6,10 +6,10 @@
  * for what is loaded first tends to run slower, and run alternately. Prices times executions add up;
  * their errors are independent, so their squares do.
  *
- * A region runs alone, and its few kernels one after the other; a program of hundreds goes through a scheduler. Forty
- * instructions more in kernels of their own were +15 to +28 us by regions and +59 to +83 us whole in a graph network:
- * a kernel costs 1.2 us more there, as much as most flips are worth. So part_seconds is added for every kernel that a
- * move makes more; the prices kept are without it, for they are what was measured.
+ * A region runs alone, again and again; in a program its kernels come after hundreds of others. Forty instructions
+ * more in kernels of their own were +15 to +28 us by regions and +59 to +83 us whole in a graph network. So part_seconds,
+ * or the share of it that a program of so many kernels pays, is added for every kernel that a move makes more; the prices
+ * kept are without it, for they are what was measured. In a loop it is paid in the first turn only: by place, not by turn.
  *
  * Equal configurations cost exactly nothing and no call. So do regions whose sides are the same module,
  * and those the compiler makes the same.
@@ -49,6 +49,8 @@ struct cost *cost_new(struct space *s, struct device *d, const struct cost_optio
 	c->o.region.give_up = c->o.region.give_up != 0 ? c->o.region.give_up : REGION_GIVE_UP;
 	c->o.whole.target = c->o.whole.target > 0 ? c->o.whole.target : 0.002;
 	c->o.whole.max_seconds = c->o.whole.max_seconds > 0 ? c->o.whole.max_seconds : 1;
+	if (c->o.part_seconds > 0)
+		c->o.part_seconds *= space_part_share(s);
 	rng_seed2(&c->rng, c->o.seed, 0x636f7374);
 	return c;
 }
@@ -251,7 +253,7 @@ static int add_region(struct cost *c, struct region *r, const struct precision *
 				outcome_meaning(price.outcome));
 		return 0;
 	}
-	d->parts += r->times * ((double)r->parts[1] - (double)r->parts[0]);
+	d->parts += r->copies * ((double)r->parts[1] - (double)r->parts[0]);
 	d->seconds += r->times * price.delta;
 	d->se += r->times * r->times * price.se * price.se; /* a variance until the end */
 	return 0;

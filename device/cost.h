@@ -43,7 +43,7 @@ struct cost_options { /* all zero is the default */
 	struct precision whole;	 /* of a whole-graph pair; 0: target 0.002, 1 s, instances 1 */
 	struct cost_hooks hooks;
 	uint64_t seed;		 /* order of compiling */
-	double part_seconds;	 /* added for each part that a move adds to the program: see cost.c */
+	double part_seconds;	 /* added for each part that a move adds to a large program: see cost.c */
 };
 
 struct delta {
@@ -54,7 +54,7 @@ struct delta {
 	double seconds, se;	/* cost(b) - cost(a), per run of the program */
 	bool gave_up;		/* b or a was so slow that seconds is only a bound */
 	uint32_t regions, cached, measured; /* regions priced, of those from a cache, by running */
-	double parts, added;	/* kernels that b starts more than a, per run; seconds that part_seconds added for them */
+	double parts, added;	/* kernels that b has more than a; seconds that part_seconds added for them */
 	double inside;		/* seconds spent in the device (compiling, running) */
 };
 
@@ -79,10 +79,7 @@ int cost_confirm(struct cost *c, const uint8_t *a, const uint8_t *b, const struc
 /* Whole programs, alternating, with instances as asked: the truth region sums are held against. */
 int cost_whole(struct cost *c, const uint8_t *a, const uint8_t *b, const struct precision *p,
 	struct timing *out, struct err *err);
-/*
- * Seconds of the whole program in one configuration; measured once for the default, then kept. From then on
- * part_seconds is no more than a share of what a kernel takes on average.
- */
+/* Seconds of the whole program in one configuration; measured once for the default, then kept. */
 int cost_default_seconds(struct cost *c, double *seconds, double *se, struct err *err);
 /*
  * Does a configuration compute what the default does? Outputs on the same inputs, against *limit: ten

@@ -16,7 +16,6 @@
 #include "base/progress.h"
 #include "device/cost_own.h"
 
-#define PART_SHARE 0.4
 #define YARDSTICKS 10
 #define LEAST_YARDSTICK (4 * 0x1p-23) /* relative */
 
@@ -87,34 +86,6 @@ static int run_default(struct cost *c, const uint8_t *config, struct timing *t, 
 	return rc;
 }
 
-/* Values that the default writes to memory: kernels, but for names and what is there from the start. */
-static double kernels_of(struct cost *c, const uint8_t *config)
-{
-	const struct graph *g = c->space->graph;
-	double n = 0;
-
-	for (uint32_t v = 0; v < g->n_nodes; v++) {
-		const struct node *x = &g->node[v];
-		float context[CTX_COUNT];
-		if (x->opcode == OP_PARAMETER || x->opcode == OP_CONSTANT || x->opcode == OP_TUPLE ||
-			x->opcode == OP_GET_TUPLE_ELEMENT || x->opcode == OP_BITCAST)
-			continue;
-		c->space->ops->context(c->space, config, &v, 1, context);
-		n += context[CTX_KEPT] > 0 ? g->comp[x->comp].trips : 0;
-	}
-	return fmax(n, 1);
-}
-
-/*
- * Small programs run as their regions do: 105 kernels of a mass matrix take 8 us together. So none is charged more
- * than a part of what a kernel of the program takes on average.
- */
-static void bound_part(struct cost *c, const uint8_t *config)
-{
-	if (c->o.part_seconds > 0)
-		c->o.part_seconds = fmin(c->o.part_seconds, PART_SHARE * c->default_seconds / kernels_of(c, config));
-}
-
 static int measure_default(struct cost *c, const uint8_t *config, struct err *err)
 {
 	struct timing t = {0};
@@ -145,8 +116,6 @@ int cost_default_seconds(struct cost *c, double *seconds, double *se, struct err
 		uint8_t *config = mem_alloc(c->space->n_sites);
 		space_default(c->space, config);
 		rc = measure_default(c, config, err);
-		if (rc == 0)
-			bound_part(c, config);
 		mem_free(config);
 		c->totals.wall += now_seconds() - start;
 	}

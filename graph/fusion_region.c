@@ -320,7 +320,7 @@ static void emit_region(struct space *s, const uint8_t *const config[2], struct 
 	add_makers(s, config, p);
 	find_results(s, config, p, &results);
 	find_inputs(s, config, p, &in);
-	*out = (struct region){.times = g->comp[g->node[p->roots[0].v[0]].comp].trips};
+	*out = (struct region){.times = g->comp[g->node[p->roots[0].v[0]].comp].trips, .copies = 1};
 	in_a = emit_side(s, config[0], &in, &p->roots[0], &results, &out->a, &out->parts[0]);
 	in_b = emit_side(s, config[1], &in, &p->roots[1], &results, &out->b, &out->parts[1]);
 	out->n_nodes = in_a > in_b ? in_a : in_b;
@@ -351,6 +351,7 @@ static void join_copies(struct regions *r)
 			continue;
 		}
 		r->v[n - 1].times += r->v[i].times;
+		r->v[n - 1].copies += r->v[i].copies;
 		region_release(&r->v[i]);
 	}
 	r->n = n;

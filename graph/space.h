@@ -61,6 +61,7 @@ struct region {
 	uint64_t key[2];	   /* hash of a, hash of b: the same for isomorphic regions anywhere, and
 				      swapped for the reverse move, whose price is the opposite */
 	double times;		   /* executions per run of the program (trip counts of loops, copies of it) */
+	uint32_t copies;	   /* places in the program that it stands for */
 	uint32_t n_nodes;	   /* on the larger side */
 	uint32_t parts[2];	   /* kernels to start, before and after */
 	struct buf a, b;	   /* HloModuleProto bytes: before, after */
@@ -135,6 +136,11 @@ void space_tie(struct space *s, const uint64_t *hash);
 
 /* Configurations: n_sites bytes owned by the caller. */
 void space_default(const struct space *s, uint8_t *config);
+/*
+ * How much of what a part can cost beyond its region (schemas/backend.def) one of this program's does, by the number of
+ * its parts: nothing where all of them stay at hand from run to run.
+ */
+double space_part_share(struct space *s);
 void space_random(const struct space *s, double density, struct rng *r, uint8_t *config);
 uint64_t config_hash(const struct space *s, const uint8_t *config);
 /* Sets one site; returns the updated hash. */

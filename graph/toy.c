@@ -296,7 +296,7 @@ static void take_place(struct space *s, const uint8_t *a, const uint8_t *b, uint
 	uint32_t n = 0;
 
 	*out = (struct region){.key = {hash_mix(t->seed, t->choices), hash_mix(t->seed, t->choices)},
-		.times = 1};
+		.times = 1, .copies = 1};
 	t->stack[n++] = site;
 	t->seen[site] = 1;
 	while (n) {

@@ -25,6 +25,7 @@ uint32_t data_graph(struct data *d, const char *name, struct space *s)
 	g = &d->graph[d->n_graphs];
 	*g = (struct data_graph){.name = mem_strdup(name)};
 	feature_open(&g->scene, s);
+	g->part_share = space_part_share(s);
 	g->hood = MEM_NEW(s->n_sites, struct hood *);
 	hood_maker_init(&g->maker, &g->scene, d->radius);
 	return (uint32_t)d->n_graphs++;
@@ -84,7 +85,7 @@ static bool add_example(struct data *d, uint32_t graph, uint8_t *config, const s
 	e->label = arena_dup(&d->mem, label, n * sizeof *label);
 	feature_context(&g->scene, config, e->hood->node, rows, e->context, NODE_CONTEXT);
 	for (uint8_t i = 0; i < n; i++)
-		e->label[i].advantage += d->part_seconds *
+		e->label[i].advantage += d->part_seconds * g->part_share *
 			feature_flip(&g->scene, config, x->site, label[i].to, e->flip + (size_t)i * FLIP_FEATURES);
 	return true;
 }

@@ -40,6 +40,7 @@ struct data_graph {
 	struct scene scene;
 	struct hood **hood; /* per site; NULL until a sample needs it */
 	struct hood_maker maker;
+	double part_share;  /* of what is charged for a kernel (graph/space.h) */
 	double sigma;	    /* seconds: median |advantage|; 0 without examples */
 	uint32_t n_samples, n_skipped; /* skipped: nothing to compare, or not a number */
 	/* Numbers of its examples, by falling |advantage| (of the flip with the largest). */

@@ -325,5 +325,5 @@ double feature_flip(struct scene *v, uint8_t *config, uint32_t site, uint8_t to,
 				within(log((1 + (double)after[i]) / (1 + (double)before[i])), 8) / 2;
 	}
 	out[FLIP_ROUGH] = signed_size(rough(after) - rough(before));
-	return trips * ((double)after[EFFECT_PARTS] - (double)before[EFFECT_PARTS]);
+	return (double)after[EFFECT_PARTS] - (double)before[EFFECT_PARTS];
 }

@@ -62,7 +62,7 @@ void feature_release(struct scene *g);
 /* NODE_CONTEXT numbers for each of the nodes, rows `stride` apart. */
 void feature_context(struct scene *g, const uint8_t *config, const uint32_t *nodes, uint32_t n,
 	real *out, size_t stride);
-/* FLIP_FEATURES numbers; config is left as it was. Returns the kernels that the flip adds, per run of the program. */
+/* FLIP_FEATURES numbers; config is left as it was. Returns the kernels that the flip adds. */
 double feature_flip(struct scene *g, uint8_t *config, uint32_t site, uint8_t to, real *out);
 
 #endif

@@ -420,7 +420,7 @@ int main(int argc, char **argv)
 		OPT_NUM(0, "explore", &set.explore, 0, 100, "percent of picks that are uniformly random"),
 		OPT_FLAG(0, "adapt", &set.adapt, "let what was measured replace what was predicted"),
 		OPT_NUM_AUTO(0, "kernel-us", &set.kernel_us, 0, 1000,
-			"microseconds a kernel costs in the program beyond its region; auto: what was measured for the device"),
+			"microseconds a kernel of a large program costs beyond its region; auto: what was measured for the device"),
 		OPT_FLAG(0, "tied", &set.tied, "decide isomorphic sites that stand alike together, as one place"),
 		OPT_INT(0, "drift-checks", &set.drift_checks, 0, 1000, "whole-program checks during the search at most"),
 		LAB_OPTS_HOW(set),

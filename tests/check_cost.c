@@ -248,8 +248,10 @@ static void kernels_are_charged_for(void)
 	struct script s = new_script();
 	struct cost *plain = script_cost(&s, POLICY_REGION, NULL), *c;
 	struct cost_options o = {.policy = POLICY_REGION, .seed = 5, .part_seconds = 1e-6};
+	double each = 1e-6 * space_part_share(space);
 	uint32_t more = 0;
 
+	CHECK(each > 0 && each <= 1e-6);
 	c = cost_new(space, &s.d, &o, NULL);
 	for (uint32_t k = 0; k < space->n_sites; k++) {
 		struct delta a, b, back;
@@ -257,7 +259,7 @@ static void kernels_are_charged_for(void)
 		CHECK(cost_delta(plain, dflt, flip, &a, NULL) == 0 && cost_delta(c, dflt, flip, &b, NULL) == 0);
 		CHECK(cost_delta(c, flip, dflt, &back, NULL) == 0);
 		CHECK(a.added == 0 && a.parts == b.parts && back.parts == -b.parts);
-		CHECK_NEAR(b.added, 1e-6 * b.parts, 1e-18);
+		CHECK_NEAR(b.added, each * b.parts, 1e-18);
 		CHECK_NEAR(b.seconds, a.seconds + b.added, 1e-15);
 		CHECK_NEAR(back.seconds, -b.seconds, 1e-15);
 		more += flip[k] == 0 && b.parts > 0; /* kept in memory: a kernel of its own */
