@@ -166,8 +166,8 @@ int config_valid(const struct space *s, const uint8_t *config, size_t n, struct 
 }
 
 /*
- * What a part costs beyond its region: nothing in programs of 15 to 35 kernels (-0.1 +- 0.1 us), 0.31 us in one of 105, 0.4
- * to 1.1 us in those of 300 and more (XLA:CPU, bench/kernel); a loop of any of them pays nothing from its second turn on.
+ * What a part costs beyond its region: nothing in programs of 15 to 19 kernels (-0.1 +- 0.1 us), 0.31 us in one of 105, 0.4
+ * to 1.1 us in those of 195 to 637 (XLA:CPU, bench/kernel); a loop of any of them pays nothing from its second turn on.
  * So it looks as if it were the code, which has left the caches when it is needed again.
  */
 #define FEW_PARTS 30
