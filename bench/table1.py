@@ -210,11 +210,12 @@ def table(o, results):
 
 def curve_svg(o, path, start, results):
     """Best so far against evaluations: a thin line a seed, a thick one for their median."""
-    wide, high, left, bottom = 560, 320, 60, 40
-    grid = [o.budget * i / 100 for i in range(101)]
+    wide, high, left, bottom, head = 560, 320, 60, 40, 28
+    found = {s: [r for k, r in results.items() if k[:3] == (path, s, start)] for s in wanted(o, start)}
+    longest = max((r["search"]["evaluations"] for rs in found.values() for r in rs), default=0)
+    grid = [longest * i / 60 for i in range(61)]
     lines = {}
-    for s in wanted(o, start):
-        rs = [results[k] for k in results if k[0] == path and k[1] == s and k[2] == start]
+    for s, rs in found.items():
         lines[s] = [[believed(r["search"]["curve"], r["search"]["default_seconds"], x) for x in grid] for r in rs]
     every = [g for ls in lines.values() for l in ls for g in l]
     if not every:
@@ -222,17 +223,17 @@ def curve_svg(o, path, start, results):
     low, top = min(0, min(every)), max(0.001, max(every)) * 1.1
 
     def points(ys):
-        return " ".join(f"{left + (wide - left - 10) * i / 100:.1f},{high - bottom - (high - bottom - 10) * (y - low) / (top - low):.1f}"
+        return " ".join(f"{left + (wide - left - 20) * i / 60:.1f},{high - bottom - (high - bottom - head) * (y - low) / (top - low):.1f}"
                         for i, y in enumerate(ys))
     svg = [f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {wide} {high}' font-family='sans-serif' font-size='12'>",
            f"<text x='{left}' y='14'>{name_of(path)}, from a {start} start: time saved against evaluations</text>"]
     for i in range(5):
         y = low + (top - low) * i / 4
         at = points([y]).split(",")[1]
-        svg.append(f"<line x1='{left}' x2='{wide - 10}' y1='{at}' y2='{at}' stroke='#ddd'/>"
+        svg.append(f"<line x1='{left}' x2='{wide - 20}' y1='{at}' y2='{at}' stroke='#ddd'/>"
                    f"<text x='{left - 6}' y='{float(at) + 4}' text-anchor='end'>{100 * y:.1f}%</text>")
     for i in range(5):
-        svg.append(f"<text x='{left + (wide - left - 10) * i / 4}' y='{high - bottom + 16}' text-anchor='middle'>{int(o.budget * i / 4)}</text>")
+        svg.append(f"<text x='{left + (wide - left - 20) * i / 4}' y='{high - bottom + 16}' text-anchor='middle'>{longest * i // 4}</text>")
     for n, (s, ls) in enumerate(lines.items()):
         for l in ls:
             svg.append(f"<polyline fill='none' stroke='{RIVALS[s][2]}' stroke-opacity='.3' points='{points(l)}'/>")
