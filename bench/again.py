@@ -4,8 +4,7 @@
     bench/again.py [--runs N] [--core N] DIR...
 
 A DIR is what bench/table1.py filled. Every search that left a tuned program is run again by examples/run/run_tuned.c, built
-here by the command in its head: N processes, each with both programs compiled anew, for what is loaded runs a little faster
-or slower by where it comes to lie. Their mean is held against the interval of the verdict. Results are kept in
+here as its head says: N processes, each with both programs compiled anew, for one process differs from the next. Their mean is held against the interval of the verdict. Results are kept in
 DIR/again and not measured twice.
 """
 import argparse

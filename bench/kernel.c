@@ -3,7 +3,7 @@
  *
  *	build/release/bench/kernel [--core N] [--rounds N] [--flips N] [--instances N] [--seconds S] GRAPH...
  *
- * A region runs its few kernels one after the other; a program of hundreds goes through a scheduler. In every
+ * A region runs alone, again and again; in a program its kernels come after hundreds of others. In every
  * round some sites that the default absorbs are kept in memory instead, which makes kernels and little else;
  * the sum of their regions is held against the whole program, several instances of both. The difference, over the
  * kernels made, is the figure: a line a round, and their mean for the program. It is the last column of

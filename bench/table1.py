@@ -114,9 +114,9 @@ def name_of(path):
 def search(o, model, path, strategy, start, seed, log):
     key = f"{name_of(path)}.{strategy}.{start}.{seed}"
     result = o.out / "searches" / (key + ".json")
-    if not result.exists() and o.report_only:
-        return None
     if not result.exists():
+        if o.report_only:
+            return None
         own, guided, _ = RIVALS[strategy]
         argv = [o.bin / "search", "--graph", path, "--device", o.device, "--core", o.core,
                 "--start", start, "--seed", seed, "--budget", o.budget, "--out", o.out / "tuned" / key, "--json",
@@ -188,11 +188,16 @@ def row(path, start, strategy, found, rivals):
             ", ".join(f"{statistics.median(p):.2f}" for p in zip(*pairs))]
 
 
+def by_strategy(o, path, start, results):
+    """The results of a program from a start: by strategy, then by seed."""
+    return {s: {k[3]: r for k, r in results.items() if k[:3] == (path, s, start)} for s in wanted(o, start)}
+
+
 def rows(o, results):
     out = []
     for path in programs(o):
         for start in o.starts.split(","):
-            cell = {s: {k[3]: r for k, r in results.items() if k[:3] == (path, s, start)} for s in wanted(o, start)}
+            cell = by_strategy(o, path, start, results)
             out += [row(path, start, s, found, cell.get("random") or {}) for s, found in cell.items() if found]
     return out
 
@@ -211,12 +216,12 @@ def table(o, results):
 def curve_svg(o, path, start, results):
     """Best so far against evaluations: a thin line a seed, a thick one for their median."""
     wide, high, left, bottom, head = 560, 320, 60, 40, 28
-    found = {s: [r for k, r in results.items() if k[:3] == (path, s, start)] for s in wanted(o, start)}
-    longest = max((r["search"]["evaluations"] for rs in found.values() for r in rs), default=0)
+    found = by_strategy(o, path, start, results)
+    longest = max((r["search"]["evaluations"] for rs in found.values() for r in rs.values()), default=0)
     grid = [longest * i / 60 for i in range(61)]
     lines = {}
     for s, rs in found.items():
-        lines[s] = [[believed(r["search"]["curve"], r["search"]["default_seconds"], x) for x in grid] for r in rs]
+        lines[s] = [[believed(r["search"]["curve"], r["search"]["default_seconds"], x) for x in grid] for r in rs.values()]
     every = [g for ls in lines.values() for l in ls for g in l]
     if not every:
         return

@@ -21,8 +21,8 @@
 #define LARGE_LUCK 0.02
 #define AA_SHARE 0.05  /* of the measuring time, after that */
 #define AA_SECONDS 0.1 /* of one A/A pair */
-#define COMPILE_SHARE 2.0 /* of the running time may go into compiling instances anew */
 #define AA_COMPILE 1.0 /* seconds of compiling above which its second load is not compiled anew */
+#define COMPILE_SHARE 2.0 /* of the running time may go into compiling instances anew */
 /* Of the log ratio between two compilations, where not measured: 0.3%. */
 #define COMPILE_VARIANCE 9e-6
 

@@ -49,7 +49,7 @@ static int parse(struct settings *s, int argc, char **argv, struct err *err)
 		OPT_STR(0, "cost", &s->cost, "KIND", "measured, estimated or modelled (default: that of the first run)"),
 		OPT_INT(0, "limit", &s->limit, 0, INT64_MAX, "samples per graph at most; 0: all"),
 		OPT_NUM_AUTO(0, "kernel-us", &s->kernel_us, 0, 1000,
-			"microseconds a kernel costs beyond its region, added to what was measured; auto: as known of the backend"),
+			"microseconds a kernel of a large program costs beyond its region, added to what was measured; auto: by the backend"),
 		OPT_STR(0, "holdout", &s->holdout, "REGEX", "do not train on graphs with such names; score on them"),
 		OPT_FLAG(0, "leave-one-out", &s->leave_one_out, "for every graph: train on the others, score on it"),
 		OPT_STR(0, "eval", &s->eval, "MODEL", "train nothing; score this model"),
