@@ -1,7 +1,8 @@
 #!/bin/bash
 # What examples/run says is how a result is used, done in an empty folder: the C program built with its own
 # command line, the Python one with a Python that has jax (VANTAGE_JAX names it, if python3 has not).
-# Both run default and tuned program; the outputs must agree, and the gain must be about what search said.
+# Both run default and tuned program, and the outputs must agree. What was gained is told, not judged: that is
+# bench/again.py's part.
 set -u
 bin=$(realpath "${BIN:-bin}") root=$(realpath .) core=${CORE:-0}
 search=$bin/search plugin=$root/.deps/xla_plugins/xla_cpu_pjrt
@@ -20,17 +21,15 @@ for g in chain loop nothing; do
 	timeout 100 "$search" -q --core "$core" --graph "$root/examples/graphs/tiny/$g.pb.zst" --out $g.tuned --budget 60 \
 		--verdict-seconds 3 --json >$g.json 2>talk || fail "$g: $(cat talk)"
 done
-grep -q '"tuned":true' chain.json || fail "nothing to run: $(cat chain.json)"
+tuned=$(grep -c '"tuned":true' chain.json) # where nothing is surely faster, the default is its own tuned program
 cmp -s nothing.tuned/default.pb nothing.tuned/tuned.pb && [ ! -s nothing.tuned/options.txt ] || fail "the default is not itself"
 done_ search_for_something_to_run
 
-claim=$(sed -n 's/.*"gain":\([0-9.e-]*\).*/\1/p' chain.json)
-agree() { # what was said, least outputs agree to
-	local differ gain
+agree() { # what was said
+	local differ
 	differ=$(sed -n 's/.*outputs differ by \(.*\)/\1/p' "$1")
-	gain=$(sed -n 's/.*: \([-0-9.]*\)% less.*/\1/p' "$1")
 	awk "BEGIN {exit !(\"$differ\" != \"\" && ${differ:-1} < 1e-5)}" || fail "$1: outputs differ by \"$differ\": $(tail -3 "$1")"
-	[ -z "${2:-}" ] || awk "BEGIN {exit !(${gain:-0} > 100 * $claim * $2)}" || fail "$1: $gain% less, search said $claim"
+	sed -n "s/^default .*/$1: &/p" "$1"
 }
 
 if command -v protoc-c >/dev/null; then
@@ -41,13 +40,13 @@ if command -v protoc-c >/dev/null; then
 	bash -e build >log 2>&1 && [ ! -s log ] || fail "building: $(head -3 log)"
 	for g in chain loop nothing; do
 		timeout 60 taskset -c "$core" ./run_tuned .deps/xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so $g.tuned >$g.c 2>&1 || fail "$g: status $?"
-		agree $g.c $([ $g = chain ] && echo 0.5)
+		agree $g.c
 	done
-	grep -q 'loaded from tuned.exe' chain.c || fail "tuned.exe is no good: $(cat chain.c)"
+	[ "$tuned" -eq 0 ] || grep -q 'loaded from tuned.exe' chain.c || fail "tuned.exe is no good: $(cat chain.c)"
 	mkdir bare && cp chain.tuned/{default.pb,tuned.pb,options.txt} bare && echo noise >bare/tuned.exe
 	timeout 60 taskset -c "$core" ./run_tuned .deps/xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so bare >bare.c 2>&1
 	grep -q 'compiled from tuned.pb' bare.c || fail "$(cat bare.c)"
-	agree bare.c 0.5
+	agree bare.c
 	done_ from_c
 else
 	echo "skip: from_c: no protoc-c"
@@ -57,7 +56,7 @@ python=${VANTAGE_JAX:-python3}
 if "$python" -c 'import jax' 2>/dev/null; then
 	for g in chain loop nothing; do
 		timeout 100 taskset -c "$core" "$python" "$root/examples/run/run_tuned.py" $g.tuned >$g.py 2>&1 || fail "$g: $(tail -1 $g.py)"
-		agree $g.py # its calls take tens of microseconds themselves, so no gain is asked for
+		agree $g.py
 	done
 	done_ from_python
 else
