@@ -1,10 +1,10 @@
 /*
  * subject.c - from what --graph names to a space.
  *
- * Three steps. Fetch: a toy is generated, everything else is program.c's. Extract: the device compiles
+ * Four steps. Fetch: a toy is generated, everything else is program.c's. Extract: the device compiles
  * once and hands out the module just before its fusion pass and the one just after; our performance
- * model has no passes and hands the program back. Open: the space over the module before, its
- * defaults decoded from the one after.
+ * model has no passes and hands the program back. Count: the turns of loops that only running them tells.
+ * Open: the space over the module before, its defaults decoded from the one after.
  *
  * Without a device the program is taken as it is, so that stores and models can be looked at anywhere.
  */
@@ -12,6 +12,7 @@
 
 #include <stdio.h>
 #include "device/program.h"
+#include "device/turns.h"
 #include "graph/fusion.h"
 #include "graph/toy.h"
 
@@ -41,14 +42,24 @@ static int decode(struct subject *s, const struct buf *after, struct err *err)
 	return rc;
 }
 
-/* Compilers number modules as they meet them; the same program is to have the same bytes every time. */
-static int settle(struct subject *s, const struct buf *program, struct err *err)
+/*
+ * Compilers number modules as they meet them; the same program is to have the same bytes every time. With a
+ * device, what it counts is in them.
+ */
+static int settle(struct subject *s, const struct buf *program, struct device *d, struct err *err)
 {
-	if (graph_parse(&s->graph, program->data, program->len, s->name, err) < 0)
-		return -1;
-	s->graph.module->id = 0;
-	graph_write(&s->graph, &s->bytes);
-	return 0;
+	struct graph raw;
+	int rc = graph_parse(&raw, program->data, program->len, s->name, err);
+
+	if (rc == 0 && d)
+		rc = count_turns(d, &raw, err);
+	if (rc == 0) {
+		raw.module->id = 0;
+		graph_write(&raw, &s->bytes);
+		rc = graph_parse(&s->graph, s->bytes.data, s->bytes.len, s->name, err);
+	}
+	graph_release(&raw);
+	return rc;
 }
 
 static int open_space(struct subject *s, const char *kind, struct device *d, const struct buf *after,
@@ -71,7 +82,7 @@ static int open_toy_subject(struct subject *s, const char *path, struct device *
 		return -1;
 	toy_kind(&spec, kind);
 	toy_graph(&spec, &s->original);
-	return settle(s, &s->original, err) < 0 ? -1 : open_space(s, kind, d, &none, err);
+	return settle(s, &s->original, NULL, err) < 0 ? -1 : open_space(s, kind, d, &none, err);
 }
 
 /* The module before fusion and the one after, if the fetching did not show them already. */
@@ -101,7 +112,7 @@ static int open_program(struct subject *s, const char *path, const char *kind, s
 	int rc = d ? extract(s, d, &p.extracted, err) : 0;
 	if (rc == 0) {
 		s->extract_seconds = p.extracted.seconds;
-		rc = settle(s, d ? &p.extracted.before : &s->original, err);
+		rc = settle(s, d ? &p.extracted.before : &s->original, d, err);
 	}
 	if (rc == 0)
 		rc = open_space(s, kind, d, &p.extracted.after, err);

@@ -8,11 +8,12 @@
  * those first (`see`), up through parameters and down into roots.
  *
  * A limit that is itself an element of the state, which the body passes on unchanged, is a constant
- * as well. Anything else is unknown: 0.
+ * as well. Anything else is what somebody noted who counted (turns.h), or unknown: 0.
  */
 #include <math.h>
 #include <string.h>
 #include "graph/graph_own.h"
+#include "graph/turns.h"
 
 #define SEE_STEPS 64 /* how much may hide a value; also ends walks in circles */
 
@@ -209,5 +210,7 @@ void graph_loops(struct graph *g)
 		g->node[v].trip_count = written(g->node[v].proto);
 		if (g->node[v].trip_count <= 0)
 			g->node[v].trip_count = counted(&l);
+		if (g->node[v].trip_count <= 0)
+			g->node[v].trip_count = turns_noted(g->node[v].proto);
 	}
 }

@@ -1,0 +1,13 @@
+/*
+ * turns.h - counts the turns of loops that the program's text does not tell.
+ */
+#ifndef DEVICE_TURNS_H
+#define DEVICE_TURNS_H
+
+#include "device/device.h"
+#include "graph/graph.h"
+
+/* Notes in the graph's message what was counted (graph/turns.h); nothing where the device only models. */
+int count_turns(struct device *d, struct graph *g, struct err *err);
+
+#endif

@@ -1,0 +1,116 @@
+/* The program that counts a loop's turns is sound, is refused where it cannot be, and counts are kept. */
+#include "graph/turns.h"
+#include "tests/test.h"
+#include "tests/turns_text.h"
+
+static void parse(struct graph *g, const char *text)
+{
+	struct err err = {{0}};
+	if (!CHECK(graph_parse(g, text, strlen(text), "text", &err) == 0))
+		printf("\t%s\n", err.text);
+}
+
+/* The loops, callers first. */
+static uint32_t loop(const struct graph *g, int which)
+{
+	for (uint32_t v = g->n_nodes; v-- > 0;)
+		if (g->node[v].opcode == OP_WHILE && which-- == 0)
+			return v;
+	return NONE;
+}
+
+static uint32_t count(const struct graph *g, uint16_t opcode)
+{
+	uint32_t n = 0;
+	for (uint32_t v = 0; v < g->n_nodes; v++)
+		n += g->node[v].opcode == opcode;
+	return n;
+}
+
+static void counting_programs_are_sound(void)
+{
+	struct graph g;
+	parse(&g, turns_text);
+	for (int which = 0; which < 2; which++) {
+		struct graph counting;
+		struct buf module = {0};
+		struct err err = {{0}};
+		if (!CHECK(turns_program(&g, loop(&g, which), 1, &module)))
+			continue;
+		if (!CHECK(graph_parse(&counting, module.data, module.len, "counting", &err) == 0)) {
+			printf("\t%s\n", err.text);
+			continue;
+		}
+		const struct node *root = &counting.node[counting.comp[counting.entry].root];
+		CHECK(root->dtype == DT_S32 && root->rank == 0);
+		CHECK_INT(counting.module->host_program_shape->result->element_type, DT_S32);
+		CHECK_INT(counting.module->host_program_shape->n_parameters, 1);
+		CHECK_INT(count(&counting, OP_WHILE), 2);
+		/* only the loops on the way are wider */
+		CHECK_INT(counting.node[loop(&counting, 0)].proto->shape->n_tuple_shapes, 3);
+		CHECK_INT(counting.node[loop(&counting, 1)].proto->shape->n_tuple_shapes, which ? 3 : 2);
+		graph_release(&counting);
+		buf_release(&module);
+	}
+	graph_release(&g);
+}
+
+static void counts_are_kept(void)
+{
+	struct graph g, again;
+	struct buf bytes = {0};
+	struct err err = {{0}};
+	parse(&g, turns_text);
+	struct digest before = g.content;
+	CHECK(g.node[loop(&g, 0)].trip_count == 0 && g.node[loop(&g, 1)].trip_count == 0);
+	CHECK(turns_entered(&g, loop(&g, 0)) == 1 && turns_entered(&g, loop(&g, 1)) == 0);
+	turns_note(&g, loop(&g, 0), 3);
+	turns_note(&g, loop(&g, 1), 2.5);
+	graph_write(&g, &bytes);
+	CHECK(graph_parse(&again, bytes.data, bytes.len, "again", &err) == 0);
+	CHECK(again.node[loop(&again, 0)].trip_count == 3 && again.node[loop(&again, 1)].trip_count == 2.5);
+	CHECK(turns_entered(&again, loop(&again, 1)) == 3);
+	CHECK(again.comp[node_calls(&again, loop(&again, 1))[0]].trips == 7.5);
+	/* costs are of another size then, so it is another program to a store */
+	CHECK(memcmp(&before, &again.content, sizeof before) != 0);
+	graph_release(&again);
+	graph_release(&g);
+	buf_release(&bytes);
+}
+
+#define GO(shape) "go {\n  p = " shape " parameter(0)\n  ROOT c = pred[] custom-call(p), custom_call_target=\"ask\"\n}\n"
+#define BODY(shape) "body {\n  ROOT p = " shape " parameter(0)\n}\n"
+#define LOOP(name, shape) "  " name " = " shape " while(a), condition=go, body=body\n"
+
+static void some_are_not_told(void)
+{
+	static const struct {
+		const char *why, *text;
+	} cases[] = {
+		{"a state that is no tuple",
+			"HloModule m\n" GO("s32[]") BODY("s32[]") "ENTRY main {\n  a = s32[] parameter(0)\n" LOOP("ROOT w", "s32[]") "}\n"},
+		{"a body of two loops",
+			"HloModule m\n" GO("(s32[])") BODY("(s32[])") "ENTRY main {\n  x = s32[] parameter(0)\n  a = (s32[]) tuple(x)\n"
+			LOOP("w", "(s32[])") LOOP("w2", "(s32[])") "  ROOT t = ((s32[]), (s32[])) tuple(w, w2)\n}\n"},
+		{"a call on the way",
+			"HloModule m\n" GO("(s32[])") BODY("(s32[])") "called {\n  x = s32[] parameter(0)\n  a = (s32[]) tuple(x)\n"
+			LOOP("ROOT w", "(s32[])") "}\nENTRY main {\n  x = s32[] parameter(0)\n  ROOT c = (s32[]) call(x), to_apply=called\n}\n"},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct graph g;
+		struct buf module = {0};
+		parse(&g, cases[i].text);
+		if (!CHECK(!turns_program(&g, loop(&g, 0), 1, &module)) || !CHECK(turns_entered(&g, loop(&g, 0)) == 0))
+			printf("\t%s\n", cases[i].why);
+		CHECK(module.len == 0);
+		graph_release(&g);
+	}
+}
+
+int main(void)
+{
+	RUN(counting_programs_are_sound);
+	RUN(counts_are_kept);
+	RUN(some_are_not_told);
+	return test_done();
+}
