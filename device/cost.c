@@ -68,6 +68,16 @@ const struct cost_totals *cost_totals(const struct cost *c)
 	return &c->totals;
 }
 
+double cost_part(const struct cost *c)
+{
+	return c->o.part_seconds;
+}
+
+void cost_set_part(struct cost *c, double seconds)
+{
+	c->o.part_seconds = seconds;
+}
+
 int cost_failed(struct cost *c, enum outcome o, int signal, const char *detail, struct err *err)
 {
 	const struct cost_hooks *h = &c->o.hooks;

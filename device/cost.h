@@ -90,4 +90,8 @@ int cost_numbers(struct cost *c, const uint8_t *config, struct comparison *out, 
 	struct err *err);
 const struct cost_totals *cost_totals(const struct cost *c);
 
+/* What is added for each part, as it is for this program (0: nothing is); and as it is from now on. */
+double cost_part(const struct cost *c);
+void cost_set_part(struct cost *c, double seconds);
+
 #endif

@@ -6,6 +6,10 @@
  * where it differs it is believed, and where it is worse than the last one vouched for, the hunt goes
  * back to that. Compiling a large program takes longer than a hundred regions, so this waits until it fits
  * into its share of the time.
+ *
+ * A check also teaches what a kernel costs in this program beyond its region (device/cost.c), of which only the order is
+ * known beforehand: where the steps made or saved kernels, the rest that their regions leave unexplained is theirs. In a
+ * program of 7 us in 105 kernels nothing else was believed, 40% of gain, and nothing was there.
  */
 #include <math.h>
 #include <string.h>
@@ -50,6 +54,7 @@ static int go_back(struct hunt *h, struct err *err)
 
 	memcpy(h->config, h->sure, h->s->n_sites);
 	memcpy(h->candidate, h->sure, h->s->n_sites);
+	h->parts = 0;
 	h->hash = config_hash(h->s, h->config);
 	h->running = h->sure_cost;
 	h->n_steps = h->sure_steps;
@@ -62,12 +67,29 @@ static int go_back(struct hunt *h, struct err *err)
 	return rc;
 }
 
+/*
+ * What a kernel costs, from what the whole says and the steps since the last correction said: the old value and the new
+ * one, weighted by how sure they are. The running sum is what it would have been with the result.
+ */
+static void learn_part(struct hunt *h, const struct estimate *whole)
+{
+	double noise = hypot(whole->se, h->running.se), var = h->part.se * h->part.se;
+	double weight = h->parts != 0 && var > 0 ? var * h->parts / (var * h->parts * h->parts + noise * noise) : 0;
+	double value = fmax(0, h->part.value + weight * (whole->value - h->running.value));
+
+	h->running.value += h->parts * (value - h->part.value);
+	h->part.value = value;
+	h->part.se *= sqrt(fmax(0, 1 - weight * h->parts));
+	cost_set_part(h->lab->cost, value);
+}
+
 /* What the whole program costs is what counts from now on, unless it was better before. */
 static int correct(struct hunt *h, const struct estimate *whole, bool drifted, struct err *err)
 {
 	bool worse = whole->value - h->sure_cost.value > 2 * hypot(whole->se, h->sure_cost.se);
 	int rc = 0;
 
+	learn_part(h, whole);
 	if (!drifted) { /* agreed with, as closely as the whole can tell */
 		hunt_vouch(h, &(struct estimate){h->running.value, whole->se, whole->n});
 		return 0;
@@ -77,6 +99,7 @@ static int correct(struct hunt *h, const struct estimate *whole, bool drifted, s
 		rc = go_back(h, err);
 	} else {
 		h->running = *whole;
+		h->parts = 0;
 		hunt_vouch(h, whole);
 	}
 	hunt_add_point(h);

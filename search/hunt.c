@@ -102,6 +102,8 @@ int hunt_begin(struct hunt *h, const struct hunt_options *o, struct lab *lab, co
 	if (cost_default_seconds(lab->cost, &h->default_seconds, &h->default_se, err) < 0)
 		return -1;
 	h->default_wall = hunt_seconds(h);
+	h->part.value = cost_part(lab->cost);
+	h->part.se = o->part_known ? 0 : h->part.value; /* as little or twice as much would be no surprise */
 	if (set_start(h, err) < 0)
 		return -1;
 	memcpy(h->candidate, h->config, h->s->n_sites);
@@ -139,6 +141,7 @@ static void keep(struct hunt *h, const struct delta *d)
 		h->hash = config_flip(h->config, h->hash, h->flips[i], h->candidate[h->flips[i]]);
 	h->n_flips = 0;
 	h->running = stat_sum((struct estimate[]){h->running, {d->seconds, d->se, 1}}, 2);
+	h->parts += d->parts;
 	h->kept++;
 	h->idle = h->known = 0;
 	h->sweep_kept++;

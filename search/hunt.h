@@ -39,7 +39,7 @@
 #include "search/guide.h"
 
 #define HUNT_AUTO (-1)
-#define HUNT_FORMAT 7 /* of the saved state */
+#define HUNT_FORMAT 8 /* of the saved state */
 
 enum strategy { STRATEGY_GUIDED, STRATEGY_RANDOM, STRATEGY_SWEEP };
 enum propose { PROPOSE_SIGNED, PROPOSE_MAGNITUDE };
@@ -54,6 +54,7 @@ struct hunt_options {
 	int32_t hops; /* radius of a mutation; HUNT_AUTO: by the budget */
 	bool tied, adapt;
 	uint32_t drift_checks; /* spread over the budget, as far as they cost little beside it */
+	bool part_known;       /* what is added for a kernel is right; else the checks teach it */
 };
 
 struct hunt_point { /* the best so far, whenever it changed */
@@ -82,6 +83,8 @@ struct hunt {
 	uint8_t *sure;		/* what the whole program vouched for last, its cost, and the steps kept until then */
 	struct estimate sure_cost;
 	uint32_t sure_steps;
+	struct estimate part;	/* what a kernel of this program costs beyond its region, as far as is known */
+	double parts;		/* kernels that the steps since the last correction made */
 	uint64_t checks, checked, checked_kept; /* of the whole program: how many; evaluations and steps kept at the last */
 	double checking;	/* seconds they took */
 	uint64_t idle;		/* evaluations since something was kept */

@@ -358,7 +358,8 @@ static int run(struct session *s, struct err *err)
 	struct hunt_options ho = {.strategy = set->strategy, .propose = set->propose, .start = set->start,
 		.budget = (uint64_t)set->budget, .seed = (uint64_t)set->seed, .seconds = set->seconds,
 		.alpha = set->alpha, .explore = set->explore, .hops = (int32_t)set->hops, .tied = set->tied,
-		.adapt = set->adapt, .drift_checks = (uint32_t)set->drift_checks};
+		.adapt = set->adapt, .drift_checks = (uint32_t)set->drift_checks,
+		.part_known = set->kernel_us != OPT_AUTO};
 	struct scorer scorer;
 
 	if (open_session(s, err) < 0)
@@ -420,7 +421,8 @@ int main(int argc, char **argv)
 		OPT_NUM(0, "explore", &set.explore, 0, 100, "percent of picks that are uniformly random"),
 		OPT_FLAG(0, "adapt", &set.adapt, "let what was measured replace what was predicted"),
 		OPT_NUM_AUTO(0, "kernel-us", &set.kernel_us, 0, 1000,
-			"microseconds a kernel of a large program costs beyond its region; auto: what was measured for the device"),
+			"microseconds a kernel of a large program costs beyond its region; auto: what is known of the device, corrected by "
+			"whole-program checks"),
 		OPT_FLAG(0, "tied", &set.tied, "decide isomorphic sites that stand alike together, as one place"),
 		OPT_INT(0, "drift-checks", &set.drift_checks, 0, 1000, "whole-program checks during the search at most"),
 		LAB_OPTS_HOW(set),

@@ -82,6 +82,7 @@ static void add_search(struct json *j, const struct result *r)
 	json_uint(j, "kept", h->kept);
 	json_uint(j, "refuted", h->refuted);
 	json_uint(j, "drift_corrections", h->drifts);
+	json_num(j, "kernel_us", 1e6 * h->part.value);
 	json_num(j, "seconds", hunt_seconds(h));
 	json_num(j, "gain_believed", hunt_gain(h));
 	json_num(j, "default_seconds", h->default_seconds);

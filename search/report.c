@@ -74,6 +74,10 @@ static void add_search(struct buf *b, const struct result *r)
 	snprintf(line, sizeof line, "%llu kept, %llu refuted when measured again, %llu corrections by the whole program",
 		(unsigned long long)h->kept, (unsigned long long)h->refuted, (unsigned long long)h->drifts);
 	page_row(b, "Candidates", line);
+	if (h->part.value > 0 || h->part.se > 0) {
+		snprintf(line, sizeof line, "%.2f us beyond its region", 1e6 * h->part.value);
+		page_row(b, "A kernel costs", line);
+	}
 	for (int o = 1; o < OUTCOME_COUNT; o++)
 		if (h->failed[o]) {
 			snprintf(line, sizeof line, "%llu", (unsigned long long)h->failed[o]);

@@ -18,7 +18,7 @@
 	F(u64, checks) F(u64, checked) F(u64, checked_kept) F(f64, checking) F(f64, before) F(f64, default_seconds) \
 	F(f64, default_se) F(f64, running.value) F(f64, running.se) F(u64, rng.s[0]) F(u64, rng.s[1]) F(u64, rng.s[2]) \
 	F(u64, rng.s[3]) F(u64, hash) F(u32, sweep_pos) F(u32, sweep_kept) F(f64, sure_cost.value) F(f64, sure_cost.se) \
-	F(u32, sure_steps)
+	F(u32, sure_steps) F(f64, part.value) F(f64, part.se) F(f64, parts)
 
 static void save_hunt(const struct hunt *at, struct buf *out)
 {
@@ -129,6 +129,7 @@ int hunt_load(struct hunt *h, const void *p, size_t n, struct err *err)
 	memcpy(h->config, config, size);
 	memcpy(h->candidate, config, size);
 	memcpy(h->sure, sure, size);
+	cost_set_part(h->lab->cost, h->part.value);
 	if (h->guide) {
 		guide_move(h->guide, h->config);
 		guide_load(h->guide, &in);

@@ -311,8 +311,48 @@ static void disappointments_are_taken_back(void)
 	close_bed(&b);
 }
 
+/*
+ * Our model counts a kernel alike alone and in a program, so whatever is charged beyond the region is wrong; the whole
+ * program says so.
+ */
+static void a_wrong_charge_is_unlearnt(void)
+{
+	static const double charge = 1e-6;
+
+	for (int known = 0; known < 2; known++) {
+		struct hunt_options o = {.strategy = STRATEGY_RANDOM, .budget = 120, .seed = 3, .alpha = 10, .hops = 1,
+			.drift_checks = 8, .part_known = known};
+		struct cost_options co = {.part_seconds = charge};
+		struct device_options on = {.backend = "sim"};
+		struct lab lab = {0};
+		struct hunt h;
+		struct err err = {0};
+		struct device *d = device_open(&on, &err);
+		double initial;
+
+		if (!CHECK(d && lab_open(&lab, "examples/graphs/held-out/graph-network.pb.zst", "fusion", d, &co, NULL, &err) == 0) ||
+			!CHECK(hunt_begin(&h, &o, &lab, NULL, &err) == 0)) {
+			printf("%s\n", err.text);
+			return;
+		}
+		initial = cost_part(lab.cost);
+		CHECK_NEAR(initial, charge, 1e-12); /* a large program: all of it */
+		while (hunt_next(&h, &err) == 1)
+			;
+		CHECK(h.checks > 0 && h.kept > 0);
+		if (known)
+			CHECK(cost_part(lab.cost) == initial);
+		else
+			CHECK(cost_part(lab.cost) < 0.01 * charge && h.part.value == cost_part(lab.cost));
+		hunt_release(&h);
+		lab_release(&lab);
+		device_close(d);
+	}
+}
+
 int main(void)
 {
+	RUN(a_wrong_charge_is_unlearnt);
 	RUN(disappointments_are_taken_back);
 	RUN(every_strategy_reaches_the_optimum);
 	RUN(sweeps_end_where_no_flip_helps);
