@@ -33,11 +33,15 @@ def options():
 
 
 def build(plugin, where):
+    """By the commands in the head of run_tuned.c, in a folder that looks like ours and has nothing else."""
     source = ROOT / "examples/run/run_tuned.c"
-    for name in ("hlo", "compile_options"):
-        subprocess.run(["protoc-c", f"--c_out={where}", f"schemas/{name}.proto"], cwd=ROOT, check=True)
-    subprocess.run(["cc", "-O2", f"-I{where}", f"-I{plugin}/include", "-o", where / "run_tuned", source,
-                    *where.glob("schemas/*.c"), "-lprotobuf-c", "-ldl", "-lm"], check=True)
+    shutil.copytree(ROOT / "schemas", where / "schemas", ignore=shutil.ignore_patterns("*.pb-c.*"))
+    shutil.copytree(source.parent, where / "examples/run")
+    (where / ".deps/xla_plugins").mkdir(parents=True)
+    (where / ".deps/xla_plugins/xla_cpu_pjrt").symlink_to(plugin.resolve())
+    head = source.read_text().split("*/")[0]
+    commands = re.search(r"protoc-c .*?-lm\n", head, re.S).group().replace("\n *", "\n")
+    subprocess.run(["bash", "-ec", commands], cwd=where, check=True)
     return where / "run_tuned"
 
 
