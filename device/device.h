@@ -74,7 +74,8 @@ struct compiled { /* all zero is empty; compiled_release frees the bufs, device_
 };
 void compiled_release(struct compiled *c);
 
-/* `format` is "hlo" (HloModuleProto bytes) or "mlir". */
+/* `format` is "hlo" (HloModuleProto bytes), "mlir", or what WANT_SERIALISED gave: loaded, not compiled. */
+#define FORMAT_EXECUTABLE "executable"
 int device_compile(struct device *d, enum compile_how how, const char *format, const void *p, size_t n,
 	unsigned want, struct compiled *out, struct err *err);
 int device_drop(struct device *d, struct compiled *c, struct err *err); /* forgets the handle */

@@ -23,8 +23,6 @@
 #define AA_SECONDS 0.1 /* of one A/A pair */
 #define AA_COMPILE 1.0 /* seconds of compiling above which its second load is not compiled anew */
 #define COMPILE_SHARE 2.0 /* of the running time may go into compiling instances anew */
-/* Of the log ratio between two compilations, where not measured: 0.3%. */
-#define COMPILE_VARIANCE 9e-6
 
 /* The worker's measurement: estimates of a, b, ratio, delta without any prior. */
 struct raw_timing {

@@ -55,6 +55,7 @@ struct program {
 	struct buf optimised, code, serialised;
 	uint64_t hash;
 	char *format, *options;
+	bool given; /* as an executable: its code is what is loaded, there is nothing to compile */
 	struct arena mem;
 };
 
@@ -65,6 +66,8 @@ int pjrt_await(struct pjrt *p, PJRT_Event *event, const char *doing, struct verd
 /* Compiles code as the program's first load was: into *loaded, or, compile-only, into g->exe. */
 int program_compile(struct program *g, const void *code, size_t n, PJRT_LoadedExecutable **loaded,
 	struct verdict *v);
+/* Loads serialised bytes instead. */
+int program_load(struct program *g, const void *bytes, size_t n, PJRT_LoadedExecutable **loaded, struct verdict *v);
 void instance_release(struct instance *i); /* its outputs and its load, not itself */
 void pjrt_drop_buffer(struct pjrt *p, PJRT_Buffer *b);
 void pjrt_drop_inputs(struct pjrt *p);

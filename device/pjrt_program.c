@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/mem.h"
+#include "device/device.h"
 #include "device/module.h"
 #include "device/pjrt_own.h"
 #include "schemas/compile_options.pb-c.h"
@@ -101,6 +102,18 @@ int program_compile(struct program *g, const void *code, size_t n, PJRT_LoadedEx
 	return rc;
 }
 
+int program_load(struct program *g, const void *bytes, size_t n, PJRT_LoadedExecutable **loaded, struct verdict *v)
+{
+	ARGS(Executable_DeserializeAndLoad, d);
+	d.client = g->pjrt->client;
+	d.serialized_executable = bytes;
+	d.serialized_executable_size = n;
+	if (pjrt_check(g->pjrt, g->pjrt->api->PJRT_Executable_DeserializeAndLoad(&d), "loading", v) < 0)
+		return -1;
+	*loaded = d.loaded_executable;
+	return 0;
+}
+
 static int get_executable(struct program *g, struct verdict *v)
 {
 	struct pjrt *p = g->pjrt;
@@ -187,13 +200,19 @@ struct program *program_new(struct pjrt *p, const char *format, const void *code
 	g->first.program = g;
 	g->format = arena_strdup(&g->mem, format);
 	g->options = arena_strdup(&g->mem, options);
-	if (program_compile(g, code, n, &g->first.exe, v) < 0 || get_executable(g, v) < 0)
+	g->given = strcmp(format, FORMAT_EXECUTABLE) == 0;
+	if (g->given && !p->client) {
+		v->outcome = OUTCOME_REFUSED;
+		snprintf(v->detail, sizeof v->detail, "an executable cannot be loaded where nothing can be run");
+		goto fail;
+	}
+	if ((g->given ? program_load : program_compile)(g, code, n, &g->first.exe, v) < 0 || get_executable(g, v) < 0)
 		goto fail;
 	get_optimised(g);
 	if (keep && p->client && get_parameters(g, code, n, v) < 0)
 		goto fail;
 	if (keep)
-		buf_add(&g->code, code, n);
+		buf_add(g->given ? &g->serialised : &g->code, code, n);
 	g->hash = g->optimised.len ? module_hash(g->optimised.data, g->optimised.len) : 0;
 	return g;
 fail:

@@ -45,22 +45,15 @@ struct instance *program_instance(struct program *g)
  */
 struct instance *instance_new(struct program *g, bool anew, struct verdict *v)
 {
-	struct pjrt *p = g->pjrt;
 	struct instance *i = MEM_NEW(1, struct instance);
 	struct verdict ignored = {0};
+	bool load = g->given || !anew;
 	i->program = g;
-	if (!anew && !g->serialised.len && program_serialise(g, &g->serialised, &ignored) < 0)
+	if (load && !g->serialised.len && program_serialise(g, &g->serialised, &ignored) < 0)
 		buf_reset(&g->serialised);
-	if (!anew && g->serialised.len) {
-		ARGS(Executable_DeserializeAndLoad, d);
-		d.client = p->client;
-		d.serialized_executable = g->serialised.data;
-		d.serialized_executable_size = g->serialised.len;
-		if (pjrt_check(p, p->api->PJRT_Executable_DeserializeAndLoad(&d), "loading",
-			    &ignored) == 0)
-			i->exe = d.loaded_executable;
-	}
-	if (!i->exe && program_compile(g, g->code.data, g->code.len, &i->exe, v) < 0) {
+	if (load && g->serialised.len)
+		program_load(g, g->serialised.data, g->serialised.len, &i->exe, g->given ? v : &ignored);
+	if (!i->exe && (g->given || program_compile(g, g->code.data, g->code.len, &i->exe, v) < 0)) {
 		mem_free(i);
 		return NULL;
 	}

@@ -58,6 +58,7 @@ static void add_verdict(struct json *j, const struct result *r)
 		json_num(j, "allowed", v->yardstick);
 		json_uint(j, "instances", v->instances);
 		json_uint(j, "pairs", v->pairs);
+		json_uint(j, "compiled", v->compiled);
 	}
 	json_end(j);
 }

@@ -5,33 +5,65 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/stat.h"
+#include "device/prior.h"
 #include "search/verdict.h"
 
 #define VERDICT_WORKERS 6
 #define VERDICT_INSTANCES 2 /* of each side, in each of them */
+#define VERDICT_COMPILE_SHARE 2 /* times its running a worker may compile */
+
+/* What one worker leaves to the next. */
+struct kept {
+	struct buf side[2]; /* executables of what is too dear to compile in each; empty otherwise */
+	bool numbers;	    /* were compared */
+};
+
+/* One side: the compiler's own program, or ours, compiled as each of them is, or loaded. */
+static int make_side(struct lab *lab, const uint8_t *config, struct device *d, int side, const struct kept *k,
+	struct compiled *out, struct err *err)
+{
+	const struct buf *kept = &k->side[side], *original = &lab->subject.original;
+	struct buf module = {0};
+	int rc;
+
+	if (kept->len) {
+		rc = device_compile(d, COMPILE_DEFAULT, FORMAT_EXECUTABLE, kept->data, kept->len, 0, out, err);
+		if (rc < 0 || out->outcome == OUTCOME_OK)
+			return rc;
+		compiled_release(out);
+		*out = (struct compiled){0};
+	}
+	if (side == 0)
+		return device_compile(d, COMPILE_DEFAULT, "hlo", original->data, original->len, WANT_SERIALISED, out, err);
+	rc = lab->space->ops->apply(lab->space, config, &module, err);
+	if (rc == 0)
+		rc = device_compile(d, COMPILE_APPLIED, "hlo", module.data, module.len, WANT_SERIALISED, out, err);
+	buf_release(&module);
+	return rc;
+}
 
 /* The compiler's own program against ours: two modules, two ways of compiling. */
-static int time_against_compiler(struct lab *lab, const uint8_t *config, struct device *d,
-	const struct precision *p, struct timing *t, struct err *err)
+static int time_against_compiler(struct verdict *v, struct lab *lab, const uint8_t *config, struct device *d,
+	const struct precision *p, struct kept *k, struct timing *t, struct err *err)
 {
-	const struct buf *original = &lab->subject.original;
-	struct compiled a = {0}, b = {0};
-	struct buf module = {0};
-	int rc = -1;
+	struct compiled c[2] = {{0}, {0}};
+	double seconds = 0;
+	int rc = 0;
 
-	if (lab->space->ops->apply(lab->space, config, &module, err) < 0 ||
-		device_compile(d, COMPILE_DEFAULT, "hlo", original->data, original->len, 0, &a, err) < 0 ||
-		device_compile(d, COMPILE_APPLIED, "hlo", module.data, module.len, 0, &b, err) < 0)
-		goto out;
-	t->outcome = a.outcome != OUTCOME_OK ? a.outcome : b.outcome;
-	if (t->outcome == OUTCOME_OK)
-		rc = device_pair(d, &a, &b, p, t, err);
-	else
-		rc = 0;
-out:
-	compiled_release(&a);
-	compiled_release(&b);
-	buf_release(&module);
+	for (int side = 0; side < 2 && rc == 0; side++) {
+		rc = make_side(lab, config, d, side, k, &c[side], err);
+		seconds += c[side].seconds;
+		if (t->outcome == OUTCOME_OK)
+			t->outcome = c[side].outcome;
+	}
+	if (rc == 0 && t->outcome == OUTCOME_OK)
+		rc = device_pair(d, &c[0], &c[1], p, t, err);
+	v->compiled += c[0].serialised.len > 0 || k->side[0].len == 0;
+	for (int side = 0; side < 2; side++) {
+		if (seconds > VERDICT_COMPILE_SHARE * p->max_seconds && k->side[side].len == 0)
+			buf_add(&k->side[side], c[side].serialised.data, c[side].serialised.len);
+		compiled_release(&c[side]);
+	}
 	return rc;
 }
 
@@ -72,7 +104,8 @@ static void set_interval(struct verdict *v, const struct timing *t, size_t n)
 		v->pairs += t[i].pairs;
 	}
 	if (n > 1)
-		half = stat_t(VERDICT_COVERAGE, (double)n - 1) * sqrt(stat_var(ratio, n) / (double)n);
+		half = stat_t(VERDICT_COVERAGE, (double)n - 1) *
+		       sqrt(stat_var(ratio, n) / (double)n + (v->compiled < n ? COMPILE_VARIANCE : 0));
 	else if (t->ratio_se > 0)
 		half = stat_t(VERDICT_COVERAGE, fmax(1, (double)t->instances - 1)) * t->ratio_se;
 	v->gain = -expm1(stat_mean(ratio, n));
@@ -93,7 +126,7 @@ static int check_numbers(struct verdict *v, struct cost *c, const uint8_t *confi
 
 /* The default against the tuned program on one worker; the first checks the numbers too. */
 static int weigh(struct verdict *v, struct lab *lab, const uint8_t *config, struct device *d, const struct precision *p,
-	bool first, struct timing *t, struct err *err)
+	struct kept *k, struct timing *t, struct err *err)
 {
 	bool measured = d && device_info(d)->kind == COST_MEASURED;
 	uint8_t *dflt = mem_alloc(lab->space->n_sites);
@@ -103,14 +136,15 @@ static int weigh(struct verdict *v, struct lab *lab, const uint8_t *config, stru
 
 	space_default(lab->space, dflt);
 	if (c && measured)
-		rc = time_against_compiler(lab, config, d, p, t, err);
+		rc = time_against_compiler(v, lab, config, d, p, k, t, err);
 	else if (c)
 		rc = cost_whole(c, dflt, config, p, t, err);
 	if (rc == 0) {
 		v->outcome = t->outcome;
 		v->kind = t->kind;
-		if (first && measured && v->outcome == OUTCOME_OK)
+		if (!k->numbers && measured && v->outcome == OUTCOME_OK)
 			rc = check_numbers(v, c, config, err);
+		k->numbers = true;
 	}
 	cost_free(c);
 	mem_free(dflt);
@@ -124,6 +158,7 @@ static int weigh_all(struct verdict *v, struct lab *lab, const uint8_t *config, 
 	struct precision p = {.target = 0.0005, .max_seconds = seconds / VERDICT_WORKERS, .instances = VERDICT_INSTANCES,
 		.min_pairs = 20, .give_up = -1};
 	struct timing t[VERDICT_WORKERS] = {{0}};
+	struct kept k = {0};
 	size_t n = 0, want = 1;
 	int rc = 0;
 
@@ -135,7 +170,7 @@ static int weigh_all(struct verdict *v, struct lab *lab, const uint8_t *config, 
 		if (d && device_info(d)->kind == COST_MEASURED)
 			want = VERDICT_WORKERS;
 		if (rc == 0)
-			rc = weigh(v, lab, config, d, &p, n == 0, &t[n], err);
+			rc = weigh(v, lab, config, d, &p, &k, &t[n], err);
 		n++;
 		device_close(d);
 	}
@@ -144,6 +179,8 @@ static int weigh_all(struct verdict *v, struct lab *lab, const uint8_t *config, 
 	v->tuned = rc == 0 && v->outcome == OUTCOME_OK && v->numbers == OUTCOME_OK && v->low > 0;
 	for (size_t i = 0; i < n; i++)
 		timing_release(&t[i]);
+	for (int side = 0; side < 2; side++)
+		buf_release(&k.side[side]);
 	return rc;
 }
 

@@ -6,7 +6,8 @@
  * against the tuned one, whole, alternating, two loaded instances of each side in random order; and the
  * numbers of both on the same inputs. The interval is from what the workers differ by: whoever runs the
  * program later has a process of his own. (One worker with ten instances gave intervals that 13 of 16
- * later measurements lay in.) Only if the interval shows a gain and the numbers agree is the tuned
+ * later measurements lay in.) Each compiles for itself, unless that took more than twice the running: then all load what
+ * the first one compiled, and what compilations differ by is added. Only if the interval shows a gain and the numbers agree is the tuned
  * program the answer; otherwise it is the default.
  */
 #ifndef SEARCH_VERDICT_H
@@ -25,7 +26,7 @@ struct verdict { /* all zero is empty */
 	double gain, low, high;	  /* share of the default's time saved, with its interval */
 	double default_seconds, tuned_seconds;
 	double difference, yardstick; /* of the numbers: largest relative, and what is allowed */
-	uint32_t instances, pairs;
+	uint32_t instances, pairs, compiled; /* compiled: workers that compiled for themselves */
 	char sentence[400];
 };
 

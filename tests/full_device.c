@@ -65,7 +65,7 @@ static void whole_round(void)
 	struct err err = {{0}};
 	struct buf file = {0};
 	struct extracted e = {0};
-	struct compiled a, twice, applied;
+	struct compiled a, twice, applied, loaded;
 	struct timing t;
 	struct comparison c;
 	struct precision p = {.max_seconds = 0.2},
@@ -85,7 +85,7 @@ static void whole_round(void)
 	extracts(&file, &e);
 	without_schedule(&e.after);
 	CHECK(device_compile(device, COMPILE_DEFAULT, "hlo", file.data, file.len,
-		      WANT_OPTIMISED | WANT_MEMORY, &a, &err) == 0);
+		      WANT_OPTIMISED | WANT_MEMORY | WANT_SERIALISED, &a, &err) == 0);
 	CHECK(device_compile(
 		      device, COMPILE_DEFAULT, "hlo", file.data, file.len, 0, &twice, &err) == 0);
 	CHECK(device_compile(device, COMPILE_APPLIED, "hlo", e.after.data, e.after.len, 0, &applied,
@@ -108,12 +108,20 @@ static void whole_round(void)
 	CHECK(device_compare(device, &a, &applied, &c, &err) == 0);
 	CHECK_INT(c.outcome, OUTCOME_OK);
 	CHECK(c.elements > 0 && !c.nan_differs && c.max_rel < 1e-3);
+	CHECK(device_compile(device, COMPILE_DEFAULT, FORMAT_EXECUTABLE, a.serialised.data, a.serialised.len, 0, &loaded,
+		      &err) == 0);
+	CHECK_STR(loaded.detail, "");
+	CHECK(loaded.handle && loaded.hash == a.hash);
+	CHECK(device_compare(device, &a, &loaded, &c, &err) == 0);
+	CHECK(c.outcome == OUTCOME_OK && !c.nan_differs && c.max_abs == 0);
 	device_drop(device, &a, &err);
 	device_drop(device, &twice, &err);
 	device_drop(device, &applied, &err);
+	device_drop(device, &loaded, &err);
 	compiled_release(&a);
 	compiled_release(&twice);
 	compiled_release(&applied);
+	compiled_release(&loaded);
 	extracted_release(&e);
 	buf_release(&file);
 }
@@ -123,7 +131,7 @@ static void refuses_nonsense(void)
 	static const struct {
 		const char *format, *text;
 	} cases[] = {{"hlo", "no proto at all"}, {"hlo", ""}, {"mlir", "module { what }"},
-		{"fortran", "x"}};
+		{"fortran", "x"}, {FORMAT_EXECUTABLE, "no program"}};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct compiled c;
 		struct err err = {{0}};
