@@ -11,6 +11,9 @@
 #define VERDICT_WORKERS 6
 #define VERDICT_INSTANCES 2 /* of each side, in each of them */
 #define VERDICT_COMPILE_SHARE 2 /* times its running a worker may compile */
+/* What the mean of six workers differs by from the mean of other processes an hour later: a share, and seconds a run. */
+#define OCCASION_SHARE 0.005
+#define OCCASION_SECONDS 0.17e-6
 
 /* What one worker leaves to the next. */
 struct kept {
@@ -91,6 +94,17 @@ static void put_into_words(struct verdict *v)
 			100 * v->low, 100 * v->high, cost_kind_name(v->kind));
 }
 
+/*
+ * What the workers cannot see of each other, as the variance of a log ratio: that another occasion is another phase of
+ * the machine and, where they all loaded one compilation, that another is another.
+ */
+static double unseen(const struct verdict *v, size_t n)
+{
+	double occasion = hypot(OCCASION_SHARE, OCCASION_SECONDS / v->default_seconds);
+
+	return occasion * occasion + (v->compiled < n ? COMPILE_VARIANCE : 0);
+}
+
 /* What the workers said, one timing each. */
 static void set_interval(struct verdict *v, const struct timing *t, size_t n)
 {
@@ -104,8 +118,8 @@ static void set_interval(struct verdict *v, const struct timing *t, size_t n)
 		v->pairs += t[i].pairs;
 	}
 	if (n > 1)
-		half = stat_t(VERDICT_COVERAGE, (double)n - 1) *
-		       sqrt(stat_var(ratio, n) / (double)n + (v->compiled < n ? COMPILE_VARIANCE : 0));
+		half = hypot(stat_t(VERDICT_COVERAGE, (double)n - 1) * sqrt(stat_var(ratio, n) / (double)n),
+			stat_t(VERDICT_COVERAGE, 1e6) * sqrt(unseen(v, n)));
 	else if (t->ratio_se > 0)
 		half = stat_t(VERDICT_COVERAGE, fmax(1, (double)t->instances - 1)) * t->ratio_se;
 	v->gain = -expm1(stat_mean(ratio, n));

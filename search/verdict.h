@@ -4,10 +4,12 @@
  * Everything the search believed was measured on a worker it had used for long, in pieces. The verdict
  * asks anew: fresh workers, one after the other, and on each the program as the compiler compiles it by itself
  * against the tuned one, whole, alternating, two loaded instances of each side in random order; and the
- * numbers of both on the same inputs. The interval is from what the workers differ by: whoever runs the
- * program later has a process of his own. (One worker with ten instances gave intervals that 13 of 16
- * later measurements lay in.) Each compiles for itself, unless that took more than twice the running: then all load what
- * the first one compiled, and what compilations differ by is added. Only if the interval shows a gain and the numbers agree is the tuned
+ * numbers of both on the same inputs. Each compiles for itself, unless that took more than twice the running:
+ * then all load what the first one compiled.
+ *
+ * The interval is from what the workers differ by, for whoever runs the program later has a process of his own;
+ * and from what bench/again.py found beyond that: six workers of one minute agree with each other better than
+ * with other processes an hour later. Only if the interval shows a gain and the numbers agree is the tuned
  * program the answer; otherwise it is the default.
  */
 #ifndef SEARCH_VERDICT_H
