@@ -48,18 +48,19 @@ static int decode(struct subject *s, const struct buf *after, struct err *err)
  */
 static int settle(struct subject *s, const struct buf *program, struct device *d, struct err *err)
 {
-	struct graph raw;
-	int rc = graph_parse(&raw, program->data, program->len, s->name, err);
+	bool noted = false;
+	int rc = graph_parse(&s->graph, program->data, program->len, s->name, err);
 
 	if (rc == 0 && d)
-		rc = count_turns(d, &raw, err);
-	if (rc == 0) {
-		raw.module->id = 0;
-		graph_write(&raw, &s->bytes);
-		rc = graph_parse(&s->graph, s->bytes.data, s->bytes.len, s->name, err);
-	}
-	graph_release(&raw);
-	return rc;
+		rc = count_turns(d, &s->graph, &noted, err);
+	if (rc < 0)
+		return -1;
+	s->graph.module->id = 0;
+	graph_write(&s->graph, &s->bytes);
+	if (!noted)
+		return 0;
+	graph_release(&s->graph);
+	return graph_parse(&s->graph, s->bytes.data, s->bytes.len, s->name, err);
 }
 
 static int open_space(struct subject *s, const char *kind, struct device *d, const struct buf *after,

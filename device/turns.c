@@ -38,10 +38,11 @@ static int turns_in_all(struct device *d, const struct graph *g, uint32_t loop, 
 	return rc;
 }
 
-int count_turns(struct device *d, struct graph *g, struct err *err)
+int count_turns(struct device *d, struct graph *g, bool *noted, struct err *err)
 {
 	double turns;
 
+	*noted = false;
 	if (device_info(d)->kind != COST_MEASURED)
 		return 0;
 	for (uint32_t v = g->n_nodes; v-- > 0;) { /* callers before callees */
@@ -54,6 +55,7 @@ int count_turns(struct device *d, struct graph *g, struct err *err)
 			continue;
 		g->node[v].trip_count = turns / entered;
 		turns_note(g, v, turns / entered);
+		*noted = true;
 	}
 	return 0;
 }

@@ -7,7 +7,10 @@
 #include "device/device.h"
 #include "graph/graph.h"
 
-/* Notes in the graph's message what was counted (graph/turns.h); nothing where the device only models. */
-int count_turns(struct device *d, struct graph *g, struct err *err);
+/*
+ * Notes in the graph's message what was counted (graph/turns.h); nothing where the device only models. Where it
+ * `noted` something, what was worked out from the message is of before.
+ */
+int count_turns(struct device *d, struct graph *g, bool *noted, struct err *err);
 
 #endif

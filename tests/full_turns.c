@@ -26,11 +26,12 @@ static void what_is_known_is_found(void)
 	for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
 		struct subject s;
 		struct err err = {{0}};
+		bool noted;
 		if (!CHECK(subject_open(&s, paths[i], "fusion", device, &err) == 0))
 			continue;
 		double *turns = MEM_NEW(s.graph.n_nodes, double);
 		CHECK(forget(&s.graph, turns) > 0);
-		CHECK(count_turns(device, &s.graph, &err) == 0);
+		CHECK(count_turns(device, &s.graph, &noted, &err) == 0 && noted);
 		for (uint32_t v = 0; v < s.graph.n_nodes; v++)
 			CHECK_NEAR(s.graph.node[v].trip_count, turns[v], 1e-9 * turns[v]);
 		mem_free(turns);
@@ -44,8 +45,9 @@ static void what_is_not_known_is_right(void)
 	struct err err = {{0}};
 	double want[2] = {TURNS_OUTER, TURNS_INNER};
 	int k = 0;
+	bool noted;
 	if (!CHECK(graph_parse(&g, turns_text, sizeof turns_text - 1, "text", &err) == 0) ||
-		!CHECK(count_turns(device, &g, &err) == 0))
+		!CHECK(count_turns(device, &g, &noted, &err) == 0 && noted))
 		return;
 	for (uint32_t v = g.n_nodes; v-- > 0;)
 		if (g.node[v].opcode == OP_WHILE)
