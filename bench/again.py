@@ -4,8 +4,8 @@
     bench/again.py [--runs N] [--core N] DIR...
 
 A DIR is what bench/table1.py filled. Every search that left a tuned program is run again by examples/run/run_tuned.c, built
-here as its head says: N processes, each with both programs compiled anew, for one process differs from the next. Their mean is held against the interval of the verdict. Results are kept in
-DIR/again and not measured twice.
+here as its head says: N processes, each with both programs compiled anew, for one process differs from the next. Their
+mean is held against the interval of the verdict. Results are kept in DIR/again and not measured twice.
 """
 import argparse
 import json

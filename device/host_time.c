@@ -22,7 +22,6 @@
 #define AA_SHARE 0.05  /* of the measuring time, after that */
 #define AA_SECONDS 0.1 /* of one A/A pair */
 #define AA_COMPILE 1.0 /* seconds of compiling above which its second load is not compiled anew */
-#define COMPILE_SHARE 2.0 /* of the running time may go into compiling instances anew */
 
 /* The worker's measurement: estimates of a, b, ratio, delta without any prior. */
 struct raw_timing {

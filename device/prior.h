@@ -8,7 +8,9 @@
 #define DEVICE_PRIOR_H
 
 #define PRIOR_CLASSES 32
-/* Of the log ratio between two compilations, where not measured: 0.3%. */
+/* Times the running that compiling once more may take, to see what compilations differ by; where it takes longer ... */
+#define COMPILE_SHARE 2.0
+/* ... the variance of their log ratio is taken to be this: 0.3%. */
 #define COMPILE_VARIANCE 9e-6
 
 struct prior { /* all zero knows nothing but the guess */

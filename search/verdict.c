@@ -10,7 +10,6 @@
 
 #define VERDICT_WORKERS 6
 #define VERDICT_INSTANCES 2 /* of each side, in each of them */
-#define VERDICT_COMPILE_SHARE 2 /* times its running a worker may compile */
 /* What the mean of six workers differs by from the mean of other processes an hour later: a share, and seconds a run. */
 #define OCCASION_SHARE 0.005
 #define OCCASION_SECONDS 0.17e-6
@@ -18,15 +17,17 @@
 /* What one worker leaves to the next. */
 struct kept {
 	struct buf side[2]; /* executables of what is too dear to compile in each; empty otherwise */
+	bool decided;	    /* whether there are to be any */
 	bool numbers;	    /* were compared */
 };
 
 /* One side: the compiler's own program, or ours, compiled as each of them is, or loaded. */
-static int make_side(struct lab *lab, const uint8_t *config, struct device *d, int side, const struct kept *k,
+static int make_side(struct lab *lab, const uint8_t *config, struct device *d, int side, struct kept *k,
 	struct compiled *out, struct err *err)
 {
-	const struct buf *kept = &k->side[side], *original = &lab->subject.original;
-	struct buf module = {0};
+	const struct buf *original = &lab->subject.original;
+	struct buf *kept = &k->side[side], module = {0};
+	unsigned want = k->decided ? 0 : WANT_SERIALISED;
 	int rc;
 
 	if (kept->len) {
@@ -35,12 +36,13 @@ static int make_side(struct lab *lab, const uint8_t *config, struct device *d, i
 			return rc;
 		compiled_release(out);
 		*out = (struct compiled){0};
+		buf_release(kept); /* no use to anybody */
 	}
 	if (side == 0)
-		return device_compile(d, COMPILE_DEFAULT, "hlo", original->data, original->len, WANT_SERIALISED, out, err);
+		return device_compile(d, COMPILE_DEFAULT, "hlo", original->data, original->len, want, out, err);
 	rc = lab->space->ops->apply(lab->space, config, &module, err);
 	if (rc == 0)
-		rc = device_compile(d, COMPILE_APPLIED, "hlo", module.data, module.len, WANT_SERIALISED, out, err);
+		rc = device_compile(d, COMPILE_APPLIED, "hlo", module.data, module.len, want, out, err);
 	buf_release(&module);
 	return rc;
 }
@@ -61,12 +63,13 @@ static int time_against_compiler(struct verdict *v, struct lab *lab, const uint8
 	}
 	if (rc == 0 && t->outcome == OUTCOME_OK)
 		rc = device_pair(d, &c[0], &c[1], p, t, err);
-	v->compiled += c[0].serialised.len > 0 || k->side[0].len == 0;
+	v->compiled += k->side[0].len == 0;
 	for (int side = 0; side < 2; side++) {
-		if (seconds > VERDICT_COMPILE_SHARE * p->max_seconds && k->side[side].len == 0)
+		if (!k->decided && seconds > COMPILE_SHARE * p->max_seconds)
 			buf_add(&k->side[side], c[side].serialised.data, c[side].serialised.len);
 		compiled_release(&c[side]);
 	}
+	k->decided = true;
 	return rc;
 }
 
@@ -100,8 +103,11 @@ static void put_into_words(struct verdict *v)
  */
 static double unseen(const struct verdict *v, size_t n)
 {
-	double occasion = hypot(OCCASION_SHARE, OCCASION_SECONDS / v->default_seconds);
+	double occasion;
 
+	if (v->default_seconds <= 0) /* one program twice: nothing was run */
+		return 0;
+	occasion = hypot(OCCASION_SHARE, OCCASION_SECONDS / v->default_seconds);
 	return occasion * occasion + (v->compiled < n ? COMPILE_VARIANCE : 0);
 }
 
