@@ -62,6 +62,8 @@ static int measure_request(struct host *h, uint32_t a, uint32_t b, const struct 
 		out->instances = cursor_u32(&c);
 		out->batch = cursor_u32(&c);
 		out->inside = cursor_f64(&c);
+		out->faults_a = cursor_f64(&c);
+		out->faults_b = cursor_f64(&c);
 		wire_blob(&c, &out->raw);
 		host_distrust(h, &c, &ans);
 	}

@@ -50,6 +50,8 @@ static void put_text(const struct device_info *i, const struct compiled *c,
 			t->seconds_a * 1e3, (t->seconds_a - 1.96 * t->delta_se) * 1e3,
 			(t->seconds_a + 1.96 * t->delta_se) * 1e3, cost_kind_name(t->kind),
 			t->pairs * t->batch);
+	if (t->faults_a >= 1)
+		buf_addf(out, "          %.0f pages of memory mapped in by every run\n", t->faults_a);
 	if (c->peak_bytes)
 		buf_addf(out, "memory    %.6g MB at the peak\n", (double)c->peak_bytes / 1e6);
 	if (o->instructions)
@@ -74,6 +76,7 @@ static void put_json(const struct device_info *i, const struct compiled *c,
 		json_num(&j, "run_seconds", t->seconds_a);
 		json_num(&j, "run_se", t->delta_se);
 		json_str(&j, "kind", cost_kind_name(t->kind));
+		json_num(&j, "page_faults", t->faults_a);
 		json_uint(&j, "peak_bytes", c->peak_bytes);
 		json_uint(&j, "instructions", o->instructions);
 		json_uint(&j, "fusions", o->fusions);

@@ -9,6 +9,7 @@
  * plugin. Nor does it go before: batch systems send SIGTERM to every process of a job, and the parent
  * wants to end with the sample in flight, not with a crash in its books.
  */
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -132,6 +133,7 @@ struct subject {
 	struct instance *instance[2][MOST_INSTANCES];
 	struct verdict verdict;
 	double inside;
+	double faults[2]; /* pages mapped in by a run of either side, least of all runs; infinite: none was made */
 	long preempted;
 	bool on_core; /* the program runs on the core of this process */
 };
@@ -143,11 +145,11 @@ static double process_seconds(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static long switches(void)
+static struct rusage used_so_far(void)
 {
 	struct rusage u;
 	getrusage(RUSAGE_SELF, &u);
-	return u.ru_nivcsw;
+	return u;
 }
 
 /*
@@ -160,12 +162,14 @@ static long switches(void)
 static int subject_run(void *ctx, int side, uint32_t instance, uint32_t times, double *seconds)
 {
 	struct subject *s = ctx;
-	long before = switches();
+	struct rusage before = used_so_far();
 	double cpu = process_seconds(), start = now_seconds();
 	*seconds = 0;
 	int rc = instance_run(s->instance[side][instance], times, false, seconds, &s->verdict);
 	double missed = now_seconds() - start - (process_seconds() - cpu);
-	bool preempted = switches() != before;
+	struct rusage after = used_so_far();
+	bool preempted = after.ru_nivcsw != before.ru_nivcsw;
+	s->faults[side] = fmin(s->faults[side], (double)(after.ru_minflt - before.ru_minflt) / times);
 	s->inside += *seconds;
 	if (s->on_core) {
 		preempted = preempted && missed > 0.01 * *seconds + 5e-6;
@@ -228,7 +232,7 @@ static void put_estimate(struct buf *out, const struct estimate *e)
 	buf_f64(out, e->se);
 }
 
-static void put_measured(struct buf *out, const struct measured *m, double inside)
+static void put_measured(struct buf *out, const struct measured *m, const struct subject *s)
 {
 	buf_u8(out, m->gave_up);
 	put_estimate(out, &m->a);
@@ -240,13 +244,15 @@ static void put_measured(struct buf *out, const struct measured *m, double insid
 	buf_u32(out, m->dropped);
 	buf_u32(out, m->instances);
 	buf_u32(out, m->batch);
-	buf_f64(out, inside);
+	buf_f64(out, s->inside);
+	for (int side = 0; side < 2; side++)
+		buf_f64(out, isfinite(s->faults[side]) ? s->faults[side] : 0);
 	buf_blob(out, m->raw.data, m->raw.len);
 }
 
 static void measure_request(struct worker *w, struct cursor *c, struct buf *out)
 {
-	struct subject s = {.on_core = w->on_core};
+	struct subject s = {.on_core = w->on_core, .faults = {INFINITY, INFINITY}};
 	struct measured m = {0};
 	struct precision p = {0};
 	struct rng r;
@@ -277,7 +283,7 @@ static void measure_request(struct worker *w, struct cursor *c, struct buf *out)
 		free_instances(&s, pa, pb);
 	}
 	put_verdict(out, &s.verdict);
-	put_measured(out, &m, s.inside);
+	put_measured(out, &m, &s);
 	measured_release(&m);
 }
 

@@ -106,11 +106,20 @@ static int correct(struct hunt *h, const struct estimate *whole, bool drifted, s
 	return rc;
 }
 
+/* What a check found, for the report. */
+static struct hunt_check *note_check(struct hunt *h, const struct timing *t, bool drifted)
+{
+	MEM_GROW(&h->check, &h->cap_check, h->n_check + 1);
+	h->check[h->n_check] = (struct hunt_check){.evaluation = h->evaluations, .seconds = hunt_seconds(h),
+		.believed = h->running.value, .whole = t->delta, .se = t->delta_se, .parts = h->parts, .drifted = drifted};
+	return &h->check[h->n_check++];
+}
+
 /* Is it time for one? By evaluations, if something was kept since, and if it costs no more than its share. */
 static bool check_due(const struct hunt *h)
 {
 	uint64_t every = h->o.drift_checks ? h->o.budget / (h->o.drift_checks + 1) : 0;
-	double expected = h->checks ? h->checking / (double)h->checks : CHECK_DEFAULTS * h->default_wall;
+	double expected = h->n_check ? h->checking / (double)h->n_check : CHECK_DEFAULTS * h->default_wall;
 
 	return every && h->evaluations >= h->checked + every && h->kept > h->checked_kept &&
 	       h->checking + expected <= CHECK_FREE + CHECK_SHARE * hunt_seconds(h);
@@ -131,17 +140,17 @@ int hunt_check(struct hunt *h, struct err *err)
 	space_default(h->s, dflt);
 	rc = cost_whole(h->lab->cost, dflt, h->config, &hunt_whole, &t, err);
 	mem_free(dflt);
-	h->checks++;
 	h->checked = h->evaluations;
 	h->checked_kept = h->kept;
 	h->checking += now_seconds() - start;
-	if (rc == 0) {
-		struct estimate whole = {t.delta, t.delta_se, t.pairs};
-		drifted = t.outcome == OUTCOME_OK &&
-			  fabs(t.delta - h->running.value) > 3 * hypot(t.delta_se, h->running.se);
+	drifted = rc == 0 && t.outcome == OUTCOME_OK &&
+		  fabs(t.delta - h->running.value) > 3 * hypot(t.delta_se, h->running.se);
+	if (rc == 0)
 		rc = note_anchor(h, &t, drifted, err);
-		if (rc == 0 && t.outcome == OUTCOME_OK)
-			rc = correct(h, &whole, drifted, err);
+	if (rc == 0 && t.outcome == OUTCOME_OK) {
+		struct hunt_check *note = note_check(h, &t, drifted);
+		rc = correct(h, &(struct estimate){t.delta, t.delta_se, t.pairs}, drifted, err);
+		note->part = h->part.value;
 	}
 	timing_release(&t);
 	return rc;

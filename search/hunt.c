@@ -126,6 +126,7 @@ void hunt_release(struct hunt *h)
 	mem_free(h->ball);
 	mem_free(h->in_ball);
 	mem_free(h->curve);
+	mem_free(h->check);
 	mem_free(h->steps);
 	*h = (struct hunt){0};
 }

@@ -39,7 +39,7 @@
 #include "search/guide.h"
 
 #define HUNT_AUTO (-1)
-#define HUNT_FORMAT 8 /* of the saved state */
+#define HUNT_FORMAT 9 /* of the saved state */
 
 enum strategy { STRATEGY_GUIDED, STRATEGY_RANDOM, STRATEGY_SWEEP };
 enum propose { PROPOSE_SIGNED, PROPOSE_MAGNITUDE };
@@ -69,6 +69,13 @@ struct hunt_step { /* what was kept */
 	double delta, se;
 };
 
+struct hunt_check { /* of the whole program against the default */
+	uint64_t evaluation;
+	double seconds, believed, whole, se; /* cost relative to the default, by the steps and by the whole program */
+	double parts, part;		     /* kernels more than at the last correction; what each costs, after this check */
+	uint32_t drifted;		     /* the whole disagreed, and was followed */
+};
+
 struct hunt {
 	struct hunt_options o;
 	struct lab *lab;
@@ -85,7 +92,7 @@ struct hunt {
 	uint32_t sure_steps;
 	struct estimate part;	/* what a kernel of this program costs beyond its region, as far as is known */
 	double parts;		/* kernels that the steps since the last correction made */
-	uint64_t checks, checked, checked_kept; /* of the whole program: how many; evaluations and steps kept at the last */
+	uint64_t checked, checked_kept; /* evaluations and steps kept at the last check of the whole program */
 	double checking;	/* seconds they took */
 	uint64_t idle;		/* evaluations since something was kept */
 	uint64_t known;		/* ... since something was kept or had to be measured */
@@ -95,6 +102,8 @@ struct hunt {
 	bool used_up;		/* nothing is left to try */
 	struct hunt_point *curve;
 	size_t n_curve, cap_curve;
+	struct hunt_check *check;
+	size_t n_check, cap_check;
 	struct hunt_step *steps;
 	size_t n_steps, cap_steps;
 	uint32_t *order;	/* sweep */

@@ -45,6 +45,7 @@ static void add_verdict(struct json *j, const struct result *r)
 	json_object(j, "verdict");
 	json_bool(j, "tuned", v->tuned);
 	json_str(j, "sentence", v->sentence);
+	json_str(j, "advice", *v->advice ? v->advice : NULL);
 	json_str(j, "kind", cost_kind_name(v->kind));
 	if (v->measured) {
 		json_str(j, "outcome", outcome_name(v->outcome));
@@ -59,6 +60,8 @@ static void add_verdict(struct json *j, const struct result *r)
 		json_uint(j, "instances", v->instances);
 		json_uint(j, "pairs", v->pairs);
 		json_uint(j, "compiled", v->compiled);
+		json_num(j, "default_page_faults", v->default_faults);
+		json_num(j, "tuned_page_faults", v->tuned_faults);
 	}
 	json_end(j);
 }
@@ -94,6 +97,21 @@ static void add_search(struct json *j, const struct result *r)
 		json_num(j, "seconds", h->curve[i].seconds);
 		json_num(j, "delta", h->curve[i].best);
 		json_num(j, "se", h->curve[i].se);
+		json_end(j);
+	}
+	json_end(j);
+	json_array(j, "checks");
+	for (size_t i = 0; i < h->n_check; i++) {
+		const struct hunt_check *c = &h->check[i];
+		json_object(j, NULL);
+		json_uint(j, "evaluation", c->evaluation);
+		json_num(j, "seconds", c->seconds);
+		json_num(j, "believed", c->believed);
+		json_num(j, "whole", c->whole);
+		json_num(j, "se", c->se);
+		json_num(j, "kernels", c->parts);
+		json_num(j, "kernel_us", 1e6 * c->part);
+		json_bool(j, "drifted", c->drifted);
 		json_end(j);
 	}
 	json_end(j);
@@ -226,6 +244,8 @@ void output_summary(const struct result *r, const char *dir, bool json, struct b
 		return;
 	}
 	buf_addf(out, "%s\n", r->verdict->sentence);
+	if (*r->verdict->advice)
+		buf_addf(out, "%s\n", r->verdict->advice);
 	buf_addf(out, "%llu evaluations in %.1f s: %llu measured, %llu cached, %llu kept, %llu refuted when measured again",
 		(unsigned long long)h->evaluations, hunt_seconds(h), (unsigned long long)h->measured,
 		(unsigned long long)h->cached, (unsigned long long)h->kept, (unsigned long long)h->refuted);

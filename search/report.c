@@ -10,7 +10,19 @@
 #include "base/page.h"
 #include "search/output.h"
 
-/* Gain of the best so far, in percent of the default, as steps with their error band. */
+/* What the whole program said now and then: a dot with its 95% interval. */
+static void add_checks(struct buf *b, const struct plot *p, const struct hunt *h, bool by_time, double unit)
+{
+	for (size_t i = 0; i < h->n_check; i++) {
+		const struct hunt_check *c = &h->check[i];
+		double x = plot_x(p, by_time ? c->seconds : (double)c->evaluation), half = 1.96 * c->se;
+		buf_addf(b, "<g stroke='#b4481e' fill='#b4481e'><path d='M%.1f %.1fV%.1f'/><circle cx='%.1f' cy='%.1f' r='3'/></g>",
+			x, plot_y(p, unit * (c->whole - half)), plot_y(p, unit * (c->whole + half)), x,
+			plot_y(p, unit * c->whole));
+	}
+}
+
+/* Gain of the best so far, in percent of the default, as steps. */
 static void add_curve(struct buf *b, const struct hunt *h, bool by_time)
 {
 	double end = by_time ? hunt_seconds(h) : (double)h->evaluations, unit = -100 / h->default_seconds;
@@ -22,6 +34,10 @@ static void add_curve(struct buf *b, const struct hunt *h, bool by_time)
 		p.y.high = fmax(p.y.high, 1.1 * g);
 		p.y.low = fmin(p.y.low, 1.1 * g);
 	}
+	for (size_t i = 0; i < h->n_check; i++) {
+		p.y.high = fmax(p.y.high, unit * (h->check[i].whole - 2.2 * h->check[i].se));
+		p.y.low = fmin(p.y.low, unit * (h->check[i].whole + 2.2 * h->check[i].se));
+	}
 	plot_begin(&p);
 	buf_adds(b, "<path fill='none' stroke='#1a7f4b' stroke-width='2' d='");
 	for (size_t i = 0; i <= h->n_curve; i++) {
@@ -30,6 +46,7 @@ static void add_curve(struct buf *b, const struct hunt *h, bool by_time)
 		buf_addf(b, i ? "H%.1fV%.1f" : "M%.1f %.1f", plot_x(&p, at), plot_y(&p, unit * c->best));
 	}
 	buf_adds(b, "'/>");
+	add_checks(b, &p, h, by_time, unit);
 	plot_end(&p);
 }
 
@@ -88,6 +105,8 @@ static void add_search(struct buf *b, const struct result *r)
 
 static void add_environment(struct buf *b, const struct result *r)
 {
+	char line[100];
+
 	buf_adds(b, "<h2>Where it was measured</h2>\n");
 	page_table(b);
 	if (r->device) {
@@ -96,6 +115,11 @@ static void add_environment(struct buf *b, const struct result *r)
 		page_row(b, "Plugin", r->device->version);
 	}
 	page_row(b, "Cost", cost_kind_name(r->verdict->kind));
+	if (r->verdict->measured && r->verdict->kind == COST_MEASURED) {
+		snprintf(line, sizeof line, "%.0f by the default, %.0f by the tuned program", r->verdict->default_faults,
+			r->verdict->tuned_faults);
+		page_row(b, "Pages of memory mapped in by a run", line);
+	}
 	page_row(b, "Program", opt_version());
 	page_table_end(b);
 }
@@ -108,13 +132,16 @@ void report_write(const struct result *r, struct buf *b)
 	page_begin(b, title, r->graph);
 	buf_addf(b, "<p class='verdict%s'>", r->verdict->tuned ? " tuned" : "");
 	page_text(b, r->verdict->sentence);
+	buf_adds(b, "</p>\n<p>");
+	page_text(b, r->verdict->advice);
 	buf_adds(b, "</p>\n");
 	if (r->hunt->n_curve && r->hunt->default_seconds > 0) {
 		buf_adds(b, "<figure>");
 		add_curve(b, r->hunt, false);
 		add_curve(b, r->hunt, true);
 		buf_adds(b, "<figcaption>Time saved by the best configuration so far, in percent of the default, as "
-			    "summed from regions during the search. The verdict above is measured anew.</figcaption></figure>\n");
+			    "summed from regions during the search; the dots are the whole program measured against the decoded "
+			    "default, with 95% intervals. The verdict above is measured anew.</figcaption></figure>\n");
 	}
 	add_search(b, r);
 	if (r->hunt->n_steps)

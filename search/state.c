@@ -13,9 +13,11 @@
 
 #define POINT(F) F(u64, evaluation) F(f64, seconds) F(f64, best) F(f64, se)
 #define STEP(F) F(u64, evaluation) F(u32, site) F(u32, n_flips) F(u8, from) F(u8, to) F(f64, delta) F(f64, se)
+#define CHECK(F) \
+	F(u64, evaluation) F(f64, seconds) F(f64, believed) F(f64, whole) F(f64, se) F(f64, parts) F(f64, part) F(u32, drifted)
 #define HUNT(F) \
 	F(u64, evaluations) F(u64, idle) F(u64, known) F(u64, cached) F(u64, measured) F(u64, kept) F(u64, refuted) F(u64, drifts) \
-	F(u64, checks) F(u64, checked) F(u64, checked_kept) F(f64, checking) F(f64, before) F(f64, default_seconds) \
+	F(u64, checked) F(u64, checked_kept) F(f64, checking) F(f64, before) F(f64, default_seconds) \
 	F(f64, default_se) F(f64, running.value) F(f64, running.se) F(u64, rng.s[0]) F(u64, rng.s[1]) F(u64, rng.s[2]) \
 	F(u64, rng.s[3]) F(u64, hash) F(u32, sweep_pos) F(u32, sweep_kept) F(f64, sure_cost.value) F(f64, sure_cost.se) \
 	F(u32, sure_steps) F(f64, part.value) F(f64, part.se) F(f64, parts)
@@ -54,11 +56,24 @@ static void load_step(struct hunt_step *at, struct cursor *in)
 	STEP(FIELD_LOAD)
 }
 
+static void save_check(const struct hunt_check *at, struct buf *out)
+{
+	CHECK(FIELD_SAVE)
+}
+
+static void load_check(struct hunt_check *at, struct cursor *in)
+{
+	CHECK(FIELD_LOAD)
+}
+
 static void save_lists(const struct hunt *h, struct buf *out)
 {
 	buf_u32(out, (uint32_t)h->n_curve);
 	for (size_t i = 0; i < h->n_curve; i++)
 		save_point(&h->curve[i], out);
+	buf_u32(out, (uint32_t)h->n_check);
+	for (size_t i = 0; i < h->n_check; i++)
+		save_check(&h->check[i], out);
 	buf_u32(out, (uint32_t)h->n_steps);
 	for (size_t i = 0; i < h->n_steps; i++)
 		save_step(&h->steps[i], out);
@@ -72,6 +87,11 @@ static void load_lists(struct hunt *h, struct cursor *in)
 	h->n_curve = n;
 	for (uint32_t i = 0; i < n; i++)
 		load_point(&h->curve[i], in);
+	n = cursor_count(in, 0 CHECK(FIELD_SIZE));
+	MEM_GROW(&h->check, &h->cap_check, n);
+	h->n_check = n;
+	for (uint32_t i = 0; i < n; i++)
+		load_check(&h->check[i], in);
 	n = cursor_count(in, 0 STEP(FIELD_SIZE));
 	MEM_GROW(&h->steps, &h->cap_steps, n);
 	h->n_steps = n;

@@ -10,9 +10,15 @@
 
 #define VERDICT_WORKERS 6
 #define VERDICT_INSTANCES 2 /* of each side, in each of them */
-/* What the mean of six workers differs by from the mean of other processes an hour later: a share, and seconds a run. */
-#define OCCASION_SHARE 0.005
-#define OCCASION_SECONDS 0.17e-6
+/*
+ * What the mean of six workers differs by from the mean of ten other processes an hour later, as the standard deviation
+ * of a log ratio: a share, seconds a run, and a part of the gain itself. Likeliest values over nineteen second opinions
+ * on five programs, between 7 us and 110 ms a run (bench/again.py).
+ */
+#define OCCASION_SHARE 0.006
+#define OCCASION_SECONDS 0.25e-6
+#define OCCASION_OF_GAIN 0.07
+#define OCCASIONS 19
 
 /* What one worker leaves to the next. */
 struct kept {
@@ -45,6 +51,27 @@ static int make_side(struct lab *lab, const uint8_t *config, struct device *d, i
 		rc = device_compile(d, COMPILE_APPLIED, "hlo", module.data, module.len, want, out, err);
 	buf_release(&module);
 	return rc;
+}
+
+/*
+ * Memory that the allocator gives back after every run and maps in again at the next: with glibc what is taken at once
+ * and larger than 32 MB, whose every page then costs a fault. No decision of ours, and worth more than most: it was
+ * 30% of a recommender's training step of 69 ms, and the whole of what 60 evaluations had gained on it, whose only
+ * effect had been to come below the limit.
+ */
+#define FAULT_SECONDS 0.5e-6 /* a page at least; 2.3 us were seen */
+#define FAULT_SHARE 0.01     /* of a run, from which on it is worth a word */
+
+static void advise(struct verdict *v)
+{
+	double faults = fmax(v->default_faults, v->tuned_faults);
+
+	if (faults * FAULT_SECONDS > FAULT_SHARE * v->default_seconds && v->default_seconds > 0)
+		snprintf(v->advice, sizeof v->advice,
+			"A run of the default maps %.0f pages of memory anew, one of the tuned program %.0f. Where memory stays "
+			"mapped, both are faster, and the gain is another: with glibc, run them with "
+			"MALLOC_MMAP_THRESHOLD_=1000000000 MALLOC_TRIM_THRESHOLD_=2000000000 in the environment.",
+			v->default_faults, v->tuned_faults);
 }
 
 /* The compiler's own program against ours: two modules, two ways of compiling. */
@@ -101,13 +128,13 @@ static void put_into_words(struct verdict *v)
  * What the workers cannot see of each other, as the variance of a log ratio: that another occasion is another phase of
  * the machine and, where they all loaded one compilation, that another is another.
  */
-static double unseen(const struct verdict *v, size_t n)
+static double unseen(const struct verdict *v, size_t n, double ratio)
 {
 	double occasion;
 
 	if (v->default_seconds <= 0) /* one program twice: nothing was run */
 		return 0;
-	occasion = hypot(OCCASION_SHARE, OCCASION_SECONDS / v->default_seconds);
+	occasion = hypot(hypot(OCCASION_SHARE, OCCASION_SECONDS / v->default_seconds), OCCASION_OF_GAIN * ratio);
 	return occasion * occasion + (v->compiled < n ? COMPILE_VARIANCE : 0);
 }
 
@@ -120,12 +147,14 @@ static void set_interval(struct verdict *v, const struct timing *t, size_t n)
 		ratio[i] = t[i].ratio;
 		v->default_seconds += t[i].seconds_a / (double)n;
 		v->tuned_seconds += t[i].seconds_b / (double)n;
+		v->default_faults += t[i].faults_a / (double)n;
+		v->tuned_faults += t[i].faults_b / (double)n;
 		v->instances += t[i].instances;
 		v->pairs += t[i].pairs;
 	}
 	if (n > 1)
 		half = hypot(stat_t(VERDICT_COVERAGE, (double)n - 1) * sqrt(stat_var(ratio, n) / (double)n),
-			stat_t(VERDICT_COVERAGE, 1e6) * sqrt(unseen(v, n)));
+			stat_t(VERDICT_COVERAGE, OCCASIONS - 1) * sqrt(unseen(v, n, stat_mean(ratio, n))));
 	else if (t->ratio_se > 0)
 		half = stat_t(VERDICT_COVERAGE, fmax(1, (double)t->instances - 1)) * t->ratio_se;
 	v->gain = -expm1(stat_mean(ratio, n));
@@ -216,5 +245,6 @@ int verdict_reach(struct verdict *v, struct lab *lab, const uint8_t *config, con
 		rc = weigh_all(v, lab, config, o, seconds, err);
 	mem_free(dflt);
 	put_into_words(v);
+	advise(v);
 	return rc;
 }

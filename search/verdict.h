@@ -27,9 +27,11 @@ struct verdict { /* all zero is empty */
 	enum cost_kind kind;
 	double gain, low, high;	  /* share of the default's time saved, with its interval */
 	double default_seconds, tuned_seconds;
+	double default_faults, tuned_faults; /* pages of memory that each run maps in */
 	double difference, yardstick; /* of the numbers: largest relative, and what is allowed */
 	uint32_t instances, pairs, compiled; /* compiled: workers that compiled for themselves */
 	char sentence[400];
+	char advice[400]; /* what would help either program; mostly empty */
 };
 
 /*

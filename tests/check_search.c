@@ -339,7 +339,7 @@ static void a_wrong_charge_is_unlearnt(void)
 		CHECK_NEAR(initial, charge, 1e-12); /* a large program: all of it */
 		while (hunt_next(&h, &err) == 1)
 			;
-		CHECK(h.checks > 0 && h.kept > 0);
+		CHECK(h.n_check > 0 && h.kept > 0);
 		if (known)
 			CHECK(cost_part(lab.cost) == initial);
 		else
