@@ -57,8 +57,26 @@ if "$python" -c 'import jax' 2>/dev/null; then
 	for g in chain loop nothing; do
 		timeout 100 taskset -c "$core" "$python" "$root/examples/run/run_tuned.py" $g.tuned >$g.py 2>&1 || fail "$g: $(tail -1 $g.py)"
 		agree $g.py
+		timeout 100 taskset -c "$core" "$python" "$root/examples/run/run_tuned.py" $g.tuned "$plugin/xla_cpu_pjrt.so" >$g.so 2>&1 ||
+			fail "$g with the plugin: $(tail -1 $g.so)"
+		agree $g.so
 	done
 	done_ from_python
+
+	# An order in memory that jaxlib's way through MLIR would forget, and compute something else.
+	cat >columns.hlo <<-'END'
+		HloModule columns
+		ENTRY e {
+		  p = f32[4,8]{1,0} parameter(0)
+		  t = f32[8,4]{0,1} transpose(p), dimensions={1,0}
+		  ROOT c = f32[8,4]{1,0} copy(t)
+		}
+	END
+	timeout 100 "$search" -q --core "$core" --graph columns.hlo --out columns --budget 0 >columns.log 2>&1 || fail "$(cat columns.log)"
+	cp chain.tuned/options.txt columns/ && [ -s columns/options.txt ] || echo xla_disable_hlo_passes=fusion >columns/options.txt
+	timeout 100 "$python" "$root/examples/run/run_tuned.py" columns >columns.py 2>&1 && fail "took it: $(cat columns.py)"
+	grep -q 'name the plugin' columns.py || fail "$(cat columns.py)"
+	done_ from_python_layouts_are_not_forgotten
 else
 	echo "skip: from_python: no Python with jax (VANTAGE_JAX may name one)"
 fi

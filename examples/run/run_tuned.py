@@ -1,64 +1,76 @@
 #!/usr/bin/env python3
 """Runs what a search left in its folder, in JAX.
 
-    pip install jax
-    taskset -c 0 run_tuned.py chain.tuned
+    pip install jax xla-cpu-pjrt
+    taskset -c 0 run_tuned.py chain.tuned                       with the compiler inside jaxlib
+    taskset -c 0 run_tuned.py chain.tuned xla_cpu_pjrt.so       with the plugin it was measured with
 
-`load` is all there is to it: copy it. It compiles tuned.pb with the options in options.txt, with the
-compiler inside jaxlib, and gives a function from a list of arrays to a list of arrays: the program's
-parameters and results in their order, what a jitted function takes and gives flattened. tuned.exe is
-not used, for it is of the plugin's version of the compiler.
+`Tuned` is all there is to it: copy it. With a plugin it loads tuned.exe, the very program that was measured.
+Without one it compiles tuned.pb, with the options in options.txt; jaxlib takes programs as MLIR only, which
+forgets the order in memory of what is computed inside, so a program that depends on it is refused here.
+Either way what comes out is a function from a list of arrays to a list of arrays: the program's parameters
+and results in their order, what a jitted function takes and gives flattened.
 
 The rest makes inputs, runs default.pb beside it, alternating, and compares times and outputs.
 """
+import os
 import pathlib
+import re
 import statistics
 import sys
 import time
 
+if len(sys.argv) == 3:  # before JAX looks for its devices
+    os.environ["PJRT_NAMES_AND_LIBRARY_PATHS"] = "plugin:" + os.path.realpath(sys.argv[2])
 import jax
 import numpy as np
 from jaxlib import xla_client
 
 
-def load(folder, program="tuned.pb", options="options.txt"):
-    client = jax.devices("cpu")[0].client
-    computation = xla_client.XlaComputation((pathlib.Path(folder) / program).read_bytes())
-    how = xla_client.CompileOptions()
-    if options:
-        lines = (pathlib.Path(folder) / options).read_text().splitlines()
-        how.env_option_overrides = [tuple(line.split("=", 1)) for line in lines if line]
-    module = xla_client._xla.mlir.xla_computation_to_mlir_module(computation)
-    if hasattr(client, "compile_and_load"):
-        one = xla_client.DeviceList(tuple(client.local_devices()[:1]))
-        executable = client.compile_and_load(module, one, how)
-    else:
-        executable = client.compile(module, how)
+class Tuned:
+    def __init__(self, folder, device, program="tuned.pb", options="options.txt", executable=None):
+        self.device, client = device, device.client
+        one = xla_client.DeviceList((device,))
+        computation = xla_client.XlaComputation((pathlib.Path(folder) / program).read_bytes())
+        how = xla_client.CompileOptions()
+        if executable and (pathlib.Path(folder) / executable).exists():
+            self.run = client.deserialize_executable((pathlib.Path(folder) / executable).read_bytes(), one, how)
+        else:
+            if options:
+                lines = (pathlib.Path(folder) / options).read_text().splitlines()
+                how.env_option_overrides = [tuple(line.split("=", 1)) for line in lines if line]
+                self.refuse_layouts(computation)
+            module = xla_client._xla.mlir.xla_computation_to_mlir_module(computation)
+            self.run = client.compile_and_load(module, one, how)
+        self.shapes = computation.program_shape().parameter_shapes()
 
-    def call(*arrays):
-        results = executable.execute_sharded(list(arrays))
+    @staticmethod
+    def refuse_layouts(computation):
+        for order in re.findall(r"\]\{([\d,]+)\}", computation.as_hlo_text()):
+            if order.split(",") != sorted(order.split(","), key=int, reverse=True):
+                sys.exit("run_tuned: this program has arrays laid out as {%s}, which MLIR forgets: name the plugin" % order)
+
+    def __call__(self, *arrays):
+        results = self.run.execute_sharded(list(arrays))
         return [shards[0] for shards in results.disassemble_into_single_device_arrays()]
-
-    call.shapes = computation.program_shape().parameter_shapes()
-    return call
 
 
 def make_inputs(shapes):
     """Floats within +-0.5, whole numbers 0 or 1."""
     random = np.random.default_rng(1)
-    device = jax.devices("cpu")[0]
     for s in shapes:
         x = random.random(s.dimensions(), dtype=np.float32) - np.float32(0.5)
         kind = s.numpy_dtype()
         x = x > 0 if np.dtype(kind).kind in "biu" else x
-        yield jax.device_put(np.asarray(x).astype(kind), device)
+        yield np.asarray(x).astype(kind)
 
 
-def timed(function, arrays):
+def timed(function, inputs):
+    arrays = [jax.device_put(a, function.device) for a in inputs]  # anew: what is donated is gone after a call
+    jax.block_until_ready(arrays)
     start = time.perf_counter()
     results = function(*arrays)
-    for r in results:
-        r.block_until_ready()
+    jax.block_until_ready(results)
     return time.perf_counter() - start, results
 
 
@@ -74,10 +86,13 @@ def difference(a, b):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit("usage: run_tuned.py FOLDER")
+    if len(sys.argv) not in (2, 3):
+        sys.exit("usage: run_tuned.py FOLDER [PLUGIN.so]")
     jax.config.update("jax_enable_x64", True)  # as the program has it, 64 bits or 32
-    default, tuned = load(sys.argv[1], "default.pb", None), load(sys.argv[1])
+    folder, plugin = sys.argv[1], len(sys.argv) == 3
+    device = jax.devices("plugin" if plugin else "cpu")[0]
+    default = Tuned(folder, device, "default.pb", None)
+    tuned = Tuned(folder, device, executable="tuned.exe" if plugin else None)
     inputs = list(make_inputs(default.shapes))
     times = {default: [], tuned: []}
     for n in range(106):
@@ -87,5 +102,5 @@ if __name__ == "__main__":
                 times[f].append(seconds)
     worst = max(map(difference, default.results, tuned.results))
     a, b = (1e6 * statistics.median(times[f]) for f in (default, tuned))
-    print("jaxlib %s: default %.1f us, tuned %.1f us: %.1f%% less; outputs differ by %.2g"
-          % (jax.lib.__version__, a, b, 100 * (1 - b / a), worst))
+    print("%s: default %.1f us, tuned %.1f us: %.1f%% less; outputs differ by %.2g"
+          % (sys.argv[2] if plugin else "jaxlib " + jax.lib.__version__, a, b, 100 * (1 - b / a), worst))
