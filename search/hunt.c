@@ -62,6 +62,8 @@ static int set_start(struct hunt *h, struct err *err)
 	memcpy(h->config, dflt, h->s->n_sites);
 	if (h->o.start == HUNT_RANDOM)
 		space_random(h->s, 0.1 + 0.8 * rng_unit(&h->rng), &h->rng, h->config);
+	if (h->o.start == HUNT_GIVEN)
+		memcpy(h->config, h->o.given, h->s->n_sites);
 	if (h->o.start == HUNT_GREEDY && fusion_is(h->s)) {
 		fusion_greedy(h->s);
 		space_default(h->s, h->config);

@@ -43,10 +43,11 @@
 
 enum strategy { STRATEGY_GUIDED, STRATEGY_RANDOM, STRATEGY_SWEEP };
 enum propose { PROPOSE_SIGNED, PROPOSE_MAGNITUDE };
-enum hunt_start { HUNT_DEFAULT, HUNT_RANDOM, HUNT_GREEDY };
+enum hunt_start { HUNT_DEFAULT, HUNT_RANDOM, HUNT_GREEDY, HUNT_GIVEN };
 
 struct hunt_options {
 	int strategy, propose, start; /* of the enums above */
+	const uint8_t *given;	      /* of HUNT_GIVEN: the choices to start from; read by hunt_begin only */
 	uint64_t budget, seed;
 	double seconds; /* 0: no limit */
 	double alpha; /* percent of sites to pick from; HUNT_AUTO: by the budget */

@@ -20,11 +20,12 @@
 #include "base/opt.h"
 #include "base/progress.h"
 #include "collect/options.h"
+#include "search/earlier.h"
 #include "search/output.h"
 #include "search/scorer.h"
 
 struct settings {
-	const char *graph, *model, *db, *out, *device, *space;
+	const char *graph, *model, *db, *out, *device, *space, *from;
 	int64_t budget, seed, hops, core, drift_checks;
 	double seconds, alpha, explore, verdict_seconds, kernel_us;
 	int strategy, propose, start, measure, by;
@@ -58,6 +59,7 @@ struct session { /* everything open */
 	struct hunt hunt;
 	struct verdict verdict;
 	struct buf dir, model_path, identity;
+	uint8_t *given; /* the configuration of --from */
 };
 
 /* big.pb.zst -> big.tuned */
@@ -139,6 +141,7 @@ static void identify(struct session *s)
 	json_str(&j, "model", s->model_path.len ? s->model_path.data : NULL);
 	json_int(&j, "propose", set->propose);
 	json_int(&j, "start", set->start);
+	json_hex(&j, "from", set->from ? config_hash(s->lab.space, s->given) : 0);
 	json_int(&j, "by", set->by);
 	json_num(&j, "alpha", set->alpha);
 	json_num(&j, "explore", set->explore);
@@ -180,6 +183,11 @@ static int open_session(struct session *s, struct err *err)
 	if (lab_open(&s->lab, set->graph, set->space, s->device, &co, &s->archive, err) < 0 ||
 		open_model(s, backend, err) < 0)
 		return -1;
+	if (set->from) {
+		s->given = mem_alloc(s->lab.space->n_sites + 1);
+		if (earlier_read(set->from, s->lab.space, s->given, err) < 0)
+			return -1;
+	}
 	return output_prepare(s->dir.data, err);
 }
 
@@ -187,7 +195,10 @@ static int begin_run(struct session *s, const struct run_spec *spec, struct err 
 {
 	const struct hunt *h = &s->hunt;
 	struct chain_spec chain = {.space = s->lab.space_id, .config = h->config, .base_seconds = h->default_seconds,
-		.start = h->evaluations ? "resumed" : s->set->start == HUNT_DEFAULT ? "default" : "random"};
+		.start = h->evaluations		   ? "resumed"
+			 : s->set->from		   ? "given"
+			 : s->set->start == HUNT_DEFAULT ? "default"
+							 : "random"};
 	struct anchor start = {.kind = s->device ? device_info(s->device)->kind : COST_MODELLED,
 		.default_seconds = h->default_seconds, .whole = h->running.value, .whole_se = h->running.se,
 		.running = h->running.value, .running_se = h->running.se, .reanchored = true};
@@ -364,6 +375,10 @@ static int run(struct session *s, struct err *err)
 
 	if (open_session(s, err) < 0)
 		return -1;
+	if (set->from) {
+		ho.start = HUNT_GIVEN;
+		ho.given = s->given;
+	}
 	begin_talk(s);
 	if (ho.strategy == STRATEGY_GUIDED && !s->infer)
 		ho.strategy = STRATEGY_RANDOM;
@@ -389,6 +404,7 @@ static void close_session(struct session *s)
 	buf_release(&s->dir);
 	buf_release(&s->model_path);
 	buf_release(&s->identity);
+	mem_free(s->given);
 }
 
 int main(int argc, char **argv)
@@ -411,6 +427,8 @@ int main(int argc, char **argv)
 		OPT_ENUM(0, "strategy", &set.strategy, "guided|random|sweep", "how candidates are chosen"),
 		OPT_STR('m', "model", &set.model, "FILE", "predictions to be guided by; default: the one shipped"),
 		OPT_ENUM(0, "start", &set.start, "default|random|greedy", "where the search starts"),
+		OPT_STR(0, "from", &set.from, "DIR",
+			"start from what an earlier search left there; with --budget 0 it is only measured once more"),
 		OPT_ENUM(0, "propose", &set.propose, "signed|magnitude",
 			"the flip that promises most, or the paper's mutation of a neighbourhood"),
 		OPT_ENUM(0, "by", &set.by, "magnitude|improve|gain", "which prediction ranks the sites"),
@@ -449,6 +467,8 @@ int main(int argc, char **argv)
 		rc = err_set(&err, "\"%s\" is no option; the program is named with --graph", argv[0]);
 	if (rc == 0 && !set.graph)
 		rc = err_set(&err, "no program to tune: name one with --graph FILE");
+	if (rc == 0 && set.from && set.start != HUNT_DEFAULT)
+		rc = err_set(&err, "--from and --start both say where to begin");
 	if (rc == 0) {
 		sigaction(SIGINT, &sa, NULL);
 		sigaction(SIGTERM, &sa, NULL);

@@ -61,6 +61,7 @@ toy x --alpha 101; wants 'alpha'
 toy x --hops automatic; wants 'whole number'
 toy x extra; wants 'is no option'
 run; wants 'no program to tune'
+toy x --from a --start random; wants 'both say'
 run --device none --graph missing.pb; wants 'missing.pb.*No such file'
 head -c 3000 /dev/urandom >noise.pb
 run --device none --graph noise.pb; wants 'noise'
@@ -101,6 +102,25 @@ for strategy in guided random sweep; do
 	answers '^1 evaluations' s
 done
 done_ nothing_to_find
+
+# What an earlier search found, measured once more and gone on from; not where it does not belong.
+toy e1 --from a --budget 0 --db e.db
+answers '^0 evaluations' e1
+for key in config_hash gain; do
+	[ "$(field $key e1/config.json)" = "$(field $key a/config.json)" ] || fail "another $key"
+done
+cmp -s e1/tuned.pb a/tuned.pb || fail "another program"
+toy e2 --from a --budget 30 --seed 9 --db e.db
+answers '^30 evaluations' e2
+awk "BEGIN {exit !($(field gain e2/config.json) >= $(field gain a/config.json) - 1e-9)}" || fail "worse than what it started from"
+"$store" verify e.db >/dev/null || fail "e.db is unsound"
+toy x --from nowhere; wants 'nowhere/config.json'
+run --device none --graph toy:40:2:7 --out x --from a; wants 'a/config.json is of another'
+mkdir hurt && sed '/"chosen"/s/[0-9]\+/0/' a/config.json >hurt/config.json
+toy x --from hurt; wants 'hurt/config.json is damaged'
+head -c 2000 a/config.json >hurt/config.json
+toy x --from hurt; wants 'hurt/config.json is damaged'
+done_ from_an_earlier_search
 
 # With a store: one run, every evaluation a trial; killed and taken up it is the same run, the same trials.
 toy w --budget 260 --db whole --drift-checks 3

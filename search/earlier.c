@@ -1,0 +1,57 @@
+/*
+ * earlier.c - reads back what output.c wrote into config.json, and no other JSON.
+ *
+ * Of that file three things are looked at: the hash of the space, the hash of the configuration, and the choices in
+ * their order. That they belong together is proved by the hash, so finding them by their keys is enough; inside a
+ * string a quote has a backslash before it, and no key does.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "base/io.h"
+#include "base/mem.h"
+#include "search/earlier.h"
+
+/* What stands behind `key` at or after `at`, its quote passed; NULL if there is no such key. */
+static const char *value_of(const char *at, const char *key)
+{
+	const char *p = at ? strstr(at, key) : NULL;
+
+	return p ? p + strlen(key) + strspn(p + strlen(key), ": \"") : NULL;
+}
+
+static uint64_t hash_of(const char *text, const char *key)
+{
+	const char *p = value_of(text, key);
+
+	return p ? strtoull(p, NULL, 16) : 0;
+}
+
+static int take(const char *text, const char *path, const struct space *s, uint8_t *config, struct err *err)
+{
+	const char *at = text;
+
+	if (hash_of(text, "\"space_hash\"") != s->hash)
+		return err_set(err, "%s is of another program, or of other decisions", path);
+	for (uint32_t i = 0; i < s->n_sites; i++) {
+		at = value_of(at, "\"chosen\"");
+		config[i] = at ? (uint8_t)strtoul(at, NULL, 10) : 0;
+	}
+	if (!at || config_valid(s, config, s->n_sites, err) < 0 || config_hash(s, config) != hash_of(text, "\"config_hash\""))
+		return err_set(err, "%s is damaged: its choices do not give its hash", path);
+	return 0;
+}
+
+int earlier_read(const char *dir, const struct space *s, uint8_t *config, struct err *err)
+{
+	struct buf path = {0}, text = {0};
+	int rc;
+
+	buf_addf(&path, "%s/config.json", dir);
+	rc = io_read_file(path.data, IO_FILE_LIMIT, &text, err);
+	buf_addch(&text, 0);
+	if (rc == 0)
+		rc = take(text.data, path.data, s, config, err);
+	buf_release(&path);
+	buf_release(&text);
+	return rc;
+}

@@ -1,0 +1,12 @@
+/*
+ * earlier.h - the configuration an earlier search left in its folder, to start from or to measure once more.
+ */
+#ifndef SEARCH_EARLIER_H
+#define SEARCH_EARLIER_H
+
+#include "graph/space.h"
+
+/* Sets the n_sites choices of `config` to those in DIR/config.json; an error if that is of another space. */
+int earlier_read(const char *dir, const struct space *s, uint8_t *config, struct err *err);
+
+#endif
