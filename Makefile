@@ -102,8 +102,9 @@ $(B)/tests/fake_plugin.so: tests/fake_plugin.c $(B)/flags
 check: all $(CHECKS) $(FAKE)
 	@B=$(B) BIN=$(BIN) tests/run check
 # The second make sees what the first one fetched.
-test: deps
-	@$(MAKE) --no-print-directory all tests benches && B=$(B) BIN=$(BIN) tests/run check full
+test:
+	@DEPS=$(DEPS) tests/deps --jax
+	@$(MAKE) --no-print-directory all tests benches && B=$(B) BIN=$(BIN) DEPS=$(DEPS) tests/run check full
 demo: deps
 	@$(MAKE) --no-print-directory all && BIN=$(BIN) examples/demo.sh
 tests: $(TESTS) $(FAKE)

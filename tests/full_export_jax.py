@@ -1,7 +1,5 @@
 #!/usr/bin/env python3
 """JAX: the export in examples/export gives what inspect reads, and the zoo's source gives the zoo's bytes.
-
-Needs jax; for another interpreter than python3: JAX_PYTHON=/path/to/python.
 """
 import json
 import os
@@ -12,7 +10,6 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BIN = ROOT / os.environ.get("BIN", "bin")
-PYTHON = os.environ.get("JAX_PYTHON", sys.executable)
 failed = False
 
 
@@ -29,7 +26,7 @@ def report(name, why=None):
 def export(folder):
     """Two layers' weights, a batch and its targets go in; the weights and the loss come out."""
     path = folder / "step.pb"
-    made = call(PYTHON, "examples/export/from_jax.py", path)
+    made = call(sys.executable, "examples/export/from_jax.py", path)
     if made.returncode:
         return made.stderr.strip().splitlines()[-1]
     seen = call(BIN / "inspect", "--json", path)
@@ -43,18 +40,18 @@ def export(folder):
 
 
 def zoo():
-    made = call(PYTHON, "examples/graphs/make.py", "--check", "graph-network", "decoder", "scatter")
+    made = call(sys.executable, "examples/graphs/make.py", "--check", "graph-network", "decoder", "scatter")
     return (made.stdout + made.stderr).strip() if made.returncode else None
 
 
-version = call(PYTHON, "-c", "import jax; print(jax.__version__)")
+version = call(sys.executable, "-c", "import jax; print(jax.__version__)")
 if version.returncode:
     print("skip: export_jax: jax is not installed")
     print("skip: zoo_same_bytes: jax is not installed")
     sys.exit(0)
 with tempfile.TemporaryDirectory() as folder:
     report("export_jax", export(pathlib.Path(folder)))
-pinned = call(PYTHON, "examples/graphs/make.py", "--pinned").stdout.strip()
+pinned = call(sys.executable, "examples/graphs/make.py", "--pinned").stdout.strip()
 if pinned != version.stdout.strip():
     print(f"skip: zoo_same_bytes: the zoo is made with jax {pinned}, and this is {version.stdout.strip()}")
 else:

@@ -2,7 +2,6 @@
 """Holds bin/inspect against jaxlib's own reading of the same file, where jaxlib is installed.
 
 Counted by both: instructions, computations, each opcode, entry parameters and their bytes.
-VANTAGE_JAX names a Python that has jaxlib, if this one has not.
 """
 import collections
 import glob
@@ -14,10 +13,6 @@ import sys
 root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 os.chdir(root)
 inspect = os.path.join(os.environ.get("BIN", "bin"), "inspect")
-other = os.environ.get("VANTAGE_JAX")
-if other and os.environ.get("VANTAGE_JAX_TRIED") != "1":
-    os.environ["VANTAGE_JAX_TRIED"] = "1"
-    os.execv(other, [other, os.path.abspath(__file__)])
 
 try:
     from jaxlib import _hlo, _jax

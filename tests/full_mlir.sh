@@ -1,10 +1,10 @@
 #!/bin/bash
 # Programs as people have them, through every program that takes one: StableHLO as text and as bytecode,
 # a folder that --xla_dump_to wrote. tests/text/step.mlir and step.mlirbc are one jax.export. Where jax is installed
-# (JAX_PYTHON names another python), it exports and dumps anew.
+# (VANTAGE_JAX names another python), it exports and dumps anew.
 set -u
 cd "$(dirname "$0")/.." || exit 1
-BIN=${BIN:-bin} python=${JAX_PYTHON:-python3} failed=0
+BIN=${BIN:-bin} python=${VANTAGE_JAX:-python3} failed=0
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 ok() { # NAME, words the output must hold, --, command that must succeed

@@ -28,21 +28,32 @@ from jaxlib import xla_client
 
 
 class Tuned:
+    """`executable`: tuned.exe, for the plugin that made it; else `program` is compiled with `options`."""
+
     def __init__(self, folder, device, program="tuned.pb", options="options.txt", executable=None):
-        self.device, client = device, device.client
-        one = xla_client.DeviceList((device,))
-        computation = xla_client.XlaComputation((pathlib.Path(folder) / program).read_bytes())
-        how = xla_client.CompileOptions()
-        if executable and (pathlib.Path(folder) / executable).exists():
-            self.run = client.deserialize_executable((pathlib.Path(folder) / executable).read_bytes(), one, how)
-        else:
-            if options:
-                lines = (pathlib.Path(folder) / options).read_text().splitlines()
-                how.env_option_overrides = [tuple(line.split("=", 1)) for line in lines if line]
-                self.refuse_layouts(computation)
-            module = xla_client._xla.mlir.xla_computation_to_mlir_module(computation)
-            self.run = client.compile_and_load(module, one, how)
+        folder, self.device = pathlib.Path(folder), device
+        computation = xla_client.XlaComputation((folder / program).read_bytes())
         self.shapes = computation.program_shape().parameter_shapes()
+        if executable and (folder / executable).exists():
+            self.run = self.load((folder / executable).read_bytes(), lambda: Tuned(folder, device, "default.pb", None))
+            return
+        how = xla_client.CompileOptions()
+        if options and (folder / options).read_text():
+            self.refuse_layouts(computation)
+            lines = (folder / options).read_text().splitlines()
+            how.env_option_overrides = [tuple(line.split("=", 1)) for line in lines if line]
+        module = xla_client._xla.mlir.xla_computation_to_mlir_module(computation)
+        self.run = device.client.compile_and_load(module, xla_client.DeviceList((device,)), how)
+
+    def load(self, code, make_default):
+        client, one, how = self.device.client, xla_client.DeviceList((self.device,)), xla_client.CompileOptions()
+        try:
+            return client.deserialize_executable(code, one, how)
+        except jax.errors.JaxRuntimeError:  # a newer jaxlib wants parameters and results described in front:
+            like = client.serialize_executable(make_default().run)  # the default has the same
+            end = next(i for i, byte in enumerate(like) if byte < 128) + 1
+            size = sum((byte & 127) << 7 * i for i, byte in enumerate(like[:end]))
+            return client.deserialize_executable(like[:end + size] + code, one, how)
 
     @staticmethod
     def refuse_layouts(computation):
