@@ -277,7 +277,8 @@ void program_facts(struct program *g, struct program_facts *out)
 			0) {
 		int64_t sum = m.argument_size_in_bytes + m.output_size_in_bytes +
 			      m.temp_size_in_bytes - m.alias_size_in_bytes;
-		int64_t peak = m.peak_memory_in_bytes > 0 ? m.peak_memory_in_bytes : sum;
+		/* The peak that XLA:CPU tells leaves out the temporary memory. */
+		int64_t told = m.peak_memory_in_bytes, peak = told > 0 && told >= m.temp_size_in_bytes ? told : sum;
 		out->peak_bytes = peak > 0 ? (uint64_t)peak : 0;
 		if (!out->code_bytes && m.generated_code_size_in_bytes > 0)
 			out->code_bytes = (uint64_t)m.generated_code_size_in_bytes;
