@@ -117,7 +117,7 @@ struct timing { /* all zero is empty */
 	double delta, delta_se;	 /* seconds: b - a */
 	uint32_t pairs, dropped, instances, batch;
 	double wall, inside;	 /* seconds the request took, and of those inside the plugin's execute */
-	double faults_a, faults_b; /* pages a run maps in, at least; 0 also where the program runs elsewhere */
+	double faults_a, faults_b; /* pages a run maps in, on average; 0 also where the program runs elsewhere */
 	struct buf raw;		 /* float pairs (seconds a, seconds b), if asked */
 };
 void timing_release(struct timing *t);

@@ -51,7 +51,7 @@ static void put_text(const struct device_info *i, const struct compiled *c,
 			(t->seconds_a + 1.96 * t->delta_se) * 1e3, cost_kind_name(t->kind),
 			t->pairs * t->batch);
 	if (t->faults_a >= 1)
-		buf_addf(out, "          %.0f pages of memory mapped in by every run\n", t->faults_a);
+		buf_addf(out, "          %.0f pages of memory mapped in by a run\n", t->faults_a);
 	if (c->peak_bytes)
 		buf_addf(out, "memory    %.6g MB at the peak\n", (double)c->peak_bytes / 1e6);
 	if (o->instructions)

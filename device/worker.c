@@ -9,7 +9,6 @@
  * plugin. Nor does it go before: batch systems send SIGTERM to every process of a job, and the parent
  * wants to end with the sample in flight, not with a crash in its books.
  */
-#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -133,7 +132,8 @@ struct subject {
 	struct instance *instance[2][MOST_INSTANCES];
 	struct verdict verdict;
 	double inside;
-	double faults[2]; /* pages mapped in by a run of either side, least of all runs; infinite: none was made */
+	double faults[2], runs[2]; /* pages that the runs of either side mapped in, first runs left out, and how many these were */
+	bool ran[2][MOST_INSTANCES];
 	long preempted;
 	bool on_core; /* the program runs on the core of this process */
 };
@@ -169,7 +169,11 @@ static int subject_run(void *ctx, int side, uint32_t instance, uint32_t times, d
 	double missed = now_seconds() - start - (process_seconds() - cpu);
 	struct rusage after = used_so_far();
 	bool preempted = after.ru_nivcsw != before.ru_nivcsw;
-	s->faults[side] = fmin(s->faults[side], (double)(after.ru_minflt - before.ru_minflt) / times);
+	if (s->ran[side][instance]) {
+		s->faults[side] += (double)(after.ru_minflt - before.ru_minflt);
+		s->runs[side] += times;
+	}
+	s->ran[side][instance] = true;
 	s->inside += *seconds;
 	if (s->on_core) {
 		preempted = preempted && missed > 0.01 * *seconds + 5e-6;
@@ -246,13 +250,13 @@ static void put_measured(struct buf *out, const struct measured *m, const struct
 	buf_u32(out, m->batch);
 	buf_f64(out, s->inside);
 	for (int side = 0; side < 2; side++)
-		buf_f64(out, isfinite(s->faults[side]) ? s->faults[side] : 0);
+		buf_f64(out, s->runs[side] > 0 ? s->faults[side] / s->runs[side] : 0);
 	buf_blob(out, m->raw.data, m->raw.len);
 }
 
 static void measure_request(struct worker *w, struct cursor *c, struct buf *out)
 {
-	struct subject s = {.on_core = w->on_core, .faults = {INFINITY, INFINITY}};
+	struct subject s = {.on_core = w->on_core};
 	struct measured m = {0};
 	struct precision p = {0};
 	struct rng r;
