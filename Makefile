@@ -103,7 +103,7 @@ check: all $(CHECKS) $(FAKE)
 	@B=$(B) BIN=$(BIN) tests/run check
 # The second make sees what the first one fetched.
 test:
-	@DEPS=$(DEPS) tests/deps --jax
+	@DEPS=$(DEPS) tests/deps --tests
 	@$(MAKE) --no-print-directory all tests benches && B=$(B) BIN=$(BIN) DEPS=$(DEPS) tests/run check full
 demo: deps
 	@$(MAKE) --no-print-directory all && BIN=$(BIN) examples/demo.sh

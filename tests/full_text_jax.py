@@ -7,6 +7,7 @@ the project: our text of a message is to mean what the message means.
 """
 import glob
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -88,6 +89,9 @@ def main():
 		for path in sorted(glob.glob(ROOT + "/examples/graphs/*/*.pb*") + glob.glob(ROOT + "/../shared/hlo/*.pb")):
 			name = os.path.basename(path)
 			plain = path
+			if path.endswith(".zst") and not shutil.which("zstd"):
+				print("skip: %s: no zstd command" % name)
+				continue
 			if path.endswith(".zst"):
 				plain = os.path.join(tmp, "plain.pb")
 				subprocess.run(["zstd", "-qdf", path, "-o", plain], check=True)
