@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/io.h"
-#include "base/mem.h"
 #include "search/earlier.h"
 
 /* What stands behind `key` at or after `at`, its quote passed; NULL if there is no such key. */

@@ -33,6 +33,8 @@ struct settings {
 };
 
 static const char *const strategy_name[] = {"guided", "random", "sweep"};
+/* What the store calls the starts: of enum hunt_start. */
+static const char *const start_name[] = {"default", "random", "random", "given"};
 /* How often the state is written into the folder, besides whenever something was kept that no store has. */
 #define SAVE_SECONDS 5
 
@@ -195,10 +197,7 @@ static int begin_run(struct session *s, const struct run_spec *spec, struct err 
 {
 	const struct hunt *h = &s->hunt;
 	struct chain_spec chain = {.space = s->lab.space_id, .config = h->config, .base_seconds = h->default_seconds,
-		.start = h->evaluations		   ? "resumed"
-			 : s->set->from		   ? "given"
-			 : s->set->start == HUNT_DEFAULT ? "default"
-							 : "random"};
+		.start = h->evaluations ? "resumed" : start_name[h->o.start]};
 	struct anchor start = {.kind = s->device ? device_info(s->device)->kind : COST_MODELLED,
 		.default_seconds = h->default_seconds, .whole = h->running.value, .whole_se = h->running.se,
 		.running = h->running.value, .running_se = h->running.se, .reanchored = true};

@@ -132,9 +132,12 @@ void report_write(const struct result *r, struct buf *b)
 	page_begin(b, title, r->graph);
 	buf_addf(b, "<p class='verdict%s'>", r->verdict->tuned ? " tuned" : "");
 	page_text(b, r->verdict->sentence);
-	buf_adds(b, "</p>\n<p>");
-	page_text(b, r->verdict->advice);
 	buf_adds(b, "</p>\n");
+	if (*r->verdict->advice) {
+		buf_adds(b, "<p>");
+		page_text(b, r->verdict->advice);
+		buf_adds(b, "</p>\n");
+	}
 	if (r->hunt->n_curve && r->hunt->default_seconds > 0) {
 		buf_adds(b, "<figure>");
 		add_curve(b, r->hunt, false);

@@ -36,69 +36,37 @@ static void load_hunt(struct hunt *at, struct cursor *in)
 		at->failed[i] = cursor_u64(in);
 }
 
-static void save_point(const struct hunt_point *at, struct buf *out)
-{
-	POINT(FIELD_SAVE)
-}
-
-static void load_point(struct hunt_point *at, struct cursor *in)
-{
-	POINT(FIELD_LOAD)
-}
-
-static void save_step(const struct hunt_step *at, struct buf *out)
-{
-	STEP(FIELD_SAVE)
-}
-
-static void load_step(struct hunt_step *at, struct cursor *in)
-{
-	STEP(FIELD_LOAD)
-}
-
-static void save_check(const struct hunt_check *at, struct buf *out)
-{
-	CHECK(FIELD_SAVE)
-}
-
-static void load_check(struct hunt_check *at, struct cursor *in)
-{
-	CHECK(FIELD_LOAD)
-}
-
-static void save_lists(const struct hunt *h, struct buf *out)
-{
-	buf_u32(out, (uint32_t)h->n_curve);
-	for (size_t i = 0; i < h->n_curve; i++)
-		save_point(&h->curve[i], out);
-	buf_u32(out, (uint32_t)h->n_check);
-	for (size_t i = 0; i < h->n_check; i++)
-		save_check(&h->check[i], out);
-	buf_u32(out, (uint32_t)h->n_steps);
-	for (size_t i = 0; i < h->n_steps; i++)
-		save_step(&h->steps[i], out);
-}
+/* A list of the hunt, its length first. */
+#define LIST(list, type, FIELDS) \
+	static void save_##list(const struct hunt *h, struct buf *out) \
+	{ \
+		buf_u32(out, (uint32_t)h->n_##list); \
+		for (size_t i = 0; i < h->n_##list; i++) { \
+			const struct type *at = &h->list[i]; \
+			FIELDS(FIELD_SAVE) \
+		} \
+	} \
+	static void load_##list(struct hunt *h, struct cursor *in) \
+	{ \
+		uint32_t n = cursor_count(in, 0 FIELDS(FIELD_SIZE)); \
+		MEM_GROW(&h->list, &h->cap_##list, n); \
+		h->n_##list = n; \
+		for (uint32_t i = 0; i < n; i++) { \
+			struct type *at = &h->list[i]; \
+			FIELDS(FIELD_LOAD) \
+		} \
+	}
+LIST(curve, hunt_point, POINT)
+LIST(check, hunt_check, CHECK)
+LIST(steps, hunt_step, STEP)
 
 static void load_lists(struct hunt *h, struct cursor *in)
 {
-	uint32_t n = cursor_count(in, 0 POINT(FIELD_SIZE));
-
-	MEM_GROW(&h->curve, &h->cap_curve, n);
-	h->n_curve = n;
-	for (uint32_t i = 0; i < n; i++)
-		load_point(&h->curve[i], in);
-	n = cursor_count(in, 0 CHECK(FIELD_SIZE));
-	MEM_GROW(&h->check, &h->cap_check, n);
-	h->n_check = n;
-	for (uint32_t i = 0; i < n; i++)
-		load_check(&h->check[i], in);
-	n = cursor_count(in, 0 STEP(FIELD_SIZE));
-	MEM_GROW(&h->steps, &h->cap_steps, n);
-	h->n_steps = n;
-	for (uint32_t i = 0; i < n; i++) {
-		load_step(&h->steps[i], in);
+	load_curve(h, in);
+	load_check(h, in);
+	load_steps(h, in);
+	for (size_t i = 0; i < h->n_steps; i++)
 		in->bad |= h->steps[i].site >= h->s->n_sites;
-	}
 }
 
 /* A sweep under way has an order of its own. */
@@ -124,7 +92,9 @@ void hunt_save(const struct hunt *h, struct buf *out)
 	save_hunt(&now, out);
 	buf_blob(out, h->config, h->s->n_sites);
 	buf_blob(out, h->sure, h->s->n_sites);
-	save_lists(h, out);
+	save_curve(h, out);
+	save_check(h, out);
+	save_steps(h, out);
 	for (uint32_t i = 0; i < n_order(h); i++)
 		buf_u32(out, h->order[i]);
 	if (h->guide)

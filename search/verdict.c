@@ -141,7 +141,7 @@ static double unseen(const struct verdict *v, size_t n, double ratio)
 /* What the workers said, one timing each. */
 static void set_interval(struct verdict *v, const struct timing *t, size_t n)
 {
-	double ratio[VERDICT_WORKERS], half = 0;
+	double ratio[VERDICT_WORKERS], mean, half = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		ratio[i] = t[i].ratio;
@@ -152,14 +152,15 @@ static void set_interval(struct verdict *v, const struct timing *t, size_t n)
 		v->instances += t[i].instances;
 		v->pairs += t[i].pairs;
 	}
+	mean = stat_mean(ratio, n);
 	if (n > 1)
 		half = hypot(stat_t(VERDICT_COVERAGE, (double)n - 1) * sqrt(stat_var(ratio, n) / (double)n),
-			stat_t(VERDICT_COVERAGE, OCCASIONS - 1) * sqrt(unseen(v, n, stat_mean(ratio, n))));
+			stat_t(VERDICT_COVERAGE, OCCASIONS - 1) * sqrt(unseen(v, n, mean)));
 	else if (t->ratio_se > 0)
 		half = stat_t(VERDICT_COVERAGE, fmax(1, (double)t->instances - 1)) * t->ratio_se;
-	v->gain = -expm1(stat_mean(ratio, n));
-	v->low = -expm1(stat_mean(ratio, n) + half);
-	v->high = -expm1(stat_mean(ratio, n) - half);
+	v->gain = -expm1(mean);
+	v->low = -expm1(mean + half);
+	v->high = -expm1(mean - half);
 }
 
 static int check_numbers(struct verdict *v, struct cost *c, const uint8_t *config, struct err *err)

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""JAX: the export in examples/export gives what inspect reads, and the zoo's source gives the zoo's bytes.
-"""
+"""JAX: the export in examples/export gives what inspect reads, and the zoo's source gives the zoo's bytes."""
 import json
 import os
 import pathlib

@@ -89,10 +89,10 @@ def main():
 		for path in sorted(glob.glob(ROOT + "/examples/graphs/*/*.pb*") + glob.glob(ROOT + "/../shared/hlo/*.pb")):
 			name = os.path.basename(path)
 			plain = path
-			if path.endswith(".zst") and not shutil.which("zstd"):
-				print("skip: %s: no zstd command" % name)
-				continue
 			if path.endswith(".zst"):
+				if not shutil.which("zstd"):
+					print("skip: %s: no zstd command" % name)
+					continue
 				plain = os.path.join(tmp, "plain.pb")
 				subprocess.run(["zstd", "-qdf", path, "-o", plain], check=True)
 			with open(plain, "rb") as f:

@@ -35,22 +35,22 @@ class Tuned:
         computation = xla_client.XlaComputation((folder / program).read_bytes())
         self.shapes = computation.program_shape().parameter_shapes()
         if executable and (folder / executable).exists():
-            self.run = self.load((folder / executable).read_bytes(), lambda: Tuned(folder, device, "default.pb", None))
+            self.run = self.load(folder, (folder / executable).read_bytes())
             return
         how = xla_client.CompileOptions()
-        if options and (folder / options).read_text():
+        lines = (folder / options).read_text().splitlines() if options else []
+        if lines:
             self.refuse_layouts(computation)
-            lines = (folder / options).read_text().splitlines()
             how.env_option_overrides = [tuple(line.split("=", 1)) for line in lines if line]
         module = xla_client._xla.mlir.xla_computation_to_mlir_module(computation)
         self.run = device.client.compile_and_load(module, xla_client.DeviceList((device,)), how)
 
-    def load(self, code, make_default):
+    def load(self, folder, code):
         client, one, how = self.device.client, xla_client.DeviceList((self.device,)), xla_client.CompileOptions()
         try:
             return client.deserialize_executable(code, one, how)
         except jax.errors.JaxRuntimeError:  # a newer jaxlib wants parameters and results described in front:
-            like = client.serialize_executable(make_default().run)  # the default has the same
+            like = client.serialize_executable(Tuned(folder, self.device, "default.pb", None).run)  # the default has the same
             end = next(i for i, byte in enumerate(like) if byte < 128) + 1
             size = sum((byte & 127) << 7 * i for i, byte in enumerate(like[:end]))
             return client.deserialize_executable(like[:end + size] + code, one, how)
