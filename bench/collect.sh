@@ -4,7 +4,7 @@
 #	make && bench/collect.sh [SECONDS=120 [CORE=0 [PROGRAM ...]]]
 #
 # Each program is opened, then sampled for SECONDS in both ways, from its default, with the same seed and a
-# store of its own, so that nothing is cached from before. Prints the rows of bench/README.md. "device":
+# store of its own, so that nothing is cached from before. Prints rows for bench/log.md. "device":
 # the share of the wall time spent compiling or running in the plugin; "cached": regions answered from
 # the cache. Opening (compiling, learning the noise) is not part of the time.
 set -u
