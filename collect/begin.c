@@ -2,9 +2,10 @@
  * begin.c - starting a run, or finding the one to go on with.
  *
  * Resuming: the settings that decide the course of a run (not its budget) are written as JSON, with
- * the content hash of every program; the store finds the unfinished run with the same text. Its
- * chains come back at the configuration of their last sample, and their states from the blob saved
- * with that sample. A program that keeps another state (CHAIN_FORMAT) starts a run of its own.
+ * the content hash of every program; the store finds the unfinished run with the same text, on the same
+ * spaces. Its chains come back at the configuration of their last sample, and their states from the blob
+ * saved with that sample. A program that keeps another state (CHAIN_FORMAT) starts a run of its own. So
+ * does one that sees other decisions in the same programs, and that one says so.
  *
  * Temperature: the first time, a few random flips of each program are priced; the median of their
  * errors is the noise that gibbs_tau is told. It is kept with the chain, so that a resumed night does
@@ -165,9 +166,6 @@ static int load_chains(struct plan *p, struct err *err)
 	const void *blob = run_state(run, &n);
 	struct cursor in = cursor_of(blob, n);
 
-	if (run_chains(run) != plan_n_chains(p))
-		return err_set(err, "run %s has %u chains and not %u; start another with --no-resume", run_uuid(run),
-			run_chains(run), plan_n_chains(p));
 	for (uint32_t k = 0; k < plan_n_chains(p); k++) {
 		struct chain *c = &p->chain[k];
 		memcpy(c->config, run_config(run, k, NULL), c->lab->space->n_sites);
@@ -184,21 +182,31 @@ int plan_begin(struct plan *p, struct err *err)
 {
 	struct run_spec spec = {.kind = "collect", .policy = p->set->measure == POLICY_WHOLE ? "whole" : "region",
 		.seed = (uint64_t)p->set->seed, .environment = p->archive.environment};
+	int64_t *spaces = MEM_NEW(plan_n_chains(p), int64_t);
 	struct buf text = {0};
+	char other[37];
 	int rc = 0;
 
+	for (uint32_t k = 0; k < plan_n_chains(p); k++)
+		spaces[k] = p->chain[k].lab->space_id;
+	spec.spaces = spaces;
+	spec.n_spaces = plan_n_chains(p);
 	for (uint32_t k = 0; k < plan_n_chains(p); k++)
 		p->chain[k].random = p->set->start == START_RANDOM ||
 			(p->set->start == START_MIXED && k % p->n_chains % 2 == 1);
 	describe(p, &text);
 	spec.settings = text.data;
 	if (p->set->resume)
-		rc = run_resume(p->archive.db, &spec, &p->archive.run, err);
+		rc = run_resume(p->archive.db, &spec, &p->archive.run, other, err);
 	p->resumed = rc == 1;
+	if (rc == 0 && p->set->resume && other[0])
+		fprintf(stderr, "collect: run %s made other decisions in the same programs, or started from another default; a new "
+			"run begins\n", other);
 	if (rc >= 0)
 		rc = rc == 1 ? load_chains(p, err) : begin_run(p, &spec, err);
 	if (rc == 0)
 		p->steps = p->before = run_steps(p->archive.run);
 	buf_release(&text);
+	mem_free(spaces);
 	return rc;
 }

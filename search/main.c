@@ -225,7 +225,7 @@ static int take_up_run(struct session *s, struct err *err)
 
 	if (hunt_load(&s->hunt, state, n, err) < 0)
 		return err_prefix(err, "run %s", run_uuid(run));
-	if (run_chains(run) != 1 || memcmp(run_config(run, 0, NULL), s->hunt.config, s->lab.space->n_sites) != 0)
+	if (memcmp(run_config(run, 0, NULL), s->hunt.config, s->lab.space->n_sites) != 0)
 		return err_set(err, "run %s: the saved state is not that of its last step", run_uuid(run));
 	return 1;
 }
@@ -237,17 +237,24 @@ static int begin_or_resume(struct session *s, struct err *err)
 		.policy = s->set->measure == POLICY_WHOLE ? "whole" : "region", .seed = (uint64_t)s->set->seed,
 		.environment = s->archive.environment};
 	bool resume = s->set->resume && s->lab.space->n_sites > 0;
+	char run[37] = "";
+	bool other = false;
 	int rc = 0;
 
+	spec.spaces = &s->lab.space_id;
+	spec.n_spaces = 1;
 	if (resume && s->archive.db)
-		rc = run_resume(s->archive.db, &spec, &s->archive.run, err);
+		rc = run_resume(s->archive.db, &spec, &s->archive.run, run, err);
 	if (rc == 1)
 		rc = take_up_run(s, err);
 	else if (rc == 0 && resume)
-		rc = output_load_state(s->dir.data, &s->hunt, s->identity.data, err);
+		rc = output_load_state(s->dir.data, &s->hunt, s->identity.data, &other, err);
 	if (rc == 1 && !s->set->quiet)
 		fprintf(stderr, "search: going on after %llu evaluations\n", (unsigned long long)s->hunt.evaluations);
-	if (rc == 0 && s->set->resume && !s->set->quiet)
+	if (rc == 0 && (run[0] || other))
+		fprintf(stderr, "search: what was to be gone on from (%s%s) made other decisions in this program, or started from "
+			"another default; beginning\n", run[0] ? "run " : s->dir.data, run[0] ? run : "/state");
+	else if (rc == 0 && s->set->resume && !s->set->quiet)
 		fprintf(stderr, "search: there is nothing to go on from; beginning\n");
 	if (rc >= 0 && s->archive.db && !s->archive.run)
 		rc = begin_run(s, &spec, err);

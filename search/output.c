@@ -12,6 +12,9 @@
 #include "search/output.h"
 
 #define STATE_LIMIT ((size_t)1 << 30)
+/* Of the file `state`. The older one does not say which decisions it is about, so it cannot be trusted. */
+#define STATE_MAGIC "vantage search 2"
+#define STATE_MAGIC_OLD "vantage search"
 
 static int put(const char *dir, const char *name, const void *p, size_t n, struct err *err)
 {
@@ -257,20 +260,33 @@ void output_summary(const struct result *r, const char *dir, bool json, struct b
 	buf_addf(out, "\n%s/report.html\n", dir);
 }
 
+/* What a configuration means and what costs are relative to: the sites with their choices, and the default. */
+static uint64_t decisions(const struct space *s)
+{
+	uint8_t *dflt = mem_alloc(s->n_sites + 1);
+	uint64_t h;
+
+	space_default(s, dflt);
+	h = hash_mix(s->hash, config_hash(s, dflt));
+	mem_free(dflt);
+	return h;
+}
+
 int output_save_state(const char *dir, const struct hunt *h, const char *settings, struct err *err)
 {
 	struct buf b = {0};
 	int rc;
 
-	buf_str(&b, "vantage search");
+	buf_str(&b, STATE_MAGIC);
 	buf_str(&b, settings);
+	buf_u64(&b, decisions(h->s));
 	hunt_save(h, &b);
 	rc = put(dir, "state", b.data, b.len, err);
 	buf_release(&b);
 	return rc;
 }
 
-int output_load_state(const char *dir, struct hunt *h, const char *settings, struct err *err)
+int output_load_state(const char *dir, struct hunt *h, const char *settings, bool *other, struct err *err)
 {
 	struct buf path = {0}, b = {0};
 	char *magic = NULL, *saved = NULL;
@@ -285,11 +301,13 @@ int output_load_state(const char *dir, struct hunt *h, const char *settings, str
 	struct cursor in = cursor_of(b.data, b.len);
 	magic = cursor_str(&in);
 	saved = cursor_str(&in);
-	if (strcmp(magic, "vantage search") != 0)
+	if (strcmp(magic, STATE_MAGIC) != 0 && strcmp(magic, STATE_MAGIC_OLD) != 0)
 		err_set(err, "%s is no saved search", path.data);
 	else if (strcmp(saved, settings) != 0)
 		err_set(err, "%s was saved by a search with other settings (%s); choose another --out, or leave out --resume",
 			path.data, saved);
+	else if (strcmp(magic, STATE_MAGIC_OLD) == 0 || cursor_u64(&in) != decisions(h->s))
+		rc = 0, *other = true;
 	else if (hunt_load(h, in.p, cursor_left(&in), err) == 0)
 		rc = 1;
 	else

@@ -37,8 +37,11 @@ void output_summary(const struct result *r, const char *dir, bool json, struct b
 void report_write(const struct result *r, struct buf *out);
 
 int output_save_state(const char *dir, const struct hunt *h, const char *settings, struct err *err);
-/* 1 loaded, 0 there is none, -1 it is of another search or damaged. */
-int output_load_state(const char *dir, struct hunt *h, const char *settings, struct err *err);
+/*
+ * 1 loaded, 0 there is none to go on from, -1 it is of another search or damaged. `other`: there is one, but it does
+ * not prove that it is about the decisions that this program has now.
+ */
+int output_load_state(const char *dir, struct hunt *h, const char *settings, bool *other, struct err *err);
 int output_drop_state(const char *dir, struct err *err);
 
 #endif

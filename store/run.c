@@ -10,6 +10,7 @@
 #include "store/run.h"
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #include "base/io.h"
@@ -156,23 +157,60 @@ static int count_steps(struct run *r, struct err *err)
 	return 0;
 }
 
-int run_resume(struct store *s, const struct run_spec *spec, struct run **out, struct err *err)
+/* Do the run's chains walk the spaces they are expected to? 1, 0, -1. */
+static int same_spaces(struct store *s, int64_t run, const struct run_spec *spec, struct err *err)
 {
-	sqlite3_stmt *q = sql_query(s, err, "SELECT r.id, r.uuid, u.state FROM run r JOIN resume u ON u.run = r.id WHERE"
-		" r.kind = ? AND r.settings = ? AND r.policy = ? AND r.seed = ? AND r.environment = ? ORDER BY r.id DESC LIMIT 1",
-		"tttii", spec->kind, spec->settings, spec->policy, (int64_t)spec->seed, spec->environment);
-	struct run *r;
-	int rc;
+	int64_t n, space;
 
-	if (!q || (rc = sql_step(s, q, err)) < 0)
+	if (sql_int(s, err, &n, "SELECT count(*) FROM chain WHERE run = ?", "i", run) < 0)
 		return -1;
-	if (rc == 0)
-		return 0;
-	r = new_run(s);
-	r->id = sqlite3_column_int64(q, 0);
-	strncpy(r->uuid, sql_text(q, 1), sizeof r->uuid - 1);
-	buf_add(&r->state, sqlite3_column_blob(q, 2), (size_t)sqlite3_column_bytes(q, 2));
-	sql_done(q);
+	for (uint32_t c = 0; n == spec->n_spaces && c < spec->n_spaces; c++) {
+		int rc = sql_int(s, err, &space, "SELECT space FROM chain WHERE run = ? AND number = ?", "ii", run, (int64_t)c);
+
+		if (rc < 0)
+			return -1;
+		if (rc == 0 || space != spec->spaces[c])
+			return 0;
+	}
+	return n == spec->n_spaces;
+}
+
+/* The run to go on with, its id and uuid filled in: 1, 0, -1. The newest with other spaces goes to `other`. */
+static int find_unfinished(struct run *r, const struct run_spec *spec, char other[37], struct err *err)
+{
+	int64_t below = INT64_MAX;
+	int rc = 0;
+
+	other[0] = 0;
+	while (rc == 0) {
+		sqlite3_stmt *q = sql_query(r->s, err, "SELECT r.id, r.uuid, u.state FROM run r JOIN resume u ON u.run = r.id"
+			" WHERE r.kind = ? AND r.settings = ? AND r.policy = ? AND r.seed = ? AND r.environment = ? AND r.id < ?"
+			" ORDER BY r.id DESC LIMIT 1", "tttiii", spec->kind, spec->settings, spec->policy, (int64_t)spec->seed,
+			spec->environment, below);
+
+		if (!q || (rc = sql_step(r->s, q, err)) <= 0)
+			return q ? rc : -1;
+		r->id = below = sqlite3_column_int64(q, 0);
+		snprintf(r->uuid, sizeof r->uuid, "%s", sql_text(q, 1));
+		buf_reset(&r->state);
+		buf_add(&r->state, sqlite3_column_blob(q, 2), (size_t)sqlite3_column_bytes(q, 2));
+		sql_done(q);
+		rc = same_spaces(r->s, r->id, spec, err);
+		if (rc == 0 && !other[0])
+			memcpy(other, r->uuid, sizeof r->uuid);
+	}
+	return rc;
+}
+
+int run_resume(struct store *s, const struct run_spec *spec, struct run **out, char other[37], struct err *err)
+{
+	struct run *r = new_run(s);
+	int rc = find_unfinished(r, spec, other, err);
+
+	if (rc <= 0) {
+		run_free(r);
+		return rc;
+	}
 	if (count_steps(r, err) < 0 || resume_chains(r, err) < 0 || resume_configs(r, err) < 0 ||
 		sql_write(s, err) < 0 || begin_stint(r, spec, err) < 0) {
 		run_free(r);

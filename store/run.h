@@ -8,7 +8,7 @@
  * keyframe, so that a reader proves its replay.
  *
  *	struct run_spec spec = {.kind = "collect", .settings = json, .policy = "region", ...};
- *	int rc = run_resume(s, &spec, &run, &err);	// 1: goes on; the state is in run_state()
+ *	int rc = run_resume(s, &spec, &run, other, &err);	// 1: goes on; the state is in run_state()
  *	if (rc == 0) rc = run_begin(s, &spec, &run, &err);
  *	run_chain(run, &c, &chain, &err);
  *	loop:
@@ -34,6 +34,8 @@ struct run_spec {
 	const char *policy;   /* "region" or "whole" */
 	uint64_t seed;
 	int64_t environment;
+	const int64_t *spaces; /* of its chains, in their order; run_resume compares them, run_begin does not look */
+	uint32_t n_spaces;
 	const char *program;  /* NULL: opt_version() */
 	const char *host;     /* NULL: this machine's name */
 	const char *uuid;     /* NULL: a new one */
@@ -44,11 +46,15 @@ enum run_state { RUN_RUNNING, RUN_STOPPED, RUN_FINISHED, RUN_FAILED };
 struct run;
 int run_begin(struct store *s, const struct run_spec *spec, struct run **out, struct err *err);
 /*
- * The newest run of the same kind, settings, policy, seed and environment that did not finish, with
- * its chains replayed to where they stood. 1 found, 0 none, -1 error. Runs merged from elsewhere
+ * The newest run of the same kind, settings, policy, seed, environment and spaces that did not finish,
+ * with its chains replayed to where they stood. 1 found, 0 none, -1 error. Runs merged from elsewhere
  * are not offered: they go on where they were made.
+ *
+ * The settings name a program, and the program stays the same when another version of ours sees other
+ * decisions in it. A configuration of those would be read with the wrong sites, so such a run is passed
+ * over; `other` gets the uuid of the newest one, or "".
  */
-int run_resume(struct store *s, const struct run_spec *spec, struct run **out, struct err *err);
+int run_resume(struct store *s, const struct run_spec *spec, struct run **out, char other[37], struct err *err);
 /* Closes this stretch of the run and commits. STOPPED can be resumed, the others not. */
 int run_end(struct run *r, enum run_state state, const char *summary_json, struct err *err);
 void run_free(struct run *r); /* accepts NULL; a run not ended stays resumable */

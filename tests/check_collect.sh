@@ -58,6 +58,21 @@ run b --graph toy:12:3:1 --samples 5 --tau 0.5
 [ "$(query b 'SELECT count(*) FROM run')" -eq 3 ] || fail "another tau resumed"
 done_ resume
 
+# The same program with other decisions in it, as after an upgrade: nothing of the old run is taken for the new one.
+for kinds in "3 2" "2 3"; do
+	set -- $kinds
+	rm -f o
+	run o --graph toy:40:$1:1 --samples 5
+	run o --graph toy:40:$2:1 --samples 5
+	[ $rc -eq 0 ] || fail "toy:40:$1 then toy:40:$2: status $rc"
+	grep -qE '^collect: run [0-9a-f-]{36} made other decisions .*; a new run begins$' talk || fail "said: $(cat talk)"
+	[ "$(query o 'SELECT count(*) FROM run')" -eq 2 ] || fail "not two runs"
+	run o --graph toy:40:$1:1 --samples 5
+	grep -q '10 in run' out && [ ! -s talk ] || fail "the first run was lost: $(cat out talk)"
+	"$store" verify o >/dev/null || fail "unsound"
+done
+done_ other_decisions
+
 # A keyframe at each sweep, an anchor before each but a default start's first; programs in turn.
 run c --graph toy:5:2:1 --graph toy:9:3:2 --samples 100
 query c "SELECT p.sites, count(*) FROM sample s JOIN chain c ON c.number = s.chain JOIN space p ON p.id = c.space GROUP BY chain" >got

@@ -192,6 +192,21 @@ head -c $(($(stat -c %s good) - 3)) good >r/state; toy r --resume; wants 'state.
 echo noise >r/state; toy r --resume; wants 'no saved search'
 done_ damaged_state
 
+# The same program with other decisions in it, as after an upgrade: what was saved is left alone, and that is said.
+"$search" -q --device none --graph toy:40:3:6 --out q --budget 10000000 --db q.db >out 2>&1 & pid=$!
+for _ in $(seq 500); do [ -s q/state ] && break; sleep 0.02; done
+kill -9 $pid; wait $pid 2>/dev/null
+run --device none --graph toy:40:2:6 --out q --budget 20 --resume
+answers '^20 evaluations' q
+grep -qE '^search: what was to be gone on from \(q/state\) made other decisions' talk || fail "said: $(cat talk)"
+run --device none --graph toy:40:2:6 --out q2 --budget 10000000 --db q.db --resume --seconds 0.1
+answers 'evaluations in' q2
+grep -qE '^search: what was to be gone on from \(run [0-9a-f-]{36}\) made other decisions' talk || fail "said: $(cat talk)"
+[ "$(query q.db 'SELECT count(*) FROM run')" -eq 2 ] || fail "not two runs"
+run --device none --graph toy:40:3:6 --out q3 --from q; wants 'q/config.json is of another program, or of other decisions'
+"$store" verify q.db >/dev/null || fail "q.db is unsound"
+done_ other_decisions
+
 # The first signal ends the search with its answer, the second at once; afterwards it can go on.
 for sig in INT TERM; do
 	rm -rf i

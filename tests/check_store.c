@@ -250,12 +250,13 @@ static void a_broken_run_goes_on(void)
 	struct sample x;
 	struct rng r;
 	uint8_t before[40];
+	char other[37];
 	uint64_t hash, hash2;
 	size_t n;
 
 	CHECK_INT(made_facts(s, "g", 40, 3, &m, &err), 0);
 	spec = made_spec(&m, 9);
-	CHECK_INT(run_resume(s, &spec, &run, &err), 0);
+	CHECK_INT(run_resume(s, &spec, &run, other, &err), 0);
 	run = made_run(s, &m, 9, 101, &err);
 	memcpy(before, run_config(run, 0, &hash), 40);
 	/* In flight, and lost: */
@@ -266,9 +267,9 @@ static void a_broken_run_goes_on(void)
 
 	s = again(STORE_WRITE);
 	spec.seed = 10;
-	CHECK_INT(run_resume(s, &spec, &run, &err), 0);
+	CHECK_INT(run_resume(s, &spec, &run, other, &err), 0);
 	spec.seed = 9;
-	CHECK_INT(run_resume(s, &spec, &run, &err), 1);
+	CHECK_INT(run_resume(s, &spec, &run, other, &err), 1);
 	CHECK_INT(run_steps(run), 101);
 	CHECK_INT(run_chains(run), 1);
 	CHECK_INT(run_chain_steps(run, 0), 101);
@@ -279,16 +280,53 @@ static void a_broken_run_goes_on(void)
 	CHECK_INT(run_sample(run, &x, &r, sizeof r, &err), 0);
 	CHECK_INT(run_end(run, RUN_STOPPED, NULL, &err), 0);
 	run_free(run);
-	CHECK_INT(run_resume(s, &spec, &run, &err), 1);
+	CHECK_INT(run_resume(s, &spec, &run, other, &err), 1);
 	CHECK_INT(run_end(run, RUN_FINISHED, NULL, &err), 0);
 	run_free(run);
-	CHECK_INT(run_resume(s, &spec, &run, &err), 0);
+	CHECK_INT(run_resume(s, &spec, &run, other, &err), 0);
 	CHECK_INT(store_runs(s, &v, &n, &err), 0);
 	CHECK(n == 1 && v[0].steps == 102 && v[0].state == RUN_FINISHED && v[0].cost_kind == COST_MODELLED);
 	CHECK_STR(err.text, "");
 	run_infos_free(v, n);
 	store_close(s);
 	made_release(&m);
+}
+
+/* Another version of the program can see other sites in the same graph, or the same with other choices. */
+static void a_run_on_other_decisions_is_passed_over(void)
+{
+	struct err err = {0};
+	struct store *s = fresh();
+	struct made m, fewer;
+	struct run_spec spec;
+	struct run *old = made_facts(s, "g", 40, 3, &m, &err) == 0 ? made_run(s, &m, 9, 7, &err) : NULL, *run = NULL;
+	char other[37], uuid[37];
+
+	CHECK(old != NULL);
+	memcpy(uuid, run_uuid(old), sizeof uuid);
+	run_free(old);
+	CHECK_INT(made_facts(s, "g", 40, 2, &fewer, &err), 0);
+	CHECK(fewer.graph == m.graph && fewer.space != m.space);
+	spec = made_spec(&fewer, 9);
+	CHECK_INT(run_resume(s, &spec, &run, other, &err), 0);
+	CHECK_STR(other, uuid);
+	run = made_run(s, &fewer, 9, 3, &err);
+	run_free(run);
+	CHECK_INT(run_resume(s, &spec, &run, other, &err), 1);
+	CHECK_INT(run_steps(run), 3);
+	run_free(run);
+	/* And whoever goes back finds the first one behind the second. */
+	spec = made_spec(&m, 9);
+	CHECK_INT(run_resume(s, &spec, &run, other, &err), 1);
+	CHECK_STR(run_uuid(run), uuid);
+	CHECK_INT(run_steps(run), 7);
+	run_free(run);
+	spec.n_spaces = 0;
+	CHECK_INT(run_resume(s, &spec, &run, other, &err), 0);
+	CHECK_STR(err.text, "");
+	store_close(s);
+	made_release(&m);
+	made_release(&fewer);
 }
 
 static void a_run_without_a_step_was_never_there(void)
@@ -380,6 +418,7 @@ int main(void)
 	RUN(the_newest_region_counts);
 	RUN(replay_equals_what_was_appended);
 	RUN(a_broken_run_goes_on);
+	RUN(a_run_on_other_decisions_is_passed_over);
 	RUN(a_run_without_a_step_was_never_there);
 	RUN(sigma_and_best_are_what_they_say);
 	io_remove_tree(folder, &err);

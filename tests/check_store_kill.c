@@ -69,8 +69,9 @@ static int continue_run(struct store *s, const char *path, const struct made *m,
 	struct run_spec spec = made_spec(m, 3);
 	struct chain_spec c = {.space = m->space, .start = "default", .config = m->dflt};
 	uint32_t chain;
+	char other[37];
 	size_t n;
-	int rc = run_resume(s, &spec, run, err);
+	int rc = run_resume(s, &spec, run, other, err);
 
 	if (rc == 1) {
 		memcpy(r, run_state(*run, &n), sizeof *r);

@@ -95,7 +95,7 @@ static inline struct sample made_sample(struct rng *r, const struct made *m, uin
 static inline struct run_spec made_spec(const struct made *m, uint64_t seed)
 {
 	return (struct run_spec){.kind = "collect", .settings = "{\"tau\":0.01}", .policy = "region", .seed = seed,
-		.environment = m->environment, .host = "test", .program = "test"};
+		.environment = m->environment, .spaces = &m->space, .n_spaces = 1, .host = "test", .program = "test"};
 }
 
 /* A run of n samples on one chain, one commit each, a keyframe per n_sites; returns it open. */
