@@ -54,6 +54,16 @@ static void note(struct dataset *ds, const char *fmt, ...)
 	buf_addch(&ds->notes, '\n');
 }
 
+/* Are a site and its choices here what they were where they were measured? */
+static bool same_sites(const struct space *s, const struct stored_space *p)
+{
+	bool same = s->hash == p->hash && s->n_sites == p->n_sites;
+
+	for (uint32_t i = 0; same && i < s->n_sites; i++)
+		same = s->site[i].choices == p->choices[i] && s->site[i].node == p->node[i];
+	return same;
+}
+
 /* Rebuilds graph and space; 0 with x->opened set, 1 if this program cannot use it, -1. */
 static int rebuild(struct dataset *ds, struct store *db, struct source *x, char **name, struct err *err)
 {
@@ -71,7 +81,7 @@ static int rebuild(struct dataset *ds, struct store *db, struct source *x, char 
 		note(ds, "%s is left out: %s", g.name, why.text);
 		goto out;
 	}
-	if (x->opened->hash != p.hash || x->opened->n_sites != p.n_sites) {
+	if (!same_sites(x->opened, &p)) {
 		note(ds, "%s is left out: this version sees other sites in it than the one that measured it", g.name);
 		space_free(x->opened);
 		x->opened = NULL;

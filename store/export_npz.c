@@ -141,7 +141,9 @@ static int write_nodes(struct target *a, const struct stored_space *p, struct er
 	int64_t *ids = MEM_NEW(p->n_sites, int64_t);
 	int rc = store_get_graph(a->x->r->s, p->graph, &sg, err);
 
-	if (rc == 0 && graph_parse(&g, sg.bytes.data, sg.bytes.len, sg.name, &why) == 0)
+	if (rc == 0 && graph_parse(&g, sg.bytes.data, sg.bytes.len, sg.name, &why) == 0 && g.n_nodes != sg.n_nodes)
+		err_set(&why, "this version sees %u nodes in it, and the one that measured it saw %u", g.n_nodes, sg.n_nodes);
+	if (rc == 0 && !why.text[0])
 		rc = write_graph(&a->z, &g, err);
 	else if (rc == 0)
 		fprintf(stderr, "store: %s has no node arrays: %s\n", a->z.path, why.text);

@@ -210,10 +210,26 @@ out:
 	return rc;
 }
 
+/* Configurations are read by what the row says of its sites: it must be the row that was written. */
+static int check_identity(struct store *s, const struct stored_space *p, const struct digest *identity, struct err *err)
+{
+	struct space_facts f = {.graph = p->graph, .kind = p->kind, .backend = p->backend, .hash = p->hash,
+		.n_sites = p->n_sites, .n_ties = p->n_ties, .choices = p->choices, .dflt = p->dflt, .node = p->node};
+	struct digest d;
+
+	if (space_identity(s, &f, &d, err) < 0)
+		return -1;
+	if (memcmp(&d, identity, sizeof d) != 0)
+		return err_set(err, "%s: space %lld is not the one its identity is of: the file is damaged", s->path,
+			(long long)p->id);
+	return 0;
+}
+
 int store_get_space(struct store *s, int64_t id, struct stored_space *out, struct err *err)
 {
-	sqlite3_stmt *q = sql_query(s, err, "SELECT graph, kind, backend, hash, sites, ties, choices, dflt, node"
+	sqlite3_stmt *q = sql_query(s, err, "SELECT graph, kind, backend, hash, sites, ties, choices, dflt, node, identity"
 		" FROM space WHERE id = ?", "i", id);
+	struct digest identity = {{0}};
 	int64_t sites;
 	int rc;
 
@@ -235,8 +251,12 @@ int store_get_space(struct store *s, int64_t id, struct stored_space *out, struc
 	} else {
 		out->n_sites = (uint32_t)sites;
 		rc = space_arrays(s, q, out, err);
+		if (rc == 0 && (size_t)sqlite3_column_bytes(q, 9) == sizeof identity)
+			memcpy(&identity, sqlite3_column_blob(q, 9), sizeof identity);
 	}
 	sql_done(q);
+	if (rc == 0)
+		rc = check_identity(s, out, &identity, err);
 	if (rc < 0)
 		stored_space_release(out);
 	return rc < 0 ? -1 : 0;

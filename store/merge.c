@@ -21,6 +21,7 @@
 #include "store/blob.h"
 #include "store/cmd.h"
 #include "store/code.h"
+#include "store/fact.h"
 
 #define CHUNK 100000 /* steps a transaction */
 
@@ -152,6 +153,27 @@ static int last_blob(struct merge *m, int64_t *id, struct err *err)
 	return sql_int(m->s, err, id, "SELECT max(id) FROM main.blob", "") < 0 ? -1 : 0;
 }
 
+static int last_space(struct merge *m, int64_t *id, struct err *err)
+{
+	*id = 0;
+	return sql_int(m->s, err, id, "SELECT max(id) FROM main.space", "") < 0 ? -1 : 0;
+}
+
+/* Nor must a space that is not what it says it is. */
+static int check_new_spaces(struct merge *m, int64_t after, struct err *err)
+{
+	struct stored_space p;
+	int64_t id = after;
+	int rc;
+
+	while ((rc = sql_int(m->s, err, &id, "SELECT min(id) FROM main.space WHERE id > ?", "i", id)) == 1) {
+		if (store_get_space(m->s, id, &p, err) < 0)
+			return err_prefix(err, "merging %s", m->shard);
+		stored_space_release(&p);
+	}
+	return rc;
+}
+
 #define STEPS_IN(schema) \
 	"SELECT 1 + max(coalesce((SELECT max(id) FROM " schema ".sample WHERE id >= ?1 << 32 AND id < (?1 + 1) << 32), (?1 << 32) - 1)," \
 	" coalesce((SELECT max(id) FROM " schema ".trial WHERE id >= ?1 << 32 AND id < (?1 + 1) << 32), (?1 << 32) - 1)) - (?1 << 32)"
@@ -256,11 +278,12 @@ static int merge_run(struct merge *m, int64_t from, struct err *err)
 
 static int merge_shard(struct merge *m, struct err *err)
 {
-	int64_t run = 0, blob;
+	int64_t run = 0, blob, space;
 	int rc;
 
-	if (sql_write(m->s, err) < 0 || last_blob(m, &blob, err) < 0 || map_facts(m, err) < 0 ||
-		check_new_blobs(m, blob, err) < 0 || store_commit(m->s, err) < 0)
+	if (sql_write(m->s, err) < 0 || last_blob(m, &blob, err) < 0 || last_space(m, &space, err) < 0 ||
+		map_facts(m, err) < 0 || check_new_blobs(m, blob, err) < 0 || check_new_spaces(m, space, err) < 0 ||
+		store_commit(m->s, err) < 0)
 		return -1;
 	while ((rc = sql_int(m->s, err, &run, "SELECT min(id) FROM shard.run WHERE id > ?", "i", run)) == 1)
 		if (merge_run(m, run, err) < 0)

@@ -1,9 +1,9 @@
 /*
  * verify.c - is everything still what it was?
  *
- * Four questions, each answered for the whole file even when the one before found damage: is the
- * SQLite file sound (every page), do all references lead somewhere, has every blob its hash, does
- * every chain replay to its hashes. And are there steps of runs nobody knows.
+ * Five questions, each answered for the whole file even when the one before found damage: is the
+ * SQLite file sound (every page), do all references lead somewhere, has every blob its hash, is every
+ * space the one its identity is of, does every chain replay to its hashes. And are there steps of runs nobody knows.
  */
 #include <string.h>
 #include "store/blob.h"
@@ -96,6 +96,23 @@ static void verify_run(struct verdict *v, const struct run_info *r)
 	replay_close(p);
 }
 
+/* Every space, whether a run walks it or not. */
+static int verify_spaces(struct verdict *v, struct err *err)
+{
+	struct stored_space p;
+	struct err why = {0};
+	int64_t id = 0;
+	int rc;
+
+	while ((rc = sql_int(v->r->s, err, &id, "SELECT min(id) FROM space WHERE id > ?", "i", id)) == 1) {
+		if (store_get_space(v->r->s, id, &p, &why) < 0)
+			problem(v, why.text);
+		else
+			stored_space_release(&p);
+	}
+	return rc;
+}
+
 /* The configurations that findings and derived rows hold against their hashes. */
 static int verify_configs(struct verdict *v, struct err *err)
 {
@@ -138,6 +155,8 @@ static void verify_all(struct verdict *v)
 	if (verify_file(v, &why) < 0)
 		problem(v, why.text);
 	if (verify_blobs(v, &why) < 0)
+		problem(v, why.text);
+	if (verify_spaces(v, &why) < 0)
 		problem(v, why.text);
 	progress_end(&v->progress);
 	progress_start(&v->progress, "steps replayed", 0, cmd_talk(v->r));

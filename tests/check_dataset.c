@@ -1,0 +1,103 @@
+/*
+ * check_dataset.c - what learning takes from a store, and what it leaves out.
+ */
+#include "graph/toy.h"
+#include "learn/dataset.h"
+#include "tests/store_fixture.h"
+#include "tests/test.h"
+
+static char *folder;
+
+/* The facts of toy:12:2:1 as it is, or said to have one choice more at every site under the same hash. */
+static bool put_toy(struct store *s, bool lie, struct made *m, struct err *err)
+{
+	struct toy_spec spec;
+	struct graph g = {0};
+	struct buf module = {0};
+	char kind[64];
+	struct space *space;
+	struct environment e = {"a machine", "toy", "formula", "1", "", COST_MODELLED};
+	struct graph_facts gf = {.name = "toy:12:2:1"};
+	struct space_facts f = {.kind = kind, .backend = "toy"};
+	int rc = -1;
+
+	memset(m, 0, sizeof *m);
+	if (toy_parse("toy:12:2:1", &spec, err) < 0)
+		return false;
+	toy_graph(&spec, &module);
+	toy_kind(&spec, kind);
+	if (graph_parse(&g, module.data, module.len, gf.name, err) == 0 &&
+		(space = space_open(kind, "toy", &g, NULL, 0, err))) {
+		m->n_sites = f.n_sites = space->n_sites;
+		m->choices = mem_alloc(f.n_sites);
+		m->dflt = mem_alloc(f.n_sites);
+		m->node = mem_alloc(f.n_sites * sizeof *m->node);
+		for (uint32_t i = 0; i < f.n_sites; i++) {
+			m->choices[i] = (uint8_t)(space->site[i].choices + lie);
+			m->dflt[i] = space->site[i].dflt;
+			m->node[i] = space->site[i].node;
+		}
+		f.hash = space->hash;
+		f.n_ties = space->n_ties;
+		f.choices = m->choices;
+		f.dflt = m->dflt;
+		f.node = m->node;
+		gf.bytes = module.data;
+		gf.n_bytes = module.len;
+		gf.n_nodes = g.n_nodes;
+		rc = store_environment(s, &e, &m->environment, err) < 0 || store_graph(s, &gf, &m->graph, err) < 0 ? -1 : 0;
+		f.graph = m->graph;
+		rc = rc < 0 ? -1 : store_space(s, &f, &m->space, err);
+		space_free(space);
+	}
+	graph_release(&g);
+	buf_release(&module);
+	return rc == 0;
+}
+
+/* Reads a store of one run of 40 samples on the toy. */
+static void read_toy(bool lie, struct dataset *ds)
+{
+	struct err err = {0};
+	struct dataset_options o = {.part_seconds = -1, .talk = PROGRESS_QUIET};
+	char path[300];
+	struct made m = {0};
+	struct run *run;
+	struct store *s;
+
+	snprintf(path, sizeof path, "%s/%s.sqlite", folder, lie ? "lie" : "truth");
+	s = store_open(path, STORE_CREATE, NULL, &err);
+	CHECK(s && put_toy(s, lie, &m, &err));
+	run = made_run(s, &m, 3, 40, &err);
+	CHECK(run && run_end(run, RUN_STOPPED, NULL, &err) == 0);
+	run_free(run);
+	store_close(s);
+	made_release(&m);
+	dataset_init(ds, 1);
+	CHECK_INT(dataset_read(ds, path, &o, &err), 0);
+	CHECK_STR(err.text, "");
+}
+
+static void other_sites_are_left_out(void)
+{
+	struct dataset ds;
+
+	read_toy(false, &ds);
+	CHECK_INT(ds.n_samples, 40);
+	dataset_release(&ds);
+	read_toy(true, &ds);
+	CHECK_INT(ds.n_samples, 0);
+	CHECK(ds.notes.len && strstr(ds.notes.data, "this version sees other sites in it"));
+	dataset_release(&ds);
+}
+
+int main(void)
+{
+	struct err err = {0};
+
+	folder = made_folder();
+	RUN(other_sites_are_left_out);
+	io_remove_tree(folder, &err);
+	mem_free(folder);
+	return test_done();
+}
