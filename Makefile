@@ -20,15 +20,20 @@ CFLAGS_release = -O2 -g
 CFLAGS_asan = -O1 -g $(SANITIZE)
 CFLAGS_tsan = -O1 -g -fsanitize=thread
 CFLAGS_fuzz = -O1 -g $(SANITIZE) -fsanitize=fuzzer-no-link
+# A function nobody declared would return an int: a pointer cut short.
+NEVER = -Werror=implicit-function-declaration -Werror=implicit-int -Werror=int-conversion \
+	-Werror=incompatible-pointer-types
 # Instrumented code hides from gcc what values can be, so there -Wconversion cries wolf.
-WARN = -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
+WARN = -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla $(NEVER) \
 	$(if $(filter release,$(MODE)),-Wconversion)
 # The plugin's C header comes with the plugin; without it device/ builds without PJRT.
 PJRT = $(DEPS)/xla_plugins/xla_cpu_pjrt/include
 CPPFLAGS = -D_GNU_SOURCE -DVANTAGE_VERSION='"$(VERSION)"' -I. -I$(B) \
 	$(if $(wildcard $(PJRT)/pjrt_c_api.h),-isystem $(PJRT) -DHAVE_PJRT)
 OUR_CFLAGS = -std=c11 $(CPPFLAGS) $(CFLAGS_$(MODE)) $(WARN) $(CFLAGS)
-LIBS = -lsqlite3 -lzstd -lopenblas -lpcre2-8 -lprotobuf-c -ldl -lpthread -lm
+# What we link is a table in tests/deps, which asks the compiler for each library.
+DEPS_OF = DEPS=$(DEPS) CC='$(CC)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' tests/deps
+LIBS := $(shell $(DEPS_OF) --libs) -ldl -lpthread
 
 FOLDERS = base graph device store collect learn search
 # The programs: name and the file that holds its main.
@@ -51,20 +56,21 @@ all: $(PROGRAMS:%=$(BIN)/%)
 	@:
 
 # Files that hold a fact: rewritten, and what depends on them rebuilt, only when the fact changes.
-FLAGS = $(CC) $(OUR_CFLAGS)
+# The headers of our libraries are part of the flags: a package keeps the dates its files were packed at.
+FLAGS = $(CC) $(OUR_CFLAGS) headers $(shell $(DEPS_OF) --headers)
 COMMIT = $(shell git describe --always --dirty 2>/dev/null)
 define FACT
 	@mkdir -p $(@D); printf '%s\n' '$(subst ','\'',$(1))' | cmp -s - $@ || \
 		{ $(2) printf '%s\n' '$(subst ','\'',$(1))' > $@; }
 endef
 $(B)/flags: FORCE
-	$(call FACT,$(FLAGS),tests/deps --missing;)
+	$(call FACT,$(FLAGS),$(DEPS_OF) --missing && )
 $(B)/objects: FORCE
 	$(call FACT,$(sort $(OBJ)))
 $(B)/version.c: FORCE
 	$(call FACT,extern const char version_commit[]; const char version_commit[] = "$(COMMIT)";)
 
-$(B)/schemas/%.pb-c.c $(B)/schemas/%.pb-c.h: schemas/%.proto
+$(B)/schemas/%.pb-c.c $(B)/schemas/%.pb-c.h: schemas/%.proto | $(B)/flags
 	@mkdir -p $(@D); protoc-c --c_out=$(B) $<
 $(B)/schemas/%.pb-c.o: WARN =
 # A text to be included in the initialiser of an array of char.
@@ -73,9 +79,9 @@ $(B)/schemas/%.sql.h: schemas/%.sql
 # The layers are plain loops that are to become vector code. Private: not for what they depend on.
 $(B)/learn/%.o: private CFLAGS_release = -O3 -g
 $(B)/%.o: %.c $(B)/flags | $(PROTO) $(EMBED)
-	@mkdir -p $(@D); $(CC) $(OUR_CFLAGS) -MMD -MP -c $< -o $@
+	@mkdir -p $(@D); $(CC) $(OUR_CFLAGS) -MD -MP -c $< -o $@
 $(B)/%.o: $(B)/%.c $(B)/flags
-	@mkdir -p $(@D); $(CC) $(OUR_CFLAGS) -MMD -MP -c $< -o $@
+	@mkdir -p $(@D); $(CC) $(OUR_CFLAGS) -MD -MP -c $< -o $@
 $(LIB): $(OBJ) $(B)/objects
 	@rm -f $@; $(AR) rcs $@ $(OBJ)
 
@@ -103,7 +109,7 @@ check: all $(CHECKS) $(FAKE)
 	@B=$(B) BIN=$(BIN) tests/run check
 # The second make sees what the first one fetched.
 test:
-	@DEPS=$(DEPS) tests/deps --tests
+	@$(DEPS_OF) --tests
 	@$(MAKE) --no-print-directory all tests benches && B=$(B) BIN=$(BIN) DEPS=$(DEPS) tests/run check full
 demo: deps
 	@$(MAKE) --no-print-directory all && BIN=$(BIN) examples/demo.sh
@@ -112,7 +118,7 @@ tests: $(TESTS) $(FAKE)
 benches: all $(BENCHES)
 	@:
 deps:
-	@DEPS=$(DEPS) tests/deps
+	@$(DEPS_OF)
 fuzz:
 	@$(MAKE) --no-print-directory MODE=fuzz CC=clang $(FUZZ:%=build/fuzz/fuzz/%)
 	@set -e; for f in $(FUZZ); do mkdir -p build/fuzz/corpus/$$f tests/corpus/$$f; echo "fuzzing $$f"; \

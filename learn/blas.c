@@ -5,19 +5,25 @@
  */
 #include "learn/blas.h"
 
+#include <stdint.h>
 #include <string.h>
 #include <time.h>
 #include "base/err.h"
 
-#if __has_include(<cblas.h>)
-#include <cblas.h>
-#define HAVE_CBLAS 1
+/*
+ * The functions we call, declared here: cblas.h would be the reference library's on some systems, which
+ * knows nothing of openblas_*, and others put it into a folder of its own.
+ */
+enum { ROW_MAJOR = 101, NO_TRANS = 111, TRANS = 112 };
+void openblas_set_num_threads(int n);
+char *openblas_get_corename(void);
 #ifdef REAL_DOUBLE
 #define cblas_gemm cblas_dgemm
 #else
 #define cblas_gemm cblas_sgemm
 #endif
-#endif
+void cblas_gemm(int order, int ta, int tb, int m, int n, int k, real alpha, const real *a, int lda,
+	const real *b, int ldb, real beta, real *c, int ldc);
 
 bool gemm_timed;
 static _Thread_local double seconds;
@@ -34,7 +40,6 @@ void gemm_plain(bool ta, bool tb, size_t m, size_t n, size_t k, real alpha, cons
 		}
 }
 
-#ifdef HAVE_CBLAS
 __attribute__((constructor)) static void one_thread(void)
 {
 	openblas_set_num_threads(1);
@@ -48,8 +53,8 @@ static void product(bool ta, bool tb, size_t m, size_t n, size_t k, real alpha, 
 		gemm_plain(ta, tb, m, n, k, alpha, a, b, beta, c);
 		return;
 	}
-	cblas_gemm(CblasRowMajor, ta ? CblasTrans : CblasNoTrans, tb ? CblasTrans : CblasNoTrans, (int)m,
-		(int)n, (int)k, alpha, a, (int)(ta ? m : k), b, (int)(tb ? k : n), beta, c, (int)n);
+	cblas_gemm(ROW_MAJOR, ta ? TRANS : NO_TRANS, tb ? TRANS : NO_TRANS, (int)m, (int)n,
+		(int)k, alpha, a, (int)(ta ? m : k), b, (int)(tb ? k : n), beta, c, (int)n);
 }
 
 const char *gemm_name(void)
@@ -62,14 +67,6 @@ const char *gemm_name(void)
 	}
 	return name;
 }
-#else
-#define product gemm_plain
-
-const char *gemm_name(void)
-{
-	return "plain loop";
-}
-#endif
 
 static double cpu_seconds(void)
 {

@@ -1,9 +1,8 @@
 /*
  * blas.h - the one matrix product of the network: C = alpha A B + beta C, all row-major and dense.
  *
- * gemm goes to OpenBLAS where there is one, on the calling thread alone: parallelism is over samples,
- * above. gemm_plain is the same product as a plain loop: what gemm is where there is no OpenBLAS, and
- * what tests compare it with.
+ * gemm goes to OpenBLAS, on the calling thread alone: the callers above share the samples among their
+ * threads. gemm_plain is the same product as a plain loop; tests compare gemm with it.
  */
 #ifndef LEARN_BLAS_H
 #define LEARN_BLAS_H
@@ -21,6 +20,6 @@ void gemm_plain(bool ta, bool tb, size_t m, size_t n, size_t k, real alpha, cons
 /* Seconds of processor time the calling thread spent inside gemm, while timing was turned on. */
 extern bool gemm_timed;
 double gemm_seconds(void);
-const char *gemm_name(void); /* "OpenBLAS (Cooperlake)" or "plain loop" */
+const char *gemm_name(void); /* "OpenBLAS (Cooperlake)" */
 
 #endif

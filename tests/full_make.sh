@@ -31,6 +31,7 @@ ok() { # NAME CONDITION...
 }
 build() { make -s -j2 LIBS='-lzstd -lpcre2-8 -lm' "$@" all tests >log 2>&1 || { cat log; exit 1; }; }
 in_archive() { ar t build/release/libvantage.a | grep -qx "$1"; }
+quietly() { "$@" >log 2>&1; }
 not() { ! "$@"; }
 
 touch marker
@@ -62,8 +63,28 @@ touch marker
 sleep 1
 build CFLAGS=-DSOMETHING
 ok flags_rebuild test build/release/base/hash.o -nt marker
+mkdir -p sys
+printf '#include_next <zstd.h>\n' | tee sys/zstd.h >sys/stdarg.h && sed -i s/zstd/stdarg/ sys/stdarg.h
+build CFLAGS='-DSOMETHING -isystem sys'
+touch marker
+sleep 1
+touch sys/stdarg.h
+build CFLAGS='-DSOMETHING -isystem sys'
+ok system_header_rebuilds_its_users test build/release/base/err.o -nt marker
+ok system_header_rebuilds_no_others test marker -nt build/release/base/hash.o
+touch marker
+sleep 1
+echo '#define ANOTHER_VERSION' >>sys/zstd.h
+touch -d 2001-01-01 sys/zstd.h
+build CFLAGS='-DSOMETHING -isystem sys'
+ok header_of_another_version_rebuilds_whatever_its_date test build/release/base/io.o -nt marker
+for bad in 'return undeclared(3);' 'char *p = 3; return *p;' 'double d = 3; char *p = &d; return *p;'; do
+	echo "int bad(void); int bad(void) { $bad }" >base/bad.c
+	ok "refuses: $bad" not quietly make -s build/release/base/bad.o
+done
+rm base/bad.c
 sed 's/check_err/check_again/' tests/check_err.c >tests/check_again.c
-build CFLAGS=-DSOMETHING
+build CFLAGS='-DSOMETHING -isystem sys'
 ok new_test_is_found test -x build/release/tests/check_again
 ok run_counts grep -qx '14 passed, 0 failed, 0 skipped' <(tests/run check 2>&1)
 rm tests/check_again.c
