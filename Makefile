@@ -35,16 +35,17 @@ OUR_CFLAGS = -std=c11 $(CPPFLAGS) $(CFLAGS_$(MODE)) $(WARN) $(CFLAGS)
 DEPS_OF = DEPS=$(DEPS) CC='$(CC)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' tests/deps
 LIBS := $(shell $(DEPS_OF) --libs) -ldl -lpthread
 
-FOLDERS = base graph device store collect learn search
+# Rooms in the order of the data flow; each may have rooms within (space/fusion, device/worker, ...).
+FOLDERS = base hlo graph space device cost ready store lab collect learn search inspect
 # The programs: name and the file that holds its main.
-MAINS = inspect=device/inspect.c vantage-worker=device/worker.c store=store/main.c \
+MAINS = inspect=inspect/main.c vantage-worker=device/worker/worker.c store=store/main.c \
 	collect=collect/main.c learn=learn/main.c search=search/main.c
 MAIN_SRC = $(foreach m,$(MAINS),$(lastword $(subst =, ,$(m))))
 PROGRAMS = $(foreach m,$(MAINS),$(if $(wildcard $(lastword $(subst =, ,$(m)))),$(firstword $(subst =, ,$(m)))))
 
 PROTO = $(patsubst schemas/%.proto,$(B)/schemas/%.pb-c.c,$(wildcard schemas/*.proto))
 EMBED = $(B)/schemas/store.sql.h
-SRC = $(filter-out $(MAIN_SRC),$(wildcard $(addsuffix /*.c,$(FOLDERS))))
+SRC = $(filter-out $(MAIN_SRC),$(wildcard $(addsuffix /*.c,$(FOLDERS)) $(addsuffix /*/*.c,$(FOLDERS))))
 OBJ = $(SRC:%.c=$(B)/%.o) $(PROTO:.c=.o)
 LIB = $(B)/libvantage.a
 FUZZ = $(patsubst tests/fuzz_%.c,%,$(wildcard tests/fuzz_*.c))

@@ -9,7 +9,7 @@
  */
 #include <stdio.h>
 #include "bench/each.h"
-#include "device/subject.h"
+#include "ready/subject.h"
 
 struct settings {
 	int64_t core, instances;

@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include "base/progress.h"
 #include "bench/each.h"
-#include "device/cost.h"
-#include "device/subject.h"
+#include "cost/cost.h"
+#include "ready/subject.h"
 
 struct settings {
 	int64_t configs, core, seed;

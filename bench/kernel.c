@@ -14,8 +14,8 @@
 #include <string.h>
 #include "base/stat.h"
 #include "bench/each.h"
-#include "device/cost.h"
-#include "device/subject.h"
+#include "cost/cost.h"
+#include "ready/subject.h"
 
 #define MOST_ROUNDS 1000
 

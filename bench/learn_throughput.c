@@ -15,7 +15,7 @@
 #include <time.h>
 #include "base/progress.h"
 #include "base/stat.h"
-#include "graph/fusion.h"
+#include "space/fusion/fusion.h"
 #include "learn/blas.h"
 #include "learn/infer.h"
 #include "learn/pack.h"

@@ -20,8 +20,8 @@
 #include "base/opt.h"
 #include "base/progress.h"
 #include "base/stat.h"
-#include "device/cost.h"
-#include "device/subject.h"
+#include "cost/cost.h"
+#include "ready/subject.h"
 
 #define HEADER "graph,sites,flip,site,node,opcode,from,to,default,region_outcome,region,region_se,region_wall," \
 	       "whole_outcome,whole,whole_se,whole_wall\n"

@@ -13,7 +13,7 @@
 #include "base/opt.h"
 #include "base/progress.h"
 #include "base/stat.h"
-#include "device/subject.h"
+#include "ready/subject.h"
 
 #define FLIPS 2000u
 

@@ -13,8 +13,8 @@
 #include "base/stat.h"
 #include "bench/gen_module.h"
 #include "graph/graph.h"
-#include "graph/hlo_print.h"
-#include "graph/hlo_text.h"
+#include "graph/print.h"
+#include "hlo/text/text.h"
 
 #define ROUNDS 15
 

@@ -20,7 +20,7 @@
 #define COLLECT_CHAIN_H
 
 #include "collect/gibbs.h"
-#include "collect/lab.h"
+#include "lab/lab.h"
 
 #define DRIFT_BOUND 0.02 /* of the default's cost; below it a drift is not worth an event */
 #define CHAIN_FORMAT 2	 /* of the saved state */

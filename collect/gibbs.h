@@ -18,7 +18,7 @@
 
 #include "base/rng.h"
 #include "base/stat.h"
-#include "device/cost.h"
+#include "cost/cost.h"
 #include "store/run.h"
 
 #define GIBBS_TAU 0.001		/* the least temperature, as a share of the default's cost */

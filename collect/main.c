@@ -8,7 +8,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
-#include "collect/options.h"
+#include "lab/options.h"
 #include "collect/plan.h"
 
 static volatile int interrupted;

@@ -8,7 +8,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "graph/graph_own.h"
+#include "graph/own.h"
 #include "graph/work.h"
 
 struct analysis {

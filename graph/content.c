@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "graph/attr.h"
-#include "graph/graph_own.h"
+#include "graph/own.h"
 
 struct content {
 	const struct graph *g;

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include "graph/describe.h"
-#include "graph/graph_own.h"
+#include "graph/own.h"
 
 #define FAR UINT32_MAX
 

@@ -10,8 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/io.h"
-#include "graph/graph_own.h"
-#include "graph/hlo_text.h"
+#include "graph/own.h"
+#include "hlo/module.h"
+#include "hlo/pack.h"
+#include "hlo/text/text.h"
 
 static bool file_is_sorted(const struct raw *r)
 {
@@ -145,14 +147,14 @@ static int unpack(struct graph *g, const void *p, size_t n, const char *name, st
 {
 	if (n == 0)
 		return err_set(err, "%s is empty, so there is no program in it", name);
-	switch (graph_sniff(p, n)) {
-	case GRAPH_MLIR:
+	switch (hlo_sniff(p, n)) {
+	case HLO_MLIR:
 		return err_set(err, "%s is MLIR, which only a compiler plugin can lower to HLO", name);
-	case GRAPH_HLO_TEXT:
+	case HLO_TEXT:
 		g->module = hlo_text_parse(&g->mem, p, n, name, err);
 		break;
-	case GRAPH_HLO_PROTO:
-	case GRAPH_UNKNOWN:
+	case HLO_PROTO:
+	case HLO_UNKNOWN:
 		g->module = hlo_unpack(&g->mem, p, n, name, err);
 	}
 	return g->module ? 0 : -1;
@@ -195,4 +197,9 @@ uint32_t graph_find(const struct graph *g, const char *name)
 		if (strcmp(g->node[v].proto->name, name) == 0)
 			return v;
 	return NONE;
+}
+
+void graph_write(const struct graph *g, struct buf *out)
+{
+	pack_message(&g->module->base, out);
 }

@@ -20,24 +20,10 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "hlo/op.h"
 #include "schemas/hlo.pb-c.h"
 
 #define NONE UINT32_MAX
-
-/* schemas/opcode.def: OPCODE(ADD, "add", class, flops, operands, flags). Order is not stable: store names. */
-enum opcode {
-#define OPCODE(id, ...) OP_##id,
-#include "schemas/opcode.def"
-#undef OPCODE
-	OP_COUNT /* also: an opcode this table does not know */
-};
-
-/* schemas/dtype.def: DTYPE(F32, 11, "f32", bits). Values are XLA's PrimitiveType numbers. */
-enum dtype {
-#define DTYPE(id, number, ...) DT_##id = number,
-#include "schemas/dtype.def"
-#undef DTYPE
-};
 
 /* What a computation is for, seen from its callers. Only the first two are compiled as programs. */
 enum comp_role {
@@ -95,14 +81,10 @@ struct graph {
 	struct digest content; /* of the program, not of the file: see content.c */
 };
 
-/* What bytes are, told by content. */
-enum graph_format { GRAPH_UNKNOWN, GRAPH_HLO_PROTO, GRAPH_HLO_TEXT, GRAPH_MLIR };
-enum graph_format graph_sniff(const void *p, size_t n);
-
 /*
- * Reads HloModuleProto, HloProto or HloModuleProtoWithConfig (and HLO text, see hlo_text.h) from
+ * Reads HloModuleProto, HloProto or HloModuleProtoWithConfig (and HLO text, see hlo/text/text.h) from
  * memory or from a file. `name` is used in sentences. MLIR is refused with a sentence that says it
- * needs a plugin; device/subject.h lowers it. Release also after failure is fine.
+ * needs a plugin; ready/subject.h lowers it. Release also after failure is fine.
  */
 int graph_parse(struct graph *g, const void *p, size_t n, const char *name, struct err *err);
 int graph_read(struct graph *g, const char *path, struct err *err);
@@ -124,10 +106,6 @@ static inline const uint32_t *node_calls(const struct graph *g, uint32_t v)
 	return g->calls + g->node[v].called;
 }
 
-const char *opcode_name(uint16_t opcode);
-uint16_t opcode_of(const char *name); /* OP_COUNT when unknown */
-const char *dtype_name(uint8_t dtype);
-uint32_t dtype_bits(uint8_t dtype); /* 0 for tuples, tokens, opaque */
 uint32_t graph_find(const struct graph *g, const char *node_name); /* NONE when absent */
 
 /*

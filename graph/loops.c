@@ -12,7 +12,7 @@
  */
 #include <math.h>
 #include <string.h>
-#include "graph/graph_own.h"
+#include "graph/own.h"
 #include "graph/turns.h"
 
 #define SEE_STEPS 64 /* how much may hide a value; also ends walks in circles */

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "graph/attr.h"
-#include "graph/graph_own.h"
+#include "graph/own.h"
 
 enum { NEW, OPEN, DONE };
 

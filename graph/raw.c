@@ -6,7 +6,7 @@
  * so that theirs are unique in the module. Both are looked up in one hash table keyed by (id, owner),
  * the owner of a computation being the module. An id that is there twice or not at all is refused.
  */
-#include "graph/graph_own.h"
+#include "graph/own.h"
 
 #define MODULE NONE /* the owner of computations */
 

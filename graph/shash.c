@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "graph/attr.h"
-#include "graph/graph_own.h"
+#include "graph/own.h"
 
 uint64_t node_local_hash(const struct graph *g, uint32_t v, bool with_layout)
 {

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "graph/pack.h"
+#include "hlo/pack.h"
 #include "graph/turns.h"
 
 #define ATTRIBUTE "vantage_turns"

@@ -16,7 +16,7 @@
 #include "graph/work.h"
 
 #include <math.h>
-#include "graph/graph_own.h"
+#include "graph/own.h"
 
 static const Hlo__ShapeProto *shape_of(const struct graph *g, uint32_t v)
 {

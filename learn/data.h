@@ -40,7 +40,7 @@ struct data_graph {
 	struct scene scene;
 	struct hood **hood; /* per site; NULL until a sample needs it */
 	struct hood_maker maker;
-	double part_share;  /* of what is charged for a kernel (graph/space.h) */
+	double part_share;  /* of what is charged for a kernel (space/space.h) */
 	double sigma;	    /* seconds: median |advantage|; 0 without examples */
 	uint32_t n_samples, n_skipped; /* skipped: nothing to compare, or not a number */
 	/* Numbers of its examples, by falling |advantage| (of the flip with the largest). */
@@ -51,7 +51,7 @@ struct data_graph {
 struct data {
 	struct arena mem;
 	uint32_t radius;
-	double part_seconds; /* charged for each kernel that a flip adds, in the samples to come (device/cost.h) */
+	double part_seconds; /* charged for each kernel that a flip adds, in the samples to come (cost/cost.h) */
 	struct data_graph *graph;
 	struct example *example;
 	size_t n_graphs, cap_graphs, n_examples, cap_examples;

@@ -13,13 +13,6 @@
 
 #define TABLE_VERSION 1
 
-enum { CLASS_ELEMENTWISE, CLASS_MOVE, CLASS_APPLY, CLASS_HEAVY, CLASS_STRUCTURE, CLASS_CALL, CLASS_OUTSIDE };
-static const uint8_t class_of[OP_COUNT + 1] = {
-#define OPCODE(id, name, class, ...) CLASS_##class,
-#include "schemas/opcode.def"
-#undef OPCODE
-	CLASS_OUTSIDE};
-
 static const char *const names[][2] = {
 #define NODE(id, name, meaning) {name, meaning},
 #include "schemas/feature.def"
@@ -120,7 +113,7 @@ static real along(const struct graph *g, const struct node *n)
 	case OP_REVERSE:
 		return 0;
 	default:
-		return class_of[n->opcode] == CLASS_ELEMENTWISE || class_of[n->opcode] == CLASS_MOVE ? 1 : REAL(0.5);
+		return opcode_facts(n->opcode)->class == CLASS_ELEMENTWISE || opcode_facts(n->opcode)->class == CLASS_MOVE ? 1 : REAL(0.5);
 	}
 }
 
@@ -128,9 +121,9 @@ static double folds(const struct node *n, double largest)
 {
 	double own = n->elements ? (double)n->elements : 1;
 
-	if (class_of[n->opcode] == CLASS_HEAVY)
+	if (opcode_facts(n->opcode)->class == CLASS_HEAVY)
 		return n->flops / (2 * own);
-	return class_of[n->opcode] == CLASS_APPLY && largest > own ? largest / own : 1;
+	return opcode_facts(n->opcode)->class == CLASS_APPLY && largest > own ? largest / own : 1;
 }
 
 /* Distinct operands that count as values: their bytes, and the elements of the largest. */
@@ -158,7 +151,7 @@ static void fixed_features(const struct scene *v, uint32_t i, real *x)
 	const struct node *n = &g->node[i];
 	const struct comp *c = &g->comp[n->comp];
 	double largest, read = operand_sizes(g, n, &largest), own = n->elements ? (double)n->elements : 1;
-	uint8_t class = class_of[n->opcode];
+	uint8_t class = opcode_facts(n->opcode)->class;
 
 	x[NODE_ELEMENTS_F] = size((double)n->elements);
 	x[NODE_BYTES_F] = size((double)n->bytes);

@@ -14,7 +14,7 @@
 #ifndef LEARN_FEATURE_H
 #define LEARN_FEATURE_H
 
-#include "graph/space.h"
+#include "space/space.h"
 #include "learn/real.h"
 
 enum node_feature { /* of the graph alone */

@@ -20,7 +20,7 @@
 
 #include <stdint.h>
 #include "base/err.h"
-#include "graph/space.h"
+#include "space/space.h"
 #include "learn/model.h"
 
 struct prediction {

@@ -7,7 +7,7 @@
  * back to that. Compiling a large program takes longer than a hundred regions, so this waits until it fits
  * into its share of the time.
  *
- * A check also teaches what a kernel costs in this program beyond its region (device/cost.c), of which only the order is
+ * A check also teaches what a kernel costs in this program beyond its region (cost/cost.c), of which only the order is
  * known beforehand: where the steps made or saved kernels, the rest that their regions leave unexplained is theirs. In a
  * program of 7 us in 105 kernels nothing else was believed, 40% of gain, and nothing was there.
  */

@@ -14,7 +14,7 @@
 #define SEARCH_GUIDE_H
 
 #include "base/buf.h"
-#include "graph/space.h"
+#include "space/space.h"
 
 struct scorer { /* all zero: none */
 	void *ctx;

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/progress.h"
-#include "graph/fusion.h"
+#include "space/fusion/fusion.h"
 #include "search/hunt.h"
 
 #define KEEP_SIGMAS 1.0 /* a confirmed gain must exceed so many of its standard errors */

@@ -35,7 +35,7 @@
 #define SEARCH_HUNT_H
 
 #include "base/stat.h"
-#include "collect/lab.h"
+#include "lab/lab.h"
 #include "search/guide.h"
 
 #define HUNT_AUTO (-1)

@@ -19,7 +19,7 @@
 #include "base/json.h"
 #include "base/opt.h"
 #include "base/progress.h"
-#include "collect/options.h"
+#include "lab/options.h"
 #include "search/earlier.h"
 #include "search/output.h"
 #include "search/scorer.h"

@@ -15,7 +15,7 @@
 #ifndef SEARCH_VERDICT_H
 #define SEARCH_VERDICT_H
 
-#include "collect/lab.h"
+#include "lab/lab.h"
 
 #define VERDICT_COVERAGE 0.95
 

@@ -4,7 +4,7 @@
 #ifndef TESTS_BRUTE_H
 #define TESTS_BRUTE_H
 
-#include "graph/space.h"
+#include "space/space.h"
 
 /* Counts through all configurations as an odometer does; returns the least cost, best in `config`. */
 static inline double brute_optimum(struct space *s, uint8_t *config)

@@ -3,11 +3,11 @@
  * on a toy (no device) and on a device of which every answer is scripted here.
  */
 #include <stdlib.h>
-#include "device/cost.h"
+#include "cost/cost.h"
 #include "device/ops.h"
-#include "device/price.h"
-#include "device/subject.h"
-#include "graph/toy.h"
+#include "cost/price.h"
+#include "ready/subject.h"
+#include "space/toy/toy.h"
 #include "tests/test.h"
 
 /*

@@ -1,7 +1,7 @@
 /*
  * check_dataset.c - what learning takes from a store, and what it leaves out.
  */
-#include "graph/toy.h"
+#include "space/toy/toy.h"
 #include "learn/dataset.h"
 #include "tests/store_fixture.h"
 #include "tests/test.h"

@@ -3,7 +3,7 @@
  */
 #include <stdlib.h>
 #include "base/io.h"
-#include "graph/fusion_own.h"
+#include "space/fusion/own.h"
 #include "tests/test.h"
 
 static const char *const programs[] = {"examples/graphs/tiny/chain.pb.zst", "examples/graphs/tiny/reduction.pb.zst",
@@ -277,7 +277,7 @@ static size_t opcodes_in(const struct buf *b, enum opcode opcode)
 	return n;
 }
 
-/* Results of a region, but for the one that every region has (fusion_nothing.c). */
+/* Results of a region, but for the one that every region has (nothing.c). */
 static size_t results_of(const struct buf *b)
 {
 	struct graph g;

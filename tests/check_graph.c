@@ -6,6 +6,7 @@
 #include "base/io.h"
 #include "bench/gen_module.h"
 #include "graph/graph.h"
+#include "hlo/module.h"
 #include "tests/test.h"
 
 static bool parse(struct graph *g, struct make *mk)
@@ -128,26 +129,26 @@ static void formats(void)
 {
 	static const struct {
 		const char *bytes;
-		enum graph_format want;
+		enum hlo_format want;
 	} table[] = {
-		{"HloModule jit_f, entry_computation_layout={()->f32[]}\n", GRAPH_HLO_TEXT},
-		{"// a comment\n\n  HloModule jit_f\n", GRAPH_HLO_TEXT},
-		{"module @jit_f attributes {} {\n", GRAPH_MLIR},
-		{"#loc = loc(unknown)\nmodule {}", GRAPH_MLIR},
-		{"ML\xefRStableHLO", GRAPH_MLIR},
-		{"#\x01\x80noise", GRAPH_UNKNOWN},
-		{"!\x7f text\x02", GRAPH_UNKNOWN},
-		{"\n\x05jit_f\x12\x04main", GRAPH_HLO_PROTO},
-		{"\n\x0d\n\x05jit_f\x12\x04main", GRAPH_HLO_PROTO},
-		{"\n\x09module @x\x12\x04main", GRAPH_HLO_PROTO}, /* a module of that name */
-		{"\x7f" "ELF", GRAPH_UNKNOWN},
-		{"", GRAPH_UNKNOWN},
-		{"// only a comment", GRAPH_UNKNOWN},
+		{"HloModule jit_f, entry_computation_layout={()->f32[]}\n", HLO_TEXT},
+		{"// a comment\n\n  HloModule jit_f\n", HLO_TEXT},
+		{"module @jit_f attributes {} {\n", HLO_MLIR},
+		{"#loc = loc(unknown)\nmodule {}", HLO_MLIR},
+		{"ML\xefRStableHLO", HLO_MLIR},
+		{"#\x01\x80noise", HLO_UNKNOWN},
+		{"!\x7f text\x02", HLO_UNKNOWN},
+		{"\n\x05jit_f\x12\x04main", HLO_PROTO},
+		{"\n\x0d\n\x05jit_f\x12\x04main", HLO_PROTO},
+		{"\n\x09module @x\x12\x04main", HLO_PROTO}, /* a module of that name */
+		{"\x7f" "ELF", HLO_UNKNOWN},
+		{"", HLO_UNKNOWN},
+		{"// only a comment", HLO_UNKNOWN},
 	};
 	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++)
-		if (!CHECK_INT(graph_sniff(table[i].bytes, strlen(table[i].bytes)), table[i].want))
+		if (!CHECK_INT(hlo_sniff(table[i].bytes, strlen(table[i].bytes)), table[i].want))
 			printf("of %s\n", table[i].bytes);
-	CHECK_INT(graph_sniff(NULL, 0), GRAPH_UNKNOWN);
+	CHECK_INT(hlo_sniff(NULL, 0), HLO_UNKNOWN);
 }
 
 static void names(void)

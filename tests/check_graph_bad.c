@@ -7,8 +7,8 @@
 #include "base/io.h"
 #include "bench/gen_module.h"
 #include "graph/graph.h"
-#include "graph/graph_own.h"
-#include "graph/guard.h"
+#include "graph/own.h"
+#include "hlo/guard.h"
 #include "tests/test.h"
 
 /* Reads bytes that may be anything; whatever comes out must make sense. 0 read, -1 refused. */

@@ -4,8 +4,8 @@
  */
 #include "learn/feature.h"
 #include "learn/infer.h"
-#include "graph/fusion.h"
-#include "graph/toy.h"
+#include "space/fusion/fusion.h"
+#include "space/toy/toy.h"
 #include "tests/test.h"
 
 static struct model *random_model(const char *space, bool blind)

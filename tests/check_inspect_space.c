@@ -1,6 +1,6 @@
 /* What inspect says about a space, on toys and on a small program under the model. */
-#include "device/inspect_space.h"
-#include "device/subject.h"
+#include "inspect/space.h"
+#include "ready/subject.h"
 #include "tests/test.h"
 
 static struct device *sim;

@@ -3,7 +3,7 @@
  */
 #include <stdlib.h>
 #include "base/mem.h"
-#include "device/measure.h"
+#include "device/worker/measure.h"
 #include "device/prior.h"
 #include "tests/test.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include "base/io.h"
 #include "graph/graph.h"
-#include "graph/pack.h"
+#include "hlo/pack.h"
 #include "tests/test.h"
 
 static void same_as_protobuf_c(const ProtobufCMessage *m)

@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 #include "base/stat.h"
-#include "graph/toy.h"
+#include "space/toy/toy.h"
 #include "search/hunt.h"
 #include "tests/test.h"
 

@@ -7,9 +7,9 @@
 #include <unistd.h>
 #include "base/io.h"
 #include "device/device.h"
-#include "device/roofline.h"
-#include "graph/space.h"
-#include "graph/toy.h"
+#include "device/sim/roofline.h"
+#include "space/space.h"
+#include "space/toy/toy.h"
 #include "tests/test.h"
 
 /* A small program: lines of (opcode, shape, operands by line number from 0, -1 ends). */

@@ -1,6 +1,6 @@
 /* What all spaces share: opening by name, configurations, hashes, refusals. */
-#include "graph/space.h"
-#include "graph/toy.h"
+#include "space/space.h"
+#include "space/toy/toy.h"
 #include "tests/test.h"
 
 static struct graph graph;

@@ -3,7 +3,7 @@
  */
 #include "tests/test.h"
 #include "tests/store_fixture.h"
-#include "graph/toy.h"
+#include "space/toy/toy.h"
 #include <sqlite3.h>
 #include <stdarg.h>
 #include <sys/wait.h>

@@ -3,8 +3,8 @@
 #include <unistd.h>
 #include "base/io.h"
 #include "device/ops.h"
-#include "device/subject.h"
-#include "graph/toy.h"
+#include "ready/subject.h"
+#include "space/toy/toy.h"
 #include "tests/test.h"
 
 static char folder[] = "/tmp/check_subject.XXXXXX";

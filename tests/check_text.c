@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include "base/io.h"
 #include "graph/graph.h"
-#include "graph/hlo_text.h"
+#include "hlo/text/text.h"
 #include "tests/test.h"
 
 #define TOUR "tests/text/tour.hlo"

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include "base/stat.h"
-#include "graph/toy.h"
+#include "space/toy/toy.h"
 #include "tests/test.h"
 #include "tests/brute.h"
 

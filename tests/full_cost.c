@@ -2,8 +2,8 @@
  * Costs on the real compiler: the default decodes, choices are honoured, numbers agree, and both
  * ways of asking for a cost answer; how well the answers agree, bench/region says. Skipped without a plugin.
  */
-#include "device/cost.h"
-#include "device/subject.h"
+#include "cost/cost.h"
+#include "ready/subject.h"
 #include "tests/test.h"
 
 static struct device *device;

@@ -7,10 +7,10 @@ cd "$(dirname "$0")/.." || exit 1
 unset MAKEFLAGS MAKELEVEL MFLAGS B BIN CFLAGS MODE
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
-mkdir "$tmp/tests" "$tmp/device" && cp -R base Makefile schemas "$tmp" && rm -f "$tmp"/schemas/*.proto
+mkdir "$tmp/tests" "$tmp/inspect" && cp -R base Makefile schemas "$tmp" && rm -f "$tmp"/schemas/*.proto
 cp tests/deps tests/run tests/test.h tests/check_err.c "$tmp/tests/"
 cd "$tmp" || exit 1
-cat >device/inspect.c <<'END'
+cat >inspect/main.c <<'END'
 #include <stdio.h>
 #include "base/opt.h"
 int main(void)

@@ -2,8 +2,8 @@
  * Loops are counted by running them: what the text tells is found again, and what it does not tell is right.
  */
 #include <unistd.h>
-#include "device/subject.h"
-#include "device/turns.h"
+#include "ready/subject.h"
+#include "ready/turns.h"
 #include "tests/test.h"
 #include "tests/turns_text.h"
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The test programs that include nothing beyond base/ and graph/, under valgrind: no invalid access, no
+# The test programs that include nothing beyond base/, hlo/, graph/ and space/, under valgrind: no invalid access, no
 # use of what was never set, no leak. (The others start processes, compilers or threads of their own.)
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -18,7 +18,7 @@ for source in tests/check_*.c tests/fuzz_*.c; do
 	name=$(basename "$source" .c)
 	name=${name#check_}
 	[ -x "$B/tests/check_$name" ] || continue
-	grep -qE '#include "(device|store|collect|learn|search)/' "$source" && continue
+	grep -qE '#include "(device|cost|ready|lab|store|collect|learn|search|inspect)/' "$source" && continue
 	if timeout 300 valgrind -q --error-exitcode=99 --leak-check=full --trace-children=no \
 		--child-silent-after-fork=yes "$B/tests/check_$name" >"$out" 2>&1; then
 		echo "pass: valgrind_$name"

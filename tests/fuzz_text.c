@@ -6,15 +6,16 @@
 
 #include <string.h>
 #include "graph/graph.h"
-#include "graph/hlo_print.h"
-#include "graph/hlo_text.h"
+#include "graph/print.h"
+#include "hlo/module.h"
+#include "hlo/text/text.h"
 
 static void print_and_read(const uint8_t *data, size_t size)
 {
 	struct graph g = {0}, again = {0};
 	struct err err = {0};
 	struct buf b = {0};
-	if (graph_sniff(data, size) == GRAPH_HLO_TEXT && graph_parse(&g, data, size, "input", &err) == 0) {
+	if (hlo_sniff(data, size) == HLO_TEXT && graph_parse(&g, data, size, "input", &err) == 0) {
 		hlo_print(&g, &b);
 		if (graph_parse(&again, b.data, b.len, "printed", &err) < 0)
 			BUG("what we printed is refused: %s", err.text);

@@ -12,7 +12,7 @@
 #include "base/io.h"
 #include "base/rng.h"
 #include "graph/graph.h"
-#include "graph/hlo_print.h"
+#include "graph/print.h"
 #include "tests/test.h"
 
 #define DAMAGE_FOLDER "../shared/hlo/"

@@ -2,7 +2,7 @@
 #ifndef TESTS_TOY_DATA_H
 #define TESTS_TOY_DATA_H
 
-#include "graph/toy.h"
+#include "space/toy/toy.h"
 #include "learn/data.h"
 #include "tests/test.h"
 

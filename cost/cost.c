@@ -1,0 +1,346 @@
+/*
+ * cost.c - the cost of a move, from the prices of its regions.
+ *
+ * A move changes a few places. Each is cut out as a pair of small modules (space_ops.region), looked
+ * up in the table of prices, then in the store, then measured: both sides compiled in random order,
+ * for what is loaded first tends to run slower, and run alternately. Prices times executions add up;
+ * their errors are independent, so their squares do.
+ *
+ * A region runs alone, again and again; in a program its kernels come after hundreds of others. Forty instructions
+ * more in kernels of their own were +15 to +28 us by regions and +59 to +83 us whole in a graph network. So part_seconds,
+ * or the share of it that a program of so many kernels pays, is added for every kernel that a move makes more; the prices
+ * kept are without it, for they are what was measured. In a loop it is paid in the first turn only: by place, not by turn.
+ *
+ * Equal configurations cost exactly nothing and no call. So do regions whose sides are the same module,
+ * and those the compiler makes the same.
+ *
+ * If one side of a region fails, the move has no cost but that outcome, and it is kept like a price,
+ * so that a program that crashes the compiler is tried no more. Except once, at once: a worker can
+ * also die of something else, and its death takes the other side's program with it.
+ *
+ * A confirmation measures anew and answers with that alone: what is confirmed was picked because its
+ * first measurement looked good, so averaging the two would keep the optimism. The tables keep the more
+ * precise of the two.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/progress.h"
+#include "cost/own.h"
+
+/* Where a region's interval is left imprecise because one side is that many times slower. */
+#define REGION_GIVE_UP 4
+
+struct cost *cost_new(struct space *s, struct device *d, const struct cost_options *o, struct err *err)
+{
+	static const struct cost_options dflt;
+	struct cost *c;
+
+	if (!d && !s->ops->formula) {
+		err_set(err, "a space of kind %s cannot be measured without a device", s->kind);
+		return NULL;
+	}
+	c = MEM_NEW(1, struct cost);
+	c->space = s;
+	c->device = s->ops->formula ? NULL : d;
+	c->o = o ? *o : dflt;
+	c->o.region.target = c->o.region.target > 0 ? c->o.region.target : 0.003;
+	c->o.region.max_seconds = c->o.region.max_seconds > 0 ? c->o.region.max_seconds : 0.1;
+	c->o.region.give_up = c->o.region.give_up != 0 ? c->o.region.give_up : REGION_GIVE_UP;
+	c->o.whole.target = c->o.whole.target > 0 ? c->o.whole.target : 0.002;
+	c->o.whole.max_seconds = c->o.whole.max_seconds > 0 ? c->o.whole.max_seconds : 1;
+	if (c->o.part_seconds > 0)
+		c->o.part_seconds *= space_part_share(s);
+	rng_seed2(&c->rng, c->o.seed, 0x636f7374);
+	return c;
+}
+
+void cost_free(struct cost *c)
+{
+	if (!c)
+		return;
+	prices_release(&c->prices);
+	mem_free(c);
+}
+
+const struct cost_totals *cost_totals(const struct cost *c)
+{
+	return &c->totals;
+}
+
+double cost_part(const struct cost *c)
+{
+	return c->o.part_seconds;
+}
+
+void cost_set_part(struct cost *c, double seconds)
+{
+	c->o.part_seconds = seconds;
+}
+
+int cost_failed(struct cost *c, enum outcome o, int signal, const char *detail, struct err *err)
+{
+	const struct cost_hooks *h = &c->o.hooks;
+
+	c->totals.failed[o]++;
+	return h->failed ? h->failed(h->ctx, o, signal, detail, err) : 0;
+}
+
+int cost_compile(struct cost *c, const struct buf *module, unsigned want, struct compiled *out,
+	struct fate *fate, struct err *err)
+{
+	if (device_compile(c->device, COMPILE_APPLIED, "hlo", module->data, module->len, want, out, err) < 0)
+		return -1;
+	c->totals.inside += out->seconds;
+	if (out->outcome != OUTCOME_OK) {
+		fate->outcome = out->outcome;
+		fate->signal = out->signal;
+		memcpy(fate->detail, out->detail, sizeof fate->detail);
+	}
+	return 0;
+}
+
+int cost_drop(struct cost *c, struct compiled *p, struct err *err)
+{
+	int rc = device_drop(c->device, p, err);
+	compiled_release(p);
+	return rc;
+}
+
+/* Were the choices kept? If not, that is the fate. */
+static int check_choices(struct cost *c, const uint8_t *config, const struct compiled *p,
+	struct fate *fate, struct err *err)
+{
+	struct check_result r = {0};
+
+	if (c->space->ops->check(c->space, config, p->optimised.data, p->optimised.len, &r, err) < 0)
+		return -1;
+	if (r.equal == r.asked && r.found == r.asked)
+		return 0;
+	fate->outcome = OUTCOME_NOT_HONOURED;
+	snprintf(fate->detail, sizeof fate->detail, "%u groups asked for, %u found, %u of them equal: %s",
+		r.asked, r.found, r.equal, r.detail);
+	return 0;
+}
+
+static int pair_once(struct cost *c, const struct sides *s, const struct precision *p, struct timing *out,
+	struct err *err)
+{
+	struct compiled side[2] = {{0}, {0}};
+	struct fate fate = {0};
+	unsigned first = (unsigned)rng_below(&c->rng, 2);
+	int rc = 0;
+
+	for (unsigned k = 0; k < 2 && rc == 0 && fate.outcome == OUTCOME_OK; k++) {
+		unsigned i = k ^ first;
+		rc = cost_compile(c, s->module[i], s->config[i] ? WANT_OPTIMISED : 0, &side[i], &fate, err);
+		if (rc == 0 && fate.outcome == OUTCOME_OK && s->config[i] && side[i].optimised.len)
+			rc = check_choices(c, s->config[i], &side[i], &fate, err);
+	}
+	*out = (struct timing){.kind = device_info(c->device)->kind};
+	if (rc == 0 && fate.outcome == OUTCOME_OK) {
+		rc = device_pair(c->device, &side[0], &side[1], p, out, err);
+		c->totals.inside += out->inside;
+	} else {
+		out->outcome = fate.outcome;
+		out->signal = fate.signal;
+		memcpy(out->detail, fate.detail, sizeof out->detail);
+	}
+	for (unsigned i = 0; i < 2; i++)
+		if (cost_drop(c, &side[i], rc == 0 ? err : NULL) < 0)
+			rc = -1;
+	return rc;
+}
+
+int cost_pair(struct cost *c, const struct sides *s, const struct precision *p, struct timing *out,
+	struct err *err)
+{
+	if (pair_once(c, s, p, out, err) < 0)
+		return -1;
+	if (out->outcome != OUTCOME_CRASHED)
+		return 0;
+	if (cost_failed(c, out->outcome, out->signal, out->detail, err) < 0)
+		return -1;
+	timing_release(out);
+	return pair_once(c, s, p, out, err);
+}
+
+/* Puts a price into the table and the store, but for one that is less precise than what is there. */
+static int keep_price(struct cost *c, const uint64_t key[2], struct price p, struct err *err)
+{
+	const struct cost_hooks *h = &c->o.hooks;
+	const struct price *old;
+	uint64_t kept[2];
+
+	if (price_turn(key, kept))
+		p = price_turned(p);
+	old = prices_get(&c->prices, kept);
+	if (old && old->outcome == OUTCOME_OK && (p.outcome != OUTCOME_OK || old->se < p.se))
+		return 0;
+	prices_put(&c->prices, kept, &p);
+	return h->insert ? h->insert(h->ctx, kept, &p, err) : 0;
+}
+
+/* 1 found, 0 not. */
+static int find_price(struct cost *c, const uint64_t key[2], struct price *out, struct err *err)
+{
+	const struct cost_hooks *h = &c->o.hooks;
+	const struct price *p;
+	uint64_t kept[2];
+	bool turn = price_turn(key, kept);
+	int rc = 1;
+
+	p = prices_get(&c->prices, kept);
+	if (p) {
+		*out = *p;
+	} else if (h->lookup) {
+		rc = h->lookup(h->ctx, kept, out, err);
+		if (rc == 1)
+			prices_put(&c->prices, kept, out);
+	} else {
+		rc = 0;
+	}
+	if (rc == 1 && turn)
+		*out = price_turned(*out);
+	return rc;
+}
+
+static int measure_region(struct cost *c, struct region *r, const struct precision *p, struct price *out,
+	struct delta *d, struct err *err)
+{
+	const struct cost_hooks *h = &c->o.hooks;
+	struct sides sides = {{&r->a, &r->b}, {NULL, NULL}};
+	struct timing t = {0};
+	int rc = cost_pair(c, &sides, p, &t, err);
+
+	if (rc == 0 && t.outcome == OUTCOME_OK) {
+		d->gave_up |= t.gave_up;
+		if (h->measured)
+			rc = h->measured(h->ctx, r, &t, err);
+	} else if (rc == 0) {
+		d->signal = t.signal;
+		memcpy(d->detail, t.detail, sizeof d->detail);
+		rc = cost_failed(c, t.outcome, t.signal, t.detail, err);
+	}
+	*out = (struct price){.delta = t.delta, .se = t.delta_se, .seconds_a = t.seconds_a,
+		.seconds_b = t.seconds_b, .outcome = t.outcome, .kind = t.kind, .pairs = t.pairs};
+	timing_release(&t);
+	return rc == 0 ? keep_price(c, r->key, *out, err) : rc;
+}
+
+/* Was the price, found in a table, only a bound when it was measured? */
+static bool is_bound(const struct cost *c, const struct price *p)
+{
+	double limit = c->o.region.give_up;
+	return limit > 0 && p->kind == COST_MEASURED && p->seconds_a > 0 && p->seconds_b > 0 &&
+		fabs(log(p->seconds_b / p->seconds_a)) > log(limit);
+}
+
+/* Adds one region to the sum; `p` not NULL: measured anew. */
+static int add_region(struct cost *c, struct region *r, const struct precision *p, struct delta *d,
+	struct err *err)
+{
+	struct price price = {.kind = d->kind};
+	int found = 1;
+
+	d->regions++;
+	if (r->key[0] == r->key[1]) /* one module on both sides: nothing to measure */
+		found = 1;
+	else
+		found = p ? 0 : find_price(c, r->key, &price, err);
+	if (found < 0)
+		return -1;
+	d->cached += found == 1;
+	d->measured += found == 0;
+	if (found == 1)
+		d->gave_up |= is_bound(c, &price);
+	else if (measure_region(c, r, p ? p : &c->o.region, &price, d, err) < 0)
+		return -1;
+	if (price.outcome != OUTCOME_OK) {
+		d->outcome = price.outcome;
+		if (!d->detail[0])
+			snprintf(d->detail, sizeof d->detail, "%s, when it was tried before",
+				outcome_meaning(price.outcome));
+		return 0;
+	}
+	d->parts += r->copies * ((double)r->parts[1] - (double)r->parts[0]);
+	d->seconds += r->times * price.delta;
+	d->se += r->times * r->times * price.se * price.se; /* a variance until the end */
+	return 0;
+}
+
+static int by_region(struct cost *c, const uint8_t *a, const uint8_t *b, const struct precision *p,
+	struct delta *d, struct err *err)
+{
+	struct regions r = {0};
+	int rc = c->space->ops->region(c->space, a, b, &r, err);
+
+	for (size_t i = 0; i < r.n && rc == 0 && d->outcome == OUTCOME_OK; i++)
+		rc = add_region(c, &r.v[i], p, d, err);
+	d->se = sqrt(d->se);
+	d->added = d->parts * c->o.part_seconds;
+	d->seconds += d->added;
+	regions_release(&r);
+	return rc;
+}
+
+static int by_whole(struct cost *c, const uint8_t *a, const uint8_t *b, const struct precision *p,
+	struct delta *d, struct err *err)
+{
+	struct timing t = {0};
+
+	if (cost_whole(c, a, b, p, &t, err) < 0)
+		return -1;
+	d->outcome = t.outcome;
+	d->signal = t.signal;
+	memcpy(d->detail, t.detail, sizeof d->detail);
+	d->seconds = t.delta;
+	d->se = t.delta_se;
+	d->gave_up = t.gave_up;
+	d->regions = d->measured = 1;
+	timing_release(&t);
+	return 0;
+}
+
+static int by_policy(struct cost *c, const uint8_t *a, const uint8_t *b, const struct precision *p,
+	struct delta *d, struct err *err)
+{
+	if (memcmp(a, b, c->space->n_sites) == 0)
+		return 0;
+	if (c->space->ops->formula) {
+		d->seconds = c->space->ops->formula(c->space, b) - c->space->ops->formula(c->space, a);
+		d->regions = d->measured = 1;
+		return 0;
+	}
+	return c->o.policy == POLICY_WHOLE ? by_whole(c, a, b, p, d, err) : by_region(c, a, b, p, d, err);
+}
+
+static int delta(struct cost *c, const uint8_t *a, const uint8_t *b, const struct precision *p,
+	struct delta *out, struct err *err)
+{
+	double start = now_seconds(), inside = c->totals.inside;
+	int rc;
+
+	*out = (struct delta){.kind = c->device ? device_info(c->device)->kind : COST_MODELLED};
+	rc = by_policy(c, a, b, p, out, err);
+	if (out->outcome != OUTCOME_OK)
+		out->seconds = out->se = 0;
+	out->inside = c->totals.inside - inside;
+	c->totals.wall += now_seconds() - start;
+	c->totals.deltas++;
+	c->totals.regions += out->regions;
+	c->totals.cached += out->cached;
+	c->totals.measured += out->measured;
+	return rc;
+}
+
+int cost_delta(struct cost *c, const uint8_t *a, const uint8_t *b, struct delta *out, struct err *err)
+{
+	return delta(c, a, b, NULL, out, err);
+}
+
+int cost_confirm(struct cost *c, const uint8_t *a, const uint8_t *b, const struct precision *p,
+	struct delta *out, struct err *err)
+{
+	return delta(c, a, b, p ? p : c->o.policy == POLICY_WHOLE ? &c->o.whole : &c->o.region, out, err);
+}

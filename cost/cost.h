@@ -1,0 +1,97 @@
+/*
+ * cost.h - what a move costs: the difference between two configurations of a space, in seconds.
+ *
+ * Policy `region` prices each place that changed by its own pair of small modules and adds them up
+ * (cached by the hash of the pair, in memory and, through the hooks, in a store); `whole` compiles
+ * and runs both programs. A space with a formula (the toy) needs no device.
+ *
+ * A move that fails (its outcome is not ok) has no cost, never a made-up one.
+ */
+#ifndef COST_COST_H
+#define COST_COST_H
+
+#include "device/device.h"
+#include "space/space.h"
+
+enum cost_policy { POLICY_REGION, POLICY_WHOLE };
+
+/* The cost of one region, times not yet multiplied: what a cache keeps. */
+struct price {
+	double delta, se, seconds_a, seconds_b;
+	enum outcome outcome;
+	enum cost_kind kind;
+	uint32_t pairs;
+};
+
+/*
+ * The key of a price is that of its region or, for the reverse move, the opposite price under the
+ * swapped key; hooks see only the one whose key[0] is the smaller.
+ */
+struct cost_hooks { /* all zero: memory only, nothing recorded */
+	void *ctx;
+	/* 1 found, 0 not, -1 error */
+	int (*lookup)(void *ctx, const uint64_t key[2], struct price *out, struct err *err);
+	int (*insert)(void *ctx, const uint64_t key[2], const struct price *p, struct err *err);
+	/* Every measurement made, with its raw times if asked for (r NULL: whole programs); every failure. */
+	int (*measured)(void *ctx, const struct region *r, const struct timing *t, struct err *err);
+	int (*failed)(void *ctx, enum outcome o, int signal, const char *detail, struct err *err);
+};
+
+struct cost_options { /* all zero is the default */
+	enum cost_policy policy;
+	struct precision region; /* precision of a region; 0: target 0.003, 0.1 s */
+	struct precision whole;	 /* of a whole-graph pair; 0: target 0.002, 1 s, instances 1 */
+	struct cost_hooks hooks;
+	uint64_t seed;		 /* order of compiling */
+	double part_seconds;	 /* added for each part that a move adds to a large program: see cost.c */
+};
+
+struct delta {
+	enum outcome outcome;
+	char detail[512];
+	int signal;
+	enum cost_kind kind;
+	double seconds, se;	/* cost(b) - cost(a), per run of the program */
+	bool gave_up;		/* b or a was so slow that seconds is only a bound */
+	uint32_t regions, cached, measured; /* regions priced, of those from a cache, by running */
+	double parts, added;	/* kernels that b has more than a; seconds that part_seconds added for them */
+	double inside;		/* seconds spent in the device (compiling, running) */
+};
+
+struct cost_totals {
+	uint64_t deltas, regions, cached, measured, failed[OUTCOME_COUNT];
+	double wall, inside;
+};
+
+struct cost;
+/* The device may be NULL for a space with a formula. Borrows both. */
+struct cost *cost_new(struct space *s, struct device *d, const struct cost_options *o, struct err *err);
+void cost_free(struct cost *c);
+
+/* cost(b) - cost(a) by the policy. */
+int cost_delta(struct cost *c, const uint8_t *a, const uint8_t *b, struct delta *out, struct err *err);
+/*
+ * The same, measured anew with another precision (confirmations); p NULL: the usual one. The caches
+ * keep the more precise of the two.
+ */
+int cost_confirm(struct cost *c, const uint8_t *a, const uint8_t *b, const struct precision *p,
+	struct delta *out, struct err *err);
+/* Whole programs, alternating, with instances as asked: the truth region sums are held against. */
+int cost_whole(struct cost *c, const uint8_t *a, const uint8_t *b, const struct precision *p,
+	struct timing *out, struct err *err);
+/* Seconds of the whole program in one configuration; measured once for the default, then kept. */
+int cost_default_seconds(struct cost *c, double *seconds, double *se, struct err *err);
+/*
+ * Does a configuration compute what the default does? Outputs on the same inputs, against *limit: ten
+ * times what the default and the program without any choice differ by, relative. Beyond it the
+ * outcome is wrong_numbers.
+ */
+int cost_numbers(struct cost *c, const uint8_t *config, struct comparison *out, double *limit,
+	struct err *err);
+const struct cost_totals *cost_totals(const struct cost *c);
+
+/* What is added for each part, as it is for this program (0: nothing is); and as it is from now on. */
+double cost_part(const struct cost *c);
+void cost_set_part(struct cost *c, double seconds);
+
+#endif

@@ -1,0 +1,44 @@
+/*
+ * own.h - what cost.c (moves, by region) and cost_whole.c (whole programs) share; nobody else
+ * includes it.
+ */
+#ifndef COST_OWN_H
+#define COST_OWN_H
+
+#include "cost/cost.h"
+#include "cost/price.h"
+
+struct cost {
+	struct space *space;
+	struct device *device; /* NULL: the space has a formula */
+	struct cost_options o;
+	struct rng rng;
+	struct prices prices;
+	struct cost_totals totals;
+	double default_seconds, default_se; /* 0: not measured yet */
+	struct comparison yardstick;	    /* default against unfused, once known */
+	bool yardstick_known;
+};
+
+/* What became of programs put side by side: all zero is fine so far. */
+struct fate {
+	enum outcome outcome;
+	int signal;
+	char detail[512];
+};
+
+/* Compiles a module; false, with the fate, if it cannot be run. Adds to the totals. -1: no device. */
+int cost_compile(struct cost *c, const struct buf *module, unsigned want, struct compiled *out,
+	struct fate *fate, struct err *err);
+/* Drops what is still in the device, and releases. */
+int cost_drop(struct cost *c, struct compiled *p, struct err *err);
+/* Both sides compiled in random order, run alternately, dropped; a crash is tried once more. */
+struct sides {
+	struct buf *module[2];
+	const uint8_t *config[2]; /* choices to be honoured, or NULL */
+};
+int cost_pair(struct cost *c, const struct sides *s, const struct precision *p, struct timing *out,
+	struct err *err);
+int cost_failed(struct cost *c, enum outcome o, int signal, const char *detail, struct err *err);
+
+#endif

@@ -1,0 +1,313 @@
+/*
+ * measure.c - how two programs are timed against each other.
+ *
+ * What disturbs a timing on a real machine, and the answer to it:
+ *
+ *	drift (heat, frequency)	   pairs in the order ABBA, a random side first: what is linear in time cancels
+ *				   in every four runs
+ *	outliers (interrupts)	   a log ratio per pair; the 20% trimmed mean, winsorized standard error
+ *	being preempted		   pairs during which the kernel counted an involuntary context switch are dropped
+ *				   and counted; if hardly any pair is left, all are taken
+ *	cold caches, lazy set-up   warm-up runs, not counted
+ *	the clock's own cost	   runs shorter than SAMPLE are batched, equally many on both sides
+ *	luck of one load	   two loads of one program differ by more than the noise within them: with several
+ *				   instances the interval comes from what the instances differ by; with one, the
+ *				   caller adds what is known of that luck (prior.h)
+ *
+ * Sequential stopping: after min_pairs the standard error is looked at each time the pairs have grown by a
+ * quarter (looking after every pair would stop on lucky moments). It ends below `target`, at max_seconds of
+ * running, or, with several instances, when more pairs could no longer help because the noise within is a
+ * tenth of what the instances differ by. Early stop: every pair so far agrees that one side is `give_up`
+ * times slower.
+ *
+ * Standard errors from few values are widened by Student's t over the normal quantile, so that +-1.96 of them
+ * is a 95% interval whatever they were made of.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/mem.h"
+#include "device/worker/measure.h"
+
+#define SAMPLE 100e-6 /* seconds a timing should last at least */
+#define MAX_BATCH 500u
+#define MAX_PAIRS 50000u /* of all instances, what memory and patience allow */
+#define LEAST 4u	 /* pairs of an instance below which nothing can be said */
+#define PATIENCE 3.0	 /* times max_seconds: so long undisturbed pairs are waited for */
+#define TRIM 0.2
+
+struct pair {
+	double a, b;
+	bool disturbed;
+};
+
+struct series { /* pairs of one pair of instances */
+	struct pair *v;
+	size_t n, cap, clean;
+};
+
+struct run_state {
+	const struct measure_subject *s;
+	struct precision p;
+	struct rng *r;
+	struct measured *out;
+	struct series *series; /* one per instance */
+	double *scratch;
+	size_t scratch_cap;
+};
+
+static struct precision with_defaults(const struct precision *p)
+{
+	struct precision q = *p;
+	q.target = q.target > 0 ? q.target : 0.002;
+	q.max_seconds = q.max_seconds > 0 ? q.max_seconds : 0.5;
+	q.min_pairs = q.min_pairs ? q.min_pairs : 10;
+	q.instances = q.instances ? q.instances : 1;
+	q.give_up = q.give_up > 0 ? q.give_up : q.give_up < 0 ? INFINITY : 1.5;
+	return q;
+}
+
+/* Trimmed mean with a standard error that is honest about few values. */
+static struct estimate trimmed(const double *x, size_t n)
+{
+	struct estimate e = stat_trimmed(x, n, TRIM);
+	e.se *= stat_widening((double)n - 2 * floor(TRIM * (double)n) - 1);
+	e.n = n;
+	return e;
+}
+
+static int run_once(
+	struct run_state *m, int side, uint32_t instance, uint32_t times, double *seconds)
+{
+	if (m->s->run(m->s->ctx, side, instance, times, seconds) < 0)
+		return -1;
+	m->out->running += *seconds;
+	*seconds /= times;
+	return 0;
+}
+
+/* Runs everything once or more, and finds the batch size. */
+static int warm_up(struct run_state *m)
+{
+	double least = INFINITY, t = 0;
+	for (uint32_t i = 0; i < m->p.instances; i++)
+		for (int side = 0; side < m->s->sides; side++)
+			for (int k = 0; k < 3; k++) {
+				if (k && t * m->p.instances > m->p.max_seconds / 20)
+					break;
+				if (run_once(m, side, i, 1, &t) < 0)
+					return -1;
+				least = t < least ? t : least;
+			}
+	double batch = ceil(SAMPLE / (least > 1e-9 ? least : 1e-9));
+	m->out->batch = batch > MAX_BATCH ? MAX_BATCH : batch < 1 ? 1 : (uint32_t)batch;
+	return 0;
+}
+
+/* One pair, `first` side first. */
+static int take_pair(struct run_state *m, uint32_t instance, int first)
+{
+	struct series *s = &m->series[instance];
+	double t[2] = {0, 0};
+	long before = m->s->switches(m->s->ctx);
+	for (int k = 0; k < m->s->sides; k++)
+		if (run_once(m, first ^ k, instance, m->out->batch, &t[first ^ k]) < 0)
+			return -1;
+	MEM_GROW(&s->v, &s->cap, s->n + 1);
+	s->v[s->n] = (struct pair){t[0], t[1], m->s->switches(m->s->ctx) != before};
+	s->clean += !s->v[s->n].disturbed;
+	s->n++;
+	return 0;
+}
+
+/* Every instance twice, in random order, ABBA or BAAB. */
+static int take_round(struct run_state *m, uint32_t *order)
+{
+	rng_shuffle(m->r, order, m->p.instances);
+	for (uint32_t i = 0; i < m->p.instances; i++) {
+		int first = m->s->sides == 2 ? (int)rng_below(m->r, 2) : 0;
+		for (int k = 0; k < m->s->sides; k++)
+			if (take_pair(m, order[i], first ^ k) < 0)
+				return -1;
+	}
+	return 0;
+}
+
+/* Pairs are used if undisturbed, unless too few are. */
+static bool use_all(const struct series *s)
+{
+	return s->clean < LEAST || s->clean * 10 < s->n;
+}
+static bool used(const struct series *s, size_t i)
+{
+	return !s->v[i].disturbed || use_all(s);
+}
+
+enum what { SECONDS_A, SECONDS_B, RATIO, DELTA };
+
+static double value_of(const struct pair *p, enum what w)
+{
+	switch (w) {
+	case SECONDS_A:
+		return p->a;
+	case SECONDS_B:
+		return p->b;
+	case RATIO:
+		return log(fmax(p->b, 1e-12) / fmax(p->a, 1e-12));
+	default:
+		return p->b - p->a;
+	}
+}
+
+static struct estimate of_series(struct run_state *m, const struct series *s, enum what w)
+{
+	size_t n = 0;
+	MEM_GROW(&m->scratch, &m->scratch_cap, s->n);
+	for (size_t i = 0; i < s->n; i++)
+		if (used(s, i))
+			m->scratch[n++] = value_of(&s->v[i], w);
+	return trimmed(m->scratch, n);
+}
+
+/*
+ * Over all instances: their mean. The standard error is what they differ by, but never below what
+ * the noise within gives. `between` gets the variance between, the noise within taken off; `within`
+ * the latter's share in the variance of the mean.
+ */
+static struct estimate over_instances(
+	struct run_state *m, enum what w, double *between, double *within)
+{
+	uint32_t n = m->p.instances;
+	double *x = MEM_NEW(n, double), noise = 0;
+	struct estimate e = {0};
+	for (uint32_t i = 0; i < n; i++) {
+		e = of_series(m, &m->series[i], w);
+		x[i] = e.value;
+		noise += e.se * e.se / n;
+	}
+	*between = 0;
+	*within = noise / n;
+	if (n > 1) {
+		double var = stat_var(x, n);
+		*between = var - noise;
+		e.value = stat_mean(x, n);
+		e.se = fmax(sqrt(var / n) * stat_widening(n - 1), sqrt(noise / n));
+		e.n = n;
+	}
+	mem_free(x);
+	return e;
+}
+
+/* Do all pairs say that one side is slower by the give-up factor? */
+static bool hopeless(const struct run_state *m)
+{
+	int sign = 0;
+	uint32_t n = 0;
+	if (m->s->sides < 2)
+		return false;
+	for (uint32_t i = 0; i < m->p.instances; i++)
+		for (size_t k = 0; k < m->series[i].n; k++, n++) {
+			double r = value_of(&m->series[i].v[k], RATIO);
+			int side = r > 0 ? 1 : -1;
+			if (fabs(r) < log(m->p.give_up) || (sign && side != sign))
+				return false;
+			sign = side;
+		}
+	return n >= 3;
+}
+
+static bool precise(struct run_state *m)
+{
+	double between, within;
+	struct estimate e =
+		over_instances(m, m->s->sides == 2 ? RATIO : SECONDS_A, &between, &within);
+	double scale = m->s->sides == 2 ? 1 : e.value;
+	if (e.se <= m->p.target * scale)
+		return true;
+	return m->p.instances > 1 && within < 0.1 * between / m->p.instances;
+}
+
+/* Has every instance enough undisturbed pairs, or, late, enough of any? */
+static bool enough(const struct run_state *m)
+{
+	bool late = m->out->running >= PATIENCE * m->p.max_seconds;
+	for (uint32_t i = 0; i < m->p.instances; i++)
+		if ((late ? m->series[i].n : m->series[i].clean) < LEAST)
+			return false;
+	return true;
+}
+
+static int take_pairs(struct run_state *m)
+{
+	uint32_t *order = MEM_NEW(m->p.instances, uint32_t), taken = 0, look = m->p.min_pairs;
+	int rc = 0;
+	for (uint32_t i = 0; i < m->p.instances; i++)
+		order[i] = i;
+	for (;;) {
+		if ((rc = take_round(m, order)) < 0)
+			break;
+		taken += m->p.instances * (uint32_t)m->s->sides;
+		m->out->gave_up = taken <= 64 && hopeless(m);
+		if (m->out->gave_up || taken >= MAX_PAIRS)
+			break;
+		if (!enough(m))
+			continue;
+		if (m->out->running >= m->p.max_seconds)
+			break;
+		if (taken >= look) {
+			if (precise(m))
+				break;
+			look = taken + taken / 4 + 1;
+		}
+	}
+	mem_free(order);
+	return rc;
+}
+
+static void summarise(struct run_state *m)
+{
+	struct measured *o = m->out;
+	double ignore, within;
+	o->a = over_instances(m, SECONDS_A, &ignore, &within);
+	if (m->s->sides == 2) {
+		o->b = over_instances(m, SECONDS_B, &ignore, &within);
+		o->delta = over_instances(m, DELTA, &ignore, &within);
+		o->ratio = over_instances(m, RATIO, &o->between, &within);
+	}
+	o->instances = m->p.instances;
+	for (uint32_t i = 0; i < m->p.instances; i++)
+		for (size_t k = 0; k < m->series[i].n; k++) {
+			const struct pair *p = &m->series[i].v[k];
+			float v[2] = {(float)p->a, (float)p->b};
+			if (!used(&m->series[i], k)) {
+				o->dropped++;
+				continue;
+			}
+			o->pairs++;
+			if (m->p.raw)
+				buf_add(&o->raw, v, sizeof v);
+		}
+}
+
+int measure(const struct measure_subject *s, const struct precision *p, struct rng *r,
+	struct measured *out)
+{
+	struct run_state m = {.s = s, .p = with_defaults(p), .r = r, .out = out};
+	*out = (struct measured){0};
+	m.series = MEM_NEW(m.p.instances, struct series);
+	int rc = warm_up(&m);
+	if (rc == 0)
+		rc = take_pairs(&m);
+	if (rc == 0)
+		summarise(&m);
+	for (uint32_t i = 0; i < m.p.instances; i++)
+		mem_free(m.series[i].v);
+	mem_free(m.series);
+	mem_free(m.scratch);
+	return rc;
+}
+
+void measured_release(struct measured *m)
+{
+	buf_release(&m->raw);
+}

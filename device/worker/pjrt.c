@@ -1,0 +1,244 @@
+/*
+ * pjrt.c - a PJRT plugin: loading it, and the client it makes.
+ *
+ * The C API is a table of functions that take one args struct each, led by its size, so that
+ * callers and plugins of different age understand each other: a plugin ignores fields it does not
+ * know and leaves those it was not given. The table itself grows at its end; HAS asks whether a
+ * plugin's is long enough. Errors are objects with a code and a message; pjrt_check turns them into
+ * verdicts.
+ *
+ * Without pjrt_c_api.h (it comes with the plugin and is not ours to ship) only pjrt_open exists,
+ * and says so.
+ */
+#ifdef HAVE_PJRT
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/mem.h"
+#include "device/worker/pjrt_own.h"
+
+#define LEAST_MINOR 40
+
+int pjrt_check(struct pjrt *p, PJRT_Error *error, const char *doing, struct verdict *v)
+{
+	if (!error)
+		return 0;
+	ARGS(Error_Message, m);
+	m.error = error;
+	p->api->PJRT_Error_Message(&m);
+	ARGS(Error_GetCode, c);
+	c.error = error;
+	PJRT_Error *nested = p->api->PJRT_Error_GetCode(&c);
+	v->outcome = !nested && c.code == PJRT_Error_Code_RESOURCE_EXHAUSTED ? OUTCOME_OOM
+									     : OUTCOME_REFUSED;
+	snprintf(v->detail, sizeof v->detail, "%s: %.*s", doing,
+		(int)(m.message_size < 480 ? m.message_size : 480), m.message);
+	ARGS(Error_Destroy, d);
+	d.error = error;
+	p->api->PJRT_Error_Destroy(&d);
+	return -1;
+}
+
+int pjrt_await(struct pjrt *p, PJRT_Event *event, const char *doing, struct verdict *v)
+{
+	if (!event)
+		return 0;
+	ARGS(Event_Await, w);
+	w.event = event;
+	int rc = pjrt_check(p, p->api->PJRT_Event_Await(&w), doing, v);
+	ARGS(Event_Destroy, d);
+	d.event = event;
+	struct verdict ignored;
+	pjrt_check(p, p->api->PJRT_Event_Destroy(&d), doing, &ignored);
+	return rc;
+}
+
+static int set_environment(void *ctx, const char *name, const char *value)
+{
+	(void)ctx;
+	return setenv(name, value, 1);
+}
+
+static int load_library(struct pjrt *p, const char *plugin, struct err *err)
+{
+	p->library = dlopen(plugin, RTLD_NOW | RTLD_LOCAL);
+	if (!p->library)
+		return err_set(err,
+			"the plugin %s cannot be loaded (%s): it is damaged or for another "
+			"machine; "
+			"\"make deps\" fetches the one for cpu",
+			plugin, dlerror());
+	const PJRT_Api *(*get)(void);
+	*(void **)&get = dlsym(p->library, "GetPjrtApi");
+	p->api = get ? get() : NULL;
+	if (!p->api)
+		return err_set(
+			err, "%s is not a PJRT plugin: it does not export GetPjrtApi", plugin);
+	int major = p->api->pjrt_api_version.major_version,
+	    minor = p->api->pjrt_api_version.minor_version;
+	if (major != PJRT_API_MAJOR || minor < LEAST_MINOR)
+		return err_set(err,
+			"the plugin %s has PJRT API %d.%d, needed is %d.%d or newer; \"make deps\" "
+			"fetches "
+			"the one for cpu",
+			plugin, major, minor, PJRT_API_MAJOR, LEAST_MINOR);
+	if (!HAS(p, Compile))
+		return err_set(err,
+			"the plugin %s has a table of functions that is too short for its version",
+			plugin);
+	return 0;
+}
+
+struct named {
+	PJRT_NamedValue v[8];
+	char name[8][64];
+	size_t n;
+};
+
+static int add_named(void *ctx, const char *name, const char *value)
+{
+	struct named *l = ctx;
+	BUG_ON(l->n == 8);
+	snprintf(l->name[l->n], sizeof l->name[0], "%s", name);
+	l->v[l->n] = (PJRT_NamedValue){.struct_size = PJRT_NamedValue_STRUCT_SIZE,
+		.name = l->name[l->n],
+		.name_size = strlen(l->name[l->n]),
+		.type = PJRT_NamedValue_kInt64,
+		.int64_value = atoll(value),
+		.value_size = 1};
+	l->n++;
+	return 0;
+}
+
+static int make_client(struct pjrt *p, struct verdict *v)
+{
+	struct named named = {.n = 0};
+	options_each(p->backend->client_options, add_named, &named, NULL);
+	ARGS(Client_Create, c);
+	c.create_options = named.v;
+	c.num_options = named.n;
+	if (pjrt_check(p, p->api->PJRT_Client_Create(&c), "starting the device", v) < 0)
+		return -1;
+	p->client = c.client;
+	ARGS(Client_AddressableDevices, d);
+	d.client = p->client;
+	if (pjrt_check(p, p->api->PJRT_Client_AddressableDevices(&d), "listing devices", v) < 0)
+		return -1;
+	if (d.num_addressable_devices == 0) {
+		snprintf(v->detail, sizeof v->detail, "it offers no device");
+		return -1;
+	}
+	p->device = d.addressable_devices[0];
+	ARGS(Client_PlatformName, n);
+	n.client = p->client;
+	if (pjrt_check(p, p->api->PJRT_Client_PlatformName(&n), "asking its name", v) < 0)
+		return -1;
+	snprintf(p->platform, sizeof p->platform, "%.*s", (int)n.platform_name_size,
+		n.platform_name);
+	ARGS(Client_PlatformVersion, r);
+	r.client = p->client;
+	if (pjrt_check(p, p->api->PJRT_Client_PlatformVersion(&r), "asking its version", v) < 0)
+		return -1;
+	snprintf(p->version, sizeof p->version, "%.*s",
+		(int)(r.platform_version_size < 100 ? r.platform_version_size : 100),
+		r.platform_version);
+	return 0;
+}
+
+/* A compiler for hardware that is not here. */
+static int make_topology(struct pjrt *p, struct verdict *v)
+{
+	ARGS(TopologyDescription_Create, t);
+	t.topology_name = p->backend->topology;
+	t.topology_name_size = strlen(t.topology_name);
+	if (pjrt_check(p, p->api->PJRT_TopologyDescription_Create(&t), "describing its topology",
+		    v) < 0)
+		return -1;
+	p->topology = t.topology;
+	snprintf(p->platform, sizeof p->platform, "%s %s (compile-only)", p->backend->name,
+		p->backend->topology);
+	ARGS(TopologyDescription_PlatformVersion, r);
+	r.topology = p->topology;
+	if (pjrt_check(p, p->api->PJRT_TopologyDescription_PlatformVersion(&r),
+		    "asking its version", v) < 0)
+		return -1;
+	snprintf(p->version, sizeof p->version, "%.*s",
+		(int)(r.platform_version_size < 100 ? r.platform_version_size : 100),
+		r.platform_version);
+	return 0;
+}
+
+struct pjrt *pjrt_open(const struct backend *b, const char *plugin, uint64_t seed, struct err *err)
+{
+	struct pjrt *p = MEM_NEW(1, struct pjrt);
+	struct verdict v = {0};
+	p->backend = b;
+	p->seed = seed;
+	p->plain_copies = strcmp(b->name, "cpu") == 0;
+	options_each(b->environment, set_environment, NULL, NULL);
+	if (load_library(p, plugin, err) < 0)
+		goto fail;
+	ARGS(Plugin_Initialize, init);
+	if (pjrt_check(p, p->api->PJRT_Plugin_Initialize(&init), "initialising", &v) < 0 ||
+		(b->can_run ? make_client(p, &v) : make_topology(p, &v)) < 0) {
+		err_set(err, "the plugin %s does not start: %s", plugin, v.detail);
+		goto fail;
+	}
+	size_t n = strlen(p->version);
+	for (size_t i = 0; i < n; i++)
+		if (p->version[i] == '\n')
+			p->version[i] = ' ';
+	snprintf(p->version + n, sizeof p->version - n, "%sPJRT %d.%d", n ? ", " : "",
+		p->api->pjrt_api_version.major_version, p->api->pjrt_api_version.minor_version);
+	return p;
+fail:
+	pjrt_close(p);
+	return NULL;
+}
+
+void pjrt_close(struct pjrt *p)
+{
+	struct verdict v;
+	if (!p)
+		return;
+	pjrt_drop_inputs(p);
+	if (p->client) {
+		ARGS(Client_Destroy, d);
+		d.client = p->client;
+		pjrt_check(p, p->api->PJRT_Client_Destroy(&d), "stopping", &v);
+	}
+	if (p->topology) {
+		ARGS(TopologyDescription_Destroy, d);
+		d.topology = p->topology;
+		pjrt_check(p, p->api->PJRT_TopologyDescription_Destroy(&d), "stopping", &v);
+	}
+	mem_free(p->input);
+	mem_free(p); /* the library stays: plugins do not survive dlclose */
+}
+
+const char *pjrt_platform(const struct pjrt *p)
+{
+	return p->platform;
+}
+
+const char *pjrt_version(const struct pjrt *p)
+{
+	return p->version;
+}
+
+#else
+#include "device/worker/pjrt.h"
+
+struct pjrt *pjrt_open(const struct backend *b, const char *plugin, uint64_t seed, struct err *err)
+{
+	(void)b;
+	(void)seed;
+	err_set(err,
+		"this build cannot load %s: it was built without pjrt_c_api.h; \"make deps\" "
+		"fetches it with the "
+		"plugin, then build again",
+		plugin);
+	return NULL;
+}
+#endif

@@ -1,0 +1,64 @@
+/*
+ * pjrt.h - a PJRT plugin: load, compile, run. Only the worker uses this.
+ *
+ *	pjrt_open     dlopen, version check, client (or, for a compile-only backend, a topology)
+ *	program_new   compile; the program owns its executable and knows its parameters and outputs
+ *	instance_new  one more load of the program: from serialised bytes, or by compiling again
+ *	buffers_of    seeded inputs of a program, shared between programs whose parameters agree
+ *	instance_run  execute and await, timed inside
+ *	output_read   outputs as doubles, row-major
+ *
+ * What the compiler or the device refuses is a verdict (an outcome with a detail), not an err.
+ */
+#ifndef DEVICE_WORKER_PJRT_H
+#define DEVICE_WORKER_PJRT_H
+
+#include "device/backend.h"
+#include "device/device.h"
+
+struct verdict { /* all zero: fine */
+	enum outcome outcome;
+	char detail[512];
+};
+
+struct pjrt;
+struct pjrt *pjrt_open(const struct backend *b, const char *plugin, uint64_t seed, struct err *err);
+void pjrt_close(struct pjrt *p);
+const char *pjrt_platform(const struct pjrt *p);
+const char *pjrt_version(const struct pjrt *p); /* of plugin and API */
+
+struct program;
+/* NULL with a verdict. Keeps a copy of the code for instances, if `keep`. */
+struct program *program_new(struct pjrt *p, const char *format, const void *code, size_t n,
+	const char *options, bool keep, struct verdict *v);
+void program_free(struct program *g); /* accepts NULL */
+/* The optimised HloModuleProto; empty where the plugin cannot say. */
+const struct buf *program_optimised(const struct program *g);
+uint64_t program_hash(const struct program *g); /* of the optimised module; 0: unknown */
+int program_serialise(struct program *g, struct buf *out, struct verdict *v);
+struct program_facts {
+	uint64_t peak_bytes, code_bytes;
+	double flops, optimal_seconds;
+};
+void program_facts(struct program *g, struct program_facts *out);
+
+struct instance;
+struct instance *program_instance(struct program *g); /* its own, from compiling; not to be freed */
+/* `anew`: compiled again; else from the serialised executable where the plugin can. */
+struct instance *instance_new(struct program *g, bool anew, struct verdict *v);
+void instance_free(struct instance *i); /* accepts NULL */
+
+/* Makes sure the program's inputs are in device memory. 0, or -1 with a verdict. */
+int program_inputs(struct program *g, struct verdict *v);
+/*
+ * Runs `times` times one after the other; adds the seconds from call to completion to *seconds. The
+ * outputs of the last run are kept in the instance if `keep`. 0, or -1 with a verdict.
+ */
+int instance_run(struct instance *i, uint32_t times, bool keep, double *seconds, struct verdict *v);
+uint32_t instance_outputs(const struct instance *i);
+/* Output k of the last kept run as doubles (complex: two each); appended to *out, grown with
+ * MEM_GROW. */
+int output_read(
+	struct instance *i, uint32_t k, double **out, size_t *n, size_t *cap, struct verdict *v);
+
+#endif

@@ -1,0 +1,89 @@
+/*
+ * pjrt_own.h - what pjrt.c (client), pjrt_program.c, pjrt_buffer.c (inputs, outputs) and pjrt_run.c share.
+ */
+#ifndef DEVICE_WORKER_PJRT_OWN_H
+#define DEVICE_WORKER_PJRT_OWN_H
+
+#ifdef HAVE_PJRT
+#include "base/mem.h"
+#include "device/worker/pjrt.h"
+#include <pjrt_c_api.h>
+
+struct type { /* an array's type; rank 0 is a scalar */
+	PJRT_Buffer_Type dtype;
+	size_t rank;
+	int64_t *dims, *minor_to_major;
+	uint64_t elements;
+};
+
+/* An input in device memory. The pool keeps it while there is room, in order of last use. */
+struct input {
+	uint64_t key;
+	PJRT_Buffer *buffer;
+	uint64_t bytes, used; /* used: tick of the last program_inputs that asked for it */
+};
+
+struct pjrt {
+	const struct backend *backend;
+	void *library;
+	const PJRT_Api *api;
+	PJRT_Client *client;
+	PJRT_TopologyDescription *topology;
+	PJRT_Device *device;
+	uint64_t seed, tick, input_bytes;
+	char platform[64], version[160];
+	bool plain_copies; /* transfers do not heed layouts */
+	struct input *input;
+	size_t n_inputs, cap_inputs;
+};
+
+struct instance {
+	struct program *program;
+	PJRT_LoadedExecutable *exe;
+	PJRT_Buffer **out; /* program->n_outputs; of the last kept run, else NULL */
+};
+
+struct program {
+	struct pjrt *pjrt;
+	struct instance first;
+	PJRT_Executable *exe;
+	size_t n_params, n_outputs;
+	struct type *param;
+	PJRT_Buffer *
+		*args; /* n_params, borrowed from the pool; valid since the last program_inputs */
+	int64_t *keep; /* 0..n_params-1: none may be donated */
+	struct buf optimised, code, serialised;
+	uint64_t hash;
+	char *format, *options;
+	bool given; /* as an executable: its code is what is loaded, there is nothing to compile */
+	struct arena mem;
+};
+
+/* Fills the verdict from an error and destroys it; -1, or 0 when there is none. */
+int pjrt_check(struct pjrt *p, PJRT_Error *error, const char *doing, struct verdict *v);
+/* Waits for an event and destroys it. */
+int pjrt_await(struct pjrt *p, PJRT_Event *event, const char *doing, struct verdict *v);
+/* Compiles code as the program's first load was: into *loaded, or, compile-only, into g->exe. */
+int program_compile(struct program *g, const void *code, size_t n, PJRT_LoadedExecutable **loaded,
+	struct verdict *v);
+/* Loads serialised bytes instead. */
+int program_load(struct program *g, const void *bytes, size_t n, PJRT_LoadedExecutable **loaded, struct verdict *v);
+void instance_release(struct instance *i); /* its outputs and its load, not itself */
+void pjrt_drop_buffer(struct pjrt *p, PJRT_Buffer *b);
+void pjrt_drop_inputs(struct pjrt *p);
+
+PJRT_Buffer_Type dtype_of_xla(int32_t primitive); /* PJRT_Buffer_Type_INVALID when unknown */
+/* Bytes per element in host memory (sub-byte types take one); 0 for what has none. */
+size_t dtype_host_bytes(PJRT_Buffer_Type t);
+/* An element as one double (complex: real part first, `part` 1 the imaginary). */
+double dtype_read(PJRT_Buffer_Type t, const uint8_t *p, int part);
+
+/* A call with its struct_size set: CALL(p, Client_Compile, &args) */
+#define ARGS(name, var) PJRT_##name##_Args var = {.struct_size = PJRT_##name##_Args_STRUCT_SIZE}
+/* Does the plugin know this function? Older ones have a shorter table. */
+#define HAS(p, name)                                                                               \
+	(offsetof(PJRT_Api, PJRT_##name) + sizeof(void *) <= (p)->api->struct_size &&              \
+		(p)->api->PJRT_##name)
+
+#endif
+#endif

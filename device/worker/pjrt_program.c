@@ -1,0 +1,301 @@
+/*
+ * pjrt_program.c - what the plugin compiles, and what it tells of the result.
+ *
+ * Compile options travel as a protobuf (schemas/compile_options.proto), debug options in it as
+ * texts, which XLA parses by the option's own type. A program given as HLO keeps the layouts that
+ * its entry computation states: they are passed on, or the compiler would reset them to row-major.
+ */
+#ifdef HAVE_PJRT
+#include <stdio.h>
+#include <string.h>
+#include "base/mem.h"
+#include "device/device.h"
+#include "device/module.h"
+#include "device/worker/pjrt_own.h"
+#include "schemas/compile_options.pb-c.h"
+
+struct option_list {
+	Opts__OptionEntry entry[32], *item[32];
+	Opts__OptionValue value[32];
+	size_t n;
+	struct arena *mem;
+};
+
+static int add_option(void *ctx, const char *name, const char *value)
+{
+	struct option_list *l = ctx;
+	if (l->n == sizeof l->entry / sizeof *l->entry)
+		return -1;
+	opts__option_entry__init(&l->entry[l->n]);
+	opts__option_value__init(&l->value[l->n]);
+	l->entry[l->n].key = arena_strdup(l->mem, name);
+	if (strcmp(value, "true") == 0 || strcmp(value, "false") == 0) {
+		l->value[l->n].value_case = OPTS__OPTION_VALUE__VALUE_TRUTH;
+		l->value[l->n].truth = *value == 't';
+	} else {
+		l->value[l->n].value_case = OPTS__OPTION_VALUE__VALUE_TEXT;
+		l->value[l->n].text = arena_strdup(l->mem, value);
+	}
+	l->entry[l->n].value = &l->value[l->n];
+	l->item[l->n] = &l->entry[l->n];
+	l->n++;
+	return 0;
+}
+
+static void write_options(struct program *g, const struct module_layouts *lay, struct buf *out)
+{
+	Opts__CompileOptions o = OPTS__COMPILE_OPTIONS__INIT;
+	Opts__BuildOptions build = OPTS__BUILD_OPTIONS__INIT;
+	struct option_list list = {.mem = &g->mem};
+	options_each(g->options, add_option, &list, NULL);
+	build.device_ordinal = -1;
+	build.num_replicas = build.num_partitions = 1;
+	build.result_layout.data = (uint8_t *)(uintptr_t)lay->result.data;
+	build.result_layout.len = lay->result.len;
+	o.build = &build;
+	o.n_argument_layouts = lay->n;
+	o.argument_layouts = ARENA_NEW(&g->mem, lay->n + 1, ProtobufCBinaryData);
+	for (size_t i = 0; i < lay->n; i++) {
+		o.argument_layouts[i].data = (uint8_t *)(uintptr_t)lay->argument[i].data;
+		o.argument_layouts[i].len = lay->argument[i].len;
+	}
+	o.n_options = list.n;
+	o.options = list.item;
+	buf_reserve(out, opts__compile_options__get_packed_size(&o));
+	out->len += opts__compile_options__pack(&o, (uint8_t *)out->data + out->len);
+}
+
+/* Compiles the kept code: into *loaded, or, for a compile-only backend, into g->exe. */
+int program_compile(struct program *g, const void *code, size_t n, PJRT_LoadedExecutable **loaded,
+	struct verdict *v)
+{
+	struct pjrt *p = g->pjrt;
+	struct buf options = {0};
+	struct module_layouts lay = {0};
+	if (strcmp(g->format, "hlo") == 0)
+		module_layouts(code, n, &g->mem, &lay);
+	write_options(g, &lay, &options);
+	PJRT_Program program = {.struct_size = PJRT_Program_STRUCT_SIZE,
+		.code = (char *)(uintptr_t)code,
+		.code_size = n,
+		.format = g->format,
+		.format_size = strlen(g->format)};
+	int rc;
+	if (p->client) {
+		ARGS(Client_Compile, c);
+		c.client = p->client;
+		c.program = &program;
+		c.compile_options = options.data;
+		c.compile_options_size = options.len;
+		rc = pjrt_check(p, p->api->PJRT_Client_Compile(&c), "compiling", v);
+		*loaded = rc < 0 ? NULL : c.executable;
+	} else {
+		ARGS(Compile, c);
+		c.topology = p->topology;
+		c.program = &program;
+		c.compile_options = options.data;
+		c.compile_options_size = options.len;
+		rc = pjrt_check(p, p->api->PJRT_Compile(&c), "compiling", v);
+		g->exe = rc < 0 ? NULL : c.executable;
+	}
+	buf_release(&options);
+	return rc;
+}
+
+int program_load(struct program *g, const void *bytes, size_t n, PJRT_LoadedExecutable **loaded, struct verdict *v)
+{
+	ARGS(Executable_DeserializeAndLoad, d);
+	d.client = g->pjrt->client;
+	d.serialized_executable = bytes;
+	d.serialized_executable_size = n;
+	if (pjrt_check(g->pjrt, g->pjrt->api->PJRT_Executable_DeserializeAndLoad(&d), "loading", v) < 0)
+		return -1;
+	*loaded = d.loaded_executable;
+	return 0;
+}
+
+static int get_executable(struct program *g, struct verdict *v)
+{
+	struct pjrt *p = g->pjrt;
+	if (g->first.exe) {
+		ARGS(LoadedExecutable_GetExecutable, e);
+		e.loaded_executable = g->first.exe;
+		if (pjrt_check(p, p->api->PJRT_LoadedExecutable_GetExecutable(&e),
+			    "reading the executable", v) < 0)
+			return -1;
+		g->exe = e.executable;
+	}
+	ARGS(Executable_NumOutputs, o);
+	o.executable = g->exe;
+	if (pjrt_check(p, p->api->PJRT_Executable_NumOutputs(&o), "counting outputs", v) < 0)
+		return -1;
+	g->n_outputs = o.num_outputs;
+	return 0;
+}
+
+static void get_optimised(struct program *g)
+{
+	struct pjrt *p = g->pjrt;
+	PJRT_Program program = {.struct_size = PJRT_Program_STRUCT_SIZE};
+	ARGS(Executable_OptimizedProgram, a);
+	struct buf raw = {0};
+	struct verdict ignored;
+	a.executable = g->exe;
+	a.program = &program;
+	if (pjrt_check(p, p->api->PJRT_Executable_OptimizedProgram(&a), "", &ignored) < 0 ||
+		!program.code_size)
+		return;
+	buf_reserve(&raw, program.code_size);
+	program.code = raw.data;
+	if (pjrt_check(p, p->api->PJRT_Executable_OptimizedProgram(&a), "", &ignored) == 0) {
+		raw.len = program.code_size;
+		if (program.format_size == strlen("hlo_with_config"))
+			module_inside(raw.data, raw.len, &g->optimised);
+		else if (program.format_size == strlen("hlo"))
+			buf_add(&g->optimised, raw.data, raw.len);
+	}
+	buf_release(&raw);
+}
+
+/* What it takes: from the optimised module, else from the code itself. */
+static int get_parameters(struct program *g, const void *code, size_t n, struct verdict *v)
+{
+	struct module_type *t = NULL;
+	struct err err = {{0}};
+	bool optimised = g->optimised.len > 0;
+	v->outcome = OUTCOME_REFUSED;
+	if (!optimised && strcmp(g->format, "hlo") != 0) {
+		snprintf(v->detail, sizeof v->detail,
+			"the plugin does not tell the program's inputs");
+		return -1;
+	}
+	if (module_parameters(optimised ? g->optimised.data : code,
+		    optimised ? g->optimised.len : n, &g->mem, &t, &g->n_params, &err) < 0) {
+		snprintf(v->detail, sizeof v->detail, "%.500s", err.text);
+		return -1;
+	}
+	g->param = ARENA_NEW(&g->mem, g->n_params + 1, struct type);
+	g->args = ARENA_NEW(&g->mem, g->n_params + 1, PJRT_Buffer *);
+	g->keep = ARENA_NEW(&g->mem, g->n_params + 1, int64_t);
+	for (size_t i = 0; i < g->n_params; i++) {
+		g->keep[i] = (int64_t)i;
+		g->param[i] = (struct type){dtype_of_xla(t[i].dtype), t[i].rank, t[i].dims,
+			t[i].minor_to_major, t[i].elements};
+		if (dtype_host_bytes(g->param[i].dtype) == 0) {
+			snprintf(v->detail, sizeof v->detail,
+				"parameter %zu has a type (%d) that cannot be filled", i,
+				t[i].dtype);
+			return -1;
+		}
+	}
+	v->outcome = OUTCOME_OK;
+	return 0;
+}
+
+struct program *program_new(struct pjrt *p, const char *format, const void *code, size_t n,
+	const char *options, bool keep, struct verdict *v)
+{
+	struct program *g = MEM_NEW(1, struct program);
+	g->pjrt = p;
+	g->first.program = g;
+	g->format = arena_strdup(&g->mem, format);
+	g->options = arena_strdup(&g->mem, options);
+	g->given = strcmp(format, FORMAT_EXECUTABLE) == 0;
+	if (g->given && !p->client) {
+		v->outcome = OUTCOME_REFUSED;
+		snprintf(v->detail, sizeof v->detail, "an executable cannot be loaded where nothing can be run");
+		goto fail;
+	}
+	if ((g->given ? program_load : program_compile)(g, code, n, &g->first.exe, v) < 0 || get_executable(g, v) < 0)
+		goto fail;
+	get_optimised(g);
+	if (keep && p->client && get_parameters(g, code, n, v) < 0)
+		goto fail;
+	if (keep)
+		buf_add(g->given ? &g->serialised : &g->code, code, n);
+	g->hash = g->optimised.len ? module_hash(g->optimised.data, g->optimised.len) : 0;
+	return g;
+fail:
+	program_free(g);
+	return NULL;
+}
+
+void program_free(struct program *g)
+{
+	struct verdict ignored;
+	if (!g)
+		return;
+	if (g->exe) {
+		ARGS(Executable_Destroy, d);
+		d.executable = g->exe;
+		pjrt_check(g->pjrt, g->pjrt->api->PJRT_Executable_Destroy(&d), "", &ignored);
+	}
+	instance_release(&g->first);
+	buf_release(&g->optimised);
+	buf_release(&g->code);
+	buf_release(&g->serialised);
+	arena_release(&g->mem);
+	mem_free(g);
+}
+
+const struct buf *program_optimised(const struct program *g)
+{
+	return &g->optimised;
+}
+
+uint64_t program_hash(const struct program *g)
+{
+	return g->hash;
+}
+
+int program_serialise(struct program *g, struct buf *out, struct verdict *v)
+{
+	ARGS(Executable_Serialize, s);
+	s.executable = g->exe;
+	if (pjrt_check(g->pjrt, g->pjrt->api->PJRT_Executable_Serialize(&s), "serialising", v) < 0)
+		return -1;
+	buf_add(out, s.serialized_bytes, s.serialized_bytes_size);
+	if (s.serialized_executable_deleter)
+		s.serialized_executable_deleter(s.serialized_executable);
+	return 0;
+}
+
+void program_facts(struct program *g, struct program_facts *out)
+{
+	struct pjrt *p = g->pjrt;
+	struct verdict ignored;
+	ARGS(Executable_SizeOfGeneratedCodeInBytes, s);
+	s.executable = g->exe;
+	if (pjrt_check(p, p->api->PJRT_Executable_SizeOfGeneratedCodeInBytes(&s), "", &ignored) ==
+			0 &&
+		s.size_in_bytes > 0)
+		out->code_bytes = (uint64_t)s.size_in_bytes;
+	ARGS(Executable_GetCompiledMemoryStats, m);
+	m.executable = g->exe;
+	if (HAS(p, Executable_GetCompiledMemoryStats) &&
+		pjrt_check(p, p->api->PJRT_Executable_GetCompiledMemoryStats(&m), "", &ignored) ==
+			0) {
+		int64_t sum = m.argument_size_in_bytes + m.output_size_in_bytes +
+			      m.temp_size_in_bytes - m.alias_size_in_bytes;
+		/* The peak that XLA:CPU tells leaves out the temporary memory. */
+		int64_t told = m.peak_memory_in_bytes, peak = told > 0 && told >= m.temp_size_in_bytes ? told : sum;
+		out->peak_bytes = peak > 0 ? (uint64_t)peak : 0;
+		if (!out->code_bytes && m.generated_code_size_in_bytes > 0)
+			out->code_bytes = (uint64_t)m.generated_code_size_in_bytes;
+	}
+	ARGS(Executable_GetCostAnalysis, c);
+	c.executable = g->exe;
+	if (pjrt_check(p, p->api->PJRT_Executable_GetCostAnalysis(&c), "", &ignored) < 0)
+		return;
+	for (size_t i = 0; i < c.num_properties; i++) {
+		const PJRT_NamedValue *q = &c.properties[i];
+		double value = q->type == PJRT_NamedValue_kFloat   ? (double)q->float_value
+			       : q->type == PJRT_NamedValue_kInt64 ? (double)q->int64_value
+								   : 0;
+		if (q->name_size == 5 && memcmp(q->name, "flops", 5) == 0)
+			out->flops = value;
+		else if (q->name_size == 15 && memcmp(q->name, "optimal_seconds", 15) == 0)
+			out->optimal_seconds = value;
+	}
+}
+#endif

@@ -1,0 +1,114 @@
+/*
+ * pjrt_run.c - instances of a program, and running them.
+ *
+ * A program may be loaded several times, since two loads of one program differ in speed. A run is
+ * timed from the call to the completion of its event; what is not the program's (the clock, throwing
+ * the outputs away) happens outside of that.
+ */
+#include "device/worker/pjrt.h"
+#ifdef HAVE_PJRT
+#include "base/progress.h"
+#include "device/worker/pjrt_own.h"
+
+static void destroy_loaded(struct pjrt *p, PJRT_LoadedExecutable *exe)
+{
+	struct verdict ignored;
+	if (!exe)
+		return;
+	ARGS(LoadedExecutable_Destroy, d);
+	d.executable = exe;
+	pjrt_check(p, p->api->PJRT_LoadedExecutable_Destroy(&d), "", &ignored);
+}
+
+static void drop_outputs(struct instance *i)
+{
+	for (size_t k = 0; i->out && k < i->program->n_outputs; k++)
+		pjrt_drop_buffer(i->program->pjrt, i->out[k]);
+	mem_free(i->out);
+	i->out = NULL;
+}
+
+void instance_release(struct instance *i)
+{
+	drop_outputs(i);
+	destroy_loaded(i->program->pjrt, i->exe);
+}
+
+struct instance *program_instance(struct program *g)
+{
+	return &g->first;
+}
+
+/*
+ * One more load of a program. Deserialising is a tenth of the price of compiling, but a plugin may
+ * not be able to, or not for this program; then it is compiled again.
+ */
+struct instance *instance_new(struct program *g, bool anew, struct verdict *v)
+{
+	struct instance *i = MEM_NEW(1, struct instance);
+	struct verdict ignored = {0};
+	bool load = g->given || !anew;
+	i->program = g;
+	if (load && !g->serialised.len && program_serialise(g, &g->serialised, &ignored) < 0)
+		buf_reset(&g->serialised);
+	if (load && g->serialised.len)
+		program_load(g, g->serialised.data, g->serialised.len, &i->exe, g->given ? v : &ignored);
+	if (!i->exe && (g->given || program_compile(g, g->code.data, g->code.len, &i->exe, v) < 0)) {
+		mem_free(i);
+		return NULL;
+	}
+	return i;
+}
+
+void instance_free(struct instance *i)
+{
+	if (!i)
+		return;
+	instance_release(i);
+	mem_free(i);
+}
+
+int instance_run(struct instance *i, uint32_t times, bool keep, double *seconds, struct verdict *v)
+{
+	struct program *g = i->program;
+	struct pjrt *p = g->pjrt;
+	PJRT_Buffer **out = MEM_NEW(g->n_outputs + 1, PJRT_Buffer *), *const *args = g->args;
+	PJRT_ExecuteOptions options = {.struct_size = PJRT_ExecuteOptions_STRUCT_SIZE,
+		.non_donatable_input_indices = g->keep,
+		.num_non_donatable_input_indices = g->n_params};
+	int rc = 0;
+	drop_outputs(i);
+	for (uint32_t k = 0; k < times && rc == 0; k++) {
+		PJRT_Event *done = NULL;
+		ARGS(LoadedExecutable_Execute, e);
+		e.executable = i->exe;
+		e.options = &options;
+		e.argument_lists = &args;
+		e.num_devices = 1;
+		e.num_args = g->n_params;
+		e.output_lists = &out;
+		e.device_complete_events = &done;
+		double start = now_seconds();
+		PJRT_Error *error = p->api->PJRT_LoadedExecutable_Execute(&e);
+		if (error) {
+			rc = pjrt_check(p, error, "running", v);
+			break;
+		}
+		rc = pjrt_await(p, done, "running", v);
+		*seconds += now_seconds() - start;
+		if (rc == 0 && keep && k + 1 == times) {
+			i->out = out;
+			return 0;
+		}
+		for (size_t o = 0; o < g->n_outputs; o++)
+			pjrt_drop_buffer(p, out[o]);
+	}
+	mem_free(out);
+	return rc;
+}
+
+uint32_t instance_outputs(const struct instance *i)
+{
+	return (uint32_t)i->program->n_outputs;
+}
+#endif

@@ -1,0 +1,504 @@
+/*
+ * worker.c - vantage-worker: the only program that loads a plugin.
+ *
+ * Started by host.c with a socket on descriptor 3; answers one request at a time as written down in
+ * schemas/worker.md until the other end closes. It may die at any moment: compilers abort. Nothing
+ * here tries to prevent that; the host is prepared for it.
+ *
+ * It never outlives its parent: it dies with it (PR_SET_PDEATHSIG) even while it is stuck in the
+ * plugin. Nor does it go before: batch systems send SIGTERM to every process of a job, and the parent
+ * wants to end with the sample in flight, not with a crash in its books.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+#include "base/mem.h"
+#include "base/opt.h"
+#include "base/progress.h"
+#include "device/machine.h"
+#include "device/worker/measure.h"
+#include "device/worker/pjrt.h"
+#include "device/wire.h"
+
+#define MOST_PROGRAMS 1024u
+#define MOST_INSTANCES 64u
+
+struct resident {
+	uint32_t handle;
+	struct program *program;
+};
+
+struct worker {
+	struct pjrt *pjrt;
+	struct resident *resident;
+	size_t n_resident, cap_resident;
+	uint32_t last_handle;
+	bool on_core;
+};
+
+#ifdef HAVE_PJRT
+
+/* Every reply but the first begins so. */
+static void put_verdict(struct buf *out, const struct verdict *v)
+{
+	buf_u8(out, (uint8_t)v->outcome);
+	buf_str(out, v->detail);
+}
+
+static void refuse(struct verdict *v, const char *why)
+{
+	v->outcome = OUTCOME_REFUSED;
+	snprintf(v->detail, sizeof v->detail, "%s", why);
+}
+
+static struct resident *find(struct worker *w, uint32_t handle)
+{
+	for (size_t i = 0; i < w->n_resident; i++)
+		if (w->resident[i].handle == handle)
+			return &w->resident[i];
+	return NULL;
+}
+
+static void compile(struct worker *w, struct cursor *c, struct buf *out)
+{
+	struct verdict v = {0};
+	struct program_facts facts = {0};
+	struct buf serialised = {0};
+	struct program *g = NULL;
+	char *format = cursor_str(c), *options = cursor_str(c);
+	unsigned want = cursor_u32(c);
+	bool keep = cursor_u8(c);
+	size_t n;
+	const void *code = cursor_blob(c, &n);
+	double seconds = now_seconds();
+	if (!cursor_done(c)) {
+		refuse(&v, "the request makes no sense");
+	} else if (keep && w->n_resident >= MOST_PROGRAMS) {
+		v.outcome = OUTCOME_OOM;
+		snprintf(v.detail, sizeof v.detail, "%u programs are resident already; drop some",
+			MOST_PROGRAMS);
+	} else {
+		g = program_new(w->pjrt, format, code, n, options, keep, &v);
+	}
+	seconds = now_seconds() - seconds;
+	if (g && want & WANT_MEMORY)
+		program_facts(g, &facts);
+	if (g && want & WANT_SERIALISED) {
+		struct verdict ignored;
+		program_serialise(g, &serialised, &ignored);
+	}
+	put_verdict(out, &v);
+	buf_u32(out, g && keep ? ++w->last_handle : 0);
+	buf_u64(out, g ? program_hash(g) : 0);
+	buf_f64(out, seconds);
+	buf_u64(out, facts.peak_bytes);
+	buf_u64(out, facts.code_bytes);
+	buf_f64(out, facts.flops);
+	buf_f64(out, facts.optimal_seconds);
+	bool optimised = g && want & WANT_OPTIMISED;
+	buf_blob(out, optimised ? program_optimised(g)->data : NULL,
+		optimised ? program_optimised(g)->len : 0);
+	buf_blob(out, serialised.data, serialised.len);
+	if (g && keep) {
+		MEM_GROW(&w->resident, &w->cap_resident, w->n_resident + 1);
+		w->resident[w->n_resident++] = (struct resident){w->last_handle, g};
+	} else {
+		program_free(g);
+	}
+	buf_release(&serialised);
+	mem_free(format);
+	mem_free(options);
+}
+
+static void drop(struct worker *w, struct cursor *c, struct buf *out)
+{
+	struct resident *r = find(w, cursor_u32(c));
+	struct verdict v = {0};
+	if (r) {
+		program_free(r->program);
+		*r = w->resident[--w->n_resident];
+	}
+	put_verdict(out, &v);
+}
+
+/* What is being measured, for measure.c. */
+struct subject {
+	struct instance *instance[2][MOST_INSTANCES];
+	struct verdict verdict;
+	double inside;
+	double faults[2], runs[2]; /* pages that the runs of either side mapped in, first runs left out, and how many these were */
+	bool ran[2][MOST_INSTANCES];
+	long preempted;
+	bool on_core; /* the program runs on the core of this process */
+};
+
+static double process_seconds(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static struct rusage used_so_far(void)
+{
+	struct rusage u;
+	getrusage(RUSAGE_SELF, &u);
+	return u;
+}
+
+/*
+ * On cpu the program runs on this very core, and the plugin's own threads take it from each other,
+ * which the kernel counts as involuntary too. So a run counts as preempted only if, besides, the
+ * process missed time while the clock went on; and what it missed is taken off its time, in case
+ * there are too few pairs to drop any. Where the program runs elsewhere, waiting is no sign, and
+ * the count must do.
+ */
+static int subject_run(void *ctx, int side, uint32_t instance, uint32_t times, double *seconds)
+{
+	struct subject *s = ctx;
+	struct rusage before = used_so_far();
+	double cpu = process_seconds(), start = now_seconds();
+	*seconds = 0;
+	int rc = instance_run(s->instance[side][instance], times, false, seconds, &s->verdict);
+	double missed = now_seconds() - start - (process_seconds() - cpu);
+	struct rusage after = used_so_far();
+	bool preempted = after.ru_nivcsw != before.ru_nivcsw;
+	if (s->ran[side][instance]) {
+		s->faults[side] += (double)(after.ru_minflt - before.ru_minflt);
+		s->runs[side] += times;
+	}
+	s->ran[side][instance] = true;
+	s->inside += *seconds;
+	if (s->on_core) {
+		preempted = preempted && missed > 0.01 * *seconds + 5e-6;
+		if (preempted && missed < *seconds)
+			*seconds -= missed;
+	}
+	s->preempted += preempted;
+	return rc;
+}
+
+static long subject_switches(void *ctx)
+{
+	struct subject *s = ctx;
+	return s->preempted;
+}
+
+/*
+ * The instances of both sides. One each: those that compiling made. One each of the same program:
+ * that and a second load, on either side by chance. Several: all loaded anew, in random order,
+ * since the order of loading is one of the things that make instances differ.
+ */
+static int load_instances(struct subject *s, struct program *a, struct program *b, uint32_t n,
+	bool anew, struct rng *r)
+{
+	uint32_t order[2 * MOST_INSTANCES], sides = b ? 2 : 1;
+	if (n == 1) {
+		int first = a == b ? (int)rng_below(r, 2) : 0;
+		s->instance[first][0] = program_instance(a);
+		if (b)
+			s->instance[!first][0] =
+				a == b ? instance_new(a, anew, &s->verdict) : program_instance(b);
+		return b && !s->instance[!first][0] ? -1 : 0;
+	}
+	for (uint32_t i = 0; i < sides * n; i++)
+		order[i] = i;
+	rng_shuffle(r, order, sides * n);
+	for (uint32_t i = 0; i < sides * n; i++) {
+		uint32_t side = order[i] / n;
+		struct instance **place = &s->instance[side][order[i] % n];
+		*place = instance_new(side ? b : a, anew, &s->verdict);
+		if (!*place)
+			return -1;
+	}
+	return 0;
+}
+
+static void free_instances(struct subject *s, struct program *a, struct program *b)
+{
+	for (int side = 0; side < 2; side++)
+		for (uint32_t i = 0; i < MOST_INSTANCES; i++) {
+			struct instance *x = s->instance[side][i];
+			if (x && x != program_instance(a) && !(b && x == program_instance(b)))
+				instance_free(x);
+		}
+}
+
+static void put_estimate(struct buf *out, const struct estimate *e)
+{
+	buf_f64(out, e->value);
+	buf_f64(out, e->se);
+}
+
+static void put_measured(struct buf *out, const struct measured *m, const struct subject *s)
+{
+	buf_u8(out, m->gave_up);
+	put_estimate(out, &m->a);
+	put_estimate(out, &m->b);
+	put_estimate(out, &m->ratio);
+	put_estimate(out, &m->delta);
+	buf_f64(out, m->between);
+	buf_u32(out, m->pairs);
+	buf_u32(out, m->dropped);
+	buf_u32(out, m->instances);
+	buf_u32(out, m->batch);
+	buf_f64(out, s->inside);
+	for (int side = 0; side < 2; side++)
+		buf_f64(out, s->runs[side] > 0 ? s->faults[side] / s->runs[side] : 0);
+	buf_blob(out, m->raw.data, m->raw.len);
+}
+
+static void measure_request(struct worker *w, struct cursor *c, struct buf *out)
+{
+	struct subject s = {.on_core = w->on_core};
+	struct measured m = {0};
+	struct precision p = {0};
+	struct rng r;
+	struct resident *a = find(w, cursor_u32(c));
+	uint32_t handle_b = cursor_u32(c);
+	struct resident *b = find(w, handle_b);
+	p.target = cursor_f64(c);
+	p.max_seconds = cursor_f64(c);
+	p.min_pairs = cursor_u32(c);
+	p.instances = cursor_u32(c);
+	p.give_up = cursor_f64(c);
+	p.raw = cursor_u8(c);
+	bool anew = cursor_u8(c);
+	rng_seed(&r, cursor_u64(c));
+	p.instances = p.instances == 0		     ? 1
+		      : p.instances > MOST_INSTANCES ? MOST_INSTANCES
+						     : p.instances;
+	struct measure_subject subject = {&s, b ? 2 : 1, subject_run, subject_switches};
+	if (!cursor_done(c) || !a || (handle_b && !b)) {
+		refuse(&s.verdict, "the request names a program that is not resident");
+	} else {
+		struct program *pa = a->program, *pb = b ? b->program : NULL;
+		if (program_inputs(pa, &s.verdict) == 0 &&
+			(!pb || program_inputs(pb, &s.verdict) == 0) &&
+			load_instances(&s, pa, pb, p.instances, anew, &r) == 0 &&
+			measure(&subject, &p, &r, &m) < 0)
+			measured_release(&m);
+		free_instances(&s, pa, pb);
+	}
+	put_verdict(out, &s.verdict);
+	put_measured(out, &m, &s);
+	measured_release(&m);
+}
+
+struct numbers {
+	double *v;
+	size_t n, cap;
+};
+
+/* One output of both: how far apart, relative to each element plus the output's mean magnitude. */
+static void compare_numbers(const double *a, const double *b, size_t n, double *max_abs,
+	double *max_rel, bool *nan_differs)
+{
+	double mean = 0;
+	size_t finite = 0;
+	for (size_t i = 0; i < n; i++)
+		if (a[i] - a[i] == 0) {
+			mean += (a[i] < 0 ? -a[i] : a[i]);
+			finite++;
+		}
+	mean = finite ? mean / (double)finite : 0;
+	for (size_t i = 0; i < n; i++) {
+		bool a_finite = a[i] - a[i] == 0, b_finite = b[i] - b[i] == 0;
+		if (!a_finite || !b_finite) {
+			bool both_nan = a[i] != a[i] && b[i] != b[i];
+			*nan_differs |= !both_nan && a[i] != b[i];
+			continue;
+		}
+		double far = a[i] > b[i] ? a[i] - b[i] : b[i] - a[i];
+		double scale = (a[i] < 0 ? -a[i] : a[i]) + mean;
+		if (far > *max_abs)
+			*max_abs = far;
+		if (far > 0 && (scale == 0 || far / scale > *max_rel))
+			*max_rel = scale == 0 ? far : far / scale;
+	}
+}
+
+static void compare(struct worker *w, struct cursor *c, struct buf *out)
+{
+	struct verdict v = {0};
+	struct resident *a = find(w, cursor_u32(c)), *b = find(w, cursor_u32(c));
+	struct numbers x = {0}, y = {0};
+	double max_abs = 0, max_rel = 0, ignored = 0;
+	uint64_t elements = 0;
+	bool nan_differs = false;
+	if (!cursor_done(c) || !a || !b) {
+		refuse(&v, "the request names a program that is not resident");
+		goto out;
+	}
+	struct instance *ia = program_instance(a->program), *ib = program_instance(b->program);
+	if (program_inputs(a->program, &v) < 0 || instance_run(ia, 1, true, &ignored, &v) < 0 ||
+		program_inputs(b->program, &v) < 0 || instance_run(ib, 1, true, &ignored, &v) < 0)
+		goto out;
+	if (instance_outputs(ia) != instance_outputs(ib)) {
+		refuse(&v, "the programs have different numbers of outputs");
+		goto out;
+	}
+	for (uint32_t k = 0; k < instance_outputs(ia); k++) {
+		x.n = y.n = 0;
+		if (output_read(ia, k, &x.v, &x.n, &x.cap, &v) < 0 ||
+			output_read(ib, k, &y.v, &y.n, &y.cap, &v) < 0)
+			goto out;
+		if (x.n != y.n) {
+			refuse(&v, "the programs have outputs of different sizes");
+			goto out;
+		}
+		compare_numbers(x.v, y.v, x.n, &max_abs, &max_rel, &nan_differs);
+		elements += x.n;
+	}
+out:
+	put_verdict(out, &v);
+	buf_f64(out, max_abs);
+	buf_f64(out, max_rel);
+	buf_u8(out, nan_differs);
+	buf_u64(out, elements);
+	mem_free(x.v);
+	mem_free(y.v);
+}
+
+static int set_up(struct worker *w, struct cursor *c, struct buf *out)
+{
+	struct err err = {{0}};
+	uint32_t protocol = cursor_u32(c);
+	char *name = cursor_str(c), *plugin = cursor_str(c);
+	uint64_t seed = cursor_u64(c);
+	int core = (int)cursor_u32(c) - 1;
+	uint64_t memory = cursor_u64(c);
+	const struct backend *backend;
+	int rc = 0;
+	if (!cursor_done(c) || protocol != WIRE_PROTOCOL)
+		rc = err_set(&err,
+			"vantage-worker (%s) speaks protocol %u, its caller %u; build both anew",
+			opt_version(), WIRE_PROTOCOL, protocol);
+	if (rc == 0 && core >= 0)
+		rc = core_pin(core, &err);
+	setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+#ifdef __SANITIZE_ADDRESS__
+	memory = 0; /* the sanitizer's own maps count, and are terabytes */
+#endif
+	if (memory)
+		setrlimit(RLIMIT_DATA, &(struct rlimit){memory, memory});
+	if (rc == 0 && (!(backend = backend_find(name, &err)) ||
+			       !(w->pjrt = pjrt_open(backend, plugin, seed, &err))))
+		rc = -1;
+	w->on_core = strcmp(name, "cpu") == 0 && core >= 0;
+	buf_u8(out, rc == 0);
+	buf_str(out, rc == 0 ? pjrt_platform(w->pjrt) : err.text);
+	buf_str(out, rc == 0 ? pjrt_version(w->pjrt) : "");
+	mem_free(name);
+	mem_free(plugin);
+	return rc;
+}
+
+static void answer(struct worker *w, const struct frame *f, struct buf *out)
+{
+	struct cursor c = cursor_of(f->payload.data, f->payload.len);
+	switch (f->type) {
+	case WIRE_COMPILE:
+		compile(w, &c, out);
+		break;
+	case WIRE_DROP:
+		drop(w, &c, out);
+		break;
+	case WIRE_MEASURE:
+		measure_request(w, &c, out);
+		break;
+	case WIRE_COMPARE:
+		compare(w, &c, out);
+		break;
+	default:
+		break;
+	}
+}
+
+#else /* without the plugin's header: only to say so */
+
+static void answer(struct worker *w, const struct frame *f, struct buf *out)
+{
+	(void)w;
+	(void)f;
+	(void)out;
+}
+
+static int set_up(struct worker *w, struct cursor *c, struct buf *out)
+{
+	struct err err = {{0}};
+	(void)c;
+	w->pjrt = pjrt_open(NULL, "a plugin", 0, &err);
+	buf_u8(out, 0);
+	buf_str(out, err.text);
+	buf_str(out, "");
+	return -1;
+}
+
+#endif
+
+static int serve(struct worker *w)
+{
+	struct frame f = {0};
+	struct buf out = {0};
+	struct err err = {{0}};
+	int rc;
+	while ((rc = wire_receive(WIRE_FD, &f, &err)) > 0 && f.type != WIRE_QUIT) {
+		buf_reset(&out);
+		if ((f.type == WIRE_SETUP) != !w->pjrt) {
+			rc = err_set(&err, "a request came before the worker was set up, or it was "
+					   "set up twice");
+			break;
+		}
+		if (f.type == WIRE_SETUP) {
+			struct cursor c = cursor_of(f.payload.data, f.payload.len);
+			set_up(w, &c, &out);
+		} else {
+			answer(w, &f, &out);
+		}
+		if ((rc = wire_send(WIRE_FD, (enum wire_type)f.type, f.id, &out, &err)) < 0)
+			break;
+	}
+	buf_release(&f.payload);
+	buf_release(&out);
+	return rc < 0 ? err_exit(&err) : 0;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct opt table[] = {OPT_END};
+	static const struct opt_program prog = {"vantage-worker", "",
+		"Holds a compiler plugin for the other programs, which start it by themselves: it "
+		"speaks frames on "
+		"descriptor 3 and is of no use by hand.",
+		table};
+	struct worker w = {0};
+	struct err err = {{0}};
+	int words, type;
+	socklen_t size = sizeof type;
+	err_program("vantage-worker");
+	int rc = opt_parse(&prog, argc, argv, &words, &err);
+	if (rc)
+		return rc < 0 ? err_exit(&err) : 0;
+	if (getsockopt(WIRE_FD, SOL_SOCKET, SO_TYPE, &type, &size) < 0) {
+		err_set(&err, "it is started by the other programs and is of no use by hand");
+		return err_exit(&err);
+	}
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() == 1)
+		return 1; /* the parent died meanwhile */
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGINT, SIG_IGN);
+	rc = serve(&w);
+	/* No tidying up: plugins may hang when their client is destroyed, and the memory goes
+	 * anyway. */
+	fflush(stderr);
+	_exit(rc);
+}

@@ -1,0 +1,292 @@
+/*
+ * print.c - the module, its computations and instructions.
+ *
+ * Names carry a "%", so that none can be taken for a word of the language, and are made legal and
+ * unique first, since a message may hold any. Operands are by name alone. Computations a program does
+ * not call are printed too: they are part of the message.
+ */
+#include "graph/print.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "hlo/names.h"
+#include "hlo/print/print.h"
+
+struct walk {
+	struct printer p;
+	const struct graph *g;
+	const char **name; /* of each node */
+	const char **comp; /* of each computation */
+};
+
+/* Ids in the message to nodes; those of computations to computations. */
+static void name_all(struct walk *w)
+{
+	const struct graph *g = w->g;
+	struct uniquer ins = {0}, comps = {0};
+	w->name = ARENA_NEW(&w->p.mem, g->n_nodes, const char *);
+	w->comp = ARENA_NEW(&w->p.mem, g->n_comps, const char *);
+	for (uint32_t c = 0; c < g->n_comps; c++) {
+		const char *s = g->comp[c].proto->name;
+		char *legal = name_sanitized(&w->p.mem, *s ? s : "computation", strlen(*s ? s : "computation"));
+		w->comp[c] = uniquer_take(&comps, &w->p.mem, legal, strlen(legal));
+	}
+	for (uint32_t v = 0; v < g->n_nodes; v++) {
+		const char *s = g->node[v].proto->name;
+		char *legal = name_sanitized(&w->p.mem, *s ? s : "name", strlen(*s ? s : "name"));
+		w->name[v] = uniquer_take(&ins, &w->p.mem, legal, strlen(legal));
+	}
+	uniquer_release(&ins);
+	uniquer_release(&comps);
+}
+
+static bool is_pred(const struct graph *g, uint32_t v)
+{
+	return g->node[v].n_operands && g->node[node_operands(g, v)[0]].dtype == DT_PRED;
+}
+
+static void call(struct walk *w, const char *attr, uint32_t comp)
+{
+	buf_addf(w->p.out, ", %s=%%%s", attr, w->comp[comp]);
+}
+
+static void call_list(struct walk *w, const char *attr, const uint32_t *comps, uint32_t n)
+{
+	buf_addf(w->p.out, ", %s={", attr);
+	for (uint32_t i = 0; i < n; i++)
+		buf_addf(w->p.out, "%s%%%s", i ? ", " : "", w->comp[comps[i]]);
+	buf_addch(w->p.out, '}');
+}
+
+static bool in_set(const struct attr_set *set, int row)
+{
+	for (int i = 0; i < set->n; i++)
+		if (set->row[i] == row)
+			return true;
+	return false;
+}
+
+/* By the rows of hlo_attr.def, in whose order an instruction calls: all by one list, or each by a name. */
+static void called(struct walk *w, uint32_t v)
+{
+	const struct node *n = &w->g->node[v];
+	const uint32_t *c = node_calls(w->g, v);
+	const struct attr_set *set = &w->p.words->op[n->opcode].attrs;
+	bool by_name = n->opcode == OP_CONDITIONAL && n->n_called == 2 && is_pred(w->g, v);
+	if (n->opcode == OP_ASYNC_UPDATE || n->opcode == OP_ASYNC_DONE || n->n_called == 0)
+		return; /* their start's */
+	for (int i = 0; i < w->p.words->n_attr && !by_name; i++)
+		if (w->p.words->attr[i].form == FORM_COMPUTATIONS && in_set(set, i)) {
+			call_list(w, w->p.words->attr[i].name, c, n->n_called);
+			return;
+		}
+	for (uint32_t i = 0, k = 0; i < w->p.words->n_attr && k < n->n_called; i++)
+		if (w->p.words->attr[i].form == FORM_COMPUTATION && in_set(set, (int)i))
+			call(w, w->p.words->attr[i].name, c[k++]);
+}
+
+static void control(struct walk *w, const Hlo__HloInstructionProto *in, const struct names *by_id)
+{
+	for (size_t i = 0; i < in->n_control_predecessor_ids; i++) {
+		uint32_t v = names_get(by_id, (const char *)&in->control_predecessor_ids[i], sizeof(int64_t));
+		buf_addf(w->p.out, "%s%%%s", i ? ", " : ", control-predecessors={", w->name[v]);
+	}
+	if (in->n_control_predecessor_ids)
+		buf_addch(w->p.out, '}');
+}
+
+static void operands(struct walk *w, uint32_t v)
+{
+	const struct node *n = &w->g->node[v];
+	buf_addch(w->p.out, '(');
+	if (n->opcode == OP_PARAMETER)
+		buf_addf(w->p.out, "%" PRId64, n->proto->parameter_number);
+	else if (n->opcode == OP_CONSTANT && n->proto->literal && n->proto->literal->shape)
+		print_literal(w->p.out, n->proto->literal);
+	for (uint32_t i = 0; i < n->n_operands; i++)
+		buf_addf(w->p.out, "%s%%%s", i ? ", " : "", w->name[node_operands(w->g, v)[i]]);
+	buf_addch(w->p.out, ')');
+}
+
+static void instruction(struct walk *w, uint32_t v, const struct names *by_id)
+{
+	const struct node *n = &w->g->node[v];
+	buf_addf(w->p.out, "  %s%%%s = ", n->flags & NODE_ROOT ? "ROOT " : "", w->name[v]);
+	print_shape(w->p.out, n->proto->shape, true);
+	buf_addf(w->p.out, " %s", n->proto->opcode);
+	operands(w, v);
+	print_attrs(&w->p, &w->p.words->op[n->opcode].attrs, n->proto);
+	called(w, v);
+	print_attrs(&w->p, &w->p.words->common, n->proto);
+	control(w, n->proto, by_id);
+	buf_addch(w->p.out, '\n');
+}
+
+static const Hlo__InstructionSequence *schedule_of(const struct graph *g, int64_t id)
+{
+	const Hlo__HloScheduleProto *s = g->module->schedule;
+	for (size_t i = 0; s && i < s->n_sequences; i++)
+		if (s->sequences[i]->key == id)
+			return s->sequences[i]->value;
+	return NULL;
+}
+
+static void signature(struct walk *w, const struct comp *c)
+{
+	const char *comma = "";
+	uint32_t n = 0;
+	buf_addch(w->p.out, '(');
+	for (uint32_t k = 0; k < c->n_nodes; k++)
+		n += w->g->node[c->first + k].opcode == OP_PARAMETER;
+	uint32_t *by_number = mem_alloc((n + 1) * sizeof(*by_number));
+	memset(by_number, 0xff, (n + 1) * sizeof(*by_number));
+	for (uint32_t v = c->first; v < c->first + c->n_nodes; v++) {
+		int64_t k = w->g->node[v].proto->parameter_number;
+		if (w->g->node[v].opcode == OP_PARAMETER && k >= 0 && k < n)
+			by_number[k] = v;
+	}
+	for (uint32_t k = 0; k < n; k++) {
+		if (by_number[k] == NONE)
+			continue;
+		buf_addf(w->p.out, "%s%s: ", comma, w->name[by_number[k]]);
+		print_shape(w->p.out, w->g->node[by_number[k]].proto->shape, false);
+		comma = ", ";
+	}
+	mem_free(by_number);
+	buf_adds(w->p.out, ") -> ");
+	print_shape(w->p.out, w->g->node[c->root].proto->shape, false);
+}
+
+static int by_id_value(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* Does each instruction stand behind what it needs? `at` has a place per node, and is left as it was. */
+static bool stands_behind(const struct graph *g, const int64_t *ids, size_t n, const struct names *by_id,
+	uint32_t *at)
+{
+	bool fine = true;
+	for (size_t i = 0; i < n; i++)
+		at[names_get(by_id, (const char *)&ids[i], sizeof(*ids))] = (uint32_t)i + 1;
+	for (size_t i = 0; i < n && fine; i++) {
+		uint32_t v = names_get(by_id, (const char *)&ids[i], sizeof(*ids));
+		const Hlo__HloInstructionProto *in = g->node[v].proto;
+		for (uint32_t k = 0; k < g->node[v].n_operands; k++)
+			fine &= at[node_operands(g, v)[k]] <= i;
+		for (size_t k = 0; k < in->n_control_predecessor_ids; k++)
+			fine &= at[names_get(by_id, (const char *)&in->control_predecessor_ids[k], sizeof(int64_t))] <= i;
+	}
+	for (size_t i = 0; i < n; i++)
+		at[names_get(by_id, (const char *)&ids[i], sizeof(*ids))] = 0;
+	return fine;
+}
+
+/*
+ * The ids of a computation's instructions in the order to print them: the schedule's, which is part of
+ * the program; otherwise ascending, which is how they stood in a text; otherwise the message's.
+ */
+static int64_t *order_of(struct walk *w, const Hlo__HloComputationProto *m, const struct names *by_id,
+	uint32_t *at)
+{
+	const Hlo__InstructionSequence *schedule = schedule_of(w->g, m->id);
+	size_t n = m->n_instructions;
+	int64_t *ids = arena_alloc(&w->p.mem, n * sizeof(*ids));
+	bool known = schedule && schedule->n_instruction_ids == n;
+	for (size_t i = 0; known && i < n; i++) {
+		ids[i] = schedule->instruction_ids[i];
+		uint32_t v = names_get(by_id, (const char *)&ids[i], sizeof(*ids));
+		known = v != NAMES_NONE && w->g->comp[w->g->node[v].comp].proto == m;
+	}
+	if (known && stands_behind(w->g, ids, n, by_id, at))
+		return ids;
+	for (size_t i = 0; i < n; i++)
+		ids[i] = m->instructions[i]->id;
+	qsort(ids, n, sizeof(*ids), by_id_value);
+	if (!stands_behind(w->g, ids, n, by_id, at))
+		for (size_t i = 0; i < n; i++)
+			ids[i] = m->instructions[i]->id;
+	return ids;
+}
+
+static void computation(struct walk *w, uint32_t c, const struct names *by_id, uint32_t *at)
+{
+	const struct comp *comp = &w->g->comp[c];
+	const Hlo__HloComputationProto *m = comp->proto;
+	const int64_t *ids = order_of(w, m, by_id, at);
+	buf_addf(w->p.out, "\n%s%%%s ", c == w->g->entry ? "ENTRY " : "", w->comp[c]);
+	signature(w, comp);
+	buf_adds(w->p.out, " {\n");
+	for (size_t i = 0; i < m->n_instructions; i++)
+		instruction(w, names_get(by_id, (const char *)&ids[i], sizeof(*ids)), by_id);
+	buf_addch(w->p.out, '}');
+	print_attrs(&w->p, &w->p.words->comp, m);
+	buf_addch(w->p.out, '\n');
+}
+
+static void numbered(struct buf *out, const char *title, char *const *v, size_t n)
+{
+	buf_addf(out, "\n%s\n", title);
+	for (size_t i = 0; i < n; i++) {
+		buf_addf(out, "%zu ", i + 1);
+		print_string(out, v[i], strlen(v[i]));
+		buf_addch(out, '\n');
+	}
+}
+
+static void stack_frames(struct walk *w)
+{
+	const Hlo__StackFrameIndex *x = w->g->module->stack_frame_index;
+	if (!x || !x->n_stack_frames)
+		return;
+	numbered(w->p.out, "FileNames", x->file_names, x->n_file_names);
+	numbered(w->p.out, "FunctionNames", x->function_names, x->n_function_names);
+	buf_adds(w->p.out, "\nFileLocations\n");
+	for (size_t i = 0; i < x->n_file_locations; i++) {
+		buf_addf(w->p.out, "%zu ", i + 1);
+		print_braces(&w->p, &w->p.words->location, x->file_locations[i]);
+		buf_addch(w->p.out, '\n');
+	}
+	buf_adds(w->p.out, "\nStackFrames\n");
+	for (size_t i = 0; i < x->n_stack_frames; i++) {
+		Hlo__StackFrame frame = *x->stack_frames[i];
+		frame.parent_frame_id = (int32_t)((uint32_t)frame.parent_frame_id + 1); /* in text 1 is none */
+		buf_addf(w->p.out, "%zu ", i + 1);
+		print_braces(&w->p, &w->p.words->frame, &frame);
+		buf_addch(w->p.out, '\n');
+	}
+	buf_addch(w->p.out, '\n');
+}
+
+static void header(struct walk *w)
+{
+	const Hlo__HloModuleProto *m = w->g->module;
+	char *legal = name_sanitized(&w->p.mem, *m->name ? m->name : "module", strlen(*m->name ? m->name : "module"));
+	buf_addf(w->p.out, "HloModule %s", legal);
+	if (m->schedule && m->schedule->n_sequences)
+		buf_adds(w->p.out, ", is_scheduled=true");
+	print_attrs(&w->p, &w->p.words->module, m);
+	buf_addch(w->p.out, '\n');
+}
+
+void hlo_print(const struct graph *g, struct buf *out)
+{
+	struct walk w = {.p = {.out = out, .words = hlo_words()}, .g = g};
+	struct names by_id = {0}, comp_by_id = {0};
+	name_all(&w);
+	for (uint32_t v = 0; v < g->n_nodes; v++)
+		names_put(&by_id, (const char *)&g->node[v].proto->id, sizeof(int64_t), v);
+	for (uint32_t c = 0; c < g->n_comps; c++)
+		names_put(&comp_by_id, (const char *)&g->comp[c].proto->id, sizeof(int64_t), c);
+	uint32_t *at = MEM_NEW(g->n_nodes, uint32_t);
+	header(&w);
+	stack_frames(&w);
+	for (size_t i = 0; i < g->module->n_computations; i++)
+		computation(&w, names_get(&comp_by_id, (const char *)&g->module->computations[i]->id, sizeof(int64_t)), &by_id, at);
+	mem_free(at);
+	names_release(&by_id);
+	names_release(&comp_by_id);
+	arena_release(&w.p.mem);
+}

@@ -1,0 +1,116 @@
+/*
+ * module.c - bytes to an HloModuleProto and back.
+ *
+ * A module comes in three kinds of message, and none of them says which it is: a bare
+ * HloModuleProto, an HloProto (what a dump holds) and an HloModuleProtoWithConfig (what an executable
+ * gives back), which both keep the module in field 1. A bare module keeps its name there, and its
+ * computations in field 3; so the bytes are of the wrapping kind when what lies in field 1 begins
+ * like a module itself: a name, then an entry computation's name or computations.
+ */
+#include "hlo/module.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include "hlo/guard.h"
+
+/* The first length-delimited field, if its number is `want`; NULL otherwise. */
+static const uint8_t *first_bytes(const uint8_t *p, size_t n, unsigned want, size_t *size)
+{
+	if (n < 2 || p[0] != (want << 3 | 2))
+		return NULL;
+	uint64_t v = 0;
+	size_t i = 1;
+	for (int shift = 0; i < n && shift < 63; shift += 7) {
+		v |= (uint64_t)(p[i] & 127) << shift;
+		if (p[i++] < 128) {
+			*size = (size_t)v;
+			return v <= n - i ? p + i : NULL;
+		}
+	}
+	return NULL;
+}
+
+/* Does it begin as a module does: a name of printable characters, then field 2 or 3? */
+static bool looks_like_module(const uint8_t *p, size_t n)
+{
+	size_t size = 0;
+	const uint8_t *name = first_bytes(p, n, 1, &size), *next = name ? name + size : p;
+	for (size_t i = 0; name && i < size; i++)
+		if (name[i] < ' ' || name[i] == 127)
+			return false;
+	return next < p + n && (*next == (2 << 3 | 2) || *next == (3 << 3 | 2));
+}
+
+Hlo__HloModuleProto *hlo_unpack(struct arena *mem, const void *p, size_t n, const char *name,
+	struct err *err)
+{
+	size_t size = 0;
+	const uint8_t *inside = first_bytes(p, n, 1, &size);
+	Hlo__HloModuleProto *m;
+	if (inside && looks_like_module(inside, size)) {
+		Hlo__HloProto *outer = guard_unpack(mem, &hlo__hlo_proto__descriptor, p, n, name, err);
+		m = outer ? outer->hlo_module : NULL;
+	} else {
+		m = guard_unpack(mem, &hlo__hlo_module_proto__descriptor, p, n, name, err);
+	}
+	if (m && m->n_computations == 0) {
+		err_set(err, "%s is no HLO module: it has no computations", name);
+		return NULL;
+	}
+	return m;
+}
+
+static bool begins(const char *s, const char *end, const char *word)
+{
+	size_t n = strlen(word);
+	return (size_t)(end - s) >= n && memcmp(s, word, n) == 0;
+}
+
+/* Past white space and // comments. */
+static const char *skip_blank(const char *s, const char *end)
+{
+	for (; s < end; s++) {
+		if (begins(s, end, "//")) {
+			const char *line = memchr(s, '\n', (size_t)(end - s));
+			if (!line)
+				return end;
+			s = line;
+		} else if (*s != ' ' && *s != '\t' && *s != '\n' && *s != '\r') {
+			break;
+		}
+	}
+	return s;
+}
+
+/* No control characters where it begins: noise may begin like a text, too. */
+static bool looks_like_text(const char *s, const char *end)
+{
+	enum { ENOUGH = 256 };
+	for (size_t i = 0; i < ENOUGH && s + i < end; i++)
+		if ((uint8_t)s[i] < ' ' && !memchr("\t\n\r", s[i], 3))
+			return false;
+	return true;
+}
+
+enum hlo_format hlo_sniff(const void *p, size_t n)
+{
+	static const char *const hlo[] = {"HloModule ", "HloModule\t", "HloModule,", "HloModule\n", "ENTRY "};
+	static const char *const mlir[] = {"module ", "module@", "module{", "\"builtin.module\"", "#loc",
+		"func.func ", "!", "#"};
+	const char *end = n ? (const char *)p + n : p;
+	size_t size = 0;
+	const uint8_t *inside = first_bytes(p, n, 1, &size);
+	if (looks_like_module(p, n) || (inside && looks_like_module(inside, size)))
+		return HLO_PROTO;
+	if (n >= 4 && memcmp(p, "ML\xefR", 4) == 0)
+		return HLO_MLIR;
+	const char *s = skip_blank(p, end);
+	for (size_t i = 0; i < sizeof(hlo) / sizeof(*hlo); i++)
+		if (begins(s, end, hlo[i]))
+			return HLO_TEXT;
+	for (size_t i = 0; i < sizeof(mlir) / sizeof(*mlir); i++)
+		if (begins(s, end, mlir[i]) && looks_like_text(s, end))
+			return HLO_MLIR;
+	return HLO_UNKNOWN;
+}

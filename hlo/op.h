@@ -1,0 +1,52 @@
+/*
+ * op.h - operations and element types: names and facts, expanded from schemas/opcode.def and dtype.def.
+ */
+#ifndef HLO_OP_H
+#define HLO_OP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* schemas/opcode.def: OPCODE(ADD, "add", class, flops, operands, flags). Order is not stable: store names. */
+enum opcode {
+#define OPCODE(id, ...) OP_##id,
+#include "schemas/opcode.def"
+#undef OPCODE
+	OP_COUNT /* also: an opcode this table does not know */
+};
+
+/* schemas/dtype.def: DTYPE(F32, 11, "f32", bits). Values are XLA's PrimitiveType numbers. */
+enum dtype {
+#define DTYPE(id, number, ...) DT_##id = number,
+#include "schemas/dtype.def"
+#undef DTYPE
+};
+
+enum opcode_class {
+	CLASS_ELEMENTWISE,
+	CLASS_MOVE,
+	CLASS_APPLY,
+	CLASS_HEAVY,
+	CLASS_STRUCTURE,
+	CLASS_CALL,
+	CLASS_OUTSIDE
+};
+enum opcode_flag { COMMUTES = 1, SIDE_EFFECT = 2 };
+
+struct opcode_facts { /* a row of schemas/opcode.def */
+	const char *name;
+	uint8_t class;
+	uint8_t flops;	  /* per result element */
+	uint8_t operands; /* at least */
+	uint8_t flags;
+};
+const struct opcode_facts *opcode_facts(uint16_t opcode);
+
+const char *opcode_name(uint16_t opcode);
+uint16_t opcode_of(const char *name); /* OP_COUNT when unknown */
+const char *dtype_name(uint8_t dtype);
+/* The type of a name of n characters that text may say; DT_INVALID if it is none (tuples and buffers have no name). */
+uint8_t dtype_of(const char *s, size_t n);
+uint32_t dtype_bits(uint8_t dtype); /* 0 for tuples, tokens, opaque */
+
+#endif

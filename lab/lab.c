@@ -1,0 +1,152 @@
+/*
+ * lab.c - a subject, its cost, and the hooks that tie the cost to the store.
+ *
+ * The store speaks of region_cost, the cost of price: the same facts on two sides of a border, copied
+ * field by field here and nowhere else. All hooks take the lock, so that a region priced by one
+ * worker is there for the next.
+ */
+#include <string.h>
+#include "lab/lab.h"
+
+void archive_lock(struct archive *a)
+{
+	if (a && a->lock)
+		pthread_mutex_lock(a->lock);
+}
+
+void archive_unlock(struct archive *a)
+{
+	if (a && a->lock)
+		pthread_mutex_unlock(a->lock);
+}
+
+static int lookup(void *ctx, const uint64_t key[2], struct price *out, struct err *err)
+{
+	struct archive *a = ctx;
+	struct region_cost c;
+	int rc;
+
+	archive_lock(a);
+	rc = store_region_get(a->db, a->environment, key, &c, err);
+	archive_unlock(a);
+	if (rc == 1)
+		*out = (struct price){c.delta, c.se, c.seconds_a, c.seconds_b, c.outcome, c.kind, c.pairs};
+	return rc;
+}
+
+static int insert(void *ctx, const uint64_t key[2], const struct price *p, struct err *err)
+{
+	struct archive *a = ctx;
+	struct region_cost c = {p->delta, p->se, p->seconds_a, p->seconds_b, p->outcome, p->kind, p->pairs};
+	int rc;
+
+	archive_lock(a);
+	rc = store_region_put(a->db, a->environment, key, &c, err);
+	archive_unlock(a);
+	return rc;
+}
+
+static int measured(void *ctx, const struct region *r, const struct timing *t, struct err *err)
+{
+	struct archive *a = ctx;
+	struct measurement m = {.seconds_a = t->seconds_a, .seconds_b = t->seconds_b, .delta = t->delta,
+		.se = t->delta_se, .pairs = t->pairs, .instances = t->instances, .outcome = t->outcome,
+		.kind = t->kind, .raw = t->raw.data, .n_raw = t->raw.len};
+	int rc = 0;
+
+	if (!a->raw || !a->run || t->raw.len == 0)
+		return 0;
+	if (r)
+		memcpy(m.key, r->key, sizeof m.key);
+	archive_lock(a);
+	rc = run_measured(a->run, &m, err);
+	archive_unlock(a);
+	return rc;
+}
+
+static int failed(void *ctx, enum outcome o, int signal, const char *detail, struct err *err)
+{
+	struct archive *a = ctx;
+	struct failure f = {.outcome = o, .signal = signal, .detail = detail};
+	int rc = 0;
+
+	archive_lock(a);
+	if (a->run)
+		rc = run_failed(a->run, &f, err);
+	archive_unlock(a);
+	return rc;
+}
+
+int archive_environment(struct archive *a, const struct device *d, struct err *err)
+{
+	struct environment e = {"", "formula", "", "", "", COST_MODELLED};
+
+	if (d) {
+		const struct device_info *i = device_info(d);
+		e = (struct environment){i->machine, i->backend, i->platform, i->version, i->compile_options,
+			i->kind};
+	}
+	return store_environment(a->db, &e, &a->environment, err);
+}
+
+static int put_facts(struct lab *l, struct store *db, const char *backend, struct err *err)
+{
+	const struct space *s = l->space;
+	struct graph_facts g = {l->subject.name, l->subject.bytes.data, l->subject.bytes.len, s->graph->n_nodes,
+		s->graph->n_comps, s->graph->n_edges};
+	struct space_facts f = {.kind = s->kind, .backend = backend, .hash = s->hash, .n_sites = s->n_sites,
+		.n_ties = s->n_ties};
+	uint8_t *choices = mem_alloc(s->n_sites), *dflt = mem_alloc(s->n_sites);
+	uint32_t *node = mem_alloc(s->n_sites * sizeof *node);
+	int rc;
+
+	for (uint32_t i = 0; i < s->n_sites; i++) {
+		choices[i] = s->site[i].choices;
+		dflt[i] = s->site[i].dflt;
+		node[i] = s->site[i].node;
+	}
+	f.choices = choices;
+	f.dflt = dflt;
+	f.node = node;
+	rc = store_graph(db, &g, &l->graph_id, err);
+	f.graph = l->graph_id;
+	if (rc == 0)
+		rc = store_space(db, &f, &l->space_id, err);
+	mem_free(choices);
+	mem_free(dflt);
+	mem_free(node);
+	return rc;
+}
+
+int lab_open(struct lab *l, const char *path, const char *space_kind, struct device *d,
+	const struct cost_options *o, struct archive *archive, struct err *err)
+{
+	struct cost_options co = *o;
+	int rc = 0;
+
+	*l = (struct lab){.archive = archive};
+	if (subject_open(&l->subject, path, space_kind, d, err) < 0)
+		return -1;
+	l->space = l->subject.space;
+	if (archive && archive->db) {
+		co.hooks = (struct cost_hooks){archive, lookup, insert, measured, failed};
+		co.region.raw = co.whole.raw = archive->raw;
+		archive_lock(archive);
+		rc = put_facts(l, archive->db, d ? device_info(d)->backend : "formula", err);
+		archive_unlock(archive);
+	}
+	if (rc == 0)
+		l->cost = cost_new(l->space, d, &co, err);
+	if (rc < 0 || !l->cost) {
+		lab_release(l);
+		return -1;
+	}
+	return 0;
+}
+
+void lab_release(struct lab *l)
+{
+	cost_free(l->cost);
+	subject_release(&l->subject);
+	*l = (struct lab){0};
+}

@@ -1,0 +1,46 @@
+/*
+ * lab.h - one program, ready to be measured, with everything measured going into a store.
+ *
+ * A lab is a subject (the program and its decision space) and its cost, wired to the store: prices
+ * of regions are looked up there first and kept there, failures and raw times are added to the run.
+ * `collect` and `search` both work in labs.
+ *
+ * Several labs, each used by a thread of its own, may share a store through `lock`, which every
+ * access to the store holds; NULL when there is one thread. Without a store (db NULL) nothing is kept.
+ */
+#ifndef LAB_LAB_H
+#define LAB_LAB_H
+
+#include <pthread.h>
+#include "cost/cost.h"
+#include "ready/subject.h"
+#include "store/run.h"
+
+struct archive { /* where a program's measurements go; all zero: nowhere */
+	struct store *db;
+	struct run *run;	/* set once begun; failures and raw times go there */
+	int64_t environment;
+	pthread_mutex_t *lock;
+	bool raw;		/* keep raw times */
+};
+
+struct lab { /* all zero is empty */
+	struct subject subject;
+	struct space *space; /* the subject's */
+	struct cost *cost;
+	struct archive *archive;
+	int64_t graph_id, space_id; /* in the store */
+};
+
+/* Names the device (NULL: a formula) in the store. Call before opening labs. */
+int archive_environment(struct archive *a, const struct device *d, struct err *err);
+
+/* `archive` may be NULL; it is borrowed and must outlive the lab, as must the device. */
+int lab_open(struct lab *l, const char *path, const char *space_kind, struct device *d,
+	const struct cost_options *o, struct archive *archive, struct err *err);
+void lab_release(struct lab *l);
+
+void archive_lock(struct archive *a);
+void archive_unlock(struct archive *a);
+
+#endif

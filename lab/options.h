@@ -1,0 +1,32 @@
+/*
+ * options.h - the command-line options that `collect` and `search` share, said once.
+ *
+ * Both measure programs on a device into a store, and whoever knows one command should know the other.
+ * `set` is the program's own settings, whose members carry the options' names: const char *db, *device,
+ * *space; int64_t core, seed; int measure; bool wait, force, raw, quiet, json.
+ */
+#ifndef LAB_OPTIONS_H
+#define LAB_OPTIONS_H
+
+#include "base/opt.h"
+
+#define LAB_DEFAULTS .device = "cpu", .space = "fusion", .seed = 1, .core = -1
+
+#define LAB_OPT_SPACE(set) OPT_STR(0, "space", &(set).space, "KIND", "decisions: fusion or fusion/binary")
+
+#define LAB_OPTS_WHERE(set) \
+	OPT_STR(0, "device", &(set).device, "NAME", "cpu, sim, cuda, or none (programs with a formula)"), \
+	OPT_INT(0, "core", &(set).core, -1, 1023, "core to measure on, the first of several; -1: the least loaded"), \
+	OPT_FLAG(0, "wait", &(set).wait, "wait for the device or the store instead of failing"), \
+	OPT_FLAG(0, "force", &(set).force, "write the store on a network file system all the same")
+
+#define LAB_OPTS_HOW(set) \
+	OPT_ENUM(0, "measure", &(set).measure, "region|whole", "price a change by its regions, or by whole programs"), \
+	OPT_FLAG(0, "raw", &(set).raw, "keep raw times in the store"), \
+	OPT_INT('s', "seed", &(set).seed, 0, INT64_MAX, "random seed")
+
+#define LAB_OPTS_TALK(set) \
+	OPT_FLAG('q', "quiet", &(set).quiet, "no progress"), \
+	OPT_FLAG(0, "json", &(set).json, "summary as JSON")
+
+#endif

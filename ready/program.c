@@ -1,0 +1,215 @@
+/*
+ * program.c - from a path to a graph: a dump folder is searched, a file is read, MLIR is lowered.
+ *
+ * A dump folder holds many files for every module that was compiled. The program is the one before all
+ * optimisation, as a message where the run was asked for messages, otherwise as text. A run compiles
+ * many small modules besides the one that matters; so where there are several the largest is listed
+ * first, and nothing is guessed.
+ */
+#include "ready/program.h"
+#include "hlo/module.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "base/io.h"
+
+#define LOWERS_FOR_OTHERS "cpu"
+#define LIST_BYTES 700 /* of names in a sentence */
+
+static bool ends_with(const char *s, size_t n, const char *end)
+{
+	size_t e = strlen(end);
+	return n >= e && memcmp(s + n - e, end, e) == 0;
+}
+
+/* File name without folders and endings. */
+static char *short_name(const char *path)
+{
+	static const char *const endings[] = {".zst", ".pb", ".hlo", ".txt", ".mlir", ".mlirbc",
+		".before_optimizations", "/"};
+	size_t n = strlen(path), i = 0;
+	const char *base = path;
+	while (i < sizeof endings / sizeof *endings) {
+		if (n > strlen(endings[i]) && ends_with(path, n, endings[i])) {
+			n -= strlen(endings[i]);
+			i = 0;
+		} else {
+			i++;
+		}
+	}
+	for (size_t k = 0; k + 1 < n; k++)
+		if (path[k] == '/')
+			base = path + k + 1;
+	char *name = mem_alloc(n + 1);
+	snprintf(name, n + 1, "%.*s", (int)(n - (size_t)(base - path)), base);
+	return name;
+}
+
+/* ---- dump folders ---- */
+
+struct found { /* a program in a dump folder */
+	char *name;
+	int want;
+	off_t size;
+};
+
+struct found_list {
+	struct found *v;
+	size_t n, cap;
+};
+
+static bool is_folder(const char *path)
+{
+	struct stat st;
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* How much a dump's file is wanted: 2 message, 1 text, 0 not at all. */
+static int wanted(const char *name)
+{
+	size_t n = strlen(name);
+	if (!strstr(name, "before_optimizations"))
+		return 0;
+	if (ends_with(name, n, ".hlo.pb") || ends_with(name, n, ".hlo.pb.zst"))
+		return 2;
+	return ends_with(name, n, "before_optimizations.txt") ? 1 : 0;
+}
+
+static off_t size_of(const char *folder, const char *name)
+{
+	struct buf path = {0};
+	struct stat st;
+	buf_addf(&path, "%s/%s", folder, name);
+	off_t size = stat(path.data, &st) == 0 ? st.st_size : 0;
+	buf_release(&path);
+	return size;
+}
+
+/* The most wanted kind first; of it the largest. */
+static int by_want(const void *a, const void *b)
+{
+	const struct found *x = a, *y = b;
+	if (x->want != y->want)
+		return y->want - x->want;
+	return x->size != y->size ? (x->size < y->size) - (x->size > y->size) : strcmp(x->name, y->name);
+}
+
+static int list_folder(const char *folder, struct found_list *l, struct err *err)
+{
+	DIR *dir = opendir(folder);
+	if (!dir)
+		return err_errno(err, "cannot read the folder %s", folder);
+	for (struct dirent *e; (e = readdir(dir));) {
+		int want = wanted(e->d_name);
+		if (!want)
+			continue;
+		MEM_GROW(&l->v, &l->cap, l->n + 1);
+		l->v[l->n++] = (struct found){mem_strdup(e->d_name), want, size_of(folder, e->d_name)};
+	}
+	closedir(dir);
+	if (l->n)
+		qsort(l->v, l->n, sizeof(*l->v), by_want);
+	return 0;
+}
+
+static int several(const char *folder, const struct found *v, size_t n, struct err *err)
+{
+	struct buf names = {0};
+	size_t i = 0;
+	for (; i < n && names.len < LIST_BYTES; i++)
+		buf_addf(&names, "\n  %.200s (%.1f kB)", v[i].name, (double)v[i].size / 1e3);
+	if (i < n)
+		buf_addf(&names, "\n  and %zu smaller ones", n - i);
+	err_set(err, "the folder %.200s holds %zu programs; name one of its files:%s", folder, n, names.data);
+	buf_release(&names);
+	return -1;
+}
+
+/* The one program in a dump folder; its path into `out`. */
+static int find_in_dump(const char *folder, struct buf *out, struct err *err)
+{
+	struct found_list l = {0};
+	size_t n = 0;
+	int rc = list_folder(folder, &l, err);
+	while (n < l.n && l.v[n].want == l.v[0].want)
+		n++;
+	if (rc == 0 && n == 0)
+		rc = err_set(err, "the folder %s holds no *before_optimizations.hlo.pb or .txt, as XLA dumps them", folder);
+	else if (rc == 0 && n > 1)
+		rc = several(folder, l.v, n, err);
+	else if (rc == 0)
+		buf_addf(out, "%s/%s", folder, l.v[0].name);
+	for (size_t i = 0; i < l.n; i++)
+		mem_free(l.v[i].name);
+	mem_free(l.v);
+	return rc;
+}
+
+/* ---- files ---- */
+
+/* Compiles MLIR, and takes the graph from what it was before all optimisation. */
+static int lower_with(struct program *p, const struct buf *file, struct device *d, struct err *err)
+{
+	struct extracted *e = &p->extracted;
+	if (device_extract(d, "mlir", file->data, file->len, e, err) < 0)
+		return -1;
+	if (e->outcome != OUTCOME_OK)
+		return err_set(err, "%s cannot be compiled: %s: %.500s", p->name, outcome_meaning(e->outcome), e->detail);
+	if (e->initial.len == 0)
+		return err_set(err, "%s was compiled, but the plugin did not show it as HLO", p->name);
+	return graph_parse(&p->graph, e->initial.data, e->initial.len, p->name, err);
+}
+
+static int lower(struct program *p, const char *path, const struct buf *file, struct device *d,
+	struct err *err)
+{
+	struct device_options o = {.backend = LOWERS_FOR_OTHERS, .wait = true};
+	if (d && strcmp(device_info(d)->backend, "sim") != 0)
+		return lower_with(p, file, d, err);
+	struct device *other = device_open(&o, err);
+	if (!other)
+		return err_prefix(err, "%s is MLIR, which only a compiler's plugin can lower to HLO", path);
+	int rc = lower_with(p, file, other, err);
+	device_close(other);
+	extracted_release(&p->extracted); /* another device's decisions */
+	return rc;
+}
+
+static int read_program(struct program *p, const char *path, struct device *d, struct err *err)
+{
+	struct buf file = {0};
+	int rc = io_read_file(path, IO_FILE_LIMIT, &file, err);
+	if (rc == 0 && hlo_sniff(file.data, file.len) == HLO_MLIR)
+		rc = lower(p, path, &file, d, err);
+	else if (rc == 0)
+		rc = graph_parse(&p->graph, file.data, file.len, path, err);
+	buf_release(&file);
+	return rc;
+}
+
+int program_fetch(struct program *p, const char *path, struct device *d, struct err *err)
+{
+	struct buf found = {0};
+	int rc = is_folder(path) ? find_in_dump(path, &found, err) : 0;
+	*p = (struct program){0};
+	if (rc == 0) {
+		path = found.len ? found.data : path;
+		p->name = short_name(path);
+		rc = read_program(p, path, d, err);
+	}
+	buf_release(&found);
+	if (rc < 0)
+		program_release(p);
+	return rc;
+}
+
+void program_release(struct program *p)
+{
+	graph_release(&p->graph);
+	extracted_release(&p->extracted);
+	mem_free(p->name);
+	*p = (struct program){0};
+}

@@ -1,0 +1,23 @@
+/*
+ * program.h - whatever a user names as a program, as a graph.
+ *
+ * HloModuleProto, HloProto, HLO text and StableHLO (text or bytecode), each also packed with zstd, or
+ * the folder that a run with --xla_dump_to wrote. StableHLO is lowered by a compiler's plugin: by `d`,
+ * or, where `d` is NULL or our performance model, by the one of device cpu, which is started for it.
+ */
+#ifndef READY_PROGRAM_H
+#define READY_PROGRAM_H
+
+#include "device/device.h"
+#include "graph/graph.h"
+
+struct program { /* all zero is empty */
+	char *name;	    /* file name without folders and endings */
+	struct graph graph; /* before all optimisation */
+	struct extracted extracted; /* what `d` showed while lowering; else empty */
+};
+
+int program_fetch(struct program *p, const char *path, struct device *d, struct err *err);
+void program_release(struct program *p);
+
+#endif

@@ -1,0 +1,149 @@
+/*
+ * subject.c - from what --graph names to a space.
+ *
+ * Four steps. Fetch: a toy is generated, everything else is program.c's. Extract: the device compiles
+ * once and hands out the module just before its fusion pass and the one just after; our performance
+ * model has no passes and hands the program back. Count: the turns of loops that only running them tells.
+ * Open: the space over the module before, its defaults decoded from the one after.
+ *
+ * Without a device the program is taken as it is, so that stores and models can be looked at anywhere.
+ */
+#include "ready/subject.h"
+
+#include <stdio.h>
+#include "ready/program.h"
+#include "ready/turns.h"
+#include "space/fusion/fusion.h"
+#include "space/toy/toy.h"
+
+#define BACKEND_WITHOUT_DEVICE "cpu"
+
+static int decode(struct subject *s, const struct buf *after, struct err *err)
+{
+	struct fusion_report r = {0};
+	struct graph g = {0};
+	int rc;
+
+	if (!fusion_is(s->space) || after->len == 0) {
+		snprintf(s->decoded, sizeof s->decoded, "the compiler shows no choices; the default is the %s",
+			fusion_is(s->space) ? "plain greedy rule" : "space's own");
+		return 0;
+	}
+	rc = graph_parse(&g, after->data, after->len, "the program after fusion", err);
+	if (rc == 0)
+		rc = fusion_decode(s->space, &g, &r, err);
+	if (rc == 0)
+		snprintf(s->decoded, sizeof s->decoded,
+			"%u of %u sites found in the compiler's result, %u of %u groups equal, %u of %u fusions "
+			"equal; %u edges absorbed against our rules, %u in some groups only%s%s",
+			r.matched, r.sites, r.equal, r.groups, r.fusions_equal, r.fusions, r.illegal, r.mixed,
+			r.first[0] ? "; first: " : "", r.first);
+	graph_release(&g);
+	return rc;
+}
+
+/*
+ * Compilers number modules as they meet them; the same program is to have the same bytes every time. With a
+ * device, what it counts is in them.
+ */
+static int settle(struct subject *s, const struct buf *program, struct device *d, struct err *err)
+{
+	bool noted = false;
+	int rc = graph_parse(&s->graph, program->data, program->len, s->name, err);
+
+	if (rc == 0 && d)
+		rc = count_turns(d, &s->graph, &noted, err);
+	if (rc < 0)
+		return -1;
+	s->graph.module->id = 0;
+	graph_write(&s->graph, &s->bytes);
+	if (!noted)
+		return 0;
+	graph_release(&s->graph);
+	return graph_parse(&s->graph, s->bytes.data, s->bytes.len, s->name, err);
+}
+
+static int open_space(struct subject *s, const char *kind, struct device *d, const struct buf *after,
+	struct err *err)
+{
+	const char *backend = d ? device_info(d)->backend : BACKEND_WITHOUT_DEVICE;
+
+	s->space = space_open(kind, backend, &s->graph, NULL, 0, err);
+	return s->space ? decode(s, after, err) : -1;
+}
+
+/* A toy needs no compiler: the space is the one its name says, whatever else was asked for. */
+static int open_toy_subject(struct subject *s, const char *path, struct device *d, struct err *err)
+{
+	struct toy_spec spec;
+	struct buf none = {0};
+	char kind[64];
+
+	if (toy_parse(path, &spec, err) < 0)
+		return -1;
+	toy_kind(&spec, kind);
+	toy_graph(&spec, &s->original);
+	return settle(s, &s->original, NULL, err) < 0 ? -1 : open_space(s, kind, d, &none, err);
+}
+
+/* The module before fusion and the one after, if the fetching did not show them already. */
+static int extract(struct subject *s, struct device *d, struct extracted *e, struct err *err)
+{
+	if (e->before.len)
+		return 0;
+	extracted_release(e);
+	if (device_extract(d, "hlo", s->original.data, s->original.len, e, err) < 0)
+		return -1;
+	if (e->outcome != OUTCOME_OK)
+		return err_set(err, "%s cannot be compiled: %s: %.500s", s->name, outcome_meaning(e->outcome), e->detail);
+	if (e->before.len)
+		return 0;
+	return err_set(err, "%s was compiled, but the plugin did not show it as it is before fusion", s->name);
+}
+
+static int open_program(struct subject *s, const char *path, const char *kind, struct device *d,
+	struct err *err)
+{
+	struct program p;
+	if (program_fetch(&p, path, d, err) < 0)
+		return -1;
+	s->name = p.name;
+	p.name = NULL;
+	graph_write(&p.graph, &s->original);
+	int rc = d ? extract(s, d, &p.extracted, err) : 0;
+	if (rc == 0) {
+		s->extract_seconds = p.extracted.seconds;
+		rc = settle(s, d ? &p.extracted.before : &s->original, d, err);
+	}
+	if (rc == 0)
+		rc = open_space(s, kind, d, &p.extracted.after, err);
+	program_release(&p);
+	return rc;
+}
+
+int subject_open(struct subject *s, const char *path, const char *space_kind, struct device *d,
+	struct err *err)
+{
+	int rc;
+
+	*s = (struct subject){0};
+	if (toy_is(path)) {
+		s->name = mem_strdup(path);
+		rc = open_toy_subject(s, path, d, err);
+	} else {
+		rc = open_program(s, path, space_kind ? space_kind : "fusion", d, err);
+	}
+	if (rc < 0)
+		subject_release(s);
+	return rc;
+}
+
+void subject_release(struct subject *s)
+{
+	space_free(s->space);
+	graph_release(&s->graph);
+	buf_release(&s->original);
+	buf_release(&s->bytes);
+	mem_free(s->name);
+	*s = (struct subject){0};
+}

@@ -1,0 +1,29 @@
+/*
+ * subject.h - the program under tuning: from a file name to a space.
+ *
+ * Opens whatever --graph names: what program.h reads, or "toy:SITES:CHOICES:SEED". With a plugin, one
+ * compile gives the module before the fusion pass, which the space is built on, and the one after, from which the
+ * compiler's defaults are decoded. With `sim` or without a plugin the program is taken as it is, and
+ * the default is the greedy rule of space/fusion/fusion.h.
+ */
+#ifndef READY_SUBJECT_H
+#define READY_SUBJECT_H
+
+#include "device/device.h"
+#include "space/space.h"
+
+struct subject { /* all zero is empty */
+	char *name;	     /* file name without folders and endings */
+	struct buf original; /* HloModuleProto bytes as given (or lowered): what the user runs */
+	struct graph graph;  /* before fusion */
+	struct buf bytes;    /* ... its bytes, as the store keeps them */
+	struct space *space;
+	char decoded[400];   /* how the default decodes, one sentence */
+	double extract_seconds;
+};
+
+int subject_open(struct subject *s, const char *path, const char *space_kind, struct device *d,
+	struct err *err);
+void subject_release(struct subject *s);
+
+#endif

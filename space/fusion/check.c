@@ -1,0 +1,186 @@
+/*
+ * check.c - did the compiler keep the choices?
+ *
+ * The passes after fusion rename, wrap single instructions into fusions of one, outline loops and
+ * parallel work into calls, and insert copies; they do not regroup. So the groups are compared as
+ * multisets of signatures. A signature is the sum, over the members, of what each does by itself
+ * (opcode, shape, attributes): independent of names, of order, and of what stands around the group.
+ * Groups of one member are not compared: whether the compiler wraps those is its own affair.
+ *
+ * Twins, groups that compute the same from the same values, the compiler may merge: each of them counts as
+ * found when one is. The signature of what they compute together with what they read tells them.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include "space/fusion/own.h"
+
+struct signature {
+	uint64_t hash, twin; /* twin: of asked groups, what is computed and from what */
+	const char *name;
+	uint32_t members;
+};
+
+struct signatures {
+	struct signature *v;
+	size_t n, cap;
+};
+
+static void add(struct signatures *l, struct signature s)
+{
+	MEM_GROW(&l->v, &l->cap, l->n + 1);
+	l->v[l->n++] = s;
+}
+
+static int by_hash(const void *a, const void *b)
+{
+	const struct signature *x = a, *y = b;
+
+	if (x->hash != y->hash)
+		return x->hash > y->hash ? 1 : -1;
+	return (x->twin > y->twin) - (x->twin < y->twin);
+}
+
+/* Bitcasts and copies inside are at the compiler's discretion and change nothing about a group. */
+static bool counts(const struct graph *g, uint32_t v)
+{
+	uint16_t op = g->node[v].opcode;
+
+	return op != OP_PARAMETER && op != OP_BITCAST && op != OP_COPY && !(g->node[v].flags & NODE_SCALAR_CONST);
+}
+
+static void add_member(struct signature *s, const struct graph *g, uint32_t v)
+{
+	if (!counts(g, v))
+		return;
+	s->hash += hash_mix(0x6d656d62, node_local_hash(g, v, false));
+	s->members++;
+}
+
+/* What the group computes, as an expression over values outside; `at` is scratch, a number per member. */
+static uint64_t twin_hash(struct space *s, const uint8_t *config, const struct nodes *members, uint64_t *at)
+{
+	const struct graph *g = s->graph;
+	struct node_map *number = &fusion_of(s)->inner;
+
+	node_map_clear(number);
+	for (size_t i = 0; i < members->n; i++) {
+		const struct node *n = &g->node[members->v[i]];
+		at[i] = hash_mix(0x7477696e, node_local_hash(g, members->v[i], true));
+		for (uint32_t e = n->operand; e < n->operand + n->n_operands; e++) {
+			uint32_t p = g->edges[e];
+			uint64_t from = fusion_absorbed(s, config, e) ? at[number->to[p]] :
+				g->node[p].flags & NODE_SCALAR_CONST  ? node_local_hash(g, p, true) :
+								       p;
+			at[i] = hash_mix(at[i], from);
+		}
+		node_map_set(number, members->v[i], (uint32_t)i);
+	}
+	return at[members->n - 1];
+}
+
+static void asked_groups(struct space *s, const uint8_t *config, struct signatures *out)
+{
+	const struct graph *g = s->graph;
+	struct nodes members = {0};
+	uint64_t *at = NULL;
+	size_t cap = 0;
+
+	for (uint32_t v = 0; v < g->n_nodes; v++) {
+		struct signature sig = {.name = g->node[v].proto->name};
+		if (!fusion_groupable(g, v) || !fusion_kept(s, config, v))
+			continue;
+		members.n = 0;
+		group_walk(s, config, v, &members);
+		for (size_t i = 0; i < members.n; i++)
+			add_member(&sig, g, members.v[i]);
+		if (sig.members < 2)
+			continue;
+		MEM_GROW(&at, &cap, members.n);
+		sig.twin = twin_hash(s, config, &members, at);
+		add(out, sig);
+	}
+	mem_free(at);
+	nodes_release(&members);
+}
+
+static void found_groups(const struct graph *g, struct signatures *out)
+{
+	for (uint32_t v = 0; v < g->n_nodes; v++) {
+		struct signature sig = {.name = g->node[v].proto->name};
+		uint8_t role = g->comp[g->node[v].comp].role;
+		const struct comp *c;
+		if (g->node[v].opcode != OP_FUSION || (role != ROLE_ENTRY && role != ROLE_CONTROL))
+			continue;
+		c = &g->comp[node_calls(g, v)[0]];
+		for (uint32_t k = c->first; k < c->first + c->n_nodes; k++)
+			add_member(&sig, g, k);
+		if (sig.members > 1)
+			add(out, sig);
+	}
+}
+
+static void disagree(struct check_result *out, const char *what, const struct signature *s)
+{
+	if (!out->detail[0])
+		snprintf(out->detail, sizeof out->detail, "the compiler %s a group of %u (%.120s)", what, s->members,
+			s->name);
+}
+
+/* Length of the run of one signature at l[i]; *kinds: how many of them are no twin of another. */
+static uint32_t run(const struct signatures *l, size_t i, uint64_t hash, uint32_t *kinds)
+{
+	size_t n = 0;
+
+	*kinds = 0;
+	for (; i + n < l->n && l->v[i + n].hash == hash; n++)
+		*kinds += n == 0 || l->v[i + n].twin != l->v[i + n - 1].twin;
+	return (uint32_t)n;
+}
+
+/* Merges the sorted lists, counting equals and naming the first group that is not in both. */
+static void compare(const struct signatures *asked, const struct signatures *found, struct check_result *out)
+{
+	size_t i = 0, j = 0;
+
+	out->asked = (uint32_t)asked->n;
+	out->found = (uint32_t)found->n;
+	while (i < asked->n || j < found->n) {
+		uint64_t hash = j == found->n || (i < asked->n && asked->v[i].hash < found->v[j].hash) ? asked->v[i].hash :
+												       found->v[j].hash;
+		uint32_t kinds, any, a = run(asked, i, hash, &kinds), f = run(found, j, hash, &any);
+		uint32_t merged = f >= kinds && f < a ? a - f : 0;
+		out->equal += (a < f ? a : f) + merged;
+		out->found += merged;
+		if (f + merged < a)
+			disagree(out, "did not keep", &asked->v[i]);
+		else if (f > a)
+			disagree(out, "made", &found->v[j]);
+		i += a;
+		j += f;
+	}
+}
+
+int fusion_check(struct space *s, const uint8_t *config, const void *optimised, size_t n,
+	struct check_result *out, struct err *err)
+{
+	struct signatures asked = {0}, found = {0};
+	struct graph after = {0};
+	int rc = -1;
+
+	*out = (struct check_result){0};
+	if (graph_parse(&after, optimised, n, "the optimised program", err) < 0)
+		goto out;
+	asked_groups(s, config, &asked);
+	found_groups(&after, &found);
+	if (asked.n)
+		qsort(asked.v, asked.n, sizeof asked.v[0], by_hash);
+	if (found.n)
+		qsort(found.v, found.n, sizeof found.v[0], by_hash);
+	compare(&asked, &found, out);
+	rc = 0;
+out:
+	mem_free(asked.v);
+	mem_free(found.v);
+	graph_release(&after);
+	return rc;
+}

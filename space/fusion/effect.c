@@ -1,0 +1,214 @@
+/*
+ * effect.c - what one flip would do to the groups it changes.
+ *
+ * XLA:CPU computes a group element by element: for each element of the result it asks the operands
+ * for the elements it needs, and an absorbed operand is computed on the spot, as often as it is asked
+ * for. So how often each member is computed follows from the root down: an elementwise reader asks
+ * once per element, a reduction once per element it folds, a product along the contracted dimension.
+ * That is what makes absorbing cheap producers good and absorbing them under a reader that asks often
+ * ruinous.
+ *
+ * Asked twice for the same element, it computes it once. "The same" means the same index in the code
+ * it writes: readers that use the result's own index share; one that makes an index of its own (slice,
+ * reshape, reduction ...) starts a new one. So each member has a list of streams: an index, and how many
+ * elements are asked for with it. What an index along a broadcast's innermost new dimensions does not
+ * depend on is moved out of the inner loop by the compiler, and counts for the outer turns only.
+ */
+#include <string.h>
+#include "space/fusion/own.h"
+
+#define STREAMS 32 /* of one member; beyond, further ones are added up in the last */
+
+struct stream {
+	uint32_t index;
+	double times;
+};
+
+struct member { /* of the group being counted */
+	uint32_t n;
+	struct stream stream[STREAMS];
+};
+
+struct tally { /* one group */
+	struct member *member; /* as in the list of nodes */
+	size_t cap;
+	uint32_t next_index;
+};
+
+/* Turns of the inner loops over dimensions that a broadcast adds innermost. */
+static double inner_turns(const struct node *n)
+{
+	const Hlo__HloInstructionProto *p = n->proto;
+	const Hlo__ShapeProto *shape = p->shape;
+	double turns = 1;
+
+	for (size_t i = 0; shape && i < shape->n_dimensions; i++) {
+		bool minor_first = shape->layout && shape->layout->n_minor_to_major == shape->n_dimensions;
+		int64_t d = minor_first ? shape->layout->minor_to_major[i] : (int64_t)(shape->n_dimensions - 1 - i);
+		for (size_t k = 0; k < p->n_dimensions; k++)
+			if (p->dimensions[k] == d)
+				return turns;
+		if (d >= 0 && (size_t)d < shape->n_dimensions)
+			turns *= (double)shape->dimensions[d];
+	}
+	return turns;
+}
+
+/* How many elements of operand p consumer c asks for, per element of its own. */
+static double asks(const struct graph *g, uint32_t c, uint32_t p)
+{
+	const struct node *n = &g->node[c], *o = &g->node[p];
+	double own = n->elements ? (double)n->elements : 1, theirs = (double)o->elements, turns;
+
+	switch (n->opcode) {
+	case OP_REDUCE:
+		return theirs > own ? theirs / own : 1;
+	case OP_REDUCE_WINDOW:
+	case OP_SELECT_AND_SCATTER:
+		return theirs > 1 && n->flops > own ? n->flops / own : 1;
+	case OP_DOT:
+		return theirs > own ? theirs / own : n->flops / (2 * own);
+	case OP_CONVOLUTION:
+		return n->flops / (2 * own);
+	case OP_CONCATENATE:
+		return theirs / own;
+	case OP_BROADCAST:
+		turns = inner_turns(n);
+		return turns > 1 ? 1 / turns : 1;
+	case OP_DYNAMIC_SLICE:
+	case OP_DYNAMIC_UPDATE_SLICE:
+	case OP_GATHER:
+	case OP_PAD:
+		return o->elements == 1 || theirs > own ? 1 : theirs / own;
+	default:
+		return 1;
+	}
+}
+
+/* Does the consumer ask for the element of its own index? */
+static bool keeps_index(const struct node *n, const struct node *operand)
+{
+	switch (n->opcode) {
+	case OP_BROADCAST:
+	case OP_BITCAST:
+	case OP_RESHAPE:
+	case OP_TRANSPOSE:
+	case OP_REVERSE:
+	case OP_SLICE:
+	case OP_PAD:
+	case OP_CONCATENATE:
+	case OP_DYNAMIC_SLICE:
+	case OP_DYNAMIC_UPDATE_SLICE:
+	case OP_GATHER:
+	case OP_SCATTER:
+	case OP_REDUCE:
+	case OP_REDUCE_WINDOW:
+	case OP_SELECT_AND_SCATTER:
+	case OP_DOT:
+	case OP_CONVOLUTION:
+	case OP_SORT:
+		return false;
+	default:
+		return operand->elements == n->elements;
+	}
+}
+
+/* Adds a stream unless its index is there already; returns how many elements are newly asked for. */
+static double add_stream(struct member *m, uint32_t index, double times)
+{
+	for (uint32_t i = 0; i < m->n; i++)
+		if (m->stream[i].index == index)
+			return 0;
+	if (m->n < STREAMS)
+		m->stream[m->n++] = (struct stream){index, times};
+	else
+		m->stream[STREAMS - 1].times += times;
+	return times;
+}
+
+/* What reader c asks of p, whose streams are `of` (absorbed or kept alike); returns what is new. */
+static double ask(struct tally *t, const struct graph *g, uint32_t c, const struct member *from, uint32_t p,
+	struct member *of)
+{
+	bool keeps = keeps_index(&g->node[c], &g->node[p]);
+	double each = keeps ? 1 : asks(g, c, p), total = 0;
+
+	for (uint32_t k = 0; k < from->n; k++)
+		total += add_stream(of, keeps ? from->stream[k].index : t->next_index++, from->stream[k].times * each);
+	return total;
+}
+
+static void add_group(struct space *s, const uint8_t *config, const struct nodes *members, struct tally *t, float *out)
+{
+	const struct graph *g = s->graph;
+	struct node_map *row = &fusion_of(s)->inner, *seen = &fusion_of(s)->outer;
+	uint32_t root = members->v[members->n - 1];
+	size_t n_values = members->n; /* members, then values read */
+
+	node_map_clear(row);
+	node_map_clear(seen);
+	MEM_GROW(&t->member, &t->cap, members->n);
+	for (size_t i = 0; i < members->n; i++) {
+		node_map_set(row, members->v[i], (uint32_t)i);
+		t->member[i].n = 0;
+	}
+	t->next_index = 1;
+	add_stream(&t->member[members->n - 1], 0, (double)g->node[root].elements);
+	for (size_t i = members->n; i-- > 0;) { /* readers before what they read */
+		const struct node *n = &g->node[members->v[i]];
+		double each = n->elements ? n->flops / (double)n->elements : 0;
+		for (uint32_t k = 0; k < t->member[i].n; k++)
+			out[EFFECT_FLOPS] += (float)(t->member[i].stream[k].times * each);
+		for (uint32_t e = n->operand; e < n->operand + n->n_operands; e++) {
+			uint32_t p = g->edges[e];
+			if (g->node[p].flags & NODE_SCALAR_CONST)
+				continue;
+			if (fusion_absorbed(s, config, e)) {
+				ask(t, g, members->v[i], &t->member[i], p, &t->member[row->to[p]]);
+				continue;
+			}
+			if (!node_map_has(seen, p)) {
+				out[EFFECT_READ] += (float)g->node[p].bytes;
+				MEM_GROW(&t->member, &t->cap, n_values + 1);
+				t->member[n_values].n = 0;
+				node_map_set(seen, p, (uint32_t)n_values++);
+			}
+			out[EFFECT_LOADS] += (float)ask(t, g, members->v[i], &t->member[i], p, &t->member[seen->to[p]]);
+		}
+	}
+	out[EFFECT_PARTS] += group_is_kernel(g, members);
+	out[EFFECT_NODES] += (float)members->n;
+	if ((float)members->n > out[EFFECT_LARGEST])
+		out[EFFECT_LARGEST] = (float)members->n;
+	out[EFFECT_WRITTEN] += (float)g->node[root].bytes;
+	out[EFFECT_ITERATIONS] += (float)g->node[root].elements;
+}
+
+static void add_groups(struct space *s, const uint8_t *config, const struct nodes *roots, float *out)
+{
+	struct nodes members = {0};
+	struct tally t = {0};
+
+	for (size_t i = 0; i < roots->n; i++) {
+		members.n = 0;
+		group_walk(s, config, roots->v[i], &members);
+		add_group(s, config, &members, &t, out);
+	}
+	mem_free(t.member);
+	nodes_release(&members);
+}
+
+void fusion_effect(struct space *s, uint8_t *config, uint32_t site, uint8_t choice, float *out)
+{
+	struct nodes before = {0}, after = {0};
+	uint8_t old = config[site];
+
+	memset(out, 0, 2 * EFFECT_COUNT * sizeof *out);
+	fusion_flipped(s, config, site, choice, &before, &after);
+	add_groups(s, config, &before, out);
+	config[site] = choice;
+	add_groups(s, config, &after, out + EFFECT_COUNT);
+	config[site] = old;
+	nodes_release(&before);
+	nodes_release(&after);
+}

@@ -1,0 +1,176 @@
+/*
+ * fusion.c - opening the fusion space: sites, bits, ties, and the greedy default.
+ *
+ * One pass over the operand edges asks fusion_legal; a node with at least one legal consumer becomes
+ * a site. Bits are given in the order of the consumers' numbers, so the table of sites is a function
+ * of the graph, the kind and the backend alone, and its hash proves that a space was rebuilt.
+ */
+#include <string.h>
+#include "space/fusion/own.h"
+
+#define SUBSET_CONSUMERS 3 /* with more legal consumers a site has none or all */
+
+static void fusion_release(struct space *s)
+{
+	(void)s; /* all in the arena of the space */
+}
+
+static const struct space_ops fusion_ops = {
+	.name = "fusion",
+	.release = fusion_release,
+	.apply = fusion_apply,
+	.region = fusion_region,
+	.check = fusion_check,
+	.context = fusion_context,
+	.touched = fusion_touched,
+	.effect = fusion_effect,
+};
+
+bool fusion_is(const struct space *s)
+{
+	return s->ops == &fusion_ops;
+}
+
+/* Gives all edges from p to consumer c one bit. */
+static void set_bit(struct space *s, uint32_t p, uint32_t c, uint8_t bit)
+{
+	const struct node *n = &s->graph->node[c];
+
+	for (uint32_t e = n->operand; e < n->operand + n->n_operands; e++)
+		if (s->graph->edges[e] == p)
+			fusion_of(s)->mask[e] = bit;
+}
+
+/* May c absorb p on all edges between them? (mask holds the verdict per edge, 1 or 0.) */
+static bool all_legal(const struct space *s, uint32_t p, uint32_t c)
+{
+	const struct node *n = &s->graph->node[c];
+
+	for (uint32_t e = n->operand; e < n->operand + n->n_operands; e++)
+		if (s->graph->edges[e] == p && !fusion_of(s)->mask[e])
+			return false;
+	return true;
+}
+
+/* The bits of one producer; returns its number of legal consumers. */
+static uint32_t set_bits(struct space *s, uint32_t p, bool binary)
+{
+	const struct graph *g = s->graph;
+	const uint32_t *user = node_users(g, p);
+	uint32_t legal = 0, k = 0;
+	bool subsets;
+
+	for (uint32_t i = 0; i < g->node[p].n_users; i++)
+		legal += all_legal(s, p, user[i]);
+	subsets = !binary && legal <= SUBSET_CONSUMERS;
+	for (uint32_t i = 0; i < g->node[p].n_users; i++) {
+		bool may = all_legal(s, p, user[i]);
+		set_bit(s, p, user[i], may ? (uint8_t)(subsets ? 1u << k : 1u) : 0);
+		k += may;
+	}
+	fusion_of(s)->full[p] = (uint8_t)(legal == 0 ? 0 : subsets ? (1u << legal) - 1 : 1);
+	return legal;
+}
+
+static void find_sites(struct space *s, bool binary, const char *backend)
+{
+	const struct graph *g = s->graph;
+	struct fusion *f = fusion_of(s);
+
+	for (uint32_t c = 0; c < g->n_nodes; c++)
+		for (uint32_t e = g->node[c].operand; e < g->node[c].operand + g->node[c].n_operands; e++)
+			f->mask[e] = fusion_legal(g, backend, c, e);
+	for (uint32_t p = 0; p < g->n_nodes; p++) {
+		f->n_legal[p] = set_bits(s, p, binary);
+		f->must_keep[p] = f->n_legal[p] == 0 || f->n_legal[p] < g->node[p].n_users ||
+			(g->node[p].flags & NODE_ROOT);
+		s->n_sites += f->n_legal[p] > 0;
+	}
+	s->site = ARENA_NEW(&s->mem, s->n_sites, struct site);
+	for (uint32_t p = 0, i = 0; p < g->n_nodes; p++) {
+		s->site_of[p] = f->n_legal[p] ? i : NONE;
+		if (f->n_legal[p])
+			s->site[i++] = (struct site){.node = p, .choices = (uint8_t)(f->full[p] + 1)};
+	}
+}
+
+int fusion_open(struct space *s, const char *backend, struct err *err)
+{
+	const struct graph *g = s->graph;
+	struct fusion *f = ARENA_NEW(&s->mem, 1, struct fusion);
+
+	(void)err;
+	s->ops = &fusion_ops;
+	s->own = f;
+	s->site_of = arena_alloc(&s->mem, g->n_nodes * sizeof *s->site_of);
+	f->mask = ARENA_NEW(&s->mem, g->n_edges, uint8_t);
+	f->full = ARENA_NEW(&s->mem, g->n_nodes, uint8_t);
+	f->n_legal = ARENA_NEW(&s->mem, g->n_nodes, uint32_t);
+	f->must_keep = ARENA_NEW(&s->mem, g->n_nodes, uint8_t);
+	f->lasting = ARENA_NEW(&s->mem, g->n_nodes, uint8_t);
+	node_map_init(&f->walk, &s->mem, g->n_nodes);
+	node_map_init(&f->inner, &s->mem, g->n_nodes);
+	node_map_init(&f->outer, &s->mem, g->n_nodes);
+	node_map_init(&f->value, &s->mem, g->n_nodes);
+	f->lightened = strcmp(backend, "cpu") == 0;
+	fusion_find_lasting(s);
+	find_sites(s, strcmp(s->kind, "fusion/binary") == 0, backend);
+	fusion_ties(s, FUSION_TIE_HOPS);
+	fusion_greedy(s);
+	return 0;
+}
+
+void fusion_greedy(struct space *s)
+{
+	const struct graph *g = s->graph;
+
+	for (uint32_t i = 0; i < s->n_sites; i++) {
+		struct site *site = &s->site[i];
+		const struct node *n = &g->node[site->node];
+		bool same = n->n_users == 1 && g->node[node_users(g, site->node)[0]].elements <= n->elements;
+		site->dflt = same && n->opcode != OP_REDUCE && n->opcode != OP_GATHER ? fusion_of(s)->full[site->node] : 0;
+	}
+}
+
+/* What a node is, for ties: parameters of other layers have other numbers and are the same. */
+static uint64_t tie_seed(const struct graph *g, uint32_t v)
+{
+	const struct node *n = &g->node[v];
+
+	if (n->opcode == OP_PARAMETER || (n->opcode == OP_CONSTANT && !(n->flags & NODE_SCALAR_CONST)))
+		return hash_mix(hash_mix(n->opcode, n->dtype), n->elements);
+	return node_local_hash(g, v, true);
+}
+
+static uint64_t tie_round(const struct graph *g, const uint64_t *h, uint32_t v)
+{
+	uint64_t out = hash_mix(h[v], g->node[v].n_operands), sum = 0;
+
+	for (uint32_t k = 0; k < g->node[v].n_operands; k++)
+		out = hash_mix(out, h[node_operands(g, v)[k]]);
+	for (uint32_t k = 0; k < g->node[v].n_users; k++)
+		sum += hash_mix(0x75736572, h[node_users(g, v)[k]]); /* users have no order */
+	return hash_mix(out, sum);
+}
+
+void fusion_ties(struct space *s, uint32_t hops)
+{
+	const struct graph *g = s->graph;
+	struct arena mem = {0};
+	uint64_t *h = ARENA_NEW(&mem, g->n_nodes, uint64_t), *next = ARENA_NEW(&mem, g->n_nodes, uint64_t);
+	uint64_t *class = ARENA_NEW(&mem, s->n_sites, uint64_t);
+
+	for (uint32_t v = 0; v < g->n_nodes; v++)
+		h[v] = tie_seed(g, v);
+	for (uint32_t r = 0; r < hops; r++) {
+		uint64_t *old = h;
+		for (uint32_t v = 0; v < g->n_nodes; v++)
+			next[v] = tie_round(g, h, v);
+		h = next;
+		next = old;
+	}
+	for (uint32_t i = 0; i < s->n_sites; i++)
+		class[i] = hash_mix(h[s->site[i].node], s->site[i].choices);
+	space_tie(s, class);
+	arena_release(&mem);
+}

@@ -1,0 +1,128 @@
+/*
+ * legal.c - may this consumer absorb that operand?
+ *
+ * Legality is a property of an edge, never of a configuration: whatever subset of legal edges is
+ * chosen, the groups must be ones that the backend's emitters can compute. The table
+ * schemas/fusible.def says which operations take part; this file holds what a table cannot say.
+ *
+ * Never absorbed: results that are not one array of whole bytes, constants (scalar ones are copied
+ * in by apply, the others stay in memory), instructions with side effects or control dependencies,
+ * and anything in a computation that is not compiled as a program of its own.
+ *
+ * Matrix-vector products are the one exception to "contractions stay alone" on XLA:CPU. A product
+ * with a one-dimensional result may be absorbed by an add that is its only user; the emitter takes
+ * exactly that pair (an output fusion), so such an add absorbs nothing else and is absorbed by
+ * nobody; an add whose other operand could be absorbed is an ordinary one, and leaves the product
+ * alone. A product with one short vector operand may be the root of a group instead, computed
+ * element by element; it is worth it where the other operand need not be written.
+ */
+#include <string.h>
+#include "space/fusion/own.h"
+
+#define DOT_VECTOR_BYTES 16384 /* a longer vector does not stay in the first-level cache */
+
+struct fusible {
+	uint8_t cpu, tpu;
+};
+static const struct fusible fusible[OP_COUNT + 1] = {
+#define FUSIBLE(op, on_cpu, on_tpu) [OP_##op] = {on_cpu, on_tpu},
+#include "schemas/fusible.def"
+#undef FUSIBLE
+};
+
+static unsigned roles(const struct graph *g, const char *backend, uint32_t v)
+{
+	const struct fusible *f = &fusible[g->node[v].opcode];
+
+	return strcmp(backend, "tpu") == 0 ? f->tpu : f->cpu;
+}
+
+bool fusion_groupable(const struct graph *g, uint32_t v)
+{
+	const struct node *n = &g->node[v];
+	uint8_t role = g->comp[n->comp].role;
+	uint32_t bits = dtype_bits(n->dtype);
+
+	if (role != ROLE_ENTRY && role != ROLE_CONTROL)
+		return false;
+	if (n->flags & (NODE_SIDE_EFFECT | NODE_CONTROL | NODE_SCALAR_CONST))
+		return false;
+	return (bits >= 8 || n->dtype == DT_PRED) && n->n_called < 2;
+}
+
+static bool is_vector_dot(const struct graph *g, uint32_t v)
+{
+	const struct node *n = &g->node[v];
+
+	return n->opcode == OP_DOT && n->rank <= 1 && n->dtype != DT_C64 && n->dtype != DT_C128 &&
+	       (!n->proto->dot_dimension_numbers ||
+		       n->proto->dot_dimension_numbers->n_lhs_batch_dimensions == 0);
+}
+
+/* A product that `add` takes as an output fusion: its only user, used once, beside a plain value. */
+static bool output_fuses(const struct graph *g, uint32_t dot, uint32_t add)
+{
+	const uint32_t *op = node_operands(g, add);
+	uint32_t other = op[0] == dot ? op[1] : op[0];
+
+	if (g->node[add].opcode != OP_ADD || !is_vector_dot(g, dot) || g->node[dot].n_users != 1 ||
+		node_users(g, dot)[0] != add || op[0] == op[1] || !fusion_groupable(g, dot))
+		return false;
+	return !fusion_groupable(g, other) || !(fusible[g->node[other].opcode].cpu & FUSE_PRODUCER);
+}
+
+/* The operand that makes this add the root of an output fusion, or NONE. */
+static uint32_t output_fused_dot(const struct graph *g, uint32_t add)
+{
+	if (g->node[add].opcode == OP_ADD)
+		for (uint32_t i = 0; i < g->node[add].n_operands; i++)
+			if (output_fuses(g, node_operands(g, add)[i], add))
+				return node_operands(g, add)[i];
+	return NONE;
+}
+
+static bool is_short_vector(const struct graph *g, uint32_t v)
+{
+	return g->node[v].rank == 1 && g->node[v].bytes < DOT_VECTOR_BYTES;
+}
+
+/* A product that may be computed element by element as the root of a group. */
+static bool is_dot_root(const struct graph *g, uint32_t dot)
+{
+	const uint32_t *op = node_operands(g, dot);
+
+	if (!is_vector_dot(g, dot) || g->node[dot].n_operands != 2)
+		return false;
+	if (g->node[dot].n_users == 1 && output_fuses(g, dot, node_users(g, dot)[0]))
+		return false;
+	return is_short_vector(g, op[0]) != is_short_vector(g, op[1]);
+}
+
+bool fusion_legal(const struct graph *g, const char *backend, uint32_t consumer, uint32_t e)
+{
+	uint32_t producer = g->edges[e];
+	uint32_t dot = output_fused_dot(g, consumer);
+
+	if (!fusion_groupable(g, producer) || !fusion_groupable(g, consumer))
+		return false;
+	if (dot != NONE)
+		return producer == dot && strcmp(backend, "tpu") != 0;
+	if (!(roles(g, backend, producer) & FUSE_PRODUCER) || output_fused_dot(g, producer) != NONE)
+		return false;
+	if (g->node[consumer].opcode == OP_DOT)
+		return is_dot_root(g, consumer) && strcmp(backend, "tpu") != 0;
+	return roles(g, backend, consumer) & FUSE_CONSUMER;
+}
+
+const char *group_kind(const struct graph *g, const struct nodes *members)
+{
+	for (size_t i = 0; i + 1 < members->n; i++)
+		if (g->node[members->v[i]].opcode == OP_DOT)
+			return "kOutput";
+	return "kLoop";
+}
+
+bool group_is_kernel(const struct graph *g, const struct nodes *members)
+{
+	return members->n > 1 || g->node[members->v[0]].opcode != OP_BITCAST;
+}

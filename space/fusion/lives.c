@@ -1,0 +1,113 @@
+/*
+ * lives.c - which values end with a region.
+ *
+ * A compiler that plans memory lets a kernel write its result over an operand that nobody reads any
+ * more, and can then no longer promise the kernel that its pointers are distinct: one kernel of a
+ * ranking model takes 16 us with memory of its own and 56 us in place. A region must therefore be as
+ * free to overwrite as the program is: what it reads from outside is its own when all readers are in
+ * it, and what it makes is a result only when somebody outside reads it.
+ *
+ * The order of kernels is the compiler's. Groups are taken to run in the order of their roots, which is
+ * true wherever one needs the other; of two that do not, either may overwrite what both read. Constants
+ * last, and so do parameters, except two kinds: the state of a loop, whose place the next state takes,
+ * and what the caller of the program gave away (an aliased parameter).
+ */
+#include "space/fusion/own.h"
+
+static bool is_given_away(const struct graph *g, const struct node *parameter)
+{
+	const Hlo__HloInputOutputAliasProto *alias = g->module->input_output_alias;
+
+	for (size_t i = 0; alias && i < alias->n_entries; i++)
+		if (alias->entries[i]->parameter_number == parameter->proto->parameter_number &&
+			alias->entries[i]->n_parameter_shape_index == 0)
+			return true;
+	return false;
+}
+
+/* Is v (not an element of a tuple) there as long as its computation runs? */
+static bool lasts(const struct graph *g, uint32_t v)
+{
+	const struct node *n = &g->node[v];
+	uint32_t caller = g->comp[n->comp].caller;
+
+	if (n->opcode == OP_PARAMETER && n->comp == g->entry)
+		return !is_given_away(g, n);
+	if (n->opcode == OP_PARAMETER)
+		return caller == NONE || g->node[caller].opcode != OP_WHILE;
+	return n->opcode == OP_CONSTANT;
+}
+
+void fusion_find_lasting(struct space *s)
+{
+	const struct graph *g = s->graph;
+
+	for (uint32_t v = 0; v < g->n_nodes; v++)
+		fusion_of(s)->lasting[v] =
+			lasts(g, g->node[v].opcode == OP_GET_TUPLE_ELEMENT ? node_operands(g, v)[0] : v);
+}
+
+/* Does v stand bare, as another name for the memory of its operand? */
+static bool is_alias(const struct space *s, const uint8_t *config, uint32_t v)
+{
+	const struct node *n = &s->graph->node[v];
+
+	return n->opcode == OP_BITCAST && fusion_kept(s, config, v) && !fusion_absorbed(s, config, n->operand);
+}
+
+/* The last group to read a value among those of the region and among all others: 1 + its root, or 0. */
+struct readers {
+	uint32_t inside, outside;
+};
+
+static void read_by(struct readers *r, const struct nodes *roots, uint32_t root)
+{
+	uint32_t *last = nodes_has(roots, root) ? &r->inside : &r->outside;
+
+	*last = root + 1 > *last ? root + 1 : *last;
+}
+
+/* Adds who reads the memory of v; `look_through`: aliases outside are no readers, only other names. */
+static void find_readers(struct space *s, const uint8_t *config, const struct nodes *roots, uint32_t v,
+	bool look_through, struct readers *r)
+{
+	const struct graph *g = s->graph;
+	struct nodes groups = {0};
+
+	if (g->node[v].flags & NODE_ROOT)
+		r->outside = NONE;
+	for (uint32_t k = 0; k < g->node[v].n_users; k++) {
+		uint32_t u = node_users(g, v)[k];
+		if (fusion_absorbs(s, config, u, v))
+			continue;
+		if (is_alias(s, config, u) && (look_through || nodes_has(roots, u))) {
+			find_readers(s, config, roots, u, look_through, r);
+			continue;
+		}
+		groups.n = 0;
+		group_roots(s, config, u, &groups);
+		for (size_t i = 0; i < groups.n; i++)
+			read_by(r, roots, groups.v[i]);
+	}
+	nodes_release(&groups);
+}
+
+bool fusion_read_outside(struct space *s, const uint8_t *config, const struct nodes *roots, uint32_t v)
+{
+	struct readers r = {0};
+
+	find_readers(s, config, roots, v, false, &r);
+	return r.outside || !r.inside;
+}
+
+bool fusion_ends_inside(struct space *s, const uint8_t *config, const struct nodes *roots, uint32_t v)
+{
+	struct readers r = {0};
+
+	while (is_alias(s, config, v))
+		v = node_operands(s->graph, v)[0];
+	if (fusion_of(s)->lasting[v])
+		return false;
+	find_readers(s, config, roots, v, true, &r);
+	return r.inside > r.outside;
+}

@@ -1,0 +1,115 @@
+/*
+ * own.h - what the files of the fusion space share; nobody else includes it.
+ *
+ * The space is three arrays over the graph's operand edges and nodes; a configuration is read through
+ * them in O(1) per edge, and no state is kept per configuration. Groups are found by walking: down
+ * (group_walk) from a root over absorbed edges, up (group_roots) from a member to the kept nodes that
+ * compute it. Both touch only the groups in question.
+ */
+#ifndef SPACE_FUSION_OWN_H
+#define SPACE_FUSION_OWN_H
+
+#include "space/fusion/fusion.h"
+
+enum { FUSE_PRODUCER = 1, FUSE_CONSUMER = 2 };
+
+/* A map from nodes to numbers that is emptied in O(1): an entry counts if its stamp is the current. */
+struct node_map {
+	uint32_t *stamp, *to, now, size;
+};
+void node_map_init(struct node_map *m, struct arena *mem, uint32_t size);
+void node_map_clear(struct node_map *m);
+static inline bool node_map_has(const struct node_map *m, uint32_t v)
+{
+	return m->stamp[v] == m->now;
+}
+static inline void node_map_set(struct node_map *m, uint32_t v, uint32_t to)
+{
+	m->stamp[v] = m->now;
+	m->to[v] = to;
+}
+
+struct fusion {
+	uint8_t *mask;	    /* per operand edge: the bit of (producer, this consumer); 0: never absorbed */
+	uint8_t *full;	    /* per node: all bits of the site; 0: no site */
+	uint32_t *n_legal;  /* per node: consumers that may absorb it */
+	uint8_t *must_keep; /* per node: kept whatever the choice */
+	uint8_t *lasting;   /* per node: in memory that nothing may overwrite */
+	bool lightened;	    /* regions are made to run on the caller's thread: nothing.c */
+	struct node_map walk;  /* scratch: seen on this walk */
+	struct node_map inner; /* scratch: member of the group being written -> its id there */
+	struct node_map outer; /* scratch: value read by that group -> its id there */
+	struct node_map value; /* scratch: value in the module being written -> its id there */
+};
+
+static inline struct fusion *fusion_of(const struct space *s)
+{
+	return s->own;
+}
+
+/* Is the value on operand edge e of some consumer absorbed by it? */
+static inline bool fusion_absorbed(const struct space *s, const uint8_t *config, uint32_t e)
+{
+	uint8_t mask = fusion_of(s)->mask[e];
+	return mask && (config[s->site_of[s->graph->edges[e]]] & mask);
+}
+
+static inline bool fusion_kept(const struct space *s, const uint8_t *config, uint32_t v)
+{
+	const struct fusion *f = fusion_of(s);
+	return f->must_keep[v] || config[s->site_of[v]] != f->full[v];
+}
+
+/* A growing list of nodes. */
+struct nodes {
+	uint32_t *v;
+	size_t n, cap;
+};
+static inline void nodes_add(struct nodes *l, uint32_t v)
+{
+	MEM_GROW(&l->v, &l->cap, l->n + 1);
+	l->v[l->n++] = v;
+}
+void nodes_sort(struct nodes *l); /* ascending, distinct */
+bool nodes_has(const struct nodes *sorted, uint32_t v);
+void nodes_release(struct nodes *l);
+
+/* Appends the members of group(root), root included, ascending; scalar constants are not members. */
+void group_walk(struct space *s, const uint8_t *config, uint32_t root, struct nodes *out);
+/* Appends the roots of the groups that compute v (v itself where kept), ascending. */
+void group_roots(struct space *s, const uint8_t *config, uint32_t v, struct nodes *out);
+/* Does user u absorb v? */
+bool fusion_absorbs(const struct space *s, const uint8_t *config, uint32_t u, uint32_t v);
+/* Is v's result computed by groups at all: fusible, of a compiled computation? */
+bool fusion_groupable(const struct graph *g, uint32_t v);
+/* "kLoop", or "kOutput" for the one shape the backend wants so. */
+const char *group_kind(const struct graph *g, const struct nodes *members);
+/* Is there something to start? A bitcast that stands alone is but a name. */
+bool group_is_kernel(const struct graph *g, const struct nodes *members);
+
+/* legal.c: may `consumer` absorb what its operand edge e reads? */
+bool fusion_legal(const struct graph *g, const char *backend, uint32_t consumer, uint32_t e);
+
+/* lives.c: fills `lasting`, once. */
+void fusion_find_lasting(struct space *s);
+/* Is v, made by one of the groups of these roots (ascending), read by any other? */
+bool fusion_read_outside(struct space *s, const uint8_t *config, const struct nodes *roots, uint32_t v);
+/* May those groups overwrite v, which they read: is it nobody else's, and not lasting? */
+bool fusion_ends_inside(struct space *s, const uint8_t *config, const struct nodes *roots, uint32_t v);
+/* apply.c, region.c, check.c, context.c: the operations. */
+int fusion_apply(struct space *s, const uint8_t *config, struct buf *module, struct err *err);
+int fusion_region(struct space *s, const uint8_t *a, const uint8_t *b, struct regions *out, struct err *err);
+int fusion_check(struct space *s, const uint8_t *config, const void *optimised, size_t n,
+	struct check_result *out, struct err *err);
+void fusion_context(struct space *s, const uint8_t *config, const uint32_t *nodes, uint32_t n, float *out);
+void fusion_touched(struct space *s, const uint8_t *a, const uint8_t *b, const uint32_t *changed,
+	uint32_t n_changed, uint32_t **nodes, size_t *n, size_t *cap);
+void fusion_effect(struct space *s, uint8_t *config, uint32_t site, uint8_t choice, float *out);
+/* As fusion_affected for one site that is flipped and put back: no copy of the configuration. */
+void fusion_flipped(struct space *s, uint8_t *config, uint32_t site, uint8_t choice, struct nodes *before,
+	struct nodes *after);
+/* Roots of all groups that differ between a and b, by side, for the changed sites given. */
+void fusion_affected(struct space *s, const uint8_t *a, const uint8_t *b, const uint32_t *changed,
+	uint32_t n_changed, struct nodes *roots_a, struct nodes *roots_b);
+
+#endif

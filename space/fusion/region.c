@@ -1,0 +1,381 @@
+/*
+ * region.c - the smallest pair of modules whose difference is that of two configurations.
+ *
+ * The groups that differ (fusion_affected) are cut out, old ones into module a, new ones into b.
+ * Both take the same parameters, every value read from outside by either side, and return the same
+ * results, the values kept in both that are read outside. A value kept on one side only is read by
+ * changed groups alone, for its keeping changed by the choice of its own site, whose edges lead to all
+ * its readers; so nothing outside can miss it.
+ *
+ * A parameter cannot be overwritten, an operand that ends with the region can (lives.c). Where
+ * a group that reads it writes as much, a kernel ahead of the groups makes it anew, on both sides.
+ *
+ * A value that one side reads and the other computes for itself is made by its own group, on both sides:
+ * numbers made up for it would not be those that the other side computes, and how long an exponential
+ * takes, or a branch, is a matter of numbers.
+ *
+ * Separate places are separate regions: groups belong together when the same changed site is in
+ * them. They are priced one by one and added, which is exact but for what caches and prefetchers
+ * carry from one kernel to the next.
+ *
+ * Everything is written canonically, parameters in order of first use, so that the same region in
+ * another layer, another graph or another night has the same key. key[0] hashes a, key[1] hashes b:
+ * the reverse move has the swapped key and the opposite price.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "space/fusion/emit.h"
+#include "hlo/pack.h"
+
+/* The groups around changed sites that belong together. */
+struct part {
+	struct nodes roots[2];
+};
+
+struct parts { /* all zero is empty */
+	struct part *v;
+	size_t n;
+	uint32_t *parent; /* per changed site: union-find */
+};
+
+static uint32_t find(uint32_t *parent, uint32_t i)
+{
+	while (parent[i] != i)
+		i = parent[i] = parent[parent[i]];
+	return i;
+}
+
+/* Puts site i together with whoever has one of these groups already. */
+static void join(struct space *s, struct parts *all, uint32_t i, const struct nodes *roots)
+{
+	struct node_map *owner = &fusion_of(s)->value;
+
+	for (size_t k = 0; k < roots->n; k++)
+		if (node_map_has(owner, roots->v[k]))
+			all->parent[find(all->parent, owner->to[roots->v[k]])] = find(all->parent, i);
+		else
+			node_map_set(owner, roots->v[k], i);
+}
+
+static void append(struct nodes *to, const struct nodes *from)
+{
+	for (size_t i = 0; i < from->n; i++)
+		nodes_add(to, from->v[i]);
+}
+
+/* Finds the groups around each changed site, and gathers those of sites that share one. */
+static void find_parts(struct space *s, const uint8_t *a, const uint8_t *b, const struct nodes *changed,
+	struct parts *all)
+{
+	all->n = changed->n;
+	all->v = MEM_NEW(changed->n, struct part);
+	all->parent = MEM_NEW(changed->n, uint32_t);
+	node_map_clear(&fusion_of(s)->value);
+	for (uint32_t i = 0; i < changed->n; i++) {
+		struct part *p = &all->v[i];
+		all->parent[i] = i;
+		fusion_affected(s, a, b, &changed->v[i], 1, &p->roots[0], &p->roots[1]);
+		join(s, all, i, &p->roots[0]);
+		join(s, all, i, &p->roots[1]);
+	}
+	for (uint32_t i = 0; i < changed->n; i++) {
+		struct part *p = &all->v[find(all->parent, i)];
+		for (int side = 0; side < 2 && p != &all->v[i]; side++) {
+			append(&p->roots[side], &all->v[i].roots[side]);
+			nodes_release(&all->v[i].roots[side]);
+		}
+	}
+	for (uint32_t i = 0; i < changed->n; i++)
+		for (int side = 0; side < 2; side++)
+			nodes_sort(&all->v[i].roots[side]);
+}
+
+static void parts_release(struct parts *all)
+{
+	for (size_t i = 0; i < all->n; i++)
+		for (int side = 0; side < 2; side++)
+			nodes_release(&all->v[i].roots[side]);
+	mem_free(all->v);
+	mem_free(all->parent);
+}
+
+/* What a region reads: values from outside, and whether the region may overwrite them. */
+struct inputs {
+	struct nodes v;
+	uint8_t *own;
+	size_t cap_own;
+};
+
+/* The group of `root` reads v: its result could take the place of a value as large. */
+static void add_input(struct space *s, struct inputs *in, uint32_t v, uint32_t root)
+{
+	const struct node *n = &s->graph->node[v];
+	struct node_map *number = &fusion_of(s)->value;
+
+	if (!node_map_has(number, v)) {
+		node_map_set(number, v, (uint32_t)in->v.n);
+		nodes_add(&in->v, v);
+		MEM_GROW(&in->own, &in->cap_own, in->v.n);
+		in->own[in->v.n - 1] = false;
+	}
+	in->own[number->to[v]] |= n->bytes == s->graph->node[root].bytes && n->dtype != DT_TUPLE;
+}
+
+/* Values that the groups of one side read and do not make themselves, in order of first use. */
+static void collect_inputs(struct space *s, const uint8_t *config, const struct nodes *roots,
+	struct inputs *in)
+{
+	const struct graph *g = s->graph;
+	struct nodes members = {0};
+
+	for (size_t i = 0; i < roots->n; i++) {
+		members.n = 0;
+		group_walk(s, config, roots->v[i], &members);
+		for (size_t k = 0; k < members.n; k++) {
+			const struct node *n = &g->node[members.v[k]];
+			for (uint32_t e = n->operand; e < n->operand + n->n_operands; e++) {
+				uint32_t p = g->edges[e];
+				if (!fusion_absorbed(s, config, e) && !nodes_has(roots, p) &&
+					!(g->node[p].flags & NODE_SCALAR_CONST))
+					add_input(s, in, p, roots->v[i]);
+			}
+		}
+	}
+	nodes_release(&members);
+}
+
+/* Adds the groups of values that one side reads and the other computes in passing. */
+static void add_makers(struct space *s, const uint8_t *const config[2], struct part *p)
+{
+	for (int side = 0; side < 2; side++) {
+		struct inputs in = {0};
+		struct nodes members = {0};
+		node_map_clear(&fusion_of(s)->value);
+		collect_inputs(s, config[side], &p->roots[side], &in);
+		for (size_t i = 0; i < p->roots[!side].n; i++)
+			group_walk(s, config[!side], p->roots[!side].v[i], &members);
+		nodes_sort(&members);
+		for (size_t i = 0; i < in.v.n; i++)
+			for (int both = 0; both < 2 && nodes_has(&members, in.v.v[i]); both++)
+				nodes_add(&p->roots[both], in.v.v[i]);
+		nodes_release(&in.v);
+		mem_free(in.own);
+		nodes_release(&members);
+		nodes_sort(&p->roots[0]);
+		nodes_sort(&p->roots[1]);
+	}
+}
+
+/* Scalar constants read by instructions that stay bare: written beside them, once. */
+static void bare_constants(struct emitter *em, struct instrs *l, uint32_t root)
+{
+	const struct graph *g = em->s->graph;
+	struct node_map *value = &fusion_of(em->s)->value;
+
+	for (uint32_t k = 0; k < g->node[root].n_operands; k++) {
+		uint32_t p = node_operands(g, root)[k];
+		if (!(g->node[p].flags & NODE_SCALAR_CONST) || node_map_has(value, p))
+			continue;
+		node_map_set(value, p, (uint32_t)l->n + 1);
+		instrs_add(em, l, emit_copy(em, p, emit_value_id(em, p)));
+	}
+}
+
+static void add_result(Hlo__HloInstructionProto *tuple, Hlo__ShapeProto *shape, int64_t id)
+{
+	tuple->shape->tuple_shapes[tuple->shape->n_tuple_shapes++] = shape;
+	tuple->operand_ids[tuple->n_operand_ids++] = id;
+}
+
+/* The results in a tuple, perhaps with what keeps the region on its thread; returns the id of the root. */
+static int64_t emit_results(struct emitter *em, struct instrs *l, const struct nodes *results)
+{
+	const struct graph *g = em->s->graph;
+	Hlo__HloInstructionProto *nothing = NULL, *tuple;
+	Hlo__ShapeProto *shape = arena_alloc(&em->mem, sizeof *shape);
+
+	if (fusion_of(em->s)->lightened)
+		instrs_add(em, l, nothing = emit_nothing(em, emit_id(em->home, l->n + 1)));
+	hlo__shape_proto__init(shape);
+	shape->element_type = DT_TUPLE;
+	shape->tuple_shapes = arena_alloc(&em->mem, (results->n + 1) * sizeof *shape->tuple_shapes);
+	tuple = emit_op(em, "tuple", shape, emit_id(em->home, l->n + 1));
+	tuple->operand_ids = arena_alloc(&em->mem, (results->n + 1) * sizeof *tuple->operand_ids);
+	for (size_t i = 0; i < results->n; i++)
+		add_result(tuple, g->node[results->v[i]].proto->shape, emit_value_id(em, results->v[i]));
+	if (nothing)
+		add_result(tuple, nothing->shape, nothing->id);
+	instrs_add(em, l, tuple);
+	return tuple->id;
+}
+
+static void write_module(struct emitter *em, struct instrs *l, int64_t root, struct buf *out)
+{
+	Hlo__HloModuleProto m;
+	Hlo__HloComputationProto *entry = emit_comp(em, l, em->home, root);
+
+	hlo__hlo_module_proto__init(&m);
+	m.name = (char *)"region";
+	m.id = 1;
+	m.entry_computation_name = entry->name;
+	m.entry_computation_id = entry->id;
+	m.host_program_shape = entry->program_shape;
+	m.computations = em->comp;
+	m.n_computations = em->n_comps;
+	pack_message(&m.base, out);
+}
+
+/* v anew, from parameter number `from`, in memory that is the region's own. No compiler pass after
+ * fusion knows that it is v already. */
+static Hlo__HloInstructionProto *emit_again(struct emitter *em, uint32_t v, int64_t from, int64_t id)
+{
+	const struct node *n = &em->s->graph->node[v];
+	bool complex = n->dtype == DT_C64 || n->dtype == DT_C128;
+	Hlo__HloInstructionProto *in = emit_op(em, complex ? "negate" : "maximum", n->proto->shape, id);
+
+	in->n_operand_ids = complex ? 1 : 2;
+	in->operand_ids = ARENA_NEW(&em->mem, 2, int64_t);
+	in->operand_ids[0] = in->operand_ids[1] = from;
+	return in;
+}
+
+static void emit_inputs(struct emitter *em, struct instrs *l, const struct inputs *in)
+{
+	struct node_map *value = &fusion_of(em->s)->value;
+
+	for (size_t i = 0; i < in->v.n; i++) {
+		node_map_set(value, in->v.v[i], (uint32_t)l->n + 1);
+		instrs_add(em, l,
+			emit_parameter(em, em->s->graph->node[in->v.v[i]].proto->shape, (uint32_t)i,
+				emit_value_id(em, in->v.v[i])));
+	}
+	for (size_t i = 0; i < in->v.n; i++) {
+		int64_t from = emit_value_id(em, in->v.v[i]);
+		if (!in->own[i])
+			continue;
+		node_map_set(value, in->v.v[i], (uint32_t)l->n + 1);
+		instrs_add(em, l, emit_again(em, in->v.v[i], from, emit_value_id(em, in->v.v[i])));
+	}
+}
+
+/* One side: inputs, then the groups in order of their roots, then the results. Returns members; *parts: kernels. */
+static uint32_t emit_side(struct space *s, const uint8_t *config, const struct inputs *in,
+	const struct nodes *roots, const struct nodes *results, struct buf *out, uint32_t *parts)
+{
+	struct node_map *value = &fusion_of(s)->value;
+	struct instrs l = {0};
+	struct nodes members = {0};
+	struct emitter em;
+	uint32_t n_nodes = 0;
+
+	emitter_init(&em, s, true);
+	em.config = config;
+	node_map_clear(value);
+	emit_inputs(&em, &l, in);
+	for (size_t i = 0; i < roots->n; i++) {
+		members.n = 0;
+		group_walk(s, config, roots->v[i], &members);
+		n_nodes += (uint32_t)members.n;
+		*parts += group_is_kernel(s->graph, &members);
+		if (members.n == 1)
+			bare_constants(&em, &l, roots->v[i]);
+		node_map_set(value, roots->v[i], (uint32_t)l.n + 1);
+		instrs_add(&em, &l, emit_group(&em, &members, emit_value_id(&em, roots->v[i])));
+	}
+	write_module(&em, &l, emit_results(&em, &l, results), out);
+	nodes_release(&members);
+	emitter_release(&em);
+	return n_nodes;
+}
+
+static void find_inputs(struct space *s, const uint8_t *const config[2], const struct part *p,
+	struct inputs *in)
+{
+	node_map_clear(&fusion_of(s)->value);
+	for (int side = 0; side < 2; side++)
+		collect_inputs(s, config[side], &p->roots[side], in);
+	for (size_t i = 0; i < in->v.n; i++)
+		for (int side = 0; side < 2 && in->own[i]; side++)
+			in->own[i] = fusion_ends_inside(s, config[side], &p->roots[side], in->v.v[i]);
+}
+
+static void find_results(struct space *s, const uint8_t *const config[2], const struct part *p,
+	struct nodes *results)
+{
+	for (size_t i = 0; i < p->roots[0].n; i++) {
+		uint32_t v = p->roots[0].v[i];
+		if (nodes_has(&p->roots[1], v) && (fusion_read_outside(s, config[0], &p->roots[0], v) ||
+						  fusion_read_outside(s, config[1], &p->roots[1], v)))
+			nodes_add(results, v);
+	}
+}
+
+static void emit_region(struct space *s, const uint8_t *const config[2], struct part *p, struct region *out)
+{
+	const struct graph *g = s->graph;
+	struct nodes results = {0};
+	struct inputs in = {0};
+	uint32_t in_a, in_b;
+
+	add_makers(s, config, p);
+	find_results(s, config, p, &results);
+	find_inputs(s, config, p, &in);
+	*out = (struct region){.times = g->comp[g->node[p->roots[0].v[0]].comp].trips, .copies = 1};
+	in_a = emit_side(s, config[0], &in, &p->roots[0], &results, &out->a, &out->parts[0]);
+	in_b = emit_side(s, config[1], &in, &p->roots[1], &results, &out->b, &out->parts[1]);
+	out->n_nodes = in_a > in_b ? in_a : in_b;
+	out->key[0] = hash64(out->a.data, out->a.len, 0);
+	out->key[1] = hash64(out->b.data, out->b.len, 0);
+	nodes_release(&in.v);
+	mem_free(in.own);
+	nodes_release(&results);
+}
+
+static int by_key(const void *a, const void *b)
+{
+	return memcmp(((const struct region *)a)->key, ((const struct region *)b)->key, sizeof((struct region){0}).key);
+}
+
+/*
+ * Copies of a layer that change alike give the same pair of modules: one region, executed so many times more. It is
+ * measured once, and what is wrong with its price is wrong in all of them.
+ */
+static void join_copies(struct regions *r)
+{
+	size_t n = 0;
+
+	qsort(r->v, r->n, sizeof *r->v, by_key);
+	for (size_t i = 0; i < r->n; i++) {
+		if (n == 0 || by_key(&r->v[n - 1], &r->v[i]) != 0) {
+			r->v[n++] = r->v[i];
+			continue;
+		}
+		r->v[n - 1].times += r->v[i].times;
+		r->v[n - 1].copies += r->v[i].copies;
+		region_release(&r->v[i]);
+	}
+	r->n = n;
+}
+
+int fusion_region(struct space *s, const uint8_t *a, const uint8_t *b, struct regions *out, struct err *err)
+{
+	struct nodes changed = {0};
+	struct parts all = {0};
+
+	(void)err;
+	for (uint32_t i = 0; i < s->n_sites; i++)
+		if (a[i] != b[i])
+			nodes_add(&changed, i);
+	find_parts(s, a, b, &changed, &all);
+	for (size_t i = 0; i < all.n; i++) {
+		if (all.v[i].roots[0].n == 0 && all.v[i].roots[1].n == 0)
+			continue; /* went into another part */
+		MEM_GROW(&out->v, &out->cap, out->n + 1);
+		emit_region(s, (const uint8_t *[]){a, b}, &all.v[i], &out->v[out->n++]);
+	}
+	if (out->n > 1)
+		join_copies(out);
+	parts_release(&all);
+	nodes_release(&changed);
+	return 0;
+}

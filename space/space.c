@@ -1,0 +1,216 @@
+/*
+ * space.c - what all decision spaces have in common.
+ *
+ * A kind of space is one row of the table below: the word before the first ':' or the whole name,
+ * and a function that fills sites, ties and operations. Everything else here is about configurations
+ * as bytes and never asks what a choice means.
+ *
+ * The hash of the site table covers the kind, and of every site its node and its number of choices.
+ * Defaults are left out, for they come from one version of a compiler and may be set from outside;
+ * ties as well, for their radius is adjustable.
+ */
+#include "space/space.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "space/fusion/fusion.h"
+#include "space/toy/toy.h"
+
+static const struct space_kind {
+	const char *name; /* with ':' at its end: a prefix, the kind has arguments */
+	int (*open)(struct space *s, const char *backend, struct err *err);
+} kinds[] = {
+	{"fusion", fusion_open},
+	{"fusion/binary", fusion_open},
+	{"toy:", toy_open},
+};
+
+static const struct space_kind *find_kind(const char *kind)
+{
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		size_t n = strlen(kinds[i].name);
+		if (strncmp(kind, kinds[i].name, n) == 0 && (kinds[i].name[n - 1] == ':' || kind[n] == 0))
+			return &kinds[i];
+	}
+	return NULL;
+}
+
+static int unknown_kind(const char *kind, struct err *err)
+{
+	struct buf list = {0};
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		buf_addf(&list, "%s%s", i ? ", " : "", kinds[i].name);
+	err_set(err, "there is no decision space called %.60s; the kinds are %s", kind, list.data);
+	buf_release(&list);
+	return -1;
+}
+
+static uint64_t table_hash(const struct space *s)
+{
+	uint64_t h = hash64(s->kind, strlen(s->kind), s->n_sites);
+	for (uint32_t i = 0; i < s->n_sites; i++)
+		h = hash_mix(hash_mix(h, s->site[i].node), s->site[i].choices);
+	return h;
+}
+
+static void set_defaults(struct space *s, const uint8_t *dflt)
+{
+	for (uint32_t i = 0; i < s->n_sites; i++)
+		s->site[i].dflt = dflt[i];
+}
+
+struct space *space_open(const char *kind, const char *backend, const struct graph *g,
+	const uint8_t *dflt, size_t n_dflt, struct err *err)
+{
+	const struct space_kind *k = find_kind(kind);
+	struct space *s;
+
+	if (!k) {
+		unknown_kind(kind, err);
+		return NULL;
+	}
+	s = MEM_NEW(1, struct space);
+	s->graph = g;
+	if ((size_t)snprintf(s->kind, sizeof s->kind, "%s", kind) >= sizeof s->kind) {
+		err_set(err, "the name of the decision space %.60s is too long", kind);
+		goto fail;
+	}
+	if (k->open(s, backend, err) < 0)
+		goto fail;
+	if (dflt) {
+		if (config_valid(s, dflt, n_dflt, err) < 0) {
+			err_prefix(err, "defaults of %.100s", g->name);
+			goto fail;
+		}
+		set_defaults(s, dflt);
+	}
+	s->hash = table_hash(s);
+	return s;
+fail:
+	space_free(s);
+	return NULL;
+}
+
+void space_free(struct space *s)
+{
+	if (!s)
+		return;
+	if (s->ops && s->ops->release)
+		s->ops->release(s);
+	arena_release(&s->mem);
+	mem_free(s);
+}
+
+struct tied {
+	uint64_t hash;
+	uint32_t site;
+};
+
+static int by_hash(const void *a, const void *b)
+{
+	const struct tied *x = a, *y = b;
+
+	if (x->hash != y->hash)
+		return x->hash > y->hash ? 1 : -1;
+	return (x->site > y->site) - (x->site < y->site);
+}
+
+void space_tie(struct space *s, const uint64_t *hash)
+{
+	struct tied *t = MEM_NEW(s->n_sites, struct tied);
+
+	for (uint32_t i = 0; i < s->n_sites; i++)
+		t[i] = (struct tied){hash[i], i};
+	qsort(t, s->n_sites, sizeof *t, by_hash);
+	s->n_ties = 0;
+	for (uint32_t i = 0; i < s->n_sites; i++) {
+		s->n_ties += i == 0 || t[i].hash != t[i - 1].hash;
+		s->site[t[i].site].tie = s->n_ties - 1;
+	}
+	mem_free(t);
+}
+
+void space_default(const struct space *s, uint8_t *config)
+{
+	for (uint32_t i = 0; i < s->n_sites; i++)
+		config[i] = s->site[i].dflt;
+}
+
+void space_random(const struct space *s, double density, struct rng *r, uint8_t *config)
+{
+	for (uint32_t i = 0; i < s->n_sites; i++) {
+		bool plain = rng_unit(r) >= density;
+		config[i] = plain ? 0 : (uint8_t)(1 + rng_below(r, s->site[i].choices - 1u));
+	}
+}
+
+uint64_t config_hash(const struct space *s, const uint8_t *config)
+{
+	uint64_t h = 0;
+	for (uint32_t i = 0; i < s->n_sites; i++)
+		h ^= hash_zobrist(i, config[i]);
+	return h;
+}
+
+int config_valid(const struct space *s, const uint8_t *config, size_t n, struct err *err)
+{
+	if (n != s->n_sites)
+		return err_set(err, "a configuration of %zu bytes does not fit a space of %u sites", n,
+			s->n_sites);
+	for (uint32_t i = 0; i < s->n_sites; i++)
+		if (config[i] >= s->site[i].choices)
+			return err_set(err, "choice %u at site %u is out of range: the site has %u choices",
+				config[i], i, s->site[i].choices);
+	return 0;
+}
+
+/*
+ * What a part costs beyond its region: nothing in programs of 15 to 19 kernels (-0.1 +- 0.1 us), 0.31 us in one of 105, 0.4
+ * to 1.1 us in those of 195 to 637 (XLA:CPU, bench/kernel); a loop of any of them pays nothing from its second turn on.
+ * So it looks as if it were the code, which has left the caches when it is needed again.
+ */
+#define FEW_PARTS 30
+#define MANY_PARTS 230
+
+/* Values that a configuration writes to memory, but for names and what is there from the start. */
+static uint32_t count_parts(struct space *s, const uint8_t *config)
+{
+	const struct graph *g = s->graph;
+	uint32_t n = 0;
+
+	for (uint32_t v = 0; v < g->n_nodes; v++) {
+		uint16_t op = g->node[v].opcode;
+		float context[CTX_COUNT];
+		if (op == OP_PARAMETER || op == OP_CONSTANT || op == OP_TUPLE || op == OP_GET_TUPLE_ELEMENT || op == OP_BITCAST)
+			continue;
+		s->ops->context(s, config, &v, 1, context);
+		n += context[CTX_KEPT] > 0;
+	}
+	return n;
+}
+
+double space_part_share(struct space *s)
+{
+	uint8_t *config = mem_alloc(s->n_sites + 1);
+	double n;
+
+	space_default(s, config);
+	n = count_parts(s, config);
+	mem_free(config);
+	return n <= FEW_PARTS ? 0 : n >= MANY_PARTS ? 1 : (n - FEW_PARTS) / (MANY_PARTS - FEW_PARTS);
+}
+
+void region_release(struct region *r)
+{
+	buf_release(&r->a);
+	buf_release(&r->b);
+}
+
+void regions_release(struct regions *r)
+{
+	for (size_t i = 0; i < r->n; i++)
+		region_release(&r->v[i]);
+	mem_free(r->v);
+	*r = (struct regions){0};
+}

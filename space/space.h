@@ -1,0 +1,156 @@
+/*
+ * space.h - a decision space: the one abstraction between a program and whoever tunes it.
+ *
+ * A space is a graph, some of whose nodes are sites; a site has a few choices, choice 0 being the
+ * plain one. A configuration is one byte per site. What a choice means only the space knows: fusion
+ * today, placement or scheduling later, a formula in the toy space. Everybody else sees sites,
+ * choices, classes and modules to compile.
+ *
+ * Configurations have a 64-bit Zobrist hash: the xor of hash_zobrist(site, choice) over all sites;
+ * config_flip updates it in O(1).
+ *
+ * A space borrows its graph, which must outlive it. Calls on one space are not thread-safe (they use
+ * scratch memory of the space); open one per thread.
+ */
+#ifndef SPACE_SPACE_H
+#define SPACE_SPACE_H
+
+#include "base/rng.h"
+#include "graph/graph.h"
+
+struct site {
+	uint32_t node;
+	uint32_t tie;	 /* class: sites with isomorphic surroundings share one; 0..n_ties-1 */
+	uint8_t choices; /* 2..SPACE_CHOICES */
+	uint8_t dflt;	 /* the compiler's own choice, as far as it can be expressed */
+};
+#define SPACE_CHOICES 8
+
+/* Numbers about a node in a configuration, for the learner: what the space knows and a graph does not. */
+enum space_context {
+	CTX_CHOICE,	  /* of the site: chosen / (choices - 1); 0 for other nodes */
+	CTX_CHOICES,	  /* number of choices; 0: not a site */
+	CTX_DEFAULT,	  /* 1 if the site stands at its default */
+	CTX_KEPT,	  /* 1 if its value is written to memory */
+	CTX_COPIES,	  /* how many groups compute it */
+	CTX_GROUP_NODES,  /* of the largest group that computes it: nodes, ... */
+	CTX_GROUP_INPUTS, /* ... values read, */
+	CTX_GROUP_BYTES,  /* ... bytes read and written, */
+	CTX_GROUP_FLOPS,  /* ... operations. */
+	CTX_COUNT
+};
+
+/*
+ * What one flip would do, totalled over the parts of the program that it would change (for fusion: the
+ * groups that differ), once as they are and once as they would be: what separates a gain from a loss.
+ */
+enum space_effect {
+	EFFECT_PARTS,	   /* how many there are: kernels to start, ... */
+	EFFECT_NODES,	   /* ... instructions in them, copies counted, ... */
+	EFFECT_LARGEST,	   /* ... instructions in the largest one, */
+	EFFECT_READ,	   /* bytes they read, ... */
+	EFFECT_WRITTEN,	   /* ... and write, */
+	EFFECT_FLOPS,	   /* operations, counted as often as they are done again, */
+	EFFECT_LOADS,	   /* elements fetched from memory, likewise, */
+	EFFECT_ITERATIONS, /* and elements of their results: turns of their outer loops */
+	EFFECT_COUNT
+};
+
+/* Two modules whose difference in cost, times `times`, is the difference of two configurations. */
+struct region {
+	uint64_t key[2];	   /* hash of a, hash of b: the same for isomorphic regions anywhere, and
+				      swapped for the reverse move, whose price is the opposite */
+	double times;		   /* executions per run of the program (trip counts of loops, copies of it) */
+	uint32_t copies;	   /* places in the program that it stands for */
+	uint32_t n_nodes;	   /* on the larger side */
+	uint32_t parts[2];	   /* kernels to start, before and after */
+	struct buf a, b;	   /* HloModuleProto bytes: before, after */
+};
+struct regions { /* all zero is empty; regions_release accepts it */
+	struct region *v;
+	size_t n, cap;
+};
+void region_release(struct region *r); /* what it holds */
+void regions_release(struct regions *r);
+
+struct check_result {
+	uint32_t asked, found, equal; /* groups */
+	char detail[240];	      /* first difference, for people; empty if honoured */
+};
+
+struct space;
+struct space_ops {
+	const char *name;
+	void (*release)(struct space *s);
+	/* The module to compile for a configuration. */
+	int (*apply)(struct space *s, const uint8_t *config, struct buf *module, struct err *err);
+	/* Smallest pairs of modules covering all differences between a and b, no two alike; none when they are equal. */
+	int (*region)(struct space *s, const uint8_t *a, const uint8_t *b, struct regions *out, struct err *err);
+	/* Did the compiled program honour the choices? `optimised`: HloModuleProto bytes of the executable. */
+	int (*check)(struct space *s, const uint8_t *config, const void *optimised, size_t n,
+		struct check_result *out, struct err *err);
+	/* CTX_COUNT floats for each of `nodes` (distinct). */
+	void (*context)(struct space *s, const uint8_t *config, const uint32_t *nodes, uint32_t n, float *out);
+	/*
+	 * Nodes whose context can differ between a and b, ascending and distinct, appended to *nodes (grown
+	 * with MEM_GROW); `changed` are the sites in which they differ.
+	 */
+	void (*touched)(struct space *s, const uint8_t *a, const uint8_t *b, const uint32_t *changed,
+		uint32_t n_changed, uint32_t **nodes, size_t *n, size_t *cap);
+	/* For spaces whose cost is a formula (the toy): seconds. NULL for all others. */
+	double (*formula)(struct space *s, const uint8_t *config);
+	/*
+	 * EFFECT_COUNT floats before the flip of `site` to `choice`, then EFFECT_COUNT after it. `config` is
+	 * written to on the way and left as it was. What it depends on: the contexts of the site's node, its
+	 * operands and its users. NULL where the space has no such notion.
+	 */
+	void (*effect)(struct space *s, uint8_t *config, uint32_t site, uint8_t choice, float *out);
+};
+
+struct space {
+	const struct space_ops *ops;
+	const struct graph *graph;
+	char kind[64]; /* "fusion", "fusion/binary", "toy": opens the same space again */
+	uint32_t n_sites, n_ties;
+	struct site *site;	/* ascending by node */
+	uint32_t *site_of;	/* per node: its site, or NONE */
+	uint64_t hash;		/* of the site table: proves that a space was rebuilt the same */
+	struct arena mem;
+	void *own;
+};
+
+/*
+ * Opens a space by kind over a graph for a backend ("cpu", "sim", ...). `dflt` (n_sites bytes, may be
+ * NULL) sets the defaults, e.g. those a store kept. NULL with a sentence on failure.
+ *
+ *	fusion          one choice per subset of consumers that absorb a copy (space/fusion/fusion.h)
+ *	fusion/binary   none or all
+ *	toy:SEED        random quadratic cost over all nodes (space/toy/toy.h)
+ */
+struct space *space_open(const char *kind, const char *backend, const struct graph *g,
+	const uint8_t *dflt, size_t n_dflt, struct err *err);
+void space_free(struct space *s); /* accepts NULL */
+
+/* For the open functions: sites whose hashes (one per site) are equal become one tie class. */
+void space_tie(struct space *s, const uint64_t *hash);
+
+/* Configurations: n_sites bytes owned by the caller. */
+void space_default(const struct space *s, uint8_t *config);
+/*
+ * How much of what a part can cost beyond its region (schemas/backend.def) one of this program's does, by the number of
+ * its parts: nothing where all of them stay at hand from run to run.
+ */
+double space_part_share(struct space *s);
+void space_random(const struct space *s, double density, struct rng *r, uint8_t *config);
+uint64_t config_hash(const struct space *s, const uint8_t *config);
+/* Sets one site; returns the updated hash. */
+static inline uint64_t config_flip(uint8_t *config, uint64_t hash, uint32_t site, uint8_t choice)
+{
+	hash ^= hash_zobrist(site, config[site]) ^ hash_zobrist(site, choice);
+	config[site] = choice;
+	return hash;
+}
+/* Refuses a configuration with a choice out of range (it may come from a file). */
+int config_valid(const struct space *s, const uint8_t *config, size_t n, struct err *err);
+
+#endif

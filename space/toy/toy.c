@@ -1,0 +1,426 @@
+/*
+ * toy.c - a random quadratic cost over choices.
+ *
+ *	cost(y) = base + sum over sites i of u_i(y_i) + sum over edges (i, j) of w_ij(y_i, y_j)
+ *
+ * in seconds, over the operand edges between sites. Choice 0 is plain: u_i(0) = w_ij(0, .) =
+ * w_ij(., 0) = 0. A term is a size times a taste. The size follows the site's elements and opcode,
+ * heavy-tailed as in real programs. The taste, between -1 and 1, is a hash of the opcodes and choices
+ * concerned, the same in all toys, bent a little by a hash of the seed: so what is learnt on one toy
+ * holds in another one, but not exactly. base makes every cost positive.
+ *
+ * Terms depend on what a site and its neighbours are by themselves, so sites with the same neighbourhood
+ * of one hop, which share a tie class, share their terms as well.
+ *
+ * A move's cost needs no device (space_ops.formula). Regions are given all the same, one for each
+ * connected place that changed, but with keys only: there is no small program that costs a toy's
+ * term, so their modules are empty. The key covers exactly the terms that change.
+ */
+#include "space/toy/toy.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SECONDS_PER_ELEMENT 1e-9
+#define NOISE 0.3	   /* of the seed, against the taste that all toys share */
+#define COUPLING 0.5	   /* of a pair, against a single site */
+#define LEAST_COST 0.1	   /* of the sum of all sizes, even at a bound below the optimum */
+
+struct toy_edge {
+	uint32_t a, b; /* sites: producer, consumer */
+	double *w;     /* [choices * choices], of b fastest */
+};
+
+struct toy {
+	uint32_t choices;
+	uint64_t seed;
+	double base;
+	uint64_t *local; /* per node: what it is by itself */
+	double *u;	 /* [n_sites * choices] */
+	struct toy_edge *edge;
+	uint32_t n_edges;
+	uint32_t *first, *of; /* CSR: edges of each site, both directions */
+	uint32_t *stack;      /* scratch: n_sites places */
+	uint8_t *seen;	      /* scratch, all zero between calls */
+};
+
+static struct toy *toy_of(const struct space *s)
+{
+	return s->own;
+}
+
+bool toy_is(const char *name)
+{
+	return strncmp(name, "toy:", 4) == 0;
+}
+
+/* Numbers behind "toy:", ':' between them; returns how many, or -1. */
+static int numbers(const char *name, uint64_t *v, int room)
+{
+	const char *p = name + 3;
+	int n = 0;
+
+	for (; *p == ':' && n < room; n++) {
+		char *end;
+		if (p[1] < '0' || p[1] > '9')
+			return -1;
+		v[n] = strtoull(p + 1, &end, 10);
+		p = end;
+	}
+	return *p ? -1 : n;
+}
+
+int toy_parse(const char *name, struct toy_spec *spec, struct err *err)
+{
+	uint64_t v[3] = {40, 3, 1};
+
+	if (!toy_is(name) || (strcmp(name, "toy:") != 0 && numbers(name, v, 3) < 0))
+		return err_set(err, "%.100s is not of the form toy:SITES:CHOICES:SEED", name);
+	if (v[0] < 1 || v[0] > TOY_SITES)
+		return err_set(err, "%.100s: a toy has 1 to %d sites", name, TOY_SITES);
+	if (v[1] < 2 || v[1] > SPACE_CHOICES)
+		return err_set(err, "%.100s: a site has 2 to %d choices", name, SPACE_CHOICES);
+	*spec = (struct toy_spec){(uint32_t)v[0], (uint32_t)v[1], v[2]};
+	return 0;
+}
+
+void toy_kind(const struct toy_spec *spec, char *kind)
+{
+	snprintf(kind, 64, "toy:%llu:%u", (unsigned long long)spec->seed, spec->choices);
+}
+
+/* A number in [-1, 1) from a hash. */
+static double spread(uint64_t h)
+{
+	return (double)(h >> 11) * 0x1p-52 - 1;
+}
+
+/* The opcode by name, for numbers of opcodes may change from one version to the next. */
+static uint64_t opcode_hash(const struct graph *g, uint32_t v)
+{
+	const char *name = opcode_name(g->node[v].opcode);
+	return hash64(name, strlen(name), 0);
+}
+
+static double size_of(const struct graph *g, uint32_t v)
+{
+	double weight = 1 + spread(hash_mix(opcode_hash(g, v), 0x77)) * 0.8;
+	return SECONDS_PER_ELEMENT * (double)g->node[v].elements * weight;
+}
+
+static double taste(const struct toy *t, uint64_t opcodes, uint64_t own, uint32_t k, uint32_t l)
+{
+	double shared = spread(hash_mix(hash_mix(opcodes, k), l));
+	double bent = spread(hash_mix(hash_mix(hash_mix(own, t->seed), k), l));
+	return (1 - NOISE) * shared + NOISE * bent;
+}
+
+static void set_single(struct space *s, uint32_t site, double *low)
+{
+	struct toy *t = toy_of(s);
+	uint32_t v = s->site[site].node;
+	double *u = t->u + (size_t)site * t->choices, least = 0;
+
+	for (uint32_t k = 1; k < t->choices; k++) {
+		u[k] = size_of(s->graph, v) * taste(t, opcode_hash(s->graph, v), t->local[v], k, 0);
+		least = u[k] < least ? u[k] : least;
+	}
+	*low += least;
+}
+
+static void set_pair(struct space *s, struct toy_edge *e, double *low)
+{
+	struct toy *t = toy_of(s);
+	uint32_t a = s->site[e->a].node, b = s->site[e->b].node, n = t->choices;
+	double sa = size_of(s->graph, a), sb = size_of(s->graph, b), least = 0;
+	uint64_t opcodes = hash_mix(opcode_hash(s->graph, a), opcode_hash(s->graph, b));
+
+	e->w = ARENA_NEW(&s->mem, n * n, double);
+	for (uint32_t k = 1; k < n; k++)
+		for (uint32_t l = 1; l < n; l++) {
+			double w = COUPLING * (sa < sb ? sa : sb) *
+				taste(t, opcodes, hash_mix(t->local[a], t->local[b]), k, l);
+			e->w[k * n + l] = w;
+			least = w < least ? w : least;
+		}
+	*low += least;
+}
+
+static void set_terms(struct space *s)
+{
+	struct toy *t = toy_of(s);
+	double sizes = 0, low = 0;
+
+	t->u = ARENA_NEW(&s->mem, (size_t)s->n_sites * t->choices, double);
+	for (uint32_t i = 0; i < s->n_sites; i++) {
+		set_single(s, i, &low);
+		sizes += size_of(s->graph, s->site[i].node);
+	}
+	for (uint32_t i = 0; i < t->n_edges; i++)
+		set_pair(s, &t->edge[i], &low);
+	t->base = LEAST_COST * sizes - low;
+}
+
+static bool is_site(const struct graph *g, uint32_t v)
+{
+	const struct node *n = &g->node[v];
+	uint8_t role = g->comp[n->comp].role;
+
+	return (role == ROLE_ENTRY || role == ROLE_CONTROL) && n->dtype != DT_TUPLE && n->elements > 0 &&
+		n->opcode != OP_PARAMETER && n->opcode != OP_CONSTANT;
+}
+
+static void find_sites(struct space *s)
+{
+	const struct graph *g = s->graph;
+	struct toy *t = toy_of(s);
+
+	s->site_of = arena_alloc(&s->mem, g->n_nodes * sizeof *s->site_of);
+	t->local = arena_alloc(&s->mem, g->n_nodes * sizeof *t->local);
+	for (uint32_t v = 0; v < g->n_nodes; v++) {
+		const struct node *n = &g->node[v];
+		t->local[v] = hash_mix(hash_mix(opcode_hash(g, v), n->dtype), n->elements);
+		s->site_of[v] = is_site(g, v) ? s->n_sites++ : NONE;
+	}
+	s->site = ARENA_NEW(&s->mem, s->n_sites, struct site);
+	for (uint32_t v = 0; v < g->n_nodes; v++)
+		if (s->site_of[v] != NONE)
+			s->site[s->site_of[v]] = (struct site){.node = v, .choices = (uint8_t)t->choices};
+}
+
+/* Edges between sites, and for each site the list of its own. */
+static void find_edges(struct space *s)
+{
+	const struct graph *g = s->graph;
+	struct toy *t = toy_of(s);
+
+	t->edge = ARENA_NEW(&s->mem, g->n_edges, struct toy_edge);
+	t->first = ARENA_NEW(&s->mem, s->n_sites + 2, uint32_t);
+	for (uint32_t i = 0; i < s->n_sites; i++) {
+		const struct node *n = &g->node[s->site[i].node];
+		for (uint32_t k = 0; k < n->n_users; k++) {
+			uint32_t j = s->site_of[g->users[n->user + k]];
+			if (j == NONE)
+				continue;
+			t->edge[t->n_edges++] = (struct toy_edge){.a = i, .b = j};
+			t->first[i + 2]++;
+			t->first[j + 2]++;
+		}
+	}
+	for (uint32_t i = 2; i < s->n_sites + 2; i++)
+		t->first[i] += t->first[i - 1];
+	t->of = ARENA_NEW(&s->mem, 2 * (size_t)t->n_edges, uint32_t);
+	for (uint32_t e = 0; e < t->n_edges; e++) {
+		t->of[t->first[t->edge[e].a + 1]++] = e;
+		t->of[t->first[t->edge[e].b + 1]++] = e;
+	}
+}
+
+static uint64_t neighbourhood(const struct space *s, uint32_t v)
+{
+	const struct graph *g = s->graph;
+	const struct toy *t = toy_of(s);
+	uint64_t h = t->local[v], users = 0;
+
+	for (uint32_t k = 0; k < g->node[v].n_operands; k++)
+		h = hash_mix(h, t->local[node_operands(g, v)[k]]);
+	for (uint32_t k = 0; k < g->node[v].n_users; k++)
+		users += hash_mix(0x75, t->local[node_users(g, v)[k]]);
+	return hash_mix(h, users);
+}
+
+/* Half of the classes default to the best choice of the site alone, the others to 0. */
+static uint8_t default_choice(const struct space *s, uint32_t site, uint64_t class)
+{
+	const struct toy *t = toy_of(s);
+	const double *u = t->u + (size_t)site * t->choices;
+	uint8_t best = 0;
+
+	for (uint8_t k = 1; k < t->choices; k++)
+		best = u[k] < u[best] ? k : best;
+	return hash_mix(class, t->seed) & 1 ? best : 0;
+}
+
+static void set_ties(struct space *s)
+{
+	uint64_t *class = MEM_NEW(s->n_sites, uint64_t);
+
+	for (uint32_t i = 0; i < s->n_sites; i++) {
+		class[i] = neighbourhood(s, s->site[i].node);
+		s->site[i].dflt = default_choice(s, i, class[i]);
+	}
+	space_tie(s, class);
+	mem_free(class);
+}
+
+static double formula(struct space *s, const uint8_t *y)
+{
+	const struct toy *t = toy_of(s);
+	double cost = t->base;
+
+	for (uint32_t i = 0; i < s->n_sites; i++)
+		cost += t->u[(size_t)i * t->choices + y[i]];
+	for (uint32_t e = 0; e < t->n_edges; e++) {
+		const struct toy_edge *x = &t->edge[e];
+		cost += x->w[y[x->a] * t->choices + y[x->b]];
+	}
+	return cost;
+}
+
+static int apply(struct space *s, const uint8_t *config, struct buf *module, struct err *err)
+{
+	(void)config;
+	(void)err;
+	graph_write(s->graph, module);
+	return 0;
+}
+
+/* Hash of the terms of one edge in one configuration. */
+static uint64_t edge_key(const struct space *s, const struct toy_edge *e, const uint8_t *y)
+{
+	const struct toy *t = toy_of(s);
+	uint64_t h = hash_mix(t->local[s->site[e->a].node], t->local[s->site[e->b].node]);
+	return hash_mix(hash_mix(h, y[e->a]), y[e->b]);
+}
+
+/*
+ * The place around a changed site: itself and all changed sites connected with it. Keys are sums of
+ * the terms' hashes, for terms have no order; an edge between two changed sites is met twice, and
+ * counts from its producer.
+ */
+static void take_place(struct space *s, const uint8_t *a, const uint8_t *b, uint32_t site,
+	struct region *out)
+{
+	struct toy *t = toy_of(s);
+	uint32_t n = 0;
+
+	*out = (struct region){.key = {hash_mix(t->seed, t->choices), hash_mix(t->seed, t->choices)},
+		.times = 1, .copies = 1};
+	t->stack[n++] = site;
+	t->seen[site] = 1;
+	while (n) {
+		uint32_t i = t->stack[--n];
+		uint64_t local = t->local[s->site[i].node];
+		out->n_nodes++;
+		out->key[0] += hash_mix(local, a[i]);
+		out->key[1] += hash_mix(local, b[i]);
+		for (uint32_t k = t->first[i]; k < t->first[i + 1]; k++) {
+			const struct toy_edge *e = &t->edge[t->of[k]];
+			uint32_t j = e->a == i ? e->b : e->a;
+			bool changed = a[j] != b[j];
+			if (!changed || e->a == i) {
+				out->key[0] += edge_key(s, e, a);
+				out->key[1] += edge_key(s, e, b);
+			}
+			if (changed && !t->seen[j]) {
+				t->seen[j] = 1;
+				t->stack[n++] = j;
+			}
+		}
+	}
+}
+
+static int region(struct space *s, const uint8_t *a, const uint8_t *b, struct regions *out, struct err *err)
+{
+	struct toy *t = toy_of(s);
+
+	(void)err;
+	for (uint32_t i = 0; i < s->n_sites; i++) {
+		if (a[i] == b[i] || t->seen[i])
+			continue;
+		MEM_GROW(&out->v, &out->cap, out->n + 1);
+		take_place(s, a, b, i, &out->v[out->n++]);
+	}
+	memset(t->seen, 0, s->n_sites);
+	return 0;
+}
+
+/* The compiler is not asked for anything, so it cannot refuse. */
+static int check(struct space *s, const uint8_t *config, const void *optimised, size_t n,
+	struct check_result *out, struct err *err)
+{
+	(void)config;
+	(void)optimised;
+	(void)n;
+	(void)err;
+	*out = (struct check_result){.asked = s->n_sites, .found = s->n_sites, .equal = s->n_sites};
+	return 0;
+}
+
+static void context(struct space *s, const uint8_t *config, const uint32_t *nodes, uint32_t n, float *out)
+{
+	const struct graph *g = s->graph;
+
+	memset(out, 0, (size_t)n * CTX_COUNT * sizeof *out);
+	for (uint32_t k = 0; k < n; k++, out += CTX_COUNT) {
+		const struct node *v = &g->node[nodes[k]];
+		uint32_t i = s->site_of[nodes[k]];
+		out[CTX_KEPT] = out[CTX_COPIES] = out[CTX_GROUP_NODES] = 1;
+		out[CTX_GROUP_INPUTS] = (float)v->n_operands;
+		out[CTX_GROUP_BYTES] = (float)v->bytes;
+		out[CTX_GROUP_FLOPS] = (float)v->flops;
+		if (i == NONE)
+			continue;
+		out[CTX_CHOICE] = (float)config[i] / (float)(s->site[i].choices - 1);
+		out[CTX_CHOICES] = s->site[i].choices;
+		out[CTX_DEFAULT] = config[i] == s->site[i].dflt;
+	}
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	return (x > y) - (x < y);
+}
+
+static void touched(struct space *s, const uint8_t *a, const uint8_t *b, const uint32_t *changed,
+	uint32_t n_changed, uint32_t **nodes, size_t *n, size_t *cap)
+{
+	size_t first = *n, kept = *n;
+
+	(void)a;
+	(void)b;
+	MEM_GROW(nodes, cap, *n + n_changed);
+	for (uint32_t k = 0; k < n_changed; k++)
+		(*nodes)[(*n)++] = s->site[changed[k]].node;
+	if (n_changed > 1)
+		qsort(*nodes + first, n_changed, sizeof **nodes, by_number);
+	for (size_t i = first; i < *n; i++)
+		if (i == first || (*nodes)[i] != (*nodes)[i - 1])
+			(*nodes)[kept++] = (*nodes)[i];
+	*n = kept;
+}
+
+static const struct space_ops toy_ops = {
+	.name = "toy",
+	.apply = apply,
+	.region = region,
+	.check = check,
+	.context = context,
+	.touched = touched,
+	.formula = formula,
+};
+
+int toy_open(struct space *s, const char *backend, struct err *err)
+{
+	uint64_t v[2] = {0, 2};
+	struct toy *t;
+
+	(void)backend;
+	if (numbers(s->kind, v, 2) < 1 || v[1] < 2 || v[1] > SPACE_CHOICES)
+		return err_set(err, "the decision space %.60s is not of the form toy:SEED or toy:SEED:CHOICES "
+			"with 2 to %d choices", s->kind, SPACE_CHOICES);
+	t = ARENA_NEW(&s->mem, 1, struct toy);
+	t->seed = v[0];
+	t->choices = (uint32_t)v[1];
+	s->ops = &toy_ops;
+	s->own = t;
+	find_sites(s);
+	find_edges(s);
+	set_terms(s);
+	set_ties(s);
+	t->stack = ARENA_NEW(&s->mem, s->n_sites, uint32_t);
+	t->seen = ARENA_NEW(&s->mem, s->n_sites, uint8_t);
+	return 0;
+}
