@@ -1,19 +1,12 @@
 /*
  * machine.c - the machine underneath: cores, and who measures on them.
  *
- * Two measurements on one core would time each other, so a device holds an flock on a small file in
- * $XDG_RUNTIME_DIR (or /tmp). The lock goes with the process, however it ends. The file is removed
- * on release while still locked; whoever opened it just before checks after locking that the name
- * still leads to the file it holds, and else begins again.
+ * Two measurements on one core would time each other, so a device locks its core (lock.h).
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -103,63 +96,15 @@ static size_t cores_by_load(struct load *out, bool look)
 	return n;
 }
 
-static int open_lock_file(const char *path)
+/* lock_take for a core. */
+static int try_core(struct core_lock *l, const char *device, int core, bool wait, struct err *err)
 {
-	int fd = open(path, O_RDWR | O_CLOEXEC);
-	if (fd < 0 && errno == EACCES) /* somebody else's: good enough to lock */
-		fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 && errno == ENOENT) {
-		fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-		if (fd < 0 && errno == EEXIST)
-			return open_lock_file(path);
-	}
-	return fd;
-}
+	char name[128], what[128];
 
-/* 1 locked, 0 taken by somebody, -1 error. */
-static int try_lock(struct core_lock *l, const char *device, int core, bool wait, struct err *err)
-{
-	const char *dir = getenv("XDG_RUNTIME_DIR");
-	if (!dir || !*dir || access(dir, W_OK) < 0)
-		dir = "/tmp";
-	snprintf(l->path, sizeof l->path, "%s/vantage-%s-core%d.lock", dir, device, core);
-	for (;;) {
-		struct stat held, named;
-		int fd = open_lock_file(l->path);
-		if (fd < 0)
-			return err_errno(err, "the lock file %s cannot be opened", l->path);
-		if (flock(fd, LOCK_EX | (wait ? 0 : LOCK_NB)) < 0) {
-			bool busy = errno == EWOULDBLOCK;
-			if (errno == EINTR) /* whoever catches a signal wants to end, not to wait on */
-				err_set(err, "interrupted while waiting for %s on core %d", device, core);
-			else if (!busy)
-				err_errno(err, "the lock file %s cannot be locked", l->path);
-			close(fd);
-			return busy ? 0 : -1;
-		}
-		if (fstat(fd, &held) == 0 && stat(l->path, &named) == 0 &&
-			held.st_ino == named.st_ino && held.st_dev == named.st_dev) {
-			char pid[24];
-			int n = snprintf(pid, sizeof pid, "%ld\n", (long)getpid());
-			(void)!ftruncate(fd, 0); /* what it says is only for people */
-			(void)!write(fd, pid, (size_t)n);
-			l->fd = fd;
-			l->core = core;
-			return 1;
-		}
-		close(fd); /* its holder removed it meanwhile */
-	}
-}
-
-static long holder(const char *path)
-{
-	FILE *f = fopen(path, "re");
-	long pid = 0;
-	if (f && fscanf(f, "%ld", &pid) != 1)
-		pid = 0;
-	if (f)
-		fclose(f);
-	return pid;
+	snprintf(name, sizeof name, "%s-core%d", device, core);
+	snprintf(what, sizeof what, "%s on core %d", device, core);
+	l->core = core;
+	return lock_take(&l->lock, name, what, wait, err);
 }
 
 int core_take(struct core_lock *l, const char *device, int wanted, bool wait, struct err *err)
@@ -181,26 +126,22 @@ int core_take(struct core_lock *l, const char *device, int wanted, bool wait, st
 		n = 1;
 	}
 	for (size_t i = 0; i < n && rc == 0; i++)
-		rc = try_lock(l, device, cores[i].core, false, err);
+		rc = try_core(l, device, cores[i].core, false, err);
 	if (rc == 0 && wait)
-		rc = try_lock(l, device, cores[0].core, true, err);
+		rc = try_core(l, device, cores[0].core, true, err);
 	if (rc == 0)
 		rc = err_set(err,
 			"device %s is in use: process %ld measures on core %d; wait for it "
 			"(--wait) or choose "
 			"another core (--core)",
-			device, holder(l->path), cores[n - 1].core);
+			device, lock_holder(&l->lock), cores[n - 1].core);
 	mem_free(cores);
 	return rc < 0 ? -1 : 0;
 }
 
 void core_release(struct core_lock *l)
 {
-	if (!l->fd)
-		return;
-	unlink(l->path);
-	close(l->fd);
-	l->fd = 0;
+	lock_release(&l->lock);
 }
 
 int core_pin(int core, struct err *err)

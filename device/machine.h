@@ -7,21 +7,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include "base/err.h"
+#include "device/lock.h"
 
 /* "AMD EPYC 9654, 2 cores, Linux 6.1.0": what makes timings comparable. */
 void machine_describe(char *out, size_t n);
 unsigned long long machine_memory(void); /* bytes */
 
-/* A core nobody else measures on: an exclusive lock on a file named after device and core. */
+/* A core nobody else measures on. */
 struct core_lock { /* all zero is empty; core_release accepts it */
-	int fd;	   /* 0: none */
+	struct lock lock;
 	int core;
-	char path[256];
 };
 
 /*
  * Takes `wanted` (1 + core), or with 0 the least loaded of those allowed and free. If taken, waits
- * or fails with a sentence that names the holder. `device` is part of the file's name.
+ * or fails with a sentence that names the holder. `device` is part of the lock's name.
  */
 int core_take(struct core_lock *l, const char *device, int wanted, bool wait, struct err *err);
 void core_release(struct core_lock *l);

@@ -1,0 +1,116 @@
+/*
+ * lock.c - locks between the programs of a host.
+ *
+ * The file is removed on release while still locked; whoever opened it just before checks after locking
+ * that the name still leads to the file it holds, and else begins again.
+ *
+ * Its folder may be /tmp, where anybody can put a file of that name first. A link there would make us write our
+ * process number into whatever it leads to, so links are not followed, neither symbolic nor hard ones, and what
+ * is no plain file is not touched. Somebody else's plain file is good enough to lock.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "device/lock.h"
+
+#define OPEN_FLAGS (O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY) /* not blocking: it may be a pipe */
+
+static int open_file(const char *path)
+{
+	int fd;
+
+	do {
+		fd = open(path, O_RDWR | OPEN_FLAGS);
+		if (fd < 0 && errno == EACCES)
+			fd = open(path, O_RDONLY | OPEN_FLAGS);
+		if (fd >= 0 || errno != ENOENT)
+			return fd;
+		fd = open(path, O_RDWR | O_CREAT | O_EXCL | OPEN_FLAGS, 0644);
+	} while (fd < 0 && errno == EEXIST); /* somebody was faster */
+	return fd;
+}
+
+/* A descriptor of the lock file, or -1. */
+static int open_checked(const char *path, struct stat *st, struct err *err)
+{
+	int fd = open_file(path);
+
+	if (fd < 0 && (errno == ELOOP || errno == ENXIO || errno == EISDIR))
+		return err_set(err, "the lock file %s is a link, a pipe or a folder: somebody put it there; remove it", path);
+	if (fd < 0)
+		return err_errno(err, "the lock file %s cannot be opened", path);
+	if (fstat(fd, st) == 0 && S_ISREG(st->st_mode) && st->st_nlink <= 1)
+		return fd;
+	close(fd);
+	return err_set(err, "the lock file %s is no plain file, or has a second name: somebody put it there; remove it", path);
+}
+
+/* What it says is only for people. */
+static void write_holder(int fd)
+{
+	char pid[24];
+	int n = snprintf(pid, sizeof pid, "%ld\n", (long)getpid());
+
+	(void)!ftruncate(fd, 0);
+	(void)!write(fd, pid, (size_t)n);
+}
+
+int lock_take(struct lock *l, const char *name, const char *what, bool wait, struct err *err)
+{
+	const char *dir = getenv("XDG_RUNTIME_DIR");
+	struct stat held, named;
+
+	if (!dir || !*dir || access(dir, W_OK) < 0)
+		dir = "/tmp";
+	*l = (struct lock){0};
+	snprintf(l->path, sizeof l->path, "%s/vantage-%s.lock", dir, name);
+	for (;;) {
+		int fd = open_checked(l->path, &held, err);
+
+		if (fd < 0)
+			return -1;
+		if (flock(fd, LOCK_EX | (wait ? 0 : LOCK_NB)) < 0) {
+			bool busy = errno == EWOULDBLOCK;
+
+			if (errno == EINTR) /* whoever catches a signal wants to end, not to wait on */
+				err_set(err, "interrupted while waiting for %s", what);
+			else if (!busy)
+				err_errno(err, "the lock file %s cannot be locked", l->path);
+			close(fd);
+			return busy ? 0 : -1;
+		}
+		if (lstat(l->path, &named) == 0 && held.st_ino == named.st_ino && held.st_dev == named.st_dev) {
+			write_holder(fd);
+			l->fd = fd;
+			return 1;
+		}
+		close(fd); /* its holder removed it meanwhile */
+	}
+}
+
+void lock_release(struct lock *l)
+{
+	if (!l->fd)
+		return;
+	unlink(l->path);
+	close(l->fd);
+	l->fd = 0;
+}
+
+long lock_holder(const struct lock *l)
+{
+	struct stat st;
+	struct err ignored;
+	int fd = open_checked(l->path, &st, &ignored);
+	char text[24] = "";
+
+	if (fd < 0)
+		return 0;
+	(void)!read(fd, text, sizeof text - 1);
+	close(fd);
+	return strtol(text, NULL, 10);
+}

@@ -1,0 +1,114 @@
+/*
+ * check_lock.c - locks in a folder that others write into, too.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "base/io.h"
+#include "device/lock.h"
+#include "tests/test.h"
+
+static char folder[64], file[128], victim[128];
+
+static void clean(void)
+{
+	unlink(file);
+	rmdir(file);
+	unlink(victim);
+}
+
+static void one_has_it(void)
+{
+	struct lock a, b;
+	struct err err = {0};
+
+	clean();
+	CHECK_INT(lock_take(&a, "x", "x", false, &err), 1);
+	CHECK_STR(a.path, file);
+	CHECK_INT(lock_take(&b, "x", "x", false, &err), 0);
+	CHECK_INT(lock_holder(&b), getpid());
+	lock_release(&b); /* which it has not */
+	lock_release(&a);
+	CHECK(access(file, F_OK) < 0);
+	CHECK_INT(lock_take(&b, "x", "x", true, &err), 1);
+	lock_release(&b);
+	lock_release(&b);
+	CHECK_STR(err.text, "");
+}
+
+/* Whoever has it dies, however: it is free at once, and whoever waits gets it. */
+static void it_goes_with_its_holder(void)
+{
+	struct lock a;
+	struct err err = {0};
+	int pipes[2];
+	char byte = 0;
+	pid_t pid;
+
+	clean();
+	if (!CHECK_INT(pipe(pipes), 0) || (pid = fork()) < 0)
+		return;
+	if (pid == 0) {
+		lock_take(&a, "x", "x", false, &err);
+		(void)!write(pipes[1], "!", 1);
+		for (;;)
+			pause();
+	}
+	CHECK_INT(read(pipes[0], &byte, 1), 1);
+	CHECK_INT(lock_take(&a, "x", "x", false, &err), 0);
+	CHECK_INT(lock_holder(&a), pid);
+	kill(pid, SIGKILL);
+	CHECK_INT(lock_take(&a, "x", "x", true, &err), 1);
+	lock_release(&a);
+	waitpid(pid, NULL, 0);
+	close(pipes[0]);
+	close(pipes[1]);
+}
+
+static int link_to_it(void) { return symlink(victim, file); }
+static int second_name(void) { return link(victim, file); }
+static int link_to_nothing(void) { return symlink("/nowhere/at/all", file); }
+static int make_pipe(void) { return mkfifo(file, 0666); }
+static int make_folder(void) { return mkdir(file, 0755); }
+
+static void what_lies_there_is_not_followed(void)
+{
+	static int (*const put[])(void) = {link_to_it, second_name, link_to_nothing, make_pipe, make_folder};
+
+	for (size_t i = 0; i < sizeof put / sizeof *put; i++) {
+		struct err err = {0};
+		struct lock l;
+		struct buf b = {0};
+
+		clean();
+		CHECK_INT(io_write_file(victim, "precious", 8, &err), 0);
+		CHECK_INT(put[i](), 0);
+		CHECK_INT(lock_take(&l, "x", "x", false, &err), -1);
+		if (!CHECK(strstr(err.text, "somebody put it there") != NULL))
+			printf("  of case %zu: %s\n", i, err.text);
+		CHECK_INT(lock_holder(&l), 0);
+		CHECK(io_read_file(victim, 100, &b, &err) == 0 && b.len == 8 && memcmp(b.data, "precious", 8) == 0);
+		lock_release(&l);
+		buf_release(&b);
+	}
+	clean();
+}
+
+int main(void)
+{
+	snprintf(folder, sizeof folder, "/tmp/vantage-test-XXXXXX");
+	if (!mkdtemp(folder))
+		return 1;
+	setenv("XDG_RUNTIME_DIR", folder, 1);
+	snprintf(file, sizeof file, "%s/vantage-x.lock", folder);
+	snprintf(victim, sizeof victim, "%s/victim", folder);
+	RUN(one_has_it);
+	RUN(it_goes_with_its_holder);
+	RUN(what_lies_there_is_not_followed);
+	rmdir(folder);
+	return test_done();
+}
