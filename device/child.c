@@ -107,8 +107,11 @@ static void read_stderr(struct child *c)
 		buf_add(&c->tail, block, (size_t)n);
 		if (c->tail.len > TAIL) {
 			size_t cut = c->tail.len - TAIL;
-			memmove(c->tail.data, c->tail.data + cut, TAIL + 1);
-			c->tail.len = TAIL;
+			const char *line = memchr(c->tail.data + cut, '\n', TAIL);
+			if (line && line + 1 < c->tail.data + c->tail.len) /* whole lines only */
+				cut = (size_t)(line + 1 - c->tail.data);
+			c->tail.len -= cut;
+			memmove(c->tail.data, c->tail.data + cut, c->tail.len + 1);
 		}
 	}
 	if (c->stderr_fd >= 0)
@@ -231,8 +234,10 @@ enum exchange child_exchange(struct child *c, enum wire_type type, const struct 
 		read_stderr(c);
 		got = pull(c, &t);
 	}
-	if (got == 1 && reply->type == (uint32_t)type)
+	if (got == 1 && reply->type == (uint32_t)type) {
+		buf_reset(&c->tail); /* what went with a good answer is not why a later one fails */
 		return EXCHANGE_OK;
+	}
 	end(c, got == -1 ? 0.3 : 0);
 	return got == 0 ? EXCHANGE_TIMEOUT : got == -1 ? EXCHANGE_DIED : EXCHANGE_BROKEN;
 }

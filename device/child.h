@@ -11,7 +11,7 @@ struct child { /* all zero: none running */
 	pid_t pid;
 	int fd;		 /* our end of the socket pair */
 	int stderr_fd;	 /* what the worker and its plugin print; -1 when closed */
-	struct buf tail; /* the last of that */
+	struct buf tail; /* the last of that since the last good answer, from the start of a line */
 	int status;	 /* as from waitpid, of the last one that ended */
 	uint32_t next_id;
 };

@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "device/dump.h"
 #include "device/host.h"
+#include "device/last_words.h"
 
 #define DEADLINE 120.0
 #define DEADLINE_BYTES 1048576.0 /* of program that are worth another deadline */
@@ -55,32 +56,16 @@ static int find_worker(struct buf *out, struct err *err)
 		self);
 }
 
-/* Where the plugin says what broke: its fatal log line if there is one, else the last that fits. */
-static const char *last_words(const char *text, const char *stop, size_t room)
+/* What it printed of the cause, behind what is known already. */
+static void add_last_words(const struct child *c, char *detail, size_t size)
 {
-	static const char *const marks[] = {
-		"Check failed", "\nF0000", "terminate called", "ERROR: "};
-	for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
-		const char *at = strstr(text, marks[i]);
-		if (at)
-			return at;
-	}
-	return (size_t)(stop - text) > room ? stop - room : text;
-}
+	size_t used = strlen(detail);
 
-/* Its last words on one line, as far as they fit. */
-static void add_tail(const struct child *c, char *detail, size_t size)
-{
-	size_t used = strlen(detail), room = size - used - 4, n = c->tail.len;
-	while (n && strchr(" \n\r\t", c->tail.data[n - 1]))
-		n--;
-	if (!n || size < used + 40)
+	if (!c->tail.len || size < used + 40)
 		return;
-	const char *stop = c->tail.data + n, *from = last_words(c->tail.data, stop, room);
-	used += (size_t)snprintf(detail + used, size - used, "; ");
-	for (; from < stop && used + 1 < size; from++)
-		detail[used++] = (unsigned char)*from < ' ' ? ' ' : *from;
-	detail[used] = 0;
+	last_words(c->tail.data, c->tail.len, detail + used + 2, size - used - 2);
+	if (detail[used + 2])
+		memcpy(detail + used, ": ", 2);
 }
 
 static bool out_of_memory(const struct child *c)
@@ -121,7 +106,7 @@ static void judge(struct host *h, enum exchange e, struct answer *a)
 		snprintf(a->detail, a->detail_size, "the worker ended by itself with status %d",
 			WEXITSTATUS(status));
 	}
-	add_tail(&h->child, a->detail, a->detail_size);
+	add_last_words(&h->child, a->detail, a->detail_size);
 	h->base.generation++;
 	h->n_known = 0;
 }

@@ -134,7 +134,12 @@ static PJRT_Error *act(const char *verb, const char *doing)
 		return fail(
 			PJRT_Error_Code_RESOURCE_EXHAUSTED, "the fake was told to have no memory");
 	if (strcmp(verb, "abort") == 0) {
-		fprintf(stderr, "Check failed: the fake was told to abort in %s\n", doing);
+		fprintf(stderr,
+			"WARNING: All log messages before absl::InitializeLog() is called are written to STDERR\n"
+			"I0000 00:00:1795351495.072903   22963 fake.cc:59] all is well\n"
+			"F0000 00:00:1795351495.074193   22963 fake.cc:60] Check failed: the fake was told to abort in %s\n"
+			"*** Check failure stack trace: ***\n    @     0x7f2b1c0a3b5d  (unknown)\n",
+			doing);
 		abort();
 	}
 	if (strcmp(verb, "segv") == 0)
