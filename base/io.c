@@ -24,6 +24,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
+#include "base/gzip.h"
 #include "base/mem.h"
 
 static atomic_long calls, fail_call = -1;
@@ -345,9 +346,8 @@ static int unpack_stream(ZSTD_DStream *stream, const void *p, size_t n, size_t l
 	return 0;
 }
 
-int io_unpack(const void *p, size_t n, size_t limit, struct buf *out, struct err *err)
+static int unpack_zstd(const void *p, size_t n, size_t limit, struct buf *out, struct err *err)
 {
-	size_t start = out->len;
 	unsigned long long stated = ZSTD_getFrameContentSize(p, n);
 	if (stated == ZSTD_CONTENTSIZE_ERROR)
 		return err_set(err, "is not zstd data, or is cut off in its first bytes");
@@ -358,14 +358,22 @@ int io_unpack(const void *p, size_t n, size_t limit, struct buf *out, struct err
 		BUG("zstd gave no stream");
 	int rc = unpack_stream(stream, p, n, limit, out, err);
 	ZSTD_freeDStream(stream);
+	return rc;
+}
+
+int io_unpack(const void *p, size_t n, size_t limit, struct buf *out, struct err *err)
+{
+	size_t start = out->len;
+	int rc = gzip_is(p, n) ? gzip_unpack(p, n, limit, out, err) : unpack_zstd(p, n, limit, out, err);
 	if (rc < 0) {
 		out->len = start;
-		out->data[start] = '\0';
+		if (out->data)
+			out->data[start] = '\0';
 	}
 	return rc;
 }
 
 bool io_is_packed(const void *p, size_t n)
 {
-	return n >= 4 && memcmp(p, "\x28\xb5\x2f\xfd", 4) == 0;
+	return gzip_is(p, n) || (n >= 4 && memcmp(p, "\x28\xb5\x2f\xfd", 4) == 0);
 }

@@ -18,8 +18,8 @@ int io_read_full(int fd, void *p, size_t n, struct err *err);
 int io_write_full(int fd, const void *p, size_t n, struct err *err);
 
 /*
- * A whole regular file (or "-", standard input) appended to `out`. A zstd file, told by its first
- * bytes, is opened transparently. Refuses directories and what is, unpacked, above `limit` bytes.
+ * A whole regular file (or "-", standard input) appended to `out`. A zstd or gzip file, told by
+ * its first bytes, is opened transparently. Refuses directories and what is, unpacked, above `limit` bytes.
  */
 int io_read_file(const char *path, size_t limit, struct buf *out, struct err *err);
 /* The limit for programs (graphs, models) from disk: 1 GiB. */
@@ -34,7 +34,7 @@ int io_make_dir(const char *path, struct err *err);
 int io_remove_tree(const char *path, struct err *err);
 bool io_exists(const char *path);
 
-/* zstd at `level` (0: the default, 3); unpack checks the frame's stated size against limit. */
+/* zstd at `level` (0: the default, 3); unpack takes gzip too, and never makes more than `limit` bytes. */
 void io_pack(const void *p, size_t n, int level, struct buf *out);
 int io_unpack(const void *p, size_t n, size_t limit, struct buf *out, struct err *err);
 bool io_is_packed(const void *p, size_t n);

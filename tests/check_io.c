@@ -324,6 +324,37 @@ static void packs_and_unpacks(void)
 	}
 }
 
+/* Two members, as `gzip -c a b` leaves them: "hello, " and "world". */
+static const uint8_t gzipped[] = {0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0xcb, 0x48, 0xcd, 0xc9, 0xc9, 0xd7,
+	0x51, 0x00, 0x00, 0x99, 0x56, 0xea, 0x11, 0x07, 0x00, 0x00, 0x00, 0x1f, 0x8b, 0x08, 0x00, 0x00,
+	0x00, 0x00, 0x00, 0x02, 0x03, 0x2b, 0xcf, 0x2f, 0xca, 0x49, 0x01, 0x00, 0x43, 0x11, 0x77, 0x3a,
+	0x05, 0x00, 0x00, 0x00};
+
+static void gzip_members(void)
+{
+	struct buf out = {0};
+	struct err err = {0};
+	uint8_t damaged[sizeof gzipped];
+
+	CHECK(io_is_packed(gzipped, sizeof gzipped));
+	buf_adds(&out, "kept ");
+	CHECK_INT(io_unpack(gzipped, sizeof gzipped, 12, &out, &err), 0);
+	CHECK_STR(out.data, "kept hello, world");
+	CHECK_INT(io_unpack(gzipped, sizeof gzipped, 11, &out, &err), -1);
+	CHECK_STR(err.text, "unpacks to more than the limit of 11 bytes");
+	CHECK_STR(out.data, "kept hello, world");
+	for (size_t n = 3; n < sizeof gzipped; n++)
+		if (n != 27) /* where the first member ends */
+			CHECK_INT(io_unpack(gzipped, n, 100, &out, &err), -1);
+	for (size_t i = 27 - 8; i < 27; i++) { /* its checksum and its length */
+		memcpy(damaged, gzipped, sizeof gzipped);
+		damaged[i] ^= 0x10;
+		CHECK_INT(io_unpack(damaged, sizeof damaged, 100, &out, &err), -1);
+	}
+	CHECK_STR(out.data, "kept hello, world");
+	buf_release(&out);
+}
+
 /* Two frames, neither stating its size: what a pipe through a packer gives. */
 static void sizeless_frames(void)
 {
@@ -422,6 +453,7 @@ int main(void)
 	RUN(pipes_in_drips);
 	RUN(signals_are_ridden_out);
 	RUN(packs_and_unpacks);
+	RUN(gzip_members);
 	RUN(sizeless_frames);
 	RUN(damaged_packing);
 	RUN(bombs_are_refused_early);
