@@ -1,0 +1,105 @@
+/*
+ * network_write.c - a net and its answers in the contest's form.
+ */
+#include "base/json.h"
+#include "base/scan.h"
+#include "space/net/network.h"
+
+static void write_pair(struct json *j, int64_t a, int64_t b)
+{
+	json_array(j, NULL);
+	json_int(j, NULL, a);
+	json_int(j, NULL, b);
+	json_end(j);
+}
+
+static void write_list(struct json *j, const int64_t *v, size_t n)
+{
+	json_array(j, NULL);
+	for (size_t i = 0; i < n; i++)
+		json_int(j, NULL, v[i]);
+	json_end(j);
+}
+
+static void write_nodes(const struct network *net, struct json *j)
+{
+	json_object(j, "nodes");
+	json_array(j, "intervals");
+	for (uint32_t i = 0; i < net->n_nodes; i++)
+		write_pair(j, net->begin[i], net->end[i]);
+	json_end(j);
+	json_array(j, "costs");
+	for (uint32_t i = 0; i < net->n_nodes; i++)
+		write_list(j, net->cost + net->first[i], network_choices(net, i));
+	json_end(j);
+	json_array(j, "usages");
+	for (uint32_t i = 0; i < net->n_nodes; i++)
+		write_list(j, net->usage + net->first[i], network_choices(net, i));
+	json_end(j);
+	json_end(j);
+}
+
+static void write_edges(const struct network *net, struct json *j)
+{
+	json_object(j, "edges");
+	json_array(j, "nodes");
+	for (uint32_t e = 0; e < net->n_edges; e++)
+		write_pair(j, net->edge[e].a, net->edge[e].b);
+	json_end(j);
+	json_array(j, "costs");
+	for (uint32_t e = 0; e < net->n_edges; e++)
+		write_list(j, net->pair + net->edge[e].cost,
+			(size_t)network_choices(net, net->edge[e].a) * network_choices(net, net->edge[e].b));
+	json_end(j);
+	json_end(j);
+}
+
+void network_write(const struct network *net, struct buf *out)
+{
+	struct json j = {.out = out};
+
+	json_object(&j, NULL);
+	json_object(&j, "problem");
+	json_str(&j, "name", net->name);
+	write_nodes(net, &j);
+	write_edges(net, &j);
+	if (net->limited)
+		json_int(&j, "usage_limit", net->limit);
+	json_end(&j);
+	json_end(&j);
+	buf_addch(out, '\n');
+}
+
+void network_write_answer(const struct network *net, const uint32_t *choice, struct buf *out)
+{
+	buf_addch(out, '[');
+	for (uint32_t i = 0; i < net->n_nodes; i++)
+		buf_addf(out, "%s%u", i ? ", " : "", choice[i]);
+	buf_adds(out, "]\n");
+}
+
+int network_parse_answer(const struct network *net, const void *text, size_t n, uint32_t *choice, struct err *err)
+{
+	struct scan s;
+	uint32_t i = 0;
+	int64_t v;
+	int rc;
+
+	scan_open(&s, text, n, err);
+	if (scan_array(&s) < 0)
+		return -1;
+	while ((rc = scan_item(&s)) == 1) {
+		if (i == net->n_nodes)
+			return scan_fail(&s, "the answer is for more than the %u nodes there are", net->n_nodes);
+		if (scan_i64(&s, &v) < 0)
+			return -1;
+		if (v < 0 || v >= network_choices(net, i))
+			return scan_fail(&s, "node %u has no choice %lld", i, (long long)v);
+		choice[i++] = (uint32_t)v;
+	}
+	if (rc < 0 || scan_end(&s) < 0)
+		return -1;
+	if (i < net->n_nodes)
+		return err_set(err, "the answer is for %u nodes, the problem has %u", i, net->n_nodes);
+	return 0;
+}
