@@ -200,7 +200,6 @@ static void prediction(const char *path)
 	net_init(&m.net, &size);
 	net_randomise(&m.net, &r);
 	config = MEM_NEW(w.s->n_sites, uint8_t);
-	fusion_greedy(w.s);
 	space_default(w.s, config);
 	f = infer_new(&m, w.s, &err);
 	timed_moves(f, w.s, config, 5, true, full);

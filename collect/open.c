@@ -201,7 +201,7 @@ int plan_open(struct plan *p, const struct settings *set, volatile int *interrup
 	if (find_programs(p, err) < 0 || check_settings(p, err) < 0)
 		return -1;
 	for (uint32_t i = 0; i < p->n_named; i++)
-		if (strncmp(p->path[i], "toy:", 4) != 0 && access(p->path[i], R_OK) < 0)
+		if (!space_maker(p->path[i]) && access(p->path[i], R_OK) < 0)
 			return err_errno(err, "%s cannot be read", p->path[i]);
 	p->worker = MEM_NEW(p->n_workers, struct worker);
 	if (!(p->archive.db = store_open(set->db, STORE_CREATE, &so, err)))

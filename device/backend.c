@@ -37,6 +37,11 @@ static bool is_path(const char *name)
 	return strchr(name, '/') || strstr(name, ".so");
 }
 
+const char *backend_first(void)
+{
+	return backends[0].name;
+}
+
 const struct backend *backend_find(const char *name, struct err *err)
 {
 	const char *known[N_BACKENDS + 1] = {"sim"};

@@ -18,6 +18,9 @@ struct backend {
  */
 const struct backend *backend_find(const char *name, struct err *err);
 
+/* The name of the backend that is used where none was asked for. */
+const char *backend_first(void);
+
 /*
  * The plugin's file: the name itself if it is a path, else the first that exists of
  * VANTAGE_PLUGIN_DIR, the fetched folder (.deps beside or above the program's folder), what is

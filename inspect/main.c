@@ -10,6 +10,7 @@
 #include "base/opt.h"
 #include "ready/program.h"
 #include "graph/print.h"
+#include "space/space.h"
 
 struct view {
 	bool (*asked)(const struct inspect_settings *s);
@@ -88,7 +89,7 @@ int main(int argc, char **argv)
 		OPT_INT(0, "hops", &s.hops, 0, 1000, "how near, in operands and users"),
 		OPT_FLAG(0, "space", &s.space, "what there is to decide, and how the compiler decides it"),
 		OPT_STR(0, "flip", &s.flip, "NODE", "measure its other choices, by region and whole"),
-		OPT_STR(0, "space-kind", &s.space_kind, "KIND", "fusion, fusion/binary or toy:SEED:CHOICES"),
+		OPT_STR(0, "space-kind", &s.space_kind, "KIND", space_kind_forms()),
 		OPT_SECTION("How"),
 		OPT_STR(0, "device", &s.device, "NAME",
 			"cpu or sim: alone, compile and run; with --space, the one to decide for (default: cpu where there "
@@ -98,8 +99,8 @@ int main(int argc, char **argv)
 	const struct opt_program prog = {"inspect", "[OPTIONS] FILE",
 		"Shows what is in a program: operations, work, parameters, loops. FILE is HLO text, an "
 		"HloModuleProto, HloProto or HloModuleProtoWithConfig, StableHLO (where there is a plugin), plain or packed "
-		"with zstd, or a folder of XLA's dumps; \"-\" is standard input. For --space it may also be "
-		"toy:SITES:CHOICES:SEED.",
+		"with zstd, or a folder of XLA's dumps; \"-\" is standard input. For --space it may also be the name of a "
+		"program that a kind of decision makes itself, such as toy:40:3:1.",
 		table};
 	struct err err = {0};
 	int n = 0;

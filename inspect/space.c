@@ -17,8 +17,6 @@
 #include "cost/cost.h"
 #include "inspect/inspect.h"
 #include "ready/subject.h"
-#include "space/fusion/fusion.h"
-#include "space/toy/toy.h"
 
 #define TOP 12 /* opcodes and classes shown to people */
 
@@ -88,10 +86,10 @@ static void put_text(struct subject *s, struct buf *out)
 	put_choices(sp, NULL, out);
 	buf_adds(out, sp->n_sites ? "\n" : "none: there is nothing to decide\n");
 	space_default(sp, dflt);
-	if (fusion_is(sp)) {
-		uint32_t groups, fusions;
-		fusion_count(sp, dflt, &groups, &fusions);
-		buf_addf(out, "default   %u groups, %u of them fusions\n", groups, fusions);
+	if (sp->ops->summary) {
+		buf_adds(out, "default   ");
+		sp->ops->summary(sp, dflt, out);
+		buf_addch(out, '\n');
 	}
 	buf_addf(out, "decoded   %s\n", s->decoded);
 	n = tally(sp, false, t, OP_COUNT + 1);
@@ -254,7 +252,7 @@ static int put_flips(const struct inspect_space *o, struct subject *s, struct js
 	int rc = -1;
 
 	if (site == NONE)
-		return err_set(err, v == NONE ? "%s has no instruction called %.100s just before fusion; "
+		return err_set(err, v == NONE ? "%s has no instruction called %.100s at the stage of this decision; "
 						"--nodes . lists what there is to decide about"
 					      : "in %s there is nothing to decide about %.100s", s->name, o->flip);
 	c = cost_new(sp, o->device, NULL, err);
@@ -311,7 +309,7 @@ static int open_device(const struct inspect_settings *set, const char *path, str
 	struct device_options o = {.backend = set->device, .wait = true};
 	struct err why = {0};
 
-	if (toy_is(path))
+	if (space_maker(path))
 		return 0;
 	*d = device_open(&o, &why);
 	if (*d)

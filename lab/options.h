@@ -9,10 +9,12 @@
 #define LAB_OPTIONS_H
 
 #include "base/opt.h"
+#include "device/backend.h"
+#include "space/space.h"
 
-#define LAB_DEFAULTS .device = "cpu", .space = "fusion", .seed = 1, .core = -1
+#define LAB_DEFAULTS .device = backend_first(), .space = space_kind_find(NULL, NULL)->name, .seed = 1, .core = -1
 
-#define LAB_OPT_SPACE(set) OPT_STR(0, "space", &(set).space, "KIND", "decisions: fusion or fusion/binary")
+#define LAB_OPT_SPACE(set) OPT_STR(0, "space", &(set).space, "KIND", space_kind_forms())
 
 #define LAB_OPTS_WHERE(set) \
 	OPT_STR(0, "device", &(set).device, "NAME", "cpu, sim, cuda, or none (programs with a formula)"), \

@@ -1,7 +1,7 @@
 /*
  * subject.c - from what --graph names to a space.
  *
- * Four steps. Fetch: a toy is generated, everything else is program.c's. Extract: the device compiles
+ * Four steps. Fetch: some kinds make their own programs, all others are program.c's. Extract: the device compiles
  * once and hands out the module just before its fusion pass and the one just after; our performance
  * model has no passes and hands the program back. Count: the turns of loops that only running them tells.
  * Open: the space over the module before, its defaults decoded from the one after.
@@ -10,35 +10,28 @@
  */
 #include "ready/subject.h"
 
-#include <stdio.h>
+#include "device/backend.h"
 #include "ready/program.h"
 #include "ready/turns.h"
-#include "space/fusion/fusion.h"
-#include "space/toy/toy.h"
-
-#define BACKEND_WITHOUT_DEVICE "cpu"
 
 static int decode(struct subject *s, const struct buf *after, struct err *err)
 {
-	struct fusion_report r = {0};
+	const struct space_ops *ops = s->space->ops;
+	struct buf said = {0};
 	struct graph g = {0};
-	int rc;
+	int rc = 0;
 
-	if (!fusion_is(s->space) || after->len == 0) {
-		snprintf(s->decoded, sizeof s->decoded, "the compiler shows no choices; the default is the %s",
-			fusion_is(s->space) ? "plain greedy rule" : "space's own");
-		return 0;
+	if (!ops->decode || after->len == 0) {
+		buf_addf(&said, "the compiler shows no choices; the default is %s", ops->undecided);
+	} else {
+		rc = graph_parse(&g, after->data, after->len, "the program as the compiler left it", err);
+		if (rc == 0)
+			rc = ops->decode(s->space, &g, &said, err);
+		graph_release(&g);
 	}
-	rc = graph_parse(&g, after->data, after->len, "the program after fusion", err);
 	if (rc == 0)
-		rc = fusion_decode(s->space, &g, &r, err);
-	if (rc == 0)
-		snprintf(s->decoded, sizeof s->decoded,
-			"%u of %u sites found in the compiler's result, %u of %u groups equal, %u of %u fusions "
-			"equal; %u edges absorbed against our rules, %u in some groups only%s%s",
-			r.matched, r.sites, r.equal, r.groups, r.fusions_equal, r.fusions, r.illegal, r.mixed,
-			r.first[0] ? "; first: " : "", r.first);
-	graph_release(&g);
+		s->decoded = mem_strdup(said.data);
+	buf_release(&said);
 	return rc;
 }
 
@@ -66,23 +59,21 @@ static int settle(struct subject *s, const struct buf *program, struct device *d
 static int open_space(struct subject *s, const char *kind, struct device *d, const struct buf *after,
 	struct err *err)
 {
-	const char *backend = d ? device_info(d)->backend : BACKEND_WITHOUT_DEVICE;
+	const char *backend = d ? device_info(d)->backend : backend_first();
 
 	s->space = space_open(kind, backend, &s->graph, NULL, 0, err);
 	return s->space ? decode(s, after, err) : -1;
 }
 
-/* A toy needs no compiler: the space is the one its name says, whatever else was asked for. */
-static int open_toy_subject(struct subject *s, const char *path, struct device *d, struct err *err)
+/* A program that its kind makes needs no compiler: the space is the one its name says, whatever else was asked for. */
+static int open_made(struct subject *s, const struct space_kind *maker, const char *program, struct device *d,
+	struct err *err)
 {
-	struct toy_spec spec;
 	struct buf none = {0};
-	char kind[64];
+	char kind[SPACE_KIND_ROOM];
 
-	if (toy_parse(path, &spec, err) < 0)
+	if (maker->make(program, &s->original, kind, err) < 0)
 		return -1;
-	toy_kind(&spec, kind);
-	toy_graph(&spec, &s->original);
 	return settle(s, &s->original, NULL, err) < 0 ? -1 : open_space(s, kind, d, &none, err);
 }
 
@@ -124,14 +115,15 @@ static int open_program(struct subject *s, const char *path, const char *kind, s
 int subject_open(struct subject *s, const char *path, const char *space_kind, struct device *d,
 	struct err *err)
 {
+	const struct space_kind *maker = space_maker(path);
 	int rc;
 
 	*s = (struct subject){0};
-	if (toy_is(path)) {
+	if (maker) {
 		s->name = mem_strdup(path);
-		rc = open_toy_subject(s, path, d, err);
+		rc = open_made(s, maker, path, d, err);
 	} else {
-		rc = open_program(s, path, space_kind ? space_kind : "fusion", d, err);
+		rc = open_program(s, path, space_kind, d, err);
 	}
 	if (rc < 0)
 		subject_release(s);
@@ -145,5 +137,6 @@ void subject_release(struct subject *s)
 	buf_release(&s->original);
 	buf_release(&s->bytes);
 	mem_free(s->name);
+	mem_free(s->decoded);
 	*s = (struct subject){0};
 }

@@ -1,7 +1,7 @@
 /*
  * subject.h - the program under tuning: from a file name to a space.
  *
- * Opens whatever --graph names: what program.h reads, or "toy:SITES:CHOICES:SEED". With a plugin, one
+ * Opens whatever --graph names: what program.h reads, or a program that a kind of space makes. With a plugin, one
  * compile gives the module before the fusion pass, which the space is built on, and the one after, from which the
  * compiler's defaults are decoded. With `sim` or without a plugin the program is taken as it is, and
  * the default is the greedy rule of space/fusion/fusion.h.
@@ -18,7 +18,7 @@ struct subject { /* all zero is empty */
 	struct graph graph;  /* before fusion */
 	struct buf bytes;    /* ... its bytes, as the store keeps them */
 	struct space *space;
-	char decoded[400];   /* how the default decodes, one sentence */
+	char *decoded;	     /* how the default decodes, one sentence */
 	double extract_seconds;
 };
 

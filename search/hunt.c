@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/progress.h"
-#include "space/fusion/fusion.h"
 #include "search/hunt.h"
 
 #define KEEP_SIGMAS 1.0 /* a confirmed gain must exceed so many of its standard errors */
@@ -64,12 +63,8 @@ static int set_start(struct hunt *h, struct err *err)
 		space_random(h->s, 0.1 + 0.8 * rng_unit(&h->rng), &h->rng, h->config);
 	if (h->o.start == HUNT_GIVEN)
 		memcpy(h->config, h->o.given, h->s->n_sites);
-	if (h->o.start == HUNT_GREEDY && fusion_is(h->s)) {
-		fusion_greedy(h->s);
-		space_default(h->s, h->config);
-		for (uint32_t i = 0; i < h->s->n_sites; i++)
-			h->s->site[i].dflt = dflt[i];
-	}
+	if (h->o.start >= HUNT_NAMED)
+		h->s->ops->starts[h->o.start - HUNT_NAMED].fill(h->s, h->config);
 	if (memcmp(h->config, dflt, h->s->n_sites) != 0) {
 		rc = cost_whole(h->lab->cost, dflt, h->config, &hunt_whole, &t, err);
 		if (rc == 0 && t.outcome != OUTCOME_OK)

@@ -43,7 +43,8 @@
 
 enum strategy { STRATEGY_GUIDED, STRATEGY_RANDOM, STRATEGY_SWEEP };
 enum propose { PROPOSE_SIGNED, PROPOSE_MAGNITUDE };
-enum hunt_start { HUNT_DEFAULT, HUNT_RANDOM, HUNT_GREEDY, HUNT_GIVEN };
+/* From HUNT_NAMED on: the starts of the space, in their order. A saved search names its start by this number. */
+enum hunt_start { HUNT_GIVEN = -1, HUNT_DEFAULT, HUNT_RANDOM, HUNT_NAMED };
 
 struct hunt_options {
 	int strategy, propose, start; /* of the enums above */

@@ -25,16 +25,14 @@
 #include "search/scorer.h"
 
 struct settings {
-	const char *graph, *model, *db, *out, *device, *space, *from;
+	const char *graph, *model, *db, *out, *device, *space, *from, *start;
 	int64_t budget, seed, hops, core, drift_checks;
 	double seconds, alpha, explore, verdict_seconds, kernel_us;
-	int strategy, propose, start, measure, by;
+	int strategy, propose, measure, by;
 	bool json, quiet, resume, wait, force, tied, adapt, raw;
 };
 
 static const char *const strategy_name[] = {"guided", "random", "sweep"};
-/* What the store calls the starts: of enum hunt_start. */
-static const char *const start_name[] = {"default", "random", "random", "given"};
 /* How often the state is written into the folder, besides whenever something was kept that no store has. */
 #define SAVE_SECONDS 5
 
@@ -62,6 +60,7 @@ struct session { /* everything open */
 	struct verdict verdict;
 	struct buf dir, model_path, identity;
 	uint8_t *given; /* the configuration of --from */
+	int start;	/* of enum hunt_start */
 };
 
 /* big.pb.zst -> big.tuned */
@@ -142,7 +141,7 @@ static void identify(struct session *s)
 	json_str(&j, "strategy", strategy_name[set->strategy]);
 	json_str(&j, "model", s->model_path.len ? s->model_path.data : NULL);
 	json_int(&j, "propose", set->propose);
-	json_int(&j, "start", set->start);
+	json_int(&j, "start", s->start);
 	json_hex(&j, "from", set->from ? config_hash(s->lab.space, s->given) : 0);
 	json_int(&j, "by", set->by);
 	json_num(&j, "alpha", set->alpha);
@@ -154,6 +153,25 @@ static void identify(struct session *s)
 	json_end(&j);
 }
 
+/* The start by its name: of enum hunt_start. */
+static int find_start(struct session *s, struct err *err)
+{
+	const char *name = s->set->start;
+	const struct space *space = s->lab.space;
+	const struct space_start *own = space_start_find(space, name);
+	struct buf list = {0};
+
+	s->start = own ? HUNT_NAMED + (int)(own - space->ops->starts) : strcmp(name, "random") == 0 ? HUNT_RANDOM : HUNT_DEFAULT;
+	if (own || s->start == HUNT_RANDOM || strcmp(name, "default") == 0)
+		return 0;
+	for (const struct space_start *p = space->ops->starts; p && p->name; p++)
+		buf_addf(&list, ", %s", p->name);
+	err_set(err, "there is no start called %.60s; a search of %s starts from default, random%s", name, space->kind,
+		list.len ? (char *)list.data : "");
+	buf_release(&list);
+	return -1;
+}
+
 static int open_session(struct session *s, struct err *err)
 {
 	const struct settings *set = s->set;
@@ -161,7 +179,7 @@ static int open_session(struct session *s, struct err *err)
 	struct cost_options co = {.policy = (enum cost_policy)set->measure, .seed = (uint64_t)set->seed};
 	const char *backend = "formula";
 
-	if (strncmp(set->graph, "toy:", 4) != 0 && strcmp(set->graph, "-") != 0 && access(set->graph, R_OK) < 0)
+	if (!space_maker(set->graph) && strcmp(set->graph, "-") != 0 && access(set->graph, R_OK) < 0)
 		return err_errno(err, "%s cannot be read", set->graph);
 	if (set->out)
 		buf_adds(&s->dir, set->out);
@@ -183,7 +201,7 @@ static int open_session(struct session *s, struct err *err)
 	if (set->db && archive_environment(&s->archive, s->device, err) < 0)
 		return -1;
 	if (lab_open(&s->lab, set->graph, set->space, s->device, &co, &s->archive, err) < 0 ||
-		open_model(s, backend, err) < 0)
+		find_start(s, err) < 0 || open_model(s, backend, err) < 0)
 		return -1;
 	if (set->from) {
 		s->given = mem_alloc(s->lab.space->n_sites + 1);
@@ -193,11 +211,17 @@ static int open_session(struct session *s, struct err *err)
 	return output_prepare(s->dir.data, err);
 }
 
+/* What the store calls a start. */
+static const char *stored_start(int start)
+{
+	return start == HUNT_GIVEN ? "given" : start == HUNT_DEFAULT ? "default" : "random";
+}
+
 static int begin_run(struct session *s, const struct run_spec *spec, struct err *err)
 {
 	const struct hunt *h = &s->hunt;
 	struct chain_spec chain = {.space = s->lab.space_id, .config = h->config, .base_seconds = h->default_seconds,
-		.start = h->evaluations ? "resumed" : start_name[h->o.start]};
+		.start = h->evaluations ? "resumed" : stored_start(h->o.start)};
 	struct anchor start = {.kind = s->device ? device_info(s->device)->kind : COST_MODELLED,
 		.default_seconds = h->default_seconds, .whole = h->running.value, .whole_se = h->running.se,
 		.running = h->running.value, .running_se = h->running.se, .reanchored = true};
@@ -372,7 +396,7 @@ static int conclude(struct session *s, struct err *err)
 static int run(struct session *s, struct err *err)
 {
 	const struct settings *set = s->set;
-	struct hunt_options ho = {.strategy = set->strategy, .propose = set->propose, .start = set->start,
+	struct hunt_options ho = {.strategy = set->strategy, .propose = set->propose, .start = s->start,
 		.budget = (uint64_t)set->budget, .seed = (uint64_t)set->seed, .seconds = set->seconds,
 		.alpha = set->alpha, .explore = set->explore, .hops = (int32_t)set->hops, .tied = set->tied,
 		.adapt = set->adapt, .drift_checks = (uint32_t)set->drift_checks,
@@ -415,7 +439,7 @@ static void close_session(struct session *s)
 
 int main(int argc, char **argv)
 {
-	struct settings set = {LAB_DEFAULTS, .budget = 2000, .hops = HUNT_AUTO,
+	struct settings set = {LAB_DEFAULTS, .budget = 2000, .start = "default", .hops = HUNT_AUTO,
 		.alpha = HUNT_AUTO, .kernel_us = OPT_AUTO, .explore = 10, .tied = true, .drift_checks = 4, .verdict_seconds = 20, .adapt = true,
 		.by = INFER_GAIN};
 	const struct opt table[] = {
@@ -432,7 +456,7 @@ int main(int argc, char **argv)
 		OPT_SECTION("How"),
 		OPT_ENUM(0, "strategy", &set.strategy, "guided|random|sweep", "how candidates are chosen"),
 		OPT_STR('m', "model", &set.model, "FILE", "predictions to be guided by; default: the one shipped"),
-		OPT_ENUM(0, "start", &set.start, "default|random|greedy", "where the search starts"),
+		OPT_STR(0, "start", &set.start, "NAME", "where the search starts: default, random, or by a rule of the space, as greedy"),
 		OPT_STR(0, "from", &set.from, "DIR",
 			"start from what an earlier search left there; with --budget 0 it is only measured once more"),
 		OPT_ENUM(0, "propose", &set.propose, "signed|magnitude",
@@ -473,7 +497,7 @@ int main(int argc, char **argv)
 		rc = err_set(&err, "\"%s\" is no option; the program is named with --graph", argv[0]);
 	if (rc == 0 && !set.graph)
 		rc = err_set(&err, "no program to tune: name one with --graph FILE");
-	if (rc == 0 && set.from && set.start != HUNT_DEFAULT)
+	if (rc == 0 && set.from && strcmp(set.start, "default") != 0)
 		rc = err_set(&err, "--from and --start both say where to begin");
 	if (rc == 0) {
 		sigaction(SIGINT, &sa, NULL);

@@ -1,9 +1,8 @@
 /*
  * space.c - what all decision spaces have in common.
  *
- * A kind of space is one row of the table below: the word before the first ':' or the whole name,
- * and a function that fills sites, ties and operations. Everything else here is about configurations
- * as bytes and never asks what a choice means.
+ * The kinds are the rows of schemas/kind.def. Everything else here is about configurations as bytes and
+ * never asks what a choice means.
  *
  * The hash of the site table covers the kind, and of every site its node and its number of choices.
  * Defaults are left out, for they come from one version of a compiler and may be set from outside;
@@ -14,36 +13,61 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "space/fusion/fusion.h"
-#include "space/toy/toy.h"
+#include "base/buf.h"
 
-static const struct space_kind {
-	const char *name; /* with ':' at its end: a prefix, the kind has arguments */
-	int (*open)(struct space *s, const char *backend, struct err *err);
-} kinds[] = {
-	{"fusion", fusion_open},
-	{"fusion/binary", fusion_open},
-	{"toy:", toy_open},
+#define KIND(folder) extern const struct space_kind folder##_kind;
+#include "schemas/kind.def"
+#undef KIND
+
+static const struct space_kind *const kinds[] = {
+#define KIND(folder) &folder##_kind,
+#include "schemas/kind.def"
+#undef KIND
 };
+#define N_KINDS (sizeof kinds / sizeof *kinds)
 
-static const struct space_kind *find_kind(const char *kind)
+/* Is it the kind's name, alone or with something behind a '/' or ':'? */
+static bool names_kind(const struct space_kind *k, const char *s)
 {
-	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-		size_t n = strlen(kinds[i].name);
-		if (strncmp(kind, kinds[i].name, n) == 0 && (kinds[i].name[n - 1] == ':' || kind[n] == 0))
-			return &kinds[i];
-	}
+	size_t n = strlen(k->name);
+	return strncmp(s, k->name, n) == 0 && (s[n] == 0 || s[n] == '/' || s[n] == ':');
+}
+
+const struct space_kind *space_kind_find(const char *kind, struct err *err)
+{
+	if (!kind)
+		return kinds[0];
+	for (size_t i = 0; i < N_KINDS; i++)
+		if (names_kind(kinds[i], kind))
+			return kinds[i];
+	err_set(err, "there is no decision space called %.60s; the kinds are %s", kind, space_kind_forms());
 	return NULL;
 }
 
-static int unknown_kind(const char *kind, struct err *err)
+const struct space_kind *space_maker(const char *program)
 {
-	struct buf list = {0};
-	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-		buf_addf(&list, "%s%s", i ? ", " : "", kinds[i].name);
-	err_set(err, "there is no decision space called %.60s; the kinds are %s", kind, list.data);
-	buf_release(&list);
-	return -1;
+	for (size_t i = 0; i < N_KINDS; i++)
+		if (kinds[i]->make && names_kind(kinds[i], program) && program[strlen(kinds[i]->name)] == ':')
+			return kinds[i];
+	return NULL;
+}
+
+const char *space_kind_forms(void)
+{
+	static char text[512];
+	size_t n = 0;
+
+	for (size_t i = 0; i < N_KINDS && n < sizeof text; i++)
+		n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", i ? ", " : "", kinds[i]->forms);
+	return text;
+}
+
+const struct space_start *space_start_find(const struct space *s, const char *name)
+{
+	for (const struct space_start *p = s->ops->starts; p && p->name; p++)
+		if (strcmp(p->name, name) == 0)
+			return p;
+	return NULL;
 }
 
 static uint64_t table_hash(const struct space *s)
@@ -63,13 +87,13 @@ static void set_defaults(struct space *s, const uint8_t *dflt)
 struct space *space_open(const char *kind, const char *backend, const struct graph *g,
 	const uint8_t *dflt, size_t n_dflt, struct err *err)
 {
-	const struct space_kind *k = find_kind(kind);
+	const struct space_kind *k = space_kind_find(kind, err);
 	struct space *s;
 
-	if (!k) {
-		unknown_kind(kind, err);
+	if (!k)
 		return NULL;
-	}
+	if (!kind)
+		kind = k->name;
 	s = MEM_NEW(1, struct space);
 	s->graph = g;
 	if ((size_t)snprintf(s->kind, sizeof s->kind, "%s", kind) >= sizeof s->kind) {

@@ -79,8 +79,32 @@ struct check_result {
 };
 
 struct space;
-struct space_ops {
+
+/* A configuration that a search may start from, and the baselines it is held against: a simple rule, another compiler's way. */
+struct space_start {
+	const char *name; /* NULL ends a list */
+	void (*fill)(struct space *s, uint8_t *config);
+};
+
+/*
+ * A kind of decision: one folder below space/, and its row in schemas/kind.def. A kind is named in full by its name
+ * alone or with what the kind itself reads behind a '/' or ':' ("fusion/binary", "toy:7").
+ */
+struct space_kind {
 	const char *name;
+	const char *forms; /* the full names there are, for people */
+	/* Called by space_open with graph and kind set; fills sites, ties, ops. */
+	int (*open)(struct space *s, const char *backend, struct err *err);
+	/*
+	 * Kinds whose programs are made, not read: appends the HloModuleProto that "NAME:..." stands for. `kind`, the full
+	 * name of the space that goes with it, has room for SPACE_KIND_ROOM bytes. Else NULL.
+	 */
+	int (*make)(const char *program, struct buf *module, char *kind, struct err *err);
+};
+#define SPACE_KIND_ROOM 64
+
+struct space_ops {
+	const struct space_kind *kind;
 	void (*release)(struct space *s);
 	/* The module to compile for a configuration. */
 	int (*apply)(struct space *s, const uint8_t *config, struct buf *module, struct err *err);
@@ -100,6 +124,15 @@ struct space_ops {
 	/* For spaces whose cost is a formula (the toy): seconds. NULL for all others. */
 	double (*formula)(struct space *s, const uint8_t *config);
 	/*
+	 * Sets the defaults by the program as the compiler left it, and appends one sentence on how much of it could be
+	 * said in choices. NULL: the compiler's own choices cannot be read back, the defaults stay as opened.
+	 */
+	int (*decode)(struct space *s, const struct graph *after, struct buf *said, struct err *err);
+	const char *undecided; /* what the defaults are where the compiler shows none, for people */
+	/* Appends a few words on what a configuration makes of the program ("31 groups, 4 of them fusions"); may be NULL. */
+	void (*summary)(struct space *s, const uint8_t *config, struct buf *out);
+	const struct space_start *starts; /* may be NULL */
+	/*
 	 * EFFECT_COUNT floats before the flip of `site` to `choice`, then EFFECT_COUNT after it. `config` is
 	 * written to on the way and left as it was. What it depends on: the contexts of the site's node, its
 	 * operands and its users. NULL where the space has no such notion.
@@ -110,7 +143,7 @@ struct space_ops {
 struct space {
 	const struct space_ops *ops;
 	const struct graph *graph;
-	char kind[64]; /* "fusion", "fusion/binary", "toy": opens the same space again */
+	char kind[SPACE_KIND_ROOM]; /* in full: opens the same space again */
 	uint32_t n_sites, n_ties;
 	struct site *site;	/* ascending by node */
 	uint32_t *site_of;	/* per node: its site, or NONE */
@@ -119,13 +152,18 @@ struct space {
 	void *own;
 };
 
+/* The kind of a full name, NULL for the one decided where nothing was asked for; NULL with a sentence that names all. */
+const struct space_kind *space_kind_find(const char *kind, struct err *err);
+/* The kind that makes the program of this name, so that no file is read; NULL: none does. */
+const struct space_kind *space_maker(const char *program);
+/* The full names of all kinds, for people: a text that lasts. */
+const char *space_kind_forms(void);
+/* The start of that name, or NULL. */
+const struct space_start *space_start_find(const struct space *s, const char *name);
+
 /*
- * Opens a space by kind over a graph for a backend ("cpu", "sim", ...). `dflt` (n_sites bytes, may be
- * NULL) sets the defaults, e.g. those a store kept. NULL with a sentence on failure.
- *
- *	fusion          one choice per subset of consumers that absorb a copy (space/fusion/fusion.h)
- *	fusion/binary   none or all
- *	toy:SEED        random quadratic cost over all nodes (space/toy/toy.h)
+ * Opens a space by the full name of its kind (NULL: see above) over a graph for a backend ("cpu", "sim", ...). `dflt`
+ * (n_sites bytes, may be NULL) sets the defaults, e.g. those a store kept. NULL with a sentence on failure.
  */
 struct space *space_open(const char *kind, const char *backend, const struct graph *g,
 	const uint8_t *dflt, size_t n_dflt, struct err *err);

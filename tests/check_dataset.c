@@ -25,7 +25,7 @@ static bool put_toy(struct store *s, bool lie, struct made *m, struct err *err)
 	if (toy_parse("toy:12:2:1", &spec, err) < 0)
 		return false;
 	toy_graph(&spec, &module);
-	toy_kind(&spec, kind);
+	toy_kind_name(&spec, kind);
 	if (graph_parse(&g, module.data, module.len, gf.name, err) == 0 &&
 		(space = space_open(kind, "toy", &g, NULL, 0, err))) {
 		m->n_sites = f.n_sites = space->n_sites;

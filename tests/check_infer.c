@@ -38,7 +38,7 @@ static void toy_world(struct world *w, const char *name)
 	CHECK(toy_parse(name, &spec, &w->err) == 0);
 	toy_graph(&spec, &module);
 	CHECK(graph_parse(&w->g, module.data, module.len, name, &w->err) == 0);
-	toy_kind(&spec, kind);
+	toy_kind_name(&spec, kind);
 	w->s = space_open(kind, "sim", &w->g, NULL, 0, &w->err);
 	CHECK(w->s != NULL);
 	buf_release(&module);
@@ -113,7 +113,6 @@ static void moving_equals_starting_anew_on_fusion(void)
 		space_free(w.s);
 		w.s = space_open(kinds[i], "cpu", &w.g, NULL, 0, &w.err);
 		CHECK(w.s != NULL);
-		fusion_greedy(w.s);
 		walk(&w, m, 60);
 		release(&w);
 		model_free(m);

@@ -21,7 +21,7 @@ static void open_case(struct toy_case *c, uint32_t sites, uint32_t choices, uint
 
 	*c = (struct toy_case){0};
 	toy_graph(&spec, &c->module);
-	toy_kind(&spec, kind);
+	toy_kind_name(&spec, kind);
 	if (graph_parse(&c->graph, c->module.data, c->module.len, "toy", &err) < 0 ||
 		!(c->s = space_open(kind, "sim", &c->graph, NULL, 0, &err))) {
 		printf("toy:%u:%u:%llu: %s\n", sites, choices, (unsigned long long)seed, err.text);

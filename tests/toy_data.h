@@ -32,7 +32,7 @@ static inline struct space *toys_add(struct toys *t, const char *name)
 	CHECK(toy_parse(name, &spec, &err) == 0);
 	toy_graph(&spec, &module);
 	CHECK(graph_parse(&t->g[t->n], module.data, module.len, name, &err) == 0);
-	toy_kind(&spec, kind);
+	toy_kind_name(&spec, kind);
 	t->s[t->n] = space_open(kind, "sim", &t->g[t->n], NULL, 0, &err);
 	CHECK(t->s[t->n] != NULL);
 	buf_release(&module);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include "space/fusion/own.h"
 
+#define BINARY "/binary"
 #define SUBSET_CONSUMERS 3 /* with more legal consumers a site has none or all */
 
 static void fusion_release(struct space *s)
@@ -15,8 +16,28 @@ static void fusion_release(struct space *s)
 	(void)s; /* all in the arena of the space */
 }
 
+static int decode(struct space *s, const struct graph *after, struct buf *said, struct err *err)
+{
+	struct fusion_report r;
+
+	if (fusion_decode(s, after, &r, err) < 0)
+		return -1;
+	fusion_report_text(&r, said);
+	return 0;
+}
+
+static void summary(struct space *s, const uint8_t *config, struct buf *out)
+{
+	uint32_t groups, fusions;
+
+	fusion_count(s, config, &groups, &fusions);
+	buf_addf(out, "%u groups, %u of them fusions", groups, fusions);
+}
+
+static const struct space_start starts[] = {{"greedy", fusion_greedy}, {NULL, NULL}};
+
 static const struct space_ops fusion_ops = {
-	.name = "fusion",
+	.kind = &fusion_kind,
 	.release = fusion_release,
 	.apply = fusion_apply,
 	.region = fusion_region,
@@ -24,12 +45,11 @@ static const struct space_ops fusion_ops = {
 	.context = fusion_context,
 	.touched = fusion_touched,
 	.effect = fusion_effect,
+	.decode = decode,
+	.undecided = "the plain greedy rule",
+	.summary = summary,
+	.starts = starts,
 };
-
-bool fusion_is(const struct space *s)
-{
-	return s->ops == &fusion_ops;
-}
 
 /* Gives all edges from p to consumer c one bit. */
 static void set_bit(struct space *s, uint32_t p, uint32_t c, uint8_t bit)
@@ -94,12 +114,15 @@ static void find_sites(struct space *s, bool binary, const char *backend)
 	}
 }
 
-int fusion_open(struct space *s, const char *backend, struct err *err)
+static int fusion_open(struct space *s, const char *backend, struct err *err)
 {
 	const struct graph *g = s->graph;
 	struct fusion *f = ARENA_NEW(&s->mem, 1, struct fusion);
+	bool binary = strcmp(s->kind + strlen(fusion_kind.name), BINARY) == 0;
+	uint8_t *config;
 
-	(void)err;
+	if (!binary && s->kind[strlen(fusion_kind.name)])
+		return err_set(err, "there is no decision space called %.60s; there are %s", s->kind, fusion_kind.forms);
 	s->ops = &fusion_ops;
 	s->own = f;
 	s->site_of = arena_alloc(&s->mem, g->n_nodes * sizeof *s->site_of);
@@ -114,21 +137,30 @@ int fusion_open(struct space *s, const char *backend, struct err *err)
 	node_map_init(&f->value, &s->mem, g->n_nodes);
 	f->lightened = strcmp(backend, "cpu") == 0;
 	fusion_find_lasting(s);
-	find_sites(s, strcmp(s->kind, "fusion/binary") == 0, backend);
+	find_sites(s, binary, backend);
 	fusion_ties(s, FUSION_TIE_HOPS);
-	fusion_greedy(s);
+	fusion_greedy(s, config = mem_alloc(s->n_sites + 1));
+	for (uint32_t i = 0; i < s->n_sites; i++)
+		s->site[i].dflt = config[i];
+	mem_free(config);
 	return 0;
 }
 
-void fusion_greedy(struct space *s)
+const struct space_kind fusion_kind = {
+	.name = "fusion",
+	.forms = "fusion, fusion/binary",
+	.open = fusion_open,
+};
+
+void fusion_greedy(struct space *s, uint8_t *config)
 {
 	const struct graph *g = s->graph;
 
 	for (uint32_t i = 0; i < s->n_sites; i++) {
-		struct site *site = &s->site[i];
+		const struct site *site = &s->site[i];
 		const struct node *n = &g->node[site->node];
 		bool same = n->n_users == 1 && g->node[node_users(g, site->node)[0]].elements <= n->elements;
-		site->dflt = same && n->opcode != OP_REDUCE && n->opcode != OP_GATHER ? fusion_of(s)->full[site->node] : 0;
+		config[i] = same && n->opcode != OP_REDUCE && n->opcode != OP_GATHER ? fusion_of(s)->full[site->node] : 0;
 	}
 }
 

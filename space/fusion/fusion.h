@@ -22,8 +22,7 @@
 
 #include "space/space.h"
 
-/* Called by space_open with graph and kind ("fusion", "fusion/binary") set; fills sites, ties, ops. */
-int fusion_open(struct space *s, const char *backend, struct err *err);
+extern const struct space_kind fusion_kind;
 
 /* How the compiler's own result decodes into choices. */
 struct fusion_report {
@@ -37,12 +36,11 @@ struct fusion_report {
 
 /* Sets the defaults of the space from the module just after the compiler's fusion pass. */
 int fusion_decode(struct space *s, const struct graph *after, struct fusion_report *report, struct err *err);
+/* Appends it as one sentence for people. */
+void fusion_report_text(const struct fusion_report *r, struct buf *out);
 
-/* Sets the defaults by the plain rule: an elementwise site with one user is absorbed, if it may be. */
-void fusion_greedy(struct space *s);
-
-/* True for a space opened by fusion_open. */
-bool fusion_is(const struct space *s);
+/* The plain rule: an elementwise site with one user is absorbed, if it may be. */
+void fusion_greedy(struct space *s, uint8_t *config);
 
 /* Group counts of a configuration: kept fusible instructions, and groups of more than one member. */
 void fusion_count(struct space *s, const uint8_t *config, uint32_t *groups, uint32_t *fusions);

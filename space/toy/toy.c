@@ -50,7 +50,7 @@ static struct toy *toy_of(const struct space *s)
 	return s->own;
 }
 
-bool toy_is(const char *name)
+static bool is_toy(const char *name)
 {
 	return strncmp(name, "toy:", 4) == 0;
 }
@@ -75,7 +75,7 @@ int toy_parse(const char *name, struct toy_spec *spec, struct err *err)
 {
 	uint64_t v[3] = {40, 3, 1};
 
-	if (!toy_is(name) || (strcmp(name, "toy:") != 0 && numbers(name, v, 3) < 0))
+	if (!is_toy(name) || (strcmp(name, "toy:") != 0 && numbers(name, v, 3) < 0))
 		return err_set(err, "%.100s is not of the form toy:SITES:CHOICES:SEED", name);
 	if (v[0] < 1 || v[0] > TOY_SITES)
 		return err_set(err, "%.100s: a toy has 1 to %d sites", name, TOY_SITES);
@@ -85,9 +85,9 @@ int toy_parse(const char *name, struct toy_spec *spec, struct err *err)
 	return 0;
 }
 
-void toy_kind(const struct toy_spec *spec, char *kind)
+void toy_kind_name(const struct toy_spec *spec, char *kind)
 {
-	snprintf(kind, 64, "toy:%llu:%u", (unsigned long long)spec->seed, spec->choices);
+	snprintf(kind, SPACE_KIND_ROOM, "toy:%llu:%u", (unsigned long long)spec->seed, spec->choices);
 }
 
 /* A number in [-1, 1) from a hash. */
@@ -393,16 +393,17 @@ static void touched(struct space *s, const uint8_t *a, const uint8_t *b, const u
 }
 
 static const struct space_ops toy_ops = {
-	.name = "toy",
+	.kind = &toy_kind,
 	.apply = apply,
 	.region = region,
 	.check = check,
 	.context = context,
 	.touched = touched,
 	.formula = formula,
+	.undecided = "the space's own",
 };
 
-int toy_open(struct space *s, const char *backend, struct err *err)
+static int toy_open(struct space *s, const char *backend, struct err *err)
 {
 	uint64_t v[2] = {0, 2};
 	struct toy *t;
@@ -424,3 +425,21 @@ int toy_open(struct space *s, const char *backend, struct err *err)
 	t->seen = ARENA_NEW(&s->mem, s->n_sites, uint8_t);
 	return 0;
 }
+
+static int make(const char *program, struct buf *module, char *kind, struct err *err)
+{
+	struct toy_spec spec;
+
+	if (toy_parse(program, &spec, err) < 0)
+		return -1;
+	toy_kind_name(&spec, kind);
+	toy_graph(&spec, module);
+	return 0;
+}
+
+const struct space_kind toy_kind = {
+	.name = "toy",
+	.forms = "toy:SEED:CHOICES",
+	.open = toy_open,
+	.make = make,
+};

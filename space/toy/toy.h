@@ -17,12 +17,10 @@ struct toy_spec {
 };
 #define TOY_SITES 1000000
 
-/* Is it the name of a toy at all? */
-bool toy_is(const char *name);
 /* "toy:SITES:CHOICES:SEED"; with trailing parts left out, 40, 3 and 1. */
 int toy_parse(const char *name, struct toy_spec *spec, struct err *err);
-/* The kind of space for the spec, "toy:SEED:CHOICES"; `kind` has room for 64 bytes. */
-void toy_kind(const struct toy_spec *spec, char *kind);
+/* The kind of space for the spec, "toy:SEED:CHOICES", into SPACE_KIND_ROOM bytes. */
+void toy_kind_name(const struct toy_spec *spec, char *kind);
 
 /*
  * Appends a HloModuleProto with exactly spec->sites sites: strands of elementwise operations made
@@ -30,7 +28,6 @@ void toy_kind(const struct toy_spec *spec, char *kind);
  */
 void toy_graph(const struct toy_spec *spec, struct buf *module);
 
-/* Called by space_open with graph and kind set. */
-int toy_open(struct space *s, const char *backend, struct err *err);
+extern const struct space_kind toy_kind;
 
 #endif
