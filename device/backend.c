@@ -10,10 +10,11 @@
 #include "base/mem.h"
 #include "base/opt.h"
 #include "device/backend.h"
+#include "device/ops.h"
 
 static const struct backend backends[] = {
-#define BACKEND(id, name, plugin, pass, extract, apply, client, topology, env, run, kind, part) \
-	{name, plugin, pass, extract, apply, client, topology, env, run, kind, part},
+#define BACKEND(opener, name, plugin, client, topology, env, traits, kind, part) \
+	{opener##_open, name, plugin, client, topology, env, traits, kind, part},
 #include "schemas/backend.def"
 #undef BACKEND
 };
@@ -44,21 +45,19 @@ const char *backend_first(void)
 
 const struct backend *backend_find(const char *name, struct err *err)
 {
-	const char *known[N_BACKENDS + 1] = {"sim"};
+	const char *known[N_BACKENDS];
 	struct buf list = {0};
 	if (!name || is_path(name))
 		return &backends[0];
-	for (size_t i = 0; i < N_BACKENDS; i++)
+	for (size_t i = 0; i < N_BACKENDS; i++) {
 		if (strcmp(name, backends[i].name) == 0)
 			return &backends[i];
-	for (size_t i = 0; i < N_BACKENDS; i++) {
-		known[i + 1] = backends[i].name;
+		known[i] = backends[i].name;
+		buf_addf(&list, "%s, ", backends[i].name);
 	}
-	for (size_t i = 0; i < N_BACKENDS; i++)
-		buf_addf(&list, ", %s", backends[i].name);
-	const char *near = opt_nearest(name, known, N_BACKENDS + 1);
-	err_set(err, "there is no device \"%s\"%s%s%s; known are sim%s, or a path to a plugin",
-		name, near ? " (did you mean " : "", near ? near : "", near ? "?)" : "", list.data);
+	const char *near = opt_nearest(name, known, N_BACKENDS);
+	err_set(err, "there is no device \"%s\"%s%s%s; known are %sor a path to a plugin", name,
+		near ? " (did you mean " : "", near ? near : "", near ? "?)" : "", list.data);
 	buf_release(&list);
 	return NULL;
 }

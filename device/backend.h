@@ -6,16 +6,17 @@
 
 #include "device/device.h"
 
+enum backend_trait { RUNS = 1, COMPILES = 2, ON_HOST = 4 };
+
 struct backend {
-	const char *name, *plugin, *fusion_pass, *extract, *apply;
-	const char *client_options, *topology, *environment;
-	bool can_run;
+	struct device *(*open)(const struct device_options *o, struct err *err);
+	const char *name, *plugin, *client_options, *topology, *environment;
+	unsigned traits; /* of enum backend_trait */
 	enum cost_kind kind;
 	double part_seconds; /* what a kernel costs in a program beyond its region */
 };
 
-/* NULL with a sentence that names those we know. A path to a .so counts as "cpu" with that plugin.
- */
+/* NULL with a sentence that names those we know. A path to a .so counts as the first one with that plugin. */
 const struct backend *backend_find(const char *name, struct err *err);
 
 /* The name of the backend that is used where none was asked for. */

@@ -1,31 +1,23 @@
 /*
  * device.c - one door for all kinds of device.
  *
- * Chooses the kind by the backend's name and passes calls on through its ops table. What every kind
+ * Opens what the backend's row says and passes calls on through its ops table. What every kind
  * would have to do in the same way is done here once: emptying results, refusing handles that died
  * with an earlier worker, and not running two programs the compiler made the same.
  */
 #include <stdio.h>
 #include <string.h>
+#include "device/backend.h"
 #include "device/ops.h"
-
-/* Kinds that are no plugin; every other backend name is host.c's to judge. */
-static const struct {
-	const char *name;
-	struct device *(*open)(const struct device_options *o, struct err *err);
-} kinds[] = {
-	{"sim", sim_open},
-};
 
 struct device *device_open(const struct device_options *o, struct err *err)
 {
 	static const struct device_options dflt;
+	const struct backend *b;
 	if (!o)
 		o = &dflt;
-	for (size_t i = 0; o->backend && i < sizeof kinds / sizeof *kinds; i++)
-		if (strcmp(o->backend, kinds[i].name) == 0)
-			return kinds[i].open(o, err);
-	return host_open(o, err);
+	b = backend_find(o->backend, err);
+	return b ? b->open(o, err) : NULL;
 }
 
 void device_close(struct device *d)

@@ -22,23 +22,25 @@
 #include "base/outcome.h"
 
 struct device_options {	     /* all zero is the default */
-	const char *backend; /* "cpu" (default), "sim", "cuda", "tpu", or a path to a plugin .so (tests) */
+	const char *backend; /* a name of schemas/backend.def (NULL: the first), or a path to a plugin .so */
 	int core;	     /* 1 + the core to pin the worker to; 0: the least loaded */
 	double deadline;     /* seconds per request, and as long again per MiB of program; 0: 120 */
 	uint64_t seed;	     /* of the inputs */
 	bool wait;	     /* for the device's lock instead of failing with a sentence */
 	const char *options; /* further compile options "name=value,...", or NULL */
+	const char *kind;    /* of decision: says at which stage to extract and apply (stage.h); NULL: the backend's first */
 	const char *model;   /* sim: device description file, or NULL for the built-in */
 };
 
 struct device_info {
-	char backend[32];	/* "cpu", "sim" */
+	char backend[32];	/* its name, or the file of a plugin given by path: what figures are kept under */
+	const char *family;	/* its row of schemas/backend.def: whose rules hold for it */
 	char platform[64];	/* what the plugin calls itself */
 	char version[160];	/* of plugin and its API */
 	char machine[160];	/* processor model, cores, kernel; for the environment's identity */
 	char compile_options[512]; /* what is used to apply a configuration */
 	enum cost_kind kind;
-	bool can_run;
+	bool can_run, compiles;
 	int core;		/* pinned to, or -1 */
 	double part_seconds;	/* what a part (kernel) costs in a program beyond its region; struct cost_options */
 };
@@ -52,7 +54,7 @@ uint32_t device_generation(const struct device *d); /* grows by one at each resp
 /* How to compile. */
 enum compile_how {
 	COMPILE_DEFAULT, /* all passes: the compiler's own decisions */
-	COMPILE_APPLIED, /* only the passes after fusion: our decisions (backend.def) */
+	COMPILE_APPLIED, /* only the passes after the stage of the decision: our own (stage.def) */
 };
 enum compile_want {
 	WANT_OPTIMISED = 1,  /* the optimised HloModuleProto */
@@ -81,7 +83,7 @@ int device_compile(struct device *d, enum compile_how how, const char *format, c
 int device_drop(struct device *d, struct compiled *c, struct err *err); /* forgets the handle */
 
 /*
- * The module just before and just after the compiler's own fusion pass (and, for MLIR, what the
+ * The module just before and just after the stage at which the compiler decides (and, for MLIR, what the
  * program is before all optimisation in `initial`), from one compile. `after` may come back empty.
  */
 struct extracted {

@@ -3,7 +3,7 @@
  *
  * XLA writes one file per module and pass, "module_0001.NAME.cpu_gpu...before_PASS.hlo.pb" and the
  * like, among many we did not ask for. Of each kind the first by name counts: file names carry a
- * running number, and where a fusion pass runs more than once its first run is the one that
+ * running number, and where a pass runs more than once its first run is the one that
  * decides. The folder belongs to the host, so it goes away also when the worker crashed over it.
  */
 #include <dirent.h>
@@ -15,11 +15,11 @@
 #include "device/dump.h"
 #include "device/module.h"
 
-int dump_begin(struct dump *d, const struct backend *b, struct err *err)
+int dump_begin(struct dump *d, const struct stage *s, struct err *err)
 {
-	const char *tmp = getenv("TMPDIR"), *mark = strstr(b->extract, "DIR");
+	const char *tmp = getenv("TMPDIR"), *mark = strstr(s->extract, "DIR");
 	d->options = (struct buf){0};
-	d->fusion_pass = b->fusion_pass;
+	d->stage = s;
 	snprintf(d->folder, sizeof d->folder, "%.250s/vantage-XXXXXX", tmp && *tmp ? tmp : "/tmp");
 	if (strchr(d->folder, ',') || !mkdtemp(d->folder)) {
 		int rc = err_errno(err, "no folder for the compiler's dumps can be made in %s",
@@ -29,7 +29,7 @@ int dump_begin(struct dump *d, const struct backend *b, struct err *err)
 	}
 	BUG_ON(!mark);
 	buf_addf(
-		&d->options, "%.*s%s%s", (int)(mark - b->extract), b->extract, d->folder, mark + 3);
+		&d->options, "%.*s%s%s", (int)(mark - s->extract), s->extract, d->folder, mark + 3);
 	return 0;
 }
 
@@ -71,7 +71,7 @@ int dump_read(struct dump *d, bool initial, struct extracted *out, struct err *e
 		return err_errno(
 			err, "the folder of the compiler's dumps, %s, cannot be read", d->folder);
 	/* The pass as its regular expression names it, without the anchors. */
-	snprintf(pass, sizeof pass, "%.*s", (int)strlen(d->fusion_pass) - 2, d->fusion_pass + 1);
+	snprintf(pass, sizeof pass, "%.*s", (int)strlen(d->stage->pass) - 2, d->stage->pass + 1);
 	for (struct dirent *e; (e = readdir(dir));) {
 		int k = kind_of(e->d_name, pass);
 		if (k < 0 || (found[k] && strcmp(e->d_name, found[k]) > 0))
@@ -88,8 +88,7 @@ int dump_read(struct dump *d, bool initial, struct extracted *out, struct err *e
 	if (rc == 0 && !out->before.len) {
 		out->outcome = OUTCOME_REFUSED;
 		snprintf(out->detail, sizeof out->detail,
-			"the compiler ran no fusion pass on this program, or not one of "
-			"the name we know");
+			"the compiler did not run its pass %s on this program, or calls it otherwise", pass);
 	}
 	return rc;
 }

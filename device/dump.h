@@ -4,14 +4,16 @@
 #ifndef DEVICE_DUMP_H
 #define DEVICE_DUMP_H
 
-#include "device/backend.h"
+#include "base/buf.h"
+#include "device/device.h"
+#include "device/stage.h"
 
 struct dump {
 	char folder[300];
-	const char *fusion_pass;
+	const struct stage *stage;
 	struct buf options; /* compile options that make the compiler dump there */
 };
-int dump_begin(struct dump *d, const struct backend *b, struct err *err);
+int dump_begin(struct dump *d, const struct stage *s, struct err *err);
 /* Fills before, after, and, if asked, initial. A compiler that dumped nothing is "refused". */
 int dump_read(struct dump *d, bool initial, struct extracted *out, struct err *err);
 void dump_end(struct dump *d); /* removes the folder */

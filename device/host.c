@@ -113,14 +113,14 @@ static void judge(struct host *h, enum exchange e, struct answer *a)
 
 /*
  * Of the worker's data. A leak then ends the worker and not the machine. Accelerator runtimes
- * reserve address space by the terabyte, so only cpu is limited. VANTAGE_WORKER_MEMORY: in MiB.
+ * reserve address space by the terabyte, so only what computes in the host's memory is limited. VANTAGE_WORKER_MEMORY: in MiB.
  */
 static uint64_t memory_limit(const struct host *h)
 {
 	const char *given = getenv("VANTAGE_WORKER_MEMORY");
 	if (given && *given)
 		return strtoull(given, NULL, 10) << 20;
-	return strcmp(h->backend->name, "cpu") == 0 ? machine_memory() / 4 * 3 : 0;
+	return h->backend->traits & ON_HOST ? machine_memory() / 4 * 3 : 0;
 }
 
 static int set_up(struct host *h, struct err *err)
@@ -248,8 +248,8 @@ static int host_compile(struct device *d, enum compile_how how, const char *form
 {
 	struct host *h = host_of(d);
 	struct buf options = {0};
-	join(&options, how == COMPILE_APPLIED ? h->backend->apply : "", h->options.data);
-	if (!h->backend->can_run)
+	join(&options, how == COMPILE_APPLIED && h->stage ? h->stage->apply : "", h->options.data);
+	if (!(h->backend->traits & RUNS))
 		want |= WANT_MEMORY;
 	int rc = compile(h, format, options.data, p, n, want, true, out, err);
 	buf_release(&options);
@@ -284,7 +284,9 @@ static int host_extract(struct device *d, const char *format, const void *p, siz
 	struct dump dump;
 	struct buf options = {0};
 	struct compiled compiled = {0};
-	if (dump_begin(&dump, h->backend, err) < 0)
+	if (!h->stage)
+		return err_set(err, "there is no stage of the compiler for %s at which we know how to decide", h->backend->name);
+	if (dump_begin(&dump, h->stage, err) < 0)
 		return -1;
 	join(&options, dump.options.data, h->options.data);
 	int rc = compile(h, format, options.data, p, n, 0, false, &compiled, err);
@@ -307,7 +309,7 @@ static int host_compare(
 	struct host *h = host_of(d);
 	struct answer ans = {.detail = out->detail, .detail_size = sizeof out->detail};
 	struct cursor c;
-	if (!h->backend->can_run) {
+	if (!(h->backend->traits & RUNS)) {
 		out->outcome = OUTCOME_REFUSED;
 		snprintf(out->detail, sizeof out->detail,
 			"%s only compiles: there are no outputs to compare", h->backend->name);
@@ -356,16 +358,18 @@ static void fill_info(struct host *h, const char *name)
 	struct device_info *i = &h->base.info;
 	const char *slash = name ? strrchr(name, '/') : NULL;
 	struct buf options = {0};
-	join(&options, h->backend->apply, h->options.data);
+	join(&options, h->stage ? h->stage->apply : "", h->options.data);
 	snprintf(i->backend, sizeof i->backend, "%.31s",
 		!name	? h->backend->name
 		: slash ? slash + 1
 			: name);
 	snprintf(i->compile_options, sizeof i->compile_options, "%s", options.data);
 	machine_describe(i->machine, sizeof i->machine);
+	i->family = h->backend->name;
 	i->kind = h->backend->kind;
 	i->part_seconds = h->backend->part_seconds;
-	i->can_run = h->backend->can_run;
+	i->can_run = h->backend->traits & RUNS;
+	i->compiles = h->backend->traits & COMPILES;
 	i->core = -1;
 	buf_release(&options);
 }
@@ -396,9 +400,10 @@ struct device *host_open(const struct device_options *o, struct err *err)
 		find_worker(&h->worker, err) < 0 ||
 		options_each(o->options, check_option, NULL, err) < 0)
 		goto fail;
+	h->stage = stage_find(o->kind, h->backend->name);
 	fill_info(h, o->backend);
 	lock_name(h, o->backend, name, sizeof name);
-	if (h->backend->can_run) {
+	if (h->backend->traits & RUNS) {
 		if (core_take(&h->lock, name, o->core, o->wait, err) < 0)
 			goto fail;
 		h->base.info.core = h->lock.core;

@@ -10,6 +10,7 @@
 #include "device/machine.h"
 #include "device/prior.h"
 #include "device/ops.h"
+#include "device/stage.h"
 
 struct known { /* what compiling told of a handle */
 	uint32_t handle;
@@ -19,6 +20,7 @@ struct known { /* what compiling told of a handle */
 struct host {
 	struct device base;
 	const struct backend *backend;
+	const struct stage *stage; /* NULL: none is known */
 	struct buf plugin, worker, options;
 	uint64_t seed;
 	double deadline;

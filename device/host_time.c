@@ -157,7 +157,7 @@ int host_pair(struct device *d, uint32_t a, uint32_t b, const struct precision *
 {
 	struct host *h = host_of(d);
 	struct raw_timing raw = {0};
-	if (!h->backend->can_run)
+	if (!(h->backend->traits & RUNS))
 		return estimate(h, a, b, out);
 	bool anew = affordable(h, a, b, p);
 	if (measure_request(h, a, b, p, anew, out, &raw, err) < 0)
@@ -183,7 +183,7 @@ int host_run(struct device *d, uint32_t a, const struct precision *p, struct tim
 {
 	struct host *h = host_of(d);
 	struct raw_timing raw = {0};
-	if (!h->backend->can_run)
+	if (!(h->backend->traits & RUNS))
 		return estimate(h, a, 0, out);
 	bool anew = affordable(h, a, 0, p);
 	if (measure_request(h, a, 0, p, anew, out, &raw, err) < 0)

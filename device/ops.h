@@ -33,7 +33,9 @@ struct device {
 	uint32_t generation; /* starts at 1 */
 };
 
-struct device *host_open(const struct device_options *o, struct err *err);
-struct device *sim_open(const struct device_options *o, struct err *err);
+/* host_open, sim_open, ...: the openers that the rows of backend.def name. */
+#define BACKEND(opener, ...) struct device *opener##_open(const struct device_options *o, struct err *err);
+#include "schemas/backend.def"
+#undef BACKEND
 
 #endif

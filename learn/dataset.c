@@ -230,7 +230,7 @@ static double part_seconds(const struct run_info *r, const struct dataset_option
 		const char *name;
 		double seconds;
 	} known[] = {
-#define BACKEND(id, name, plugin, pass, extract, apply, client, topology, env, run, kind, part) {name, part},
+#define BACKEND(opener, name, plugin, client, topology, env, traits, kind, part) {name, part},
 #include "schemas/backend.def"
 #undef BACKEND
 	};

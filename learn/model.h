@@ -21,8 +21,8 @@
 
 /* What the weights were trained on. Strings belong to the model. */
 struct model_facts {
-	char *backend;		/* "cpu", "sim": the space's and device's word */
-	char *space;		/* family of the decision space: "fusion", "toy" */
+	char *backend;		/* what the device calls itself (device_info) */
+	char *space;		/* name of the kind of decision (space_kind) */
 	enum cost_kind kind;
 	char *provenance;	/* JSON: databases, runs, graphs, held out, options, program version */
 	uint64_t seed;

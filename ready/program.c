@@ -15,8 +15,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "base/io.h"
+#include "device/backend.h"
 
-#define LOWERS_FOR_OTHERS "cpu"
 #define LIST_BYTES 700 /* of names in a sentence */
 
 static bool ends_with(const char *s, size_t n, const char *end)
@@ -166,8 +166,8 @@ static int lower_with(struct program *p, const struct buf *file, struct device *
 static int lower(struct program *p, const char *path, const struct buf *file, struct device *d,
 	struct err *err)
 {
-	struct device_options o = {.backend = LOWERS_FOR_OTHERS, .wait = true};
-	if (d && strcmp(device_info(d)->backend, "sim") != 0)
+	struct device_options o = {.backend = backend_first(), .wait = true};
+	if (d && device_info(d)->compiles)
 		return lower_with(p, file, d, err);
 	struct device *other = device_open(&o, err);
 	if (!other)

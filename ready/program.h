@@ -3,7 +3,7 @@
  *
  * HloModuleProto, HloProto, HLO text and StableHLO (text or bytecode), each also packed with zstd, or
  * the folder that a run with --xla_dump_to wrote. StableHLO is lowered by a compiler's plugin: by `d`,
- * or, where `d` is NULL or our performance model, by the one of device cpu, which is started for it.
+ * or, where `d` is NULL or our performance model, by the backend that is used where none was asked for.
  */
 #ifndef READY_PROGRAM_H
 #define READY_PROGRAM_H

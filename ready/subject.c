@@ -59,7 +59,7 @@ static int settle(struct subject *s, const struct buf *program, struct device *d
 static int open_space(struct subject *s, const char *kind, struct device *d, const struct buf *after,
 	struct err *err)
 {
-	const char *backend = d ? device_info(d)->backend : backend_first();
+	const char *backend = d ? device_info(d)->family : backend_first();
 
 	s->space = space_open(kind, backend, &s->graph, NULL, 0, err);
 	return s->space ? decode(s, after, err) : -1;

@@ -277,7 +277,7 @@ static void bad_plugins(void)
 	static const struct {
 		const char *plugin, *fake, *says;
 	} cases[] = {
-		{"fortran", NULL, "known are sim"},
+		{"fortran", NULL, "known are cpu"},
 		{"cpuu", NULL, "did you mean cpu"},
 		{"/nowhere/at/all.so", NULL, "there is no plugin at /nowhere/at/all.so"},
 		{NULL, "fake:minor=10", "has PJRT API 0.10"},

@@ -120,7 +120,7 @@ static const struct device_ops compiler_ops = {.extract = extract};
 
 static void compiler_decides_the_defaults(void)
 {
-	struct compiler c = {.d = {.ops = &compiler_ops, .info = {.backend = "cpu"}}};
+	struct compiler c = {.d = {.ops = &compiler_ops, .info = {.backend = "cpu", .family = "cpu", .compiles = true}}};
 	struct subject plain, s;
 	uint8_t want[60], got[60];
 	struct rng r;

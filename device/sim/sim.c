@@ -163,7 +163,8 @@ static void describe(struct sim *s)
 {
 	struct device_info *i = &s->d.info;
 
-	snprintf(i->backend, sizeof i->backend, "sim");
+	i->family = "sim";
+	snprintf(i->backend, sizeof i->backend, "%s", i->family);
 	snprintf(i->platform, sizeof i->platform, "performance model");
 	snprintf(i->version, sizeof i->version, "model 1, description %016llx",
 		(unsigned long long)hash64(&s->model, sizeof s->model, 1));

@@ -175,13 +175,13 @@ struct pjrt *pjrt_open(const struct backend *b, const char *plugin, uint64_t see
 	struct verdict v = {0};
 	p->backend = b;
 	p->seed = seed;
-	p->plain_copies = strcmp(b->name, "cpu") == 0;
+	p->plain_copies = b->traits & ON_HOST;
 	options_each(b->environment, set_environment, NULL, NULL);
 	if (load_library(p, plugin, err) < 0)
 		goto fail;
 	ARGS(Plugin_Initialize, init);
 	if (pjrt_check(p, p->api->PJRT_Plugin_Initialize(&init), "initialising", &v) < 0 ||
-		(b->can_run ? make_client(p, &v) : make_topology(p, &v)) < 0) {
+		(b->traits & RUNS ? make_client(p, &v) : make_topology(p, &v)) < 0) {
 		err_set(err, "the plugin %s does not start: %s", plugin, v.detail);
 		goto fail;
 	}

@@ -374,7 +374,7 @@ static int set_up(struct worker *w, struct cursor *c, struct buf *out)
 	uint64_t seed = cursor_u64(c);
 	int core = (int)cursor_u32(c) - 1;
 	uint64_t memory = cursor_u64(c);
-	const struct backend *backend;
+	const struct backend *backend = NULL;
 	int rc = 0;
 	if (!cursor_done(c) || protocol != WIRE_PROTOCOL)
 		rc = err_set(&err,
@@ -391,7 +391,7 @@ static int set_up(struct worker *w, struct cursor *c, struct buf *out)
 	if (rc == 0 && (!(backend = backend_find(name, &err)) ||
 			       !(w->pjrt = pjrt_open(backend, plugin, seed, &err))))
 		rc = -1;
-	w->on_core = strcmp(name, "cpu") == 0 && core >= 0;
+	w->on_core = rc == 0 && backend->traits & ON_HOST && core >= 0;
 	buf_u8(out, rc == 0);
 	buf_str(out, rc == 0 ? pjrt_platform(w->pjrt) : err.text);
 	buf_str(out, rc == 0 ? pjrt_version(w->pjrt) : "");

@@ -92,14 +92,14 @@ static uint32_t set_bits(struct space *s, uint32_t p, bool binary)
 	return legal;
 }
 
-static void find_sites(struct space *s, bool binary, const char *backend)
+static void find_sites(struct space *s, bool binary, const struct fusion_rules *rules)
 {
 	const struct graph *g = s->graph;
 	struct fusion *f = fusion_of(s);
 
 	for (uint32_t c = 0; c < g->n_nodes; c++)
 		for (uint32_t e = g->node[c].operand; e < g->node[c].operand + g->node[c].n_operands; e++)
-			f->mask[e] = fusion_legal(g, backend, c, e);
+			f->mask[e] = fusion_legal(g, rules, c, e);
 	for (uint32_t p = 0; p < g->n_nodes; p++) {
 		f->n_legal[p] = set_bits(s, p, binary);
 		f->must_keep[p] = f->n_legal[p] == 0 || f->n_legal[p] < g->node[p].n_users ||
@@ -118,6 +118,7 @@ static int fusion_open(struct space *s, const char *backend, struct err *err)
 {
 	const struct graph *g = s->graph;
 	struct fusion *f = ARENA_NEW(&s->mem, 1, struct fusion);
+	const struct fusion_rules *rules = fusion_rules_of(backend);
 	bool binary = strcmp(s->kind + strlen(fusion_kind.name), BINARY) == 0;
 	uint8_t *config;
 
@@ -135,9 +136,9 @@ static int fusion_open(struct space *s, const char *backend, struct err *err)
 	node_map_init(&f->inner, &s->mem, g->n_nodes);
 	node_map_init(&f->outer, &s->mem, g->n_nodes);
 	node_map_init(&f->value, &s->mem, g->n_nodes);
-	f->lightened = strcmp(backend, "cpu") == 0;
+	f->lightened = rules->light;
 	fusion_find_lasting(s);
-	find_sites(s, binary, backend);
+	find_sites(s, binary, rules);
 	fusion_ties(s, FUSION_TIE_HOPS);
 	fusion_greedy(s, config = mem_alloc(s->n_sites + 1));
 	for (uint32_t i = 0; i < s->n_sites; i++)

@@ -21,20 +21,33 @@
 
 #define DOT_VECTOR_BYTES 16384 /* a longer vector does not stay in the first-level cache */
 
+enum { DOTS = 1, LIGHT = 2 };
+
 struct fusible {
-	uint8_t cpu, tpu;
+	uint8_t cpu, tpu; /* the columns of the table */
 };
 static const struct fusible fusible[OP_COUNT + 1] = {
 #define FUSIBLE(op, on_cpu, on_tpu) [OP_##op] = {on_cpu, on_tpu},
 #include "schemas/fusible.def"
-#undef FUSIBLE
 };
 
-static unsigned roles(const struct graph *g, const char *backend, uint32_t v)
-{
-	const struct fusible *f = &fusible[g->node[v].opcode];
+static const struct fusion_rules rules[] = {
+#define FUSION_RULES(backend, column, traits) \
+	{backend, offsetof(struct fusible, column), ((traits) & DOTS) != 0, ((traits) & LIGHT) != 0},
+#include "schemas/fusible.def"
+};
 
-	return strcmp(backend, "tpu") == 0 ? f->tpu : f->cpu;
+const struct fusion_rules *fusion_rules_of(const char *backend)
+{
+	for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+		if (strcmp(rules[i].backend, backend) == 0)
+			return &rules[i];
+	return &rules[0];
+}
+
+static unsigned role_of(const struct fusion_rules *r, uint16_t opcode)
+{
+	return ((const uint8_t *)&fusible[opcode])[r->column];
 }
 
 bool fusion_groupable(const struct graph *g, uint32_t v)
@@ -98,7 +111,7 @@ static bool is_dot_root(const struct graph *g, uint32_t dot)
 	return is_short_vector(g, op[0]) != is_short_vector(g, op[1]);
 }
 
-bool fusion_legal(const struct graph *g, const char *backend, uint32_t consumer, uint32_t e)
+bool fusion_legal(const struct graph *g, const struct fusion_rules *r, uint32_t consumer, uint32_t e)
 {
 	uint32_t producer = g->edges[e];
 	uint32_t dot = output_fused_dot(g, consumer);
@@ -106,12 +119,12 @@ bool fusion_legal(const struct graph *g, const char *backend, uint32_t consumer,
 	if (!fusion_groupable(g, producer) || !fusion_groupable(g, consumer))
 		return false;
 	if (dot != NONE)
-		return producer == dot && strcmp(backend, "tpu") != 0;
-	if (!(roles(g, backend, producer) & FUSE_PRODUCER) || output_fused_dot(g, producer) != NONE)
+		return producer == dot && r->dots;
+	if (!(role_of(r, g->node[producer].opcode) & FUSE_PRODUCER) || output_fused_dot(g, producer) != NONE)
 		return false;
 	if (g->node[consumer].opcode == OP_DOT)
-		return is_dot_root(g, consumer) && strcmp(backend, "tpu") != 0;
-	return roles(g, backend, consumer) & FUSE_CONSUMER;
+		return is_dot_root(g, consumer) && r->dots;
+	return role_of(r, g->node[consumer].opcode) & FUSE_CONSUMER;
 }
 
 const char *group_kind(const struct graph *g, const struct nodes *members)

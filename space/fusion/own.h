@@ -87,8 +87,16 @@ const char *group_kind(const struct graph *g, const struct nodes *members);
 /* Is there something to start? A bitcast that stands alone is but a name. */
 bool group_is_kernel(const struct graph *g, const struct nodes *members);
 
+/* What a backend can fuse: a FUSION_RULES row of schemas/fusible.def; the first one for a backend that has none. */
+struct fusion_rules {
+	const char *backend;
+	size_t column;	  /* of legal.c's table */
+	bool dots, light; /* see the table */
+};
+const struct fusion_rules *fusion_rules_of(const char *backend);
+
 /* legal.c: may `consumer` absorb what its operand edge e reads? */
-bool fusion_legal(const struct graph *g, const char *backend, uint32_t consumer, uint32_t e);
+bool fusion_legal(const struct graph *g, const struct fusion_rules *r, uint32_t consumer, uint32_t e);
 
 /* lives.c: fills `lasting`, once. */
 void fusion_find_lasting(struct space *s);
