@@ -4,7 +4,7 @@
 # relinks programs only, a new test is found by its name.
 set -u
 cd "$(dirname "$0")/.." || exit 1
-unset MAKEFLAGS MAKELEVEL MFLAGS B BIN CFLAGS MODE
+unset MAKEFLAGS MAKELEVEL MFLAGS B BIN CFLAGS MODE DEPS
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 mkdir "$tmp/tests" "$tmp/inspect" && cp -R base Makefile schemas "$tmp" && rm -f "$tmp"/schemas/*.proto
