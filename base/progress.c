@@ -28,13 +28,15 @@ void progress_start(struct progress *p, const char *label, uint64_t total, enum 
 {
 	if (!p->out)
 		p->out = stderr;
+	if (!p->clock)
+		p->clock = now_seconds;
 	if (mode == PROGRESS_AUTO)
 		mode = isatty(fileno(p->out)) ? PROGRESS_TTY : PROGRESS_PLAIN;
 	p->mode = mode;
 	p->label = label;
 	p->total = total;
 	p->done = 0;
-	p->started = now_seconds();
+	p->started = p->clock();
 	p->drawn = mode == PROGRESS_TTY ? p->started - TTY_INTERVAL : p->started;
 	p->shown = false;
 }
@@ -89,7 +91,7 @@ static void draw(struct progress *p, double now, const char *detail)
 
 void progress_update(struct progress *p, uint64_t done, const char *detail)
 {
-	double now = now_seconds();
+	double now = p->clock();
 	p->done = done;
 	if (p->mode == PROGRESS_QUIET)
 		return;
@@ -114,7 +116,7 @@ void progress_note(struct progress *p, const char *fmt, ...)
 	va_end(ap);
 	fputc('\n', p->out);
 	if (p->mode == PROGRESS_TTY && p->shown)
-		draw(p, now_seconds(), NULL);
+		draw(p, p->clock(), NULL);
 	fflush(p->out);
 }
 
@@ -125,7 +127,7 @@ void progress_end(struct progress *p)
 	struct buf b = {0};
 	erase(p);
 	buf_addf(&b, "%s: %llu in ", p->label, (unsigned long long)p->done);
-	add_duration(&b, now_seconds() - p->started);
+	add_duration(&b, p->clock() - p->started);
 	fprintf(p->out, "%s\n", b.data);
 	fflush(p->out);
 	buf_release(&b);

@@ -17,6 +17,7 @@ enum progress_mode { PROGRESS_AUTO, PROGRESS_TTY, PROGRESS_PLAIN, PROGRESS_QUIET
 struct progress {
 	FILE *out; /* stderr unless set */
 	enum progress_mode mode;
+	double (*clock)(void); /* now_seconds unless set */
 	const char *label;
 	uint64_t done, total; /* total 0: unknown */
 	double started, drawn;

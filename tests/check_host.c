@@ -8,8 +8,6 @@
 #include "device/wire.h"
 #include "tests/device_fixture.h"
 
-#define DEADLINE 0.2
-
 static const struct {
 	const char *script;
 	enum outcome compile, run;
@@ -55,18 +53,19 @@ static void still_works(struct device *d, const char *after)
 
 static void every_outcome(void)
 {
-	struct device *d = fixture_open(DEADLINE);
+	struct device *d = fixture_open();
 	for (size_t i = 0; d && i < sizeof scripts / sizeof *scripts; i++) {
 		struct compiled c;
 		struct timing t = {0};
 		struct precision p = {.max_seconds = 0.01};
 		struct err err = {{0}};
 		uint32_t generation = device_generation(d);
-		double start = now_seconds();
+		fixture_deadline(d, scripts[i].compile == OUTCOME_TIMEOUT ? SHORT : PATIENT);
 		enum outcome o = fixture_compile(d, scripts[i].script, &c);
 		const char *detail = c.detail;
 		int sig = c.signal;
 		if (o == OUTCOME_OK) {
+			fixture_deadline(d, scripts[i].run == OUTCOME_TIMEOUT ? SHORT : PATIENT);
 			CHECK(device_run(d, &c, &p, &t, &err) == 0);
 			o = t.outcome;
 			detail = t.detail;
@@ -80,10 +79,10 @@ static void every_outcome(void)
 				scripts[i].script, outcome_name(o), sig, detail);
 			test_failed++;
 		}
-		CHECK(now_seconds() - start < DEADLINE + 10);
 		CHECK_INT(device_generation(d) - generation, lost);
 		timing_release(&t);
 		compiled_release(&c);
+		fixture_deadline(d, PATIENT);
 		still_works(d, scripts[i].script);
 	}
 	device_close(d);
@@ -93,21 +92,21 @@ static void every_outcome(void)
 
 static void pairs(void)
 {
-	struct device *d = fixture_open(20);
+	struct device *d = fixture_open();
 	struct compiled a, b, n;
 	struct timing t;
 	struct comparison c;
 	struct err err = {{0}};
-	struct precision p = {.max_seconds = 0.1, .raw = true};
+	struct precision p = {.max_seconds = 0.1, .raw = true, .give_up = -1};
 	if (!d)
 		return;
 	CHECK(fixture_compile(d, "us=200;noise=1", &a) == OUTCOME_OK);
-	CHECK(fixture_compile(d, "us=220;noise=1;out=1.5", &b) == OUTCOME_OK);
+	CHECK(fixture_compile(d, "us=2000;noise=1;out=1.5", &b) == OUTCOME_OK);
 	CHECK(fixture_compile(d, "us=200;run=nan", &n) == OUTCOME_OK);
 	for (p.instances = 0; p.instances <= 4; p.instances += 2) {
 		CHECK(device_pair(d, &a, &b, &p, &t, &err) == 0);
 		CHECK_INT(t.outcome, OUTCOME_OK);
-		CHECK(t.ratio > 0 && t.ratio < 0.5 && t.delta > 0); /* 0.095 and 20 us where nothing else runs */
+		CHECK(t.ratio > 0 && t.delta > 0); /* log 10 and 1.8 ms where nothing else runs */
 		CHECK(t.ratio_se > 0 && t.delta_se > 0);
 		CHECK(t.inside > 0 && t.inside < t.wall);
 		CHECK_INT(t.raw.len, t.pairs * 8);
@@ -130,25 +129,25 @@ static void pairs(void)
 
 static void slow_ones_are_given_up(void)
 {
-	struct device *d = fixture_open(20);
+	struct device *d = fixture_open();
 	struct compiled a, b;
 	struct timing t;
 	struct err err = {{0}};
-	struct precision p = {.max_seconds = 5, .target = 1e-6};
+	struct precision p = {.max_seconds = PATIENT, .target = 1e-6};
 	if (!d)
 		return;
 	fixture_compile(d, "us=100", &a);
-	fixture_compile(d, "us=1000", &b);
+	fixture_compile(d, "us=20000", &b);
 	CHECK(device_pair(d, &a, &b, &p, &t, &err) == 0);
-	CHECK(t.gave_up && t.wall < p.max_seconds);
-	CHECK_NEAR(t.ratio, log(10), 1.5);
+	CHECK(t.gave_up);
+	CHECK(t.ratio > 0); /* log 200 where nothing else runs */
 	timing_release(&t);
 	device_close(d);
 }
 
 static void handles(void)
 {
-	struct device *d = fixture_open(2);
+	struct device *d = fixture_open();
 	struct compiled a, b, never = {0};
 	struct timing t;
 	struct err err = {{0}};
@@ -193,7 +192,7 @@ static void handles(void)
 
 static void extraction(void)
 {
-	struct device *d = fixture_open(DEADLINE);
+	struct device *d = fixture_open();
 	struct extracted e;
 	struct buf program = {0};
 	struct err err = {{0}};
@@ -204,6 +203,7 @@ static void extraction(void)
 		{"compile=abort", OUTCOME_CRASHED}, {"compile=hang", OUTCOME_TIMEOUT}};
 	for (size_t i = 0; d && i < sizeof cases / sizeof *cases; i++) {
 		fixture_program(cases[i].script, &program);
+		fixture_deadline(d, cases[i].want == OUTCOME_TIMEOUT ? SHORT : PATIENT);
 		CHECK(device_extract(d, "hlo", program.data, program.len, &e, &err) == 0);
 		CHECK_INT(e.outcome, cases[i].want);
 		CHECK((e.before.len == program.len && e.after.len == program.len &&
@@ -215,6 +215,7 @@ static void extraction(void)
 		extracted_release(&e);
 	}
 	fixture_program("us=1", &program);
+	fixture_deadline(d, PATIENT);
 	CHECK(d && device_extract(d, "mlir", program.data, program.len, &e, &err) == 0 &&
 		e.initial.len == program.len);
 	extracted_release(&e);
@@ -229,7 +230,7 @@ static void leaks_end_in_oom(void)
 	SKIP("memory cannot be limited under the sanitizer");
 #endif
 	setenv("VANTAGE_WORKER_MEMORY", "300", 1);
-	struct device *d = fixture_open(20);
+	struct device *d = fixture_open();
 	struct compiled c;
 	enum outcome o = OUTCOME_OK;
 	int n = 0;
@@ -245,7 +246,7 @@ static void leaks_end_in_oom(void)
 
 static void cores_are_locked(void)
 {
-	struct device *d = fixture_open(5), *other;
+	struct device *d = fixture_open(), *other;
 	struct err err = {{0}};
 	struct device_options o = {.backend = fixture_plugin};
 	if (!d)
@@ -300,7 +301,7 @@ static void bad_plugins(void)
 		if (strcmp(plugin, "/bin/true") ==
 			0) /* loads nowhere: its sentence is the loader's */
 			says = "make deps";
-		struct device_options o = {.backend = plugin, .deadline = DEADLINE, .wait = true};
+		struct device_options o = {.backend = plugin, .deadline = strstr(says, "within") ? SHORT : PATIENT, .wait = true};
 		if (cases[i].fake)
 			setenv("FAKE_PLUGIN", cases[i].fake, 1);
 		struct device *d = device_open(&o, &err);
@@ -419,13 +420,12 @@ static void workers_that_break_the_protocol(void)
 	setenv("VANTAGE_WORKER", self, 1);
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		setenv("BAD_WORKER", cases[i].how, 1);
-		struct device *d = fixture_open(DEADLINE);
+		struct device *d = fixture_open();
 		struct compiled c;
-		double start = now_seconds();
+		fixture_deadline(d, cases[i].want == OUTCOME_TIMEOUT ? SHORT : PATIENT);
 		enum outcome o = d ? fixture_compile(d, "us=1", &c) : OUTCOME_COUNT;
-		if (o != cases[i].want || now_seconds() - start > DEADLINE + 1) {
-			printf("FAIL: %s: %s gave %d after %.2f s\n", test_name, cases[i].how,
-				(int)o, now_seconds() - start);
+		if (o != cases[i].want) {
+			printf("FAIL: %s: %s gave %d\n", test_name, cases[i].how, (int)o);
 			test_failed++;
 		}
 		/* A good worker takes over. */
@@ -434,7 +434,7 @@ static void workers_that_break_the_protocol(void)
 	}
 	setenv("BAD_WORKER", "silent", 1);
 	struct err err = {{0}};
-	struct device_options opt = {.backend = fixture_plugin, .deadline = DEADLINE, .wait = true};
+	struct device_options opt = {.backend = fixture_plugin, .deadline = SHORT, .wait = true};
 	CHECK(device_open(&opt, &err) == NULL && strstr(err.text, "no answer"));
 	unsetenv("BAD_WORKER");
 	unsetenv("VANTAGE_WORKER");
@@ -445,11 +445,13 @@ static void workers_that_break_the_protocol(void)
 static void callers_that_ignore_children(void)
 {
 	signal(SIGCHLD, SIG_IGN);
-	struct device *d = fixture_open(DEADLINE);
+	struct device *d = fixture_open();
 	struct compiled c;
 	if (d) {
 		CHECK_INT(fixture_compile(d, "compile=abort", &c), OUTCOME_CRASHED);
+		fixture_deadline(d, SHORT);
 		CHECK_INT(fixture_compile(d, "compile=hang", &c), OUTCOME_TIMEOUT);
+		fixture_deadline(d, PATIENT);
 		still_works(d, "SIGCHLD ignored");
 	}
 	device_close(d);

@@ -2,6 +2,7 @@
 # The program `learn` from end to end, on toys: collect, learn, score; and everything that can be wrong.
 set -u
 cd "$(dirname "$0")/.." || exit 1
+. tests/await.sh
 [ -x "$BIN/collect" ] || { echo "skip: check_learn: no collect"; exit 0; }
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
@@ -80,10 +81,10 @@ is pages_are_whole $?
 "$BIN/learn" --db "$db" --holdout '[23]$' $quick --out "$tmp/n.vm" >"$tmp/out" 2>"$tmp/err"
 is one_graph_is_enough $?
 
+rm -f "$tmp/err"
 "$BIN/learn" --db "$db" --epochs 1e6 --width 16 --head 16 --out "$tmp/killed.vm" >"$tmp/out" 2>"$tmp/err" &
 pid=$!
-for i in $(seq 100); do grep -q samples "$tmp/err" && break; sleep 0.05; done
-sleep 0.3
+await $pid grep -q samples "$tmp/err"
 kill -TERM $pid
 wait $pid && "$BIN/learn" --db "$db" --eval "$tmp/killed.vm" -q >"$tmp/out" 2>"$tmp/err"
 is terminated_it_saves $?

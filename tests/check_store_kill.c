@@ -15,8 +15,8 @@
 #define STEPS 3000
 #define MERGE_RUNS 30
 #define MERGE_STEPS 40
-#define WRITE_TIME 12000 /* microseconds until a kill, at most */
-#define MERGE_TIME 12000
+#define WRITE_TIME 0.012 /* seconds of work until a kill, at most */
+#define MERGE_TIME 0.012
 #define MERGE_KILLS 12
 #endif
 
@@ -108,10 +108,21 @@ static int writer(const char *path)
 	return rc < 0 ? 1 : 0;
 }
 
-/* Starts it and kills it after a while; 1 when it had ended by itself, -1 when it failed. */
-static int kill_after(int (*fn)(const char *), const char *path, uint64_t microseconds)
+/* Seconds of processor time that a child has had. */
+static double worked(pid_t pid)
 {
-	struct timespec t = {0, (long)microseconds * 1000};
+	clockid_t clock;
+	struct timespec t = {0};
+
+	if (clock_getcpuclockid(pid, &clock) == 0)
+		clock_gettime(clock, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Starts it and kills it when it has worked so long; 1 when it had ended by itself, -1 when it failed. */
+static int kill_after(int (*fn)(const char *), const char *path, double seconds)
+{
+	const struct timespec moment = {0, 50000};
 	int status;
 	pid_t pid;
 
@@ -119,9 +130,11 @@ static int kill_after(int (*fn)(const char *), const char *path, uint64_t micros
 	pid = fork();
 	if (pid == 0)
 		_exit(fn(path));
-	nanosleep(&t, NULL);
-	kill(pid, SIGKILL);
-	waitpid(pid, &status, 0);
+	while (waitpid(pid, &status, WNOHANG) == 0) {
+		if (worked(pid) >= seconds)
+			kill(pid, SIGKILL);
+		nanosleep(&moment, NULL);
+	}
 	return WIFSIGNALED(status) ? 0 : WEXITSTATUS(status) == 0 ? 1 : -1;
 }
 
@@ -165,7 +178,7 @@ static void killed_and_resumed_is_the_same_run(void)
 	for (int i = 0; i < KILLS * 10 && rc == 0 && kills < KILLS && !test_failed; i++) {
 		int64_t steps;
 
-		rc = kill_after(writer, path, 500 + rng_below(&r, WRITE_TIME));
+		rc = kill_after(writer, path, 5e-4 + WRITE_TIME * rng_unit(&r));
 		CHECK(rc >= 0);
 		kills += rc == 0;
 		if (!io_exists(path) || number(path, "SELECT count(*) FROM run") <= 0)
@@ -217,14 +230,14 @@ static void a_killed_merge_goes_on(void)
 	for (int i = 0; i < MERGE_KILLS * 4 && kills < MERGE_KILLS && rc >= 0; i++) {
 		if (rc == 1) /* it was done: once more from the start */
 			remove(out);
-		rc = kill_after(merger, out, 500 + rng_below(&r, MERGE_TIME));
+		rc = kill_after(merger, out, 5e-4 + MERGE_TIME * rng_unit(&r));
 		CHECK(rc >= 0);
 		kills += rc == 0;
 		if (io_exists(out) && number(out, "SELECT count(*) FROM outcome") > 0)
 			CHECK(sound(out));
 	}
-	while (rc == 0)
-		rc = kill_after(merger, out, 900000);
+	if (rc == 0)
+		rc = kill_after(merger, out, INFINITY);
 	CHECK_INT(rc, 1);
 	CHECK(sound(out));
 	CHECK_INT(number(out, "SELECT count(*) FROM sample"), (int64_t)MERGE_RUNS * MERGE_STEPS);

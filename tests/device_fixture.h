@@ -13,7 +13,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "base/progress.h"
-#include "device/device.h"
+#include "device/host.h"
 #include "schemas/hlo.pb-c.h"
 #include "tests/test.h"
 
@@ -76,11 +76,20 @@ static inline void fixture_program(const char *script, struct buf *out)
 	out->len = hlo__hlo_module_proto__pack(&m, (uint8_t *)out->data);
 }
 
-static inline struct device *fixture_open(double deadline)
+#define SHORT 0.2 /* seconds for what is late on purpose; all else gets PATIENT */
+
+/* For the requests from here on. Starting a worker is to be patient, even where the request is not. */
+static inline void fixture_deadline(struct device *d, double seconds)
+{
+	if (d)
+		host_of(d)->deadline = seconds;
+}
+
+static inline struct device *fixture_open(void)
 {
 	struct err err = {{0}};
 	struct device_options o = {.backend = fixture_plugin,
-		.deadline = deadline,
+		.deadline = PATIENT,
 		.wait = true,
 		.seed = 1,
 		.core = 1 + sched_getcpu()};

@@ -13,7 +13,7 @@ done_() {
 	if [ -z "$bad" ]; then echo "pass: $1"; else echo "FAIL: $1: ${bad#; }"; failed=1; fi
 	bad=
 }
-run() { timeout 60 "$collect" --device none --graph toy:12:3:1 "$@" >out 2>talk; rc=$?; }
+run() { "$collect" --device none --graph toy:12:3:1 "$@" >out 2>talk; rc=$?; }
 wants() {
 	[ $rc -eq 1 ] && [ "$(wc -l <talk)" -eq 1 ] && grep -qE "^collect: .*$1" talk || fail "status $rc, no \"$1\" in: $(cat talk)"
 }
@@ -21,11 +21,12 @@ count() { "$store" query "$1" 'SELECT count(*) FROM sample' --csv | tail -1; }
 
 if command -v sqlite3 >/dev/null; then
 	run --db a --samples 30
-	mkfifo pipe
-	sqlite3 a <pipe >/dev/null 2>&1 & pid=$!
-	exec 9>pipe
+	mkfifo pipe answer
+	sqlite3 a <pipe >answer 2>&1 & pid=$!
+	exec 9>pipe 8<answer
 	echo 'BEGIN IMMEDIATE; SELECT 1;' >&9
-	sleep 0.5
+	read -r locked <&8
+	[ "$locked" = 1 ] || fail "sqlite3 says $locked"
 	run --db a --samples 30
 	wants 'a .*(locked|in use|busy)'
 	exec 9>&-

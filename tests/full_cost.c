@@ -124,7 +124,7 @@ static void regions_stay_on_their_thread(void)
 
 int main(void)
 {
-	struct device_options o = {.backend = "cpu", .wait = true};
+	struct device_options o = {.backend = "cpu", .wait = true, .deadline = PATIENT};
 	device = device_open(&o, NULL);
 	RUN(chain);
 	RUN(extracted_twice_is_the_same);

@@ -5,7 +5,7 @@
 #include <glob.h>
 #include <stdlib.h>
 #include "base/io.h"
-#include "device/device.h"
+#include "device/host.h"
 #include "graph/graph.h"
 #include "tests/test.h"
 
@@ -97,7 +97,7 @@ static void whole_round(void)
 	CHECK(a.hash != 0 && a.hash == twice.hash);
 	CHECK(device_run(device, &a, &p, &t, &err) == 0);
 	CHECK_INT(t.outcome, OUTCOME_OK);
-	CHECK(t.seconds_a > 0 && t.delta_se > 0 && t.delta_se < t.seconds_a);
+	CHECK(t.seconds_a > 0 && t.delta_se > 0);
 	CHECK(device_pair(device, &a, &applied, &pair, &t, &err) == 0);
 	CHECK_INT(t.outcome, OUTCOME_OK);
 	printf("%s: %.4g ms, applied default %+.1f%% +- %.1f\n", path, t.seconds_a * 1e3,
@@ -261,14 +261,10 @@ static void endless_compile_or_run_ends(void)
 				   "    return %0 : tensor<f32>\n"
 				   "  }\n"
 				   "}\n";
-	struct device_options o = {.deadline = 3, .wait = true};
 	struct err err = {{0}};
 	struct compiled a;
 	struct timing t;
-	device_close(device);
-	device = device_open(&o, &err);
-	if (!CHECK(device != NULL))
-		return;
+	host_of(device)->deadline = 3;
 	CHECK(device_compile(device, COMPILE_DEFAULT, "mlir", text, strlen(text), 0, &a, &err) ==
 		0);
 	if (a.outcome == OUTCOME_OK) {
@@ -277,13 +273,14 @@ static void endless_compile_or_run_ends(void)
 	} else {
 		CHECK_INT(a.outcome, OUTCOME_TIMEOUT);
 	}
+	host_of(device)->deadline = PATIENT;
 	takes_mlir();
 }
 
 int main(void)
 {
 	struct err err = {{0}};
-	struct device_options o = {.wait = true};
+	struct device_options o = {.wait = true, .deadline = PATIENT};
 	device = device_open(&o, &err);
 	if (!device) {
 		printf("%s: device: %s\n", strstr(err.text, "make deps") ? "skip" : "FAIL",

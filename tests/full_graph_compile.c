@@ -46,7 +46,7 @@ static void real_graphs(void)
 
 int main(void)
 {
-	struct device_options o = {.backend = "cpu", .wait = true};
+	struct device_options o = {.backend = "cpu", .wait = true, .deadline = PATIENT};
 	struct err err = {0};
 	device = device_open(&o, &err);
 	if (!device) {

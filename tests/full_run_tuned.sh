@@ -5,7 +5,7 @@
 # bench/again.py's part.
 set -u
 bin=$(realpath "${BIN:-bin}") root=$(realpath .) core=${CORE:-0}
-search=$bin/search plugin=$root/.deps/xla_plugins/xla_cpu_pjrt
+search=$bin/search plugin=$(realpath -m "${DEPS:-.deps}")/xla_plugins/xla_cpu_pjrt
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 export XDG_RUNTIME_DIR=$dir TMPDIR=$dir
@@ -18,7 +18,7 @@ done_() {
 [ -e "$plugin/xla_cpu_pjrt.so" ] && [ -x "$search" ] || { echo "skip: run_tuned: no plugin"; exit 0; }
 cd "$dir" || exit 1
 for g in chain loop nothing; do
-	timeout 100 "$search" -q --core "$core" --graph "$root/examples/graphs/tiny/$g.pb.zst" --out $g.tuned --budget 60 \
+	"$search" -q --core "$core" --graph "$root/examples/graphs/tiny/$g.pb.zst" --out $g.tuned --budget 60 \
 		--verdict-seconds 3 --json >$g.json 2>talk || fail "$g: $(cat talk)"
 done
 tuned=$(grep -c '"tuned":true' chain.json) # where nothing is surely faster, the default is its own tuned program
@@ -34,17 +34,17 @@ agree() { # what was said
 
 if command -v protoc-c >/dev/null; then
 	mkdir schemas && cp "$root"/schemas/{hlo,compile_options}.proto schemas && mkdir -p examples .deps &&
-		cp -r "$root/examples/run" examples && ln -s "$root/.deps/xla_plugins" .deps/xla_plugins
+		cp -r "$root/examples/run" examples && ln -s "${plugin%/*}" .deps/xla_plugins
 	sed -n 's/^ \*\t\(protoc-c .*\)/\1/p; /^ \*\tcc /,/-lm/s/^ \*//p' examples/run/run_tuned.c >build
 	[ "$(wc -l <build)" -eq 3 ] || fail "no commands in run_tuned.c"
 	bash -e build >log 2>&1 && [ ! -s log ] || fail "building: $(head -3 log)"
 	for g in chain loop nothing; do
-		timeout 60 taskset -c "$core" ./run_tuned .deps/xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so $g.tuned >$g.c 2>&1 || fail "$g: status $?"
+		taskset -c "$core" ./run_tuned .deps/xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so $g.tuned >$g.c 2>&1 || fail "$g: status $?"
 		agree $g.c
 	done
 	[ "$tuned" -eq 0 ] || grep -q 'loaded from tuned.exe' chain.c || fail "tuned.exe is no good: $(cat chain.c)"
 	mkdir bare && cp chain.tuned/{default.pb,tuned.pb,options.txt} bare && echo noise >bare/tuned.exe
-	timeout 60 taskset -c "$core" ./run_tuned .deps/xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so bare >bare.c 2>&1
+	taskset -c "$core" ./run_tuned .deps/xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so bare >bare.c 2>&1
 	grep -q 'compiled from tuned.pb' bare.c || fail "$(cat bare.c)"
 	agree bare.c
 	done_ from_c
@@ -55,9 +55,9 @@ fi
 python=${VANTAGE_JAX:-python3}
 if "$python" -c 'import jax' 2>/dev/null; then
 	for g in chain loop nothing; do
-		timeout 100 taskset -c "$core" "$python" "$root/examples/run/run_tuned.py" $g.tuned >$g.py 2>&1 || fail "$g: $(tail -1 $g.py)"
+		taskset -c "$core" "$python" "$root/examples/run/run_tuned.py" $g.tuned >$g.py 2>&1 || fail "$g: $(tail -1 $g.py)"
 		agree $g.py
-		timeout 100 taskset -c "$core" "$python" "$root/examples/run/run_tuned.py" $g.tuned "$plugin/xla_cpu_pjrt.so" >$g.so 2>&1 ||
+		taskset -c "$core" "$python" "$root/examples/run/run_tuned.py" $g.tuned "$plugin/xla_cpu_pjrt.so" >$g.so 2>&1 ||
 			fail "$g with the plugin: $(tail -1 $g.so)"
 		agree $g.so
 	done
@@ -72,9 +72,9 @@ if "$python" -c 'import jax' 2>/dev/null; then
 		  ROOT c = f32[8,4]{1,0} copy(t)
 		}
 	END
-	timeout 100 "$search" -q --core "$core" --graph columns.hlo --out columns --budget 0 >columns.log 2>&1 || fail "$(cat columns.log)"
+	"$search" -q --core "$core" --graph columns.hlo --out columns --budget 0 >columns.log 2>&1 || fail "$(cat columns.log)"
 	echo xla_disable_hlo_passes=fusion >columns/options.txt
-	timeout 100 "$python" "$root/examples/run/run_tuned.py" columns >columns.py 2>&1 && fail "took it: $(cat columns.py)"
+	"$python" "$root/examples/run/run_tuned.py" columns >columns.py 2>&1 && fail "took it: $(cat columns.py)"
 	grep -q 'name the plugin' columns.py || fail "$(cat columns.py)"
 	done_ from_python_layouts_are_not_forgotten
 else

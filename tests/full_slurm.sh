@@ -4,6 +4,7 @@
 # Installs Debian's packages where they are missing and may be; skipped where that cannot be.
 set -u
 cd "$(dirname "$0")/.." || exit 1
+. tests/await.sh
 bin=$(realpath "${BIN:-bin}") examples=$PWD/examples
 skip() { echo "skip: slurm: $*"; exit 0; }
 export PATH=$PATH:/usr/sbin:/sbin
@@ -25,13 +26,11 @@ fi
 dir=$(mktemp -d /tmp/slurm.XXXXXX) || exit 1
 pids=
 finish() {
-	for f in slurmd slurmctld munged; do
-		p=$(cat "$dir/$f.pid" 2>/dev/null) || continue
+	for p in $pids $(cat "$dir/munged.pid" 2>/dev/null); do
 		kill "$p" 2>/dev/null
 		for _ in $(seq 50); do kill -0 "$p" 2>/dev/null || break; sleep 0.1; done
 		kill -9 "$p" 2>/dev/null
 	done
-	for p in $pids; do kill "$p" 2>/dev/null; done
 	rm -rf "$dir"
 	[ -z "$installed" ] || [ -n "${KEEP_SLURM:-}" ] ||
 		DEBIAN_FRONTEND=noninteractive timeout 120 apt-get purge -y --autoremove $installed >/dev/null 2>&1
@@ -80,20 +79,24 @@ AccountingStorageType=accounting_storage/none
 NodeName=$(hostname -s) NodeAddr=127.0.0.1 CPUs=$(nproc) State=UNKNOWN
 PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=NO
 CONF
-slurmctld >/dev/null 2>&1 || skip "slurmctld does not start: $(tail -1 "$dir/slurmctld.log" 2>/dev/null)"
-slurmd >/dev/null 2>&1 || skip "slurmd does not start: $(tail -1 "$dir/slurmd.log" 2>/dev/null)"
-for _ in $(seq 60); do sinfo -h -o %T 2>/dev/null | grep -qE 'idle|mix' && break; sleep 0.5; done
-sinfo -h -o %T 2>/dev/null | grep -qE 'idle|mix' || skip "the node does not come up: $(tail -2 "$dir/slurmctld.log" "$dir/slurmd.log" | tr '\n' ' ')"
+slurmctld -D >/dev/null 2>&1 & controller=$!
+slurmd -D >/dev/null 2>&1 & node=$!
+pids="$node $controller"
+node_is_up() { sinfo -h -o %T 2>/dev/null | grep -qE 'idle|mix'; }
+up_or_lost() { node_is_up || ! kill -0 "$node" 2>/dev/null; }
+await "$controller" up_or_lost && node_is_up || skip "the node does not come up: $(tail -2 "$dir/slurmctld.log" "$dir/slurmd.log" | tr '\n' ' ')"
 
+has_ended() { local left; left=$(squeue -h -j "$1" 2>&1) && [ -z "$left" ] || [[ $left = *"Invalid job id"* ]]; }
 wait_for() { # job: until it and its array are gone from the queue
-	for _ in $(seq 120); do [ -z "$(squeue -h -j "$1" 2>/dev/null)" ] && return; sleep 0.5; done
-	fail "job $1 does not end: $(squeue)"
+	await "$controller" has_ended "$1" || fail "the controller ended before job $1"
 }
 logs() { tail -n 3 "$dir"/work/*.log | tr '\n' ' '; }
 query() { "$bin/store" query "$1" "$2" --csv 2>&1 | tail -n +2; }
 mkdir "$dir/graphs" && cp examples/graphs/tiny/{loop,chain}.pb.zst "$dir/graphs"
 cd "$dir/work" || exit 1
-export VANTAGE=$bin SECONDS_EACH=60 NAME=night
+mkdir "$dir/tmp"
+export TMPDIR=$dir/tmp # of the jobs, too: sbatch passes the environment on
+export VANTAGE=$bin SECONDS_EACH=36000 NAME=night
 night() { # samples of each task
 	id=$(sbatch --parsable --array=0-2 "$examples/slurm/collect.sbatch" "$dir/results" "$dir/graphs" --device sim --samples "$1") || fail "sbatch"
 	merge=$(sbatch --parsable --dependency=afterany:"$id" "$examples/slurm/merge.sbatch" "$dir/results") || fail "sbatch of the merge"
@@ -119,8 +122,12 @@ done_ second_night
 
 # Told to stop before its time: the shard comes back all the same.
 id=$(sbatch --parsable --array=7 "$examples/slurm/collect.sbatch" "$dir/results" "$dir/graphs" --device sim)
-for _ in $(seq 60); do squeue -h -t R -j "$id" 2>/dev/null | grep -q . && break; sleep 0.5; done
-sleep 3
+samples_are_made() { # the shard is in a folder of the job's own until it ends
+	local db
+	for db in "$TMPDIR"/*/shard.sqlite; do [ -e "$db" ] && [ "$(query "$db" 'SELECT count(*) FROM sample')" -gt 0 ] 2>/dev/null && return; done
+	return 1
+}
+await "$controller" samples_are_made || fail "no sample of the third night"
 scancel --batch --signal=TERM "$id"
 wait_for "$id"
 n=$(query "$dir/results/shards/night-7.sqlite" 'SELECT count(*) FROM sample')

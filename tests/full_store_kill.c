@@ -3,7 +3,7 @@
 #define STEPS 40000
 #define MERGE_RUNS 2
 #define MERGE_STEPS 250000
-#define WRITE_TIME 25000
-#define MERGE_TIME 500000
+#define WRITE_TIME 0.025
+#define MERGE_TIME 0.5
 #define MERGE_KILLS 25
 #include "tests/check_store_kill.c"

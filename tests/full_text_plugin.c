@@ -134,7 +134,7 @@ static void another_text_is_told_apart(void)
 
 int main(void)
 {
-	struct device_options o = {.backend = "cpu", .wait = true};
+	struct device_options o = {.backend = "cpu", .wait = true, .deadline = PATIENT};
 	struct err err = {0};
 	device = device_open(&o, &err);
 	if (!device) {

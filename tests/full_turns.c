@@ -74,7 +74,7 @@ static void a_real_solver(void)
 int main(void)
 {
 	struct err err = {{0}};
-	struct device_options o = {.wait = true};
+	struct device_options o = {.wait = true, .deadline = PATIENT};
 	device = device_open(&o, &err);
 	if (!device) {
 		printf("skip: turns: %s\n", err.text);
