@@ -89,3 +89,9 @@ ok new_test_is_found test -x build/release/tests/check_again
 ok run_counts grep -qx '14 passed, 0 failed, 0 skipped' <(tests/run check 2>&1)
 rm tests/check_again.c
 ok run_forgets_lost_tests grep -qx '7 passed, 0 failed, 0 skipped' <(tests/run check 2>&1)
+
+printf '#!/bin/bash\necho "pass: begun"\nread -r never < <(sleep 36000)\n' >tests/hang_always.sh && chmod +x tests/hang_always.sh
+ok run_ends_what_hangs grep -qx 'FAIL: hang_always.sh: not over after 1 s' <(TEST_TIMEOUT=1 tests/run hang 2>&1)
+for i in 1 2 3 4 5; do printf '#!/bin/bash\necho "pass: $CORE %d"\necho "FAIL: a: here"\nexit 1\n' $i >tests/several_$i.sh; done
+chmod +x tests/several_*.sh
+for jobs in 1 3; do ok "run_counts_$jobs" grep -qx '5 passed, 5 failed, 0 skipped' <(tests/run -j $jobs several 2>&1); done
