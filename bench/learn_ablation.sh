@@ -27,7 +27,7 @@ score() { # NAME OPTIONS...
 				>"$tmp/$name.$seed.0" || exit 1
 		fi
 		for i in "${!folds[@]}"; do
-			"$BIN/learn" --db "$db" -q --holdout "${folds[$i]}" --json --seed "$seed" --epochs 0.01 --least-steps "$steps" \
+			"$BIN/learn" --db "$db" -q --no-keep --holdout "${folds[$i]}" --json --seed "$seed" --epochs 0.01 --least-steps "$steps" \
 				"$@" >"$tmp/$name.$seed.$i" || exit 1
 		done
 	done

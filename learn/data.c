@@ -78,7 +78,8 @@ static bool add_example(struct data *d, uint32_t graph, uint8_t *config, const s
 	MEM_GROW(&d->example, &d->cap_examples, d->n_examples + 1);
 	e = &d->example[d->n_examples++];
 	*e = (struct example){.graph = graph, .site = x->site, .from = from, .n_flips = n,
-		.hood = hood_of(d, g, x->site), .config = config_hash(g->scene.space, config)};
+		.hood = hood_of(d, g, x->site), .config = config_hash(g->scene.space, config),
+		.picked = d->picked};
 	rows = e->hood->n[d->radius];
 	e->context = ARENA_NEW(&d->mem, (size_t)rows * NODE_CONTEXT, real);
 	e->flip = ARENA_NEW(&d->mem, (size_t)n * FLIP_FEATURES, real);

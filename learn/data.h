@@ -29,6 +29,9 @@ struct example {
 	uint32_t graph, site;
 	uint8_t from, n_flips;
 	uint64_t config;	    /* hash of the configuration: which flips were rivals */
+	uint64_t around;	    /* hash of the site's surroundings, by apart_mark; else 0 */
+	bool apart;		    /* never trained on, kept to judge models by (apart.h) */
+	bool picked;		    /* by a search, which tries what it hopes for; else drawn by a sampler */
 	const struct hood *hood;
 	real *context;		    /* nodes of the hood x NODE_CONTEXT */
 	real *flip;		    /* n_flips x FLIP_FEATURES */
@@ -51,7 +54,9 @@ struct data_graph {
 struct data {
 	struct arena mem;
 	uint32_t radius;
-	double part_seconds; /* charged for each kernel that a flip adds, in the samples to come (cost/cost.h) */
+	/* Of the samples to come: what each kernel that a flip adds is charged (cost/cost.h); did a search pick them? */
+	double part_seconds;
+	bool picked;
 	struct data_graph *graph;
 	struct example *example;
 	size_t n_graphs, cap_graphs, n_examples, cap_examples;

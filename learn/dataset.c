@@ -39,6 +39,7 @@ void dataset_release(struct dataset *ds)
 	mem_free(ds->backend);
 	mem_free(ds->space);
 	buf_release(&ds->runs);
+	buf_release(&ds->machines);
 	buf_release(&ds->notes);
 	*ds = (struct dataset){0};
 }
@@ -258,6 +259,16 @@ static void describe_run(struct dataset *ds, const struct run_info *r, uint64_t 
 	json_end(&j);
 }
 
+/* Where and when what was taken was measured. */
+static void place_run(struct dataset *ds, const struct run_info *r)
+{
+	ds->since = ds->since > 0 ? fmin(ds->since, r->started) : r->started;
+	ds->until = fmax(ds->until, r->last);
+	if (ds->machines.len && strstr(ds->machines.data, r->machine))
+		return;
+	buf_addf(&ds->machines, "%s%s", ds->machines.len ? "; " : "", r->machine);
+}
+
 int dataset_read(struct dataset *ds, const char *path, const struct dataset_options *o, struct err *err)
 {
 	struct store *db = store_open(path, STORE_READ, NULL, err);
@@ -276,11 +287,14 @@ int dataset_read(struct dataset *ds, const char *path, const struct dataset_opti
 		if (!comparable(ds, &runs[i], o, path))
 			continue;
 		ds->data.part_seconds = part_seconds(&runs[i], o);
+		ds->data.picked = strcmp(runs[i].kind, "search") == 0;
 		if (read_run(ds, db, database, &runs[i], o, &taken, err) < 0)
 			goto out;
 		ds->n_runs++;
 		ds->n_samples += taken;
 		describe_run(ds, &runs[i], taken);
+		if (taken > 0)
+			place_run(ds, &runs[i]);
 	}
 	rc = 0;
 out:

@@ -35,6 +35,8 @@ struct dataset {
 	char *backend, *space;	/* of what was read; NULL before */
 	enum cost_kind kind;
 	struct buf runs;	/* JSON array of the runs read */
+	struct buf machines;	/* what the runs that gave samples were measured on, joined by "; " */
+	double since, until;	/* Unix seconds: when the first of those began, when the last ended */
 	struct buf notes;	/* lines for people: what was left out */
 	uint32_t n_runs;
 	uint64_t n_samples;

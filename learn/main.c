@@ -4,6 +4,9 @@
  * Three modes: train one model (perhaps holding graphs out and scoring on them); --leave-one-out trains
  * a model per graph on all the others and scores it on that graph, which is the honest answer to "will
  * it work on mine?"; --eval scores a model from a file. Tables go to standard output, talk to stderr.
+ *
+ * A model that is trained goes to --out; or, without it, to the place where search looks for one, if it is
+ * better than the model that search would take now (keep.h). The exit status is 3 if it is not.
  */
 #include <math.h>
 #include <signal.h>
@@ -14,10 +17,11 @@
 #include "base/json.h"
 #include "base/opt.h"
 #include "base/re.h"
+#include "learn/apart.h"
 #include "learn/blas.h"
-#include "learn/dataset.h"
-#include "learn/model.h"
+#include "learn/keep.h"
 #include "learn/report.h"
+#include "learn/shelf.h"
 #include "learn/show.h"
 #include "learn/team.h"
 #include "learn/train.h"
@@ -27,9 +31,12 @@ struct settings {
 	const char *out, *report, *eval, *holdout, *backend, *cost;
 	double kernel_us; /* OPT_AUTO: by the backend */
 	int64_t width, head, layers, batch, threads, seed, limit, patience, least_steps;
-	bool leave_one_out, json, blind, linear, current_only, quiet, score_training;
+	bool leave_one_out, json, blind, linear, current_only, quiet, score_training, keep, force, models;
 	struct train_options train;
 };
+
+/* The exit status of a training whose model was not put in place. */
+#define NOT_KEPT 3
 
 static volatile sig_atomic_t stop;
 
@@ -55,7 +62,11 @@ static int parse(struct settings *s, int argc, char **argv, struct err *err)
 		OPT_STR(0, "eval", &s->eval, "MODEL", "train nothing; score this model"),
 		OPT_FLAG(0, "score-training", &s->score_training, "score on the graphs trained on as well"),
 		OPT_SECTION("Result"),
-		OPT_STR('o', "out", &s->out, "FILE", "where the model goes"),
+		OPT_STR('o', "out", &s->out, "FILE",
+			"where the model goes; default: where search finds it, if it is better than the model that search uses now"),
+		OPT_FLAG(0, "keep", &s->keep, "without --out: put a better model in that place"),
+		OPT_FLAG(0, "force", &s->force, "put it there although it is not better"),
+		OPT_FLAG(0, "models", &s->models, "train nothing; list the models that search can use"),
 		OPT_STR(0, "report", &s->report, "FILE", "a page with curves and tables (HTML)"),
 		OPT_FLAG(0, "json", &s->json, "scores as JSON on standard output"),
 		OPT_FLAG('q', "quiet", &s->quiet, "no talk on standard error"),
@@ -89,7 +100,9 @@ static int parse(struct settings *s, int argc, char **argv, struct err *err)
 		OPT_END};
 	const struct opt_program prog = {"learn", "--db FILE [OPTIONS]",
 		"Learns from measured decisions which decisions matter and which improve, as a graph network "
-		"that holds for graphs it has never seen, and says how well it does.",
+		"that holds for graphs it has never seen, and says how well it does. Without --out one in eight kinds of "
+		"surroundings is never trained on: there the new model is compared with the one that search uses now, and takes "
+		"its place only if it is better. Exit status: 0, or 3 if the model was not put in place, or 1 after an error.",
 		table};
 	int n_words, rc = opt_parse(&prog, argc, argv, &n_words, err);
 
@@ -97,12 +110,19 @@ static int parse(struct settings *s, int argc, char **argv, struct err *err)
 		return rc;
 	if (n_words > 0)
 		return err_set(err, "what is \"%s\"? Databases are given with --db", argv[0]);
+	if (s->models)
+		return 0;
 	if (s->dbs.n == 0)
 		return err_set(err, "no database: give at least one with --db");
 	if (s->eval && (s->out || s->leave_one_out))
 		return err_set(err, "--eval trains nothing, so --out and --leave-one-out make no sense with it");
 	if (s->leave_one_out && (s->holdout || s->out))
 		return err_set(err, "--leave-one-out decides itself what to hold out and keeps no model");
+	s->keep = s->keep && !s->out && !s->eval && !s->leave_one_out;
+	if (s->force && !s->keep)
+		return err_set(err, "--force is for a model that goes where search finds it, and this one does not");
+	if (s->keep && s->patience > 0)
+		return err_set(err, "--patience chooses by what is held out, which then cannot judge the model; use --out");
 	return 0;
 }
 
@@ -161,46 +181,6 @@ static int mark_held(const struct data *d, const char *pattern, bool *held, stru
 	return 0;
 }
 
-static char *provenance(const struct dataset *ds, const struct settings *s, const bool *held,
-	const struct train_result *r)
-{
-	const struct train_options *o = &s->train;
-	struct buf b = {0};
-	struct json j = {.out = &b};
-
-	json_object(&j, NULL);
-	json_str(&j, "program", opt_version());
-	json_array(&j, "databases");
-	for (size_t i = 0; i < s->dbs.n; i++) {
-		const char *slash = strrchr(s->dbs.item[i], '/'); /* folders are nobody's business */
-		json_str(&j, NULL, slash ? slash + 1 : s->dbs.item[i]);
-	}
-	json_end(&j);
-	json_array(&j, "graphs");
-	for (size_t i = 0; i < ds->data.n_graphs; i++) {
-		const struct data_graph *g = &ds->data.graph[i];
-		json_object(&j, NULL);
-		json_str(&j, "name", g->name);
-		json_uint(&j, "samples", g->n_samples);
-		json_num(&j, "sigma_seconds", g->sigma);
-		json_bool(&j, "held_out", held[i]);
-		json_end(&j);
-	}
-	json_end(&j);
-	json_num(&j, "epochs", o->epochs);
-	json_num(&j, "rate", o->adam.rate);
-	json_num(&j, "top_draws", o->top_draws);
-	json_num(&j, "kernel_us", s->kernel_us);
-	json_num(&j, "gain_draws", o->gain_draws);
-	json_bool(&j, "linear", o->linear);
-	json_bool(&j, "stopped_early", r->stopped);
-	json_end(&j);
-	/* The runs are an array already written. */
-	b.len--;
-	buf_addf(&b, ",\"runs\":[%s]}", ds->runs.len ? ds->runs.data : "");
-	return buf_detach(&b, NULL);
-}
-
 /* What the callback of the training needs to write a checkpoint. */
 struct checkpoint {
 	const struct settings *settings;
@@ -208,17 +188,24 @@ struct checkpoint {
 	const bool *held;
 };
 
+static struct model model_of(const struct settings *s, const struct dataset *ds, const bool *held,
+	const struct net *net, const struct train_result *r)
+{
+	struct training t = {.ds = ds, .databases = &s->dbs, .options = &s->train, .result = r, .held = held,
+		.kernel_us = s->kernel_us, .apart = s->keep};
+	struct model m = {.net = *net};
+
+	facts_of(&t, &m.facts);
+	return m;
+}
+
 static int write_model(const struct settings *s, const struct dataset *ds, const bool *held, const struct net *net,
 	const struct train_result *r, struct err *err)
 {
-	struct model m = {.facts = {.backend = ds->backend, .space = ds->space, .kind = ds->kind,
-				  .seed = s->train.seed, .samples = ds->n_samples, .steps = r->steps},
-		.net = *net};
-	int rc;
+	struct model m = model_of(s, ds, held, net, r);
+	int rc = model_write(&m, s->out, err);
 
-	m.facts.provenance = provenance(ds, s, held, r);
-	rc = model_write(&m, s->out, err);
-	mem_free(m.facts.provenance);
+	model_facts_release(&m.facts);
 	return rc;
 }
 
@@ -238,15 +225,29 @@ static void on_point(void *ctx, const struct net *net, const struct train_point 
 		talk(c->settings, "learn: no checkpoint: %s", err.text);
 }
 
-static int load(struct settings *s, struct dataset *ds, struct err *err)
+static int read_all(const struct settings *s, uint32_t layers, enum progress_mode mode, struct dataset *ds,
+	struct err *err)
 {
 	struct dataset_options o = {.backend = s->backend, .cost = s->cost, .limit = (uint64_t)s->limit,
-		.part_seconds = s->kernel_us < 0 ? -1 : s->kernel_us * 1e-6,
-		.talk = s->quiet ? PROGRESS_QUIET : PROGRESS_AUTO};
+		.part_seconds = s->kernel_us < 0 ? -1 : s->kernel_us * 1e-6, .talk = mode};
 
+	dataset_init(ds, layers);
 	for (size_t i = 0; i < s->dbs.n; i++)
 		if (dataset_read(ds, s->dbs.item[i], &o, err) < 0)
 			return -1;
+	return 0;
+}
+
+/* For keep: the same data for another number of layers. */
+static int read_again(void *ctx, uint32_t layers, struct dataset *out, struct err *err)
+{
+	return read_all(ctx, layers, PROGRESS_QUIET, out, err) < 0 ? -1 : dataset_finish(out, err);
+}
+
+static int load(const struct settings *s, struct dataset *ds, struct err *err)
+{
+	if (read_all(s, s->train.size.layers, s->quiet ? PROGRESS_QUIET : PROGRESS_AUTO, ds, err) < 0)
+		return -1;
 	if (ds->notes.len)
 		talk(s, "%.*s", (int)ds->notes.len - 1, ds->notes.data);
 	if (dataset_finish(ds, err) < 0)
@@ -254,11 +255,14 @@ static int load(struct settings *s, struct dataset *ds, struct err *err)
 	talk(s, "%llu samples of %zu graphs, %zu examples; costs %s on %s; products by %s",
 		(unsigned long long)ds->n_samples, ds->data.n_graphs, ds->data.n_examples, cost_kind_name(ds->kind),
 		ds->backend, gemm_name());
-	return 0;
+	if (!s->keep)
+		return 0;
+	apart_mark(&ds->data);
+	return keep_prepare(ds, err);
 }
 
-/* The scores to standard output, and the page if one is wanted. */
-static int deliver(const struct settings *s, const struct report *r, struct err *err)
+/* The scores, and what became of the model, to standard output; and the page if one is wanted. */
+static int deliver(const struct settings *s, const struct report *r, const struct kept *kept, struct err *err)
 {
 	struct buf b = {0};
 	int rc = 0;
@@ -267,10 +271,15 @@ static int deliver(const struct settings *s, const struct report *r, struct err 
 		struct json j = {.out = &b, .pretty = true};
 		json_object(&j, NULL);
 		show_json(&r->ds->data, r->eval, &j, "graphs");
+		if (kept)
+			kept_json(kept, &j, "model");
 		json_end(&j);
 		buf_addch(&b, '\n');
-	} else if (r->eval->n_graphs) {
-		show_text(&r->ds->data, r->eval, &b);
+	} else {
+		if (r->eval->n_graphs)
+			show_text(&r->ds->data, r->eval, &b);
+		if (kept)
+			kept_text(kept, &b);
 	}
 	if (b.len)
 		fwrite(b.data, 1, b.len, stdout);
@@ -301,6 +310,19 @@ static int fit(const struct settings *s, const struct dataset *ds, const bool *h
 	return rc;
 }
 
+/* Puts the model in its place, or not; and what the page says of it. */
+static int keep_or_not(const struct settings *s, const struct dataset *ds, const bool *held, const struct model *m,
+	struct kept *kept, struct err *err)
+{
+	struct settings mine = *s;
+	struct keep_options o = {.force = s->force, .threads = s->train.threads, .read = read_again, .ctx = &mine};
+	int rc = keep(ds, held, m, &o, kept, err);
+
+	if (kept->notes.len)
+		talk(s, "%.*s", (int)kept->notes.len - 1, kept->notes.data);
+	return rc;
+}
+
 static int train_one(const struct settings *s, const struct dataset *ds, struct err *err)
 {
 	size_t n = ds->data.n_graphs;
@@ -308,27 +330,39 @@ static int train_one(const struct settings *s, const struct dataset *ds, struct 
 	struct evaluation e = {0};
 	struct report_curve curve = {0};
 	struct report r = {.ds = ds, .eval = &e, .curve = &curve, .n_curves = 1, .model = s->out, .seen = s->score_training};
-	struct net net = {0};
+	struct kept kept = {0};
+	struct model m = {0};
 	struct team *team = team_new(s->train.threads);
-	char *facts = NULL;
+	struct buf said = {0};
 	int rc = -1;
 
-	if (s->holdout && mark_held(&ds->data, s->holdout, held, err) < 0)
-		goto out;
-	if (fit(s, ds, held, &net, &curve.result, err) < 0)
+	if ((s->holdout && mark_held(&ds->data, s->holdout, held, err) < 0) ||
+		fit(s, ds, held, &m.net, &curve.result, err) < 0)
 		goto out;
 	for (size_t i = 0; i < n; i++) {
 		known[i] = !held[i];
 		which[i] = held[i] || s->score_training;
 	}
-	evaluate(&ds->data, which, known, &net, team, &e);
-	r.facts = facts = provenance(ds, s, held, &curve.result);
-	rc = deliver(s, &r, err);
+	evaluate(&ds->data, which, known, &m.net, team, &e);
+	m = model_of(s, ds, held, &m.net, &curve.result);
+	r.facts = m.facts.provenance;
+	if (s->keep) {
+		if (keep_or_not(s, ds, held, &m, &kept, err) < 0)
+			goto out;
+		kept_text(&kept, &said);
+		r.model = kept.placed ? kept.path.data : NULL;
+		r.kept = said.data;
+	}
+	rc = deliver(s, &r, s->keep ? &kept : NULL, err);
+	if (rc == 0 && s->keep && !kept.placed)
+		rc = NOT_KEPT;
 out:
-	mem_free(facts);
+	model_facts_release(&m.facts);
+	net_release(&m.net);
+	kept_release(&kept);
+	buf_release(&said);
 	train_result_release(&curve.result);
 	evaluation_release(&e);
-	net_release(&net);
 	team_free(team);
 	mem_free(held), mem_free(known), mem_free(which);
 	return rc;
@@ -379,7 +413,7 @@ static int leave_one_out(const struct settings *s, const struct dataset *ds, str
 	}
 	if (rc == 0) {
 		evaluation_average(&all);
-		rc = deliver(s, &r, err);
+		rc = deliver(s, &r, NULL, err);
 	}
 	for (size_t i = 0; i < n; i++) {
 		evaluation_release(&part[i]);
@@ -409,12 +443,22 @@ static int score(const struct settings *s, const struct dataset *ds, const struc
 	for (size_t i = 0; i < n; i++)
 		known[i] = s->holdout && !which[i];
 	evaluate(&ds->data, which, known, &m->net, team, &e);
-	rc = deliver(s, &r, err);
+	rc = deliver(s, &r, NULL, err);
 out:
 	evaluation_release(&e);
 	team_free(team);
 	mem_free(which), mem_free(known);
 	return rc;
+}
+
+static int list_models(const struct settings *s)
+{
+	struct buf b = {0};
+
+	shelf_list(&b, s->json);
+	fputs(b.data, stdout);
+	buf_release(&b);
+	return 0;
 }
 
 static int run(struct settings *s, struct err *err)
@@ -429,7 +473,6 @@ static int run(struct settings *s, struct err *err)
 			return -1;
 		s->train.size.layers = m->net.size.layers;
 	}
-	dataset_init(&ds, s->train.size.layers);
 	if (load(s, &ds, err) == 0)
 		rc = m ? score(s, &ds, m, err) : s->leave_one_out ? leave_one_out(s, &ds, err) : train_one(s, &ds, err);
 	dataset_release(&ds);
@@ -439,7 +482,7 @@ static int run(struct settings *s, struct err *err)
 
 int main(int argc, char **argv)
 {
-	struct settings s = {.train = TRAIN_DEFAULTS, .seed = 1, .threads = 1, .kernel_us = OPT_AUTO};
+	struct settings s = {.train = TRAIN_DEFAULTS, .seed = 1, .threads = 1, .kernel_us = OPT_AUTO, .keep = true};
 	struct sigaction act = {.sa_handler = on_signal};
 	struct err err = {0};
 	int rc;
@@ -452,8 +495,8 @@ int main(int argc, char **argv)
 		take_over(&s);
 		sigaction(SIGTERM, &act, NULL);
 		sigaction(SIGINT, &act, NULL);
-		rc = run(&s, &err);
+		rc = s.models ? list_models(&s) : run(&s, &err);
 	}
 	opt_list_release(&s.dbs);
-	return rc < 0 ? err_exit(&err) : 0;
+	return rc < 0 ? err_exit(&err) : rc == NOT_KEPT ? NOT_KEPT : 0;
 }

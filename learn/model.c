@@ -11,12 +11,11 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-#include "base/hash.h"
 #include "base/io.h"
 #include "learn/feature.h"
 
 #define MAGIC "VANTAGEM"
-#define VERSION 1
+#define VERSION 2
 #define FILE_LIMIT ((size_t)256 << 20)
 #define OPCODE_LIMIT 4096
 
@@ -32,6 +31,22 @@ static void put_float(struct buf *out, real x)
 
 	memcpy(&bits, &f, sizeof bits);
 	buf_u32(out, bits);
+}
+
+/* What format 2 added. */
+static void put_origin(struct buf *out, const struct model_facts *f)
+{
+	buf_u64(out, f->since);
+	buf_u64(out, f->until);
+	put_string(out, f->machine);
+	put_string(out, f->apart);
+	buf_u32(out, f->n_programs);
+	for (uint32_t i = 0; i < f->n_programs; i++) {
+		put_string(out, f->program[i].name);
+		buf_add(out, f->program[i].content.byte, sizeof f->program[i].content.byte);
+		buf_u64(out, f->program[i].samples);
+		buf_u8(out, f->program[i].held_out);
+	}
 }
 
 void model_pack(const struct model *m, struct buf *out)
@@ -50,6 +65,7 @@ void model_pack(const struct model *m, struct buf *out)
 	buf_u64(out, m->facts.seed);
 	buf_u64(out, m->facts.samples);
 	buf_u64(out, m->facts.steps);
+	put_origin(out, &m->facts);
 	buf_u32(out, net->size.width);
 	buf_u32(out, net->size.head);
 	buf_u32(out, net->size.layers);
@@ -100,7 +116,33 @@ static int parse_kind(const char *word, enum cost_kind *kind)
 	return -1;
 }
 
-static int parse_facts(struct cursor *c, struct model_facts *f, const char *name, struct err *err)
+/* A file of format 1 says nothing of it. */
+static void parse_origin(struct cursor *c, struct model_facts *f, uint32_t version)
+{
+	uint32_t n = 0;
+
+	if (version >= 2) {
+		f->since = cursor_u64(c);
+		f->until = cursor_u64(c);
+	}
+	f->machine = version >= 2 ? cursor_str(c) : mem_strdup("");
+	f->apart = version >= 2 ? cursor_str(c) : mem_strdup("");
+	if (version >= 2)
+		n = cursor_count(c, 4 + sizeof f->program->content.byte + 8 + 1);
+	f->program = MEM_NEW(n, struct model_program);
+	for (; f->n_programs < n; f->n_programs++) {
+		struct model_program *p = &f->program[f->n_programs];
+		const void *content;
+		p->name = cursor_str(c);
+		content = cursor_bytes(c, sizeof p->content.byte);
+		if (content)
+			memcpy(p->content.byte, content, sizeof p->content.byte);
+		p->samples = cursor_u64(c);
+		p->held_out = cursor_u8(c);
+	}
+}
+
+static int parse_facts(struct cursor *c, struct model_facts *f, uint32_t version, const char *name, struct err *err)
 {
 	char *kind;
 	int rc;
@@ -112,6 +154,7 @@ static int parse_facts(struct cursor *c, struct model_facts *f, const char *name
 	f->seed = cursor_u64(c);
 	f->samples = cursor_u64(c);
 	f->steps = cursor_u64(c);
+	parse_origin(c, f, version);
 	rc = c->bad ? -1 : parse_kind(kind, &f->kind);
 	mem_free(kind);
 	return rc < 0 ? err_set(err, "%s: its header makes no sense", name) : 0;
@@ -208,17 +251,20 @@ struct model *model_parse(const void *p, size_t n, const char *name, struct err 
 	struct net_size size = {0};
 	struct cursor c;
 	uint16_t *map = NULL;
+	uint32_t version;
 	int rc = -1;
 
 	if (check_envelope(p, n, name, err) < 0)
 		return NULL;
 	m = MEM_NEW(1, struct model);
-	c = cursor_of((const uint8_t *)p + 12, n - 12 - 32);
+	memcpy(m->sum.byte, (const uint8_t *)p + n - 32, 32);
+	c = cursor_of((const uint8_t *)p + 8, n - 8 - 32);
+	version = cursor_u32(&c);
 	if (cursor_u64(&c) != feature_hash()) {
 		err_set(err, "%s was trained on another table of features than this program's; train it again", name);
 		goto out;
 	}
-	if (parse_facts(&c, &m->facts, name, err) < 0 || parse_sizes(&c, &size, name, err) < 0 ||
+	if (parse_facts(&c, &m->facts, version, name, err) < 0 || parse_sizes(&c, &size, name, err) < 0 ||
 		parse_opcodes(&c, &map, &size.opcodes, name, err) < 0)
 		goto out;
 	size.opcodes++;
@@ -259,13 +305,24 @@ int model_write(const struct model *m, const char *path, struct err *err)
 	return rc;
 }
 
+void model_facts_release(struct model_facts *f)
+{
+	for (uint32_t i = 0; i < f->n_programs; i++)
+		mem_free(f->program[i].name);
+	mem_free(f->program);
+	mem_free(f->backend);
+	mem_free(f->space);
+	mem_free(f->provenance);
+	mem_free(f->machine);
+	mem_free(f->apart);
+	*f = (struct model_facts){0};
+}
+
 void model_free(struct model *m)
 {
 	if (!m)
 		return;
-	mem_free(m->facts.backend);
-	mem_free(m->facts.space);
-	mem_free(m->facts.provenance);
+	model_facts_release(&m->facts);
 	net_release(&m->net);
 	mem_free(m);
 }

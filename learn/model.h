@@ -14,12 +14,24 @@
 #ifndef LEARN_MODEL_H
 #define LEARN_MODEL_H
 
-#include "base/err.h"
-#include "base/outcome.h"
 #include "base/buf.h"
+#include "base/err.h"
+#include "base/hash.h"
+#include "base/outcome.h"
 #include "learn/net.h"
 
-/* What the weights were trained on. Strings belong to the model. */
+struct model_program { /* one that decisions were read of */
+	char *name;
+	struct digest content;	/* of the program, not of its file (graph/graph.h) */
+	uint64_t samples;
+	bool held_out;		/* as a whole: read, and not trained on */
+};
+
+/*
+ * What the weights were trained on. Strings belong to the model. The times are those of the measurements,
+ * not of the training: the same data give the same bytes. Files of format 1 say nothing of what stands
+ * below `steps`: there it is 0, NULL or empty.
+ */
 struct model_facts {
 	char *backend;		/* what the device calls itself (device_info) */
 	char *space;		/* name of the kind of decision (space_kind) */
@@ -27,11 +39,18 @@ struct model_facts {
 	char *provenance;	/* JSON: databases, runs, graphs, held out, options, program version */
 	uint64_t seed;
 	uint64_t samples, steps; /* samples in the data; optimiser steps taken */
+	uint64_t since, until;	/* Unix seconds: when the first and the last run that was read began and ended */
+	char *machine;		/* what it was measured on; several are joined by "; " */
+	char *apart;		/* the rule by which decisions were kept from training (apart.h); "": none were */
+	struct model_program *program;
+	uint32_t n_programs;
 };
+void model_facts_release(struct model_facts *f);
 
 struct model {
 	struct model_facts facts;
 	struct net net;
+	struct digest sum;	/* of the file it was read from: names these weights */
 };
 
 struct model *model_read(const char *path, struct err *err);

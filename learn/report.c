@@ -234,6 +234,8 @@ static void facts(const struct report *r, struct buf *b)
 	buf_adds(b, "<h2>What was learnt from</h2>\n");
 	page_table(b);
 	page_row(b, "Model", r->model ? r->model : "none kept");
+	if (r->kept)
+		page_row(b, "Compared", r->kept);
 	page_row(b, "Costs", cost_kind_name(ds->kind));
 	page_row(b, "Backend", ds->backend);
 	snprintf(line, sizeof line, "%llu of %zu graphs", (unsigned long long)ds->n_samples, ds->data.n_graphs);

@@ -19,6 +19,7 @@ struct report { /* everything is borrowed */
 	const struct report_curve *curve; /* none when a model was read from a file */
 	size_t n_curves;
 	const char *model;	/* path, or NULL */
+	const char *kept;	/* what became of it, sentences; or NULL */
 	const char *facts;	/* its provenance, JSON; or NULL */
 	bool seen;		/* some of the graphs evaluated were trained on */
 };

@@ -47,7 +47,7 @@ struct trainer {
 
 static bool wanted(const struct train_options *o, const struct example *e)
 {
-	return !o->current_only || e->label[0].measured;
+	return !e->apart && (!o->current_only || e->label[0].measured);
 }
 
 static struct pool pool_of(const struct data *d, const struct train_options *o, const struct data_graph *g)
@@ -74,12 +74,14 @@ static void make_pools(struct trainer *t, const bool *held)
 	t->weight = MEM_NEW(d->n_graphs, double);
 	t->held = MEM_NEW(d->n_examples, uint32_t);
 	for (uint32_t i = 0; i < d->n_graphs; i++) {
-		if (held && held[i]) {
-			for (uint32_t k = 0; k < d->graph[i].n_examples; k++)
-				if (d->example[d->graph[i].by_size[k]].label[0].measured)
-					t->held[t->n_held++] = d->graph[i].by_size[k];
-			continue;
+		bool all = held && held[i];
+		for (uint32_t k = 0; k < d->graph[i].n_examples; k++) {
+			const struct example *e = &d->example[d->graph[i].by_size[k]];
+			if ((all || e->apart) && e->label[0].measured)
+				t->held[t->n_held++] = d->graph[i].by_size[k];
 		}
+		if (all)
+			continue;
 		t->pool[t->n_graphs] = pool_of(d, t->options, &d->graph[i]);
 		t->graph[t->n_graphs] = i;
 		t->weight[t->n_graphs] = sqrt(t->pool[t->n_graphs].n_all);

@@ -40,6 +40,7 @@ static void fill(sqlite3_stmt *q, struct run_info *r)
 	r->started = (double)sqlite3_column_int64(q, 13) / 1e6;
 	r->last = (double)sqlite3_column_int64(q, 14) / 1e6;
 	r->state = state_of(sql_text(q, 15));
+	r->machine = mem_strdup(sql_text(q, 16));
 }
 
 int store_runs(struct store *s, struct run_info **out, size_t *n, struct err *err)
@@ -52,8 +53,9 @@ int store_runs(struct store *s, struct run_info **out, size_t *n, struct err *er
 		" coalesce((SELECT max(id) FROM trial WHERE id >= r.id << 32 AND id < (r.id + 1) << 32), (r.id << 32) - 1)) - (r.id << 32),"
 		" (SELECT started FROM stint WHERE run = r.id ORDER BY n LIMIT 1),"
 		" (SELECT coalesce(ended, started) FROM stint WHERE run = r.id ORDER BY n DESC LIMIT 1),"
-		" (SELECT state FROM stint WHERE run = r.id ORDER BY n DESC LIMIT 1)"
-		" FROM run r JOIN environment e ON e.id = r.environment ORDER BY r.id", "");
+		" (SELECT state FROM stint WHERE run = r.id ORDER BY n DESC LIMIT 1),"
+		" m.description"
+		" FROM run r JOIN environment e ON e.id = r.environment JOIN machine m ON m.id = e.machine ORDER BY r.id", "");
 	size_t cap = 0;
 	int rc;
 
@@ -83,6 +85,7 @@ void run_infos_free(struct run_info *v, size_t n)
 		mem_free(v[i].program);
 		mem_free(v[i].host);
 		mem_free(v[i].backend);
+		mem_free(v[i].machine);
 	}
 	mem_free(v);
 }

@@ -20,7 +20,7 @@
 
 struct run_info {
 	int64_t id, environment;
-	char *uuid, *kind, *policy, *settings, *program, *host, *backend;
+	char *uuid, *kind, *policy, *settings, *program, *host, *backend, *machine;
 	enum cost_kind cost_kind;
 	enum run_state state;
 	uint64_t seed;

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "base/io.h"
+#include "learn/facts.h"
 #include "learn/feature.h"
-#include "learn/model.h"
 #include "tests/test.h"
 
 static struct model *some_model(void)
@@ -14,7 +14,11 @@ static struct model *some_model(void)
 	struct rng r;
 
 	m->facts = (struct model_facts){.backend = mem_strdup("cpu"), .space = mem_strdup("fusion"),
-		.kind = COST_MEASURED, .provenance = mem_strdup("{\"graphs\": []}"), .seed = 3, .samples = 17, .steps = 5};
+		.kind = COST_MEASURED, .provenance = mem_strdup("{\"graphs\": []}"), .seed = 3, .samples = 17, .steps = 5,
+		.since = 1763000000, .until = 1763100000, .machine = mem_strdup("a machine"), .apart = mem_strdup("a rule"),
+		.program = MEM_NEW(2, struct model_program), .n_programs = 2};
+	m->facts.program[0] = (struct model_program){mem_strdup("one"), {{1, 2, 3}}, 12, false};
+	m->facts.program[1] = (struct model_program){mem_strdup("two"), {{4}}, 5, true};
 	rng_seed(&r, 5);
 	net_init(&m->net, &size);
 	net_randomise(&m->net, &r);
@@ -43,11 +47,65 @@ static void comes_back_as_it_went(void)
 	CHECK_STR(back->facts.backend, "cpu");
 	CHECK_STR(back->facts.provenance, "{\"graphs\": []}");
 	CHECK_INT(back->facts.samples, 17);
+	CHECK_INT(back->facts.until, 1763100000);
+	CHECK_STR(back->facts.apart, "a rule");
+	CHECK_INT(back->facts.n_programs, 2);
+	CHECK_STR(back->facts.program[1].name, "two");
+	CHECK(back->facts.program[1].held_out && !back->facts.program[0].held_out);
 	CHECK(memcmp(back->net.weight, m->net.weight, m->net.n_weights * sizeof(real)) == 0);
 	model_pack(back, &b);
 	CHECK(a.len == b.len && memcmp(a.data, b.data, a.len) == 0);
 	model_free(back), model_free(m);
 	buf_release(&a), buf_release(&b);
+}
+
+/* A file as format 1 had it: the same without what format 2 added. It is read, and says nothing of that. */
+static void format_1_is_read(void)
+{
+	struct model *m = some_model(), *back;
+	struct model_facts *f = &m->facts;
+	struct buf b = {0}, old = {0}, text = {0};
+	struct err err = {0};
+	size_t from, added;
+
+	model_pack(m, &b);
+	from = 8 + 4 + 8 + 4 + 3 + 4 + 6 + 4 + 8 + 4 + strlen(f->provenance) + 24;
+	added = 16 + 4 + strlen(f->machine) + 4 + strlen(f->apart) + 4 + 2 * (4 + 3 + 32 + 8 + 1);
+	buf_add(&old, b.data, from);
+	buf_add(&old, b.data + from + added, b.len - from - added);
+	old.data[8] = 1;
+	seal(&old);
+	back = model_parse(old.data, old.len, "test", &err);
+	if (!CHECK(back != NULL)) {
+		printf("%s\n", err.text);
+		return;
+	}
+	CHECK_STR(back->facts.backend, "cpu");
+	CHECK_INT(back->facts.steps, 5);
+	CHECK_STR(back->facts.apart, "");
+	CHECK_INT(back->facts.n_programs, 0);
+	CHECK(facts_seen(&back->facts, &f->program[0].content) == SEEN_UNKNOWN);
+	CHECK(memcmp(back->net.weight, m->net.weight, m->net.n_weights * sizeof(real)) == 0);
+	facts_text(&back->facts, &text);
+	CHECK(strstr(text.data, "does not say") != NULL);
+	model_free(back), model_free(m);
+	buf_release(&b), buf_release(&old), buf_release(&text);
+}
+
+/* What the file says of programs, for people and for judging. */
+static void programs_seen(void)
+{
+	struct model *m = some_model();
+	struct digest other = {{9}};
+	struct buf text = {0};
+
+	CHECK(facts_seen(&m->facts, &m->facts.program[0].content) == SEEN);
+	CHECK(facts_seen(&m->facts, &m->facts.program[1].content) == SEEN_NOT); /* held out */
+	CHECK(facts_seen(&m->facts, &other) == SEEN_NOT);
+	facts_text(&m->facts, &text);
+	CHECK_STR(text.data, "17 decisions of 1 program, measured 2025-11-13 to 2025-11-14 on a machine");
+	model_free(m);
+	buf_release(&text);
 }
 
 static void expect_refusal(const void *p, size_t n, const char *word)
@@ -97,7 +155,8 @@ static void sealed_nonsense_is_refused(void)
 	size_t sizes;
 
 	model_pack(m, &good);
-	sizes = 8 + 4 + 8 + 4 + 3 + 4 + 6 + 4 + 8 + 4 + strlen(m->facts.provenance) + 24;
+	sizes = 8 + 4 + 8 + 4 + 3 + 4 + 6 + 4 + 8 + 4 + strlen(m->facts.provenance) + 24 + 16 + 4 +
+		strlen(m->facts.machine) + 4 + strlen(m->facts.apart) + 4 + 2 * (4 + 3 + 32 + 8 + 1);
 	for (int i = 0; i < 6; i++) {
 		static const char *const word[] = {"features", "newer", "sizes", "sizes", "parameters", "not a number"};
 		struct buf b = {0};
@@ -202,6 +261,8 @@ static void files_are_whole_or_not_at_all(void)
 int main(void)
 {
 	RUN(comes_back_as_it_went);
+	RUN(format_1_is_read);
+	RUN(programs_seen);
 	RUN(every_truncation_is_refused);
 	RUN(every_flipped_bit_is_refused);
 	RUN(sealed_nonsense_is_refused);

@@ -1,0 +1,48 @@
+/*
+ * judge.h - which of two models is better, on decisions that neither was trained on.
+ *
+ * The score of a model on a program is its DEPTH. The flips of the program stand in a list, by falling
+ * predicted gain, as a search tries them; the depth is where in that list a second of measured gain
+ * stands on average: 0 is the top, 1 the bottom. Any order has depth 0.5; less is better. Programs
+ * are averaged with the weight they have in training, the root of their number of flips.
+ *
+ * Flips with the same surroundings (apart.h) are alike, and so are measurements of the same flip. The
+ * unit of chance is therefore the surroundings, in whatever program they stand: the interval of the
+ * difference comes from a bootstrap over them, both models on the same draws.
+ *
+ * THE RULE: one model is better than another if the 95% interval of the difference of their depths is
+ * clear of 0. Otherwise they are alike: the difference is within noise. On fewer than JUDGE_LEAST surroundings with
+ * a gain in them, two models are always alike.
+ */
+#ifndef LEARN_JUDGE_H
+#define LEARN_JUDGE_H
+
+#include "learn/data.h"
+#include "learn/net.h"
+
+#define JUDGE_LEAST 10
+
+struct judge_list {	   /* the examples to judge on; example is freed by who filled it */
+	uint32_t *example; /* numbers of the data's */
+	size_t n, n_flips; /* examples; flips of all of them */
+};
+
+enum judgement { JUDGED_BETTER, JUDGED_WORSE, JUDGED_ALIKE };
+
+struct judged {
+	enum judgement verdict;	    /* of the new one */
+	double depth[2];	    /* of the new, of the old; NAN where nothing improves */
+	double low, high;	    /* 95% interval of old - new; NAN where there is none */
+	uint32_t surroundings, gaining; /* different ones; those with a gain in them */
+	uint32_t graphs;	    /* in which something improves */
+	size_t flips;
+};
+
+struct team;
+/* The predicted gain of every flip of the list, for the caller to free. The network has `radius` layers. */
+float *judge_predict(const struct data *d, const struct judge_list *list, const struct net *net, struct team *team);
+/* Compares what two models predicted; `old` NULL is no model, any order. */
+void judge(const struct data *d, const struct judge_list *list, const float *fresh, const float *old,
+	struct judged *out);
+
+#endif

@@ -1,0 +1,52 @@
+/*
+ * keep.h - the end of a training without --out: is the new model to take the place of the one that search uses?
+ *
+ * The one that search uses now is the user's, or else the shipped one (shelf.h). Both are judged on the
+ * same decisions (judge.h): those that the new one was not trained on, drawn by a sampler, and not
+ * seen by the old one either. Where too few are left then, all are taken that are new to the new one. That flatters
+ * the old one, so the new one may come out better then, and never worse. The new one is put in place
+ *
+ *	if it is better by the rule of judge.h,
+ *	if there is no old one that this program can use, unless it is worse than any order,
+ *	if it was asked for (force).
+ *
+ * Reading the old model, judging, and writing are done under the lock of the place: of two that end at once the
+ * second one is judged against the first one.
+ */
+#ifndef LEARN_KEEP_H
+#define LEARN_KEEP_H
+
+#include "learn/facts.h"
+#include "learn/judge.h"
+
+struct keep_options {
+	bool force;
+	uint32_t threads;
+	/* The same data for a network with so many layers; called where the old model has another number of them. */
+	int (*read)(void *ctx, uint32_t layers, struct dataset *out, struct err *err);
+	void *ctx;
+};
+
+struct kept { /* all zero is empty; kept_release */
+	bool placed;		/* the new model stands in the place now */
+	bool forced;		/* it would not, but for force */
+	bool flattered;		/* the old one may have been trained on what it was judged on */
+	struct judged judged;
+	struct buf path;	/* the place */
+	struct buf old_path;	/* empty: there was no old one */
+	struct model *old;
+	struct buf notes;	/* what could not be used: lines */
+};
+
+/* Refuses, before the work, a place that cannot be written. */
+int keep_prepare(const struct dataset *ds, struct err *err);
+/* `held`: per graph, not trained on as a whole. */
+int keep(const struct dataset *ds, const bool *held, const struct model *fresh, const struct keep_options *o,
+	struct kept *out, struct err *err);
+void kept_release(struct kept *k);
+
+/* What happened and why, with the figures: two or three lines. */
+void kept_text(const struct kept *k, struct buf *out);
+void kept_json(const struct kept *k, struct json *j, const char *key);
+
+#endif
