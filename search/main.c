@@ -20,6 +20,7 @@
 #include "base/opt.h"
 #include "base/progress.h"
 #include "lab/options.h"
+#include "search/advisor.h"
 #include "search/earlier.h"
 #include "search/output.h"
 #include "search/scorer.h"
@@ -53,12 +54,11 @@ struct session { /* everything open */
 	struct device *device;
 	struct archive archive;
 	struct lab lab;
-	struct model *model;
-	struct infer *infer;
+	struct advisor advisor;
 	struct model_scorer scoring;
 	struct hunt hunt;
 	struct verdict verdict;
-	struct buf dir, model_path, identity;
+	struct buf dir, identity;
 	uint8_t *given; /* the configuration of --from */
 	int start;	/* of enum hunt_start */
 };
@@ -75,52 +75,22 @@ static void default_dir(const char *graph, struct buf *out)
 			out->data[i] = '-';
 }
 
-/* models/BACKEND.vm near the programs: in a checkout, or installed. */
-static bool find_model(const char *backend, struct buf *out)
-{
-	static const char *const places[] = {"../models", "../../share/vantage/models"};
-	char self[4096];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-	char *slash;
-
-	self[n > 0 ? n : 0] = 0;
-	slash = strrchr(self, '/');
-	if (slash)
-		*slash = 0;
-	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-		buf_reset(out);
-		buf_addf(out, "%s/%s/%s.vm", self, places[i], backend);
-		if (io_exists(out->data))
-			return true;
-	}
-	buf_reset(out);
-	return false;
-}
-
-static int open_model(struct session *s, const char *backend, struct err *err)
+static int open_advisor(struct session *s, const char *backend, struct err *err)
 {
 	const struct settings *set = s->set;
-	enum cost_kind kind = s->device ? device_info(s->device)->kind : COST_MODELLED;
+	struct buf begun = {0};
+	struct advisor_options o = {.named = set->model, .at = {.backend = backend, .space = s->lab.space->kind,
+		.kind = s->device ? device_info(s->device)->kind : COST_MODELLED}};
+	int rc = 0;
 
 	if (set->strategy == STRATEGY_RANDOM)
 		return 0;
-	if (set->model)
-		buf_adds(&s->model_path, set->model);
-	else if (!find_model(backend, &s->model_path))
-		return 0;
-	if (!(s->model = model_read(s->model_path.data, err)))
-		return -1;
-	if (model_fits(s->model, backend, s->lab.space->kind, kind, err) < 0 ||
-		!(s->infer = infer_new(s->model, s->lab.space, err))) {
-		if (set->model)
-			return -1;
-		model_free(s->model); /* ours does not fit what is searched: no model, then */
-		s->model = NULL;
-		buf_reset(&s->model_path);
-		return 0;
-	}
-	s->scoring = (struct model_scorer){s->infer, (enum infer_by)set->by};
-	return 0;
+	if (set->resume && output_saved_setting(s->dir.data, "model", &begun))
+		o.begun = begun.data;
+	rc = advisor_open(&s->advisor, &o, s->lab.space, err);
+	s->scoring = (struct model_scorer){s->advisor.infer, (enum infer_by)set->by};
+	buf_release(&begun);
+	return rc;
 }
 
 /* Everything that decides the course of the search: a saved state is only taken up by the same. */
@@ -139,7 +109,7 @@ static void identify(struct session *s)
 	json_str(&j, "measure", set->measure == POLICY_WHOLE ? "whole" : "region");
 	json_int(&j, "seed", set->seed);
 	json_str(&j, "strategy", strategy_name[set->strategy]);
-	json_str(&j, "model", s->model_path.len ? s->model_path.data : NULL);
+	json_str(&j, "model", s->advisor.name.len ? s->advisor.name.data : NULL);
 	json_int(&j, "propose", set->propose);
 	json_int(&j, "start", s->start);
 	json_hex(&j, "from", set->from ? config_hash(s->lab.space, s->given) : 0);
@@ -201,7 +171,7 @@ static int open_session(struct session *s, struct err *err)
 	if (set->db && archive_environment(&s->archive, s->device, err) < 0)
 		return -1;
 	if (lab_open(&s->lab, set->graph, set->space, s->device, &co, &s->archive, err) < 0 ||
-		find_start(s, err) < 0 || open_model(s, backend, err) < 0)
+		find_start(s, err) < 0 || open_advisor(s, backend, err) < 0)
 		return -1;
 	if (set->from) {
 		s->given = mem_alloc(s->lab.space->n_sites + 1);
@@ -288,13 +258,21 @@ static int begin_or_resume(struct session *s, struct err *err)
 static void begin_talk(const struct session *s)
 {
 	const struct settings *set = s->set;
+	struct buf line = {0};
 
 	if (set->quiet)
 		return;
 	fprintf(stderr, "search: %s: %u sites in %u classes; %s\n", s->lab.subject.name, s->lab.space->n_sites,
 		s->lab.space->n_ties, s->lab.subject.decoded);
-	if (set->strategy == STRATEGY_GUIDED && !s->infer)
+	if (s->advisor.notes.len)
+		fprintf(stderr, "search: %s", s->advisor.notes.data);
+	if (s->advisor.infer) {
+		advisor_text(&s->advisor, &line);
+		fprintf(stderr, "search: model %s\n", line.data);
+	} else if (set->strategy == STRATEGY_GUIDED) {
 		fprintf(stderr, "search: no model for this device; searching at random (train one with learn)\n");
+	}
+	buf_release(&line);
 }
 
 static void show(struct session *s, struct progress *p)
@@ -375,7 +353,7 @@ static int conclude(struct session *s, struct err *err)
 	const struct settings *set = s->set;
 	struct device_info info = {0};
 	struct result r = {&s->hunt, &s->verdict, s->device ? &info : NULL, s->lab.subject.name,
-		strategy_name[s->hunt.o.strategy], s->infer ? s->model_path.data : NULL};
+		strategy_name[s->hunt.o.strategy], &s->advisor};
 	int rc;
 
 	if (s->device) { /* give the worker back: the verdict wants a fresh one on the same core */
@@ -410,11 +388,11 @@ static int run(struct session *s, struct err *err)
 		ho.given = s->given;
 	}
 	begin_talk(s);
-	if (ho.strategy == STRATEGY_GUIDED && !s->infer)
+	if (ho.strategy == STRATEGY_GUIDED && !s->advisor.infer)
 		ho.strategy = STRATEGY_RANDOM;
 	scorer = scorer_of_model(&s->scoring);
 	identify(s);
-	if (hunt_begin(&s->hunt, &ho, &s->lab, s->infer ? &scorer : NULL, err) < 0)
+	if (hunt_begin(&s->hunt, &ho, &s->lab, s->advisor.infer ? &scorer : NULL, err) < 0)
 		return -1;
 	s->hunt.interrupted = &interrupted;
 	if (begin_or_resume(s, err) < 0 || hunt_on(s, err) < 0)
@@ -425,14 +403,12 @@ static int run(struct session *s, struct err *err)
 static void close_session(struct session *s)
 {
 	hunt_release(&s->hunt);
-	infer_free(s->infer);
-	model_free(s->model);
+	advisor_release(&s->advisor);
 	lab_release(&s->lab);
 	run_free(s->archive.run);
 	store_close(s->archive.db);
 	device_close(s->device);
 	buf_release(&s->dir);
-	buf_release(&s->model_path);
 	buf_release(&s->identity);
 	mem_free(s->given);
 }
@@ -455,7 +431,7 @@ int main(int argc, char **argv)
 		OPT_NUM(0, "verdict-seconds", &set.verdict_seconds, 0.1, 1e6, "running time of the final measurement"),
 		OPT_SECTION("How"),
 		OPT_ENUM(0, "strategy", &set.strategy, "guided|random|sweep", "how candidates are chosen"),
-		OPT_STR('m', "model", &set.model, "FILE", "predictions to be guided by; default: the one shipped"),
+		OPT_STR('m', "model", &set.model, "FILE", "predictions to be guided by; default: your own from learn, or the one shipped"),
 		OPT_STR(0, "start", &set.start, "NAME", "where the search starts: default, random, or by a rule of the space, as greedy"),
 		OPT_STR(0, "from", &set.from, "DIR",
 			"start from what an earlier search left there; with --budget 0 it is only measured once more"),

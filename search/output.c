@@ -75,7 +75,7 @@ static void add_search(struct json *j, const struct result *r)
 
 	json_object(j, "search");
 	json_str(j, "strategy", r->strategy);
-	json_str(j, "model", r->model);
+	advisor_json(r->advisor, j);
 	json_uint(j, "seed", h->o.seed);
 	json_uint(j, "budget", h->o.budget);
 	json_uint(j, "evaluations", h->evaluations);
@@ -318,6 +318,34 @@ out:
 	buf_release(&path);
 	buf_release(&b);
 	return rc;
+}
+
+bool output_saved_setting(const char *dir, const char *key, struct buf *out)
+{
+	struct buf path = {0}, b = {0}, start = {0};
+	char *magic, *saved;
+	const char *value;
+	bool found = false;
+
+	buf_addf(&path, "%s/state", dir);
+	buf_addf(&start, "\"%s\":\"", key);
+	if (io_exists(path.data) && io_read_file(path.data, STATE_LIMIT, &b, NULL) == 0) {
+		struct cursor in = cursor_of(b.data, b.len);
+		magic = cursor_str(&in);
+		saved = cursor_str(&in);
+		value = strstr(saved, start.data);
+		found = (strcmp(magic, STATE_MAGIC) == 0 || strcmp(magic, STATE_MAGIC_OLD) == 0) && value;
+		if (found) {
+			value += start.len;
+			buf_add(out, value, strcspn(value, "\""));
+		}
+		mem_free(magic);
+		mem_free(saved);
+	}
+	buf_release(&path);
+	buf_release(&b);
+	buf_release(&start);
+	return found;
 }
 
 int output_drop_state(const char *dir, struct err *err)

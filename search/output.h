@@ -16,6 +16,7 @@
 #ifndef SEARCH_OUTPUT_H
 #define SEARCH_OUTPUT_H
 
+#include "search/advisor.h"
 #include "search/hunt.h"
 #include "search/verdict.h"
 
@@ -23,7 +24,8 @@ struct result { /* everything there is to tell */
 	const struct hunt *hunt;
 	const struct verdict *verdict;
 	const struct device_info *device; /* NULL: a formula */
-	const char *graph, *strategy, *model;
+	const char *graph, *strategy;
+	const struct advisor *advisor;
 };
 
 /* Makes the folder and proves that it can be written. */
@@ -42,6 +44,8 @@ int output_save_state(const char *dir, const struct hunt *h, const char *setting
  * not prove that it is about the decisions that this program has now.
  */
 int output_load_state(const char *dir, struct hunt *h, const char *settings, bool *other, struct err *err);
+/* The value of a string among the settings that the state was saved under; false: there is no such. */
+bool output_saved_setting(const char *dir, const char *key, struct buf *out);
 int output_drop_state(const char *dir, struct err *err);
 
 #endif

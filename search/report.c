@@ -73,6 +73,7 @@ static void add_steps(struct buf *b, const struct hunt *h)
 static void add_search(struct buf *b, const struct result *r)
 {
 	const struct hunt *h = r->hunt;
+	struct buf model = {0};
 	char line[200];
 	uint32_t differ = 0;
 
@@ -81,7 +82,10 @@ static void add_search(struct buf *b, const struct result *r)
 	buf_adds(b, "<h2>The search</h2>\n");
 	page_table(b);
 	page_row(b, "Strategy", r->strategy);
-	page_row(b, "Model", r->model ? r->model : "none");
+	if (r->advisor->model)
+		advisor_text(r->advisor, &model);
+	page_row(b, "Model", model.len ? model.data : "none");
+	buf_release(&model);
 	snprintf(line, sizeof line, "%u, of which %u differ from the default", h->s->n_sites, differ);
 	page_row(b, "Sites", line);
 	snprintf(line, sizeof line, "%llu in %.1f s; %llu measured, %llu served by a cache",

@@ -11,7 +11,7 @@ tmp=${TMPDIR:-/tmp}; [ -w /dev/shm ] && tmp=${TMPDIR:-/dev/shm} # every trial is
 dir=$(mktemp -d -p "$tmp") || exit 1
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
-export XDG_RUNTIME_DIR=$dir TMPDIR=$dir
+export XDG_RUNTIME_DIR=$dir XDG_DATA_HOME=$dir/data TMPDIR=$dir
 RANDOM=5
 failed=0 bad=
 fail() { bad="$bad; $*"; }
