@@ -3,7 +3,7 @@
 #include "base/err.h"
 
 static const char *const outcomes[][2] = {
-#define OUTCOME(id, name, meaning) {name, meaning},
+#define OUTCOME(id, name, meaning, retry) {name, meaning},
 #include "schemas/outcome.def"
 #undef OUTCOME
 };

@@ -18,7 +18,7 @@ struct settings { /* of a run; what the command line says */
 	struct opt_list graphs;	  /* --graph */
 	const char *graph_dir;	  /* --graphs */
 	int64_t samples, workers, seed, chains, core;
-	double seconds, tau;	  /* 0: no limit; 0: by the noise */
+	double seconds, tau, deadline;	  /* 0: no limit; 0: by the noise */
 	int start, measure;	  /* enum start, enum cost_policy */
 	bool resume, wait, raw, quiet, json, force, anchors;
 };

@@ -16,7 +16,9 @@
  *
  * If one side of a region fails, the move has no cost but that outcome, and it is kept like a price,
  * so that a program that crashes the compiler is tried no more. Except once, at once: a worker can
- * also die of something else, and its death takes the other side's program with it.
+ * also die of something else, and its death takes the other side's program with it. And where the failure
+ * says as much about the machine as about the program, when there is more time or memory for it than there
+ * was (base/effort.h).
  *
  * A confirmation measures anew and answers with that alone: what is confirmed was picked because its
  * first measurement looked good, so averaging the two would keep the optimism. The tables keep the more
@@ -181,7 +183,18 @@ static int keep_price(struct cost *c, const uint64_t key[2], struct price p, str
 	return h->insert ? h->insert(h->ctx, kept, &p, err) : 0;
 }
 
-/* 1 found, 0 not. */
+/* Does a price stand that was found in a table of this run, or in the store? */
+static bool stands(const struct cost *c, const struct price *p, bool same_run)
+{
+	struct effort now;
+
+	if (p->outcome == OUTCOME_OK)
+		return true;
+	device_effort(c->device, &now);
+	return !effort_retries(p->outcome, &p->effort, &now, same_run);
+}
+
+/* 1 found, 0 not, or it failed and is worth another try. */
 static int find_price(struct cost *c, const uint64_t key[2], struct price *out, struct err *err)
 {
 	const struct cost_hooks *h = &c->o.hooks;
@@ -193,8 +206,11 @@ static int find_price(struct cost *c, const uint64_t key[2], struct price *out, 
 	p = prices_get(&c->prices, kept);
 	if (p) {
 		*out = *p;
+		rc = stands(c, p, true);
 	} else if (h->lookup) {
 		rc = h->lookup(h->ctx, kept, out, err);
+		if (rc == 1)
+			rc = stands(c, out, false);
 		if (rc == 1)
 			prices_put(&c->prices, kept, out);
 	} else {
@@ -224,6 +240,8 @@ static int measure_region(struct cost *c, struct region *r, const struct precisi
 	}
 	*out = (struct price){.delta = t.delta, .se = t.delta_se, .seconds_a = t.seconds_a,
 		.seconds_b = t.seconds_b, .outcome = t.outcome, .kind = t.kind, .pairs = t.pairs};
+	if (t.outcome != OUTCOME_OK)
+		device_effort(c->device, &out->effort);
 	timing_release(&t);
 	return rc == 0 ? keep_price(c, r->key, *out, err) : rc;
 }

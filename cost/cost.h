@@ -21,6 +21,7 @@ struct price {
 	enum outcome outcome;
 	enum cost_kind kind;
 	uint32_t pairs;
+	struct effort effort; /* with which it failed */
 };
 
 /*

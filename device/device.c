@@ -36,6 +36,13 @@ uint32_t device_generation(const struct device *d)
 	return d->generation;
 }
 
+void device_effort(const struct device *d, struct effort *out)
+{
+	*out = (struct effort){0};
+	if (d->ops->effort)
+		d->ops->effort(d, out);
+}
+
 /* Is the program still in the device? If not, says so in detail. */
 static bool alive(const struct device *d, const struct compiled *c, char *detail, size_t n)
 {

@@ -18,13 +18,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/buf.h"
+#include "base/effort.h"
 #include "base/err.h"
 #include "base/outcome.h"
+
+#define DEVICE_DEADLINE 120.0
 
 struct device_options {	     /* all zero is the default */
 	const char *backend; /* a name of schemas/backend.def (NULL: the first), or a path to a plugin .so */
 	int core;	     /* 1 + the core to pin the worker to; 0: the least loaded */
-	double deadline;     /* seconds per request, and as long again per MiB of program; 0: 120 */
+	double deadline;     /* seconds per request, and as long again per MiB of program; 0: DEVICE_DEADLINE */
 	uint64_t seed;	     /* of the inputs */
 	bool wait;	     /* for the device's lock instead of failing with a sentence */
 	const char *options; /* further compile options "name=value,...", or NULL */
@@ -38,6 +41,8 @@ struct device_info {
 	char platform[64];	/* what the plugin calls itself */
 	char version[160];	/* of plugin and its API */
 	char machine[160];	/* processor model, cores, kernel; for the environment's identity */
+	char device[200];	/* an accelerator: model, number, memory, driver; "" where the machine computes */
+	char build[24];		/* a hash of the plugin's file, or "" */
 	char compile_options[512]; /* what is used to apply a configuration */
 	enum cost_kind kind;
 	bool can_run, compiles;
@@ -50,6 +55,8 @@ struct device *device_open(const struct device_options *o, struct err *err);
 void device_close(struct device *d); /* accepts NULL */
 const struct device_info *device_info(const struct device *d);
 uint32_t device_generation(const struct device *d); /* grows by one at each respawn */
+/* With what effort a request is made now; all unknown where nothing depends on it. */
+void device_effort(const struct device *d, struct effort *out);
 
 /* How to compile. */
 enum compile_how {

@@ -18,7 +18,6 @@
 #include "device/host.h"
 #include "device/last_words.h"
 
-#define DEADLINE 120.0
 #define DEADLINE_BYTES 1048576.0 /* of program that are worth another deadline */
 
 /* The worker's file: by VANTAGE_WORKER, beside this program, in the build tree, or on the path. */
@@ -374,6 +373,16 @@ static void fill_info(struct host *h, const char *name)
 	buf_release(&options);
 }
 
+static void host_effort(const struct device *d, struct effort *out)
+{
+	const struct host *h = (const struct host *)d;
+	uint64_t limit = memory_limit(h), available = machine_available();
+
+	out->deadline = h->deadline;
+	out->load = machine_load();
+	out->memory = limit && (limit < available || !available) ? limit : available;
+}
+
 static int check_option(void *ctx, const char *name, const char *value)
 {
 	(void)ctx;
@@ -383,7 +392,8 @@ static int check_option(void *ctx, const char *name, const char *value)
 }
 
 static const struct device_ops host_ops = {
-	host_close, host_compile, host_drop, host_extract, host_pair, host_run, host_compare};
+	host_close, host_compile, host_drop, host_extract, host_pair, host_run, host_compare,
+	host_effort};
 
 struct device *host_open(const struct device_options *o, struct err *err)
 {
@@ -392,7 +402,7 @@ struct device *host_open(const struct device_options *o, struct err *err)
 	h->base.ops = &host_ops;
 	h->base.generation = 1;
 	h->seed = o->seed;
-	h->deadline = o->deadline > 0 ? o->deadline : DEADLINE;
+	h->deadline = o->deadline > 0 ? o->deadline : DEVICE_DEADLINE;
 	rng_seed2(&h->rng, o->seed, hash64("host", 4, 0));
 	buf_adds(&h->options, o->options ? o->options : "");
 	h->backend = backend_find(o->backend, err);

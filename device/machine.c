@@ -46,6 +46,27 @@ unsigned long long machine_memory(void)
 	       (unsigned long long)sysconf(_SC_PAGESIZE);
 }
 
+unsigned long long machine_available(void)
+{
+	FILE *f = fopen("/proc/meminfo", "re");
+	char line[128];
+	unsigned long long kib = 0;
+
+	while (f && fgets(line, sizeof line, f) && sscanf(line, "MemAvailable: %llu kB", &kib) != 1)
+		;
+	if (f)
+		fclose(f);
+	return kib << 10;
+}
+
+double machine_load(void)
+{
+	double average;
+	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return cores > 0 && getloadavg(&average, 1) == 1 ? average / (double)cores : 0;
+}
+
 /* Busy ticks of every core so far; those not listed stay 0. */
 static void read_busy(unsigned long long *busy)
 {

@@ -11,7 +11,9 @@
 
 /* "AMD EPYC 9654, 2 cores, Linux 6.1.0": what makes timings comparable. */
 void machine_describe(char *out, size_t n);
-unsigned long long machine_memory(void); /* bytes */
+unsigned long long machine_memory(void);    /* bytes */
+unsigned long long machine_available(void); /* of those, what programs could still have; 0: unknown */
+double machine_load(void);		    /* programs that want to run, per core, over the last minute; 0: unknown */
 
 /* A core nobody else measures on. */
 struct core_lock { /* all zero is empty; core_release accepts it */

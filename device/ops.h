@@ -25,6 +25,7 @@ struct device_ops {
 		struct err *err);
 	int (*compare)(
 		struct device *d, uint32_t a, uint32_t b, struct comparison *out, struct err *err);
+	void (*effort)(const struct device *d, struct effort *out); /* NULL: nothing depends on it */
 };
 
 struct device {

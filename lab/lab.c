@@ -30,14 +30,15 @@ static int lookup(void *ctx, const uint64_t key[2], struct price *out, struct er
 	rc = store_region_get(a->db, a->environment, key, &c, err);
 	archive_unlock(a);
 	if (rc == 1)
-		*out = (struct price){c.delta, c.se, c.seconds_a, c.seconds_b, c.outcome, c.kind, c.pairs};
+		*out = (struct price){c.delta, c.se, c.seconds_a, c.seconds_b, c.outcome, c.kind, c.pairs, c.effort};
 	return rc;
 }
 
 static int insert(void *ctx, const uint64_t key[2], const struct price *p, struct err *err)
 {
 	struct archive *a = ctx;
-	struct region_cost c = {p->delta, p->se, p->seconds_a, p->seconds_b, p->outcome, p->kind, p->pairs};
+	struct region_cost c = {p->delta, p->se, p->seconds_a, p->seconds_b, p->outcome, p->kind, p->pairs,
+		p->effort};
 	int rc;
 
 	archive_lock(a);
@@ -79,12 +80,12 @@ static int failed(void *ctx, enum outcome o, int signal, const char *detail, str
 
 int archive_environment(struct archive *a, const struct device *d, struct err *err)
 {
-	struct environment e = {"", "formula", "", "", "", COST_MODELLED};
+	struct environment e = {.backend = "formula", .kind = COST_MODELLED};
 
 	if (d) {
 		const struct device_info *i = device_info(d);
 		e = (struct environment){i->machine, i->backend, i->platform, i->version, i->compile_options,
-			i->kind};
+			i->kind, i->device, i->build};
 	}
 	return store_environment(a->db, &e, &a->environment, err);
 }

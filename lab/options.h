@@ -3,7 +3,7 @@
  *
  * Both measure programs on a device into a store, and whoever knows one command should know the other.
  * `set` is the program's own settings, whose members carry the options' names: const char *db, *device,
- * *space; int64_t core, seed; int measure; bool wait, force, raw, quiet, json.
+ * *space; int64_t core, seed; double deadline; int measure; bool wait, force, raw, quiet, json.
  */
 #ifndef LAB_OPTIONS_H
 #define LAB_OPTIONS_H
@@ -12,13 +12,16 @@
 #include "device/backend.h"
 #include "space/space.h"
 
-#define LAB_DEFAULTS .device = backend_first(), .space = space_kind_find(NULL, NULL)->name, .seed = 1, .core = -1
+#define LAB_DEFAULTS .device = backend_first(), .space = space_kind_find(NULL, NULL)->name, .seed = 1, .core = -1, \
+	.deadline = DEVICE_DEADLINE
 
 #define LAB_OPT_SPACE(set) OPT_STR(0, "space", &(set).space, "KIND", space_kind_forms())
 
 #define LAB_OPTS_WHERE(set) \
 	OPT_STR(0, "device", &(set).device, "NAME", "cpu, sim, cuda, or none (programs with a formula)"), \
 	OPT_INT(0, "core", &(set).core, -1, 1023, "core to measure on, the first of several; -1: the least loaded"), \
+	OPT_NUM(0, "deadline", &(set).deadline, 0.01, 1e6, \
+		"seconds the device may take for an answer, and as long again per MiB of program"), \
 	OPT_FLAG(0, "wait", &(set).wait, "wait for the device or the store instead of failing"), \
 	OPT_FLAG(0, "force", &(set).force, "write the store on a network file system all the same")
 

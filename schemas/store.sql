@@ -12,7 +12,7 @@
 -- store/migrate.c and a store of that version to tests/stores/.
 
 PRAGMA application_id = 0x56414e54; -- "VANT"
-PRAGMA user_version = 1;
+PRAGMA user_version = 2;
 
 -- What a device did with a program, and where a cost comes from: schemas/outcome.def and costkind.def.
 CREATE TABLE outcome (
@@ -41,7 +41,8 @@ CREATE TABLE machine (
 	description TEXT NOT NULL UNIQUE
 ) STRICT;
 
--- All that makes two costs comparable. Another plugin version is another environment.
+-- All that makes two costs comparable. Another version or build of a plugin is another environment. One of
+-- version 1 of this file has no build until a program measures in it again.
 CREATE TABLE environment (
 	id INTEGER PRIMARY KEY,
 	hash BLOB NOT NULL UNIQUE CHECK (length(hash) = 32), -- of the columns below
@@ -50,7 +51,9 @@ CREATE TABLE environment (
 	platform TEXT NOT NULL, -- what the plugin calls itself
 	version TEXT NOT NULL,
 	compile_options TEXT NOT NULL,
-	kind INTEGER NOT NULL REFERENCES cost_kind
+	kind INTEGER NOT NULL REFERENCES cost_kind,
+	device TEXT NOT NULL DEFAULT '', -- an accelerator: model, number, memory, driver; '': the machine computes
+	build TEXT NOT NULL DEFAULT ''	 -- of the plugin: a hash of its file; '': none, or unknown
 ) STRICT;
 
 -- A program as the decisions are made on it: the serialised module just before the compiler's pass.
@@ -238,7 +241,8 @@ CREATE TABLE finding (
 ) STRICT, WITHOUT ROWID;
 
 -- The region cache: what a pair of small programs costs, one execution, wherever it occurs. Measured
--- again it gets another row; the newest counts.
+-- again it gets another row; the newest counts, and one that did not fail before any that did. A failure
+-- has the effort it was made with, as far as it was known: whether it is tried again is outcome.def's to say.
 CREATE TABLE region (
 	environment INTEGER NOT NULL REFERENCES environment,
 	key0 INTEGER NOT NULL,
@@ -251,6 +255,9 @@ CREATE TABLE region (
 	pairs INTEGER NOT NULL,
 	kind INTEGER NOT NULL REFERENCES cost_kind,
 	outcome INTEGER NOT NULL REFERENCES outcome,
+	deadline REAL,	-- seconds it was waited for
+	load REAL,	-- programs that wanted to run, per core
+	memory INTEGER, -- bytes there were for it
 	PRIMARY KEY (environment, key0, key1, at)
 ) STRICT, WITHOUT ROWID;
 

@@ -28,7 +28,7 @@
 struct settings {
 	const char *graph, *model, *db, *out, *device, *space, *from, *start;
 	int64_t budget, seed, hops, core, drift_checks;
-	double seconds, alpha, explore, verdict_seconds, kernel_us;
+	double deadline, seconds, alpha, explore, verdict_seconds, kernel_us;
 	int strategy, propose, measure, by;
 	bool json, quiet, resume, wait, force, tied, adapt, raw;
 };
@@ -157,7 +157,7 @@ static int open_session(struct session *s, struct err *err)
 		default_dir(set->graph, &s->dir);
 	s->archive.raw = set->raw;
 	s->device_options = (struct device_options){.backend = set->device, .core = (int)set->core + 1,
-		.seed = 1, .wait = set->wait};
+		.seed = 1, .wait = set->wait, .deadline = set->deadline};
 	if (set->db && !(s->archive.db = store_open(set->db, STORE_CREATE, &so, err)))
 		return -1;
 	if (strcmp(set->device, "none") != 0) {

@@ -187,6 +187,35 @@ static int create(struct store *s, struct err *err)
 	return store_commit(s, err);
 }
 
+/*
+ * An older store is read through a copy of this program's own that is brought to today's version; the file stays as
+ * it is. The copy has no name (SQLite's temporary database) and goes with the connection.
+ */
+static int read_older(struct store *s, struct err *err)
+{
+	sqlite3 *copy = NULL;
+	int rc = sqlite3_open_v2("", &copy, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
+	sqlite3_backup *b = rc == SQLITE_OK ? sqlite3_backup_init(copy, "main", s->db, "main") : NULL;
+
+	if (b) {
+		sqlite3_backup_step(b, -1);
+		rc = sqlite3_backup_finish(b);
+	}
+	if (rc != SQLITE_OK || !b) {
+		err_set(err, "%s is an older store, and there is no room for the copy to read it by: %s; `store compact %s` "
+			"brings the file itself to version %d", s->path, sqlite3_errmsg(copy), s->path, STORE_VERSION);
+		sqlite3_close(copy);
+		return -1;
+	}
+	sql_forget(s);
+	sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+	sqlite3_close(s->db);
+	s->db = copy;
+	if (store_migrate(s, store_migrations, store_n_migrations, STORE_VERSION, err) < 0)
+		return -1;
+	return configure(s, err);
+}
+
 /* Ours, and of which version? */
 static int check_version(struct store *s, struct err *err)
 {
@@ -208,8 +237,7 @@ static int check_version(struct store *s, struct err *err)
 	if (version == STORE_VERSION)
 		return 0;
 	if (s->mode == STORE_READ)
-		return err_set(err, "%s is a store of version %lld; `store compact %s` brings it to version %d",
-			s->path, (long long)version, s->path, STORE_VERSION);
+		return read_older(s, err);
 	return store_migrate(s, store_migrations, store_n_migrations, STORE_VERSION, err);
 }
 

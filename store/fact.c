@@ -32,30 +32,60 @@ static int machine_id(struct store *s, const char *description, int64_t *id, str
 	return 0;
 }
 
-int store_environment(struct store *s, const struct environment *e, int64_t *id, struct err *err)
+static const char *or_empty(const char *text)
+{
+	return text ? text : "";
+}
+
+/* Of what version 1 knew; with more to it only where there is more, so that its hashes stay. */
+static void hash_environment(const struct environment *e, const char *device, const char *build, struct digest *out)
 {
 	const char *text[] = {e->machine, e->backend, e->platform, e->version, e->compile_options,
-		cost_kind_name(e->kind)};
+		cost_kind_name(e->kind), device, build};
+	size_t n = *device || *build ? 8 : 6;
 	struct sha256 h;
+
+	sha256_init(&h);
+	for (size_t i = 0; i < n; i++)
+		hash_text(&h, or_empty(text[i]));
+	sha256_end(&h, out);
+}
+
+/* An environment of version 1 becomes that of this build. 1 done, 0 there is none, -1. */
+static int adopt(struct store *s, const struct environment *e, const struct digest *hash, int64_t *id, struct err *err)
+{
+	struct digest old;
+	int rc;
+
+	if (*or_empty(e->device) || !*or_empty(e->build))
+		return 0;
+	hash_environment(e, "", "", &old);
+	rc = sql_int(s, err, id, "SELECT id FROM environment WHERE hash = ?", "b", &old, sizeof old);
+	if (rc <= 0)
+		return rc;
+	return sql_run(s, err, "UPDATE environment SET hash = ?, build = ? WHERE id = ?", "bti", hash, sizeof *hash, e->build,
+		*id) < 0 ? -1 : 1;
+}
+
+int store_environment(struct store *s, const struct environment *e, int64_t *id, struct err *err)
+{
 	struct digest hash;
 	int64_t machine;
 	int rc;
 
-	sha256_init(&h);
-	for (size_t i = 0; i < sizeof text / sizeof *text; i++)
-		hash_text(&h, text[i] ? text[i] : "");
-	sha256_end(&h, &hash);
+	hash_environment(e, or_empty(e->device), or_empty(e->build), &hash);
 	if (sql_write(s, err) < 0)
 		return -1;
 	rc = sql_int(s, err, id, "SELECT id FROM environment WHERE hash = ?", "b", &hash, sizeof hash);
+	if (rc == 0)
+		rc = adopt(s, e, &hash, id, err);
 	if (rc != 0)
 		return rc < 0 ? -1 : 0;
-	if (machine_id(s, text[0] ? text[0] : "", &machine, err) < 0)
-		return -1;
-	if (sql_run(s, err, "INSERT INTO environment (hash, machine, backend, platform, version, compile_options, kind)"
-		" VALUES (?, ?, ?, ?, ?, ?, ?)", "bitttti", &hash, sizeof hash, machine,
-		text[1] ? text[1] : "", text[2] ? text[2] : "", text[3] ? text[3] : "", text[4] ? text[4] : "",
-		(int64_t)e->kind) < 0)
+	if (machine_id(s, or_empty(e->machine), &machine, err) < 0 ||
+		sql_run(s, err, "INSERT INTO environment (hash, machine, backend, platform, version, compile_options, kind, device,"
+			" build) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", "bittttitt", &hash, sizeof hash, machine, or_empty(e->backend),
+			or_empty(e->platform), or_empty(e->version), or_empty(e->compile_options), (int64_t)e->kind,
+			or_empty(e->device), or_empty(e->build)) < 0)
 		return -1;
 	*id = sql_last_id(s);
 	return 0;
@@ -275,8 +305,8 @@ void stored_space_release(struct stored_space *p)
 int store_region_get(struct store *s, int64_t environment, const uint64_t key[2],
 	struct region_cost *out, struct err *err)
 {
-	sqlite3_stmt *q = sql_query(s, err, "SELECT delta, se, seconds_a, seconds_b, pairs, kind, outcome FROM region"
-		" WHERE environment = ? AND key0 = ? AND key1 = ? ORDER BY at DESC LIMIT 1", "iii", environment,
+	sqlite3_stmt *q = sql_query(s, err, "SELECT delta, se, seconds_a, seconds_b, pairs, kind, outcome, deadline,"
+		" load, memory FROM region WHERE environment = ? AND key0 = ? AND key1 = ? ORDER BY outcome <> 0, at DESC LIMIT 1", "iii", environment,
 		(int64_t)key[0], (int64_t)key[1]);
 	int64_t kind, outcome;
 	int rc;
@@ -292,6 +322,8 @@ int store_region_get(struct store *s, int64_t environment, const uint64_t key[2]
 	out->pairs = (uint32_t)sqlite3_column_int64(q, 4);
 	kind = sqlite3_column_int64(q, 5);
 	outcome = sqlite3_column_int64(q, 6);
+	out->effort = (struct effort){sqlite3_column_double(q, 7), sqlite3_column_double(q, 8),
+		(uint64_t)sqlite3_column_int64(q, 9)}; /* null is 0 */
 	sql_done(q);
 	if (kind < 0 || kind >= COST_KIND_COUNT || outcome < 0 || outcome >= OUTCOME_COUNT)
 		return err_set(err, "%s: a cached region has kind %lld and outcome %lld: the file is damaged", s->path,
@@ -304,11 +336,16 @@ int store_region_get(struct store *s, int64_t environment, const uint64_t key[2]
 int store_region_put(struct store *s, int64_t environment, const uint64_t key[2],
 	const struct region_cost *c, struct err *err)
 {
+	bool ok = c->outcome == OUTCOME_OK;
+	double nothing = (double)NAN; /* stored as null */
+
 	if (sql_write(s, err) < 0)
 		return -1;
 	/* A clock that stands or goes back must not hide the newest. */
 	return sql_run(s, err, "INSERT INTO region VALUES (?1, ?2, ?3, max(?4, (SELECT coalesce(max(at), 0) + 1 FROM region"
-		" WHERE environment = ?1 AND key0 = ?2 AND key1 = ?3)), ?5, ?6, ?7, ?8, ?9, ?10, ?11)", "iiiiddddiii",
+		" WHERE environment = ?1 AND key0 = ?2 AND key1 = ?3)), ?5, ?6, ?7, ?8, ?9, ?10, ?11,"
+		" ?12, ?13, nullif(?14, 0))", "iiiiddddiiiddi",
 		environment, (int64_t)key[0], (int64_t)key[1], sql_now(), c->delta, c->se, c->seconds_a, c->seconds_b,
-		(int64_t)c->pairs, (int64_t)c->kind, (int64_t)c->outcome);
+		(int64_t)c->pairs, (int64_t)c->kind, (int64_t)c->outcome, ok ? nothing : c->effort.deadline,
+		ok ? nothing : c->effort.load, ok ? INT64_C(0) : (int64_t)c->effort.memory);
 }

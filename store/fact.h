@@ -9,15 +9,23 @@
 #define STORE_FACT_H
 
 #include "base/buf.h"
+#include "base/effort.h"
 #include "base/hash.h"
 #include "base/outcome.h"
 #include "store/db.h"
 
-/* What makes numbers comparable: a change in any of these is another environment. */
+/*
+ * What makes numbers comparable: a change in any of these is another environment. NULL is "".
+ *
+ * Stores of version 1 have neither device nor build. Where the device is the machine itself, such an environment is
+ * taken to be of the build that is first seen to match it, and is that build's from then on.
+ */
 struct environment {
 	const char *machine; /* processor model, cores, kernel: not the host's name */
 	const char *backend, *platform, *version, *compile_options;
 	enum cost_kind kind;
+	const char *device;  /* model, number and memory of an accelerator, its driver; "" where the machine computes */
+	const char *build;   /* a hash of the plugin's file: versions do not always differ */
 };
 int store_environment(struct store *s, const struct environment *e, int64_t *id, struct err *err);
 
@@ -64,7 +72,7 @@ void stored_space_release(struct stored_space *p);
 
 /*
  * The region cache. A pair of small programs costs what it costs wherever it occurs, in this
- * environment. Measuring one again adds a row; get returns the newest.
+ * environment. Measuring one again adds a row; get returns the newest that did not fail, else the newest.
  */
 struct region_cost {
 	double delta, se;	     /* seconds of b - seconds of a, of one execution */
@@ -72,6 +80,7 @@ struct region_cost {
 	enum outcome outcome;
 	enum cost_kind kind;
 	uint32_t pairs;
+	struct effort effort;	     /* of a failure; all unknown in rows of version 1 */
 };
 int store_region_get(struct store *s, int64_t environment, const uint64_t key[2],
 	struct region_cost *out, struct err *err); /* 1 found, 0 not, -1 */

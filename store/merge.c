@@ -109,8 +109,8 @@ static int map_facts(struct merge *m, struct err *err)
 {
 	return sql_exec(m->s,
 		"INSERT OR IGNORE INTO main.machine (description) SELECT description FROM shard.machine;"
-		"INSERT OR IGNORE INTO main.environment (hash, machine, backend, platform, version, compile_options, kind)"
-		" SELECT e.hash, o.id, e.backend, e.platform, e.version, e.compile_options, e.kind FROM shard.environment e"
+		"INSERT OR IGNORE INTO main.environment (hash, machine, backend, platform, version, compile_options, kind,"
+		" device, build) SELECT e.hash, o.id, e.backend, e.platform, e.version, e.compile_options, e.kind, e.device, e.build FROM shard.environment e"
 		" JOIN shard.machine a ON a.id = e.machine JOIN main.machine o ON o.description = a.description;"
 		"CREATE TEMP TABLE map_environment AS SELECT a.id AS old, o.id AS new FROM shard.environment a"
 		" JOIN main.environment o ON o.hash = a.hash;"
@@ -126,7 +126,7 @@ static int map_facts(struct merge *m, struct err *err)
 		"CREATE TEMP TABLE map_space AS SELECT a.id AS old, o.id AS new FROM shard.space a JOIN main.space o ON"
 		" o.identity = a.identity;"
 		"INSERT OR IGNORE INTO main.region SELECT e.new, r.key0, r.key1, r.at, r.delta, r.se, r.seconds_a, r.seconds_b,"
-		" r.pairs, r.kind, r.outcome FROM shard.region r JOIN map_environment e ON e.old = r.environment", err);
+		" r.pairs, r.kind, r.outcome, r.deadline, r.load, r.memory FROM shard.region r JOIN map_environment e ON e.old = r.environment", err);
 }
 
 /* A blob that does not have its hash must not spread. */

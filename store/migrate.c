@@ -2,13 +2,20 @@
  * migrate.c - bringing an older store to today's version, all of it or nothing.
  *
  * All steps run in one transaction, so a kill or a full disk in the middle leaves the old store.
- * Foreign keys are checked before the commit: a step that loses a parent must not go unnoticed.
+ * Foreign keys are checked before the commit: a step that loses a parent must not go unnoticed. What a
+ * step adds to a table stands last in schemas/store.sql, too, for there ALTER TABLE puts it.
  */
 #include "store/sql.h"
 
-/* Version 1 is the first. {1, "ALTER TABLE ..."} makes version 2 of it, and so on. */
-const struct migration *const store_migrations = NULL;
-const size_t store_n_migrations = 0;
+static const struct migration steps[] = {
+	{1, "ALTER TABLE environment ADD COLUMN device TEXT NOT NULL DEFAULT '';"
+	    "ALTER TABLE environment ADD COLUMN build TEXT NOT NULL DEFAULT '';"
+	    "ALTER TABLE region ADD COLUMN deadline REAL;"
+	    "ALTER TABLE region ADD COLUMN load REAL;"
+	    "ALTER TABLE region ADD COLUMN memory INTEGER"},
+};
+const struct migration *const store_migrations = steps;
+const size_t store_n_migrations = sizeof steps / sizeof *steps;
 
 static const struct migration *step_from(const struct migration *m, size_t n, int64_t version)
 {

@@ -190,7 +190,25 @@ if [ -e "$b/tests/fake_plugin.so" ]; then
 	wants 'core 0.*(--wait|wait)'
 	kill -TERM $pid; wait $pid || fail "SIGTERM while opening: status $?: $(cat first)"
 	done_ second_on_device
+
+	# What hung is remembered with the time it had, and tried again by a run that has more.
+	night() { # deadline
+		timeout 60 "$collect" "${fake[@]}" --db t --samples 12 --seed 3 --deadline "$1" --no-resume --no-anchors --json >out 2>talk || fail "$1 s: $(cat talk)"
+	}
+	failures() { query t "SELECT count(*) FROM failure WHERE run = $1"; }
+	export FAKE_PLUGIN="fake:any=1;hang=10"
+	night 5
+	[ "$(failures 1)" -gt 0 ] || fail "nothing hung"
+	[ "$(query t "SELECT count(*) FROM region WHERE outcome = 3 AND deadline = 5 AND load > 0 AND memory > 0")" -eq "$(failures 1)" ] || fail "no effort is kept"
+	FAKE_PLUGIN="fake:any=1" night 5
+	[ "$(failures 2)" -eq 0 ] && [ "$(query t "SELECT count(*) FROM sample WHERE id >> 32 = 2 AND outcome = 3")" -gt 0 ] || fail "the same effort, and it was tried again"
+	FAKE_PLUGIN="fake:any=1" night 90
+	[ "$(query t "SELECT count(*) FROM sample WHERE id >> 32 = 3 AND outcome <> 0")" -eq 0 ] || fail "more time, and it was not tried again: $(cat out)"
+	FAKE_PLUGIN="fake:any=1" night 5
+	[ "$(query t "SELECT count(*) FROM sample WHERE id >> 32 = 4 AND outcome <> 0")" -eq 0 ] || fail "what was measured does not count"
+	"$store" verify t >/dev/null || fail "unsound"
+	done_ time_outs_are_tried_again
 else
-	echo "skip: second_on_device: no fake plugin without the plugin's header"
+	echo "skip: second_on_device, time_outs_are_tried_again: no fake plugin without the plugin's header"
 fi
 exit $failed

@@ -16,7 +16,7 @@ static bool put_toy(struct store *s, bool lie, struct made *m, struct err *err)
 	struct buf module = {0};
 	char kind[64];
 	struct space *space;
-	struct environment e = {"a machine", "toy", "formula", "1", "", COST_MODELLED};
+	struct environment e = {"a machine", "toy", "formula", "1", "", COST_MODELLED, NULL, NULL};
 	struct graph_facts gf = {.name = "toy:12:2:1"};
 	struct space_facts f = {.kind = kind, .backend = "toy"};
 	int rc = -1;

@@ -62,7 +62,7 @@ static void the_newest_region_counts(void)
 	struct err err = {0};
 	struct store *s = fresh();
 	struct made m;
-	struct region_cost a = {1e-6, 1e-8, 2e-6, 3e-6, OUTCOME_OK, COST_MEASURED, 20}, b = a, c;
+	struct region_cost a = {1e-6, 1e-8, 2e-6, 3e-6, OUTCOME_OK, COST_MEASURED, 20, {0, 0, 0}}, b = a, c;
 	uint64_t key[2] = {UINT64_MAX, 5}, other[2] = {UINT64_MAX, 6};
 
 	CHECK_INT(made_facts(s, "g", 4, 2, &m, &err), 0);
@@ -78,6 +78,15 @@ static void the_newest_region_counts(void)
 	CHECK_INT(store_region_put(s, m.environment, other, &a, &err), 0);
 	CHECK_INT(store_region_get(s, m.environment, other, &c, &err), 1);
 	CHECK(c.outcome == OUTCOME_CRASHED && isnan(c.delta));
+	CHECK(c.effort.deadline == 0 && c.effort.load == 0 && c.effort.memory == 0);
+	/* A failure has its effort, and does not hide what was measured before it. */
+	a.effort = (struct effort){60, 1.5, 1 << 20};
+	CHECK_INT(store_region_put(s, m.environment, other, &a, &err), 0);
+	CHECK_INT(store_region_get(s, m.environment, other, &c, &err), 1);
+	CHECK(c.effort.deadline == 60 && c.effort.load == 1.5 && c.effort.memory == 1 << 20);
+	CHECK_INT(store_region_put(s, m.environment, key, &a, &err), 0);
+	CHECK_INT(store_region_get(s, m.environment, key, &c, &err), 1);
+	CHECK(c.outcome == OUTCOME_OK && c.delta == 5e-6);
 	CHECK_STR(err.text, "");
 	store_close(s);
 	made_release(&m);

@@ -397,15 +397,17 @@ static void a_changed_fact_does_not_replay(void)
 
 static void migrating_is_all_or_nothing(void)
 {
-	/* Versions that never were, to try the machinery: 1 -> 2 -> 3. */
+	/* Versions that never were, to try the machinery: from today's two further. */
+	enum { NOW = STORE_VERSION, NEXT };
 	static const struct migration good[] = {
-		{2, "UPDATE later SET x = x + 1"},
-		{1, "CREATE TABLE later (x INTEGER) STRICT; INSERT INTO later VALUES (41)"}};
-	static const struct migration bad[] = {{1, "CREATE TABLE later (x INTEGER) STRICT"}, {2, "UPDATE nowhere SET x = 1"}};
-	static const struct migration lossy[] = {{1, "DELETE FROM graph"}};
-	static const struct migration hole[] = {{1, "CREATE TABLE later (x INTEGER) STRICT"}};
+		{NEXT, "UPDATE later SET x = x + 1"},
+		{NOW, "CREATE TABLE later (x INTEGER) STRICT; INSERT INTO later VALUES (41)"}};
+	static const struct migration bad[] = {{NOW, "CREATE TABLE later (x INTEGER) STRICT"}, {NEXT, "UPDATE nowhere SET x = 1"}};
+	static const struct migration lossy[] = {{NOW, "DELETE FROM graph"}};
+	static const struct migration hole[] = {{NOW, "CREATE TABLE later (x INTEGER) STRICT"}};
 	struct { const struct migration *m; size_t n; int target; int rc; const char *text; } t[] = {
-		{bad, 2, 3, -1, "nowhere"}, {lossy, 1, 2, -1, "would lose"}, {hole, 1, 3, -1, "cannot bring"}, {good, 2, 3, 0, ""}};
+		{bad, 2, NEXT + 1, -1, "nowhere"}, {lossy, 1, NEXT, -1, "would lose"}, {hole, 1, NEXT + 1, -1, "cannot bring"},
+		{good, 2, NEXT + 1, 0, ""}};
 	int64_t x;
 
 	make_store(20);
@@ -418,7 +420,7 @@ static void migrating_is_all_or_nothing(void)
 		store_close(s);
 		err.text[0] = 0;
 		if (t[i].rc < 0)
-			CHECK_INT(replayed(&err), 20); /* untouched, version 1 */
+			CHECK_INT(replayed(&err), 20); /* untouched */
 	}
 	check_refused(STORE_READ, NULL, "newer");
 	sqlite3 *db;

@@ -37,7 +37,7 @@ static const char *at(const char *name)
 static int one_step(struct store *s, struct run *run, const struct made *m, struct rng *r, struct err *err)
 {
 	struct failure f = {OUTCOME_CRASHED, 11, "lost its mind", {1, 2}};
-	struct region_cost c = {1e-6, 1e-8, 1e-5, 1e-5, OUTCOME_OK, COST_MODELLED, 3};
+	struct region_cost c = {1e-6, 1e-8, 1e-5, 1e-5, OUTCOME_OK, COST_MODELLED, 3, {0, 0, 0}};
 	uint64_t key[2] = {rng_u64(r), 1};
 	struct sample x = made_sample(r, m, 0, true);
 

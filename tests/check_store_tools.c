@@ -74,7 +74,7 @@ static bool make(const char *name, uint64_t first, int runs, uint32_t n, const c
 
 	for (int i = 0; ok && i < runs; i++) {
 		uint64_t key[2] = {first, (uint64_t)i};
-		struct region_cost c = {1e-6, 1e-9, 1e-5, 1e-5, OUTCOME_OK, COST_MODELLED, 10};
+		struct region_cost c = {1e-6, 1e-9, 1e-5, 1e-5, OUTCOME_OK, COST_MODELLED, 10, {0, 0, 0}};
 		float raw[2] = {(float)first, (float)i};
 		struct measurement q = {.key = {1, 2}, .raw = raw, .n_raw = sizeof raw, .pairs = 1};
 		struct failure f = {OUTCOME_CRASHED, 11, "it, said \"no\"", {0, 0}};
@@ -372,7 +372,7 @@ static void npz_has_the_graph(void)
 		m.choices[i] = p->site[i].choices;
 		m.node[i] = p->site[i].node;
 	}
-	struct environment e = {"m", "toy", "formula", "1", "", COST_MODELLED};
+	struct environment e = {"m", "toy", "formula", "1", "", COST_MODELLED, NULL, NULL};
 	CHECK_INT(store_environment(s, &e, &m.environment, &err), 0);
 	CHECK_INT(store_graph(s, &gf, &m.graph, &err), 0);
 	struct space_facts sf = {m.graph, p->kind, "toy", p->hash, p->n_sites, p->n_ties, m.choices, m.dflt, m.node};

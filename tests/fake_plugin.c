@@ -17,7 +17,8 @@
  * environment variable FAKE_PLUGIN in the same notation changes what comes before any program:
  * minor=10 (an old API), major=1, client=refuse abort hang; any=1 (programs without a script are
  * compiled too, and do nothing in 10 us), crash=20 (percent of such programs, always the same ones,
- * that abort the compiler; never those with "jit_" in them, as whole programs have), spread=40 (percent
+ * that abort the compiler; never those with "jit_" in them, as whole programs have), hang=20 (the same,
+ * and they never come back), spread=40 (percent
  * that such programs' times differ by, always the same for the same program), nth=5 (whatever a
  * worker compiles as its fifth program aborts).
  */
@@ -303,10 +304,13 @@ static PJRT_Error *judge(const char *code, size_t n)
 	if (!v)
 		return fail(PJRT_Error_Code_INVALID_ARGUMENT,
 			"the fake only compiles programs with a script");
-	v = find(env, strlen(env), "crash");
-	if (!v || memmem(code, n, "jit_", 4))
+	if (memmem(code, n, "jit_", 4))
 		return NULL;
-	return hash_of(code, n) % 100 < (uint64_t)atoi(v) ? act("abort", "compile") : NULL;
+	v = find(env, strlen(env), "hang");
+	if (v && hash_of(code, n) % 100 < (uint64_t)atoi(v))
+		return act("hang", "compile");
+	v = find(env, strlen(env), "crash");
+	return v && hash_of(code, n) % 100 < (uint64_t)atoi(v) ? act("abort", "compile") : NULL;
 }
 
 static PJRT_Error *client_compile(PJRT_Client_Compile_Args *a)

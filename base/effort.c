@@ -1,0 +1,36 @@
+/* effort.c - the rules of schemas/outcome.def. */
+#include "base/effort.h"
+#include "base/err.h"
+
+/* So much more it must be. Less is what the load of a machine and its free memory vary by from one minute to the next. */
+#define MORE_TIME 1.5
+#define MORE_MEMORY 1.25
+
+enum retry { RETRY_NEVER, RETRY_TIME, RETRY_MEMORY, RETRY_RUN };
+
+static const enum retry rule[] = {
+#define OUTCOME(id, name, meaning, retry) RETRY_##retry,
+#include "schemas/outcome.def"
+#undef OUTCOME
+};
+
+/* Of a core, in seconds: a loaded one is shared. */
+static double time_of(const struct effort *e)
+{
+	return e->deadline / (e->load > 1 ? e->load : 1);
+}
+
+bool effort_retries(enum outcome o, const struct effort *then, const struct effort *now, bool same_run)
+{
+	BUG_ON((unsigned)o >= OUTCOME_COUNT);
+	switch (rule[o]) {
+	case RETRY_TIME:
+		return time_of(now) > MORE_TIME * time_of(then);
+	case RETRY_MEMORY:
+		return (double)now->memory > MORE_MEMORY * (double)then->memory;
+	case RETRY_RUN:
+		return !same_run;
+	default:
+		return false;
+	}
+}
