@@ -36,6 +36,11 @@ bool io_exists(const char *path);
 
 /* zstd at `level` (0: the default, 3); unpack takes gzip too, and never makes more than `limit` bytes. */
 void io_pack(const void *p, size_t n, int level, struct buf *out);
+/*
+ * A hash that tells files apart without reading them whole: of their size and of parts spread over them. For large
+ * files that are made anew as a whole (libraries), not for those that are edited in places.
+ */
+int io_fingerprint(const char *path, uint64_t *hash, struct err *err);
 int io_unpack(const void *p, size_t n, size_t limit, struct buf *out, struct err *err);
 bool io_is_packed(const void *p, size_t n);
 

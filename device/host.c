@@ -145,6 +145,7 @@ static int set_up(struct host *h, struct err *err)
 	bool ok = cursor_u8(&c);
 	wire_text(&c, platform, sizeof platform);
 	wire_text(&c, version, sizeof version);
+	accelerator_load(&h->accelerator, &c);
 	if (!ok || !cursor_done(&c)) {
 		child_stop(&h->child);
 		return err_set(
@@ -152,6 +153,7 @@ static int set_up(struct host *h, struct err *err)
 	}
 	snprintf(h->base.info.platform, sizeof h->base.info.platform, "%.60s", platform);
 	snprintf(h->base.info.version, sizeof h->base.info.version, "%s", version);
+	accelerator_describe(&h->accelerator, h->base.info.platform, h->base.info.device, sizeof h->base.info.device);
 	return 0;
 }
 
@@ -334,6 +336,7 @@ static void host_close(struct device *d)
 	struct host *h = host_of(d);
 	child_release(&h->child);
 	core_release(&h->lock);
+	lock_release(&h->device_lock);
 	buf_release(&h->plugin);
 	buf_release(&h->worker);
 	buf_release(&h->options);
@@ -350,6 +353,17 @@ static void lock_name(const struct host *h, const char *name, char *out, size_t 
 		snprintf(out, n, "%s", h->backend->name);
 	else
 		snprintf(out, n, "%016llx", (unsigned long long)hash64(name, strlen(name), 0));
+}
+
+/* A plugin's version need not tell two builds apart: its file does. */
+static int fill_build(struct host *h, struct err *err)
+{
+	uint64_t hash;
+
+	if (io_fingerprint(h->plugin.data, &hash, err) < 0)
+		return -1;
+	snprintf(h->base.info.build, sizeof h->base.info.build, "%016llx", (unsigned long long)hash);
+	return 0;
 }
 
 static void fill_info(struct host *h, const char *name)
@@ -381,6 +395,27 @@ static void host_effort(const struct device *d, struct effort *out)
 	out->deadline = h->deadline;
 	out->load = machine_load();
 	out->memory = limit && (limit < available || !available) ? limit : available;
+	if (!h->accelerator.on_host && h->accelerator.memory)
+		out->memory = h->accelerator.memory;
+}
+
+/*
+ * An accelerator is known only once its plugin has started. Where somebody else measures on it, ours is ended before
+ * waiting, for it holds memory there, and started anew by the next request.
+ */
+static int take_accelerator(struct host *h, bool wait, struct err *err)
+{
+	const char *platform = h->base.info.platform;
+	int rc;
+
+	if (!(h->backend->traits & RUNS) || h->accelerator.on_host)
+		return 0;
+	rc = accelerator_lock(&h->accelerator, platform, false, &h->device_lock, wait ? NULL : err);
+	if (rc != 1 && wait) {
+		child_stop(&h->child);
+		rc = accelerator_lock(&h->accelerator, platform, true, &h->device_lock, err);
+	}
+	return rc == 1 ? 0 : -1;
 }
 
 static int check_option(void *ctx, const char *name, const char *value)
@@ -412,13 +447,15 @@ struct device *host_open(const struct device_options *o, struct err *err)
 		goto fail;
 	h->stage = stage_find(o->kind, h->backend->name);
 	fill_info(h, o->backend);
+	if (fill_build(h, err) < 0)
+		goto fail;
 	lock_name(h, o->backend, name, sizeof name);
-	if (h->backend->traits & RUNS) {
+	if (h->backend->traits & ON_HOST || (h->backend->traits & RUNS && o->core)) {
 		if (core_take(&h->lock, name, o->core, o->wait, err) < 0)
 			goto fail;
 		h->base.info.core = h->lock.core;
 	}
-	if (set_up(h, err) < 0)
+	if (set_up(h, err) < 0 || take_accelerator(h, o->wait, err) < 0)
 		goto fail;
 	h->base.generation = 1;
 	return &h->base;

@@ -5,6 +5,7 @@
 #define DEVICE_HOST_H
 
 #include "base/rng.h"
+#include "device/accelerator.h"
 #include "device/backend.h"
 #include "device/child.h"
 #include "device/machine.h"
@@ -26,6 +27,8 @@ struct host {
 	double deadline;
 	struct child child;
 	struct core_lock lock;
+	struct lock device_lock; /* of an accelerator */
+	struct accelerator accelerator;
 	struct frame reply;
 	struct buf request;
 	struct rng rng;

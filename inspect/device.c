@@ -37,6 +37,8 @@ static void put_text(const struct device_info *i, const struct compiled *c,
 	buf_addf(out, "device    %s (%s, %s)", i->backend, i->platform, i->version);
 	if (i->core >= 0)
 		buf_addf(out, ", core %d", i->core);
+	if (i->device[0])
+		buf_addf(out, "\n          %s", i->device);
 	buf_addf(out, "\nmachine   %s\n", i->machine);
 	if (c->outcome != OUTCOME_OK) {
 		buf_addf(out, "compile   %s: %s\n", outcome_name(c->outcome), c->detail);
@@ -67,6 +69,8 @@ static void put_json(const struct device_info *i, const struct compiled *c,
 	json_str(&j, "device", i->backend);
 	json_str(&j, "platform", i->platform);
 	json_str(&j, "version", i->version);
+	json_str(&j, "accelerator", i->device[0] ? i->device : NULL);
+	json_str(&j, "build", i->build[0] ? i->build : NULL);
 	json_str(&j, "machine", i->machine);
 	json_int(&j, "core", i->core);
 	json_str(&j, "compile_outcome", outcome_name(c->outcome));

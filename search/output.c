@@ -130,6 +130,8 @@ static void add_environment(struct json *j, const struct result *r)
 	json_str(j, "backend", d ? d->backend : "formula");
 	json_str(j, "platform", d ? d->platform : NULL);
 	json_str(j, "plugin", d ? d->version : NULL);
+	json_str(j, "build", d && d->build[0] ? d->build : NULL);
+	json_str(j, "accelerator", d && d->device[0] ? d->device : NULL);
 	json_str(j, "machine", d ? d->machine : NULL);
 	json_end(j);
 }

@@ -115,7 +115,7 @@ static void add_environment(struct buf *b, const struct result *r)
 	page_table(b);
 	if (r->device) {
 		page_row(b, "Machine", r->device->machine);
-		page_row(b, "Device", r->device->platform);
+		page_row(b, "Device", r->device->device[0] ? r->device->device : r->device->platform);
 		page_row(b, "Plugin", r->device->version);
 	}
 	page_row(b, "Cost", cost_kind_name(r->verdict->kind));

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <unistd.h>
 #include <sys/socket.h>
+#include "device/accelerator.h"
 #include "device/wire.h"
 #include "tests/device_fixture.h"
 
@@ -346,6 +347,7 @@ static int bad_worker(const char *how)
 	buf_u8(&out, 1);
 	buf_str(&out, "bad");
 	buf_str(&out, "1");
+	accelerator_save(&(struct accelerator){.on_host = true}, &out);
 	wire_send(WIRE_FD, WIRE_SETUP, f.id, &out, NULL);
 	if (wire_receive(WIRE_FD, &f, NULL) != 1)
 		return 1;

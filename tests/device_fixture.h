@@ -55,13 +55,13 @@ static inline bool fixture_no_children(void)
 	return waitpid(-1, NULL, WNOHANG) < 0;
 }
 
-/* A module that the fake plugin reads a script from, with one parameter f32[4]. */
-static inline void fixture_program(const char *script, struct buf *out)
+/* A module that the fake plugin reads a script from, with one parameter f32[n]. */
+static inline void fixture_program_of(const char *script, int64_t n, struct buf *out)
 {
 	Hlo__HloModuleProto m = HLO__HLO_MODULE_PROTO__INIT;
 	Hlo__ProgramShapeProto shape = HLO__PROGRAM_SHAPE_PROTO__INIT;
 	Hlo__ShapeProto array = HLO__SHAPE_PROTO__INIT, *parameters[1] = {&array};
-	int64_t dims[1] = {4};
+	int64_t dims[1] = {n};
 	char name[256];
 	snprintf(name, sizeof name, "fake:%s", script);
 	array.element_type = 11;
@@ -74,6 +74,11 @@ static inline void fixture_program(const char *script, struct buf *out)
 	buf_reset(out);
 	buf_reserve(out, hlo__hlo_module_proto__get_packed_size(&m));
 	out->len = hlo__hlo_module_proto__pack(&m, (uint8_t *)out->data);
+}
+
+static inline void fixture_program(const char *script, struct buf *out)
+{
+	fixture_program_of(script, 4, out);
 }
 
 #define SHORT 0.2 /* seconds for what is late on purpose; all else gets PATIENT */

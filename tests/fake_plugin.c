@@ -15,7 +15,9 @@
  *
  * It has one output, f32[4], and dumps the program around fusion if asked to like XLA. The
  * environment variable FAKE_PLUGIN in the same notation changes what comes before any program:
- * minor=10 (an old API), major=1, client=refuse abort hang; any=1 (programs without a script are
+ * minor=10 (an old API), major=1, client=refuse abort hang; platform=cuda, kind=big-one, number=3,
+ * memory=4096 (MiB; it does not say unless told) make it an accelerator, for it is the machine itself
+ * by default; inputs=8 (MiB of inputs it has room for); any=1 (programs without a script are
  * compiled too, and do nothing in 10 us), crash=20 (percent of such programs, always the same ones,
  * that abort the compiler; never those with "jit_" in them, as whole programs have), hang=20 (the same,
  * and they never come back), spread=40 (percent
@@ -41,10 +43,14 @@ struct PJRT_Client {
 struct PJRT_Device {
 	int unused;
 };
+struct PJRT_DeviceDescription {
+	int unused;
+};
 struct PJRT_Event {
 	int unused;
 };
 struct PJRT_Buffer {
+	long long bytes; /* of an input */
 	float v[4];
 	int64_t dims[1];
 };
@@ -193,10 +199,50 @@ static PJRT_Error *client_destroy(PJRT_Client_Destroy_Args *a)
 	(void)a;
 	return NULL;
 }
+/* What the environment says of a name, or `dflt`. Stays as long as the process. */
+static const char *told(const char *name, const char *dflt)
+{
+	const char *env = getenv("FAKE_PLUGIN"), *v = env ? find(env, strlen(env), name) : NULL;
+
+	return v ? strdup(v) : dflt;
+}
+
 static PJRT_Error *platform_name(PJRT_Client_PlatformName_Args *a)
 {
-	a->platform_name = "fake";
-	a->platform_name_size = 4;
+	a->platform_name = told("platform", "cpu");
+	a->platform_name_size = strlen(a->platform_name);
+	return NULL;
+}
+static PJRT_DeviceDescription the_description;
+static PJRT_Error *get_description(PJRT_Device_GetDescription_Args *a)
+{
+	a->device_description = &the_description;
+	return NULL;
+}
+static PJRT_Error *device_kind(PJRT_DeviceDescription_Kind_Args *a)
+{
+	a->device_kind = told("kind", "cpu");
+	a->device_kind_size = strlen(a->device_kind);
+	return NULL;
+}
+static PJRT_Error *device_id(PJRT_DeviceDescription_Id_Args *a)
+{
+	a->id = atoi(told("number", "0"));
+	return NULL;
+}
+static PJRT_Error *hardware_id(PJRT_Device_LocalHardwareId_Args *a)
+{
+	a->local_hardware_id = atoi(told("number", "-1"));
+	return NULL;
+}
+static PJRT_Error *device_memory(PJRT_Device_MemoryStats_Args *a)
+{
+	const char *v = told("memory", NULL);
+
+	if (!v)
+		return fail(PJRT_Error_Code_UNIMPLEMENTED, "the fake does not say how much memory it has");
+	a->bytes_limit = atoll(v) << 20;
+	a->bytes_limit_is_set = true;
 	return NULL;
 }
 static PJRT_Error *platform_version(PJRT_Client_PlatformVersion_Args *a)
@@ -453,14 +499,25 @@ static PJRT_Error *execute(PJRT_LoadedExecutable_Execute_Args *a)
 		;
 	return NULL;
 }
+static long long input_bytes; /* of the inputs there are */
 static PJRT_Error *from_host(PJRT_Client_BufferFromHostBuffer_Args *a)
 {
+	const char *limit = told("inputs", NULL);
+	long long bytes = 4;
+
+	for (size_t i = 0; i < a->num_dims; i++)
+		bytes *= a->dims[i];
+	if (limit && input_bytes + bytes > atoll(limit) << 20)
+		return fail(PJRT_Error_Code_RESOURCE_EXHAUSTED, "the fake has no room for another input");
+	input_bytes += bytes;
 	a->buffer = calloc(1, sizeof(PJRT_Buffer));
+	a->buffer->bytes = bytes;
 	a->done_with_host_buffer = &the_event;
 	return NULL;
 }
 static PJRT_Error *buffer_destroy(PJRT_Buffer_Destroy_Args *a)
 {
+	input_bytes -= a->buffer->bytes;
 	free(a->buffer);
 	return NULL;
 }
@@ -508,6 +565,11 @@ const PJRT_Api *GetPjrtApi(void)
 	api.PJRT_Client_PlatformName = platform_name;
 	api.PJRT_Client_PlatformVersion = platform_version;
 	api.PJRT_Client_AddressableDevices = devices;
+	api.PJRT_Device_GetDescription = get_description;
+	api.PJRT_Device_LocalHardwareId = hardware_id;
+	api.PJRT_Device_MemoryStats = device_memory;
+	api.PJRT_DeviceDescription_Kind = device_kind;
+	api.PJRT_DeviceDescription_Id = device_id;
 	api.PJRT_Client_Compile = client_compile;
 	api.PJRT_LoadedExecutable_Destroy = loaded_destroy;
 	api.PJRT_LoadedExecutable_GetExecutable = get_executable;

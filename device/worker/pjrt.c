@@ -143,6 +143,8 @@ static int make_client(struct pjrt *p, struct verdict *v)
 	snprintf(p->version, sizeof p->version, "%.*s",
 		(int)(r.platform_version_size < 100 ? r.platform_version_size : 100),
 		r.platform_version);
+	pjrt_ask_device(p, (uint32_t)d.num_addressable_devices);
+	p->plain_copies = p->facts.on_host;
 	return 0;
 }
 
@@ -175,7 +177,6 @@ struct pjrt *pjrt_open(const struct backend *b, const char *plugin, uint64_t see
 	struct verdict v = {0};
 	p->backend = b;
 	p->seed = seed;
-	p->plain_copies = b->traits & ON_HOST;
 	options_each(b->environment, set_environment, NULL, NULL);
 	if (load_library(p, plugin, err) < 0)
 		goto fail;

@@ -13,6 +13,7 @@
 #ifndef DEVICE_WORKER_PJRT_H
 #define DEVICE_WORKER_PJRT_H
 
+#include "device/accelerator.h"
 #include "device/backend.h"
 #include "device/device.h"
 
@@ -26,6 +27,7 @@ struct pjrt *pjrt_open(const struct backend *b, const char *plugin, uint64_t see
 void pjrt_close(struct pjrt *p);
 const char *pjrt_platform(const struct pjrt *p);
 const char *pjrt_version(const struct pjrt *p); /* of plugin and API */
+const struct accelerator *pjrt_device(const struct pjrt *p); /* all zero where it only compiles */
 
 struct program;
 /* NULL with a verdict. Keeps a copy of the code for instances, if `keep`. */

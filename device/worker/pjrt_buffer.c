@@ -8,7 +8,8 @@
  * order and put into the layout the program asks for, so the values do not depend on it.
  *
  * Inputs stay in device memory, the least recently used going first when they take more than their
- * share; those of the last two programs asked for (the pair being measured) always stay.
+ * share of it, or when there is no room for another; those of the last two programs asked for (the pair
+ * being measured) always stay.
  */
 #include "device/worker/pjrt.h"
 #ifdef HAVE_PJRT
@@ -292,16 +293,18 @@ void pjrt_drop_inputs(struct pjrt *p)
 		drop_input(p, p->n_inputs - 1);
 }
 
-static uint64_t input_share(void)
+/* A quarter of the memory that the device has; where it does not say, of the machine's. */
+static uint64_t input_share(const struct pjrt *p)
 {
-	return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 4;
+	uint64_t memory = p->facts.memory;
+
+	return (memory ? memory : (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE)) / 4;
 }
 
-/* Throws away old inputs until `bytes` more have room, or only those in use are left. */
-static void make_room(struct pjrt *p, uint64_t bytes)
+/* Throws away old inputs until `bytes` more have room among `share`, or only those in use are left. */
+static void make_room(struct pjrt *p, uint64_t bytes, uint64_t share)
 {
-	while (p->n_inputs &&
-		(p->input_bytes + bytes > input_share() || p->n_inputs >= MOST_INPUTS)) {
+	while (p->n_inputs && (p->input_bytes + bytes > share || p->n_inputs >= MOST_INPUTS)) {
 		size_t oldest = 0;
 		for (size_t i = 1; i < p->n_inputs; i++)
 			if (p->input[i].used < p->input[oldest].used)
@@ -331,11 +334,20 @@ static int ensure_input(
 			*out = p->input[i].buffer;
 			return 0;
 		}
-	make_room(p, bytes);
+	make_room(p, bytes, input_share(p));
 	/* The contents follow from the type without its layout. */
 	struct type plain = *t;
 	plain.minor_to_major = NULL;
-	if (make_buffer(p, t, key_of(&plain, place), out, v) < 0)
+	int rc = make_buffer(p, t, key_of(&plain, place), out, v);
+	if (rc < 0 && v->outcome == OUTCOME_OOM) { /* the pool may be what is in the way */
+		size_t before = p->n_inputs;
+		make_room(p, bytes, 0);
+		if (p->n_inputs < before) {
+			*v = (struct verdict){0};
+			rc = make_buffer(p, t, key_of(&plain, place), out, v);
+		}
+	}
+	if (rc < 0)
 		return -1;
 	MEM_GROW(&p->input, &p->cap_inputs, p->n_inputs + 1);
 	p->input[p->n_inputs++] = (struct input){key, *out, bytes, p->tick};

@@ -32,6 +32,7 @@ struct pjrt {
 	PJRT_Device *device;
 	uint64_t seed, tick, input_bytes;
 	char platform[64], version[160];
+	struct accelerator facts;
 	bool plain_copies; /* transfers do not heed layouts */
 	struct input *input;
 	size_t n_inputs, cap_inputs;
@@ -59,6 +60,8 @@ struct program {
 	struct arena mem;
 };
 
+/* Fills p->facts (pjrt_device.c), once there are client and device. */
+void pjrt_ask_device(struct pjrt *p, uint32_t count);
 /* Fills the verdict from an error and destroys it; -1, or 0 when there is none. */
 int pjrt_check(struct pjrt *p, PJRT_Error *error, const char *doing, struct verdict *v);
 /* Waits for an event and destroys it. */

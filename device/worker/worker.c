@@ -391,10 +391,11 @@ static int set_up(struct worker *w, struct cursor *c, struct buf *out)
 	if (rc == 0 && (!(backend = backend_find(name, &err)) ||
 			       !(w->pjrt = pjrt_open(backend, plugin, seed, &err))))
 		rc = -1;
-	w->on_core = rc == 0 && backend->traits & ON_HOST && core >= 0;
+	w->on_core = rc == 0 && pjrt_device(w->pjrt)->on_host && core >= 0;
 	buf_u8(out, rc == 0);
 	buf_str(out, rc == 0 ? pjrt_platform(w->pjrt) : err.text);
 	buf_str(out, rc == 0 ? pjrt_version(w->pjrt) : "");
+	accelerator_save(rc == 0 ? pjrt_device(w->pjrt) : &(struct accelerator){0}, out);
 	mem_free(name);
 	mem_free(plugin);
 	return rc;
@@ -438,6 +439,7 @@ static int set_up(struct worker *w, struct cursor *c, struct buf *out)
 	buf_u8(out, 0);
 	buf_str(out, err.text);
 	buf_str(out, "");
+	accelerator_save(&(struct accelerator){0}, out);
 	return -1;
 }
 

@@ -1,0 +1,201 @@
+/*
+ * check_accelerator.c - devices that are not the machine: what they are called, who may measure on them, and what
+ * room there is for inputs. A plugin that pretends plays them.
+ */
+#include "device/accelerator.h"
+#include "store/fact.h"
+#include "tests/device_fixture.h"
+
+static void names_are_of_the_device(void)
+{
+	static const struct {
+		struct accelerator a;
+		const char *platform, *want;
+	} t[] = {
+		{{.on_host = true, .kind = "cpu", .count = 1}, "cpu", ""},
+		{{.count = 0}, "cuda", ""}, /* it only compiles */
+		{{.kind = "big", .count = 1, .memory = 80ull << 30}, "nobody", "big, 1 device, 80 GiB"},
+		{{.kind = "big", .count = 1, .memory = (80ull << 30) - 99999999}, "nobody", "big, 1 device, 80 GiB"},
+		{{.kind = "big", .count = 8}, "nobody", "big, 8 devices"},
+		{{.count = 1}, "nobody", "unnamed, 1 device"},
+	};
+
+	for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+		char text[200];
+		struct accelerator back = {0};
+		struct buf b = {0};
+		struct cursor c;
+
+		accelerator_describe(&t[i].a, t[i].platform, text, sizeof text);
+		CHECK_STR(text, t[i].want);
+		accelerator_save(&t[i].a, &b);
+		c = cursor_of(b.data, b.len);
+		accelerator_load(&back, &c);
+		CHECK(cursor_done(&c));
+		accelerator_describe(&back, t[i].platform, text, sizeof text);
+		CHECK_STR(text, t[i].want);
+		buf_release(&b);
+	}
+}
+
+static struct device *open_as(const char *fake, bool wait, struct err *err)
+{
+	struct device_options o = {.backend = fixture_plugin, .deadline = 20, .wait = wait};
+
+	setenv("FAKE_PLUGIN", fake, 1);
+	struct device *d = device_open(&o, err);
+	unsetenv("FAKE_PLUGIN");
+	return d;
+}
+
+/* The environment in a store of a device that pretends; 0 on failure. */
+static int64_t environment_of(struct store *s, const char *fake, const char *want)
+{
+	struct err err = {{0}};
+	struct device *d = open_as(fake, true, &err);
+	const struct device_info *i = d ? device_info(d) : NULL;
+	int64_t id = 0;
+
+	if (CHECK(d != NULL)) {
+		struct environment e = {i->machine, i->backend, i->platform, i->version, i->compile_options, i->kind, i->device,
+			i->build};
+		CHECK_STR(i->device, want);
+		CHECK_INT(strlen(i->build), 16);
+		CHECK_INT(store_environment(s, &e, &id, &err), 0);
+	}
+	CHECK_STR(err.text, "");
+	device_close(d);
+	return id;
+}
+
+static void two_models_share_no_prices(void)
+{
+	struct err err = {{0}};
+	char path[128];
+	int64_t id[6];
+	struct store *s;
+
+	snprintf(path, sizeof path, "%s/prices.sqlite", fixture_folder);
+	s = store_open(path, STORE_CREATE, NULL, &err);
+	if (!CHECK(s != NULL))
+		return;
+	id[0] = environment_of(s, "fake:any=1", "");
+	id[1] = environment_of(s, "fake:platform=cuda;kind=big;memory=81920", "big, 1 device, 80 GiB");
+	id[2] = environment_of(s, "fake:platform=cuda;kind=small;memory=81920", "small, 1 device, 80 GiB");
+	id[3] = environment_of(s, "fake:platform=cuda;kind=big;memory=40960", "big, 1 device, 40 GiB");
+	id[4] = environment_of(s, "fake:platform=cuda;kind=big;memory=81920;number=5", "big, 1 device, 80 GiB");
+	id[5] = environment_of(s, "fake:any=0", "");
+	for (int i = 0; i < 4; i++)
+		for (int k = 0; k < i; k++)
+			CHECK(id[i] != id[k]);
+	CHECK_INT(id[4], id[1]); /* which one of equal ones does not matter */
+	CHECK_INT(id[5], id[0]);
+	store_close(s);
+	remove(path);
+}
+
+static void one_program_measures_on_it(void)
+{
+	static const struct {
+		const char *visible, *fake;
+		bool free;
+	} t[] = {
+		{NULL, "fake:platform=cuda;kind=big;number=3", false},
+		{NULL, "fake:platform=cuda;kind=big;number=4", true},
+		{NULL, "fake:platform=rocm;kind=big;number=3", true},
+		{"7,3", "fake:platform=cuda;kind=big;number=1", false}, /* the second it sees is the host's 3 */
+		{"7,3", "fake:platform=cuda;kind=big;number=0", true},
+		{"3", "fake:platform=cuda;kind=big;number=0", false},
+		{"3", "fake:platform=rocm;kind=big;number=0", true}, /* which does not look there */
+	};
+	struct err err = {{0}};
+	struct device *d;
+
+	unsetenv("CUDA_VISIBLE_DEVICES");
+	unsetenv("ROCR_VISIBLE_DEVICES");
+	d = open_as("fake:platform=cuda;kind=big;number=3", true, &err);
+	for (size_t i = 0; CHECK(d != NULL) && i < sizeof t / sizeof *t; i++) {
+		struct err why = {{0}};
+		struct device *other;
+
+		if (t[i].visible)
+			setenv("CUDA_VISIBLE_DEVICES", t[i].visible, 1);
+		other = open_as(t[i].fake, false, &why);
+		unsetenv("CUDA_VISIBLE_DEVICES");
+		if (!CHECK_INT(other != NULL, t[i].free))
+			printf("\trow %zu: %s\n", i, why.text);
+		if (!t[i].free)
+			CHECK(strstr(why.text, "cuda device 3 (big) is in use") && strstr(why.text, "--wait"));
+		device_close(other);
+	}
+	device_close(d);
+}
+
+/* Whoever waits gets it, with a worker that starts only then. */
+static void waiting_for_it(void)
+{
+	struct err err = {{0}};
+	struct device *d = open_as("fake:platform=cuda;kind=big;number=3", true, &err);
+	int status = -1;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		struct device *mine = open_as("fake:platform=cuda;kind=big;number=3", true, &err);
+		struct compiled c;
+		setenv("FAKE_PLUGIN", "fake:platform=cuda;kind=big;number=3", 1);
+		bool works = mine && fixture_compile(mine, "us=1", &c) == OUTCOME_OK;
+		device_close(mine);
+		_exit(works ? 0 : 1);
+	}
+	CHECK(pid > 0 && d != NULL);
+	CHECK_INT(waitpid(pid, &status, WNOHANG), 0); /* it waits, or has not come so far */
+	device_close(d);
+	CHECK_INT(waitpid(pid, &status, 0), pid);
+	CHECK_INT(status, 0);
+}
+
+/* Ten programs with an input of 3 MiB each, where there is room for two. */
+static void inputs_fit_into_the_device(void)
+{
+	static const char *const fakes[] = {"fake:platform=cuda;kind=big;inputs=8;memory=28", "fake:platform=cuda;kind=big;inputs=8",
+		"fake:inputs=8"};
+
+	for (size_t k = 0; k < sizeof fakes / sizeof *fakes; k++) {
+		struct err err = {{0}};
+		struct device *d = open_as(fakes[k], true, &err);
+
+		for (int64_t i = 0; CHECK(d != NULL) && i < 10; i++) {
+			struct buf program = {0};
+			struct compiled c;
+			struct timing t;
+			struct precision p = {.max_seconds = 0.001};
+
+			fixture_program_of("us=1", 3 << 18 | i, &program);
+			CHECK_INT(device_compile(d, COMPILE_DEFAULT, "hlo", program.data, program.len, 0, &c, &err), 0);
+			CHECK_INT(device_run(d, &c, &p, &t, &err), 0);
+			if (!CHECK_INT(t.outcome, OUTCOME_OK))
+				printf("\t%s, program %d: %s\n", fakes[k], (int)i, t.detail);
+			timing_release(&t);
+			device_drop(d, &c, &err);
+			compiled_release(&c);
+			buf_release(&program);
+		}
+		device_close(d);
+	}
+}
+
+int main(void)
+{
+	RUN(names_are_of_the_device);
+	if (fixture_begin()) {
+		RUN(two_models_share_no_prices);
+		RUN(one_program_measures_on_it);
+		RUN(waiting_for_it);
+		RUN(inputs_fit_into_the_device);
+		CHECK_INT(fixture_leftovers(), 0);
+	} else {
+		printf("skip: accelerators: no fake plugin without the plugin's header\n");
+	}
+	fixture_end();
+	return test_done();
+}
