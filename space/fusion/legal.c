@@ -13,8 +13,8 @@
  * with a one-dimensional result may be absorbed by an add that is its only user; the emitter takes
  * exactly that pair (an output fusion), so such an add absorbs nothing else and is absorbed by
  * nobody; an add whose other operand could be absorbed is an ordinary one, and leaves the product
- * alone. A product with one short vector operand may be the root of a group instead, computed
- * element by element; it is worth it where the other operand need not be written.
+ * alone. A product with a short vector as an operand may be the root of a group instead, computed
+ * element by element; it is worth it where another operand need not be written.
  */
 #include <string.h>
 #include "space/fusion/own.h"
@@ -108,7 +108,7 @@ static bool is_dot_root(const struct graph *g, uint32_t dot)
 		return false;
 	if (g->node[dot].n_users == 1 && output_fuses(g, dot, node_users(g, dot)[0]))
 		return false;
-	return is_short_vector(g, op[0]) != is_short_vector(g, op[1]);
+	return is_short_vector(g, op[0]) || is_short_vector(g, op[1]);
 }
 
 bool fusion_legal(const struct graph *g, const struct fusion_rules *r, uint32_t consumer, uint32_t e)
