@@ -72,6 +72,33 @@ static void put_choices(const struct space *s, struct json *j, struct buf *out)
 	}
 }
 
+/* Why the choices do not say all that the compiler did. */
+static void put_causes(const struct space_account *a, struct buf *out)
+{
+	for (uint32_t c = 0; c < a->n_causes; c++)
+		if (a->cause[c].parts)
+			buf_addf(out, "differ    %u: %s, first %s\n", a->cause[c].parts, a->cause[c].meaning,
+				a->cause[c].first);
+}
+
+static void put_account(const struct space_account *a, struct json *j)
+{
+	json_object(j, "default");
+	json_uint(j, "parts", a->parts);
+	json_uint(j, "equal", a->equal);
+	json_uint(j, "instructions_added", a->added);
+	json_object(j, "causes");
+	for (uint32_t c = 0; c < a->n_causes; c++)
+		json_uint(j, a->cause[c].name, a->cause[c].parts);
+	json_end(j);
+	json_object(j, "first");
+	for (uint32_t c = 0; c < a->n_causes; c++)
+		if (a->cause[c].parts)
+			json_str(j, a->cause[c].name, a->cause[c].first);
+	json_end(j);
+	json_end(j);
+}
+
 static void put_text(struct subject *s, struct buf *out)
 {
 	struct space *sp = s->space;
@@ -92,6 +119,7 @@ static void put_text(struct subject *s, struct buf *out)
 		buf_addch(out, '\n');
 	}
 	buf_addf(out, "decoded   %s\n", s->decoded);
+	put_causes(&sp->account, out);
 	n = tally(sp, false, t, OP_COUNT + 1);
 	for (uint32_t i = 0; i < n && i < TOP; i++)
 		buf_addf(out, "%s%-24s %6u sites, %6u plain by default\n", i ? "          " : "sites     ",
@@ -117,6 +145,8 @@ static void put_json(struct subject *s, struct json *j)
 	json_uint(j, "classes", sp->n_ties);
 	json_hex(j, "table", sp->hash);
 	json_str(j, "decoded", s->decoded);
+	if (sp->account.parts)
+		put_account(&sp->account, j);
 	json_num(j, "extract_seconds", s->extract_seconds);
 	json_object(j, "choices");
 	put_choices(sp, j, NULL);

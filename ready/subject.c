@@ -4,36 +4,17 @@
  * Four steps. Fetch: some kinds make their own programs, all others are program.c's. Extract: the device compiles
  * once and hands out the module just before its fusion pass and the one just after; our performance
  * model has no passes and hands the program back. Count: the turns of loops that only running them tells.
- * Open: the space over the module before, its defaults decoded from the one after.
+ * Open: the space over the module before, its defaults decoded from the one after. Where no choice can say what
+ * the compiler did, the kind writes the program anew first, so that choices can, and the space is opened over that.
  *
  * Without a device the program is taken as it is, so that stores and models can be looked at anywhere.
  */
 #include "ready/subject.h"
 
+#include <string.h>
 #include "device/backend.h"
 #include "ready/program.h"
 #include "ready/turns.h"
-
-static int decode(struct subject *s, const struct buf *after, struct err *err)
-{
-	const struct space_ops *ops = s->space->ops;
-	struct buf said = {0};
-	struct graph g = {0};
-	int rc = 0;
-
-	if (!ops->decode || after->len == 0) {
-		buf_addf(&said, "the compiler shows no choices; the default is %s", ops->undecided);
-	} else {
-		rc = graph_parse(&g, after->data, after->len, "the program as the compiler left it", err);
-		if (rc == 0)
-			rc = ops->decode(s->space, &g, &said, err);
-		graph_release(&g);
-	}
-	if (rc == 0)
-		s->decoded = mem_strdup(said.data);
-	buf_release(&said);
-	return rc;
-}
 
 /*
  * Compilers number modules as they meet them; the same program is to have the same bytes every time. With a
@@ -56,13 +37,61 @@ static int settle(struct subject *s, const struct buf *program, struct device *d
 	return graph_parse(&s->graph, s->bytes.data, s->bytes.len, s->name, err);
 }
 
+/* Reads the compiler's choices back as defaults, from the program as it left it. */
+static int read_back(struct subject *s, const struct graph *after, const char *backend, struct buf *said,
+	struct err *err)
+{
+	const struct space_ops *ops = s->space->ops;
+	struct buf module = {0};
+	uint32_t added = ops->restate ? ops->restate(s->space, after, &module) : 0;
+	char kind[SPACE_KIND_ROOM];
+	int rc = 0;
+
+	if (added) {
+		memcpy(kind, s->space->kind, sizeof kind);
+		space_free(s->space);
+		s->space = NULL;
+		graph_release(&s->graph);
+		buf_reset(&s->bytes);
+		rc = settle(s, &module, NULL, err);
+		if (rc == 0 && !(s->space = space_open(kind, backend, &s->graph, NULL, 0, err)))
+			rc = -1;
+	}
+	buf_release(&module);
+	if (rc < 0)
+		return -1;
+	s->space->account.added = added;
+	return ops->decode(s->space, after, said, err);
+}
+
+static int decode(struct subject *s, const struct buf *after, const char *backend, struct err *err)
+{
+	const struct space_ops *ops = s->space->ops;
+	struct buf said = {0};
+	struct graph g = {0};
+	int rc = 0;
+
+	if (!ops->decode || after->len == 0) {
+		buf_addf(&said, "the compiler shows no choices; the default is %s", ops->undecided);
+	} else {
+		rc = graph_parse(&g, after->data, after->len, "the program as the compiler left it", err);
+		if (rc == 0)
+			rc = read_back(s, &g, backend, &said, err);
+		graph_release(&g);
+	}
+	if (rc == 0)
+		s->decoded = mem_strdup(said.data);
+	buf_release(&said);
+	return rc;
+}
+
 static int open_space(struct subject *s, const char *kind, struct device *d, const struct buf *after,
 	struct err *err)
 {
 	const char *backend = d ? device_info(d)->family : backend_first();
 
 	s->space = space_open(kind, backend, &s->graph, NULL, 0, err);
-	return s->space ? decode(s, after, err) : -1;
+	return s->space ? decode(s, after, backend, err) : -1;
 }
 
 /* A program that its kind makes needs no compiler: the space is the one its name says, whatever else was asked for. */

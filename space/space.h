@@ -78,6 +78,21 @@ struct check_result {
 	char detail[240];	      /* first difference, for people; empty if honoured */
 };
 
+/* One reason why the choices do not say what the compiler did to a part of the program. */
+struct space_cause {
+	const char *name, *meaning; /* for programs, for people */
+	uint32_t parts;
+	char first[130]; /* where the first of them differs, for people */
+};
+
+/* How the compiler's own result came out as choices: what `decode` says, in numbers. All zero: nothing was decoded. */
+struct space_account {
+	uint32_t parts, equal; /* of the compiled program (for fusion: groups), and those that the choices say exactly */
+	uint32_t added;	       /* instructions that `restate` added before */
+	uint32_t n_causes;     /* all that the kind knows, also those of no part */
+	struct space_cause *cause;
+};
+
 struct space;
 
 /* A configuration that a search may start from, and the baselines it is held against: a simple rule, another compiler's way. */
@@ -125,9 +140,14 @@ struct space_ops {
 	double (*formula)(struct space *s, const uint8_t *config);
 	/*
 	 * Sets the defaults by the program as the compiler left it, and appends one sentence on how much of it could be
-	 * said in choices. NULL: the compiler's own choices cannot be read back, the defaults stay as opened.
+	 * said in choices; the account of the space has it in numbers. NULL: the compiler's own choices cannot be read back, the defaults stay as opened.
 	 */
 	int (*decode)(struct space *s, const struct graph *after, struct buf *said, struct err *err);
+	/*
+	 * Where the compiler did what no choice can say, appends the program written so that choices can say it, and
+	 * returns how many instructions that adds; 0: nothing is appended. NULL: the program always stays as it is.
+	 */
+	uint32_t (*restate)(struct space *s, const struct graph *after, struct buf *module);
 	const char *undecided; /* what the defaults are where the compiler shows none, for people */
 	/* Appends a few words on what a configuration makes of the program ("31 groups, 4 of them fusions"); may be NULL. */
 	void (*summary)(struct space *s, const uint8_t *config, struct buf *out);
@@ -148,6 +168,7 @@ struct space {
 	struct site *site;	/* ascending by node */
 	uint32_t *site_of;	/* per node: its site, or NONE */
 	uint64_t hash;		/* of the site table: proves that a space was rebuilt the same */
+	struct space_account account;
 	struct arena mem;
 	void *own;
 };

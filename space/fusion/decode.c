@@ -1,256 +1,268 @@
 /*
  * decode.c - the compiler's own grouping as a configuration.
  *
- * The module just before the fusion pass and the one just after compute the same values, and the
- * structural hash (graph.h) sees through fusions; so an instruction after the pass is a copy of the
- * node before it that has its hash. An operand edge was absorbed in a group if it leads to another
- * instruction of the same fused computation that is no parameter. A bit is set when all copies of
- * the consumer absorb; where some do and some do not, no configuration says exactly that, and the
- * majority wins. Differences are counted, never hidden: the true default is always measured too.
- *
- * Nodes that compute the same value twice share a hash; the compiler's copies then stand for all of
- * them, which is harmless unless it treated them differently (counted as mixed).
+ * Every instruction after the pass is a copy of a node before it (match.h). An operand edge is
+ * absorbed in a copy if the operand is computed in the same fusion, and else read. A bit is set when
+ * more copies of the consumer absorb than read; a site of all or none is all when more consumers do.
+ * Then each of the compiler's groups is held against those choices, edge by edge. It is equal if its
+ * root is kept and each edge of each member is absorbed or read as the choices say; what is not equal
+ * is counted by cause (schemas/fusion_cause.def), never hidden, and the true default is always
+ * measured too.
  */
 #include <stdio.h>
 #include <string.h>
-#include <stdlib.h>
+#include "space/fusion/match.h"
 #include "space/fusion/own.h"
+
+static const struct space_cause causes[CAUSE_COUNT] = {
+#define CAUSE(id, name, meaning) {name, meaning, 0, ""},
+#include "schemas/fusion_cause.def"
+#undef CAUSE
+};
 
 struct decoder {
 	struct space *s;
-	const struct graph *after;
-	uint64_t *hash;		/* of the nodes before */
-	uint64_t *hash_after;
-	uint8_t *matched;	/* per node before: has a copy after */
-	uint32_t *origin;	/* per node after: the node before with its hash, or NONE */
-	uint32_t *absorbed, *read; /* per operand edge before: copies that absorb it, that do not */
+	struct match m;
+	uint8_t *config;	   /* the decoded default */
+	uint32_t *absorbed, *read; /* per operand edge: copies of its consumer that absorb it, that do not */
+	uint32_t *seen, now;	   /* per copy: the walk that met it last */
 	struct fusion_report *report;
+	struct arena mem;
 };
 
-struct pair {
-	uint64_t hash;
-	uint32_t node;
-};
-
-static int by_hash(const void *a, const void *b)
+/* Operand k of node v, unless an earlier operand is the same value; scalar constants are everywhere. */
+static bool is_decided(const struct graph *g, uint32_t v, uint32_t k)
 {
-	const struct pair *x = a, *y = b;
+	const uint32_t *op = node_operands(g, v);
 
-	if (x->hash != y->hash)
-		return x->hash > y->hash ? 1 : -1;
-	return (x->node > y->node) - (x->node < y->node);
+	for (uint32_t i = 0; i < k; i++)
+		if (op[i] == op[k])
+			return false;
+	return !(g->node[op[k]].flags & NODE_SCALAR_CONST);
 }
 
-static struct pair *sorted_hashes(const struct decoder *d)
-{
-	uint32_t n = d->s->graph->n_nodes;
-	struct pair *p = MEM_NEW(n, struct pair);
-
-	for (uint32_t v = 0; v < n; v++)
-		p[v] = (struct pair){d->hash[v], v};
-	qsort(p, n, sizeof *p, by_hash);
-	return p;
-}
-
-/* The first node before that has this hash, or NONE; equal ones follow it in the list. */
-static size_t find(const struct pair *p, size_t n, uint64_t hash)
-{
-	size_t low = 0, high = n;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (p[mid].hash < hash)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
-}
-
-static bool is_inside(const struct graph *g, uint32_t v)
-{
-	return g->comp[g->node[v].comp].role == ROLE_FUSED;
-}
-
-/* Counts for one copy of consumer c: which of its operands it absorbs. */
-static void count_edges(struct decoder *d, uint32_t copy, uint32_t c)
-{
-	const struct graph *g = d->s->graph, *a = d->after;
-	const struct node *n = &g->node[c];
-
-	for (uint32_t k = 0; k < n->n_operands; k++) {
-		uint64_t want = d->hash[node_operands(g, c)[k]];
-		bool inside = false;
-		/* by value, not by position: commutative operands may have been swapped */
-		for (uint32_t i = 0; i < a->node[copy].n_operands; i++) {
-			uint32_t o = node_operands(a, copy)[i];
-			if (d->hash_after[o] == want)
-				inside = is_inside(a, copy) && a->node[o].opcode != OP_PARAMETER;
-		}
-		(inside ? d->absorbed : d->read)[n->operand + k]++;
-	}
-}
-
-static void count_copies(struct decoder *d)
+static void count_edges(struct decoder *d)
 {
 	const struct graph *g = d->s->graph;
-	struct pair *p = sorted_hashes(d);
 
-	for (uint32_t w = 0; w < d->after->n_nodes; w++) {
-		uint64_t h = d->hash_after[w];
-		uint16_t op = d->after->node[w].opcode;
-		d->origin[w] = NONE;
-		if (h == 0 || op == OP_FUSION || (op == OP_PARAMETER && is_inside(d->after, w)))
-			continue;
-		for (size_t i = find(p, g->n_nodes, h); i < g->n_nodes && p[i].hash == h; i++) {
-			if (d->origin[w] == NONE)
-				d->origin[w] = p[i].node;
-			d->matched[p[i].node] = 1;
-			count_edges(d, w, p[i].node);
+	for (size_t i = 0; i < d->m.n; i++) {
+		const struct copy *c = &d->m.copy[i];
+		const struct node *n = &g->node[c->node];
+		for (uint32_t k = 0; k < n->n_operands; k++) {
+			struct reading r = match_reading(&d->m, c, k);
+			if (r.copy != NONE)
+				(r.inside ? d->absorbed : d->read)[n->operand + k]++;
 		}
 	}
-	mem_free(p);
-}
-
-static void complain(struct fusion_report *r, const struct graph *g, const char *what, uint32_t p, uint32_t c)
-{
-	if (!r->first[0])
-		snprintf(r->first, sizeof r->first, "%s: %.60s into %.60s", what, g->node[p].proto->name,
-			g->node[c].proto->name);
-}
-
-/* What the copies of consumer c did with operand edge e, as a vote on the choice of the producer. */
-static void vote(struct decoder *d, uint32_t c, uint32_t e, int32_t *votes)
-{
-	const struct graph *g = d->s->graph;
-	const struct fusion *f = fusion_of(d->s);
-	uint32_t p = g->edges[e], site = d->s->site_of[p];
-
-	if ((g->node[p].flags & NODE_SCALAR_CONST) || d->absorbed[e] + d->read[e] == 0)
-		return;
-	if (f->mask[e] == 0) {
-		if (d->absorbed[e]) {
-			d->report->illegal++;
-			complain(d->report, g, "absorbed against our rules", p, c);
-		}
-		return;
-	}
-	if (d->absorbed[e] && d->read[e]) {
-		d->report->mixed++;
-		complain(d->report, g, "absorbed in some groups only", p, c);
-	}
-	votes[site] += d->absorbed[e] > d->read[e] ? 1 : -1;
-	if (d->absorbed[e] > d->read[e])
-		d->s->site[site].dflt |= f->mask[e];
 }
 
 static void set_defaults(struct decoder *d)
 {
 	const struct graph *g = d->s->graph;
 	const struct fusion *f = fusion_of(d->s);
-	int32_t *votes = MEM_NEW(d->s->n_sites, int32_t);
+	int32_t *votes = ARENA_NEW(&d->mem, d->s->n_sites, int32_t);
 
 	for (uint32_t i = 0; i < d->s->n_sites; i++)
 		d->s->site[i].dflt = 0;
 	for (uint32_t c = 0; c < g->n_nodes; c++)
+		for (uint32_t k = 0; k < g->node[c].n_operands; k++) {
+			uint32_t e = g->node[c].operand + k, site = d->s->site_of[g->edges[e]];
+			if (f->mask[e] == 0 || !is_decided(g, c, k) || d->absorbed[e] + d->read[e] == 0)
+				continue;
+			votes[site] += d->absorbed[e] > d->read[e] ? 1 : -1;
+			if (d->absorbed[e] > d->read[e])
+				d->s->site[site].dflt |= f->mask[e];
+		}
+	for (uint32_t i = 0; i < d->s->n_sites; i++) /* all or none: what most consumers do */
+		if (f->full[d->s->site[i].node] == 1 && votes[i] <= 0)
+			d->s->site[i].dflt = 0;
+}
+
+/* What is wrong with one group of the compiler's. */
+struct fault {
+	enum fusion_cause cause; /* CAUSE_COUNT: nothing */
+	uint32_t producer, consumer;
+};
+
+static void blame(struct fault *f, enum fusion_cause cause, uint32_t producer, uint32_t consumer)
+{
+	if (cause < f->cause)
+		*f = (struct fault){cause, producer, consumer};
+}
+
+/* Why edge e of consumer c is not as the choices say. */
+static enum fusion_cause cause_of(const struct decoder *d, uint32_t e)
+{
+	uint32_t p = d->s->graph->edges[e];
+
+	if (fusion_of(d->s)->mask[e] == 0)
+		return CAUSE_RULES;
+	if (d->absorbed[e] && d->read[e])
+		return CAUSE_COPIES;
+	return fusion_of(d->s)->full[p] == 1 ? CAUSE_CONSUMERS : CAUSE_OTHER;
+}
+
+/* The root is in memory there, and every consumer absorbs it here: some copy of one of them reads it. */
+static void blame_readers(const struct decoder *d, uint32_t root, struct fault *f)
+{
+	const struct graph *g = d->s->graph;
+
+	for (uint32_t i = 0; i < g->node[root].n_users; i++) {
+		uint32_t c = node_users(g, root)[i];
 		for (uint32_t k = 0; k < g->node[c].n_operands; k++)
-			vote(d, c, g->node[c].operand + k, votes);
-	for (uint32_t i = 0; i < d->s->n_sites; i++) {
-		struct site *site = &d->s->site[i];
-		uint32_t p = site->node, legal = f->n_legal[p];
-		if (f->full[p] != 1 || legal == 1 || site->dflt == 0)
+			if (node_operands(g, c)[k] == root && d->read[g->node[c].operand + k])
+				blame(f, cause_of(d, g->node[c].operand + k), root, c);
+	}
+	blame(f, CAUSE_OTHER, root, root);
+}
+
+/* Holds one copy against the choices; what it computes inside joins the queue. */
+static void compare_copy(struct decoder *d, uint32_t at, struct nodes *queue, struct fault *f)
+{
+	const struct graph *g = d->s->graph;
+	const struct copy *c = &d->m.copy[at];
+	const struct node *n = &g->node[c->node];
+
+	for (uint32_t k = 0; k < n->n_operands; k++) {
+		struct reading r = match_reading(&d->m, c, k);
+		uint32_t e = n->operand + k, p = g->edges[e];
+		if (!is_decided(g, c->node, k))
 			continue;
-		/* all or none: the majority, told where it was not unanimous */
-		site->dflt = votes[i] >= 0;
-		if ((uint32_t)abs(votes[i]) != legal) {
-			d->report->mixed++;
-			complain(d->report, g, "absorbed by some consumers only", p, g->users[g->node[p].user]);
+		if (r.copy == NONE)
+			blame(f, CAUSE_NOT_FOUND, p, c->node);
+		else if (r.inside != fusion_absorbed(d->s, d->config, e))
+			blame(f, cause_of(d, e), p, c->node);
+		if (r.copy != NONE && r.inside && d->seen[r.copy] != d->now) {
+			d->seen[r.copy] = d->now;
+			nodes_add(queue, r.copy);
 		}
 	}
-	mem_free(votes);
 }
 
-static void add_member(struct decoder *d, uint32_t w, struct nodes *out)
+/* The group whose result is copy `root`; returns its members. */
+static size_t compare_group(struct decoder *d, uint32_t root, struct nodes *queue, struct fault *f)
 {
-	uint32_t v = d->origin[w];
-
-	if (v != NONE && !(d->s->graph->node[v].flags & NODE_SCALAR_CONST))
-		nodes_add(out, v);
+	if (!fusion_kept(d->s, d->config, d->m.copy[root].node))
+		blame_readers(d, d->m.copy[root].node, f);
+	d->now++;
+	queue->n = 0;
+	nodes_add(queue, root);
+	for (size_t i = 0; i < queue->n; i++)
+		compare_copy(d, queue->v[i], queue, f);
+	return queue->n;
 }
 
-/* The group that a node after the pass stands for, as nodes before it. */
-static void theirs(struct decoder *d, uint32_t w, struct nodes *out)
+static void note(struct decoder *d, uint32_t w, size_t members, const struct fault *f)
 {
-	const struct graph *a = d->after;
+	struct space_account *a = &d->s->account;
+	const struct graph *g = d->s->graph;
+	bool equal = f->cause == CAUSE_COUNT;
+	struct space_cause *c = equal ? NULL : &a->cause[f->cause];
 
-	if (a->node[w].opcode != OP_FUSION) {
-		add_member(d, w, out);
-	} else {
-		const struct comp *c = &a->comp[node_calls(a, w)[0]];
-		for (uint32_t k = c->first; k < c->first + c->n_nodes; k++)
-			add_member(d, k, out);
-	}
-	nodes_sort(out);
+	a->parts++;
+	a->equal += equal;
+	d->report->fusions += members > 1;
+	d->report->fusions_equal += members > 1 && equal;
+	if (!c || c->parts++)
+		return;
+	if (f->producer != f->consumer)
+		snprintf(c->first, sizeof c->first, "%.60s with %.60s", g->node[f->consumer].proto->name,
+			g->node[f->producer].proto->name);
+	else
+		snprintf(c->first, sizeof c->first, "%.100s", d->m.after->node[w].proto->name);
+}
+
+/* The result of fusion or bare instruction w of the compiled module: NONE for a fusion of several. */
+static uint32_t result_of(const struct graph *after, uint32_t w)
+{
+	uint32_t root;
+
+	if (after->node[w].opcode != OP_FUSION)
+		return w;
+	root = after->comp[node_calls(after, w)[0]].root;
+	return after->node[root].opcode == OP_TUPLE ? NONE : root;
+}
+
+/* Is w part of the program that groups make up? What takes a result out of a fusion is not. */
+static bool is_group(const struct decoder *d, uint32_t w, uint32_t first)
+{
+	const struct graph *a = d->m.after;
+	const struct node *n = &a->node[w];
+
+	if (first != NONE)
+		return fusion_groupable(d->s->graph, d->m.copy[first].node);
+	if (n->opcode == OP_GET_TUPLE_ELEMENT && a->node[node_operands(a, w)[0]].opcode == OP_FUSION)
+		return false;
+	return n->opcode == OP_FUSION || fusion_groupable(a, w);
 }
 
 static void compare_groups(struct decoder *d)
 {
-	struct nodes want = {0}, have = {0};
-	uint8_t *config = mem_alloc(d->s->n_sites);
-	struct fusion_report *r = d->report;
+	const struct graph *a = d->m.after;
+	struct nodes queue = {0};
 
-	space_default(d->s, config);
-	for (uint32_t w = 0; w < d->after->n_nodes; w++) {
-		bool equal;
-		if (is_inside(d->after, w) || d->hash_after[w] == 0)
+	for (uint32_t w = 0; w < a->n_nodes; w++) {
+		struct fault f = {CAUSE_COUNT, NONE, NONE};
+		uint32_t root = result_of(a, w), first = root == NONE ? NONE : d->m.first[root];
+		uint8_t role = a->comp[a->node[w].comp].role;
+		size_t members = 1;
+		if (role != ROLE_ENTRY && role != ROLE_CONTROL)
 			continue;
-		want.n = have.n = 0;
-		theirs(d, w, &want);
-		if (want.n == 0 || !fusion_groupable(d->s->graph, want.v[want.n - 1]))
+		if (first == NONE && d->m.first[w] != NONE)
+			first = d->m.first[w]; /* a fusion that was there before the pass */
+		if (!is_group(d, w, first))
 			continue;
-		group_walk(d->s, config, want.v[want.n - 1], &have);
-		equal = fusion_kept(d->s, config, want.v[want.n - 1]) && have.n == want.n &&
-			memcmp(have.v, want.v, have.n * sizeof have.v[0]) == 0;
-		r->groups++;
-		r->equal += equal;
-		r->fusions += want.n > 1;
-		r->fusions_equal += want.n > 1 && equal;
+		if (first == NONE)
+			blame(&f, root == NONE ? CAUSE_RESULTS : CAUSE_NOT_FOUND, NONE, NONE);
+		for (uint32_t c = first; c != NONE; c = d->m.copy[c].next)
+			members = compare_group(d, c, &queue, &f);
+		note(d, w, members, &f);
 	}
-	mem_free(config);
-	nodes_release(&want);
-	nodes_release(&have);
+	nodes_release(&queue);
 }
 
-int fusion_decode(struct space *s, const struct graph *after, struct fusion_report *report, struct err *err)
+static void count_matched(struct decoder *d)
 {
-	const struct graph *g = s->graph;
-	struct fusion_report none = {0};
-	struct arena mem = {0};
-	struct decoder d = {.s = s, .after = after, .report = report};
+	uint8_t *found = ARENA_NEW(&d->mem, d->s->graph->n_nodes, uint8_t);
 
-	(void)err;
-	*report = none;
-	report->sites = s->n_sites;
-	d.hash = ARENA_NEW(&mem, g->n_nodes, uint64_t);
-	d.hash_after = ARENA_NEW(&mem, after->n_nodes, uint64_t);
-	d.origin = ARENA_NEW(&mem, after->n_nodes, uint32_t);
-	d.matched = ARENA_NEW(&mem, g->n_nodes, uint8_t);
-	d.absorbed = ARENA_NEW(&mem, g->n_edges, uint32_t);
-	d.read = ARENA_NEW(&mem, g->n_edges, uint32_t);
-	graph_structural_hash(g, d.hash);
-	graph_structural_hash(after, d.hash_after);
-	count_copies(&d);
+	for (size_t i = 0; i < d->m.n; i++)
+		found[d->m.copy[i].node] = 1;
+	d->report->sites = d->s->n_sites;
+	for (uint32_t i = 0; i < d->s->n_sites; i++)
+		d->report->matched += found[d->s->site[i].node];
+}
+
+void fusion_decode(struct space *s, const struct graph *after, struct fusion_report *report)
+{
+	struct decoder d = {.s = s, .report = report};
+
+	*report = (struct fusion_report){0};
+	s->account = (struct space_account){.added = s->account.added, .n_causes = CAUSE_COUNT,
+		.cause = arena_dup(&s->mem, causes, sizeof causes)};
+	match_find(&d.m, s->graph, after);
+	d.config = ARENA_NEW(&d.mem, s->n_sites, uint8_t);
+	d.absorbed = ARENA_NEW(&d.mem, s->graph->n_edges, uint32_t);
+	d.read = ARENA_NEW(&d.mem, s->graph->n_edges, uint32_t);
+	d.seen = ARENA_NEW(&d.mem, d.m.n, uint32_t);
+	count_edges(&d);
 	set_defaults(&d);
-	for (uint32_t i = 0; i < s->n_sites; i++)
-		report->matched += d.matched[s->site[i].node];
+	space_default(s, d.config);
+	count_matched(&d);
 	compare_groups(&d);
-	arena_release(&mem);
-	return 0;
+	match_release(&d.m);
+	arena_release(&d.mem);
 }
 
-void fusion_report_text(const struct fusion_report *r, struct buf *out)
+void fusion_report_text(const struct space *s, const struct fusion_report *r, struct buf *out)
 {
-	buf_addf(out, "%u of %u sites found in the compiler's result, %u of %u groups equal, %u of %u fusions equal; "
-		"%u edges absorbed against our rules, %u in some groups only%s%s", r->matched, r->sites, r->equal, r->groups,
-		r->fusions_equal, r->fusions, r->illegal, r->mixed, r->first[0] ? "; first: " : "", r->first);
+	const struct space_account *a = &s->account;
+	int said = 0;
+
+	buf_addf(out, "%u of %u sites found in the compiler's result, %u of %u groups equal, %u of %u fusions equal",
+		r->matched, r->sites, a->equal, a->parts, r->fusions_equal, r->fusions);
+	if (a->added)
+		buf_addf(out, ", instructions added for copies that differ: %u", a->added);
+	for (uint32_t c = 0; c < a->n_causes; c++)
+		if (a->cause[c].parts)
+			buf_addf(out, "%s%s %u", said++ ? ", " : "; the rest: ", a->cause[c].meaning, a->cause[c].parts);
 }

@@ -9,7 +9,6 @@
 #include "space/fusion/own.h"
 
 #define BINARY "/binary"
-#define SUBSET_CONSUMERS 3 /* with more legal consumers a site has none or all */
 
 static void fusion_release(struct space *s)
 {
@@ -20,9 +19,9 @@ static int decode(struct space *s, const struct graph *after, struct buf *said, 
 {
 	struct fusion_report r;
 
-	if (fusion_decode(s, after, &r, err) < 0)
-		return -1;
-	fusion_report_text(&r, said);
+	(void)err;
+	fusion_decode(s, after, &r);
+	fusion_report_text(s, &r, said);
 	return 0;
 }
 
@@ -46,6 +45,7 @@ static const struct space_ops fusion_ops = {
 	.touched = fusion_touched,
 	.effect = fusion_effect,
 	.decode = decode,
+	.restate = fusion_restate,
 	.undecided = "the plain greedy rule",
 	.summary = summary,
 	.starts = starts,

@@ -24,20 +24,34 @@
 
 extern const struct space_kind fusion_kind;
 
-/* How the compiler's own result decodes into choices. */
-struct fusion_report {
-	uint32_t sites, matched;	    /* sites found again in the compiler's result */
-	uint32_t groups, equal;		    /* its kept instructions, and those whose group is the same in ours */
-	uint32_t fusions, fusions_equal;    /* ... of those the ones with more than one member */
-	uint32_t illegal;		    /* edges it absorbed and our rules do not allow */
-	uint32_t mixed;			    /* edges absorbed in one group and not in another: no one choice */
-	char first[200];		    /* the first thing that could not be expressed, for people */
+/* schemas/fusion_cause.def: why a group of the compiler's cannot be said as choices. */
+enum fusion_cause {
+#define CAUSE(id, ...) CAUSE_##id,
+#include "schemas/fusion_cause.def"
+#undef CAUSE
+	CAUSE_COUNT
 };
 
-/* Sets the defaults of the space from the module just after the compiler's fusion pass. */
-int fusion_decode(struct space *s, const struct graph *after, struct fusion_report *report, struct err *err);
+/* How the compiler's own result decodes into choices; the account of the space has the rest. */
+struct fusion_report {
+	uint32_t sites, matched;	 /* sites found again in the compiler's result */
+	uint32_t fusions, fusions_equal; /* groups of more than one member, and those that are the same in ours */
+};
+
+/*
+ * Sets the defaults of the space from the module just after the compiler's fusion pass. The parts of the account are the
+ * compiler's kept instructions, each with what its group computes.
+ */
+void fusion_decode(struct space *s, const struct graph *after, struct fusion_report *report);
 /* Appends it as one sentence for people. */
-void fusion_report_text(const struct fusion_report *r, struct buf *out);
+void fusion_report_text(const struct space *s, const struct fusion_report *r, struct buf *out);
+
+/*
+ * Where the compiler treats copies of one instruction differently, which no choice can say, writes the program anew
+ * with an instruction for each way (copies.c), and returns how many that adds; 0: nothing is written. The space opened
+ * over that program decodes without such differences.
+ */
+uint32_t fusion_restate(struct space *s, const struct graph *after, struct buf *module);
 
 /* The plain rule: an elementwise site with one user is absorbed, if it may be. */
 void fusion_greedy(struct space *s, uint8_t *config);

@@ -11,6 +11,8 @@
 
 #include "space/fusion/fusion.h"
 
+#define SUBSET_CONSUMERS 3 /* with more legal consumers a site has none or all */
+
 enum { FUSE_PRODUCER = 1, FUSE_CONSUMER = 2 };
 
 /* A map from nodes to numbers that is emptied in O(1): an entry counts if its stamp is the current. */

@@ -1,0 +1,334 @@
+/*
+ * copies.c - an instruction for each way in which the compiler treats the copies of one.
+ *
+ * A choice says of a value which consumers absorb it, in every group that computes such a consumer. The
+ * compiler decides anew in every group: of two copies of a slice, one may compute what it slices and the other
+ * read it. So the program is written anew before anybody decides about it: an instruction whose copies differ
+ * becomes several that compute the same (twins), each read by those groups that treat it alike. Nothing else
+ * needs to know; a twin is an instruction like any other, with a site of its own. Programs without such copies
+ * stay as they are, to the byte.
+ *
+ * Copies are alike when they absorb the same operands, in copies that are alike. Classes of copies follow from
+ * operands to users, and each class with a reader or an absorber is written. The class that is in memory keeps
+ * the name and number of the original, and everybody who reads the value from memory reads that one.
+ *
+ * A site with more legal consumers than a choice can tell apart is all or none. Where the compiler does some,
+ * the class is written twice: for those who read it, and for those who absorb it. Whether that is needed follows
+ * from users to operands, since each twin is one more consumer of its operands.
+ *
+ * What our rules do not allow to be absorbed counts as read, whatever the compiler did. The binary space keeps the
+ * program as it is: none or all is what it is for.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "space/fusion/match.h"
+#include "space/fusion/own.h"
+#include "hlo/pack.h"
+
+#define TWIN ".twin" /* between the original's name and a number */
+
+struct class {		      /* of copies, at the place of its first copy */
+	uint32_t absorbers;   /* instructions to be written that absorb it, */
+	uint32_t readers;     /* ... that could and read it, */
+	uint32_t others;      /* ... and that read it and could not absorb it */
+	bool split;	      /* written twice */
+	int64_t id, absorbed; /* of what is written: for all, or of the two for readers and for absorbers */
+};
+
+struct unsharer {
+	struct space *s;
+	struct match m;
+	uint32_t *at, *list;  /* copies by node: list[at[v]] ... list[at[v + 1] - 1] */
+	uint8_t *live;	      /* per copy: in memory, or absorbed legally by one that is live */
+	uint64_t *ways;	      /* per copy: hash of how it is computed */
+	uint32_t *class_of;   /* per copy: the first copy of its node that is computed the same way */
+	uint32_t *home;	      /* per node: the class in memory, or NONE */
+	struct class *class;  /* per copy */
+	uint32_t added;	      /* twins so far */
+	uint32_t name;	      /* the last number in a twin's name */
+	int64_t last_id;
+	struct arena mem;
+};
+
+/* Does copy c absorb operand k, as our rules allow? *copy is the operand's, or NONE. */
+static bool absorbs(const struct unsharer *u, const struct copy *c, uint32_t k, uint32_t *copy)
+{
+	struct reading r = match_reading(&u->m, c, k);
+
+	*copy = r.copy;
+	return r.inside && r.copy != NONE && fusion_of(u->s)->mask[u->s->graph->node[c->node].operand + k];
+}
+
+/* The class that operand k of copy c comes from; NONE where the original stays as it is. */
+static uint32_t source(const struct unsharer *u, const struct copy *c, uint32_t k, bool *absorbed)
+{
+	uint32_t home = u->home[node_operands(u->s->graph, c->node)[k]], copy;
+
+	*absorbed = absorbs(u, c, k, &copy);
+	if (*absorbed)
+		return u->class_of[copy];
+	return copy != NONE && u->live[copy] && match_is_kept(&u->m, &u->m.copy[copy]) ? u->class_of[copy] : home;
+}
+
+static void sort_by_node(struct unsharer *u)
+{
+	uint32_t n = u->s->graph->n_nodes;
+	uint32_t *next = ARENA_NEW(&u->mem, n + 1, uint32_t);
+
+	u->at = ARENA_NEW(&u->mem, n + 1, uint32_t);
+	u->list = ARENA_NEW(&u->mem, u->m.n, uint32_t);
+	for (size_t i = 0; i < u->m.n; i++)
+		u->at[u->m.copy[i].node + 1]++;
+	for (uint32_t v = 0; v < n; v++)
+		u->at[v + 1] += u->at[v];
+	memcpy(next, u->at, n * sizeof *next);
+	for (uint32_t i = 0; i < u->m.n; i++)
+		u->list[next[u->m.copy[i].node]++] = i;
+}
+
+/* From users to operands. */
+static void find_live(struct unsharer *u)
+{
+	u->live = ARENA_NEW(&u->mem, u->m.n, uint8_t);
+	for (size_t i = u->m.n; i-- > 0;) {
+		uint32_t at = u->list[i], operand;
+		const struct copy *c = &u->m.copy[at];
+		u->live[at] |= match_is_kept(&u->m, c);
+		for (uint32_t k = 0; u->live[at] && k < u->s->graph->node[c->node].n_operands; k++)
+			if (absorbs(u, c, k, &operand))
+				u->live[operand] = 1;
+	}
+}
+
+static uint64_t way(const struct unsharer *u, const struct copy *c)
+{
+	const struct graph *g = u->s->graph;
+	uint64_t h = hash_mix(0x77617973, c->node);
+	bool absorbed, site = u->s->site_of[c->node] != NONE; /* what is none stays one, whatever it reads */
+
+	for (uint32_t k = 0; site && k < g->node[c->node].n_operands; k++) {
+		uint32_t from = source(u, c, k, &absorbed);
+		bool plain = from == NONE || (!absorbed && from == u->home[node_operands(g, c->node)[k]]);
+		h = hash_mix(hash_mix(h, absorbed), plain ? 0 : u->ways[from]);
+	}
+	return h;
+}
+
+/* From operands to users. A copy in memory speaks for its class, and so for its node. */
+static void find_classes(struct unsharer *u)
+{
+	uint32_t n = u->s->graph->n_nodes;
+
+	u->ways = ARENA_NEW(&u->mem, u->m.n, uint64_t);
+	u->class_of = ARENA_NEW(&u->mem, u->m.n, uint32_t);
+	u->class = ARENA_NEW(&u->mem, u->m.n, struct class);
+	u->home = ARENA_NEW(&u->mem, n, uint32_t);
+	for (uint32_t v = 0; v < n; v++) {
+		bool kept = false;
+		u->home[v] = NONE;
+		for (uint32_t i = u->at[v]; i < u->at[v + 1]; i++) {
+			uint32_t at = u->list[i], k = u->at[v];
+			u->ways[at] = way(u, &u->m.copy[at]);
+			while (u->ways[u->list[k]] != u->ways[at] || u->live[u->list[k]] != u->live[at])
+				k++;
+			u->class_of[at] = u->list[k];
+			if (u->live[at] && (u->home[v] == NONE || (!kept && match_is_kept(&u->m, &u->m.copy[at])))) {
+				u->home[v] = u->class_of[at];
+				kept = match_is_kept(&u->m, &u->m.copy[at]);
+			}
+		}
+	}
+}
+
+/* Is class `at`, of node v, to be written? The home always is. */
+static bool is_written(const struct unsharer *u, uint32_t v, uint32_t at)
+{
+	const struct class *c = &u->class[at];
+
+	return u->class_of[at] == at && u->live[at] && (u->home[v] == at || c->absorbers + c->readers + c->others);
+}
+
+/* `times` instructions like copy c will be written: what that means for the operands. */
+static void count_consumer(struct unsharer *u, const struct copy *c, uint32_t times)
+{
+	const struct graph *g = u->s->graph;
+	const uint32_t *op = node_operands(g, c->node);
+
+	for (uint32_t k = 0; k < g->node[c->node].n_operands; k++) {
+		uint32_t first = 0, from;
+		bool absorbed;
+		while (op[first] != op[k])
+			first++;
+		from = first == k ? source(u, c, k, &absorbed) : NONE;
+		if (from == NONE)
+			continue;
+		if (absorbed)
+			u->class[from].absorbers += times;
+		else if (fusion_of(u->s)->mask[g->node[c->node].operand + k])
+			u->class[from].readers += times;
+		else
+			u->class[from].others += times;
+	}
+}
+
+/* From users to operands: which classes are written, and which twice. */
+static void find_splits(struct unsharer *u)
+{
+	for (uint32_t v = u->s->graph->n_nodes; v-- > 0;)
+		for (uint32_t i = u->at[v]; i < u->at[v + 1]; i++) {
+			struct class *c = &u->class[u->list[i]];
+			if (!is_written(u, v, u->list[i]))
+				continue;
+			c->split = c->absorbers && c->readers && c->absorbers + c->readers > SUBSET_CONSUMERS;
+			count_consumer(u, &u->m.copy[u->list[i]], c->split ? 2 : 1);
+			u->added += (u->home[v] == u->list[i] ? 0u : 1u) + (c->split ? 1u : 0u);
+		}
+}
+
+/* Numbers in names start above those of an earlier rewriting. */
+static void find_last_name(struct unsharer *u)
+{
+	const struct graph *g = u->s->graph;
+
+	for (uint32_t v = 0; v < g->n_nodes; v++)
+		for (const char *p = g->node[v].proto->name; (p = strstr(p, TWIN));) {
+			unsigned long n = strtoul(p += sizeof TWIN - 1, NULL, 10);
+			u->name = n > u->name && n < NONE / 2 ? (uint32_t)n : u->name;
+		}
+}
+
+/* Instructions that are being written, one computation. */
+struct writing {
+	Hlo__HloInstructionProto **v;
+	size_t n;
+	int64_t next_id;
+};
+
+/* Writes copy c's node under an id; `own`: under its own name. */
+static void write_one(struct unsharer *u, const struct copy *c, int64_t id, bool own, struct writing *w)
+{
+	const struct graph *g = u->s->graph;
+	const struct node *n = &g->node[c->node];
+	Hlo__HloInstructionProto *in = arena_dup(&u->mem, n->proto, sizeof *in);
+
+	in->id = id;
+	if (!own)
+		in->name = arena_printf(&u->mem, "%s" TWIN "%u", n->proto->name, ++u->name);
+	in->operand_ids = arena_alloc(&u->mem, n->n_operands * sizeof *in->operand_ids);
+	for (uint32_t k = 0; k < n->n_operands; k++) {
+		bool absorbed;
+		uint32_t from = source(u, c, k, &absorbed);
+		const struct class *x = from == NONE ? NULL : &u->class[from];
+		if (!x)
+			in->operand_ids[k] = g->node[node_operands(g, c->node)[k]].proto->id;
+		else
+			in->operand_ids[k] = absorbed && x->split ? x->absorbed : x->id;
+	}
+	w->v[w->n++] = in;
+}
+
+static void write_node(struct unsharer *u, uint32_t v, struct writing *w)
+{
+	Hlo__HloInstructionProto *proto = u->s->graph->node[v].proto;
+
+	if (u->home[v] == NONE)
+		w->v[w->n++] = proto;
+	for (uint32_t i = u->at[v]; i < u->at[v + 1]; i++) {
+		uint32_t at = u->list[i];
+		struct class *c = &u->class[at];
+		bool home = u->home[v] == at;
+		if (!is_written(u, v, at))
+			continue;
+		c->id = home ? proto->id : w->next_id++;
+		write_one(u, &u->m.copy[at], c->id, home, w);
+		if (!c->split)
+			continue;
+		c->absorbed = w->next_id++;
+		write_one(u, &u->m.copy[at], c->absorbed, false, w);
+	}
+}
+
+/*
+ * New ids follow the last one. XLA's have the computation's id in their upper half and count within it; where the upper
+ * half is empty they count through the module (u->last_id).
+ */
+static int64_t next_id(const struct unsharer *u, const struct comp *c)
+{
+	const struct graph *g = u->s->graph;
+	int64_t last = g->node[c->root].proto->id;
+
+	if (last >> 32 == 0)
+		return u->last_id + 1;
+	for (uint32_t v = c->first; v < c->first + c->n_nodes; v++) {
+		int64_t id = g->node[v].proto->id;
+		if (id >> 32 == last >> 32 && id > last)
+			last = id;
+	}
+	return last + 1;
+}
+
+/* The last id of those that count through the module. */
+static int64_t find_last_id(const struct graph *g)
+{
+	int64_t last = 0;
+
+	for (uint32_t v = 0; v < g->n_nodes; v++)
+		if (g->node[v].proto->id >> 32 == 0 && g->node[v].proto->id > last)
+			last = g->node[v].proto->id;
+	return last;
+}
+
+static Hlo__HloComputationProto *write_comp(struct unsharer *u, const struct comp *c)
+{
+	Hlo__HloComputationProto *out = arena_dup(&u->mem, c->proto, sizeof *out);
+	size_t most = c->n_nodes; /* and two for each class */
+	struct writing w;
+
+	for (uint32_t v = c->first; v < c->first + c->n_nodes; v++)
+		for (uint32_t i = u->at[v]; i < u->at[v + 1]; i++)
+			most += u->class_of[u->list[i]] == u->list[i] ? 2 : 0;
+	w = (struct writing){ARENA_NEW(&u->mem, most, Hlo__HloInstructionProto *), 0, next_id(u, c)};
+	for (uint32_t v = c->first; v < c->first + c->n_nodes; v++)
+		write_node(u, v, &w);
+	if (w.next_id >> 32 == 0)
+		u->last_id = w.next_id - 1;
+	out->instructions = w.v;
+	out->n_instructions = w.n;
+	return out;
+}
+
+static void write_module(struct unsharer *u, struct buf *out)
+{
+	const struct graph *g = u->s->graph;
+	Hlo__HloModuleProto m = *g->module;
+
+	m.computations = ARENA_NEW(&u->mem, g->n_comps, Hlo__HloComputationProto *);
+	m.n_computations = g->n_comps;
+	m.schedule = NULL;
+	find_last_name(u);
+	u->last_id = find_last_id(g);
+	for (uint32_t c = 0; c < g->n_comps; c++) {
+		bool ours = g->comp[c].role == ROLE_ENTRY || g->comp[c].role == ROLE_CONTROL;
+		m.computations[c] = ours ? write_comp(u, &g->comp[c]) : g->comp[c].proto;
+	}
+	pack_message(&m.base, out);
+}
+
+uint32_t fusion_restate(struct space *s, const struct graph *after, struct buf *module)
+{
+	struct unsharer u = {.s = s};
+
+	if (strcmp(s->kind, "fusion/binary") == 0)
+		return 0;
+	match_find(&u.m, s->graph, after);
+	sort_by_node(&u);
+	find_live(&u);
+	find_classes(&u);
+	find_splits(&u);
+	if (u.added)
+		write_module(&u, module);
+	match_release(&u.m);
+	arena_release(&u.mem);
+	return u.added;
+}

@@ -1,0 +1,235 @@
+/*
+ * match.c - matching the module after the fusion pass with the one before it.
+ *
+ * The pass only moves and duplicates: it keeps operands, their order and the roots. So both modules are
+ * walked in step, from roots to operands, through fusions as if they were not there. What an
+ * instruction stands for thus follows from who reads it, and nodes that compute the same value twice
+ * (twins) are told apart, which no hash can do. The structural hash (graph.h) only confirms each step:
+ * where it differs, the operand is looked for among the others (passes swap operands of commutative
+ * operations), and what is not found there is not matched.
+ *
+ * A compiler that merges twins on the way leaves one instruction that several nodes' readers lead to:
+ * it is a copy of each of them. What no root needs (side effects, unused parameters) is matched by hash
+ * within its computation, in order.
+ *
+ * Computations that several callers share are walked once per pair that calls lead to, which
+ * first-come matching bounds: a pair of instructions is never walked twice.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "space/fusion/match.h"
+
+static bool is_inside(const struct graph *g, uint32_t v)
+{
+	return g->comp[g->node[v].comp].role == ROLE_FUSED;
+}
+
+/* The inside of fusion v, if only v calls it; else NULL. */
+static const struct comp *inside_of(const struct graph *g, uint32_t v)
+{
+	const struct comp *c = g->node[v].opcode == OP_FUSION ? &g->comp[node_calls(g, v)[0]] : NULL;
+
+	return c && c->n_callers == 1 && c->role == ROLE_FUSED ? c : NULL;
+}
+
+/* One step from w towards the instruction that computes its value; NONE where w is that. */
+static uint32_t step(const struct graph *g, uint32_t w)
+{
+	const struct node *n = &g->node[w];
+	const struct comp *c = &g->comp[n->comp];
+
+	if (n->opcode == OP_PARAMETER && c->role == ROLE_FUSED && c->n_callers == 1)
+		return node_operands(g, c->caller)[n->proto->parameter_number];
+	if (n->opcode == OP_FUSION && (c = inside_of(g, w)))
+		return g->node[c->root].opcode == OP_TUPLE ? NONE : c->root;
+	if (n->opcode == OP_GET_TUPLE_ELEMENT && (c = inside_of(g, node_operands(g, w)[0])) &&
+		g->node[c->root].opcode == OP_TUPLE)
+		return node_operands(g, c->root)[n->proto->tuple_index];
+	return NONE;
+}
+
+/* Looks through fusions, unless v before the pass is one itself, or a result of one. */
+static uint32_t computed_by(const struct match *m, uint32_t w, uint32_t v)
+{
+	const struct graph *g = m->before;
+	const struct node *n = &g->node[v];
+	bool fused_before = n->opcode == OP_FUSION ||
+			    (n->opcode == OP_GET_TUPLE_ELEMENT && g->node[node_operands(g, v)[0]].opcode == OP_FUSION);
+
+	for (uint32_t to; (to = step(m->after, w)) != NONE; w = to)
+		if (fused_before && m->after->node[w].opcode != OP_PARAMETER)
+			break;
+	return w;
+}
+
+static uint32_t find(const struct match *m, uint32_t w, uint32_t v)
+{
+	uint32_t i = m->first[w];
+
+	while (i != NONE && m->copy[i].node != v)
+		i = m->copy[i].next;
+	return i;
+}
+
+/* w, or what it leads to, stands for v: unless their values differ. The list doubles as the queue of the walk. */
+static void pair(struct match *m, uint32_t w, uint32_t v)
+{
+	w = computed_by(m, w, v);
+	if (m->hash_after[w] != m->hash[v] || find(m, w, v) != NONE)
+		return;
+	MEM_GROW(&m->copy, &m->cap, m->n + 1);
+	m->copy[m->n] = (struct copy){w, v, m->first[w]};
+	m->first[w] = (uint32_t)m->n++;
+}
+
+/* The operand of copy c that is operand k of its node: by position if the value is right, else by value. */
+static uint32_t operand(const struct match *m, const struct copy *c, uint32_t k)
+{
+	const struct node *n = &m->after->node[c->after];
+	const uint32_t *op = node_operands(m->after, c->after);
+	uint64_t want = m->hash[node_operands(m->before, c->node)[k]];
+
+	if (k < n->n_operands && m->hash_after[op[k]] == want)
+		return op[k];
+	for (uint32_t i = 0; i < n->n_operands; i++)
+		if (m->hash_after[op[i]] == want)
+			return op[i];
+	return NONE;
+}
+
+struct reading match_reading(const struct match *m, const struct copy *c, uint32_t k)
+{
+	uint32_t w = operand(m, c, k), v = node_operands(m->before, c->node)[k];
+
+	if (w == NONE)
+		return (struct reading){NONE, false};
+	return (struct reading){find(m, computed_by(m, w, v), v),
+		is_inside(m->after, c->after) && m->after->node[w].opcode != OP_PARAMETER};
+}
+
+bool match_is_kept(const struct match *m, const struct copy *c)
+{
+	const struct graph *a = m->after;
+	const struct node *n = &a->node[c->after];
+
+	if (!is_inside(a, c->after) || (n->flags & NODE_ROOT))
+		return true;
+	for (uint32_t k = 0; k < n->n_users; k++) {
+		const struct node *u = &a->node[node_users(a, c->after)[k]];
+		if (u->opcode == OP_TUPLE && (u->flags & NODE_ROOT))
+			return true;
+	}
+	return false;
+}
+
+/* An instruction that nothing in its computation needs. */
+struct loose {
+	uint64_t hash;
+	uint32_t node;
+	bool taken;
+};
+
+static int by_hash(const void *a, const void *b)
+{
+	const struct loose *x = a, *y = b;
+
+	if (x->hash != y->hash)
+		return x->hash > y->hash ? 1 : -1;
+	return (x->node > y->node) - (x->node < y->node);
+}
+
+static bool is_loose(const struct graph *g, uint32_t v)
+{
+	return g->node[v].n_users == 0 && !(g->node[v].flags & NODE_ROOT);
+}
+
+/* Sorted by hash; the caller frees it. */
+static struct loose *loose_of(const struct match *m, const struct comp *c, size_t *n)
+{
+	struct loose *l = MEM_NEW(c->n_nodes, struct loose);
+
+	*n = 0;
+	for (uint32_t v = c->first; v < c->first + c->n_nodes; v++)
+		if (is_loose(m->before, v))
+			l[(*n)++] = (struct loose){m->hash[v], v, false};
+	if (*n)
+		qsort(l, *n, sizeof *l, by_hash);
+	return l;
+}
+
+/* The first of a hash in a sorted list, or n. */
+static size_t first_of(const struct loose *l, size_t n, uint64_t hash)
+{
+	size_t low = 0, high = n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (l[mid].hash < hash)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* Two computations do the same: their roots correspond, and what no root needs. */
+static void pair_computations(struct match *m, uint32_t after, uint32_t before)
+{
+	const struct comp *a = &m->after->comp[after], *b = &m->before->comp[before];
+	struct loose *l;
+	size_t n;
+
+	pair(m, a->root, b->root);
+	l = loose_of(m, b, &n);
+	for (uint32_t w = a->first; n && w < a->first + a->n_nodes; w++) {
+		size_t i = is_loose(m->after, w) ? first_of(l, n, m->hash_after[w]) : n;
+		while (i < n && l[i].hash == m->hash_after[w] && l[i].taken)
+			i++;
+		if (i == n || l[i].hash != m->hash_after[w])
+			continue;
+		l[i].taken = true;
+		pair(m, w, l[i].node);
+	}
+	mem_free(l);
+}
+
+static void pair_calls(struct match *m, const struct copy *c)
+{
+	const struct graph *a = m->after, *b = m->before;
+
+	if (a->node[c->after].n_called != b->node[c->node].n_called)
+		return;
+	for (uint32_t k = 0; k < b->node[c->node].n_called; k++) {
+		uint32_t to = node_calls(a, c->after)[k], from = node_calls(b, c->node)[k];
+		if (a->comp[to].role == ROLE_CONTROL && b->comp[from].role == ROLE_CONTROL)
+			pair_computations(m, to, from);
+	}
+}
+
+void match_find(struct match *m, const struct graph *before, const struct graph *after)
+{
+	*m = (struct match){.before = before, .after = after};
+	m->hash = ARENA_NEW(&m->mem, before->n_nodes, uint64_t);
+	m->hash_after = ARENA_NEW(&m->mem, after->n_nodes, uint64_t);
+	m->first = arena_alloc(&m->mem, after->n_nodes * sizeof *m->first);
+	memset(m->first, 0xff, after->n_nodes * sizeof *m->first);
+	graph_structural_hash(before, m->hash);
+	graph_structural_hash(after, m->hash_after);
+	pair_computations(m, after->entry, before->entry);
+	for (size_t i = 0; i < m->n; i++) {
+		struct copy c = m->copy[i];
+		for (uint32_t k = 0; k < before->node[c.node].n_operands; k++) {
+			uint32_t w = operand(m, &c, k);
+			if (w != NONE)
+				pair(m, w, node_operands(before, c.node)[k]);
+		}
+		pair_calls(m, &c);
+	}
+}
+
+void match_release(struct match *m)
+{
+	mem_free(m->copy);
+	arena_release(&m->mem);
+	*m = (struct match){0};
+}
