@@ -12,12 +12,14 @@
  * it is a copy of each of them. What no root needs (side effects, unused parameters) is matched by hash
  * within its computation, in order.
  *
- * Computations that several callers share are walked once per pair that calls lead to, which
- * first-come matching bounds: a pair of instructions is never walked twice.
+ * A pair of instructions is walked once, however many readers or callers lead to it. Modules that have little to
+ * do with each other could give very many pairs; beyond a limit no more are made.
  */
 #include <stdlib.h>
 #include <string.h>
 #include "space/fusion/match.h"
+
+#define PAIRS_PER_NODE 64 /* of the larger module; compilers' results have one or two */
 
 static bool is_inside(const struct graph *g, uint32_t v)
 {
@@ -75,7 +77,7 @@ static uint32_t find(const struct match *m, uint32_t w, uint32_t v)
 static void pair(struct match *m, uint32_t w, uint32_t v)
 {
 	w = computed_by(m, w, v);
-	if (m->hash_after[w] != m->hash[v] || find(m, w, v) != NONE)
+	if (m->hash_after[w] != m->hash[v] || m->n >= m->limit || find(m, w, v) != NONE)
 		return;
 	MEM_GROW(&m->copy, &m->cap, m->n + 1);
 	m->copy[m->n] = (struct copy){w, v, m->first[w]};
@@ -209,6 +211,8 @@ static void pair_calls(struct match *m, const struct copy *c)
 void match_find(struct match *m, const struct graph *before, const struct graph *after)
 {
 	*m = (struct match){.before = before, .after = after};
+	m->limit = (size_t)PAIRS_PER_NODE *
+		   (before->n_nodes > after->n_nodes ? before->n_nodes : after->n_nodes);
 	m->hash = ARENA_NEW(&m->mem, before->n_nodes, uint64_t);
 	m->hash_after = ARENA_NEW(&m->mem, after->n_nodes, uint64_t);
 	m->first = arena_alloc(&m->mem, after->n_nodes * sizeof *m->first);

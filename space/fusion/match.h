@@ -21,7 +21,7 @@ struct match {		     /* match_release accepts all zero */
 	uint64_t *hash, *hash_after; /* structural hashes */
 	uint32_t *first;	     /* per node after: its first copy, or NONE */
 	struct copy *copy;
-	size_t n, cap;
+	size_t n, cap, limit;
 	struct arena mem;
 };
 
