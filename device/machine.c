@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "device/machine.h"
 
-#define CORES CPU_SETSIZE
+#define CORES_LIMIT (1 << 20) /* no machine has more */
 
 static void processor(char *out, size_t n)
 {
@@ -67,8 +67,23 @@ double machine_load(void)
 	return cores > 0 && getloadavg(&average, 1) == 1 ? average / (double)cores : 0;
 }
 
-/* Busy ticks of every core so far; those not listed stay 0. */
-static void read_busy(unsigned long long *busy)
+/*
+ * The cores this process may use, as a set with room for *room of them; the caller frees it. The kernel
+ * refuses a set that is smaller than its own, which may be larger than cpu_set_t.
+ */
+static cpu_set_t *allowed(int *room)
+{
+	for (*room = CPU_SETSIZE; *room <= CORES_LIMIT; *room *= 2) {
+		cpu_set_t *set = CPU_ALLOC((size_t)*room);
+		if (set && sched_getaffinity(0, CPU_ALLOC_SIZE((size_t)*room), set) == 0)
+			return set;
+		CPU_FREE(set);
+	}
+	return NULL;
+}
+
+/* Busy ticks of the first n cores so far; those not listed stay 0. */
+static void read_busy(unsigned long long *busy, int n)
 {
 	FILE *f = fopen("/proc/stat", "re");
 	char line[512];
@@ -77,7 +92,7 @@ static void read_busy(unsigned long long *busy)
 		int core;
 		if (sscanf(line, "cpu%d %llu %llu %llu %llu %llu %llu %llu %llu", &core, &user,
 			    &nice, &system, &idle, &io, &irq, &soft, &steal) == 9 &&
-			core >= 0 && core < CORES)
+			core >= 0 && core < n)
 			busy[core] = user + nice + system + irq + soft + steal;
 	}
 	if (f)
@@ -95,26 +110,34 @@ static int by_load(const void *a, const void *b)
 	return x->busy != y->busy ? (x->busy < y->busy ? -1 : 1) : x->core - y->core;
 }
 
-/* Cores this process may use, the least loaded of the last 60 ms first if that is of interest. */
-static size_t cores_by_load(struct load *out, bool look)
+/*
+ * Cores this process may use, the least loaded of the last 60 ms first if that is of interest. The
+ * caller frees the list, of *n; NULL with a sentence where the system does not say.
+ */
+static struct load *cores_by_load(size_t *n, bool look, struct err *err)
 {
-	unsigned long long *busy = MEM_NEW(2 * CORES, unsigned long long);
 	const struct timespec nap = {0, 60000000};
-	cpu_set_t set;
-	size_t n = 0;
-	CPU_ZERO(&set);
-	sched_getaffinity(0, sizeof set, &set);
-	if (look) {
-		read_busy(busy);
-		nanosleep(&nap, NULL);
-		read_busy(busy + CORES);
+	int room;
+	cpu_set_t *set = allowed(&room);
+	if (!set) {
+		err_errno(err, "the system does not say which cores this process may use");
+		return NULL;
 	}
-	for (int c = 0; c < CORES; c++)
-		if (CPU_ISSET((size_t)c, &set))
-			out[n++] = (struct load){c, busy[CORES + c] - busy[c]};
-	qsort(out, n, sizeof *out, by_load);
+	unsigned long long *busy = MEM_NEW(2 * (size_t)room, unsigned long long);
+	struct load *out = MEM_NEW(room, struct load);
+	*n = 0;
+	if (look) {
+		read_busy(busy, room);
+		nanosleep(&nap, NULL);
+		read_busy(busy + room, room);
+	}
+	for (int c = 0; c < room; c++)
+		if (CPU_ISSET_S((size_t)c, CPU_ALLOC_SIZE((size_t)room), set))
+			out[(*n)++] = (struct load){c, busy[room + c] - busy[c]};
+	qsort(out, *n, sizeof *out, by_load);
 	mem_free(busy);
-	return n;
+	CPU_FREE(set);
+	return out;
 }
 
 /* lock_take for a core. */
@@ -130,10 +153,12 @@ static int try_core(struct core_lock *l, const char *device, int core, bool wait
 
 int core_take(struct core_lock *l, const char *device, int wanted, bool wait, struct err *err)
 {
-	struct load *cores = MEM_NEW(CORES, struct load);
-	size_t n = cores_by_load(cores, wanted == 0);
+	size_t n;
+	struct load *cores = cores_by_load(&n, wanted == 0, err);
 	int rc = 0;
 	*l = (struct core_lock){0};
+	if (!cores)
+		return -1;
 	if (wanted) {
 		size_t k = 0;
 		while (k < n && cores[k].core != wanted - 1)
@@ -167,10 +192,16 @@ void core_release(struct core_lock *l)
 
 int core_pin(int core, struct err *err)
 {
-	cpu_set_t set;
-	CPU_ZERO(&set);
-	CPU_SET((size_t)core, &set);
-	if (sched_setaffinity(0, sizeof set, &set) < 0)
-		return err_errno(err, "the worker cannot be pinned to core %d", core);
-	return 0;
+	size_t size = CPU_ALLOC_SIZE((size_t)core + 1);
+	cpu_set_t *set = CPU_ALLOC((size_t)core + 1);
+	int rc = set ? 0 : -1;
+	if (rc == 0) {
+		CPU_ZERO_S(size, set);
+		CPU_SET_S((size_t)core, size, set);
+		rc = sched_setaffinity(0, size, set);
+	}
+	if (rc < 0)
+		err_errno(err, "the worker cannot be pinned to core %d", core);
+	CPU_FREE(set);
+	return rc;
 }
