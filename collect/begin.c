@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/json.h"
+#include "base/stop.h"
 #include "collect/plan_own.h"
 
 #define PROBES 12 /* random flips priced to learn the noise */
@@ -67,7 +68,7 @@ static int probe_noise(const struct plan *p, const struct chain *c, double *nois
 	for (int i = 0; i < PROBES && rc == 0; i++) {
 		uint32_t site = c->visited[rng_below(&r, c->n_sites)];
 		struct delta d;
-		if (*p->interrupted) {
+		if (stop_asked()) {
 			rc = err_set(err, "told to stop before the first sample");
 			break;
 		}
@@ -96,7 +97,7 @@ static int draw_start(const struct plan *p, struct chain *c, struct anchor *a, s
 		space_random(s, density, &r, c->config);
 		if (!p->set->anchors)
 			return 0;
-		if (*p->interrupted)
+		if (stop_asked())
 			return err_set(err, "told to stop before the first sample");
 		if (chain_anchor(c, &c->at, a, err) < 0)
 			return -1;

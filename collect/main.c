@@ -5,25 +5,17 @@
  * call with the same settings goes on where it ended. Told to stop while it is still opening or
  * waiting, it ends as cleanly, with nothing to show. Under cron it says one line.
  */
-#include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
+#include "base/stop.h"
 #include "lab/options.h"
 #include "collect/plan.h"
-
-static volatile int interrupted;
-
-static void on_signal(int sig)
-{
-	(void)sig;
-	interrupted = 1;
-}
 
 static int run(const struct settings *set, struct err *err)
 {
 	struct plan plan;
 	struct buf summary = {0};
-	int rc = plan_open(&plan, set, &interrupted, err);
+	int rc = plan_open(&plan, set, err);
 
 	if (rc == 0) {
 		if (plan.resumed && !set->quiet)
@@ -33,7 +25,7 @@ static int run(const struct settings *set, struct err *err)
 	}
 	if (rc == 0)
 		rc = plan_finish(&plan, &summary, err);
-	else if (interrupted && plan.running <= 0)
+	else if (stop_asked() && plan.running <= 0)
 		rc = printf("told to stop before the first sample\n") < 0;
 	if (rc == 0 && summary.len)
 		fputs(summary.data, stdout);
@@ -72,19 +64,16 @@ int main(int argc, char **argv)
 		"Measures, by Gibbs sampling, what single compiler decisions of the given programs cost on a "
 		"device, into a store that `learn` and `search` read. Made to run nightly: it ends cleanly "
 		"when its budget is over or it is told to, and goes on the next time.", table};
-	struct sigaction sa = {.sa_handler = on_signal};
 	struct err err = {0};
 	int n_words = 0, rc;
 
 	err_program("collect");
+	stop_on_signals(STOP_WHEN_ASKED);
 	rc = opt_parse(&prog, argc, argv, &n_words, &err);
 	if (rc == 0 && n_words)
 		rc = err_set(&err, "\"%s\" is no option; programs are named with --graph", argv[0]);
 	if (rc == 0) {
 		set.quiet |= !isatty(STDERR_FILENO);
-		sigaction(SIGINT, &sa, NULL);
-		sigaction(SIGTERM, &sa, NULL);
-		signal(SIGXFSZ, SIG_IGN); /* a file too large is then an error of the write */
 		rc = run(&set, &err);
 	}
 	opt_list_release(&set.graphs);

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/re.h"
+#include "base/stop.h"
 #include "collect/plan_own.h"
 
 static void add_path(struct plan *p, const char *path)
@@ -102,7 +103,7 @@ static int open_program(struct plan *p, struct worker *k, uint32_t i, const stru
 	int rc;
 
 	archive_lock(&p->archive);
-	enough = k == p->worker ? *p->interrupted : plan_over(p);
+	enough = k == p->worker ? stop_asked() : plan_over(p);
 	archive_unlock(&p->archive);
 	if (enough)
 		return err_set(err, "told to stop before the programs were open");
@@ -146,7 +147,7 @@ int plan_open_programs(struct plan *p, struct worker *k, struct err *err)
 		bool may_go = k == p->worker && i >= p->n_named && p->n_programs > 1;
 		if (open_program(p, k, i, &co, err) == 0)
 			i++;
-		else if (may_go && !*p->interrupted)
+		else if (may_go && !stop_asked())
 			leave_out(p, i, err);
 		else
 			return -1;
@@ -187,11 +188,11 @@ static int check_settings(struct plan *p, struct err *err)
 	return 0;
 }
 
-int plan_open(struct plan *p, const struct settings *set, volatile int *interrupted, struct err *err)
+int plan_open(struct plan *p, const struct settings *set, struct err *err)
 {
 	struct store_options so = {.force = set->force, .wait = set->wait};
 
-	*p = (struct plan){.set = set, .interrupted = interrupted, .n_workers = (uint32_t)set->workers,
+	*p = (struct plan){.set = set, .n_workers = (uint32_t)set->workers,
 		.n_chains = (uint32_t)(set->chains ? set->chains : set->start == START_MIXED ? 2 : 1),
 		.started = now_seconds()};
 	pthread_mutex_init(&p->lock, NULL);

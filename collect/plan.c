@@ -11,6 +11,7 @@
  * others do it then, while the first samples.
  */
 #include <stdio.h>
+#include "base/stop.h"
 #include "collect/plan_own.h"
 
 static uint64_t program_steps(const struct plan *p, uint32_t i)
@@ -71,7 +72,7 @@ static int keep(struct plan *p, struct chain *c, const struct chain_step *t, str
 
 bool plan_over(const struct plan *p)
 {
-	return *p->interrupted || p->stop ||
+	return stop_asked() || p->stop ||
 	       (p->set->samples && p->steps + p->flying - p->before >= (uint64_t)p->set->samples) ||
 	       (p->deadline > 0 && now_seconds() > p->deadline);
 }

@@ -33,7 +33,6 @@ struct worker {
 
 struct plan {
 	const struct settings *set;
-	volatile int *interrupted;
 	struct archive archive;
 	pthread_mutex_t lock;
 	struct worker *worker;
@@ -50,10 +49,10 @@ struct plan {
 
 /*
  * Opens everything; on failure plan_close is still to be called. The budget of seconds begins here.
- * When *interrupted becomes true before all is open, that is a failure.
+ * Being told to stop (base/stop.h) before all is open is a failure.
  */
-int plan_open(struct plan *p, const struct settings *set, volatile int *interrupted, struct err *err);
-/* Works until the budget ends, *interrupted becomes true, or something fails. */
+int plan_open(struct plan *p, const struct settings *set, struct err *err);
+/* Works until the budget ends, it is told to stop, or something fails. */
 int plan_run(struct plan *p, struct err *err);
 /* Ends the run in the store and writes the summary: a line, or JSON. */
 int plan_finish(struct plan *p, struct buf *summary, struct err *err);

@@ -8,6 +8,7 @@
 
 #include "base/io.h"
 #include "base/opt.h"
+#include "base/stop.h"
 #include "ready/program.h"
 #include "graph/print.h"
 #include "space/space.h"
@@ -105,6 +106,7 @@ int main(int argc, char **argv)
 	struct err err = {0};
 	int n = 0;
 	err_program("inspect");
+	stop_on_signals(STOP_BY_DEFAULT);
 	int rc = opt_parse(&prog, argc, argv, &n, &err);
 	if (rc > 0)
 		return 0;

@@ -9,7 +9,6 @@
  * better than the model that search would take now (keep.h). The exit status is 3 if it is not.
  */
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,6 +16,7 @@
 #include "base/json.h"
 #include "base/opt.h"
 #include "base/re.h"
+#include "base/stop.h"
 #include "learn/apart.h"
 #include "learn/blas.h"
 #include "learn/keep.h"
@@ -37,14 +37,6 @@ struct settings {
 
 /* The exit status of a training whose model was not put in place. */
 #define NOT_KEPT 3
-
-static volatile sig_atomic_t stop;
-
-static void on_signal(int number)
-{
-	(void)number;
-	stop = 1;
-}
 
 static int parse(struct settings *s, int argc, char **argv, struct err *err)
 {
@@ -141,7 +133,6 @@ static void take_over(struct settings *s)
 	o->seed = (uint64_t)s->seed;
 	o->patience = (uint32_t)s->patience;
 	o->least_steps = (uint64_t)s->least_steps;
-	o->stop = &stop;
 }
 
 static void talk(const struct settings *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -397,7 +388,7 @@ static int leave_one_out(const struct settings *s, const struct dataset *ds, str
 	int rc = 0;
 
 	all.graph = ARENA_NEW(&all.mem, n, struct eval_graph);
-	for (size_t i = 0; i < n && rc == 0 && !stop; i++) {
+	for (size_t i = 0; i < n && rc == 0 && !stop_asked(); i++) {
 		struct net net = {0};
 		if (done[i] || d->graph[i].n_examples == 0)
 			continue;
@@ -483,18 +474,16 @@ static int run(struct settings *s, struct err *err)
 int main(int argc, char **argv)
 {
 	struct settings s = {.train = TRAIN_DEFAULTS, .seed = 1, .threads = 1, .kernel_us = OPT_AUTO, .keep = true};
-	struct sigaction act = {.sa_handler = on_signal};
 	struct err err = {0};
 	int rc;
 
 	err_program("learn");
+	stop_on_signals(STOP_WHEN_ASKED);
 	s.width = s.train.size.width, s.head = s.train.size.head, s.layers = s.train.size.layers;
 	s.batch = s.train.batch, s.patience = s.train.patience, s.least_steps = (int64_t)s.train.least_steps;
 	rc = parse(&s, argc, argv, &err);
 	if (rc == 0) {
 		take_over(&s);
-		sigaction(SIGTERM, &act, NULL);
-		sigaction(SIGINT, &act, NULL);
 		rc = s.models ? list_models(&s) : run(&s, &err);
 	}
 	opt_list_release(&s.dbs);

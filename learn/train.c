@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/progress.h"
+#include "base/stop.h"
 #include "learn/pack.h"
 #include "learn/team.h"
 
@@ -340,7 +341,7 @@ static void run(struct trainer *t, struct train_result *r)
 
 	c.steps = c.steps > o->least_steps ? c.steps : o->least_steps ? o->least_steps : 1;
 	while ((done = share_done(t, &c)) < 1) {
-		if (o->stop && *o->stop) {
+		if (stop_asked()) {
 			r->stopped = true;
 			break;
 		}

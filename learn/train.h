@@ -22,7 +22,6 @@
 #ifndef LEARN_TRAIN_H
 #define LEARN_TRAIN_H
 
-#include <signal.h>
 #include "learn/adam.h"
 #include "learn/data.h"
 
@@ -49,7 +48,6 @@ struct train_options {
 	bool current_only;	   /* no mirrored examples */
 	uint32_t evaluations;	   /* of the held-out graphs, evenly over the training */
 	uint32_t patience;	   /* stop after so many evaluations without a better one; 0: never */
-	const volatile sig_atomic_t *stop; /* may be NULL: ends the training early, with what there is */
 	/* Called after each evaluation, with the weights as they would be kept; may be NULL. */
 	void (*progress)(void *ctx, const struct net *net, const struct train_point *p);
 	void *ctx;
@@ -66,7 +64,7 @@ struct train_result { /* all zero is empty */
 	uint64_t steps, draws;
 	double seconds;		/* training itself, evaluations left out */
 	uint64_t n_train, n_held; /* examples */
-	bool stopped;		/* by `stop` */
+	bool stopped;		/* told to stop (base/stop.h): what there was is kept */
 };
 void train_result_release(struct train_result *r);
 

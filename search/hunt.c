@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/progress.h"
+#include "base/stop.h"
 #include "search/hunt.h"
 
 #define KEEP_SIGMAS 1.0 /* a confirmed gain must exceed so many of its standard errors */
@@ -199,7 +200,7 @@ static void count(struct hunt *h, const struct delta *d)
 
 static bool over(const struct hunt *h)
 {
-	return h->s->n_sites == 0 || h->evaluations >= h->o.budget || (h->interrupted && *h->interrupted) ||
+	return h->s->n_sites == 0 || h->evaluations >= h->o.budget || stop_asked() ||
 	       (h->o.seconds > 0 && hunt_seconds(h) > h->o.seconds);
 }
 

@@ -114,7 +114,6 @@ struct hunt {
 	uint8_t *in_ball;
 	size_t n_ball;
 	uint32_t *flips, n_flips; /* sites in which candidate differs */
-	volatile int *interrupted;
 };
 
 /* `scorer` may be NULL. Measures the default and sets the start. */

@@ -10,7 +10,6 @@
  * a signal has given its answer and can still go on. The store is opened before the device, as
  * everywhere, so that two programs that wait for each other's cannot wait for ever.
  */
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +18,7 @@
 #include "base/json.h"
 #include "base/opt.h"
 #include "base/progress.h"
+#include "base/stop.h"
 #include "lab/options.h"
 #include "search/advisor.h"
 #include "search/earlier.h"
@@ -38,15 +38,6 @@ static const char *const strategy_name[] = {"guided", "random", "sweep"};
 #define SAVE_SECONDS 5
 
 _Static_assert(HUNT_AUTO == OPT_AUTO, "what auto stores is what the search takes");
-
-static volatile int interrupted;
-
-static void on_signal(int sig)
-{
-	(void)sig;
-	if (interrupted++)
-		_exit(130);
-}
 
 struct session { /* everything open */
 	const struct settings *set;
@@ -394,7 +385,6 @@ static int run(struct session *s, struct err *err)
 	identify(s);
 	if (hunt_begin(&s->hunt, &ho, &s->lab, s->advisor.infer ? &scorer : NULL, err) < 0)
 		return -1;
-	s->hunt.interrupted = &interrupted;
 	if (begin_or_resume(s, err) < 0 || hunt_on(s, err) < 0)
 		return -1;
 	return conclude(s, err);
@@ -460,12 +450,12 @@ int main(int argc, char **argv)
 		"model where there is one, keeps what is measurably better, and proves the result on a fresh "
 		"worker against the compiler's default. What comes out is never slower than the default; examples/run "
 		"shows how to use it. Told to stop, it still gives its answer, and can go on with --resume.", table};
-	struct sigaction sa = {.sa_handler = on_signal};
 	struct session s = {.set = &set};
 	struct err err = {0};
 	int n_words = 0, rc;
 
 	err_program("search");
+	stop_on_signals(STOP_AT_SECOND);
 	rc = opt_parse(&prog, argc, argv, &n_words, &err);
 	if (rc == 0 && !set.graph && n_words == 1)
 		set.graph = argv[0];
@@ -476,8 +466,6 @@ int main(int argc, char **argv)
 	if (rc == 0 && set.from && strcmp(set.start, "default") != 0)
 		rc = err_set(&err, "--from and --start both say where to begin");
 	if (rc == 0) {
-		sigaction(SIGINT, &sa, NULL);
-		sigaction(SIGTERM, &sa, NULL);
 		rc = run(&s, &err);
 		close_session(&s);
 	}

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 #include "base/mem.h"
+#include "base/stop.h"
 #include "store/cmd.h"
 #include "store/fact.h"
 
@@ -170,6 +171,7 @@ int main(int argc, char **argv)
 	int n, rc = -1;
 
 	err_program("store");
+	stop_on_signals(STOP_BY_DEFAULT);
 	if (argc > 1 && argv[1][0] != '-') {
 		v = find_verb(argv[1], &err);
 		rc = v ? run_verb(v, argc - 1, argv + 1, &err) : -1;

@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 #include "base/stat.h"
+#include "base/stop.h"
 #include "learn/infer.h"
 #include "learn/pack.h"
 #include "tests/lesson.h"
@@ -348,11 +349,11 @@ static void nothing_to_train_on_is_an_error(void)
 static void stopping_keeps_what_there_is(void)
 {
 	struct lesson t = small_lesson();
-	volatile sig_atomic_t stop = 1;
 
 	toy_world(&t.toys, &t.d, 1, 1);
-	t.o.stop = &stop;
+	stop_ask(true);
 	CHECK(train(&t.d, NULL, &t.o, &t.net, &t.r, &t.err) == 0);
+	stop_ask(false);
 	CHECK(t.r.stopped && t.r.steps == 0 && t.net.weight[0] != 0);
 	lesson_release(&t);
 }

@@ -21,6 +21,7 @@
 #include "base/mem.h"
 #include "base/opt.h"
 #include "base/progress.h"
+#include "base/stop.h"
 #include "device/machine.h"
 #include "device/worker/measure.h"
 #include "device/worker/pjrt.h"
@@ -485,6 +486,7 @@ int main(int argc, char **argv)
 	int words, type;
 	socklen_t size = sizeof type;
 	err_program("vantage-worker");
+	stop_on_signals(STOP_BY_DEFAULT);
 	int rc = opt_parse(&prog, argc, argv, &words, &err);
 	if (rc)
 		return rc < 0 ? err_exit(&err) : 0;

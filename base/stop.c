@@ -1,0 +1,40 @@
+/* stop.c - see the header. */
+#include "base/stop.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+#define STATUS_INTERRUPTED 130
+
+static atomic_int asked, at_second;
+_Static_assert(ATOMIC_INT_LOCK_FREE == 2, "only a lock-free atomic may be used in a signal handler");
+
+static void on_signal(int sig)
+{
+	(void)sig;
+	if (atomic_exchange(&asked, 1) && atomic_load(&at_second))
+		_exit(STATUS_INTERRUPTED);
+}
+
+void stop_on_signals(enum stop_how how)
+{
+	struct sigaction stop = {.sa_handler = on_signal}, ignore = {.sa_handler = SIG_IGN};
+
+	sigaction(SIGXFSZ, &ignore, NULL);
+	if (how == STOP_BY_DEFAULT)
+		return;
+	atomic_store(&at_second, how == STOP_AT_SECOND);
+	sigaction(SIGINT, &stop, NULL);
+	sigaction(SIGTERM, &stop, NULL);
+}
+
+bool stop_asked(void)
+{
+	return atomic_load(&asked);
+}
+
+void stop_ask(bool stop)
+{
+	atomic_store(&asked, stop);
+}

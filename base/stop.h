@@ -1,0 +1,30 @@
+/*
+ * stop.h - the signals that end a program, and a flag that may be read anywhere.
+ *
+ * Every program calls stop_on_signals once, before it begins. One that can end cleanly asks stop_asked
+ * from then on wherever it could. Any thread may ask: the flag is a lock-free atomic, which a signal
+ * handler may write and other threads see (sig_atomic_t promises only the first).
+ */
+#ifndef BASE_STOP_H
+#define BASE_STOP_H
+
+#include <stdbool.h>
+
+enum stop_how {
+	STOP_BY_DEFAULT, /* SIGINT and SIGTERM end the program as they always do */
+	STOP_WHEN_ASKED, /* they set the flag, and interrupt what waits */
+	STOP_AT_SECOND	 /* so does the first; the second ends the program then and there, with status 130 */
+};
+
+/*
+ * In any case SIGXFSZ is ignored: writing beyond the limit of file sizes is then an error of the write,
+ * which is reported like any other, where the signal would end the program without a word.
+ */
+void stop_on_signals(enum stop_how how);
+
+bool stop_asked(void);
+
+/* Sets or clears the flag without a signal. */
+void stop_ask(bool stop);
+
+#endif

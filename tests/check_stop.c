@@ -1,0 +1,102 @@
+/*
+ * check_stop.c - a program that is told to stop hears it, in any thread; told twice it goes if it said so;
+ * and a file that grows beyond the limit is an error, not an end.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "base/stop.h"
+#include "tests/test.h"
+
+/* The wait status of a child that runs it. */
+static int status_of(int (*child)(void))
+{
+	int status = -1;
+	pid_t pid = fork();
+	if (pid == 0)
+		_exit(child());
+	waitpid(pid, &status, 0);
+	return status;
+}
+
+static void *ask(void *heard)
+{
+	*(bool *)heard = stop_asked();
+	return NULL;
+}
+
+static int asked_once(void)
+{
+	pthread_t thread;
+	bool heard = false;
+	stop_on_signals(STOP_WHEN_ASKED);
+	if (stop_asked())
+		return 1;
+	raise(SIGTERM);
+	raise(SIGINT);
+	pthread_create(&thread, NULL, ask, &heard);
+	pthread_join(thread, NULL);
+	return heard ? 0 : 2;
+}
+
+static int asked_twice(void)
+{
+	stop_on_signals(STOP_AT_SECOND);
+	raise(SIGINT);
+	if (!stop_asked())
+		return 1;
+	raise(SIGINT);
+	return 2;
+}
+
+static int asked_by_default(void)
+{
+	stop_on_signals(STOP_BY_DEFAULT);
+	raise(SIGTERM);
+	return 1;
+}
+
+static int too_large(void)
+{
+	struct rlimit limit = {100, 100};
+	char bytes[200] = {0}, path[] = "/tmp/vantage-check-stop-XXXXXX";
+	int fd = mkstemp(path);
+	unlink(path);
+	stop_on_signals(STOP_BY_DEFAULT);
+	setrlimit(RLIMIT_FSIZE, &limit);
+	if (write(fd, bytes, sizeof bytes) != 100)
+		return 1;
+	return write(fd, bytes, sizeof bytes) < 0 && errno == EFBIG ? 0 : 2;
+}
+
+static void signals_are_heard(void)
+{
+	int status = status_of(asked_once);
+	CHECK(WIFEXITED(status));
+	CHECK_INT(WEXITSTATUS(status), 0);
+	status = status_of(asked_twice);
+	CHECK(WIFEXITED(status));
+	CHECK_INT(WEXITSTATUS(status), 130);
+	status = status_of(asked_by_default);
+	CHECK(WIFSIGNALED(status));
+	CHECK_INT(WTERMSIG(status), SIGTERM);
+}
+
+static void a_large_file_is_an_error(void)
+{
+	int status = status_of(too_large);
+	CHECK(WIFEXITED(status));
+	CHECK_INT(WEXITSTATUS(status), 0);
+}
+
+int main(void)
+{
+	RUN(signals_are_heard);
+	RUN(a_large_file_is_an_error);
+	return test_done();
+}
