@@ -55,8 +55,6 @@ void graph_summary(const struct graph *g, struct summary *s)
 
 void describe_shape(const Hlo__ShapeProto *shape, struct buf *out)
 {
-	if (!shape)
-		return;
 	if (shape->element_type == DT_TUPLE) {
 		buf_addch(out, '(');
 		for (size_t i = 0; i < shape->n_tuple_shapes && i < TUPLE_SHOWN; i++) {

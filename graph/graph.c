@@ -2,7 +2,8 @@
  * graph.c - from bytes to index arrays.
  *
  *	bytes -> message (hlo.c, guard.c) -> ids resolved (raw.c) -> our order (order.c)
- *	      -> arrays (here) -> roles, sizes, work (analyse.c) -> the program's name (content.c)
+ *	      -> arrays (here) -> what must hold of all (valid.c) -> roles, sizes, work (analyse.c)
+ *	      -> the program's name (content.c)
  *
  * The message stays as it was read, and is what graph_write writes. Only where its instructions or
  * computations are not listed operands first, which a compiler would refuse, they are put in our order.
@@ -11,6 +12,7 @@
 #include <string.h>
 #include "base/io.h"
 #include "graph/own.h"
+#include "graph/valid.h"
 #include "hlo/module.h"
 #include "hlo/pack.h"
 #include "hlo/text/text.h"
@@ -134,10 +136,12 @@ static int build(struct graph *g, const char *name, struct err *err)
 	int rc = -1;
 	if (raw_resolve(&r) == 0 && raw_order(&r) == 0) {
 		assemble(g, &r);
-		rc = graph_analyse(g, name, err);
+		rc = graph_valid(g, name, err);
 	}
-	if (rc == 0)
+	if (rc == 0) {
+		graph_analyse(g);
 		graph_content(g, &r);
+	}
 	arena_release(&r.tmp);
 	return rc;
 }

@@ -3,7 +3,8 @@
  *
  *	raw.c	   message -> arrays in file order
  *	order.c	   file order -> our order	graph.c	   all of it together
- *	analyse.c  roles, shapes, work		loops.c	   trip counts
+ *	valid.c	   what all others rely on
+ *	analyse.c  roles, sizes, work		loops.c	   trip counts
  *	shash.c	   structural hashes		content.c  the name of the program
  */
 #ifndef GRAPH_OWN_H
@@ -14,8 +15,6 @@
 
 #define NODE_LIMIT (1u << 26) /* instructions, operands, calls of one program */
 #define CALL_DEPTH 256	      /* computations that call each other */
-#define RANK_LIMIT 128
-#define ELEMENT_LIMIT (UINT64_C(1) << 50) /* of one result */
 
 /*
  * The module with ids resolved, everything numbered as in the file. Arrays live in `tmp`.
@@ -38,8 +37,8 @@ struct raw {
 int raw_resolve(struct raw *r); /* needs m, file, err */
 int raw_order(struct raw *r);
 
-/* Roles, shapes, sizes, work; refuses what cannot be. */
-int graph_analyse(struct graph *g, const char *file, struct err *err);
+/* Roles, sizes, work; of a graph that graph_valid took. */
+void graph_analyse(struct graph *g);
 void graph_loops(struct graph *g); /* trip counts of all loops; before roles */
 void graph_applied(struct graph *g); /* comp->applied of all applied computations */
 void graph_content(struct graph *g, const struct raw *r);

@@ -18,18 +18,23 @@
 #include <math.h>
 #include "graph/own.h"
 
+#define WORK_LIMIT 1e30 /* calls of calls of calls must not add up to infinity */
+
 static const Hlo__ShapeProto *shape_of(const struct graph *g, uint32_t v)
 {
 	return g->node[v].proto->shape;
 }
 
-/* Size of dimension i; from the end where i is negative; 1 where there is none. */
 static double size(const struct graph *g, uint32_t v, int64_t i)
 {
+	return (double)shape_of(g, v)->dimensions[i];
+}
+
+/* Size of the last dimension; 1 where there is none. */
+static double last_size(const struct graph *g, uint32_t v)
+{
 	const Hlo__ShapeProto *s = shape_of(g, v);
-	if (i < 0)
-		i += (int64_t)s->n_dimensions;
-	return i >= 0 && (size_t)i < s->n_dimensions ? (double)s->dimensions[i] : 1;
+	return s->n_dimensions ? (double)s->dimensions[s->n_dimensions - 1] : 1;
 }
 
 static double contracted(const struct graph *g, uint32_t v)
@@ -45,8 +50,6 @@ static double kernel_size(const struct graph *g, uint32_t v)
 {
 	const Hlo__ConvolutionDimensionNumbers *d = g->node[v].proto->convolution_dimension_numbers;
 	uint32_t kernel = node_operands(g, v)[1];
-	if (!d)
-		return 1;
 	double k = size(g, kernel, d->kernel_input_feature_dimension);
 	for (size_t i = 0; i < d->n_kernel_spatial_dimensions; i++)
 		k *= size(g, kernel, d->kernel_spatial_dimensions[i]);
@@ -72,15 +75,15 @@ static double heavy(const struct graph *g, uint32_t v)
 	case OP_SCALED_DOT:
 		return 2 * results * contracted(g, v);
 	case OP_RAGGED_DOT:
-		return 2 * results * size(g, op[0], -1);
+		return 2 * results * last_size(g, op[0]);
 	case OP_CONVOLUTION:
 		return 2 * results * kernel_size(g, v);
 	case OP_FFT:
 		return fft_work(g, v);
 	case OP_CHOLESKY:
-		return results * size(g, v, -1) / 3;
+		return results * last_size(g, v) / 3;
 	case OP_TRIANGULAR_SOLVE:
-		return results * size(g, op[0], -1);
+		return results * last_size(g, op[0]);
 	default:
 		return 8 * (double)g->node[op[0]].elements;
 	}
@@ -103,8 +106,7 @@ static double applications(const struct graph *g, uint32_t v)
 	case OP_SCATTER:
 		return (double)g->node[op[n->n_operands - 1]].elements;
 	case OP_SORT: {
-		int64_t along = n->proto->n_dimensions ? n->proto->dimensions[0] : -1;
-		double length = size(g, op[0], along);
+		double length = size(g, op[0], n->proto->dimensions[0]);
 		return length > 1 ? first * log2(length) : 0;
 	}
 	default:
@@ -153,8 +155,8 @@ void graph_work(struct graph *g)
 {
 	double *comp = MEM_NEW(g->n_comps, double);
 	for (uint32_t v = 0; v < g->n_nodes; v++) {
-		g->node[v].flops = work(g, v, comp);
-		comp[g->node[v].comp] += g->node[v].flops;
+		g->node[v].flops = fmin(work(g, v, comp), WORK_LIMIT);
+		comp[g->node[v].comp] = fmin(comp[g->node[v].comp] + g->node[v].flops, WORK_LIMIT);
 	}
 	mem_free(comp);
 }

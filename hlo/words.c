@@ -56,6 +56,19 @@ static struct attr_set set_of(const char *list)
 	return s;
 }
 
+/* How many computations an operation with these attributes calls; -1 where one is optional or in a list. */
+static int calls_of(const struct attr_set *set)
+{
+	int n = 0;
+	for (int i = 0; i < set->n; i++) {
+		enum attr_form form = rows[set->row[i]].form;
+		if (form == FORM_COMPUTATIONS || (form == FORM_COMPUTATION && !(set->required >> i & 1)))
+			return -1;
+		n += form == FORM_COMPUTATION;
+	}
+	return n;
+}
+
 static void fill(void)
 {
 	memcpy(words.attr, rows, sizeof(rows));
@@ -67,7 +80,10 @@ static void fill(void)
 	}
 	for (int i = 0; i < OP_COUNT; i++)
 		if (ops[i].known)
-			words.op[i] = (struct op_row){true, ops[i].operands, ops[i].shape, set_of(ops[i].attrs)};
+			words.op[i] = (struct op_row){.known = true, .operands = ops[i].operands, .shape = ops[i].shape,
+				.attrs = set_of(ops[i].attrs)};
+	for (int i = 0; i < OP_COUNT; i++)
+		words.op[i].calls = calls_of(&words.op[i].attrs);
 	words.common = set_of("metadata sharding frontend_attributes backend_config control-predecessors "
 			      "parameter_replication statistics origin");
 	words.metadata = set_of("op_type op_name source_file source_line source_end_line source_column "

@@ -108,6 +108,7 @@ struct attr_set { /* indices of rows, ascending as in hlo_op.def */
 struct op_row {
 	bool known;
 	int operands; /* -1: any number */
+	int calls;    /* computations, likewise */
 	enum shape_rule shape;
 	struct attr_set attrs; /* without the common ones */
 };

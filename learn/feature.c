@@ -65,23 +65,18 @@ static real cache(uint64_t bytes, double capacity)
 /* The i-th dimension from the contiguous one outwards, or -1. */
 static int64_t dimension_at(const struct node *n, size_t i)
 {
-	const Hlo__ShapeProto *s = n->proto ? n->proto->shape : NULL;
-	const Hlo__Layout *l = s ? s->layout : NULL;
+	const Hlo__ShapeProto *s = n->proto->shape;
 
-	if (!s || i >= s->n_dimensions)
+	if (i >= s->n_dimensions)
 		return -1;
-	if (l && l->n_minor_to_major == s->n_dimensions)
-		return l->minor_to_major[i];
-	return (int64_t)(s->n_dimensions - 1 - i);
+	return s->layout ? s->layout->minor_to_major[i] : (int64_t)(s->n_dimensions - 1 - i);
 }
 
 static double extent(const struct node *n, size_t i)
 {
 	int64_t d = dimension_at(n, i);
 
-	if (d < 0 || (size_t)d >= n->proto->shape->n_dimensions || n->proto->shape->dimensions[d] < 0)
-		return 1;
-	return (double)n->proto->shape->dimensions[d];
+	return d < 0 ? 1 : (double)n->proto->shape->dimensions[d];
 }
 
 static bool has_dimension(const struct node *n, int64_t d)

@@ -355,12 +355,17 @@ static void work(void)
 	make_instruction *image = make_param(c, make_shape(&mk, DT_F32, 4, 1, 28, 28, 3));
 	make_instruction *kernel = make_param(c, make_shape(&mk, DT_F32, 4, 5, 5, 3, 7));
 	make_instruction *conv = make_op(c, "convolution", make_shape(&mk, DT_F32, 4, 1, 24, 24, 7), 2, image, kernel);
-	int64_t space[] = {0, 1};
-	conv->convolution_dimension_numbers = ARENA_NEW(&mk.mem, 1, Hlo__ConvolutionDimensionNumbers);
-	hlo__convolution_dimension_numbers__init(conv->convolution_dimension_numbers);
-	conv->convolution_dimension_numbers->kernel_input_feature_dimension = 2;
-	conv->convolution_dimension_numbers->n_kernel_spatial_dimensions = 2;
-	conv->convolution_dimension_numbers->kernel_spatial_dimensions = space;
+	int64_t first_two[] = {0, 1}, inner_two[] = {1, 2};
+	Hlo__ConvolutionDimensionNumbers *numbers = ARENA_NEW(&mk.mem, 1, Hlo__ConvolutionDimensionNumbers);
+	hlo__convolution_dimension_numbers__init(numbers);
+	numbers->kernel_input_feature_dimension = 2;
+	numbers->kernel_output_feature_dimension = 3;
+	numbers->input_feature_dimension = numbers->output_feature_dimension = 3;
+	numbers->n_kernel_spatial_dimensions = numbers->n_input_spatial_dimensions = 2;
+	numbers->n_output_spatial_dimensions = 2;
+	numbers->kernel_spatial_dimensions = first_two;
+	numbers->input_spatial_dimensions = numbers->output_spatial_dimensions = inner_two;
+	conv->convolution_dimension_numbers = numbers;
 	make_instruction *v8 = make_param(c, make_shape(&mk, DT_F32, 1, 8)), *zero = make_f32(c, 0);
 	make_instruction *pool = make_op(c, "reduce-window", make_shape(&mk, DT_F32, 1, 6), 2, v8, zero);
 	make_calls(pool, &mk, 1, sum);
@@ -377,6 +382,7 @@ static void work(void)
 	fft->fft_length = &length;
 	make_instruction *tanh = make_op(c, "tanh", v8->shape, 1, v8);
 	make_instruction *move = make_op(c, "transpose", v8->shape, 1, v8);
+	make_dims(c, move, 1, 0);
 	if (parse(&g, &mk)) {
 		const struct {
 			const make_instruction *in;

@@ -427,7 +427,9 @@ static uint64_t sort_hash(bool fused, const char *opcode)
 		make_op(less, "compare", make_shape(&mk, DT_PRED, 0), 2, a, make_op(less, opcode, one, 1, b));
 	}
 	c = make_comp(&mk, "main");
-	make_calls(make_op(c, "sort", f, 1, make_param(c, f)), &mk, 1, less);
+	make_instruction *sort = make_op(c, "sort", f, 1, make_param(c, f));
+	make_dims(c, sort, 1, 0);
+	make_calls(sort, &mk, 1, less);
 	if (graph_of(&g, make_module(&mk))) {
 		graph_structural_hash(&g, hash);
 		h = hash[g.comp[g.entry].root];

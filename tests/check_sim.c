@@ -50,6 +50,10 @@ static Hlo__HloComputationProto *computation(struct arena *mem, int64_t id, cons
 			in->operand_ids[in->n_operand_ids++] = (int64_t)(id << 32) + l[i].operands[k] + 1;
 		if (strcmp(l[i].opcode, "parameter") == 0)
 			in->parameter_number = parameters++;
+		if (strcmp(l[i].opcode, "broadcast") == 0 && l[l[i].operands[0]].dims[0]) { /* of one dimension: the first */
+			in->n_dimensions = 1;
+			in->dimensions = ARENA_NEW(mem, 1, int64_t);
+		}
 	}
 	return c;
 }

@@ -55,6 +55,33 @@ static void counting_programs_are_sound(void)
 	graph_release(&g);
 }
 
+/* The body gives three values where the loop has two: a count could not be carried around. */
+static void a_loop_has_one_state(void)
+{
+	static const char text[] =
+		"HloModule m\n"
+		"body {\n"
+		"  p = (f32[], f32[]) parameter(0)\n"
+		"  x = f32[] get-tuple-element(p), index=0\n"
+		"  ROOT t = (f32[], f32[], f32[]) tuple(x, x, x)\n"
+		"}\n"
+		"go {\n"
+		"  p = (f32[], f32[]) parameter(0)\n"
+		"  x = f32[] get-tuple-element(p), index=0\n"
+		"  ROOT c = pred[] compare(x, x), direction=LT\n"
+		"}\n"
+		"ENTRY main {\n"
+		"  t = (f32[], f32[]) parameter(0)\n"
+		"  ROOT w = (f32[], f32[]) while(t), condition=go, body=body\n"
+		"}\n";
+	struct graph g;
+	struct err err = {{0}};
+	CHECK_INT(graph_parse(&g, text, strlen(text), "text", &err), -1);
+	if (!CHECK(strstr(err.text, "(while) of computation main does not fit the computations it calls") != NULL))
+		printf("\t%s\n", err.text);
+	graph_release(&g);
+}
+
 static void counts_are_kept(void)
 {
 	struct graph g, again;
@@ -110,6 +137,7 @@ static void some_are_not_told(void)
 int main(void)
 {
 	RUN(counting_programs_are_sound);
+	RUN(a_loop_has_one_state);
 	RUN(counts_are_kept);
 	RUN(some_are_not_told);
 	return test_done();

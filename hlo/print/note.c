@@ -53,10 +53,9 @@ void print_statistics(struct printer *p, const Hlo__StatisticsViz *m)
 	buf_addch(p->out, '}');
 }
 
-/* The number of a tuple's commas that are written at once is bounded: a message may hold any number. */
 static void commas(struct printer *p, int64_t from, int64_t to)
 {
-	for (int64_t k = from; k < to && k < 1 << 20; k++)
+	for (int64_t k = from; k < to; k++)
 		buf_addch(p->out, ',');
 }
 

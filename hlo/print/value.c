@@ -9,6 +9,9 @@
 #include <string.h>
 #include "hlo/float.h"
 #include "hlo/print/print.h"
+#include "hlo/shape.h"
+
+#define EMPTY_BRACES 64
 
 /* ---- strings ---- */
 
@@ -29,15 +32,13 @@ void print_string(struct buf *out, const char *s, size_t n)
 	buf_addch(out, '"');
 }
 
-/* Begins with a brace whose partner is the last character; braces in strings do not count. */
+/* Begins with a brace whose partner is the last character; braces in strings do not count. No NUL anywhere. */
 static bool is_braced(const char *s, size_t n)
 {
 	int depth = 0;
-	if (n < 2 || s[0] != '{')
+	if (n < 2 || s[0] != '{' || memchr(s, 0, n))
 		return false;
 	for (size_t i = 0; i < n; i++) {
-		if ((uint8_t)s[i] == 0)
-			return false;
 		if (s[i] == '"') {
 			for (i++; i < n && s[i] != '"'; i++)
 				i += s[i] == '\\';
@@ -137,8 +138,7 @@ void print_shape(struct buf *out, const Hlo__ShapeProto *s, bool with_layout)
 			buf_addf(out, "%s%" PRId64, dynamic ? "<=" : "", s->dimensions[i]);
 	}
 	buf_addch(out, ']');
-	if (with_layout && s->layout && (s->n_dimensions || says_more(s->layout)) &&
-		s->layout->n_minor_to_major == s->n_dimensions)
+	if (with_layout && s->layout && (s->n_dimensions || says_more(s->layout)))
 		print_layout(out, s->layout);
 }
 
@@ -266,7 +266,7 @@ static void print_level(const struct element *e, const Hlo__ShapeProto *s, const
 
 void print_literal(struct buf *out, const Hlo__Literal *l)
 {
-	size_t stride[128], total = 1;
+	size_t stride[RANK_LIMIT], total = 1, braces = 1;
 	const Hlo__ShapeProto *s = l->shape;
 	if (s->element_type == DT_TUPLE) {
 		buf_addch(out, '(');
@@ -278,19 +278,15 @@ void print_literal(struct buf *out, const Hlo__Literal *l)
 		return;
 	}
 	struct element e = values(out, l);
-	if (s->n_dimensions > 128)
-		return;
-	bool given = s->layout && s->layout->n_minor_to_major == s->n_dimensions, whole = true;
 	for (size_t i = 0; i < s->n_dimensions; i++) {
-		size_t d = given ? (size_t)s->layout->minor_to_major[i] : s->n_dimensions - 1 - i;
-		whole &= d < s->n_dimensions;
-		if (!whole)
-			break;
+		size_t d = s->layout ? (size_t)s->layout->minor_to_major[i] : s->n_dimensions - 1 - i;
 		stride[d] = total;
-		whole = !__builtin_mul_overflow(total, (size_t)s->dimensions[d], &total);
+		total *= (size_t)s->dimensions[d];
 	}
-	/* A message whose list of values has another length is no constant that a compiler would take. */
-	if (!whole || total != e.n / (is_complex(e.dtype) ? 2 : 1)) {
+	for (size_t i = 0; i < s->n_dimensions && s->dimensions[i]; i++)
+		braces *= (size_t)s->dimensions[i];
+	/* Values that were left out, or packed; and an array of nothing is not worth a million braces. */
+	if (total != e.n / (is_complex(e.dtype) ? 2 : 1) || (total == 0 && braces > EMPTY_BRACES)) {
 		buf_adds(out, s->n_dimensions ? "{...}" : "0");
 		return;
 	}

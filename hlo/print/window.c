@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include "hlo/print/print.h"
+#include "hlo/shape.h"
 
 void print_slices(struct printer *p, const struct field *v)
 {
@@ -72,23 +73,17 @@ void print_window(struct printer *p, const Hlo__Window *w)
 
 static void labels(struct printer *p, char a, int64_t at_a, char b, int64_t at_b, const int64_t *spatial, size_t n)
 {
-	char s[64];
+	char s[RANK_LIMIT];
 	int64_t rank = (at_a > at_b ? at_a : at_b) + 1;
 	for (size_t i = 0; i < n; i++)
 		if (spatial[i] >= rank)
 			rank = spatial[i] + 1;
-	if (rank > 63 || n > 10)
-		return;
 	memset(s, '?', sizeof(s));
-	s[rank < 0 ? 0 : rank] = '\0';
 	for (size_t i = 0; i < n; i++)
-		if (spatial[i] >= 0)
-			s[spatial[i]] = (char)('0' + i);
-	if (at_a >= 0)
-		s[at_a] = a;
-	if (at_b >= 0)
-		s[at_b] = b;
-	buf_adds(p->out, s);
+		s[spatial[i]] = (char)('0' + i);
+	s[at_a] = a;
+	s[at_b] = b;
+	buf_add(p->out, s, (size_t)rank);
 }
 
 void print_dim_labels(struct printer *p, const Hlo__ConvolutionDimensionNumbers *d)

@@ -28,6 +28,7 @@
 #include "hlo/field.h"
 #include "hlo/names.h"
 #include "hlo/op.h"
+#include "hlo/shape.h"
 #include "hlo/text/text.h"
 #include "hlo/words.h"
 
@@ -156,8 +157,6 @@ bool text_at_shape(const struct text *p);
 Hlo__ShapeProto *shape_simple(struct text *p, uint8_t dtype); /* a scalar or a token */
 /* A tuple of shapes that stand elsewhere; an offence at `at` where it would be larger than any program needs. */
 Hlo__ShapeProto *shape_tuple(struct text *p, Hlo__ShapeProto **v, size_t n, const char *at);
-bool shape_same(const Hlo__ShapeProto *a, const Hlo__ShapeProto *b); /* but for layouts */
-size_t shape_leaves(const Hlo__ShapeProto *s);
 
 /* literal.c */
 Hlo__Literal *text_literal(struct text *p, Hlo__ShapeProto *shape);

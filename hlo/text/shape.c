@@ -10,7 +10,6 @@
 #include <string.h>
 #include "hlo/text/own.h"
 
-#define RANK_MAX 64
 #define LEAVES_MAX 16384 /* of a tuple that the text does not spell out */
 
 bool text_at_shape(const struct text *p)
@@ -52,12 +51,12 @@ Hlo__ShapeProto *shape_simple(struct text *p, uint8_t dtype)
 
 static void dimensions(struct text *p, Hlo__ShapeProto *s)
 {
-	int64_t size[RANK_MAX];
-	bool dynamic[RANK_MAX];
+	int64_t size[RANK_LIMIT];
+	bool dynamic[RANK_LIMIT];
 	size_t n = 0;
 	for (bool more = text_first(p, '[', ']'); more; more = text_again(p, ']')) {
-		if (n == RANK_MAX) {
-			text_wrong_at(p, p->tok.at, "an array has at most %d dimensions", RANK_MAX);
+		if (n == RANK_LIMIT) {
+			text_wrong_at(p, p->tok.at, "an array has at most %d dimensions", RANK_LIMIT);
 			return;
 		}
 		dynamic[n] = true;
@@ -286,28 +285,4 @@ Hlo__ShapeProto *shape_tuple(struct text *p, Hlo__ShapeProto **v, size_t n, cons
 		s->n_tuple_shapes = 0;
 	}
 	return s;
-}
-
-size_t shape_leaves(const Hlo__ShapeProto *s)
-{
-	size_t n = 0;
-	if (s->element_type != DT_TUPLE)
-		return 1;
-	for (size_t i = 0; i < s->n_tuple_shapes; i++)
-		n += shape_leaves(s->tuple_shapes[i]);
-	return n;
-}
-
-bool shape_same(const Hlo__ShapeProto *a, const Hlo__ShapeProto *b)
-{
-	if (a->element_type != b->element_type || a->n_dimensions != b->n_dimensions ||
-		a->n_tuple_shapes != b->n_tuple_shapes)
-		return false;
-	for (size_t i = 0; i < a->n_dimensions; i++)
-		if (a->dimensions[i] != b->dimensions[i])
-			return false;
-	for (size_t i = 0; i < a->n_tuple_shapes; i++)
-		if (!shape_same(a->tuple_shapes[i], b->tuple_shapes[i]))
-			return false;
-	return true;
 }

@@ -42,14 +42,12 @@ static double inner_turns(const struct node *n)
 	const Hlo__ShapeProto *shape = p->shape;
 	double turns = 1;
 
-	for (size_t i = 0; shape && i < shape->n_dimensions; i++) {
-		bool minor_first = shape->layout && shape->layout->n_minor_to_major == shape->n_dimensions;
-		int64_t d = minor_first ? shape->layout->minor_to_major[i] : (int64_t)(shape->n_dimensions - 1 - i);
+	for (size_t i = 0; i < shape->n_dimensions; i++) {
+		int64_t d = shape->layout ? shape->layout->minor_to_major[i] : (int64_t)(shape->n_dimensions - 1 - i);
 		for (size_t k = 0; k < p->n_dimensions; k++)
 			if (p->dimensions[k] == d)
 				return turns;
-		if (d >= 0 && (size_t)d < shape->n_dimensions)
-			turns *= (double)shape->dimensions[d];
+		turns *= (double)shape->dimensions[d];
 	}
 	return turns;
 }

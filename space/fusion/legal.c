@@ -76,11 +76,12 @@ static bool is_vector_dot(const struct graph *g, uint32_t v)
 static bool output_fuses(const struct graph *g, uint32_t dot, uint32_t add)
 {
 	const uint32_t *op = node_operands(g, add);
-	uint32_t other = op[0] == dot ? op[1] : op[0];
+	uint32_t other;
 
 	if (g->node[add].opcode != OP_ADD || !is_vector_dot(g, dot) || g->node[dot].n_users != 1 ||
 		node_users(g, dot)[0] != add || op[0] == op[1] || !fusion_groupable(g, dot))
 		return false;
+	other = op[0] == dot ? op[1] : op[0];
 	return !fusion_groupable(g, other) || !(fusible[g->node[other].opcode].cpu & FUSE_PRODUCER);
 }
 
@@ -104,7 +105,7 @@ static bool is_dot_root(const struct graph *g, uint32_t dot)
 {
 	const uint32_t *op = node_operands(g, dot);
 
-	if (!is_vector_dot(g, dot) || g->node[dot].n_operands != 2)
+	if (!is_vector_dot(g, dot))
 		return false;
 	if (g->node[dot].n_users == 1 && output_fuses(g, dot, node_users(g, dot)[0]))
 		return false;

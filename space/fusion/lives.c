@@ -67,9 +67,9 @@ static void read_by(struct readers *r, const struct nodes *roots, uint32_t root)
 	*last = root + 1 > *last ? root + 1 : *last;
 }
 
-/* Adds who reads the memory of v; `look_through`: aliases outside are no readers, only other names. */
-static void find_readers(struct space *s, const uint8_t *config, const struct nodes *roots, uint32_t v,
-	bool look_through, struct readers *r)
+/* Adds who reads v under this name; its other names go to the end of `names`. */
+static void find_readers_of(struct space *s, const uint8_t *config, const struct nodes *roots, uint32_t v,
+	bool look_through, struct nodes *names, struct readers *r)
 {
 	const struct graph *g = s->graph;
 	struct nodes groups = {0};
@@ -81,7 +81,7 @@ static void find_readers(struct space *s, const uint8_t *config, const struct no
 		if (fusion_absorbs(s, config, u, v))
 			continue;
 		if (is_alias(s, config, u) && (look_through || nodes_has(roots, u))) {
-			find_readers(s, config, roots, u, look_through, r);
+			nodes_add(names, u);
 			continue;
 		}
 		groups.n = 0;
@@ -90,6 +90,18 @@ static void find_readers(struct space *s, const uint8_t *config, const struct no
 			read_by(r, roots, groups.v[i]);
 	}
 	nodes_release(&groups);
+}
+
+/* Adds who reads the memory of v; `look_through`: aliases outside are no readers, only other names. */
+static void find_readers(struct space *s, const uint8_t *config, const struct nodes *roots, uint32_t v,
+	bool look_through, struct readers *r)
+{
+	struct nodes names = {0};
+
+	nodes_add(&names, v);
+	for (size_t i = 0; i < names.n; i++)
+		find_readers_of(s, config, roots, names.v[i], look_through, &names, r);
+	nodes_release(&names);
 }
 
 bool fusion_read_outside(struct space *s, const uint8_t *config, const struct nodes *roots, uint32_t v)
