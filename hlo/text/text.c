@@ -139,6 +139,23 @@ static void program_shape(struct text *p, struct scope *s, const char *at)
 	s->comp->program_shape = out;
 }
 
+static void schedule(struct text *p, const struct scope *s)
+{
+	Hlo__HloScheduleProto *all = p->m->schedule;
+	Hlo__ScheduledSequence *q = text_message(p, &hlo__scheduled_sequence__descriptor);
+	int64_t id = (int64_t)p->comps.n;
+	q->key = id;
+	q->value = text_message(p, &hlo__instruction_sequence__descriptor);
+	q->value->n_instruction_ids = s->ins.n;
+	q->value->instruction_ids = arena_alloc(p->mem, s->ins.n * sizeof(int64_t));
+	for (size_t i = 0; i < s->ins.n; i++)
+		q->value->instruction_ids[i] = (int64_t)((uint64_t)id << 32 | i);
+	if (!all)
+		all = p->m->schedule = text_message(p, &hlo__hlo_schedule_proto__descriptor);
+	ptr_list_add(&p->sequences, q);
+	(void)all;
+}
+
 static void scope_release(struct scope *s)
 {
 	mem_free(s->ins.v);
@@ -154,6 +171,8 @@ Hlo__HloComputationProto *text_close_scope(struct text *p, struct scope *s, cons
 		if (s->root == NAMES_NONE)
 			s->root = (uint32_t)s->ins.n - 1;
 		c->id = (int64_t)p->comps.n;
+		if (p->scheduled)
+			schedule(p, s);
 		list_in_order(p, s);
 		number(p, s);
 		program_shape(p, s, p->tok.at);
@@ -164,8 +183,6 @@ Hlo__HloComputationProto *text_close_scope(struct text *p, struct scope *s, cons
 	scope_release(s);
 	return p->bad ? NULL : c;
 }
-
-static void schedule(struct text *p, const struct scope *s);
 
 Hlo__HloComputationProto *text_computation(struct text *p, const char *name)
 {
@@ -178,8 +195,6 @@ Hlo__HloComputationProto *text_computation(struct text *p, const char *name)
 		text_expect(p, '}');
 	}
 	text_leave(p);
-	if (!p->bad && p->scheduled)
-		schedule(p, &s);
 	return text_close_scope(p, &s, name);
 }
 
@@ -231,23 +246,6 @@ static void computation(struct text *p)
 }
 
 /* ---- the module ---- */
-
-static void schedule(struct text *p, const struct scope *s)
-{
-	Hlo__HloScheduleProto *all = p->m->schedule;
-	Hlo__ScheduledSequence *q = text_message(p, &hlo__scheduled_sequence__descriptor);
-	int64_t id = (int64_t)p->comps.n;
-	q->key = id;
-	q->value = text_message(p, &hlo__instruction_sequence__descriptor);
-	q->value->n_instruction_ids = s->ins.n;
-	q->value->instruction_ids = arena_alloc(p->mem, s->ins.n * sizeof(int64_t));
-	for (size_t i = 0; i < s->ins.n; i++)
-		q->value->instruction_ids[i] = (int64_t)((uint64_t)id << 32 | i);
-	if (!all)
-		all = p->m->schedule = text_message(p, &hlo__hlo_schedule_proto__descriptor);
-	ptr_list_add(&p->sequences, q);
-	(void)all;
-}
 
 /* Fusions have no schedule of their own. */
 static void finish_schedule(struct text *p)
