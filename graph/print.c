@@ -18,9 +18,36 @@ struct walk {
 	const struct graph *g;
 	const char **name; /* of each node */
 	const char **comp; /* of each computation */
+	struct place *place; /* of each node: its key in `nodes` */
+	struct names nodes, comps;
+	uint32_t *at; /* scratch: a number per node, 0 between uses */
 };
 
-/* Ids in the message to nodes; those of computations to computations. */
+/* Where an id leads depends on who says it: instructions of different computations may have the same. */
+struct place {
+	int64_t comp, id;
+};
+
+/* NAMES_NONE where there is none. */
+static uint32_t node_of(const struct walk *w, int64_t comp, int64_t id)
+{
+	struct place p = {comp, id};
+	return names_get(&w->nodes, (const char *)&p, sizeof(p));
+}
+
+static void place_all(struct walk *w)
+{
+	const struct graph *g = w->g;
+	w->place = ARENA_NEW(&w->p.mem, g->n_nodes, struct place);
+	w->at = ARENA_NEW(&w->p.mem, g->n_nodes, uint32_t);
+	for (uint32_t v = 0; v < g->n_nodes; v++) {
+		w->place[v] = (struct place){g->comp[g->node[v].comp].proto->id, g->node[v].proto->id};
+		names_put(&w->nodes, (const char *)&w->place[v], sizeof(w->place[v]), v);
+	}
+	for (uint32_t c = 0; c < g->n_comps; c++)
+		names_put(&w->comps, (const char *)&g->comp[c].proto->id, sizeof(int64_t), c);
+}
+
 static void name_all(struct walk *w)
 {
 	const struct graph *g = w->g;
@@ -86,13 +113,17 @@ static void called(struct walk *w, uint32_t v)
 			call(w, w->p.words->attr[i].name, c[k++]);
 }
 
-static void control(struct walk *w, const Hlo__HloInstructionProto *in, const struct names *by_id)
+static uint32_t waits_for(const struct walk *w, uint32_t v, size_t i)
 {
-	for (size_t i = 0; i < in->n_control_predecessor_ids; i++) {
-		uint32_t v = names_get(by_id, (const char *)&in->control_predecessor_ids[i], sizeof(int64_t));
-		buf_addf(w->p.out, "%s%%%s", i ? ", " : ", control-predecessors={", w->name[v]);
-	}
-	if (in->n_control_predecessor_ids)
+	return node_of(w, w->place[v].comp, w->g->node[v].proto->control_predecessor_ids[i]);
+}
+
+static void control(struct walk *w, uint32_t v)
+{
+	size_t n = w->g->node[v].proto->n_control_predecessor_ids;
+	for (size_t i = 0; i < n; i++)
+		buf_addf(w->p.out, "%s%%%s", i ? ", " : ", control-predecessors={", w->name[waits_for(w, v, i)]);
+	if (n)
 		buf_addch(w->p.out, '}');
 }
 
@@ -109,7 +140,7 @@ static void operands(struct walk *w, uint32_t v)
 	buf_addch(w->p.out, ')');
 }
 
-static void instruction(struct walk *w, uint32_t v, const struct names *by_id)
+static void instruction(struct walk *w, uint32_t v)
 {
 	const struct node *n = &w->g->node[v];
 	buf_addf(w->p.out, "  %s%%%s = ", n->flags & NODE_ROOT ? "ROOT " : "", w->name[v]);
@@ -119,7 +150,7 @@ static void instruction(struct walk *w, uint32_t v, const struct names *by_id)
 	print_attrs(&w->p, &w->p.words->op[n->opcode].attrs, n->proto);
 	called(w, v);
 	print_attrs(&w->p, &w->p.words->common, n->proto);
-	control(w, n->proto, by_id);
+	control(w, v);
 	buf_addch(w->p.out, '\n');
 }
 
@@ -134,95 +165,99 @@ static const Hlo__InstructionSequence *schedule_of(const struct graph *g, int64_
 
 static void signature(struct walk *w, const struct comp *c)
 {
-	const char *comma = "";
 	uint32_t n = 0;
 	buf_addch(w->p.out, '(');
-	for (uint32_t k = 0; k < c->n_nodes; k++)
-		n += w->g->node[c->first + k].opcode == OP_PARAMETER;
-	uint32_t *by_number = mem_alloc((n + 1) * sizeof(*by_number));
-	memset(by_number, 0xff, (n + 1) * sizeof(*by_number));
+	uint32_t *by_number = mem_alloc(c->n_nodes * sizeof(*by_number));
 	for (uint32_t v = c->first; v < c->first + c->n_nodes; v++) {
-		int64_t k = w->g->node[v].proto->parameter_number;
-		if (w->g->node[v].opcode == OP_PARAMETER && k >= 0 && k < n)
-			by_number[k] = v;
+		if (w->g->node[v].opcode != OP_PARAMETER)
+			continue;
+		by_number[w->g->node[v].proto->parameter_number] = v;
+		n++;
 	}
 	for (uint32_t k = 0; k < n; k++) {
-		if (by_number[k] == NONE)
-			continue;
-		buf_addf(w->p.out, "%s%s: ", comma, w->name[by_number[k]]);
+		buf_addf(w->p.out, "%s%s: ", k ? ", " : "", w->name[by_number[k]]);
 		print_shape(w->p.out, w->g->node[by_number[k]].proto->shape, false);
-		comma = ", ";
 	}
 	mem_free(by_number);
 	buf_adds(w->p.out, ") -> ");
 	print_shape(w->p.out, w->g->node[c->root].proto->shape, false);
 }
 
-static int by_id_value(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-	return (x > y) - (x < y);
-}
-
-/* Does each instruction stand behind what it needs? `at` has a place per node, and is left as it was. */
-static bool stands_behind(const struct graph *g, const int64_t *ids, size_t n, const struct names *by_id,
-	uint32_t *at)
+/* Does each instruction of the list stand there once, behind what it needs? */
+static bool stands_behind(struct walk *w, const uint32_t *list, size_t n)
 {
 	bool fine = true;
-	for (size_t i = 0; i < n; i++)
-		at[names_get(by_id, (const char *)&ids[i], sizeof(*ids))] = (uint32_t)i + 1;
+	for (size_t i = 0; i < n; i++) {
+		fine &= w->at[list[i]] == 0;
+		w->at[list[i]] = (uint32_t)i + 1;
+	}
 	for (size_t i = 0; i < n && fine; i++) {
-		uint32_t v = names_get(by_id, (const char *)&ids[i], sizeof(*ids));
-		const Hlo__HloInstructionProto *in = g->node[v].proto;
-		for (uint32_t k = 0; k < g->node[v].n_operands; k++)
-			fine &= at[node_operands(g, v)[k]] <= i;
-		for (size_t k = 0; k < in->n_control_predecessor_ids; k++)
-			fine &= at[names_get(by_id, (const char *)&in->control_predecessor_ids[k], sizeof(int64_t))] <= i;
+		const struct node *node = &w->g->node[list[i]];
+		for (uint32_t k = 0; k < node->n_operands; k++)
+			fine &= w->at[node_operands(w->g, list[i])[k]] <= i;
+		for (size_t k = 0; k < node->proto->n_control_predecessor_ids; k++)
+			fine &= w->at[waits_for(w, list[i], k)] <= i;
 	}
 	for (size_t i = 0; i < n; i++)
-		at[names_get(by_id, (const char *)&ids[i], sizeof(*ids))] = 0;
+		w->at[list[i]] = 0;
 	return fine;
 }
 
-/*
- * The ids of a computation's instructions in the order to print them: the schedule's, which is part of
- * the program; otherwise ascending, which is how they stood in a text; otherwise the message's.
- */
-static int64_t *order_of(struct walk *w, const Hlo__HloComputationProto *m, const struct names *by_id,
-	uint32_t *at)
+static bool as_scheduled(struct walk *w, const Hlo__HloComputationProto *m, uint32_t *list)
 {
 	const Hlo__InstructionSequence *schedule = schedule_of(w->g, m->id);
-	size_t n = m->n_instructions;
-	int64_t *ids = arena_alloc(&w->p.mem, n * sizeof(*ids));
-	bool known = schedule && schedule->n_instruction_ids == n;
-	for (size_t i = 0; known && i < n; i++) {
-		ids[i] = schedule->instruction_ids[i];
-		uint32_t v = names_get(by_id, (const char *)&ids[i], sizeof(*ids));
-		known = v != NAMES_NONE && w->g->comp[w->g->node[v].comp].proto == m;
+	if (!schedule || schedule->n_instruction_ids != m->n_instructions)
+		return false;
+	for (size_t i = 0; i < m->n_instructions; i++) {
+		list[i] = node_of(w, m->id, schedule->instruction_ids[i]);
+		if (list[i] == NAMES_NONE)
+			return false;
 	}
-	if (known && stands_behind(w->g, ids, n, by_id, at))
-		return ids;
-	for (size_t i = 0; i < n; i++)
-		ids[i] = m->instructions[i]->id;
-	qsort(ids, n, sizeof(*ids), by_id_value);
-	if (!stands_behind(w->g, ids, n, by_id, at))
-		for (size_t i = 0; i < n; i++)
-			ids[i] = m->instructions[i]->id;
-	return ids;
+	return stands_behind(w, list, m->n_instructions);
 }
 
-static void computation(struct walk *w, uint32_t c, const struct names *by_id, uint32_t *at)
+static int by_id(const void *a, const void *b)
+{
+	int64_t x = ((const struct place *)a)->id, y = ((const struct place *)b)->id;
+	return (x > y) - (x < y);
+}
+
+static bool ascending(struct walk *w, const struct comp *c, uint32_t *list)
+{
+	struct place *v = mem_alloc(c->n_nodes * sizeof(*v));
+	memcpy(v, w->place + c->first, c->n_nodes * sizeof(*v));
+	qsort(v, c->n_nodes, sizeof(*v), by_id);
+	for (uint32_t i = 0; i < c->n_nodes; i++)
+		list[i] = node_of(w, v[i].comp, v[i].id);
+	mem_free(v);
+	return stands_behind(w, list, c->n_nodes);
+}
+
+/*
+ * A computation's instructions in the order to print them: the schedule's, which is part of the
+ * program; otherwise by their ids, which is how they stood in a text; otherwise the message's.
+ */
+static uint32_t *order_of(struct walk *w, const struct comp *c)
+{
+	const Hlo__HloComputationProto *m = c->proto;
+	uint32_t *list = arena_alloc(&w->p.mem, c->n_nodes * sizeof(*list));
+	if (!as_scheduled(w, m, list) && !ascending(w, c, list))
+		for (size_t i = 0; i < m->n_instructions; i++)
+			list[i] = node_of(w, m->id, m->instructions[i]->id);
+	return list;
+}
+
+static void computation(struct walk *w, uint32_t c)
 {
 	const struct comp *comp = &w->g->comp[c];
-	const Hlo__HloComputationProto *m = comp->proto;
-	const int64_t *ids = order_of(w, m, by_id, at);
+	const uint32_t *list = order_of(w, comp);
 	buf_addf(w->p.out, "\n%s%%%s ", c == w->g->entry ? "ENTRY " : "", w->comp[c]);
 	signature(w, comp);
 	buf_adds(w->p.out, " {\n");
-	for (size_t i = 0; i < m->n_instructions; i++)
-		instruction(w, names_get(by_id, (const char *)&ids[i], sizeof(*ids)), by_id);
+	for (uint32_t i = 0; i < comp->n_nodes; i++)
+		instruction(w, list[i]);
 	buf_addch(w->p.out, '}');
-	print_attrs(&w->p, &w->p.words->comp, m);
+	print_attrs(&w->p, &w->p.words->comp, comp->proto);
 	buf_addch(w->p.out, '\n');
 }
 
@@ -274,19 +309,13 @@ static void header(struct walk *w)
 void hlo_print(const struct graph *g, struct buf *out)
 {
 	struct walk w = {.p = {.out = out, .words = hlo_words()}, .g = g};
-	struct names by_id = {0}, comp_by_id = {0};
 	name_all(&w);
-	for (uint32_t v = 0; v < g->n_nodes; v++)
-		names_put(&by_id, (const char *)&g->node[v].proto->id, sizeof(int64_t), v);
-	for (uint32_t c = 0; c < g->n_comps; c++)
-		names_put(&comp_by_id, (const char *)&g->comp[c].proto->id, sizeof(int64_t), c);
-	uint32_t *at = MEM_NEW(g->n_nodes, uint32_t);
+	place_all(&w);
 	header(&w);
 	stack_frames(&w);
 	for (size_t i = 0; i < g->module->n_computations; i++)
-		computation(&w, names_get(&comp_by_id, (const char *)&g->module->computations[i]->id, sizeof(int64_t)), &by_id, at);
-	mem_free(at);
-	names_release(&by_id);
-	names_release(&comp_by_id);
+		computation(&w, names_get(&w.comps, (const char *)&g->module->computations[i]->id, sizeof(int64_t)));
+	names_release(&w.nodes);
+	names_release(&w.comps);
 	arena_release(&w.p.mem);
 }
