@@ -40,7 +40,7 @@ static void names_are_of_the_device(void)
 
 static struct device *open_as(const char *fake, bool wait, struct err *err)
 {
-	struct device_options o = {.backend = fixture_plugin, .deadline = 20, .wait = wait};
+	struct device_options o = {.backend = fixture_plugin, .deadline = PATIENT, .wait = wait};
 
 	setenv("FAKE_PLUGIN", fake, 1);
 	struct device *d = device_open(&o, err);
