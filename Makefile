@@ -49,9 +49,13 @@ SRC = $(filter-out $(MAIN_SRC),$(wildcard $(addsuffix /*.c,$(FOLDERS)) $(addsuff
 OBJ = $(SRC:%.c=$(B)/%.o) $(PROTO:.c=.o)
 LIB = $(B)/libvantage.a
 FUZZ = $(patsubst tests/fuzz_%.c,%,$(wildcard tests/fuzz_*.c))
-CHECKS = $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/check_*.c)) $(FUZZ:%=$(B)/tests/check_fuzz_%)
-TESTS = $(CHECKS) $(patsubst tests/%.c,$(B)/tests/%,$(wildcard tests/full_*.c))
-BENCHES = $(patsubst bench/%.c,$(B)/bench/%,$(wildcard bench/*.c))
+# Tests and benches of a kind of decision whose folder is gone go with it.
+GONE = $(filter-out $(wildcard space/*),$(sort $(shell sed -nE 's|^.include "(space/[a-z]+)/.*|\1|p' tests/*.[ch] bench/*.[ch])))
+WITHOUT := $(if $(GONE),$(shell tests/without $(GONE)))
+CHECKS = $(patsubst tests/%.c,$(B)/tests/%,$(filter-out $(WITHOUT),$(wildcard tests/check_*.c))) \
+	$(FUZZ:%=$(B)/tests/check_fuzz_%)
+TESTS = $(CHECKS) $(patsubst tests/%.c,$(B)/tests/%,$(filter-out $(WITHOUT),$(wildcard tests/full_*.c)))
+BENCHES = $(patsubst bench/%.c,$(B)/bench/%,$(filter-out $(WITHOUT),$(wildcard bench/*.c)))
 
 all: $(PROGRAMS:%=$(BIN)/%)
 	@:

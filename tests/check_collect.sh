@@ -1,5 +1,6 @@
 #!/bin/bash
 # collect from end to end on toys: what is stored, how it resumes, and how it ends when things go wrong.
+# needs: space/toy
 set -u
 . tests/await.sh
 bin=$(realpath "${BIN:-bin}") b=$(realpath "${B:-build/release}")

@@ -1,5 +1,6 @@
 #!/bin/bash
 # The program `learn` from end to end, on toys: collect, learn, score; and everything that can be wrong.
+# needs: space/toy
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/await.sh

@@ -1,6 +1,7 @@
 #!/bin/bash
 # search from end to end on toys, the performance model and a plugin that only pretends: what it leaves
 # behind, how it goes on after a kill, and what it says when things go wrong.
+# needs: space/toy
 set -u
 . tests/await.sh
 bin=$(realpath "${BIN:-bin}") b=$(realpath "${B:-build/release}")

@@ -1,6 +1,7 @@
 #!/bin/bash
 # What takes longer to go wrong than check_collect.sh has time for: a store locked by another program, and
 # a disk that is full. One sentence each, and everything stored is still there.
+# needs: space/toy
 set -u
 bin=$(realpath "${BIN:-bin}")
 collect=$bin/collect store=$bin/store

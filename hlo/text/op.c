@@ -60,7 +60,7 @@ void text_set_called(struct text *p, Hlo__HloInstructionProto *in, const struct 
 	for (size_t i = 0; i < called->n; i++) {
 		Hlo__HloComputationProto *c = called->v[i];
 		in->called_computation_ids[i] = c->id;
-		if (strcmp(in->opcode, "fusion") == 0)
+		if (opcode_of(in->opcode) == OP_FUSION)
 			c->is_fusion_computation = true;
 	}
 }

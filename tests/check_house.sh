@@ -1,0 +1,29 @@
+#!/bin/bash
+# A kind of decision or a backend is named in its folder and its tables alone. (Which room may include which: check_includes.sh.)
+set -u
+cd "$(dirname "$0")/.." || exit 1
+
+report() { # NAME OFFENCES: passes when there are none
+	if [ -z "$2" ]; then echo "pass: $1"; else echo "FAIL: $1: $2"; fi
+}
+sources() { find base hlo graph space device cost ready store lab collect learn search inspect -name '*.[ch]' | sort; }
+
+# Strings that are a name of the tables, or a name and more: "cpu", "fusion/binary", "toy:". A kind may name itself, and so
+# may the folder of a backend that has one; device/worker/ speaks to plugins, which call themselves "cpu" too. Comments may name
+# anything.
+kinds=$(sed -nE 's/^KIND\(([a-z]+)\)$/\1/p' schemas/kind.def)
+backends=$(sed -nE 's/^BACKEND\([a-z]+, "([a-z]+)".*/\1/p' schemas/backend.def)
+[ -n "$kinds" ] && [ -n "$backends" ] || echo "FAIL: tables_are_read: kinds \"$kinds\", backends \"$backends\""
+named() { # FILES...: offences
+	local k
+	awk '/^[ \t]*(\/?\*|\/\/)/ { next } { gsub(/\/\*[^*]*(\*\/|$)/, ""); print FILENAME ":" FNR ": " $0 }' "$@" >"$tmp/code"
+	for k in $kinds; do grep -E "\"$k([/:][^\"]*)?\"" "$tmp/code" | grep -v "^space/$k/"; done
+	for k in $backends; do grep -E "\"$k(:[^\"]*)?\"" "$tmp/code" | grep -vE "^device/($k|worker)/"; done
+}
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+# shellcheck disable=SC2046
+report names_stay_at_home "$(named $(sources))"
+printf 'int f(const char *s)\n{\n\treturn strcmp(s, "%s") == 0;\n}\n' ${kinds%%[!a-z]*} >"$tmp/kind.c"
+printf 'int f(const char *s)\n{\n\treturn strcmp(s, "%s") == 0;\n}\n' ${backends%%[!a-z]*} >"$tmp/backend.c"
+report lint_sees_names "$(for f in kind backend; do [ -n "$(named "$tmp/$f.c")" ] || echo "a $f is not seen"; done)"
