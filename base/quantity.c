@@ -1,0 +1,144 @@
+/*
+ * quantity.c - the names of quantity.h, and how figures are written.
+ *
+ * A scaled figure has three digits ("12.3 us"), for no measurement here is better. A count of cycles is told whole, with
+ * commas, up to where nobody reads the last digits; a formula's value is told as it is, having no unit to scale.
+ */
+#include "base/quantity.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/err.h"
+
+struct scale {
+	double one; /* of this unit, in the base unit */
+	const char *unit;
+};
+
+static const struct scale seconds[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}};
+static const struct scale bytes[] = {{0x1p40, "TiB"}, {0x1p30, "GiB"}, {0x1p20, "MiB"}, {0x1p10, "KiB"}, {1, "bytes"}};
+static const struct scale cycles[] = {{1e12, "Tcycles"}, {1e9, "Gcycles"}, {1, "cycles"}};
+static const struct scale formula[] = {{1, ""}};
+
+static const struct facts {
+	const char *name, *meaning;
+	bool deterministic;
+} table[] = {
+#define QUANTITY(id, name, meaning, deterministic) {name, meaning, deterministic},
+#include "schemas/quantity.def"
+#undef QUANTITY
+};
+
+#define LENGTH(array) (sizeof(array) / sizeof *(array))
+
+/* Where figures of a quantity are scaled: the units, largest first. */
+static const struct scale *scales(enum quantity q, size_t *n)
+{
+	switch (q) {
+	case QUANTITY_SECONDS:
+		*n = LENGTH(seconds);
+		return seconds;
+	case QUANTITY_BYTES:
+		*n = LENGTH(bytes);
+		return bytes;
+	case QUANTITY_CYCLES:
+		*n = LENGTH(cycles);
+		return cycles;
+	default:
+		*n = LENGTH(formula);
+		return formula;
+	}
+}
+
+static const struct facts *facts(enum quantity q)
+{
+	BUG_ON((unsigned)q >= QUANTITY_COUNT);
+	return &table[q];
+}
+
+const char *quantity_name(enum quantity q)
+{
+	return facts(q)->name;
+}
+
+const char *quantity_meaning(enum quantity q)
+{
+	return facts(q)->meaning;
+}
+
+bool quantity_deterministic(enum quantity q)
+{
+	return facts(q)->deterministic;
+}
+
+enum quantity quantity_find(const char *name)
+{
+	int q = 0;
+
+	while (q < QUANTITY_COUNT && strcmp(table[q].name, name) != 0)
+		q++;
+	return (enum quantity)q;
+}
+
+/* The unit in which three digits of the value still begin before the point, or the smallest. 999.9 rounds up. */
+static const struct scale *scale_of(enum quantity q, double value)
+{
+	size_t n, i = 0;
+	const struct scale *s = scales(q, &n);
+
+	while (i + 1 < n && fabs(value) < s[i].one * 0.9995)
+		i++;
+	return value == 0 ? &s[q == QUANTITY_SECONDS ? 0 : n - 1] : &s[i];
+}
+
+const char *quantity_unit(enum quantity q, double largest, double *divide)
+{
+	const struct scale *s = scale_of(q, largest);
+
+	*divide = s->one;
+	return s->unit;
+}
+
+/* A whole number with commas. */
+static void write_count(double value, bool sign, char *out, size_t n)
+{
+	char digits[32];
+	size_t len, at = 0;
+
+	snprintf(digits, sizeof digits, "%.0f", fabs(value));
+	len = strlen(digits);
+	if (value < 0 || sign)
+		out[at++] = value < 0 ? '-' : '+';
+	for (size_t i = 0; i < len && at + 2 < n; i++) {
+		out[at++] = digits[i];
+		if ((len - i) % 3 == 1 && i + 1 < len)
+			out[at++] = ',';
+	}
+	out[at] = 0;
+}
+
+static const char *write_figure(enum quantity q, double value, bool sign, char out[QUANTITY_TEXT])
+{
+	const struct scale *s = scale_of(q, value);
+	double v = value / s->one;
+	char number[QUANTITY_TEXT];
+
+	if (s->one == 1 && (q == QUANTITY_BYTES || q == QUANTITY_CYCLES) && isfinite(v))
+		write_count(v, sign, number, sizeof number);
+	else if (q == QUANTITY_FORMULA)
+		snprintf(number, sizeof number, sign ? "%+.6g" : "%.6g", v);
+	else
+		snprintf(number, sizeof number, sign ? "%+.3g" : "%.3g", v);
+	snprintf(out, QUANTITY_TEXT, "%.28s%s%s", number, *s->unit ? " " : "", s->unit);
+	return out;
+}
+
+const char *quantity_text(enum quantity q, double value, char out[QUANTITY_TEXT])
+{
+	return write_figure(q, value, false, out);
+}
+
+const char *quantity_signed(enum quantity q, double value, char out[QUANTITY_TEXT])
+{
+	return write_figure(q, value, true, out);
+}

@@ -1,0 +1,36 @@
+/*
+ * quantity.h - what a cost is of: seconds, bytes, cycles, a formula (schemas/quantity.def).
+ *
+ * A cost is a number of one quantity and of one kind (base/outcome.h: measured, estimated, modelled). The number's unit
+ * is the quantity's base unit everywhere, in structs, stores and JSON: seconds, bytes, cycles; only what people read is
+ * scaled (us, MiB). Costs of different quantities are never compared or added.
+ */
+#ifndef BASE_QUANTITY_H
+#define BASE_QUANTITY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum quantity {
+#define QUANTITY(id, ...) QUANTITY_##id,
+#include "schemas/quantity.def"
+#undef QUANTITY
+	QUANTITY_COUNT
+};
+
+const char *quantity_name(enum quantity q);
+const char *quantity_meaning(enum quantity q);
+bool quantity_deterministic(enum quantity q);
+/* The quantity of a name; QUANTITY_COUNT where there is none. */
+enum quantity quantity_find(const char *name);
+
+#define QUANTITY_TEXT 40 /* bytes that always do */
+/* A figure with its unit, as people read it: "12.3 us", "1.5 MiB", "12,345 cycles", "0.25". Returns `out`. */
+const char *quantity_text(enum quantity q, double value, char out[QUANTITY_TEXT]);
+/* The same with its sign, for differences: "+12.3 us". */
+const char *quantity_signed(enum quantity q, double value, char out[QUANTITY_TEXT]);
+
+/* For figures side by side, which are to share a unit: the one for figures up to `largest`, and what to divide them by. */
+const char *quantity_unit(enum quantity q, double largest, double *divide);
+
+#endif
