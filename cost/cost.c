@@ -70,6 +70,16 @@ const struct cost_totals *cost_totals(const struct cost *c)
 	return &c->totals;
 }
 
+enum quantity cost_quantity(const struct cost *c)
+{
+	return c->device ? device_info(c->device)->quantity : QUANTITY_SECONDS; /* the toy's formula gives seconds, too */
+}
+
+enum cost_kind cost_kind(const struct cost *c)
+{
+	return c->device ? device_info(c->device)->kind : COST_MODELLED;
+}
+
 double cost_part(const struct cost *c)
 {
 	return c->o.part_seconds;
@@ -339,7 +349,7 @@ static int delta(struct cost *c, const uint8_t *a, const uint8_t *b, const struc
 	double start = now_seconds(), inside = c->totals.inside;
 	int rc;
 
-	*out = (struct delta){.kind = c->device ? device_info(c->device)->kind : COST_MODELLED};
+	*out = (struct delta){.kind = cost_kind(c), .quantity = cost_quantity(c)};
 	rc = by_policy(c, a, b, p, out, err);
 	if (out->outcome != OUTCOME_OK)
 		out->seconds = out->se = 0;

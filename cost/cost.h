@@ -52,7 +52,8 @@ struct delta {
 	char detail[512];
 	int signal;
 	enum cost_kind kind;
-	double seconds, se;	/* cost(b) - cost(a), per run of the program */
+	enum quantity quantity;
+	double seconds, se;	/* cost(b) - cost(a), per run of the program, in the quantity's base unit */
 	bool gave_up;		/* b or a was so slow that seconds is only a bound */
 	uint32_t regions, cached, measured; /* regions priced, of those from a cache, by running */
 	double parts, added;	/* kernels that b has more than a; seconds that part_seconds added for them */
@@ -90,6 +91,9 @@ int cost_default_seconds(struct cost *c, double *seconds, double *se, struct err
 int cost_numbers(struct cost *c, const uint8_t *config, struct comparison *out, double *limit,
 	struct err *err);
 const struct cost_totals *cost_totals(const struct cost *c);
+/* What all costs here are of, and where they come from. */
+enum quantity cost_quantity(const struct cost *c);
+enum cost_kind cost_kind(const struct cost *c);
 
 /* What is added for each part, as it is for this program (0: nothing is); and as it is from now on. */
 double cost_part(const struct cost *c);

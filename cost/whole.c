@@ -56,7 +56,7 @@ static int whole_on_device(struct cost *c, const uint8_t *a, const uint8_t *b, c
 int cost_whole(struct cost *c, const uint8_t *a, const uint8_t *b, const struct precision *p,
 	struct timing *out, struct err *err)
 {
-	*out = (struct timing){.kind = c->device ? device_info(c->device)->kind : COST_MODELLED};
+	*out = (struct timing){.kind = cost_kind(c)};
 	if (c->space->ops->formula) {
 		formula_timing(c, a, b, out);
 		return 0;

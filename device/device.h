@@ -21,6 +21,7 @@
 #include "base/effort.h"
 #include "base/err.h"
 #include "base/outcome.h"
+#include "base/quantity.h"
 
 #define DEVICE_DEADLINE 120.0
 
@@ -45,6 +46,7 @@ struct device_info {
 	char build[24];		/* a hash of the plugin's file, or "" */
 	char compile_options[512]; /* what is used to apply a configuration */
 	enum cost_kind kind;
+	enum quantity quantity; /* what its costs are of */
 	bool can_run, compiles;
 	int core;		/* pinned to, or -1 */
 	double part_seconds;	/* what a part (kernel) costs in a program beyond its region; struct cost_options */

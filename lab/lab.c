@@ -85,7 +85,7 @@ int archive_environment(struct archive *a, const struct device *d, struct err *e
 	if (d) {
 		const struct device_info *i = device_info(d);
 		e = (struct environment){i->machine, i->backend, i->platform, i->version, i->compile_options,
-			i->kind, i->device, i->build};
+			i->kind, i->device, i->build, i->quantity};
 	}
 	return store_environment(a->db, &e, &a->environment, err);
 }

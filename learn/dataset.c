@@ -204,7 +204,7 @@ static int read_run(struct dataset *ds, struct store *db, uint32_t database, con
 	return rc;
 }
 
-/* Only runs of one backend and one kind of cost can be learnt from together. */
+/* Only runs of one backend, one kind of cost and one quantity can be learnt from together. */
 static bool comparable(struct dataset *ds, const struct run_info *r, const struct dataset_options *o, const char *path)
 {
 	const char *kind = cost_kind_name(r->cost_kind);
@@ -216,11 +216,12 @@ static bool comparable(struct dataset *ds, const struct run_info *r, const struc
 	if (!ds->backend) {
 		ds->backend = mem_strdup(r->backend);
 		ds->kind = r->cost_kind;
+		ds->quantity = r->quantity;
 	}
-	if (strcmp(r->backend, ds->backend) == 0 && r->cost_kind == ds->kind)
+	if (strcmp(r->backend, ds->backend) == 0 && r->cost_kind == ds->kind && r->quantity == ds->quantity)
 		return true;
-	note(ds, "run %s of %s is left out: its costs are %s on %s, the others' %s on %s", r->uuid, path, kind,
-		r->backend, cost_kind_name(ds->kind), ds->backend);
+	note(ds, "run %s of %s is left out: its costs are %s %s on %s, the others' %s %s on %s", r->uuid, path, kind,
+		quantity_name(r->quantity), r->backend, cost_kind_name(ds->kind), quantity_name(ds->quantity), ds->backend);
 	return false;
 }
 
@@ -236,7 +237,7 @@ static double part_seconds(const struct run_info *r, const struct dataset_option
 #undef BACKEND
 	};
 
-	if (strcmp(r->policy, "region") != 0)
+	if (strcmp(r->policy, "region") != 0 || r->quantity != QUANTITY_SECONDS)
 		return 0;
 	for (size_t i = 0; i < sizeof known / sizeof *known && o->part_seconds < 0; i++)
 		if (strcmp(known[i].name, r->backend) == 0 && r->cost_kind == COST_MEASURED)

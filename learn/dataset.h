@@ -34,6 +34,7 @@ struct dataset {
 	size_t n_sources, cap_sources;
 	char *backend, *space;	/* of what was read; NULL before */
 	enum cost_kind kind;
+	enum quantity quantity;
 	struct buf runs;	/* JSON array of the runs read */
 	struct buf machines;	/* what the runs that gave samples were measured on, joined by "; " */
 	double since, until;	/* Unix seconds: when the first of those began, when the last ended */

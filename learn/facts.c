@@ -85,6 +85,7 @@ void facts_of(const struct training *t, struct model_facts *out)
 	const struct dataset *ds = t->ds;
 
 	*out = (struct model_facts){.backend = mem_strdup(ds->backend), .space = mem_strdup(ds->space), .kind = ds->kind,
+		.quantity = ds->quantity,
 		.provenance = provenance(t), .seed = t->options->seed, .samples = ds->n_samples, .steps = t->result->steps,
 		.since = (uint64_t)ds->since, .until = (uint64_t)ds->until,
 		.machine = mem_strdup(ds->machines.len ? ds->machines.data : ""), .apart = mem_strdup(t->apart ? APART_RULE : "")};
@@ -148,6 +149,7 @@ void facts_json(const struct model_facts *f, struct json *j, const char *key)
 	json_object(j, key);
 	json_str(j, "device", f->backend);
 	json_str(j, "cost", cost_kind_name(f->kind));
+	json_str(j, "quantity", quantity_name(f->quantity));
 	json_str(j, "decisions_of_kind", f->space);
 	json_uint(j, "decisions", f->samples);
 	add_time(j, "measured_since", f->since);

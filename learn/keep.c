@@ -11,7 +11,8 @@
 
 static struct shelf place_of(const struct dataset *ds)
 {
-	return (struct shelf){.backend = ds->backend, .kind = ds->kind, .space = ds->space};
+	return (struct shelf){.backend = ds->backend, .kind = ds->kind, .quantity = ds->quantity,
+		.space = ds->space};
 }
 
 int keep_prepare(const struct dataset *ds, struct err *err)

@@ -243,9 +243,9 @@ static int load(const struct settings *s, struct dataset *ds, struct err *err)
 		talk(s, "%.*s", (int)ds->notes.len - 1, ds->notes.data);
 	if (dataset_finish(ds, err) < 0)
 		return -1;
-	talk(s, "%llu samples of %zu graphs, %zu examples; costs %s on %s; products by %s",
+	talk(s, "%llu samples of %zu graphs, %zu examples; costs %s %s on %s; products by %s",
 		(unsigned long long)ds->n_samples, ds->data.n_graphs, ds->data.n_examples, cost_kind_name(ds->kind),
-		ds->backend, gemm_name());
+		quantity_name(ds->quantity), ds->backend, gemm_name());
 	if (!s->keep)
 		return 0;
 	apart_mark(&ds->data);
@@ -425,7 +425,7 @@ static int score(const struct settings *s, const struct dataset *ds, const struc
 	struct report r = {.ds = ds, .eval = &e, .model = s->eval, .facts = m->facts.provenance, .seen = true};
 	int rc = -1;
 
-	if (model_fits(m, ds->backend, ds->space, ds->kind, err) < 0)
+	if (model_fits(m, ds->backend, ds->space, ds->kind, ds->quantity, err) < 0)
 		goto out;
 	for (size_t i = 0; i < n; i++)
 		which[i] = true;

@@ -15,7 +15,8 @@
 #include "learn/feature.h"
 
 #define MAGIC "VANTAGEM"
-#define VERSION 2
+#define VERSION 3
+#define VERSION_SECONDS 2 /* without a quantity; still written where it is seconds, so that older programs read it */
 #define FILE_LIMIT ((size_t)256 << 20)
 #define OPCODE_LIMIT 4096
 
@@ -52,11 +53,12 @@ static void put_origin(struct buf *out, const struct model_facts *f)
 void model_pack(const struct model *m, struct buf *out)
 {
 	const struct net *net = &m->net;
+	bool in_seconds = m->facts.quantity == QUANTITY_SECONDS;
 	size_t from = out->len;
 	struct digest sum;
 
 	buf_add(out, MAGIC, 8);
-	buf_u32(out, VERSION);
+	buf_u32(out, in_seconds ? VERSION_SECONDS : VERSION);
 	buf_u64(out, feature_hash());
 	put_string(out, m->facts.backend);
 	put_string(out, m->facts.space);
@@ -66,6 +68,8 @@ void model_pack(const struct model *m, struct buf *out)
 	buf_u64(out, m->facts.samples);
 	buf_u64(out, m->facts.steps);
 	put_origin(out, &m->facts);
+	if (!in_seconds)
+		put_string(out, quantity_name(m->facts.quantity));
 	buf_u32(out, net->size.width);
 	buf_u32(out, net->size.head);
 	buf_u32(out, net->size.layers);
@@ -144,7 +148,7 @@ static void parse_origin(struct cursor *c, struct model_facts *f, uint32_t versi
 
 static int parse_facts(struct cursor *c, struct model_facts *f, uint32_t version, const char *name, struct err *err)
 {
-	char *kind;
+	char *kind, *quantity = NULL;
 	int rc;
 
 	f->backend = cursor_str(c);
@@ -155,8 +159,12 @@ static int parse_facts(struct cursor *c, struct model_facts *f, uint32_t version
 	f->samples = cursor_u64(c);
 	f->steps = cursor_u64(c);
 	parse_origin(c, f, version);
-	rc = c->bad ? -1 : parse_kind(kind, &f->kind);
+	if (version > VERSION_SECONDS)
+		quantity = cursor_str(c);
+	f->quantity = quantity ? quantity_find(quantity) : QUANTITY_SECONDS;
+	rc = c->bad || f->quantity == QUANTITY_COUNT ? -1 : parse_kind(kind, &f->kind);
 	mem_free(kind);
+	mem_free(quantity);
 	return rc < 0 ? err_set(err, "%s: its header makes no sense", name) : 0;
 }
 
@@ -328,7 +336,7 @@ void model_free(struct model *m)
 }
 
 int model_fits(const struct model *m, const char *backend, const char *space_kind, enum cost_kind kind,
-	struct err *err)
+	enum quantity quantity, struct err *err)
 {
 	size_t family = strcspn(space_kind, "/:");
 
@@ -341,5 +349,8 @@ int model_fits(const struct model *m, const char *backend, const char *space_kin
 	if (m->facts.kind != kind)
 		return err_set(err, "the model was trained on %s costs, not on %s ones", cost_kind_name(m->facts.kind),
 			cost_kind_name(kind));
+	if (m->facts.quantity != quantity)
+		return err_set(err, "the model was trained on costs in %s, not in %s", quantity_name(m->facts.quantity),
+			quantity_name(quantity));
 	return 0;
 }

@@ -5,7 +5,7 @@
  * of a newer version, or trained on another feature table is refused with a sentence.
  *
  *	struct model *m = model_read("cpu.vm", &err);
- *	if (!m || model_fits(m, "cpu", s->kind, COST_MEASURED, &err) < 0) ...
+ *	if (!m || model_fits(m, "cpu", s->kind, COST_MEASURED, QUANTITY_SECONDS, &err) < 0) ...
  *	struct infer *f = infer_new(m, s, &err);	// infer.h
  *	... infer_free(f); model_free(m);
  *
@@ -18,6 +18,7 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/outcome.h"
+#include "base/quantity.h"
 #include "learn/net.h"
 
 struct model_program { /* one that decisions were read of */
@@ -36,6 +37,7 @@ struct model_facts {
 	char *backend;		/* what the device calls itself (device_info) */
 	char *space;		/* name of the kind of decision (space_kind) */
 	enum cost_kind kind;
+	enum quantity quantity; /* of its costs; seconds in files of formats 1 and 2 */
 	char *provenance;	/* JSON: databases, runs, graphs, held out, options, program version */
 	uint64_t seed;
 	uint64_t samples, steps; /* samples in the data; optimiser steps taken */
@@ -61,8 +63,8 @@ void model_free(struct model *m); /* accepts NULL */
 struct model *model_parse(const void *p, size_t n, const char *name, struct err *err);
 void model_pack(const struct model *m, struct buf *out);
 
-/* Refuses, with a sentence, a model trained for another backend, kind of space or kind of cost. */
+/* Refuses, with a sentence, a model trained for another backend, kind of space, kind of cost or quantity. */
 int model_fits(const struct model *m, const char *backend, const char *space_kind,
-	enum cost_kind kind, struct err *err);
+	enum cost_kind kind, enum quantity quantity, struct err *err);
 
 #endif

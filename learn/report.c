@@ -236,7 +236,8 @@ static void facts(const struct report *r, struct buf *b)
 	page_row(b, "Model", r->model ? r->model : "none kept");
 	if (r->kept)
 		page_row(b, "Compared", r->kept);
-	page_row(b, "Costs", cost_kind_name(ds->kind));
+	snprintf(line, sizeof line, "%s, %s", quantity_name(ds->quantity), cost_kind_name(ds->kind));
+	page_row(b, "Costs", line);
 	page_row(b, "Backend", ds->backend);
 	snprintf(line, sizeof line, "%llu of %zu graphs", (unsigned long long)ds->n_samples, ds->data.n_graphs);
 	page_row(b, "Samples", line);

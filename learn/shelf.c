@@ -59,7 +59,10 @@ int shelf_path(const struct shelf *at, struct buf *out, struct err *err)
 		return -1;
 	buf_addch(out, '/');
 	add_name(out, at->backend, strlen(at->backend));
-	buf_addf(out, "/%s/", cost_kind_name(at->kind));
+	buf_addf(out, "/%s", cost_kind_name(at->kind));
+	if (at->quantity != QUANTITY_SECONDS)
+		buf_addf(out, "-%s", quantity_name(at->quantity));
+	buf_addch(out, '/');
 	add_name(out, at->space, strcspn(at->space, "/:"));
 	buf_adds(out, ".vm");
 	return 0;
@@ -107,7 +110,7 @@ static struct model *usable(const struct shelf *at, const char *path, struct err
 {
 	struct model *m = model_read(path, err);
 
-	if (m && model_fits(m, at->backend, at->space, at->kind, err) < 0) {
+	if (m && model_fits(m, at->backend, at->space, at->kind, at->quantity, err) < 0) {
 		err_prefix(err, "%s", path);
 		model_free(m);
 		m = NULL;

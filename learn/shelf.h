@@ -29,6 +29,7 @@ struct shelf { /* names a place */
 	const char *backend;
 	enum cost_kind kind;
 	const char *space; /* a space's kind: the family counts, "fusion" of "fusion/binary" */
+	enum quantity quantity; /* other than seconds it is part of the place: .../cpu/measured-bytes/order.vm */
 };
 
 /* The user's place. Fails where there is no home. */

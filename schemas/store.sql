@@ -4,7 +4,8 @@
 -- of a stint is filled in once). Derived tables, at the bottom, hold nothing that `store rebuild` does
 -- not compute from the facts.
 --
--- Times of day are microseconds since 1970, durations and costs are seconds. 64-bit hashes are kept in
+-- Times of day are microseconds since 1970, durations are seconds. Costs are of the quantity of their run's environment,
+-- in its base unit: seconds, unless that says otherwise, also where a column's name says seconds. 64-bit hashes are kept in
 -- SQLite's signed integers, bit for bit. Ids are of this file; across files a run is known by its uuid,
 -- everything else by a hash of its content.
 --
@@ -12,7 +13,7 @@
 -- store/migrate.c and a store of that version to tests/stores/.
 
 PRAGMA application_id = 0x56414e54; -- "VANT"
-PRAGMA user_version = 2;
+PRAGMA user_version = 3;
 
 -- What a device did with a program, and where a cost comes from: schemas/outcome.def and costkind.def.
 CREATE TABLE outcome (
@@ -53,7 +54,8 @@ CREATE TABLE environment (
 	compile_options TEXT NOT NULL,
 	kind INTEGER NOT NULL REFERENCES cost_kind,
 	device TEXT NOT NULL DEFAULT '', -- an accelerator: model, number, memory, driver; '': the machine computes
-	build TEXT NOT NULL DEFAULT ''	 -- of the plugin: a hash of its file; '': none, or unknown
+	build TEXT NOT NULL DEFAULT '',	 -- of the plugin: a hash of its file; '': none, or unknown
+	quantity TEXT NOT NULL DEFAULT 'seconds' -- what costs are of: schemas/quantity.def
 ) STRICT;
 
 -- A program as the decisions are made on it: the serialised module just before the compiler's pass.

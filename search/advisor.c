@@ -12,7 +12,7 @@ static struct model *choose(struct advisor *a, const struct advisor_options *o, 
 	if (o->named) {
 		buf_adds(&a->path, o->named);
 		m = model_read(o->named, err);
-		if (m && model_fits(m, o->at.backend, o->at.space, o->at.kind, err) < 0) {
+		if (m && model_fits(m, o->at.backend, o->at.space, o->at.kind, o->at.quantity, err) < 0) {
 			model_free(m);
 			m = NULL;
 		}

@@ -71,7 +71,7 @@ static int open_advisor(struct session *s, const char *backend, struct err *err)
 	const struct settings *set = s->set;
 	struct buf begun = {0};
 	struct advisor_options o = {.named = set->model, .at = {.backend = backend, .space = s->lab.space->kind,
-		.kind = s->device ? device_info(s->device)->kind : COST_MODELLED}};
+		.kind = cost_kind(s->lab.cost), .quantity = cost_quantity(s->lab.cost)}};
 	int rc = 0;
 
 	if (set->strategy == STRATEGY_RANDOM)

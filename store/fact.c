@@ -41,8 +41,8 @@ static const char *or_empty(const char *text)
 static void hash_environment(const struct environment *e, const char *device, const char *build, struct digest *out)
 {
 	const char *text[] = {e->machine, e->backend, e->platform, e->version, e->compile_options,
-		cost_kind_name(e->kind), device, build};
-	size_t n = *device || *build ? 8 : 6;
+		cost_kind_name(e->kind), device, build, quantity_name(e->quantity)};
+	size_t n = e->quantity != QUANTITY_SECONDS ? 9 : *device || *build ? 8 : 6;
 	struct sha256 h;
 
 	sha256_init(&h);
@@ -57,7 +57,7 @@ static int adopt(struct store *s, const struct environment *e, const struct dige
 	struct digest old;
 	int rc;
 
-	if (*or_empty(e->device) || !*or_empty(e->build))
+	if (*or_empty(e->device) || !*or_empty(e->build) || e->quantity != QUANTITY_SECONDS)
 		return 0;
 	hash_environment(e, "", "", &old);
 	rc = sql_int(s, err, id, "SELECT id FROM environment WHERE hash = ?", "b", &old, sizeof old);
@@ -83,9 +83,9 @@ int store_environment(struct store *s, const struct environment *e, int64_t *id,
 		return rc < 0 ? -1 : 0;
 	if (machine_id(s, or_empty(e->machine), &machine, err) < 0 ||
 		sql_run(s, err, "INSERT INTO environment (hash, machine, backend, platform, version, compile_options, kind, device,"
-			" build) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", "bittttitt", &hash, sizeof hash, machine, or_empty(e->backend),
+			" build, quantity) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", "bittttittt", &hash, sizeof hash, machine, or_empty(e->backend),
 			or_empty(e->platform), or_empty(e->version), or_empty(e->compile_options), (int64_t)e->kind,
-			or_empty(e->device), or_empty(e->build)) < 0)
+			or_empty(e->device), or_empty(e->build), quantity_name(e->quantity)) < 0)
 		return -1;
 	*id = sql_last_id(s);
 	return 0;

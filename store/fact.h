@@ -12,6 +12,7 @@
 #include "base/effort.h"
 #include "base/hash.h"
 #include "base/outcome.h"
+#include "base/quantity.h"
 #include "store/db.h"
 
 /*
@@ -26,6 +27,7 @@ struct environment {
 	enum cost_kind kind;
 	const char *device;  /* model, number and memory of an accelerator, its driver; "" where the machine computes */
 	const char *build;   /* a hash of the plugin's file: versions do not always differ */
+	enum quantity quantity; /* of all costs: prices, samples, label scales and bests are kept by environment */
 };
 int store_environment(struct store *s, const struct environment *e, int64_t *id, struct err *err);
 

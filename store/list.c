@@ -41,6 +41,7 @@ static void fill(sqlite3_stmt *q, struct run_info *r)
 	r->last = (double)sqlite3_column_int64(q, 14) / 1e6;
 	r->state = state_of(sql_text(q, 15));
 	r->machine = mem_strdup(sql_text(q, 16));
+	r->quantity = quantity_find(sql_text(q, 17));
 }
 
 int store_runs(struct store *s, struct run_info **out, size_t *n, struct err *err)
@@ -54,7 +55,7 @@ int store_runs(struct store *s, struct run_info **out, size_t *n, struct err *er
 		" (SELECT started FROM stint WHERE run = r.id ORDER BY n LIMIT 1),"
 		" (SELECT coalesce(ended, started) FROM stint WHERE run = r.id ORDER BY n DESC LIMIT 1),"
 		" (SELECT state FROM stint WHERE run = r.id ORDER BY n DESC LIMIT 1),"
-		" m.description"
+		" m.description, e.quantity"
 		" FROM run r JOIN environment e ON e.id = r.environment JOIN machine m ON m.id = e.machine ORDER BY r.id", "");
 	size_t cap = 0;
 	int rc;
@@ -65,9 +66,15 @@ int store_runs(struct store *s, struct run_info **out, size_t *n, struct err *er
 		return -1;
 	while ((rc = sql_step(s, q, err)) == 1) {
 		MEM_GROW(out, &cap, *n + 1);
-		fill(q, &(*out)[(*n)++]);
+		fill(q, &(*out)[*n]);
+		if ((*out)[(*n)++].quantity < QUANTITY_COUNT)
+			continue;
+		rc = err_set(err, "%s: the costs of run %s are in \"%s\", which this program does not know", s->path,
+			sql_text(q, 1), sql_text(q, 17));
+		break;
 	}
 	if (rc < 0) {
+		sql_done(q);
 		run_infos_free(*out, *n);
 		*out = NULL;
 		*n = 0;

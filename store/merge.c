@@ -110,7 +110,8 @@ static int map_facts(struct merge *m, struct err *err)
 	return sql_exec(m->s,
 		"INSERT OR IGNORE INTO main.machine (description) SELECT description FROM shard.machine;"
 		"INSERT OR IGNORE INTO main.environment (hash, machine, backend, platform, version, compile_options, kind,"
-		" device, build) SELECT e.hash, o.id, e.backend, e.platform, e.version, e.compile_options, e.kind, e.device, e.build FROM shard.environment e"
+		" device, build, quantity) SELECT e.hash, o.id, e.backend, e.platform, e.version, e.compile_options, e.kind, e.device,"
+		" e.build, e.quantity FROM shard.environment e"
 		" JOIN shard.machine a ON a.id = e.machine JOIN main.machine o ON o.description = a.description;"
 		"CREATE TEMP TABLE map_environment AS SELECT a.id AS old, o.id AS new FROM shard.environment a"
 		" JOIN main.environment o ON o.hash = a.hash;"

@@ -13,6 +13,7 @@ static const struct migration steps[] = {
 	    "ALTER TABLE region ADD COLUMN deadline REAL;"
 	    "ALTER TABLE region ADD COLUMN load REAL;"
 	    "ALTER TABLE region ADD COLUMN memory INTEGER"},
+	{2, "ALTER TABLE environment ADD COLUMN quantity TEXT NOT NULL DEFAULT 'seconds'"},
 };
 const struct migration *const store_migrations = steps;
 const size_t store_n_migrations = sizeof steps / sizeof *steps;

@@ -22,6 +22,7 @@ struct run_info {
 	int64_t id, environment;
 	char *uuid, *kind, *policy, *settings, *program, *host, *backend, *machine;
 	enum cost_kind cost_kind;
+	enum quantity quantity;
 	enum run_state state;
 	uint64_t seed;
 	uint32_t steps, chains;

@@ -35,7 +35,7 @@ int cmd_info(struct request *r, struct err *err)
 			" (SELECT count(*) FROM measurement) AS measurements, (SELECT count(*) FROM failure) AS failures,"
 			" (SELECT count(*) FROM anchor) AS anchors, (SELECT max(at) FROM rebuilt) AS rebuilt_at",
 			"ti", store_path(r->s), (int64_t)st.st_size), err) < 0 ||
-		emit_rows(&e, "environments", sql_query(r->s, err, "SELECT e.id, e.backend, k.name AS cost, e.platform, e.version,"
+		emit_rows(&e, "environments", sql_query(r->s, err, "SELECT e.id, e.backend, k.name AS cost, e.quantity, e.platform, e.version,"
 			" e.build, e.device AS accelerator, m.description AS machine, (SELECT count(*) FROM run WHERE environment = e.id) AS runs"
 			" FROM environment e JOIN machine m ON m.id = e.machine JOIN cost_kind k ON k.id = e.kind ORDER BY e.id", ""),
 			err) < 0)
@@ -101,7 +101,7 @@ static int show_run_facts(struct emit *e, int64_t id, struct err *err)
 {
 	return emit_one(e, "run", sql_query(e->s, err, "SELECT r.id AS run, r.uuid || '' AS uuid, r.kind, r.policy, "
 			LAST_STINT("state", "r.id") " AS state, " STEPS_OF("r.id") " AS steps, r.program, r.settings,"
-			" printf('%llu', r.seed) AS seed, e.backend, k.name AS cost, e.platform, e.version, e.build, e.compile_options,"
+			" printf('%llu', r.seed) AS seed, e.backend, k.name AS cost, e.quantity, e.platform, e.version, e.build, e.compile_options,"
 			" e.device AS accelerator, m.description AS machine FROM run r JOIN environment e ON e.id = r.environment JOIN machine m ON"
 			" m.id = e.machine JOIN cost_kind k ON k.id = e.kind WHERE r.id = ?", "i", id), err) < 0 ||
 		emit_rows(e, "stints", sql_query(e->s, err, "SELECT n, host, program, first_step, started AS started_at,"

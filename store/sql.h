@@ -15,7 +15,7 @@
 #include "base/buf.h"
 #include "store/db.h"
 
-#define STORE_VERSION 2
+#define STORE_VERSION 3
 #define STORE_APPLICATION 0x56414e54
 
 struct store {

@@ -9,14 +9,14 @@
 static char *folder;
 
 /* The facts of toy:12:2:1 as it is, or said to have one choice more at every site under the same hash. */
-static bool put_toy(struct store *s, bool lie, struct made *m, struct err *err)
+static bool put_toy(struct store *s, bool lie, enum quantity quantity, struct made *m, struct err *err)
 {
 	struct toy_spec spec;
 	struct graph g = {0};
 	struct buf module = {0};
 	char kind[64];
 	struct space *space;
-	struct environment e = {"a machine", "toy", "formula", "1", "", COST_MODELLED, NULL, NULL};
+	struct environment e = {"a machine", "toy", "formula", "1", "", COST_MODELLED, NULL, NULL, quantity};
 	struct graph_facts gf = {.name = "toy:12:2:1"};
 	struct space_facts f = {.kind = kind, .backend = "toy"};
 	int rc = -1;
@@ -55,8 +55,8 @@ static bool put_toy(struct store *s, bool lie, struct made *m, struct err *err)
 	return rc == 0;
 }
 
-/* Reads a store of one run of 40 samples on the toy. */
-static void read_toy(bool lie, struct dataset *ds)
+/* Reads a store of one run of 40 samples on the toy, into a dataset that is begun. */
+static void read_toy(bool lie, enum quantity quantity, struct dataset *ds)
 {
 	struct err err = {0};
 	struct dataset_options o = {.part_seconds = -1, .talk = PROGRESS_QUIET};
@@ -65,15 +65,14 @@ static void read_toy(bool lie, struct dataset *ds)
 	struct run *run;
 	struct store *s;
 
-	snprintf(path, sizeof path, "%s/%s.sqlite", folder, lie ? "lie" : "truth");
+	snprintf(path, sizeof path, "%s/%s-%s.sqlite", folder, lie ? "lie" : "truth", quantity_name(quantity));
 	s = store_open(path, STORE_CREATE, NULL, &err);
-	CHECK(s && put_toy(s, lie, &m, &err));
+	CHECK(s && put_toy(s, lie, quantity, &m, &err));
 	run = made_run(s, &m, 3, 40, &err);
 	CHECK(run && run_end(run, RUN_STOPPED, NULL, &err) == 0);
 	run_free(run);
 	store_close(s);
 	made_release(&m);
-	dataset_init(ds, 1);
 	CHECK_INT(dataset_read(ds, path, &o, &err), 0);
 	CHECK_STR(err.text, "");
 }
@@ -82,12 +81,28 @@ static void other_sites_are_left_out(void)
 {
 	struct dataset ds;
 
-	read_toy(false, &ds);
+	dataset_init(&ds, 1);
+	read_toy(false, QUANTITY_SECONDS, &ds);
 	CHECK_INT(ds.n_samples, 40);
 	dataset_release(&ds);
-	read_toy(true, &ds);
+	dataset_init(&ds, 1);
+	read_toy(true, QUANTITY_SECONDS, &ds);
 	CHECK_INT(ds.n_samples, 0);
 	CHECK(ds.notes.len && strstr(ds.notes.data, "this version sees other sites in it"));
+	dataset_release(&ds);
+}
+
+/* What was read first sets the quantity; seconds and bytes are never fitted together. */
+static void other_quantities_are_left_out(void)
+{
+	struct dataset ds;
+
+	dataset_init(&ds, 1);
+	read_toy(false, QUANTITY_BYTES, &ds);
+	CHECK_INT(ds.quantity, QUANTITY_BYTES);
+	read_toy(false, QUANTITY_CYCLES, &ds);
+	CHECK_INT(ds.n_samples, 40);
+	CHECK(ds.notes.len && strstr(ds.notes.data, "its costs are modelled cycles on toy, the others' modelled bytes on toy"));
 	dataset_release(&ds);
 }
 
@@ -97,6 +112,7 @@ int main(void)
 
 	folder = made_folder();
 	RUN(other_sites_are_left_out);
+	RUN(other_quantities_are_left_out);
 	io_remove_tree(folder, &err);
 	mem_free(folder);
 	return test_done();

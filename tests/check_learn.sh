@@ -107,7 +107,7 @@ if [ -x "$BIN/store" ]; then
 	"$BIN/collect" --device sim --space fusion -q -g examples/graphs/tiny/chain.pb.zst -n 10 --db "$tmp/sim.sqlite" >"$tmp/out" 2>"$tmp/err" &&
 		refuses model_of_another_space "kind toy, not fusion" --db "$tmp/sim.sqlite" --eval "$tmp/m.vm"
 	"$BIN/learn" --db "$db" --db "$tmp/sim.sqlite" --no-keep --epochs 0.1 --least-steps 1 >"$tmp/out" 2>"$tmp/err" &&
-		grep -q "left out: its costs are modelled on sim" "$tmp/err"
+		grep -q "left out: its costs are modelled seconds on sim" "$tmp/err"
 	is other_backends_are_left_out_and_said_so $?
 fi
 exit $fails

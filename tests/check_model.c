@@ -108,6 +108,31 @@ static void programs_seen(void)
 	buf_release(&text);
 }
 
+/* Files of seconds are what they were before there were quantities; others say theirs. */
+static void quantities_are_kept(void)
+{
+	struct model *m = some_model(), *back;
+	struct buf b = {0}, other = {0};
+	struct err err = {0};
+
+	model_pack(m, &b);
+	CHECK_INT(b.data[8], 2);
+	m->facts.quantity = QUANTITY_BYTES;
+	model_pack(m, &other);
+	CHECK_INT(other.data[8], 3);
+	CHECK_INT(other.len, b.len + 4 + strlen("bytes"));
+	back = model_parse(other.data, other.len, "test", &err);
+	if (CHECK(back != NULL))
+		CHECK_INT(back->facts.quantity, QUANTITY_BYTES);
+	model_free(back), model_free(m);
+	back = model_parse(b.data, b.len, "test", &err);
+	if (CHECK(back != NULL))
+		CHECK_INT(back->facts.quantity, QUANTITY_SECONDS);
+	model_free(back);
+	CHECK_STR(err.text, "");
+	buf_release(&b), buf_release(&other);
+}
+
 static void expect_refusal(const void *p, size_t n, const char *word)
 {
 	struct err err = {0};
@@ -215,19 +240,21 @@ static void another_world_is_refused(void)
 		const char *backend, *space;
 		enum cost_kind kind;
 		const char *word; /* NULL: fits */
+		enum quantity quantity;
 	} cases[] = {
-		{"cpu", "fusion", COST_MEASURED, NULL},
-		{"cpu", "fusion/binary", COST_MEASURED, NULL},
-		{"tpu", "fusion", COST_MEASURED, "tpu"},
-		{"cpu", "toy:1", COST_MEASURED, "toy"},
-		{"cpu", "fus", COST_MEASURED, "decisions"},
-		{"cpu", "fusion", COST_MODELLED, "modelled"},
+		{"cpu", "fusion", COST_MEASURED, NULL, QUANTITY_SECONDS},
+		{"cpu", "fusion/binary", COST_MEASURED, NULL, QUANTITY_SECONDS},
+		{"tpu", "fusion", COST_MEASURED, "tpu", QUANTITY_SECONDS},
+		{"cpu", "toy:1", COST_MEASURED, "toy", QUANTITY_SECONDS},
+		{"cpu", "fus", COST_MEASURED, "decisions", QUANTITY_SECONDS},
+		{"cpu", "fusion", COST_MODELLED, "modelled", QUANTITY_SECONDS},
+		{"cpu", "fusion", COST_MEASURED, "costs in seconds, not in bytes", QUANTITY_BYTES},
 	};
 	struct model *m = some_model();
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct err err = {0};
-		int rc = model_fits(m, cases[i].backend, cases[i].space, cases[i].kind, &err);
+		int rc = model_fits(m, cases[i].backend, cases[i].space, cases[i].kind, cases[i].quantity, &err);
 		CHECK_INT(rc, cases[i].word ? -1 : 0);
 		CHECK(!cases[i].word || strstr(err.text, cases[i].word));
 	}
@@ -263,6 +290,7 @@ int main(void)
 	RUN(comes_back_as_it_went);
 	RUN(format_1_is_read);
 	RUN(programs_seen);
+	RUN(quantities_are_kept);
 	RUN(every_truncation_is_refused);
 	RUN(every_flipped_bit_is_refused);
 	RUN(sealed_nonsense_is_refused);

@@ -60,7 +60,7 @@ static void the_place(void)
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct shelf x = {cases[i].backend, COST_MEASURED, cases[i].space};
+		struct shelf x = {cases[i].backend, COST_MEASURED, cases[i].space, QUANTITY_SECONDS};
 		struct buf path = {0};
 		struct err err = {0};
 		home_is(cases[i].data, cases[i].home);

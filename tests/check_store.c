@@ -92,6 +92,40 @@ static void the_newest_region_counts(void)
 	made_release(&m);
 }
 
+/* Prices, label scales and bests are kept by environment, so no two quantities can meet there. */
+static void quantities_are_environments(void)
+{
+	struct err err = {0};
+	struct store *s = fresh();
+	struct made m, other;
+	struct environment e = {"a machine", "toy", "formula", "1", "", COST_MODELLED, NULL, NULL, QUANTITY_BYTES};
+	uint64_t key[2] = {1, 2};
+	struct region_cost c = {4096, 0, 8192, 12288, OUTCOME_OK, COST_MODELLED, 1, {0, 0, 0}};
+	struct run *run;
+	struct run_info *v;
+	size_t n = 0;
+
+	CHECK_INT(made_facts(s, "g", 8, 2, &m, &err), 0);
+	other = m;
+	CHECK_INT(store_environment(s, &e, &other.environment, &err), 0);
+	CHECK(other.environment != m.environment);
+	CHECK_INT(store_region_put(s, other.environment, key, &c, &err), 0);
+	CHECK_INT(store_region_get(s, m.environment, key, &c, &err), 0);
+	run = made_run(s, &m, 1, 3, &err);
+	run_free(run);
+	run = made_run(s, &other, 1, 3, &err);
+	run_free(run);
+	CHECK_INT(store_runs(s, &v, &n, &err), 0);
+	CHECK(n == 2 && v[0].quantity == QUANTITY_SECONDS && v[1].quantity == QUANTITY_BYTES);
+	run_infos_free(v, n);
+	/* A quantity of a newer program is not taken for one of ours. */
+	CHECK_INT(sql_exec(s, "UPDATE environment SET quantity = 'joules' WHERE quantity = 'bytes'", &err), 0);
+	CHECK_INT(store_runs(s, &v, &n, &err), -1);
+	CHECK(strstr(err.text, "\"joules\", which this program does not know") != NULL);
+	store_close(s);
+	made_release(&m);
+}
+
 /* The property: any mixture of steps over any spaces comes back as it went in. */
 struct written { /* what a step must come back as */
 	bool is_trial;
@@ -425,6 +459,7 @@ int main(void)
 	folder = made_folder();
 	RUN(facts_are_found_again);
 	RUN(the_newest_region_counts);
+	RUN(quantities_are_environments);
 	RUN(replay_equals_what_was_appended);
 	RUN(a_broken_run_goes_on);
 	RUN(a_run_on_other_decisions_is_passed_over);

@@ -372,7 +372,7 @@ static void npz_has_the_graph(void)
 		m.choices[i] = p->site[i].choices;
 		m.node[i] = p->site[i].node;
 	}
-	struct environment e = {"m", "toy", "formula", "1", "", COST_MODELLED, NULL, NULL};
+	struct environment e = {"m", "toy", "formula", "1", "", COST_MODELLED, NULL, NULL, QUANTITY_SECONDS};
 	CHECK_INT(store_environment(s, &e, &m.environment, &err), 0);
 	CHECK_INT(store_graph(s, &gf, &m.graph, &err), 0);
 	struct space_facts sf = {m.graph, p->kind, "toy", p->hash, p->n_sites, p->n_ties, m.choices, m.dflt, m.node};

@@ -99,7 +99,7 @@ static void an_old_environment_is_the_first_build_that_matches(void)
 			snprintf(text[i], sizeof text[i], "%s", sql_text(q, i + 1));
 		kind = sqlite3_column_int(q, 6);
 		sql_done(q);
-		struct environment e = {text[0], text[1], text[2], text[3], text[4], (enum cost_kind)kind, NULL, NULL};
+		struct environment e = {text[0], text[1], text[2], text[3], text[4], (enum cost_kind)kind, NULL, NULL, QUANTITY_SECONDS};
 		CHECK_INT(store_environment(s, &e, &got[0], &err), 0);
 		e.device = "an accelerator";
 		e.build = "b1";

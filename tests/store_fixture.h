@@ -44,7 +44,7 @@ static inline char *made_folder(void)
 static inline int made_facts(struct store *s, const char *name, uint32_t n_sites, uint8_t max_choices,
 	struct made *m, struct err *err)
 {
-	struct environment e = {"a machine", "toy", "formula", "1", "", COST_MODELLED, NULL, NULL};
+	struct environment e = {"a machine", "toy", "formula", "1", "", COST_MODELLED, NULL, NULL, QUANTITY_SECONDS};
 	struct graph_facts g = {.name = name, .bytes = name, .n_bytes = strlen(name), .n_nodes = 3 * n_sites, .n_comps = 1};
 	struct space_facts f = {.kind = "toy:1", .backend = "toy", .hash = 77, .n_sites = n_sites, .n_ties = n_sites};
 	struct rng r;
