@@ -53,8 +53,9 @@ const struct backend *backend_find(const char *name, struct err *err)
 		if (strcmp(name, backends[i].name) == 0)
 			return &backends[i];
 		known[i] = backends[i].name;
-		buf_addf(&list, "%s, ", backends[i].name);
 	}
+	for (size_t i = 0; i < N_BACKENDS; i++)
+		buf_addf(&list, "%s, ", known[i]);
 	const char *near = opt_nearest(name, known, N_BACKENDS);
 	err_set(err, "there is no device \"%s\"%s%s%s; known are %sor a path to a plugin", name,
 		near ? " (did you mean " : "", near ? near : "", near ? "?)" : "", list.data);
