@@ -21,10 +21,11 @@ static const struct scale cycles[] = {{1e12, "Tcycles"}, {1e9, "Gcycles"}, {1, "
 static const struct scale formula[] = {{1, ""}};
 
 static const struct facts {
-	const char *name, *meaning;
+	const char *name, *unit, *meaning;
+	double one; /* of `unit`, in the base unit */
 	bool deterministic;
 } table[] = {
-#define QUANTITY(id, name, meaning, deterministic) {name, meaning, deterministic},
+#define QUANTITY(id, name, unit, one, deterministic, meaning) {name, unit, meaning, one, deterministic},
 #include "schemas/quantity.def"
 #undef QUANTITY
 };
@@ -91,12 +92,14 @@ static const struct scale *scale_of(enum quantity q, double value)
 	return value == 0 ? &s[q == QUANTITY_SECONDS ? 0 : n - 1] : &s[i];
 }
 
-const char *quantity_unit(enum quantity q, double largest, double *divide)
+const char *quantity_unit(enum quantity q)
 {
-	const struct scale *s = scale_of(q, largest);
+	return facts(q)->unit;
+}
 
-	*divide = s->one;
-	return s->unit;
+double quantity_in_unit(enum quantity q, double value)
+{
+	return value / facts(q)->one;
 }
 
 /* A whole number with commas. */

@@ -206,16 +206,18 @@ struct flip { /* one choice, measured both ways */
 
 static void put_flip(const struct flip *f, struct json *j, struct buf *out)
 {
+	enum quantity q = f->region.quantity;
+
 	if (!j) {
 		buf_addf(out, "choice %u  region ", f->choice);
 		if (f->region.outcome == OUTCOME_OK)
-			buf_addf(out, "%+.3f +- %.3f us (%u places, %.2f s)", f->region.seconds * 1e6,
-				f->region.se * 1e6, f->region.regions, f->region_wall);
+			buf_addf(out, "%+.3f +- %.3f %s (%u places, %.2f s)", quantity_in_unit(q, f->region.seconds),
+				quantity_in_unit(q, f->region.se), quantity_unit(q), f->region.regions, f->region_wall);
 		else
 			buf_addf(out, "%s: %.200s", outcome_name(f->region.outcome), f->region.detail);
 		if (f->whole.outcome == OUTCOME_OK)
-			buf_addf(out, ", whole %+.3f +- %.3f us (%.2f s)\n", f->whole.delta * 1e6,
-				f->whole.delta_se * 1e6, f->whole_wall);
+			buf_addf(out, ", whole %+.3f +- %.3f %s (%.2f s)\n", quantity_in_unit(q, f->whole.delta),
+				quantity_in_unit(q, f->whole.delta_se), quantity_unit(q), f->whole_wall);
 		else
 			buf_addf(out, ", whole %s: %.200s\n", outcome_name(f->whole.outcome), f->whole.detail);
 		return;
@@ -296,9 +298,9 @@ static int put_flips(const struct inspect_space *o, struct subject *s, struct js
 		json_uint(j, "default_choice", sp->site[site].dflt);
 		json_array(j, "choices_measured");
 	} else {
-		buf_addf(out, "flip      %s: %u choices, %u by default; the program takes %.4g us (%s)\n", o->flip,
-			sp->site[site].choices, sp->site[site].dflt, seconds * 1e6,
-			cost_kind_name(o->device ? device_info(o->device)->kind : COST_MODELLED));
+		buf_addf(out, "flip      %s: %u choices, %u by default; the program takes %.4g %s (%s)\n", o->flip,
+			sp->site[site].choices, sp->site[site].dflt, quantity_in_unit(cost_quantity(c), seconds),
+			quantity_unit(cost_quantity(c)), cost_kind_name(cost_kind(c)));
 	}
 	rc = measure_flips(c, sp, site, j, out, err);
 	if (j)

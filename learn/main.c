@@ -268,7 +268,7 @@ static int deliver(const struct settings *s, const struct report *r, const struc
 		buf_addch(&b, '\n');
 	} else {
 		if (r->eval->n_graphs)
-			show_text(&r->ds->data, r->eval, &b);
+			show_text(&r->ds->data, r->eval, r->ds->quantity, &b);
 		if (kept)
 			kept_text(kept, &b);
 	}

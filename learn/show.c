@@ -28,11 +28,11 @@ static void row(struct buf *out, const char *name, const double *recall, double 
 	buf_addch(out, '\n');
 }
 
-static void block(struct buf *out, const char *name, const struct eval_graph *g)
+static void block(struct buf *out, const char *name, const struct eval_graph *g, enum quantity q)
 {
-	buf_addf(out, "%s: %zu flips, %zu clear of their error, %zu of those improve (%.3g us in all); sign right %.0f%%"
-		" (commoner sign: %.0f%%)\n", name, g->n, g->n_significant, g->n_improving, 1e6 * g->possible,
-		100 * g->signs, 100 * g->signs_majority);
+	buf_addf(out, "%s: %zu flips, %zu clear of their error, %zu of those improve (%.3g %s in all); sign right %.0f%%"
+		" (commoner sign: %.0f%%)\n", name, g->n, g->n_significant, g->n_improving, quantity_in_unit(q, g->possible),
+		quantity_unit(q), 100 * g->signs, 100 * g->signs_majority);
 	buf_adds(out, "  order by        recall@1     5    10    20  Spearman  gain@1     5    10    20\n");
 	for (int r = 0; r < RIVALS; r++)
 		row(out, rival_name((enum rival)r), g->recall[r], g->spearman[r], g->gain[r]);
@@ -40,12 +40,12 @@ static void block(struct buf *out, const char *name, const struct eval_graph *g)
 	row(out, "sign", g->recall_by_sign, NAN, g->gain_by_sign);
 }
 
-void show_text(const struct data *d, const struct evaluation *e, struct buf *out)
+void show_text(const struct data *d, const struct evaluation *e, enum quantity q, struct buf *out)
 {
 	for (uint32_t i = 0; i < e->n_graphs; i++)
-		block(out, d->graph[e->graph[i].graph].name, &e->graph[i]);
+		block(out, d->graph[e->graph[i].graph].name, &e->graph[i], q);
 	if (e->n_graphs > 1)
-		block(out, "mean", &e->mean);
+		block(out, "mean", &e->mean, q);
 	if (e->n_graphs == 0)
 		buf_adds(out, "no graph to evaluate\n");
 }

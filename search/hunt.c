@@ -85,7 +85,8 @@ int hunt_begin(struct hunt *h, const struct hunt_options *o, struct lab *lab, co
 
 	if (o->alpha == HUNT_AUTO && lab->space->n_sites)
 		go.alpha = auto_alpha(o->budget, guide_moves(lab->space, o->tied));
-	*h = (struct hunt){.o = *o, .lab = lab, .s = lab->space, .started = now_seconds()};
+	*h = (struct hunt){.o = *o, .lab = lab, .s = lab->space, .started = now_seconds(),
+		.quantity = cost_quantity(lab->cost)};
 	h->o.alpha = go.alpha;
 	rng_seed2(&h->rng, o->seed, 0x68756e74);
 	h->config = MEM_NEW(h->s->n_sites, uint8_t);

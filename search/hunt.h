@@ -85,6 +85,7 @@ struct hunt {
 	struct guide *guide;
 	struct rng rng;
 	uint32_t chain;		/* in the store's run, if any */
+	enum quantity quantity; /* of all costs below */
 	uint8_t *config, *candidate;
 	uint64_t hash;
 	double default_seconds, default_se, default_wall; /* ... and how long it took to measure that */

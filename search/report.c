@@ -54,9 +54,9 @@ static void add_steps(struct buf *b, const struct hunt *h)
 {
 	const struct space *s = h->s;
 
-	buf_adds(b, "<h2>What changed, in order</h2>\n<table><tr><th class=n>evaluation</th><th>instruction</th>"
-		    "<th>where it comes from</th><th>choice</th><th class=n>sites</th><th class=n>&micro;s</th>"
-		    "<th class=n>&plusmn;</th></tr>\n");
+	buf_addf(b, "<h2>What changed, in order</h2>\n<table><tr><th class=n>evaluation</th><th>instruction</th>"
+		    "<th>where it comes from</th><th>choice</th><th class=n>sites</th><th class=n>%s</th>"
+		    "<th class=n>&plusmn;</th></tr>\n", quantity_unit(h->quantity));
 	for (size_t i = 0; i < h->n_steps; i++) {
 		const struct hunt_step *t = &h->steps[i];
 		const Hlo__HloInstructionProto *in = s->graph->node[s->site[t->site].node].proto;
@@ -65,7 +65,7 @@ static void add_steps(struct buf *b, const struct hunt *h)
 		buf_adds(b, "</code></td><td><code>");
 		page_text(b, in->metadata ? in->metadata->op_name : "");
 		buf_addf(b, "</code></td><td>%u &rarr; %u</td><td class=n>%u</td><td class=n>%.3f</td><td class=n>%.3f</td></tr>\n",
-			t->from, t->to, t->n_flips, 1e6 * t->delta, 1e6 * t->se);
+			t->from, t->to, t->n_flips, quantity_in_unit(h->quantity, t->delta), quantity_in_unit(h->quantity, t->se));
 	}
 	buf_adds(b, "</table>\n");
 }
@@ -118,7 +118,8 @@ static void add_environment(struct buf *b, const struct result *r)
 		page_row(b, "Device", r->device->device[0] ? r->device->device : r->device->platform);
 		page_row(b, "Plugin", r->device->version);
 	}
-	page_row(b, "Cost", cost_kind_name(r->verdict->kind));
+	snprintf(line, sizeof line, "%s, %s", quantity_name(r->hunt->quantity), cost_kind_name(r->verdict->kind));
+	page_row(b, "Cost", line);
 	if (r->verdict->measured && r->verdict->kind == COST_MEASURED) {
 		snprintf(line, sizeof line, "%.0f by the default, %.0f by the tuned program", r->verdict->default_faults,
 			r->verdict->tuned_faults);

@@ -71,7 +71,7 @@ static void rivals_and_ceiling(void)
 	CHECK_NEAR(e.graph[0].possible, possible, 1e-15);
 	CHECK_INT(e.graph[0].n_improving, improving);
 	CHECK_NEAR(e.mean.recall[BY_MODEL][AT_10], e.graph[0].recall[BY_MODEL][AT_10], 1e-12);
-	show_text(&t.d, &e, &text);
+	show_text(&t.d, &e, QUANTITY_SECONDS, &text);
 	CHECK(strstr(text.data, "asked") && !strstr(text.data, "taught") && strstr(text.data, "opcode mean"));
 	buf_release(&text);
 	evaluation_release(&e);

@@ -55,22 +55,20 @@ static void figures_are_for_people(void)
 	}
 }
 
-static void columns_share_a_unit(void)
+static void lists_share_a_unit(void)
 {
-	double divide;
-
-	CHECK_STR(quantity_unit(QUANTITY_SECONDS, 2.5e-4, &divide), "us");
-	CHECK(divide == 1e-6);
-	CHECK_STR(quantity_unit(QUANTITY_BYTES, 3 << 20, &divide), "MiB");
-	CHECK(divide == 0x1p20);
-	CHECK_STR(quantity_unit(QUANTITY_FORMULA, 3e9, &divide), "");
-	CHECK(divide == 1);
+	CHECK_STR(quantity_unit(QUANTITY_SECONDS), "us");
+	CHECK_NEAR(quantity_in_unit(QUANTITY_SECONDS, 2.5e-4), 250, 1e-9);
+	CHECK_STR(quantity_unit(QUANTITY_BYTES), "KiB");
+	CHECK_NEAR(quantity_in_unit(QUANTITY_BYTES, -3072), -3, 1e-9);
+	CHECK_STR(quantity_unit(QUANTITY_FORMULA), "");
+	CHECK_NEAR(quantity_in_unit(QUANTITY_FORMULA, 7), 7, 0);
 }
 
 int main(void)
 {
 	RUN(names_lead_back);
 	RUN(figures_are_for_people);
-	RUN(columns_share_a_unit);
+	RUN(lists_share_a_unit);
 	return test_done();
 }
