@@ -2,8 +2,7 @@
  * float.c - small floating-point types by their description.
  *
  * A value is sign, exponent with a bias, and m bits of mantissa; an exponent of zero means no hidden
- * bit. They differ in what the largest codes mean: IEEE has infinities and NaNs there, FN one NaN and
- * no infinity, FNUZ a single NaN in place of minus zero, FINITE neither, and E8M0 is a bare exponent.
+ * bit. What the largest codes mean is the class of the type in schemas/dtype.def.
  */
 #include "hlo/float.h"
 
@@ -11,45 +10,30 @@
 #include <string.h>
 #include "hlo/op.h"
 
-enum kind { NO_FLOAT, IEEE, FN, FNUZ, FINITE, BARE };
-
-struct format {
-	enum kind kind;
-	int exponent, mantissa, bias;
-};
-
-static const struct format formats[256] = {
-	[DT_F16] = {IEEE, 5, 10, 15},
-	[DT_BF16] = {IEEE, 8, 7, 127},
-	[DT_F32] = {IEEE, 8, 23, 127},
-	[DT_F8E5M2] = {IEEE, 5, 2, 15},
-	[DT_F8E4M3] = {IEEE, 4, 3, 7},
-	[DT_F8E3M4] = {IEEE, 3, 4, 3},
-	[DT_F8E4M3FN] = {FN, 4, 3, 7},
-	[DT_F8E4M3FNUZ] = {FNUZ, 4, 3, 8},
-	[DT_F8E5M2FNUZ] = {FNUZ, 5, 2, 16},
-	[DT_F8E4M3B11FNUZ] = {FNUZ, 4, 3, 11},
-	[DT_F4E2M1FN] = {FINITE, 2, 1, 1},
-	[DT_F6E3M2FN] = {FINITE, 3, 2, 3},
-	[DT_F6E2M3FN] = {FINITE, 2, 3, 1},
-	[DT_F8E8M0FNU] = {BARE, 8, 0, 127},
+static const struct format {
+	enum dtype_class kind;
+	int bits, exponent, mantissa, bias;
+} formats[256] = {
+#define DTYPE(id, number, name, bits, kind, e, m, bias) [number] = {DTYPE_##kind, bits, e, m, bias},
+#include "schemas/dtype.def"
+#undef DTYPE
 };
 
 bool float_known(uint8_t dtype)
 {
-	return formats[dtype].kind != NO_FLOAT;
+	return formats[dtype].kind >= DTYPE_IEEE && formats[dtype].bits <= 32;
 }
 
 int float_payload_bits(uint8_t dtype)
 {
-	return formats[dtype].kind == IEEE ? formats[dtype].mantissa : 0;
+	return float_known(dtype) && formats[dtype].kind == DTYPE_IEEE ? formats[dtype].mantissa : 0;
 }
 
 /* The code of the largest finite magnitude. */
 static uint64_t largest(const struct format *f)
 {
 	uint64_t all = (UINT64_C(1) << (f->exponent + f->mantissa)) - 1;
-	return f->kind == IEEE ? all - (UINT64_C(1) << f->mantissa) : f->kind == FN ? all - 1 : all;
+	return f->kind == DTYPE_IEEE ? all - (UINT64_C(1) << f->mantissa) : f->kind == DTYPE_FN ? all - 1 : all;
 }
 
 static uint64_t encode_bare(double v, bool *fits)
@@ -69,11 +53,11 @@ static uint64_t encode_special(const struct format *f, bool minus, bool nan)
 {
 	uint64_t sign = (uint64_t)minus << (f->exponent + f->mantissa), top = (UINT64_C(1) << f->exponent) - 1;
 	switch (f->kind) {
-	case IEEE:
+	case DTYPE_IEEE:
 		return sign | top << f->mantissa | (uint64_t)nan << (f->mantissa - 1);
-	case FN:
+	case DTYPE_FN:
 		return sign | (largest(f) + 1);
-	case FNUZ:
+	case DTYPE_FNUZ:
 		return UINT64_C(1) << (f->exponent + f->mantissa);
 	default: /* no NaN: minus zero stands for it in XLA */
 		return nan ? (sign ? 0 : UINT64_C(1) << (f->exponent + f->mantissa)) : sign | largest(f);
@@ -87,7 +71,7 @@ uint64_t float_encode(uint8_t dtype, double v, bool *fits)
 	if (!fits)
 		fits = &ok;
 	*fits = true;
-	if (f->kind == BARE)
+	if (f->kind == DTYPE_BARE)
 		return encode_bare(v, fits);
 	if (isnan(v) || isinf(v))
 		return encode_special(f, minus, isnan(v));
@@ -109,10 +93,10 @@ uint64_t float_encode(uint8_t dtype, double v, bool *fits)
 				    (uint64_t)(e + f->bias) << f->mantissa | ((uint64_t)q - (uint64_t)whole);
 	if (bits > largest(f))
 		goto over;
-	return bits == 0 && f->kind == FNUZ ? 0 : sign | bits;
+	return bits == 0 && f->kind == DTYPE_FNUZ ? 0 : sign | bits;
 over:
-	*fits = f->kind == FINITE;
-	return f->kind == FINITE ? sign | largest(f) : encode_special(f, minus, false);
+	*fits = f->kind == DTYPE_FINITE;
+	return f->kind == DTYPE_FINITE ? sign | largest(f) : encode_special(f, minus, false);
 }
 
 double float_decode(uint8_t dtype, uint64_t bits)
@@ -122,12 +106,12 @@ double float_decode(uint8_t dtype, uint64_t bits)
 	uint64_t magnitude = bits & ((UINT64_C(1) << width) - 1), m = bits & ((UINT64_C(1) << f->mantissa) - 1);
 	int e = (int)(magnitude >> f->mantissa);
 	double sign = bits >> width & 1 ? -1 : 1;
-	if (f->kind == BARE)
+	if (f->kind == DTYPE_BARE)
 		return bits == 255 ? NAN : ldexp(1, (int)bits - 127);
-	if (f->kind == FNUZ && magnitude == 0 && sign < 0)
+	if (f->kind == DTYPE_FNUZ && magnitude == 0 && sign < 0)
 		return NAN;
 	if (magnitude > largest(f))
-		return f->kind == IEEE && m == 0 ? sign * HUGE_VAL : copysign(NAN, sign);
+		return f->kind == DTYPE_IEEE && m == 0 ? sign * HUGE_VAL : copysign(NAN, sign);
 	if (e == 0)
 		return sign * ldexp((double)m, 1 - f->bias - f->mantissa);
 	return sign * ldexp((double)(m + (UINT64_C(1) << f->mantissa)), e - f->bias - f->mantissa);

@@ -66,7 +66,7 @@ struct dtype_facts {
 	uint32_t bits;
 };
 static const struct dtype_facts dtypes[256] = {
-#define DTYPE(id, number, name, bits) [number] = {name, bits},
+#define DTYPE(id, number, name, bits, ...) [number] = {name, bits},
 #include "schemas/dtype.def"
 #undef DTYPE
 };

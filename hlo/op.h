@@ -15,11 +15,25 @@ enum opcode {
 	OP_COUNT /* also: an opcode this table does not know */
 };
 
-/* schemas/dtype.def: DTYPE(F32, 11, "f32", bits). Values are XLA's PrimitiveType numbers. */
+/* schemas/dtype.def: DTYPE(F32, 11, "f32", 32, ...). Values are XLA's PrimitiveType numbers. */
 enum dtype {
 #define DTYPE(id, number, ...) DT_##id = number,
 #include "schemas/dtype.def"
 #undef DTYPE
+};
+
+/* The classes of schemas/dtype.def. From DTYPE_COMPLEX on an element is made of floats. */
+enum dtype_class {
+	DTYPE_NONE,
+	DTYPE_BOOL,
+	DTYPE_SINT,
+	DTYPE_UINT,
+	DTYPE_COMPLEX,
+	DTYPE_IEEE,
+	DTYPE_FN,
+	DTYPE_FNUZ,
+	DTYPE_FINITE,
+	DTYPE_BARE
 };
 
 enum opcode_class {

@@ -33,7 +33,7 @@ agree() { # what was said
 }
 
 if command -v protoc-c >/dev/null; then
-	mkdir schemas && cp "$root"/schemas/{hlo,compile_options}.proto schemas && mkdir -p examples .deps &&
+	mkdir schemas && cp "$root"/schemas/{hlo,compile_options}.proto "$root/schemas/dtype.def" schemas && mkdir -p examples .deps &&
 		cp -r "$root/examples/run" examples && ln -s "${plugin%/*}" .deps/xla_plugins
 	sed -n 's/^ \*\t\(protoc-c .*\)/\1/p; /^ \*\tcc /,/-lm/s/^ \*//p' examples/run/run_tuned.c >build
 	[ "$(wc -l <build)" -eq 3 ] || fail "no commands in run_tuned.c"
@@ -48,6 +48,30 @@ if command -v protoc-c >/dev/null; then
 	grep -q 'compiled from tuned.pb' bare.c || fail "$(cat bare.c)"
 	agree bare.c
 	done_ from_c
+
+	# Every type that a buffer can have: x + x against x + x + x, which is about what inputs and outputs must differ by.
+	sum() { # TYPE OPERATION TERMS
+		printf 'HloModule m\nENTRY e {\n  x1 = %s[3,5]{1,0} parameter(0)\n' "$1"
+		for ((i = 2; i <= $3; i++)); do
+			printf '  %sx%d = %s[3,5]{1,0} %s(x%d, x1)\n' "$([ $i -eq "$3" ] && echo 'ROOT ')" $i "$1" "$2" $((i - 1))
+		done
+		echo '}'
+	}
+	types=$(sed -n 's/^HOST_DTYPE(.*"\(.*\)".*/\1/p' schemas/dtype.def)
+	[ "$(wc -w <<<"$types")" -ge 28 ] || fail "only these types: $types"
+	for t in $types; do
+		mkdir "$t" && : >"$t/options.txt"
+		for terms in 2 3; do
+			sum "$t" "$([ "$t" = pred ] && echo xor || echo add)" $terms >sum.hlo
+			"$search" -q --device sim --graph sum.hlo --out sum --budget 0 >log 2>&1 || fail "$t: $(cat log)"
+			mv sum/default.pb "$t/$([ $terms -eq 2 ] && echo default || echo tuned).pb" && rm -r sum
+		done
+		timeout 60 ./run_tuned .deps/xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so "$t" >"$t.c" 2>&1
+		differ=$(sed -n 's/.*outputs differ by \(.*\)/\1/p' "$t.c")
+		case $t in f* | bf* | c*) low=0.5 ;; *) low=1 ;; esac
+		awk "BEGIN {exit !(${differ:-0} >= $low && ${differ:-0} <= 1.5)}" || fail "$t: $(tail -1 "$t.c")"
+	done
+	done_ from_c_every_type
 else
 	echo "skip: from_c: no protoc-c"
 fi

@@ -22,49 +22,22 @@
 #include "base/rng.h"
 #include "device/module.h"
 #include "device/worker/pjrt_own.h"
+#include "hlo/float.h"
+#include "hlo/op.h"
 
 #define MOST_INPUTS 4096u
-
-enum number { NUM_PRED, NUM_INT, NUM_UINT, NUM_FLOAT, NUM_COMPLEX };
-
-/* Float formats: bits of exponent and mantissa, bias, and what the topmost codes mean. */
-enum special { IEEE, FINITE_NAN, FNUZ };
 
 static const struct dtype_facts {
 	PJRT_Buffer_Type type;
 	uint8_t xla;   /* XLA's PrimitiveType number */
-	uint8_t bytes; /* in host memory */
-	uint8_t number, exponent, mantissa;
-	uint8_t bias;
-	uint8_t special;
+	uint8_t bytes; /* in host memory, where an element smaller than a byte takes one */
+	uint8_t bits;
+	uint8_t number; /* enum dtype_class */
 } dtypes[] = {
-	{PJRT_Buffer_Type_PRED, 1, 1, NUM_PRED, 0, 0, 0, 0},
-	{PJRT_Buffer_Type_S2, 26, 1, NUM_INT, 0, 1, 0,
-		0}, /* mantissa of integers: bits of the values made */
-	{PJRT_Buffer_Type_S4, 21, 1, NUM_INT, 0, 3, 0, 0},
-	{PJRT_Buffer_Type_S8, 2, 1, NUM_INT, 0, 3, 0, 0},
-	{PJRT_Buffer_Type_S16, 3, 2, NUM_INT, 0, 3, 0, 0},
-	{PJRT_Buffer_Type_S32, 4, 4, NUM_INT, 0, 3, 0, 0},
-	{PJRT_Buffer_Type_S64, 5, 8, NUM_INT, 0, 3, 0, 0},
-	{PJRT_Buffer_Type_U2, 27, 1, NUM_UINT, 0, 1, 0, 0},
-	{PJRT_Buffer_Type_U4, 22, 1, NUM_UINT, 0, 3, 0, 0},
-	{PJRT_Buffer_Type_U8, 6, 1, NUM_UINT, 0, 3, 0, 0},
-	{PJRT_Buffer_Type_U16, 7, 2, NUM_UINT, 0, 3, 0, 0},
-	{PJRT_Buffer_Type_U32, 8, 4, NUM_UINT, 0, 3, 0, 0},
-	{PJRT_Buffer_Type_U64, 9, 8, NUM_UINT, 0, 3, 0, 0},
-	{PJRT_Buffer_Type_F16, 10, 2, NUM_FLOAT, 5, 10, 15, IEEE},
-	{PJRT_Buffer_Type_BF16, 16, 2, NUM_FLOAT, 8, 7, 127, IEEE},
-	{PJRT_Buffer_Type_F32, 11, 4, NUM_FLOAT, 8, 23, 127, IEEE},
-	{PJRT_Buffer_Type_F64, 12, 8, NUM_FLOAT, 11, 52, 0, IEEE},
-	{PJRT_Buffer_Type_C64, 15, 8, NUM_COMPLEX, 8, 23, 127, IEEE},
-	{PJRT_Buffer_Type_C128, 18, 16, NUM_COMPLEX, 11, 52, 0, IEEE},
-	{PJRT_Buffer_Type_F8E5M2, 19, 1, NUM_FLOAT, 5, 2, 15, IEEE},
-	{PJRT_Buffer_Type_F8E4M3, 28, 1, NUM_FLOAT, 4, 3, 7, IEEE},
-	{PJRT_Buffer_Type_F8E3M4, 29, 1, NUM_FLOAT, 3, 4, 3, IEEE},
-	{PJRT_Buffer_Type_F8E4M3FN, 20, 1, NUM_FLOAT, 4, 3, 7, FINITE_NAN},
-	{PJRT_Buffer_Type_F8E4M3B11FNUZ, 23, 1, NUM_FLOAT, 4, 3, 11, FNUZ},
-	{PJRT_Buffer_Type_F8E5M2FNUZ, 24, 1, NUM_FLOAT, 5, 2, 16, FNUZ},
-	{PJRT_Buffer_Type_F8E4M3FNUZ, 25, 1, NUM_FLOAT, 4, 3, 8, FNUZ},
+#define DTYPE(...)
+#define HOST_DTYPE(id, xla, name, bits, number, ...) {PJRT_Buffer_Type_##id, xla, (bits + 7) / 8, bits, DTYPE_##number},
+#include "schemas/dtype.def"
+#undef DTYPE
 };
 
 static const struct dtype_facts *facts_of(PJRT_Buffer_Type t)
@@ -89,30 +62,12 @@ size_t dtype_host_bytes(PJRT_Buffer_Type t)
 	return f ? f->bytes : 0;
 }
 
-/* A float of at most 16 bits by its fields. */
-static double read_small(const struct dtype_facts *f, uint32_t bits)
-{
-	int top = (1 << f->exponent) - 1;
-	int e = (int)(bits >> f->mantissa) & top;
-	uint32_t m = bits & ((1u << f->mantissa) - 1);
-	double sign = bits >> (f->exponent + f->mantissa) & 1 ? -1 : 1;
-	if (f->special == IEEE && e == top)
-		return m ? NAN : sign * INFINITY;
-	if (f->special == FINITE_NAN && e == top && m == (1u << f->mantissa) - 1)
-		return NAN;
-	if (f->special == FNUZ && sign < 0 && e == 0 && m == 0)
-		return NAN;
-	if (e == 0)
-		return sign * ldexp(m, 1 - f->bias - f->mantissa);
-	return sign * ldexp((double)(m | 1u << f->mantissa), e - f->bias - f->mantissa);
-}
-
 static double read_integer(const struct dtype_facts *f, const uint8_t *p)
 {
 	int64_t v = 0;
 	memcpy(&v, p, f->bytes);
 	int shift = 64 - 8 * f->bytes;
-	if (f->number == NUM_INT)
+	if (f->number == DTYPE_SINT)
 		return (double)((int64_t)((uint64_t)v << shift) >> shift);
 	return (double)(uint64_t)v;
 }
@@ -120,28 +75,28 @@ static double read_integer(const struct dtype_facts *f, const uint8_t *p)
 double dtype_read(PJRT_Buffer_Type t, const uint8_t *p, int part)
 {
 	const struct dtype_facts *f = facts_of(t);
-	size_t bytes = f->number == NUM_COMPLEX ? f->bytes / 2u : f->bytes;
+	size_t bytes = f->number == DTYPE_COMPLEX ? f->bytes / 2u : f->bytes;
 	float f32;
 	double f64;
 	uint16_t small = 0;
 	p += (size_t)part * bytes;
-	if (f->number < NUM_FLOAT)
+	if (f->number < DTYPE_COMPLEX)
 		return read_integer(f, p);
 	if (bytes == 8)
 		return memcpy(&f64, p, 8), f64;
 	if (bytes == 4)
 		return memcpy(&f32, p, 4), (double)f32;
 	memcpy(&small, p, bytes);
-	return read_small(f, small);
+	return float_decode(f->xla, small);
 }
 
 static void fill_small_floats(const struct dtype_facts *f, struct rng *r, uint8_t *p, uint64_t n)
 {
 	uint16_t table[512];
-	uint32_t count = 0, codes = 1u << (8 * f->bytes);
+	uint32_t count = 0, codes = 1u << f->bits;
 	/* A few hundred codes that decode to something in range, evenly picked from all. */
 	for (uint32_t c = 0, step = codes / 256; count < 512 && c < codes; c += step ? step : 1) {
-		double v = fabs(read_small(f, c));
+		double v = fabs(float_decode(f->xla, c));
 		if (v <= 0.5 && v >= 0.01)
 			table[count++] = (uint16_t)c;
 	}
@@ -153,22 +108,22 @@ static void fill_small_floats(const struct dtype_facts *f, struct rng *r, uint8_
 static void fill(const struct type *t, struct rng *r, uint8_t *p)
 {
 	const struct dtype_facts *f = facts_of(t->dtype);
-	uint64_t n = t->elements * (f->number == NUM_COMPLEX ? 2 : 1);
-	size_t bytes = f->number == NUM_COMPLEX ? f->bytes / 2u : f->bytes;
-	if (f->number >= NUM_FLOAT && bytes == 4) {
+	uint64_t n = t->elements * (f->number == DTYPE_COMPLEX ? 2 : 1);
+	size_t bytes = f->number == DTYPE_COMPLEX ? f->bytes / 2u : f->bytes;
+	if (f->number >= DTYPE_COMPLEX && bytes == 4) {
 		for (uint64_t i = 0; i < n; i++) {
 			float v = (float)(rng_u64(r) >> 40) * 0x1p-24f - 0.5f;
 			memcpy(p + 4 * i, &v, 4);
 		}
-	} else if (f->number >= NUM_FLOAT && bytes == 8) {
+	} else if (f->number >= DTYPE_COMPLEX && bytes == 8) {
 		for (uint64_t i = 0; i < n; i++) {
 			double v = rng_unit(r) - 0.5;
 			memcpy(p + 8 * i, &v, 8);
 		}
-	} else if (f->number >= NUM_FLOAT) {
+	} else if (f->number >= DTYPE_COMPLEX) {
 		fill_small_floats(f, r, p, n);
 	} else {
-		uint64_t mask = f->number == NUM_PRED ? 1 : (1u << f->mantissa) - 1;
+		uint64_t mask = f->number == DTYPE_BOOL || f->bits < 4 ? 1 : 7;
 		for (uint64_t i = 0; i < n; i++) {
 			uint64_t v = rng_u64(r) >> 32 & mask;
 			memcpy(p + i * bytes, &v, bytes);
@@ -416,7 +371,7 @@ int output_read(
 	const struct dtype_facts *f = facts_of(e.type);
 	if (!f || d.num_dims > MODULE_RANK)
 		return 0; /* tokens and the like carry no numbers */
-	size_t elements = 1, parts = f->number == NUM_COMPLEX ? 2 : 1;
+	size_t elements = 1, parts = f->number == DTYPE_COMPLEX ? 2 : 1;
 	for (size_t j = 0; j < d.num_dims; j++)
 		elements *= (size_t)d.dims[j];
 	uint8_t *data = read_values(p, i->out[k], d.num_dims, d.dims, elements, f->bytes, v);

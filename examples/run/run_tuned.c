@@ -110,11 +110,11 @@ static uint8_t *pack_options(char *text, size_t *n)
 	build.num_replicas = build.num_partitions = 1;
 	o.build = &build;
 	o.options = entries;
-	for (char *line = strtok(text, "\n"); line && o.n_options < 16; line = strtok(NULL, "\n")) {
+	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
 		size_t i = o.n_options++;
 		char *equals = strchr(line, '=');
-		if (!equals)
-			die("options.txt", "a line has no \"=\"");
+		if (!equals || i == 16)
+			die("options.txt", equals ? "there are more than 16 options" : "a line has no \"=\"");
 		*equals = 0;
 		opts__option_value__init(&value[i]);
 		value[i].value_case = OPTS__OPTION_VALUE__VALUE_TEXT;
@@ -166,41 +166,91 @@ static PJRT_LoadedExecutable *load_tuned(const char *folder)
 	return exe;
 }
 
-/* An input for one parameter: floats within +-0.5, whole numbers 0 or 1. */
+/* What an element is made of: whole numbers and truth values, one float, or two (complex numbers). */
+enum kind { NONE, BOOL, SINT, UINT, COMPLEX, IEEE, FN, FNUZ, FINITE, BARE };
+
+static const struct format {
+	PJRT_Buffer_Type type;
+	int32_t xla; /* XLA's PrimitiveType number */
+	const char *name;
+	enum kind kind;
+	int bits, exponent, mantissa, bias; /* the last three of a float */
+} formats[] = {
+#define DTYPE(...)
+#define HOST_DTYPE(id, number, name, bits, kind, e, m, bias) \
+	{PJRT_Buffer_Type_##id, number, name, kind, bits, e, m, bias},
+#include "schemas/dtype.def"
+#undef DTYPE
+};
+#define FORMATS (sizeof formats / sizeof *formats)
+
+/* Of one element or, of complex numbers, of one of its two floats; in memory less than a byte takes one. */
+static size_t part_bytes(const struct format *f)
+{
+	return f->kind == COMPLEX ? (size_t)f->bits / 16 : ((size_t)f->bits + 7) / 8;
+}
+
+/* A float by its code: its magnitude between an eighth and a half, where the type has such numbers. */
+static uint64_t make_float(const struct format *f)
+{
+	uint64_t sign = f->kind != BARE && rand() % 2, m = (uint64_t)rand() << 31 ^ (uint64_t)rand();
+	int e = f->bias - 3 + rand() % 2;
+
+	m &= (1ull << f->mantissa) - 1;
+	return sign << (f->exponent + f->mantissa) | (uint64_t)(e < 0 ? 0 : e) << f->mantissa | m;
+}
+
+static double read_float(const struct format *f, uint64_t code)
+{
+	uint64_t m = code & ((1ull << f->mantissa) - 1), all = (1ull << (f->exponent + f->mantissa)) - 1;
+	int e = (int)((code & all) >> f->mantissa), top = (1 << f->exponent) - 1;
+	double sign = code & (all + 1) ? -1 : 1;
+
+	if (f->kind == BARE ? e == top : f->kind == FNUZ ? code == all + 1 : f->kind == FN ? (code & all) == all : 0)
+		return NAN;
+	if ((f->kind == IEEE || f->kind == COMPLEX) && e == top)
+		return m ? NAN : sign * INFINITY;
+	if (e == 0 && f->kind != BARE)
+		return sign * ldexp((double)m, 1 - f->bias - f->mantissa);
+	return sign * ldexp((double)(m + (1ull << f->mantissa)), e - f->bias - f->mantissa);
+}
+
+/* An input for one parameter, laid out as the program wants it: floats within +-0.5, whole numbers 0 or 1. */
 static PJRT_Buffer *make_input(const Hlo__ShapeProto *s)
 {
-	static const struct {
-		int32_t xla;
-		PJRT_Buffer_Type type;
-		size_t bytes;
-	} types[] = {{1, PJRT_Buffer_Type_PRED, 1}, {4, PJRT_Buffer_Type_S32, 4}, {5, PJRT_Buffer_Type_S64, 8},
-		{8, PJRT_Buffer_Type_U32, 4}, {11, PJRT_Buffer_Type_F32, 4}};
-	size_t t = 0, n = 1;
+	const struct format *f = formats;
+	size_t n = 1;
 	uint8_t *data;
+	PJRT_Buffer_MemoryLayout order = {.struct_size = PJRT_Buffer_MemoryLayout_STRUCT_SIZE,
+		.type = PJRT_Buffer_MemoryLayout_Type_Tiled,
+		.tiled = {.struct_size = PJRT_Buffer_MemoryLayout_Tiled_STRUCT_SIZE}};
 	ARGS(Client_BufferFromHostBuffer, b);
 
-	while (t < 5 && types[t].xla != s->element_type)
-		t++;
-	if (t == 5)
-		die("a parameter", "its type is none that this example makes");
+	while (f < formats + FORMATS && f->xla != (int32_t)s->element_type)
+		f++;
+	if (f == formats + FORMATS)
+		die("a parameter", "its type is a tuple, a token or another that no array in memory has");
 	for (size_t i = 0; i < s->n_dimensions; i++)
 		n *= (size_t)s->dimensions[i];
-	data = calloc(n + 1, types[t].bytes);
+	n *= f->kind == COMPLEX ? 2 : 1;
+	data = calloc(n + 1, part_bytes(f));
 	for (size_t i = 0; i < n; i++) {
-		float x = (float)rand() / (float)RAND_MAX - 0.5f;
-		if (types[t].type == PJRT_Buffer_Type_F32)
-			memcpy(data + 4 * i, &x, 4);
-		else
-			data[types[t].bytes * i] = x > 0; /* little-endian */
+		uint64_t code = f->kind >= COMPLEX ? make_float(f) : (uint64_t)rand() >> 8 & 1;
+		memcpy(data + i * part_bytes(f), &code, part_bytes(f)); /* little-endian */
+	}
+	if (s->layout) {
+		order.tiled.minor_to_major = s->layout->minor_to_major;
+		order.tiled.minor_to_major_size = s->layout->n_minor_to_major;
 	}
 	b.client = client;
 	b.device = device;
+	b.device_layout = s->layout && s->n_dimensions ? &order : NULL;
 	b.data = data;
-	b.type = types[t].type;
+	b.type = f->type;
 	b.dims = s->dimensions;
 	b.num_dims = s->n_dimensions;
 	b.host_buffer_semantics = PJRT_HostBufferSemantics_kImmutableOnlyDuringCall;
-	check(api->PJRT_Client_BufferFromHostBuffer(&b), "making an input");
+	check(api->PJRT_Client_BufferFromHostBuffer(&b), f->name);
 	await(b.done_with_host_buffer);
 	free(data);
 	return b.buffer;
@@ -265,31 +315,39 @@ static char *to_host(PJRT_Buffer *b, size_t *n)
 	return h.dst;
 }
 
-/* The largest difference, relative to the output's mean magnitude; of other types than f32: 0 or 1. */
+/* Of floats the largest difference, relative to the output's mean magnitude; of anything else 0 or 1. */
 static double difference(PJRT_Buffer *a, PJRT_Buffer *b)
 {
-	size_t n, m;
+	size_t n, m, parts = 0;
 	char *x = to_host(a, &n), *y = to_host(b, &m);
-	const float *u = (float *)x, *v = (float *)y;
+	const struct format *f = formats;
 	double most = 0, sum = 1e-30;
 	ARGS(Buffer_ElementType, t);
 
 	t.buffer = a;
 	check(api->PJRT_Buffer_ElementType(&t), "asking a type");
+	while (f < formats + FORMATS && f->type != t.type)
+		f++;
 	if (n != m)
 		die("outputs", "differ in size");
-	if (t.type != PJRT_Buffer_Type_F32)
+	if (f == formats + FORMATS || f->kind < COMPLEX)
 		most = memcmp(x, y, n) != 0;
-	for (size_t i = 0; t.type == PJRT_Buffer_Type_F32 && i < n / 4; i++) {
-		sum += isnan(u[i]) ? 0 : fabs(u[i]);
-		if (isnan(u[i]) != isnan(v[i]))
+	else
+		parts = n / part_bytes(f);
+	for (size_t i = 0; i < parts; i++) {
+		uint64_t code[2] = {0, 0};
+		memcpy(&code[0], x + i * part_bytes(f), part_bytes(f));
+		memcpy(&code[1], y + i * part_bytes(f), part_bytes(f));
+		double u = read_float(f, code[0]), v = read_float(f, code[1]);
+		sum += isfinite(u) ? fabs(u) : 0;
+		if (isnan(u) != isnan(v))
 			most = INFINITY;
-		else if (!isnan(u[i]) && u[i] != v[i])
-			most = fmax(most, fabs(u[i] - v[i]));
+		else if (!isnan(u) && u != v)
+			most = fmax(most, fabs(u - v));
 	}
 	free(x);
 	free(y);
-	return most <= 0 ? 0 : t.type == PJRT_Buffer_Type_F32 ? most / (sum / (double)(n / 4)) : 1;
+	return most > 0 && parts ? most / (sum / (double)parts) : most;
 }
 
 static int by_size(const void *a, const void *b)
