@@ -12,11 +12,12 @@
  *
  * Each shard is first copied beside OUT by SQLite's backup, which sees one moment of it and does not
  * disturb its writer. Attaching those that seem idle was faster by a fifth, and wrong when a collector
- * starts on one meanwhile.
+ * starts on one meanwhile. A shard packed with zstd, as measurements are shipped, is unpacked beside OUT first.
  */
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/io.h"
 #include "base/mem.h"
 #include "store/blob.h"
 #include "store/cmd.h"
@@ -57,21 +58,6 @@ static int snapshot(struct merge *m, struct store *in, struct err *err)
 	return rc == SQLITE_OK && b ? 0 : -1;
 }
 
-static void drop_snapshot(struct merge *m)
-{
-	static const char *const end[] = {"", "-wal", "-shm", "-journal"};
-	struct buf b = {0};
-
-	for (size_t i = 0; m->snapshot && i < 4; i++) {
-		buf_reset(&b);
-		buf_addf(&b, "%s%s", m->snapshot, end[i]);
-		unlink(b.data);
-	}
-	buf_release(&b);
-	mem_free(m->snapshot);
-	m->snapshot = NULL;
-}
-
 static int check_not_same(struct merge *m, struct err *err)
 {
 	struct stat a, b;
@@ -81,21 +67,71 @@ static int check_not_same(struct merge *m, struct err *err)
 	return 0;
 }
 
-static int attach(struct merge *m, struct err *err)
+/* Is it packed? What cannot be read is not; opening it says why. */
+static bool packed(const char *path)
+{
+	char start[4];
+	FILE *f = fopen(path, "rb");
+	bool yes = f && fread(start, 1, sizeof start, f) == sizeof start && io_is_packed(start, sizeof start);
+
+	if (f)
+		fclose(f);
+	return yes;
+}
+
+/* Opens the shard; *unpacked is the file to be deleted when it is closed, or NULL. */
+static struct store *open_shard(const struct merge *m, char **unpacked, struct err *err)
 {
 	struct store_options force = {.force = true}; /* reading a copy, not living there */
-	struct store *in = store_open(m->shard, STORE_READ, &force, err);
-	struct buf b = {0};
-	char *uri;
-	int rc;
+	struct buf name = {0}, data = {0};
+	struct store *s;
+	int rc = 0;
 
-	if (!in)
-		return -1;
-	buf_addf(&b, "%s.snapshot", store_path(m->s));
-	m->snapshot = buf_detach(&b, NULL);
-	unlink(m->snapshot);
-	rc = snapshot(m, in, err);
-	store_close(in);
+	*unpacked = NULL;
+	if (packed(m->shard)) {
+		buf_addf(&name, "%s.unpacked", store_path(m->s));
+		*unpacked = buf_detach(&name, NULL);
+		if ((rc = io_read_file(m->shard, IO_FILE_LIMIT, &data, err)) == 0)
+			rc = io_write_file(*unpacked, data.data, data.len, err);
+		buf_release(&data);
+	}
+	if (rc < 0)
+		return NULL;
+	s = store_open(*unpacked ? *unpacked : m->shard, STORE_READ, &force, err);
+	if (!s && *unpacked)
+		err_prefix(err, "%s", m->shard);
+	return s;
+}
+
+static void drop_file(char *path)
+{
+	static const char *const end[] = {"", "-wal", "-shm", "-journal"};
+	struct buf b = {0};
+
+	for (size_t i = 0; path && i < 4; i++) {
+		buf_reset(&b);
+		buf_addf(&b, "%s%s", path, end[i]);
+		unlink(b.data);
+	}
+	buf_release(&b);
+	mem_free(path);
+}
+
+static int attach(struct merge *m, struct err *err)
+{
+	char *unpacked, *uri;
+	struct store *in = open_shard(m, &unpacked, err);
+	struct buf b = {0};
+	int rc = -1;
+
+	if (in) {
+		buf_addf(&b, "%s.snapshot", store_path(m->s));
+		m->snapshot = buf_detach(&b, NULL);
+		unlink(m->snapshot);
+		rc = snapshot(m, in, err);
+		store_close(in);
+	}
+	drop_file(unpacked);
 	if (rc < 0)
 		return -1;
 	uri = store_uri(m->snapshot, "?immutable=1");
@@ -308,7 +344,8 @@ static int merge_one(struct merge *m, struct err *err)
 		sql_forget(m->s);
 		sql_exec(m->s, "DETACH shard", &ignored);
 	}
-	drop_snapshot(m);
+	drop_file(m->snapshot);
+	m->snapshot = NULL;
 	return rc;
 }
 

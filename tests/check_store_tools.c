@@ -231,6 +231,35 @@ static void merging_twice_is_merging_once(void)
 	same_steps("tree.sqlite", "out.sqlite");
 }
 
+/* Packs the file `from` into `to`, cut after `n` bytes. */
+static bool pack_file(const char *from, const char *to, size_t n)
+{
+	struct buf plain = {0}, packed = {0};
+	struct err err = {{0}};
+	bool ok = io_read_file(at(from), IO_FILE_LIMIT, &plain, &err) == 0;
+
+	if (ok)
+		io_pack(plain.data, plain.len, 0, &packed);
+	ok = ok && io_write_file(at(to), packed.data, packed.len < n ? packed.len : n, &err) == 0;
+	buf_release(&plain);
+	buf_release(&packed);
+	return CHECK_STR(err.text, "") && ok;
+}
+
+static void packed_shards_are_merged(void)
+{
+	CHECK(make("p1.sqlite", 31, 2, 50, "g") && pack_file("p1.sqlite", "p1.zst", SIZE_MAX));
+	CHECK_INT(sh("$S merge pout.sqlite p1.zst && $S merge pout.sqlite p1.zst"), 0);
+	CHECK_SAYS("2 new runs and 100 new steps");
+	CHECK_SAYS("0 new runs and 0 new steps");
+	same_steps("pout.sqlite", "p1.sqlite");
+	CHECK(pack_file("p1.sqlite", "short.zst", 1000) && sh("echo no store > text") == 0 && pack_file("text", "text.zst", SIZE_MAX));
+	CHECK_INT(sh("$S merge pout.sqlite short.zst"), 1);
+	CHECK_SAYS("short.zst");
+	CHECK_INT(sh("$S merge pout.sqlite text.zst"), 1);
+	CHECK_INT(sh("ls | grep -c unpacked"), 1); /* nothing of it is left */
+}
+
 static void a_shard_that_grew_is_merged_again(void)
 {
 	CHECK(make("g1.sqlite", 1, 2, 100, "g"));
@@ -407,6 +436,7 @@ int main(void)
 	RUN(verify_tells_damage);
 	RUN(a_space_that_was_changed_is_refused);
 	RUN(merging_twice_is_merging_once);
+	RUN(packed_shards_are_merged);
 	RUN(a_shard_that_grew_is_merged_again);
 	RUN(a_shard_being_written_is_merged);
 	RUN(a_damaged_shard_does_not_spread);
