@@ -90,6 +90,11 @@ void cost_set_part(struct cost *c, double seconds)
 	c->o.part_seconds = seconds;
 }
 
+bool cost_exact(const struct cost *c)
+{
+	return cost_kind(c) != COST_MEASURED || quantity_deterministic(cost_quantity(c));
+}
+
 int cost_failed(struct cost *c, enum outcome o, int signal, const char *detail, struct err *err)
 {
 	const struct cost_hooks *h = &c->o.hooks;

@@ -94,6 +94,8 @@ const struct cost_totals *cost_totals(const struct cost *c);
 /* What all costs here are of, and where they come from. */
 enum quantity cost_quantity(const struct cost *c);
 enum cost_kind cost_kind(const struct cost *c);
+/* Asked twice, are they the same? Then one answer is the truth, and there is nothing to confirm. */
+bool cost_exact(const struct cost *c);
 
 /* What is added for each part, as it is for this program (0: nothing is); and as it is from now on. */
 double cost_part(const struct cost *c);

@@ -212,7 +212,7 @@ static int price(struct hunt *h, struct delta *d, bool *better, struct err *err)
 		return -1;
 	count(h, d);
 	*better = d->outcome == OUTCOME_OK && d->seconds < 0;
-	if (!*better)
+	if (!*better || cost_exact(h->lab->cost))
 		return 0;
 	if (cost_confirm(h->lab->cost, h->config, h->candidate, &confirm, d, err) < 0)
 		return -1;

@@ -27,7 +27,8 @@
  *
  * An evaluation is one candidate whose cost was asked for, whether it was measured, came from a cache,
  * or failed. A candidate that looks better is measured again with more pairs and more instances, and
- * kept if it is better by the second measurement: the first is biased by having been chosen. Now and
+ * kept if it is better by the second measurement: the first is biased by having been chosen. Where asking
+ * twice gives the same (estimates, models, bytes) one answer is enough. Now and
  * then, as far as that takes a small share of the time, the whole program is measured against the default, and
  * the running sum corrected. Where that is a disappointment the search goes back to the last configuration that the whole program vouched for.
  */

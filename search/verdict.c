@@ -217,7 +217,7 @@ static int weigh_all(struct verdict *v, struct lab *lab, const uint8_t *config, 
 		struct device *d = NULL;
 		if (o && !(d = device_open(o, err)))
 			rc = -1;
-		if (d && device_info(d)->kind == COST_MEASURED)
+		if (d && device_info(d)->kind == COST_MEASURED && !quantity_deterministic(device_info(d)->quantity))
 			want = VERDICT_WORKERS;
 		if (rc == 0)
 			rc = weigh(v, lab, config, d, &p, &k, &t[n], err);

@@ -215,6 +215,31 @@ static void confirmation_keeps_the_better(void)
 	cost_free(c);
 }
 
+/* Only what hardware ran, and time, is another figure each time. */
+static void exact_costs_are_known(void)
+{
+	static const struct {
+		enum cost_kind kind;
+		enum quantity quantity;
+		bool exact;
+	} t[] = {{COST_MEASURED, QUANTITY_SECONDS, false}, {COST_MEASURED, QUANTITY_BYTES, true},
+		{COST_ESTIMATED, QUANTITY_SECONDS, true}, {COST_MODELLED, QUANTITY_CYCLES, true}};
+
+	for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+		struct script s = new_script();
+		struct cost *c;
+		struct delta d;
+
+		s.d.info.kind = t[i].kind;
+		s.d.info.quantity = t[i].quantity;
+		c = script_cost(&s, POLICY_REGION, NULL);
+		flipped(3);
+		CHECK_INT(cost_exact(c), t[i].exact);
+		CHECK(cost_delta(c, dflt, flip, &d, NULL) == 0 && d.kind == t[i].kind && d.quantity == t[i].quantity);
+		cost_free(c);
+	}
+}
+
 static void order_of_compiling_is_random(void)
 {
 	struct script s = new_script();
@@ -422,6 +447,7 @@ int main(void)
 	RUN(failures_are_outcomes);
 	RUN(store_is_asked_and_told);
 	RUN(confirmation_keeps_the_better);
+	RUN(exact_costs_are_known);
 	RUN(order_of_compiling_is_random);
 	RUN(numbers_have_a_yardstick);
 	RUN(table_of_prices);

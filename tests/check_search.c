@@ -245,6 +245,26 @@ static void small_budgets_are_fine(void)
 	close_bed(&b);
 }
 
+/* Where asking twice gives the same, nothing is confirmed. */
+static void what_is_exact_is_asked_once(void)
+{
+	struct hunt_options o = {.strategy = STRATEGY_RANDOM, .budget = 100, .seed = 3, .alpha = 100, .hops = 1};
+	struct bed b;
+	struct hunt h;
+	struct err err = {0};
+
+	if (!open_bed(&b, "toy:30:3:5"))
+		return;
+	CHECK_INT(hunt_begin(&h, &o, &b.lab, NULL, &err), 0);
+	while (hunt_next(&h, &err) == 1)
+		;
+	CHECK(h.kept > 0 && cost_exact(b.lab.cost));
+	CHECK_INT(cost_totals(b.lab.cost)->deltas, h.evaluations);
+	CHECK_STR(err.text, "");
+	hunt_release(&h);
+	close_bed(&b);
+}
+
 static void a_budget_chooses_width_and_radius(void)
 {
 	static const struct {
@@ -359,6 +379,7 @@ int main(void)
 	RUN(a_perfect_oracle_halves_the_evaluations);
 	RUN(a_saved_search_goes_on_where_it_was);
 	RUN(small_budgets_are_fine);
+	RUN(what_is_exact_is_asked_once);
 	RUN(a_budget_chooses_width_and_radius);
 	return test_done();
 }
