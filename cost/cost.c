@@ -51,6 +51,8 @@ struct cost *cost_new(struct space *s, struct device *d, const struct cost_optio
 	c->o.region.give_up = c->o.region.give_up != 0 ? c->o.region.give_up : REGION_GIVE_UP;
 	c->o.whole.target = c->o.whole.target > 0 ? c->o.whole.target : 0.002;
 	c->o.whole.max_seconds = c->o.whole.max_seconds > 0 ? c->o.whole.max_seconds : 1;
+	if (cost_quantity(c) != QUANTITY_SECONDS)
+		c->o.part_seconds = 0;
 	if (c->o.part_seconds > 0)
 		c->o.part_seconds *= space_part_share(s);
 	rng_seed2(&c->rng, c->o.seed, 0x636f7374);
@@ -72,7 +74,7 @@ const struct cost_totals *cost_totals(const struct cost *c)
 
 enum quantity cost_quantity(const struct cost *c)
 {
-	return c->device ? device_info(c->device)->quantity : QUANTITY_SECONDS; /* the toy's formula gives seconds, too */
+	return c->device ? device_info(c->device)->quantity : c->space->ops->quantity;
 }
 
 enum cost_kind cost_kind(const struct cost *c)

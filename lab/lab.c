@@ -78,15 +78,22 @@ static int failed(void *ctx, enum outcome o, int signal, const char *detail, str
 	return rc;
 }
 
-int archive_environment(struct archive *a, const struct device *d, struct err *err)
+/* Names where costs come from and what they are of; later labs must agree. */
+static int name_environment(struct archive *a, const struct device *d, enum quantity q, struct err *err)
 {
 	struct environment e = {.backend = "formula", .kind = COST_MODELLED};
 
+	if (a->environment && a->quantity != q)
+		return err_set(err, "its costs are in %s, those of the programs before it in %s: one run holds costs of one quantity",
+			quantity_name(q), quantity_name(a->quantity));
+	if (a->environment)
+		return 0;
 	if (d) {
 		const struct device_info *i = device_info(d);
 		e = (struct environment){i->machine, i->backend, i->platform, i->version, i->compile_options,
-			i->kind, i->device, i->build, i->quantity};
+			i->kind, i->device, i->build, q};
 	}
+	e.quantity = a->quantity = q;
 	return store_environment(a->db, &e, &a->environment, err);
 }
 
@@ -132,12 +139,15 @@ int lab_open(struct lab *l, const char *path, const char *space_kind, struct dev
 	if (archive && archive->db) {
 		co.hooks = (struct cost_hooks){archive, lookup, insert, measured, failed};
 		co.region.raw = co.whole.raw = archive->raw;
+	}
+	l->cost = cost_new(l->space, d, &co, err);
+	if (l->cost && archive && archive->db) {
 		archive_lock(archive);
-		rc = put_facts(l, archive->db, d ? device_info(d)->backend : "formula", err);
+		rc = name_environment(archive, d, cost_quantity(l->cost), err);
+		if (rc == 0)
+			rc = put_facts(l, archive->db, d ? device_info(d)->backend : "formula", err);
 		archive_unlock(archive);
 	}
-	if (rc == 0)
-		l->cost = cost_new(l->space, d, &co, err);
 	if (rc < 0 || !l->cost) {
 		lab_release(l);
 		return -1;

@@ -19,7 +19,8 @@
 struct archive { /* where a program's measurements go; all zero: nowhere */
 	struct store *db;
 	struct run *run;	/* set once begun; failures and raw times go there */
-	int64_t environment;
+	int64_t environment;	/* named by the first lab; 0 before */
+	enum quantity quantity; /* its costs' */
 	pthread_mutex_t *lock;
 	bool raw;		/* keep raw times */
 };
@@ -32,10 +33,10 @@ struct lab { /* all zero is empty */
 	int64_t graph_id, space_id; /* in the store */
 };
 
-/* Names the device (NULL: a formula) in the store. Call before opening labs. */
-int archive_environment(struct archive *a, const struct device *d, struct err *err);
-
-/* `archive` may be NULL; it is borrowed and must outlive the lab, as must the device. */
+/*
+ * `archive` may be NULL; it is borrowed and must outlive the lab, as must the device (NULL: a formula). All labs of an
+ * archive are on devices that are alike, and their costs of one quantity: the first names them in the store.
+ */
 int lab_open(struct lab *l, const char *path, const char *space_kind, struct device *d,
 	const struct cost_options *o, struct archive *archive, struct err *err);
 void lab_release(struct lab *l);

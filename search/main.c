@@ -159,8 +159,6 @@ static int open_session(struct session *s, struct err *err)
 	}
 	if (set->kernel_us != OPT_AUTO)
 		co.part_seconds = set->kernel_us * 1e-6;
-	if (set->db && archive_environment(&s->archive, s->device, err) < 0)
-		return -1;
 	if (lab_open(&s->lab, set->graph, set->space, s->device, &co, &s->archive, err) < 0 ||
 		find_start(s, err) < 0 || open_advisor(s, backend, err) < 0)
 		return -1;

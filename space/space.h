@@ -15,6 +15,7 @@
 #ifndef SPACE_SPACE_H
 #define SPACE_SPACE_H
 
+#include "base/quantity.h"
 #include "base/rng.h"
 #include "graph/graph.h"
 
@@ -136,8 +137,9 @@ struct space_ops {
 	 */
 	void (*touched)(struct space *s, const uint8_t *a, const uint8_t *b, const uint32_t *changed,
 		uint32_t n_changed, uint32_t **nodes, size_t *n, size_t *cap);
-	/* For spaces whose cost is a formula (the toy): seconds. NULL for all others. */
+	/* For spaces whose cost is a formula (the toy). NULL for all others. */
 	double (*formula)(struct space *s, const uint8_t *config);
+	enum quantity quantity; /* what the formula gives, in its base unit; 0: seconds */
 	/*
 	 * Sets the defaults by the program as the compiler left it, and appends one sentence on how much of it could be
 	 * said in choices; the account of the space has it in numbers. NULL: the compiler's own choices cannot be read back, the defaults stay as opened.
