@@ -132,7 +132,7 @@ int lab_open(struct lab *l, const char *path, const char *space_kind, struct dev
 	struct cost_options co = *o;
 	int rc = 0;
 
-	*l = (struct lab){.archive = archive};
+	*l = (struct lab){.archive = archive, .kind = d ? device_info(d)->kind : COST_MODELLED};
 	if (subject_open(&l->subject, path, space_kind, d, err) < 0)
 		return -1;
 	l->space = l->subject.space;

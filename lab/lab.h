@@ -29,6 +29,7 @@ struct lab { /* all zero is empty */
 	struct subject subject;
 	struct space *space; /* the subject's */
 	struct cost *cost;
+	enum cost_kind kind; /* of its costs */
 	struct archive *archive;
 	int64_t graph_id, space_id; /* in the store */
 };

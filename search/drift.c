@@ -5,7 +5,8 @@
  * So the whole program is measured against the default: where it agrees the configuration is vouched for;
  * where it differs it is believed, and where it is worse than the last one vouched for, the hunt goes
  * back to that. Compiling a large program takes longer than a hundred regions, so this waits until it fits
- * into its share of the time.
+ * into its share of the time. (Where costs are modelled it waits for nothing: what a search finds there
+ * does not depend on how fast this machine is.)
  *
  * A check also teaches what a kernel costs in this program beyond its region (cost/cost.c), of which only the order is
  * known beforehand: where the steps made or saved kernels, the rest that their regions leave unexplained is theirs. In a
@@ -122,7 +123,7 @@ static bool check_due(const struct hunt *h)
 	double expected = h->n_check ? h->checking / (double)h->n_check : CHECK_DEFAULTS * h->default_wall;
 
 	return every && h->evaluations >= h->checked + every && h->kept > h->checked_kept &&
-	       h->checking + expected <= CHECK_FREE + CHECK_SHARE * hunt_seconds(h);
+	       (h->lab->kind == COST_MODELLED || h->checking + expected <= CHECK_FREE + CHECK_SHARE * hunt_seconds(h));
 }
 
 /* Now and then measures the whole program against the default and corrects the running sum. */
