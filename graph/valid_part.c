@@ -26,6 +26,12 @@ static const struct dims_row {
 };
 enum { N_DIMS = sizeof(dims_rows) / sizeof(*dims_rows), NEEDS = 4 };
 
+/* Where a row's list lies: in the instruction, or in a message that it points to. */
+static struct {
+	const ProtobufCFieldDescriptor *message; /* NULL: in the instruction itself */
+	const ProtobufCFieldDescriptor *list;
+} dims_at[N_DIMS];
+
 static struct { /* of an opcode */
 	uint8_t first_dims, end_dims; /* rows of dims_rows, which stand together */
 	uint8_t n;
@@ -46,10 +52,23 @@ static const ProtobufCFieldDescriptor *message_in(const char *path)
 	return f && f->type == PROTOBUF_C_TYPE_MESSAGE && f->label != PROTOBUF_C_LABEL_REPEATED ? f : NULL;
 }
 
+static void resolve(int i)
+{
+	const char *path = dims_rows[i].path, *dot = strchr(path, '.');
+	const ProtobufCMessageDescriptor *d = &hlo__hlo_instruction_proto__descriptor;
+	dims_at[i].message = dot ? message_in(path) : NULL;
+	BUG_ON(dot && !dims_at[i].message);
+	if (dot)
+		d = dims_at[i].message->descriptor;
+	dims_at[i].list = protobuf_c_message_descriptor_get_field_by_name(d, dot ? dot + 1 : path);
+	BUG_ON(!dims_at[i].list || dims_at[i].list->type != PROTOBUF_C_TYPE_INT64);
+}
+
 static void fill(void)
 {
 	const struct hlo_words *words = hlo_words();
 	for (int i = N_DIMS; i-- > 0;) {
+		resolve(i);
 		uint16_t op = dims_rows[i].opcode;
 		facts[op].first_dims = (uint8_t)i;
 		if (!facts[op].end_dims)
@@ -82,11 +101,11 @@ static bool has_messages(const instruction *in, uint16_t op)
 /* ---- dimensions ---- */
 
 /* Each number once, all below the rank. */
-static bool lists_dims(const struct field *w, size_t rank)
+static bool lists_dims(const int64_t *v, size_t n, size_t rank)
 {
 	uint64_t seen = 0;
-	for (size_t i = 0; i < field_count(w); i++) {
-		int64_t d = field_number(w, i);
+	for (size_t i = 0; i < n; i++) {
+		int64_t d = v[i];
 		if (d < 0 || (size_t)d >= rank || seen >> d & 1)
 			return false;
 		seen |= UINT64_C(1) << d;
@@ -99,18 +118,23 @@ static const Hlo__ShapeProto *operand_shape(const struct graph *g, uint32_t v, u
 	return g->node[node_operands(g, v)[k]].proto->shape;
 }
 
-static bool dims_fit(const struct graph *g, uint32_t v, const struct dims_row *row)
+static bool dims_fit(const struct graph *g, uint32_t v, int i)
 {
-	const instruction *in = g->node[v].proto;
-	struct field w = field_find(in, row->path);
-	size_t rank = row->of == OF_RESULT ? in->shape->n_dimensions : operand_shape(g, v, row->of - OF_FIRST)->n_dimensions;
-	if (!w.f)
+	const struct dims_row *row = &dims_rows[i];
+	const char *in = (const char *)g->node[v].proto;
+	const int64_t *list;
+	size_t n, rank = (row->of == OF_RESULT ? g->node[v].proto->shape : operand_shape(g, v, row->of - OF_FIRST))->n_dimensions;
+	if (dims_at[i].message)
+		memcpy(&in, in + dims_at[i].message->offset, sizeof(in));
+	if (!in)
 		return true;
-	if (row->count == COUNT_ONE && field_count(&w) != 1)
+	memcpy(&n, in + dims_at[i].list->quantifier_offset, sizeof(n));
+	memcpy(&list, in + dims_at[i].list->offset, sizeof(list));
+	if (row->count == COUNT_ONE && n != 1)
 		return false;
-	if (row->count == COUNT_ALL && field_count(&w) != operand_shape(g, v, 0)->n_dimensions)
+	if (row->count == COUNT_ALL && n != operand_shape(g, v, 0)->n_dimensions)
 		return false;
-	return lists_dims(&w, rank);
+	return lists_dims(list, n, rank);
 }
 
 struct numbering { /* of one array of a convolution */
@@ -269,7 +293,7 @@ const char *valid_parts(struct valid *a, uint32_t v)
 	if (!has_messages(in, n->opcode))
 		return "lacks an attribute that its operation needs";
 	for (int i = facts[n->opcode].first_dims; i < facts[n->opcode].end_dims; i++)
-		if (!dims_fit(a->g, v, &dims_rows[i]))
+		if (!dims_fit(a->g, v, i))
 			return "names dimensions that its arrays do not have";
 	if (in->convolution_dimension_numbers && !convolution_fits(a->g, v))
 		return "names dimensions that its arrays do not have";

@@ -37,9 +37,8 @@ static bool is_size(const Hlo__ShapeProto *s, uint64_t *total)
 	uint64_t n = 1;
 	for (size_t i = 0; i < s->n_dimensions; i++) {
 		int64_t d = s->dimensions[i];
-		if (d < 0 || (d > 0 && n > ELEMENT_LIMIT / (uint64_t)d))
+		if (d < 0 || __builtin_mul_overflow(n, d ? (uint64_t)d : 1, &n) || n > ELEMENT_LIMIT)
 			return false;
-		n *= d ? (uint64_t)d : 1;
 	}
 	if (!holds_others(s))
 		*total += n;
