@@ -123,6 +123,16 @@ static void widen_parameter(struct rewrite *r, instruction *old)
 	r->in = narrow_again(r, old, add(r, "parameter", wider(r, old->shape), NULL, 0));
 }
 
+/* The state of a loop's body or condition. */
+static instruction *parameter_of(const Hlo__HloComputationProto *c)
+{
+	size_t i = 0;
+
+	while (strcmp(c->instructions[i]->opcode, "parameter") != 0)
+		i++;
+	return c->instructions[i];
+}
+
 static void widen_loop(struct rewrite *r, instruction *old)
 {
 	size_t n = old->shape->n_tuple_shapes;
@@ -151,11 +161,13 @@ static void rewrite_comp(struct rewrite *r, uint32_t comp, uint32_t inner)
 			r->next_id = r->g.node[v].proto->id + 1;
 	if (comp == r->g.entry)
 		r->in = number(r, 0);
+	else
+		widen_parameter(r, parameter_of(c->proto)); /* first: a loop that needs nothing of it may stand before it */
 	for (size_t i = 0; i < c->proto->n_instructions; i++) {
 		instruction *in = c->proto->instructions[i];
 		if (comp != r->g.entry && strcmp(in->opcode, "parameter") == 0)
-			widen_parameter(r, in);
-		else if (inner != NONE && in == r->g.node[inner].proto)
+			continue;
+		if (inner != NONE && in == r->g.node[inner].proto)
 			widen_loop(r, in);
 		else
 			append(r, in);

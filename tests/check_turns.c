@@ -82,6 +82,52 @@ static void a_loop_has_one_state(void)
 	graph_release(&g);
 }
 
+/* The inner loop needs nothing of the outer one's state, so it may be listed before it. */
+static void an_inner_loop_may_come_first(void)
+{
+	static const char text[] =
+		"HloModule m\n"
+		"body {\n"
+		"  p = (s32[]) parameter(0)\n"
+		"  x = s32[] get-tuple-element(p), index=0\n"
+		"  ROOT t = (s32[]) tuple(x)\n"
+		"}\n"
+		"go {\n"
+		"  p = (s32[]) parameter(0)\n"
+		"  x = s32[] get-tuple-element(p), index=0\n"
+		"  ROOT c = pred[] compare(x, x), direction=LT\n"
+		"}\n"
+		"outer {\n"
+		"  zero = s32[] constant(0)\n"
+		"  z = (s32[]) tuple(zero)\n"
+		"  w = (s32[]) while(z), condition=go, body=body\n"
+		"  ROOT p = (s32[]) parameter(0)\n"
+		"}\n"
+		"outer_go {\n"
+		"  p = (s32[]) parameter(0)\n"
+		"  x = s32[] get-tuple-element(p), index=0\n"
+		"  ROOT c = pred[] compare(x, x), direction=LT\n"
+		"}\n"
+		"ENTRY main {\n"
+		"  t = (s32[]) parameter(0)\n"
+		"  ROOT w = (s32[]) while(t), condition=outer_go, body=outer\n"
+		"}\n";
+	struct graph g, counting;
+	struct buf module = {0};
+	struct err err = {{0}};
+
+	parse(&g, text);
+	for (int which = 0; which < 2; which++) {
+		buf_reset(&module);
+		CHECK(turns_program(&g, loop(&g, which), 1, &module));
+		if (!CHECK_INT(graph_parse(&counting, module.data, module.len, "counting", &err), 0))
+			printf("\t%s\n", err.text);
+		graph_release(&counting);
+	}
+	buf_release(&module);
+	graph_release(&g);
+}
+
 static void counts_are_kept(void)
 {
 	struct graph g, again;
@@ -138,6 +184,7 @@ int main(void)
 {
 	RUN(counting_programs_are_sound);
 	RUN(a_loop_has_one_state);
+	RUN(an_inner_loop_may_come_first);
 	RUN(counts_are_kept);
 	RUN(some_are_not_told);
 	return test_done();
