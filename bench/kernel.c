@@ -67,7 +67,8 @@ static int one_round(struct subject *s, struct cost *c, const struct settings *s
 static int try_program(const char *path, struct device *d, const void *settings, struct err *err)
 {
 	const struct settings *set = settings;
-	struct cost_options co = {.policy = POLICY_REGION, .region = {.target = 0.002, .max_seconds = 0.2}};
+	struct cost_options co = {.policy = POLICY_REGION, .region = {.target = 0.002, .max_seconds = 0.2},
+		.part_seconds = -1};
 	struct cost *c = NULL;
 	struct subject s = {0};
 	double each[MOST_ROUNDS];

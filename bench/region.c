@@ -200,7 +200,7 @@ static int run_graph(const struct settings *set, const char *path, struct device
 	FILE *f, struct err *err)
 {
 	struct subject s = {0};
-	struct cost_options o = {.seed = (uint64_t)set->seed};
+	struct cost_options o = {.seed = (uint64_t)set->seed, .part_seconds = -1};
 	struct cost *c = NULL;
 	int rc = subject_open(&s, path, "fusion", d, err);
 

@@ -23,7 +23,7 @@
 #include "lab/lab.h"
 
 #define DRIFT_BOUND 0.02 /* of the default's cost; below it a drift is not worth an event */
-#define CHAIN_FORMAT 2	 /* of the saved state */
+#define CHAIN_FORMAT 3	 /* of the saved state, and of what a draw counts */
 
 struct chain_state { /* saved with every step */
 	uint32_t sweep, pos, steps;

@@ -3,7 +3,8 @@
  *
  * Costs are obtained as differences to the configuration as it stands, whose own difference is
  * exactly 0, and stored relative to the first choice that did not fail. So the first choice's error
- * enters every stored difference but its own: the errors say so.
+ * enters every stored difference but its own: the errors say so. The draw counts the charge for kernels (space/part.h),
+ * what is stored does not.
  */
 #include <math.h>
 #include <string.h>
@@ -32,9 +33,9 @@ bool gibbs_probabilities(const struct choice_cost *c, uint32_t n, double tempera
 	return sum > 0;
 }
 
-/* The differences of all choices of a site to the present one. */
+/* The differences of all choices of a site to the present one; `added`: what of each is no measurement (space/part.h). */
 static int price_choices(struct cost *cost, const struct space *s, const uint8_t *config, uint32_t site,
-	struct sample *x, struct err *err)
+	struct sample *x, double *added, struct err *err)
 {
 	uint8_t *other = mem_alloc(s->n_sites);
 	struct delta d;
@@ -43,6 +44,7 @@ static int price_choices(struct cost *cost, const struct space *s, const uint8_t
 	memcpy(other, config, s->n_sites);
 	for (uint8_t k = 0; k < s->site[site].choices && rc == 0; k++) {
 		x->choice[k] = (struct choice_cost){.outcome = OUTCOME_OK};
+		added[k] = 0;
 		if (k == config[site])
 			continue;
 		other[site] = k;
@@ -51,6 +53,8 @@ static int price_choices(struct cost *cost, const struct space *s, const uint8_t
 			break;
 		x->choice[k] = (struct choice_cost){d.seconds, d.se, d.outcome, d.gave_up};
 		x->kind = d.kind;
+		if (d.outcome == OUTCOME_OK)
+			added[k] = d.added;
 	}
 	mem_free(other);
 	return rc;
@@ -78,15 +82,17 @@ static void make_relative(struct sample *x, uint8_t present)
 int gibbs_step(struct cost *cost, const struct space *s, const uint8_t *config, uint32_t site,
 	double temperature, struct rng *r, struct sample *x, struct estimate *moved, struct err *err)
 {
-	double p[STORE_CHOICES];
+	double p[STORE_CHOICES], added[STORE_CHOICES];
 
 	x->site = site;
 	x->n_choices = s->site[site].choices;
-	if (price_choices(cost, s, config, site, x, err) < 0)
+	if (price_choices(cost, s, config, site, x, added, err) < 0)
 		return -1;
 	gibbs_probabilities(x->choice, x->n_choices, temperature, p);
 	x->chosen = (uint8_t)rng_pick(r, p, x->n_choices);
 	*moved = (struct estimate){x->choice[x->chosen].delta, x->choice[x->chosen].se, 1};
+	for (uint32_t k = 0; k < x->n_choices; k++)
+		x->choice[k].delta -= added[k];
 	make_relative(x, config[site]);
 	return 0;
 }

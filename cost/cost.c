@@ -6,10 +6,9 @@
  * for what is loaded first tends to run slower, and run alternately. Prices times executions add up;
  * their errors are independent, so their squares do.
  *
- * A region runs alone, again and again; in a program its kernels come after hundreds of others. Forty instructions
- * more in kernels of their own were +15 to +28 us by regions and +59 to +83 us whole in a graph network. So part_seconds,
- * or the share of it that a program of so many kernels pays, is added for every kernel that a move makes more; the prices
- * kept are without it, for they are what was measured. In a loop it is paid in the first turn only: by place, not by turn.
+ * Every kernel that a move adds is charged for (space/part.h), by place, not by turn of a loop. Forty instructions more in
+ * kernels of their own were +15 to +28 us by regions and +59 to +83 us whole in a graph network. The prices kept are
+ * without the charge, for they are what was measured.
  *
  * Equal configurations cost exactly nothing and no call. So do regions whose sides are the same module,
  * and those the compiler makes the same.
@@ -29,9 +28,21 @@
 #include <string.h>
 #include "base/progress.h"
 #include "cost/own.h"
+#include "space/part.h"
 
 /* Where a region's interval is left imprecise because one side is that many times slower. */
 #define REGION_GIVE_UP 4
+
+/* What is added for a kernel of this program. */
+static double charge(const struct cost *c)
+{
+	const struct device_info *i = c->device ? device_info(c->device) : NULL;
+	double each = c->o.part_seconds;
+
+	if (each == 0 && i && i->quantity == QUANTITY_SECONDS)
+		each = part_seconds(i->backend, i->kind);
+	return each > 0 ? each * part_share(c->space) : 0;
+}
 
 struct cost *cost_new(struct space *s, struct device *d, const struct cost_options *o, struct err *err)
 {
@@ -51,10 +62,7 @@ struct cost *cost_new(struct space *s, struct device *d, const struct cost_optio
 	c->o.region.give_up = c->o.region.give_up != 0 ? c->o.region.give_up : REGION_GIVE_UP;
 	c->o.whole.target = c->o.whole.target > 0 ? c->o.whole.target : 0.002;
 	c->o.whole.max_seconds = c->o.whole.max_seconds > 0 ? c->o.whole.max_seconds : 1;
-	if (cost_quantity(c) != QUANTITY_SECONDS)
-		c->o.part_seconds = 0;
-	if (c->o.part_seconds > 0)
-		c->o.part_seconds *= space_part_share(s);
+	c->part = cost_quantity(c) == QUANTITY_SECONDS ? charge(c) : 0;
 	rng_seed2(&c->rng, c->o.seed, 0x636f7374);
 	return c;
 }
@@ -84,12 +92,12 @@ enum cost_kind cost_kind(const struct cost *c)
 
 double cost_part(const struct cost *c)
 {
-	return c->o.part_seconds;
+	return c->part;
 }
 
 void cost_set_part(struct cost *c, double seconds)
 {
-	c->o.part_seconds = seconds;
+	c->part = seconds;
 }
 
 bool cost_exact(const struct cost *c)
@@ -105,10 +113,10 @@ int cost_failed(struct cost *c, enum outcome o, int signal, const char *detail, 
 	return h->failed ? h->failed(h->ctx, o, signal, detail, err) : 0;
 }
 
-int cost_compile(struct cost *c, const struct buf *module, unsigned want, struct compiled *out,
+int cost_compile(struct cost *c, enum compile_how how, const struct buf *module, unsigned want, struct compiled *out,
 	struct fate *fate, struct err *err)
 {
-	if (device_compile(c->device, COMPILE_APPLIED, "hlo", module->data, module->len, want, out, err) < 0)
+	if (device_compile(c->device, how, "hlo", module->data, module->len, want, out, err) < 0)
 		return -1;
 	c->totals.inside += out->seconds;
 	if (out->outcome != OUTCOME_OK) {
@@ -152,7 +160,8 @@ static int pair_once(struct cost *c, const struct sides *s, const struct precisi
 
 	for (unsigned k = 0; k < 2 && rc == 0 && fate.outcome == OUTCOME_OK; k++) {
 		unsigned i = k ^ first;
-		rc = cost_compile(c, s->module[i], s->config[i] ? WANT_OPTIMISED : 0, &side[i], &fate, err);
+		enum compile_how how = s->own && i == 0 ? COMPILE_DEFAULT : COMPILE_APPLIED;
+		rc = cost_compile(c, how, s->module[i], s->config[i] ? WANT_OPTIMISED : 0, &side[i], &fate, err);
 		if (rc == 0 && fate.outcome == OUTCOME_OK && s->config[i] && side[i].optimised.len)
 			rc = check_choices(c, s->config[i], &side[i], &fate, err);
 	}
@@ -242,7 +251,7 @@ static int measure_region(struct cost *c, struct region *r, const struct precisi
 	struct delta *d, struct err *err)
 {
 	const struct cost_hooks *h = &c->o.hooks;
-	struct sides sides = {{&r->a, &r->b}, {NULL, NULL}};
+	struct sides sides = {.module = {&r->a, &r->b}};
 	struct timing t = {0};
 	int rc = cost_pair(c, &sides, p, &t, err);
 
@@ -313,7 +322,7 @@ static int by_region(struct cost *c, const uint8_t *a, const uint8_t *b, const s
 	for (size_t i = 0; i < r.n && rc == 0 && d->outcome == OUTCOME_OK; i++)
 		rc = add_region(c, &r.v[i], p, d, err);
 	d->se = sqrt(d->se);
-	d->added = d->parts * c->o.part_seconds;
+	d->added = d->parts * c->part;
 	d->seconds += d->added;
 	regions_release(&r);
 	return rc;

@@ -44,7 +44,8 @@ struct cost_options { /* all zero is the default */
 	struct precision whole;	 /* of a whole-graph pair; 0: target 0.002, 1 s, instances 1 */
 	struct cost_hooks hooks;
 	uint64_t seed;		 /* order of compiling */
-	double part_seconds;	 /* added for each part that a move adds to a large program: see cost.c */
+	double part_seconds;	 /* charge for a kernel of a large program (space/part.h); 0: the device's; negative: none */
+	const struct buf *original; /* the program as given: what a compiler's own program is made from; borrowed; NULL: none */
 };
 
 struct delta {
@@ -78,7 +79,10 @@ int cost_delta(struct cost *c, const uint8_t *a, const uint8_t *b, struct delta 
  */
 int cost_confirm(struct cost *c, const uint8_t *a, const uint8_t *b, const struct precision *p,
 	struct delta *out, struct err *err);
-/* Whole programs, alternating, with instances as asked: the truth region sums are held against. */
+/*
+ * Whole programs, alternating, with instances as asked: the truth region sums are held against. A NULL for `a` is the
+ * compiler's own program: cost_options.original as the compiler compiles it by itself.
+ */
 int cost_whole(struct cost *c, const uint8_t *a, const uint8_t *b, const struct precision *p,
 	struct timing *out, struct err *err);
 /* Seconds of the whole program in one configuration; measured once for the default, then kept. */
@@ -97,7 +101,7 @@ enum cost_kind cost_kind(const struct cost *c);
 /* Asked twice, are they the same? Then one answer is the truth, and there is nothing to confirm. */
 bool cost_exact(const struct cost *c);
 
-/* What is added for each part, as it is for this program (0: nothing is); and as it is from now on. */
+/* The charge for a kernel of this program (0: none), and what it is from now on. */
 double cost_part(const struct cost *c);
 void cost_set_part(struct cost *c, double seconds);
 

@@ -12,6 +12,7 @@ struct cost {
 	struct space *space;
 	struct device *device; /* NULL: the space has a formula */
 	struct cost_options o;
+	double part; /* charge for a kernel of this program */
 	struct rng rng;
 	struct prices prices;
 	struct cost_totals totals;
@@ -28,14 +29,15 @@ struct fate {
 };
 
 /* Compiles a module; false, with the fate, if it cannot be run. Adds to the totals. -1: no device. */
-int cost_compile(struct cost *c, const struct buf *module, unsigned want, struct compiled *out,
+int cost_compile(struct cost *c, enum compile_how how, const struct buf *module, unsigned want, struct compiled *out,
 	struct fate *fate, struct err *err);
 /* Drops what is still in the device, and releases. */
 int cost_drop(struct cost *c, struct compiled *p, struct err *err);
 /* Both sides compiled in random order, run alternately, dropped; a crash is tried once more. */
 struct sides {
-	struct buf *module[2];
+	const struct buf *module[2];
 	const uint8_t *config[2]; /* choices to be honoured, or NULL */
+	bool own;		  /* side 0 is compiled as the compiler does it by itself */
 };
 int cost_pair(struct cost *c, const struct sides *s, const struct precision *p, struct timing *out,
 	struct err *err);

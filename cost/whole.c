@@ -26,6 +26,7 @@ static int applied(struct cost *c, const uint8_t *config, struct buf *module, st
 
 static void formula_timing(struct cost *c, const uint8_t *a, const uint8_t *b, struct timing *t)
 {
+	BUG_ON(!a);
 	t->seconds_a = c->space->ops->formula(c->space, a);
 	t->seconds_b = c->space->ops->formula(c->space, b);
 	t->delta = t->seconds_b - t->seconds_a;
@@ -37,8 +38,8 @@ static int whole_on_device(struct cost *c, const uint8_t *a, const uint8_t *b, c
 {
 	const struct cost_hooks *h = &c->o.hooks;
 	struct buf module[2] = {{0}, {0}};
-	struct sides sides = {{&module[0], &module[1]}, {a, b}};
-	int rc = applied(c, a, &module[0], err);
+	struct sides sides = {{a ? &module[0] : c->o.original, &module[1]}, {a, b}, !a};
+	int rc = a ? applied(c, a, &module[0], err) : 0;
 
 	if (rc == 0)
 		rc = applied(c, b, &module[1], err);
@@ -72,7 +73,7 @@ static int run_default(struct cost *c, const uint8_t *config, struct timing *t, 
 	int rc = applied(c, config, &module, err);
 
 	if (rc == 0)
-		rc = cost_compile(c, &module, 0, &p, &fate, err);
+		rc = cost_compile(c, COMPILE_APPLIED, &module, 0, &p, &fate, err);
 	if (rc == 0 && fate.outcome == OUTCOME_OK) {
 		rc = device_run(c->device, &p, &c->o.whole, t, err);
 		c->totals.inside += t->inside;
@@ -141,7 +142,7 @@ static int compare(struct cost *c, const uint8_t *a, const uint8_t *b, struct co
 		struct buf module = {0};
 		rc = applied(c, config[i], &module, err);
 		if (rc == 0)
-			rc = cost_compile(c, &module, 0, &side[i], &fate, err);
+			rc = cost_compile(c, COMPILE_APPLIED, &module, 0, &side[i], &fate, err);
 		buf_release(&module);
 	}
 	if (rc == 0 && fate.outcome == OUTCOME_OK) {

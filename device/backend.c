@@ -14,7 +14,7 @@
 
 static const struct backend backends[] = {
 #define BACKEND(opener, name, plugin, client, topology, env, traits, kind, part) \
-	{opener##_open, name, plugin, client, topology, env, traits, kind, part},
+	{opener##_open, name, plugin, client, topology, env, traits, kind},
 #include "schemas/backend.def"
 #undef BACKEND
 };

@@ -13,7 +13,6 @@ struct backend {
 	const char *name, *plugin, *client_options, *topology, *environment;
 	unsigned traits; /* of enum backend_trait */
 	enum cost_kind kind;
-	double part_seconds; /* what a kernel costs in a program beyond its region */
 };
 
 /* NULL with a sentence that names those we know. A path to a .so counts as the first one with that plugin. */

@@ -49,7 +49,6 @@ struct device_info {
 	enum quantity quantity; /* what its costs are of */
 	bool can_run, compiles;
 	int core;		/* pinned to, or -1 */
-	double part_seconds;	/* what a part (kernel) costs in a program beyond its region; struct cost_options */
 };
 
 struct device;

@@ -380,7 +380,6 @@ static void fill_info(struct host *h, const char *name)
 	machine_describe(i->machine, sizeof i->machine);
 	i->family = h->backend->name;
 	i->kind = h->backend->kind;
-	i->part_seconds = h->backend->part_seconds;
 	i->can_run = h->backend->traits & RUNS;
 	i->compiles = h->backend->traits & COMPILES;
 	i->core = -1;

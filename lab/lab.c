@@ -133,6 +133,7 @@ int lab_open(struct lab *l, const char *path, const char *space_kind, struct dev
 	int rc = 0;
 
 	*l = (struct lab){.archive = archive, .kind = d ? device_info(d)->kind : COST_MODELLED};
+	co.original = &l->subject.original;
 	if (subject_open(&l->subject, path, space_kind, d, err) < 0)
 		return -1;
 	l->space = l->subject.space;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/stat.h"
+#include "space/part.h"
 
 void data_init(struct data *d, uint32_t radius)
 {
@@ -25,7 +26,7 @@ uint32_t data_graph(struct data *d, const char *name, struct space *s)
 	g = &d->graph[d->n_graphs];
 	*g = (struct data_graph){.name = mem_strdup(name)};
 	feature_open(&g->scene, s);
-	g->part_share = space_part_share(s);
+	g->part_share = part_share(s);
 	g->hood = MEM_NEW(s->n_sites, struct hood *);
 	hood_maker_init(&g->maker, &g->scene, d->radius);
 	return (uint32_t)d->n_graphs++;

@@ -43,7 +43,7 @@ struct data_graph {
 	struct scene scene;
 	struct hood **hood; /* per site; NULL until a sample needs it */
 	struct hood_maker maker;
-	double part_share;  /* of what is charged for a kernel (space/space.h) */
+	double part_share;  /* of what is charged for a kernel (space/part.h) */
 	double sigma;	    /* seconds: median |advantage|; 0 without examples */
 	uint32_t n_samples, n_skipped; /* skipped: nothing to compare, or not a number */
 	/* Numbers of its examples, by falling |advantage| (of the flip with the largest). */
@@ -54,7 +54,7 @@ struct data_graph {
 struct data {
 	struct arena mem;
 	uint32_t radius;
-	/* Of the samples to come: what each kernel that a flip adds is charged (cost/cost.h); did a search pick them? */
+	/* Of the samples to come: what each kernel that a flip adds is charged (space/part.h); did a search pick them? */
 	double part_seconds;
 	bool picked;
 	struct data_graph *graph;

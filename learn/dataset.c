@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <string.h>
 #include "base/json.h"
+#include "space/part.h"
 #include "store/fact.h"
 #include "store/replay.h"
 
@@ -225,24 +226,12 @@ static bool comparable(struct dataset *ds, const struct run_info *r, const struc
 	return false;
 }
 
-/* What a kernel costs in the program beyond its region. Whole programs have it in them already. */
-static double part_seconds(const struct run_info *r, const struct dataset_options *o)
+/* What is charged for a kernel (space/part.h). Whole programs have it in them already. */
+static double charge(const struct run_info *r, const struct dataset_options *o)
 {
-	static const struct {
-		const char *name;
-		double seconds;
-	} known[] = {
-#define BACKEND(opener, name, plugin, client, topology, env, traits, kind, part) {name, part},
-#include "schemas/backend.def"
-#undef BACKEND
-	};
-
 	if (strcmp(r->policy, "region") != 0 || r->quantity != QUANTITY_SECONDS)
 		return 0;
-	for (size_t i = 0; i < sizeof known / sizeof *known && o->part_seconds < 0; i++)
-		if (strcmp(known[i].name, r->backend) == 0 && r->cost_kind == COST_MEASURED)
-			return known[i].seconds;
-	return fmax(o->part_seconds, 0);
+	return o->part_seconds < 0 ? part_seconds(r->backend, r->cost_kind) : o->part_seconds;
 }
 
 static void describe_run(struct dataset *ds, const struct run_info *r, uint64_t taken)
@@ -287,7 +276,7 @@ int dataset_read(struct dataset *ds, const char *path, const struct dataset_opti
 		uint64_t taken = 0;
 		if (!comparable(ds, &runs[i], o, path))
 			continue;
-		ds->data.part_seconds = part_seconds(&runs[i], o);
+		ds->data.part_seconds = charge(&runs[i], o);
 		ds->data.picked = strcmp(runs[i].kind, "search") == 0;
 		if (read_run(ds, db, database, &runs[i], o, &taken, err) < 0)
 			goto out;

@@ -155,10 +155,9 @@ static int open_session(struct session *s, struct err *err)
 		if (!(s->device = device_open(&s->device_options, err)))
 			return -1;
 		backend = device_info(s->device)->backend;
-		co.part_seconds = device_info(s->device)->part_seconds;
 	}
 	if (set->kernel_us != OPT_AUTO)
-		co.part_seconds = set->kernel_us * 1e-6;
+		co.part_seconds = set->kernel_us > 0 ? set->kernel_us * 1e-6 : -1;
 	if (lab_open(&s->lab, set->graph, set->space, s->device, &co, &s->archive, err) < 0 ||
 		find_start(s, err) < 0 || open_advisor(s, backend, err) < 0)
 		return -1;
@@ -270,7 +269,7 @@ static void show(struct session *s, struct progress *p)
 	char detail[160];
 
 	snprintf(detail, sizeof detail, "best %+.2f%% +- %.2f, %llu kept, cached %.0f%%", -100 * hunt_gain(h),
-		h->default_seconds > 0 ? 100 * h->running.se / h->default_seconds : 0.0, (unsigned long long)h->kept,
+		100 * hunt_gain_se(h), (unsigned long long)h->kept,
 		h->evaluations ? 100.0 * (double)h->cached / (double)h->evaluations : 0.0);
 	progress_update(p, h->evaluations, detail);
 }

@@ -189,42 +189,6 @@ int config_valid(const struct space *s, const uint8_t *config, size_t n, struct 
 	return 0;
 }
 
-/*
- * What a part costs beyond its region: nothing in programs of 15 to 19 kernels (-0.1 +- 0.1 us), 0.31 us in one of 105, 0.4
- * to 1.1 us in those of 195 to 637 (XLA:CPU, bench/kernel); a loop of any of them pays nothing from its second turn on.
- * So it looks as if it were the code, which has left the caches when it is needed again.
- */
-#define FEW_PARTS 30
-#define MANY_PARTS 230
-
-/* Values that a configuration writes to memory, but for names and what is there from the start. */
-static uint32_t count_parts(struct space *s, const uint8_t *config)
-{
-	const struct graph *g = s->graph;
-	uint32_t n = 0;
-
-	for (uint32_t v = 0; v < g->n_nodes; v++) {
-		uint16_t op = g->node[v].opcode;
-		float context[CTX_COUNT];
-		if (op == OP_PARAMETER || op == OP_CONSTANT || op == OP_TUPLE || op == OP_GET_TUPLE_ELEMENT || op == OP_BITCAST)
-			continue;
-		s->ops->context(s, config, &v, 1, context);
-		n += context[CTX_KEPT] > 0;
-	}
-	return n;
-}
-
-double space_part_share(struct space *s)
-{
-	uint8_t *config = mem_alloc(s->n_sites + 1);
-	double n;
-
-	space_default(s, config);
-	n = count_parts(s, config);
-	mem_free(config);
-	return n <= FEW_PARTS ? 0 : n >= MANY_PARTS ? 1 : (n - FEW_PARTS) / (MANY_PARTS - FEW_PARTS);
-}
-
 void region_release(struct region *r)
 {
 	buf_release(&r->a);

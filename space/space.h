@@ -197,11 +197,6 @@ void space_tie(struct space *s, const uint64_t *hash);
 
 /* Configurations: n_sites bytes owned by the caller. */
 void space_default(const struct space *s, uint8_t *config);
-/*
- * How much of what a part can cost beyond its region (schemas/backend.def) one of this program's does, by the number of
- * its parts: nothing where all of them stay at hand from run to run.
- */
-double space_part_share(struct space *s);
 void space_random(const struct space *s, double density, struct rng *r, uint8_t *config);
 uint64_t config_hash(const struct space *s, const uint8_t *config);
 /* Sets one site; returns the updated hash. */

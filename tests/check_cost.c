@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 #include "ready/subject.h"
+#include "space/part.h"
 #include "tests/script_device.h"
 
 static void equal_configurations_cost_nothing(void)
@@ -102,7 +103,7 @@ static void kernels_are_charged_for(void)
 	struct script s = new_script();
 	struct cost *plain = script_cost(&s, POLICY_REGION, NULL), *c;
 	struct cost_options o = {.policy = POLICY_REGION, .seed = 5, .part_seconds = 1e-6};
-	double each = 1e-6 * space_part_share(space);
+	double each = 1e-6 * part_share(space);
 	uint32_t more = 0;
 
 	CHECK(each > 0 && each <= 1e-6);

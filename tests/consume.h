@@ -19,6 +19,7 @@
 #include "graph/print.h"
 #include "graph/turns.h"
 #include "learn/feature.h"
+#include "space/part.h"
 #include "space/space.h"
 
 #define CONSUME_SITES 4
@@ -164,7 +165,7 @@ static inline void consume_space(const struct graph *g, const char *kind, const 
 	consume_applied(s, config);
 	consume_region(s, dflt, config);
 	consume_numbers(s, config, r);
-	BUG_ON(!isfinite(space_part_share(s)));
+	BUG_ON(!isfinite(part_share(s)));
 	mem_free(dflt);
 	mem_free(config);
 	space_free(s);

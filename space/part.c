@@ -1,0 +1,63 @@
+/*
+ * part.c - the charge for a kernel: the device's part from schemas/backend.def, the program's from how many kernels it has.
+ *
+ * On XLA:CPU (bench/kernel) a kernel costs nothing beyond its region in programs of 15 to 19 kernels (-0.1 +- 0.1 us),
+ * 0.31 us in one of 105, and 0.4 to 1.1 us in those of 195 to 637. In a loop it is paid in the first turn only. The likely
+ * cause is the code, which has left the caches by the time it runs again.
+ */
+#include <string.h>
+#include "base/mem.h"
+#include "space/part.h"
+
+/* A program of so few kernels pays nothing, one of so many pays all; between them the share grows evenly. */
+#define FEW_PARTS 30
+#define MANY_PARTS 230
+
+double part_seconds(const char *backend, enum cost_kind kind)
+{
+	static const struct {
+		const char *name;
+		double seconds;
+	} known[] = {
+#define BACKEND(opener, name, plugin, client, topology, env, traits, cost, part) {name, part},
+#include "schemas/backend.def"
+#undef BACKEND
+	};
+
+	if (kind != COST_MEASURED)
+		return 0;
+	if (strstr(backend, ".so"))
+		return known[0].seconds;
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (strcmp(known[i].name, backend) == 0)
+			return known[i].seconds;
+	return 0;
+}
+
+/* Values that a configuration writes to memory, but for names and what is there from the start. */
+static uint32_t count_parts(struct space *s, const uint8_t *config)
+{
+	const struct graph *g = s->graph;
+	uint32_t n = 0;
+
+	for (uint32_t v = 0; v < g->n_nodes; v++) {
+		uint16_t op = g->node[v].opcode;
+		float context[CTX_COUNT];
+		if (op == OP_PARAMETER || op == OP_CONSTANT || op == OP_TUPLE || op == OP_GET_TUPLE_ELEMENT || op == OP_BITCAST)
+			continue;
+		s->ops->context(s, config, &v, 1, context);
+		n += context[CTX_KEPT] > 0;
+	}
+	return n;
+}
+
+double part_share(struct space *s)
+{
+	uint8_t *config = mem_alloc(s->n_sites + 1);
+	double n;
+
+	space_default(s, config);
+	n = count_parts(s, config);
+	mem_free(config);
+	return n <= FEW_PARTS ? 0 : n >= MANY_PARTS ? 1 : (n - FEW_PARTS) / (MANY_PARTS - FEW_PARTS);
+}
