@@ -1,15 +1,16 @@
 /*
  * drift.c - holds a hunt against the truth, now and then.
  *
- * Sums of regions leave out what a program does as a whole, and a hunt that follows them can drift away.
- * So the whole program is measured against the default: where it agrees the configuration is vouched for;
- * where it differs it is believed, and where it is worse than the last one vouched for, the hunt goes
- * back to that. Compiling a large program takes longer than a hundred regions, so this waits until it fits
- * into its share of the time. (Where costs are modelled it waits for nothing: what a search finds there
- * does not depend on how fast this machine is.)
+ * Sums of regions leave out what a program does as a whole, and a hunt that follows them can drift away. So the whole
+ * program is measured against the default. Where that agrees with the sum, within the errors of both, their weighted mean
+ * is believed and the configuration is vouched for. Where it does not agree, the whole alone is believed; and where it is
+ * worse than what was vouched for last, the hunt goes back to that. Compiling a large program takes longer than a hundred
+ * regions, so a check waits until it fits into its share of the time. The last one does not wait: it comes when the search
+ * is over, if anything was kept since the one before. (Where costs are modelled no check waits for its share: what a search
+ * finds there does not depend on how fast this machine is.)
  *
- * A check also teaches what a kernel costs in this program beyond its region (cost/cost.c), of which only the order is
- * known beforehand: where the steps made or saved kernels, the rest that their regions leave unexplained is theirs. In a
+ * A check also teaches the charge for a kernel of this program (space/part.h), of which only the order is known
+ * beforehand: where the steps made or saved kernels, the rest that their regions leave unexplained is theirs. In a
  * program of 7 us in 105 kernels nothing else was believed, 40% of gain, and nothing was there.
  */
 #include <math.h>
@@ -84,6 +85,17 @@ static void learn_part(struct hunt *h, const struct estimate *whole)
 	cost_set_part(h->lab->cost, value);
 }
 
+/* The sum and the whole are two estimates of one thing, with errors of their own: the mean, weighted by these. */
+static void weigh(struct hunt *h, const struct estimate *whole)
+{
+	double sum_var = h->running.se * h->running.se, whole_var = whole->se * whole->se;
+	double weight = sum_var + whole_var > 0 ? sum_var / (sum_var + whole_var) : 0;
+
+	h->running.value += weight * (whole->value - h->running.value);
+	h->running.se = sqrt(weight * whole_var);
+	h->parts *= 1 - weight;
+}
+
 /* What the whole program costs is what counts from now on, unless it was better before. */
 static int correct(struct hunt *h, const struct estimate *whole, bool drifted, struct err *err)
 {
@@ -91,8 +103,10 @@ static int correct(struct hunt *h, const struct estimate *whole, bool drifted, s
 	int rc = 0;
 
 	learn_part(h, whole);
-	if (!drifted) { /* agreed with, as closely as the whole can tell */
-		hunt_vouch(h, &(struct estimate){h->running.value, whole->se, whole->n});
+	if (!drifted) {
+		weigh(h, whole);
+		hunt_vouch(h, &h->running);
+		hunt_add_point(h);
 		return 0;
 	}
 	h->drifts++;
@@ -116,18 +130,37 @@ static struct hunt_check *note_check(struct hunt *h, const struct timing *t, boo
 	return &h->check[h->n_check++];
 }
 
-/* Is it time for one? By evaluations, if something was kept since, and if it costs no more than its share. */
-static bool check_due(const struct hunt *h)
+/* Is it time for one? If something was kept since; by evaluations, and if it costs no more than its share; or at the end. */
+static bool check_due(const struct hunt *h, bool last)
 {
 	uint64_t every = h->o.drift_checks ? h->o.budget / (h->o.drift_checks + 1) : 0;
 	double expected = h->n_check ? h->checking / (double)h->n_check : CHECK_DEFAULTS * h->default_wall;
 
-	return every && h->evaluations >= h->checked + every && h->kept > h->checked_kept &&
-	       (h->lab->kind == COST_MODELLED || h->checking + expected <= CHECK_FREE + CHECK_SHARE * hunt_seconds(h));
+	if (!h->o.drift_checks || h->kept == h->checked_kept)
+		return false;
+	return last || (every && h->evaluations >= h->checked + every &&
+		(h->lab->kind == COST_MODELLED || h->checking + expected <= CHECK_FREE + CHECK_SHARE * hunt_seconds(h)));
 }
 
-/* Now and then measures the whole program against the default and corrects the running sum. */
-int hunt_check(struct hunt *h, struct err *err)
+/* The last check has no evaluation that it could be stored with. */
+static int save_last(struct hunt *h, struct err *err)
+{
+	struct archive *a = h->lab->archive;
+	struct buf state = {0};
+	int rc = 0;
+
+	if (a && a->run) {
+		hunt_save(h, &state);
+		archive_lock(a);
+		rc = run_save(a->run, state.data, state.len, err);
+		archive_unlock(a);
+	}
+	buf_release(&state);
+	return rc;
+}
+
+/* Now and then, and at the end, measures the whole program against the default and corrects the running sum. */
+int hunt_check(struct hunt *h, bool last, struct err *err)
 {
 	double start = now_seconds();
 	struct timing t = {0};
@@ -135,7 +168,7 @@ int hunt_check(struct hunt *h, struct err *err)
 	bool drifted;
 	int rc;
 
-	if (!check_due(h))
+	if (!check_due(h, last))
 		return 0;
 	dflt = mem_alloc(h->s->n_sites);
 	space_default(h->s, dflt);
@@ -153,6 +186,8 @@ int hunt_check(struct hunt *h, struct err *err)
 		rc = correct(h, &(struct estimate){t.delta, t.delta_se, t.pairs}, drifted, err);
 		note->part = h->part.value;
 	}
+	if (rc == 0 && last)
+		rc = save_last(h, err);
 	timing_release(&t);
 	return rc;
 }

@@ -15,7 +15,13 @@
 #include "base/stop.h"
 #include "search/hunt.h"
 
-#define KEEP_SIGMAS 1.0 /* a confirmed gain must exceed so many of its standard errors */
+/* A confirmed gain must exceed so many of its standard errors: 8% of candidates that are worth nothing do. */
+#define KEEP_SIGMAS 1.0
+/*
+ * What a step is worth in the program differs from what its region says, besides noise, by this share of it, as a standard
+ * deviation.
+ */
+#define STEP_SHARE 0.5
 
 /* By the budget: the places to pick from get so many evaluations each. */
 #define AUTO_EACH 4
@@ -33,9 +39,20 @@ double hunt_seconds(const struct hunt *h)
 	return h->before + (h->ended > 0 ? h->ended : now_seconds()) - h->started;
 }
 
+/* Seconds of the compiler's own program. */
+static double own_seconds(const struct hunt *h)
+{
+	return h->default_seconds - h->decoded.value;
+}
+
 double hunt_gain(const struct hunt *h)
 {
-	return h->default_seconds > 0 ? -h->running.value / h->default_seconds : 0;
+	return own_seconds(h) > 0 ? -(h->running.value + h->decoded.value) / own_seconds(h) : 0;
+}
+
+double hunt_gain_se(const struct hunt *h)
+{
+	return own_seconds(h) > 0 ? hypot(h->running.se, h->decoded.se) / own_seconds(h) : 0;
 }
 
 void hunt_add_point(struct hunt *h)
@@ -78,6 +95,25 @@ static int set_start(struct hunt *h, struct err *err)
 	return rc;
 }
 
+/* The default as read back against the compiler's own program; what cannot be told counts as equal. */
+static int weigh_default(struct hunt *h, struct err *err)
+{
+	uint8_t *dflt;
+	struct timing t = {0};
+	int rc;
+
+	if (cost_kind(h->lab->cost) != COST_MEASURED)
+		return 0;
+	dflt = mem_alloc(h->s->n_sites);
+	space_default(h->s, dflt);
+	rc = cost_whole(h->lab->cost, NULL, dflt, &hunt_whole, &t, err);
+	if (rc == 0 && t.outcome == OUTCOME_OK)
+		h->decoded = (struct estimate){t.delta, t.delta_se, t.pairs};
+	timing_release(&t);
+	mem_free(dflt);
+	return rc;
+}
+
 int hunt_begin(struct hunt *h, const struct hunt_options *o, struct lab *lab, const struct scorer *scorer,
 	struct err *err)
 {
@@ -101,6 +137,8 @@ int hunt_begin(struct hunt *h, const struct hunt_options *o, struct lab *lab, co
 	if (cost_default_seconds(lab->cost, &h->default_seconds, &h->default_se, err) < 0)
 		return -1;
 	h->default_wall = hunt_seconds(h);
+	if (weigh_default(h, err) < 0)
+		return -1;
 	h->part.value = cost_part(lab->cost);
 	h->part.se = o->part_known ? 0 : h->part.value; /* as little or twice as much would be no surprise */
 	if (set_start(h, err) < 0)
@@ -133,14 +171,15 @@ void hunt_release(struct hunt *h)
 static void keep(struct hunt *h, const struct delta *d)
 {
 	uint32_t first = h->flips[0];
+	double se = d->kind == COST_MEASURED ? hypot(d->se, STEP_SHARE * d->seconds) : d->se;
 
 	MEM_GROW(&h->steps, &h->cap_steps, h->n_steps + 1);
 	h->steps[h->n_steps++] = (struct hunt_step){h->evaluations, first, h->n_flips, h->config[first],
-		h->candidate[first], d->seconds, d->se};
+		h->candidate[first], d->seconds, se};
 	for (uint32_t i = 0; i < h->n_flips; i++)
 		h->hash = config_flip(h->config, h->hash, h->flips[i], h->candidate[h->flips[i]]);
 	h->n_flips = 0;
-	h->running = stat_sum((struct estimate[]){h->running, {d->seconds, d->se, 1}}, 2);
+	h->running = stat_sum((struct estimate[]){h->running, {d->seconds, se, 1}}, 2);
 	h->parts += d->parts;
 	h->kept++;
 	h->idle = h->known = 0;
@@ -205,7 +244,21 @@ static bool over(const struct hunt *h)
 	       (h->o.seconds > 0 && hunt_seconds(h) > h->o.seconds);
 }
 
-/* What the candidate costs; what looks better is measured again, and that is what counts. */
+/*
+ * The measurement that a kept candidate is credited with: one that had no part in keeping it. Where measuring has no error
+ * there is nothing to be flattered by. `better` becomes false if the candidate will not run again.
+ */
+static int credit(struct hunt *h, struct delta *d, bool *better, struct err *err)
+{
+	if (!*better || d->se == 0)
+		return 0;
+	if (cost_confirm(h->lab->cost, h->config, h->candidate, &confirm, d, err) < 0)
+		return -1;
+	*better = d->outcome == OUTCOME_OK;
+	return 0;
+}
+
+/* What the candidate costs, and whether it is to be kept. */
 static int price(struct hunt *h, struct delta *d, bool *better, struct err *err)
 {
 	if (cost_delta(h->lab->cost, h->config, h->candidate, d, err) < 0)
@@ -218,6 +271,17 @@ static int price(struct hunt *h, struct delta *d, bool *better, struct err *err)
 		return -1;
 	*better = d->outcome == OUTCOME_OK && d->seconds < -KEEP_SIGMAS * d->se && d->seconds < 0;
 	h->refuted += !*better;
+	return credit(h, d, better, err);
+}
+
+/* The search is over: the whole program has the last word. */
+static int end(struct hunt *h, struct err *err)
+{
+	if (h->ended > 0)
+		return 0;
+	if (h->s->n_sites > 0 && !stop_asked() && hunt_check(h, true, err) < 0)
+		return -1;
+	h->ended = now_seconds();
 	return 0;
 }
 
@@ -234,14 +298,12 @@ int hunt_next(struct hunt *h, struct err *err)
 	uint32_t site, n;
 
 	if (!over(h)) {
-		if (hunt_check(h, err) < 0)
+		if (hunt_check(h, false, err) < 0)
 			return -1;
 		h->used_up = h->known > KNOWN + KNOWN_EACH * (uint64_t)h->s->n_sites || !hunt_propose(h);
 	}
-	if (h->used_up || h->n_flips == 0) {
-		h->ended = now_seconds();
-		return 0;
-	}
+	if (h->used_up || h->n_flips == 0)
+		return end(h, err);
 	n = h->n_flips;
 	single = n == 1 || h->o.tied;
 	site = h->flips[0];

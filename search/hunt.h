@@ -26,11 +26,20 @@
  * is over.
  *
  * An evaluation is one candidate whose cost was asked for, whether it was measured, came from a cache,
- * or failed. A candidate that looks better is measured again with more pairs and more instances, and
- * kept if it is better by the second measurement: the first is biased by having been chosen. Where asking
- * twice gives the same (estimates, models, bytes) one answer is enough. Now and
- * then, as far as that takes a small share of the time, the whole program is measured against the default, and
- * the running sum corrected. Where that is a disappointment the search goes back to the last configuration that the whole program vouched for.
+ * or failed. No measurement that decided something is believed, for what was chosen by it is flattered by it:
+ *
+ *	first		a candidate that looks better by it is measured again, with more pairs and instances;
+ *	confirmation	the candidate is kept if it is better by this one;
+ *	credit		a kept candidate is measured once more: this is what the running sum grows by.
+ *
+ * Where asking twice gives the same (estimates, models, bytes) the first answer is all three.
+ *
+ * Now and then, and at the end, the whole program is measured against the default (drift.c): the sum and the whole are two
+ * estimates of one thing, and their weighted mean is believed. Where the whole is a disappointment the search goes back to
+ * the last configuration that a whole program vouched for.
+ *
+ * The running sum is relative to the default as it was read back. What that differs by from the compiler's own program is
+ * measured once, at the start, so that what is believed is about the same two programs as the verdict.
  */
 #ifndef SEARCH_HUNT_H
 #define SEARCH_HUNT_H
@@ -69,7 +78,7 @@ struct hunt_step { /* what was kept */
 	uint64_t evaluation;
 	uint32_t site, n_flips;
 	uint8_t from, to;
-	double delta, se;
+	double delta, se; /* what it is credited with, seconds of the program, and how far that may be off */
 };
 
 struct hunt_check { /* of the whole program against the default */
@@ -90,6 +99,7 @@ struct hunt {
 	uint8_t *config, *candidate;
 	uint64_t hash;
 	double default_seconds, default_se, default_wall; /* ... and how long it took to measure that */
+	struct estimate decoded; /* seconds that the default as read back takes more than the compiler's own program */
 	struct estimate running; /* cost of config relative to the default: the sum of the steps, or what the whole said */
 	uint8_t *sure;		/* what the whole program vouched for last, its cost, and the steps kept until then */
 	struct estimate sure_cost;
@@ -125,8 +135,10 @@ int hunt_begin(struct hunt *h, const struct hunt_options *o, struct lab *lab, co
 int hunt_next(struct hunt *h, struct err *err);
 void hunt_release(struct hunt *h);
 double hunt_seconds(const struct hunt *h);
-/* Share of the default's time saved by the best, as far as known. */
+/* Share of the compiler's own program's time that the configuration saves, as far as is believed. */
 double hunt_gain(const struct hunt *h);
+/* The error of that. */
+double hunt_gain_se(const struct hunt *h);
 
 /* The radius that mutations have now. */
 uint32_t hunt_radius(const struct hunt *h);
@@ -136,7 +148,7 @@ bool hunt_could_go_on(const struct hunt *h);
 /* Of the files hunt.c, propose.c and drift.c among themselves. */
 bool hunt_propose(struct hunt *h); /* sets candidate and flips; false: nothing is left to try */
 void hunt_undo(struct hunt *h);	   /* makes the candidate the configuration again */
-int hunt_check(struct hunt *h, struct err *err); /* of the whole program, if it is time for one */
+int hunt_check(struct hunt *h, bool last, struct err *err); /* of the whole program, if it is time for one */
 void hunt_vouch(struct hunt *h, const struct estimate *cost); /* the whole program agrees */
 void hunt_add_point(struct hunt *h);
 extern const struct precision hunt_whole; /* of a whole program against the default */

@@ -93,6 +93,9 @@ static void add_search(struct json *j, const struct result *r)
 	json_num(j, "kernel_us", 1e6 * h->part.value);
 	json_num(j, "seconds", hunt_seconds(h));
 	json_num(j, "gain_believed", hunt_gain(h));
+	json_num(j, "gain_believed_se", hunt_gain_se(h));
+	json_num(j, "decoded_default_seconds_more", h->decoded.value);
+	json_num(j, "decoded_default_se", h->decoded.se);
 	json_num(j, "default_seconds", h->default_seconds);
 	json_array(j, "curve");
 	for (size_t i = 0; i < h->n_curve; i++) {

@@ -1,0 +1,140 @@
+/*
+ * What a search believes is right on average, on a device whose noise we make and whose truth we know.
+ *
+ * The device is our performance model with noise added to every pair it times, of the size that it states. What a kept
+ * candidate was kept by is flattered by having been chosen; a search must not believe that.
+ */
+#include <math.h>
+#include "base/rng.h"
+#include "base/stat.h"
+#include "device/ops.h"
+#include "search/hunt.h"
+#include "tests/test.h"
+
+#define PROGRAM "examples/graphs/held-out/ranker.pb.zst"
+#define SEARCHES 40
+#define NOISE 4e-6 /* seconds, of a region; a confirmation has half of it, whole programs ten times as much */
+
+static const struct device_ops *quiet;
+static struct rng noise;
+static bool noisy;
+
+/* Roughly normal, standard deviation 1. */
+static double draw(void)
+{
+	double sum = -6;
+
+	for (int i = 0; i < 12; i++)
+		sum += rng_unit(&noise);
+	return sum;
+}
+
+static int noisy_pair(struct device *d, uint32_t a, uint32_t b, const struct precision *p, struct timing *out,
+	struct err *err)
+{
+	double se = p->give_up < 0 ? 10 * NOISE : p->instances > 1 ? NOISE / 2 : NOISE;
+	int rc = quiet->pair(d, a, b, p, out, err);
+
+	if (noisy) {
+		out->delta += se * draw();
+		out->delta_se = se;
+	}
+	return rc;
+}
+
+static struct device *open_noisy(struct device_ops *ops, struct err *err)
+{
+	struct device_options on = {.backend = "sim"};
+	struct device *d = device_open(&on, err);
+
+	if (d) {
+		quiet = d->ops;
+		*ops = *d->ops;
+		ops->pair = noisy_pair;
+		d->ops = ops;
+		d->info.kind = COST_MEASURED;
+	}
+	return d;
+}
+
+/* The seconds by which a search's configuration really differs from the default. */
+static double truth(struct hunt *h)
+{
+	uint8_t *dflt = mem_alloc(h->s->n_sites);
+	struct timing t = {0};
+	struct err err = {0};
+
+	space_default(h->s, dflt);
+	noisy = false;
+	CHECK(cost_whole(h->lab->cost, dflt, h->config, NULL, &t, &err) == 0 && t.outcome == OUTCOME_OK);
+	noisy = true;
+	mem_free(dflt);
+	return t.delta;
+}
+
+/* One search: what it believes less what is true, in seconds, and the error it states. */
+static double one_search(struct lab *lab, uint64_t seed, uint32_t checks, double *se, uint64_t *kept)
+{
+	struct hunt_options o = {.strategy = STRATEGY_RANDOM, .budget = 150, .seed = seed, .alpha = 10, .hops = 1,
+		.tied = true, .drift_checks = checks, .part_known = true};
+	struct err err = {0};
+	struct hunt h;
+	double off;
+
+	CHECK(hunt_begin(&h, &o, lab, NULL, &err) == 0);
+	while (hunt_next(&h, &err) == 1)
+		;
+	*kept += h.kept;
+	*se = h.running.se;
+	off = h.running.value - truth(&h);
+	hunt_release(&h);
+	return off;
+}
+
+static void beliefs(uint32_t checks)
+{
+	struct device_ops ops;
+	struct err err = {0};
+	struct device *d = open_noisy(&ops, &err);
+	double off[SEARCHES], se[SEARCHES], mean, of_mean, squares = 0;
+	uint64_t kept = 0;
+
+	for (uint64_t i = 0; i < SEARCHES; i++) {
+		struct cost_options co = {.seed = i};
+		struct lab lab = {0};
+		rng_seed2(&noise, i, checks);
+		noisy = true;
+		if (!CHECK(d && lab_open(&lab, PROGRAM, "fusion", d, &co, NULL, &err) == 0)) {
+			printf("%s\n", err.text);
+			return;
+		}
+		off[i] = one_search(&lab, i, checks, &se[i], &kept);
+		squares += off[i] * off[i] / (se[i] * se[i]) / SEARCHES;
+		lab_release(&lab);
+	}
+	mean = stat_mean(off, SEARCHES);
+	of_mean = sqrt(stat_var(off, SEARCHES) / SEARCHES);
+	printf("%u checks, %.1f kept a search: believed less true %+.3f +- %.3f us; squares over those stated %.2f\n", checks,
+		(double)kept / SEARCHES, 1e6 * mean, 1e6 * of_mean, squares);
+	CHECK(kept > 5 * SEARCHES);
+	CHECK(fabs(mean) < 2 * of_mean);
+	CHECK(squares < 2);
+	device_close(d);
+}
+
+static void steps_are_not_flattered(void)
+{
+	beliefs(0);
+}
+
+static void whole_programs_do_not_flatter(void)
+{
+	beliefs(4);
+}
+
+int main(void)
+{
+	RUN(steps_are_not_flattered);
+	RUN(whole_programs_do_not_flatter);
+	return test_done();
+}
