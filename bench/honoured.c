@@ -4,15 +4,15 @@
  *	build/release/bench/honoured [--configs N] [--core N] GRAPH...
  *
  * For each program, N random configurations at densities spread over 0.1 to 0.9 are applied and
- * compiled; the groups of the optimised program are compared with those asked, and the outputs with the
- * default's on the same inputs (ten times the yardstick of the unfused program). One line a program;
- * whatever is not as asked gets a line of its own.
+ * compiled; the groups of the optimised program are compared with those asked, and the outputs with those of
+ * the compiler's own program, as a verdict does (search/numbers.h). One line a program; whatever is not as
+ * asked gets a line of its own.
  */
 #include <stdio.h>
 #include "base/progress.h"
 #include "bench/each.h"
-#include "cost/cost.h"
 #include "ready/subject.h"
+#include "search/numbers.h"
 
 struct settings {
 	int64_t configs, core, seed;
@@ -21,17 +21,19 @@ struct settings {
 struct count {
 	uint32_t compiled, kept, right, tried;
 	uint32_t outcome[OUTCOME_COUNT];
-	double compile_seconds;
+	double compile_seconds, nearest; /* nearest: the largest difference, as a share of what was allowed */
 };
 
-static int try_one(struct subject *s, struct device *d, struct cost *c, const uint8_t *config, double density,
+static int try_one(struct subject *s, struct device *d, struct compiled *own, const uint8_t *config, double density,
 	struct count *n, struct err *err)
 {
 	struct buf module = {0};
 	struct compiled out = {0};
 	struct check_result check = {0};
-	struct comparison diff = {0};
-	double limit;
+	struct numbers numbers = {0};
+	struct compiled tuned = {0};
+	struct numbers_job job = {d, s->space, &s->original, config, own, &tuned};
+	double difference, allowed;
 	int rc = -1;
 
 	n->tried++;
@@ -47,17 +49,20 @@ static int try_one(struct subject *s, struct device *d, struct cost *c, const ui
 	}
 	n->compiled++;
 	if (s->space->ops->check(s->space, config, out.optimised.data, out.optimised.len, &check, err) < 0 ||
-		device_drop(d, &out, err) < 0 || cost_numbers(c, config, &diff, &limit, err) < 0)
+		device_drop(d, &out, err) < 0 || numbers_check(&numbers, &job, err) < 0 || device_drop(d, &tuned, err) < 0)
 		goto out;
 	n->kept += check.equal == check.asked && check.found == check.asked;
 	if (check.detail[0])
 		printf("  density %.2f: %s\n", density, check.detail);
-	n->right += diff.outcome == OUTCOME_OK;
-	if (diff.outcome != OUTCOME_OK)
-		printf("  density %.2f: numbers: %s: relative %.3g, limit %.3g %.200s\n", density,
-			outcome_name(diff.outcome), diff.max_rel, limit, diff.detail);
+	n->right += numbers.outcome == OUTCOME_OK;
+	numbers_worst(&numbers, &difference, &allowed);
+	if (difference > n->nearest * allowed)
+		n->nearest = difference / allowed;
+	if (numbers.outcome != OUTCOME_OK)
+		printf("  density %.2f: numbers: %s: %s\n", density, outcome_name(numbers.outcome), numbers.detail);
 	rc = 0;
 out:
+	compiled_release(&tuned);
 	compiled_release(&out);
 	buf_release(&module);
 	return rc;
@@ -67,8 +72,7 @@ static int try_program(const char *path, struct device *d, const void *settings,
 {
 	const struct settings *set = settings;
 	struct subject s = {0};
-	struct cost_options co = {.policy = POLICY_WHOLE};
-	struct cost *c = NULL;
+	struct compiled own = {0};
 	struct count n = {0};
 	uint8_t *config = NULL;
 	double began = now_seconds();
@@ -76,23 +80,24 @@ static int try_program(const char *path, struct device *d, const void *settings,
 	int rc = -1;
 
 	rng_seed(&r, (uint64_t)set->seed);
-	if (subject_open(&s, path, "fusion", d, err) < 0 || !(c = cost_new(s.space, d, &co, err)))
+	if (subject_open(&s, path, "fusion", d, err) < 0)
 		goto out;
 	config = mem_alloc(s.space->n_sites + 1);
 	for (int64_t i = 0; i < set->configs; i++) {
 		double density = 0.1 + 0.8 * (set->configs > 1 ? (double)i / (double)(set->configs - 1) : 0.5);
 		space_random(s.space, density, &r, config);
-		if (try_one(&s, d, c, config, density, &n, err) < 0)
+		if (try_one(&s, d, &own, config, density, &n, err) < 0)
 			goto out;
 		fflush(stdout);
 	}
-	printf("%s: %u sites, %u configurations: %u compiled, %u with exactly the groups asked, %u with right numbers; "
-	       "%.2f s to compile, %.0f s in all\n", s.name, s.space->n_sites, n.tried, n.compiled, n.kept, n.right,
+	printf("%s: %u sites, %u configurations: %u compiled, %u with exactly the groups asked, %u with right numbers, %.2g of what is allowed at most; "
+	       "%.2f s to compile, %.0f s in all\n", s.name, s.space->n_sites, n.tried, n.compiled, n.kept, n.right, n.nearest,
 		n.compiled ? n.compile_seconds / n.compiled : 0, now_seconds() - began);
 	rc = 0;
 out:
 	mem_free(config);
-	cost_free(c);
+	device_drop(d, &own, NULL);
+	compiled_release(&own);
 	subject_release(&s);
 	return rc;
 }

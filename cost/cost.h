@@ -87,13 +87,6 @@ int cost_whole(struct cost *c, const uint8_t *a, const uint8_t *b, const struct 
 	struct timing *out, struct err *err);
 /* Seconds of the whole program in one configuration; measured once for the default, then kept. */
 int cost_default_seconds(struct cost *c, double *seconds, double *se, struct err *err);
-/*
- * Does a configuration compute what the default does? Outputs on the same inputs, against *limit: ten
- * times what the default and the program without any choice differ by, relative. Beyond it the
- * outcome is wrong_numbers.
- */
-int cost_numbers(struct cost *c, const uint8_t *config, struct comparison *out, double *limit,
-	struct err *err);
 const struct cost_totals *cost_totals(const struct cost *c);
 /* What all costs here are of, and where they come from. */
 enum quantity cost_quantity(const struct cost *c);

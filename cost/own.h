@@ -17,8 +17,6 @@ struct cost {
 	struct prices prices;
 	struct cost_totals totals;
 	double default_seconds, default_se; /* 0: not measured yet */
-	struct comparison yardstick;	    /* default against unfused, once known */
-	bool yardstick_known;
 };
 
 /* What became of programs put side by side: all zero is fine so far. */

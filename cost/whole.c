@@ -1,23 +1,14 @@
 /*
- * whole.c - whole programs: their difference, the default's own time, and whether their numbers
- * agree.
+ * whole.c - whole programs: their difference, and the default's own time.
  *
- * This is the truth that sums of regions are held against, and what a final answer rests on; it also
- * proves that the compiler kept the choices, which small modules cannot.
- *
- * Numbers: fusing changes the order of floating-point operations, so outputs differ a little, as they
- * do between the default and the program with no choice made at all. That difference is the yardstick;
- * ten times it is the limit, with a few units in the last place of a float as the least yardstick, for
- * two programs may happen to agree exactly.
+ * This is the truth that sums of regions are held against, and what a final answer rests on; it also proves that the
+ * compiler kept the choices, which small modules cannot.
  */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/progress.h"
 #include "cost/own.h"
-
-#define YARDSTICKS 10
-#define LEAST_YARDSTICK (4 * 0x1p-23) /* relative */
 
 static int applied(struct cost *c, const uint8_t *config, struct buf *module, struct err *err)
 {
@@ -126,82 +117,4 @@ int cost_default_seconds(struct cost *c, double *seconds, double *se, struct err
 	if (se)
 		*se = c->default_se;
 	return 0;
-}
-
-/* Outputs of two configurations side by side. */
-static int compare(struct cost *c, const uint8_t *a, const uint8_t *b, struct comparison *out,
-	struct err *err)
-{
-	const uint8_t *config[2] = {a, b};
-	struct compiled side[2] = {{0}, {0}};
-	struct fate fate = {0};
-	int rc = 0;
-
-	*out = (struct comparison){0};
-	for (unsigned i = 0; i < 2 && rc == 0 && fate.outcome == OUTCOME_OK; i++) {
-		struct buf module = {0};
-		rc = applied(c, config[i], &module, err);
-		if (rc == 0)
-			rc = cost_compile(c, COMPILE_APPLIED, &module, 0, &side[i], &fate, err);
-		buf_release(&module);
-	}
-	if (rc == 0 && fate.outcome == OUTCOME_OK) {
-		rc = device_compare(c->device, &side[0], &side[1], out, err);
-	} else {
-		out->outcome = fate.outcome;
-		memcpy(out->detail, fate.detail, sizeof out->detail);
-	}
-	for (unsigned i = 0; i < 2; i++)
-		if (cost_drop(c, &side[i], rc == 0 ? err : NULL) < 0)
-			rc = -1;
-	return rc;
-}
-
-/* How far the program without any choice is from the default; once. */
-static int find_yardstick(struct cost *c, const uint8_t *dflt, struct err *err)
-{
-	uint8_t *plain = MEM_NEW(c->space->n_sites, uint8_t);
-	int rc = 0;
-
-	if (!c->yardstick_known)
-		rc = compare(c, dflt, plain, &c->yardstick, err);
-	c->yardstick_known = rc == 0;
-	mem_free(plain);
-	return rc;
-}
-
-static double limit_of(const struct comparison *yardstick)
-{
-	bool known = yardstick->outcome == OUTCOME_OK && isfinite(yardstick->max_rel);
-	return YARDSTICKS * fmax(known ? yardstick->max_rel : 0, LEAST_YARDSTICK);
-}
-
-int cost_numbers(struct cost *c, const uint8_t *config, struct comparison *out, double *limit,
-	struct err *err)
-{
-	double start = now_seconds();
-	uint8_t *dflt;
-	int rc;
-
-	*out = (struct comparison){0};
-	*limit = limit_of(&c->yardstick);
-	if (c->space->ops->formula)
-		return 0;
-	dflt = mem_alloc(c->space->n_sites);
-	space_default(c->space, dflt);
-	rc = find_yardstick(c, dflt, err);
-	if (rc == 0)
-		rc = compare(c, dflt, config, out, err);
-	*limit = limit_of(&c->yardstick);
-	if (rc == 0 && out->outcome == OUTCOME_OK &&
-		(!(out->max_rel <= *limit) || (out->nan_differs && !c->yardstick.nan_differs))) {
-		out->outcome = OUTCOME_WRONG_NUMBERS;
-		snprintf(out->detail, sizeof out->detail, "outputs differ by %.3g relative, the limit is %.3g%s",
-			out->max_rel, *limit, out->nan_differs ? "; infinities or NaN in other places" : "");
-	}
-	if (rc == 0 && out->outcome != OUTCOME_OK)
-		rc = cost_failed(c, out->outcome, 0, out->detail, err);
-	mem_free(dflt);
-	c->totals.wall += now_seconds() - start;
-	return rc;
 }

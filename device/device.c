@@ -7,6 +7,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include "base/mem.h"
 #include "device/backend.h"
 #include "device/ops.h"
 
@@ -144,14 +145,35 @@ int device_run(struct device *d, const struct compiled *a, const struct precisio
 	return 0;
 }
 
-int device_compare(struct device *d, const struct compiled *a, const struct compiled *b,
+const char *inputs_name(enum inputs i)
+{
+	static const char *const names[] = {
+#define INPUTS(id, name, ...) name,
+#include "schemas/inputs.def"
+#undef INPUTS
+	};
+	return names[i];
+}
+
+void comparison_release(struct comparison *c)
+{
+	mem_free(c->output);
+	*c = (struct comparison){0};
+}
+
+int device_compare(struct device *d, const struct compiled *a, const struct compiled *b, const struct compare_options *o,
 	struct comparison *out, struct err *err)
 {
+	static const struct compare_options dflt;
 	*out = (struct comparison){0};
 	if (!alive(d, a, out->detail, sizeof out->detail) ||
 		!alive(d, b, out->detail, sizeof out->detail)) {
 		out->outcome = OUTCOME_CRASHED;
 		return 0;
 	}
-	return d->ops->compare(d, a->handle, b->handle, out, err);
+	if (d->ops->compare(d, a->handle, b->handle, o ? o : &dflt, out, err) < 0) {
+		comparison_release(out);
+		return -1;
+	}
+	return 0;
 }

@@ -137,15 +137,40 @@ int device_pair(struct device *d, const struct compiled *a, const struct compile
 int device_run(struct device *d, const struct compiled *a, const struct precision *p, struct timing *out,
 	struct err *err);
 
-/* Outputs of two programs on the same seeded inputs; infinities and NaN must agree in place. */
-struct comparison {
+/* What programs run on (schemas/inputs.def): seeded, and the same values for parameters of one place and shape. */
+enum inputs {
+#define INPUTS(id, ...) INPUTS_##id,
+#include "schemas/inputs.def"
+#undef INPUTS
+	INPUTS_COUNT
+};
+const char *inputs_name(enum inputs i);
+
+/* How to compare; all zero is the default. */
+struct compare_options {
+	enum inputs inputs;
+	bool nudged;	/* b's inputs are a's with every float moved to a neighbouring number of its type, but for zeros */
+	bool fresh;	/* both are loaded anew for it: what a program keeps from run to run starts from the beginning */
+};
+
+/* How far two programs are apart in one output. */
+struct difference {
+	double max_abs, max_rel; /* rel: |a - b| / (|a| + the output's mean magnitude); of what is finite in both */
+	double unit;		 /* how far neighbouring numbers of the output's type are apart, relative; 0: integers */
+	uint64_t elements, finite; /* finite: in both */
+	uint64_t unlike;	 /* NaN or infinite in one and not, or differently, in the other; integers that are not equal */
+};
+struct comparison { /* all zero is empty */
 	enum outcome outcome;
 	char detail[512];
-	double max_abs, max_rel; /* rel: |a - b| / (|a| + the output's mean magnitude) */
-	bool nan_differs;
-	uint64_t elements;
+	bool layouts_differ;	 /* of inputs or outputs: whoever hands buffers to one cannot hand them to the other */
+	struct difference all;	 /* the largest of each; sums of what is counted */
+	struct difference *output;
+	uint32_t n_outputs;
 };
-int device_compare(struct device *d, const struct compiled *a, const struct compiled *b,
+void comparison_release(struct comparison *c);
+/* Outputs of two programs on the same inputs; `o` NULL: normal ones. A device that only models compares nothing. */
+int device_compare(struct device *d, const struct compiled *a, const struct compiled *b, const struct compare_options *o,
 	struct comparison *out, struct err *err);
 
 #endif

@@ -6,6 +6,7 @@
  * last words of the plugin), and the generation grows, which makes all handles given out so far
  * invalid. A new worker is started by the next request, so closing after a crash costs nothing.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -304,12 +305,33 @@ static int host_extract(struct device *d, const char *format, const void *p, siz
 	return rc;
 }
 
-static int host_compare(
-	struct device *d, uint32_t a, uint32_t b, struct comparison *out, struct err *err)
+#define DIFFERENCE(F) \
+	F(f64, max_abs) F(f64, max_rel) F(f64, unit) F(u64, elements) F(u64, finite) F(u64, unlike)
+
+static void read_differences(struct cursor *in, struct comparison *out)
+{
+	out->layouts_differ = cursor_u8(in);
+	out->n_outputs = cursor_count(in, 0 DIFFERENCE(FIELD_SIZE));
+	out->output = MEM_NEW(out->n_outputs + 1, struct difference);
+	for (uint32_t i = 0; i < out->n_outputs; i++) {
+		struct difference *at = &out->output[i], *all = &out->all;
+		DIFFERENCE(FIELD_LOAD)
+		all->max_abs = fmax(all->max_abs, at->max_abs);
+		all->max_rel = fmax(all->max_rel, at->max_rel);
+		all->unit = fmax(all->unit, at->unit);
+		all->elements += at->elements;
+		all->finite += at->finite;
+		all->unlike += at->unlike;
+	}
+}
+
+static int host_compare(struct device *d, uint32_t a, uint32_t b, const struct compare_options *o, struct comparison *out,
+	struct err *err)
 {
 	struct host *h = host_of(d);
 	struct answer ans = {.detail = out->detail, .detail_size = sizeof out->detail};
 	struct cursor c;
+	int rc;
 	if (!(h->backend->traits & RUNS)) {
 		out->outcome = OUTCOME_REFUSED;
 		snprintf(out->detail, sizeof out->detail,
@@ -319,12 +341,12 @@ static int host_compare(
 	buf_reset(&h->request);
 	buf_u32(&h->request, a);
 	buf_u32(&h->request, b);
-	int rc = host_ask(h, WIRE_COMPARE, &ans, &c, err);
+	buf_u32(&h->request, o->inputs);
+	buf_u8(&h->request, o->nudged);
+	buf_u8(&h->request, o->fresh);
+	rc = host_ask(h, WIRE_COMPARE, &ans, &c, err);
 	if (rc > 0) {
-		out->max_abs = cursor_f64(&c);
-		out->max_rel = cursor_f64(&c);
-		out->nan_differs = cursor_u8(&c);
-		out->elements = cursor_u64(&c);
+		read_differences(&c, out);
 		host_distrust(h, &c, &ans);
 	}
 	out->outcome = ans.outcome;

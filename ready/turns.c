@@ -26,9 +26,10 @@ static int turns_in_all(struct device *d, const struct graph *g, uint32_t loop, 
 		told = told && rc == 0 && side[step].outcome == OUTCOME_OK;
 	}
 	if (told)
-		rc = device_compare(d, &side[0], &side[1], &c, err);
+		rc = device_compare(d, &side[0], &side[1], NULL, &c, err);
 	if (told && rc == 0 && c.outcome == OUTCOME_OK)
-		*turns = c.max_abs;
+		*turns = c.all.max_abs;
+	comparison_release(&c);
 	for (int step = 0; step < 2; step++) {
 		if (side[step].handle && rc == 0)
 			rc = device_drop(d, &side[step], err);

@@ -362,7 +362,7 @@ static int conclude(struct session *s, struct err *err)
 static int run(struct session *s, struct err *err)
 {
 	const struct settings *set = s->set;
-	struct hunt_options ho = {.strategy = set->strategy, .propose = set->propose, .start = s->start,
+	struct hunt_options ho = {.strategy = set->strategy, .propose = set->propose,
 		.budget = (uint64_t)set->budget, .seed = (uint64_t)set->seed, .seconds = set->seconds,
 		.alpha = set->alpha, .explore = set->explore, .hops = (int32_t)set->hops, .tied = set->tied,
 		.adapt = set->adapt, .drift_checks = (uint32_t)set->drift_checks,
@@ -371,10 +371,8 @@ static int run(struct session *s, struct err *err)
 
 	if (open_session(s, err) < 0)
 		return -1;
-	if (set->from) {
-		ho.start = HUNT_GIVEN;
-		ho.given = s->given;
-	}
+	ho.start = set->from ? HUNT_GIVEN : s->start;
+	ho.given = s->given;
 	begin_talk(s);
 	if (ho.strategy == STRATEGY_GUIDED && !s->advisor.infer)
 		ho.strategy = STRATEGY_RANDOM;

@@ -41,6 +41,41 @@ int output_prepare(const char *dir, struct err *err)
 	return rc;
 }
 
+static void add_inputs(struct json *j, enum inputs i, const struct numbers_on *on)
+{
+	json_object(j, NULL);
+	json_str(j, "inputs", inputs_name(i));
+	json_str(j, "own", outcome_name(on->own));
+	if (on->compared) {
+		json_bool(j, "told", on->told);
+		json_num(j, "difference", on->difference);
+		json_num(j, "allowed", on->allowed);
+		json_uint(j, "unlike", on->unlike);
+		json_uint(j, "unlike_allowed", on->unlike_allowed);
+		json_uint(j, "output", on->output);
+		json_uint(j, "elements", on->elements);
+		json_uint(j, "finite", on->finite);
+	}
+	json_end(j);
+}
+
+/* What comparing the numbers said, as a whole and for each kind of input. */
+static void add_numbers(struct json *j, const struct numbers *n)
+{
+	double difference, allowed;
+
+	numbers_worst(n, &difference, &allowed);
+	json_str(j, "numbers", outcome_name(n->outcome));
+	json_str(j, "numbers_detail", *n->detail ? n->detail : NULL);
+	json_num(j, "difference", difference);
+	json_num(j, "allowed", allowed);
+	json_array(j, "compared");
+	for (int i = 0; i < INPUTS_COUNT; i++)
+		if (n->on[i].compared || n->on[i].own != OUTCOME_OK)
+			add_inputs(j, (enum inputs)i, &n->on[i]);
+	json_end(j);
+}
+
 static void add_verdict(struct json *j, const struct result *r)
 {
 	const struct verdict *v = r->verdict;
@@ -58,9 +93,7 @@ static void add_verdict(struct json *j, const struct result *r)
 		json_num(j, "gain_high", v->high);
 		json_num(j, "default_seconds", v->default_seconds);
 		json_num(j, "tuned_seconds", v->tuned_seconds);
-		json_str(j, "numbers", outcome_name(v->numbers));
-		json_num(j, "difference", v->difference);
-		json_num(j, "allowed", v->yardstick);
+		add_numbers(j, &v->numbers);
 		json_uint(j, "instances", v->instances);
 		json_uint(j, "pairs", v->pairs);
 		json_uint(j, "compiled", v->compiled);
@@ -253,6 +286,8 @@ void output_summary(const struct result *r, const char *dir, bool json, struct b
 		return;
 	}
 	buf_addf(out, "%s\n", r->verdict->sentence);
+	if (*r->verdict->compared)
+		buf_addf(out, "%s\n", r->verdict->compared);
 	if (*r->verdict->advice)
 		buf_addf(out, "%s\n", r->verdict->advice);
 	buf_addf(out, "%llu evaluations in %.1f s: %llu measured, %llu cached, %llu kept, %llu refuted when measured again",

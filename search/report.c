@@ -107,6 +107,25 @@ static void add_search(struct buf *b, const struct result *r)
 	page_table_end(b);
 }
 
+/* On which inputs the numbers of both programs were compared. */
+static void add_numbers(struct buf *b, const struct numbers *n)
+{
+	buf_adds(b, "<h2>Whether the numbers agree</h2>\n<table><tr><th>inputs</th><th class=n>elements</th><th class=n>of these finite"
+		    "</th><th class=n>difference</th><th class=n>allowed</th><th></th></tr>\n");
+	for (int i = 0; i < INPUTS_COUNT; i++) {
+		const struct numbers_on *on = &n->on[i];
+		if (on->compared)
+			buf_addf(b, "<tr><td>%s</td><td class=n>%llu</td><td class=n>%llu</td><td class=n>%.2g</td><td class=n>%.2g</td>"
+				    "<td>%s</td></tr>\n", inputs_name((enum inputs)i), (unsigned long long)on->elements,
+				(unsigned long long)on->finite, on->difference, on->allowed, on->told ? "" : "tells nothing");
+		else if (on->own != OUTCOME_OK)
+			buf_addf(b, "<tr><td>%s</td><td colspan=5>not compared: the compiler's own program: %s</td></tr>\n",
+				inputs_name((enum inputs)i), outcome_meaning(on->own));
+	}
+	buf_adds(b, "</table>\n<p>The compiler's own program against the tuned one, the output that comes closest to what is allowed: "
+		    "relative difference, and ten times what rounding does to the program's own outputs.</p>\n");
+}
+
 static void add_environment(struct buf *b, const struct result *r)
 {
 	char line[100];
@@ -138,6 +157,11 @@ void report_write(const struct result *r, struct buf *b)
 	buf_addf(b, "<p class='verdict%s'>", r->verdict->tuned ? " tuned" : "");
 	page_text(b, r->verdict->sentence);
 	buf_adds(b, "</p>\n");
+	if (*r->verdict->compared) {
+		buf_adds(b, "<p>");
+		page_text(b, r->verdict->compared);
+		buf_adds(b, "</p>\n");
+	}
 	if (*r->verdict->advice) {
 		buf_adds(b, "<p>");
 		page_text(b, r->verdict->advice);
@@ -154,6 +178,8 @@ void report_write(const struct result *r, struct buf *b)
 	add_search(b, r);
 	if (r->hunt->n_steps)
 		add_steps(b, r->hunt);
+	if (r->verdict->measured && r->verdict->kind == COST_MEASURED)
+		add_numbers(b, &r->verdict->numbers);
 	add_environment(b, r);
 	page_end(b);
 }

@@ -24,7 +24,7 @@
 struct kept {
 	struct buf side[2]; /* executables of what is too dear to compile in each; empty otherwise */
 	bool decided;	    /* whether there are to be any */
-	bool numbers;	    /* were compared */
+	bool compared;	    /* the numbers were, by one of them */
 };
 
 /* One side: the compiler's own program, or ours, compiled as each of them is, or loaded. */
@@ -90,6 +90,11 @@ static int time_against_compiler(struct verdict *v, struct lab *lab, const uint8
 	}
 	if (rc == 0 && t->outcome == OUTCOME_OK)
 		rc = device_pair(d, &c[0], &c[1], p, t, err);
+	if (rc == 0 && t->outcome == OUTCOME_OK && !k->compared) {
+		struct numbers_job job = {d, lab->space, &lab->subject.original, config, &c[0], &c[1]};
+		k->compared = true;
+		rc = numbers_check(&v->numbers, &job, err);
+	}
 	v->compiled += k->side[0].len == 0;
 	for (int side = 0; side < 2; side++) {
 		if (!k->decided && seconds > COMPILE_SHARE * p->max_seconds)
@@ -111,9 +116,15 @@ static void put_into_words(struct verdict *v)
 	else if (v->outcome != OUTCOME_OK)
 		snprintf(s, n, "The tuned program could not be run to the end (%s); the default is the answer.",
 			outcome_name(v->outcome));
-	else if (v->numbers != OUTCOME_OK)
-		snprintf(s, n, "The tuned program computes other numbers (relative difference %.2g, %.2g allowed); "
-			       "the default is the answer.", v->difference, v->yardstick);
+	else if (v->numbers.silent)
+		snprintf(s, n, "Nobody can tell whether the tuned program computes what the compiler's own does (%s); the default is the "
+			       "answer.", v->numbers.detail);
+	else if (v->numbers.outcome == OUTCOME_WRONG_NUMBERS)
+		snprintf(s, n, "The tuned program computes other numbers than the compiler's own (%s); the default is the answer.",
+			v->numbers.detail);
+	else if (v->numbers.outcome != OUTCOME_OK)
+		snprintf(s, n, "The tuned program does not run on everything that the compiler's own does (%s); the default is the "
+			       "answer.", v->numbers.detail);
 	else if (!v->tuned)
 		snprintf(s, n, "The whole program shows no sure gain (%+.2f%%, %.0f%% interval %+.2f%% to %+.2f%%); "
 			       "the default is the answer.", 100 * v->gain, 100 * VERDICT_COVERAGE, 100 * v->low,
@@ -163,15 +174,19 @@ static void set_interval(struct verdict *v, const struct timing *t, size_t n)
 	v->high = -expm1(mean - half);
 }
 
-static int check_numbers(struct verdict *v, struct cost *c, const uint8_t *config, struct err *err)
+/* On which inputs the numbers were compared, and how near they were. */
+static void tell_numbers(struct verdict *v)
 {
-	struct comparison diff = {0};
+	struct buf kinds = {0};
+	double difference, allowed;
 
-	if (cost_numbers(c, config, &diff, &v->yardstick, err) < 0)
-		return -1;
-	v->numbers = diff.outcome;
-	v->difference = diff.max_rel;
-	return 0;
+	numbers_kinds(&v->numbers, &kinds);
+	numbers_worst(&v->numbers, &difference, &allowed);
+	if (v->numbers.outcome == OUTCOME_OK && kinds.len)
+		snprintf(v->compared, sizeof v->compared,
+			"Its numbers are those of the compiler's own program on %s inputs: at most %.2g apart, relative, where rounding "
+			"allows %.2g.", kinds.data, difference, allowed);
+	buf_release(&kinds);
 }
 
 /* The default against the tuned program on one worker; the first checks the numbers too. */
@@ -192,9 +207,6 @@ static int weigh(struct verdict *v, struct lab *lab, const uint8_t *config, stru
 	if (rc == 0) {
 		v->outcome = t->outcome;
 		v->kind = t->kind;
-		if (!k->numbers && measured && v->outcome == OUTCOME_OK)
-			rc = check_numbers(v, c, config, err);
-		k->numbers = true;
 	}
 	cost_free(c);
 	mem_free(dflt);
@@ -213,7 +225,7 @@ static int weigh_all(struct verdict *v, struct lab *lab, const uint8_t *config, 
 	int rc = 0;
 
 	v->measured = true;
-	while (rc == 0 && n < want && v->outcome == OUTCOME_OK && v->numbers == OUTCOME_OK) {
+	while (rc == 0 && n < want && v->outcome == OUTCOME_OK && v->numbers.outcome == OUTCOME_OK) {
 		struct device *d = NULL;
 		if (o && !(d = device_open(o, err)))
 			rc = -1;
@@ -226,7 +238,7 @@ static int weigh_all(struct verdict *v, struct lab *lab, const uint8_t *config, 
 	}
 	if (rc == 0 && v->outcome == OUTCOME_OK)
 		set_interval(v, t, n);
-	v->tuned = rc == 0 && v->outcome == OUTCOME_OK && v->numbers == OUTCOME_OK && v->low > 0;
+	v->tuned = rc == 0 && v->outcome == OUTCOME_OK && v->numbers.outcome == OUTCOME_OK && v->low > 0;
 	for (size_t i = 0; i < n; i++)
 		timing_release(&t[i]);
 	for (int side = 0; side < 2; side++)
@@ -246,6 +258,7 @@ int verdict_reach(struct verdict *v, struct lab *lab, const uint8_t *config, con
 		rc = weigh_all(v, lab, config, o, seconds, err);
 	mem_free(dflt);
 	put_into_words(v);
+	tell_numbers(v);
 	advise(v);
 	return rc;
 }

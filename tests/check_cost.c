@@ -260,32 +260,6 @@ static void order_of_compiling_is_random(void)
 	cost_free(c);
 }
 
-static void numbers_have_a_yardstick(void)
-{
-	static const struct {
-		double yardstick, differ;
-		enum outcome want;
-	} table[] = {{0, 0, OUTCOME_OK}, {0, 1e-6, OUTCOME_OK}, {0, 1e-4, OUTCOME_WRONG_NUMBERS},
-		{1e-3, 9e-3, OUTCOME_OK}, {1e-3, 2e-2, OUTCOME_WRONG_NUMBERS},
-		{1e-3, NAN, OUTCOME_WRONG_NUMBERS}};
-	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-		struct script s = new_script();
-		struct cost *c = script_cost(&s, POLICY_REGION, NULL);
-		struct comparison n;
-		double limit;
-		flipped(3);
-		script_differ = table[i].yardstick;
-		CHECK(cost_numbers(c, dflt, &n, &limit, NULL) == 0 && n.outcome == OUTCOME_OK);
-		script_differ = table[i].differ;
-		CHECK(cost_numbers(c, flip, &n, &limit, NULL) == 0);
-		if (!CHECK_INT(n.outcome, table[i].want))
-			printf("\trow %zu, limit %g\n", i, limit);
-		CHECK(limit >= 10 * table[i].yardstick);
-		CHECK_INT(s.live, 0);
-		cost_free(c);
-	}
-}
-
 /* The table of prices against a plain array, through growing and starting anew. */
 static void table_of_prices(void)
 {
@@ -450,7 +424,6 @@ int main(void)
 	RUN(confirmation_keeps_the_better);
 	RUN(exact_costs_are_known);
 	RUN(order_of_compiling_is_random);
-	RUN(numbers_have_a_yardstick);
 	RUN(table_of_prices);
 	RUN(regions_sum_to_the_whole);
 	RUN(brute_force_agrees);

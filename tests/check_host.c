@@ -91,6 +91,58 @@ static void every_outcome(void)
 	CHECK_INT(fixture_leftovers(), 0);
 }
 
+/* Programs that differ from another one on one kind of input only; the difference of an output of 1, 2, 3, 4. */
+static void kinds_of_input(void)
+{
+	static const struct {
+		const char *script;
+		enum inputs inputs;
+		bool nudged, fresh;
+		double abs;
+		uint64_t unlike;
+	} table[] = {
+		{"large=2", INPUTS_NORMAL, false, false, 0, 0}, {"large=2", INPUTS_LARGE, false, false, 4, 0},
+		{"large=2", INPUTS_LARGE, false, true, 4, 0}, {"small=2", INPUTS_SMALL, false, false, 4, 0},
+		{"small=2", INPUTS_ZERO, false, false, 0, 0}, {"zero=2", INPUTS_ZERO, false, false, 4, 0},
+		{"zero=2", INPUTS_POSITIVE, false, false, 0, 0}, {"us=9", INPUTS_NORMAL, true, false, 0, 0},
+		{"serial=no;zero=2", INPUTS_ZERO, false, true, 4, 0},
+	};
+	struct device *d = fixture_open();
+	struct compiled plain, other, chaos, whole;
+	struct comparison c;
+	struct err err = {{0}};
+
+	if (!d)
+		return;
+	CHECK(fixture_compile(d, "us=1", &plain) == OUTCOME_OK);
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+		struct compare_options o = {table[i].inputs, table[i].nudged, table[i].fresh};
+		CHECK(fixture_compile(d, table[i].script, &other) == OUTCOME_OK);
+		CHECK(device_compare(d, &plain, &other, &o, &c, &err) == 0);
+		if (!CHECK_INT(c.outcome, OUTCOME_OK) || !CHECK_NEAR(c.all.max_abs, table[i].abs, 1e-6))
+			printf("\trow %zu: %s\n", i, c.detail);
+		comparison_release(&c);
+		device_drop(d, &other, &err);
+	}
+	/* A program against itself: the same inputs give the same, nudged ones change what hangs on the last bit, zeros stay. */
+	CHECK(fixture_compile(d, "chaos=1", &chaos) == OUTCOME_OK);
+	for (int i = 0; i < INPUTS_COUNT; i++)
+		for (int nudged = 0; nudged < 2; nudged++) {
+			struct compare_options o = {.inputs = (enum inputs)i, .nudged = nudged};
+			CHECK(device_compare(d, &chaos, &chaos, &o, &c, &err) == 0);
+			CHECK((c.all.max_rel > 0) == (nudged && i != INPUTS_ZERO));
+			comparison_release(&c);
+		}
+	CHECK(fixture_compile(d, "type=int", &whole) == OUTCOME_OK && fixture_compile(d, "type=int;large=2", &other) == OUTCOME_OK);
+	CHECK(device_compare(d, &whole, &other, &(struct compare_options){.inputs = INPUTS_LARGE}, &c, &err) == 0);
+	CHECK(c.all.unlike == 4 && c.all.max_abs == 4 && c.output[0].unit == 0);
+	comparison_release(&c);
+	CHECK(device_compare(d, &whole, &plain, NULL, &c, &err) == 0);
+	CHECK_INT(c.outcome, OUTCOME_REFUSED); /* other types */
+	comparison_release(&c);
+	device_close(d);
+}
+
 static void pairs(void)
 {
 	struct device *d = fixture_open();
@@ -115,16 +167,21 @@ static void pairs(void)
 		CHECK(!t.identical && t.kind == COST_MEASURED);
 		timing_release(&t);
 	}
-	CHECK(device_compare(d, &a, &a, &c, &err) == 0);
-	CHECK(c.outcome == OUTCOME_OK && c.max_abs == 0 && c.max_rel == 0 && !c.nan_differs &&
-		c.elements == 4);
-	CHECK(device_compare(d, &a, &b, &c, &err) == 0);
-	CHECK_NEAR(c.max_abs, 2, 1e-6);
-	CHECK_NEAR(c.max_rel, 2 / 6.5, 1e-6);
-	CHECK(device_compare(d, &a, &n, &c, &err) == 0);
-	CHECK(c.nan_differs);
-	CHECK(device_compare(d, &n, &n, &c, &err) == 0);
-	CHECK(!c.nan_differs && c.max_abs == 0);
+	CHECK(device_compare(d, &a, &a, NULL, &c, &err) == 0);
+	CHECK(c.outcome == OUTCOME_OK && c.all.max_abs == 0 && c.all.max_rel == 0 && !c.all.unlike && !c.layouts_differ);
+	CHECK(c.n_outputs == 1 && c.output[0].elements == 4 && c.all.finite == 4);
+	CHECK_NEAR(c.output[0].unit, 0x1p-23, 1e-12);
+	comparison_release(&c);
+	CHECK(device_compare(d, &a, &b, NULL, &c, &err) == 0);
+	CHECK_NEAR(c.all.max_abs, 2, 1e-6);
+	CHECK_NEAR(c.all.max_rel, 2 / 6.5, 1e-6);
+	comparison_release(&c);
+	CHECK(device_compare(d, &a, &n, NULL, &c, &err) == 0);
+	CHECK(c.all.unlike == 1 && c.all.finite == 3);
+	comparison_release(&c);
+	CHECK(device_compare(d, &n, &n, NULL, &c, &err) == 0);
+	CHECK(!c.all.unlike && c.all.max_abs == 0 && c.all.finite == 3);
+	comparison_release(&c);
 	device_close(d);
 }
 
@@ -470,6 +527,7 @@ int main(void)
 	if (fake) {
 		RUN(every_outcome);
 		RUN(pairs);
+		RUN(kinds_of_input);
 		RUN(slow_ones_are_given_up);
 		RUN(handles);
 		RUN(extraction);

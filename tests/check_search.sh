@@ -246,6 +246,19 @@ answers '40 crashed' f
 for db in f g; do "$store" verify $db.db >/dev/null || fail "$db.db is unsound"; done
 done_ crashes
 
+# What our modules compute is not what the program of the user computes: both of ours agree, and neither is taken.
+whole=("${fake[@]}" --start random --seed 3 --budget 0 --out w)
+FAKE_PLUGIN="fake:any=1;applied=1.5" run "${whole[@]}" --json
+answers '"tuned":false.*"numbers":"wrong_numbers"' w
+grep -q 'other numbers than the compiler.s own (on normal inputs' out || fail "$(cat out)"
+cmp -s w/tuned.pb w/default.pb || fail "something else than the default came out"
+FAKE_PLUGIN="fake:any=1" run "${whole[@]}" --json
+answers '"numbers":"ok".*"inputs":"normal".*"inputs":"large".*"inputs":"zero"' w
+grep -q '<td>large</td>' w/report.html || fail "the page does not say on which inputs"
+FAKE_PLUGIN="fake:any=1" run "${whole[@]}"
+answers 'Its numbers are those of the compiler.s own program on normal, positive, large, small, zero inputs' w
+done_ other_numbers
+
 export FAKE_PLUGIN="fake:any=1;spread=40"
 fake=("${fake[@]/chain/convolution}") # which does not run out of things to try
 # A second signal, before the first one's verdict: two kinds, so that the system does not make them one.

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include "base/io.h"
 #include "device/wire.h"
 #include "tests/test.h"
 
@@ -89,11 +90,27 @@ static void texts_are_cut(void)
 	buf_release(&b);
 }
 
+/* What is written down for whoever writes a worker is what ours speaks. */
+static void the_protocol_is_written_down(void)
+{
+	struct buf text = {0};
+	struct err err = {{0}};
+	char want[40];
+
+	snprintf(want, sizeof want, "u32 protocol (%u)", WIRE_PROTOCOL);
+	if (!CHECK(io_read_file("schemas/worker.md", 1 << 20, &text, &err) == 0))
+		return;
+	buf_addch(&text, 0);
+	CHECK(strstr(text.data, want) != NULL);
+	buf_release(&text);
+}
+
 int main(void)
 {
 	RUN(there_and_back);
 	RUN(half_frames_are_errors);
 	RUN(wild_headers_are_refused);
 	RUN(texts_are_cut);
+	RUN(the_protocol_is_written_down);
 	return test_done();
 }

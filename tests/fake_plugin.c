@@ -12,6 +12,10 @@
  *	leak=64     MiB lost by each compile       print=9000 bytes printed on stderr by compiling
  *	serial=no   it cannot serialise            after=1 makes a crash come after so many good
  *runs
+ *	large=2     factor of the outputs where an input exceeds 100
+ *	small=2     ... where all are below 0.01   zero=2  ... where all are zero
+ *	chaos=1     the outputs change by as much where an input changes at all
+ *	type=int    the outputs are integers
  *
  * It has one output, f32[4], and dumps the program around fusion if asked to like XLA. The
  * environment variable FAKE_PLUGIN in the same notation changes what comes before any program:
@@ -22,11 +26,13 @@
  * that abort the compiler; never those with "jit_" in them, as whole programs have), hang=20 (the same,
  * and they never come back), spread=40 (percent
  * that such programs' times differ by, always the same for the same program), nth=5 (whatever a
- * worker compiles as its fifth program aborts).
+ * worker compiles as its fifth program aborts), applied=2 (factor of the outputs of what is compiled with the passes after
+ * fusion only).
  */
 #include <math.h>
 #include <pjrt_c_api.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +57,9 @@ struct PJRT_Event {
 };
 struct PJRT_Buffer {
 	long long bytes; /* of an input */
+	double largest; /* of an input of floats, and a hash of it */
+	uint64_t hash;
+	bool whole; /* an output of integers */
 	float v[4];
 	int64_t dims[1];
 };
@@ -58,6 +67,7 @@ struct PJRT_Executable {
 	char *code;
 	size_t n;
 	int users;
+	double factor; /* of the outputs, by how it was compiled */
 };
 struct PJRT_LoadedExecutable {
 	PJRT_Executable *exe;
@@ -334,6 +344,7 @@ static PJRT_Executable *keep(const char *code, size_t n)
 	memcpy(e->code, code, n);
 	e->n = n;
 	e->users = 1;
+	e->factor = 1;
 	return e;
 }
 
@@ -368,6 +379,9 @@ static PJRT_Error *client_compile(PJRT_Client_Compile_Args *a)
 	}
 	PJRT_Executable *e = keep(a->program->code, a->program->code_size);
 	dump(a->compile_options, a->compile_options_size, e);
+	const char *env = getenv("FAKE_PLUGIN"), *applied = env ? find(env, strlen(env), "applied") : NULL;
+	if (applied && memmem(a->compile_options, a->compile_options_size, "xla_enable_hlo_passes_only", 26))
+		e->factor = atof(applied);
 	for (double left = number(e, "print", 0); left > 0; left -= 64)
 		fprintf(stderr, "%063d\n", (int)left);
 	size_t leak = (size_t)number(e, "leak", 0) << 20;
@@ -471,6 +485,21 @@ static PJRT_Error *deserialise(PJRT_Executable_DeserializeAndLoad_Args *a)
 	release(e);
 	return NULL;
 }
+/* What the inputs do to the outputs. */
+static double factor_of(const PJRT_Executable *e, PJRT_Buffer *const *input, size_t n)
+{
+	double largest = 0, factor = e->factor;
+	uint64_t hash = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		largest = fmax(largest, input[i]->largest);
+		hash ^= input[i]->hash;
+	}
+	factor *= largest > 100 ? number(e, "large", 1) : largest == 0 ? number(e, "zero", 1)
+		: largest < 0.01 ? number(e, "small", 1) : 1;
+	return factor + number(e, "chaos", 0) * (double)(hash % 1000) / 1000;
+}
+
 static PJRT_Error *execute(PJRT_LoadedExecutable_Execute_Args *a)
 {
 	double start = seconds();
@@ -489,7 +518,9 @@ static PJRT_Error *execute(PJRT_LoadedExecutable_Execute_Args *a)
 	PJRT_Buffer *b = calloc(1, sizeof *b);
 	b->dims[0] = 4;
 	for (int i = 0; i < 4; i++)
-		b->v[i] = (float)((i + 1) * number(e, "out", 1));
+		b->v[i] = (float)((i + 1) * number(e, "out", 1) * factor_of(e, a->argument_lists[0], a->num_args));
+	const char *type = find(e->code, e->n, "type");
+	b->whole = type && strcmp(type, "int") == 0;
 	if (strcmp(what, "nan") == 0)
 		b->v[2] = NAN;
 	a->output_lists[0][0] = b;
@@ -512,6 +543,13 @@ static PJRT_Error *from_host(PJRT_Client_BufferFromHostBuffer_Args *a)
 	input_bytes += bytes;
 	a->buffer = calloc(1, sizeof(PJRT_Buffer));
 	a->buffer->bytes = bytes;
+	size_t elements = 1;
+	for (size_t i = 0; i < a->num_dims; i++)
+		elements *= (size_t)a->dims[i];
+	for (size_t i = 0; a->type == PJRT_Buffer_Type_F32 && i < elements; i++)
+		a->buffer->largest = fmax(a->buffer->largest, fabs((double)((const float *)a->data)[i]));
+	if (a->type == PJRT_Buffer_Type_F32)
+		a->buffer->hash = hash_of(a->data, 4 * elements);
 	a->done_with_host_buffer = &the_event;
 	return NULL;
 }
@@ -523,7 +561,7 @@ static PJRT_Error *buffer_destroy(PJRT_Buffer_Destroy_Args *a)
 }
 static PJRT_Error *element_type(PJRT_Buffer_ElementType_Args *a)
 {
-	a->type = PJRT_Buffer_Type_F32;
+	a->type = a->buffer->whole ? PJRT_Buffer_Type_S32 : PJRT_Buffer_Type_F32;
 	return NULL;
 }
 static PJRT_Error *dimensions(PJRT_Buffer_Dimensions_Args *a)
@@ -534,7 +572,10 @@ static PJRT_Error *dimensions(PJRT_Buffer_Dimensions_Args *a)
 }
 static PJRT_Error *to_host(PJRT_Buffer_ToHostBuffer_Args *a)
 {
-	memcpy(a->dst, a->src->v, sizeof a->src->v);
+	for (int i = 0; i < 4; i++) {
+		int32_t whole = (int32_t)a->src->v[i];
+		memcpy((char *)a->dst + 4 * i, a->src->whole ? (const void *)&whole : (const void *)&a->src->v[i], 4);
+	}
 	a->event = &the_event;
 	return NULL;
 }

@@ -4,6 +4,7 @@
  */
 #include "cost/cost.h"
 #include "ready/subject.h"
+#include "search/numbers.h"
 #include "tests/test.h"
 
 static struct device *device;
@@ -15,8 +16,9 @@ static void program(const char *path)
 	struct err err = {0};
 	uint8_t *a, *b;
 	struct precision p = {.target = 0.001, .max_seconds = 1, .instances = 3, .give_up = -1};
-	struct comparison numbers;
-	double limit, seconds, se;
+	struct compiled own = {0}, tuned = {0};
+	struct numbers numbers;
+	double seconds, se;
 	struct rng r;
 
 	if (!CHECK(subject_open(&s, path, "fusion", device, &err) == 0)) {
@@ -43,9 +45,12 @@ static void program(const char *path)
 		timing_release(&w);
 	}
 	space_random(s.space, 0.5, &r, b);
-	CHECK(cost_numbers(c, b, &numbers, &limit, &err) == 0);
+	CHECK(numbers_check(&numbers, &(struct numbers_job){device, s.space, &s.original, b, &own, &tuned}, &err) == 0);
 	if (!CHECK_INT(numbers.outcome, OUTCOME_OK))
 		printf("\t%s\n", numbers.detail);
+	for (int i = 0; i < INPUTS_COUNT; i++)
+		CHECK(numbers.on[i].compared && numbers.on[i].own == OUTCOME_OK);
+	CHECK(device_drop(device, &own, &err) == 0 && device_drop(device, &tuned, &err) == 0);
 	mem_free(a);
 	mem_free(b);
 	cost_free(c);

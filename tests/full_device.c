@@ -105,15 +105,17 @@ static void whole_round(void)
 	CHECK(isfinite(t.ratio) && t.ratio_se > 0);
 	CHECK(device_pair(device, &a, &twice, NULL, &t, &err) == 0);
 	CHECK(t.identical && t.pairs == 0 && t.ratio == 0);
-	CHECK(device_compare(device, &a, &applied, &c, &err) == 0);
+	CHECK(device_compare(device, &a, &applied, NULL, &c, &err) == 0);
 	CHECK_INT(c.outcome, OUTCOME_OK);
-	CHECK(c.elements > 0 && !c.nan_differs && c.max_rel < 1e-3);
+	CHECK(c.all.elements > 0 && !c.all.unlike && c.all.max_rel < 1e-3 && !c.layouts_differ);
+	comparison_release(&c);
 	CHECK(device_compile(device, COMPILE_DEFAULT, FORMAT_EXECUTABLE, a.serialised.data, a.serialised.len, 0, &loaded,
 		      &err) == 0);
 	CHECK_STR(loaded.detail, "");
 	CHECK(loaded.handle && loaded.hash == a.hash);
-	CHECK(device_compare(device, &a, &loaded, &c, &err) == 0);
-	CHECK(c.outcome == OUTCOME_OK && !c.nan_differs && c.max_abs == 0);
+	CHECK(device_compare(device, &a, &loaded, NULL, &c, &err) == 0);
+	CHECK(c.outcome == OUTCOME_OK && !c.all.unlike && c.all.max_abs == 0);
+	comparison_release(&c);
 	device_drop(device, &a, &err);
 	device_drop(device, &twice, &err);
 	device_drop(device, &applied, &err);
@@ -169,10 +171,11 @@ static void takes_mlir(void)
 	CHECK(device_compile(device, COMPILE_DEFAULT, "mlir", text, strlen(text), WANT_OPTIMISED,
 		      &a, &err) == 0);
 	CHECK_STR(a.detail, "");
-	CHECK(device_compare(device, &a, &a, &c, &err) == 0);
+	CHECK(device_compare(device, &a, &a, NULL, &c, &err) == 0);
 	CHECK_INT(c.outcome, OUTCOME_OK);
-	CHECK_INT(c.elements, 8 * 8 + 1);
-	CHECK(c.max_abs == 0 && !c.nan_differs);
+	CHECK_INT(c.all.elements, 8 * 8 + 1);
+	CHECK(c.all.max_abs == 0 && !c.all.unlike);
+	comparison_release(&c);
 	CHECK(device_extract(device, "mlir", text, strlen(text), &e, &err) == 0);
 	CHECK_INT(e.outcome, OUTCOME_OK);
 	CHECK(graph_parse(&g, e.initial.data, e.initial.len, "mlir", &err) == 0);
@@ -238,11 +241,13 @@ static void layouts_are_honoured(void)
 		      &turned, &err) == 0);
 	CHECK_STR(turned.detail, "");
 	CHECK(turned.hash != plain.hash);
-	CHECK(device_compare(device, &plain, &turned, &c, &err) == 0);
+	CHECK(device_compare(device, &plain, &turned, NULL, &c, &err) == 0);
 	CHECK_STR(c.detail, "");
-	CHECK_INT(c.elements, 64 * 107);
-	CHECK(c.max_rel < 1e-4);
-	printf("column-major: largest difference %g\n", c.max_abs);
+	CHECK_INT(c.all.elements, 64 * 107);
+	CHECK(c.all.max_rel < 1e-4);
+	CHECK(c.layouts_differ);
+	printf("column-major: largest difference %g\n", c.all.max_abs);
+	comparison_release(&c);
 	extracted_release(&e);
 	device_drop(device, &plain, &err);
 	device_drop(device, &turned, &err);

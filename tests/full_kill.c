@@ -69,7 +69,8 @@ static int round_of_requests(struct device *d, enum outcome *worst)
 	*worst = b.outcome > *worst ? b.outcome : *worst;
 	rc |= device_pair(d, &a, &b, &p, &t, &err);
 	*worst = t.outcome > *worst ? t.outcome : *worst;
-	rc |= device_compare(d, &a, &b, &c, &err);
+	rc |= device_compare(d, &a, &b, NULL, &c, &err);
+	comparison_release(&c);
 	*worst = c.outcome > *worst ? c.outcome : *worst;
 	rc |= device_drop(d, &a, &err);
 	rc |= device_drop(d, &b, &err);

@@ -107,19 +107,6 @@ static inline int script_run(struct device *d, uint32_t a, const struct precisio
 	return 0;
 }
 
-static double script_differ; /* what compare says, relative; the yardstick's first */
-static inline int script_compare(struct device *d, uint32_t a, uint32_t b, struct comparison *out,
-	struct err *err)
-{
-	(void)d;
-	(void)a;
-	(void)b;
-	(void)err;
-	out->max_rel = script_differ;
-	out->elements = 1;
-	return 0;
-}
-
 static struct effort script_now;
 static inline void script_effort(const struct device *d, struct effort *out)
 {
@@ -128,7 +115,7 @@ static inline void script_effort(const struct device *d, struct effort *out)
 }
 
 static const struct device_ops script_ops = {NULL, script_compile, script_drop, NULL, script_pair,
-	script_run, script_compare, script_effort};
+	script_run, NULL, script_effort};
 
 static inline struct script new_script(void)
 {

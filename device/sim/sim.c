@@ -136,8 +136,10 @@ static int sim_run(struct device *d, uint32_t a, const struct precision *p, stru
 	return sim_pair(d, a, a, p, out, err);
 }
 
-static int sim_compare(struct device *d, uint32_t a, uint32_t b, struct comparison *out, struct err *err)
+static int sim_compare(struct device *d, uint32_t a, uint32_t b, const struct compare_options *o, struct comparison *out,
+	struct err *err)
 {
+	(void)o;
 	(void)err;
 	(void)out;
 	price_of(d, a);

@@ -6,7 +6,7 @@
  *	instance_new  one more load of the program: from serialised bytes, or by compiling again
  *	buffers_of    seeded inputs of a program, shared between programs whose parameters agree
  *	instance_run  execute and await, timed inside
- *	output_read   outputs as doubles, row-major
+ *	program_compare  how far the outputs of two programs are apart
  *
  * What the compiler or the device refuses is a verdict (an outcome with a detail), not an err.
  */
@@ -50,17 +50,20 @@ struct instance *program_instance(struct program *g); /* its own, from compiling
 struct instance *instance_new(struct program *g, bool anew, struct verdict *v);
 void instance_free(struct instance *i); /* accepts NULL */
 
-/* Makes sure the program's inputs are in device memory. 0, or -1 with a verdict. */
-int program_inputs(struct program *g, struct verdict *v);
+/* Makes sure the program's inputs of a kind are in device memory (device.h says what `nudged` means). 0, or -1 with a verdict. */
+int program_inputs(struct program *g, enum inputs kind, bool nudged, struct verdict *v);
 /*
  * Runs `times` times one after the other; adds the seconds from call to completion to *seconds. The
  * outputs of the last run are kept in the instance if `keep`. 0, or -1 with a verdict.
  */
 int instance_run(struct instance *i, uint32_t times, bool keep, double *seconds, struct verdict *v);
 uint32_t instance_outputs(const struct instance *i);
-/* Output k of the last kept run as doubles (complex: two each); appended to *out, grown with
- * MEM_GROW. */
-int output_read(
-	struct instance *i, uint32_t k, double **out, size_t *n, size_t *cap, struct verdict *v);
+struct program_pair {
+	struct program *program[2];
+	uint32_t inputs; /* of enum inputs */
+	bool nudged, fresh; /* as in struct compare_options */
+};
+/* Runs both and appends how far their outputs are apart, as the reply to compare has it (schemas/worker.md). -1 with a verdict. */
+int program_compare(const struct program_pair *pair, struct buf *out, struct verdict *v);
 
 #endif

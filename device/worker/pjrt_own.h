@@ -1,11 +1,14 @@
 /*
- * pjrt_own.h - what pjrt.c (client), pjrt_program.c, pjrt_buffer.c (inputs, outputs) and pjrt_run.c share.
+ * pjrt_own.h - what pjrt.c (client), pjrt_program.c, pjrt_dtype.c, pjrt_buffer.c (inputs, outputs), pjrt_run.c and
+ * pjrt_compare.c share.
  */
 #ifndef DEVICE_WORKER_PJRT_OWN_H
 #define DEVICE_WORKER_PJRT_OWN_H
 
 #ifdef HAVE_PJRT
 #include "base/mem.h"
+#include "base/rng.h"
+#include "device/module.h"
 #include "device/worker/pjrt.h"
 #include <pjrt_c_api.h>
 
@@ -80,6 +83,22 @@ PJRT_Buffer_Type dtype_of_xla(int32_t primitive); /* PJRT_Buffer_Type_INVALID wh
 size_t dtype_host_bytes(PJRT_Buffer_Type t);
 /* An element as one double (complex: real part first, `part` 1 the imaginary). */
 double dtype_read(PJRT_Buffer_Type t, const uint8_t *p, int part);
+/* Relative distance of neighbouring numbers; 0 for integers and predicates. */
+double dtype_unit(PJRT_Buffer_Type t);
+bool dtype_complex(PJRT_Buffer_Type t);
+/* Values for an array of so many elements, row-major. The same generator gives the same ones, nudged or not. */
+void dtype_fill(PJRT_Buffer_Type t, enum inputs kind, bool nudged, uint64_t elements, struct rng *r, uint8_t *p);
+
+struct values { /* an output's elements, row-major; data NULL: it has none (tokens) */
+	PJRT_Buffer_Type dtype;
+	size_t rank, elements;
+	int64_t dims[MODULE_RANK];
+	uint8_t *data; /* freed by the caller */
+};
+int output_values(struct instance *i, uint32_t k, struct values *out, struct verdict *v);
+/* The order of an output's dimensions in memory, fastest first; false where the plugin does not say. */
+bool output_order(const struct instance *i, uint32_t k, size_t rank, int64_t *order);
+bool row_major(const struct type *t);
 
 /* A call with its struct_size set: CALL(p, Client_Compile, &args) */
 #define ARGS(name, var) PJRT_##name##_Args var = {.struct_size = PJRT_##name##_Args_STRUCT_SIZE}

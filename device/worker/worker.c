@@ -280,8 +280,8 @@ static void measure_request(struct worker *w, struct cursor *c, struct buf *out)
 		refuse(&s.verdict, "the request names a program that is not resident");
 	} else {
 		struct program *pa = a->program, *pb = b ? b->program : NULL;
-		if (program_inputs(pa, &s.verdict) == 0 &&
-			(!pb || program_inputs(pb, &s.verdict) == 0) &&
+		if (program_inputs(pa, INPUTS_NORMAL, false, &s.verdict) == 0 &&
+			(!pb || program_inputs(pb, INPUTS_NORMAL, false, &s.verdict) == 0) &&
 			load_instances(&s, pa, pb, p.instances, anew, &r) == 0 &&
 			measure(&subject, &p, &r, &m) < 0)
 			measured_release(&m);
@@ -292,79 +292,28 @@ static void measure_request(struct worker *w, struct cursor *c, struct buf *out)
 	measured_release(&m);
 }
 
-struct numbers {
-	double *v;
-	size_t n, cap;
-};
-
-/* One output of both: how far apart, relative to each element plus the output's mean magnitude. */
-static void compare_numbers(const double *a, const double *b, size_t n, double *max_abs,
-	double *max_rel, bool *nan_differs)
-{
-	double mean = 0;
-	size_t finite = 0;
-	for (size_t i = 0; i < n; i++)
-		if (a[i] - a[i] == 0) {
-			mean += (a[i] < 0 ? -a[i] : a[i]);
-			finite++;
-		}
-	mean = finite ? mean / (double)finite : 0;
-	for (size_t i = 0; i < n; i++) {
-		bool a_finite = a[i] - a[i] == 0, b_finite = b[i] - b[i] == 0;
-		if (!a_finite || !b_finite) {
-			bool both_nan = a[i] != a[i] && b[i] != b[i];
-			*nan_differs |= !both_nan && a[i] != b[i];
-			continue;
-		}
-		double far = a[i] > b[i] ? a[i] - b[i] : b[i] - a[i];
-		double scale = (a[i] < 0 ? -a[i] : a[i]) + mean;
-		if (far > *max_abs)
-			*max_abs = far;
-		if (far > 0 && (scale == 0 || far / scale > *max_rel))
-			*max_rel = scale == 0 ? far : far / scale;
-	}
-}
-
 static void compare(struct worker *w, struct cursor *c, struct buf *out)
 {
-	struct verdict v = {0};
 	struct resident *a = find(w, cursor_u32(c)), *b = find(w, cursor_u32(c));
-	struct numbers x = {0}, y = {0};
-	double max_abs = 0, max_rel = 0, ignored = 0;
-	uint64_t elements = 0;
-	bool nan_differs = false;
-	if (!cursor_done(c) || !a || !b) {
-		refuse(&v, "the request names a program that is not resident");
-		goto out;
+	struct program_pair pair = {.inputs = cursor_u32(c)};
+	struct buf body = {0};
+	struct verdict v = {0};
+
+	pair.nudged = cursor_u8(c);
+	pair.fresh = cursor_u8(c);
+	if (!cursor_done(c) || pair.inputs >= INPUTS_COUNT || !a || !b) {
+		refuse(&v, "the request names a program that is not resident, or inputs that do not exist");
+	} else {
+		pair.program[0] = a->program;
+		pair.program[1] = b->program;
+		program_compare(&pair, &body, &v);
 	}
-	struct instance *ia = program_instance(a->program), *ib = program_instance(b->program);
-	if (program_inputs(a->program, &v) < 0 || instance_run(ia, 1, true, &ignored, &v) < 0 ||
-		program_inputs(b->program, &v) < 0 || instance_run(ib, 1, true, &ignored, &v) < 0)
-		goto out;
-	if (instance_outputs(ia) != instance_outputs(ib)) {
-		refuse(&v, "the programs have different numbers of outputs");
-		goto out;
-	}
-	for (uint32_t k = 0; k < instance_outputs(ia); k++) {
-		x.n = y.n = 0;
-		if (output_read(ia, k, &x.v, &x.n, &x.cap, &v) < 0 ||
-			output_read(ib, k, &y.v, &y.n, &y.cap, &v) < 0)
-			goto out;
-		if (x.n != y.n) {
-			refuse(&v, "the programs have outputs of different sizes");
-			goto out;
-		}
-		compare_numbers(x.v, y.v, x.n, &max_abs, &max_rel, &nan_differs);
-		elements += x.n;
-	}
-out:
 	put_verdict(out, &v);
-	buf_f64(out, max_abs);
-	buf_f64(out, max_rel);
-	buf_u8(out, nan_differs);
-	buf_u64(out, elements);
-	mem_free(x.v);
-	mem_free(y.v);
+	if (body.len)
+		buf_add(out, body.data, body.len);
+	else
+		buf_add(out, (uint8_t[5]){0}, 5); /* layouts agree, no outputs */
+	buf_release(&body);
 }
 
 static int set_up(struct worker *w, struct cursor *c, struct buf *out)

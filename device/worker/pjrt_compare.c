@@ -1,0 +1,211 @@
+/*
+ * pjrt_compare.c - how far apart the outputs of two programs are, run on the same inputs.
+ *
+ * Floats: each element's difference relative to its own magnitude plus the mean magnitude of the output, so that what is
+ * almost nothing among large numbers is not compared with itself. What is not finite on both sides must be the same on both:
+ * counted, not measured. Integers are equal or counted; by how much they differ is told, too.
+ */
+#include "device/worker/pjrt.h"
+#ifdef HAVE_PJRT
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/mem.h"
+#include "device/worker/pjrt_own.h"
+
+static double mean_magnitude(const struct values *x, size_t parts)
+{
+	size_t bytes = dtype_host_bytes(x->dtype), finite = 0;
+	double sum = 0;
+
+	for (size_t i = 0; i < x->elements * parts; i++) {
+		double v = fabs(dtype_read(x->dtype, x->data + i / parts * bytes, (int)(i % parts)));
+		if (isfinite(v)) {
+			sum += v;
+			finite++;
+		}
+	}
+	return finite ? sum / (double)finite : 0;
+}
+
+static void compare_floats(const struct values *x, const struct values *y, struct difference *out)
+{
+	size_t bytes = dtype_host_bytes(x->dtype), parts = dtype_complex(x->dtype) ? 2 : 1;
+	double mean = mean_magnitude(x, parts);
+
+	out->elements = x->elements * parts;
+	for (size_t i = 0; i < out->elements; i++) {
+		double a = dtype_read(x->dtype, x->data + i / parts * bytes, (int)(i % parts));
+		double b = dtype_read(y->dtype, y->data + i / parts * bytes, (int)(i % parts));
+		double far = fabs(a - b), scale = fabs(a) + mean;
+		if (!isfinite(a) || !isfinite(b)) {
+			out->unlike += !(isnan(a) && isnan(b)) && a != b;
+			continue;
+		}
+		out->finite++;
+		out->max_abs = fmax(out->max_abs, far);
+		if (far > 0)
+			out->max_rel = fmax(out->max_rel, scale > 0 ? far / scale : 1);
+	}
+}
+
+static void compare_integers(const struct values *x, const struct values *y, struct difference *out)
+{
+	size_t bytes = dtype_host_bytes(x->dtype);
+
+	out->elements = out->finite = x->elements;
+	for (size_t i = 0; i < x->elements; i++) {
+		const uint8_t *a = x->data + i * bytes, *b = y->data + i * bytes;
+		if (memcmp(a, b, bytes) == 0)
+			continue;
+		out->unlike++;
+		out->max_abs = fmax(out->max_abs, fabs(dtype_read(x->dtype, a, 0) - dtype_read(y->dtype, b, 0)));
+	}
+}
+
+static int refuse(struct verdict *v, uint32_t k, const char *why)
+{
+	v->outcome = OUTCOME_REFUSED;
+	snprintf(v->detail, sizeof v->detail, "output %u %s", k, why);
+	return -1;
+}
+
+static int compare_values(const struct values *x, const struct values *y, uint32_t k, struct difference *out,
+	struct verdict *v)
+{
+	if (!x->data && !y->data)
+		return 0;
+	if (!x->data || !y->data || x->dtype != y->dtype)
+		return refuse(v, k, "is of another type in the other program");
+	if (x->rank != y->rank || memcmp(x->dims, y->dims, x->rank * sizeof *x->dims) != 0)
+		return refuse(v, k, "is of another size in the other program");
+	out->unit = dtype_unit(x->dtype);
+	if (out->unit > 0)
+		compare_floats(x, y, out);
+	else
+		compare_integers(x, y, out);
+	return 0;
+}
+
+/* Of output k of the last kept runs. */
+static int output_difference(struct instance *a, struct instance *b, uint32_t k, struct difference *out, struct verdict *v)
+{
+	struct values x = {0}, y = {0};
+	int rc = output_values(a, k, &x, v);
+
+	*out = (struct difference){0};
+	if (rc == 0)
+		rc = output_values(b, k, &y, v);
+	if (rc == 0)
+		rc = compare_values(&x, &y, k, out, v);
+	mem_free(x.data);
+	mem_free(y.data);
+	return rc;
+}
+
+static bool inputs_differ(const struct type *x, const struct type *y)
+{
+	if (x->dtype != y->dtype || x->rank != y->rank)
+		return true;
+	for (size_t i = 0; i < x->rank; i++) {
+		int64_t plain = (int64_t)(x->rank - 1 - i);
+		if (x->dims[i] != y->dims[i] || (x->minor_to_major ? x->minor_to_major[i] : plain) !=
+							(y->minor_to_major ? y->minor_to_major[i] : plain))
+			return true;
+	}
+	return false;
+}
+
+static bool outputs_differ(const struct instance *a, const struct instance *b, uint32_t k)
+{
+	int64_t x[MODULE_RANK], y[MODULE_RANK];
+	struct pjrt *p = a->program->pjrt;
+	struct verdict ignored;
+	ARGS(Buffer_Dimensions, d);
+	d.buffer = a->out[k];
+
+	if (pjrt_check(p, p->api->PJRT_Buffer_Dimensions(&d), "", &ignored) < 0 || d.num_dims > MODULE_RANK)
+		return false;
+	return output_order(a, k, d.num_dims, x) && output_order(b, k, d.num_dims, y) &&
+	       memcmp(x, y, d.num_dims * sizeof *x) != 0;
+}
+
+/* Of inputs, and outputs of the last kept runs. */
+static bool layouts_differ(const struct instance *a, const struct instance *b)
+{
+	const struct program *f = a->program, *g = b->program;
+
+	if (f->n_params != g->n_params)
+		return true;
+	for (size_t i = 0; i < f->n_params; i++)
+		if (inputs_differ(&f->param[i], &g->param[i]))
+			return true;
+	for (uint32_t k = 0; k < f->n_outputs; k++)
+		if (outputs_differ(a, b, k))
+			return true;
+	return false;
+}
+
+/* The instances to run: two where one program runs on two inputs, for the outputs of both are wanted. */
+static int choose_instances(const struct program_pair *q, struct instance *x[2], struct verdict *v)
+{
+	for (int side = 0; side < 2; side++) {
+		bool again = q->fresh || (side == 1 && q->program[0] == q->program[1]);
+		x[side] = again ? instance_new(q->program[side], false, v) : program_instance(q->program[side]);
+		if (!x[side])
+			return -1;
+	}
+	return 0;
+}
+
+static int run_both(const struct program_pair *q, struct instance *x[2], struct verdict *v)
+{
+	double ignored = 0;
+
+	if (choose_instances(q, x, v) < 0)
+		return -1;
+	for (int side = 0; side < 2; side++)
+		if (program_inputs(q->program[side], (enum inputs)q->inputs, q->nudged && side == 1, v) < 0 ||
+			instance_run(x[side], 1, true, &ignored, v) < 0)
+			return -1;
+	if (instance_outputs(x[0]) == instance_outputs(x[1]))
+		return 0;
+	v->outcome = OUTCOME_REFUSED;
+	snprintf(v->detail, sizeof v->detail, "the programs have different numbers of outputs");
+	return -1;
+}
+
+static void put_difference(struct buf *out, const struct difference *d)
+{
+	buf_f64(out, d->max_abs);
+	buf_f64(out, d->max_rel);
+	buf_f64(out, d->unit);
+	buf_u64(out, d->elements);
+	buf_u64(out, d->finite);
+	buf_u64(out, d->unlike);
+}
+
+int program_compare(const struct program_pair *q, struct buf *out, struct verdict *v)
+{
+	struct instance *x[2] = {NULL, NULL};
+	struct difference d;
+	int rc = run_both(q, x, v);
+	uint32_t n = rc == 0 ? instance_outputs(x[0]) : 0;
+	size_t before = out->len;
+
+	if (rc == 0) {
+		buf_u8(out, layouts_differ(x[0], x[1]));
+		buf_u32(out, n);
+	}
+	for (uint32_t k = 0; k < n && rc == 0; k++) {
+		rc = output_difference(x[0], x[1], k, &d, v);
+		put_difference(out, &d);
+	}
+	if (rc < 0)
+		out->len = before;
+	for (int side = 0; side < 2; side++)
+		if (x[side] && x[side] != program_instance(q->program[side]))
+			instance_free(x[side]);
+	return rc;
+}
+#endif

@@ -1,0 +1,62 @@
+/*
+ * numbers.h - does the tuned program compute what the user's own does?
+ *
+ * The compiler's own program, compiled from what the user gave, and the tuned one run on the same inputs, of several kinds
+ * (schemas/inputs.def), and every output of the one is held against that of the other. Fusing changes the order of
+ * floating-point operations, so outputs may differ a little. How much is allowed is asked of the program itself, for each
+ * output and each kind of input anew: ten times the largest of
+ *
+ *	nudged		what its own outputs change by when every input moves to a neighbouring number: what rounding can do
+ *	fusions		what the default as read back and the program without any fusion differ by
+ *	least		four units in the last place of the output's type
+ *
+ * The first is of the compiler's own program. The second is of two programs of ours, and both may be wrong: but they are
+ * held against each other only, so that what is wrong in both of them allows nothing more. What 16 bits and fewer can hold is
+ * coarse: there the least is four units, not ten times four.
+ *
+ * NaN, infinities and integers are allowed to be unlike in ten times as many places as they are under the first two; mostly
+ * nowhere. Inputs and outputs must be laid out in memory alike. Where half of what the outputs are would be allowed, as in a
+ * program that is chaotic in its inputs, or where all is NaN, a kind of input tells nothing; where no kind tells anything,
+ * the tuned program is not taken.
+ *
+ * A program that draws random numbers by itself is loaded anew for every comparison, so that both begin with the same ones.
+ */
+#ifndef SEARCH_NUMBERS_H
+#define SEARCH_NUMBERS_H
+
+#include "device/device.h"
+#include "space/space.h"
+
+struct numbers_on { /* what one kind of input said */
+	enum outcome own;  /* what became of the compiler's own program on it; not ok: nothing was compared */
+	bool compared;
+	bool told;	   /* it could have shown a difference */
+	double difference, allowed; /* relative, of the output that comes closest to what is allowed, or furthest beyond */
+	uint32_t output;   /* its number */
+	uint64_t unlike, unlike_allowed; /* of the output that has most */
+	uint64_t elements, finite; /* of all outputs */
+};
+
+struct numbers { /* all zero: nothing was compared */
+	enum outcome outcome; /* ok; wrong_numbers; or what became of the tuned program where the other one ran */
+	bool silent;	      /* wrong_numbers because no kind of input told anything */
+	char detail[400];     /* why not, a clause */
+	struct numbers_on on[INPUTS_COUNT];
+};
+
+/* Two programs to compare, and where the yardstick comes from. Those in `program` are on the device when it starts. */
+struct numbers_job {
+	struct device *device;
+	struct space *space;
+	const struct buf *original; /* HloModuleProto bytes that the compiler's own program is made from */
+	const uint8_t *config;	    /* of the tuned one */
+	struct compiled *own, *tuned; /* compiled; replaced where the worker is lost on the way */
+};
+
+int numbers_check(struct numbers *out, const struct numbers_job *job, struct err *err);
+/* "normal, positive, large": the kinds of input that told something. */
+void numbers_kinds(const struct numbers *n, struct buf *out);
+/* The relative difference that comes closest to what is allowed, or furthest beyond it, on any of them. */
+void numbers_worst(const struct numbers *n, double *difference, double *allowed);
+
+#endif

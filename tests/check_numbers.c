@@ -1,0 +1,214 @@
+/*
+ * Whether numbers agree: the rule, on a device that says of every comparison what it is told to say.
+ */
+#include <math.h>
+#include "device/ops.h"
+#include "graph/graph.h"
+#include "ready/subject.h"
+#include "search/numbers.h"
+#include "tests/test.h"
+
+#define FLOAT 0x1p-23
+#define HALF 0x1p-7 /* bfloat16 */
+#define OUTPUTS 2
+
+struct row {
+	const char *what;
+	enum inputs inputs;	/* on which the following is so; on others all are equal */
+	struct difference tuned[OUTPUTS], nudged[OUTPUTS], fusions[OUTPUTS];
+	enum outcome own, other; /* of running the compiler's own; of running the tuned one */
+	bool layouts;
+	enum outcome want;
+	const char *says;	/* part of the sentence */
+	uint32_t compiled;	/* programs for the second yardstick */
+	bool silent;		/* this kind of input tells nothing */
+};
+
+#define FAR(rel) {{.max_rel = rel, .unit = FLOAT, .elements = 9, .finite = 9}, {.unit = FLOAT, .elements = 9, .finite = 9}}
+#define UNLIKE(n) {{.unlike = n, .unit = FLOAT, .elements = 9, .finite = 9 - n}, {.unit = FLOAT, .elements = 9, .finite = 9}}
+#define WHOLE(n) {{.unlike = n, .elements = 9, .finite = 9}, {.unit = FLOAT, .elements = 9, .finite = 9}}
+
+static const struct row rows[] = {
+	{"equal", INPUTS_NORMAL, FAR(0), FAR(0), FAR(0), .want = OUTCOME_OK},
+	{"a few units in the last place", INPUTS_NORMAL, FAR(4e-6), FAR(0), FAR(0), .want = OUTCOME_OK},
+	{"more", INPUTS_NORMAL, FAR(1e-5), FAR(0), FAR(0), .want = OUTCOME_WRONG_NUMBERS, .says = "on normal", .compiled = 2},
+	{"no number at all", INPUTS_NORMAL, FAR(NAN), FAR(0), FAR(0), .want = OUTCOME_WRONG_NUMBERS, .compiled = 2},
+	{"only on large inputs", INPUTS_LARGE, FAR(0.1), FAR(0), FAR(0), .want = OUTCOME_WRONG_NUMBERS, .says = "on large",
+		.compiled = 2},
+	{"only on zeros", INPUTS_ZERO, FAR(0.1), FAR(0), FAR(0), .want = OUTCOME_WRONG_NUMBERS, .says = "on zero", .compiled = 2},
+	{"rounding does as much", INPUTS_SMALL, FAR(9e-3), FAR(1e-3), FAR(0), .want = OUTCOME_OK},
+	{"rounding does less", INPUTS_SMALL, FAR(2e-2), FAR(1e-3), FAR(0), .want = OUTCOME_WRONG_NUMBERS, .compiled = 2},
+	{"fusing does as much", INPUTS_SMALL, FAR(9e-3), FAR(0), FAR(1e-3), .want = OUTCOME_OK, .compiled = 2},
+	{"fusing does less", INPUTS_SMALL, FAR(2e-2), FAR(0), FAR(1e-3), .want = OUTCOME_WRONG_NUMBERS, .compiled = 2},
+	{"a coarse type", INPUTS_NORMAL, {{.max_rel = 0.02, .unit = HALF, .elements = 9, .finite = 9}}, FAR(0), FAR(0),
+		.want = OUTCOME_OK},
+	{"more than a coarse type explains", INPUTS_NORMAL, {{.max_rel = 0.04, .unit = HALF, .elements = 9, .finite = 9}}, FAR(0), FAR(0),
+		.want = OUTCOME_WRONG_NUMBERS, .compiled = 2},
+	{"one output is ill-conditioned, the other one wrong", INPUTS_NORMAL,
+		{{.max_rel = 0.05, .unit = FLOAT, .elements = 9, .finite = 9}, {.max_rel = 0.05, .unit = FLOAT, .elements = 9, .finite = 9}},
+		FAR(0.01), FAR(0), .want = OUTCOME_WRONG_NUMBERS, .says = "output 1", .compiled = 2},
+	{"a NaN more", INPUTS_LARGE, UNLIKE(1), UNLIKE(0), UNLIKE(0), .want = OUTCOME_WRONG_NUMBERS, .says = "unlike", .compiled = 2},
+	{"NaN comes and goes with rounding", INPUTS_LARGE, UNLIKE(3), UNLIKE(1), UNLIKE(0), .want = OUTCOME_OK},
+	{"an integer", INPUTS_NORMAL, WHOLE(1), WHOLE(0), WHOLE(0), .want = OUTCOME_WRONG_NUMBERS, .says = "integer", .compiled = 2},
+	{"integers that hang on rounding", INPUTS_NORMAL, WHOLE(4), WHOLE(2), WHOLE(0), .want = OUTCOME_OK},
+	{"chaotic on large inputs", INPUTS_LARGE, {{.max_rel = 2, .unit = FLOAT, .elements = 9, .finite = 9}},
+		{{.max_rel = 0.5}}, FAR(0), .want = OUTCOME_OK, .silent = true},
+	{"half of what is there would be allowed", INPUTS_LARGE, {{.max_rel = 0.1, .unit = FLOAT, .elements = 9, .finite = 9}},
+		{{.max_rel = 0.06}}, FAR(0), .want = OUTCOME_OK, .silent = true},
+	{"all NaN on large inputs", INPUTS_LARGE, {{.unit = FLOAT, .elements = 9}}, FAR(0), FAR(0), .want = OUTCOME_OK, .silent = true},
+	{"its own program does not run on large inputs", INPUTS_LARGE, FAR(0), FAR(0), FAR(0), .own = OUTCOME_TIMEOUT,
+		.want = OUTCOME_OK, .silent = true},
+	{"the tuned one does not run on zeros", INPUTS_ZERO, FAR(0), FAR(0), FAR(0), .other = OUTCOME_CRASHED,
+		.want = OUTCOME_CRASHED, .says = "on zero inputs it does not run"},
+	{"other layouts", INPUTS_NORMAL, FAR(0), FAR(0), FAR(0), .layouts = true, .want = OUTCOME_WRONG_NUMBERS, .says = "layouts",
+		.compiled = 2},
+};
+
+enum { OWN = 1, TUNED, READ_BACK, UNFUSED };
+
+struct script {
+	struct device d;
+	const struct row *row;
+	uint32_t compiled, lost;
+	bool everywhere; /* the row is so on every kind of input */
+};
+
+static int script_compile(struct device *d, enum compile_how how, const char *format, const void *p, size_t n, unsigned want,
+	struct compiled *out, struct err *err)
+{
+	struct script *s = (struct script *)d;
+
+	(void)format, (void)p, (void)n, (void)want, (void)err;
+	out->handle = how == COMPILE_DEFAULT ? OWN : s->lost ? TUNED : (uint32_t)(READ_BACK + s->compiled);
+	s->lost -= s->lost > 0;
+	s->compiled++;
+	return 0;
+}
+
+static int script_drop(struct device *d, uint32_t handle, struct err *err)
+{
+	(void)d, (void)handle, (void)err;
+	return 0;
+}
+
+static void lose(struct script *s, enum outcome o, struct comparison *out)
+{
+	out->outcome = o;
+	s->d.generation += o == OUTCOME_CRASHED || o == OUTCOME_TIMEOUT;
+	s->lost = 2;
+}
+
+static int script_compare(struct device *d, uint32_t a, uint32_t b, const struct compare_options *o, struct comparison *out,
+	struct err *err)
+{
+	static const struct difference same[OUTPUTS] = FAR(0);
+	struct script *s = (struct script *)d;
+	bool here = s->everywhere || o->inputs == s->row->inputs;
+	const struct difference *from = a == READ_BACK ? s->row->fusions : b == TUNED ? s->row->tuned : s->row->nudged;
+	enum outcome outcome = b == TUNED ? s->row->other : a == OWN && b == OWN ? s->row->own : OUTCOME_OK;
+
+	(void)err;
+	CHECK(o->nudged == (a == b) && !o->fresh);
+	CHECK((a == OWN && (b == OWN || b == TUNED)) || (a == READ_BACK && b == UNFUSED));
+	if (here && outcome != OUTCOME_OK) {
+		lose(s, outcome, out);
+		return 0;
+	}
+	out->n_outputs = OUTPUTS;
+	out->output = MEM_NEW(OUTPUTS, struct difference);
+	memcpy(out->output, here ? from : same, sizeof same);
+	out->layouts_differ = here && b == TUNED && s->row->layouts;
+	return 0;
+}
+
+static const struct device_ops ops = {.compile = script_compile, .drop = script_drop, .compare = script_compare};
+static struct subject subject;
+
+static bool check(struct script *s, struct numbers *n)
+{
+	uint8_t *config = MEM_NEW(subject.space->n_sites + 1, uint8_t);
+	struct compiled own = {.handle = OWN, .generation = 1}, tuned = {.handle = TUNED, .generation = 1};
+	struct numbers_job job = {&s->d, subject.space, &subject.original, config, &own, &tuned};
+	struct err err = {0};
+	bool ok;
+
+	s->d.ops = &ops;
+	s->d.generation = 1;
+	ok = CHECK(numbers_check(n, &job, &err) == 0);
+	mem_free(config);
+	return ok;
+}
+
+static void the_rule(void)
+{
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		const struct row *r = &rows[i];
+		struct script s = {.row = r};
+		struct numbers n;
+		bool lost = r->own != OUTCOME_OK || r->other != OUTCOME_OK;
+		if (!check(&s, &n) || !CHECK_INT(n.outcome, r->want) || !CHECK(!r->says || strstr(n.detail, r->says)))
+			printf("\t%s: %s\n", r->what, n.detail);
+		if (!CHECK(lost || s.compiled == r->compiled))
+			printf("\t%s: %u compiled\n", r->what, s.compiled);
+		CHECK(r->silent ? !n.on[r->inputs].told : r->want != OUTCOME_OK || n.on[r->inputs].told);
+		CHECK_INT(n.on[r->inputs].own, r->own);
+	}
+}
+
+/* What tells nothing on any input verifies nothing. */
+static void silence_is_no_proof(void)
+{
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct script s = {.row = &rows[i], .everywhere = true};
+		struct numbers n;
+		struct buf kinds = {0};
+		if (!rows[i].silent)
+			continue;
+		if (check(&s, &n) && !CHECK(n.outcome == OUTCOME_WRONG_NUMBERS && n.silent && strstr(n.detail, "on every kind of input")))
+			printf("\t%s: %s\n", rows[i].what, n.detail);
+		numbers_kinds(&n, &kinds);
+		CHECK_INT(kinds.len, 0);
+		buf_release(&kinds);
+	}
+}
+
+static const struct row *row_of(const char *what)
+{
+	size_t i = 0;
+
+	while (strcmp(rows[i].what, what) != 0)
+		i++;
+	return &rows[i];
+}
+
+static void words(void)
+{
+	struct script s = {.row = row_of("rounding does as much")};
+	struct buf kinds = {0};
+	struct numbers n;
+	double difference, allowed;
+
+	if (!check(&s, &n))
+		return;
+	numbers_kinds(&n, &kinds);
+	CHECK_STR(kinds.data, "normal, positive, large, small, zero");
+	numbers_worst(&n, &difference, &allowed);
+	CHECK_NEAR(difference, 9e-3, 1e-12);
+	CHECK_NEAR(allowed, 1e-2, 1e-12);
+	buf_release(&kinds);
+}
+
+int main(void)
+{
+	struct err err = {0};
+
+	if (subject_open(&subject, "examples/graphs/tiny/chain.pb.zst", "fusion", NULL, &err) < 0)
+		printf("FAIL: check_numbers: %s\n", err.text);
+	else {
+		RUN(the_rule);
+		RUN(silence_is_no_proof);
+		RUN(words);
+	}
+	subject_release(&subject);
+	return test_done();
+}
