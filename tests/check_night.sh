@@ -103,9 +103,22 @@ done_ an_old_one_that_knows_the_answers
 [ -s r/state ] || fail "nothing to go on from: $(cat talk)"
 began=$("$search" -q --device sim --graph graphs/encoder.pb.zst --budget 1 --out r0 --json | grep -oE '"model_hash":"[^"]*')
 learns 0 --least-steps 300 -q
-"$search" -q --device sim --graph graphs/encoder.pb.zst --budget 60 --out r --resume --json >out 2>talk || fail "resume: $(cat talk)"
+"$search" -q --device sim --graph graphs/encoder.pb.zst --budget 60 --seconds 0.05 --out r --resume --json >out 2>talk || fail "resume: $(cat talk)"
 [ "$(grep -oE '"model_hash":"[^"]*' out)" = "$began" ] || fail "it goes on with another model"
 [ "$(field model out)" = "$place.before" ] || fail "it goes on with $(field model out)"
+cp -r r q # as earlier versions saved it: the model by its path
+python3 - q/state "$place" <<'PY'
+import json, struct, sys
+b = open(sys.argv[1], "rb").read()
+n = struct.unpack("<I", b[:4])[0]
+m = struct.unpack("<I", b[4 + n:8 + n])[0]
+said = json.loads(b[8 + n:8 + n + m], object_pairs_hook=dict)
+said["model"] = sys.argv[2]
+said = json.dumps(said, separators=(",", ":")).encode()
+open(sys.argv[1], "wb").write(b[:4 + n] + struct.pack("<I", len(said)) + said + b[8 + n + m:])
+PY
+"$search" --device sim --graph graphs/encoder.pb.zst --budget 70 --out q --resume >out 2>talk || fail "path: $(cat talk)"
+says "going on after" talk; says "search: model $place:" talk
 done_ a_search_goes_on_with_its_model
 
 # What stands there is of another table of features, or nonsense: passed over, said, moved aside.
