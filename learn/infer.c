@@ -346,24 +346,6 @@ const struct prediction *infer_site(const struct infer *f, uint32_t site)
 	return f->at + f->first[site];
 }
 
-uint8_t infer_best(const struct infer *f, uint32_t site, enum infer_by by, float *score)
-{
-	const struct prediction *p = infer_site(f, site);
-	uint8_t best = f->config[site] == 0;
-	float top = -1;
-
-	for (uint8_t k = 0; k < f->scene.space->site[site].choices; k++) {
-		float x = by == INFER_MAGNITUDE ? p[k].magnitude : by == INFER_IMPROVE ? p[k].p_improve : p[k].gain;
-		if (k != f->config[site] && x > top) {
-			top = x;
-			best = k;
-		}
-	}
-	if (score)
-		*score = top;
-	return best;
-}
-
 const uint32_t *infer_changed(const struct infer *f, uint32_t *n)
 {
 	*n = f->sites.n;

@@ -43,8 +43,6 @@ void infer_full(struct infer *f, const uint8_t *config);
 
 /* site[site].choices predictions, by choice; that of the current choice is all zero. Valid until the next move. */
 const struct prediction *infer_site(const struct infer *f, uint32_t site);
-/* The alternative that scores highest, and its score (may be NULL). */
-uint8_t infer_best(const struct infer *f, uint32_t site, enum infer_by by, float *score);
 
 /* Sites whose predictions the last move computed anew, ascending; after a full pass all of them. */
 const uint32_t *infer_changed(const struct infer *f, uint32_t *n);

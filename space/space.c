@@ -120,8 +120,6 @@ void space_free(struct space *s)
 {
 	if (!s)
 		return;
-	if (s->ops && s->ops->release)
-		s->ops->release(s);
 	arena_release(&s->mem);
 	mem_free(s);
 }

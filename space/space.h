@@ -121,7 +121,6 @@ struct space_kind {
 
 struct space_ops {
 	const struct space_kind *kind;
-	void (*release)(struct space *s);
 	/* The module to compile for a configuration. */
 	int (*apply)(struct space *s, const uint8_t *config, struct buf *module, struct err *err);
 	/* Smallest pairs of modules covering all differences between a and b, no two alike; none when they are equal. */

@@ -22,7 +22,6 @@
 #include "store/sql.h"
 
 struct live { /* a chain as it stands */
-	int64_t space;
 	uint32_t n_sites, steps;
 	uint8_t *choices, *config;
 	uint64_t hash;
@@ -95,7 +94,7 @@ static int add_live(struct run *r, int64_t space, struct err *err)
 		return -1;
 	MEM_GROW(&r->chain, &r->cap, (size_t)r->n_chains + 1);
 	c = &r->chain[r->n_chains++];
-	*c = (struct live){.space = space, .n_sites = p.n_sites, .choices = p.choices,
+	*c = (struct live){.n_sites = p.n_sites, .choices = p.choices,
 		.config = mem_zalloc(p.n_sites, 1)};
 	p.choices = NULL;
 	stored_space_release(&p);
@@ -277,11 +276,6 @@ static struct live *live_of(const struct run *r, uint32_t chain)
 {
 	BUG_ON(chain >= r->n_chains);
 	return &r->chain[chain];
-}
-
-int64_t run_chain_space(const struct run *r, uint32_t chain)
-{
-	return live_of(r, chain)->space;
 }
 
 uint32_t run_chain_steps(const struct run *r, uint32_t chain)

@@ -75,7 +75,6 @@ struct chain_spec {
 };
 /* Adds a chain with its first keyframe (sweep 0). Chains are numbered from 0. */
 int run_chain(struct run *r, const struct chain_spec *c, uint32_t *chain, struct err *err);
-int64_t run_chain_space(const struct run *r, uint32_t chain);
 uint32_t run_chain_steps(const struct run *r, uint32_t chain);
 /* The chain's configuration now, and its hash. */
 const uint8_t *run_config(const struct run *r, uint32_t chain, uint64_t *hash);

@@ -119,31 +119,6 @@ static void moving_equals_starting_anew_on_fusion(void)
 	}
 }
 
-static void best_is_an_alternative(void)
-{
-	struct model *m = random_model("toy", false);
-	struct world w;
-	struct infer *f;
-	uint8_t *config;
-
-	toy_world(&w, "toy:30:3:1");
-	config = MEM_NEW(w.s->n_sites, uint8_t);
-	f = infer_new(m, w.s, &w.err);
-	infer_move(f, config);
-	for (uint32_t i = 0; i < w.s->n_sites; i++)
-		for (int by = INFER_MAGNITUDE; by <= INFER_GAIN; by++) {
-			float score;
-			uint8_t k = infer_best(f, i, (enum infer_by)by, &score);
-			CHECK(k != config[i] && k < w.s->site[i].choices);
-			if (by == INFER_GAIN)
-				CHECK(score == infer_site(f, i)[k].gain && score >= infer_site(f, i)[3 - k].gain);
-		}
-	mem_free(config);
-	infer_free(f);
-	release(&w);
-	model_free(m);
-}
-
 static void nothing_changed_costs_nothing(void)
 {
 	struct model *m = random_model("toy", false);
@@ -183,7 +158,6 @@ int main(void)
 {
 	RUN(moving_equals_starting_anew_on_the_toy);
 	RUN(moving_equals_starting_anew_on_fusion);
-	RUN(best_is_an_alternative);
 	RUN(nothing_changed_costs_nothing);
 	RUN(wrong_space_is_refused);
 	return test_done();

@@ -10,11 +10,6 @@
 
 #define BINARY "/binary"
 
-static void fusion_release(struct space *s)
-{
-	(void)s; /* all in the arena of the space */
-}
-
 static int decode(struct space *s, const struct graph *after, struct buf *said, struct err *err)
 {
 	struct fusion_report r;
@@ -37,7 +32,6 @@ static const struct space_start starts[] = {{"greedy", fusion_greedy}, {NULL, NU
 
 static const struct space_ops fusion_ops = {
 	.kind = &fusion_kind,
-	.release = fusion_release,
 	.apply = fusion_apply,
 	.region = fusion_region,
 	.check = fusion_check,
