@@ -42,6 +42,15 @@ uint64_t hash_zobrist(uint64_t position, uint64_t value)
 	return hash_mix(hash_mix(0x1d8e4e27c47d124f, position), value);
 }
 
+uint64_t hash_choices(const uint8_t *choice, uint32_t n)
+{
+	uint64_t h = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		h ^= hash_zobrist(i, choice[i]);
+	return h;
+}
+
 static const uint32_t round_constant[64] = {0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5,
 	0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5, 0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3,
 	0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174, 0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc,

@@ -16,6 +16,12 @@ uint64_t hash64(const void *p, size_t n, uint64_t seed);
 uint64_t hash_mix(uint64_t h, uint64_t v);
 /* The key of (position, value) for Zobrist hashing: xor them together. */
 uint64_t hash_zobrist(uint64_t position, uint64_t value);
+/* Of a whole configuration, one choice per place; and its hash after one place went to another choice. */
+uint64_t hash_choices(const uint8_t *choice, uint32_t n);
+static inline uint64_t hash_change(uint64_t h, uint32_t place, uint8_t from, uint8_t to)
+{
+	return h ^ hash_zobrist(place, from) ^ hash_zobrist(place, to);
+}
 
 struct sha256 {
 	uint32_t state[8];

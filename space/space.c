@@ -167,14 +167,6 @@ void space_random(const struct space *s, double density, struct rng *r, uint8_t 
 	}
 }
 
-uint64_t config_hash(const struct space *s, const uint8_t *config)
-{
-	uint64_t h = 0;
-	for (uint32_t i = 0; i < s->n_sites; i++)
-		h ^= hash_zobrist(i, config[i]);
-	return h;
-}
-
 int config_valid(const struct space *s, const uint8_t *config, size_t n, struct err *err)
 {
 	if (n != s->n_sites)

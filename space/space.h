@@ -6,8 +6,7 @@
  * today, placement or scheduling later, a formula in the toy space. Everybody else sees sites,
  * choices, classes and modules to compile.
  *
- * Configurations have a 64-bit Zobrist hash: the xor of hash_zobrist(site, choice) over all sites;
- * config_flip updates it in O(1).
+ * Configurations have a 64-bit hash (hash_choices in base/hash.h); config_flip updates it in O(1).
  *
  * A space borrows its graph, which must outlive it. Calls on one space are not thread-safe (they use
  * scratch memory of the space); open one per thread.
@@ -197,11 +196,14 @@ void space_tie(struct space *s, const uint64_t *hash);
 /* Configurations: n_sites bytes owned by the caller. */
 void space_default(const struct space *s, uint8_t *config);
 void space_random(const struct space *s, double density, struct rng *r, uint8_t *config);
-uint64_t config_hash(const struct space *s, const uint8_t *config);
+static inline uint64_t config_hash(const struct space *s, const uint8_t *config)
+{
+	return hash_choices(config, s->n_sites);
+}
 /* Sets one site; returns the updated hash. */
 static inline uint64_t config_flip(uint8_t *config, uint64_t hash, uint32_t site, uint8_t choice)
 {
-	hash ^= hash_zobrist(site, config[site]) ^ hash_zobrist(site, choice);
+	hash = hash_change(hash, site, config[site], choice);
 	config[site] = choice;
 	return hash;
 }

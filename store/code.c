@@ -140,12 +140,3 @@ int decode_flips(const void *p, size_t n, const uint8_t *choices, uint32_t n_sit
 	*n_flips = k;
 	return cursor_done(&c) ? 0 : -1;
 }
-
-uint64_t code_hash(const uint8_t *config, uint32_t n_sites)
-{
-	uint64_t h = 0;
-
-	for (uint32_t i = 0; i < n_sites; i++)
-		h ^= hash_zobrist(i, config[i]);
-	return h;
-}

@@ -21,8 +21,6 @@ void code_flips(const struct flip *flip, uint32_t n, uint64_t hash, struct buf *
 int decode_flips(const void *p, size_t n, const uint8_t *choices, uint32_t n_sites, struct flip **flip,
 	size_t *cap, uint32_t *n_flips, uint16_t *proof);
 
-/* The hash of a whole configuration: xor of hash_zobrist(site, choice). */
-uint64_t code_hash(const uint8_t *config, uint32_t n_sites);
 
 #define RUN_BASE(run) ((run) << 32) /* the id of the run's step 0 in sample and trial */
 

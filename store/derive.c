@@ -147,7 +147,7 @@ static int write_bests(struct derive *d, struct err *err)
 		io_pack(b->config, b->n_sites, 0, &pack);
 		rc = sql_run(d->s, err, "INSERT INTO best VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", "iitiidddib", b->space,
 			b->environment, b->how, b->run, (int64_t)b->step, b->delta, b->se, b->base,
-			(int64_t)code_hash(b->config, b->n_sites), pack.data, pack.len);
+			(int64_t)hash_choices(b->config, b->n_sites), pack.data, pack.len);
 	}
 	buf_release(&pack);
 	return rc;

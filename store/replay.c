@@ -171,7 +171,7 @@ void replay_close(struct replay *p)
 
 static void set_choice(struct walk *w, uint32_t site, uint8_t choice)
 {
-	w->hash ^= hash_zobrist(site, w->config[site]) ^ hash_zobrist(site, choice);
+	w->hash = hash_change(w->hash, site, w->config[site], choice);
 	w->config[site] = choice;
 }
 
@@ -181,11 +181,9 @@ static uint64_t hash_after(const struct walk *w, const struct step *t)
 	uint64_t h = w->hash;
 
 	if (!t->is_trial)
-		return h ^ hash_zobrist(t->sample.site, w->config[t->sample.site]) ^
-			hash_zobrist(t->sample.site, t->sample.chosen);
+		return hash_change(h, t->sample.site, w->config[t->sample.site], t->sample.chosen);
 	for (uint32_t i = 0; t->trial.taken && i < t->trial.n_flips; i++)
-		h ^= hash_zobrist(t->trial.flip[i].site, w->config[t->trial.flip[i].site]) ^
-			hash_zobrist(t->trial.flip[i].site, t->trial.flip[i].choice);
+		h = hash_change(h, t->trial.flip[i].site, w->config[t->trial.flip[i].site], t->trial.flip[i].choice);
 	return h;
 }
 
@@ -216,7 +214,7 @@ static int unpack_config(struct replay *p, const struct walk *w, int64_t step, u
 	for (uint32_t i = 0; i < n; i++)
 		if (config[i] >= w->space->choices[i])
 			return damaged(p, err, "a keyframe has a choice that does not exist", step);
-	if (code_hash(config, n) != hash)
+	if (hash_choices(config, n) != hash)
 		return damaged(p, err, "a keyframe does not have its hash", step);
 	return 0;
 }

@@ -313,7 +313,7 @@ static void set_config(struct live *c, const uint8_t *config)
 		BUG_ON(config[i] >= c->choices[i]);
 	if (c->n_sites)
 		memmove(c->config, config, c->n_sites);
-	c->hash = code_hash(c->config, c->n_sites);
+	c->hash = hash_choices(c->config, c->n_sites);
 }
 
 int run_chain(struct run *r, const struct chain_spec *spec, uint32_t *chain, struct err *err)
@@ -373,7 +373,7 @@ int run_sample(struct run *r, const struct sample *x, const void *state, size_t 
 	BUG_ON(x->n_choices > STORE_CHOICES);
 	for (int i = 0; i < x->n_choices; i++)
 		BUG_ON(x->choice[i].outcome == OUTCOME_OK && isnan(x->choice[i].delta));
-	hash = c->hash ^ hash_zobrist(x->site, c->config[x->site]) ^ hash_zobrist(x->site, x->chosen);
+	hash = hash_change(c->hash, x->site, c->config[x->site], x->chosen);
 	buf_reset(&r->code);
 	code_costs(x, hash, &r->code);
 	if (check_room(r, err) < 0 || sql_write(r->s, err) < 0 ||
@@ -397,7 +397,7 @@ static uint64_t hash_of_trial(const struct live *c, const struct trial *t)
 		BUG_ON(f->site >= c->n_sites || f->choice >= c->choices[f->site]);
 		BUG_ON(i && f->site <= f[-1].site);
 		if (t->taken)
-			h ^= hash_zobrist(f->site, c->config[f->site]) ^ hash_zobrist(f->site, f->choice);
+			h = hash_change(h, f->site, c->config[f->site], f->choice);
 	}
 	return h;
 }
@@ -471,6 +471,6 @@ int run_found(struct run *r, const struct finding *f, struct err *err)
 		return -1;
 	return sql_run(r->s, err, "INSERT INTO finding VALUES (?1, ?2, (SELECT coalesce(max(n) + 1, 0) FROM finding WHERE"
 		" run = ?1 AND step = ?2), ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)", "iiiibddditt", r->id,
-		(int64_t)r->steps, (int64_t)f->chain, (int64_t)code_hash(f->config, c->n_sites), r->pack.data, r->pack.len,
+		(int64_t)r->steps, (int64_t)f->chain, (int64_t)hash_choices(f->config, c->n_sites), r->pack.data, r->pack.len,
 		f->delta, f->se, f->default_seconds, (int64_t)f->kind, f->how, f->details);
 }

@@ -21,7 +21,7 @@ static int load_chain(struct sums *u, const struct run_info *r, uint32_t number,
 	sql_done(q);
 	if (store_get_space(u->s, space, &p, err) < 0)
 		return -1;
-	u->chain[number].dflt = code_hash(p.dflt, p.n_sites);
+	u->chain[number].dflt = hash_choices(p.dflt, p.n_sites);
 	stored_space_release(&p);
 	return 0;
 }
@@ -83,7 +83,7 @@ static void take_sample(struct sum *s, const struct step *t)
 	uint8_t now = t->config[t->sample.site], next = t->sample.chosen;
 	const struct choice_cost *a = &t->sample.choice[now], *b = &t->sample.choice[next];
 
-	s->expected = t->hash ^ hash_zobrist(t->sample.site, now) ^ hash_zobrist(t->sample.site, next);
+	s->expected = hash_change(t->hash, t->sample.site, now, next);
 	if (now == next)
 		return;
 	s->known = s->known && a->outcome == OUTCOME_OK && b->outcome == OUTCOME_OK && !a->bound && !b->bound;
@@ -97,8 +97,8 @@ static void take_trial(struct sum *s, const struct step *t)
 	if (!t->trial.taken)
 		return;
 	for (uint32_t i = 0; i < t->trial.n_flips; i++)
-		s->expected ^= hash_zobrist(t->trial.flip[i].site, t->config[t->trial.flip[i].site]) ^
-			hash_zobrist(t->trial.flip[i].site, t->trial.flip[i].choice);
+		s->expected = hash_change(s->expected, t->trial.flip[i].site, t->config[t->trial.flip[i].site],
+			t->trial.flip[i].choice);
 	s->known = s->known && t->trial.outcome == OUTCOME_OK && !t->trial.bound;
 	s->value += t->trial.delta;
 	s->variance += t->trial.se * t->trial.se;

@@ -133,7 +133,7 @@ static int verify_configs(struct verdict *v, struct err *err)
 		buf_reset(&config);
 		v->findings++;
 		if (sql_unpack(v->r->s, q, 0, n, "a finding", &config, &why) < 0 ||
-			code_hash((const uint8_t *)config.data, n) != (uint64_t)sqlite3_column_int64(q, 2)) {
+			hash_choices((const uint8_t *)config.data, n) != (uint64_t)sqlite3_column_int64(q, 2)) {
 			snprintf(text, sizeof text, "a finding of run %lld does not have its hash",
 				(long long)sqlite3_column_int64(q, 3));
 			problem(v, text);

@@ -109,6 +109,12 @@ static void order_and_length_matter(void)
 	CHECK(hash64("\0", 1, 0) != hash64("\0\0", 2, 0));
 	CHECK(hash64("", 0, 0) != hash64("", 0, 1));
 	CHECK(hash_zobrist(1, 2) != hash_zobrist(2, 1));
+	uint8_t choice[5] = {0, 1, 2, 0, 7};
+	uint64_t h = hash_choices(choice, 5);
+	CHECK(hash_choices(choice, 0) == 0 && hash_choices(choice, 4) != h);
+	h = hash_change(h, 3, 0, 6);
+	choice[3] = 6;
+	CHECK(h == hash_choices(choice, 5));
 }
 
 /* Flipping any input bit flips each output bit about half of the time. */
