@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "device/device.h"
 #include "inspect/inspect.h"
-#include "ready/program.h"
+#include "ready/user_program.h"
 
 struct optimised { /* what the compiler made of it */
 	uint32_t instructions, fusions,
@@ -98,10 +98,10 @@ int inspect_device(struct inspection *in)
 	struct compiled c = {0};
 	struct optimised opt = {0};
 	struct timing t = {0};
-	struct program p = {0};
+	struct user_program p = {0};
 	struct buf bytes = {0};
 	struct device *d = device_open(&o, in->err);
-	int rc = d ? program_fetch(&p, in->path, d, in->err) : -1;
+	int rc = d ? user_program_fetch(&p, in->path, d, in->err) : -1;
 	if (rc == 0) {
 		graph_write(&p.graph, &bytes);
 		rc = device_compile(d, COMPILE_DEFAULT, "hlo", bytes.data, bytes.len, WANT_OPTIMISED | WANT_MEMORY, &c,
@@ -116,7 +116,7 @@ int inspect_device(struct inspection *in)
 	timing_release(&t);
 	compiled_release(&c);
 	device_close(d);
-	program_release(&p);
+	user_program_release(&p);
 	buf_release(&bytes);
 	return rc;
 }

@@ -9,7 +9,7 @@
 #include "base/io.h"
 #include "base/opt.h"
 #include "base/stop.h"
-#include "ready/program.h"
+#include "ready/user_program.h"
 #include "graph/print.h"
 #include "space/space.h"
 
@@ -55,15 +55,15 @@ static const struct view views[] = {
 /* The views of the graph alone. */
 static int view(struct inspection *in)
 {
-	struct program p;
+	struct user_program p;
 	size_t i = 0;
-	if (program_fetch(&p, in->path, NULL, in->err) < 0)
+	if (user_program_fetch(&p, in->path, NULL, in->err) < 0)
 		return -1;
 	while (!views[i].asked(in->set))
 		i++;
 	in->graph = &p.graph;
 	int rc = views[i].show(in);
-	program_release(&p);
+	user_program_release(&p);
 	return rc;
 }
 

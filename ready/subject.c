@@ -13,7 +13,7 @@
 
 #include <string.h>
 #include "device/backend.h"
-#include "ready/program.h"
+#include "ready/user_program.h"
 #include "ready/turns.h"
 
 /*
@@ -124,8 +124,8 @@ static int extract(struct subject *s, struct device *d, struct extracted *e, str
 static int open_program(struct subject *s, const char *path, const char *kind, struct device *d,
 	struct err *err)
 {
-	struct program p;
-	if (program_fetch(&p, path, d, err) < 0)
+	struct user_program p;
+	if (user_program_fetch(&p, path, d, err) < 0)
 		return -1;
 	s->name = p.name;
 	p.name = NULL;
@@ -137,7 +137,7 @@ static int open_program(struct subject *s, const char *path, const char *kind, s
 	}
 	if (rc == 0)
 		rc = open_space(s, kind, d, &p.extracted.after, err);
-	program_release(&p);
+	user_program_release(&p);
 	return rc;
 }
 

@@ -11,7 +11,7 @@
 #include "store/code.h"
 #include "store/replay.h"
 
-struct verdict {
+struct audit {
 	struct request *r;
 	struct json json;
 	struct buf out;
@@ -19,7 +19,7 @@ struct verdict {
 	struct progress progress;
 };
 
-static void problem(struct verdict *v, const char *what)
+static void problem(struct audit *v, const char *what)
 {
 	v->problems++;
 	if (v->r->format == EMIT_JSON)
@@ -29,7 +29,7 @@ static void problem(struct verdict *v, const char *what)
 }
 
 /* Rows of text that should not be there; more than 20 tell nothing new. */
-static int complaints(struct verdict *v, const char *sql, const char *fine, struct err *err)
+static int complaints(struct audit *v, const char *sql, const char *fine, struct err *err)
 {
 	sqlite3_stmt *q = NULL;
 	int rc, n = 0;
@@ -43,7 +43,7 @@ static int complaints(struct verdict *v, const char *sql, const char *fine, stru
 	return rc < 0 ? -1 : 0;
 }
 
-static int verify_file(struct verdict *v, struct err *err)
+static int verify_file(struct audit *v, struct err *err)
 {
 	return complaints(v, "SELECT integrity_check FROM pragma_integrity_check", "ok", err) < 0 ||
 		complaints(v, "SELECT 'a row of ' || \"table\" || ' refers to a ' || parent || ' that is missing'"
@@ -54,7 +54,7 @@ static int verify_file(struct verdict *v, struct err *err)
 		? -1 : 0;
 }
 
-static int verify_blobs(struct verdict *v, struct err *err)
+static int verify_blobs(struct audit *v, struct err *err)
 {
 	sqlite3_stmt *q = NULL;
 	struct buf bytes = {0};
@@ -74,7 +74,7 @@ static int verify_blobs(struct verdict *v, struct err *err)
 	return rc;
 }
 
-static void verify_run(struct verdict *v, const struct run_info *r)
+static void verify_run(struct audit *v, const struct run_info *r)
 {
 	struct err why = {0};
 	struct replay *p = replay_open(v->r->s, r->id, &why);
@@ -97,7 +97,7 @@ static void verify_run(struct verdict *v, const struct run_info *r)
 }
 
 /* Every space, whether a run walks it or not. */
-static int verify_spaces(struct verdict *v, struct err *err)
+static int verify_spaces(struct audit *v, struct err *err)
 {
 	struct stored_space p;
 	struct err why = {0};
@@ -114,7 +114,7 @@ static int verify_spaces(struct verdict *v, struct err *err)
 }
 
 /* The configurations that findings and derived rows hold against their hashes. */
-static int verify_configs(struct verdict *v, struct err *err)
+static int verify_configs(struct audit *v, struct err *err)
 {
 	static const char sql[] = "SELECT f.config, p.sites, f.hash, f.run FROM finding f JOIN chain c ON c.run = f.run AND"
 		" c.number = f.chain JOIN space p ON p.id = c.space UNION ALL SELECT b.config, p.sites, b.hash, b.run"
@@ -144,7 +144,7 @@ static int verify_configs(struct verdict *v, struct err *err)
 	return rc;
 }
 
-static void verify_all(struct verdict *v)
+static void verify_all(struct audit *v)
 {
 	struct err why = {0};
 	struct run_info *runs = NULL;
@@ -172,7 +172,7 @@ static void verify_all(struct verdict *v)
 
 int cmd_verify(struct request *r, struct err *err)
 {
-	struct verdict v = {.r = r};
+	struct audit v = {.r = r};
 	bool json = r->format == EMIT_JSON;
 	int rc;
 

@@ -5,7 +5,7 @@
  * callers and plugins of different age understand each other: a plugin ignores fields it does not
  * know and leaves those it was not given. The table itself grows at its end; HAS asks whether a
  * plugin's is long enough. Errors are objects with a code and a message; pjrt_check turns them into
- * verdicts.
+ * refusals.
  *
  * Without pjrt_c_api.h (it comes with the plugin and is not ours to ship) only pjrt_open exists,
  * and says so.
@@ -20,7 +20,7 @@
 
 #define LEAST_MINOR 40
 
-int pjrt_check(struct pjrt *p, PJRT_Error *error, const char *doing, struct verdict *v)
+int pjrt_check(struct pjrt *p, PJRT_Error *error, const char *doing, struct refusal *v)
 {
 	if (!error)
 		return 0;
@@ -40,7 +40,7 @@ int pjrt_check(struct pjrt *p, PJRT_Error *error, const char *doing, struct verd
 	return -1;
 }
 
-int pjrt_await(struct pjrt *p, PJRT_Event *event, const char *doing, struct verdict *v)
+int pjrt_await(struct pjrt *p, PJRT_Event *event, const char *doing, struct refusal *v)
 {
 	if (!event)
 		return 0;
@@ -49,7 +49,7 @@ int pjrt_await(struct pjrt *p, PJRT_Event *event, const char *doing, struct verd
 	int rc = pjrt_check(p, p->api->PJRT_Event_Await(&w), doing, v);
 	ARGS(Event_Destroy, d);
 	d.event = event;
-	struct verdict ignored;
+	struct refusal ignored;
 	pjrt_check(p, p->api->PJRT_Event_Destroy(&d), doing, &ignored);
 	return rc;
 }
@@ -111,7 +111,7 @@ static int add_named(void *ctx, const char *name, const char *value)
 	return 0;
 }
 
-static int make_client(struct pjrt *p, struct verdict *v)
+static int make_client(struct pjrt *p, struct refusal *v)
 {
 	struct named named = {.n = 0};
 	options_each(p->backend->client_options, add_named, &named, NULL);
@@ -149,7 +149,7 @@ static int make_client(struct pjrt *p, struct verdict *v)
 }
 
 /* A compiler for hardware that is not here. */
-static int make_topology(struct pjrt *p, struct verdict *v)
+static int make_topology(struct pjrt *p, struct refusal *v)
 {
 	ARGS(TopologyDescription_Create, t);
 	t.topology_name = p->backend->topology;
@@ -174,7 +174,7 @@ static int make_topology(struct pjrt *p, struct verdict *v)
 struct pjrt *pjrt_open(const struct backend *b, const char *plugin, uint64_t seed, struct err *err)
 {
 	struct pjrt *p = MEM_NEW(1, struct pjrt);
-	struct verdict v = {0};
+	struct refusal v = {0};
 	p->backend = b;
 	p->seed = seed;
 	options_each(b->environment, set_environment, NULL, NULL);
@@ -200,7 +200,7 @@ fail:
 
 void pjrt_close(struct pjrt *p)
 {
-	struct verdict v;
+	struct refusal v;
 	if (!p)
 		return;
 	pjrt_drop_inputs(p);

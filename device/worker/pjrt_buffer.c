@@ -91,7 +91,7 @@ static uint8_t *make_values(struct pjrt *p, const struct type *t, uint64_t key, 
 }
 
 static int make_buffer(
-	struct pjrt *p, const struct type *t, uint64_t key, const struct wanted *w, PJRT_Buffer **out, struct verdict *v)
+	struct pjrt *p, const struct type *t, uint64_t key, const struct wanted *w, PJRT_Buffer **out, struct refusal *v)
 {
 	PJRT_Buffer_MemoryLayout layout = {.struct_size = PJRT_Buffer_MemoryLayout_STRUCT_SIZE,
 		.type = PJRT_Buffer_MemoryLayout_Type_Tiled};
@@ -124,7 +124,7 @@ static int make_buffer(
 
 void pjrt_drop_buffer(struct pjrt *p, PJRT_Buffer *b)
 {
-	struct verdict ignored;
+	struct refusal ignored;
 	if (!b)
 		return;
 	ARGS(Buffer_Destroy, d);
@@ -177,7 +177,7 @@ static uint64_t key_of(const struct type *t, size_t place)
 }
 
 static int ensure_input(
-	struct pjrt *p, const struct type *t, size_t place, const struct wanted *w, PJRT_Buffer **out, struct verdict *v)
+	struct pjrt *p, const struct type *t, size_t place, const struct wanted *w, PJRT_Buffer **out, struct refusal *v)
 {
 	uint64_t key = hash_mix(key_of(t, place), (uint64_t)w->kind * 2 + w->nudged);
 	uint64_t bytes = t->elements * dtype_host_bytes(t->dtype);
@@ -196,7 +196,7 @@ static int ensure_input(
 		size_t before = p->n_inputs;
 		make_room(p, bytes, 0);
 		if (p->n_inputs < before) {
-			*v = (struct verdict){0};
+			*v = (struct refusal){0};
 			rc = make_buffer(p, t, key_of(&plain, place), w, out, v);
 		}
 	}
@@ -208,7 +208,7 @@ static int ensure_input(
 	return 0;
 }
 
-int program_inputs(struct program *g, enum inputs kind, bool nudged, struct verdict *v)
+int program_inputs(struct program *g, enum inputs kind, bool nudged, struct refusal *v)
 {
 	struct wanted w = {kind, nudged};
 
@@ -222,7 +222,7 @@ int program_inputs(struct program *g, enum inputs kind, bool nudged, struct verd
 bool output_order(const struct instance *i, uint32_t k, size_t rank, int64_t *order)
 {
 	struct pjrt *p = i->program->pjrt;
-	struct verdict ignored;
+	struct refusal ignored;
 	ARGS(Buffer_GetMemoryLayout, l);
 	l.buffer = i->out[k];
 	if (!HAS(p, Buffer_GetMemoryLayout) || pjrt_check(p, p->api->PJRT_Buffer_GetMemoryLayout(&l), "", &ignored) < 0 ||
@@ -233,8 +233,8 @@ bool output_order(const struct instance *i, uint32_t k, size_t rank, int64_t *or
 	return true;
 }
 
-/* The output's elements in row-major order; NULL with a verdict. */
-static uint8_t *read_values(struct instance *i, uint32_t k, const struct values *x, size_t bytes, struct verdict *v)
+/* The output's elements in row-major order; NULL with a refusal. */
+static uint8_t *read_values(struct instance *i, uint32_t k, const struct values *x, size_t bytes, struct refusal *v)
 {
 	struct pjrt *p = i->program->pjrt;
 	int64_t order[MODULE_RANK], there[MODULE_RANK];
@@ -265,7 +265,7 @@ static uint8_t *read_values(struct instance *i, uint32_t k, const struct values 
 	return other;
 }
 
-int output_values(struct instance *i, uint32_t k, struct values *out, struct verdict *v)
+int output_values(struct instance *i, uint32_t k, struct values *out, struct refusal *v)
 {
 	struct pjrt *p = i->program->pjrt;
 	ARGS(Buffer_ElementType, e);

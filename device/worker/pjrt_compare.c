@@ -63,7 +63,7 @@ static void compare_integers(const struct values *x, const struct values *y, str
 	}
 }
 
-static int refuse(struct verdict *v, uint32_t k, const char *why)
+static int refuse(struct refusal *v, uint32_t k, const char *why)
 {
 	v->outcome = OUTCOME_REFUSED;
 	snprintf(v->detail, sizeof v->detail, "output %u %s", k, why);
@@ -71,7 +71,7 @@ static int refuse(struct verdict *v, uint32_t k, const char *why)
 }
 
 static int compare_values(const struct values *x, const struct values *y, uint32_t k, struct difference *out,
-	struct verdict *v)
+	struct refusal *v)
 {
 	if (!x->data && !y->data)
 		return 0;
@@ -88,7 +88,7 @@ static int compare_values(const struct values *x, const struct values *y, uint32
 }
 
 /* Of output k of the last kept runs. */
-static int output_difference(struct instance *a, struct instance *b, uint32_t k, struct difference *out, struct verdict *v)
+static int output_difference(struct instance *a, struct instance *b, uint32_t k, struct difference *out, struct refusal *v)
 {
 	struct values x = {0}, y = {0};
 	int rc = output_values(a, k, &x, v);
@@ -120,7 +120,7 @@ static bool outputs_differ(const struct instance *a, const struct instance *b, u
 {
 	int64_t x[MODULE_RANK], y[MODULE_RANK];
 	struct pjrt *p = a->program->pjrt;
-	struct verdict ignored;
+	struct refusal ignored;
 	ARGS(Buffer_Dimensions, d);
 	d.buffer = a->out[k];
 
@@ -147,7 +147,7 @@ static bool layouts_differ(const struct instance *a, const struct instance *b)
 }
 
 /* The instances to run: two where one program runs on two inputs, for the outputs of both are wanted. */
-static int choose_instances(const struct program_pair *q, struct instance *x[2], struct verdict *v)
+static int choose_instances(const struct program_pair *q, struct instance *x[2], struct refusal *v)
 {
 	for (int side = 0; side < 2; side++) {
 		bool again = q->fresh || (side == 1 && q->program[0] == q->program[1]);
@@ -158,7 +158,7 @@ static int choose_instances(const struct program_pair *q, struct instance *x[2],
 	return 0;
 }
 
-static int run_both(const struct program_pair *q, struct instance *x[2], struct verdict *v)
+static int run_both(const struct program_pair *q, struct instance *x[2], struct refusal *v)
 {
 	double ignored = 0;
 
@@ -185,7 +185,7 @@ static void put_difference(struct buf *out, const struct difference *d)
 	buf_u64(out, d->unlike);
 }
 
-int program_compare(const struct program_pair *q, struct buf *out, struct verdict *v)
+int program_compare(const struct program_pair *q, struct buf *out, struct refusal *v)
 {
 	struct instance *x[2] = {NULL, NULL};
 	struct difference d;

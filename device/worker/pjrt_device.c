@@ -14,7 +14,7 @@
 
 static void describe(struct pjrt *p, struct accelerator *a)
 {
-	struct verdict ignored;
+	struct refusal ignored;
 	ARGS(Device_GetDescription, d);
 	d.device = p->device;
 	if (!HAS(p, Device_GetDescription) ||
@@ -41,7 +41,7 @@ static void describe(struct pjrt *p, struct accelerator *a)
 /* Bytes that programs may have of it; 0 where it does not say. */
 static uint64_t device_memory(struct pjrt *p)
 {
-	struct verdict ignored;
+	struct refusal ignored;
 	ARGS(Device_MemoryStats, m);
 	m.device = p->device;
 	if (!HAS(p, Device_MemoryStats) ||

@@ -65,15 +65,15 @@ struct program {
 
 /* Fills p->facts (pjrt_device.c), once there are client and device. */
 void pjrt_ask_device(struct pjrt *p, uint32_t count);
-/* Fills the verdict from an error and destroys it; -1, or 0 when there is none. */
-int pjrt_check(struct pjrt *p, PJRT_Error *error, const char *doing, struct verdict *v);
+/* Fills the refusal from an error and destroys it; -1, or 0 when there is none. */
+int pjrt_check(struct pjrt *p, PJRT_Error *error, const char *doing, struct refusal *v);
 /* Waits for an event and destroys it. */
-int pjrt_await(struct pjrt *p, PJRT_Event *event, const char *doing, struct verdict *v);
+int pjrt_await(struct pjrt *p, PJRT_Event *event, const char *doing, struct refusal *v);
 /* Compiles code as the program's first load was: into *loaded, or, compile-only, into g->exe. */
 int program_compile(struct program *g, const void *code, size_t n, PJRT_LoadedExecutable **loaded,
-	struct verdict *v);
+	struct refusal *v);
 /* Loads serialised bytes instead. */
-int program_load(struct program *g, const void *bytes, size_t n, PJRT_LoadedExecutable **loaded, struct verdict *v);
+int program_load(struct program *g, const void *bytes, size_t n, PJRT_LoadedExecutable **loaded, struct refusal *v);
 void instance_release(struct instance *i); /* its outputs and its load, not itself */
 void pjrt_drop_buffer(struct pjrt *p, PJRT_Buffer *b);
 void pjrt_drop_inputs(struct pjrt *p);
@@ -95,7 +95,7 @@ struct values { /* an output's elements, row-major; data NULL: it has none (toke
 	int64_t dims[MODULE_RANK];
 	uint8_t *data; /* freed by the caller */
 };
-int output_values(struct instance *i, uint32_t k, struct values *out, struct verdict *v);
+int output_values(struct instance *i, uint32_t k, struct values *out, struct refusal *v);
 /* The order of an output's dimensions in memory, fastest first; false where the plugin does not say. */
 bool output_order(const struct instance *i, uint32_t k, size_t rank, int64_t *order);
 bool row_major(const struct type *t);

@@ -67,7 +67,7 @@ static void write_options(struct program *g, const struct module_layouts *lay, s
 
 /* Compiles the kept code: into *loaded, or, for a compile-only backend, into g->exe. */
 int program_compile(struct program *g, const void *code, size_t n, PJRT_LoadedExecutable **loaded,
-	struct verdict *v)
+	struct refusal *v)
 {
 	struct pjrt *p = g->pjrt;
 	struct buf options = {0};
@@ -102,7 +102,7 @@ int program_compile(struct program *g, const void *code, size_t n, PJRT_LoadedEx
 	return rc;
 }
 
-int program_load(struct program *g, const void *bytes, size_t n, PJRT_LoadedExecutable **loaded, struct verdict *v)
+int program_load(struct program *g, const void *bytes, size_t n, PJRT_LoadedExecutable **loaded, struct refusal *v)
 {
 	ARGS(Executable_DeserializeAndLoad, d);
 	d.client = g->pjrt->client;
@@ -114,7 +114,7 @@ int program_load(struct program *g, const void *bytes, size_t n, PJRT_LoadedExec
 	return 0;
 }
 
-static int get_executable(struct program *g, struct verdict *v)
+static int get_executable(struct program *g, struct refusal *v)
 {
 	struct pjrt *p = g->pjrt;
 	if (g->first.exe) {
@@ -139,7 +139,7 @@ static void get_optimised(struct program *g)
 	PJRT_Program program = {.struct_size = PJRT_Program_STRUCT_SIZE};
 	ARGS(Executable_OptimizedProgram, a);
 	struct buf raw = {0};
-	struct verdict ignored;
+	struct refusal ignored;
 	a.executable = g->exe;
 	a.program = &program;
 	if (pjrt_check(p, p->api->PJRT_Executable_OptimizedProgram(&a), "", &ignored) < 0 ||
@@ -158,7 +158,7 @@ static void get_optimised(struct program *g)
 }
 
 /* What it takes: from the optimised module, else from the code itself. */
-static int get_parameters(struct program *g, const void *code, size_t n, struct verdict *v)
+static int get_parameters(struct program *g, const void *code, size_t n, struct refusal *v)
 {
 	struct module_type *t = NULL;
 	struct err err = {{0}};
@@ -193,7 +193,7 @@ static int get_parameters(struct program *g, const void *code, size_t n, struct 
 }
 
 struct program *program_new(struct pjrt *p, const char *format, const void *code, size_t n,
-	const char *options, bool keep, struct verdict *v)
+	const char *options, bool keep, struct refusal *v)
 {
 	struct program *g = MEM_NEW(1, struct program);
 	g->pjrt = p;
@@ -222,7 +222,7 @@ fail:
 
 void program_free(struct program *g)
 {
-	struct verdict ignored;
+	struct refusal ignored;
 	if (!g)
 		return;
 	if (g->exe) {
@@ -248,7 +248,7 @@ uint64_t program_hash(const struct program *g)
 	return g->hash;
 }
 
-int program_serialise(struct program *g, struct buf *out, struct verdict *v)
+int program_serialise(struct program *g, struct buf *out, struct refusal *v)
 {
 	ARGS(Executable_Serialize, s);
 	s.executable = g->exe;
@@ -263,7 +263,7 @@ int program_serialise(struct program *g, struct buf *out, struct verdict *v)
 void program_facts(struct program *g, struct program_facts *out)
 {
 	struct pjrt *p = g->pjrt;
-	struct verdict ignored;
+	struct refusal ignored;
 	ARGS(Executable_SizeOfGeneratedCodeInBytes, s);
 	s.executable = g->exe;
 	if (pjrt_check(p, p->api->PJRT_Executable_SizeOfGeneratedCodeInBytes(&s), "", &ignored) ==

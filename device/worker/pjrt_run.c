@@ -12,7 +12,7 @@
 
 static void destroy_loaded(struct pjrt *p, PJRT_LoadedExecutable *exe)
 {
-	struct verdict ignored;
+	struct refusal ignored;
 	if (!exe)
 		return;
 	ARGS(LoadedExecutable_Destroy, d);
@@ -43,10 +43,10 @@ struct instance *program_instance(struct program *g)
  * One more load of a program. Deserialising is a tenth of the price of compiling, but a plugin may
  * not be able to, or not for this program; then it is compiled again.
  */
-struct instance *instance_new(struct program *g, bool anew, struct verdict *v)
+struct instance *instance_new(struct program *g, bool anew, struct refusal *v)
 {
 	struct instance *i = MEM_NEW(1, struct instance);
-	struct verdict ignored = {0};
+	struct refusal ignored = {0};
 	bool load = g->given || !anew;
 	i->program = g;
 	if (load && !g->serialised.len && program_serialise(g, &g->serialised, &ignored) < 0)
@@ -68,7 +68,7 @@ void instance_free(struct instance *i)
 	mem_free(i);
 }
 
-int instance_run(struct instance *i, uint32_t times, bool keep, double *seconds, struct verdict *v)
+int instance_run(struct instance *i, uint32_t times, bool keep, double *seconds, struct refusal *v)
 {
 	struct program *g = i->program;
 	struct pjrt *p = g->pjrt;

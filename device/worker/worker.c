@@ -46,13 +46,13 @@ struct worker {
 #ifdef HAVE_PJRT
 
 /* Every reply but the first begins so. */
-static void put_verdict(struct buf *out, const struct verdict *v)
+static void put_refusal(struct buf *out, const struct refusal *v)
 {
 	buf_u8(out, (uint8_t)v->outcome);
 	buf_str(out, v->detail);
 }
 
-static void refuse(struct verdict *v, const char *why)
+static void refuse(struct refusal *v, const char *why)
 {
 	v->outcome = OUTCOME_REFUSED;
 	snprintf(v->detail, sizeof v->detail, "%s", why);
@@ -68,7 +68,7 @@ static struct resident *find(struct worker *w, uint32_t handle)
 
 static void compile(struct worker *w, struct cursor *c, struct buf *out)
 {
-	struct verdict v = {0};
+	struct refusal v = {0};
 	struct program_facts facts = {0};
 	struct buf serialised = {0};
 	struct program *g = NULL;
@@ -91,10 +91,10 @@ static void compile(struct worker *w, struct cursor *c, struct buf *out)
 	if (g && want & WANT_MEMORY)
 		program_facts(g, &facts);
 	if (g && want & WANT_SERIALISED) {
-		struct verdict ignored;
+		struct refusal ignored;
 		program_serialise(g, &serialised, &ignored);
 	}
-	put_verdict(out, &v);
+	put_refusal(out, &v);
 	buf_u32(out, g && keep ? ++w->last_handle : 0);
 	buf_u64(out, g ? program_hash(g) : 0);
 	buf_f64(out, seconds);
@@ -120,18 +120,18 @@ static void compile(struct worker *w, struct cursor *c, struct buf *out)
 static void drop(struct worker *w, struct cursor *c, struct buf *out)
 {
 	struct resident *r = find(w, cursor_u32(c));
-	struct verdict v = {0};
+	struct refusal v = {0};
 	if (r) {
 		program_free(r->program);
 		*r = w->resident[--w->n_resident];
 	}
-	put_verdict(out, &v);
+	put_refusal(out, &v);
 }
 
 /* What is being measured, for measure.c. */
 struct subject {
 	struct instance *instance[2][MOST_INSTANCES];
-	struct verdict verdict;
+	struct refusal refusal;
 	double inside;
 	double faults[2], runs[2]; /* pages that the runs of either side mapped in, first runs left out, and how many these were */
 	bool ran[2][MOST_INSTANCES];
@@ -166,7 +166,7 @@ static int subject_run(void *ctx, int side, uint32_t instance, uint32_t times, d
 	struct rusage before = used_so_far();
 	double cpu = process_seconds(), start = now_seconds();
 	*seconds = 0;
-	int rc = instance_run(s->instance[side][instance], times, false, seconds, &s->verdict);
+	int rc = instance_run(s->instance[side][instance], times, false, seconds, &s->refusal);
 	double missed = now_seconds() - start - (process_seconds() - cpu);
 	struct rusage after = used_so_far();
 	bool preempted = after.ru_nivcsw != before.ru_nivcsw;
@@ -205,7 +205,7 @@ static int load_instances(struct subject *s, struct program *a, struct program *
 		s->instance[first][0] = program_instance(a);
 		if (b)
 			s->instance[!first][0] =
-				a == b ? instance_new(a, anew, &s->verdict) : program_instance(b);
+				a == b ? instance_new(a, anew, &s->refusal) : program_instance(b);
 		return b && !s->instance[!first][0] ? -1 : 0;
 	}
 	for (uint32_t i = 0; i < sides * n; i++)
@@ -214,7 +214,7 @@ static int load_instances(struct subject *s, struct program *a, struct program *
 	for (uint32_t i = 0; i < sides * n; i++) {
 		uint32_t side = order[i] / n;
 		struct instance **place = &s->instance[side][order[i] % n];
-		*place = instance_new(side ? b : a, anew, &s->verdict);
+		*place = instance_new(side ? b : a, anew, &s->refusal);
 		if (!*place)
 			return -1;
 	}
@@ -277,17 +277,17 @@ static void measure_request(struct worker *w, struct cursor *c, struct buf *out)
 						     : p.instances;
 	struct measure_subject subject = {&s, b ? 2 : 1, subject_run, subject_switches};
 	if (!cursor_done(c) || !a || (handle_b && !b)) {
-		refuse(&s.verdict, "the request names a program that is not resident");
+		refuse(&s.refusal, "the request names a program that is not resident");
 	} else {
 		struct program *pa = a->program, *pb = b ? b->program : NULL;
-		if (program_inputs(pa, INPUTS_NORMAL, false, &s.verdict) == 0 &&
-			(!pb || program_inputs(pb, INPUTS_NORMAL, false, &s.verdict) == 0) &&
+		if (program_inputs(pa, INPUTS_NORMAL, false, &s.refusal) == 0 &&
+			(!pb || program_inputs(pb, INPUTS_NORMAL, false, &s.refusal) == 0) &&
 			load_instances(&s, pa, pb, p.instances, anew, &r) == 0 &&
 			measure(&subject, &p, &r, &m) < 0)
 			measured_release(&m);
 		free_instances(&s, pa, pb);
 	}
-	put_verdict(out, &s.verdict);
+	put_refusal(out, &s.refusal);
 	put_measured(out, &m, &s);
 	measured_release(&m);
 }
@@ -297,7 +297,7 @@ static void compare(struct worker *w, struct cursor *c, struct buf *out)
 	struct resident *a = find(w, cursor_u32(c)), *b = find(w, cursor_u32(c));
 	struct program_pair pair = {.inputs = cursor_u32(c)};
 	struct buf body = {0};
-	struct verdict v = {0};
+	struct refusal v = {0};
 
 	pair.nudged = cursor_u8(c);
 	pair.fresh = cursor_u8(c);

@@ -1,12 +1,12 @@
 /*
- * program.c - from a path to a graph: a dump folder is searched, a file is read, MLIR is lowered.
+ * user_program.c - from a path to a graph: a dump folder is searched, a file is read, MLIR is lowered.
  *
  * A dump folder holds many files for every module that was compiled. The program is the one before all
  * optimisation, as a message where the run was asked for messages, otherwise as text. A run compiles
  * many small modules besides the one that matters; so where there are several the largest is listed
  * first, and nothing is guessed.
  */
-#include "ready/program.h"
+#include "ready/user_program.h"
 #include "hlo/module.h"
 
 #include <dirent.h>
@@ -151,7 +151,7 @@ static int find_in_dump(const char *folder, struct buf *out, struct err *err)
 /* ---- files ---- */
 
 /* Compiles MLIR, and takes the graph from what it was before all optimisation. */
-static int lower_with(struct program *p, const struct buf *file, struct device *d, struct err *err)
+static int lower_with(struct user_program *p, const struct buf *file, struct device *d, struct err *err)
 {
 	struct extracted *e = &p->extracted;
 	if (device_extract(d, "mlir", file->data, file->len, e, err) < 0)
@@ -163,7 +163,7 @@ static int lower_with(struct program *p, const struct buf *file, struct device *
 	return graph_parse(&p->graph, e->initial.data, e->initial.len, p->name, err);
 }
 
-static int lower(struct program *p, const char *path, const struct buf *file, struct device *d,
+static int lower(struct user_program *p, const char *path, const struct buf *file, struct device *d,
 	struct err *err)
 {
 	struct device_options o = {.backend = backend_first(), .wait = true};
@@ -178,7 +178,7 @@ static int lower(struct program *p, const char *path, const struct buf *file, st
 	return rc;
 }
 
-static int read_program(struct program *p, const char *path, struct device *d, struct err *err)
+static int read_program(struct user_program *p, const char *path, struct device *d, struct err *err)
 {
 	struct buf file = {0};
 	int rc = io_read_file(path, IO_FILE_LIMIT, &file, err);
@@ -190,11 +190,11 @@ static int read_program(struct program *p, const char *path, struct device *d, s
 	return rc;
 }
 
-int program_fetch(struct program *p, const char *path, struct device *d, struct err *err)
+int user_program_fetch(struct user_program *p, const char *path, struct device *d, struct err *err)
 {
 	struct buf found = {0};
 	int rc = is_folder(path) ? find_in_dump(path, &found, err) : 0;
-	*p = (struct program){0};
+	*p = (struct user_program){0};
 	if (rc == 0) {
 		path = found.len ? found.data : path;
 		p->name = short_name(path);
@@ -202,14 +202,14 @@ int program_fetch(struct program *p, const char *path, struct device *d, struct 
 	}
 	buf_release(&found);
 	if (rc < 0)
-		program_release(p);
+		user_program_release(p);
 	return rc;
 }
 
-void program_release(struct program *p)
+void user_program_release(struct user_program *p)
 {
 	graph_release(&p->graph);
 	extracted_release(&p->extracted);
 	mem_free(p->name);
-	*p = (struct program){0};
+	*p = (struct user_program){0};
 }
