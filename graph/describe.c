@@ -17,14 +17,6 @@ static bool is_compiled(const struct comp *c)
 	return c->role == ROLE_ENTRY || c->role == ROLE_CONTROL;
 }
 
-/* What allocates nothing: names for what is there. */
-static bool is_alias(uint16_t opcode)
-{
-	return opcode == OP_PARAMETER || opcode == OP_TUPLE || opcode == OP_GET_TUPLE_ELEMENT ||
-	       opcode == OP_BITCAST || opcode == OP_CONSTANT || opcode == OP_WHILE ||
-	       opcode == OP_CONDITIONAL || opcode == OP_CALL;
-}
-
 void graph_summary(const struct graph *g, struct summary *s)
 {
 	*s = (struct summary){0};
@@ -40,7 +32,7 @@ void graph_summary(const struct graph *g, struct summary *s)
 		if (n->opcode == OP_CONSTANT && c->role != ROLE_DEAD)
 			s->constant_bytes += n->bytes;
 		s->unknown_loops += n->opcode == OP_WHILE && n->trip_count <= 0 && c->role != ROLE_DEAD;
-		if (is_compiled(c) && !is_alias(n->opcode))
+		if (is_compiled(c) && node_is_kernel(g, v))
 			s->written += (double)n->bytes * c->trips;
 		if (n->comp != g->entry)
 			continue;
@@ -115,7 +107,7 @@ static size_t tally(const struct graph *g, struct tally *t)
 	for (uint32_t v = 0; v < g->n_nodes; v++) {
 		const struct comp *c = &g->comp[g->node[v].comp];
 		t[g->node[v].opcode].count++;
-		if (is_compiled(c) && !is_alias(g->node[v].opcode)) /* loops count in their bodies */
+		if (is_compiled(c) && node_is_kernel(g, v)) /* loops count in their bodies */
 			t[g->node[v].opcode].flops += g->node[v].flops * c->trips;
 	}
 	for (uint16_t op = 0; op <= OP_COUNT; op++)

@@ -101,6 +101,14 @@ static inline const uint32_t *node_users(const struct graph *g, uint32_t v)
 {
 	return g->users + g->node[v].user;
 }
+/* Is it code of its own in a compiled program? What it calls is not part of it, unless it is a fusion. */
+static inline bool node_is_kernel(const struct graph *g, uint32_t v)
+{
+	uint16_t op = g->node[v].opcode;
+
+	return op == OP_FUSION ? g->node[v].n_called == 1 :
+		!opcode_is_idle(op) && opcode_facts(op)->class != CLASS_CALL;
+}
 static inline const uint32_t *node_calls(const struct graph *g, uint32_t v)
 {
 	return g->calls + g->node[v].called;

@@ -17,6 +17,11 @@ const struct opcode_facts *opcode_facts(uint16_t opcode)
 	return &facts[opcode < OP_COUNT ? opcode : OP_COUNT];
 }
 
+bool opcode_is_idle(uint16_t opcode)
+{
+	return opcode == OP_BITCAST || opcode_facts(opcode)->class == CLASS_STRUCTURE;
+}
+
 const char *opcode_name(uint16_t opcode)
 {
 	return opcode_facts(opcode)->name;

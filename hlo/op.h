@@ -4,6 +4,7 @@
 #ifndef HLO_OP_H
 #define HLO_OP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -55,6 +56,8 @@ struct opcode_facts { /* a row of schemas/opcode.def */
 	uint8_t flags;
 };
 const struct opcode_facts *opcode_facts(uint16_t opcode);
+/* Does nothing at run time: STRUCTURE, and a bitcast, which is another name for its operand's memory. */
+bool opcode_is_idle(uint16_t opcode);
 
 const char *opcode_name(uint16_t opcode);
 uint16_t opcode_of(const char *name); /* OP_COUNT when unknown */

@@ -41,9 +41,8 @@ static uint32_t count_parts(struct space *s, const uint8_t *config)
 	uint32_t n = 0;
 
 	for (uint32_t v = 0; v < g->n_nodes; v++) {
-		uint16_t op = g->node[v].opcode;
 		float context[CTX_COUNT];
-		if (op == OP_PARAMETER || op == OP_CONSTANT || op == OP_TUPLE || op == OP_GET_TUPLE_ELEMENT || op == OP_BITCAST)
+		if (opcode_is_idle(g->node[v].opcode))
 			continue;
 		s->ops->context(s, config, &v, 1, context);
 		n += context[CTX_KEPT] > 0;

@@ -128,15 +128,6 @@ void roofline_scratch_release(struct roofline_scratch *s)
 	*s = (struct roofline_scratch){0};
 }
 
-static bool is_kernel(const struct graph *g, uint32_t v)
-{
-	uint16_t op = g->node[v].opcode;
-
-	if (op == OP_FUSION)
-		return g->node[v].n_called == 1;
-	return opcode_facts(op)->class != CLASS_STRUCTURE && opcode_facts(op)->class != CLASS_CALL && op != OP_BITCAST;
-}
-
 /* How many elements of operand k one computed element asks for. */
 static double asks(const struct graph *g, uint32_t v, uint32_t k)
 {
@@ -278,7 +269,7 @@ double roofline_seconds(const struct roofline *m, const struct graph *g, struct 
 		if (comp->role != ROLE_ENTRY && comp->role != ROLE_CONTROL)
 			continue;
 		for (uint32_t v = comp->first; v < comp->first + comp->n_nodes; v++)
-			if (is_kernel(g, v)) {
+			if (node_is_kernel(g, v)) {
 				struct kernel k = g->node[v].opcode == OP_FUSION ? fused_kernel(g, v, s)
 										 : bare_kernel(g, v);
 				seconds += kernel_seconds(m, &k);

@@ -308,7 +308,7 @@ static void compare(struct worker *w, struct cursor *c, struct buf *out)
 		pair.program[1] = b->program;
 		program_compare(&pair, &body, &v);
 	}
-	put_verdict(out, &v);
+	put_refusal(out, &v);
 	if (body.len)
 		buf_add(out, body.data, body.len);
 	else

@@ -138,5 +138,5 @@ const char *group_kind(const struct graph *g, const struct nodes *members)
 
 bool group_is_kernel(const struct graph *g, const struct nodes *members)
 {
-	return members->n > 1 || g->node[members->v[0]].opcode != OP_BITCAST;
+	return members->n > 1 || !opcode_is_idle(g->node[members->v[0]].opcode);
 }
