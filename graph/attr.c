@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "hlo/wire.h"
 
 #define WORD_BYTES 10 /* the longest varint */
 
@@ -82,17 +83,7 @@ static bool unknown_left_out(const ProtobufCMessageDescriptor *d, uint32_t tag)
 /* Bytes of the first word of a value: a number, a pointer or a length. */
 static size_t width_of(ProtobufCType type)
 {
-	switch (type) {
-	case PROTOBUF_C_TYPE_INT64:
-	case PROTOBUF_C_TYPE_UINT64:
-	case PROTOBUF_C_TYPE_DOUBLE:
-	case PROTOBUF_C_TYPE_STRING:
-	case PROTOBUF_C_TYPE_BYTES:
-	case PROTOBUF_C_TYPE_MESSAGE:
-		return 8;
-	default:
-		return 4;
-	}
+	return wire_of(type).size == 4 ? 4 : 8;
 }
 
 /* A number as a word, after the spellings of attr.h. */

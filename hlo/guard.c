@@ -17,12 +17,11 @@
 #include <stdbool.h>
 #include <string.h>
 #include "base/buf.h"
+#include "hlo/wire.h"
 
 #define FIELD_COST 32	/* protobuf-c's record of one field */
 #define UNKNOWN_COST 48 /* ... of one it does not know, with its bytes' own block */
 #define BLOCK_COST 16	/* what an arena rounds up to */
-
-enum { WIRE_VARINT, WIRE_8, WIRE_BYTES, WIRE_4 = 5 };
 
 struct place {
 	const ProtobufCFieldDescriptor *field;
@@ -66,36 +65,6 @@ static bool varint(const uint8_t **p, const uint8_t *end, uint64_t *out)
 	return false;
 }
 
-/* The wire type of one value, and the bytes it takes when unpacked. */
-static int wire_of(ProtobufCType type, size_t *width)
-{
-	switch (type) {
-	case PROTOBUF_C_TYPE_FIXED64:
-	case PROTOBUF_C_TYPE_SFIXED64:
-	case PROTOBUF_C_TYPE_DOUBLE:
-		*width = 8;
-		return WIRE_8;
-	case PROTOBUF_C_TYPE_FIXED32:
-	case PROTOBUF_C_TYPE_SFIXED32:
-	case PROTOBUF_C_TYPE_FLOAT:
-		*width = 4;
-		return WIRE_4;
-	case PROTOBUF_C_TYPE_STRING:
-	case PROTOBUF_C_TYPE_BYTES:
-	case PROTOBUF_C_TYPE_MESSAGE:
-		*width = 0;
-		return WIRE_BYTES;
-	case PROTOBUF_C_TYPE_INT64:
-	case PROTOBUF_C_TYPE_SINT64:
-	case PROTOBUF_C_TYPE_UINT64:
-		*width = 8;
-		return WIRE_VARINT;
-	default:
-		*width = 4;
-		return WIRE_VARINT;
-	}
-}
-
 /* Many numbers in one field: whole ones, and as many as they take unpacked. */
 static int packed(struct walk *w, int wire, size_t width, const uint8_t *p, size_t n)
 {
@@ -132,16 +101,15 @@ static int child(struct walk *w, const ProtobufCFieldDescriptor *f, size_t index
 static int bytes_field(struct walk *w, const ProtobufCFieldDescriptor *f, size_t index,
 	const uint8_t *p, size_t n)
 {
-	size_t width;
-	int wire = wire_of(f->type, &width);
+	struct wire_type type = wire_of(f->type);
 	if (f->type == PROTOBUF_C_TYPE_MESSAGE)
 		return child(w, f, index, p, n);
 	if (f->type == PROTOBUF_C_TYPE_STRING && memchr(p, 0, n))
 		return offence(w, p, "a name holds a NUL character");
-	if (wire != WIRE_BYTES && f->label != PROTOBUF_C_LABEL_REPEATED)
+	if (type.wire != WIRE_BYTES && f->label != PROTOBUF_C_LABEL_REPEATED)
 		return offence(w, p, "a number is given as bytes");
-	if (wire != WIRE_BYTES)
-		return packed(w, wire, width, p, n);
+	if (type.wire != WIRE_BYTES)
+		return packed(w, type.wire, type.size, p, n);
 	w->need += n + 1 + BLOCK_COST;
 	return 0;
 }
@@ -171,7 +139,7 @@ static int message(struct walk *w, const ProtobufCMessageDescriptor *d, const ui
 	const uint8_t *end)
 {
 	const ProtobufCFieldDescriptor *last = NULL;
-	size_t index = 0, n = 0, width;
+	size_t index = 0, n = 0;
 	w->need += d->sizeof_message + BLOCK_COST;
 	while (p < end) {
 		const uint8_t *from = p;
@@ -190,7 +158,7 @@ static int message(struct walk *w, const ProtobufCMessageDescriptor *d, const ui
 			w->need += UNKNOWN_COST + n;
 		else if (wire == WIRE_BYTES && bytes_field(w, f, index, p, n) < 0)
 			return -1;
-		else if (wire != WIRE_BYTES && wire != wire_of(f->type, &width))
+		else if (wire != WIRE_BYTES && wire != wire_of(f->type).wire)
 			return offence(w, from, "a field has the wrong kind");
 		if (wire != WIRE_VARINT)
 			p += n;

@@ -10,6 +10,7 @@
 #include <string.h>
 #include "base/mem.h"
 #include "hlo/pack.h"
+#include "hlo/wire.h"
 
 struct back { /* the bytes are at ..end; they grow towards start */
 	uint8_t *start, *at, *end;
@@ -51,31 +52,12 @@ static void put_varint(struct back *b, uint64_t v)
 	*p = (uint8_t)v;
 }
 
-enum wire { WIRE_VARINT = 0, WIRE_8 = 1, WIRE_LENGTH = 2, WIRE_4 = 5 };
-
 static void put_tag(struct back *b, uint32_t field, enum wire wire)
 {
 	put_varint(b, (uint64_t)field << 3 | wire);
 }
 
 static void put_message(struct back *b, const ProtobufCMessage *m);
-
-/* Size of one value in memory, and how it goes over the wire. */
-struct kind {
-	uint8_t size, wire;
-};
-static const struct kind kinds[] = {
-	[PROTOBUF_C_TYPE_INT32] = {4, WIRE_VARINT}, [PROTOBUF_C_TYPE_SINT32] = {4, WIRE_VARINT},
-	[PROTOBUF_C_TYPE_SFIXED32] = {4, WIRE_4}, [PROTOBUF_C_TYPE_INT64] = {8, WIRE_VARINT},
-	[PROTOBUF_C_TYPE_SINT64] = {8, WIRE_VARINT}, [PROTOBUF_C_TYPE_SFIXED64] = {8, WIRE_8},
-	[PROTOBUF_C_TYPE_UINT32] = {4, WIRE_VARINT}, [PROTOBUF_C_TYPE_FIXED32] = {4, WIRE_4},
-	[PROTOBUF_C_TYPE_UINT64] = {8, WIRE_VARINT}, [PROTOBUF_C_TYPE_FIXED64] = {8, WIRE_8},
-	[PROTOBUF_C_TYPE_FLOAT] = {4, WIRE_4}, [PROTOBUF_C_TYPE_DOUBLE] = {8, WIRE_8},
-	[PROTOBUF_C_TYPE_BOOL] = {sizeof(protobuf_c_boolean), WIRE_VARINT},
-	[PROTOBUF_C_TYPE_ENUM] = {4, WIRE_VARINT}, [PROTOBUF_C_TYPE_STRING] = {sizeof(char *), WIRE_LENGTH},
-	[PROTOBUF_C_TYPE_BYTES] = {sizeof(ProtobufCBinaryData), WIRE_LENGTH},
-	[PROTOBUF_C_TYPE_MESSAGE] = {sizeof(void *), WIRE_LENGTH},
-};
 
 static uint64_t integer(ProtobufCType type, const void *p)
 {
@@ -110,13 +92,13 @@ static void put_value(struct back *b, ProtobufCType type, const void *p)
 {
 	size_t before = (size_t)(b->end - b->at);
 
-	switch (kinds[type].wire) {
+	switch (wire_of(type).wire) {
 	case WIRE_VARINT:
 		put_varint(b, integer(type, p));
 		return;
 	case WIRE_4:
 	case WIRE_8:
-		put_bytes(b, p, kinds[type].size);
+		put_bytes(b, p, wire_of(type).size);
 		return;
 	default:
 		break;
@@ -153,7 +135,7 @@ static bool is_empty(const ProtobufCFieldDescriptor *f, const void *p)
 	case PROTOBUF_C_TYPE_MESSAGE:
 		return !*(void *const *)p;
 	default:
-		return is_zero(p, kinds[f->type].size);
+		return is_zero(p, wire_of(f->type).size);
 	}
 }
 
@@ -178,7 +160,7 @@ static void fetch(const void *message, const ProtobufCMessageDescriptor *d)
 
 static void put_list(struct back *b, const ProtobufCFieldDescriptor *f, const uint8_t *v, size_t n)
 {
-	struct kind k = kinds[f->type];
+	struct wire_type k = wire_of(f->type);
 	bool packed = f->flags & PROTOBUF_C_FIELD_FLAG_PACKED;
 	size_t before = (size_t)(b->end - b->at);
 
@@ -191,7 +173,7 @@ static void put_list(struct back *b, const ProtobufCFieldDescriptor *f, const ui
 	}
 	if (packed) {
 		put_varint(b, (size_t)(b->end - b->at) - before);
-		put_tag(b, f->id, WIRE_LENGTH);
+		put_tag(b, f->id, WIRE_BYTES);
 	}
 }
 
@@ -213,7 +195,7 @@ static void put_message(struct back *b, const ProtobufCMessage *m)
 				put_list(b, f, *(const uint8_t *const *)p, n);
 		} else if (is_set(m, f, p)) {
 			put_value(b, f->type, p);
-			put_tag(b, f->id, (enum wire)kinds[f->type].wire);
+			put_tag(b, f->id, (enum wire)wire_of(f->type).wire);
 		}
 	}
 }
