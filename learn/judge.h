@@ -2,8 +2,8 @@
  * judge.h - which of two models is better, on decisions that neither was trained on.
  *
  * The score of a model on a program is its DEPTH. The flips of the program stand in a list, by falling
- * predicted gain, as a search tries them; the depth is where in that list a second of measured gain
- * stands on average: 0 is the top, 1 the bottom. Any order has depth 0.5; less is better. Programs
+ * predicted gain, as a search tries them; the depth is where in that list the measured gain stands, on
+ * average over every second (or byte) of it: 0 is the top, 1 the bottom. Any order has depth 0.5; less is better. Programs
  * are averaged with the weight they have in training, the root of their number of flips.
  *
  * Flips with the same surroundings (apart.h) are alike, and so are measurements of the same flip. The

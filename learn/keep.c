@@ -166,7 +166,7 @@ static void add_verdict(const struct kept *k, struct buf *out)
 		buf_addf(out, ": nothing improves among the %zu flips that can judge them.\n", j->flips);
 		return;
 	}
-	buf_addf(out, ": in its order of flips a second of gain stands %.1f%% down the list, ", 100 * j->depth[0]);
+	buf_addf(out, ": in its order of flips the gains stand %.1f%% down the list, ", 100 * j->depth[0]);
 	if (k->old)
 		buf_addf(out, "in the old one's %.1f%% (any order: 50%%); between ", 100 * j->depth[1]);
 	else
