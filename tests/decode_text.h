@@ -87,6 +87,16 @@ static const struct decode_case decode_cases[] = {
 		MODULE ENTRY " n = f32[8] negate(p)\n ROOT e = f32[8] exponential(n)\n}\n",
 		MODULE ENTRY " c = f32[8] copy(p)\n n = f32[8] negate(p)\n ROOT e = f32[8] exponential(n)\n}\n",
 		5, 4, CAUSE_NOT_FOUND, 0, 1},
+	{"an instruction comes between",
+		MODULE ENTRY " n = f32[8] negate(p)\n e = f32[8] exponential(n)\n ROOT s = f32[8] sine(e)\n}\n",
+		MODULE FUSED_NEGATE("f", "exponential") ENTRY " x = f32[8] fusion(p), kind=kLoop, calls=f\n"
+		" c = f32[8] copy(x)\n ROOT s = f32[8] sine(c)\n}\n",
+		5, 3, CAUSE_NOT_FOUND, 0, 2},
+	{"what nobody needs goes",
+		MODULE ENTRY " n = f32[8] negate(p)\n m = f32[8] negate(p)\n d = f32[8] abs(m)\n"
+		" ROOT e = f32[8] exponential(n)\n}\n",
+		MODULE FUSED_NEGATE("f", "exponential") ENTRY " ROOT x = f32[8] fusion(p), kind=kLoop, calls=f\n}\n",
+		3, 3, CAUSE_COUNT, 0, 0},
 	{"a fusion of one instruction",
 		MODULE ENTRY " ROOT n = f32[8] negate(p)\n}\n",
 		MODULE "f {\n a = f32[8] parameter(0)\n ROOT n = f32[8] negate(a)\n}\n" ENTRY

@@ -203,13 +203,13 @@ static void compare_groups(struct decoder *d)
 
 	for (uint32_t w = 0; w < a->n_nodes; w++) {
 		struct fault f = {CAUSE_COUNT, NONE, NONE};
-		uint32_t root = result_of(a, w), first = root == NONE ? NONE : d->m.first[root];
+		uint32_t root = result_of(a, w), first = d->m.first[w];
 		uint8_t role = a->comp[a->node[w].comp].role;
 		size_t members = 1;
 		if (role != ROLE_ENTRY && role != ROLE_CONTROL)
 			continue;
-		if (first == NONE && d->m.first[w] != NONE)
-			first = d->m.first[w]; /* a fusion that was there before the pass */
+		if (first == NONE && root != NONE) /* else: bare, or a fusion that was there before the pass */
+			first = d->m.first[root];
 		if (!is_group(d, w, first))
 			continue;
 		if (first == NONE)

@@ -9,8 +9,8 @@
  * operations), and what is not found there is not matched.
  *
  * A compiler that merges twins on the way leaves one instruction that several nodes' readers lead to:
- * it is a copy of each of them. What no root needs (side effects, unused parameters) is matched by hash
- * within its computation, in order.
+ * it is a copy of each of them. What no root leads to is matched by hash, last first: side effects, unused
+ * parameters, and what lies below a place where a pass did more than move.
  *
  * A pair of instructions is walked once, however many readers or callers lead to it. Modules that have little to
  * do with each other could give very many pairs; beyond a limit no more are made.
@@ -77,6 +77,10 @@ static uint32_t find(const struct match *m, uint32_t w, uint32_t v)
 static void pair(struct match *m, uint32_t w, uint32_t v)
 {
 	w = computed_by(m, w, v);
+	if (m->after->node[w].opcode == OP_FUSION && m->before->node[v].opcode != OP_FUSION)
+		return; /* of several results; they are matched one by one */
+	if (is_inside(m->before, v))
+		return; /* fusions that were there before are matched whole */
 	if (m->hash_after[w] != m->hash[v] || m->n >= m->limit || find(m, w, v) != NONE)
 		return;
 	MEM_GROW(&m->copy, &m->cap, m->n + 1);
@@ -124,77 +128,6 @@ bool match_is_kept(const struct match *m, const struct copy *c)
 	return false;
 }
 
-/* An instruction that nothing in its computation needs. */
-struct loose {
-	uint64_t hash;
-	uint32_t node;
-	bool taken;
-};
-
-static int by_hash(const void *a, const void *b)
-{
-	const struct loose *x = a, *y = b;
-
-	if (x->hash != y->hash)
-		return x->hash > y->hash ? 1 : -1;
-	return (x->node > y->node) - (x->node < y->node);
-}
-
-static bool is_loose(const struct graph *g, uint32_t v)
-{
-	return g->node[v].n_users == 0 && !(g->node[v].flags & NODE_ROOT);
-}
-
-/* Sorted by hash; the caller frees it. */
-static struct loose *loose_of(const struct match *m, const struct comp *c, size_t *n)
-{
-	struct loose *l = MEM_NEW(c->n_nodes, struct loose);
-
-	*n = 0;
-	for (uint32_t v = c->first; v < c->first + c->n_nodes; v++)
-		if (is_loose(m->before, v))
-			l[(*n)++] = (struct loose){m->hash[v], v, false};
-	if (*n)
-		qsort(l, *n, sizeof *l, by_hash);
-	return l;
-}
-
-/* The first of a hash in a sorted list, or n. */
-static size_t first_of(const struct loose *l, size_t n, uint64_t hash)
-{
-	size_t low = 0, high = n;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (l[mid].hash < hash)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
-}
-
-/* Two computations do the same: their roots correspond, and what no root needs. */
-static void pair_computations(struct match *m, uint32_t after, uint32_t before)
-{
-	const struct comp *a = &m->after->comp[after], *b = &m->before->comp[before];
-	struct loose *l;
-	size_t n;
-
-	pair(m, a->root, b->root);
-	l = loose_of(m, b, &n);
-	for (uint32_t w = a->first; n && w < a->first + a->n_nodes; w++) {
-		size_t i = is_loose(m->after, w) ? first_of(l, n, m->hash_after[w]) : n;
-		while (i < n && l[i].hash == m->hash_after[w] && l[i].taken)
-			i++;
-		if (i == n || l[i].hash != m->hash_after[w])
-			continue;
-		l[i].taken = true;
-		pair(m, w, l[i].node);
-	}
-	mem_free(l);
-}
-
 static void pair_calls(struct match *m, const struct copy *c)
 {
 	const struct graph *a = m->after, *b = m->before;
@@ -204,7 +137,88 @@ static void pair_calls(struct match *m, const struct copy *c)
 	for (uint32_t k = 0; k < b->node[c->node].n_called; k++) {
 		uint32_t to = node_calls(a, c->after)[k], from = node_calls(b, c->node)[k];
 		if (a->comp[to].role == ROLE_CONTROL && b->comp[from].role == ROLE_CONTROL)
-			pair_computations(m, to, from);
+			pair(m, a->comp[to].root, b->comp[from].root);
+	}
+}
+
+/* From the copies made since `at` to all that they read or call. */
+static size_t walk(struct match *m, size_t at)
+{
+	for (; at < m->n; at++) {
+		struct copy c = m->copy[at];
+		for (uint32_t k = 0; k < m->before->node[c.node].n_operands; k++) {
+			uint32_t w = operand(m, &c, k);
+			if (w != NONE)
+				pair(m, w, node_operands(m->before, c.node)[k]);
+		}
+		pair_calls(m, &c);
+	}
+	return at;
+}
+
+struct hashed {
+	uint64_t hash;
+	uint32_t node;
+};
+
+static int by_hash(const void *a, const void *b)
+{
+	const struct hashed *x = a, *y = b;
+
+	if (x->hash != y->hash)
+		return x->hash > y->hash ? 1 : -1;
+	return (x->node > y->node) - (x->node < y->node);
+}
+
+/* How many of a sorted list have at most this hash. */
+static size_t up_to(const struct hashed *l, size_t n, uint64_t hash)
+{
+	size_t low = 0, high = n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (l[mid].hash <= hash)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* The last node before that computes what w does and stands for nothing yet; else the last that does; else NONE. */
+static uint32_t alike(const struct match *m, const struct hashed *l, const uint8_t *found, uint32_t w)
+{
+	uint64_t hash = m->hash_after[w];
+	size_t end = up_to(l, m->before->n_nodes, hash);
+
+	if (end == 0 || l[end - 1].hash != hash)
+		return NONE;
+	for (size_t i = end; i > 0 && l[i - 1].hash == hash; i--)
+		if (!found[l[i - 1].node])
+			return l[i - 1].node;
+	return l[end - 1].node;
+}
+
+/* What no root leads to, from users to operands. */
+static void match_rest(struct match *m, size_t at)
+{
+	const struct graph *a = m->after, *b = m->before;
+	struct hashed *l = ARENA_NEW(&m->mem, b->n_nodes, struct hashed);
+	uint8_t *found = ARENA_NEW(&m->mem, b->n_nodes, uint8_t);
+	size_t noted = 0;
+
+	for (uint32_t v = 0; v < b->n_nodes; v++)
+		l[v] = (struct hashed){m->hash[v], v};
+	qsort(l, b->n_nodes, sizeof *l, by_hash);
+	for (uint32_t w = a->n_nodes; w-- > 0;) {
+		uint32_t v;
+		for (; noted < m->n; noted++)
+			found[m->copy[noted].node] = 1;
+		if (m->first[w] != NONE || m->hash_after[w] == 0 || step(a, w) != NONE ||
+			a->comp[a->node[w].comp].role == ROLE_APPLIED || (v = alike(m, l, found, w)) == NONE)
+			continue;
+		pair(m, w, v);
+		at = walk(m, at);
 	}
 }
 
@@ -219,16 +233,8 @@ void match_find(struct match *m, const struct graph *before, const struct graph 
 	memset(m->first, 0xff, after->n_nodes * sizeof *m->first);
 	graph_structural_hash(before, m->hash);
 	graph_structural_hash(after, m->hash_after);
-	pair_computations(m, after->entry, before->entry);
-	for (size_t i = 0; i < m->n; i++) {
-		struct copy c = m->copy[i];
-		for (uint32_t k = 0; k < before->node[c.node].n_operands; k++) {
-			uint32_t w = operand(m, &c, k);
-			if (w != NONE)
-				pair(m, w, node_operands(before, c.node)[k]);
-		}
-		pair_calls(m, &c);
-	}
+	pair(m, after->comp[after->entry].root, before->comp[before->entry].root);
+	match_rest(m, walk(m, 0));
 }
 
 void match_release(struct match *m)
