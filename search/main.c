@@ -23,13 +23,14 @@
 #include "search/advisor.h"
 #include "search/earlier.h"
 #include "search/output.h"
+#include "search/puzzle.h"
 #include "search/scorer.h"
 
 struct settings {
 	const char *graph, *model, *db, *out, *device, *space, *from, *start;
-	int64_t budget, seed, hops, core, drift_checks;
+	int64_t budget, seed, hops, core, drift_checks, jobs, steps;
 	double deadline, seconds, alpha, explore, verdict_seconds, kernel_us;
-	int strategy, propose, measure, by;
+	int strategy, propose, measure, by, placing, goal;
 	bool json, quiet, resume, wait, force, tied, adapt, raw;
 };
 
@@ -385,6 +386,17 @@ static int run(struct session *s, struct err *err)
 	return conclude(s, err);
 }
 
+static int run_puzzle(const struct settings *set, struct err *err)
+{
+	struct puzzle_settings p = {.path = set->graph, .out = set->out, .seconds = set->seconds, .seed = set->seed,
+		.jobs = set->jobs, .steps = set->steps, .json = set->json, .quiet = set->quiet,
+		.strategy = set->placing, .goal = set->goal};
+
+	if (p.seconds <= 0 && p.steps == 0)
+		p.seconds = 60;
+	return puzzle_solve(&p, err);
+}
+
 static void close_session(struct session *s)
 {
 	hunt_release(&s->hunt);
@@ -435,8 +447,14 @@ int main(int argc, char **argv)
 		OPT_FLAG(0, "tied", &set.tied, "decide isomorphic sites that stand alike together, as one place"),
 		OPT_INT(0, "drift-checks", &set.drift_checks, 0, 1000, "whole-program checks during the search at most"),
 		LAB_OPTS_HOW(set),
+		OPT_SECTION("A public problem instead of a program (NAME.json or NAME.json.gz: iopddl, dnn-partitioning)"),
+		OPT_ENUM(0, "placing", &set.placing, "anneal|one|contiguous|heft|random|local", "how operations are placed on devices"),
+		OPT_ENUM(0, "goal", &set.goal, "load|latency", "of placing: the busiest device, or one sample's time"),
+		OPT_INT(0, "jobs", &set.jobs, 0, 256, "threads; 0: as many as there are cores"),
+		OPT_INT(0, "steps", &set.steps, 0, INT64_C(1) << 40, "of each thread, and no limit of time: always the same answer; "
+			"0: --seconds, or a minute"),
 		OPT_SECTION("Output"),
-		OPT_STR('o', "out", &set.out, "DIR", "folder for the result; default: beside the graph, NAME.tuned"),
+		OPT_STR('o', "out", &set.out, "DIR", "folder for the result, or file for a problem's answer; default: beside the graph, NAME.tuned"),
 		OPT_FLAG(0, "resume", &set.resume, "go on with the search of these settings that was stopped or killed"),
 		LAB_OPTS_TALK(set),
 		OPT_END};
@@ -461,7 +479,7 @@ int main(int argc, char **argv)
 	if (rc == 0 && set.from && strcmp(set.start, "default") != 0)
 		rc = err_set(&err, "--from and --start both say where to begin");
 	if (rc == 0) {
-		rc = run(&s, &err);
+		rc = puzzle_is(set.graph) ? run_puzzle(&set, &err) : run(&s, &err);
 		close_session(&s);
 	}
 	return rc < 0 ? err_exit(&err) : 0;

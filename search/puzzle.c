@@ -1,0 +1,228 @@
+/*
+ * puzzle.c - a public problem of placement, from file to answer.
+ *
+ * The answer goes to standard output, or to a file, in its owners' form; what it is worth goes to people on
+ * standard error, or with --json to standard output as well, after the answer has gone to a file.
+ */
+#include "search/puzzle.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/io.h"
+#include "base/json.h"
+#include "base/progress.h"
+#include "base/stop.h"
+#include "space/net/solve.h"
+#include "space/place/placing.h"
+
+bool puzzle_is(const char *path)
+{
+	static const char *const ends[] = {".json", ".json.gz", ".json.zst"};
+	size_t n = strlen(path);
+
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+		size_t k = strlen(ends[i]);
+		if (n > k && strcmp(path + n - k, ends[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void show(void *with, double seconds, uint64_t steps, bool found, network_sum cost)
+{
+	char detail[100], text[41];
+
+	(void)seconds;
+	snprintf(detail, sizeof detail, "%s%s", found ? "best " : "nothing that fits yet", found ? network_sum_text(cost, text) : "");
+	progress_update(with, steps, detail);
+}
+
+static void json_sum(struct json *j, const char *key, network_sum v)
+{
+	char text[41];
+
+	if (v >= INT64_MIN && v <= INT64_MAX)
+		json_int(j, key, (int64_t)v);
+	else
+		json_str(j, key, network_sum_text(v, text));
+}
+
+static void summary_json(const struct network *net, const struct network_result *r, struct buf *out)
+{
+	struct json j = {.out = out, .pretty = true};
+
+	json_object(&j, NULL);
+	json_str(&j, "problem", net->name);
+	json_bool(&j, "feasible", r->found);
+	json_bool(&j, "exact", r->exact);
+	json_sum(&j, "cost", r->value.cost);
+	json_sum(&j, "peak", r->value.peak);
+	if (net->limited)
+		json_int(&j, "limit", net->limit);
+	json_uint(&j, "nodes", net->n_nodes);
+	json_uint(&j, "variables", r->n_vars);
+	json_uint(&j, "steps", r->steps);
+	json_uint(&j, "jobs", r->jobs);
+	json_num(&j, "seconds", r->seconds);
+	json_num(&j, "best_seconds", r->best_seconds);
+	json_end(&j);
+	buf_addch(out, '\n');
+}
+
+static void summary_text(const struct network *net, const struct network_result *r, struct buf *out)
+{
+	char cost[41], peak[41];
+
+	buf_addf(out, "%s: cost %s, found after %.1f of %.1f s, %llu steps on %u threads", net->name,
+		network_sum_text(r->value.cost, cost), r->best_seconds, r->seconds, (unsigned long long)r->steps, r->jobs);
+	if (r->exact)
+		buf_adds(out, "; it is the best there is");
+	if (net->limited && r->value.peak_time != INT64_MIN)
+		buf_addf(out, "; memory at most %s of %lld, at time %lld", network_sum_text(r->value.peak, peak),
+			(long long)net->limit, (long long)r->value.peak_time);
+	buf_addch(out, '\n');
+}
+
+/* The answer where it was asked for; what it is worth to people, or after a file to standard output. */
+static int hand_out(const struct puzzle_settings *set, const struct buf *answer, const struct buf *summary, struct err *err)
+{
+	int rc = set->out ? io_write_file(set->out, answer->data, answer->len, err) :
+		io_write_full(1, answer->data, answer->len, err);
+
+	if (rc == 0 && (set->out || !set->quiet))
+		rc = io_write_full(set->out ? 1 : 2, summary->data, summary->len, err);
+	return rc;
+}
+
+static int give_answer(const struct puzzle_settings *set, const struct network *net, const struct network_result *r,
+	struct err *err)
+{
+	struct buf answer = {0}, summary = {0};
+	int rc;
+
+	network_write_answer(net, r->choice, &answer);
+	if (set->json)
+		summary_json(net, r, &summary);
+	else
+		summary_text(net, r, &summary);
+	rc = hand_out(set, &answer, &summary, err);
+	buf_release(&answer);
+	buf_release(&summary);
+	return rc;
+}
+
+static int solve_net(const struct puzzle_settings *set, const struct network *net, struct err *err)
+{
+	struct progress p = {0};
+	struct network_options o = {.seconds = set->seconds, .steps = (uint64_t)set->steps, .jobs = (uint32_t)set->jobs,
+		.seed = (uint64_t)set->seed, .stop = stop_asked, .progress = show, .with = &p};
+	struct network_result r;
+	int rc;
+
+	progress_start(&p, "search", o.steps, set->quiet ? PROGRESS_QUIET : PROGRESS_AUTO);
+	network_solve(net, &o, &r);
+	progress_end(&p);
+	if (r.found)
+		rc = give_answer(set, net, &r, err);
+	else if (r.hopeless)
+		rc = err_set(err, "%s has no feasible answer: whatever is chosen, something is forbidden or does not fit", set->path);
+	else
+		rc = err_set(err, "%s: no feasible answer was found in %.1f s; try more --seconds or another --seed", set->path,
+			r.seconds);
+	network_result_release(&r);
+	return rc;
+}
+
+static void show_place(void *with, uint64_t steps, double cost)
+{
+	char detail[60];
+
+	snprintf(detail, sizeof detail, "best %.6g", cost);
+	progress_update(with, steps, detail);
+}
+
+static void place_summary(const struct puzzle_settings *set, const struct place *p, const struct placing_result *r,
+	struct buf *out)
+{
+	static const char *const goals[] = {"largest load", "latency"}, *const keys[] = {"load", "latency"};
+	struct json j = {.out = out, .pretty = true};
+
+	if (!set->json) {
+		buf_addf(out, "%s: %s %.6g by %s, found after %.1f of %.1f s, %llu steps; %u nodes in %u groups on %u devices\n",
+			set->path, goals[set->goal], r->cost, placing_name((enum placing_strategy)set->strategy), r->best_seconds,
+			r->seconds, (unsigned long long)r->steps, p->n_nodes, p->n_groups, p->n_devices);
+		return;
+	}
+	json_object(&j, NULL);
+	json_str(&j, "strategy", placing_name((enum placing_strategy)set->strategy));
+	json_num(&j, keys[set->goal], r->cost);
+	json_uint(&j, "nodes", p->n_nodes);
+	json_uint(&j, "groups", p->n_groups);
+	json_uint(&j, "steps", r->steps);
+	json_num(&j, "seconds", r->seconds);
+	json_num(&j, "best_seconds", r->best_seconds);
+	json_end(&j);
+	buf_addch(out, '\n');
+}
+
+static int solve_place(const struct puzzle_settings *set, const struct place *p, struct err *err)
+{
+	struct progress talk = {0};
+	struct placing_options o = {.strategy = (enum placing_strategy)set->strategy, .goal = (enum place_goal)set->goal,
+		.seconds = set->seconds, .steps = (uint64_t)set->steps, .seed = (uint64_t)set->seed, .stop = stop_asked,
+		.progress = show_place, .with = &talk};
+	struct placing_result r;
+	struct buf answer = {0}, summary = {0};
+	int rc;
+
+	progress_start(&talk, "search", o.steps, set->quiet ? PROGRESS_QUIET : PROGRESS_AUTO);
+	placing_solve(p, &o, &r);
+	progress_end(&talk);
+	if (r.cost < INFINITY) {
+		place_write(p, o.goal, r.device, &answer);
+		place_summary(set, p, &r, &summary);
+		rc = hand_out(set, &answer, &summary, err);
+	} else {
+		rc = err_set(err, "%s: no placement was found that fits", set->path);
+	}
+	buf_release(&answer);
+	buf_release(&summary);
+	placing_result_release(&r);
+	return rc;
+}
+
+static int solve_text(const struct puzzle_settings *set, const struct buf *text, struct err *err)
+{
+	struct network net;
+	struct place place;
+	int rc;
+
+	if (place_looks_like(text->data, text->len)) {
+		if ((rc = place_parse(&place, text->data, text->len, err)) < 0)
+			return err_prefix(err, "%s", set->path);
+		rc = solve_place(set, &place, err);
+		place_release(&place);
+		return rc;
+	}
+	if (!network_looks_like(text->data, text->len))
+		return err_set(err, "%s is JSON, but neither a problem of the iopddl contest, which begins with a \"problem\", nor "
+			"one of dnn-partitioning, which says \"maxFPGAs\"", set->path);
+	if ((rc = network_parse(&net, text->data, text->len, err)) < 0)
+		err_prefix(err, "%s", set->path);
+	else
+		rc = solve_net(set, &net, err);
+	network_release(&net);
+	return rc;
+}
+
+int puzzle_solve(const struct puzzle_settings *set, struct err *err)
+{
+	struct buf text = {0};
+	int rc = io_read_file(set->path, IO_FILE_LIMIT, &text, err);
+
+	if (rc == 0)
+		rc = solve_text(set, &text, err);
+	buf_release(&text);
+	return rc;
+}

@@ -1,0 +1,507 @@
+/*
+ * region.c - elimination of variables, one after the other (Bertele and Brioschi 1972).
+ *
+ * To eliminate a variable is to write down, for every combination of choices of its neighbours, the least that it can
+ * cost, with the choice that does it; the table becomes a cost of those neighbours, who are then neighbours of each
+ * other. When all are gone, the choices are read back in the opposite order.
+ *
+ * First only the order is found: always the variable whose table would be smallest. When even that is larger than
+ * `room`, a variable in the way is left at its present choice, which cuts the graph there. Then come the tables. Their
+ * axes are sorted by time of elimination, the soonest last, so in each table the variable being eliminated is the
+ * fastest axis and the inner loop runs over neighbouring numbers.
+ */
+#include "space/net/region.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MOST_AXES 16
+
+struct local { /* a variable of the region */
+	uint32_t var;
+	uint32_t n;	     /* choices that are possible here */
+	uint16_t *choice;    /* [n] */
+	double *cost;	     /* [n] with prices and with all edges to what stays */
+	uint32_t *near;	     /* others of the region, while the order is sought */
+	uint32_t n_near, cap_near;
+	uint32_t when;	     /* place in the order; LEFT: it stays */
+	bool gone;
+	uint32_t table;	     /* first of its list of tables */
+	uint32_t chosen;
+	uint32_t n_axes, axis[MOST_AXES]; /* of the table it leaves behind, soonest eliminated last */
+	uint16_t *arg;
+};
+#define LEFT (UINT32_MAX - 1)
+#define NEVER_YET UINT32_MAX
+
+struct table {
+	uint32_t n_axes, axis[MOST_AXES + 1];
+	double *v;
+	uint32_t next; /* in the list of the axis that is eliminated first */
+};
+
+struct waiting { /* heap of variables by the size of their table */
+	double size;
+	uint32_t i;
+};
+
+struct region_solver {
+	const struct reduced *m;
+	const struct region_task *task;
+	uint32_t *number; /* per variable of the model: local number + 1, or 0 */
+	struct local *local;
+	size_t cap_local;
+	uint32_t n, n_order, n_left;
+	double whim; /* how much chance there is in what is left */
+	uint32_t *order;
+	size_t cap_order;
+	struct table *table;
+	size_t n_tables, cap_tables;
+	struct waiting *heap;
+	size_t n_heap, cap_heap;
+	struct arena mem;
+};
+
+struct region_solver *region_new(const struct reduced *m)
+{
+	struct region_solver *r = MEM_NEW(1, struct region_solver);
+
+	r->m = m;
+	r->number = MEM_NEW(m->n_vars + 1, uint32_t);
+	return r;
+}
+
+void region_free(struct region_solver *r)
+{
+	if (!r)
+		return;
+	mem_free(r->number);
+	mem_free(r->local);
+	mem_free(r->order);
+	mem_free(r->table);
+	mem_free(r->heap);
+	arena_release(&r->mem);
+	mem_free(r);
+}
+
+uint32_t region_left(const struct region_solver *r)
+{
+	return r->n_left;
+}
+
+static double memory_price(const struct var *v, uint32_t k, const double *price)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < v->n_uses; i++)
+		sum += v->use[i].usage[k] * (price[v->use[i].to] - price[v->use[i].from]);
+	return sum;
+}
+
+/* Costs with everything outside of the region; choices that are forbidden there are left out. */
+static void take_var(struct region_solver *r, struct local *l)
+{
+	const struct region_task *task = r->task;
+	const struct var *v = &r->m->var[l->var];
+	uint16_t now = task->x[l->var];
+	double *cost = arena_alloc(&r->mem, v->choices * sizeof *cost);
+	uint32_t n = 0;
+
+	l->choice = arena_alloc(&r->mem, v->choices * sizeof *l->choice);
+	l->cost = arena_alloc(&r->mem, v->choices * sizeof *l->cost);
+	memcpy(cost, v->cost, v->choices * sizeof *cost);
+	for (uint32_t i = 0; i < v->n_links; i++) {
+		const struct link *e = &v->link[i];
+		uint32_t width = r->m->var[e->other].choices;
+		const double *column = e->cost + task->x[e->other];
+		if (r->number[e->other])
+			continue;
+		for (uint32_t k = 0; k < v->choices; k++)
+			cost[k] += column[(size_t)k * width];
+	}
+	bool strict = REDUCED_ALLOWED(cost[now]);
+	for (uint32_t k = 0; k < v->choices; k++) {
+		if (strict && !REDUCED_ALLOWED(cost[k]))
+			continue;
+		if (task->price)
+			cost[k] += memory_price(v, k, task->price);
+		if (task->noise > 0)
+			cost[k] += task->noise * rng_unit(task->rng);
+		l->choice[n] = (uint16_t)k;
+		l->cost[n++] = cost[k];
+	}
+	l->n = n;
+}
+
+static void add_near(struct region_solver *r, uint32_t i, uint32_t j)
+{
+	struct local *l = &r->local[i];
+
+	for (uint32_t k = 0; k < l->n_near; k++)
+		if (l->near[k] == j)
+			return;
+	if (l->n_near == l->cap_near) {
+		uint32_t cap = l->cap_near ? 2 * l->cap_near : 4;
+		uint32_t *near = arena_alloc(&r->mem, cap * sizeof *near);
+		if (l->n_near)
+			memcpy(near, l->near, l->n_near * sizeof *near);
+		l->near = near;
+		l->cap_near = cap;
+	}
+	l->near[l->n_near++] = j;
+}
+
+static void drop_near(struct region_solver *r, uint32_t i, uint32_t j)
+{
+	struct local *l = &r->local[i];
+
+	for (uint32_t k = 0; k < l->n_near; k++)
+		if (l->near[k] == j) {
+			l->near[k] = l->near[--l->n_near];
+			return;
+		}
+}
+
+static double table_size(const struct region_solver *r, uint32_t i)
+{
+	const struct local *l = &r->local[i];
+	double size = l->n;
+
+	if (l->n_near > MOST_AXES)
+		return INFINITY;
+	for (uint32_t k = 0; k < l->n_near; k++)
+		size *= r->local[l->near[k]].n;
+	return size;
+}
+
+static void heap_push(struct region_solver *r, uint32_t i)
+{
+	struct waiting w = {table_size(r, i), i};
+	size_t at;
+
+	MEM_GROW(&r->heap, &r->cap_heap, r->n_heap + 1);
+	for (at = r->n_heap++; at > 0 && r->heap[(at - 1) / 2].size > w.size; at = (at - 1) / 2)
+		r->heap[at] = r->heap[(at - 1) / 2];
+	r->heap[at] = w;
+}
+
+static struct waiting heap_pop(struct region_solver *r)
+{
+	struct waiting top = r->heap[0], last = r->heap[--r->n_heap];
+	size_t at = 0, child;
+
+	while ((child = 2 * at + 1) < r->n_heap) {
+		child += child + 1 < r->n_heap && r->heap[child + 1].size < r->heap[child].size;
+		if (last.size <= r->heap[child].size)
+			break;
+		r->heap[at] = r->heap[child];
+		at = child;
+	}
+	r->heap[at] = last;
+	return top;
+}
+
+static void order_next(struct region_solver *r, uint32_t i)
+{
+	struct local *l = &r->local[i];
+
+	l->gone = true;
+	l->when = r->n_order;
+	r->order[r->n_order++] = i;
+	for (uint32_t k = 0; k < l->n_near; k++) {
+		drop_near(r, l->near[k], i);
+		for (uint32_t j = 0; j < l->n_near; j++)
+			if (j != k)
+				add_near(r, l->near[k], l->near[j]);
+	}
+	for (uint32_t k = 0; k < l->n_near; k++)
+		heap_push(r, l->near[k]);
+}
+
+/* Leaves i, or a neighbour of it, as it is: whoever has the most neighbours and choices, with some chance. */
+static void leave_near(struct region_solver *r, uint32_t i)
+{
+	struct local *l = &r->local[i];
+	double most = -1;
+	uint32_t best = i;
+
+	for (uint32_t k = 0; k <= l->n_near; k++) {
+		uint32_t j = k < l->n_near ? l->near[k] : i;
+		double weight = (double)r->local[j].n_near * log(1.0 + r->local[j].n) * exp(r->whim * rng_normal(r->task->rng));
+		if (weight > most) {
+			most = weight;
+			best = j;
+		}
+	}
+	l = &r->local[best];
+	l->gone = true;
+	l->when = LEFT;
+	r->n_left++;
+	for (uint32_t k = 0; k < l->n_near; k++)
+		drop_near(r, l->near[k], best);
+	for (uint32_t k = 0; k < l->n_near; k++)
+		heap_push(r, l->near[k]);
+	if (best != i)
+		heap_push(r, i);
+}
+
+static void find_order(struct region_solver *r)
+{
+	r->n_heap = 0;
+	r->n_order = r->n_left = 0;
+	r->whim = 1.5 * rng_unit(r->task->rng);
+	MEM_GROW(&r->order, &r->cap_order, r->n + 1);
+	for (uint32_t i = 0; i < r->n; i++)
+		heap_push(r, i);
+	while (r->n_heap) {
+		struct waiting w = heap_pop(r);
+		if (r->local[w.i].gone)
+			continue;
+		double size = table_size(r, w.i);
+		if (size != w.size)
+			continue; /* a newer entry is in the heap */
+		if (size > (double)r->task->room && r->local[w.i].n_near)
+			leave_near(r, w.i);
+		else
+			order_next(r, w.i);
+	}
+}
+
+static size_t entries(const struct region_solver *r, const struct table *t)
+{
+	size_t n = 1;
+
+	for (uint32_t a = 0; a < t->n_axes; a++)
+		n *= r->local[t->axis[a]].n;
+	return n;
+}
+
+/* Files a table under the axis that is eliminated first, which is its last; one of the same axes takes it up. */
+static void file_table(struct region_solver *r, const struct table *t)
+{
+	struct local *l = &r->local[t->axis[t->n_axes - 1]];
+
+	for (uint32_t i = l->table; i != NEVER_YET; i = r->table[i].next) {
+		struct table *o = &r->table[i];
+		if (o->n_axes != t->n_axes || memcmp(o->axis, t->axis, t->n_axes * sizeof *t->axis) != 0)
+			continue;
+		for (size_t n = entries(r, t), k = 0; k < n; k++)
+			o->v[k] += t->v[k];
+		return;
+	}
+	MEM_GROW(&r->table, &r->cap_tables, r->n_tables + 1);
+	r->table[r->n_tables] = *t;
+	r->table[r->n_tables].next = l->table;
+	l->table = (uint32_t)r->n_tables++;
+}
+
+/* The edges within the region: with what was left they become costs, the others tables. */
+static void take_edges(struct region_solver *r, uint32_t i)
+{
+	struct local *l = &r->local[i];
+	const struct var *v = &r->m->var[l->var];
+
+	for (uint32_t e = 0; e < v->n_links; e++) {
+		uint32_t number = r->number[v->link[e].other], width = r->m->var[v->link[e].other].choices;
+		const double *cost = v->link[e].cost;
+		if (!number || l->when == LEFT)
+			continue;
+		struct local *o = &r->local[number - 1];
+		if (o->when == LEFT) {
+			for (uint32_t k = 0; k < l->n; k++)
+				l->cost[k] += cost[(size_t)l->choice[k] * width + r->task->x[o->var]];
+			continue;
+		}
+		if (o->when < l->when)
+			continue; /* seen from its other end */
+		double *v_cost = arena_alloc(&r->mem, (size_t)l->n * o->n * sizeof *v_cost);
+		for (uint32_t a = 0; a < o->n; a++)
+			for (uint32_t k = 0; k < l->n; k++)
+				v_cost[(size_t)a * l->n + k] = cost[(size_t)l->choice[k] * width + o->choice[a]];
+		file_table(r, &(struct table){2, {number - 1, i}, v_cost, 0});
+	}
+}
+
+/* All axes of a variable's tables but itself, latest eliminated first. */
+static void find_axes(struct region_solver *r, struct local *l)
+{
+	l->n_axes = 0;
+	for (uint32_t t = l->table; t != NEVER_YET; t = r->table[t].next)
+		for (uint32_t a = 0; a + 1 < r->table[t].n_axes; a++) {
+			uint32_t axis = r->table[t].axis[a], at = l->n_axes;
+			while (at > 0 && r->local[l->axis[at - 1]].when < r->local[axis].when)
+				at--;
+			if (at > 0 && l->axis[at - 1] == axis)
+				continue;
+			memmove(l->axis + at + 1, l->axis + at, (l->n_axes - at) * sizeof *l->axis);
+			l->axis[at] = axis;
+			l->n_axes++;
+		}
+}
+
+struct sum { /* what is added up for one entry of the new table */
+	uint32_t n;
+	const double **v;
+	size_t (*stride)[MOST_AXES]; /* per table and axis of the new table */
+};
+
+static void find_strides(const struct region_solver *r, const struct local *l, const struct table *t, size_t *stride)
+{
+	size_t size = l->n;
+
+	memset(stride, 0, MOST_AXES * sizeof *stride);
+	for (uint32_t a = t->n_axes - 1; a-- > 0;) {
+		uint32_t b = 0;
+		while (l->axis[b] != t->axis[a])
+			b++;
+		stride[b] = size;
+		size *= r->local[t->axis[a]].n;
+	}
+}
+
+/* sum[k] and every table's v[k] added up: from, plus those of the tables that move along the last axis or do not. */
+static void add_tables(uint32_t n, const double *from, const struct sum *s, uint32_t last, bool moving, double *sum)
+{
+	memcpy(sum, from, n * sizeof *sum);
+	for (uint32_t t = 0; t < s->n; t++) {
+		const double *v = s->v[t];
+		if ((s->stride[t][last] != 0) != moving)
+			continue;
+		for (uint32_t k = 0; k < n; k++)
+			sum[k] += v[k];
+	}
+}
+
+static double least_of(const double *sum, uint32_t n, uint16_t *arg)
+{
+	double least = sum[0];
+	uint32_t best = 0;
+
+	for (uint32_t k = 1; k < n; k++) {
+		best = sum[k] < least ? k : best;
+		least = sum[k] < least ? sum[k] : least;
+	}
+	*arg = (uint16_t)best;
+	return least;
+}
+
+static void move_along(struct sum *s, uint32_t axis, size_t times, bool back)
+{
+	for (uint32_t t = 0; t < s->n; t++)
+		s->v[t] = back ? s->v[t] - s->stride[t][axis] * times : s->v[t] + s->stride[t][axis] * times;
+}
+
+/*
+ * The new table, entry by entry, its last axis fastest. What does not depend on the last axis is added up once a row.
+ */
+static void fill(struct region_solver *r, struct local *l, struct sum *s, double *out)
+{
+	uint32_t at[MOST_AXES] = {0}, last = l->n_axes - 1, width = r->local[l->axis[last]].n, a;
+	double *row = arena_alloc(&r->mem, 2 * l->n * sizeof *row), *sum = row + l->n;
+	uint16_t *arg = l->arg;
+
+	do {
+		add_tables(l->n, l->cost, s, last, false, row);
+		for (uint32_t j = 0; j < width; j++) {
+			add_tables(l->n, row, s, last, true, sum);
+			*out++ = least_of(sum, l->n, arg++);
+			move_along(s, last, 1, false);
+		}
+		move_along(s, last, width, true);
+		for (a = last; a-- > 0;) {
+			uint32_t n = r->local[l->axis[a]].n;
+			if (++at[a] < n) {
+				move_along(s, a, 1, false);
+				break;
+			}
+			move_along(s, a, n - 1, true);
+			at[a] = 0;
+		}
+	} while (a != UINT32_MAX);
+}
+
+/* Adds a table of one axis to the variable's own costs. */
+static void absorb(struct local *l, const struct table *t)
+{
+	for (uint32_t k = 0; k < l->n; k++)
+		l->cost[k] += t->v[k];
+}
+
+/* Returns the least cost if nothing depends on it any more, else 0. */
+static double eliminate(struct region_solver *r, uint32_t i)
+{
+	struct local *l = &r->local[i];
+	struct sum s = {0};
+	size_t size = 1, n = 0;
+	double *out;
+
+	find_axes(r, l);
+	for (uint32_t t = l->table; t != NEVER_YET; t = r->table[t].next)
+		n++;
+	s.v = arena_alloc(&r->mem, n * sizeof *s.v);
+	s.stride = arena_alloc(&r->mem, n * sizeof *s.stride);
+	for (uint32_t t = l->table; t != NEVER_YET; t = r->table[t].next) {
+		if (r->table[t].n_axes == 1) {
+			absorb(l, &r->table[t]);
+			continue;
+		}
+		find_strides(r, l, &r->table[t], s.stride[s.n]);
+		s.v[s.n++] = r->table[t].v;
+	}
+	for (uint32_t a = 0; a < l->n_axes; a++)
+		size *= r->local[l->axis[a]].n;
+	l->arg = arena_alloc(&r->mem, size * sizeof *l->arg);
+	out = arena_alloc(&r->mem, size * sizeof *out);
+	if (l->n_axes == 0)
+		return least_of(l->cost, l->n, l->arg);
+	fill(r, l, &s, out);
+	struct table t = {.n_axes = l->n_axes, .v = out};
+	memcpy(t.axis, l->axis, l->n_axes * sizeof *t.axis);
+	file_table(r, &t);
+	return 0;
+}
+
+static void read_back(struct region_solver *r, uint16_t *out)
+{
+	for (uint32_t i = 0; i < r->n; i++)
+		out[i] = r->task->x[r->local[i].var];
+	for (uint32_t o = r->n_order; o-- > 0;) {
+		struct local *l = &r->local[r->order[o]];
+		size_t entry = 0;
+		for (uint32_t a = 0; a < l->n_axes; a++)
+			entry = entry * r->local[l->axis[a]].n + r->local[l->axis[a]].chosen;
+		l->chosen = l->arg[entry];
+		out[r->order[o]] = l->choice[l->chosen];
+	}
+}
+
+double region_solve(struct region_solver *r, const struct region_task *task, uint16_t *out)
+{
+	double cost = 0;
+
+	r->task = task;
+	r->n = task->n;
+	r->n_tables = 0;
+	arena_reset(&r->mem);
+	MEM_GROW(&r->local, &r->cap_local, r->n + 1);
+	for (uint32_t i = 0; i < r->n; i++) {
+		r->number[task->some[i]] = i + 1;
+		r->local[i] = (struct local){.var = task->some[i], .table = NEVER_YET};
+	}
+	for (uint32_t i = 0; i < r->n; i++) {
+		const struct var *v = &r->m->var[task->some[i]];
+		take_var(r, &r->local[i]);
+		for (uint32_t e = 0; e < v->n_links; e++)
+			if (r->number[v->link[e].other])
+				add_near(r, i, r->number[v->link[e].other] - 1);
+	}
+	find_order(r);
+	for (uint32_t i = 0; i < r->n; i++)
+		take_edges(r, i);
+	for (uint32_t o = 0; o < r->n_order; o++)
+		cost += eliminate(r, r->order[o]);
+	read_back(r, out);
+	for (uint32_t i = 0; i < r->n; i++)
+		r->number[task->some[i]] = 0;
+	return cost;
+}

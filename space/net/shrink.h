@@ -1,0 +1,50 @@
+/*
+ * shrink.h - the net while it is being made smaller. Only reduced.c uses this; others see reduced.h.
+ *
+ * Slots are numbered like the net's nodes. A slot is a variable, or is gone: merged into another one, or parted,
+ * which is eliminated with what it takes to choose for it later.
+ */
+#ifndef SPACE_NET_SHRINK_H
+#define SPACE_NET_SHRINK_H
+
+#include "space/net/reduced.h"
+
+struct slot {
+	uint32_t choices;
+	double *cost; /* [choices] */
+	uint32_t n_nodes;
+	uint32_t *node;
+	uint16_t *choice; /* [n_nodes][choices] */
+	uint32_t *edge;
+	size_t n_edges, cap_edges;
+	bool gone, queued;
+};
+
+struct shrunk_edge {
+	uint32_t a, b; /* slots */
+	double *cost;  /* [choices of a][choices of b]; NULL: gone */
+};
+
+struct shrink {
+	const struct network *net;
+	struct slot *slot;
+	struct shrunk_edge *edge;
+	size_t n_edges, cap_edges;
+	uint32_t *queue;
+	size_t n_queue, cap_queue;
+	bool *live; /* per node: its memory counts */
+	struct reduced *model; /* takes what is decided: cost, parted, hopeless */
+};
+
+/* `m` has its net, scale, and room for all nodes in parted. */
+void shrink_init(struct shrink *s, struct reduced *m);
+/* Looks at everything; again, when memory of more nodes has ceased to count. */
+void shrink_run(struct shrink *s);
+void shrink_release(struct shrink *s);
+/* The cost of a pair, seen from either end. */
+static inline double shrink_pair(const struct shrink *s, const struct shrunk_edge *e, uint32_t from, uint32_t k, uint32_t l)
+{
+	return e->a == from ? e->cost[(size_t)k * s->slot[e->b].choices + l] : e->cost[(size_t)l * s->slot[e->b].choices + k];
+}
+
+#endif

@@ -1,0 +1,41 @@
+/*
+ * solve.h - the best answer of a net that can be found in some time.
+ *
+ *	struct network_options o = {.seconds = 60};
+ *	struct network_result r;
+ *	network_solve(&net, &o, &r);
+ *	if (r.found) network_write_answer(&net, r.choice, &out);
+ *	network_result_release(&r);
+ */
+#ifndef SPACE_NET_SOLVE_H
+#define SPACE_NET_SOLVE_H
+
+#include "space/net/network.h"
+
+struct network_options {	   /* all zero: one second, as many threads as cores */
+	double seconds;		   /* with everything from the call on; <= 0: one, unless there are steps */
+	uint64_t steps;		   /* of each thread, at most; with it, and no seconds, the answer is always the same */
+	uint32_t jobs;		   /* threads; 0: as many as the process may use cores */
+	uint64_t seed;
+	bool (*stop)(void);	   /* asked now and then, by any thread: ends the search; may be NULL */
+	void (*progress)(void *with, double seconds, uint64_t steps, bool found, network_sum cost);
+	void *with;
+};
+
+struct network_result {
+	bool found;	      /* a feasible answer */
+	bool hopeless;	      /* it is certain that there is none */
+	bool exact;	      /* the answer is the best one: few were left, and all of them tried */
+	uint32_t *choice;     /* [n_nodes]; when none was found, the first choices */
+	struct network_value value;
+	uint32_t n_vars;      /* what was left to decide */
+	uint32_t n_ticks;     /* the times at which memory was looked at */
+	uint32_t jobs;
+	uint64_t steps;	      /* of all threads */
+	double seconds, best_seconds; /* in all, and until the answer was found */
+};
+
+void network_solve(const struct network *net, const struct network_options *o, struct network_result *r);
+void network_result_release(struct network_result *r);
+
+#endif

@@ -1,0 +1,304 @@
+/*
+ * place.c - a problem's arrays, and what a placement is worth, plainly.
+ */
+#include "space/place/place.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/json.h"
+
+void place_release(struct place *p)
+{
+	arena_release(&p->mem);
+	*p = (struct place){0};
+}
+
+void place_alloc(struct place *p, uint32_t nodes, uint32_t edges)
+{
+	struct arena *mem = &p->mem;
+
+	p->n_nodes = nodes;
+	p->id = ARENA_NEW(mem, nodes + 1, int64_t);
+	p->time[0] = ARENA_NEW(mem, nodes + 1, double);
+	p->time[1] = ARENA_NEW(mem, nodes + 1, double);
+	p->size = ARENA_NEW(mem, nodes + 1, double);
+	p->transfer = ARENA_NEW(mem, nodes + 1, double);
+	p->supported = ARENA_NEW(mem, nodes + 1, bool);
+	p->group = ARENA_NEW(mem, nodes + 1, uint32_t);
+	p->from = ARENA_NEW(mem, edges + 1, uint32_t);
+	p->to = ARENA_NEW(mem, edges + 1, uint32_t);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* Lists of one end's neighbours by the other, without repetitions. */
+static void index_edges(struct place *p, const uint32_t *by, const uint32_t *what, uint32_t **first, uint32_t **list)
+{
+	uint32_t *at = MEM_NEW(p->n_nodes + 2, uint32_t), n = 0;
+
+	*first = ARENA_NEW(&p->mem, p->n_nodes + 1, uint32_t);
+	*list = ARENA_NEW(&p->mem, p->n_edges + 1, uint32_t);
+	for (uint32_t e = 0; e < p->n_edges; e++)
+		at[by[e] + 2]++;
+	for (uint32_t v = 2; v < p->n_nodes + 2; v++)
+		at[v] += at[v - 1];
+	for (uint32_t e = 0; e < p->n_edges; e++)
+		(*list)[at[by[e] + 1]++] = what[e];
+	for (uint32_t v = 0; v < p->n_nodes; v++) {
+		uint32_t begin = at[v], end = at[v + 1];
+		if (end - begin > 1)
+			qsort(*list + begin, end - begin, sizeof **list, by_number);
+		(*first)[v] = n;
+		for (uint32_t i = begin; i < end; i++)
+			if (i == begin || (*list)[i] != (*list)[i - 1])
+				(*list)[n++] = (*list)[i];
+	}
+	(*first)[p->n_nodes] = n;
+	mem_free(at);
+}
+
+static int find_order(struct place *p, struct err *err)
+{
+	uint32_t *waits = MEM_NEW(p->n_nodes + 1, uint32_t), n = 0;
+
+	p->order = ARENA_NEW(&p->mem, p->n_nodes + 1, uint32_t);
+	for (uint32_t v = 0; v < p->n_nodes; v++) {
+		waits[v] = p->in_first[v + 1] - p->in_first[v];
+		if (waits[v] == 0)
+			p->order[n++] = v;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t v = p->order[i];
+		for (uint32_t k = p->out_first[v]; k < p->out_first[v + 1]; k++)
+			if (--waits[p->out[k]] == 0)
+				p->order[n++] = p->out[k];
+	}
+	mem_free(waits);
+	if (n < p->n_nodes)
+		return err_set(err, "the edges go round in a circle: %u of %u nodes wait for themselves", p->n_nodes - n,
+			p->n_nodes);
+	return 0;
+}
+
+int place_finish(struct place *p, struct err *err)
+{
+	index_edges(p, p->from, p->to, &p->out_first, &p->out);
+	index_edges(p, p->to, p->from, &p->in_first, &p->in);
+	p->group_first = ARENA_NEW(&p->mem, p->n_groups + 2, uint32_t);
+	p->member = ARENA_NEW(&p->mem, p->n_nodes + 1, uint32_t);
+	for (uint32_t v = 0; v < p->n_nodes; v++)
+		p->group_first[p->group[v] + 1]++;
+	for (uint32_t g = 0; g < p->n_groups; g++)
+		p->group_first[g + 1] += p->group_first[g];
+	uint32_t *at = MEM_NEW(p->n_groups + 1, uint32_t);
+	for (uint32_t v = 0; v < p->n_nodes; v++)
+		p->member[p->group_first[p->group[v]] + at[p->group[v]]++] = v;
+	mem_free(at);
+	return find_order(p, err);
+}
+
+static bool is_processor(const struct place *p, uint32_t device)
+{
+	return device >= p->n_accelerators;
+}
+
+bool place_allowed(const struct place *p, const uint32_t *device)
+{
+	double used[PLACE_DEVICES] = {0};
+
+	for (uint32_t v = 0; v < p->n_nodes; v++) {
+		if (device[v] >= p->n_devices || device[v] != device[p->member[p->group_first[p->group[v]]]])
+			return false;
+		if (!is_processor(p, device[v]) && !p->supported[v])
+			return false;
+		used[device[v]] += p->size[v];
+	}
+	for (uint32_t d = 0; d < p->n_accelerators; d++)
+		if (used[d] > p->memory)
+			return false;
+	return true;
+}
+
+double place_load(const struct place *p, const uint32_t *device)
+{
+	double load[PLACE_DEVICES] = {0}, most = 0;
+
+	if (!place_allowed(p, device))
+		return INFINITY;
+	for (uint32_t v = 0; v < p->n_nodes; v++) {
+		uint64_t needed = 0;
+		load[device[v]] += p->time[is_processor(p, device[v])][v];
+		for (uint32_t i = p->out_first[v]; i < p->out_first[v + 1]; i++)
+			needed |= (uint64_t)1 << device[p->out[i]];
+		needed &= ~((uint64_t)1 << device[v]);
+		if (needed)
+			needed |= (uint64_t)1 << device[v];
+		for (uint32_t d = 0; d < p->n_accelerators; d++)
+			load[d] += needed >> d & 1 ? p->transfer[v] : 0;
+	}
+	for (uint32_t d = 0; d < p->n_devices; d++)
+		most = load[d] > most ? load[d] : most;
+	return most;
+}
+
+/*
+ * The piece of each node: of an accelerator, by how often a path to the node has left that accelerator and come back;
+ * a node on a processor is a piece by itself. Returns how many numbers are given out.
+ */
+static uint32_t find_pieces(const struct place *p, const uint32_t *device, uint32_t *piece)
+{
+	uint32_t *returns = MEM_NEW(p->n_nodes + 1, uint32_t), n = 0;
+
+	for (uint32_t d = 0; d < p->n_accelerators; d++) {
+		uint32_t most = 0;
+		for (uint32_t i = 0; i < p->n_nodes; i++) {
+			uint32_t v = p->order[i], r = 0;
+			bool here = device[v] == d;
+			for (uint32_t k = p->in_first[v]; k < p->in_first[v + 1]; k++) {
+				uint32_t u = p->in[k], back = returns[u] + (here && device[u] != d);
+				r = back > r ? back : r;
+			}
+			returns[v] = r;
+			if (!here)
+				continue;
+			piece[v] = n + r;
+			most = r > most ? r : most;
+		}
+		n += most + 1;
+	}
+	for (uint32_t v = 0; v < p->n_nodes; v++)
+		if (is_processor(p, device[v]))
+			piece[v] = n++;
+	mem_free(returns);
+	return n;
+}
+
+struct pieces {
+	uint32_t n;
+	uint32_t *of;		/* [n_nodes] */
+	uint32_t *first, *node; /* nodes of each */
+	uint32_t *waits;	/* edges that come in from other pieces */
+	double *done;		/* when everything of it is there */
+	uint32_t *seen;		/* [n_nodes] last piece + 1 that transferred this node in */
+};
+
+static void pieces_init(struct pieces *q, const struct place *p, const uint32_t *device)
+{
+	q->of = MEM_NEW(p->n_nodes + 1, uint32_t);
+	q->n = find_pieces(p, device, q->of);
+	q->first = MEM_NEW(q->n + 2, uint32_t);
+	q->node = MEM_NEW(p->n_nodes + 1, uint32_t);
+	q->waits = MEM_NEW(q->n + 1, uint32_t);
+	q->done = MEM_NEW(q->n + 1, double);
+	q->seen = MEM_NEW(p->n_nodes + 1, uint32_t);
+	for (uint32_t v = 0; v < p->n_nodes; v++)
+		q->first[q->of[v] + 2]++;
+	for (uint32_t i = 2; i < q->n + 2; i++)
+		q->first[i] += q->first[i - 1];
+	for (uint32_t v = 0; v < p->n_nodes; v++) {
+		q->node[q->first[q->of[v] + 1]++] = v;
+		for (uint32_t k = p->in_first[v]; k < p->in_first[v + 1]; k++)
+			q->waits[q->of[v]] += q->of[p->in[k]] != q->of[v];
+	}
+}
+
+static void pieces_release(struct pieces *q)
+{
+	mem_free(q->of);
+	mem_free(q->first);
+	mem_free(q->node);
+	mem_free(q->waits);
+	mem_free(q->done);
+	mem_free(q->seen);
+}
+
+/* When a piece is done: inputs made, transferred in, computed, transferred out. */
+static double piece_done(const struct place *p, const uint32_t *device, struct pieces *q, uint32_t i)
+{
+	double start = 0, work = 0;
+
+	for (uint32_t k = q->first[i]; k < q->first[i + 1]; k++) {
+		uint32_t v = q->node[k];
+		bool processor = is_processor(p, device[v]), leaves = false;
+		work += p->time[processor][v];
+		for (uint32_t e = p->in_first[v]; e < p->in_first[v + 1]; e++) {
+			uint32_t u = p->in[e];
+			if (q->of[u] == i)
+				continue;
+			start = fmax(start, q->done[q->of[u]]);
+			if (!processor && q->seen[u] != i + 1)
+				work += p->transfer[u];
+			q->seen[u] = i + 1;
+		}
+		for (uint32_t e = p->out_first[v]; e < p->out_first[v + 1]; e++)
+			leaves |= q->of[p->out[e]] != i;
+		if (leaves && !processor)
+			work += p->transfer[v];
+	}
+	return start + work;
+}
+
+double place_latency(const struct place *p, const uint32_t *device)
+{
+	struct pieces q;
+	uint32_t *ready, n = 0;
+	double last = 0;
+
+	if (!place_allowed(p, device))
+		return INFINITY;
+	pieces_init(&q, p, device);
+	ready = MEM_NEW(q.n + 1, uint32_t);
+	for (uint32_t i = 0; i < q.n; i++)
+		if (q.waits[i] == 0)
+			ready[n++] = i;
+	for (uint32_t r = 0; r < n; r++) {
+		uint32_t i = ready[r];
+		q.done[i] = piece_done(p, device, &q, i);
+		last = fmax(last, q.done[i]);
+		for (uint32_t k = q.first[i]; k < q.first[i + 1]; k++)
+			for (uint32_t v = q.node[k], e = p->out_first[v]; e < p->out_first[v + 1]; e++) {
+				uint32_t j = q.of[p->out[e]];
+				if (j != i && --q.waits[j] == 0)
+					ready[n++] = j;
+			}
+	}
+	if (n < q.n)
+		last = INFINITY; /* pieces wait for each other */
+	mem_free(ready);
+	pieces_release(&q);
+	return last;
+}
+
+double place_cost(const struct place *p, enum place_goal goal, const uint32_t *device)
+{
+	return goal == PLACE_LOAD ? place_load(p, device) : place_latency(p, device);
+}
+
+void place_write(const struct place *p, enum place_goal goal, const uint32_t *device, struct buf *out)
+{
+	struct json j = {.out = out};
+
+	json_object(&j, NULL);
+	json_num(&j, goal == PLACE_LOAD ? "maxLoad" : "totalLatency", place_cost(p, goal, device));
+	for (int processors = 0; processors < 2; processors++) {
+		uint32_t d = processors ? p->n_accelerators : 0, end = processors ? p->n_devices : p->n_accelerators;
+		json_array(&j, processors ? "cpus" : "fpgas");
+		for (; d < end; d++) {
+			json_object(&j, NULL);
+			json_array(&j, "nodes");
+			for (uint32_t v = 0; v < p->n_nodes; v++)
+				if (device[v] == d)
+					json_int(&j, NULL, p->id[v]);
+			json_end(&j);
+			json_end(&j);
+		}
+		json_end(&j);
+	}
+	json_end(&j);
+	buf_addch(out, '\n');
+}

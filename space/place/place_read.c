@@ -1,0 +1,288 @@
+/*
+ * place_read.c - reads the dnn-partitioning problems.
+ *
+ *	{"maxSizePerFPGA": bytes, "maxFPGAs": 6, "maxCPUs": 1,
+ *	 "nodes": [{"id": 1, "supportedOnFpga": 1, "cpuLatency": 6.9, "fpgaLatency": 0.7, "isBackwardNode": 0,
+ *		    "colorClass": 1, "size": 131325952.0}, ...],
+ *	 "edges": [{"sourceId": 1, "destId": 2, "cost": 0.1}, ...]}
+ *
+ * An FPGA there is any accelerator. colorClass and size may be missing: alone, and nothing. All edges out of a node
+ * must have the same cost, for it is the node's value that is transferred.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "base/io.h"
+#include "base/scan.h"
+#include "space/place/place.h"
+
+struct draft_node {
+	int64_t id, color;
+	double time[2], size;
+	bool supported, backward, colored;
+	uint32_t has; /* one bit per field that must be there */
+};
+
+struct draft_edge {
+	int64_t from, to;
+	double cost;
+};
+
+struct draft {
+	struct draft_node *node;
+	struct draft_edge *edge;
+	size_t n_nodes, cap_nodes, n_edges, cap_edges;
+	int64_t accelerators, processors;
+	double memory;
+	uint32_t has;
+};
+
+enum { HAS_ID = 1, HAS_ACCELERATOR = 2, HAS_PROCESSOR = 4, HAS_ALL = 7 };
+
+static int time_field(struct scan *s, double *v)
+{
+	if (scan_f64(s, v) < 0)
+		return -1;
+	return *v < 0 || *v > 1e100 ? scan_fail(s, "%g is no time or size", *v) : 0;
+}
+
+static int node_field(struct scan *s, const char *key, struct draft_node *n)
+{
+	if (strcmp(key, "id") == 0) {
+		n->has |= HAS_ID;
+		return scan_i64(s, &n->id);
+	}
+	if (strcmp(key, "fpgaLatency") == 0) {
+		n->has |= HAS_ACCELERATOR;
+		return time_field(s, &n->time[0]);
+	}
+	if (strcmp(key, "cpuLatency") == 0) {
+		n->has |= HAS_PROCESSOR;
+		return time_field(s, &n->time[1]);
+	}
+	if (strcmp(key, "size") == 0)
+		return time_field(s, &n->size);
+	if (strcmp(key, "supportedOnFpga") == 0)
+		return scan_bool(s, &n->supported);
+	if (strcmp(key, "isBackwardNode") == 0)
+		return scan_bool(s, &n->backward);
+	if (strcmp(key, "colorClass") == 0) {
+		n->colored = true;
+		return scan_i64(s, &n->color);
+	}
+	return scan_skip(s);
+}
+
+static int take_node(struct scan *s, struct draft *d)
+{
+	struct draft_node n = {.supported = true};
+	char key[32];
+	int rc = scan_object(s);
+
+	while (rc >= 0 && (rc = scan_key(s, key, sizeof key)) == 1)
+		rc = node_field(s, key, &n);
+	if (rc < 0)
+		return -1;
+	if (n.has != HAS_ALL)
+		return scan_fail(s, "a node lacks id, fpgaLatency or cpuLatency");
+	if (d->n_nodes == PLACE_NODES)
+		return scan_fail(s, "more than %u nodes", PLACE_NODES);
+	MEM_GROW(&d->node, &d->cap_nodes, d->n_nodes + 1);
+	d->node[d->n_nodes++] = n;
+	return 0;
+}
+
+static int take_edge(struct scan *s, struct draft *d)
+{
+	struct draft_edge e = {0};
+	char key[32];
+	int rc = scan_object(s), has = 0;
+
+	while (rc >= 0 && (rc = scan_key(s, key, sizeof key)) == 1) {
+		int field = strcmp(key, "sourceId") == 0 ? 1 : strcmp(key, "destId") == 0 ? 2 : strcmp(key, "cost") == 0 ? 4 : 0;
+		has |= field;
+		rc = field == 1 ? scan_i64(s, &e.from) : field == 2 ? scan_i64(s, &e.to) : field == 4 ? time_field(s, &e.cost) :
+			scan_skip(s);
+	}
+	if (rc < 0)
+		return -1;
+	if (has != 7)
+		return scan_fail(s, "an edge lacks sourceId, destId or cost");
+	if (d->n_edges == PLACE_EDGES)
+		return scan_fail(s, "more than %u edges", PLACE_EDGES);
+	MEM_GROW(&d->edge, &d->cap_edges, d->n_edges + 1);
+	d->edge[d->n_edges++] = e;
+	return 0;
+}
+
+static int take_list(struct scan *s, struct draft *d, int (*take)(struct scan *s, struct draft *d))
+{
+	int rc = scan_array(s);
+
+	while (rc >= 0 && (rc = scan_item(s)) == 1)
+		rc = take(s, d);
+	return rc;
+}
+
+static int take_problem(struct scan *s, struct draft *d)
+{
+	static const char *const names[] = {"maxSizePerFPGA", "maxFPGAs", "maxCPUs", "nodes", "edges"};
+	char key[32];
+	int rc = scan_object(s);
+
+	while (rc >= 0 && (rc = scan_key(s, key, sizeof key)) == 1) {
+		uint32_t i = 0;
+		while (i < 5 && strcmp(key, names[i]) != 0)
+			i++;
+		if (i < 5 && d->has >> i & 1)
+			return scan_fail(s, "%s is given twice", key);
+		d->has |= (uint32_t)1 << i;
+		rc = i == 0 ? time_field(s, &d->memory) : i == 1 ? scan_i64(s, &d->accelerators) :
+			i == 2 ? scan_i64(s, &d->processors) : i == 3 ? take_list(s, d, take_node) :
+			i == 4 ? take_list(s, d, take_edge) : scan_skip(s);
+	}
+	if (rc < 0 || scan_end(s) < 0)
+		return -1;
+	for (uint32_t i = 0; i < 5; i++)
+		if (!(d->has >> i & 1))
+			return scan_fail(s, "there is no %s", names[i]);
+	if (d->accelerators < 0 || d->processors < 0 || d->accelerators > PLACE_DEVICES || d->processors > PLACE_DEVICES ||
+		d->accelerators + d->processors < 1 || d->accelerators + d->processors > PLACE_DEVICES)
+		return scan_fail(s, "there must be 1 to %d devices", PLACE_DEVICES);
+	return 0;
+}
+
+struct named {
+	int64_t name;
+	uint32_t number;
+};
+
+static int by_name(const void *a, const void *b)
+{
+	const struct named *x = a, *y = b;
+	return x->name != y->name ? (x->name < y->name ? -1 : 1) : (x->number > y->number) - (x->number < y->number);
+}
+
+static const struct named *find(const struct named *v, size_t n, int64_t name)
+{
+	size_t low = 0, high = n;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+		if (v[middle].name < name)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < n && v[low].name == name ? &v[low] : NULL;
+}
+
+static void take_groups(struct place *p, const struct draft *d)
+{
+	struct named *color = MEM_NEW(d->n_nodes + 1, struct named);
+	size_t n = 0;
+
+	for (uint32_t v = 0; v < p->n_nodes; v++)
+		if (d->node[v].colored)
+			color[n++] = (struct named){d->node[v].color, v};
+	if (n > 1)
+		qsort(color, n, sizeof *color, by_name);
+	for (size_t i = 0; i < n; i++) {
+		p->n_groups += i == 0 || color[i].name != color[i - 1].name;
+		p->group[color[i].number] = p->n_groups - 1;
+	}
+	for (uint32_t v = 0; v < p->n_nodes; v++)
+		if (!d->node[v].colored)
+			p->group[v] = p->n_groups++;
+	mem_free(color);
+}
+
+static int take_edges(struct place *p, const struct draft *d, const struct named *name, struct err *err)
+{
+	bool *known = MEM_NEW(p->n_nodes + 1, bool);
+	int rc = 0;
+
+	for (size_t i = 0; i < d->n_edges && rc == 0; i++) {
+		const struct draft_edge *e = &d->edge[i];
+		const struct named *from = find(name, d->n_nodes, e->from), *to = find(name, d->n_nodes, e->to);
+		if (!from || !to) {
+			rc = err_set(err, "edge %zu: there is no node %lld", i, (long long)(from ? e->to : e->from));
+		} else if (known[from->number] && p->transfer[from->number] != e->cost) {
+			rc = err_set(err, "edge %zu: the edges out of node %lld cost %g and %g, but it is one value that is "
+				"transferred", i, (long long)e->from, p->transfer[from->number], e->cost);
+		} else {
+			known[from->number] = true;
+			p->transfer[from->number] = e->cost;
+			p->from[p->n_edges] = from->number;
+			p->to[p->n_edges++] = to->number;
+		}
+	}
+	mem_free(known);
+	return rc;
+}
+
+static int build(struct place *p, const struct draft *d, struct err *err)
+{
+	struct named *name = MEM_NEW(d->n_nodes + 1, struct named);
+	int rc = 0;
+
+	place_alloc(p, (uint32_t)d->n_nodes, (uint32_t)d->n_edges);
+	p->n_accelerators = (uint32_t)d->accelerators;
+	p->n_devices = (uint32_t)(d->accelerators + d->processors);
+	p->memory = d->memory;
+	for (uint32_t v = 0; v < p->n_nodes; v++) {
+		const struct draft_node *n = &d->node[v];
+		p->id[v] = n->id;
+		p->time[0][v] = n->time[0];
+		p->time[1][v] = n->time[1];
+		p->size[v] = n->size;
+		p->supported[v] = n->supported;
+		name[v] = (struct named){n->id, v};
+	}
+	if (d->n_nodes > 1)
+		qsort(name, d->n_nodes, sizeof *name, by_name);
+	for (size_t i = 1; i < d->n_nodes && rc == 0; i++)
+		if (name[i].name == name[i - 1].name)
+			rc = err_set(err, "two nodes have the id %lld", (long long)name[i].name);
+	take_groups(p, d);
+	if (rc == 0)
+		rc = take_edges(p, d, name, err);
+	if (rc == 0)
+		rc = place_finish(p, err);
+	mem_free(name);
+	return rc;
+}
+
+int place_parse(struct place *p, const void *text, size_t n, struct err *err)
+{
+	struct draft d = {0};
+	struct scan s;
+	int rc;
+
+	*p = (struct place){0};
+	scan_open(&s, text, n, err);
+	rc = take_problem(&s, &d);
+	if (rc == 0)
+		rc = build(p, &d, err);
+	if (rc < 0)
+		place_release(p);
+	mem_free(d.node);
+	mem_free(d.edge);
+	return rc;
+}
+
+int place_read(struct place *p, const char *path, struct err *err)
+{
+	struct buf text = {0};
+	int rc = io_read_file(path, IO_FILE_LIMIT, &text, err);
+
+	*p = (struct place){0};
+	if (rc == 0 && (rc = place_parse(p, text.data, text.len, err)) < 0)
+		err_prefix(err, "%s", path);
+	buf_release(&text);
+	return rc;
+}
+
+bool place_looks_like(const void *text, size_t n)
+{
+	return memmem(text, n, "\"maxFPGAs\"", 10) != NULL;
+}

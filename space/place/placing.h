@@ -1,0 +1,44 @@
+/*
+ * placing.h - strategies for place: from all on one device to annealing.
+ *
+ *	struct placing_options o = {.strategy = PLACING_ANNEAL, .seconds = 60};
+ *	struct placing_result r;
+ *	placing_solve(&p, &o, &r);
+ *	... r.device, r.cost ...
+ *	placing_result_release(&r);
+ */
+#ifndef SPACE_PLACE_PLACING_H
+#define SPACE_PLACE_PLACING_H
+
+#include "space/place/place.h"
+
+enum placing_strategy {
+#define STRATEGY(id, ...) PLACING_##id,
+#include "schemas/placing.def"
+#undef STRATEGY
+	PLACING_COUNT
+};
+const char *placing_name(enum placing_strategy s);
+
+struct placing_options { /* all zero: annealing for one second */
+	enum placing_strategy strategy;
+	enum place_goal goal;
+	double seconds;	 /* <= 0: one, unless there are steps */
+	uint64_t steps;	 /* moves at most; 0: only time counts */
+	uint64_t seed;
+	bool (*stop)(void); /* may be NULL */
+	void (*progress)(void *with, uint64_t steps, double cost);
+	void *with;
+};
+
+struct placing_result {
+	double cost;	  /* infinite: nothing that is allowed was found */
+	uint32_t *device; /* [n_nodes] */
+	uint64_t steps;
+	double seconds, best_seconds;
+};
+
+void placing_solve(const struct place *p, const struct placing_options *o, struct placing_result *r);
+void placing_result_release(struct placing_result *r);
+
+#endif

@@ -1,0 +1,265 @@
+/*
+ * placing_quick.c - one device, contiguous stretches, list scheduling, chance.
+ *
+ * Contiguous: groups in the order in which their first nodes come in an order of the program. The load of a stretch is
+ * known while it grows, group by group; then the best cut into as many stretches as there are accelerators is found
+ * from left to right, exactly for that order. Large programs get cuts of equal time instead.
+ */
+#include "space/place/placing_quick.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "space/place/standing_load.h"
+
+#define MOST_EXACT 2000 /* groups that are cut exactly */
+
+/* Groups in order of their first nodes. */
+static void order_groups(const struct place *p, uint32_t *order)
+{
+	bool *seen = MEM_NEW(p->n_groups + 1, bool);
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < p->n_nodes; i++) {
+		uint32_t g = p->group[p->order[i]];
+		if (!seen[g])
+			order[n++] = g;
+		seen[g] = true;
+	}
+	mem_free(seen);
+}
+
+/* Puts a group where it is wanted if it fits, else on the first device that takes it. */
+static void put(struct standing_load *s, uint32_t g, uint32_t wanted)
+{
+	uint32_t d = wanted;
+
+	for (uint32_t i = 0; i < s->p->n_devices && !standing_load_fits(s, g, d); i++)
+		d = (d + 1) % s->p->n_devices;
+	s->device[g] = d;
+	s->used[d] += s->group_size[g];
+}
+
+void placing_one(const struct place *p, uint32_t *device)
+{
+	struct standing_load s;
+
+	standing_load_init(&s, p);
+	for (uint32_t g = 0; g < p->n_groups; g++) {
+		bool fits = p->n_accelerators && standing_load_fits(&s, g, 0);
+		put(&s, g, fits ? 0 : p->n_accelerators < p->n_devices ? p->n_accelerators : 0);
+	}
+	memcpy(device, s.device, p->n_groups * sizeof *device);
+	standing_load_release(&s);
+}
+
+void placing_random(const struct place *p, struct rng *r, uint32_t *device)
+{
+	uint32_t *order = MEM_NEW(p->n_groups + 1, uint32_t), devices = p->n_accelerators ? p->n_accelerators : p->n_devices;
+	struct standing_load s;
+
+	standing_load_init(&s, p);
+	for (uint32_t g = 0; g < p->n_groups; g++)
+		order[g] = g;
+	rng_shuffle(r, order, p->n_groups);
+	for (uint32_t i = 0; i < p->n_groups; i++)
+		put(&s, order[i], (uint32_t)rng_below(r, devices));
+	memcpy(device, s.device, p->n_groups * sizeof *device);
+	mem_free(order);
+	standing_load_release(&s);
+}
+
+struct stretch { /* of the order, while it grows */
+	const struct place *p;
+	bool *inside;	  /* [n_nodes] */
+	uint32_t *readers; /* [n_nodes] how many of its readers are inside */
+	double time, in, out, size;
+};
+
+/* A group more: its time, what it reads from outside, what it makes for outside. */
+static void grow(struct stretch *s, uint32_t g)
+{
+	const struct place *p = s->p;
+
+	for (uint32_t i = p->group_first[g]; i < p->group_first[g + 1]; i++) {
+		uint32_t v = p->member[i];
+		s->inside[v] = true;
+		s->time += p->time[0][v];
+		s->size += p->supported[v] ? p->size[v] : INFINITY;
+		s->in -= s->readers[v] ? p->transfer[v] : 0;
+		s->out += p->out_first[v + 1] - p->out_first[v] > s->readers[v] ? p->transfer[v] : 0;
+	}
+	for (uint32_t i = p->group_first[g]; i < p->group_first[g + 1]; i++) {
+		uint32_t v = p->member[i];
+		for (uint32_t k = p->in_first[v]; k < p->in_first[v + 1]; k++) {
+			uint32_t u = p->in[k];
+			if (s->readers[u]++ == 0 && !s->inside[u])
+				s->in += p->transfer[u];
+			if (s->inside[u] && s->readers[u] == p->out_first[u + 1] - p->out_first[u])
+				s->out -= p->transfer[u];
+		}
+	}
+}
+
+/* cost[i * n + j]: the load of a device that has the groups i to j of the order; infinite where they do not fit. */
+static double *stretch_costs(const struct place *p, const uint32_t *order)
+{
+	uint32_t n = p->n_groups;
+	double *cost = mem_alloc((size_t)n * n * sizeof *cost);
+	struct stretch s = {.p = p, .inside = MEM_NEW(p->n_nodes + 1, bool), .readers = MEM_NEW(p->n_nodes + 1, uint32_t)};
+
+	for (uint32_t i = 0; i < n; i++) {
+		memset(s.inside, 0, p->n_nodes * sizeof *s.inside);
+		memset(s.readers, 0, p->n_nodes * sizeof *s.readers);
+		s.time = s.in = s.out = s.size = 0;
+		for (uint32_t j = i; j < n; j++) {
+			grow(&s, order[j]);
+			cost[(size_t)i * n + j] = s.size <= p->memory ? s.time + s.in + s.out : INFINITY;
+		}
+	}
+	mem_free(s.inside);
+	mem_free(s.readers);
+	return cost;
+}
+
+/* The cut with the least largest load, for up to n_accelerators stretches. */
+static void cut(const struct place *p, const uint32_t *order, const double *cost, uint32_t *device)
+{
+	uint32_t n = p->n_groups, k = p->n_accelerators, *from = MEM_NEW((size_t)(n + 1) * (k + 1), uint32_t);
+	double *best = MEM_NEW((size_t)(n + 1) * (k + 1), double);
+
+	for (uint32_t d = 0; d <= k; d++)
+		for (uint32_t j = 0; j <= n; j++) {
+			double *at = &best[(size_t)d * (n + 1) + j];
+			*at = j ? INFINITY : 0;
+			for (uint32_t i = 0; i < j && d; i++) {
+				double most = fmax(best[(size_t)(d - 1) * (n + 1) + i], cost[(size_t)i * n + j - 1]);
+				if (most < *at) {
+					*at = most;
+					from[(size_t)d * (n + 1) + j] = i;
+				}
+			}
+			if (d && best[(size_t)(d - 1) * (n + 1) + j] <= *at) {
+				*at = best[(size_t)(d - 1) * (n + 1) + j];
+				from[(size_t)d * (n + 1) + j] = j;
+			}
+		}
+	bool possible = isfinite(best[(size_t)k * (n + 1) + n]);
+	for (uint32_t d = k, j = n; d > 0 && possible; d--) {
+		uint32_t i = from[(size_t)d * (n + 1) + j];
+		for (uint32_t g = i; g < j; g++)
+			device[order[g]] = d - 1;
+		j = i;
+	}
+	if (!possible)
+		placing_one(p, device);
+	mem_free(from);
+	mem_free(best);
+}
+
+/* Stretches of equal time, for programs too large to cut exactly. */
+static void cut_evenly(const struct place *p, const uint32_t *order, uint32_t *device)
+{
+	struct standing_load s;
+	double all = 0, so_far = 0;
+
+	standing_load_init(&s, p);
+	for (uint32_t v = 0; v < p->n_nodes; v++)
+		all += p->time[0][v];
+	for (uint32_t i = 0; i < p->n_groups; i++) {
+		uint32_t g = order[i], d = all > 0 ? (uint32_t)(so_far / all * p->n_accelerators) : 0;
+		put(&s, g, d < p->n_accelerators ? d : p->n_accelerators - 1);
+		for (uint32_t k = p->group_first[g]; k < p->group_first[g + 1]; k++)
+			so_far += p->time[0][p->member[k]];
+	}
+	memcpy(device, s.device, p->n_groups * sizeof *device);
+	standing_load_release(&s);
+}
+
+void placing_contiguous(const struct place *p, uint32_t *device)
+{
+	uint32_t *order = MEM_NEW(p->n_groups + 1, uint32_t);
+
+	order_groups(p, order);
+	if (p->n_accelerators == 0) {
+		placing_one(p, device);
+	} else if (p->n_groups > MOST_EXACT) {
+		cut_evenly(p, order, device);
+	} else {
+		double *cost = stretch_costs(p, order);
+		cut(p, order, cost, device);
+		mem_free(cost);
+	}
+	mem_free(order);
+}
+
+struct ranked {
+	double rank;
+	uint32_t node;
+};
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+	return x->rank != y->rank ? (x->rank > y->rank ? -1 : 1) : (x->node > y->node) - (x->node < y->node);
+}
+
+/* When the node could end on the device: after its inputs, which cross to it in two hops, and after what runs there. */
+static double end_on(const struct place *p, const uint32_t *device, const double *end, const double *free_at, uint32_t v,
+	uint32_t d)
+{
+	double start = free_at[d];
+
+	for (uint32_t k = p->in_first[v]; k < p->in_first[v + 1]; k++) {
+		uint32_t u = p->in[k], from = device[p->group[u]];
+		double hops = from == d ? 0 : (from < p->n_accelerators) + (d < p->n_accelerators);
+		start = fmax(start, end[u] + hops * p->transfer[u]);
+	}
+	return start + p->time[d >= p->n_accelerators][v];
+}
+
+static struct ranked *rank_nodes(const struct place *p)
+{
+	struct ranked *rank = MEM_NEW(p->n_nodes + 1, struct ranked);
+
+	for (uint32_t i = p->n_nodes; i-- > 0;) {
+		uint32_t v = p->order[i];
+		double most = 0;
+		for (uint32_t k = p->out_first[v]; k < p->out_first[v + 1]; k++)
+			most = fmax(most, rank[p->out[k]].rank + p->transfer[v]);
+		rank[v] = (struct ranked){most + fmin(p->time[0][v], p->time[1][v]), v};
+	}
+	return rank;
+}
+
+/* Nodes by rank, so each comes after what it needs as long as times are above 0; ties are in order of the program. */
+void placing_heft(const struct place *p, uint32_t *device)
+{
+	struct ranked *rank = rank_nodes(p);
+	double *end = MEM_NEW(p->n_nodes + 1, double), free_at[PLACE_DEVICES] = {0};
+	bool *placed = MEM_NEW(p->n_groups + 1, bool);
+	struct standing_load s;
+
+	standing_load_init(&s, p);
+	if (p->n_nodes > 1)
+		qsort(rank, p->n_nodes, sizeof *rank, by_rank);
+	for (uint32_t i = 0; i < p->n_nodes; i++) {
+		uint32_t v = rank[i].node, g = p->group[v], best = s.device[g];
+		double least = INFINITY;
+		for (uint32_t d = 0; d < p->n_devices && !placed[g]; d++) {
+			double e = standing_load_fits(&s, g, d) ? end_on(p, s.device, end, free_at, v, d) : INFINITY;
+			best = e < least ? d : best;
+			least = fmin(least, e);
+		}
+		if (!placed[g])
+			put(&s, g, best);
+		placed[g] = true;
+		end[v] = end_on(p, s.device, end, free_at, v, s.device[g]);
+		free_at[s.device[g]] = end[v];
+	}
+	memcpy(device, s.device, p->n_groups * sizeof *device);
+	mem_free(rank);
+	mem_free(end);
+	mem_free(placed);
+	standing_load_release(&s);
+}

@@ -1,0 +1,161 @@
+/* The solver of nets: on small ones its answer is the best there is, by trying all. */
+#include <stdlib.h>
+#include "space/net/solve.h"
+#include "tests/net_fixture.h"
+#include "tests/test.h"
+
+static void parse_or_exit(struct network *net, const struct buf *text)
+{
+	struct err err = {0};
+
+	if (network_parse(net, text->data, text->len, &err) == 0)
+		return;
+	printf("FAIL: a random net: %s\n", err.text);
+	exit(1);
+}
+
+static void as_good_as_all(const struct net_shape *shape, uint64_t seed)
+{
+	struct network_options o = {.steps = 400, .jobs = 2, .seed = seed};
+	struct network_result r;
+	struct network net;
+	struct buf text = {0};
+	struct rng rng;
+	network_sum best = 0;
+
+	rng_seed(&rng, seed);
+	net_random(&text, shape, &rng);
+	parse_or_exit(&net, &text);
+	bool any = net_brute(&net, &best);
+	network_solve(&net, &o, &r);
+	struct network_value v = network_value(&net, r.choice);
+	bool ok = CHECK_INT(r.found, any) && (!any || CHECK(r.value.cost == best)) && CHECK(v.cost == r.value.cost) &&
+		CHECK(!r.found || network_feasible(&net, &v)) && CHECK(!r.hopeless || !any);
+	if (!ok)
+		printf("\tseed %llu, %u nodes: %lld, wanted %lld\n%s\n", (unsigned long long)seed, shape->nodes,
+			(long long)r.value.cost, (long long)best, text.data);
+	network_result_release(&r);
+	network_release(&net);
+	buf_release(&text);
+}
+
+static void small_nets(void)
+{
+	static const struct net_shape table[] = {{.nodes = 1, .choices = 5, .size = 9},
+		{.nodes = 6, .edges = 8, .choices = 4, .size = 50}, {.nodes = 6, .edges = 8, .choices = 4, .size = 50, .tightness = 25},
+		{.nodes = 7, .edges = 12, .choices = 4, .size = 1000, .tightness = 20, .never = 20},
+		{.nodes = 8, .edges = 10, .choices = 3, .size = 1000, .tightness = 15, .never = 30, .tie = 60},
+		{.nodes = 8, .edges = 20, .choices = 3, .size = 1000, .tightness = 20, .never = 10, .tie = 20, .negative = true},
+		{.nodes = 7, .edges = 12, .choices = 4, .size = (int64_t)1 << 40, .tightness = 20, .never = 20, .negative = true},
+		{.nodes = 8, .edges = 7, .choices = 3, .size = 1, .tightness = 20, .never = 50}};
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+		for (uint64_t seed = 0; seed < 25; seed++)
+			as_good_as_all(&table[i], seed);
+}
+
+/* Costs of half of 2^62 each: sums leave 64 bits, and must not come back smaller. */
+static void huge_costs(void)
+{
+	struct net_shape shape = {.nodes = 6, .edges = 9, .choices = 3, .tightness = 20, .size = NET_NEVER - 1};
+
+	for (uint64_t seed = 0; seed < 10; seed++) {
+		struct network_options o = {.steps = 400, .jobs = 1};
+		struct network_result r;
+		struct network net;
+		struct buf text = {0};
+		struct rng rng;
+		network_sum best = 0;
+		rng_seed(&rng, seed);
+		net_random(&text, &shape, &rng);
+		parse_or_exit(&net, &text);
+		bool any = net_brute(&net, &best);
+		network_solve(&net, &o, &r);
+		CHECK_INT(r.found, any);
+		CHECK(!any || (r.value.cost >= best && r.value.cost - best <= best / 1000000));
+		network_result_release(&r);
+		network_release(&net);
+		buf_release(&text);
+	}
+}
+
+static void steps_decide(void)
+{
+	struct net_shape shape = {.nodes = 300, .edges = 700, .choices = 6, .size = 1000, .tightness = 14};
+	struct network net;
+	struct buf text = {0};
+	struct rng rng;
+	network_sum first = 0;
+
+	rng_seed(&rng, 5);
+	net_random(&text, &shape, &rng);
+	parse_or_exit(&net, &text);
+	for (int i = 0; i < 3; i++) {
+		struct network_options o = {.steps = 300, .jobs = 3, .seed = 7};
+		struct network_result r;
+		network_solve(&net, &o, &r);
+		CHECK(r.found);
+		CHECK_INT(r.steps, 900);
+		first = i ? first : r.value.cost;
+		CHECK(r.value.cost == first);
+		network_result_release(&r);
+	}
+	network_release(&net);
+	buf_release(&text);
+}
+
+static void nothing_and_no_way(void)
+{
+	static const struct {
+		const char *text;
+		bool found, hopeless;
+	} table[] = {{"{\"problem\": {\"nodes\": {\"intervals\": [], \"costs\": [], \"usages\": []}}}", true, false},
+		{"{\"problem\": {\"nodes\": {\"intervals\": [[0, 1]], \"costs\": [[1e18, 1e18]], \"usages\": [[1, 1]]}}}", false, true},
+		{"{\"problem\": {\"nodes\": {\"intervals\": [[0, 1]], \"costs\": [[1, 2]], \"usages\": [[8, 9]]}, \"usage_limit\": 7}}",
+			false, true},
+		{"{\"problem\": {\"nodes\": {\"intervals\": [[1, 1]], \"costs\": [[1, 2]], \"usages\": [[8, 9]]}, \"usage_limit\": 7}}",
+			true, false}};
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+		struct network_options o = {.steps = 20, .jobs = 1};
+		struct network_result r;
+		struct network net;
+		struct err err = {0};
+		CHECK_INT(network_parse(&net, table[i].text, strlen(table[i].text), &err), 0);
+		network_solve(&net, &o, &r);
+		if (!CHECK_INT(r.found, table[i].found) || !CHECK_INT(r.hopeless, table[i].hopeless))
+			printf("\tof %s\n", table[i].text);
+		network_result_release(&r);
+		network_release(&net);
+	}
+}
+
+static bool at_once(void)
+{
+	return true;
+}
+
+/* Stopped before it begins, it still returns. */
+static void stops(void)
+{
+	static const char text[] = "{\"problem\": {\"nodes\": {\"intervals\": [[0, 1], [0, 1]], \"costs\": [[1, 2], [2, 1]], "
+		"\"usages\": [[5, 1], [5, 1]]}, \"usage_limit\": 7}}";
+	struct network_options o = {.seconds = 3600, .stop = at_once};
+	struct network_result r;
+	struct network net;
+	struct err err = {0};
+
+	CHECK_INT(network_parse(&net, text, strlen(text), &err), 0);
+	network_solve(&net, &o, &r);
+	CHECK(!r.found);
+	network_result_release(&r);
+	network_release(&net);
+}
+
+int main(void)
+{
+	RUN(small_nets);
+	RUN(huge_costs);
+	RUN(steps_decide);
+	RUN(nothing_and_no_way);
+	RUN(stops);
+	return test_done();
+}
