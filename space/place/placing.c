@@ -4,7 +4,8 @@
  * Annealing goes in cycles, each twice as long as the one before, from warm to cold. A move takes a group to another
  * device, mostly one where a neighbour is, or exchanges two groups; half of them take a group off the busiest device.
  * Loads are kept up move by move, and what is compared is a smooth stand-in for the largest load, since most moves do
- * not touch the largest. Latency is computed anew for each move. A cycle begins from the best so far or, one in three,
+ * not touch the largest. Some descents from chance come first: what begins with everything on one device hardly leaves it.
+ * Latency is computed anew for each move. A cycle begins from the best so far or, one in three,
  * from where the last one ended; what is kept is always by the true cost.
  */
 #include "space/place/placing.h"
@@ -16,8 +17,10 @@
 #include "space/place/standing_load.h"
 
 #define FIRST_CYCLE 20000 /* moves by load; a fiftieth by latency */
-#define WARMEST 0.03	  /* of the cost */
+#define WARMEST 0.5	  /* of the cost; a cycle begins there or up to WARM_RANGE powers of ten below */
+#define WARM_RANGE 4
 #define COLDEST 1e-6
+#define MOST_DESCENTS 1000 /* groups: larger programs are not descended from chance, which takes longer than it is worth */
 
 static const char *const names[] = {
 #define STRATEGY(id, name, ...) name,
@@ -162,7 +165,7 @@ static double step(struct hunting *h, double old, double heat)
 
 static void cycle(struct hunting *h, uint64_t moves)
 {
-	double now, heat = WARMEST * pow(10, -1.5 * rng_unit(&h->rng)), cool = pow(COLDEST / heat, 1 / (double)moves);
+	double now, heat = WARMEST * pow(10, -WARM_RANGE * rng_unit(&h->rng)), cool = pow(COLDEST / heat, 1 / (double)moves);
 
 	standing_load_set(&h->now, rng_below(&h->rng, 3) ? h->best : h->now.device); /* anew, without rounding */
 	now = energy(h);
@@ -216,17 +219,17 @@ static void descend(struct hunting *h)
 	}
 }
 
-static void from_chance(struct hunting *h, bool improve)
+static void from_chance(struct hunting *h, bool improve, uint64_t times)
 {
 	uint32_t *device = MEM_NEW(h->p->n_groups + 1, uint32_t);
 
-	do {
+	for (; times > 0 && !time_is_up(h); times--) {
 		placing_random(h->p, &h->rng, device);
 		try_start(h, device);
 		h->r->steps++;
 		if (improve)
 			descend(h);
-	} while (!time_is_up(h));
+	}
 	mem_free(device);
 }
 
@@ -254,11 +257,13 @@ static void hunt_by(struct hunting *h, enum placing_strategy which)
 		break;
 	case PLACING_RANDOM:
 	case PLACING_LOCAL:
-		from_chance(h, which == PLACING_LOCAL);
+		from_chance(h, which == PLACING_LOCAL, UINT64_MAX);
 		break;
 	case PLACING_ANNEAL:
 		for (int q = PLACING_ONE; q <= PLACING_HEFT; q++)
 			quick(h, (enum placing_strategy)q);
+		if (h->p->n_groups <= MOST_DESCENTS)
+			from_chance(h, true, 10);
 		if (isfinite(h->best_cost))
 			standing_load_set(&h->now, h->best);
 		anneal(h);
