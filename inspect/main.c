@@ -11,6 +11,7 @@
 #include "base/stop.h"
 #include "ready/user_program.h"
 #include "graph/print.h"
+#include "inspect/puzzle.h"
 #include "space/space.h"
 
 struct view {
@@ -71,8 +72,12 @@ static int show(const struct inspect_settings *s, const char *path, struct err *
 {
 	struct buf out = {0};
 	struct inspection in = {s, path, NULL, &out, err};
-	int rc = s->space || s->flip ? inspect_decisions(&in) : s->device ? inspect_device(&in) : view(&in);
+	size_t n = strlen(path);
+	bool json = (n > 5 && strcmp(path + n - 5, ".json") == 0) || (n > 8 && strcmp(path + n - 8, ".json.gz") == 0);
+	int rc = json ? puzzle_show(path, &out, err) : 0;
 	if (rc == 0)
+		rc = s->space || s->flip ? inspect_decisions(&in) : s->device ? inspect_device(&in) : view(&in);
+	if (rc >= 0)
 		rc = io_write_full(1, out.data, out.len, err);
 	buf_release(&out);
 	return rc;

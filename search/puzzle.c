@@ -34,7 +34,10 @@ static void show(void *with, double seconds, uint64_t steps, bool found, network
 	char detail[100], text[41];
 
 	(void)seconds;
-	snprintf(detail, sizeof detail, "%s%s", found ? "best " : "nothing that fits yet", found ? network_sum_text(cost, text) : "");
+	if (found)
+		snprintf(detail, sizeof detail, "best %s", network_sum_text(cost, text));
+	else
+		snprintf(detail, sizeof detail, "nothing that fits yet");
 	progress_update(with, steps, detail);
 }
 
@@ -85,7 +88,8 @@ static void summary_text(const struct network *net, const struct network_result 
 }
 
 /* The answer where it was asked for; what it is worth to people, or after a file to standard output. */
-static int hand_out(const struct puzzle_settings *set, const struct buf *answer, const struct buf *summary, struct err *err)
+static int hand_out(const struct puzzle_settings *set, const struct buf *answer, const struct buf *summary,
+	struct err *err)
 {
 	int rc = set->out ? io_write_file(set->out, answer->data, answer->len, err) :
 		io_write_full(1, answer->data, answer->len, err);

@@ -1,4 +1,4 @@
-/* Placement: what is read and refused, loads and latencies by hand, moves against adding up anew, small ones against all. */
+/* Placement: what is read and refused, costs by hand, moves against adding up anew, small problems against all. */
 #include "space/place/placing.h"
 #include "space/place/standing_load.h"
 #include "tests/test.h"

@@ -25,8 +25,8 @@
 #define TRIES 6		 /* of a step, each dearer than the one before */
 #define DEARER 3.0	 /* from one try to the next */
 #define LEAST_ROOM 300.0 /* table entries */
-#define MOST_ROOM 1e6
-#define ROOM_BY_SIZE 1e8 /* room times size of the region at most: so many operations are a tenth of a second */
+#define MOST_ROOM 1e7
+#define MOST_WORK 3e7	 /* table entries of a step: a third of a second */
 #define PATIENCE 1500	 /* steps without anything better until an episode ends */
 #define MOST_COMBINATIONS 1000 /* that are tried one by one */
 #define MOST_ANSWERS 20000 /* of a net that is decided by trying them all */
@@ -136,12 +136,13 @@ struct plan { /* of one step */
 static void plan_step(struct climb *c, struct plan *p)
 {
 	uint32_t size = pick_size(c);
-	double most = fmin(MOST_ROOM, ROOM_BY_SIZE / size), unit = fabs(c->now.cost) / c->m->n_vars;
+	double unit = fabs(c->now.cost) / c->m->n_vars;
 	bool allowed = c->now.cost < REDUCED_NEVER / 2;
 
 	*p = (struct plan){.n = pick_some(c, size)};
 	p->task = (struct region_task){.x = c->now.x, .some = c->some, .price = c->sum, .rng = &c->rng};
-	p->task.room = (size_t)(LEAST_ROOM * pow(most / LEAST_ROOM, rng_unit(&c->rng)));
+	p->task.room = LEAST_ROOM * pow(MOST_ROOM / LEAST_ROOM, rng_unit(&c->rng));
+	p->task.work = fmin(MOST_WORK, 30 * p->task.room);
 	if (allowed && rng_below(&c->rng, 3) == 0)
 		p->task.noise = unit * pow(rng_unit(&c->rng), 4);
 	if (allowed && c->force && p->n > 1 && rng_below(&c->rng, 6) == 0) {

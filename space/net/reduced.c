@@ -112,7 +112,7 @@ static int64_t most_usage(const struct network *net, uint32_t i, bool least)
 static void find_ticks(struct build *b)
 {
 	const struct network *net = b->m->net;
-	int64_t *end = mem_alloc((net->n_nodes + 1) * sizeof *end), *tick = mem_alloc((2 * (size_t)net->n_nodes + 1) * sizeof *tick);
+	int64_t *end = MEM_NEW(net->n_nodes + 1, int64_t), *tick = MEM_NEW(2 * (size_t)net->n_nodes + 1, int64_t);
 	size_t n = 0, n_end = 0, kept = 0;
 	bool negative = false;
 
@@ -176,7 +176,7 @@ static void take_uses(struct build *b, uint32_t n_nodes, const uint32_t *node, c
 	uint32_t n = 0, n_ticks = b->m->n_ticks;
 
 	for (uint32_t i = 0; i < n_nodes; i++) {
-		uint32_t v = node[i], from = tick_of(b->m->tick, n_ticks, net->begin[v]), to = tick_of(b->m->tick, n_ticks, net->end[v]);
+		uint32_t from = tick_of(b->m->tick, n_ticks, net->begin[node[i]]), to = tick_of(b->m->tick, n_ticks, net->end[node[i]]);
 		if (from < to)
 			d[n++] = (struct draft_use){from, to, i};
 	}

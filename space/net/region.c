@@ -16,6 +16,7 @@
 #include <string.h>
 
 #define MOST_AXES 16
+#define LEAST_ROOM 300.0 /* however much was done already */
 
 struct local { /* a variable of the region */
 	uint32_t var;
@@ -51,7 +52,7 @@ struct region_solver {
 	uint32_t *number; /* per variable of the model: local number + 1, or 0 */
 	struct local *local;
 	size_t cap_local;
-	uint32_t n, n_order, n_left;
+	uint32_t n, n_order;
 	double whim; /* how much chance there is in what is left */
 	uint32_t *order;
 	size_t cap_order;
@@ -82,11 +83,6 @@ void region_free(struct region_solver *r)
 	mem_free(r->heap);
 	arena_release(&r->mem);
 	mem_free(r);
-}
-
-uint32_t region_left(const struct region_solver *r)
-{
-	return r->n_left;
 }
 
 static double memory_price(const struct var *v, uint32_t k, const double *price)
@@ -236,7 +232,6 @@ static void leave_near(struct region_solver *r, uint32_t i)
 	l = &r->local[best];
 	l->gone = true;
 	l->when = LEFT;
-	r->n_left++;
 	for (uint32_t k = 0; k < l->n_near; k++)
 		drop_near(r, l->near[k], best);
 	for (uint32_t k = 0; k < l->n_near; k++)
@@ -248,8 +243,10 @@ static void leave_near(struct region_solver *r, uint32_t i)
 static void find_order(struct region_solver *r)
 {
 	r->n_heap = 0;
-	r->n_order = r->n_left = 0;
+	r->n_order = 0;
 	r->whim = 1.5 * rng_unit(r->task->rng);
+	double work = 0;
+
 	MEM_GROW(&r->order, &r->cap_order, r->n + 1);
 	for (uint32_t i = 0; i < r->n; i++)
 		heap_push(r, i);
@@ -260,10 +257,13 @@ static void find_order(struct region_solver *r)
 		double size = table_size(r, w.i);
 		if (size != w.size)
 			continue; /* a newer entry is in the heap */
-		if (size > (double)r->task->room && r->local[w.i].n_near)
+		double room = fmin(r->task->room, fmax(LEAST_ROOM, (r->task->work - work) / 8));
+		if (size > room && r->local[w.i].n_near) {
 			leave_near(r, w.i);
-		else
+		} else {
 			order_next(r, w.i);
+			work += size;
+		}
 	}
 }
 

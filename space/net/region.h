@@ -24,7 +24,8 @@ struct region_task {
 	const uint32_t *some;	/* [n] distinct variables */
 	uint32_t n;
 	const double *price;	/* [n_ticks + 1] running sums; NULL: memory is free */
-	size_t room;		/* entries of the largest table */
+	double room;		/* entries of the largest table */
+	double work;		/* entries of all tables, about: as they add up, room shrinks */
 	double noise;		/* added to costs, up to this much, at random */
 	struct rng *rng;	/* for noise, and for which variables to leave */
 };
@@ -33,7 +34,5 @@ struct region_task {
  * edges to all that stays.
  */
 double region_solve(struct region_solver *r, const struct region_task *task, uint16_t *out);
-/* How many variables the last call left as they were. */
-uint32_t region_left(const struct region_solver *r);
 
 #endif

@@ -42,9 +42,11 @@ void shrink_init(struct shrink *s, struct reduced *m);
 void shrink_run(struct shrink *s);
 void shrink_release(struct shrink *s);
 /* The cost of a pair, seen from either end. */
-static inline double shrink_pair(const struct shrink *s, const struct shrunk_edge *e, uint32_t from, uint32_t k, uint32_t l)
+static inline double shrink_pair(const struct shrink *s, const struct shrunk_edge *e, uint32_t from, uint32_t k,
+	uint32_t l)
 {
-	return e->a == from ? e->cost[(size_t)k * s->slot[e->b].choices + l] : e->cost[(size_t)l * s->slot[e->b].choices + k];
+	size_t width = s->slot[e->b].choices;
+	return e->a == from ? e->cost[k * width + l] : e->cost[l * width + k];
 }
 
 #endif

@@ -37,7 +37,8 @@ void standing_init(struct standing *s, const struct reduced *m);
 void standing_release(struct standing *s);
 void standing_set(struct standing *s, const uint16_t *x); /* computes everything anew */
 /* `price`, running sums as in region.h, may be NULL. */
-struct change standing_try(struct standing *s, const uint32_t *var, const uint16_t *to, uint32_t n, const double *price);
+struct change standing_try(struct standing *s, const uint32_t *var, const uint16_t *to, uint32_t n,
+	const double *price);
 void standing_take(struct standing *s, const uint32_t *var, const uint16_t *to, uint32_t n);
 
 #endif

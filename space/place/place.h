@@ -1,5 +1,6 @@
 /*
- * place.h - operations on devices: which runs where, so that a sample takes least time, or the busiest device is least busy.
+ * place.h - operations on devices: which runs where, so that a sample takes least time, or the busiest device is
+ * least busy.
  *
  * A problem has nodes and edges as a program has operations and values, some accelerators of limited memory, and some
  * processors without a limit. This is the form of the public dnn-partitioning problems (NeurIPS 2020):
@@ -60,7 +61,10 @@ double place_cost(const struct place *p, enum place_goal goal, const uint32_t *d
 /* The split in the form of the problems' owners. */
 void place_write(const struct place *p, enum place_goal goal, const uint32_t *device, struct buf *out);
 
-/* For readers and generators: room for so much, all zero; then, once it is filled in, neighbours, groups and order from ids, times, edges; refuses cycles. */
+/*
+ * For readers and generators: room for so much, all zero; then, once it is filled in, neighbours, groups and order from
+ * ids, times, edges; refuses cycles.
+ */
 void place_alloc(struct place *p, uint32_t nodes, uint32_t edges);
 int place_finish(struct place *p, struct err *err);
 

@@ -1,12 +1,12 @@
 /*
  * placing.c - searching for a placement.
  *
- * Annealing goes in cycles, each twice as long as the one before, from warm to cold. A move takes a group to another
+ * Annealing goes in cycles, growing longer, from warm to cold. A move takes a group to another
  * device, mostly one where a neighbour is, or exchanges two groups; half of them take a group off the busiest device.
  * Loads are kept up move by move, and what is compared is a smooth stand-in for the largest load, since most moves do
- * not touch the largest. Some descents from chance come first: what begins with everything on one device hardly leaves it.
- * Latency is computed anew for each move. A cycle begins from the best so far or, one in three,
- * from where the last one ended; what is kept is always by the true cost.
+ * not touch the largest. Latency is computed anew for each move. A cycle begins from the best so far or, one in three,
+ * from where the last one ended; what is kept is always by the true cost. Some descents from chance come first: what
+ * begins with everything on one device hardly leaves it.
  */
 #include "space/place/placing.h"
 
@@ -20,7 +20,7 @@
 #define WARMEST 0.5	  /* of the cost; a cycle begins there or up to WARM_RANGE powers of ten below */
 #define WARM_RANGE 4
 #define COLDEST 1e-6
-#define MOST_DESCENTS 1000 /* groups: larger programs are not descended from chance, which takes longer than it is worth */
+#define MOST_DESCENTS 1000 /* groups: in larger programs a descent from chance takes longer than it is worth */
 
 static const char *const names[] = {
 #define STRATEGY(id, name, ...) name,

@@ -205,8 +205,8 @@ static int by_rank(const void *a, const void *b)
 }
 
 /* When the node could end on the device: after its inputs, which cross to it in two hops, and after what runs there. */
-static double end_on(const struct place *p, const uint32_t *device, const double *end, const double *free_at, uint32_t v,
-	uint32_t d)
+static double end_on(const struct place *p, const uint32_t *device, const double *end, const double *free_at,
+	uint32_t v, uint32_t d)
 {
 	double start = free_at[d];
 
