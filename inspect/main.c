@@ -6,6 +6,7 @@
  */
 #include "inspect/inspect.h"
 
+#include <string.h>
 #include "base/io.h"
 #include "base/opt.h"
 #include "base/stop.h"
