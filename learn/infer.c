@@ -179,8 +179,8 @@ static void predict_sites(struct infer *f, const uint32_t *sites, uint32_t n)
 	real *x;
 
 	arena_reset(&f->pass.mem);
-	row = arena_alloc(&f->pass.mem, n * SPACE_CHOICES * sizeof *row);
-	place = arena_alloc(&f->pass.mem, n * SPACE_CHOICES * sizeof *place);
+	row = arena_alloc(&f->pass.mem, (size_t)n * f->scene.space->stride * sizeof *row);
+	place = arena_alloc(&f->pass.mem, (size_t)n * f->scene.space->stride * sizeof *place);
 	for (uint32_t i = 0; i < n; i++)
 		for (uint8_t k = 0; k < site[sites[i]].choices; k++) {
 			f->at[f->first[sites[i]] + k] = (struct prediction){0};

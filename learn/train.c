@@ -202,12 +202,21 @@ void train_predict(const struct net *net, const struct data *d, const uint32_t *
 	mem_free(p.first);
 }
 
+static size_t count_flips(const struct data *d, const uint32_t *example, size_t n)
+{
+	size_t flips = 0;
+
+	for (size_t i = 0; i < n; i++)
+		flips += d->example[example[i]].n_flips;
+	return flips;
+}
+
 /* Mean loss over the held-out examples, each graph with the same weight. */
 static double held_loss(const struct trainer *t, const struct net *net)
 {
 	const struct data *d = t->data;
 	double *sum = MEM_NEW(d->n_graphs, double), *n = MEM_NEW(d->n_graphs, double), total = 0, graphs = 0;
-	real *out = MEM_NEW(t->n_held * (SPACE_CHOICES - 1) * OUT_COUNT + 1, real), ignored[OUT_COUNT], *at = out;
+	real *out = MEM_NEW(count_flips(d, t->held, t->n_held) * OUT_COUNT + 1, real), ignored[OUT_COUNT], *at = out;
 
 	train_predict(net, d, t->held, t->n_held, t->team, out);
 	for (size_t i = 0; i < t->n_held; i++) {
@@ -382,7 +391,7 @@ static void calibrate(struct trainer *t)
 {
 	uint32_t *example = MEM_NEW(t->n_train + 1, uint32_t);
 	size_t n = measured_examples(t, example, CALIBRATION), flips = 0;
-	real *out = MEM_NEW(n * (SPACE_CHOICES - 1) * OUT_COUNT + 1, real), *bias;
+	real *out = MEM_NEW(count_flips(t->data, example, n) * OUT_COUNT + 1, real), *bias;
 	double want = 0, low = -20, high = 20;
 
 	train_predict(t->net, t->data, example, n, t->team, out);

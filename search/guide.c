@@ -1,7 +1,7 @@
 /*
  * guide.c - scores, the best alpha percent, and what was tried.
  *
- * Per site one byte of flags says which choices were tried since the last move near it. The set of
+ * Per site a row of flags says which choices were tried since the last move near it. The set of
  * the best alpha percent is found by partial selection, anew only after scores changed; a move changes
  * a handful and an accepted move happens every few dozen evaluations, so this is cheap even on tens of
  * thousands of sites.
@@ -24,7 +24,8 @@ struct guide {
 	struct scorer scorer;
 	struct guide_options o;
 	uint8_t *config;
-	uint8_t *tried;	     /* per site: bits of choices */
+	uint8_t *tried;	     /* per site: a row of bits, one a choice */
+	size_t row;	     /* bytes of one */
 	float *score;	     /* per site: of its best untried flip; -INFINITY: none left */
 	uint8_t *choice;     /* ... that flip */
 	uint32_t *rank;	     /* sites, the best alpha percent in front */
@@ -38,7 +39,7 @@ struct guide {
 
 static size_t n_classes(const struct guide *g)
 {
-	return (size_t)g->s->n_ties * SPACE_CHOICES * SPACE_CHOICES;
+	return (size_t)g->s->n_ties * g->s->stride * g->s->stride;
 }
 
 struct guide *guide_new(const struct space *s, const struct scorer *scorer, const struct guide_options *o)
@@ -50,11 +51,12 @@ struct guide *guide_new(const struct space *s, const struct scorer *scorer, cons
 	if (scorer)
 		g->scorer = *scorer;
 	g->config = MEM_NEW(s->n_sites, uint8_t);
-	g->tried = MEM_NEW(s->n_sites, uint8_t);
+	g->row = (s->stride + 7) / 8;
+	g->tried = MEM_NEW(s->n_sites * g->row, uint8_t);
 	g->score = MEM_NEW(s->n_sites, float);
 	g->choice = MEM_NEW(s->n_sites, uint8_t);
 	g->rank = MEM_NEW(s->n_sites, uint32_t);
-	g->stand = MEM_NEW((size_t)s->n_ties * SPACE_CHOICES, struct stand);
+	g->stand = MEM_NEW((size_t)s->n_ties * s->stride, struct stand);
 	g->touched = MEM_NEW(s->n_ties, uint8_t);
 	classes = n_classes(g);
 	g->class_seconds = mem_alloc(classes * sizeof *g->class_seconds);
@@ -80,7 +82,7 @@ void guide_free(struct guide *g)
 
 static double *class_slot(const struct guide *g, uint32_t site, uint8_t from, uint8_t to)
 {
-	return &g->class_seconds[((size_t)g->s->site[site].tie * SPACE_CHOICES + from) * SPACE_CHOICES + to];
+	return &g->class_seconds[((size_t)g->s->site[site].tie * g->s->stride + from) * g->s->stride + to];
 }
 
 /* The score of one flip: measured on a copy if it was, predicted otherwise. */
@@ -95,12 +97,17 @@ static float flip_score(const struct guide *g, uint32_t site, uint8_t choice)
 
 static struct stand *stand_of(const struct guide *g, uint32_t site)
 {
-	return &g->stand[(size_t)g->s->site[site].tie * SPACE_CHOICES + g->config[site]];
+	return &g->stand[(size_t)g->s->site[site].tie * g->s->stride + g->config[site]];
 }
 
 bool guide_leads(const struct guide *g, uint32_t site)
 {
 	return !g->o.tied || stand_of(g, site)->first == site;
+}
+
+static bool was_tried(const struct guide *g, uint32_t site, uint8_t choice)
+{
+	return g->tried[site * g->row + choice / 8] >> choice % 8 & 1;
 }
 
 /* The best untried flip of a site. */
@@ -109,7 +116,7 @@ static void rate(struct guide *g, uint32_t site)
 	g->score[site] = -INFINITY;
 	for (uint8_t k = 0; k < g->s->site[site].choices && guide_leads(g, site); k++) {
 		float score;
-		if (k == g->config[site] || (g->o.adapt && (g->tried[site] >> k & 1)))
+		if (k == g->config[site] || (g->o.adapt && was_tried(g, site, k)))
 			continue;
 		score = flip_score(g, site, k);
 		if (score > g->score[site]) {
@@ -125,7 +132,7 @@ static void rate(struct guide *g, uint32_t site)
 /* Counts anew who stands where. */
 static void take_stands(struct guide *g)
 {
-	memset(g->stand, 0, (size_t)g->s->n_ties * SPACE_CHOICES * sizeof *g->stand);
+	memset(g->stand, 0, (size_t)g->s->n_ties * g->s->stride * sizeof *g->stand);
 	for (uint32_t i = 0; i < g->s->n_sites; i++)
 		if (stand_of(g, i)->n++ == 0)
 			stand_of(g, i)->first = i;
@@ -152,7 +159,7 @@ void guide_move(struct guide *g, const uint8_t *config)
 			continue;
 		g->touched[g->s->site[i].tie] |= g->o.tied && config[i] != g->config[i];
 		g->config[i] = config[i];
-		g->tried[i] = 0;
+		memset(g->tried + i * g->row, 0, g->row);
 		if (!g->o.tied)
 			rate(g, i);
 	}
@@ -163,7 +170,7 @@ void guide_move(struct guide *g, const uint8_t *config)
 		rate_touched(g);
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		g->tried[changed[i]] = 0;
+		memset(g->tried + changed[i] * g->row, 0, g->row);
 		rate(g, changed[i]);
 	}
 	g->moved = true;
@@ -239,7 +246,7 @@ bool guide_pick(struct guide *g, struct rng *r, uint32_t *site, uint8_t *choice)
 
 void guide_tell(struct guide *g, uint32_t site, uint8_t choice, double seconds)
 {
-	g->tried[site] |= (uint8_t)(1u << choice);
+	g->tried[site * g->row + choice / 8] |= (uint8_t)(1u << choice % 8);
 	if (!g->o.adapt)
 		return;
 	if (!isnan(seconds) && g->scorer.score) {
@@ -311,7 +318,7 @@ static void load_classes(struct guide *at, struct cursor *in)
 /* Scores are kept as well, for a site's is from when it was rated; without a scorer they follow from `tried`. */
 void guide_save(const struct guide *g, struct buf *out)
 {
-	buf_blob(out, g->tried, g->s->n_sites);
+	buf_blob(out, g->tried, g->s->n_sites * g->row);
 	if (!g->scorer.score)
 		return;
 	save_classes(g, out);
@@ -326,7 +333,7 @@ void guide_load(struct guide *g, struct cursor *in)
 	size_t n;
 
 	tried = cursor_blob(in, &n);
-	if ((in->bad |= n != g->s->n_sites))
+	if ((in->bad |= n != g->s->n_sites * g->row))
 		return;
 	memcpy(g->tried, tried, n);
 	for (uint32_t i = 0; i < g->s->n_sites; i++)

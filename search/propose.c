@@ -89,8 +89,8 @@ static void propose_around(struct hunt *h, uint32_t site)
 static bool propose_sweep(struct hunt *h)
 {
 	while (h->n_flips == 0) {
-		uint32_t site = h->order[h->sweep_pos / SPACE_CHOICES];
-		uint8_t choice = (uint8_t)(h->sweep_pos % SPACE_CHOICES);
+		uint32_t site = h->order[h->sweep_pos / h->s->stride];
+		uint8_t choice = (uint8_t)(h->sweep_pos % h->s->stride);
 		if (h->sweep_pos == 0) {
 			guide_order(h->guide, h->order);
 			if (h->o.strategy == STRATEGY_SWEEP && h->o.alpha == 0)
@@ -100,7 +100,7 @@ static bool propose_sweep(struct hunt *h)
 		}
 		if (choice < h->s->site[site].choices && choice != h->config[site] && guide_leads(h->guide, site))
 			propose_flip(h, site, choice);
-		if (++h->sweep_pos == h->s->n_sites * SPACE_CHOICES) {
+		if (++h->sweep_pos == h->s->n_sites * h->s->stride) {
 			h->sweep_pos = 0;
 			if (h->sweep_kept == 0 && h->n_flips == 0)
 				return false; /* a whole sweep found nothing */

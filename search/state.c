@@ -77,7 +77,7 @@ static uint32_t n_order(const struct hunt *h)
 
 static void load_order(struct hunt *h, struct cursor *in)
 {
-	in->bad |= h->sweep_pos >= h->s->n_sites * SPACE_CHOICES;
+	in->bad |= h->sweep_pos >= h->s->n_sites * h->s->stride;
 	for (uint32_t i = 0; i < n_order(h); i++) {
 		h->order[i] = cursor_u32(in);
 		in->bad |= h->order[i] >= h->s->n_sites;

@@ -110,6 +110,9 @@ struct space *space_open(const char *kind, const char *backend, const struct gra
 		set_defaults(s, dflt);
 	}
 	s->hash = table_hash(s);
+	s->stride = SPACE_STRIDE;
+	for (uint32_t i = 0; i < s->n_sites; i++)
+		s->stride = s->site[i].choices > s->stride ? s->site[i].choices : s->stride;
 	return s;
 fail:
 	space_free(s);

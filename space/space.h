@@ -24,7 +24,8 @@ struct site {
 	uint8_t choices; /* 2..SPACE_CHOICES */
 	uint8_t dflt;	 /* the compiler's own choice, as far as it can be expressed */
 };
-#define SPACE_CHOICES 8
+#define SPACE_CHOICES 255 /* of a site, at most */
+#define SPACE_STRIDE 8	  /* what saved searches of spaces with so few choices count by */
 
 /* Numbers about a node in a configuration, for the learner: what the space knows and a graph does not. */
 enum space_context {
@@ -165,6 +166,7 @@ struct space {
 	const struct graph *graph;
 	char kind[SPACE_KIND_ROOM]; /* in full: opens the same space again */
 	uint32_t n_sites, n_ties;
+	uint32_t stride; /* room for a site's choices in tables by site and choice: the most of any, SPACE_STRIDE at least */
 	struct site *site;	/* ascending by node */
 	uint32_t *site_of;	/* per node: its site, or NONE */
 	uint64_t hash;		/* of the site table: proves that a space was rebuilt the same */

@@ -25,7 +25,7 @@
 
 #include "store/fact.h"
 
-#define STORE_CHOICES 8	   /* choices of one site at most */
+#define STORE_CHOICES 255	   /* choices of one site at most */
 #define STORE_CHAINS 65536 /* chains of one run at most */
 
 struct run_spec {

@@ -193,14 +193,14 @@ static void run_in_pieces(struct bed *b, const struct hunt_options *o, int every
 	}
 }
 
-static void a_saved_search_goes_on_where_it_was(void)
+static void saved_search_goes_on(const char *toy)
 {
 	struct hunt whole, pieces, cut;
 	struct buf state = {0};
 	struct err err = {0};
 	struct bed b;
 
-	if (!open_bed(&b, "toy:40:2:6"))
+	if (!open_bed(&b, toy))
 		return;
 	for (int i = 0; i < 24; i++) {
 		struct hunt_options o = {.strategy = i % 3, .propose = i / 3 % 2, .adapt = i / 6 % 2, .tied = i / 12,
@@ -223,6 +223,12 @@ static void a_saved_search_goes_on_where_it_was(void)
 	}
 	buf_release(&state);
 	close_bed(&b);
+}
+
+static void a_saved_search_goes_on_where_it_was(void)
+{
+	saved_search_goes_on("toy:40:2:6");
+	saved_search_goes_on("toy:14:20:6"); /* more choices than a byte has bits */
 }
 
 static void small_budgets_are_fine(void)

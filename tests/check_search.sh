@@ -67,7 +67,7 @@ toy x --from a --start random; wants 'both say'
 run --device none --graph missing.pb; wants 'missing.pb.*No such file'
 head -c 3000 /dev/urandom >noise.pb
 run --device none --graph noise.pb; wants 'noise'
-run --device none --graph toy:12:9:1 --out x; wants 'toy:12:9:1'
+run --device none --graph toy:12:201:1 --out x; wants 'toy:12:201:1'
 run --device nowhere.so --graph toy:40:2:6 --out x; wants 'nowhere.so'
 VANTAGE_PLUGIN_DIR=/nowhere run --device cuda --graph toy:40:2:6 --out x; wants 'plugin'
 run --device sim --graph "$graphs/tiny/chain.pb.zst" --out x --model noise.pb; wants 'noise.pb is not a model'

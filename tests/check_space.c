@@ -16,7 +16,7 @@ static struct space *open_toy(const char *kind)
 
 static void unknown_kinds_are_refused(void)
 {
-	static const char *const bad[] = {"", "toy", "toys:1", "fusio", "toy:x", "toy:1:1", "toy:1:9",
+	static const char *const bad[] = {"", "toy", "toys:1", "fusio", "toy:x", "toy:1:1", "toy:1:201",
 		"toy:1:2:3", "toy:1x", "placement",
 		"toy:000000000000000000000000000000000000000000000000000000000000000000001"};
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

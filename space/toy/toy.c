@@ -79,8 +79,8 @@ int toy_parse(const char *name, struct toy_spec *spec, struct err *err)
 		return err_set(err, "%.100s is not of the form toy:SITES:CHOICES:SEED", name);
 	if (v[0] < 1 || v[0] > TOY_SITES)
 		return err_set(err, "%.100s: a toy has 1 to %d sites", name, TOY_SITES);
-	if (v[1] < 2 || v[1] > SPACE_CHOICES)
-		return err_set(err, "%.100s: a site has 2 to %d choices", name, SPACE_CHOICES);
+	if (v[1] < 2 || v[1] > TOY_CHOICES)
+		return err_set(err, "%.100s: a site has 2 to %d choices", name, TOY_CHOICES);
 	*spec = (struct toy_spec){(uint32_t)v[0], (uint32_t)v[1], v[2]};
 	return 0;
 }
@@ -409,9 +409,9 @@ static int toy_open(struct space *s, const char *backend, struct err *err)
 	struct toy *t;
 
 	(void)backend;
-	if (numbers(s->kind, v, 2) < 1 || v[1] < 2 || v[1] > SPACE_CHOICES)
+	if (numbers(s->kind, v, 2) < 1 || v[1] < 2 || v[1] > TOY_CHOICES)
 		return err_set(err, "the decision space %.60s is not of the form toy:SEED or toy:SEED:CHOICES "
-			"with 2 to %d choices", s->kind, SPACE_CHOICES);
+			"with 2 to %d choices", s->kind, TOY_CHOICES);
 	t = ARENA_NEW(&s->mem, 1, struct toy);
 	t->seed = v[0];
 	t->choices = (uint32_t)v[1];

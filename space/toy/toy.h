@@ -12,10 +12,11 @@
 #include "space/space.h"
 
 struct toy_spec {
-	uint32_t sites, choices; /* 1..TOY_SITES, 2..SPACE_CHOICES */
+	uint32_t sites, choices; /* 1..TOY_SITES, 2..TOY_CHOICES */
 	uint64_t seed;
 };
 #define TOY_SITES 1000000
+#define TOY_CHOICES 200
 
 /* "toy:SITES:CHOICES:SEED"; with trailing parts left out, 40, 3 and 1. */
 int toy_parse(const char *name, struct toy_spec *spec, struct err *err);
