@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +58,14 @@ int err_errno(struct err *err, const char *fmt, ...)
 	return -1;
 }
 
+/* "a.pb is empty" needs no "a.pb: " before it. */
+static bool says_already(const char *sentence, const char *prefix)
+{
+	size_t n = strlen(prefix);
+
+	return n && strncmp(sentence, prefix, n) == 0 && strchr(": ", sentence[n]);
+}
+
 int err_prefix(struct err *err, const char *fmt, ...)
 {
 	char text[sizeof(err->text)];
@@ -64,7 +73,7 @@ int err_prefix(struct err *err, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	if (err)
+	if (err && !says_already(err->text, text))
 		put(err, text, ": ", err->text);
 	return -1;
 }

@@ -25,7 +25,7 @@ int err_set(struct err *err, const char *fmt, ...) __attribute__((format(printf,
 /* Sets the sentence followed by ": " and the text of errno as it was at the call; returns -1. */
 int err_errno(struct err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Puts "PREFIX: " before a sentence already set; returns -1. */
+/* Puts "PREFIX: " before a sentence already set, unless it begins with PREFIX as it is; returns -1. */
 int err_prefix(struct err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* For a main: prints "PROGRAM: sentence" on stderr and returns the exit status 1. */

@@ -151,7 +151,8 @@ static int unpack(struct graph *g, const void *p, size_t n, const char *name, st
 {
 	if (n == 0)
 		return err_set(err, "%s is empty, so there is no program in it", name);
-	switch (hlo_sniff(p, n)) {
+	enum hlo_format format = hlo_sniff(p, n);
+	switch (format) {
 	case HLO_MLIR:
 		return err_set(err, "%s is MLIR, which only a compiler plugin can lower to HLO", name);
 	case HLO_TEXT:
@@ -161,6 +162,8 @@ static int unpack(struct graph *g, const void *p, size_t n, const char *name, st
 	case HLO_UNKNOWN:
 		g->module = hlo_unpack(&g->mem, p, n, name, err);
 	}
+	if (!g->module && format == HLO_UNKNOWN)
+		return err_prefix(err, "%s is neither HLO text nor StableHLO", name);
 	return g->module ? 0 : -1;
 }
 

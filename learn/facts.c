@@ -104,20 +104,26 @@ static void add_day(struct buf *out, uint64_t seconds)
 		buf_adds(out, "one day");
 }
 
-static uint32_t trained_on(const struct model_facts *f)
+/* How many programs it was trained on, and of how many decisions; those held out do not count. */
+static uint32_t trained_on(const struct model_facts *f, uint64_t *decisions)
 {
 	uint32_t n = 0;
 
+	*decisions = f->n_programs ? 0 : f->samples; /* a model of format 1 does not say more */
 	for (uint32_t i = 0; i < f->n_programs; i++)
-		n += !f->program[i].held_out;
+		if (!f->program[i].held_out) {
+			n++;
+			*decisions += f->program[i].samples;
+		}
 	return n;
 }
 
 void facts_text(const struct model_facts *f, struct buf *out)
 {
-	uint32_t n = trained_on(f);
+	uint64_t decisions;
+	uint32_t n = trained_on(f, &decisions);
 
-	buf_addf(out, "%llu decisions", (unsigned long long)f->samples);
+	buf_addf(out, "%llu decisions", (unsigned long long)decisions);
 	if (f->n_programs == 0) {
 		buf_adds(out, " (an older file, which does not say when and of which programs)");
 		return;
@@ -146,12 +152,15 @@ static void add_time(struct json *j, const char *key, uint64_t seconds)
 
 void facts_json(const struct model_facts *f, struct json *j, const char *key)
 {
+	uint64_t decisions;
+
+	trained_on(f, &decisions);
 	json_object(j, key);
 	json_str(j, "device", f->backend);
 	json_str(j, "cost", cost_kind_name(f->kind));
 	json_str(j, "quantity", quantity_name(f->quantity));
 	json_str(j, "decisions_of_kind", f->space);
-	json_uint(j, "decisions", f->samples);
+	json_uint(j, "decisions", decisions);
 	add_time(j, "measured_since", f->since);
 	add_time(j, "measured_until", f->until);
 	json_str(j, "machine", *f->machine ? f->machine : NULL);

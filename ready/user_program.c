@@ -137,7 +137,8 @@ static int find_in_dump(const char *folder, struct buf *out, struct err *err)
 	while (n < l.n && l.v[n].want == l.v[0].want)
 		n++;
 	if (rc == 0 && n == 0)
-		rc = err_set(err, "the folder %s holds no *before_optimizations.hlo.pb or .txt, as XLA dumps them", folder);
+		rc = err_set(err, "the folder %s holds no *before_optimizations.hlo.pb or .txt, which XLA writes when XLA_FLAGS is "
+			"\"--xla_dump_to=%s --xla_dump_hlo_as_proto\"", folder, folder);
 	else if (rc == 0 && n > 1)
 		rc = several(folder, l.v, n, err);
 	else if (rc == 0)

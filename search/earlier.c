@@ -46,7 +46,10 @@ int earlier_read(const char *dir, const struct space *s, uint8_t *config, struct
 	int rc;
 
 	buf_addf(&path, "%s/config.json", dir);
-	rc = io_read_file(path.data, IO_FILE_LIMIT, &text, err);
+	if (io_exists(path.data))
+		rc = io_read_file(path.data, IO_FILE_LIMIT, &text, err);
+	else
+		rc = err_set(err, "no search left its result in %s: it holds no config.json", dir);
 	buf_addch(&text, 0);
 	if (rc == 0)
 		rc = take(text.data, path.data, s, config, err);

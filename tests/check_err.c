@@ -25,6 +25,10 @@ static void prefixes(void)
 	err_set(&err, "ends early");
 	CHECK_INT(err_prefix(&err, "file %d", 7), -1);
 	CHECK_STR(err.text, "file 7: ends early");
+	err_prefix(&err, "file"); /* it says so already, and that is enough */
+	CHECK_STR(err.text, "file 7: ends early");
+	err_prefix(&err, "fil");
+	CHECK_STR(err.text, "fil: file 7: ends early");
 }
 
 static void quotes_itself(void)

@@ -627,7 +627,7 @@ static void broken_bytes(void)
 		{"\x18\x05", 2, "a field has the wrong kind"},
 		{"\x0a\x03" "a\0b", 5, "a name holds a NUL"},
 		{"\x1a\x07\x12\x05\xa2\x02\x02\x80\x80", 9, "a list of numbers ends inside one"},
-		{"hello, world\n", 13, "is no whole HLO module"},
+		{"hello, world\n", 13, "is neither HLO text nor StableHLO: "},
 		{"HloModule x\n", 12, "text"},
 		{"module @x {}\n", 13, "only a compiler plugin"},
 		{"ML\xefR\x05", 5, "only a compiler plugin"},

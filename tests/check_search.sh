@@ -116,7 +116,7 @@ toy e2 --from a --budget 30 --seed 9 --db e.db
 answers '^30 evaluations' e2
 awk "BEGIN {exit !($(field gain e2/config.json) >= $(field gain a/config.json) - 1e-9)}" || fail "worse than what it started from"
 "$store" verify e.db >/dev/null || fail "e.db is unsound"
-toy x --from nowhere; wants 'nowhere/config.json'
+toy x --from nowhere; wants 'no search left its result in nowhere'
 run --device none --graph toy:40:2:7 --out x --from a; wants 'a/config.json is of another'
 mkdir hurt && sed '/"chosen"/s/[0-9]\+/0/' a/config.json >hurt/config.json
 toy x --from hurt; wants 'hurt/config.json is damaged'
