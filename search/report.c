@@ -50,6 +50,12 @@ static void add_curve(struct buf *b, const struct hunt *h, bool by_time)
 	plot_end(&p);
 }
 
+/* Decimals that show two digits of an error. */
+static int decimals(double error)
+{
+	return error > 0 ? (int)fmin(4, fmax(0, 1 - floor(log10(error)))) : 3;
+}
+
 static void add_steps(struct buf *b, const struct hunt *h)
 {
 	const struct space *s = h->s;
@@ -64,10 +70,18 @@ static void add_steps(struct buf *b, const struct hunt *h)
 		page_text(b, in->name);
 		buf_adds(b, "</code></td><td><code>");
 		page_text(b, in->metadata ? in->metadata->op_name : "");
-		buf_addf(b, "</code></td><td>%u &rarr; %u</td><td class=n>%u</td><td class=n>%.3f</td><td class=n>%.3f</td></tr>\n",
-			t->from, t->to, t->n_flips, quantity_in_unit(h->quantity, t->delta), quantity_in_unit(h->quantity, t->se));
+		double delta = quantity_in_unit(h->quantity, t->delta), se = quantity_in_unit(h->quantity, t->se);
+		int places = decimals(se);
+		buf_addf(b, "</code></td><td>%u &rarr; %u</td><td class=n>%u</td><td class=n>%.*f</td><td class=n>%.*f</td></tr>\n",
+			t->from, t->to, t->n_flips, places, delta, places, se);
 	}
 	buf_adds(b, "</table>\n");
+	if (s->ops->kind->choices) {
+		buf_adds(b, "<p>What a choice means: ");
+		page_text(b, s->ops->kind->choices);
+		buf_adds(b, " &ldquo;Sites&rdquo; counts what was decided alike in one step. Figures are of the moment when "
+			    "the step was taken, by its regions.</p>\n");
+	}
 }
 
 static void add_search(struct buf *b, const struct result *r)
@@ -150,12 +164,15 @@ static void add_environment(struct buf *b, const struct result *r)
 
 void report_write(const struct result *r, struct buf *b)
 {
-	char title[200];
+	char title[200], was[QUANTITY_TEXT], is[QUANTITY_TEXT];
 
 	snprintf(title, sizeof title, "vantage: %s", r->graph);
 	page_begin(b, title, r->graph);
 	buf_addf(b, "<p class='verdict%s'>", r->verdict->tuned ? " tuned" : "");
 	page_text(b, r->verdict->sentence);
+	if (r->verdict->measured && r->verdict->default_seconds > 0)
+		buf_addf(b, "<br>%s by default, %s with what was found.", quantity_text(r->hunt->quantity, r->verdict->default_seconds, was),
+			quantity_text(r->hunt->quantity, r->verdict->tuned_seconds, is));
 	buf_adds(b, "</p>\n");
 	if (*r->verdict->compared) {
 		buf_adds(b, "<p>");
@@ -171,9 +188,11 @@ void report_write(const struct result *r, struct buf *b)
 		buf_adds(b, "<figure>");
 		add_curve(b, r->hunt, false);
 		add_curve(b, r->hunt, true);
-		buf_adds(b, "<figcaption>Time saved by the best configuration so far, in percent of the default, as "
-			    "summed from regions during the search; the dots are the whole program measured against the decoded "
-			    "default, with 95% intervals. The verdict above is measured anew.</figcaption></figure>\n");
+		buf_addf(b, "<figcaption>Saved by the best configuration so far, in percent of the default, as summed from "
+			    "regions during the search%s. The verdict above is measured anew, on whole programs.</figcaption>"
+			    "</figure>\n",
+			r->hunt->n_check ? "; the dots are the whole program measured against the decoded default, with 95% "
+					   "intervals" : "");
 	}
 	add_search(b, r);
 	if (r->hunt->n_steps)

@@ -109,6 +109,7 @@ struct space_start {
 struct space_kind {
 	const char *name;
 	const char *forms; /* the full names there are, for people */
+	const char *choices; /* what the number of a choice means, in sentences for people; may be NULL */
 	/* Called by space_open with graph and kind set; fills sites, ties, ops. */
 	int (*open)(struct space *s, const char *backend, struct err *err);
 	/*

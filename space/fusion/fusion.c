@@ -144,6 +144,9 @@ static int fusion_open(struct space *s, const char *backend, struct err *err)
 const struct space_kind fusion_kind = {
 	.name = "fusion",
 	.forms = "fusion, fusion/binary",
+	.choices = "0 computes the instruction in a kernel of its own or at the end of one, and its value goes to memory. "
+		"In any other choice, bit i says that its i-th consumer computes it anew inside its own kernel; where there "
+		"are more than three consumers, 1 says that all do.",
 	.open = fusion_open,
 };
 
