@@ -2,7 +2,7 @@
 # make test       fetch what is missing, then every test
 # make check      the fast part of it: no network, no plugin; about a minute with compiling
 # make deps       install missing packages and the XLA CPU plugin, as far as this machine allows
-# make demo       a guided tour: tune a graph, collect, learn
+# make demo       a guided tour of four minutes: learn, tune a large program, run it; what to do with your own
 # make install    programs, the `vantage VERB` command, man pages, completion, models; PREFIX=/usr/local
 # make fuzz       libFuzzer (clang) on every tests/fuzz_*.c; SECONDS_EACH=60
 # make benches, make clean
@@ -117,7 +117,7 @@ test:
 	@$(DEPS_OF) --tests
 	@$(MAKE) --no-print-directory all tests benches && B=$(B) BIN=$(BIN) DEPS=$(DEPS) tests/run check full
 demo: deps
-	@$(MAKE) --no-print-directory all && BIN=$(BIN) examples/demo.sh
+	@$(MAKE) --no-print-directory all && BIN=$(BIN) DEPS=$(DEPS) examples/demo.sh
 tests: $(TESTS) $(FAKE)
 	@:
 benches: all $(BENCHES)
