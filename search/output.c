@@ -290,9 +290,10 @@ void output_summary(const struct result *r, const char *dir, bool json, struct b
 		buf_addf(out, "%s\n", r->verdict->compared);
 	if (*r->verdict->advice)
 		buf_addf(out, "%s\n", r->verdict->advice);
-	buf_addf(out, "%llu evaluations in %.1f s: %llu measured, %llu cached, %llu kept, %llu refuted when measured again",
-		(unsigned long long)h->evaluations, hunt_seconds(h), (unsigned long long)h->measured,
-		(unsigned long long)h->cached, (unsigned long long)h->kept, (unsigned long long)h->refuted);
+	buf_addf(out, "%llu evaluation%s in %.1f s: %llu measured, %llu cached, %llu kept, %llu refuted when measured again",
+		(unsigned long long)h->evaluations, h->evaluations == 1 ? "" : "s", hunt_seconds(h),
+		(unsigned long long)h->measured, (unsigned long long)h->cached, (unsigned long long)h->kept,
+		(unsigned long long)h->refuted);
 	for (int o = 1; o < OUTCOME_COUNT; o++)
 		if (h->failed[o])
 			buf_addf(out, ", %llu %s", (unsigned long long)h->failed[o], outcome_name((enum outcome)o));

@@ -96,12 +96,12 @@ answers 'the default is the answer' n
 "$store" verify n.db >/dev/null || fail "n.db is unsound"
 for budget in 0 1 2; do
 	toy "b$budget" --budget $budget --db b.db
-	answers "^$budget evaluations" "b$budget"
+	answers "^$budget evaluations? in" "b$budget"
 done
 "$store" verify b.db >/dev/null || fail "b.db is unsound"
 for strategy in guided random sweep; do
 	run --device sim --graph "$graphs/tiny/loop.pb.zst" --out s --budget 1 --strategy $strategy --start random
-	answers '^1 evaluations' s
+	answers '^1 evaluation ' s
 done
 done_ nothing_to_find
 
