@@ -1,14 +1,14 @@
 /*
  * plan.c - turns: who takes which chain, and what is stored when.
  *
- * A turn works a step out without the lock, on a copy of its chain's state, then takes the lock and
- * stores keyframe, anchor and sample in one commit together with the states of all chains; the
- * other chains' states are those of their own last commit, whatever their workers are at. Only then
- * does the chain move on. So at any moment the store holds whole steps only, and a kill costs the
- * steps in flight: one per worker.
+ * A turn is one step of one chain. It is computed without the lock, on a copy of the chain's state. Then the
+ * turn takes the lock and stores keyframe, anchor and sample in one commit, together with the states of all
+ * chains. Another chain's state is the one of its own last commit, wherever its worker is by now. Only after
+ * the commit does the chain move on. So the store holds whole steps at any moment, and a kill costs the steps
+ * in flight: one per worker.
  *
- * Every worker compiles all programs for its device first. The first has done so when the run begins; the
- * others do it then, while the first samples.
+ * Every worker first compiles all programs for its device. The first worker has done so when the run begins.
+ * The others do it while the first one samples.
  */
 #include <stdio.h>
 #include "base/stop.h"

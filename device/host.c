@@ -1,10 +1,10 @@
 /*
  * host.c - a device that is a worker process holding a plugin.
  *
- * Every request has a deadline. When the worker does not answer in time, dies, or sends nonsense,
- * it is killed and reaped, the result's outcome says what became of it (with the signal and the
- * last words of the plugin), and the generation grows, which makes all handles given out so far
- * invalid. A new worker is started by the next request, so closing after a crash costs nothing.
+ * Every request has a deadline. A worker that does not answer in time, dies, or sends nonsense is killed and
+ * reaped. The outcome of the request says what happened, with the signal and the last words of the plugin. The
+ * generation grows, which makes all handles given out so far invalid. The next request starts a new worker, so
+ * closing after a crash costs nothing.
  */
 #include <math.h>
 #include <stdio.h>

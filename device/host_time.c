@@ -1,13 +1,13 @@
 /*
  * host_time.c - the measurements a worker makes, and what they cannot see by themselves.
  *
- * A compile-only backend has no worker that runs: a pair is then the compiler's own estimates of both.
+ * A backend that only compiles runs nothing: a pair is then the compiler's own estimates of both programs.
  *
- * Single pairs of instances carry a prior for what one load differs from the next (measure.h). It is
- * kept up to date here: a program is loaded a second time and measured against itself, thrice before the
- * first interval for a duration is given, then after each measurement until a few are there, later a
- * twentieth of the time spent. The second load is compiled anew: that is where one program's luck
- * differs most from the next's.
+ * Two loads of one program differ in time by luck (measure.h). One pair of instances cannot show by how much,
+ * so its interval takes that from a prior, which is kept up to date here: a program is loaded a second time and
+ * measured against itself (an A/A pair). This is done three times before the first interval for a duration is
+ * given, then after each measurement until a few are known, and later for a twentieth of the time spent. The
+ * second load is compiled anew, because compilations differ more than loads do.
  */
 #include <math.h>
 #include <stdio.h>

@@ -221,8 +221,8 @@ static void unknown(struct sink *s, const ProtobufCMessage *m)
 }
 
 /*
- * Is the first word of a field (a number, a pointer, a length, a count) what it is when nothing was
- * set? Most fields of an instruction are, so this is where the time goes.
+ * Does a field hold its default? Its first word tells: a number, a pointer, a length or a count. Most fields of
+ * an instruction are unset, so most of the time is spent here.
  */
 static bool is_unset(const ProtobufCMessage *m, const ProtobufCFieldDescriptor *f)
 {

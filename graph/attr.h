@@ -6,9 +6,9 @@
  * are. Two views: ATTR_VALUE is what decides the value an instruction computes; ATTR_PROGRAM is all
  * that a compiler sees (backend configuration, sharding, schedules, layouts).
  *
- * Spellings of one and the same thing give one stream: a precision of all defaults is none, a group
- * count of 1 is 0, a channel of 0 or less is none, no dimension dynamic is the absence of that list,
- * and the layout of a scalar or tuple is none.
+ * Different spellings of the same thing give the same stream. A precision that is all defaults counts as none,
+ * a group count of 1 as 0, a channel of 0 or less as none. A list that says that no dimension is dynamic counts
+ * as no list, and the layout of a scalar or a tuple as none.
  */
 #ifndef GRAPH_ATTR_H
 #define GRAPH_ATTR_H

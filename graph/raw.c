@@ -1,10 +1,10 @@
 /*
  * raw.c - ids to indices, with nothing taken on trust.
  *
- * XLA numbers instructions so that an id is unique in its computation at least (in newer files the
- * upper half is the computation's id, in older ones ids count through the module), and computations
- * so that theirs are unique in the module. Both are looked up in one hash table keyed by (id, owner),
- * the owner of a computation being the module. An id that is there twice or not at all is refused.
+ * The id of an instruction is unique at least in its computation: in newer files its upper half is the
+ * computation's id, in older ones ids count through the module. The id of a computation is unique in the module.
+ * Both are looked up in one hash table keyed by (id, owner); the owner of a computation is the module. An id
+ * that is there twice or not at all is refused.
  */
 #include "graph/own.h"
 

@@ -8,9 +8,12 @@
  *	gain@p	   of all time that single improving flips would save, the share in the first p% of flips
  *		   by predicted gain
  *
- * Equal scores are taken in random order: figures are expectations over it. Rivals: the mean of the
- * opcode in the training graphs, elements of the site's result, a constant (any order, so also what
- * random order gives), and as a ceiling the same flips measured a second time, drawn from their errors.
+ * Equal scores are taken in random order, and the figures are expectations over that order. The rivals are:
+ *
+ *	opcode mean	the mean of the opcode in the training graphs
+ *	elements	the number of elements of the site's result
+ *	constant	the same score for all: what random order gives
+ *	repeat		the ceiling: the same flips measured a second time, drawn from their errors
  */
 #ifndef LEARN_EVAL_H
 #define LEARN_EVAL_H

@@ -1,14 +1,14 @@
 /*
  * guide.h - which flip to try next.
  *
- * A flip is one site going to another choice. The guide keeps a score for the best untried flip of
- * every site, hands out one at random among the best alpha percent, and forgets what it knows of a
- * site when the configuration moves near it. Where scores come from is a scorer: the model's
- * predictions, or in tests an oracle. Without a scorer all flips are alike, which is random search.
+ * A flip is one site going to another choice. The guide keeps a score for the best untried flip of every site.
+ * It hands out one at random among the best alpha percent. When the configuration moves near a site, it forgets
+ * what it knows of that site. Scores come from a scorer: the model's predictions, or in tests an oracle. Without a
+ * scorer all flips are alike, which is random search.
  *
- * What the search measures is worth more than any prediction: with `adapt`, a flip that was tried and
- * not taken is not offered again until something near it changes, and sites of the same tie class,
- * being copies, are scored by what was measured on one of them.
+ * A measurement is worth more than a prediction. So with `adapt` a flip that was tried and not taken is not
+ * offered again until something near it changes. And sites of one tie class, which are copies of each other, are
+ * scored by what was measured on any of them.
  */
 #ifndef SEARCH_GUIDE_H
 #define SEARCH_GUIDE_H

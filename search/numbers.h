@@ -1,10 +1,10 @@
 /*
  * numbers.h - does the tuned program compute what the user's own does?
  *
- * The compiler's own program, compiled from what the user gave, and the tuned one run on the same inputs, of several kinds
- * (schemas/inputs.def), and every output of the one is held against that of the other. Fusing changes the order of
- * floating-point operations, so outputs may differ a little. How much is allowed is asked of the program itself, for each
- * output and each kind of input anew: ten times the largest of
+ * The compiler's own program, compiled from what the user gave, and the tuned one run on the same inputs. There are
+ * several kinds of input (schemas/inputs.def), and every output is compared on each. Fusing changes the order of
+ * floating-point operations, so outputs may differ a little. How much is allowed depends on the program, on the output
+ * and on the kind of input: ten times the largest of
  *
  *	nudged		what its own outputs change by when every input moves to a neighbouring number: what rounding can do
  *	fusions		what the default as read back and the program without any fusion differ by

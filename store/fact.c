@@ -1,8 +1,8 @@
 /*
  * fact.c - environments, graphs, spaces and the region cache.
  *
- * Each has an identity computed from its content, a unique column, so that adding is "look up, else
- * insert", the same in every file, and merging files is the same again with the ids of the other.
+ * Each has an identity that is computed from its content and kept in a unique column. So adding one is "look it up,
+ * else insert it", and gives the same identity in every file. Merging a file adds each of its facts in this way.
  */
 #include "store/fact.h"
 #include <math.h>

@@ -1,9 +1,9 @@
 /*
  * sum.h - what a chain's configuration costs above the default, followed step by step.
  *
- * Samples hold differences. Their sum along a chain is known once the chain stands at the default
- * (then it is 0) or a whole-graph anchor has set it anew, until a step whose cost is not known, or a
- * jump. Each step adds its variance.
+ * Samples hold differences between configurations. Their sum along a chain becomes known when the chain stands at
+ * the default, where it is 0, or when an anchor (a measurement of the whole program) sets it. It stays known until
+ * a step of unknown cost or a jump. Each step adds its variance.
  */
 #ifndef STORE_SUM_H
 #define STORE_SUM_H

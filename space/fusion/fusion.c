@@ -1,9 +1,9 @@
 /*
  * fusion.c - opening the fusion space: sites, bits, ties, and the greedy default.
  *
- * One pass over the operand edges asks fusion_legal; a node with at least one legal consumer becomes
- * a site. Bits are given in the order of the consumers' numbers, so the table of sites is a function
- * of the graph, the kind and the backend alone, and its hash proves that a space was rebuilt.
+ * One pass over the operand edges asks fusion_legal; a node with at least one legal consumer becomes a site.
+ * Its bits follow the order of the consumers' numbers. So the table of sites depends on the graph, the kind and
+ * the backend alone, and its hash proves that a space was rebuilt the same.
  */
 #include <string.h>
 #include "space/fusion/own.h"

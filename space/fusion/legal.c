@@ -5,9 +5,9 @@
  * chosen, the groups must be ones that the backend's emitters can compute. The table
  * schemas/fusible.def says which operations take part; this file holds what a table cannot say.
  *
- * Never absorbed: results that are not one array of whole bytes, constants (scalar ones are copied
- * in by apply, the others stay in memory), instructions with side effects or control dependencies,
- * and anything in a computation that is not compiled as a program of its own.
+ * These are never absorbed: a result that is not one array of whole bytes; a constant (apply copies scalar ones
+ * into each group, the others stay in memory); an instruction with side effects or control dependencies; anything
+ * in a computation that is not compiled as a program of its own.
  *
  * Matrix-vector products are the one exception to "contractions stay alone" on XLA:CPU. A product
  * with a one-dimensional result may be absorbed by an add that is its only user; the emitter takes
