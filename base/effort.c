@@ -2,7 +2,7 @@
 #include "base/effort.h"
 #include "base/err.h"
 
-/* So much more it must be. Less is what the load of a machine and its free memory vary by from one minute to the next. */
+/* So much more it must be: a machine's load and free memory vary by less from one minute to the next. */
 #define MORE_TIME 1.5
 #define MORE_MEMORY 1.25
 

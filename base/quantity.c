@@ -1,8 +1,8 @@
 /*
  * quantity.c - the names of quantity.h, and how figures are written.
  *
- * A scaled figure has three digits ("12.3 us"), for no measurement here is better. A count of cycles is told whole, with
- * commas, up to where nobody reads the last digits; a formula's value is told as it is, having no unit to scale.
+ * A scaled figure has three digits ("12.3 us"), for no measurement here is better. A count of cycles is told whole,
+ * with commas, up to where nobody reads the last digits; a formula's value is told as it is, having no unit to scale.
  */
 #include "base/quantity.h"
 #include <math.h>

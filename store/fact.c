@@ -83,8 +83,8 @@ int store_environment(struct store *s, const struct environment *e, int64_t *id,
 		return rc < 0 ? -1 : 0;
 	if (machine_id(s, or_empty(e->machine), &machine, err) < 0 ||
 		sql_run(s, err, "INSERT INTO environment (hash, machine, backend, platform, version, compile_options, kind, device,"
-			" build, quantity) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", "bittttittt", &hash, sizeof hash, machine, or_empty(e->backend),
-			or_empty(e->platform), or_empty(e->version), or_empty(e->compile_options), (int64_t)e->kind,
+			" build, quantity) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", "bittttittt", &hash, sizeof hash, machine,
+			or_empty(e->backend), or_empty(e->platform), or_empty(e->version), or_empty(e->compile_options), (int64_t)e->kind,
 			or_empty(e->device), or_empty(e->build), quantity_name(e->quantity)) < 0)
 		return -1;
 	*id = sql_last_id(s);
@@ -306,8 +306,8 @@ int store_region_get(struct store *s, int64_t environment, const uint64_t key[2]
 	struct region_cost *out, struct err *err)
 {
 	sqlite3_stmt *q = sql_query(s, err, "SELECT delta, se, seconds_a, seconds_b, pairs, kind, outcome, deadline,"
-		" load, memory FROM region WHERE environment = ? AND key0 = ? AND key1 = ? ORDER BY outcome <> 0, at DESC LIMIT 1", "iii", environment,
-		(int64_t)key[0], (int64_t)key[1]);
+		" load, memory FROM region WHERE environment = ? AND key0 = ? AND key1 = ? ORDER BY outcome <> 0, at DESC LIMIT 1",
+		"iii", environment, (int64_t)key[0], (int64_t)key[1]);
 	int64_t kind, outcome;
 	int rc;
 

@@ -157,8 +157,8 @@ static void waiting_for_it(void)
 /* Ten programs with an input of 3 MiB each, where there is room for two. */
 static void inputs_fit_into_the_device(void)
 {
-	static const char *const fakes[] = {"fake:platform=cuda;kind=big;inputs=8;memory=28", "fake:platform=cuda;kind=big;inputs=8",
-		"fake:inputs=8"};
+	static const char *const fakes[] = {"fake:platform=cuda;kind=big;inputs=8;memory=28",
+		"fake:platform=cuda;kind=big;inputs=8", "fake:inputs=8"};
 
 	for (size_t k = 0; k < sizeof fakes / sizeof *fakes; k++) {
 		struct err err = {{0}};

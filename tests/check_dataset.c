@@ -102,7 +102,8 @@ static void other_quantities_are_left_out(void)
 	CHECK_INT(ds.quantity, QUANTITY_BYTES);
 	read_toy(false, QUANTITY_CYCLES, &ds);
 	CHECK_INT(ds.n_samples, 40);
-	CHECK(ds.notes.len && strstr(ds.notes.data, "its costs are modelled cycles on toy, the others' modelled bytes on toy"));
+	CHECK(ds.notes.len &&
+		strstr(ds.notes.data, "its costs are modelled cycles on toy, the others' modelled bytes on toy"));
 	dataset_release(&ds);
 }
 

@@ -46,7 +46,8 @@ static void later_runs_try_again(void)
 		enum outcome want[3];
 		uint32_t compiles[3];
 	} t[] = {
-		{OUTCOME_TIMEOUT, 1, {{60, 1, 8}, {60, 1, 8}, {180, 1, 8}}, {OUTCOME_TIMEOUT, OUTCOME_TIMEOUT, OUTCOME_OK}, {1, 0, 2}},
+		{OUTCOME_TIMEOUT, 1, {{60, 1, 8}, {60, 1, 8}, {180, 1, 8}}, {OUTCOME_TIMEOUT, OUTCOME_TIMEOUT, OUTCOME_OK},
+			{1, 0, 2}},
 		{OUTCOME_TIMEOUT, 1, {{60, 6, 8}, {60, 5, 8}, {60, 1, 8}}, {OUTCOME_TIMEOUT, OUTCOME_TIMEOUT, OUTCOME_OK}, {1, 0, 2}},
 		{OUTCOME_TIMEOUT, 2, {{60, 1, 8}, {120, 1, 8}, {120, 1, 8}}, {OUTCOME_TIMEOUT, OUTCOME_TIMEOUT, OUTCOME_TIMEOUT},
 			{1, 1, 0}},
