@@ -123,7 +123,8 @@ static bool dims_fit(const struct graph *g, uint32_t v, int i)
 	const struct dims_row *row = &dims_rows[i];
 	const char *in = (const char *)g->node[v].proto;
 	const int64_t *list;
-	size_t n, rank = (row->of == OF_RESULT ? g->node[v].proto->shape : operand_shape(g, v, row->of - OF_FIRST))->n_dimensions;
+	const Hlo__ShapeProto *of = row->of == OF_RESULT ? g->node[v].proto->shape : operand_shape(g, v, row->of - OF_FIRST);
+	size_t n;
 	if (dims_at[i].message)
 		memcpy(&in, in + dims_at[i].message->offset, sizeof(in));
 	if (!in)
@@ -134,7 +135,7 @@ static bool dims_fit(const struct graph *g, uint32_t v, int i)
 		return false;
 	if (row->count == COUNT_ALL && n != operand_shape(g, v, 0)->n_dimensions)
 		return false;
-	return lists_dims(list, n, rank);
+	return lists_dims(list, n, of->n_dimensions);
 }
 
 struct numbering { /* of one array of a convolution */
