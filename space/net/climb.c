@@ -176,8 +176,8 @@ static void begin_episode(struct climb *c, bool first)
 	c->start = first ? 0.1 : pow(10, -3.5 + 5 * rng_unit(&c->rng));
 	c->sink = first || m->n_vars >= SMALL ? 0.99 : 1 - pow(10, -2 - rng_unit(&c->rng));
 	c->bold = pow(10, -4 + 3 * (first ? 2.0 / 3 : rng_unit(&c->rng)));
-	if (m->n_vars >= SMALL)
-		c->bold = first || rng_below(&c->rng, 2) ? 0 : c->bold * 1e-3;
+	if (m->n_vars >= SMALL && first)
+		c->bold = 0; /* the fastest way down, where time ends before patience does */
 	c->force = !first && rng_below(&c->rng, 2);
 	for (uint32_t t = 0; t < m->n_ticks; t++)
 		sum += c->price[t] * fabs(m->limit);
