@@ -171,7 +171,7 @@ void hunt_release(struct hunt *h)
 static void keep(struct hunt *h, const struct delta *d)
 {
 	uint32_t first = h->flips[0];
-	double se = d->kind == COST_MEASURED ? hypot(d->se, STEP_SHARE * d->seconds) : d->se;
+	double se = cost_exact(h->lab->cost) ? d->se : hypot(d->se, STEP_SHARE * d->seconds);
 
 	MEM_GROW(&h->steps, &h->cap_steps, h->n_steps + 1);
 	h->steps[h->n_steps++] = (struct hunt_step){h->evaluations, first, h->n_flips, h->config[first],
@@ -245,12 +245,12 @@ static bool over(const struct hunt *h)
 }
 
 /*
- * The measurement that a kept candidate is credited with: one that had no part in keeping it. Where measuring has no error
- * there is nothing to be flattered by. `better` becomes false if the candidate will not run again.
+ * The measurement that a kept candidate is credited with: one that had no part in keeping it. `better` becomes false if
+ * the candidate will not run again.
  */
 static int credit(struct hunt *h, struct delta *d, bool *better, struct err *err)
 {
-	if (!*better || d->se == 0)
+	if (!*better)
 		return 0;
 	if (cost_confirm(h->lab->cost, h->config, h->candidate, &confirm, d, err) < 0)
 		return -1;

@@ -159,9 +159,9 @@ static void explain(struct numbers *n, const struct trial *t, enum inputs i)
 	if (t->tuned.layouts_differ)
 		snprintf(s, room, "it takes or leaves its values in other layouts than the compiler's own program");
 	else if (on->unlike > on->unlike_allowed)
-		snprintf(s, room, "on %s inputs, %llu elements of output %u are unlike: NaN, infinite or an integer otherwise, %llu "
-				  "allowed", inputs_name(i), (unsigned long long)on->unlike, on->output,
-			(unsigned long long)on->unlike_allowed);
+		snprintf(s, room,
+			"on %s inputs, %llu elements of output %u are unlike: NaN, infinite or an integer otherwise, %llu allowed",
+			inputs_name(i), (unsigned long long)on->unlike, on->output, (unsigned long long)on->unlike_allowed);
 	else
 		snprintf(s, room, "on %s inputs, output %u differs by %.2g relative, %.2g allowed", inputs_name(i), on->output,
 			on->difference, on->allowed);
@@ -214,8 +214,9 @@ int numbers_check(struct numbers *out, const struct numbers_job *job, struct err
 	if (rc == 0 && out->outcome == OUTCOME_OK && !any_told(out)) {
 		out->outcome = OUTCOME_WRONG_NUMBERS;
 		out->silent = true;
-		snprintf(out->detail, sizeof out->detail, "on every kind of input the compiler's own program does not run, gives no "
-							  "finite number, or changes as much by rounding alone");
+		snprintf(out->detail, sizeof out->detail,
+			"on every kind of input the compiler's own program does not run, gives no finite number, or changes as much "
+			"by rounding alone");
 	}
 	for (int i = 0; i < 2; i++) {
 		if (rc == 0 && c.more[i].handle)

@@ -117,14 +117,14 @@ static void put_into_words(struct verdict *v)
 		snprintf(s, n, "The tuned program could not be run to the end (%s); the default is the answer.",
 			outcome_name(v->outcome));
 	else if (v->numbers.silent)
-		snprintf(s, n, "Nobody can tell whether the tuned program computes what the compiler's own does (%s); the default is the "
-			       "answer.", v->numbers.detail);
+		snprintf(s, n, "Nobody can tell whether the tuned program computes what the compiler's own does (%s); "
+			       "the default is the answer.", v->numbers.detail);
 	else if (v->numbers.outcome == OUTCOME_WRONG_NUMBERS)
-		snprintf(s, n, "The tuned program computes other numbers than the compiler's own (%s); the default is the answer.",
-			v->numbers.detail);
+		snprintf(s, n, "The tuned program computes other numbers than the compiler's own (%s); "
+			       "the default is the answer.", v->numbers.detail);
 	else if (v->numbers.outcome != OUTCOME_OK)
-		snprintf(s, n, "The tuned program does not run on everything that the compiler's own does (%s); the default is the "
-			       "answer.", v->numbers.detail);
+		snprintf(s, n, "The tuned program does not run on everything that the compiler's own does (%s); "
+			       "the default is the answer.", v->numbers.detail);
 	else if (!v->tuned)
 		snprintf(s, n, "The whole program shows no sure gain (%+.2f%%, %.0f%% interval %+.2f%% to %+.2f%%); "
 			       "the default is the answer.", 100 * v->gain, 100 * VERDICT_COVERAGE, 100 * v->low,
