@@ -49,7 +49,7 @@ uint32_t cursor_u32(struct cursor *c);
 uint64_t cursor_u64(struct cursor *c);
 double cursor_f64(struct cursor *c);
 uint64_t cursor_varint(struct cursor *c);
-/* A u32 count of items of at least `size` bytes each; bad if they cannot fit in what remains. */
+/* Reads a u32 count of items that take at least `size` bytes each; bad if so many cannot fit in what remains. */
 uint32_t cursor_count(struct cursor *c, size_t size);
 /* n raw bytes in place, or NULL. */
 const void *cursor_bytes(struct cursor *c, size_t n);

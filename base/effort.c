@@ -2,7 +2,7 @@
 #include "base/effort.h"
 #include "base/err.h"
 
-/* So much more it must be: a machine's load and free memory vary by less from one minute to the next. */
+/* How many times the effort must be. A machine's load and free memory vary by less from one minute to the next. */
 #define MORE_TIME 1.5
 #define MORE_MEMORY 1.25
 
@@ -14,7 +14,7 @@ static const enum retry rule[] = {
 #undef OUTCOME
 };
 
-/* Of a core, in seconds: a loaded one is shared. */
+/* The seconds of a core that the attempt got: a loaded core is shared. */
 static double time_of(const struct effort *e)
 {
 	return e->deadline / (e->load > 1 ? e->load : 1);

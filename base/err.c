@@ -15,7 +15,7 @@
 
 static const char *program = "vantage";
 
-/* Joins the pieces, cutting what does not fit: a cut sentence is better than none. */
+/* Sets the sentence to a, b and c joined. What does not fit is cut off: a cut sentence is better than none. */
 static void put(struct err *err, const char *a, const char *b, const char *c)
 {
 	struct err joined;

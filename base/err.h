@@ -25,13 +25,13 @@ int err_set(struct err *err, const char *fmt, ...) __attribute__((format(printf,
 /* Sets the sentence followed by ": " and the text of errno as it was at the call; returns -1. */
 int err_errno(struct err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Puts "PREFIX: " before a sentence already set, unless it begins with PREFIX as it is; returns -1. */
+/* Puts "PREFIX: " before the sentence, unless the sentence begins with PREFIX already; returns -1. */
 int err_prefix(struct err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* For a main: prints "PROGRAM: sentence" on stderr and returns the exit status 1. */
+/* For a main: prints "PROGRAM: sentence" on stderr and returns 1, the exit status. */
 int err_exit(const struct err *err);
 
-/* The name err_exit and bug use; a main sets it first (a static string). */
+/* Sets PROGRAM, the name that err_exit and BUG print. The string must last; a main sets it first. */
 void err_program(const char *name);
 
 /* A broken invariant of our own: prints place and sentence, aborts. */

@@ -19,14 +19,14 @@ bool gzip_is(const void *p, size_t n)
 	return n >= 3 && memcmp(p, "\x1f\x8b\x08", 3) == 0;
 }
 
-/* Gives zlib the next stretch of input: its counter is narrower than size_t. */
+/* Gives zlib the next stretch of input: zlib's counter is narrower than size_t. */
 static void feed(z_stream *z, size_t left)
 {
 	z->avail_in = left > UINT_MAX / 2 ? UINT_MAX / 2 : (uInt)left;
 }
 
-/* One turn of zlib; 1 at the end of the last member, 0 to go on, -1 on damage. */
-static int turn(z_stream *z, const uint8_t *end, size_t room, struct buf *out, struct err *err)
+/* One call of inflate. Returns 1 at the end of the last member, 0 to go on, -1 on damage. */
+static int inflate_some(z_stream *z, const uint8_t *end, size_t room, struct buf *out, struct err *err)
 {
 	size_t piece = out->len < PIECE ? PIECE : out->len;
 
@@ -65,7 +65,7 @@ int gzip_unpack(const void *p, size_t n, size_t limit, struct buf *out, struct e
 		if (got > limit)
 			rc = err_set(err, "unpacks to more than the limit of %zu bytes", limit);
 		else
-			rc = turn(&z, end, limit - got + 1, out, err);
+			rc = inflate_some(&z, end, limit - got + 1, out, err);
 	}
 	inflateEnd(&z);
 	if (rc > 0 && out->len - start > limit)

@@ -3,7 +3,7 @@
  *
  * hash64/hash_mix: fast, 64 bits, for tables in memory, structural hashes, Zobrist keys. Stable
  * across runs and machines (they are stored), not meant against an adversary.
- * sha256: names of blobs that must still be trusted years from now (graphs, models, raw times).
+ * sha256: the names of blobs that must still be trusted years from now (graphs, models, raw times).
  */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H
@@ -16,7 +16,7 @@ uint64_t hash64(const void *p, size_t n, uint64_t seed);
 uint64_t hash_mix(uint64_t h, uint64_t v);
 /* The key of (position, value) for Zobrist hashing: xor them together. */
 uint64_t hash_zobrist(uint64_t position, uint64_t value);
-/* Of a whole configuration, one choice per place; and its hash after one place went to another choice. */
+/* The hash of a configuration: one choice per place. hash_change gives the hash after one place changed its choice. */
 uint64_t hash_choices(const uint8_t *choice, uint32_t n);
 static inline uint64_t hash_change(uint64_t h, uint32_t place, uint8_t from, uint8_t to)
 {

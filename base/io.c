@@ -7,8 +7,8 @@
  * may only be reported there; close() after reading is not, because nothing can be lost.
  *
  * io_write_file writes into a neighbour named *.tmp, syncs it, renames it over the path and syncs
- * the folder: after a power cut there is the old file or the new one. What is no regular file
- * (/dev/stdout, a pipe) cannot be replaced by renaming and is written in place.
+ * the folder: after a power cut there is the old file or the new one. What is not a regular file
+ * (/dev/stdout, a pipe) cannot be replaced by renaming, so it is written in place.
  *
  * Packed data is unpacked in pieces, so the memory follows the data that is really there, not the
  * size that a header claims.
@@ -48,7 +48,7 @@ static bool fails(void)
 	return true;
 }
 
-/* Opens, riding out signals. */
+/* open(), tried again when a signal interrupts it. */
 static int open_file(const char *path, int flags, mode_t mode)
 {
 	int fd;
@@ -143,7 +143,7 @@ static int read_fd(int fd, size_t limit, struct buf *out, struct err *err)
 	return read_all(fd, expect, limit, out, err);
 }
 
-/* Replaces the bytes from `start` on by what they unpack to. */
+/* Replaces the bytes from `start` on with what they unpack to. */
 static int unpack_tail(struct buf *out, size_t start, size_t limit, struct err *err)
 {
 	struct buf packed = {0};
@@ -176,7 +176,7 @@ int io_read_file(const char *path, size_t limit, struct buf *out, struct err *er
 	return 0;
 }
 
-/* The folder a path is in, for fsync: renames are only lasting once it is on disk. */
+/* Syncs the folder that holds `path`: a rename lasts only once its folder is on disk. */
 static int sync_folder(const char *path)
 {
 	char *folder = mem_strdup(path), *slash = strrchr(folder, '/');
@@ -321,7 +321,7 @@ void io_pack(const void *p, size_t n, int level, struct buf *out)
 	out->data[out->len] = '\0';
 }
 
-/* One round of the stream per turn, until the input is used up and the last frame is complete. */
+/* Unpacks piece by piece until the input is used up and the last frame is complete. */
 static int unpack_stream(ZSTD_DStream *stream, const void *p, size_t n, size_t limit, struct buf *out,
 	struct err *err)
 {

@@ -13,34 +13,35 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-/* n bytes exactly: 1 when read, 0 at a clean end before the first byte, -1 on error or a short end. */
+/* Reads exactly n bytes. Returns 1, or 0 when the file ends before the first byte, or -1 on error or an early end. */
 int io_read_full(int fd, void *p, size_t n, struct err *err);
 int io_write_full(int fd, const void *p, size_t n, struct err *err);
 
 /*
- * A whole regular file (or "-", standard input) appended to `out`. A zstd or gzip file, told by
- * its first bytes, is opened transparently. Refuses directories and what is, unpacked, above `limit` bytes.
+ * Appends a whole regular file (or "-", standard input) to `out`. A zstd or gzip file, told by its first bytes, is
+ * unpacked. Refuses directories, and files of more than `limit` bytes, packed or unpacked.
  */
 int io_read_file(const char *path, size_t limit, struct buf *out, struct err *err);
 /* The limit for programs (graphs, models) from disk: 1 GiB. */
 #define IO_FILE_LIMIT ((size_t)1 << 30)
 
-/* Writes beside the path, syncs, renames over it: readers see the old file or the new one. */
+/* Writes a new file beside `path`, syncs it and renames it to `path`: readers see the old file or the new one. */
 int io_write_file(const char *path, const void *p, size_t n, struct err *err);
 
 /* mkdir -p. */
 int io_make_dir(const char *path, struct err *err);
-/* rm -r of a folder we made; silently fine when absent. */
+/* rm -r of a folder that we made; no error when there is none. */
 int io_remove_tree(const char *path, struct err *err);
 bool io_exists(const char *path);
 
-/* zstd at `level` (0: the default, 3); unpack takes gzip too, and never makes more than `limit` bytes. */
-void io_pack(const void *p, size_t n, int level, struct buf *out);
 /*
- * A hash that tells files apart without reading them whole: of their size and of parts spread over them. For large
- * files that are made anew as a whole (libraries), not for those that are edited in places.
+ * A hash of a file's size and of parts spread over it: it tells files apart without reading them whole. It is meant for
+ * large files that are always written as a whole (libraries), not for files that are edited in places.
  */
 int io_fingerprint(const char *path, uint64_t *hash, struct err *err);
+
+/* Packs with zstd at `level` (0: the default, 3). io_unpack takes gzip too, and never makes more than `limit` bytes. */
+void io_pack(const void *p, size_t n, int level, struct buf *out);
 int io_unpack(const void *p, size_t n, size_t limit, struct buf *out, struct err *err);
 bool io_is_packed(const void *p, size_t n);
 

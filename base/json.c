@@ -2,7 +2,7 @@
  * json.c - writing JSON as it is composed, straight into a buf.
  *
  * The state is two bits per depth: is this an array, and does it hold something yet (then a comma
- * is due). Names in graphs are arbitrary bytes, JSON is UTF-8: what is no UTF-8 becomes U+FFFD.
+ * is due). Names in graphs are arbitrary bytes but JSON is UTF-8, so a byte that is not UTF-8 becomes U+FFFD.
  * "</" is written "<\/", so that JSON can stand inside the script element of a report.
  */
 #include "base/json.h"
@@ -67,7 +67,7 @@ static void new_line(struct json *j)
 		buf_addch(j->out, '\t');
 }
 
-/* What stands before a value: the comma, the line, the key. */
+/* Writes what stands before a value: the comma, the line break, the key. */
 static void begin(struct json *j, const char *key)
 {
 	uint64_t bit = (uint64_t)1 << j->depth;
@@ -144,7 +144,7 @@ void json_hex(struct json *j, const char *key, uint64_t value)
 	buf_addf(j->out, "\"%016" PRIx64 "\"", value);
 }
 
-/* If some decimal of 15 digits reads back equal, %.15g prints it; else 16, else 17 always do. */
+/* The fewest digits that read back equal: 15 or 16 sometimes do, 17 always do. */
 void json_num(struct json *j, const char *key, double value)
 {
 	char text[40] = "null";

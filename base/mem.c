@@ -4,10 +4,10 @@
  * An arena is a chain of blocks, the newest first; allocation moves `next` forward in it. Blocks
  * double from 4 KiB to 1 MiB, so a small graph costs one small block and a large one few of them;
  * what is larger than that gets a block of its own size. Blocks hold a 16-byte header, malloc
- * aligns to 16, and every size is rounded up to 16: so is every pointer.
+ * aligns to 16, and every size is rounded up to 16, so every pointer is aligned to 16.
  *
- * Under the address sanitizer what is not handed out is poisoned, and so are 16 bytes between any two
- * pieces: running over the end of an array in an arena is seen just as over one from malloc.
+ * Under the address sanitizer, memory that is not handed out is poisoned, and so are 16 bytes between
+ * any two pieces: a run over the end of an array in an arena is seen as one over malloc's memory is.
  */
 #include "base/mem.h"
 

@@ -20,7 +20,7 @@ void mem_free(void *p); /* free(), accepts NULL */
 
 #define MEM_NEW(count, type) ((type *)mem_zalloc((size_t)(count), sizeof(type)))
 
-/* Makes room in a growable array for `need` elements, doubling: MEM_GROW(&v, &cap, n + 1). */
+/* Makes room for `need` elements in a growable array, doubling its capacity: MEM_GROW(&v, &cap, n + 1). */
 #define MEM_GROW(array, cap, need) \
 	((void)((need) > *(cap) ? (*(array) = mem_grow(*(array), (cap), (need), sizeof **(array)), 0) : 0))
 void *mem_grow(void *old, size_t *cap, size_t need, size_t size);

@@ -1,10 +1,9 @@
 /*
  * opt.c - parsing a command line by a table.
  *
- * --help, --version and their kin are looked for before anything is parsed, so that --help shows
- * what the variables held at the start: the live defaults, not what stands left of it on the line.
- * Words are collected at the front of argv while options are read further on; the front can never
- * overtake the reader, because every word it holds was read before.
+ * We look for --help, --version and the like before parsing anything. So --help shows the defaults, not what the
+ * options left of it set. Words that are no options are collected at the front of argv while we read on; the front
+ * never overtakes the reader, because every word in it was read before.
  */
 #include "base/opt.h"
 
@@ -20,7 +19,7 @@
 #define VANTAGE_VERSION "0.0.0"
 #endif
 
-/* The commit, linked into programs only: a new commit relinks them, and nothing else. */
+/* The commit. It is linked into programs only, so a new commit relinks them and rebuilds nothing else. */
 extern const char version_commit[] __attribute__((weak));
 
 const char *opt_version(void)
@@ -124,7 +123,7 @@ static int unknown(const struct opt_program *prog, const char *name, size_t n, s
 	return rc;
 }
 
-/* The sentence for a number out of bounds; bounds that no number reaches are not named. */
+/* Sets the sentence for a number out of bounds; it leaves out a bound that no number reaches. */
 static int out_of_bounds(const struct opt *o, const char *text, struct err *err)
 {
 	bool low = o->low > -0x1p63, high = o->high < 0x1p63;
@@ -162,7 +161,7 @@ static int set_num(const struct opt *o, const char *text, struct err *err)
 	return 0;
 }
 
-/* The words of an enum stand in `arg` with bars between them; the value is the place in it. */
+/* The words of an enum stand in `arg` with bars between them; the value stored is the word's position. */
 static int set_enum(const struct opt *o, const char *text, struct err *err)
 {
 	char *words = mem_strdup(o->arg), *rest = words;
@@ -249,7 +248,7 @@ static int read_long(struct reader *r, const char *name)
 	return 0;
 }
 
-/* Letters: flags may stand together (-xj); a value follows at once (-b5) or as the next word. */
+/* Reads options of one letter. Flags may stand together (-xj); a value follows at once (-b5) or as the next word. */
 static int read_letters(struct reader *r, const char *letters)
 {
 	for (const char *s = letters; *s; s++) {
@@ -263,7 +262,7 @@ static int read_letters(struct reader *r, const char *letters)
 	return 0;
 }
 
-/* --help and its kin, which print and end; 1 if one of them was there. */
+/* Prints what --help, --version and the like ask for; returns 1 if one of them was there. */
 static int print_texts(const struct opt_program *prog, int argc, char **argv)
 {
 	struct buf out = {0};

@@ -1,9 +1,9 @@
 /*
  * opt.h - command lines from one table.
  *
- * The table gives parsing, --help with the live defaults (what the variables hold before parsing),
- * "did you mean" for typos, man pages and shell completion. Options may stand anywhere; "--" ends
- * them; --name=value and --name value both work; flags have --no-name.
+ * One table gives parsing, --help with the defaults (what the variables hold before parsing), "did you
+ * mean" for typos, man pages and shell completion. Options may stand anywhere; "--" ends them;
+ * --name=value and --name value both work; flags have --no-name.
  *
  *	struct settings { int64_t budget; double alpha; bool json; const char *db; struct opt_list graphs; };
  *	struct settings s = {.budget = 2000, .alpha = 10};
@@ -47,7 +47,7 @@ struct opt {
 #define OPT_FLAG(c, name, var, help) {OPT_T_FLAG, c, name, var, 0, 0, NULL, help}
 #define OPT_INT(c, name, var, lo, hi, help) {OPT_T_INT, c, name, var, (double)(lo), (double)(hi), "N", help}
 #define OPT_NUM(c, name, var, lo, hi, help) {OPT_T_NUM, c, name, var, lo, hi, "X", help}
-/* The same, or the word "auto", which stores OPT_AUTO; for that the bounds must not reach below 0. */
+/* A number or the word "auto", which stores OPT_AUTO. OPT_AUTO is negative, so `lo` must be at least 0. */
 #define OPT_INT_AUTO(c, name, var, lo, hi, help) {OPT_T_INT, c, name, var, (double)(lo), (double)(hi), "N|auto", help}
 #define OPT_NUM_AUTO(c, name, var, lo, hi, help) {OPT_T_NUM, c, name, var, lo, hi, "X|auto", help}
 #define OPT_AUTO (-1)
@@ -64,9 +64,9 @@ struct opt_program {
 };
 
 /*
- * Parses argv[1..]; the words that are no options are moved to argv[0 .. *n_words - 1] (the program's
- * own name is overwritten). Strings point into argv. Besides the table every program has --help, --version, and
- * the undocumented --help-man and --help-completion (the sources of man page and completion).
+ * Parses argv[1..] and moves the words that are no options to argv[0 .. *n_words - 1], over the program's own
+ * name. Strings point into argv. Besides the table's options every program has --help, --version, and the
+ * undocumented --help-man and --help-completion, which print the man page and the shell's completion.
  */
 int opt_parse(const struct opt_program *prog, int argc, char **argv, int *n_words, struct err *err);
 void opt_list_release(struct opt_list *list);

@@ -12,7 +12,7 @@
 #define LEFT 28
 #define WIDTH 80
 
-/* Adds text wrapped at words; the first line continues at column `column`. */
+/* Adds text wrapped at words. The first line goes on from `column`, the others begin at `indent`. */
 static void add_wrapped(struct buf *out, const char *text, size_t column, size_t indent)
 {
 	while (*text) {
@@ -39,7 +39,7 @@ bool opt_takes_auto(const struct opt *o)
 	return o->arg && strstr(o->arg, "|auto");
 }
 
-/* What the variable holds now, or nothing where that says nothing. */
+/* Adds what the variable holds now, unless that would tell the reader nothing. */
 static void add_default(struct buf *out, const struct opt *o)
 {
 	switch (o->type) {
@@ -130,7 +130,7 @@ void opt_text_help(const struct opt_program *prog, struct buf *out)
 		buf_addf(out, "      --%-*s%s\n", LEFT - 8, always[i][0], always[i][1]);
 }
 
-/* Text for troff: backslashes, dashes and a dot or quote at the start of a line mean something. */
+/* Adds text for troff, where a backslash, a dash, and a dot or quote at the start of a line must be escaped. */
 static void add_roff(struct buf *out, const char *text)
 {
 	bool line_start = true;

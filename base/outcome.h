@@ -1,9 +1,10 @@
 /*
- * outcome.h - what a device did with a program, and where a cost comes from: the two words that
- * travel with every number, from the device through the store to learning and search.
+ * outcome.h - the two words that go with every cost, from the device through the store to learning and search.
  *
- * Both are tables in schemas/; their order is fixed, so the numbers may be stored. A number from a
- * file is compared with OUTCOME_COUNT or COST_KIND_COUNT before it is used.
+ * The outcome says what the device did with the program (schemas/outcome.def). The cost kind says where the number
+ * comes from: hardware measured it, the target's compiler estimated it, or a model of ours computed it
+ * (schemas/costkind.def). The order of both tables is fixed, so the numbers may be stored. Whoever reads one from a
+ * file compares it with OUTCOME_COUNT or COST_KIND_COUNT before using it.
  */
 #ifndef BASE_OUTCOME_H
 #define BASE_OUTCOME_H

@@ -84,7 +84,7 @@ double plot_y(const struct plot *p, double v)
 	return HIGH - BOTTOM - within(&p->y, v) * (HIGH - BOTTOM - TOP);
 }
 
-/* 1, 2 or 5 times a power of ten, for about four steps. */
+/* The step between labels: 1, 2 or 5 times a power of ten, so that there are about four. */
 static double nice_step(const struct axis *a)
 {
 	double rough = (a->high - a->low) / 4, p = pow(10, floor(log10(rough))), m = rough / p;

@@ -8,7 +8,7 @@
  *	page_table(&b); page_row(&b, "Machine", name); page_table_end(&b);
  *	page_end(&b);
  *
- * Only page_text escapes, and what calls it: titles and the values of rows. All else is the caller's own HTML.
+ * page_text escapes, and so do titles and the values of rows, which go through it. All else is the caller's own HTML.
  */
 #ifndef BASE_PAGE_H
 #define BASE_PAGE_H
@@ -37,7 +37,7 @@ struct plot {
 	const char *y_unit;	       /* after the numbers; NULL: none */
 };
 void plot_begin(struct plot *p);
-/* Where a value is drawn; outside of the axes it goes to their ends. */
+/* Where a value is drawn; a value beyond an end of its axis is drawn at that end. */
 double plot_x(const struct plot *p, double v);
 double plot_y(const struct plot *p, double v);
 /* Values that are not numbers are left out. */

@@ -1,9 +1,9 @@
 /*
  * progress.c - one status line for a person at a terminal, a line a minute for a log.
  *
- * The terminal line is drawn over itself (carriage return, text, erase to the end) and cut to the
- * window's width, because a wrapped line cannot be drawn over. A lasting line is printed by erasing
- * the status line first and drawing it again.
+ * The status line is drawn over itself (carriage return, text, erase to the end) and cut to the
+ * window's width, because a wrapped line cannot be drawn over. To print a lasting line we erase the
+ * status line, print, and draw the status line again.
  */
 #include "base/progress.h"
 

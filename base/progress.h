@@ -1,5 +1,5 @@
 /*
- * progress.h - talk for people while something long runs: on stderr, never on stdout.
+ * progress.h - tells people how a long run goes: on stderr, never on stdout.
  *
  * On a terminal one status line, redrawn at most 10 times a second, with rate and time left. Under
  * cron plain lines, at most one a minute. With PROGRESS_QUIET nothing. progress_note prints a

@@ -1,8 +1,9 @@
 /*
  * quantity.c - the names of quantity.h, and how figures are written.
  *
- * A scaled figure has three digits ("12.3 us"), for no measurement here is better. A count of cycles is told whole,
- * with commas, up to where nobody reads the last digits; a formula's value is told as it is, having no unit to scale.
+ * A scaled figure has three digits ("12.3 us"), because no measurement here is better. A count of cycles is written
+ * whole, with commas, until it is so large that nobody reads its last digits. A formula's value has no unit, so it is
+ * not scaled.
  */
 #include "base/quantity.h"
 #include <math.h>
@@ -11,7 +12,7 @@
 #include "base/err.h"
 
 struct scale {
-	double one; /* of this unit, in the base unit */
+	double one; /* one of this unit, in the base unit */
 	const char *unit;
 };
 
@@ -22,7 +23,7 @@ static const struct scale formula[] = {{1, ""}};
 
 static const struct facts {
 	const char *name, *unit, *meaning;
-	double one; /* of `unit`, in the base unit */
+	double one; /* one of `unit`, in the base unit */
 	bool deterministic;
 } table[] = {
 #define QUANTITY(id, name, unit, one, deterministic, meaning) {name, unit, meaning, one, deterministic},
@@ -32,7 +33,7 @@ static const struct facts {
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
-/* Where figures of a quantity are scaled: the units, largest first. */
+/* The units that figures of a quantity are scaled to, largest first. */
 static const struct scale *scales(enum quantity q, size_t *n)
 {
 	switch (q) {
@@ -81,7 +82,7 @@ enum quantity quantity_find(const char *name)
 	return (enum quantity)q;
 }
 
-/* The unit in which three digits of the value still begin before the point, or the smallest. 999.9 rounds up. */
+/* The largest unit of which the value, rounded to three digits, is at least 1; else the smallest unit. */
 static const struct scale *scale_of(enum quantity q, double value)
 {
 	size_t n, i = 0;

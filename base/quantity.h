@@ -30,7 +30,7 @@ const char *quantity_text(enum quantity q, double value, char out[QUANTITY_TEXT]
 /* The same with its sign, for differences: "+12.3 us". */
 const char *quantity_signed(enum quantity q, double value, char out[QUANTITY_TEXT]);
 
-/* For figures side by side, which are to share a unit: its name ("us"; "" where there is none), and a figure in it. */
+/* For figures side by side, which must share a unit: the unit's name ("us"; "" if there is none), and a value in it. */
 const char *quantity_unit(enum quantity q);
 double quantity_in_unit(enum quantity q, double value);
 

@@ -1,7 +1,7 @@
 /*
  * re.c - PCRE2, over bytes: names in graphs are not always UTF-8.
  *
- * The place for match results is part of the expression, so one struct re serves one thread. A
+ * The memory for match results belongs to the struct re, so one struct re serves one thread. A
  * pattern that exceeds PCRE2's limits on a text (catastrophic backtracking) does not match it.
  */
 #include "base/re.h"

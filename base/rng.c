@@ -2,8 +2,8 @@
  * rng.c - xoshiro256** (Blackman and Vigna 2018), seeded through splitmix64.
  *
  * Chosen because its whole state is four words: small enough to store with every run and every
- * chain. Streams are separated by hashing (seed, stream) into the state, not by jumping: with 2^256
- * states, two streams of any length we draw do not meet.
+ * chain. Each stream starts at a state hashed from (seed, stream): with 2^256 states, two streams as
+ * long as ours do not meet.
  */
 #include "base/rng.h"
 
@@ -54,7 +54,7 @@ double rng_unit(struct rng *r)
 	return (double)(rng_u64(r) >> 11) * 0x1p-53;
 }
 
-/* The high word of a product is nearly uniform; the few low words that would bias it are redrawn. */
+/* The high word of the product is nearly uniform; the few draws that would bias it are drawn again. */
 uint64_t rng_below(struct rng *r, uint64_t n)
 {
 	BUG_ON(n == 0);
@@ -67,7 +67,7 @@ uint64_t rng_below(struct rng *r, uint64_t n)
 	return (uint64_t)(product >> 64);
 }
 
-/* Box and Muller, the sine half thrown away so that no hidden state remains. */
+/* Box and Muller's method. We throw away its second number, so that no hidden state remains. */
 double rng_normal(struct rng *r)
 {
 	double u = 1 - rng_unit(r), v = rng_unit(r);

@@ -22,7 +22,7 @@ double rng_unit(struct rng *r);			   /* [0, 1), 53 bits */
 uint64_t rng_below(struct rng *r, uint64_t n);	   /* [0, n) without bias; n > 0 */
 double rng_normal(struct rng *r);		   /* mean 0, variance 1; keeps no hidden state */
 void rng_shuffle(struct rng *r, uint32_t *v, size_t n);
-/* Index drawn with probability weight[i] / sum; weights >= 0, at least one > 0. */
+/* Draws index i with probability weight[i] / sum; weights >= 0, at least one > 0. */
 size_t rng_pick(struct rng *r, const double *weight, size_t n);
 
 #endif

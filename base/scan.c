@@ -1,9 +1,9 @@
 /*
- * scan.c - reads JSON as it comes.
+ * scan.c - reads JSON in one pass.
  *
- * Numbers are read by hand where they are whole and short, which almost all are, because files of tens of
- * millions of numbers are read here; all others go the long way through their digits. A number that is asked for as
- * whole must be so exactly: 1e18 is, 1.5 and 1e30 are errors, never rounded.
+ * Files of tens of millions of numbers are read here. Almost all of these are short whole numbers, so those have a
+ * quick path; the others are read digit by digit. scan_i64 takes only numbers that are whole and fit: 1e18 does, 1.5
+ * and 1e30 are errors, never rounded.
  */
 #include "base/scan.h"
 
@@ -79,7 +79,7 @@ int scan_array(struct scan *s)
 	return enter(s, '[', "an array");
 }
 
-/* Past the comma to the next member: 1; past the closing bracket: 0. */
+/* Moves past the comma to the next member and returns 1, or past the closing bracket and returns 0. */
 static int next_member(struct scan *s, char bracket)
 {
 	uint64_t bit = (uint64_t)1 << s->depth;
@@ -131,7 +131,7 @@ bool scan_is(struct scan *s, char kind)
 	return kind ? c == kind : c == '-' || (c >= '0' && c <= '9');
 }
 
-/* The characters of a number, checked against the grammar: the byte after it, or NULL. */
+/* Checks a number against the grammar; returns the byte after it, or NULL. */
 static const char *number_end(const char *p, const char *end)
 {
 	const char *digits;
@@ -161,7 +161,7 @@ static const char *number_end(const char *p, const char *end)
 	return p;
 }
 
-/* Digits times a power of ten as a whole number of 64 bits; false when it is none. */
+/* Reads digits times a power of ten as a whole number of 64 bits; false when it is not one. */
 static bool whole(const char *p, const char *end, int64_t *v)
 {
 	char digits[NUMBER_ROOM];
@@ -205,7 +205,7 @@ static bool whole(const char *p, const char *end, int64_t *v)
 	return true;
 }
 
-/* Where a number of at most NUMBER_ROOM characters ends; NULL with a sentence. */
+/* Returns the end of a number of at most NUMBER_ROOM characters, or NULL with a sentence. */
 static const char *number(struct scan *s)
 {
 	const char *after;
@@ -377,7 +377,7 @@ static int skip_plain(struct scan *s)
 	return scan_is(s, 0) ? scan_f64(s, &v) : unexpected(s, "a value");
 }
 
-/* Recursion is as deep as the nesting, which is limited. */
+/* Recurses as deep as the nesting, which SCAN_DEPTH limits. */
 int scan_skip(struct scan *s)
 {
 	char key[4];

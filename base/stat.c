@@ -2,10 +2,10 @@
  * stat.c - means, quantiles, correlations and the two distribution functions intervals need.
  *
  * Order statistics come from a sorted copy; NaN sorts last. The trimmed mean's standard error is
- * Yuen's: the squared deviations of the winsorized sample over h(h-1), h being how many values
- * remain; without trimming that is the ordinary one. Student's t and chi-square come from the
- * incomplete beta and gamma functions, evaluated by series and continued fractions (modified Lentz)
- * to about 14 digits, and inverted by bisection: slow and sure, a handful of calls per report.
+ * Yuen's: the squared deviations of the winsorized sample over h(h-1), where h values remain; without
+ * trimming it is the ordinary one. Student's t and chi-square come from the incomplete beta and gamma
+ * functions, evaluated by series and continued fractions (modified Lentz) to about 14 digits, and
+ * inverted by bisection. That is slow and sure; a report makes a handful of calls.
  */
 #include "base/stat.h"
 
@@ -101,7 +101,7 @@ struct estimate stat_trimmed(const double *x, size_t n, double trim)
 	return e;
 }
 
-/* Exact estimates (se 0) outweigh all others; those that cannot tell their error weigh nothing. */
+/* Exact estimates (se 0) outweigh all others; those of unknown error (se INFINITY) weigh nothing. */
 struct estimate stat_combine(const struct estimate *e, size_t n)
 {
 	double weights = 0, sum = 0, exact = 0, exact_sum = 0, plain_sum = 0;

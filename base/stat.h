@@ -19,15 +19,17 @@ struct estimate {
 };
 /* Mean without the lowest and highest `trim` share (0.2), with the winsorized standard error. */
 struct estimate stat_trimmed(const double *x, size_t n, double trim);
-/* Precision-weighted mean of independent estimates (n: all together); the sum of independent ones
- * (n: the fewest of any). */
+/*
+ * stat_combine: the precision-weighted mean of independent estimates of one thing; its n is the sum of theirs.
+ * stat_sum: the sum of independent estimates; its n is the smallest of theirs.
+ */
 struct estimate stat_combine(const struct estimate *e, size_t n);
 struct estimate stat_sum(const struct estimate *e, size_t n);
 /* Two-sided quantile of Student's t with df degrees of freedom at coverage (0.95). */
 double stat_t(double coverage, double df);
-/* How much wider than the normal's a 95% interval of so many degrees of freedom is; infinite below one. */
+/* How many times wider a 95% interval is with df degrees of freedom than with endless ones; infinite below one. */
 double stat_widening(double df);
-/* Percentile bootstrap interval of the median (or, mean = 1, of the mean). */
+/* Percentile bootstrap interval of the median (mean = 0) or of the mean (mean = 1). */
 void stat_bootstrap(const double *x, size_t n, int mean, double coverage, size_t rounds,
 	struct rng *r, double *low, double *high);
 

@@ -11,14 +11,14 @@
 #include <stdbool.h>
 
 enum stop_how {
-	STOP_BY_DEFAULT, /* SIGINT and SIGTERM end the program as they always do */
-	STOP_WHEN_ASKED, /* they set the flag, and interrupt what waits */
-	STOP_AT_SECOND	 /* so does the first; the second ends the program then and there, with status 130 */
+	STOP_BY_DEFAULT, /* SIGINT and SIGTERM end the program, as without us */
+	STOP_WHEN_ASKED, /* they set the flag, and interrupt calls that wait */
+	STOP_AT_SECOND	 /* the first sets the flag; the second ends the program at once, with status 130 */
 };
 
 /*
- * In any case SIGXFSZ is ignored: writing beyond the limit of file sizes is then an error of the write,
- * which is reported like any other, where the signal would end the program without a word.
+ * SIGXFSZ is always ignored. A write beyond the limit of file sizes then fails and is reported like any
+ * other error; the signal would end the program without a word.
  */
 void stop_on_signals(enum stop_how how);
 
