@@ -135,13 +135,10 @@ static void single(struct sink *s, const ProtobufCMessage *m, const ProtobufCFie
 	const struct view *view)
 {
 	const char *at = (const char *)m + f->offset;
-	if (f->flags & PROTOBUF_C_FIELD_FLAG_ONEOF) { /* the others' place, unless it is this one's turn */
-		uint32_t which;
-		memcpy(&which, (const char *)m + f->quantifier_offset, sizeof(which));
-		if (which != f->id)
-			return;
-		sink_word(s, f->id); /* being there says something, even with a value of 0 */
-	}
+	if (!wire_chosen(m, f))
+		return;
+	if (f->flags & PROTOBUF_C_FIELD_FLAG_ONEOF)
+		sink_word(s, f->id); /* which member is set says something, even if its value is 0 */
 	switch (f->type) {
 	case PROTOBUF_C_TYPE_MESSAGE:
 		submessage(s, f->id, *(ProtobufCMessage *const *)at, view);
@@ -175,7 +172,7 @@ static void single(struct sink *s, const ProtobufCMessage *m, const ProtobufCFie
 static void list(struct sink *s, const ProtobufCMessage *m, const ProtobufCFieldDescriptor *f,
 	const struct view *view)
 {
-	size_t n = *(const size_t *)((const char *)m + f->quantifier_offset);
+	size_t n = *wire_count(m, f);
 	const char *v = *(const char *const *)((const char *)m + f->offset);
 	if (n == 0)
 		return;

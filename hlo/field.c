@@ -1,12 +1,15 @@
 /*
- * field.c - fields of messages by name; the tables of schemas/ name them, and protobuf-c's
- * descriptors say where they lie. A name that hlo.proto does not have is a bug of a table.
+ * field.c - fields of messages by name.
+ *
+ * The tables of schemas/ name the fields; protobuf-c's descriptors say where they lie. A name that
+ * hlo.proto does not have is a bug in a table.
  */
 #include "hlo/field.h"
 
 #include <string.h>
 #include "base/err.h"
 #include "hlo/op.h"
+#include "hlo/wire.h"
 
 void *message_new(struct arena *mem, const ProtobufCMessageDescriptor *d)
 {
@@ -25,14 +28,9 @@ static struct field field_in(const ProtobufCMessage *m, const char *name, size_t
 	if (!f)
 		BUG("schemas/ names a field that hlo.proto does not have: %s", name);
 	char *base = (char *)(uintptr_t)m;
-	struct field w = {.f = f, .at = base + f->offset, .set = true};
+	struct field w = {.f = f, .at = base + f->offset, .set = wire_chosen(m, f)};
 	if (f->label == PROTOBUF_C_LABEL_REPEATED)
-		w.count = (size_t *)(void *)(base + f->quantifier_offset);
-	if (f->flags & PROTOBUF_C_FIELD_FLAG_ONEOF) {
-		uint32_t which;
-		memcpy(&which, base + f->quantifier_offset, sizeof(which));
-		w.set = which == f->id;
-	}
+		w.count = wire_count(m, f);
 	return w;
 }
 

@@ -1,8 +1,8 @@
 /*
  * field.h - a field of a message by its name, for the reader and the printer of HLO text.
  *
- * A path names a field, or one of a message inside: "precision_config.algorithm". Values are as
- * wide as the field says; numbers pass through int64_t.
+ * A path names a field, or a field of a message inside: "precision_config.algorithm". Numbers are
+ * passed as int64_t, whatever the width of the field.
  */
 #ifndef HLO_FIELD_H
 #define HLO_FIELD_H
@@ -14,7 +14,7 @@
 #include "schemas/hlo.pb-c.h"
 
 struct field {
-	const ProtobufCFieldDescriptor *f; /* NULL: a message on the way is missing */
+	const ProtobufCFieldDescriptor *f; /* NULL: a message on the path is missing */
 	char *at;
 	size_t *count; /* of a list, else NULL */
 	bool set;      /* no other member of its oneof is */
@@ -22,11 +22,11 @@ struct field {
 
 void *message_new(struct arena *mem, const ProtobufCMessageDescriptor *d);
 struct field field_find(const void *message, const char *path);
-/* Makes what is missing on the way, and the field the member of its oneof. */
+/* Makes the messages that are missing on the path, and selects the field in its oneof. */
 struct field field_make(struct arena *mem, void *message, const char *path);
-/* The list that holds a literal's elements; f is NULL if there are no constants of this type. */
+/* The list that holds a literal's elements; its f is NULL if no constants of this type exist. */
 struct field field_of_literal(const Hlo__Literal *l, uint8_t dtype);
-/* Bytes of one element there; both parts of a complex one. */
+/* The bytes of one element in that list; a complex element counts with both parts. */
 size_t literal_width(uint8_t dtype);
 
 size_t field_count(const struct field *w); /* of a list */

@@ -1,8 +1,8 @@
 /*
- * float.c - small floating-point types by their description.
+ * float.c - converts small floating-point types, each described by a row of schemas/dtype.def.
  *
- * A value is sign, exponent with a bias, and m bits of mantissa; an exponent of zero means no hidden
- * bit. What the largest codes mean is the class of the type in schemas/dtype.def.
+ * A value is a sign, an exponent with a bias, and m bits of mantissa; an exponent of zero means no
+ * hidden bit. The class of the type says what the largest codes mean.
  */
 #include "hlo/float.h"
 

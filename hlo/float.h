@@ -1,9 +1,9 @@
 /*
  * float.h - the floating-point types of 16 bits and fewer (and float itself), to and from double.
  *
- * Encoding rounds to nearest, ties to even; 16-bit types by way of float, as XLA does. `fits` is
- * false when a finite number becomes an infinity or none at all. A NaN keeps its sign where the type
- * has signed ones.
+ * Encoding rounds to nearest, ties to even; 16-bit types go through float, as in XLA. `fits` is
+ * false when a finite number becomes an infinity or a NaN. A NaN keeps its sign where the type has
+ * signed NaNs.
  */
 #ifndef HLO_FLOAT_H
 #define HLO_FLOAT_H
@@ -14,7 +14,7 @@
 bool float_known(uint8_t dtype); /* DT_F16, DT_BF16, DT_F32 and all smaller ones */
 uint64_t float_encode(uint8_t dtype, double v, bool *fits);
 double float_decode(uint8_t dtype, uint64_t bits);
-/* Bits of a NaN's payload that such a NaN can carry, 0 where there is one NaN only. */
+/* How many bits of payload a NaN of this type can carry; 0 where there is only one NaN. */
 int float_payload_bits(uint8_t dtype);
 
 #endif

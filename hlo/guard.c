@@ -1,15 +1,15 @@
 /*
  * guard.c - the walk over protobuf bytes that comes before unpacking them.
  *
- * The walk knows the wire format (a tag, then a varint, 4 or 8 bytes, or a length and that many
- * bytes) and, by the descriptor, what each field should be. It keeps the way down in `at`, so that
- * an offence can be placed: "computations[3].instructions[17].shape". It recurses, but never deeper
- * than GUARD_DEPTH, and counts as protobuf-c will allocate: the structs, one record per field while
+ * The walk knows the wire format: a tag, then a varint, 4 or 8 bytes, or a length and that many
+ * bytes. The descriptor tells it what each field should be. It keeps its path from the top in `at`, so
+ * that an error names the place: "computations[3].instructions[17].shape". It never recurses deeper
+ * than GUARD_DEPTH. It adds up what protobuf-c will allocate: the structs, one record per field while
  * a message is being read, strings with their NUL, numbers at full width, unknown fields with a
  * header.
  *
- * Strings that hold a NUL byte are refused: C would see their beginning only, and writing the
- * program back would not be the same program.
+ * It refuses strings that hold a NUL byte: C would see only their beginning, and the program that we
+ * write back would be another one.
  */
 #include "hlo/guard.h"
 
@@ -20,8 +20,8 @@
 #include "hlo/wire.h"
 
 #define FIELD_COST 32	/* protobuf-c's record of one field */
-#define UNKNOWN_COST 48 /* ... of one it does not know, with its bytes' own block */
-#define BLOCK_COST 16	/* what an arena rounds up to */
+#define UNKNOWN_COST 48 /* its record of a field that it does not know, and the block for the bytes */
+#define BLOCK_COST 16	/* an arena rounds sizes up to this */
 
 struct place {
 	const ProtobufCFieldDescriptor *field;
@@ -65,7 +65,7 @@ static bool varint(const uint8_t **p, const uint8_t *end, uint64_t *out)
 	return false;
 }
 
-/* Many numbers in one field: whole ones, and as many as they take unpacked. */
+/* A packed list of numbers: checks that each is whole, and counts the bytes that they take unpacked. */
 static int packed(struct walk *w, int wire, size_t width, const uint8_t *p, size_t n)
 {
 	if (wire != WIRE_VARINT && n % width)
@@ -191,7 +191,7 @@ static void *take(void *arena, size_t size)
 
 static void give(void *arena, void *p)
 {
-	(void)arena, (void)p; /* all goes with the arena */
+	(void)arena, (void)p; /* the arena is freed as a whole */
 }
 
 void *guard_unpack(struct arena *mem, const ProtobufCMessageDescriptor *d, const void *p, size_t n,

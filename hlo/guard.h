@@ -1,13 +1,14 @@
 /*
  * guard.h - unpacking protobuf bytes from anywhere, without trusting them.
  *
- * protobuf-c recurses on nesting, allocates by what the bytes claim, and answers NULL without a
- * reason. guard_unpack first walks the bytes along the message descriptors: it names the place and
- * the offence, refuses nesting beyond GUARD_DEPTH, and adds up what unpacking would allocate, which
- * may not exceed GUARD_FACTOR times the bytes (and GUARD_FLOOR). Real programs take 4 to 9 times
- * theirs; only bytes made to hurt take more.
+ * protobuf-c recurses on nesting, allocates as much as the bytes claim, and returns NULL without a
+ * reason. So guard_unpack first walks the bytes along the message descriptors. An error names the
+ * place and what is wrong there. Nesting beyond GUARD_DEPTH is refused, and so are n bytes that would
+ * unpack to more than GUARD_FACTOR * n + GUARD_FLOOR: real programs take 4 to 9 times their bytes,
+ * only bytes made to hurt take more.
  *
- * The message and all it refers to lie in `mem`. NULL with a sentence that begins with `name`.
+ * guard_unpack returns the message; it and all it refers to lie in `mem`. On an error it returns NULL
+ * with a sentence that begins with `name`.
  */
 #ifndef HLO_GUARD_H
 #define HLO_GUARD_H
@@ -23,7 +24,7 @@
 void *guard_unpack(struct arena *mem, const ProtobufCMessageDescriptor *d, const void *p, size_t n,
 	const char *name, struct err *err);
 
-/* The walk alone: 0, or -1 with the sentence. */
+/* Only the walk, without unpacking: 0, or -1 with a sentence. */
 int guard_check(const ProtobufCMessageDescriptor *d, const void *p, size_t n, const char *name,
 	struct err *err);
 

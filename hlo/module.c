@@ -2,10 +2,10 @@
  * module.c - bytes to an HloModuleProto and back.
  *
  * A module comes in three kinds of message, and none of them says which it is: a bare
- * HloModuleProto, an HloProto (what a dump holds) and an HloModuleProtoWithConfig (what an executable
- * gives back), which both keep the module in field 1. A bare module keeps its name there, and its
- * computations in field 3; so the bytes are of the wrapping kind when what lies in field 1 begins
- * like a module itself: a name, then an entry computation's name or computations.
+ * HloModuleProto, an HloProto (from a dump), and an HloModuleProtoWithConfig (from an executable).
+ * The last two hold the module in field 1, where a bare module has its name. So we look at field 1:
+ * if its bytes begin like a module (a name, then an entry computation's name or computations), they
+ * are the module.
  */
 #include "hlo/module.h"
 
@@ -31,7 +31,7 @@ static const uint8_t *first_bytes(const uint8_t *p, size_t n, unsigned want, siz
 	return NULL;
 }
 
-/* Does it begin as a module does: a name of printable characters, then field 2 or 3? */
+/* Do the bytes begin as a module does: a name of printable characters, then field 2 or 3? */
 static bool looks_like_module(const uint8_t *p, size_t n)
 {
 	size_t size = 0;
@@ -67,7 +67,7 @@ static bool begins(const char *s, const char *end, const char *word)
 	return (size_t)(end - s) >= n && memcmp(s, word, n) == 0;
 }
 
-/* Past white space and // comments. */
+/* Returns the first character after white space and // comments. */
 static const char *skip_blank(const char *s, const char *end)
 {
 	for (; s < end; s++) {
@@ -83,7 +83,7 @@ static const char *skip_blank(const char *s, const char *end)
 	return s;
 }
 
-/* No control characters where it begins: noise may begin like a text, too. */
+/* Is the beginning free of control characters? Noise may begin like a text, too. */
 static bool looks_like_text(const char *s, const char *end)
 {
 	enum { ENOUGH = 256 };

@@ -1,9 +1,9 @@
 /*
  * names.c - see names.h.
  *
- * XLA's rule: a trailing ".N" is a number, the rest the root; each root hands out each number once.
- * A number that is taken is replaced by the lowest one not yet taken, and 0 is written as no number
- * at all. So "a", "a", "a.1" become "a", "a.1", "a.2".
+ * XLA's rule: a trailing ".N" is a number, the rest is the root, and each root gives out each number
+ * once. A number that is taken is replaced by the lowest free one. The number 0 is not written. So
+ * "a", "a", "a.1" become "a", "a.1", "a.2".
  */
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +60,7 @@ static size_t find_id(const struct uniquer *u, uint32_t root, int64_t id)
 	return at;
 }
 
-/* False if the root has handed out that number. */
+/* Takes a number of the root; false if it is taken already. */
 static bool take_id(struct uniquer *u, uint32_t root, int64_t id)
 {
 	if (u->n_id * 2 >= u->cap_id) {

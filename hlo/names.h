@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include "base/mem.h"
 
-/* Strings to numbers; a string is given by pointer and length and must outlive the table. */
+/* A table from strings to numbers. A string is given by pointer and length, and must outlive the table. */
 struct name_slot {
 	const char *s;
 	uint32_t n, value;
@@ -20,7 +20,7 @@ struct names {
 };
 #define NAMES_NONE UINT32_MAX
 uint32_t names_get(const struct names *t, const char *s, size_t n);
-/* False, and nothing done, if it is there already. */
+/* Adds a name; returns false, and changes nothing, if it is there already. */
 bool names_put(struct names *t, const char *s, size_t n, uint32_t value);
 void names_release(struct names *t);
 
@@ -37,7 +37,7 @@ struct uniquer {
 };
 char *uniquer_take(struct uniquer *u, struct arena *mem, const char *s, size_t n);
 void uniquer_release(struct uniquer *u);
-/* The name with what XLA does not allow in one replaced. */
+/* The name, with each character that XLA does not allow in a name replaced. */
 char *name_sanitized(struct arena *mem, const char *s, size_t n);
 
 #endif

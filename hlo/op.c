@@ -27,7 +27,7 @@ const char *opcode_name(uint16_t opcode)
 	return opcode_facts(opcode)->name;
 }
 
-/* Spreads the names over the slots without more than a handful of steps each; checked by a test. */
+/* Spreads the names so well that looking one up takes a handful of steps; a test checks that. */
 static size_t slot_of(const char *name)
 {
 	uint32_t h = 2166136261u;
@@ -37,9 +37,9 @@ static size_t slot_of(const char *name)
 }
 
 /*
- * Open addressing. A slot holds 1 + the opcode; it is filled when a name is first asked for. Two
- * threads may fill one slot at once: with different names the later one wins and the other is
- * found the slow way next time, so no answer is ever wrong.
+ * Open addressing. A slot holds 1 + the opcode, and is filled when a name is first looked up. Two
+ * threads may fill one slot with different names at once. Then the later one stays, and the other is
+ * looked up the slow way next time; the answer is right either way.
  */
 uint16_t opcode_of(const char *name)
 {

@@ -13,7 +13,7 @@ enum opcode {
 #define OPCODE(id, ...) OP_##id,
 #include "schemas/opcode.def"
 #undef OPCODE
-	OP_COUNT /* also: an opcode this table does not know */
+	OP_COUNT /* also stands for an opcode that the table does not have */
 };
 
 /* schemas/dtype.def: DTYPE(F32, 11, "f32", 32, ...). Values are XLA's PrimitiveType numbers. */
@@ -23,7 +23,7 @@ enum dtype {
 #undef DTYPE
 };
 
-/* The classes of schemas/dtype.def. From DTYPE_COMPLEX on an element is made of floats. */
+/* The classes of schemas/dtype.def. Elements of DTYPE_COMPLEX and the classes after it are made of floats. */
 enum dtype_class {
 	DTYPE_NONE,
 	DTYPE_BOOL,
@@ -52,17 +52,17 @@ struct opcode_facts { /* a row of schemas/opcode.def */
 	const char *name;
 	uint8_t class;
 	uint8_t flops;	  /* per result element */
-	uint8_t operands; /* at least */
+	uint8_t operands; /* the fewest that it takes */
 	uint8_t flags;
 };
 const struct opcode_facts *opcode_facts(uint16_t opcode);
-/* Does nothing at run time: STRUCTURE, and a bitcast, which is another name for its operand's memory. */
+/* Does it do nothing at run time? Class STRUCTURE does not, nor does a bitcast, which renames its operand's memory. */
 bool opcode_is_idle(uint16_t opcode);
 
 const char *opcode_name(uint16_t opcode);
 uint16_t opcode_of(const char *name); /* OP_COUNT when unknown */
 const char *dtype_name(uint8_t dtype);
-/* The type of a name of n characters that text may say; DT_INVALID if it is none (tuples and buffers have no name). */
+/* The type with this name of n characters in HLO text, or DT_INVALID. Tuples and buffers have no name. */
 uint8_t dtype_of(const char *s, size_t n);
 uint32_t dtype_bits(uint8_t dtype); /* 0 for tuples, tokens, opaque */
 

@@ -1,18 +1,20 @@
 /*
- * pack.c - writing back to front.
+ * pack.c - writes messages back to front.
  *
- * A length stands before what it measures. Written from the last byte to the first, it is known when it
- * is due, so no size is ever computed. Fields go from the last to the first, unknown ones before them,
- * lists from their end; the result is byte for byte what protobuf-c writes, and a test says so.
+ * In protobuf a length stands before the bytes that it counts. We write from the last byte to the first,
+ * so each length is known when its turn comes, and no size is computed beforehand: unknown fields first,
+ * then the fields from the last to the first, lists from their end. The result is byte for byte
+ * protobuf-c's, which a test checks.
  *
- * A single field is left out when it is zero or empty, one of a oneof when another member is set.
+ * A field that is no list is left out when it is zero or empty. A member of a oneof is left out when
+ * another member is set.
  */
 #include <string.h>
 #include "base/mem.h"
 #include "hlo/pack.h"
 #include "hlo/wire.h"
 
-struct back { /* the bytes are at ..end; they grow towards start */
+struct back { /* the bytes lie from `at` to `end`, and grow towards `start` */
 	uint8_t *start, *at, *end;
 };
 
@@ -87,7 +89,7 @@ static uint64_t integer(ProtobufCType type, const void *p)
 	}
 }
 
-/* One value without its tag. */
+/* Writes one value without its tag. */
 static void put_value(struct back *b, ProtobufCType type, const void *p)
 {
 	size_t before = (size_t)(b->end - b->at);
@@ -141,17 +143,17 @@ static bool is_empty(const ProtobufCFieldDescriptor *f, const void *p)
 
 static bool is_set(const ProtobufCMessage *m, const ProtobufCFieldDescriptor *f, const void *p)
 {
-	const uint8_t *which = (const uint8_t *)m + f->quantifier_offset;
+	const uint8_t *has = (const uint8_t *)m + f->quantifier_offset;
 	bool pointer = f->type == PROTOBUF_C_TYPE_STRING || f->type == PROTOBUF_C_TYPE_MESSAGE;
 
-	if (f->flags & PROTOBUF_C_FIELD_FLAG_ONEOF) /* which member: the number of its field */
-		return *(const uint32_t *)(const void *)which == f->id && (!pointer || *(void *const *)p);
+	if (f->flags & PROTOBUF_C_FIELD_FLAG_ONEOF)
+		return wire_chosen(m, f) && (!pointer || *(void *const *)p);
 	if (f->label == PROTOBUF_C_LABEL_OPTIONAL)
-		return pointer ? *(void *const *)p != NULL : *(const protobuf_c_boolean *)(const void *)which != 0;
+		return pointer ? *(void *const *)p != NULL : *(const protobuf_c_boolean *)(const void *)has != 0;
 	return !is_empty(f, p);
 }
 
-/* Messages are large, mostly empty and far apart: the next one is on its way while this one is written. */
+/* Prefetches the next message while this one is written: messages are large, mostly empty and far apart. */
 static void fetch(const void *message, const ProtobufCMessageDescriptor *d)
 {
 	for (size_t at = 0; at < d->sizeof_message; at += 64)
@@ -190,9 +192,8 @@ static void put_message(struct back *b, const ProtobufCMessage *m)
 		const ProtobufCFieldDescriptor *f = &d->fields[i];
 		const uint8_t *p = (const uint8_t *)m + f->offset;
 		if (f->label == PROTOBUF_C_LABEL_REPEATED) {
-			size_t n = *(const size_t *)((const uint8_t *)m + f->quantifier_offset);
-			if (n)
-				put_list(b, f, *(const uint8_t *const *)p, n);
+			if (*wire_count(m, f))
+				put_list(b, f, *(const uint8_t *const *)p, *wire_count(m, f));
 		} else if (is_set(m, f, p)) {
 			put_value(b, f->type, p);
 			put_tag(b, f->id, (enum wire)wire_of(f->type).wire);

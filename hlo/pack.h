@@ -1,8 +1,9 @@
 /*
- * pack.h - protobuf messages to bytes, in one pass.
+ * pack.h - writes protobuf messages as bytes, in one pass.
  *
- * The same bytes as protobuf_c_message_pack, several times faster: a program is written for every
- * configuration that is tried, and protobuf-c asks for the size of a message anew at every level above it.
+ * The bytes are those of protobuf_c_message_pack, but come several times faster. That matters because we
+ * write a program for every configuration that we try, and protobuf-c computes the size of a message anew
+ * at every level above it.
  */
 #ifndef HLO_PACK_H
 #define HLO_PACK_H

@@ -1,8 +1,8 @@
 /*
  * shape.c - see the header.
  *
- * The product of the sizes that are not 0 is limited, not the number of elements: an array without
- * elements may still be 2^62 wide, and whoever walks its other dimensions walks that far.
+ * We limit the product of the sizes that are not 0, not the number of elements. An array without
+ * elements may still be 2^62 wide, and code that walks its other dimensions would walk that far.
  */
 #include "hlo/shape.h"
 

@@ -1,18 +1,21 @@
 /*
- * wire.h - how the types of protobuf fields lie in memory and go over the wire.
+ * wire.h - how protobuf fields lie in memory and in bytes.
  *
- * Three walk messages by their descriptors: guard.c over bytes that nobody trusts, pack.c to write them,
- * graph/attr.c to hash them. What each does on the way differs; what a type is stands here.
+ * Four files reach into messages by their descriptors: guard.c checks bytes before they become one, pack.c
+ * writes one, graph/attr.c hashes one, field.c finds a single field. What a type takes, and how protobuf-c
+ * keeps lists and oneofs, stands here only.
  */
 #ifndef HLO_WIRE_H
 #define HLO_WIRE_H
 
 #include <protobuf-c/protobuf-c.h>
+#include <stdbool.h>
+#include <stdint.h>
 
-enum wire { WIRE_VARINT = 0, WIRE_8 = 1, WIRE_BYTES = 2, WIRE_4 = 5 }; /* BYTES: a length, then as many */
+enum wire { WIRE_VARINT = 0, WIRE_8 = 1, WIRE_BYTES = 2, WIRE_4 = 5 }; /* BYTES: a length, then that many bytes */
 
 struct wire_type {
-	uint8_t size; /* of one value in memory; of a string or message: of the pointer to it */
+	uint8_t size; /* bytes of one value in memory; for a string or a message, of the pointer to it */
 	uint8_t wire; /* enum wire */
 };
 
@@ -31,6 +34,20 @@ static inline struct wire_type wire_of(ProtobufCType type)
 		[PROTOBUF_C_TYPE_MESSAGE] = {sizeof(void *), WIRE_BYTES},
 	};
 	return types[type];
+}
+
+/* How many elements the list in field f of m has. Its count stands beside the list, in the quantifier. */
+static inline size_t *wire_count(const void *m, const ProtobufCFieldDescriptor *f)
+{
+	return (size_t *)(void *)((char *)(uintptr_t)m + f->quantifier_offset);
+}
+
+/* Is field f the one that is set in its oneof? True outside of oneofs. The quantifier holds the number of the one set. */
+static inline bool wire_chosen(const void *m, const ProtobufCFieldDescriptor *f)
+{
+	const uint32_t *set = (const void *)((const char *)m + f->quantifier_offset);
+
+	return !(f->flags & PROTOBUF_C_FIELD_FLAG_ONEOF) || *set == f->id;
 }
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * words.c - the tables of hlo/words.h, put together once per process.
+ * words.c - puts the tables of hlo/words.h together, once per process.
  */
 #include "hlo/words.h"
 
@@ -41,7 +41,7 @@ static int row_of(const char *key, size_t n)
 	BUG("schemas/hlo_op.def names an attribute that hlo_attr.def does not have: %.*s", (int)n, key);
 }
 
-/* "dimensions! is_stable": keys, "!" after those that must be there. */
+/* Reads a list such as "dimensions! is_stable": the keys of a set, with "!" after those that are required. */
 static struct attr_set set_of(const char *list)
 {
 	struct attr_set s = {0};
@@ -56,7 +56,7 @@ static struct attr_set set_of(const char *list)
 	return s;
 }
 
-/* How many computations an operation with these attributes calls; -1 where one is optional or in a list. */
+/* How many computations an operation with these attributes calls; -1 if one is optional or in a list. */
 static int calls_of(const struct attr_set *set)
 {
 	int n = 0;

@@ -33,21 +33,21 @@ enum word_kind {
 };
 
 enum attr_form {
-	FORM_IGNORED,	     /* a word of the list, dropped */
-	FORM_SKIPPED,	     /* braces with anything in them, dropped */
+	FORM_IGNORED,	     /* a word of the list; it is dropped */
+	FORM_SKIPPED,	     /* braces with anything in them; they are dropped */
 	FORM_INT,	     /* 3 */
-	FORM_DIMENSION,	     /* 3, a list of one in the message */
+	FORM_DIMENSION,	     /* 3; in the message it is a list of one */
 	FORM_BOOL,	     /* true */
-	FORM_TRISTATE,	     /* true is 1, false 2, nothing also 2 */
+	FORM_TRISTATE,	     /* true; in the message 1 is true, 2 is false or not written */
 	FORM_FLOAT,	     /* 0.001 */
-	FORM_WORD,	     /* a word of the list, a number in the message */
+	FORM_WORD,	     /* a word of the list; a number in the message */
 	FORM_WORDS,	     /* {highest,default} */
-	FORM_NAME,	     /* a word of the list, a string in the message */
+	FORM_NAME,	     /* a word of the list; a string in the message */
 	FORM_STRING,	     /* "x" */
 	FORM_STRING_OR_JSON, /* "x" or {"a":1} */
 	FORM_INTS,	     /* {0,1} */
 	FORM_BOOLS,	     /* {true,false}, or one without braces */
-	FORM_INT_LISTS,	     /* {{1,2},{3}}, flat in the message */
+	FORM_INT_LISTS,	     /* {{1,2},{3}}; one list in the message */
 	FORM_PAIRS,	     /* {{0,1},{1,0}} */
 	FORM_DEVICES,	     /* {{0,1},{2,3}} or [2,2]<=[4] or mesh['x'=4] {'x'} */
 	FORM_SLICE,	     /* {[0:8:2], [1:2]} */
@@ -107,13 +107,13 @@ struct attr_set { /* indices of rows, ascending as in hlo_op.def */
 
 struct op_row {
 	bool known;
-	int operands; /* -1: any number */
-	int calls;    /* computations, likewise */
+	int operands; /* how many; -1: any number */
+	int calls;    /* how many computations; -1: any number */
 	enum shape_rule shape;
-	struct attr_set attrs; /* without the common ones */
+	struct attr_set attrs; /* its own; the common ones are not listed */
 };
 
-/* Everything by opcode and by key; made once, by whoever asks first. */
+/* All rows by opcode and by key; the first caller makes it, once per process. */
 struct hlo_words {
 	struct attr_row attr[ATTR_LIMIT];
 	uint8_t n_attr;

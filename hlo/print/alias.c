@@ -1,5 +1,5 @@
 /*
- * alias.c - shared buffers and the module's boundary: the mirror of alias.c.
+ * alias.c - prints shared buffers and the module's boundary: the mirror of hlo/text/alias.c.
  */
 #include <inttypes.h>
 #include "hlo/print/print.h"

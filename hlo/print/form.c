@@ -1,15 +1,15 @@
 /*
- * form.c - attributes, by the tables of hlo/words.h: the mirror of form.c.
+ * form.c - prints attributes, by the tables of hlo/words.h: the mirror of hlo/text/form.c.
  *
- * An attribute is written when it is required or its field holds something else than what XLA
- * assumes where nothing is written. Forms that know their message stand in files of the same names
- * as the reader's: window.c, alias.c, note.c, shard.c.
+ * An attribute is written when it is required, or when its field differs from what XLA assumes where
+ * nothing is written. Forms that know their message stand in files of the same names as the reader's:
+ * window.c, alias.c, note.c, shard.c.
  */
 #include <inttypes.h>
 #include <string.h>
 #include "hlo/print/print.h"
 
-/* ---- does it say something? ---- */
+/* ---- does the attribute have to be written? ---- */
 
 static bool all_zero(const struct field *v)
 {
@@ -19,7 +19,7 @@ static bool all_zero(const struct field *v)
 	return true;
 }
 
-/* From what is assumed. 0 is nothing, but where something else is assumed. */
+/* Does the number differ from the default? Without a fallback in its row the default is 0, or an unset oneof. */
 static bool differs(const struct field *v, const struct attr_row *row)
 {
 	int64_t x = field_number(v, 0);
@@ -94,7 +94,7 @@ static void bools(struct printer *p, const struct field *v)
 	buf_addch(p->out, '}');
 }
 
-/* All dimensions' slice sizes of a permuted slice, as one list. */
+/* The slice sizes of all dimensions of a permuted slice, as one list. */
 static void int_lists(struct printer *p, const struct field *v)
 {
 	ints(p, v, "{{", "}}");
@@ -134,7 +134,7 @@ static void accuracy(struct printer *p, const Hlo__ResultAccuracy *a)
 	buf_addf(p->out, ",ulps=%" PRId64 "}}", a->tolerance->ulps);
 }
 
-/* sic: the message has the two the other way round. */
+/* XLA's message has the two the other way round: what text calls entry is domain_exit_sharding. */
 static void domain(struct printer *p, const Hlo__HloInstructionProto *in)
 {
 	static const Hlo__OpSharding none = HLO__OP_SHARDING__INIT;
@@ -213,13 +213,13 @@ static void form(struct printer *p, const struct field *v, const struct attr_row
 	}
 }
 
-/* topk's is known to newer readers only. */
+/* Is the attribute not printed here? Only newer readers of XLA know topk's is_stable, so it is never written. */
 static bool is_elsewhere(const struct attr_row *row)
 {
 	return !*row->path || row->form == FORM_PREDECESSORS || strcmp(row->key, "topk:is_stable") == 0;
 }
 
-/* Rows that say something, with `between` before all but the first. */
+/* Prints the attributes that have to be written, with `between` before all but the first. */
 static void rows(struct printer *p, const struct attr_set *set, const void *message,
 	const char *first, const char *between)
 {

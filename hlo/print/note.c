@@ -1,5 +1,5 @@
 /*
- * note.c - what is said beside the program: the mirror of note.c.
+ * note.c - prints what stands beside the program proper: the mirror of hlo/text/note.c.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -21,7 +21,7 @@ bool note_empty(enum attr_form form, const void *message)
 	return form == FORM_FRONTEND ? !frontend->n_map : !s->n_statistics && !s->stat_index_to_visualize;
 }
 
-/* Keys that are no names cannot be written. */
+/* May the key be written? Only keys that are names can be read back. */
 static bool is_name(const char *s)
 {
 	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_";
@@ -70,8 +70,8 @@ static void original_array(struct printer *p, const Hlo__OriginalArray *a)
 }
 
 /*
- * Elements come in the order of the tuple's leaves; from one index to the next some parentheses close,
- * a comma counts on, and some open.
+ * The elements come in the order of the tuple's leaves. Between one index and the next we close some
+ * parentheses, write a comma for each step in the tuple, and open some.
  */
 void print_origin(struct printer *p, const Hlo__OriginalValue *m)
 {

@@ -1,9 +1,11 @@
 /*
- * print.h - pieces of HLO text: attributes, shapes, constants. graph/print.c puts a program together from them.
+ * print.h - prints the pieces of HLO text: attributes, shapes, constants. graph/print.c prints a program with them.
  *
- *	form.c    attributes, by the tables of hlo/words.h, in plain forms,
- *	window.c  those about dimensions,	alias.c  about buffers,
- *	note.c    notes beside the program,	shard.c  shardings and device lists
+ *	form.c    attributes, by the tables of hlo/words.h, in plain forms
+ *	window.c  attributes about dimensions
+ *	alias.c   attributes about buffers
+ *	note.c    notes beside the program
+ *	shard.c   shardings and device lists
  *	value.c   shapes, layouts, constants, strings
  */
 #ifndef HLO_PRINT_PRINT_H
@@ -56,9 +58,9 @@ void print_statistics(struct printer *p, const Hlo__StatisticsViz *m);
 void print_origin(struct printer *p, const Hlo__OriginalValue *m);
 
 /* form.c */
-/* ", name=value" for each attribute in the set that says something; not those that name others. */
+/* Prints ", name=value" for each attribute of the set that has to be written, except those that name instructions. */
 void print_attrs(struct printer *p, const struct attr_set *set, const void *message);
-/* "{name=value name=value}", likewise. */
+/* The same as "{name=value name=value}". */
 void print_braces(struct printer *p, const struct attr_set *set, const void *message);
 
 #endif

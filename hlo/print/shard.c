@@ -1,5 +1,5 @@
 /*
- * shard.c - shardings and groups of devices, in the forms that shard.c shows.
+ * shard.c - prints shardings and groups of devices, in the forms that hlo/text/shard.c shows.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -178,7 +178,7 @@ void print_devices(struct printer *p, const Hlo__HloInstructionProto *in)
 	const Hlo__CollectiveDeviceList *l = in->collective_device_list;
 	const Hlo__IotaReplicaGroupList *i = in->iota_collective_device_list;
 	if (!i && l && l->iota_replica_group_list)
-		i = l->iota_replica_group_list; /* where XLA had it before */
+		i = l->iota_replica_group_list; /* where older versions of XLA put it */
 	if (in->mesh_axes_replica_group_list && in->mesh_axes_replica_group_list->mesh) {
 		mesh(p, in->mesh_axes_replica_group_list->mesh);
 		buf_addch(p->out, ' ');

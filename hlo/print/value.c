@@ -1,8 +1,8 @@
 /*
- * value.c - shapes, constants and strings, exactly.
+ * value.c - prints shapes, constants and strings, exactly.
  *
- * Floating-point numbers have as many digits as it takes to read them back equal, NaNs their payload
- * where it is not the usual one, and minus zero its point: "-0" would be read as an integer.
+ * A floating-point number gets as many digits as it takes to read it back equal. A NaN gets its
+ * payload where that is not the usual one. Minus zero gets a point: "-0" would be read as an integer.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -32,7 +32,7 @@ void print_string(struct buf *out, const char *s, size_t n)
 	buf_addch(out, '"');
 }
 
-/* Begins with a brace whose partner is the last character; braces in strings do not count. No NUL anywhere. */
+/* Does the first brace close at the last character? Braces in strings do not count; a NUL anywhere makes it false. */
 static bool is_braced(const char *s, size_t n)
 {
 	int depth = 0;
@@ -195,7 +195,7 @@ static bool is_complex(uint8_t dtype)
 	return dtype == DT_C64 || dtype == DT_C128;
 }
 
-/* The values of a literal; those of a complex one are its parts. */
+/* Finds the values of a literal; the values of a complex one are its parts. */
 static struct element values(struct buf *out, const Hlo__Literal *l)
 {
 	struct element e = {.out = out, .dtype = (uint8_t)l->shape->element_type};
@@ -285,7 +285,7 @@ void print_literal(struct buf *out, const Hlo__Literal *l)
 	}
 	for (size_t i = 0; i < s->n_dimensions && s->dimensions[i]; i++)
 		braces *= (size_t)s->dimensions[i];
-	/* Values that were left out, or packed; and an array of nothing is not worth a million braces. */
+	/* "{...}" for values that were left out or packed, and for an empty array of a million braces. */
 	if (total != e.n / (is_complex(e.dtype) ? 2 : 1) || (total == 0 && braces > EMPTY_BRACES)) {
 		buf_adds(out, s->n_dimensions ? "{...}" : "0");
 		return;

@@ -1,5 +1,5 @@
 /*
- * window.c - values that say something of each dimension: the mirror of window.c.
+ * window.c - prints values that have a part for each dimension: the mirror of hlo/text/window.c.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -36,7 +36,7 @@ static int64_t number_at(const Hlo__WindowDimension *d, size_t offset)
 	return v;
 }
 
-/* One number for each dimension, if any differs from the usual; with `*space` before it. */
+/* Prints "name=1x2", one number for each dimension, if any differs from `usual`; `*space` stands before it. */
 static void part(struct printer *p, const Hlo__Window *w, const char *name, size_t offset, int64_t usual,
 	const char **space)
 {

@@ -1,12 +1,12 @@
 /*
- * alias.c - which buffers are one, and what the module promises at its boundary.
+ * alias.c - reads which buffers are shared, and what the module promises at its boundary.
  *
- *	{{0}: (1, {})}			an instruction's results that are its operands
- *	{ {0}: (1, {}, may-alias) }	the module's results that are its parameters
- *	{ (0, {}) }			parameters given away
+ *	{{0}: (1, {})}			 an instruction's results that share memory with its operands
+ *	{ {0}: (1, {}, may-alias) }	 the module's results that share memory with its parameters
+ *	{ (0, {}) }			 parameters whose memory the module may reuse
  *	{(f32[2]{0})->f32[]}		shapes and layouts of parameters and result
  *
- * A place in a tuple is the list of numbers that leads there: {} is the whole.
+ * A place in a tuple is the list of indices that leads there: {} is the whole tuple.
  */
 #include "hlo/text/own.h"
 

@@ -1,10 +1,11 @@
 /*
- * async.c - instructions that start another one and go on, as XLA writes them for short.
+ * async.c - reads XLA's short form of instructions that start another one and do not wait for it.
  *
- * "dot-start", "dot-update" and "dot-done" are async-start, async-update and async-done of a
- * computation that does the one thing. The start makes that computation: its parameters are the
- * operands' shapes, as the start's own shape ((operands), result, ...) lists them, and the attributes
- * are the wrapped operation's. An update or a done calls what its start calls, so it says nothing of it.
+ * "dot-start", "dot-update" and "dot-done" stand for async-start, async-update and async-done of a
+ * computation that holds only that dot. Reading the start makes this computation. Its parameters have
+ * the operands' shapes, which the start's own shape lists: ((operands), result, ...). The attributes
+ * belong to the wrapped operation. An update or a done calls the computation of its start, so the text
+ * does not repeat it.
  */
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +18,7 @@ static bool known_with(const char *s, size_t n, const char *suffix)
 	return k > 0 && (size_t)k < sizeof(name) && text_opcode(name, (size_t)k) != OP_COUNT;
 }
 
-/* Operations that have a start or a done of their own are not wrapped. */
+/* Is it the short form? Not for operations that have a start or a done of their own. */
 bool async_opcode(struct line *l, const char *s, size_t n)
 {
 	static const struct {
@@ -59,7 +60,7 @@ void async_attrs(struct text *p, struct line *l, struct attr_target *t)
 	text_attrs(p, t, sets, 2, ATTR_LIST);
 }
 
-/* What runs inside takes these shapes. */
+/* Adds the parameters of the computation inside, which have these shapes. */
 static void add_parameters(struct text *p, const struct line *l, struct scope *inside, const Hlo__ShapeProto *args,
 	struct int_list *ids)
 {

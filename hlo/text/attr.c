@@ -1,8 +1,9 @@
 /*
- * attr.c - attributes, in whatever order they stand, by the tables of hlo/words.h.
+ * attr.c - reads attributes, in any order, by the tables of hlo/words.h.
  *
- * What may stand where is a set of rows per operation plus the common one. An attribute that is not
- * in the set is an offence that lists what is; so are one given twice and a required one missing.
+ * An operation may have the attributes of its own set and of the common set. Any other attribute is an
+ * offence, and the sentence lists those that are allowed. An attribute given twice is an offence, and so
+ * is a required one that is missing.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +43,7 @@ static void unknown(struct text *p, const struct attr_set *const *sets, int n_se
 	buf_release(&b);
 }
 
-/* Where the value goes: common attributes go into the wrapped instruction as well, see op.c. */
+/* Reads the value. A common attribute goes into the wrapped instruction as well, see op.c. */
 static void value(struct text *p, struct attr_target *t, const struct attr_row *row, bool common, bool wrapped)
 {
 	const struct attr_row *outer = p->in_attr;
@@ -115,7 +116,7 @@ static bool calls(const struct attr_row *row)
 	return row->form == FORM_COMPUTATION || row->form == FORM_COMPUTATIONS;
 }
 
-/* The place of a row among those that name computations. */
+/* The index of a row among the rows that name computations. */
 static size_t call_slot(const struct text *p, const struct attr_row *row)
 {
 	const struct attr_row *first = row;

@@ -1,9 +1,9 @@
 /*
- * default.c - what an instruction holds without the text saying so.
+ * default.c - fills in what an instruction holds although the text does not say it.
  *
- * XLA's reader fills in messages and values, some before it reads attributes, so that they may
- * replace them, some after, from what they said. What it would make of a text is what ours makes, so
- * that a text and the message made of it are one program.
+ * XLA's reader fills in some messages and values before it reads the attributes, which may replace
+ * them, and others afterwards, from what the attributes said. We do the same, so that a text means the
+ * same program to XLA and to us.
  */
 #include <string.h>
 #include "hlo/text/own.h"
@@ -91,7 +91,7 @@ void default_after(struct text *p, const struct line *l, Hlo__HloInstructionProt
 		if (!in->outfeed_shape && l->operands.n)
 			in->outfeed_shape = line_operand(l, 0)->shape;
 		break;
-	case OP_MAP: number_dimensions(p, in); break; /* whatever the text says */
+	case OP_MAP: number_dimensions(p, in); break; /* XLA ignores what the text says */
 	case OP_ASYNC_START:
 		if (strcmp(in->async_execution_thread, "main") == 0)
 			in->async_execution_thread = text_keep(p, "", 0);

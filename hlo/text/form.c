@@ -1,13 +1,13 @@
 /*
- * form.c - the forms in which values are written; see enum attr_form for an example of each.
+ * form.c - reads values in each form that they are written in; enum attr_form has an example of each.
  *
- * A form is a function from tokens to a field, found by the path of the attribute's row. Here are the
- * plain ones, which serve most rows: numbers, words, strings, lists of them; then names of other
- * instructions and computations. Forms that know their message stand in files by what they speak of:
+ * Each form has a function that reads tokens into a field; the path in the attribute's row says which
+ * field. Here are the plain forms, which serve most rows: numbers, words, strings and lists of them,
+ * then names of other instructions and computations. Forms that know their message stand in other files:
  *
  *	window.c   dimension by dimension: windows, padding, slices, labels
  *	alias.c    which buffers are shared, what the boundary promises
- *	note.c	    what is said beside: metadata, attributes of frontends, origins
+ *	note.c	   notes: metadata, attributes of frontends, origins
  *	shard.c    devices
  */
 #include <string.h>
@@ -147,7 +147,8 @@ static void domain(struct text *p, void *message)
 		if (i == 0 && strcmp(text_string(p, NULL), "sharding") != 0)
 			text_wrong_at(p, p->tok.at, "the only kind of domain is \"sharding\"");
 		else if (i > 0)
-			*(i == 1 ? &in->domain_exit_sharding : &in->domain_entry_sharding) = text_sharding(p); /* sic */
+			/* The first in the text is the entry's, but XLA's message has the two the other way round. */
+		*(i == 1 ? &in->domain_exit_sharding : &in->domain_entry_sharding) = text_sharding(p);
 	}
 	text_expect(p, '}');
 }

@@ -1,9 +1,9 @@
 /*
- * frame.c - where instructions come from: the stack frames they name, in XLA's normal form.
+ * frame.c - brings the stack frames, which say where instructions come from, into XLA's normal form.
  *
- * Only frames that an instruction needs are kept, themselves or as a caller, each once, numbered in the
- * order in which the instructions of the text first need them, callers first. An instruction whose frame does
- * not exist, or calls itself, loses it.
+ * A frame is kept if an instruction names it or a frame that it calls. Each is kept once. They are numbered
+ * in the order in which the instructions of the text first need them, callers first. An instruction loses its
+ * frame if that frame does not exist or is among its own callers.
  */
 #include <string.h>
 #include "hlo/text/own.h"
@@ -13,13 +13,13 @@ enum { FILES, FUNCTIONS, LOCATIONS, FRAMES, TABLES };
 struct frames {
 	struct text *p;
 	const Hlo__StackFrameIndex *from;
-	int32_t *number;	     /* of each old frame in the new index, 0: none yet */
-	uint32_t *round;	     /* in which walk up each was seen */
-	struct names known[TABLES];  /* by their bytes */
+	int32_t *number;	     /* of each old frame: its number in the new index, or 0 */
+	uint32_t *round;	     /* of each old frame: the last walk to the callers that saw it */
+	struct names known[TABLES];  /* the things of each table, by their bytes */
 	struct ptr_list list[TABLES];
 };
 
-/* The number of a thing, by what it says; `thing` is kept the first time. */
+/* The number of a thing with these bytes; the first such thing is kept. */
 static int32_t intern(struct frames *f, int table, const void *key, size_t n, void *thing)
 {
 	uint32_t at = names_get(&f->known[table], key, n);
@@ -36,7 +36,7 @@ static bool in(int32_t id, size_t n)
 	return id > 0 && (size_t)id <= n;
 }
 
-/* The frame with that caller; 0 if the text says nothing of where it is. */
+/* The number of the frame with that caller, or 0 if the text has no location for it. */
 static int32_t add(struct frames *f, const Hlo__StackFrame *frame, int32_t caller)
 {
 	const Hlo__StackFrameIndex *x = f->from;

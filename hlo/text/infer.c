@@ -1,8 +1,8 @@
 /*
- * infer.c - the shape of an instruction where the text has none, or where XLA does not ask it.
+ * infer.c - finds the shape of an instruction where the text has none, or where XLA ignores it.
  *
- * By the rule of the operation's row in hlo_op.def. Most operations must be given a shape, because it
- * holds what nothing else says; for some XLA puts it together by itself whatever is written.
+ * The operation's row in hlo_op.def names the rule. Most operations must have a shape in the text,
+ * because nothing else says what it holds. For some XLA computes the shape, whatever the text says.
  */
 #include "hlo/text/own.h"
 
@@ -39,7 +39,7 @@ static Hlo__ShapeProto *of_all(struct text *p, const struct line *l)
 	return s;
 }
 
-/* The first element that the text gives, for those whose tuples XLA puts together by itself. */
+/* The first element of the shape in the text, for operations whose tuple XLA puts together itself. */
 static Hlo__ShapeProto *given_part(struct text *p, const struct line *l)
 {
 	if (l->shape && l->shape->element_type == DT_TUPLE && l->shape->n_tuple_shapes)
@@ -48,7 +48,7 @@ static Hlo__ShapeProto *given_part(struct text *p, const struct line *l)
 	return shape_simple(p, DT_TOKEN);
 }
 
-/* By the rules under which the text is not asked; NULL if this is none of them. */
+/* The shape by a rule that ignores the text; NULL if the operation has no such rule. */
 static Hlo__ShapeProto *fixed(struct text *p, const struct line *l, Hlo__ShapeProto *first)
 {
 	switch (p->words->op[l->op].shape) {
@@ -63,7 +63,7 @@ static Hlo__ShapeProto *fixed(struct text *p, const struct line *l, Hlo__ShapePr
 	}
 }
 
-/* From operands and what is called; NULL if the text must say it. */
+/* The shape from the operands and called computations; NULL if the text must say it. */
 static Hlo__ShapeProto *from_operands(struct text *p, const struct line *l, Hlo__ShapeProto *first,
 	const struct ptr_list *called)
 {

@@ -1,12 +1,12 @@
 /*
- * lex.c - characters to tokens.
+ * lex.c - turns characters into tokens.
  *
- * One pattern matches blanks, comments and the token behind them; each kind of token is a group of
- * its own, and the highest group that took part, which is what PCRE2's result is, tells which it was.
- * Strings are only begun by the pattern and ended here, so that no length of string can exhaust its
- * stack; so are comments. The pattern is compiled (JIT) once per process.
+ * One pattern matches blanks, comments and the token after them. Each kind of token is a group of the
+ * pattern; PCRE2 returns the highest group that matched, which tells the kind. The pattern matches only
+ * the beginning of a string or comment, and code here finds its end: so no length of string exhausts
+ * PCRE2's stack. The pattern is compiled (JIT) once per process.
  *
- * An offence empties the rest of the text, see own.h.
+ * After an offence the rest of the text counts as empty, see own.h.
  */
 #include <pthread.h>
 #include <stdarg.h>
@@ -43,7 +43,7 @@ static const char pattern[] =
 	"|([][=,:*#+~{}()?])"
 	"|\\z)";
 
-/* Compiled once per process; many threads may match by it, each with results of its own. */
+/* Compiled once per process. Many threads may match with it, each into results of its own. */
 static pcre2_code *compiled;
 static bool compiled_jit;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -73,7 +73,7 @@ void lexer_free(struct lexer *l)
 	mem_free(l);
 }
 
-/* Line, column and the line itself around `at`, cut to a width that a person can read. */
+/* Sets the sentence: line, column, and the line around `at`, cut to a width that a person can read. */
 static void point(const struct text *p, const char *at, const char *what)
 {
 	enum { WIDTH = 100 };
@@ -132,7 +132,7 @@ bool text_expected(struct text *p, const char *what)
 		n > 40 ? "..." : "");
 }
 
-/* A string that begins at `s`; behind its closing quote, or NULL. */
+/* Returns what follows the closing quote of the string that begins at `s`, or NULL. */
 const char *text_string_end(const char *s, const char *end)
 {
 	char quote = *s++;
@@ -150,7 +150,7 @@ static const char *comment_end(const char *s, const char *end)
 	return NULL;
 }
 
-/* The group that matched at `from`, 0 at the end of the text, negative for none. */
+/* Returns the group that matched at `from`, 0 at the end of the text, negative if none did. */
 static int match(struct lexer *l, const char *from, const char *end)
 {
 	PCRE2_SPTR text = (PCRE2_SPTR)from;

@@ -1,11 +1,11 @@
 /*
- * literal.c - constants.
+ * literal.c - reads constants.
  *
  *	3.5    {1, 2}    {{1, 2}, {3, 4}}    {(1, -2), (0, nan)}    (1, {2, 3})    {...}
  *
- * Braces nest as the dimensions do, whatever the layout; the message lists elements in the order in
- * which they lie in memory, so each brace level walks with its own stride. Elements are written at
- * once into the field that the type has in the message: small types as bytes, others as numbers.
+ * Braces nest as the dimensions do, whatever the layout. The message lists elements as they lie in
+ * memory, so each level of braces has its own stride. Elements go directly into the message's field
+ * for their type: small types as bytes, others as numbers.
  *
  * XLA's reader turns (nan, 1) into (nan, nan); this one does not.
  */
@@ -63,7 +63,7 @@ static void truth(struct literal *l, char *to)
 	memcpy(to, &v, sizeof(v));
 }
 
-/* A NaN with a payload of its own, nan(0x...), keeps it; float_encode gives the usual one. */
+/* Puts the payload of nan(0x...) into the NaN; float_encode gave it the usual one. */
 static uint64_t with_payload(struct literal *l, const char *at, double v, uint64_t bits, int payload_bits)
 {
 	uint64_t raw, payload;
@@ -76,7 +76,7 @@ static uint64_t with_payload(struct literal *l, const char *at, double v, uint64
 	return (bits & ~((UINT64_C(1) << payload_bits) - 1)) | payload;
 }
 
-/* One floating-point number of the given type (of a complex one: of its parts). */
+/* Reads one floating-point number of the type, or one part of a complex number. */
 static void real(struct literal *l, char *to, uint8_t dtype)
 {
 	const char *at = l->p->tok.at;
@@ -97,7 +97,7 @@ static void element(struct literal *l, size_t index)
 {
 	struct text *p = l->p;
 	if (!l->data) {
-		/* Each element takes a character at least, and but for the last a comma. */
+		/* Each element takes at least a character, and all but the last a comma. */
 		if (l->count > (size_t)(p->end - p->tok.at)) {
 			text_wrong_at(p, p->tok.at, "there are fewer than %zu elements in the rest of the text", l->count);
 			return;
@@ -121,7 +121,7 @@ static void element(struct literal *l, size_t index)
 	}
 }
 
-/* What XLA makes of "{...}": the bytes of the array, in the usual order, are a counter's. */
+/* Fills in "{...}" as XLA does: the bytes of the array, in the usual order, count up. */
 static void fill(struct literal *l)
 {
 	struct text *p = l->p;
@@ -181,7 +181,7 @@ static void level(struct literal *l, size_t d, size_t offset)
 		text_wrong_at(p, at, "this should hold %zu elements, but holds %zu", want, n);
 }
 
-/* Strides by layout; the number of elements, or an offence where memory could not hold them. */
+/* Finds the strides and the number of elements. More elements than memory could hold are an offence. */
 static bool measure(struct literal *l)
 {
 	const Hlo__ShapeProto *s = l->shape;

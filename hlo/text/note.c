@@ -1,10 +1,10 @@
 /*
- * note.c - what is said beside the program: where things come from, and free text.
+ * note.c - reads what stands beside the program proper: where things come from, and free text.
  *
- *	{op_name="a" source_line=3}		metadata
- *	{a="b",c={"d":1}}			what frontends note
- *	{visualizing_index=0,a=1.5}		statistics
- *	{({"a" {0}}, {"b"})}			which values of another program these are
+ *	{op_name="a" source_line=3}	 metadata
+ *	{a="b",c={"d":1}}		 notes of frontends
+ *	{visualizing_index=0,a=1.5}	 statistics
+ *	{({"a" {0}}, {"b"})}		 the values of the original program that these are
  */
 #include <string.h>
 #include "hlo/text/own.h"
@@ -81,7 +81,7 @@ static Hlo__OriginalArray *original_array(struct text *p)
 	return a;
 }
 
-/* {({"a" {0}}, {"b"})}: parentheses are the tuple, the comma counts; an empty {} stands for nothing. */
+/* {({"a" {0}}, {"b"})}: parentheses are tuples, a comma goes to the next element; an empty {} says nothing. */
 void text_origin(struct text *p, const struct field *w)
 {
 	Hlo__OriginalValue *m = text_message(p, &hlo__original_value__descriptor);

@@ -1,9 +1,9 @@
 /*
- * op.c - one instruction: "[ROOT] name = shape opcode(operands), attributes".
+ * op.c - reads one instruction: "[ROOT] name = shape opcode(operands), attributes".
  *
- * The operation's row of hlo_op.def says how many operands it has, which attributes, and what its
- * shape is if the text has none. What must hold for anything later to make sense of an instruction
- * is checked here; the rest is the compiler's to check.
+ * The operation's row in hlo_op.def says how many operands and which attributes it has, and what its
+ * shape is if the text has none. We check only what our own later code relies on; the rest is left
+ * to the compiler.
  */
 #include <string.h>
 #include "hlo/op.h"
@@ -127,7 +127,7 @@ static void attributes(struct text *p, struct line *l, struct attr_target *t, bo
 		text_attrs(p, t, sets, 2, ATTR_LIST);
 }
 
-/* One sharding for a tuple is that of each of its leaves. */
+/* If a tuple has a single sharding, gives it to each of the tuple's leaves. */
 static void share_sharding(struct text *p, Hlo__HloInstructionProto *in)
 {
 	enum { TUPLE_SHARDING = 2 };
@@ -149,7 +149,7 @@ static void complete(struct text *p, struct line *l, const struct attr_target *t
 	if (t->extra)
 		async_wrap(p, l, t->extra, &called);
 	else if (async_is(l->op) && l->op != OP_ASYNC_START)
-		called.n = 0; /* that of its start */
+		called.n = 0; /* it calls the computation of its start */
 	if (!p->bad)
 		l->in->shape = infer_shape(p, l, &called);
 	if (!p->bad) {
@@ -171,7 +171,7 @@ static void parameter(struct text *p, struct line *l)
 	text_expect(p, ')');
 }
 
-/* Literals know no packed elements, so the instruction has none either. */
+/* A literal's elements are never packed, so the instruction's shape must not say that they are. */
 static void unpack_elements(Hlo__ShapeProto *s)
 {
 	if (s->layout)
@@ -192,7 +192,7 @@ static void constant(struct text *p, struct line *l)
 	text_expect(p, ')');
 }
 
-/* Shape, operation, operands and attributes; the index of the new instruction. */
+/* Reads shape, operation, operands and attributes; returns the index of the new instruction. */
 static uint32_t right_side(struct text *p, struct scope *s, const char *name, size_t n, const char *at, bool allowed)
 {
 	struct line l = {.scope = s};

@@ -1,16 +1,16 @@
 /*
- * operand.c - "(x, f32[4] y, t#1#0, negate(z))".
+ * operand.c - reads operands: "(x, f32[4] y, t#1#0, negate(z))".
  *
- * An operand is a name, with or without a shape before it and tuple indices behind it, or an
- * instruction of its own without a name. "t#1#0" stands for get-tuple-elements that are made the first time and
- * found under that name from then on.
+ * An operand is either a name or an instruction without a name. A name may have a shape before it and
+ * tuple indices after it. "t#1#0" stands for get-tuple-elements: they are made when the name first appears,
+ * and found under it afterwards.
  */
 #include <string.h>
 #include "hlo/text/own.h"
 
 #define OPERANDS_MAX (1u << 20)
 
-/* "#i" behind a name: the tuple's element, made once and known by that name from then on. */
+/* "#i" after a name is the tuple's element: it is made once, and found under that name afterwards. */
 static uint32_t element_of(struct text *p, struct scope *s, uint32_t from, const char *name, size_t n)
 {
 	Hlo__HloInstructionProto *tuple = s->ins.v[from];
@@ -34,7 +34,7 @@ static uint32_t element_of(struct text *p, struct scope *s, uint32_t from, const
 	return scope_add(p, s, in, name, n, at);
 }
 
-/* Elements of elements, for as long as "#" follows the name. */
+/* Takes an element for each "#" that follows the name. */
 static uint32_t elements_of(struct text *p, struct scope *s, uint32_t from, const struct token *name)
 {
 	struct buf path = {0};
@@ -47,7 +47,7 @@ static uint32_t elements_of(struct text *p, struct scope *s, uint32_t from, cons
 	return from;
 }
 
-/* A name behind an optional shape. False, with nothing read, if this is no name but an instruction. */
+/* Reads a name after an optional shape. False, with nothing read, if an instruction stands here. */
 static bool named(struct text *p, struct scope *s, struct int_list *out)
 {
 	struct token first = p->tok;

@@ -1,5 +1,5 @@
 /*
- * shape.c - shapes and layouts.
+ * shape.c - reads shapes and layouts.
  *
  *	f32[8,<=16]{1,0:T(8,128)S(1)}	an array; "<=" bounds a dynamic size, "?" is any size
  *	(f32[2], token[])		a tuple
@@ -10,7 +10,7 @@
 #include <string.h>
 #include "hlo/text/own.h"
 
-#define LEAVES_MAX 16384 /* of a tuple that the text does not spell out */
+#define LEAVES_MAX 16384 /* in a tuple that the text does not spell out */
 
 bool text_at_shape(const struct text *p)
 {
@@ -76,7 +76,7 @@ static void dimensions(struct text *p, Hlo__ShapeProto *s)
 	s->n_dimensions = s->n_is_dynamic_dimension = n;
 }
 
-/* T(8,128)(2,1): "*" combines a dimension with the next, -2^63 in the message. */
+/* T(8,128)(2,1): "*" combines a dimension with the next; the message has -2^63 for it. */
 static void tiles(struct text *p, Hlo__Layout *l)
 {
 	struct ptr_list list = {0};
@@ -132,7 +132,7 @@ static int32_t type_in_parens(struct text *p)
 	return t;
 }
 
-/* D(D,C+~): how dimensions are stored; XLA reads it and keeps nothing. */
+/* D(D,C+~) says how dimensions are stored; like XLA, we read it and keep nothing. */
 static void storage(struct text *p)
 {
 	for (bool more = text_first(p, '(', ')'); more; more = text_again(p, ')')) {
@@ -152,7 +152,7 @@ static bool part(struct text *p, const char *word)
 	return true;
 }
 
-/* What stands behind the colon; each part at most once and in this order. */
+/* Reads what follows the colon: each part at most once, in this order. */
 static void layout_parts(struct text *p, Hlo__Layout *l)
 {
 	if (part(p, "D"))
@@ -204,7 +204,7 @@ static void layout(struct text *p, Hlo__ShapeProto *s)
 	s->layout = l;
 }
 
-/* A brace behind an array opens a layout if a digit or colon follows; otherwise a computation or literal. */
+/* A brace after an array opens a layout if a digit or colon follows; otherwise it opens a computation or a literal. */
 static bool at_layout(const struct text *p)
 {
 	char c = text_is(p, '{') ? text_peek(p) : 0;
@@ -261,7 +261,7 @@ Hlo__ShapeProto *text_shape(struct text *p)
 	return s;
 }
 
-/* Leaves, up to `limit`; SIZE_MAX when nested too deep. */
+/* Counts leaves, up to `limit`; SIZE_MAX when nested too deep. */
 static size_t count(const Hlo__ShapeProto *s, size_t limit, int depth)
 {
 	size_t n = 0;

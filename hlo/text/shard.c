@@ -1,18 +1,18 @@
 /*
- * shard.c - which device has what: shardings and groups of devices.
+ * shard.c - reads which device has what: shardings and groups of devices.
  *
  *	{devices=[2,2]0,1,2,3}  {devices=[4,2]<=[2,4]T(1,0) last_tile_dim_replicate}  {maximal device=0}
  *	{{replicated}, {manual}}				a tuple
  *	{mesh['x'=4,'y'=2], [{'x'}, {'y':(1)2, ?}]}		by names of axes
  *	{{0,1},{2,3}}   [2,4]<=[8]   mesh['x'=4] {'x'}		groups
  *
- * They are kept as written; XLA brings them into a normal form whenever it reads them.
+ * They are kept as written. XLA brings them into a normal form whenever it reads them.
  */
 #include <stdio.h>
 #include <string.h>
 #include "hlo/text/own.h"
 
-/* The product, or an offence where it does not fit. */
+/* Returns the product; one that does not fit is an offence. */
 static int64_t product(struct text *p, const int64_t *v, size_t n, const char *at)
 {
 	int64_t total = 1;
@@ -24,7 +24,7 @@ static int64_t product(struct text *p, const int64_t *v, size_t n, const char *a
 	return total;
 }
 
-/* [2,4]T(1,0): `dims` and as many places of `perm`. */
+/* [2,4]T(1,0): the sizes go to `dims`, and the order of the dimensions to `perm`. */
 static void iota(struct text *p, int64_t **dims, size_t *n, int64_t **perm)
 {
 	const char *at = p->tok.at;
@@ -209,7 +209,7 @@ static Hlo__AxisRef *axis(struct text *p, const Hlo__Mesh *m)
 	return r;
 }
 
-/* {'x', 'y', ?}; a question mark at the end says that more may follow, where `open` is asked for. */
+/* {'x', 'y', ?}: a question mark at the end says that more may follow; it is allowed if `open` is not NULL. */
 static Hlo__AxisRef **axes(struct text *p, const Hlo__Mesh *m, size_t *n, bool *open)
 {
 	struct ptr_list list = {0};
@@ -280,7 +280,7 @@ static void named_part(struct text *p, Hlo__NamedSharding *s)
 	}
 }
 
-/* Behind "{", up to and with "}". */
+/* Reads what follows "{", and the "}". */
 static Hlo__NamedSharding *named(struct text *p)
 {
 	Hlo__NamedSharding *s = text_message(p, &hlo__named_sharding__descriptor);
@@ -373,7 +373,7 @@ static bool sharding_part(struct text *p, Hlo__OpSharding *s)
 	return false;
 }
 
-/* Behind "{", up to and with "}". */
+/* Reads what follows "{", and the "}". */
 static Hlo__OpSharding *single(struct text *p)
 {
 	Hlo__OpSharding *s = text_message(p, &hlo__op_sharding__descriptor);

@@ -1,15 +1,18 @@
 /*
- * text.c - computations and the module, around the instructions of op.c.
+ * text.c - reads computations and the module, around the instructions of op.c.
  *
  *	HloModule name, attributes
  *	FileNames ... FunctionNames ... FileLocations ... StackFrames ...
  *	[ENTRY] name (parameters) -> shape { instructions }, execution_thread="x"
  *
- * The header may be missing, and the last computation is the entry where neither says so. What is
- * named must stand above. As XLA does it: a computation's id is its place, counting those in braces
- * inside an instruction before the one around them; an instruction's is that times 2^32 plus its
- * place; and a computation lists its instructions so that each stands behind what it needs, starting
- * from those that nobody uses, in the order of the text. Only a schedule keeps the text's own order.
+ * The header may be missing. If no computation is marked ENTRY, the last one is the entry. A name must
+ * stand above its use. Ids and orders are XLA's:
+ * - The id of a computation is its position in the text; one in braces inside an instruction counts
+ *   before the computation around it.
+ * - The id of an instruction is its computation's id times 2^32 plus its position.
+ * - A computation lists each instruction after everything that it needs. It begins with those that
+ *   nobody uses, in the order of the text, each preceded by what it needs. Only a schedule keeps the
+ *   order of the text.
  */
 #include "hlo/text/text.h"
 
@@ -55,7 +58,7 @@ static void push(struct visit *v, int64_t i)
 		int_list_add(&v->stack, i);
 }
 
-/* Behind everything it needs, operand by operand; control predecessors first, the last of them foremost. */
+/* Lists what `root` needs, then `root`: control predecessors first, the last of them foremost, then the operands. */
 static void visit(struct visit *v, int64_t root)
 {
 	push(v, root);
@@ -99,7 +102,7 @@ static void list_in_order(struct text *p, struct scope *s)
 	mem_free(used);
 }
 
-/* Ids for the places they were until now, and names that no other instruction has. */
+/* Replaces positions by ids, and gives each instruction a name that no other one has. */
 static void number(struct text *p, struct scope *s)
 {
 	int64_t base = (int64_t)((uint64_t)s->comp->id << 32);
@@ -247,7 +250,7 @@ static void computation(struct text *p)
 
 /* ---- the module ---- */
 
-/* Fusions have no schedule of their own. */
+/* Drops the schedules of fusions: XLA gives them none. */
 static void finish_schedule(struct text *p)
 {
 	size_t n = 0;
@@ -314,7 +317,7 @@ static void stack_frames(struct text *p)
 		&x->n_stack_frames);
 	for (size_t i = 0; i < x->n_stack_frames; i++)
 		if (x->stack_frames[i]->parent_frame_id > INT32_MIN)
-			x->stack_frames[i]->parent_frame_id--; /* in text 1 stands for none */
+			x->stack_frames[i]->parent_frame_id--; /* text has the caller's number plus 1 */
 	p->frames = x;
 }
 
@@ -336,7 +339,7 @@ static void name_parameters(struct text *p, Hlo__ProgramShapeProto *s)
 		s->parameter_names[i] = arena_printf(p->mem, "p%zu", i);
 }
 
-/* The layout in the header is of the same shapes, so a text cut short between computations is found out. */
+/* Does the header's layout have the shapes of the entry? A text cut short between computations fails here. */
 static bool layout_fits(const Hlo__ProgramShapeProto *layout, const Hlo__ProgramShapeProto *entry)
 {
 	if (layout->n_parameters != entry->n_parameters)

@@ -1,5 +1,5 @@
 /*
- * value.c - numbers, strings and names of HLO text, and the lists that are made of them.
+ * value.c - reads numbers, strings and names, and builds messages and lists.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ int64_t text_int_in(struct text *p, int64_t low, int64_t high)
 	return p->bad ? low : v;
 }
 
-/* As XLA: up to 2^64 - 1, kept as the bits of an int64. */
+/* A whole number up to 2^64 - 1, kept as the bits of an int64, as in XLA. */
 int64_t text_int(struct text *p)
 {
 	if (p->tok.kind != T_INT) {
@@ -54,16 +54,16 @@ static double nan_of(bool minus, const char *s, const char *end)
 	return v;
 }
 
-/* Digits, point and exponent; the token is followed by a character that ends it for strtod, too. */
+/* A T_REAL: nan, inf, or digits, point and exponent, which strtod reads from a copy with a NUL. */
 static double real_of(struct text *p)
 {
 	const char *s = p->tok.s, *end = s + p->tok.n;
 	bool minus = *s == '-';
-	char small[64], *copy = p->tok.n < sizeof(small) ? small : mem_alloc(p->tok.n + 1);
 	if (s[minus] == 'n')
 		return nan_of(minus, s, end);
 	if (s[minus] == 'i')
 		return minus ? -HUGE_VAL : HUGE_VAL;
+	char small[64], *copy = p->tok.n < sizeof(small) ? small : mem_alloc(p->tok.n + 1);
 	memcpy(copy, s, p->tok.n);
 	copy[p->tok.n] = '\0';
 	double v = strtod(copy, NULL);
@@ -151,7 +151,7 @@ static int hex_digit(char c)
 	return c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
 }
 
-/* The character after a backslash, and what follows it if that is a number; NULL when there is no such escape. */
+/* Reads an escape from the character after its backslash on; returns its end, or NULL if there is no such escape. */
 static const char *escape(const char *s, const char *end, struct buf *out)
 {
 	static const char from[] = "ntrabfv\\?'\"", to[] = "\n\t\r\a\b\f\v\\?'\"";

@@ -1,5 +1,5 @@
 /*
- * window.c - values that say something of each dimension.
+ * window.c - reads values that have a part for each dimension.
  *
  *	{[0:8:2], [1:2]}	     slices		0_1x2_3_1	  padding
  *	{size=2x2 stride=1x2 pad=0_1x1_1 lhs_dilate=1x1 rhs_dilate=2x2 rhs_reversal=0x1}	windows
@@ -25,7 +25,7 @@ void text_slices(struct text *p, const struct field *w)
 	text_set_list(p, w, &list);
 }
 
-/* Numbers of a token such as "1_2x3_4": up to `max` of them before the next "x"; how many. */
+/* Reads up to `max` numbers of a token such as "1_2x3_4", up to the next "x"; returns how many. */
 static size_t numbers(struct text *p, const char **s, const char *end, int64_t *v, size_t max)
 {
 	size_t n = 0;
@@ -66,7 +66,7 @@ void text_padding(struct text *p, const struct field *w)
 	field_set_pointer(w, config);
 }
 
-/* 3x4, or a single number; into p->ints. */
+/* Reads 3x4, or a single number, into p->ints. */
 static void sizes(struct text *p)
 {
 	const char *s = p->tok.s, *end = s + p->tok.n;
@@ -85,7 +85,7 @@ static void sizes(struct text *p)
 	text_next(p);
 }
 
-/* The parts that are one number for each dimension, and where it goes. */
+/* The parts that have one number for each dimension, and the field where it goes. */
 static const struct {
 	const char *name;
 	size_t offset;
@@ -145,7 +145,7 @@ static void window_pad(struct text *p, Hlo__Window *w)
 	text_next(p);
 }
 
-/* Makes the dimensions, as they are where nothing but their size is said. */
+/* Makes the dimensions from size=, with the defaults of all other parts. */
 static void window_size(struct text *p, Hlo__Window *w)
 {
 	struct ptr_list list = {0};
@@ -163,7 +163,7 @@ static void window_size(struct text *p, Hlo__Window *w)
 	mem_free(list.v);
 }
 
-/* The parts may stand in any order, but all depend on size=: first it is looked for, then the rest read. */
+/* The parts may stand in any order, but all depend on size=, so we look for that first. */
 void text_window(struct text *p, const struct field *w)
 {
 	Hlo__Window *out = text_message(p, &hlo__window__descriptor);
@@ -193,8 +193,8 @@ void text_window(struct text *p, const struct field *w)
 }
 
 /*
- * One of the three groups of dim_labels: digits are spatial dimensions, `a` and `b` the others, "?" is
- * none. Where each label stands goes to *first, *second and into p->ints.
+ * Reads one of the three groups of dim_labels: digits are spatial dimensions, `a` and `b` the others, "?" is
+ * none. The positions of `a` and `b` go to *first and *second, those of the digits into p->ints.
  */
 static void labels(struct text *p, const char *s, const char *end, char a, char b, int64_t *first,
 	int64_t *second)
