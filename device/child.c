@@ -21,10 +21,12 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "base/mem.h"
 #include "base/progress.h"
 #include "device/child.h"
 
 #define TAIL 16384u
+#define HEARD ((size_t)64 << 20) /* of a worker that is listened to, at most */
 #define STEP ((size_t)1 << 20) /* a payload's memory grows as it arrives, not as announced */
 
 extern char **environ;
@@ -37,10 +39,23 @@ static int lift(int fd)
 	return high;
 }
 
+/* Ours, with the worker's own variable in front; "NAME=VALUE" twice: the first one counts. */
+static char **make_environment(const struct child *c)
+{
+	size_t n = 0;
+	while (environ[n])
+		n++;
+	char **v = MEM_NEW(n + 2, char *);
+	v[0] = (char *)(uintptr_t)c->environment;
+	memcpy(v + 1, environ, n * sizeof *v);
+	return v;
+}
+
 static int spawn(struct child *c, const char *program, int socket_end, int pipe_end)
 {
 	char *argv[] = {(char *)(uintptr_t)program, NULL};
 	posix_spawn_file_actions_t files;
+	char **environment = c->environment ? make_environment(c) : environ;
 	posix_spawnattr_t attr;
 	sigset_t all, none;
 	sigfillset(&all);
@@ -56,7 +71,9 @@ static int spawn(struct child *c, const char *program, int socket_end, int pipe_
 	posix_spawnattr_setpgroup(&attr, 0);
 	posix_spawnattr_setflags(
 		&attr, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
-	int rc = posix_spawn(&c->pid, program, &files, &attr, argv, environ);
+	int rc = posix_spawn(&c->pid, program, &files, &attr, argv, environment);
+	if (environment != environ)
+		mem_free(environment);
 	posix_spawnattr_destroy(&attr);
 	posix_spawn_file_actions_destroy(&files);
 	return rc;
@@ -97,6 +114,7 @@ int child_start(struct child *c, const char *program, struct err *err)
 
 static void read_stderr(struct child *c)
 {
+	size_t most = c->listen ? HEARD : TAIL;
 	char block[4096];
 	ssize_t n;
 	while (c->stderr_fd >= 0 && (n = read(c->stderr_fd, block, sizeof block)) != 0) {
@@ -105,9 +123,9 @@ static void read_stderr(struct child *c)
 		if (n < 0)
 			return;
 		buf_add(&c->tail, block, (size_t)n);
-		if (c->tail.len > TAIL) {
-			size_t cut = c->tail.len - TAIL;
-			const char *line = memchr(c->tail.data + cut, '\n', TAIL);
+		if (c->tail.len > most) {
+			size_t cut = c->tail.len - most;
+			const char *line = memchr(c->tail.data + cut, '\n', most);
 			if (line && line + 1 < c->tail.data + c->tail.len) /* whole lines only */
 				cut = (size_t)(line + 1 - c->tail.data);
 			c->tail.len -= cut;
@@ -235,7 +253,10 @@ enum exchange child_exchange(struct child *c, enum wire_type type, const struct 
 		got = pull(c, &t);
 	}
 	if (got == 1 && reply->type == (uint32_t)type) {
-		buf_reset(&c->tail); /* what went with a good answer is not why a later one fails */
+		if (c->listen)
+			read_stderr(c); /* what was printed before the answer is here by now */
+		else
+			buf_reset(&c->tail); /* what went with a good answer is not why a later one fails */
 		return EXCHANGE_OK;
 	}
 	end(c, got == -1 ? 0.3 : 0);

@@ -4,6 +4,7 @@
 #ifndef DEVICE_CHILD_H
 #define DEVICE_CHILD_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 #include "device/wire.h"
 
@@ -12,6 +13,8 @@ struct child { /* all zero: none running */
 	int fd;		 /* our end of the socket pair */
 	int stderr_fd;	 /* what the worker and its plugin print; -1 when closed */
 	struct buf tail; /* the last of that since the last good answer, from the start of a line */
+	bool listen;	 /* set before the start: tail keeps all of it, good answers or not, */
+	const char *environment; /* ... and this NAME=VALUE is in the worker's environment; NULL: ours as it is */
 	int status;	 /* as from waitpid, of the last one that ended */
 	uint32_t next_id;
 };

@@ -32,6 +32,11 @@ const struct device_info *device_info(const struct device *d)
 	return &d->info;
 }
 
+const struct device_passes *device_passes(const struct device *d)
+{
+	return &d->passes;
+}
+
 uint32_t device_generation(const struct device *d)
 {
 	return d->generation;

@@ -44,17 +44,26 @@ struct device_info {
 	char machine[160];	/* processor model, cores, kernel; for the environment's identity */
 	char device[200];	/* an accelerator: model, number, memory, driver; "" where the machine computes */
 	char build[24];		/* a hash of the plugin's file, or "" */
-	char compile_options[512]; /* what is used to apply a configuration */
+	char compile_options[1024]; /* what is used to apply a configuration */
 	enum cost_kind kind;
 	enum quantity quantity; /* what its costs are of */
 	bool can_run, compiles;
 	int core;		/* pinned to, or -1 */
 };
 
+struct pipeline;
+struct device_passes { /* what is known of the compiler's passes: pipeline.h has them one by one */
+	const struct pipeline *pipeline; /* NULL: they were not read */
+	const char *decides;		 /* the pass that decides, as a regular expression; NULL: none is known */
+	const char *refusal; /* why nothing can be decided there, a sentence; NULL: it can */
+	bool kept;	     /* read earlier, and kept on disk */
+};
+
 struct device;
 struct device *device_open(const struct device_options *o, struct err *err);
 void device_close(struct device *d); /* accepts NULL */
 const struct device_info *device_info(const struct device *d);
+const struct device_passes *device_passes(const struct device *d);
 uint32_t device_generation(const struct device *d); /* grows by one at each respawn */
 /* With what effort a request is made now; all unknown where nothing depends on it. */
 void device_effort(const struct device *d, struct effort *out);

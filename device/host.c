@@ -15,7 +15,6 @@
 #include "base/hash.h"
 #include "base/io.h"
 #include "base/mem.h"
-#include "device/dump.h"
 #include "device/host.h"
 #include "device/last_words.h"
 
@@ -195,7 +194,7 @@ void host_distrust(struct host *h, const struct cursor *c, struct answer *a)
 	judge(h, EXCHANGE_BROKEN, a);
 }
 
-static int compile(struct host *h, const char *format, const char *options, const void *p, size_t n,
+int host_compile_with(struct host *h, const char *format, const char *options, const void *p, size_t n,
 	unsigned want, bool keep, struct compiled *out, struct err *err)
 {
 	struct answer a = {
@@ -229,14 +228,6 @@ static int compile(struct host *h, const char *format, const char *options, cons
 	return rc < 0 ? -1 : 0;
 }
 
-static void join(struct buf *out, const char *a, const char *b)
-{
-	buf_reset(out);
-	buf_adds(out, a);
-	if (b && *b)
-		buf_addf(out, "%s%s", *a ? "," : "", b);
-}
-
 struct known *host_known(struct host *h, uint32_t handle)
 {
 	for (size_t i = 0; i < h->n_known; i++)
@@ -249,12 +240,12 @@ static int host_compile(struct device *d, enum compile_how how, const char *form
 	size_t n, unsigned want, struct compiled *out, struct err *err)
 {
 	struct host *h = host_of(d);
-	struct buf options = {0};
-	join(&options, how == COMPILE_APPLIED && h->stage ? h->stage->apply : "", h->options.data);
+	const char *options = h->options.len ? h->options.data : "";
+	if (how == COMPILE_APPLIED && host_apply_options(h, &options, err) < 0)
+		return -1;
 	if (!(h->backend->traits & RUNS))
 		want |= WANT_MEMORY;
-	int rc = compile(h, format, options.data, p, n, want, true, out, err);
-	buf_release(&options);
+	int rc = host_compile_with(h, format, options, p, n, want, true, out, err);
 	if (rc == 0 && out->handle) {
 		MEM_GROW(&h->known, &h->cap_known, h->n_known + 1);
 		h->known[h->n_known++] =
@@ -277,32 +268,6 @@ static int host_drop(struct device *d, uint32_t handle, struct err *err)
 	buf_reset(&h->request);
 	buf_u32(&h->request, handle);
 	return host_ask(h, WIRE_DROP, &a, &c, err) < 0 ? -1 : 0;
-}
-
-static int host_extract(struct device *d, const char *format, const void *p, size_t n,
-	struct extracted *out, struct err *err)
-{
-	struct host *h = host_of(d);
-	struct dump dump;
-	struct buf options = {0};
-	struct compiled compiled = {0};
-	if (!h->stage)
-		return err_set(err, "there is no stage of the compiler for %s at which we know how to decide", h->backend->name);
-	if (dump_begin(&dump, h->stage, err) < 0)
-		return -1;
-	join(&options, dump.options.data, h->options.data);
-	int rc = compile(h, format, options.data, p, n, 0, false, &compiled, err);
-	if (rc == 0) {
-		out->outcome = compiled.outcome;
-		out->seconds = compiled.seconds;
-		memcpy(out->detail, compiled.detail, sizeof out->detail);
-	}
-	if (rc == 0 && out->outcome == OUTCOME_OK)
-		rc = dump_read(&dump, strcmp(format, "hlo") != 0, out, err);
-	dump_end(&dump);
-	compiled_release(&compiled);
-	buf_release(&options);
-	return rc;
 }
 
 #define DIFFERENCE(F) \
@@ -362,6 +327,7 @@ static void host_close(struct device *d)
 	buf_release(&h->plugin);
 	buf_release(&h->worker);
 	buf_release(&h->options);
+	host_stage_close(h);
 	buf_release(&h->request);
 	buf_release(&h->reply.payload);
 	mem_free(h->known);
@@ -392,20 +358,16 @@ static void fill_info(struct host *h, const char *name)
 {
 	struct device_info *i = &h->base.info;
 	const char *slash = name ? strrchr(name, '/') : NULL;
-	struct buf options = {0};
-	join(&options, h->stage ? h->stage->apply : "", h->options.data);
 	snprintf(i->backend, sizeof i->backend, "%.31s",
 		!name	? h->backend->name
 		: slash ? slash + 1
 			: name);
-	snprintf(i->compile_options, sizeof i->compile_options, "%s", options.data);
 	machine_describe(i->machine, sizeof i->machine);
 	i->family = h->backend->name;
 	i->kind = h->backend->kind;
 	i->can_run = h->backend->traits & RUNS;
 	i->compiles = h->backend->traits & COMPILES;
 	i->core = -1;
-	buf_release(&options);
 }
 
 static void host_effort(const struct device *d, struct effort *out)
@@ -466,7 +428,6 @@ struct device *host_open(const struct device_options *o, struct err *err)
 		find_worker(&h->worker, err) < 0 ||
 		options_each(o->options, check_option, NULL, err) < 0)
 		goto fail;
-	h->stage = stage_find(o->kind, h->backend->name);
 	fill_info(h, o->backend);
 	if (fill_build(h, err) < 0)
 		goto fail;
@@ -478,6 +439,7 @@ struct device *host_open(const struct device_options *o, struct err *err)
 	}
 	if (set_up(h, err) < 0 || take_accelerator(h, o->wait, err) < 0)
 		goto fail;
+	host_stage_open(h, o->kind);
 	h->base.generation = 1;
 	return &h->base;
 fail:

@@ -9,6 +9,7 @@
 #include "device/backend.h"
 #include "device/child.h"
 #include "device/machine.h"
+#include "device/pipeline.h"
 #include "device/prior.h"
 #include "device/ops.h"
 #include "device/stage.h"
@@ -23,6 +24,9 @@ struct host {
 	const struct backend *backend;
 	const struct stage *stage; /* NULL: none is known */
 	struct buf plugin, worker, options;
+	struct buf applied; /* options to apply a configuration with: those of the stage, and then the user's */
+	struct pipeline pipeline; /* the plugin's passes, where the stage needs them */
+	char *refusal;	    /* why nothing can be decided with this plugin, a sentence; NULL: it can */
 	uint64_t seed;
 	double deadline;
 	struct child child;
@@ -60,6 +64,22 @@ struct known *host_known(struct host *h, uint32_t handle); /* NULL when unknown 
 int host_ask(struct host *h, enum wire_type type, struct answer *a, struct cursor *c, struct err *err);
 /* To be called when a reply's body was read: one that did not end where it should ends the worker. */
 void host_distrust(struct host *h, const struct cursor *c, struct answer *a);
+
+/* Compiles with these options, the user's among them or not. */
+int host_compile_with(struct host *h, const char *format, const char *options, const void *p, size_t n, unsigned want,
+	bool keep, struct compiled *out, struct err *err);
+
+/*
+ * host_stage.c: finds the stage of a kind of decision (NULL: the first there is), and how to apply there. A plugin that
+ * is not understood stays open, to compile and to run; what needs the stage says why not.
+ */
+void host_stage_open(struct host *h, const char *kind);
+void host_stage_close(struct host *h);
+int host_apply_options(struct host *h, const char **options, struct err *err);
+/* The same without asking whether the plugin is understood; `compiled` says what became of the whole program. */
+int host_extract_at(struct host *h, const char *format, const void *p, size_t n, struct compiled *compiled,
+	struct extracted *out, struct err *err);
+int host_extract(struct device *d, const char *format, const void *p, size_t n, struct extracted *out, struct err *err);
 
 int host_pair(struct device *d, uint32_t a, uint32_t b, const struct precision *p, struct timing *out,
 	struct err *err);

@@ -32,6 +32,7 @@ struct device {
 	const struct device_ops *ops;
 	struct device_info info;
 	uint32_t generation; /* starts at 1 */
+	struct device_passes passes;
 };
 
 /* host_open, sim_open, ...: the openers that the rows of backend.def name. */

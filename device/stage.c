@@ -23,3 +23,21 @@ const struct stage *stage_find(const char *kind, const char *backend)
 	}
 	return NULL;
 }
+
+#define PASSES "PASSES"
+
+bool stage_wants_passes(const struct stage *s)
+{
+	return strstr(s->apply, PASSES);
+}
+
+void stage_apply(const struct stage *s, const struct pipeline *p, struct buf *out)
+{
+	const char *at = strstr(s->apply, PASSES);
+
+	buf_add(out, s->apply, at ? (size_t)(at - s->apply) : strlen(s->apply));
+	if (at) {
+		pipeline_after(p, out);
+		buf_adds(out, at + sizeof PASSES - 1);
+	}
+}

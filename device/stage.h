@@ -4,14 +4,21 @@
 #ifndef DEVICE_STAGE_H
 #define DEVICE_STAGE_H
 
+#include "device/pipeline.h"
+
 struct stage {
 	const char *kind, *backend;
 	const char *pass;    /* that decides, as a regular expression */
 	const char *extract; /* debug options to dump the modules around it; DIR stands for the folder */
-	const char *apply;   /* debug options that run only what follows it */
+	const char *apply;   /* debug options that run only what follows it; PASSES stands for its passes */
 };
 
 /* `kind` may be a full name ("fusion/binary"); NULL: the first that the backend has. NULL: there is none. */
 const struct stage *stage_find(const char *kind, const char *backend);
+
+/* Are the passes to apply with to be read from the plugin? */
+bool stage_wants_passes(const struct stage *s);
+/* Appends `apply` with the passes that follow in p (pipeline_find was done). */
+void stage_apply(const struct stage *s, const struct pipeline *p, struct buf *out);
 
 #endif

@@ -75,9 +75,9 @@ static int show(const struct inspect_settings *s, const char *path, struct err *
 	struct inspection in = {s, path, NULL, &out, err};
 	size_t n = strlen(path);
 	bool json = (n > 5 && strcmp(path + n - 5, ".json") == 0) || (n > 8 && strcmp(path + n - 8, ".json.gz") == 0);
-	int rc = json ? puzzle_show(path, &out, err) : 0;
+	int rc = json && !s->pipeline ? puzzle_show(path, &out, err) : 0;
 	if (rc == 0)
-		rc = s->space || s->flip ? inspect_decisions(&in) : s->device ? inspect_device(&in) : view(&in);
+		rc = s->pipeline ? inspect_pipeline(&in) : s->space || s->flip ? inspect_decisions(&in) : s->device ? inspect_device(&in) : view(&in);
 	if (rc >= 0)
 		rc = io_write_full(1, out.data, out.len, err);
 	buf_release(&out);
@@ -97,6 +97,7 @@ int main(int argc, char **argv)
 		OPT_FLAG(0, "space", &s.space, "what there is to decide, and how the compiler decides it"),
 		OPT_STR(0, "flip", &s.flip, "NODE", "measure its other choices, by region and whole"),
 		OPT_STR(0, "space-kind", &s.space_kind, "KIND", space_kind_forms()),
+		OPT_FLAG(0, "pipeline", &s.pipeline, "which passes the device's compiler runs, and which of them follow its decisions (no FILE)"),
 		OPT_SECTION("How"),
 		OPT_STR(0, "device", &s.device, "NAME",
 			"cpu or sim: alone, compile and run; with --space, the one to decide for (default: cpu where there "
@@ -116,9 +117,10 @@ int main(int argc, char **argv)
 	int rc = opt_parse(&prog, argc, argv, &n, &err);
 	if (rc > 0)
 		return 0;
-	if (rc == 0 && n != 1)
-		rc = err_set(&err, "wants one file, not %d; inspect --help tells more", n);
+	if (rc == 0 && n != !s.pipeline)
+		rc = s.pipeline ? err_set(&err, "--pipeline is about a device and wants no file")
+				: err_set(&err, "wants one file, not %d; inspect --help tells more", n);
 	if (rc == 0)
-		rc = show(&s, argv[0], &err);
+		rc = show(&s, s.pipeline ? "" : argv[0], &err);
 	return rc < 0 ? err_exit(&err) : 0;
 }

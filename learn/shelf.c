@@ -12,11 +12,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
+#include "base/home.h"
 #include "base/io.h"
 #include "base/mem.h"
 #include "learn/facts.h"
@@ -26,19 +26,9 @@
 /* $XDG_DATA_HOME/vantage/models. */
 static int root_path(struct buf *out, struct err *err)
 {
-	const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
-
-	if (data && *data == '/') {
-		buf_addf(out, "%s/vantage/models", data);
-		return 0;
-	}
-	if (!home || *home != '/') { /* as under a bare `env -i` */
-		struct passwd *p = getpwuid(getuid());
-		home = p ? p->pw_dir : NULL;
-	}
-	if (!home || *home != '/')
+	if (home_path("XDG_DATA_HOME", ".local/share", out) < 0)
 		return err_set(err, "there is no home to keep models in: set HOME or XDG_DATA_HOME to a whole path, or use --out");
-	buf_addf(out, "%s/.local/share/vantage/models", home);
+	buf_adds(out, "/vantage/models");
 	return 0;
 }
 

@@ -27,7 +27,9 @@
  * and they never come back), spread=40 (percent
  * that such programs' times differ by, always the same for the same program), nth=5 (whatever a
  * worker compiles as its fifth program aborts), applied=2 (factor of the outputs of what is compiled with the passes after
- * fusion only).
+ * fusion only). Asked to say which passes it runs (TF_CPP_VMODULE) it says so like XLA, and compiles any program;
+ * passes=none, twice (fusion is run twice), another (what is compiled with some passes only becomes another program)
+ * are what a probe of them can meet.
  */
 #include <math.h>
 #include <pjrt_c_api.h>
@@ -290,6 +292,26 @@ static void dump_one(const char *folder, int n, const char *name, const PJRT_Exe
 	fclose(f);
 }
 
+/* Is somebody asking for the passes? With `how` NULL, or are they to be as `how` says. */
+static bool asked_for_passes(const char *how)
+{
+	const char *log = getenv("TF_CPP_VMODULE"), *env = getenv("FAKE_PLUGIN"), *v = env ? find(env, strlen(env), "passes") : NULL;
+
+	return log && strstr(log, "hlo_pass_pipeline=1") && (!how || (v && strcmp(v, how) == 0));
+}
+
+static void say_passes(void)
+{
+	const char *head = "I0000 00:00:1.2 3 hlo_pass_pipeline.cc:4]";
+
+	if (!asked_for_passes(NULL) || asked_for_passes("none"))
+		return;
+	fprintf(stderr, "%s Running HLO pass pipeline on module fake: passes\n%s   HLO pass early\n", head, head);
+	for (int i = 0; i < (asked_for_passes("twice") ? 2 : 1); i++)
+		fprintf(stderr, "%s   HLO pass fusion\n", head);
+	fprintf(stderr, "%s   HLO pass late\n%s   HLO pass early\n%s   HLO pass later\n", head, head, head);
+}
+
 /* The options are a protobuf; the folder follows its name after two pairs of tag and length. */
 static void dump(const char *options, size_t n, const PJRT_Executable *e)
 {
@@ -354,6 +376,8 @@ static PJRT_Error *judge(const char *code, size_t n)
 	static int compiled;
 	const char *env = getenv("FAKE_PLUGIN"), *v;
 
+	if (asked_for_passes(NULL))
+		return NULL;
 	v = env ? find(env, strlen(env), "nth") : NULL;
 	if (v && ++compiled == atoi(v))
 		return act("abort", "compile");
@@ -379,9 +403,12 @@ static PJRT_Error *client_compile(PJRT_Client_Compile_Args *a)
 	}
 	PJRT_Executable *e = keep(a->program->code, a->program->code_size);
 	dump(a->compile_options, a->compile_options_size, e);
+	say_passes();
 	const char *env = getenv("FAKE_PLUGIN"), *applied = env ? find(env, strlen(env), "applied") : NULL;
 	if (applied && memmem(a->compile_options, a->compile_options_size, "xla_enable_hlo_passes_only", 26))
 		e->factor = atof(applied);
+	if (asked_for_passes("another") && memmem(a->compile_options, a->compile_options_size, "xla_enable_hlo_passes_only", 26))
+		e->n--;
 	for (double left = number(e, "print", 0); left > 0; left -= 64)
 		fprintf(stderr, "%063d\n", (int)left);
 	size_t leak = (size_t)number(e, "leak", 0) << 20;

@@ -1,0 +1,108 @@
+/*
+ * host_stage.c - at which stage of its compiler a device decides, and with which options it applies.
+ *
+ * A row of schemas/stage.def either lists the passes to apply with, or leaves a place for them (PASSES). Then they are
+ * read from the plugin itself (probe.h), so that another version of a compiler brings its own list along.
+ */
+#include <stdio.h>
+#include <string.h>
+#include "device/dump.h"
+#include "device/host.h"
+#include "device/probe.h"
+
+static void join(struct buf *out, const char *a, const char *b)
+{
+	buf_reset(out);
+	buf_adds(out, a);
+	if (b && *b)
+		buf_addf(out, "%s%s", *a ? "," : "", b);
+}
+
+/* The stage's options into h->applied, with the passes that the plugin runs. */
+static int read_passes(struct host *h, struct err *err)
+{
+	struct buf apply = {0};
+	struct device_passes *passes = &h->base.passes;
+	int rc = probe_pipeline(h, &h->pipeline, &apply, &passes->kept, err);
+
+	if (h->pipeline.n)
+		passes->pipeline = &h->pipeline;
+	if (rc == 0)
+		join(&h->applied, apply.data, h->options.data);
+	buf_release(&apply);
+	return rc;
+}
+
+void host_stage_open(struct host *h, const char *kind)
+{
+	struct device_info *i = &h->base.info;
+	struct err err = {{0}};
+
+	h->stage = stage_find(kind, h->backend->name);
+	if (h->stage && stage_wants_passes(h->stage)) {
+		if (read_passes(h, &err) < 0)
+			h->refusal = mem_strdup(err.text);
+	} else {
+		join(&h->applied, h->stage ? h->stage->apply : "", h->options.data);
+	}
+	h->base.passes.decides = h->stage ? h->stage->pass : NULL;
+	h->base.passes.refusal = h->refusal;
+	snprintf(i->compile_options, sizeof i->compile_options, "%s", h->applied.len ? h->applied.data : "");
+}
+
+void host_stage_close(struct host *h)
+{
+	pipeline_release(&h->pipeline);
+	buf_release(&h->applied);
+	mem_free(h->refusal);
+}
+
+/* May something be decided here? */
+static int check_stage(const struct host *h, struct err *err)
+{
+	if (h->refusal)
+		return err_set(err, "nothing can be decided with the plugin %s: %s", h->plugin.data, h->refusal);
+	return 0;
+}
+
+int host_apply_options(struct host *h, const char **options, struct err *err)
+{
+	*options = h->applied.len ? h->applied.data : "";
+	return check_stage(h, err);
+}
+
+int host_extract_at(struct host *h, const char *format, const void *p, size_t n, struct compiled *compiled,
+	struct extracted *out, struct err *err)
+{
+	struct dump dump;
+	struct buf options = {0};
+
+	if (dump_begin(&dump, h->stage, err) < 0)
+		return -1;
+	join(&options, dump.options.data, h->options.data);
+	int rc = host_compile_with(h, format, options.data, p, n, 0, false, compiled, err);
+	if (rc == 0) {
+		out->outcome = compiled->outcome;
+		out->seconds = compiled->seconds;
+		memcpy(out->detail, compiled->detail, sizeof out->detail);
+	}
+	if (rc == 0 && out->outcome == OUTCOME_OK)
+		rc = dump_read(&dump, strcmp(format, "hlo") != 0, out, err);
+	dump_end(&dump);
+	buf_release(&options);
+	return rc;
+}
+
+int host_extract(struct device *d, const char *format, const void *p, size_t n, struct extracted *out, struct err *err)
+{
+	struct host *h = host_of(d);
+	struct compiled compiled = {0};
+
+	if (!h->stage)
+		return err_set(err, "there is no stage of the compiler for %s at which we know how to decide", h->backend->name);
+	if (check_stage(h, err) < 0)
+		return -1;
+	int rc = host_extract_at(h, format, p, n, &compiled, out, err);
+	compiled_release(&compiled);
+	return rc;
+}
