@@ -10,7 +10,7 @@
 #include <string.h>
 #include "base/stat.h"
 #include "learn/team.h"
-#include "learn/train.h"
+#include "learn/predict.h"
 
 #define REPEATS 20 /* second measurements drawn for the ceiling */
 
@@ -228,27 +228,27 @@ static void rate_signs(struct eval_graph *g)
 		g->possible += eval_gain(&g->item[i]);
 }
 
-/* The measured flips of a graph and what the network says of them. */
-static void make_items(const struct data *d, struct eval_graph *g, const struct net *net, struct team *team,
+/* The measured flips of a graph and what the model says of them. */
+static void make_items(const struct data *d, struct eval_graph *g, const struct model *m, struct team *team,
 	struct arena *mem)
 {
 	const struct data_graph *dg = &d->graph[g->graph];
 	uint32_t *list = MEM_NEW(dg->n_examples, uint32_t), n = 0;
 	size_t flips = 0;
-	real *out;
+	struct guess *out;
 
 	for (uint32_t i = 0; i < dg->n_examples; i++)
 		if (d->example[dg->by_size[i]].label[0].measured) {
 			flips += d->example[dg->by_size[i]].n_flips;
 			list[n++] = dg->by_size[i];
 		}
-	out = MEM_NEW(flips * OUT_COUNT + 1, real);
+	out = MEM_NEW(flips + 1, struct guess);
 	g->item = ARENA_NEW(mem, flips, struct eval_item);
-	train_predict(net, d, list, n, team, out);
+	predict_examples(m, d, list, n, team, out);
 	for (uint32_t i = 0; i < n; i++)
 		for (uint8_t k = 0; k < d->example[list[i]].n_flips; k++, g->n++) {
 			const struct flip_label *l = &d->example[list[i]].label[k];
-			struct guess s = guess_of(out + g->n * OUT_COUNT);
+			struct guess s = out[g->n];
 			g->item[g->n] = (struct eval_item){list[i], k, l->advantage, l->se, (double)s.magnitude,
 				(double)s.p_improve, (double)s.gain};
 		}
@@ -281,7 +281,7 @@ void evaluation_average(struct evaluation *e)
 	}
 }
 
-void evaluate(const struct data *d, const bool *which, const bool *known, const struct net *net,
+void evaluate(const struct data *d, const bool *which, const bool *known, const struct model *m,
 	struct team *team, struct evaluation *out)
 {
 	struct opcode_means means;
@@ -295,7 +295,7 @@ void evaluate(const struct data *d, const bool *which, const bool *known, const 
 		if (!which[i])
 			continue;
 		*g = (struct eval_graph){.graph = i};
-		make_items(d, g, net, team, &out->mem);
+		make_items(d, g, m, team, &out->mem);
 		if (g->n == 0)
 			continue;
 		c = make_columns(d, g, &means, &out->mem);

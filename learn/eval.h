@@ -19,7 +19,7 @@
 #define LEARN_EVAL_H
 
 #include "learn/data.h"
-#include "learn/net.h"
+#include "learn/model.h"
 
 enum rival { BY_MODEL, BY_OPCODE, BY_ELEMENTS, BY_CONSTANT, BY_REPEAT, RIVALS };
 enum share { AT_1, AT_5, AT_10, AT_20, SHARES };
@@ -61,7 +61,7 @@ struct evaluation { /* all zero is empty */
 
 struct team;
 /* `which`: per graph of the data, true to evaluate; `known`: per graph, true if it may teach the opcode mean. */
-void evaluate(const struct data *d, const bool *which, const bool *known, const struct net *net,
+void evaluate(const struct data *d, const bool *which, const bool *known, const struct model *m,
 	struct team *team, struct evaluation *out);
 void evaluation_release(struct evaluation *e);
 /* Fills `mean` from the graphs; for who puts evaluations together. */

@@ -25,7 +25,7 @@ static void add_graphs(struct json *j, const struct training *t)
 
 static char *provenance(const struct training *t)
 {
-	const struct train_options *o = t->options;
+	const struct train_options *o = &t->options->net;
 	struct buf b = {0};
 	struct json j = {.out = &b};
 
@@ -38,6 +38,12 @@ static char *provenance(const struct training *t)
 	}
 	json_end(&j);
 	add_graphs(&j, t);
+	json_str(&j, "learner", learner_name(t->options->learner));
+	json_bool(&j, "absolute", t->options->absolute);
+	if (t->options->learner != LEARNER_GNN) {
+		json_uint(&j, "trees", t->options->trees.rounds);
+		json_uint(&j, "leaves", t->options->trees.leaves);
+	}
 	json_num(&j, "epochs", o->epochs);
 	json_num(&j, "rate", o->adam.rate);
 	json_num(&j, "top_draws", o->top_draws);
@@ -86,7 +92,7 @@ void facts_of(const struct training *t, struct model_facts *out)
 
 	*out = (struct model_facts){.backend = mem_strdup(ds->backend), .space = mem_strdup(ds->space), .kind = ds->kind,
 		.quantity = ds->quantity,
-		.provenance = provenance(t), .seed = t->options->seed, .samples = ds->n_samples, .steps = t->result->steps,
+		.provenance = provenance(t), .seed = t->options->net.seed, .samples = ds->n_samples, .steps = t->result->steps,
 		.since = (uint64_t)ds->since, .until = (uint64_t)ds->until,
 		.machine = mem_strdup(ds->machines.len ? ds->machines.data : ""), .apart = mem_strdup(t->apart ? APART_RULE : "")};
 	add_programs(t, out);

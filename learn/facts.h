@@ -8,12 +8,12 @@
 #include "base/opt.h"
 #include "learn/dataset.h"
 #include "learn/model.h"
-#include "learn/train.h"
+#include "learn/fit.h"
 
 struct training { /* everything is borrowed */
 	const struct dataset *ds;
 	const struct opt_list *databases;
-	const struct train_options *options;
+	const struct fit_options *options;
 	const struct train_result *result;
 	const bool *held;  /* per graph of the dataset: not trained on */
 	double kernel_us;  /* as it was asked for */

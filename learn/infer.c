@@ -17,6 +17,7 @@
 #include <string.h>
 #include "base/mem.h"
 #include "learn/feature.h"
+#include "learn/predict.h"
 
 #define CHUNK 2048 /* rows multiplied at once: bounds the scratch memory of a full pass */
 
@@ -77,7 +78,7 @@ struct infer *infer_new(const struct model *m, struct space *s, struct err *err)
 	f->config = ARENA_NEW(&f->mem, s->n_sites, uint8_t);
 	f->scratch = ARENA_NEW(&f->mem, s->n_sites, uint8_t);
 	f->x = ARENA_NEW(&f->mem, (size_t)n * NODE_FEATURES, real);
-	for (uint32_t l = 0; l <= m->net.size.layers; l++)
+	for (uint32_t l = 0; l <= m->net.size.layers && w; l++)
 		f->h[l] = ARENA_NEW(&f->mem, n * w, real);
 	f->first = ARENA_NEW(&f->mem, s->n_sites + 1, uint32_t);
 	for (uint32_t i = 0; i < s->n_sites; i++)
@@ -170,13 +171,37 @@ static void layer_rows(struct infer *f, uint32_t l, const uint32_t *v, uint32_t 
 		memcpy(f->h[l] + v[i] * w, h + i * w, w * sizeof *h);
 }
 
+/* The model's outputs for n flips, given by their nodes and their places; in the scratch memory of the pass. */
+static const real *predict_places(struct infer *f, const uint32_t *node, const uint32_t *place, uint32_t n)
+{
+	const struct model *m = f->model;
+	real *x = room(f, n, FLIP_FEATURES), *out = room(f, n, OUT_COUNT);
+	float row[ROW_COLUMNS];
+
+	if (m->net.size.layers) {
+		for (uint32_t i = 0; i < n; i++)
+			memcpy(x + (size_t)i * FLIP_FEATURES, f->f + (size_t)place[i] * FLIP_FEATURES, FLIP_FEATURES * sizeof *x);
+		net_head(&m->net, f->h[m->net.size.layers], node, x, n, &f->pass);
+	}
+	if (!m->trees.n_columns)
+		return f->pass.out;
+	for (uint32_t i = 0; i < n; i++) {
+		const real *v = f->x + (size_t)node[i] * NODE_FEATURES;
+		row_fill(v, v + NODE_FIXED, f->f + (size_t)place[i] * FLIP_FEATURES, row);
+		trees_predict(&m->trees, row, 1, out + (size_t)i * OUT_COUNT);
+	}
+	if (m->net.size.layers)
+		predict_mix(out, f->pass.out, n);
+	return out;
+}
+
 /* The flips of the listed sites: at most CHUNK of them have room for all their choices. */
 static void predict_sites(struct infer *f, const uint32_t *sites, uint32_t n)
 {
-	const struct net *net = &f->model->net;
-	const struct site *site = f->scene.space->site;
+	const struct space *s = f->scene.space;
+	const struct site *site = s->site;
 	uint32_t *row, *place, flips = 0;
-	real *x;
+	const real *raw;
 
 	arena_reset(&f->pass.mem);
 	row = arena_alloc(&f->pass.mem, (size_t)n * f->scene.space->stride * sizeof *row);
@@ -189,12 +214,10 @@ static void predict_sites(struct infer *f, const uint32_t *sites, uint32_t n)
 			row[flips] = site[sites[i]].node;
 			place[flips++] = f->first[sites[i]] + k;
 		}
-	x = room(f, flips, FLIP_FEATURES);
-	for (uint32_t i = 0; i < flips; i++)
-		memcpy(x + (size_t)i * FLIP_FEATURES, f->f + (size_t)place[i] * FLIP_FEATURES, FLIP_FEATURES * sizeof *x);
-	net_head(net, f->h[net->size.layers], row, x, flips, &f->pass);
+	raw = predict_places(f, row, place, flips);
 	for (uint32_t i = 0; i < flips; i++) {
-		struct guess g = guess_of(f->pass.out + (size_t)i * OUT_COUNT);
+		double times = f->model->unit > 0 ? s->graph->comp[s->graph->node[row[i]].comp].trips : 1;
+		struct guess g = guess_of(raw + (size_t)i * OUT_COUNT, times);
 		f->at[place[i]] = (struct prediction){g.magnitude, g.p_improve, g.gain};
 	}
 }
@@ -235,7 +258,8 @@ static void propagate(struct infer *f)
 	const struct scene *g = &f->scene;
 	const struct space *s = g->space;
 
-	in_chunks(f, 0, f->nodes.v, f->nodes.n);
+	if (f->model->net.size.layers)
+		in_chunks(f, 0, f->nodes.v, f->nodes.n);
 	for (uint32_t l = 1; l <= f->model->net.size.layers; l++) {
 		for (uint32_t i = 0, n = f->nodes.n; i < n && f->nodes.n < g->n_nodes; i++) {
 			uint32_t v = f->nodes.v[i];

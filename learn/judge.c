@@ -12,7 +12,7 @@
 #include <string.h>
 #include "base/stat.h"
 #include "learn/eval.h"
-#include "learn/train.h"
+#include "learn/predict.h"
 
 #define DRAWS 1000
 
@@ -35,15 +35,15 @@ struct bench {
 	uint32_t *count; /* per unit */
 };
 
-float *judge_predict(const struct data *d, const struct judge_list *list, const struct net *net, struct team *team)
+float *judge_predict(const struct data *d, const struct judge_list *list, const struct model *m, struct team *team)
 {
-	real *raw = MEM_NEW(list->n_flips * OUT_COUNT + 1, real);
+	struct guess *all = MEM_NEW(list->n_flips + 1, struct guess);
 	float *gain = MEM_NEW(list->n_flips + 1, float);
 
-	train_predict(net, d, list->example, list->n, team, raw);
+	predict_examples(m, d, list->example, list->n, team, all);
 	for (size_t i = 0; i < list->n_flips; i++)
-		gain[i] = guess_of(raw + i * OUT_COUNT).gain;
-	mem_free(raw);
+		gain[i] = all[i].gain;
+	mem_free(all);
 	return gain;
 }
 

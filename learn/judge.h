@@ -18,7 +18,7 @@
 #define LEARN_JUDGE_H
 
 #include "learn/data.h"
-#include "learn/net.h"
+#include "learn/model.h"
 
 #define JUDGE_LEAST 10
 
@@ -39,8 +39,8 @@ struct judged {
 };
 
 struct team;
-/* The predicted gain of every flip of the list, for the caller to free. The network has `radius` layers. */
-float *judge_predict(const struct data *d, const struct judge_list *list, const struct net *net, struct team *team);
+/* The predicted gain of every flip of the list, for the caller to free. A network has `radius` layers. */
+float *judge_predict(const struct data *d, const struct judge_list *list, const struct model *m, struct team *team);
 /* Compares what two models predicted; `old` NULL is no model, any order. */
 void judge(const struct data *d, const struct judge_list *list, const float *fresh, const float *old,
 	struct judged *out);

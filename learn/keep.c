@@ -51,15 +51,15 @@ static struct judge_list choose(const struct data *d, const bool *held, const st
 }
 
 /* What the old model predicts, over data cut to its own number of layers. NULL: error. */
-static float *predict_old(const struct dataset *ds, const struct judge_list *list, const struct net *old,
+static float *predict_old(const struct dataset *ds, const struct judge_list *list, const struct model *old,
 	const struct keep_options *o, struct team *team, struct err *err)
 {
 	struct dataset again = {0};
 	float *out = NULL;
 
-	if (old->size.layers == ds->data.radius)
+	if (!old->net.size.layers || old->net.size.layers == ds->data.radius)
 		return judge_predict(&ds->data, list, old, team);
-	if (o->read(o->ctx, old->size.layers, &again, err) == 0)
+	if (o->read(o->ctx, old->net.size.layers, &again, err) == 0)
 		out = again.data.n_examples == ds->data.n_examples ? judge_predict(&again.data, list, old, team) :
 			(err_set(err, "the databases changed while they were learnt from; start again"), NULL);
 	dataset_release(&again);
@@ -70,10 +70,10 @@ static int judge_on(const struct dataset *ds, const struct judge_list *list, con
 	const struct keep_options *o, struct kept *k, struct err *err)
 {
 	struct team *team = team_new(o->threads);
-	float *a = judge_predict(&ds->data, list, &fresh->net, team), *b = NULL;
+	float *a = judge_predict(&ds->data, list, fresh, team), *b = NULL;
 	int rc = 0;
 
-	if (k->old && !(b = predict_old(ds, list, &k->old->net, o, team, err)))
+	if (k->old && !(b = predict_old(ds, list, k->old, o, team, err)))
 		rc = -1;
 	if (rc == 0)
 		judge(&ds->data, list, a, b, &k->judged);

@@ -15,8 +15,10 @@
 #include "learn/feature.h"
 
 #define MAGIC "VANTAGEM"
-#define VERSION 3
-#define VERSION_SECONDS 2 /* without a quantity; still written where it is seconds, so that older programs read it */
+#define VERSION 4
+/* Older formats are still written where they can say it, so that older programs read it: */
+#define VERSION_SECONDS 2  /* a network that counts in the graph's median seconds; */
+#define VERSION_QUANTITY 3 /* ... in the graph's median of another quantity */
 #define FILE_LIMIT ((size_t)256 << 20)
 #define OPCODE_LIMIT 4096
 
@@ -50,30 +52,21 @@ static void put_origin(struct buf *out, const struct model_facts *f)
 	}
 }
 
-void model_pack(const struct model *m, struct buf *out)
+static uint32_t version_of(const struct model *m)
 {
-	const struct net *net = &m->net;
-	bool in_seconds = m->facts.quantity == QUANTITY_SECONDS;
-	size_t from = out->len;
-	struct digest sum;
+	if (m->unit > 0 || m->trees.n_columns || !m->net.size.layers)
+		return VERSION;
+	return m->facts.quantity == QUANTITY_SECONDS ? VERSION_SECONDS : VERSION_QUANTITY;
+}
 
-	buf_add(out, MAGIC, 8);
-	buf_u32(out, in_seconds ? VERSION_SECONDS : VERSION);
-	buf_u64(out, feature_hash());
-	put_string(out, m->facts.backend);
-	put_string(out, m->facts.space);
-	put_string(out, cost_kind_name(m->facts.kind));
-	put_string(out, m->facts.provenance);
-	buf_u64(out, m->facts.seed);
-	buf_u64(out, m->facts.samples);
-	buf_u64(out, m->facts.steps);
-	put_origin(out, &m->facts);
-	if (!in_seconds)
-		put_string(out, quantity_name(m->facts.quantity));
+static void put_net(struct buf *out, const struct net *net)
+{
 	buf_u32(out, net->size.width);
 	buf_u32(out, net->size.head);
 	buf_u32(out, net->size.layers);
 	buf_u32(out, net->size.blind);
+	if (!net->size.layers)
+		return;
 	buf_u32(out, OP_COUNT);
 	for (uint16_t i = 0; i < OP_COUNT; i++)
 		put_string(out, opcode_name(i));
@@ -86,6 +79,32 @@ void model_pack(const struct model *m, struct buf *out)
 	buf_u64(out, net->n_weights);
 	for (size_t i = 0; i < net->n_weights; i++)
 		put_float(out, net->weight[i]);
+}
+
+void model_pack(const struct model *m, struct buf *out)
+{
+	uint32_t version = version_of(m);
+	size_t from = out->len;
+	struct digest sum;
+
+	buf_add(out, MAGIC, 8);
+	buf_u32(out, version);
+	buf_u64(out, feature_hash());
+	put_string(out, m->facts.backend);
+	put_string(out, m->facts.space);
+	put_string(out, cost_kind_name(m->facts.kind));
+	put_string(out, m->facts.provenance);
+	buf_u64(out, m->facts.seed);
+	buf_u64(out, m->facts.samples);
+	buf_u64(out, m->facts.steps);
+	put_origin(out, &m->facts);
+	if (version > VERSION_SECONDS)
+		put_string(out, quantity_name(m->facts.quantity));
+	if (version > VERSION_QUANTITY) {
+		buf_f64(out, m->unit);
+		trees_pack(&m->trees, out);
+	}
+	put_net(out, &m->net);
 	sha256_of(out->data + from, out->len - from, &sum);
 	buf_add(out, sum.byte, sizeof sum.byte);
 }
@@ -252,15 +271,47 @@ static void adopt(struct net *ours, const struct net *theirs, const uint16_t *ma
 	}
 }
 
+/* The network, moved to our opcodes; a model of trees alone has none. */
+static int parse_net(struct cursor *c, struct net *out, uint32_t version, const char *name, struct err *err)
+{
+	static const uint32_t none[4] = {0};
+	struct net theirs = {0};
+	struct net_size size = {0};
+	uint16_t *map = NULL;
+	int rc = -1;
+
+	if (version > VERSION_QUANTITY && cursor_left(c) == sizeof none && memcmp(c->p, none, sizeof none) == 0)
+		return 0;
+	if (parse_sizes(c, &size, name, err) < 0 || parse_opcodes(c, &map, &size.opcodes, name, err) < 0)
+		goto out;
+	size.opcodes++;
+	net_init(&theirs, &size);
+	if (parse_table(c, &theirs, name, err) < 0 || parse_weights(c, &theirs, name, err) < 0)
+		goto out;
+	adopt(out, &theirs, map);
+	rc = 0;
+out:
+	net_release(&theirs);
+	mem_free(map);
+	return rc;
+}
+
+/* What format 4 added. */
+static int parse_trees(struct cursor *c, struct model *m, const char *name, struct err *err)
+{
+	m->unit = cursor_f64(c);
+	if (!c->bad)
+		trees_parse(&m->trees, c);
+	if (c->bad || !(m->unit >= 0 && m->unit < INFINITY))
+		return err_set(err, "%s: its trees make no sense; train it again", name);
+	return 0;
+}
+
 struct model *model_parse(const void *p, size_t n, const char *name, struct err *err)
 {
 	struct model *m = NULL;
-	struct net theirs = {0};
-	struct net_size size = {0};
 	struct cursor c;
-	uint16_t *map = NULL;
 	uint32_t version;
-	int rc = -1;
 
 	if (check_envelope(p, n, name, err) < 0)
 		return NULL;
@@ -270,25 +321,20 @@ struct model *model_parse(const void *p, size_t n, const char *name, struct err 
 	version = cursor_u32(&c);
 	if (cursor_u64(&c) != feature_hash()) {
 		err_set(err, "%s was trained on another table of features than this program's; train it again", name);
-		goto out;
+		goto fail;
 	}
-	if (parse_facts(&c, &m->facts, version, name, err) < 0 || parse_sizes(&c, &size, name, err) < 0 ||
-		parse_opcodes(&c, &map, &size.opcodes, name, err) < 0)
-		goto out;
-	size.opcodes++;
-	net_init(&theirs, &size);
-	if (parse_table(&c, &theirs, name, err) < 0 || parse_weights(&c, &theirs, name, err) < 0)
-		goto out;
-	adopt(&m->net, &theirs, map);
-	rc = 0;
-out:
-	net_release(&theirs);
-	mem_free(map);
-	if (rc < 0) {
-		model_free(m);
-		return NULL;
+	if (parse_facts(&c, &m->facts, version, name, err) < 0 ||
+		(version > VERSION_QUANTITY && parse_trees(&c, m, name, err) < 0) ||
+		parse_net(&c, &m->net, version, name, err) < 0)
+		goto fail;
+	if (!m->net.size.layers && !m->trees.n_columns) {
+		err_set(err, "%s holds neither a network nor trees; train it again", name);
+		goto fail;
 	}
 	return m;
+fail:
+	model_free(m);
+	return NULL;
 }
 
 struct model *model_read(const char *path, struct err *err)
@@ -326,12 +372,19 @@ void model_facts_release(struct model_facts *f)
 	*f = (struct model_facts){0};
 }
 
+void model_release(struct model *m)
+{
+	model_facts_release(&m->facts);
+	net_release(&m->net);
+	trees_release(&m->trees);
+	*m = (struct model){0};
+}
+
 void model_free(struct model *m)
 {
 	if (!m)
 		return;
-	model_facts_release(&m->facts);
-	net_release(&m->net);
+	model_release(m);
 	mem_free(m);
 }
 

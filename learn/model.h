@@ -1,5 +1,5 @@
 /*
- * model.h - a trained model: the network's weights with everything that says what they are good for.
+ * model.h - a trained model: a network's weights, trees, or both, with everything that says what they are good for.
  *
  * The file format is schemas/model.md. Reading is all or nothing: a file that is truncated, damaged,
  * of a newer version, or trained on another feature table is refused with a sentence.
@@ -19,7 +19,7 @@
 #include "base/hash.h"
 #include "base/outcome.h"
 #include "base/quantity.h"
-#include "learn/net.h"
+#include "learn/trees.h"
 
 struct model_program { /* one that decisions were read of */
 	char *name;
@@ -51,12 +51,19 @@ void model_facts_release(struct model_facts *f);
 
 struct model {
 	struct model_facts facts;
-	struct net net;
+	struct net net;		/* no layers: there is none */
+	struct trees trees;	/* no columns: there are none; with both, predictions are their mean */
+	/*
+	 * What the outputs count in: so many seconds (or bytes, ...) for one execution of a site. 0, as in models of formats
+	 * 1 to 3: the median |advantage| of the graph, for all its executions.
+	 */
+	double unit;
 	struct digest sum;	/* of the file it was read from: names these weights */
 };
 
 struct model *model_read(const char *path, struct err *err);
 int model_write(const struct model *m, const char *path, struct err *err);
+void model_release(struct model *m); /* what it holds */
 void model_free(struct model *m); /* accepts NULL */
 
 /* The same from and to memory; `name` is used in sentences. */

@@ -255,15 +255,23 @@ void net_forward(const struct net *net, const struct batch *b, struct pass *p)
 	net_head(net, p->h[layers], b->flip_row, b->f, b->n_flips, p);
 }
 
-struct guess guess_of(const real *out)
+/* A size that the head says, without its logarithm. */
+static double size_of(real x)
 {
-	double size = (double)out[OUT_SIZE], p = (double)logistic(out[OUT_SIGN]);
+	double size = (double)x;
 
-	size = size < 0 ? 0 : size > 20 ? 20 : size;
+	return expm1(size < 0 ? 0 : size > 20 ? 20 : size);
+}
+
+struct guess guess_of(const real *out, double times)
+{
+	double p = (double)logistic(out[OUT_SIGN]);
+	real m = out[OUT_MAGNITUDE];
+
 	return (struct guess){
-		.magnitude = out[OUT_MAGNITUDE] > 0 ? (float)out[OUT_MAGNITUDE] : 0,
+		.magnitude = times == 1 ? (m > 0 ? (float)m : 0) : (float)log1p(times * size_of(m)),
 		.p_improve = (float)p,
-		.gain = (float)(p * expm1(size)),
+		.gain = (float)(p * (times * size_of(out[OUT_SIZE]))),
 	};
 }
 

@@ -102,7 +102,8 @@ void net_head(const struct net *net, const real *h, const uint32_t *row, const r
 struct guess {
 	float magnitude, p_improve, gain;
 };
-struct guess guess_of(const real *out);
+/* `times`: executions, where the outputs are of one execution (model.h); else 1. */
+struct guess guess_of(const real *out, double times);
 
 /* d_out: n_flips x OUT_COUNT. Adds to grad (n_weights). Needs the pass of the same batch. */
 void net_backward(const struct net *net, const struct batch *b, struct pass *p, const real *d_out, real *grad);

@@ -44,6 +44,7 @@ struct train_options {
 	double top_draws, top_part; /* share of draws from the top, and what share of examples that is */
 	double gain_draws;	   /* of the draws from the top: share from the gains instead */
 	double magnitude_weight, sign_weight, size_weight; /* of the three losses */
+	double unit;		   /* of the labels, for one execution; 0: the sigma of each graph */
 	bool linear;		   /* labels without the logarithm: only to show that it matters */
 	bool current_only;	   /* no mirrored examples */
 	uint32_t evaluations;	   /* of the held-out graphs, evenly over the training */
@@ -83,7 +84,23 @@ void train_predict(const struct net *net, const struct data *d, const uint32_t *
 /* Probability that the flip improves, given what was measured: the target of the sign. */
 real label_improves(const struct flip_label *l);
 
-/* The loss of one flip and its derivative by its outputs; sigma is its graph's. Exposed for tests. */
-double flip_loss(const struct train_options *o, const struct flip_label *l, double sigma, const real *out, real *d);
+/*
+ * What is to be learnt of an example's flips is counted in: the model's unit (model.h) for each execution of the site, or
+ * where the model has none the graph's sigma.
+ */
+double label_unit(const struct data *d, const struct example *e, double unit);
+/* Executions of the example's site per run of the program. */
+double example_trips(const struct data *d, const struct example *e);
+/* The unit that the data give: UNIT_SHARE of the median |advantage| of one execution, over the graphs not held. */
+double data_unit(const struct data *d, const bool *held);
+
+/* What a label says, in units: its size on the log scale, and how much each of the three losses heeds it. */
+struct target {
+	double size, improves, weight, sign_weight, size_weight;
+};
+struct target target_of(const struct flip_label *l, double unit);
+
+/* The loss of one flip and its derivative by its outputs. Exposed for tests. */
+double flip_loss(const struct train_options *o, const struct flip_label *l, double unit, const real *out, real *d);
 
 #endif

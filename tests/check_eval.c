@@ -50,7 +50,7 @@ static void rivals_and_ceiling(void)
 	toy_samples(&t.d, toys_add(&t.toys, "toy:40:3:1"), "taught", 2, 1);
 	toy_samples(&t.d, toys_add(&t.toys, "toy:40:3:2"), "asked", 2, 2);
 	teach(&t, held, 8, 5, 0.1);
-	evaluate(&t.d, held, known, &t.net, t.team, &e);
+	evaluate(&t.d, held, known, &(struct model){.net = t.net}, t.team, &e);
 	if (!CHECK_INT(e.n_graphs, 1))
 		return;
 	CHECK_INT(e.graph[0].graph, 1);
@@ -97,7 +97,7 @@ static void noise_lowers_the_ceiling(void)
 			data_sample(&t.d, 0, config, &x);
 		}
 		teach(&t, NULL, 4, 1, 0.01);
-		evaluate(&t.d, which, which, &t.net, t.team, &e);
+		evaluate(&t.d, which, which, &(struct model){.net = t.net}, t.team, &e);
 		recall[noisy] = e.graph[0].recall[BY_REPEAT][AT_20];
 		CHECK((e.graph[0].possible == 0) == (bool)noisy);
 		CHECK(isnan(e.graph[0].gain[BY_MODEL][AT_10]) == (bool)noisy);

@@ -22,6 +22,29 @@ static struct model *random_model(const char *space, bool blind)
 	return m;
 }
 
+/* Trees of one question each about any column, alone or beside the network. */
+static void add_trees(struct model *m)
+{
+	struct rng r;
+
+	rng_seed(&r, 6);
+	m->trees.n_columns = ROW_COLUMNS;
+	m->unit = 1e-6;
+	for (int k = 0; k < OUT_COUNT; k++) {
+		struct forest *f = &m->trees.forest[k];
+		for (uint32_t t = 0; t < 300; t++) {
+			MEM_GROW(&f->node, &f->cap_nodes, f->n_nodes + 3);
+			MEM_GROW(&f->root, &f->cap_trees, t + 1);
+			f->root[f->n_trees++] = (uint32_t)f->n_nodes;
+			f->node[f->n_nodes] = (struct tree_node){(float)rng_unit(&r), (uint32_t)f->n_nodes + 1,
+				(uint16_t)rng_below(&r, ROW_COLUMNS)};
+			f->node[f->n_nodes + 1] = (struct tree_node){0, 0, FOREST_LEAF};
+			f->node[f->n_nodes + 2] = (struct tree_node){(float)rng_normal(&r) / 10, 0, FOREST_LEAF};
+			f->n_nodes += 3;
+		}
+	}
+}
+
 struct world {
 	struct graph g;
 	struct space *s;
@@ -102,6 +125,21 @@ static void moving_equals_starting_anew_on_the_toy(void)
 	}
 }
 
+static void moving_equals_starting_anew_with_trees(void)
+{
+	for (int alone = 0; alone < 2; alone++) {
+		struct model *m = random_model("toy", false);
+		struct world w;
+		add_trees(m);
+		if (alone)
+			net_release(&m->net);
+		toy_world(&w, "toy:120:3:4");
+		walk(&w, m, 60);
+		release(&w);
+		model_free(m);
+	}
+}
+
 static void moving_equals_starting_anew_on_fusion(void)
 {
 	static const char *const kinds[] = {"fusion", "fusion/binary"};
@@ -157,6 +195,7 @@ static void wrong_space_is_refused(void)
 int main(void)
 {
 	RUN(moving_equals_starting_anew_on_the_toy);
+	RUN(moving_equals_starting_anew_with_trees);
 	RUN(moving_equals_starting_anew_on_fusion);
 	RUN(nothing_changed_costs_nothing);
 	RUN(wrong_space_is_refused);

@@ -79,6 +79,21 @@ for name, plots, rows in ("loo", 4, 3 + 1), ("eval", 3, 3 + 1):
 PY
 is pages_are_whole $?
 
+# Trees, alone and beside the network: the same bytes however many threads, and a file that scores and guides.
+for learner in trees both; do
+	"$BIN/learn" --db "$db" --holdout '3$' $quick --trees 20 --learner $learner --out "$tmp/t.vm" --json >"$tmp/out" 2>"$tmp/err" &&
+		"$BIN/learn" --db "$db" --holdout '3$' $quick --trees 20 --learner $learner --threads 3 --out "$tmp/n.vm" --json 2>"$tmp/err" |
+		cmp -s - "$tmp/out" && cmp -s "$tmp/t.vm" "$tmp/n.vm" && ! cmp -s "$tmp/t.vm" "$tmp/m.vm"
+	is "${learner}_train_the_same_on_any_threads" $?
+	"$BIN/learn" --db "$db" --eval "$tmp/t.vm" --holdout '3$' -q --json 2>"$tmp/err" | cmp -s - "$tmp/out"
+	is "${learner}_from_a_file_score_the_same" $?
+	rm -rf "$tmp/tuned"
+	[ ! -x "$BIN/search" ] || "$BIN/search" -g toy:30:3:3 --device none --model "$tmp/t.vm" --budget 30 -q --out "$tmp/tuned" --json \
+		>"$tmp/out" 2>"$tmp/err" && grep -q '"model_hash":"' "$tmp/out"
+	is "${learner}_guide_a_search" $?
+done
+refuses no_such_learner "gnn, trees or both" --db "$db" --learner oracle
+
 # One graph is enough to train on.
 "$BIN/learn" --db "$db" --holdout '[23]$' $quick --out "$tmp/n.vm" >"$tmp/out" 2>"$tmp/err"
 is one_graph_is_enough $?

@@ -1,0 +1,36 @@
+/*
+ * forest.h - trees that each ask a few questions of a row and add a number: what they give together is a prediction.
+ *
+ * A node asks whether a column's value is at most `value`: if so its left child is next, else the right one. The
+ * two children stand side by side, and behind their parent, so a walk always ends. A leaf has no column, and its
+ * value is what it adds.
+ */
+#ifndef LEARN_FOREST_H
+#define LEARN_FOREST_H
+
+#include "base/buf.h"
+#include "base/err.h"
+
+#define FOREST_LEAF UINT16_MAX
+
+struct tree_node {
+	float value;
+	uint32_t child; /* the left one; the right one is the next */
+	uint16_t column;
+};
+
+struct forest { /* all zero is empty, and predicts 0 */
+	float base;	/* what no tree has a part in */
+	struct tree_node *node;
+	uint32_t *root; /* per tree */
+	size_t n_nodes, cap_nodes, n_trees, cap_trees;
+};
+
+void forest_release(struct forest *f);
+float forest_predict(const struct forest *f, const float *row);
+
+/* A model file's part about one forest (schemas/model.md). Parsing sets c->bad where it makes no sense. */
+void forest_pack(const struct forest *f, struct buf *out);
+void forest_parse(struct forest *f, uint32_t n_columns, struct cursor *c);
+
+#endif

@@ -1,0 +1,19 @@
+/*
+ * row.c - see row.h.
+ */
+#include "learn/row.h"
+
+void row_fill(const real *node, const real *context, const real *flip, float *row)
+{
+	for (int i = 0; i < NODE_FIXED; i++)
+		*row++ = (float)node[i];
+	for (int i = 0; i < NODE_CONTEXT; i++)
+		*row++ = (float)context[i];
+	for (int i = 0; i < FLIP_FEATURES; i++)
+		*row++ = (float)flip[i];
+}
+
+const char *row_column(uint32_t i)
+{
+	return i < NODE_FEATURES ? node_feature_name(i) : flip_feature_name(i - NODE_FEATURES);
+}

@@ -1,0 +1,33 @@
+/*
+ * trees.c - see trees.h.
+ */
+#include "learn/trees.h"
+
+void trees_release(struct trees *t)
+{
+	for (int k = 0; k < OUT_COUNT; k++)
+		forest_release(&t->forest[k]);
+	*t = (struct trees){0};
+}
+
+void trees_predict(const struct trees *t, const float *row, size_t n, real *out)
+{
+	for (size_t i = 0; i < n; i++, row += ROW_COLUMNS)
+		for (int k = 0; k < OUT_COUNT; k++)
+			*out++ = (real)forest_predict(&t->forest[k], row);
+}
+
+void trees_pack(const struct trees *t, struct buf *out)
+{
+	buf_u32(out, t->n_columns);
+	for (int k = 0; k < OUT_COUNT && t->n_columns; k++)
+		forest_pack(&t->forest[k], out);
+}
+
+void trees_parse(struct trees *t, struct cursor *c)
+{
+	t->n_columns = cursor_u32(c);
+	c->bad |= t->n_columns != 0 && t->n_columns != ROW_COLUMNS;
+	for (int k = 0; k < OUT_COUNT && t->n_columns && !c->bad; k++)
+		forest_parse(&t->forest[k], t->n_columns, c);
+}
