@@ -1,15 +1,16 @@
 /*
- * analyse.c - what follows from the arrays: shapes, roles, how often things run.
+ * analyse.c - computes what follows from the arrays: roles, how often things run, operations.
  *
- * Callers first (descending computations), each computation learns what it is for and how often it
- * runs; then, callees first, what each node costs (work.c).
+ * One pass goes from callers to callees (from the last computation to the first): each computation
+ * learns what it is for and how often it runs. Then a pass from callees to callers computes how many
+ * operations each node takes (work.c).
  */
 #include <math.h>
 #include "graph/own.h"
 #include "graph/work.h"
 #include "hlo/shape.h"
 
-#define TRIPS_LIMIT 1e30 /* loops in loops in loops must not add up to infinity */
+#define TRIPS_LIMIT 1e30 /* loops in loops in loops must not multiply to infinity */
 
 static void measure_node(struct node *n)
 {
@@ -24,7 +25,7 @@ static void measure_node(struct node *n)
 		n->flags |= NODE_SCALAR_CONST;
 }
 
-/* What a computation is for, by one of its callers. */
+/* The role that one of its callers gives to a computation. */
 static enum comp_role role_called(uint16_t opcode, enum comp_role caller)
 {
 	if (opcode == OP_FUSION && caller != ROLE_APPLIED)
@@ -73,7 +74,8 @@ static void spread_trips(struct graph *g)
 			for (uint32_t k = 0; k < n->n_called; k++) {
 				struct comp *to = &g->comp[node_calls(g, v)[k]];
 				double rounds = n->opcode == OP_WHILE && !unknown ? n->trip_count + k : 1;
-				to->trips = fmin(to->trips + from->trips * rounds, TRIPS_LIMIT); /* a condition is asked once more */
+				/* A condition runs once more than its body. */
+			to->trips = fmin(to->trips + from->trips * rounds, TRIPS_LIMIT);
 				to->trips_known &= from->trips_known && !unknown;
 			}
 		}

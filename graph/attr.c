@@ -1,9 +1,9 @@
 /*
- * attr.c - messages as streams of words; see attr.h for what is in them.
+ * attr.c - turns messages into streams of words; see attr.h for what is in them.
  *
- * Every field that is not at its default adds its number and its value, lists with their length,
- * messages with an end mark; so two different messages give different streams, and one more default
- * field in a newer hlo.proto changes none. Numbers are added by value, floats by their bits.
+ * Each field that is not at its default adds its number and its value. A list also adds its length, a
+ * message an end mark. So different messages give different streams, and a new field at its default
+ * changes no stream. Floats are added by their bits.
  */
 #include "graph/attr.h"
 
@@ -74,19 +74,19 @@ static bool leave_out(const ProtobufCMessageDescriptor *d, unsigned field, const
 	}
 }
 
-/* Unknown fields that say nothing about the program: old spellings. */
+/* Is an unknown field left out because it is an old spelling that says nothing about the program? */
 static bool unknown_left_out(const ProtobufCMessageDescriptor *d, uint32_t tag)
 {
 	return d != &hlo__hlo_instruction_proto__descriptor || tag == 45 || tag == 73;
 }
 
-/* Bytes of the first word of a value: a number, a pointer or a length. */
+/* How wide the first word of a value is: a number, a pointer or a length. */
 static size_t width_of(ProtobufCType type)
 {
 	return wire_of(type).size == 4 ? 4 : 8;
 }
 
-/* A number as a word, after the spellings of attr.h. */
+/* A number as a word; where attr.h lists several spellings of one thing, all give the same word. */
 static uint64_t number(const ProtobufCMessageDescriptor *d, const ProtobufCFieldDescriptor *f,
 	const void *p)
 {
@@ -199,7 +199,7 @@ static int by_tag(const void *a, const void *b)
 	return (x->data > y->data) - (x->data < y->data);
 }
 
-/* Unknown fields in the order of their numbers; those of one number as they came. */
+/* Adds unknown fields in the order of their numbers; those with the same number in the order they came. */
 static void unknown(struct sink *s, const ProtobufCMessage *m)
 {
 	unsigned n = m->n_unknown_fields;
@@ -218,8 +218,8 @@ static void unknown(struct sink *s, const ProtobufCMessage *m)
 }
 
 /*
- * Does a field hold its default? Its first word tells: a number, a pointer, a length or a count. Most fields of
- * an instruction are unset, so most of the time is spent here.
+ * Does a field hold its default? Its first word tells: a number, a pointer, a length or a count. Most of the time is
+ * spent here, because most fields of an instruction are unset.
  */
 static bool is_unset(const ProtobufCMessage *m, const ProtobufCFieldDescriptor *f)
 {

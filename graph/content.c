@@ -1,10 +1,11 @@
 /*
- * content.c - the name of a program: SHA-256 over what it is, whatever file it came in.
+ * content.c - the content hash: SHA-256 over a program, whatever file it came in.
  *
- * Stored configurations are one choice per node, by number, under this name. So two files may have
- * the same one only if they are the same program with the same numbering, and they must have it if
- * they differ in what does not matter: text or binary, names, ids, metadata, order of listing.
- * Both come from our order (order.c), which depends on the program alone. In it, the stream is
+ * Stores keep a configuration as one choice per node, by number, under this hash. So two files may
+ * have the same hash only if they hold the same program with the same numbering. And they must have
+ * it if they differ only in what does not matter: text or binary, names, ids, metadata, order of
+ * listing. Our order (order.c) gives both, because it depends on the program alone. In that order, we
+ * hash this stream:
  *
  *	for each computation, callees first, up to the entry:
  *		its number of nodes, its root, its thread
@@ -13,8 +14,8 @@
  *		its schedule, if the module has one, by number
  *	the shapes promised at the boundary, with layout; aliases and donors; shardings; attributes
  *
- * Numbers of nodes count from the start of the computation. Two equal reducers and one shared reducer
- * are different programs here: their nodes are numbered differently.
+ * Nodes are numbered from the start of their computation. Two equal reducers and one shared reducer
+ * are different programs here, because their nodes are numbered differently.
  *
  * Computations that nobody calls are left out. So are fields of the module that do not change the
  * program (profiles, source locations, ids).
@@ -116,7 +117,7 @@ static void add_sequence(struct content *c, uint32_t k, const Hlo__InstructionSe
 	mem_free(v);
 }
 
-/* Sequences in the order of our computations; those of computations that nobody calls are left out. */
+/* Adds the schedule in the order of our computations, without those that nobody calls. */
 static void add_schedule(struct content *c)
 {
 	const Hlo__HloScheduleProto *s = c->g->module->schedule;

@@ -1,8 +1,8 @@
 /*
- * describe.c - a graph in words and in JSON; both say the same.
+ * describe.c - describes a graph in words and in JSON; both say the same.
  *
- * Figures are per run of the program: what stands in a loop counts as often as the loop runs, and
- * once where nobody knows how often that is; the text then says "at least".
+ * Figures are per run of the program. What stands in a loop counts once per round. If the number of
+ * rounds is unknown it counts once, and the text says "at least".
  */
 #include "graph/describe.h"
 
@@ -12,12 +12,20 @@
 
 #define TUPLE_SHOWN 8 /* elements of a tuple's shape */
 
+struct summary { /* of one run of the program */
+	uint32_t control, fused, applied, dead; /* computations by role, without the entry */
+	uint32_t parameters, unknown_loops;	/* of the entry; loops that count as one round */
+	uint64_t parameter_bytes, result_bytes, constant_bytes;
+	double flops;	/* work.c's weighted operations */
+	double written; /* bytes of all results of compiled computations, loops included */
+};
+
 static bool is_compiled(const struct comp *c)
 {
 	return c->role == ROLE_ENTRY || c->role == ROLE_CONTROL;
 }
 
-void graph_summary(const struct graph *g, struct summary *s)
+static void summarise(const struct graph *g, struct summary *s)
 {
 	*s = (struct summary){0};
 	for (uint32_t c = 0; c < g->n_comps; c++) {
@@ -72,13 +80,13 @@ static void scaled(double x, double base, const char *const *unit, size_t n, str
 	buf_addf(out, i && x < 99.95 ? "%.1f%s" : "%.0f%s", x, unit[i]);
 }
 
-void describe_si(double x, struct buf *out)
+static void add_si(double x, struct buf *out)
 {
 	static const char *const unit[] = {"", " k", " M", " G", " T", " P", " E"};
 	scaled(x, 1000, unit, sizeof(unit) / sizeof(*unit), out);
 }
 
-void describe_bytes(double x, struct buf *out)
+static void add_bytes(double x, struct buf *out)
 {
 	static const char *const unit[] = {" bytes", " KiB", " MiB", " GiB", " TiB", " PiB", " EiB"};
 	scaled(x, 1024, unit, sizeof(unit) / sizeof(*unit), out);
@@ -98,7 +106,7 @@ static int by_count(const void *a, const void *b)
 	return strcmp(opcode_name(x->opcode), opcode_name(y->opcode));
 }
 
-/* Opcodes that occur, the most frequent first; `t` has OP_COUNT + 1 places. */
+/* Counts the opcodes that occur, the most frequent first; `t` has OP_COUNT + 1 places. */
 static size_t tally(const struct graph *g, struct tally *t)
 {
 	size_t n = 0;
@@ -125,7 +133,7 @@ static void text_opcodes(const struct graph *g, struct buf *out)
 	for (size_t i = 0; i < n; i++) {
 		buf_addf(out, "  %-20s %6" PRIu32 "    ", opcode_name(t[i].opcode), t[i].count);
 		if (t[i].flops > 0)
-			describe_si(t[i].flops, out);
+			add_si(t[i].flops, out);
 		buf_addch(out, '\n');
 	}
 }
@@ -156,7 +164,7 @@ void describe_text(const struct graph *g, struct buf *out)
 {
 	struct summary s;
 	char hex[65];
-	graph_summary(g, &s);
+	summarise(g, &s);
 	digest_hex(&g->content, hex);
 	buf_addf(out, "%s\n", *g->name ? g->name : "(no name)");
 	buf_addf(out, "  instructions  %" PRIu32 " in %" PRIu32 " computations (", g->n_nodes, g->n_comps);
@@ -165,15 +173,15 @@ void describe_text(const struct graph *g, struct buf *out)
 	if (s.dead)
 		buf_addf(out, ", %" PRIu32 " never called", s.dead);
 	buf_addf(out, ")\n  parameters    %" PRIu32 ", ", s.parameters);
-	describe_bytes((double)s.parameter_bytes, out);
+	add_bytes((double)s.parameter_bytes, out);
 	buf_adds(out, "; results ");
-	describe_bytes((double)s.result_bytes, out);
+	add_bytes((double)s.result_bytes, out);
 	buf_adds(out, "; constants ");
-	describe_bytes((double)s.constant_bytes, out);
+	add_bytes((double)s.constant_bytes, out);
 	buf_addf(out, "\n  one run       %s", s.unknown_loops ? "at least " : "");
-	describe_si(s.flops, out);
+	add_si(s.flops, out);
 	buf_adds(out, " operations, ");
-	describe_bytes(s.written, out);
+	add_bytes(s.written, out);
 	buf_addf(out, " written if nothing were fused\n  content       %s\n", hex);
 	text_loops(g, out);
 	text_opcodes(g, out);
@@ -205,7 +213,7 @@ void describe_json(const struct graph *g, struct json *j)
 	struct summary s;
 	struct tally t[OP_COUNT + 1];
 	char hex[65];
-	graph_summary(g, &s);
+	summarise(g, &s);
 	digest_hex(&g->content, hex);
 	json_str(j, "name", g->name);
 	json_str(j, "content_hash", hex);
@@ -258,7 +266,7 @@ void describe_nodes_text(const struct graph *g, struct re *re, struct buf *out)
 		buf_addf(out, "  %" PRIu32 " users", n->n_users);
 		if (n->flops > 0) {
 			buf_adds(out, "  work ");
-			describe_si(n->flops, out);
+			add_si(n->flops, out);
 		}
 		if (n->comp != g->entry)
 			buf_addf(out, "  in %s", g->comp[n->comp].proto->name);

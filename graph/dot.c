@@ -1,7 +1,7 @@
 /*
- * dot.c - drawings. A box per node, filled by class of operation, in a frame per computation; solid
- * arrows are operands, dotted ones calls. The neighbourhood is found breadth-first both ways; between
- * the nodes it has, all arrows are drawn.
+ * dot.c - draws graphs. A node is a box, coloured by its class of operation, in a frame for its
+ * computation. Solid arrows are operands, dotted ones calls. The neighbourhood of a node is found
+ * breadth-first in both directions; all arrows between its nodes are drawn.
  */
 #include "graph/dot.h"
 
@@ -54,7 +54,7 @@ static void reach(struct spread *s, uint32_t v, uint32_t away)
 	s->queue[s->n++] = v;
 }
 
-/* How far each node is from one of them, up to `hops`. */
+/* Finds the distance of each node from `from`, up to `hops`. */
 static void spread(const struct graph *g, uint32_t from, uint32_t hops, struct spread *s)
 {
 	memset(s->away, 0xff, g->n_nodes * sizeof(*s->away));

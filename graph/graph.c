@@ -1,12 +1,12 @@
 /*
- * graph.c - from bytes to index arrays.
+ * graph.c - turns bytes into index arrays.
  *
- *	bytes -> message (hlo.c, guard.c) -> ids resolved (raw.c) -> our order (order.c)
- *	      -> arrays (here) -> what must hold of all (valid.c) -> roles, sizes, work (analyse.c)
- *	      -> the program's name (content.c)
+ * bytes -> message (hlo/module.c, hlo/guard.c) -> ids resolved (raw.c) -> our order (order.c)
+ *       -> arrays (here) -> validation (valid.c) -> roles, sizes, work (analyse.c)
+ *       -> content hash (content.c)
  *
- * The message stays as it was read, and is what graph_write writes. Only where its instructions or
- * computations are not listed operands first, which a compiler would refuse, they are put in our order.
+ * graph_write writes the message as it was read, with one exception. If it does not list operands
+ * before users, or callees before callers, a compiler would refuse it; then it is put in our order.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -80,8 +80,8 @@ static void number_nodes(struct graph *g, const struct raw *r)
 }
 
 /*
- * Users in CSR form, distinct and ascending: users are met in ascending order, so a repeat is told by
- * the last one noted.
+ * Lists the users of each node in CSR form, distinct and ascending. They are met in ascending order, so
+ * comparing with the last one noted finds repeats.
  */
 static void list_users(struct graph *g)
 {
@@ -146,7 +146,7 @@ static int build(struct graph *g, const char *name, struct err *err)
 	return rc;
 }
 
-/* The message only; nothing of p is needed afterwards. */
+/* Reads the message only; p is not needed afterwards. */
 static int unpack(struct graph *g, const void *p, size_t n, const char *name, struct err *err)
 {
 	if (n == 0)
@@ -176,7 +176,7 @@ int graph_parse(struct graph *g, const void *p, size_t n, const char *name, stru
 	return -1;
 }
 
-/* As above, but the file's bytes are given back before the arrays are built. */
+/* As graph_parse, but frees the file's bytes before it builds the arrays. */
 int graph_read(struct graph *g, const char *path, struct err *err)
 {
 	struct buf b = {0};

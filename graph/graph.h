@@ -1,15 +1,15 @@
 /*
  * graph.h - a program for a machine-learning compiler, as index arrays.
  *
- * A graph is one HloModule. Its instructions are nodes 0..n_nodes-1, those of one computation
- * contiguous, operands before users, callees before callers. The order is a matter of the program,
- * not of the file (order.c): graphs with the same content hash have the same nodes under the same
+ * A graph is one HloModule. Its instructions are nodes 0..n_nodes-1. The nodes of a computation are
+ * contiguous; operands come before users, callees before callers. The order depends on the program,
+ * not on the file (order.c): graphs with the same content hash have the same nodes under the same
  * numbers. Nodes refer to each other by index; operands and users stand in two CSR arrays. The
- * protobuf message it was read from stays beside it, in the file's order, so that nothing is lost:
- * what vantage does not know is written back untouched.
+ * protobuf message that the graph was read from is kept in the file's order, so that nothing is
+ * lost: what vantage does not know is written back untouched.
  *
- * Everything belongs to the graph and lives until graph_release. After graph_read a graph is not
- * changed any more; many threads may read it.
+ * Everything belongs to the graph and lives until graph_release. After graph_read a graph does not
+ * change; many threads may read it.
  */
 #ifndef GRAPH_GRAPH_H
 #define GRAPH_GRAPH_H
@@ -25,7 +25,7 @@
 
 #define NONE UINT32_MAX
 
-/* What a computation is for, seen from its callers. Only the first two are compiled as programs. */
+/* The role of a computation: what its callers use it for. Only the first two are compiled as programs. */
 enum comp_role {
 	ROLE_ENTRY,
 	ROLE_CONTROL, /* while body or condition, branch, call, async */
@@ -42,7 +42,7 @@ struct comp {
 	uint8_t role;		 /* enum comp_role */
 	bool trips_known;	 /* every enclosing loop has a known trip count */
 	double trips;		 /* times it runs per run of the program; 1 where unknown */
-	uint64_t applied[2];	 /* of ROLE_APPLIED: hash of what it computes; [1] with layouts */
+	uint64_t applied[2];	 /* only in ROLE_APPLIED: the hash of what it computes; [1] counts layouts too */
 	Hlo__HloComputationProto *proto;
 };
 
@@ -56,7 +56,7 @@ enum node_flag {
 
 struct node {
 	uint32_t comp;
-	uint32_t operand, n_operands; /* graph->edges[operand ...]: as listed, repeats kept */
+	uint32_t operand, n_operands; /* graph->edges[operand ...]: in order, repeats kept */
 	uint32_t user, n_users;	      /* graph->users[user ...]: distinct, ascending */
 	uint32_t called, n_called;    /* graph->calls[called ...]: computations */
 	uint16_t opcode;	      /* enum opcode */
@@ -64,8 +64,8 @@ struct node {
 	uint8_t flags;
 	uint8_t rank;		      /* of an array; 0 for others */
 	uint64_t elements;	      /* of the result; sum over the leaves of a tuple */
-	uint64_t bytes;		      /* of the result, likewise */
-	double flops;		      /* of one execution; for calls and fusions: of the inside */
+	uint64_t bytes;		      /* of the result; sum over the leaves of a tuple */
+	double flops;		      /* of one execution; a call or fusion counts what is inside */
 	double trip_count;	      /* of a while: its own count, 0 if unknown */
 	Hlo__HloInstructionProto *proto;
 };
@@ -82,15 +82,15 @@ struct graph {
 };
 
 /*
- * Reads HloModuleProto, HloProto or HloModuleProtoWithConfig (and HLO text, see hlo/text/text.h) from
- * memory or from a file. `name` is used in sentences. MLIR is refused with a sentence that says it
- * needs a plugin; ready/subject.h lowers it. Release also after failure is fine.
+ * Reads HLO text or one of the messages HloModuleProto, HloProto and HloModuleProtoWithConfig, from memory
+ * or from a file. Sentences call the program `name`. MLIR is refused: it needs a plugin, see
+ * ready/subject.h. graph_release may be called after a failure, too.
  */
 int graph_parse(struct graph *g, const void *p, size_t n, const char *name, struct err *err);
 int graph_read(struct graph *g, const char *path, struct err *err);
 void graph_release(struct graph *g);
 
-/* Serialised HloModuleProto, compiling to the same program. */
+/* Writes an HloModuleProto that compiles to the same program. */
 void graph_write(const struct graph *g, struct buf *out);
 
 static inline const uint32_t *node_operands(const struct graph *g, uint32_t v)
@@ -101,7 +101,10 @@ static inline const uint32_t *node_users(const struct graph *g, uint32_t v)
 {
 	return g->users + g->node[v].user;
 }
-/* Is it code of its own in a compiled program? What it calls is not part of it, unless it is a fusion. */
+/*
+ * Is the node a kernel: a piece of code of its own in the compiled program? Its cost is what the node itself does and,
+ * for a fusion, what the fusion holds.
+ */
 static inline bool node_is_kernel(const struct graph *g, uint32_t v)
 {
 	uint16_t op = g->node[v].opcode;
@@ -117,20 +120,22 @@ static inline const uint32_t *node_calls(const struct graph *g, uint32_t v)
 uint32_t graph_find(const struct graph *g, const char *node_name); /* NONE when absent */
 
 /*
- * One structural hash per node, bottom-up: opcode, shape without layout, attributes (not names, ids,
- * metadata, backend config, sharding or scheduling), operand hashes, sorted where the operation is
- * commutative. Fusions are transparent: a parameter inside takes its operand's hash and a fusion has
- * the hash of its fused root, so the same value before and after the fusion pass hashes the same.
- * Entry parameters hash by number; parameters of a control computation by (hash of the caller
- * without its called computations, role in it, number), so equal bodies of different loops differ.
- * Parameters of applied computations by number alone; a caller's hash includes its applied
- * computations by content. `hash` has g->n_nodes places; nodes of dead computations get 0.
+ * Computes a structural hash for each node, bottom-up: nodes that compute the same value have the same hash. It covers
+ * - the opcode, the shape without layout, and the attributes that decide the value (attr.h: ATTR_VALUE);
+ * - the operands' hashes, sorted where the operation is commutative;
+ * - the content of applied computations, whose parameters count by number;
+ * - for a parameter of the entry, its number; for one of a control computation, the hash of the caller without its
+ *   called computations, the place of the computation among these, and the number. So equal bodies of different loops
+ *   differ.
+ * Fusions are transparent: a parameter inside has its operand's hash, and a fusion has the hash of its fused root. So
+ * the same value before and after the fusion pass has the same hash. `hash` has g->n_nodes places; nodes of dead
+ * computations get 0.
  */
 void graph_structural_hash(const struct graph *g, uint64_t *hash);
 
 /*
- * Hash of what an instruction does by itself: opcode, shape (with layout if asked), attributes, the
- * content of applied computations. No operands, no names. The building block of the above.
+ * The hash of what one instruction does, whatever its operands: opcode, shape (with layout if asked), attributes, the
+ * content of applied computations. graph_structural_hash is built from it.
  */
 uint64_t node_local_hash(const struct graph *g, uint32_t v, bool with_layout);
 

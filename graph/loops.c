@@ -1,21 +1,21 @@
 /*
- * loops.c - how often a `while` runs.
+ * loops.c - finds how often a `while` runs.
  *
- * Compilers write it into backend_config once they have found out. Before that it follows from the
- * usual shape of a counted loop: the state holds a counter that starts at a constant, the condition
- * compares it with a constant, and the body adds a constant to it. Each of the three may be hidden
- * behind copies, calls, fusions and tuples that are taken apart at once, so values are looked through
- * those first (`see`), up through parameters and down into roots.
+ * A compiler that knows the count writes it into backend_config. Before that it follows from the usual
+ * form of a counted loop: the state holds a counter that starts at a constant, the condition compares it
+ * with a constant, and the body adds a constant to it. Each of these may be hidden behind copies, calls,
+ * fusions, and tuples that are taken apart at once. So we look through those first (`see`), up through
+ * parameters and down into roots.
  *
- * A limit that is itself an element of the state, which the body passes on unchanged, is a constant
- * as well. Anything else is what somebody noted who counted (turns.h), or unknown: 0.
+ * A limit may also be an element of the state that the body passes on unchanged. For any other loop we
+ * take the count that turns.h noted in the program, if there is one; else the count is unknown, 0.
  */
 #include <math.h>
 #include <string.h>
 #include "graph/own.h"
 #include "graph/turns.h"
 
-#define SEE_STEPS 64 /* how much may hide a value; also ends walks in circles */
+#define SEE_STEPS 64 /* the most steps to look through; also ends walks in circles */
 
 static bool passes_on(uint16_t opcode)
 {
@@ -23,7 +23,7 @@ static bool passes_on(uint16_t opcode)
 	       opcode == OP_OPTIMIZATION_BARRIER || opcode == OP_CONVERT;
 }
 
-/* The caller of a parameter, if what it stands for is known there: fusions and calls. */
+/* The fusion or call whose operand the parameter stands for, or NONE. */
 static uint32_t plain_caller(const struct graph *g, uint32_t v)
 {
 	const struct comp *c = &g->comp[g->node[v].comp];
@@ -33,7 +33,7 @@ static uint32_t plain_caller(const struct graph *g, uint32_t v)
 	return op == OP_FUSION || op == OP_CALL ? c->caller : NONE;
 }
 
-/* One step towards where a value comes from; NONE where there is no further step. */
+/* The node one step closer to where a value comes from; NONE where there is no further step. */
 static uint32_t source(const struct graph *g, uint32_t v)
 {
 	const struct node *n = &g->node[v];
@@ -85,7 +85,7 @@ static bool constant(const struct graph *g, uint32_t v, double *out)
 	return true;
 }
 
-/* Which element of the state v is, for a v inside the loop's body or condition; -1: none. */
+/* The element of the loop's state that v is, for a v inside the body or condition; -1 if it is none. */
 static int64_t state_element(const struct graph *g, uint32_t v, uint32_t comp)
 {
 	if (g->node[v].opcode != OP_GET_TUPLE_ELEMENT)
@@ -110,7 +110,7 @@ static bool element(const struct loop *l, uint32_t tuple, int64_t i, uint32_t *v
 	return true;
 }
 
-/* A constant, or an element of the state that starts as one and never changes. */
+/* Finds the limit if it is a constant, or an element of the state that starts as one and never changes. */
 static bool limit_of(const struct loop *l, uint32_t v, double *out)
 {
 	uint32_t start, next;
@@ -121,7 +121,7 @@ static bool limit_of(const struct loop *l, uint32_t v, double *out)
 	       state_element(l->g, next, l->body) == i && constant(l->g, start, out);
 }
 
-/* What each round adds to element i. */
+/* Finds what each round adds to element i. */
 static bool step_of(const struct loop *l, int64_t i, double *out)
 {
 	uint32_t next;
@@ -138,7 +138,7 @@ static bool step_of(const struct loop *l, int64_t i, double *out)
 	return true;
 }
 
-/* Rounds of: for (i = start; i CMP limit; i += step). */
+/* How many rounds `for (i = start; i CMP limit; i += step)` runs. */
 static double rounds(const char *cmp, double start, double limit, double step)
 {
 	bool up = step > 0, may_equal = strcmp(cmp, "LE") == 0 || strcmp(cmp, "GE") == 0;
@@ -185,7 +185,7 @@ static double counted(const struct loop *l)
 	return 0;
 }
 
-/* What the compiler wrote: {"known_trip_count":{"n":"10"}}. */
+/* The count that the compiler wrote: {"known_trip_count":{"n":"10"}}. */
 static double written(const Hlo__HloInstructionProto *in)
 {
 	static const char key[] = "\"known_trip_count\":{\"n\":\"";

@@ -1,18 +1,19 @@
 /*
- * order.c - one order for one program, whatever order its file has.
+ * order.c - puts a program in one order, whatever order its file has.
  *
  * The text and the binary form of a program list instructions differently, and so do two versions of
- * a compiler; yet a stored configuration is one choice per node, by number. So nodes are numbered by
- * what the program is: each computation in depth-first post-order from its root, operands before
- * control predecessors, as listed; computations likewise from the entry, in the order in which that
- * walk meets the calls. Operands come before users and callees before callers.
+ * a compiler. But a stored configuration is one choice per node, by number. So the numbers must follow
+ * from the program alone. Each computation is walked depth-first from its root, and a node gets its
+ * number when all that it needs has one: first its operands, then its control predecessors, as listed.
+ * Computations are walked in the same way from the entry, in the order in which that walk meets the
+ * calls. So operands come before users, and callees before callers.
  *
- * What the root does not need (unused parameters, side effects) is walked first, from each such
- * instruction that nobody reads: parameters by number, others by a hash of what they compute. Only
- * where two of those are the same in everything the file's order decides, and then it matters to
- * nobody. Computations that nobody calls come last.
+ * What the root does not need (unused parameters, side effects) is walked before the root, from each
+ * such instruction that nobody reads: parameters by number, the others by a hash of what they compute.
+ * If two of these are equal in everything, the file's order decides, which then makes no difference.
+ * Computations that nobody calls come last.
  *
- * Whatever the walk meets again while still open is a cycle, and so is what it never meets.
+ * A node that the walk meets again before it has a number is on a cycle. So is one that it never meets.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +32,7 @@ struct orderer {
 	struct frame *stack;
 	uint32_t *list; /* per computation, at its first: its instructions in our order */
 	uint32_t n;	/* of the computation at hand */
-	uint8_t *read;	/* somebody depends on it */
+	uint8_t *read; /* per instruction: does another one depend on it? */
 };
 
 static int cycle(struct orderer *o, uint32_t i)
@@ -41,7 +42,7 @@ static int cycle(struct orderer *o, uint32_t i)
 		r->in[i]->name, r->m->computations[r->comp[i]]->name);
 }
 
-/* Depth-first from one instruction; what is done already is not listed again. */
+/* Walks depth-first from one instruction and lists what is not listed yet. */
 static int visit(struct orderer *o, uint32_t from, uint32_t *list)
 {
 	const struct raw *r = o->r;
@@ -90,7 +91,7 @@ static bool is_parameter(const Hlo__HloInstructionProto *in)
 	return strcmp(in->opcode, "parameter") == 0;
 }
 
-/* Gives the unread instructions keys by what they compute; needs any topological order first. */
+/* Gives each unread instruction a key: a hash of what it computes. Needs a topological order, any one. */
 static int hash_unread(struct orderer *o, uint32_t c, struct sink_key *v, size_t n)
 {
 	const struct raw *r = o->r;
@@ -119,7 +120,7 @@ out:
 	return rc;
 }
 
-/* What nobody reads, but the root: first in our order. */
+/* Walks from what nobody reads, other than the root: these nodes come first in our order. */
 static int visit_unread(struct orderer *o, uint32_t c)
 {
 	const struct raw *r = o->r;
@@ -176,7 +177,7 @@ static void list_calls(const struct orderer *o, struct calls *out)
 	out->first[r->n_comps] = n;
 }
 
-/* Depth-first over calls; the depth is what a recursion over computations would have. */
+/* Walks the calls depth-first; its depth is that of a recursion over computations. */
 static int visit_comps(struct orderer *o, const struct calls *calls, uint8_t *state, uint32_t from,
 	uint32_t *n)
 {
@@ -210,8 +211,8 @@ static int visit_comps(struct orderer *o, const struct calls *calls, uint8_t *st
 }
 
 /*
- * Depth-first order bounds only the path it happened to take; a long chain of calls may be done in
- * pieces. So the depth is counted anew, callees first.
+ * Checks the depth of calls. The walk may meet a long chain of calls in pieces, so its own depth does not tell; we
+ * count from callees to callers.
  */
 static int check_depth(const struct raw *r, const struct calls *calls)
 {
@@ -244,7 +245,7 @@ static int order_comps(struct orderer *o)
 	return check_depth(r, &calls);
 }
 
-/* Final numbers: computation by computation. */
+/* Gives the final numbers, computation by computation. */
 static void number(struct orderer *o)
 {
 	struct raw *r = o->r;

@@ -1,11 +1,14 @@
 /*
  * own.h - what the files that build a graph share; nobody outside graph/ needs it.
  *
- *	raw.c	   message -> arrays in file order
- *	order.c	   file order -> our order	graph.c	   all of it together
- *	valid.c	   what all others rely on
- *	analyse.c  roles, sizes, work		loops.c	   trip counts
- *	shash.c	   structural hashes		content.c  the name of the program
+ *	raw.c	    message -> arrays in file order
+ *	order.c     file order -> our order
+ *	graph.c     all of it together
+ *	valid.c     checks what all others rely on
+ *	analyse.c   roles, sizes, work
+ *	loops.c     trip counts
+ *	shash.c     structural hashes
+ *	content.c   the content hash
  */
 #ifndef GRAPH_OWN_H
 #define GRAPH_OWN_H
@@ -37,7 +40,7 @@ struct raw {
 int raw_resolve(struct raw *r); /* needs m, file, err */
 int raw_order(struct raw *r);
 
-/* Roles, sizes, work; of a graph that graph_valid took. */
+/* Computes roles, sizes and work. graph_valid must have passed. */
 void graph_analyse(struct graph *g);
 void graph_loops(struct graph *g); /* trip counts of all loops; before roles */
 void graph_applied(struct graph *g); /* comp->applied of all applied computations */

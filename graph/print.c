@@ -1,9 +1,9 @@
 /*
- * print.c - the module, its computations and instructions.
+ * print.c - prints the module, its computations and instructions.
  *
- * Names carry a "%", so that none can be taken for a word of the language, and are made legal and
- * unique first, since a message may hold any. Operands are by name alone. Computations a program does
- * not call are printed too: they are part of the message.
+ * A message may hold any names, so they are first made legal and unique. They get a "%", so that none
+ * can be taken for a word of the language. Operands are printed by name alone. Computations that
+ * nobody calls are printed too: they are part of the message.
  */
 #include "graph/print.h"
 
@@ -19,16 +19,16 @@ struct walk {
 	const char **name; /* of each node */
 	const char **comp; /* of each computation */
 	struct place *place; /* of each node: its key in `nodes` */
-	struct names nodes, comps;
+	struct names nodes, comps, schedules; /* by struct place; by a computation's id: itself, its schedule */
 	uint32_t *at; /* scratch: a number per node, 0 between uses */
 };
 
-/* Where an id leads depends on who says it: instructions of different computations may have the same. */
+/* The key of a node: its computation and its id. Instructions of different computations may have the same id. */
 struct place {
 	int64_t comp, id;
 };
 
-/* NAMES_NONE where there is none. */
+/* The node with that id in that computation, or NAMES_NONE. */
 static uint32_t node_of(const struct walk *w, int64_t comp, int64_t id)
 {
 	struct place p = {comp, id};
@@ -46,6 +46,9 @@ static void place_all(struct walk *w)
 	}
 	for (uint32_t c = 0; c < g->n_comps; c++)
 		names_put(&w->comps, (const char *)&g->comp[c].proto->id, sizeof(int64_t), c);
+	const Hlo__HloScheduleProto *s = g->module->schedule;
+	for (uint32_t i = 0; s && i < s->n_sequences; i++)
+		names_put(&w->schedules, (const char *)&s->sequences[i]->key, sizeof(int64_t), i);
 }
 
 static void name_all(struct walk *w)
@@ -94,7 +97,7 @@ static bool in_set(const struct attr_set *set, int row)
 	return false;
 }
 
-/* By the rows of hlo_attr.def, in whose order an instruction calls: all by one list, or each by a name. */
+/* Prints the called computations, which stand in the order of hlo_attr.def's rows: as one list, or each by its name. */
 static void called(struct walk *w, uint32_t v)
 {
 	const struct node *n = &w->g->node[v];
@@ -102,7 +105,7 @@ static void called(struct walk *w, uint32_t v)
 	const struct attr_set *set = &w->p.words->op[n->opcode].attrs;
 	bool by_name = n->opcode == OP_CONDITIONAL && n->n_called == 2 && is_pred(w->g, v);
 	if (n->opcode == OP_ASYNC_UPDATE || n->opcode == OP_ASYNC_DONE || n->n_called == 0)
-		return; /* their start's */
+		return; /* the start has printed it */
 	for (int i = 0; i < w->p.words->n_attr && !by_name; i++)
 		if (w->p.words->attr[i].form == FORM_COMPUTATIONS && in_set(set, i)) {
 			call_list(w, w->p.words->attr[i].name, c, n->n_called);
@@ -154,13 +157,10 @@ static void instruction(struct walk *w, uint32_t v)
 	buf_addch(w->p.out, '\n');
 }
 
-static const Hlo__InstructionSequence *schedule_of(const struct graph *g, int64_t id)
+static const Hlo__InstructionSequence *schedule_of(const struct walk *w, int64_t id)
 {
-	const Hlo__HloScheduleProto *s = g->module->schedule;
-	for (size_t i = 0; s && i < s->n_sequences; i++)
-		if (s->sequences[i]->key == id)
-			return s->sequences[i]->value;
-	return NULL;
+	uint32_t i = names_get(&w->schedules, (const char *)&id, sizeof(id));
+	return i == NAMES_NONE ? NULL : w->g->module->schedule->sequences[i]->value;
 }
 
 static void signature(struct walk *w, const struct comp *c)
@@ -183,7 +183,7 @@ static void signature(struct walk *w, const struct comp *c)
 	print_shape(w->p.out, w->g->node[c->root].proto->shape, false);
 }
 
-/* Does each instruction of the list stand there once, behind what it needs? */
+/* Does each instruction stand in the list once, after everything it needs? */
 static bool stands_behind(struct walk *w, const uint32_t *list, size_t n)
 {
 	bool fine = true;
@@ -205,7 +205,7 @@ static bool stands_behind(struct walk *w, const uint32_t *list, size_t n)
 
 static bool as_scheduled(struct walk *w, const Hlo__HloComputationProto *m, uint32_t *list)
 {
-	const Hlo__InstructionSequence *schedule = schedule_of(w->g, m->id);
+	const Hlo__InstructionSequence *schedule = schedule_of(w, m->id);
 	if (!schedule || schedule->n_instruction_ids != m->n_instructions)
 		return false;
 	for (size_t i = 0; i < m->n_instructions; i++) {
@@ -234,8 +234,8 @@ static bool ascending(struct walk *w, const struct comp *c, uint32_t *list)
 }
 
 /*
- * A computation's instructions in the order to print them: the schedule's, which is part of the
- * program; otherwise by their ids, which is how they stood in a text; otherwise the message's.
+ * A computation's instructions in the order to print them: that of the schedule, which is part of the program; if
+ * there is none, by ascending id, as they stood in a text; if that is no valid order, that of the message.
  */
 static uint32_t *order_of(struct walk *w, const struct comp *c)
 {
@@ -287,7 +287,8 @@ static void stack_frames(struct walk *w)
 	buf_adds(w->p.out, "\nStackFrames\n");
 	for (size_t i = 0; i < x->n_stack_frames; i++) {
 		Hlo__StackFrame frame = *x->stack_frames[i];
-		frame.parent_frame_id = (int32_t)((uint32_t)frame.parent_frame_id + 1); /* in text 1 is none */
+		/* Text has the caller's number plus 1. */
+		frame.parent_frame_id = (int32_t)((uint32_t)frame.parent_frame_id + 1);
 		buf_addf(w->p.out, "%zu ", i + 1);
 		print_braces(&w->p, &w->p.words->frame, &frame);
 		buf_addch(w->p.out, '\n');
@@ -317,5 +318,6 @@ void hlo_print(const struct graph *g, struct buf *out)
 		computation(&w, names_get(&w.comps, (const char *)&g->module->computations[i]->id, sizeof(int64_t)));
 	names_release(&w.nodes);
 	names_release(&w.comps);
+	names_release(&w.schedules);
 	arena_release(&w.p.mem);
 }

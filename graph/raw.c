@@ -1,10 +1,10 @@
 /*
- * raw.c - ids to indices, with nothing taken on trust.
+ * raw.c - turns ids into indices, without trusting them.
  *
  * The id of an instruction is unique at least in its computation: in newer files its upper half is the
  * computation's id, in older ones ids count through the module. The id of a computation is unique in the module.
- * Both are looked up in one hash table keyed by (id, owner); the owner of a computation is the module. An id
- * that is there twice or not at all is refused.
+ * Both are looked up in one hash table with the key (id, owner); the owner of a computation is the module. An id
+ * that occurs twice is refused, and so is a reference to an id that does not exist.
  */
 #include "graph/own.h"
 
@@ -12,7 +12,7 @@
 
 struct slot {
 	int64_t id;
-	uint32_t owner, index; /* index NONE: empty */
+	uint32_t owner, index; /* an empty slot has the index NONE */
 };
 
 struct map {

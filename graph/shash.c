@@ -1,17 +1,17 @@
 /*
  * shash.c - structural hashes: equal where two nodes compute the same value.
  *
- * Names and ids are renumbered by every pass, so what a node is can only be told by what it does and
- * what it reads: a local hash of the instruction (attr.h), mixed with its operands' hashes, bottom-up.
+ * Every pass of the compiler may rename and renumber. So we recognise a node by what it does and what
+ * it reads: a local hash of the instruction (attr.h), mixed with its operands' hashes, bottom-up.
  *
- * A computation that one caller runs is walked when its caller is: only then is known what its
- * parameters stand for. Inside a fusion they are the fusion's operands, and the fusion is its root,
- * so a fusion leaves no trace, also where it lies in what is applied. Elsewhere (loops, branches,
- * calls) a parameter stands for the caller, the place among what it calls, and its number; the
- * caller's hash then takes in the roots of what it runs. A computation with several callers is walked
- * once, its parameters standing for themselves.
+ * A computation with one caller is walked together with its caller, because only there do we know what
+ * its parameters stand for. Inside a fusion they stand for the fusion's operands, and the fusion stands
+ * for its root. So a fusion leaves no trace, not even inside an applied computation. In loops, branches
+ * and calls a parameter's hash is made of the caller, the computation's place among those it calls, and
+ * the parameter's number; the caller's hash then takes in the roots of what it runs. A computation with
+ * several callers is walked once, and its parameters stand for themselves.
  *
- * The depth of this recursion is that of calls, at most CALL_DEPTH.
+ * The recursion is as deep as the calls, at most CALL_DEPTH.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,7 @@ uint64_t node_local_hash(const struct graph *g, uint32_t v, bool with_layout)
 	return s.hash;
 }
 
-/* Two or more operands whose order does not matter: sorted, for two. */
+/* Mixes in the operands' hashes; the two operands of a commutative operation are sorted first. */
 static uint64_t mix_operands(const struct graph *g, uint32_t v, uint64_t h, const uint64_t *hash)
 {
 	const struct node *n = &g->node[v];
@@ -44,7 +44,7 @@ static uint64_t mix_operands(const struct graph *g, uint32_t v, uint64_t h, cons
 	return h;
 }
 
-/* What a computation does, by content: parameters by number, or as `operands` where a fusion gives them. */
+/* The hash of what a computation does. Parameters count by number, or as `operands` if a fusion gives them. */
 static uint64_t applied_content(const struct graph *g, const struct comp *c, const uint32_t *operands,
 	bool with_layout, uint64_t *hash)
 {
@@ -61,7 +61,7 @@ static uint64_t applied_content(const struct graph *g, const struct comp *c, con
 	return hash[c->root];
 }
 
-/* Applied computations, callees first. The compiler fuses inside them too, and that leaves no trace either. */
+/* Hashes applied computations, callees first. Fusions inside them leave no trace either. */
 void graph_applied(struct graph *g)
 {
 	uint64_t *hash = MEM_NEW(g->n_nodes, uint64_t);
@@ -101,7 +101,7 @@ static uint64_t parameter(const struct hasher *h, uint32_t v)
 	return hash_mix(hash_mix(own, h->hash[c->caller]), place);
 }
 
-/* The inside value that a result of a multi-output fusion is, or NONE. */
+/* The node inside a multi-output fusion whose value this get-tuple-element takes, or NONE. */
 static uint32_t fused_element(const struct graph *g, uint32_t v)
 {
 	if (g->node[v].opcode != OP_GET_TUPLE_ELEMENT)
@@ -118,7 +118,7 @@ static uint32_t fused_element(const struct graph *g, uint32_t v)
 
 static void walk(struct hasher *h, uint32_t c);
 
-/* A node that runs computations: first itself, for their parameters, then with what they return. */
+/* Hashes a node that runs computations: first by itself, for their parameters; then with what they return. */
 static void walk_calls(struct hasher *h, uint32_t v)
 {
 	const struct graph *g = h->g;

@@ -1,10 +1,10 @@
 /*
  * turns.c - see the header.
  *
- * The state of the loop, and of every loop around it, gets one more element. The innermost body adds to
- * it, the others pass on what their inner loop made of it, the entry starts it at nothing and gives it back.
+ * The state of the loop, and of every loop around it, gets one more element: the count. The loop's body adds
+ * to it, the loops around pass it on, and the entry starts it at 0 and returns it.
  *
- * Nothing else needs to know: where a wider parameter or a wider loop comes in, the old instruction
+ * The rest of the program does not notice. Where a parameter or a loop became wider, the old instruction
  * becomes the tuple of all but the last element, and keeps its id, its shape and its readers.
  */
 #include <math.h>
@@ -14,7 +14,7 @@
 #include "graph/turns.h"
 
 #define ATTRIBUTE "vantage_turns"
-#define DEPTH 16 /* loops within loops */
+#define DEPTH 16 /* the deepest nesting of loops */
 
 typedef Hlo__HloInstructionProto instruction;
 
@@ -23,12 +23,12 @@ struct rewrite {
 	Hlo__ShapeProto *number;
 	uint32_t names;
 	int32_t step;
-	/* The computation at hand. */
+	/* The computation that is being rewritten. */
 	Hlo__HloComputationProto *comp;
 	instruction **v;
 	size_t n, cap;
 	int64_t next_id;
-	int64_t in, out; /* ids: the count before and after */
+	int64_t in, out; /* ids of the count at the start and at the end of the computation */
 };
 
 static instruction *blank(struct rewrite *r, const char *opcode, Hlo__ShapeProto *shape)
@@ -89,7 +89,7 @@ static Hlo__ShapeProto *wider(struct rewrite *r, const Hlo__ShapeProto *narrow)
 	return s;
 }
 
-/* The ids of a tuple's elements, with room for one more. */
+/* Takes a tuple apart: returns the ids of its elements, with room for one more. */
 static int64_t *apart(struct rewrite *r, int64_t tuple, const Hlo__ShapeProto *shape)
 {
 	int64_t *id = ARENA_NEW(&r->g.mem, shape->n_tuple_shapes + 1, int64_t);
@@ -102,7 +102,7 @@ static int64_t *apart(struct rewrite *r, int64_t tuple, const Hlo__ShapeProto *s
 	return id;
 }
 
-/* `old` becomes the tuple of all elements of the wider value but the last, whose id is returned. */
+/* Makes `old` the tuple of all elements of `wide` but the last; returns the id of the last. */
 static int64_t narrow_again(struct rewrite *r, instruction *old, const instruction *wide)
 {
 	int64_t *id = apart(r, wide->id, wide->shape);
@@ -123,7 +123,7 @@ static void widen_parameter(struct rewrite *r, instruction *old)
 	r->in = narrow_again(r, old, add(r, "parameter", wider(r, old->shape), NULL, 0));
 }
 
-/* The state of a loop's body or condition. */
+/* The parameter of a loop's body or condition: the state. */
 static instruction *parameter_of(const Hlo__HloComputationProto *c)
 {
 	size_t i = 0;
@@ -148,7 +148,7 @@ static void widen_loop(struct rewrite *r, instruction *old)
 	r->out = narrow_again(r, old, loop);
 }
 
-/* Starts a computation, its parameter or, in the entry, the count first; goes on with all it holds. */
+/* Begins to rewrite a computation: its parameter first, or, in the entry, the count; then what it holds. */
 static void rewrite_comp(struct rewrite *r, uint32_t comp, uint32_t inner)
 {
 	const struct comp *c = &r->g.comp[comp];
@@ -162,7 +162,8 @@ static void rewrite_comp(struct rewrite *r, uint32_t comp, uint32_t inner)
 	if (comp == r->g.entry)
 		r->in = number(r, 0);
 	else
-		widen_parameter(r, parameter_of(c->proto)); /* first: a loop that needs nothing of it may stand before it */
+		/* First, because a loop that does not need the parameter may stand before it. */
+		widen_parameter(r, parameter_of(c->proto));
 	for (size_t i = 0; i < c->proto->n_instructions; i++) {
 		instruction *in = c->proto->instructions[i];
 		if (comp != r->g.entry && strcmp(in->opcode, "parameter") == 0)
@@ -174,7 +175,7 @@ static void rewrite_comp(struct rewrite *r, uint32_t comp, uint32_t inner)
 	}
 }
 
-/* Puts the computation into its message; a shape that is NULL stays as it is. */
+/* Puts the computation into its message; where a shape is NULL, the old one stays. */
 static void finish_comp(struct rewrite *r, int64_t root, Hlo__ShapeProto *state, Hlo__ShapeProto *result)
 {
 	Hlo__ProgramShapeProto *p = r->comp->program_shape;
@@ -209,7 +210,7 @@ static void count_in_body(struct rewrite *r, uint32_t comp, uint32_t inner, Hlo_
 	finish_comp(r, add(r, "tuple", state, end, n + 1)->id, state, state);
 }
 
-/* The loops around this one, outermost first, itself last; 0 where the count cannot be carried through. */
+/* Lists the loops around this one, outermost first, and then itself. Returns 0 if the count cannot be carried out. */
 static size_t way_in(const struct graph *g, uint32_t loop, uint32_t *way)
 {
 	uint32_t inward[DEPTH];

@@ -1,10 +1,11 @@
 /*
- * turns.h - how often a loop turns, where only running the program can tell.
+ * turns.h - counts how often a loop turns, where only running the program can tell.
  *
- * What loops.c cannot read off (a solver that stops when it is close enough) is counted: the program is
- * rewritten so that its only result is the number of turns of one loop, compiled and run by whoever has a
- * device. The count goes into the `while` as a frontend attribute, which compilers carry along and do not
- * act upon: unlike the compiler's own note of a known count, it says what happened, not what must happen.
+ * A turn is one execution of a loop's body. loops.c cannot find the number of turns of, for example, a solver that
+ * stops when it is close enough. For such a loop turns_program rewrites the program so that its only result is the
+ * number of turns. The caller, who has a device, compiles and runs that. turns_note puts the count into the `while`
+ * as a frontend attribute. Compilers keep such attributes and do not act on them, unlike on their own note of a known
+ * count: ours says what happened once, not what must happen.
  */
 #ifndef GRAPH_TURNS_H
 #define GRAPH_TURNS_H
@@ -12,16 +13,16 @@
 #include "graph/graph.h"
 
 /*
- * Writes a program that takes what g takes and gives one s32: `step` times the turns of `loop` in all its
- * executions. False where the count cannot be carried out to the entry: on the way lies a call, a branch,
- * a state that is no tuple, or a computation with two callers.
+ * Writes a program with g's parameters and one s32 as result: `step` times the turns of `loop`, over all its
+ * executions. Returns false if the count cannot be carried to the entry, because a call, a branch, a state
+ * that is no tuple, or a computation with two callers lies between.
  */
 bool turns_program(const struct graph *g, uint32_t loop, int32_t step, struct buf *out);
 
-/* How often a run of the program comes to the loop, by the turns of those around it; 0 where that is unknown. */
+/* How often one run of the program starts the loop, from the turns of the loops around it; 0 if that is unknown. */
 double turns_entered(const struct graph *g, uint32_t loop);
 
-/* Notes the turns of one execution in the message; they count when what graph_write gives is read again. */
+/* Notes the turns of one execution in g's message. A graph read from what graph_write then writes will use them. */
 void turns_note(struct graph *g, uint32_t loop, double turns);
 double turns_noted(const Hlo__HloInstructionProto *loop); /* 0: none */
 

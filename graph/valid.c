@@ -1,8 +1,8 @@
 /*
- * valid.c - the walk that establishes what valid.h lists.
+ * valid.c - checks what valid.h promises.
  *
- * In three rounds, each of which may rely on the one before: ids, shapes and parameters; then all that
- * one instruction says by itself and of its operands (valid_part.c); then what calls say, which compares
+ * There are three rounds, and each relies on the one before. The first checks ids, shapes and parameters.
+ * The second checks each instruction with its operands (valid_part.c). The third checks calls, comparing
  * shapes across computations. Facts about opcodes come from tables: hlo_op.def, opcode.def, valid.def.
  */
 #include "graph/valid.h"
@@ -38,7 +38,7 @@ static uint32_t n_params(const struct valid *a, uint32_t c)
 	return a->first_param[c + 1] - a->first_param[c];
 }
 
-/* Notes the parameters of a computation, whose first place is known, by number. */
+/* Notes the parameters of a computation by number. */
 static int check_parameters(struct valid *a, uint32_t c)
 {
 	const struct graph *g = a->g;
@@ -133,7 +133,7 @@ static const struct signature {
 #include "schemas/valid.def"
 };
 
-/* Are the parameters of computation c like the n operands of v from number `from`? */
+/* Do the parameters of computation c have the shapes of n operands of v, from number `from` on? */
 static bool takes(const struct valid *a, uint32_t c, uint32_t v, uint32_t from, uint32_t n)
 {
 	const uint32_t *param = a->param + a->first_param[c];

@@ -1,10 +1,10 @@
 /*
  * valid.h - what every reader of a graph may rely on.
  *
- * A program comes from a file that anybody may have written. guard.h sees to it that its bytes are a
- * message, raw.c that ids lead somewhere, order.c that nothing depends on itself. graph_valid does
- * the rest, once, before anybody else looks; graph_parse refuses what does not pass. After that no
- * reader checks any of this again. Of every instruction, dead computations included:
+ * Anybody may have written the file that a program comes from. hlo/guard.h checks that its bytes are a
+ * message, raw.c that every id exists, order.c that nothing depends on itself. graph_valid checks the
+ * rest; graph_parse refuses a program that does not pass. After that no reader checks any of this again.
+ * This holds of every instruction, also in dead computations:
  *
  *	ids	    are at least 0; those of computations below VALID_COMP_IDS, those of instructions
  *		    below VALID_IDS, so that there is room to count on
@@ -29,7 +29,7 @@
  *	origins	    in all instructions together count to at most VALID_ORIGINS, since text counts them in
  *		    commas
  *
- * And of the module: the shapes promised at its boundary, if there are any, are those of the entry.
+ * And this of the module: the shapes promised at its boundary, if there are any, are those of the entry.
  *
  * Layouts of operands and of what is called may differ, as may dynamic dimensions. Opcodes that
  * schemas/opcode.def does not know may have any operands, calls and attributes.
@@ -44,7 +44,7 @@
 #define VALID_SPATIAL 10 /* dimensions that text names by a digit */
 #define VALID_ORIGINS (UINT64_C(1) << 24)
 
-/* Needs nodes, edges and calls. -1 with a sentence that begins with `file` and names the instruction. */
+/* Needs nodes, edges and calls. Returns 0, or -1 with a sentence that begins with `file` and names the instruction. */
 int graph_valid(const struct graph *g, const char *file, struct err *err);
 
 #endif

@@ -16,12 +16,12 @@ struct valid {
 	const char *file;
 	struct err *err;
 	const struct hlo_words *words;
-	uint32_t *first_param; /* per computation: its first place in `param`; n_comps + 1 places */
+	uint32_t *first_param; /* per computation: where its parameters begin in `param`; n_comps + 1 places */
 	uint32_t *param;       /* nodes, by number within each computation */
 	uint64_t origins;
 };
 
-/* What is wrong with the parts of node v, whose shapes are checked; NULL: nothing. */
+/* Says what is wrong with the parts of node v, or returns NULL. Its shapes must have been checked. */
 const char *valid_parts(struct valid *a, uint32_t v);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * valid_part.c - what one instruction holds: literals, lists of dimensions, sizes, required messages.
+ * valid_part.c - checks what one instruction holds: literals, lists of dimensions, sizes, required messages.
  *
- * Most instructions hold none of it, so each check begins with the one test that says so; fields named
- * by tables are looked up once per process.
+ * Most instructions hold none of these, so each check first tests whether there is anything to check. Fields
+ * that tables name are looked up once per process.
  */
 #include <pthread.h>
 #include <string.h>
@@ -26,20 +26,20 @@ static const struct dims_row {
 };
 enum { N_DIMS = sizeof(dims_rows) / sizeof(*dims_rows), NEEDS = 4 };
 
-/* Where a row's list lies: in the instruction, or in a message that it points to. */
+/* For each row, where its list lies: in the instruction, or in a message that it points to. */
 static struct {
 	const ProtobufCFieldDescriptor *message; /* NULL: in the instruction itself */
 	const ProtobufCFieldDescriptor *list;
 } dims_at[N_DIMS];
 
-static struct { /* of an opcode */
+static struct { /* for each opcode */
 	uint8_t first_dims, end_dims; /* rows of dims_rows, which stand together */
 	uint8_t n;
 	const ProtobufCFieldDescriptor *need[NEEDS]; /* required messages */
 } facts[OP_COUNT + 1];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* The message at the beginning of an attribute's path, or NULL if it begins with something else. */
+/* The field at the beginning of an attribute's path if that is a message, else NULL. */
 static const ProtobufCFieldDescriptor *message_in(const char *path)
 {
 	char name[64];
@@ -100,7 +100,7 @@ static bool has_messages(const instruction *in, uint16_t op)
 
 /* ---- dimensions ---- */
 
-/* Each number once, all below the rank. */
+/* Does the list name each dimension at most once, all of them below the rank? */
 static bool lists_dims(const int64_t *v, size_t n, size_t rank)
 {
 	uint64_t seen = 0;
@@ -144,7 +144,7 @@ struct numbering { /* of one array of a convolution */
 	size_t n_spatial;
 };
 
-/* Each dimension once, below the rank; text names spatial ones by a digit. */
+/* Does it name each dimension of the array once? Text names spatial dimensions by a digit, so there are at most ten. */
 static bool numbers_dims(const struct numbering *a, size_t rank)
 {
 	uint64_t seen = 0;
@@ -159,7 +159,7 @@ static bool numbers_dims(const struct numbering *a, size_t rank)
 	return true;
 }
 
-/* Custom calls have such numbers, too; what their arrays are is theirs to know. */
+/* Custom calls may have such numbers, too; we do not know what their arrays are, so those are not checked. */
 static bool convolution_fits(const struct graph *g, uint32_t v)
 {
 	const Hlo__ConvolutionDimensionNumbers *d = g->node[v].proto->convolution_dimension_numbers;
@@ -224,7 +224,7 @@ static bool transform_fits(const instruction *in)
 
 /* ---- literals ---- */
 
-/* As many values as elements, or none; types of less than a byte may be packed. */
+/* Does it have as many values as elements, or none? Types of less than a byte may be packed. */
 static bool has_values(const Hlo__Literal *l, uint8_t dtype, uint64_t elements)
 {
 	struct field w = field_of_literal(l, dtype);
@@ -257,7 +257,7 @@ static bool literal_fits(const Hlo__Literal *l, const Hlo__ShapeProto *shape)
 	return has_values(l, (uint8_t)l->shape->element_type, elements);
 }
 
-/* A constant's has its shape; another operation's has one of its own. */
+/* Checks the literal: a constant's has the instruction's shape, any other has a shape of its own. */
 static bool literal_of(const instruction *in, uint16_t op)
 {
 	const Hlo__ShapeProto *own = in->literal->shape;

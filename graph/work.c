@@ -1,9 +1,10 @@
 /*
- * work.c - operations per node.
+ * work.c - counts operations per node.
  *
- * Elementwise operations have a weight per element in the table. What applies a computation costs
- * its applications times that computation; a call costs what it calls, a loop that times its rounds
- * (1 where unknown), a conditional its dearest branch. The rest have textbook formulas:
+ * Elementwise operations have a weight per element in schemas/opcode.def. An operation that applies a
+ * computation counts its operations once per application. A call counts what it calls, a loop its body
+ * and condition times its rounds (1 if unknown), a conditional its dearest branch. The rest have textbook
+ * formulas:
  *
  *	dot		2 x results x contracted elements
  *	convolution	2 x results x kernel elements that meet one result
@@ -18,7 +19,7 @@
 #include <math.h>
 #include "graph/own.h"
 
-#define WORK_LIMIT 1e30 /* calls of calls of calls must not add up to infinity */
+#define WORK_LIMIT 1e30 /* calls of calls of calls must not multiply to infinity */
 
 static const Hlo__ShapeProto *shape_of(const struct graph *g, uint32_t v)
 {
@@ -99,7 +100,7 @@ static double applications(const struct graph *g, uint32_t v)
 	for (size_t i = 0; window && i < window->n_dimensions; i++)
 		inside *= (double)window->dimensions[i]->size;
 	switch (n->opcode) {
-	case OP_REDUCE_WINDOW: /* of a tuple: one application gives one of each */
+	case OP_REDUCE_WINDOW: /* of a tuple: one application gives an element of each part */
 		return results * inside / (double)(n->n_operands < 2 ? 1 : n->n_operands / 2);
 	case OP_SELECT_AND_SCATTER:
 		return (double)g->node[op[1]].elements * (inside + 1);

@@ -1,5 +1,5 @@
 /*
- * work.h - how many operations a node takes, weighted (an addition is 1, see schemas/opcode.def).
+ * work.h - counts the operations of a node, weighted: an addition is 1, see schemas/opcode.def.
  */
 #ifndef GRAPH_WORK_H
 #define GRAPH_WORK_H

@@ -166,22 +166,17 @@ static int message(struct walk *w, const ProtobufCMessageDescriptor *d, const ui
 	return 0;
 }
 
-static int check(struct walk *w, const ProtobufCMessageDescriptor *d, const void *p, size_t n)
-{
-	if (message(w, d, p, (const uint8_t *)p + n) < 0)
-		return -1;
-	if (w->need > GUARD_FACTOR * (uint64_t)n + GUARD_FLOOR)
-		return err_set(w->err,
-			"%s would take %" PRIu64 " bytes in memory for its %zu; no real program does", w->name,
-			w->need, n);
-	return 0;
-}
-
-int guard_check(const ProtobufCMessageDescriptor *d, const void *p, size_t n, const char *name,
-	struct err *err)
+/* Walks the whole message: 0, or -1 with a sentence. */
+static int check(const ProtobufCMessageDescriptor *d, const void *p, size_t n, const char *name, struct err *err)
 {
 	struct walk w = {.start = p, .name = name, .err = err};
-	return check(&w, d, p, n);
+
+	if (message(&w, d, p, (const uint8_t *)p + n) < 0)
+		return -1;
+	if (w.need > GUARD_FACTOR * (uint64_t)n + GUARD_FLOOR)
+		return err_set(err, "%s would take %" PRIu64 " bytes in memory for its %zu; no real program does", name,
+			w.need, n);
+	return 0;
 }
 
 static void *take(void *arena, size_t size)
@@ -197,7 +192,7 @@ static void give(void *arena, void *p)
 void *guard_unpack(struct arena *mem, const ProtobufCMessageDescriptor *d, const void *p, size_t n,
 	const char *name, struct err *err)
 {
-	if (guard_check(d, p, n, name, err) < 0)
+	if (check(d, p, n, name, err) < 0)
 		return NULL;
 	ProtobufCAllocator alloc = {take, give, mem};
 	void *m = protobuf_c_message_unpack(d, &alloc, n, p);

@@ -24,8 +24,5 @@
 void *guard_unpack(struct arena *mem, const ProtobufCMessageDescriptor *d, const void *p, size_t n,
 	const char *name, struct err *err);
 
-/* Only the walk, without unpacking: 0, or -1 with a sentence. */
-int guard_check(const ProtobufCMessageDescriptor *d, const void *p, size_t n, const char *name,
-	struct err *err);
 
 #endif
