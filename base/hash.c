@@ -146,27 +146,3 @@ void digest_hex(const struct digest *d, char hex[65])
 	hex[64] = '\0';
 }
 
-static int hex_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-int digest_parse(const char *hex, struct digest *out)
-{
-	struct digest d;
-	for (size_t i = 0; i < 32; i++) {
-		int high = hex_value(hex[2 * i]);
-		int low = high < 0 ? -1 : hex_value(hex[2 * i + 1]);
-		if (low < 0)
-			return -1;
-		d.byte[i] = (uint8_t)(high << 4 | low);
-	}
-	if (hex[64])
-		return -1;
-	*out = d;
-	return 0;
-}

@@ -37,6 +37,5 @@ void sha256_end(struct sha256 *s, struct digest *out);
 void sha256_of(const void *p, size_t n, struct digest *out);
 /* Lower-case hex, 64 digits and NUL. */
 void digest_hex(const struct digest *d, char hex[65]);
-int digest_parse(const char *hex, struct digest *out); /* 0, or -1 when it is not 64 hex digits */
 
 #endif

@@ -2,12 +2,10 @@
  * progress.c - one status line for a person at a terminal, a line a minute for a log.
  *
  * The status line is drawn over itself (carriage return, text, erase to the end) and cut to the
- * window's width, because a wrapped line cannot be drawn over. To print a lasting line we erase the
- * status line, print, and draw the status line again.
+ * window's width, because a wrapped line cannot be drawn over.
  */
 #include "base/progress.h"
 
-#include <stdarg.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <time.h>
@@ -103,21 +101,6 @@ static void erase(struct progress *p)
 {
 	if (p->mode == PROGRESS_TTY && p->shown)
 		fputs("\r\033[K", p->out);
-}
-
-void progress_note(struct progress *p, const char *fmt, ...)
-{
-	va_list ap;
-	if (p->mode == PROGRESS_QUIET)
-		return;
-	erase(p);
-	va_start(ap, fmt);
-	vfprintf(p->out, fmt, ap);
-	va_end(ap);
-	fputc('\n', p->out);
-	if (p->mode == PROGRESS_TTY && p->shown)
-		draw(p, p->clock(), NULL);
-	fflush(p->out);
 }
 
 void progress_end(struct progress *p)

@@ -2,8 +2,7 @@
  * progress.h - tells people how a long run goes: on stderr, never on stdout.
  *
  * On a terminal one status line, redrawn at most 10 times a second, with rate and time left. Under
- * cron plain lines, at most one a minute. With PROGRESS_QUIET nothing. progress_note prints a
- * lasting line without tearing the status line.
+ * cron plain lines, at most one a minute. With PROGRESS_QUIET nothing.
  */
 #ifndef BASE_PROGRESS_H
 #define BASE_PROGRESS_H
@@ -27,7 +26,6 @@ struct progress {
 void progress_start(struct progress *p, const char *label, uint64_t total, enum progress_mode mode);
 /* `detail` may be NULL; it follows the counts, e.g. "best -2.1% +- 0.3, cached 62%". */
 void progress_update(struct progress *p, uint64_t done, const char *detail);
-void progress_note(struct progress *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void progress_end(struct progress *p);
 
 /* Seconds on the monotonic clock; the one clock everything uses. */

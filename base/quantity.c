@@ -22,11 +22,11 @@ static const struct scale cycles[] = {{1e12, "Tcycles"}, {1e9, "Gcycles"}, {1, "
 static const struct scale formula[] = {{1, ""}};
 
 static const struct facts {
-	const char *name, *unit, *meaning;
+	const char *name, *unit;
 	double one; /* one of `unit`, in the base unit */
 	bool deterministic;
 } table[] = {
-#define QUANTITY(id, name, unit, one, deterministic, meaning) {name, unit, meaning, one, deterministic},
+#define QUANTITY(id, name, unit, one, deterministic, meaning) {name, unit, one, deterministic},
 #include "schemas/quantity.def"
 #undef QUANTITY
 };
@@ -61,11 +61,6 @@ static const struct facts *facts(enum quantity q)
 const char *quantity_name(enum quantity q)
 {
 	return facts(q)->name;
-}
-
-const char *quantity_meaning(enum quantity q)
-{
-	return facts(q)->meaning;
 }
 
 bool quantity_deterministic(enum quantity q)
@@ -104,15 +99,15 @@ double quantity_in_unit(enum quantity q, double value)
 }
 
 /* A whole number with commas. */
-static void write_count(double value, bool sign, char *out, size_t n)
+static void write_count(double value, char *out, size_t n)
 {
 	char digits[32];
 	size_t len, at = 0;
 
 	snprintf(digits, sizeof digits, "%.0f", fabs(value));
 	len = strlen(digits);
-	if (value < 0 || sign)
-		out[at++] = value < 0 ? '-' : '+';
+	if (value < 0)
+		out[at++] = '-';
 	for (size_t i = 0; i < len && at + 2 < n; i++) {
 		out[at++] = digits[i];
 		if ((len - i) % 3 == 1 && i + 1 < len)
@@ -121,28 +116,16 @@ static void write_count(double value, bool sign, char *out, size_t n)
 	out[at] = 0;
 }
 
-static const char *write_figure(enum quantity q, double value, bool sign, char out[QUANTITY_TEXT])
+const char *quantity_text(enum quantity q, double value, char out[QUANTITY_TEXT])
 {
 	const struct scale *s = scale_of(q, value);
 	double v = value / s->one;
 	char number[QUANTITY_TEXT];
 
 	if (s->one == 1 && (q == QUANTITY_BYTES || q == QUANTITY_CYCLES) && isfinite(v))
-		write_count(v, sign, number, sizeof number);
-	else if (q == QUANTITY_FORMULA)
-		snprintf(number, sizeof number, sign ? "%+.6g" : "%.6g", v);
+		write_count(v, number, sizeof number);
 	else
-		snprintf(number, sizeof number, sign ? "%+.3g" : "%.3g", v);
+		snprintf(number, sizeof number, q == QUANTITY_FORMULA ? "%.6g" : "%.3g", v);
 	snprintf(out, QUANTITY_TEXT, "%.28s%s%s", number, *s->unit ? " " : "", s->unit);
 	return out;
-}
-
-const char *quantity_text(enum quantity q, double value, char out[QUANTITY_TEXT])
-{
-	return write_figure(q, value, false, out);
-}
-
-const char *quantity_signed(enum quantity q, double value, char out[QUANTITY_TEXT])
-{
-	return write_figure(q, value, true, out);
 }

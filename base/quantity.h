@@ -19,7 +19,6 @@ enum quantity {
 };
 
 const char *quantity_name(enum quantity q);
-const char *quantity_meaning(enum quantity q);
 bool quantity_deterministic(enum quantity q);
 /* The quantity of a name; QUANTITY_COUNT where there is none. */
 enum quantity quantity_find(const char *name);
@@ -27,8 +26,6 @@ enum quantity quantity_find(const char *name);
 #define QUANTITY_TEXT 40 /* bytes that always do */
 /* A figure with its unit, as people read it: "12.3 us", "1.5 MiB", "12,345 cycles", "0.25". Returns `out`. */
 const char *quantity_text(enum quantity q, double value, char out[QUANTITY_TEXT]);
-/* The same with its sign, for differences: "+12.3 us". */
-const char *quantity_signed(enum quantity q, double value, char out[QUANTITY_TEXT]);
 
 /* For figures side by side, which must share a unit: the unit's name ("us"; "" if there is none), and a value in it. */
 const char *quantity_unit(enum quantity q);

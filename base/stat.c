@@ -101,34 +101,6 @@ struct estimate stat_trimmed(const double *x, size_t n, double trim)
 	return e;
 }
 
-/* Exact estimates (se 0) outweigh all others; those of unknown error (se INFINITY) weigh nothing. */
-struct estimate stat_combine(const struct estimate *e, size_t n)
-{
-	double weights = 0, sum = 0, exact = 0, exact_sum = 0, plain_sum = 0;
-	struct estimate all = {NAN, INFINITY, 0};
-	for (size_t i = 0; i < n; i++) {
-		all.n += e[i].n;
-		plain_sum += e[i].value;
-		if (e[i].se == 0) {
-			exact++;
-			exact_sum += e[i].value;
-		} else if (isfinite(e[i].se)) {
-			weights += 1 / (e[i].se * e[i].se);
-			sum += e[i].value / (e[i].se * e[i].se);
-		}
-	}
-	if (exact > 0) {
-		all.value = exact_sum / exact;
-		all.se = 0;
-	} else if (weights > 0) {
-		all.value = sum / weights;
-		all.se = sqrt(1 / weights);
-	} else if (n) {
-		all.value = plain_sum / (double)n;
-	}
-	return all;
-}
-
 struct estimate stat_sum(const struct estimate *e, size_t n)
 {
 	struct estimate all = {0, 0, n ? e[0].n : 0};
@@ -218,22 +190,6 @@ double stat_t(double coverage, double df)
 double stat_widening(double df)
 {
 	return df < 1 ? INFINITY : stat_t(0.95, df) / NORMAL95;
-}
-
-void stat_bootstrap(const double *x, size_t n, int mean, double coverage, size_t rounds, struct rng *r,
-	double *low, double *high)
-{
-	double *draw = MEM_NEW(n, double), *value = MEM_NEW(rounds, double);
-	for (size_t k = 0; k < rounds && n; k++) {
-		for (size_t i = 0; i < n; i++)
-			draw[i] = x[rng_below(r, n)];
-		value[k] = mean ? stat_mean(draw, n) : stat_median(draw, n);
-	}
-	qsort(value, rounds, sizeof(*value), compare);
-	*low = n ? sorted_quantile(value, rounds, (1 - coverage) / 2) : NAN;
-	*high = n ? sorted_quantile(value, rounds, (1 + coverage) / 2) : NAN;
-	mem_free(draw);
-	mem_free(value);
 }
 
 double stat_pearson(const double *x, const double *y, size_t n)

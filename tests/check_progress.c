@@ -54,10 +54,6 @@ static void terminal(void)
 	text = seen(&p);
 	CHECK(count(text, "\033[K") >= 10 && count(text, "\033[K") <= 11);
 	free(text);
-	progress_note(&p, "lost a %s", "worker");
-	text = seen(&p);
-	CHECK(strstr(text, "\r\033[Klost a worker\n\rtune: ") != NULL);
-	free(text);
 	progress_end(&p);
 	text = seen(&p);
 	CHECK(strstr(text, "\r\033[Ktune: 100 in 11 s\n") != NULL);
@@ -95,10 +91,9 @@ static void plain(void)
 	CHECK(strstr(text, "collect: 2950, 49/s\n") != NULL);
 	CHECK(strchr(text, '\r') == NULL && strchr(text, '\033') == NULL);
 	free(text);
-	progress_note(&p, "note");
 	progress_end(&p);
 	text = seen(&p);
-	CHECK(strstr(text, "\nnote\ncollect: 29950 in 10 min\n") != NULL);
+	CHECK(strstr(text, "\ncollect: 29950 in 10 min\n") != NULL);
 	free(text);
 	fclose(p.out);
 }
@@ -109,7 +104,6 @@ static void quiet(void)
 	progress_start(&p, "tune", 10, PROGRESS_QUIET);
 	now += 100;
 	progress_update(&p, 5, "detail");
-	progress_note(&p, "note");
 	progress_end(&p);
 	CHECK_INT(ftell(p.out), 0);
 	fclose(p.out);
