@@ -90,6 +90,11 @@ void err_program(const char *name)
 	program = name;
 }
 
+const char *err_program_name(void)
+{
+	return program;
+}
+
 _Noreturn void bug_at(const char *file, int line, const char *fmt, ...)
 {
 	va_list ap;

@@ -33,6 +33,7 @@ int err_exit(const struct err *err);
 
 /* Sets PROGRAM, the name that err_exit and BUG print. The string must last; a main sets it first. */
 void err_program(const char *name);
+const char *err_program_name(void);
 
 /* A broken invariant of our own: prints place and sentence, aborts. */
 _Noreturn void bug_at(const char *file, int line, const char *fmt, ...)

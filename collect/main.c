@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <unistd.h>
 #include "base/stop.h"
+#include "base/talk.h"
 #include "lab/options.h"
 #include "collect/plan.h"
 
@@ -74,6 +75,7 @@ int main(int argc, char **argv)
 		rc = err_set(&err, "\"%s\" is no option; programs are named with --graph", argv[0]);
 	if (rc == 0) {
 		set.quiet |= !isatty(STDERR_FILENO);
+		talk_on(!set.quiet);
 		rc = run(&set, &err);
 	}
 	opt_list_release(&set.graphs);

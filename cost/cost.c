@@ -28,6 +28,7 @@
 #include <string.h>
 #include "base/progress.h"
 #include "cost/own.h"
+#include "device/room.h"
 #include "space/part.h"
 
 /* Where a region's interval is left imprecise because one side is that many times slower. */
@@ -113,17 +114,33 @@ int cost_failed(struct cost *c, enum outcome o, int signal, const char *detail, 
 	return h->failed ? h->failed(h->ctx, o, signal, detail, err) : 0;
 }
 
+static void meet(struct cost *c, const struct compiled *p, struct fate *fate)
+{
+	c->totals.inside += p->seconds;
+	if (p->outcome == OUTCOME_OK)
+		return;
+	fate->outcome = p->outcome;
+	fate->signal = p->signal;
+	memcpy(fate->detail, p->detail, sizeof fate->detail);
+}
+
 int cost_compile(struct cost *c, enum compile_how how, const struct buf *module, unsigned want, struct compiled *out,
 	struct fate *fate, struct err *err)
 {
 	if (device_compile(c->device, how, "hlo", module->data, module->len, want, out, err) < 0)
 		return -1;
-	c->totals.inside += out->seconds;
-	if (out->outcome != OUTCOME_OK) {
-		fate->outcome = out->outcome;
-		fate->signal = out->signal;
-		memcpy(fate->detail, out->detail, sizeof fate->detail);
-	}
+	meet(c, out, fate);
+	return 0;
+}
+
+int cost_compile_whole(struct cost *c, enum compile_how how, const struct buf *module, unsigned want, struct compiled *out,
+	struct fate *fate, struct err *err)
+{
+	if (spare_compile(c->o.spares, c->device, how, module, want | WANT_MEMORY, out, err) < 0)
+		return -1;
+	meet(c, out, fate);
+	if (fate->outcome == OUTCOME_OK && !room_for(c->device, out->peak_bytes, "it", fate->detail, sizeof fate->detail))
+		fate->outcome = OUTCOME_OOM;
 	return 0;
 }
 
@@ -161,7 +178,8 @@ static int pair_once(struct cost *c, const struct sides *s, const struct precisi
 	for (unsigned k = 0; k < 2 && rc == 0 && fate.outcome == OUTCOME_OK; k++) {
 		unsigned i = k ^ first;
 		enum compile_how how = s->own && i == 0 ? COMPILE_DEFAULT : COMPILE_APPLIED;
-		rc = cost_compile(c, how, s->module[i], s->config[i] ? WANT_OPTIMISED : 0, &side[i], &fate, err);
+		rc = s->config[i] || s->own ? cost_compile_whole(c, how, s->module[i], s->config[i] ? WANT_OPTIMISED : 0, &side[i], &fate, err)
+					    : cost_compile(c, how, s->module[i], 0, &side[i], &fate, err);
 		if (rc == 0 && fate.outcome == OUTCOME_OK && s->config[i] && side[i].optimised.len)
 			rc = check_choices(c, s->config[i], &side[i], &fate, err);
 	}

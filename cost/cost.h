@@ -10,6 +10,7 @@
 #ifndef COST_COST_H
 #define COST_COST_H
 
+#include "cost/spare.h"
 #include "device/device.h"
 #include "space/space.h"
 
@@ -45,6 +46,7 @@ struct cost_options { /* all zero is the default */
 	struct cost_hooks hooks;
 	uint64_t seed;		 /* order of compiling */
 	double part_seconds;	 /* charge for a kernel of a large program (space/part.h); 0: the device's; negative: none */
+	struct spares *spares; /* whole programs that took long to compile; borrowed; NULL: none are kept */
 	const struct buf *original; /* the program as given: what a compiler's own program is made from; borrowed; NULL: none */
 };
 
@@ -85,6 +87,11 @@ int cost_confirm(struct cost *c, const uint8_t *a, const uint8_t *b, const struc
  */
 int cost_whole(struct cost *c, const uint8_t *a, const uint8_t *b, const struct precision *p,
 	struct timing *out, struct err *err);
+/*
+ * The compiler's own program against the default as it was read back: the first that a user's program is run. It tells what
+ * cost_default_seconds would else have to measure.
+ */
+int cost_own(struct cost *c, const struct precision *p, struct timing *out, struct err *err);
 /* Seconds of the whole program in one configuration; measured once for the default, then kept. */
 int cost_default_seconds(struct cost *c, double *seconds, double *se, struct err *err);
 const struct cost_totals *cost_totals(const struct cost *c);

@@ -29,6 +29,9 @@ struct fate {
 /* Compiles a module; false, with the fate, if it cannot be run. Adds to the totals. -1: no device. */
 int cost_compile(struct cost *c, enum compile_how how, const struct buf *module, unsigned want, struct compiled *out,
 	struct fate *fate, struct err *err);
+/* The same for a whole program, loaded where it is kept; one for which there is no memory is not to be run. */
+int cost_compile_whole(struct cost *c, enum compile_how how, const struct buf *module, unsigned want, struct compiled *out,
+	struct fate *fate, struct err *err);
 /* Drops what is still in the device, and releases. */
 int cost_drop(struct cost *c, struct compiled *p, struct err *err);
 /* Both sides compiled in random order, run alternately, dropped; a crash is tried once more. */

@@ -56,17 +56,37 @@ int cost_whole(struct cost *c, const uint8_t *a, const uint8_t *b, const struct 
 	return whole_on_device(c, a, b, p, out, err);
 }
 
+int cost_own(struct cost *c, const struct precision *p, struct timing *out, struct err *err)
+{
+	struct precision patient = p ? *p : c->o.whole;
+	uint8_t *config = mem_alloc(c->space->n_sites);
+	int rc;
+
+	patient.patient = true;
+	space_default(c->space, config);
+	rc = cost_whole(c, NULL, config, &patient, out, err);
+	if (rc == 0 && out->outcome == OUTCOME_OK && out->seconds_b > 0) {
+		c->default_seconds = out->seconds_b;
+		c->default_se = out->seconds_b * out->ratio_se * M_SQRT1_2; /* a ratio has the error of two sides */
+	}
+	mem_free(config);
+	return rc;
+}
+
 static int run_default(struct cost *c, const uint8_t *config, struct timing *t, struct err *err)
 {
 	struct buf module = {0};
 	struct compiled p = {0};
 	struct fate fate = {0};
+	struct precision whole = c->o.whole;
 	int rc = applied(c, config, &module, err);
 
+	whole.patient = true;
+
 	if (rc == 0)
-		rc = cost_compile(c, COMPILE_APPLIED, &module, 0, &p, &fate, err);
+		rc = cost_compile_whole(c, COMPILE_APPLIED, &module, 0, &p, &fate, err);
 	if (rc == 0 && fate.outcome == OUTCOME_OK) {
-		rc = device_run(c->device, &p, &c->o.whole, t, err);
+		rc = device_run(c->device, &p, &whole, t, err);
 		c->totals.inside += t->inside;
 	} else if (rc == 0) {
 		t->outcome = fate.outcome;

@@ -228,18 +228,62 @@ static int pull(struct child *c, struct traffic *t)
 	}
 }
 
+/* Processor time of a process and all its threads; 0 where the system does not say. */
+static double processor_seconds(pid_t pid)
+{
+	struct timespec t;
+	clockid_t clock;
+
+	if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &t) != 0)
+		return 0;
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* What is left of the time that an answer is waited for. */
+struct waiting {
+	struct patience patience;
+	double started, until; /* on the wall's clock */
+	double used, looked;   /* processor seconds at the start and when last looked at */
+	pid_t pid;
+};
+
+static struct waiting wait_begin(const struct child *c, struct patience patience)
+{
+	double now = now_seconds(), used = processor_seconds(c->pid);
+
+	return (struct waiting){patience, now, now + patience.seconds, used, used, c->pid};
+}
+
+#define LOOKS 8		 /* a child that is waited for longer is looked at so often in as long as it had at first */
+#define AT_WORK 0.01	 /* of a processor, since the last look: it computes */
+
+/* Seconds until the next look; 0: it had its time. */
+static double wait_left(struct waiting *w)
+{
+	double now = now_seconds(), step = w->patience.seconds / LOOKS, used;
+
+	if (now < w->until)
+		return w->until - now;
+	used = processor_seconds(w->pid);
+	if (now >= w->started + w->patience.most || used - w->used >= w->patience.seconds || used - w->looked < AT_WORK * step)
+		return 0;
+	w->looked = used;
+	w->until = now + step;
+	return step;
+}
+
 enum exchange child_exchange(struct child *c, enum wire_type type, const struct buf *request,
-	double deadline, struct frame *reply)
+	struct patience patience, struct frame *reply)
 {
 	struct traffic t = {.request = request, .reply = reply, .id = ++c->next_id};
-	double until = now_seconds() + deadline;
+	struct waiting w = wait_begin(c, patience);
 	int got = 0;
 	wire_header(t.header, type, t.id, request ? request->len : 0);
 	buf_reset(&reply->payload);
 	while (got == 0) {
 		if (push(c, &t) < 0)
 			t.sent = SIZE_MAX; /* it may still have answered; receiving tells */
-		double left = until - now_seconds();
+		double left = wait_left(&w);
 		if (left <= 0)
 			break;
 		size_t whole = WIRE_HEADER + (request ? request->len : 0);

@@ -21,13 +21,22 @@ struct child { /* all zero: none running */
 
 int child_start(struct child *c, const char *program, struct err *err);
 
+/*
+ * How long a reply is waited for: `seconds`, and after that for as long as the child goes on computing and was given less
+ * processor time than that, `most` seconds in all. So a busy machine delays an answer and does not forbid it, while a child
+ * that waits for something that never comes is ended after `seconds`.
+ */
+struct patience {
+	double seconds, most; /* most <= seconds: the clock on the wall is all that counts */
+};
+
 enum exchange { EXCHANGE_OK, EXCHANGE_TIMEOUT, EXCHANGE_DIED, EXCHANGE_BROKEN };
 /*
  * Sends a request and receives its reply. After anything but OK the child has been killed and
  * reaped, nothing of it is left, and status and tail tell about its end.
  */
 enum exchange child_exchange(struct child *c, enum wire_type type, const struct buf *request,
-	double deadline, struct frame *reply);
+	struct patience patience, struct frame *reply);
 
 /* Lets it quit, or kills it; reaps; closes. Accepts one that is not running. */
 void child_stop(struct child *c);

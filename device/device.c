@@ -104,6 +104,7 @@ void extracted_release(struct extracted *e)
 	buf_release(&e->initial);
 	buf_release(&e->before);
 	buf_release(&e->after);
+	buf_release(&e->own);
 }
 
 void timing_release(struct timing *t)

@@ -23,12 +23,10 @@
 #include "base/outcome.h"
 #include "base/quantity.h"
 
-#define DEVICE_DEADLINE 120.0
-
 struct device_options {	     /* all zero is the default */
 	const char *backend; /* a name of schemas/backend.def (NULL: the first), or a path to a plugin .so */
 	int core;	     /* 1 + the core to pin the worker to; 0: the least loaded */
-	double deadline;     /* seconds per request, and as long again per MiB of program; 0: DEVICE_DEADLINE */
+	double deadline;     /* seconds that any answer may take; 0: by how long such things took before (patience.c) */
 	uint64_t seed;	     /* of the inputs */
 	bool wait;	     /* for the device's lock instead of failing with a sentence */
 	const char *options; /* further compile options "name=value,...", or NULL */
@@ -108,6 +106,7 @@ struct extracted {
 	char detail[512];
 	double seconds;
 	struct buf initial, before, after;
+	struct buf own; /* the executable that was compiled by the way, the compiler's own program; empty where it cannot be kept */
 };
 int device_extract(struct device *d, const char *format, const void *p, size_t n, struct extracted *out,
 	struct err *err);
@@ -122,6 +121,7 @@ struct precision {
 	double give_up;	     /* stop early when one side is this many times slower; 0: 1.5, negative: never */
 	bool raw;	     /* return raw times */
 	bool even_identical; /* run also programs known to be the same (A/A tests) */
+	bool patient;	     /* a user's own program: how long one run takes is not known, but that it ends is */
 };
 
 struct timing { /* all zero is empty */

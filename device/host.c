@@ -15,10 +15,9 @@
 #include "base/hash.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "base/progress.h"
 #include "device/host.h"
 #include "device/last_words.h"
-
-#define DEADLINE_BYTES 1048576.0 /* of program that are worth another deadline */
 
 /* The worker's file: by VANTAGE_WORKER, beside this program, in the build tree, or on the path. */
 static int find_worker(struct buf *out, struct err *err)
@@ -77,12 +76,6 @@ static bool out_of_memory(const struct child *c)
 	return false;
 }
 
-/* How long an answer may take: a large program compiles for minutes, an answer about a handle does not. */
-static double patience(const struct host *h)
-{
-	return h->deadline * (1 + (double)h->request.len / DEADLINE_BYTES);
-}
-
 /* Turns the end of the worker into an outcome. */
 static void judge(struct host *h, enum exchange e, struct answer *a)
 {
@@ -90,7 +83,7 @@ static void judge(struct host *h, enum exchange e, struct answer *a)
 	if (e == EXCHANGE_TIMEOUT) {
 		a->outcome = OUTCOME_TIMEOUT;
 		snprintf(a->detail, a->detail_size, "no answer within %.3g s; the worker was killed",
-			patience(h));
+			h->deadline > 0 ? h->deadline : now_seconds() - h->asked);
 	} else if (e == EXCHANGE_BROKEN) {
 		a->outcome = OUTCOME_CRASHED;
 		snprintf(a->detail, a->detail_size, "the worker sent nonsense and was killed");
@@ -136,7 +129,8 @@ static int set_up(struct host *h, struct err *err)
 	buf_u64(q, h->seed);
 	buf_u32(q, (uint32_t)(h->base.info.core + 1));
 	buf_u64(q, memory_limit(h));
-	enum exchange e = child_exchange(&h->child, WIRE_SETUP, q, h->deadline, &h->reply);
+	h->asked = now_seconds();
+	enum exchange e = child_exchange(&h->child, WIRE_SETUP, q, host_patience(h), &h->reply);
 	if (e != EXCHANGE_OK) {
 		judge(h, e, &a);
 		return err_set(err, "the plugin %s does not start: %s", h->plugin.data, text);
@@ -169,7 +163,9 @@ int host_ask(
 		if (rc < 0)
 			return -1;
 	}
-	enum exchange e = child_exchange(&h->child, type, &h->request, patience(h), &h->reply);
+	h->asked = now_seconds();
+	enum exchange e = child_exchange(&h->child, type, &h->request, host_patience(h), &h->reply);
+	h->work = 0;
 	if (e != EXCHANGE_OK) {
 		judge(h, e, a);
 		return 0;
@@ -194,6 +190,7 @@ void host_distrust(struct host *h, const struct cursor *c, struct answer *a)
 	judge(h, EXCHANGE_BROKEN, a);
 }
 
+/* `keep` false: a user's own program, compiled to be looked at. */
 int host_compile_with(struct host *h, const char *format, const char *options, const void *p, size_t n,
 	unsigned want, bool keep, struct compiled *out, struct err *err)
 {
@@ -209,6 +206,7 @@ int host_compile_with(struct host *h, const char *format, const char *options, c
 	buf_u32(q, want);
 	buf_u8(q, keep);
 	buf_blob(q, p, n);
+	h->work = work_of_compiling(h, !keep);
 	int rc = host_ask(h, WIRE_COMPILE, &a, &c, err);
 	if (rc > 0) {
 		out->handle = cursor_u32(&c);
@@ -225,6 +223,8 @@ int host_compile_with(struct host *h, const char *format, const char *options, c
 	out->outcome = a.outcome;
 	if (out->outcome != OUTCOME_OK)
 		out->handle = 0;
+	else
+		h->longest_compile = fmax(h->longest_compile, out->seconds);
 	return rc < 0 ? -1 : 0;
 }
 
@@ -249,7 +249,7 @@ static int host_compile(struct device *d, enum compile_how how, const char *form
 	if (rc == 0 && out->handle) {
 		MEM_GROW(&h->known, &h->cap_known, h->n_known + 1);
 		h->known[h->n_known++] =
-			(struct known){out->handle, out->seconds, out->optimal_seconds};
+			(struct known){out->handle, strcmp(format, FORMAT_EXECUTABLE) == 0 ? INFINITY : out->seconds, out->optimal_seconds};
 	}
 	return rc;
 }
@@ -303,6 +303,7 @@ static int host_compare(struct device *d, uint32_t a, uint32_t b, const struct c
 			"%s only compiles: there are no outputs to compare", h->backend->name);
 		return 0;
 	}
+	h->work = work_of_comparing(h);
 	buf_reset(&h->request);
 	buf_u32(&h->request, a);
 	buf_u32(&h->request, b);
@@ -375,7 +376,10 @@ static void host_effort(const struct device *d, struct effort *out)
 	const struct host *h = (const struct host *)d;
 	uint64_t limit = memory_limit(h), available = machine_available();
 
-	out->deadline = h->deadline;
+	if (available)
+		available += machine_resident(h->child.pid);
+
+	out->deadline = host_patience(h).seconds;
 	out->load = machine_load();
 	out->memory = limit && (limit < available || !available) ? limit : available;
 	if (!h->accelerator.on_host && h->accelerator.memory)
@@ -420,7 +424,7 @@ struct device *host_open(const struct device_options *o, struct err *err)
 	h->base.ops = &host_ops;
 	h->base.generation = 1;
 	h->seed = o->seed;
-	h->deadline = o->deadline > 0 ? o->deadline : DEVICE_DEADLINE;
+	h->deadline = o->deadline;
 	rng_seed2(&h->rng, o->seed, hash64("host", 4, 0));
 	buf_adds(&h->options, o->options ? o->options : "");
 	h->backend = backend_find(o->backend, err);

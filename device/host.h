@@ -16,7 +16,7 @@
 
 struct known { /* what compiling told of a handle */
 	uint32_t handle;
-	double compile, optimal; /* seconds it took; seconds it estimates for a run, or 0 */
+	double compile, optimal; /* seconds it took (INFINITY: it was loaded, it cannot be compiled again); seconds it estimates for a run, or 0 */
 };
 
 struct host {
@@ -28,7 +28,10 @@ struct host {
 	struct pipeline pipeline; /* the plugin's passes, where the stage needs them */
 	char *refusal;	    /* why nothing can be decided with this plugin, a sentence; NULL: it can */
 	uint64_t seed;
-	double deadline;
+	double deadline; /* the user's, of any answer; 0: what was seen decides (patience.c) */
+	double work;	 /* seconds that the next request is thought to take, from what was seen; for one request */
+	double asked;	 /* clock at the request */
+	double longest_compile, longest_run; /* seconds, of all that went well */
 	struct child child;
 	struct core_lock lock;
 	struct lock device_lock; /* of an accelerator */
@@ -54,6 +57,12 @@ static inline struct host *host_of(struct device *d)
 {
 	return (struct host *)d;
 }
+
+/* How long the answer to h->request is waited for; and the work of a request, by its kind (`patient`: struct precision). */
+struct patience host_patience(const struct host *h);
+double work_of_compiling(const struct host *h, bool patient);
+double work_of_measuring(const struct host *h, const struct precision *p, double compiling);
+double work_of_comparing(const struct host *h);
 
 struct known *host_known(struct host *h, uint32_t handle); /* NULL when unknown */
 

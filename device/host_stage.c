@@ -80,10 +80,12 @@ int host_extract_at(struct host *h, const char *format, const void *p, size_t n,
 	if (dump_begin(&dump, h->stage, err) < 0)
 		return -1;
 	join(&options, dump.options.data, h->options.data);
-	int rc = host_compile_with(h, format, options.data, p, n, 0, false, compiled, err);
+	int rc = host_compile_with(h, format, options.data, p, n, WANT_SERIALISED, false, compiled, err);
 	if (rc == 0) {
 		out->outcome = compiled->outcome;
 		out->seconds = compiled->seconds;
+		out->own = compiled->serialised;
+		compiled->serialised = (struct buf){0};
 		memcpy(out->detail, compiled->detail, sizeof out->detail);
 	}
 	if (rc == 0 && out->outcome == OUTCOME_OK)

@@ -29,6 +29,12 @@ struct raw_timing {
 	double between;
 };
 
+static double compile_seconds(struct host *h, uint32_t handle)
+{
+	struct known *k = handle ? host_known(h, handle) : NULL;
+	return k ? k->compile : 0;
+}
+
 static int measure_request(struct host *h, uint32_t a, uint32_t b, const struct precision *p,
 	bool anew, struct timing *out, struct raw_timing *raw, struct err *err)
 {
@@ -37,7 +43,8 @@ static int measure_request(struct host *h, uint32_t a, uint32_t b, const struct 
 	struct estimate *each[] = {&raw->a, &raw->b, &raw->ratio, &raw->delta};
 	struct buf *q = &h->request;
 	struct cursor c;
-	double start = now_seconds();
+	double start = now_seconds(), again = anew ? p->instances * (compile_seconds(h, a) + compile_seconds(h, b)) : 0;
+	h->work = work_of_measuring(h, p, again);
 	buf_reset(q);
 	buf_u32(q, a);
 	buf_u32(q, b);
@@ -69,13 +76,9 @@ static int measure_request(struct host *h, uint32_t a, uint32_t b, const struct 
 	}
 	out->outcome = ans.outcome;
 	out->wall = now_seconds() - start;
+	if (rc > 0 && out->outcome == OUTCOME_OK) /* of the faster side: what is slow on purpose teaches no patience */
+		h->longest_run = fmax(h->longest_run, b ? fmin(raw->a.value, raw->b.value) : raw->a.value);
 	return rc < 0 ? -1 : 0;
-}
-
-static double compile_seconds(struct host *h, uint32_t handle)
-{
-	struct known *k = handle ? host_known(h, handle) : NULL;
-	return k ? k->compile : 0;
 }
 
 /*
@@ -130,7 +133,10 @@ static int estimate(struct host *h, uint32_t a, uint32_t b, struct timing *out)
  */
 static bool affordable(struct host *h, uint32_t a, uint32_t b, const struct precision *p)
 {
-	double budget = fmin(COMPILE_SHARE * p->max_seconds, h->deadline / 4);
+	double budget = COMPILE_SHARE * p->max_seconds;
+
+	if (h->deadline > 0)
+		budget = fmin(budget, h->deadline / 4);
 
 	return p->instances * (compile_seconds(h, a) + compile_seconds(h, b)) <= budget;
 }

@@ -59,6 +59,21 @@ unsigned long long machine_available(void)
 	return kib << 10;
 }
 
+unsigned long long machine_resident(long pid)
+{
+	char path[64];
+	unsigned long long all, resident = 0;
+	FILE *f;
+
+	snprintf(path, sizeof path, "/proc/%ld/statm", pid);
+	f = pid > 0 ? fopen(path, "re") : NULL;
+	if (f && fscanf(f, "%llu %llu", &all, &resident) != 2)
+		resident = 0;
+	if (f)
+		fclose(f);
+	return resident * (unsigned long long)sysconf(_SC_PAGESIZE);
+}
+
 double machine_load(void)
 {
 	double average;

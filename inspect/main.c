@@ -10,6 +10,7 @@
 #include "base/io.h"
 #include "base/opt.h"
 #include "base/stop.h"
+#include "base/talk.h"
 #include "ready/user_program.h"
 #include "graph/print.h"
 #include "inspect/puzzle.h"
@@ -120,6 +121,7 @@ int main(int argc, char **argv)
 	if (rc == 0 && n != !s.pipeline)
 		rc = s.pipeline ? err_set(&err, "--pipeline is about a device and wants no file")
 				: err_set(&err, "wants one file, not %d; inspect --help tells more", n);
+	talk_on(true);
 	if (rc == 0)
 		rc = show(&s, s.pipeline ? "" : argv[0], &err);
 	return rc < 0 ? err_exit(&err) : 0;

@@ -126,6 +126,15 @@ static int put_facts(struct lab *l, struct store *db, const char *backend, struc
 	return rc;
 }
 
+/* Opening a program compiled it as the compiler does by itself. */
+static void keep_own(struct lab *l)
+{
+	struct compiled own = {.seconds = l->subject.extract_seconds, .serialised = l->subject.own};
+
+	spare_put(&l->spares, COMPILE_DEFAULT, &l->subject.original, &own);
+	buf_release(&l->subject.own);
+}
+
 int lab_open(struct lab *l, const char *path, const char *space_kind, struct device *d,
 	const struct cost_options *o, struct archive *archive, struct err *err)
 {
@@ -137,6 +146,8 @@ int lab_open(struct lab *l, const char *path, const char *space_kind, struct dev
 	if (subject_open(&l->subject, path, space_kind, d, err) < 0)
 		return -1;
 	l->space = l->subject.space;
+	co.spares = &l->spares;
+	keep_own(l);
 	if (archive && archive->db) {
 		co.hooks = (struct cost_hooks){archive, lookup, insert, measured, failed};
 		co.region.raw = co.whole.raw = archive->raw;
@@ -159,6 +170,7 @@ int lab_open(struct lab *l, const char *path, const char *space_kind, struct dev
 void lab_release(struct lab *l)
 {
 	cost_free(l->cost);
+	spares_release(&l->spares);
 	subject_release(&l->subject);
 	*l = (struct lab){0};
 }

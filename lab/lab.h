@@ -30,6 +30,7 @@ struct lab { /* all zero is empty */
 	struct space *space; /* the subject's */
 	struct cost *cost;
 	enum cost_kind kind; /* of its costs */
+	struct spares spares; /* whole programs that took long to compile */
 	struct archive *archive;
 	int64_t graph_id, space_id; /* in the store */
 };

@@ -12,7 +12,9 @@
 #include "ready/subject.h"
 
 #include <string.h>
+#include "base/talk.h"
 #include "device/backend.h"
+#include "device/room.h"
 #include "ready/user_program.h"
 #include "ready/turns.h"
 
@@ -116,9 +118,39 @@ static int extract(struct subject *s, struct device *d, struct extracted *e, str
 		return -1;
 	if (e->outcome != OUTCOME_OK)
 		return err_set(err, "%s cannot be compiled: %s: %.500s", s->name, outcome_meaning(e->outcome), e->detail);
+	s->own = e->own;
+	e->own = (struct buf){0};
 	if (e->before.len)
 		return 0;
 	return err_set(err, "%s was compiled, but the plugin did not show it as it is before fusion", s->name);
+}
+
+#define MANY 2000		   /* instructions, from which on a program is not opened in a moment */
+#define COMPILE_EACH 4e-3	   /* seconds of a free core that the compiler takes for one, as far as anybody can say beforehand */
+
+/* Bytes of what goes in and what comes out: the least that running it takes. */
+static uint64_t least_memory(const struct graph *g)
+{
+	const struct comp *entry = &g->comp[g->entry];
+	uint64_t bytes = g->node[entry->root].bytes;
+
+	for (uint32_t v = entry->first; v < entry->first + entry->n_nodes; v++)
+		bytes += g->node[v].opcode == OP_PARAMETER ? g->node[v].bytes : 0;
+	return bytes;
+}
+
+/* Says what opening will do, where that takes long, and refuses what cannot be run here before it is compiled. */
+static int foresee(const struct subject *s, const struct graph *g, const struct device *d, struct err *err)
+{
+	uint64_t bytes = least_memory(g);
+	char why[300], time[32];
+
+	if (!room_for(d, device_info(d)->can_run ? bytes : 0, s->name, why, sizeof why))
+		return err_set(err, "%s", why);
+	if (g->n_nodes >= MANY)
+		talk("%s: %u instructions, %.1f GiB of inputs and results; compiling it to see what the compiler decides, about %s of a "
+			"free core", s->name, g->n_nodes, (double)bytes / GIB, talk_seconds(COMPILE_EACH * g->n_nodes, time, sizeof time));
+	return 0;
 }
 
 static int open_program(struct subject *s, const char *path, const char *kind, struct device *d,
@@ -130,7 +162,9 @@ static int open_program(struct subject *s, const char *path, const char *kind, s
 	s->name = p.name;
 	p.name = NULL;
 	graph_write(&p.graph, &s->original);
-	int rc = d ? extract(s, d, &p.extracted, err) : 0;
+	int rc = d ? foresee(s, &p.graph, d, err) : 0;
+	if (rc == 0 && d)
+		rc = extract(s, d, &p.extracted, err);
 	if (rc == 0) {
 		s->extract_seconds = p.extracted.seconds;
 		rc = settle(s, d ? &p.extracted.before : &s->original, d, err);
@@ -165,6 +199,7 @@ void subject_release(struct subject *s)
 	graph_release(&s->graph);
 	buf_release(&s->original);
 	buf_release(&s->bytes);
+	buf_release(&s->own);
 	mem_free(s->name);
 	mem_free(s->decoded);
 	*s = (struct subject){0};

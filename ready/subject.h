@@ -20,6 +20,7 @@ struct subject { /* all zero is empty */
 	struct space *space;
 	char *decoded;	     /* how the default decodes, one sentence */
 	double extract_seconds;
+	struct buf own; /* the compiler's own program, compiled on the way; empty where that cannot be kept */
 };
 
 int subject_open(struct subject *s, const char *path, const char *space_kind, struct device *d,

@@ -21,7 +21,7 @@
 /* Seconds that whole-program checks may take: so many in any case, and then a share of the search. */
 #define CHECK_FREE 1.0
 #define CHECK_SHARE 0.3
-#define CHECK_DEFAULTS 4 /* as long as it takes to measure the default so many times, until one was made */
+#define CHECK_DEFAULTS 1 /* as long as weighing the default took at the start, until one was made */
 
 const struct precision hunt_whole = {.target = 0.001, .max_seconds = 3, .instances = 4, .give_up = -1};
 

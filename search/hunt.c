@@ -98,19 +98,15 @@ static int set_start(struct hunt *h, struct err *err)
 /* The default as read back against the compiler's own program; what cannot be told counts as equal. */
 static int weigh_default(struct hunt *h, struct err *err)
 {
-	uint8_t *dflt;
 	struct timing t = {0};
 	int rc;
 
 	if (cost_kind(h->lab->cost) != COST_MEASURED)
 		return 0;
-	dflt = mem_alloc(h->s->n_sites);
-	space_default(h->s, dflt);
-	rc = cost_whole(h->lab->cost, NULL, dflt, &hunt_whole, &t, err);
+	rc = cost_own(h->lab->cost, &hunt_whole, &t, err);
 	if (rc == 0 && t.outcome == OUTCOME_OK)
 		h->decoded = (struct estimate){t.delta, t.delta_se, t.pairs};
 	timing_release(&t);
-	mem_free(dflt);
 	return rc;
 }
 
@@ -134,11 +130,9 @@ int hunt_begin(struct hunt *h, const struct hunt_options *o, struct lab *lab, co
 	h->in_ball = MEM_NEW(h->s->graph->n_nodes, uint8_t);
 	if (h->s->n_sites == 0)
 		return 0;
-	if (cost_default_seconds(lab->cost, &h->default_seconds, &h->default_se, err) < 0)
+	if (weigh_default(h, err) < 0 || cost_default_seconds(lab->cost, &h->default_seconds, &h->default_se, err) < 0)
 		return -1;
 	h->default_wall = hunt_seconds(h);
-	if (weigh_default(h, err) < 0)
-		return -1;
 	h->part.value = cost_part(lab->cost);
 	h->part.se = o->part_known ? 0 : h->part.value; /* as little or twice as much would be no surprise */
 	if (set_start(h, err) < 0)

@@ -98,7 +98,7 @@ struct hunt {
 	enum quantity quantity; /* of all costs below */
 	uint8_t *config, *candidate;
 	uint64_t hash;
-	double default_seconds, default_se, default_wall; /* ... and how long it took to measure that */
+	double default_seconds, default_se, default_wall; /* ... and how long it took to measure and weigh that */
 	struct estimate decoded; /* seconds that the default as read back takes more than the compiler's own program */
 	struct estimate running; /* cost of config relative to the default: the sum of the steps, or what the whole said */
 	uint8_t *sure;		/* what the whole program vouched for last, its cost, and the steps kept until then */

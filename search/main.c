@@ -19,6 +19,7 @@
 #include "base/opt.h"
 #include "base/progress.h"
 #include "base/stop.h"
+#include "base/talk.h"
 #include "lab/options.h"
 #include "search/advisor.h"
 #include "search/earlier.h"
@@ -35,6 +36,7 @@ struct settings {
 };
 
 static const char *const strategy_name[] = {"guided", "random", "sweep"};
+#define LONG_RUN 1.0 /* seconds, from which on there is a word about it */
 /* How often the state is written into the folder, besides whenever something was kept that no store has. */
 #define SAVE_SECONDS 5
 
@@ -248,6 +250,7 @@ static void begin_talk(const struct session *s)
 {
 	const struct settings *set = s->set;
 	struct buf line = {0};
+	char time[32];
 
 	if (set->quiet)
 		return;
@@ -261,6 +264,9 @@ static void begin_talk(const struct session *s)
 	} else if (set->strategy == STRATEGY_GUIDED) {
 		fprintf(stderr, "search: no model for this device; searching at random (train one with learn)\n");
 	}
+	if (s->lab.subject.extract_seconds >= SPARE_DEAR)
+		talk("compiling took %s; now the default as it was read back is compiled as well, and both are run side by side",
+			talk_seconds(s->lab.subject.extract_seconds, time, sizeof time));
 	buf_release(&line);
 }
 
@@ -369,6 +375,7 @@ static int run(struct session *s, struct err *err)
 		.adapt = set->adapt, .drift_checks = (uint32_t)set->drift_checks,
 		.part_known = set->kernel_us != OPT_AUTO};
 	struct scorer scorer;
+	char time[32];
 
 	if (open_session(s, err) < 0)
 		return -1;
@@ -381,6 +388,9 @@ static int run(struct session *s, struct err *err)
 	identify(s);
 	if (hunt_begin(&s->hunt, &ho, &s->lab, s->advisor.infer ? &scorer : NULL, err) < 0)
 		return -1;
+	if (s->hunt.default_seconds >= LONG_RUN && cost_quantity(s->lab.cost) == QUANTITY_SECONDS)
+		talk("one run takes %s: whole programs are compared by few runs, down to one a side, and their intervals are wide",
+			talk_seconds(s->hunt.default_seconds, time, sizeof time));
 	if (begin_or_resume(s, err) < 0 || hunt_on(s, err) < 0)
 		return -1;
 	return conclude(s, err);
@@ -481,6 +491,7 @@ int main(int argc, char **argv)
 		rc = err_set(&err, "no program to tune: name one with --graph FILE");
 	if (rc == 0 && set.from && strcmp(set.start, "default") != 0)
 		rc = err_set(&err, "--from and --start both say where to begin");
+	talk_on(!set.quiet);
 	if (rc == 0) {
 		rc = puzzle_is(set.graph) ? run_puzzle(&set, &err) : run(&s, &err);
 		close_session(&s);

@@ -117,10 +117,14 @@ static void respects_the_time(void)
 	CHECK(go(&m, 2, &p, &out) == 0);
 	CHECK(out.running >= 0.3 && out.running < 0.36);
 	measured_release(&out);
-	/* A run longer than all the time there is still gives a few pairs. */
-	m = machine_of(2, 2, 1);
+	/* A run longer than all the time there is still gives a few pairs; one of seconds, a single one. */
+	m = machine_of(0.9, 0.9, 1);
 	CHECK(go(&m, 2, &p, &out) == 0);
 	CHECK_INT(out.pairs, 4);
+	measured_release(&out);
+	m = machine_of(2, 2, 1);
+	CHECK(go(&m, 2, &p, &out) == 0);
+	CHECK_INT(out.pairs, 1);
 	measured_release(&out);
 }
 
@@ -297,6 +301,49 @@ static void several_instances_tell_one_percent(void)
 	CHECK(told >= 95);
 }
 
+/* One run takes longer than all the running asked for: a run a side, or as many pairs as fit, and an interval that covers. */
+static void long_runs_need_few(void)
+{
+	static const struct {
+		double run, max_seconds, noise;
+		uint32_t instances;
+		long runs; /* a side */
+	} t[] = {{20, 1, 0.005, 1, 1}, {20, 1, 0.02, 4, 1}, {2, 4, 0.02, 4, 2}, {0.4, 0.1, 0.02, 1, 5}};
+
+	for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+		int covered = 0;
+		for (uint64_t seed = 0; seed < 200; seed++) {
+			struct machine m = machine_of(t[i].run, t[i].run * 1.1, 5000 + seed);
+			struct precision p = {.instances = t[i].instances, .max_seconds = t[i].max_seconds, .give_up = -1};
+			struct measured out;
+			m.noise = t[i].noise;
+			CHECK(go(&m, 2, &p, &out) == 0);
+			if (!CHECK_INT(m.runs[0], t[i].runs) || !CHECK_INT(m.runs[1], t[i].runs))
+				printf("  of %g s where %g s were asked for\n", t[i].run, t[i].max_seconds);
+			CHECK(isfinite(out.ratio.se) && out.ratio.se > 0 && isfinite(out.delta.se));
+			CHECK_INT(out.batch, 1);
+			covered += fabs(out.ratio.value - log(1.1)) <= 1.96 * out.ratio.se &&
+				   fabs(out.delta.value - 0.1 * t[i].run) <= 1.96 * out.delta.se;
+			measured_release(&out);
+		}
+		if (!CHECK(covered >= 184))
+			printf("  row %zu: %d of 200 covered\n", i, covered);
+	}
+}
+
+static void a_long_run_alone(void)
+{
+	struct machine m = machine_of(30, 0, 3);
+	struct precision p = {.max_seconds = 1, .patient = true};
+	struct measured out;
+
+	CHECK(go(&m, 1, &p, &out) == 0);
+	CHECK_INT(m.runs[0], 1);
+	CHECK_INT(m.runs[1], 0);
+	CHECK(fabs(out.a.value - 30) < 2 && out.a.se > 0.1 && out.a.se < 3);
+	measured_release(&out);
+}
+
 static void prior_learns(void)
 {
 	struct prior p = {0};
@@ -329,6 +376,8 @@ int main(void)
 	RUN(reports_failing_runs);
 	RUN(intervals_cover);
 	RUN(several_instances_tell_one_percent);
+	RUN(long_runs_need_few);
+	RUN(a_long_run_alone);
 	RUN(prior_learns);
 	return test_done();
 }

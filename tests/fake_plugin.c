@@ -10,6 +10,7 @@
  *	us=100      microseconds a run takes       noise=3    percent each run differs by
  *	load=5      percent each load differs by   out=2      factor of the outputs
  *	leak=64     MiB lost by each compile       print=9000 bytes printed on stderr by compiling
+ *	reload=no   what it serialised cannot be loaded
  *	serial=no   it cannot serialise            after=1 makes a crash come after so many good
  *runs
  *	large=2     factor of the outputs where an input exceeds 100
@@ -507,6 +508,8 @@ static PJRT_Error *serialise(PJRT_Executable_Serialize_Args *a)
 }
 static PJRT_Error *deserialise(PJRT_Executable_DeserializeAndLoad_Args *a)
 {
+	if (find(a->serialized_executable, a->serialized_executable_size, "reload"))
+		return fail(PJRT_Error_Code_INVALID_ARGUMENT, "the fake was told not to load");
 	PJRT_Executable *e = keep(a->serialized_executable, a->serialized_executable_size);
 	a->loaded_executable = load(e);
 	release(e);

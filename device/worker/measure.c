@@ -20,6 +20,10 @@
  * tenth of what the instances differ by. Early stop: every pair so far agrees that one side is `give_up`
  * times slower.
  *
+ * Long runs: where one run takes seconds and the fewest pairs above would take longer than was asked for, there is no
+ * warm-up, and one run a side is enough; more pairs are taken while there is time for them. What so few cannot show, how far
+ * single pairs of long runs scatter, is assumed beforehand and gives way to what is seen, pair by pair.
+ *
  * Standard errors from few values are widened by Student's t over the normal quantile, so that +-1.96 of them
  * is a 95% interval whatever they were made of.
  */
@@ -35,6 +39,12 @@
 #define LEAST 4u	 /* pairs of an instance below which nothing can be said */
 #define PATIENCE 3.0	 /* times max_seconds: so long undisturbed pairs are waited for */
 #define TRIM 0.2
+#define LONG_RUN 1.0 /* seconds, from which on few pairs may do */
+/*
+ * The standard deviation of a log ratio of two single long runs, and how many pairs that assumption is worth.
+ */
+#define FEW_SPREAD 0.03
+#define FEW_WEIGHT 4.0
 
 struct pair {
 	double a, b;
@@ -54,6 +64,9 @@ struct run_state {
 	struct series *series; /* one per instance */
 	double *scratch;
 	size_t scratch_cap;
+	bool few;   /* long runs */
+	int first;  /* the side that an instance ran first, */
+	double run; /* and how long the very first run took */
 };
 
 static struct precision with_defaults(const struct precision *p)
@@ -86,19 +99,32 @@ static int run_once(
 	return 0;
 }
 
-/* Runs everything once or more, and finds the batch size. */
+/* Would the fewest pairs that there are otherwise take longer than anybody asked for? */
+static bool too_long(const struct run_state *m, double run)
+{
+	double fewest = run * m->s->sides * m->p.instances * (1.0 + LEAST);
+
+	return run > LONG_RUN && fewest > PATIENCE * m->p.max_seconds;
+}
+
+/* Runs everything once or more, and finds the batch size; or stops at the first run, which is long. */
 static int warm_up(struct run_state *m)
 {
 	double least = INFINITY, t = 0;
-	for (uint32_t i = 0; i < m->p.instances; i++)
-		for (int side = 0; side < m->s->sides; side++)
+	for (uint32_t i = 0; i < m->p.instances; i++) {
+		m->first = m->s->sides == 2 ? (int)rng_below(m->r, 2) : 0;
+		for (int n = 0; n < m->s->sides; n++)
 			for (int k = 0; k < 3; k++) {
 				if (k && t * m->p.instances > m->p.max_seconds / 20)
 					break;
-				if (run_once(m, side, i, 1, &t) < 0)
+				if (run_once(m, n ^ m->first, i, 1, &t) < 0)
 					return -1;
+				m->run = least == INFINITY ? t : m->run;
 				least = t < least ? t : least;
+				if ((m->few = too_long(m, m->run)))
+					return 0;
 			}
+	}
 	double batch = ceil(SAMPLE / (least > 1e-9 ? least : 1e-9));
 	m->out->batch = batch > MAX_BATCH ? MAX_BATCH : batch < 1 ? 1 : (uint32_t)batch;
 	return 0;
@@ -264,6 +290,69 @@ static int take_pairs(struct run_state *m)
 	return rc;
 }
 
+/* From few pairs: the mean, and an error that the scatter assumed beforehand and the one seen give together. */
+static struct estimate of_few(const struct run_state *m, enum what w)
+{
+	const struct series *s = &m->series[0];
+	double mean = 0, seen = 0, level = 0, scatter, weight = FEW_WEIGHT + (double)s->n - 1;
+
+	for (size_t i = 0; i < s->n; i++) {
+		mean += value_of(&s->v[i], w) / (double)s->n;
+		level += (s->v[i].a + s->v[i].b) / m->s->sides / (double)s->n;
+	}
+	for (size_t i = 0; i < s->n; i++)
+		seen += pow(value_of(&s->v[i], w) - mean, 2);
+	scatter = FEW_SPREAD * (w == RATIO ? 1 : level);
+	return (struct estimate){mean,
+		sqrt((FEW_WEIGHT * scatter * scatter + seen) / weight / (double)s->n) * stat_widening(weight), s->n};
+}
+
+static bool few_are_precise(const struct run_state *m)
+{
+	struct estimate e = of_few(m, m->s->sides == 2 ? RATIO : SECONDS_A);
+
+	return e.se <= m->p.target * (m->s->sides == 2 ? 1 : e.value);
+}
+
+/* One run a side, the first of which was made; and further pairs, the other side first by turns, while there is time. */
+static int take_few(struct run_state *m)
+{
+	struct series *s = &m->series[0];
+	double t[2] = {0, 0};
+
+	m->out->batch = 1;
+	t[m->first] = m->run;
+	if (m->s->sides == 2 && run_once(m, !m->first, 0, 1, &t[!m->first]) < 0)
+		return -1;
+	MEM_GROW(&s->v, &s->cap, 1);
+	s->v[s->n++] = (struct pair){t[0], t[1], false};
+	for (int next = !m->first; !few_are_precise(m); next = !next) {
+		if (m->out->running + t[0] + t[1] > PATIENCE * m->p.max_seconds)
+			return 0;
+		if (take_pair(m, 0, m->s->sides == 2 ? next : 0) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static void summarise_few(struct run_state *m)
+{
+	struct measured *o = m->out;
+
+	o->a = of_few(m, SECONDS_A);
+	if (m->s->sides == 2) {
+		o->b = of_few(m, SECONDS_B);
+		o->delta = of_few(m, DELTA);
+		o->ratio = of_few(m, RATIO);
+	}
+	o->instances = 1;
+	o->pairs = (uint32_t)m->series[0].n;
+	for (size_t k = 0; m->p.raw && k < m->series[0].n; k++) {
+		float v[2] = {(float)m->series[0].v[k].a, (float)m->series[0].v[k].b};
+		buf_add(&o->raw, v, sizeof v);
+	}
+}
+
 static void summarise(struct run_state *m)
 {
 	struct measured *o = m->out;
@@ -297,9 +386,9 @@ int measure(const struct measure_subject *s, const struct precision *p, struct r
 	m.series = MEM_NEW(m.p.instances, struct series);
 	int rc = warm_up(&m);
 	if (rc == 0)
-		rc = take_pairs(&m);
+		rc = m.few ? take_few(&m) : take_pairs(&m);
 	if (rc == 0)
-		summarise(&m);
+		(m.few ? summarise_few : summarise)(&m);
 	for (uint32_t i = 0; i < m.p.instances; i++)
 		mem_free(m.series[i].v);
 	mem_free(m.series);

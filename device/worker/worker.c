@@ -130,7 +130,9 @@ static void drop(struct worker *w, struct cursor *c, struct buf *out)
 
 /* What is being measured, for measure.c. */
 struct subject {
-	struct instance *instance[2][MOST_INSTANCES];
+	struct program *program[2];
+	bool anew; /* instances are compiled, not loaded */
+	struct instance *instance[2][MOST_INSTANCES]; /* NULL: not yet */
 	struct refusal refusal;
 	double inside;
 	double faults[2], runs[2]; /* pages that the runs of either side mapped in, first runs left out, and how many these were */
@@ -154,6 +156,31 @@ static struct rusage used_so_far(void)
 }
 
 /*
+ * The instances of both sides. One each: those that compiling made. One each of the same program: that and a second load,
+ * on either side by chance. Several: all loaded anew, each when it is first run. The side that is run first is random
+ * (measure.c), for the order of loading is one of the things that make instances differ.
+ */
+static void choose_instances(struct subject *s, uint32_t n, struct rng *r)
+{
+	int first = s->program[0] == s->program[1] ? (int)rng_below(r, 2) : 0;
+
+	if (n > 1)
+		return;
+	s->instance[first][0] = program_instance(s->program[0]);
+	if (s->program[1] && s->program[0] != s->program[1])
+		s->instance[1][0] = program_instance(s->program[1]);
+}
+
+static int load_instance(struct subject *s, int side, uint32_t i)
+{
+	struct instance **place = &s->instance[side][i];
+
+	if (!*place)
+		*place = instance_new(s->program[side], s->anew, &s->refusal);
+	return *place ? 0 : -1;
+}
+
+/*
  * On cpu the program runs on this very core, and the plugin's own threads take it from each other,
  * which the kernel counts as involuntary too. So a run counts as preempted only if, besides, the
  * process missed time while the clock went on; and what it missed is taken off its time, in case
@@ -163,9 +190,11 @@ static struct rusage used_so_far(void)
 static int subject_run(void *ctx, int side, uint32_t instance, uint32_t times, double *seconds)
 {
 	struct subject *s = ctx;
+	*seconds = 0;
+	if (load_instance(s, side, instance) < 0)
+		return -1;
 	struct rusage before = used_so_far();
 	double cpu = process_seconds(), start = now_seconds();
-	*seconds = 0;
 	int rc = instance_run(s->instance[side][instance], times, false, seconds, &s->refusal);
 	double missed = now_seconds() - start - (process_seconds() - cpu);
 	struct rusage after = used_so_far();
@@ -189,36 +218,6 @@ static long subject_switches(void *ctx)
 {
 	struct subject *s = ctx;
 	return s->preempted;
-}
-
-/*
- * The instances of both sides. One each: those that compiling made. One each of the same program:
- * that and a second load, on either side by chance. Several: all loaded anew, in random order,
- * since the order of loading is one of the things that make instances differ.
- */
-static int load_instances(struct subject *s, struct program *a, struct program *b, uint32_t n,
-	bool anew, struct rng *r)
-{
-	uint32_t order[2 * MOST_INSTANCES], sides = b ? 2 : 1;
-	if (n == 1) {
-		int first = a == b ? (int)rng_below(r, 2) : 0;
-		s->instance[first][0] = program_instance(a);
-		if (b)
-			s->instance[!first][0] =
-				a == b ? instance_new(a, anew, &s->refusal) : program_instance(b);
-		return b && !s->instance[!first][0] ? -1 : 0;
-	}
-	for (uint32_t i = 0; i < sides * n; i++)
-		order[i] = i;
-	rng_shuffle(r, order, sides * n);
-	for (uint32_t i = 0; i < sides * n; i++) {
-		uint32_t side = order[i] / n;
-		struct instance **place = &s->instance[side][order[i] % n];
-		*place = instance_new(side ? b : a, anew, &s->refusal);
-		if (!*place)
-			return -1;
-	}
-	return 0;
 }
 
 static void free_instances(struct subject *s, struct program *a, struct program *b)
@@ -270,7 +269,7 @@ static void measure_request(struct worker *w, struct cursor *c, struct buf *out)
 	p.instances = cursor_u32(c);
 	p.give_up = cursor_f64(c);
 	p.raw = cursor_u8(c);
-	bool anew = cursor_u8(c);
+	s.anew = cursor_u8(c);
 	rng_seed(&r, cursor_u64(c));
 	p.instances = p.instances == 0		     ? 1
 		      : p.instances > MOST_INSTANCES ? MOST_INSTANCES
@@ -279,10 +278,10 @@ static void measure_request(struct worker *w, struct cursor *c, struct buf *out)
 	if (!cursor_done(c) || !a || (handle_b && !b)) {
 		refuse(&s.refusal, "the request names a program that is not resident");
 	} else {
-		struct program *pa = a->program, *pb = b ? b->program : NULL;
+		struct program *pa = s.program[0] = a->program, *pb = s.program[1] = b ? b->program : NULL;
+		choose_instances(&s, p.instances, &r);
 		if (program_inputs(pa, INPUTS_NORMAL, false, &s.refusal) == 0 &&
 			(!pb || program_inputs(pb, INPUTS_NORMAL, false, &s.refusal) == 0) &&
-			load_instances(&s, pa, pb, p.instances, anew, &r) == 0 &&
 			measure(&subject, &p, &r, &m) < 0)
 			measured_release(&m);
 		free_instances(&s, pa, pb);

@@ -1,0 +1,39 @@
+/*
+ * spare.h - executables of whole programs that took long to compile, to be loaded instead of compiled again.
+ *
+ * A search compiles the same two or three whole programs again and again: the compiler's own, the default as it was read
+ * back, and the best so far. Compiling a large one takes a minute, loading it a second. What is loaded carries one draw of
+ * whatever compilations differ by, so what compiles fast is compiled anew each time (SPARE_DEAR).
+ */
+#ifndef COST_SPARE_H
+#define COST_SPARE_H
+
+#include "device/device.h"
+
+#define SPARES 4
+#define SPARE_DEAR 5.0 /* seconds of compiling, from which on a program is kept */
+
+struct spares { /* all zero is empty */
+	struct spare {
+		uint64_t hash; /* of the module and how it is compiled; 0: empty */
+		uint64_t used;
+		double seconds; /* that compiling took */
+		struct buf executable;
+	} program[SPARES];
+	uint64_t tick;
+};
+void spares_release(struct spares *k);
+
+/* Notes what device_compile gave with WANT_SERIALISED, if it is worth it; the one not used for longest makes room. */
+void spare_put(struct spares *k, enum compile_how how, const struct buf *module, const struct compiled *c);
+/* NULL: not there. Borrowed until the next call of spare_put. */
+const struct spare *spare_get(struct spares *k, enum compile_how how, const struct buf *module);
+
+/*
+ * device_compile of HLO, or the loading of what was kept of it; compiled, it is kept. `k` may be NULL. out->seconds is what
+ * compiling took, now or when it was compiled.
+ */
+int spare_compile(struct spares *k, struct device *d, enum compile_how how, const struct buf *module, unsigned want,
+	struct compiled *out, struct err *err);
+
+#endif

@@ -1,0 +1,46 @@
+/*
+ * patience.c - how long a worker's answer is waited for.
+ *
+ * No fixed time suits both a region that runs for a microsecond and a language model whose one run takes half a minute. So
+ * an answer gets a time in which a small program is compiled on any machine, longer by the size of what was sent, and many
+ * times as long as what is asked for took before: compiling, or one run, whichever the request is made of. All of it is
+ * processor time of the worker (child.h): on a machine that is shared by many an answer takes longer and is as good.
+ *
+ * The user's own program is compiled and run for the first time when nothing was seen yet. It is known to work, so it gets
+ * about an hour, and whoever does not want to wait that long says so with a deadline, which bounds everything.
+ */
+#include <math.h>
+#include "device/host.h"
+
+#define ANSWER 120.0	   /* seconds that any answer may take */
+#define ANSWER_BYTES 1048576.0 /* of a request that are worth as long again */
+#define TIMES 20.0	   /* as long as it took before */
+#define FIRST 180.0	   /* seconds that a user's own program is taken to need before anything was seen */
+#define CROWDED 20.0	   /* processes beside us that share the machine */
+#define RUNS_EACH 4.0	   /* of an instance: first runs, and the fewest pairs there are */
+
+struct patience host_patience(const struct host *h)
+{
+	double seconds = ANSWER * (1 + (double)h->request.len / ANSWER_BYTES) + TIMES * h->work;
+
+	if (h->deadline > 0)
+		return (struct patience){h->deadline, 0};
+	return (struct patience){seconds, CROWDED * seconds};
+}
+
+double work_of_compiling(const struct host *h, bool patient)
+{
+	return fmax(h->longest_compile, patient ? FIRST : 0);
+}
+
+double work_of_measuring(const struct host *h, const struct precision *p, double compiling)
+{
+	double runs = RUNS_EACH * (p->instances > 1 ? p->instances : 1);
+
+	return p->max_seconds + fmax(runs * h->longest_run, p->patient ? FIRST : 0) + compiling;
+}
+
+double work_of_comparing(const struct host *h)
+{
+	return 2 * RUNS_EACH * h->longest_run;
+}

@@ -1,0 +1,176 @@
+/*
+ * check_large.c - what large programs need: patience, few runs (check_measure), executables kept, memory foreseen.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include "base/talk.h"
+#include "cost/spare.h"
+#include "device/host.h"
+#include "device/ops.h"
+#include "device/room.h"
+#include "tests/device_fixture.h"
+
+/* What was seen makes it longer, and nothing but a user's deadline makes it end. */
+static void patience_follows_what_was_seen(void)
+{
+	struct host h = {.deadline = 0};
+	struct precision quick = {.max_seconds = 1}, first = {.max_seconds = 1, .patient = true};
+	struct patience small, p;
+
+	small = host_patience(&h);
+	CHECK(small.seconds > 10 && small.most > small.seconds);
+	h.request.len = 10 << 20;
+	p = host_patience(&h);
+	CHECK(p.seconds > 5 * small.seconds);
+	h.request.len = 0;
+	h.longest_compile = 300;
+	h.work = work_of_compiling(&h, false);
+	p = host_patience(&h);
+	CHECK(p.seconds > 10 * h.longest_compile);
+	h.longest_run = 60;
+	h.work = work_of_measuring(&h, &quick, 0);
+	p = host_patience(&h);
+	CHECK(p.seconds > 50 * h.longest_run);
+	h.work = work_of_comparing(&h);
+	CHECK(host_patience(&h).seconds > 10 * h.longest_run);
+	h.longest_run = 0;
+	h.work = work_of_measuring(&h, &first, 0);
+	CHECK(host_patience(&h).seconds >= 3600);
+	h.deadline = 7;
+	p = host_patience(&h);
+	CHECK(p.seconds == 7 && p.most <= 7);
+}
+
+static struct compiled dear(double seconds, const char *bytes)
+{
+	struct compiled c = {.seconds = seconds};
+
+	buf_adds(&c.serialised, bytes);
+	return c;
+}
+
+static void put(struct spares *k, enum compile_how how, const char *module, double seconds)
+{
+	struct buf m = {0};
+	struct compiled c = dear(seconds, module);
+
+	buf_adds(&m, module);
+	spare_put(k, how, &m, &c);
+	compiled_release(&c);
+	buf_release(&m);
+}
+
+static bool there(struct spares *k, enum compile_how how, const char *module)
+{
+	struct buf m = {0};
+	const struct spare *p;
+
+	buf_adds(&m, module);
+	p = spare_get(k, how, &m);
+	buf_release(&m);
+	return p && strcmp(p->executable.data, module) == 0;
+}
+
+static void dear_programs_are_kept(void)
+{
+	struct spares k = {0};
+	char name[8];
+
+	put(&k, COMPILE_DEFAULT, "own", 60);
+	put(&k, COMPILE_APPLIED, "cheap", 0.1);
+	CHECK(there(&k, COMPILE_DEFAULT, "own"));
+	CHECK(!there(&k, COMPILE_APPLIED, "own"));
+	CHECK(!there(&k, COMPILE_APPLIED, "cheap"));
+	for (int i = 0; i < 3 * SPARES; i++) { /* who is asked for stays */
+		snprintf(name, sizeof name, "p%d", i);
+		put(&k, COMPILE_APPLIED, name, 60);
+		CHECK(there(&k, COMPILE_APPLIED, name));
+		CHECK(there(&k, COMPILE_DEFAULT, "own"));
+	}
+	CHECK(!there(&k, COMPILE_APPLIED, "p0"));
+	put(&k, COMPILE_DEFAULT, "own", 70);
+	CHECK(there(&k, COMPILE_DEFAULT, "own"));
+	spares_release(&k);
+	CHECK(!there(&k, COMPILE_DEFAULT, "own"));
+}
+
+/* On the fake plugin: the second time it is loaded, and what cannot be loaded is compiled. */
+static void what_is_kept_is_loaded(void)
+{
+	struct device *d = fixture_open();
+	struct spares k = {0};
+	struct buf module = {0};
+	struct compiled c = {0};
+	struct err err = {{0}};
+
+	if (!CHECK(d != NULL))
+		return;
+	fixture_program("us=10", &module);
+	CHECK(spare_compile(&k, d, COMPILE_APPLIED, &module, 0, &c, &err) == 0 && c.outcome == OUTCOME_OK);
+	CHECK(spare_get(&k, COMPILE_APPLIED, &module) == NULL); /* that was fast */
+	CHECK(c.serialised.len > 0);
+	c.seconds = 60;
+	spare_put(&k, COMPILE_APPLIED, &module, &c);
+	compiled_release(&c);
+	CHECK(spare_compile(&k, d, COMPILE_APPLIED, &module, 0, &c, &err) == 0 && c.outcome == OUTCOME_OK);
+	CHECK(c.seconds == 60 && c.handle != 0 && c.serialised.len == 0);
+	CHECK(isinf(host_known(host_of(d), c.handle)->compile)); /* nobody compiles it anew */
+	compiled_release(&c);
+	buf_reset(&k.program[0].executable);
+	buf_adds(&k.program[0].executable, "fake:reload=no");
+	CHECK(spare_compile(&k, d, COMPILE_APPLIED, &module, 0, &c, &err) == 0 && c.outcome == OUTCOME_OK);
+	CHECK(c.seconds < 60 && c.serialised.len > 0);
+	compiled_release(&c);
+	spares_release(&k);
+	buf_release(&module);
+	device_close(d);
+}
+
+static uint64_t free_memory;
+
+static void some_effort(const struct device *d, struct effort *out)
+{
+	(void)d;
+	out->memory = free_memory;
+}
+
+static void memory_is_foreseen(void)
+{
+	static const struct device_ops ops = {.effort = some_effort};
+	struct device d = {.ops = &ops};
+	char why[300] = "";
+
+	free_memory = (uint64_t)3 << 30;
+	CHECK(room_for(&d, 0, "it", why, sizeof why));
+	CHECK(room_for(&d, (uint64_t)3 << 30, "it", why, sizeof why));
+	CHECK(!room_for(&d, (uint64_t)5 << 30, "it", why, sizeof why));
+	CHECK_STR(why, "it needs 5.0 GiB of memory for its inputs, results and temporary values, and 3.0 GiB are free here");
+	free_memory = 0;
+	CHECK(room_for(&d, (uint64_t)5 << 50, "it", why, sizeof why));
+}
+
+static void durations_in_words(void)
+{
+	static const struct {
+		double seconds;
+		const char *text;
+	} t[] = {{0.25, "0.2 s"}, {12.4, "12 s"}, {89, "89 s"}, {120, "2 min"}, {5000, "83 min"}, {9000, "2.5 h"}};
+	char out[32];
+
+	for (size_t i = 0; i < sizeof t / sizeof *t; i++)
+		CHECK_STR(talk_seconds(t[i].seconds, out, sizeof out), t[i].text);
+}
+
+int main(void)
+{
+	RUN(patience_follows_what_was_seen);
+	RUN(dear_programs_are_kept);
+	RUN(memory_is_foreseen);
+	RUN(durations_in_words);
+	if (fixture_begin())
+		RUN(what_is_kept_is_loaded);
+	else
+		printf("skip: what_is_kept_is_loaded: no fake plugin without the plugin's header\n");
+	fixture_end();
+	return test_done();
+}
