@@ -44,7 +44,7 @@ MAIN_SRC = $(foreach m,$(MAINS),$(lastword $(subst =, ,$(m))))
 PROGRAMS = $(foreach m,$(MAINS),$(if $(wildcard $(lastword $(subst =, ,$(m)))),$(firstword $(subst =, ,$(m)))))
 
 PROTO = $(patsubst schemas/%.proto,$(B)/schemas/%.pb-c.c,$(wildcard schemas/*.proto))
-EMBED = $(B)/schemas/store.sql.h
+EMBED = $(B)/schemas/store.sql.h $(B)/schemas/rewrite.rules.h
 SRC = $(filter-out $(MAIN_SRC),$(wildcard $(addsuffix /*.c,$(FOLDERS)) $(addsuffix /*/*.c,$(FOLDERS))))
 OBJ = $(SRC:%.c=$(B)/%.o) $(PROTO:.c=.o)
 LIB = $(B)/libvantage.a
@@ -81,6 +81,10 @@ $(B)/schemas/%.pb-c.o: WARN =
 # A text to be included in the initialiser of an array of char.
 $(B)/schemas/%.sql.h: schemas/%.sql
 	@mkdir -p $(@D); od -An -v -tx1 $< | sed 's/ \(..\)/0x\1,/g; $$s/,$$//' > $@
+RULES = $(wildcard space/rewrite/*.rules)
+$(B)/schemas/rewrite.rules.h: $(RULES)
+	@mkdir -p $(@D); for f in $(RULES); do echo "family $$(basename $$f .rules)"; cat $$f; done | \
+		od -An -v -tx1 | sed 's/ \(..\)/0x\1,/g; $$s/,$$//' > $@
 # The layers are plain loops that are to become vector code. Private: not for what they depend on.
 $(B)/learn/%.o: private CFLAGS_release = -O3 -g
 $(B)/%.o: %.c $(B)/flags | $(PROTO) $(EMBED)

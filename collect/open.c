@@ -129,7 +129,7 @@ static int open_device(struct plan *p, uint32_t w, struct err *err)
 {
 	const struct settings *set = p->set;
 	struct device_options o = {.backend = set->device, .wait = set->wait, .seed = (uint64_t)set->seed, .deadline = set->deadline,
-		.core = set->core < 0 ? 0 : (int)set->core + 1 + (int)w};
+		.kind = set->space, .core = set->core < 0 ? 0 : (int)set->core + 1 + (int)w};
 
 	if (strcmp(set->device, "none") != 0 && !(p->worker[w].device = device_open(&o, err)))
 		return -1;

@@ -167,6 +167,29 @@ static int check_choices(struct cost *c, const uint8_t *config, const struct com
 	return 0;
 }
 
+/*
+ * Do both sides compute the same numbers? Rounding may differ as far as sums in another order do: so many units in the last
+ * place of the output's type. NaN and infinities are to be in the same places.
+ */
+#define ALIKE_UNITS 100
+
+static int check_alike(struct cost *c, const struct compiled side[2], struct fate *fate, struct err *err)
+{
+	struct comparison x = {0};
+	int rc = device_compare(c->device, &side[0], &side[1], NULL, &x, err);
+
+	if (rc == 0 && x.outcome != OUTCOME_OK) {
+		fate->outcome = x.outcome;
+		memcpy(fate->detail, x.detail, sizeof fate->detail);
+	} else if (rc == 0 && (x.all.unlike || x.all.max_rel > ALIKE_UNITS * x.all.unit)) {
+		fate->outcome = OUTCOME_WRONG_NUMBERS;
+		snprintf(fate->detail, sizeof fate->detail, "the two ways of computing it are %.2g apart, relative, and unlike in %llu places",
+			x.all.max_rel, (unsigned long long)x.all.unlike);
+	}
+	comparison_release(&x);
+	return rc;
+}
+
 static int pair_once(struct cost *c, const struct sides *s, const struct precision *p, struct timing *out,
 	struct err *err)
 {
@@ -184,6 +207,8 @@ static int pair_once(struct cost *c, const struct sides *s, const struct precisi
 			rc = check_choices(c, s->config[i], &side[i], &fate, err);
 	}
 	*out = (struct timing){.kind = device_info(c->device)->kind};
+	if (rc == 0 && fate.outcome == OUTCOME_OK && s->alike && out->kind == COST_MEASURED)
+		rc = check_alike(c, side, &fate, err);
 	if (rc == 0 && fate.outcome == OUTCOME_OK) {
 		rc = device_pair(c->device, &side[0], &side[1], p, out, err);
 		c->totals.inside += out->inside;
@@ -269,7 +294,7 @@ static int measure_region(struct cost *c, struct region *r, const struct precisi
 	struct delta *d, struct err *err)
 {
 	const struct cost_hooks *h = &c->o.hooks;
-	struct sides sides = {.module = {&r->a, &r->b}};
+	struct sides sides = {.module = {&r->a, &r->b}, .alike = r->alike};
 	struct timing t = {0};
 	int rc = cost_pair(c, &sides, p, &t, err);
 
@@ -316,7 +341,7 @@ static int add_region(struct cost *c, struct region *r, const struct precision *
 	d->measured += found == 0;
 	if (found == 1)
 		d->gave_up |= is_bound(c, &price);
-	else if (measure_region(c, r, p ? p : &c->o.region, &price, d, err) < 0)
+	else if (measure_region(c, r, p ? p : r->whole ? &c->o.whole : &c->o.region, &price, d, err) < 0)
 		return -1;
 	if (price.outcome != OUTCOME_OK) {
 		d->outcome = price.outcome;
@@ -337,8 +362,13 @@ static int by_region(struct cost *c, const uint8_t *a, const uint8_t *b, const s
 	struct regions r = {0};
 	int rc = c->space->ops->region(c->space, a, b, &r, err);
 
-	for (size_t i = 0; i < r.n && rc == 0 && d->outcome == OUTCOME_OK; i++)
-		rc = add_region(c, &r.v[i], p, d, err);
+	for (size_t i = 0; i < r.n && rc == 0 && d->outcome == OUTCOME_OK; i++) {
+		if (r.v[i].whole && i > 0 && d->seconds >= 0)
+			break; /* its places promise nothing: what they lose is the answer */
+		if (r.v[i].whole)
+			d->seconds = d->se = 0;
+		rc = add_region(c, &r.v[i], r.v[i].screen ? NULL : p, d, err);
+	}
 	d->se = sqrt(d->se);
 	d->added = d->parts * c->part;
 	d->seconds += d->added;

@@ -39,6 +39,7 @@ struct sides {
 	const struct buf *module[2];
 	const uint8_t *config[2]; /* choices to be honoured, or NULL */
 	bool own;		  /* side 0 is compiled as the compiler does it by itself */
+	bool alike;		  /* their numbers are compared first */
 };
 int cost_pair(struct cost *c, const struct sides *s, const struct precision *p, struct timing *out,
 	struct err *err);

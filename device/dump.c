@@ -71,7 +71,10 @@ int dump_read(struct dump *d, bool initial, struct extracted *out, struct err *e
 		return err_errno(
 			err, "the folder of the compiler's dumps, %s, cannot be read", d->folder);
 	/* The pass as its regular expression names it, without the anchors. */
-	snprintf(pass, sizeof pass, "%.*s", (int)strlen(d->stage->pass) - 2, d->stage->pass + 1);
+	if (*d->stage->pass)
+		snprintf(pass, sizeof pass, "%.*s", (int)strlen(d->stage->pass) - 2, d->stage->pass + 1);
+	else
+		snprintf(pass, sizeof pass, "no pass");
 	for (struct dirent *e; (e = readdir(dir));) {
 		int k = kind_of(e->d_name, pass);
 		if (k < 0 || (found[k] && strcmp(e->d_name, found[k]) > 0))
@@ -85,6 +88,8 @@ int dump_read(struct dump *d, bool initial, struct extracted *out, struct err *e
 			rc = read_module(d, found[k], to[k], err);
 	for (int k = 0; k < 3; k++)
 		mem_free(found[k]);
+	if (rc == 0 && !*d->stage->pass)
+		buf_add(&out->before, out->initial.data, out->initial.len);
 	if (rc == 0 && !out->before.len) {
 		out->outcome = OUTCOME_REFUSED;
 		snprintf(out->detail, sizeof out->detail,

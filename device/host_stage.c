@@ -45,7 +45,7 @@ void host_stage_open(struct host *h, const char *kind)
 	} else {
 		join(&h->applied, h->stage ? h->stage->apply : "", h->options.data);
 	}
-	h->base.passes.decides = h->stage ? h->stage->pass : NULL;
+	h->base.passes.decides = h->stage && *h->stage->pass ? h->stage->pass : NULL;
 	h->base.passes.refusal = h->refusal;
 	snprintf(i->compile_options, sizeof i->compile_options, "%s", h->applied.len ? h->applied.data : "");
 }
@@ -104,6 +104,10 @@ int host_extract(struct device *d, const char *format, const void *p, size_t n, 
 		return err_set(err, "there is no stage of the compiler for %s at which we know how to decide", h->backend->name);
 	if (check_stage(h, err) < 0)
 		return -1;
+	if (!*h->stage->pass && strcmp(format, "hlo") == 0) { /* it is what was handed in */
+		buf_add(&out->before, p, n);
+		return 0;
+	}
 	int rc = host_extract_at(h, format, p, n, &compiled, out, err);
 	compiled_release(&compiled);
 	return rc;

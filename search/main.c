@@ -150,7 +150,7 @@ static int open_session(struct session *s, struct err *err)
 	else
 		default_dir(set->graph, &s->dir);
 	s->archive.raw = set->raw;
-	s->device_options = (struct device_options){.backend = set->device, .core = (int)set->core + 1,
+	s->device_options = (struct device_options){.backend = set->device, .core = (int)set->core + 1, .kind = set->space,
 		.seed = 1, .wait = set->wait, .deadline = set->deadline};
 	if (set->db && !(s->archive.db = store_open(set->db, STORE_CREATE, &so, err)))
 		return -1;
@@ -261,6 +261,8 @@ static void begin_talk(const struct session *s)
 	if (s->advisor.infer) {
 		advisor_text(&s->advisor, &line);
 		fprintf(stderr, "search: model %s\n", line.data);
+	} else if (set->strategy == STRATEGY_GUIDED && s->lab.space->ops->promise) {
+		fprintf(stderr, "search: no model for these decisions; guided by what the rules promise, then by what is measured\n");
 	} else if (set->strategy == STRATEGY_GUIDED) {
 		fprintf(stderr, "search: no model for this device; searching at random (train one with learn)\n");
 	}
@@ -376,17 +378,19 @@ static int run(struct session *s, struct err *err)
 		.part_known = set->kernel_us != OPT_AUTO};
 	struct scorer scorer;
 	char time[32];
+	bool promises;
 
 	if (open_session(s, err) < 0)
 		return -1;
 	ho.start = set->from ? HUNT_GIVEN : s->start;
 	ho.given = s->given;
 	begin_talk(s);
-	if (ho.strategy == STRATEGY_GUIDED && !s->advisor.infer)
+	promises = !s->advisor.infer && s->lab.space->ops->promise;
+	if (ho.strategy == STRATEGY_GUIDED && !s->advisor.infer && !promises)
 		ho.strategy = STRATEGY_RANDOM;
-	scorer = scorer_of_model(&s->scoring);
+	scorer = promises ? scorer_of_space(s->lab.space) : scorer_of_model(&s->scoring);
 	identify(s);
-	if (hunt_begin(&s->hunt, &ho, &s->lab, s->advisor.infer ? &scorer : NULL, err) < 0)
+	if (hunt_begin(&s->hunt, &ho, &s->lab, s->advisor.infer || promises ? &scorer : NULL, err) < 0)
 		return -1;
 	if (s->hunt.default_seconds >= LONG_RUN && cost_quantity(s->lab.cost) == QUANTITY_SECONDS)
 		talk("one run takes %s: whole programs are compared by few runs, down to one a side, and their intervals are wide",

@@ -23,3 +23,25 @@ struct scorer scorer_of_model(struct model_scorer *m)
 {
 	return (struct scorer){m, model_move, model_score};
 }
+
+static const uint32_t *space_move(void *ctx, const uint8_t *config, uint32_t *n)
+{
+	static const uint32_t none;
+
+	(void)ctx;
+	(void)config;
+	*n = 0;
+	return &none;
+}
+
+static float space_score(void *ctx, uint32_t site, uint8_t choice)
+{
+	struct space *s = ctx;
+
+	return (float)s->ops->promise(s, site, choice);
+}
+
+struct scorer scorer_of_space(struct space *s)
+{
+	return (struct scorer){s, space_move, space_score};
+}

@@ -1,5 +1,5 @@
 /*
- * scorer.h - a model's predictions as the scores of a guide.
+ * scorer.h - a model's predictions as the scores of a guide; without a model, what the space itself promises.
  */
 #ifndef SEARCH_SCORER_H
 #define SEARCH_SCORER_H
@@ -12,5 +12,6 @@ struct model_scorer { /* one of the three ways of a model; `f` is borrowed */
 	enum infer_by by;
 };
 struct scorer scorer_of_model(struct model_scorer *m);
+struct scorer scorer_of_space(struct space *s); /* one whose kind promises something */
 
 #endif

@@ -123,6 +123,8 @@ void space_free(struct space *s)
 {
 	if (!s)
 		return;
+	if (s->ops && s->ops->release)
+		s->ops->release(s);
 	arena_release(&s->mem);
 	mem_free(s);
 }
@@ -194,4 +196,30 @@ void regions_release(struct regions *r)
 		region_release(&r->v[i]);
 	mem_free(r->v);
 	*r = (struct regions){0};
+}
+
+static int by_key(const void *a, const void *b)
+{
+	return memcmp(((const struct region *)a)->key, ((const struct region *)b)->key, sizeof((struct region){0}).key);
+}
+
+/*
+ * Copies of a layer that change alike give the same pair of modules: one region, executed so many times more. It is
+ * measured once, and what is wrong with its price is wrong in all of them.
+ */
+void regions_join(struct regions *r)
+{
+	size_t n = 0;
+
+	qsort(r->v, r->n, sizeof *r->v, by_key);
+	for (size_t i = 0; i < r->n; i++) {
+		if (n == 0 || by_key(&r->v[n - 1], &r->v[i]) != 0) {
+			r->v[n++] = r->v[i];
+			continue;
+		}
+		r->v[n - 1].times += r->v[i].times;
+		r->v[n - 1].copies += r->v[i].copies;
+		region_release(&r->v[i]);
+	}
+	r->n = n;
 }

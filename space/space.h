@@ -65,6 +65,9 @@ struct region {
 	uint32_t copies;	   /* places in the program that it stands for */
 	uint32_t n_nodes;	   /* on the larger side */
 	uint32_t parts[2];	   /* kernels to start, before and after */
+	bool whole;		   /* these are whole programs: no smaller pair has the same difference. It comes last and counts alone */
+	bool screen;		   /* of a place, ahead of whole programs: these are only worth running if places promise a gain */
+	bool alike;		   /* both compute the same numbers but for rounding; where they do not, it has no price */
 	struct buf a, b;	   /* HloModuleProto bytes: before, after */
 };
 struct regions { /* all zero is empty; regions_release accepts it */
@@ -73,6 +76,8 @@ struct regions { /* all zero is empty; regions_release accepts it */
 };
 void region_release(struct region *r); /* what it holds */
 void regions_release(struct regions *r);
+/* Regions of the same pair become one, executed so many times more. */
+void regions_join(struct regions *r);
 
 struct check_result {
 	uint32_t asked, found, equal; /* groups */
@@ -160,6 +165,14 @@ struct space_ops {
 	 * operands and its users. NULL where the space has no such notion.
 	 */
 	void (*effect)(struct space *s, uint8_t *config, uint32_t site, uint8_t choice, float *out);
+	/* What a choice would save against choice 0, very roughly, before anything was measured or learnt; may be NULL. */
+	double (*promise)(struct space *s, uint32_t site, uint8_t choice);
+	/* A choice in words, for people; may be NULL. */
+	void (*words)(struct space *s, uint32_t site, uint8_t choice, struct buf *out);
+	/* What a choice makes of the site's place, as a program in text, for people; may be NULL. */
+	void (*picture)(struct space *s, uint32_t site, uint8_t choice, struct buf *out);
+	/* Frees what does not lie in the memory of the space; may be NULL. */
+	void (*release)(struct space *s);
 };
 
 struct space {

@@ -331,32 +331,6 @@ static void emit_region(struct space *s, const uint8_t *const config[2], struct 
 	nodes_release(&results);
 }
 
-static int by_key(const void *a, const void *b)
-{
-	return memcmp(((const struct region *)a)->key, ((const struct region *)b)->key, sizeof((struct region){0}).key);
-}
-
-/*
- * Copies of a layer that change alike give the same pair of modules: one region, executed so many times more. It is
- * measured once, and what is wrong with its price is wrong in all of them.
- */
-static void join_copies(struct regions *r)
-{
-	size_t n = 0;
-
-	qsort(r->v, r->n, sizeof *r->v, by_key);
-	for (size_t i = 0; i < r->n; i++) {
-		if (n == 0 || by_key(&r->v[n - 1], &r->v[i]) != 0) {
-			r->v[n++] = r->v[i];
-			continue;
-		}
-		r->v[n - 1].times += r->v[i].times;
-		r->v[n - 1].copies += r->v[i].copies;
-		region_release(&r->v[i]);
-	}
-	r->n = n;
-}
-
 int fusion_region(struct space *s, const uint8_t *a, const uint8_t *b, struct regions *out, struct err *err)
 {
 	struct nodes changed = {0};
@@ -374,7 +348,7 @@ int fusion_region(struct space *s, const uint8_t *a, const uint8_t *b, struct re
 		emit_region(s, (const uint8_t *[]){a, b}, &all.v[i], &out->v[out->n++]);
 	}
 	if (out->n > 1)
-		join_copies(out);
+		regions_join(out);
 	parts_release(&all);
 	nodes_release(&changed);
 	return 0;

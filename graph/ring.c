@@ -1,0 +1,296 @@
+/*
+ * ring.c - see ring.h: the operations that move and combine numbers; ring_heavy.c has those that sum.
+ */
+#include "graph/ring.h"
+
+#include <string.h>
+#include "hlo/field.h"
+
+#define PRIME UINT64_C(2147483647)
+
+uint64_t ring_number(enum ring ring, int64_t v)
+{
+	return ring == RING_INTEGERS ? (uint64_t)v : (uint64_t)((v % (int64_t)PRIME + (int64_t)PRIME) % (int64_t)PRIME);
+}
+
+uint64_t ring_add(enum ring ring, uint64_t a, uint64_t b)
+{
+	return ring == RING_INTEGERS ? a + b : (a + b) % PRIME;
+}
+
+uint64_t ring_multiply(enum ring ring, uint64_t a, uint64_t b)
+{
+	return ring == RING_INTEGERS ? a * b : a * b % PRIME;
+}
+
+static uint64_t negative(enum ring ring, uint64_t a)
+{
+	return ring == RING_INTEGERS ? 0 - a : (PRIME - a) % PRIME;
+}
+
+/* The field has no order; there what is called a maximum is one all the same, of the representatives. */
+uint64_t ring_combine(enum ring ring, uint16_t opcode, uint64_t a, uint64_t b)
+{
+	bool less = (int64_t)a < (int64_t)b;
+
+	switch (opcode) {
+	case OP_ADD:
+		return ring_add(ring, a, b);
+	case OP_SUBTRACT:
+		return ring_add(ring, a, negative(ring, b));
+	case OP_MULTIPLY:
+		return ring_multiply(ring, a, b);
+	case OP_MAXIMUM:
+		return less ? b : a;
+	case OP_MINIMUM:
+		return less ? a : b;
+	default:
+		return 0;
+	}
+}
+
+static bool combines(uint16_t opcode)
+{
+	return opcode == OP_ADD || opcode == OP_SUBTRACT || opcode == OP_MULTIPLY || opcode == OP_MAXIMUM || opcode == OP_MINIMUM;
+}
+
+struct tensor ring_tensor(struct arena *mem, const Hlo__ShapeProto *shape)
+{
+	struct tensor t = {.rank = (uint32_t)shape->n_dimensions, .n = 1};
+
+	for (uint32_t i = 0; i < t.rank; i++) {
+		t.dim[i] = shape->dimensions[i];
+		t.n *= (size_t)t.dim[i];
+	}
+	t.v = ARENA_NEW(mem, t.n, uint64_t);
+	return t;
+}
+
+bool ring_step(const int64_t *dim, uint32_t rank, int64_t *at)
+{
+	for (uint32_t i = rank; i-- > 0;) {
+		if (++at[i] < dim[i])
+			return true;
+		at[i] = 0;
+	}
+	return false;
+}
+
+int64_t ring_place(const struct tensor *x, const int64_t *at)
+{
+	int64_t place = 0;
+
+	for (uint32_t i = 0; i < x->rank; i++) {
+		if (at[i] < 0 || at[i] >= x->dim[i])
+			return -1;
+		place = place * x->dim[i] + at[i];
+	}
+	return place;
+}
+
+/* Where the element of the result at `at` comes from in operand 0. */
+static void source(const struct ring_node *n, const int64_t *at, int64_t *from)
+{
+	const Hlo__HloInstructionProto *in = n->in;
+	const struct tensor *x = n->x[0];
+
+	for (uint32_t i = 0; i < x->rank; i++)
+		switch (n->g->node[n->v].opcode) {
+		case OP_BROADCAST:
+			from[i] = at[in->dimensions[i]];
+			break;
+		case OP_TRANSPOSE:
+			from[in->dimensions[i]] = at[i];
+			break;
+		case OP_SLICE:
+			from[i] = in->slice_dimensions[i]->start + at[i] * in->slice_dimensions[i]->stride;
+			break;
+		default: /* reverse */
+			from[i] = at[i];
+		}
+	for (size_t k = 0; n->g->node[n->v].opcode == OP_REVERSE && k < in->n_dimensions; k++)
+		from[in->dimensions[k]] = x->dim[in->dimensions[k]] - 1 - at[in->dimensions[k]];
+}
+
+static int move(const struct ring_node *n)
+{
+	int64_t at[RING_RANK] = {0}, from[RING_RANK] = {0}, place;
+	size_t k = 0;
+
+	do {
+		source(n, at, from);
+		if ((place = ring_place(n->x[0], from)) < 0)
+			return -1;
+		n->out->v[k++] = n->x[0]->v[place];
+	} while (ring_step(n->out->dim, n->out->rank, at));
+	return 0;
+}
+
+static int pad(const struct ring_node *n)
+{
+	int64_t at[RING_RANK] = {0}, to[RING_RANK], place;
+	size_t k = 0;
+
+	for (size_t i = 0; i < n->out->n; i++)
+		n->out->v[i] = n->x[1]->v[0];
+	if (n->x[0]->n == 0)
+		return 0;
+	do {
+		for (uint32_t i = 0; i < n->x[0]->rank; i++) {
+			const Hlo__PaddingConfigDimension *p = n->in->padding_config->dimensions[i];
+			to[i] = p->edge_padding_low + at[i] * (p->interior_padding + 1);
+		}
+		place = ring_place(n->out, to);
+		if (place >= 0)
+			n->out->v[place] = n->x[0]->v[k];
+		k++;
+	} while (ring_step(n->x[0]->dim, n->x[0]->rank, at));
+	return 0;
+}
+
+static int concatenate(const struct ring_node *n, const struct tensor *value)
+{
+	int64_t dim = n->in->dimensions[0], first = 0;
+
+	for (uint32_t k = 0; k < n->g->node[n->v].n_operands; k++) {
+		const struct tensor *x = &value[node_operands(n->g, n->v)[k]];
+		int64_t at[RING_RANK] = {0}, to[RING_RANK];
+		size_t i = 0;
+		do {
+			memcpy(to, at, sizeof to);
+			to[dim] += first;
+			if (ring_place(n->out, to) < 0)
+				return -1;
+			n->out->v[ring_place(n->out, to)] = x->v[i++];
+		} while (ring_step(x->dim, x->rank, at));
+		first += x->dim[dim];
+	}
+	return 0;
+}
+
+/* The operation that an applied computation of two numbers does with them; OP_COUNT: another. */
+static uint16_t applied(const struct ring_node *n)
+{
+	const struct comp *c = &n->g->comp[node_calls(n->g, n->v)[0]];
+	uint16_t op = n->g->node[c->root].opcode;
+
+	return c->n_nodes == 3 && n->g->node[c->root].n_operands == 2 && combines(op) ? op : OP_COUNT;
+}
+
+static int reduce(const struct ring_node *n)
+{
+	int64_t at[RING_RANK] = {0}, to[RING_RANK];
+	uint16_t op = applied(n);
+	size_t k = 0;
+
+	if (op == OP_COUNT || n->g->node[n->v].n_operands != 2)
+		return -1;
+	for (size_t i = 0; i < n->out->n; i++)
+		n->out->v[i] = n->x[1]->v[0];
+	do {
+		uint32_t rank = 0;
+		for (uint32_t i = 0; i < n->x[0]->rank; i++) {
+			bool gone = false;
+			for (size_t j = 0; j < n->in->n_dimensions; j++)
+				gone |= n->in->dimensions[j] == i;
+			if (!gone)
+				to[rank++] = at[i];
+		}
+		uint64_t *sum = &n->out->v[ring_place(n->out, to)];
+		*sum = ring_combine(n->ring, op, *sum, n->x[0]->v[k++]);
+	} while (ring_step(n->x[0]->dim, n->x[0]->rank, at));
+	return 0;
+}
+
+/* Constants of whole numbers. */
+static int constant(const struct ring_node *n)
+{
+	const Hlo__Literal *l = n->in->literal;
+
+	for (size_t i = 0; i < n->out->n; i++) {
+		double v = l && i < l->n_f32s ? (double)l->f32s[i] : l && i < l->n_f64s ? l->f64s[i] :
+			l && i < l->n_s32s ? (double)l->s32s[i] : 0.5;
+		if (v > 1e9 || v < -1e9) { /* as good as infinite: where a maximum begins */
+			n->out->v[i] = (uint64_t)(v > 0 ? INT64_MAX : INT64_MIN);
+			continue;
+		}
+		if ((double)(int64_t)v < v || (double)(int64_t)v > v)
+			return -1;
+		n->out->v[i] = ring_number(n->ring, (int64_t)v);
+	}
+	return 0;
+}
+
+static int elementwise(const struct ring_node *n)
+{
+	uint16_t op = n->g->node[n->v].opcode;
+
+	for (size_t i = 0; i < n->out->n; i++)
+		n->out->v[i] = op == OP_NEGATE ? negative(n->ring, n->x[0]->v[i]) :
+			combines(op) ? ring_combine(n->ring, op, n->x[0]->v[i], n->x[1]->v[i]) : n->x[0]->v[i];
+	return 0;
+}
+
+static int run_node(const struct ring_node *n, const struct tensor *param, const struct tensor *value)
+{
+	if (n->out->n == 0)
+		return 0;
+	switch (n->g->node[n->v].opcode) {
+	case OP_PARAMETER:
+		memcpy(n->out->v, param[n->in->parameter_number].v, n->out->n * sizeof *n->out->v);
+		return 0;
+	case OP_CONSTANT:
+		return constant(n);
+	case OP_ADD:
+	case OP_SUBTRACT:
+	case OP_MULTIPLY:
+	case OP_MAXIMUM:
+	case OP_MINIMUM:
+	case OP_NEGATE:
+	case OP_COPY:
+	case OP_RESHAPE:
+	case OP_BITCAST:
+		return elementwise(n);
+	case OP_BROADCAST:
+	case OP_TRANSPOSE:
+	case OP_SLICE:
+	case OP_REVERSE:
+		return move(n);
+	case OP_PAD:
+		return pad(n);
+	case OP_CONCATENATE:
+		return concatenate(n, value);
+	case OP_REDUCE:
+		return reduce(n);
+	case OP_DOT:
+		return ring_dot(n);
+	case OP_CONVOLUTION:
+		return ring_convolution(n);
+	case OP_GATHER:
+		return ring_gather(n);
+	case OP_REDUCE_WINDOW:
+		return applied(n) == OP_COUNT ? -1 : ring_window(n);
+	default:
+		return -1;
+	}
+}
+
+int ring_run(const struct graph *g, enum ring ring, const struct tensor *param, struct arena *mem, struct tensor *out,
+	struct err *err)
+{
+	const struct comp *c = &g->comp[g->entry];
+	struct tensor *value = ARENA_NEW(mem, g->n_nodes, struct tensor);
+
+	for (uint32_t v = c->first; v < c->first + c->n_nodes; v++) {
+		struct ring_node n = {.g = g, .v = v, .ring = ring, .in = g->node[v].proto, .out = &value[v]};
+		if (g->node[v].rank > RING_RANK || g->node[v].elements > RING_ELEMENTS)
+			return err_set(err, "%s is too large to be computed by hand", n.in->name);
+		value[v] = ring_tensor(mem, n.in->shape);
+		for (uint32_t k = 0; k < g->node[v].n_operands && k < 8; k++)
+			n.x[k] = &value[node_operands(g, v)[k]];
+		if (run_node(&n, param, value) < 0)
+			return err_set(err, "nothing is known here of %s, a %s", n.in->name, n.in->opcode);
+	}
+	*out = value[c->root];
+	return 0;
+}

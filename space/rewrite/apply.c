@@ -1,0 +1,150 @@
+/*
+ * apply.c - from a configuration to the program that the compiler gets.
+ *
+ * Every computation is listed anew, and where a site takes effect what its rule writes stands in place of its
+ * anchor. The last value written takes the anchor's id, name and shape, so whoever read the anchor reads it, and
+ * nothing else changes. What nobody reads any more is dropped.
+ */
+#include "space/rewrite/own.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "hlo/pack.h"
+#include "hlo/shape.h"
+
+void lines_add(struct lines *l, Hlo__HloInstructionProto *in)
+{
+	MEM_GROW(&l->v, &l->cap, l->n + 1);
+	l->v[l->n++] = in;
+}
+
+struct place {
+	int64_t id;
+	size_t at;
+};
+
+static int by_id(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+static void mark(const struct place *p, size_t n, const int64_t *ids, size_t n_ids, uint8_t *live)
+{
+	for (size_t i = 0; i < n_ids; i++) {
+		const struct place *at = bsearch(&(struct place){.id = ids[i]}, p, n, sizeof *p, by_id);
+		if (at)
+			live[at->at] = 1;
+	}
+}
+
+static bool must_stay(const Hlo__HloInstructionProto *in)
+{
+	const struct opcode_facts *f = opcode_facts(opcode_of(in->opcode));
+
+	return f->flags & SIDE_EFFECT || f->class == CLASS_CALL || f->class == CLASS_OUTSIDE || in->custom_call_has_side_effect ||
+		in->n_control_predecessor_ids || strcmp(in->opcode, "parameter") == 0;
+}
+
+void lines_prune(struct lines *l, int64_t root)
+{
+	struct place *p = MEM_NEW(l->n + 1, struct place);
+	uint8_t *live = MEM_NEW(l->n + 1, uint8_t);
+	size_t kept = 0;
+
+	for (size_t i = 0; i < l->n; i++)
+		p[i] = (struct place){l->v[i]->id, i};
+	qsort(p, l->n, sizeof *p, by_id);
+	for (size_t i = l->n; i-- > 0;) {
+		const Hlo__HloInstructionProto *in = l->v[i];
+		if (!live[i] && in->id != root && !must_stay(in))
+			continue;
+		live[i] = 1;
+		mark(p, l->n, in->operand_ids, in->n_operand_ids, live);
+		mark(p, l->n, in->control_predecessor_ids, in->n_control_predecessor_ids, live);
+	}
+	for (size_t i = 0; i < l->n; i++)
+		if (live[i])
+			l->v[kept++] = l->v[i];
+	l->n = kept;
+	mem_free(p);
+	mem_free(live);
+}
+
+void rewrite_draft(const struct space *s, uint32_t site, const struct offer *o, struct draft *d)
+{
+	const Hlo__HloInstructionProto *anchor = s->graph->node[s->site[site].node].proto;
+	Hlo__HloInstructionProto *value;
+	struct found f;
+
+	rewrite_found(s, site, o, &f);
+	draft_at(d, f.anchor);
+	value = rule_write(rewrite_rule(s, o), d, &f, o->variant);
+	if (d->n == 0 || value != d->v[d->n - 1]) /* it was there already */
+		value = draft_unary(d, "copy", value);
+	BUG_ON(!shape_same(value->shape, anchor->shape));
+	value->id = anchor->id;
+	value->name = anchor->name;
+	value->shape = anchor->shape;
+}
+
+static Hlo__HloComputationProto *rewrite_comp(const struct space *s, uint32_t comp, const uint8_t *real, struct draft *d)
+{
+	const struct graph *g = s->graph;
+	const struct comp *c = &g->comp[comp];
+	Hlo__HloComputationProto *out = arena_dup(d->mem, c->proto, sizeof *out);
+	struct lines l = {0};
+
+	for (uint32_t v = c->first; v < c->first + c->n_nodes; v++) {
+		uint32_t site = s->site_of[v];
+		if (site == NONE || !real[site]) {
+			lines_add(&l, g->node[v].proto);
+			continue;
+		}
+		rewrite_draft(s, site, rewrite_offer(s, site, real[site]), d);
+		for (size_t i = 0; i < d->n; i++)
+			lines_add(&l, d->v[i]);
+	}
+	lines_prune(&l, g->node[c->root].proto->id);
+	out->instructions = arena_dup(d->mem, l.v, l.n * sizeof *l.v);
+	out->n_instructions = l.n;
+	mem_free(l.v);
+	return out;
+}
+
+static bool has_site(const struct space *s, uint32_t comp, const uint8_t *real)
+{
+	const struct comp *c = &s->graph->comp[comp];
+
+	for (uint32_t v = c->first; v < c->first + c->n_nodes; v++)
+		if (s->site_of[v] != NONE && real[s->site_of[v]])
+			return true;
+	return false;
+}
+
+int rewrite_apply(struct space *s, const uint8_t *config, struct buf *module, struct err *err)
+{
+	const struct graph *g = s->graph;
+	Hlo__HloModuleProto m = *g->module;
+	Hlo__HloComputationProto **list;
+	uint8_t *real = rewrite_of(s)->real;
+	struct arena mem = {0};
+	struct draft d;
+
+	(void)err;
+	rewrite_real(s, config, real);
+	draft_begin(&d, g, &mem);
+	list = ARENA_NEW(&mem, g->n_comps, Hlo__HloComputationProto *);
+	for (uint32_t c = 0; c < g->n_comps; c++)
+		list[c] = has_site(s, c, real) ? rewrite_comp(s, c, real, &d) : g->comp[c].proto;
+	m.computations = arena_alloc(&mem, (g->n_comps + d.n_comps) * sizeof(*m.computations));
+	memcpy(m.computations, d.comp ? d.comp : list, d.n_comps * sizeof *list);
+	memcpy(m.computations + d.n_comps, list, g->n_comps * sizeof *list);
+	m.n_computations = g->n_comps + d.n_comps;
+	m.schedule = NULL;
+	pack_message(&m.base, module);
+	draft_release(&d);
+	arena_release(&mem);
+	return 0;
+}

@@ -1,0 +1,94 @@
+/*
+ * conv.c - see conv.h. Settings that were left out of the message stand for 1.
+ */
+#include "space/rewrite/conv.h"
+
+static int64_t at_least_one(int64_t v)
+{
+	return v > 0 ? v : 1;
+}
+
+static bool read_windows(const struct graph *g, uint32_t v, struct conv *c)
+{
+	const Hlo__HloInstructionProto *in = g->node[v].proto;
+
+	c->taps = c->positions = 1;
+	if (!in->window || in->window->n_dimensions != c->n)
+		return c->n == 0;
+	for (uint32_t i = 0; i < c->n; i++) {
+		const Hlo__WindowDimension *w = in->window->dimensions[i];
+		c->w[i] = (struct conv_window){w->size, at_least_one(w->stride), w->padding_low, w->padding_high,
+			at_least_one(w->window_dilation), at_least_one(w->base_dilation),
+			rule_dim(g, v, c->out.spatial[i]), w->window_reversal};
+		c->taps *= w->size;
+		c->positions *= c->w[i].out;
+		c->spread |= c->w[i].base > 1;
+		if (w->size < 1 || c->w[i].out < 1 || rule_dim(g, node_operands(g, v)[0], c->in.spatial[i]) < 1)
+			return false;
+	}
+	return true;
+}
+
+bool conv_read(const struct graph *g, uint32_t v, struct conv *c)
+{
+	const Hlo__HloInstructionProto *in = g->node[v].proto;
+	const Hlo__ConvolutionDimensionNumbers *d = in->convolution_dimension_numbers;
+	uint32_t x, k;
+
+	if (g->node[v].opcode != OP_CONVOLUTION || !d || d->n_input_spatial_dimensions > CONV_SPATIAL)
+		return false;
+	x = node_operands(g, v)[0];
+	k = node_operands(g, v)[1];
+	if (!rule_plain(g, v) || g->node[x].dtype != g->node[v].dtype || g->node[k].dtype != g->node[v].dtype ||
+		(in->sparsity_config && (in->sparsity_config->lhs || in->sparsity_config->rhs)))
+		return false;
+	*c = (struct conv){.n = (uint32_t)d->n_input_spatial_dimensions, .rank = g->node[v].rank};
+	c->in = (struct conv_dims){.batch = d->input_batch_dimension, .feature = d->input_feature_dimension};
+	c->kernel = (struct conv_dims){.batch = d->kernel_output_feature_dimension, .feature = d->kernel_input_feature_dimension};
+	c->out = (struct conv_dims){.batch = d->output_batch_dimension, .feature = d->output_feature_dimension};
+	if (c->rank != c->n + 2 || g->node[x].rank != c->rank || g->node[k].rank != c->rank)
+		return false;
+	for (uint32_t i = 0; i < c->n; i++) {
+		c->in.spatial[i] = d->input_spatial_dimensions[i];
+		c->kernel.spatial[i] = d->kernel_spatial_dimensions[i];
+		c->out.spatial[i] = d->output_spatial_dimensions[i];
+	}
+	c->batch = rule_dim(g, x, c->in.batch);
+	c->features = rule_dim(g, x, c->in.feature);
+	c->inner = rule_dim(g, k, c->kernel.feature);
+	c->outputs = rule_dim(g, k, c->kernel.batch);
+	c->feature_groups = at_least_one(in->feature_group_count);
+	c->batch_groups = at_least_one(in->batch_group_count);
+	return c->features == c->inner * c->feature_groups && c->outputs % (c->feature_groups * c->batch_groups) == 0 &&
+		g->node[v].elements > 0 && c->inner > 0 && read_windows(g, v, c);
+}
+
+Hlo__HloInstructionProto *conv_padded(struct draft *d, const struct conv *c, Hlo__HloInstructionProto *x)
+{
+	int64_t low[DRAFT_RANK] = {0}, high[DRAFT_RANK] = {0}, inner[DRAFT_RANK] = {0};
+
+	for (uint32_t i = 0; i < c->n; i++) {
+		low[c->in.spatial[i]] = c->w[i].low;
+		high[c->in.spatial[i]] = c->w[i].high;
+		inner[c->in.spatial[i]] = c->w[i].base - 1;
+	}
+	return draft_pad(d, x, low, high, inner);
+}
+
+bool conv_step(const struct conv *c, int64_t *index, bool of_output)
+{
+	for (uint32_t i = c->n; i-- > 0;) {
+		if (++index[i] < (of_output ? c->w[i].out : c->w[i].size))
+			return true;
+		index[i] = 0;
+	}
+	return false;
+}
+
+void conv_order(const struct conv *c, const struct conv_dims *from, const struct conv_dims *to, int64_t *perm)
+{
+	perm[to->batch] = from->batch;
+	perm[to->feature] = from->feature;
+	for (uint32_t i = 0; i < c->n; i++)
+		perm[to->spatial[i]] = from->spatial[i];
+}

@@ -1,0 +1,44 @@
+/*
+ * conv.h - a convolution as its definition reads it, for the rules that take it apart.
+ *
+ *	out[b, s, o] = sum over taps w and inner features i of
+ *		in[b', s * stride + w * dilation - low, i'] * kernel[w, i, o]
+ *
+ * where the input's spatial dimensions were first spread by `base` - 1 zeros between elements. With feature groups
+ * i' = group(o) * inner + i, with batch groups b' = group(o) * (batch / groups) + b.
+ */
+#ifndef SPACE_REWRITE_CONV_H
+#define SPACE_REWRITE_CONV_H
+
+#include "space/rewrite/rule.h"
+
+#define CONV_SPATIAL 4
+
+struct conv_dims { /* where each dimension stands in an array */
+	int64_t batch, feature, spatial[CONV_SPATIAL]; /* of a kernel: its output and input features */
+};
+
+struct conv {
+	uint32_t n, rank; /* spatial dimensions, and all of them */
+	struct conv_dims in, kernel, out;
+	struct conv_window {
+		int64_t size, stride, low, high, dilation, base;
+		int64_t out; /* positions */
+		bool reversed;
+	} w[CONV_SPATIAL];
+	int64_t batch, features, inner, outputs; /* of the input; of the kernel: per group, and in all */
+	int64_t feature_groups, batch_groups;
+	int64_t taps, positions; /* of the window; of the output's spatial dimensions */
+	bool spread;		 /* the input is, somewhere */
+};
+
+/* False where it is no convolution that rules understand. */
+bool conv_read(const struct graph *g, uint32_t v, struct conv *c);
+/* The input as the window walks over it: spread and padded, its dimensions in their order. */
+Hlo__HloInstructionProto *conv_padded(struct draft *d, const struct conv *c, Hlo__HloInstructionProto *x);
+/* Counts an index through `size` (the last fastest); false when all were seen. */
+bool conv_step(const struct conv *c, int64_t *index, bool of_output);
+/* The permutation that brings an array with dimensions `from` into the order `to`. */
+void conv_order(const struct conv *c, const struct conv_dims *from, const struct conv_dims *to, int64_t *perm);
+
+#endif

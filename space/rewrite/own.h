@@ -1,0 +1,67 @@
+/*
+ * own.h - what the files of this kind share; nobody outside space/rewrite/ needs it.
+ *
+ *	rewrite.c  opening: rules against nodes	    apply.c   from choices to a program
+ *	rules.c	   rule files, expr.c conditions    region.c  what differs, cut out
+ *	draft.c	   writing instructions		    picture.c before and after, for people
+ *	conv.c, grouped.c, patches.c, split.c	    rules that need code
+ */
+#ifndef SPACE_REWRITE_OWN_H
+#define SPACE_REWRITE_OWN_H
+
+#include "space/space.h"
+#include "space/rewrite/rule.h"
+
+extern const struct space_kind rewrite_kind;
+
+struct offer { /* what a choice of a site is: a variant of a rule */
+	uint16_t rule;
+	uint8_t variant; /* from 1 */
+	float promise;	 /* nanoseconds a run, very roughly */
+};
+
+struct rewrite {
+	struct rules rules;
+	struct offer *offer; /* of all sites; choice k >= 1 of site i is offer[first[i] + k - 1] */
+	uint32_t *first;
+	uint8_t *taken; /* scratch, per node: consumed by a site that was met earlier */
+	uint8_t *real;	/* scratch, per site */
+};
+
+static inline struct rewrite *rewrite_of(const struct space *s)
+{
+	return s->own;
+}
+static inline const struct offer *rewrite_offer(const struct space *s, uint32_t site, uint8_t choice)
+{
+	return choice ? &rewrite_of(s)->offer[rewrite_of(s)->first[site] + choice - 1] : NULL;
+}
+static inline const struct rule *rewrite_rule(const struct space *s, const struct offer *o)
+{
+	return &rewrite_of(s)->rules.rule[o->rule];
+}
+/* Where the rule of an offer applies at the site: as it did when the space was opened. */
+void rewrite_found(const struct space *s, uint32_t site, const struct offer *o, struct found *f);
+/* Is this inside node of no use to anybody but what is replaced? */
+bool rewrite_consumes(const struct graph *g, const struct found *f, uint32_t inside);
+/* The choices that take effect: 0 where an earlier site consumed what a site is about. `real`: n_sites places. */
+void rewrite_real(const struct space *s, const uint8_t *config, uint8_t *real);
+
+/* Writes what a choice puts in place of the anchor; its value has the anchor's id, name and shape. */
+void rewrite_draft(const struct space *s, uint32_t site, const struct offer *o, struct draft *d);
+
+/* A list of instructions, operands first, and what is left of it without those of no use. */
+struct lines {
+	Hlo__HloInstructionProto **v;
+	size_t n, cap;
+};
+void lines_add(struct lines *l, Hlo__HloInstructionProto *in);
+/* Drops what nothing leads to from the root (an id); side effects, parameters and control edges stay. */
+void lines_prune(struct lines *l, int64_t root);
+
+int rewrite_apply(struct space *s, const uint8_t *config, struct buf *module, struct err *err);
+int rewrite_region(struct space *s, const uint8_t *a, const uint8_t *b, struct regions *out, struct err *err);
+/* One side of a site's region as HLO text, for people. */
+void rewrite_picture(struct space *s, uint32_t site, uint8_t choice, struct buf *out);
+
+#endif

@@ -1,0 +1,323 @@
+/*
+ * rewrite.c - opening the space: which rules apply where in the program that the user hands in.
+ *
+ * A site is a node at which some rule applies; its choices are the variants of all the rules that do, 0 leaves it
+ * as it is. So rules that would replace the same value exclude each other by themselves. Rules that overlap
+ * otherwise are settled by order: sites are met operands first, and one that needs a node which an earlier one
+ * consumed is inert. A configuration is always applied to the program as it was opened, never to one rewritten
+ * before.
+ *
+ * The full name may leave rules out: "rewrite/without:RULE:RULE". It is part of what is stored, so a saved
+ * configuration is never read in a space of other rules.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "space/rewrite/own.h"
+
+#define WITHOUT "/without:"
+
+void rewrite_found(const struct space *s, uint32_t site, const struct offer *o, struct found *f)
+{
+	BUG_ON(!rule_match(rewrite_rule(s, o), s->graph, s->site[site].node, f));
+}
+
+static bool covers(const struct found *f, uint32_t v)
+{
+	for (uint32_t i = 0; i < f->n_inside; i++)
+		if (f->inside[i] == v)
+			return true;
+	return f->anchor == v;
+}
+
+bool rewrite_consumes(const struct graph *g, const struct found *f, uint32_t inside)
+{
+	if (g->node[inside].flags & NODE_ROOT)
+		return false;
+	for (uint32_t k = 0; k < g->node[inside].n_users; k++)
+		if (!covers(f, node_users(g, inside)[k]))
+			return false;
+	return true;
+}
+
+void rewrite_real(const struct space *s, const uint8_t *config, uint8_t *real)
+{
+	uint8_t *taken = rewrite_of(s)->taken;
+	struct found f;
+
+	memset(real, 0, s->n_sites);
+	for (uint32_t i = 0; i < s->n_sites; i++) {
+		const struct offer *o = rewrite_offer(s, i, config[i]);
+		if (!o)
+			continue;
+		rewrite_found(s, i, o, &f);
+		bool free = !taken[f.anchor];
+		for (uint32_t k = 0; k < f.n_inside; k++)
+			free = free && !taken[f.inside[k]];
+		if (!free)
+			continue;
+		real[i] = config[i];
+		taken[f.anchor] = 1;
+		for (uint32_t k = 0; k < f.n_inside; k++)
+			taken[f.inside[k]] = rewrite_consumes(s->graph, &f, f.inside[k]);
+	}
+	memset(taken, 0, s->graph->n_nodes);
+}
+
+static int check(struct space *s, const uint8_t *config, const void *optimised, size_t n, struct check_result *out,
+	struct err *err)
+{
+	(void)optimised;
+	(void)n;
+	(void)err;
+	*out = (struct check_result){0};
+	rewrite_real(s, config, rewrite_of(s)->real);
+	for (uint32_t i = 0; i < s->n_sites; i++)
+		out->asked += rewrite_of(s)->real[i] != 0;
+	out->found = out->equal = out->asked; /* the compiler is free to do with a program as it likes */
+	return 0;
+}
+
+static void context(struct space *s, const uint8_t *config, const uint32_t *nodes, uint32_t n, float *out)
+{
+	memset(out, 0, (size_t)n * CTX_COUNT * sizeof *out);
+	for (uint32_t k = 0; k < n; k++, out += CTX_COUNT) {
+		const struct node *v = &s->graph->node[nodes[k]];
+		uint32_t i = s->site_of[nodes[k]];
+		out[CTX_KEPT] = out[CTX_COPIES] = out[CTX_GROUP_NODES] = 1;
+		out[CTX_GROUP_INPUTS] = (float)v->n_operands;
+		out[CTX_GROUP_BYTES] = (float)v->bytes;
+		out[CTX_GROUP_FLOPS] = (float)v->flops;
+		if (i == NONE)
+			continue;
+		out[CTX_CHOICE] = (float)config[i] / (float)(s->site[i].choices - 1);
+		out[CTX_CHOICES] = s->site[i].choices;
+		out[CTX_DEFAULT] = config[i] == s->site[i].dflt;
+	}
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	return (x > y) - (x < y);
+}
+
+static void touched(struct space *s, const uint8_t *a, const uint8_t *b, const uint32_t *changed, uint32_t n_changed,
+	uint32_t **nodes, size_t *n, size_t *cap)
+{
+	size_t first = *n;
+
+	(void)a;
+	(void)b;
+	MEM_GROW(nodes, cap, *n + n_changed);
+	for (uint32_t k = 0; k < n_changed; k++)
+		(*nodes)[(*n)++] = s->site[changed[k]].node;
+	if (n_changed > 1)
+		qsort(*nodes + first, n_changed, sizeof **nodes, by_number);
+}
+
+static void summary(struct space *s, const uint8_t *config, struct buf *out)
+{
+	uint32_t real = 0, inert = 0;
+
+	rewrite_real(s, config, rewrite_of(s)->real);
+	for (uint32_t i = 0; i < s->n_sites; i++) {
+		real += rewrite_of(s)->real[i] != 0;
+		inert += config[i] && !rewrite_of(s)->real[i];
+	}
+	buf_addf(out, "%u places rewritten", real);
+	if (inert)
+		buf_addf(out, ", %u inert because an earlier one took what they are about", inert);
+}
+
+static double promise(struct space *s, uint32_t site, uint8_t choice)
+{
+	const struct offer *o = rewrite_offer(s, site, choice);
+
+	return o ? 1e-9 * (double)o->promise : 0;
+}
+
+static void words(struct space *s, uint32_t site, uint8_t choice, struct buf *out)
+{
+	const struct offer *o = rewrite_offer(s, site, choice);
+	const struct rule *r = o ? rewrite_rule(s, o) : NULL;
+
+	if (r)
+		buf_addf(out, "%s: %s", r->name, r->variant[o->variant - 1]);
+	else
+		buf_adds(out, "as it is");
+}
+
+/*
+ * Every place at the choice that promises most, but for rules whose promises only whole programs can tell from
+ * lies.
+ */
+static void fill_promised(struct space *s, uint8_t *config)
+{
+	for (uint32_t i = 0; i < s->n_sites; i++) {
+		config[i] = 0;
+		for (uint8_t k = 1; k < s->site[i].choices; k++)
+			if (!rewrite_rule(s, rewrite_offer(s, i, k))->whole && promise(s, i, k) > 0 &&
+				promise(s, i, k) >= promise(s, i, config[i]))
+				config[i] = k;
+	}
+}
+
+static const struct space_start starts[] = {{"promised", fill_promised}, {NULL, NULL}};
+
+static void release(struct space *s)
+{
+	rules_release(&rewrite_of(s)->rules);
+}
+
+static const struct space_ops rewrite_ops = {
+	.kind = &rewrite_kind,
+	.apply = rewrite_apply,
+	.region = rewrite_region,
+	.check = check,
+	.context = context,
+	.touched = touched,
+	.undecided = "the program as it was handed in",
+	.summary = summary,
+	.starts = starts,
+	.promise = promise,
+	.words = words,
+	.picture = rewrite_picture,
+	.release = release,
+};
+
+/* Marks the rules that the full name leaves out. */
+static int read_name(const struct space *s, const struct rules *rules, bool *out, struct err *err)
+{
+	const char *p = strchr(s->kind, '/');
+	struct buf names = {0};
+
+	if (!p && !strchr(s->kind, ':'))
+		return 0;
+	for (size_t i = 0; i < rules->n; i++)
+		buf_addf(&names, "%s%s", i ? ", " : "", rules->rule[i].name);
+	if (!p || strncmp(p, WITHOUT, strlen(WITHOUT)) != 0)
+		err_set(err, "the decision space %.60s is not of the form %s", s->kind, rewrite_kind.forms);
+	for (p = p && !strncmp(p, WITHOUT, strlen(WITHOUT)) ? p + strlen(WITHOUT) : NULL; p;) {
+		size_t n = strcspn(p, ":"), i = 0;
+		while (i < rules->n && (strlen(rules->rule[i].name) != n || strncmp(rules->rule[i].name, p, n) != 0))
+			i++;
+		if (i == rules->n) {
+			err_set(err, "there is no rule called %.*s; the rules are %s", (int)n, p, (char *)names.data);
+			break;
+		}
+		out[i] = true;
+		p += n;
+		if (*p++ == 0) {
+			buf_release(&names);
+			return 0;
+		}
+	}
+	buf_release(&names);
+	return -1;
+}
+
+/* What a place is by itself and reads: places where this is the same are copies of each other. */
+static uint64_t surroundings(const struct graph *g, uint64_t h, const struct found *f)
+{
+	for (uint32_t i = 0; i <= f->n_inside; i++) {
+		uint32_t v = i ? f->inside[i - 1] : f->anchor;
+		h = hash_mix(h, node_local_hash(g, v, true));
+		for (uint32_t k = 0; k < g->node[v].n_operands; k++) {
+			const struct node *o = &g->node[node_operands(g, v)[k]];
+			h = hash_mix(hash_mix(hash_mix(h, o->dtype), o->elements), o->rank);
+		}
+	}
+	return h;
+}
+
+struct opening {
+	struct space *s;
+	const bool *without;
+	uint64_t *tie;
+	size_t cap_site, cap_tie, cap_offer, cap_first, n_offers;
+};
+
+/* All that may be done at a node. */
+static void try_node(struct opening *o, uint32_t v)
+{
+	struct space *s = o->s;
+	struct rewrite *w = rewrite_of(s);
+	uint32_t first = (uint32_t)o->n_offers;
+	uint64_t h = 0;
+	struct found f;
+
+	for (uint16_t r = 0; r < w->rules.n; r++) {
+		if (o->without[r] || !rule_match(&w->rules.rule[r], s->graph, v, &f))
+			continue;
+		for (uint8_t k = 1; k <= f.variants && o->n_offers - first < SPACE_CHOICES - 1; k++) {
+			MEM_GROW(&w->offer, &o->cap_offer, o->n_offers + 1);
+			w->offer[o->n_offers++] = (struct offer){r, k, (float)rule_promise(&w->rules.rule[r], &f)};
+		}
+		h = surroundings(s->graph, hash_mix(h, hash64(w->rules.rule[r].name, strlen(w->rules.rule[r].name), f.variants)), &f);
+	}
+	if (o->n_offers == first)
+		return;
+	MEM_GROW(&s->site, &o->cap_site, s->n_sites + 1);
+	MEM_GROW(&w->first, &o->cap_first, s->n_sites + 1);
+	MEM_GROW(&o->tie, &o->cap_tie, s->n_sites + 1);
+	w->first[s->n_sites] = first;
+	o->tie[s->n_sites] = h;
+	s->site_of[v] = s->n_sites;
+	s->site[s->n_sites++] = (struct site){.node = v, .choices = (uint8_t)(o->n_offers - first + 1)};
+}
+
+/* Growing arrays become part of the space's own memory. */
+static void settle(struct space *s, struct opening *o)
+{
+	struct rewrite *w = rewrite_of(s);
+	struct site *site = s->site;
+	struct offer *offer = w->offer;
+	uint32_t *first = w->first;
+
+	s->site = arena_dup(&s->mem, site, s->n_sites * sizeof *site);
+	w->offer = arena_dup(&s->mem, offer, o->n_offers * sizeof *offer);
+	w->first = arena_dup(&s->mem, first, s->n_sites * sizeof *first);
+	mem_free(site);
+	mem_free(offer);
+	mem_free(first);
+}
+
+static int rewrite_open(struct space *s, const char *backend, struct err *err)
+{
+	struct rewrite *w = ARENA_NEW(&s->mem, 1, struct rewrite);
+	const struct graph *g = s->graph;
+	struct opening o = {.s = s};
+	bool *without;
+	int rc;
+
+	(void)backend;
+	s->ops = &rewrite_ops;
+	s->own = w;
+	if (rules_load(&w->rules, err) < 0)
+		return -1;
+	o.without = without = ARENA_NEW(&s->mem, w->rules.n, bool);
+	rc = read_name(s, &w->rules, without, err);
+	if (rc < 0)
+		return -1;
+	s->site_of = arena_alloc(&s->mem, g->n_nodes * sizeof *s->site_of);
+	for (uint32_t v = 0; v < g->n_nodes; v++) {
+		uint8_t role = g->comp[g->node[v].comp].role;
+		s->site_of[v] = NONE;
+		if (role == ROLE_ENTRY || role == ROLE_CONTROL)
+			try_node(&o, v);
+	}
+	settle(s, &o);
+	w->taken = ARENA_NEW(&s->mem, g->n_nodes, uint8_t);
+	w->real = ARENA_NEW(&s->mem, s->n_sites, uint8_t);
+	space_tie(s, o.tie);
+	mem_free(o.tie);
+	return 0;
+}
+
+const struct space_kind rewrite_kind = {
+	.name = "rewrite",
+	.forms = "rewrite, rewrite/without:RULE:RULE",
+	.choices = "0 leaves the program as it is, every other one writes the place in another way.",
+	.open = rewrite_open,
+};

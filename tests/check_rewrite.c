@@ -1,0 +1,246 @@
+/* The kind of decision that writes the program anew: its names, its sites, what it applies, what it cuts out. */
+#include "graph/ring.h"
+#include "space/space.h"
+#include "space/rewrite/own.h"
+#include "tests/test.h"
+
+/* Two depthwise layers that are alike, a convolution of few channels, a product with parts in a called computation. */
+static const char program[] =
+	"HloModule m\n\n"
+	"part {\n"
+	"  a = f32[4,2] parameter(0)\n  s = f32[3] parameter(1)\n  w = f32[5,2] parameter(2)\n"
+	"  b = f32[4,3] broadcast(s), dimensions={1}\n"
+	"  c = f32[4,5] concatenate(a, b), dimensions={1}\n"
+	"  ROOT d = f32[4,2] dot(c, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n}\n\n"
+	"ENTRY e {\n"
+	"  x = f32[1,6,6,2] parameter(0)\n  k = f32[3,3,1,2] parameter(1)\n  l = f32[3,3,1,2] parameter(2)\n"
+	"  y = f32[1,6,6,2] convolution(x, k), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f, feature_group_count=2\n"
+	"  z = f32[1,6,6,2] convolution(y, l), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f, feature_group_count=2\n"
+	"  q = f32[3,3,2,1] parameter(3)\n"
+	"  u = f32[1,4,4,1] convolution(z, q), window={size=3x3}, dim_labels=b01f_01io->b01f\n"
+	"  v = f32[4,4] reshape(u)\n  a = f32[4,2] slice(v), slice={[0:4], [0:2]}\n  s = f32[3] parameter(4)\n  w = f32[5,2] parameter(5)\n"
+	"  ROOT d = f32[4,2] call(a, s, w), to_apply=part\n}\n";
+
+static struct graph graph;
+
+static struct space *open_space(const char *kind, struct err *err)
+{
+	return space_open(kind, "cpu", &graph, NULL, 0, err);
+}
+
+static uint32_t site_at(const struct space *s, const char *name)
+{
+	uint32_t v = graph_find(s->graph, name);
+
+	return v == NONE ? NONE : s->site_of[v];
+}
+
+static void names_say_which_rules(void)
+{
+	static const struct {
+		const char *kind;
+		const char *says; /* of the sentence; NULL: it opens */
+		uint32_t sites;
+	} table[] = {{"rewrite", NULL, 4}, {"rewrite/without:depthwise-forward", NULL, 2},
+		{"rewrite/without:depthwise-forward:convolution-as-dot", NULL, 1}, {"rewrite/without:depthwise", "the rules are", 0},
+		{"rewrite/with:depthwise-forward", "not of the form", 0}, {"rewrite:7", "not of the form", 0}};
+
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+		struct err err = {0};
+		struct space *s = open_space(table[i].kind, &err);
+		bool right = table[i].says ? !s && strstr(err.text, table[i].says) : s && s->n_sites == table[i].sites;
+		if (!CHECK(right))
+			printf("\t%s: %s, %u sites\n", table[i].kind, err.text, s ? s->n_sites : 0);
+		space_free(s);
+	}
+}
+
+static void nothing_chosen_is_the_program(void)
+{
+	struct space *s = open_space("rewrite", NULL);
+	uint8_t config[8] = {0};
+	struct buf b = {0};
+	struct graph g = {0};
+
+	CHECK(s->ops->apply(s, config, &b, NULL) == 0 && graph_parse(&g, b.data, b.len, "same", NULL) == 0);
+	CHECK(memcmp(&g.content, &graph.content, sizeof g.content) == 0);
+	graph_release(&g);
+	buf_release(&b);
+	space_free(s);
+}
+
+static uint32_t count(const struct graph *g, uint16_t opcode)
+{
+	uint32_t n = 0;
+
+	for (uint32_t v = 0; v < g->n_nodes; v++)
+		n += g->node[v].opcode == opcode;
+	return n;
+}
+
+/*
+ * What is chosen is there, what it replaces is gone, and the rest is as it was, also in computations that are
+ * called.
+ */
+static void choices_are_written(void)
+{
+	struct space *s = open_space("rewrite", NULL);
+	uint8_t config[8] = {0};
+	struct buf b = {0}, said = {0};
+	struct graph g = {0};
+	uint32_t y = site_at(s, "y"), d = NONE;
+
+	for (uint32_t i = 0; i < s->n_sites; i++)
+		if (s->graph->node[s->site[i].node].opcode == OP_DOT)
+			d = i;
+	if (!CHECK(y != NONE && d != NONE))
+		return;
+	CHECK_INT(s->site[d].choices, 3);
+	config[y] = 1;
+	config[d] = 2;
+	CHECK(s->ops->apply(s, config, &b, NULL) == 0);
+	if (CHECK(graph_parse(&g, b.data, b.len, "rewritten", NULL) == 0)) {
+		CHECK_INT(count(&g, OP_CONVOLUTION), 2);
+		CHECK_INT(count(&g, OP_CONCATENATE), 0);
+		CHECK_INT(count(&g, OP_DOT), 2);
+		CHECK(graph_find(&g, "y") != NONE);
+	}
+	s->ops->summary(s, config, &said);
+	CHECK_STR((char *)said.data, "2 places rewritten");
+	buf_reset(&said);
+	s->ops->words(s, y, 1, &said);
+	CHECK_STR((char *)said.data, "depthwise-forward: shifted multiply-adds");
+	buf_reset(&said);
+	s->ops->picture(s, y, 1, &said);
+	CHECK(strstr((char *)said.data, "pad(") && !strstr((char *)said.data, "convolution("));
+	buf_release(&said);
+	buf_release(&b);
+	graph_release(&g);
+	space_free(s);
+}
+
+/* Both sides of a region take the same parameters and compute the same. */
+static void check_region(const struct region *r)
+{
+	const struct buf *side[2] = {&r->a, &r->b};
+	struct graph g[2];
+	struct arena mem = {0};
+	struct tensor param[16], y[2] = {{.n = 0}, {.n = 0}};
+
+	for (int i = 0; i < 2; i++)
+		CHECK(graph_parse(&g[i], side[i]->data, side[i]->len, "a region", NULL) == 0);
+	CHECK(g[0].comp[g[0].entry].proto->program_shape->n_parameters == g[1].comp[g[1].entry].proto->program_shape->n_parameters);
+	for (uint32_t v = 0; v < g[0].n_nodes; v++)
+		if (g[0].node[v].opcode == OP_PARAMETER) {
+			struct tensor t = ring_tensor(&mem, g[0].node[v].proto->shape);
+			for (size_t k = 0; k < t.n; k++)
+				t.v[k] = (k + 3) * 7919 % 1009;
+			param[g[0].node[v].proto->parameter_number] = t;
+		}
+	for (int i = 0; i < 2; i++)
+		CHECK(ring_run(&g[i], RING_FIELD, param, &mem, &y[i], NULL) == 0);
+	CHECK(y[0].n == y[1].n && memcmp(y[0].v, y[1].v, y[0].n * sizeof *y[0].v) == 0);
+	arena_release(&mem);
+	graph_release(&g[0]);
+	graph_release(&g[1]);
+}
+
+static void copies_are_one_region(void)
+{
+	struct space *s = open_space("rewrite", NULL);
+	uint8_t a[8] = {0}, b[8] = {0};
+	struct regions r = {0};
+	struct err err = {0};
+
+	b[site_at(s, "y")] = b[site_at(s, "z")] = 1;
+	if (CHECK(s->ops->region(s, a, b, &r, &err) == 0) && CHECK_INT(r.n, 1)) {
+		CHECK_INT(r.v->copies, 2);
+		CHECK(r.v->times > 1.5 && r.v->alike && !r.v->whole && r.v->key[0] != r.v->key[1]);
+		check_region(r.v);
+	}
+	CHECK_INT(s->site[site_at(s, "y")].tie, s->site[site_at(s, "z")].tie);
+	regions_release(&r);
+	CHECK(s->ops->region(s, b, b, &r, &err) == 0 && r.n == 0);
+	space_free(s);
+}
+
+/* A rule whose places would lie is priced by whole programs, after a look at its place; going back is not screened. */
+static void whole_rules_give_whole_programs(void)
+{
+	struct space *s = open_space("rewrite", NULL);
+	uint8_t a[8] = {0}, b[8] = {0};
+	struct regions r = {0};
+
+	b[site_at(s, "u")] = 1;
+	CHECK(s->ops->region(s, a, b, &r, NULL) == 0);
+	if (CHECK_INT(r.n, 2)) {
+		CHECK(r.v[0].screen && !r.v[0].whole && r.v[1].whole && !r.v[1].screen);
+		check_region(&r.v[0]);
+	}
+	regions_release(&r);
+	CHECK(s->ops->region(s, b, a, &r, NULL) == 0);
+	CHECK(r.n == 1 && r.v[0].whole);
+	regions_release(&r);
+	space_free(s);
+}
+
+static void mistakes_in_rules_are_told(void)
+{
+	static const struct {
+		const char *text, *says;
+	} table[] = {
+		{"about x\n", "line 1: a rule was expected"}, {"rule a\n  colour red\n", "line 2: nothing is known of colour"},
+		{"rule a\n  about b\n  variant c\n", "without code"}, {"rule a\n  code nothing\n", "line 2: there is no code called nothing"},
+		{"rule a\n  code window_dot\n  about b\n", "without a variant"},
+		{"rule a\n  code window_dot\n  about b\n  variant c\n  price half\n", "by region or whole"},
+		{"rule a\n  code window_dot\n  about b\n  variant c\n  when taps <\n", "line 5"},
+		{"rule a\n  code window_dot\n  about b\n  variant c\n  when colour < 2\n", "name of a measure"},
+		{"rule a\n  code window_dot\n  about b\n  variant c\n  when (taps < 2\n", "not closed"},
+		{"rule a\n  code window_dot\n  about b\n  variant c\n  when taps < 2 3\n", "nothing more"},
+		{"rule a\n  code window_dot\n  about b\n  variant c\nrule a\n", "another rule called a"}};
+
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+		struct rules r = {0};
+		struct err err = {0};
+		if (!CHECK(rules_parse(&r, "mine", table[i].text, strlen(table[i].text), &err) < 0) || !CHECK(strstr(err.text, table[i].says)))
+			printf("\t%s\t%s\n", table[i].text, err.text);
+		rules_release(&r);
+	}
+}
+
+static void conditions_are_arithmetic(void)
+{
+	static const char *const names[] = {"a", "bc", NULL};
+	static const double measure[] = {3, 10};
+	static const struct {
+		const char *text;
+		double value;
+	} table[] = {{"1 + 2 * 3", 7}, {"(1 + 2) * 3", 9}, {"a * bc - 4 / 2", 28}, {"a < bc and bc <= 10", 1}, {"a > bc or a == 3", 1},
+		{"a != 3", 0}, {"bc / 0", 0}, {"a - 1 - 1", 1}, {"a>=3 and bc>10", 0}};
+	struct arena mem = {0};
+
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+		struct err err = {0};
+		struct expr *e = expr_parse(&mem, table[i].text, names, &err);
+		if (!CHECK(e) || !CHECK_NEAR(expr_value(e, measure), table[i].value, 1e-12))
+			printf("\t%s: %s\n", table[i].text, err.text);
+	}
+	arena_release(&mem);
+}
+
+int main(void)
+{
+	struct err err = {0};
+
+	if (graph_parse(&graph, program, sizeof program - 1, "program", &err) < 0)
+		printf("FAIL: program: %s\n", err.text);
+	RUN(names_say_which_rules);
+	RUN(nothing_chosen_is_the_program);
+	RUN(choices_are_written);
+	RUN(copies_are_one_region);
+	RUN(whole_rules_give_whole_programs);
+	RUN(mistakes_in_rules_are_told);
+	RUN(conditions_are_arithmetic);
+	graph_release(&graph);
+	return test_done();
+}

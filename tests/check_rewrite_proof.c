@@ -1,0 +1,282 @@
+/*
+ * Every rule is proven: small programs of all dimension numberings, computed before and after in two rings, must
+ * give the same numbers. And the proof is: what a rule writes with any one number of it off by one must not.
+ *
+ * PROOF_EACH=1 in the environment tries all cases, as tests/full_rewrite_proof.sh does; else every 23rd.
+ */
+#include <stdlib.h>
+#include "graph/ring.h"
+#include "space/space.h"
+#include "space/rewrite/own.h"
+#include "tests/rewrite_cases.h"
+#include "tests/test.h"
+
+#define RULES 64
+#define KINDS 8 /* ways to be wrong */
+
+static const char *const wrong[KINDS] = {"slice starts later", "less padding before, more behind", "transposition of other dimensions",
+	"broadcast to other dimensions", "sum over another dimension", "parts in another order", "product over other dimensions",
+	"other rows gathered"};
+
+struct proof {
+	uint32_t programs;
+	char name[RULES][64];
+	uint32_t n_rules, proven[RULES], refuted[RULES];
+	uint32_t tried[RULES][KINDS], caught[RULES][KINDS];
+	char first[4000]; /* a program whose rewriting was refuted */
+	bool mutate;
+};
+
+static void fill(struct arena *mem, const struct graph *g, enum ring ring, uint64_t seed, struct tensor *param)
+{
+	const struct comp *c = &g->comp[g->entry];
+	struct rng r;
+
+	rng_seed(&r, seed);
+	for (uint32_t v = c->first; v < c->first + c->n_nodes; v++) {
+		const Hlo__HloInstructionProto *in = g->node[v].proto;
+		if (g->node[v].opcode != OP_PARAMETER)
+			continue;
+		struct tensor t = ring_tensor(mem, in->shape);
+		for (size_t i = 0; i < t.n; i++)
+			t.v[i] = ring_number(ring, g->node[v].dtype == DT_S32 ? (int64_t)rng_below(&r, 5) : (int64_t)rng_below(&r, 2000) - 1000);
+		param[in->parameter_number] = t;
+	}
+}
+
+/* Do both compute the same, in both rings? */
+static bool same(const struct graph *a, const struct graph *b)
+{
+	bool all = true;
+
+	for (int ring = 0; ring < 2 && all; ring++) {
+		struct arena mem = {0};
+		struct tensor pa[64], x, y;
+		struct err err = {0};
+		fill(&mem, a, (enum ring)ring, 7, pa);
+		if (ring_run(a, (enum ring)ring, pa, &mem, &x, &err) < 0) {
+			CHECK_STR(err.text, "a program that is understood");
+			all = false;
+		} else if (ring_run(b, (enum ring)ring, pa, &mem, &y, &err) < 0) {
+			all = false;
+		} else {
+			all = x.n == y.n && memcmp(x.v, y.v, x.n * sizeof *x.v) == 0;
+		}
+		arena_release(&mem);
+	}
+	return all;
+}
+
+static uint32_t rule_number(struct proof *p, const char *name)
+{
+	for (uint32_t i = 0; i < p->n_rules; i++)
+		if (strcmp(p->name[i], name) == 0)
+			return i;
+	snprintf(p->name[p->n_rules], sizeof *p->name, "%s", name);
+	return p->n_rules++;
+}
+
+/* Exchanges two entries of a list of dimensions so that sizes still fit; false if there are none such. */
+static bool exchange(int64_t *list, size_t n, const int64_t *size)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = i + 1; k < n; k++)
+			if (size[list[i]] == size[list[k]] && size[list[i]] > 1) {
+				int64_t was = list[i];
+				list[i] = list[k];
+				list[k] = was;
+				return true;
+			}
+	return false;
+}
+
+/* Puts another dimension of the same size in the place of one; false if there is none. */
+static bool replace(int64_t *list, size_t n, const Hlo__ShapeProto *s)
+{
+	for (size_t i = 0; i < n; i++)
+		for (int64_t k = 0; k < (int64_t)s->n_dimensions; k++) {
+			bool used = false;
+			for (size_t j = 0; j < n; j++)
+				used |= list[j] == k;
+			if (!used && s->dimensions[k] == s->dimensions[list[i]] && s->dimensions[k] > 1) {
+				list[i] = k;
+				return true;
+			}
+		}
+	return false;
+}
+
+/* Makes one instruction wrong in one way; false if that way is not one of its own. */
+static bool spoil(const struct graph *g, uint32_t v, int kind)
+{
+	Hlo__HloInstructionProto *in = g->node[v].proto;
+	const Hlo__ShapeProto *x = g->node[v].n_operands ? g->node[node_operands(g, v)[0]].proto->shape : NULL;
+	uint16_t op = g->node[v].opcode;
+
+	if (kind == 0 && op == OP_SLICE)
+		for (size_t i = 0; i < in->n_slice_dimensions; i++) {
+			int64_t by = in->slice_dimensions[i]->limit < x->dimensions[i] ? 1 : in->slice_dimensions[i]->start > 0 ? -1 : 0;
+			in->slice_dimensions[i]->start += by;
+			in->slice_dimensions[i]->limit += by;
+			if (by)
+				return true;
+		}
+	if (kind == 1 && op == OP_PAD)
+		for (size_t i = 0; i < in->padding_config->n_dimensions; i++)
+			if (in->padding_config->dimensions[i]->edge_padding_low || in->padding_config->dimensions[i]->edge_padding_high) {
+				in->padding_config->dimensions[i]->edge_padding_low--;
+				in->padding_config->dimensions[i]->edge_padding_high++;
+				return true;
+			}
+	if (kind == 2 && op == OP_TRANSPOSE)
+		return exchange(in->dimensions, in->n_dimensions, x->dimensions);
+	if (kind == 3 && op == OP_BROADCAST)
+		return exchange(in->dimensions, in->n_dimensions, in->shape->dimensions) || replace(in->dimensions, in->n_dimensions, in->shape);
+	if (kind == 4 && op == OP_REDUCE)
+		return replace(in->dimensions, in->n_dimensions, x);
+	if (kind == 5 && op == OP_CONCATENATE) {
+		for (size_t i = 1; i < in->n_operand_ids; i++)
+			if (in->operand_ids[i] != in->operand_ids[0]) {
+				int64_t was = in->operand_ids[0];
+				in->operand_ids[0] = in->operand_ids[i];
+				in->operand_ids[i] = was;
+				return true;
+			}
+	}
+	if (kind == 6 && op == OP_DOT)
+		return exchange(in->dot_dimension_numbers->lhs_contracting_dimensions, in->dot_dimension_numbers->n_lhs_contracting_dimensions,
+			       x->dimensions) ||
+			replace(in->dot_dimension_numbers->lhs_contracting_dimensions,
+				in->dot_dimension_numbers->n_lhs_contracting_dimensions, x);
+	if (kind == 7 && op == OP_GATHER && x->n_dimensions > 1) {
+		in->gather_dimension_numbers->start_index_map[0] = in->gather_dimension_numbers->start_index_map[0] == 0;
+		return true;
+	}
+	return false;
+}
+
+/* One new instruction after the other, wrong in one way after the other. */
+static void spoil_all(struct proof *p, uint32_t rule, const struct graph *a, const struct buf *module)
+{
+	struct graph whole = {0};
+
+	CHECK(graph_parse(&whole, module->data, module->len, "rewritten", NULL) == 0);
+	for (uint32_t v = whole.comp[whole.entry].first; v < whole.n_nodes; v++)
+		for (int kind = 0; kind < KINDS; kind++) {
+			struct graph g = {0}, b = {0};
+			struct buf bytes = {0};
+			CHECK(graph_parse(&g, module->data, module->len, "rewritten", NULL) == 0);
+			if (graph_find(a, g.node[v].proto->name) == NONE && spoil(&g, v, kind)) {
+				graph_write(&g, &bytes);
+				p->tried[rule][kind]++;
+				p->caught[rule][kind] +=
+					graph_parse(&b, bytes.data, bytes.len, "wrong", NULL) < 0 || !same(a, &b);
+			}
+			graph_release(&g);
+			graph_release(&b);
+			buf_release(&bytes);
+		}
+	graph_release(&whole);
+}
+
+static void prove_choice(struct proof *p, struct space *s, uint32_t site, uint8_t choice, const char *text)
+{
+	const struct offer *o = rewrite_offer(s, site, choice);
+	uint32_t rule = rule_number(p, rewrite_rule(s, o)->name);
+	uint8_t *config = MEM_NEW(s->n_sites + 1, uint8_t);
+	struct buf module = {0};
+	struct graph g = {0};
+	struct err err = {0};
+
+	config[site] = choice;
+	if (CHECK(s->ops->apply(s, config, &module, &err) == 0) &&
+		CHECK(graph_parse(&g, module.data, module.len, "rewritten", &err) == 0)) {
+		bool right = same(s->graph, &g);
+		p->proven[rule] += right;
+		p->refuted[rule] += !right;
+		if (!right && !p->first[0])
+			snprintf(p->first, sizeof p->first, "%s\n%s", p->name[rule], text);
+		if (right && p->mutate)
+			spoil_all(p, rule, s->graph, &module);
+	}
+	if (err.text[0])
+		printf("%s\n%s", err.text, text);
+	graph_release(&g);
+	buf_release(&module);
+	mem_free(config);
+}
+
+static void prove(void *ctx, const char *text)
+{
+	struct proof *p = ctx;
+	struct graph g = {0};
+	struct err err = {0};
+	struct space *s = NULL;
+
+	p->programs++;
+	if (!CHECK(graph_parse(&g, text, strlen(text), "case", &err) == 0) || !CHECK((s = space_open("rewrite", "cpu", &g, NULL, 0, &err)) != NULL))
+		printf("%s\n%s", err.text, text);
+	for (uint32_t i = 0; s && i < s->n_sites; i++)
+		for (uint8_t k = 1; k < s->site[i].choices; k++)
+			prove_choice(p, s, i, k, text);
+	space_free(s);
+	graph_release(&g);
+}
+
+static uint32_t each(uint32_t few)
+{
+	const char *s = getenv("PROOF_EACH");
+	uint32_t n = s ? (uint32_t)atoi(s) : 0;
+
+	return n ? n : few;
+}
+
+static void walk_all(struct proof *p, uint32_t some)
+{
+	walk_conv1(prove, p, some, 0);
+	walk_conv2(prove, p, some, some / 2);
+	walk_products(prove, p, some, 0);
+}
+
+static void every_rule_is_proven(void)
+{
+	static struct proof p;
+	struct rules r = {0};
+	struct err err = {0};
+
+	CHECK(rules_load(&r, &err) == 0);
+	walk_all(&p, each(23));
+	for (size_t i = 0; i < r.n; i++) {
+		uint32_t k = rule_number(&p, r.rule[i].name);
+		printf("# %-28s %6u proven, %u refuted\n", p.name[k], p.proven[k], p.refuted[k]);
+		CHECK(p.proven[k] >= 10);
+		CHECK_INT(p.refuted[k], 0);
+	}
+	if (p.first[0])
+		printf("%s\n", p.first);
+	printf("# %u programs\n", p.programs);
+	rules_release(&r);
+}
+
+/* What is off by one and computes the same all the same (a slice of zeros moved among zeros) is rare. */
+static void wrong_rules_are_caught(void)
+{
+	static struct proof p = {.mutate = true};
+
+	walk_all(&p, 17 * each(23));
+	for (uint32_t i = 0; i < p.n_rules; i++)
+		for (int kind = 0; kind < KINDS; kind++) {
+			if (!p.tried[i][kind])
+				continue;
+			printf("# %-28s %-36s %5u of %5u caught\n", p.name[i], wrong[kind], p.caught[i][kind], p.tried[i][kind]);
+			CHECK(p.caught[i][kind] >= 1);
+			CHECK(p.caught[i][kind] * 10 >= p.tried[i][kind] * 8);
+		}
+}
+
+int main(void)
+{
+	RUN(every_rule_is_proven);
+	RUN(wrong_rules_are_caught);
+	return test_done();
+}
