@@ -43,6 +43,21 @@ static void by_hand(void)
 	place_release(&p);
 }
 
+/* To come from a processor is no coming back: what begins on the accelerator waits with what reads from outside. */
+static void entered_once(void)
+{
+	static const char join[] = "{\"maxSizePerFPGA\": 100, \"maxFPGAs\": 1, \"maxCPUs\": 1, \"nodes\": ["
+		NODE("1", "10", "100", "") ", " NODE("2", "20", "200", "") ", " NODE("3", "30", "300", "") "], \"edges\": ["
+		"{\"sourceId\": 1, \"destId\": 3, \"cost\": 1}, {\"sourceId\": 2, \"destId\": 3, \"cost\": 2}]}";
+	static const uint32_t device[] = {1, 0, 0};
+	struct place p;
+	struct err err = {0};
+
+	CHECK_INT(parse(&p, join, &err), 0);
+	CHECK_NEAR(place_latency(&p, device), 100 + 1 + 20 + 30, 1e-9);
+	place_release(&p);
+}
+
 static void what_is_allowed(void)
 {
 	static const uint32_t apart[4] = {0, 0, 1, 1}, together[4] = {0, 1, 0, 1}, all[4] = {0, 0, 0, 0}, no_device[4] = {3, 0, 0, 0};
@@ -177,6 +192,7 @@ static void as_good_as_all(void)
 int main(void)
 {
 	RUN(by_hand);
+	RUN(entered_once);
 	RUN(what_is_allowed);
 	RUN(refuses);
 	RUN(moves_add_up);

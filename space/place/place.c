@@ -148,33 +148,35 @@ double place_load(const struct place *p, const uint32_t *device)
 
 /*
  * The piece of each node: of an accelerator, by how often a path to the node has left that accelerator and come back;
- * a node on a processor is a piece by itself. Returns how many numbers are given out.
+ * to come from elsewhere for the first time is no coming back. A node on a processor is a piece by itself. Returns how
+ * many numbers are given out.
  */
 static uint32_t find_pieces(const struct place *p, const uint32_t *device, uint32_t *piece)
 {
-	uint32_t *returns = MEM_NEW(p->n_nodes + 1, uint32_t), n = 0;
+	uint32_t *visits = MEM_NEW(p->n_nodes + 1, uint32_t), n = 0; /* of a path to the node, the most of any */
 
 	for (uint32_t d = 0; d < p->n_accelerators; d++) {
 		uint32_t most = 0;
 		for (uint32_t i = 0; i < p->n_nodes; i++) {
-			uint32_t v = p->order[i], r = 0;
+			uint32_t v = p->order[i];
 			bool here = device[v] == d;
+			uint32_t r = here;
 			for (uint32_t k = p->in_first[v]; k < p->in_first[v + 1]; k++) {
-				uint32_t u = p->in[k], back = returns[u] + (here && device[u] != d);
-				r = back > r ? back : r;
+				uint32_t u = p->in[k], with = visits[u] + (here && device[u] != d);
+				r = with > r ? with : r;
 			}
-			returns[v] = r;
+			visits[v] = r;
 			if (!here)
 				continue;
-			piece[v] = n + r;
+			piece[v] = n + r - 1;
 			most = r > most ? r : most;
 		}
-		n += most + 1;
+		n += most;
 	}
 	for (uint32_t v = 0; v < p->n_nodes; v++)
 		if (is_processor(p, device[v]))
 			piece[v] = n++;
-	mem_free(returns);
+	mem_free(visits);
 	return n;
 }
 

@@ -1,12 +1,12 @@
 /*
  * placing.c - searching for a placement.
  *
- * Annealing goes in cycles, growing longer, from warm to cold. A move takes a group to another
- * device, mostly one where a neighbour is, or exchanges two groups; half of them take a group off the busiest device.
+ * Annealing goes in cycles, growing longer, from warm to cold. A move takes a group to another device, mostly one where a
+ * neighbour is, or takes some groups that hang together, or exchanges two; half of them take from the busiest device.
  * Loads are kept up move by move, and what is compared is a smooth stand-in for the largest load, since most moves do
- * not touch the largest. Latency is computed anew for each move. A cycle begins from the best so far or, one in three,
- * from where the last one ended; what is kept is always by the true cost. Some descents from chance come first: what
- * begins with everything on one device hardly leaves it.
+ * not touch the largest. Latency is computed anew for each move. A cycle begins from the best so far, one in three from
+ * where the last one ended, and one in six from contiguous stretches of a new order; what is kept is always by the true
+ * cost. Some descents from chance come first: what begins with everything on one device hardly leaves it.
  */
 #include "space/place/placing.h"
 
@@ -20,6 +20,8 @@
 #define WARMEST 0.5	  /* of the cost; a cycle begins there or up to WARM_RANGE powers of ten below */
 #define WARM_RANGE 4
 #define COLDEST 1e-6
+#define BRANCH_ORDERS 20  /* that contiguous tries */
+#define MOST_CLUSTER 300 /* groups that move together */
 #define MOST_DESCENTS 1000 /* groups: in larger programs a descent from chance takes longer than it is worth */
 
 static const char *const names[] = {
@@ -42,6 +44,9 @@ struct hunting {
 	uint32_t *best; /* [n_groups] */
 	double best_cost, started, limit;
 	uint32_t *by_node;
+	uint32_t *some, *to, *from; /* [n_groups + 2] the groups of a move, and where to and from */
+	bool *in;		    /* [n_groups] scratch, all false between calls */
+	uint32_t n_devices; /* that differ: by latency all processors are one */
 	bool over;
 };
 
@@ -122,7 +127,7 @@ static uint32_t pick_device(struct hunting *h, uint32_t g)
 		uint32_t k = (uint32_t)rng_below(&h->rng, ins + outs);
 		return h->now.device[p->group[k < ins ? p->in[p->in_first[v] + k] : p->out[p->out_first[v] + k - ins]]];
 	}
-	return (uint32_t)rng_below(&h->rng, p->n_devices);
+	return (uint32_t)rng_below(&h->rng, h->n_devices);
 }
 
 static bool accept(struct hunting *h, double old, double new, double heat)
@@ -130,45 +135,115 @@ static bool accept(struct hunting *h, double old, double new, double heat)
 	return new <= old || (isfinite(new) && rng_unit(&h->rng) < exp((old - new) / (heat * old + 1e-300)));
 }
 
-/* One group elsewhere, or two exchanged. Returns the energy after it. */
+/* Groups that hang together on one device, from g on, up to n of them; into some[]. */
+static uint32_t pick_cluster(struct hunting *h, uint32_t g, uint32_t n)
+{
+	const struct place *p = h->p;
+	uint32_t k = 0, head = 0, from = h->now.device[g];
+
+	h->some[k++] = g;
+	h->in[g] = true;
+	while (head < k && k < n) {
+		uint32_t at = h->some[head++];
+		for (uint32_t m = p->group_first[at]; m < p->group_first[at + 1]; m++) {
+			uint32_t v = p->member[m], ins = p->in_first[v + 1] - p->in_first[v];
+			uint32_t all = ins + p->out_first[v + 1] - p->out_first[v];
+			for (uint32_t e = 0; e < all && k < n; e++) {
+				uint32_t o = e < ins ? p->in[p->in_first[v] + e] : p->out[p->out_first[v] + e - ins];
+				if (h->in[p->group[o]] || h->now.device[p->group[o]] != from)
+					continue;
+				h->in[p->group[o]] = true;
+				h->some[k++] = p->group[o];
+			}
+		}
+	}
+	for (uint32_t i = 0; i < k; i++)
+		h->in[h->some[i]] = false;
+	return k;
+}
+
+/*
+ * What a step tries: one group elsewhere, some that hang together, or two exchanged. Fills some[] and to[], and returns
+ * how many groups would move; 0: none would.
+ */
+static uint32_t propose(struct hunting *h)
+{
+	const struct standing_load *s = &h->now;
+	uint32_t g = pick_group(h), from = s->device[g], to = pick_device(h, g), kind = (uint32_t)rng_below(&h->rng, 8);
+	uint32_t n = 1;
+
+	h->some[0] = g;
+	if (kind < 2 || (kind < 6 && from != to && !standing_load_fits(s, g, to))) {
+		uint32_t other = (uint32_t)rng_below(&h->rng, h->p->n_groups);
+		h->some[1] = other;
+		h->to[1] = from;
+		to = s->device[other];
+		h->to[0] = to;
+		return from == to ? 0 : 2;
+	}
+	if (kind >= 6)
+		n = pick_cluster(h, g, (uint32_t)pow(fmin(h->p->n_groups, MOST_CLUSTER), rng_unit(&h->rng)) + 1);
+	for (uint32_t i = 0; i < n; i++)
+		h->to[i] = to;
+	return from == to ? 0 : n;
+}
+
+/* After the move: does every device that got something hold and run it? */
+static bool still_allowed(const struct hunting *h, uint32_t n)
+{
+	const struct standing_load *s = &h->now;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t d = h->to[i];
+		if (d < h->p->n_accelerators && (s->used[d] > h->p->memory || !s->accelerates[h->some[i]]))
+			return false;
+	}
+	return true;
+}
+
+/* Returns the energy after one step. */
 static double step(struct hunting *h, double old, double heat)
 {
 	struct standing_load *s = &h->now;
-	uint32_t g = pick_group(h), from = s->device[g], to = pick_device(h, g), other = UINT32_MAX;
-	double new;
+	uint32_t n = propose(h);
+	double new = INFINITY;
 
 	h->r->steps++;
-	if (from == to)
-		return old;
-	if (rng_below(&h->rng, 4) == 0 || !standing_load_fits(s, g, to)) {
-		other = (uint32_t)rng_below(&h->rng, h->p->n_groups);
-		to = s->device[other];
-		if (to == from)
-			return old;
-		standing_load_move(s, other, from);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t from = s->device[h->some[i]];
+		standing_load_move(s, h->some[i], h->to[i]);
+		h->from[i] = from;
 	}
-	standing_load_move(s, g, to);
-	bool fits = (from >= h->p->n_accelerators || s->used[from] <= h->p->memory) &&
-		(to >= h->p->n_accelerators || s->used[to] <= h->p->memory) &&
-		(to >= h->p->n_accelerators || s->accelerates[g]) &&
-		(other == UINT32_MAX || from >= h->p->n_accelerators || s->accelerates[other]);
-	new = fits ? energy(h) : INFINITY;
-	if (fits && accept(h, old, new, heat)) {
+	if (n == 0)
+		return old;
+	if (still_allowed(h, n))
+		new = energy(h);
+	if (isfinite(new) && accept(h, old, new, heat)) {
 		keep_best(h);
 		return new;
 	}
-	standing_load_move(s, g, from);
-	if (other != UINT32_MAX)
-		standing_load_move(s, other, to);
+	while (n-- > 0)
+		standing_load_move(s, h->some[n], h->from[n]);
 	return old;
+}
+
+/* Stretches of an order that goes through one branch after the other, in an order of chance. */
+static void start_by_branches(struct hunting *h)
+{
+	placing_contiguous(h->p, &h->rng, h->some);
+	try_start(h, h->some);
 }
 
 static void cycle(struct hunting *h, uint64_t moves)
 {
-	double now, heat = WARMEST * pow(10, -WARM_RANGE * rng_unit(&h->rng)), cool = pow(COLDEST / heat, 1 / (double)moves);
+	double heat = WARMEST * pow(10, -WARM_RANGE * rng_unit(&h->rng)), cool = pow(COLDEST / heat, 1 / (double)moves);
 
-	standing_load_set(&h->now, rng_below(&h->rng, 3) ? h->best : h->now.device); /* anew, without rounding */
-	now = energy(h);
+	uint32_t from = (uint32_t)rng_below(&h->rng, 6);
+	if (from == 0)
+		start_by_branches(h);
+	else
+		standing_load_set(&h->now, from < 3 ? h->now.device : h->best); /* anew, without rounding */
+	double now = energy(h);
 	for (uint64_t i = 0; i < moves && !time_is_up(h); i++) {
 		now = step(h, now, heat);
 		heat *= cool;
@@ -240,11 +315,13 @@ static void quick(struct hunting *h, enum placing_strategy which)
 	if (which == PLACING_ONE)
 		placing_one(h->p, device);
 	else if (which == PLACING_CONTIGUOUS)
-		placing_contiguous(h->p, device);
+		placing_contiguous(h->p, NULL, device);
 	else
 		placing_heft(h->p, device);
 	try_start(h, device);
 	mem_free(device);
+	for (int i = 0; i < BRANCH_ORDERS && which == PLACING_CONTIGUOUS && !time_is_up(h); i++)
+		start_by_branches(h);
 }
 
 static void hunt_by(struct hunting *h, enum placing_strategy which)
@@ -282,8 +359,13 @@ void placing_solve(const struct place *p, const struct placing_options *o, struc
 		h.limit = h.started + (o->seconds > 0 ? o->seconds : 1);
 	rng_seed(&h.rng, o->seed);
 	standing_load_init(&h.now, p);
+	h.n_devices = o->goal == PLACE_LATENCY && p->n_devices > p->n_accelerators ? p->n_accelerators + 1 : p->n_devices;
 	h.best = MEM_NEW(p->n_groups + 1, uint32_t);
 	h.by_node = MEM_NEW(p->n_nodes + 1, uint32_t);
+	h.some = MEM_NEW(p->n_groups + 2, uint32_t);
+	h.to = MEM_NEW(p->n_groups + 2, uint32_t);
+	h.from = MEM_NEW(p->n_groups + 2, uint32_t);
+	h.in = MEM_NEW(p->n_groups + 1, bool);
 	if (p->n_groups)
 		hunt_by(&h, o->strategy);
 	place_spread(p, h.best, r->device);
@@ -292,6 +374,10 @@ void placing_solve(const struct place *p, const struct placing_options *o, struc
 	standing_load_release(&h.now);
 	mem_free(h.best);
 	mem_free(h.by_node);
+	mem_free(h.some);
+	mem_free(h.to);
+	mem_free(h.from);
+	mem_free(h.in);
 }
 
 void placing_result_release(struct placing_result *r)

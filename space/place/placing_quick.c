@@ -1,9 +1,10 @@
 /*
  * placing_quick.c - one device, contiguous stretches, list scheduling, chance.
  *
- * Contiguous: groups in the order in which their first nodes come in an order of the program. The load of a stretch is
- * known while it grows, group by group; then the best cut into as many stretches as there are accelerators is found
- * from left to right, exactly for that order. Large programs get cuts of equal time instead.
+ * Contiguous: groups in the order in which their first nodes come in an order of the program, breadth first or branch
+ * after branch. The load of a stretch is known while it grows, group by group; then the best cut into as many stretches
+ * as there are accelerators is found from left to right, exactly for that order. Large programs get cuts of equal time
+ * instead.
  */
 #include "space/place/placing_quick.h"
 
@@ -14,14 +15,40 @@
 
 #define MOST_EXACT 2000 /* groups that are cut exactly */
 
+/*
+ * Nodes, each after what it needs: whenever there is a choice, one that became possible last, so that a branch is gone
+ * through before the next one begins. Among those that become possible together chance decides.
+ */
+static void order_by_branches(const struct place *p, struct rng *r, uint32_t *order)
+{
+	uint32_t *waits = MEM_NEW(p->n_nodes + 1, uint32_t), *ready = MEM_NEW(p->n_nodes + 1, uint32_t), n = 0, n_ready = 0;
+
+	for (uint32_t v = 0; v < p->n_nodes; v++) {
+		waits[v] = p->in_first[v + 1] - p->in_first[v];
+		if (waits[v] == 0)
+			ready[n_ready++] = v;
+	}
+	rng_shuffle(r, ready, n_ready);
+	while (n_ready) {
+		uint32_t v = ready[--n_ready], old = n_ready;
+		order[n++] = v;
+		for (uint32_t k = p->out_first[v]; k < p->out_first[v + 1]; k++)
+			if (--waits[p->out[k]] == 0)
+				ready[n_ready++] = p->out[k];
+		rng_shuffle(r, ready + old, n_ready - old);
+	}
+	mem_free(waits);
+	mem_free(ready);
+}
+
 /* Groups in order of their first nodes. */
-static void order_groups(const struct place *p, uint32_t *order)
+static void order_groups(const struct place *p, const uint32_t *nodes, uint32_t *order)
 {
 	bool *seen = MEM_NEW(p->n_groups + 1, bool);
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < p->n_nodes; i++) {
-		uint32_t g = p->group[p->order[i]];
+		uint32_t g = p->group[nodes[i]];
 		if (!seen[g])
 			order[n++] = g;
 		seen[g] = true;
@@ -176,11 +203,13 @@ static void cut_evenly(const struct place *p, const uint32_t *order, uint32_t *d
 	standing_load_release(&s);
 }
 
-void placing_contiguous(const struct place *p, uint32_t *device)
+void placing_contiguous(const struct place *p, struct rng *r, uint32_t *device)
 {
-	uint32_t *order = MEM_NEW(p->n_groups + 1, uint32_t);
+	uint32_t *order = MEM_NEW(p->n_groups + 1, uint32_t), *nodes = MEM_NEW(p->n_nodes + 1, uint32_t);
 
-	order_groups(p, order);
+	if (r)
+		order_by_branches(p, r, nodes);
+	order_groups(p, r ? nodes : p->order, order);
 	if (p->n_accelerators == 0) {
 		placing_one(p, device);
 	} else if (p->n_groups > MOST_EXACT) {
@@ -191,6 +220,7 @@ void placing_contiguous(const struct place *p, uint32_t *device)
 		mem_free(cost);
 	}
 	mem_free(order);
+	mem_free(nodes);
 }
 
 struct ranked {

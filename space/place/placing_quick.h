@@ -7,7 +7,8 @@
 #include "space/place/place.h"
 
 void placing_one(const struct place *p, uint32_t *device);
-void placing_contiguous(const struct place *p, uint32_t *device);
+/* Stretches of an order of the program: without r breadth first, with it branch after branch, as chance has it. */
+void placing_contiguous(const struct place *p, struct rng *r, uint32_t *device);
 void placing_heft(const struct place *p, uint32_t *device);
 void placing_random(const struct place *p, struct rng *r, uint32_t *device);
 
