@@ -152,7 +152,7 @@ static void examples(void)
 
 int main(void)
 {
-	struct device_options o = {.wait = true};
+	struct device_options o = {.wait = true, .deadline = PATIENT};
 	struct err err = {0};
 
 	device = device_open(&o, &err);

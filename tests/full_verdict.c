@@ -11,7 +11,7 @@
 #include "search/verdict.h"
 #include "tests/test.h"
 
-static struct device_options on = {.backend = "cpu", .wait = true};
+static struct device_options on = {.backend = "cpu", .wait = true, .deadline = PATIENT};
 static bool available;
 
 typedef bool (*harm)(Hlo__HloModuleProto *m);
