@@ -18,6 +18,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+HEADERS = ROOT / ".deps/xla_plugins/xla_cpu_pjrt"
 
 
 def options():
@@ -25,20 +26,22 @@ def options():
     p.add_argument("dirs", nargs="+", type=pathlib.Path, metavar="DIR")
     p.add_argument("--runs", type=int, default=12, help="processes a program; one alone is 0.5%% off as likely as not")
     p.add_argument("--core", type=int, default=0)
-    p.add_argument("--plugin", type=pathlib.Path, default=ROOT / ".deps/xla_plugins/xla_cpu_pjrt")
+    p.add_argument("--plugin", type=pathlib.Path, help="the one that searched (default: the one that cpu means)")
     o = p.parse_args()
     if o.runs < 2:
         p.error("--runs: at least 2")
+    if not o.plugin:
+        o.plugin = ROOT / subprocess.run([ROOT / "tests/deps", "--where"], capture_output=True, text=True).stdout.strip()
     return o
 
 
-def build(plugin, where):
+def build(where):
     """By the commands in the head of run_tuned.c, in a folder that looks like ours and has nothing else."""
     source = ROOT / "examples/run/run_tuned.c"
     shutil.copytree(ROOT / "schemas", where / "schemas", ignore=shutil.ignore_patterns("*.pb-c.*"))
     shutil.copytree(source.parent, where / "examples/run")
     (where / ".deps/xla_plugins").mkdir(parents=True)
-    (where / ".deps/xla_plugins/xla_cpu_pjrt").symlink_to(plugin.resolve())
+    (where / ".deps/xla_plugins/xla_cpu_pjrt").symlink_to(HEADERS.resolve())
     head = source.read_text().split("*/")[0]
     commands = re.search(r"protoc-c .*?-lm\n", head, re.S).group().replace("\n *", "\n")
     subprocess.run(["bash", "-ec", commands], cwd=where, check=True)
@@ -50,7 +53,7 @@ def run(program, plugin, core, tuned):
     with tempfile.TemporaryDirectory() as bare:
         for name in ("default.pb", "tuned.pb", "options.txt"):
             shutil.copy(tuned / name, bare)
-        said = subprocess.run(["taskset", "-c", str(core), program, plugin / "xla_cpu_pjrt.so", bare],
+        said = subprocess.run(["taskset", "-c", str(core), program, plugin, bare],
                               capture_output=True, text=True, timeout=600)
     found = re.search(r"([-0-9.]+)% less", said.stdout)
     if not found:
@@ -70,7 +73,7 @@ def main():
     o = options()
     held = all_claims = 0
     with tempfile.TemporaryDirectory() as where:
-        program = build(o.plugin, pathlib.Path(where))
+        program = build(pathlib.Path(where))
         print("| search | claimed, 95% interval | again: mean, single processes | |\n|---|---|---|---|")
         for d, key, v in claims(o.dirs):
             kept = d / "again" / (key + ".json")

@@ -20,6 +20,13 @@ static const struct backend backends[] = {
 };
 #define N_BACKENDS (sizeof backends / sizeof *backends)
 
+static const struct plugin plugins[] = {
+#define PLUGIN(...) {__VA_ARGS__},
+#include "schemas/plugin.def"
+#undef PLUGIN
+};
+#define N_PLUGINS (sizeof plugins / sizeof *plugins)
+
 /* Below each of these a plugin may lie as below a Python package folder. %s: $HOME or $VIRTUAL_ENV.
  */
 static const struct {
@@ -38,6 +45,38 @@ static bool is_path(const char *name)
 	return strchr(name, '/') || strstr(name, ".so");
 }
 
+/* NAME@VERSION: how long the name is, and what stands behind it; NULL: nothing. */
+static size_t name_length(const char *name)
+{
+	return strcspn(name, "@");
+}
+
+static const char *version_in(const char *name)
+{
+	size_t n = name_length(name);
+	return name[n] == '@' ? name + n + 1 : NULL;
+}
+
+/* Is there such a version of the backend? Otherwise a sentence that lists those there are. */
+static bool check_version(const struct backend *b, const char *version, struct err *err)
+{
+	struct buf known = {0};
+
+	for (size_t i = 0; i < N_PLUGINS; i++) {
+		if (strcmp(plugins[i].backend, b->name) != 0)
+			continue;
+		if (strcmp(plugins[i].version, version) == 0) {
+			buf_release(&known);
+			return true;
+		}
+		buf_addf(&known, "%s%s", known.len ? ", " : "", plugins[i].version);
+	}
+	err_set(err, "there is no version \"%s\" of device %s; known are %s", version, b->name,
+		known.len ? known.data : "none");
+	buf_release(&known);
+	return false;
+}
+
 const char *backend_first(void)
 {
 	return backends[0].name;
@@ -50,8 +89,9 @@ const struct backend *backend_find(const char *name, struct err *err)
 	if (!name || is_path(name))
 		return &backends[0];
 	for (size_t i = 0; i < N_BACKENDS; i++) {
-		if (strcmp(name, backends[i].name) == 0)
-			return &backends[i];
+		if (strlen(backends[i].name) == name_length(name) &&
+			memcmp(name, backends[i].name, name_length(name)) == 0)
+			return !version_in(name) || check_version(&backends[i], version_in(name), err) ? &backends[i] : NULL;
 		known[i] = backends[i].name;
 	}
 	for (size_t i = 0; i < N_BACKENDS; i++)
@@ -123,26 +163,51 @@ static bool try_near_program(const char *below, struct buf *path, struct buf *lo
 	return try_folder(folder, below, path, looked);
 }
 
+const struct plugin *backend_known(const struct backend *b, const char *fingerprint)
+{
+	for (size_t i = 0; i < N_PLUGINS; i++)
+		if (strcmp(plugins[i].backend, b->name) == 0 && strcmp(plugins[i].fingerprint, fingerprint) == 0)
+			return &plugins[i];
+	return NULL;
+}
+
+static bool try_everywhere(const char *below, struct buf *path, struct buf *looked)
+{
+	const char *dir = getenv("VANTAGE_PLUGIN_DIR");
+
+	buf_reset(looked);
+	return (dir && *dir && try_folder(dir, below, path, looked)) || try_near_program(below, path, looked) ||
+		try_python(below, path, looked);
+}
+
+/* Of the version asked for, or of any: the first that is there. */
+static bool try_versions(const struct backend *b, const char *version, struct buf *path, struct buf *looked)
+{
+	for (size_t i = 0; i < N_PLUGINS; i++)
+		if (strcmp(plugins[i].backend, b->name) == 0 && (!version || strcmp(version, plugins[i].version) == 0) &&
+			try_everywhere(plugins[i].file, path, looked))
+			return true;
+	return false;
+}
+
 int backend_plugin(const struct backend *b, const char *name, struct buf *path, struct err *err)
 {
 	struct buf looked = {0};
-	const char *dir = getenv("VANTAGE_PLUGIN_DIR");
-	int rc = 0;
+	bool found;
+
 	buf_reset(path);
 	if (name && is_path(name)) {
 		buf_adds(path, name);
 		return io_exists(name) ? 0 : err_set(err, "there is no plugin at %s", name);
 	}
-	if (!(dir && *dir && try_folder(dir, b->plugin, path, &looked)) &&
-		!try_near_program(b->plugin, path, &looked) &&
-		!try_python(b->plugin, path, &looked))
-		rc = err_set(err,
-			"the plugin of device %s (%s) is in none of: %s; \"make deps\" fetches the "
-			"one for "
-			"cpu, or set VANTAGE_PLUGIN_DIR",
-			b->name, b->plugin, looked.data);
+	found = *b->plugin ? try_everywhere(b->plugin, path, &looked)
+			   : try_versions(b, name ? version_in(name) : NULL, path, &looked);
+	if (!found)
+		err_set(err, "the plugin of device %s is in none of: %s; \"make deps\" fetches the one for cpu, "
+			"\"tests/deps --plugin VERSION\" another version of it, or set VANTAGE_PLUGIN_DIR",
+			name ? name : b->name, looked.data);
 	buf_release(&looked);
-	return rc;
+	return found ? 0 : -1;
 }
 
 int options_each(const char *list, int (*each)(void *ctx, const char *name, const char *value),

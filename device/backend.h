@@ -1,5 +1,6 @@
 /*
- * backend.h - the compilers we know (schemas/backend.def), and where their plugins lie.
+ * backend.h - the compilers we know (schemas/backend.def), their versions (schemas/plugin.def), and where their plugins
+ * lie.
  */
 #ifndef DEVICE_BACKEND_H
 #define DEVICE_BACKEND_H
@@ -15,17 +16,29 @@ struct backend {
 	enum cost_kind kind;
 };
 
-/* NULL with a sentence that names those we know. A path to a .so counts as the first one with that plugin. */
+/*
+ * NULL with a sentence that names those we know. The name may go on with @VERSION. A path to a .so counts as the first
+ * one with that plugin.
+ */
 const struct backend *backend_find(const char *name, struct err *err);
 
 /* The name of the backend that is used where none was asked for. */
 const char *backend_first(void);
 
+struct plugin { /* a row of schemas/plugin.def */
+	const char *backend, *version;
+	const char *package, *package_version, *file, *sha256;
+	const char *fingerprint, *api, *source;
+};
+
+/* The known plugin whose file has this fingerprint (device_info.build); NULL: it is none of them. */
+const struct plugin *backend_known(const struct backend *b, const char *fingerprint);
+
 /*
  * The plugin's file: the name itself if it is a path, else the first that exists of
  * VANTAGE_PLUGIN_DIR, the fetched folder (.deps beside or above the program's folder), what is
- * installed, and Python's site-packages. -1 with a sentence that says where it looked and what
- * fetches it.
+ * installed, and Python's site-packages. A name without @VERSION is the first of the known versions that is found.
+ * -1 with a sentence that says where it looked and what fetches it.
  */
 int backend_plugin(const struct backend *b, const char *name, struct buf *path, struct err *err);
 

@@ -35,13 +35,14 @@ struct device_options {	     /* all zero is the default */
 };
 
 struct device_info {
-	char backend[32];	/* its name, or the file of a plugin given by path: what figures are kept under */
+	char backend[32];	/* its name, or the file of a plugin that we do not know: what figures are kept under */
 	const char *family;	/* its row of schemas/backend.def: whose rules hold for it */
 	char platform[64];	/* what the plugin calls itself */
 	char version[160];	/* of plugin and its API */
 	char machine[160];	/* processor model, cores, kernel; for the environment's identity */
 	char device[200];	/* an accelerator: model, number, memory, driver; "" where the machine computes */
 	char build[24];		/* a hash of the plugin's file, or "" */
+	const char *release;	/* its version in schemas/plugin.def; NULL: it is none of those */
 	char compile_options[1024]; /* what is used to apply a configuration */
 	enum cost_kind kind;
 	enum quantity quantity; /* what its costs are of */

@@ -120,6 +120,7 @@ static int set_up(struct host *h, struct err *err)
 	struct buf *q = &h->request;
 	char text[512] = "", platform[512], version[160];
 	struct answer a = {.detail = text, .detail_size = sizeof text};
+	const struct plugin *known;
 	if (child_start(&h->child, h->worker.data, err) < 0)
 		return -1;
 	buf_reset(q);
@@ -146,7 +147,9 @@ static int set_up(struct host *h, struct err *err)
 			err, "%s", ok ? "the worker's first answer makes no sense" : platform);
 	}
 	snprintf(h->base.info.platform, sizeof h->base.info.platform, "%.60s", platform);
-	snprintf(h->base.info.version, sizeof h->base.info.version, "%s", version);
+	known = backend_known(h->backend, h->base.info.build);
+	snprintf(h->base.info.version, sizeof h->base.info.version, "%.100s%s%s%s%s", version, known ? ", " : "",
+		known ? known->package : "", known ? " " : "", known ? known->package_version : "");
 	accelerator_describe(&h->accelerator, h->base.info.platform, h->base.info.device, sizeof h->base.info.device);
 	return 0;
 }
@@ -335,10 +338,10 @@ static void host_close(struct device *d)
 	mem_free(h);
 }
 
-/* How the lock file calls the device: a plugin by its path is its own device. */
+/* How the lock file calls the device: a plugin that we do not know is its own device. */
 static void lock_name(const struct host *h, const char *name, char *out, size_t n)
 {
-	if (!name || strcmp(name, h->backend->name) == 0)
+	if (!name || strcmp(h->base.info.backend, h->backend->name) == 0)
 		snprintf(out, n, "%s", h->backend->name);
 	else
 		snprintf(out, n, "%016llx", (unsigned long long)hash64(name, strlen(name), 0));
@@ -358,11 +361,14 @@ static int fill_build(struct host *h, struct err *err)
 static void fill_info(struct host *h, const char *name)
 {
 	struct device_info *i = &h->base.info;
-	const char *slash = name ? strrchr(name, '/') : NULL;
+	const struct plugin *known = backend_known(h->backend, i->build);
+	const char *slash = strrchr(h->plugin.data, '/');
+	bool by_path = name && strcmp(name, h->plugin.data) == 0;
+	i->release = known ? known->version : NULL;
 	snprintf(i->backend, sizeof i->backend, "%.31s",
-		!name	? h->backend->name
-		: slash ? slash + 1
-			: name);
+		known || !by_path ? h->backend->name
+		: slash		  ? slash + 1
+				  : name);
 	machine_describe(i->machine, sizeof i->machine);
 	i->family = h->backend->name;
 	i->kind = h->backend->kind;
@@ -432,9 +438,9 @@ struct device *host_open(const struct device_options *o, struct err *err)
 		find_worker(&h->worker, err) < 0 ||
 		options_each(o->options, check_option, NULL, err) < 0)
 		goto fail;
-	fill_info(h, o->backend);
 	if (fill_build(h, err) < 0)
 		goto fail;
+	fill_info(h, o->backend);
 	lock_name(h, o->backend, name, sizeof name);
 	if (h->backend->traits & ON_HOST || (h->backend->traits & RUNS && o->core)) {
 		if (core_take(&h->lock, name, o->core, o->wait, err) < 0)

@@ -11,14 +11,14 @@ set -eu
 cd "$(dirname "$0")/.."
 BIN=${BIN:-bin} DEPS=${DEPS:-.deps}
 out=${DEMO_OUT:-$(mktemp -d "${TMPDIR:-/tmp}/vantage-demo.XXXXXX")}
-plugin=$DEPS/xla_plugins/xla_cpu_pjrt
+plugin=$(DEPS=$DEPS tests/deps --where || true)
 export VANTAGE_PLUGIN_DIR=${VANTAGE_PLUGIN_DIR:-$(realpath -m "$DEPS")}
 seconds=${DEMO_SECONDS:-80}
 say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
 run() { printf '$ %s\n' "$*" >&2; "$@"; }
 
-if [ ! -e "$plugin/xla_cpu_pjrt.so" ]; then
-	echo "demo: there is no XLA plugin in $plugin, so nothing can be measured here. \`make deps\` fetches it and says" \
+if [ ! -e "$plugin" ]; then
+	echo "demo: there is no XLA plugin in $DEPS, so nothing can be measured here. \`make deps\` fetches it and says" \
 		"why when it cannot; bin/search --device sim shows the search on a modelled device." >&2
 	exit 1
 fi
@@ -35,10 +35,10 @@ run "$BIN/search" --wait --graph examples/graphs/train/wavenet.pb.zst --model "$
 
 say "3. Run what came out by a program of 400 lines that knows the plugin only (examples/run/run_tuned.c)"
 protoc-c --c_out="$out" schemas/hlo.proto schemas/compile_options.proto
-${CC:-cc} -O2 -I. -I"$out" -I"$plugin/include" -o "$out/run_tuned" examples/run/run_tuned.c "$out"/schemas/*.pb-c.c \
+${CC:-cc} -O2 -I. -I"$out" -I"$DEPS/xla_plugins/xla_cpu_pjrt/include" -o "$out/run_tuned" examples/run/run_tuned.c "$out"/schemas/*.pb-c.c \
 	-lprotobuf-c -ldl -lm
 # What the plugin logs begins with a letter for the level and a date.
-run "$out/run_tuned" "$plugin/xla_cpu_pjrt.so" "$out/wavenet.tuned" \
+run "$out/run_tuned" "$plugin" "$out/wavenet.tuned" \
 	2> >(grep -vE '^(WARNING: All log|[IW][0-9]{4} )' >&2)
 
 say "What came out, and what next"

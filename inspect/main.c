@@ -101,7 +101,7 @@ int main(int argc, char **argv)
 		OPT_FLAG(0, "pipeline", &s.pipeline, "which passes the device's compiler runs, and which of them follow its decisions (no FILE)"),
 		OPT_SECTION("How"),
 		OPT_STR(0, "device", &s.device, "NAME",
-			"cpu or sim: alone, compile and run; with --space, the one to decide for (default: cpu where there "
+			"cpu (cpu@VERSION, a path to a plugin) or sim: alone, compile and run; with --space, the one to decide for (default: cpu where there "
 			"is a plugin)"),
 		OPT_FLAG(0, "json", &s.json, "as JSON"),
 		OPT_END};

@@ -18,7 +18,7 @@
 #define LAB_OPT_SPACE(set) OPT_STR(0, "space", &(set).space, "KIND", space_kind_forms())
 
 #define LAB_OPTS_WHERE(set) \
-	OPT_STR(0, "device", &(set).device, "NAME", "cpu, sim, cuda, or none (programs with a formula)"), \
+	OPT_STR(0, "device", &(set).device, "NAME", "cpu, sim, cuda, or none (programs with a formula); cpu@VERSION or a path for another plugin"), \
 	OPT_INT(0, "core", &(set).core, -1, 1023, "core to measure on, the first of several; -1: the least loaded"), \
 	OPT_NUM(0, "deadline", &(set).deadline, 0, 1e6, \
 		"seconds the device may take for an answer at most; 0: many times as long as such answers took before"), \

@@ -15,5 +15,9 @@ case_ modelled '^run +[0-9.e-]+ ms.*modelled' "$inspect" --device sim $graph
 case_ modelled_json '"kind": "modelled"' "$inspect" --device sim --json $graph
 case_ unknown_device 'there is no device "cup" \(did you mean cpu' "$inspect" --device cup $graph
 case_ missing_plugin 'in none of: /nowhere.*make deps' env VANTAGE_PLUGIN_DIR=/nowhere "$inspect" --device cuda $graph
+case_ no_such_version 'there is no version "7\.7" of device cpu; known are .*0\.0\.1' "$inspect" --device cpu@7.7 $graph
+case_ no_versions 'there is no version "1" of device sim; known are none' "$inspect" --device sim@1 $graph
+case_ pipeline_wants_no_file 'wants no file' "$inspect" --pipeline --device sim $graph
+case_ no_pipeline 'its passes are not read' "$inspect" --pipeline --device sim
 case_ missing_file 'nothing.pb' "$inspect" --device sim nothing.pb
 exit $failed

@@ -11,6 +11,9 @@ mkdir "$tmp/bin" "$tmp/fake" "$tmp/include"
 ln -s /usr/local/bin/* /usr/bin/* /bin/* "$tmp/bin/" 2>/dev/null
 rm -f "$tmp"/bin/{cc,id,sudo,apt-get,python3}
 cc=$(command -v cc) with=()
+# The files of the plugins; that of the first row of the table is fetched first.
+mapfile -t files < <(grep '^PLUGIN("cpu"' schemas/plugin.def | cut -d'"' -f10)
+newest=${files[0]} second=${files[1]}
 
 script() { # NAME BODY: a command that only deps sees
 	printf '#!/bin/bash\n%s\n' "$2" >"$tmp/fake/$1" && chmod +x "$tmp/fake/$1"
@@ -22,6 +25,7 @@ plugin() { # there, or gone
 	mkdir -p "$tmp/deps/xla_plugins/xla_cpu_pjrt/include" "$tmp/deps/jax/bin"
 	: >"$tmp/deps/xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so"
 	: >"$tmp/deps/xla_plugins/xla_cpu_pjrt/include/pjrt_c_api.h"
+	mkdir -p "$(dirname "$tmp/deps/$newest")" && : >"$tmp/deps/$newest"
 	script ../deps/jax/bin/python3 true
 }
 ask() { env PATH="$tmp/fake:$tmp/bin" DEPS="$tmp/deps" "${with[@]}" tests/deps "$@" >"$tmp/out" 2>&1 </dev/null; }
@@ -98,24 +102,39 @@ rm "$tmp/fake/apt-get"
 ask
 says no_apt 'cannot install libopenblas-dev: there is no apt-get here$'
 
+# Versions: the first of the table that is there, each in its own folder, and no others.
+script cc "exec $cc \"\$@\""
+plugin there
+ask --where
+ok newest_is_the_default grep -qx "$tmp/deps/$newest" "$tmp/out"
+rm "$tmp/deps/$newest"
+mkdir -p "$(dirname "$tmp/deps/$second")" && : >"$tmp/deps/$second"
+ask --where
+ok another_one_does grep -qx "$tmp/deps/$second" "$tmp/out"
+plugin gone
+ask --where
+ok none_is_none test $? -eq 1 -a ! -s "$tmp/out"
+ask --plugin 7.7
+says no_such_version 'there is no version "7.7" of the CPU plugin; known are .*0\.0\.1'
+
 # What fetching can meet.
 script cc "exec $cc \"\$@\""
 plugin gone
 ask
-says wheel_without_plugin 'no XLA CPU plugin \(it cannot be unpacked\), its tests will be skipped'
+says wheel_without_plugin 'no XLA CPU plugin [0-9.]+ \(it cannot be unpacked\), its tests will be skipped'
 script python3 '[ "$3" = --version ] && exit 0
 echo "WARNING: Retrying after connection broken by NewConnectionError" >&2
 echo "ERROR: No matching distribution found for xla-cpu-pjrt" >&2; exit 1'
 ask --tests
-says no_network 'no XLA CPU plugin \(the package index cannot be reached\), its tests will be skipped'
+says no_network 'no XLA CPU plugin [0-9.]+ \(the package index cannot be reached\), its tests will be skipped'
 says no_jax 'no JAX \(.*\); its tests will be skipped'
 script python3 '[ "$3" = --version ] && exit 0
 echo "ERROR: No matching distribution found for xla-cpu-pjrt" >&2; echo "[notice] more" >&2; exit 1'
 ask
-says no_such_wheel 'no XLA CPU plugin \(ERROR: No matching distribution found'
+says no_such_wheel 'no XLA CPU plugin [0-9.]+ \(ERROR: No matching distribution found'
 script python3 'exit 1'
 ask
-says no_pip 'no XLA CPU plugin \(python3 has no pip; as root: apt-get install python3-pip\)'
+says no_pip 'no XLA CPU plugin [0-9.]+ \(python3 has no pip; as root: apt-get install python3-pip\)'
 rm "$tmp/fake/python3"
 ask
-says no_python 'no XLA CPU plugin \(there is no python3 here\)'
+says no_python 'no XLA CPU plugin [0-9.]+ \(there is no python3 here\)'

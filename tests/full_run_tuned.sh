@@ -5,7 +5,8 @@
 # bench/again.py's part.
 set -u
 bin=$(realpath "${BIN:-bin}") root=$(realpath .) core=${CORE:-0}
-search=$bin/search plugin=$(realpath -m "${DEPS:-.deps}")/xla_plugins/xla_cpu_pjrt
+search=$bin/search plugin=$(DEPS=$(realpath -m "${DEPS:-.deps}") tests/deps --where)
+headers=$(realpath -m "${DEPS:-.deps}")/xla_plugins
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 export XDG_RUNTIME_DIR=$dir TMPDIR=$dir
@@ -15,7 +16,7 @@ done_() {
 	if [ -z "$bad" ]; then echo "pass: $1"; else echo "FAIL: $1: ${bad#; }"; failed=1; fi
 	bad=
 }
-[ -e "$plugin/xla_cpu_pjrt.so" ] && [ -x "$search" ] || { echo "skip: run_tuned: no plugin"; exit 0; }
+[ -e "$plugin" ] && [ -x "$search" ] || { echo "skip: run_tuned: no plugin"; exit 0; }
 cd "$dir" || exit 1
 for g in chain loop nothing; do
 	"$search" -q --core "$core" --graph "$root/examples/graphs/tiny/$g.pb.zst" --out $g.tuned --budget 60 \
@@ -34,17 +35,17 @@ agree() { # what was said
 
 if command -v protoc-c >/dev/null; then
 	mkdir schemas && cp "$root"/schemas/{hlo,compile_options}.proto "$root/schemas/dtype.def" schemas && mkdir -p examples .deps &&
-		cp -r "$root/examples/run" examples && ln -s "${plugin%/*}" .deps/xla_plugins
+		cp -r "$root/examples/run" examples && ln -s "$headers" .deps/xla_plugins
 	sed -n 's/^ \*\t\(protoc-c .*\)/\1/p; /^ \*\tcc /,/-lm/s/^ \*//p' examples/run/run_tuned.c >build
 	[ "$(wc -l <build)" -eq 3 ] || fail "no commands in run_tuned.c"
 	bash -e build >log 2>&1 && [ ! -s log ] || fail "building: $(head -3 log)"
 	for g in chain loop nothing; do
-		taskset -c "$core" ./run_tuned .deps/xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so $g.tuned >$g.c 2>&1 || fail "$g: status $?"
+		taskset -c "$core" ./run_tuned "$plugin" $g.tuned >$g.c 2>&1 || fail "$g: status $?"
 		agree $g.c
 	done
 	[ "$tuned" -eq 0 ] || grep -q 'loaded from tuned.exe' chain.c || fail "tuned.exe is no good: $(cat chain.c)"
 	mkdir bare && cp chain.tuned/{default.pb,tuned.pb,options.txt} bare && echo noise >bare/tuned.exe
-	taskset -c "$core" ./run_tuned .deps/xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so bare >bare.c 2>&1
+	taskset -c "$core" ./run_tuned "$plugin" bare >bare.c 2>&1
 	grep -q 'compiled from tuned.pb' bare.c || fail "$(cat bare.c)"
 	agree bare.c
 	done_ from_c
@@ -66,7 +67,7 @@ if command -v protoc-c >/dev/null; then
 			"$search" -q --device sim --graph sum.hlo --out sum --budget 0 >log 2>&1 || fail "$t: $(cat log)"
 			mv sum/default.pb "$t/$([ $terms -eq 2 ] && echo default || echo tuned).pb" && rm -r sum
 		done
-		timeout 60 ./run_tuned .deps/xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so "$t" >"$t.c" 2>&1
+		timeout 60 ./run_tuned "$plugin" "$t" >"$t.c" 2>&1
 		differ=$(sed -n 's/.*outputs differ by \(.*\)/\1/p' "$t.c")
 		case $t in f* | bf* | c*) low=0.5 ;; *) low=1 ;; esac
 		awk "BEGIN {exit !(${differ:-0} >= $low && ${differ:-0} <= 1.5)}" || fail "$t: $(tail -1 "$t.c")"
@@ -81,7 +82,7 @@ if "$python" -c 'import jax' 2>/dev/null; then
 	for g in chain loop nothing; do
 		taskset -c "$core" "$python" "$root/examples/run/run_tuned.py" $g.tuned >$g.py 2>&1 || fail "$g: $(tail -1 $g.py)"
 		agree $g.py
-		taskset -c "$core" "$python" "$root/examples/run/run_tuned.py" $g.tuned "$plugin/xla_cpu_pjrt.so" >$g.so 2>&1 ||
+		taskset -c "$core" "$python" "$root/examples/run/run_tuned.py" $g.tuned "$plugin" >$g.so 2>&1 ||
 			fail "$g with the plugin: $(tail -1 $g.so)"
 		agree $g.so
 	done
