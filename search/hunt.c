@@ -13,6 +13,7 @@
 #include <string.h>
 #include "base/progress.h"
 #include "base/stop.h"
+#include "base/talk.h"
 #include "search/hunt.h"
 
 /* A confirmed gain must exceed so many of its standard errors: 8% of candidates that are worth nothing do. */
@@ -22,6 +23,8 @@
  * deviation.
  */
 #define STEP_SHARE 0.5
+
+#define LONG_RUN 1.0 /* seconds, from which on there is a word about it */
 
 /* By the budget: the places to pick from get so many evaluations each. */
 #define AUTO_EACH 4
@@ -114,6 +117,7 @@ int hunt_begin(struct hunt *h, const struct hunt_options *o, struct lab *lab, co
 	struct err *err)
 {
 	struct guide_options go = {o->alpha, o->explore, o->adapt, o->tied};
+	char time[32];
 
 	if (o->alpha == HUNT_AUTO && lab->space->n_sites)
 		go.alpha = auto_alpha(o->budget, guide_moves(lab->space, o->tied));
@@ -133,6 +137,9 @@ int hunt_begin(struct hunt *h, const struct hunt_options *o, struct lab *lab, co
 	if (weigh_default(h, err) < 0 || cost_default_seconds(lab->cost, &h->default_seconds, &h->default_se, err) < 0)
 		return -1;
 	h->default_wall = hunt_seconds(h);
+	if (h->default_seconds >= LONG_RUN && h->quantity == QUANTITY_SECONDS)
+		talk("one run takes %s: whole programs are compared by few runs, down to one a side, and their intervals are wide",
+			talk_seconds(h->default_seconds, time, sizeof time));
 	h->part.value = cost_part(lab->cost);
 	h->part.se = o->part_known ? 0 : h->part.value; /* as little or twice as much would be no surprise */
 	if (set_start(h, err) < 0)

@@ -36,7 +36,6 @@ struct settings {
 };
 
 static const char *const strategy_name[] = {"guided", "random", "sweep"};
-#define LONG_RUN 1.0 /* seconds, from which on there is a word about it */
 /* How often the state is written into the folder, besides whenever something was kept that no store has. */
 #define SAVE_SECONDS 5
 
@@ -361,8 +360,8 @@ static int conclude(struct session *s, struct err *err)
 		device_close(s->device);
 		s->device = NULL;
 	}
-	rc = verdict_reach(&s->verdict, &s->lab, s->hunt.config, r.device ? &s->device_options : NULL,
-		set->verdict_seconds, err);
+	rc = verdict_reach(&s->verdict, &s->lab, s->hunt.config, &(struct verdict_options){r.device ? &s->device_options : NULL,
+		set->verdict_seconds == OPT_AUTO ? 0 : set->verdict_seconds, hunt_seconds(&s->hunt)}, err);
 	if (rc == 0 && r.device && s->verdict.tuned && !(s->device = device_open(&s->device_options, err)))
 		rc = -1;
 	return rc == 0 ? leave(s, &r, err) : -1;
@@ -377,7 +376,6 @@ static int run(struct session *s, struct err *err)
 		.adapt = set->adapt, .drift_checks = (uint32_t)set->drift_checks,
 		.part_known = set->kernel_us != OPT_AUTO};
 	struct scorer scorer;
-	char time[32];
 	bool promises;
 
 	if (open_session(s, err) < 0)
@@ -392,9 +390,6 @@ static int run(struct session *s, struct err *err)
 	identify(s);
 	if (hunt_begin(&s->hunt, &ho, &s->lab, s->advisor.infer || promises ? &scorer : NULL, err) < 0)
 		return -1;
-	if (s->hunt.default_seconds >= LONG_RUN && cost_quantity(s->lab.cost) == QUANTITY_SECONDS)
-		talk("one run takes %s: whole programs are compared by few runs, down to one a side, and their intervals are wide",
-			talk_seconds(s->hunt.default_seconds, time, sizeof time));
 	if (begin_or_resume(s, err) < 0 || hunt_on(s, err) < 0)
 		return -1;
 	return conclude(s, err);
@@ -427,7 +422,7 @@ static void close_session(struct session *s)
 int main(int argc, char **argv)
 {
 	struct settings set = {LAB_DEFAULTS, .budget = 2000, .start = "default", .hops = HUNT_AUTO,
-		.alpha = HUNT_AUTO, .kernel_us = OPT_AUTO, .explore = 10, .tied = true, .drift_checks = 4, .verdict_seconds = 20, .adapt = true,
+		.alpha = HUNT_AUTO, .kernel_us = OPT_AUTO, .explore = 10, .tied = true, .drift_checks = 4, .verdict_seconds = OPT_AUTO, .adapt = true,
 		.by = INFER_GAIN};
 	const struct opt table[] = {
 		OPT_SECTION("What to tune"),
@@ -440,8 +435,9 @@ int main(int argc, char **argv)
 		OPT_INT('b', "budget", &set.budget, 0, INT64_C(1) << 40, "evaluations at most"),
 		OPT_NUM(0, "seconds", &set.seconds, 0, 1e9,
 			"time the search may take, without opening and verdict; 0: no limit"),
-		OPT_NUM(0, "verdict-seconds", &set.verdict_seconds, 0.1, 1e6,
-			"time the final measurement spends running the program"),
+		OPT_NUM_AUTO(0, "verdict-seconds", &set.verdict_seconds, 0.1, 1e6,
+			"time the final measurement spends running the program; auto: 20, or, where one run takes seconds, as long as the search "
+			"took at most"),
 		OPT_SECTION("How"),
 		OPT_ENUM(0, "strategy", &set.strategy, "guided|random|sweep", "how candidates are chosen"),
 		OPT_STR('m', "model", &set.model, "FILE", "predictions to be guided by; default: your own from learn, or the one shipped"),

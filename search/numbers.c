@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/mem.h"
+#include "base/progress.h"
 #include "search/numbers.h"
 
 #define YARDSTICKS 10
@@ -198,14 +199,23 @@ static bool any_told(const struct numbers *n)
 	return false;
 }
 
+/* Is there time for one more kind of input, if it takes as long as those before it did on average? */
+static bool time_for_another(const struct numbers *n, const struct numbers_job *job, double spent, int kinds)
+{
+	return job->seconds <= 0 || kinds == 0 || !any_told(n) || spent + spent / kinds <= job->seconds;
+}
+
 int numbers_check(struct numbers *out, const struct numbers_job *job, struct err *err)
 {
+	double start = now_seconds();
 	struct check c = {.job = job, .fresh = memmem(job->original->data, job->original->len, "rng", 3)};
 	int rc = 0;
 
 	*out = (struct numbers){0};
 	for (int i = 0; i < INPUTS_COUNT && rc == 0 && out->outcome == OUTCOME_OK; i++) {
 		struct trial t = {0};
+		if (!time_for_another(out, job, now_seconds() - start, i))
+			break;
 		rc = check_on(&c, out, (enum inputs)i, &t, err);
 		comparison_release(&t.tuned);
 		comparison_release(&t.nudged);

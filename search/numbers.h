@@ -51,6 +51,7 @@ struct numbers_job {
 	const struct buf *original; /* HloModuleProto bytes that the compiler's own program is made from */
 	const uint8_t *config;	    /* of the tuned one */
 	struct compiled *own, *tuned; /* compiled; replaced where the worker is lost on the way */
+	double seconds;		    /* once a kind of input told something: no further kind that would end later than this; 0: all */
 };
 
 int numbers_check(struct numbers *out, const struct numbers_job *job, struct err *err);

@@ -4,7 +4,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/progress.h"
 #include "base/stat.h"
+#include "base/talk.h"
 #include "device/prior.h"
 #include "search/verdict.h"
 
@@ -19,13 +21,30 @@
 #define OCCASION_SECONDS 0.25e-6
 #define OCCASION_OF_GAIN 0.07
 #define OCCASIONS 19
+/*
+ * Fewer workers than there should be: how many of them an assumption about what they differ by is worth.
+ */
+#define ASSUMED_WORKERS 4.0
+#define IN_PROPORTION 60.0   /* seconds that the timing may always take */
+#define NUMBERS_SECONDS 30.0 /* ... and comparing numbers on further kinds of input; */
+#define NUMBERS_PAIRS 3.0    /* or so many times as long as timing both sides once */
 
 /* What one worker leaves to the next. */
 struct kept {
 	struct buf side[2]; /* executables of what is too dear to compile in each; empty otherwise */
 	bool decided;	    /* whether there are to be any */
+	double pair;	    /* seconds that timing both took, with making their inputs */
 	bool compared;	    /* the numbers were, by one of them */
 };
+
+/* What the search compiled and kept. */
+static void take_spare(struct spares *spares, enum compile_how how, const struct buf *module, struct buf *out)
+{
+	const struct spare *p = spare_get(spares, how, module);
+
+	if (p)
+		buf_add(out, p->executable.data, p->executable.len);
+}
 
 /* One side: the compiler's own program, or ours, compiled as each of them is, or loaded. */
 static int make_side(struct lab *lab, const uint8_t *config, struct device *d, int side, struct kept *k,
@@ -34,21 +53,25 @@ static int make_side(struct lab *lab, const uint8_t *config, struct device *d, i
 	const struct buf *original = &lab->subject.original;
 	struct buf *kept = &k->side[side], module = {0};
 	unsigned want = k->decided ? 0 : WANT_SERIALISED;
-	int rc;
+	int rc = 0;
 
-	if (kept->len) {
+	if (side == 1)
+		rc = lab->space->ops->apply(lab->space, config, &module, err);
+	if (rc == 0 && !k->decided)
+		take_spare(&lab->spares, side ? COMPILE_APPLIED : COMPILE_DEFAULT, side ? &module : original, kept);
+	if (rc == 0 && kept->len) {
 		rc = device_compile(d, COMPILE_DEFAULT, FORMAT_EXECUTABLE, kept->data, kept->len, 0, out, err);
 		if (rc < 0 || out->outcome == OUTCOME_OK)
-			return rc;
+			goto out;
 		compiled_release(out);
 		*out = (struct compiled){0};
 		buf_release(kept); /* no use to anybody */
 	}
-	if (side == 0)
-		return device_compile(d, COMPILE_DEFAULT, "hlo", original->data, original->len, want, out, err);
-	rc = lab->space->ops->apply(lab->space, config, &module, err);
-	if (rc == 0)
+	if (rc == 0 && side == 0)
+		rc = device_compile(d, COMPILE_DEFAULT, "hlo", original->data, original->len, want, out, err);
+	else if (rc == 0)
 		rc = device_compile(d, COMPILE_APPLIED, "hlo", module.data, module.len, want, out, err);
+out:
 	buf_release(&module);
 	return rc;
 }
@@ -79,7 +102,7 @@ static int time_against_compiler(struct verdict *v, struct lab *lab, const uint8
 	const struct precision *p, struct kept *k, struct timing *t, struct err *err)
 {
 	struct compiled c[2] = {{0}, {0}};
-	double seconds = 0;
+	double seconds = 0, start;
 	int rc = 0;
 
 	for (int side = 0; side < 2 && rc == 0; side++) {
@@ -88,16 +111,19 @@ static int time_against_compiler(struct verdict *v, struct lab *lab, const uint8
 		if (t->outcome == OUTCOME_OK)
 			t->outcome = c[side].outcome;
 	}
+	start = now_seconds();
 	if (rc == 0 && t->outcome == OUTCOME_OK)
 		rc = device_pair(d, &c[0], &c[1], p, t, err);
+	k->pair = now_seconds() - start;
 	if (rc == 0 && t->outcome == OUTCOME_OK && !k->compared) {
-		struct numbers_job job = {d, lab->space, &lab->subject.original, config, &c[0], &c[1]};
+		struct numbers_job job = {d, lab->space, &lab->subject.original, config, &c[0], &c[1],
+			fmax(NUMBERS_SECONDS, NUMBERS_PAIRS * k->pair)};
 		k->compared = true;
 		rc = numbers_check(&v->numbers, &job, err);
 	}
 	v->compiled += k->side[0].len == 0;
 	for (int side = 0; side < 2; side++) {
-		if (!k->decided && seconds > COMPILE_SHARE * p->max_seconds)
+		if (!k->decided && !k->side[side].len && seconds > COMPILE_SHARE * p->max_seconds)
 			buf_add(&k->side[side], c[side].serialised.data, c[side].serialised.len);
 		compiled_release(&c[side]);
 	}
@@ -126,13 +152,14 @@ static void put_into_words(struct verdict *v)
 		snprintf(s, n, "The tuned program does not run on everything that the compiler's own does (%s); "
 			       "the default is the answer.", v->numbers.detail);
 	else if (!v->tuned)
-		snprintf(s, n, "The whole program shows no sure gain (%+.2f%%, %.0f%% interval %+.2f%% to %+.2f%%); "
-			       "the default is the answer.", 100 * v->gain, 100 * VERDICT_COVERAGE, 100 * v->low,
-			100 * v->high);
+		snprintf(s, n, "The whole program shows no sure gain (%+.2f%%, %.0f%% interval %+.2f%% to %+.2f%%%s); "
+			       "the default is the answer.%s", 100 * v->gain, 100 * VERDICT_COVERAGE, 100 * v->low,
+			100 * v->high, v->few ? ", by few runs" : "",
+			v->few ? " More --verdict-seconds make the interval narrower." : "");
 	else
 		snprintf(s, n, "The tuned program takes %.2f%% less time than the compiler's default "
-			       "(%.0f%% interval %.2f%% to %.2f%%, %s).", 100 * v->gain, 100 * VERDICT_COVERAGE,
-			100 * v->low, 100 * v->high, cost_kind_name(v->kind));
+			       "(%.0f%% interval %.2f%% to %.2f%%, %s%s).", 100 * v->gain, 100 * VERDICT_COVERAGE,
+			100 * v->low, 100 * v->high, cost_kind_name(v->kind), v->few ? " by few runs" : "");
 }
 
 /*
@@ -149,10 +176,25 @@ static double unseen(const struct verdict *v, size_t n, double ratio)
 	return occasion * occasion + (v->compiled < n ? COMPILE_VARIANCE : 0);
 }
 
-/* What the workers said, one timing each. */
-static void set_interval(struct verdict *v, const struct timing *t, size_t n)
+/*
+ * Half the interval of fewer workers than there should be: that they differ by as much as each of them doubts itself is
+ * assumed, and gives way to what is seen.
+ */
+static double half_of_few(const struct verdict *v, const double *ratio, const struct timing *t, size_t n)
 {
-	double ratio[VERDICT_WORKERS], mean, half = 0;
+	double mean = stat_mean(ratio, n), assumed = 0, seen = 0, weight = ASSUMED_WORKERS + (double)n - 1;
+
+	for (size_t i = 0; i < n; i++) {
+		assumed += t[i].ratio_se * t[i].ratio_se / (double)n;
+		seen += (ratio[i] - mean) * (ratio[i] - mean);
+	}
+	return stat_t(VERDICT_COVERAGE, weight) *
+	       sqrt((ASSUMED_WORKERS * assumed + seen) / weight / (double)n + unseen(v, n, mean));
+}
+
+void verdict_interval(struct verdict *v, const struct timing *t, size_t n, size_t wanted)
+{
+	double ratio[VERDICT_WORKERS] = {0}, mean, half = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		ratio[i] = t[i].ratio;
@@ -164,7 +206,10 @@ static void set_interval(struct verdict *v, const struct timing *t, size_t n)
 		v->pairs += t[i].pairs;
 	}
 	mean = stat_mean(ratio, n);
-	if (n > 1)
+	v->few = n < wanted;
+	if (v->few)
+		half = half_of_few(v, ratio, t, n);
+	else if (n > 1)
 		half = hypot(stat_t(VERDICT_COVERAGE, (double)n - 1) * sqrt(stat_var(ratio, n) / (double)n),
 			stat_t(VERDICT_COVERAGE, OCCASIONS - 1) * sqrt(unseen(v, n, mean)));
 	else if (t->ratio_se > 0)
@@ -213,31 +258,41 @@ static int weigh(struct verdict *v, struct lab *lab, const uint8_t *config, stru
 	return rc;
 }
 
-/* Worker after worker, each a process of its own. Where nothing is measured, one knows all there is to know. */
-static int weigh_all(struct verdict *v, struct lab *lab, const uint8_t *config, const struct device_options *o,
-	double seconds, struct err *err)
+size_t verdict_workers(const struct verdict_options *o, double each)
 {
+	double all = VERDICT_WORKERS * each, time = o->seconds > 0 ? o->seconds : fmin(all, o->searched);
+
+	time = fmax(time, IN_PROPORTION);
+	return all <= time ? VERDICT_WORKERS : (size_t)fmax(1, time / each);
+}
+
+/* Worker after worker, each a process of its own. Where nothing is measured, one knows all there is to know. */
+static int weigh_all(struct verdict *v, struct lab *lab, const uint8_t *config, const struct verdict_options *o,
+	struct err *err)
+{
+	double seconds = o->seconds > 0 ? o->seconds : VERDICT_SECONDS;
 	struct precision p = {.target = 0.0005, .max_seconds = seconds / VERDICT_WORKERS, .instances = VERDICT_INSTANCES,
-		.min_pairs = 20, .give_up = -1};
+		.min_pairs = 20, .give_up = -1, .patient = true};
 	struct timing t[VERDICT_WORKERS] = {{0}};
 	struct kept k = {0};
-	size_t n = 0, want = 1;
+	size_t n = 0, want = 1, wanted = 1;
 	int rc = 0;
 
 	v->measured = true;
 	while (rc == 0 && n < want && v->outcome == OUTCOME_OK && v->numbers.outcome == OUTCOME_OK) {
 		struct device *d = NULL;
-		if (o && !(d = device_open(o, err)))
+		if (o->device && !(d = device_open(o->device, err)))
 			rc = -1;
 		if (d && device_info(d)->kind == COST_MEASURED && !quantity_deterministic(device_info(d)->quantity))
-			want = VERDICT_WORKERS;
+			wanted = VERDICT_WORKERS;
 		if (rc == 0)
 			rc = weigh(v, lab, config, d, &p, &k, &t[n], err);
-		n++;
+		if (n++ == 0 && wanted > 1)
+			want = verdict_workers(o, k.pair);
 		device_close(d);
 	}
 	if (rc == 0 && v->outcome == OUTCOME_OK)
-		set_interval(v, t, n);
+		verdict_interval(v, t, n, wanted);
 	v->tuned = rc == 0 && v->outcome == OUTCOME_OK && v->numbers.outcome == OUTCOME_OK && v->low > 0;
 	for (size_t i = 0; i < n; i++)
 		timing_release(&t[i]);
@@ -246,8 +301,8 @@ static int weigh_all(struct verdict *v, struct lab *lab, const uint8_t *config, 
 	return rc;
 }
 
-int verdict_reach(struct verdict *v, struct lab *lab, const uint8_t *config, const struct device_options *o,
-	double seconds, struct err *err)
+int verdict_reach(struct verdict *v, struct lab *lab, const uint8_t *config, const struct verdict_options *o,
+	struct err *err)
 {
 	uint8_t *dflt = mem_alloc(lab->space->n_sites + 1);
 	int rc = 0;
@@ -255,7 +310,7 @@ int verdict_reach(struct verdict *v, struct lab *lab, const uint8_t *config, con
 	*v = (struct verdict){0};
 	space_default(lab->space, dflt);
 	if (memcmp(dflt, config, lab->space->n_sites) != 0)
-		rc = weigh_all(v, lab, config, o, seconds, err);
+		rc = weigh_all(v, lab, config, o, err);
 	mem_free(dflt);
 	put_into_words(v);
 	tell_numbers(v);

@@ -7,6 +7,11 @@
  * numbers of both on several kinds of input (search/numbers.h). Each compiles for itself, unless that took more than twice the running:
  * then all load what the first one compiled.
  *
+ * Long runs: a worker then runs each side once, and where six such workers take longer than is in proportion (the seconds
+ * asked for, or as long as the search took; a minute in any case), there are fewer of them, down to one. What so few cannot show of
+ * each other is assumed, and makes the interval wide. Whole programs that took long to compile are not compiled again, not
+ * even once: all workers load what the search kept (cost/spare.h).
+ *
  * The interval is from what the workers differ by, for whoever runs the program later has a process of his own;
  * and from what bench/again.py found beyond that: six workers of one minute agree with each other better than
  * with other processes an hour later. Only if the interval shows a gain and the numbers agree is the tuned
@@ -19,10 +24,12 @@
 #include "search/numbers.h"
 
 #define VERDICT_COVERAGE 0.95
+#define VERDICT_SECONDS 20.0
 
 struct verdict { /* all zero is empty */
 	bool tuned;		  /* the tuned program is the answer */
 	bool measured;		  /* there was something to measure */
+	bool few;		  /* by fewer workers than there should be, for one run takes long */
 	enum outcome outcome;	  /* of running both */
 	struct numbers numbers;	  /* of the compiler's own program against the tuned one */
 	enum cost_kind kind;
@@ -35,11 +42,19 @@ struct verdict { /* all zero is empty */
 	char advice[400]; /* what would help either program; mostly empty */
 };
 
-/*
- * `config` against the compiler's default on fresh devices opened with `o` (NULL: a formula).
- * `seconds` of running at most, in all.
- */
-int verdict_reach(struct verdict *v, struct lab *lab, const uint8_t *config, const struct device_options *o,
-	double seconds, struct err *err);
+struct verdict_options {
+	const struct device_options *device; /* how fresh devices are opened; NULL: a formula */
+	double seconds;			     /* of running, in all; 0: VERDICT_SECONDS, or what fits the program */
+	double searched;		     /* seconds that the search took: where runs are long, so much is in proportion */
+};
+
+/* `config` against the compiler's default. */
+int verdict_reach(struct verdict *v, struct lab *lab, const uint8_t *config, const struct verdict_options *o,
+	struct err *err);
+
+/* How many workers there are in all, where one takes so many seconds to time both sides. */
+size_t verdict_workers(const struct verdict_options *o, double each);
+/* Sets gain and interval, and all that is a mean, from what n workers said, where there should be `wanted`. */
+void verdict_interval(struct verdict *v, const struct timing *t, size_t n, size_t wanted);
 
 #endif

@@ -8,6 +8,7 @@
 #include "device/host.h"
 #include "device/ops.h"
 #include "device/room.h"
+#include "search/verdict.h"
 #include "tests/device_fixture.h"
 
 /* What was seen makes it longer, and nothing but a user's deadline makes it end. */
@@ -149,6 +150,51 @@ static void memory_is_foreseen(void)
 	CHECK(room_for(&d, (uint64_t)5 << 50, "it", why, sizeof why));
 }
 
+static void workers_are_in_proportion(void)
+{
+	static const struct {
+		struct verdict_options o;
+		double each;
+		size_t workers;
+	} t[] = {
+		{{NULL, 0, 0}, 4, 6},	    /* a few seconds: nothing to save */
+		{{NULL, 20, 0}, 10, 6},	    /* a minute in any case */
+		{{NULL, 20, 5000}, 50, 1},  /* what was asked for counts, not what the search took */
+		{{NULL, 200, 0}, 50, 4},
+		{{NULL, 0, 5000}, 50, 6},   /* as long as the search */
+		{{NULL, 0, 120}, 50, 2},
+		{{NULL, 0, 10}, 3000, 1},   /* one there must be */
+	};
+
+	for (size_t i = 0; i < sizeof t / sizeof *t; i++)
+		if (!CHECK_INT(verdict_workers(&t[i].o, t[i].each), t[i].workers))
+			printf("  row %zu\n", i);
+}
+
+/* One worker, or two, that timed one pair each, 3% apart from the truth on average: nine in ten intervals hold it. */
+static void few_workers_cover(void)
+{
+	struct rng r;
+
+	rng_seed(&r, 4);
+	for (size_t n = 1; n <= 3; n++) {
+		int covered = 0;
+		for (int i = 0; i < 400; i++) {
+			struct verdict v = {0};
+			struct timing t[3] = {{0}};
+			for (size_t k = 0; k < n; k++)
+				t[k] = (struct timing){.ratio = -0.1 + 0.03 * rng_normal(&r), .ratio_se = 0.03, .seconds_a = 20,
+					.seconds_b = 18};
+			verdict_interval(&v, t, n, 6);
+			CHECK(v.few && v.low < v.gain && v.gain < v.high);
+			CHECK_NEAR(v.default_seconds, 20, 1e-9);
+			covered += v.low <= -expm1(-0.1) && -expm1(-0.1) <= v.high;
+		}
+		if (!CHECK(covered >= 375))
+			printf("  %zu workers: %d of 400\n", n, covered);
+	}
+}
+
 static void durations_in_words(void)
 {
 	static const struct {
@@ -166,6 +212,8 @@ int main(void)
 	RUN(patience_follows_what_was_seen);
 	RUN(dear_programs_are_kept);
 	RUN(memory_is_foreseen);
+	RUN(workers_are_in_proportion);
+	RUN(few_workers_cover);
 	RUN(durations_in_words);
 	if (fixture_begin())
 		RUN(what_is_kept_is_loaded);

@@ -143,7 +143,7 @@ static void judge(const char *path, harm how, struct verdict *v)
 		config = mem_alloc(lab.space->n_sites);
 		space_default(lab.space, config);
 		config[0] = (uint8_t)((config[0] + 1) % lab.space->site[0].choices);
-		if (!CHECK(verdict_reach(v, &lab, config, &on, 0.3, &err) == 0))
+		if (!CHECK(verdict_reach(v, &lab, config, &(struct verdict_options){&on, 0.3, 0}, &err) == 0))
 			printf("\t%s\n", err.text);
 		printf("%s: %s\n%s\n", path, v->sentence, v->compared);
 	}
