@@ -16,7 +16,7 @@
 #include "base/re.h"
 
 #define MOST_STEPS 100000u /* a log is text from elsewhere */
-#define HEAD "vantage pipeline 1\n"
+#define HEAD "vantage pipeline 2\n"
 
 static const char pipeline_line[] = "Running HLO pass pipeline on module ", pass_line[] = "  HLO pass ";
 
@@ -96,14 +96,14 @@ static bool runs(const struct pipeline *p, size_t from, size_t to, const char *n
 	return false;
 }
 
-static void list_after(const struct pipeline *p, bool only_again, struct buf *out)
+static void list_after(const struct pipeline *p, bool again, struct buf *out)
 {
 	size_t begin = out->len;
 
 	for (size_t i = p->decides + 1; i < p->n; i++) {
 		const char *name = p->step[i].name;
 		if (p->step[i].outermost || runs(p, p->decides + 1, i, name) ||
-			(only_again && !runs(p, 0, p->decides, name)))
+			again != runs(p, 0, p->decides, name))
 			continue;
 		buf_addf(out, "%s%s", out->len > begin ? "," : "", name);
 	}

@@ -34,9 +34,14 @@ void pipeline_release(struct pipeline *p);
 /* Finds the pass that decides, by a regular expression. -1 with a sentence where it is not run, or more than once. */
 int pipeline_find(struct pipeline *p, const char *pass, struct err *err);
 
-/* The names of all passes behind the one that decides, each once, "a,b,c": what xla_enable_hlo_passes_only takes. */
+/*
+ * What xla_enable_hlo_passes_only takes: the names of the passes behind the one that decides, each once, "a,b,c". A name
+ * enables its pass wherever it stands, so one that also runs before the decision is left out: a simplifier that stands
+ * there may forget layouts, and run on a program that has them it makes another of it. Those of a nested pipeline run
+ * all the same, since its own name enables it whole.
+ */
 void pipeline_after(const struct pipeline *p, struct buf *out);
-/* Those of them that also run before it. */
+/* The names that were left out. */
 void pipeline_again(const struct pipeline *p, struct buf *out);
 
 /* As a text to keep; load says -1 to anything that is not such a text. */

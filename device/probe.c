@@ -1,11 +1,12 @@
 /*
  * probe.c - see probe.h.
  *
- * A worker of its own compiles one small program and says which passes it runs. The list to apply with is all that
- * stands behind the pass that decides. Two things are then proved on that program, with the same worker:
+ * A worker of its own compiles one small program and says which passes it runs. The list to apply with is what
+ * stands behind the pass that decides and not before it too (pipeline.h says why). Two things are then proved on that
+ * program, with the same worker:
  *
  *	The compiler's own decisions, applied by that list, give the compiler's own program. A pass that is missing from
- *	the list, or one that runs too early because it also stands before the decision, would show here.
+ *	the list, or one that runs too early, would show here, as far as this small program needs it.
  *	Where nothing was fused, nothing is fused afterwards: no pass of the list decides anew.
  *
  * A plugin that fails is refused for decisions. What the passes are called and how many there are does not matter; so

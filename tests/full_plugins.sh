@@ -16,8 +16,8 @@ done_() {
 }
 sorted() { tr , '\n' | sort; }
 
-# Read off dumps; `cse` and `dce` stand in the nested pipeline.
-common="fusion-wrapper,cpu-all-reduce-combiner,tuple-simplifier,simplification after layout assignment,algsimp,cse,dce"
+# Read off dumps. Those that also stand before fusion are left out (device/pipeline.h).
+common="fusion-wrapper,cpu-all-reduce-combiner,simplification after layout assignment"
 common+=",cpu-parallel-task-assigner,optimize_input_output_buffer_alias,copy-insertion,small-while-loop-hoisting"
 declare -A behind=(
 	[0.0.1]=$common
