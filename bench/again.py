@@ -9,6 +9,7 @@ mean is held against the interval of the verdict. Results are kept in DIR/again 
 """
 import argparse
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -18,7 +19,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-HEADERS = ROOT / ".deps/xla_plugins/xla_cpu_pjrt"
+HEADERS = ROOT / os.environ.get("DEPS", ".deps") / "xla_plugins/xla_cpu_pjrt"
 
 
 def options():

@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""What does a JAX user gain? Programs of the zoo from their source, by jax.jit, against what a search left of them.
+
+    bench/jit.py [--python PYTHON]... [--plugin FILE] [--cores 0 --cores 0,1] [--rounds N] [NAME.tuned | NAME]...
+
+NAME is a program of examples/graphs, NAME.tuned the folder that `search` made of it. Two things are measured for each, on
+each set of cores, and both are ratios of runs that alternate within one process:
+
+  jit      the source by jax.jit, in jaxlib itself and in the plugin (PJRT_NAMES_AND_LIBRARY_PATHS): what the plugin's own
+           compiler is worth against that of jaxlib
+  tuned    the compiler's own program against the tuned one, both compiled anew by the plugin on these cores
+           (examples/run/run_tuned.c, which shares no code with the search)
+
+Their product says how much less time the tuned program takes than jax.jit. A process differs from the next, so each
+figure is the median of --processes of them. On one core `jit` counts processor time, which other work on the machine leaves
+alone; on several it takes the clock, and of the times of a side the fastest quarter's slowest, for the same reason. Inputs are those of examples/run: floats within +-0.5, whole numbers 0 or 1.
+PYTHON: one with jax and jaxlib, several for several versions (default: this one).
+"""
+import argparse
+import importlib
+import json
+import os
+import pathlib
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+WARM = 3  # rounds that do not count
+
+
+def lower_quarter(v):
+    return sorted(v)[len(v) // 4]
+
+
+
+def options():
+    p = argparse.ArgumentParser(description=__doc__.split("\n")[0], epilog=__doc__.split("\n", 2)[2],
+                                formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("programs", nargs="+", metavar="PROGRAM")
+    p.add_argument("--python", action="append", help="with jax; may be given several times")
+    p.add_argument("--plugin", type=pathlib.Path, help="default: the one that the device cpu means")
+    p.add_argument("--cores", action="append", help="a set of cores, as taskset takes it (default: 0, and all there are)")
+    p.add_argument("--rounds", type=int, default=40, help="of each side in a process")
+    p.add_argument("--processes", type=int, default=3, help="for each figure")
+    p.add_argument("--inside", help=argparse.SUPPRESS)
+    o = p.parse_args()
+    o.python = o.python or [sys.executable]
+    o.cores = o.cores or ["0", "0-%d" % (os.cpu_count() - 1)]
+    if not o.plugin:
+        where = subprocess.run([ROOT / "tests/deps", "--where"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
+        o.plugin = ROOT / where if where else p.error("there is no plugin; make deps fetches it, or use --plugin")
+    return o
+
+
+# Inside a Python with jax: one program, both compilers.
+
+def source(name):
+    """Function, shapes of its arguments, places of those that may be overwritten."""
+    sys.path.insert(0, str(ROOT / "examples/graphs"))
+    for module in ("sequence", "vision", "other", "held_out", "mobile", "tiny"):
+        graphs = importlib.import_module(module).GRAPHS
+        if name in graphs:
+            return graphs[name]()
+    sys.exit(f"jit: examples/graphs makes no program called {name}")
+
+
+def measure(name, plugin, rounds):
+    os.environ["PJRT_NAMES_AND_LIBRARY_PATHS"] = f"plugin:{plugin}"
+    os.environ["JAX_PLATFORMS"] = "cpu,plugin"
+    import jax
+    import numpy as np
+
+    def filled(shape):
+        x = random.random(shape.shape, dtype=np.float32) - np.float32(0.5)
+        return np.asarray(x > 0 if np.dtype(shape.dtype).kind in "biu" else x).astype(shape.dtype)
+
+    function, arguments, *donated = source(name)
+    random = np.random.default_rng(1)
+    inputs = jax.tree.map(filled, arguments)
+    devices = {"jaxlib": jax.devices("cpu")[0], "plugin": jax.devices("plugin")[0]}
+    jitted = {side: jax.jit(function, donate_argnums=donated) for side in devices}
+    times, results = {side: [] for side in devices}, {}
+    alone = len(os.sched_getaffinity(0)) == 1
+    clock, typical = (time.process_time, statistics.median) if alone else (time.perf_counter, lower_quarter)
+    order = list(devices)
+    for n in range(WARM + rounds):
+        for side in order:
+            arrays = jax.block_until_ready(jax.device_put(inputs, devices[side]))
+            start = clock()
+            results[side] = jax.block_until_ready(jitted[side](*arrays))
+            seconds = clock() - start
+            if n >= WARM:
+                times[side].append(seconds)
+        order.reverse()
+    leaves = [[np.asarray(x) for x in jax.tree.leaves(results[side])] for side in devices]
+    apart = max((float(np.max(np.abs(a - b), initial=0) / (np.mean(np.abs(a)) or 1))
+                 for a, b in zip(*leaves) if a.dtype.kind == "f" and np.isfinite(a).all()), default=0.0)
+    print(json.dumps({"jaxlib": jax.lib.__version__, "seconds": typical(times["jaxlib"]),
+                      "ratio": typical(times["plugin"]) / typical(times["jaxlib"]), "apart": apart}))
+
+
+# Outside: processes, and their table.
+
+def said(command):
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"jit: {' '.join(map(str, command))}: {done.stderr.strip()[-600:]}")
+    return done.stdout
+
+
+def by_jit(python, name, cores, o):
+    runs = [json.loads(said(["taskset", "-c", cores, python, __file__, "--inside", name, "--plugin", o.plugin,
+                             "--rounds", o.rounds, name]).splitlines()[-1]) for _ in range(o.processes)]
+    return {"jaxlib": runs[0]["jaxlib"], "seconds": statistics.median(r["seconds"] for r in runs),
+            "ratio": statistics.median(r["ratio"] for r in runs), "apart": max(r["apart"] for r in runs)}
+
+
+def by_search(program, tuned, cores, o):
+    """Time of the tuned program, of the default's 1."""
+    ratios = []
+    with tempfile.TemporaryDirectory() as bare:
+        for name in ("default.pb", "tuned.pb", "options.txt"):
+            shutil.copy(tuned / name, bare)
+        for _ in range(o.processes):
+            found = re.search(r"([-0-9.]+)% less", said(["taskset", "-c", cores, program, o.plugin, bare]))
+            ratios.append(1 - float(found.group(1)) / 100)
+    return statistics.median(ratios)
+
+
+def row(name, tuned, cores, python, program, o):
+    jit = by_jit(python, name, cores, o)
+    gain = by_search(program, tuned, cores, o) if tuned else None
+    cells = [name, cores, f"{jit['jaxlib']}", f"{1e3 * jit['seconds']:.3g} ms", f"{100 * (jit['ratio'] - 1):+.1f}%",
+             "" if gain is None else f"{100 * (gain - 1):+.1f}%",
+             "" if gain is None else f"{100 * (gain * jit['ratio'] - 1):+.1f}%", f"{jit['apart']:.1g}"]
+    print("| " + " | ".join(cells) + " |", flush=True)
+
+
+def main():
+    o = options()
+    if o.inside:
+        return measure(o.inside, o.plugin, o.rounds)
+    from again import build
+    with tempfile.TemporaryDirectory() as where:
+        program = build(pathlib.Path(where))
+        print("| program | cores | jaxlib | jax.jit | the plugin's own, against it | tuned, against the plugin's own | tuned, against jax.jit "
+              "| outputs apart |\n|---|---|---|---|---|---|---|---|")
+        for p in map(pathlib.Path, o.programs):
+            tuned = p if p.is_dir() else None
+            for cores in o.cores:
+                for python in o.python:
+                    row(p.name.removesuffix(".tuned"), tuned, cores, python, program, o)
+
+
+if __name__ == "__main__":
+    main()
