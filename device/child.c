@@ -39,15 +39,18 @@ static int lift(int fd)
 	return high;
 }
 
-/* Ours, with the worker's own variable in front; "NAME=VALUE" twice: the first one counts. */
+/* Ours, with the worker's own variables in front: of a name that is there twice the first one counts. */
 static char **make_environment(const struct child *c)
 {
-	size_t n = 0;
+	size_t n = 0, own = 0;
 	while (environ[n])
 		n++;
-	char **v = MEM_NEW(n + 2, char *);
-	v[0] = (char *)(uintptr_t)c->environment;
-	memcpy(v + 1, environ, n * sizeof *v);
+	while (c->environment[own])
+		own++;
+	char **v = MEM_NEW(own + n + 1, char *);
+	for (size_t i = 0; i < own; i++)
+		v[i] = (char *)(uintptr_t)c->environment[i];
+	memcpy(v + own, environ, n * sizeof *v);
 	return v;
 }
 

@@ -18,6 +18,8 @@
 #define MOST_STEPS 100000u /* a log is text from elsewhere */
 #define HEAD "vantage pipeline 2\n"
 
+const char *const pipeline_log[] = {"TF_CPP_MIN_LOG_LEVEL=0", "TF_CPP_VMODULE=hlo_pass_pipeline=1", NULL};
+
 static const char pipeline_line[] = "Running HLO pass pipeline on module ", pass_line[] = "  HLO pass ";
 
 static void add(struct pipeline *p, const char *name, size_t n, bool outermost)

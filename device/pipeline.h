@@ -1,7 +1,7 @@
 /*
  * pipeline.h - the passes that a compiler runs, in their order, and where among them a kind of decision is made.
  *
- * XLA says on stderr which passes it runs when asked to (PIPELINE_LOG). That is every pass in its order, also
+ * XLA says on stderr which passes it runs when asked to (pipeline_log). That is every pass in its order, also
  * those that change nothing, which a dump of modules leaves out. A pass that holds others (a nested pipeline) is
  * followed by what it holds.
  */
@@ -13,8 +13,8 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-/* To be in the environment of the process that compiles. */
-#define PIPELINE_LOG "TF_CPP_VMODULE=hlo_pass_pipeline=1"
+/* To be in the environment of the process that compiles, up to a NULL. Whoever called us may have silenced XLA: importing JAX does. */
+extern const char *const pipeline_log[];
 
 struct pipeline_step {
 	const char *name;

@@ -101,7 +101,7 @@ static struct host *open_beside(const struct host *h)
 	buf_addf(&p->plugin, "%s", h->plugin.data);
 	buf_addf(&p->worker, "%s", h->worker.data);
 	p->child.listen = true;
-	p->child.environment = PIPELINE_LOG;
+	p->child.environment = pipeline_log;
 	return p;
 }
 

@@ -297,8 +297,9 @@ static void dump_one(const char *folder, int n, const char *name, const PJRT_Exe
 static bool asked_for_passes(const char *how)
 {
 	const char *log = getenv("TF_CPP_VMODULE"), *env = getenv("FAKE_PLUGIN"), *v = env ? find(env, strlen(env), "passes") : NULL;
+	const char *level = getenv("TF_CPP_MIN_LOG_LEVEL"); /* 0: everything is said */
 
-	return log && strstr(log, "hlo_pass_pipeline=1") && (!how || (v && strcmp(v, how) == 0));
+	return (!level || atoi(level) == 0) && log && strstr(log, "hlo_pass_pipeline=1") && (!how || (v && strcmp(v, how) == 0));
 }
 
 static void say_passes(void)
