@@ -20,9 +20,9 @@ struct booster {
 	bool stopped[OUT_COUNT];
 };
 
-static bool wanted(const struct example *e, const bool *held, const struct boost_options *o)
+static bool wanted(const struct example *e, const bool *held)
 {
-	return !e->apart && !(held && held[e->graph]) && (!o->current_only || e->label[0].measured);
+	return !e->apart && !(held && held[e->graph]) && e->label[0].measured;
 }
 
 /* The rows of one example from `at` on: their numbers, labels and weights. */
@@ -51,7 +51,7 @@ static uint32_t gather(struct booster *b, const struct data *d, const bool *held
 	float *x;
 
 	for (size_t i = 0; i < d->n_examples; i++)
-		if (wanted(&d->example[i], held, b->o))
+		if (wanted(&d->example[i], held))
 			flips[d->example[i].graph] += d->example[i].n_flips;
 	for (size_t g = 0; g < d->n_graphs; g++) {
 		total += flips[g];
@@ -66,7 +66,7 @@ static uint32_t gather(struct booster *b, const struct data *d, const bool *held
 	b->bound = MEM_NEW(n + 1, bool);
 	for (size_t i = 0, at = 0; i < d->n_examples; i++) {
 		const struct example *e = &d->example[i];
-		if (!wanted(e, held, b->o))
+		if (!wanted(e, held))
 			continue;
 		take(b, d, e, unit, total / weight / sqrt(flips[e->graph]), (uint32_t)at, x);
 		at += e->n_flips;

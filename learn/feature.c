@@ -10,36 +10,70 @@
 
 #include <math.h>
 #include <string.h>
+#include "graph/walk.h"
 
-#define TABLE_VERSION 1
+#define ANYWHERE 1e6 /* elements between reads of which nobody knows */
 
-static const char *const names[][2] = {
-#define NODE(id, name, meaning) {name, meaning},
+static const struct feature {
+	const char *name, *meaning;
+	uint32_t since; /* which table */
+} features[] = {
+#define NODE(id, name, meaning) {name, meaning, 1},
+#define NODE_2(id, name, meaning) {name, meaning, 2},
+#define FLIP_2(...)
 #include "schemas/feature.def"
-#define CONTEXT(id, name, meaning) {name, meaning},
+#define CONTEXT(id, name, meaning) {name, meaning, 1},
+#define NODE_2(...)
+#define FLIP_2(...)
 #include "schemas/feature.def"
-#define FLIP(id, name, meaning) {name, meaning},
+#define FLIP(id, name, meaning) {name, meaning, 1},
+#define NODE_2(...)
+#define FLIP_2(id, name, meaning) {name, meaning, 2},
 #include "schemas/feature.def"
 };
 
 const char *node_feature_name(uint32_t i)
 {
-	return names[i][0];
+	return features[i].name;
 }
 
 const char *flip_feature_name(uint32_t i)
 {
-	return names[NODE_FEATURES + i][0];
+	return features[NODE_FEATURES + i].name;
 }
 
-uint64_t feature_hash(void)
+uint32_t feature_map(uint32_t table, bool flips, uint32_t *map)
 {
-	uint64_t h = hash_mix(NODE_FIXED, (NODE_FEATURES << 8) + TABLE_VERSION);
+	uint32_t first = flips ? NODE_FEATURES : 0, most = flips ? FLIP_FEATURES : NODE_FEATURES, n = 0;
 
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		for (int k = 0; k < 2; k++)
-			h = hash64(names[i][k], strlen(names[i][k]), h);
+	for (uint32_t i = 0; i < most; i++)
+		if (features[first + i].since <= table)
+			map[n++] = i;
+	return n;
+}
+
+uint64_t feature_hash(uint32_t table)
+{
+	uint32_t map[NODE_FEATURES], n = feature_map(table, false, map), fixed = 0;
+	uint64_t h;
+
+	for (uint32_t i = 0; i < n; i++)
+		fixed += map[i] < NODE_FIXED;
+	h = hash_mix(fixed, (n << 8) + table);
+	for (size_t i = 0; i < sizeof features / sizeof *features; i++) {
+		const struct feature *f = &features[i];
+		if (f->since <= table)
+			h = hash64(f->meaning, strlen(f->meaning), hash64(f->name, strlen(f->name), h));
+	}
 	return hash_mix(h, FEATURE_DEGREE);
+}
+
+uint32_t feature_table(uint64_t hash)
+{
+	for (uint32_t table = 1; table <= FEATURE_TABLE; table++)
+		if (feature_hash(table) == hash)
+			return table;
+	return 0;
 }
 
 static real size(double x)
@@ -175,6 +209,8 @@ static void fixed_features(const struct scene *v, uint32_t i, real *x)
 	x[NODE_CLASS_APPLY_F] = class == CLASS_APPLY;
 	x[NODE_CLASS_HEAVY_F] = class == CLASS_HEAVY;
 	x[NODE_CLASS_STRUCTURE_F] = class == CLASS_STRUCTURE;
+	x[NODE_STRIDE_F] = n->n_operands ? size(fmin(ANYWHERE, walk_stride(&g->node[g->edges[n->operand]],
+		walk_operand(g, i, 0, walk_of(n))))) : 0;
 }
 
 /* Is operand p the k-th or later of a crowd, seen from either end? `seen`: distinct operands so far. */
@@ -291,6 +327,13 @@ static double rough(const float *e)
 	return ns / 10;
 }
 
+static double by_lines(const float *e)
+{
+	double ns = 500 * (double)e[EFFECT_PARTS] + 0.05 * (double)e[EFFECT_WRITTEN] + 5 * (double)e[EFFECT_LINES] +
+		0.1 * ((double)e[EFFECT_LOADS] + (double)e[EFFECT_APART]) + 0.3 * (double)e[EFFECT_FLOPS];
+	return ns / 10;
+}
+
 double feature_flip(struct scene *v, uint8_t *config, uint32_t site, uint8_t to, real *out)
 {
 	struct space *s = v->space;
@@ -313,5 +356,7 @@ double feature_flip(struct scene *v, uint8_t *config, uint32_t site, uint8_t to,
 				within(log((1 + (double)after[i]) / (1 + (double)before[i])), 8) / 2;
 	}
 	out[FLIP_ROUGH] = signed_size(rough(after) - rough(before));
+	out[FLIP_ROUGH_BEFORE] = size(rough(before));
+	out[FLIP_ROUGH_LINES] = signed_size(by_lines(after) - by_lines(before));
 	return (double)after[EFFECT_PARTS] - (double)before[EFFECT_PARTS];
 }

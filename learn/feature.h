@@ -37,8 +37,15 @@ enum flip_feature {
 
 #define FEATURE_DEGREE 24
 
-/* Of the whole table, names and meanings. */
-uint64_t feature_hash(void);
+/*
+ * The table grows, and models of older tables are still read. Of a table (1 ..): the hash of its names and meanings;
+ * which table a hash is of, 0 for none that this program knows; and our numbers of its features, of nodes or of flips, in
+ * its order. `map` has room for NODE_FEATURES or FLIP_FEATURES; the number of them is returned.
+ */
+#define FEATURE_TABLE 2
+uint64_t feature_hash(uint32_t table);
+uint32_t feature_table(uint64_t hash);
+uint32_t feature_map(uint32_t table, bool flips, uint32_t *map);
 const char *node_feature_name(uint32_t i);
 const char *flip_feature_name(uint32_t i);
 

@@ -89,7 +89,7 @@ void model_pack(const struct model *m, struct buf *out)
 
 	buf_add(out, MAGIC, 8);
 	buf_u32(out, version);
-	buf_u64(out, feature_hash());
+	buf_u64(out, feature_hash(FEATURE_TABLE));
 	put_string(out, m->facts.backend);
 	put_string(out, m->facts.space);
 	put_string(out, cost_kind_name(m->facts.kind));
@@ -187,9 +187,9 @@ static int parse_facts(struct cursor *c, struct model_facts *f, uint32_t version
 	return rc < 0 ? err_set(err, "%s: its header makes no sense", name) : 0;
 }
 
-static int parse_sizes(struct cursor *c, struct net_size *s, const char *name, struct err *err)
+static int parse_sizes(struct cursor *c, uint32_t table, struct net_size *s, const char *name, struct err *err)
 {
-	uint32_t blind;
+	uint32_t blind, map[NODE_FEATURES + FLIP_FEATURES];
 
 	s->width = cursor_u32(c);
 	s->head = cursor_u32(c);
@@ -197,8 +197,8 @@ static int parse_sizes(struct cursor *c, struct net_size *s, const char *name, s
 	blind = cursor_u32(c);
 	s->blind = blind == 1;
 	s->dtypes = FEATURE_DTYPES;
-	s->node_features = NODE_FEATURES;
-	s->flip_features = FLIP_FEATURES;
+	s->node_features = feature_map(table, false, map);
+	s->flip_features = feature_map(table, true, map);
 	if (c->bad || s->width < 1 || s->width > LAYER_WIDTH || s->head < 1 || s->head > LAYER_WIDTH ||
 		s->layers < 1 || s->layers > NET_LAYERS || blind > 1)
 		return err_set(err, "%s: the sizes of its network are out of range", name);
@@ -250,29 +250,46 @@ static int parse_weights(struct cursor *c, struct net *net, const char *name, st
 	return 0;
 }
 
-/* The network with its opcode table moved to our numbers. */
-static void adopt(struct net *ours, const struct net *theirs, const uint16_t *map)
+/* Our rows of a parameter, for each of theirs: opcodes and features have numbers of their own in each version. */
+static void map_rows(const struct param *p, const struct net_size *theirs, const uint16_t *opcode, uint32_t table,
+	uint32_t *map)
+{
+	bool node = strcmp(p->name, "input.weight") == 0, skip = strcmp(p->name, "out.skip") == 0;
+	bool head = strcmp(p->name, "head1.weight") == 0;
+	uint32_t first = head ? theirs->width : 0; /* states stand before the flip's features */
+
+	for (uint32_t k = 0; k < p->rows; k++)
+		map[k] = strcmp(p->name, "opcode") == 0 ? opcode[k] : k;
+	if (node || skip || head)
+		feature_map(table, !node, map + first);
+	for (uint32_t k = first; head && k < p->rows; k++)
+		map[k] += first;
+}
+
+/* The network in this program's numbers; what it knows nothing of has weights of 0. */
+static void adopt(struct net *ours, const struct net *theirs, const uint16_t *opcode, uint32_t table)
 {
 	struct net_size size = theirs->size;
 
 	size.opcodes = OP_COUNT + 1;
+	size.node_features = NODE_FEATURES;
+	size.flip_features = FLIP_FEATURES;
 	net_init(ours, &size);
 	for (uint32_t i = 0; i < ours->n_params; i++) {
 		const struct param *p = &ours->param[i], *q = &theirs->param[i];
-		size_t row = p->cols;
-		if (strcmp(p->name, "opcode") != 0) {
-			memcpy(ours->weight + p->at, theirs->weight + q->at, p->rows * row * sizeof(real));
-			continue;
-		}
+		uint32_t *map = MEM_NEW(q->rows + NODE_FEATURES + FLIP_FEATURES, uint32_t);
+		map_rows(q, &theirs->size, opcode, table, map);
 		for (uint32_t k = 0; k < q->rows; k++)
-			if (map[k] <= OP_COUNT)
-				memcpy(ours->weight + p->at + map[k] * row, theirs->weight + q->at + k * row,
-					row * sizeof(real));
+			if (map[k] < p->rows)
+				memcpy(ours->weight + p->at + (size_t)map[k] * p->cols, theirs->weight + q->at + (size_t)k * q->cols,
+					p->cols * sizeof(real));
+		mem_free(map);
 	}
 }
 
 /* The network, moved to our opcodes; a model of trees alone has none. */
-static int parse_net(struct cursor *c, struct net *out, uint32_t version, const char *name, struct err *err)
+static int parse_net(struct cursor *c, struct net *out, uint32_t version, uint32_t table, const char *name,
+	struct err *err)
 {
 	static const uint32_t none[4] = {0};
 	struct net theirs = {0};
@@ -282,13 +299,13 @@ static int parse_net(struct cursor *c, struct net *out, uint32_t version, const 
 
 	if (version > VERSION_QUANTITY && cursor_left(c) == sizeof none && memcmp(c->p, none, sizeof none) == 0)
 		return 0;
-	if (parse_sizes(c, &size, name, err) < 0 || parse_opcodes(c, &map, &size.opcodes, name, err) < 0)
+	if (parse_sizes(c, table, &size, name, err) < 0 || parse_opcodes(c, &map, &size.opcodes, name, err) < 0)
 		goto out;
 	size.opcodes++;
 	net_init(&theirs, &size);
 	if (parse_table(c, &theirs, name, err) < 0 || parse_weights(c, &theirs, name, err) < 0)
 		goto out;
-	adopt(out, &theirs, map);
+	adopt(out, &theirs, map, table);
 	rc = 0;
 out:
 	net_release(&theirs);
@@ -311,7 +328,7 @@ struct model *model_parse(const void *p, size_t n, const char *name, struct err 
 {
 	struct model *m = NULL;
 	struct cursor c;
-	uint32_t version;
+	uint32_t version, table;
 
 	if (check_envelope(p, n, name, err) < 0)
 		return NULL;
@@ -319,13 +336,13 @@ struct model *model_parse(const void *p, size_t n, const char *name, struct err 
 	memcpy(m->sum.byte, (const uint8_t *)p + n - 32, 32);
 	c = cursor_of((const uint8_t *)p + 8, n - 8 - 32);
 	version = cursor_u32(&c);
-	if (cursor_u64(&c) != feature_hash()) {
+	if (!(table = feature_table(cursor_u64(&c)))) {
 		err_set(err, "%s was trained on another table of features than this program's; train it again", name);
 		goto fail;
 	}
 	if (parse_facts(&c, &m->facts, version, name, err) < 0 ||
 		(version > VERSION_QUANTITY && parse_trees(&c, m, name, err) < 0) ||
-		parse_net(&c, &m->net, version, name, err) < 0)
+		parse_net(&c, &m->net, version, table, name, err) < 0)
 		goto fail;
 	if (!m->net.size.layers && !m->trees.n_columns) {
 		err_set(err, "%s holds neither a network nor trees; train it again", name);

@@ -24,7 +24,6 @@ static void take_over(struct settings *s)
 	b->least = (uint32_t)s->least_rows;
 	b->seed = o->seed;
 	b->threads = o->threads;
-	b->current_only = s->current_only;
 	s->fit.absolute = s->absolute || s->fit.learner != LEARNER_GNN;
 }
 

@@ -53,7 +53,9 @@ enum space_effect {
 	EFFECT_WRITTEN,	   /* ... and write, */
 	EFFECT_FLOPS,	   /* operations, counted as often as they are done again, */
 	EFFECT_LOADS,	   /* elements fetched from memory, likewise, */
-	EFFECT_ITERATIONS, /* and elements of their results: turns of their outer loops */
+	EFFECT_ITERATIONS, /* elements of their results: turns of their outer loops, */
+	EFFECT_APART,	   /* fetched elements that do not lie beside the ones fetched a turn before, */
+	EFFECT_LINES,	   /* and cache lines that all fetches go through, one after the other */
 	EFFECT_COUNT
 };
 

@@ -285,6 +285,47 @@ static void files_are_whole_or_not_at_all(void)
 	model_free(m);
 }
 
+/* A network of the first table of features knows nothing of later ones: it is read, and gives them no weight. */
+static void older_tables_are_read(void)
+{
+	struct model *m = some_model(), *back;
+	struct buf b = {0};
+	struct err err = {0};
+	uint32_t map[NODE_FEATURES + FLIP_FEATURES];
+	struct net_size size = m->net.size;
+	uint64_t hash = feature_hash(1);
+	struct rng r;
+	real *old, *now;
+	size_t row;
+
+	size.node_features = feature_map(1, false, map);
+	size.flip_features = feature_map(1, true, map);
+	CHECK(size.flip_features < FLIP_FEATURES && feature_table(hash) == 1 && feature_table(hash + 1) == 0);
+	net_release(&m->net);
+	net_init(&m->net, &size);
+	rng_seed(&r, 5);
+	net_randomise(&m->net, &r);
+	model_pack(m, &b);
+	memcpy(b.data + 12, &hash, sizeof hash);
+	seal(&b);
+	back = model_parse(b.data, b.len, "test", &err);
+	if (!CHECK(back != NULL)) {
+		printf("%s\n", err.text);
+		return;
+	}
+	CHECK_INT(back->net.size.flip_features, FLIP_FEATURES);
+	old = net_param(&m->net, m->net.weight, "head1.weight") + size.width * size.head;
+	now = net_param(&back->net, back->net.weight, "head1.weight") + size.width * size.head;
+	row = size.head * sizeof *old;
+	for (uint32_t i = 0, k = 0; i < FLIP_FEATURES; i++) {
+		bool known = k < size.flip_features && map[k] == i;
+		CHECK(memcmp(now + i * size.head, known ? old + k * size.head : (real[LAYER_WIDTH]){0}, row) == 0);
+		k += known;
+	}
+	model_free(back), model_free(m);
+	buf_release(&b);
+}
+
 int main(void)
 {
 	RUN(comes_back_as_it_went);
@@ -295,6 +336,7 @@ int main(void)
 	RUN(every_flipped_bit_is_refused);
 	RUN(sealed_nonsense_is_refused);
 	RUN(opcodes_are_matched_by_name);
+	RUN(older_tables_are_read);
 	RUN(another_world_is_refused);
 	RUN(files_are_whole_or_not_at_all);
 	return test_done();

@@ -13,8 +13,14 @@
  * reshape, reduction ...) starts a new one. So each member has a list of streams: an index, and how many
  * elements are asked for with it. What an index along a broadcast's innermost new dimensions does not
  * depend on is moved out of the inner loop by the compiler, and counts for the outer turns only.
+ *
+ * Each stream also knows its walk: which dimension moves from one turn of the innermost loop to the next. A value read a
+ * stride apart fetches a cache line a turn and cannot be read as vectors, whether its reader is a transpose itself or
+ * a copy that absorbed one.
  */
+#include <math.h>
 #include <string.h>
+#include "graph/walk.h"
 #include "space/fusion/own.h"
 
 #define STREAMS 32 /* of one member; beyond, further ones are added up in the last */
@@ -22,6 +28,7 @@
 struct stream {
 	uint32_t index;
 	double times;
+	struct walk walk; /* what moves from one time to the next (graph/walk.h) */
 };
 
 struct member { /* of the group being counted */
@@ -112,28 +119,79 @@ static bool keeps_index(const struct node *n, const struct node *operand)
 }
 
 /* Adds a stream unless its index is there already; returns how many elements are newly asked for. */
-static double add_stream(struct member *m, uint32_t index, double times)
+static double add_stream(struct member *m, struct stream new)
 {
 	for (uint32_t i = 0; i < m->n; i++)
-		if (m->stream[i].index == index)
+		if (m->stream[i].index == new.index)
 			return 0;
 	if (m->n < STREAMS)
-		m->stream[m->n++] = (struct stream){index, times};
+		m->stream[m->n++] = new;
 	else
-		m->stream[STREAMS - 1].times += times;
-	return times;
+		m->stream[STREAMS - 1].times += new.times;
+	return new.times;
 }
 
-/* What reader c asks of p, whose streams are `of` (absorbed or kept alike); returns what is new. */
-static double ask(struct tally *t, const struct graph *g, uint32_t c, const struct member *from, uint32_t p,
+#define LINE 64.0 /* bytes of a cache line */
+
+/* What asking for elements amounts to. */
+struct asked {
+	double elements, apart, lines;
+};
+
+static void add_asked(struct asked *a, const struct node *p, struct walk w, double times)
+{
+	double stride = fabs(walk_stride(p, w)), each = p->elements ? (double)p->bytes / (double)p->elements : 0;
+
+	a->elements += times;
+	a->apart += stride > 1 ? times : 0;
+	a->lines += times * fmin(1, stride * each / LINE);
+}
+
+/* What reader c asks of its k-th operand, whose streams are `of` (absorbed or kept alike); returns what is new. */
+static struct asked ask(struct tally *t, const struct graph *g, uint32_t c, const struct member *from, uint32_t k,
 	struct member *of)
 {
+	uint32_t p = node_operands(g, c)[k];
 	bool keeps = keeps_index(&g->node[c], &g->node[p]);
-	double each = keeps ? 1 : asks(g, c, p), total = 0;
+	double each = keeps ? 1 : asks(g, c, p);
+	struct asked out = {0};
 
-	for (uint32_t k = 0; k < from->n; k++)
-		total += add_stream(of, keeps ? from->stream[k].index : t->next_index++, from->stream[k].times * each);
-	return total;
+	for (uint32_t i = 0; i < from->n; i++) {
+		struct stream new = {keeps ? from->stream[i].index : t->next_index++, from->stream[i].times * each,
+			walk_operand(g, c, k, from->stream[i].walk)};
+		add_asked(&out, &g->node[p], new.walk, add_stream(of, new));
+	}
+	return out;
+}
+
+/* What the i-th member asks of its operands; `n_values` grows by values that are read. */
+static void ask_operands(struct space *s, const uint8_t *config, uint32_t v, size_t i, struct tally *t, size_t *n_values,
+	float *out)
+{
+	const struct graph *g = s->graph;
+	const struct node *n = &g->node[v];
+	struct node_map *row = &fusion_of(s)->inner, *seen = &fusion_of(s)->outer;
+
+	for (uint32_t k = 0; k < n->n_operands; k++) {
+		uint32_t e = n->operand + k, p = g->edges[e];
+		struct asked new;
+		if (g->node[p].flags & NODE_SCALAR_CONST)
+			continue;
+		if (fusion_absorbed(s, config, e)) {
+			ask(t, g, v, &t->member[i], k, &t->member[row->to[p]]);
+			continue;
+		}
+		if (!node_map_has(seen, p)) {
+			out[EFFECT_READ] += (float)g->node[p].bytes;
+			MEM_GROW(&t->member, &t->cap, *n_values + 1);
+			t->member[*n_values].n = 0;
+			node_map_set(seen, p, (uint32_t)(*n_values)++);
+		}
+		new = ask(t, g, v, &t->member[i], k, &t->member[seen->to[p]]);
+		out[EFFECT_LOADS] += (float)new.elements;
+		out[EFFECT_APART] += (float)new.apart;
+		out[EFFECT_LINES] += (float)new.lines;
+	}
 }
 
 static void add_group(struct space *s, const uint8_t *config, const struct nodes *members, struct tally *t, float *out)
@@ -151,28 +209,13 @@ static void add_group(struct space *s, const uint8_t *config, const struct nodes
 		t->member[i].n = 0;
 	}
 	t->next_index = 1;
-	add_stream(&t->member[members->n - 1], 0, (double)g->node[root].elements);
+	add_stream(&t->member[members->n - 1], (struct stream){0, (double)g->node[root].elements, walk_of(&g->node[root])});
 	for (size_t i = members->n; i-- > 0;) { /* readers before what they read */
 		const struct node *n = &g->node[members->v[i]];
 		double each = n->elements ? n->flops / (double)n->elements : 0;
 		for (uint32_t k = 0; k < t->member[i].n; k++)
 			out[EFFECT_FLOPS] += (float)(t->member[i].stream[k].times * each);
-		for (uint32_t e = n->operand; e < n->operand + n->n_operands; e++) {
-			uint32_t p = g->edges[e];
-			if (g->node[p].flags & NODE_SCALAR_CONST)
-				continue;
-			if (fusion_absorbed(s, config, e)) {
-				ask(t, g, members->v[i], &t->member[i], p, &t->member[row->to[p]]);
-				continue;
-			}
-			if (!node_map_has(seen, p)) {
-				out[EFFECT_READ] += (float)g->node[p].bytes;
-				MEM_GROW(&t->member, &t->cap, n_values + 1);
-				t->member[n_values].n = 0;
-				node_map_set(seen, p, (uint32_t)n_values++);
-			}
-			out[EFFECT_LOADS] += (float)ask(t, g, members->v[i], &t->member[i], p, &t->member[seen->to[p]]);
-		}
+		ask_operands(s, config, members->v[i], i, t, &n_values, out);
 	}
 	out[EFFECT_PARTS] += group_is_kernel(g, members);
 	out[EFFECT_NODES] += (float)members->n;
