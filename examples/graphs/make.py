@@ -6,9 +6,9 @@
     examples/graphs/make.py --check    writes nothing, tells which are not what their source gives
     examples/graphs/make.py --pinned   the version of jax they are made with
 
-Only needed to change the zoo: the files are in the repository. Three folders keep apart what must
-never meet: what models are trained on (train), what they are judged by (held-out) and what tests
-run on (tiny). The same source and the same jax give the same bytes.
+Only needed to change the zoo: the files are in the repository. Folders keep apart what must
+never meet: what models are trained on (train, loops), what they are judged by (held-out) and what
+tests run on (tiny). The same source and the same jax give the same bytes.
 """
 import os
 import pathlib
@@ -18,9 +18,11 @@ import sys
 os.environ["JAX_PLATFORMS"] = "cpu"
 import jax
 
+import chance
 import held_out
 import mobile
 import other
+import physics
 import sequence
 import tiny
 import vision
@@ -28,6 +30,7 @@ import vision
 PINNED = "0.8.1"
 FOLDERS = {
     "train": (sequence, vision, other),
+    "loops": (physics, chance),
     "held-out": (held_out, mobile),
     "tiny": (tiny,),
 }
