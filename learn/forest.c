@@ -14,16 +14,21 @@ void forest_release(struct forest *f)
 	*f = (struct forest){0};
 }
 
+uint32_t forest_leaf(const struct forest *f, size_t t, const float *row)
+{
+	uint32_t at = f->root[t];
+
+	while (f->node[at].column != FOREST_LEAF)
+		at = f->node[at].child + !(row[f->node[at].column] <= f->node[at].value);
+	return at;
+}
+
 float forest_predict(const struct forest *f, const float *row)
 {
 	double sum = (double)f->base;
 
-	for (size_t t = 0; t < f->n_trees; t++) {
-		const struct tree_node *n = &f->node[f->root[t]];
-		while (n->column != FOREST_LEAF)
-			n = &f->node[n->child + !(row[n->column] <= n->value)];
-		sum += (double)n->value;
-	}
+	for (size_t t = 0; t < f->n_trees; t++)
+		sum += (double)f->node[forest_leaf(f, t, row)].value;
 	return (float)sum;
 }
 

@@ -27,6 +27,8 @@ struct forest { /* all zero is empty, and predicts 0 */
 };
 
 void forest_release(struct forest *f);
+/* The node that a row comes to in the t-th tree. */
+uint32_t forest_leaf(const struct forest *f, size_t t, const float *row);
 float forest_predict(const struct forest *f, const float *row);
 
 /* A model file's part about one forest (schemas/model.md). Parsing sets c->bad where it makes no sense. */

@@ -18,6 +18,7 @@
 #include "base/mem.h"
 #include "learn/feature.h"
 #include "learn/predict.h"
+#include "learn/residual.h"
 
 #define CHUNK 2048 /* rows multiplied at once: bounds the scratch memory of a full pass */
 
@@ -39,6 +40,15 @@ struct infer {
 	struct prediction *at;	     /* places */
 	struct set nodes, sites, flips; /* nodes to recompute; sites to predict, to describe anew */
 	struct pass pass;	     /* scratch */
+	struct residual *residual;   /* NULL: nothing is learnt */
+	struct lesson *lesson;	     /* places, with the residual */
+	uint16_t *mark;		     /* places x residual_marks */
+};
+
+/* What the model itself says of a flip, and what was learnt of it since. */
+struct lesson {
+	real out[OUT_COUNT];
+	struct residual_sums sums;
 };
 
 static struct set set_new(struct arena *mem, uint32_t n)
@@ -99,6 +109,9 @@ void infer_free(struct infer *f)
 	if (!f)
 		return;
 	pass_release(&f->pass);
+	residual_free(f->residual);
+	mem_free(f->lesson);
+	mem_free(f->mark);
 	feature_release(&f->scene);
 	arena_release(&f->mem);
 	mem_free(f);
@@ -171,6 +184,13 @@ static void layer_rows(struct infer *f, uint32_t l, const uint32_t *v, uint32_t 
 		memcpy(f->h[l] + v[i] * w, h + i * w, w * sizeof *h);
 }
 
+static void row_at(const struct infer *f, uint32_t node, uint32_t place, float *row)
+{
+	const real *v = f->x + (size_t)node * NODE_FEATURES;
+
+	row_fill(v, v + NODE_FIXED, f->f + (size_t)place * FLIP_FEATURES, row);
+}
+
 /* The model's outputs for n flips, given by their nodes and their places; in the scratch memory of the pass. */
 static const real *predict_places(struct infer *f, const uint32_t *node, const uint32_t *place, uint32_t n)
 {
@@ -186,13 +206,47 @@ static const real *predict_places(struct infer *f, const uint32_t *node, const u
 	if (!m->trees.n_columns)
 		return f->pass.out;
 	for (uint32_t i = 0; i < n; i++) {
-		const real *v = f->x + (size_t)node[i] * NODE_FEATURES;
-		row_fill(v, v + NODE_FIXED, f->f + (size_t)place[i] * FLIP_FEATURES, row);
+		row_at(f, node[i], place[i], row);
 		trees_predict(&m->trees, row, 1, out + (size_t)i * OUT_COUNT);
 	}
 	if (m->net.size.layers)
 		predict_mix(out, f->pass.out, n);
 	return out;
+}
+
+/* How often a node runs, where the model counts in single executions; else 1. */
+static double times_of(const struct infer *f, uint32_t node)
+{
+	const struct graph *g = f->scene.space->graph;
+
+	return f->model->unit > 0 ? g->comp[g->node[node].comp].trips : 1;
+}
+
+/* The prediction of a flip from the model's outputs, corrected by what was learnt. */
+static void say(struct infer *f, uint32_t node, uint32_t place, const real *out)
+{
+	real corrected[OUT_COUNT];
+	struct guess g;
+
+	memcpy(corrected, out, sizeof corrected);
+	if (f->residual)
+		residual_correct(&f->lesson[place].sums, corrected);
+	g = guess_of(corrected, times_of(f, node));
+	f->at[place] = (struct prediction){g.magnitude, g.p_improve, g.gain};
+}
+
+/* A flip was described anew: which ones it is like, and what those have shown. */
+static void take_lesson(struct infer *f, uint32_t node, uint32_t place, const real *out)
+{
+	struct lesson *l = &f->lesson[place];
+	uint16_t *mark = f->mark + (size_t)place * residual_marks(f->residual);
+	float row[ROW_COLUMNS];
+
+	row_at(f, node, place, row);
+	residual_mark(f->residual, row, mark);
+	memcpy(l->out, out, sizeof l->out);
+	l->sums = (struct residual_sums){0};
+	residual_add(f->residual, 0, mark, &l->sums);
 }
 
 /* The flips of the listed sites: at most CHUNK of them have room for all their choices. */
@@ -216,9 +270,10 @@ static void predict_sites(struct infer *f, const uint32_t *sites, uint32_t n)
 		}
 	raw = predict_places(f, row, place, flips);
 	for (uint32_t i = 0; i < flips; i++) {
-		double times = f->model->unit > 0 ? s->graph->comp[s->graph->node[row[i]].comp].trips : 1;
-		struct guess g = guess_of(raw + (size_t)i * OUT_COUNT, times);
-		f->at[place[i]] = (struct prediction){g.magnitude, g.p_improve, g.gain};
+		const real *out = raw + (size_t)i * OUT_COUNT;
+		if (f->residual)
+			take_lesson(f, row[i], place[i], out);
+		say(f, row[i], place[i], f->residual ? f->lesson[place[i]].out : out);
 	}
 }
 
@@ -374,4 +429,60 @@ const uint32_t *infer_changed(const struct infer *f, uint32_t *n)
 {
 	*n = f->sites.n;
 	return f->sites.v;
+}
+
+bool infer_adapt(struct infer *f)
+{
+	uint32_t places = f->first[f->scene.space->n_sites];
+
+	f->residual = residual_new(f->model);
+	if (!f->residual)
+		return false;
+	f->lesson = MEM_NEW(places + 1, struct lesson);
+	f->mark = MEM_NEW((size_t)places * residual_marks(f->residual) + 1, uint16_t);
+	return true;
+}
+
+/* All predictions again, with what the measurements from number `from` on add. */
+static void heed(struct infer *f, uint32_t from)
+{
+	const struct space *s = f->scene.space;
+
+	for (uint32_t i = 0; i < s->n_sites; i++)
+		for (uint8_t k = 0; k < s->site[i].choices; k++) {
+			uint32_t place = f->first[i] + k;
+			if (k == f->config[i])
+				continue;
+			residual_add(f->residual, from, f->mark + (size_t)place * residual_marks(f->residual), &f->lesson[place].sums);
+			say(f, s->site[i].node, place, f->lesson[place].out);
+		}
+}
+
+void infer_learn(struct infer *f, uint32_t site, uint8_t choice, double advantage)
+{
+	uint32_t place = f->first[site] + choice, node = f->scene.space->site[site].node;
+	double unit = f->model->unit * times_of(f, node);
+	float row[ROW_COLUMNS];
+
+	if (!f->residual || !(unit > 0))
+		return;
+	row_at(f, node, place, row);
+	if (residual_tell(f->residual, row, f->lesson[place].out, advantage / unit))
+		heed(f, residual_count(f->residual) - 1);
+}
+
+void infer_save(const struct infer *f, struct buf *out)
+{
+	if (f->residual)
+		residual_save(f->residual, out);
+}
+
+void infer_load(struct infer *f, struct cursor *in)
+{
+	if (!f->residual)
+		return;
+	residual_load(f->residual, in);
+	for (uint32_t i = 0; i < f->first[f->scene.space->n_sites]; i++)
+		f->lesson[i].sums = (struct residual_sums){0};
+	heed(f, 0);
 }

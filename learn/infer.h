@@ -44,6 +44,17 @@ void infer_full(struct infer *f, const uint8_t *config);
 /* site[site].choices predictions, by choice; that of the current choice is all zero. Valid until the next move. */
 const struct prediction *infer_site(const struct infer *f, uint32_t site);
 
+/*
+ * From now on predictions heed what infer_learn tells of this very program (residual.h); false where the model cannot.
+ * To be called before the first move.
+ */
+bool infer_adapt(struct infer *f);
+/* The flip came out at `advantage` (base units per run of the program, negative is better): every prediction may change. */
+void infer_learn(struct infer *f, uint32_t site, uint8_t choice, double advantage);
+/* What was learnt, to go on from: load wants the configuration that it was saved at. Both do nothing without infer_adapt. */
+void infer_save(const struct infer *f, struct buf *out);
+void infer_load(struct infer *f, struct cursor *in);
+
 /* Sites whose predictions the last move computed anew, ascending; after a full pass all of them. */
 const uint32_t *infer_changed(const struct infer *f, uint32_t *n);
 

@@ -255,7 +255,13 @@ void guide_tell(struct guide *g, uint32_t site, uint8_t choice, double seconds)
 		g->sum_seconds += fabs(seconds);
 		*slot = seconds;
 	}
-	rate(g, site);
+	if (isnan(seconds) || !g->scorer.learn) {
+		rate(g, site);
+		return;
+	}
+	g->scorer.learn(g->scorer.ctx, site, choice, seconds);
+	for (uint32_t i = 0; i < g->s->n_sites; i++)
+		rate(g, i);
 }
 
 struct scored {
@@ -325,6 +331,8 @@ void guide_save(const struct guide *g, struct buf *out)
 	buf_blob(out, g->choice, g->s->n_sites);
 	for (uint32_t i = 0; i < g->s->n_sites; i++)
 		buf_f64(out, (double)g->score[i]);
+	if (g->scorer.save)
+		g->scorer.save(g->scorer.ctx, out);
 }
 
 void guide_load(struct guide *g, struct cursor *in)
@@ -349,4 +357,6 @@ void guide_load(struct guide *g, struct cursor *in)
 		g->choice[i] = choice[i];
 		g->score[i] = (float)cursor_f64(in);
 	}
+	if (g->scorer.load)
+		g->scorer.load(g->scorer.ctx, in);
 }

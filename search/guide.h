@@ -8,7 +8,8 @@
  *
  * A measurement is worth more than a prediction. So with `adapt` a flip that was tried and not taken is not
  * offered again until something near it changes. And sites of one tie class, which are copies of each other, are
- * scored by what was measured on any of them.
+ * scored by what was measured on any of them. A scorer that learns is told every measurement, and scores all others by
+ * what it showed.
  */
 #ifndef SEARCH_GUIDE_H
 #define SEARCH_GUIDE_H
@@ -22,6 +23,13 @@ struct scorer { /* all zero: none */
 	const uint32_t *(*move)(void *ctx, const uint8_t *config, uint32_t *n);
 	/* Score of flipping `site` to `choice`; higher is better, any scale. */
 	float (*score)(void *ctx, uint32_t site, uint8_t choice);
+	/*
+	 * What a flip turned out to cost, in base units; every score may differ afterwards. With it go the two that keep what
+	 * was learnt, to go on from. All three may be NULL: nothing is learnt.
+	 */
+	void (*learn)(void *ctx, uint32_t site, uint8_t choice, double amount);
+	void (*save)(void *ctx, struct buf *out);
+	void (*load)(void *ctx, struct cursor *in);
 };
 
 struct guide_options {

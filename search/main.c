@@ -81,7 +81,7 @@ static int open_advisor(struct session *s, const char *backend, struct err *err)
 	if (set->resume && output_saved_setting(s->dir.data, "model", &begun))
 		o.begun = begun.data;
 	rc = advisor_open(&s->advisor, &o, s->lab.space, err);
-	s->scoring = (struct model_scorer){s->advisor.infer, (enum infer_by)set->by};
+	s->scoring = (struct model_scorer){s->advisor.infer, (enum infer_by)set->by, set->adapt && s->advisor.infer};
 	buf_release(&begun);
 	return rc;
 }
@@ -453,7 +453,7 @@ int main(int argc, char **argv)
 		OPT_INT_AUTO(0, "hops", &set.hops, 0, 16,
 			"radius of a mutated neighbourhood; it grows while nothing is found; auto: it grows faster on a small budget"),
 		OPT_NUM(0, "explore", &set.explore, 0, 100, "percent of picks that are uniformly random"),
-		OPT_FLAG(0, "adapt", &set.adapt, "what was measured replaces what was predicted"),
+		OPT_FLAG(0, "adapt", &set.adapt, "what was measured replaces what was predicted, and corrects what is predicted of flips like it"),
 		OPT_NUM_AUTO(0, "kernel-us", &set.kernel_us, 0, 1000,
 			"microseconds a kernel of a large program costs beyond its region; auto: what is known of the device, corrected by "
 			"whole-program checks"),

@@ -19,9 +19,37 @@ static float model_score(void *ctx, uint32_t site, uint8_t choice)
 	return m->by == INFER_MAGNITUDE ? p->magnitude : m->by == INFER_IMPROVE ? p->p_improve : p->gain;
 }
 
+static void model_learn(void *ctx, uint32_t site, uint8_t choice, double amount)
+{
+	struct model_scorer *m = ctx;
+
+	infer_learn(m->f, site, choice, amount);
+}
+
+static void model_save(void *ctx, struct buf *out)
+{
+	struct model_scorer *m = ctx;
+
+	infer_save(m->f, out);
+}
+
+static void model_load(void *ctx, struct cursor *in)
+{
+	struct model_scorer *m = ctx;
+
+	infer_load(m->f, in);
+}
+
 struct scorer scorer_of_model(struct model_scorer *m)
 {
-	return (struct scorer){m, model_move, model_score};
+	struct scorer s = {.ctx = m, .move = model_move, .score = model_score};
+
+	if (m->learns && infer_adapt(m->f)) {
+		s.learn = model_learn;
+		s.save = model_save;
+		s.load = model_load;
+	}
+	return s;
 }
 
 static const uint32_t *space_move(void *ctx, const uint8_t *config, uint32_t *n)
@@ -43,5 +71,5 @@ static float space_score(void *ctx, uint32_t site, uint8_t choice)
 
 struct scorer scorer_of_space(struct space *s)
 {
-	return (struct scorer){s, space_move, space_score};
+	return (struct scorer){.ctx = s, .move = space_move, .score = space_score};
 }

@@ -140,6 +140,76 @@ static void moving_equals_starting_anew_with_trees(void)
 	}
 }
 
+static bool same_predictions(const struct space *s, const struct infer *a, const struct infer *b, const uint8_t *config)
+{
+	bool same = true;
+
+	for (uint32_t i = 0; i < s->n_sites; i++)
+		for (uint8_t k = 0; k < s->site[i].choices; k++)
+			same &= k == config[i] || memcmp(&infer_site(a, i)[k], &infer_site(b, i)[k], sizeof(struct prediction)) == 0;
+	return same;
+}
+
+/* What is told moves the prediction towards it, and others; a saved state goes on to the bit, also after moves. */
+static void what_is_told_is_learnt(void)
+{
+	struct model *m = random_model("toy", false);
+	struct world w;
+	struct infer *f, *again, *plain;
+	struct buf state = {0};
+	struct cursor in;
+	uint8_t *config;
+
+	add_trees(m);
+	net_release(&m->net);
+	toy_world(&w, "toy:120:3:4");
+	config = MEM_NEW(w.s->n_sites, uint8_t);
+	f = infer_new(m, w.s, &w.err), again = infer_new(m, w.s, &w.err), plain = infer_new(m, w.s, &w.err);
+	CHECK(infer_adapt(f) && infer_adapt(again));
+	infer_move(f, config), infer_move(plain, config);
+	CHECK(same_predictions(w.s, f, plain, config));
+	for (uint32_t i = 0; i < 20; i++) {
+		uint8_t to = (uint8_t)(config[i] == 1 ? 2 : 1);
+		float before = infer_site(f, i)[to].p_improve, after;
+		infer_learn(f, i, to, i % 2 ? 1e-5 : -1e-5);
+		after = infer_site(f, i)[to].p_improve;
+		CHECK(i % 2 ? after < before : after > before);
+		if (i % 5 == 0) {
+			config[i + 40] = (uint8_t)(1 - (config[i + 40] == 1));
+			infer_move(f, config);
+		}
+	}
+	infer_move(plain, config);
+	CHECK(!same_predictions(w.s, f, plain, config));
+	infer_save(f, &state);
+	infer_move(again, config);
+	in = cursor_of(state.data, state.len);
+	infer_load(again, &in);
+	CHECK(cursor_done(&in) && same_predictions(w.s, f, again, config));
+	in = cursor_of(state.data, state.len - 1);
+	infer_load(again, &in);
+	CHECK(in.bad);
+	infer_free(f), infer_free(again), infer_free(plain);
+	buf_release(&state);
+	mem_free(config);
+	release(&w);
+	model_free(m);
+}
+
+static void only_trees_with_a_unit_learn(void)
+{
+	struct model *m = random_model("toy", false);
+	struct world w;
+	struct infer *f;
+
+	toy_world(&w, "toy:120:3:4");
+	f = infer_new(m, w.s, &w.err);
+	CHECK(!infer_adapt(f));
+	infer_free(f);
+	release(&w);
+	model_free(m);
+}
+
 static void moving_equals_starting_anew_on_fusion(void)
 {
 	static const char *const kinds[] = {"fusion", "fusion/binary"};
@@ -196,6 +266,8 @@ int main(void)
 {
 	RUN(moving_equals_starting_anew_on_the_toy);
 	RUN(moving_equals_starting_anew_with_trees);
+	RUN(what_is_told_is_learnt);
+	RUN(only_trees_with_a_unit_learn);
 	RUN(moving_equals_starting_anew_on_fusion);
 	RUN(nothing_changed_costs_nothing);
 	RUN(wrong_space_is_refused);

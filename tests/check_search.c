@@ -54,7 +54,7 @@ static bool open_bed(struct bed *b, const char *path)
 		return CHECK(false && "opened");
 	}
 	b->oracle = (struct oracle){b->lab.space, mem_zalloc(b->lab.space->n_sites, 1)};
-	b->scorer = (struct scorer){&b->oracle, oracle_move, oracle_score};
+	b->scorer = (struct scorer){.ctx = &b->oracle, .move = oracle_move, .score = oracle_score};
 	return true;
 }
 
