@@ -163,6 +163,6 @@ int boost(const struct data *d, const bool *held, double unit, const struct boos
 	bins_release(&b.bins);
 	team_free(team);
 	if (out->rows == 0)
-		return err_set(err, "nothing is left to train on");
+		return err_set(err, "nothing is left to train on: every graph with samples is held out, or none has usable samples");
 	return 0;
 }

@@ -76,7 +76,8 @@ int settings_parse(struct settings *s, int argc, char **argv, struct err *err)
 		OPT_FLAG(0, "json", &s->json, "scores as JSON on standard output"),
 		OPT_FLAG('q', "quiet", &s->quiet, "no talk on standard error"),
 		OPT_SECTION("Learner"),
-		OPT_STR(0, "learner", &s->learner, "NAME", "gnn, a graph network; trees, boosted trees over the target alone; both, their mean"),
+		OPT_STR(0, "learner", &s->learner, "NAME",
+			"trees, boosted trees over the target alone; gnn, a graph network; both, their mean"),
 		OPT_FLAG(0, "absolute", &s->absolute, "count in time for one execution, as trees do, not in the median of each graph"),
 		OPT_INT(0, "trees", &s->trees, 1, 100000, "trees of each of the three forests"),
 		OPT_INT(0, "leaves", &s->leaves, 2, 4096, "of a tree"),
@@ -85,7 +86,7 @@ int settings_parse(struct settings *s, int argc, char **argv, struct err *err)
 		OPT_NUM(0, "tree-columns", &b->columns, 0.01, 1, "share of the features that a tree may ask for"),
 		OPT_NUM(0, "tree-rows", &b->rows, 0.01, 1, "share of the examples that a tree is grown on"),
 		OPT_NUM(0, "lambda", &b->lambda, 0, 1e6, "pulls leaves to 0"),
-		OPT_SECTION("Training"),
+		OPT_SECTION("Training of the network"),
 		OPT_NUM(0, "epochs", &o->epochs, 0.01, 1e6, "draws per example"),
 		OPT_INT(0, "least-steps", &s->least_steps, 0, 1e9, "steps at least, however few the examples"),
 		OPT_NUM(0, "seconds", &o->seconds, 0, 1e9, "at most, for each model; paces the learning rate; 0: no limit"),
@@ -131,7 +132,7 @@ int settings_parse(struct settings *s, int argc, char **argv, struct err *err)
 void settings_init(struct settings *s)
 {
 	*s = (struct settings){.fit = {.net = TRAIN_DEFAULTS, .trees = BOOST_DEFAULTS}, .seed = 1, .threads = 1,
-		.kernel_us = OPT_AUTO, .keep = true, .learner = "gnn"};
+		.kernel_us = OPT_AUTO, .keep = true, .learner = "trees"};
 	s->width = s->fit.net.size.width, s->head = s->fit.net.size.head, s->layers = s->fit.net.size.layers;
 	s->batch = s->fit.net.batch, s->patience = s->fit.net.patience, s->least_steps = (int64_t)s->fit.net.least_steps;
 	s->trees = s->fit.trees.rounds, s->leaves = s->fit.trees.leaves, s->least_rows = s->fit.trees.least;

@@ -10,7 +10,7 @@ trap 'rm -rf "$tmp"' EXIT
 fails=0
 db=$tmp/a.sqlite
 export XDG_DATA_HOME=$tmp/data # where models go without --out
-quick="-q --epochs 2 --least-steps 60 --width 16 --head 16"
+quick="-q --learner gnn --epochs 2 --least-steps 60 --width 16 --head 16"
 
 is() { # NAME STATUS: passes when the status is 0
 	if [ "$2" -eq 0 ]; then echo "pass: $1"; else
@@ -92,6 +92,9 @@ for learner in trees both; do
 		>"$tmp/out" 2>"$tmp/err" && grep -q '"model_hash":"' "$tmp/out"
 	is "${learner}_guide_a_search" $?
 done
+"$BIN/learn" --db "$db" -q --trees 20 --out "$tmp/t.vm" --json >"$tmp/out" 2>"$tmp/err" &&
+	"$BIN/learn" --db "$db" -q --trees 20 --learner trees --out "$tmp/n.vm" --json >"$tmp/out" 2>"$tmp/err" && cmp -s "$tmp/t.vm" "$tmp/n.vm"
+is trees_unless_told_otherwise $?
 refuses no_such_learner "gnn, trees or both" --db "$db" --learner oracle
 
 # One graph is enough to train on.
@@ -99,7 +102,7 @@ refuses no_such_learner "gnn, trees or both" --db "$db" --learner oracle
 is one_graph_is_enough $?
 
 rm -f "$tmp/err"
-"$BIN/learn" --db "$db" --epochs 1e6 --width 16 --head 16 --out "$tmp/killed.vm" >"$tmp/out" 2>"$tmp/err" &
+"$BIN/learn" --db "$db" --learner gnn --epochs 1e6 --width 16 --head 16 --out "$tmp/killed.vm" >"$tmp/out" 2>"$tmp/err" &
 pid=$!
 await $pid grep -q samples "$tmp/err"
 kill -TERM $pid

@@ -13,7 +13,7 @@ cd "$dir" || exit 1
 export XDG_RUNTIME_DIR=$dir TMPDIR=$dir XDG_DATA_HOME=$dir/data VANTAGE=$bin
 place=$dir/data/vantage/models/sim/modelled/fusion.vm
 night=$dir/data/vantage/night
-quick="--epochs 0.01 --width 16 --head 16 --top-draws 0"
+quick="--learner gnn --epochs 0.01 --width 16 --head 16 --top-draws 0"
 failed=0 bad=
 fail() { bad="$bad; $*"; }
 done_() { # name

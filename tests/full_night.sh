@@ -10,7 +10,7 @@ export XDG_RUNTIME_DIR=$dir TMPDIR=$dir XDG_DATA_HOME=$dir/data VANTAGE=$bin
 "$bin/inspect" --device cpu examples/graphs/tiny/chain.pb.zst >/dev/null 2>&1 || { echo "skip: night: no plugin"; exit 0; }
 cd "$dir" || exit 1
 place=$dir/data/vantage/models/cpu/measured/fusion.vm log=$dir/data/vantage/night/log
-quick="--epochs 0.01 --least-steps 100 --top-draws 0"
+quick="--learner gnn --epochs 0.01 --least-steps 100 --top-draws 0"
 failed=0 bad=
 fail() { bad="$bad; $*"; }
 done_() {
