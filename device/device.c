@@ -99,6 +99,24 @@ int device_extract(struct device *d, const char *format, const void *p, size_t n
 	return 0;
 }
 
+int device_arrange(struct device *d, enum compile_how how, const char *options, const void *p, size_t n,
+	struct arranged *out, struct err *err)
+{
+	*out = (struct arranged){0};
+	if (!d->ops->arrange)
+		return err_set(err, "%s does not show how it arranges a program in memory", d->info.backend);
+	if (d->ops->arrange(d, how, options, p, n, out, err) < 0) {
+		arranged_release(out);
+		return -1;
+	}
+	return 0;
+}
+
+void arranged_release(struct arranged *a)
+{
+	buf_release(&a->proto);
+}
+
 void extracted_release(struct extracted *e)
 {
 	buf_release(&e->initial);

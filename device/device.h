@@ -113,6 +113,21 @@ int device_extract(struct device *d, const char *format, const void *p, size_t n
 	struct err *err);
 void extracted_release(struct extracted *e);
 
+/*
+ * How the compiler arranges a program in memory, without generating code: an HloProto with the optimised module in its
+ * order and the assignment of its buffers. For devices opened with a kind whose stage is an arranging one (stage.h).
+ * `options`: further compile options, or NULL.
+ */
+struct arranged { /* all zero is empty */
+	enum outcome outcome;
+	char detail[512];
+	double seconds;
+	struct buf proto;
+};
+int device_arrange(struct device *d, enum compile_how how, const char *options, const void *p, size_t n,
+	struct arranged *out, struct err *err);
+void arranged_release(struct arranged *a);
+
 /* How exactly to measure; all zero is the default (measure.c has the numbers). */
 struct precision {
 	double target;	     /* stop when the standard error of the log ratio is below this; 0: 0.002 */

@@ -98,6 +98,23 @@ int dump_read(struct dump *d, bool initial, struct extracted *out, struct err *e
 	return rc;
 }
 
+int dump_read_arranged(struct dump *d, struct buf *out, struct err *err)
+{
+	char end[80], path[800] = "";
+	size_t k = (size_t)snprintf(end, sizeof end, ".%.*s.hlo.pb", (int)strlen(d->stage->pass) - 2, d->stage->pass + 1);
+	DIR *dir = opendir(d->folder);
+
+	if (!dir)
+		return err_errno(err, "the folder of the compiler's dumps, %s, cannot be read", d->folder);
+	for (struct dirent *e; (e = readdir(dir)) && !path[0];) {
+		size_t n = strlen(e->d_name);
+		if (n > k && strcmp(e->d_name + n - k, end) == 0)
+			snprintf(path, sizeof path, "%s/%.400s", d->folder, e->d_name);
+	}
+	closedir(dir);
+	return path[0] ? io_read_file(path, IO_FILE_LIMIT, out, err) : 0;
+}
+
 void dump_end(struct dump *d)
 {
 	buf_release(&d->options);

@@ -16,6 +16,8 @@ struct dump {
 int dump_begin(struct dump *d, const struct stage *s, struct err *err);
 /* Fills before, after, and, if asked, initial. A compiler that dumped nothing is "refused". */
 int dump_read(struct dump *d, bool initial, struct extracted *out, struct err *err);
+/* The whole file of an arranging stage, if there is one. */
+int dump_read_arranged(struct dump *d, struct buf *out, struct err *err);
 void dump_end(struct dump *d); /* removes the folder */
 
 #endif

@@ -421,7 +421,7 @@ static int check_option(void *ctx, const char *name, const char *value)
 
 static const struct device_ops host_ops = {
 	host_close, host_compile, host_drop, host_extract, host_pair, host_run, host_compare,
-	host_effort};
+	host_effort, host_arrange};
 
 struct device *host_open(const struct device_options *o, struct err *err)
 {

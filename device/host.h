@@ -88,6 +88,10 @@ int host_apply_options(struct host *h, const char **options, struct err *err);
 /* The same without asking whether the plugin is understood; `compiled` says what became of the whole program. */
 int host_extract_at(struct host *h, const char *format, const void *p, size_t n, struct compiled *compiled,
 	struct extracted *out, struct err *err);
+/* host_arrange.c: the second is host_extract at a stage that is about memory. */
+int host_arrange(struct device *d, enum compile_how how, const char *options, const void *p, size_t n,
+	struct arranged *out, struct err *err);
+int host_extract_arranged(struct device *d, const void *p, size_t n, struct extracted *out, struct err *err);
 int host_extract(struct device *d, const char *format, const void *p, size_t n, struct extracted *out, struct err *err);
 
 int host_pair(struct device *d, uint32_t a, uint32_t b, const struct precision *p, struct timing *out,

@@ -108,6 +108,8 @@ int host_extract(struct device *d, const char *format, const void *p, size_t n, 
 		buf_add(&out->before, p, n);
 		return 0;
 	}
+	if (h->stage->arranged && strcmp(format, "hlo") == 0)
+		return host_extract_arranged(d, p, n, out, err);
 	int rc = host_extract_at(h, format, p, n, &compiled, out, err);
 	compiled_release(&compiled);
 	return rc;

@@ -26,6 +26,8 @@ struct device_ops {
 	int (*compare)(struct device *d, uint32_t a, uint32_t b, const struct compare_options *o, struct comparison *out,
 		struct err *err);
 	void (*effort)(const struct device *d, struct effort *out); /* NULL: nothing depends on it */
+	int (*arrange)(struct device *d, enum compile_how how, const char *options, const void *p, size_t n,
+		struct arranged *out, struct err *err); /* NULL: it shows nobody */
 };
 
 struct device {

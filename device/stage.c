@@ -7,10 +7,26 @@
 #include <string.h>
 
 static const struct stage stages[] = {
-#define STAGE(kind, backend, pass, extract, apply) {kind, backend, pass, extract, apply},
+#define STAGE(kind, backend, pass, extract, apply) {kind, backend, pass, extract, apply, false},
+#define ARRANGED(kind, backend, pass, extract, apply) {kind, backend, pass, extract, apply, true},
 #include "schemas/stage.def"
 #undef STAGE
 };
+
+static const struct stage_way ways[] = {
+#define STAGE(...)
+#define WAY(kind, backend, name, options) {kind, backend, name, options},
+#include "schemas/stage.def"
+#undef STAGE
+};
+
+const struct stage_way *stage_way(const struct stage *s, const struct stage_way *after)
+{
+	for (const struct stage_way *w = after ? after + 1 : ways; w < ways + sizeof ways / sizeof *ways; w++)
+		if (strcmp(w->kind, s->kind) == 0 && strcmp(w->backend, s->backend) == 0)
+			return w;
+	return NULL;
+}
 
 const struct stage *stage_find(const char *kind, const char *backend)
 {

@@ -1,0 +1,72 @@
+/*
+ * host_arrange.c - how the compiler arranges a program in memory: a compilation that is stopped before code is generated
+ * (hlo/stopper.h), and the dump that it leaves.
+ */
+#include <stdio.h>
+#include <string.h>
+#include "device/dump.h"
+#include "device/host.h"
+#include "hlo/stopper.h"
+
+static void add_options(struct buf *out, const char *more)
+{
+	if (more && *more)
+		buf_addf(out, ",%s", more);
+}
+
+/* The compiler is to fail, but only once it has written how it arranged the program. */
+int host_arrange(struct device *d, enum compile_how how, const char *further, const void *p, size_t n,
+	struct arranged *out, struct err *err)
+{
+	struct host *h = host_of(d);
+	struct dump dump = {0};
+	struct buf options = {0}, stopped = {0};
+	struct compiled compiled = {0};
+	int rc;
+
+	if (!h->stage || !h->stage->arranged)
+		return err_set(err, "%s was not opened for a kind of decision about memory", h->base.info.backend);
+	rc = stopper_add(p, n, "the program", &stopped, err);
+	if (rc == 0)
+		rc = dump_begin(&dump, h->stage, err);
+	if (rc == 0) {
+		buf_adds(&options, dump.options.data);
+		add_options(&options, how == COMPILE_APPLIED ? h->stage->apply : NULL);
+		add_options(&options, h->options.data);
+		add_options(&options, further);
+		rc = host_compile_with(h, "hlo", options.data, stopped.data, stopped.len, 0, false, &compiled, err);
+	}
+	if (rc == 0)
+		rc = dump_read_arranged(&dump, &out->proto, err);
+	out->seconds = compiled.seconds;
+	if (rc == 0 && !out->proto.len) {
+		out->outcome = compiled.outcome == OUTCOME_OK ? OUTCOME_REFUSED : compiled.outcome;
+		memcpy(out->detail, compiled.detail, sizeof out->detail);
+		if (compiled.outcome == OUTCOME_OK)
+			snprintf(out->detail, sizeof out->detail, "the compiler did not write how it arranged the program");
+	}
+	dump_end(&dump);
+	compiled_release(&compiled);
+	buf_release(&options);
+	buf_release(&stopped);
+	return rc;
+}
+
+/* The optimised module, and all that the compiler said of it. */
+int host_extract_arranged(struct device *d, const void *p, size_t n, struct extracted *out, struct err *err)
+{
+	struct arranged a = {0};
+	int rc = host_arrange(d, COMPILE_DEFAULT, NULL, p, n, &a, err);
+
+	out->outcome = a.outcome;
+	out->seconds = a.seconds;
+	memcpy(out->detail, a.detail, sizeof out->detail);
+	if (rc == 0 && a.outcome == OUTCOME_OK)
+		rc = stopper_drop(a.proto.data, a.proto.len, "the optimised program", &out->before, err);
+	if (rc == 0 && a.outcome == OUTCOME_OK) {
+		out->after = a.proto;
+		a.proto = (struct buf){0};
+	}
+	arranged_release(&a);
+	return rc;
+}

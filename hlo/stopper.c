@@ -1,0 +1,121 @@
+/*
+ * stopper.c - see stopper.h. Newer compilers want the low half of an id to be unique within its computation, and the high
+ * half to be the computation's: so the next id of the entry is taken.
+ */
+#include "hlo/stopper.h"
+
+#include <string.h>
+#include "hlo/module.h"
+#include "hlo/op.h"
+#include "hlo/pack.h"
+
+#define NAME "vantage.stopper"
+#define TARGET "vantage_stopper"
+
+static Hlo__HloComputationProto *entry_of(const Hlo__HloModuleProto *m)
+{
+	for (size_t i = 0; i < m->n_computations; i++)
+		if (m->computations[i]->id == m->entry_computation_id)
+			return m->computations[i];
+	return m->n_computations ? m->computations[m->n_computations - 1] : NULL;
+}
+
+static Hlo__HloInstructionProto *make_call(struct arena *mem, int64_t id)
+{
+	static int64_t one = 1, zero = 0;
+	static protobuf_c_boolean fixed = 0;
+	Hlo__HloInstructionProto *in = arena_alloc(mem, sizeof *in);
+	Hlo__ShapeProto *shape = arena_alloc(mem, sizeof *shape);
+	Hlo__Layout *layout = arena_alloc(mem, sizeof *layout);
+
+	hlo__hlo_instruction_proto__init(in);
+	hlo__shape_proto__init(shape);
+	hlo__layout__init(layout);
+	layout->n_minor_to_major = 1;
+	layout->minor_to_major = &zero;
+	shape->element_type = DT_S32;
+	shape->n_dimensions = shape->n_is_dynamic_dimension = 1;
+	shape->dimensions = &one;
+	shape->is_dynamic_dimension = &fixed;
+	shape->layout = layout;
+	in->name = arena_strdup(mem, NAME);
+	in->opcode = arena_strdup(mem, opcode_name(OP_CUSTOM_CALL));
+	in->shape = shape;
+	in->id = id;
+	in->custom_call_target = arena_strdup(mem, TARGET);
+	in->custom_call_has_side_effect = 1;
+	in->custom_call_api_version = 1;
+	return in;
+}
+
+static void add_to(struct arena *mem, Hlo__HloModuleProto *m, Hlo__HloComputationProto *entry)
+{
+	Hlo__HloInstructionProto **list = arena_alloc(mem, (entry->n_instructions + 1) * sizeof *list);
+	int64_t id = 0;
+
+	for (size_t i = 0; i < entry->n_instructions; i++)
+		id = entry->instructions[i]->id > id ? entry->instructions[i]->id : id;
+	for (size_t c = 0; c < m->n_computations && id < INT64_C(1) << 32; c++) /* ids without a computation in them */
+		for (size_t i = 0; i < m->computations[c]->n_instructions; i++)
+			id = m->computations[c]->instructions[i]->id > id ? m->computations[c]->instructions[i]->id : id;
+	list[0] = make_call(mem, id + 1);
+	memcpy(list + 1, entry->instructions, entry->n_instructions * sizeof *list);
+	entry->instructions = list;
+	entry->n_instructions++;
+	m->schedule = NULL; /* it would not know the call */
+}
+
+static void drop_from(Hlo__HloModuleProto *m, Hlo__HloComputationProto *entry)
+{
+	int64_t id = -1;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < entry->n_instructions; i++) {
+		if (strcmp(entry->instructions[i]->custom_call_target, TARGET) == 0)
+			id = entry->instructions[i]->id;
+		else
+			entry->instructions[kept++] = entry->instructions[i];
+	}
+	entry->n_instructions = kept;
+	for (size_t s = 0; m->schedule && s < m->schedule->n_sequences; s++) {
+		Hlo__InstructionSequence *q = m->schedule->sequences[s]->value;
+		kept = 0;
+		if (!q || m->schedule->sequences[s]->key != entry->id)
+			continue;
+		for (size_t i = 0; i < q->n_instruction_ids; i++)
+			if (q->instruction_ids[i] != id)
+				q->instruction_ids[kept++] = q->instruction_ids[i];
+		q->n_instruction_ids = kept;
+	}
+}
+
+static int change(const void *p, size_t n, const char *name, bool add, struct buf *out, struct err *err)
+{
+	struct arena mem = {0};
+	Hlo__HloModuleProto *m = hlo_unpack(&mem, p, n, name, err);
+	Hlo__HloComputationProto *entry = m ? entry_of(m) : NULL;
+	int rc = -1;
+
+	if (m && !entry)
+		err_set(err, "%s has no computations", name);
+	if (entry) {
+		if (add)
+			add_to(&mem, m, entry);
+		else
+			drop_from(m, entry);
+		pack_message(&m->base, out);
+		rc = 0;
+	}
+	arena_release(&mem);
+	return rc;
+}
+
+int stopper_add(const void *p, size_t n, const char *name, struct buf *out, struct err *err)
+{
+	return change(p, n, name, true, out, err);
+}
+
+int stopper_drop(const void *p, size_t n, const char *name, struct buf *out, struct err *err)
+{
+	return change(p, n, name, false, out, err);
+}
