@@ -1,0 +1,66 @@
+/*
+ * line.h - a computation as a problem of ordering: steps, the values they make and read, and what each value weighs.
+ *
+ * A step is an instruction. A value begins at the step that makes it and dies after the last step that reads it, in
+ * whatever order the steps run; what is alive together needs memory together. Steps that run other computations need the
+ * memory of these while they run (`inside`). Nothing here knows HLO: synthetic graphs are lines, too.
+ *
+ * At a step the values that it reads and those that it makes are alive together, but for a pair of `shares`: where the read
+ * one dies at that step, the made one takes its place.
+ *
+ * A line is built by adding its parts (line_init, line_after, line_value, line_reads, line_shares), then line_finish once. It
+ * does not change any more then, but for the bytes of values and what is inside a step; line_release frees it.
+ */
+#ifndef SPACE_ORDER_LINE_H
+#define SPACE_ORDER_LINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct line_pair {
+	uint32_t a, b;
+};
+struct line_pairs { /* while a line is being built */
+	struct line_pair *v;
+	size_t n, cap;
+};
+struct line_list { /* per owner its items, ascending and distinct: item[first[i]] ... item[first[i + 1] - 1] */
+	uint32_t *first, *item;
+};
+
+struct line_value {
+	uint32_t maker;	 /* step */
+	uint32_t twin;	 /* value whose place it takes if that dies at its maker; a value's own number: none */
+	uint64_t bytes;
+};
+
+struct line {
+	uint32_t n, n_values;
+	struct line_value *value;
+	uint64_t *inside;		/* per step: bytes needed while it runs, besides what is alive around it */
+	struct line_list before, after; /* per step: the steps that must come before it, and after it */
+	struct line_list reads, makes;	/* per step: values */
+	struct line_list readers;	/* per value: steps */
+	struct line_pairs edges, uses; /* until line_finish */
+	size_t cap_values;
+};
+
+void line_init(struct line *l, uint32_t steps);
+/* Step `b` comes after step `a`. */
+void line_after(struct line *l, uint32_t a, uint32_t b);
+/* A value that `maker` makes; returns its number. */
+uint32_t line_value(struct line *l, uint32_t maker, uint64_t bytes);
+/* `step` reads it, and so comes after its maker. */
+void line_reads(struct line *l, uint32_t step, uint32_t value);
+/* `made` may be written over `read`. */
+void line_shares(struct line *l, uint32_t made, uint32_t read);
+void line_finish(struct line *l);
+void line_release(struct line *l); /* accepts an empty one */
+
+/* Is it an order of all steps in which each comes after those that it must? */
+bool line_legal(const struct line *l, const uint32_t *order);
+/* Bytes at every step of an order (n places), the slow and obvious way; returns the largest. */
+uint64_t line_bytes(const struct line *l, const uint32_t *order, uint64_t *bytes);
+
+#endif

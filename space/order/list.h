@@ -1,0 +1,20 @@
+/*
+ * list.h - list scheduling: from a key per step to an order.
+ *
+ * Of the steps whose predecessors have all run, the one with the smallest key runs next; ties go to the smaller number. So
+ * every set of keys is a legal order, and every legal order is the order of its own positions as keys.
+ */
+#ifndef SPACE_ORDER_LIST_H
+#define SPACE_ORDER_LIST_H
+
+#include "space/order/line.h"
+
+/* `order` gets n steps. */
+void list_schedule(const struct line *l, const double *key, uint32_t *order);
+/*
+ * Depth first: from each step that nobody reads, in the order of their numbers, what it needs is brought near it, the
+ * operand first that holds most bytes in all that it needs.
+ */
+void list_depth_first(const struct line *l, uint32_t *order);
+
+#endif

@@ -1,0 +1,409 @@
+/*
+ * order.c - see order.h.
+ *
+ * A configuration becomes keys: a step's place in the base order, plus its shift. A pulled step is worth nothing while what
+ * it needs stays behind, so its key goes to its ancestors where theirs is larger. Pushed steps keep their descendants
+ * waiting by themselves. What the learner sees of a node are facts of the compiler's own order, which no flip changes.
+ */
+#include "space/order/order.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "space/order/course.h"
+#include "space/order/list.h"
+#include "space/order/own.h"
+#include "space/order/tune.h"
+#include "space/order/write.h"
+
+const double order_shift[ORDER_CHOICES] = {0, -0.02, 0.02, -0.1, 0.1, -0.3, 0.3, -2, 2};
+
+struct fact { /* of a node in the compiler's order */
+	float place, alive, peak, life, made, freed; /* shares of the computation's steps, of the peak */
+};
+
+struct order {
+	struct program p;
+	uint32_t **base[ORDER_BASES]; /* per computation: its steps */
+	uint32_t base_site;
+	double *key;
+	uint8_t *pulled;
+	struct fact *fact;
+	uint64_t set;	/* hash of the configuration that the orders are of, if `is_set` */
+	uint64_t bytes; /* its cost */
+	bool is_set;
+};
+
+static struct order *order_of(const struct space *s)
+{
+	return s->own;
+}
+
+uint32_t order_base_site(const struct space *s)
+{
+	return order_of(s)->base_site;
+}
+
+static void copy_orders(const struct program *p, uint32_t **to, uint32_t *const *from)
+{
+	for (uint32_t c = 0; c < p->graph->n_comps; c++)
+		if (p->values.line[c].n)
+			memcpy(to[c], from[c], p->values.line[c].n * sizeof **to);
+}
+
+void order_set_base(struct space *s, enum order_base base)
+{
+	struct order *o = order_of(s);
+
+	copy_orders(&o->p, o->base[base], o->p.order);
+	o->is_set = false;
+}
+
+/* Keys of pulled steps go to what they need, from the last step to the first. */
+static void carry_pulls(struct order *o, const struct line *l, const uint32_t *base)
+{
+	for (uint32_t i = l->n; i-- > 0;) {
+		uint32_t v = base[i];
+		for (uint32_t k = l->before.first[v]; o->pulled[v] && k < l->before.first[v + 1]; k++) {
+			uint32_t u = l->before.item[k];
+			if (o->key[u] > o->key[v]) {
+				o->key[u] = o->key[v];
+				o->pulled[u] = 1;
+			}
+		}
+	}
+}
+
+/* Ties are broken by the base: keys are of steps renumbered by it, so a half place is added for what is not moved. */
+static void set_comp(struct space *s, const uint8_t *config, uint32_t comp, uint32_t *const *base)
+{
+	struct order *o = order_of(s);
+	const struct line *l = program_line(&o->p, comp);
+	bool moved = false;
+
+	for (uint32_t i = 0; i < l->n; i++) {
+		uint32_t v = base[comp][i], site = s->site_of[s->graph->comp[comp].first + v];
+		double shift = site == NONE || site == o->base_site ? 0 : order_shift[config[site]];
+		o->key[v] = i + shift * l->n + (shift > 0 ? 0.5 : shift < 0 ? -0.5 : 0);
+		o->pulled[v] = shift < 0;
+		moved |= shift != 0;
+	}
+	if (!moved) {
+		memcpy(o->p.order[comp], base[comp], l->n * sizeof **base);
+		return;
+	}
+	carry_pulls(o, l, base[comp]);
+	list_schedule(l, o->key, o->p.order[comp]);
+}
+
+void order_set(struct space *s, const uint8_t *config)
+{
+	struct order *o = order_of(s);
+	uint64_t hash = config_hash(s, config);
+	uint32_t *const *base = o->base[o->base_site == NONE ? ORDER_COMPILER : config[o->base_site]];
+
+	if (o->is_set && o->set == hash)
+		return;
+	for (uint32_t c = 0; c < s->graph->n_comps; c++)
+		if (program_line(&o->p, c)->n)
+			set_comp(s, config, c, base);
+	o->bytes = program_settle(&o->p);
+	o->set = hash;
+	o->is_set = true;
+}
+
+struct program *order_program(struct space *s)
+{
+	struct order *o = order_of(s);
+
+	if (s->ops->kind != &order_kind)
+		return NULL;
+	o->is_set = false; /* whoever asks may change it */
+	return &o->p;
+}
+
+static double formula(struct space *s, const uint8_t *config)
+{
+	order_set(s, config);
+	return (double)order_of(s)->bytes;
+}
+
+static int apply(struct space *s, const uint8_t *config, struct buf *module, struct err *err)
+{
+	(void)err;
+	order_set(s, config);
+	order_write(&order_of(s)->p, module);
+	return 0;
+}
+
+/* Nothing smaller than the program has its peak. */
+static int region(struct space *s, const uint8_t *a, const uint8_t *b, struct regions *out, struct err *err)
+{
+	struct region *r;
+
+	if (memcmp(a, b, s->n_sites) == 0)
+		return 0;
+	MEM_GROW(&out->v, &out->cap, out->n + 1);
+	r = &out->v[out->n++];
+	*r = (struct region){.key = {config_hash(s, a), config_hash(s, b)}, .times = 1, .copies = 1, .n_nodes = s->graph->n_nodes};
+	r->key[0] = hash_mix(r->key[0], s->hash);
+	r->key[1] = hash_mix(r->key[1], s->hash);
+	return apply(s, a, &r->a, err) < 0 || apply(s, b, &r->b, err) < 0 ? -1 : 0;
+}
+
+static int check(struct space *s, const uint8_t *config, const void *optimised, size_t n, struct check_result *out,
+	struct err *err)
+{
+	struct order *o = order_of(s);
+	struct graph g = {0};
+	uint32_t same = 0, all = 0;
+	struct err said = {0};
+
+	if (graph_parse(&g, optimised, n, "the compiled program", err) < 0)
+		return -1;
+	order_set(s, config);
+	*out = (struct check_result){0};
+	o->is_set = false;
+	if (order_read(&o->p, g.module, &same, &all, &said) < 0)
+		snprintf(out->detail, sizeof out->detail, "%.230s", said.text);
+	else if (same < all)
+		snprintf(out->detail, sizeof out->detail, "%u of %u instructions do not run where they were put", all - same, all);
+	for (uint32_t c = 0; c < s->graph->n_comps; c++)
+		out->asked += program_line(&o->p, c)->n;
+	out->found = all;
+	out->equal = same;
+	graph_release(&g);
+	return 0;
+}
+
+static void context(struct space *s, const uint8_t *config, const uint32_t *nodes, uint32_t n, float *out)
+{
+	const struct order *o = order_of(s);
+
+	memset(out, 0, (size_t)n * CTX_COUNT * sizeof *out);
+	for (uint32_t k = 0; k < n; k++, out += CTX_COUNT) {
+		const struct fact *f = &o->fact[nodes[k]];
+		uint32_t i = s->site_of[nodes[k]];
+		out[CTX_KEPT] = f->place;
+		out[CTX_COPIES] = f->peak;
+		out[CTX_GROUP_NODES] = f->life;
+		out[CTX_GROUP_INPUTS] = f->alive;
+		out[CTX_GROUP_BYTES] = f->made;
+		out[CTX_GROUP_FLOPS] = f->freed;
+		if (i == NONE)
+			continue;
+		out[CTX_CHOICE] = (float)config[i] / (float)(s->site[i].choices - 1);
+		out[CTX_CHOICES] = s->site[i].choices;
+		out[CTX_DEFAULT] = config[i] == s->site[i].dflt;
+	}
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Only what was chosen changes: all else that is shown is of the compiler's order. */
+static void touched(struct space *s, const uint8_t *a, const uint8_t *b, const uint32_t *changed, uint32_t n_changed,
+	uint32_t **nodes, size_t *n, size_t *cap)
+{
+	(void)a;
+	(void)b;
+	MEM_GROW(nodes, cap, *n + n_changed);
+	for (uint32_t i = 0; i < n_changed; i++)
+		(*nodes)[*n + i] = s->site[changed[i]].node;
+	if (n_changed > 1)
+		qsort(*nodes + *n, n_changed, sizeof **nodes, by_number);
+	*n += n_changed;
+}
+
+static int decode(struct space *s, const struct graph *after, struct buf *said, struct err *err)
+{
+	struct order *o = order_of(s);
+	uint8_t *config = MEM_NEW(s->n_sites + 1, uint8_t);
+	char text[QUANTITY_TEXT];
+
+	(void)after;
+	(void)err;
+	order_set(s, config);
+	buf_addf(said, "%u instructions in the compiler's order, which needs %s by our model of its memory", s->graph->n_nodes,
+		quantity_text(QUANTITY_BYTES, (double)o->bytes, text));
+	mem_free(config);
+	return 0;
+}
+
+static void summary(struct space *s, const uint8_t *config, struct buf *out)
+{
+	struct order *o = order_of(s);
+	uint32_t moved = 0, all = 0;
+
+	order_set(s, config);
+	for (uint32_t c = 0; c < s->graph->n_comps; c++)
+		for (uint32_t i = 0; i < program_line(&o->p, c)->n; i++, all++)
+			moved += o->p.order[c][i] != o->base[ORDER_COMPILER][c][i];
+	buf_addf(out, "%u of %u instructions elsewhere than the compiler has them", moved, all);
+}
+
+void order_base_set(const struct space *s, uint8_t *config, enum order_base base)
+{
+	memset(config, 0, s->n_sites);
+	if (order_base_site(s) != NONE)
+		config[order_base_site(s)] = (uint8_t)base;
+}
+
+static void fill_compiler(struct space *s, uint8_t *config)
+{
+	order_base_set(s, config, ORDER_COMPILER);
+}
+
+static void fill_depth_first(struct space *s, uint8_t *config)
+{
+	order_base_set(s, config, ORDER_DEPTH_FIRST);
+}
+
+static const struct space_start starts[] = {{"compiler", fill_compiler}, {"depth-first", fill_depth_first}, {0}};
+
+static void close_space(struct space *s)
+{
+	program_release(&order_of(s)->p);
+}
+
+static const struct space_ops order_ops = {
+	.release = close_space,
+	.kind = &order_kind,
+	.apply = apply,
+	.region = region,
+	.check = check,
+	.context = context,
+	.touched = touched,
+	.formula = formula,
+	.quantity = QUANTITY_BYTES,
+	.decode = decode,
+	.undecided = "the order in which the program lists its instructions",
+	.summary = summary,
+	.starts = starts,
+};
+
+/* Does it make or read anything that memory is given to? */
+static bool is_site(const struct order *o, uint32_t v)
+{
+	const struct graph *g = o->p.graph;
+	const struct line *l = &o->p.values.line[g->node[v].comp];
+	uint32_t step = v - g->comp[g->node[v].comp].first;
+
+	if (!l->n || opcode_facts(g->node[v].opcode)->class == CLASS_STRUCTURE)
+		return false;
+	for (uint32_t k = l->reads.first[step]; k < l->reads.first[step + 1]; k++)
+		if (l->value[l->reads.item[k]].bytes)
+			return true;
+	for (uint32_t k = l->makes.first[step]; k < l->makes.first[step + 1]; k++)
+		if (l->value[l->makes.item[k]].bytes)
+			return true;
+	return false;
+}
+
+static void find_sites(struct space *s)
+{
+	const struct graph *g = s->graph;
+	struct order *o = order_of(s);
+	uint32_t root = g->comp[g->entry].root;
+	uint64_t *class;
+
+	s->site_of = arena_alloc(&s->mem, (g->n_nodes + 1) * sizeof *s->site_of);
+	for (uint32_t v = 0; v < g->n_nodes; v++)
+		s->site_of[v] = NONE;
+	for (uint32_t v = 0; v < g->n_nodes; v++)
+		if (is_site(o, v) || v == root)
+			s->site_of[v] = s->n_sites++;
+	s->site = ARENA_NEW(&s->mem, s->n_sites + 1, struct site);
+	class = MEM_NEW(s->n_sites, uint64_t);
+	for (uint32_t v = 0; v < g->n_nodes; v++)
+		if (s->site_of[v] != NONE) {
+			s->site[s->site_of[v]] = (struct site){.node = v, .choices = v == root ? ORDER_BASES : ORDER_CHOICES};
+			class[s->site_of[v]] = v; /* where it stands matters, so no two are alike */
+		}
+	o->base_site = s->site_of[root];
+	space_tie(s, class);
+	mem_free(class);
+}
+
+static void find_facts(struct space *s, uint32_t comp)
+{
+	struct order *o = order_of(s);
+	const struct line *l = program_line(&o->p, comp);
+	struct course c;
+	double peak;
+	uint32_t worst;
+
+	course_init(&c, l, o->p.order[comp]);
+	peak = course_peak(&c) ? (double)course_peak(&c) : 1;
+	worst = course_where(&c, course_peak(&c));
+	for (uint32_t v = 0; v < l->n; v++) {
+		struct fact *f = &o->fact[s->graph->comp[comp].first + v];
+		double n = l->n, at = c.place[v];
+		f->place = (float)(at / n);
+		f->alive = (float)((double)c.bytes[c.place[v]] / peak);
+		f->peak = (float)((at > worst ? at - worst : worst - at) / n);
+		for (uint32_t k = l->makes.first[v]; k < l->makes.first[v + 1]; k++) {
+			uint32_t x = l->makes.item[k];
+			f->made += (float)((double)l->value[x].bytes / peak);
+			f->life += (float)((c.place[c.last[x]] - at) / n);
+		}
+		for (uint32_t k = l->reads.first[v]; k < l->reads.first[v + 1]; k++)
+			if (c.last[l->reads.item[k]] == v)
+				f->freed += (float)((double)l->value[l->reads.item[k]].bytes / peak);
+	}
+	course_release(&c);
+}
+
+static void set_bases(struct space *s)
+{
+	struct order *o = order_of(s);
+	const struct graph *g = s->graph;
+
+	for (int b = 0; b < ORDER_BASES; b++) {
+		o->base[b] = ARENA_NEW(&s->mem, g->n_comps, uint32_t *);
+		for (uint32_t c = 0; c < g->n_comps; c++)
+			o->base[b][c] = ARENA_NEW(&s->mem, program_line(&o->p, c)->n, uint32_t);
+		copy_orders(&o->p, o->base[b], o->p.order);
+	}
+	for (uint32_t c = 0; c < g->n_comps; c++)
+		if (program_line(&o->p, c)->n)
+			list_depth_first(program_line(&o->p, c), o->base[ORDER_DEPTH_FIRST][c]);
+}
+
+static int order_open(struct space *s, const char *backend, struct err *err)
+{
+	struct order *o = ARENA_NEW(&s->mem, 1, struct order);
+	uint32_t most = 0;
+
+	(void)backend;
+	if (strcmp(s->kind, order_kind.name) != 0)
+		return err_set(err, "the decision space %.60s has no forms: it is called %s", s->kind, order_kind.name);
+	s->ops = &order_ops;
+	s->own = o;
+	program_open(&o->p, s->graph);
+	for (uint32_t c = 0; c < s->graph->n_comps; c++)
+		most = program_line(&o->p, c)->n > most ? program_line(&o->p, c)->n : most;
+	o->key = ARENA_NEW(&s->mem, most, double);
+	o->pulled = ARENA_NEW(&s->mem, most, uint8_t);
+	o->fact = ARENA_NEW(&s->mem, s->graph->n_nodes, struct fact);
+	set_bases(s);
+	find_sites(s);
+	program_settle(&o->p);
+	for (uint32_t c = 0; c < s->graph->n_comps; c++)
+		if (program_line(&o->p, c)->n)
+			find_facts(s, c);
+	return 0;
+}
+
+const struct space_kind order_kind = {
+	.name = "order",
+	.forms = "order",
+	.choices = "A choice moves an instruction against the base order: 0 not at all, then by 2, 10 and 30 percent of its "
+		"computation and all the way, odd numbers to the front, even ones to the back. That of the result says which base: 0 "
+		"the compiler's own order, 1 depth first, 2 one that was found otherwise.",
+	.open = order_open,
+};

@@ -1,0 +1,193 @@
+/*
+ * program.c - see program.h.
+ */
+#include "space/order/program.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "space/order/own.h"
+#include "space/order/rooms.h"
+
+struct numbered {
+	int64_t id;
+	uint32_t step;
+};
+
+static int by_id(const void *a, const void *b)
+{
+	const struct numbered *x = a, *y = b;
+
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+/* What the program's schedule says of a computation, if that is an order of it. */
+static bool read_schedule(struct program *p, uint32_t comp, const Hlo__InstructionSequence *s)
+{
+	const struct comp *c = &p->graph->comp[comp];
+	struct numbered *all = MEM_NEW(c->n_nodes, struct numbered);
+	uint32_t *order = MEM_NEW(c->n_nodes, uint32_t);
+	bool good = s->n_instruction_ids == c->n_nodes;
+
+	for (uint32_t i = 0; i < c->n_nodes; i++)
+		all[i] = (struct numbered){p->graph->node[c->first + i].proto->id, i};
+	qsort(all, c->n_nodes, sizeof *all, by_id);
+	for (uint32_t i = 0; i < c->n_nodes && good; i++) {
+		struct numbered key = {s->instruction_ids[i], 0};
+		const struct numbered *found = bsearch(&key, all, c->n_nodes, sizeof *all, by_id);
+		good = found != NULL;
+		order[i] = good ? found->step : 0;
+	}
+	good = good && line_legal(program_line(p, comp), order);
+	if (good)
+		memcpy(p->order[comp], order, c->n_nodes * sizeof *order);
+	mem_free(all);
+	mem_free(order);
+	return good;
+}
+
+static void read_orders(struct program *p)
+{
+	const struct graph *g = p->graph;
+	const Hlo__HloScheduleProto *s = g->module->schedule;
+
+	for (uint32_t c = 0; c < g->n_comps; c++) {
+		uint32_t n = program_line(p, c)->n;
+		p->order[c] = MEM_NEW(n, uint32_t);
+		for (uint32_t i = 0; i < n; i++)
+			p->order[c][i] = i;
+		for (size_t k = 0; s && n && k < s->n_sequences; k++)
+			if (s->sequences[k]->key == g->comp[c].proto->id && s->sequences[k]->value)
+				read_schedule(p, c, s->sequences[k]->value);
+	}
+}
+
+static bool is_given(const struct graph *g, uint32_t node)
+{
+	uint16_t op = g->node[node].opcode;
+
+	return op == OP_CONSTANT || (op == OP_PARAMETER && g->node[node].comp == g->entry);
+}
+
+/* All values that the compiler gives memory to: not parameters of the entry, nor constants. */
+static void list_values(struct program *p)
+{
+	const struct graph *g = p->graph;
+	struct values *v = &p->values;
+	bool *given = MEM_NEW(v->n, bool), *result = MEM_NEW(v->n, bool);
+	uint32_t root = g->comp[g->entry].root;
+
+	p->of_name = MEM_NEW(v->n, uint32_t);
+	p->value = MEM_NEW(v->n, struct program_value);
+	for (uint32_t i = 0; i < g->n_nodes; i++)
+		for (uint32_t k = v->leaf[i]; k < v->leaf[i + 1]; k++)
+			given[values_of(v, k)] |= is_given(g, i);
+	for (uint32_t k = v->leaf[root]; k < v->leaf[root + 1]; k++)
+		result[values_of(v, k)] = true;
+	for (uint32_t k = 0; k < v->n; k++)
+		p->of_name[k] = NONE;
+	for (uint32_t i = 0; i < g->n_nodes; i++)
+		for (uint32_t k = v->leaf[i]; k < v->leaf[i + 1]; k++) {
+			uint32_t x = values_of(v, k);
+			if (given[x] || v->number[x] == NONE || p->of_name[x] != NONE || v->home[x] != g->node[i].comp)
+				continue;
+			p->of_name[x] = p->n_values;
+			p->value[p->n_values++] = (struct program_value){.name = x, .maker = i, .size = v->bytes[x],
+				.result = result[x], .room = NONE};
+		}
+	mem_free(given);
+	mem_free(result);
+}
+
+void program_open(struct program *p, const struct graph *g)
+{
+	*p = (struct program){.graph = g};
+	values_find(&p->values, g);
+	p->order = MEM_NEW(g->n_comps, uint32_t *);
+	p->peak = MEM_NEW(g->n_comps, uint64_t);
+	p->time = MEM_NEW(g->n_nodes, uint64_t);
+	read_orders(p);
+	list_values(p);
+	p->course = MEM_NEW(g->n_comps, struct course);
+	for (uint32_t c = 0; c < g->n_comps; c++)
+		if (program_line(p, c)->n)
+			course_init(&p->course[c], program_line(p, c), p->order[c]);
+}
+
+/* Callees run before the step that calls them is done. */
+static uint64_t set_times(struct program *p, uint32_t comp, uint64_t now, int depth)
+{
+	const struct graph *g = p->graph;
+
+	for (uint32_t i = 0; i < program_line(p, comp)->n; i++) {
+		uint32_t v = g->comp[comp].first + p->order[comp][i];
+		for (uint32_t k = 0; k < g->node[v].n_called && depth < 256; k++)
+			if (program_line(p, node_calls(g, v)[k])->n)
+				now = set_times(p, node_calls(g, v)[k], now, depth + 1);
+		p->time[v] = now++;
+	}
+	return now;
+}
+
+/* When each value begins and ends. */
+static void set_lives(struct program *p)
+{
+	const struct graph *g = p->graph;
+
+	for (uint32_t i = 0; i < p->n_values; i++) {
+		struct program_value *x = &p->value[i];
+		uint32_t home = p->values.home[x->name], number = p->values.number[x->name];
+		const struct line *l = program_line(p, home);
+		x->begin = x->end = p->time[x->maker];
+		for (uint32_t k = l->readers.first[number]; k < l->readers.first[number + 1]; k++) {
+			uint64_t t = p->time[g->comp[home].first + l->readers.item[k]];
+			x->end = t > x->end ? t : x->end;
+		}
+		if (x->result)
+			x->end = UINT64_MAX;
+	}
+}
+
+static void set_weights(struct program *p)
+{
+	for (uint32_t i = 0; i < p->n_values; i++) {
+		const struct program_value *x = &p->value[i];
+		struct line *l = program_line(p, p->values.home[x->name]);
+		l->value[p->values.number[x->name]].bytes = x->result || x->room != NONE ? 0 : values_rounded(x->size);
+	}
+}
+
+uint64_t program_settle(struct program *p)
+{
+	const struct graph *g = p->graph;
+
+	set_times(p, g->entry, 0, 0);
+	set_lives(p);
+	rooms_give(p);
+	set_weights(p);
+	for (uint32_t c = 0; c < g->n_comps; c++) {
+		if (!program_line(p, c)->n)
+			continue;
+		values_inside(&p->values, p->peak, c);
+		course_set(&p->course[c], p->order[c]);
+		p->peak[c] = course_peak(&p->course[c]);
+	}
+	return p->peak[g->entry];
+}
+
+void program_release(struct program *p)
+{
+	for (uint32_t c = 0; p->order && c < p->graph->n_comps; c++) {
+		mem_free(p->order[c]);
+		course_release(&p->course[c]);
+	}
+	mem_free(p->course);
+	if (p->order)
+		values_release(&p->values);
+	mem_free(p->order);
+	mem_free(p->peak);
+	mem_free(p->time);
+	mem_free(p->value);
+	mem_free(p->of_name);
+	mem_free(p->placed);
+	*p = (struct program){0};
+}

@@ -1,0 +1,82 @@
+/*
+ * share.c - which instructions work in place, by XLA's rules.
+ *
+ * Always: a slice is updated where it stands, alone or as the root of a fusion; copies that this needs are instructions of
+ * the program already. Where it happens to fit: an operation that makes element i of its result from element i of an
+ * operand of the same shape may write over it, if that is its last reader. So may a loop fusion all of whose steps between
+ * parameter and root are of this sort. A plain copy never does.
+ */
+#include "space/order/own.h"
+
+/* Through what only gives another name. */
+static uint32_t source(const struct graph *g, uint32_t v)
+{
+	while (g->node[v].opcode == OP_BITCAST || g->node[v].opcode == OP_GET_TUPLE_ELEMENT)
+		v = node_operands(g, v)[0];
+	return v;
+}
+
+int64_t order_in_place(const struct graph *g, uint32_t made)
+{
+	made = source(g, made);
+	if (g->node[made].opcode != OP_DYNAMIC_UPDATE_SLICE && g->node[made].opcode != OP_SCATTER)
+		return -1;
+	made = source(g, node_operands(g, made)[0]);
+	return g->node[made].opcode == OP_PARAMETER ? g->node[made].proto->parameter_number : -1;
+}
+
+/* The same dimensions, in the same places in memory. The type of the elements may differ if not their size. */
+static bool alike(const struct graph *g, uint32_t a, uint32_t b)
+{
+	const Hlo__ShapeProto *x = g->node[a].proto->shape, *y = g->node[b].proto->shape;
+	const Hlo__Layout *p = x->layout, *q = y->layout;
+
+	if (x->n_dimensions != y->n_dimensions || x->element_type != y->element_type)
+		return false;
+	for (size_t i = 0; i < x->n_dimensions; i++)
+		if (x->dimensions[i] != y->dimensions[i])
+			return false;
+	if (!p || !q || p->n_minor_to_major != q->n_minor_to_major)
+		return p == q;
+	for (size_t i = 0; i < p->n_minor_to_major; i++)
+		if (p->minor_to_major[i] != q->minor_to_major[i])
+			return false;
+	return true;
+}
+
+static bool elementwise(const struct graph *g, uint32_t v)
+{
+	return opcode_facts(g->node[v].opcode)->class == CLASS_ELEMENTWISE || g->node[v].opcode == OP_COPY;
+}
+
+#define DEPTH 64 /* of what is followed within a fusion */
+
+/* Does everything that reads v, up to the root, make element i from element i? */
+static bool leads_to_root(const struct graph *g, uint32_t v, int depth)
+{
+	if (depth > DEPTH)
+		return false;
+	for (uint32_t k = 0; k < g->node[v].n_users; k++) {
+		uint32_t u = node_users(g, v)[k];
+		if (g->node[u].opcode == OP_TUPLE)
+			continue;
+		if (!elementwise(g, u) || !alike(g, u, v) || !leads_to_root(g, u, depth + 1))
+			return false;
+	}
+	return true;
+}
+
+bool order_may_share(const struct graph *g, uint32_t node, uint32_t operand)
+{
+	const struct node *n = &g->node[node];
+	uint32_t from = node_operands(g, node)[operand], inside;
+
+	if (!alike(g, node, from) || n->opcode == OP_COPY)
+		return false;
+	if (n->opcode != OP_FUSION)
+		return elementwise(g, node);
+	if (n->n_called != 1)
+		return false;
+	inside = values_parameter(g, node_calls(g, node)[0], operand);
+	return inside != NONE && leads_to_root(g, inside, 0);
+}

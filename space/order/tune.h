@@ -1,0 +1,31 @@
+/*
+ * tune.h - a better order for a whole program, by annealing (anneal.h) on the model of its memory.
+ *
+ * Inner computations come first, for their callers need what they need. Each gets time by its number of steps. Within a
+ * computation, rounds of moves take turns with settling the whole program (program.h): a move is judged by the weights of
+ * the last settling, the best order is chosen among settled ones.
+ */
+#ifndef SPACE_ORDER_TUNE_H
+#define SPACE_ORDER_TUNE_H
+
+#include "base/rng.h"
+#include "space/order/program.h"
+
+struct tune_options { /* all zero but seconds or moves */
+	double seconds;
+	uint64_t moves; /* instead of seconds: always the same answer */
+	double hot, cold; /* anneal.h */
+	bool (*stop)(void);
+	void (*progress)(void *with, double share, uint64_t bytes); /* may be NULL */
+	void *with;
+};
+
+struct tune_result {
+	uint64_t before, bytes, moves; /* of the settled program */
+	double seconds;
+};
+
+/* Makes the program's orders better; never worse by the model. */
+void tune(struct program *p, const struct tune_options *o, struct rng *r, struct tune_result *out);
+
+#endif

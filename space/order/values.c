@@ -1,0 +1,357 @@
+/*
+ * values.c - see values.h. Names are joined bottom-up, callees before callers, by union and find.
+ */
+#include "space/order/values.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "hlo/shape.h"
+#include "space/order/own.h"
+
+#define ALIGN 64 /* of every buffer in XLA's heap */
+
+uint64_t values_rounded(uint64_t bytes)
+{
+	return (bytes + ALIGN - 1) / ALIGN * ALIGN;
+}
+
+static bool compiled(const struct graph *g, uint32_t comp)
+{
+	return g->comp[comp].role == ROLE_ENTRY || g->comp[comp].role == ROLE_CONTROL;
+}
+
+uint32_t values_of(const struct values *v, uint32_t name)
+{
+	while (v->parent[name] != name)
+		name = v->parent[name] = v->parent[v->parent[name]];
+	return name;
+}
+
+static void join(struct values *v, uint32_t a, uint32_t b)
+{
+	a = values_of(v, a);
+	b = values_of(v, b);
+	v->parent[a > b ? a : b] = a < b ? a : b;
+}
+
+static uint32_t n_leaves(const struct values *v, uint32_t node)
+{
+	return v->leaf[node + 1] - v->leaf[node];
+}
+
+/* The names of `to` from its `at`-th on are those of `from`, beginning with the `skip`-th, as many as both have. */
+static void join_all(struct values *v, uint32_t to, uint32_t at, uint32_t from, uint32_t skip)
+{
+	for (uint32_t i = 0; at + i < n_leaves(v, to) && skip + i < n_leaves(v, from); i++)
+		join(v, v->leaf[to] + at + i, v->leaf[from] + skip + i);
+}
+
+static void set_leaf_bytes(struct values *v, const Hlo__ShapeProto *s, uint32_t *next)
+{
+	uint64_t elements = 0, bytes = 0;
+
+	if (s->element_type == DT_TUPLE) {
+		for (size_t i = 0; i < s->n_tuple_shapes; i++)
+			set_leaf_bytes(v, s->tuple_shapes[i], next);
+		return;
+	}
+	shape_size(s, &elements, &bytes);
+	v->bytes[(*next)++] = bytes;
+}
+
+uint32_t values_parameter(const struct graph *g, uint32_t comp, int64_t number)
+{
+	for (uint32_t v = g->comp[comp].first; v < g->comp[comp].first + g->comp[comp].n_nodes; v++)
+		if (g->node[v].opcode == OP_PARAMETER && g->node[v].proto->parameter_number == number)
+			return v;
+	return NONE;
+}
+
+/* The operands `first` and behind are the parameters of a computation, whose root is the result if asked. */
+static void join_call(struct values *v, uint32_t node, uint32_t comp, uint32_t first, uint32_t n, bool result)
+{
+	const struct graph *g = v->graph;
+
+	for (uint32_t k = 0; k < n; k++) {
+		uint32_t p = values_parameter(g, comp, k);
+		if (p != NONE)
+			join_all(v, p, 0, node_operands(g, node)[first + k], 0);
+	}
+	if (result)
+		join_all(v, node, 0, g->comp[comp].root, 0);
+}
+
+/* Leaves of the operands or elements before the `n`-th. */
+static uint32_t leaves_before(const struct values *v, const uint32_t *node, uint32_t n)
+{
+	uint32_t leaves = 0;
+
+	for (uint32_t k = 0; k < n; k++)
+		leaves += n_leaves(v, node[k]);
+	return leaves;
+}
+
+static void join_element(struct values *v, uint32_t node)
+{
+	const struct graph *g = v->graph;
+	uint32_t from = node_operands(g, node)[0];
+	const Hlo__ShapeProto *s = g->node[from].proto->shape;
+	size_t index = (size_t)g->node[node].proto->tuple_index, skip = 0;
+
+	for (size_t i = 0; i < index && i < s->n_tuple_shapes; i++)
+		skip += s->tuple_shapes[i]->element_type == DT_TUPLE ? shape_leaves(s->tuple_shapes[i]) : 1;
+	join_all(v, node, 0, from, (uint32_t)skip);
+}
+
+static void join_inside(struct values *v, uint32_t node)
+{
+	const struct graph *g = v->graph;
+	const struct node *n = &g->node[node];
+	uint32_t root = g->comp[node_calls(g, node)[0]].root;
+	bool several = g->node[root].opcode == OP_TUPLE;
+
+	for (uint32_t k = 0; k < n_leaves(v, node); k++) {
+		uint32_t made = !several ? root : k < g->node[root].n_operands ? node_operands(g, root)[k] : NONE;
+		int64_t operand = made == NONE ? -1 : order_in_place(g, made);
+		if (operand >= 0 && operand < n->n_operands && n_leaves(v, node_operands(g, node)[operand]) == 1)
+			join(v, v->leaf[node] + k, v->leaf[node_operands(g, node)[operand]]);
+	}
+}
+
+static void join_calls(struct values *v, uint32_t node)
+{
+	const struct graph *g = v->graph;
+	const struct node *n = &g->node[node];
+	const uint32_t *called = node_calls(g, node);
+
+	switch (n->opcode) {
+	case OP_WHILE:
+		join_all(v, node, 0, node_operands(g, node)[0], 0);
+		join_call(v, node, called[0], 0, 1, true);
+		join_call(v, node, called[1], 0, 1, false);
+		break;
+	case OP_CONDITIONAL:
+		for (uint32_t k = 0; k < n->n_called && k + 1 < n->n_operands; k++)
+			join_call(v, node, called[k], k + 1, 1, true);
+		break;
+	case OP_CALL:
+		join_call(v, node, called[0], 0, n->n_operands, true);
+		break;
+	case OP_FUSION:
+		if (n->n_called == 1)
+			join_inside(v, node);
+		break;
+	}
+}
+
+static void join_names(struct values *v, uint32_t node)
+{
+	const struct graph *g = v->graph;
+	const struct node *n = &g->node[node];
+
+	switch (n->opcode) {
+	case OP_TUPLE:
+		for (uint32_t k = 0; k < n->n_operands; k++)
+			join_all(v, node, leaves_before(v, node_operands(g, node), k), node_operands(g, node)[k], 0);
+		break;
+	case OP_GET_TUPLE_ELEMENT:
+		join_element(v, node);
+		break;
+	case OP_BITCAST:
+	case OP_OPTIMIZATION_BARRIER:
+	case OP_DOMAIN:
+	case OP_ADD_DEPENDENCY:
+	case OP_DYNAMIC_UPDATE_SLICE:
+		join_all(v, node, 0, node_operands(g, node)[0], 0);
+		break;
+	case OP_SCATTER:
+		for (uint32_t k = 0; k < n_leaves(v, node) && k < n->n_operands; k++)
+			join_all(v, node, k, node_operands(g, node)[k], 0);
+		break;
+	default:
+		join_calls(v, node);
+	}
+}
+
+static void find_names(struct values *v)
+{
+	const struct graph *g = v->graph;
+	uint32_t next = 0;
+
+	v->leaf = MEM_NEW(g->n_nodes + 1, uint32_t);
+	for (uint32_t i = 0; i < g->n_nodes; i++) {
+		const Hlo__ShapeProto *s = g->node[i].proto->shape;
+		bool ours = compiled(g, g->node[i].comp);
+		v->leaf[i + 1] = v->leaf[i] + (ours ? (uint32_t)shape_leaves(s) : 0);
+	}
+	v->n = v->leaf[g->n_nodes];
+	v->parent = MEM_NEW(v->n, uint32_t);
+	v->bytes = MEM_NEW(v->n, uint64_t);
+	v->home = MEM_NEW(v->n, uint32_t);
+	v->outside = MEM_NEW(v->n, bool);
+	v->number = MEM_NEW(v->n, uint32_t);
+	for (uint32_t i = 0; i < v->n; i++) {
+		v->parent[i] = i;
+		v->number[i] = NONE;
+	}
+	for (uint32_t i = 0; i < g->n_nodes; i++) {
+		if (!compiled(g, g->node[i].comp))
+			continue;
+		set_leaf_bytes(v, g->node[i].proto->shape, &next);
+		join_names(v, i);
+	}
+}
+
+/* Homes, and what the entry takes and gives: callers come after callees, so the last computation of a value is its home. */
+static void place_values(struct values *v)
+{
+	const struct graph *g = v->graph;
+
+	for (uint32_t i = 0; i < g->n_nodes; i++) {
+		bool out = g->comp[g->entry].root == i || g->node[i].opcode == OP_CONSTANT ||
+			(g->node[i].opcode == OP_PARAMETER && g->node[i].comp == g->entry);
+		for (uint32_t k = v->leaf[i]; k < v->leaf[i + 1]; k++) {
+			uint32_t x = values_of(v, k);
+			v->home[x] = g->node[i].comp;
+			v->outside[x] |= out;
+			v->bytes[x] = v->bytes[k] > v->bytes[x] ? v->bytes[k] : v->bytes[x];
+		}
+	}
+}
+
+/* Does it only hand names on? Then it does not keep what it is given alive. */
+static bool only_names(const struct graph *g, uint32_t node)
+{
+	uint16_t op = g->node[node].opcode;
+
+	return op == OP_TUPLE || op == OP_GET_TUPLE_ELEMENT || op == OP_DOMAIN;
+}
+
+static void add_values(struct values *v, uint32_t comp)
+{
+	const struct graph *g = v->graph;
+	const struct comp *c = &g->comp[comp];
+	struct line *l = &v->line[comp];
+
+	for (uint32_t i = c->first; i < c->first + c->n_nodes; i++) {
+		for (uint32_t k = v->leaf[i]; k < v->leaf[i + 1]; k++) {
+			uint32_t x = values_of(v, k);
+			if (v->home[x] == comp && v->number[x] == NONE)
+				v->number[x] = line_value(l, i - c->first, v->outside[x] ? 0 : values_rounded(v->bytes[x]));
+		}
+		for (uint32_t o = 0; o < g->node[i].n_operands; o++) {
+			uint32_t from = node_operands(g, i)[o];
+			line_after(l, from - c->first, i - c->first);
+			for (uint32_t k = v->leaf[from]; k < v->leaf[from + 1] && !only_names(g, i); k++) {
+				uint32_t x = values_of(v, k);
+				if (v->home[x] == comp && v->number[x] != NONE)
+					line_reads(l, i - c->first, v->number[x]);
+			}
+		}
+	}
+}
+
+struct named {
+	int64_t id;
+	uint32_t node;
+};
+
+static int by_id(const void *a, const void *b)
+{
+	const struct named *x = a, *y = b;
+
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+/* What the program says beside its operands about what comes first. */
+static void add_control(struct values *v, uint32_t comp)
+{
+	const struct graph *g = v->graph;
+	const struct comp *c = &g->comp[comp];
+	struct named *all = MEM_NEW(c->n_nodes, struct named);
+
+	for (uint32_t i = 0; i < c->n_nodes; i++)
+		all[i] = (struct named){g->node[c->first + i].proto->id, i};
+	qsort(all, c->n_nodes, sizeof *all, by_id);
+	for (uint32_t i = 0; i < c->n_nodes; i++) {
+		const Hlo__HloInstructionProto *in = g->node[c->first + i].proto;
+		for (size_t k = 0; k < in->n_control_predecessor_ids; k++) {
+			struct named key = {in->control_predecessor_ids[k], 0};
+			const struct named *p = bsearch(&key, all, c->n_nodes, sizeof *all, by_id);
+			if (p)
+				line_after(&v->line[comp], p->node, i);
+		}
+	}
+	mem_free(all);
+}
+
+/* A value that may be written over one that its maker reads. */
+static void add_shares(struct values *v, uint32_t comp)
+{
+	const struct graph *g = v->graph;
+	const struct comp *c = &g->comp[comp];
+
+	for (uint32_t i = c->first; i < c->first + c->n_nodes; i++) {
+		uint32_t x = v->leaf[i + 1] == v->leaf[i] + 1 ? values_of(v, v->leaf[i]) : NONE;
+		if (x == NONE || v->home[x] != comp || v->line[comp].value[v->number[x]].maker != i - c->first)
+			continue;
+		for (uint32_t o = 0; o < g->node[i].n_operands; o++) {
+			uint32_t from = node_operands(g, i)[o], y = v->leaf[from + 1] == v->leaf[from] + 1 ?
+				values_of(v, v->leaf[from]) : NONE;
+			if (y == NONE || y == x || v->home[y] != comp || v->outside[x] || v->outside[y] ||
+				!order_may_share(g, i, o))
+				continue;
+			line_shares(&v->line[comp], v->number[x], v->number[y]);
+			break;
+		}
+	}
+}
+
+void values_find(struct values *v, const struct graph *g)
+{
+	*v = (struct values){.graph = g};
+	find_names(v);
+	place_values(v);
+	v->line = MEM_NEW(g->n_comps, struct line);
+	for (uint32_t c = 0; c < g->n_comps; c++) {
+		line_init(&v->line[c], compiled(g, c) ? g->comp[c].n_nodes : 0);
+		if (compiled(g, c)) {
+			add_values(v, c);
+			add_control(v, c);
+			add_shares(v, c);
+		}
+		line_finish(&v->line[c]);
+	}
+}
+
+void values_inside(struct values *v, const uint64_t *peak, uint32_t comp)
+{
+	const struct graph *g = v->graph;
+	const struct comp *c = &g->comp[comp];
+	struct line *l = &v->line[comp];
+
+	for (uint32_t i = 0; i < l->n; i++) {
+		const struct node *n = &g->node[c->first + i];
+		uint64_t most = 0;
+		for (uint32_t k = 0; k < n->n_called; k++) {
+			uint32_t callee = node_calls(g, c->first + i)[k];
+			if (compiled(g, callee) && peak[callee] > most)
+				most = peak[callee];
+		}
+		l->inside[i] = most;
+	}
+}
+
+void values_release(struct values *v)
+{
+	for (uint32_t c = 0; v->line && c < v->graph->n_comps; c++)
+		line_release(&v->line[c]);
+	mem_free(v->leaf);
+	mem_free(v->parent);
+	mem_free(v->bytes);
+	mem_free(v->home);
+	mem_free(v->outside);
+	mem_free(v->number);
+	mem_free(v->line);
+	*v = (struct values){0};
+}

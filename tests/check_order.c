@@ -1,0 +1,312 @@
+/* Orders of a program: lines and courses against counting bytes the slow way, the list scheduler, annealing, the space. */
+#include <stdlib.h>
+#include "graph/graph.h"
+#include "hlo/stopper.h"
+#include "space/order/anneal.h"
+#include "space/order/course.h"
+#include "space/order/holders.h"
+#include "space/order/list.h"
+#include "space/order/order.h"
+#include "space/order/tune.h"
+#include "space/order/write.h"
+#include "tests/test.h"
+
+/* A random line: steps read a few earlier values; some share; some need something inside. */
+static void make_line(struct line *l, uint32_t n, struct rng *r)
+{
+	line_init(l, n);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t first = l->n_values, made = (uint32_t)rng_below(r, 3);
+		for (uint32_t k = 0; k < 3 && first; k++) {
+			uint32_t x = first - 1 - (uint32_t)rng_below(r, first < 12 ? first : 12);
+			line_reads(l, i, x);
+		}
+		for (uint32_t k = 0; k < made; k++)
+			line_value(l, i, rng_below(r, 1000));
+		if (made && first && rng_below(r, 3) == 0) {
+			line_shares(l, first, first - 1);
+			line_reads(l, i, first - 1);
+		}
+		if (rng_below(r, 10) == 0)
+			l->inside[i] = rng_below(r, 2000);
+	}
+	line_finish(l);
+}
+
+static void as_listed(const struct line *l, uint32_t *order)
+{
+	double *key = MEM_NEW(l->n, double);
+
+	list_schedule(l, key, order);
+	mem_free(key);
+}
+
+static void any_keys_give_a_legal_order(void)
+{
+	struct rng r;
+	rng_seed(&r, 1);
+	for (int k = 0; k < 50; k++) {
+		struct line l;
+		uint32_t n = 1 + (uint32_t)rng_below(&r, 60), order[64];
+		double key[64];
+		make_line(&l, n, &r);
+		for (uint32_t i = 0; i < n; i++)
+			key[i] = rng_unit(&r);
+		list_schedule(&l, key, order);
+		CHECK(line_legal(&l, order));
+		for (uint32_t i = 0; i < n; i++)
+			key[order[i]] = i;
+		uint32_t again[64];
+		list_schedule(&l, key, again); /* an order is the order of its own places */
+		CHECK(memcmp(order, again, n * sizeof *order) == 0);
+		list_depth_first(&l, order);
+		CHECK(line_legal(&l, order));
+		if (n > 1) {
+			order[0] = order[1];
+			CHECK(!line_legal(&l, order));
+		}
+		line_release(&l);
+	}
+}
+
+static void moves_count_as_the_whole_does(void)
+{
+	struct rng r;
+	rng_seed(&r, 2);
+	for (int k = 0; k < 40; k++) {
+		struct line l;
+		uint32_t n = 2 + (uint32_t)rng_below(&r, 150), order[160];
+		uint64_t bytes[160];
+		struct course c;
+		make_line(&l, n, &r);
+		as_listed(&l, order);
+		course_init(&c, &l, order);
+		CHECK_INT(course_peak(&c), line_bytes(&l, order, bytes));
+		struct anneal a;
+		anneal_init(&a, &c, &r);
+		for (int i = 0; i < 60; i++) {
+			uint32_t first, step = (uint32_t)rng_below(&r, n), after[160];
+			uint32_t size = anneal_move(&c, step, anneal_distance(&a), a.mark, a.sequence, &first);
+			if (!size)
+				continue;
+			memcpy(after, c.order, n * sizeof *after);
+			memcpy(after + first, a.sequence, size * sizeof *after);
+			CHECK(line_legal(&l, after));
+			course_try(&c, first, size, a.sequence);
+			uint64_t peak = line_bytes(&l, after, bytes);
+			CHECK_INT(course_trial_peak(&c), peak);
+			if (rng_below(&r, 2)) { /* what is not taken must leave no trace */
+				course_take(&c);
+				CHECK(memcmp(c.bytes, bytes, n * sizeof *bytes) == 0);
+				CHECK_INT(course_peak(&c), peak);
+			}
+		}
+		anneal_release(&a);
+		course_release(&c);
+		line_release(&l);
+	}
+}
+
+/* The smallest peak of all orders, by trying all. */
+static uint64_t best_of_all(const struct line *l, uint32_t *order, uint32_t n, uint32_t done, uint64_t best)
+{
+	uint64_t bytes[16];
+
+	if (n == l->n) {
+		uint64_t peak = line_bytes(l, order, bytes);
+		return peak < best ? peak : best;
+	}
+	for (uint32_t v = 0; v < l->n; v++) {
+		bool ready = !(done >> v & 1);
+		for (uint32_t k = l->before.first[v]; k < l->before.first[v + 1]; k++)
+			ready &= done >> l->before.item[k] & 1;
+		if (!ready)
+			continue;
+		order[n] = v;
+		best = best_of_all(l, order, n + 1, done | 1u << v, best);
+	}
+	return best;
+}
+
+static void annealing_finds_the_best_of_all(void)
+{
+	int found = 0;
+	struct rng r;
+	rng_seed(&r, 3);
+	for (int k = 0; k < 20; k++) {
+		struct line l;
+		uint32_t order[16];
+		struct course c;
+		struct anneal a;
+		uint64_t best = UINT64_MAX;
+		make_line(&l, 8, &r);
+		as_listed(&l, order);
+		uint64_t truth = best_of_all(&l, order, 0, 0, UINT64_MAX);
+		as_listed(&l, order);
+		course_init(&c, &l, order);
+		anneal_init(&a, &c, &r);
+		for (int i = 0; i < 300; i++) {
+			anneal_moves(&a, 10, 0.1 / (1 + i));
+			best = course_peak(&c) < best ? course_peak(&c) : best;
+		}
+		CHECK(best >= truth);
+		found += best == truth;
+		anneal_release(&a);
+		course_release(&c);
+		line_release(&l);
+	}
+	if (!CHECK(found >= 18))
+		printf("\t%d of 20\n", found);
+}
+
+/*
+ * Four chains of a large value that becomes small, then a sum of the small ones. Breadth first all large ones live at once.
+ * Nothing is an operation that works in place: broadcast and reduce.
+ */
+static void read_chains(struct graph *g, int chains)
+{
+	struct buf t = {0};
+	struct err err = {0};
+
+	buf_adds(&t, "HloModule chains\nadd { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] add(a, b)\n}\n"
+		"ENTRY main {\n p = f32[] parameter(0)\n z = f32[] constant(0)\n");
+	for (int i = 0; i < chains; i++)
+		buf_addf(&t, " big%d = f32[1000]{0} broadcast(p), dimensions={}\n", i);
+	for (int i = 0; i < chains; i++)
+		buf_addf(&t, " cos%d = f32[2000]{0} concatenate(big%d, big%d), dimensions={0}\n", i, i, i);
+	for (int i = 0; i < chains; i++)
+		buf_addf(&t, " sum%d = f32[] reduce(cos%d, z), dimensions={0}, to_apply=add\n", i, i);
+	buf_adds(&t, " ROOT r = (");
+	for (int i = 0; i < chains; i++)
+		buf_addf(&t, "%sf32[]", i ? ", " : "");
+	buf_adds(&t, ") tuple(");
+	for (int i = 0; i < chains; i++)
+		buf_addf(&t, "%ssum%d", i ? ", " : "", i);
+	buf_adds(&t, ")\n}\n");
+	if (graph_parse(g, t.data, t.len, "chains", &err) < 0) {
+		printf("%s\n", err.text);
+		fflush(stdout);
+		abort();
+	}
+	buf_release(&t);
+}
+
+#define BIG 4032  /* 1000 floats in a heap */
+#define TWICE 8000
+
+static void depth_first_needs_one_chain(void)
+{
+	struct graph g;
+	struct space *s;
+	struct err err = {0};
+	uint8_t config[64];
+
+	read_chains(&g, 4);
+	s = space_open("order", "sim", &g, NULL, 0, &err);
+	if (!CHECK(s != NULL)) {
+		printf("\t%s\n", err.text);
+		return;
+	}
+	CHECK_INT(s->n_sites, 13); /* twelve instructions that make something, and the result */
+	order_base_set(s, config, ORDER_DEPTH_FIRST);
+	CHECK_INT((uint64_t)s->ops->formula(s, config), BIG + TWICE);
+	struct holders h;
+	holders_find(&h, order_program(s));
+	CHECK(h.n == 2 && h.v[0].bytes == TWICE && h.v[1].bytes == BIG);
+	CHECK(strncmp(h.v[0].name, "cos", 3) == 0 && strcmp(h.v[0].shape, "f32[2000]") == 0);
+	holders_release(&h);
+	space_free(s);
+	graph_release(&g);
+}
+
+static void tuning_is_never_worse(void)
+{
+	struct graph g;
+	struct program p;
+	struct tune_result out;
+	struct tune_options o = {.moves = 20000};
+	struct rng r;
+
+	rng_seed(&r, 4);
+	read_chains(&g, 4);
+	program_open(&p, &g);
+	for (uint32_t i = 0, at = 0; i < p.values.line[g.entry].n; i++) /* as the text lists it: breadth first */
+		p.order[g.entry][at++] = i;
+	tune(&p, &o, &r, &out);
+	CHECK(out.bytes <= out.before);
+	CHECK_INT(out.bytes, BIG + TWICE);
+	CHECK(line_legal(&p.values.line[g.entry], p.order[g.entry]));
+	program_release(&p);
+	graph_release(&g);
+}
+
+static void what_is_written_reads_back(void)
+{
+	struct graph g, back;
+	struct space *s;
+	struct err err = {0};
+	struct rng r;
+	uint8_t config[64];
+
+	rng_seed(&r, 5);
+	read_chains(&g, 4);
+	s = space_open("order", "sim", &g, NULL, 0, &err);
+	for (int k = 0; k < 20; k++) {
+		struct buf module = {0};
+		space_random(s, 0.5, &r, config);
+		CHECK(s->ops->apply(s, config, &module, &err) == 0);
+		CHECK(graph_parse(&back, module.data, module.len, "written", &err) == 0);
+		/* Each waits for the one before, so that there is one legal order, and it is that one. */
+		struct values v;
+		values_find(&v, &back);
+		struct program *p = order_program(s);
+		uint32_t *order = MEM_NEW(v.line[back.entry].n, uint32_t);
+		as_listed(&v.line[back.entry], order);
+		order_set(s, config);
+		for (uint32_t i = 0; i < v.line[back.entry].n; i++)
+			CHECK(strcmp(back.node[back.comp[back.entry].first + order[i]].proto->name,
+				g.node[g.comp[g.entry].first + p->order[g.entry][i]].proto->name) == 0);
+		mem_free(order);
+		values_release(&v);
+		graph_release(&back);
+		buf_release(&module);
+	}
+	space_free(s);
+	graph_release(&g);
+}
+
+static void a_stopper_comes_and_goes(void)
+{
+	struct graph g, with, without;
+	struct buf before = {0}, added = {0}, dropped = {0};
+	struct err err = {0};
+
+	read_chains(&g, 2);
+	graph_write(&g, &before);
+	CHECK(stopper_add(before.data, before.len, "chains", &added, &err) == 0);
+	CHECK(stopper_drop(added.data, added.len, "chains", &dropped, &err) == 0);
+	CHECK(graph_parse(&with, added.data, added.len, "with", &err) == 0);
+	CHECK(graph_parse(&without, dropped.data, dropped.len, "without", &err) == 0);
+	CHECK_INT(with.n_nodes, g.n_nodes + 1);
+	CHECK_INT(without.n_nodes, g.n_nodes);
+	CHECK(memcmp(&without.content, &g.content, sizeof g.content) == 0);
+	CHECK(stopper_add("no", 2, "nothing", &added, &err) < 0 && strstr(err.text, "nothing"));
+	graph_release(&g);
+	graph_release(&with);
+	graph_release(&without);
+	buf_release(&before);
+	buf_release(&added);
+	buf_release(&dropped);
+}
+
+int main(void)
+{
+	RUN(any_keys_give_a_legal_order);
+	RUN(moves_count_as_the_whole_does);
+	RUN(annealing_finds_the_best_of_all);
+	RUN(depth_first_needs_one_chain);
+	RUN(tuning_is_never_worse);
+	RUN(what_is_written_reads_back);
+	RUN(a_stopper_comes_and_goes);
+	return test_done();
+}
