@@ -21,7 +21,9 @@
 #include "base/stop.h"
 #include "base/talk.h"
 #include "lab/options.h"
+#include "device/stage.h"
 #include "search/advisor.h"
+#include "search/arrange.h"
 #include "search/earlier.h"
 #include "search/output.h"
 #include "search/puzzle.h"
@@ -30,7 +32,7 @@
 struct settings {
 	const char *graph, *model, *db, *out, *device, *space, *from, *start;
 	int64_t budget, seed, hops, core, drift_checks, jobs, steps;
-	double deadline, seconds, alpha, explore, verdict_seconds, kernel_us;
+	double slower, deadline, seconds, alpha, explore, verdict_seconds, kernel_us;
 	int strategy, propose, measure, by, placing, goal;
 	bool json, quiet, resume, wait, force, tied, adapt, raw;
 };
@@ -245,6 +247,13 @@ static int begin_or_resume(struct session *s, struct err *err)
 	return rc < 0 ? -1 : 0;
 }
 
+static bool arranges(const struct session *s)
+{
+	const struct stage *stage = stage_find(s->lab.space->kind, device_info(s->device)->family);
+
+	return stage && stage->arranged;
+}
+
 static void begin_talk(const struct session *s)
 {
 	const struct settings *set = s->set;
@@ -260,6 +269,8 @@ static void begin_talk(const struct session *s)
 	if (s->advisor.infer) {
 		advisor_text(&s->advisor, &line);
 		fprintf(stderr, "search: model %s\n", line.data);
+	} else if (s->device && arranges(s)) {
+		talk("the compiler is asked for its own ways first; then orders are annealed, and the best are shown to it");
 	} else if (set->strategy == STRATEGY_GUIDED && s->lab.space->ops->promise) {
 		fprintf(stderr, "search: no model for these decisions; guided by what the rules promise, then by what is measured\n");
 	} else if (set->strategy == STRATEGY_GUIDED) {
@@ -367,6 +378,28 @@ static int conclude(struct session *s, struct err *err)
 	return rc == 0 ? leave(s, &r, err) : -1;
 }
 
+/* A kind that decides how a program is arranged in memory: another search, whose answer is in bytes. */
+static int run_arrange(struct session *s, struct err *err)
+{
+	const struct settings *set = s->set;
+	struct arrange_settings as = {.dir = s->dir.data, .seconds = set->seconds > 0 ? set->seconds : 30,
+		.verdict_seconds = set->verdict_seconds == OPT_AUTO ? 0 : set->verdict_seconds,
+		.slower = set->slower / 100, .seed = (uint64_t)set->seed, .json = set->json, .quiet = set->quiet};
+	struct arrange a = {.set = &as, .lab = &s->lab, .device = s->device, .device_options = &s->device_options};
+	struct buf out = {0};
+	int rc;
+
+	s->device = NULL; /* it is the search's now */
+	rc = arrange_search(&a, err);
+	if (rc == 0) {
+		arrange_summary(&a, &out);
+		fputs(out.data, stdout);
+	}
+	buf_release(&out);
+	arrange_release(&a);
+	return rc;
+}
+
 static int run(struct session *s, struct err *err)
 {
 	const struct settings *set = s->set;
@@ -383,6 +416,8 @@ static int run(struct session *s, struct err *err)
 	ho.start = set->from ? HUNT_GIVEN : s->start;
 	ho.given = s->given;
 	begin_talk(s);
+	if (s->device && arranges(s))
+		return run_arrange(s, err);
 	promises = !s->advisor.infer && s->lab.space->ops->promise;
 	if (ho.strategy == STRATEGY_GUIDED && !s->advisor.infer && !promises)
 		ho.strategy = STRATEGY_RANDOM;
@@ -422,7 +457,7 @@ static void close_session(struct session *s)
 int main(int argc, char **argv)
 {
 	struct settings set = {LAB_DEFAULTS, .budget = 2000, .start = "default", .hops = HUNT_AUTO,
-		.alpha = HUNT_AUTO, .kernel_us = OPT_AUTO, .explore = 10, .tied = true, .drift_checks = 4, .verdict_seconds = OPT_AUTO, .adapt = true,
+		.alpha = HUNT_AUTO, .kernel_us = OPT_AUTO, .explore = 10, .slower = 2, .tied = true, .drift_checks = 4, .verdict_seconds = OPT_AUTO, .adapt = true,
 		.by = INFER_GAIN};
 	const struct opt table[] = {
 		OPT_SECTION("What to tune"),
@@ -438,6 +473,8 @@ int main(int argc, char **argv)
 		OPT_NUM_AUTO(0, "verdict-seconds", &set.verdict_seconds, 0.1, 1e6,
 			"time the final measurement spends running the program; auto: 20, or, where one run takes seconds, as long as the search "
 			"took at most"),
+		OPT_NUM(0, "slower", &set.slower, 0, 1e6,
+			"where bytes are what is to be saved: percent of time that the tuned program may take more"),
 		OPT_SECTION("How"),
 		OPT_ENUM(0, "strategy", &set.strategy, "guided|random|sweep", "how candidates are chosen"),
 		OPT_STR('m', "model", &set.model, "FILE", "predictions to be guided by; default: your own from learn, or the one shipped"),
