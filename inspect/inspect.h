@@ -13,7 +13,7 @@
 #include "graph/graph.h"
 
 struct inspect_settings {
-	bool json, dot, hlo, space, pipeline;
+	bool json, dot, hlo, space, pipeline, memory;
 	const char *nodes, *around;
 	const char *space_kind, *flip, *device;
 	int64_t hops;
@@ -32,6 +32,7 @@ int inspect_nodes(struct inspection *in);
 int inspect_dot(struct inspection *in);
 int inspect_decisions(struct inspection *in);
 int inspect_device(struct inspection *in);
+int inspect_memory(struct inspection *in);
 int inspect_pipeline(struct inspection *in); /* needs no file */
 
 #endif

@@ -78,7 +78,8 @@ static int show(const struct inspect_settings *s, const char *path, struct err *
 	bool json = (n > 5 && strcmp(path + n - 5, ".json") == 0) || (n > 8 && strcmp(path + n - 8, ".json.gz") == 0);
 	int rc = json && !s->pipeline ? puzzle_show(path, &out, err) : 0;
 	if (rc == 0)
-		rc = s->pipeline ? inspect_pipeline(&in) : s->space || s->flip ? inspect_decisions(&in) : s->device ? inspect_device(&in) : view(&in);
+		rc = s->pipeline ? inspect_pipeline(&in) : s->space || s->flip ? inspect_decisions(&in) : s->memory ?
+			inspect_memory(&in) : s->device ? inspect_device(&in) : view(&in);
 	if (rc >= 0)
 		rc = io_write_full(1, out.data, out.len, err);
 	buf_release(&out);
@@ -98,6 +99,8 @@ int main(int argc, char **argv)
 		OPT_FLAG(0, "space", &s.space, "what there is to decide, and how the compiler decides it"),
 		OPT_STR(0, "flip", &s.flip, "NODE", "measure its other choices, by region and whole"),
 		OPT_STR(0, "space-kind", &s.space_kind, "KIND", space_kind_forms()),
+		OPT_FLAG(0, "memory", &s.memory, "temporary memory over the program, and what lives where it needs most; with --device as its "
+			"compiler arranges it"),
 		OPT_FLAG(0, "pipeline", &s.pipeline, "which passes the device's compiler runs, and which of them follow its decisions (no FILE)"),
 		OPT_SECTION("How"),
 		OPT_STR(0, "device", &s.device, "NAME",

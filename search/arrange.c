@@ -122,9 +122,12 @@ static int anneal_rounds(struct arrange *a, struct err *err)
 	struct tune_options o = {.seconds = a->set->seconds / ROUNDS, .stop = stop_asked, .progress = show, .with = &talk};
 	struct tune_result r;
 	struct rng rng;
-	uint64_t best = UINT64_MAX, bytes;
+	uint64_t best = a->way[0].bytes, bytes;
 	int rc = 0;
 
+	for (uint32_t i = 1; i < a->n_ways; i++)
+		best = a->way[i].bytes < best ? a->way[i].bytes : best;
+	order_set_base(s, ORDER_FOUND); /* nothing worse than the better way is an answer */
 	rng_seed(&rng, a->set->seed);
 	progress_start(&talk.progress, "search", 100, a->set->quiet ? PROGRESS_QUIET : PROGRESS_AUTO);
 	for (int i = 0; i < ROUNDS && rc == 0 && !stop_asked(); i++) {

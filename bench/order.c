@@ -1,0 +1,175 @@
+/*
+ * order.c - orders on the real compiler: is our model of its memory right, are orders kept, what does tuning find?
+ *
+ *	build/release/bench/order [--seconds N] [--configs N] GRAPH...
+ *
+ * For each program one line of each sort:
+ *
+ *	model	our bytes against the compiler's, for its default order and for its other ways
+ *	random	of N random configurations: how many the compiler ran exactly as asked, how far the model is off, and in
+ *		which share of pairs it ranks two orders as the compiler does
+ *	tuned	what so many seconds of annealing find, by the compiler's word, against the better of its own ways
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include "base/opt.h"
+#include "base/progress.h"
+#include "device/stage.h"
+#include "hlo/module.h"
+#include "ready/subject.h"
+#include "space/order/order.h"
+#include "space/order/tune.h"
+#include "space/order/write.h"
+
+struct settings {
+	double seconds;
+	int64_t configs, core, seed;
+};
+
+/* The compiler's figure for a module; with `same`, whether it runs in the orders the program has. */
+static int ask(struct device *d, const struct buf *module, const char *options, struct program *p, uint64_t *bytes, bool *same,
+	struct err *err)
+{
+	struct arranged a;
+	struct arena mem = {0};
+	uint32_t equal = 0, all = 0;
+	int rc = device_arrange(d, COMPILE_APPLIED, options, module->data, module->len, &a, err);
+
+	if (rc == 0 && a.outcome != OUTCOME_OK)
+		rc = err_set(err, "not arranged: %.300s", a.detail);
+	if (rc == 0)
+		rc = order_figure(a.proto.data, a.proto.len, bytes, err);
+	if (rc == 0) {
+		Hlo__HloModuleProto *m = hlo_unpack(&mem, a.proto.data, a.proto.len, "the arranged program", err);
+		rc = m ? order_read(p, m, &equal, &all, err) : -1;
+	}
+	if (same)
+		*same = equal == all;
+	arena_release(&mem);
+	arranged_release(&a);
+	return rc;
+}
+
+static int ask_chained(struct device *d, struct program *p, uint64_t *bytes, bool *same, struct err *err)
+{
+	struct buf module = {0};
+	int rc;
+
+	order_write(p, &module);
+	rc = ask(d, &module, NULL, p, bytes, same, err);
+	buf_release(&module);
+	return rc;
+}
+
+static int try_random(struct device *d, struct space *s, const struct settings *set, struct rng *r, struct err *err)
+{
+	uint64_t *truth = MEM_NEW(set->configs, uint64_t), *model = MEM_NEW(set->configs, uint64_t);
+	uint8_t *config = MEM_NEW(s->n_sites + 1, uint8_t);
+	uint32_t kept = 0, pairs = 0, alike = 0;
+	double worst = 0;
+	int rc = 0;
+
+	for (int64_t i = 0; i < set->configs && rc == 0; i++) {
+		bool same = false;
+		space_random(s, 0.02 + 0.9 * (double)i / (double)set->configs, r, config);
+		model[i] = (uint64_t)s->ops->formula(s, config);
+		rc = ask_chained(d, order_program(s), &truth[i], &same, err);
+		kept += same;
+		if (rc == 0 && truth[i])
+			worst = fmax(worst, fabs((double)model[i] / (double)truth[i] - 1));
+		for (int64_t k = 0; k < i; k++) {
+			if (truth[i] == truth[k])
+				continue;
+			pairs++;
+			alike += (truth[i] < truth[k]) == (model[i] < model[k]) && model[i] != model[k];
+		}
+	}
+	if (rc == 0)
+		printf("  random: %u of %lld exactly as asked; model off by %.2f%% at most; %u of %u pairs ranked alike (%.1f%%)\n", kept,
+			(long long)set->configs, 100 * worst, alike, pairs, pairs ? 100.0 * alike / pairs : 100);
+	mem_free(truth);
+	mem_free(model);
+	mem_free(config);
+	return rc;
+}
+
+static int try_program(const char *path, struct device *d, const struct settings *set, struct err *err)
+{
+	struct subject s = {0};
+	struct tune_options o = {.seconds = set->seconds};
+	struct tune_result t;
+	struct rng r;
+	uint64_t dflt, way, best, found, model;
+	struct program *p;
+	uint8_t *config;
+	int rc = subject_open(&s, path, order_kind.name, d, err);
+
+	if (rc < 0)
+		return -1;
+	rng_seed(&r, (uint64_t)set->seed);
+	config = MEM_NEW(s.space->n_sites + 1, uint8_t);
+	order_set(s.space, config);
+	p = order_program(s.space);
+	model = program_settle(p);
+	rc = ask_chained(d, p, &dflt, NULL, err);
+	best = dflt;
+	if (rc == 0)
+		printf("%s: %u sites; model %llu, compiler %llu (%+.2f%%)", s.name, s.space->n_sites, (unsigned long long)model,
+			(unsigned long long)dflt, 100 * ((double)model / (double)dflt - 1));
+	for (const struct stage_way *w = NULL; rc == 0 && (w = stage_way(stage_find(order_kind.name, device_info(d)->family), w));) {
+		if ((rc = ask(d, &s.bytes, w->options, p, &way, NULL, err)) < 0)
+			break;
+		model = program_settle(p);
+		printf("; %s %llu, %llu (%+.2f%%)", w->name, (unsigned long long)model, (unsigned long long)way,
+			100 * ((double)model / (double)way - 1));
+		if (way < best) {
+			best = way;
+			order_set_base(s.space, ORDER_DEPTH_FIRST);
+			order_base_set(s.space, config, ORDER_DEPTH_FIRST);
+		}
+	}
+	printf("\n");
+	if (rc == 0 && set->configs)
+		rc = try_random(d, s.space, set, &r, err);
+	order_set(s.space, config);
+	p = order_program(s.space);
+	if (rc == 0 && set->seconds > 0) {
+		tune(p, &o, &r, &t);
+		rc = ask_chained(d, p, &found, NULL, err);
+		if (rc == 0)
+			printf("  tuned: %llu by the compiler, %llu by the model; %.2f%% below the better of its ways; %llu moves in %.0f s\n",
+				(unsigned long long)found, (unsigned long long)t.bytes, 100 * (1 - (double)found / (double)best),
+				(unsigned long long)t.moves, t.seconds);
+	}
+	fflush(stdout);
+	mem_free(config);
+	subject_release(&s);
+	return rc;
+}
+
+int main(int argc, char **argv)
+{
+	struct settings set = {.seconds = 20, .configs = 10, .core = -1, .seed = 1};
+	const struct opt table[] = {
+		OPT_NUM(0, "seconds", &set.seconds, 0, 1e6, "of annealing a program; 0: none"),
+		OPT_INT('n', "configs", &set.configs, 0, 100000, "random configurations of each program"),
+		OPT_INT(0, "core", &set.core, -1, 1023, "core to use; -1: the least loaded"),
+		OPT_INT('s', "seed", &set.seed, 0, INT64_MAX, "random seed"), OPT_END};
+	const struct opt_program prog = {"order", "[OPTIONS] GRAPH...",
+		"Holds our model of the compiler's memory against the compiler, and tunes orders.", table};
+	struct device_options o = {.kind = order_kind.name, .wait = true};
+	struct device *d = NULL;
+	struct err err = {0};
+	int n = 0, rc;
+
+	err_program(prog.name);
+	rc = opt_parse(&prog, argc, argv, &n, &err);
+	o.core = (int)set.core + 1;
+	if (rc == 0 && !(d = device_open(&o, &err)))
+		rc = -1;
+	for (int i = 0; rc == 0 && i < n; i++)
+		rc = try_program(argv[i], d, &set, &err);
+	device_close(d);
+	return rc < 0 ? err_exit(&err) : 0;
+}

@@ -1,0 +1,133 @@
+/*
+ * memory.c - where a program needs most temporary memory, and what lives there: what people ask first.
+ *
+ * With a device the compiler is asked in which order it runs the program, and what it needs for it. Without one the program
+ * is taken as the file has it: in its schedule, if it is a dump of a scheduled program, else in the order of its listing. Who
+ * lives at the peak is said by our model of XLA's memory (space/order).
+ */
+#include <stdio.h>
+#include "base/json.h"
+#include "base/quantity.h"
+#include "device/backend.h"
+#include "inspect/inspect.h"
+#include "ready/user_program.h"
+#include "space/order/holders.h"
+#include "space/order/order.h"
+#include "space/order/write.h"
+
+#define SHOWN 20 /* values that live at the peak, for people */
+#define WIDE 60	 /* characters of the largest bar */
+#define BARS 40	 /* pieces of the program */
+
+static void draw(const struct course *c, struct buf *out)
+{
+	uint64_t peak = course_peak(c);
+	uint32_t n = c->line->n, step = (n + BARS - 1) / BARS;
+	char text[QUANTITY_TEXT];
+
+	for (uint32_t p = 0; p < n; p += step) {
+		uint64_t most = 0;
+		for (uint32_t i = p; i < p + step && i < n; i++)
+			most = c->bytes[i] > most ? c->bytes[i] : most;
+		buf_addf(out, "  %8u  %10s  ", p + 1, quantity_text(QUANTITY_BYTES, (double)most, text));
+		for (uint64_t k = 0; peak && k < (most * WIDE + peak - 1) / peak; k++)
+			buf_addch(out, '#');
+		buf_addch(out, '\n');
+	}
+}
+
+static void show_json(const struct holders *h, uint64_t said, struct buf *out)
+{
+	struct json j = {.out = out, .pretty = true};
+
+	json_object(&j, NULL);
+	json_uint(&j, "model_bytes", h->bytes);
+	if (said)
+		json_uint(&j, "compiler_bytes", said);
+	json_uint(&j, "step", h->at);
+	json_uint(&j, "steps", h->steps);
+	json_str(&j, "instruction", h->step);
+	json_array(&j, "alive");
+	for (uint32_t i = 0; i < h->n; i++) {
+		json_object(&j, NULL);
+		json_str(&j, "name", h->v[i].name);
+		json_str(&j, "shape", h->v[i].shape);
+		json_uint(&j, "bytes", h->v[i].bytes);
+		json_str(&j, "op", h->v[i].op);
+		json_str(&j, "file", h->v[i].file);
+		json_int(&j, "line", h->v[i].line);
+		json_bool(&j, "inside", h->v[i].inside);
+		json_end(&j);
+	}
+	json_end(&j);
+	json_end(&j);
+	buf_addch(out, '\n');
+}
+
+/* `said`: bytes by the compiler; 0: it was not asked. */
+static void show(const struct inspection *in, const struct graph *g, uint64_t said)
+{
+	struct program p;
+	struct holders h;
+	char text[QUANTITY_TEXT];
+
+	program_open(&p, g);
+	program_settle(&p);
+	holders_find(&h, &p);
+	if (in->set->json) {
+		show_json(&h, said, in->out);
+	} else {
+		if (said)
+			buf_addf(in->out, "temporary memory: %s, by the compiler\n", quantity_text(QUANTITY_BYTES, (double)said, text));
+		buf_adds(in->out, "most is alive, by our model of its memory: ");
+		holders_text(&h, SHOWN, in->out);
+		buf_adds(in->out, "over the program, from its first instruction on:\n");
+		draw(&p.course[g->entry], in->out);
+	}
+	holders_release(&h);
+	program_release(&p);
+}
+
+/* As the compiler arranges it. */
+static int show_arranged(struct inspection *in, const struct graph *program)
+{
+	struct device_options o = {.backend = in->set->device, .kind = order_kind.name, .wait = true};
+	struct device *d = device_open(&o, in->err);
+	struct extracted e = {0};
+	struct graph g = {0};
+	struct buf module = {0};
+	uint64_t said = 0;
+	int rc = -1;
+
+	graph_write(program, &module);
+	if (d)
+		rc = device_extract(d, "hlo", module.data, module.len, &e, in->err);
+	if (rc == 0 && e.outcome != OUTCOME_OK)
+		rc = err_set(in->err, "%s cannot be compiled: %.400s", in->path, e.detail);
+	if (rc == 0)
+		rc = order_figure(e.after.data, e.after.len, &said, in->err);
+	if (rc == 0)
+		rc = graph_parse(&g, e.before.data, e.before.len, in->path, in->err);
+	if (rc == 0)
+		show(in, &g, said);
+	graph_release(&g);
+	extracted_release(&e);
+	buf_release(&module);
+	device_close(d);
+	return rc;
+}
+
+int inspect_memory(struct inspection *in)
+{
+	struct user_program p;
+	int rc = 0;
+
+	if (user_program_fetch(&p, in->path, NULL, in->err) < 0)
+		return -1;
+	if (in->set->device)
+		rc = show_arranged(in, &p.graph);
+	else
+		show(in, &p.graph, 0);
+	user_program_release(&p);
+	return rc;
+}
