@@ -9,6 +9,7 @@
 #include "space/space.h"
 #include "space/rewrite/own.h"
 #include "tests/rewrite_cases.h"
+#include "tests/rewrite_patterns.h"
 #include "tests/test.h"
 
 #define RULES 64
@@ -236,6 +237,7 @@ static void walk_all(struct proof *p, uint32_t some)
 	walk_conv1(prove, p, some, 0);
 	walk_conv2(prove, p, some, some / 2);
 	walk_products(prove, p, some, 0);
+	walk_patterns(prove, p, some < 23 ? 23 * PATTERN_CASES / some : PATTERN_CASES);
 }
 
 static void every_rule_is_proven(void)
@@ -264,14 +266,19 @@ static void wrong_rules_are_caught(void)
 	static struct proof p = {.mutate = true};
 
 	walk_all(&p, 17 * each(23));
-	for (uint32_t i = 0; i < p.n_rules; i++)
+	for (uint32_t i = 0; i < p.n_rules; i++) {
+		uint32_t ways = 0;
 		for (int kind = 0; kind < KINDS; kind++) {
 			if (!p.tried[i][kind])
 				continue;
 			printf("# %-28s %-36s %5u of %5u caught\n", p.name[i], wrong[kind], p.caught[i][kind], p.tried[i][kind]);
 			CHECK(p.caught[i][kind] >= 1);
 			CHECK(p.caught[i][kind] * 10 >= p.tried[i][kind] * 8);
+			ways++;
 		}
+		if (!CHECK(ways > 0))
+			printf("	no way to be wrong was tried on %s\n", p.name[i]);
+	}
 }
 
 int main(void)

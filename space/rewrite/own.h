@@ -4,6 +4,7 @@
  *	rewrite.c  opening: rules against nodes	    apply.c   from choices to a program
  *	rules.c	   rule files, expr.c conditions    region.c  what differs, cut out
  *	draft.c	   writing instructions		    picture.c before and after, for people
+ *	pattern.c, pattern_read.c  rules that need none
  *	conv.c, grouped.c, patches.c, split.c	    rules that need code
  */
 #ifndef SPACE_REWRITE_OWN_H

@@ -8,6 +8,7 @@
 
 #include <string.h>
 #include "space/rewrite/codes.h"
+#include "space/rewrite/pattern.h"
 
 static const char built_in[] = {
 #include "schemas/rewrite.rules.h"
@@ -38,7 +39,7 @@ static int finish_expression(struct reading *f, const char *text, uint32_t line,
 {
 	if (!text)
 		return 0;
-	*out = expr_parse(&f->r->mem, text, f->rule->code->measures, f->err);
+	*out = expr_parse(&f->r->mem, text, f->rule->code ? f->rule->code->measures : f->rule->pattern->measures, f->err);
 	return *out ? 0 : err_prefix(f->err, "%s.rules, line %u", f->family, line);
 }
 
@@ -49,7 +50,11 @@ static int finish(struct reading *f)
 
 	if (!r)
 		return 0;
-	if (!r->code)
+	if (r->code && r->pattern)
+		return fail(f, f->line, "a rule with code and pattern:", r->name);
+	if (r->pattern && pattern_check(r->pattern, f->err) < 0)
+		return err_prefix(f->err, "%s.rules, rule %s", f->family, r->name);
+	if (!r->code && !r->pattern)
 		return fail(f, f->line, "a rule without code or pattern:", r->name);
 	if (r->n_variants == 0)
 		return fail(f, f->line, "a rule without a variant:", r->name);
@@ -100,6 +105,17 @@ static int add_variant(struct reading *f, const char *name)
 	return 0;
 }
 
+static int add_line(struct reading *f, const char *text, bool write)
+{
+	struct rule *r = f->rule;
+
+	if (!r->pattern)
+		r->pattern = ARENA_NEW(&f->r->mem, 1, struct pattern);
+	if (pattern_line(r->pattern, &f->r->mem, text, write, f->err) < 0)
+		return err_prefix(f->err, "%s.rules, line %u", f->family, f->line);
+	return 0;
+}
+
 static int read_line(struct reading *f, const char *word, const char *rest)
 {
 	if (strcmp(word, "rule") == 0)
@@ -110,6 +126,8 @@ static int read_line(struct reading *f, const char *word, const char *rest)
 		f->rule->about = rest;
 	else if (strcmp(word, "code") == 0)
 		return set_code(f, rest);
+	else if (strcmp(word, "match") == 0 || strcmp(word, "write") == 0)
+		return add_line(f, rest, *word == 'w');
 	else if (strcmp(word, "price") == 0)
 		return set_price(f, rest);
 	else if (strcmp(word, "variant") == 0)
@@ -186,7 +204,8 @@ void rules_release(struct rules *r)
 bool rule_match(const struct rule *r, const struct graph *g, uint32_t v, struct found *f)
 {
 	*f = (struct found){.anchor = v, .variants = r->n_variants};
-	return r->code->match(g, v, f) && (!r->when || expr_value(r->when, f->measure) > 0);
+	return (r->code ? r->code->match(g, v, f) : pattern_match(r->pattern, g, v, f)) &&
+		(!r->when || expr_value(r->when, f->measure) > 0);
 }
 
 double rule_promise(const struct rule *r, const struct found *f)
@@ -196,7 +215,7 @@ double rule_promise(const struct rule *r, const struct found *f)
 
 Hlo__HloInstructionProto *rule_write(const struct rule *r, struct draft *d, const struct found *f, uint32_t variant)
 {
-	return r->code->write(d, f, variant);
+	return r->code ? r->code->write(d, f, variant) : pattern_write(r->pattern, d, f);
 }
 
 bool rule_plain(const struct graph *g, uint32_t v)
