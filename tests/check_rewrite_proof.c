@@ -237,6 +237,7 @@ static void walk_all(struct proof *p, uint32_t some)
 	walk_conv1(prove, p, some, 0);
 	walk_conv2(prove, p, some, some / 2);
 	walk_products(prove, p, some, 0);
+	walk_windows(prove, p, some > 7 ? some / 7 : 1, 0);
 	walk_patterns(prove, p, some < 23 ? 23 * PATTERN_CASES / some : PATTERN_CASES);
 }
 

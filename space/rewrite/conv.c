@@ -72,7 +72,7 @@ Hlo__HloInstructionProto *conv_padded(struct draft *d, const struct conv *c, Hlo
 		high[c->in.spatial[i]] = c->w[i].high;
 		inner[c->in.spatial[i]] = c->w[i].base - 1;
 	}
-	return draft_pad(d, x, low, high, inner);
+	return draft_pad(d, x, low, high, inner, NULL);
 }
 
 bool conv_step(const struct conv *c, int64_t *index, bool of_output)

@@ -137,7 +137,7 @@ Hlo__HloInstructionProto *draft_scalar(struct draft *d, const Hlo__HloInstructio
 }
 
 Hlo__HloInstructionProto *draft_pad(struct draft *d, Hlo__HloInstructionProto *x, const int64_t *low,
-	const int64_t *high, const int64_t *inner)
+	const int64_t *high, const int64_t *inner, Hlo__HloInstructionProto *with)
 {
 	uint32_t rank = draft_rank(x);
 	int64_t dims[DRAFT_RANK];
@@ -161,7 +161,7 @@ Hlo__HloInstructionProto *draft_pad(struct draft *d, Hlo__HloInstructionProto *x
 	}
 	if (!any)
 		return x;
-	in = write_op(d, "pad", dims, rank, (Hlo__HloInstructionProto *[]){x, draft_scalar(d, x, 0)}, 2);
+	in = write_op(d, "pad", dims, rank, (Hlo__HloInstructionProto *[]){x, with ? with : draft_scalar(d, x, 0)}, 2);
 	in->padding_config = c;
 	return in;
 }

@@ -51,9 +51,12 @@ Hlo__HloInstructionProto *draft_binary(struct draft *d, const char *opcode, Hlo_
 /* A zero, or one other small whole number, of the type of `like`. */
 Hlo__HloInstructionProto *draft_scalar(struct draft *d, const Hlo__HloInstructionProto *like, int value);
 
-/* The same numbers for all dimensions: low[i] elements in front, high[i] behind, inner[i] between (NULL: none). */
+/*
+ * The same numbers for all dimensions: low[i] elements in front, high[i] behind, inner[i] between
+ * (NULL: none), all of them `with` (NULL: 0).
+ */
 Hlo__HloInstructionProto *draft_pad(struct draft *d, Hlo__HloInstructionProto *x, const int64_t *low,
-	const int64_t *high, const int64_t *inner);
+	const int64_t *high, const int64_t *inner, Hlo__HloInstructionProto *with);
 /* Elements first[i], first[i] + step[i] ... of which there are count[i]; step NULL: all next to each other. */
 Hlo__HloInstructionProto *draft_slice(struct draft *d, Hlo__HloInstructionProto *x, const int64_t *first,
 	const int64_t *count, const int64_t *step);

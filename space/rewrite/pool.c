@@ -1,0 +1,85 @@
+/*
+ * pool.c - a sum, maximum or minimum over a moving window, as the input moved and combined tap by tap.
+ *
+ * As with convolutions in groups, a loop over an output with a generic window inside becomes plain elementwise operations, which
+ * the compiler fuses with what stands around them.
+ */
+#include <math.h>
+#include <string.h>
+#include "space/rewrite/codes.h"
+
+static const char *const measures[] = {"taps", "out", "in", NULL};
+
+static int64_t at_least_one(int64_t v)
+{
+	return v > 0 ? v : 1;
+}
+
+/* The operation that the window applies, if it begins with what leaves the others as they are; else NULL. */
+static const char *applied(const struct graph *g, uint32_t v)
+{
+	const struct comp *c = &g->comp[node_calls(g, v)[0]];
+	const Hlo__Literal *l = g->node[node_operands(g, v)[1]].proto->literal;
+	uint16_t op = g->node[c->root].opcode;
+	double first;
+
+	if (c->n_nodes != 3 || g->node[c->root].n_operands != 2 || !l || (!l->n_f32s && !l->n_f64s))
+		return NULL;
+	first = l->n_f32s ? (double)l->f32s[0] : l->f64s[0];
+	if (op == OP_ADD && !(first < 0) && !(first > 0))
+		return "add";
+	if (op == OP_MAXIMUM && isinf(first) && first < 0)
+		return "maximum";
+	return op == OP_MINIMUM && isinf(first) && first > 0 ? "minimum" : NULL;
+}
+
+static bool match(const struct graph *g, uint32_t v, struct found *f)
+{
+	const Hlo__Window *w = g->node[v].proto->window;
+	uint32_t x;
+
+	if (g->node[v].opcode != OP_REDUCE_WINDOW || g->node[v].n_operands != 2 || !rule_plain(g, v) || !w || !applied(g, v))
+		return false;
+	x = node_operands(g, v)[0];
+	if (w->n_dimensions != g->node[v].rank || !g->node[v].elements || !g->node[x].elements || g->node[x].dtype != g->node[v].dtype)
+		return false;
+	f->measure[0] = 1;
+	for (size_t i = 0; i < w->n_dimensions; i++) {
+		f->measure[0] *= (double)w->dimensions[i]->size;
+		if (w->dimensions[i]->size < 1 || w->dimensions[i]->window_reversal)
+			return false;
+	}
+	f->measure[1] = (double)g->node[v].elements;
+	f->measure[2] = (double)g->node[x].elements;
+	return true;
+}
+
+static Hlo__HloInstructionProto *write(struct draft *d, const struct found *f, uint32_t variant)
+{
+	const Hlo__HloInstructionProto *in = d->g->node[f->anchor].proto;
+	const char *opcode = applied(d->g, f->anchor);
+	int64_t low[DRAFT_RANK], high[DRAFT_RANK], inner[DRAFT_RANK], step[DRAFT_RANK], tap[DRAFT_RANK] = {0};
+	uint32_t rank = (uint32_t)in->window->n_dimensions, i;
+	Hlo__HloInstructionProto *x, *sum = NULL;
+
+	(void)variant;
+	for (i = 0; i < rank; i++) {
+		low[i] = in->window->dimensions[i]->padding_low;
+		high[i] = in->window->dimensions[i]->padding_high;
+		inner[i] = at_least_one(in->window->dimensions[i]->base_dilation) - 1;
+		step[i] = at_least_one(in->window->dimensions[i]->stride);
+	}
+	x = draft_pad(d, draft_operand(d, f->anchor, 0), low, high, inner, draft_operand(d, f->anchor, 1));
+	do {
+		int64_t first[DRAFT_RANK];
+		for (i = 0; i < rank; i++)
+			first[i] = tap[i] * at_least_one(in->window->dimensions[i]->window_dilation);
+		Hlo__HloInstructionProto *seen = draft_slice(d, x, first, in->shape->dimensions, step);
+		sum = sum ? draft_binary(d, opcode, sum, seen) : seen;
+		for (i = rank; i-- > 0 && ++tap[i] == in->window->dimensions[i]->size;)
+			tap[i] = 0;
+	} while (i != UINT32_MAX);
+	return sum;
+}
+
+const struct rule_code window_slices_code = {"window_slices", measures, match, write};
