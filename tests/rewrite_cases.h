@@ -14,6 +14,12 @@
 
 typedef void case_visit(void *ctx, const char *text);
 
+/* All but one of `each`, whatever the walk repeats after. */
+static inline bool left_out(uint32_t n, uint32_t each)
+{
+	return (n * 2654435761u >> 8) % each != 0;
+}
+
 /* ---- orders of a few things ---- */
 
 static const char *const orders3[] = {"012", "021", "102", "120", "201", "210"};
@@ -141,7 +147,7 @@ static void walk_conv1(case_visit *visit, void *ctx, uint32_t each, uint32_t fir
 			for (size_t g = 0; g < N_GROUPS; g++) {
 				const char *o[3] = {orders3[i % 6], orders3[i / 6 % 6], orders3[i / 36]};
 				struct conv_case c = {.n = 1, .w = {window_cases[w], {.size = 1}}, .g = group_cases[g], .reverse = n % 3 == 0};
-				if (n++ % each)
+				if (left_out(n++, each))
 					continue;
 				for (int a = 0; a < 3; a++)
 					for (int k = 0; k < 3; k++)
@@ -216,7 +222,7 @@ static void walk_windows(case_visit *visit, void *ctx, uint32_t each, uint32_t f
 				static const int sizes[] = {5, 4, 6};
 				for (uint32_t k = 0; k < rank; k++)
 					some = some && conv_out(&w[k], sizes[k]) > 0 && !w[k].reversed;
-				if (n++ % each || !some)
+				if (left_out(n++, each) || !some)
 					continue;
 				window_text(&b, w, rank, ops[op][0], ops[op][1]);
 				visit(ctx, b.data);
@@ -410,7 +416,7 @@ static void walk_products(case_visit *visit, void *ctx, uint32_t each, uint32_t 
 				for (const char *a = labels[l][0]; *a; a++) {
 					struct product_case c = {.side = (int)(o & 1), .along = strlen(parts[p]) > 1 ? *a : 0};
 					struct buf b = {0};
-					if (n++ % each || *a == 'b' || (!c.along && a > labels[l][0]))
+					if (left_out(n++, each) || *a == 'b' || (!c.along && a > labels[l][0]))
 						continue;
 					ordered(labels[l][0], o / 2 % 6, c.x);
 					ordered(labels[l][1], o / 12, c.w);
