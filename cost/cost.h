@@ -94,6 +94,7 @@ int cost_whole(struct cost *c, const uint8_t *a, const uint8_t *b, const struct 
 int cost_own(struct cost *c, const struct precision *p, struct timing *out, struct err *err);
 /* Seconds of the whole program in one configuration; measured once for the default, then kept. */
 int cost_default_seconds(struct cost *c, double *seconds, double *se, struct err *err);
+void cost_set_default(struct cost *c, double seconds, double se); /* it is known from before */
 const struct cost_totals *cost_totals(const struct cost *c);
 /* What all costs here are of, and where they come from. */
 enum quantity cost_quantity(const struct cost *c);

@@ -56,6 +56,12 @@ int cost_whole(struct cost *c, const uint8_t *a, const uint8_t *b, const struct 
 	return whole_on_device(c, a, b, p, out, err);
 }
 
+void cost_set_default(struct cost *c, double seconds, double se)
+{
+	c->default_seconds = seconds;
+	c->default_se = se;
+}
+
 int cost_own(struct cost *c, const struct precision *p, struct timing *out, struct err *err)
 {
 	struct precision patient = p ? *p : c->o.whole;

@@ -5,6 +5,7 @@
  * field by field here and nowhere else. All hooks take the lock, so that a region priced by one
  * worker is there for the next.
  */
+#include <math.h>
 #include <string.h>
 #include "lab/lab.h"
 
@@ -126,13 +127,17 @@ static int put_facts(struct lab *l, struct store *db, const char *backend, struc
 	return rc;
 }
 
-/* Opening a program compiled it as the compiler does by itself. */
-static void keep_own(struct lab *l)
+void lab_remember(struct lab *l, const struct timing *t)
 {
-	struct compiled own = {.seconds = l->subject.extract_seconds, .serialised = l->subject.own};
+	struct opened *o = &l->subject.opened;
 
-	spare_put(&l->spares, COMPILE_DEFAULT, &l->subject.original, &own);
-	buf_release(&l->subject.own);
+	if (!l->device || t->outcome != OUTCOME_OK || t->seconds_b <= 0)
+		return;
+	o->run = t->seconds_b;
+	o->run_se = t->seconds_b * t->ratio_se * M_SQRT1_2; /* a ratio has the error of two sides */
+	o->more = t->delta;
+	o->more_se = t->delta_se;
+	opened_keep(o, &l->subject.original, l->device);
 }
 
 int lab_open(struct lab *l, const char *path, const char *space_kind, struct device *d,
@@ -141,13 +146,12 @@ int lab_open(struct lab *l, const char *path, const char *space_kind, struct dev
 	struct cost_options co = *o;
 	int rc = 0;
 
-	*l = (struct lab){.archive = archive, .kind = d ? device_info(d)->kind : COST_MODELLED};
+	*l = (struct lab){.archive = archive, .device = d, .kind = d ? device_info(d)->kind : COST_MODELLED};
 	co.original = &l->subject.original;
 	if (subject_open(&l->subject, path, space_kind, d, err) < 0)
 		return -1;
 	l->space = l->subject.space;
-	co.spares = &l->spares;
-	keep_own(l);
+	co.spares = &l->subject.opened.spares;
 	if (archive && archive->db) {
 		co.hooks = (struct cost_hooks){archive, lookup, insert, measured, failed};
 		co.region.raw = co.whole.raw = archive->raw;
@@ -170,7 +174,6 @@ int lab_open(struct lab *l, const char *path, const char *space_kind, struct dev
 void lab_release(struct lab *l)
 {
 	cost_free(l->cost);
-	spares_release(&l->spares);
 	subject_release(&l->subject);
 	*l = (struct lab){0};
 }

@@ -29,8 +29,8 @@ struct lab { /* all zero is empty */
 	struct subject subject;
 	struct space *space; /* the subject's */
 	struct cost *cost;
+	struct device *device; /* as given to lab_open; NULL: a formula */
 	enum cost_kind kind; /* of its costs */
-	struct spares spares; /* whole programs that took long to compile */
 	struct archive *archive;
 	int64_t graph_id, space_id; /* in the store */
 };
@@ -42,6 +42,9 @@ struct lab { /* all zero is empty */
 int lab_open(struct lab *l, const char *path, const char *space_kind, struct device *d,
 	const struct cost_options *o, struct archive *archive, struct err *err);
 void lab_release(struct lab *l);
+
+/* Keeps what the first comparison of the compiler's own program with the default as read back said, where runs are long. */
+void lab_remember(struct lab *l, const struct timing *t);
 
 void archive_lock(struct archive *a);
 void archive_unlock(struct archive *a);

@@ -118,8 +118,6 @@ static int extract(struct subject *s, struct device *d, struct extracted *e, str
 		return -1;
 	if (e->outcome != OUTCOME_OK)
 		return err_set(err, "%s cannot be compiled: %s: %.500s", s->name, outcome_meaning(e->outcome), e->detail);
-	s->own = e->own;
-	e->own = (struct buf){0};
 	if (e->before.len)
 		return 0;
 	return err_set(err, "%s was compiled, but the plugin did not show it as it is before fusion", s->name);
@@ -153,6 +151,26 @@ static int foresee(const struct subject *s, const struct graph *g, const struct 
 	return 0;
 }
 
+/* From the program to what it is before the stage; s->opened gets what that taught. */
+static int learn(struct subject *s, struct user_program *p, struct device *d, struct err *err)
+{
+	struct opened *o = &s->opened;
+	struct compiled own = {0};
+	bool lowered = p->extracted.before.len > 0; /* what was compiled is not HLO, then */
+
+	if (foresee(s, &p->graph, d, err) < 0 || extract(s, d, &p->extracted, err) < 0 ||
+		settle(s, &p->extracted.before, d, err) < 0)
+		return -1;
+	buf_add(&o->before, s->bytes.data, s->bytes.len);
+	buf_add(&o->after, p->extracted.after.data, p->extracted.after.len);
+	o->seconds = own.seconds = p->extracted.seconds;
+	own.serialised = p->extracted.own;
+	if (!lowered)
+		spare_put(&o->spares, COMPILE_DEFAULT, &s->original, &own);
+	opened_keep(o, &s->original, d);
+	return 0;
+}
+
 static int open_program(struct subject *s, const char *path, const char *kind, struct device *d,
 	struct err *err)
 {
@@ -162,15 +180,11 @@ static int open_program(struct subject *s, const char *path, const char *kind, s
 	s->name = p.name;
 	p.name = NULL;
 	graph_write(&p.graph, &s->original);
-	int rc = d ? foresee(s, &p.graph, d, err) : 0;
-	if (rc == 0 && d)
-		rc = extract(s, d, &p.extracted, err);
-	if (rc == 0) {
-		s->extract_seconds = p.extracted.seconds;
-		rc = settle(s, d ? &p.extracted.before : &s->original, d, err);
-	}
+	s->known = d && opened_find(&s->opened, &s->original, d);
+	int rc = s->known ? settle(s, &s->opened.before, NULL, err) : d ? learn(s, &p, d, err) : settle(s, &s->original, NULL, err);
+	s->extract_seconds = s->opened.seconds;
 	if (rc == 0)
-		rc = open_space(s, kind, d, &p.extracted.after, err);
+		rc = open_space(s, kind, d, &s->opened.after, err);
 	user_program_release(&p);
 	return rc;
 }
@@ -199,7 +213,7 @@ void subject_release(struct subject *s)
 	graph_release(&s->graph);
 	buf_release(&s->original);
 	buf_release(&s->bytes);
-	buf_release(&s->own);
+	opened_release(&s->opened);
 	mem_free(s->name);
 	mem_free(s->decoded);
 	*s = (struct subject){0};

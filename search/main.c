@@ -277,7 +277,8 @@ static void begin_talk(const struct session *s)
 		fprintf(stderr, "search: no model for this device; searching at random (train one with learn)\n");
 	}
 	if (s->lab.subject.extract_seconds >= SPARE_DEAR)
-		talk("compiling took %s; now the default as it was read back is compiled as well, and both are run side by side",
+		talk(s->lab.subject.known ? "opened from what was kept of it, which took %s then"
+			: "compiling took %s; now the default as it was read back is compiled as well, and both are run side by side",
 			talk_seconds(s->lab.subject.extract_seconds, time, sizeof time));
 	buf_release(&line);
 }

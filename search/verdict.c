@@ -58,7 +58,7 @@ static int make_side(struct lab *lab, const uint8_t *config, struct device *d, i
 	if (side == 1)
 		rc = lab->space->ops->apply(lab->space, config, &module, err);
 	if (rc == 0 && !k->decided)
-		take_spare(&lab->spares, side ? COMPILE_APPLIED : COMPILE_DEFAULT, side ? &module : original, kept);
+		take_spare(&lab->subject.opened.spares, side ? COMPILE_APPLIED : COMPILE_DEFAULT, side ? &module : original, kept);
 	if (rc == 0 && kept->len) {
 		rc = device_compile(d, COMPILE_DEFAULT, FORMAT_EXECUTABLE, kept->data, kept->len, 0, out, err);
 		if (rc < 0 || out->outcome == OUTCOME_OK)

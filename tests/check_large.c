@@ -8,6 +8,7 @@
 #include "device/host.h"
 #include "device/ops.h"
 #include "device/room.h"
+#include "ready/opened.h"
 #include "search/verdict.h"
 #include "tests/device_fixture.h"
 
@@ -128,6 +129,95 @@ static void what_is_kept_is_loaded(void)
 }
 
 static uint64_t free_memory;
+static const struct device_ops no_ops;
+
+static struct opened some_opening(double seconds, double run)
+{
+	struct opened o = {.seconds = seconds, .run = run, .run_se = 0.5, .more = -1, .more_se = 0.25};
+	struct compiled own = {.seconds = seconds};
+	struct buf module = {0};
+
+	buf_adds(&o.before, "before");
+	buf_adds(&o.after, "after");
+	buf_adds(&module, "module");
+	buf_adds(&own.serialised, "executable");
+	spare_put(&o.spares, COMPILE_DEFAULT, &module, &own);
+	compiled_release(&own);
+	buf_release(&module);
+	return o;
+}
+
+/* The one file that is kept, cut or changed in the middle. */
+static void harm_file(size_t keep, bool flip)
+{
+	struct buf at = {0}, bytes = {0};
+	struct err err = {{0}};
+	DIR *dir;
+
+	buf_addf(&at, "%s/vantage/opened", fixture_folder);
+	dir = opendir(at.data);
+	for (struct dirent *e; dir && (e = readdir(dir));)
+		if (e->d_name[0] != '.') {
+			buf_addf(&at, "/%s", e->d_name);
+			break;
+		}
+	if (dir)
+		closedir(dir);
+	CHECK(io_read_file(at.data, 1 << 20, &bytes, &err) == 0); /* unpacked; so it is written, and read again */
+	if (flip)
+		bytes.data[bytes.len / 2] ^= 1;
+	CHECK(io_write_file(at.data, bytes.data, keep < bytes.len ? keep : bytes.len, &err) == 0);
+	buf_release(&at);
+	buf_release(&bytes);
+}
+
+static void openings_are_kept(void)
+{
+	struct device d = {.ops = &no_ops, .info = {.kind = COST_MEASURED, .build = "1", .machine = "here"}}, other = d;
+	struct opened o = some_opening(60, 20), back, cheap = some_opening(1, 20), quick = some_opening(60, 0.01);
+	struct buf program = {0}, module = {0};
+
+	setenv("XDG_CACHE_HOME", fixture_folder, 1);
+	buf_adds(&program, "program");
+	buf_adds(&module, "module");
+	CHECK(!opened_find(&back, &program, &d));
+	opened_keep(&cheap, &program, &d);
+	CHECK(!opened_find(&back, &program, &d));
+	opened_keep(&o, &program, &d);
+	snprintf(other.info.build, sizeof other.info.build, "2");
+	CHECK(!opened_find(&back, &program, &other));
+	CHECK(!opened_find(&back, &module, &d));
+	if (CHECK(opened_find(&back, &program, &d))) {
+		CHECK_STR(back.before.data, "before");
+		CHECK_STR(back.after.data, "after");
+		CHECK(back.seconds == 60 && back.run == 20 && back.run_se == 0.5 && back.more == -1 && back.more_se == 0.25);
+		CHECK(spare_get(&back.spares, COMPILE_DEFAULT, &module) != NULL);
+		CHECK(spare_get(&back.spares, COMPILE_APPLIED, &module) == NULL);
+	}
+	opened_release(&back);
+	opened_keep(&quick, &program, &d); /* a short run is measured anew */
+	CHECK(opened_find(&back, &program, &d) && back.run == 0);
+	opened_release(&back);
+	harm_file(SIZE_MAX, false);
+	CHECK(opened_find(&back, &program, &d));
+	opened_release(&back);
+	harm_file(SIZE_MAX, true);
+	CHECK(!opened_find(&back, &program, &d) && back.before.len == 0);
+	for (size_t keep = 0; keep < 64; keep += 9) {
+		opened_keep(&o, &program, &d);
+		harm_file(keep, false);
+		CHECK(!opened_find(&back, &program, &d));
+	}
+	opened_release(&o);
+	opened_release(&cheap);
+	opened_release(&quick);
+	buf_release(&program);
+	buf_release(&module);
+	buf_adds(&program, fixture_folder);
+	buf_adds(&program, "/vantage");
+	CHECK(io_remove_tree(program.data, NULL) == 0);
+	buf_release(&program);
+}
 
 static void some_effort(const struct device *d, struct effort *out)
 {
@@ -215,7 +305,9 @@ int main(void)
 	RUN(workers_are_in_proportion);
 	RUN(few_workers_cover);
 	RUN(durations_in_words);
-	if (fixture_begin())
+	bool fake = fixture_begin();
+	RUN(openings_are_kept);
+	if (fake)
 		RUN(what_is_kept_is_loaded);
 	else
 		printf("skip: what_is_kept_is_loaded: no fake plugin without the plugin's header\n");
