@@ -16,6 +16,7 @@
 #include "base/re.h"
 #include "base/stop.h"
 #include "collect/plan_own.h"
+#include "device/machine.h"
 
 static void add_path(struct plan *p, const char *path)
 {
@@ -129,8 +130,12 @@ static int open_device(struct plan *p, uint32_t w, struct err *err)
 {
 	const struct settings *set = p->set;
 	struct device_options o = {.backend = set->device, .wait = set->wait, .seed = (uint64_t)set->seed, .deadline = set->deadline,
-		.kind = set->space, .core = set->core < 0 ? 0 : (int)set->core + 1 + (int)w};
+		.kind = set->space};
 
+	if (cores_parse(set->cores, &o.cores, err) < 0)
+		return -1;
+	if (set->core >= 0)
+		o.core = (int)set->core + 1 + (int)w * (o.cores > 1 ? o.cores : 1);
 	if (strcmp(set->device, "none") != 0 && !(p->worker[w].device = device_open(&o, err)))
 		return -1;
 	return 0;

@@ -25,7 +25,8 @@
 
 struct device_options {	     /* all zero is the default */
 	const char *backend; /* a name of schemas/backend.def (NULL: the first), or a path to a plugin .so */
-	int core;	     /* 1 + the core to pin the worker to; 0: the least loaded */
+	int core;	     /* 1 + the core to pin the worker to, the first of several; 0: the least loaded */
+	int cores;	     /* that programs run on, the plugin's threads confined to them; 0: one; -1: all this process may use */
 	double deadline;     /* seconds that any answer may take; 0: by how long such things took before (patience.c) */
 	uint64_t seed;	     /* of the inputs */
 	bool wait;	     /* for the device's lock instead of failing with a sentence */
@@ -47,7 +48,8 @@ struct device_info {
 	enum cost_kind kind;
 	enum quantity quantity; /* what its costs are of */
 	bool can_run, compiles;
-	int core;		/* pinned to, or -1 */
+	int core;		/* pinned to, the first of `cores`; or -1 */
+	uint32_t cores;		/* that programs run on; 0: not pinned */
 };
 
 struct pipeline;

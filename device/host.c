@@ -115,6 +115,18 @@ static uint64_t memory_limit(const struct host *h)
 	return h->backend->traits & ON_HOST ? machine_memory() / 4 * 3 : 0;
 }
 
+/* The cores that are locked; one that is not, beside a device that has it (probe.c). */
+static void put_cores(const struct host *h, struct buf *q)
+{
+	bool borrowed = h->cores.n == 0 && h->base.info.core >= 0;
+
+	buf_u32(q, borrowed ? 1 : (uint32_t)h->cores.n);
+	if (borrowed)
+		buf_u32(q, (uint32_t)h->base.info.core);
+	for (size_t i = 0; i < h->cores.n; i++)
+		buf_u32(q, (uint32_t)h->cores.at[i].core);
+}
+
 static int set_up(struct host *h, struct err *err)
 {
 	struct buf *q = &h->request;
@@ -128,7 +140,7 @@ static int set_up(struct host *h, struct err *err)
 	buf_str(q, h->backend->name);
 	buf_blob(q, h->plugin.data, h->plugin.len);
 	buf_u64(q, h->seed);
-	buf_u32(q, (uint32_t)(h->base.info.core + 1));
+	put_cores(h, q);
 	buf_u64(q, memory_limit(h));
 	h->asked = now_seconds();
 	enum exchange e = child_exchange(&h->child, WIRE_SETUP, q, host_patience(h), &h->reply);
@@ -326,7 +338,7 @@ static void host_close(struct device *d)
 {
 	struct host *h = host_of(d);
 	child_release(&h->child);
-	core_release(&h->lock);
+	core_set_release(&h->cores);
 	lock_release(&h->device_lock);
 	buf_release(&h->plugin);
 	buf_release(&h->worker);
@@ -419,6 +431,18 @@ static int check_option(void *ctx, const char *name, const char *value)
 	return 0;
 }
 
+/* What runs on several cores is measured apart from what runs on one: it is part of the machine's name. */
+static void note_cores(struct host *h)
+{
+	struct device_info *i = &h->base.info;
+	size_t used = strlen(i->machine);
+
+	i->core = h->cores.at[0].core;
+	i->cores = (uint32_t)h->cores.n;
+	if (i->cores > 1)
+		snprintf(i->machine + used, sizeof i->machine - used, ", run on %u of them", i->cores);
+}
+
 static const struct device_ops host_ops = {
 	host_close, host_compile, host_drop, host_extract, host_pair, host_run, host_compare,
 	host_effort, host_arrange};
@@ -443,9 +467,9 @@ struct device *host_open(const struct device_options *o, struct err *err)
 	fill_info(h, o->backend);
 	lock_name(h, o->backend, name, sizeof name);
 	if (h->backend->traits & ON_HOST || (h->backend->traits & RUNS && o->core)) {
-		if (core_take(&h->lock, name, o->core, o->wait, err) < 0)
+		if (core_set_take(&h->cores, name, o->core, o->cores, o->wait, err) < 0)
 			goto fail;
-		h->base.info.core = h->lock.core;
+		note_cores(h);
 	}
 	if (set_up(h, err) < 0 || take_accelerator(h, o->wait, err) < 0)
 		goto fail;

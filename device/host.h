@@ -33,7 +33,7 @@ struct host {
 	double asked;	 /* clock at the request */
 	double longest_compile, longest_run; /* seconds, of all that went well */
 	struct child child;
-	struct core_lock lock;
+	struct core_set cores;
 	struct lock device_lock; /* of an accelerator */
 	struct accelerator accelerator;
 	struct frame reply;

@@ -205,18 +205,139 @@ void core_release(struct core_lock *l)
 	lock_release(&l->lock);
 }
 
-int core_pin(int core, struct err *err)
+static int by_number(const void *a, const void *b)
 {
-	size_t size = CPU_ALLOC_SIZE((size_t)core + 1);
-	cpu_set_t *set = CPU_ALLOC((size_t)core + 1);
-	int rc = set ? 0 : -1;
+	return ((const struct load *)a)->core - ((const struct load *)b)->core;
+}
+
+/* The first `count` of those that are free, into s; as many as there are. -1: error. */
+static int take_free(struct core_set *s, const char *device, const struct load *cores, size_t n, size_t count, struct err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < n && s->n < count && rc >= 0; i++) {
+		rc = try_core(&s->at[s->n], device, cores[i].core, false, err);
+		s->n += rc == 1;
+	}
+	return rc < 0 ? -1 : 0;
+}
+
+static int take_waiting(struct core_set *s, const char *device, struct load *cores, size_t count, struct err *err)
+{
+	qsort(cores, count, sizeof *cores, by_number);
+	for (; s->n < count; s->n++)
+		if (try_core(&s->at[s->n], device, cores[s->n].core, true, err) < 0)
+			return -1;
+	return 0;
+}
+
+static void unlock_all(struct core_set *s)
+{
+	while (s->n)
+		core_release(&s->at[--s->n]);
+}
+
+/* `wanted` and those that follow it come first. */
+static int put_first(struct load *cores, size_t n, int wanted, struct err *err)
+{
+	struct load *turned = MEM_NEW(n, struct load);
+	size_t k = 0;
+
+	qsort(cores, n, sizeof *cores, by_number);
+	while (k < n && cores[k].core != wanted - 1)
+		k++;
+	for (size_t i = 0; i < n && k < n; i++)
+		turned[i] = cores[(k + i) % n];
+	if (k < n)
+		memcpy(cores, turned, n * sizeof *cores);
+	mem_free(turned);
+	return k < n ? 0 : err_set(err, "core %d is not among the cores this process may use", wanted - 1);
+}
+
+static int take_several(struct core_set *s, const char *device, int wanted, size_t count, bool wait, struct err *err)
+{
+	size_t n;
+	struct load *cores = cores_by_load(&n, wanted == 0, err);
+	int rc = cores ? 0 : -1;
+
+	if (rc == 0 && count == 0)
+		count = n;
+	if (rc == 0 && count > n)
+		rc = err_set(err, "%zu cores were asked for, and this process may use %zu", count, n);
+	if (rc == 0 && wanted)
+		rc = put_first(cores, n, wanted, err);
+	if (rc == 0) {
+		s->at = MEM_NEW(count, struct core_lock);
+		rc = take_free(s, device, cores, n, count, err);
+	}
+	if (rc == 0 && s->n < count) {
+		unlock_all(s);
+		rc = wait ? take_waiting(s, device, cores, count, err)
+			  : err_set(err, "%zu cores that nobody measures on were asked for; wait for them (--wait) or take fewer (--cores)",
+				    count);
+	}
+	mem_free(cores);
+	return rc;
+}
+
+int core_set_take(struct core_set *s, const char *device, int wanted, int count, bool wait, struct err *err)
+{
+	int rc;
+
+	*s = (struct core_set){0};
+	if (count == 0 || count == 1) {
+		s->at = MEM_NEW(1, struct core_lock);
+		rc = core_take(s->at, device, wanted, wait, err);
+		s->n = rc == 0;
+	} else {
+		rc = take_several(s, device, wanted, count < 0 ? 0 : (size_t)count, wait, err);
+	}
+	if (rc < 0)
+		core_set_release(s);
+	return rc;
+}
+
+void core_set_release(struct core_set *s)
+{
+	unlock_all(s);
+	mem_free(s->at);
+	*s = (struct core_set){0};
+}
+
+int cores_parse(const char *text, int *count, struct err *err)
+{
+	char *end;
+	long n = strtol(text, &end, 10);
+
+	if (strcmp(text, "all") == 0) {
+		*count = CORES_ALL;
+		return 0;
+	}
+	if (end == text || *end || n < 1 || n > CORES_LIMIT)
+		return err_set(err, "--cores takes a number of cores, or all; \"%.40s\" is neither", text);
+	*count = (int)n;
+	return 0;
+}
+
+int core_pin(const int *core, size_t n, struct err *err)
+{
+	int last = 0, rc;
+	size_t size;
+	cpu_set_t *set;
+
+	for (size_t i = 0; i < n; i++)
+		last = core[i] > last ? core[i] : last;
+	size = CPU_ALLOC_SIZE((size_t)last + 1);
+	set = CPU_ALLOC((size_t)last + 1);
+	rc = set ? 0 : -1;
 	if (rc == 0) {
 		CPU_ZERO_S(size, set);
-		CPU_SET_S((size_t)core, size, set);
+		for (size_t i = 0; i < n; i++)
+			CPU_SET_S((size_t)core[i], size, set);
 		rc = sched_setaffinity(0, size, set);
 	}
 	if (rc < 0)
-		err_errno(err, "the worker cannot be pinned to core %d", core);
+		err_errno(err, "the worker cannot be pinned to core %d", core[0]);
 	CPU_FREE(set);
 	return rc;
 }

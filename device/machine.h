@@ -29,7 +29,24 @@ struct core_lock { /* all zero is empty; core_release accepts it */
 int core_take(struct core_lock *l, const char *device, int wanted, bool wait, struct err *err);
 void core_release(struct core_lock *l);
 
-/* Pins the calling process; before any thread is started. */
-int core_pin(int core, struct err *err);
+#define CORES_ALL (-1)
+
+/* Several of them, taken together. */
+struct core_set { /* all zero is empty; core_set_release accepts it */
+	struct core_lock *at;
+	size_t n;
+};
+/*
+ * Takes `count` cores (0 or 1: one; CORES_ALL: all that this process may use): `wanted` (1 + core) and those that follow it, or
+ * with 0 the least loaded. All or none; whoever waits for several does so in the order of their numbers, so that no two
+ * programs wait for each other.
+ */
+int core_set_take(struct core_set *s, const char *device, int wanted, int count, bool wait, struct err *err);
+void core_set_release(struct core_set *s);
+/* "3" or "all" -> what core_set_take wants. */
+int cores_parse(const char *text, int *count, struct err *err);
+
+/* Pins the calling process to n cores; before any thread is started. */
+int core_pin(const int *core, size_t n, struct err *err);
 
 #endif

@@ -3,16 +3,17 @@
  *
  * Both measure programs on a device into a store, and whoever knows one command should know the other.
  * `set` is the program's own settings, whose members carry the options' names: const char *db, *device,
- * *space; int64_t core, seed; double deadline; int measure; bool wait, force, raw, quiet, json.
+ * *space, *cores; int64_t core, seed; double deadline; int measure; bool wait, force, raw, quiet, json.
  */
 #ifndef LAB_OPTIONS_H
 #define LAB_OPTIONS_H
 
 #include "base/opt.h"
 #include "device/backend.h"
+#include "device/machine.h"
 #include "space/space.h"
 
-#define LAB_DEFAULTS .device = backend_first(), .space = space_kind_find(NULL, NULL)->name, .seed = 1, .core = -1, \
+#define LAB_DEFAULTS .device = backend_first(), .space = space_kind_find(NULL, NULL)->name, .seed = 1, .core = -1, .cores = "1", \
 	.deadline = 0
 
 #define LAB_OPT_SPACE(set) OPT_STR(0, "space", &(set).space, "KIND", space_kind_forms())
@@ -20,6 +21,7 @@
 #define LAB_OPTS_WHERE(set) \
 	OPT_STR(0, "device", &(set).device, "NAME", "cpu, sim, cuda, or none (programs with a formula); cpu@VERSION or a path for another plugin"), \
 	OPT_INT(0, "core", &(set).core, -1, 1023, "core to measure on, the first of several; -1: the least loaded"), \
+	OPT_STR(0, "cores", &(set).cores, "N|all", "cores that programs run on: as many as yours will; all: all that this process may use"), \
 	OPT_NUM(0, "deadline", &(set).deadline, 0, 1e6, \
 		"seconds the device may take for an answer at most; 0: many times as long as such answers took before"), \
 	OPT_FLAG(0, "wait", &(set).wait, "wait for the device or the store instead of failing"), \

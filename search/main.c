@@ -30,7 +30,7 @@
 #include "search/scorer.h"
 
 struct settings {
-	const char *graph, *model, *db, *out, *device, *space, *from, *start;
+	const char *cores, *graph, *model, *db, *out, *device, *space, *from, *start;
 	int64_t budget, seed, hops, core, drift_checks, jobs, steps;
 	double slower, deadline, seconds, alpha, explore, verdict_seconds, kernel_us;
 	int strategy, propose, measure, by, placing, goal;
@@ -142,7 +142,7 @@ static int open_session(struct session *s, struct err *err)
 	const struct settings *set = s->set;
 	struct store_options so = {.force = set->force, .wait = set->wait};
 	struct cost_options co = {.policy = (enum cost_policy)set->measure, .seed = (uint64_t)set->seed};
-	const char *backend = "formula";
+	const char *backend;
 
 	if (!space_maker(set->graph) && strcmp(set->graph, "-") != 0 && access(set->graph, R_OK) < 0)
 		return err_errno(err, "%s cannot be read", set->graph);
@@ -153,13 +153,12 @@ static int open_session(struct session *s, struct err *err)
 	s->archive.raw = set->raw;
 	s->device_options = (struct device_options){.backend = set->device, .core = (int)set->core + 1, .kind = set->space,
 		.seed = 1, .wait = set->wait, .deadline = set->deadline};
-	if (set->db && !(s->archive.db = store_open(set->db, STORE_CREATE, &so, err)))
+	if (cores_parse(set->cores, &s->device_options.cores, err) < 0 ||
+		(set->db && !(s->archive.db = store_open(set->db, STORE_CREATE, &so, err))))
 		return -1;
-	if (strcmp(set->device, "none") != 0) {
-		if (!(s->device = device_open(&s->device_options, err)))
-			return -1;
-		backend = device_info(s->device)->backend;
-	}
+	if (strcmp(set->device, "none") != 0 && !(s->device = device_open(&s->device_options, err)))
+		return -1;
+	backend = s->device ? device_info(s->device)->backend : "formula";
 	if (set->kernel_us != OPT_AUTO)
 		co.part_seconds = set->kernel_us > 0 ? set->kernel_us * 1e-6 : -1;
 	if (lab_open(&s->lab, set->graph, set->space, s->device, &co, &s->archive, err) < 0 ||

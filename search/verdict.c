@@ -134,9 +134,11 @@ static int time_against_compiler(struct verdict *v, struct lab *lab, const uint8
 /* What the sentence says, best news last. */
 static void put_into_words(struct verdict *v)
 {
-	char *s = v->sentence;
+	char *s = v->sentence, on[32] = "";
 	size_t n = sizeof v->sentence;
 
+	if (v->cores)
+		snprintf(on, sizeof on, " on %u core%s", v->cores, v->cores > 1 ? "s" : "");
 	if (!v->measured)
 		snprintf(s, n, "Nothing better than the default was found; the default is the answer.");
 	else if (v->outcome != OUTCOME_OK)
@@ -152,14 +154,14 @@ static void put_into_words(struct verdict *v)
 		snprintf(s, n, "The tuned program does not run on everything that the compiler's own does (%s); "
 			       "the default is the answer.", v->numbers.detail);
 	else if (!v->tuned)
-		snprintf(s, n, "The whole program shows no sure gain (%+.2f%%, %.0f%% interval %+.2f%% to %+.2f%%%s); "
+		snprintf(s, n, "The whole program shows no sure gain (%+.2f%%, %.0f%% interval %+.2f%% to %+.2f%%%s%s%s); "
 			       "the default is the answer.%s", 100 * v->gain, 100 * VERDICT_COVERAGE, 100 * v->low,
-			100 * v->high, v->few ? ", by few runs" : "",
+			100 * v->high, v->few ? ", by few runs" : "", v->cores ? "," : "", on,
 			v->few ? " More --verdict-seconds make the interval narrower." : "");
 	else
 		snprintf(s, n, "The tuned program takes %.2f%% less time than the compiler's default "
-			       "(%.0f%% interval %.2f%% to %.2f%%, %s%s).", 100 * v->gain, 100 * VERDICT_COVERAGE,
-			100 * v->low, 100 * v->high, cost_kind_name(v->kind), v->few ? " by few runs" : "");
+			       "(%.0f%% interval %.2f%% to %.2f%%, %s%s%s).", 100 * v->gain, 100 * VERDICT_COVERAGE,
+			100 * v->low, 100 * v->high, cost_kind_name(v->kind), v->few ? " by few runs" : "", on);
 }
 
 /*
@@ -252,6 +254,7 @@ static int weigh(struct verdict *v, struct lab *lab, const uint8_t *config, stru
 	if (rc == 0) {
 		v->outcome = t->outcome;
 		v->kind = t->kind;
+		v->cores = d ? device_info(d)->cores : 0;
 	}
 	cost_free(c);
 	mem_free(dflt);

@@ -176,7 +176,9 @@ static void openings_are_kept(void)
 	struct device d = {.ops = &no_ops, .info = {.kind = COST_MEASURED, .build = "1", .machine = "here"}}, other = d;
 	struct opened o = some_opening(60, 20), back, cheap = some_opening(1, 20), quick = some_opening(60, 0.01);
 	struct buf program = {0}, module = {0};
+	char before[512];
 
+	snprintf(before, sizeof before, "%s", getenv("XDG_CACHE_HOME") ? getenv("XDG_CACHE_HOME") : "");
 	setenv("XDG_CACHE_HOME", fixture_folder, 1);
 	buf_adds(&program, "program");
 	buf_adds(&module, "module");
@@ -216,6 +218,7 @@ static void openings_are_kept(void)
 	buf_adds(&program, fixture_folder);
 	buf_adds(&program, "/vantage");
 	CHECK(io_remove_tree(program.data, NULL) == 0);
+	setenv("XDG_CACHE_HOME", before, 1); /* empty is as not set */
 	buf_release(&program);
 }
 
@@ -223,6 +226,33 @@ static void some_effort(const struct device *d, struct effort *out)
 {
 	(void)d;
 	out->memory = free_memory;
+}
+
+/* All cores that there are: measured apart, and the lock of each is held and given back. */
+static void programs_run_on_several_cores(void)
+{
+	struct device_options o = {.backend = fixture_plugin, .deadline = PATIENT, .wait = true, .cores = -1};
+	struct err err = {{0}};
+	struct device *one = fixture_open(), *d;
+	char machine[160];
+	struct compiled c;
+
+	if (!CHECK(one != NULL))
+		return;
+	snprintf(machine, sizeof machine, "%s", device_info(one)->machine);
+	CHECK_INT(device_info(one)->cores, 1);
+	device_close(one);
+	d = device_open(&o, &err);
+	if (!CHECK(d != NULL)) {
+		printf("  %s\n", err.text);
+		return;
+	}
+	CHECK(device_info(d)->cores >= 1);
+	CHECK((strcmp(device_info(d)->machine, machine) != 0) == (device_info(d)->cores > 1));
+	CHECK_INT(fixture_leftovers(), device_info(d)->cores);
+	CHECK_INT(fixture_compile(d, "us=10", &c), OUTCOME_OK);
+	device_close(d);
+	CHECK_INT(fixture_leftovers(), 0);
 }
 
 static void memory_is_foreseen(void)
@@ -307,10 +337,12 @@ int main(void)
 	RUN(durations_in_words);
 	bool fake = fixture_begin();
 	RUN(openings_are_kept);
-	if (fake)
+	if (fake) {
 		RUN(what_is_kept_is_loaded);
-	else
+		RUN(programs_run_on_several_cores);
+	} else {
 		printf("skip: what_is_kept_is_loaded: no fake plugin without the plugin's header\n");
+	}
 	fixture_end();
 	return test_done();
 }

@@ -5,11 +5,12 @@
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 #include "device/machine.h"
 #include "tests/test.h"
 
 static size_t kernel_cores; /* room the kernel wants for its set */
-static int allowed_core, pinned_core;
+static int allowed_core, allowed_cores = 1, pinned_core, n_pinned;
 
 int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
 {
@@ -19,13 +20,15 @@ int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
 		return -1;
 	}
 	CPU_ZERO_S(size, set);
-	CPU_SET_S((size_t)allowed_core, size, set);
+	for (int i = 0; i < allowed_cores; i++)
+		CPU_SET_S((size_t)(allowed_core + i), size, set);
 	return 0;
 }
 
 int sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *set)
 {
 	(void)pid;
+	n_pinned = CPU_COUNT_S(size, set);
 	pinned_core = CPU_ISSET_S((size_t)allowed_core, size, set) && CPU_COUNT_S(size, set) == 1 ? allowed_core : -1;
 	return 0;
 }
@@ -55,12 +58,75 @@ static void a_core_is_found_among_many(void)
 	takes((size_t)1 << 30, 0, 1, -1);
 }
 
+/* Several cores are taken together or not at all, from the one that was named on. */
+static void cores_are_taken_together(void)
+{
+	static const struct {
+		int wanted, count, rc, n, first;
+	} t[] = {{0, 0, 0, 1, -1}, {0, 1, 0, 1, -1}, {0, 4, 0, 4, -1}, {0, CORES_ALL, 0, 4, -1}, {13, 2, 0, 2, 12},
+		{14, 2, 0, 2, 13}, {0, 5, -1, 0, -1}, {99, 2, -1, 0, -1}};
+	struct core_set s, other;
+	struct err err = {0};
+
+	kernel_cores = 1024;
+	allowed_core = 10;
+	allowed_cores = 4;
+	for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+		int want = t[i].wanted ? t[i].wanted : 0;
+		if (!CHECK_INT(core_set_take(&s, "check-machine", want, t[i].count, false, &err), t[i].rc) ||
+			!CHECK_INT(s.n, t[i].n))
+			printf("  row %zu: %s\n", i, err.text);
+		for (size_t k = 0; k < s.n; k++)
+			CHECK(s.at[k].core >= 10 && s.at[k].core < 14);
+		for (size_t k = 1; k < s.n; k++)
+			CHECK(s.at[k].core != s.at[0].core);
+		if (t[i].first >= 0)
+			CHECK_INT(s.at[0].core, t[i].first);
+		core_set_release(&s);
+	}
+	CHECK(core_set_take(&s, "check-machine", 11, 3, false, &err) == 0);
+	CHECK(core_set_take(&other, "check-machine", 0, 2, false, &err) < 0 && other.n == 0);
+	CHECK(core_set_take(&other, "check-machine", 0, 1, false, &err) == 0 && other.at[0].core == 13);
+	core_set_release(&s);
+	CHECK(core_set_take(&s, "check-machine", 0, 3, false, &err) == 0); /* what was refused holds nothing */
+	core_set_release(&s);
+	core_set_release(&other);
+	allowed_cores = 1;
+}
+
+static void counts_of_cores_are_read(void)
+{
+	static const struct {
+		const char *text;
+		int rc, count;
+	} t[] = {{"1", 0, 1}, {"12", 0, 12}, {"all", 0, CORES_ALL}, {"0", -1, 0}, {"-1", -1, 0}, {"", -1, 0}, {"2x", -1, 0},
+		{"every", -1, 0}, {"99999999999999999999", -1, 0}};
+
+	for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+		struct err err = {0};
+		int count = 0;
+		CHECK_INT(cores_parse(t[i].text, &count, &err), t[i].rc);
+		CHECK_INT(count, t[i].count);
+		CHECK(t[i].rc == 0 || strstr(err.text, "--cores"));
+	}
+}
+
+static void several_cores_are_pinned(void)
+{
+	static const int core[] = {4, 900, 2000};
+	struct err err = {0};
+
+	allowed_core = 900;
+	CHECK_INT(core_pin(core, 3, &err), 0);
+	CHECK_INT(n_pinned, 3);
+}
+
 static void a_far_core_is_pinned(void)
 {
 	struct err err = {0};
 
 	for (allowed_core = 0; allowed_core < 5000; allowed_core += 1023) {
-		CHECK_INT(core_pin(allowed_core, &err), 0);
+		CHECK_INT(core_pin(&allowed_core, 1, &err), 0);
 		CHECK_INT(pinned_core, allowed_core);
 	}
 }
@@ -68,6 +134,9 @@ static void a_far_core_is_pinned(void)
 int main(void)
 {
 	RUN(a_core_is_found_among_many);
+	RUN(cores_are_taken_together);
+	RUN(counts_of_cores_are_read);
+	RUN(several_cores_are_pinned);
 	RUN(a_far_core_is_pinned);
 	return test_done();
 }

@@ -29,6 +29,7 @@
 
 #define MOST_PROGRAMS 1024u
 #define MOST_INSTANCES 64u
+#define MOST_CORES 4096
 
 struct resident {
 	uint32_t handle;
@@ -321,7 +322,10 @@ static int set_up(struct worker *w, struct cursor *c, struct buf *out)
 	uint32_t protocol = cursor_u32(c);
 	char *name = cursor_str(c), *plugin = cursor_str(c);
 	uint64_t seed = cursor_u64(c);
-	int core = (int)cursor_u32(c) - 1;
+	int core[MOST_CORES];
+	uint32_t cores = cursor_count(c, sizeof(uint32_t));
+	for (uint32_t i = 0; i < cores; i++)
+		core[i < MOST_CORES ? i : 0] = (int)cursor_u32(c);
 	uint64_t memory = cursor_u64(c);
 	const struct backend *backend = NULL;
 	int rc = 0;
@@ -329,8 +333,10 @@ static int set_up(struct worker *w, struct cursor *c, struct buf *out)
 		rc = err_set(&err,
 			"vantage-worker (%s) speaks protocol %u, its caller %u; build both anew",
 			opt_version(), WIRE_PROTOCOL, protocol);
-	if (rc == 0 && core >= 0)
-		rc = core_pin(core, &err);
+	if (rc == 0 && cores > MOST_CORES)
+		rc = err_set(&err, "a worker is pinned to at most %d cores, not %u", MOST_CORES, cores);
+	if (rc == 0 && cores)
+		rc = core_pin(core, cores, &err);
 	setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
 #ifdef __SANITIZE_ADDRESS__
 	memory = 0; /* the sanitizer's own maps count, and are terabytes */
@@ -340,7 +346,7 @@ static int set_up(struct worker *w, struct cursor *c, struct buf *out)
 	if (rc == 0 && (!(backend = backend_find(name, &err)) ||
 			       !(w->pjrt = pjrt_open(backend, plugin, seed, &err))))
 		rc = -1;
-	w->on_core = rc == 0 && pjrt_device(w->pjrt)->on_host && core >= 0;
+	w->on_core = rc == 0 && pjrt_device(w->pjrt)->on_host && cores == 1;
 	buf_u8(out, rc == 0);
 	buf_str(out, rc == 0 ? pjrt_platform(w->pjrt) : err.text);
 	buf_str(out, rc == 0 ? pjrt_version(w->pjrt) : "");
