@@ -145,6 +145,7 @@ int hunt_begin(struct hunt *h, const struct hunt_options *o, struct lab *lab, co
 	if (weigh_default(h, err) < 0 || cost_default_seconds(lab->cost, &h->default_seconds, &h->default_se, err) < 0)
 		return -1;
 	h->default_wall = hunt_seconds(h);
+	h->started = now_seconds(); /* the time that a search may take is without opening */
 	if (h->default_seconds >= LONG_RUN && h->quantity == QUANTITY_SECONDS)
 		talk("one run takes %s: whole programs are compared by few runs, down to one a side, and their intervals are wide",
 			talk_seconds(h->default_seconds, time, sizeof time));
