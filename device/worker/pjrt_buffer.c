@@ -145,12 +145,15 @@ void pjrt_drop_inputs(struct pjrt *p)
 		drop_input(p, p->n_inputs - 1);
 }
 
-/* A quarter of the memory that the device has; where it does not say, of the machine's. */
+#define HOST_SHARE ((uint64_t)1 << 30) /* bytes: the machine's memory is not ours alone, and inputs are made in seconds */
+
+/* A quarter of the memory that the device has; where it does not say, or is the machine itself, of the machine's. */
 static uint64_t input_share(const struct pjrt *p)
 {
 	uint64_t memory = p->facts.memory;
+	uint64_t share = (memory ? memory : (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE)) / 4;
 
-	return (memory ? memory : (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE)) / 4;
+	return p->facts.on_host && share > HOST_SHARE ? HOST_SHARE : share;
 }
 
 /* Throws away old inputs until `bytes` more have room among `share`, or only those in use are left. */
