@@ -2,6 +2,7 @@
 # make test       fetch what is missing, then every test
 # make check      the fast part of it: no network, no plugin; about a minute with compiling
 # make deps       install missing packages and the XLA CPU plugin, as far as this machine allows
+# make deps-cuda  the compiler for NVIDIA's GPUs, 232 MB: estimates for --device cuda:h100, no GPU needed; deps-tpu: libtpu, 205 MB
 # make demo       a guided tour of four minutes: learn, tune a large program, run it; what to do with your own
 # make install    programs, the `vantage VERB` command, man pages, completion, models; PREFIX=/usr/local
 # make fuzz       libFuzzer (clang) on every tests/fuzz_*.c; SECONDS_EACH=60
@@ -128,6 +129,8 @@ benches: all $(BENCHES)
 	@:
 deps:
 	@$(DEPS_OF)
+deps-cuda deps-tpu: deps-%:
+	@$(DEPS_OF) --$*
 fuzz:
 	@$(MAKE) --no-print-directory MODE=fuzz CC=clang $(FUZZ:%=build/fuzz/fuzz/%)
 	@set -e; for f in $(FUZZ); do mkdir -p build/fuzz/corpus/$$f tests/corpus/$$f; echo "fuzzing $$f"; \
@@ -140,6 +143,6 @@ clean:
 help:
 	@sed -n '/^#/!q; s/^# //p' Makefile
 
-.PHONY: all check test tests benches deps demo fuzz install clean help FORCE
+.PHONY: all check test tests benches deps deps-cuda deps-tpu demo fuzz install clean help FORCE
 .SECONDARY:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

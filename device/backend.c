@@ -11,10 +11,11 @@
 #include "base/opt.h"
 #include "device/backend.h"
 #include "device/ops.h"
+#include "device/target.h"
 
 static const struct backend backends[] = {
-#define BACKEND(opener, name, plugin, client, topology, env, traits, kind, part) \
-	{opener##_open, name, plugin, client, topology, env, traits, kind},
+#define BACKEND(opener, name, plugin, client, topology, env, traits, kind, part, fetch) \
+	{opener##_open, name, plugin, client, topology, env, traits, kind, fetch},
 #include "schemas/backend.def"
 #undef BACKEND
 };
@@ -45,10 +46,10 @@ static bool is_path(const char *name)
 	return strchr(name, '/') || strstr(name, ".so");
 }
 
-/* NAME@VERSION: how long the name is, and what stands behind it; NULL: nothing. */
+/* NAME@VERSION, NAME:TARGET: how long the name is, and the version behind it; NULL: none. */
 static size_t name_length(const char *name)
 {
-	return strcspn(name, "@");
+	return strcspn(name, "@:");
 }
 
 static const char *version_in(const char *name)
@@ -101,6 +102,24 @@ const struct backend *backend_find(const char *name, struct err *err)
 		near ? " (did you mean " : "", near ? near : "", near ? "?)" : "", list.data);
 	buf_release(&list);
 	return NULL;
+}
+
+int backend_target(const struct backend *b, const char *name, char *out, size_t n, struct err *err)
+{
+	const char *colon = name && !is_path(name) ? strchr(name, ':') : NULL;
+	const char *target = colon ? colon + 1 : b->topology;
+	struct buf known = {0};
+
+	snprintf(out, n, "%s", target);
+	if (!colon || target_find(b->name, target) || (b->traits & TOPOLOGIES && *target))
+		return 0;
+	target_list(b->name, &known);
+	if (known.len)
+		err_set(err, "there is no target \"%.40s\" of device %s; known are %s", target, b->name, known.data);
+	else
+		err_set(err, "device %s has no targets: it runs programs; leave away \":%.40s\"", b->name, target);
+	buf_release(&known);
+	return -1;
 }
 
 void program_folder(char *out, size_t n)
@@ -203,9 +222,9 @@ int backend_plugin(const struct backend *b, const char *name, struct buf *path, 
 	found = *b->plugin ? try_everywhere(b->plugin, path, &looked)
 			   : try_versions(b, name ? version_in(name) : NULL, path, &looked);
 	if (!found)
-		err_set(err, "the plugin of device %s is in none of: %s; \"make deps\" fetches the one for cpu, "
-			"\"tests/deps --plugin VERSION\" another version of it, or set VANTAGE_PLUGIN_DIR",
-			name ? name : b->name, looked.data);
+		err_set(err, "the plugin of device %s is in none of: %s; \"make %s\" fetches it, "
+			"\"tests/deps --plugin VERSION\" another version of that for cpu, or set VANTAGE_PLUGIN_DIR",
+			name ? name : b->name, looked.data, b->fetch);
 	buf_release(&looked);
 	return found ? 0 : -1;
 }

@@ -7,20 +7,27 @@
 
 #include "device/device.h"
 
-enum backend_trait { RUNS = 1, COMPILES = 2, ON_HOST = 4 };
+enum backend_trait { RUNS = 1, COMPILES = 2, ON_HOST = 4, TOPOLOGIES = 8 };
 
 struct backend {
 	struct device *(*open)(const struct device_options *o, struct err *err);
 	const char *name, *plugin, *client_options, *topology, *environment;
 	unsigned traits; /* of enum backend_trait */
 	enum cost_kind kind;
+	const char *fetch; /* what make is to make, for its plugin */
 };
 
 /*
- * NULL with a sentence that names those we know. The name may go on with @VERSION. A path to a .so counts as the first
- * one with that plugin.
+ * `name` is that of a row, perhaps with a target behind a colon ("cuda:h100", "tpu:v5e:2x2") or with @VERSION. NULL with a
+ * sentence that names those we know. A path to a .so counts as the first one with that plugin.
  */
 const struct backend *backend_find(const char *name, struct err *err);
+
+/*
+ * The target that a name stands for: hardware that is compiled for and need not be here, nothing is run then. The empty text where
+ * none was given and programs run. -1 for one that is not known.
+ */
+int backend_target(const struct backend *b, const char *name, char *out, size_t n, struct err *err);
 
 /* The name of the backend that is used where none was asked for. */
 const char *backend_first(void);

@@ -15,11 +15,30 @@
 #include "device/dump.h"
 #include "device/module.h"
 
-int dump_begin(struct dump *d, const struct stage *s, struct err *err)
+#define STOP "/stop"
+
+/* Appends the options with the folder in the places of DIR. */
+static void add_options(struct dump *d, const char *options)
 {
-	const char *tmp = getenv("TMPDIR"), *mark = strstr(s->extract, "DIR");
+	for (const char *mark; (mark = strstr(options, "DIR")); options = mark + 3)
+		buf_addf(&d->options, "%.*s%s", (int)(mark - options), options, d->folder);
+	buf_adds(&d->options, options);
+}
+
+/* A file that no compiler can read, in the way of one that is to stop. */
+static int put_stop(const struct dump *d, struct err *err)
+{
+	static const char nonsense[] = "\377 this is no cache of kernels";
+	char path[320];
+
+	snprintf(path, sizeof path, "%s" STOP, d->folder);
+	return io_write_file(path, nonsense, sizeof nonsense, err);
+}
+
+int dump_begin(struct dump *d, const char *options, struct err *err)
+{
+	const char *tmp = getenv("TMPDIR");
 	d->options = (struct buf){0};
-	d->stage = s;
 	snprintf(d->folder, sizeof d->folder, "%.250s/vantage-XXXXXX", tmp && *tmp ? tmp : "/tmp");
 	if (strchr(d->folder, ',') || !mkdtemp(d->folder)) {
 		int rc = err_errno(err, "no folder for the compiler's dumps can be made in %s",
@@ -27,10 +46,8 @@ int dump_begin(struct dump *d, const struct stage *s, struct err *err)
 		d->folder[0] = 0;
 		return rc;
 	}
-	BUG_ON(!mark);
-	buf_addf(
-		&d->options, "%.*s%s%s", (int)(mark - s->extract), s->extract, d->folder, mark + 3);
-	return 0;
+	add_options(d, options);
+	return strstr(options, STOP) ? put_stop(d, err) : 0;
 }
 
 /* Which of the three a file is: its place in `found`, or -1. `pass` is without ^ and $. */
@@ -61,7 +78,7 @@ static int read_module(const struct dump *d, const char *name, struct buf *out, 
 	return 0;
 }
 
-int dump_read(struct dump *d, bool initial, struct extracted *out, struct err *err)
+int dump_read(struct dump *d, const struct stage *s, bool initial, struct extracted *out, struct err *err)
 {
 	struct buf *to[3] = {&out->initial, &out->before, &out->after};
 	char *found[3] = {NULL, NULL, NULL}, pass[64];
@@ -71,8 +88,8 @@ int dump_read(struct dump *d, bool initial, struct extracted *out, struct err *e
 		return err_errno(
 			err, "the folder of the compiler's dumps, %s, cannot be read", d->folder);
 	/* The pass as its regular expression names it, without the anchors. */
-	if (*d->stage->pass)
-		snprintf(pass, sizeof pass, "%.*s", (int)strlen(d->stage->pass) - 2, d->stage->pass + 1);
+	if (*s->pass)
+		snprintf(pass, sizeof pass, "%.*s", (int)strlen(s->pass) - 2, s->pass + 1);
 	else
 		snprintf(pass, sizeof pass, "no pass");
 	for (struct dirent *e; (e = readdir(dir));) {
@@ -88,7 +105,7 @@ int dump_read(struct dump *d, bool initial, struct extracted *out, struct err *e
 			rc = read_module(d, found[k], to[k], err);
 	for (int k = 0; k < 3; k++)
 		mem_free(found[k]);
-	if (rc == 0 && !*d->stage->pass)
+	if (rc == 0 && !*s->pass)
 		buf_add(&out->before, out->initial.data, out->initial.len);
 	if (rc == 0 && !out->before.len) {
 		out->outcome = OUTCOME_REFUSED;
@@ -98,21 +115,56 @@ int dump_read(struct dump *d, bool initial, struct extracted *out, struct err *e
 	return rc;
 }
 
-int dump_read_arranged(struct dump *d, struct buf *out, struct err *err)
+/* The first name with that end, to be freed; NULL: there is none. */
+static char *find_end(const struct dump *d, const char *end)
 {
-	char end[80], path[800] = "";
-	size_t k = (size_t)snprintf(end, sizeof end, ".%.*s.hlo.pb", (int)strlen(d->stage->pass) - 2, d->stage->pass + 1);
+	char *found = NULL;
+	size_t k = strlen(end);
 	DIR *dir = opendir(d->folder);
 
-	if (!dir)
-		return err_errno(err, "the folder of the compiler's dumps, %s, cannot be read", d->folder);
-	for (struct dirent *e; (e = readdir(dir)) && !path[0];) {
+	for (struct dirent *e; dir && (e = readdir(dir));) {
 		size_t n = strlen(e->d_name);
-		if (n > k && strcmp(e->d_name + n - k, end) == 0)
-			snprintf(path, sizeof path, "%s/%.400s", d->folder, e->d_name);
+		if (n < k || strcmp(e->d_name + n - k, end) != 0 || (found && strcmp(e->d_name, found) > 0))
+			continue;
+		mem_free(found);
+		found = mem_strdup(e->d_name);
 	}
-	closedir(dir);
-	return path[0] ? io_read_file(path, IO_FILE_LIMIT, out, err) : 0;
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+bool dump_has(const struct dump *d, const char *end)
+{
+	char *found = find_end(d, end);
+
+	mem_free(found);
+	return found;
+}
+
+int dump_left(struct dump *d, const char *end, struct buf *out, struct err *err)
+{
+	char *found = find_end(d, end);
+	int rc = found ? read_module(d, found, out, err) : 0;
+
+	mem_free(found);
+	return rc;
+}
+
+int dump_read_arranged(struct dump *d, const struct stage *s, struct buf *out, struct err *err)
+{
+	char end[80], path[800];
+	char *found;
+	int rc = 0;
+
+	snprintf(end, sizeof end, ".%.*s.hlo.pb", (int)strlen(s->pass) - 2, s->pass + 1);
+	found = find_end(d, end);
+	if (found) {
+		snprintf(path, sizeof path, "%s/%.400s", d->folder, found);
+		rc = io_read_file(path, IO_FILE_LIMIT, out, err);
+	}
+	mem_free(found);
+	return rc;
 }
 
 void dump_end(struct dump *d)

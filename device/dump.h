@@ -10,14 +10,18 @@
 
 struct dump {
 	char folder[300];
-	const struct stage *stage;
 	struct buf options; /* compile options that make the compiler dump there */
 };
-int dump_begin(struct dump *d, const struct stage *s, struct err *err);
+/* `options` have DIR in the place of the folder. */
+int dump_begin(struct dump *d, const char *options, struct err *err);
 /* Fills before, after, and, if asked, initial. A compiler that dumped nothing is "refused". */
-int dump_read(struct dump *d, bool initial, struct extracted *out, struct err *err);
+int dump_read(struct dump *d, const struct stage *s, bool initial, struct extracted *out, struct err *err);
 /* The whole file of an arranging stage, if there is one. */
-int dump_read_arranged(struct dump *d, struct buf *out, struct err *err);
+int dump_read_arranged(struct dump *d, const struct stage *s, struct buf *out, struct err *err);
+/* Is there a file whose name ends so? */
+bool dump_has(const struct dump *d, const char *end);
+/* The module of the first file whose name ends so, appended; nothing where there is none. */
+int dump_left(struct dump *d, const char *end, struct buf *out, struct err *err);
 void dump_end(struct dump *d); /* removes the folder */
 
 #endif

@@ -18,6 +18,7 @@
 #include "base/progress.h"
 #include "device/host.h"
 #include "device/last_words.h"
+#include "device/target.h"
 
 /* The worker's file: by VANTAGE_WORKER, beside this program, in the build tree, or on the path. */
 static int find_worker(struct buf *out, struct err *err)
@@ -137,7 +138,7 @@ static int set_up(struct host *h, struct err *err)
 		return -1;
 	buf_reset(q);
 	buf_u32(q, WIRE_PROTOCOL);
-	buf_str(q, h->backend->name);
+	buf_str(q, *h->target ? h->base.info.backend : h->backend->name);
 	buf_blob(q, h->plugin.data, h->plugin.len);
 	buf_u64(q, h->seed);
 	put_cores(h, q);
@@ -258,9 +259,8 @@ static int host_compile(struct device *d, enum compile_how how, const char *form
 	const char *options = h->options.len ? h->options.data : "";
 	if (how == COMPILE_APPLIED && host_apply_options(h, &options, err) < 0)
 		return -1;
-	if (!(h->backend->traits & RUNS))
-		want |= WANT_MEMORY;
-	int rc = host_compile_with(h, format, options, p, n, want, true, out, err);
+	int rc = *h->target ? host_compile_for(h, how, format, options, p, n, want, out, err)
+			    : host_compile_with(h, format, options, p, n, want, true, out, err);
 	if (rc == 0 && out->handle) {
 		MEM_GROW(&h->known, &h->cap_known, h->n_known + 1);
 		h->known[h->n_known++] =
@@ -278,7 +278,7 @@ static int host_drop(struct device *d, uint32_t handle, struct err *err)
 	struct known *k = host_known(h, handle);
 	if (k)
 		*k = h->known[--h->n_known];
-	if (!h->child.pid)
+	if (!h->child.pid || host_handle_is_ours(handle))
 		return 0;
 	buf_reset(&h->request);
 	buf_u32(&h->request, handle);
@@ -312,10 +312,10 @@ static int host_compare(struct device *d, uint32_t a, uint32_t b, const struct c
 	struct answer ans = {.detail = out->detail, .detail_size = sizeof out->detail};
 	struct cursor c;
 	int rc;
-	if (!(h->backend->traits & RUNS)) {
+	if (*h->target) {
 		out->outcome = OUTCOME_REFUSED;
 		snprintf(out->detail, sizeof out->detail,
-			"%s only compiles: there are no outputs to compare", h->backend->name);
+			"%s only compiles: there are no outputs to compare", h->base.info.backend);
 		return 0;
 	}
 	h->work = work_of_comparing(h);
@@ -377,14 +377,14 @@ static void fill_info(struct host *h, const char *name)
 	const char *slash = strrchr(h->plugin.data, '/');
 	bool by_path = name && strcmp(name, h->plugin.data) == 0;
 	i->release = known ? known->version : NULL;
-	snprintf(i->backend, sizeof i->backend, "%.31s",
-		known || !by_path ? h->backend->name
-		: slash		  ? slash + 1
-				  : name);
+	if (*h->target)
+		snprintf(i->backend, sizeof i->backend, "%.11s:%.19s", h->backend->name, h->target);
+	else
+		snprintf(i->backend, sizeof i->backend, "%.31s", known || !by_path ? h->backend->name : slash ? slash + 1 : name);
 	machine_describe(i->machine, sizeof i->machine);
 	i->family = h->backend->name;
-	i->kind = h->backend->kind;
-	i->can_run = h->backend->traits & RUNS;
+	i->kind = *h->target ? COST_ESTIMATED : h->backend->kind;
+	i->can_run = !*h->target;
 	i->compiles = h->backend->traits & COMPILES;
 	i->core = -1;
 }
@@ -413,7 +413,7 @@ static int take_accelerator(struct host *h, bool wait, struct err *err)
 	const char *platform = h->base.info.platform;
 	int rc;
 
-	if (!(h->backend->traits & RUNS) || h->accelerator.on_host)
+	if (*h->target || h->accelerator.on_host)
 		return 0;
 	rc = accelerator_lock(&h->accelerator, platform, false, &h->device_lock, wait ? NULL : err);
 	if (rc != 1 && wait) {
@@ -443,6 +443,19 @@ static void note_cores(struct host *h)
 		snprintf(i->machine + used, sizeof i->machine - used, ", run on %u of them", i->cores);
 }
 
+/* What every compile gets: what the target needs, what makes the compiler write its prices, and the user's own. */
+static void fill_options(struct host *h, const char *given)
+{
+	const struct target *t = *h->target ? target_find(h->backend->name, h->target) : NULL;
+	const char *each[] = {t ? t->options : "", "", given ? given : ""};
+
+	h->estimator = *h->target ? estimator_find(h->backend->name) : NULL;
+	if (h->estimator)
+		each[1] = h->estimator->options;
+	for (size_t i = 0; i < 3; i++)
+		buf_addf(&h->options, "%s%s", h->options.len && *each[i] ? "," : "", each[i]);
+}
+
 static const struct device_ops host_ops = {
 	host_close, host_compile, host_drop, host_extract, host_pair, host_run, host_compare,
 	host_effort, host_arrange};
@@ -456,17 +469,18 @@ struct device *host_open(const struct device_options *o, struct err *err)
 	h->seed = o->seed;
 	h->deadline = o->deadline;
 	rng_seed2(&h->rng, o->seed, hash64("host", 4, 0));
-	buf_adds(&h->options, o->options ? o->options : "");
 	h->backend = backend_find(o->backend, err);
-	if (!h->backend || backend_plugin(h->backend, o->backend, &h->plugin, err) < 0 ||
+	if (!h->backend || backend_target(h->backend, o->backend, h->target, sizeof h->target, err) < 0 ||
+		backend_plugin(h->backend, o->backend, &h->plugin, err) < 0 ||
 		find_worker(&h->worker, err) < 0 ||
 		options_each(o->options, check_option, NULL, err) < 0)
 		goto fail;
+	fill_options(h, o->options);
 	if (fill_build(h, err) < 0)
 		goto fail;
 	fill_info(h, o->backend);
 	lock_name(h, o->backend, name, sizeof name);
-	if (h->backend->traits & ON_HOST || (h->backend->traits & RUNS && o->core)) {
+	if (h->backend->traits & ON_HOST || (!*h->target && o->core)) {
 		if (core_set_take(&h->cores, name, o->core, o->cores, o->wait, err) < 0)
 			goto fail;
 		note_cores(h);

@@ -8,6 +8,7 @@
 #include "device/accelerator.h"
 #include "device/backend.h"
 #include "device/child.h"
+#include "device/estimate.h"
 #include "device/machine.h"
 #include "device/pipeline.h"
 #include "device/prior.h"
@@ -22,6 +23,9 @@ struct known { /* what compiling told of a handle */
 struct host {
 	struct device base;
 	const struct backend *backend;
+	char target[64];	   /* hardware that is compiled for; "": programs run here */
+	const struct estimator *estimator; /* of the target; NULL: none */
+	uint32_t last_handle;	   /* of ours */
 	const struct stage *stage; /* NULL: none is known */
 	struct buf plugin, worker, options;
 	struct buf applied; /* options to apply a configuration with: those of the stage, and then the user's */
@@ -73,6 +77,15 @@ struct known *host_known(struct host *h, uint32_t handle); /* NULL when unknown 
 int host_ask(struct host *h, enum wire_type type, struct answer *a, struct cursor *c, struct err *err);
 /* To be called when a reply's body was read: one that did not end where it should ends the worker. */
 void host_distrust(struct host *h, const struct cursor *c, struct answer *a);
+
+/*
+ * host_estimate.c: compiles for the host's target, with the price in optimal_seconds; and prices of programs compiled so, b 0:
+ * of one. Handles of ours are unknown to the worker.
+ */
+int host_compile_for(struct host *h, enum compile_how how, const char *format, const char *options, const void *p, size_t n,
+	unsigned want, struct compiled *out, struct err *err);
+bool host_handle_is_ours(uint32_t handle);
+int host_estimate(struct host *h, uint32_t a, uint32_t b, struct timing *out);
 
 /* Compiles with these options, the user's among them or not. */
 int host_compile_with(struct host *h, const char *format, const char *options, const void *p, size_t n, unsigned want,

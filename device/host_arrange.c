@@ -28,7 +28,7 @@ int host_arrange(struct device *d, enum compile_how how, const char *further, co
 		return err_set(err, "%s was not opened for a kind of decision about memory", h->base.info.backend);
 	rc = stopper_add(p, n, "the program", &stopped, err);
 	if (rc == 0)
-		rc = dump_begin(&dump, h->stage, err);
+		rc = dump_begin(&dump, h->stage->extract, err);
 	if (rc == 0) {
 		buf_adds(&options, dump.options.data);
 		add_options(&options, how == COMPILE_APPLIED ? h->stage->apply : NULL);
@@ -37,7 +37,7 @@ int host_arrange(struct device *d, enum compile_how how, const char *further, co
 		rc = host_compile_with(h, "hlo", options.data, stopped.data, stopped.len, 0, false, &compiled, err);
 	}
 	if (rc == 0)
-		rc = dump_read_arranged(&dump, &out->proto, err);
+		rc = dump_read_arranged(&dump, h->stage, &out->proto, err);
 	out->seconds = compiled.seconds;
 	if (rc == 0 && !out->proto.len) {
 		out->outcome = compiled.outcome == OUTCOME_OK ? OUTCOME_REFUSED : compiled.outcome;

@@ -76,9 +76,13 @@ int host_extract_at(struct host *h, const char *format, const void *p, size_t n,
 {
 	struct dump dump;
 	struct buf options = {0};
+	const char *stop = h->estimator ? h->estimator->stop : "";
 
-	if (dump_begin(&dump, h->stage, err) < 0)
+	join(&options, h->stage->extract, stop);
+	if (dump_begin(&dump, options.data, err) < 0) {
+		buf_release(&options);
 		return -1;
+	}
 	join(&options, dump.options.data, h->options.data);
 	int rc = host_compile_with(h, format, options.data, p, n, WANT_SERIALISED, false, compiled, err);
 	if (rc == 0) {
@@ -88,8 +92,10 @@ int host_extract_at(struct host *h, const char *format, const void *p, size_t n,
 		compiled->serialised = (struct buf){0};
 		memcpy(out->detail, compiled->detail, sizeof out->detail);
 	}
+	if (rc == 0 && *stop && out->outcome == OUTCOME_REFUSED && dump_has(&dump, h->estimator->left))
+		out->outcome = OUTCOME_OK; /* it stopped where it was asked to */
 	if (rc == 0 && out->outcome == OUTCOME_OK)
-		rc = dump_read(&dump, strcmp(format, "hlo") != 0, out, err);
+		rc = dump_read(&dump, h->stage, strcmp(format, "hlo") != 0, out, err);
 	dump_end(&dump);
 	buf_release(&options);
 	return rc;

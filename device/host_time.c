@@ -110,22 +110,6 @@ static bool worth_learning(const struct host *h, double seconds)
 	return n < (lucky ? AA_LUCKY : AA_FIRST) || h->measured_aa < AA_SHARE * h->measured;
 }
 
-static int estimate(struct host *h, uint32_t a, uint32_t b, struct timing *out)
-{
-	struct known *ka = host_known(h, a), *kb = b ? host_known(h, b) : ka;
-	out->seconds_a = ka ? ka->optimal : 0;
-	out->seconds_b = b && kb ? kb->optimal : 0;
-	if (out->seconds_a <= 0 || (b && out->seconds_b <= 0)) {
-		out->outcome = OUTCOME_REFUSED;
-		snprintf(out->detail, sizeof out->detail,
-			"the compiler gives no estimate for this program");
-	} else if (b) {
-		out->delta = out->seconds_b - out->seconds_a;
-		out->ratio = log(out->seconds_b / out->seconds_a);
-	}
-	return 0;
-}
-
 /*
  * Several instances are compiled anew where that takes no longer than twice the running: compiling the same program
  * twice need not give the same code, and serialised bytes carry one draw of that into all their instances. Loading
@@ -163,8 +147,8 @@ int host_pair(struct device *d, uint32_t a, uint32_t b, const struct precision *
 {
 	struct host *h = host_of(d);
 	struct raw_timing raw = {0};
-	if (!(h->backend->traits & RUNS))
-		return estimate(h, a, b, out);
+	if (*h->target)
+		return host_estimate(h, a, b, out);
 	bool anew = affordable(h, a, b, p);
 	if (measure_request(h, a, b, p, anew, out, &raw, err) < 0)
 		return -1;
@@ -189,8 +173,8 @@ int host_run(struct device *d, uint32_t a, const struct precision *p, struct tim
 {
 	struct host *h = host_of(d);
 	struct raw_timing raw = {0};
-	if (!(h->backend->traits & RUNS))
-		return estimate(h, a, 0, out);
+	if (*h->target)
+		return host_estimate(h, a, 0, out);
 	bool anew = affordable(h, a, 0, p);
 	if (measure_request(h, a, 0, p, anew, out, &raw, err) < 0)
 		return -1;

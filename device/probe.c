@@ -95,6 +95,8 @@ static struct host *open_beside(const struct host *h)
 
 	p->backend = h->backend;
 	p->stage = h->stage;
+	memcpy(p->target, h->target, sizeof p->target);
+	memcpy(p->base.info.backend, h->base.info.backend, sizeof p->base.info.backend);
 	p->seed = h->seed;
 	p->deadline = h->deadline;
 	p->base.info.core = h->base.info.core;

@@ -259,6 +259,13 @@ static double kernel_seconds(const struct roofline *m, const struct kernel *k)
 	return m->launch + fmax(work, k->bytes / bandwidth(m, k->bytes));
 }
 
+double roofline_kernel(const struct roofline *m, const struct graph *g, uint32_t v, struct roofline_scratch *s)
+{
+	struct kernel k = g->node[v].opcode == OP_FUSION ? fused_kernel(g, v, s) : bare_kernel(g, v);
+
+	return kernel_seconds(m, &k);
+}
+
 double roofline_seconds(const struct roofline *m, const struct graph *g, struct roofline_scratch *s)
 {
 	double total = m->start;
@@ -269,11 +276,8 @@ double roofline_seconds(const struct roofline *m, const struct graph *g, struct 
 		if (comp->role != ROLE_ENTRY && comp->role != ROLE_CONTROL)
 			continue;
 		for (uint32_t v = comp->first; v < comp->first + comp->n_nodes; v++)
-			if (node_is_kernel(g, v)) {
-				struct kernel k = g->node[v].opcode == OP_FUSION ? fused_kernel(g, v, s)
-										 : bare_kernel(g, v);
-				seconds += kernel_seconds(m, &k);
-			}
+			if (node_is_kernel(g, v))
+				seconds += roofline_kernel(m, g, v, s);
 		total += comp->trips * seconds;
 	}
 	return total;

@@ -23,6 +23,8 @@ struct roofline_scratch { /* all zero is empty */
 };
 void roofline_scratch_release(struct roofline_scratch *s);
 
+/* Seconds of one run of one kernel: a fusion, or an instruction outside one. */
+double roofline_kernel(const struct roofline *m, const struct graph *g, uint32_t v, struct roofline_scratch *s);
 /* Seconds of one run of a program as it stands: every fusion, and every instruction outside one, a kernel. */
 double roofline_seconds(const struct roofline *m, const struct graph *g, struct roofline_scratch *s);
 

@@ -15,7 +15,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/io.h"
 #include "base/mem.h"
+#include "device/target.h"
 #include "device/worker/pjrt_own.h"
 
 #define LEAST_MINOR 40
@@ -148,41 +150,82 @@ static int make_client(struct pjrt *p, struct refusal *v)
 	return 0;
 }
 
-/* A compiler for hardware that is not here. */
+static PJRT_NamedValue text_value(const char *name, const char *text)
+{
+	return (PJRT_NamedValue){.struct_size = PJRT_NamedValue_STRUCT_SIZE,
+		.name = name,
+		.name_size = strlen(name),
+		.type = PJRT_NamedValue_kString,
+		.string_value = text,
+		.value_size = strlen(text)};
+}
+
+/*
+ * The assembler that XLA:GPU calls comes as a package of its own, beside the plugin's. It would be found there by itself, but so
+ * would another one in /usr/local, and before ours.
+ */
+static void find_tools(struct pjrt *p, const char *plugin)
+{
+	const char *end = plugin + strlen(plugin);
+	char path[640];
+
+	for (int up = 0; up < 3 && end > plugin; up++)
+		while (end > plugin && *--end != '/')
+			;
+	snprintf(p->tools, sizeof p->tools, "%.*s/nvidia/cuda_nvcc", (int)(end - plugin), plugin);
+	snprintf(path, sizeof path, "%s/bin/ptxas", p->tools);
+	if (!io_exists(path))
+		p->tools[0] = 0;
+}
+
+/* A compiler for hardware that is not here: one that it knows by name, or a GPU, which has to be described. */
 static int make_topology(struct pjrt *p, struct refusal *v)
 {
 	ARGS(TopologyDescription_Create, t);
-	t.topology_name = p->backend->topology;
-	t.topology_name_size = strlen(t.topology_name);
-	if (pjrt_check(p, p->api->PJRT_TopologyDescription_Create(&t), "describing its topology",
-		    v) < 0)
+	ARGS(TopologyDescription_PlatformVersion, r);
+	struct buf gpu = {0};
+	PJRT_NamedValue described[2];
+	int rc;
+
+	if (target_gpu(p->target, &gpu)) {
+		described[0] = text_value("target_config", gpu.data);
+		described[1] = text_value("topology", "1x1x1");
+		t.create_options = described;
+		t.num_options = 2;
+		t.topology_name = "";
+	} else {
+		t.topology_name = p->target;
+		t.topology_name_size = strlen(p->target);
+	}
+	rc = pjrt_check(p, p->api->PJRT_TopologyDescription_Create(&t), "describing its topology", v);
+	buf_release(&gpu);
+	if (rc < 0)
 		return -1;
 	p->topology = t.topology;
-	snprintf(p->platform, sizeof p->platform, "%s %s (compile-only)", p->backend->name,
-		p->backend->topology);
-	ARGS(TopologyDescription_PlatformVersion, r);
+	snprintf(p->platform, sizeof p->platform, "%s %s (compile-only)", p->backend->name, p->target);
 	r.topology = p->topology;
-	if (pjrt_check(p, p->api->PJRT_TopologyDescription_PlatformVersion(&r),
-		    "asking its version", v) < 0)
+	if (pjrt_check(p, p->api->PJRT_TopologyDescription_PlatformVersion(&r), "asking its version", v) < 0)
 		return -1;
-	snprintf(p->version, sizeof p->version, "%.*s",
-		(int)(r.platform_version_size < 100 ? r.platform_version_size : 100),
+	snprintf(p->version, sizeof p->version, "%.*s", (int)(r.platform_version_size < 100 ? r.platform_version_size : 100),
 		r.platform_version);
 	return 0;
 }
 
-struct pjrt *pjrt_open(const struct backend *b, const char *plugin, uint64_t seed, struct err *err)
+struct pjrt *pjrt_open(const struct backend *b, const char *target, const char *plugin, uint64_t seed, struct err *err)
 {
 	struct pjrt *p = MEM_NEW(1, struct pjrt);
 	struct refusal v = {0};
 	p->backend = b;
+	snprintf(p->target, sizeof p->target, "%s", target);
 	p->seed = seed;
 	options_each(b->environment, set_environment, NULL, NULL);
+	if (target_gpu(target, NULL))
+		find_tools(p, plugin);
 	if (load_library(p, plugin, err) < 0)
 		goto fail;
 	ARGS(Plugin_Initialize, init);
 	if (pjrt_check(p, p->api->PJRT_Plugin_Initialize(&init), "initialising", &v) < 0 ||
-		(b->traits & RUNS ? make_client(p, &v) : make_topology(p, &v)) < 0) {
+		(*target ? make_topology(p, &v) : make_client(p, &v)) < 0) {
 		err_set(err, "the plugin %s does not start: %s", plugin, v.detail);
 		goto fail;
 	}
@@ -231,9 +274,10 @@ const char *pjrt_version(const struct pjrt *p)
 #else
 #include "device/worker/pjrt.h"
 
-struct pjrt *pjrt_open(const struct backend *b, const char *plugin, uint64_t seed, struct err *err)
+struct pjrt *pjrt_open(const struct backend *b, const char *target, const char *plugin, uint64_t seed, struct err *err)
 {
 	(void)b;
+	(void)target;
 	(void)seed;
 	err_set(err,
 		"this build cannot load %s: it was built without pjrt_c_api.h; \"make deps\" "

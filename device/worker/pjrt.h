@@ -23,7 +23,8 @@ struct refusal { /* all zero: fine */
 };
 
 struct pjrt;
-struct pjrt *pjrt_open(const struct backend *b, const char *plugin, uint64_t seed, struct err *err);
+/* `target`: hardware to compile for, "": what is here, and programs run. */
+struct pjrt *pjrt_open(const struct backend *b, const char *target, const char *plugin, uint64_t seed, struct err *err);
 void pjrt_close(struct pjrt *p);
 const char *pjrt_platform(const struct pjrt *p);
 const char *pjrt_version(const struct pjrt *p); /* of plugin and API */

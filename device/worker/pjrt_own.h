@@ -28,6 +28,8 @@ struct input {
 
 struct pjrt {
 	const struct backend *backend;
+	char tools[600]; /* folder of CUDA's assembler beside the plugin; "": none is there */
+	char target[64]; /* hardware that is compiled for; "": what is here */
 	void *library;
 	const PJRT_Api *api;
 	PJRT_Client *client;

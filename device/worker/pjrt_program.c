@@ -47,6 +47,8 @@ static void write_options(struct program *g, const struct module_layouts *lay, s
 	Opts__CompileOptions o = OPTS__COMPILE_OPTIONS__INIT;
 	Opts__BuildOptions build = OPTS__BUILD_OPTIONS__INIT;
 	struct option_list list = {.mem = &g->mem};
+	if (g->pjrt->tools[0])
+		add_option(&list, "xla_gpu_cuda_data_dir", g->pjrt->tools);
 	options_each(g->options, add_option, &list, NULL);
 	build.device_ordinal = -1;
 	build.num_replicas = build.num_partitions = 1;

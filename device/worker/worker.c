@@ -328,6 +328,7 @@ static int set_up(struct worker *w, struct cursor *c, struct buf *out)
 		core[i < MOST_CORES ? i : 0] = (int)cursor_u32(c);
 	uint64_t memory = cursor_u64(c);
 	const struct backend *backend = NULL;
+	char target[64];
 	int rc = 0;
 	if (!cursor_done(c) || protocol != WIRE_PROTOCOL)
 		rc = err_set(&err,
@@ -344,7 +345,8 @@ static int set_up(struct worker *w, struct cursor *c, struct buf *out)
 	if (memory)
 		setrlimit(RLIMIT_DATA, &(struct rlimit){memory, memory});
 	if (rc == 0 && (!(backend = backend_find(name, &err)) ||
-			       !(w->pjrt = pjrt_open(backend, plugin, seed, &err))))
+			       backend_target(backend, name, target, sizeof target, &err) < 0 ||
+			       !(w->pjrt = pjrt_open(backend, target, plugin, seed, &err))))
 		rc = -1;
 	w->on_core = rc == 0 && pjrt_device(w->pjrt)->on_host && cores == 1;
 	buf_u8(out, rc == 0);
@@ -390,7 +392,7 @@ static int set_up(struct worker *w, struct cursor *c, struct buf *out)
 {
 	struct err err = {{0}};
 	(void)c;
-	w->pjrt = pjrt_open(NULL, "a plugin", 0, &err);
+	w->pjrt = pjrt_open(NULL, "", "a plugin", 0, &err);
 	buf_u8(out, 0);
 	buf_str(out, err.text);
 	buf_str(out, "");

@@ -7,17 +7,23 @@
  * (opcode, shape, attributes): independent of names, of order, and of what stands around the group.
  * Groups of one member are not compared: whether the compiler wraps those is its own affair.
  *
+ * A compiler that joins groups which read the same into one kernel of several results (multi_output_fusion) decides something
+ * else: each result of it is a group. The joined kernel computes once what several groups computed, so where such a group is
+ * not found again it is enough that there is a result for it.
+ *
  * Twins, groups that compute the same from the same values, the compiler may merge: each of them counts as
  * found when one is. The signature of what they compute together with what they read tells them.
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "space/fusion/own.h"
 
 struct signature {
 	uint64_t hash, twin; /* twin: of asked groups, what is computed and from what */
 	const char *name;
 	uint32_t members;
+	bool joined; /* one of several results of a kernel */
 };
 
 struct signatures {
@@ -103,27 +109,60 @@ static void asked_groups(struct space *s, const uint8_t *config, struct signatur
 	nodes_release(&members);
 }
 
+static bool is_custom(const struct node *n)
+{
+	return n->proto->fusion_kind && strcmp(n->proto->fusion_kind, "kCustom") == 0;
+}
+
+/* A fusion of one result, or the share of one of its results: what that needs, up to the other results. */
+static void found_group(const struct graph *g, const struct comp *c, uint32_t result, const char *name, struct signatures *out)
+{
+	struct signature sig = {.name = name, .joined = g->node[c->root].opcode == OP_TUPLE};
+	const struct node *root = &g->node[c->root];
+	uint8_t *needed = mem_zalloc(c->n_nodes, 1);
+
+	needed[result - c->first] = 1;
+	for (uint32_t v = c->first + c->n_nodes; v-- > c->first;) {
+		bool other = false;
+		for (uint32_t k = 0; root->opcode == OP_TUPLE && k < root->n_operands; k++)
+			other |= node_operands(g, c->root)[k] == v && v != result;
+		if (!needed[v - c->first] || other)
+			continue;
+		add_member(&sig, g, v);
+		for (uint32_t k = 0; k < g->node[v].n_operands; k++)
+			needed[node_operands(g, v)[k] - c->first] = 1;
+	}
+	mem_free(needed);
+	if (sig.members > 1)
+		add(out, sig);
+}
+
+/* Kernels that some pass writes by hand (kCustom) were made before anybody decided about fusion. */
 static void found_groups(const struct graph *g, struct signatures *out)
 {
 	for (uint32_t v = 0; v < g->n_nodes; v++) {
-		struct signature sig = {.name = g->node[v].proto->name};
-		uint8_t role = g->comp[g->node[v].comp].role;
+		const struct node *n = &g->node[v];
+		uint8_t role = g->comp[n->comp].role;
 		const struct comp *c;
-		if (g->node[v].opcode != OP_FUSION || (role != ROLE_ENTRY && role != ROLE_CONTROL))
+		if (n->opcode != OP_FUSION || (role != ROLE_ENTRY && role != ROLE_CONTROL) || is_custom(n))
 			continue;
 		c = &g->comp[node_calls(g, v)[0]];
-		for (uint32_t k = c->first; k < c->first + c->n_nodes; k++)
-			add_member(&sig, g, k);
-		if (sig.members > 1)
-			add(out, sig);
+		if (g->node[c->root].opcode != OP_TUPLE)
+			found_group(g, c, c->root, n->proto->name, out);
+		for (uint32_t k = 0; g->node[c->root].opcode == OP_TUPLE && k < g->node[c->root].n_operands; k++)
+			found_group(g, c, node_operands(g, c->root)[k], n->proto->name, out);
 	}
 }
 
+/* What the lists do not have in common. */
+struct rest {
+	uint32_t missing, extra, joined;	      /* asked and not found; found and not asked, joined ones apart */
+	const struct signature *lost, *made; /* the first of the missing and of the extra */
+};
+
 static void disagree(struct check_result *out, const char *what, const struct signature *s)
 {
-	if (!out->detail[0])
-		snprintf(out->detail, sizeof out->detail, "the compiler %s a group of %u (%.120s)", what, s->members,
-			s->name);
+	snprintf(out->detail, sizeof out->detail, "the compiler %s a group of %u (%.120s)", what, s->members, s->name);
 }
 
 /* Length of the run of one signature at l[i]; *kinds: how many of them are no twin of another. */
@@ -137,27 +176,47 @@ static uint32_t run(const struct signatures *l, size_t i, uint64_t hash, uint32_
 	return (uint32_t)n;
 }
 
+static void note_extra(struct rest *r, const struct signature *s, uint32_t n)
+{
+	for (uint32_t k = 0; k < n; k++) {
+		r->joined += s[k].joined;
+		r->extra += !s[k].joined;
+		if (!s[k].joined && !r->made)
+			r->made = &s[k];
+	}
+}
+
 /* Merges the sorted lists, counting equals and naming the first group that is not in both. */
 static void compare(const struct signatures *asked, const struct signatures *found, struct check_result *out)
 {
+	struct rest rest = {0};
 	size_t i = 0, j = 0;
 
 	out->asked = (uint32_t)asked->n;
-	out->found = (uint32_t)found->n;
 	while (i < asked->n || j < found->n) {
 		uint64_t hash = j == found->n || (i < asked->n && asked->v[i].hash < found->v[j].hash) ? asked->v[i].hash :
 												       found->v[j].hash;
 		uint32_t kinds, any, a = run(asked, i, hash, &kinds), f = run(found, j, hash, &any);
 		uint32_t merged = f >= kinds && f < a ? a - f : 0;
 		out->equal += (a < f ? a : f) + merged;
-		out->found += merged;
-		if (f + merged < a)
-			disagree(out, "did not keep", &asked->v[i]);
-		else if (f > a)
-			disagree(out, "made", &found->v[j]);
+		if (f + merged < a) {
+			rest.missing += a - f - merged;
+			rest.lost = rest.lost ? rest.lost : &asked->v[i];
+		} else if (f > a) {
+			note_extra(&rest, &found->v[j + a], f - a);
+		}
 		i += a;
 		j += f;
 	}
+	out->found = out->equal + rest.extra;
+	if (rest.missing > rest.joined) {
+		disagree(out, "did not keep", rest.lost);
+	} else {
+		out->equal += rest.missing;
+		out->found += rest.missing;
+	}
+	if (!out->detail[0] && rest.made)
+		disagree(out, "made", rest.made);
 }
 
 int fusion_check(struct space *s, const uint8_t *config, const void *optimised, size_t n,

@@ -17,23 +17,26 @@
  * element by element; it is worth it where another operand need not be written.
  */
 #include <string.h>
+#include "graph/reduction.h"
 #include "space/fusion/own.h"
 
 #define DOT_VECTOR_BYTES 16384 /* a longer vector does not stay in the first-level cache */
 
-enum { DOTS = 1, LIGHT = 2 };
+#define MANY 16 /* elements that a reduction folds into one: fewer are cheap to fold again */
+
+enum { DOTS = 1, LIGHT = 2, ONCE = 4 };
 
 struct fusible {
-	uint8_t cpu, tpu; /* the columns of the table */
+	uint8_t cpu, cuda, tpu; /* the columns of the table */
 };
 static const struct fusible fusible[OP_COUNT + 1] = {
-#define FUSIBLE(op, on_cpu, on_tpu) [OP_##op] = {on_cpu, on_tpu},
+#define FUSIBLE(op, on_cpu, on_cuda, on_tpu) [OP_##op] = {on_cpu, on_cuda, on_tpu},
 #include "schemas/fusible.def"
 };
 
 static const struct fusion_rules rules[] = {
 #define FUSION_RULES(backend, column, traits) \
-	{backend, offsetof(struct fusible, column), ((traits) & DOTS) != 0, ((traits) & LIGHT) != 0},
+	{backend, offsetof(struct fusible, column), ((traits) & DOTS) != 0, ((traits) & LIGHT) != 0, ((traits) & ONCE) != 0},
 #include "schemas/fusible.def"
 };
 
@@ -112,6 +115,14 @@ static bool is_dot_root(const struct graph *g, uint32_t dot)
 	return is_short_vector(g, op[0]) || is_short_vector(g, op[1]);
 }
 
+/* Would the consumer do a large reduction again, for each of more elements or inside another one? */
+static bool folds_again(const struct graph *g, uint32_t producer, uint32_t consumer)
+{
+	if (reduction_is_shared(g, producer) && g->node[consumer].elements > g->node[producer].elements)
+		return true;
+	return reduction_folds(g, producer) >= MANY && reduction_folds(g, consumer) >= MANY;
+}
+
 bool fusion_legal(const struct graph *g, const struct fusion_rules *r, uint32_t consumer, uint32_t e)
 {
 	uint32_t producer = g->edges[e];
@@ -122,6 +133,8 @@ bool fusion_legal(const struct graph *g, const struct fusion_rules *r, uint32_t 
 	if (dot != NONE)
 		return producer == dot && r->dots;
 	if (!(role_of(r, g->node[producer].opcode) & FUSE_PRODUCER) || output_fused_dot(g, producer) != NONE)
+		return false;
+	if (r->once && folds_again(g, producer, consumer))
 		return false;
 	if (g->node[consumer].opcode == OP_DOT)
 		return is_dot_root(g, consumer) && r->dots;

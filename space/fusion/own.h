@@ -93,7 +93,7 @@ bool group_is_kernel(const struct graph *g, const struct nodes *members);
 struct fusion_rules {
 	const char *backend;
 	size_t column;	  /* of legal.c's table */
-	bool dots, light; /* see the table */
+	bool dots, light, once; /* see the table */
 };
 const struct fusion_rules *fusion_rules_of(const char *backend);
 

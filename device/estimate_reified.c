@@ -1,0 +1,188 @@
+/*
+ * estimate_reified.c - the prices that XLA:GPU writes beside each kernel.
+ *
+ * With the option for it XLA leaves in the backend_config of a fusion, and of a product done by a library, a list of prices,
+ * each with the name of the model that gave it:
+ *
+ *	indexing-cost-model	of fusions in tiles (Triton): the one to believe there, for the plain model does not know tiles
+ *				and gives a softmax of 0.2 us 9 ms
+ *	(no name)		the performance model that XLA's own fusion pass decides by
+ *	sol			the analytical estimator of the scheduler, for what the others leave out
+ *
+ * The first that is there counts. A kernel takes LAUNCH more: XLA's own comparison of fused with unfused adds that. What runs in
+ * a loop counts as often as the loop turns.
+ *
+ * Nobody prices copies, sorts and calls of cuDNN: they get a roofline from the numbers of the target, and the estimate says
+ * how many did. So does a kernel that has a price of 0 and moves data all the same, as two updates in place merged into one:
+ * a blind spot is no gain.
+ *
+ * And some kernels XLA would compile and never makes, because its price says nothing about them: two reductions that feed
+ * one another, a reduction whose result is spread again, more operands than a launch can pass. A program that holds one
+ * is refused. XLA's own programs hold none, but for those in tiles.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/scan.h"
+#include "device/estimate.h"
+#include "device/target.h"
+#include "graph/reduction.h"
+
+#define LAUNCH 1e-6	   /* seconds */
+#define MOST_OPERANDS 96   /* and results, of a kernel */
+#define LARGE_REDUCTION 16 /* elements into one: fewer are folded by the thread that needs them */
+
+enum { MODEL_TILES, MODEL_PLAIN, MODEL_SCHEDULER, N_MODELS };
+static const char *const models[N_MODELS] = {"indexing-cost-model", "", "sol"};
+
+/* One entry of the list: its price goes to its model's place. */
+static int read_price(struct scan *s, double *us)
+{
+	char key[64];
+	struct buf name = {0};
+	double value = -1;
+	int rc = scan_object(s);
+
+	while (rc == 0 && (rc = scan_key(s, key, sizeof key)) == 1)
+		rc = strcmp(key, "exec_time_us") == 0 ? scan_f64(s, &value) :
+		     strcmp(key, "name") == 0	      ? scan_str(s, &name) :
+							scan_skip(s);
+	for (int m = 0; rc == 0 && m < N_MODELS; m++)
+		if (strcmp(name.len ? name.data : "", models[m]) == 0)
+			us[m] = value;
+	buf_release(&name);
+	return rc;
+}
+
+static int read_prices(struct scan *s, double *us)
+{
+	char key[64];
+	int rc = scan_object(s);
+
+	while (rc == 0 && (rc = scan_key(s, key, sizeof key)) == 1) {
+		if (strcmp(key, "reification_cost") != 0) {
+			rc = scan_skip(s);
+			continue;
+		}
+		rc = scan_array(s);
+		while (rc == 0 && (rc = scan_item(s)) == 1)
+			rc = read_price(s, us);
+	}
+	return rc;
+}
+
+/* Seconds by the model that counts, without the launch; negative: there is none. */
+static double modelled(const struct node *n)
+{
+	double us[N_MODELS] = {-1, -1, -1};
+	struct scan s;
+	struct err ignored;
+
+	scan_open(&s, n->proto->backend_config.data, n->proto->backend_config.len, &ignored);
+	if (!n->proto->backend_config.len || read_prices(&s, us) < 0)
+		return -1;
+	for (int m = 0; m < N_MODELS; m++)
+		if (us[m] >= 0)
+			return 1e-6 * us[m];
+	return -1;
+}
+
+/* The target's memory and arithmetic, nothing else. */
+static struct roofline roofline_of(const char *target)
+{
+	double rate = target_number(target, "core_count") * target_number(target, "fpus_per_core") * 2e9 *
+		      target_number(target, "clock_rate_ghz");
+	double bytes = target_number(target, "memory_bandwidth");
+
+	return (struct roofline){.work = rate, .loads = 4 * rate, .heavy = rate, .near_rate = bytes, .mid_rate = bytes,
+		.far_rate = bytes, .memory_rate = bytes};
+}
+
+/* Does one of the reductions of a fusion that matter lie below another, or is one that threads share done again for each element? */
+static const char *refused_reduction(const struct graph *g, const struct comp *c)
+{
+	/* Per node: results of the largest such reduction at it or below it; 0: none. */
+	uint64_t *large = mem_zalloc(2 * (size_t)c->n_nodes + 1, sizeof *large), *shared = large + c->n_nodes;
+	const char *why = NULL;
+
+	for (uint32_t i = 0; i < c->n_nodes && !why; i++) {
+		uint32_t v = c->first + i;
+		const struct node *n = &g->node[v];
+		for (uint32_t k = 0; k < n->n_operands; k++) {
+			uint32_t p = node_operands(g, v)[k] - c->first;
+			large[i] = large[p] > large[i] ? large[p] : large[i];
+			shared[i] = shared[p] > shared[i] ? shared[p] : shared[i];
+		}
+		if (reduction_folds(g, v) >= LARGE_REDUCTION) {
+			why = large[i] ? "a reduction of what another one gives" : NULL;
+			large[i] = n->elements;
+		}
+		if (shared[i] && n->opcode != OP_TUPLE && n->elements > shared[i])
+			why = "a reduction that is done again for each element";
+		if (reduction_is_shared(g, v))
+			shared[i] = n->elements;
+	}
+	mem_free(large);
+	return why;
+}
+
+/* Why XLA would never make this kernel; NULL: it might. */
+static const char *refused(const struct graph *g, uint32_t v)
+{
+	const struct node *n = &g->node[v];
+
+	if (n->opcode != OP_FUSION || (n->proto->fusion_kind && strcmp(n->proto->fusion_kind, "kCustom") == 0))
+		return NULL;
+	if (n->n_operands + 1 > MOST_OPERANDS)
+		return "more operands than it passes to one";
+	return refused_reduction(g, &g->comp[node_calls(g, v)[0]]);
+}
+
+/* The end of what was started elsewhere takes no time of its own. */
+static bool is_end(const struct node *n)
+{
+	const char *name = n->proto->opcode;
+	size_t len = strlen(name);
+
+	return len > 5 && strcmp(name + len - 5, "-done") == 0;
+}
+
+static void add_kernel(const struct graph *g, uint32_t v, const struct roofline *m, struct roofline_scratch *scratch,
+	struct priced *out)
+{
+	const struct node *n = &g->node[v];
+	double seconds = modelled(n);
+	const char *why = refused(g, v);
+
+	if (why && out->outcome == OUTCOME_OK) {
+		out->outcome = OUTCOME_REFUSED;
+		snprintf(out->detail, sizeof out->detail, "XLA never makes such a kernel (%s, %.80s), its price means nothing", why,
+			n->proto->name);
+	}
+	out->kernels++;
+	if (seconds > 0) {
+		out->modelled++;
+	} else {
+		seconds = roofline_kernel(m, g, v, scratch);
+		out->ours++;
+		out->our_seconds += g->comp[n->comp].trips * seconds;
+	}
+	out->seconds += g->comp[n->comp].trips * (seconds + LAUNCH);
+}
+
+void estimate_reified(const struct graph *g, const char *target, struct priced *out)
+{
+	struct roofline m = roofline_of(target);
+	struct roofline_scratch scratch = {0};
+
+	*out = (struct priced){0};
+	for (uint32_t c = 0; c < g->n_comps; c++) {
+		const struct comp *comp = &g->comp[c];
+		if (comp->role != ROLE_ENTRY && comp->role != ROLE_CONTROL)
+			continue;
+		for (uint32_t v = comp->first; v < comp->first + comp->n_nodes; v++)
+			if (node_is_kernel(g, v) && !is_end(&g->node[v]))
+				add_kernel(g, v, &m, &scratch, out);
+	}
+	roofline_scratch_release(&scratch);
+}

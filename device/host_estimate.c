@@ -1,0 +1,103 @@
+/*
+ * host_estimate.c - compiling for hardware that is not here: what comes back is a price.
+ *
+ * Where the compiler can be stopped before it generates code (schemas/estimate.def), it is: that takes a sixth of the time, and
+ * the program it leaves behind is the optimised one, with all prices in it. It then ends with an error that was asked for, so the
+ * file that it left says whether all went well. Who wants the executable itself, or its memory, gets a whole compile; the
+ * price is the same.
+ *
+ * Nothing of such a program stays in the worker: its handle is a number of the host's, with the price behind it.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/mem.h"
+#include "device/dump.h"
+#include "device/host.h"
+#include "device/module.h"
+
+#define OURS 0x80000000u /* a bit of handles that the worker does not know */
+
+/* Runs the compiler until it stops by itself; its optimised module. */
+static int compile_until_priced(struct host *h, const char *format, const char *options, const void *p, size_t n,
+	struct compiled *out, struct err *err)
+{
+	struct dump dump;
+	struct buf all = {0};
+
+	if (dump_begin(&dump, h->estimator->stop, err) < 0)
+		return -1;
+	buf_addf(&all, "%s%s%s", options, *options ? "," : "", dump.options.data);
+	int rc = host_compile_with(h, format, all.data, p, n, 0, false, out, err);
+	if (rc == 0 && (out->outcome == OUTCOME_OK || out->outcome == OUTCOME_REFUSED))
+		rc = dump_left(&dump, h->estimator->left, &out->optimised, err);
+	if (rc == 0 && out->optimised.len) {
+		out->outcome = OUTCOME_OK;
+		out->detail[0] = 0;
+		out->hash = module_hash(out->optimised.data, out->optimised.len);
+	}
+	dump_end(&dump);
+	buf_release(&all);
+	return rc;
+}
+
+/* Prices the optimised module by the reader of the backend's row. */
+static void price(struct host *h, enum compile_how how, struct compiled *out)
+{
+	struct priced e = {0};
+	struct graph g = {0};
+	struct err err = {{0}};
+
+	if (graph_parse(&g, out->optimised.data, out->optimised.len, "the optimised program", &err) < 0) {
+		out->outcome = OUTCOME_REFUSED;
+		snprintf(out->detail, sizeof out->detail, "%.500s", err.text);
+	} else {
+		h->estimator->read(&g, h->target, &e);
+		out->optimal_seconds = e.seconds;
+		if (how == COMPILE_APPLIED && e.outcome != OUTCOME_OK) {
+			out->outcome = e.outcome;
+			snprintf(out->detail, sizeof out->detail, "%s", e.detail);
+		}
+	}
+	graph_release(&g);
+}
+
+int host_compile_for(struct host *h, enum compile_how how, const char *format, const char *options, const void *p, size_t n,
+	unsigned want, struct compiled *out, struct err *err)
+{
+	const struct estimator *e = h->estimator;
+	bool reads = e && e->read, stops = reads && *e->stop && !(want & (WANT_SERIALISED | WANT_MEMORY));
+	int rc;
+
+	if (stops)
+		rc = compile_until_priced(h, format, options, p, n, out, err);
+	else
+		rc = host_compile_with(h, format, options, p, n, want | (reads ? WANT_OPTIMISED : WANT_MEMORY), true, out, err);
+	if (rc == 0 && out->outcome == OUTCOME_OK && reads)
+		price(h, how, out);
+	if (!(want & WANT_OPTIMISED))
+		buf_release(&out->optimised);
+	if (rc == 0 && out->outcome == OUTCOME_OK && stops)
+		out->handle = OURS | ++h->last_handle;
+	return rc;
+}
+
+bool host_handle_is_ours(uint32_t handle)
+{
+	return handle & OURS;
+}
+
+int host_estimate(struct host *h, uint32_t a, uint32_t b, struct timing *out)
+{
+	struct known *ka = host_known(h, a), *kb = b ? host_known(h, b) : ka;
+	out->seconds_a = ka ? ka->optimal : 0;
+	out->seconds_b = b && kb ? kb->optimal : 0;
+	if (out->seconds_a <= 0 || (b && out->seconds_b <= 0)) {
+		out->outcome = OUTCOME_REFUSED;
+		snprintf(out->detail, sizeof out->detail, "the compiler gives no estimate for this program");
+	} else if (b) {
+		out->delta = out->seconds_b - out->seconds_a;
+		out->ratio = log(out->seconds_b / out->seconds_a);
+	}
+	return 0;
+}
