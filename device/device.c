@@ -37,6 +37,12 @@ const struct device_passes *device_passes(const struct device *d)
 	return &d->passes;
 }
 
+const char *device_source(const struct device_info *i, char *out, size_t n)
+{
+	snprintf(out, n, "%s%s%s", cost_kind_name(i->kind), *i->estimator ? " by " : "", i->estimator);
+	return out;
+}
+
 uint32_t device_generation(const struct device *d)
 {
 	return d->generation;

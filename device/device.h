@@ -46,6 +46,7 @@ struct device_info {
 	const char *release;	/* its version in schemas/plugin.def; NULL: it is none of those */
 	char compile_options[1024]; /* what is used to apply a configuration */
 	enum cost_kind kind;
+	char estimator[80];	/* whose estimates its costs are ("XLA's model for H100"); "": they are no estimates */
 	enum quantity quantity; /* what its costs are of */
 	bool can_run, compiles;
 	int core;		/* pinned to, the first of `cores`; or -1 */
@@ -64,6 +65,9 @@ struct device;
 struct device *device_open(const struct device_options *o, struct err *err);
 void device_close(struct device *d); /* accepts NULL */
 const struct device_info *device_info(const struct device *d);
+/* Where a device's costs come from, for people: "measured", "estimated by XLA's model for H100"; a text that is kept in `out`. */
+const char *device_source(const struct device_info *i, char *out, size_t n);
+#define DEVICE_SOURCE 100
 const struct device_passes *device_passes(const struct device *d);
 uint32_t device_generation(const struct device *d); /* grows by one at each respawn */
 /* With what effort a request is made now; all unknown where nothing depends on it. */

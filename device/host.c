@@ -450,8 +450,11 @@ static void fill_options(struct host *h, const char *given)
 	const char *each[] = {t ? t->options : "", "", given ? given : ""};
 
 	h->estimator = *h->target ? estimator_find(h->backend->name) : NULL;
-	if (h->estimator)
+	if (h->estimator) {
 		each[1] = h->estimator->options;
+		snprintf(h->base.info.estimator, sizeof h->base.info.estimator, "%s for %.40s", h->estimator->whose,
+			t ? t->words : h->target);
+	}
 	for (size_t i = 0; i < 3; i++)
 		buf_addf(&h->options, "%s%s", h->options.len && *each[i] ? "," : "", each[i]);
 }

@@ -34,6 +34,8 @@ static void count(const struct compiled *c, struct optimised *o)
 static void put_text(const struct device_info *i, const struct compiled *c,
 	const struct optimised *o, const struct timing *t, struct buf *out)
 {
+	char source[DEVICE_SOURCE];
+
 	buf_addf(out, "device    %s (%s, %s)", i->backend, i->platform, i->version);
 	if (i->core >= 0)
 		buf_addf(out, ", core %d", i->core);
@@ -47,6 +49,8 @@ static void put_text(const struct device_info *i, const struct compiled *c,
 	buf_addf(out, "compile   %.3f s\n", c->seconds);
 	if (t->outcome != OUTCOME_OK)
 		buf_addf(out, "run       %s: %s\n", outcome_name(t->outcome), t->detail);
+	else if (*i->estimator)
+		buf_addf(out, "price     %.6g ms, %s\n", t->seconds_a * 1e3, device_source(i, source, sizeof source));
 	else
 		buf_addf(out, "run       %.6g ms, 95%% interval %.6g to %.6g ms (%s; %u runs)\n",
 			t->seconds_a * 1e3, (t->seconds_a - 1.96 * t->delta_se) * 1e3,
@@ -80,6 +84,7 @@ static void put_json(const struct device_info *i, const struct compiled *c,
 		json_num(&j, "run_seconds", t->seconds_a);
 		json_num(&j, "run_se", t->delta_se);
 		json_str(&j, "kind", cost_kind_name(t->kind));
+		json_str(&j, "estimator", *i->estimator ? i->estimator : NULL);
 		json_num(&j, "page_faults", t->faults_a);
 		json_uint(&j, "peak_bytes", c->peak_bytes);
 		json_uint(&j, "instructions", o->instructions);

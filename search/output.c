@@ -85,6 +85,7 @@ static void add_verdict(struct json *j, const struct result *r)
 	json_str(j, "sentence", v->sentence);
 	json_str(j, "advice", *v->advice ? v->advice : NULL);
 	json_str(j, "kind", cost_kind_name(v->kind));
+	json_str(j, "estimator", *v->estimator ? v->estimator : NULL);
 	json_str(j, "quantity", quantity_name(r->hunt->quantity));
 	if (v->measured) {
 		json_str(j, "outcome", outcome_name(v->outcome));

@@ -142,7 +142,7 @@ static void add_numbers(struct buf *b, const struct numbers *n)
 
 static void add_environment(struct buf *b, const struct result *r)
 {
-	char line[100];
+	char line[200], source[DEVICE_SOURCE];
 
 	buf_adds(b, "<h2>Where it was measured</h2>\n");
 	page_table(b);
@@ -151,7 +151,8 @@ static void add_environment(struct buf *b, const struct result *r)
 		page_row(b, "Device", r->device->device[0] ? r->device->device : r->device->platform);
 		page_row(b, "Plugin", r->device->version);
 	}
-	snprintf(line, sizeof line, "%s, %s", quantity_name(r->hunt->quantity), cost_kind_name(r->verdict->kind));
+	snprintf(line, sizeof line, "%s, %s", quantity_name(r->hunt->quantity),
+		r->device ? device_source(r->device, source, sizeof source) : cost_kind_name(r->verdict->kind));
 	page_row(b, "Cost", line);
 	if (r->verdict->measured && r->verdict->kind == COST_MEASURED) {
 		snprintf(line, sizeof line, "%.0f by the default, %.0f by the tuned program", r->verdict->default_faults,

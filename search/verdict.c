@@ -153,6 +153,14 @@ static void put_into_words(struct verdict *v)
 	else if (v->numbers.outcome != OUTCOME_OK)
 		snprintf(s, n, "The tuned program does not run on everything that the compiler's own does (%s); "
 			       "the default is the answer.", v->numbers.detail);
+	else if (*v->estimator && !v->tuned)
+		snprintf(s, n, "By %s the whole program would gain nothing (%+.2f%%, estimated: nothing was run); the default is the "
+			       "answer.", v->estimator, 100 * v->gain);
+	else if (*v->estimator)
+		snprintf(s, n, "By %s the tuned program would take %.2f%% less time than the compiler's own (estimated: nothing was "
+			       "run). The compiler decides by that model, too: it did not try this, or forbids it by a rule that we do not know.",
+			v->estimator,
+			100 * v->gain);
 	else if (!v->tuned)
 		snprintf(s, n, "The whole program shows no sure gain (%+.2f%%, %.0f%% interval %+.2f%% to %+.2f%%%s%s%s); "
 			       "the default is the answer.%s", 100 * v->gain, 100 * VERDICT_COVERAGE, 100 * v->low,
@@ -242,15 +250,18 @@ static int weigh(struct verdict *v, struct lab *lab, const uint8_t *config, stru
 {
 	bool measured = d && device_info(d)->kind == COST_MEASURED;
 	uint8_t *dflt = mem_alloc(lab->space->n_sites);
-	struct cost_options co = {.policy = POLICY_WHOLE};
+	const char *estimator = d ? device_info(d)->estimator : "";
+	struct cost_options co = {.policy = POLICY_WHOLE, .original = &lab->subject.original};
 	struct cost *c = cost_new(lab->space, d, &co, err);
 	int rc = -1;
+
+	snprintf(v->estimator, sizeof v->estimator, "%s", estimator);
 
 	space_default(lab->space, dflt);
 	if (c && measured)
 		rc = time_against_compiler(v, lab, config, d, p, k, t, err);
 	else if (c)
-		rc = cost_whole(c, dflt, config, p, t, err);
+		rc = cost_whole(c, *estimator ? NULL : dflt, config, p, t, err); /* NULL: the compiler's own program */
 	if (rc == 0) {
 		v->outcome = t->outcome;
 		v->kind = t->kind;

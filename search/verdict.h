@@ -34,6 +34,7 @@ struct verdict { /* all zero is empty */
 	struct numbers numbers;	  /* of the compiler's own program against the tuned one */
 	enum cost_kind kind;
 	uint32_t cores;		  /* that both ran on; 0: not pinned to any */
+	char estimator[80];	  /* device_info's: whose estimate it is; "": it is none */
 	double gain, low, high;	  /* share of the default's time saved, with its interval */
 	double default_seconds, tuned_seconds;
 	double default_faults, tuned_faults; /* pages of memory that each run maps in */

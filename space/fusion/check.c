@@ -9,7 +9,8 @@
  *
  * A compiler that joins groups which read the same into one kernel of several results (multi_output_fusion) decides something
  * else: each result of it is a group. The joined kernel computes once what several groups computed, so where such a group is
- * not found again it is enough that there is a result for it.
+ * not found again it is enough that there is a result for it. And a compiler that simplifies inside of kernels (XLA:GPU) leaves
+ * other instructions there than were asked for: what is left over on both sides is then paired by the size of its result.
  *
  * Twins, groups that compute the same from the same values, the compiler may merge: each of them counts as
  * found when one is. The signature of what they compute together with what they read tells them.
@@ -20,6 +21,7 @@
 #include "space/fusion/own.h"
 
 struct signature {
+	uint64_t shape; /* of the result */
 	uint64_t hash, twin; /* twin: of asked groups, what is computed and from what */
 	const char *name;
 	uint32_t members;
@@ -62,6 +64,11 @@ static void add_member(struct signature *s, const struct graph *g, uint32_t v)
 	s->members++;
 }
 
+static uint64_t shape_of(const struct graph *g, uint32_t v)
+{
+	return hash_mix(hash_mix(0x73686170, g->node[v].dtype), g->node[v].elements);
+}
+
 /* What the group computes, as an expression over values outside; `at` is scratch, a number per member. */
 static uint64_t twin_hash(struct space *s, const uint8_t *config, const struct nodes *members, uint64_t *at)
 {
@@ -92,7 +99,7 @@ static void asked_groups(struct space *s, const uint8_t *config, struct signatur
 	size_t cap = 0;
 
 	for (uint32_t v = 0; v < g->n_nodes; v++) {
-		struct signature sig = {.name = g->node[v].proto->name};
+		struct signature sig = {.name = g->node[v].proto->name, .shape = shape_of(g, v)};
 		if (!fusion_groupable(g, v) || !fusion_kept(s, config, v))
 			continue;
 		members.n = 0;
@@ -117,7 +124,7 @@ static bool is_custom(const struct node *n)
 /* A fusion of one result, or the share of one of its results: what that needs, up to the other results. */
 static void found_group(const struct graph *g, const struct comp *c, uint32_t result, const char *name, struct signatures *out)
 {
-	struct signature sig = {.name = name, .joined = g->node[c->root].opcode == OP_TUPLE};
+	struct signature sig = {.name = name, .shape = shape_of(g, result), .joined = g->node[c->root].opcode == OP_TUPLE};
 	const struct node *root = &g->node[c->root];
 	uint8_t *needed = mem_zalloc(c->n_nodes, 1);
 
@@ -156,8 +163,7 @@ static void found_groups(const struct graph *g, struct signatures *out)
 
 /* What the lists do not have in common. */
 struct rest {
-	uint32_t missing, extra, joined;	      /* asked and not found; found and not asked, joined ones apart */
-	const struct signature *lost, *made; /* the first of the missing and of the extra */
+	struct signatures missing, extra; /* asked and not found; found and not asked */
 };
 
 static void disagree(struct check_result *out, const char *what, const struct signature *s)
@@ -176,47 +182,75 @@ static uint32_t run(const struct signatures *l, size_t i, uint64_t hash, uint32_
 	return (uint32_t)n;
 }
 
-static void note_extra(struct rest *r, const struct signature *s, uint32_t n)
+/* Merges the sorted lists, counting equals; what is in one alone goes to the rest. */
+static void compare(const struct signatures *asked, const struct signatures *found, struct check_result *out, struct rest *rest)
 {
-	for (uint32_t k = 0; k < n; k++) {
-		r->joined += s[k].joined;
-		r->extra += !s[k].joined;
-		if (!s[k].joined && !r->made)
-			r->made = &s[k];
-	}
-}
-
-/* Merges the sorted lists, counting equals and naming the first group that is not in both. */
-static void compare(const struct signatures *asked, const struct signatures *found, struct check_result *out)
-{
-	struct rest rest = {0};
 	size_t i = 0, j = 0;
 
-	out->asked = (uint32_t)asked->n;
 	while (i < asked->n || j < found->n) {
 		uint64_t hash = j == found->n || (i < asked->n && asked->v[i].hash < found->v[j].hash) ? asked->v[i].hash :
 												       found->v[j].hash;
 		uint32_t kinds, any, a = run(asked, i, hash, &kinds), f = run(found, j, hash, &any);
 		uint32_t merged = f >= kinds && f < a ? a - f : 0;
 		out->equal += (a < f ? a : f) + merged;
-		if (f + merged < a) {
-			rest.missing += a - f - merged;
-			rest.lost = rest.lost ? rest.lost : &asked->v[i];
-		} else if (f > a) {
-			note_extra(&rest, &found->v[j + a], f - a);
-		}
+		for (uint32_t k = f + merged; k < a; k++)
+			add(&rest->missing, asked->v[i + k]);
+		for (uint32_t k = a; k < f; k++)
+			add(&rest->extra, found->v[j + k]);
 		i += a;
 		j += f;
 	}
-	out->found = out->equal + rest.extra;
-	if (rest.missing > rest.joined) {
-		disagree(out, "did not keep", rest.lost);
-	} else {
-		out->equal += rest.missing;
-		out->found += rest.missing;
+}
+
+static void take_out(struct signatures *l, size_t at)
+{
+	l->v[at] = l->v[--l->n];
+}
+
+/* What is left over that may stand for a missing group: one of that size, else a result of a joined kernel; NULL: nothing. */
+static const struct signature *find_pair(const struct signatures *extra, const struct signature *missing, bool simplified)
+{
+	const struct signature *found = NULL;
+
+	for (size_t k = 0; k < extra->n; k++) {
+		const struct signature *e = &extra->v[k];
+		if (simplified && e->shape == missing->shape)
+			return e;
+		if (e->joined)
+			found = e;
 	}
-	if (!out->detail[0] && rest.made)
-		disagree(out, "made", rest.made);
+	return found;
+}
+
+static void pair_rest(struct rest *rest, bool simplified, struct check_result *out)
+{
+	for (size_t i = rest->missing.n; i-- > 0;) {
+		const struct signature *e = find_pair(&rest->extra, &rest->missing.v[i], simplified);
+		if (!e)
+			continue;
+		take_out(&rest->extra, (size_t)(e - rest->extra.v));
+		take_out(&rest->missing, i);
+		out->equal++;
+	}
+	for (size_t k = rest->extra.n; k-- > 0;) /* a joined kernel may have single instructions among its results */
+		if (rest->extra.v[k].joined)
+			take_out(&rest->extra, k);
+}
+
+static void judge_groups(struct space *s, const struct signatures *asked, const struct signatures *found, struct check_result *out)
+{
+	struct rest rest = {{0}, {0}};
+
+	out->asked = (uint32_t)asked->n;
+	compare(asked, found, out, &rest);
+	pair_rest(&rest, fusion_of(s)->by_input, out);
+	out->found = out->equal + (uint32_t)rest.extra.n;
+	if (rest.missing.n)
+		disagree(out, "did not keep", &rest.missing.v[0]);
+	else if (rest.extra.n)
+		disagree(out, "made", &rest.extra.v[0]);
+	mem_free(rest.missing.v);
+	mem_free(rest.extra.v);
 }
 
 int fusion_check(struct space *s, const uint8_t *config, const void *optimised, size_t n,
@@ -235,7 +269,7 @@ int fusion_check(struct space *s, const uint8_t *config, const void *optimised, 
 		qsort(asked.v, asked.n, sizeof asked.v[0], by_hash);
 	if (found.n)
 		qsort(found.v, found.n, sizeof found.v[0], by_hash);
-	compare(&asked, &found, out);
+	judge_groups(s, &asked, &found, out);
 	rc = 0;
 out:
 	mem_free(asked.v);

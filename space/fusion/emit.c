@@ -253,7 +253,7 @@ Hlo__HloInstructionProto *emit_group(struct emitter *em, const struct nodes *mem
 	emit_comp(em, &in.l, in.id, in.l.v[in.l.n - 1]->id);
 
 	fusion = emit_named(em, "fusion", g->node[root].proto->name, g->node[root].proto->shape, id);
-	fusion->fusion_kind = (char *)group_kind(g, members);
+	fusion->fusion_kind = (char *)group_kind(em->s, members);
 	fusion->metadata = em->canonical ? NULL : g->node[root].proto->metadata;
 	emit_call(em, fusion, in.id);
 	fusion->operand_ids = arena_alloc(&em->mem, in.reads.n * sizeof *fusion->operand_ids);

@@ -131,6 +131,7 @@ static int fusion_open(struct space *s, const char *backend, struct err *err)
 	node_map_init(&f->outer, &s->mem, g->n_nodes);
 	node_map_init(&f->value, &s->mem, g->n_nodes);
 	f->lightened = rules->light;
+	f->by_input = rules->once;
 	fusion_find_lasting(s);
 	find_sites(s, binary, rules);
 	fusion_ties(s, FUSION_TIE_HOPS);

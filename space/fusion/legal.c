@@ -22,6 +22,7 @@
 
 #define DOT_VECTOR_BYTES 16384 /* a longer vector does not stay in the first-level cache */
 
+#define TILE 16 /* rows and columns, at least */
 #define MANY 16 /* elements that a reduction folds into one: fewer are cheap to fold again */
 
 enum { DOTS = 1, LIGHT = 2, ONCE = 4 };
@@ -141,11 +142,34 @@ bool fusion_legal(const struct graph *g, const struct fusion_rules *r, uint32_t 
 	return role_of(r, g->node[consumer].opcode) & FUSE_CONSUMER;
 }
 
-const char *group_kind(const struct graph *g, const struct nodes *members)
+/* Does it turn large enough a matrix for tiles in shared memory? */
+static bool is_tiled_transpose(const struct graph *g, uint32_t v)
 {
-	for (size_t i = 0; i + 1 < members->n; i++)
-		if (g->node[members->v[i]].opcode == OP_DOT)
+	const Hlo__HloInstructionProto *p = g->node[v].proto;
+	const Hlo__ShapeProto *out = p->shape, *in;
+	size_t rank = out->n_dimensions;
+
+	if (g->node[v].opcode != OP_TRANSPOSE || p->n_dimensions != rank || rank < 2 || p->dimensions[rank - 1] == (int64_t)rank - 1)
+		return false;
+	in = g->node[node_operands(g, v)[0]].proto->shape;
+	return in->dimensions[rank - 1] >= TILE && out->dimensions[rank - 1] >= TILE;
+}
+
+const char *group_kind(const struct space *s, const struct nodes *members)
+{
+	const struct graph *g = s->graph;
+	bool by_input = fusion_of(s)->by_input;
+	uint32_t root = members->v[members->n - 1];
+
+	if (by_input && (g->node[root].opcode == OP_CONCATENATE || g->node[root].opcode == OP_SCATTER || is_tiled_transpose(g, root)))
+		return "kInput";
+	for (size_t i = 0; i < members->n; i++) {
+		uint32_t v = members->v[i];
+		if (by_input && reduction_is_shared(g, v))
+			return "kInput";
+		if (i + 1 < members->n && g->node[v].opcode == OP_DOT)
 			return "kOutput";
+	}
 	return "kLoop";
 }
 

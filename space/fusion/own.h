@@ -37,6 +37,7 @@ struct fusion {
 	uint32_t *n_legal;  /* per node: consumers that may absorb it */
 	uint8_t *must_keep; /* per node: kept whatever the choice */
 	uint8_t *lasting;   /* per node: in memory that nothing may overwrite */
+	bool by_input;	    /* kernels that reduce are of another kind than those that do not: group_kind */
 	bool lightened;	    /* regions are made to run on the caller's thread: nothing.c */
 	struct node_map walk;  /* scratch: seen on this walk */
 	struct node_map inner; /* scratch: member of the group being written -> its id there */
@@ -84,8 +85,11 @@ void group_roots(struct space *s, const uint8_t *config, uint32_t v, struct node
 bool fusion_absorbs(const struct space *s, const uint8_t *config, uint32_t u, uint32_t v);
 /* Is v's result computed by groups at all: fusible, of a compiled computation? */
 bool fusion_groupable(const struct graph *g, uint32_t v);
-/* "kLoop", or "kOutput" for the one shape the backend wants so. */
-const char *group_kind(const struct graph *g, const struct nodes *members);
+/*
+ * "kLoop", or "kOutput" for the one shape that XLA:CPU wants so. XLA:GPU has "kInput" for kernels whose threads are laid out by what
+ * they read: those of reductions, concatenations, scatters and transposes; passes behind fusion go by it.
+ */
+const char *group_kind(const struct space *s, const struct nodes *members);
 /* Is there something to start? A bitcast that stands alone is but a name. */
 bool group_is_kernel(const struct graph *g, const struct nodes *members);
 
