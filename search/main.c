@@ -30,7 +30,7 @@
 #include "search/scorer.h"
 
 struct settings {
-	const char *cores, *graph, *model, *db, *out, *device, *space, *from, *start;
+	const char *skip, *cores, *graph, *model, *db, *out, *device, *space, *from, *start;
 	int64_t budget, seed, hops, core, drift_checks, jobs, steps;
 	double slower, deadline, seconds, alpha, explore, verdict_seconds, kernel_us;
 	int strategy, propose, measure, by, placing, goal;
@@ -463,6 +463,7 @@ int main(int argc, char **argv)
 		OPT_SECTION("What to tune"),
 		OPT_STR('g', "graph", &set.graph, "FILE", "program to tune (HLO as proto or text, StableHLO, dump folder)"),
 		LAB_OPT_SPACE(set),
+		OPT_STR(0, "skip-rule", &set.skip, "NAME,NAME", "of a kind that has rules, those that are not to be used"),
 		OPT_SECTION("Where"),
 		OPT_STR('d', "db", &set.db, "FILE", "keep every measurement in this store, and use what it has"),
 		LAB_OPTS_WHERE(set),
@@ -514,6 +515,7 @@ int main(int argc, char **argv)
 		"worker against the compiler's default. What comes out is never slower than the default; examples/run "
 		"shows how to use it. Told to stop, it still gives its answer, and can go on with --resume.", table};
 	struct session s = {.set = &set};
+	char kind[SPACE_KIND_ROOM];
 	struct err err = {0};
 	int n_words = 0, rc;
 
@@ -529,6 +531,8 @@ int main(int argc, char **argv)
 	if (rc == 0 && set.from && strcmp(set.start, "default") != 0)
 		rc = err_set(&err, "--from and --start both say where to begin");
 	talk_on(!set.quiet);
+	if (rc == 0 && set.skip && (rc = space_kind_without(set.space, set.skip, kind, &err)) == 0)
+		set.space = kind;
 	if (rc == 0) {
 		rc = puzzle_is(set.graph) ? run_puzzle(&set, &err) : run(&s, &err);
 		close_session(&s);

@@ -178,6 +178,7 @@ static void write_config(const struct result *r, struct buf *out)
 {
 	const struct space *s = r->hunt->s;
 	struct json j = {.out = out, .pretty = true};
+	struct buf words = {0};
 	char hex[65];
 
 	digest_hex(&s->graph->content, hex);
@@ -196,10 +197,16 @@ static void write_config(const struct result *r, struct buf *out)
 		json_uint(&j, "choices", s->site[i].choices);
 		json_uint(&j, "default", s->site[i].dflt);
 		json_uint(&j, "chosen", r->hunt->config[i]);
+		if (s->ops->words) {
+			buf_reset(&words);
+			s->ops->words(r->hunt->s, i, r->hunt->config[i], &words);
+			json_str(&j, "what", words.data);
+		}
 		json_end(&j);
 	}
 	json_end(&j);
 	json_end(&j);
+	buf_release(&words);
 }
 
 /* "a=b,c=d" as lines. */

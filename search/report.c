@@ -6,6 +6,7 @@
  */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include "base/opt.h"
 #include "base/page.h"
 #include "search/output.h"
@@ -82,6 +83,51 @@ static void add_steps(struct buf *b, const struct hunt *h)
 		buf_adds(b, " &ldquo;Sites&rdquo; counts what was decided alike in one step. Figures are of the moment when "
 			    "the step was taken, by its regions.</p>\n");
 	}
+}
+
+/* A program in text, of which only the entry's lines are of interest. */
+static void add_picture(struct buf *b, struct space *s, uint32_t site, uint8_t choice)
+{
+	struct buf text = {0};
+	const char *entry;
+
+	s->ops->picture(s, site, choice, &text);
+	entry = text.data ? strstr(text.data, "ENTRY") : NULL;
+	buf_adds(b, "<td style='vertical-align:top'><pre>");
+	page_text(b, entry ? entry : text.data);
+	buf_adds(b, "</pre></td>");
+	buf_release(&text);
+}
+
+/* The places that stand otherwise than by default, before and after; copies of a place once. */
+static void add_places(struct buf *b, const struct hunt *h)
+{
+	struct space *s = h->s;
+	uint32_t *copies = MEM_NEW((size_t)s->n_ties * s->stride + 1, uint32_t);
+	bool any = false;
+
+	for (uint32_t i = 0; i < s->n_sites; i++)
+		copies[(size_t)s->site[i].tie * s->stride + h->config[i]]++;
+	for (uint32_t i = 0; i < s->n_sites; i++) {
+		uint32_t *n = &copies[(size_t)s->site[i].tie * s->stride + h->config[i]];
+		if (h->config[i] == s->site[i].dflt || *n == 0)
+			continue;
+		buf_adds(b, any ? "" : "<h2>Each place, before and after</h2>\n<table>");
+		any = true;
+		buf_adds(b, "<tr><th colspan=2><code>");
+		page_text(b, s->graph->node[s->site[i].node].proto->name);
+		buf_adds(b, "</code> &mdash; ");
+		s->ops->words(s, i, h->config[i], b);
+		if (*n > 1)
+			buf_addf(b, " (%u places alike)", *n);
+		buf_adds(b, "</th></tr>\n<tr>");
+		add_picture(b, s, i, s->site[i].dflt);
+		add_picture(b, s, i, h->config[i]);
+		buf_adds(b, "</tr>\n");
+		*n = 0;
+	}
+	buf_adds(b, any ? "</table>\n" : "");
+	mem_free(copies);
 }
 
 static void add_search(struct buf *b, const struct result *r)
@@ -198,6 +244,8 @@ void report_write(const struct result *r, struct buf *b)
 	add_search(b, r);
 	if (r->hunt->n_steps)
 		add_steps(b, r->hunt);
+	if (r->hunt->s->ops->picture && r->hunt->s->ops->words)
+		add_places(b, r->hunt);
 	if (r->verdict->measured && r->verdict->kind == COST_MEASURED)
 		add_numbers(b, &r->verdict->numbers);
 	add_environment(b, r);

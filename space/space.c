@@ -62,6 +62,17 @@ const char *space_kind_forms(void)
 	return text;
 }
 
+int space_kind_without(const char *kind, const char *rules, char out[SPACE_KIND_ROOM], struct err *err)
+{
+	int n = snprintf(out, SPACE_KIND_ROOM, "%s%s%s", kind, strchr(kind, '/') ? ":" : "/without:", rules);
+
+	if (n < 0 || n >= SPACE_KIND_ROOM)
+		return err_set(err, "too many rules are left out");
+	for (char *p = out + strlen(kind); *p; p++)
+		*p = *p == ',' ? ':' : *p;
+	return 0;
+}
+
 const struct space_start *space_start_find(const struct space *s, const char *name)
 {
 	for (const struct space_start *p = s->ops->starts; p && p->name; p++)

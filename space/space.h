@@ -125,7 +125,7 @@ struct space_kind {
 	 */
 	int (*make)(const char *program, struct buf *module, char *kind, struct err *err);
 };
-#define SPACE_KIND_ROOM 64
+#define SPACE_KIND_ROOM 256
 
 struct space_ops {
 	const struct space_kind *kind;
@@ -197,6 +197,8 @@ const struct space_kind *space_kind_find(const char *kind, struct err *err);
 const struct space_kind *space_maker(const char *program);
 /* The full names of all kinds, for people: a text that lasts. */
 const char *space_kind_forms(void);
+/* The full name of a kind without some of its rules ("a,b"), for kinds whose rules have names; -1: too long. */
+int space_kind_without(const char *kind, const char *rules, char out[SPACE_KIND_ROOM], struct err *err);
 /* The start of that name, or NULL. */
 const struct space_start *space_start_find(const struct space *s, const char *name);
 
