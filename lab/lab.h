@@ -31,6 +31,7 @@ struct lab { /* all zero is empty */
 	struct cost *cost;
 	struct device *device; /* as given to lab_open; NULL: a formula */
 	enum cost_kind kind; /* of its costs */
+	bool derived; /* the subject is what other decisions made of the user's program, which is its `original` */
 	struct archive *archive;
 	int64_t graph_id, space_id; /* in the store */
 };

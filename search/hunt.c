@@ -107,7 +107,9 @@ static int weigh_default(struct hunt *h, struct err *err)
 
 	if (cost_kind(h->lab->cost) != COST_MEASURED)
 		return 0;
-	if (h->lab->subject.known && o->run > 0) {
+	if (!h->s->ops->decode && !h->lab->derived) /* where the compiler shows no choices, the default is its own program */
+		return 0;
+	if (h->lab->subject.known && !h->lab->derived && o->run > 0) {
 		cost_set_default(h->lab->cost, o->run, o->run_se);
 		h->decoded = (struct estimate){o->more, o->more_se, 1};
 		return 0;

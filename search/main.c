@@ -55,6 +55,7 @@ struct session { /* everything open */
 	struct verdict verdict;
 	struct buf dir, identity;
 	uint8_t *given; /* the configuration of --from */
+	const struct session *before; /* what another kind decided first, or NULL: this one's program is what came of that */
 	int start;	/* of enum hunt_start */
 };
 
@@ -164,6 +165,12 @@ static int open_session(struct session *s, struct err *err)
 	if (lab_open(&s->lab, set->graph, set->space, s->device, &co, &s->archive, err) < 0 ||
 		find_start(s, err) < 0 || open_advisor(s, backend, err) < 0)
 		return -1;
+	if (s->before) { /* the compiler's own program is that of the user's */
+		const struct buf *own = &s->before->lab.subject.original;
+		buf_reset(&s->lab.subject.original);
+		buf_add(&s->lab.subject.original, own->data, own->len);
+		s->lab.derived = true;
+	}
 	if (set->from) {
 		s->given = mem_alloc(s->lab.space->n_sites + 1);
 		if (earlier_read(set->from, s->lab.space, s->given, err) < 0)
@@ -360,7 +367,7 @@ static int conclude(struct session *s, struct err *err)
 	const struct settings *set = s->set;
 	struct device_info info = {0};
 	struct result r = {&s->hunt, &s->verdict, s->device ? &info : NULL, s->lab.subject.name,
-		strategy_name[s->hunt.o.strategy], &s->advisor};
+		strategy_name[s->hunt.o.strategy], &s->advisor, s->before ? s->before->dir.data : NULL};
 	int rc;
 
 	if (s->device) { /* give the worker back: the verdict wants a fresh one on the same core */
@@ -400,7 +407,8 @@ static int run_arrange(struct session *s, struct err *err)
 	return rc;
 }
 
-static int run(struct session *s, struct err *err)
+/* Opens, and searches until the budget is used up; 1: the kind has given its answer already. */
+static int search_on(struct session *s, struct err *err)
 {
 	const struct settings *set = s->set;
 	struct hunt_options ho = {.strategy = set->strategy, .propose = set->propose,
@@ -417,7 +425,7 @@ static int run(struct session *s, struct err *err)
 	ho.given = s->given;
 	begin_talk(s);
 	if (s->device && arranges(s))
-		return run_arrange(s, err);
+		return run_arrange(s, err) < 0 ? -1 : 1;
 	promises = !s->advisor.infer && s->lab.space->ops->promise;
 	if (ho.strategy == STRATEGY_GUIDED && !s->advisor.infer && !promises)
 		ho.strategy = STRATEGY_RANDOM;
@@ -425,9 +433,90 @@ static int run(struct session *s, struct err *err)
 	identify(s);
 	if (hunt_begin(&s->hunt, &ho, &s->lab, s->advisor.infer || promises ? &scorer : NULL, err) < 0)
 		return -1;
-	if (begin_or_resume(s, err) < 0 || hunt_on(s, err) < 0)
-		return -1;
-	return conclude(s, err);
+	return begin_or_resume(s, err) < 0 || hunt_on(s, err) < 0 ? -1 : 0;
+}
+
+static void close_session(struct session *s);
+
+/* What a kind decided, as the program that the next one begins with; the device is given back. */
+static int hand_over(struct session *s, struct buf *program, struct err *err)
+{
+	struct device_info info = s->device ? *device_info(s->device) : (struct device_info){0};
+	struct result r = {&s->hunt, &s->verdict, s->device ? &info : NULL, s->lab.subject.name,
+		strategy_name[s->hunt.o.strategy], &s->advisor, s->before ? s->before->dir.data : NULL};
+	struct buf module = {0};
+	int rc = s->lab.space->ops->apply(s->lab.space, s->hunt.config, &module, err);
+
+	snprintf(s->verdict.sentence, sizeof s->verdict.sentence,
+		"These decisions are judged together with those that were made on the program that came of them.");
+	buf_addf(program, "%s/derived.pb", s->dir.data);
+	if (rc == 0)
+		rc = io_write_file(program->data, module.data, module.len, err);
+	if (rc == 0)
+		rc = output_write_decisions(s->dir.data, &r, err);
+	buf_release(&module);
+	cost_free(s->lab.cost);
+	s->lab.cost = NULL;
+	device_close(s->device);
+	s->device = NULL;
+	return rc;
+}
+
+/* One kind after the other, each on the program that the one before left: "rewrite,fusion". `first` are the kinds but the last. */
+static int run_after(struct session *last, const char *first, const struct session *before, struct err *err)
+{
+	struct settings own = *last->set, rest = *last->set;
+	struct session s = {.set = &own, .before = before};
+	struct buf kind = {0}, dir = {0}, program = {0};
+	const char *comma = strchr(first, ',');
+	int rc;
+
+	buf_add(&kind, first, comma ? (size_t)(comma - first) : strlen(first));
+	if (last->set->out)
+		buf_adds(&dir, last->set->out);
+	else
+		default_dir(last->set->graph, &dir);
+	rest.out = last->set->out ? last->set->out : dir.data;
+	rc = io_make_dir(dir.data, err);
+	if (comma) {
+		struct buf inner = {0};
+		own.space = kind.data;
+		buf_addf(&inner, "%s/%.*s", dir.data, (int)strcspn(kind.data, "/:"), kind.data);
+		own.out = inner.data;
+		own.seconds /= 2; /* what follows has the other half */
+		rc = rc == 0 ? search_on(&s, err) : rc;
+		if (rc == 1)
+			rc = err_set(err, "what %s decides is no program that another kind could go on with", kind.data);
+		rc = rc == 0 ? hand_over(&s, &program, err) : rc;
+		rest.graph = program.data;
+		rest.from = NULL;
+		rest.start = "default";
+		rest.seconds -= own.seconds;
+		last->set = &rest;
+		rc = rc == 0 ? run_after(last, comma + 1, &s, err) : rc;
+		close_session(&s);
+		buf_release(&inner);
+	} else {
+		rest.space = kind.data;
+		last->set = &rest;
+		last->before = before;
+		rc = rc == 0 ? search_on(last, err) : rc;
+		rc = rc == 0 ? conclude(last, err) : rc;
+		rc = rc == 1 ? 0 : rc;
+		close_session(last);
+	}
+	buf_release(&kind);
+	buf_release(&dir);
+	buf_release(&program);
+	return rc;
+}
+
+static int run(struct session *s, struct err *err)
+{
+	if (strchr(s->set->space, ','))
+		return run_after(s, s->set->space, NULL, err);
+	int rc = search_on(s, err);
+	return rc == 0 ? conclude(s, err) : rc < 0 ? -1 : 0;
 }
 
 static int run_puzzle(const struct settings *set, struct err *err)
@@ -452,6 +541,7 @@ static void close_session(struct session *s)
 	buf_release(&s->dir);
 	buf_release(&s->identity);
 	mem_free(s->given);
+	*s = (struct session){0};
 }
 
 int main(int argc, char **argv)

@@ -174,39 +174,72 @@ static void add_environment(struct json *j, const struct result *r)
 	json_end(j);
 }
 
-static void write_config(const struct result *r, struct buf *out)
+static void add_sites(struct json *j, const struct hunt *h)
 {
-	const struct space *s = r->hunt->s;
-	struct json j = {.out = out, .pretty = true};
+	struct space *s = h->s;
 	struct buf words = {0};
-	char hex[65];
 
-	digest_hex(&s->graph->content, hex);
-	json_object(&j, NULL);
-	json_str(&j, "graph", r->graph);
-	json_str(&j, "content_hash", hex);
-	json_str(&j, "space", s->kind);
-	json_hex(&j, "space_hash", s->hash);
-	json_hex(&j, "config_hash", r->hunt->hash);
-	add_verdict(&j, r);
-	add_environment(&j, r);
-	json_array(&j, "sites");
+	json_array(j, "sites");
 	for (uint32_t i = 0; i < s->n_sites; i++) {
-		json_object(&j, NULL);
-		json_str(&j, "name", s->graph->node[s->site[i].node].proto->name);
-		json_uint(&j, "choices", s->site[i].choices);
-		json_uint(&j, "default", s->site[i].dflt);
-		json_uint(&j, "chosen", r->hunt->config[i]);
+		json_object(j, NULL);
+		json_str(j, "name", s->graph->node[s->site[i].node].proto->name);
+		json_uint(j, "choices", s->site[i].choices);
+		json_uint(j, "default", s->site[i].dflt);
+		json_uint(j, "chosen", h->config[i]);
 		if (s->ops->words) {
 			buf_reset(&words);
-			s->ops->words(r->hunt->s, i, r->hunt->config[i], &words);
-			json_str(&j, "what", words.data);
+			s->ops->words(s, i, h->config[i], &words);
+			json_str(j, "what", words.data);
 		}
-		json_end(&j);
+		json_end(j);
 	}
-	json_end(&j);
-	json_end(&j);
+	json_end(j);
 	buf_release(&words);
+}
+
+static void add_decisions(struct json *j, const char *graph, const struct hunt *h)
+{
+	char hex[65];
+
+	digest_hex(&h->s->graph->content, hex);
+	json_str(j, "graph", graph);
+	json_str(j, "content_hash", hex);
+	json_str(j, "space", h->s->kind);
+	json_hex(j, "space_hash", h->s->hash);
+	json_hex(j, "config_hash", h->hash);
+}
+
+static void write_config(const struct result *r, struct buf *out)
+{
+	struct json j = {.out = out, .pretty = true};
+
+	json_object(&j, NULL);
+	add_decisions(&j, r->graph, r->hunt);
+	json_str(&j, "before", r->before);
+	add_verdict(&j, r);
+	add_environment(&j, r);
+	add_sites(&j, r->hunt);
+	json_end(&j);
+}
+
+int output_write_decisions(const char *dir, const struct result *r, struct err *err)
+{
+	struct buf text = {0};
+	struct json j = {.out = &text, .pretty = true};
+	int rc;
+
+	json_object(&j, NULL);
+	add_decisions(&j, r->graph, r->hunt);
+	json_str(&j, "before", r->before);
+	add_sites(&j, r->hunt);
+	json_end(&j);
+	rc = put(dir, "decisions.json", text.data, text.len, err);
+	buf_reset(&text);
+	report_write(r, &text);
+	if (rc == 0)
+		rc = put(dir, "report.html", text.data, text.len, err);
+	buf_release(&text);
+	return rc;
 }
 
 /* "a=b,c=d" as lines. */

@@ -323,7 +323,7 @@ int verdict_reach(struct verdict *v, struct lab *lab, const uint8_t *config, con
 
 	*v = (struct verdict){0};
 	space_default(lab->space, dflt);
-	if (memcmp(dflt, config, lab->space->n_sites) != 0)
+	if (lab->derived || memcmp(dflt, config, lab->space->n_sites) != 0)
 		rc = weigh_all(v, lab, config, o, err);
 	mem_free(dflt);
 	put_into_words(v);

@@ -1,0 +1,43 @@
+#!/bin/bash
+# needs: space/rewrite
+# What search does with rules: their names, the page, and one kind of decision after another.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+BIN=${BIN:-bin}
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+
+report() { # NAME OFFENCE: passes when there is none
+	if [ -z "$2" ]; then echo "pass: $1"; else echo "FAIL: $1: $2"; fi
+}
+
+cat >"$tmp/net.hlo" <<'END'
+HloModule net
+
+ENTRY e {
+  x = f32[4,32,32,16] parameter(0)
+  k = f32[3,3,1,16] parameter(1)
+  y = f32[4,32,32,16] convolution(x, k), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f, feature_group_count=16
+  ROOT z = f32[4,32,32,16] negate(y)
+}
+END
+
+search() { "$BIN/search" --device sim --core "${CORE:--1}" --wait -q --budget 0 --graph "$tmp/net.hlo" "$@" 2>"$tmp/err"; }
+
+search --space rewrite --start promised -o "$tmp/a" >"$tmp/said" || cat "$tmp/err"
+report choices_have_words "$(grep -q '"what": "depthwise-forward: shifted multiply-adds"' "$tmp/a/config.json" || cat "$tmp/a/config.json")"
+
+search --space rewrite --skip-rule depthwise-backward -o "$tmp/b" >/dev/null
+report unknown_rules_are_told "$(grep -q 'there is no rule called depthwise-backward; the rules are .*depthwise-forward' "$tmp/err" || cat "$tmp/err")"
+
+search --space rewrite --skip-rule depthwise-forward -o "$tmp/c" >/dev/null || cat "$tmp/err"
+report rules_are_skipped "$(grep -q '"sites": \[\]' "$tmp/c/config.json" || grep sites "$tmp/c/config.json")"
+
+search --space rewrite,fusion --start promised -o "$tmp/d" >/dev/null || cat "$tmp/err"
+report one_kind_after_another "$(
+	grep -q '"space": "rewrite"' "$tmp/d/rewrite/decisions.json" || echo "no decisions of the first kind; "
+	[ -s "$tmp/d/rewrite/derived.pb" ] || echo "no program between; "
+	grep -q '"before": ".*/d/rewrite"' "$tmp/d/config.json" || echo "the second does not name the first; "
+	cmp -s "$tmp/d/default.pb" "$tmp/a/default.pb" || echo "the default is not the user's program; ")"
+report pages_show_places "$(for word in 'Each place, before and after' 'convolution(' 'pad('; do
+	grep -qF "$word" "$tmp/d/rewrite/report.html" || echo "the page does not say $word; "; done)"
