@@ -14,11 +14,13 @@ static struct space *open_toy(const char *kind)
 	return s;
 }
 
+#define ZEROS "0000000000000000000000000000000000000000000000000000000000000000"
+
 static void unknown_kinds_are_refused(void)
 {
 	static const char *const bad[] = {"", "toy", "toys:1", "fusio", "toy:x", "toy:1:1", "toy:1:201",
 		"toy:1:2:3", "toy:1x", "placement",
-		"toy:000000000000000000000000000000000000000000000000000000000000000000001"};
+		"toy:" ZEROS ZEROS ZEROS ZEROS "1"};
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
 		struct err err = {0};
 		struct space *s = space_open(bad[i], "sim", &graph, NULL, 0, &err);
