@@ -27,6 +27,7 @@
 #include "search/earlier.h"
 #include "search/output.h"
 #include "search/puzzle.h"
+#include "search/rival.h"
 #include "search/scorer.h"
 
 struct settings {
@@ -37,7 +38,7 @@ struct settings {
 	bool json, quiet, resume, wait, force, tied, adapt, raw;
 };
 
-static const char *const strategy_name[] = {"guided", "random", "sweep"};
+static const char *const strategy_name[] = {"guided", "random", "sweep", "taso", "greedy"};
 /* How often the state is written into the folder, besides whenever something was kept that no store has. */
 #define SAVE_SECONDS 5
 
@@ -416,16 +417,24 @@ static int search_on(struct session *s, struct err *err)
 		.alpha = set->alpha, .explore = set->explore, .hops = (int32_t)set->hops, .tied = set->tied,
 		.adapt = set->adapt, .drift_checks = (uint32_t)set->drift_checks,
 		.part_known = set->kernel_us != OPT_AUTO};
+	struct rival_options ro = {.alpha = set->strategy == STRATEGY_TASO ? RIVAL_ALPHA : 0, .budget = (uint64_t)set->budget};
+	bool rival = set->strategy >= STRATEGY_TASO, promises;
+	struct rival_answer answer;
 	struct scorer scorer;
-	bool promises;
 
 	if (open_session(s, err) < 0)
 		return -1;
-	ho.start = set->from ? HUNT_GIVEN : s->start;
-	ho.given = s->given;
 	begin_talk(s);
 	if (s->device && arranges(s))
 		return run_arrange(s, err) < 0 ? -1 : 1;
+	if (rival && !s->given)
+		s->given = mem_alloc(s->lab.space->n_sites + 1);
+	if (rival && rival_search(&s->lab, s->device, &ro, s->given, &answer, err) < 0)
+		return -1;
+	ho.start = set->from || rival ? HUNT_GIVEN : s->start;
+	ho.given = s->given;
+	if (rival)
+		ho.budget = 0; /* it has chosen */
 	promises = !s->advisor.infer && s->lab.space->ops->promise;
 	if (ho.strategy == STRATEGY_GUIDED && !s->advisor.infer && !promises)
 		ho.strategy = STRATEGY_RANDOM;
@@ -567,7 +576,8 @@ int main(int argc, char **argv)
 		OPT_NUM(0, "slower", &set.slower, 0, 1e6,
 			"where bytes are what is to be saved: percent of time that the tuned program may take more"),
 		OPT_SECTION("How"),
-		OPT_ENUM(0, "strategy", &set.strategy, "guided|random|sweep", "how candidates are chosen"),
+		OPT_ENUM(0, "strategy", &set.strategy, "guided|random|sweep|taso|greedy",
+			"how candidates are chosen; the last two as others do it, by the sum of operators that are measured once each"),
 		OPT_STR('m', "model", &set.model, "FILE", "predictions to be guided by; default: your own from learn, or the one shipped"),
 		OPT_STR(0, "start", &set.start, "NAME", "where the search starts: default, random, or by a rule of the space, as greedy"),
 		OPT_STR(0, "from", &set.from, "DIR",

@@ -173,6 +173,12 @@ struct space_ops {
 	void (*words)(struct space *s, uint32_t site, uint8_t choice, struct buf *out);
 	/* What a choice makes of the site's place, as a program in text, for people; may be NULL. */
 	void (*picture)(struct space *s, uint32_t site, uint8_t choice, struct buf *out);
+	/*
+	 * The operations of a site's place, each alone in a module (region.a, region.key[0]): as they are, and as a choice makes
+	 * them. For rivals that believe a program costs what its operations cost one by one; may be NULL.
+	 */
+	int (*operators)(struct space *s, uint32_t site, uint8_t choice, struct regions *before, struct regions *after,
+		struct err *err);
 	/* Frees what does not lie in the memory of the space; may be NULL. */
 	void (*release)(struct space *s);
 };

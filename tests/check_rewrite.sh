@@ -41,3 +41,12 @@ report one_kind_after_another "$(
 	cmp -s "$tmp/d/default.pb" "$tmp/a/default.pb" || echo "the default is not the user's program; ")"
 report pages_show_places "$(for word in 'Each place, before and after' 'convolution(' 'pad('; do
 	grep -qF "$word" "$tmp/d/rewrite/report.html" || echo "the page does not say $word; "; done)"
+
+# The ways of others: operators are measured once each, and their sum is believed.
+for strategy in taso greedy; do
+	"$BIN/search" --device sim --core "${CORE:--1}" --wait --space rewrite --strategy $strategy --budget 50 --graph "$tmp/net.hlo" \
+		-o "$tmp/$strategy" >"$tmp/said" 2>"$tmp/err"
+	report "${strategy}_believes_in_sums" "$(grep -q 'operators measured once each; [0-9]* programs' "$tmp/err" || cat "$tmp/err")"
+done
+"$BIN/search" --device sim --core "${CORE:--1}" --wait --strategy taso --budget 5 --graph "$tmp/net.hlo" -o "$tmp/e" >"$tmp/said" 2>"$tmp/err"
+report sums_need_operators "$(grep -q 'are not about operators' "$tmp/err" || cat "$tmp/err")"

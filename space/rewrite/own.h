@@ -62,6 +62,8 @@ void lines_prune(struct lines *l, int64_t root);
 
 int rewrite_apply(struct space *s, const uint8_t *config, struct buf *module, struct err *err);
 int rewrite_region(struct space *s, const uint8_t *a, const uint8_t *b, struct regions *out, struct err *err);
+int rewrite_operators(struct space *s, uint32_t site, uint8_t choice, struct regions *before, struct regions *after,
+	struct err *err);
 /* One side of a site's region as HLO text, for people. */
 void rewrite_picture(struct space *s, uint32_t site, uint8_t choice, struct buf *out);
 

@@ -136,19 +136,18 @@ static void fill_half(struct cut *c, uint8_t choice, struct half *h)
 }
 
 /* A parameter in place of a value, or the constant itself. */
-static Hlo__HloInstructionProto *stand_in(struct cut *c, uint32_t v, int64_t *number)
+static Hlo__HloInstructionProto *stand_in(struct cut *c, Hlo__HloInstructionProto *x, int64_t *number)
 {
-	const struct node *n = &c->s->graph->node[v];
 	Hlo__HloInstructionProto *in;
 
-	if (n->flags & NODE_SCALAR_CONST)
-		return n->proto;
+	if (strcmp(x->opcode, "constant") == 0 && x->shape->n_dimensions == 0)
+		return x;
 	in = arena_alloc(&c->mem, sizeof *in);
 	hlo__hlo_instruction_proto__init(in);
 	in->opcode = (char *)"parameter";
-	in->name = n->proto->name;
-	in->id = n->proto->id;
-	in->shape = n->proto->shape;
+	in->name = x->name;
+	in->id = x->id;
+	in->shape = x->shape;
 	in->parameter_number = (*number)++;
 	return in;
 }
@@ -190,33 +189,40 @@ static Hlo__ProgramShapeProto *signature(struct cut *c, const struct lines *l, H
 	return s;
 }
 
-static void write_half(struct cut *c, const struct half *h, const uint32_t *reads, uint32_t n_reads, struct buf *out)
+/* A module of these lines, parameters first; `root` is its value. */
+static void write_lines(struct cut *c, struct lines *l, const Hlo__HloInstructionProto *root, struct buf *out)
 {
 	const struct node *anchor = &c->s->graph->node[c->s->site[c->site].node];
 	Hlo__HloModuleProto m;
 	Hlo__HloComputationProto entry;
-	struct lines l = {0};
-	int64_t number = 0;
 
-	for (uint32_t i = 0; i < n_reads; i++)
-		lines_add(&l, stand_in(c, reads[i], &number));
-	for (size_t i = 0; i < h->l.n; i++)
-		lines_add(&l, h->l.v[i]);
 	hlo__hlo_module_proto__init(&m);
 	hlo__hlo_computation_proto__init(&entry);
 	m.computations = ARENA_NEW(&c->mem, c->s->graph->n_comps + c->draft.n_comps + 1, Hlo__HloComputationProto *);
-	for (size_t i = 0; i < h->l.n; i++)
-		for (size_t k = 0; k < h->l.v[i]->n_called_computation_ids; k++)
-			add_called(c, h->l.v[i]->called_computation_ids[k], m.computations, &m.n_computations);
+	for (size_t i = 0; i < l->n; i++)
+		for (size_t k = 0; k < l->v[i]->n_called_computation_ids; k++)
+			add_called(c, l->v[i]->called_computation_ids[k], m.computations, &m.n_computations);
 	m.computations[m.n_computations++] = &entry;
 	m.name = entry.name = m.entry_computation_name = (char *)"region";
 	m.id = 1;
 	m.entry_computation_id = entry.id = c->s->graph->comp[anchor->comp].proto->id;
-	entry.root_id = anchor->proto->id;
-	entry.instructions = l.v;
-	entry.n_instructions = l.n;
-	m.host_program_shape = entry.program_shape = signature(c, &l, anchor->proto->shape);
+	entry.root_id = root->id;
+	entry.instructions = l->v;
+	entry.n_instructions = l->n;
+	m.host_program_shape = entry.program_shape = signature(c, l, root->shape);
 	pack_message(&m.base, out);
+}
+
+static void write_half(struct cut *c, const struct half *h, const uint32_t *reads, uint32_t n_reads, struct buf *out)
+{
+	struct lines l = {0};
+	int64_t number = 0;
+
+	for (uint32_t i = 0; i < n_reads; i++)
+		lines_add(&l, stand_in(c, c->s->graph->node[reads[i]].proto, &number));
+	for (size_t i = 0; i < h->l.n; i++)
+		lines_add(&l, h->l.v[i]);
+	write_lines(c, &l, c->s->graph->node[c->s->site[c->site].node].proto, out);
 	mem_free(l.v);
 }
 
@@ -338,4 +344,60 @@ void rewrite_picture(struct space *s, uint32_t site, uint8_t choice, struct buf 
 	graph_release(&g);
 	buf_release(&side[0]);
 	buf_release(&side[1]);
+}
+
+/* The value of this id: an instruction of the half, or a node near the place. */
+static Hlo__HloInstructionProto *value_of(const struct cut *c, const struct half *h, int64_t id)
+{
+	for (size_t i = 0; i < h->l.n; i++)
+		if (h->l.v[i]->id == id)
+			return h->l.v[i];
+	for (uint32_t i = 0; i < c->n_near; i++)
+		if (c->s->graph->node[c->near[i]].proto->id == id)
+			return c->s->graph->node[c->near[i]].proto;
+	return NULL;
+}
+
+static int add_operator(struct cut *c, const struct half *h, Hlo__HloInstructionProto *in, struct regions *out, struct err *err)
+{
+	struct lines l = {0};
+	int64_t number = 0;
+	struct region *r;
+
+	for (size_t k = 0; k < in->n_operand_ids; k++) {
+		Hlo__HloInstructionProto *x = value_of(c, h, in->operand_ids[k]);
+		bool again = false;
+		for (size_t j = 0; j < k; j++)
+			again |= in->operand_ids[j] == in->operand_ids[k];
+		if (x && !again)
+			lines_add(&l, stand_in(c, x, &number));
+	}
+	lines_add(&l, in);
+	MEM_GROW(&out->v, &out->cap, out->n + 1);
+	r = &out->v[out->n++];
+	*r = (struct region){.times = 1, .copies = 1, .n_nodes = 1};
+	write_lines(c, &l, in, &r->a);
+	mem_free(l.v);
+	return name_of(&r->a, &r->key[0], err);
+}
+
+int rewrite_operators(struct space *s, uint32_t site, uint8_t choice, struct regions *before, struct regions *after,
+	struct err *err)
+{
+	uint8_t choices[2] = {0, choice};
+	struct regions *out[2] = {before, after};
+	struct cut c;
+	int rc = 0;
+
+	cut_begin(&c, s, site, 0, choice);
+	for (int i = 0; i < 2; i++) {
+		struct half h = {{0}, NULL, 0};
+		fill_half(&c, choices[i], &h);
+		for (size_t k = 0; k < h.l.n && rc == 0; k++)
+			if (!opcode_is_idle(opcode_of(h.l.v[k]->opcode)))
+				rc = add_operator(&c, &h, h.l.v[k], out[i], err);
+		mem_free(h.l.v);
+	}
+	cut_end(&c);
+	return rc;
 }

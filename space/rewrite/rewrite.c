@@ -183,6 +183,7 @@ static const struct space_ops rewrite_ops = {
 	.promise = promise,
 	.words = words,
 	.picture = rewrite_picture,
+	.operators = rewrite_operators,
 	.release = release,
 };
 

@@ -1,0 +1,247 @@
+/*
+ * rival.c - see rival.h.
+ *
+ * A run of a program costs some microseconds whatever it does; what a single negation of one number takes is taken off every
+ * operator, so that many small operators are not dearer than they are inside a program. Operators that do not compile are
+ * believed to be without price on neither side: the choice that needs them is not taken.
+ */
+#include "search/rival.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/stop.h"
+#include "base/talk.h"
+#include "cost/price.h"
+
+#define OPERATOR_SECONDS 0.02 /* of running, for each */
+
+struct program { /* in the queue */
+	double cost; /* against the start */
+	uint8_t *config;
+};
+
+struct rival {
+	struct lab *lab;
+	struct space *s;
+	struct device *d;
+	const struct rival_options *o;
+	struct rival_answer *a;
+	struct prices known;
+	double nothing;	 /* seconds of a run that does next to nothing */
+	double *delta;	 /* per site and choice: what it changes the sum by; NAN: not to be had */
+	struct program *heap;
+	size_t n, cap;
+	uint64_t *seen; /* hashes of programs, a table with holes */
+	size_t n_seen, cap_seen;
+};
+
+static int run_alone(struct rival *r, const struct buf *module, double *seconds, struct err *err)
+{
+	struct precision p = {.target = 0.02, .max_seconds = OPERATOR_SECONDS, .min_pairs = 5};
+	struct compiled c = {0};
+	struct timing t = {0};
+	int rc = device_compile(r->d, COMPILE_APPLIED, "hlo", module->data, module->len, 0, &c, err);
+
+	*seconds = NAN;
+	if (rc == 0 && c.outcome == OUTCOME_OK)
+		rc = device_run(r->d, &c, &p, &t, err);
+	if (rc == 0 && c.outcome == OUTCOME_OK && t.outcome == OUTCOME_OK)
+		*seconds = t.seconds_a;
+	timing_release(&t);
+	if (c.handle && device_drop(r->d, &c, rc == 0 ? err : NULL) < 0)
+		rc = -1;
+	compiled_release(&c);
+	return rc;
+}
+
+/* The sum of some operators; those that were met before are not measured again. */
+static int add_up(struct rival *r, const struct regions *ops, double *sum, struct err *err)
+{
+	*sum = 0;
+	for (size_t i = 0; i < ops->n; i++) {
+		uint64_t key[2] = {ops->v[i].key[0], ~ops->v[i].key[0]};
+		const struct price *known = prices_get(&r->known, key);
+		struct price p = {.seconds_a = 0};
+		if (!known) {
+			if (run_alone(r, &ops->v[i].a, &p.seconds_a, err) < 0)
+				return -1;
+			prices_put(&r->known, key, &p);
+			r->a->operators++;
+			known = &p;
+		}
+		*sum += fmax(0, known->seconds_a - r->nothing) + (isnan(known->seconds_a) ? NAN : 0);
+	}
+	return 0;
+}
+
+static int price_choice(struct rival *r, uint32_t site, uint8_t choice, struct err *err)
+{
+	struct regions before = {0}, after = {0};
+	double was = 0, is = 0;
+	double times = r->s->graph->comp[r->s->graph->node[r->s->site[site].node].comp].trips;
+	int rc = r->s->ops->operators(r->s, site, choice, &before, &after, err);
+
+	if (rc == 0)
+		rc = add_up(r, &before, &was, err);
+	if (rc == 0)
+		rc = add_up(r, &after, &is, err);
+	r->delta[(size_t)site * r->s->stride + choice] = times * (is - was);
+	regions_release(&before);
+	regions_release(&after);
+	return rc;
+}
+
+/* Every choice of every site, and what a run costs that does nothing. */
+static int price_all(struct rival *r, struct err *err)
+{
+	static const char nothing[] = "HloModule m\n\nENTRY e {\n  x = f32[1] parameter(0)\n  ROOT y = f32[1] negate(x)\n}\n";
+	struct graph g = {0};
+	struct buf module = {0};
+	int rc = graph_parse(&g, nothing, sizeof nothing - 1, "nothing", err);
+
+	if (rc == 0)
+		graph_write(&g, &module);
+	if (rc == 0)
+		rc = run_alone(r, &module, &r->nothing, err);
+	graph_release(&g);
+	buf_release(&module);
+	r->nothing = isnan(r->nothing) ? 0 : r->nothing;
+	for (uint32_t i = 0; i < r->s->n_sites && rc == 0; i++)
+		for (uint8_t k = 1; k < r->s->site[i].choices && rc == 0 && !stop_asked(); k++)
+			rc = price_choice(r, i, k, err);
+	return rc;
+}
+
+static void push(struct rival *r, double cost, const uint8_t *config)
+{
+	size_t at;
+
+	MEM_GROW(&r->heap, &r->cap, r->n + 1);
+	at = r->n++;
+	for (; at > 0 && r->heap[(at - 1) / 2].cost > cost; at = (at - 1) / 2)
+		r->heap[at] = r->heap[(at - 1) / 2];
+	r->heap[at] = (struct program){cost, mem_alloc(r->s->n_sites + 1)};
+	memcpy(r->heap[at].config, config, r->s->n_sites);
+}
+
+static struct program pop(struct rival *r)
+{
+	struct program top = r->heap[0], last = r->heap[--r->n];
+	size_t at = 0;
+
+	for (;;) {
+		size_t child = 2 * at + 1;
+		if (child + 1 < r->n && r->heap[child + 1].cost < r->heap[child].cost)
+			child++;
+		if (child >= r->n || r->heap[child].cost >= last.cost)
+			break;
+		r->heap[at] = r->heap[child];
+		at = child;
+	}
+	if (r->n)
+		r->heap[at] = last;
+	return top;
+}
+
+/* Was a program of this hash met before? If not, it is now. */
+static bool met(struct rival *r, uint64_t hash)
+{
+	size_t at;
+
+	if (2 * (r->n_seen + 1) > r->cap_seen) {
+		uint64_t *old = r->seen;
+		size_t n = r->cap_seen;
+		r->cap_seen = n ? 2 * n : 1024;
+		r->seen = MEM_NEW(r->cap_seen, uint64_t);
+		r->n_seen = 0;
+		for (size_t i = 0; i < n; i++)
+			if (old[i])
+				met(r, old[i]);
+		mem_free(old);
+	}
+	hash = hash ? hash : 1;
+	for (at = hash & (r->cap_seen - 1); r->seen[at]; at = (at + 1) & (r->cap_seen - 1))
+		if (r->seen[at] == hash)
+			return true;
+	r->seen[at] = hash;
+	r->n_seen++;
+	return false;
+}
+
+/* All programs that one more rewriting makes of this one. */
+static void expand(struct rival *r, struct program *p, double total, double best)
+{
+	for (uint32_t i = 0; i < r->s->n_sites; i++)
+		for (uint8_t k = 1; k < r->s->site[i].choices && p->config[i] == 0; k++) {
+			double cost = p->cost + r->delta[(size_t)i * r->s->stride + k];
+			bool near = total + cost < r->o->alpha * (total + best);
+			p->config[i] = k;
+			if (near && !met(r, config_hash(r->s, p->config)))
+				push(r, cost, p->config);
+			p->config[i] = 0;
+		}
+}
+
+static void backtrack(struct rival *r, double total, uint8_t *config)
+{
+	push(r, 0, config);
+	while (r->n && r->a->programs < r->o->budget && !stop_asked()) {
+		struct program p = pop(r);
+		r->a->programs++;
+		if (p.cost < -r->a->believed) {
+			r->a->believed = -p.cost;
+			memcpy(config, p.config, r->s->n_sites);
+		}
+		expand(r, &p, total, -r->a->believed);
+		mem_free(p.config);
+	}
+	while (r->n)
+		mem_free(r->heap[--r->n].config);
+}
+
+/* The best step while there is one: sites do not see each other, so that is the best choice of each. */
+static void greedy(struct rival *r, uint8_t *config)
+{
+	for (uint32_t i = 0; i < r->s->n_sites; i++) {
+		double best = 0;
+		for (uint8_t k = 1; k < r->s->site[i].choices; k++) {
+			double delta = r->delta[(size_t)i * r->s->stride + k];
+			r->a->programs++;
+			if (!(delta < best))
+				continue;
+			best = delta;
+			config[i] = k;
+		}
+		r->a->believed -= best;
+	}
+}
+
+int rival_search(struct lab *lab, struct device *d, const struct rival_options *o, uint8_t *config, struct rival_answer *a,
+	struct err *err)
+{
+	struct rival r = {.lab = lab, .s = lab->space, .d = d, .o = o, .a = a};
+	double total = 0;
+	int rc;
+
+	*a = (struct rival_answer){0};
+	memset(config, 0, r.s->n_sites);
+	if (!r.s->ops->operators || !d)
+		return err_set(err, "decisions of the kind %s are not about operators that could be priced one by one", r.s->kind);
+	r.delta = MEM_NEW((size_t)r.s->n_sites * r.s->stride + 1, double);
+	rc = price_all(&r, err);
+	if (rc == 0)
+		rc = cost_default_seconds(lab->cost, &total, NULL, err);
+	if (rc == 0 && o->alpha > 0)
+		backtrack(&r, total, config);
+	else if (rc == 0)
+		greedy(&r, config);
+	if (rc == 0)
+		talk("%u operators measured once each; %llu programs; by their sum the best takes %.1f us less of %.1f", a->operators,
+			(unsigned long long)a->programs, 1e6 * a->believed, 1e6 * total);
+	prices_release(&r.known);
+	mem_free(r.delta);
+	mem_free(r.heap);
+	mem_free(r.seen);
+	return rc;
+}
