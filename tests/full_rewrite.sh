@@ -1,0 +1,66 @@
+#!/bin/bash
+# needs: space/rewrite
+# A program of one place for each family of rules, rewritten in all of them and run by the real compiler: same numbers, by
+# the verdict's own yardstick.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+BIN=${BIN:-bin}
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+
+cat >"$tmp/all.hlo" <<'END'
+HloModule all
+
+add {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] add(a, b)
+}
+
+max {
+  a = f32[] parameter(0)
+  b = f32[] parameter(1)
+  ROOT c = f32[] maximum(a, b)
+}
+
+ENTRY e {
+  x = f32[4,32,32,16] parameter(0)
+  k = f32[3,3,1,16] parameter(1)
+  y = f32[4,32,32,16] convolution(x, k), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f, feature_group_count=16
+  r = f32[3,3,1,16] reverse(k), dimensions={0,1}
+  dx = f32[4,32,32,16] convolution(y, r), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f, feature_group_count=16
+  dk = f32[3,3,1,16] convolution(x, y), window={size=32x32 pad=1_1x1_1}, dim_labels=f01b_i01o->01bf, batch_group_count=16
+  i = f32[] constant(-inf)
+  p = f32[4,16,16,16] reduce-window(dx, i), window={size=1x2x2x1 stride=1x2x2x1}, to_apply=max
+  t = f32[64,20] parameter(2)
+  j = s32[256,1] parameter(3)
+  g = f32[256,20] gather(t, j), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,20}
+  s = f32[12] parameter(4)
+  b = f32[256,12] broadcast(s), dimensions={1}
+  c = f32[256,32] concatenate(g, b), dimensions={1}
+  w = f32[32,24] parameter(5)
+  d = f32[256,24] dot(c, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  z = f32[] constant(0)
+  v = f32[24,24] parameter(6)
+  f = f32[256,24] dot(d, v), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  h = f32[24] reduce(f, z), dimensions={0}, to_apply=add
+  ROOT out = (f32[4,16,16,16], f32[3,3,1,16], f32[256,24], f32[24]) tuple(p, dk, d, h)
+}
+END
+
+"$BIN/search" --device cpu --core "${CORE:--1}" --wait -q --json --space rewrite --start promised --budget 0 --verdict-seconds 1 \
+	--graph "$tmp/all.hlo" -o "$tmp/out" >"$tmp/said" 2>"$tmp/err" || cat "$tmp/err"
+case $(cat "$tmp/err") in *"make deps"*) echo "skip: rewritten_programs_compute_the_same: no plugin"; exit 0 ;; esac
+wrong=$(python3 - "$tmp/out/config.json" 2>&1 <<'END'
+import json, sys
+c = json.load(open(sys.argv[1]))
+chosen = {s["what"].split(":")[0] for s in c["sites"] if s["chosen"]}
+want = {"depthwise-forward", "depthwise-input-gradient", "depthwise-filter-gradient", "pooling-as-slices",
+	"split-concatenation", "sum-of-rows"}
+if want - chosen:
+	print("not chosen:", ", ".join(sorted(want - chosen)))
+if c["verdict"].get("numbers") != "ok":
+	print("numbers:", c["verdict"].get("numbers"), c["verdict"].get("numbers_detail"), c["verdict"]["sentence"])
+END
+)
+[ -z "$wrong" ] && echo "pass: rewritten_programs_compute_the_same" || echo "FAIL: rewritten_programs_compute_the_same: $wrong"
