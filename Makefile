@@ -6,6 +6,7 @@
 # make demo       a guided tour of four minutes: learn, tune a large program, run it; what to do with your own
 # make install    programs, the `vantage VERB` command, man pages, completion, models; PREFIX=/usr/local
 # make fuzz       libFuzzer (clang) on every tests/fuzz_*.c; SECONDS_EACH=60
+# make door       the programs and the library that the Python package calls compiled programs with (pip install .)
 # make benches, make clean
 # MODE=release (default), asan or tsan goes with each; so do CC=, CFLAGS=, LDFLAGS=, B= (build folder).
 VERSION = 0.1.0
@@ -115,6 +116,11 @@ FAKE = $(if $(wildcard $(PJRT)/pjrt_c_api.h),$(B)/tests/fake_plugin.so)
 $(B)/tests/fake_plugin.so: tests/fake_plugin.c $(B)/flags
 	@mkdir -p $(@D); $(CC) -std=c11 $(CPPFLAGS) -O1 -g $(WARN) -shared -fPIC $< -lm -o $@
 
+# What the Python package calls compiled programs with; it needs that header, too.
+DOOR = $(if $(wildcard $(PJRT)/pjrt_c_api.h),$(BIN)/vantage-call.so)
+$(BIN)/vantage-call.so: python/call.c $(B)/flags
+	@mkdir -p $(@D); $(CC) $(OUR_CFLAGS) -fPIC -shared $(LDFLAGS) -o $@ $< -ldl
+
 check: all $(CHECKS) $(FAKE)
 	@B=$(B) BIN=$(BIN) tests/run check
 # The second make sees what the first one fetched.
@@ -123,7 +129,7 @@ test:
 	@$(MAKE) --no-print-directory all tests benches && B=$(B) BIN=$(BIN) DEPS=$(DEPS) tests/run check full
 demo: deps
 	@$(MAKE) --no-print-directory all && BIN=$(BIN) DEPS=$(DEPS) examples/demo.sh
-tests: $(TESTS) $(FAKE)
+tests: $(TESTS) $(FAKE) $(DOOR)
 	@:
 benches: all $(BENCHES)
 	@:
@@ -136,6 +142,8 @@ fuzz:
 	@set -e; for f in $(FUZZ); do mkdir -p build/fuzz/corpus/$$f tests/corpus/$$f; echo "fuzzing $$f"; \
 		build/fuzz/fuzz/$$f -max_total_time=$(SECONDS_EACH) -timeout=10 -rss_limit_mb=2048 \
 		-artifact_prefix=build/fuzz/ build/fuzz/corpus/$$f tests/corpus/$$f; done
+door: all $(BIN)/vantage-call.so
+	@:
 install: all
 	@tools/install $(BIN) "$(DESTDIR)" "$(PREFIX)" $(PROGRAMS)
 clean:
@@ -143,6 +151,6 @@ clean:
 help:
 	@sed -n '/^#/!q; s/^# //p' Makefile
 
-.PHONY: all check test tests benches deps deps-cuda deps-tpu demo fuzz install clean help FORCE
+.PHONY: all door check test tests benches deps deps-cuda deps-tpu demo fuzz install clean help FORCE
 .SECONDARY:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

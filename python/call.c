@@ -1,0 +1,330 @@
+/*
+ * call.c - a compiled program as a function of addresses, for other languages.
+ *
+ * A plugin is loaded once into this process. A call is a program in it, loaded from a serialised executable or compiled;
+ * running it takes the addresses of its inputs and gives back its outputs where the plugin left them, as DLPack
+ * tensors, so nothing is copied on either way: inputs are lent for the time of the run, an output's memory is freed
+ * when the tensor's deleter is called.
+ *
+ * Whatever fails returns NULL or -1 and leaves a sentence in `why`. Nothing here knows Python; python/vantage/native.py
+ * calls it through ctypes. Calls may be run by several threads at once.
+ */
+#include <dlfcn.h>
+#include <pjrt_c_api.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ARGS(name, a) PJRT_##name##_Args a = {.struct_size = PJRT_##name##_Args_STRUCT_SIZE}
+#define MOST_RANK 64
+
+/* DLPack's own structures, version 0: what a tensor is, and how it is given back. */
+struct dl_tensor {
+	void *data;
+	struct { int32_t type, id; } device; /* type 1: this machine's memory */
+	int32_t ndim;
+	struct { uint8_t code, bits; uint16_t lanes; } dtype;
+	int64_t *shape, *strides; /* strides NULL: row by row */
+	uint64_t byte_offset;
+};
+struct dl_managed {
+	struct dl_tensor tensor;
+	void *context; /* the PJRT_Buffer that owns the memory */
+	void (*deleter)(struct dl_managed *);
+};
+
+struct array { /* of a signature */
+	int32_t type; /* PJRT_Buffer_Type */
+	int32_t rank;
+	uint8_t code, bits; /* DLPack's */
+	int64_t dims[MOST_RANK];
+};
+
+struct call {
+	PJRT_LoadedExecutable *executable;
+	size_t n_in, n_out;
+	struct array *in, *out;
+	int64_t *keep; /* [n_in] inputs that a run may not overwrite: all of them */
+};
+
+static const PJRT_Api *api;
+static PJRT_Client *client;
+static PJRT_Device *device;
+
+int vantage_open(const char *plugin, char *why, size_t room);
+struct call *vantage_call_new(const char *format, const char *code, size_t n, const char *options, size_t n_options,
+	char *why, size_t room);
+int vantage_call_sign(struct call *c, size_t n_in, const struct array *in, size_t n_out, const struct array *out, char *why,
+	size_t room);
+int vantage_call_run(const struct call *c, const void *const *in, struct dl_managed **out, char *why, size_t room);
+void vantage_call_free(struct call *c);
+
+/* Takes over the error; false when there is none. */
+static bool failed(PJRT_Error *error, char *why, size_t room)
+{
+	ARGS(Error_Message, m);
+	ARGS(Error_Destroy, d);
+
+	if (!error)
+		return false;
+	m.error = d.error = error;
+	api->PJRT_Error_Message(&m);
+	if (why)
+		snprintf(why, room, "%.*s", (int)m.message_size, m.message);
+	api->PJRT_Error_Destroy(&d);
+	return true;
+}
+
+static bool await(PJRT_Event *event, char *why, size_t room)
+{
+	ARGS(Event_Await, w);
+	ARGS(Event_Destroy, d);
+	bool bad;
+
+	if (!event)
+		return true;
+	w.event = d.event = event;
+	bad = failed(api->PJRT_Event_Await(&w), why, room);
+	failed(api->PJRT_Event_Destroy(&d), NULL, 0);
+	return !bad;
+}
+
+static int start_client(char *why, size_t room)
+{
+	PJRT_NamedValue one = {.struct_size = PJRT_NamedValue_STRUCT_SIZE, .name = "cpu_device_count",
+		.name_size = strlen("cpu_device_count"), .type = PJRT_NamedValue_kInt64, .int64_value = 1, .value_size = 1};
+	ARGS(Plugin_Initialize, init);
+	ARGS(Client_Create, c);
+	ARGS(Client_AddressableDevices, list);
+
+	c.create_options = &one;
+	c.num_options = 1;
+	if (failed(api->PJRT_Plugin_Initialize(&init), why, room) || failed(api->PJRT_Client_Create(&c), why, room))
+		return -1;
+	list.client = c.client;
+	if (failed(api->PJRT_Client_AddressableDevices(&list), why, room))
+		return -1;
+	if (list.num_addressable_devices == 0) {
+		snprintf(why, room, "the plugin offers no device");
+		return -1;
+	}
+	device = list.addressable_devices[0];
+	client = c.client;
+	return 0;
+}
+
+/* Not for several threads at once. A second call does nothing. */
+int vantage_open(const char *plugin, char *why, size_t room)
+{
+	const PJRT_Api *(*get)(void);
+	void *library;
+
+	if (client)
+		return 0;
+	library = dlopen(plugin, RTLD_NOW | RTLD_LOCAL);
+	if (!library) {
+		snprintf(why, room, "%s", dlerror());
+		return -1;
+	}
+	*(void **)&get = dlsym(library, "GetPjrtApi");
+	if (!get || !(api = get())) {
+		snprintf(why, room, "%s is no PJRT plugin", plugin);
+		return -1;
+	}
+	return start_client(why, room);
+}
+
+/* Format "executable": what the same plugin serialised; else "hlo" or "mlir", compiled with packed CompileOptions. */
+struct call *vantage_call_new(const char *format, const char *code, size_t n, const char *options, size_t n_options,
+	char *why, size_t room)
+{
+	ARGS(Executable_DeserializeAndLoad, load);
+	ARGS(Client_Compile, compile);
+	PJRT_Program program = {.struct_size = PJRT_Program_STRUCT_SIZE, .code_size = n, .format = format, .format_size = strlen(format)};
+	struct call *c;
+
+	if (strcmp(format, "executable") == 0) {
+		load.client = client;
+		load.serialized_executable = code;
+		load.serialized_executable_size = n;
+		if (failed(api->PJRT_Executable_DeserializeAndLoad(&load), why, room))
+			return NULL;
+	} else {
+		program.code = (char *)(uintptr_t)code; /* it is only read */
+		compile.client = client;
+		compile.program = &program;
+		compile.compile_options = options;
+		compile.compile_options_size = n_options;
+		if (failed(api->PJRT_Client_Compile(&compile), why, room))
+			return NULL;
+	}
+	c = calloc(1, sizeof *c);
+	if (c)
+		c->executable = load.loaded_executable ? load.loaded_executable : compile.executable;
+	return c;
+}
+
+static struct array *copy_of(const struct array *from, size_t n)
+{
+	struct array *to = calloc(n + 1, sizeof *to);
+
+	if (to && n)
+		memcpy(to, from, n * sizeof *to);
+	return to;
+}
+
+static size_t outputs_of(const struct call *c)
+{
+	ARGS(LoadedExecutable_GetExecutable, g);
+	ARGS(Executable_NumOutputs, o);
+	ARGS(Executable_Destroy, d);
+
+	g.loaded_executable = c->executable;
+	if (failed(api->PJRT_LoadedExecutable_GetExecutable(&g), NULL, 0))
+		return SIZE_MAX;
+	o.executable = d.executable = g.executable;
+	if (failed(api->PJRT_Executable_NumOutputs(&o), NULL, 0))
+		o.num_outputs = SIZE_MAX;
+	failed(api->PJRT_Executable_Destroy(&d), NULL, 0);
+	return o.num_outputs;
+}
+
+/* Says what it takes and gives. */
+int vantage_call_sign(struct call *c, size_t n_in, const struct array *in, size_t n_out, const struct array *out, char *why,
+	size_t room)
+{
+	size_t has = outputs_of(c);
+
+	if (has != n_out) {
+		snprintf(why, room, "the program has %zu results, not %zu", has, n_out);
+		return -1;
+	}
+	c->n_in = n_in;
+	c->n_out = n_out;
+	c->in = copy_of(in, n_in);
+	c->out = copy_of(out, n_out);
+	c->keep = calloc(n_in + 1, sizeof *c->keep);
+	if (!c->in || !c->out || !c->keep) {
+		snprintf(why, room, "out of memory");
+		return -1;
+	}
+	for (size_t i = 0; i < n_in; i++)
+		c->keep[i] = (int64_t)i;
+	return 0;
+}
+
+static void drop(PJRT_Buffer *b)
+{
+	ARGS(Buffer_Destroy, d);
+
+	d.buffer = b;
+	if (b)
+		failed(api->PJRT_Buffer_Destroy(&d), NULL, 0);
+}
+
+/* The caller's memory as a buffer. The plugin copies it only where it is not aligned as it wants it. */
+static PJRT_Buffer *lend(const struct array *a, const void *data, char *why, size_t room)
+{
+	ARGS(Client_BufferFromHostBuffer, b);
+	ARGS(Event_Destroy, d);
+
+	b.client = client;
+	b.device = device;
+	b.data = data;
+	b.type = (PJRT_Buffer_Type)a->type;
+	b.dims = a->dims;
+	b.num_dims = (size_t)a->rank;
+	b.host_buffer_semantics = PJRT_HostBufferSemantics_kImmutableZeroCopy;
+	if (failed(api->PJRT_Client_BufferFromHostBuffer(&b), why, room))
+		return NULL;
+	d.event = b.done_with_host_buffer;
+	failed(api->PJRT_Event_Destroy(&d), NULL, 0);
+	return b.buffer;
+}
+
+static void give_back(struct dl_managed *m)
+{
+	drop(m->context);
+	free(m);
+}
+
+/* Takes over the buffer. */
+static struct dl_managed *tensor_of(const struct array *a, PJRT_Buffer *b, char *why, size_t room)
+{
+	struct dl_managed *m = calloc(1, sizeof *m);
+	ARGS(Buffer_UnsafePointer, p);
+
+	p.buffer = b;
+	if (!m || failed(api->PJRT_Buffer_UnsafePointer(&p), why, room)) {
+		drop(b);
+		free(m);
+		return NULL;
+	}
+	m->tensor.data = (void *)p.buffer_pointer;
+	m->tensor.device.type = 1;
+	m->tensor.ndim = a->rank;
+	m->tensor.dtype.code = a->code;
+	m->tensor.dtype.bits = a->bits;
+	m->tensor.dtype.lanes = 1;
+	m->tensor.shape = (int64_t *)(uintptr_t)a->dims; /* lives as long as the call */
+	m->context = b;
+	m->deleter = give_back;
+	return m;
+}
+
+static bool execute(const struct call *c, PJRT_Buffer *const *in, PJRT_Buffer **out, char *why, size_t room)
+{
+	PJRT_ExecuteOptions options = {.struct_size = PJRT_ExecuteOptions_STRUCT_SIZE,
+		.non_donatable_input_indices = c->keep, .num_non_donatable_input_indices = c->n_in};
+	PJRT_Event *done = NULL;
+	ARGS(LoadedExecutable_Execute, e);
+
+	e.executable = c->executable;
+	e.options = &options;
+	e.argument_lists = &in;
+	e.num_devices = 1;
+	e.num_args = c->n_in;
+	e.output_lists = &out;
+	e.device_complete_events = &done;
+	return !failed(api->PJRT_LoadedExecutable_Execute(&e), why, room) && await(done, why, room);
+}
+
+/* Runs it to its end. in: an address each; out: a tensor each, whose deleter the caller calls once. */
+int vantage_call_run(const struct call *c, const void *const *in, struct dl_managed **out, char *why, size_t room)
+{
+	PJRT_Buffer **b = calloc(c->n_in + c->n_out + 1, sizeof *b), **results = b + c->n_in;
+	bool good = b != NULL;
+
+	for (size_t i = 0; i < c->n_in && good; i++)
+		good = (b[i] = lend(&c->in[i], in[i], why, room)) != NULL;
+	good = good && execute(c, b, results, why, room);
+	for (size_t i = 0; i < c->n_out; i++) {
+		out[i] = good ? tensor_of(&c->out[i], results[i], why, room) : NULL;
+		good = good && out[i];
+	}
+	for (size_t i = 0; i < c->n_out && !good; i++) {
+		if (out[i])
+			give_back(out[i]);
+		out[i] = NULL;
+	}
+	for (size_t i = 0; b && i < c->n_in; i++)
+		drop(b[i]);
+	free(b);
+	return good ? 0 : -1;
+}
+
+/* Accepts NULL. Tensors that it gave must be gone. */
+void vantage_call_free(struct call *c)
+{
+	ARGS(LoadedExecutable_Destroy, d);
+
+	if (!c)
+		return;
+	d.executable = c->executable;
+	failed(api->PJRT_LoadedExecutable_Destroy(&d), NULL, 0);
+	free(c->in);
+	free(c->out);
+	free(c->keep);
+	free(c);
+}

@@ -1,0 +1,16 @@
+"""vantage: JAX in, a faster function out.
+
+    import vantage
+    fast = vantage.tune(f, *args, budget=300)   # a callable with f's signature and pytrees
+    fast.report                                 # what was measured, with its interval, and the page about it
+    vantage.save(fast, "f.tuned"); fast = vantage.load("f.tuned", f)
+
+`tune` measures f's program on this machine, tries other decisions than the compiler's own, and keeps those that make it
+measurably faster with the same numbers. Where that is not possible, or does not help, the callable is f itself and says
+why. Importing this module needs neither JAX nor a compiler.
+"""
+from .programs import Refused, inspect
+from .report import Report
+from .tuned import Tuned, load, save, tune
+
+__all__ = ["Refused", "Report", "Tuned", "inspect", "load", "save", "tune"]

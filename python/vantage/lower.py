@@ -1,0 +1,121 @@
+"""From a function and its arguments to a program, and back: what is flattened, and how.
+
+Arrays, numbers and random keys among the arguments are the program's parameters, in the order in which JAX flattens
+them; whatever else is there (strings, functions, None), and what is named as static, is part of the program. A random
+key is handed over as the numbers it is made of.
+"""
+import dataclasses
+import hashlib
+import numbers
+
+from .programs import Refused
+
+
+@dataclasses.dataclass
+class Lowered:
+    module: bytes    # HloModuleProto
+    content: str     # a hash that is the same whenever the program is
+    inputs: list     # (shape, dtype name) of each parameter
+    outputs: list    # likewise of each result
+    layout: "Layout"
+    out_tree: object
+    out_keys: dict   # result number: the implementation of the random key that it is
+
+
+@dataclasses.dataclass
+class Layout:
+    """How a call's arguments are told apart. Two calls of equal layouts may go to the same program."""
+    tree: object
+    fixed: dict      # leaf number: a value that is part of the program
+    keys: dict       # leaf number: the implementation of the random key that it is
+
+    def __eq__(self, other):
+        return self.tree == other.tree and self.keys == other.keys and self.fixed == other.fixed
+
+
+def is_key(x):
+    import jax
+    return hasattr(x, "dtype") and jax.dtypes.issubdtype(x.dtype, jax.dtypes.prng_key)
+
+
+def is_value(x):
+    """Is it what a program can be given? Strings, functions and the like are not."""
+    return isinstance(x, numbers.Number) or (hasattr(x, "shape") and hasattr(x, "dtype"))
+
+
+def split(args, kwargs, static_argnums=(), static_argnames=()):
+    """The leaves that are parameters, and the layout of the call."""
+    import jax
+    fixed_args = {i % len(args) for i in static_argnums} if args else set()
+    args = tuple(_Fixed(a) if i in fixed_args else a for i, a in enumerate(args))
+    kwargs = {k: _Fixed(v) if k in static_argnames else v for k, v in kwargs.items()}
+    leaves, tree = jax.tree.flatten((args, kwargs))
+    fixed, keys, values = {}, {}, []
+    for i, x in enumerate(leaves):
+        if isinstance(x, _Fixed) or not is_value(x):
+            fixed[i] = x
+        else:
+            if is_key(x):
+                keys[i] = str(jax.random.key_impl(x))
+                x = jax.random.key_data(x)
+            values.append(x)
+    return values, Layout(tree, fixed, keys)
+
+
+class _Fixed:
+    """An argument that is named as static, trees and all."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __eq__(self, other):
+        return isinstance(other, _Fixed) and self.value == other.value
+
+    __hash__ = None
+
+
+def join(values, layout):
+    """The arguments again."""
+    import jax
+    values, leaves = iter(values), []
+    for i in range(layout.tree.num_leaves):
+        if i in layout.fixed:
+            x = layout.fixed[i]
+            leaves.append(x.value if isinstance(x, _Fixed) else x)
+            continue
+        x = next(values)
+        leaves.append(jax.random.wrap_key_data(x, impl=layout.keys[i]) if i in layout.keys else x)
+    return jax.tree.unflatten(layout.tree, leaves)
+
+
+def lower(function, args, kwargs, static_argnums=(), static_argnames=()):
+    """The program that JAX makes of the function for these arguments."""
+    import jax
+    values, layout = split(args, kwargs, static_argnums, static_argnames)
+    out_keys = {}
+
+    def flat(*leaves):
+        a, k = join(leaves, layout)
+        out = function(*a, **k)
+        results, tree = jax.tree.flatten(out)
+        for i, x in enumerate(results):
+            if is_key(x):
+                out_keys[i] = str(jax.random.key_impl(x))
+        flat.tree = tree
+        return [jax.random.key_data(x) if is_key(x) else jax.numpy.asarray(x) for x in results]
+
+    try:
+        lowered = jax.jit(flat, keep_unused=True).lower(*values)
+        module = lowered.compiler_ir("hlo").as_serialized_hlo_module_proto()
+    except Refused:
+        raise
+    except (jax.errors.ConcretizationTypeError, jax.errors.TracerBoolConversionError,
+            jax.errors.TracerIntegerConversionError, jax.errors.NonConcreteBooleanIndexError) as e:
+        first = str(e).splitlines()[0]
+        raise Refused(f"an argument decides the program's form: name it in static_argnums or static_argnames ({first})") from e
+    except Exception as e:
+        raise Refused(f"JAX makes no program of it: {str(e).splitlines()[0] if str(e) else type(e).__name__}") from e
+    like = [(tuple(a.shape), str(a.dtype)) for a in jax.tree.leaves(lowered.args_info)]
+    outputs = [(tuple(a.shape), str(a.dtype)) for a in jax.tree.leaves(lowered.out_info)]
+    content = hashlib.sha256(lowered.as_text().encode()).hexdigest()  # the module itself numbers things anew each time
+    return Lowered(module, content, like, outputs, layout, flat.tree, out_keys)

@@ -1,0 +1,127 @@
+"""Compiled programs as Python functions: the binding of python/call.c.
+
+A program's inputs are lent to the plugin where they lie, and its outputs become JAX arrays where the plugin left them;
+nothing is copied. The plugin lives in this process beside JAX and knows nothing of it.
+"""
+import ctypes
+import threading
+
+from .programs import PLUGIN, Refused, find, plugin_folder
+
+# Our name of a type is JAX's; PJRT's number, DLPack's code and bits.
+TYPES = {
+    "bool": (1, 6, 8), "int8": (2, 0, 8), "int16": (3, 0, 16), "int32": (4, 0, 32), "int64": (5, 0, 64),
+    "uint8": (6, 1, 8), "uint16": (7, 1, 16), "uint32": (8, 1, 32), "uint64": (9, 1, 64), "float16": (10, 2, 16),
+    "float32": (11, 2, 32), "float64": (12, 2, 64), "bfloat16": (13, 4, 16), "complex64": (14, 5, 64),
+    "complex128": (15, 5, 128),
+}
+MOST_RANK = 64
+
+
+class Array(ctypes.Structure):  # struct array in call.c
+    _fields_ = [("type", ctypes.c_int32), ("rank", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8),
+                ("dims", ctypes.c_int64 * MOST_RANK)]
+
+
+def _array(shape, dtype):
+    if str(dtype) not in TYPES:
+        raise Refused(f"arrays of {dtype} cannot be handed over; of these they can: {', '.join(TYPES)}")
+    number, code, bits = TYPES[str(dtype)]
+    return Array(number, len(shape), code, bits, (ctypes.c_int64 * MOST_RANK)(*shape))
+
+
+_capsule = ctypes.pythonapi.PyCapsule_New
+_capsule.restype = ctypes.py_object
+_capsule.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+_lock = threading.Lock()
+_library = None
+
+
+def library():
+    """call.c's functions, with the plugin loaded."""
+    global _library
+    with _lock:
+        if _library is None:
+            lib = ctypes.CDLL(find("vantage-call.so"))
+            lib.vantage_call_new.restype = ctypes.c_void_p
+            lib.vantage_call_free.argtypes = [ctypes.c_void_p]
+            why = ctypes.create_string_buffer(4096)
+            if lib.vantage_open(str(plugin_folder() / PLUGIN).encode(), why, ctypes.c_size_t(len(why))):
+                raise Refused(f"the plugin does not start: {why.value.decode()}")
+            _library = lib
+        return _library
+
+
+def _packed_options(options):
+    """CompileOptionsProto: one device, and options of the debugger by name, all as text."""
+    def varint(n):
+        out = bytearray()
+        while n > 127:
+            out.append(n & 127 | 128)
+            n >>= 7
+        return bytes(out + bytes([n]))
+
+    def piece(field, body):
+        return varint(field << 3 | 2) + varint(len(body)) + body
+
+    build = b"\x08" + varint(2 ** 64 - 1) + b"\x20\x01\x28\x01"
+    entries = (piece(1, k.encode()) + piece(2, piece(1, v.encode())) for k, v in options.items())
+    return piece(3, build) + b"".join(piece(7, e) for e in entries)
+
+
+class _Tensor:
+    """What jax.dlpack asks of a tensor's owner."""
+
+    def __init__(self, capsule):
+        self.capsule = capsule
+
+    def __dlpack__(self, **_):
+        return self.capsule
+
+    def __dlpack_device__(self):
+        return 1, 0
+
+
+def _receiver():
+    """How a DLPack capsule becomes a JAX array: jaxlib's own function where it is where we know it, in a few
+    microseconds; else the public way, in a few dozen."""
+    import jax
+    device = jax.local_devices(backend="cpu")[0]
+    try:
+        from jaxlib._jax import dlpack_managed_tensor_to_buffer as take
+        import numpy
+        take(numpy.zeros(64, numpy.float32).__dlpack__(), device, None)
+        return lambda capsule: take(capsule, device, None)
+    except Exception:  # another version of jaxlib
+        return lambda capsule: jax.dlpack.from_dlpack(_Tensor(capsule))
+
+
+class Call:
+    """A program: `inputs` and `outputs` are lists of (shape, dtype). Called with addresses, it gives JAX arrays."""
+
+    def __init__(self, code, inputs, outputs, options=None):
+        """`options`: None for what this very plugin serialised, else `code` is an HloModuleProto to compile."""
+        self.handle, self.library = None, library()
+        self.why = ctypes.create_string_buffer(4096)
+        packed = b"" if options is None else _packed_options(options)
+        with_room = (self.why, ctypes.c_size_t(len(self.why)))
+        self.handle = self.library.vantage_call_new(b"executable" if options is None else b"hlo", code,
+                                                    ctypes.c_size_t(len(code)), packed, ctypes.c_size_t(len(packed)), *with_room)
+        if not self.handle:
+            raise Refused(self.why.value.decode())
+        takes, gives = [_array(*a) for a in inputs], [_array(*a) for a in outputs]
+        if self.library.vantage_call_sign(ctypes.c_void_p(self.handle), ctypes.c_size_t(len(takes)), (Array * len(takes))(*takes),
+                                          ctypes.c_size_t(len(gives)), (Array * len(gives))(*gives), *with_room):
+            raise Refused(self.why.value.decode())
+        self.takes, self.gives = ctypes.c_void_p * len(takes), ctypes.c_void_p * len(gives)
+        run = self.library.vantage_call_run
+        run.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t]
+        self.run, self.receive = run, _receiver()
+
+    def __call__(self, addresses):
+        out = self.gives()
+        why = ctypes.create_string_buffer(1024)
+        if self.run(self.handle, self.takes(*addresses), out, why, 1024):
+            raise RuntimeError(f"the tuned program did not run: {why.value.decode()}")
+        receive = self.receive
+        return [receive(_capsule(tensor, b"dltensor", None)) for tensor in out]

@@ -1,0 +1,101 @@
+"""Where the programs and the plugin are, and how they are run.
+
+They lie beside this file when vantage was installed by pip, in bin/ when it is a checkout, else in the PATH. The plugin is
+the Python package that pip brought along, or what VANTAGE_PLUGIN_DIR or .deps hold.
+"""
+import importlib.util
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+CHECKOUT = HERE.parent.parent
+PLUGIN = pathlib.Path("xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so")
+
+
+class Refused(Exception):
+    """A sentence that says why a function cannot be tuned, loaded or run here."""
+
+
+def find(name):
+    """The path of one of our programs, or of the library that calls compiled programs."""
+    for folder in (HERE / "bin", CHECKOUT / "bin"):
+        if (folder / name).exists():
+            return str(folder / name)
+    found = shutil.which(name)
+    if not found:
+        raise Refused(f"the program {name} is not here: run `make` in the checkout, or `pip install .`")
+    return found
+
+
+def plugin_folder():
+    """The folder below which the plugin lies."""
+    spec = importlib.util.find_spec("xla_plugins")
+    packages = [pathlib.Path(p).parent for p in spec.submodule_search_locations] if spec else []
+    named = [pathlib.Path(os.environ["VANTAGE_PLUGIN_DIR"])] if "VANTAGE_PLUGIN_DIR" in os.environ else []
+    for folder in named + packages + [CHECKOUT / ".deps"]:
+        if (folder / PLUGIN).exists():
+            return folder
+    raise Refused("the compiler's plugin is not here: pip install xla-cpu-pjrt")
+
+
+def environment():
+    return dict(os.environ, VANTAGE_PLUGIN_DIR=str(plugin_folder()))
+
+
+def last_words(text):
+    """Of what a program said, the sentence that matters."""
+    lines = [line for line in text.replace("\r", "\n").splitlines() if line.strip()]
+    return lines[-1].split(": ", 1)[-1] if lines else "it said nothing"
+
+
+def run(name, *arguments, progress=None):
+    """The exit status, what the program prints, what it says. Its talk goes to `progress`, line by line.
+
+    The first Ctrl-C asks the program to stop with what it has, the second ends it.
+    """
+    said, stops = [], 0
+    with tempfile.TemporaryFile("w+") as out:
+        child = subprocess.Popen([find(name), *map(str, arguments)], stdout=out, stderr=subprocess.PIPE, text=True,
+                                 env=environment(), start_new_session=True)
+        while True:
+            try:
+                line = child.stderr.readline()
+            except KeyboardInterrupt:
+                stops += 1
+                child.send_signal(signal.SIGINT if stops == 1 else signal.SIGKILL)
+                continue
+            if not line:
+                break
+            said.append(line)
+            if progress:
+                progress(line.rstrip("\n"))
+        status = child.wait()
+        out.seek(0)
+        if stops > 1:
+            raise KeyboardInterrupt
+        return status, out.read(), "".join(said)
+
+
+def inspect(path_or_function, *args, **kwargs):
+    """What `inspect --json` says of a program: a file's, or the one that JAX makes of a function for these arguments."""
+    if callable(path_or_function):
+        from .lower import lower
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "program.pb"
+            path.write_bytes(lower(path_or_function, args, kwargs).module)
+            return inspect(path)
+    status, out, said = run("inspect", path_or_function, "--json")
+    if status:
+        raise Refused(last_words(said))
+    return json.loads(out)
+
+
+def show(line):
+    """Progress for people, in terminals and notebooks alike."""
+    print(line, file=sys.stderr, flush=True)

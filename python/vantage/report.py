@@ -1,0 +1,25 @@
+"""What is known of a tuned function: the verdict of the search, in a sentence, in numbers, and as a page."""
+import html
+import pathlib
+
+
+class Report:
+    """`sentence` says it all; `gain`, `low` and `high` are shares of the time of the compiler's own program (None where
+    nothing was measured); `page` is the path of the whole story, `result` what `search --json` printed."""
+
+    def __init__(self, sentence, result=None, page=None):
+        self.sentence, self.result = sentence, result or {}
+        verdict = self.result.get("verdict", {})
+        self.tuned = bool(verdict.get("tuned"))
+        self.gain, self.low, self.high = (verdict.get(k) for k in ("gain", "gain_low", "gain_high"))
+        self.page = pathlib.Path(page) if page and pathlib.Path(page).exists() else None
+
+    def __repr__(self):
+        return self.sentence + (f"\n{self.page}" if self.page else "")
+
+    def _repr_html_(self):
+        text = f"<p>{html.escape(self.sentence)}</p>"
+        if self.page:
+            story = html.escape(self.page.read_text(), quote=True)
+            text += f'<iframe style="width:100%;height:40em;border:1px solid #ccc" srcdoc="{story}"></iframe>'
+        return text

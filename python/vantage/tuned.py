@@ -1,0 +1,275 @@
+"""tune, save, load: a function and the program that was found for it.
+
+A tuned function goes to its program when a call has the arrays that it was tuned for (types, shapes, trees, static
+values), and to the function itself otherwise, saying so once. Before a program is used its results are held against the
+function's own on the caller's arguments; how far the compiler's own program is from the function, compiled by another
+version of the same compiler, is the yardstick.
+
+Everything found is kept under $XDG_CACHE_HOME/vantage, by the program's content, the machine and the plugin: the next
+process that asks for the same searches nothing.
+"""
+import functools
+import hashlib
+import json
+import os
+import pathlib
+import pickle
+import platform
+import shutil
+import tempfile
+import warnings
+
+from . import programs
+from .lower import lower, split
+from .programs import Refused
+from .report import Report
+
+YARDSTICK = 10  # times the distance of the compiler's own program from the function's results
+ROUNDING = 64   # units in the last place of an average result, at least
+
+
+def machine():
+    """What a compiled program is bound to."""
+    model = ""
+    try:
+        lines = pathlib.Path("/proc/cpuinfo").read_text().splitlines()
+        model = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "")
+    except OSError:
+        pass
+    plugin = programs.plugin_folder() / programs.PLUGIN
+    return {"processor": f"{platform.machine()} {model}", "plugin": f"{plugin.name} of {plugin.stat().st_size} bytes"}
+
+
+def cache_folder():
+    home = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
+    return pathlib.Path(home) / "vantage"
+
+
+class Tuned:
+    """A function and, where there is one, the program found for it. Made by tune() and load()."""
+
+    def __init__(self, function, report, call=None, lowered=None, static=((), ()), folder=None):
+        self.function, self.report, self.folder = function, report, folder
+        self._call, self._static, self._said = call, static, False
+        self._lowered = lowered
+        if function is not None:
+            functools.update_wrapper(self, function, updated=())
+
+    def __repr__(self):
+        return f"<{getattr(self, '__name__', 'function')}: {self.report.sentence}>"
+
+    @property
+    def tuned(self):
+        return self._call is not None
+
+    def __call__(self, *args, **kwargs):
+        if self._call is None:
+            return self._plain(args, kwargs, None)
+        values, layout = split(args, kwargs, *self._static)
+        known = self._lowered
+        if layout != known.layout:
+            return self._plain(args, kwargs, "arguments of another form")
+        arrays = []
+        for x, (shape, dtype) in zip(values, known.inputs):
+            a = _memory(x, shape, dtype)
+            if a is None:
+                return self._plain(args, kwargs, None if _traced(x) else
+                                   f"{getattr(x, 'dtype', type(x).__name__)}{list(getattr(x, 'shape', ()))} for {dtype}{list(shape)}")
+            arrays.append(a)
+        results = self._call([a[0] for a in arrays])
+        return _tree(results, known)
+
+    def _plain(self, args, kwargs, why):
+        if self.function is None:
+            raise Refused(f"this function was loaded without its original, and cannot take {why}")
+        if why and not self._said:
+            self._said = True
+            warnings.warn(f"vantage: {why}: such calls go to the function as it was", stacklevel=3)
+        return self.function(*args, **kwargs)
+
+
+def _traced(x):
+    import jax
+    return isinstance(x, jax.core.Tracer)
+
+
+def _memory(x, shape, dtype):
+    """An address, and what keeps it alive; None where this is not the array that the program takes."""
+    import jax
+    import numpy
+    if isinstance(x, jax.Array):
+        if _traced(x) or x.shape != shape or x.dtype.name != dtype or len(x.devices()) != 1:
+            return None
+        if next(iter(x.devices())).platform != "cpu":
+            x = jax.device_put(x, jax.local_devices(backend="cpu")[0])
+        return x.block_until_ready().unsafe_buffer_pointer(), x
+    if isinstance(x, (bool, int, float, complex)):
+        kind = numpy.asarray(x).dtype.kind
+        like = {"bool": "b", "int": "iu", "uint": "iu", "float": "f", "bfloat": "f", "complex": "c"}
+        if shape or kind not in like[dtype.rstrip("0123456789")]:
+            return None
+        a = numpy.asarray(x, dtype=jax.numpy.dtype(dtype))
+    else:
+        a = numpy.ascontiguousarray(x).reshape(numpy.shape(x))
+        if a.shape != shape or jax.dtypes.canonicalize_dtype(a.dtype).name != dtype:
+            return None
+        a = a.astype(jax.numpy.dtype(dtype), copy=False)
+    return a.ctypes.data, a
+
+
+def _tree(results, known):
+    import jax
+    for i, impl in known.out_keys.items():
+        results[i] = jax.random.wrap_key_data(results[i], impl=impl)
+    return jax.tree.unflatten(known.out_tree, results)
+
+
+def _distance(a, b):
+    """The largest difference, and what rounding may do; infinite where NaNs or whole numbers differ."""
+    import numpy
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return numpy.inf, 0.0
+    if a.dtype.kind in "biu":
+        return (0.0 if numpy.array_equal(a, b) else numpy.inf), 0.0
+    import jax
+    step = float(jax.numpy.finfo(a.dtype).eps)
+    wide = numpy.complex128 if a.dtype.kind == "c" else numpy.float64
+    a, b = a.astype(wide), b.astype(wide)
+    if not numpy.array_equal(numpy.isnan(a), numpy.isnan(b)):
+        return numpy.inf, 0.0
+    good = numpy.isfinite(a) & numpy.isfinite(b)
+    if not numpy.array_equal(a[~good], b[~good], equal_nan=True):
+        return numpy.inf, 0.0
+    a, b = a[good], b[good]
+    return float(numpy.max(numpy.abs(a - b), initial=0)), ROUNDING * step * float(numpy.mean(numpy.abs(b)) if b.size else 0)
+
+
+def _leaves(x):
+    import jax
+    import numpy
+    return [numpy.asarray(jax.random.key_data(a) if jax.dtypes.issubdtype(a.dtype, jax.dtypes.prng_key) else a)
+            for a in map(jax.numpy.asarray, jax.tree.leaves(x))]
+
+
+def _check(call, default, function, args, kwargs, known, static):
+    """Refuses a program whose results are not the function's, on these arguments."""
+    import numpy
+    values, _ = split(args, kwargs, *static)
+    arrays = [_memory(x, *a) for x, a in zip(values, known.inputs)]
+    want = _leaves(function(*args, **kwargs))
+    ours, own = ([numpy.array(r) for r in c([a[0] for a in arrays])] for c in (call, default))
+    for i, (w, o, d) in enumerate(zip(want, ours, own)):
+        (far, rounding), (yard, _) = _distance(o, w), _distance(d, w)
+        if not far <= max(YARDSTICK * yard, rounding):
+            raise Refused(f"result {i} of the tuned program is {far:.3g} from the function's, the compiler's own {yard:.3g}")
+
+
+def _search(path, out, budget, seconds, space, objective, extra, progress):
+    arguments = ["--graph", path, "--out", out, "--budget", budget, "--json", "--wait"]
+    for name, value in (("--seconds", seconds), ("--space", space), ("--objective", objective)):
+        arguments += [name, value] if value is not None else []
+    status, printed, said = programs.run("search", *arguments, *extra, progress=progress)
+    if status or not printed.strip():
+        raise Refused(programs.last_words(said))
+    return json.loads(printed)
+
+
+def _found(lowered, folder, budget, **how):
+    """The folder of a search's result for this program, made now or kept from before."""
+    result = folder / "result.json"
+    if result.exists():
+        kept = json.loads(result.read_text())
+        if kept["asked"] >= budget or not kept.get("verdict"):
+            return kept
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder) as scratch:
+        path, out = pathlib.Path(scratch) / "program.pb", pathlib.Path(scratch) / "tuned"
+        path.write_bytes(lowered.module)
+        kept = dict(_search(path, out, budget, **how), asked=budget)
+        if out.exists():
+            shutil.rmtree(folder / "tuned", ignore_errors=True)
+            out.rename(folder / "tuned")
+    half = folder / "result.part"
+    half.write_text(json.dumps(kept))
+    half.rename(result)
+    return kept
+
+
+def _key(lowered, how):
+    return hashlib.sha256(json.dumps([lowered.content, machine(), how], sort_keys=True).encode()).hexdigest()[:32]
+
+
+def _open(folder, known):
+    """The tuned program and the compiler's own, ready to be called."""
+    from .native import Call
+    tuned = Call((folder / "tuned.exe").read_bytes(), known.inputs, known.outputs)
+    return tuned, Call((folder / "default.pb").read_bytes(), known.inputs, known.outputs, {})
+
+
+def tune(function, *args, budget=300, seconds=None, space=None, objective=None, static_argnums=(), static_argnames=(),
+         cache=True, progress=programs.show, search_options=(), **kwargs):
+    """A callable with the function's signature that is faster on arguments like these, or the function as it is.
+
+    `budget` is how many changes are tried, `seconds` how long at most. Ctrl-C ends the search with the best so far.
+    `progress` takes lines of text; None: silence. `search_options` go to the program `search` as they are.
+    """
+    static = (tuple([static_argnums] if isinstance(static_argnums, int) else static_argnums),
+              tuple([static_argnames] if isinstance(static_argnames, str) else static_argnames))
+    try:
+        lowered = lower(function, args, kwargs, *static)
+        how = {"space": space, "objective": objective, "extra": list(map(str, search_options))}
+        folder = cache_folder() / _key(lowered, how)
+        if not cache:
+            shutil.rmtree(folder, ignore_errors=True)
+        result = _found(lowered, folder, budget, seconds=seconds, progress=progress, **how)
+        report = Report(result["verdict"]["sentence"], result, folder / "tuned" / "report.html")
+        if not report.tuned:
+            return Tuned(function, report, static=static)
+        call, default = _open(folder / "tuned", lowered)
+        _check(call, default, function, args, kwargs, lowered, static)
+    except Refused as why:
+        report = Report(f"Nothing was tuned: {why}")
+        if progress:
+            progress(f"vantage: {report.sentence}")
+        return Tuned(function, report, static=static)
+    lowered.module = b""
+    return Tuned(function, report, call, lowered, static, folder / "tuned")
+
+
+def save(tuned, path):
+    """Writes a folder that load() reads: the program, what it takes and gives, the page."""
+    if not tuned.tuned:
+        raise Refused(f"there is nothing to save. {tuned.report.sentence}")
+    path = pathlib.Path(path)
+    try:
+        meta = pickle.dumps((tuned._lowered, tuned._static))
+    except Exception as e:
+        raise Refused(f"what this function takes or gives cannot be written down: {e}") from e
+    shutil.copytree(tuned.folder, path, dirs_exist_ok=True)
+    (path / "signature.pickle").write_bytes(meta)
+    (path / "python.json").write_text(json.dumps({"machine": machine(), "result": tuned.report.result}))
+
+
+def load(path, function=None):
+    """What save() wrote. Read only folders that you trust: a signature may hold any Python object.
+
+    On another machine, or with another plugin, the callable is `function` and says so; without one this raises Refused.
+    """
+    path = pathlib.Path(path)
+    try:
+        about = json.loads((path / "python.json").read_text())
+        lowered, static = pickle.loads((path / "signature.pickle").read_bytes())
+    except (OSError, ValueError, pickle.UnpicklingError) as e:
+        raise Refused(f"{path} holds no saved function: {e}") from e
+    report = Report(about["result"]["verdict"]["sentence"], about["result"], path / "report.html")
+    try:
+        here = machine()
+        for k, v in about["machine"].items():
+            if here[k] != v:
+                raise Refused(f"it was tuned for another {k}: {v}, here: {here[k]}")
+        return Tuned(function, report, _open(path, lowered)[0], lowered, static, path)
+    except Refused as why:
+        if function is None:
+            raise
+        warnings.warn(f"vantage: {why}; calls go to the function as it was", stacklevel=2)
+        return Tuned(function, Report(f"Nothing is tuned here: {why}"), static=static)

@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+"""The Python package: functions of every form go through the library that calls compiled programs and come back with the
+right numbers, or are refused with a sentence; one is tuned, saved and loaded. Most are compiled as they are, not
+searched: what is on trial is the way in and out."""
+import os
+import pathlib
+import sys
+import tempfile
+import warnings
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "python"))
+counts = {"pass": 0, "FAIL": 0, "skip": 0}
+
+
+def say(word, name, why=""):
+    counts[word] += 1
+    print(f"{word}: {name}" + (f": {why}" if why else ""))
+
+
+def end():
+    print(f"{counts['pass']} passed, {counts['FAIL']} failed, {counts['skip']} skipped")
+    sys.exit(1 if counts["FAIL"] else 0)
+
+
+try:
+    import jax
+    import jax.numpy as jnp
+    import numpy as np
+    import vantage
+    from vantage import tuned as inside
+    from vantage.lower import lower
+    from vantage.native import Call, library
+    library()
+except (ImportError, vantage.Refused) as e:
+    say("skip", "all of it", str(e))
+    end()
+
+
+@jax.custom_vjp
+def rough(x):
+    return jnp.sin(x)
+
+
+rough.defvjp(lambda x: (rough(x), x), lambda x, g: (g * (1 + 0 * x),))
+shared = jnp.arange(8, dtype=jnp.float32)
+f32 = lambda *n: jnp.asarray(np.random.default_rng(1).standard_normal(n), jnp.float32)
+FORMS = {
+    "two matrices": (lambda a, b: a @ b, (f32(5, 7), f32(7, 3)), {}),
+    "a tree in, a tree out": (lambda t: {"sum": t["a"] + t["b"][0], "all": (t["a"], [t["b"][1]])},
+                              ({"a": f32(4), "b": (f32(4), f32(2, 2))},), {}),
+    "arguments by name": (lambda a, *, scale: a * scale, (f32(3),), {"scale": f32(3)}),
+    "numbers of Python": (lambda a, n, x: a * n + x, (f32(3), 2, 0.5), {}),
+    "None among them": (lambda a, b: a if b is None else a + b, (f32(3), None), {}),
+    "a string decides": (lambda a, how: getattr(jnp, how)(a), (f32(3), "sin"), {}),
+    "whole numbers": (lambda a: (a + 1, a > 2, a.astype(jnp.uint8)), (jnp.arange(6),), {}),
+    "truth values": (lambda a: ~a, (jnp.array([True, False]),), {}),
+    "bfloat16": (lambda a: a * a + 1, (f32(9).astype(jnp.bfloat16),), {}),
+    "float16": (lambda a: jnp.tanh(a), (f32(9).astype(jnp.float16),), {}),
+    "complex numbers": (lambda a: a * a.conj() + 1j, (f32(4) + 1j * f32(4),), {}),
+    "a random key": (lambda k, a: a + jax.random.normal(k, a.shape), (jax.random.key(3), f32(4)), {}),
+    "a random key comes out": (lambda k: jax.random.split(k, 3), (jax.random.key(3),), {}),
+    "an old random key": (lambda k: jax.random.uniform(k, (4,)), (jax.random.PRNGKey(3),), {}),
+    "a scan": (lambda a: jax.lax.scan(lambda c, x: (c * 0.5 + x, c), a[0], a), (f32(6, 3),), {}),
+    "a while": (lambda a: jax.lax.while_loop(lambda c: c.sum() < 50, lambda c: c * c + 1, a), (f32(3),), {}),
+    "a cond": (lambda p, a: jax.lax.cond(p, jnp.sin, jnp.cos, a), (True, f32(3)), {}),
+    "vmap": (jax.vmap(lambda a, b: a @ b), (f32(3, 4, 5), f32(3, 5, 2)), {}),
+    "a gradient": (jax.grad(lambda w, x: jnp.tanh(x @ w).sum()), (f32(4, 2), f32(3, 4)), {}),
+    "a gradient of its own": (jax.grad(lambda x: rough(x).sum()), (f32(3),), {}),
+    "an empty array": (lambda a: (a * 2, a.sum()), (jnp.zeros((0, 3)),), {}),
+    "a scalar": (lambda a: a + 1, (jnp.float32(2),), {}),
+    "no argument": (lambda: jnp.arange(3) * 2, (), {}),
+    "values closed over": (lambda a: a * shared, (f32(8),), {}),
+    "what is not used": (lambda a, b, c: b + 1, (f32(2), f32(3), f32(4)), {}),
+    "an argument comes out again": (lambda a, b: (a, a, b + 1), (f32(3), f32(3)), {}),
+    "many results": (lambda a: [a * i for i in range(40)], (f32(3),), {}),
+    "jitted before": (jax.jit(lambda a: jnp.exp(a)), (f32(3),), {}),
+    "donated": (jax.jit(lambda a: a + 1, donate_argnums=0), (f32(1000),), {}),
+    "sorted": (lambda a: (jnp.sort(a), jnp.argsort(a)), (f32(50),), {}),
+    "gathered and scattered": (lambda a, i: a.at[i].add(1.0)[i], (f32(9), jnp.array([1, 1, 5])), {}),
+    "arrays of numpy": (lambda a, b: a + b, (np.ones(3, np.float32), np.ones((2, 3))), {}),
+    "an array of numpy, transposed": (lambda a: a + 1, (np.arange(6, dtype=np.float32).reshape(2, 3).T,), {}),
+    "a convolution": (lambda a, w: jax.lax.conv(a, w, (1, 1), "SAME"), (f32(1, 3, 8, 8), f32(4, 3, 3, 3)), {}),
+}
+
+
+def same(a, b):
+    a, b = jax.tree.flatten(a), jax.tree.flatten(b)
+    return a[1] == b[1] and all(
+        x.dtype == y.dtype and x.shape == y.shape for x, y in zip(map(jnp.asarray, a[0]), map(jnp.asarray, b[0]))) and all(
+        np.allclose(np.asarray(x, np.complex128), np.asarray(y, np.complex128), rtol=1e-2 if x.itemsize == 2 else 1e-4, atol=1e-5)
+        for x, y in zip(inside._leaves(a[0]), inside._leaves(b[0])))
+
+
+def through(function, args, kwargs):
+    """The function with its program compiled as it is, called as a tuned one is."""
+    known = lower(function, args, kwargs)
+    call = Call(known.module, known.inputs, known.outputs, {})
+    return inside.Tuned(function, inside.Report("compiled as it is"), call, known)
+
+
+def check_form(name, function, args, kwargs):
+    fast = through(function, args, kwargs)
+    fast.function = None  # no way out
+    again = [fast(*args, **kwargs) for _ in range(3)]
+    wanted = function(*args, **kwargs)
+    bad = [x for x in again if not same(x, wanted)]
+    say("FAIL" if bad else "pass", name, f"{bad[0]} for {wanted}" if bad else "")
+
+
+def check_refused():
+    refused = {
+        "a branch on a value": (lambda a: a if a > 0 else -a, (jnp.float32(1),), "static"),
+        "a function that fails": (lambda a: a @ jnp.ones(7), (f32(3),), "makes no program"),
+    }
+    for name, (function, args, words) in refused.items():
+        fast = vantage.tune(function, *args, progress=None)
+        good = not fast.tuned and words in fast.report.sentence
+        say("pass" if good else "FAIL", f"refused: {name}", "" if good else fast.report.sentence)
+    try:
+        through(lambda a: a, (f32(3).astype(jnp.float8_e5m2),), {})
+        say("FAIL", "refused: a small float")
+    except vantage.Refused as why:
+        say("pass" if "cannot be handed over" in str(why) else "FAIL", "refused: a small float", str(why))
+
+
+def check_other_calls():
+    fast = through(lambda a, b: a * b["x"], (f32(4), {"x": f32(4)}), {})
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        other = fast(f32(5), {"x": f32(5)}), fast(f32(5), {"x": f32(5)})
+    good = len(heard) == 1 and "float32[5]" in str(heard[0].message) and same(other[0], f32(5) * f32(5))
+    say("pass" if good else "FAIL", "other shapes go to the function, said once", "" if good else str([str(w.message) for w in heard]))
+    gradient = jax.grad(lambda a: fast(a, {"x": f32(4)}).sum())(f32(4))
+    say("pass" if same(gradient, f32(4)) else "FAIL", "inside a transformation the function is used")
+
+
+def step(w, x):
+    for _ in range(4):
+        x = jnp.tanh(x @ w) + jnp.exp(-jnp.abs(x))
+    return {"mean": x.mean(), "x": x}
+
+
+def check_tune(folder):
+    os.environ["XDG_CACHE_HOME"] = str(folder / "cache")
+    args, lines = (f32(32, 32), f32(8, 32)), []
+    how = {"budget": 2, "search_options": ["--verdict-seconds", "1"]}
+    fast = vantage.tune(step, *args, progress=lines.append, **how)
+    good = lines and fast.report.page and same(fast(*args), step(*args))
+    say("pass" if good else "FAIL", "a search and its answer", "" if good else fast.report.sentence)
+    again = vantage.tune(step, *args, progress=lambda line: say("FAIL", "searched again", line), **how)
+    say("pass" if again.report.sentence == fast.report.sentence else "FAIL", "kept for the next process")
+    if not fast.tuned:
+        return say("skip", "saved and loaded", "no gain was found to be saved")
+    vantage.save(fast, folder / "saved")
+    loaded = vantage.load(folder / "saved", step)
+    say("pass" if loaded.tuned and same(loaded(*args), step(*args)) else "FAIL", "saved and loaded", loaded.report.sentence)
+
+
+for form, (function, args, kwargs) in FORMS.items():
+    try:
+        check_form(form, function, args, kwargs)
+    except Exception as e:
+        say("FAIL", form, f"{type(e).__name__}: {e}")
+check_refused()
+check_other_calls()
+with tempfile.TemporaryDirectory() as scratch:
+    check_tune(pathlib.Path(scratch))
+end()
