@@ -36,10 +36,11 @@ static void make_room(struct back *b, size_t n)
 
 static void put_bytes(struct back *b, const void *p, size_t n)
 {
+	if (n == 0)
+		return; /* there may be no room at all yet */
 	make_room(b, n);
 	b->at -= n;
-	if (n)
-		memcpy(b->at, p, n);
+	memcpy(b->at, p, n);
 }
 
 static void put_varint(struct back *b, uint64_t v)
