@@ -133,6 +133,8 @@ static int pad(const struct ring_node *n)
 
 	for (size_t i = 0; i < n->out->n; i++)
 		n->out->v[i] = n->x[1]->v[0];
+	if (n->x[0]->rank != n->out->rank)
+		return -1;
 	if (n->x[0]->n == 0)
 		return 0;
 	do {
@@ -156,6 +158,10 @@ static int concatenate(const struct ring_node *n, const struct tensor *value)
 		const struct tensor *x = &value[node_operands(n->g, n->v)[k]];
 		int64_t at[RING_RANK] = {0}, to[RING_RANK];
 		size_t i = 0;
+		if (x->rank != n->out->rank)
+			return -1;
+		if (x->n == 0)
+			continue;
 		do {
 			memcpy(to, at, sizeof to);
 			to[dim] += first;
@@ -187,6 +193,8 @@ static int reduce(const struct ring_node *n)
 		return -1;
 	for (size_t i = 0; i < n->out->n; i++)
 		n->out->v[i] = n->x[1]->v[0];
+	if (n->x[0]->n == 0)
+		return 0;
 	do {
 		uint32_t rank = 0;
 		for (uint32_t i = 0; i < n->x[0]->rank; i++) {
@@ -196,8 +204,10 @@ static int reduce(const struct ring_node *n)
 			if (!gone)
 				to[rank++] = at[i];
 		}
-		uint64_t *sum = &n->out->v[ring_place(n->out, to)];
-		*sum = ring_combine(n->ring, op, *sum, n->x[0]->v[k++]);
+		int64_t place = rank == n->out->rank ? ring_place(n->out, to) : -1;
+		if (place < 0)
+			return -1; /* the result's shape is not what is left of the operand's */
+		n->out->v[place] = ring_combine(n->ring, op, n->out->v[place], n->x[0]->v[k++]);
 	} while (ring_step(n->x[0]->dim, n->x[0]->rank, at));
 	return 0;
 }
@@ -225,6 +235,8 @@ static int elementwise(const struct ring_node *n)
 {
 	uint16_t op = n->g->node[n->v].opcode;
 
+	if (n->x[0]->n != n->out->n || (combines(op) && n->x[1]->n != n->out->n))
+		return -1;
 	for (size_t i = 0; i < n->out->n; i++)
 		n->out->v[i] = op == OP_NEGATE ? negative(n->ring, n->x[0]->v[i]) :
 			combines(op) ? ring_combine(n->ring, op, n->x[0]->v[i], n->x[1]->v[i]) : n->x[0]->v[i];
