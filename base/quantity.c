@@ -8,8 +8,9 @@
 #include "base/quantity.h"
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include "base/err.h"
+#include "base/buf.h"
 
 struct scale {
 	double one; /* one of this unit, in the base unit */
@@ -22,11 +23,11 @@ static const struct scale cycles[] = {{1e12, "Tcycles"}, {1e9, "Gcycles"}, {1, "
 static const struct scale formula[] = {{1, ""}};
 
 static const struct facts {
-	const char *name, *unit;
+	const char *name, *unit, *verb, *noun;
 	double one; /* one of `unit`, in the base unit */
 	bool deterministic;
 } table[] = {
-#define QUANTITY(id, name, unit, one, deterministic, meaning) {name, unit, one, deterministic},
+#define QUANTITY(id, name, unit, one, deterministic, verb, noun, meaning) {name, unit, verb, noun, one, deterministic},
 #include "schemas/quantity.def"
 #undef QUANTITY
 };
@@ -61,6 +62,16 @@ static const struct facts *facts(enum quantity q)
 const char *quantity_name(enum quantity q)
 {
 	return facts(q)->name;
+}
+
+const char *quantity_verb(enum quantity q)
+{
+	return facts(q)->verb;
+}
+
+const char *quantity_noun(enum quantity q)
+{
+	return facts(q)->noun;
 }
 
 bool quantity_deterministic(enum quantity q)
@@ -128,4 +139,52 @@ const char *quantity_text(enum quantity q, double value, char out[QUANTITY_TEXT]
 		snprintf(number, sizeof number, q == QUANTITY_FORMULA ? "%.6g" : "%.3g", v);
 	snprintf(out, QUANTITY_TEXT, "%.28s%s%s", number, *s->unit ? " " : "", s->unit);
 	return out;
+}
+
+/* The unit of a word; NULL: there is no such. */
+static const struct scale *unit_of(enum quantity q, const char *word)
+{
+	size_t n;
+	const struct scale *s = scales(q, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(s[i].unit, word) == 0)
+			return &s[i];
+	return NULL;
+}
+
+int quantity_read(enum quantity q, const char *text, double *value, struct err *err)
+{
+	static const struct scale base = {1, ""};
+	const struct scale *unit, *known;
+	struct buf list = {0};
+	size_t n;
+	char *end;
+	double v = strtod(text, &end);
+
+	if (end == text || !isfinite(v))
+		return err_set(err, "\"%.60s\" does not begin with a number", text);
+	end += strspn(end, " ");
+	unit = *end ? unit_of(q, end) : &base;
+	if (unit) {
+		*value = v * unit->one;
+		return 0;
+	}
+	known = scales(q, &n);
+	for (size_t i = 0; i < n && *known[i].unit; i++)
+		buf_addf(&list, "%s%s", i ? ", " : "", known[i].unit);
+	err_set(err, "%s have no unit \"%.30s\"%s%s", quantity_name(q), end, list.len ? "; they have " : "",
+		list.len ? (char *)list.data : "");
+	buf_release(&list);
+	return -1;
+}
+
+const char *quantity_names(void)
+{
+	static char text[256];
+	size_t n = 0;
+
+	for (int q = 0; q < QUANTITY_COUNT && n < sizeof text; q++)
+		n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", q ? ", " : "", table[q].name);
+	return text;
 }

@@ -73,7 +73,7 @@ static int try_random(struct device *d, struct space *s, const struct settings *
 	for (int64_t i = 0; i < set->configs && rc == 0; i++) {
 		bool same = false;
 		space_random(s, 0.02 + 0.9 * (double)i / (double)set->configs, r, config);
-		model[i] = (uint64_t)s->ops->formula(s, config);
+		model[i] = (uint64_t)s->ops->formula(s, config, QUANTITY_BYTES);
 		rc = ask_chained(d, order_program(s), &truth[i], &same, err);
 		kept += same;
 		if (rc == 0 && truth[i])

@@ -147,6 +147,8 @@ int plan_open_programs(struct plan *p, struct worker *k, struct err *err)
 		.seed = (uint64_t)p->set->seed + (uint64_t)(k - p->worker)};
 	uint32_t i = 0;
 
+	if (lab_objective(p->set->objective, &co.quantity, err) < 0)
+		return -1;
 	k->lab = MEM_NEW(p->n_programs, struct lab);
 	while (i < p->n_programs) {
 		bool may_go = k == p->worker && i >= p->n_named && p->n_programs > 1;

@@ -14,7 +14,7 @@
 #include "collect/chain.h"
 
 struct settings { /* of a run; what the command line says */
-	const char *cores, *db, *device, *space, *nodes;
+	const char *cores, *db, *device, *space, *nodes, *objective;
 	struct opt_list graphs;	  /* --graph */
 	const char *graph_dir;	  /* --graphs */
 	int64_t samples, workers, seed, chains, core;

@@ -45,19 +45,41 @@ static double charge(const struct cost *c)
 	return each > 0 ? each * part_share(c->space) : 0;
 }
 
+/* Finds the first of the kind's prices that gives what was asked for. What is run gives the device's own quantity. */
+static int set_pricing(struct cost *c, struct err *err)
+{
+	const struct space_kind *k = c->space->ops->kind;
+
+	for (const struct space_price *p = space_prices(k); p->how != PRICING_NONE; p++) {
+		bool run = p->how == PRICING_REGION || p->how == PRICING_WHOLE;
+
+		c->how = p->how == PRICING_REGION && c->o.policy == POLICY_WHOLE ? PRICING_WHOLE : p->how;
+		c->quantity = run && c->device ? device_info(c->device)->quantity : p->quantity;
+		if (c->o.quantity && c->quantity != (enum quantity)(c->o.quantity - 1))
+			continue;
+		if (p->how == PRICING_FORMULA)
+			c->device = NULL;
+		else if (!c->device)
+			return err_set(err, "a space of kind %s cannot be measured without a device", c->space->kind);
+		return 0;
+	}
+	return err_set(err, "decisions of the kind %s cannot be priced in %s on this device; they can in %s", k->name,
+		quantity_name((enum quantity)(c->o.quantity - 1)), space_priced(k));
+}
+
 struct cost *cost_new(struct space *s, struct device *d, const struct cost_options *o, struct err *err)
 {
 	static const struct cost_options dflt;
 	struct cost *c;
 
-	if (!d && !s->ops->formula) {
-		err_set(err, "a space of kind %s cannot be measured without a device", s->kind);
-		return NULL;
-	}
 	c = MEM_NEW(1, struct cost);
 	c->space = s;
-	c->device = s->ops->formula ? NULL : d;
+	c->device = d;
 	c->o = o ? *o : dflt;
+	if (set_pricing(c, err) < 0) {
+		mem_free(c);
+		return NULL;
+	}
 	c->o.region.target = c->o.region.target > 0 ? c->o.region.target : 0.003;
 	c->o.region.max_seconds = c->o.region.max_seconds > 0 ? c->o.region.max_seconds : 0.1;
 	c->o.region.give_up = c->o.region.give_up != 0 ? c->o.region.give_up : REGION_GIVE_UP;
@@ -73,6 +95,7 @@ void cost_free(struct cost *c)
 	if (!c)
 		return;
 	prices_release(&c->prices);
+	prices_release(&c->figures);
 	mem_free(c);
 }
 
@@ -83,7 +106,7 @@ const struct cost_totals *cost_totals(const struct cost *c)
 
 enum quantity cost_quantity(const struct cost *c)
 {
-	return c->device ? device_info(c->device)->quantity : c->space->ops->quantity;
+	return c->quantity;
 }
 
 enum cost_kind cost_kind(const struct cost *c)
@@ -104,6 +127,11 @@ void cost_set_part(struct cost *c, double seconds)
 bool cost_exact(const struct cost *c)
 {
 	return cost_kind(c) != COST_MEASURED || quantity_deterministic(cost_quantity(c));
+}
+
+bool cost_whole_exact(const struct cost *c)
+{
+	return c->how == PRICING_COMPILED || c->how == PRICING_FORMULA;
 }
 
 int cost_failed(struct cost *c, enum outcome o, int signal, const char *detail, struct err *err)
@@ -151,8 +179,7 @@ int cost_drop(struct cost *c, struct compiled *p, struct err *err)
 	return rc;
 }
 
-/* Were the choices kept? If not, that is the fate. */
-static int check_choices(struct cost *c, const uint8_t *config, const struct compiled *p,
+int cost_check(struct cost *c, const uint8_t *config, const struct compiled *p,
 	struct fate *fate, struct err *err)
 {
 	struct check_result r = {0};
@@ -204,7 +231,7 @@ static int pair_once(struct cost *c, const struct sides *s, const struct precisi
 		rc = s->config[i] || s->own ? cost_compile_whole(c, how, s->module[i], s->config[i] ? WANT_OPTIMISED : 0, &side[i], &fate, err)
 					    : cost_compile(c, how, s->module[i], 0, &side[i], &fate, err);
 		if (rc == 0 && fate.outcome == OUTCOME_OK && s->config[i] && side[i].optimised.len)
-			rc = check_choices(c, s->config[i], &side[i], &fate, err);
+			rc = cost_check(c, s->config[i], &side[i], &fate, err);
 	}
 	*out = (struct timing){.kind = device_info(c->device)->kind};
 	if (rc == 0 && fate.outcome == OUTCOME_OK && s->alike && out->kind == COST_MEASURED)
@@ -236,8 +263,7 @@ int cost_pair(struct cost *c, const struct sides *s, const struct precision *p, 
 	return pair_once(c, s, p, out, err);
 }
 
-/* Puts a price into the table and the store, but for one that is less precise than what is there. */
-static int keep_price(struct cost *c, const uint64_t key[2], struct price p, struct err *err)
+int cost_keep(struct cost *c, const uint64_t key[2], struct price p, struct err *err)
 {
 	const struct cost_hooks *h = &c->o.hooks;
 	const struct price *old;
@@ -263,8 +289,7 @@ static bool stands(const struct cost *c, const struct price *p, bool same_run)
 	return !effort_retries(p->outcome, &p->effort, &now, same_run);
 }
 
-/* 1 found, 0 not, or it failed and is worth another try. */
-static int find_price(struct cost *c, const uint64_t key[2], struct price *out, struct err *err)
+int cost_find(struct cost *c, const uint64_t key[2], struct price *out, struct err *err)
 {
 	const struct cost_hooks *h = &c->o.hooks;
 	const struct price *p;
@@ -312,7 +337,7 @@ static int measure_region(struct cost *c, struct region *r, const struct precisi
 	if (t.outcome != OUTCOME_OK)
 		device_effort(c->device, &out->effort);
 	timing_release(&t);
-	return rc == 0 ? keep_price(c, r->key, *out, err) : rc;
+	return rc == 0 ? cost_keep(c, r->key, *out, err) : rc;
 }
 
 /* Was the price, found in a table, only a bound when it was measured? */
@@ -334,7 +359,7 @@ static int add_region(struct cost *c, struct region *r, const struct precision *
 	if (r->key[0] == r->key[1]) /* one module on both sides: nothing to measure */
 		found = 1;
 	else
-		found = p ? 0 : find_price(c, r->key, &price, err);
+		found = p ? 0 : cost_find(c, r->key, &price, err);
 	if (found < 0)
 		return -1;
 	d->cached += found == 1;
@@ -394,17 +419,38 @@ static int by_whole(struct cost *c, const uint8_t *a, const uint8_t *b, const st
 	return 0;
 }
 
+static int by_figure(struct cost *c, const uint8_t *a, const uint8_t *b, struct delta *d, struct err *err)
+{
+	struct fate fate = {0};
+	bool asked[2] = {false, false};
+	double from = 0, to = 0;
+
+	if (cost_figure(c, a, &from, &asked[0], &fate, err) < 0 ||
+		(fate.outcome == OUTCOME_OK && cost_figure(c, b, &to, &asked[1], &fate, err) < 0))
+		return -1;
+	d->outcome = fate.outcome;
+	d->signal = fate.signal;
+	memcpy(d->detail, fate.detail, sizeof d->detail);
+	d->seconds = to - from;
+	d->regions = 1;
+	d->measured = asked[0] || asked[1];
+	d->cached = !d->measured;
+	return 0;
+}
+
 static int by_policy(struct cost *c, const uint8_t *a, const uint8_t *b, const struct precision *p,
 	struct delta *d, struct err *err)
 {
 	if (memcmp(a, b, c->space->n_sites) == 0)
 		return 0;
-	if (c->space->ops->formula) {
-		d->seconds = c->space->ops->formula(c->space, b) - c->space->ops->formula(c->space, a);
-		d->regions = d->measured = 1;
-		return 0;
+	switch (c->how) {
+	case PRICING_REGION:
+		return by_region(c, a, b, p, d, err);
+	case PRICING_WHOLE:
+		return by_whole(c, a, b, p, d, err);
+	default:
+		return by_figure(c, a, b, d, err);
 	}
-	return c->o.policy == POLICY_WHOLE ? by_whole(c, a, b, p, d, err) : by_region(c, a, b, p, d, err);
 }
 
 static int delta(struct cost *c, const uint8_t *a, const uint8_t *b, const struct precision *p,
@@ -434,5 +480,5 @@ int cost_delta(struct cost *c, const uint8_t *a, const uint8_t *b, struct delta 
 int cost_confirm(struct cost *c, const uint8_t *a, const uint8_t *b, const struct precision *p,
 	struct delta *out, struct err *err)
 {
-	return delta(c, a, b, p ? p : c->o.policy == POLICY_WHOLE ? &c->o.whole : &c->o.region, out, err);
+	return delta(c, a, b, p ? p : c->how == PRICING_WHOLE ? &c->o.whole : &c->o.region, out, err);
 }

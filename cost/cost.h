@@ -1,9 +1,18 @@
 /*
- * cost.h - what a move costs: the difference between two configurations of a space, in seconds.
+ * cost.h - what a move costs: the difference between two configurations of a space, in one quantity.
  *
- * Policy `region` prices each place that changed by its own pair of small modules and adds them up
- * (cached by the hash of the pair, in memory and, through the hooks, in a store); `whole` compiles
- * and runs both programs. A space with a formula (the toy) needs no device.
+ * A kind of decision says which quantities its moves can be priced in, and how (space_kind.prices). A cost is of one of
+ * them; whoever has an objective and limits opens one cost for each, on the same space and device:
+ *
+ *	region		each place that changed is priced by its own pair of small modules, and these are added up (cached by
+ *			the hash of the pair, in memory and, through the hooks, in a store). Policy `whole` compiles and runs
+ *			both programs instead
+ *	whole		always both programs
+ *	compiled	a figure that stands in the compiled program, as the bytes of its temporary memory do: exact, asked once,
+ *			cached by the hash of the module
+ *	formula		a formula (the toy): needs no device
+ *
+ * Figures are in the base unit of the quantity (base/quantity.h), also where a field is called `seconds`.
  *
  * A move that fails (its outcome is not ok) has no cost, never a made-up one.
  */
@@ -40,6 +49,7 @@ struct cost_hooks { /* all zero: memory only, nothing recorded */
 };
 
 struct cost_options { /* all zero is the default */
+	int quantity; /* 1 + enum quantity; 0: the first that the kind of the space can be priced in */
 	enum cost_policy policy;
 	struct precision region; /* precision of a region; 0: target 0.003, 0.1 s */
 	struct precision whole;	 /* of a whole-graph pair; 0: target 0.002, 1 s, instances 1 */
@@ -69,7 +79,7 @@ struct cost_totals {
 };
 
 struct cost;
-/* The device may be NULL for a space with a formula. Borrows both. */
+/* The device may be NULL where the price is a formula. Borrows both. NULL with a sentence: the kind cannot be priced so. */
 struct cost *cost_new(struct space *s, struct device *d, const struct cost_options *o, struct err *err);
 void cost_free(struct cost *c);
 
@@ -92,7 +102,7 @@ int cost_whole(struct cost *c, const uint8_t *a, const uint8_t *b, const struct 
  * cost_default_seconds would else have to measure.
  */
 int cost_own(struct cost *c, const struct precision *p, struct timing *out, struct err *err);
-/* Seconds of the whole program in one configuration; measured once for the default, then kept. */
+/* What the whole program costs in its default configuration; measured once, then kept. */
 int cost_default_seconds(struct cost *c, double *seconds, double *se, struct err *err);
 void cost_set_default(struct cost *c, double seconds, double se); /* it is known from before */
 const struct cost_totals *cost_totals(const struct cost *c);
@@ -101,6 +111,8 @@ enum quantity cost_quantity(const struct cost *c);
 enum cost_kind cost_kind(const struct cost *c);
 /* Asked twice, are they the same? Then one answer is the truth, and there is nothing to confirm. */
 bool cost_exact(const struct cost *c);
+/* Is a move's price the difference of two whole programs, exactly? Then there is nothing that it could drift from. */
+bool cost_whole_exact(const struct cost *c);
 
 /* The charge for a kernel of this program (0: none), and what it is from now on. */
 double cost_part(const struct cost *c);

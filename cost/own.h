@@ -1,5 +1,5 @@
 /*
- * own.h - what cost.c (moves, by region) and cost_whole.c (whole programs) share; nobody else
+ * own.h - what cost.c (moves, by region), whole.c (whole programs) and figure.c (figures of them) share; nobody else
  * includes it.
  */
 #ifndef COST_OWN_H
@@ -10,11 +10,13 @@
 
 struct cost {
 	struct space *space;
-	struct device *device; /* NULL: the space has a formula */
+	struct device *device; /* NULL: the price is a formula */
+	enum quantity quantity;
+	enum pricing how;
 	struct cost_options o;
 	double part; /* charge for a kernel of this program */
 	struct rng rng;
-	struct prices prices;
+	struct prices prices, figures; /* by region or module; by configuration */
 	struct cost_totals totals;
 	double default_seconds, default_se; /* 0: not measured yet */
 };
@@ -43,6 +45,17 @@ struct sides {
 };
 int cost_pair(struct cost *c, const struct sides *s, const struct precision *p, struct timing *out,
 	struct err *err);
+/* Prices by key, in the table and the store: 1 found, 0 not, or it failed and is worth another try. */
+int cost_find(struct cost *c, const uint64_t key[2], struct price *out, struct err *err);
+/* Keeps one, but for one that is less precise than what is there. */
+int cost_keep(struct cost *c, const uint64_t key[2], struct price p, struct err *err);
+/*
+ * What the whole program costs in a configuration, for prices by formula or compiled; NULL: the compiler's own program.
+ * *asked: the compiler was. A program that has no such figure is a fate.
+ */
+int cost_figure(struct cost *c, const uint8_t *config, double *value, bool *asked, struct fate *fate, struct err *err);
+/* Were the choices of `config` kept in what was compiled? If not, that is the fate. */
+int cost_check(struct cost *c, const uint8_t *config, const struct compiled *p, struct fate *fate, struct err *err);
 int cost_failed(struct cost *c, enum outcome o, int signal, const char *detail, struct err *err);
 
 #endif

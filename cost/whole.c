@@ -15,13 +15,26 @@ static int applied(struct cost *c, const uint8_t *config, struct buf *module, st
 	return c->space->ops->apply(c->space, config, module, err);
 }
 
-static void formula_timing(struct cost *c, const uint8_t *a, const uint8_t *b, struct timing *t)
+static void set_fate(struct timing *t, const struct fate *f)
 {
-	BUG_ON(!a);
-	t->seconds_a = c->space->ops->formula(c->space, a);
-	t->seconds_b = c->space->ops->formula(c->space, b);
+	t->outcome = f->outcome;
+	t->signal = f->signal;
+	memcpy(t->detail, f->detail, sizeof t->detail);
+}
+
+/* Two figures as if they had been timed, once and without error. */
+static int compare_figures(struct cost *c, const uint8_t *a, const uint8_t *b, struct timing *t, struct err *err)
+{
+	struct fate fate = {0};
+	bool asked;
+
+	if (cost_figure(c, a, &t->seconds_a, &asked, &fate, err) < 0 ||
+		(fate.outcome == OUTCOME_OK && cost_figure(c, b, &t->seconds_b, &asked, &fate, err) < 0))
+		return -1;
+	set_fate(t, &fate);
 	t->delta = t->seconds_b - t->seconds_a;
-	t->ratio = log(t->seconds_b / t->seconds_a);
+	t->ratio = t->delta == 0 ? 0 : log(t->seconds_b / t->seconds_a);
+	return 0;
 }
 
 static int whole_on_device(struct cost *c, const uint8_t *a, const uint8_t *b, const struct precision *p,
@@ -49,10 +62,8 @@ int cost_whole(struct cost *c, const uint8_t *a, const uint8_t *b, const struct 
 	struct timing *out, struct err *err)
 {
 	*out = (struct timing){.kind = cost_kind(c)};
-	if (c->space->ops->formula) {
-		formula_timing(c, a, b, out);
-		return 0;
-	}
+	if (cost_whole_exact(c))
+		return compare_figures(c, a, b, out, err);
 	return whole_on_device(c, a, b, p, out, err);
 }
 
@@ -95,8 +106,7 @@ static int run_default(struct cost *c, const uint8_t *config, struct timing *t, 
 		rc = device_run(c->device, &p, &whole, t, err);
 		c->totals.inside += t->inside;
 	} else if (rc == 0) {
-		t->outcome = fate.outcome;
-		memcpy(t->detail, fate.detail, sizeof t->detail);
+		set_fate(t, &fate);
 	}
 	if (cost_drop(c, &p, rc == 0 ? err : NULL) < 0)
 		rc = -1;
@@ -109,12 +119,8 @@ static int measure_default(struct cost *c, const uint8_t *config, struct err *er
 	struct timing t = {0};
 	int rc;
 
-	if (c->space->ops->formula) {
-		c->default_seconds = c->space->ops->formula(c->space, config);
-		return 0;
-	}
-	rc = run_default(c, config, &t, err);
-	if (rc == 0 && t.outcome == OUTCOME_CRASHED)
+	rc = cost_whole_exact(c) ? compare_figures(c, config, config, &t, err) : run_default(c, config, &t, err);
+	if (rc == 0 && t.outcome == OUTCOME_CRASHED && !cost_whole_exact(c))
 		rc = run_default(c, config, &t, err);
 	if (rc == 0 && t.outcome != OUTCOME_OK)
 		rc = err_set(err, "%.200s does not run in its default configuration: %s: %.400s",

@@ -93,6 +93,8 @@ struct compiled { /* all zero is empty; compiled_release frees the bufs, device_
 	uint64_t hash;	      /* of the optimised module: equal means equal programs */
 	double seconds;	      /* of compiling */
 	uint64_t peak_bytes, code_bytes; /* WANT_MEMORY; 0 if unknown */
+	uint64_t temp_bytes;  /* ... of temporary memory, beside arguments and results: exact */
+	bool has_temp;	      /* ... is that known? */
 	double flops, optimal_seconds;	 /* cost analysis; 0 if unknown */
 	struct buf optimised, serialised;
 };

@@ -230,6 +230,8 @@ int host_compile_with(struct host *h, const char *format, const char *options, c
 		out->seconds = cursor_f64(&c);
 		out->peak_bytes = cursor_u64(&c);
 		out->code_bytes = cursor_u64(&c);
+		out->has_temp = cursor_u8(&c);
+		out->temp_bytes = cursor_u64(&c);
 		out->flops = cursor_f64(&c);
 		out->optimal_seconds = cursor_f64(&c);
 		wire_blob(&c, &out->optimised);

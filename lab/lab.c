@@ -23,12 +23,13 @@ void archive_unlock(struct archive *a)
 
 static int lookup(void *ctx, const uint64_t key[2], struct price *out, struct err *err)
 {
-	struct archive *a = ctx;
+	const struct ledger *l = ctx;
+	struct archive *a = l->archive;
 	struct region_cost c;
 	int rc;
 
 	archive_lock(a);
-	rc = store_region_get(a->db, a->environment, key, &c, err);
+	rc = store_region_get(a->db, l->environment, key, &c, err);
 	archive_unlock(a);
 	if (rc == 1)
 		*out = (struct price){c.delta, c.se, c.seconds_a, c.seconds_b, c.outcome, c.kind, c.pairs, c.effort};
@@ -37,20 +38,21 @@ static int lookup(void *ctx, const uint64_t key[2], struct price *out, struct er
 
 static int insert(void *ctx, const uint64_t key[2], const struct price *p, struct err *err)
 {
-	struct archive *a = ctx;
+	const struct ledger *l = ctx;
+	struct archive *a = l->archive;
 	struct region_cost c = {p->delta, p->se, p->seconds_a, p->seconds_b, p->outcome, p->kind, p->pairs,
 		p->effort};
 	int rc;
 
 	archive_lock(a);
-	rc = store_region_put(a->db, a->environment, key, &c, err);
+	rc = store_region_put(a->db, l->environment, key, &c, err);
 	archive_unlock(a);
 	return rc;
 }
 
 static int measured(void *ctx, const struct region *r, const struct timing *t, struct err *err)
 {
-	struct archive *a = ctx;
+	struct archive *a = ((const struct ledger *)ctx)->archive;
 	struct measurement m = {.seconds_a = t->seconds_a, .seconds_b = t->seconds_b, .delta = t->delta,
 		.se = t->delta_se, .pairs = t->pairs, .instances = t->instances, .outcome = t->outcome,
 		.kind = t->kind, .raw = t->raw.data, .n_raw = t->raw.len};
@@ -68,7 +70,7 @@ static int measured(void *ctx, const struct region *r, const struct timing *t, s
 
 static int failed(void *ctx, enum outcome o, int signal, const char *detail, struct err *err)
 {
-	struct archive *a = ctx;
+	struct archive *a = ((const struct ledger *)ctx)->archive;
 	struct failure f = {.outcome = o, .signal = signal, .detail = detail};
 	int rc = 0;
 
@@ -79,23 +81,34 @@ static int failed(void *ctx, enum outcome o, int signal, const char *detail, str
 	return rc;
 }
 
-/* Names where costs come from and what they are of; later labs must agree. */
-static int name_environment(struct archive *a, const struct device *d, enum quantity q, struct err *err)
+/* Names where costs come from and what they are of. */
+static int name_environment(struct store *db, const struct device *d, enum quantity q, int64_t *id, struct err *err)
 {
 	struct environment e = {.backend = "formula", .kind = COST_MODELLED};
 
-	if (a->environment && a->quantity != q)
-		return err_set(err, "its costs are in %s, those of the programs before it in %s: one run holds costs of one quantity",
-			quantity_name(q), quantity_name(a->quantity));
-	if (a->environment)
-		return 0;
 	if (d) {
 		const struct device_info *i = device_info(d);
 		e = (struct environment){i->machine, i->backend, i->platform, i->version, i->compile_options,
 			i->kind, i->device, i->build, q};
 	}
-	e.quantity = a->quantity = q;
-	return store_environment(a->db, &e, &a->environment, err);
+	e.quantity = q;
+	return store_environment(db, &e, id, err);
+}
+
+/* The environment of the run's costs: later labs must agree with the first. */
+static int name_objective(struct lab *l, struct err *err)
+{
+	struct archive *a = l->archive;
+	enum quantity q = cost_quantity(l->cost);
+
+	if (a->environment && a->quantity != q)
+		return err_set(err, "its costs are in %s, those of the programs before it in %s: one run holds costs of one quantity",
+			quantity_name(q), quantity_name(a->quantity));
+	a->quantity = q;
+	if (!a->environment && name_environment(a->db, l->device, q, &a->environment, err) < 0)
+		return -1;
+	l->ledger.environment = a->environment;
+	return 0;
 }
 
 static int put_facts(struct lab *l, struct store *db, const char *backend, struct err *err)
@@ -140,26 +153,52 @@ void lab_remember(struct lab *l, const struct timing *t)
 	opened_keep(o, &l->subject.original, l->device);
 }
 
+int lab_objective(const char *name, int *quantity, struct err *err)
+{
+	enum quantity q = name ? quantity_find(name) : QUANTITY_COUNT;
+
+	if (name && q == QUANTITY_COUNT)
+		return err_set(err, "there is no quantity called %.40s; they are %s", name, quantity_names());
+	*quantity = name ? 1 + (int)q : 0;
+	return 0;
+}
+
+static bool keeps(const struct lab *l)
+{
+	return l->archive && l->archive->db;
+}
+
+/* A cost whose prices go through the ledger. */
+static struct cost *new_cost(struct lab *l, int quantity, struct ledger *ledger, struct err *err)
+{
+	struct cost_options o = l->options;
+
+	o.quantity = quantity;
+	ledger->archive = l->archive;
+	if (keeps(l)) {
+		o.hooks = (struct cost_hooks){ledger, lookup, insert, measured, failed};
+		o.region.raw = o.whole.raw = l->archive->raw;
+	}
+	return cost_new(l->space, l->device, &o, err);
+}
+
 int lab_open(struct lab *l, const char *path, const char *space_kind, struct device *d,
 	const struct cost_options *o, struct archive *archive, struct err *err)
 {
-	struct cost_options co = *o;
 	int rc = 0;
 
-	*l = (struct lab){.archive = archive, .device = d, .kind = d ? device_info(d)->kind : COST_MODELLED};
-	co.original = &l->subject.original;
+	*l = (struct lab){.archive = archive, .kind = d ? device_info(d)->kind : COST_MODELLED, .device = d, .options = *o};
+	l->options.original = &l->subject.original;
 	if (subject_open(&l->subject, path, space_kind, d, err) < 0)
 		return -1;
 	l->space = l->subject.space;
-	co.spares = &l->subject.opened.spares;
-	if (archive && archive->db) {
-		co.hooks = (struct cost_hooks){archive, lookup, insert, measured, failed};
-		co.region.raw = co.whole.raw = archive->raw;
-	}
-	l->cost = cost_new(l->space, d, &co, err);
-	if (l->cost && archive && archive->db) {
+	l->options.spares = &l->subject.opened.spares;
+	l->cost = new_cost(l, o->quantity, &l->ledger, err);
+	if (l->cost)
+		l->quantity = cost_quantity(l->cost);
+	if (l->cost && keeps(l)) {
 		archive_lock(archive);
-		rc = name_environment(archive, d, cost_quantity(l->cost), err);
+		rc = name_objective(l, err);
 		if (rc == 0)
 			rc = put_facts(l, archive->db, d ? device_info(d)->backend : "formula", err);
 		archive_unlock(archive);
@@ -171,9 +210,56 @@ int lab_open(struct lab *l, const char *path, const char *space_kind, struct dev
 	return 0;
 }
 
-void lab_release(struct lab *l)
+static int add_limit(struct lab *l, const struct limit *limit, struct err *err)
+{
+	struct lab_limit *at = &l->limit[l->n_limits];
+	int rc = 0;
+
+	if (limit->quantity == cost_quantity(l->cost))
+		return err_set(err, "%s are what the search makes small: they need no limit; for another objective there is --objective",
+			quantity_name(limit->quantity));
+	at->limit = *limit;
+	at->cost = new_cost(l, 1 + (int)limit->quantity, &at->ledger, err);
+	if (!at->cost)
+		return -1;
+	l->n_limits++;
+	if (keeps(l)) {
+		archive_lock(l->archive);
+		rc = name_environment(l->archive->db, l->device, limit->quantity, &at->ledger.environment, err);
+		archive_unlock(l->archive);
+	}
+	return rc;
+}
+
+int lab_limits(struct lab *l, const struct limit *limits, uint32_t n, struct err *err)
+{
+	struct limit own[LIMITS_MOST];
+
+	if (n == 0 && l->options.quantity == 0) {
+		if (limits_read(l->space->ops->kind->limits, own, &n, err) < 0)
+			return -1;
+		limits = own;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		if (add_limit(l, &limits[i], err) < 0)
+			return -1;
+	return 0;
+}
+
+void lab_drop_costs(struct lab *l)
 {
 	cost_free(l->cost);
+	l->cost = NULL;
+	for (uint32_t i = 0; i < l->n_limits; i++) {
+		cost_free(l->limit[i].cost);
+		l->limit[i].cost = NULL;
+	}
+	l->device = NULL;
+}
+
+void lab_release(struct lab *l)
+{
+	lab_drop_costs(l);
 	subject_release(&l->subject);
 	*l = (struct lab){0};
 }

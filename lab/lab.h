@@ -3,7 +3,8 @@
  *
  * A lab is a subject (the program and its decision space) and its cost, wired to the store: prices
  * of regions are looked up there first and kept there, failures and raw times are added to the run.
- * `collect` and `search` both work in labs.
+ * `collect` and `search` both work in labs. A search's limits are further costs of the same program, each of its own
+ * quantity: the store keeps their prices apart.
  *
  * Several labs, each used by a thread of its own, may share a store through `lock`, which every
  * access to the store holds; NULL when there is one thread. Without a store (db NULL) nothing is kept.
@@ -12,6 +13,7 @@
 #define LAB_LAB_H
 
 #include <pthread.h>
+#include "base/limit.h"
 #include "cost/cost.h"
 #include "ready/subject.h"
 #include "store/run.h"
@@ -25,16 +27,35 @@ struct archive { /* where a program's measurements go; all zero: nowhere */
 	bool raw;		/* keep raw times */
 };
 
-struct lab { /* all zero is empty */
+struct ledger { /* where the prices of one quantity stand in the store: what the hooks of a cost get */
+	struct archive *archive;
+	int64_t environment;
+};
+
+struct lab_limit {
+	struct limit limit;
+	struct cost *cost;
+	struct ledger ledger;
+};
+
+struct lab { /* all zero is empty; not to be moved once open */
 	struct subject subject;
 	struct space *space; /* the subject's */
-	struct cost *cost;
-	struct device *device; /* as given to lab_open; NULL: a formula */
+	struct device *device; /* as given to lab_open; NULL: a formula, or closed */
+	struct cost_options options;
+	struct cost *cost; /* of the objective */
+	struct ledger ledger;
+	struct lab_limit limit[LIMITS_MOST];
+	uint32_t n_limits;
 	enum cost_kind kind; /* of its costs */
+	enum quantity quantity; /* of the objective */
 	bool derived; /* the subject is what other decisions made of the user's program, which is its `original` */
 	struct archive *archive;
 	int64_t graph_id, space_id; /* in the store */
 };
+
+/* What --objective says, for cost_options.quantity; `name` NULL: nothing was said. */
+int lab_objective(const char *name, int *quantity, struct err *err);
 
 /*
  * `archive` may be NULL; it is borrowed and must outlive the lab, as must the device (NULL: a formula). All labs of an
@@ -42,6 +63,13 @@ struct lab { /* all zero is empty */
  */
 int lab_open(struct lab *l, const char *path, const char *space_kind, struct device *d,
 	const struct cost_options *o, struct archive *archive, struct err *err);
+/*
+ * Adds the limits that a search is to keep to. Where neither an objective (cost_options.quantity) nor a limit was asked
+ * for, they are the kind's own. A limit on the objective itself is refused.
+ */
+int lab_limits(struct lab *l, const struct limit *limits, uint32_t n, struct err *err);
+/* The costs go, for their device is to be closed; all else stays. */
+void lab_drop_costs(struct lab *l);
 void lab_release(struct lab *l);
 
 /* Keeps what the first comparison of the compiler's own program with the default as read back said, where runs are long. */

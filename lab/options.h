@@ -3,7 +3,7 @@
  *
  * Both measure programs on a device into a store, and whoever knows one command should know the other.
  * `set` is the program's own settings, whose members carry the options' names: const char *db, *device,
- * *space, *cores; int64_t core, seed; double deadline; int measure; bool wait, force, raw, quiet, json.
+ * *space, *cores, *objective; int64_t core, seed; double deadline; int measure; bool wait, force, raw, quiet, json.
  */
 #ifndef LAB_OPTIONS_H
 #define LAB_OPTIONS_H
@@ -28,6 +28,8 @@
 	OPT_FLAG(0, "force", &(set).force, "write the store on a network file system all the same")
 
 #define LAB_OPTS_HOW(set) \
+	OPT_STR(0, "objective", &(set).objective, "QUANTITY", "what costs are of: seconds, bytes, cycles, formula; default: what the kind of " \
+		"decision is about"), \
 	OPT_ENUM(0, "measure", &(set).measure, "region|whole", "price a change by its regions, or by whole programs"), \
 	OPT_FLAG(0, "raw", &(set).raw, "keep raw times in the store"), \
 	OPT_INT('s', "seed", &(set).seed, 0, INT64_MAX, "random seed")

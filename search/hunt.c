@@ -92,32 +92,34 @@ static int set_start(struct hunt *h, struct err *err)
 			rc = err_set(err, "the start cannot be run (%s); choose another --start or --seed",
 				outcome_name(t.outcome));
 		h->running = (struct estimate){t.delta, t.delta_se, 1};
+		if (rc == 0)
+			rc = hunt_weigh_limits(h, dflt, err);
 	}
 	timing_release(&t);
 	mem_free(dflt);
 	return rc;
 }
 
-/* The default as read back against the compiler's own program; what cannot be told counts as equal. */
-static int weigh_default(struct hunt *h, struct err *err)
+int hunt_weigh_default(struct hunt *h, struct cost *c, struct estimate *out, struct err *err)
 {
+	bool kept = c == h->lab->cost && h->quantity == QUANTITY_SECONDS; /* what an earlier opening may have left */
 	const struct opened *o = &h->lab->subject.opened;
 	struct timing t = {0};
 	int rc;
 
-	if (cost_kind(h->lab->cost) != COST_MEASURED)
+	if (cost_kind(c) != COST_MEASURED)
 		return 0;
 	if (!h->s->ops->decode && !h->lab->derived) /* where the compiler shows no choices, the default is its own program */
 		return 0;
-	if (h->lab->subject.known && !h->lab->derived && o->run > 0) {
-		cost_set_default(h->lab->cost, o->run, o->run_se);
-		h->decoded = (struct estimate){o->more, o->more_se, 1};
+	if (kept && h->lab->subject.known && !h->lab->derived && o->run > 0) {
+		cost_set_default(c, o->run, o->run_se);
+		*out = (struct estimate){o->more, o->more_se, 1};
 		return 0;
 	}
-	rc = cost_own(h->lab->cost, &hunt_whole, &t, err);
+	rc = cost_own(c, &hunt_whole, &t, err);
 	if (rc == 0 && t.outcome == OUTCOME_OK)
-		h->decoded = (struct estimate){t.delta, t.delta_se, t.pairs};
-	if (rc == 0)
+		*out = (struct estimate){t.delta, t.delta_se, t.pairs};
+	if (rc == 0 && kept)
 		lab_remember(h->lab, &t);
 	timing_release(&t);
 	return rc;
@@ -144,7 +146,8 @@ int hunt_begin(struct hunt *h, const struct hunt_options *o, struct lab *lab, co
 	h->in_ball = MEM_NEW(h->s->graph->n_nodes, uint8_t);
 	if (h->s->n_sites == 0)
 		return 0;
-	if (weigh_default(h, err) < 0 || cost_default_seconds(lab->cost, &h->default_seconds, &h->default_se, err) < 0)
+	if (hunt_weigh_default(h, lab->cost, &h->decoded, err) < 0 ||
+		cost_default_seconds(lab->cost, &h->default_seconds, &h->default_se, err) < 0 || hunt_begin_limits(h, err) < 0)
 		return -1;
 	h->default_wall = hunt_seconds(h);
 	h->started = now_seconds(); /* the time that a search may take is without opening */
@@ -193,6 +196,7 @@ static void keep(struct hunt *h, const struct delta *d)
 	h->n_flips = 0;
 	h->running = stat_sum((struct estimate[]){h->running, {d->seconds, se, 1}}, 2);
 	h->parts += d->parts;
+	hunt_keep_limits(h);
 	h->kept++;
 	h->idle = h->known = 0;
 	h->sweep_kept++;
@@ -262,16 +266,14 @@ static bool over(const struct hunt *h)
  */
 static int credit(struct hunt *h, struct delta *d, bool *better, struct err *err)
 {
-	if (!*better)
-		return 0;
 	if (cost_confirm(h->lab->cost, h->config, h->candidate, &confirm, d, err) < 0)
 		return -1;
 	*better = d->outcome == OUTCOME_OK;
 	return 0;
 }
 
-/* What the candidate costs, and whether it is to be kept. */
-static int price(struct hunt *h, struct delta *d, bool *better, struct err *err)
+/* What the candidate costs in the objective, and whether it is better by that. */
+static int price_objective(struct hunt *h, struct delta *d, bool *better, struct err *err)
 {
 	if (cost_delta(h->lab->cost, h->config, h->candidate, d, err) < 0)
 		return -1;
@@ -283,7 +285,31 @@ static int price(struct hunt *h, struct delta *d, bool *better, struct err *err)
 		return -1;
 	*better = d->outcome == OUTCOME_OK && d->seconds < -KEEP_SIGMAS * d->se && d->seconds < 0;
 	h->refuted += !*better;
-	return credit(h, d, better, err);
+	return 0;
+}
+
+/*
+ * What the candidate costs, and whether it is to be kept: within the limits it is to be better; beyond them it is to be
+ * nearer, or as near and better.
+ */
+static int price(struct hunt *h, struct delta *d, bool *better, struct err *err)
+{
+	double beyond = hunt_excess(h), then = 0;
+	enum outcome outcome = OUTCOME_OK;
+
+	if (price_objective(h, d, better, err) < 0)
+		return -1;
+	if (d->outcome == OUTCOME_OK && (*better || beyond > 0)) {
+		if (hunt_price_limits(h, &then, &outcome, err) < 0)
+			return -1;
+		if (*better && (outcome != OUTCOME_OK || then > beyond)) {
+			*better = false;
+			h->beyond++;
+		} else if (outcome == OUTCOME_OK && then < beyond) {
+			*better = true;
+		}
+	}
+	return *better && !cost_exact(h->lab->cost) ? credit(h, d, better, err) : 0;
 }
 
 /* The search is over: the whole program has the last word. */
@@ -306,7 +332,8 @@ int hunt_next(struct hunt *h, struct err *err)
 {
 	struct trial trial;
 	struct delta d;
-	bool single, better;
+	uint64_t beyond;
+	bool single, better, good;
 	uint32_t site, n;
 
 	if (!over(h)) {
@@ -317,13 +344,15 @@ int hunt_next(struct hunt *h, struct err *err)
 	if (h->used_up || h->n_flips == 0)
 		return end(h, err);
 	n = h->n_flips;
+	beyond = h->beyond;
 	single = n == 1 || h->o.tied;
 	site = h->flips[0];
 	if (price(h, &d, &better, err) < 0)
 		return -1;
 	trial = to_trial(h, &d, better);
+	good = d.outcome == OUTCOME_OK && h->beyond == beyond; /* what a limit forbids is worth as little as what fails */
 	if (single)
-		guide_tell(h->guide, site, h->candidate[site], d.outcome == OUTCOME_OK ? d.seconds / n : NAN);
+		guide_tell(h->guide, site, h->candidate[site], good ? d.seconds / n : NAN);
 	if (better)
 		keep(h, &d);
 	else

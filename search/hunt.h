@@ -34,6 +34,8 @@
  *
  * Where asking twice gives the same (estimates, models, bytes) the first answer is all three.
  *
+ * Limits (within.c) are looked at when the objective already says better: what breaks one is not kept.
+ *
  * Now and then, and at the end, the whole program is measured against the default (drift.c): the sum and the whole are two
  * estimates of one thing, and their weighted mean is believed. Where the whole is a disappointment the search goes back to
  * the last configuration that a whole program vouched for.
@@ -72,7 +74,7 @@ struct hunt_options {
 
 struct hunt_point { /* the best so far, whenever it changed */
 	uint64_t evaluation;
-	double seconds, best, se; /* best: relative to the default, seconds of the program */
+	double seconds, best, se; /* best: relative to the default, in the objective's base unit */
 };
 
 struct hunt_step { /* what was kept */
@@ -89,8 +91,17 @@ struct hunt_check { /* of the whole program against the default */
 	uint32_t drifted;		     /* the whole disagreed, and was followed */
 };
 
+struct hunt_limit { /* a limit, and how the search stands to it */
+	const struct lab_limit *of;
+	double base, own; /* what the default as read back costs, and the compiler's own program */
+	struct estimate running, sure, next; /* change from the default: now, when last vouched for; from now to the candidate */
+};
+
 struct hunt {
 	struct hunt_options o;
+	struct hunt_limit limit[LIMITS_MOST];
+	uint32_t n_limits;
+	uint64_t beyond;	/* candidates that were better and broke a limit */
 	struct lab *lab;
 	struct space *s;
 	struct guide *guide;
@@ -153,6 +164,21 @@ int hunt_check(struct hunt *h, bool last, struct err *err); /* of the whole prog
 void hunt_vouch(struct hunt *h, const struct estimate *cost); /* the whole program agrees */
 void hunt_add_point(struct hunt *h);
 extern const struct precision hunt_whole; /* of a whole program against the default */
+/* What the default as read back costs more than the compiler's own program; what cannot be told counts as equal. */
+int hunt_weigh_default(struct hunt *h, struct cost *c, struct estimate *out, struct err *err);
+
+/* Of within.c. How far the limits are broken now, all together, each as a share of what it allows; 0: all are kept. */
+double hunt_excess(const struct hunt *h);
+int hunt_begin_limits(struct hunt *h, struct err *err);
+/* The same of the candidate, whose changes are kept until hunt_keep_limits; an outcome other than ok: it has none. */
+int hunt_price_limits(struct hunt *h, double *excess, enum outcome *outcome, struct err *err);
+void hunt_keep_limits(struct hunt *h);	  /* the candidate is now the configuration */
+void hunt_vouch_limits(struct hunt *h);	  /* what they are now is sure ... */
+void hunt_restore_limits(struct hunt *h); /* ... and is gone back to */
+/* Measures those that are not exact by the whole program; at the start all. */
+int hunt_weigh_limits(struct hunt *h, const uint8_t *dflt, struct err *err);
+bool hunt_inexact_limits(const struct hunt *h); /* are there any? */
+bool hunt_limits_broken(const struct hunt *h);	/* by more than their errors, and not so when last vouched for */
 
 /* State to go on from after a kill (state.c); load wants the same program, options and a hunt just begun. */
 void hunt_save(const struct hunt *h, struct buf *out);

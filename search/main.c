@@ -31,7 +31,8 @@
 #include "search/scorer.h"
 
 struct settings {
-	const char *skip, *cores, *graph, *model, *db, *out, *device, *space, *from, *start;
+	const char *skip, *cores, *graph, *model, *db, *out, *device, *space, *from, *start, *objective;
+	struct opt_list limits;
 	int64_t budget, seed, hops, core, drift_checks, jobs, steps;
 	double slower, deadline, seconds, alpha, explore, verdict_seconds, kernel_us;
 	int strategy, propose, measure, by, placing, goal;
@@ -90,6 +91,22 @@ static int open_advisor(struct session *s, const char *backend, struct err *err)
 	return rc;
 }
 
+/* The objective and the limits, where there is more to say than that seconds are to be few: as in states from before. */
+static void identify_aim(const struct session *s, struct json *j)
+{
+	struct buf text = {0};
+
+	if (s->lab.quantity != QUANTITY_SECONDS)
+		json_str(j, "objective", quantity_name(s->lab.quantity));
+	for (uint32_t i = 0; i < s->lab.n_limits; i++) {
+		buf_adds(&text, i ? "," : "");
+		limit_text(&s->lab.limit[i].limit, &text);
+	}
+	if (text.len)
+		json_str(j, "limits", text.data);
+	buf_release(&text);
+}
+
 /* Everything that decides the course of the search: a saved state is only taken up by the same. */
 static void identify(struct session *s)
 {
@@ -117,6 +134,7 @@ static void identify(struct session *s)
 	json_bool(&j, "tied", set->tied);
 	json_bool(&j, "adapt", set->adapt);
 	json_num(&j, "kernel_us", set->kernel_us);
+	identify_aim(s, &j);
 	json_end(&j);
 }
 
@@ -139,13 +157,26 @@ static int find_start(struct session *s, struct err *err)
 	return -1;
 }
 
+static int read_limits(const struct settings *set, struct limit *out, uint32_t *n, struct err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < set->limits.n && rc == 0; i++)
+		rc = limits_read(set->limits.item[i], out, n, err);
+	return rc;
+}
+
 static int open_session(struct session *s, struct err *err)
 {
 	const struct settings *set = s->set;
 	struct store_options so = {.force = set->force, .wait = set->wait};
 	struct cost_options co = {.policy = (enum cost_policy)set->measure, .seed = (uint64_t)set->seed};
-	const char *backend;
+	const char *backend = "formula";
+	struct limit limits[LIMITS_MOST];
+	uint32_t n_limits = 0;
 
+	if (lab_objective(set->objective, &co.quantity, err) < 0 || read_limits(set, limits, &n_limits, err) < 0)
+		return -1;
 	if (!space_maker(set->graph) && strcmp(set->graph, "-") != 0 && access(set->graph, R_OK) < 0)
 		return err_errno(err, "%s cannot be read", set->graph);
 	if (set->out)
@@ -164,7 +195,7 @@ static int open_session(struct session *s, struct err *err)
 	if (set->kernel_us != OPT_AUTO)
 		co.part_seconds = set->kernel_us > 0 ? set->kernel_us * 1e-6 : -1;
 	if (lab_open(&s->lab, set->graph, set->space, s->device, &co, &s->archive, err) < 0 ||
-		find_start(s, err) < 0 || open_advisor(s, backend, err) < 0)
+		lab_limits(&s->lab, limits, n_limits, err) < 0 || find_start(s, err) < 0 || open_advisor(s, backend, err) < 0)
 		return -1;
 	if (s->before) { /* the compiler's own program is that of the user's */
 		const struct buf *own = &s->before->lab.subject.original;
@@ -373,8 +404,7 @@ static int conclude(struct session *s, struct err *err)
 
 	if (s->device) { /* give the worker back: the verdict wants a fresh one on the same core */
 		info = *device_info(s->device);
-		cost_free(s->lab.cost);
-		s->lab.cost = NULL;
+		lab_drop_costs(&s->lab);
 		s->device_options.core = info.core + 1;
 		device_close(s->device);
 		s->device = NULL;
@@ -464,8 +494,7 @@ static int hand_over(struct session *s, struct buf *program, struct err *err)
 	if (rc == 0)
 		rc = output_write_decisions(s->dir.data, &r, err);
 	buf_release(&module);
-	cost_free(s->lab.cost);
-	s->lab.cost = NULL;
+	lab_drop_costs(&s->lab);
 	device_close(s->device);
 	s->device = NULL;
 	return rc;
@@ -598,6 +627,8 @@ int main(int argc, char **argv)
 		OPT_FLAG(0, "tied", &set.tied, "decide sites whose surroundings are alike as one"),
 		OPT_INT(0, "drift-checks", &set.drift_checks, 0, 1000, "whole-program checks during the search at most"),
 		LAB_OPTS_HOW(set),
+		OPT_LIST(0, "limit", &set.limits, "QUANTITY:BOUND", "what the tuned program must keep to: seconds:+2% (of the default), "
+			"bytes:+0%, bytes:16GiB; may be repeated"),
 		OPT_SECTION("A public problem instead of a program (NAME.json or NAME.json.gz: iopddl, dnn-partitioning)"),
 		OPT_ENUM(0, "placing", &set.placing, "anneal|one|contiguous|heft|random|local", "how operations are placed on devices"),
 		OPT_ENUM(0, "goal", &set.goal, "load|latency", "of placing: the busiest device, or one sample's time"),
@@ -637,5 +668,6 @@ int main(int argc, char **argv)
 		rc = puzzle_is(set.graph) ? run_puzzle(&set, &err) : run(&s, &err);
 		close_session(&s);
 	}
+	opt_list_release(&set.limits);
 	return rc < 0 ? err_exit(&err) : 0;
 }

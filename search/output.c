@@ -76,8 +76,34 @@ static void add_numbers(struct json *j, const struct numbers *n)
 	json_end(j);
 }
 
+static void add_limits(struct json *j, const struct verdict *v)
+{
+	static const char *const state[] = {"kept", "unsure", "broken"};
+
+	json_array(j, "limits");
+	for (uint32_t i = 0; i < v->n_limits; i++) {
+		const struct verdict_limit *l = &v->limit[i];
+		json_object(j, NULL);
+		json_str(j, "quantity", quantity_name(l->limit.quantity));
+		json_num(j, l->limit.relative ? "bound_relative" : "bound", l->limit.bound);
+		json_str(j, "state", state[l->state]);
+		json_bool(j, "default_breaks", l->default_breaks);
+		json_str(j, "kind", cost_kind_name(l->weighed.kind));
+		json_num(j, "allowed", limit_allows(&l->limit, l->weighed.dflt));
+		json_num(j, "default", l->weighed.dflt);
+		json_num(j, "tuned", l->weighed.tuned);
+		json_num(j, "change", l->weighed.change);
+		json_num(j, "change_low", l->weighed.low);
+		json_num(j, "change_high", l->weighed.high);
+		json_end(j);
+	}
+	json_end(j);
+}
+
 static void add_verdict(struct json *j, const struct result *r)
 {
+	bool seconds = r->verdict->quantity == QUANTITY_SECONDS;
+
 	const struct verdict *v = r->verdict;
 
 	json_object(j, "verdict");
@@ -92,8 +118,8 @@ static void add_verdict(struct json *j, const struct result *r)
 		json_num(j, "gain", v->gain);
 		json_num(j, "gain_low", v->low);
 		json_num(j, "gain_high", v->high);
-		json_num(j, "default_seconds", v->default_seconds);
-		json_num(j, "tuned_seconds", v->tuned_seconds);
+		json_num(j, seconds ? "default_seconds" : "default", v->default_seconds);
+		json_num(j, seconds ? "tuned_seconds" : "tuned", v->tuned_seconds);
 		add_numbers(j, &v->numbers);
 		json_uint(j, "instances", v->instances);
 		json_uint(j, "pairs", v->pairs);
@@ -101,6 +127,8 @@ static void add_verdict(struct json *j, const struct result *r)
 		json_num(j, "default_page_faults", v->default_faults);
 		json_num(j, "tuned_page_faults", v->tuned_faults);
 	}
+	if (v->n_limits)
+		add_limits(j, v);
 	json_end(j);
 }
 
@@ -123,6 +151,8 @@ static void add_search(struct json *j, const struct result *r)
 	json_end(j);
 	json_uint(j, "kept", h->kept);
 	json_uint(j, "refuted", h->refuted);
+	if (h->n_limits)
+		json_uint(j, "beyond_limits", h->beyond);
 	json_uint(j, "drift_corrections", h->drifts);
 	json_num(j, "kernel_us", 1e6 * h->part.value);
 	json_num(j, "seconds", hunt_seconds(h));
@@ -335,6 +365,8 @@ void output_summary(const struct result *r, const char *dir, bool json, struct b
 		(unsigned long long)h->evaluations, h->evaluations == 1 ? "" : "s", hunt_seconds(h),
 		(unsigned long long)h->measured, (unsigned long long)h->cached, (unsigned long long)h->kept,
 		(unsigned long long)h->refuted);
+	if (h->beyond)
+		buf_addf(out, ", %llu beyond a limit", (unsigned long long)h->beyond);
 	for (int o = 1; o < OUTCOME_COUNT; o++)
 		if (h->failed[o])
 			buf_addf(out, ", %llu %s", (unsigned long long)h->failed[o], outcome_name((enum outcome)o));

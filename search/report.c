@@ -167,6 +167,31 @@ static void add_search(struct buf *b, const struct result *r)
 	page_table_end(b);
 }
 
+/* What the tuned program had to keep to. */
+static void add_limits(struct buf *b, const struct verdict *v)
+{
+	buf_adds(b, "<h2>Limits</h2>\n<table><tr><th>limit</th><th class=n>default</th><th class=n>tuned</th><th class=n>change</th>"
+		    "<th>95% interval</th><th></th></tr>\n");
+	for (uint32_t i = 0; i < v->n_limits; i++) {
+		const struct verdict_limit *l = &v->limit[i];
+		const struct weighed *w = &l->weighed;
+		struct buf name = {0};
+		char was[QUANTITY_TEXT], is[QUANTITY_TEXT];
+
+		limit_text(&l->limit, &name);
+		buf_addf(b, "<tr><td>%s</td><td class=n>%s</td><td class=n>%s</td><td class=n>%+.2f%%</td><td>", name.data,
+			quantity_text(l->limit.quantity, w->dflt, was), quantity_text(l->limit.quantity, w->tuned, is), 100 * w->change);
+		if (w->exact)
+			buf_adds(b, "exact");
+		else
+			buf_addf(b, "%+.2f%% to %+.2f%%", 100 * w->low, 100 * w->high);
+		buf_addf(b, "</td><td>%s</td></tr>\n", l->state == LIMIT_KEPT ? "kept" : l->state == LIMIT_BROKEN ? "broken" :
+			"cannot be told");
+		buf_release(&name);
+	}
+	buf_adds(b, "</table>\n");
+}
+
 /* On which inputs the numbers of both programs were compared. */
 static void add_numbers(struct buf *b, const struct numbers *n)
 {
@@ -241,6 +266,8 @@ void report_write(const struct result *r, struct buf *b)
 			r->hunt->n_check ? "; the dots are the whole program measured against the decoded default, with 95% "
 					   "intervals" : "");
 	}
+	if (r->verdict->n_limits)
+		add_limits(b, r->verdict);
 	add_search(b, r);
 	if (r->hunt->n_steps)
 		add_steps(b, r->hunt);

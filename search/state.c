@@ -5,6 +5,8 @@
  * so everything that decides a later step is kept, the generator and what the guide knows included.
  * Only the model's predictions are made anew; they are the same to 1e-6.
  *
+ * A search without limits saves nothing of them: states from before there were any are read as they were.
+ *
  * The fields of each struct are listed once and expanded both ways (base/buf.h). What is read is checked
  * against the program: a state of another one, or a damaged one, is refused.
  */
@@ -21,6 +23,28 @@
 	F(f64, default_se) F(f64, running.value) F(f64, running.se) F(u64, rng.s[0]) F(u64, rng.s[1]) F(u64, rng.s[2]) \
 	F(u64, rng.s[3]) F(u64, hash) F(u32, sweep_pos) F(u32, sweep_kept) F(f64, sure_cost.value) F(f64, sure_cost.se) \
 	F(u32, sure_steps) F(f64, part.value) F(f64, part.se) F(f64, parts)
+
+#define LIMIT(F) F(f64, base) F(f64, own) F(f64, running.value) F(f64, running.se) F(f64, sure.value) F(f64, sure.se)
+
+static void save_limits(const struct hunt *h, struct buf *out)
+{
+	for (uint32_t i = 0; i < h->n_limits; i++) {
+		const struct hunt_limit *at = &h->limit[i];
+		LIMIT(FIELD_SAVE)
+	}
+	if (h->n_limits)
+		buf_u64(out, h->beyond);
+}
+
+static void load_limits(struct hunt *h, struct cursor *in)
+{
+	for (uint32_t i = 0; i < h->n_limits; i++) {
+		struct hunt_limit *at = &h->limit[i];
+		LIMIT(FIELD_LOAD)
+	}
+	if (h->n_limits)
+		h->beyond = cursor_u64(in);
+}
 
 static void save_hunt(const struct hunt *at, struct buf *out)
 {
@@ -97,6 +121,7 @@ void hunt_save(const struct hunt *h, struct buf *out)
 	save_steps(h, out);
 	for (uint32_t i = 0; i < n_order(h); i++)
 		buf_u32(out, h->order[i]);
+	save_limits(h, out);
 	if (h->guide)
 		guide_save(h->guide, out);
 }
@@ -114,6 +139,7 @@ int hunt_load(struct hunt *h, const void *p, size_t n, struct err *err)
 		return err_set(err, "the saved state does not fit this program");
 	load_lists(h, &in);
 	load_order(h, &in);
+	load_limits(h, &in);
 	if (in.bad || h->hash != config_hash(h->s, config) || h->sure_steps > h->n_steps)
 		return err_set(err, "the saved state is damaged");
 	memcpy(h->config, config, size);

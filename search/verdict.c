@@ -89,7 +89,7 @@ static void advise(struct verdict *v)
 {
 	double faults = fmax(v->default_faults, v->tuned_faults);
 
-	if (faults * FAULT_SECONDS > FAULT_SHARE * v->default_seconds && v->default_seconds > 0)
+	if (v->quantity == QUANTITY_SECONDS && faults * FAULT_SECONDS > FAULT_SHARE * v->default_seconds && v->default_seconds > 0)
 		snprintf(v->advice, sizeof v->advice,
 			"A run of the default maps %.0f pages of memory anew, one of the tuned program %.0f. Where memory stays "
 			"mapped, both are faster, and the gain is another: with glibc, run them with "
@@ -97,7 +97,7 @@ static void advise(struct verdict *v)
 			v->default_faults, v->tuned_faults);
 }
 
-/* The compiler's own program against ours: two modules, two ways of compiling. */
+/* The compiler's own program against ours: two modules, two ways of compiling. `p` NULL: they are not timed. */
 static int time_against_compiler(struct verdict *v, struct lab *lab, const uint8_t *config, struct device *d,
 	const struct precision *p, struct kept *k, struct timing *t, struct err *err)
 {
@@ -112,7 +112,7 @@ static int time_against_compiler(struct verdict *v, struct lab *lab, const uint8
 			t->outcome = c[side].outcome;
 	}
 	start = now_seconds();
-	if (rc == 0 && t->outcome == OUTCOME_OK)
+	if (rc == 0 && t->outcome == OUTCOME_OK && p)
 		rc = device_pair(d, &c[0], &c[1], p, t, err);
 	k->pair = now_seconds() - start;
 	if (rc == 0 && t->outcome == OUTCOME_OK && !k->compared) {
@@ -123,7 +123,7 @@ static int time_against_compiler(struct verdict *v, struct lab *lab, const uint8
 	}
 	v->compiled += k->side[0].len == 0;
 	for (int side = 0; side < 2; side++) {
-		if (!k->decided && !k->side[side].len && seconds > COMPILE_SHARE * p->max_seconds)
+		if (p && !k->decided && !k->side[side].len && seconds > COMPILE_SHARE * p->max_seconds)
 			buf_add(&k->side[side], c[side].serialised.data, c[side].serialised.len);
 		compiled_release(&c[side]);
 	}
@@ -131,58 +131,17 @@ static int time_against_compiler(struct verdict *v, struct lab *lab, const uint8
 	return rc;
 }
 
-/* What the sentence says, best news last. */
-static void put_into_words(struct verdict *v)
-{
-	char *s = v->sentence, on[32] = "";
-	size_t n = sizeof v->sentence;
-
-	if (v->cores)
-		snprintf(on, sizeof on, " on %u core%s", v->cores, v->cores > 1 ? "s" : "");
-	if (!v->measured)
-		snprintf(s, n, "Nothing better than the default was found; the default is the answer.");
-	else if (v->outcome != OUTCOME_OK)
-		snprintf(s, n, "The tuned program could not be run to the end (%s); the default is the answer.",
-			outcome_name(v->outcome));
-	else if (v->numbers.silent)
-		snprintf(s, n, "Nobody can tell whether the tuned program computes what the compiler's own does (%s); "
-			       "the default is the answer.", v->numbers.detail);
-	else if (v->numbers.outcome == OUTCOME_WRONG_NUMBERS)
-		snprintf(s, n, "The tuned program computes other numbers than the compiler's own (%s); "
-			       "the default is the answer.", v->numbers.detail);
-	else if (v->numbers.outcome != OUTCOME_OK)
-		snprintf(s, n, "The tuned program does not run on everything that the compiler's own does (%s); "
-			       "the default is the answer.", v->numbers.detail);
-	else if (*v->estimator && !v->tuned)
-		snprintf(s, n, "By %s the whole program would gain nothing (%+.2f%%, estimated: nothing was run); the default is the "
-			       "answer.", v->estimator, 100 * v->gain);
-	else if (*v->estimator)
-		snprintf(s, n, "By %s the tuned program would take %.2f%% less time than the compiler's own (estimated: nothing was "
-			       "run). The compiler decides by that model, too: it did not try this, or forbids it by a rule that we do not know.",
-			v->estimator,
-			100 * v->gain);
-	else if (!v->tuned)
-		snprintf(s, n, "The whole program shows no sure gain (%+.2f%%, %.0f%% interval %+.2f%% to %+.2f%%%s%s%s); "
-			       "the default is the answer.%s", 100 * v->gain, 100 * VERDICT_COVERAGE, 100 * v->low,
-			100 * v->high, v->few ? ", by few runs" : "", v->cores ? "," : "", on,
-			v->few ? " More --verdict-seconds make the interval narrower." : "");
-	else
-		snprintf(s, n, "The tuned program takes %.2f%% less time than the compiler's default "
-			       "(%.0f%% interval %.2f%% to %.2f%%, %s%s%s).", 100 * v->gain, 100 * VERDICT_COVERAGE,
-			100 * v->low, 100 * v->high, cost_kind_name(v->kind), v->few ? " by few runs" : "", on);
-}
-
 /*
  * What the workers cannot see of each other, as the variance of a log ratio: that another occasion is another phase of
  * the machine and, where they all loaded one compilation, that another is another.
  */
-static double unseen(const struct verdict *v, size_t n, double ratio)
+static double unseen(const struct verdict *v, size_t n, double seconds, double ratio)
 {
 	double occasion;
 
-	if (v->default_seconds <= 0) /* one program twice: nothing was run */
+	if (seconds <= 0) /* one program twice: nothing was run */
 		return 0;
-	occasion = hypot(hypot(OCCASION_SHARE, OCCASION_SECONDS / v->default_seconds), OCCASION_OF_GAIN * ratio);
+	occasion = hypot(hypot(OCCASION_SHARE, OCCASION_SECONDS / seconds), OCCASION_OF_GAIN * ratio);
 	return occasion * occasion + (v->compiled < n ? COMPILE_VARIANCE : 0);
 }
 
@@ -190,7 +149,8 @@ static double unseen(const struct verdict *v, size_t n, double ratio)
  * Half the interval of fewer workers than there should be: that they differ by as much as each of them doubts itself is
  * assumed, and gives way to what is seen.
  */
-static double half_of_few(const struct verdict *v, const double *ratio, const struct timing *t, size_t n)
+static double half_of_few(const struct verdict *v, const double *ratio, const struct timing *t, size_t n,
+	double seconds)
 {
 	double mean = stat_mean(ratio, n), assumed = 0, seen = 0, weight = ASSUMED_WORKERS + (double)n - 1;
 
@@ -199,34 +159,61 @@ static double half_of_few(const struct verdict *v, const double *ratio, const st
 		seen += (ratio[i] - mean) * (ratio[i] - mean);
 	}
 	return stat_t(VERDICT_COVERAGE, weight) *
-	       sqrt((ASSUMED_WORKERS * assumed + seen) / weight / (double)n + unseen(v, n, mean));
+	       sqrt((ASSUMED_WORKERS * assumed + seen) / weight / (double)n + unseen(v, n, seconds, mean));
 }
 
-void verdict_interval(struct verdict *v, const struct timing *t, size_t n, size_t wanted)
+/* What the workers said, one timing each. */
+static struct weighed interval(const struct verdict *v, const struct timing *t, size_t n, size_t wanted)
 {
+	struct weighed w = {.known = true, .kind = t->kind};
 	double ratio[VERDICT_WORKERS] = {0}, mean, half = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		ratio[i] = t[i].ratio;
-		v->default_seconds += t[i].seconds_a / (double)n;
-		v->tuned_seconds += t[i].seconds_b / (double)n;
+		w.dflt += t[i].seconds_a / (double)n;
+		w.tuned += t[i].seconds_b / (double)n;
+	}
+	mean = stat_mean(ratio, n);
+	if (n < wanted)
+		half = half_of_few(v, ratio, t, n, w.dflt);
+	else if (n > 1)
+		half = hypot(stat_t(VERDICT_COVERAGE, (double)n - 1) * sqrt(stat_var(ratio, n) / (double)n),
+			stat_t(VERDICT_COVERAGE, OCCASIONS - 1) * sqrt(unseen(v, n, w.dflt, mean)));
+	else if (t->ratio_se > 0)
+		half = stat_t(VERDICT_COVERAGE, fmax(1, (double)t->instances - 1)) * t->ratio_se;
+	w.exact = n == 1 && half == 0;
+	w.change = expm1(mean);
+	w.low = expm1(mean - half);
+	w.high = expm1(mean + half);
+	return w;
+}
+
+/* The objective's figures, as shares saved. */
+static void set_gain(struct verdict *v, const struct weighed *w)
+{
+	v->default_seconds = w->dflt;
+	v->tuned_seconds = w->tuned;
+	v->gain = -w->change;
+	v->low = -w->high;
+	v->high = -w->low;
+}
+
+void verdict_interval(struct verdict *v, const struct timing *t, size_t n, size_t wanted)
+{
+	struct weighed w = interval(v, t, n, wanted);
+
+	v->few = n < wanted;
+	set_gain(v, &w);
+}
+
+static void count_runs(struct verdict *v, const struct timing *t, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
 		v->default_faults += t[i].faults_a / (double)n;
 		v->tuned_faults += t[i].faults_b / (double)n;
 		v->instances += t[i].instances;
 		v->pairs += t[i].pairs;
 	}
-	mean = stat_mean(ratio, n);
-	v->few = n < wanted;
-	if (v->few)
-		half = half_of_few(v, ratio, t, n);
-	else if (n > 1)
-		half = hypot(stat_t(VERDICT_COVERAGE, (double)n - 1) * sqrt(stat_var(ratio, n) / (double)n),
-			stat_t(VERDICT_COVERAGE, OCCASIONS - 1) * sqrt(unseen(v, n, mean)));
-	else if (t->ratio_se > 0)
-		half = stat_t(VERDICT_COVERAGE, fmax(1, (double)t->instances - 1)) * t->ratio_se;
-	v->gain = -expm1(mean);
-	v->low = -expm1(mean + half);
-	v->high = -expm1(mean - half);
 }
 
 /* On which inputs the numbers were compared, and how near they were. */
@@ -244,31 +231,55 @@ static void tell_numbers(struct verdict *v)
 	buf_release(&kinds);
 }
 
-/* The default against the tuned program on one worker; the first checks the numbers too. */
-static int weigh(struct verdict *v, struct lab *lab, const uint8_t *config, struct device *d, const struct precision *p,
-	struct kept *k, struct timing *t, struct err *err)
+/* Is the verdict about this quantity? */
+static bool asked_about(const struct lab *lab, enum quantity q)
+{
+	bool any = lab->quantity == q;
+
+	for (uint32_t i = 0; i < lab->n_limits; i++)
+		any |= lab->limit[i].limit.quantity == q;
+	return any;
+}
+
+/* What one worker knows for sure of a quantity, asked once; *timed: it is to be timed instead. */
+static int ask_figure(struct verdict *v, struct lab *lab, const uint8_t *config, struct device *d, enum quantity q,
+	struct weighed *w, bool *timed, struct err *err)
 {
 	bool measured = d && device_info(d)->kind == COST_MEASURED;
-	uint8_t *dflt = mem_alloc(lab->space->n_sites);
 	const char *estimator = d ? device_info(d)->estimator : "";
-	struct cost_options co = {.policy = POLICY_WHOLE, .original = &lab->subject.original};
+	struct cost_options co = {.policy = POLICY_WHOLE, .quantity = 1 + (int)q, .original = &lab->subject.original};
 	struct cost *c = cost_new(lab->space, d, &co, err);
-	int rc = -1;
+	uint8_t *dflt = mem_alloc(lab->space->n_sites);
+	struct timing t = {0};
+	int rc = c ? 0 : -1;
 
 	snprintf(v->estimator, sizeof v->estimator, "%s", estimator);
-
 	space_default(lab->space, dflt);
-	if (c && measured)
-		rc = time_against_compiler(v, lab, config, d, p, k, t, err);
-	else if (c)
-		rc = cost_whole(c, *estimator ? NULL : dflt, config, p, t, err); /* NULL: the compiler's own program */
-	if (rc == 0) {
-		v->outcome = t->outcome;
-		v->kind = t->kind;
+	if (c && !cost_exact(c)) {
+		*timed = true;
+	} else if (c) { /* NULL: the compiler's own program */
+		rc = cost_whole(c, measured || *estimator ? NULL : dflt, config, NULL, &t, err);
+		if (t.outcome != OUTCOME_OK)
+			v->outcome = t.outcome;
+		*w = interval(v, &t, 1, 1);
+		v->kind = t.kind;
 		v->cores = d ? device_info(d)->cores : 0;
+		timing_release(&t);
 	}
 	cost_free(c);
 	mem_free(dflt);
+	return rc;
+}
+
+/* All that is exact, on one worker. */
+static int ask_figures(struct verdict *v, struct lab *lab, const uint8_t *config, struct device *d, struct weighed *w,
+	bool *timed, struct err *err)
+{
+	int rc = 0;
+
+	for (int q = 0; q < QUANTITY_COUNT && rc == 0 && v->outcome == OUTCOME_OK; q++)
+		if (asked_about(lab, (enum quantity)q))
+			rc = ask_figure(v, lab, config, d, (enum quantity)q, &w[q], timed, err);
 	return rc;
 }
 
@@ -280,39 +291,106 @@ size_t verdict_workers(const struct verdict_options *o, double each)
 	return all <= time ? VERDICT_WORKERS : (size_t)fmax(1, time / each);
 }
 
-/* Worker after worker, each a process of its own. Where nothing is measured, one knows all there is to know. */
+/* Both programs on one worker: timed where that is asked for, and their numbers compared by the first. */
+static int weigh(struct verdict *v, struct lab *lab, const uint8_t *config, struct device *d, bool timed, double seconds,
+	struct kept *k, struct timing *t, struct err *err)
+{
+	struct precision p = {.target = 0.0005, .max_seconds = seconds / VERDICT_WORKERS, .instances = VERDICT_INSTANCES,
+		.min_pairs = 20, .give_up = -1, .patient = true};
+	int rc;
+
+	if (!d || device_info(d)->kind != COST_MEASURED)
+		return 0;
+	rc = time_against_compiler(v, lab, config, d, timed ? &p : NULL, k, t, err);
+	if (rc == 0) {
+		v->outcome = t->outcome;
+		v->kind = t->kind;
+		v->cores = device_info(d)->cores;
+	}
+	return rc;
+}
+
+/* How a limit stands, now that both programs were weighed. */
+static void judge_limit(struct verdict_limit *l, const struct weighed *w)
+{
+	double dflt = w->dflt;
+
+	l->weighed = *w;
+	l->default_breaks = limit_excess(&l->limit, dflt, dflt) > 0;
+	if (w->exact)
+		l->state = limit_excess(&l->limit, dflt, w->tuned) > 0 ? LIMIT_BROKEN : LIMIT_KEPT;
+	else if (limit_excess(&l->limit, dflt, dflt * (1 + w->high)) == 0)
+		l->state = LIMIT_KEPT;
+	else
+		l->state = limit_excess(&l->limit, dflt, dflt * (1 + w->low)) > 0 ? LIMIT_BROKEN : LIMIT_UNSURE;
+}
+
+/* The verdict, from what both programs cost. */
+static void judge(struct verdict *v, const struct lab *lab, const struct weighed *w)
+{
+	bool kept = true, needed = false;
+
+	set_gain(v, &w[v->quantity]);
+	for (uint32_t i = 0; i < lab->n_limits; i++) {
+		struct verdict_limit *l = &v->limit[v->n_limits++];
+		l->limit = lab->limit[i].limit;
+		judge_limit(l, &w[l->limit.quantity]);
+		kept &= l->state == LIMIT_KEPT;
+		needed |= l->default_breaks;
+	}
+	v->tuned = v->measured && v->numbers.outcome == OUTCOME_OK && kept && (v->low > 0 || needed);
+}
+
+/* Worker after worker, each a process of its own. What is exact the first one knows. */
 static int weigh_all(struct verdict *v, struct lab *lab, const uint8_t *config, const struct verdict_options *o,
 	struct err *err)
 {
-	double seconds = o->seconds > 0 ? o->seconds : VERDICT_SECONDS;
-	struct precision p = {.target = 0.0005, .max_seconds = seconds / VERDICT_WORKERS, .instances = VERDICT_INSTANCES,
-		.min_pairs = 20, .give_up = -1, .patient = true};
+	struct weighed weighed[QUANTITY_COUNT] = {{0}};
 	struct timing t[VERDICT_WORKERS] = {{0}};
 	struct kept k = {0};
 	size_t n = 0, want = 1, wanted = 1;
+	bool timed = false;
+	enum quantity run = QUANTITY_SECONDS;
 	int rc = 0;
 
-	v->measured = true;
 	while (rc == 0 && n < want && v->outcome == OUTCOME_OK && v->numbers.outcome == OUTCOME_OK) {
 		struct device *d = NULL;
 		if (o->device && !(d = device_open(o->device, err)))
 			rc = -1;
-		if (d && device_info(d)->kind == COST_MEASURED && !quantity_deterministic(device_info(d)->quantity))
+		if (rc == 0 && n == 0)
+			rc = ask_figures(v, lab, config, d, weighed, &timed, err);
+		if (d && timed) {
 			wanted = VERDICT_WORKERS;
-		if (rc == 0)
-			rc = weigh(v, lab, config, d, &p, &k, &t[n], err);
-		if (n++ == 0 && wanted > 1)
+			run = device_info(d)->quantity;
+		}
+		if (rc == 0 && v->measured && v->outcome == OUTCOME_OK)
+			rc = weigh(v, lab, config, d, timed, o->seconds > 0 ? o->seconds : VERDICT_SECONDS, &k, &t[n], err);
+		if (n++ == 0 && timed)
 			want = verdict_workers(o, k.pair);
 		device_close(d);
 	}
+	if (rc == 0 && v->outcome == OUTCOME_OK && timed) {
+		weighed[run] = interval(v, t, n, wanted);
+		v->few = n < wanted;
+		count_runs(v, t, n);
+	}
 	if (rc == 0 && v->outcome == OUTCOME_OK)
-		verdict_interval(v, t, n, wanted);
-	v->tuned = rc == 0 && v->outcome == OUTCOME_OK && v->numbers.outcome == OUTCOME_OK && v->low > 0;
+		judge(v, lab, weighed);
 	for (size_t i = 0; i < n; i++)
 		timing_release(&t[i]);
 	for (int side = 0; side < 2; side++)
 		buf_release(&k.side[side]);
 	return rc;
+}
+
+/* Is there a limit that the default itself may break, though nothing else was found? Those that are exact can be asked. */
+static bool worth_asking(const struct lab *lab)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < lab->n_limits; i++)
+		any |= quantity_deterministic(lab->limit[i].limit.quantity) && quantity_deterministic(lab->quantity);
+	return any;
 }
 
 int verdict_reach(struct verdict *v, struct lab *lab, const uint8_t *config, const struct verdict_options *o,
@@ -321,12 +399,13 @@ int verdict_reach(struct verdict *v, struct lab *lab, const uint8_t *config, con
 	uint8_t *dflt = mem_alloc(lab->space->n_sites + 1);
 	int rc = 0;
 
-	*v = (struct verdict){0};
+	*v = (struct verdict){.quantity = lab->quantity};
 	space_default(lab->space, dflt);
-	if (lab->derived || memcmp(dflt, config, lab->space->n_sites) != 0)
+	v->measured = lab->derived || memcmp(dflt, config, lab->space->n_sites) != 0;
+	if (v->measured || worth_asking(lab))
 		rc = weigh_all(v, lab, config, o, err);
 	mem_free(dflt);
-	put_into_words(v);
+	verdict_words(v);
 	tell_numbers(v);
 	advise(v);
 	return rc;

@@ -12,10 +12,14 @@
  * each other is assumed, and makes the interval wide. Whole programs that took long to compile are not compiled again, not
  * even once: all workers load what the search kept (cost/spare.h).
  *
+ * A figure that is exact, as bytes of memory are, is asked once, on the first worker, of the compiler's own program and of
+ * the tuned one. Where nothing is to be timed there is no second worker, but the numbers are still compared.
+ *
  * The interval is from what the workers differ by, for whoever runs the program later has a process of his own;
  * and from what bench/again.py found beyond that: six workers of one minute agree with each other better than
- * with other processes an hour later. Only if the interval shows a gain and the numbers agree is the tuned
- * program the answer; otherwise it is the default.
+ * with other processes an hour later. Only if the interval shows a gain, every limit is sure to be kept, and the numbers
+ * agree, is the tuned program the answer; otherwise it is the default. One exception: where the default itself breaks a limit,
+ * a program that keeps them all is the answer without being a gain.
  */
 #ifndef SEARCH_VERDICT_H
 #define SEARCH_VERDICT_H
@@ -26,6 +30,22 @@
 #define VERDICT_COVERAGE 0.95
 #define VERDICT_SECONDS 20.0
 
+/* What both programs cost in one quantity. */
+struct weighed {
+	bool known, exact; /* exact: asked once; low and high are change */
+	enum cost_kind kind;
+	double dflt, tuned;
+	double change, low, high; /* how much more the tuned one costs, as a share of the default, and its interval */
+};
+
+enum limit_state { LIMIT_KEPT, LIMIT_UNSURE, LIMIT_BROKEN };
+struct verdict_limit {
+	struct limit limit;
+	struct weighed weighed;
+	enum limit_state state;
+	bool default_breaks;
+};
+
 struct verdict { /* all zero is empty */
 	bool tuned;		  /* the tuned program is the answer */
 	bool measured;		  /* there was something to measure */
@@ -35,14 +55,22 @@ struct verdict { /* all zero is empty */
 	enum cost_kind kind;
 	uint32_t cores;		  /* that both ran on; 0: not pinned to any */
 	char estimator[80];	  /* device_info's: whose estimate it is; "": it is none */
-	double gain, low, high;	  /* share of the default's time saved, with its interval */
-	double default_seconds, tuned_seconds;
+	enum quantity quantity;	  /* the objective, of which are: */
+	double gain, low, high;	  /* share of the default's cost saved, with its interval */
+	double default_seconds, tuned_seconds; /* in the base unit of the quantity */
+	struct verdict_limit limit[LIMITS_MOST];
+	uint32_t n_limits;
 	double default_faults, tuned_faults; /* pages of memory that each run maps in */
 	uint32_t instances, pairs, compiled; /* compiled: workers that compiled for themselves */
-	char sentence[600];
+	char sentence[900];
 	char compared[400]; /* on which inputs the numbers agree, and how closely; empty where none were compared */
 	char advice[400]; /* what would help either program; mostly empty */
 };
+
+/* Sets the sentence (verdict_words.c). */
+void verdict_words(struct verdict *v);
+/* What is said of a limit: "within the limit bytes:+0% (1.2 MiB, -3.10%)". */
+void verdict_limit_text(const struct verdict_limit *l, struct buf *out);
 
 struct verdict_options {
 	const struct device_options *device; /* how fresh devices are opened; NULL: a formula */

@@ -62,6 +62,24 @@ const char *space_kind_forms(void)
 	return text;
 }
 
+const struct space_price *space_prices(const struct space_kind *k)
+{
+	static const struct space_price usual[] = {{QUANTITY_SECONDS, PRICING_REGION}, {QUANTITY_BYTES, PRICING_COMPILED},
+		{QUANTITY_SECONDS, PRICING_NONE}};
+
+	return k->prices ? k->prices : usual;
+}
+
+const char *space_priced(const struct space_kind *k)
+{
+	static char text[200];
+	size_t n = 0;
+
+	for (const struct space_price *p = space_prices(k); p->how != PRICING_NONE && n < sizeof text; p++)
+		n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", n ? ", " : "", quantity_name(p->quantity));
+	return text;
+}
+
 int space_kind_without(const char *kind, const char *rules, char out[SPACE_KIND_ROOM], struct err *err)
 {
 	int n = snprintf(out, SPACE_KIND_ROOM, "%s%s%s", kind, strchr(kind, '/') ? ":" : "/without:", rules);

@@ -110,6 +110,17 @@ struct space_start {
 };
 
 /*
+ * How the moves of a kind are priced in a quantity. By regions and whole programs: run on the device, whose figures
+ * are of its own quantity. Compiled: a figure that is read off the whole compiled program, exact, as the bytes of its
+ * temporary memory are. Formula: space_ops.formula, without a device.
+ */
+enum pricing { PRICING_NONE, PRICING_REGION, PRICING_WHOLE, PRICING_COMPILED, PRICING_FORMULA };
+struct space_price {
+	enum quantity quantity;
+	enum pricing how; /* PRICING_NONE ends a list */
+};
+
+/*
  * A kind of decision: one folder below space/, and its row in schemas/kind.def. A kind is named in full by its name
  * alone or with what the kind itself reads behind a '/' or ':' ("fusion/binary", "toy:7").
  */
@@ -117,6 +128,12 @@ struct space_kind {
 	const char *name;
 	const char *forms; /* the full names there are, for people */
 	const char *choices; /* what the number of a choice means, in sentences for people; may be NULL */
+	/*
+	 * What its moves can be priced in; the first is what a search makes small by itself. NULL: seconds by regions, and
+	 * bytes as compiled. Read it with space_prices.
+	 */
+	const struct space_price *prices;
+	const char *limits; /* of a search that was asked for no objective and no limit, as base/limit.h reads them; NULL: none */
 	/* Called by space_open with graph and kind set; fills sites, ties, ops. */
 	int (*open)(struct space *s, const char *backend, struct err *err);
 	/*
@@ -144,9 +161,8 @@ struct space_ops {
 	 */
 	void (*touched)(struct space *s, const uint8_t *a, const uint8_t *b, const uint32_t *changed,
 		uint32_t n_changed, uint32_t **nodes, size_t *n, size_t *cap);
-	/* For spaces whose cost is a formula (the toy). NULL for all others. */
-	double (*formula)(struct space *s, const uint8_t *config);
-	enum quantity quantity; /* what the formula gives, in its base unit; 0: seconds */
+	/* What a configuration costs, in the base unit of the quantity: for those that the kind prices by formula, else NULL. */
+	double (*formula)(struct space *s, const uint8_t *config, enum quantity q);
 	/*
 	 * Sets the defaults by the program as the compiler left it, and appends one sentence on how much of it could be
 	 * said in choices; the account of the space has it in numbers. NULL: the compiler's own choices cannot be read back, the defaults stay as opened.
@@ -203,6 +219,9 @@ const struct space_kind *space_kind_find(const char *kind, struct err *err);
 const struct space_kind *space_maker(const char *program);
 /* The full names of all kinds, for people: a text that lasts. */
 const char *space_kind_forms(void);
+const struct space_price *space_prices(const struct space_kind *k);
+/* The quantities that the kind can price, for people: a text that lasts. */
+const char *space_priced(const struct space_kind *k);
 /* The full name of a kind without some of its rules ("a,b"), for kinds whose rules have names; -1: too long. */
 int space_kind_without(const char *kind, const char *rules, char out[SPACE_KIND_ROOM], struct err *err);
 /* The start of that name, or NULL. */

@@ -13,7 +13,7 @@ static inline double brute_optimum(struct space *s, uint8_t *config)
 	double best = INFINITY;
 
 	while (!y[s->n_sites]) {
-		double cost = s->ops->formula(s, y);
+		double cost = s->ops->formula(s, y, QUANTITY_SECONDS);
 		uint32_t i = 0;
 		if (cost < best) {
 			best = cost;

@@ -36,11 +36,11 @@ static void toy_costs_its_formula(void)
 		space_random(t, 0.5, &r, a);
 		space_random(t, 0.5, &r, b);
 		CHECK(cost_delta(c, a, b, &d, NULL) == 0 && cost_whole(c, a, b, NULL, &w, NULL) == 0);
-		CHECK(d.seconds == t->ops->formula(t, b) - t->ops->formula(t, a) && d.seconds == w.delta);
+		CHECK(d.seconds == t->ops->formula(t, b, QUANTITY_SECONDS) - t->ops->formula(t, a, QUANTITY_SECONDS) && d.seconds == w.delta);
 		CHECK(d.kind == COST_MODELLED && d.se == 0);
 	}
 	space_default(t, a);
-	CHECK(cost_default_seconds(c, &seconds, &se, NULL) == 0 && seconds == t->ops->formula(t, a));
+	CHECK(cost_default_seconds(c, &seconds, &se, NULL) == 0 && seconds == t->ops->formula(t, a, QUANTITY_SECONDS));
 	CHECK_INT(cost_totals(c)->deltas, 20);
 	cost_free(c);
 	space_free(t);
@@ -405,6 +405,72 @@ static void brute_force_agrees(void)
 	close_modelled(&m);
 }
 
+/* Bytes on the model: those of the whole programs, asked for once each, and kept in a store as the price of the program alone. */
+static void figures_are_asked_once(void)
+{
+	struct kept k = {0};
+	struct cost_options o = {.quantity = 1 + QUANTITY_BYTES, .hooks = {&k, keep_lookup, keep_insert, NULL, keep_failed}};
+	struct modelled m;
+	struct compiled p[2];
+	struct buf bytes[2] = {{0}, {0}};
+	struct delta d[3];
+	uint64_t compiled = 0;
+
+	if (!CHECK(open_modelled(&m, "examples/graphs/tiny/loop.pb.zst")))
+		return;
+	uint8_t *a = arena_alloc(&m.space->mem, m.space->n_sites), *b = arena_alloc(&m.space->mem, m.space->n_sites);
+	const uint8_t *config[2] = {a, b};
+	memset(a, 0, m.space->n_sites);
+	space_default(m.space, b);
+	b[0] = a[0] = 0;
+	b[1] = 1;
+	for (int i = 0; i < 2; i++) {
+		CHECK(m.space->ops->apply(m.space, config[i], &bytes[i], NULL) == 0);
+		CHECK(device_compile(m.d, COMPILE_APPLIED, "hlo", bytes[i].data, bytes[i].len, WANT_MEMORY, &p[i], NULL) == 0);
+		CHECK(p[i].has_temp);
+	}
+	for (int run = 0; run < 2; run++) { /* with an empty store, then with a full one */
+		struct cost *c = cost_new(m.space, m.d, &o, NULL);
+		double seconds;
+		CHECK(cost_exact(c) && cost_whole_exact(c) && cost_quantity(c) == QUANTITY_BYTES);
+		CHECK(cost_delta(c, a, b, &d[0], NULL) == 0 && cost_delta(c, b, a, &d[1], NULL) == 0 && cost_delta(c, a, b, &d[2], NULL) == 0);
+		CHECK_NEAR(d[0].seconds, (double)p[1].temp_bytes - (double)p[0].temp_bytes, 0);
+		CHECK(d[0].seconds != 0 && d[1].seconds == -d[0].seconds && d[0].se == 0 && d[0].quantity == QUANTITY_BYTES);
+		CHECK(d[0].measured == !run && d[1].measured == 0 && d[2].measured == 0);
+		CHECK(cost_default_seconds(c, &seconds, NULL, NULL) == 0 && seconds > 0);
+		if (run)
+			CHECK_INT(compiled, k.inserts);
+		compiled = (uint64_t)k.inserts;
+		cost_free(c);
+	}
+	CHECK(k.inserts >= 2 && k.inserts <= 3 && k.failed == 0);
+	for (int i = 0; i < 2; i++) {
+		device_drop(m.d, &p[i], NULL);
+		compiled_release(&p[i]);
+		buf_release(&bytes[i]);
+	}
+	prices_release(&k.prices);
+	close_modelled(&m);
+}
+
+/* What no kind can be priced in, and a compiler that does not say. */
+static void what_has_no_figure_has_no_cost(void)
+{
+	struct script s = new_script();
+	struct cost_options cycles = {.quantity = 1 + QUANTITY_CYCLES}, bytes = {.quantity = 1 + QUANTITY_BYTES};
+	struct err err = {0};
+	struct cost *c;
+	struct delta d;
+
+	CHECK(cost_new(space, &s.d, &cycles, &err) == NULL && strstr(err.text, "priced in cycles"));
+	flipped(3);
+	c = cost_new(space, &s.d, &bytes, &err);
+	CHECK(c && cost_delta(c, dflt, flip, &d, &err) == 0 && d.outcome == OUTCOME_REFUSED && d.seconds == 0);
+	CHECK(strstr(d.detail, "does not say its bytes"));
+	CHECK_INT(s.live, 0);
+	cost_free(c);
+}
+
 int main(void)
 {
 	struct toy_spec spec = {100, 3, 7};
@@ -427,6 +493,8 @@ int main(void)
 	RUN(table_of_prices);
 	RUN(regions_sum_to_the_whole);
 	RUN(brute_force_agrees);
+	RUN(figures_are_asked_once);
+	RUN(what_has_no_figure_has_no_cost);
 	space_free(space);
 	graph_release(&graph);
 	buf_release(&module);

@@ -60,7 +60,7 @@ static void exact(double temperature, double *p)
 
 	for (uint32_t i = 0; i < n; i++) {
 		nth(i, config);
-		p[i] = lab.space->ops->formula(lab.space, config);
+		p[i] = lab.space->ops->formula(lab.space, config, QUANTITY_SECONDS);
 		low = p[i] < low ? p[i] : low;
 	}
 	for (uint32_t i = 0; i < n; i++)
@@ -101,7 +101,7 @@ static double spread(void)
 
 	for (uint32_t i = 0; i < n; i++) {
 		nth(i, config);
-		v[i] = lab.space->ops->formula(lab.space, config);
+		v[i] = lab.space->ops->formula(lab.space, config, QUANTITY_SECONDS);
 	}
 	s = sqrt(stat_var(v, n));
 	free(v);
@@ -218,16 +218,16 @@ static void costs(void)
 		CHECK_INT(gibbs_step(lab.cost, lab.space, config, site, 1e-6, &r, &x, &moved, &err), 0);
 		memcpy(other, config, 8);
 		other[site] = 0;
-		first = lab.space->ops->formula(lab.space, other);
+		first = lab.space->ops->formula(lab.space, other, QUANTITY_SECONDS);
 		CHECK_INT(x.site, site);
 		CHECK(x.choice[0].delta == 0);
 		for (uint8_t k = 0; k < x.n_choices; k++) {
 			other[site] = k;
-			CHECK_NEAR(x.choice[k].delta, lab.space->ops->formula(lab.space, other) - first, 1e-15);
+			CHECK_NEAR(x.choice[k].delta, lab.space->ops->formula(lab.space, other, QUANTITY_SECONDS) - first, 1e-15);
 		}
 		other[site] = x.chosen;
-		CHECK_NEAR(moved.value, lab.space->ops->formula(lab.space, other) -
-			lab.space->ops->formula(lab.space, config), 1e-15);
+		CHECK_NEAR(moved.value, lab.space->ops->formula(lab.space, other, QUANTITY_SECONDS) -
+			lab.space->ops->formula(lab.space, config, QUANTITY_SECONDS), 1e-15);
 	}
 	lab_release(&lab);
 }
@@ -300,9 +300,9 @@ static void anchors(void)
 		return;
 	chain_init(&c, &lab, 5, 0, all, 12);
 	space_default(lab.space, config);
-	dflt = lab.space->ops->formula(lab.space, config);
+	dflt = lab.space->ops->formula(lab.space, config, QUANTITY_SECONDS);
 	memset(c.config, 1, 12);
-	truth = lab.space->ops->formula(lab.space, c.config) - dflt;
+	truth = lab.space->ops->formula(lab.space, c.config, QUANTITY_SECONDS) - dflt;
 	for (int i = 0; i < 4; i++) {
 		double off = (i % 2 ? -1 : 1) * (i < 2 ? 0.9 : 1.1) * DRIFT_BOUND * dflt;
 		c.at = (struct chain_state){.tau = 0.1, .default_seconds = dflt, .known = true, .running = truth + off};

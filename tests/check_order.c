@@ -209,7 +209,7 @@ static void depth_first_needs_one_chain(void)
 	}
 	CHECK_INT(s->n_sites, 13); /* twelve instructions that make something, and the result */
 	order_base_set(s, config, ORDER_DEPTH_FIRST);
-	CHECK_INT((uint64_t)s->ops->formula(s, config), BIG + TWICE);
+	CHECK_INT((uint64_t)s->ops->formula(s, config, QUANTITY_BYTES), BIG + TWICE);
 	struct holders h;
 	holders_find(&h, order_program(s));
 	CHECK(h.n == 2 && h.v[0].bytes == TWICE && h.v[1].bytes == BIG);

@@ -4,6 +4,7 @@
  * The toy's cost is a formula, so an oracle can score every flip exactly and brute force finds the
  * optimum; what is tested is the search itself.
  */
+#include <math.h>
 #include <stdlib.h>
 #include "base/stat.h"
 #include "space/toy/toy.h"
@@ -29,10 +30,10 @@ static float oracle_score(void *ctx, uint32_t site, uint8_t choice)
 {
 	struct oracle *o = ctx;
 	uint8_t old = o->config[site];
-	double before = o->s->ops->formula(o->s, o->config), after;
+	double before = o->s->ops->formula(o->s, o->config, QUANTITY_SECONDS), after;
 
 	o->config[site] = choice;
-	after = o->s->ops->formula(o->s, o->config);
+	after = o->s->ops->formula(o->s, o->config, QUANTITY_SECONDS);
 	o->config[site] = old;
 	return (float)(before - after);
 }
@@ -67,7 +68,7 @@ static void close_bed(struct bed *b)
 static double optimum(struct space *s)
 {
 	uint8_t *c = mem_zalloc(s->n_sites, 1);
-	double best = s->ops->formula(s, c);
+	double best = s->ops->formula(s, c, QUANTITY_SECONDS);
 
 	for (;;) { /* count through all configurations */
 		uint32_t i = 0;
@@ -76,7 +77,7 @@ static double optimum(struct space *s)
 			c[i++] = 0;
 		if (i == s->n_sites)
 			break;
-		cost = s->ops->formula(s, c);
+		cost = s->ops->formula(s, c, QUANTITY_SECONDS);
 		best = cost < best ? cost : best;
 	}
 	mem_free(c);
@@ -92,9 +93,9 @@ static uint64_t run_search(struct bed *b, struct hunt_options o, bool guided, do
 
 	if (!CHECK(hunt_begin(&h, &o, &b->lab, guided ? &b->scorer : NULL, &err) == 0))
 		printf("%s\n", err.text);
-	*reached = b->lab.space->ops->formula(b->lab.space, h.config);
+	*reached = b->lab.space->ops->formula(b->lab.space, h.config, QUANTITY_SECONDS);
 	while (hunt_next(&h, &err) == 1) {
-		*reached = b->lab.space->ops->formula(b->lab.space, h.config);
+		*reached = b->lab.space->ops->formula(b->lab.space, h.config, QUANTITY_SECONDS);
 		if (!at && *reached <= target)
 			at = h.evaluations;
 	}
@@ -306,20 +307,23 @@ static void a_budget_chooses_width_and_radius(void)
 /* The whole program disappoints: the search goes back to what it vouched for; where it does not, it goes on. */
 static void disappointments_are_taken_back(void)
 {
-	struct bed b;
+	struct cost_options co = {.part_seconds = -1};
+	struct device_options on = {.backend = "sim"};
+	struct device *d = device_open(&on, NULL);
+	struct lab lab = {0};
+	struct err err = {0};
 
-	if (!open_bed(&b, "toy:60:2:3"))
+	if (!CHECK(d && lab_open(&lab, "examples/graphs/train/vae.pb.zst", "fusion", d, &co, NULL, &err) == 0))
 		return;
 	for (int better = 0; better < 2; better++) {
-		struct hunt_options o = {.budget = 40, .alpha = 10, .hops = 1, .drift_checks = 1, .seed = 4};
+		struct hunt_options o = {.strategy = STRATEGY_RANDOM, .budget = 80, .alpha = 10, .hops = 1, .drift_checks = 1, .seed = 4};
 		struct hunt h;
-		struct err err = {0};
 		uint8_t *then;
-		CHECK(hunt_begin(&h, &o, &b.lab, &b.scorer, &err) == 0);
-		while (h.evaluations < 20 && hunt_next(&h, &err) == 1)
+		CHECK(hunt_begin(&h, &o, &lab, NULL, &err) == 0);
+		while (h.evaluations < 40 && hunt_next(&h, &err) == 1)
 			;
 		CHECK(h.kept > 1 && h.running.value < 0);
-		then = arena_dup(&b.lab.space->mem, h.config, h.s->n_sites);
+		then = arena_dup(&lab.space->mem, h.config, h.s->n_sites);
 		h.sure_cost.value = better ? 0 : 4 * h.running.value; /* as if the start had been as good as that */
 		h.running.value *= 2;				      /* more than it saves */
 		CHECK(hunt_next(&h, &err) == 1);
@@ -334,7 +338,8 @@ static void disappointments_are_taken_back(void)
 		CHECK(h.hash == config_hash(h.s, h.config));
 		hunt_release(&h);
 	}
-	close_bed(&b);
+	lab_release(&lab);
+	device_close(d);
 }
 
 /*
@@ -377,8 +382,109 @@ static void a_wrong_charge_is_unlearnt(void)
 	}
 }
 
+/* The cheapest of all configurations of a toy in one quantity that costs at most `allowed` in the other. */
+static double best_within(struct space *s, enum quantity q, enum quantity limited, double allowed)
+{
+	uint8_t *c = mem_zalloc(s->n_sites, 1);
+	double best = INFINITY;
+
+	for (;;) {
+		uint32_t i = 0;
+		if (s->ops->formula(s, c, limited) <= allowed && s->ops->formula(s, c, q) < best)
+			best = s->ops->formula(s, c, q);
+		while (i < s->n_sites && ++c[i] == s->site[i].choices)
+			c[i++] = 0;
+		if (i == s->n_sites)
+			break;
+	}
+	mem_free(c);
+	return best;
+}
+
+/*
+ * Against all configurations of a small toy: what is found keeps the limit at every step and is the best that does;
+ * from a start beyond the limit it comes within.
+ */
+static void limits_are_kept(void)
+{
+	static const struct {
+		const char *limit;
+		enum quantity objective, limited;
+		int start;
+		bool bites;    /* the optimum without the limit breaks it */
+		bool repaired; /* the start breaks it */
+	} t[] = {{"bytes:+0%", QUANTITY_SECONDS, QUANTITY_BYTES, HUNT_DEFAULT, true, false},
+		{"bytes:+3%", QUANTITY_SECONDS, QUANTITY_BYTES, HUNT_DEFAULT, true, false},
+		{"bytes:-10%", QUANTITY_SECONDS, QUANTITY_BYTES, HUNT_DEFAULT, true, true},
+		{"bytes:1GiB", QUANTITY_SECONDS, QUANTITY_BYTES, HUNT_DEFAULT, false, false},
+		{"seconds:+0%", QUANTITY_BYTES, QUANTITY_SECONDS, HUNT_DEFAULT, true, false},
+		{"seconds:-20%", QUANTITY_BYTES, QUANTITY_SECONDS, HUNT_RANDOM, true, true}};
+
+	for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+		struct cost_options co = {.quantity = 1 + (int)t[i].objective};
+		struct hunt_options o = {.strategy = STRATEGY_RANDOM, .budget = 4000, .seed = 7, .alpha = 20, .hops = 2,
+			.start = t[i].start, .drift_checks = 3};
+		struct lab lab = {0};
+		struct limit limit;
+		struct hunt h;
+		struct err err = {0};
+		uint8_t *dflt;
+		double own, allowed, best;
+		bool within = false;
+
+		if (!CHECK(lab_open(&lab, "toy:7:3:5", "fusion", NULL, &co, NULL, &err) == 0 &&
+			limit_read(t[i].limit, &limit, &err) == 0 && lab_limits(&lab, &limit, 1, &err) == 0 &&
+			hunt_begin(&h, &o, &lab, NULL, &err) == 0)) {
+			printf("%s: %s\n", t[i].limit, err.text);
+			continue;
+		}
+		dflt = arena_dup(&lab.space->mem, h.config, h.s->n_sites);
+		space_default(h.s, dflt);
+		own = h.s->ops->formula(h.s, dflt, t[i].limited);
+		allowed = limit_allows(&limit, own) * (1 + 1e-12);
+		best = best_within(h.s, t[i].objective, t[i].limited, allowed);
+		while (hunt_next(&h, &err) == 1) {
+			bool now = h.s->ops->formula(h.s, h.config, t[i].limited) <= allowed;
+			CHECK(now || !within);
+			within |= now;
+		}
+		/* A toy's strands are never changed together, so what one of them owes to another stays where it was repaired first. */
+		if (!CHECK_NEAR(h.s->ops->formula(h.s, h.config, t[i].objective), best, (t[i].repaired ? 0.3 : 1e-9) * best))
+			printf("%s\n", t[i].limit);
+		CHECK(within && hunt_excess(&h) == 0);
+		CHECK_INT(t[i].bites, best_within(h.s, t[i].objective, t[i].limited, INFINITY) < best);
+		CHECK_INT(t[i].bites, h.beyond > 0);
+		hunt_release(&h);
+		lab_release(&lab);
+	}
+}
+
+/* Saved and taken up in pieces, a search with a limit takes the same steps. */
+static void a_saved_search_keeps_its_limits(void)
+{
+	struct hunt_options o = {.strategy = STRATEGY_RANDOM, .budget = 400, .seed = 3, .alpha = 20, .hops = 2};
+	struct limit limit;
+	struct hunt whole, pieces;
+	struct buf state = {0};
+	struct bed b;
+
+	if (!open_bed(&b, "toy:40:3:6"))
+		return;
+	CHECK(limit_read("bytes:+0%", &limit, NULL) == 0 && lab_limits(&b.lab, &limit, 1, NULL) == 0);
+	run_in_pieces(&b, &o, 0, &whole, &state);
+	run_in_pieces(&b, &o, 37, &pieces, &state);
+	CHECK(whole.hash == pieces.hash && whole.beyond == pieces.beyond && whole.beyond > 0);
+	CHECK(whole.limit[0].running.value == pieces.limit[0].running.value);
+	hunt_release(&whole);
+	hunt_release(&pieces);
+	buf_release(&state);
+	close_bed(&b);
+}
+
 int main(void)
 {
+	RUN(limits_are_kept);
+	RUN(a_saved_search_keeps_its_limits);
 	RUN(a_wrong_charge_is_unlearnt);
 	RUN(disappointments_are_taken_back);
 	RUN(every_strategy_reaches_the_optimum);

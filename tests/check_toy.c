@@ -38,7 +38,7 @@ static void close_case(struct toy_case *c)
 
 static double cost(struct toy_case *c, const uint8_t *y)
 {
-	return c->s->ops->formula(c->s, y);
+	return c->s->ops->formula(c->s, y, QUANTITY_SECONDS);
 }
 
 static void names_are_parsed(void)

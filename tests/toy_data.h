@@ -48,7 +48,7 @@ static inline struct sample toy_sample(struct space *s, uint8_t *config, uint32_
 
 	for (uint8_t k = 0; k < x.n_choices; k++) {
 		config[site] = k;
-		x.choice[k].delta = s->ops->formula(s, config) - base;
+		x.choice[k].delta = s->ops->formula(s, config, QUANTITY_SECONDS) - base;
 		base = k ? base : x.choice[k].delta;
 		x.choice[k].delta -= k ? 0 : base;
 	}

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/progress.h"
+#include "device/sim/live.h"
 #include "device/sim/roofline.h"
 #include "device/ops.h"
 
@@ -77,8 +78,11 @@ static int sim_compile(struct device *d, enum compile_how how, const char *forma
 		memcpy(&out->hash, g.content.byte, sizeof out->hash);
 		if (want & WANT_OPTIMISED)
 			graph_write(&g, &out->optimised);
-		if (want & WANT_MEMORY)
+		if (want & WANT_MEMORY) {
 			out->optimal_seconds = seconds;
+			out->temp_bytes = live_bytes(&g);
+			out->has_temp = true;
+		}
 	}
 	graph_release(&g);
 	out->seconds = now_seconds() - start;

@@ -40,7 +40,8 @@ const struct buf *program_optimised(const struct program *g);
 uint64_t program_hash(const struct program *g); /* of the optimised module; 0: unknown */
 int program_serialise(struct program *g, struct buf *out, struct refusal *v);
 struct program_facts {
-	uint64_t peak_bytes, code_bytes;
+	uint64_t peak_bytes, code_bytes, temp_bytes;
+	bool has_temp;
 	double flops, optimal_seconds;
 };
 void program_facts(struct program *g, struct program_facts *out);

@@ -282,6 +282,8 @@ void program_facts(struct program *g, struct program_facts *out)
 		/* The peak that XLA:CPU tells leaves out the temporary memory. */
 		int64_t told = m.peak_memory_in_bytes, peak = told > 0 && told >= m.temp_size_in_bytes ? told : sum;
 		out->peak_bytes = peak > 0 ? (uint64_t)peak : 0;
+		out->has_temp = m.temp_size_in_bytes >= 0;
+		out->temp_bytes = out->has_temp ? (uint64_t)m.temp_size_in_bytes : 0;
 		if (!out->code_bytes && m.generated_code_size_in_bytes > 0)
 			out->code_bytes = (uint64_t)m.generated_code_size_in_bytes;
 	}

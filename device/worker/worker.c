@@ -101,6 +101,8 @@ static void compile(struct worker *w, struct cursor *c, struct buf *out)
 	buf_f64(out, seconds);
 	buf_u64(out, facts.peak_bytes);
 	buf_u64(out, facts.code_bytes);
+	buf_u8(out, facts.has_temp);
+	buf_u64(out, facts.temp_bytes);
 	buf_f64(out, facts.flops);
 	buf_f64(out, facts.optimal_seconds);
 	bool optimised = g && want & WANT_OPTIMISED;

@@ -122,8 +122,9 @@ struct program *order_program(struct space *s)
 	return &o->p;
 }
 
-static double formula(struct space *s, const uint8_t *config)
+static double formula(struct space *s, const uint8_t *config, enum quantity q)
 {
+	(void)q; /* bytes are all it prices */
 	order_set(s, config);
 	return (double)order_of(s)->bytes;
 }
@@ -279,7 +280,6 @@ static const struct space_ops order_ops = {
 	.context = context,
 	.touched = touched,
 	.formula = formula,
-	.quantity = QUANTITY_BYTES,
 	.decode = decode,
 	.undecided = "the order in which the program lists its instructions",
 	.summary = summary,
@@ -399,11 +399,14 @@ static int order_open(struct space *s, const char *backend, struct err *err)
 	return 0;
 }
 
+static const struct space_price prices[] = {{QUANTITY_BYTES, PRICING_FORMULA}, {QUANTITY_SECONDS, PRICING_NONE}};
+
 const struct space_kind order_kind = {
 	.name = "order",
 	.forms = "order",
 	.choices = "A choice moves an instruction against the base order: 0 not at all, then by 2, 10 and 30 percent of its "
 		"computation and all the way, odd numbers to the front, even ones to the back. That of the result says which base: 0 "
 		"the compiler's own order, 1 depth first, 2 one that was found otherwise.",
+	.prices = prices,
 	.open = order_open,
 };

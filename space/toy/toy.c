@@ -12,12 +12,16 @@
  * Terms depend on what a site and its neighbours are by themselves, so sites with the same neighbourhood
  * of one hop, which share a tie class, share their terms as well.
  *
+ * A toy has a second cost, in bytes, that depends on each site alone: the best of it is known without trying, and it
+ * pulls elsewhere than the seconds do, so that one can be made small within a limit on the other.
+ *
  * A move's cost needs no device (space_ops.formula). Regions are given all the same, one for each
  * connected place that changed, but with keys only: there is no small program that costs a toy's
  * term, so their modules are empty. The key covers exactly the terms that change.
  */
 #include "space/toy/toy.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +29,7 @@
 #define SECONDS_PER_ELEMENT 1e-9
 #define NOISE 0.3	   /* of the seed, against the taste that all toys share */
 #define COUPLING 0.5	   /* of a pair, against a single site */
+#define BYTES_SALT 0x6279746573	   /* bytes have tastes of their own */
 #define LEAST_COST 0.1	   /* of the sum of all sizes, even at a bound below the optimum */
 
 struct toy_edge {
@@ -254,10 +259,27 @@ static void set_ties(struct space *s)
 	mem_free(class);
 }
 
-static double formula(struct space *s, const uint8_t *y)
+/* Single sites only: up to twice the elements of each, by a hash of what it is and of its choice. */
+static double bytes_of(const struct space *s, const uint8_t *y)
+{
+	const struct toy *t = toy_of(s);
+	double bytes = 0;
+
+	for (uint32_t i = 0; i < s->n_sites; i++) {
+		uint32_t v = s->site[i].node;
+		double taste_of_it = spread(hash_mix(hash_mix(t->local[v], t->seed), y[i] + BYTES_SALT));
+		bytes += floor((double)s->graph->node[v].elements * (1 + taste_of_it));
+	}
+	return bytes;
+}
+
+static double formula(struct space *s, const uint8_t *y, enum quantity q)
 {
 	const struct toy *t = toy_of(s);
 	double cost = t->base;
+
+	if (q == QUANTITY_BYTES)
+		return bytes_of(s, y);
 
 	for (uint32_t i = 0; i < s->n_sites; i++)
 		cost += t->u[(size_t)i * t->choices + y[i]];
@@ -440,6 +462,7 @@ static int make(const char *program, struct buf *module, char *kind, struct err 
 const struct space_kind toy_kind = {
 	.name = "toy",
 	.forms = "toy:SEED:CHOICES",
+	.prices = (const struct space_price[]){{QUANTITY_SECONDS, PRICING_FORMULA}, {QUANTITY_BYTES, PRICING_FORMULA}, {0}},
 	.open = toy_open,
 	.make = make,
 };

@@ -1,0 +1,161 @@
+/*
+ * verdict_words.c - what a verdict says to people: one sentence, and a clause for each limit.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "search/verdict.h"
+
+void verdict_limit_text(const struct verdict_limit *l, struct buf *out)
+{
+	const struct weighed *w = &l->weighed;
+	char figure[QUANTITY_TEXT];
+
+	buf_adds(out, l->state == LIMIT_KEPT ? "within the limit " : l->state == LIMIT_BROKEN ? "beyond the limit " :
+		"perhaps beyond the limit ");
+	limit_text(&l->limit, out);
+	buf_addf(out, " (%s, %+.2f%%", quantity_text(l->limit.quantity, w->tuned, figure), 100 * w->change);
+	if (!w->exact)
+		buf_addf(out, ", %.0f%% interval %+.2f%% to %+.2f%%", 100 * VERDICT_COVERAGE, 100 * w->low, 100 * w->high);
+	buf_adds(out, ")");
+}
+
+/* All that are in one state, or with `other` all that are not: "within the limit ..., within the limit ...". */
+static void list_limits(const struct verdict *v, enum limit_state state, struct buf *out)
+{
+	for (uint32_t i = 0; i < v->n_limits; i++)
+		if (v->limit[i].state == state) {
+			buf_adds(out, out->len ? ", " : "");
+			verdict_limit_text(&v->limit[i], out);
+		}
+}
+
+static bool needed(const struct verdict *v)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < v->n_limits; i++)
+		any |= v->limit[i].default_breaks;
+	return any;
+}
+
+/* " on 2 cores", for what was run on some. */
+static const char *on_cores(const struct verdict *v, char text[32])
+{
+	*text = 0;
+	if (v->cores)
+		snprintf(text, 32, " on %u core%s", v->cores, v->cores > 1 ? "s" : "");
+	return text;
+}
+
+/* "takes 3.10% less time than the compiler's default (95% interval 2.9% to 3.3%, measured)" */
+static void tell_objective(const struct verdict *v, struct buf *out)
+{
+	bool exact = v->low == v->high && quantity_deterministic(v->quantity);
+	bool less = v->gain >= 0;
+	double sign = less ? 100 : -100;
+	char was[QUANTITY_TEXT], is[QUANTITY_TEXT], on[32];
+
+	buf_addf(out, "%s %.2f%% %s %s than the compiler's default (", quantity_verb(v->quantity), sign * v->gain, less ? "less" : "more",
+		quantity_noun(v->quantity));
+	if (exact)
+		buf_addf(out, "%s instead of %s, ", quantity_text(v->quantity, v->tuned_seconds, is),
+			quantity_text(v->quantity, v->default_seconds, was));
+	else
+		buf_addf(out, "%.0f%% interval %.2f%% to %.2f%%, ", 100 * VERDICT_COVERAGE, sign * (less ? v->low : v->high),
+			sign * (less ? v->high : v->low));
+	buf_addf(out, "%s%s%s)", cost_kind_name(v->kind), v->few && !exact ? " by few runs" : "", exact ? "" : on_cores(v, on));
+}
+
+static void tell_tuned(const struct verdict *v, struct buf *out)
+{
+	struct buf kept = {0};
+
+	list_limits(v, LIMIT_KEPT, &kept);
+	buf_adds(out, "The tuned program ");
+	tell_objective(v, out);
+	if (kept.len)
+		buf_addf(out, ", %s", kept.data);
+	buf_adds(out, needed(v) ? ", which the default is not." : ".");
+	buf_release(&kept);
+}
+
+/* Why the default is the answer though both ran and their numbers agree. */
+static void tell_default(const struct verdict *v, struct buf *out)
+{
+	struct buf broken = {0}, unsure = {0};
+	char on[32];
+
+	list_limits(v, LIMIT_BROKEN, &broken);
+	list_limits(v, LIMIT_UNSURE, &unsure);
+	if (broken.len || unsure.len) {
+		buf_adds(out, "The tuned program ");
+		tell_objective(v, out);
+		buf_addf(out, ", but is %s; the default is the answer.", broken.len ? broken.data : unsure.data);
+	} else {
+		buf_addf(out, "The whole program shows no sure gain (%+.2f%%, %.0f%% interval %+.2f%% to %+.2f%%%s%s%s); "
+			       "the default is the answer.%s", 100 * v->gain, 100 * VERDICT_COVERAGE, 100 * v->low, 100 * v->high,
+			v->few ? ", by few runs" : "", v->cores ? "," : "", on_cores(v, on), v->few ? " More --verdict-seconds make the interval narrower." : "");
+	}
+	buf_release(&broken);
+	buf_release(&unsure);
+}
+
+/* Of what nobody ran: whose estimate it is, and what a gain by the compiler's own estimate means. */
+static void tell_estimate(const struct verdict *v, struct buf *out)
+{
+	struct buf beyond = {0};
+
+	list_limits(v, LIMIT_BROKEN, &beyond);
+	buf_addf(out, "By %s the %s ", v->estimator, v->tuned || beyond.len ? "tuned program would" : "whole program would");
+	if (v->tuned || beyond.len)
+		buf_addf(out, "take %.2f%% less %s than the compiler's own", 100 * v->gain, quantity_noun(v->quantity));
+	else
+		buf_addf(out, "gain nothing (%+.2f%%, estimated: nothing was run); the default is the answer.", 100 * v->gain);
+	if (beyond.len)
+		buf_addf(out, ", but be %s; the default is the answer.", beyond.data);
+	else if (v->tuned)
+		buf_adds(out, " (estimated: nothing was run). The compiler decides by that model, too: it did not try this, or forbids it "
+			"by a rule that we do not know.");
+	buf_release(&beyond);
+}
+
+static void tell_nothing(const struct verdict *v, struct buf *out)
+{
+	struct buf broken = {0};
+
+	list_limits(v, LIMIT_BROKEN, &broken);
+	buf_adds(out, "Nothing better than the default was found; the default is the answer");
+	if (broken.len)
+		buf_addf(out, ", though it is %s", broken.data);
+	buf_adds(out, ".");
+	buf_release(&broken);
+}
+
+void verdict_words(struct verdict *v)
+{
+	struct buf s = {0};
+
+	if (!v->measured)
+		tell_nothing(v, &s);
+	else if (v->outcome != OUTCOME_OK)
+		buf_addf(&s, "The tuned program could not be run to the end (%s); the default is the answer.",
+			outcome_name(v->outcome));
+	else if (v->numbers.silent)
+		buf_addf(&s, "Nobody can tell whether the tuned program computes what the compiler's own does (%s); "
+			     "the default is the answer.", v->numbers.detail);
+	else if (v->numbers.outcome == OUTCOME_WRONG_NUMBERS)
+		buf_addf(&s, "The tuned program computes other numbers than the compiler's own (%s); "
+			     "the default is the answer.", v->numbers.detail);
+	else if (v->numbers.outcome != OUTCOME_OK)
+		buf_addf(&s, "The tuned program does not run on everything that the compiler's own does (%s); "
+			     "the default is the answer.", v->numbers.detail);
+	else if (*v->estimator)
+		tell_estimate(v, &s);
+	else if (v->tuned)
+		tell_tuned(v, &s);
+	else
+		tell_default(v, &s);
+	snprintf(v->sentence, sizeof v->sentence, "%s", s.data);
+	buf_release(&s);
+}
