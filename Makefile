@@ -84,7 +84,9 @@ $(B)/schemas/%.pb-c.o: WARN =
 $(B)/schemas/%.sql.h: schemas/%.sql
 	@mkdir -p $(@D); od -An -v -tx1 $< | sed 's/ \(..\)/0x\1,/g; $$s/,$$//' > $@
 RULES = $(wildcard space/rewrite/*.rules)
-$(B)/schemas/rewrite.rules.h: $(RULES)
+$(B)/rules: FORCE
+	$(call FACT,$(shell cat $(RULES) /dev/null | cksum) $(RULES))
+$(B)/schemas/rewrite.rules.h: $(RULES) $(B)/rules
 	@mkdir -p $(@D); for f in $(RULES); do echo "family $$(basename $$f .rules)"; cat $$f; done | \
 		od -An -v -tx1 | sed 's/ \(..\)/0x\1,/g; $$s/,$$//' > $@
 # The layers are plain loops that are to become vector code. Private: not for what they depend on.
