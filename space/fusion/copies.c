@@ -319,7 +319,7 @@ uint32_t fusion_restate(struct space *s, const struct graph *after, struct buf *
 {
 	struct unsharer u = {.s = s};
 
-	if (strcmp(s->kind, "fusion/binary") == 0)
+	if (fusion_of(s)->binary)
 		return 0;
 	match_find(&u.m, s->graph, after);
 	sort_by_node(&u);

@@ -130,6 +130,7 @@ static int fusion_open(struct space *s, const char *backend, struct err *err)
 	node_map_init(&f->inner, &s->mem, g->n_nodes);
 	node_map_init(&f->outer, &s->mem, g->n_nodes);
 	node_map_init(&f->value, &s->mem, g->n_nodes);
+	f->binary = binary;
 	f->lightened = rules->light;
 	f->by_input = rules->once;
 	fusion_find_lasting(s);

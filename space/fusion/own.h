@@ -38,6 +38,7 @@ struct fusion {
 	uint8_t *must_keep; /* per node: kept whatever the choice */
 	uint8_t *lasting;   /* per node: in memory that nothing may overwrite */
 	bool by_input;	    /* kernels that reduce are of another kind than those that do not: group_kind */
+	bool binary;	    /* every site is none or all */
 	bool lightened;	    /* regions are made to run on the caller's thread: nothing.c */
 	struct node_map walk;  /* scratch: seen on this walk */
 	struct node_map inner; /* scratch: member of the group being written -> its id there */
