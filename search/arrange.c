@@ -266,10 +266,10 @@ int arrange_search(struct arrange *a, struct err *err)
 		rc = add_way(a, "tuned", bytes);
 	if (rc == 0)
 		rc = prove(a, config, err);
-	cost_free(a->lab->cost);
-	a->lab->cost = NULL;
+	lab_drop_costs(a->lab);
 	device_close(a->device);
 	a->device = NULL;
+	a->lab->quantity = QUANTITY_SECONDS; /* bytes are known: what is left to judge is time */
 	if (rc == 0 && bytes < a->default_bytes && a->bits_equal)
 		rc = verdict_reach(&a->verdict, a->lab, config, &(struct verdict_options){a->device_options,
 			a->set->verdict_seconds, a->set->seconds}, err);

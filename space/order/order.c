@@ -399,7 +399,8 @@ static int order_open(struct space *s, const char *backend, struct err *err)
 	return 0;
 }
 
-static const struct space_price prices[] = {{QUANTITY_BYTES, PRICING_FORMULA}, {QUANTITY_SECONDS, PRICING_NONE}};
+static const struct space_price prices[] = {{QUANTITY_BYTES, PRICING_FORMULA}, {QUANTITY_SECONDS, PRICING_WHOLE},
+	{QUANTITY_SECONDS, PRICING_NONE}};
 
 const struct space_kind order_kind = {
 	.name = "order",
