@@ -63,6 +63,20 @@ VANTAGE=/nowhere "$root/examples/cron/vantage-night" graphs >out 2>&1 && fail "n
 says "collect failed" out
 done_ nights_do_not_overlap_and_tell_failures
 
+# Told to stop while it measures: collect is told, too, and ends with the sample in flight; nothing is learnt.
+. "$root/tests/await.sh"
+measures() { [ "$("$bin/store" query stopped/runs.sqlite 'SELECT count(*) FROM sample' --csv 2>/dev/null | tail -1)" -gt 0 ] 2>/dev/null; }
+NIGHT=$dir/stopped "$root/examples/cron/vantage-night" graphs --device sim --samples 100000000 2>talk & pid=$!
+await $pid measures || fail "it ended by itself: $(cat talk)"
+kill -TERM $pid
+wait $pid; rc=$?
+[ $rc -eq 143 ] || fail "told: status $rc: $(cat talk)"
+tail -1 stopped/log | grep -q 'told to stop' && ! grep -q learning stopped/log || fail "told: $(tail -3 stopped/log)"
+[ ! -s talk ] || fail "told, it says: $(cat talk)"
+flock -n stopped/lock true || fail "told, something of it still runs"
+[ "$("$bin/store" verify stopped/runs.sqlite >out 2>&1; echo $?)" = 0 ] || fail "told: $(cat out)"
+done_ told_to_stop
+
 # The search takes it, and says which, from when, trained on what.
 "$search" --device sim --graph graphs/lstm.pb.zst --budget 5 --out s >out 2>talk || fail "$(cat talk)"
 says "^search: model $place: .* decisions of 3 programs, modelled 20..-..-.. on .*; this program was one of them" talk
