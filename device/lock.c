@@ -59,6 +59,17 @@ static void write_holder(int fd)
 	(void)!write(fd, pid, (size_t)n);
 }
 
+/* Waiting is said: it can take as long as another measurement does. */
+static int lock_file(int fd, const struct lock *l, const char *what, bool wait)
+{
+	int rc = flock(fd, LOCK_EX | LOCK_NB);
+
+	if (rc == 0 || errno != EWOULDBLOCK || !wait)
+		return rc;
+	fprintf(stderr, "waiting for %s, where process %ld measures\n", what, lock_holder(l));
+	return flock(fd, LOCK_EX);
+}
+
 int lock_take(struct lock *l, const char *name, const char *what, bool wait, struct err *err)
 {
 	const char *dir = getenv("XDG_RUNTIME_DIR");
@@ -73,7 +84,7 @@ int lock_take(struct lock *l, const char *name, const char *what, bool wait, str
 
 		if (fd < 0)
 			return -1;
-		if (flock(fd, LOCK_EX | (wait ? 0 : LOCK_NB)) < 0) {
+		if (lock_file(fd, l, what, wait) < 0) {
 			bool busy = errno == EWOULDBLOCK;
 
 			if (errno == EINTR) /* whoever catches a signal wants to end, not to wait on */

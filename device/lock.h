@@ -17,7 +17,7 @@ struct lock { /* all zero is empty; lock_release accepts it */
 
 /*
  * 1 locked, 0 taken by somebody, -1 error. `name` becomes part of the file's name; `what` ("cpu on core 3") is
- * for sentences. With `wait` it is never 0.
+ * for sentences. With `wait` it is never 0, and if it has to wait it says so on stderr, once.
  */
 int lock_take(struct lock *l, const char *name, const char *what, bool wait, struct err *err);
 void lock_release(struct lock *l);

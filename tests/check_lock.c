@@ -69,6 +69,36 @@ static void it_goes_with_its_holder(void)
 	close(pipes[1]);
 }
 
+/* The waiter says what it waits for, before it waits: we read that, and only then let go. */
+static void waiting_is_said(void)
+{
+	int go[2], says[2], status = -1;
+	char text[200] = "", want[100];
+	struct lock l;
+	struct err err = {0};
+	pid_t waiter;
+
+	clean();
+	CHECK(pipe(go) == 0 && pipe(says) == 0);
+	if ((waiter = fork()) == 0) {
+		dup2(says[1], STDERR_FILENO);
+		_exit(read(go[0], text, 1) == 1 && lock_take(&l, "x", "core 7", true, &err) == 1 ? 0 : 1);
+	}
+	CHECK_INT(lock_take(&l, "x", "core 7", false, &err), 1);
+	CHECK_INT(write(go[1], "g", 1), 1);
+	CHECK(read(says[0], text, sizeof text - 1) > 0);
+	snprintf(want, sizeof want, "waiting for core 7, where process %ld measures\n", (long)getpid());
+	CHECK_STR(text, want);
+	lock_release(&l);
+	CHECK_INT(waitpid(waiter, &status, 0), waiter);
+	CHECK_INT(status, 0);
+	for (int i = 0; i < 2; i++) {
+		close(go[i]);
+		close(says[i]);
+	}
+	clean();
+}
+
 static int link_to_it(void) { return symlink(victim, file); }
 static int second_name(void) { return link(victim, file); }
 static int link_to_nothing(void) { return symlink("/nowhere/at/all", file); }
@@ -108,6 +138,7 @@ int main(void)
 	snprintf(victim, sizeof victim, "%s/victim", folder);
 	RUN(one_has_it);
 	RUN(it_goes_with_its_holder);
+	RUN(waiting_is_said);
 	RUN(what_lies_there_is_not_followed);
 	rmdir(folder);
 	return test_done();
