@@ -2,6 +2,7 @@
  * settings.c - see settings.h.
  */
 #include "learn/settings.h"
+#include "base/re.h"
 
 static void take_over(struct settings *s)
 {
@@ -27,7 +28,16 @@ static void take_over(struct settings *s)
 	s->fit.absolute = s->absolute || s->fit.learner != LEARNER_GNN;
 }
 
-/* What cannot go together; and what follows from the rest. */
+/* Is it a regular expression? Asked before anything is read, which may take minutes. */
+static int check_pattern(const char *pattern, struct err *err)
+{
+	struct re *re = pattern ? re_new(pattern, err) : NULL;
+
+	re_free(re);
+	return pattern && !re ? -1 : 0;
+}
+
+/* Refuses options that cannot go together, and sets what follows from the others. */
 static int settle(struct settings *s, struct err *err)
 {
 	if (s->models)
@@ -38,6 +48,8 @@ static int settle(struct settings *s, struct err *err)
 		return err_set(err, "--eval trains nothing, so --out and --leave-one-out make no sense with it");
 	if (s->leave_one_out && (s->holdout || s->out))
 		return err_set(err, "--leave-one-out decides itself what to hold out and keeps no model");
+	if (check_pattern(s->holdout, err) < 0)
+		return err_prefix(err, "--holdout");
 	s->keep = s->keep && !s->out && !s->eval && !s->leave_one_out;
 	if (s->force && !s->keep)
 		return err_set(err, "--force is for a model that goes where search finds it, and this one does not");

@@ -101,6 +101,8 @@ refuses no_such_learner "gnn, trees or both" --db "$db" --learner oracle
 "$BIN/learn" --db "$db" --holdout '[23]$' $quick --out "$tmp/n.vm" >"$tmp/out" 2>"$tmp/err"
 is one_graph_is_enough $?
 
+refuses a_broken_pattern_before_reading "holdout" --db "$tmp/nowhere.sqlite" --holdout '('
+
 rm -f "$tmp/err"
 "$BIN/learn" --db "$db" --learner gnn --epochs 1e6 --width 16 --head 16 --out "$tmp/killed.vm" >"$tmp/out" 2>"$tmp/err" &
 pid=$!
