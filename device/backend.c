@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 #include "base/io.h"
 #include "base/mem.h"
@@ -83,6 +84,22 @@ const char *backend_first(void)
 	return backends[0].name;
 }
 
+/* The backend that people mean by a name which is none: a nickname, or a name that is spelt nearly so; NULL if unclear. */
+static const char *meant_by(const char *name, const char *const *known)
+{
+	static const struct {
+		const char *said, *meant;
+	} nickname[] = {
+#define NICKNAME(said, meant) {said, meant},
+#include "schemas/nickname.def"
+#undef NICKNAME
+	};
+	for (size_t i = 0; i < sizeof nickname / sizeof *nickname; i++)
+		if (strcasecmp(name, nickname[i].said) == 0)
+			return nickname[i].meant;
+	return opt_nearest(name, known, N_BACKENDS);
+}
+
 const struct backend *backend_find(const char *name, struct err *err)
 {
 	const char *known[N_BACKENDS];
@@ -97,9 +114,9 @@ const struct backend *backend_find(const char *name, struct err *err)
 	}
 	for (size_t i = 0; i < N_BACKENDS; i++)
 		buf_addf(&list, "%s, ", known[i]);
-	const char *near = opt_nearest(name, known, N_BACKENDS);
-	err_set(err, "there is no device \"%s\"%s%s%s; known are %sor a path to a plugin", name,
-		near ? " (did you mean " : "", near ? near : "", near ? "?)" : "", list.data);
+	const char *near = meant_by(name, known);
+	err_set(err, "there is no device \"%s\"%s%s%s Known are %sor a path to a plugin", name,
+		near ? "; did you mean --device " : "", near ? near : "", near ? "?" : ".", list.data);
 	buf_release(&list);
 	return NULL;
 }

@@ -67,35 +67,41 @@ static void add_last_words(const struct child *c, char *detail, size_t size)
 		memcpy(detail + used, ": ", 2);
 }
 
-static bool out_of_memory(const struct child *c)
+/*
+ * Did the worker end because memory ran out? Its last words may say so. The kernel ends a process without any, by SIGKILL,
+ * and counts it. When we kill the worker ourselves, we do not come here.
+ */
+static bool out_of_memory(const struct host *h)
 {
+	const struct child *c = &h->child;
 	static const char *const words[] = {"bad_alloc", "RESOURCE_EXHAUSTED", "out of memory",
 		"Out of memory", "not enough memory"};
 	for (size_t i = 0; c->tail.len && i < sizeof words / sizeof *words; i++)
 		if (strstr(c->tail.data, words[i]))
 			return true;
-	return false;
+	return WIFSIGNALED(c->status) && WTERMSIG(c->status) == SIGKILL && machine_memory_kills() > h->memory_kills;
 }
 
-/* Turns the end of the worker into an outcome. */
-static void judge(struct host *h, enum exchange e, struct answer *a)
+/* Turns the end of the worker into an outcome; `deadline` is the one for this answer, or 0. */
+static void judge(struct host *h, enum exchange e, double deadline, struct answer *a)
 {
 	int status = h->child.status;
 	if (e == EXCHANGE_TIMEOUT) {
 		a->outcome = OUTCOME_TIMEOUT;
 		snprintf(a->detail, a->detail_size, "no answer within %.3g s; the worker was killed",
-			h->deadline > 0 ? h->deadline : now_seconds() - h->asked);
+			deadline > 0 ? deadline : now_seconds() - h->asked);
 	} else if (e == EXCHANGE_BROKEN) {
 		a->outcome = OUTCOME_CRASHED;
 		snprintf(a->detail, a->detail_size, "the worker sent nonsense and was killed");
 	} else if (WIFSIGNALED(status)) {
-		a->outcome = out_of_memory(&h->child) ? OUTCOME_OOM : OUTCOME_CRASHED;
+		a->outcome = out_of_memory(h) ? OUTCOME_OOM : OUTCOME_CRASHED;
 		if (a->signal)
 			*a->signal = WTERMSIG(status);
-		snprintf(a->detail, a->detail_size, "the worker died of signal %d (%s)",
-			WTERMSIG(status), strsignal(WTERMSIG(status)));
+		snprintf(a->detail, a->detail_size, "the worker died of signal %d (%s)%s",
+			WTERMSIG(status), strsignal(WTERMSIG(status)),
+			a->outcome == OUTCOME_OOM && WTERMSIG(status) == SIGKILL ? ": the kernel ended it, memory had run out" : "");
 	} else {
-		a->outcome = out_of_memory(&h->child) ? OUTCOME_OOM : OUTCOME_CRASHED;
+		a->outcome = out_of_memory(h) ? OUTCOME_OOM : OUTCOME_CRASHED;
 		snprintf(a->detail, a->detail_size, "the worker ended by itself with status %d",
 			WEXITSTATUS(status));
 	}
@@ -136,6 +142,7 @@ static int set_up(struct host *h, struct err *err)
 	const struct plugin *known;
 	if (child_start(&h->child, h->worker.data, err) < 0)
 		return -1;
+	h->memory_kills = machine_memory_kills();
 	buf_reset(q);
 	buf_u32(q, WIRE_PROTOCOL);
 	buf_str(q, *h->target ? h->base.info.backend : h->backend->name);
@@ -144,9 +151,9 @@ static int set_up(struct host *h, struct err *err)
 	put_cores(h, q);
 	buf_u64(q, memory_limit(h));
 	h->asked = now_seconds();
-	enum exchange e = child_exchange(&h->child, WIRE_SETUP, q, host_patience(h), &h->reply);
+	enum exchange e = child_exchange(&h->child, WIRE_SETUP, q, patience_to_start(), &h->reply);
 	if (e != EXCHANGE_OK) {
-		judge(h, e, &a);
+		judge(h, e, patience_to_start().most > 0 ? 0 : patience_to_start().seconds, &a);
 		return err_set(err, "the plugin %s does not start: %s", h->plugin.data, text);
 	}
 	struct cursor c = cursor_of(h->reply.payload.data, h->reply.payload.len);
@@ -183,7 +190,7 @@ int host_ask(
 	enum exchange e = child_exchange(&h->child, type, &h->request, host_patience(h), &h->reply);
 	h->work = 0;
 	if (e != EXCHANGE_OK) {
-		judge(h, e, a);
+		judge(h, e, h->deadline, a);
 		return 0;
 	}
 	*c = cursor_of(h->reply.payload.data, h->reply.payload.len);
@@ -191,7 +198,7 @@ int host_ask(
 	wire_text(c, a->detail, a->detail_size);
 	if (c->bad || outcome >= OUTCOME_COUNT) {
 		child_stop(&h->child);
-		judge(h, EXCHANGE_BROKEN, a);
+		judge(h, EXCHANGE_BROKEN, 0, a);
 		return 0;
 	}
 	a->outcome = outcome;
@@ -203,7 +210,7 @@ void host_distrust(struct host *h, const struct cursor *c, struct answer *a)
 	if (cursor_done(c))
 		return;
 	child_stop(&h->child);
-	judge(h, EXCHANGE_BROKEN, a);
+	judge(h, EXCHANGE_BROKEN, 0, a);
 }
 
 /* `keep` false: a user's own program, compiled to be looked at. */

@@ -35,6 +35,7 @@ struct host {
 	double deadline; /* the user's, of any answer; 0: what was seen decides (patience.c) */
 	double work;	 /* seconds that the next request is thought to take, from what was seen; for one request */
 	double asked;	 /* clock at the request */
+	unsigned long long memory_kills; /* machine_memory_kills when the worker was started */
 	double longest_compile, longest_run; /* seconds, of all that went well */
 	struct child child;
 	struct core_set cores;
@@ -64,6 +65,7 @@ static inline struct host *host_of(struct device *d)
 
 /* How long the answer to h->request is waited for; and the work of a request, by its kind (`patient`: struct precision). */
 struct patience host_patience(const struct host *h);
+struct patience patience_to_start(void); /* for the worker's first answer: its plugin has to be loaded */
 double work_of_compiling(const struct host *h, bool patient);
 double work_of_measuring(const struct host *h, const struct precision *p, double compiling);
 double work_of_comparing(const struct host *h);

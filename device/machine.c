@@ -74,6 +74,20 @@ unsigned long long machine_resident(long pid)
 	return resident * (unsigned long long)sysconf(_SC_PAGESIZE);
 }
 
+unsigned long long machine_memory_kills(void)
+{
+	const char *path = getenv("VANTAGE_VMSTAT");
+	FILE *f = fopen(path ? path : "/proc/vmstat", "re");
+	char line[128];
+	unsigned long long n = 0;
+
+	while (f && fgets(line, sizeof line, f) && sscanf(line, "oom_kill %llu", &n) != 1)
+		;
+	if (f)
+		fclose(f);
+	return n;
+}
+
 double machine_load(void)
 {
 	double average;

@@ -14,6 +14,11 @@ void machine_describe(char *out, size_t n);
 unsigned long long machine_memory(void);    /* bytes */
 unsigned long long machine_available(void); /* of those, what programs could still have; 0: unknown */
 unsigned long long machine_resident(long pid); /* bytes of memory that a process has; 0: none, or unknown */
+/*
+ * How many processes the kernel has killed so far because memory ran out, in the whole machine; 0 if it does not say.
+ * VANTAGE_VMSTAT names another file to read than /proc/vmstat, for tests.
+ */
+unsigned long long machine_memory_kills(void);
 double machine_load(void);		    /* programs that want to run, per core, over the last minute; 0: unknown */
 
 /* A core nobody else measures on. */

@@ -7,9 +7,12 @@
  * processor time of the worker (child.h): on a machine that is shared by many an answer takes longer and is as good.
  *
  * The user's own program is compiled and run for the first time when nothing was seen yet. It is known to work, so it gets
- * about an hour, and whoever does not want to wait that long says so with a deadline, which bounds everything.
+ * about an hour. Whoever does not want to wait that long gives a deadline, which then bounds each answer. Only starting the
+ * worker is not bounded by it: loading a plugin takes a second or more, however short the programs are. VANTAGE_WORKER_START
+ * gives another time for that, in seconds by the clock.
  */
 #include <math.h>
+#include <stdlib.h>
 #include "device/host.h"
 
 #define ANSWER 120.0	   /* seconds that any answer may take */
@@ -18,6 +21,14 @@
 #define FIRST 180.0	   /* seconds that a user's own program is taken to need before anything was seen */
 #define CROWDED 20.0	   /* processes beside us that share the machine */
 #define RUNS_EACH 4.0	   /* of an instance: first runs, and the fewest pairs there are */
+
+struct patience patience_to_start(void)
+{
+	const char *given = getenv("VANTAGE_WORKER_START");
+	double seconds = given && *given ? strtod(given, NULL) : ANSWER;
+
+	return (struct patience){seconds, given && *given ? 0 : CROWDED * seconds};
+}
 
 struct patience host_patience(const struct host *h)
 {

@@ -26,6 +26,7 @@ static const struct {
 		"died of signal 6 (Aborted): fake.cc:60] Check failed: the fake was told to abort in compile"},
 	{"compile=abort;print=200000", OUTCOME_CRASHED, OUTCOME_COUNT, SIGABRT, "(Aborted): fake.cc:60] Check failed"},
 	{"compile=segv", OUTCOME_CRASHED, OUTCOME_COUNT, SIGSEGV, "signal 11"},
+	{"compile=kill", OUTCOME_CRASHED, OUTCOME_COUNT, SIGKILL, "signal 9 (Killed)"},
 	{"compile=exit", OUTCOME_CRASHED, OUTCOME_COUNT, 0, "status 7"},
 	{"compile=hang", OUTCOME_TIMEOUT, OUTCOME_COUNT, 0, "within 0.2 s"},
 	{"run=refuse", OUTCOME_OK, OUTCOME_REFUSED, 0, "the fake was told to refuse"},
@@ -302,6 +303,28 @@ static void leaks_end_in_oom(void)
 	unsetenv("VANTAGE_WORKER_MEMORY");
 }
 
+/* The kernel ends a worker without a word when memory has run out. */
+static void killed_for_memory_is_oom(void)
+{
+	char path[300];
+	struct compiled c;
+	struct device *d;
+
+	snprintf(path, sizeof path, "%s/vmstat", fixture_folder);
+	CHECK_INT(io_write_file(path, "pgfault 99\noom_kill 3\n", 22, NULL), 0);
+	setenv("VANTAGE_VMSTAT", path, 1);
+	d = fixture_open();
+	CHECK(d && fixture_compile(d, "compile=kill", &c) == OUTCOME_CRASHED);
+	CHECK(d && fixture_compile(d, "compile=killed", &c) == OUTCOME_OOM);
+	CHECK(strstr(c.detail, "memory had run out") != NULL);
+	CHECK_INT(c.signal, SIGKILL);
+	still_works(d, "a kill for memory");
+	CHECK(fixture_compile(d, "compile=kill", &c) == OUTCOME_CRASHED); /* it was counted before this worker began */
+	device_close(d);
+	remove(path);
+	unsetenv("VANTAGE_VMSTAT");
+}
+
 static void cores_are_locked(void)
 {
 	struct device *d = fixture_open(), *other;
@@ -331,13 +354,29 @@ static void cores_are_locked(void)
 	CHECK_INT(fixture_leftovers(), 0);
 }
 
+/* A deadline is for answers: however short it is, the worker gets the time to start. */
+static void starting_has_its_own_time(void)
+{
+	struct err err = {{0}};
+	struct device_options o = {.backend = fixture_plugin, .deadline = 1e-6, .wait = true};
+	struct device *d = device_open(&o, &err);
+	struct compiled c;
+
+	if (!d)
+		printf("FAIL: %s: %s\n", test_name, err.text);
+	CHECK(d != NULL);
+	CHECK(!d || fixture_compile(d, "us=20", &c) == OUTCOME_TIMEOUT);
+	device_close(d);
+}
+
 static void bad_plugins(void)
 {
 	static const struct {
 		const char *plugin, *fake, *says;
 	} cases[] = {
-		{"fortran", NULL, "known are cpu"},
-		{"cpuu", NULL, "did you mean cpu"},
+		{"fortran", NULL, "Known are cpu"},
+		{"cpuu", NULL, "did you mean --device cpu?"},
+		{"gpu", NULL, "did you mean --device cuda?"},
 		{"/nowhere/at/all.so", NULL, "there is no plugin at /nowhere/at/all.so"},
 		{NULL, "fake:minor=10", "has PJRT API 0.10"},
 		{NULL, "fake:major=1", "has PJRT API 1."},
@@ -359,11 +398,14 @@ static void bad_plugins(void)
 		if (strcmp(plugin, "/bin/true") ==
 			0) /* loads nowhere: its sentence is the loader's */
 			says = "make deps";
-		struct device_options o = {.backend = plugin, .deadline = strstr(says, "within") ? SHORT : PATIENT, .wait = true};
+		struct device_options o = {.backend = plugin, .wait = true};
 		if (cases[i].fake)
 			setenv("FAKE_PLUGIN", cases[i].fake, 1);
+		if (strstr(says, "within"))
+			setenv("VANTAGE_WORKER_START", "0.2", 1);
 		struct device *d = device_open(&o, &err);
 		unsetenv("FAKE_PLUGIN");
+		unsetenv("VANTAGE_WORKER_START");
 		if (d || !strstr(err.text, says)) {
 			printf("FAIL: %s: %s %s: \"%s\"\n", test_name, plugin,
 				cases[i].fake ? cases[i].fake : "", err.text);
@@ -492,9 +534,11 @@ static void workers_that_break_the_protocol(void)
 		device_close(d);
 	}
 	setenv("BAD_WORKER", "silent", 1);
+	setenv("VANTAGE_WORKER_START", "0.2", 1);
 	struct err err = {{0}};
-	struct device_options opt = {.backend = fixture_plugin, .deadline = SHORT, .wait = true};
+	struct device_options opt = {.backend = fixture_plugin, .wait = true};
 	CHECK(device_open(&opt, &err) == NULL && strstr(err.text, "no answer"));
+	unsetenv("VANTAGE_WORKER_START");
 	unsetenv("BAD_WORKER");
 	unsetenv("VANTAGE_WORKER");
 	CHECK(fixture_no_children());
@@ -534,6 +578,8 @@ int main(void)
 		RUN(leaks_end_in_oom);
 		RUN(cores_are_locked);
 		RUN(bad_plugins);
+		RUN(starting_has_its_own_time);
+		RUN(killed_for_memory_is_oom);
 		RUN(missing_plugins_and_workers);
 		RUN(workers_that_break_the_protocol);
 		RUN(callers_that_ignore_children);

@@ -13,7 +13,7 @@ case_() { # name, wanted pattern in the output, command
 [ -x "$inspect" ] || { echo "skip: inspect_device: $inspect is not built"; exit 0; }
 case_ modelled '^run +[0-9.e-]+ ms.*modelled' "$inspect" --device sim $graph
 case_ modelled_json '"kind": "modelled"' "$inspect" --device sim --json $graph
-case_ unknown_device 'there is no device "cup" \(did you mean cpu' "$inspect" --device cup $graph
+case_ unknown_device 'there is no device "cup"; did you mean --device cpu\? Known are ' "$inspect" --device cup $graph
 case_ missing_plugin 'in none of: /nowhere.*make deps' env VANTAGE_PLUGIN_DIR=/nowhere "$inspect" --device cuda $graph
 case_ no_such_version 'there is no version "7\.7" of device cpu; known are .*0\.0\.1' "$inspect" --device cpu@7.7 $graph
 case_ no_versions 'there is no version "1" of device sim; known are none' "$inspect" --device sim@1 $graph

@@ -6,6 +6,7 @@
  *byte that is none of letters, digits and "=;.-":
  *
  *	compile=refuse oom abort segv exit hang    what compiling does
+ *	compile=kill killed    ends by SIGKILL; by that of a kernel that has no memory left, and counts it in VANTAGE_VMSTAT
  *	run=refuse oom abort hang nan              what running does
  *	us=100      microseconds a run takes       noise=3    percent each run differs by
  *	load=5      percent each load differs by   out=2      factor of the outputs
@@ -162,6 +163,13 @@ static PJRT_Error *act(const char *verb, const char *doing)
 			doing);
 		abort();
 	}
+	if (strcmp(verb, "killed") == 0) {
+		FILE *f = fopen(getenv("VANTAGE_VMSTAT"), "w");
+		fputs("pgfault 123\noom_kill 4\n", f);
+		fclose(f);
+	}
+	if (strncmp(verb, "kill", 4) == 0)
+		raise(SIGKILL);
 	if (strcmp(verb, "segv") == 0)
 		raise(11);
 	if (strcmp(verb, "exit") == 0)
