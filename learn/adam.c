@@ -1,6 +1,6 @@
 /*
- * adam.c - see adam.h. The average's own weight follows 1 - 1/(t + 1) until it reaches `average`, so that
- * the random start is forgotten soon.
+ * adam.c - see adam.h. At step t the average keeps a share of 1 - 1/(t + 1) of itself, at most `average`. So it soon
+ * forgets the random start.
  */
 #include "learn/adam.h"
 

@@ -1,7 +1,7 @@
 /*
- * apart.c - see apart.h. Refinement as for tie classes, over names instead of numbers: numbers of
- * operations change from version to version of this program, and what is apart must not. Neighbours are added
- * up, so their order does not matter.
+ * apart.c - see apart.h. Surroundings are hashed step by step, as for tie classes, but by the names of operations:
+ * their numbers change from version to version, and what is apart must not. Neighbours' hashes are added up, so
+ * their order does not matter.
  */
 #include "learn/apart.h"
 

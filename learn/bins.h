@@ -1,9 +1,9 @@
 /*
- * bins.h - a matrix of numbers with each number replaced by the bin it falls in, so that the best place to cut a column
- * is found by one pass over the rows and one over at most BINS_MOST bins.
+ * bins.h - replaces each number of a matrix by the bin that it falls into. Then one pass over the rows and one over at
+ * most BINS_MOST bins find the best place to cut a column.
  *
- * The edges of a column lie between values that occur: between every two where there are few, else where they leave
- * bins of equal numbers of rows. Code k of a column is bin k: the values above edge k - 1 and not above edge k.
+ * The edges of a column lie between values that occur: between every two if there are few values, otherwise so that all
+ * bins hold as many rows. Bin k holds the values above edge k - 1 and not above edge k.
  */
 #ifndef LEARN_BINS_H
 #define LEARN_BINS_H

@@ -4,16 +4,16 @@
  *	struct boost_options o = BOOST_DEFAULTS;
  *	boost(&data, held, unit, &o, &trees, &result, &err);	// trees_release
  *
- * Three forests stand for the network's three outputs (net.h) and are fitted to the same labels with the same weights
- * (train.h): the magnitude and the size of gains by squared error, the sign by cross-entropy against the probability
- * that the flip improves given its error. Each tree is grown on the slope of the loss at what the ones before it
- * predict, on a part of the rows and of the columns drawn at random.
+ * Three forests stand for the network's three outputs (net.h). They are fitted to the same labels with the same weights
+ * (train.h): the magnitude and the size of gains by squared error, the sign by cross-entropy against the probability that
+ * the flip improves, given its error. Each tree is fitted to the slope of the loss at the prediction of the trees before
+ * it, on a random part of the rows and columns.
  *
- * Flips count from the choice at which they were measured: to see each from every choice, as the network does, taught
- * no more and took twice the time.
+ * A flip is an example only from the choice at which it was measured. Showing it from every choice, as the network does,
+ * was tried: the forests became no better and took twice as long.
  *
- * Programs weigh the root of their number of examples, as in the draws of the network. The three forests are
- * independent, so threads grow them at once; same seed, same bytes, however many threads.
+ * A program's weight is the root of its number of examples, as in the draws of the network. The three forests are
+ * independent, so threads grow them side by side. The same seed gives the same bytes, however many threads there are.
  */
 #ifndef LEARN_BOOST_H
 #define LEARN_BOOST_H

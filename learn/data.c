@@ -1,7 +1,6 @@
 /*
- * data.c - see data.h. Features are computed here, once, while samples arrive: the space's scratch
- * memory is not for many threads, and training reads every example many times. An example is about 50
- * rows of 11 numbers, 2 to 3 KB.
+ * data.c - see data.h. Features are computed once, while samples arrive: training reads every example many times, and
+ * the space's scratch memory cannot be used by many threads. An example is about 50 rows of 11 numbers, 2 to 3 KB.
  */
 #include "learn/data.h"
 

@@ -1,5 +1,5 @@
 /*
- * data.h - what is learnt from: graphs, and examples of flips with what they cost.
+ * data.h - the data to learn from: graphs, and examples of flips with their costs.
  *
  * An example is one site in one configuration with one current choice, and a flip to each alternative
  * whose cost is known. One measured sample gives an example for every choice that ran: the costs of all

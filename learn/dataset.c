@@ -1,7 +1,7 @@
 /*
- * dataset.c - see dataset.h. A graph of the data is one space in one environment: advantages of two
- * machines have different scales. Its number is found by store, space and environment; the same graph
- * in two databases stands twice under one name, which is how it is held out.
+ * dataset.c - see dataset.h. A graph of the data is one space in one environment, because advantages on two machines have
+ * different scales. It is found by store, space and environment. The same graph in two databases is there twice, under
+ * one name; graphs are held out by name.
  */
 #include "learn/dataset.h"
 

@@ -1,10 +1,10 @@
 /*
  * dataset.h - from databases to examples: every usable sample of every run, replayed.
  *
- * Graphs and spaces are rebuilt from what the store keeps and compared with its hashes. What cannot be
- * used (another backend or kind of cost than the rest, a space this program sees differently, samples
- * without two comparable costs) is left out, counted and said in `notes`; nothing usable at all is an
- * error. Single flips that a search tried are samples, too.
+ * Graphs and spaces are rebuilt from what the store keeps, and compared with its hashes. What cannot be used is left
+ * out, counted, and reported in `notes`: runs of another backend or kind of cost than the rest, a space in which this
+ * version sees other decisions, samples without two comparable costs. If nothing is usable, that is an error. Single
+ * flips that a search tried are samples, too.
  *
  *	struct dataset ds;
  *	dataset_init(&ds, radius);

@@ -1,6 +1,6 @@
 /*
- * facts.c - see facts.h. A program may stand in a dataset several times, once for each database, kind of space and
- * environment; it is one program by its content. Where a part of it was trained on, it is not held out.
+ * facts.c - see facts.h. A program may be in a dataset several times, once for each database, kind of space and
+ * environment; its content tells that it is one program. If any part of it was trained on, it was not held out.
  */
 #include "learn/facts.h"
 

@@ -1,5 +1,5 @@
 /*
- * facts.h - what a model was trained on: gathered after a training, and told to people and to programs.
+ * facts.h - gathers, after a training, what a model was trained on, and tells it to people and to programs.
  */
 #ifndef LEARN_FACTS_H
 #define LEARN_FACTS_H

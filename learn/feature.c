@@ -1,10 +1,10 @@
 /*
  * feature.c - see feature.h.
  *
- * What decides a flip on a CPU is traffic and kernel starts saved against work done again and loops
- * spoilt. The space's effect totals these; the logarithms here keep a byte and a gigabyte on one scale,
- * and signed logarithms of differences keep direction. ROUGH adds them up as a time, with constants of
- * the right order: sums of exponentials are the one thing the network cannot build from logarithms.
+ * On a CPU a flip saves memory traffic and kernel starts, and costs repeated work and slower loops. The space's effect
+ * has the totals of these. We take logarithms, so that a byte and a gigabyte are on one scale, and signed logarithms of
+ * differences, which keep the direction. ROUGH adds the totals up as a time, with constants of the right order of
+ * magnitude, because the network cannot build a sum from logarithms.
  */
 #include "learn/feature.h"
 

@@ -1,15 +1,14 @@
 /*
- * feature.h - what the learner sees of a graph, a configuration and a flip: the numbers of
- * schemas/feature.def, and who is whose neighbour.
+ * feature.h - computes what the learner sees of a graph, a configuration and a flip: the numbers of
+ * schemas/feature.def, and which nodes are neighbours.
  *
- * Features of a node come in two parts that stand side by side in a row: the fixed ones, computed once
- * per graph, and those of the configuration, from the space's contexts. A flip's come from the space's
- * effect. All are about -1 to 4.
+ * A node's row of features has two parts: fixed ones, computed once per graph, and those of the configuration, from the
+ * space's contexts. A flip's features come from the space's effect. All are between about -1 and 4.
  *
- * Neighbours are the graph's edges with two exceptions, which keep neighbourhoods small and updates
- * local: scalar constants are nobody's neighbours (their value is part of the operation that reads
- * them), and of a node with hundreds of users or operands only the first FEATURE_DEGREE edges count,
- * from both ends. How many there are is a feature.
+ * Nodes are neighbours if an edge of the graph connects them, with two exceptions, which keep neighbourhoods small and
+ * updates local. Scalar constants have no neighbours: their value is part of the operation that reads them. Of a node
+ * with hundreds of users or operands only the first FEATURE_DEGREE edges count, from both ends; how many it has is a
+ * feature.
  */
 #ifndef LEARN_FEATURE_H
 #define LEARN_FEATURE_H

@@ -1,5 +1,5 @@
 /*
- * fit.h - fitting a model: the learner that was asked for, or both, on the same data, labels and held-out graphs.
+ * fit.h - fits a model with the learner that the user asked for, or both, on the same data, labels and held-out graphs.
  */
 #ifndef LEARN_FIT_H
 #define LEARN_FIT_H

@@ -1,9 +1,9 @@
 /*
  * grow.c - see grow.h.
  *
- * A histogram holds, per column and bin, the sums of the rows of one leaf. Of the two halves of a leaf only the smaller
- * one's rows are added up; the other's histogram is the parent's less that. Rows of a leaf stand together in one
- * list, which a cut parts in place, in their order: sums are then the same in every run.
+ * A histogram holds, per column and bin, the sums over the rows of one leaf. When a leaf is cut, only the rows of the
+ * smaller half are added up; the other half's histogram is the parent's minus that. The rows of a leaf stand together
+ * in one list. A cut divides the list in place and keeps the order, so sums are the same in every run.
  */
 #include "learn/grow.h"
 

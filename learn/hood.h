@@ -1,9 +1,9 @@
 /*
- * hood.h - the neighbourhood of a site: all that its prediction can depend on.
+ * hood.h - finds the neighbourhood of a site: all nodes that its prediction can depend on.
  *
- * The nodes within `radius` steps of the target over the learner's edges (feature.h), ordered by
- * distance; of all but the outermost ring the neighbour lists, in local numbers. It depends on the graph
- * alone, so all samples of a site share one.
+ * It holds the nodes within `radius` steps of the site, the target, over the learner's edges (feature.h), ordered by
+ * distance, and the neighbour lists of all but the outermost nodes, in local numbers. It depends only on the graph, so
+ * all samples of a site share one.
  */
 #ifndef LEARN_HOOD_H
 #define LEARN_HOOD_H

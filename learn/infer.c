@@ -1,15 +1,14 @@
 /*
  * infer.c - see infer.h.
  *
- * The state of every node after every layer is kept (width x (layers + 1) numbers a node), so is every
- * flip's prediction. When the configuration moves, the space names the nodes whose context can have
- * changed; those whose features did change are the first set. Layer by layer the set grows by its
- * neighbours, and only its rows are gathered, multiplied as one packed matrix, and put back. A full
- * pass is the same code with the set of all nodes, so the two can only differ by rounding in the last
- * bits of a product.
+ * We keep the state of every node after every layer (width x (layers + 1) numbers per node) and the prediction of every
+ * flip. When the configuration moves, the space names the nodes whose context can have changed. Those whose features did
+ * change are the first set. Layer by layer the set grows by its neighbours, and only the rows of the set are gathered,
+ * multiplied as one packed matrix, and put back. A full pass is the same code with the set of all nodes, so the two can
+ * only differ by rounding in the last bits of a product.
  *
- * A flip's own features depend on the contexts of its node, operands and users (space.h), so they are
- * computed anew for sites around touched nodes; its prediction also for sites in the last set.
+ * A flip's own features depend on the contexts of its node, operands and users (space.h), so they are computed anew for
+ * sites around changed nodes. Its prediction is computed anew also for sites in the last set.
  */
 #include "learn/infer.h"
 

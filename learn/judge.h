@@ -1,18 +1,18 @@
 /*
- * judge.h - which of two models is better, on decisions that neither was trained on.
+ * judge.h - tells which of two models is better, on decisions that neither was trained on.
  *
- * The score of a model on a program is its DEPTH. The flips of the program stand in a list, by falling
- * predicted gain, as a search tries them; the depth is where in that list the measured gain stands, on
- * average over every second (or byte) of it: 0 is the top, 1 the bottom. Any order has depth 0.5; less is better. Programs
- * are averaged with the weight they have in training, the root of their number of flips.
+ * The score of a model on a program is its DEPTH. Put the program's flips in a list with the largest predicted gain
+ * first, as a search tries them. The depth is how far down this list the measured gain stands, on average over every
+ * second (or byte) of it: 0 is the top, 1 the bottom. A random order has depth 0.5; less is better. Programs are averaged
+ * with the weight that they have in training, the root of their number of flips.
  *
- * Flips with the same surroundings (apart.h) are alike, and so are measurements of the same flip. The
- * unit of chance is therefore the surroundings, in whatever program they stand: the interval of the
- * difference comes from a bootstrap over them, both models on the same draws.
+ * Flips with the same surroundings (apart.h) resemble each other, and so do measurements of one flip. So we count
+ * surroundings, not flips, as independent: the interval of the difference comes from a bootstrap over surroundings, with
+ * the same draws for both models.
  *
- * THE RULE: one model is better than another if the 95% interval of the difference of their depths is
- * clear of 0. Otherwise they are alike: the difference is within noise. On fewer than JUDGE_LEAST surroundings with
- * a gain in them, two models are always alike.
+ * THE RULE: one model is better than another if the 95% interval of the difference of their depths does not contain 0.
+ * Otherwise they are alike: the difference is within noise. With fewer than JUDGE_LEAST surroundings that have a gain,
+ * two models are always alike.
  */
 #ifndef LEARN_JUDGE_H
 #define LEARN_JUDGE_H

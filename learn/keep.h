@@ -1,17 +1,17 @@
 /*
- * keep.h - the end of a training without --out: is the new model to take the place of the one that search uses?
+ * keep.h - decides, at the end of a training without --out, whether the new model replaces the one that search uses.
  *
- * The one that search uses now is the user's, or else the shipped one (shelf.h). Both are judged on the
- * same decisions (judge.h): those that the new one was not trained on, drawn by a sampler, and not
- * seen by the old one either. Where too few are left then, all are taken that are new to the new one. That flatters
- * the old one, so the new one may come out better then, and never worse. The new one is put in place
+ * The old model, which search uses now, is the user's, or else the shipped one (shelf.h). Both are judged on the same
+ * decisions (judge.h): those of a sampler that neither model was trained on. If these are too few, all decisions are
+ * taken that the new model was not trained on. That favours the old model, so the new one may still be found better, but
+ * is then never called worse. The new model is put in place
  *
- *	if it is better by the rule of judge.h,
- *	if there is no old one that this program can use, unless it is worse than any order,
- *	if it was asked for (force).
+ * if it is better by the rule of judge.h,
+ * if there is no old model that this program can use, unless the new one is worse than a random order,
+ * if the user asked for it (force).
  *
- * Reading the old model, judging, and writing are done under the lock of the place: of two that end at once the
- * second one is judged against the first one.
+ * Reading the old model, judging and writing are done under one lock. Of two trainings that end at once, the second is
+ * judged against the first.
  */
 #ifndef LEARN_KEEP_H
 #define LEARN_KEEP_H

@@ -1,11 +1,11 @@
 /*
- * loss.c - what a prediction of one flip costs. A part of train.h.
+ * loss.c - the loss of the prediction of one flip. A part of train.h.
  *
- * Noise: a label's own error tells how much it can be trusted. On the logarithmic scale the error of a
- * label is se / (sigma + |advantage|); labels weigh 1 / (1 + (that / 0.25)^2). The sign's target is not
- * 0 or 1 but the probability that the flip improves given what was measured.
+ * A label's own error tells how far it can be trusted. On the logarithmic scale it is e = se / (sigma + |advantage|), and
+ * the label has the weight 1 / (1 + (e / 0.25)^2). The sign's target is not 0 or 1, but the probability that the flip
+ * improves, given what was measured.
  *
- * A bound (so slow that measuring was given up) only pulls a magnitude up, never down.
+ * A bound (so slow that measuring was given up) can only raise a predicted magnitude, never lower it.
  */
 #include <math.h>
 #include "base/stat.h"

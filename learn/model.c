@@ -1,10 +1,9 @@
 /*
  * model.c - see model.h and schemas/model.md.
  *
- * The checksum is looked at first, so that after it a damaged file cannot come up; every count is
- * bounded all the same, for a checksum proves that a file is whole, not that it is sane. The network
- * is laid out for the file's own number of opcodes, compared with the file's table, filled, and then
- * moved to this program's opcodes.
+ * The checksum is checked first, so a damaged file is refused at once. Every count is bounded all the same, because a
+ * checksum proves that a file is whole, not that it makes sense. The network is laid out for the file's own number of
+ * opcodes, compared with the file's table, filled, and then moved to this program's opcodes.
  */
 #include "learn/model.h"
 

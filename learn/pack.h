@@ -1,9 +1,9 @@
 /*
- * pack.h - examples as one batch of the network.
+ * pack.h - packs examples into one batch of the network.
  *
- * The neighbourhoods of all examples are laid side by side ring by ring: first all targets, then all
- * nodes one step away, and so on, so that each layer runs on the first rows of one large matrix. They
- * stay separate: nodes that two examples share stand in the batch twice, for their configurations differ.
+ * The neighbourhoods of all examples stand side by side: first all targets, then all nodes one step away, and so on. So
+ * each layer runs on the first rows of one large matrix. A node that two examples share is in the batch twice, because
+ * their configurations differ.
  */
 #ifndef LEARN_PACK_H
 #define LEARN_PACK_H

@@ -1,5 +1,5 @@
 /*
- * report.h - a page about a training: how it went, and how far its predictions can be trusted.
+ * report.h - writes a page about a training: how it went, and how far its predictions can be trusted.
  */
 #ifndef LEARN_REPORT_H
 #define LEARN_REPORT_H

@@ -1,9 +1,9 @@
 /*
- * row.h - one flip as a row of numbers, for learners that see no graph.
+ * row.h - writes one flip as a row of numbers, for learners that see no graph.
  *
- * The row is what the network sees of the target itself, undiluted by neighbours: the target's fixed features, its
- * context in the configuration, and the features of the flip. Which operation it is stands in the row by its class
- * and its figures alone, not by its number: figures hold for operations that were never seen.
+ * The row is what the network sees of the target itself, without neighbours: the target's fixed features, its context in
+ * the configuration, and the features of the flip. It has the operation's class and figures, not its number, because
+ * figures also hold for operations that were never seen.
  */
 #ifndef LEARN_ROW_H
 #define LEARN_ROW_H

@@ -1,11 +1,11 @@
 /*
  * shelf.c - see shelf.h.
  *
- * To replace a model takes two writes, each by rename: the bytes that stand there to PATH.before, then the
- * new ones to PATH. Killed between them, both hold the old model, and nothing is lost but the one
- * before it. The bytes are copied, not parsed: a model that this program cannot read is kept as well.
+ * Replacing a model takes two writes, each by rename: first the present bytes go to PATH.before, then the new ones to
+ * PATH. After a kill between the two, both hold the old model, and only the one before it is lost. The bytes are copied,
+ * not parsed, so a model that this program cannot read is kept as well.
  *
- * What a killed writer leaves of its temporary file goes away with the next lock, whose holder is alone.
+ * The next program that takes the lock removes the temporary file that a killed writer left.
  */
 #include "learn/shelf.h"
 

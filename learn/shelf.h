@@ -1,5 +1,5 @@
 /*
- * shelf.h - where a user's models stand: `learn` puts them there, `search` takes them from there.
+ * shelf.h - the place of a user's models: `learn` puts them there, `search` takes them from there.
  *
  * One place per device, kind of cost and kind of decision:
  *

@@ -12,8 +12,8 @@
  * Draws: first a graph (by the root of its number of examples), then one of its examples: most from
  * the largest by |advantage| or from those with a real gain, the rest from all.
  *
- * Draws that favour gains teach too high a probability of improving; so at the end the sign's bias is moved
- * until, over the training examples as they were measured, as many are expected to improve as did.
+ * Draws that favour gains teach too high a probability of improving. So at the end the sign's bias is shifted until as
+ * many of all training examples are expected to improve as really do.
  *
  * A batch is cut into shards of fixed size, each with its own gradient, added up in order: the result
  * does not depend on how many threads there are, and the same seed gives the same bytes (unless
