@@ -1,5 +1,5 @@
 /*
- * subject.c - from what --graph names to a space.
+ * subject.c - opens a space from what --graph names.
  *
  * Four steps. Fetch: some kinds make their own programs, all others are program.c's. Extract: the device compiles
  * once and hands out the module just before its fusion pass and the one just after; our performance
@@ -7,7 +7,7 @@
  * Open: the space over the module before, its defaults decoded from the one after. Where no choice can say what
  * the compiler did, the kind writes the program anew first, so that choices can, and the space is opened over that.
  *
- * Without a device the program is taken as it is, so that stores and models can be looked at anywhere.
+ * Without a device the program is taken as it is, so that stores and models can be inspected anywhere.
  */
 #include "ready/subject.h"
 
@@ -19,8 +19,8 @@
 #include "ready/turns.h"
 
 /*
- * Compilers number modules as they meet them; the same program is to have the same bytes every time. With a
- * device, what it counts is in them.
+ * Brings the program into its final form. Compilers number modules as they meet them, but the same program must have
+ * the same bytes every time, so the numbers go. With a device, the turns that it counts are noted in the bytes.
  */
 static int settle(struct subject *s, const struct buf *program, struct device *d, struct err *err)
 {
@@ -108,7 +108,7 @@ static int open_made(struct subject *s, const struct space_kind *maker, const ch
 	return settle(s, &s->original, NULL, err) < 0 ? -1 : open_space(s, kind, d, &none, err);
 }
 
-/* The module before fusion and the one after, if the fetching did not show them already. */
+/* Gets the module before the decision and the one after it, unless fetching gave them already. */
 static int extract(struct subject *s, struct device *d, struct extracted *e, struct err *err)
 {
 	if (e->before.len)

@@ -1,14 +1,14 @@
 /*
  * turns.c - runs a program to count what its text does not say: the turns of its loops.
  *
- * The count is the difference between two programs, one that adds one a turn and one that adds nothing, so
- * that comparing outputs is all a device must know. Inputs are those that every measurement runs with.
+ * The count is the difference between the outputs of two programs: one adds 1 per turn, the other 0. So a device
+ * need only be able to compare outputs. The inputs are those of every measurement.
  */
 #include "ready/turns.h"
 
 #include "graph/turns.h"
 
-/* Turns in all executions of a loop together; 0 where the program will not say. */
+/* Counts the turns in all executions of a loop together; 0 if the program cannot tell. */
 static int turns_in_all(struct device *d, const struct graph *g, uint32_t loop, double *turns, struct err *err)
 {
 	struct compiled side[2] = {{0}, {0}};

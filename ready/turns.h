@@ -1,5 +1,5 @@
 /*
- * turns.h - counts the turns of loops that the program's text does not tell.
+ * turns.h - counts the turns of loops whose number does not follow from the program's text.
  */
 #ifndef READY_TURNS_H
 #define READY_TURNS_H
@@ -8,8 +8,8 @@
 #include "graph/graph.h"
 
 /*
- * Notes in the graph's message what was counted (graph/turns.h); nothing where the device only models. Where it
- * `noted` something, what was worked out from the message is of before.
+ * Counts, and notes the counts in the graph's message (graph/turns.h); does nothing if the device only models. If
+ * something was *noted, the graph's arrays are out of date: it has to be read again.
  */
 int count_turns(struct device *d, struct graph *g, bool *noted, struct err *err);
 

@@ -1,10 +1,10 @@
 /*
- * user_program.c - from a path to a graph: a dump folder is searched, a file is read, MLIR is lowered.
+ * user_program.c - opens a graph from a path: searches a dump folder, reads a file, lowers MLIR.
  *
- * A dump folder holds many files for every module that was compiled. The program is the one before all
- * optimisation, as a message where the run was asked for messages, otherwise as text. A run compiles
- * many small modules besides the one that matters; so where there are several the largest is listed
- * first, and nothing is guessed.
+ * A dump folder holds many files for every module that was compiled. We take the module before all
+ * optimisation: as a message if the run dumped messages, otherwise as text. A run compiles many small
+ * modules besides the one that matters. If there are several we do not guess: the sentence lists them, the
+ * largest first.
  */
 #include "ready/user_program.h"
 #include "hlo/module.h"
@@ -17,7 +17,7 @@
 #include "base/io.h"
 #include "device/backend.h"
 
-#define LIST_BYTES 700 /* of names in a sentence */
+#define LIST_BYTES 700 /* the most bytes of names in a sentence */
 
 static bool ends_with(const char *s, size_t n, const char *end)
 {
@@ -67,7 +67,7 @@ static bool is_folder(const char *path)
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* How much a dump's file is wanted: 2 message, 1 text, 0 not at all. */
+/* How much we want a file of a dump: 2 a message, 1 a text, 0 not at all. */
 static int wanted(const char *name)
 {
 	size_t n = strlen(name);
@@ -88,7 +88,7 @@ static off_t size_of(const char *folder, const char *name)
 	return size;
 }
 
-/* The most wanted kind first; of it the largest. */
+/* Orders the most wanted kind first, and within a kind the largest. */
 static int by_want(const void *a, const void *b)
 {
 	const struct found *x = a, *y = b;
@@ -128,7 +128,7 @@ static int several(const char *folder, const struct found *v, size_t n, struct e
 	return -1;
 }
 
-/* The one program in a dump folder; its path into `out`. */
+/* Finds the one program in a dump folder; its path goes to `out`. */
 static int find_in_dump(const char *folder, struct buf *out, struct err *err)
 {
 	struct found_list l = {0};
@@ -151,7 +151,7 @@ static int find_in_dump(const char *folder, struct buf *out, struct err *err)
 
 /* ---- files ---- */
 
-/* Compiles MLIR, and takes the graph from what it was before all optimisation. */
+/* Compiles MLIR, and reads the graph from the module before all optimisation. */
 static int lower_with(struct user_program *p, const struct buf *file, struct device *d, struct err *err)
 {
 	struct extracted *e = &p->extracted;

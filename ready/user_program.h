@@ -1,9 +1,9 @@
 /*
- * user_program.h - whatever a user names as a program, as a graph.
+ * user_program.h - opens a graph from whatever a user names as a program.
  *
- * HloModuleProto, HloProto, HLO text and StableHLO (text or bytecode), each also packed with zstd, or
- * the folder that a run with --xla_dump_to wrote. StableHLO is lowered by a compiler's plugin: by `d`,
- * or, where `d` is NULL or our performance model, by the backend that is used where none was asked for.
+ * It may be an HloModuleProto, an HloProto, HLO text or StableHLO (text or bytecode), each also packed with
+ * zstd, or the folder that a run with --xla_dump_to wrote. A compiler's plugin lowers StableHLO: the plugin
+ * of `d`, or that of the default backend if `d` is NULL or our performance model.
  */
 #ifndef READY_USER_PROGRAM_H
 #define READY_USER_PROGRAM_H

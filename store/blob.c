@@ -1,8 +1,8 @@
 /*
- * blob.c - large bytes by their content.
+ * blob.c - keeps large bytes by their content.
  *
- * A blob is worth nothing if it turns out years later not to unpack. So it is read back, unpacked and
- * hashed before the transaction that holds it can be committed, and again at every reading.
+ * A blob that cannot be unpacked years later is worth nothing. So we read it back, unpack it and check
+ * its hash before the transaction that holds it can be committed, and again whenever it is read.
  */
 #include "store/blob.h"
 #include <string.h>

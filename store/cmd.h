@@ -1,8 +1,8 @@
 /*
  * cmd.h - the verbs of the program `store`, one function each, for main.c.
  *
- * A verb gets the words after it and what all verbs share; it returns 0, or -1 with a sentence, or
- * 1 when it did its work and the answer is "no" (verify found damage).
+ * A verb gets the words after it and the options that all verbs share. It returns 0, or -1 with a sentence, or
+ * 1 if it did its work and the answer is "no" (verify found damage).
  */
 #ifndef STORE_CMD_H
 #define STORE_CMD_H
@@ -18,7 +18,7 @@ struct request {
 	enum emit_format format;
 	struct store_options options;
 	bool quiet;
-	/* of single verbs */
+	/* options of single verbs */
 	const char *out, *run, *graph;
 	int64_t every;
 	int export_format;
@@ -34,10 +34,10 @@ int cmd_merge(struct request *r, struct err *err); /* the words are the shards *
 int cmd_export(struct request *r, struct err *err);
 int cmd_query(struct request *r, struct err *err);
 
-/* Talk about progress only to a person. */
+/* Progress is shown only to a person. */
 enum progress_mode cmd_talk(const struct request *r);
 
-/* The run whose uuid begins so, or whose number it is; the store must have exactly one. */
+/* Finds the run whose uuid begins with the word, or whose number it is; there must be exactly one. */
 int cmd_find_run(struct store *s, const char *word, int64_t *id, struct err *err); /* 1, 0 none, -1 */
 
 #endif

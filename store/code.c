@@ -1,10 +1,10 @@
 /*
  * code.c - samples and trials as bytes.
  *
- * A binary sample is 8 bytes: 2 of proof, 4 of cost, 2 of standard error. The cost keeps a float's 24
- * bits, since learning works in floats and no clock is better than that. The error keeps 8 bits: it is
- * itself estimated from some ten pairs, and known to a third at best. What failed hides in the payload
- * of a NaN, so that a sample without failures, nearly every one, pays nothing for the possibility.
+ * A sample of a site with two choices takes 8 bytes: 2 of proof, 4 of cost, 2 of standard error. The cost keeps
+ * a float's 24 bits, because learning works in floats and no clock is better. The error keeps 8 bits: it is
+ * estimated from some ten pairs, so it is known to a third at best. The outcome of a failure is in the payload of
+ * a NaN, so samples without failures, nearly all of them, need no bytes for it.
  */
 #include "store/code.h"
 #include <math.h>
@@ -13,7 +13,7 @@
 #include "base/mem.h"
 
 #define FAILED 0x7fc00000u
-#define FAILED_FIRST 0x7fc10000u /* only ever the first entry, and of the first choice */
+#define FAILED_FIRST 0x7fc10000u /* an extra first entry: the first choice failed */
 
 static uint32_t bits_of(float f)
 {
@@ -44,7 +44,7 @@ static uint16_t get_u16(struct cursor *c)
 	return (uint16_t)(low | (uint32_t)cursor_u8(c) << 8);
 }
 
-/* The upper half of a float, rounded to nearest; what is no number is "unknown", infinite. */
+/* The upper half of a float, rounded to nearest; NaN becomes infinite, which means "unknown". */
 static uint32_t half_of(double se)
 {
 	uint32_t u = bits_of((float)(isnan(se) ? INFINITY : fabs(se)));
@@ -72,7 +72,7 @@ void code_costs(const struct sample *x, uint64_t hash, struct buf *out)
 	}
 }
 
-/* An entry; `mark` is what an outcome would be added to here. */
+/* Decodes an entry; a failure is `mark` plus its outcome. */
 static int decode_choice(struct cursor *c, uint32_t mark, struct choice_cost *out)
 {
 	uint32_t u = cursor_u32(c), half = get_u16(c);

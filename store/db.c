@@ -1,18 +1,16 @@
 /*
- * db.c - opening a store: whose file is it, may we write it, is it of our version.
+ * db.c - opens a store: checks whose file it is, whether we may write it, and its version.
  *
- * Two locks with two purposes. SQLite's own keep the file consistent between any programs. Ours, a
- * flock(2) on the file for as long as a writer has it open, keeps a second collector from taking
- * turns with the first, which would be consistent and useless: they would measure against each
- * other. The kernel drops it when the holder dies. It is taken before SQLite opens the file and
- * given back after it closed it, because closing any descriptor of a file drops the POSIX locks
- * SQLite has on it.
+ * There are two locks. SQLite's own locks keep the file consistent between any programs. Our lock, an
+ * flock(2) on the file for as long as a writer has it open, keeps a second collector away. The two would
+ * write in turns, which is consistent but useless, because they would disturb each other's measurements.
+ * The kernel drops the lock when its holder dies. We take it before SQLite opens the file and give it back
+ * after SQLite has closed it, because closing any descriptor of a file drops SQLite's POSIX locks on it.
  *
- * WAL needs memory shared between the programs that have the file open, which network file systems
- * do not give; and their locks are said to work more often than they do. So such files are refused
- * unless forced. A reader opens one transaction and keeps it: it sees the store as it was when
- * opened. It never blocks the writer, but keeps the WAL from being cut back: do not keep it open
- * for hours.
+ * WAL needs memory that is shared between the programs that have the file open. Network file systems do not
+ * give that, and their locks often do not work. So files on them are refused unless forced. A reader opens
+ * one transaction and keeps it: it sees the store as it was when opened. It never blocks the writer, but it
+ * keeps the WAL from being cut back, so it should not stay open for hours.
  */
 #include "store/db.h"
 #include <errno.h>
@@ -91,7 +89,7 @@ static int take_lock(struct store *s, bool wait, struct err *err)
 	return err_errno(err, "waiting for the writer of %s", s->path);
 }
 
-/* A path as a URI, so that what follows "?" can say how it is opened. */
+/* The path as a URI; what follows its "?" says how to open the file. */
 char *store_uri(const char *path, const char *how)
 {
 	struct buf b = {0};
@@ -106,7 +104,7 @@ char *store_uri(const char *path, const char *how)
 	return buf_detach(&b, NULL);
 }
 
-/* What a connection is like before the first statement. */
+/* Sets up a connection before its first statement. */
 static int configure(struct store *s, struct err *err)
 {
 	int off = 0;
@@ -122,7 +120,7 @@ static int configure(struct store *s, struct err *err)
 		" PRAGMA journal_size_limit = 67108864; PRAGMA foreign_keys = ON", err);
 }
 
-/* Without its -wal file, a store in a folder we may not write to is opened as one nobody changes. */
+/* Opens a store without a -wal file, in a folder that we may not write to, as a file that nobody changes. */
 static int open_immutable(struct store *s, struct err *err)
 {
 	char *uri = store_uri(s->path, "?immutable=1");
@@ -188,8 +186,8 @@ static int create(struct store *s, struct err *err)
 }
 
 /*
- * An older store is read through a copy of this program's own that is brought to today's version; the file stays as
- * it is. The copy has no name (SQLite's temporary database) and goes with the connection.
+ * Reads an older store through a copy that is migrated to today's version; the file stays as it is. The copy has no
+ * name (it is SQLite's temporary database) and goes with the connection.
  */
 static int read_older(struct store *s, struct err *err)
 {
@@ -216,7 +214,7 @@ static int read_older(struct store *s, struct err *err)
 	return configure(s, err);
 }
 
-/* Ours, and of which version? */
+/* Is the file a store of ours, and of which version? */
 static int check_version(struct store *s, struct err *err)
 {
 	int64_t application, version, tables;
@@ -225,7 +223,7 @@ static int check_version(struct store *s, struct err *err)
 		sql_int(s, err, &version, "PRAGMA user_version", "") < 0 ||
 		sql_int(s, err, &tables, "SELECT count(*) FROM sqlite_schema", "") < 0)
 		return -1;
-	/* Killed before it was filled: the next to create it fills it. */
+	/* An empty file: the program that created it was killed before it filled it. We fill it. */
 	if (application == 0 && version == 0 && tables == 0)
 		return s->mode == STORE_CREATE ? create(s, err)
 					       : err_set(err, "%s is empty: not a store yet", s->path);

@@ -1,11 +1,11 @@
 /*
- * derive.c - the derived tables, computed from the facts from the start each time.
+ * derive.c - computes the derived tables, each time from all the facts.
  *
  * sigma: the median magnitude of all advantages (cost of a choice minus cost of the first) of a
  * space in an environment. Samples whose first choice failed have no advantages.
  *
- * best: the lowest cost against the default, of the findings, and of what the chains passed through
- * (sum.h).
+ * best: the lowest cost against the default, among the findings, and among the configurations that the
+ * chains went through (sum.h).
  */
 #include <math.h>
 #include <stdlib.h>
@@ -78,7 +78,7 @@ static struct best *best_of(struct derive *d, int64_t space, int64_t environment
 	return b;
 }
 
-/* The configuration after the step, if it is the cheapest yet. */
+/* Keeps the configuration after the step if it is the cheapest so far. */
 static void offer(struct derive *d, const struct run_info *r, const struct sum *sum, const struct step *t)
 {
 	struct best *b = best_of(d, t->space, r->environment, "chain");

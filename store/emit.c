@@ -1,9 +1,9 @@
 /*
- * emit.c - rows for people and for programs.
+ * emit.c - writes rows for people and for programs.
  *
- * JSON lines and CSV are written as they come, for a query may give millions of rows; a table must
- * see all its cells before it knows how wide they are. Numbers are printed so that reading them
- * gives the same number.
+ * JSON lines and CSV are written row by row, because a query may give millions of rows. A table needs
+ * all its cells before it knows how wide they are. Numbers are printed with enough digits to read back
+ * the same number.
  */
 #include "store/emit.h"
 #include <errno.h>
@@ -67,7 +67,7 @@ static void put_time(struct buf *out, int64_t us)
 	buf_adds(out, text);
 }
 
-/* Text on one line of a terminal: no control characters, not endless. */
+/* Appends text for one line of a terminal: without control characters, and cut if it is long. */
 static void put_text(struct buf *out, const char *p, size_t n)
 {
 	size_t cut = n > CELL_WIDTH ? CELL_WIDTH - 3 : n;
@@ -134,7 +134,7 @@ static void put_heading(struct buf *out, const char *name)
 		buf_addch(out, name[i] == '_' ? ' ' : name[i]);
 }
 
-/* Columns on a terminal a UTF-8 text takes, about: one per character. */
+/* Roughly how many columns of a terminal a UTF-8 text takes: one per character. */
 static size_t width_of(const char *p)
 {
 	size_t n = 0;

@@ -1,9 +1,9 @@
 /*
- * emit.h - what a query gives, as a table for people or as JSON, JSON lines or CSV for programs.
+ * emit.h - writes what a query gives, as a table for people or as JSON, JSON lines or CSV for programs.
  *
- * One query serves all: programs get its columns as they are; for people the end of a column's name
- * says what the number is: `delta_s` seconds ("12.3 us"), `started_at` microseconds since 1970
- * ("2026-11-21 07:31"), `size_b` bytes ("1.2 MB"), `uuid` (its first 8 digits).
+ * One query serves all formats. Programs get its columns as they are. For people the end of a column's name
+ * says how to show a number: `delta_s` is seconds ("12.3 us"), `started_at` microseconds since 1970
+ * ("2026-11-21 07:31"), `size_b` bytes ("1.2 MB"), `uuid` shows its first 8 digits.
  */
 #ifndef STORE_EMIT_H
 #define STORE_EMIT_H
@@ -23,17 +23,18 @@ struct emit { /* set store, format; the rest is zero */
 };
 
 /*
- * Steps through a query. With a key (and TABLE or JSON) it is a part of a larger answer: a heading
- * and a table, or a member of one object. `one`: a single row, shown as names and values.
+ * Steps through a query and writes its rows. With a key (in TABLE or JSON) they are a part of a larger
+ * answer: a heading and a table, or a member of one object. With `one` the single row is shown as names and
+ * values.
  */
 int emit_rows(struct emit *e, const char *key, sqlite3_stmt *q, struct err *err);
 int emit_one(struct emit *e, const char *key, sqlite3_stmt *q, struct err *err);
-/* Ends the answer and writes it to stdout; -1 when that fails (a full disk behind it). Releases. */
+/* Ends the answer, writes it to stdout and releases; -1 if writing fails (for example on a full disk). */
 int emit_end(struct emit *e, struct err *err);
 
-/* A value the way tables show it, by its column's name. */
+/* Appends a value as tables show it, by its column's name. */
 void emit_value(struct buf *out, const char *column, sqlite3_value *v);
-/* One CSV field, quoted where it must be. */
+/* Appends one CSV field, quoted if it must be. */
 void emit_csv(struct buf *out, const char *text, size_t n);
 
 #endif

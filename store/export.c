@@ -1,8 +1,8 @@
 /*
- * export.c - samples for other programs: JSON lines, CSV; export_npz.c has the third.
+ * export.c - writes samples for other programs as JSON lines or CSV; export_npz.c has the third format.
  *
- * JSON lines have one object per step. CSV has one line per choice of a sample, since its rows must be
- * alike; trials are left out of it, having no single site.
+ * JSON lines have one object per step. CSV has one line per choice of a sample, because its rows must be
+ * alike. It leaves out trials, which have no single site.
  */
 #include "store/export.h"
 #include <math.h>
@@ -193,7 +193,7 @@ static int step_csv(void *ctx, const struct run_info *run, const struct step *t,
 	return flush(w, 1 << 20, err);
 }
 
-/* Into memory of a file, or standard output; a file appears when it is whole. */
+/* Writes to standard output or to a file, which appears once it is whole. */
 static int export_text(struct selection *x, struct err *err)
 {
 	struct writer w = {.x = x, .file = stdout};

@@ -1,5 +1,5 @@
 /*
- * export.h - walking over the steps that `store export` was asked for; for export*.c only.
+ * export.h - walks over the steps that `store export` was asked for. Only for export*.c.
  */
 #ifndef STORE_EXPORT_H
 #define STORE_EXPORT_H
@@ -19,11 +19,10 @@ struct selection {
 };
 int selection_open(struct selection *x, struct request *r, struct err *err);
 void selection_close(struct selection *x);
-/* Index into x->space, or -1 where that space was not asked for. */
+/* The index of the space in x->space, or -1 if it was not asked for. */
 int selection_space(const struct selection *x, int64_t space);
 /*
- * Calls fn for every step asked for, in order, with the chain's sum before it; stops when fn gives -1.
- * The step has been taken into account when the next is read, not before.
+ * Calls fn for every step asked for, in order, with the chain's sum before the step; stops when fn returns -1.
  */
 int selection_walk(struct selection *x, int (*fn)(void *ctx, const struct run_info *run, const struct step *t,
 	const struct sum *before, struct err *err), void *ctx, struct err *err);

@@ -1,16 +1,16 @@
 /*
- * export_npz.c - the layout of TpuGraphs, so that what reads that data set reads ours.
+ * export_npz.c - writes samples in the layout of TpuGraphs, so that programs for that data set can read them.
  *
- * One file per space and environment (numbers of different hardware are not mixed), with
+ * There is one file per space and environment, so numbers of different hardware are not mixed. It holds
  *	node_feat		float32 [nodes, features]; the columns are named in node_feat_names
  *	node_opcode		uint8   [nodes]		   index into opcode_names
  *	edge_index		int64   [edges, 2]	   [u, v]: u consumes the output of v
  *	node_config_ids		int64   [sites]		   the nodes that are sites
  *	node_config_feat	uint8   [configs, sites, 1] the choice of each site
  *	config_runtime		float64 [configs]	   seconds of one run
- * A configuration is what a chain stood at after a step; its runtime the default's plus the running sum
- * (sum.h). Steps where that is not known are left out, and counted. Two passes: the arrays' shapes
- * stand before their data, and the data need not fit into memory.
+ * A configuration is that of a chain after a step; its runtime is the default's plus the running sum (sum.h).
+ * Steps whose runtime is not known are left out, and counted. There are two passes, because the arrays'
+ * shapes stand before their data, and the data need not fit into memory.
  */
 #include <math.h>
 #include <string.h>
@@ -29,7 +29,7 @@ struct target { /* of one file */
 	struct npz z;
 };
 
-/* Seconds after the step; NaN where unknown. */
+/* The seconds of the configuration after the step; NaN if unknown. */
 static double runtime_after(const struct step *t, const struct sum *before)
 {
 	struct sum chain = *before;
@@ -70,7 +70,7 @@ static int write_step(void *ctx, const struct run_info *run, const struct step *
 	return npz_data(&a->z, a->config, t->n_sites, err);
 }
 
-/* What there is to say about a node, in the order of the columns. */
+/* The features of a node, in the order of the columns. */
 #define FEATURE_NAME 16
 static const char feature_names[][FEATURE_NAME] = {"rank", "dtype_bits", "elements", "bytes", "flops", "operands",
 	"users", "calls", "trips", "root", "side_effect", "entry"};
@@ -132,7 +132,7 @@ static int write_graph(struct npz *z, const struct graph *g, struct err *err)
 	return rc < 0 || write_opcodes(z, g, err) < 0 || write_edges(z, g, err) < 0 ? -1 : 0;
 }
 
-/* The node arrays; a graph that cannot be read is talked about and left out. */
+/* Writes the node arrays. A graph that cannot be read is left out, with a note to the user. */
 static int write_nodes(struct target *a, const struct stored_space *p, struct err *err)
 {
 	struct stored_graph sg;

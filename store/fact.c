@@ -1,8 +1,8 @@
 /*
- * fact.c - environments, graphs, spaces and the region cache.
+ * fact.c - keeps environments, graphs, spaces and the region cache.
  *
- * Each has an identity that is computed from its content and kept in a unique column. So adding one is "look it up,
- * else insert it", and gives the same identity in every file. Merging a file adds each of its facts in this way.
+ * Each has an identity, which is computed from its content and kept in a unique column. To add one we look it up, and
+ * insert it if it is not there; it has the same identity in every file. Merging a file adds each of its facts so.
  */
 #include "store/fact.h"
 #include <math.h>
@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "store/blob.h"
 
-/* Strings with their lengths, so that no two different lists hash alike. */
+/* Hashes a string with its length, so that different lists of strings have different hashes. */
 static void hash_text(struct sha256 *h, const char *text)
 {
 	uint64_t n = strlen(text);
@@ -37,7 +37,7 @@ static const char *or_empty(const char *text)
 	return text ? text : "";
 }
 
-/* Of what version 1 knew; with more to it only where there is more, so that its hashes stay. */
+/* Hashes what version 1 of the store knew, and the rest only if it is not empty: so hashes of version 1 stay valid. */
 static void hash_environment(const struct environment *e, const char *device, const char *build, struct digest *out)
 {
 	const char *text[] = {e->machine, e->backend, e->platform, e->version, e->compile_options,
@@ -51,7 +51,7 @@ static void hash_environment(const struct environment *e, const char *device, co
 	sha256_end(&h, out);
 }
 
-/* An environment of version 1 becomes that of this build. 1 done, 0 there is none, -1. */
+/* Takes over an environment of version 1 for this build. 1 done, 0 there is none, -1 error. */
 static int adopt(struct store *s, const struct environment *e, const struct digest *hash, int64_t *id, struct err *err)
 {
 	struct digest old;
@@ -140,7 +140,7 @@ void stored_graph_release(struct stored_graph *g)
 	memset(g, 0, sizeof *g);
 }
 
-/* The graph by the hash of its bytes, and all that the space is: the same in every file. */
+/* The identity of a space: a hash of its graph's hash and of all its facts. It is the same in every file. */
 static int space_identity(struct store *s, const struct space_facts *f, struct digest *out, struct err *err)
 {
 	sqlite3_stmt *q = sql_query(s, err, "SELECT b.hash FROM graph g JOIN blob b ON b.id = g.blob WHERE g.id = ?",
@@ -204,9 +204,9 @@ int store_space(struct store *s, const struct space_facts *f, int64_t *id, struc
 	return 0;
 }
 
-#define SITES_LIMIT 50000000 /* a space of more is a damaged row */
+#define SITES_LIMIT 50000000 /* a row with more sites is damaged */
 
-/* The three arrays; the row stays where it is. */
+/* Reads the three arrays of a space's row. */
 static int space_arrays(struct store *s, sqlite3_stmt *q, struct stored_space *out, struct err *err)
 {
 	struct buf choices = {0}, dflt = {0}, node = {0};
@@ -240,7 +240,7 @@ out:
 	return rc;
 }
 
-/* Configurations are read by what the row says of its sites: it must be the row that was written. */
+/* Is the row the one that was written? All configurations of the space are read by it. */
 static int check_identity(struct store *s, const struct stored_space *p, const struct digest *identity, struct err *err)
 {
 	struct space_facts f = {.graph = p->graph, .kind = p->kind, .backend = p->backend, .hash = p->hash,
@@ -341,7 +341,7 @@ int store_region_put(struct store *s, int64_t environment, const uint64_t key[2]
 
 	if (sql_write(s, err) < 0)
 		return -1;
-	/* A clock that stands or goes back must not hide the newest. */
+	/* `at` must grow with every row, even if the clock stands still or goes back: readers take the newest row. */
 	return sql_run(s, err, "INSERT INTO region VALUES (?1, ?2, ?3, max(?4, (SELECT coalesce(max(at), 0) + 1 FROM region"
 		" WHERE environment = ?1 AND key0 = ?2 AND key1 = ?3)), ?5, ?6, ?7, ?8, ?9, ?10, ?11,"
 		" ?12, ?13, nullif(?14, 0))", "iiiiddddiiiddi",

@@ -1,9 +1,9 @@
 /*
  * fact.h - what runs refer to: environments, graphs, spaces; and the persistent cache of regions.
  *
- * The add functions look the thing up by its content and add it only if it is new, so they are
- * called at every start. Ids are of this file only: hashes and uuids are what holds across files.
- * Structs read back own their memory; release accepts an empty one.
+ * The add functions look a fact up by its content and add it only if it is new, so they can be called at
+ * every start. Ids hold within one file only; hashes and uuids hold across files. Structs that are read
+ * back own their memory; release accepts an empty one.
  */
 #ifndef STORE_FACT_H
 #define STORE_FACT_H
@@ -16,17 +16,17 @@
 #include "store/db.h"
 
 /*
- * What makes numbers comparable: a change in any of these is another environment. NULL is "".
+ * An environment: all that must be the same for numbers to be comparable. NULL counts as "".
  *
- * Stores of version 1 have neither device nor build. Where the device is the machine itself, such an environment is
- * taken to be of the build that is first seen to match it, and is that build's from then on.
+ * Stores of version 1 have neither device nor build. If the device is the machine itself, such an environment is
+ * given to the first build that otherwise matches it, and belongs to that build from then on.
  */
 struct environment {
 	const char *machine; /* processor model, cores, kernel: not the host's name */
 	const char *backend, *platform, *version, *compile_options;
 	enum cost_kind kind;
-	const char *device;  /* model, number and memory of an accelerator, its driver; "" where the machine computes */
-	const char *build;   /* a hash of the plugin's file: versions do not always differ */
+	const char *device;	 /* model, number and memory of an accelerator, its driver; "" if the machine computes */
+	const char *build;	 /* a hash of the plugin's file, because two builds may have the same version */
 	enum quantity quantity; /* of all costs: prices, samples, label scales and bests are kept by environment */
 };
 int store_environment(struct store *s, const struct environment *e, int64_t *id, struct err *err);
@@ -73,8 +73,8 @@ int store_get_space(struct store *s, int64_t id, struct stored_space *out, struc
 void stored_space_release(struct stored_space *p);
 
 /*
- * The region cache. A pair of small programs costs what it costs wherever it occurs, in this
- * environment. Measuring one again adds a row; get returns the newest that did not fail, else the newest.
+ * The region cache. In one environment a region costs the same in every program. Measuring one again adds
+ * a row; get returns the newest row that did not fail, or else the newest.
  */
 struct region_cost {
 	double delta, se;	     /* seconds of b - seconds of a, of one execution */
@@ -82,7 +82,7 @@ struct region_cost {
 	enum outcome outcome;
 	enum cost_kind kind;
 	uint32_t pairs;
-	struct effort effort;	     /* of a failure; all unknown in rows of version 1 */
+	struct effort effort;	    /* with which it failed; unknown in rows of version 1 */
 };
 int store_region_get(struct store *s, int64_t environment, const uint64_t key[2],
 	struct region_cost *out, struct err *err); /* 1 found, 0 not, -1 */
@@ -90,11 +90,11 @@ int store_region_put(struct store *s, int64_t environment, const uint64_t key[2]
 	const struct region_cost *c, struct err *err);
 
 /*
- * Derived, by `store rebuild` (or store_rebuild) from the samples: sigma is the median magnitude of
- * a space's advantages in an environment, what labels are divided by.
+ * The derived tables, which `store rebuild` and store_rebuild compute from the samples. sigma is the median
+ * magnitude of a space's advantages in an environment; labels are divided by it.
  */
 int store_rebuild(struct store *s, struct err *err);
-/* 1 found, 0 not rebuilt since, or no samples; -1 */
+/* 1 found; 0 if there are no samples, or nothing was rebuilt since; -1 error */
 int store_sigma(struct store *s, int64_t space, int64_t environment, double *sigma, struct err *err);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * list.c - what runs there are.
+ * list.c - lists the runs in a store.
  *
- * The number of steps is the largest step there is plus one, found through the primary key: counting
- * rows would read a file of a million samples from end to end.
+ * The number of a run's steps is its largest step plus one, found through the primary key. Counting rows
+ * would read a file of a million samples from end to end.
  */
 #include <string.h>
 #include "base/mem.h"

@@ -1,8 +1,8 @@
 /*
  * main.c - the program `store`: look into stores, check them, put them together.
  *
- * A verb is a row of the table below: what it is called with, how it opens the store, what it does.
- * All share one option table, so that --help of each names exactly what it takes.
+ * A verb is a row of the table below: its words, how it opens the store, what it does. All verbs share one
+ * option table, from which --help of each verb lists exactly the options that it takes.
  */
 #include <string.h>
 #include "base/mem.h"
@@ -21,7 +21,7 @@ static int cmd_rebuild(struct request *r, struct err *err)
 	return emit_end(&e, err);
 }
 
-/* Pages in order and full, nothing free: for archives, and before a copy. */
+/* Writes the file anew, with full pages in order and no free ones: for archives, and before a copy. */
 static int cmd_compact(struct request *r, struct err *err)
 {
 	int64_t before, after;

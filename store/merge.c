@@ -1,18 +1,18 @@
 /*
- * merge.c - shards from many machines into one store.
+ * merge.c - merges shards, the stores of many machines, into one store.
  *
- * A run is known by its uuid, everything it refers to by a hash of its content. So each shard's ids
- * are mapped to ours through temporary tables, and its rows copied by SQL alone. Steps of a run only
- * ever get more, hence "copy what is beyond our last step" makes merging
- *   - idempotent: a second time there is nothing beyond;
+ * A run is known by its uuid, everything it refers to by a hash of its content. So temporary tables map
+ * each shard's ids to ours, and SQL alone copies its rows. A run only ever gets more steps, so we copy
+ * the steps after our last one. This makes merging
+ *   - idempotent: the second time there are no such steps;
  *   - resumable: it commits every CHUNK steps, and a chunk is a valid run (with its keyframes);
  *   - fit for shards that are being written: merge tonight, and again tomorrow.
- * Before anything is added to a run both have, its last common step is compared: two copies of a shard
- * that were both continued have the same uuid and are not the same run.
+ * If both have a run, their last common step is compared before anything is added: two copies of a shard
+ * that were both continued have the same uuid, but are not the same run.
  *
- * Each shard is first copied beside OUT by SQLite's backup, which sees one moment of it and does not
- * disturb its writer. Attaching those that seem idle was faster by a fifth, and wrong when a collector
- * starts on one meanwhile. A shard packed with zstd, as measurements are shipped, is unpacked beside OUT first.
+ * SQLite's backup first copies each shard beside OUT. It sees one moment of the shard and does not disturb
+ * its writer. Attaching shards that seem idle was faster by a fifth, but wrong if a collector starts on one
+ * meanwhile. A shard packed with zstd, as measurements are shipped, is first unpacked beside OUT.
  */
 #include <string.h>
 #include <sys/stat.h>
@@ -24,7 +24,7 @@
 #include "store/code.h"
 #include "store/fact.h"
 
-#define CHUNK 100000 /* steps a transaction */
+#define CHUNK 100000 /* steps per transaction */
 
 struct merge {
 	struct store *s;
@@ -38,14 +38,14 @@ struct pair { /* a run there and here */
 	int64_t from, to, have, all; /* steps we have, steps there are */
 };
 
-/* One moment of the shard as a file of ours, in today's version. */
+/* Copies one moment of the shard into a file of our own, migrated to today's version. */
 static int snapshot(struct merge *m, struct store *in, struct err *err)
 {
 	sqlite3 *to = NULL;
 	sqlite3_backup *b;
 	int rc = sqlite3_open(m->snapshot, &to);
 
-	if (rc == SQLITE_OK) /* a copy to be thrown away need not survive a power cut */
+	if (rc == SQLITE_OK) /* the copy is thrown away, so it need not survive a power cut */
 		rc = sqlite3_exec(to, "PRAGMA synchronous = OFF", NULL, NULL, NULL);
 	b = rc == SQLITE_OK ? sqlite3_backup_init(to, "main", in->db, "main") : NULL;
 	if (b) {
@@ -67,7 +67,7 @@ static int check_not_same(struct merge *m, struct err *err)
 	return 0;
 }
 
-/* Is it packed? What cannot be read is not; opening it says why. */
+/* Is the file packed? One that cannot be read counts as not packed; opening it then says why. */
 static bool packed(const char *path)
 {
 	char start[4];
@@ -140,7 +140,7 @@ static int attach(struct merge *m, struct err *err)
 	return rc;
 }
 
-/* Graphs and the like by their content, and the tables that say what their ids are here. */
+/* Adds graphs and other facts by their content, and fills the tables that map their ids to ours. */
 static int map_facts(struct merge *m, struct err *err)
 {
 	return sql_exec(m->s,
@@ -166,7 +166,7 @@ static int map_facts(struct merge *m, struct err *err)
 		" r.pairs, r.kind, r.outcome, r.deadline, r.load, r.memory FROM shard.region r JOIN map_environment e ON e.old = r.environment", err);
 }
 
-/* A blob that does not have its hash must not spread. */
+/* Checks the hashes of the new blobs, so that a damaged one does not spread. */
 static int check_new_blobs(struct merge *m, int64_t after, struct err *err)
 {
 	struct buf b = {0};
@@ -196,7 +196,7 @@ static int last_space(struct merge *m, int64_t *id, struct err *err)
 	return sql_int(m->s, err, id, "SELECT max(id) FROM main.space", "") < 0 ? -1 : 0;
 }
 
-/* Nor must a space that is not what it says it is. */
+/* Checks the identities of the new spaces, for the same reason. */
 static int check_new_spaces(struct merge *m, int64_t after, struct err *err)
 {
 	struct stored_space p;
@@ -215,7 +215,7 @@ static int check_new_spaces(struct merge *m, int64_t after, struct err *err)
 	"SELECT 1 + max(coalesce((SELECT max(id) FROM " schema ".sample WHERE id >= ?1 << 32 AND id < (?1 + 1) << 32), (?1 << 32) - 1)," \
 	" coalesce((SELECT max(id) FROM " schema ".trial WHERE id >= ?1 << 32 AND id < (?1 + 1) << 32), (?1 << 32) - 1)) - (?1 << 32)"
 
-/* The run's place here: found by uuid, or made. */
+/* Finds the run here by its uuid, or makes it. */
 static int place_run(struct merge *m, struct pair *p, struct err *err)
 {
 	int rc = sql_int(m->s, err, &p->to, "SELECT o.id FROM shard.run a JOIN main.run o ON o.uuid = a.uuid WHERE a.id = ?",
@@ -235,7 +235,7 @@ static int place_run(struct merge *m, struct pair *p, struct err *err)
 		sql_int(m->s, err, &p->all, STEPS_IN("shard"), "i", p->from) < 0 ? -1 : 0;
 }
 
-/* The last step both have must be the same step. */
+/* Is the last step that both have the same step? */
 static int check_same_run(struct merge *m, const struct pair *p, struct err *err)
 {
 	int64_t last = (p->have < p->all ? p->have : p->all) - 1, same = 0;
@@ -253,7 +253,7 @@ static int check_same_run(struct merge *m, const struct pair *p, struct err *err
 		store_path(m->s), (long long)last);
 }
 
-/* Steps from `low` to below `high`, and what belongs to them. */
+/* Copies the steps from `low` to below `high`, and what belongs to them. */
 static int copy_steps(struct merge *m, const struct pair *p, int64_t low, int64_t high, struct err *err)
 {
 	int64_t a = RUN_BASE(p->from) + low, b = RUN_BASE(p->from) + (high < UINT32_MAX ? high : UINT32_MAX);
@@ -284,7 +284,7 @@ static int copy_steps(struct merge *m, const struct pair *p, int64_t low, int64_
 		check_new_blobs(m, blob, err) < 0 ? -1 : 0;
 }
 
-/* Chains come with the first chunk; a stint's end may have been added since. */
+/* Copies the chains, with the first chunk, and the stints, whose ends may have been added since. */
 static int copy_frame(struct merge *m, const struct pair *p, struct err *err)
 {
 	return sql_run(m->s, err, "INSERT OR IGNORE INTO main.chain SELECT ?, c.number, s.new, c.start, c.tau, c.base_seconds"

@@ -1,9 +1,9 @@
 /*
- * migrate.c - bringing an older store to today's version, all of it or nothing.
+ * migrate.c - brings an older store to today's version, all of it or nothing.
  *
- * All steps run in one transaction, so a kill or a full disk in the middle leaves the old store.
- * Foreign keys are checked before the commit: a step that loses a parent must not go unnoticed. What a
- * step adds to a table stands last in schemas/store.sql, too, for there ALTER TABLE puts it.
+ * All steps run in one transaction, so a kill or a full disk in the middle leaves the old store. Foreign
+ * keys are checked before the commit, so that a step that loses a parent is noticed. Columns that a step adds
+ * stand last in schemas/store.sql, too, because ALTER TABLE adds them there.
  */
 #include "store/sql.h"
 

@@ -1,9 +1,9 @@
 /*
- * npz.c - NumPy's .npz.
+ * npz.c - writes NumPy's .npz.
  *
- * An entry's header stands before its data and has their checksum, which is known after them. So the
- * header is written with zeros, and patched when the array is full: a plain file can be sought in.
- * The file grows under a name of its own and takes its place when it is whole.
+ * An entry's header stands before its data and holds their checksum, which is known only after them. So we
+ * write the header with zeros, and patch it when the array is full. The file grows under a temporary name and
+ * is renamed when it is whole.
  */
 #include "store/npz.h"
 #include <string.h>
@@ -61,7 +61,7 @@ int npz_open(struct npz *z, const char *path, struct err *err)
 	return -1;
 }
 
-/* The fields local header and directory share, from "version needed" to the length of the extras. */
+/* Writes the fields that local header and directory share, from "version needed" to the length of the extras. */
 static void put_common(struct npz *z, struct buf *b, uint32_t crc, uint32_t size)
 {
 	put16(b, 20);
@@ -98,7 +98,7 @@ static size_t item_size(const char *type)
 	return n;
 }
 
-/* Magic, version, and the dictionary, padded so that the data are aligned. */
+/* Writes magic, version and dictionary, padded so that the data are aligned. */
 static void put_shape(struct buf *b, const char *type, const uint64_t *shape, int rank)
 {
 	size_t pad;
@@ -114,7 +114,7 @@ static void put_shape(struct buf *b, const char *type, const uint64_t *shape, in
 	b->data[9] = (char)((b->len - 10) >> 8);
 }
 
-/* The array in hand is full: its header gets what was zero, the directory its entry. */
+/* Ends a full array: patches its header, and adds its entry to the directory. */
 static int finish(struct npz *z, struct err *err)
 {
 	uint64_t end = z->at;
@@ -157,7 +157,7 @@ int npz_array(struct npz *z, const char *name, const char *type, const uint64_t 
 	for (int i = 0; i < rank; i++)
 		z->left = shape[i] && z->left > LIMIT / shape[i] ? LIMIT : z->left * shape[i];
 	if (z->left >= LIMIT)
-		z->at = LIMIT; /* say so now, not after 4 GiB */
+		z->at = LIMIT; /* fails now, not after 4 GiB */
 	z->left += b.len;
 	rc = put_local(z, 0, 0, err) < 0 || npz_data(z, b.data, b.len, err) < 0 ? -1 : 0;
 	buf_release(&b);

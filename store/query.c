@@ -1,5 +1,5 @@
 /*
- * query.c - SQL by hand: read-only, with what SQLite lacks for looking into a store.
+ * query.c - runs SQL that the user types: read-only, with a few functions for looking into a store.
  *
  *	text REGEXP pattern		PCRE2; compiled once per query
  *	cost(costs, k)			seconds of choice k relative to the reference; null: it failed
@@ -45,7 +45,7 @@ static void regexp(sqlite3_context *c, int n, sqlite3_value **v)
 	sqlite3_result_int(c, re_match(re, text, (size_t)sqlite3_value_bytes(v[1])));
 }
 
-/* One function for the three; the user data says which. */
+/* Serves all three functions; the user data says which. */
 static void cost_column(sqlite3_context *c, int n, sqlite3_value **v)
 {
 	const char *which = sqlite3_user_data(c);

@@ -1,12 +1,11 @@
 /*
- * replay.c - reading runs back.
+ * replay.c - reads runs back.
  *
- * Three streams ordered by step, keyframes, samples and trials, are merged: first the keyframes up to
- * the next step, then that step. Each chain has its configuration and hash, updated in O(1) per
- * step. Checked on the way: step numbers have no gap; every site and choice exists; 16 bits of the
- * hash after every step; at every keyframe that is no jump, all 64 and every byte. A read that
- * starts in the middle begins at the oldest keyframe any chain needs, and passes over the steps of
- * chains that have not met their own yet.
+ * Three streams, ordered by step, are merged: keyframes, samples and trials. First come the keyframes up to
+ * the next step, then that step. Each chain has its configuration and hash, updated in O(1) per step. We
+ * check that step numbers have no gap, that every site and choice exists, and 16 bits of the hash after every
+ * step; at every keyframe that is no jump, all 64 bits and every byte. A read that starts in the middle begins
+ * at the oldest keyframe that any chain needs, and skips steps of chains that have not met their keyframe yet.
  */
 #include "store/replay.h"
 #include <string.h>
@@ -14,11 +13,11 @@
 #include "store/code.h"
 #include "store/sql.h"
 
-struct walk { /* of one chain */
+struct walk { /* one chain */
 	const struct stored_space *space;
 	uint8_t *config;
 	uint64_t hash;
-	bool live; /* met a keyframe */
+	bool live; /* has it met a keyframe? */
 };
 
 struct replay {
@@ -30,8 +29,8 @@ struct replay {
 	struct walk *chain;
 	uint32_t n_chains;
 	sqlite3_stmt *keyframe, *sample, *trial;
-	int has_keyframe, has_sample, has_trial; /* the row the statement stands on is not used yet */
-	struct step last;			 /* its draw is applied by the next call */
+	int has_keyframe, has_sample, has_trial; /* does the statement stand on a row that is not used yet? */
+	struct step last;	 /* the next call applies its draw */
 	bool pending;
 	struct flip *flip;
 	size_t cap_flip;
@@ -91,7 +90,7 @@ static int load_chains(struct replay *p, struct err *err)
 	return rc;
 }
 
-/* The step of the oldest among the chains' last keyframes up to `from`. */
+/* Finds each chain's last keyframe up to `from`, and returns the oldest of these steps. */
 static int first_keyframe(struct replay *p, int64_t *first, struct err *err)
 {
 	*first = p->from;
@@ -201,7 +200,7 @@ static void apply_pending(struct replay *p)
 		set_choice(w, t->trial.flip[i].site, t->trial.flip[i].choice);
 }
 
-/* The configuration a keyframe holds, checked in itself. */
+/* Unpacks a keyframe's configuration and checks it against the keyframe's hash. */
 static int unpack_config(struct replay *p, const struct walk *w, int64_t step, uint64_t hash, struct err *err)
 {
 	uint32_t n = w->space->n_sites;
@@ -295,7 +294,7 @@ static int read_trial(struct replay *p, const struct walk *w, struct step *t, ui
 	return 0;
 }
 
-/* The step under the cursors: 1 handed out, 2 passed over, -1. */
+/* Reads the step under the cursors: 1 for the caller, 2 skipped, -1 error. */
 static int read_step(struct replay *p, struct step *t, sqlite3_stmt *q, struct err *err)
 {
 	int64_t number = sqlite3_column_int64(q, 1);

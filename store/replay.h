@@ -1,8 +1,8 @@
 /*
- * replay.h - reading runs back: every step with the configuration it was taken in.
+ * replay.h - reads runs back: every step with the configuration in which it was taken.
  *
- * A step stores only what changed; the configuration is replayed from the keyframes, and every
- * hash on the way is checked: a chain that does not replay is an error, never wrong numbers.
+ * A step stores only what changed. The configuration is replayed from the keyframes, and every hash on the
+ * way is checked. A chain that does not replay is an error; it never gives wrong numbers.
  *
  *	struct run_info *runs; size_t n;
  *	store_runs(s, &runs, &n, &err);
@@ -35,7 +35,7 @@ struct step {
 	uint32_t step, chain;
 	int64_t space;
 	uint32_t n_sites;
-	const uint8_t *config;	/* BEFORE the draw; valid until the next call */
+	const uint8_t *config; /* the chain's, BEFORE the draw; valid until the next call */
 	uint64_t hash;		/* of config */
 	bool is_trial;		/* else a sample */
 	struct sample sample;
@@ -43,10 +43,10 @@ struct step {
 };
 struct replay;
 struct replay *replay_open(struct store *s, int64_t run, struct err *err);
-/* From some step on: starts at the keyframes before it. */
+/* Opens a replay that gives the steps from `step` on; it starts at the keyframes before. */
 struct replay *replay_open_at(struct store *s, int64_t run, uint32_t step, struct err *err);
 int replay_next(struct replay *p, struct step *out, struct err *err); /* 1, 0 at the end, -1 */
-/* A chain's configuration after the last step read; NULL before the chain began. Ends that step. */
+/* A chain's configuration after the last step read; NULL before the chain began. The step is not valid afterwards. */
 const uint8_t *replay_config(struct replay *p, uint32_t chain, uint64_t *hash);
 void replay_close(struct replay *p); /* accepts NULL */
 

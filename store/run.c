@@ -1,11 +1,11 @@
 /*
- * run.c - writing a run.
+ * run.c - writes a run.
  *
- * The memory of a run (its chains' configurations, the number of the next step) only moves on after
- * the commit, so after any failure it still agrees with the file.
+ * A run in memory (its chains' configurations, the number of the next step) changes only after the commit,
+ * so after any failure it still agrees with the file.
  *
- * What belongs to a step beside the sample, failures, measurements and so on, is keyed by (run, step, n),
- * n counting within its table. That makes rows nameable across files: merging is "insert or ignore".
+ * Failures, measurements and other rows that belong to a step have the key (run, step, n), where n counts
+ * within the table. So a row has the same name in every file, and merging is "insert or ignore".
  */
 #include "store/run.h"
 #include <float.h>
@@ -21,7 +21,7 @@
 #include "store/replay.h"
 #include "store/sql.h"
 
-struct live { /* a chain as it stands */
+struct live { /* a chain as it stands now */
 	uint32_t n_sites, steps;
 	uint8_t *choices, *config;
 	uint64_t hash;
@@ -82,7 +82,7 @@ int run_begin(struct store *s, const struct run_spec *spec, struct run **out, st
 	return 0;
 }
 
-/* A place for a chain's data; its configuration is not set yet. */
+/* Makes room for a chain's data; its configuration is not set yet. */
 static int add_live(struct run *r, int64_t space, struct err *err)
 {
 	struct stored_space p;
@@ -120,7 +120,7 @@ static int resume_chains(struct run *r, struct err *err)
 	return rc;
 }
 
-/* To where the chains stood: from the last keyframes on. */
+/* Brings the chains to where they stood, from their last keyframes on. */
 static int resume_configs(struct run *r, struct err *err)
 {
 	struct replay *p = replay_open_at(r->s, r->id, r->steps, err);
@@ -156,7 +156,7 @@ static int count_steps(struct run *r, struct err *err)
 	return 0;
 }
 
-/* Do the run's chains walk the spaces they are expected to? 1, 0, -1. */
+/* Do the run's chains walk the expected spaces? 1 yes, 0 no, -1 error. */
 static int same_spaces(struct store *s, int64_t run, const struct run_spec *spec, struct err *err)
 {
 	int64_t n, space;
@@ -174,7 +174,7 @@ static int same_spaces(struct store *s, int64_t run, const struct run_spec *spec
 	return n == spec->n_spaces;
 }
 
-/* The run to go on with, its id and uuid filled in: 1, 0, -1. The newest with other spaces goes to `other`. */
+/* Finds the run to go on with: 1 with its id and uuid, 0 none, -1. The newest run with other spaces goes to `other`. */
 static int find_unfinished(struct run *r, const struct run_spec *spec, char other[37], struct err *err)
 {
 	int64_t below = INT64_MAX;
@@ -349,7 +349,7 @@ int run_save(struct run *r, const void *state, size_t n, struct err *err)
 	return store_commit(r->s, err);
 }
 
-/* The state after the step, and the commit that makes the step a fact. */
+/* Writes the state after the step, and commits. */
 static int finish_step(struct run *r, uint32_t chain, const void *state, size_t n, struct err *err)
 {
 	if (run_save(r, state, n, err) < 0)
@@ -402,7 +402,7 @@ static uint64_t hash_of_trial(const struct live *c, const struct trial *t)
 	return h;
 }
 
-/* The sign says "only a bound", so it must have one. */
+/* The error with a minus sign if the cost is only a bound; even 0 then needs its sign. */
 static double signed_se(const struct trial *t)
 {
 	return !t->bound ? t->se : t->se > 0 ? -t->se : -DBL_MIN;

@@ -1,11 +1,11 @@
 /*
- * run.h - writing a run: what `collect` and `search` do to a store.
+ * run.h - writes a run: what `collect` and `search` put into a store.
  *
- * A run walks one or more chains, each through the configurations of one space. It proceeds in
- * steps: a step is a sample (one site, the cost of each of its choices, the one drawn) or a trial
- * (several sites at once, one cost, taken or not). The run keeps each chain's configuration in step
- * with what is appended, and its Zobrist hash; 16 bits of it go into every step, all 64 into every
- * keyframe, so that a reader proves its replay.
+ * A run has one or more chains. A chain walks through the configurations of one space, in steps. A step
+ * is either a sample (one site, the cost of each of its choices, the choice drawn) or a trial (several
+ * sites at once, one cost, taken or not). A keyframe is a chain's whole configuration at some step. The run
+ * keeps each chain's configuration and its Zobrist hash up to date. 16 bits of the hash go into every step,
+ * all 64 into every keyframe, so that a reader can prove its replay.
  *
  *	struct run_spec spec = {.kind = "collect", .settings = json, .policy = "region", ...};
  *	int rc = run_resume(s, &spec, &run, other, &err);	// 1: goes on; the state is in run_state()
@@ -17,16 +17,16 @@
  *		run_sample(run, &sample, state, n_state, &err);	// commits all of it
  *	run_end(run, RUN_STOPPED, summary, &err); run_free(run);
  *
- * Until the first commit nothing of a new run is in the file: a run killed before its first step
- * was never there, and starting again with the same seed gives the same run.
+ * Before the first commit nothing of a new run is in the file. So a run that is killed before its first step
+ * leaves nothing, and starting again with the same seed gives the same run.
  */
 #ifndef STORE_RUN_H
 #define STORE_RUN_H
 
 #include "store/fact.h"
 
-#define STORE_CHOICES 255	   /* choices of one site at most */
-#define STORE_CHAINS 65536 /* chains of one run at most */
+#define STORE_CHOICES 255    /* the most choices of a site */
+#define STORE_CHAINS 65536 /* the most chains of a run */
 
 struct run_spec {
 	const char *kind;     /* "collect" or "search" */
@@ -34,7 +34,7 @@ struct run_spec {
 	const char *policy;   /* "region" or "whole" */
 	uint64_t seed;
 	int64_t environment;
-	const int64_t *spaces; /* of its chains, in their order; run_resume compares them, run_begin does not look */
+	const int64_t *spaces; /* its chains' spaces, in order; only run_resume reads them */
 	uint32_t n_spaces;
 	const char *program;  /* NULL: opt_version() */
 	const char *host;     /* NULL: this machine's name */
@@ -46,22 +46,21 @@ enum run_state { RUN_RUNNING, RUN_STOPPED, RUN_FINISHED, RUN_FAILED };
 struct run;
 int run_begin(struct store *s, const struct run_spec *spec, struct run **out, struct err *err);
 /*
- * The newest run of the same kind, settings, policy, seed, environment and spaces that did not finish,
- * with its chains replayed to where they stood. 1 found, 0 none, -1 error. Runs merged from elsewhere
- * are not offered: they go on where they were made.
+ * Finds the newest run of the same kind, settings, policy, seed, environment and spaces that did not finish,
+ * and replays its chains to where they stood. 1 found, 0 none, -1 error. Runs that were merged from elsewhere
+ * do not count: they go on where they were made.
  *
- * The settings name a program, and the program stays the same when another version of ours sees other
- * decisions in it. A configuration of those would be read with the wrong sites, so such a run is passed
- * over; `other` gets the uuid of the newest one, or "".
+ * Another version of vantage may see other decisions in the same program. The configurations of its run would
+ * be read with the wrong sites, so such a run is passed over; `other` gets the uuid of the newest one, or "".
  */
 int run_resume(struct store *s, const struct run_spec *spec, struct run **out, char other[37], struct err *err);
-/* Closes this stretch of the run and commits. STOPPED can be resumed, the others not. */
+/* Ends this stint of the run and commits. A STOPPED run can be resumed, others cannot. */
 int run_end(struct run *r, enum run_state state, const char *summary_json, struct err *err);
 void run_free(struct run *r); /* accepts NULL; a run not ended stays resumable */
 
 int64_t run_id(const struct run *r);
 const char *run_uuid(const struct run *r);
-uint32_t run_steps(const struct run *r);	 /* appended so far = number of the next step */
+uint32_t run_steps(const struct run *r);  /* how many were appended: the number of the next step */
 uint32_t run_chains(const struct run *r);
 /* What the last step saved, after run_resume; empty for a new run. */
 const void *run_state(const struct run *r, size_t *n);
@@ -70,8 +69,8 @@ struct chain_spec {
 	int64_t space;
 	const char *start;	/* "default", "random", ... */
 	const uint8_t *config;	/* n_sites bytes */
-	double tau;		/* Gibbs temperature as a share of base_seconds; 0: none */
-	double base_seconds;	/* the default's cost the temperature refers to; 0: unknown */
+	double tau;		/* Gibbs temperature, as a share of base_seconds; 0: none */
+	double base_seconds; /* the default's cost, which the temperature refers to; 0: unknown */
 };
 /* Adds a chain with its first keyframe (sweep 0). Chains are numbered from 0. */
 int run_chain(struct run *r, const struct chain_spec *c, uint32_t *chain, struct err *err);
@@ -79,20 +78,20 @@ uint32_t run_chain_steps(const struct run *r, uint32_t chain);
 /* The chain's configuration now, and its hash. */
 const uint8_t *run_config(const struct run *r, uint32_t chain, uint64_t *hash);
 
-/* The configuration as a fixed point; the chain goes on from it. */
+/* Writes a keyframe; the chain goes on from it. */
 int run_keyframe(struct run *r, uint32_t chain, uint32_t sweep, struct err *err);
-/* The chain starts anew from another configuration (a restart); keyframes it. */
+/* Starts the chain anew from another configuration, with a keyframe: a jump. */
 int run_jump(struct run *r, uint32_t chain, uint32_t sweep, const uint8_t *config, struct err *err);
 
 /*
- * Cost of one choice. Kept as a 32-bit float (relative precision 6e-8), its standard error as the
- * upper half of one (relative precision 0.4%).
+ * The cost of one choice. It is kept as a 32-bit float (relative precision 6e-8), its standard error as the
+ * upper half of a float (relative precision 0.4%).
  */
 struct choice_cost {
 	double delta;		/* seconds, relative to the reference choice */
 	double se;
 	enum outcome outcome;	/* not ok: the cost says nothing */
-	bool bound;		/* so slow that measuring was given up: at least that much */
+	bool bound;	 /* delta is a lower bound: it was so slow that measuring was given up */
 };
 
 struct sample {
@@ -102,9 +101,9 @@ struct sample {
 	/* The reference is the first choice whose outcome is ok: its delta and se are 0. */
 	struct choice_cost choice[STORE_CHOICES];
 };
-/* `state` is what run_state gives back after a kill (random numbers, position). Commits. */
+/* Appends a sample and commits. After a kill run_state gives back `state` (random numbers, position). */
 int run_sample(struct run *r, const struct sample *x, const void *state, size_t n_state, struct err *err);
-/* The state without a step, and what is waiting to be stored; for a new run before its first step. Commits. */
+/* Writes the state without a step, and what is waiting to be stored, and commits; for a run before its first step. */
 int run_save(struct run *r, const void *state, size_t n_state, struct err *err);
 
 struct flip {
@@ -113,25 +112,25 @@ struct flip {
 };
 struct trial {
 	uint32_t chain, n_flips;
-	const struct flip *flip; /* ascending sites; what the candidate differs in from the chain */
+	const struct flip *flip; /* how the candidate differs from the chain, ascending by site */
 	double delta, se;	 /* seconds: candidate - chain */
 	enum outcome outcome;
 	enum cost_kind kind;
-	bool bound, taken;	 /* taken: the chain goes on from the candidate */
+	bool bound, taken;	 /* is delta a lower bound? does the chain go on from the candidate? */
 };
 int run_trial(struct run *r, const struct trial *t, const void *state, size_t n_state, struct err *err);
 
-/* What follows belongs to the step in flight and is committed with it. */
+/* What follows belongs to the next step and is committed with it. */
 
-/* The whole graph measured against the default, beside the sum of the region costs. */
+/* An anchor: the whole program measured against the default, beside the sum of the region costs. */
 struct anchor {
 	uint32_t chain, sweep;
 	enum outcome outcome;
 	enum cost_kind kind;
 	double default_seconds;
 	double whole, whole_se;	    /* seconds: the chain's configuration - the default */
-	double running, running_se; /* the same from summing region costs, before re-anchoring */
-	bool reanchored;	    /* the sum goes on from `whole` */
+	double running, running_se; /* the same as the sum of region costs */
+	bool reanchored;	    /* does the sum go on from `whole`? */
 };
 int run_anchor(struct run *r, const struct anchor *a, struct err *err);
 
@@ -154,13 +153,13 @@ struct failure {
 };
 int run_failed(struct run *r, const struct failure *f, struct err *err);
 
-/* A configuration worth remembering, against the default: a search's best and its final answer. */
+/* A finding: a configuration to remember, compared with the default. A search's best, and its final answer. */
 struct finding {
 	uint32_t chain;
 	const uint8_t *config;
 	double delta, se, default_seconds; /* seconds */
 	enum cost_kind kind;
-	const char *how;     /* "region": summed; "whole": measured; "final": the fresh process's verdict */
+	const char *how;     /* "region": summed from regions; "whole": measured whole; "final": the verdict */
 	const char *details; /* JSON, may be NULL */
 };
 int run_found(struct run *r, const struct finding *f, struct err *err);

@@ -1,8 +1,8 @@
 /*
- * show.c - info, ls, show: what is in a store, each a handful of queries.
+ * show.c - the verbs info, ls and show: they tell what is in a store, each by a handful of queries.
  *
- * Nothing here counts the rows of `sample`: a run's steps are the largest id there is, and its failed
- * samples have an index of their own, which is empty as long as nothing fails.
+ * Nothing here counts the rows of `sample`, which would read a large file from end to end. The largest id
+ * gives a run's steps. Failed samples have an index of their own.
  */
 #include <string.h>
 #include <sys/stat.h>
@@ -80,7 +80,7 @@ int cmd_ls(struct request *r, struct err *err)
 	return emit_end(&e, err);
 }
 
-/* A run's number before any uuid that happens to begin with the same digits. */
+/* Prefers a run's number to a uuid that happens to begin with the same digits. */
 #define IS_RUN "CASE WHEN EXISTS (SELECT 1 FROM run WHERE CAST(id AS TEXT) = ?1) THEN CAST(id AS TEXT) = ?1" \
 	" ELSE substr(uuid, 1, length(?1)) = lower(?1) END"
 

@@ -1,10 +1,9 @@
 /*
- * sql.c - statements, and what SQLite's failures mean to a person.
+ * sql.c - runs statements, and says what SQLite's failures mean.
  *
- * SQLite answers with some hundred codes; a person needs to know which of six things happened: the
- * disk is full, the file is read-only, damaged, locked by another program, of somebody else, or
- * the device failed. Whatever it was, the transaction is rolled back, and all that was committed
- * before is safe: that is SQLite's promise, which WAL with full sync keeps.
+ * SQLite has some hundred codes. A person needs to know which of six things happened: the disk is full, the
+ * disk failed, or the file is read-only, damaged, locked by another program, or not a store. Whatever it was,
+ * the transaction is rolled back. All that was committed before is safe: WAL with full sync keeps that promise.
  */
 #include "store/sql.h"
 #include <errno.h>
@@ -74,7 +73,7 @@ int sql_prepare(struct store *s, const char *sql, sqlite3_stmt **out, struct err
 	return rc == SQLITE_OK ? 0 : sql_fail(s, rc, err);
 }
 
-/* The statement of a literal; keyed by address, for it is looked up at every sample. */
+/* The prepared statement of a literal. Its address is the key, because it is looked up at every sample. */
 static sqlite3_stmt *cached(struct store *s, const char *sql, struct err *err)
 {
 	size_t i;

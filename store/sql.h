@@ -1,12 +1,12 @@
 /*
- * sql.h - the inside of a store, for store/ only: statements, bound and checked in one call.
+ * sql.h - the inside of a store: statements, bound and checked in one call. Only for store/.
  *
  *	sql_run(s, err, "INSERT INTO t VALUES (?, ?, ?)", "itb", (int64_t)n, name, bytes, n_bytes)
  *
- * A statement is prepared once: the text is a literal, and its address is the key. `format` has a
- * letter per parameter: i int64_t, d double, t text (NULL is null), b bytes and size_t, n null.
- * Failures become one sentence (sql_fail) and end the transaction. A query is stepped until it gives
- * 0 or -1, or ended early by sql_done; until then its text must not be used again.
+ * A statement is prepared once: its text must be a literal, whose address is the key. `format` has a letter
+ * per parameter: i int64_t, d double, t text (NULL is null), b bytes and size_t, n null. A failure gives one
+ * sentence (sql_fail) and ends the transaction. A query is stepped until it returns 0 or -1, or ended early by
+ * sql_done; until then the same literal must not be used again.
  */
 #ifndef STORE_SQL_H
 #define STORE_SQL_H
@@ -31,7 +31,7 @@ struct store {
 	} cached[96];
 };
 
-/* Turns a result code into a sentence, rolls back; returns -1. */
+/* Turns a result code into a sentence and rolls back; returns -1. */
 int sql_fail(struct store *s, int rc, struct err *err);
 /* Opens the writing transaction if none is open. */
 int sql_write(struct store *s, struct err *err);
@@ -40,17 +40,17 @@ int sql_run(struct store *s, struct err *err, const char *sql, const char *forma
 sqlite3_stmt *sql_query(struct store *s, struct err *err, const char *sql, const char *format, ...);
 int sql_step(struct store *s, sqlite3_stmt *q, struct err *err); /* 1 row, 0 no more, -1 */
 void sql_done(sqlite3_stmt *q);					  /* accepts NULL */
-/* The first column of the first row: 1 found, 0 no row (or null), -1. */
+/* Reads the first column of the first row: 1 found, 0 no row (or null), -1 error. */
 int sql_int(struct store *s, struct err *err, int64_t *out, const char *sql, const char *format, ...);
-/* One prepared by the caller, for texts that are no literals or that are stepped side by side. */
+/* Prepares a statement for the caller: for texts that are no literals, or that are stepped side by side. */
 int sql_prepare(struct store *s, const char *sql, sqlite3_stmt **out, struct err *err);
-/* Several statements without parameters. */
+/* Runs several statements without parameters. */
 int sql_exec(struct store *s, const char *sql, struct err *err);
 
 /* Columns; text comes back as "" where it is null. */
 const char *sql_text(sqlite3_stmt *q, int column);
 double sql_real(sqlite3_stmt *q, int column); /* NaN where it is null */
-/* zstd bytes of a column, unpacked; exactly `size` bytes, or a sentence that names `what`. */
+/* Unpacks the zstd bytes of a column; they must give exactly `size` bytes. Sentences name `what`. */
 int sql_unpack(struct store *s, sqlite3_stmt *q, int column, size_t size, const char *what,
 	struct buf *out, struct err *err);
 /* Ends all prepared statements; none may be in use. */
@@ -58,10 +58,10 @@ void sql_forget(struct store *s);
 int64_t sql_last_id(struct store *s);
 int64_t sql_now(void); /* microseconds since 1970 */
 
-/* For attaching: "file:PATH" and how ("?mode=ro", "?immutable=1", ""); the caller frees. */
+/* The URI to attach a file: "file:PATH" and `how` ("?mode=ro", "?immutable=1", ""); the caller frees. */
 char *store_uri(const char *path, const char *how);
 
-/* One step per version that was: migrate.c. */
+/* One row per former version: migrate.c. */
 struct migration {
 	int from;
 	const char *sql; /* makes version from + 1; user_version is set after it */

@@ -1,4 +1,4 @@
-/* sum.c - what a chain's configuration costs above the default; see sum.h. */
+/* sum.c - see sum.h. */
 #include "store/sum.h"
 #include <math.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /*
- * sum.h - what a chain's configuration costs above the default, followed step by step.
+ * sum.h - sums up, step by step, what a chain's configuration costs more than the default.
  *
- * Samples hold differences between configurations. Their sum along a chain becomes known when the chain stands at
- * the default, where it is 0, or when an anchor (a measurement of the whole program) sets it. It stays known until
- * a step of unknown cost or a jump. Each step adds its variance.
+ * A sample holds the difference between two configurations. The sum along a chain becomes known when the chain is at
+ * the default, where it is 0, or when an anchor (a measurement of the whole program) sets it. It stays known until a
+ * step of unknown cost or a jump. Each step adds its variance.
  */
 #ifndef STORE_SUM_H
 #define STORE_SUM_H
@@ -11,7 +11,7 @@
 #include "store/replay.h"
 #include "store/sql.h"
 
-struct sum { /* of a chain, before the step in hand */
+struct sum { /* of a chain, before the present step */
 	bool known;
 	double value, variance;
 	double base;	   /* seconds of the default; 0: unknown */
@@ -28,13 +28,13 @@ struct sums { /* all zero is empty */
 };
 
 int sums_open(struct sums *u, struct store *s, const struct run_info *r, struct err *err);
-/* To be called with every step in turn: the chain's sum before it, or NULL with a sentence. */
+/* Call this with every step in turn: it returns the chain's sum before the step, or NULL with a sentence. */
 struct sum *sums_before(struct sums *u, const struct step *t, struct err *err);
-/* ... and then this, which takes the step. */
+/* Then call this, which adds the step. */
 void sums_take(struct sums *u, const struct step *t);
 void sums_close(struct sums *u);
 
-/* The configuration after the step into `out`, n_sites bytes. */
+/* Writes the configuration after the step into `out`, n_sites bytes. */
 void step_after(const struct step *t, uint8_t *out);
 
 #endif

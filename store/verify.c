@@ -1,9 +1,9 @@
 /*
- * verify.c - is everything still what it was?
+ * verify.c - checks whether everything in a store is still as it was written.
  *
- * Five questions, each answered for the whole file even when the one before found damage: is the
- * SQLite file sound (every page), do all references lead somewhere, has every blob its hash, is every
- * space the one its identity is of, does every chain replay to its hashes. And are there steps of runs nobody knows.
+ * It asks six questions, and answers each for the whole file even if the one before found damage: is every
+ * page of the SQLite file sound, do all references lead somewhere, does every blob have its hash, does every
+ * space have its identity, does every chain replay to its hashes, does every step belong to a run.
  */
 #include <string.h>
 #include "store/blob.h"
@@ -28,7 +28,7 @@ static void problem(struct audit *v, const char *what)
 		buf_addf(&v->out, "DAMAGED: %s\n", what);
 }
 
-/* Rows of text that should not be there; more than 20 tell nothing new. */
+/* Prints the rows of a query that should give none; more than 20 tell nothing new. */
 static int complaints(struct audit *v, const char *sql, const char *fine, struct err *err)
 {
 	sqlite3_stmt *q = NULL;
@@ -96,7 +96,7 @@ static void verify_run(struct audit *v, const struct run_info *r)
 	replay_close(p);
 }
 
-/* Every space, whether a run walks it or not. */
+/* Verifies every space, whether a run uses it or not. */
 static int verify_spaces(struct audit *v, struct err *err)
 {
 	struct stored_space p;
@@ -113,7 +113,7 @@ static int verify_spaces(struct audit *v, struct err *err)
 	return rc;
 }
 
-/* The configurations that findings and derived rows hold against their hashes. */
+/* Checks the configurations in findings and derived rows against their hashes. */
 static int verify_configs(struct audit *v, struct err *err)
 {
 	static const char sql[] = "SELECT f.config, p.sites, f.hash, f.run FROM finding f JOIN chain c ON c.run = f.run AND"
@@ -150,7 +150,7 @@ static void verify_all(struct audit *v)
 	struct run_info *runs = NULL;
 	size_t n = 0;
 
-	/* A page that cannot be read at all ends one question, not the others. */
+	/* A page that cannot be read ends this question, not the others. */
 	progress_start(&v->progress, "blobs checked", 0, cmd_talk(v->r));
 	if (verify_file(v, &why) < 0)
 		problem(v, why.text);
