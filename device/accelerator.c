@@ -1,7 +1,7 @@
 /*
- * accelerator.c - what an accelerator is called, and its lock.
+ * accelerator.c - describes an accelerator, and takes its lock.
  *
- * Memory is told in whole GiB: what a runtime leaves to programs varies by a little from start to start, and must not
+ * Memory is given in whole GiB. What a runtime leaves to programs varies a little from start to start, and that must not
  * make another environment each time.
  */
 #include <ctype.h>
@@ -73,7 +73,7 @@ void accelerator_describe(const struct accelerator *a, const char *platform, cha
 		driver[0] ? ", driver " : "", driver);
 }
 
-/* Its name on this host: its entry in the list of those the program may see, or its number. */
+/* The accelerator's name on this host: its entry in the list of those that the program may see, or its number. */
 static void name_on_host(const struct accelerator *a, const struct host_facts *f, char *out, size_t n)
 {
 	const char *list = f ? getenv(f->visible) : NULL;

@@ -24,12 +24,13 @@ struct backend {
 const struct backend *backend_find(const char *name, struct err *err);
 
 /*
- * The target that a name stands for: hardware that is compiled for and need not be here, nothing is run then. The empty text where
- * none was given and programs run. -1 for one that is not known.
+ * Finds the target that a name asks for ("cuda:h100"), or the backend's usual one if it asks for none. A target is
+ * hardware that the backend compiles for; it need not be here, and nothing runs on it. A backend that runs programs has no
+ * targets: `out` is then empty. Returns -1 with a sentence for an unknown target.
  */
 int backend_target(const struct backend *b, const char *name, char *out, size_t n, struct err *err);
 
-/* The name of the backend that is used where none was asked for. */
+/* The name of the default backend. */
 const char *backend_first(void);
 
 struct plugin { /* a row of schemas/plugin.def */

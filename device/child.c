@@ -1,11 +1,10 @@
 /*
  * child.c - a worker process.
  *
- * It is started by posix_spawn (never fork and go on: the caller may have threads) with three
- * things: descriptor 3, its end of a socket pair; stdout and stderr, a pipe whose last bytes we
- * keep; and an empty stdin. A socket pair and not two pipes, because send can be told not to raise
- * SIGPIPE in the caller when the worker is dead. It gets its own process group, so Ctrl-C reaches
- * it only through us.
+ * It is started by posix_spawn, never by fork, because the caller may have threads. It gets descriptor 3, its end of a
+ * socket pair; stdout and stderr, a pipe whose last bytes we keep; and an empty stdin. We use a socket pair, not two
+ * pipes, because send need not raise SIGPIPE in the caller when the worker is dead. The worker gets its own process
+ * group, so Ctrl-C reaches it only through us.
  *
  * Everything here has an end in time: an exchange polls with the time left, and whatever goes wrong
  * in it ends with SIGKILL and waitpid. What the child prints is read along, so it never blocks on a
@@ -31,7 +30,7 @@
 
 extern char **environ;
 
-/* Above the descriptors that spawning rearranges, so that none overwrites another. */
+/* Moves a descriptor above those that spawning rearranges, so that none overwrites another. */
 static int lift(int fd)
 {
 	int high = fcntl(fd, F_DUPFD_CLOEXEC, 10);
@@ -140,7 +139,7 @@ static void read_stderr(struct child *c)
 	c->stderr_fd = -1;
 }
 
-/* Waits up to `patience` seconds for it to end by itself, then kills it. Nothing of it is left. */
+/* Waits up to `patience` seconds for the child to end by itself, then kills it; reaps it in any case. */
 static void end(struct child *c, double patience)
 {
 	double until = now_seconds() + patience;
@@ -285,7 +284,7 @@ enum exchange child_exchange(struct child *c, enum wire_type type, const struct 
 	buf_reset(&reply->payload);
 	while (got == 0) {
 		if (push(c, &t) < 0)
-			t.sent = SIZE_MAX; /* it may still have answered; receiving tells */
+			t.sent = SIZE_MAX; /* it may have answered before it died; receiving tells */
 		double left = wait_left(&w);
 		if (left <= 0)
 			break;
@@ -303,7 +302,7 @@ enum exchange child_exchange(struct child *c, enum wire_type type, const struct 
 		if (c->listen)
 			read_stderr(c); /* what was printed before the answer is here by now */
 		else
-			buf_reset(&c->tail); /* what went with a good answer is not why a later one fails */
+			buf_reset(&c->tail); /* what it printed before a good answer does not explain a later failure */
 		return EXCHANGE_OK;
 	}
 	end(c, got == -1 ? 0.3 : 0);

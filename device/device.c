@@ -1,9 +1,9 @@
 /*
  * device.c - one door for all kinds of device.
  *
- * Opens what the backend's row says and passes calls on through its ops table. What every kind
- * would have to do in the same way is done here once: emptying results, refusing handles that died
- * with an earlier worker, and not running two programs the compiler made the same.
+ * It opens the device that the backend's row names, and passes calls on through its ops table. What is the same for every
+ * kind of device is done here: emptying results, refusing handles that died with an earlier worker, and not running two
+ * programs that the compiler made the same.
  */
 #include <stdio.h>
 #include <string.h>
@@ -55,7 +55,7 @@ void device_effort(const struct device *d, struct effort *out)
 		d->ops->effort(d, out);
 }
 
-/* Is the program still in the device? If not, says so in detail. */
+/* Is the program still in the device? If not, `detail` says so. */
 static bool alive(const struct device *d, const struct compiled *c, char *detail, size_t n)
 {
 	if (c->handle && c->generation == d->generation)

@@ -1,14 +1,13 @@
 /*
- * device.h - what can compile and run a program, seen from outside.
+ * device.h - a device: what can compile and run a program.
  *
- * A device is a worker process holding a PJRT plugin (host.c) or our performance model (sim.c); both
- * answer the calls below. Programs are HloModuleProto bytes going in and small handles coming out.
+ * A device is a worker process with a PJRT plugin (host.c), or our performance model (sim/sim.c). Programs go in as
+ * HloModuleProto bytes and come out as small handles.
  *
- * A call returns 0 when the device answered, and what it did with the program is the `outcome` in
- * the result; it returns -1 with a sentence only when the environment is broken (no plugin, worker
- * cannot be started). After crashed or timeout the worker has been started anew and all handles are
- * gone: `generation` counts that; a call with a handle of an older generation is answered "crashed"
- * at once, and the caller compiles again.
+ * A call returns 0 when the device answered; the `outcome` in the result then says what it did with the program. A call
+ * returns -1 with a sentence only if the environment is broken (there is no plugin, the worker cannot be started). After
+ * the outcome crashed or timeout the worker is gone, and all handles with it; `generation` counts this. A call with a
+ * handle of an older generation is answered "crashed" at once, and the caller compiles again.
  *
  * One device is used by one thread; several devices may be open side by side.
  */
@@ -70,7 +69,7 @@ const char *device_source(const struct device_info *i, char *out, size_t n);
 #define DEVICE_SOURCE 100
 const struct device_passes *device_passes(const struct device *d);
 uint32_t device_generation(const struct device *d); /* grows by one at each respawn */
-/* With what effort a request is made now; all unknown where nothing depends on it. */
+/* The effort with which a request is made now; all unknown if the device's answers do not depend on it. */
 void device_effort(const struct device *d, struct effort *out);
 
 /* How to compile. */
@@ -107,8 +106,8 @@ int device_compile(struct device *d, enum compile_how how, const char *format, c
 int device_drop(struct device *d, struct compiled *c, struct err *err); /* forgets the handle */
 
 /*
- * The module just before and just after the stage at which the compiler decides (and, for MLIR, what the
- * program is before all optimisation in `initial`), from one compile. `after` may come back empty.
+ * From one compile: the module just before the compiler decides, and the one just after; for MLIR also the module before
+ * all optimisation, in `initial`. `after` may be empty.
  */
 struct extracted {
 	enum outcome outcome;
@@ -170,7 +169,7 @@ int device_pair(struct device *d, const struct compiled *a, const struct compile
 int device_run(struct device *d, const struct compiled *a, const struct precision *p, struct timing *out,
 	struct err *err);
 
-/* What programs run on (schemas/inputs.def): seeded, and the same values for parameters of one place and shape. */
+/* The kinds of input (schemas/inputs.def). Values are seeded: a parameter's number and shape decide them. */
 enum inputs {
 #define INPUTS(id, ...) INPUTS_##id,
 #include "schemas/inputs.def"
@@ -202,7 +201,7 @@ struct comparison { /* all zero is empty */
 	uint32_t n_outputs;
 };
 void comparison_release(struct comparison *c);
-/* Outputs of two programs on the same inputs; `o` NULL: normal ones. A device that only models compares nothing. */
+/* Compares the outputs of two programs on the same inputs; `o` NULL: normal ones. A model compares nothing. */
 int device_compare(struct device *d, const struct compiled *a, const struct compiled *b, const struct compare_options *o,
 	struct comparison *out, struct err *err);
 

@@ -1,10 +1,9 @@
 /*
  * dump.c - the folder a compiler dumps modules into.
  *
- * XLA writes one file per module and pass, "module_0001.NAME.cpu_gpu...before_PASS.hlo.pb" and the
- * like, among many we did not ask for. Of each kind the first by name counts: file names carry a
- * running number, and where a pass runs more than once its first run is the one that
- * decides. The folder belongs to the host, so it goes away also when the worker crashed over it.
+ * XLA writes one file per module and pass ("module_0001.NAME.cpu_gpu...before_PASS.hlo.pb"), among many for which we did
+ * not ask. File names have a running number. Of each kind we take the first by name, because if a pass runs more than
+ * once, its first run decides. The host makes and removes the folder, so it goes away even if the worker crashes.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -50,7 +49,7 @@ int dump_begin(struct dump *d, const char *options, struct err *err)
 	return strstr(options, STOP) ? put_stop(d, err) : 0;
 }
 
-/* Which of the three a file is: its place in `found`, or -1. `pass` is without ^ and $. */
+/* Which of the three modules a file holds: its index in `found`, or -1. `pass` is without ^ and $. */
 static int kind_of(const char *name, const char *pass)
 {
 	char before[128], after[128];

@@ -15,7 +15,7 @@
 #include "device/ops.h"
 #include "device/stage.h"
 
-struct known { /* what compiling told of a handle */
+struct known { /* what compiling told about a handle */
 	uint32_t handle;
 	double compile, optimal; /* seconds it took (INFINITY: it was loaded, it cannot be compiled again); seconds it estimates for a run, or 0 */
 };
@@ -77,7 +77,7 @@ struct known *host_known(struct host *h, uint32_t handle); /* NULL when unknown 
  * all, -1 when no worker can be had. The outcome and detail of a reply are read here.
  */
 int host_ask(struct host *h, enum wire_type type, struct answer *a, struct cursor *c, struct err *err);
-/* To be called when a reply's body was read: one that did not end where it should ends the worker. */
+/* Call this after reading a reply's body: if the body does not end where it should, the worker is ended. */
 void host_distrust(struct host *h, const struct cursor *c, struct answer *a);
 
 /*

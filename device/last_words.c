@@ -1,12 +1,12 @@
 /*
- * last_words.c - see the header. A compiler that aborts has usually printed much before: what it set up,
- * warnings, then the cause, then a stack trace.
+ * last_words.c - see the header. A compiler that aborts has usually printed a lot: what it set up, warnings, then the
+ * cause, then a stack trace.
  *
- * The text is taken line by line. Lines that never name a cause are noise: log lines of the levels "info"
- * and "warning", frames of a stack trace, banners. Of the other lines some bear a mark of a cause (a fatal
- * log line, what the C library says before it aborts); the first of the strongest kind wins. Without a
- * mark the first line that is left is taken, since what follows a cause is detail. A line of the log's level
- * "error" comes last: plugins write such lines about things that they then get along without.
+ * We read line by line. Some lines never name a cause: log lines of the levels "info" and "warning", frames of a stack
+ * trace, banners. Of the other lines some have a mark of a cause (a fatal log line, what the C library says before it
+ * aborts); the first line with the strongest mark is the cause. Without a mark it is the first of the other lines,
+ * because what follows a cause is detail. A log line of the level "error" comes last: plugins write such lines about
+ * things that they can do without.
  *
  * A cause goes on over the lines behind it until noise, another log line or an empty line. Log lines of
  * absl (and glog) begin with a letter for the level, four digits, time, thread and place:

@@ -1,12 +1,12 @@
 /*
  * lock.c - locks between the programs of a host.
  *
- * The file is removed on release while still locked; whoever opened it just before checks after locking
- * that the name still leads to the file it holds, and else begins again.
+ * The file is removed on release, while it is still locked. Another program may have opened it just before. So after
+ * locking we check that the name still leads to the file that we hold, and begin again if not.
  *
- * Its folder may be /tmp, where anybody can put a file of that name first. A link there would make us write our
- * process number into whatever it leads to, so links are not followed, neither symbolic nor hard ones, and what
- * is no plain file is not touched. Somebody else's plain file is good enough to lock.
+ * The folder may be /tmp, where anybody can put a file of that name. A link there would make us write our process number
+ * into whatever it leads to. So we follow no links, symbolic or hard, and touch nothing but plain files. Another
+ * user's plain file is good enough to lock.
  */
 #include <errno.h>
 #include <fcntl.h>

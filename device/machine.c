@@ -140,8 +140,8 @@ static int by_load(const void *a, const void *b)
 }
 
 /*
- * Cores this process may use, the least loaded of the last 60 ms first if that is of interest. The
- * caller frees the list, of *n; NULL with a sentence where the system does not say.
+ * Lists the *n cores that this process may use; with `look` those that were least loaded in the last 60 ms come first. The
+ * caller frees the list. NULL with a sentence if the system does not say.
  */
 static struct load *cores_by_load(size_t *n, bool look, struct err *err)
 {

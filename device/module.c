@@ -1,10 +1,10 @@
 /*
  * module.c - the little that a device must know of an HloModuleProto.
  *
- * The fields needed are few and the bytes come from a compiler that may be newer than our schema,
- * so they are read off the wire format directly: field 4 of a module is the entry's program shape,
- * with parameters (1) and result (2); a shape has element type (2), dimensions (3), parts of a
- * tuple (4) and a layout (5) whose field 1 lists dimensions from the fastest to the slowest.
+ * We need few fields, and the bytes come from a compiler that may be newer than our schema. So we read the wire format
+ * directly. Field 4 of a module is the entry's program shape, with parameters (1) and result (2). A shape has element
+ * type (2), dimensions (3), parts of a tuple (4) and a layout (5), whose field 1 lists dimensions from the fastest to the
+ * slowest.
  */
 #include <string.h>
 #include "device/module.h"

@@ -1,8 +1,8 @@
 /*
- * prior.c - classes are powers of two of the duration, from 1 us on. A class borrows from its neighbours, with
- * weights halving per step, for what causes the differences (where code and buffers come to lie) changes slowly
- * with size. The first guess is what was seen on XLA:CPU: 0.8% for a millisecond, a tenth of a microsecond more
- * for short programs; it counts as GUESS observations.
+ * prior.c - see prior.h. There is a class for each power of two of the duration, from 1 us on. A class borrows from its
+ * neighbours, with weights that halve per step, because the cause of the differences (where code and buffers are in
+ * memory) changes slowly with size. The first guess is what we saw on XLA:CPU: 0.8% for a millisecond, and a tenth of a
+ * microsecond more for short programs. It counts as GUESS observations.
  */
 #include <math.h>
 #include <stdlib.h>

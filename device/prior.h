@@ -1,8 +1,8 @@
 /*
- * prior.h - what two loads of one program differ by, as the variance of their log ratio, by duration.
+ * prior.h - how much two loads of one program differ in time, as the variance of their log ratio, by duration.
  *
- * That luck is the part of a measurement's error that a single pair of instances cannot see. It starts from a
- * guess and learns from pairs of one program with itself and from measurements with several instances.
+ * This luck is a part of a measurement's error that a single pair of instances cannot show. The prior starts from a
+ * guess. It learns from pairs of one program with itself, and from measurements with several instances.
  */
 #ifndef DEVICE_PRIOR_H
 #define DEVICE_PRIOR_H

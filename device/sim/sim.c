@@ -1,12 +1,12 @@
 /*
  * sim.c - a device that is a performance model (roofline.c): no plugin, no noise, no worker.
  *
- * For tests, and for people without a plugin. Its costs are labelled modelled wherever they go. It
- * compiles nothing: a program costs what it says as it stands, with every fusion it holds, so a handle
- * is no more than a price. An unreadable program is refused; nothing else can happen to one.
+ * It is for tests, and for people without a plugin. Its costs are labelled "modelled" everywhere. It compiles nothing: a
+ * program is priced as it stands, with the fusions that it has, so a handle is only a price. A program that cannot be
+ * read is refused; there is no other failure.
  *
- * There is no fusion pass to look around either: the module before it is the program itself, and there
- * is none after. And nothing is computed, so comparing two programs compares no elements.
+ * It has no fusion pass either: the module before the pass is the program itself, and there is none after. Nothing is
+ * computed, so comparing two programs compares no elements.
  */
 #include <math.h>
 #include <stdio.h>

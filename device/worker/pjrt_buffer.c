@@ -1,14 +1,13 @@
 /*
  * pjrt_buffer.c - inputs that suit a program, and outputs as numbers.
  *
- * An input is made from (seed, its place among the parameters, its type), so two programs whose
- * parameters agree see the same contents, in fact the same buffers; and an input can be thrown away
- * and made again. What is in them is pjrt_dtype.c's. Elements are generated in row-major
- * order and put into the layout the program asks for, so the values do not depend on it.
+ * An input follows from the seed, its number among the parameters, and its type. So two programs with equal parameters
+ * get the same contents, in fact the same buffers, and an input can be thrown away and made again. pjrt_dtype.c makes the
+ * values. Elements are generated in row-major order and then put into the layout that the program asks for, so the values
+ * do not depend on the layout.
  *
- * Inputs stay in device memory, the least recently used going first when they take more than their
- * share of it, or when there is no room for another; those of the last two programs asked for (the pair
- * being measured) always stay.
+ * Inputs stay in device memory. If they take more than their share of it, or if there is no room for another, the least
+ * recently used goes first. The inputs of the last two programs (the pair that is being measured) always stay.
  */
 #include "device/worker/pjrt.h"
 #ifdef HAVE_PJRT

@@ -1,9 +1,9 @@
 /*
- * pjrt_compare.c - how far apart the outputs of two programs are, run on the same inputs.
+ * pjrt_compare.c - measures how far apart the outputs of two programs on the same inputs are.
  *
- * Floats: each element's difference relative to its own magnitude plus the mean magnitude of the output, so that what is
- * almost nothing among large numbers is not compared with itself. What is not finite on both sides must be the same on both:
- * counted, not measured. Integers are equal or counted; by how much they differ is told, too.
+ * For floats, the difference of two elements is divided by their magnitude plus the mean magnitude of the output, so that
+ * elements near 0 among large numbers do not count as far apart. Elements that are not finite on both sides must be the
+ * same on both; if not, they are counted. Integers that are not equal are counted, and their difference is given, too.
  */
 #include "device/worker/pjrt.h"
 #ifdef HAVE_PJRT

@@ -1,5 +1,5 @@
 /*
- * pjrt_device.c - what a plugin says of its device: which one it is, and how much memory it has.
+ * pjrt_device.c - asks a plugin about its device: which one it is, and how much memory it has.
  *
  * All of it is optional in the API; what a plugin does not say stays unknown.
  */

@@ -1,13 +1,12 @@
 /*
  * worker.c - vantage-worker: the only program that loads a plugin.
  *
- * Started by host.c with a socket on descriptor 3; answers one request at a time as written down in
- * schemas/worker.md until the other end closes. It may die at any moment: compilers abort. Nothing
- * here tries to prevent that; the host is prepared for it.
+ * host.c starts it with a socket on descriptor 3. It answers one request at a time, as schemas/worker.md says, until the
+ * other end closes. It may die at any moment, because compilers abort. Nothing here tries to prevent that; the host is
+ * prepared for it.
  *
- * It never outlives its parent: it dies with it (PR_SET_PDEATHSIG) even while it is stuck in the
- * plugin. Nor does it go before: batch systems send SIGTERM to every process of a job, and the parent
- * wants to end with the sample in flight, not with a crash in its books.
+ * It dies with its parent (PR_SET_PDEATHSIG), even while it is stuck in the plugin. But it ignores SIGTERM: batch systems
+ * send that to every process of a job, and the parent wants to finish the sample in flight.
  */
 #include <signal.h>
 #include <stdio.h>
