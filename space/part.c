@@ -1,15 +1,15 @@
 /*
- * part.c - the charge for a kernel: the device's part from schemas/backend.def, the program's from how many kernels it has.
+ * part.c - the charge for a kernel: seconds of the device (schemas/backend.def) times the program's share.
  *
  * On XLA:CPU (bench/kernel) a kernel costs nothing beyond its region in programs of 15 to 19 kernels (-0.1 +- 0.1 us),
- * 0.31 us in one of 105, and 0.4 to 1.1 us in those of 195 to 637. In a loop it is paid in the first turn only. The likely
- * cause is the code, which has left the caches by the time it runs again.
+ * 0.31 us in one of 105, and 0.4 to 1.1 us in those of 195 to 637. In a loop only the first turn pays. The likely cause:
+ * a kernel's code has left the caches by the time it runs again.
  */
 #include <string.h>
 #include "base/mem.h"
 #include "space/part.h"
 
-/* A program of so few kernels pays nothing, one of so many pays all; between them the share grows evenly. */
+/* A program of FEW_PARTS kernels pays nothing, one of MANY_PARTS pays all; between them the share grows evenly. */
 #define FEW_PARTS 30
 #define MANY_PARTS 230
 
@@ -34,7 +34,7 @@ double part_seconds(const char *backend, enum cost_kind kind)
 	return 0;
 }
 
-/* Values that a configuration writes to memory, but for names and what is there from the start. */
+/* Counts the kernels of a configuration: the values that it writes to memory, without mere renames. */
 static uint32_t count_parts(struct space *s, const uint8_t *config)
 {
 	const struct graph *g = s->graph;

@@ -1,12 +1,12 @@
 /*
- * apply.c - from a configuration to the module to compile.
+ * apply.c - writes the module to compile for a configuration.
  *
- * Every compiled computation is written anew: its kept instructions in their old order, each as the
- * group it stands for, preceded in the module by the computations of its fusions. All that a group
- * reads are ancestors of its root, so the old order remains topological. Values keep their ids, a
- * fusion has the id of its root, hence nothing else changes: not the root of the computation, not
- * control dependencies, not aliases or donated parameters (they speak of the entry's parameters and
- * outputs). The schedule no longer fits and is cleared.
+ * Each compiled computation is written anew. Its kept instructions come in their old order, each as the
+ * group that computes it; the computations of its fusions stand before it in the module. A group reads
+ * only ancestors of its root, so the old order remains topological. Values keep their ids, and a fusion
+ * has the id of its root. So nothing else changes: not the root of the computation, not control
+ * dependencies, not aliases or donated parameters, which name the entry's parameters and outputs. The
+ * schedule no longer fits and is cleared.
  */
 #include "space/fusion/emit.h"
 #include "hlo/pack.h"

@@ -1,19 +1,20 @@
 /*
- * check.c - did the compiler keep the choices?
+ * check.c - checks whether the compiler honoured the choices.
  *
- * The passes after fusion rename, wrap single instructions into fusions of one, outline loops and
- * parallel work into calls, and insert copies; they do not regroup. So the groups are compared as
- * multisets of signatures. A signature is the sum, over the members, of what each does by itself
- * (opcode, shape, attributes): independent of names, of order, and of what stands around the group.
- * Groups of one member are not compared: whether the compiler wraps those is its own affair.
+ * The passes after fusion rename, wrap single instructions into fusions of one, move loops and parallel
+ * work into calls, and insert copies. They do not regroup. So we compare the groups as multisets of
+ * signatures. A signature is the sum, over the members, of a hash of what each does by itself (opcode,
+ * shape, attributes). It does not depend on names, on order, or on what stands around the group.
+ * Groups of one member are not compared, because the compiler may wrap them or not.
  *
- * A compiler that joins groups which read the same into one kernel of several results (multi_output_fusion) decides something
- * else: each result of it is a group. The joined kernel computes once what several groups computed, so where such a group is
- * not found again it is enough that there is a result for it. And a compiler that simplifies inside of kernels (XLA:GPU) leaves
- * other instructions there than were asked for: what is left over on both sides is then paired by the size of its result.
+ * Some compilers also join groups that read the same values into one kernel with several results
+ * (multi_output_fusion). That is another decision, so we take each result of such a kernel as a group. The
+ * joined kernel computes once what several groups computed, so if one of them is not found again, a result in
+ * its place is enough. XLA:GPU also simplifies inside kernels, and leaves other instructions there than we
+ * asked for. So what remains on both sides is paired by the shape of its result.
  *
- * Twins, groups that compute the same from the same values, the compiler may merge: each of them counts as
- * found when one is. The signature of what they compute together with what they read tells them.
+ * Twins are groups that compute the same from the same values. The compiler may merge them, so each counts
+ * as found if one is. A hash of what a group computes and what it reads tells twins.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,8 +22,8 @@
 #include "space/fusion/own.h"
 
 struct signature {
-	uint64_t shape; /* of the result */
-	uint64_t hash, twin; /* twin: of asked groups, what is computed and from what */
+	uint64_t shape;	     /* a hash of the result's element type and number of elements */
+	uint64_t hash, twin; /* twin: a hash of what an asked group computes and from what */
 	const char *name;
 	uint32_t members;
 	bool joined; /* one of several results of a kernel */
@@ -48,7 +49,7 @@ static int by_hash(const void *a, const void *b)
 	return (x->twin > y->twin) - (x->twin < y->twin);
 }
 
-/* Bitcasts and copies inside are at the compiler's discretion and change nothing about a group. */
+/* Does the node count for the signature? Bitcasts and copies do not: the compiler adds and removes them as it likes. */
 static bool counts(const struct graph *g, uint32_t v)
 {
 	uint16_t op = g->node[v].opcode;
@@ -69,7 +70,7 @@ static uint64_t shape_of(const struct graph *g, uint32_t v)
 	return hash_mix(hash_mix(0x73686170, g->node[v].dtype), g->node[v].elements);
 }
 
-/* What the group computes, as an expression over values outside; `at` is scratch, a number per member. */
+/* A hash of the expression that the group computes from values outside; `at` is scratch, a number per member. */
 static uint64_t twin_hash(struct space *s, const uint8_t *config, const struct nodes *members, uint64_t *at)
 {
 	const struct graph *g = s->graph;
@@ -171,7 +172,7 @@ static void disagree(struct check_result *out, const char *what, const struct si
 	snprintf(out->detail, sizeof out->detail, "the compiler %s a group of %u (%.120s)", what, s->members, s->name);
 }
 
-/* Length of the run of one signature at l[i]; *kinds: how many of them are no twin of another. */
+/* Returns how many signatures from l[i] on equal `hash`; *kinds counts twins once. */
 static uint32_t run(const struct signatures *l, size_t i, uint64_t hash, uint32_t *kinds)
 {
 	size_t n = 0;
@@ -182,7 +183,7 @@ static uint32_t run(const struct signatures *l, size_t i, uint64_t hash, uint32_
 	return (uint32_t)n;
 }
 
-/* Merges the sorted lists, counting equals; what is in one alone goes to the rest. */
+/* Merges the two sorted lists and counts equal groups; groups that are in one list only go to the rest. */
 static void compare(const struct signatures *asked, const struct signatures *found, struct check_result *out, struct rest *rest)
 {
 	size_t i = 0, j = 0;

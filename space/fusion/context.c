@@ -1,9 +1,9 @@
 /*
- * context.c - what a configuration means for a node, in numbers a learner can read.
+ * context.c - tells the learner, in numbers, what a configuration means for a node (enum space_context).
  *
- * For each node asked: its choice, whether its value is written, how many groups compute it, and the
- * size, inputs, traffic and work of the largest of those. For a few nodes their groups are found by
- * walking up and down; for many, all groups are walked once.
+ * For each node: its choice, whether its value is written to memory, how many groups compute it, and the
+ * size, inputs, bytes and operations of the largest of them. If the caller asks for a few nodes, their
+ * groups are found by walking up and down; if for many, all groups are walked once.
  */
 #include <string.h>
 #include "space/fusion/own.h"
@@ -13,7 +13,7 @@ struct measure {
 	double bytes, flops;
 };
 
-/* What group(root) reads, writes and does. `reads` marks values already counted. */
+/* Measures what a group reads, writes and computes. */
 static struct measure measure_group(struct space *s, const uint8_t *config, const struct nodes *members)
 {
 	const struct graph *g = s->graph;

@@ -1,23 +1,23 @@
 /*
- * copies.c - an instruction for each way in which the compiler treats the copies of one.
+ * copies.c - rewrites the program so that choices can say what the compiler did to copies.
  *
- * A choice says of a value which consumers absorb it, in every group that computes such a consumer. The
- * compiler decides anew in every group: of two copies of a slice, one may compute what it slices and the other
- * read it. So the program is written anew before anybody decides about it: an instruction whose copies differ
- * becomes several that compute the same (twins), each read by those groups that treat it alike. Nothing else
- * needs to know; a twin is an instruction like any other, with a site of its own. Programs without such copies
- * stay as they are, to the byte.
+ * The compiler puts copies of an instruction into several groups (match.h). A choice says which consumers absorb
+ * a value, in every group that computes such a consumer. But the compiler decides anew in every group: of two
+ * copies of a slice, one may compute what it slices and the other read it. No choice can say that. So before the
+ * space is opened we rewrite the program: an instruction whose copies differ becomes several instructions that
+ * compute the same (twins), and each group reads the twin for its way. A twin is an instruction like any other,
+ * with a site of its own, so nothing else has to know. A program without such copies stays the same, byte by byte.
  *
- * Copies are alike when they absorb the same operands, in copies that are alike. Classes of copies follow from
- * operands to users, and each class with a reader or an absorber is written. The class that is in memory keeps
- * the name and number of the original, and everybody who reads the value from memory reads that one.
+ * Copies are alike when they absorb the same operands, in copies that are alike. So we find classes of copies from
+ * operands to users. Each class that is read or absorbed is written. The class whose value is in memory keeps the
+ * name and number of the original, and everything that reads the value from memory reads this class.
  *
- * A site with more legal consumers than a choice can tell apart is all or none. Where the compiler does some,
- * the class is written twice: for those who read it, and for those who absorb it. Whether that is needed follows
- * from users to operands, since each twin is one more consumer of its operands.
+ * A site with more legal consumers than a choice can tell apart is absorbed by all or by none. If some of the
+ * compiler's absorb it, the class is written twice: for those that read it, and for those that absorb it. We find
+ * where that is needed from users to operands, because each twin is one more consumer of its operands.
  *
- * What our rules do not allow to be absorbed counts as read, whatever the compiler did. The binary space keeps the
- * program as it is: none or all is what it is for.
+ * What our rules do not allow to be absorbed counts as read, whatever the compiler did. For the binary space the
+ * program stays as it is, because there none or all is the only decision.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,19 +28,19 @@
 
 #define TWIN ".twin" /* between the original's name and a number */
 
-struct class {		      /* of copies, at the place of its first copy */
-	uint32_t absorbers;   /* instructions to be written that absorb it, */
-	uint32_t readers;     /* ... that could and read it, */
-	uint32_t others;      /* ... and that read it and could not absorb it */
-	bool split;	      /* written twice */
-	int64_t id, absorbed; /* of what is written: for all, or of the two for readers and for absorbers */
+struct class {		      /* a class of copies, kept at the index of its first copy */
+	uint32_t absorbers;   /* how many instructions will be written that absorb it, */
+	uint32_t readers;     /* ... that may absorb it but read it, */
+	uint32_t others;      /* ... and that may not absorb it and read it */
+	bool split;	      /* is it written twice? */
+	int64_t id, absorbed; /* ids: of what is written; if it is split, for readers and for absorbers */
 };
 
 struct unsharer {
 	struct space *s;
 	struct match m;
 	uint32_t *at, *list;  /* copies by node: list[at[v]] ... list[at[v + 1] - 1] */
-	uint8_t *live;	      /* per copy: in memory, or absorbed legally by one that is live */
+	uint8_t *live;	      /* per copy: is it in memory, or absorbed legally by one that is live? */
 	uint64_t *ways;	      /* per copy: hash of how it is computed */
 	uint32_t *class_of;   /* per copy: the first copy of its node that is computed the same way */
 	uint32_t *home;	      /* per node: the class in memory, or NONE */
@@ -51,7 +51,7 @@ struct unsharer {
 	struct arena mem;
 };
 
-/* Does copy c absorb operand k, as our rules allow? *copy is the operand's, or NONE. */
+/* Does copy c absorb operand k, and do our rules allow it? *copy becomes the operand's copy, or NONE. */
 static bool absorbs(const struct unsharer *u, const struct copy *c, uint32_t k, uint32_t *copy)
 {
 	struct reading r = match_reading(&u->m, c, k);
@@ -60,7 +60,7 @@ static bool absorbs(const struct unsharer *u, const struct copy *c, uint32_t k, 
 	return r.inside && r.copy != NONE && fusion_of(u->s)->mask[u->s->graph->node[c->node].operand + k];
 }
 
-/* The class that operand k of copy c comes from; NONE where the original stays as it is. */
+/* The class that operand k of copy c comes from; NONE if that is the original. */
 static uint32_t source(const struct unsharer *u, const struct copy *c, uint32_t k, bool *absorbed)
 {
 	uint32_t home = u->home[node_operands(u->s->graph, c->node)[k]], copy;
@@ -87,7 +87,7 @@ static void sort_by_node(struct unsharer *u)
 		u->list[next[u->m.copy[i].node]++] = i;
 }
 
-/* From users to operands. */
+/* Finds which copies are live, from users to operands. */
 static void find_live(struct unsharer *u)
 {
 	u->live = ARENA_NEW(&u->mem, u->m.n, uint8_t);
@@ -105,7 +105,7 @@ static uint64_t way(const struct unsharer *u, const struct copy *c)
 {
 	const struct graph *g = u->s->graph;
 	uint64_t h = hash_mix(0x77617973, c->node);
-	bool absorbed, site = u->s->site_of[c->node] != NONE; /* what is none stays one, whatever it reads */
+		bool absorbed, site = u->s->site_of[c->node] != NONE; /* only a site can have several ways */
 
 	for (uint32_t k = 0; site && k < g->node[c->node].n_operands; k++) {
 		uint32_t from = source(u, c, k, &absorbed);
@@ -115,7 +115,7 @@ static uint64_t way(const struct unsharer *u, const struct copy *c)
 	return h;
 }
 
-/* From operands to users. A copy in memory speaks for its class, and so for its node. */
+/* Finds the classes, from operands to users. The class of a copy in memory is the home of its node. */
 static void find_classes(struct unsharer *u)
 {
 	uint32_t n = u->s->graph->n_nodes;
@@ -141,7 +141,7 @@ static void find_classes(struct unsharer *u)
 	}
 }
 
-/* Is class `at`, of node v, to be written? The home always is. */
+/* Will class `at` of node v be written? The home always is. */
 static bool is_written(const struct unsharer *u, uint32_t v, uint32_t at)
 {
 	const struct class *c = &u->class[at];
@@ -149,7 +149,7 @@ static bool is_written(const struct unsharer *u, uint32_t v, uint32_t at)
 	return u->class_of[at] == at && u->live[at] && (u->home[v] == at || c->absorbers + c->readers + c->others);
 }
 
-/* `times` instructions like copy c will be written: what that means for the operands. */
+/* Counts, for the operands' classes, that `times` instructions like copy c will be written. */
 static void count_consumer(struct unsharer *u, const struct copy *c, uint32_t times)
 {
 	const struct graph *g = u->s->graph;
@@ -172,7 +172,7 @@ static void count_consumer(struct unsharer *u, const struct copy *c, uint32_t ti
 	}
 }
 
-/* From users to operands: which classes are written, and which twice. */
+/* Finds which classes are written twice, from users to operands. */
 static void find_splits(struct unsharer *u)
 {
 	for (uint32_t v = u->s->graph->n_nodes; v-- > 0;)
@@ -186,7 +186,7 @@ static void find_splits(struct unsharer *u)
 		}
 }
 
-/* Numbers in names start above those of an earlier rewriting. */
+/* Finds the last number in the names of an earlier rewriting, to count on from there. */
 static void find_last_name(struct unsharer *u)
 {
 	const struct graph *g = u->s->graph;
@@ -198,14 +198,14 @@ static void find_last_name(struct unsharer *u)
 		}
 }
 
-/* Instructions that are being written, one computation. */
+/* The instructions of the computation that is being written. */
 struct writing {
 	Hlo__HloInstructionProto **v;
 	size_t n;
 	int64_t next_id;
 };
 
-/* Writes copy c's node under an id; `own`: under its own name. */
+/* Writes the node of copy c with this id; with `own` it keeps its name. */
 static void write_one(struct unsharer *u, const struct copy *c, int64_t id, bool own, struct writing *w)
 {
 	const struct graph *g = u->s->graph;
@@ -250,8 +250,8 @@ static void write_node(struct unsharer *u, uint32_t v, struct writing *w)
 }
 
 /*
- * New ids follow the last one. XLA's have the computation's id in their upper half and count within it; where the upper
- * half is empty they count through the module (u->last_id).
+ * The next free id. XLA's ids have the computation's id in their upper half and count within the computation; in older
+ * files the upper half is empty, and ids count through the module (u->last_id).
  */
 static int64_t next_id(const struct unsharer *u, const struct comp *c)
 {
@@ -268,7 +268,7 @@ static int64_t next_id(const struct unsharer *u, const struct comp *c)
 	return last + 1;
 }
 
-/* The last id of those that count through the module. */
+/* The highest of the ids that count through the module. */
 static int64_t find_last_id(const struct graph *g)
 {
 	int64_t last = 0;

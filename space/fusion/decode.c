@@ -1,13 +1,14 @@
 /*
- * decode.c - the compiler's own grouping as a configuration.
+ * decode.c - reads the compiler's own grouping as a configuration.
  *
- * Every instruction after the pass is a copy of a node before it (match.h). An operand edge is
- * absorbed in a copy if the operand is computed in the same fusion, and else read. A bit is set when
- * more copies of the consumer absorb than read; a site of all or none is all when more consumers do.
- * Then each of the compiler's groups is held against those choices, edge by edge. It is equal if its
- * root is kept and each edge of each member is absorbed or read as the choices say; what is not equal
- * is counted by cause (schemas/fusion_cause.def), never hidden, and the true default is always
- * measured too.
+ * Every instruction after the pass is a copy of a node before it (match.h). In a copy, an operand edge is
+ * absorbed if the operand is computed in the same fusion; otherwise it is read. A bit is set if more copies
+ * of the consumer absorb than read. A site that has only all or none is all if more consumers absorb.
+ *
+ * Then each of the compiler's groups is compared with those choices, edge by edge. It is equal if its root
+ * is kept, and each edge of each member is absorbed or read as the choices say. Groups that are not equal
+ * are counted by cause (schemas/fusion_cause.def) and reported. Besides, the compiler's true default is
+ * always measured.
  */
 #include <stdio.h>
 #include <string.h>
@@ -24,13 +25,13 @@ struct decoder {
 	struct space *s;
 	struct match m;
 	uint8_t *config;	   /* the decoded default */
-	uint32_t *absorbed, *read; /* per operand edge: copies of its consumer that absorb it, that do not */
-	uint32_t *seen, now;	   /* per copy: the walk that met it last */
+	uint32_t *absorbed, *read; /* per operand edge: how many copies of its consumer absorb it, and read it */
+	uint32_t *seen, now;	   /* per copy: the last walk that met it */
 	struct fusion_report *report;
 	struct arena mem;
 };
 
-/* Operand k of node v, unless an earlier operand is the same value; scalar constants are everywhere. */
+/* Is operand k decided about? Not if an earlier operand is the same value, or if it is a scalar constant. */
 static bool is_decided(const struct graph *g, uint32_t v, uint32_t k)
 {
 	const uint32_t *op = node_operands(g, v);
@@ -78,9 +79,9 @@ static void set_defaults(struct decoder *d)
 			d->s->site[i].dflt = 0;
 }
 
-/* What is wrong with one group of the compiler's. */
+/* How one of the compiler's groups differs from the choices. */
 struct fault {
-	enum fusion_cause cause; /* CAUSE_COUNT: nothing */
+	enum fusion_cause cause; /* CAUSE_COUNT: it does not differ */
 	uint32_t producer, consumer;
 };
 
@@ -90,7 +91,7 @@ static void blame(struct fault *f, enum fusion_cause cause, uint32_t producer, u
 		*f = (struct fault){cause, producer, consumer};
 }
 
-/* Why edge e of consumer c is not as the choices say. */
+/* Why an operand edge is not as the choices say. */
 static enum fusion_cause cause_of(const struct decoder *d, uint32_t e)
 {
 	uint32_t p = d->s->graph->edges[e];
@@ -102,7 +103,7 @@ static enum fusion_cause cause_of(const struct decoder *d, uint32_t e)
 	return fusion_of(d->s)->full[p] == 1 ? CAUSE_CONSUMERS : CAUSE_OTHER;
 }
 
-/* The root is in memory there, and every consumer absorbs it here: some copy of one of them reads it. */
+/* The compiler keeps the root, but by the choices all consumers absorb it: finds a copy of one that reads it. */
 static void blame_readers(const struct decoder *d, uint32_t root, struct fault *f)
 {
 	const struct graph *g = d->s->graph;
@@ -116,7 +117,7 @@ static void blame_readers(const struct decoder *d, uint32_t root, struct fault *
 	blame(f, CAUSE_OTHER, root, root);
 }
 
-/* Holds one copy against the choices; what it computes inside joins the queue. */
+/* Compares one copy with the choices, and adds the operands that it computes inside to the queue. */
 static void compare_copy(struct decoder *d, uint32_t at, struct nodes *queue, struct fault *f)
 {
 	const struct graph *g = d->s->graph;
@@ -139,7 +140,7 @@ static void compare_copy(struct decoder *d, uint32_t at, struct nodes *queue, st
 	}
 }
 
-/* The group whose result is copy `root`; returns its members. */
+/* Compares the group whose result is copy `root`; returns how many members it has. */
 static size_t compare_group(struct decoder *d, uint32_t root, struct nodes *queue, struct fault *f)
 {
 	if (!fusion_kept(d->s, d->config, d->m.copy[root].node))
@@ -172,7 +173,7 @@ static void note(struct decoder *d, uint32_t w, size_t members, const struct fau
 		snprintf(c->first, sizeof c->first, "%.100s", d->m.after->node[w].proto->name);
 }
 
-/* The result of fusion or bare instruction w of the compiled module: NONE for a fusion of several. */
+/* The result of w, a fusion or an instruction outside of fusions; NONE for a fusion with several results. */
 static uint32_t result_of(const struct graph *after, uint32_t w)
 {
 	uint32_t root;
@@ -183,7 +184,7 @@ static uint32_t result_of(const struct graph *after, uint32_t w)
 	return after->node[root].opcode == OP_TUPLE ? NONE : root;
 }
 
-/* Is w part of the program that groups make up? What takes a result out of a fusion is not. */
+/* Does w belong to a group? What only takes a result out of a fusion does not. */
 static bool is_group(const struct decoder *d, uint32_t w, uint32_t first)
 {
 	const struct graph *a = d->m.after;
@@ -208,7 +209,7 @@ static void compare_groups(struct decoder *d)
 		size_t members = 1;
 		if (role != ROLE_ENTRY && role != ROLE_CONTROL)
 			continue;
-		if (first == NONE && root != NONE) /* else: bare, or a fusion that was there before the pass */
+		if (first == NONE && root != NONE) /* else it is no fusion, or was one before the pass */
 			first = d->m.first[root];
 		if (!is_group(d, w, first))
 			continue;

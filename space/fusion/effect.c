@@ -1,29 +1,28 @@
 /*
- * effect.c - what one flip would do to the groups it changes.
+ * effect.c - estimates what one flip would do to the groups that it changes (enum space_effect).
  *
- * XLA:CPU computes a group element by element: for each element of the result it asks the operands
- * for the elements it needs, and an absorbed operand is computed on the spot, as often as it is asked
- * for. So how often each member is computed follows from the root down: an elementwise reader asks
- * once per element, a reduction once per element it folds, a product along the contracted dimension.
- * That is what makes absorbing cheap producers good and absorbing them under a reader that asks often
- * ruinous.
+ * XLA:CPU computes a group element by element. For each element of the result it asks the operands
+ * for the elements it needs. An absorbed operand is computed on the spot, as often as it is asked for.
+ * So we count from the root down how often each member is computed: an elementwise reader asks once per
+ * element, a reduction once per element that it folds, a product once per element of the contracted
+ * dimension. That is why absorbing a cheap producer is good, and ruinous under a reader that asks often.
  *
- * Asked twice for the same element, it computes it once. "The same" means the same index in the code
- * it writes: readers that use the result's own index share; one that makes an index of its own (slice,
- * reshape, reduction ...) starts a new one. So each member has a list of streams: an index, and how many
- * elements are asked for with it. What an index along a broadcast's innermost new dimensions does not
- * depend on is moved out of the inner loop by the compiler, and counts for the outer turns only.
+ * An element that is asked for twice is computed once, if both ask with the same index in the code that
+ * the compiler writes. Readers that use the result's own index share it. A reader that makes an index of
+ * its own (slice, reshape, reduction ...) starts a new one. So each member has a list of streams: an
+ * index, and how many elements are asked for with it. The compiler moves what does not depend on a
+ * broadcast's innermost new dimensions out of the inner loop, so that counts once per outer round.
  *
- * Each stream also knows its walk: which dimension moves from one turn of the innermost loop to the next. A value read a
- * stride apart fetches a cache line a turn and cannot be read as vectors, whether its reader is a transpose itself or
- * a copy that absorbed one.
+ * Each stream also has a walk: the dimension that moves from one round of the innermost loop to the next. A value that is
+ * read at a stride fetches a cache line in each round and cannot be read as vectors, whether its reader is a transpose
+ * itself or a copy that absorbed one.
  */
 #include <math.h>
 #include <string.h>
 #include "graph/walk.h"
 #include "space/fusion/own.h"
 
-#define STREAMS 32 /* of one member; beyond, further ones are added up in the last */
+#define STREAMS 32 /* of one member; further ones are added to the last */
 
 struct stream {
 	uint32_t index;
@@ -42,7 +41,7 @@ struct tally { /* one group */
 	uint32_t next_index;
 };
 
-/* Turns of the inner loops over dimensions that a broadcast adds innermost. */
+/* How many rounds the inner loops make over the dimensions that a broadcast adds innermost. */
 static double inner_turns(const struct node *n)
 {
 	const Hlo__HloInstructionProto *p = n->proto;
@@ -59,7 +58,7 @@ static double inner_turns(const struct node *n)
 	return turns;
 }
 
-/* How many elements of operand p consumer c asks for, per element of its own. */
+/* How many elements of operand p the consumer c asks for, per element of its own. */
 static double asks(const struct graph *g, uint32_t c, uint32_t p)
 {
 	const struct node *n = &g->node[c], *o = &g->node[p];
@@ -90,7 +89,7 @@ static double asks(const struct graph *g, uint32_t c, uint32_t p)
 	}
 }
 
-/* Does the consumer ask for the element of its own index? */
+/* Does the consumer ask the operand with its own index? */
 static bool keeps_index(const struct node *n, const struct node *operand)
 {
 	switch (n->opcode) {

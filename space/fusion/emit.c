@@ -1,11 +1,11 @@
 /*
- * emit.c - groups as fusion instructions.
+ * emit.c - writes groups as fusion instructions.
  *
- * The inside of a group, in order of its members: before each member the values it reads and that are
- * not yet there, each either a copy of a scalar constant or a parameter. A value can be there twice,
- * as a member for the readers that absorb it and as a parameter for those that do not: two maps.
+ * The inside of a group lists its members in order. Before each member stand the values that it reads, if
+ * they are not there yet: a copy of a scalar constant, or a parameter. A value can be there twice: as a
+ * member for the readers that absorb it, and as a parameter for those that do not. So there are two maps.
  *
- * Ids: XLA packs (computation << 32 | number within), and newer versions insist on it.
+ * An id is (computation << 32 | number within), as newer versions of XLA demand.
  */
 #include <string.h>
 #include "space/fusion/emit.h"
@@ -90,7 +90,7 @@ Hlo__HloComputationProto *emit_comp(struct emitter *em, struct instrs *l, uint32
 	return c;
 }
 
-/* Canonical manner: the copy of an applied computation (a reducer), made at its first use. */
+/* In canonical manner: returns the copy of an applied computation (a reducer), made at its first use. */
 static uint32_t copy_applied(struct emitter *em, uint32_t comp)
 {
 	const struct graph *g = em->s->graph;
@@ -173,14 +173,14 @@ int64_t emit_value_id(const struct emitter *em, uint32_t v)
 	return emit_id(em->home, fusion_of(em->s)->value.to[v]);
 }
 
-/* The fused computation being written. */
+/* The fused computation that is being written. */
 struct inside {
 	struct instrs l;
 	uint32_t id, n_reads;
 	struct nodes reads; /* values that are parameters, in order */
 };
 
-/* The id inside of what operand edge e reads, writing a parameter or constant at its first use. */
+/* The id, inside the fusion, of what operand edge e reads; writes a parameter or constant at its first use. */
 static int64_t operand_inside(struct emitter *em, struct inside *in, uint32_t e)
 {
 	struct fusion *f = fusion_of(em->s);

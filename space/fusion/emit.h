@@ -1,9 +1,9 @@
 /*
- * emit.h - writing groups as HLO: what apply and region have in common.
+ * emit.h - writes groups as HLO, for apply.c and region.c.
  *
- * An emitter collects computations in the order a module lists them, callee before caller. Messages
- * are shallow copies of the graph's own, with new ids, operands and names, in the emitter's arena;
- * unknown fields travel along. Two manners:
+ * An emitter collects computations in the order in which a module lists them, callees before callers.
+ * Messages are shallow copies of the graph's own, in the emitter's arena, with new ids, operands and
+ * names; unknown fields are kept. There are two manners:
  *
  *	plain	    for the whole program: values keep the ids they have, a fusion takes the id of the
  *		    root it replaces (so nothing that reads it changes), metadata stays
@@ -37,20 +37,20 @@ void emitter_release(struct emitter *em);
 
 void instrs_add(struct emitter *em, struct instrs *l, Hlo__HloInstructionProto *in);
 
-/* A copy of v's message with another id, named and stripped as the manner wants. */
+/* Copies v's message under another id, with the name and the metadata that the manner gives. */
 Hlo__HloInstructionProto *emit_copy(struct emitter *em, uint32_t v, int64_t id);
 Hlo__HloInstructionProto *emit_parameter(struct emitter *em, const Hlo__ShapeProto *shape, uint32_t number,
 	int64_t id);
-/* An operation that the graph does not have, its operands still to be filled in. */
+/* Makes an operation that the graph does not have. The caller fills in its operands. */
 Hlo__HloInstructionProto *emit_op(struct emitter *em, const char *opcode, const Hlo__ShapeProto *shape, int64_t id);
 void emit_call(struct emitter *em, Hlo__HloInstructionProto *in, uint32_t comp_id);
 
-/* The id by which the computation being written knows the value of v. */
+/* The id of the value of v in the computation that is being written. */
 int64_t emit_value_id(const struct emitter *em, uint32_t v);
 
 /*
- * The instruction for the group whose members are given (ascending, root last), reading values by
- * emit_value_id: the root alone, or a fusion whose computation is added to the emitter.
+ * Makes the instruction for the group with these members (ascending, root last). It is the root alone, or a fusion,
+ * whose computation is added to the emitter. It reads values by emit_value_id.
  */
 Hlo__HloInstructionProto *emit_group(struct emitter *em, const struct nodes *members, int64_t id);
 

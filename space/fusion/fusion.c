@@ -1,9 +1,9 @@
 /*
- * fusion.c - opening the fusion space: sites, bits, ties, and the greedy default.
+ * fusion.c - opens the fusion space: sites, bits, ties, and the greedy default.
  *
- * One pass over the operand edges asks fusion_legal; a node with at least one legal consumer becomes a site.
- * Its bits follow the order of the consumers' numbers. So the table of sites depends on the graph, the kind and
- * the backend alone, and its hash proves that a space was rebuilt the same.
+ * One pass over the operand edges asks fusion_legal. A node with at least one legal consumer becomes a site.
+ * Its bits follow the order of the consumers' numbers. So the table of sites depends only on the graph, the
+ * kind and the backend, and its hash proves that a space was rebuilt the same.
  */
 #include <string.h>
 #include "space/fusion/own.h"
@@ -55,7 +55,7 @@ static void set_bit(struct space *s, uint32_t p, uint32_t c, uint8_t bit)
 			fusion_of(s)->mask[e] = bit;
 }
 
-/* May c absorb p on all edges between them? (mask holds the verdict per edge, 1 or 0.) */
+/* May c absorb p on all edges between them? At this point the mask of an edge is 1 if it is legal, else 0. */
 static bool all_legal(const struct space *s, uint32_t p, uint32_t c)
 {
 	const struct node *n = &s->graph->node[c];
@@ -66,7 +66,7 @@ static bool all_legal(const struct space *s, uint32_t p, uint32_t c)
 	return true;
 }
 
-/* The bits of one producer; returns its number of legal consumers. */
+/* Gives bits to the legal consumers of one producer; returns how many there are. */
 static uint32_t set_bits(struct space *s, uint32_t p, bool binary)
 {
 	const struct graph *g = s->graph;
@@ -164,7 +164,7 @@ void fusion_greedy(struct space *s, uint8_t *config)
 	}
 }
 
-/* What a node is, for ties: parameters of other layers have other numbers and are the same. */
+/* A hash of what a node is, for ties. Numbers of parameters are left out, because they differ between layers. */
 static uint64_t tie_seed(const struct graph *g, uint32_t v)
 {
 	const struct node *n = &g->node[v];

@@ -1,21 +1,22 @@
 /*
  * fusion.h - fusion as a decision space.
  *
- * A site is an instruction that some consumer could legally absorb. With m legal consumers, m <= 3,
- * it has 2^m choices, one per subset: bit i says that the i-th legal consumer (by node number)
- * absorbs a copy. With more, or in `fusion/binary`, none or all. A value is kept in memory unless
- * every one of its users is legal and absorbs it. So what a choice means depends on the site alone:
+ * To absorb a value is to compute a copy of it inside the consumer's kernel instead of reading it from
+ * memory. A site is an instruction that some consumer could legally absorb. With m legal consumers, m <= 3,
+ * it has 2^m choices, one per subset: bit i says that the i-th legal consumer (by node number) absorbs a
+ * copy. With more consumers, or in `fusion/binary`, it has two: none or all. A value is kept in memory
+ * unless every one of its users may absorb it and does. So what a choice means depends on the site alone:
  *
  *	edge (p, c) is absorbed	 iff the choice of p has the bit of c
  *	p is kept		 iff p is no site, a root, has an illegal user, or lacks some bit
  *	group(r), r kept	 =   r and, over absorbed edges, everything it computes inside
  *
- * A group has one result, so whatever the choices, contracting groups never makes a cycle: all that
- * a group reads are ancestors of its root. Inside one group a value is computed once, and a reader
- * whose bit is off reads it from memory even where a copy is at hand. Scalar constants are copied
- * into every group that reads them.
+ * A group is what becomes one kernel. It has one result, and all that it reads are ancestors of its root, so
+ * no choices can make a cycle of groups. Inside one group a value is computed once. A reader whose bit is off
+ * reads the value from memory, even if a copy is in the same group. Scalar constants are copied into every
+ * group that reads them.
  *
- * The internals (struct fusion) are shared by the files space/fusion/ alone.
+ * Only the files of space/fusion/ see the internals (struct fusion).
  */
 #ifndef SPACE_FUSION_FUSION_H
 #define SPACE_FUSION_FUSION_H
@@ -24,7 +25,7 @@
 
 extern const struct space_kind fusion_kind;
 
-/* schemas/fusion_cause.def: why a group of the compiler's cannot be said as choices. */
+/* schemas/fusion_cause.def: why choices cannot say what one of the compiler's groups is. */
 enum fusion_cause {
 #define CAUSE(id, ...) CAUSE_##id,
 #include "schemas/fusion_cause.def"
@@ -32,34 +33,34 @@ enum fusion_cause {
 	CAUSE_COUNT
 };
 
-/* How the compiler's own result decodes into choices; the account of the space has the rest. */
+/* How well the compiler's own result could be read as choices; the account of the space has the rest. */
 struct fusion_report {
 	uint32_t sites, matched;	 /* sites found again in the compiler's result */
-	uint32_t fusions, fusions_equal; /* groups of more than one member, and those that are the same in ours */
+	uint32_t fusions, fusions_equal; /* groups of more than one member; those that the choices say exactly */
 };
 
 /*
- * Sets the defaults of the space from the module just after the compiler's fusion pass. The parts of the account are the
- * compiler's kept instructions, each with what its group computes.
+ * Sets the defaults of the space from the module just after the compiler's fusion pass. The parts that the account
+ * counts are the compiler's groups.
  */
 void fusion_decode(struct space *s, const struct graph *after, struct fusion_report *report);
-/* Appends it as one sentence for people. */
+/* Appends the report as one sentence for people. */
 void fusion_report_text(const struct space *s, const struct fusion_report *r, struct buf *out);
 
 /*
- * Where the compiler treats copies of one instruction differently, which no choice can say, writes the program anew
- * with an instruction for each way (copies.c), and returns how many that adds; 0: nothing is written. The space opened
- * over that program decodes without such differences.
+ * If the compiler treats copies of one instruction differently, which no choice can say, writes the program anew with
+ * an instruction for each way (copies.c). Returns how many instructions that adds; if 0, nothing is written. A space
+ * opened over the new program decodes without such differences.
  */
 uint32_t fusion_restate(struct space *s, const struct graph *after, struct buf *module);
 
-/* The plain rule: an elementwise site with one user is absorbed, if it may be. */
+/* Sets the configuration of a plain rule: an elementwise site with one user is absorbed, if it may be. */
 void fusion_greedy(struct space *s, uint8_t *config);
 
-/* Group counts of a configuration: kept fusible instructions, and groups of more than one member. */
+/* Counts the groups of a configuration, and those with more than one member (fusions). */
 void fusion_count(struct space *s, const uint8_t *config, uint32_t *groups, uint32_t *fusions);
 
-/* Recomputes ties over `hops` (default FUSION_TIE_HOPS) both ways. */
+/* Computes the tie classes from the surroundings up to `hops` steps away in both directions. */
 #define FUSION_TIE_HOPS 3
 void fusion_ties(struct space *s, uint32_t hops);
 

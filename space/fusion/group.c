@@ -1,15 +1,16 @@
 /*
- * group.c - walking the groups of a configuration.
+ * group.c - finds the groups of a configuration by walking.
  *
- * A group is never stored. Down: the members of group(r) are what absorbed edges lead to from r. Up:
- * the roots that compute v are the kept nodes that absorbing users lead to. A change of a few sites
- * alters the contents only of groups that contain a consumer whose edge changed, and makes or unmakes
- * the group of a site that starts or stops being kept; fusion_affected finds exactly those, in time
- * proportional to their size.
+ * A group is never stored. Walking down from r over absorbed edges gives the members of group(r). Walking
+ * up from v over users that absorb gives the roots of the groups that compute v: the kept nodes on the way.
  *
- * Why that is enough for both sides at once: let r be kept in a and in b, and its group differ. Then
- * on some path from r over absorbed edges there is a first edge that changed; its consumer c leads up
- * to r over edges absorbed in both, so r is among the roots of c in a and in b.
+ * A change of a few sites changes only the groups that contain a consumer whose edge changed. It also makes
+ * or removes the group of a site that starts or stops being kept. fusion_affected finds exactly those
+ * groups, in time proportional to their size.
+ *
+ * It finds a differing group on both sides. Proof: let r be kept in configurations a and b, and let its
+ * group differ. Some path from r over absorbed edges has a first edge that changed. Up to the consumer c of
+ * this edge, all edges are absorbed in both. So walking up from c gives r in a and in b.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -61,13 +62,13 @@ void node_map_init(struct node_map *m, struct arena *mem, uint32_t size)
 
 void node_map_clear(struct node_map *m)
 {
-	if (++m->now == 0) { /* wrapped: old stamps could look fresh */
+	if (++m->now == 0) { /* the counter wrapped: old stamps could look current */
 		memset(m->stamp, 0, m->size * sizeof m->stamp[0]);
 		m->now = 1;
 	}
 }
 
-/* Adds v to the list unless it was seen; the list doubles as the queue of the walk. */
+/* Adds v to the list unless it was seen. The list is also the queue of the walk. */
 static void visit(struct node_map *seen, struct nodes *out, uint32_t v)
 {
 	if (!node_map_has(seen, v)) {
@@ -98,7 +99,7 @@ void group_walk(struct space *s, const uint8_t *config, uint32_t root, struct no
 	sort_tail(out, from);
 }
 
-/* The bit of v's choice that says whether user u absorbs it. All edges of one pair share it; 0: never. */
+/* The bit of v's choice that says whether user u absorbs it; 0 if u never does. All edges between the two share it. */
 static uint8_t bit_of(const struct space *s, uint32_t u, uint32_t v)
 {
 	const struct node *n = &s->graph->node[u];
@@ -116,7 +117,7 @@ bool fusion_absorbs(const struct space *s, const uint8_t *config, uint32_t u, ui
 	return bit && (config[s->site_of[v]] & bit);
 }
 
-/* One step of the way up: marks the users that absorb v; v itself is a root if kept. */
+/* One step of the walk up: adds the users that absorb v to the queue, and v itself to `out` if it is kept. */
 static void climb(struct space *s, const uint8_t *config, struct nodes *queue, struct nodes *out)
 {
 	const struct graph *g = s->graph;
@@ -145,7 +146,7 @@ void group_roots(struct space *s, const uint8_t *config, uint32_t v, struct node
 	sort_tail(out, from);
 }
 
-/* Roots, in one configuration, of the groups that would differ if the site had its other choice. */
+/* Adds the roots, in this configuration, of the groups that would differ if the site had the other choice. */
 static void add_differing(struct space *s, const uint8_t *config, uint32_t site, uint8_t other, struct nodes *roots)
 {
 	const struct graph *g = s->graph;

@@ -1,20 +1,20 @@
 /*
- * legal.c - may this consumer absorb that operand?
+ * legal.c - says whether a consumer may absorb an operand.
  *
- * Legality is a property of an edge, never of a configuration: whatever subset of legal edges is
- * chosen, the groups must be ones that the backend's emitters can compute. The table
- * schemas/fusible.def says which operations take part; this file holds what a table cannot say.
+ * Legality is a property of an edge, never of a configuration. Whatever subset of legal edges is chosen,
+ * the backend must be able to compute the groups. The table schemas/fusible.def says which operations take
+ * part; this file holds what a table cannot say.
  *
  * These are never absorbed: a result that is not one array of whole bytes; a constant (apply copies scalar ones
  * into each group, the others stay in memory); an instruction with side effects or control dependencies; anything
  * in a computation that is not compiled as a program of its own.
  *
- * Matrix-vector products are the one exception to "contractions stay alone" on XLA:CPU. A product
- * with a one-dimensional result may be absorbed by an add that is its only user; the emitter takes
- * exactly that pair (an output fusion), so such an add absorbs nothing else and is absorbed by
- * nobody; an add whose other operand could be absorbed is an ordinary one, and leaves the product
- * alone. A product with a short vector as an operand may be the root of a group instead, computed
- * element by element; it is worth it where another operand need not be written.
+ * On XLA:CPU a product (dot) is neither absorbed nor absorbs, with two exceptions for matrix-vector
+ * products. First, an add may absorb a product with a one-dimensional result, if it is the product's only
+ * user. The compiler can compute exactly this pair (an output fusion), so such an add absorbs nothing else
+ * and nobody absorbs it. An add whose other operand could be absorbed does that instead, and leaves the
+ * product alone. Second, a product with a short vector as an operand may be the root of a group, computed
+ * element by element. That pays if an operand then need not be written to memory.
  */
 #include <string.h>
 #include "graph/reduction.h"
@@ -76,7 +76,7 @@ static bool is_vector_dot(const struct graph *g, uint32_t v)
 		       n->proto->dot_dimension_numbers->n_lhs_batch_dimensions == 0);
 }
 
-/* A product that `add` takes as an output fusion: its only user, used once, beside a plain value. */
+/* Does `add` absorb `dot` as an output fusion? It must be the only user, use it once, and add a plain value. */
 static bool output_fuses(const struct graph *g, uint32_t dot, uint32_t add)
 {
 	const uint32_t *op = node_operands(g, add);
@@ -89,7 +89,7 @@ static bool output_fuses(const struct graph *g, uint32_t dot, uint32_t add)
 	return !fusion_groupable(g, other) || !(fusible[g->node[other].opcode].cpu & FUSE_PRODUCER);
 }
 
-/* The operand that makes this add the root of an output fusion, or NONE. */
+/* The product that this add absorbs as an output fusion, or NONE. */
 static uint32_t output_fused_dot(const struct graph *g, uint32_t add)
 {
 	if (g->node[add].opcode == OP_ADD)
@@ -104,7 +104,7 @@ static bool is_short_vector(const struct graph *g, uint32_t v)
 	return g->node[v].rank == 1 && g->node[v].bytes < DOT_VECTOR_BYTES;
 }
 
-/* A product that may be computed element by element as the root of a group. */
+/* May the product be the root of a group, computed element by element? */
 static bool is_dot_root(const struct graph *g, uint32_t dot)
 {
 	const uint32_t *op = node_operands(g, dot);

@@ -1,16 +1,16 @@
 /*
- * lives.c - which values end with a region.
+ * lives.c - finds which values end with a region: nothing after the region reads them.
  *
- * A compiler that plans memory lets a kernel write its result over an operand that nobody reads any
- * more, and can then no longer promise the kernel that its pointers are distinct: one kernel of a
- * ranking model takes 16 us with memory of its own and 56 us in place. A region must therefore be as
- * free to overwrite as the program is: what it reads from outside is its own when all readers are in
- * it, and what it makes is a result only when somebody outside reads it.
+ * A compiler that plans memory lets a kernel write its result over an operand that is not read any more.
+ * It can then no longer promise the kernel that its pointers are distinct, and the kernel may be slower:
+ * one kernel of a ranking model takes 16 us with memory of its own and 56 us in place. So a region must be
+ * as free to overwrite as the program is. It may overwrite what it reads from outside if all readers are
+ * in the region. What it makes is a result only if something outside reads it.
  *
- * The order of kernels is the compiler's. Groups are taken to run in the order of their roots, which is
- * true wherever one needs the other; of two that do not, either may overwrite what both read. Constants
- * last, and so do parameters, except two kinds: the state of a loop, whose place the next state takes,
- * and what the caller of the program gave away (an aliased parameter).
+ * The compiler chooses the order of kernels. We assume that groups run in the order of their roots, which
+ * is true if one needs the other. If neither needs the other, either of them may overwrite what both read.
+ * Constants last, and so do parameters, with two exceptions: the state of a loop, which the next state
+ * replaces, and an aliased parameter, which the program's caller gave away.
  */
 #include "space/fusion/own.h"
 
@@ -25,7 +25,7 @@ static bool is_given_away(const struct graph *g, const struct node *parameter)
 	return false;
 }
 
-/* Is v (not an element of a tuple) there as long as its computation runs? */
+/* Is v (not an element of a tuple) in memory as long as its computation runs? */
 static bool lasts(const struct graph *g, uint32_t v)
 {
 	const struct node *n = &g->node[v];
@@ -47,7 +47,7 @@ void fusion_find_lasting(struct space *s)
 			lasts(g, g->node[v].opcode == OP_GET_TUPLE_ELEMENT ? node_operands(g, v)[0] : v);
 }
 
-/* Does v stand bare, as another name for the memory of its operand? */
+/* Is v, outside of any fusion, only another name for the memory of its operand? */
 static bool is_alias(const struct space *s, const uint8_t *config, uint32_t v)
 {
 	const struct node *n = &s->graph->node[v];
@@ -55,7 +55,7 @@ static bool is_alias(const struct space *s, const uint8_t *config, uint32_t v)
 	return n->opcode == OP_BITCAST && fusion_kept(s, config, v) && !fusion_absorbed(s, config, n->operand);
 }
 
-/* The last group to read a value among those of the region and among all others: 1 + its root, or 0. */
+/* The last group that reads a value, among the region's groups and among all others: 1 + its root, or 0. */
 struct readers {
 	uint32_t inside, outside;
 };
@@ -67,7 +67,7 @@ static void read_by(struct readers *r, const struct nodes *roots, uint32_t root)
 	*last = root + 1 > *last ? root + 1 : *last;
 }
 
-/* Adds who reads v under this name; its other names go to the end of `names`. */
+/* Adds the groups that read v under this name; appends its other names to `names`. */
 static void find_readers_of(struct space *s, const uint8_t *config, const struct nodes *roots, uint32_t v,
 	bool look_through, struct nodes *names, struct readers *r)
 {
@@ -92,7 +92,7 @@ static void find_readers_of(struct space *s, const uint8_t *config, const struct
 	nodes_release(&groups);
 }
 
-/* Adds who reads the memory of v; `look_through`: aliases outside are no readers, only other names. */
+/* Adds the groups that read the memory of v. With `look_through`, an alias outside is another name, not a reader. */
 static void find_readers(struct space *s, const uint8_t *config, const struct nodes *roots, uint32_t v,
 	bool look_through, struct readers *r)
 {

@@ -1,32 +1,32 @@
 /*
- * match.c - matching the module after the fusion pass with the one before it.
+ * match.c - matches the module after the fusion pass with the module before it.
  *
- * The pass only moves and duplicates: it keeps operands, their order and the roots. So both modules are
- * walked in step, from roots to operands, through fusions as if they were not there. What an
- * instruction stands for thus follows from who reads it, and nodes that compute the same value twice
- * (twins) are told apart, which no hash can do. The structural hash (graph.h) only confirms each step:
- * where it differs, the operand is looked for among the others (passes swap operands of commutative
- * operations), and what is not found there is not matched.
+ * The pass only moves and duplicates instructions; it keeps operands, their order and the roots. So we walk
+ * both modules in step, from roots to operands, through fusions as if they were not there. What an
+ * instruction stands for then follows from what reads it. This tells apart nodes that compute the same value
+ * (twins), which no hash can. The structural hash (graph.h) confirms each step. If it differs, we look for
+ * the operand among the others, because passes swap operands of commutative operations. What is not found
+ * there is not matched.
  *
- * A compiler that merges twins on the way leaves one instruction that several nodes' readers lead to:
- * it is a copy of each of them. What no root leads to is matched by hash, last first: side effects, unused
- * parameters, and what lies below a place where a pass did more than move.
+ * If the compiler merged twins, the readers of several nodes lead to one instruction: it is a copy of each of
+ * these nodes. What no root leads to is matched by hash, the last first: side effects, unused parameters, and
+ * what lies below a place where a pass did more than move.
  *
- * A pair of instructions is walked once, however many readers or callers lead to it. Modules that have little to
- * do with each other could give very many pairs; beyond a limit no more are made.
+ * A pair of instructions is walked once, however many readers or callers lead to it. Modules that have little in
+ * common could give very many pairs, so their number is limited.
  */
 #include <stdlib.h>
 #include <string.h>
 #include "space/fusion/match.h"
 
-#define PAIRS_PER_NODE 64 /* of the larger module; compilers' results have one or two */
+#define PAIRS_PER_NODE 64 /* per node of the larger module; real results have one or two */
 
 static bool is_inside(const struct graph *g, uint32_t v)
 {
 	return g->comp[g->node[v].comp].role == ROLE_FUSED;
 }
 
-/* The inside of fusion v, if only v calls it; else NULL. */
+/* The computation inside fusion v, if only v calls it; else NULL. */
 static const struct comp *inside_of(const struct graph *g, uint32_t v)
 {
 	const struct comp *c = g->node[v].opcode == OP_FUSION ? &g->comp[node_calls(g, v)[0]] : NULL;
@@ -34,7 +34,7 @@ static const struct comp *inside_of(const struct graph *g, uint32_t v)
 	return c && c->n_callers == 1 && c->role == ROLE_FUSED ? c : NULL;
 }
 
-/* One step from w towards the instruction that computes its value; NONE where w is that. */
+/* One step from w towards the instruction that computes its value; NONE if w itself computes it. */
 static uint32_t step(const struct graph *g, uint32_t w)
 {
 	const struct node *n = &g->node[w];
@@ -50,7 +50,7 @@ static uint32_t step(const struct graph *g, uint32_t w)
 	return NONE;
 }
 
-/* Looks through fusions, unless v before the pass is one itself, or a result of one. */
+/* The instruction that computes w: looks through fusions, unless v itself is a fusion, or a result of one. */
 static uint32_t computed_by(const struct match *m, uint32_t w, uint32_t v)
 {
 	const struct graph *g = m->before;
@@ -73,12 +73,12 @@ static uint32_t find(const struct match *m, uint32_t w, uint32_t v)
 	return i;
 }
 
-/* w, or what it leads to, stands for v: unless their values differ. The list doubles as the queue of the walk. */
+/* Notes that the instruction that computes w is a copy of v, unless their values differ. The list is also the queue. */
 static void pair(struct match *m, uint32_t w, uint32_t v)
 {
 	w = computed_by(m, w, v);
 	if (m->after->node[w].opcode == OP_FUSION && m->before->node[v].opcode != OP_FUSION)
-		return; /* of several results; they are matched one by one */
+		return; /* it has several results, which are matched one by one */
 	if (is_inside(m->before, v))
 		return; /* fusions that were there before are matched whole */
 	if (m->hash_after[w] != m->hash[v] || m->n >= m->limit || find(m, w, v) != NONE)
@@ -88,7 +88,7 @@ static void pair(struct match *m, uint32_t w, uint32_t v)
 	m->first[w] = (uint32_t)m->n++;
 }
 
-/* The operand of copy c that is operand k of its node: by position if the value is right, else by value. */
+/* The operand of copy c that stands for operand k of its node: the k-th, or else one with the same value. */
 static uint32_t operand(const struct match *m, const struct copy *c, uint32_t k)
 {
 	const struct node *n = &m->after->node[c->after];
@@ -141,7 +141,7 @@ static void pair_calls(struct match *m, const struct copy *c)
 	}
 }
 
-/* From the copies made since `at` to all that they read or call. */
+/* Goes on from the copies made since `at` to all that they read or call. */
 static size_t walk(struct match *m, size_t at)
 {
 	for (; at < m->n; at++) {
@@ -170,7 +170,7 @@ static int by_hash(const void *a, const void *b)
 	return (x->node > y->node) - (x->node < y->node);
 }
 
-/* How many of a sorted list have at most this hash. */
+/* How many entries of a sorted list have at most this hash. */
 static size_t up_to(const struct hashed *l, size_t n, uint64_t hash)
 {
 	size_t low = 0, high = n;
@@ -185,7 +185,7 @@ static size_t up_to(const struct hashed *l, size_t n, uint64_t hash)
 	return low;
 }
 
-/* The last node before that computes what w does and stands for nothing yet; else the last that does; else NONE. */
+/* The last node that computes what w does and has no copy yet; else the last that computes it; else NONE. */
 static uint32_t alike(const struct match *m, const struct hashed *l, const uint8_t *found, uint32_t w)
 {
 	uint64_t hash = m->hash_after[w];
@@ -199,7 +199,7 @@ static uint32_t alike(const struct match *m, const struct hashed *l, const uint8
 	return l[end - 1].node;
 }
 
-/* What no root leads to, from users to operands. */
+/* Matches what no root leads to, from users to operands. */
 static void match_rest(struct match *m, size_t at)
 {
 	const struct graph *a = m->after, *b = m->before;

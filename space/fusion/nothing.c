@@ -1,16 +1,17 @@
 /*
- * nothing.c - a sum over nothing, which keeps a region on the thread that calls it.
+ * nothing.c - writes a sum over nothing, which makes XLA:CPU run a region on the thread that calls it.
  *
- * XLA:CPU runs a program itself if its cost analysis counts fewer than a thousand operations, and else
- * hands it to another thread and waits. That takes 8 us, which vary by a few with whatever else the
- * machine does and with how long the program takes: more than what most regions are worth, and of either
- * sign. Four updates of a small array in one fusion, instead of one after the other, are +0.9 us in the
- * program; as regions they were -1.2 us or +1.2 us on the other thread, and are +0.85 +- 0.08 us, in a
- * tenth of the runs, on the caller's.
+ * XLA:CPU runs a program on the calling thread if its cost analysis counts fewer than a thousand
+ * operations. Otherwise it hands the program to another thread and waits. That takes 8 us, give or take a
+ * few, depending on the machine's other work and on how long the program takes. This is more than most
+ * regions are worth. An example: four updates of a small array in one fusion, instead of one after the
+ * other, cost +0.9 us in the program. As regions they cost -1.2 us or +1.2 us on the other thread. On the
+ * calling thread they cost +0.85 +- 0.08 us, in a tenth of the runs.
  *
- * The analysis counts a reduction as the elements it reads less those it makes. One that reads none and
- * makes 2^40 counts as less than nothing, outweighs whatever else is in the region, and costs next to
- * nothing to run: it stands in a fusion of which one element is asked for. Both sides of a pair get it.
+ * The analysis counts a reduction as the elements that it reads minus those that it makes. A reduction that
+ * reads none and makes 2^40 has a huge negative count, which outweighs whatever else is in the region. It
+ * costs almost nothing to run, because it stands in a fusion that asks for one element of it. Both sides of
+ * a region get it.
  */
 #include "space/fusion/emit.h"
 
@@ -34,7 +35,7 @@ static Hlo__ShapeProto *shape_of(struct emitter *em, size_t rank, const int64_t 
 	return s;
 }
 
-/* Adds an operation to a computation being written; operands are numbers within it. */
+/* Adds an operation to the computation that is being written; operands are numbers within it. */
 static Hlo__HloInstructionProto *add(struct emitter *em, struct instrs *l, uint32_t comp, const char *opcode,
 	Hlo__ShapeProto *shape, size_t n_operands, const int64_t *operands)
 {

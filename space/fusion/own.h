@@ -1,21 +1,21 @@
 /*
  * own.h - what the files of the fusion space share; nobody else includes it.
  *
- * The space is three arrays over the graph's operand edges and nodes; a configuration is read through
- * them in O(1) per edge, and no state is kept per configuration. Groups are found by walking: down
- * (group_walk) from a root over absorbed edges, up (group_roots) from a member to the kept nodes that
- * compute it. Both touch only the groups in question.
+ * The space is a few arrays over the graph's operand edges and nodes. They tell in O(1) what a configuration
+ * does to an edge, and nothing is stored per configuration. Groups are found by walking: down (group_walk)
+ * from a root over absorbed edges, up (group_roots) from a member to the kept nodes that compute it. Both
+ * touch only the groups in question.
  */
 #ifndef SPACE_FUSION_OWN_H
 #define SPACE_FUSION_OWN_H
 
 #include "space/fusion/fusion.h"
 
-#define SUBSET_CONSUMERS 3 /* with more legal consumers a site has none or all */
+#define SUBSET_CONSUMERS 3 /* with more legal consumers the choices of a site are none and all */
 
 enum { FUSE_PRODUCER = 1, FUSE_CONSUMER = 2 };
 
-/* A map from nodes to numbers that is emptied in O(1): an entry counts if its stamp is the current. */
+/* A map from nodes to numbers that is emptied in O(1): an entry counts only if its stamp is `now`. */
 struct node_map {
 	uint32_t *stamp, *to, now, size;
 };
@@ -32,18 +32,18 @@ static inline void node_map_set(struct node_map *m, uint32_t v, uint32_t to)
 }
 
 struct fusion {
-	uint8_t *mask;	    /* per operand edge: the bit of (producer, this consumer); 0: never absorbed */
-	uint8_t *full;	    /* per node: all bits of the site; 0: no site */
-	uint32_t *n_legal;  /* per node: consumers that may absorb it */
-	uint8_t *must_keep; /* per node: kept whatever the choice */
-	uint8_t *lasting;   /* per node: in memory that nothing may overwrite */
-	bool by_input;	    /* kernels that reduce are of another kind than those that do not: group_kind */
-	bool binary;	    /* every site is none or all */
-	bool lightened;	    /* regions are made to run on the caller's thread: nothing.c */
-	struct node_map walk;  /* scratch: seen on this walk */
-	struct node_map inner; /* scratch: member of the group being written -> its id there */
-	struct node_map outer; /* scratch: value read by that group -> its id there */
-	struct node_map value; /* scratch: value in the module being written -> its id there */
+	uint8_t *mask;	    /* per operand edge: the bit of (producer, this consumer); 0 if it is never absorbed */
+	uint8_t *full;	    /* per node: all bits of the site; 0 if it is no site */
+	uint32_t *n_legal;  /* per node: how many consumers may absorb it */
+	uint8_t *must_keep; /* per node: is it kept whatever the choice? */
+	uint8_t *lasting;   /* per node: is it in memory that nothing may overwrite? */
+	bool by_input;	    /* do kernels that reduce have a kind of their own (group_kind)? */
+	bool binary;	    /* does every site have only the choices none and all? */
+	bool lightened;	    /* do regions get what makes them run on the caller's thread (nothing.c)? */
+	struct node_map walk;  /* scratch: the nodes seen on this walk */
+	struct node_map inner; /* scratch: from a member of the group being written to its id there */
+	struct node_map outer; /* scratch: from a value that this group reads to its id there */
+	struct node_map value; /* scratch: from a value in the module being written to its id there */
 };
 
 static inline struct fusion *fusion_of(const struct space *s)
@@ -51,7 +51,7 @@ static inline struct fusion *fusion_of(const struct space *s)
 	return s->own;
 }
 
-/* Is the value on operand edge e of some consumer absorbed by it? */
+/* Does the consumer that operand edge e belongs to absorb the value on this edge? */
 static inline bool fusion_absorbed(const struct space *s, const uint8_t *config, uint32_t e)
 {
 	uint8_t mask = fusion_of(s)->mask[e];
@@ -84,21 +84,22 @@ void group_walk(struct space *s, const uint8_t *config, uint32_t root, struct no
 void group_roots(struct space *s, const uint8_t *config, uint32_t v, struct nodes *out);
 /* Does user u absorb v? */
 bool fusion_absorbs(const struct space *s, const uint8_t *config, uint32_t u, uint32_t v);
-/* Is v's result computed by groups at all: fusible, of a compiled computation? */
+/* Can groups compute v: is it fusible, and in a compiled computation? */
 bool fusion_groupable(const struct graph *g, uint32_t v);
 /*
- * "kLoop", or "kOutput" for the one shape that XLA:CPU wants so. XLA:GPU has "kInput" for kernels whose threads are laid out by what
- * they read: those of reductions, concatenations, scatters and transposes; passes behind fusion go by it.
+ * XLA's kind of fusion for a group: "kLoop", or "kOutput" for the one shape of group for which XLA:CPU wants it (legal.c).
+ * For XLA:GPU it is "kInput" for groups whose threads are laid out by what they read: those with a reduction, a
+ * concatenation, a scatter or a transpose. XLA:GPU's passes after fusion rely on it.
  */
 const char *group_kind(const struct space *s, const struct nodes *members);
-/* Is there something to start? A bitcast that stands alone is but a name. */
+/* Is the group a kernel? A bitcast alone is not: it only renames memory. */
 bool group_is_kernel(const struct graph *g, const struct nodes *members);
 
-/* What a backend can fuse: a FUSION_RULES row of schemas/fusible.def; the first one for a backend that has none. */
+/* What a backend can fuse: its FUSION_RULES row in schemas/fusible.def, or the first row if it has none. */
 struct fusion_rules {
 	const char *backend;
-	size_t column;	  /* of legal.c's table */
-	bool dots, light, once; /* see the table */
+	size_t column;	  /* its column in legal.c's table */
+	bool dots, light, once; /* see schemas/fusible.def */
 };
 const struct fusion_rules *fusion_rules_of(const char *backend);
 
@@ -107,9 +108,9 @@ bool fusion_legal(const struct graph *g, const struct fusion_rules *r, uint32_t 
 
 /* lives.c: fills `lasting`, once. */
 void fusion_find_lasting(struct space *s);
-/* Is v, made by one of the groups of these roots (ascending), read by any other? */
+/* One of the groups with these roots (ascending) makes v: does any other group read it? */
 bool fusion_read_outside(struct space *s, const uint8_t *config, const struct nodes *roots, uint32_t v);
-/* May those groups overwrite v, which they read: is it nobody else's, and not lasting? */
+/* These groups read v: may they overwrite it, because no later group reads it and it does not last? */
 bool fusion_ends_inside(struct space *s, const uint8_t *config, const struct nodes *roots, uint32_t v);
 /* apply.c, region.c, check.c, context.c: the operations. */
 int fusion_apply(struct space *s, const uint8_t *config, struct buf *module, struct err *err);
@@ -120,10 +121,10 @@ void fusion_context(struct space *s, const uint8_t *config, const uint32_t *node
 void fusion_touched(struct space *s, const uint8_t *a, const uint8_t *b, const uint32_t *changed,
 	uint32_t n_changed, uint32_t **nodes, size_t *n, size_t *cap);
 void fusion_effect(struct space *s, uint8_t *config, uint32_t site, uint8_t choice, float *out);
-/* As fusion_affected for one site that is flipped and put back: no copy of the configuration. */
+/* As fusion_affected for a single flip. The site is flipped in `config` and set back, so no copy is needed. */
 void fusion_flipped(struct space *s, uint8_t *config, uint32_t site, uint8_t choice, struct nodes *before,
 	struct nodes *after);
-/* Roots of all groups that differ between a and b, by side, for the changed sites given. */
+/* Appends the roots of all groups that differ between a and b, on each side; a and b differ in the sites `changed`. */
 void fusion_affected(struct space *s, const uint8_t *a, const uint8_t *b, const uint32_t *changed,
 	uint32_t n_changed, struct nodes *roots_a, struct nodes *roots_b);
 

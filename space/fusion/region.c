@@ -1,39 +1,39 @@
 /*
- * region.c - the smallest pair of modules whose difference is that of two configurations.
+ * region.c - writes the smallest pair of modules whose difference is that of two configurations.
  *
- * The groups that differ (fusion_affected) are cut out, old ones into module a, new ones into b.
- * Both take the same parameters, every value read from outside by either side, and return the same
- * results, the values kept in both that are read outside. A value kept on one side only is read by
- * changed groups alone, for its keeping changed by the choice of its own site, whose edges lead to all
- * its readers; so nothing outside can miss it.
+ * The groups that differ (fusion_affected) are cut out: the old ones into module a, the new ones into b.
+ * Both modules take the same parameters: every value that either side reads from outside. Both return the
+ * same results: the values kept in both that something outside reads. A value kept on one side only cannot be
+ * missed outside. It changed because its own site changed, so all its readers are in changed groups.
  *
- * A parameter cannot be overwritten, an operand that ends with the region can (lives.c). Where
- * a group that reads it writes as much, a kernel ahead of the groups makes it anew, on both sides.
+ * A compiler cannot overwrite a parameter, but it can overwrite an operand that ends with the region
+ * (lives.c). If a group that reads such an operand writes as many bytes, both sides get an extra kernel
+ * before the groups, which computes the operand anew.
  *
- * A value that one side reads and the other computes for itself is made by its own group, on both sides:
- * numbers made up for it would not be those that the other side computes, and how long an exponential
- * takes, or a branch, is a matter of numbers.
+ * One side may read a value that the other side computes. Then both sides get the group that makes this
+ * value. Made-up numbers would not be those that the other side computes, and numbers decide how long an
+ * exponential or a branch takes.
  *
- * Separate places are separate regions: groups belong together when the same changed site is in
- * them. They are priced one by one and added, which is exact but for what caches and prefetchers
- * carry from one kernel to the next.
+ * Groups belong to the same region if a changed site connects them. Other groups form regions of their own.
+ * The regions are priced one by one and the prices added. That is exact, except for what caches and
+ * prefetchers carry from one kernel to the next.
  *
- * Everything is written canonically, parameters in order of first use, so that the same region in
- * another layer, another graph or another night has the same key. key[0] hashes a, key[1] hashes b:
- * the reverse move has the swapped key and the opposite price.
+ * Everything is written in canonical manner (emit.h), parameters in order of first use. So the same region
+ * in another layer, another graph or another night has the same key. key[0] is the hash of a, key[1] that
+ * of b: the reverse move has the swapped key and the opposite price.
  */
 #include <stdlib.h>
 #include <string.h>
 #include "space/fusion/emit.h"
 #include "hlo/pack.h"
 
-/* The groups around changed sites that belong together. */
-struct part {
+/* The groups around changed sites that are connected: one region. */
+struct cluster {
 	struct nodes roots[2];
 };
 
-struct parts { /* all zero is empty */
-	struct part *v;
+struct clusters { /* all zero is empty */
+	struct cluster *v;
 	size_t n;
 	uint32_t *parent; /* per changed site: union-find */
 };
@@ -45,8 +45,8 @@ static uint32_t find(uint32_t *parent, uint32_t i)
 	return i;
 }
 
-/* Puts site i together with whoever has one of these groups already. */
-static void join(struct space *s, struct parts *all, uint32_t i, const struct nodes *roots)
+/* Connects site i with the sites that have one of these groups already. */
+static void join(struct space *s, struct clusters *all, uint32_t i, const struct nodes *roots)
 {
 	struct node_map *owner = &fusion_of(s)->value;
 
@@ -63,23 +63,23 @@ static void append(struct nodes *to, const struct nodes *from)
 		nodes_add(to, from->v[i]);
 }
 
-/* Finds the groups around each changed site, and gathers those of sites that share one. */
-static void find_parts(struct space *s, const uint8_t *a, const uint8_t *b, const struct nodes *changed,
-	struct parts *all)
+/* Finds the groups around each changed site, and puts those of connected sites together. */
+static void find_clusters(struct space *s, const uint8_t *a, const uint8_t *b, const struct nodes *changed,
+	struct clusters *all)
 {
 	all->n = changed->n;
-	all->v = MEM_NEW(changed->n, struct part);
+	all->v = MEM_NEW(changed->n, struct cluster);
 	all->parent = MEM_NEW(changed->n, uint32_t);
 	node_map_clear(&fusion_of(s)->value);
 	for (uint32_t i = 0; i < changed->n; i++) {
-		struct part *p = &all->v[i];
+		struct cluster *p = &all->v[i];
 		all->parent[i] = i;
 		fusion_affected(s, a, b, &changed->v[i], 1, &p->roots[0], &p->roots[1]);
 		join(s, all, i, &p->roots[0]);
 		join(s, all, i, &p->roots[1]);
 	}
 	for (uint32_t i = 0; i < changed->n; i++) {
-		struct part *p = &all->v[find(all->parent, i)];
+		struct cluster *p = &all->v[find(all->parent, i)];
 		for (int side = 0; side < 2 && p != &all->v[i]; side++) {
 			append(&p->roots[side], &all->v[i].roots[side]);
 			nodes_release(&all->v[i].roots[side]);
@@ -90,7 +90,7 @@ static void find_parts(struct space *s, const uint8_t *a, const uint8_t *b, cons
 			nodes_sort(&all->v[i].roots[side]);
 }
 
-static void parts_release(struct parts *all)
+static void parts_release(struct clusters *all)
 {
 	for (size_t i = 0; i < all->n; i++)
 		for (int side = 0; side < 2; side++)
@@ -99,14 +99,14 @@ static void parts_release(struct parts *all)
 	mem_free(all->parent);
 }
 
-/* What a region reads: values from outside, and whether the region may overwrite them. */
+/* The values that a region reads from outside, and whether it may overwrite them. */
 struct inputs {
 	struct nodes v;
 	uint8_t *own;
 	size_t cap_own;
 };
 
-/* The group of `root` reads v: its result could take the place of a value as large. */
+/* Adds v, which the group of `root` reads. The group may overwrite it if its result is as large. */
 static void add_input(struct space *s, struct inputs *in, uint32_t v, uint32_t root)
 {
 	const struct node *n = &s->graph->node[v];
@@ -121,7 +121,7 @@ static void add_input(struct space *s, struct inputs *in, uint32_t v, uint32_t r
 	in->own[number->to[v]] |= n->bytes == s->graph->node[root].bytes && n->dtype != DT_TUPLE;
 }
 
-/* Values that the groups of one side read and do not make themselves, in order of first use. */
+/* Adds the values that the groups of one side read and do not make, in order of first use. */
 static void collect_inputs(struct space *s, const uint8_t *config, const struct nodes *roots,
 	struct inputs *in)
 {
@@ -144,8 +144,8 @@ static void collect_inputs(struct space *s, const uint8_t *config, const struct 
 	nodes_release(&members);
 }
 
-/* Adds the groups of values that one side reads and the other computes in passing. */
-static void add_makers(struct space *s, const uint8_t *const config[2], struct part *p)
+/* Adds the groups that make values which one side reads and the other computes inside a group. */
+static void add_makers(struct space *s, const uint8_t *const config[2], struct cluster *p)
 {
 	for (int side = 0; side < 2; side++) {
 		struct inputs in = {0};
@@ -166,7 +166,7 @@ static void add_makers(struct space *s, const uint8_t *const config[2], struct p
 	}
 }
 
-/* Scalar constants read by instructions that stay bare: written beside them, once. */
+/* Writes the scalar constants that an instruction outside of fusions reads, each once. */
 static void bare_constants(struct emitter *em, struct instrs *l, uint32_t root)
 {
 	const struct graph *g = em->s->graph;
@@ -187,7 +187,7 @@ static void add_result(Hlo__HloInstructionProto *tuple, Hlo__ShapeProto *shape, 
 	tuple->operand_ids[tuple->n_operand_ids++] = id;
 }
 
-/* The results in a tuple, perhaps with what keeps the region on its thread; returns the id of the root. */
+/* Writes the tuple of results, perhaps with what keeps the region on its thread (nothing.c); returns the root's id. */
 static int64_t emit_results(struct emitter *em, struct instrs *l, const struct nodes *results)
 {
 	const struct graph *g = em->s->graph;
@@ -225,8 +225,10 @@ static void write_module(struct emitter *em, struct instrs *l, int64_t root, str
 	pack_message(&m.base, out);
 }
 
-/* v anew, from parameter number `from`, in memory that is the region's own. No compiler pass after
- * fusion knows that it is v already. */
+/*
+ * Writes a kernel that computes v anew from parameter number `from`, into memory that the region may overwrite. No
+ * compiler pass after fusion notices that the parameter is v already.
+ */
 static Hlo__HloInstructionProto *emit_again(struct emitter *em, uint32_t v, int64_t from, int64_t id)
 {
 	const struct node *n = &em->s->graph->node[v];
@@ -258,7 +260,7 @@ static void emit_inputs(struct emitter *em, struct instrs *l, const struct input
 	}
 }
 
-/* One side: inputs, then the groups in order of their roots, then the results. Returns members; *parts: kernels. */
+/* Writes one side: inputs, groups in order of their roots, results. Returns how many nodes; *parts: how many kernels. */
 static uint32_t emit_side(struct space *s, const uint8_t *config, const struct inputs *in,
 	const struct nodes *roots, const struct nodes *results, struct buf *out, uint32_t *parts)
 {
@@ -288,7 +290,7 @@ static uint32_t emit_side(struct space *s, const uint8_t *config, const struct i
 	return n_nodes;
 }
 
-static void find_inputs(struct space *s, const uint8_t *const config[2], const struct part *p,
+static void find_inputs(struct space *s, const uint8_t *const config[2], const struct cluster *p,
 	struct inputs *in)
 {
 	node_map_clear(&fusion_of(s)->value);
@@ -299,7 +301,7 @@ static void find_inputs(struct space *s, const uint8_t *const config[2], const s
 			in->own[i] = fusion_ends_inside(s, config[side], &p->roots[side], in->v.v[i]);
 }
 
-static void find_results(struct space *s, const uint8_t *const config[2], const struct part *p,
+static void find_results(struct space *s, const uint8_t *const config[2], const struct cluster *p,
 	struct nodes *results)
 {
 	for (size_t i = 0; i < p->roots[0].n; i++) {
@@ -310,7 +312,7 @@ static void find_results(struct space *s, const uint8_t *const config[2], const 
 	}
 }
 
-static void emit_region(struct space *s, const uint8_t *const config[2], struct part *p, struct region *out)
+static void emit_region(struct space *s, const uint8_t *const config[2], struct cluster *p, struct region *out)
 {
 	const struct graph *g = s->graph;
 	struct nodes results = {0};
@@ -334,16 +336,16 @@ static void emit_region(struct space *s, const uint8_t *const config[2], struct 
 int fusion_region(struct space *s, const uint8_t *a, const uint8_t *b, struct regions *out, struct err *err)
 {
 	struct nodes changed = {0};
-	struct parts all = {0};
+	struct clusters all = {0};
 
 	(void)err;
 	for (uint32_t i = 0; i < s->n_sites; i++)
 		if (a[i] != b[i])
 			nodes_add(&changed, i);
-	find_parts(s, a, b, &changed, &all);
+	find_clusters(s, a, b, &changed, &all);
 	for (size_t i = 0; i < all.n; i++) {
 		if (all.v[i].roots[0].n == 0 && all.v[i].roots[1].n == 0)
-			continue; /* went into another part */
+			continue; /* it was put together with another site's */
 		MEM_GROW(&out->v, &out->cap, out->n + 1);
 		emit_region(s, (const uint8_t *[]){a, b}, &all.v[i], &out->v[out->n++]);
 	}

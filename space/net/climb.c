@@ -1,17 +1,18 @@
 /*
- * climb.c - large neighbourhoods under prices.
+ * climb.c - searches large neighbourhoods, with prices for memory.
  *
- * A step takes some connected variables, a few or all, and solves for them exactly while the others stay (region.h).
- * Memory enters that as a price per tick. Where what comes out does not fit, the tick that is exceeded most is made
- * dearer, for this step at once and a little for those to come, and the step is tried again; prices of ticks that
- * are not exceeded sink. So prices settle where memory is scarce, at about what it is worth there.
+ * A step picks some connected variables, a few or all, and finds their best choices while the others stay
+ * (region.h). Memory has a price per tick there. If the result does not fit, the price of the tick that is exceeded
+ * most rises, much for this step and a little for those to come, and the step is tried again. Prices of ticks that
+ * are not exceeded sink. So prices settle: at ticks where memory is scarce, at about what it is worth there.
  *
- * What is compared is cost plus priced memory: a change that costs a little and frees dear memory is taken, and what
- * it makes room for follows later. The walk is never where memory is exceeded, once it has come to where it is not.
- * Which valley the walk ends in is decided by how prices begin: rising slowly until everything fits, or high and
- * sinking slowly, and how slowly. No way of beginning is the best one everywhere, so a walk goes in episodes, each with
- * prices, boldness and a start of its own, until one finds nothing better for a while. In large nets the first episode
- * lasts as long as there is time.
+ * We compare cost plus priced memory. So a change that costs a little and frees dear memory is taken, and later
+ * changes use the room. Once the walk has reached an answer that fits, it never leaves such answers.
+ *
+ * The first prices decide how good the answer becomes: they may rise slowly until everything fits, or begin high and
+ * sink slowly. No beginning is the best for all nets. So a walk consists of episodes, each with first prices, boldness
+ * and a start of its own; an episode ends when it has found nothing better for a while. In large nets the first
+ * episode lasts as long as there is time.
  *
  * Tried and dropped: picking sizes by what they gained so far (small regions then undo noise for ever and look busy);
  * a segment tree for memory (after thin.c a plain sum over all ticks is as fast); float tables.
@@ -21,15 +22,15 @@
 #include <math.h>
 #include <string.h>
 
-#define KEEP 0.1	 /* of a surcharge, for the steps to come */
-#define TRIES 6		 /* of a step, each dearer than the one before */
-#define DEARER 3.0	 /* from one try to the next */
+#define KEEP 0.1		 /* the share of a surcharge that later steps keep */
+#define TRIES 6			 /* tries of a step, each with higher prices than the one before */
+#define DEARER 3.0		 /* how many times higher */
 #define LEAST_ROOM 300.0 /* table entries */
 #define MOST_ROOM 1e7
 #define MOST_WORK 3e7	 /* table entries of a step: a third of a second */
-#define PATIENCE 1500	 /* steps without anything better until an episode ends */
-#define MOST_COMBINATIONS 1000 /* that are tried one by one */
-#define MOST_ANSWERS 20000 /* of a net that is decided by trying them all */
+#define PATIENCE 1500		 /* an episode ends after so many steps without a better answer */
+#define MOST_COMBINATIONS 1000 /* so many at most are tried one by one */
+#define MOST_ANSWERS 20000	 /* a net with at most so many answers is decided by trying them all */
 #define SMALL 1000	 /* variables: a step takes a millisecond or so, and an episode seconds */
 
 static void begin_episode(struct climb *c, bool first);
@@ -84,7 +85,7 @@ static uint32_t any_free(struct climb *c)
 	return v;
 }
 
-/* Up to n variables that hang together; in waves, or at random along the edge. */
+/* Picks up to n connected variables: in waves from one of them, or at random along the border. */
 static uint32_t pick_some(struct climb *c, uint32_t n)
 {
 	const struct reduced *m = c->m;
@@ -92,7 +93,7 @@ static uint32_t pick_some(struct climb *c, uint32_t n)
 	bool waves = rng_below(&c->rng, 2);
 
 	while (k < n) {
-		if (head == k) { /* the first place, or another one when nothing more hangs together with it */
+		if (head == k) { /* the first variable, or a new one when no more are connected */
 			uint32_t v = any_free(c);
 			if (c->in[v])
 				break;
@@ -119,7 +120,7 @@ static uint32_t pick_some(struct climb *c, uint32_t n)
 	return k;
 }
 
-/* As many small sizes as large ones, by the logarithm; one step in nine takes everything. */
+/* Picks the number of variables, uniform in its logarithm; one step in nine takes all. */
 static uint32_t pick_size(struct climb *c)
 {
 	double n = pow(c->m->n_vars, 0.2 + 0.9 * rng_unit(&c->rng));
@@ -127,7 +128,7 @@ static uint32_t pick_size(struct climb *c)
 	return n >= c->m->n_vars ? c->m->n_vars : (uint32_t)ceil(n);
 }
 
-struct plan { /* of one step */
+struct plan { /* what one step does */
 	uint32_t n;
 	uint32_t forced; /* the last of some[] is forced, or there is none */
 	struct region_task task;
@@ -164,7 +165,7 @@ static double tolerance(struct climb *c)
 	return c->bold > 0 ? -log(1 - rng_unit(&c->rng)) * fabs(c->now.cost) * c->bold : 0;
 }
 
-/* What this episode tries: see above. The first one of the first walk is the one that does well most often. */
+/* Draws first prices and boldness of an episode. The first walk's first episode has those that do well most often. */
 static void begin_episode(struct climb *c, bool first)
 {
 	const struct reduced *m = c->m;
@@ -177,7 +178,7 @@ static void begin_episode(struct climb *c, bool first)
 	c->sink = first || m->n_vars >= SMALL ? 0.99 : 1 - pow(10, -2 - rng_unit(&c->rng));
 	c->bold = pow(10, -4 + 3 * (first ? 2.0 / 3 : rng_unit(&c->rng)));
 	if (m->n_vars >= SMALL && first)
-		c->bold = 0; /* the fastest way down, where time ends before patience does */
+		c->bold = 0; /* the fastest descent, for nets where the time ends before the patience does */
 	c->force = !first && rng_below(&c->rng, 2);
 	for (uint32_t t = 0; t < m->n_ticks; t++)
 		sum += c->price[t] * fabs(m->limit);
@@ -193,7 +194,7 @@ static void begin_episode(struct climb *c, bool first)
 	memset(c->price, 0, m->n_ticks * sizeof *c->price);
 }
 
-/* Tries the plan until it fits, dearer each time; true when what came out is to be taken. */
+/* Tries the plan with rising prices until its result fits; returns true if the result is to be taken. */
 static bool try_plan(struct climb *c, const struct plan *p)
 {
 	uint32_t tick = UINT32_MAX;
@@ -228,7 +229,7 @@ static bool try_plan(struct climb *c, const struct plan *p)
 	return take;
 }
 
-/* Two or three variables that use memory at one tick, a full one mostly; into some[]. */
+/* Picks two or three variables that use memory at one tick, mostly a full one, into some[]. */
 static uint32_t pick_rivals(struct climb *c)
 {
 	const struct reduced *m = c->m;
@@ -310,7 +311,7 @@ static void note_best(struct climb *c)
 	}
 	if (c->found && c->now.cost >= c->best_cost)
 		return;
-	standing_set(&c->now, c->now.x); /* without what rounding has left */
+	standing_set(&c->now, c->now.x); /* computed anew, without the accumulated rounding */
 	if (c->now.over > 0 || (c->found && c->now.cost >= c->best_cost))
 		return;
 	memcpy(c->best, c->now.x, c->m->n_vars * sizeof *c->best);
@@ -341,7 +342,7 @@ void climb_step(struct climb *c)
 	note_best(c);
 }
 
-/* One connected place in which x differs from where we stand, from v on; its variables into some[]. */
+/* Finds, from v on, a connected set of variables in which x differs from the present answer; puts it into some[]. */
 static uint32_t place_of(struct climb *c, const uint16_t *x, uint32_t v)
 {
 	uint32_t n = 0;

@@ -1,5 +1,5 @@
 /*
- * climb.h - a walk from answer to better answer of a reduced net, by large neighbourhoods.
+ * climb.h - a walk over answers of a reduced net, from one to a better one, by large neighbourhoods.
  *
  *	struct climb c;
  *	climb_init(&c, m, seed, thread);
@@ -24,13 +24,13 @@ struct climb {
 	bool found;	  /* an answer that fits */
 	double best_cost; /* infinite before */
 	uint16_t *best;	  /* [n_vars] */
-	uint64_t steps, since; /* all, and since there was a better one */
+	uint64_t steps, since;	/* all steps, and those since the last better answer */
 	double *price, *sum;   /* per tick, and running sums [n_ticks + 1] */
 	double episode_best;
-	double start, unit;    /* the first price: of the cost, all memory being in use; and by unit of memory */
-	double sink;	       /* a step leaves so much of a price */
-	double bold;	       /* how much worse a change may be, of the cost */
-	bool force;	       /* variables are forced at times */
+	double start, unit;	   /* the first price, as a share of the cost if all memory is used; per unit of memory */
+	double sink;		   /* the share of a price that remains after a step */
+	double bold;		   /* how much worse a change may be, as a share of the cost */
+	bool force;		   /* are variables forced at times? */
 	uint16_t *trial;       /* scratch: the configuration with a variable forced */
 	uint32_t *some;
 	uint16_t *to;
@@ -40,13 +40,13 @@ struct climb {
 void climb_init(struct climb *c, const struct reduced *m, uint64_t seed, uint64_t stream);
 void climb_release(struct climb *c);
 void climb_step(struct climb *c);
-/* Where there are few answers, tries them all: true, and what is found then is the best. */
+/* If there are few answers, tries them all and returns true: the answer found is then the best one. */
 bool climb_exhaust(struct climb *c);
-/* Goes on from x, which is feasible and costs so much. */
+/* Goes on from x, which must be feasible. */
 void climb_restart(struct climb *c, const uint16_t *x);
 /*
- * Takes over what is better in x: connected places in which it differs from the best, one by one. Returns whether
- * that gave a better answer. What was walked to is left; the walk goes on from the best.
+ * Learns from x: takes over, one by one, the connected sets of variables in which x differs from the best answer and
+ * is better. Returns whether that gave a better answer. The walk goes on from the best.
  */
 bool climb_learn(struct climb *c, const uint16_t *x);
 

@@ -1,8 +1,8 @@
 /*
- * network.c - what an answer is worth, slowly and surely.
+ * network.c - computes what an answer is worth, in the plainest way.
  *
- * Memory is added up at the times at which some node begins, in order: between two of these it can only fall (or,
- * where usages are negative, rise when a node ends; so the ends are looked at as well).
+ * Memory is added up at the times at which some node begins, in order: between two of these it only falls. If some
+ * usage is negative it may also rise when a node ends, so the ends are looked at as well.
  */
 #include "space/net/network.h"
 

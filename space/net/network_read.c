@@ -5,10 +5,10 @@
  *	  "nodes": {"intervals": [[0, 5], ...], "costs": [[...], ...], "usages": [[...], ...]},
  *	  "edges": {"nodes": [[0, 1], ...], "costs": [[...], ...]}}}
  *
- * Members come in any order and unknown ones are passed over, so lists are kept as they are read and put together at
- * the end, where everything is checked: that lists are equally long, that nodes exist, that an edge has as many
- * costs as pairs. An edge of a node with itself, or with nothing, is a cost of that node; several edges between the
- * same nodes stay several, and their costs add up.
+ * Members come in any order, and unknown ones are skipped. So the lists are kept as they are read, and put together and
+ * checked at the end: lists must be equally long, nodes must exist, an edge must have as many costs as pairs. An edge
+ * of a node with itself, or with nothing, is a cost of that node. Several edges between the same nodes stay separate,
+ * and their costs add up.
  */
 #include <limits.h>
 #include <string.h>
@@ -239,7 +239,7 @@ static void build_nodes(struct network *net, const struct draft *d)
 	}
 }
 
-/* A cost of a node more; where the sum leaves 64 bits it stays at their end. */
+/* Adds; a sum beyond 64 bits becomes the largest or smallest number of 64 bits. */
 static int64_t add_clamped(int64_t a, int64_t b)
 {
 	int64_t sum;
@@ -292,18 +292,6 @@ int network_parse(struct network *net, const void *text, size_t n, struct err *e
 	lists_release(&d.usages);
 	lists_release(&d.ends);
 	lists_release(&d.pairs);
-	return rc;
-}
-
-int network_read(struct network *net, const char *path, struct err *err)
-{
-	struct buf text = {0};
-	int rc = io_read_file(path, IO_FILE_LIMIT, &text, err);
-
-	*net = (struct network){0};
-	if (rc == 0 && (rc = network_parse(net, text.data, text.len, err)) < 0)
-		err_prefix(err, "%s", path);
-	buf_release(&text);
 	return rc;
 }
 

@@ -1,8 +1,8 @@
 /*
- * reduced.c - from a shrunk net to arrays that are fast to search.
+ * reduced.c - turns a shrunk net into arrays that are fast to search.
  *
- * Many edges of a real net are alike, layer by layer: equal tables of costs are kept once, which makes a problem of 80
- * MB one of a few.
+ * Many edges of a real net are alike, layer by layer. Equal tables of costs are kept once, so a problem of 80 MB takes
+ * only a few.
  */
 #include "space/net/reduced.h"
 
@@ -81,7 +81,7 @@ static size_t sort_unique(int64_t *v, size_t n)
 	return kept;
 }
 
-/* First of the sorted times that is not before `time`. */
+/* The first of the sorted times that is not before `time`. */
 static uint32_t tick_of(const int64_t *tick, uint32_t n, int64_t time)
 {
 	uint32_t low = 0, high = n;
@@ -106,8 +106,8 @@ static int64_t most_usage(const struct network *net, uint32_t i, bool least)
 }
 
 /*
- * The times that matter. Where no usage is negative, memory is at its most when some node has just begun and the next
- * thing that happens is an end; then times at which even the largest choices fit are left out.
+ * Finds the times that matter. If no usage is negative, memory is largest when some node has just begun and the next
+ * event is an end; times at which even the largest choices fit are then left out.
  */
 static void find_ticks(struct build *b)
 {
@@ -166,7 +166,7 @@ static int by_interval(const void *a, const void *b)
 	return x->to != y->to ? (x->to < y->to ? -1 : 1) : (x->node > y->node) - (x->node < y->node);
 }
 
-/* Adds to base what nodes use at the least, and lists in `out`, if given, what depends on the choice. */
+/* Adds the least that nodes use to `base`, and lists in `out`, if given, the rest, which depends on the choice. */
 static void take_uses(struct build *b, uint32_t n_nodes, const uint32_t *node, const uint16_t *choice,
 	uint32_t choices, double *base, struct var *out)
 {
@@ -252,7 +252,7 @@ static double size_of(int64_t v)
 	return v >= NET_NEVER ? 0 : fabs((double)v);
 }
 
-/* So small that the sum of all allowed costs stays well below REDUCED_NEVER. */
+/* Finds the scale of costs: so small that the sum of all allowed costs stays well below REDUCED_NEVER. */
 static double find_scale(const struct network *net)
 {
 	double sum = 0, scale = 1;
@@ -276,7 +276,7 @@ static double find_scale(const struct network *net)
 	return scale;
 }
 
-/* The limit, less what the rounding of sums beyond 2^53 can hide. */
+/* The limit, minus what the rounding of sums beyond 2^53 can hide. */
 static double find_limit(const struct network *net)
 {
 	double sum = 0;
@@ -288,7 +288,7 @@ static double find_limit(const struct network *net)
 	return (double)net->limit - (sum < 0x1p53 ? 0 : sum * net->n_nodes * 0x1p-52);
 }
 
-/* Variables, their edges and their memory, of what the net has shrunk to. */
+/* Takes over variables, their edges and their memory from the shrunk net. */
 static void take_all(struct build *b)
 {
 	struct reduced *m = b->m;
@@ -314,7 +314,7 @@ static void find_live(struct build *b)
 			tick_of(b->m->tick, b->m->n_ticks, net->end[i]);
 }
 
-/* Twice: once it is known which times matter, the memory of fewer nodes does. */
+/* Shrinks twice: once it is known which times matter, the memory of fewer nodes matters, so more can go. */
 void reduced_build(struct reduced *m, const struct network *net)
 {
 	struct build b = {.m = m};

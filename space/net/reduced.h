@@ -1,15 +1,15 @@
 /*
- * reduced.h - a net made small: what is left to decide once everything certain is decided.
+ * reduced.h - a net made small: only what is not certain is left to decide.
  *
- * A variable stands for one node or several: nodes whose choices determine each other (every choice of one allows
- * exactly one of the other) are merged. Choices that no answer can take, or that another choice is never worse than,
- * are gone. A node whose memory does not depend on its choice and that has at most two neighbours is eliminated: the
- * least it can cost becomes a cost of its neighbours, and it gets its choice at the end. All of this is exact: the
- * best answer of the model is a best answer of the net.
+ * A variable stands for one node or several: nodes are merged if every choice of one allows exactly one of the other.
+ * Choices that no answer can take are gone, and so are choices if another one is never worse. A node is eliminated if
+ * its memory does not depend on its choice and it has at most two neighbours: the least that it can cost becomes a
+ * cost of its neighbours, and it gets its choice at the end. All of this is exact: the best answer of the model is a
+ * best answer of the net.
  *
- * Time is counted in ticks: the times at which memory can be at its most. Memory that is the same whatever is chosen
- * is in `base`. Sums are doubles, which are exact up to 2^53; where a problem's numbers are larger, `limit` leaves
- * room for what rounding can do, so an answer that fits in the model fits in the net.
+ * A tick is a time at which memory can be largest; only ticks are looked at. Memory that does not depend on any choice
+ * is in `base`. Sums are doubles, which are exact up to 2^53. If a problem's numbers are larger, `limit` leaves room
+ * for the rounding, so that an answer that fits in the model fits in the net.
  */
 #ifndef SPACE_NET_REDUCED_H
 #define SPACE_NET_REDUCED_H

@@ -1,14 +1,14 @@
 /*
- * region.c - elimination of variables, one after the other (Bertele and Brioschi 1972).
+ * region.c - eliminates variables one after the other (Bertele and Brioschi 1972).
  *
- * To eliminate a variable is to write down, for every combination of choices of its neighbours, the least that it can
- * cost, with the choice that does it; the table becomes a cost of those neighbours, who are then neighbours of each
- * other. When all are gone, the choices are read back in the opposite order.
+ * To eliminate a variable, we write a table: for every combination of choices of its neighbours, the least that the
+ * variable can cost and the choice that costs it. The table becomes a cost of those neighbours, which are then
+ * neighbours of each other. When all variables are gone, the choices are read back in the opposite order.
  *
- * First only the order is found: always the variable whose table would be smallest. When even that is larger than
- * `room`, a variable in the way is left at its present choice, which cuts the graph there. Then come the tables. Their
- * axes are sorted by time of elimination, the soonest last, so in each table the variable being eliminated is the
- * fastest axis and the inner loop runs over neighbouring numbers.
+ * First we find the order: the variable whose table would be smallest comes next. If even that is larger than `room`,
+ * a variable nearby keeps its present choice, which cuts the graph there. Then we make the tables. Their axes are
+ * sorted by time of elimination, the soonest last. So in each table the variable that is eliminated next is the fastest
+ * axis, and the inner loop runs over neighbouring numbers.
  */
 #include "space/net/region.h"
 
@@ -25,7 +25,7 @@ struct local { /* a variable of the region */
 	double *cost;	     /* [n] with prices and with all edges to what stays */
 	uint32_t *near;	     /* others of the region, while the order is sought */
 	uint32_t n_near, cap_near;
-	uint32_t when;	     /* place in the order; LEFT: it stays */
+	uint32_t when;	     /* position in the order; LEFT: it keeps its choice */
 	bool gone;
 	uint32_t table;	     /* first of its list of tables */
 	uint32_t chosen;
@@ -53,7 +53,7 @@ struct region_solver {
 	struct local *local;
 	size_t cap_local;
 	uint32_t n, n_order;
-	double whim; /* how much chance there is in what is left */
+	double whim; /* how much chance decides which variables keep their choice */
 	uint32_t *order;
 	size_t cap_order;
 	struct table *table;
@@ -94,7 +94,7 @@ static double memory_price(const struct var *v, uint32_t k, const double *price)
 	return sum;
 }
 
-/* Costs with everything outside of the region; choices that are forbidden there are left out. */
+/* Adds up a variable's costs with everything outside the region; choices that are forbidden there are left out. */
 static void take_var(struct region_solver *r, struct local *l)
 {
 	const struct region_task *task = r->task;
@@ -214,7 +214,7 @@ static void order_next(struct region_solver *r, uint32_t i)
 		heap_push(r, l->near[k]);
 }
 
-/* Leaves i, or a neighbour of it, as it is: whoever has the most neighbours and choices, with some chance. */
+/* Makes i or a neighbour of it keep its choice: the one with most neighbours and choices, with some chance. */
 static void leave_near(struct region_solver *r, uint32_t i)
 {
 	struct local *l = &r->local[i];
@@ -276,7 +276,7 @@ static size_t entries(const struct region_solver *r, const struct table *t)
 	return n;
 }
 
-/* Files a table under the axis that is eliminated first, which is its last; one of the same axes takes it up. */
+/* Files a table under its last axis, which is eliminated first. If a table with the same axes exists, adds to it. */
 static void file_table(struct region_solver *r, const struct table *t)
 {
 	struct local *l = &r->local[t->axis[t->n_axes - 1]];
@@ -295,7 +295,7 @@ static void file_table(struct region_solver *r, const struct table *t)
 	l->table = (uint32_t)r->n_tables++;
 }
 
-/* The edges within the region: with what was left they become costs, the others tables. */
+/* Takes the edges inside the region: one to a variable that keeps its choice becomes a cost, others become tables. */
 static void take_edges(struct region_solver *r, uint32_t i)
 {
 	struct local *l = &r->local[i];
@@ -322,7 +322,7 @@ static void take_edges(struct region_solver *r, uint32_t i)
 	}
 }
 
-/* All axes of a variable's tables but itself, latest eliminated first. */
+/* Finds all axes of a variable's tables other than itself, the last to be eliminated first. */
 static void find_axes(struct region_solver *r, struct local *l)
 {
 	l->n_axes = 0;
@@ -359,7 +359,7 @@ static void find_strides(const struct region_solver *r, const struct local *l, c
 	}
 }
 
-/* sum[k] and every table's v[k] added up: from, plus those of the tables that move along the last axis or do not. */
+/* sum[k] = from[k] plus the values of the tables that change along the last axis (`moving`), or of those that do not. */
 static void add_tables(uint32_t n, const double *from, const struct sum *s, uint32_t last, bool moving, double *sum)
 {
 	memcpy(sum, from, n * sizeof *sum);
@@ -392,7 +392,7 @@ static void move_along(struct sum *s, uint32_t axis, size_t times, bool back)
 }
 
 /*
- * The new table, entry by entry, its last axis fastest. What does not depend on the last axis is added up once a row.
+ * Fills the new table, its last axis fastest. What does not depend on the last axis is added up once per row.
  */
 static void fill(struct region_solver *r, struct local *l, struct sum *s, double *out)
 {
@@ -427,7 +427,7 @@ static void absorb(struct local *l, const struct table *t)
 		l->cost[k] += t->v[k];
 }
 
-/* Returns the least cost if nothing depends on it any more, else 0. */
+/* Eliminates variable i. Returns its least cost if no neighbour is left that it depends on, else 0. */
 static double eliminate(struct region_solver *r, uint32_t i)
 {
 	struct local *l = &r->local[i];

@@ -1,13 +1,13 @@
 /*
- * region.h - the best choices of some variables while all others stay: exact, under prices for memory.
+ * region.h - finds the best choices of some variables while all others stay: exactly, with prices for memory.
  *
  *	struct region_solver *r = region_new(m);
  *	region_solve(r, x, some, n, prices, 20000, noise, &rng, out);
  *	region_free(r);
  *
  * Prices are per tick and unit of memory, given as running sums: price[t] is what a unit costs during all ticks before
- * t. Where the variables hang together too closely for exact elimination within `room` table entries a step, some of
- * them are left as they are, and the rest is solved exactly.
+ * t. If the variables are connected so closely that a table would have more than `room` entries, some of them keep
+ * their choice, and the others are solved exactly.
  */
 #ifndef SPACE_NET_REGION_H
 #define SPACE_NET_REGION_H
@@ -25,9 +25,9 @@ struct region_task {
 	uint32_t n;
 	const double *price;	/* [n_ticks + 1] running sums; NULL: memory is free */
 	double room;		/* entries of the largest table */
-	double work;		/* entries of all tables, about: as they add up, room shrinks */
+	double work;  /* roughly the most entries of all tables together: `room` shrinks as they add up */
 	double noise;		/* added to costs, up to this much, at random */
-	struct rng *rng;	/* for noise, and for which variables to leave */
+	struct rng *rng; /* for noise, and for which variables keep their choice */
 };
 /*
  * out[i] becomes the choice of some[i]. Returns the cost of the eliminated variables under prices, including the

@@ -1,15 +1,15 @@
 /*
  * shrink.c - makes a net smaller without changing its best answer.
  *
- * Slots wait in a queue and are looked at until nothing about them changes; whoever changes puts its neighbours into
- * the queue. What is done to a slot, in this order:
+ * Slots wait in a queue. We look at each until nothing about it changes; a slot that changes puts its neighbours into
+ * the queue. We do this to a slot, in this order:
  *
- *   dead        a choice that is forbidden, or forbidden with every choice of some neighbour, is dropped;
- *   alone       a slot with one choice gives its neighbours its costs, and is parted;
- *   tied        a neighbour whose choices match the slot's one to one is merged into it;
- *   dominated   a choice is dropped that another one is never worse than, in cost and in memory at any time;
- *   parted      a slot with at most two neighbours, whose choice makes no difference to memory, is eliminated: for
- *               every pair of choices of its neighbours, the least it can cost.
+ *   dead        drop each choice that is forbidden, or forbidden with every choice of some neighbour;
+ *   alone       if one choice is left, give its costs to the neighbours and part the slot;
+ *   tied        if a neighbour's choices match the slot's one to one, merge the two;
+ *   dominated   drop each choice if another one is never worse, in cost and in memory at any time;
+ *   parted      if the slot has at most two neighbours and its choice makes no difference to memory, eliminate it: its
+ *               least cost, for every pair of choices of its neighbours, becomes theirs.
  *
  * In the nets of real programs two thirds of the edges are ties, and a few thousand of fifty thousand nodes remain.
  */
@@ -20,7 +20,7 @@
 
 #define NONE_YET UINT32_MAX
 #define LARGEST_PAIRS ((size_t)1 << 16) /* costs of an edge that elimination may make */
-#define LONGEST_LOOK ((size_t)1 << 25)	/* steps to find what is dominated in one slot */
+#define LONGEST_LOOK ((size_t)1 << 25) /* the most steps to find what is dominated in one slot */
 
 static double capped(double cost)
 {
@@ -74,7 +74,7 @@ static struct shrunk_edge *edge_between(struct shrink *s, uint32_t a, uint32_t b
 	return NULL;
 }
 
-/* Takes over `cost`, a's choices by b's; where there is an edge already, both become one. */
+/* Adds an edge with `cost`, a's choices by b's, and takes over that memory. An edge that is there takes it up. */
 static void add_edge(struct shrink *s, uint32_t a, uint32_t b, double *cost)
 {
 	struct shrunk_edge *e = edge_between(s, a, b);
@@ -159,7 +159,7 @@ static int drop_dead(struct shrink *s, uint32_t v, uint32_t *keep)
 	return 0;
 }
 
-/* One neighbour of what is parted, as it is now: later its choices may become fewer. */
+/* Remembers one neighbour of a parted slot as it is now: it may lose choices later. */
 static void remember_link(struct shrink *s, struct parted *p, uint32_t v, const struct shrunk_edge *e)
 {
 	const struct slot *w = &s->slot[other_end(e, v)];
@@ -189,7 +189,7 @@ static void part(struct shrink *s, uint32_t v)
 	x->gone = true;
 }
 
-/* A slot of one choice: what it costs with each neighbour's becomes the neighbour's own. */
+/* Settles a slot with one choice: its costs with a neighbour's choices become costs of the neighbour. */
 static void settle(struct shrink *s, uint32_t v)
 {
 	struct slot *x = &s->slot[v];
@@ -205,7 +205,7 @@ static void settle(struct shrink *s, uint32_t v)
 	part(s, v);
 }
 
-/* Does each choice of v allow exactly one of w, each another one? match[k] is it. */
+/* Does each choice of v allow exactly one choice of w, a different one each? match[k] becomes w's choice for k. */
 static bool tied(const struct shrink *s, const struct shrunk_edge *e, uint32_t v, uint32_t *match)
 {
 	uint32_t n = s->slot[v].choices, w = other_end(e, v);
@@ -355,7 +355,7 @@ static bool memory_varies(const struct shrink *s, const struct slot *x)
 	return false;
 }
 
-/* The least that v costs for each pair of choices of its neighbours; without a second one n[1] is 1. */
+/* The least that v costs, for each pair of choices of its neighbours; if there is only one neighbour, n[1] is 1. */
 static double *least(const struct shrink *s, uint32_t v, const uint32_t *number, const uint32_t *n)
 {
 	const struct slot *x = &s->slot[v];

@@ -1,8 +1,8 @@
 /*
  * shrink.h - the net while it is being made smaller. Only reduced.c uses this; others see reduced.h.
  *
- * Slots are numbered like the net's nodes. A slot is a variable, or is gone: merged into another one, or parted,
- * which is eliminated with what it takes to choose for it later.
+ * Slots are numbered like the net's nodes. A slot is a variable, or it is gone: merged into another slot, or parted,
+ * that is, eliminated, with what is needed to find its choice later.
  */
 #ifndef SPACE_NET_SHRINK_H
 #define SPACE_NET_SHRINK_H
@@ -32,13 +32,13 @@ struct shrink {
 	size_t n_edges, cap_edges;
 	uint32_t *queue;
 	size_t n_queue, cap_queue;
-	bool *live; /* per node: its memory counts */
+	bool *live; /* per node: does its memory matter? */
 	struct reduced *model; /* takes what is decided: cost, parted, hopeless */
 };
 
 /* `m` has its net, scale, and room for all nodes in parted. */
 void shrink_init(struct shrink *s, struct reduced *m);
-/* Looks at everything; again, when memory of more nodes has ceased to count. */
+/* Looks at everything. Called again when the memory of more nodes has ceased to matter. */
 void shrink_run(struct shrink *s);
 void shrink_release(struct shrink *s);
 /* The cost of a pair, seen from either end. */

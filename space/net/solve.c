@@ -1,10 +1,10 @@
 /*
- * solve.c - several walks at once.
+ * solve.c - runs several walks at once.
  *
- * Each thread has a walk of its own. Time is cut into rounds; after a round all threads are joined, the best answer
- * learns from the others', place by place, and a walk that has found nothing better for some rounds goes on from the
- * best. What a round ends with depends only on the seed and its number of steps, so with a limit of steps and none of
- * time the answer is always the same.
+ * Each thread has a walk of its own. Time is cut into rounds. After a round all threads are joined, and the best answer
+ * learns from the others (climb_learn). A walk that has found nothing better for some rounds goes on from the best. The
+ * result of a round depends only on the seed and the number of steps. So with a limit of steps and no limit of time the
+ * answer is always the same.
  */
 #include "space/net/solve.h"
 
@@ -17,7 +17,7 @@
 
 #define ROUND_STEPS 200
 #define ROUND_SECONDS 1.0
-#define STALE_ROUNDS 5 /* without anything better, until a walk goes on from the best */
+#define STALE_ROUNDS 5 /* after so many rounds without a better answer a walk goes on from the best */
 #define MOST_JOBS 256
 
 struct worker {
@@ -108,7 +108,7 @@ static void share(struct solving *s)
 	}
 }
 
-/* The answer so far in terms of the net, and what it is worth by the slow way of adding up. */
+/* Translates the best answer back to the net, and computes what it is worth in the plain way of network.c. */
 static void take_answer(struct solving *s)
 {
 	const struct climb *best = &s->worker[s->best].climb;

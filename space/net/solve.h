@@ -1,5 +1,5 @@
 /*
- * solve.h - the best answer of a net that can be found in some time.
+ * solve.h - finds the best answer of a net that it can in a given time.
  *
  *	struct network_options o = {.seconds = 60};
  *	struct network_result r;
@@ -13,20 +13,20 @@
 #include "space/net/network.h"
 
 struct network_options {	   /* all zero: one second, as many threads as cores */
-	double seconds;		   /* with everything from the call on; <= 0: one, unless there are steps */
-	uint64_t steps;		   /* of each thread, at most; with it, and no seconds, the answer is always the same */
+	double seconds;	    /* from the call on; <= 0 means one second, or no limit if `steps` is given */
+	uint64_t steps;	    /* the most steps of each thread; with it and no seconds, the answer is always the same */
 	uint32_t jobs;		   /* threads; 0: as many as the process may use cores */
 	uint64_t seed;
-	bool (*stop)(void);	   /* asked now and then, by any thread: ends the search; may be NULL */
+	bool (*stop)(void);    /* any thread asks it now and then; true ends the search; may be NULL */
 	void (*progress)(void *with, double seconds, uint64_t steps, bool found, network_sum cost);
 	void *with;
 };
 
 struct network_result {
 	bool found;	      /* a feasible answer */
-	bool hopeless;	      /* it is certain that there is none */
-	bool exact;	      /* the answer is the best one: few were left, and all of them tried */
-	uint32_t *choice;     /* [n_nodes]; when none was found, the first choices */
+	bool hopeless;	       /* it is certain that no answer is feasible */
+	bool exact;	       /* the answer is the best one: few were left, and all were tried */
+	uint32_t *choice;      /* [n_nodes]; the first choices if no answer was found */
 	struct network_value value;
 	uint32_t n_vars;      /* what was left to decide */
 	uint32_t n_ticks;     /* the times at which memory was looked at */

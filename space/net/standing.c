@@ -1,4 +1,4 @@
-/* standing.c - costs and memory of a configuration, and of changes to it. */
+/* standing.c - computes costs and memory of a configuration, and of changes to it. */
 #include "space/net/standing.h"
 
 #include <string.h>
@@ -62,7 +62,7 @@ void standing_set(struct standing *s, const uint16_t *x)
 	sum_over(s);
 }
 
-/* What variable i of the change costs more; an edge between two that change counts from the first of them. */
+/* How much more variable i of the change costs. An edge between two changed variables counts with the first of them. */
 static double var_change(const struct standing *s, const uint32_t *var, const uint16_t *to, uint32_t i)
 {
 	const struct reduced *m = s->m;

@@ -1,13 +1,13 @@
 /*
- * thin.c - leaves out the ticks that can never be the ones that are exceeded.
+ * thin.c - leaves out ticks at which memory is never larger than at another tick.
  *
- * Tick t is covered by tick s when memory at t is at most that at s whatever is chosen: when
+ * Tick s covers tick t if memory at t is at most that at s, whatever is chosen. That is so if
  *
  *	base(t) - base(s) + sum over variables of the most, over choices, of usage(t) - usage(s)  <=  0
  *
- * The sum is kept up while walking away from s in both directions, one variable at a time, as uses begin and end. First
- * every tick walks a few steps; then the ticks with most possible memory walk all the way, as long as that pays. Of a
- * real net's thirty thousand ticks some hundreds are left. Then uses of a variable over the same ticks are added up.
+ * We walk away from s in both directions and update the sum as uses begin and end, one variable at a time. First we
+ * walk a few steps from every tick; then all the way from the ticks with most possible memory, as long as that pays. Of
+ * the thirty thousand ticks of a real net some hundreds remain. Then uses of a variable over the same ticks are joined.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -59,7 +59,7 @@ static void list_events(struct walk *w)
 	}
 }
 
-/* One use more (sign 1) or less (-1) than where the walk is; returns by how much the sum of mosts changes. */
+/* Adds (sign 1) or removes (-1) a use on the walk; returns how much the sum of mosts changes. */
 static double step(struct walk *w, const struct event *e, double sign)
 {
 	const struct var *v = &w->m->var[e->var];
@@ -86,7 +86,7 @@ static void forget(struct walk *w)
 	w->n_touched = 0;
 }
 
-/* Marks what s covers, at most `far` ticks away; returns how many. */
+/* Marks the ticks that s covers, at most `far` ticks away; returns how many. */
 static uint32_t walk_from(struct walk *w, uint32_t s, uint32_t far)
 {
 	const struct reduced *m = w->m;

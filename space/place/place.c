@@ -1,5 +1,5 @@
 /*
- * place.c - a problem's arrays, and what a placement is worth, plainly.
+ * place.c - builds a problem's arrays, and computes what a placement is worth, in the plainest way.
  */
 #include "space/place/place.h"
 
@@ -36,7 +36,7 @@ static int by_number(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Lists of one end's neighbours by the other, without repetitions. */
+/* For each node at one end of edges, lists the nodes at the other end, without repetitions. */
 static void index_edges(struct place *p, const uint32_t *by, const uint32_t *what, uint32_t **first, uint32_t **list)
 {
 	uint32_t *at = MEM_NEW(p->n_nodes + 2, uint32_t), n = 0;
@@ -185,7 +185,7 @@ struct pieces {
 	uint32_t *of;		/* [n_nodes] */
 	uint32_t *first, *node; /* nodes of each */
 	uint32_t *waits;	/* edges that come in from other pieces */
-	double *done;		/* when everything of it is there */
+	double *done;	 /* when all its results are there */
 	uint32_t *seen;		/* [n_nodes] last piece + 1 that transferred this node in */
 };
 

@@ -6,8 +6,8 @@
  *		    "colorClass": 1, "size": 131325952.0}, ...],
  *	 "edges": [{"sourceId": 1, "destId": 2, "cost": 0.1}, ...]}
  *
- * An FPGA there is any accelerator. colorClass and size may be missing: alone, and nothing. All edges out of a node
- * must have the same cost, for it is the node's value that is transferred.
+ * What they call an FPGA stands for any accelerator. Without colorClass a node is alone in its group, without size it
+ * takes no memory. All edges out of a node must have the same cost, because the node's one value is transferred.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ struct draft_node {
 	int64_t id, color;
 	double time[2], size;
 	bool supported, backward, colored;
-	uint32_t has; /* one bit per field that must be there */
+	uint32_t has; /* one bit per required field that was read */
 };
 
 struct draft_edge {
@@ -267,18 +267,6 @@ int place_parse(struct place *p, const void *text, size_t n, struct err *err)
 		place_release(p);
 	mem_free(d.node);
 	mem_free(d.edge);
-	return rc;
-}
-
-int place_read(struct place *p, const char *path, struct err *err)
-{
-	struct buf text = {0};
-	int rc = io_read_file(path, IO_FILE_LIMIT, &text, err);
-
-	*p = (struct place){0};
-	if (rc == 0 && (rc = place_parse(p, text.data, text.len, err)) < 0)
-		err_prefix(err, "%s", path);
-	buf_release(&text);
 	return rc;
 }
 

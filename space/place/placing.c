@@ -1,5 +1,5 @@
 /*
- * placing.c - searching for a placement.
+ * placing.c - searches for a placement.
  *
  * Annealing goes in cycles, growing longer, from warm to cold. A move takes a group to another device, mostly one where a
  * neighbour is, or takes some groups that hang together, or exchanges two; half of them take from the busiest device.
@@ -16,8 +16,8 @@
 #include "space/place/placing_quick.h"
 #include "space/place/standing_load.h"
 
-#define FIRST_CYCLE 20000 /* moves by load; a fiftieth by latency */
-#define WARMEST 0.5	  /* of the cost; a cycle begins there or up to WARM_RANGE powers of ten below */
+#define FIRST_CYCLE 20000  /* moves of the first cycle if the goal is load; a fiftieth if it is latency */
+#define WARMEST 0.5	   /* a share of the cost; a cycle begins there or up to WARM_RANGE powers of ten below */
 #define WARM_RANGE 4
 #define COLDEST 1e-6
 #define BRANCH_ORDERS 20  /* that contiguous tries */
@@ -65,7 +65,7 @@ static double true_cost(struct hunting *h)
 	return place_cost(h->p, h->o->goal, h->by_node);
 }
 
-/* What annealing compares. */
+/* The figure that annealing compares. */
 static double energy(struct hunting *h)
 {
 	return h->o->goal == PLACE_LOAD ? standing_load_energy(&h->now) : true_cost(h);
@@ -102,7 +102,7 @@ static uint32_t busiest(const struct hunting *h)
 	return best;
 }
 
-/* A group, at half of the calls one of the busiest device. */
+/* Picks a group, in half of the calls one on the busiest device. */
 static uint32_t pick_group(struct hunting *h)
 {
 	uint32_t g = (uint32_t)rng_below(&h->rng, h->p->n_groups);
@@ -115,7 +115,7 @@ static uint32_t pick_group(struct hunting *h)
 	return g;
 }
 
-/* Where a neighbour of the group is, or anywhere. */
+/* Picks a device: mostly one with a neighbour of the group. */
 static uint32_t pick_device(struct hunting *h, uint32_t g)
 {
 	const struct place *p = h->p;
@@ -263,7 +263,7 @@ static void anneal(struct hunting *h)
 	}
 }
 
-/* The best single move until none helps: the rival of annealing in the paper the problems come from. */
+/* Makes the best single move until none helps: the rival of annealing in the paper that the problems come from. */
 static void descend(struct hunting *h)
 {
 	const struct place *p = h->p;

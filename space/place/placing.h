@@ -23,8 +23,8 @@ const char *placing_name(enum placing_strategy s);
 struct placing_options { /* all zero: annealing for one second */
 	enum placing_strategy strategy;
 	enum place_goal goal;
-	double seconds;	 /* <= 0: one, unless there are steps */
-	uint64_t steps;	 /* moves at most; 0: only time counts */
+	double seconds;	 /* <= 0 means one second, or no limit if `steps` is given */
+	uint64_t steps;	 /* the most moves; 0: no limit */
 	uint64_t seed;
 	bool (*stop)(void); /* may be NULL */
 	void (*progress)(void *with, uint64_t steps, double cost);
@@ -32,7 +32,7 @@ struct placing_options { /* all zero: annealing for one second */
 };
 
 struct placing_result {
-	double cost;	  /* infinite: nothing that is allowed was found */
+	double cost;	  /* infinite if no allowed placement was found */
 	uint32_t *device; /* [n_nodes] */
 	uint64_t steps;
 	double seconds, best_seconds;

@@ -1,5 +1,5 @@
 /*
- * placing_quick.c - one device, contiguous stretches, list scheduling, chance.
+ * placing_quick.c - quick placements: all on one device, contiguous stretches, list scheduling, at random.
  *
  * Contiguous: groups in the order in which their first nodes come in an order of the program, breadth first or branch
  * after branch. The load of a stretch is known while it grows, group by group; then the best cut into as many stretches
@@ -13,7 +13,7 @@
 #include <string.h>
 #include "space/place/standing_load.h"
 
-#define MOST_EXACT 2000 /* groups that are cut exactly */
+#define MOST_EXACT 2000 /* programs of at most so many groups are cut exactly */
 
 /*
  * Nodes, each after what it needs: whenever there is a choice, one that became possible last, so that a branch is gone
@@ -56,7 +56,7 @@ static void order_groups(const struct place *p, const uint32_t *nodes, uint32_t 
 	mem_free(seen);
 }
 
-/* Puts a group where it is wanted if it fits, else on the first device that takes it. */
+/* Puts a group on the wanted device if it fits there, else on the first device where it fits. */
 static void put(struct standing_load *s, uint32_t g, uint32_t wanted)
 {
 	uint32_t d = wanted;
@@ -103,7 +103,7 @@ struct stretch { /* of the order, while it grows */
 	double time, in, out, size;
 };
 
-/* A group more: its time, what it reads from outside, what it makes for outside. */
+/* Adds a group to the stretch: its time, what it reads from outside, what it makes for outside. */
 static void grow(struct stretch *s, uint32_t g)
 {
 	const struct place *p = s->p;
@@ -149,7 +149,7 @@ static double *stretch_costs(const struct place *p, const uint32_t *order)
 	return cost;
 }
 
-/* The cut with the least largest load, for up to n_accelerators stretches. */
+/* Finds the cut into at most n_accelerators stretches whose largest load is least. */
 static void cut(const struct place *p, const uint32_t *order, const double *cost, uint32_t *device)
 {
 	uint32_t n = p->n_groups, k = p->n_accelerators, *from = MEM_NEW((size_t)(n + 1) * (k + 1), uint32_t);
@@ -184,7 +184,7 @@ static void cut(const struct place *p, const uint32_t *order, const double *cost
 	mem_free(best);
 }
 
-/* Stretches of equal time, for programs too large to cut exactly. */
+/* Cuts into stretches of equal time, for programs that are too large to cut exactly. */
 static void cut_evenly(const struct place *p, const uint32_t *order, uint32_t *device)
 {
 	struct standing_load s;
@@ -234,7 +234,7 @@ static int by_rank(const void *a, const void *b)
 	return x->rank != y->rank ? (x->rank > y->rank ? -1 : 1) : (x->node > y->node) - (x->node < y->node);
 }
 
-/* When the node could end on the device: after its inputs, which cross to it in two hops, and after what runs there. */
+/* When the node would end on the device: after its inputs, which take two transfers, and after what runs there. */
 static double end_on(const struct place *p, const uint32_t *device, const double *end, const double *free_at,
 	uint32_t v, uint32_t d)
 {
@@ -262,7 +262,7 @@ static struct ranked *rank_nodes(const struct place *p)
 	return rank;
 }
 
-/* Nodes by rank, so each comes after what it needs as long as times are above 0; ties are in order of the program. */
+/* Places nodes by rank. While times are above 0, each then comes after what it needs; equal ranks keep their order. */
 void placing_heft(const struct place *p, uint32_t *device)
 {
 	struct ranked *rank = rank_nodes(p);

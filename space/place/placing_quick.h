@@ -1,5 +1,5 @@
 /*
- * placing_quick.h - placements that need no search. Each fills device[] per group with what fits, as far as it can.
+ * placing_quick.h - placements that need no search. Each fills device[] (per group) so that everything fits, if it can.
  */
 #ifndef SPACE_PLACE_PLACING_QUICK_H
 #define SPACE_PLACE_PLACING_QUICK_H

@@ -1,4 +1,4 @@
-/* standing_load.c - loads, move by move. */
+/* standing_load.c - see the header. */
 #include "space/place/standing_load.h"
 
 #include <math.h>
@@ -33,7 +33,7 @@ void standing_load_release(struct standing_load *s)
 	*s = (struct standing_load){0};
 }
 
-/* What a value's transfers load devices with, added or taken away. */
+/* Adds (sign 1) or takes away (-1) the loads of a value's transfers. */
 static void add_transfer(struct standing_load *s, uint32_t v, double sign)
 {
 	const struct place *p = s->p;
@@ -83,7 +83,7 @@ void standing_load_set(struct standing_load *s, const uint32_t *device)
 		add_transfer(s, v, 1);
 }
 
-/* The group's nodes and those they read from, each once, marked; into touched[]. */
+/* Lists the group's nodes and those that they read from, each once, in touched[]. */
 static uint32_t touch(struct standing_load *s, uint32_t group)
 {
 	const struct place *p = s->p;

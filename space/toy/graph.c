@@ -1,21 +1,20 @@
 /*
- * graph.c - programs to play with.
+ * graph.c - makes programs for the toy space.
  *
- * A program is many strands. A strand starts from a parameter and a second input, and goes on by
- * elementwise operations on values of its own; its length, its operations and its size come from a
- * pattern, and there are far fewer patterns than strands: this is where repeated layers, and so ties,
- * come from. The second input is a parameter, or the end of an earlier strand (cut to size by a slice
- * when that one is longer), which ties the strands together into one graph. Sizes are 64 elements
- * times a Pareto number, so a few strands outweigh all others.
+ * A program consists of many strands. A strand starts from a parameter and a second input, and goes on by
+ * elementwise operations on its own values. A pattern gives its length, its operations and its size. There
+ * are far fewer patterns than strands, so strands repeat as layers do, and ties arise. The second input is a
+ * parameter, or the end of an earlier strand (cut to size by a slice if that is longer), so all strands are
+ * one graph. Sizes are 64 elements times a Pareto number, so a few strands outweigh all others.
  *
- * All is valid HLO that a compiler takes as it is; values without users are the results.
+ * The result is valid HLO that a compiler takes; values without users are the program's results.
  */
 #include <math.h>
 #include <string.h>
 #include "space/toy/toy.h"
 #include "hlo/pack.h"
 
-#define STEPS 8			/* operations of a pattern at most */
+#define STEPS 8	  /* the most operations of a pattern */
 #define SITES_PER_PATTERN 16
 #define MIN_ELEMENTS 64
 #define MAX_ELEMENTS (1 << 20)
@@ -26,7 +25,7 @@ static const char *const binary[] = {"add", "multiply", "subtract", "maximum"};
 
 struct step {
 	const char *opcode;
-	uint8_t n_operands, second; /* second operand: value of the strand, 0 its second input */
+	uint8_t n_operands, second; /* second operand: a value of the strand; 0 is its second input */
 };
 struct pattern {
 	struct step step[STEPS];
@@ -43,7 +42,7 @@ struct writer {
 	struct rng rng;
 	Hlo__HloInstructionProto **instr;
 	size_t n, cap;
-	uint8_t *used; /* per instruction: has a user */
+	uint8_t *used; /* per instruction: does it have a user? */
 	size_t used_cap;
 	uint32_t left; /* sites still to be written */
 	int64_t n_parameters;
@@ -130,7 +129,7 @@ static void draw_pattern(struct rng *r, struct pattern *p)
 	}
 }
 
-/* The second input: a parameter, or an earlier end that is long enough. */
+/* Draws the second input: a parameter, or the end of an earlier strand that is long enough. */
 static struct value second_input(struct writer *w, const struct value *ends, size_t n_ends,
 	int64_t elements)
 {

@@ -4,20 +4,20 @@
  *	cost(y) = base + sum over sites i of u_i(y_i) + sum over edges (i, j) of w_ij(y_i, y_j)
  *
  * in seconds, over the operand edges between sites. Choice 0 is plain: u_i(0) = w_ij(0, .) =
- * w_ij(., 0) = 0. A term is a size times a taste. The size follows the site's elements and opcode,
- * heavy-tailed as in real programs. The taste, between -1 and 1, is a hash of the opcodes and choices
- * concerned, the same in all toys, bent a little by a hash of the seed: so what is learnt on one toy
- * holds in another one, but not exactly. base makes every cost positive.
+ * w_ij(., 0) = 0. A term is a size times a taste. The size depends on the site's elements and opcode,
+ * and is heavy-tailed as in real programs. The taste, between -1 and 1, is a hash of the opcodes and
+ * choices, which is the same in all toys, plus a little of a hash of the seed. So what is learnt on one
+ * toy holds in another, but not exactly. base makes every cost positive.
  *
- * Terms depend on what a site and its neighbours are by themselves, so sites with the same neighbourhood
- * of one hop, which share a tie class, share their terms as well.
+ * A term depends only on what the site and its neighbours do by themselves. So sites with the same
+ * neighbours, which are in one class, have the same terms.
  *
- * A toy has a second cost, in bytes, that depends on each site alone: the best of it is known without trying, and it
- * pulls elsewhere than the seconds do, so that one can be made small within a limit on the other.
+ * A toy has a second cost, in bytes, which depends on each site alone, so its optimum is known without a search. It
+ * favours other choices than the seconds do. So tests can make one cost small within a limit on the other.
  *
- * A move's cost needs no device (space_ops.formula). Regions are given all the same, one for each
- * connected place that changed, but with keys only: there is no small program that costs a toy's
- * term, so their modules are empty. The key covers exactly the terms that change.
+ * A formula gives the cost (space_ops.formula); no device is needed. There are regions too, one for each
+ * connected set of changed sites. Their modules are empty, because no small program costs what a toy's
+ * term says. Their keys cover exactly the terms that change.
  */
 #include "space/toy/toy.h"
 
@@ -27,10 +27,10 @@
 #include <string.h>
 
 #define SECONDS_PER_ELEMENT 1e-9
-#define NOISE 0.3	   /* of the seed, against the taste that all toys share */
-#define COUPLING 0.5	   /* of a pair, against a single site */
-#define BYTES_SALT 0x6279746573	   /* bytes have tastes of their own */
-#define LEAST_COST 0.1	   /* of the sum of all sizes, even at a bound below the optimum */
+#define NOISE 0.3		/* how much the seed bends the taste that all toys share */
+#define COUPLING 0.5		/* the weight of a pair, if that of a single site is 1 */
+#define BYTES_SALT 0x6279746573 /* makes the taste in bytes differ from that in seconds */
+#define LEAST_COST 0.1		/* the least cost, as a share of the sum of all sizes */
 
 struct toy_edge {
 	uint32_t a, b; /* sites: producer, consumer */
@@ -41,7 +41,7 @@ struct toy {
 	uint32_t choices;
 	uint64_t seed;
 	double base;
-	uint64_t *local; /* per node: what it is by itself */
+	uint64_t *local; /* per node: a hash of what it does by itself */
 	double *u;	 /* [n_sites * choices] */
 	struct toy_edge *edge;
 	uint32_t n_edges;
@@ -60,7 +60,7 @@ static bool is_toy(const char *name)
 	return strncmp(name, "toy:", 4) == 0;
 }
 
-/* Numbers behind "toy:", ':' between them; returns how many, or -1. */
+/* Reads the numbers after "toy:", with ':' between them; returns how many, or -1. */
 static int numbers(const char *name, uint64_t *v, int room)
 {
 	const char *p = name + 3;
@@ -101,7 +101,7 @@ static double spread(uint64_t h)
 	return (double)(h >> 11) * 0x1p-52 - 1;
 }
 
-/* The opcode by name, for numbers of opcodes may change from one version to the next. */
+/* A hash of the opcode's name: its number may change from one version to the next. */
 static uint64_t opcode_hash(const struct graph *g, uint32_t v)
 {
 	const char *name = opcode_name(g->node[v].opcode);
@@ -194,7 +194,7 @@ static void find_sites(struct space *s)
 			s->site[s->site_of[v]] = (struct site){.node = v, .choices = (uint8_t)t->choices};
 }
 
-/* Edges between sites, and for each site the list of its own. */
+/* Finds the edges between sites, and lists those of each site. */
 static void find_edges(struct space *s)
 {
 	const struct graph *g = s->graph;
@@ -298,7 +298,7 @@ static int apply(struct space *s, const uint8_t *config, struct buf *module, str
 	return 0;
 }
 
-/* Hash of the terms of one edge in one configuration. */
+/* The hash of the terms of one edge in one configuration. */
 static uint64_t edge_key(const struct space *s, const struct toy_edge *e, const uint8_t *y)
 {
 	const struct toy *t = toy_of(s);
@@ -307,8 +307,8 @@ static uint64_t edge_key(const struct space *s, const struct toy_edge *e, const 
 }
 
 /*
- * The place around a changed site: itself and all changed sites connected with it. Keys are sums of
- * the terms' hashes, for terms have no order; an edge between two changed sites is met twice, and
+ * Makes the region around a changed site: this site and all changed sites connected with it. Keys are sums
+ * of the terms' hashes, because terms have no order. An edge between two changed sites is met twice, and
  * counts from its producer.
  */
 static void take_place(struct space *s, const uint8_t *a, const uint8_t *b, uint32_t site,
@@ -358,7 +358,7 @@ static int region(struct space *s, const uint8_t *a, const uint8_t *b, struct re
 	return 0;
 }
 
-/* The compiler is not asked for anything, so it cannot refuse. */
+/* The choices are always honoured, because no compiler is asked. */
 static int check(struct space *s, const uint8_t *config, const void *optimised, size_t n,
 	struct check_result *out, struct err *err)
 {
