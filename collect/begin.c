@@ -1,22 +1,22 @@
 /*
- * begin.c - starting a run, or finding the one to go on with.
+ * begin.c - starts a run, or finds the one to go on with.
  *
- * Resuming: the settings that decide the course of a run (not its budget) are written as JSON, with
- * the content hash of every program; the store finds the unfinished run with the same text, on the same
- * spaces. Its chains come back at the configuration of their last sample, and their states from the blob
- * saved with that sample. A program that keeps another state (CHAIN_FORMAT) starts a run of its own. So
- * does one that sees other decisions in the same programs, and that one says so.
+ * Resuming: the settings that decide the course of a run (not its budget) are written as JSON, with the
+ * content hash of every program. The store finds the unfinished run with the same text and the same spaces.
+ * Its chains go on from the configuration of their last sample, with the state that was saved beside it. A
+ * version of vantage with another form of state (CHAIN_FORMAT) starts a run of its own. So does one that sees
+ * other decisions in the same programs, and says so.
  *
- * Temperature: the first time, a few random flips of each program are priced; the median of their
- * errors is the noise that gibbs_tau is told. It is kept with the chain, so that a resumed night does
- * not sample another distribution.
+ * Temperature: when a run begins, a few random flips of each program are priced. The median of their errors
+ * is the noise that gibbs_tau gets. It is kept with the chain, so that a resumed night samples the same
+ * distribution.
  *
- * A random start is measured as a whole at once: its cost relative to the default is not known
- * otherwise, and one that does not run at all would hold the chain forever, every move from it
- * failing. Such a start is drawn again, closer to the plain program each time.
+ * A random start is measured whole at once, because nothing else tells its cost relative to the default. If it
+ * does not run, every move from it would fail too, and the chain would never leave it. So another start is
+ * drawn, closer to the plain program each time.
  *
- * A new run is committed once all its chains stand, so that what opening measured is kept even when
- * the budget ends before the first sample.
+ * A new run is committed once all its chains have begun, so that what opening measured is kept even if the
+ * budget ends before the first sample.
  */
 #include <stdio.h>
 #include <string.h>
@@ -29,7 +29,7 @@
 
 static const char *const start_name[] = {"default", "random", "mixed"};
 
-/* What decides the course of the run, in one text. */
+/* Writes what decides the course of the run as one text. */
 static void describe(const struct plan *p, struct buf *out)
 {
 	const struct settings *set = p->set;
@@ -53,7 +53,7 @@ static void describe(const struct plan *p, struct buf *out)
 	json_end(&j);
 }
 
-/* The median error of the price of a flip: what tau must be above. */
+/* Finds the median error of the price of a flip, by which tau is chosen. */
 static int probe_noise(const struct plan *p, const struct chain *c, double *noise, struct err *err)
 {
 	const struct space *s = c->lab->space;
@@ -84,7 +84,7 @@ static int probe_noise(const struct plan *p, const struct chain *c, double *nois
 	return rc;
 }
 
-/* A random start that runs, and what it costs; `a` is the proof. */
+/* Draws a random start that runs, and finds what it costs; `a` is the measurement. */
 static int draw_start(const struct plan *p, struct chain *c, struct anchor *a, struct err *err)
 {
 	const struct space *s = c->lab->space;
@@ -108,7 +108,7 @@ static int draw_start(const struct plan *p, struct chain *c, struct anchor *a, s
 	return chain_anchor(c, &c->at, a, err);
 }
 
-/* A new chain: its start, its temperature, its first keyframe. */
+/* Begins a new chain: its start, its temperature, its first keyframe. */
 static int begin_chain(struct plan *p, struct chain *c, double noise, double seconds, struct err *err)
 {
 	struct run *run = p->archive.run;

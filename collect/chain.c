@@ -1,8 +1,8 @@
 /*
  * chain.c - steps, sweeps and anchors of one chain.
  *
- * The anchor asks for two instances of each side, because two loads of one program differ more than
- * the times of one load tell; and it never gives up on a slow side, for a bound would be no truth.
+ * An anchor measures two instances of each side, because two loads of one program differ by more than the
+ * times of one load show. It never gives up on a slow side, because it needs the cost, not a bound.
  */
 #include <math.h>
 #include <string.h>
@@ -45,7 +45,7 @@ void chain_order(struct chain *c)
 	rng_shuffle(&r, c->sites, c->n_sites);
 }
 
-/* After the anchor `t`: does the sum still hold? What was summed up before a drift is not believed. */
+/* After the anchor `t`: is the sum still right? If it has drifted, it goes on from the anchor. */
 static bool reanchor(struct chain_state *at, const struct timing *t)
 {
 	double apart = fabs(t->delta - at->running);
@@ -81,7 +81,7 @@ int chain_anchor(const struct chain *c, struct chain_state *at, struct anchor *a
 	return 0;
 }
 
-/* The state after the drawn choice cost `moved`. */
+/* Updates the state after a step whose drawn choice cost `moved`. */
 static void advance(struct chain_state *at, uint32_t n_sites, const struct estimate *moved)
 {
 	at->running += moved->value;

@@ -1,20 +1,18 @@
 /*
  * chain.h - one Markov chain over one program's configurations, and what it must remember.
  *
- * A chain visits all its sites once per sweep, in an order drawn anew for each sweep. Both the order
- * and every draw come from generators seeded by (seed, chain, sweep) and (seed, chain, step), so the
- * whole of a chain's random state is its position: a chain resumed after a kill takes exactly the
- * steps it would have taken.
+ * A sweep visits all sites of a chain once, in an order that is drawn anew for each sweep. The generators of
+ * orders and draws are seeded by (seed, chain, sweep) and (seed, chain, step). So a chain's position is all of
+ * its random state: a chain that is resumed after a kill takes exactly the steps that it would have taken.
  *
- * A step is worked out beside the chain (chain_try) and becomes part of it only once it is stored
- * (chain_take): several workers save the states of all chains, and after a failure the chain still
- * agrees with the store.
+ * A step is computed beside the chain (chain_try). It becomes part of the chain only after it is stored
+ * (chain_take), so after a failure the chain still agrees with the store.
  *
- * The chain also keeps the running sum of the differences it accepted. Before every sweep but a
- * default start's first, the whole program is measured against the default (the anchor); when the
- * two disagree by more than their errors and DRIFT_BOUND allow, the sum goes on from the measured
- * value, and the store is told. The anchor is part of the sweep's first step: stored with it or,
- * after a kill, measured again.
+ * The chain keeps the running sum of the differences of the choices it drew. Before every sweep, except the
+ * first sweep from the default, the whole program is measured against the default: the anchor. If the two
+ * disagree by more than their errors and DRIFT_BOUND allow, the sum goes on from the measured value, and the
+ * store is told. An anchor belongs to the sweep's first step: it is stored with that step or, after a kill,
+ * measured again.
  */
 #ifndef COLLECT_CHAIN_H
 #define COLLECT_CHAIN_H
@@ -22,14 +20,14 @@
 #include "collect/gibbs.h"
 #include "lab/lab.h"
 
-#define DRIFT_BOUND 0.02 /* of the default's cost; below it a drift is not worth an event */
+#define DRIFT_BOUND 0.02 /* a share of the default's cost; a smaller drift is ignored */
 #define CHAIN_FORMAT 3	 /* of the saved state, and of what a draw counts */
 
 struct chain_state { /* saved with every step */
 	uint32_t sweep, pos, steps;
 	double tau, default_seconds;
 	double noise;		     /* of one difference, seconds: what tau was chosen by */
-	bool known;		     /* is the following? Not before a random start's first anchor */
+	bool known;	      /* is `running` known? Not before a random start's first anchor */
 	double running, running_var; /* cost relative to the default, and its variance */
 	double best;		     /* lowest running seen */
 };

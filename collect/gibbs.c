@@ -1,10 +1,9 @@
 /*
- * gibbs.c - the step, as its header describes it.
+ * gibbs.c - see the header.
  *
- * Costs are obtained as differences to the configuration as it stands, whose own difference is
- * exactly 0, and stored relative to the first choice that did not fail. So the first choice's error
- * enters every stored difference but its own: the errors say so. The draw counts the charge for kernels (space/part.h),
- * what is stored does not.
+ * Costs are measured as differences from the present configuration, whose own difference is exactly 0. They are
+ * stored relative to the first choice that did not fail, so the error of that choice is added to the errors of all
+ * others. The draw includes the charge for kernels (space/part.h); what is stored does not.
  */
 #include <math.h>
 #include <string.h>
@@ -33,7 +32,7 @@ bool gibbs_probabilities(const struct choice_cost *c, uint32_t n, double tempera
 	return sum > 0;
 }
 
-/* The differences of all choices of a site to the present one; `added`: what of each is no measurement (space/part.h). */
+/* Prices all choices of a site against the present one; `added`: the charge for kernels in each (space/part.h). */
 static int price_choices(struct cost *cost, const struct space *s, const uint8_t *config, uint32_t site,
 	struct sample *x, double *added, struct err *err)
 {
@@ -60,7 +59,7 @@ static int price_choices(struct cost *cost, const struct space *s, const uint8_t
 	return rc;
 }
 
-/* From "relative to the present choice" to "relative to the first that did not fail". */
+/* Turns costs relative to the present choice into costs relative to the first choice that did not fail. */
 static void make_relative(struct sample *x, uint8_t present)
 {
 	struct choice_cost first;

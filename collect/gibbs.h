@@ -1,17 +1,16 @@
 /*
  * gibbs.h - one step of Gibbs sampling over a space.
  *
- * At a site, given all other choices, the cost of every choice k is obtained, and the next choice is
- * drawn with
+ * A step prices every choice k of a site while all other sites stay, and draws the next choice with
  *
  *	p(k) proportional to exp(-(cost_k - cost_min) / T)
  *
  * where T, the temperature in seconds, is tau times the cost of the default. A choice that failed has
  * no cost and probability 0. The step says nothing about where costs come from.
  *
- * Noise of standard deviation s in the costs acts like a temperature of its own; below 0.3 T it
- * changes the sampled distribution by less than sampling itself does, so tau is never set below what
- * the measured noise allows (gibbs_tau).
+ * Noise in the costs acts like a temperature of its own. If its standard deviation is below 0.3 T, it changes
+ * the sampled distribution by less than sampling itself does. So gibbs_tau never sets tau lower than the
+ * measured noise allows.
  */
 #ifndef COLLECT_GIBBS_H
 #define COLLECT_GIBBS_H
@@ -22,7 +21,7 @@
 #include "store/run.h"
 
 #define GIBBS_TAU 0.001		/* the least temperature, as a share of the default's cost */
-#define GIBBS_NOISE_PER_TAU 0.3 /* noise the sampler bears, as a share of the temperature */
+#define GIBBS_NOISE_PER_TAU 0.3 /* the most noise, as a share of the temperature */
 
 /* Probabilities of the n choices; all 0 (and false) when every choice failed. */
 bool gibbs_probabilities(const struct choice_cost *c, uint32_t n, double temperature, double *p);

@@ -1,9 +1,9 @@
 /*
  * main.c - `collect`: measures what single decisions are worth, night after night.
  *
- * Ends cleanly when the budget is over or on SIGTERM or SIGINT, after the sample in flight; the next
- * call with the same settings goes on where it ended. Told to stop while it is still opening or
- * waiting, it ends as cleanly, with nothing to show. Under cron it says one line.
+ * It ends after the sample in flight when the budget is spent, or on SIGTERM or SIGINT. The next call with the
+ * same settings goes on where it ended. If it is told to stop while it opens programs or waits, it ends at
+ * once, without a sample. Under cron it prints one line.
  */
 #include <stdio.h>
 #include <unistd.h>

@@ -1,12 +1,12 @@
 /*
- * open.c - from the command line to open programs: which files, on which devices, which sites.
+ * open.c - opens the store, the devices and the programs that the command line names, and chooses sites.
  *
- * The store is opened before any device, always, so that two collectors that wait for each other's
- * store and device cannot wait forever. Of several programs the named ones come first, in their
- * order, then the folder's by name: the same command opens the same programs in the same order.
+ * The store is always opened before any device, so that two collectors cannot wait for each other's store and
+ * device forever. The programs of --graph come first, in their order, then those of the folder, by name. So the
+ * same command opens the same programs in the same order.
  *
- * What was named and cannot be measured is an error. What only lies in the folder is left out with a
- * warning: one broken file, or one program without a decision, must not cost a night.
+ * A program of --graph that cannot be measured is an error. One of the folder is left out with a warning: one
+ * broken file, or one program without a decision, must not cost a night.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -61,7 +61,7 @@ static int find_in_folder(struct plan *p, const char *folder, struct err *err)
 	return 0;
 }
 
-/* --graph in order, then everything in --graphs by name. */
+/* Lists the programs: those of --graph in order, then everything in --graphs by name. */
 static int find_programs(struct plan *p, struct err *err)
 {
 	for (size_t i = 0; i < p->set->graphs.n; i++)
@@ -74,7 +74,7 @@ static int find_programs(struct plan *p, struct err *err)
 	return 0;
 }
 
-/* Sites whose instruction name or op_name matches --nodes; all without it. Having none is an error. */
+/* Chooses the sites whose instruction name or op_name matches --nodes, or all without it. None is an error. */
 static int choose_sites(const struct plan *p, const char *path, const struct space *s, uint32_t **out, uint32_t *n,
 	struct err *err)
 {
@@ -179,7 +179,7 @@ static int init_chains(struct plan *p, struct err *err)
 	return 0;
 }
 
-/* A bad --nodes is told before anything is compiled; more workers than chains would only wait. */
+/* Checks settings before anything is compiled: a bad --nodes; more workers than chains, which would only wait. */
 static int check_settings(struct plan *p, struct err *err)
 {
 	struct re *re = p->set->nodes ? re_new(p->set->nodes, err) : NULL;

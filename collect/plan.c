@@ -1,10 +1,10 @@
 /*
- * plan.c - turns: who takes which chain, and what is stored when.
+ * plan.c - shares out the steps: which worker takes which chain, and what is stored when.
  *
- * A turn is one step of one chain. It is computed without the lock, on a copy of the chain's state. Then the
- * turn takes the lock and stores keyframe, anchor and sample in one commit, together with the states of all
- * chains. Another chain's state is the one of its own last commit, wherever its worker is by now. Only after
- * the commit does the chain move on. So the store holds whole steps at any moment, and a kill costs the steps
+ * A worker takes one step of one chain at a time. It computes the step without the lock, on a copy of the
+ * chain's state. Then it takes the lock and stores keyframe, anchor and sample in one commit, together with the
+ * states of all chains. Another chain's state is that of its own last commit, wherever its worker is by now.
+ * The chain moves on only after the commit. So the store always holds whole steps, and a kill costs the steps
  * in flight: one per worker.
  *
  * Every worker first compiles all programs for its device. The first worker has done so when the run begins.
@@ -23,7 +23,7 @@ static uint64_t program_steps(const struct plan *p, uint32_t i)
 	return n;
 }
 
-/* The idle chain with the fewest steps of the program with the fewest; NULL when all are busy. */
+/* The idle chain with the fewest steps, of the program with the fewest samples; NULL when all are busy. */
 static struct chain *next_chain(const struct plan *p)
 {
 	struct chain *best = NULL;
@@ -49,13 +49,13 @@ void plan_state(const struct plan *p, const struct chain *moving, const struct c
 		chain_save(&p->chain[k] == moving ? at : &p->chain[k].at, out);
 }
 
-/* Makes the step a fact; what the store rolled back on failure, the chain has not seen either. */
+/* Stores the step, and then takes it into the chain. On failure the store rolls back, and the chain stays. */
 static int keep(struct plan *p, struct chain *c, const struct chain_step *t, struct err *err)
 {
 	struct buf state = {0};
 	int rc = 0;
 
-	if (t->begins && c->at.steps > 0) /* the first is the chain's beginning */
+	if (t->begins && c->at.steps > 0) /* the chain's beginning has its keyframe already */
 		rc = run_keyframe(p->archive.run, c->number, t->sweep, err);
 	if (rc == 0 && t->anchored)
 		rc = run_anchor(p->archive.run, &t->a, err);
@@ -135,7 +135,7 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* One worker needs no thread. */
+/* Runs all workers; a single one needs no thread. */
 static int work_all(struct plan *p, struct err *err)
 {
 	struct job *job = MEM_NEW(p->n_workers, struct job);

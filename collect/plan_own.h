@@ -14,19 +14,19 @@ static inline struct chain *plan_chains_of(const struct plan *p, uint32_t progra
 	return &p->chain[program * p->n_chains];
 }
 
-/* A worker's labs. The first one opens before the run begins, the others when it has their thread. */
+/* Opens a worker's labs. The first worker does so before the run begins, the others in their threads. */
 int plan_open_programs(struct plan *p, struct worker *k, struct err *err);
 
-/* Is the budget spent, or all told to stop? Under the lock. */
+/* Is the budget spent, or were we told to stop? Call it under the lock. */
 bool plan_over(const struct plan *p);
 
-/* Finds, or starts, the run; the chains are initialised, the store and all labs open. */
+/* Finds or starts the run. The chains must be initialised, the store and all labs open. */
 int plan_begin(struct plan *p, struct err *err);
-/* The states of all chains as the run keeps them, that of `moving` (may be NULL) being `at`. */
+/* Writes the states of all chains as the run keeps them; `at` is that of the chain `moving`, which may be NULL. */
 void plan_state(const struct plan *p, const struct chain *moving, const struct chain_state *at, struct buf *out);
-/* What the worker's labs have done so far. */
+/* Sums up the work of the worker's labs so far. */
 void worker_count(const struct worker *w, uint32_t n_programs, struct cost_totals *sum);
-/* What all workers have done since the opening, as of their last turns. */
+/* Sums up the work of all workers since the opening, up to their last steps. */
 void plan_totals(const struct plan *p, struct cost_totals *sum);
 
 #endif

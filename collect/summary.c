@@ -1,8 +1,8 @@
 /*
- * summary.c - what the night brought: one line for people, the same as JSON for programs and the store.
+ * summary.c - writes what the night brought: one line for people, the same as JSON for programs and the store.
  *
- * Shares and rates are of the sampling alone; opening (compiling every program, learning the noise)
- * is told apart as its own time, for it is paid once a night however long the night is.
+ * Shares and rates are of the sampling alone. Opening (compiling every program, learning the noise) is given
+ * as a time of its own, because it comes once a night, however long the night is.
  */
 #include "base/json.h"
 #include "collect/plan_own.h"
@@ -46,7 +46,7 @@ struct summary {
 	const char *name;   /* the program of the best; NULL: none was below its default */
 };
 
-/* Sums of measured steps drift: without anchors to hold them they say nothing about the best. */
+/* Is the best known? Sums of measured steps drift, so without anchors they say nothing about it. */
 static bool knows_best(const struct plan *p)
 {
 	return p->set->anchors || !p->worker->device;

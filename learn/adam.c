@@ -29,7 +29,7 @@ void adam_release(struct adam *a)
 	*a = (struct adam){0};
 }
 
-double adam_rate(const struct adam_options *o, double done)
+static double adam_rate(const struct adam_options *o, double done)
 {
 	if (done < o->warmup)
 		return o->rate * (done + 1e-3) / (o->warmup + 1e-3);

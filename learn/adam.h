@@ -25,7 +25,6 @@ struct adam { /* all zero is empty */
 void adam_init(struct adam *a, const struct net *net, const struct adam_options *o);
 /* One step; `done` in 0..1 is how far the training is. Returns the gradient's norm; scales it in place. */
 double adam_step(struct adam *a, real *weight, real *grad, double done);
-double adam_rate(const struct adam_options *o, double done);
 void adam_release(struct adam *a);
 
 #endif

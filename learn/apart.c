@@ -24,7 +24,8 @@ static uint64_t sum_of(const uint64_t *h, const uint32_t *node, uint32_t n, uint
 	return sum;
 }
 
-void apart_surroundings(const struct graph *g, uint64_t *out)
+/* The hash of every node's surroundings; `out` has n_nodes places. */
+static void apart_surroundings(const struct graph *g, uint64_t *out)
 {
 	uint64_t *old = MEM_NEW(g->n_nodes, uint64_t);
 

@@ -24,8 +24,6 @@
 #define APART_ONE_IN 8
 #define APART_HOPS 2
 
-/* The hash of every node's surroundings; `out` has n_nodes places. */
-void apart_surroundings(const struct graph *g, uint64_t *out);
 bool apart_is(uint64_t surroundings);
 
 /* Fills `around` and `apart` of all examples. */

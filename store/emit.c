@@ -98,7 +98,8 @@ static void put_real(struct buf *out, double v)
 	buf_adds(out, text);
 }
 
-void emit_value(struct buf *out, const char *column, sqlite3_value *v)
+/* Appends a value as tables show it, by its column's name. */
+static void emit_value(struct buf *out, const char *column, sqlite3_value *v)
 {
 	int type = sqlite3_value_type(v);
 	bool number = type == SQLITE_INTEGER || type == SQLITE_FLOAT;

@@ -32,8 +32,6 @@ int emit_one(struct emit *e, const char *key, sqlite3_stmt *q, struct err *err);
 /* Ends the answer, writes it to stdout and releases; -1 if writing fails (for example on a full disk). */
 int emit_end(struct emit *e, struct err *err);
 
-/* Appends a value as tables show it, by its column's name. */
-void emit_value(struct buf *out, const char *column, sqlite3_value *v);
 /* Appends one CSV field, quoted if it must be. */
 void emit_csv(struct buf *out, const char *text, size_t n);
 

@@ -29,7 +29,7 @@ static int load_spaces(struct selection *x, struct err *err)
 	return rc;
 }
 
-int selection_open(struct selection *x, struct request *r, struct err *err)
+static int selection_open(struct selection *x, struct request *r, struct err *err)
 {
 	int rc;
 
@@ -44,7 +44,7 @@ int selection_open(struct selection *x, struct request *r, struct err *err)
 	return load_spaces(x, err) < 0 || store_runs(r->s, &x->runs, &x->n_runs, err) < 0 ? -1 : 0;
 }
 
-void selection_close(struct selection *x)
+static void selection_close(struct selection *x)
 {
 	for (size_t i = 0; i < x->n_spaces; i++)
 		mem_free(x->space[i].graph);

@@ -17,8 +17,6 @@ struct selection {
 	struct { int64_t space; bool taken; char *graph; } *space;
 	size_t n_spaces;
 };
-int selection_open(struct selection *x, struct request *r, struct err *err);
-void selection_close(struct selection *x);
 /* The index of the space in x->space, or -1 if it was not asked for. */
 int selection_space(const struct selection *x, int64_t space);
 /*

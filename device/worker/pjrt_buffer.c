@@ -22,7 +22,7 @@
 
 #define MOST_INPUTS 4096u
 
-bool row_major(const struct type *t)
+static bool row_major(const struct type *t)
 {
 	for (size_t i = 0; t->minor_to_major && i < t->rank; i++)
 		if (t->minor_to_major[i] != (int64_t)(t->rank - 1 - i))

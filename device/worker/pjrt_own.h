@@ -100,7 +100,6 @@ struct values { /* an output's elements, row-major; data NULL: it has none (toke
 int output_values(struct instance *i, uint32_t k, struct values *out, struct refusal *v);
 /* The order of an output's dimensions in memory, fastest first; false where the plugin does not say. */
 bool output_order(const struct instance *i, uint32_t k, size_t rank, int64_t *order);
-bool row_major(const struct type *t);
 
 /* A call with its struct_size set: CALL(p, Client_Compile, &args) */
 #define ARGS(name, var) PJRT_##name##_Args var = {.struct_size = PJRT_##name##_Args_STRUCT_SIZE}

@@ -28,6 +28,11 @@ static void summary(struct space *s, const uint8_t *config, struct buf *out)
 	buf_addf(out, "%u groups, %u of them fusions", groups, fusions);
 }
 
+#define TIE_HOPS 3 /* sites are tied if their surroundings are alike up to so many steps away, in both directions */
+
+static void fusion_greedy(struct space *s, uint8_t *config);
+static void fusion_ties(struct space *s, uint32_t hops);
+
 static const struct space_start starts[] = {{"greedy", fusion_greedy}, {NULL, NULL}};
 
 static const struct space_ops fusion_ops = {
@@ -135,7 +140,7 @@ static int fusion_open(struct space *s, const char *backend, struct err *err)
 	f->by_input = rules->once;
 	fusion_find_lasting(s);
 	find_sites(s, binary, rules);
-	fusion_ties(s, FUSION_TIE_HOPS);
+	fusion_ties(s, TIE_HOPS);
 	fusion_greedy(s, config = mem_alloc(s->n_sites + 1));
 	for (uint32_t i = 0; i < s->n_sites; i++)
 		s->site[i].dflt = config[i];
@@ -152,7 +157,8 @@ const struct space_kind fusion_kind = {
 	.open = fusion_open,
 };
 
-void fusion_greedy(struct space *s, uint8_t *config)
+/* The plain rule: an elementwise site with one user is absorbed, if it may be. */
+static void fusion_greedy(struct space *s, uint8_t *config)
 {
 	const struct graph *g = s->graph;
 
@@ -185,7 +191,7 @@ static uint64_t tie_round(const struct graph *g, const uint64_t *h, uint32_t v)
 	return hash_mix(out, sum);
 }
 
-void fusion_ties(struct space *s, uint32_t hops)
+static void fusion_ties(struct space *s, uint32_t hops)
 {
 	const struct graph *g = s->graph;
 	struct arena mem = {0};

@@ -54,14 +54,7 @@ void fusion_report_text(const struct space *s, const struct fusion_report *r, st
  */
 uint32_t fusion_restate(struct space *s, const struct graph *after, struct buf *module);
 
-/* Sets the configuration of a plain rule: an elementwise site with one user is absorbed, if it may be. */
-void fusion_greedy(struct space *s, uint8_t *config);
-
 /* Counts the groups of a configuration, and those with more than one member (fusions). */
 void fusion_count(struct space *s, const uint8_t *config, uint32_t *groups, uint32_t *fusions);
-
-/* Computes the tie classes from the surroundings up to `hops` steps away in both directions. */
-#define FUSION_TIE_HOPS 3
-void fusion_ties(struct space *s, uint32_t hops);
 
 #endif
