@@ -19,6 +19,10 @@
  * says as much about the machine as about the program, when there is more time or memory for it than there
  * was (base/effort.h).
  *
+ * Nobody decides by a thousandth of a program's run, and a region of a large program may run for a second: ten runs a side, of
+ * three loads each, take longer than all else. So whoever searches says what an error may be and how long it may take to
+ * get there (struct worth), and where runs are long there are as few as that allows.
+ *
  * A confirmation measures anew and answers with that alone: what is confirmed was picked because its
  * first measurement looked good, so averaging the two would keep the optimism. The tables keep the more
  * precise of the two.
@@ -33,6 +37,7 @@
 
 /* Where a region's interval is left imprecise because one side is that many times slower. */
 #define REGION_GIVE_UP 4
+#define CONFIRMED 4 /* times as exactly a confirmation is measured, where that is worth it */
 
 /* What is added for a kernel of this program. */
 static double charge(const struct cost *c)
@@ -122,6 +127,11 @@ double cost_part(const struct cost *c)
 void cost_set_part(struct cost *c, double seconds)
 {
 	c->part = seconds;
+}
+
+void cost_set_worth(struct cost *c, const struct worth *w)
+{
+	c->worth = *w;
 }
 
 bool cost_exact(const struct cost *c)
@@ -348,10 +358,22 @@ static bool is_bound(const struct cost *c, const struct price *p)
 		fabs(log(p->seconds_b / p->seconds_a)) > log(limit);
 }
 
-/* Adds one region to the sum; `p` not NULL: measured anew. */
-static int add_region(struct cost *c, struct region *r, const struct precision *p, struct delta *d,
+/* How precisely a region is measured: as asked for, and no longer than that is worth. */
+static struct precision region_precision(const struct cost *c, const struct region *r, size_t regions,
+	const struct precision *p)
+{
+	struct precision q = p ? *p : r->whole ? c->o.whole : c->o.region;
+
+	q.enough = c->worth.error / (p ? CONFIRMED : 1) / fmax(r->times, 1);
+	q.most = c->worth.seconds / (double)regions;
+	return q;
+}
+
+/* Adds one of so many regions to the sum; `p` not NULL: measured anew. */
+static int add_region(struct cost *c, struct region *r, size_t regions, const struct precision *p, struct delta *d,
 	struct err *err)
 {
+	struct precision precision = region_precision(c, r, regions, p);
 	struct price price = {.kind = d->kind};
 	int found = 1;
 
@@ -366,7 +388,7 @@ static int add_region(struct cost *c, struct region *r, const struct precision *
 	d->measured += found == 0;
 	if (found == 1)
 		d->gave_up |= is_bound(c, &price);
-	else if (measure_region(c, r, p ? p : r->whole ? &c->o.whole : &c->o.region, &price, d, err) < 0)
+	else if (measure_region(c, r, &precision, &price, d, err) < 0)
 		return -1;
 	if (price.outcome != OUTCOME_OK) {
 		d->outcome = price.outcome;
@@ -392,7 +414,7 @@ static int by_region(struct cost *c, const uint8_t *a, const uint8_t *b, const s
 			break; /* its places promise nothing: what they lose is the answer */
 		if (r.v[i].whole)
 			d->seconds = d->se = 0;
-		rc = add_region(c, &r.v[i], r.v[i].screen ? NULL : p, d, err);
+		rc = add_region(c, &r.v[i], r.n, r.v[i].screen ? NULL : p, d, err);
 	}
 	d->se = sqrt(d->se);
 	d->added = d->parts * c->part;

@@ -60,6 +60,16 @@ struct cost_options { /* all zero is the default */
 	const struct buf *original; /* the program as given: what a compiler's own program is made from; borrowed; NULL: none */
 };
 
+/*
+ * What knowing a cost better is worth, to whoever decides by it: where runs are long, a region is measured until the standard
+ * error of what its move costs is below `error`, and no longer than `seconds`, though at least once a side. All zero: no
+ * matter how long it takes. The errors that come out are what they are.
+ */
+struct worth {
+	double error;	/* seconds of the program */
+	double seconds; /* of running, all regions of a move together */
+};
+
 struct delta {
 	enum outcome outcome;
 	char detail[512];
@@ -105,6 +115,8 @@ int cost_own(struct cost *c, const struct precision *p, struct timing *out, stru
 /* What the whole program costs in its default configuration; measured once, then kept. */
 int cost_default_seconds(struct cost *c, double *seconds, double *se, struct err *err);
 void cost_set_default(struct cost *c, double seconds, double se); /* it is known from before */
+/* From now on. A confirmation is worth a quarter of the error. */
+void cost_set_worth(struct cost *c, const struct worth *w);
 const struct cost_totals *cost_totals(const struct cost *c);
 /* What all costs here are of, and where they come from. */
 enum quantity cost_quantity(const struct cost *c);

@@ -15,6 +15,7 @@ struct cost {
 	enum pricing how;
 	struct cost_options o;
 	double part; /* charge for a kernel of this program */
+	struct worth worth;
 	struct rng rng;
 	struct prices prices, figures; /* by region or module; by configuration */
 	struct cost_totals totals;

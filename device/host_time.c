@@ -53,6 +53,8 @@ static int measure_request(struct host *h, uint32_t a, uint32_t b, const struct 
 	buf_u32(q, p->min_pairs);
 	buf_u32(q, p->instances);
 	buf_f64(q, p->give_up);
+	buf_f64(q, p->enough);
+	buf_f64(q, p->most);
 	buf_u8(q, p->raw);
 	buf_u8(q, anew);
 	buf_u64(q, rng_u64(&h->rng));

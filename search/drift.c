@@ -23,6 +23,7 @@
 /* Seconds that whole-program checks may take: so many in any case, and then a share of the search. */
 #define CHECK_FREE 1.0
 #define CHECK_SHARE 0.3
+#define LAST_SHARE 0.5	 /* of --seconds, the most that is kept for the check at the end */
 #define CHECK_DEFAULTS 1 /* as long as weighing the default took at the start, until one was made */
 
 const struct precision hunt_whole = {.target = 0.001, .max_seconds = 3, .instances = 4, .give_up = -1};
@@ -134,16 +135,31 @@ static struct hunt_check *note_check(struct hunt *h, const struct timing *t, boo
 	return &h->check[h->n_check++];
 }
 
+/* Seconds of one: as the last ones took, or the weighing of the default did; where that was known, compiling and one run a side. */
+static double expected(const struct hunt *h)
+{
+	double known = h->lab->subject.extract_seconds + 2 * h->default_seconds;
+
+	return h->n_check ? h->checking / (double)h->n_check : fmax(CHECK_DEFAULTS * h->default_wall, h->lab->subject.known ? known : 0);
+}
+
+/* Where costs are modelled the time of this machine decides nothing. */
+double hunt_last_check(const struct hunt *h)
+{
+	bool none = !h->o.drift_checks || h->kept == h->checked_kept || h->lab->kind == COST_MODELLED;
+
+	return none ? 0 : fmin(expected(h), LAST_SHARE * h->o.seconds);
+}
+
 /* Is it time for one? If something was kept since; by evaluations, and if it costs no more than its share; or at the end. */
 static bool check_due(const struct hunt *h, bool last)
 {
 	uint64_t every = h->o.drift_checks ? h->o.budget / (h->o.drift_checks + 1) : 0;
-	double expected = h->n_check ? h->checking / (double)h->n_check : CHECK_DEFAULTS * h->default_wall;
 
 	if (!h->o.drift_checks || h->kept == h->checked_kept || (cost_whole_exact(h->lab->cost) && !hunt_inexact_limits(h)))
 		return false;
 	return last || (every && h->evaluations >= h->checked + every &&
-		(h->lab->kind == COST_MODELLED || h->checking + expected <= CHECK_FREE + CHECK_SHARE * hunt_seconds(h)));
+		(h->lab->kind == COST_MODELLED || h->checking + expected(h) <= CHECK_FREE + CHECK_SHARE * hunt_seconds(h)));
 }
 
 /* The last check has no evaluation that it could be stored with. */

@@ -26,6 +26,10 @@
 
 #define LONG_RUN 1.0 /* seconds, from which on there is a word about it */
 
+#define WORTH_ERROR 1e-3  /* of the program's run */
+#define WORTH_SHARE 0.25  /* of an evaluation's share of the time that is left: compiling, and measuring again, take the rest */
+#define WORTH_SECONDS 1.0 /* what any candidate is worth: regions of less than a tenth of that are measured as ever */
+
 /* By the budget: the places to pick from get so many evaluations each. */
 #define AUTO_EACH 4
 #define AUTO_WIDEST 25.0 /* percent of the places; beyond it a choice is none */
@@ -257,7 +261,22 @@ static void count(struct hunt *h, const struct delta *d)
 static bool over(const struct hunt *h)
 {
 	return h->s->n_sites == 0 || h->evaluations >= h->o.budget || stop_asked() ||
-	       (h->o.seconds > 0 && hunt_seconds(h) > h->o.seconds);
+	       (h->o.seconds > 0 && hunt_seconds(h) + hunt_last_check(h) > h->o.seconds);
+}
+
+/*
+ * What it is worth to know the candidate's cost: nobody keeps a step for a thousandth of the program's run, running regions
+ * need not take longer than running the program would, and where time is short each candidate has its share.
+ */
+static void say_worth(struct hunt *h)
+{
+	struct worth w = {WORTH_ERROR * h->default_seconds, h->default_seconds};
+	double left = h->o.seconds - hunt_seconds(h) - hunt_last_check(h);
+
+	if (h->o.seconds > 0)
+		w.seconds = fmin(w.seconds, WORTH_SHARE * left / (double)(h->o.budget - h->evaluations));
+	w.seconds = fmax(w.seconds, WORTH_SECONDS);
+	cost_set_worth(h->lab->cost, &w);
 }
 
 /*
@@ -275,6 +294,8 @@ static int credit(struct hunt *h, struct delta *d, bool *better, struct err *err
 /* What the candidate costs in the objective, and whether it is better by that. */
 static int price_objective(struct hunt *h, struct delta *d, bool *better, struct err *err)
 {
+	if (cost_kind(h->lab->cost) == COST_MEASURED && h->quantity == QUANTITY_SECONDS)
+		say_worth(h);
 	if (cost_delta(h->lab->cost, h->config, h->candidate, d, err) < 0)
 		return -1;
 	count(h, d);

@@ -161,6 +161,8 @@ bool hunt_could_go_on(const struct hunt *h);
 bool hunt_propose(struct hunt *h); /* sets candidate and flips; false: nothing is left to try */
 void hunt_undo(struct hunt *h);	   /* makes the candidate the configuration again */
 int hunt_check(struct hunt *h, bool last, struct err *err); /* of the whole program, if it is time for one */
+/* Seconds that the check at the end will take, as far as is known; 0: there will be none. */
+double hunt_last_check(const struct hunt *h);
 void hunt_vouch(struct hunt *h, const struct estimate *cost); /* the whole program agrees */
 void hunt_add_point(struct hunt *h);
 extern const struct precision hunt_whole; /* of a whole program against the default */

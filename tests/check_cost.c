@@ -216,6 +216,29 @@ static void confirmation_keeps_the_better(void)
 	cost_free(c);
 }
 
+/* What an answer is worth goes to every region: the error by how often it runs, the time by how many there are. */
+static void worth_is_shared(void)
+{
+	struct script s = new_script();
+	struct cost *c = script_cost(&s, POLICY_REGION, NULL);
+	struct regions r = {0};
+	struct delta d;
+
+	flipped(3);
+	CHECK(cost_delta(c, dflt, flip, &d, NULL) == 0);
+	CHECK(s.asked.enough == 0 && s.asked.most == 0);
+	CHECK(space->ops->region(space, dflt, flip, &r, NULL) == 0 && r.n >= 1);
+	cost_set_worth(c, &(struct worth){0.01, 3});
+	CHECK(cost_confirm(c, dflt, flip, NULL, &d, NULL) == 0);
+	CHECK_NEAR(s.asked.enough, 0.01 / 4 / r.v[r.n - 1].times, 1e-12);
+	CHECK_NEAR(s.asked.most, 3.0 / (double)r.n, 1e-12);
+	flipped(5);
+	CHECK(cost_delta(c, dflt, flip, &d, NULL) == 0 && d.measured >= 1);
+	CHECK(s.asked.enough >= 0.01 / 100 && s.asked.enough <= 0.01);
+	regions_release(&r);
+	cost_free(c);
+}
+
 /* Only what hardware ran, and time, is another figure each time. */
 static void exact_costs_are_known(void)
 {
@@ -488,6 +511,7 @@ int main(void)
 	RUN(failures_are_outcomes);
 	RUN(store_is_asked_and_told);
 	RUN(confirmation_keeps_the_better);
+	RUN(worth_is_shared);
 	RUN(exact_costs_are_known);
 	RUN(order_of_compiling_is_random);
 	RUN(table_of_prices);

@@ -331,6 +331,57 @@ static void long_runs_need_few(void)
 	}
 }
 
+/* Whoever says what an answer is worth gets it for that: no more runs than the time allows, nor than the error asked for takes. */
+static void runs_follow_what_they_are_worth(void)
+{
+	static const struct {
+		double run, enough, most, noise;
+		uint32_t instances;
+		long least, runs; /* a side, the one to warm up among them */
+	} t[] = {
+		{0.4, 1, 10, 0.02, 3, 2, 2},	  /* a second's error: the first pair will do */
+		{0.4, 0.01, 10, 0.02, 3, 3, 13},  /* 2.5% of a run: some more */
+		{0.4, 1e-6, 3, 0.02, 3, 3, 4},	  /* what there is time for */
+		{0.4, 1e-6, 1.0, 0.02, 1, 2, 2},
+		{2, 0.01, 1, 0.02, 3, 1, 1},	  /* seconds: not even to warm up */
+		{0.02, 1e-6, 1, 0.02, 1, 8, 12},  /* ten runs fit: as ever */
+		{0.009, 1, 0.1, 0.02, 3, 11, 50}, /* too short to be scattered as is assumed */
+	};
+
+	for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+		int covered = 0;
+		for (uint64_t seed = 0; seed < 200; seed++) {
+			struct machine m = machine_of(t[i].run, t[i].run * 1.1, 7000 + seed);
+			struct precision p = {.instances = t[i].instances, .max_seconds = 0.3, .target = 0.001, .give_up = -1,
+				.enough = t[i].enough, .most = t[i].most};
+			struct measured out;
+			m.noise = t[i].noise;
+			CHECK(go(&m, 2, &p, &out) == 0);
+			if (!CHECK(m.runs[0] >= t[i].least && m.runs[0] <= t[i].runs))
+				printf("  row %zu: %ld runs a side, not %ld to %ld\n", i, m.runs[0], t[i].least, t[i].runs);
+			CHECK_INT(m.runs[1], m.runs[0]);
+			covered += fabs(out.ratio.value - log(1.1)) <= 1.96 * out.ratio.se &&
+				   fabs(out.delta.value - 0.1 * t[i].run) <= 1.96 * out.delta.se;
+			measured_release(&out);
+		}
+		if (!CHECK(covered >= 182))
+			printf("  row %zu: %d of 200 covered\n", i, covered);
+	}
+}
+
+/* Two pairs that agree that one side takes many times as long are enough. */
+static void few_runs_give_up_too(void)
+{
+	struct machine m = machine_of(0.5, 2.5, 1);
+	struct precision p = {.instances = 3, .max_seconds = 0.3, .give_up = 4, .enough = 1e-6, .most = 10};
+	struct measured out;
+
+	CHECK(go(&m, 2, &p, &out) == 0);
+	CHECK(out.gave_up);
+	CHECK_INT(out.pairs, 2);
+	measured_release(&out);
+}
+
 static void a_long_run_alone(void)
 {
 	struct machine m = machine_of(30, 0, 3);
@@ -377,6 +428,8 @@ int main(void)
 	RUN(intervals_cover);
 	RUN(several_instances_tell_one_percent);
 	RUN(long_runs_need_few);
+	RUN(runs_follow_what_they_are_worth);
+	RUN(few_runs_give_up_too);
 	RUN(a_long_run_alone);
 	RUN(prior_learns);
 	return test_done();

@@ -24,6 +24,7 @@ struct script {
 	bool again;			 /* fail at all later ones as well */
 	uint64_t first;			 /* module compiled first since it was last zeroed */
 	double se;
+	struct precision asked; /* of the last pair */
 };
 
 static inline double hashed_seconds(uint64_t module)
@@ -86,6 +87,7 @@ static inline int script_pair(struct device *d, uint32_t a, uint32_t b, const st
 	struct script *s = (struct script *)d;
 	(void)err;
 	CHECK(s->module[a] && s->module[b]);
+	s->asked = *p;
 	if (fails(s, ++s->pairs, s->fail_pair)) {
 		die(s, s->failure, &out->outcome, out->detail);
 		return 0;

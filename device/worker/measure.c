@@ -20,9 +20,10 @@
  * tenth of what the instances differ by. Early stop: every pair so far agrees that one side is `give_up`
  * times slower.
  *
- * Long runs: where one run takes seconds and the fewest pairs above would take longer than was asked for, there is no
- * warm-up, and one run a side is enough; more pairs are taken while there is time for them. What so few cannot show, how far
- * single pairs of long runs scatter, is assumed beforehand and gives way to what is seen, pair by pair.
+ * Long runs: where the fewest pairs above would take longer than they may (`most`; by default where one run takes seconds and
+ * they would take longer than was asked for), one run a side is enough, after one to warm up if that takes less than a second.
+ * More pairs are taken while there is time for them and the error of the difference matters to whoever asked (`enough`). What
+ * so few cannot show, how far single pairs of long runs scatter, is assumed beforehand and gives way to what is seen, pair by pair.
  *
  * Standard errors from few values are widened by Student's t over the normal quantile, so that +-1.96 of them
  * is a 95% interval whatever they were made of.
@@ -39,7 +40,8 @@
 #define LEAST 4u	 /* pairs of an instance below which nothing can be said */
 #define PATIENCE 3.0	 /* times max_seconds: so long undisturbed pairs are waited for */
 #define TRIM 0.2
-#define LONG_RUN 1.0 /* seconds, from which on few pairs may do */
+#define LONG_RUN 1.0 /* seconds, from which on few pairs may do, and nothing is run only to warm up */
+#define SHORT_RUN 10e-3 /* ... and below which the scatter assumed of few pairs is not known to hold */
 /*
  * The standard deviation of a log ratio of two single long runs, and how many pairs that assumption is worth.
  */
@@ -64,7 +66,8 @@ struct run_state {
 	struct series *series; /* one per instance */
 	double *scratch;
 	size_t scratch_cap;
-	bool few;   /* long runs */
+	bool few;   /* long runs, */
+	bool warm;  /* and what was run until now does not count */
 	int first;  /* the side that an instance ran first, */
 	double run; /* and how long the very first run took */
 };
@@ -104,7 +107,19 @@ static bool too_long(const struct run_state *m, double run)
 {
 	double fewest = run * m->s->sides * m->p.instances * (1.0 + LEAST);
 
+	if (m->p.most > 0 && run > SHORT_RUN && fewest > fmax(m->p.most, PATIENCE * m->p.max_seconds))
+		return true;
 	return run > LONG_RUN && fewest > PATIENCE * m->p.max_seconds;
+}
+
+/* The first run was long: the other side is run as well, if that is no waste. */
+static int warm_up_few(struct run_state *m)
+{
+	double ignored;
+
+	m->few = true;
+	m->warm = m->run <= LONG_RUN;
+	return m->warm && m->s->sides == 2 ? run_once(m, !m->first, 0, 1, &ignored) : 0;
 }
 
 /* Runs everything once or more, and finds the batch size; or stops at the first run, which is long. */
@@ -121,8 +136,8 @@ static int warm_up(struct run_state *m)
 					return -1;
 				m->run = least == INFINITY ? t : m->run;
 				least = t < least ? t : least;
-				if ((m->few = too_long(m, m->run)))
-					return 0;
+				if (too_long(m, m->run))
+					return warm_up_few(m);
 			}
 	}
 	double batch = ceil(SAMPLE / (least > 1e-9 ? least : 1e-9));
@@ -224,8 +239,8 @@ static struct estimate over_instances(
 	return e;
 }
 
-/* Do all pairs say that one side is slower by the give-up factor? */
-static bool hopeless(const struct run_state *m)
+/* Do all pairs, at least so many, say that one side is slower by the give-up factor? */
+static bool hopeless(const struct run_state *m, uint32_t least)
 {
 	int sign = 0;
 	uint32_t n = 0;
@@ -239,7 +254,7 @@ static bool hopeless(const struct run_state *m)
 				return false;
 			sign = side;
 		}
-	return n >= 3;
+	return n >= least;
 }
 
 static bool precise(struct run_state *m)
@@ -273,7 +288,7 @@ static int take_pairs(struct run_state *m)
 		if ((rc = take_round(m, order)) < 0)
 			break;
 		taken += m->p.instances * (uint32_t)m->s->sides;
-		m->out->gave_up = taken <= 64 && hopeless(m);
+		m->out->gave_up = taken <= 64 && hopeless(m, 3);
 		if (m->out->gave_up || taken >= MAX_PAIRS)
 			break;
 		if (!enough(m))
@@ -311,23 +326,38 @@ static bool few_are_precise(const struct run_state *m)
 {
 	struct estimate e = of_few(m, m->s->sides == 2 ? RATIO : SECONDS_A);
 
-	return e.se <= m->p.target * (m->s->sides == 2 ? 1 : e.value);
+	return e.se <= m->p.target * (m->s->sides == 2 ? 1 : e.value) ||
+	       of_few(m, m->s->sides == 2 ? DELTA : SECONDS_A).se <= m->p.enough;
 }
 
-/* One run a side, the first of which was made; and further pairs, the other side first by turns, while there is time. */
-static int take_few(struct run_state *m)
+/* The first pair, one run of which was made already, unless that was to warm up. */
+static int first_pair(struct run_state *m)
 {
 	struct series *s = &m->series[0];
 	double t[2] = {0, 0};
 
-	m->out->batch = 1;
+	if (m->warm)
+		return take_pair(m, 0, m->s->sides == 2 ? m->first : 0);
 	t[m->first] = m->run;
 	if (m->s->sides == 2 && run_once(m, !m->first, 0, 1, &t[!m->first]) < 0)
 		return -1;
 	MEM_GROW(&s->v, &s->cap, 1);
 	s->v[s->n++] = (struct pair){t[0], t[1], false};
+	return 0;
+}
+
+/* One run a side; and further pairs, the other side first by turns, while there is time. */
+static int take_few(struct run_state *m)
+{
+	const struct series *s = &m->series[0];
+	double room = fmax(m->p.most, PATIENCE * m->p.max_seconds);
+
+	m->out->batch = 1;
+	if (first_pair(m) < 0)
+		return -1;
 	for (int next = !m->first; !few_are_precise(m); next = !next) {
-		if (m->out->running + t[0] + t[1] > PATIENCE * m->p.max_seconds)
+		m->out->gave_up = hopeless(m, 2);
+		if (m->out->gave_up || m->out->running + s->v[0].a + s->v[0].b > room)
 			return 0;
 		if (take_pair(m, 0, m->s->sides == 2 ? next : 0) < 0)
 			return -1;

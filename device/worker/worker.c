@@ -270,6 +270,8 @@ static void measure_request(struct worker *w, struct cursor *c, struct buf *out)
 	p.min_pairs = cursor_u32(c);
 	p.instances = cursor_u32(c);
 	p.give_up = cursor_f64(c);
+	p.enough = cursor_f64(c);
+	p.most = cursor_f64(c);
 	p.raw = cursor_u8(c);
 	s.anew = cursor_u8(c);
 	rng_seed(&r, cursor_u64(c));
