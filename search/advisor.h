@@ -1,9 +1,9 @@
 /*
- * advisor.h - the model that guides a search: which one, and what it was trained on.
+ * advisor.h - finds the model that guides a search, and says what it was trained on.
  *
- * One that was named with --model must fit. Otherwise it is the user's own or the shipped one (learn/shelf.h); where
- * none fits the search has no advisor. A search that is taken up again takes the model it began with, as
- * long as that one still stands somewhere: a night may have put another in its place meanwhile.
+ * A model named with --model must fit. Otherwise it is the user's own or the shipped one (learn/shelf.h); if none
+ * fits, the search has no advisor. A search that is resumed takes the model that it began with, if that still
+ * exists: a night may have put another in its place meanwhile.
  */
 #ifndef SEARCH_ADVISOR_H
 #define SEARCH_ADVISOR_H
@@ -17,7 +17,7 @@ struct advisor { /* all zero is none; advisor_release accepts it */
 	struct infer *infer;
 	struct buf path;
 	struct buf name;  /* what a saved search knows the model by: its checksum in hex */
-	struct buf notes; /* what had to be passed over: lines */
+	struct buf notes; /* the models that were passed over, and why: lines */
 	enum facts_seen seen; /* was it trained on this program? */
 };
 
@@ -27,7 +27,7 @@ struct advisor_options {
 	const char *begun; /* how the search to go on from called its model; NULL: there is none */
 };
 
-/* Borrows the space. 0 with or without a model, -1 where one was named and is of no use. */
+/* Borrows the space. Returns 0 with or without a model, -1 if one was named and cannot be used. */
 int advisor_open(struct advisor *a, const struct advisor_options *o, struct space *space, struct err *err);
 void advisor_release(struct advisor *a);
 

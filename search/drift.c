@@ -1,19 +1,20 @@
 /*
- * drift.c - holds a hunt against the truth, now and then.
+ * drift.c - checks a hunt against the whole program, now and then.
  *
- * Sums of regions leave out what a program does as a whole, and a hunt that follows them can drift away. So the whole
- * program is measured against the default. Where that agrees with the sum, within the errors of both, their weighted mean
- * is believed and the configuration is vouched for. Where it does not agree, the whole alone is believed; and where it is
- * worse than what was vouched for last, the hunt goes back to that. Compiling a large program takes longer than a hundred
- * regions, so a check waits until it fits into its share of the time. The last one does not wait: it comes when the search
- * is over, if anything was kept since the one before. (Where costs are modelled no check waits for its share: what a search
- * finds there does not depend on how fast this machine is.)
+ * Sums of regions leave out what a program does as a whole, so a hunt that follows them can drift away from the truth.
+ * A check measures the whole program against the default. If it agrees with the sum, within the errors of both, their
+ * weighted mean is believed, and the configuration is vouched for. If it does not agree, the whole alone is believed. If
+ * it is worse than the configuration that was vouched for last, the hunt goes back to that one.
  *
- * Limits that are measured are measured then, too. What is exact is never checked: there is nothing that could drift.
+ * Limits that are measured are measured then, too. Figures that are exact are never checked, because they cannot drift.
  *
- * A check also teaches the charge for a kernel of this program (space/part.h), of which only the order is known
- * beforehand: where the steps made or saved kernels, the rest that their regions leave unexplained is theirs. In a
- * program of 7 us in 105 kernels nothing else was believed, 40% of gain, and nothing was there.
+ * Compiling a large program takes longer than a hundred regions, so a check waits until it fits into its share of the
+ * time. The last check does not wait: it comes when the search is over, if anything was kept since the check before. If
+ * costs are modelled no check waits, so what a search finds does not depend on the speed of this machine.
+ *
+ * A check also corrects the charge for a kernel of this program (space/part.h), of which only the order of magnitude is
+ * known beforehand. If the steps made or saved kernels, what their regions leave unexplained is charged to those. In a
+ * program of 7 us in 105 kernels, regions alone promised a gain of 40%, and there was none.
  */
 #include <math.h>
 #include <string.h>
@@ -52,7 +53,7 @@ static int note_anchor(struct hunt *h, const struct timing *t, bool reanchored, 
 	return rc;
 }
 
-/* Puts the search back to where the whole program last agreed. */
+/* Puts the hunt back to the configuration that was vouched for last. */
 static int go_back(struct hunt *h, struct err *err)
 {
 	struct archive *a = h->lab->archive;
@@ -75,8 +76,8 @@ static int go_back(struct hunt *h, struct err *err)
 }
 
 /*
- * What a kernel costs, from what the whole says and the steps since the last correction said: the old value and the new
- * one, weighted by how sure they are. The running sum is what it would have been with the result.
+ * Corrects the charge for a kernel, from what the whole says and the steps since the last correction said: the mean of
+ * the old value and the new one, weighted by their errors. The running sum becomes what it would have been with it.
  */
 static void learn_part(struct hunt *h, const struct estimate *whole)
 {
@@ -90,7 +91,7 @@ static void learn_part(struct hunt *h, const struct estimate *whole)
 	cost_set_part(h->lab->cost, value);
 }
 
-/* The sum and the whole are two estimates of one thing, with errors of their own: the mean, weighted by these. */
+/* Sum and whole are two estimates of one thing: believes their mean, weighted by their errors. */
 static void weigh(struct hunt *h, const struct estimate *whole)
 {
 	double sum_var = h->running.se * h->running.se, whole_var = whole->se * whole->se;
@@ -101,7 +102,7 @@ static void weigh(struct hunt *h, const struct estimate *whole)
 	h->parts *= 1 - weight;
 }
 
-/* What the whole program costs is what counts from now on, unless it was better before. */
+/* Believes the whole program's cost from now on, or goes back if it was better before. */
 static int correct(struct hunt *h, const struct estimate *whole, bool drifted, struct err *err)
 {
 	bool worse = whole->value - h->sure_cost.value > 2 * hypot(whole->se, h->sure_cost.se);
@@ -126,7 +127,7 @@ static int correct(struct hunt *h, const struct estimate *whole, bool drifted, s
 	return rc;
 }
 
-/* What a check found, for the report. */
+/* Notes what a check found, for the report. */
 static struct hunt_check *note_check(struct hunt *h, const struct timing *t, bool drifted)
 {
 	MEM_GROW(&h->check, &h->cap_check, h->n_check + 1);
@@ -135,7 +136,10 @@ static struct hunt_check *note_check(struct hunt *h, const struct timing *t, boo
 	return &h->check[h->n_check++];
 }
 
-/* Seconds of one: as the last ones took, or the weighing of the default did; where that was known, compiling and one run a side. */
+/*
+ * The seconds that a check is expected to take: the mean of those before, or a multiple of weighing the default. If the
+ * default was already known, compiling and one run of each side.
+ */
 static double expected(const struct hunt *h)
 {
 	double known = h->lab->subject.extract_seconds + 2 * h->default_seconds;
@@ -143,7 +147,7 @@ static double expected(const struct hunt *h)
 	return h->n_check ? h->checking / (double)h->n_check : fmax(CHECK_DEFAULTS * h->default_wall, h->lab->subject.known ? known : 0);
 }
 
-/* Where costs are modelled the time of this machine decides nothing. */
+/* If costs are modelled, the speed of this machine decides nothing. */
 double hunt_last_check(const struct hunt *h)
 {
 	bool none = !h->o.drift_checks || h->kept == h->checked_kept || h->lab->kind == COST_MODELLED;
@@ -151,7 +155,7 @@ double hunt_last_check(const struct hunt *h)
 	return none ? 0 : fmin(expected(h), LAST_SHARE * h->o.seconds);
 }
 
-/* Is it time for one? If something was kept since; by evaluations, and if it costs no more than its share; or at the end. */
+/* Is a check due? Only if something was kept since the last; after enough evaluations and time, or at the end. */
 static bool check_due(const struct hunt *h, bool last)
 {
 	uint64_t every = h->o.drift_checks ? h->o.budget / (h->o.drift_checks + 1) : 0;
@@ -162,7 +166,7 @@ static bool check_due(const struct hunt *h, bool last)
 		(h->lab->kind == COST_MODELLED || h->checking + expected(h) <= CHECK_FREE + CHECK_SHARE * hunt_seconds(h)));
 }
 
-/* The last check has no evaluation that it could be stored with. */
+/* Stores the last check, which has no evaluation to be stored with. */
 static int save_last(struct hunt *h, struct err *err)
 {
 	struct archive *a = h->lab->archive;

@@ -1,16 +1,16 @@
 /*
- * earlier.c - reads back what output.c wrote into config.json, and no other JSON.
+ * earlier.c - reads back the config.json that output.c wrote, and no other JSON.
  *
- * Of that file three things are looked at: the hash of the space, the hash of the configuration, and the choices in
- * their order. That they belong together is proved by the hash, so finding them by their keys is enough; inside a
- * string a quote has a backslash before it, and no key does.
+ * It looks for three things by their keys: the hash of the space, the hash of the configuration, and the choices in
+ * order. The hash proves that they belong together, so no full reader is needed. A key cannot be found inside a string,
+ * because a quote there has a backslash before it.
  */
 #include <stdlib.h>
 #include <string.h>
 #include "base/io.h"
 #include "search/earlier.h"
 
-/* What stands behind `key` at or after `at`, its quote passed; NULL if there is no such key. */
+/* Returns what follows `key` and its quote, from `at` on; NULL if there is no such key. */
 static const char *value_of(const char *at, const char *key)
 {
 	const char *p = at ? strstr(at, key) : NULL;

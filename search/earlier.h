@@ -1,5 +1,5 @@
 /*
- * earlier.h - the configuration an earlier search left in its folder, to start from or to measure once more.
+ * earlier.h - reads the configuration that an earlier search left in its folder, to start from it or measure it again.
  */
 #ifndef SEARCH_EARLIER_H
 #define SEARCH_EARLIER_H

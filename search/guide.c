@@ -1,20 +1,19 @@
 /*
  * guide.c - scores, the best alpha percent, and what was tried.
  *
- * Per site a row of flags says which choices were tried since the last move near it. The set of
- * the best alpha percent is found by partial selection, anew only after scores changed; a move changes
- * a handful and an accepted move happens every few dozen evaluations, so this is cheap even on tens of
- * thousands of sites.
+ * For each site a row of flags says which choices were tried since the last move near it. The best alpha
+ * percent are found by partial selection, and only after scores changed. A move changes a handful of scores,
+ * and a move is kept every few dozen evaluations, so this is cheap even with tens of thousands of sites.
  *
- * Tied, the copies of a class that stand alike are one move: the first of them leads and stands for all,
- * with what they would save together, and the others have no flip of their own.
+ * With `tied`, the sites of a class that have the same choice move together. The first of them leads: its
+ * score is what they would save together, and the others have no flip of their own.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "search/guide.h"
 
-/* The copies of a class that stand at one choice. */
+/* The sites of a class that have the same choice. */
 struct stand {
 	uint32_t first, n;
 };
@@ -129,7 +128,7 @@ static void rate(struct guide *g, uint32_t site)
 	g->stale = true;
 }
 
-/* Counts anew who stands where. */
+/* Counts anew which sites of each class have which choice. */
 static void take_stands(struct guide *g)
 {
 	memset(g->stand, 0, (size_t)g->s->n_ties * g->s->stride * sizeof *g->stand);
@@ -138,7 +137,7 @@ static void take_stands(struct guide *g)
 			stand_of(g, i)->first = i;
 }
 
-/* Copies whose class was moved: who leads may be another now, and for how many. */
+/* Rates the sites of classes that were moved: another site may lead now, and another number of sites. */
 static void rate_touched(struct guide *g)
 {
 	for (uint32_t i = 0; i < g->s->n_sites; i++)
@@ -321,7 +320,7 @@ static void load_classes(struct guide *at, struct cursor *in)
 	}
 }
 
-/* Scores are kept as well, for a site's is from when it was rated; without a scorer they follow from `tried`. */
+/* Scores are saved too, because a site's score is from when it was rated; without a scorer they follow from `tried`. */
 void guide_save(const struct guide *g, struct buf *out)
 {
 	buf_blob(out, g->tried, g->s->n_sites * g->row);

@@ -36,7 +36,7 @@ struct guide_options {
 	double alpha;	/* percent of sites, or of classes if tied, to pick from */
 	double explore; /* percent of picks that are uniformly random */
 	bool adapt;
-	bool tied;	/* the copies of a class that stand alike move together */
+	bool tied; /* sites of a class that have the same choice move together */
 };
 
 /* How many places there are to move at: sites, or classes of them. */
@@ -46,7 +46,7 @@ struct guide;
 struct guide *guide_new(const struct space *s, const struct scorer *scorer, const struct guide_options *o);
 void guide_free(struct guide *g); /* accepts NULL */
 
-/* To be called first, and whenever the search has moved. */
+/* Call it first, and whenever the search has moved. */
 void guide_move(struct guide *g, const uint8_t *config);
 /* Draws a flip; false when every flip was tried since the last move near it (only with adapt). */
 bool guide_pick(struct guide *g, struct rng *r, uint32_t *site, uint8_t *choice);
@@ -58,8 +58,8 @@ void guide_tell(struct guide *g, uint32_t site, uint8_t choice, double seconds);
 void guide_order(struct guide *g, uint32_t *sites);
 
 /*
- * What was learned and tried, to go on from: load wants a guide of the same making that was moved to the
- * same configuration, and sets in->bad when it does not fit.
+ * Saves what was learned and tried. To load it, make a guide in the same way and move it to the same
+ * configuration; in->bad is set if it does not fit.
  */
 void guide_save(const struct guide *g, struct buf *out);
 void guide_load(struct guide *g, struct cursor *in);

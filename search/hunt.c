@@ -1,12 +1,12 @@
 /*
- * hunt.c - the loop.
+ * hunt.c - the loop of a search: see hunt.h.
  *
- * Proposals differ by strategy; pricing, confirming, keeping and telling the guide are common. The
- * candidate always differs from the configuration in `flips`, so undoing it costs what it changed.
+ * Strategies differ in what they propose; pricing, confirming, keeping and telling the guide are the same for
+ * all. `flips` lists where the candidate differs from the configuration, so undoing takes as long as changing.
  *
- * In a store every evaluation is one trial, committed with the state after it: a search resumed after
- * a kill goes on with the evaluation it was killed in. A whole-program check comes before the
- * evaluation it is stored with, for so the store reads it; killed in between, it is made again.
+ * In a store every evaluation is one trial, committed with the state after it. So a search that is resumed
+ * after a kill goes on with the evaluation in which it was killed. A check of the whole program is stored with
+ * the evaluation after it; after a kill between the two it is made again.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -16,26 +16,30 @@
 #include "base/talk.h"
 #include "search/hunt.h"
 
-/* A confirmed gain must exceed so many of its standard errors: 8% of candidates that are worth nothing do. */
+/* A confirmed gain must exceed so many of its standard errors; 8% of candidates without any gain do. */
 #define KEEP_SIGMAS 1.0
 /*
- * What a step is worth in the program differs from what its region says, besides noise, by this share of it, as a standard
- * deviation.
+ * Besides noise, a step's gain in the program differs from what its region says by this share of it (as a standard
+ * deviation).
  */
 #define STEP_SHARE 0.5
 
-#define LONG_RUN 1.0 /* seconds, from which on there is a word about it */
+#define LONG_RUN 1.0 /* seconds; the user is told about a longer run */
 
-#define WORTH_ERROR 1e-3  /* of the program's run */
-#define WORTH_SHARE 0.25  /* of an evaluation's share of the time that is left: compiling, and measuring again, take the rest */
-#define WORTH_SECONDS 1.0 /* what any candidate is worth: regions of less than a tenth of that are measured as ever */
+/*
+ * How many seconds are spent on one measurement: until its error is a small share of the program's run, at most a share
+ * of the time that is left for each evaluation (compiling and measuring again take the rest), but always some.
+ */
+#define WORTH_ERROR 1e-3  /* the error, as a share of the program's run */
+#define WORTH_SHARE 0.25  /* of an evaluation's share of the time that is left */
+#define WORTH_SECONDS 1.0 /* any candidate gets this much; it decides nothing for regions of less than a tenth of it */
 
-/* By the budget: the places to pick from get so many evaluations each. */
+/* With alpha by the budget, each site to pick from gets so many evaluations. */
 #define AUTO_EACH 4
-#define AUTO_WIDEST 25.0 /* percent of the places; beyond it a choice is none */
+#define AUTO_WIDEST 25.0 /* percent of the sites at most: more would be no choice */
 #define AUTO_NARROWEST 1.0
 
-/* Nothing left to try: so many evaluations, and so many a site, and none that had to be measured. */
+/* Nothing is left to try after so many evaluations, and so many per site, none of which had to be measured. */
 #define KNOWN 1000
 #define KNOWN_EACH 20
 
@@ -159,7 +163,7 @@ int hunt_begin(struct hunt *h, const struct hunt_options *o, struct lab *lab, co
 		talk("one run takes %s: whole programs are compared by few runs, down to one a side, and their intervals are wide",
 			talk_seconds(h->default_seconds, time, sizeof time));
 	h->part.value = cost_part(lab->cost);
-	h->part.se = o->part_known ? 0 : h->part.value; /* as little or twice as much would be no surprise */
+	h->part.se = o->part_known ? 0 : h->part.value; /* nothing, or twice as much, would be no surprise */
 	if (set_start(h, err) < 0)
 		return -1;
 	memcpy(h->candidate, h->config, h->s->n_sites);
@@ -215,7 +219,7 @@ static int by_site(const void *a, const void *b)
 	return (x->site > y->site) - (x->site < y->site);
 }
 
-/* The candidate as the store wants it, while it is one: with what was measured alone. Freed by record. */
+/* The candidate as a trial for the store, with what was measured, without charges. record frees it. */
 static struct trial to_trial(const struct hunt *h, const struct delta *d, bool taken)
 {
 	struct flip *flips = mem_alloc(h->n_flips * sizeof *flips);
@@ -280,8 +284,8 @@ static void say_worth(struct hunt *h)
 }
 
 /*
- * The measurement that a kept candidate is credited with: one that had no part in keeping it. `better` becomes false if
- * the candidate will not run again.
+ * Measures what a kept candidate is credited with. This measurement had no part in keeping it. `better` becomes false
+ * if the candidate does not run this time.
  */
 static int credit(struct hunt *h, struct delta *d, bool *better, struct err *err)
 {
@@ -291,7 +295,7 @@ static int credit(struct hunt *h, struct delta *d, bool *better, struct err *err
 	return 0;
 }
 
-/* What the candidate costs in the objective, and whether it is better by that. */
+/* Finds what the candidate costs in the objective, and whether it is better by that. */
 static int price_objective(struct hunt *h, struct delta *d, bool *better, struct err *err)
 {
 	if (cost_kind(h->lab->cost) == COST_MEASURED && h->quantity == QUANTITY_SECONDS)

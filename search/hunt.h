@@ -1,10 +1,10 @@
 /*
  * hunt.h - the search: propose, price, confirm, keep.
  *
- * A hunt stands at one configuration, the best it knows, and tries candidates against it:
+ * A hunt has a configuration, the best that it knows, and tries candidates against it. There are three strategies:
  *
- *	guided	 predict all sites; pick one at random among the best alpha percent; propose; keep the
- *		 better; predict anew what the change can have touched. What is proposed:
+ * guided  predict all sites; pick one at random among the best alpha percent; propose; keep the
+ *	      better; predict anew what the change can have touched. There are two ways to propose:
  *		   signed   the flip with the largest expected gain at that site, alone
  *		   magnitude  as in the paper: every site within `hops` of it gets a random choice
  *	random	 the same with the site picked uniformly: the rival that guidance must beat
@@ -12,36 +12,37 @@
  *		 rival that cheap regions make strong. Every flip is priced against the configuration as
  *		 it stands, so flips whose regions do not touch add up as if taken together
  *
- * Where nothing was found for long the radius of mutations grows, hop by hop, until something is: a
- * flip that pays only together with another one further away is out of reach of any fixed radius. "Long"
- * is a few evaluations per site: all single flips come first. With hops by the budget it is an eighth of
- * the budget at most, so that a program with more sites than evaluations sees larger mutations too; and
- * alpha by the budget takes as many sites into the choice as the budget can try a few flips of.
+ * If nothing is found for long, the radius of mutations grows, hop by hop, until something is found: some flips pay
+ * only together with another one further away, which no fixed radius reaches. "Long" is a few evaluations per site, so
+ * all single flips come first. With hops by the budget it is at most an eighth of the budget, so that a program with
+ * more sites than evaluations gets larger mutations, too. With alpha by the budget, there are so many sites to pick
+ * from that the budget allows a few flips of each.
  *
- * Every step is priced against the configuration as it stands, so steps add up. (Pricing all steps as one move from the
- * start, after every step, costs as much as all else together and tells less: one large region holds the noise of all its
- * kernels.)
+ * Each step is priced against the present configuration, so steps add up. (Pricing all steps as one move from the
+ * start, after every step, was tried: it costs as much as all else together and tells less, because one large region
+ * has the noise of all its kernels.)
  *
- * A program of a few sites is used up before its budget is: when nothing has had to be measured for long, the search
- * is over.
+ * A program of a few sites is used up before the budget is: when nothing had to be measured for long, the search is
+ * over.
  *
- * An evaluation is one candidate whose cost was asked for, whether it was measured, came from a cache,
- * or failed. No measurement that decided something is believed, for what was chosen by it is flattered by it:
+ * An evaluation is one candidate whose cost was asked for, whether it was measured, came from a cache, or failed.
  *
- *	first		a candidate that looks better by it is measured again, with more pairs and instances;
- *	confirmation	the candidate is kept if it is better by this one;
- *	credit		a kept candidate is measured once more: this is what the running sum grows by.
+ * What the search believes is the gain that it reckons with. A measurement that decided something is never believed,
+ * because candidates are chosen when it happens to be too good. So there are three:
  *
- * Where asking twice gives the same (estimates, models, bytes) the first answer is all three.
+ * first	 a candidate that looks better by it is measured again, with more pairs and instances;
+ * confirmation the candidate is kept if it is better by this one;
+ * credit	 a kept candidate is measured once more, and this goes into the running sum.
  *
- * Limits (within.c) are looked at when the objective already says better: what breaks one is not kept.
+ * If asking twice gives the same (estimates, models, bytes), the first answer is all three. Limits (within.c) are looked
+ * at when the objective already says that a candidate is better; a candidate that breaks a limit is not kept.
  *
- * Now and then, and at the end, the whole program is measured against the default (drift.c): the sum and the whole are two
- * estimates of one thing, and their weighted mean is believed. Where the whole is a disappointment the search goes back to
- * the last configuration that a whole program vouched for.
+ * Now and then, and at the end, a check measures the whole program against the default (drift.c). The sum and the whole
+ * are two estimates of one thing, and their weighted mean is believed. A configuration is vouched for if its check agreed
+ * with the sum. If a check is a disappointment, the search goes back to the one that was vouched for last.
  *
- * The running sum is relative to the default as it was read back. What that differs by from the compiler's own program is
- * measured once, at the start, so that what is believed is about the same two programs as the verdict.
+ * The running sum is relative to the default as it was read back. How much that differs from the compiler's own program
+ * is measured once, at the start. So what is believed is about the same two programs as the verdict.
  */
 #ifndef SEARCH_HUNT_H
 #define SEARCH_HUNT_H
@@ -68,8 +69,8 @@ struct hunt_options {
 	double explore;
 	int32_t hops; /* radius of a mutation; HUNT_AUTO: by the budget */
 	bool tied, adapt;
-	uint32_t drift_checks; /* spread over the budget, as far as they cost little beside it */
-	bool part_known;       /* what is added for a kernel is right; else the checks teach it */
+	uint32_t drift_checks; /* how many, spread over the budget, if they cost little beside it */
+	bool part_known;       /* the charge for a kernel is right; otherwise the checks correct it */
 };
 
 struct hunt_point { /* the best so far, whenever it changed */
@@ -77,7 +78,7 @@ struct hunt_point { /* the best so far, whenever it changed */
 	double seconds, best, se; /* best: relative to the default, in the objective's base unit */
 };
 
-struct hunt_step { /* what was kept */
+struct hunt_step { /* a candidate that was kept */
 	uint64_t evaluation;
 	uint32_t site, n_flips;
 	uint8_t from, to;
@@ -88,7 +89,7 @@ struct hunt_check { /* of the whole program against the default */
 	uint64_t evaluation;
 	double seconds, believed, whole, se; /* cost relative to the default, by the steps and by the whole program */
 	double parts, part;		     /* kernels more than at the last correction; what each costs, after this check */
-	uint32_t drifted;		     /* the whole disagreed, and was followed */
+	uint32_t drifted;       /* did the whole disagree? Then it was believed */
 };
 
 struct hunt_limit { /* a limit, and how the search stands to it */
@@ -143,21 +144,21 @@ struct hunt {
 /* `scorer` may be NULL. Measures the default and sets the start. */
 int hunt_begin(struct hunt *h, const struct hunt_options *o, struct lab *lab, const struct scorer *scorer,
 	struct err *err);
-/* One evaluation; 1 done, 0 when budget, time or flips are used up, -1 error. */
+/* Makes one evaluation: 1 done, 0 when budget, time or flips are used up, -1 error. */
 int hunt_next(struct hunt *h, struct err *err);
 void hunt_release(struct hunt *h);
 double hunt_seconds(const struct hunt *h);
-/* Share of the compiler's own program's time that the configuration saves, as far as is believed. */
+/* The believed gain: the share of the compiler's own program's time that the configuration saves. */
 double hunt_gain(const struct hunt *h);
-/* The error of that. */
+/* Its standard error. */
 double hunt_gain_se(const struct hunt *h);
 
-/* The radius that mutations have now. */
+/* The present radius of mutations. */
 uint32_t hunt_radius(const struct hunt *h);
-/* Is there budget left, and something to try? So it is when time or a signal ended the search. */
+/* Is there budget left, and something to try, because time or a signal ended the search? */
 bool hunt_could_go_on(const struct hunt *h);
 
-/* Of the files hunt.c, propose.c and drift.c among themselves. */
+/* For hunt.c, propose.c and drift.c only. */
 bool hunt_propose(struct hunt *h); /* sets candidate and flips; false: nothing is left to try */
 void hunt_undo(struct hunt *h);	   /* makes the candidate the configuration again */
 int hunt_check(struct hunt *h, bool last, struct err *err); /* of the whole program, if it is time for one */

@@ -1,14 +1,14 @@
 /*
  * main.c - `search`: a faster program for one graph.
  *
- * Opens the program, finds a model, hunts, and asks for a verdict. The first SIGINT or SIGTERM ends the
- * hunt and still brings the verdict and the files; the second stops at once.
+ * It opens the program, finds a model, hunts, and asks for a verdict. After the first SIGINT or SIGTERM the
+ * hunt ends, and the verdict and the files still come; the second stops at once.
  *
- * --resume goes on with the run in the store, where every evaluation is committed with the state
- * after it; without a store, with the state in the folder, which is a few seconds old at most and never
- * older than the best. Both stay until the search has used up its budget: one that was stopped by time or
- * a signal has given its answer and can still go on. The store is opened before the device, as
- * everywhere, so that two programs that wait for each other's cannot wait for ever.
+ * --resume goes on with the run in the store, where every evaluation is committed with the state after it.
+ * Without a store it goes on with the state in the folder, which is at most a few seconds old and never older
+ * than the best. Both stay until the search has used up its budget: a search that time or a signal ended has
+ * given its answer and can still go on. The store is opened before the device, as everywhere, so that two
+ * programs cannot wait for each other's store and device for ever.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,7 +91,10 @@ static int open_advisor(struct session *s, const char *backend, struct err *err)
 	return rc;
 }
 
-/* The objective and the limits, where there is more to say than that seconds are to be few: as in states from before. */
+/*
+ * Writes the objective and the limits. Seconds without limits are not written, so states that were saved before there
+ * were other objectives stay valid.
+ */
 static void identify_aim(const struct session *s, struct json *j)
 {
 	struct buf text = {0};
@@ -107,7 +110,7 @@ static void identify_aim(const struct session *s, struct json *j)
 	buf_release(&text);
 }
 
-/* Everything that decides the course of the search: a saved state is only taken up by the same. */
+/* Writes everything that decides the course of the search; only a search with the same goes on from its state. */
 static void identify(struct session *s)
 {
 	const struct settings *set = s->set;
@@ -254,7 +257,7 @@ static int take_up_run(struct session *s, struct err *err)
 	return 1;
 }
 
-/* Where to go on, if anywhere, and the run that what follows belongs to. */
+/* Finds what to go on from, if anything; begins a run in the store otherwise. */
 static int begin_or_resume(struct session *s, struct err *err)
 {
 	struct run_spec spec = {.kind = "search", .settings = s->identity.data,
@@ -355,7 +358,7 @@ static int hunt_on(struct session *s, struct err *err)
 	return rc;
 }
 
-/* The answer in the store, and the end of this stretch of the run. */
+/* Puts the answer into the store, and ends this stint of the run. */
 static int end_run(struct session *s, const struct result *r, struct err *err)
 {
 	const struct verdict *v = &s->verdict;
@@ -376,7 +379,7 @@ static int end_run(struct session *s, const struct result *r, struct err *err)
 	return rc;
 }
 
-/* All files, then the state away, then the run ended: killed anywhere, the search can be taken up. */
+/* Writes all files, then removes the state, then ends the run: after a kill at any point the search can go on. */
 static int leave(struct session *s, const struct result *r, struct err *err)
 {
 	struct buf out = {0};

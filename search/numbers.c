@@ -1,5 +1,5 @@
 /*
- * numbers.c - see the header. The programs of the second yardstick are compiled only where the first does not suffice.
+ * numbers.c - see the header. The two programs of the yardstick "fusions" are compiled only if "nudged" is not enough.
  */
 #include <math.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #define YARDSTICKS 10
 #define LEAST_UNITS 4	   /* in the last place */
 #define COARSE_UNIT 1e-4   /* relative; a float of 16 bits or fewer has a larger one */
-#define TELLING 0.5	   /* a kind of input on which so much is allowed tells nothing */
+#define TELLING 0.5	   /* a kind of input that allows so much tells nothing */
 
 /* The programs that are compared. */
 enum side { OWN, TUNED, READ_BACK, UNFUSED, SIDES };
@@ -22,7 +22,7 @@ struct check {
 	struct compiled more[2]; /* READ_BACK, UNFUSED: compiled when first wanted */
 };
 
-/* What is held against each other on one kind of input. */
+/* The comparisons on one kind of input. */
 struct trial {
 	struct comparison tuned;    /* against the compiler's own */
 	struct comparison nudged;   /* the compiler's own against itself on nudged inputs */
@@ -67,7 +67,7 @@ static int compile(struct check *c, enum side side, struct err *err)
 	return rc;
 }
 
-/* Sees to it that a program is on the device: one that was lost with its worker is compiled again. */
+/* Makes sure that a program is on the device: one that was lost with its worker is compiled again. */
 static int ensure(struct check *c, enum side side, struct err *err)
 {
 	struct compiled *p = program_of(c, side);
@@ -100,7 +100,7 @@ static const struct difference *output_of(const struct comparison *c, uint32_t k
 	return c->outcome == OUTCOME_OK && k < c->n_outputs ? &c->output[k] : &none;
 }
 
-/* How an output came out against what is allowed for it. */
+/* How an output differs, compared with what is allowed for it. */
 struct judged {
 	double allowed;
 	uint64_t unlike_allowed;
@@ -122,7 +122,7 @@ static struct judged judge_output(const struct trial *t, uint32_t k)
 	return j;
 }
 
-/* The outputs of one kind of input; true if all are as near as they must be. */
+/* Judges the outputs on one kind of input; true if all differ by no more than is allowed. */
 static bool judge(const struct trial *t, struct numbers_on *on)
 {
 	double worst = -1;
@@ -168,7 +168,7 @@ static void explain(struct numbers *n, const struct trial *t, enum inputs i)
 			on->difference, on->allowed);
 }
 
-/* One kind of input; what is found is in n->on[i], and a reason in n where it is not good enough. */
+/* Compares on one kind of input. The result goes to n->on[i], and the reason to n if it is not good enough. */
 static int check_on(struct check *c, struct numbers *n, enum inputs i, struct trial *t, struct err *err)
 {
 	bool good = false;

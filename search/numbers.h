@@ -6,20 +6,20 @@
  * floating-point operations, so outputs may differ a little. How much is allowed depends on the program, on the output
  * and on the kind of input: ten times the largest of
  *
- *	nudged		what its own outputs change by when every input moves to a neighbouring number: what rounding can do
- *	fusions		what the default as read back and the program without any fusion differ by
- *	least		four units in the last place of the output's type
+ * nudged  how much the outputs of the compiler's own program change when every input moves to a neighbouring number
+ * fusions  how much the outputs of the default as read back and of the program without any fusion differ
+ * least  four units in the last place of the output's type
  *
- * The first is of the compiler's own program. The second is of two programs of ours, and both may be wrong: but they are
- * held against each other only, so that what is wrong in both of them allows nothing more. What 16 bits and fewer can hold is
- * coarse: there the least is four units, not ten times four.
+ * "nudged" shows what rounding can do. The two programs of "fusions" are ours, and both may be wrong. But they are only
+ * compared with each other, so an error that both have allows nothing more. Types of 16 bits and fewer are coarse: for
+ * them the least is four units, not ten times four.
  *
- * NaN, infinities and integers are allowed to be unlike in ten times as many places as they are under the first two; mostly
- * nowhere. Inputs and outputs must be laid out in memory alike. Where half of what the outputs are would be allowed, as in a
- * program that is chaotic in its inputs, or where all is NaN, a kind of input tells nothing; where no kind tells anything,
- * the tuned program is not taken.
+ * NaN, infinities and integers may differ in ten times as many places as they do under "nudged" and "fusions", which is
+ * mostly nowhere. Inputs and outputs must have the same layouts. A kind of input tells nothing if half the magnitude of
+ * the outputs would be allowed, as in a program that is chaotic in its inputs, or if all outputs are NaN. If no kind
+ * tells anything, the tuned program is not taken.
  *
- * A program that draws random numbers by itself is loaded anew for every comparison, so that both begin with the same ones.
+ * A program that draws random numbers is loaded anew for every comparison, so that both begin with the same ones.
  */
 #ifndef SEARCH_NUMBERS_H
 #define SEARCH_NUMBERS_H
@@ -28,7 +28,7 @@
 #include "space/space.h"
 
 struct numbers_on { /* what one kind of input said */
-	enum outcome own;  /* what became of the compiler's own program on it; not ok: nothing was compared */
+	enum outcome own;	 /* the outcome of the compiler's own program on it; not ok: nothing was compared */
 	bool compared;
 	bool told;	   /* it could have shown a difference */
 	double difference, allowed; /* relative, of the output that comes closest to what is allowed, or furthest beyond */

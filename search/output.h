@@ -1,5 +1,5 @@
 /*
- * output.h - what a search leaves behind: a folder with all it takes to use and to believe the result.
+ * output.h - writes what a search leaves behind: a folder with all that is needed to use and to check the result.
  *
  *	tuned.pb	the program to compile: HloModuleProto with explicit fusions, or the original
  *			where the default is the answer

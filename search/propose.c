@@ -1,9 +1,9 @@
 /*
  * propose.c - what a hunt tries next.
  *
- * A candidate is written into h->candidate, and where it differs into h->flips. There are three ways: the
- * one flip that the guide expects most of, a random choice for every site around one (the paper's
- * mutation, whose radius grows while nothing is found), and the next flip of a sweep.
+ * A candidate goes into h->candidate, and the sites in which it differs into h->flips. There are three ways: the
+ * flip with the highest score of the guide; a random choice for every site around one (the paper's mutation, whose
+ * radius grows while nothing is found); and the next flip of a sweep.
  */
 #include "search/hunt.h"
 
@@ -19,7 +19,7 @@ static void flip(struct hunt *h, uint32_t site, uint8_t choice)
 	h->candidate[site] = choice;
 }
 
-/* All copies of a site that stand where it stands. */
+/* Flips all sites of the class that have the same choice as this one. */
 static void flip_class(struct hunt *h, uint32_t site, uint8_t choice)
 {
 	for (uint32_t i = 0; i < h->s->n_sites; i++)

@@ -1,8 +1,8 @@
 /*
- * report.c - the page: verdict, curve, what changed, where, and on what machine.
+ * report.c - writes the page: verdict, curve, what changed, where, and on what machine.
  *
- * The curve stands there twice, against evaluations and against seconds. Names from the program are
- * escaped: they come from a file.
+ * The curve is drawn twice, against evaluations and against seconds. Names from the program come from a file,
+ * so they are escaped.
  */
 #include <math.h>
 #include <stdio.h>

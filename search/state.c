@@ -1,9 +1,9 @@
 /*
- * state.c - a search as bytes, to go on from after a kill.
+ * state.c - saves a search as bytes, to go on from after a kill.
  *
- * A search that goes on takes exactly the steps it would have taken, as far as the device measures the same:
- * so everything that decides a later step is kept, the generator and what the guide knows included.
- * Only the model's predictions are made anew; they are the same to 1e-6.
+ * A search that goes on takes exactly the steps that it would have taken, if the device measures the same. So
+ * everything that decides a later step is saved, also the random generator and what the guide knows. Only the
+ * model's predictions are made anew; they are the same to 1e-6.
  *
  * A search without limits saves nothing of them: states from before there were any are read as they were.
  *

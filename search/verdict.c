@@ -132,8 +132,8 @@ static int time_against_compiler(struct verdict *v, struct lab *lab, const uint8
 }
 
 /*
- * What the workers cannot see of each other, as the variance of a log ratio: that another occasion is another phase of
- * the machine and, where they all loaded one compilation, that another is another.
+ * The variance, of a log ratio, that the workers cannot show: the machine differs on another occasion and, if all of
+ * them loaded one compilation, another compilation differs.
  */
 static double unseen(const struct verdict *v, size_t n, double seconds, double ratio)
 {
@@ -146,8 +146,8 @@ static double unseen(const struct verdict *v, size_t n, double seconds, double r
 }
 
 /*
- * Half the interval of fewer workers than there should be: that they differ by as much as each of them doubts itself is
- * assumed, and gives way to what is seen.
+ * Half the interval from fewer workers than there should be. It assumes that workers differ by as much as the error that
+ * each of them reports; what is seen replaces the assumption step by step.
  */
 static double half_of_few(const struct verdict *v, const double *ratio, const struct timing *t, size_t n,
 	double seconds)
@@ -241,7 +241,7 @@ static bool asked_about(const struct lab *lab, enum quantity q)
 	return any;
 }
 
-/* What one worker knows for sure of a quantity, asked once; *timed: it is to be timed instead. */
+/* Asks one worker for a figure that is exact. If the quantity is not exact, sets *timed: it has to be timed instead. */
 static int ask_figure(struct verdict *v, struct lab *lab, const uint8_t *config, struct device *d, enum quantity q,
 	struct weighed *w, bool *timed, struct err *err)
 {
@@ -291,7 +291,7 @@ size_t verdict_workers(const struct verdict_options *o, double each)
 	return all <= time ? VERDICT_WORKERS : (size_t)fmax(1, time / each);
 }
 
-/* Both programs on one worker: timed where that is asked for, and their numbers compared by the first. */
+/* Runs both programs on one worker: times them if `timed`; the first worker also compares their numbers. */
 static int weigh(struct verdict *v, struct lab *lab, const uint8_t *config, struct device *d, bool timed, double seconds,
 	struct kept *k, struct timing *t, struct err *err)
 {
@@ -310,7 +310,7 @@ static int weigh(struct verdict *v, struct lab *lab, const uint8_t *config, stru
 	return rc;
 }
 
-/* How a limit stands, now that both programs were weighed. */
+/* Finds whether a limit is kept, after both programs were weighed. */
 static void judge_limit(struct verdict_limit *l, const struct weighed *w)
 {
 	double dflt = w->dflt;
@@ -325,7 +325,7 @@ static void judge_limit(struct verdict_limit *l, const struct weighed *w)
 		l->state = limit_excess(&l->limit, dflt, dflt * (1 + w->low)) > 0 ? LIMIT_BROKEN : LIMIT_UNSURE;
 }
 
-/* The verdict, from what both programs cost. */
+/* Reaches the verdict from what both programs cost. */
 static void judge(struct verdict *v, const struct lab *lab, const struct weighed *w)
 {
 	bool kept = true, needed = false;
@@ -341,7 +341,7 @@ static void judge(struct verdict *v, const struct lab *lab, const struct weighed
 	v->tuned = v->measured && v->numbers.outcome == OUTCOME_OK && kept && (v->low > 0 || needed);
 }
 
-/* Worker after worker, each a process of its own. What is exact the first one knows. */
+/* Asks worker after worker, each a process of its own. Exact figures are asked of the first one only. */
 static int weigh_all(struct verdict *v, struct lab *lab, const uint8_t *config, const struct verdict_options *o,
 	struct err *err)
 {

@@ -1,25 +1,25 @@
 /*
  * verdict.h - the final answer: is the tuned program really faster than the compiler's default?
  *
- * Everything the search believed was measured on a worker it had used for long, in pieces. The verdict
- * asks anew: fresh workers, one after the other, and on each the program as the compiler compiles it by itself
- * against the tuned one, whole, alternating, two loaded instances of each side in random order. The first also compares the
- * numbers of both on several kinds of input (search/numbers.h). Each compiles for itself, unless that took more than twice the running:
- * then all load what the first one compiled.
+ * What the search believes was measured in pieces, on a worker that it had used for long. The verdict measures anew, on
+ * fresh workers, one after the other. Each runs two whole programs alternately: the compiler's own against the tuned one,
+ * with two loaded instances of each side in random order. The first worker also compares the numbers of both on several
+ * kinds of input (search/numbers.h). Each worker compiles for itself, unless that took more than twice as long as the
+ * running: then all load what the first one compiled.
  *
  * Long runs: a worker then runs each side once, and where six such workers take longer than is in proportion (the seconds
  * asked for, or as long as the search took; a minute in any case), there are fewer of them, down to one. What so few cannot show of
  * each other is assumed, and makes the interval wide. Whole programs that took long to compile are not compiled again, not
  * even once: all workers load what the search kept (cost/spare.h).
  *
- * A figure that is exact, as bytes of memory are, is asked once, on the first worker, of the compiler's own program and of
- * the tuned one. Where nothing is to be timed there is no second worker, but the numbers are still compared.
+ * A figure that is exact, as bytes of memory are, is asked for once, on the first worker, for the compiler's own program
+ * and for the tuned one. If nothing is to be timed there is no second worker, but the numbers are still compared.
  *
- * The interval is from what the workers differ by, for whoever runs the program later has a process of his own;
- * and from what bench/again.py found beyond that: six workers of one minute agree with each other better than
- * with other processes an hour later. Only if the interval shows a gain, every limit is sure to be kept, and the numbers
- * agree, is the tuned program the answer; otherwise it is the default. One exception: where the default itself breaks a limit,
- * a program that keeps them all is the answer without being a gain.
+ * The interval comes from how much the workers differ, because the user will run the program in yet another process. To
+ * that is added what bench/again.py found: six workers of one minute agree with each other better than with processes an
+ * hour later. The tuned program is the answer only if the interval shows a gain, every limit is surely kept, and the
+ * numbers agree; otherwise it is the default. There is one exception: if the default itself breaks a limit, a tuned
+ * program that keeps them all is the answer even if it is no gain.
  */
 #ifndef SEARCH_VERDICT_H
 #define SEARCH_VERDICT_H
