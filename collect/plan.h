@@ -1,10 +1,10 @@
 /*
- * plan.h - one night: the programs, their chains, and whose turn it is.
+ * plan.h - one night: the programs, their chains, and which chain is next.
  *
- * A plan opens every program, starts or resumes the run, and hands out turns: the program with the
- * fewest samples is next, and of its chains the one with the fewest steps, so that a night of any
- * length is balanced. Several workers, each with a device of its own, take turns side by side; a
- * chain is with one worker at a time, and the store is written under one lock.
+ * A plan opens every program and starts or resumes the run. Then it gives out steps: the program with the
+ * fewest samples is next, and of its chains the one with the fewest steps. So a night of any length is
+ * balanced. Several workers, each with a device of its own, work side by side. A chain is with one worker at a
+ * time, and the store is written under one lock.
  */
 #ifndef COLLECT_PLAN_H
 #define COLLECT_PLAN_H
@@ -27,8 +27,8 @@ enum start { START_DEFAULT, START_RANDOM, START_MIXED };
 struct worker {
 	struct device *device;
 	struct lab *lab;	    /* one per program */
-	struct cost_totals opening; /* what it took before the run began */
-	struct cost_totals totals;  /* as of its last turn */
+	struct cost_totals opening; /* the work before the run began */
+	struct cost_totals totals;  /* the work up to its last step */
 };
 
 struct plan {
@@ -39,17 +39,17 @@ struct plan {
 	struct chain *chain;	/* program p has chains p * n_chains ... */
 	uint32_t n_workers, n_programs, n_named, n_chains; /* n_named: of the programs the first; n_chains: of each */
 	char **path;
-	uint64_t steps, before; /* samples of the run, and those of earlier stretches */
-	uint64_t flying;	/* samples being worked out */
-	double started, deadline, running; /* when: plan_open, the end of the budget, plan_run */
+	uint64_t steps, before; /* samples of the run, and those of earlier stints */
+	uint64_t flying; /* samples in flight */
+	double started, deadline, running; /* times: of plan_open, of the end of the budget, of plan_run */
 	bool resumed, stop;
 	struct err err;		/* the first error of a worker */
 	struct progress progress;
 };
 
 /*
- * Opens everything; on failure plan_close is still to be called. The budget of seconds begins here.
- * Being told to stop (base/stop.h) before all is open is a failure.
+ * Opens everything. Call plan_close also after a failure. The budget of seconds begins here. It is a failure
+ * to be told to stop (base/stop.h) before all is open.
  */
 int plan_open(struct plan *p, const struct settings *set, struct err *err);
 /* Works until the budget ends, it is told to stop, or something fails. */

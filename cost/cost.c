@@ -1,31 +1,31 @@
 /*
- * cost.c - the cost of a move, from the prices of its regions.
+ * cost.c - computes the cost of a move from the prices of its regions.
  *
- * A move changes a few places. Each is cut out as a pair of small modules (space_ops.region), looked
- * up in the table of prices, then in the store, then measured: both sides compiled in random order,
- * for what is loaded first tends to run slower, and run alternately. Prices times executions add up;
- * their errors are independent, so their squares do.
+ * A move changes a few places of the program. The space cuts each out as a region. Its price is looked up in
+ * the table of prices, then in the store; otherwise it is measured. To measure, both sides are compiled in
+ * random order, because what is loaded first tends to run slower, and run alternately. The cost of the move is
+ * the sum of prices times executions. Errors are independent, so their squares add up.
  *
  * Every kernel that a move adds is charged for (space/part.h), by place, not by turn of a loop. Forty instructions more in
  * kernels of their own were +15 to +28 us by regions and +59 to +83 us whole in a graph network. The prices kept are
  * without the charge, for they are what was measured.
  *
- * Equal configurations cost exactly nothing and no call. So do regions whose sides are the same module,
- * and those the compiler makes the same.
+ * A move between equal configurations costs exactly 0, without a measurement. So does a region whose sides
+ * are the same module, or which the compiler turns into the same program.
  *
- * If one side of a region fails, the move has no cost but that outcome, and it is kept like a price,
- * so that a program that crashes the compiler is tried no more. Except once, at once: a worker can
- * also die of something else, and its death takes the other side's program with it. And where the failure
- * says as much about the machine as about the program, when there is more time or memory for it than there
- * was (base/effort.h).
+ * If one side of a region fails, the move has an outcome and no cost. The outcome is kept like a price, so
+ * that a program that crashes the compiler is not tried again. There are two exceptions. A crash is tried once
+ * more at once, because a worker can also die of something else. And a failure that says as much about the
+ * machine as about the program is tried again when there is more time or memory for it (base/effort.h).
  *
- * Nobody decides by a thousandth of a program's run, and a region of a large program may run for a second: ten runs a side, of
- * three loads each, take longer than all else. So whoever searches says what an error may be and how long it may take to
- * get there (struct worth), and where runs are long there are as few as that allows.
+ * A region of a large program may run for a second. Ten runs of each side, on three loads each, then take longer than
+ * all else, and tell more than anybody needs: nobody decides by a thousandth of a program's run. So a search says which
+ * error is small enough and how long a measurement may take (struct worth). If runs are long, there are as few of them as
+ * that allows.
  *
- * A confirmation measures anew and answers with that alone: what is confirmed was picked because its
- * first measurement looked good, so averaging the two would keep the optimism. The tables keep the more
- * precise of the two.
+ * A confirmation measures anew, and its answer is that measurement alone. A move is confirmed because its
+ * first measurement looked good, so the average of the two would be too good. The tables keep the more precise
+ * of the two.
  */
 #include <math.h>
 #include <stdio.h>
@@ -35,11 +35,11 @@
 #include "device/room.h"
 #include "space/part.h"
 
-/* Where a region's interval is left imprecise because one side is that many times slower. */
+/* A region is not measured precisely if one side is this many times slower. */
 #define REGION_GIVE_UP 4
-#define CONFIRMED 4 /* times as exactly a confirmation is measured, where that is worth it */
+#define CONFIRMED 4 /* the error that is worth reaching is so many times smaller in a confirmation */
 
-/* What is added for a kernel of this program. */
+/* The charge for a kernel of this program. */
 static double charge(const struct cost *c)
 {
 	const struct device_info *i = c->device ? device_info(c->device) : NULL;
@@ -288,7 +288,7 @@ int cost_keep(struct cost *c, const uint64_t key[2], struct price p, struct err 
 	return h->insert ? h->insert(h->ctx, kept, &p, err) : 0;
 }
 
-/* Does a price stand that was found in a table of this run, or in the store? */
+/* Is a price that was found still good? A failure is not if it is worth another try. */
 static bool stands(const struct cost *c, const struct price *p, bool same_run)
 {
 	struct effort now;
@@ -350,7 +350,7 @@ static int measure_region(struct cost *c, struct region *r, const struct precisi
 	return rc == 0 ? cost_keep(c, r->key, *out, err) : rc;
 }
 
-/* Was the price, found in a table, only a bound when it was measured? */
+/* Is a price from the table only a bound? */
 static bool is_bound(const struct cost *c, const struct price *p)
 {
 	double limit = c->o.region.give_up;
@@ -358,7 +358,7 @@ static bool is_bound(const struct cost *c, const struct price *p)
 		fabs(log(p->seconds_b / p->seconds_a)) > log(limit);
 }
 
-/* How precisely a region is measured: as asked for, and no longer than that is worth. */
+/* How precisely a region is measured: as the caller asks, but not longer than the answer is worth. */
 static struct precision region_precision(const struct cost *c, const struct region *r, size_t regions,
 	const struct precision *p)
 {
@@ -369,7 +369,7 @@ static struct precision region_precision(const struct cost *c, const struct regi
 	return q;
 }
 
-/* Adds one of so many regions to the sum; `p` not NULL: measured anew. */
+/* Adds one of `regions` regions to the sum. If `p` is not NULL, it is measured anew, so precisely. */
 static int add_region(struct cost *c, struct region *r, size_t regions, const struct precision *p, struct delta *d,
 	struct err *err)
 {

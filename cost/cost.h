@@ -1,20 +1,20 @@
 /*
  * cost.h - what a move costs: the difference between two configurations of a space, in one quantity.
  *
- * A kind of decision says which quantities its moves can be priced in, and how (space_kind.prices). A cost is of one of
- * them; whoever has an objective and limits opens one cost for each, on the same space and device:
+ * A kind of decision says in which quantities its moves can be priced, and how (space_kind.prices). A struct cost
+ * prices in one quantity. A caller with an objective and limits opens one cost for each, on the same space and device:
  *
- *	region		each place that changed is priced by its own pair of small modules, and these are added up (cached by
- *			the hash of the pair, in memory and, through the hooks, in a store). Policy `whole` compiles and runs
+ *	region		prices each place that changed by a pair of small modules, and adds the prices up. Prices are cached
+ *			by the region's key, in memory and, through the hooks, in a store. Policy `whole` compiles and runs
  *			both programs instead
- *	whole		always both programs
- *	compiled	a figure that stands in the compiled program, as the bytes of its temporary memory do: exact, asked once,
- *			cached by the hash of the module
- *	formula		a formula (the toy): needs no device
+ *	whole		always runs both programs
+ *	compiled	reads a figure from the compiled program, such as the bytes of its temporary memory. It is exact, asked
+ *			for once, and cached by the hash of the module
+ *	formula		computes a formula (the toy); needs no device
  *
- * Figures are in the base unit of the quantity (base/quantity.h), also where a field is called `seconds`.
+ * Figures are in the base unit of the quantity (base/quantity.h), even if a member is called `seconds`.
  *
- * A move that fails (its outcome is not ok) has no cost, never a made-up one.
+ * A price is the cost of one region, for one execution. A move that fails (its outcome is not ok) has no cost.
  */
 #ifndef COST_COST_H
 #define COST_COST_H
@@ -25,7 +25,7 @@
 
 enum cost_policy { POLICY_REGION, POLICY_WHOLE };
 
-/* The cost of one region, times not yet multiplied: what a cache keeps. */
+/* A price: the cost of one execution of a region, as caches keep it. */
 struct price {
 	double delta, se, seconds_a, seconds_b;
 	enum outcome outcome;
@@ -35,15 +35,15 @@ struct price {
 };
 
 /*
- * The key of a price is that of its region or, for the reverse move, the opposite price under the
- * swapped key; hooks see only the one whose key[0] is the smaller.
+ * The key of a price is that of its region. The reverse move has the swapped key and the opposite price; hooks
+ * see only the one of the two whose key[0] is the smaller.
  */
 struct cost_hooks { /* all zero: memory only, nothing recorded */
 	void *ctx;
 	/* 1 found, 0 not, -1 error */
 	int (*lookup)(void *ctx, const uint64_t key[2], struct price *out, struct err *err);
 	int (*insert)(void *ctx, const uint64_t key[2], const struct price *p, struct err *err);
-	/* Every measurement made, with its raw times if asked for (r NULL: whole programs); every failure. */
+	/* Called for every measurement, with its raw times if asked for (r NULL: whole programs), and every failure. */
 	int (*measured)(void *ctx, const struct region *r, const struct timing *t, struct err *err);
 	int (*failed)(void *ctx, enum outcome o, int signal, const char *detail, struct err *err);
 };
@@ -61,13 +61,13 @@ struct cost_options { /* all zero is the default */
 };
 
 /*
- * What knowing a cost better is worth, to whoever decides by it: where runs are long, a region is measured until the standard
- * error of what its move costs is below `error`, and no longer than `seconds`, though at least once a side. All zero: no
- * matter how long it takes. The errors that come out are what they are.
+ * What a more precise cost is worth to the caller. If runs are long, a region is measured until the standard error of its
+ * move's cost is below `error`, and no longer than `seconds`, but each side at least once. The reported error is the one
+ * that was reached. All zero: a measurement may take as long as it needs.
  */
 struct worth {
 	double error;	/* seconds of the program */
-	double seconds; /* of running, all regions of a move together */
+	double seconds; /* that all regions of a move may run for, together */
 };
 
 struct delta {
@@ -77,9 +77,9 @@ struct delta {
 	enum cost_kind kind;
 	enum quantity quantity;
 	double seconds, se;	/* cost(b) - cost(a), per run of the program, in the quantity's base unit */
-	bool gave_up;		/* b or a was so slow that seconds is only a bound */
-	uint32_t regions, cached, measured; /* regions priced, of those from a cache, by running */
-	double parts, added;	/* kernels that b has more than a; seconds that part_seconds added for them */
+	bool gave_up;	/* b or a was so slow that `seconds` is only a bound */
+	uint32_t regions, cached, measured; /* how many regions were priced, from a cache, by running */
+	double parts, added;	/* how many kernels b has more than a; the seconds charged for them */
 	double inside;		/* seconds spent in the device (compiling, running) */
 };
 
@@ -96,14 +96,14 @@ void cost_free(struct cost *c);
 /* cost(b) - cost(a) by the policy. */
 int cost_delta(struct cost *c, const uint8_t *a, const uint8_t *b, struct delta *out, struct err *err);
 /*
- * The same, measured anew with another precision (confirmations); p NULL: the usual one. The caches
- * keep the more precise of the two.
+ * A confirmation: the same, measured anew with precision p (NULL: the usual one). The caches keep the more
+ * precise of the two.
  */
 int cost_confirm(struct cost *c, const uint8_t *a, const uint8_t *b, const struct precision *p,
 	struct delta *out, struct err *err);
 /*
- * Whole programs, alternating, with instances as asked: the truth region sums are held against. A NULL for `a` is the
- * compiler's own program: cost_options.original as the compiler compiles it by itself.
+ * Runs whole programs alternately, with as many instances as p asks for. Sums of regions are compared with this. If
+ * `a` is NULL, it is the compiler's own program: cost_options.original as the compiler compiles it by itself.
  */
 int cost_whole(struct cost *c, const uint8_t *a, const uint8_t *b, const struct precision *p,
 	struct timing *out, struct err *err);
@@ -115,18 +115,18 @@ int cost_own(struct cost *c, const struct precision *p, struct timing *out, stru
 /* What the whole program costs in its default configuration; measured once, then kept. */
 int cost_default_seconds(struct cost *c, double *seconds, double *se, struct err *err);
 void cost_set_default(struct cost *c, double seconds, double se); /* it is known from before */
-/* From now on. A confirmation is worth a quarter of the error. */
+/* Sets what costs are worth from now on. In a confirmation a quarter of the error is worth reaching. */
 void cost_set_worth(struct cost *c, const struct worth *w);
 const struct cost_totals *cost_totals(const struct cost *c);
 /* What all costs here are of, and where they come from. */
 enum quantity cost_quantity(const struct cost *c);
 enum cost_kind cost_kind(const struct cost *c);
-/* Asked twice, are they the same? Then one answer is the truth, and there is nothing to confirm. */
+/* Are costs exact: does the same question always get the same answer? Then there is nothing to confirm. */
 bool cost_exact(const struct cost *c);
 /* Is a move's price the difference of two whole programs, exactly? Then there is nothing that it could drift from. */
 bool cost_whole_exact(const struct cost *c);
 
-/* The charge for a kernel of this program (0: none), and what it is from now on. */
+/* Returns, and sets, the charge for a kernel of this program; 0: none. */
 double cost_part(const struct cost *c);
 void cost_set_part(struct cost *c, double seconds);
 

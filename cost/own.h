@@ -17,45 +17,46 @@ struct cost {
 	double part; /* charge for a kernel of this program */
 	struct worth worth;
 	struct rng rng;
-	struct prices prices, figures; /* by region or module; by configuration */
+	struct prices prices;	/* by the key of a region, or the hash of a module */
+	struct prices figures;	/* by the hash of a configuration */
 	struct cost_totals totals;
 	double default_seconds, default_se; /* 0: not measured yet */
 };
 
-/* What became of programs put side by side: all zero is fine so far. */
+/* The fate of programs that are measured together: an outcome, and why. All zero: no failure so far. */
 struct fate {
 	enum outcome outcome;
 	int signal;
 	char detail[512];
 };
 
-/* Compiles a module; false, with the fate, if it cannot be run. Adds to the totals. -1: no device. */
+/* Compiles a module and adds to the totals. The fate says why if it cannot be run. -1: there is no device. */
 int cost_compile(struct cost *c, enum compile_how how, const struct buf *module, unsigned want, struct compiled *out,
 	struct fate *fate, struct err *err);
-/* The same for a whole program, loaded where it is kept; one for which there is no memory is not to be run. */
+/* The same for a whole program: loads it if it was kept. If it would not fit into memory, the fate is oom. */
 int cost_compile_whole(struct cost *c, enum compile_how how, const struct buf *module, unsigned want, struct compiled *out,
 	struct fate *fate, struct err *err);
 /* Drops what is still in the device, and releases. */
 int cost_drop(struct cost *c, struct compiled *p, struct err *err);
-/* Both sides compiled in random order, run alternately, dropped; a crash is tried once more. */
+/* Compiles both sides in random order, runs them alternately and drops them; after a crash tries once more. */
 struct sides {
 	const struct buf *module[2];
-	const uint8_t *config[2]; /* choices to be honoured, or NULL */
-	bool own;		  /* side 0 is compiled as the compiler does it by itself */
-	bool alike;		  /* their numbers are compared first */
+	const uint8_t *config[2]; /* the choices that the compiler has to honour, or NULL */
+	bool own;		  /* is side 0 compiled with all of the compiler's own decisions? */
+	bool alike;		  /* are the numbers of both sides compared first? */
 };
 int cost_pair(struct cost *c, const struct sides *s, const struct precision *p, struct timing *out,
 	struct err *err);
-/* Prices by key, in the table and the store: 1 found, 0 not, or it failed and is worth another try. */
+/* Finds a price by key, in the table and the store: 1 found; 0 not found, or a failure worth another try; -1 error. */
 int cost_find(struct cost *c, const uint64_t key[2], struct price *out, struct err *err);
-/* Keeps one, but for one that is less precise than what is there. */
+/* Puts a price into the table and the store, unless a more precise one is there. */
 int cost_keep(struct cost *c, const uint64_t key[2], struct price p, struct err *err);
 /*
- * What the whole program costs in a configuration, for prices by formula or compiled; NULL: the compiler's own program.
- * *asked: the compiler was. A program that has no such figure is a fate.
+ * The cost of the whole program in a configuration, for prices by formula or as compiled; `config` NULL: of the compiler's
+ * own program. *asked tells whether the compiler had to be asked. If the program has no such figure, the fate says so.
  */
 int cost_figure(struct cost *c, const uint8_t *config, double *value, bool *asked, struct fate *fate, struct err *err);
-/* Were the choices of `config` kept in what was compiled? If not, that is the fate. */
+/* Checks whether the compiler honoured the choices of `config`; if not, the fate is not_honoured. */
 int cost_check(struct cost *c, const uint8_t *config, const struct compiled *p, struct fate *fate, struct err *err);
 int cost_failed(struct cost *c, enum outcome o, int signal, const char *detail, struct err *err);
 

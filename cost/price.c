@@ -1,6 +1,6 @@
 /*
- * price.c - a hash table with linear probing, doubled when half full and emptied at its limit: what is
- * still needed comes back from the store, or is measured again.
+ * price.c - a hash table with linear probing. It is doubled when half full, and emptied at its limit: prices
+ * that are still needed come back from the store, or are measured again.
  */
 #include "cost/price.h"
 

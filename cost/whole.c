@@ -1,8 +1,8 @@
 /*
- * whole.c - whole programs: their difference, and the default's own time.
+ * whole.c - measures whole programs: their difference, and the default's own time.
  *
- * This is the truth that sums of regions are held against, and what a final answer rests on; it also proves that the
- * compiler kept the choices, which small modules cannot.
+ * Sums of regions are compared with this, and a final answer rests on it. It also proves that the compiler honoured the
+ * choices, which small modules cannot.
  */
 #include <math.h>
 #include <stdio.h>

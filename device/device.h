@@ -145,8 +145,9 @@ struct precision {
 	bool raw;	     /* return raw times */
 	bool even_identical; /* run also programs known to be the same (A/A tests) */
 	bool patient;	     /* a user's own program: how long one run takes is not known, but that it ends is */
-	double enough;	     /* few pairs of long runs: stop also when the standard error of b - a is below this, seconds; 0: never */
-	double most;	     /* seconds of running that many pairs may take; where they take longer there are few; 0: three max_seconds, from a second a run on */
+	/* For long runs, of which only few pairs can be had (measure.c): */
+	double enough; /* seconds: stop also when the standard error of b - a is below this; 0: never */
+	double most;   /* seconds: take few pairs if min_pairs would run longer; 0: 3 max_seconds, for runs of a second or more */
 };
 
 struct timing { /* all zero is empty */

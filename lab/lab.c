@@ -1,9 +1,9 @@
 /*
- * lab.c - a subject, its cost, and the hooks that tie the cost to the store.
+ * lab.c - ties a subject and its cost to the store.
  *
- * The store speaks of region_cost, the cost of price: the same facts on two sides of a border, copied
- * field by field here and nowhere else. All hooks take the lock, so that a region priced by one
- * worker is there for the next.
+ * The store has struct region_cost, cost/ has struct price: the same facts in two rooms. They are copied
+ * field by field here and nowhere else. All hooks take the lock, so a region that one worker priced is
+ * there for the next.
  */
 #include <math.h>
 #include <string.h>
@@ -81,7 +81,7 @@ static int failed(void *ctx, enum outcome o, int signal, const char *detail, str
 	return rc;
 }
 
-/* Names where costs come from and what they are of. */
+/* Adds the environment to the store: it names where costs come from and what they are of. */
 static int name_environment(struct store *db, const struct device *d, enum quantity q, int64_t *id, struct err *err)
 {
 	struct environment e = {.backend = "formula", .kind = COST_MODELLED};

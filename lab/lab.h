@@ -1,13 +1,13 @@
 /*
  * lab.h - one program, ready to be measured, with everything measured going into a store.
  *
- * A lab is a subject (the program and its decision space) and its cost, wired to the store: prices
- * of regions are looked up there first and kept there, failures and raw times are added to the run.
- * `collect` and `search` both work in labs. A search's limits are further costs of the same program, each of its own
- * quantity: the store keeps their prices apart.
+ * A lab is a subject (the program and its decision space) and its cost, connected with a store. Prices of
+ * regions are first looked up in the store, and new ones are kept there. Failures and raw times are added
+ * to the run. `collect` and `search` both work in labs. The limits of a search are further costs of the same
+ * program, each in its own quantity; the store keeps the prices of different quantities apart.
  *
- * Several labs, each used by a thread of its own, may share a store through `lock`, which every
- * access to the store holds; NULL when there is one thread. Without a store (db NULL) nothing is kept.
+ * Several labs may share a store, each used by a thread of its own. Every access to the store then holds
+ * `lock`; it is NULL if there is one thread. Without a store (db NULL) nothing is kept.
  */
 #ifndef LAB_LAB_H
 #define LAB_LAB_H
@@ -22,7 +22,7 @@ struct archive { /* where a program's measurements go; all zero: nowhere */
 	struct store *db;
 	struct run *run;	/* set once begun; failures and raw times go there */
 	int64_t environment;	/* named by the first lab; 0 before */
-	enum quantity quantity; /* its costs' */
+	enum quantity quantity; /* what its costs are of */
 	pthread_mutex_t *lock;
 	bool raw;		/* keep raw times */
 };
@@ -58,8 +58,8 @@ struct lab { /* all zero is empty; not to be moved once open */
 int lab_objective(const char *name, int *quantity, struct err *err);
 
 /*
- * `archive` may be NULL; it is borrowed and must outlive the lab, as must the device (NULL: a formula). All labs of an
- * archive are on devices that are alike, and their costs of one quantity: the first names them in the store.
+ * `archive` may be NULL. It must outlive the lab, and so must the device, which is NULL if the cost is a formula. All
+ * labs of an archive must be on equal devices and have costs of one quantity: the first lab names them in the store.
  */
 int lab_open(struct lab *l, const char *path, const char *space_kind, struct device *d,
 	const struct cost_options *o, struct archive *archive, struct err *err);

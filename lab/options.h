@@ -1,9 +1,9 @@
 /*
- * options.h - the command-line options that `collect` and `search` share, said once.
+ * options.h - the command-line options that `collect` and `search` share.
  *
- * Both measure programs on a device into a store, and whoever knows one command should know the other.
- * `set` is the program's own settings, whose members carry the options' names: const char *db, *device,
- * *space, *cores, *objective; int64_t core, seed; double deadline; int measure; bool wait, force, raw, quiet, json.
+ * Both measure programs on a device into a store, so a user who knows one command knows the other.
+ * `set` is the program's own settings, whose members have the options' names: const char *db, *device, *space,
+ * *cores, *objective; int64_t core, seed; double deadline; int measure; bool wait, force, raw, quiet, json.
  */
 #ifndef LAB_OPTIONS_H
 #define LAB_OPTIONS_H

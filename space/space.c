@@ -1,12 +1,12 @@
 /*
  * space.c - what all decision spaces have in common.
  *
- * The kinds are the rows of schemas/kind.def. Everything else here is about configurations as bytes and
- * never asks what a choice means.
+ * The kinds are the rows of schemas/kind.def. Everything else here treats configurations as bytes and does
+ * not know what a choice means.
  *
- * The hash of the site table covers the kind, and of every site its node and its number of choices.
- * Defaults are left out, for they come from one version of a compiler and may be set from outside;
- * ties as well, for their radius is adjustable.
+ * The hash of the site table covers the kind, and the node and the number of choices of every site. It
+ * leaves out defaults, which come from one version of a compiler and may be set from outside. It leaves out
+ * ties, whose radius is adjustable.
  */
 #include "space/space.h"
 
@@ -26,7 +26,7 @@ static const struct space_kind *const kinds[] = {
 };
 #define N_KINDS (sizeof kinds / sizeof *kinds)
 
-/* Is it the kind's name, alone or with something behind a '/' or ':'? */
+/* Is s the kind's name, alone or followed by '/' or ':' and more? */
 static bool names_kind(const struct space_kind *k, const char *s)
 {
 	size_t n = strlen(k->name);

@@ -1,15 +1,24 @@
 /*
- * space.h - a decision space: the one abstraction between a program and whoever tunes it.
+ * space.h - a decision space: the one abstraction between a program and what tunes it.
  *
- * A space is a graph, some of whose nodes are sites; a site has a few choices, choice 0 being the
- * plain one. A configuration is one byte per site. What a choice means only the space knows: fusion
- * today, placement or scheduling later, a formula in the toy space. Everybody else sees sites,
- * choices, classes and modules to compile.
+ * The words, which mean the same everywhere:
+ *	site		a node of the graph at which something is decided
+ *	choice		what is decided there, a number from 0; 0 is the plain one
+ *	configuration	a choice for each site: one byte each
+ *	default		the choice that the compiler itself makes, as far as choices can say it
+ *	flip		a change of one site to another choice
+ *	move		a change of any number of sites: from one configuration to another
+ *	class, tie	sites whose surroundings are isomorphic are tied: they form a class
+ *	part		a piece of the compiled program that is started on its own: a kernel
+ *	region		a pair of small modules that show what a move costs (struct region)
+ *
+ * Only the space knows what a choice means: which consumers absorb a value (space/fusion), or a number in a
+ * formula (space/toy). All others see sites, choices, classes and modules to compile.
  *
  * Configurations have a 64-bit hash (hash_choices in base/hash.h); config_flip updates it in O(1).
  *
- * A space borrows its graph, which must outlive it. Calls on one space are not thread-safe (they use
- * scratch memory of the space); open one per thread.
+ * A space borrows its graph, which must outlive it. Calls on one space are not thread-safe, because they use
+ * scratch memory of the space; open one per thread.
  */
 #ifndef SPACE_SPACE_H
 #define SPACE_SPACE_H
@@ -20,17 +29,17 @@
 
 struct site {
 	uint32_t node;
-	uint32_t tie;	 /* class: sites with isomorphic surroundings share one; 0..n_ties-1 */
+	uint32_t tie;	 /* its class, 0..n_ties-1 */
 	uint8_t choices; /* 2..SPACE_CHOICES */
 	uint8_t dflt;	 /* the compiler's own choice, as far as it can be expressed */
 };
-#define SPACE_CHOICES 255 /* of a site, at most */
-#define SPACE_STRIDE 8	  /* what saved searches of spaces with so few choices count by */
+#define SPACE_CHOICES 255 /* the most choices of a site */
+#define SPACE_STRIDE 8	  /* the smallest `stride`; saved searches of spaces with few choices depend on it */
 
-/* Numbers about a node in a configuration, for the learner: what the space knows and a graph does not. */
+/* Numbers about a node in a configuration, for the learner: what the space knows and the graph does not. */
 enum space_context {
-	CTX_CHOICE,	  /* of the site: chosen / (choices - 1); 0 for other nodes */
-	CTX_CHOICES,	  /* number of choices; 0: not a site */
+	CTX_CHOICE,	  /* the site's choice / (its number of choices - 1); 0 for other nodes */
+	CTX_CHOICES,	  /* number of choices; 0 if it is no site */
 	CTX_DEFAULT,	  /* 1 if the site stands at its default */
 	CTX_KEPT,	  /* 1 if its value is written to memory */
 	CTX_COPIES,	  /* how many groups compute it */
@@ -42,34 +51,39 @@ enum space_context {
 };
 
 /*
- * What one flip would do, totalled over the parts of the program that it would change (for fusion: the
- * groups that differ), once as they are and once as they would be: what separates a gain from a loss.
+ * What one flip would do: totals over the parts of the program that it changes (for fusion: the groups that
+ * differ), once before the flip and once after it. A learner can tell a gain from a loss by them.
  */
 enum space_effect {
-	EFFECT_PARTS,	   /* how many there are: kernels to start, ... */
-	EFFECT_NODES,	   /* ... instructions in them, copies counted, ... */
-	EFFECT_LARGEST,	   /* ... instructions in the largest one, */
-	EFFECT_READ,	   /* bytes they read, ... */
-	EFFECT_WRITTEN,	   /* ... and write, */
-	EFFECT_FLOPS,	   /* operations, counted as often as they are done again, */
-	EFFECT_LOADS,	   /* elements fetched from memory, likewise, */
-	EFFECT_ITERATIONS, /* elements of their results: turns of their outer loops, */
-	EFFECT_APART,	   /* fetched elements that do not lie beside the ones fetched a turn before, */
-	EFFECT_LINES,	   /* and cache lines that all fetches go through, one after the other */
+	EFFECT_PARTS,	   /* how many parts */
+	EFFECT_NODES,	   /* instructions in them; each copy counts */
+	EFFECT_LARGEST,	   /* instructions in the largest part */
+	EFFECT_READ,	   /* bytes that they read */
+	EFFECT_WRITTEN,	   /* bytes that they write */
+	EFFECT_FLOPS,	   /* operations; repeated ones count each time */
+	EFFECT_LOADS,	   /* elements fetched from memory; repeated ones count each time */
+	EFFECT_ITERATIONS, /* elements of their results: the rounds of their outer loops */
+	EFFECT_APART,	   /* fetched elements that do not lie beside those fetched in the round before */
+	EFFECT_LINES,	   /* cache lines that all fetches go through, one after the other */
 	EFFECT_COUNT
 };
 
-/* Two modules whose difference in cost, times `times`, is the difference of two configurations. */
+/*
+ * A region: two modules, a with what a move removes from the program and b with what it adds. The difference of their
+ * costs, times `times`, is the difference that this makes to the program. A move may give several regions.
+ */
 struct region {
-	uint64_t key[2];	   /* hash of a, hash of b: the same for isomorphic regions anywhere, and
-				      swapped for the reverse move, whose price is the opposite */
-	double times;		   /* executions per run of the program (trip counts of loops, copies of it) */
-	uint32_t copies;	   /* places in the program that it stands for */
+	uint64_t key[2];	   /* hash of a, hash of b. Isomorphic regions have the same key in any program;
+				      the reverse move has the swapped key and the opposite price */
+	double times;		   /* executions per run of the program: its copies, times the trip counts of their loops */
+	uint32_t copies;	   /* how many places of the program it stands for */
 	uint32_t n_nodes;	   /* on the larger side */
-	uint32_t parts[2];	   /* kernels to start, before and after */
-	bool whole;		   /* these are whole programs: no smaller pair has the same difference. It comes last and counts alone */
-	bool screen;		   /* of a place, ahead of whole programs: these are only worth running if places promise a gain */
-	bool alike;		   /* both compute the same numbers but for rounding; where they do not, it has no price */
+	uint32_t parts[2];	   /* how many parts a and b have */
+	bool whole;		   /* a and b are whole programs, as no smaller pair has this difference: the last, it
+				      counts alone */
+	bool screen;		   /* it comes before a whole one, which is only worth running if the screens promise
+				      a gain */
+	bool alike;		   /* a and b should compute the same numbers but for rounding; else it has no price */
 	struct buf a, b;	   /* HloModuleProto bytes: before, after */
 };
 struct regions { /* all zero is empty; regions_release accepts it */
@@ -82,37 +96,37 @@ void regions_release(struct regions *r);
 void regions_join(struct regions *r);
 
 struct check_result {
-	uint32_t asked, found, equal; /* groups */
-	char detail[240];	      /* first difference, for people; empty if honoured */
+	uint32_t asked, found, equal; /* parts: in the configuration, in the executable, in both */
+	char detail[240];	      /* the first difference, for people; empty if the choices were honoured */
 };
 
-/* One reason why the choices do not say what the compiler did to a part of the program. */
+/* A reason why the choices cannot say what the compiler did to some parts of the program. */
 struct space_cause {
 	const char *name, *meaning; /* for programs, for people */
 	uint32_t parts;
 	char first[130]; /* where the first of them differs, for people */
 };
 
-/* How the compiler's own result came out as choices: what `decode` says, in numbers. All zero: nothing was decoded. */
+/* The account: how well choices can say what the compiler did. `decode` fills it; all zero: nothing was decoded. */
 struct space_account {
-	uint32_t parts, equal; /* of the compiled program (for fusion: groups), and those that the choices say exactly */
-	uint32_t added;	       /* instructions that `restate` added before */
-	uint32_t n_causes;     /* all that the kind knows, also those of no part */
+	uint32_t parts, equal; /* parts of the compiled program (for fusion: groups); those that choices say exactly */
+	uint32_t added;	       /* instructions that `restate` added to the program before */
+	uint32_t n_causes;     /* all causes that the kind knows, also those that did not occur */
 	struct space_cause *cause;
 };
 
 struct space;
 
-/* A configuration that a search may start from, and the baselines it is held against: a simple rule, another compiler's way. */
+/* A configuration that a search may start from, or be compared with: of a simple rule, or another compiler's. */
 struct space_start {
 	const char *name; /* NULL ends a list */
 	void (*fill)(struct space *s, uint8_t *config);
 };
 
 /*
- * How the moves of a kind are priced in a quantity. By regions and whole programs: run on the device, whose figures
- * are of its own quantity. Compiled: a figure that is read off the whole compiled program, exact, as the bytes of its
- * temporary memory are. Formula: space_ops.formula, without a device.
+ * How the moves of a kind are priced in a quantity. Regions and whole programs run on the device, whose figures are
+ * of the device's own quantity. Compiled: a figure is read off the whole compiled program; it is exact, for example the
+ * bytes of its temporary memory. Formula: space_ops.formula gives it, without a device.
  */
 enum pricing { PRICING_NONE, PRICING_REGION, PRICING_WHOLE, PRICING_COMPILED, PRICING_FORMULA };
 struct space_price {
@@ -121,24 +135,25 @@ struct space_price {
 };
 
 /*
- * A kind of decision: one folder below space/, and its row in schemas/kind.def. A kind is named in full by its name
- * alone or with what the kind itself reads behind a '/' or ':' ("fusion/binary", "toy:7").
+ * A kind of decision: one folder below space/, and its row in schemas/kind.def. The full name of a space is the kind's
+ * name, alone or followed by '/' or ':' and text that the kind itself reads ("fusion/binary", "toy:7").
  */
 struct space_kind {
 	const char *name;
-	const char *forms; /* the full names there are, for people */
+	const char *forms;   /* the full names that exist, for people */
 	const char *choices; /* what the number of a choice means, in sentences for people; may be NULL */
 	/*
-	 * What its moves can be priced in; the first is what a search makes small by itself. NULL: seconds by regions, and
-	 * bytes as compiled. Read it with space_prices.
+	 * The quantities in which its moves can be priced; the first is the default objective of a search. NULL: seconds by
+	 * regions, and bytes as compiled. Read it with space_prices.
 	 */
 	const struct space_price *prices;
-	const char *limits; /* of a search that was asked for no objective and no limit, as base/limit.h reads them; NULL: none */
+	/* The limits (base/limit.h) of a search for which the user gave neither an objective nor a limit; NULL: none. */
+	const char *limits;
 	/* Called by space_open with graph and kind set; fills sites, ties, ops. */
 	int (*open)(struct space *s, const char *backend, struct err *err);
 	/*
-	 * Kinds whose programs are made, not read: appends the HloModuleProto that "NAME:..." stands for. `kind`, the full
-	 * name of the space that goes with it, has room for SPACE_KIND_ROOM bytes. Else NULL.
+	 * For kinds whose programs are made, not read; NULL for others. Appends the HloModuleProto that "NAME:..." stands
+	 * for, and writes the full name of its space into `kind`, which has room for SPACE_KIND_ROOM bytes.
 	 */
 	int (*make)(const char *program, struct buf *module, char *kind, struct err *err);
 };
@@ -148,39 +163,39 @@ struct space_ops {
 	const struct space_kind *kind;
 	/* The module to compile for a configuration. */
 	int (*apply)(struct space *s, const uint8_t *config, struct buf *module, struct err *err);
-	/* Smallest pairs of modules covering all differences between a and b, no two alike; none when they are equal. */
+	/* The regions of the move from a to b, no two of them alike; none when a and b are equal. */
 	int (*region)(struct space *s, const uint8_t *a, const uint8_t *b, struct regions *out, struct err *err);
-	/* Did the compiled program honour the choices? `optimised`: HloModuleProto bytes of the executable. */
+	/* Did the compiler honour the choices: does the executable (HloModuleProto bytes) do what they say? */
 	int (*check)(struct space *s, const uint8_t *config, const void *optimised, size_t n,
 		struct check_result *out, struct err *err);
-	/* CTX_COUNT floats for each of `nodes` (distinct). */
+	/* Writes CTX_COUNT floats for each of `nodes`, which are distinct. */
 	void (*context)(struct space *s, const uint8_t *config, const uint32_t *nodes, uint32_t n, float *out);
 	/*
-	 * Nodes whose context can differ between a and b, ascending and distinct, appended to *nodes (grown
-	 * with MEM_GROW); `changed` are the sites in which they differ.
+	 * Appends the nodes whose context can differ between a and b, ascending and distinct, to *nodes (grown
+	 * with MEM_GROW). `changed` are the sites in which a and b differ.
 	 */
 	void (*touched)(struct space *s, const uint8_t *a, const uint8_t *b, const uint32_t *changed,
 		uint32_t n_changed, uint32_t **nodes, size_t *n, size_t *cap);
-	/* What a configuration costs, in the base unit of the quantity: for those that the kind prices by formula, else NULL. */
+	/* The cost of a configuration, in the base unit of `q`; for quantities that the kind prices by formula. Else NULL. */
 	double (*formula)(struct space *s, const uint8_t *config, enum quantity q);
 	/*
-	 * Sets the defaults by the program as the compiler left it, and appends one sentence on how much of it could be
-	 * said in choices; the account of the space has it in numbers. NULL: the compiler's own choices cannot be read back, the defaults stay as opened.
+	 * Reads the program as the compiler left it: sets the defaults and the account, and appends a sentence on how much
+	 * of it choices can say. NULL: the compiler's own choices cannot be read back, and the defaults stay as opened.
 	 */
 	int (*decode)(struct space *s, const struct graph *after, struct buf *said, struct err *err);
 	/*
-	 * Where the compiler did what no choice can say, appends the program written so that choices can say it, and
-	 * returns how many instructions that adds; 0: nothing is appended. NULL: the program always stays as it is.
+	 * If the compiler did what no choice can say, appends the program, rewritten so that choices can say it. Returns
+	 * how many instructions that adds; if 0, nothing is appended. NULL: the program is never rewritten.
 	 */
 	uint32_t (*restate)(struct space *s, const struct graph *after, struct buf *module);
-	const char *undecided; /* what the defaults are where the compiler shows none, for people */
-	/* Appends a few words on what a configuration makes of the program ("31 groups, 4 of them fusions"); may be NULL. */
+	const char *undecided; /* what the defaults are if the compiler's cannot be read, for people */
+	/* Appends a few words on the program under a configuration ("31 groups, 4 of them fusions"); may be NULL. */
 	void (*summary)(struct space *s, const uint8_t *config, struct buf *out);
 	const struct space_start *starts; /* may be NULL */
 	/*
-	 * EFFECT_COUNT floats before the flip of `site` to `choice`, then EFFECT_COUNT after it. `config` is
-	 * written to on the way and left as it was. What it depends on: the contexts of the site's node, its
-	 * operands and its users. NULL where the space has no such notion.
+	 * Writes EFFECT_COUNT floats before the flip of `site` to `choice`, then EFFECT_COUNT after it. `config` is
+	 * changed meanwhile and then set back. The result changes only when the context of the site's node, of its
+	 * operands or of its users changes. NULL if the space cannot tell.
 	 */
 	void (*effect)(struct space *s, uint8_t *config, uint32_t site, uint8_t choice, float *out);
 	/* What a choice would save against choice 0, very roughly, before anything was measured or learnt; may be NULL. */
@@ -202,9 +217,9 @@ struct space_ops {
 struct space {
 	const struct space_ops *ops;
 	const struct graph *graph;
-	char kind[SPACE_KIND_ROOM]; /* in full: opens the same space again */
+	char kind[SPACE_KIND_ROOM]; /* the full name, which opens the same space again */
 	uint32_t n_sites, n_ties;
-	uint32_t stride; /* room for a site's choices in tables by site and choice: the most of any, SPACE_STRIDE at least */
+	uint32_t stride; /* places per site in tables by site and choice: the most choices of any, at least SPACE_STRIDE */
 	struct site *site;	/* ascending by node */
 	uint32_t *site_of;	/* per node: its site, or NONE */
 	uint64_t hash;		/* of the site table: proves that a space was rebuilt the same */
@@ -213,23 +228,24 @@ struct space {
 	void *own;
 };
 
-/* The kind of a full name, NULL for the one decided where nothing was asked for; NULL with a sentence that names all. */
+/* The kind with this full name; NULL asks for the default kind. Returns NULL with a sentence that lists all kinds. */
 const struct space_kind *space_kind_find(const char *kind, struct err *err);
-/* The kind that makes the program of this name, so that no file is read; NULL: none does. */
+/* The kind that makes the program of this name, so that no file is read; NULL if none does. */
 const struct space_kind *space_maker(const char *program);
-/* The full names of all kinds, for people: a text that lasts. */
+/* The full names of all kinds, for people; the text lasts as long as the process. */
 const char *space_kind_forms(void);
+/* The quantities in which the kind can price, and how: its own list, or the usual one if it has none. */
 const struct space_price *space_prices(const struct space_kind *k);
-/* The quantities that the kind can price, for people: a text that lasts. */
+/* The names of these quantities, for people; the text lasts until the next call. */
 const char *space_priced(const struct space_kind *k);
-/* The full name of a kind without some of its rules ("a,b"), for kinds whose rules have names; -1: too long. */
+/* Writes the full name of `kind` without some of its rules ("a,b"), for kinds whose rules have names; -1: too long. */
 int space_kind_without(const char *kind, const char *rules, char out[SPACE_KIND_ROOM], struct err *err);
-/* The start of that name, or NULL. */
+/* The start with this name, or NULL. */
 const struct space_start *space_start_find(const struct space *s, const char *name);
 
 /*
- * Opens a space by the full name of its kind (NULL: see above) over a graph for a backend ("cpu", "sim", ...). `dflt`
- * (n_sites bytes, may be NULL) sets the defaults, e.g. those a store kept. NULL with a sentence on failure.
+ * Opens the space with this full name (NULL: the default kind) over a graph, for a backend ("cpu", "sim", ...). `dflt`
+ * (n_sites bytes, may be NULL) sets the defaults, e.g. those from a store. NULL with a sentence on failure.
  */
 struct space *space_open(const char *kind, const char *backend, const struct graph *g,
 	const uint8_t *dflt, size_t n_dflt, struct err *err);
