@@ -40,11 +40,9 @@
 #define LEAST 4u	 /* pairs of an instance below which nothing can be said */
 #define PATIENCE 3.0	 /* times max_seconds: so long undisturbed pairs are waited for */
 #define TRIM 0.2
-#define LONG_RUN 1.0 /* seconds, from which on few pairs may do, and nothing is run only to warm up */
-#define SHORT_RUN 10e-3 /* ... and below which the scatter assumed of few pairs is not known to hold */
-/*
- * The standard deviation of a log ratio of two single long runs, and how many pairs that assumption is worth.
- */
+#define LONG_RUN 1.0	/* seconds; of longer runs few pairs may be enough, and none is only to warm up */
+#define SHORT_RUN 10e-3 /* seconds; for shorter runs nobody knows whether the scatter below holds */
+/* The scatter assumed of long runs: the standard deviation of the log ratio of a pair; how many pairs it counts for. */
 #define FEW_SPREAD 0.03
 #define FEW_WEIGHT 4.0
 
