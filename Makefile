@@ -19,7 +19,7 @@ SECONDS_EACH ?= 60
 
 SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 CFLAGS_release = -O2 -g
-CFLAGS_asan = -O1 -g $(SANITIZE)
+CFLAGS_asan = -Og -g $(SANITIZE)
 CFLAGS_tsan = -O1 -g -fsanitize=thread
 CFLAGS_fuzz = -O1 -g $(SANITIZE) -fsanitize=fuzzer-no-link
 # A function nobody declared would return an int: a pointer cut short.
@@ -135,6 +135,10 @@ tests: $(TESTS) $(FAKE) $(DOOR)
 	@:
 benches: all $(BENCHES)
 	@:
+# Every source of ours, for its warnings: tests and benches need not be linked for that.
+compiled: $(addsuffix .o,$(filter-out $(FUZZ:%=$(B)/tests/check_fuzz_%),$(TESTS)) $(FUZZ:%=$(B)/tests/fuzz_%) $(B)/tests/replay $(BENCHES)) \
+	$(FAKE) $(DOOR)
+	@:
 deps:
 	@$(DEPS_OF)
 deps-cuda deps-tpu: deps-%:
@@ -153,6 +157,6 @@ clean:
 help:
 	@sed -n '/^#/!q; s/^# //p' Makefile
 
-.PHONY: all door check test tests benches deps deps-cuda deps-tpu demo fuzz install clean help FORCE
+.PHONY: all door check test tests benches compiled deps deps-cuda deps-tpu demo fuzz install clean help FORCE
 .SECONDARY:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -87,12 +87,12 @@ static void damaged(const char *path, int rounds)
 
 static void damaged_sample(void)
 {
-	damaged(NULL, 20000);
+	damaged(NULL, test_cases(20000));
 }
 
 static void damaged_real(void)
 {
-	damaged("../shared/hlo/diffrax.b380012920.pb", 80);
+	damaged("../shared/hlo/diffrax.b380012920.pb", test_cases(80));
 }
 
 static void no_change(struct broken *b)

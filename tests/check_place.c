@@ -130,7 +130,7 @@ static void moves_add_up(void)
 	struct rng r;
 
 	rng_seed(&r, 1);
-	for (int i = 0; i < 20; i++) {
+	for (int i = 0; i < test_cases(20); i++) {
 		struct place p;
 		struct standing_load s;
 		random_place(&p, &r, 30, 3, 1e9);
@@ -170,7 +170,7 @@ static void as_good_as_all(void)
 	struct rng r;
 
 	rng_seed(&r, 2);
-	for (int i = 0; i < 24; i++) {
+	for (int i = 0; i < test_cases(24); i++) {
 		struct place p;
 		enum place_goal goal = i % 2 ? PLACE_LATENCY : PLACE_LOAD;
 		random_place(&p, &r, 12, 2, i % 3 ? 1e9 : 25);

@@ -2,7 +2,8 @@
  * Every rule is proven: small programs of all dimension numberings, computed before and after in two rings, must
  * give the same numbers. And the proof is: what a rule writes with any one number of it off by one must not.
  *
- * PROOF_EACH=1 in the environment tries all cases, as tests/full_rewrite_proof.sh does; else every 23rd.
+ * PROOF_EACH=1 in the environment tries all cases, as tests/full_rewrite_proof.sh does; else every 23rd, or fewer where
+ * test_cases says so: then it is only seen that nothing is read or written where it should not be.
  */
 #include <stdlib.h>
 #include "graph/ring.h"
@@ -14,6 +15,7 @@
 
 #define RULES 64
 #define KINDS 8 /* ways to be wrong */
+#define FEWER (1000 / (uint32_t)test_cases(1000))
 
 static const char *const wrong[KINDS] = {"slice starts later", "less padding before, more behind", "transposition of other dimensions",
 	"broadcast to other dimensions", "sum over another dimension", "parts in another order", "product over other dimensions",
@@ -229,7 +231,7 @@ static uint32_t each(uint32_t few)
 	const char *s = getenv("PROOF_EACH");
 	uint32_t n = s ? (uint32_t)atoi(s) : 0;
 
-	return n ? n : few;
+	return n ? n : few * FEWER;
 }
 
 static void walk_all(struct proof *p, uint32_t some)
@@ -252,7 +254,7 @@ static void every_rule_is_proven(void)
 	for (size_t i = 0; i < r.n; i++) {
 		uint32_t k = rule_number(&p, r.rule[i].name);
 		printf("# %-28s %6u proven, %u refuted\n", p.name[k], p.proven[k], p.refuted[k]);
-		CHECK(p.proven[k] >= 10);
+		CHECK(FEWER > 1 || p.proven[k] >= 10);
 		CHECK_INT(p.refuted[k], 0);
 	}
 	if (p.first[0])
@@ -273,11 +275,11 @@ static void wrong_rules_are_caught(void)
 			if (!p.tried[i][kind])
 				continue;
 			printf("# %-28s %-36s %5u of %5u caught\n", p.name[i], wrong[kind], p.caught[i][kind], p.tried[i][kind]);
-			CHECK(p.caught[i][kind] >= 1);
-			CHECK(p.caught[i][kind] * 10 >= p.tried[i][kind] * 8);
+			CHECK(FEWER > 1 || p.caught[i][kind] >= 1);
+			CHECK(FEWER > 1 || p.caught[i][kind] * 10 >= p.tried[i][kind] * 8);
 			ways++;
 		}
-		if (!CHECK(ways > 0))
+		if (!CHECK(FEWER > 1 || ways > 0))
 			printf("	no way to be wrong was tried on %s\n", p.name[i]);
 	}
 }

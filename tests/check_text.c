@@ -226,7 +226,7 @@ static void takes_no_prefix_for_the_whole(void)
 	end = tour.len;
 	while (end && tour.data[end - 1] != '}')
 		end--;
-	for (size_t n = 0; n < end; n++) {
+	for (size_t n = 0; n < end; n += 11 - (size_t)test_cases(10)) {
 		struct graph g;
 		/* A copy of exactly that size, so that a sanitizer sees any step beyond. */
 		char *cut = malloc(n + 1);

@@ -15,6 +15,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Seconds that nothing is late after on any machine: tests/run ends a test that hangs much sooner. */
@@ -81,6 +82,18 @@ static inline void test_run(const char *name, void (*fn)(void))
 	else if (!test_skipped)
 		printf("pass: %s\n", name);
 	fflush(stdout);
+}
+
+/*
+ * How many of n random cases to try: all of them. TEST_FEWER=10 in the environment says a tenth, one at least, for
+ * what watches every instruction and learns nothing from the same code with other numbers (valgrind).
+ */
+static inline int test_cases(int n)
+{
+	const char *s = getenv("TEST_FEWER");
+	int fewer = s ? atoi(s) : 1;
+
+	return fewer > 1 ? (n + fewer - 1) / fewer : n;
 }
 
 static inline int test_done(void)

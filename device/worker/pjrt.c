@@ -202,7 +202,7 @@ static int make_topology(struct pjrt *p, struct refusal *v)
 	if (rc < 0)
 		return -1;
 	p->topology = t.topology;
-	snprintf(p->platform, sizeof p->platform, "%s %s (compile-only)", p->backend->name, p->target);
+	snprintf(p->platform, sizeof p->platform, "%.20s %.25s (compile-only)", p->backend->name, p->target);
 	r.topology = p->topology;
 	if (pjrt_check(p, p->api->PJRT_TopologyDescription_PlatformVersion(&r), "asking its version", v) < 0)
 		return -1;
