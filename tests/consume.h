@@ -152,6 +152,32 @@ static inline void consume_region(struct space *s, const uint8_t *a, const uint8
 	regions_release(&all);
 }
 
+/* What people are told of a configuration and of a choice: words, pictures, single operations. */
+static inline void consume_said(struct space *s, const uint8_t *config, struct rng *r)
+{
+	struct buf said = {0};
+	if (s->ops->summary)
+		s->ops->summary(s, config, &said);
+	for (const struct space_price *p = space_prices(s->ops->kind); p->how; p++)
+		BUG_ON(p->how == PRICING_FORMULA && !isfinite(s->ops->formula(s, config, p->quantity)));
+	for (int i = 0; s->n_sites && i < CONSUME_SITES; i++) {
+		uint32_t site = (uint32_t)rng_below(r, s->n_sites);
+		uint8_t choice = (uint8_t)rng_below(r, s->site[site].choices);
+		struct regions before = {0}, after = {0};
+		struct err err = {0};
+		if (s->ops->words)
+			s->ops->words(s, site, choice, &said);
+		if (s->ops->picture)
+			s->ops->picture(s, site, choice, &said);
+		BUG_ON(s->ops->promise && !isfinite(s->ops->promise(s, site, choice)));
+		if (s->ops->operators && s->ops->operators(s, site, choice, &before, &after, &err) < 0)
+			BUG("a place has no operations: %s", err.text);
+		regions_release(&before);
+		regions_release(&after);
+	}
+	buf_release(&said);
+}
+
 static inline void consume_space(const struct graph *g, const char *kind, const char *backend, struct rng *r)
 {
 	struct err err = {0};
@@ -165,6 +191,7 @@ static inline void consume_space(const struct graph *g, const char *kind, const 
 	consume_applied(s, config);
 	consume_region(s, dflt, config);
 	consume_numbers(s, config, r);
+	consume_said(s, config, r);
 	BUG_ON(!isfinite(part_share(s)));
 	mem_free(dflt);
 	mem_free(config);
@@ -190,7 +217,8 @@ static inline void consume_loops(const struct graph *g)
 
 static inline void consume(const struct graph *g, bool from_text, uint64_t seed)
 {
-	static const char *const kinds[][2] = {{"fusion", "cpu"}, {"fusion/binary", "tpu"}, {"toy:1:3", "sim"}};
+	static const char *const kinds[][2] = {{"fusion", "cpu"}, {"fusion/binary", "tpu"}, {"toy:1:3", "sim"},
+		{"rewrite", "cpu"}, {"order", "cpu"}};
 	struct rng r;
 	rng_seed(&r, seed);
 	consume_views(g);
