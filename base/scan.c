@@ -161,6 +161,17 @@ static const char *number_end(const char *p, const char *end)
 	return p;
 }
 
+/* An exponent: a sign, perhaps, and digits up to the end. It stops growing where no number of ours has room. */
+static long power_of_ten(const char *p, const char *end)
+{
+	bool negative = *p == '-';
+	long power = 0;
+
+	for (p += *p == '-' || *p == '+'; p < end && power < NUMBER_ROOM * 2; p++)
+		power = 10 * power + (*p - '0');
+	return negative ? -power : power;
+}
+
 /* Reads digits times a power of ten as a whole number of 64 bits; false when it is not one. */
 static bool whole(const char *p, const char *end, int64_t *v)
 {
@@ -181,10 +192,8 @@ static bool whole(const char *p, const char *end, int64_t *v)
 		}
 		digits[n++] = *p;
 	}
-	if (p < end) {
-		long power = strtol(p + 1, NULL, 10);
-		shift += power > NUMBER_ROOM * 2 ? NUMBER_ROOM * 2 : power < -NUMBER_ROOM * 2 ? -NUMBER_ROOM * 2 : power;
-	}
+	if (p < end)
+		shift += power_of_ten(p + 1, end);
 	while (n > 0 && digits[n - 1] == '0') {
 		n--;
 		shift++;

@@ -9,7 +9,7 @@ static void whole_numbers(void)
 		int rc;
 		int64_t v;
 	} table[] = {{"0", 0, 0}, {"-0", 0, 0}, {"7", 0, 7}, {"15,", 0, 15}, {"-15", 0, -15}, {"1e18", 0, 1000000000000000000},
-		{"1.5e1", 0, 15}, {"150E-1", 0, 15}, {"1.50", -1, 0}, {"2.0", 0, 2}, {"9223372036854775807", 0, INT64_MAX},
+		{"1.5e1", 0, 15}, {"150E-1", 0, 15}, {"1.50", -1, 0}, {"2.0", 0, 2}, {"25e+1", 0, 250}, {"2500e-0002", 0, 25}, {"9223372036854775807", 0, INT64_MAX},
 		{"-9223372036854775808", 0, INT64_MIN}, {"9223372036854775808", -1, 0}, {"-9223372036854775809", -1, 0},
 		{"123456789012345678", 0, 123456789012345678}, {"1234567890123456789,", 0, 1234567890123456789},
 		{"18446744073709551616", -1, 0}, {"1e30", -1, 0}, {"1e-1", -1, 0}, {"0.000e99999999999999999999", 0, 0},
@@ -20,9 +20,14 @@ static void whole_numbers(void)
 		struct err err = {0};
 		struct scan s;
 		int64_t v = 0;
-		scan_open(&s, table[i].text, strlen(table[i].text), &err);
+		/* Memory of exactly that size, so that a sanitizer sees any step beyond. */
+		size_t n = strlen(table[i].text);
+		char *exact = malloc(n + !n);
+		memcpy(exact, table[i].text, n);
+		scan_open(&s, exact, n, &err);
 		if (!CHECK_INT(scan_i64(&s, &v), table[i].rc) || (table[i].rc == 0 && !CHECK_INT(v, table[i].v)))
 			printf("\tof %s: %s\n", table[i].text, err.text);
+		free(exact);
 	}
 }
 
