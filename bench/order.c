@@ -111,7 +111,8 @@ static int try_program(const char *path, struct device *d, const struct settings
 	config = MEM_NEW(s.space->n_sites + 1, uint8_t);
 	order_set(s.space, config);
 	p = order_program(s.space);
-	model = program_settle(p);
+	program_settle(p);
+	model = program_bytes(p);
 	rc = ask_chained(d, p, &dflt, NULL, err);
 	best = dflt;
 	if (rc == 0)
@@ -120,7 +121,8 @@ static int try_program(const char *path, struct device *d, const struct settings
 	for (const struct stage_way *w = NULL; rc == 0 && (w = stage_way(stage_find(order_kind.name, device_info(d)->family), w));) {
 		if ((rc = ask(d, &s.bytes, w->options, p, &way, NULL, err)) < 0)
 			break;
-		model = program_settle(p);
+		program_settle(p);
+		model = program_bytes(p);
 		printf("; %s %llu, %llu (%+.2f%%)", w->name, (unsigned long long)model, (unsigned long long)way,
 			100 * ((double)model / (double)way - 1));
 		if (way < best) {

@@ -50,7 +50,8 @@ static int add_way(struct arrange *a, const char *name, uint64_t bytes)
 	const struct course *c = &p->course[p->graph->entry];
 	struct arrangement *w = &a->way[a->n_ways++];
 
-	*w = (struct arrangement){.name = name, .bytes = bytes, .model = program_settle(p), .n = c->line->n};
+	program_settle(p);
+	*w = (struct arrangement){.name = name, .bytes = bytes, .model = program_bytes(p), .n = c->line->n};
 	w->alive = MEM_NEW(w->n, double);
 	for (uint32_t i = 0; i < w->n; i++)
 		w->alive[i] = (double)c->bytes[i];

@@ -6,7 +6,9 @@
 #include <math.h>
 #include "base/mem.h"
 
-#define WIDEST 4096	 /* places that a step is moved at most */
+#define WIDEST 4096	/* places that a step is moved at most, but for aimed moves */
+#define AIM_EVERY 64	/* moves */
+#define NEAR 0.98	/* of the peak: positions that are aimed at */
 
 /* Of the window before a step: what must come with it goes to the front, the rest behind, both in their old order. */
 static uint32_t pull(const struct course *c, uint32_t at, uint32_t to, uint8_t *mark, uint32_t *out)
@@ -60,9 +62,11 @@ static uint32_t push(const struct course *c, uint32_t at, uint32_t to, uint8_t *
 
 uint32_t anneal_move(const struct course *c, uint32_t step, int64_t far, uint8_t *mark, uint32_t *out, uint32_t *first)
 {
-	int64_t at = c->place[step], to = at + far;
+	int64_t at = c->place[step], to = at + far, front = c->line->n_pinned;
 
-	to = to < 0 ? 0 : to >= c->line->n ? (int64_t)c->line->n - 1 : to;
+	if (at < front)
+		return 0;
+	to = to < front ? front : to >= c->line->n ? (int64_t)c->line->n - 1 : to;
 	*first = (uint32_t)(to < at ? to : at);
 	if (to == at)
 		return 0;
@@ -86,14 +90,84 @@ static bool accepted(struct anneal *k, double warmth)
 	return rng_unit(k->rng) < exp(-log(then / now) / COURSE_POWER / warmth);
 }
 
+/* One of the positions near the peak, each as likely as another; at most a few hundred are looked at. */
+static uint32_t worst_place(struct anneal *k)
+{
+	const struct course *c = k->course;
+	uint64_t near = (uint64_t)(NEAR * (double)course_peak(c));
+	uint32_t found = 0, at = c->line->n;
+
+	for (uint32_t b = 0; b < c->n_blocks; b++)
+		for (uint32_t p = b * COURSE_BLOCK; c->block[b] >= near && p < c->line->n && p < (b + 1) * COURSE_BLOCK; p++)
+			if (c->bytes[p] >= near && rng_below(k->rng, ++found) == 0)
+				at = p;
+	return at;
+}
+
+void anneal_aim(struct anneal *k)
+{
+	const struct course *c = k->course;
+	const struct line *l = c->line;
+	uint32_t at = worst_place(k);
+	double sum = 0;
+
+	k->aim.n = 0;
+	k->aim.at = at;
+	for (uint32_t i = 0; i < l->n_values && at < l->n; i++)
+		if (l->value[i].bytes && c->place[l->value[i].maker] <= at && c->place[c->last[i]] >= at) {
+			sum += (double)l->value[i].bytes;
+			k->aim.value[k->aim.n] = i;
+			k->aim.up_to[k->aim.n++] = sum;
+		}
+}
+
+static uint32_t aimed_value(struct anneal *k)
+{
+	double x = rng_unit(k->rng) * k->aim.up_to[k->aim.n - 1];
+	uint32_t low = 0, high = k->aim.n - 1;
+
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+		if (k->aim.up_to[middle] > x)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return k->aim.value[low];
+}
+
+/* A value is to be made after the peak or to be gone before it. The order may have changed since aim was taken. */
+static uint32_t aimed_move(struct anneal *k, uint32_t *first)
+{
+	const struct course *c = k->course;
+	uint32_t v = aimed_value(k), maker = c->line->value[v].maker, last = c->last[v];
+	int64_t at = k->aim.at, spare = (int64_t)exp(rng_unit(k->rng) * 4);
+
+	if (rng_u64(k->rng) & 1)
+		return anneal_move(c, maker, at - c->place[maker] + spare, k->mark, k->sequence, first);
+	return anneal_move(c, last, at - c->place[last] - spare, k->mark, k->sequence, first);
+}
+
+uint32_t anneal_next(struct anneal *k, uint32_t *first)
+{
+	uint32_t step;
+
+	k->moves++;
+	if (k->aim.n && rng_u64(k->rng) & 1)
+		return aimed_move(k, first);
+	step = k->free_step[rng_below(k->rng, k->n_free)];
+	return anneal_move(k->course, step, anneal_distance(k), k->mark, k->sequence, first);
+}
+
 void anneal_moves(struct anneal *k, uint32_t moves, double warmth)
 {
 	struct course *c = k->course;
 
-	for (uint32_t i = 0; i < moves && c->line->n > 1; i++) {
-		uint32_t first, step = (uint32_t)rng_below(k->rng, c->line->n);
-		uint32_t n = anneal_move(c, step, anneal_distance(k), k->mark, k->sequence, &first);
-		k->moves++;
+	for (uint32_t i = 0; i < moves && k->n_free; i++) {
+		uint32_t first, n;
+		if (i % AIM_EVERY == 0)
+			anneal_aim(k);
+		n = anneal_next(k, &first);
 		if (n == 0)
 			continue;
 		course_try(c, first, n, k->sequence);
@@ -104,15 +178,32 @@ void anneal_moves(struct anneal *k, uint32_t moves, double warmth)
 	}
 }
 
+/* Steps whose place matters: values that weigh nothing now may weigh something when they lose their room. */
+static void find_free(struct anneal *k)
+{
+	const struct line *l = k->course->line;
+
+	for (uint32_t v = 0; v < l->n; v++)
+		if (!l->pinned[v] && (l->makes.first[v] < l->makes.first[v + 1] || l->reads.first[v] < l->reads.first[v + 1]))
+			k->free_step[k->n_free++] = v;
+}
+
 void anneal_init(struct anneal *k, struct course *c, struct rng *r)
 {
 	*k = (struct anneal){.course = c, .rng = r, .widest = c->line->n < WIDEST ? c->line->n : WIDEST};
 	k->mark = MEM_NEW(c->line->n, uint8_t);
 	k->sequence = MEM_NEW(c->line->n, uint32_t);
+	k->free_step = MEM_NEW(c->line->n, uint32_t);
+	k->aim.value = MEM_NEW(c->line->n_values, uint32_t);
+	k->aim.up_to = MEM_NEW(c->line->n_values, double);
+	find_free(k);
 }
 
 void anneal_release(struct anneal *k)
 {
 	mem_free(k->mark);
 	mem_free(k->sequence);
+	mem_free(k->free_step);
+	mem_free(k->aim.value);
+	mem_free(k->aim.up_to);
 }

@@ -2,8 +2,11 @@
  * anneal.h - annealing of one order: steps are pulled forward or pushed back, with what must come along.
  *
  * A pull takes a step and puts it some places earlier; its ancestors on the way go with it. A push puts it later, and its
- * descendants go with it. So every move is legal, and a move changes only the window between the two places. How far is
- * drawn so that every scale is as likely as another.
+ * descendants go with it. So every move is legal, and a move changes only the window between the two places.
+ *
+ * Half of the moves are of any step, and how far is drawn so that every scale is as likely as another. The others are aimed at
+ * the peak: of the values that are alive at one of the worst positions, a large one is more likely than a small one to be
+ * made only after it (its maker is pushed), or to be gone before it (its last reader is pulled).
  *
  * A move is taken if it lowers the heat (course.h), and with a probability that falls with what it costs and with time if it
  * does not.
@@ -22,6 +25,12 @@ struct anneal {
 	struct rng *rng;
 	uint8_t *mark;
 	uint32_t *sequence, widest;
+	uint32_t *free_step, n_free; /* steps that make or read something */
+	struct {
+		uint32_t at;	 /* the position that moves are aimed at */
+		uint32_t *value, n; /* what is alive there */
+		double *up_to;	 /* their bytes, summed */
+	} aim;
 	uint64_t moves, taken;
 };
 
@@ -30,6 +39,10 @@ void anneal_init(struct anneal *k, struct course *c, struct rng *r);
 void anneal_release(struct anneal *k);
 /* `warmth`: the temperature. */
 void anneal_moves(struct anneal *k, uint32_t moves, double warmth);
+/* Takes aim at one of the worst positions of the order as it is. */
+void anneal_aim(struct anneal *k);
+/* Draws a move: its window as anneal_move gives it, in k->sequence. Counts it. */
+uint32_t anneal_next(struct anneal *k, uint32_t *first);
 
 /* Places that a step is to be moved, negative to the front. */
 int64_t anneal_distance(struct anneal *k);

@@ -56,18 +56,17 @@ void course_release(struct course *c)
 	*c = (struct course){0};
 }
 
-/* Bytes that the values made here do not need, for they take the places of others that die here. */
-static uint64_t shared(const struct course *c, uint32_t step)
+/* Bytes that a value does not need, for it takes the place of another that dies where it is made. */
+static uint64_t shared(const struct course *c, uint32_t made)
 {
 	const struct line *l = c->line;
-	uint64_t saved = 0;
 
-	for (uint32_t k = l->makes.first[step]; k < l->makes.first[step + 1]; k++) {
-		uint32_t made = l->makes.item[k], twin = l->value[made].twin;
-		if (twin != made && c->met[twin] == c->turn && c->last[twin] == step)
-			saved += l->value[made].bytes < l->value[twin].bytes ? l->value[made].bytes : l->value[twin].bytes;
+	for (uint32_t k = l->twins.first[made]; k < l->twins.first[made + 1]; k++) {
+		uint32_t twin = l->twins.item[k];
+		if (c->last[twin] == l->value[made].maker)
+			return l->value[made].bytes < l->value[twin].bytes ? l->value[made].bytes : l->value[twin].bytes;
 	}
-	return saved;
+	return 0;
 }
 
 /* Forgets what the last trial said about last readers, unless it was taken. */
@@ -93,7 +92,7 @@ static void walk(struct course *c, const uint32_t *step, uint32_t n, uint32_t en
 	}
 	for (uint32_t i = n; i-- > 0;) {
 		uint32_t v = step[i];
-		uint64_t made = 0;
+		uint64_t made = 0, saved = 0;
 		for (uint32_t k = l->reads.first[v]; k < l->reads.first[v + 1]; k++) {
 			uint32_t x = l->reads.item[k];
 			if (c->met[x] == c->turn || c->place[c->last[x]] > end)
@@ -106,10 +105,11 @@ static void walk(struct course *c, const uint32_t *step, uint32_t n, uint32_t en
 		for (uint32_t k = l->makes.first[v]; k < l->makes.first[v + 1]; k++) {
 			uint32_t x = l->makes.item[k];
 			made += l->value[x].bytes;
+			saved += shared(c, x);
 			if (c->met[x] != c->turn && c->place[c->last[x]] <= end)
 				alive += l->value[x].bytes;
 		}
-		bytes[i] = alive + l->inside[v] - shared(c, v);
+		bytes[i] = alive + (uint64_t)l->inside[v] - saved;
 		alive -= made;
 	}
 }
@@ -119,14 +119,13 @@ static uint64_t alive_behind(const struct course *c, uint32_t p)
 {
 	const struct line *l = c->line;
 	uint32_t v = c->order[p];
-	uint64_t alive = c->bytes[p] - l->inside[v];
+	uint64_t alive = c->bytes[p] - (uint64_t)l->inside[v];
 
 	for (uint32_t k = l->makes.first[v]; k < l->makes.first[v + 1]; k++) {
-		const struct line_value *x = &l->value[l->makes.item[k]];
-		if (x->twin != l->makes.item[k] && c->last[x->twin] == v)
-			alive += x->bytes < l->value[x->twin].bytes ? x->bytes : l->value[x->twin].bytes;
-		if (c->last[l->makes.item[k]] == v)
-			alive -= x->bytes;
+		uint32_t x = l->makes.item[k];
+		alive += shared(c, x);
+		if (c->last[x] == v)
+			alive -= l->value[x].bytes;
 	}
 	for (uint32_t k = l->reads.first[v]; k < l->reads.first[v + 1]; k++)
 		if (c->last[l->reads.item[k]] == v)

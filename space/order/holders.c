@@ -77,8 +77,8 @@ void holders_find(struct holders *h, struct program *p)
 	for (uint32_t i = 0; i < l->n_values; i++)
 		if (l->value[i].bytes && c->place[l->value[i].maker] <= at && c->place[c->last[i]] >= at)
 			add(h, g, entry->first + l->value[i].maker, l->value[i].bytes, false);
-	if (l->inside[c->order[at]])
-		add(h, g, entry->first + c->order[at], l->inside[c->order[at]], true);
+	if (l->inside[c->order[at]] > 0) /* of a loop: besides what it carries */
+		add(h, g, entry->first + c->order[at], (uint64_t)l->inside[c->order[at]], true);
 	qsort(h->v, h->n, sizeof *h->v, by_bytes);
 }
 

@@ -16,7 +16,14 @@ static void pairs_add(struct line_pairs *p, uint32_t a, uint32_t b)
 void line_init(struct line *l, uint32_t steps)
 {
 	*l = (struct line){.n = steps};
-	l->inside = MEM_NEW(steps, uint64_t);
+	l->inside = MEM_NEW(steps, int64_t);
+	l->pinned = MEM_NEW(steps, uint8_t);
+}
+
+void line_pin(struct line *l, uint32_t step)
+{
+	l->n_pinned += !l->pinned[step];
+	l->pinned[step] = 1;
 }
 
 void line_after(struct line *l, uint32_t a, uint32_t b)
@@ -28,7 +35,7 @@ void line_after(struct line *l, uint32_t a, uint32_t b)
 uint32_t line_value(struct line *l, uint32_t maker, uint64_t bytes)
 {
 	MEM_GROW(&l->value, &l->cap_values, (size_t)l->n_values + 1);
-	l->value[l->n_values] = (struct line_value){maker, l->n_values, bytes};
+	l->value[l->n_values] = (struct line_value){maker, bytes};
 	return l->n_values++;
 }
 
@@ -42,7 +49,7 @@ void line_reads(struct line *l, uint32_t step, uint32_t value)
 
 void line_shares(struct line *l, uint32_t made, uint32_t read)
 {
-	l->value[made].twin = read;
+	pairs_add(&l->shares, made, read);
 }
 
 static int by_pair(const void *x, const void *y)
@@ -92,10 +99,12 @@ void line_finish(struct line *l)
 	lay_out(&l->uses, l->n, &l->reads);
 	turn(&l->uses);
 	lay_out(&l->uses, l->n_values, &l->readers);
+	lay_out(&l->shares, l->n_values, &l->twins);
 	mem_free(made.v);
 	mem_free(l->edges.v);
 	mem_free(l->uses.v);
-	l->edges = l->uses = (struct line_pairs){0};
+	mem_free(l->shares.v);
+	l->edges = l->uses = l->shares = (struct line_pairs){0};
 }
 
 static void list_release(struct line_list *l)
@@ -108,13 +117,16 @@ void line_release(struct line *l)
 {
 	mem_free(l->value);
 	mem_free(l->inside);
+	mem_free(l->pinned);
 	mem_free(l->edges.v);
 	mem_free(l->uses.v);
+	mem_free(l->shares.v);
 	list_release(&l->before);
 	list_release(&l->after);
 	list_release(&l->reads);
 	list_release(&l->makes);
 	list_release(&l->readers);
+	list_release(&l->twins);
 	*l = (struct line){0};
 }
 
@@ -135,6 +147,16 @@ bool line_legal(const struct line *l, const uint32_t *order)
 	return legal;
 }
 
+void line_settle(const struct line *l, uint32_t *order)
+{
+	uint32_t *old = mem_alloc(l->n * sizeof *old), front = 0, back = l->n_pinned;
+
+	memcpy(old, order, l->n * sizeof *old);
+	for (uint32_t p = 0; p < l->n; p++)
+		order[l->pinned[old[p]] ? front++ : back++] = old[p];
+	mem_free(old);
+}
+
 uint64_t line_bytes(const struct line *l, const uint32_t *order, uint64_t *bytes)
 {
 	uint32_t *place = MEM_NEW(l->n, uint32_t), *end = MEM_NEW(l->n_values, uint32_t);
@@ -142,7 +164,7 @@ uint64_t line_bytes(const struct line *l, const uint32_t *order, uint64_t *bytes
 
 	for (uint32_t p = 0; p < l->n; p++) {
 		place[order[p]] = p;
-		bytes[p] = l->inside[order[p]];
+		bytes[p] = (uint64_t)l->inside[order[p]];
 	}
 	for (uint32_t i = 0; i < l->n_values; i++) {
 		end[i] = place[l->value[i].maker];
@@ -155,8 +177,12 @@ uint64_t line_bytes(const struct line *l, const uint32_t *order, uint64_t *bytes
 		uint32_t begin = place[v->maker];
 		for (uint32_t p = begin; p <= end[i]; p++)
 			bytes[p] += v->bytes;
-		if (v->twin != i && end[v->twin] == begin)
-			bytes[begin] -= v->bytes < l->value[v->twin].bytes ? v->bytes : l->value[v->twin].bytes;
+		for (uint32_t k = l->twins.first[i]; k < l->twins.first[i + 1]; k++)
+			if (end[l->twins.item[k]] == begin) {
+				uint64_t other = l->value[l->twins.item[k]].bytes;
+				bytes[begin] -= v->bytes < other ? v->bytes : other;
+				break;
+			}
 	}
 	for (uint32_t p = 0; p < l->n; p++)
 		peak = bytes[p] > peak ? bytes[p] : peak;

@@ -8,11 +8,14 @@
 
 struct waiting {
 	const double *key;
+	const uint8_t *pinned;
 	uint32_t *v, n;
 };
 
 static bool sooner(const struct waiting *w, uint32_t a, uint32_t b)
 {
+	if (w->pinned[a] != w->pinned[b])
+		return w->pinned[a];
 	return w->key[a] < w->key[b] || (w->key[a] == w->key[b] && a < b);
 }
 
@@ -43,7 +46,7 @@ static uint32_t take(struct waiting *w)
 void list_schedule(const struct line *l, const double *key, uint32_t *order)
 {
 	uint32_t *missing = MEM_NEW(l->n, uint32_t), n = 0;
-	struct waiting w = {.key = key, .v = MEM_NEW(l->n, uint32_t)};
+	struct waiting w = {.key = key, .pinned = l->pinned, .v = MEM_NEW(l->n, uint32_t)};
 
 	for (uint32_t v = 0; v < l->n; v++) {
 		missing[v] = l->before.first[v + 1] - l->before.first[v];
@@ -126,6 +129,7 @@ void list_depth_first(const struct line *l, uint32_t *order)
 	for (uint32_t v = 0; v < l->n; v++)
 		if (l->after.first[v] == l->after.first[v + 1])
 			go_down(&w, v);
+	line_settle(l, order);
 	mem_free(w.weight);
 	mem_free(w.done);
 	mem_free(w.stack);

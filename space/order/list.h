@@ -1,8 +1,9 @@
 /*
  * list.h - list scheduling: from a key per step to an order.
  *
- * Of the steps whose predecessors have all run, the one with the smallest key runs next; ties go to the smaller number. So
- * every set of keys is a legal order, and every legal order is the order of its own positions as keys.
+ * Of the steps whose predecessors have all run, the one with the smallest key runs next; ties go to the smaller number, and
+ * what is pinned (line.h) goes first. So every set of keys is a legal order, and every legal order is the order of its own
+ * positions as keys.
  */
 #ifndef SPACE_ORDER_LIST_H
 #define SPACE_ORDER_LIST_H

@@ -107,7 +107,8 @@ void order_set(struct space *s, const uint8_t *config)
 	for (uint32_t c = 0; c < s->graph->n_comps; c++)
 		if (program_line(&o->p, c)->n)
 			set_comp(s, config, c, base);
-	o->bytes = program_settle(&o->p);
+	program_settle(&o->p);
+	o->bytes = program_bytes(&o->p);
 	o->set = hash;
 	o->is_set = true;
 }

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "space/order/heap.h"
 #include "space/order/own.h"
 #include "space/order/rooms.h"
 
@@ -58,6 +59,7 @@ static void read_orders(struct program *p)
 		for (size_t k = 0; s && n && k < s->n_sequences; k++)
 			if (s->sequences[k]->key == g->comp[c].proto->id && s->sequences[k]->value)
 				read_schedule(p, c, s->sequences[k]->value);
+		line_settle(program_line(p, c), p->order[c]);
 	}
 }
 
@@ -68,34 +70,75 @@ static bool is_given(const struct graph *g, uint32_t node)
 	return op == OP_CONSTANT || (op == OP_PARAMETER && g->node[node].comp == g->entry);
 }
 
-/* All values that the compiler gives memory to: not parameters of the entry, nor constants. */
-static void list_values(struct program *p)
+/* What the compiler gives memory to: no parameters of the entry, but for those in whose memory there are results; no constants. */
+static void mark_values(const struct program *p, bool *given, bool *result)
 {
 	const struct graph *g = p->graph;
-	struct values *v = &p->values;
-	bool *given = MEM_NEW(v->n, bool), *result = MEM_NEW(v->n, bool);
+	const struct values *v = &p->values;
 	uint32_t root = g->comp[g->entry].root;
 
-	p->of_name = MEM_NEW(v->n, uint32_t);
-	p->value = MEM_NEW(v->n, struct program_value);
 	for (uint32_t i = 0; i < g->n_nodes; i++)
 		for (uint32_t k = v->leaf[i]; k < v->leaf[i + 1]; k++)
 			given[values_of(v, k)] |= is_given(g, i);
 	for (uint32_t k = v->leaf[root]; k < v->leaf[root + 1]; k++)
 		result[values_of(v, k)] = true;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const struct program_life *x = a, *y = b;
+
+	if (x->begin != y->begin) /* the number of the value, until lives are known */
+		return x->begin < y->begin ? -1 : 1;
+	return (x->end > y->end) - (x->end < y->end);
+}
+
+static void add_life(struct program *p, uint32_t name, uint32_t node)
+{
+	const struct values *v = &p->values;
+	uint32_t part = values_part(v, name), x = values_of(v, name);
+
+	p->life[p->n_lives] = (struct program_life){.maker = node, .comp = v->home[part], .number = v->number[part],
+		.begin = p->of_name[x], .end = p->n_lives};
+	p->n_lives++;
+}
+
+/* All buffers, and the parts of each side by side. */
+static void list_values(struct program *p)
+{
+	const struct graph *g = p->graph;
+	struct values *v = &p->values;
+	bool *given = MEM_NEW(v->n, bool), *result = MEM_NEW(v->n, bool), *listed = MEM_NEW(v->n, bool);
+
+	p->of_name = MEM_NEW(v->n, uint32_t);
+	p->value = MEM_NEW(v->n, struct program_value);
+	p->life = MEM_NEW(v->n, struct program_life);
+	mark_values(p, given, result);
 	for (uint32_t k = 0; k < v->n; k++)
 		p->of_name[k] = NONE;
 	for (uint32_t i = 0; i < g->n_nodes; i++)
 		for (uint32_t k = v->leaf[i]; k < v->leaf[i + 1]; k++) {
-			uint32_t x = values_of(v, k);
-			if (given[x] || v->number[x] == NONE || p->of_name[x] != NONE || v->home[x] != g->node[i].comp)
+			uint32_t x = values_of(v, k), part = values_part(v, k);
+			if ((given[x] && !(result[x] && v->several[x])) || v->number[part] == NONE || listed[part] || v->home[part] != g->node[i].comp)
 				continue;
-			p->of_name[x] = p->n_values;
-			p->value[p->n_values++] = (struct program_value){.name = x, .maker = i, .size = v->bytes[x],
-				.result = result[x], .room = NONE};
+			if (p->of_name[x] == NONE) {
+				p->of_name[x] = p->n_values;
+				p->value[p->n_values++] = (struct program_value){.name = x, .size = v->bytes[x], .result = result[x],
+					.room = NONE};
+			}
+			listed[part] = true;
+			add_life(p, k, i);
 		}
+	if (p->n_lives)
+		qsort(p->life, p->n_lives, sizeof *p->life, by_value);
+	for (uint32_t i = p->n_lives; i-- > 0;) {
+		struct program_value *x = &p->value[p->life[i].begin];
+		x->first = i;
+		x->n++;
+	}
 	mem_free(given);
 	mem_free(result);
+	mem_free(listed);
 }
 
 void program_open(struct program *p, const struct graph *g)
@@ -105,6 +148,7 @@ void program_open(struct program *p, const struct graph *g)
 	p->order = MEM_NEW(g->n_comps, uint32_t *);
 	p->peak = MEM_NEW(g->n_comps, uint64_t);
 	p->time = MEM_NEW(g->n_nodes, uint64_t);
+	p->start = MEM_NEW(g->n_comps, uint64_t);
 	read_orders(p);
 	list_values(p);
 	p->course = MEM_NEW(g->n_comps, struct course);
@@ -113,37 +157,65 @@ void program_open(struct program *p, const struct graph *g)
 			course_init(&p->course[c], program_line(p, c), p->order[c]);
 }
 
-/* Callees run before the step that calls them is done. */
+#define DEEPEST 256 /* of calls within calls */
+
+/* Callees run before the step that calls them is done; of a loop, the condition first. */
 static uint64_t set_times(struct program *p, uint32_t comp, uint64_t now, int depth)
 {
 	const struct graph *g = p->graph;
 
+	p->start[comp] = now;
 	for (uint32_t i = 0; i < program_line(p, comp)->n; i++) {
-		uint32_t v = g->comp[comp].first + p->order[comp][i];
-		for (uint32_t k = 0; k < g->node[v].n_called && depth < 256; k++)
-			if (program_line(p, node_calls(g, v)[k])->n)
-				now = set_times(p, node_calls(g, v)[k], now, depth + 1);
+		uint32_t v = g->comp[comp].first + p->order[comp][i], n = g->node[v].n_called;
+		for (uint32_t k = 0; k < n && depth < DEEPEST; k++) {
+			uint32_t callee = node_calls(g, v)[g->node[v].opcode == OP_WHILE ? n - 1 - k : k];
+			if (program_line(p, callee)->n)
+				now = set_times(p, callee, now, depth + 1);
+		}
 		p->time[v] = now++;
 	}
 	return now;
 }
 
-/* When each value begins and ends. */
-static void set_lives(struct program *p)
+/* What is given to a loop is its body's from the moment that this begins. */
+static uint64_t read_at(const struct program *p, uint32_t node)
 {
 	const struct graph *g = p->graph;
 
+	return g->node[node].opcode == OP_WHILE ? p->start[node_calls(g, node)[0]] : p->time[node];
+}
+
+static void set_life(struct program *p, struct program_life *x)
+{
+	const struct graph *g = p->graph;
+	const struct line *l = program_line(p, x->comp);
+
+	x->begin = g->node[x->maker].opcode == OP_PARAMETER ? p->start[g->node[x->maker].comp] : p->time[x->maker];
+	x->end = p->time[x->maker];
+	for (uint32_t k = l->readers.first[x->number]; k < l->readers.first[x->number + 1]; k++) {
+		uint64_t t = read_at(p, g->comp[x->comp].first + l->readers.item[k]);
+		x->end = t > x->end ? t : x->end;
+	}
+}
+
+static void set_lives(struct program *p)
+{
 	for (uint32_t i = 0; i < p->n_values; i++) {
 		struct program_value *x = &p->value[i];
-		uint32_t home = p->values.home[x->name], number = p->values.number[x->name];
-		const struct line *l = program_line(p, home);
-		x->begin = x->end = p->time[x->maker];
-		for (uint32_t k = l->readers.first[number]; k < l->readers.first[number + 1]; k++) {
-			uint64_t t = p->time[g->comp[home].first + l->readers.item[k]];
-			x->end = t > x->end ? t : x->end;
+		x->begin = UINT64_MAX;
+		x->end = 0;
+		for (uint32_t k = x->first; k < x->first + x->n; k++) {
+			struct program_life *y = &p->life[k];
+			set_life(p, y);
+			x->begin = y->begin < x->begin ? y->begin : x->begin;
+			x->end = y->end > x->end ? y->end : x->end;
 		}
-		if (x->result)
+		if (x->result) { /* what is in it last stays */
+			for (uint32_t k = x->first; k < x->first + x->n; k++)
+				if (p->life[k].end == x->end)
+					p->life[k].end = UINT64_MAX;
 			x->end = UINT64_MAX;
+		}
 	}
 }
 
@@ -151,8 +223,9 @@ static void set_weights(struct program *p)
 {
 	for (uint32_t i = 0; i < p->n_values; i++) {
 		const struct program_value *x = &p->value[i];
-		struct line *l = program_line(p, p->values.home[x->name]);
-		l->value[p->values.number[x->name]].bytes = x->result || x->room != NONE ? 0 : values_rounded(x->size);
+		uint64_t bytes = x->result || x->room != NONE ? 0 : values_rounded(x->size);
+		for (uint32_t k = x->first; k < x->first + x->n; k++)
+			program_line(p, p->life[k].comp)->value[p->life[k].number].bytes = bytes;
 	}
 }
 
@@ -174,6 +247,11 @@ uint64_t program_settle(struct program *p)
 	return p->peak[g->entry];
 }
 
+uint64_t program_bytes(struct program *p)
+{
+	return heap_bytes(p);
+}
+
 void program_release(struct program *p)
 {
 	for (uint32_t c = 0; p->order && c < p->graph->n_comps; c++) {
@@ -186,8 +264,11 @@ void program_release(struct program *p)
 	mem_free(p->order);
 	mem_free(p->peak);
 	mem_free(p->time);
+	mem_free(p->start);
 	mem_free(p->value);
+	mem_free(p->life);
 	mem_free(p->of_name);
-	mem_free(p->placed);
+	rooms_free(p->rooms);
+	heap_free(p->heap);
 	*p = (struct program){0};
 }

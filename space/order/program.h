@@ -7,7 +7,8 @@
  * program but of the order, and is found anew now and then.
  *
  *	program_open(&p, graph)		orders are those of the graph's schedule, or else its own
- *	program_settle(&p)		after orders changed: weights and figures of all lines anew; returns bytes
+ *	program_settle(&p)		after orders changed: weights and figures of all lines anew; returns bytes alive
+ *	program_bytes(&p)		what the heap makes of them
  */
 #ifndef SPACE_ORDER_PROGRAM_H
 #define SPACE_ORDER_PROGRAM_H
@@ -15,11 +16,17 @@
 #include "space/order/course.h"
 #include "space/order/values.h"
 
-struct program_value { /* of any line, in the order in which the compiler gives them memory */
-	uint32_t name; /* that stands for all of its names */
+struct program_life { /* of a part of a buffer: of one, but where a loop carries it (values.h) */
 	uint32_t maker; /* node */
-	uint64_t size; /* as the program says, not rounded */
+	uint32_t comp, number; /* the line it is in, and which of its values */
 	uint64_t begin, end;
+};
+
+struct program_value { /* a buffer of any line, in the order in which the compiler gives them memory */
+	uint32_t name; /* that stands for all of its names */
+	uint32_t first, n; /* its lives, by when they are listed in the program */
+	uint64_t size; /* as the program says, not rounded */
+	uint64_t begin, end; /* of all of its lives */
 	bool result;
 	uint32_t room; /* the result in whose memory it is; NONE: the heap */
 };
@@ -31,18 +38,22 @@ struct program {
 	struct course *course; /* likewise: its line in its order, as last settled */
 	uint64_t *peak;	    /* likewise: bytes of its line */
 	uint64_t *time;	    /* per node: when it runs; callees within their callers */
+	uint64_t *start;    /* per computation: when it begins */
 	struct program_value *value;
-	uint32_t n_values;
+	struct program_life *life;
+	uint32_t n_values, n_lives;
 	uint32_t *of_name;  /* per name that stands for others: its program_value; NONE */
-	struct placed *placed; /* scratch of rooms.c */
-	size_t cap_placed;
+	struct rooms *rooms; /* scratch of rooms.c */
+	struct heap *heap;   /* scratch of heap.c */
 };
 
 void program_open(struct program *p, const struct graph *g);
 void program_release(struct program *p);
-/* Bytes of temporary memory, but for what a heap loses to gaps. */
+/* Bytes of temporary memory that are alive together, at most: the heap needs these, and what it loses to gaps. */
 uint64_t program_settle(struct program *p);
-/* The largest line of the program's entry: what a search changes first. */
+/* Likewise with the gaps: what the compiler says. For a settled program. */
+uint64_t program_bytes(struct program *p);
+/* The line of a computation. */
 static inline struct line *program_line(struct program *p, uint32_t comp)
 {
 	return &p->values.line[comp];

@@ -1,126 +1,236 @@
 /*
- * rooms.c - see rooms.h. A room keeps a list of whom it holds, threaded through one array.
+ * rooms.c - see rooms.h.
+ *
+ * A search asks for this after nearly every move, so most of it must be cheap. A room keeps a list of whom it holds, threaded
+ * through one array, and time is cut into slots: per slot one bit for each room says whether somebody is in it. A life that
+ * fills a slot from end to end cannot share it, so of hundreds of rooms a few words leave those few that are worth a look at
+ * their lists. And values are sorted by insertion, for from one asking to the next few change places.
  */
 #include "space/order/rooms.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include "base/mem.h"
 #include "space/order/own.h"
+
+#define SLOTS 64
 
 struct placed {
 	uint32_t value, next;
 };
 
 struct rooms {
-	struct program *p;
+	struct placed *placed;
 	uint32_t *room, *first; /* values that are results, in the order they came; the last that each took in */
-	uint32_t n, n_placed;
+	uint32_t n, n_placed, words;
+	uint64_t slot; /* how long one is */
+	uint64_t *busy, *not; /* per slot its words; for one value */
 };
+
+static bool sooner(const struct program_value *x, const struct program_value *y)
+{
+	if (x->size != y->size)
+		return x->size > y->size;
+	if (x->result != y->result)
+		return x->result;
+	if (x->begin != y->begin)
+		return x->begin < y->begin;
+	return x->name < y->name;
+}
 
 static int by_turn(const void *a, const void *b)
 {
-	const struct program_value *x = a, *y = b;
-
-	if (x->size != y->size)
-		return x->size > y->size ? -1 : 1;
-	if (x->result != y->result)
-		return x->result ? -1 : 1;
-	if (x->begin != y->begin)
-		return x->begin < y->begin ? -1 : 1;
-	return (x->name > y->name) - (x->name < y->name);
+	return sooner(a, b) ? -1 : sooner(b, a);
 }
 
-/* May what `later` is be written over `earlier`, whose life ends where it begins? */
-static bool written_over(struct program *p, const struct program_value *earlier, const struct program_value *later)
+/* Nearly sorted already, but for the first time. */
+static void sort(struct program *p)
+{
+	uint64_t left = 16 * (uint64_t)p->n_values;
+
+	for (uint32_t i = 1; i < p->n_values; i++) {
+		struct program_value x = p->value[i];
+		uint32_t k = i;
+		for (; k > 0 && left > 0 && sooner(&x, &p->value[k - 1]); k--, left--)
+			p->value[k] = p->value[k - 1];
+		p->value[k] = x;
+		if (left == 0) {
+			qsort(p->value, p->n_values, sizeof *p->value, by_turn);
+			return;
+		}
+	}
+}
+
+/* May what `maker` makes be written over a buffer? */
+static bool written_over(struct program *p, uint32_t name, uint32_t maker)
 {
 	const struct graph *g = p->graph;
 	struct values *v = &p->values;
-	uint32_t m = later->maker;
 
-	for (uint32_t o = 0; o < g->node[m].n_operands; o++) {
-		uint32_t from = node_operands(g, m)[o];
-		if (v->leaf[from + 1] == v->leaf[from] + 1 && values_of(v, v->leaf[from]) == earlier->name &&
-			order_may_share(g, m, o))
+	for (uint32_t o = 0; o < g->node[maker].n_operands; o++) {
+		uint32_t from = node_operands(g, maker)[o];
+		if (v->leaf[from + 1] == v->leaf[from] + 1 && values_of(v, v->leaf[from]) == name && order_may_share(g, maker, o))
 			return true;
 	}
 	return false;
 }
 
-static bool in_the_way(struct program *p, const struct program_value *a, const struct program_value *b)
+static bool lives_collide(struct program *p, const struct program_value *x, const struct program_life *a,
+	const struct program_value *y, const struct program_life *b)
 {
 	if (a->begin > b->end || b->begin > a->end)
 		return false;
 	if (a->end == b->begin)
-		return !written_over(p, a, b);
+		return !written_over(p, x->name, b->maker);
 	if (b->end == a->begin)
-		return !written_over(p, b, a);
+		return !written_over(p, y->name, a->maker);
 	return true;
 }
 
-static bool fits(const struct rooms *r, uint32_t room, const struct program_value *x)
+static bool in_the_way(struct program *p, const struct program_value *x, const struct program_value *y)
 {
-	if (r->p->value[r->room[room]].size < x->size)
+	if (x->begin > y->end || y->begin > x->end)
 		return false;
-	for (uint32_t k = r->first[room]; k != NONE; k = r->p->placed[k].next)
-		if (in_the_way(r->p, &r->p->value[r->p->placed[k].value], x))
+	for (uint32_t i = x->first; i < x->first + x->n; i++)
+		for (uint32_t k = y->first; k < y->first + y->n; k++)
+			if (lives_collide(p, x, &p->life[i], y, &p->life[k]))
+				return true;
+	return false;
+}
+
+static bool fits(const struct program *p, uint32_t room, const struct program_value *x)
+{
+	const struct rooms *r = p->rooms;
+
+	if (p->value[r->room[room]].size < x->size)
+		return false;
+	for (uint32_t k = r->first[room]; k != NONE; k = r->placed[k].next)
+		if (in_the_way((struct program *)p, &p->value[r->placed[k].value], x))
 			return false;
 	return true;
 }
 
-static void move_in(struct rooms *r, uint32_t room, uint32_t value)
+static uint32_t slot_of(const struct rooms *r, uint64_t time)
 {
-	r->p->placed[r->n_placed] = (struct placed){value, r->first[room]};
-	r->first[room] = r->n_placed++;
-	r->p->value[value].room = room;
+	return time / r->slot < SLOTS ? (uint32_t)(time / r->slot) : SLOTS - 1;
 }
 
-/* The room of an operand of the value's maker that takes the value in, too; NONE. */
-static uint32_t with_operand(const struct rooms *r, const struct program_value *x)
+static void move_in(struct program *p, uint32_t room, uint32_t value)
 {
-	struct program *p = r->p;
-	const struct graph *g = p->graph;
-	struct values *v = &p->values;
-	uint32_t m = x->maker;
+	struct rooms *r = p->rooms;
+	const struct program_value *x = &p->value[value];
 
-	if (v->leaf[m + 1] != v->leaf[m] + 1)
-		return NONE;
-	for (uint32_t o = 0; o < g->node[m].n_operands; o++) {
-		uint32_t from = node_operands(g, m)[o], at;
-		if (v->leaf[from + 1] != v->leaf[from] + 1)
+	r->placed[r->n_placed] = (struct placed){value, r->first[room]};
+	r->first[room] = r->n_placed++;
+	p->value[value].room = room;
+	for (uint32_t i = x->first; i < x->first + x->n; i++) {
+		const struct program_life *y = &p->life[i];
+		for (uint32_t s = slot_of(r, y->begin); y->begin < y->end && s <= slot_of(r, y->end - 1); s++)
+			r->busy[s * r->words + room / 64] |= UINT64_C(1) << room % 64;
+	}
+}
+
+/* The room of an operand of one of the value's makers that takes the value in, too; NONE. */
+static uint32_t with_operand(const struct program *p, const struct program_value *x)
+{
+	const struct graph *g = p->graph;
+	const struct values *v = &p->values;
+
+	for (uint32_t i = x->first; i < x->first + x->n; i++) {
+		uint32_t m = p->life[i].maker;
+		if (v->leaf[m + 1] != v->leaf[m] + 1)
 			continue;
-		at = p->of_name[values_of(v, v->leaf[from])];
-		if (at != NONE && p->value[at].room != NONE && fits(r, p->value[at].room, x))
-			return p->value[at].room;
+		for (uint32_t o = 0; o < g->node[m].n_operands; o++) {
+			uint32_t from = node_operands(g, m)[o], at;
+			if (v->leaf[from + 1] != v->leaf[from] + 1)
+				continue;
+			at = p->of_name[values_of(v, v->leaf[from])];
+			if (at != NONE && p->value[at].room != NONE && fits(p, p->value[at].room, x))
+				return p->value[at].room;
+		}
 	}
 	return NONE;
 }
 
+/* Of the rooms so far, the smallest that takes the value in; NONE. */
+static uint32_t smallest(const struct program *p, const struct program_value *x)
+{
+	const struct rooms *r = p->rooms;
+
+	memset(r->not, 0, r->words * sizeof *r->not);
+	for (uint32_t i = x->first; i < x->first + x->n; i++) {
+		const struct program_life *y = &p->life[i];
+		uint64_t from = (y->begin + r->slot - 1) / r->slot, to = y->end / r->slot;
+		for (uint64_t s = from; s < to && s < SLOTS; s++)
+			for (uint32_t w = 0; w < r->words; w++)
+				r->not[w] |= r->busy[s * r->words + w];
+	}
+	for (uint32_t k = r->n; k-- > 0;)
+		if (!(r->not[k / 64] >> k % 64 & 1) && fits(p, k, x))
+			return k;
+	return NONE;
+}
+
+static void begin(struct program *p)
+{
+	struct rooms *r = p->rooms;
+	uint32_t results = 0;
+	uint64_t last = 0;
+
+	if (!r) {
+		r = p->rooms = MEM_NEW(1, struct rooms);
+		for (uint32_t i = 0; i < p->n_values; i++)
+			results += p->value[i].result;
+		r->words = results / 64 + 1;
+		r->placed = MEM_NEW(p->n_values, struct placed);
+		r->room = MEM_NEW(results, uint32_t);
+		r->first = MEM_NEW(results, uint32_t);
+		r->busy = MEM_NEW((size_t)SLOTS * r->words, uint64_t);
+		r->not = MEM_NEW(r->words, uint64_t);
+	}
+	for (uint32_t i = 0; i < p->n_values; i++)
+		last = p->value[i].begin > last ? p->value[i].begin : last;
+	r->slot = last / SLOTS + 1;
+	r->n = r->n_placed = 0;
+	memset(r->busy, 0, (size_t)SLOTS * r->words * sizeof *r->busy);
+}
+
 void rooms_give(struct program *p)
 {
-	struct rooms r = {.p = p};
+	struct rooms *r;
 
-	qsort(p->value, p->n_values, sizeof *p->value, by_turn);
+	begin(p);
+	r = p->rooms;
+	sort(p);
 	for (uint32_t i = 0; i < p->n_values; i++) {
 		p->of_name[p->value[i].name] = i;
 		p->value[i].room = NONE;
 	}
-	MEM_GROW(&p->placed, &p->cap_placed, p->n_values);
-	r.room = MEM_NEW(p->n_values, uint32_t);
-	r.first = MEM_NEW(p->n_values, uint32_t);
 	for (uint32_t i = 0; i < p->n_values; i++) {
 		struct program_value *x = &p->value[i];
-		uint32_t room = NONE;
+		uint32_t room;
 		if (x->result) {
-			r.room[r.n] = i;
-			r.first[r.n] = NONE;
-			move_in(&r, r.n++, i);
+			r->room[r->n] = i;
+			r->first[r->n] = NONE;
+			move_in(p, r->n++, i);
 			continue;
 		}
-		room = with_operand(&r, x);
-		for (uint32_t k = r.n; k-- > 0 && room == NONE;)
-			room = fits(&r, k, x) ? k : NONE;
+		room = r->n ? with_operand(p, x) : NONE;
+		if (room == NONE)
+			room = smallest(p, x);
 		if (room != NONE)
-			move_in(&r, room, i);
+			move_in(p, room, i);
 	}
-	mem_free(r.room);
-	mem_free(r.first);
+}
+
+void rooms_free(struct rooms *r)
+{
+	if (!r)
+		return;
+	mem_free(r->placed);
+	mem_free(r->room);
+	mem_free(r->first);
+	mem_free(r->busy);
+	mem_free(r->not);
+	mem_free(r);
 }

@@ -51,7 +51,7 @@ static bool elementwise(const struct graph *g, uint32_t v)
 
 #define DEPTH 64 /* of what is followed within a fusion */
 
-/* Does everything that reads v, up to the root, make element i from element i? */
+/* Does everything that reads v, up to the root, make element i from element i? Types on the way may differ. */
 static bool leads_to_root(const struct graph *g, uint32_t v, int depth)
 {
 	if (depth > DEPTH)
@@ -60,7 +60,7 @@ static bool leads_to_root(const struct graph *g, uint32_t v, int depth)
 		uint32_t u = node_users(g, v)[k];
 		if (g->node[u].opcode == OP_TUPLE)
 			continue;
-		if (!elementwise(g, u) || !alike(g, u, v) || !leads_to_root(g, u, depth + 1))
+		if (!elementwise(g, u) || !leads_to_root(g, u, depth + 1))
 			return false;
 	}
 	return true;

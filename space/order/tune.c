@@ -4,8 +4,12 @@
  * Cooling is by the share of time that is used up, and done twice. First quickly: many moves by the weights that values have
  * at the moment, then the whole program settled. That cannot see what most is to be won by where a program returns much, as
  * a training step does: a value that finds room in the memory of a result weighs nothing, one that just lost it weighs all. So
- * then exactly: every move is judged by the settled program. That is a hundred times slower and finds far more (a ResNet's
- * training step: 352 KiB quickly, 128 KiB exactly, in the same time).
+ * then exactly: what a move seems worth by the weights of the moment only decides whether it is looked at; the settled program
+ * decides whether it is taken. Some moves are looked at however bad they seem. Where nothing finds room anyway, the quick
+ * moves are exact already, and get most of the time.
+ *
+ * Bytes that are alive together and bytes of the heap differ by gaps (heap.h). The heap is what counts, so near the end, where
+ * gaps are worth it, it is what a move is judged by, too.
  */
 #include "space/order/tune.h"
 
@@ -17,9 +21,16 @@
 
 #define ROUND_LEAST 500	  /* moves between settlings */
 #define ROUND_MOST 4000	  /* ... so that the clock is looked at */
-#define EXACT_ROUND 32	  /* moves between looks at the clock */
+#define EXACT_ROUND 32	  /* moves that are settled between looks at the clock */
 #define FIRST 0.15	  /* share of the time that moves by fixed weights get */
+#define FIRST_ALONE 0.8	  /* ... where weights hardly change */
+#define LAST 0.6	  /* share of the time after which gaps count */
+#define GAPS 0.002	  /* ... if the heap loses more than that to them */
+#define HARDLY 0.01	  /* of the peak: bytes in rooms */
 #define AGAIN 3		  /* how much hotter the exact ones begin */
+#define DOUBT 4		  /* times a move may seem worse than it would be taken at, to be looked at */
+#define BLIND 0.05	  /* share of moves that are looked at in any case */
+#define SOFT 0.2	  /* of the judgement that is by live bytes where gaps count */
 
 struct tuner {
 	struct program *p;
@@ -29,8 +40,11 @@ struct tuner {
 	double share_done, share; /* of all the time: used by computations before, and given to this one */
 	double began, seconds;	  /* of this computation */
 	uint64_t moves;		  /* likewise: 0: by the clock */
+	double first;
 	uint32_t *best, *old;
+	uint64_t *weights; /* of values, then what is inside steps: as they are for the order that the program has */
 	uint64_t best_bytes, best_peak;
+	bool gaps;
 };
 
 static double done(const struct tuner *t, const struct anneal *k)
@@ -44,17 +58,20 @@ static double warmth(const struct tuner *t, double share)
 {
 	double hot = t->o->hot > 0 ? t->o->hot : ANNEAL_HOT, cold = t->o->cold > 0 ? t->o->cold : ANNEAL_COLD;
 
-	if (share < FIRST)
-		return hot * pow(cold / hot, share / FIRST);
-	hot *= AGAIN;
-	return hot * pow(cold / hot, (share - FIRST) / (1 - FIRST));
+	if (share < t->first)
+		return hot * pow(cold / hot, share / t->first);
+	hot *= t->first > FIRST ? 1 : AGAIN;
+	return hot * pow(cold / hot, (share - t->first) / (1 - t->first));
 }
 
-/* The program as it is settled: kept if it is the best so far. */
+/* The program as it is settled: kept if it is the best so far. The heap cannot be smaller than what is alive in it. */
 static void consider(struct tuner *t, uint32_t comp, uint64_t bytes)
 {
 	struct program *p = t->p;
 
+	if (bytes >= values_rounded(t->best_bytes + 1))
+		return;
+	bytes = program_bytes(p);
 	if (bytes > t->best_bytes || (bytes == t->best_bytes && p->peak[comp] >= t->best_peak))
 		return;
 	t->best_bytes = bytes;
@@ -62,10 +79,27 @@ static void consider(struct tuner *t, uint32_t comp, uint64_t bytes)
 	memcpy(t->best, p->order[comp], program_line(p, comp)->n * sizeof *t->best);
 }
 
+static void keep_weights(struct tuner *t, const struct line *l)
+{
+	for (uint32_t i = 0; i < l->n_values; i++)
+		t->weights[i] = l->value[i].bytes;
+	for (uint32_t i = 0; i < l->n; i++)
+		t->weights[l->n_values + i] = (uint64_t)l->inside[i];
+}
+
+static void restore_weights(const struct tuner *t, struct line *l)
+{
+	for (uint32_t i = 0; i < l->n_values; i++)
+		l->value[i].bytes = t->weights[i];
+	for (uint32_t i = 0; i < l->n; i++)
+		l->inside[i] = (int64_t)t->weights[l->n_values + i];
+}
+
 static void go_back(struct tuner *t, uint32_t comp)
 {
 	memcpy(t->p->order[comp], t->best, program_line(t->p, comp)->n * sizeof *t->best);
 	program_settle(t->p);
+	keep_weights(t, program_line(t->p, comp));
 }
 
 /* Many moves by the weights as they are, then settled. */
@@ -79,54 +113,99 @@ static void quick_round(struct tuner *t, uint32_t comp, struct anneal *k, double
 	consider(t, comp, program_settle(t->p));
 }
 
+/* What the settled program is judged by: a logarithm of bytes. */
+static double judge(struct tuner *t, const struct course *c)
+{
+	double soft = log(course_soft(c));
+
+	return t->gaps ? (1 - SOFT) * log((double)program_bytes(t->p) + 1) + SOFT * soft : soft;
+}
+
+/* A move that is worth a look: its first position and length; 0: none was found in so many tries. */
+static uint32_t next_move(struct anneal *k, double warm, uint32_t *first)
+{
+	struct course *c = k->course;
+
+	for (int i = 0; i < EXACT_ROUND; i++) {
+		uint32_t n = anneal_next(k, first);
+		if (!n)
+			continue;
+		if (rng_unit(k->rng) < BLIND)
+			return n;
+		course_try(c, *first, n, k->sequence);
+		if (rng_unit(k->rng) < exp(-log(c->trial.heat / c->heat) / COURSE_POWER / warm / DOUBT))
+			return n;
+	}
+	return 0;
+}
+
 /* Moves that are each judged by the settled program. */
 static void exact_round(struct tuner *t, uint32_t comp, struct anneal *k, double warm)
 {
 	struct program *p = t->p;
-	uint32_t n = k->course->line->n, *order = p->order[comp], *old = t->old;
-	double now = course_soft(k->course);
+	struct line *l = program_line(p, comp);
+	uint32_t *order = p->order[comp], *old = t->old;
+	double now = judge(t, k->course);
 
+	anneal_aim(k);
 	for (int i = 0; i < EXACT_ROUND; i++) {
-		uint32_t first, step = (uint32_t)rng_below(t->rng, n);
-		uint32_t size = anneal_move(k->course, step, anneal_distance(k), k->mark, k->sequence, &first);
+		uint32_t first, size = next_move(k, warm, &first);
 		double then;
-		k->moves++;
 		if (!size)
 			continue;
 		memcpy(old, order + first, size * sizeof *old);
 		memcpy(order + first, k->sequence, size * sizeof *old);
 		consider(t, comp, program_settle(p));
-		then = course_soft(k->course);
-		if (then <= now || rng_unit(t->rng) < exp(-log(then / now) / warm)) {
+		then = judge(t, k->course);
+		if (then <= now || rng_unit(t->rng) < exp(-(then - now) / warm)) {
 			now = then;
+			keep_weights(t, l);
 			continue;
 		}
 		memcpy(order + first, old, size * sizeof *old);
-		course_set(k->course, order); /* with weights that are not its own, but moves only ask for places */
+		restore_weights(t, l);
+		course_set(k->course, order);
 	}
 	program_settle(p);
+	keep_weights(t, l);
+}
+
+/* Bytes that are in the memory of results. */
+static bool weights_change(const struct program *p)
+{
+	double in = 0;
+
+	for (uint32_t i = 0; i < p->n_values; i++)
+		in += p->value[i].result || p->value[i].room != NONE ? (double)p->value[i].size : 0;
+	return in > HARDLY * (double)p->peak[p->graph->entry];
 }
 
 static void tune_line(struct tuner *t, uint32_t comp)
 {
 	struct program *p = t->p;
-	uint32_t n = program_line(p, comp)->n;
+	struct line *l = program_line(p, comp);
 	struct anneal k;
 	bool exact = false;
 	double share;
 
-	t->best_bytes = program_settle(p);
+	program_settle(p);
+	t->best_bytes = program_bytes(p);
 	t->best_peak = p->peak[comp];
-	t->best = mem_alloc(n * sizeof *t->best);
-	t->old = mem_alloc(n * sizeof *t->old);
-	memcpy(t->best, p->order[comp], n * sizeof *t->best);
+	t->best = mem_alloc(l->n * sizeof *t->best);
+	t->old = mem_alloc(l->n * sizeof *t->old);
+	t->weights = mem_alloc(((size_t)l->n_values + l->n) * sizeof *t->weights);
+	t->gaps = false;
+	t->first = weights_change(p) ? FIRST : FIRST_ALONE;
+	memcpy(t->best, p->order[comp], l->n * sizeof *t->best);
 	anneal_init(&k, &p->course[comp], t->rng);
 	t->began = now_seconds();
 	while ((share = done(t, &k)) < 1) {
-		if (share >= FIRST && !exact) {
+		if (share >= t->first && !exact) {
 			exact = true;
 			go_back(t, comp);
 		}
+		if (share >= LAST && exact && !t->gaps && (double)t->best_bytes > (1 + GAPS) * (double)p->peak[p->graph->entry])
+			t->gaps = true;
 		if (exact)
 			exact_round(t, comp, &k, warmth(t, share));
 		else
@@ -139,6 +218,7 @@ static void tune_line(struct tuner *t, uint32_t comp)
 	anneal_release(&k);
 	mem_free(t->best);
 	mem_free(t->old);
+	mem_free(t->weights);
 }
 
 /* Does it hold anything of its own? Kernels that are called one by one hold nothing. */
@@ -152,7 +232,8 @@ void tune(struct program *p, const struct tune_options *o, struct rng *r, struct
 	struct tuner t = {.p = p, .o = o, .out = out, .rng = r};
 	double began = now_seconds(), steps = 0;
 
-	*out = (struct tune_result){.before = program_settle(p)};
+	program_settle(p);
+	*out = (struct tune_result){.before = program_bytes(p)};
 	for (uint32_t c = 0; c < p->graph->n_comps; c++)
 		steps += worth_it(p, c) ? p->values.line[c].n : 0;
 	for (uint32_t c = 0; c < p->graph->n_comps; c++) {
@@ -164,6 +245,7 @@ void tune(struct program *p, const struct tune_options *o, struct rng *r, struct
 		tune_line(&t, c);
 		t.share_done += t.share;
 	}
-	out->bytes = program_settle(p);
+	program_settle(p);
+	out->bytes = program_bytes(p);
 	out->seconds = now_seconds() - began;
 }

@@ -20,18 +20,43 @@ static bool compiled(const struct graph *g, uint32_t comp)
 	return g->comp[comp].role == ROLE_ENTRY || g->comp[comp].role == ROLE_CONTROL;
 }
 
-uint32_t values_of(const struct values *v, uint32_t name)
+static uint32_t find(uint32_t *parent, uint32_t name)
 {
-	while (v->parent[name] != name)
-		name = v->parent[name] = v->parent[v->parent[name]];
+	while (parent[name] != name)
+		name = parent[name] = parent[parent[name]];
 	return name;
 }
 
-static void join(struct values *v, uint32_t a, uint32_t b)
+static void unite(uint32_t *parent, uint32_t a, uint32_t b)
 {
-	a = values_of(v, a);
-	b = values_of(v, b);
-	v->parent[a > b ? a : b] = a < b ? a : b;
+	a = find(parent, a);
+	b = find(parent, b);
+	parent[a > b ? a : b] = a < b ? a : b;
+}
+
+uint32_t values_of(const struct values *v, uint32_t name)
+{
+	return find(v->parent, name);
+}
+
+uint32_t values_part(const struct values *v, uint32_t name)
+{
+	return find(v->part, name);
+}
+
+enum tie {
+	RENAMED,   /* the same array by another name */
+	REWRITTEN, /* another array in the same buffer, that follows at once */
+	CARRIED	   /* another array in the same buffer, perhaps later */
+};
+
+static void join(struct values *v, uint32_t a, uint32_t b, enum tie tie)
+{
+	unite(v->parent, a, b);
+	if (tie != CARRIED)
+		unite(v->part, a, b);
+	if (tie != RENAMED)
+		v->several[a] = true;
 }
 
 static uint32_t n_leaves(const struct values *v, uint32_t node)
@@ -40,10 +65,11 @@ static uint32_t n_leaves(const struct values *v, uint32_t node)
 }
 
 /* The names of `to` from its `at`-th on are those of `from`, beginning with the `skip`-th, as many as both have. */
-static void join_all(struct values *v, uint32_t to, uint32_t at, uint32_t from, uint32_t skip)
+static void join_all(struct values *v, uint32_t to, uint32_t at, uint32_t from, uint32_t skip,
+	enum tie tie)
 {
 	for (uint32_t i = 0; at + i < n_leaves(v, to) && skip + i < n_leaves(v, from); i++)
-		join(v, v->leaf[to] + at + i, v->leaf[from] + skip + i);
+		join(v, v->leaf[to] + at + i, v->leaf[from] + skip + i, tie);
 }
 
 static void set_leaf_bytes(struct values *v, const Hlo__ShapeProto *s, uint32_t *next)
@@ -68,17 +94,18 @@ uint32_t values_parameter(const struct graph *g, uint32_t comp, int64_t number)
 }
 
 /* The operands `first` and behind are the parameters of a computation, whose root is the result if asked. */
-static void join_call(struct values *v, uint32_t node, uint32_t comp, uint32_t first, uint32_t n, bool result)
+static void join_call(struct values *v, uint32_t node, uint32_t comp, uint32_t first, uint32_t n, bool result,
+	enum tie tie)
 {
 	const struct graph *g = v->graph;
 
 	for (uint32_t k = 0; k < n; k++) {
 		uint32_t p = values_parameter(g, comp, k);
 		if (p != NONE)
-			join_all(v, p, 0, node_operands(g, node)[first + k], 0);
+			join_all(v, p, 0, node_operands(g, node)[first + k], 0, tie == CARRIED ? CARRIED : RENAMED);
 	}
 	if (result)
-		join_all(v, node, 0, g->comp[comp].root, 0);
+		join_all(v, node, 0, g->comp[comp].root, 0, tie);
 }
 
 /* Leaves of the operands or elements before the `n`-th. */
@@ -100,7 +127,7 @@ static void join_element(struct values *v, uint32_t node)
 
 	for (size_t i = 0; i < index && i < s->n_tuple_shapes; i++)
 		skip += s->tuple_shapes[i]->element_type == DT_TUPLE ? shape_leaves(s->tuple_shapes[i]) : 1;
-	join_all(v, node, 0, from, (uint32_t)skip);
+	join_all(v, node, 0, from, (uint32_t)skip, RENAMED);
 }
 
 static void join_inside(struct values *v, uint32_t node)
@@ -114,7 +141,7 @@ static void join_inside(struct values *v, uint32_t node)
 		uint32_t made = !several ? root : k < g->node[root].n_operands ? node_operands(g, root)[k] : NONE;
 		int64_t operand = made == NONE ? -1 : order_in_place(g, made);
 		if (operand >= 0 && operand < n->n_operands && n_leaves(v, node_operands(g, node)[operand]) == 1)
-			join(v, v->leaf[node] + k, v->leaf[node_operands(g, node)[operand]]);
+			join(v, v->leaf[node] + k, v->leaf[node_operands(g, node)[operand]], REWRITTEN);
 	}
 }
 
@@ -126,16 +153,16 @@ static void join_calls(struct values *v, uint32_t node)
 
 	switch (n->opcode) {
 	case OP_WHILE:
-		join_all(v, node, 0, node_operands(g, node)[0], 0);
-		join_call(v, node, called[0], 0, 1, true);
-		join_call(v, node, called[1], 0, 1, false);
+		join_all(v, node, 0, node_operands(g, node)[0], 0, CARRIED);
+		join_call(v, node, called[0], 0, 1, true, CARRIED);
+		join_call(v, node, called[1], 0, 1, false, CARRIED);
 		break;
 	case OP_CONDITIONAL:
 		for (uint32_t k = 0; k < n->n_called && k + 1 < n->n_operands; k++)
-			join_call(v, node, called[k], k + 1, 1, true);
+			join_call(v, node, called[k], k + 1, 1, true, REWRITTEN);
 		break;
 	case OP_CALL:
-		join_call(v, node, called[0], 0, n->n_operands, true);
+		join_call(v, node, called[0], 0, n->n_operands, true, RENAMED);
 		break;
 	case OP_FUSION:
 		if (n->n_called == 1)
@@ -152,7 +179,7 @@ static void join_names(struct values *v, uint32_t node)
 	switch (n->opcode) {
 	case OP_TUPLE:
 		for (uint32_t k = 0; k < n->n_operands; k++)
-			join_all(v, node, leaves_before(v, node_operands(g, node), k), node_operands(g, node)[k], 0);
+			join_all(v, node, leaves_before(v, node_operands(g, node), k), node_operands(g, node)[k], 0, RENAMED);
 		break;
 	case OP_GET_TUPLE_ELEMENT:
 		join_element(v, node);
@@ -161,12 +188,14 @@ static void join_names(struct values *v, uint32_t node)
 	case OP_OPTIMIZATION_BARRIER:
 	case OP_DOMAIN:
 	case OP_ADD_DEPENDENCY:
+		join_all(v, node, 0, node_operands(g, node)[0], 0, RENAMED);
+		break;
 	case OP_DYNAMIC_UPDATE_SLICE:
-		join_all(v, node, 0, node_operands(g, node)[0], 0);
+		join_all(v, node, 0, node_operands(g, node)[0], 0, REWRITTEN);
 		break;
 	case OP_SCATTER:
 		for (uint32_t k = 0; k < n_leaves(v, node) && k < n->n_operands; k++)
-			join_all(v, node, k, node_operands(g, node)[k], 0);
+			join_all(v, node, k, node_operands(g, node)[k], 0, REWRITTEN);
 		break;
 	default:
 		join_calls(v, node);
@@ -186,12 +215,14 @@ static void find_names(struct values *v)
 	}
 	v->n = v->leaf[g->n_nodes];
 	v->parent = MEM_NEW(v->n, uint32_t);
+	v->part = MEM_NEW(v->n, uint32_t);
+	v->several = MEM_NEW(v->n, bool);
 	v->bytes = MEM_NEW(v->n, uint64_t);
 	v->home = MEM_NEW(v->n, uint32_t);
 	v->outside = MEM_NEW(v->n, bool);
 	v->number = MEM_NEW(v->n, uint32_t);
 	for (uint32_t i = 0; i < v->n; i++) {
-		v->parent[i] = i;
+		v->parent[i] = v->part[i] = i;
 		v->number[i] = NONE;
 	}
 	for (uint32_t i = 0; i < g->n_nodes; i++) {
@@ -202,7 +233,39 @@ static void find_names(struct values *v)
 	}
 }
 
-/* Homes, and what the entry takes and gives: callers come after callees, so the last computation of a value is its home. */
+/* The leaf of a shape that an index leads to, counted from `at`; NONE: it leads to none. */
+static uint32_t leaf_at(const Hlo__ShapeProto *s, const int64_t *index, size_t n, uint32_t at)
+{
+	for (size_t d = 0; d < n; d++) {
+		if (s->element_type != DT_TUPLE || index[d] < 0 || (size_t)index[d] >= s->n_tuple_shapes)
+			return NONE;
+		for (int64_t i = 0; i < index[d]; i++)
+			at += s->tuple_shapes[i]->element_type == DT_TUPLE ? (uint32_t)shape_leaves(s->tuple_shapes[i]) : 1;
+		s = s->tuple_shapes[index[d]];
+	}
+	return s->element_type == DT_TUPLE ? NONE : at;
+}
+
+/* Results that are to be in the memory of parameters which the caller gives away. */
+static void join_donated(struct values *v)
+{
+	const struct graph *g = v->graph;
+	const Hlo__HloInputOutputAliasProto *a = g->module->input_output_alias;
+	uint32_t root = g->comp[g->entry].root;
+
+	for (size_t i = 0; a && i < a->n_entries; i++) {
+		const Hlo__AliasEntry *e = a->entries[i];
+		uint32_t param = values_parameter(g, g->entry, e->parameter_number), from, to;
+		if (param == NONE)
+			continue;
+		from = leaf_at(g->node[param].proto->shape, e->parameter_shape_index, e->n_parameter_shape_index, v->leaf[param]);
+		to = leaf_at(g->node[root].proto->shape, e->output_shape_index, e->n_output_shape_index, v->leaf[root]);
+		if (from != NONE && to != NONE)
+			join(v, to, from, CARRIED);
+	}
+}
+
+/* Homes, and what the entry takes and gives: callers come after callees, so the last computation of a part is its home. */
 static void place_values(struct values *v)
 {
 	const struct graph *g = v->graph;
@@ -212,18 +275,21 @@ static void place_values(struct values *v)
 			(g->node[i].opcode == OP_PARAMETER && g->node[i].comp == g->entry);
 		for (uint32_t k = v->leaf[i]; k < v->leaf[i + 1]; k++) {
 			uint32_t x = values_of(v, k);
-			v->home[x] = g->node[i].comp;
+			v->home[values_part(v, k)] = g->node[i].comp;
+			v->several[x] |= v->several[k];
 			v->outside[x] |= out;
 			v->bytes[x] = v->bytes[k] > v->bytes[x] ? v->bytes[k] : v->bytes[x];
 		}
 	}
 }
 
-/* Does it only hand names on? Then it does not keep what it is given alive. */
+/* Does it only hand names on? Then it does not keep what it is given alive, unless it ends its computation. */
 static bool only_names(const struct graph *g, uint32_t node)
 {
 	uint16_t op = g->node[node].opcode;
 
+	if (g->comp[g->node[node].comp].root == node)
+		return false;
 	return op == OP_TUPLE || op == OP_GET_TUPLE_ELEMENT || op == OP_DOMAIN;
 }
 
@@ -235,15 +301,15 @@ static void add_values(struct values *v, uint32_t comp)
 
 	for (uint32_t i = c->first; i < c->first + c->n_nodes; i++) {
 		for (uint32_t k = v->leaf[i]; k < v->leaf[i + 1]; k++) {
-			uint32_t x = values_of(v, k);
+			uint32_t x = values_part(v, k), b = values_of(v, k);
 			if (v->home[x] == comp && v->number[x] == NONE)
-				v->number[x] = line_value(l, i - c->first, v->outside[x] ? 0 : values_rounded(v->bytes[x]));
+				v->number[x] = line_value(l, i - c->first, v->outside[b] ? 0 : values_rounded(v->bytes[b]));
 		}
 		for (uint32_t o = 0; o < g->node[i].n_operands; o++) {
 			uint32_t from = node_operands(g, i)[o];
 			line_after(l, from - c->first, i - c->first);
 			for (uint32_t k = v->leaf[from]; k < v->leaf[from + 1] && !only_names(g, i); k++) {
-				uint32_t x = values_of(v, k);
+				uint32_t x = values_part(v, k);
 				if (v->home[x] == comp && v->number[x] != NONE)
 					line_reads(l, i - c->first, v->number[x]);
 			}
@@ -285,43 +351,78 @@ static void add_control(struct values *v, uint32_t comp)
 	mem_free(all);
 }
 
-/* A value that may be written over one that its maker reads. */
+/*
+ * A value may be written over one that its maker reads. The compiler wants that one to be made by the operand itself, not renamed
+ * on the way, and to have its buffer to itself.
+ */
 static void add_shares(struct values *v, uint32_t comp)
 {
 	const struct graph *g = v->graph;
 	const struct comp *c = &g->comp[comp];
+	struct line *l = &v->line[comp];
 
 	for (uint32_t i = c->first; i < c->first + c->n_nodes; i++) {
-		uint32_t x = v->leaf[i + 1] == v->leaf[i] + 1 ? values_of(v, v->leaf[i]) : NONE;
-		if (x == NONE || v->home[x] != comp || v->line[comp].value[v->number[x]].maker != i - c->first)
+		uint32_t x = v->leaf[i + 1] == v->leaf[i] + 1 ? values_part(v, v->leaf[i]) : NONE;
+		if (x == NONE || v->home[x] != comp || l->value[v->number[x]].maker != i - c->first ||
+			v->outside[values_of(v, x)])
 			continue;
 		for (uint32_t o = 0; o < g->node[i].n_operands; o++) {
-			uint32_t from = node_operands(g, i)[o], y = v->leaf[from + 1] == v->leaf[from] + 1 ?
-				values_of(v, v->leaf[from]) : NONE;
-			if (y == NONE || y == x || v->home[y] != comp || v->outside[x] || v->outside[y] ||
-				!order_may_share(g, i, o))
+			uint32_t from = node_operands(g, i)[o], y, b;
+			if (v->leaf[from + 1] != v->leaf[from] + 1)
 				continue;
-			line_shares(&v->line[comp], v->number[x], v->number[y]);
-			break;
+			y = values_part(v, v->leaf[from]);
+			b = values_of(v, y);
+			if (y != x && v->home[y] == comp && l->value[v->number[y]].maker == from - c->first && !v->outside[b] &&
+				!v->several[b] && order_may_share(g, i, o))
+				line_shares(l, v->number[x], v->number[y]);
 		}
 	}
+}
+
+/* Parameters and constants do nothing when they run. */
+static void add_pins(struct values *v, uint32_t comp)
+{
+	const struct graph *g = v->graph;
+	const struct comp *c = &g->comp[comp];
+
+	for (uint32_t i = c->first; i < c->first + c->n_nodes; i++)
+		if ((g->node[i].opcode == OP_PARAMETER || g->node[i].opcode == OP_CONSTANT) &&
+			!g->node[i].proto->n_control_predecessor_ids)
+			line_pin(&v->line[comp], i - c->first);
 }
 
 void values_find(struct values *v, const struct graph *g)
 {
 	*v = (struct values){.graph = g};
 	find_names(v);
+	join_donated(v);
 	place_values(v);
 	v->line = MEM_NEW(g->n_comps, struct line);
 	for (uint32_t c = 0; c < g->n_comps; c++) {
 		line_init(&v->line[c], compiled(g, c) ? g->comp[c].n_nodes : 0);
 		if (compiled(g, c)) {
+			add_pins(v, c);
 			add_values(v, c);
 			add_control(v, c);
 			add_shares(v, c);
 		}
 		line_finish(&v->line[c]);
 	}
+}
+
+/* What a loop carries is alive at its step twice over, as what goes in and as what comes out. */
+static uint64_t carried(const struct values *v, uint32_t node)
+{
+	const struct graph *g = v->graph;
+	const struct line *l = &v->line[g->node[node].comp];
+	uint32_t step = node - g->comp[g->node[node].comp].first;
+	uint64_t bytes = 0;
+
+	for (uint32_t k = l->reads.first[step]; k < l->reads.first[step + 1]; k++)
+		bytes += l->value[l->reads.item[k]].bytes;
+	for (uint32_t k = l->makes.first[step]; k < l->makes.first[step + 1]; k++)
+		bytes += l->value[l->makes.item[k]].bytes;
+	return bytes;
 }
 
 void values_inside(struct values *v, const uint64_t *peak, uint32_t comp)
@@ -338,7 +439,9 @@ void values_inside(struct values *v, const uint64_t *peak, uint32_t comp)
 			if (compiled(g, callee) && peak[callee] > most)
 				most = peak[callee];
 		}
-		l->inside[i] = most;
+		l->inside[i] = (int64_t)most;
+		if (n->opcode == OP_WHILE)
+			l->inside[i] -= (int64_t)carried(v, c->first + i);
 	}
 }
 
@@ -348,6 +451,8 @@ void values_release(struct values *v)
 		line_release(&v->line[c]);
 	mem_free(v->leaf);
 	mem_free(v->parent);
+	mem_free(v->part);
+	mem_free(v->several);
 	mem_free(v->bytes);
 	mem_free(v->home);
 	mem_free(v->outside);

@@ -5,9 +5,13 @@
  * and their elements, bitcasts, the parameters and results of loops, branches and calls, and everything that is updated in
  * place. All names of one buffer are one value here.
  *
- * A value belongs to the outermost computation that it is known in: what a loop carries lives in the loop's caller for as
- * long as the loop runs. The computations that are compiled as such (entry, control) become lines (line.h), whose steps
- * are their instructions in the graph's numbering.
+ * A loop's buffer is not always in use: between the last reader of what an iteration was given and the maker of what it hands on,
+ * other values may be there. So a buffer has parts, whose lives are counted one by one: what goes into a loop, what its
+ * condition is given, what its body is given and gives, and what comes out. Everywhere else a buffer is one part.
+ *
+ * A part belongs to the outermost computation that it is known in. The computations that are compiled as such (entry,
+ * control) become lines (line.h), whose steps are their instructions in the graph's numbering. At the step that is a loop, only the
+ * loop's inside counts what the loop carries.
  *
  * Not in temporary memory, and weighing nothing: parameters of the entry, constants, and what the entry returns. The compiler
  * puts some more values where results are, before these are made: which ones depends on the order (rooms.h).
@@ -22,10 +26,12 @@ struct values {
 	const struct graph *graph;
 	uint32_t n;		/* names: leaves of all instructions */
 	uint32_t *leaf;		/* per node: its first name; per node + 1 its end */
-	uint32_t *parent;	/* of names: towards the one that stands for all */
-	uint64_t *bytes;	/* per name, as its shape says */
-	uint32_t *home;		/* per value, at the name that stands for it: its computation */
-	bool *outside;		/* likewise: it is not in temporary memory */
+	uint32_t *parent;	/* of names: towards the one that stands for all of a buffer's */
+	uint32_t *part;		/* likewise of a part's */
+	uint64_t *bytes;	/* per name, as its shape says; of the one that stands for a buffer: the largest */
+	bool *outside;		/* per buffer, at the name that stands for it: it is not in temporary memory */
+	bool *several;		/* likewise: more than one instruction makes what is in it */
+	uint32_t *home;		/* per part, at the name that stands for it: its computation */
 	uint32_t *number;	/* likewise: in the line of its home; NONE: it has no maker there */
 	struct line *line;	/* per computation; n is 0 for those that are not compiled as such */
 };
@@ -33,8 +39,9 @@ struct values {
 /* Steps of the line of a computation are its nodes less `comp.first`. */
 void values_find(struct values *v, const struct graph *g);
 void values_release(struct values *v);
-/* The name that stands for all of a buffer's. */
+/* The name that stands for all of a buffer's, and of a part's. */
 uint32_t values_of(const struct values *v, uint32_t name);
+uint32_t values_part(const struct values *v, uint32_t name);
 /* What so many bytes take in a heap. */
 uint64_t values_rounded(uint64_t bytes);
 /* Memory of a step's inside, from the peaks that its computations have: one per computation. */

@@ -1,0 +1,244 @@
+/*
+ * heap.c - see heap.h.
+ *
+ * XLA's clock advances with every block that comes or goes, so that is how long blocks live here, too. A block that takes the
+ * place of an operand which dies there (line.h, twins) is one block with it.
+ */
+#include "space/order/heap.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "base/mem.h"
+#include "space/order/own.h"
+
+struct span { /* a life, by XLA's clock */
+	uint64_t begin, end;
+};
+
+struct block {
+	uint64_t size, offset;
+	uint64_t begin, stay, length; /* when it comes; how long what comes first stays, and how long all do */
+	uint32_t first, n; /* spans */
+};
+
+struct event {
+	uint64_t time;
+	uint32_t life;
+	bool goes;
+};
+
+struct heap {
+	struct span *span;   /* per life of the program */
+	uint32_t *of;	     /* per life: the next of its block; NONE */
+	bool *joined;	     /* per value: it is part of the block of another */
+	struct event *event;
+	struct block *block, *sorted;
+	uint32_t *spans;     /* of all blocks: lives */
+	uint32_t *at;	     /* blocks that have their place, by offset */
+	uint32_t n;
+};
+
+static int by_time(const void *a, const void *b)
+{
+	const struct event *x = a, *y = b;
+
+	if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	if (x->goes != y->goes)
+		return y->goes ? -1 : 1;
+	return (x->life > y->life) - (x->life < y->life);
+}
+
+static bool in_heap(const struct program_value *x)
+{
+	return !x->result && x->room == NONE && x->size > 0;
+}
+
+static void set_clock(struct program *p)
+{
+	struct heap *h = p->heap;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < p->n_values; i++)
+		for (uint32_t k = p->value[i].first; in_heap(&p->value[i]) && k < p->value[i].first + p->value[i].n; k++) {
+			h->event[n++] = (struct event){p->life[k].begin, k, false};
+			h->event[n++] = (struct event){p->life[k].end, k, true};
+		}
+	if (n)
+		qsort(h->event, n, sizeof *h->event, by_time);
+	for (uint32_t i = 0; i < n; i++)
+		*(h->event[i].goes ? &h->span[h->event[i].life].end : &h->span[h->event[i].life].begin) = i;
+}
+
+/* The value that ends where this one begins and leaves it its place; NONE. */
+static uint32_t forerunner(struct program *p, const struct program_value *x)
+{
+	const struct program_life *a = &p->life[x->first];
+	const struct line *l = program_line(p, a->comp);
+	const struct graph *g = p->graph;
+
+	for (uint32_t k = l->twins.first[a->number]; x->n == 1 && k < l->twins.first[a->number + 1]; k++) {
+		uint32_t maker = g->comp[a->comp].first + l->value[l->twins.item[k]].maker;
+		uint32_t at = p->of_name[values_of(&p->values, p->values.leaf[maker])];
+		if (at != NONE && in_heap(&p->value[at]) && p->value[at].n == 1 && p->value[at].end == x->begin)
+			return at;
+	}
+	return NONE;
+}
+
+static void add_block(struct program *p, uint32_t value, const uint32_t *next, uint32_t *n_spans)
+{
+	struct heap *h = p->heap;
+	struct block *b = &h->block[h->n++];
+	uint64_t end = 0;
+
+	*b = (struct block){.size = p->value[value].size, .first = *n_spans, .begin = UINT64_MAX};
+	for (uint32_t i = value; i != NONE; i = next[i])
+		for (uint32_t k = p->value[i].first; k < p->value[i].first + p->value[i].n; k++) {
+			h->spans[(*n_spans)++] = k;
+			if (h->span[k].begin < b->begin) {
+				b->begin = h->span[k].begin;
+				b->stay = h->span[k].end - b->begin;
+			}
+			end = h->span[k].end > end ? h->span[k].end : end;
+		}
+	b->n = *n_spans - b->first;
+	b->length = end - b->begin;
+}
+
+static void find_blocks(struct program *p)
+{
+	struct heap *h = p->heap;
+	uint32_t n_spans = 0, *next = h->of;
+
+	memset(h->joined, 0, p->n_values * sizeof *h->joined);
+	for (uint32_t i = 0; i < p->n_values; i++)
+		next[i] = NONE;
+	for (uint32_t i = 0; i < p->n_values; i++) {
+		uint32_t before = in_heap(&p->value[i]) ? forerunner(p, &p->value[i]) : NONE;
+		if (before != NONE && next[before] == NONE) {
+			next[before] = i;
+			h->joined[i] = true;
+		}
+	}
+	h->n = 0;
+	for (uint32_t i = 0; i < p->n_values; i++)
+		if (in_heap(&p->value[i]) && !h->joined[i])
+			add_block(p, i, next, &n_spans);
+}
+
+static int by_size(const void *a, const void *b)
+{
+	const struct block *x = a, *y = b;
+
+	if (x->size != y->size)
+		return x->size > y->size ? -1 : 1;
+	if (x->stay != y->stay)
+		return x->stay > y->stay ? -1 : 1;
+	return (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+static int by_length(const void *a, const void *b)
+{
+	const struct block *x = a, *y = b;
+
+	if (x->length != y->length)
+		return x->length > y->length ? -1 : 1;
+	if (x->size != y->size)
+		return x->size > y->size ? -1 : 1;
+	return (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+static bool meet(const struct heap *h, const struct block *x, const struct block *y)
+{
+	for (uint32_t i = x->first; i < x->first + x->n; i++)
+		for (uint32_t k = y->first; k < y->first + y->n; k++) {
+			const struct span *a = &h->span[h->spans[i]], *b = &h->span[h->spans[k]];
+			if (a->begin <= b->end && b->begin <= a->end)
+				return true;
+		}
+	return false;
+}
+
+/* Puts a block where it fits best among the `n` that have their place; returns where it ends. */
+static uint64_t put(struct heap *h, uint32_t block, uint32_t n)
+{
+	struct block *x = &h->sorted[block];
+	uint64_t end = 0, best = UINT64_MAX;
+	uint32_t k = n;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct block *y = &h->sorted[h->at[i]];
+		if (!meet(h, x, y))
+			continue;
+		if (y->offset >= end + x->size && y->offset - end < best) {
+			best = y->offset - end;
+			x->offset = end;
+		}
+		if (values_rounded(y->offset + y->size) > end)
+			end = values_rounded(y->offset + y->size);
+	}
+	if (best == UINT64_MAX)
+		x->offset = end;
+	for (; k > 0 && h->sorted[h->at[k - 1]].offset > x->offset; k--)
+		h->at[k] = h->at[k - 1];
+	h->at[k] = block;
+	return x->offset + x->size;
+}
+
+static uint64_t put_all(struct heap *h, int (*order)(const void *, const void *))
+{
+	uint64_t bytes = 0;
+
+	memcpy(h->sorted, h->block, h->n * sizeof *h->sorted);
+	if (h->n)
+		qsort(h->sorted, h->n, sizeof *h->sorted, order);
+	for (uint32_t i = 0; i < h->n; i++) {
+		uint64_t end = put(h, i, i);
+		bytes = end > bytes ? end : bytes;
+	}
+	return bytes;
+}
+
+static struct heap *make(const struct program *p)
+{
+	struct heap *h = MEM_NEW(1, struct heap);
+
+	h->span = MEM_NEW(p->n_lives, struct span);
+	h->of = MEM_NEW(p->n_values, uint32_t);
+	h->joined = MEM_NEW(p->n_values, bool);
+	h->event = MEM_NEW(2 * (size_t)p->n_lives, struct event);
+	h->block = MEM_NEW(p->n_values, struct block);
+	h->sorted = MEM_NEW(p->n_values, struct block);
+	h->spans = MEM_NEW(p->n_lives, uint32_t);
+	h->at = MEM_NEW(p->n_values, uint32_t);
+	return h;
+}
+
+uint64_t heap_bytes(struct program *p)
+{
+	uint64_t small, other;
+
+	if (!p->heap)
+		p->heap = make(p);
+	set_clock(p);
+	find_blocks(p);
+	small = put_all(p->heap, by_size);
+	other = put_all(p->heap, by_length);
+	return other < small ? other : small;
+}
+
+void heap_free(struct heap *h)
+{
+	if (!h)
+		return;
+	mem_free(h->span);
+	mem_free(h->of);
+	mem_free(h->joined);
+	mem_free(h->event);
+	mem_free(h->block);
+	mem_free(h->sorted);
+	mem_free(h->spans);
+	mem_free(h->at);
+	mem_free(h);
+}
