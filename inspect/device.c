@@ -1,19 +1,19 @@
 /*
- * device.c - `inspect --device NAME FILE`: compile a program, run it, and say what came of
- * it.
+ * device.c - `inspect --device NAME FILE`: compiles a program, runs it, and shows the result.
  *
- * The compiler's own decisions, no configuration of ours: how long compiling took, how long a run
- * takes with its 95% interval, how much memory, and what is left of the program after optimisation.
- * A program that the device refuses is an answer too, not an error.
+ * The compiler makes all decisions itself. The view shows how long compiling took, how long a run takes with its 95%
+ * interval, how much memory it needs, and the size of the program after optimisation. If the device refuses the
+ * program, that is the result, not an error.
  */
 #include "base/json.h"
 #include "device/device.h"
 #include "inspect/inspect.h"
 #include "ready/user_program.h"
 
-struct optimised { /* what the compiler made of it */
-	uint32_t instructions, fusions,
-		inside; /* launched; of those fusions; nodes inside fusions */
+struct optimised { /* the program as the compiler left it */
+	uint32_t instructions; /* outside of fusions */
+	uint32_t fusions;      /* how many of those are fusions */
+	uint32_t inside;       /* instructions inside fusions */
 };
 
 static void count(const struct compiled *c, struct optimised *o)

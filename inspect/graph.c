@@ -1,5 +1,5 @@
 /*
- * graph.c - the views of `inspect` that need nothing but the graph.
+ * graph.c - the views of `inspect` that need only the graph: summary, --nodes, --dot.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +41,7 @@ int inspect_nodes(struct inspection *in)
 	return 0;
 }
 
-/* A node by name; where there is none, the nearest name is suggested. */
+/* Finds a node by name; if there is none, the error suggests the nearest name. */
 static uint32_t find(struct inspection *in, const char *name)
 {
 	const struct graph *g = in->graph;

@@ -1,8 +1,8 @@
 /*
- * inspect.h - what the program `inspect` can show, one function per view.
+ * inspect.h - the views of the program `inspect`, one function each.
  *
- * A view is asked for by an option (--dot, --nodes ...); the first one asked for is shown, and where
- * none is, the summary. It writes to `out`, which main prints, or returns -1 with a sentence.
+ * The user asks for a view by an option (--dot, --nodes ...). If several are asked for, the first in main.c is shown; if
+ * none is, the summary. A view writes to `out`, which main prints, or returns -1 with a sentence.
  */
 #ifndef INSPECT_INSPECT_H
 #define INSPECT_INSPECT_H
@@ -22,7 +22,7 @@ struct inspect_settings {
 struct inspection {
 	const struct inspect_settings *set;
 	const char *path;
-	const struct graph *graph; /* of the views that need nothing else; NULL for --space and --device */
+	const struct graph *graph; /* for views that need only the graph; NULL for the others, which read `path` */
 	struct buf *out;
 	struct err *err;
 };

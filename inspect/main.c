@@ -1,8 +1,9 @@
 /*
- * main.c - the program `inspect`: what is in a file.
+ * main.c - the program `inspect`: shows what is in a program's file.
  *
- * Reads the graph, then shows the view that was asked for. A new view is an option in the table of
- * options, a row in the table of views, and a function in a file of its own (inspect.h).
+ * Each option of the section "What to show" asks for a view. Views that need only the graph are rows in the table below;
+ * the others need a device, or a space, and read the file themselves. A new view is an option, a row or a branch in
+ * show(), and a function in a file of its own (inspect.h).
  */
 #include "inspect/inspect.h"
 
@@ -55,7 +56,7 @@ static const struct view views[] = {
 	{always, inspect_summary},
 };
 
-/* The views of the graph alone. */
+/* Reads the graph and shows the first view that was asked for. */
 static int view(struct inspection *in)
 {
 	struct user_program p;
@@ -91,28 +92,28 @@ int main(int argc, char **argv)
 	struct inspect_settings s = {.hops = 2};
 	const struct opt table[] = {
 		OPT_SECTION("What to show"),
-		OPT_STR(0, "nodes", &s.nodes, "REGEX", "nodes by name, op name or source file"),
-		OPT_FLAG(0, "hlo", &s.hlo, "the program as HLO text"),
-		OPT_FLAG(0, "dot", &s.dot, "a drawing for Graphviz"),
-		OPT_STR(0, "around", &s.around, "NODE", "draw only what is near this node"),
-		OPT_INT(0, "hops", &s.hops, 0, 1000, "how near, in operands and users"),
-		OPT_FLAG(0, "space", &s.space, "what there is to decide, and how the compiler decides it"),
-		OPT_STR(0, "flip", &s.flip, "NODE", "measure its other choices, by region and whole"),
+		OPT_STR(0, "nodes", &s.nodes, "REGEX", "list the nodes whose name, op name or source file matches"),
+		OPT_FLAG(0, "hlo", &s.hlo, "print the program as HLO text"),
+		OPT_FLAG(0, "dot", &s.dot, "print a drawing for Graphviz"),
+		OPT_STR(0, "around", &s.around, "NODE", "draw only the nodes near this one"),
+		OPT_INT(0, "hops", &s.hops, 0, 1000, "how many steps away is near; a step leads to an operand or a user"),
+		OPT_FLAG(0, "space", &s.space, "list what can be decided in the program, and how the compiler decides it"),
+		OPT_STR(0, "flip", &s.flip, "NODE", "measure the other choices of this node against its default: by region, and by whole programs"),
 		OPT_STR(0, "space-kind", &s.space_kind, "KIND", space_kind_forms()),
-		OPT_FLAG(0, "memory", &s.memory, "temporary memory over the program, and what lives where it needs most; with --device as its "
-			"compiler arranges it"),
-		OPT_FLAG(0, "pipeline", &s.pipeline, "which passes the device's compiler runs, and which of them follow its decisions (no FILE)"),
+		OPT_FLAG(0, "memory", &s.memory, "draw the temporary memory over the program, and list what is in memory at the peak; with --device, "
+			"as its compiler arranges the program"),
+		OPT_FLAG(0, "pipeline", &s.pipeline, "list the passes of the device's compiler, and those that run after its decisions (no FILE)"),
 		OPT_SECTION("How"),
 		OPT_STR(0, "device", &s.device, "NAME",
-			"cpu (cpu@VERSION, a path to a plugin) or sim: alone, compile and run; with --space, the one to decide for (default: cpu where there "
-			"is a plugin)"),
+			"cpu (cpu@VERSION, a path to a plugin) or sim. By itself: compile the program and run it. With --space: the device to "
+			"decide for (default: cpu if its plugin is there)"),
 		OPT_FLAG(0, "json", &s.json, "as JSON"),
 		OPT_END};
 	const struct opt_program prog = {"inspect", "[OPTIONS] FILE",
 		"Shows what is in a program: operations, work, parameters, loops. FILE is HLO text, an "
-		"HloModuleProto, HloProto or HloModuleProtoWithConfig, StableHLO (where there is a plugin), plain or packed "
-		"with zstd, or a folder of XLA's dumps; \"-\" is standard input. For --space it may also be the name of a "
-		"program that a kind of decision makes itself, such as toy:40:3:1.",
+		"HloModuleProto, HloProto or HloModuleProtoWithConfig, or StableHLO (if there is a plugin), plain or packed "
+		"with zstd; or a folder of XLA's dumps; or a public problem (JSON, plain or packed with gzip); \"-\" is standard input. "
+		"For --space it may also name a program that a kind of decision makes itself, such as toy:40:3:1.",
 		table};
 	struct err err = {0};
 	int n = 0;

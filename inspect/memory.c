@@ -1,9 +1,9 @@
 /*
- * memory.c - where a program needs most temporary memory, and what lives there: what people ask first.
+ * memory.c - `inspect --memory FILE`: shows where a program needs most temporary memory, and what is in it there.
  *
- * With a device the compiler is asked in which order it runs the program, and what it needs for it. Without one the program
- * is taken as the file has it: in its schedule, if it is a dump of a scheduled program, else in the order of its listing. Who
- * lives at the peak is said by our model of XLA's memory (space/order).
+ * With --device the compiler says in which order it runs the program, and how much memory that needs. Without it, the
+ * order is the schedule in the file, or the order of the listing if there is no schedule. Our model of XLA's memory
+ * (space/order) tells which values are alive at the peak.
  */
 #include <stdio.h>
 #include "base/json.h"
@@ -15,9 +15,9 @@
 #include "space/order/order.h"
 #include "space/order/write.h"
 
-#define SHOWN 20 /* values that live at the peak, for people */
-#define WIDE 60	 /* characters of the largest bar */
-#define BARS 40	 /* pieces of the program */
+#define SHOWN 20 /* values alive at the peak that the text lists */
+#define WIDE 60	 /* characters in the longest bar */
+#define BARS 40	 /* bars at most, each for a piece of the program */
 
 static void draw(const struct course *c, struct buf *out)
 {
@@ -64,7 +64,7 @@ static void show_json(const struct holders *h, uint64_t said, struct buf *out)
 	buf_addch(out, '\n');
 }
 
-/* `said`: bytes by the compiler; 0: it was not asked. */
+/* `said`: bytes according to the compiler; 0 if it was not asked. */
 static void show(const struct inspection *in, const struct graph *g, uint64_t said)
 {
 	struct program p;
@@ -88,7 +88,7 @@ static void show(const struct inspection *in, const struct graph *g, uint64_t sa
 	program_release(&p);
 }
 
-/* As the compiler arranges it. */
+/* Shows the program as the compiler arranges it. */
 static int show_arranged(struct inspection *in, const struct graph *program)
 {
 	struct device_options o = {.backend = in->set->device, .kind = order_kind.name, .wait = true};

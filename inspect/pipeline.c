@@ -1,16 +1,16 @@
 /*
- * pipeline.c - `inspect --device NAME --pipeline`: which passes the compiler runs, and what we make of them.
+ * pipeline.c - `inspect --device NAME --pipeline`: shows which passes the compiler runs.
  *
- * Shown is what was read from the plugin (device/probe.h), not what we believe: every pass in its order, the one that
- * decides, and those behind it by name, which is what a configuration is applied with.
+ * The passes are those that device/probe.h observed in the plugin. The view lists them in order, marks the one that
+ * decides, and names those after it, with which a configuration is compiled.
  */
 #include "base/json.h"
 #include "device/device.h"
 #include "device/pipeline.h"
 #include "inspect/inspect.h"
 
-struct lists { /* names, "a,b,c" */
-	struct buf after, again;
+struct lists { /* names of passes, "a,b,c" */
+	struct buf after, again; /* those after the decision; of those, the ones that also run before it */
 };
 
 static void put_passes(const struct pipeline *p, bool decided, struct buf *out)

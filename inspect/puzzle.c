@@ -1,10 +1,10 @@
 /*
- * puzzle.c - a public problem for people: its size, its memory over time, what bounds its answer.
+ * puzzle.c - see puzzle.h.
  *
- * Of a net: nodes, choices, what is left when everything certain is decided, and the least and most memory that can
- * be in use during twenty stretches of time, against the limit. The lower bound is what all nodes and edges cost when
- * each takes its cheapest, which no answer can go below. Of a placement problem: times, sizes, and the load that no
- * placement can go below: all the time shared out evenly.
+ * For a net the view shows the number of nodes and choices, what is left after everything certain is decided, and the
+ * least and most memory that can be in use during each of twenty stretches of time, compared with the limit. The lower
+ * bound is the sum of the cheapest costs of all nodes and edges; no answer costs less. For a placement problem it shows
+ * times, sizes, and a load that no placement can go below: all the time, shared out evenly.
  */
 #include "inspect/puzzle.h"
 
@@ -38,7 +38,7 @@ static network_sum lower_bound(const struct network *net)
 	return sum;
 }
 
-/* The most, over a stretch of time, of the memory in use when every node takes its least, or its most. */
+/* The largest memory in use during each stretch of time, if all nodes take their least memory; or, with `most`, their most. */
 static void memory_over_time(const struct network *net, int64_t end, bool most, double *peak)
 {
 	struct network_value v;

@@ -1,5 +1,5 @@
 /*
- * puzzle.h - what is in a public problem of placement (a JSON file, perhaps packed).
+ * puzzle.h - shows a public problem (a JSON file, perhaps packed): its size, its memory over time, and a bound.
  */
 #ifndef INSPECT_PUZZLE_H
 #define INSPECT_PUZZLE_H
@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-/* 1 when the text was such a problem and is shown; 0 when it is none. */
+/* Returns 1 if the file holds such a problem, which is then appended to `out`; 0 if it does not; -1 with a sentence. */
 int puzzle_show(const char *path, struct buf *out, struct err *err);
 
 #endif

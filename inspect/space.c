@@ -1,10 +1,9 @@
 /*
- * space.c - what there is to decide about a program, and what one decision costs.
+ * space.c - `inspect --space FILE`: shows what can be decided about a program, and what one decision costs.
  *
- * Sites by opcode and by number of choices, tie classes, the program in groups as the compiler leaves
- * it, and how well its own result could be read back. With --flip, every other choice of one site is
- * measured against the default twice, by region and by whole programs, side by side: the quickest way
- * to see whether the two agree on a machine.
+ * It counts the sites by opcode, by number of choices and by class. It shows what the compiler's default makes of the
+ * program, and how much of it choices can say. With --flip, each other choice of one site is measured against the
+ * default twice, by region and by whole programs: the quickest way to see whether the two agree on a machine.
  */
 #include "inspect/space.h"
 
@@ -20,8 +19,8 @@
 
 #define TOP 12 /* opcodes and classes shown to people */
 
-struct tally { /* of sites with something in common */
-	uint32_t what, sites, plain; /* plain: default choice 0 */
+struct tally { /* counts sites with the same opcode or class */
+	uint32_t what, sites, plain; /* what: the opcode or class; plain: sites whose default is choice 0 */
 };
 
 static int by_sites(const void *a, const void *b)
@@ -33,7 +32,7 @@ static int by_sites(const void *a, const void *b)
 	return (x->what > y->what) - (x->what < y->what);
 }
 
-/* Sites by opcode, or by tie class; most first. Returns how many there are. */
+/* Counts sites by opcode, or by class; most sites first. Returns how many opcodes or classes have any. */
 static uint32_t tally(const struct space *s, bool classes, struct tally *t, uint32_t room)
 {
 	uint32_t n = 0;
@@ -72,7 +71,7 @@ static void put_choices(const struct space *s, struct json *j, struct buf *out)
 	}
 }
 
-/* Why the choices do not say all that the compiler did. */
+/* Shows why the choices cannot say all that the compiler did. */
 static void put_causes(const struct space_account *a, struct buf *out)
 {
 	for (uint32_t c = 0; c < a->n_causes; c++)
@@ -197,7 +196,7 @@ static int put_sites(const struct space *s, const char *pattern, struct json *j,
 	return 0;
 }
 
-struct flip { /* one choice, measured both ways */
+struct flip { /* one choice, measured by region and by whole programs */
 	uint8_t choice;
 	struct delta region;
 	struct timing whole;
@@ -334,7 +333,7 @@ int inspect_space(const struct inspect_space *o, struct buf *out, struct err *er
 	return rc;
 }
 
-/* The device asked for; where none was and there is no plugin, none, with a word on what that costs. */
+/* Opens the device. If the user named none and there is no plugin, goes on without one, and says what that means. */
 static int open_device(const struct inspect_settings *set, const char *path, struct device **d,
 	struct err *err)
 {

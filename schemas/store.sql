@@ -1,21 +1,20 @@
--- store.sql: what a vantage store holds. One SQLite file, read by any program that speaks SQLite.
+-- store.sql: the tables of a vantage store. A store is one SQLite file that any program with SQLite can read.
 --
--- Facts are what was measured, and who measured it how. They are added and never rewritten (the end
--- of a stint is filled in once). Derived tables, at the bottom, hold nothing that `store rebuild` does
--- not compute from the facts.
+-- Facts are what was measured, by whom, and how. Rows of facts are added and never rewritten; only the end
+-- of a stint is filled in later, once. `store rebuild` computes the derived tables, at the bottom, from the facts.
 --
--- Times of day are microseconds since 1970, durations are seconds. Costs are of the quantity of their run's environment,
--- in its base unit: seconds, unless that says otherwise, also where a column's name says seconds. 64-bit hashes are kept in
--- SQLite's signed integers, bit for bit. Ids are of this file; across files a run is known by its uuid,
--- everything else by a hash of its content.
+-- Times of day are microseconds since 1970; durations are seconds. A cost is in the base unit of its environment's quantity.
+-- That is seconds for most environments; for the others it is not, even if a column is called `seconds`. SQLite's signed
+-- integers hold 64-bit hashes, bit for bit. Ids are valid in this file only. Across files a uuid identifies a run, and
+-- a hash of the content identifies anything else.
 --
--- Changing this file: raise user_version, and add the step from the version before to
--- store/migrate.c and a store of that version to tests/stores/.
+-- To change this file: raise user_version, add the step from the version before to store/migrate.c, and
+-- add a store of that version to tests/stores/.
 
 PRAGMA application_id = 0x56414e54; -- "VANT"
 PRAGMA user_version = 3;
 
--- What a device did with a program, and where a cost comes from: schemas/outcome.def and costkind.def.
+-- Outcome: what a device did with a program (schemas/outcome.def). Cost kind: where a cost comes from (costkind.def).
 CREATE TABLE outcome (
 	id INTEGER PRIMARY KEY,
 	name TEXT NOT NULL UNIQUE,
@@ -27,7 +26,7 @@ CREATE TABLE cost_kind (
 	meaning TEXT NOT NULL
 ) STRICT;
 
--- Large things: zstd of the bytes whose SHA-256 and length stand beside it.
+-- Large things, packed with zstd. `hash` and `size` are the SHA-256 and the length of the unpacked bytes.
 CREATE TABLE blob (
 	id INTEGER PRIMARY KEY,
 	hash BLOB NOT NULL UNIQUE CHECK (length(hash) = 32),
@@ -35,15 +34,15 @@ CREATE TABLE blob (
 	data BLOB NOT NULL
 ) STRICT;
 
--- The hardware as far as it decides costs (processor model, cores, kernel): equal machines of a
--- cluster are one machine, and share what they measured. Which host it was stands in the stint.
+-- The hardware, as far as it decides costs: processor model, cores, kernel. Equal machines of a cluster are
+-- one machine here, and share what they measured. A stint names the host.
 CREATE TABLE machine (
 	id INTEGER PRIMARY KEY,
 	description TEXT NOT NULL UNIQUE
 ) STRICT;
 
--- All that makes two costs comparable. Another version or build of a plugin is another environment. One of
--- version 1 of this file has no build until a program measures in it again.
+-- An environment: all that must be equal for two costs to be comparable. Another version or build of a plugin is another
+-- environment. An environment from version 1 of this file has no build until a program measures in it again.
 CREATE TABLE environment (
 	id INTEGER PRIMARY KEY,
 	hash BLOB NOT NULL UNIQUE CHECK (length(hash) = 32), -- of the columns below
@@ -58,7 +57,7 @@ CREATE TABLE environment (
 	quantity TEXT NOT NULL DEFAULT 'seconds' -- what costs are of: schemas/quantity.def
 ) STRICT;
 
--- A program as the decisions are made on it: the serialised module just before the compiler's pass.
+-- A program at the stage at which the decisions are made: the serialised module just before the compiler's pass.
 CREATE TABLE graph (
 	id INTEGER PRIMARY KEY,
 	blob INTEGER NOT NULL UNIQUE REFERENCES blob,
@@ -68,8 +67,8 @@ CREATE TABLE graph (
 	edges INTEGER NOT NULL
 ) STRICT;
 
--- The decisions: a list of sites with their choices. `hash` is what the space says of its own site
--- table: a reader opens the space again and compares before it trusts site numbers.
+-- A decision space: a list of sites with their choices. `hash` is the space's own hash of its site table. A reader
+-- opens the space again and compares the hash before it trusts site numbers.
 CREATE TABLE space (
 	id INTEGER PRIMARY KEY,
 	identity BLOB NOT NULL UNIQUE CHECK (length(identity) = 32), -- of the graph's hash and the columns below
@@ -85,7 +84,7 @@ CREATE TABLE space (
 ) STRICT;
 CREATE INDEX space_graph ON space (graph);
 
--- One collection or search. `settings` is everything that decides its course; a run with the same
+-- A run: one collection or search. `settings` holds everything that decides its course; a program with the same
 -- settings goes on where the last one stopped.
 CREATE TABLE run (
 	id INTEGER PRIMARY KEY CHECK (id > 0 AND id < 0x7fffffff),
@@ -98,7 +97,7 @@ CREATE TABLE run (
 	environment INTEGER NOT NULL REFERENCES environment
 ) STRICT;
 
--- A stretch of a run: one night. No end: the program still runs, or was killed.
+-- A stint: what one process did of a run, for example in one night. If `ended` is NULL, it still runs or was killed.
 CREATE TABLE stint (
 	run INTEGER NOT NULL REFERENCES run,
 	n INTEGER NOT NULL,
@@ -112,7 +111,7 @@ CREATE TABLE stint (
 	PRIMARY KEY (run, n)
 ) STRICT, WITHOUT ROWID;
 
--- A walk through the configurations of one space.
+-- A chain: a walk through the configurations of one space.
 CREATE TABLE chain (
 	run INTEGER NOT NULL REFERENCES run,
 	number INTEGER NOT NULL,
@@ -124,9 +123,9 @@ CREATE TABLE chain (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX chain_space ON chain (space);
 
--- Steps of a run are numbered from 0 without gaps, all chains together; sample and trial share the
--- numbers. A keyframe is a chain's whole configuration before the first step of that number or a
--- higher one. A jump does not follow from the steps before (the start, a restart); any other must.
+-- The steps of a run are numbered from 0 without gaps, over all chains; a step is a sample or a trial. A
+-- keyframe is the whole configuration of a chain before its first step with this number or a higher one.
+-- It is a jump if it does not follow from the steps before (the start, a restart); all others must follow.
 CREATE TABLE keyframe (
 	run INTEGER NOT NULL REFERENCES run,
 	step INTEGER NOT NULL,
@@ -139,15 +138,15 @@ CREATE TABLE keyframe (
 	PRIMARY KEY (run, step, n)
 ) STRICT, WITHOUT ROWID;
 
--- A sample: at one site the cost of each choice given all others, and the choice drawn. The id is
--- run * 2^32 + step, so that rows are appended to full pages and a run is a range.
+-- A sample: the cost of each choice of one site while all other sites stay as they are, and the choice that was drawn.
+-- The id is run * 2^32 + step, so that rows are appended to full pages and a run is a range.
 --
--- costs: 2 bytes, little-endian: the low bits of the configuration's hash after the draw, proof of
--- the replay. Then per choice but the first, relative to it: seconds as a 4-byte float; and 2 bytes,
--- the upper half of the standard error as a float, whose sign bit says "at least that much, measuring
--- was given up". A choice that failed has 0x7fc00000 + its outcome in place of the float. Only where
--- the first choice failed it has an entry too, with 0x7fc10000 + its outcome, and the reference is
--- the first choice that did not fail.
+-- costs begins with 2 bytes, little-endian: the low bits of the configuration's hash after the draw, which prove
+-- the replay. Each choice except the first follows, relative to the first: its cost as a 4-byte float, and 2 bytes,
+-- the upper half of its standard error as a float. The error's sign bit means that measuring was given up: the cost
+-- is at least this much. A choice that failed has 0x7fc00000 + its outcome instead of the cost. If the first
+-- choice failed, it has an entry, too, with 0x7fc10000 + its outcome, and costs are relative to the first choice
+-- that did not fail.
 CREATE TABLE sample (
 	id INTEGER PRIMARY KEY,
 	chain INTEGER NOT NULL,
@@ -159,9 +158,9 @@ CREATE TABLE sample (
 ) STRICT;
 CREATE INDEX sample_failed ON sample (id) WHERE outcome <> 0;
 
--- A trial: several sites changed at once, one cost against the chain's configuration, taken or not.
--- flips: the 2 bytes of proof as above, then per site a varint (distance from the site before, the
--- first from -1) and the choice as a byte. se < 0: `delta` is only a bound.
+-- A trial: several sites changed at once, the cost of that relative to the chain's configuration, and whether it was taken.
+-- flips: 2 bytes of proof as above; then for each site a varint, the distance from the site before (for the
+-- first, from -1), and a byte, the choice. If se < 0, `delta` is only a bound.
 CREATE TABLE trial (
 	id INTEGER PRIMARY KEY, -- run * 2^32 + step
 	chain INTEGER NOT NULL,
@@ -173,7 +172,7 @@ CREATE TABLE trial (
 	outcome INTEGER NOT NULL REFERENCES outcome
 ) STRICT;
 
--- The whole program measured against the default, beside what the sum of region costs had become.
+-- An anchor: the whole program measured against the default, beside the sum of region costs up to then.
 CREATE TABLE anchor (
 	run INTEGER NOT NULL REFERENCES run,
 	step INTEGER NOT NULL,
@@ -191,8 +190,8 @@ CREATE TABLE anchor (
 	PRIMARY KEY (run, step, n)
 ) STRICT, WITHOUT ROWID;
 
--- Every measurement made during a step, of a pair of regions (key) or of whole programs (key 0, 0).
--- raw: float pairs, seconds of a and of b, as they were run.
+-- Every measurement made during a step: of a region (key) or of whole programs (key 0, 0).
+-- raw: pairs of floats, the seconds of a and of b, in the order of the runs.
 CREATE TABLE measurement (
 	run INTEGER NOT NULL REFERENCES run,
 	step INTEGER NOT NULL,
@@ -211,7 +210,7 @@ CREATE TABLE measurement (
 	PRIMARY KEY (run, step, n)
 ) STRICT, WITHOUT ROWID;
 
--- What went wrong during a step, in the device's own words.
+-- A failure during a step, in the device's own words.
 CREATE TABLE failure (
 	run INTEGER NOT NULL REFERENCES run,
 	step INTEGER NOT NULL,
@@ -225,7 +224,7 @@ CREATE TABLE failure (
 	PRIMARY KEY (run, step, n)
 ) STRICT, WITHOUT ROWID;
 
--- A configuration worth remembering, with its cost against the default.
+-- A finding: a configuration worth remembering, with its cost relative to the default.
 CREATE TABLE finding (
 	run INTEGER NOT NULL REFERENCES run,
 	step INTEGER NOT NULL,
@@ -242,9 +241,9 @@ CREATE TABLE finding (
 	PRIMARY KEY (run, step, n)
 ) STRICT, WITHOUT ROWID;
 
--- The region cache: what a pair of small programs costs, one execution, wherever it occurs. Measured
--- again it gets another row; the newest counts, and one that did not fail before any that did. A failure
--- has the effort it was made with, as far as it was known: whether it is tried again is outcome.def's to say.
+-- The region cache: the price of a region, for one execution, in whatever program it occurs. If it is measured
+-- again it gets another row. The newest row counts, but rows that did not fail come before those that did. A failure
+-- has the effort with which it was tried, as far as that is known; schemas/outcome.def says when it is tried again.
 CREATE TABLE region (
 	environment INTEGER NOT NULL REFERENCES environment,
 	key0 INTEGER NOT NULL,
@@ -263,8 +262,8 @@ CREATE TABLE region (
 	PRIMARY KEY (environment, key0, key1, at)
 ) STRICT, WITHOUT ROWID;
 
--- How a run made here is resumed: what its last step left behind. Not merged elsewhere; dropped when
--- the run finishes. The only table besides the derived ones whose rows change.
+-- The state after the last step of a run that was made here, by which the run goes on. It is not merged into other
+-- stores, and is dropped when the run finishes. Its rows change, as otherwise only those of derived tables do.
 CREATE TABLE resume (
 	run INTEGER PRIMARY KEY REFERENCES run,
 	state BLOB
@@ -277,7 +276,7 @@ CREATE TABLE rebuilt (
 	steps INTEGER NOT NULL -- of all runs at that time
 ) STRICT;
 
--- Median magnitude of the advantages of a space in an environment: what learning divides labels by.
+-- The median magnitude of the advantages of a space in an environment. Learning divides labels by it.
 CREATE TABLE sigma (
 	space INTEGER NOT NULL REFERENCES space,
 	environment INTEGER NOT NULL REFERENCES environment,
@@ -287,8 +286,8 @@ CREATE TABLE sigma (
 	PRIMARY KEY (space, environment)
 ) STRICT, WITHOUT ROWID;
 
--- The best configuration known of a space in an environment: of findings, and ('chain') of what the
--- chains of collections passed through, by summing.
+-- The best known configuration of a space in an environment: the best finding, and (how = 'chain') the best
+-- configuration that a chain of a collection passed through, by the sum of region costs.
 CREATE TABLE best (
 	space INTEGER NOT NULL REFERENCES space,
 	environment INTEGER NOT NULL REFERENCES environment,
