@@ -55,6 +55,55 @@ static void names_say_which_rules(void)
 	}
 }
 
+#define FITS_HEAD "HloModule m\nadd {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b)\n}\n" \
+	"twice {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, a)\n}\nENTRY e {\n"
+
+/* A program may claim any shape: what does not fit its operands is not touched; the same program where it fits is. */
+static void shapes_that_do_not_fit_are_left_alone(void)
+{
+	static const struct {
+		const char *text, *right, *wrong[4];
+	} table[] = {
+		{"i = f32[1,1,4,8] parameter(0)\n k = f32[1,1,%s,2] parameter(1)\n"
+			" ROOT c = f32[1,1,4,7] convolution(i, k), window={size=1x2}, dim_labels=bf01_oi01->bf01\n}\n", "1", {"2", "3"}},
+		{"i = f32[1,1,4,8] parameter(0)\n k = f32[1,1,1,2] parameter(1)\n"
+			" ROOT c = f32[1,1,%s] convolution(i, k), window={size=1x2}, dim_labels=bf01_oi01->bf01\n}\n", "4,7", {"4,8", "3,7", "4,0"}},
+		{"z = f32[] constant(0)\n x = f32[4,8] parameter(0)\n"
+			" ROOT r = f32[%s] reduce-window(x, z), window={size=2x2}, to_apply=add\n}\n", "3,7", {"4,7", "3,8", "3"}},
+		{"z = f32[] constant(0)\n x = f32[4,8] parameter(0)\n"
+			" ROOT r = f32[3,7] reduce-window(x, z), window={size=2x2}, to_apply=%s\n}\n", "add", {"twice"}},
+		{"z = f32[] constant(0)\n x = f32[4,5] parameter(0)\n y = f32[5,6] parameter(1)\n"
+			" d = f32[4,6] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+			" ROOT s = f32[%s] reduce(d, z), dimensions={0}, to_apply=add\n}\n", "6", {"7", "4,6", ""}},
+		{"x = f32[4,5] parameter(0)\n y = f32[5,6] parameter(1)\n w = f32[%s] parameter(2)\n"
+			" d = f32[4,6] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+			" ROOT s = f32[4,1] dot(d, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n}\n", "6,1", {"7,1", "6,2", "6,1,2"}},
+		{"a = f32[4,2] parameter(0)\n b = f32[4,%s] parameter(1)\n w = f32[5,2] parameter(2)\n"
+			" c = f32[4,5] concatenate(a, b), dimensions={1}\n"
+			" ROOT d = f32[4,2] dot(c, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n}\n", "3", {"2", "3,1"}},
+		{"t = f32[9,5] parameter(0)\n i = s32[7,1] parameter(1)\n w = f32[5,2] parameter(2)\n"
+			" g = f32[7,5] gather(t, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={%s}, index_vector_dim=1,"
+			" slice_sizes={1,5}\n"
+			" ROOT d = f32[7,2] dot(g, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n}\n", "0", {"7", "0,1"}}};
+
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+		for (int k = -1; k < 4 && (k < 0 || table[i].wrong[k]); k++) {
+			const char *part = k < 0 ? table[i].right : table[i].wrong[k], *at = strstr(table[i].text, "%s");
+			struct buf text = {0};
+			struct graph g;
+			struct err err = {0};
+			struct space *s = NULL;
+			buf_addf(&text, FITS_HEAD " %.*s%s%s", (int)(at - table[i].text), table[i].text, part, at + 2);
+			if (CHECK(graph_parse(&g, text.data, text.len, "text", &err) == 0))
+				s = space_open("rewrite", "cpu", &g, NULL, 0, &err);
+			if (!CHECK(s && (s->n_sites > 0) == (k < 0)))
+				printf("\t%u sites, %s, in\n%s", s ? s->n_sites : 0, err.text, text.data);
+			space_free(s);
+			graph_release(&g);
+			buf_release(&text);
+		}
+}
+
 static void nothing_chosen_is_the_program(void)
 {
 	struct space *s = open_space("rewrite", NULL);
@@ -272,6 +321,7 @@ int main(void)
 	if (graph_parse(&graph, program, sizeof program - 1, "program", &err) < 0)
 		printf("FAIL: program: %s\n", err.text);
 	RUN(names_say_which_rules);
+	RUN(shapes_that_do_not_fit_are_left_alone);
 	RUN(nothing_chosen_is_the_program);
 	RUN(choices_are_written);
 	RUN(copies_are_one_region);

@@ -193,7 +193,7 @@ static bool is_sum(const struct graph *g, uint32_t v)
 		return false;
 	c = &g->comp[node_calls(g, v)[0]];
 	zero = g->node[node_operands(g, v)[1]].proto->literal;
-	if (c->n_nodes != 3 || g->node[c->root].opcode != OP_ADD || !zero)
+	if (c->n_nodes != 3 || g->node[c->root].opcode != OP_ADD || !zero || node_operands(g, c->root)[0] == node_operands(g, c->root)[1])
 		return false;
 	return !(zero->n_f32s && (zero->f32s[0] < 0 || zero->f32s[0] > 0)) && !(zero->n_f64s && (zero->f64s[0] < 0 || zero->f64s[0] > 0)) &&
 		(zero->n_f32s || zero->n_f64s);

@@ -23,7 +23,8 @@ static const char *applied(const struct graph *g, uint32_t v)
 	uint16_t op = g->node[c->root].opcode;
 	double first;
 
-	if (c->n_nodes != 3 || g->node[c->root].n_operands != 2 || !l || (!l->n_f32s && !l->n_f64s))
+	if (c->n_nodes != 3 || g->node[c->root].n_operands != 2 || node_operands(g, c->root)[0] == node_operands(g, c->root)[1] ||
+		!l || (!l->n_f32s && !l->n_f64s))
 		return NULL;
 	first = l->n_f32s ? (double)l->f32s[0] : l->f64s[0];
 	if (op == OP_ADD && !(first < 0) && !(first > 0))

@@ -77,9 +77,11 @@ static inline int64_t rule_dim(const struct graph *g, uint32_t v, int64_t i)
 }
 /*
  * An array of real numbers that addition does not round to a few digits, nothing dynamic, nothing that must stay as
- * it is.
+ * it is; its shape is the one that its operands give it.
  */
 bool rule_plain(const struct graph *g, uint32_t v);
+/* fits.c: does an instruction have the shape that its operands give it? True for operations that no rule looks through. */
+bool rule_fits(const struct graph *g, uint32_t v);
 /* Plain, and read by `user` alone. */
 bool rule_only_for(const struct graph *g, uint32_t v, uint32_t user);
 /* The dimensions of a dot, if it is one that rules understand: operands and result of one type. */

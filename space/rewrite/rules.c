@@ -225,7 +225,7 @@ bool rule_plain(const struct graph *g, uint32_t v)
 	bool type = n->dtype == DT_F32 || n->dtype == DT_F64 || n->dtype == DT_S32 || n->dtype == DT_S64 ||
 		n->dtype == DT_U32 || n->dtype == DT_U64;
 
-	if (!type || n->rank > DRAFT_RANK - 2 || n->flags & (NODE_SIDE_EFFECT | NODE_CONTROL) || in->sharding)
+	if (!type || n->rank > DRAFT_RANK - 2 || n->flags & (NODE_SIDE_EFFECT | NODE_CONTROL) || in->sharding || !rule_fits(g, v))
 		return false;
 	for (size_t i = 0; i < in->shape->n_is_dynamic_dimension; i++)
 		if (in->shape->is_dynamic_dimension[i])
