@@ -20,7 +20,9 @@
  *
  * Everything is written in canonical manner (emit.h), parameters in order of first use. So the same region
  * in another layer, another graph or another night has the same key. key[0] is the hash of a, key[1] that
- * of b: the reverse move has the swapped key and the opposite price.
+ * of b: the reverse move has the swapped key and the opposite price. For that, which side's uses come first must not
+ * depend on which side is called a: those of the side with more groups do, of two with as many, those that give the smaller
+ * keys.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -290,12 +292,13 @@ static uint32_t emit_side(struct space *s, const uint8_t *config, const struct i
 	return n_nodes;
 }
 
-static void find_inputs(struct space *s, const uint8_t *const config[2], const struct cluster *p,
+/* In order of first use, by side `lead` first. */
+static void find_inputs(struct space *s, const uint8_t *const config[2], const struct cluster *p, int lead,
 	struct inputs *in)
 {
 	node_map_clear(&fusion_of(s)->value);
-	for (int side = 0; side < 2; side++)
-		collect_inputs(s, config[side], &p->roots[side], in);
+	collect_inputs(s, config[lead], &p->roots[lead], in);
+	collect_inputs(s, config[!lead], &p->roots[!lead], in);
 	for (size_t i = 0; i < in->v.n; i++)
 		for (int side = 0; side < 2 && in->own[i]; side++)
 			in->own[i] = fusion_ends_inside(s, config[side], &p->roots[side], in->v.v[i]);
@@ -312,24 +315,47 @@ static void find_results(struct space *s, const uint8_t *const config[2], const 
 	}
 }
 
-static void emit_region(struct space *s, const uint8_t *const config[2], struct cluster *p, struct region *out)
+static void emit_region(struct space *s, const uint8_t *const config[2], const struct cluster *p, int lead,
+	const struct nodes *results, struct region *out)
 {
 	const struct graph *g = s->graph;
-	struct nodes results = {0};
 	struct inputs in = {0};
 	uint32_t in_a, in_b;
 
-	add_makers(s, config, p);
-	find_results(s, config, p, &results);
-	find_inputs(s, config, p, &in);
+	find_inputs(s, config, p, lead, &in);
 	*out = (struct region){.times = g->comp[g->node[p->roots[0].v[0]].comp].trips, .copies = 1};
-	in_a = emit_side(s, config[0], &in, &p->roots[0], &results, &out->a, &out->parts[0]);
-	in_b = emit_side(s, config[1], &in, &p->roots[1], &results, &out->b, &out->parts[1]);
+	in_a = emit_side(s, config[0], &in, &p->roots[0], results, &out->a, &out->parts[0]);
+	in_b = emit_side(s, config[1], &in, &p->roots[1], results, &out->b, &out->parts[1]);
 	out->n_nodes = in_a > in_b ? in_a : in_b;
 	out->key[0] = hash64(out->a.data, out->a.len, 0);
 	out->key[1] = hash64(out->b.data, out->b.len, 0);
 	nodes_release(&in.v);
 	mem_free(in.own);
+}
+
+/* The same whichever side is called a. */
+static uint64_t smaller_key(const struct region *r)
+{
+	return r->key[0] < r->key[1] ? r->key[0] : r->key[1];
+}
+
+static void make_region(struct space *s, const uint8_t *const config[2], struct cluster *p, struct region *out)
+{
+	struct nodes results = {0};
+	struct region other;
+
+	add_makers(s, config, p);
+	find_results(s, config, p, &results);
+	emit_region(s, config, p, p->roots[1].n > p->roots[0].n, &results, out);
+	if (p->roots[0].n == p->roots[1].n) {
+		emit_region(s, config, p, 1, &results, &other);
+		if (smaller_key(&other) < smaller_key(out)) {
+			struct region swap = *out;
+			*out = other;
+			other = swap;
+		}
+		region_release(&other);
+	}
 	nodes_release(&results);
 }
 
@@ -347,7 +373,7 @@ int fusion_region(struct space *s, const uint8_t *a, const uint8_t *b, struct re
 		if (all.v[i].roots[0].n == 0 && all.v[i].roots[1].n == 0)
 			continue; /* it was put together with another site's */
 		MEM_GROW(&out->v, &out->cap, out->n + 1);
-		emit_region(s, (const uint8_t *[]){a, b}, &all.v[i], &out->v[out->n++]);
+		make_region(s, (const uint8_t *[]){a, b}, &all.v[i], &out->v[out->n++]);
 	}
 	if (out->n > 1)
 		regions_join(out);

@@ -226,7 +226,10 @@ static void write_half(struct cut *c, const struct half *h, const uint32_t *read
 	mem_free(l.v);
 }
 
-/* Both sides of a place; returns the larger number of instructions. */
+/*
+ * Both sides of a place; returns the larger number of instructions. What the smaller choice reads comes first, whichever
+ * side it is, so that the way back has the same two programs.
+ */
 static uint32_t write_cut(struct cut *c, uint8_t a, uint8_t b, struct buf *out_a, struct buf *out_b)
 {
 	uint8_t choice[2] = {a, b};
@@ -235,11 +238,12 @@ static uint32_t write_cut(struct cut *c, uint8_t a, uint8_t b, struct buf *out_a
 	uint32_t *reads = ARENA_NEW(&c->mem, c->n_near, uint32_t), n = 0;
 	size_t largest;
 
-	for (int i = 0; i < 2; i++) {
-		fill_half(c, choice[i], &half[i]);
-		for (uint32_t k = 0; k < half[i].n_reads; k++)
-			if (!listed(reads, n, half[i].reads[k]))
-				reads[n++] = half[i].reads[k];
+	for (int k = 0; k < 2; k++) {
+		struct half *h = &half[k ^ (b < a)];
+		fill_half(c, choice[k ^ (b < a)], h);
+		for (uint32_t i = 0; i < h->n_reads; i++)
+			if (!listed(reads, n, h->reads[i]))
+				reads[n++] = h->reads[i];
 	}
 	for (int i = 0; i < 2; i++)
 		write_half(c, &half[i], reads, n, out[i]);
