@@ -32,16 +32,6 @@ static const struct feature {
 #include "schemas/feature.def"
 };
 
-const char *node_feature_name(uint32_t i)
-{
-	return features[i].name;
-}
-
-const char *flip_feature_name(uint32_t i)
-{
-	return features[NODE_FEATURES + i].name;
-}
-
 uint32_t feature_map(uint32_t table, bool flips, uint32_t *map)
 {
 	uint32_t first = flips ? NODE_FEATURES : 0, most = flips ? FLIP_FEATURES : NODE_FEATURES, n = 0;
@@ -52,7 +42,20 @@ uint32_t feature_map(uint32_t table, bool flips, uint32_t *map)
 	return n;
 }
 
-uint64_t feature_hash(uint32_t table)
+static uint64_t hash_named(const char *name, const char *meaning, uint64_t h)
+{
+	return hash64(meaning, strlen(meaning), hash64(name, strlen(name), h));
+}
+
+static uint64_t hash_own(const struct space_feature *f, uint32_t n, uint64_t h)
+{
+	h = hash_mix(h, n);
+	for (uint32_t i = 0; i < n; i++)
+		h = hash_mix(hash_named(f[i].name, f[i].meaning, h), f[i].scale);
+	return h;
+}
+
+uint64_t feature_hash(uint32_t table, const struct space_features *own)
 {
 	uint32_t map[NODE_FEATURES], n = feature_map(table, false, map), fixed = 0;
 	uint64_t h;
@@ -60,18 +63,19 @@ uint64_t feature_hash(uint32_t table)
 	for (uint32_t i = 0; i < n; i++)
 		fixed += map[i] < NODE_FIXED;
 	h = hash_mix(fixed, (n << 8) + table);
-	for (size_t i = 0; i < sizeof features / sizeof *features; i++) {
-		const struct feature *f = &features[i];
-		if (f->since <= table)
-			h = hash64(f->meaning, strlen(f->meaning), hash64(f->name, strlen(f->name), h));
-	}
-	return hash_mix(h, FEATURE_DEGREE);
+	for (size_t i = 0; i < sizeof features / sizeof *features; i++)
+		if (features[i].since <= table)
+			h = hash_named(features[i].name, features[i].meaning, h);
+	h = hash_mix(h, FEATURE_DEGREE);
+	if (own)
+		h = hash_own(own->effect, own->n_effect, hash_own(own->context, own->n_context, h));
+	return h;
 }
 
-uint32_t feature_table(uint64_t hash)
+uint32_t feature_table(uint64_t hash, const struct space_features *own)
 {
 	for (uint32_t table = 1; table <= FEATURE_TABLE; table++)
-		if (feature_hash(table) == hash)
+		if (feature_hash(table, own) == hash)
 			return table;
 	return 0;
 }
@@ -271,7 +275,8 @@ void feature_open(struct scene *v, struct space *s)
 {
 	const struct graph *g = s->graph;
 
-	*v = (struct scene){.space = s, .n_nodes = g->n_nodes};
+	*v = (struct scene){.space = s, .n_nodes = g->n_nodes, .own = s->ops->kind->features};
+	BUG_ON(v->own && (v->own->n_context > FEATURE_OWN_CONTEXT || v->own->n_effect > FEATURE_OWN_EFFECT));
 	v->opcode = ARENA_NEW(&v->mem, g->n_nodes, uint16_t);
 	v->dtype = ARENA_NEW(&v->mem, g->n_nodes, uint16_t);
 	v->fixed = ARENA_NEW(&v->mem, (size_t)g->n_nodes * NODE_FIXED, real);
@@ -297,26 +302,47 @@ static void bits(real *x, uint8_t choice)
 		x[i] = (real)(choice >> i & 1);
 }
 
+static real scaled(const struct space_feature *f, double x)
+{
+	return f->scale == SCALE_SIZE ? signed_size(x) : (real)x;
+}
+
+static void usual_context(const float *raw, real *x)
+{
+	x[CONTEXT_KEPT] = (real)raw[CTX_KEPT];
+	x[CONTEXT_COPIES] = size(raw[CTX_COPIES]);
+	x[CONTEXT_GROUP_NODES] = size(raw[CTX_GROUP_NODES]);
+	x[CONTEXT_GROUP_INPUTS] = size(raw[CTX_GROUP_INPUTS]);
+	x[CONTEXT_GROUP_BYTES] = size(raw[CTX_GROUP_BYTES]);
+	x[CONTEXT_GROUP_FLOPS] = size(raw[CTX_GROUP_FLOPS]);
+}
+
+/* A kind's own features stand where the usual ones would; the columns that it leaves are 0. */
+static void own_context(const struct space_features *own, const float *raw, real *x)
+{
+	memset(x + CONTEXT_OWN, 0, FEATURE_OWN_CONTEXT * sizeof *x);
+	for (uint32_t i = 0; i < own->n_context; i++)
+		x[CONTEXT_OWN + i] = scaled(&own->context[i], raw[i]);
+}
+
 void feature_context(struct scene *v, const uint8_t *config, const uint32_t *nodes, uint32_t n,
 	real *out, size_t stride)
 {
 	const struct space *s = v->space;
+	size_t each = v->own ? v->own->n_context : CTX_COUNT;
 
-	MEM_GROW(&v->raw, &v->raw_cap, (size_t)n * CTX_COUNT + 1);
+	MEM_GROW(&v->raw, &v->raw_cap, (size_t)n * each + 1);
 	s->ops->context(v->space, config, nodes, n, v->raw);
 	for (uint32_t i = 0; i < n; i++) {
-		const float *raw = v->raw + (size_t)i * CTX_COUNT;
 		real *x = out + i * stride;
 		uint32_t site = s->site_of[nodes[i]];
 		bits(x + CONTEXT_CHOICE_1, site == NONE ? 0 : config[site]);
-		x[CONTEXT_CHOICES] = (real)raw[CTX_CHOICES] / 8;
-		x[CONTEXT_DEFAULT] = (real)raw[CTX_DEFAULT];
-		x[CONTEXT_KEPT] = (real)raw[CTX_KEPT];
-		x[CONTEXT_COPIES] = size(raw[CTX_COPIES]);
-		x[CONTEXT_GROUP_NODES] = size(raw[CTX_GROUP_NODES]);
-		x[CONTEXT_GROUP_INPUTS] = size(raw[CTX_GROUP_INPUTS]);
-		x[CONTEXT_GROUP_BYTES] = size(raw[CTX_GROUP_BYTES]);
-		x[CONTEXT_GROUP_FLOPS] = size(raw[CTX_GROUP_FLOPS]);
+		x[CONTEXT_CHOICES] = site == NONE ? 0 : (real)s->site[site].choices / 8;
+		x[CONTEXT_DEFAULT] = site != NONE && config[site] == s->site[site].dflt;
+		if (v->own)
+			own_context(v->own, v->raw + i * each, x);
+		else
+			usual_context(v->raw + i * each, x);
 	}
 }
 
@@ -334,20 +360,8 @@ static double by_lines(const float *e)
 	return ns / 10;
 }
 
-double feature_flip(struct scene *v, uint8_t *config, uint32_t site, uint8_t to, real *out)
+static double usual_effect(const float *before, const float *after, real *out)
 {
-	struct space *s = v->space;
-	const struct site *w = &s->site[site];
-	float raw[2 * EFFECT_COUNT] = {0}, *before = raw, *after = raw + EFFECT_COUNT;
-	double trips = s->graph->comp[s->graph->node[w->node].comp].trips;
-
-	if (s->ops->effect)
-		s->ops->effect(s, config, site, to, raw);
-	bits(out + FLIP_FROM_1, config[site]);
-	bits(out + FLIP_TO_1, to);
-	out[FLIP_FROM_DEFAULT] = config[site] == w->dflt;
-	out[FLIP_TO_DEFAULT] = to == w->dflt;
-	out[FLIP_EXECUTIONS] = size(trips);
 	for (int i = 0; i < EFFECT_COUNT; i++) {
 		out[FLIP_PARTS_BEFORE + i] = size(before[i]);
 		out[FLIP_PARTS_MORE + i] = signed_size((double)after[i] - (double)before[i]);
@@ -359,4 +373,35 @@ double feature_flip(struct scene *v, uint8_t *config, uint32_t site, uint8_t to,
 	out[FLIP_ROUGH_BEFORE] = size(rough(before));
 	out[FLIP_ROUGH_LINES] = signed_size(by_lines(after) - by_lines(before));
 	return (double)after[EFFECT_PARTS] - (double)before[EFFECT_PARTS];
+}
+
+/* As they are before, then how much more they are after. */
+static double own_effect(const struct space_features *own, const float *before, const float *after, real *out)
+{
+	real *x = out + FLIP_OWN;
+
+	memset(x, 0, (FLIP_FEATURES - FLIP_OWN) * sizeof *x);
+	for (uint32_t i = 0; i < own->n_effect; i++) {
+		x[i] = scaled(&own->effect[i], before[i]);
+		x[own->n_effect + i] = scaled(&own->effect[i], (double)after[i] - (double)before[i]);
+	}
+	return 0;
+}
+
+double feature_flip(struct scene *v, uint8_t *config, uint32_t site, uint8_t to, real *out)
+{
+	struct space *s = v->space;
+	const struct site *w = &s->site[site];
+	uint32_t n = v->own ? v->own->n_effect : EFFECT_COUNT;
+	float raw[2 * FEATURE_OWN_EFFECT] = {0};
+	double trips = s->graph->comp[s->graph->node[w->node].comp].trips;
+
+	if (s->ops->effect)
+		s->ops->effect(s, config, site, to, raw);
+	bits(out + FLIP_FROM_1, config[site]);
+	bits(out + FLIP_TO_1, to);
+	out[FLIP_FROM_DEFAULT] = config[site] == w->dflt;
+	out[FLIP_TO_DEFAULT] = to == w->dflt;
+	out[FLIP_EXECUTIONS] = size(trips);
+	return v->own ? own_effect(v->own, raw, raw + n, out) : usual_effect(raw, raw + n, out);
 }

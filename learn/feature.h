@@ -34,6 +34,14 @@ enum flip_feature {
 	FLIP_FEATURES
 };
 
+/* A kind's own features stand in the columns of the usual ones, from these on. So many find room: */
+enum {
+	CONTEXT_OWN = CONTEXT_KEPT,
+	FLIP_OWN = FLIP_PARTS_BEFORE,
+	FEATURE_OWN_CONTEXT = NODE_CONTEXT - CONTEXT_OWN,
+	FEATURE_OWN_EFFECT = (FLIP_FEATURES - FLIP_OWN) / 2
+};
+
 #define FEATURE_DEGREE 24
 
 /*
@@ -42,15 +50,15 @@ enum flip_feature {
  * its order. `map` has room for NODE_FEATURES or FLIP_FEATURES; the number of them is returned.
  */
 #define FEATURE_TABLE 2
-uint64_t feature_hash(uint32_t table);
-uint32_t feature_table(uint64_t hash);
 uint32_t feature_map(uint32_t table, bool flips, uint32_t *map);
-const char *node_feature_name(uint32_t i);
-const char *flip_feature_name(uint32_t i);
+/* `own`: the features that the kind of decision names itself; NULL: the usual ones. */
+uint64_t feature_hash(uint32_t table, const struct space_features *own);
+uint32_t feature_table(uint64_t hash, const struct space_features *own);
 
 /* A graph, seen by the learner. Borrows the space and its graph. */
 struct scene { /* all zero is empty */
 	struct space *space;
+	const struct space_features *own; /* of its kind; NULL: the usual ones */
 	struct arena mem;
 	uint32_t n_nodes;
 	uint16_t *opcode, *dtype;	/* as in graph.h; dtype below FEATURE_DTYPES */

@@ -51,6 +51,14 @@ static void put_origin(struct buf *out, const struct model_facts *f)
 	}
 }
 
+/* A kind that this program does not have is as good as one with the usual features: it fits no space. */
+static const struct space_features *own_features(const struct model_facts *f)
+{
+	const struct space_kind *k = space_kind_find(f->space, NULL);
+
+	return k ? k->features : NULL;
+}
+
 static uint32_t version_of(const struct model *m)
 {
 	if (m->unit > 0 || m->trees.n_columns || !m->net.size.layers)
@@ -88,7 +96,7 @@ void model_pack(const struct model *m, struct buf *out)
 
 	buf_add(out, MAGIC, 8);
 	buf_u32(out, version);
-	buf_u64(out, feature_hash(FEATURE_TABLE));
+	buf_u64(out, feature_hash(FEATURE_TABLE, own_features(&m->facts)));
 	put_string(out, m->facts.backend);
 	put_string(out, m->facts.space);
 	put_string(out, cost_kind_name(m->facts.kind));
@@ -328,6 +336,7 @@ struct model *model_parse(const void *p, size_t n, const char *name, struct err 
 	struct model *m = NULL;
 	struct cursor c;
 	uint32_t version, table;
+	uint64_t features;
 
 	if (check_envelope(p, n, name, err) < 0)
 		return NULL;
@@ -335,12 +344,14 @@ struct model *model_parse(const void *p, size_t n, const char *name, struct err 
 	memcpy(m->sum.byte, (const uint8_t *)p + n - 32, 32);
 	c = cursor_of((const uint8_t *)p + 8, n - 8 - 32);
 	version = cursor_u32(&c);
-	if (!(table = feature_table(cursor_u64(&c)))) {
+	features = cursor_u64(&c);
+	if (parse_facts(&c, &m->facts, version, name, err) < 0)
+		goto fail;
+	if (!(table = feature_table(features, own_features(&m->facts)))) {
 		err_set(err, "%s was trained on another table of features than this program's; train it again", name);
 		goto fail;
 	}
-	if (parse_facts(&c, &m->facts, version, name, err) < 0 ||
-		(version > VERSION_QUANTITY && parse_trees(&c, m, name, err) < 0) ||
+	if ((version > VERSION_QUANTITY && parse_trees(&c, m, name, err) < 0) ||
 		parse_net(&c, &m->net, version, table, name, err) < 0)
 		goto fail;
 	if (!m->net.size.layers && !m->trees.n_columns) {

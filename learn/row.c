@@ -12,8 +12,3 @@ void row_fill(const real *node, const real *context, const real *flip, float *ro
 	for (int i = 0; i < FLIP_FEATURES; i++)
 		*row++ = (float)flip[i];
 }
-
-const char *row_column(uint32_t i)
-{
-	return i < NODE_FEATURES ? node_feature_name(i) : flip_feature_name(i - NODE_FEATURES);
-}

@@ -14,6 +14,5 @@ enum { ROW_COLUMNS = NODE_FEATURES + FLIP_FEATURES };
 
 /* node: NODE_FIXED numbers; context: NODE_CONTEXT; flip: FLIP_FEATURES. */
 void row_fill(const real *node, const real *context, const real *flip, float *row);
-const char *row_column(uint32_t i);
 
 #endif

@@ -40,6 +40,8 @@ static uint32_t count_parts(struct space *s, const uint8_t *config)
 	const struct graph *g = s->graph;
 	uint32_t n = 0;
 
+	if (s->ops->kind->features) /* its decisions start no kernels */
+		return 0;
 	for (uint32_t v = 0; v < g->n_nodes; v++) {
 		float context[CTX_COUNT];
 		if (opcode_is_idle(g->node[v].opcode))

@@ -252,3 +252,14 @@ void regions_join(struct regions *r)
 	}
 	r->n = n;
 }
+
+void space_context_alone(const struct space *s, const uint32_t *nodes, uint32_t n, float *out)
+{
+	for (uint32_t k = 0; k < n; k++, out += CTX_COUNT) {
+		const struct node *v = &s->graph->node[nodes[k]];
+		out[CTX_KEPT] = out[CTX_COPIES] = out[CTX_GROUP_NODES] = 1;
+		out[CTX_GROUP_INPUTS] = (float)v->n_operands;
+		out[CTX_GROUP_BYTES] = (float)v->bytes;
+		out[CTX_GROUP_FLOPS] = (float)v->flops;
+	}
+}

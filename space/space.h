@@ -36,11 +36,23 @@ struct site {
 #define SPACE_CHOICES 255 /* the most choices of a site */
 #define SPACE_STRIDE 8	  /* the smallest `stride`; saved searches of spaces with few choices depend on it */
 
-/* Numbers about a node in a configuration, for the learner: what the space knows and the graph does not. */
+/*
+ * Features: numbers that a kind tells a learner of a node in a configuration (its context) and of one flip (its effect),
+ * because only the kind knows them. Which choice a site has and may have is told of every kind by the learner itself. Kinds
+ * whose choices make groups of instructions, or leave each alone, share the usual features below; any other kind
+ * names its own in space_kind.features.
+ */
+enum space_scale { SCALE_PLAIN, SCALE_SIZE }; /* about -1 to 4 as it is; a count or size of any magnitude, not negative */
+struct space_feature {
+	const char *name, *meaning; /* both are part of what a model was trained on: a change refuses old models */
+	enum space_scale scale;
+};
+struct space_features {
+	const struct space_feature *context, *effect;
+	uint32_t n_context, n_effect;
+};
+
 enum space_context {
-	CTX_CHOICE,	  /* the site's choice / (its number of choices - 1); 0 for other nodes */
-	CTX_CHOICES,	  /* number of choices; 0 if it is no site */
-	CTX_DEFAULT,	  /* 1 if the site stands at its default */
 	CTX_KEPT,	  /* 1 if its value is written to memory */
 	CTX_COPIES,	  /* how many groups compute it */
 	CTX_GROUP_NODES,  /* of the largest group that computes it: nodes, ... */
@@ -149,6 +161,7 @@ struct space_kind {
 	const struct space_price *prices;
 	/* The limits (base/limit.h) of a search for which the user gave neither an objective nor a limit; NULL: none. */
 	const char *limits;
+	const struct space_features *features; /* NULL: the usual ones */
 	/* Called by space_open with graph and kind set; fills sites, ties, ops. */
 	int (*open)(struct space *s, const char *backend, struct err *err);
 	/*
@@ -168,10 +181,10 @@ struct space_ops {
 	/* Did the compiler honour the choices: does the executable (HloModuleProto bytes) do what they say? */
 	int (*check)(struct space *s, const uint8_t *config, const void *optimised, size_t n,
 		struct check_result *out, struct err *err);
-	/* Writes CTX_COUNT floats for each of `nodes`, which are distinct. */
+	/* Writes the features of each of `nodes`, which are distinct, node by node. */
 	void (*context)(struct space *s, const uint8_t *config, const uint32_t *nodes, uint32_t n, float *out);
 	/*
-	 * Appends the nodes whose context can differ between a and b, ascending and distinct, to *nodes (grown
+	 * Appends the nodes whose context or choice can differ between a and b, ascending and distinct, to *nodes (grown
 	 * with MEM_GROW). `changed` are the sites in which a and b differ.
 	 */
 	void (*touched)(struct space *s, const uint8_t *a, const uint8_t *b, const uint32_t *changed,
@@ -193,7 +206,7 @@ struct space_ops {
 	void (*summary)(struct space *s, const uint8_t *config, struct buf *out);
 	const struct space_start *starts; /* may be NULL */
 	/*
-	 * Writes EFFECT_COUNT floats before the flip of `site` to `choice`, then EFFECT_COUNT after it. `config` is
+	 * Writes the features of the flip of `site` to `choice`: all as they are before it, then all as they are after it. `config` is
 	 * changed meanwhile and then set back. The result changes only when the context of the site's node, of its
 	 * operands or of its users changes. NULL if the space cannot tell.
 	 */
@@ -240,6 +253,8 @@ const struct space_price *space_prices(const struct space_kind *k);
 const char *space_priced(const struct space_kind *k);
 /* Writes the full name of `kind` without some of its rules ("a,b"), for kinds whose rules have names; -1: too long. */
 int space_kind_without(const char *kind, const char *rules, char out[SPACE_KIND_ROOM], struct err *err);
+/* The usual context where each instruction is a part of its own. */
+void space_context_alone(const struct space *s, const uint32_t *nodes, uint32_t n, float *out);
 /* The start with this name, or NULL. */
 const struct space_start *space_start_find(const struct space *s, const char *name);
 

@@ -293,14 +293,14 @@ static void older_tables_are_read(void)
 	struct err err = {0};
 	uint32_t map[NODE_FEATURES + FLIP_FEATURES];
 	struct net_size size = m->net.size;
-	uint64_t hash = feature_hash(1);
+	uint64_t hash = feature_hash(1, NULL);
 	struct rng r;
 	real *old, *now;
 	size_t row;
 
 	size.node_features = feature_map(1, false, map);
 	size.flip_features = feature_map(1, true, map);
-	CHECK(size.flip_features < FLIP_FEATURES && feature_table(hash) == 1 && feature_table(hash + 1) == 0);
+	CHECK(size.flip_features < FLIP_FEATURES && feature_table(hash, NULL) == 1 && feature_table(hash + 1, NULL) == 0);
 	net_release(&m->net);
 	net_init(&m->net, &size);
 	rng_seed(&r, 5);

@@ -51,15 +51,8 @@ static void keep_largest(float *row, const struct measure *m)
 
 static void own_part(const struct space *s, const uint8_t *config, uint32_t v, float *row)
 {
-	uint32_t site = s->site_of[v];
-
 	memset(row, 0, CTX_COUNT * sizeof *row);
 	row[CTX_KEPT] = fusion_kept(s, config, v);
-	if (site == NONE)
-		return;
-	row[CTX_CHOICE] = (float)config[site] / (float)(s->site[site].choices - 1);
-	row[CTX_CHOICES] = s->site[site].choices;
-	row[CTX_DEFAULT] = config[site] == s->site[site].dflt;
 }
 
 static void context_of_few(struct space *s, const uint8_t *config, const uint32_t *nodes, uint32_t n, float *out)

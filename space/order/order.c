@@ -178,25 +178,28 @@ static int check(struct space *s, const uint8_t *config, const void *optimised, 
 	return 0;
 }
 
+static const struct space_feature context_features[] = {
+	{"place", "share of the computation that stands before it in the compiler's order", SCALE_PLAIN},
+	{"peak", "how far from where most memory is needed, in shares of the computation", SCALE_PLAIN},
+	{"life", "how long what it makes is alive, summed, in shares of the computation", SCALE_PLAIN},
+	{"alive", "bytes alive when it runs, in shares of the peak", SCALE_PLAIN},
+	{"made", "bytes that it makes, in shares of the peak", SCALE_PLAIN},
+	{"freed", "bytes that it reads last, in shares of the peak", SCALE_PLAIN},
+};
+static const struct space_features features = {.context = context_features,
+	.n_context = sizeof context_features / sizeof *context_features};
+
 static void context(struct space *s, const uint8_t *config, const uint32_t *nodes, uint32_t n, float *out)
 {
-	const struct order *o = order_of(s);
-
-	memset(out, 0, (size_t)n * CTX_COUNT * sizeof *out);
-	for (uint32_t k = 0; k < n; k++, out += CTX_COUNT) {
-		const struct fact *f = &o->fact[nodes[k]];
-		uint32_t i = s->site_of[nodes[k]];
-		out[CTX_KEPT] = f->place;
-		out[CTX_COPIES] = f->peak;
-		out[CTX_GROUP_NODES] = f->life;
-		out[CTX_GROUP_INPUTS] = f->alive;
-		out[CTX_GROUP_BYTES] = f->made;
-		out[CTX_GROUP_FLOPS] = f->freed;
-		if (i == NONE)
-			continue;
-		out[CTX_CHOICE] = (float)config[i] / (float)(s->site[i].choices - 1);
-		out[CTX_CHOICES] = s->site[i].choices;
-		out[CTX_DEFAULT] = config[i] == s->site[i].dflt;
+	(void)config; /* all is said of the compiler's order */
+	for (uint32_t k = 0; k < n; k++) {
+		const struct fact *f = &order_of(s)->fact[nodes[k]];
+		*out++ = f->place;
+		*out++ = f->peak;
+		*out++ = f->life;
+		*out++ = f->alive;
+		*out++ = f->made;
+		*out++ = f->freed;
 	}
 }
 
@@ -410,5 +413,6 @@ const struct space_kind order_kind = {
 		"computation and all the way, odd numbers to the front, even ones to the back. That of the result says which base: 0 "
 		"the compiler's own order, 1 depth first, 2 one that was found otherwise.",
 	.prices = prices,
+	.features = &features,
 	.open = order_open,
 };

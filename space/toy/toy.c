@@ -372,22 +372,8 @@ static int check(struct space *s, const uint8_t *config, const void *optimised, 
 
 static void context(struct space *s, const uint8_t *config, const uint32_t *nodes, uint32_t n, float *out)
 {
-	const struct graph *g = s->graph;
-
-	memset(out, 0, (size_t)n * CTX_COUNT * sizeof *out);
-	for (uint32_t k = 0; k < n; k++, out += CTX_COUNT) {
-		const struct node *v = &g->node[nodes[k]];
-		uint32_t i = s->site_of[nodes[k]];
-		out[CTX_KEPT] = out[CTX_COPIES] = out[CTX_GROUP_NODES] = 1;
-		out[CTX_GROUP_INPUTS] = (float)v->n_operands;
-		out[CTX_GROUP_BYTES] = (float)v->bytes;
-		out[CTX_GROUP_FLOPS] = (float)v->flops;
-		if (i == NONE)
-			continue;
-		out[CTX_CHOICE] = (float)config[i] / (float)(s->site[i].choices - 1);
-		out[CTX_CHOICES] = s->site[i].choices;
-		out[CTX_DEFAULT] = config[i] == s->site[i].dflt;
-	}
+	(void)config;
+	space_context_alone(s, nodes, n, out);
 }
 
 static int by_number(const void *a, const void *b)
