@@ -1,12 +1,12 @@
 /*
- * aa.c - can a measurement be believed?
+ * aa.c - measures whether the intervals of measurements hold.
  *
  *	bench/aa [--repeat N] [--told N] [--instances N] [FILE...]
  *
- * Measures a program against itself, both sides compiled and loaded anew in every repetition, and
- * counts how often the 95% interval covers 0: for the built-in chain of about 1 ms and for every
- *FILE. Then the chain against one that is 1% longer, with 8 instances a side: how often is that
- *told from 0?
+ * It measures a program against itself, with both sides compiled and loaded anew in every repetition, and
+ * counts how often the 95% interval covers 0. It does so for the built-in chain of about 1 ms and for every
+ * FILE. Then it measures the chain against one that is 1% longer, with 8 instances of each side, and counts how
+ * often the difference is told from 0.
  */
 #include <math.h>
 #include <stdio.h>

@@ -1,11 +1,11 @@
 /*
- * adapt - what learning from a program's own measurements is worth, on programs that trees were not trained on.
+ * adapt.c - measures what it is worth to learn from a program's own measurements, for programs that trees were not trained on.
  *
  *	adapt DB [SEEDS]	from the root of the repository
  *
- * Each program of the store is left out once. A tenth of its flips is tried in five batches, always those from which most
- * is expected; after each batch the predictions are corrected (learn/residual.h). Told: the share of all possible gain
- * that was found, without and with that, and by a perfect predictor with as many. Nothing is measured anew.
+ * Each program of the store is left out once. A tenth of its flips is tried in five batches, always those with the largest
+ * predicted gain; after each batch the predictions are corrected (learn/residual.h). The bench prints the share of all
+ * possible gain that was found without the correction, with it, and by a perfect predictor. Nothing is measured anew.
  */
 #include <math.h>
 #include <stdio.h>

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Do the gains that searches claimed hold? Runs what they left by a program that shares nothing with them.
+"""Tests whether the gains of searches hold, with a program that shares no code with them.
 
     bench/again.py [--runs N] [--core N] DIR...
 
-A DIR is what bench/table1.py filled. Every search that left a tuned program is run again by examples/run/run_tuned.c, built
-here as its head says: N processes, each with both programs compiled anew, for one process differs from the next. Their
-mean is held against the interval of the verdict. Results are kept in DIR/again and not measured twice.
+bench/table1.py filled DIR. Each program that a search left is run again by examples/run/run_tuned.c, built as its opening
+says, in N processes that compile both programs anew, because processes differ. Their mean is compared with the interval of
+the verdict. Results are kept in DIR/again and not measured twice.
 """
 import argparse
 import json

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Is what a search believes at its end what the verdict then finds? Several searches of several programs.
+"""Compares what searches believe at their end with what the verdict then finds, for several programs.
 
     bench/believed.py --out DIR [--seeds N] [--budget N] [--lock FILE] GRAPH...
     bench/believed.py --out DIR --report-only
 
-Both speak of the time saved against the compiler's own program; the search knows it from regions and from its own checks of
-the whole program, the verdict from fresh workers. A search's result is kept in DIR and not run twice, so a run can be cut
-short and gone on with. With --lock a search waits for that file to be free (flock), so that only one program measures.
+Both are the time saved, compared with the compiler's own program. The search knows it from regions and from its own checks
+of the whole program, the verdict from fresh workers. The result of a search is kept in DIR and the search is not run twice,
+so this can be stopped and started again. With --lock a search waits until that file is free (flock), so that only one
+program measures.
 """
 import argparse
 import json

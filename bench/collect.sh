@@ -1,12 +1,12 @@
 #!/bin/bash
-# How many samples an hour gives, by region and by whole programs, and how much of the time is the device's.
+# Measures how many samples an hour gives, by region and by whole programs, and the device's share of the time.
 #
 #	make && bench/collect.sh [SECONDS=120 [CORE=0 [PROGRAM ...]]]
 #
-# Each program is opened, then sampled for SECONDS in both ways, from its default, with the same seed and a
-# store of its own, so that nothing is cached from before. Prints rows for bench/log.md. "device":
-# the share of the wall time spent compiling or running in the plugin; "cached": regions answered from
-# the cache. Opening (compiling, learning the noise) is not part of the time.
+# Each program is opened, then sampled for SECONDS in both ways, from its default, with the same seed and a new store, so
+# that nothing is cached from before. The rows are for bench/log.md. "device" is the share of the wall time that the plugin
+# spent compiling or running; "cached" counts regions answered from the cache. Opening (compiling, learning the noise) is
+# not part of the time.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 seconds=${1:-120} core=${2:-0} bin=$(realpath "${BIN:-bin}")

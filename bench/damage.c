@@ -1,11 +1,11 @@
 /*
- * damage.c - real programs, cut short at every byte and with thousands of bits flipped.
+ * damage.c - reads real programs cut short at every byte, and with thousands of flipped bits.
  *
  *	make MODE=asan build/asan/bench/damage
  *	build/asan/bench/damage --flips 7000 examples/graphs/tiny/scan.pb.zst ...
  *
- * No time is measured: it is the long form of tests/check_graph_damage, to be run under the sanitizers,
- * which end it where something is wrong. It says how much of the damage left a program.
+ * It measures no time. It is the long form of tests/check_graph_damage and is run under the sanitizers, which end it if
+ * something is wrong. It prints how many of the damaged files were still programs.
  */
 #include "base/opt.h"
 #include "base/progress.h"

@@ -1,11 +1,11 @@
 /*
- * decoded.c - is the default we search from the compiler's own?
+ * decoded.c - measures how far the default that searches start from is from the compiler's own program.
  *
  *	build/release/bench/decoded [--core N] [--instances N] [--seconds S] GRAPH...
  *
- * The compiler's decisions are read back as choices, and what cannot be said as choices is lost. Here
- * the program as the compiler makes it runs against the one those choices give, whole programs in
- * alternation, several instances of each. One line a program; above 0% the decoded default is slower.
+ * The compiler's decisions are read back as choices; decisions that choices cannot say are lost. This bench runs the
+ * compiler's program alternately with the program of those choices, with several instances of each. It prints one line
+ * per program; above 0% the default as read back is slower.
  */
 #include <stdio.h>
 #include "bench/each.h"

@@ -7,7 +7,7 @@
 #include "base/opt.h"
 #include "device/device.h"
 
-/* `core`: the one of the options parsed, -1 for the least loaded; `settings` goes to `one` as it is. */
+/* Calls `one` for each program, with `settings` as they are. `core` is read after the options; -1: the least loaded. */
 static inline int each_program(const struct opt_program *prog, int argc, char **argv, const int64_t *core,
 	int (*one)(const char *path, struct device *d, const void *settings, struct err *err), const void *settings)
 {

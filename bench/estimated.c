@@ -1,15 +1,16 @@
 /*
- * estimated.c - a compiler for hardware that is not here: is its own program found again, are choices kept, how fast are prices?
+ * estimated.c - tests a compiler for hardware that is not here: its own program again, choices honoured, speed of prices.
  *
  *	build/release/bench/estimated --device cuda:h100 [--configs N] [--flips N] GRAPH...
  *
- * For each program, a line each of:
+ * For each program it prints these lines:
  *
- *	replayed  the module that the compiler has after fusion, compiled with only the passes behind it, against the compiler's own
- *		  program: the same program, the same price?
- *	default   the same of the default as our choices say it
- *	configs   random configurations: compiled, refused, kept as asked
- *	flips	  single flips from the default by region: priced, refused, and how many a second of processor time and of wall time
+ *	replayed  the compiler's module after fusion, compiled with only the later passes: does it give the compiler's own program
+ *		  and the same price?
+ *	default   the same for the default as our choices say it
+ *	configs   random configurations: how many were compiled, refused, honoured
+ *	flips	  single flips from the default, by region: how many were priced and refused, and how many in a second of
+ *		  processor time and of wall time
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /*
- * gen_module.h - modules of any size that look like what a framework lowers: blocks of matrix products,
- * biases, activations and normalisations with their metadata, now and then a loop. Same arguments,
- * same bytes. For benches and as seeds for fuzzing.
+ * gen_module.h - generates modules of any size that look like those of a framework: blocks of matrix products,
+ * biases, activations and normalisations with their metadata, and sometimes a loop. The same arguments give the same
+ * bytes. Benches use them, and fuzzing starts from them.
  */
 #ifndef BENCH_GEN_MODULE_H
 #define BENCH_GEN_MODULE_H

@@ -1,10 +1,10 @@
 /*
- * graph_read.c - how long reading a module takes, and how much memory.
+ * graph_read.c - measures how long reading a module takes, and how much memory it needs.
  *
- * Time: the best and the median of some reads of a file in the page cache, from path to finished graph;
- * and the processor time of one, which a busy machine does not stretch.
- * Memory: the peak resident size of a process of its own that reads the file once, less that of one
- * that reads a module of a few instructions.
+ * Time: the best and the median of some reads of a file in the page cache, from path to finished graph, and
+ * the processor time of one read, which other work on the machine does not change.
+ * Memory: the peak resident size of a process that reads the file once, minus that of a process that reads a module of a
+ * few instructions.
  */
 #include <math.h>
 #include <stdio.h>

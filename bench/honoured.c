@@ -1,12 +1,11 @@
 /*
- * honoured.c - random configurations on the real compiler: are the groups kept, are the numbers right?
+ * honoured.c - tests random configurations on the real compiler: are they honoured, and are the numbers right?
  *
  *	build/release/bench/honoured [--configs N] [--core N] GRAPH...
  *
- * For each program, N random configurations at densities spread over 0.1 to 0.9 are applied and
- * compiled; the groups of the optimised program are compared with those asked, and the outputs with those of
- * the compiler's own program, as a verdict does (search/numbers.h). One line a program; whatever is not as
- * asked gets a line of its own.
+ * For each program it applies and compiles N random configurations, with densities from 0.1 to 0.9. It compares the
+ * groups of the optimised program with those of the configuration, and the outputs with those of the compiler's own
+ * program, as a verdict does (search/numbers.h). It prints one line per program, and one for each difference.
  */
 #include <stdio.h>
 #include "base/progress.h"

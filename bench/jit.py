@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What does a JAX user gain? Programs of the zoo from their source, by jax.jit, against what a search left of them.
+"""Measures what a JAX user gains: programs of the zoo by jax.jit from their source, against what a search made of them.
 
     bench/jit.py [--python PYTHON]... [--plugin FILE] [--cores 0 --cores 0,1] [--rounds N] [NAME.tuned | NAME]...
 
@@ -11,10 +11,11 @@ each set of cores, and both are ratios of runs that alternate within one process
   tuned    the compiler's own program against the tuned one, both compiled anew by the plugin on these cores
            (examples/run/run_tuned.c, which shares no code with the search)
 
-Their product says how much less time the tuned program takes than jax.jit. A process differs from the next, so each
-figure is the median of --processes of them. On one core `jit` counts processor time, which other work on the machine leaves
-alone; on several it takes the clock, and of the times of a side the fastest quarter's slowest, for the same reason. Inputs are those of examples/run: floats within +-0.5, whole numbers 0 or 1.
-PYTHON: one with jax and jaxlib, several for several versions (default: this one).
+Their product is how much less time the tuned program takes than jax.jit. Processes differ, so each figure is the median of
+--processes. On one core `jit` takes the processor time, which other work on the machine does not change. On several cores
+it takes the time by the clock, and of each side's times the slowest of the fastest quarter. Inputs are those of
+examples/run: floats within +-0.5, whole numbers 0 or 1. PYTHON has jax and jaxlib; give several for several versions
+(default: this one).
 """
 import argparse
 import importlib

@@ -1,13 +1,13 @@
 /*
- * kernel.c - what does a kernel cost in a program beyond what its region shows?
+ * kernel.c - measures what a kernel costs in a program beyond what its region shows.
  *
  *	build/release/bench/kernel [--core N] [--rounds N] [--flips N] [--instances N] [--seconds S] GRAPH...
  *
- * A region runs alone, again and again; in a program its kernels come after hundreds of others. In every
- * round some sites that the default absorbs are kept in memory instead, which makes kernels and little else;
- * the sum of their regions is held against the whole program, several instances of both. The difference, over the
- * kernels made, is the figure: a line a round, and their mean for the program. It is the last column of
- * schemas/backend.def.
+ * A region runs alone, again and again; in a program its kernels come after hundreds of others. In each round some
+ * values that the default absorbs are kept in memory instead, which makes new kernels and changes little else. The whole
+ * program is measured against the default, with several instances of both. What this differs by from the sum of the
+ * regions, divided by the number of new kernels, is the figure: one line per round, and the mean for the program.
+ * schemas/backend.def holds it.
  */
 #include <math.h>
 #include <stdio.h>

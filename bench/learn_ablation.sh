@@ -1,13 +1,12 @@
 #!/bin/bash
-# What each part of the learner is worth: trains with one part changed at a time and scores on graphs
-# held out, for several seeds.
+# Measures what each part of the learner is worth: trains with one part changed at a time, and scores on held-out
+# graphs, for several seeds.
 #
 #	bench/learn_ablation.sh DB [SEEDS [STEPS [FOLD...]]]
 #
-# A FOLD is a pattern of names: graphs that are held out together, once per fold. Without folds each graph
-# is held out alone, which is the honest figure and takes as many trainings as there are graphs. All
-# trainings have STEPS steps (250) of 256 draws. Prints a row per variant: means over graphs, and over
-# seeds with the standard deviation between seeds.
+# A FOLD is a pattern of names; the graphs that match it are held out together. Without folds each graph is held out alone,
+# which is the honest figure but takes as many trainings as there are graphs. Each training has STEPS steps (250) of 256
+# draws. Prints a row per variant: means over graphs and seeds, and the standard deviation between seeds.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 [ $# -ge 1 ] || { sed -n 's/^# \{0,1\}//; 2,10p' "$0"; exit 1; }

@@ -1,14 +1,13 @@
 /*
- * learn_throughput - how fast the network is trained, and how fast it predicts.
+ * learn_throughput.c - measures how fast the network is trained, and how fast it predicts.
  *
  *	learn_throughput [SECONDS [DUMP]]	from the root of the repository
  *
- * Training: steps of forward, loss, backward and optimiser on fusion decisions of two graphs of the zoo
- * whose neighbourhoods have about 50 nodes, width 64, 3 layers, one thread; and how much of that time is
- * inside matrix products. Costs are made up: speed does not depend on them. Prediction: a graph of some
- * 21,000 sites from scratch, and after a change of sites up to two steps apart. Times are of the
- * processor, so that a busy machine does not matter much. With DUMP some batches go to a file, for
- * bench/pyg.py to do the same on the same neighbourhoods.
+ * Training: steps of forward, loss, backward and optimiser on fusion decisions of two graphs of the zoo, whose
+ * neighbourhoods have about 50 nodes, with width 64, 3 layers, one thread; and the share of the time in matrix products.
+ * The costs are invented, because the speed does not depend on them. Prediction: a graph of about 21,000 sites, from
+ * scratch and after a change of sites up to two steps apart. All times are processor times, which other work on the
+ * machine changes little. With DUMP, some batches are written to a file, so that bench/pyg.py can use the same.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Points on the iopddl contest's problems: the best cost of any team over ours.
+"""Computes points on the problems of the iopddl contest: the best cost of any team, divided by ours.
 
     bench/net.py [--data ../shared/data] [--jobs N] [--seed N] [NAME ...]
 
-Runs `search` on each problem for the contest's seconds, adds the answer up in plain Python (the answer must be
-feasible), and prints the table that bench/README.md keeps. Without the data it says "skipped".
+Runs `search` on each problem for the contest's time, adds the answer up in plain Python (it must be feasible), and prints
+the table of bench/README.md. Without the data it prints "skipped".
 """
 import argparse
 import gzip
@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-# Of the contest's own results: the best cost, the second best over it, the seconds.
+# The contest's results: the best cost, the second best divided by it, the seconds allowed.
 TEAMS = {"A": (6548641531, 1.003, 60), "B": (532843, 1.000, 60), "D": (313613524736, 1.009, 60),
          "G": (217039, 1.000, 120), "K": (2274276676, 1.416, 180), "M": (49928460991, 1.340, 180),
          "Q": (526776842042, 1.002, 240), "S": (1534613444, 1.275, 240)}

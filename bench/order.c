@@ -1,9 +1,9 @@
 /*
- * order.c - orders on the real compiler: is our model of its memory right, are orders kept, what does tuning find?
+ * order.c - tests orders on the real compiler: is our model of its memory right, are orders kept, what does tuning find?
  *
  *	build/release/bench/order [--seconds N] [--configs N] GRAPH...
  *
- * For each program one line of each sort:
+ * For each program it prints these lines:
  *
  *	model	our bytes against the compiler's, for its default order and for its other ways
  *	random	of N random configurations: how many the compiler ran exactly as asked, how far the model is off, and in

@@ -1,6 +1,6 @@
 /*
- * overhead.c - what vantage adds to a measurement: the share of the wall time of a request, as the
- * caller sees it, that was not spent inside the plugin's execute. On a program of about 1 ms.
+ * overhead.c - measures what vantage adds to a measurement: the share of a request's wall time, as the caller sees
+ * it, outside the plugin's execute. The program takes about 1 ms.
  */
 #include <stdio.h>
 #include "base/stat.h"

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Placements of the dnn-partitioning problems against what the paper's own programs reach.
+"""Compares placements of the dnn-partitioning problems with those of the paper's own programs.
 
     bench/place.py [--data ../shared/data] [--seconds 60] [--placing anneal]
 
-Runs `search` on each problem and adds the load or the latency up in plain Python. Without the data it says "skipped".
+Runs `search` on each problem and adds the load or the latency up in plain Python. Without the data it prints "skipped".
 """
 import argparse
 import collections
@@ -14,8 +14,8 @@ import subprocess
 import sys
 import tempfile
 
-# File, and what the paper's programs reach: dynamic programming over contiguous splits, local search (ten starts);
-# for latency its greedy split, and the split of its dynamic programming costed again. None: no answer in 5 minutes.
+# A file, and what the paper's programs reach on it. For load: dynamic programming over contiguous splits, and local search
+# (ten starts). For latency: its greedy split, and the split of its dynamic program. None: no answer in 5 minutes.
 LOAD = [("LayerGraphs/bert24_inference.json", 17.790, 17.778), ("LayerGraphs/bert24_training.json", 41.75, 39.94),
         ("LayerGraphs/gnmt_inference.json", 32.91, 31.78), ("LayerGraphs/inceptionv3_training.json.gz", None, 122.7),
         ("LayerGraphs/resnet50_inference.json.gz", 33.77, 35.89), ("LayerGraphs/resnet50_training.json.gz", 78.63, 81.60),

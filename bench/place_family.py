@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes a synthetic placement problem in the form of dnn-partitioning, from one of the families that learned placers
-are trained on: erdos (each earlier node with equal chance), watts (a ring, some edges turned), barabasi (the rich get
-richer), block (communities), layered (a layer reads from the one before).
+are trained on: erdos (any earlier node, with equal chance), watts (a ring with some edges moved), barabasi (nodes with
+many edges get more), block (communities), layered (a layer reads from the one before).
 
     bench/place_family.py FAMILY NODES DEVICES SEED > problem.json
 """

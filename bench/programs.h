@@ -1,6 +1,6 @@
 /*
- * programs.h - programs to measure with, as StableHLO: an elementwise chain whose time is
- * proportional to its length.
+ * programs.h - makes a program to measure with, as StableHLO: an elementwise chain whose time is proportional to its
+ * length.
  */
 #ifndef BENCH_PROGRAMS_H
 #define BENCH_PROGRAMS_H

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""The peer of learn_throughput: the same network on the same neighbourhoods in PyTorch Geometric, one thread.
+"""Trains the network of learn_throughput in PyTorch Geometric, on the same neighbourhoods, with one thread.
 
     bench/pyg.py [SECONDS]        from the root of the repository, after `make benches`
 
 Makes a virtual environment with torch and torch_geometric from the package index (some gigabytes; kept in
 build/pyg), lets learn_throughput write its batches, and trains on them: forward, loss, backward, Adam.
-Batches are ready-made tensors, so the peer does not pay for packing them; ours does. Two ways: `trimmed`
-computes a layer only for the nodes that are still needed, as ours does; `plain` computes all of them.
-Times are of the processor.
+Batches are ready-made tensors, so packing them costs nothing here; it does in learn_throughput. There are two ways:
+`trimmed` computes a layer only for the nodes that are still needed, as ours does; `plain` computes all of them. All times
+are processor times.
 """
 import os
 import struct

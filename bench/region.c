@@ -1,16 +1,16 @@
 /*
- * region.c - do regions tell the truth? Single flips from the compiler's default, each priced by its
- * region and by whole programs.
+ * region.c - tests whether regions tell the truth: prices single flips from the compiler's default by region and by whole
+ * programs.
  *
  *	build/release/bench/region [--flips N] [--csv FILE] [--device cpu] GRAPH...
  *	build/release/bench/region --summary --csv FILE
  *
- * Half of the flips are at sites drawn evenly; most of them are worth less than the whole program's
- * noise. The other half are drawn from the tenth of the sites with the most elements, where there is
- * something to see. Which flips, follows from the seed.
+ * Half of the flips are at sites drawn evenly; most of these make less difference than the whole program's noise. The
+ * other half are drawn from the tenth of the sites with the most elements, where there is something to see. The seed
+ * decides which.
  *
- * Every flip is a row appended to the CSV file and flushed, and rows that are there already are
- * skipped: the bench can be stopped at any time and run again. The summary is computed from the file.
+ * Each flip is a row that is appended to the CSV file and flushed. Rows that are already there are skipped, so the
+ * bench can be stopped at any time and run again. The summary is computed from the file.
  */
 #include <math.h>
 #include <stdio.h>

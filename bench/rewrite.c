@@ -1,10 +1,10 @@
 /*
- * rewrite.c - what rewriting costs beside the compiler: reading a program, counting its places, writing it anew with
- * every promised place taken, reading that, and opening it for the next kind of decision.
+ * rewrite.c - measures what our own part of rewriting costs: reading a program, finding its places, writing it with every
+ * promising place rewritten, reading that, and opening it for the next kind of decision.
  *
  *	build/release/bench/rewrite FILE...
  *
- * One line a program: instructions, places, seconds of each step of processor time.
+ * It prints one line per program: instructions, places, and seconds of processor time for each step.
  */
 #include <stdio.h>
 #include <stdlib.h>

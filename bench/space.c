@@ -1,12 +1,12 @@
 /*
- * space.c - how fast is our own part of a decision?
+ * space.c - measures how fast our own part of a decision is.
  *
  *	build/release/bench/space [--repeat N] GRAPH...
  *
- * Programs as they are in the file, without a compiler. For each: opening the space; the region of one
- * flip from the default, over 2,000 random sites; the regions of moves of 1% and a third of all sites;
- * applying a configuration and serialising the program. Best and median of N, in milliseconds: the
- * best is what the work takes, the rest is what else the machine does.
+ * It takes programs as they are in the file, without a compiler, and times: opening the space; the region of one flip
+ * from the default, over 2,000 random sites; the regions of moves of 1% and of a third of all sites; applying a
+ * configuration and serialising the program. It prints the best and the median of N, in milliseconds. The best is what
+ * the work takes; the rest is other work on the machine.
  */
 #include <stdio.h>
 #include <string.h>

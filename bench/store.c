@@ -1,11 +1,11 @@
 /*
- * store.c - what a sample costs: bytes on disk, time to append, to merge, to list, to replay.
+ * store.c - measures what a sample costs: bytes on disk, and time to append, merge, list and replay.
  *
  *	build/release/bench/store [SAMPLES [FOLDER]]
  *
- * Makes ten shards of a tenth of the samples each (a million in all), two chains on binary sites of a
- * graph of 1,000, committed without sync to get there in time; appends with full sync are timed on
- * their own. Merging, listing, verifying are the program, from start to exit.
+ * It makes ten shards with a tenth of the samples each (a million in all): two chains on the binary sites of a graph of
+ * 1,000. They are committed without sync, to save time; appends with full sync are timed separately. Merging, listing
+ * and verifying are timed as the program `store`, from start to exit.
  */
 #include <inttypes.h>
 #include <stdarg.h>

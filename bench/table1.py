@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""The paper's experiment, end to end: collect on the training programs, learn, search the held-out ones.
+"""Runs the paper's experiment: collects on the training programs, learns, and searches the held-out ones.
 
     bench/table1.py --out DIR [--collect-seconds N] [--learn-seconds N] [--budget N] [--seeds N] ...
     bench/table1.py --out DIR --quick          everything small: under ten minutes
 
-Drives the programs in bin/ and nothing else. Every stage leaves its result in DIR and is skipped when it
-is there, so the run can be cut short and gone on with. Searches are run in an order that visits every
-program once before the second seed. Writes DIR/table.md and, per program, DIR/NAME.svg.
+Uses only the programs in bin/. Each stage leaves its result in DIR and is skipped if it is there, so this can be stopped
+and started again. Searches visit every program once before the second seed. Writes DIR/table.md and, for each program,
+DIR/NAME.svg.
 """
 import argparse
 import json
@@ -17,9 +17,9 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# What is compared: by a search's arguments, whether it gets the model, and its colour. Two are baselines
-# from the default: hill climbing by class of isomorphic sites in random order, and no search at all but "fuse
-# every elementwise operation that has one reader". Below the line: the guided search with one part changed.
+# The rows of the table: a search's arguments, whether it gets the model, and its colour. Two are baselines from the
+# default: hill climbing by class of isomorphic sites in random order, and no search at all but "fuse every elementwise
+# operation that has one reader". Those below the line are the guided search with one part changed.
 RIVALS = {
     "guided": (["--strategy", "guided"], True, "#1a7f4b"),
     "random": (["--strategy", "random"], False, "#b4481e"),

@@ -1,9 +1,9 @@
 /*
- * text.c - how long reading and printing HLO text takes.
+ * text.c - measures how long reading and printing HLO text takes.
  *
- * The text is what we print of a generated module (gen_module.h), so that it has the metadata, layouts
- * and shapes that frameworks write; or a file. Best and median of some rounds, in memory: text to
- * message alone, text to finished graph with its hashes, graph to text.
+ * The text is a file, or our print of a generated module (gen_module.h), which has metadata, layouts and shapes as
+ * frameworks write them. The bench prints the best and the median of some rounds, in memory: from text to message, from
+ * text to finished graph with its hashes, from graph to text.
  */
 #include <stdio.h>
 #include <time.h>

@@ -1,9 +1,9 @@
 /*
- * apply.c - from a configuration to the program that the compiler gets.
+ * apply.c - makes the program that the compiler gets from a configuration.
  *
- * Every computation is listed anew, and where a site takes effect what its rule writes stands in place of its
- * anchor. The last value written takes the anchor's id, name and shape, so whoever read the anchor reads it, and
- * nothing else changes. What nobody reads any more is dropped.
+ * It lists every computation anew. Where a site takes effect, the instructions that its rule writes replace the
+ * anchor. The last of them gets the anchor's id, name and shape, so the anchor's readers now read it, and
+ * nothing else changes. Instructions that nobody reads any more are dropped.
  */
 #include "space/rewrite/own.h"
 
@@ -81,7 +81,7 @@ void rewrite_draft(const struct space *s, uint32_t site, const struct offer *o, 
 	rewrite_found(s, site, o, &f);
 	draft_at(d, f.anchor);
 	value = rule_write(rewrite_rule(s, o), d, &f, o->variant);
-	if (d->n == 0 || value != d->v[d->n - 1]) /* it was there already */
+	if (d->n == 0 || value != d->v[d->n - 1]) /* it is an earlier value */
 		value = draft_unary(d, "copy", value);
 	BUG_ON(!shape_same(value->shape, anchor->shape));
 	value->id = anchor->id;

@@ -1,6 +1,6 @@
 /*
- * codes.h - the rules that need code: each a `NAME_code` in one of the files beside this one. A row in
- * schemas/rewrite_code.def brings it to those who read rule files.
+ * codes.h - declares the code of rules that need code: a `NAME_code` for each row of schemas/rewrite_code.def, defined in
+ * one of the files beside this one. Rule files name them.
  */
 #ifndef SPACE_REWRITE_CODES_H
 #define SPACE_REWRITE_CODES_H

@@ -1,5 +1,5 @@
 /*
- * conv.c - see conv.h. Settings that were left out of the message stand for 1.
+ * conv.c - see conv.h. Numbers that the message leaves out are 1.
  */
 #include "space/rewrite/conv.h"
 

@@ -1,11 +1,11 @@
 /*
- * conv.h - a convolution as its definition reads it, for the rules that take it apart.
+ * conv.h - reads a convolution into the terms of its definition, for the rules that take it apart.
  *
  *	out[b, s, o] = sum over taps w and inner features i of
  *		in[b', s * stride + w * dilation - low, i'] * kernel[w, i, o]
  *
- * where the input's spatial dimensions were first spread by `base` - 1 zeros between elements. With feature groups
- * i' = group(o) * inner + i, with batch groups b' = group(o) * (batch / groups) + b.
+ * The input's spatial dimensions are spread first: `base` - 1 zeros are put between elements. With feature groups,
+ * i' = group(o) * inner + i; with batch groups, b' = group(o) * (batch / groups) + b.
  */
 #ifndef SPACE_REWRITE_CONV_H
 #define SPACE_REWRITE_CONV_H
@@ -14,7 +14,7 @@
 
 #define CONV_SPATIAL 4
 
-struct conv_dims { /* where each dimension stands in an array */
+struct conv_dims { /* the number of each dimension of an array */
 	int64_t batch, feature, spatial[CONV_SPATIAL]; /* of a kernel: its output and input features */
 };
 
@@ -32,11 +32,11 @@ struct conv {
 	bool spread;		 /* the input is, somewhere */
 };
 
-/* False where it is no convolution that rules understand. */
+/* Returns false if v is no convolution that rules understand. */
 bool conv_read(const struct graph *g, uint32_t v, struct conv *c);
-/* The input as the window walks over it: spread and padded, its dimensions in their order. */
+/* The input as the window meets it: spread and padded, with its dimensions in their order. */
 Hlo__HloInstructionProto *conv_padded(struct draft *d, const struct conv *c, Hlo__HloInstructionProto *x);
-/* Counts an index through `size` (the last fastest); false when all were seen. */
+/* Moves `index` to the next tap, or position of the output, the last dimension fastest; false after the last. */
 bool conv_step(const struct conv *c, int64_t *index, bool of_output);
 /* The permutation that brings an array with dimensions `from` into the order `to`. */
 void conv_order(const struct conv *c, const struct conv_dims *from, const struct conv_dims *to, int64_t *perm);

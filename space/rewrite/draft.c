@@ -1,5 +1,5 @@
 /*
- * draft.c - see draft.h. Each function checks what XLA would, so that a wrong rule stops here and not in a compiler.
+ * draft.c - see draft.h. Each function checks what XLA would check, so that a wrong rule fails here and not in a compiler.
  */
 #include "space/rewrite/draft.h"
 
@@ -8,7 +8,7 @@
 
 #define LOW_HALF INT64_C(0xffffffff)
 
-/* Ids are a computation's above and a number below, or numbers alone; above all of them is room in both manners. */
+/* An id is a computation's number above an instruction's, or just a number. New ids start above all of either sort. */
 void draft_begin(struct draft *d, const struct graph *g, struct arena *mem)
 {
 	*d = (struct draft){.mem = mem, .g = g, .next_comp = 1};
@@ -103,7 +103,7 @@ Hlo__HloInstructionProto *draft_binary(struct draft *d, const char *opcode, Hlo_
 	return write_op(d, opcode, a->shape->dimensions, draft_rank(a), (Hlo__HloInstructionProto *[]){a, b}, 2);
 }
 
-/* The value as the literal's field of that type keeps it. */
+/* Puts the value into the literal's field for that type. */
 static void set_value(struct draft *d, Hlo__Literal *l, uint8_t dtype, int value)
 {
 	struct field w = field_of_literal(l, dtype);

@@ -1,25 +1,25 @@
 /*
- * draft.h - new instructions, written one after the other in place of an old one.
+ * draft.h - writes new instructions, one after the other, to replace an old one.
  *
- * A rule hands in values (instructions of the program or earlier ones of the draft) and gets the value of what it
- * wrote. What would change nothing (a slice of everything, a transposition that moves nothing) is not written: the
- * value itself comes back. Sizes follow from the operands; a rule that asks for what does not fit is a bug.
+ * A rule passes values (instructions of the program, or earlier ones of the draft) and gets the new value. An
+ * instruction that would change nothing, such as a slice of everything or a transposition that moves nothing, is not
+ * written; the function returns the operand itself. Sizes follow from the operands. Operands that do not fit are a bug of
+ * the rule, and abort.
  *
- * Numbers of new instructions start above all of the module's, so that one draft may serve a whole program. Layouts
- * are the plain ones, from the first dimension down to the last: in a program before all passes the compiler
- * chooses anew.
+ * The ids of new instructions start above all ids of the module, so one draft can serve a whole program. Layouts
+ * are row-major, because the compiler chooses layouts anew in a program before all passes.
  */
 #ifndef SPACE_REWRITE_DRAFT_H
 #define SPACE_REWRITE_DRAFT_H
 
 #include "graph/graph.h"
 
-#define DRAFT_RANK 16 /* of what a rule may touch */
+#define DRAFT_RANK 16 /* the most dimensions that a rule can handle */
 
 struct draft { /* draft_begin fills it */
 	struct arena *mem;
 	const struct graph *g;
-	const Hlo__HloInstructionProto *like; /* what is replaced: where its metadata come from */
+	const Hlo__HloInstructionProto *like; /* the instruction that is replaced; new ones get its metadata */
 	Hlo__HloInstructionProto **v;	      /* written since draft_at, in order */
 	size_t n, cap;
 	Hlo__HloComputationProto **comp; /* computations that the instructions call, of the whole draft */
@@ -27,9 +27,9 @@ struct draft { /* draft_begin fills it */
 	int64_t next_id, next_comp;
 };
 
-/* `mem` outlives the draft and holds all that it writes. */
+/* `mem` must outlive the draft; it holds all that the draft writes. */
 void draft_begin(struct draft *d, const struct graph *g, struct arena *mem);
-void draft_at(struct draft *d, uint32_t anchor); /* what follows replaces this node; the list begins anew */
+void draft_at(struct draft *d, uint32_t anchor); /* starts a new list, which replaces this node */
 void draft_release(struct draft *d);
 
 static inline Hlo__HloInstructionProto *draft_value(const struct draft *d, uint32_t node)
@@ -48,19 +48,19 @@ static inline uint32_t draft_rank(const Hlo__HloInstructionProto *x)
 Hlo__HloInstructionProto *draft_unary(struct draft *d, const char *opcode, Hlo__HloInstructionProto *x);
 Hlo__HloInstructionProto *draft_binary(struct draft *d, const char *opcode, Hlo__HloInstructionProto *a,
 	Hlo__HloInstructionProto *b);
-/* A zero, or one other small whole number, of the type of `like`. */
+/* A scalar of the type of `like`: 0 or another small whole number. */
 Hlo__HloInstructionProto *draft_scalar(struct draft *d, const Hlo__HloInstructionProto *like, int value);
 
 /*
- * The same numbers for all dimensions: low[i] elements in front, high[i] behind, inner[i] between
- * (NULL: none), all of them `with` (NULL: 0).
+ * Pads dimension i with low[i] elements in front, high[i] behind and inner[i] between elements (NULL: none); their
+ * value is `with` (NULL: 0).
  */
 Hlo__HloInstructionProto *draft_pad(struct draft *d, Hlo__HloInstructionProto *x, const int64_t *low,
 	const int64_t *high, const int64_t *inner, Hlo__HloInstructionProto *with);
-/* Elements first[i], first[i] + step[i] ... of which there are count[i]; step NULL: all next to each other. */
+/* count[i] elements of dimension i, from first[i] on in steps of step[i]; step NULL: neighbours. */
 Hlo__HloInstructionProto *draft_slice(struct draft *d, Hlo__HloInstructionProto *x, const int64_t *first,
 	const int64_t *count, const int64_t *step);
-/* The same, of one dimension. */
+/* The same for one dimension; the others stay whole. */
 Hlo__HloInstructionProto *draft_part(struct draft *d, Hlo__HloInstructionProto *x, uint32_t dim, int64_t first,
 	int64_t count);
 Hlo__HloInstructionProto *draft_reshape(struct draft *d, Hlo__HloInstructionProto *x, const int64_t *dims, uint32_t rank);
@@ -74,10 +74,10 @@ Hlo__HloInstructionProto *draft_concat(struct draft *d, Hlo__HloInstructionProto
 Hlo__HloInstructionProto *draft_sum(struct draft *d, Hlo__HloInstructionProto *x, const int64_t *dims, uint32_t n);
 
 /*
- * A product; its result has the dimensions that are shared, then the rest of a, then the rest of b. `like` gives
- * precision.
+ * A product. The result has the dimensions that a and b share, then the rest of a's, then the rest of b's. The precision is that
+ * of `like`.
  */
-struct dot_dims { /* which of a's and of b's dimensions go together, in pairs */
+struct dot_dims { /* pairs of a dimension of a and one of b */
 	int64_t batch[2][DRAFT_RANK], sum[2][DRAFT_RANK];
 	uint32_t n_batch, n_sum;
 };
@@ -86,7 +86,7 @@ Hlo__HloInstructionProto *draft_dot(struct draft *d, Hlo__HloInstructionProto *a
 /* The dimensions of an array that a product neither shares nor sums over, ascending; returns how many. */
 uint32_t dot_rest(const struct dot_dims *dims, int side, uint32_t rank, int64_t *rest);
 
-/* A copy of an instruction with its attributes, of this shape and these operands, to be changed by the caller. */
+/* A copy of an instruction with its attributes, but this shape and these operands. The caller may change it. */
 Hlo__HloInstructionProto *draft_copy(struct draft *d, const Hlo__HloInstructionProto *of, const int64_t *dims,
 	uint32_t rank, Hlo__HloInstructionProto **x, uint32_t n);
 

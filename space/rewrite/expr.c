@@ -1,5 +1,5 @@
 /*
- * expr.c - side conditions and promises of rules: arithmetic over what was measured where the rule applies.
+ * expr.c - the conditions and promises of rules: arithmetic over the measures of a place.
  *
  *	or     := and { "or" and }
  *	and    := test { "and" test }
@@ -8,7 +8,7 @@
  *	product:= atom { ("*" | "/") atom }
  *	atom   := number | name | "(" or ")"
  *
- * Parsed into a list in the order of evaluation, so that its value needs a small stack and no recursion.
+ * The parser makes a list in the order of evaluation, so evaluation needs a small stack and no recursion.
  */
 #include <ctype.h>
 #include <stdlib.h>

@@ -1,14 +1,14 @@
 /*
- * grouped.c - a convolution in groups as shifted multiply-adds.
+ * grouped.c - rewrites a convolution in groups as shifted multiply-adds.
  *
- * Where each group holds one feature or a few, a convolution is no product of matrices: for every tap of the window
- * and every inner feature it is the input, moved, times one number a feature, added up. Written so, XLA makes one loop
- * of it that reads the input from cache and has vector code; its own grouped convolution runs a generic loop.
+ * If each group has one feature or a few, a convolution is no product of matrices. It is a sum over the taps of the window and
+ * the inner features, of the shifted input times one number per feature. Written in this way, XLA makes one loop
+ * of it, with vector code, that reads the input from cache. For its own grouped convolution XLA runs a generic loop.
  *
- * Three rules, because they pay differently: the convolution of the forward pass; that of its input's gradient,
- * whose kernel is turned around and whose input may be spread by zeros; and that of its filter's gradient, which
- * sums over all that the forward pass keeps and keeps its taps. There the output's positions are few and are what
- * is unrolled.
+ * There are three rules, because they gain differently: for the convolution of the forward pass; for the gradient of its
+ * input, whose kernel is reversed and whose input may be spread by zeros; and for the gradient of its filter. The
+ * last one sums over all positions that the forward pass keeps, and keeps the taps that it sums over. Its output has few
+ * positions, and these are unrolled.
  */
 #include <string.h>
 #include "space/rewrite/conv.h"
@@ -16,7 +16,7 @@
 
 static const char *const measures[] = {"taps", "inner", "groups", "multiple", "spread", "out", "in", NULL};
 
-/* The kernel, and whether it is read through an instruction that turns it around. */
+/* The kernel; *turned tells whether the convolution reads it through a reverse. */
 static uint32_t kernel_of(const struct graph *g, uint32_t v, const struct conv *c, bool *turned)
 {
 	uint32_t k = node_operands(g, v)[1];
@@ -79,7 +79,7 @@ static bool match_input(const struct graph *g, uint32_t v, struct found *f)
 	return match_groups(g, v, f, true);
 }
 
-/* Each element along `dim` so many times, copies next to each other. */
+/* Repeats each element along `dim`, with the copies next to each other. */
 static Hlo__HloInstructionProto *repeat(struct draft *d, Hlo__HloInstructionProto *x, int64_t dim, int64_t times)
 {
 	int64_t dims[DRAFT_RANK] = {0}, map[DRAFT_RANK] = {0};
@@ -100,7 +100,7 @@ static Hlo__HloInstructionProto *repeat(struct draft *d, Hlo__HloInstructionProt
 	return draft_reshape(d, x, dims, rank);
 }
 
-/* One number a feature: the kernel at a tap and an inner feature, spread over the output. */
+/* The kernel at a tap and an inner feature, one number per feature, broadcast to the output. */
 static Hlo__HloInstructionProto *weight(struct draft *d, const struct conv *c, Hlo__HloInstructionProto *kernel,
 	const int64_t *tap, int64_t inner, const int64_t *out)
 {
@@ -116,7 +116,7 @@ static Hlo__HloInstructionProto *weight(struct draft *d, const struct conv *c, H
 	return draft_broadcast(d, kernel, out, c->rank, &map);
 }
 
-/* The input, in the output's order, as it stands under a tap. */
+/* The input shifted to a tap, with the output's order of dimensions. */
 static Hlo__HloInstructionProto *moved(struct draft *d, const struct conv *c, Hlo__HloInstructionProto *x, const int64_t *tap,
 	const int64_t *out)
 {
@@ -131,7 +131,7 @@ static Hlo__HloInstructionProto *moved(struct draft *d, const struct conv *c, Hl
 	return draft_slice(d, x, first, out, step);
 }
 
-/* The features of all groups that are number `inner` of theirs, once for each output of the group. */
+/* Feature number `inner` of every group, repeated for each output of the group. */
 static Hlo__HloInstructionProto *features(struct draft *d, const struct conv *c, Hlo__HloInstructionProto *x, int64_t inner)
 {
 	int64_t first[DRAFT_RANK] = {0}, count[DRAFT_RANK], step[DRAFT_RANK];
@@ -186,7 +186,7 @@ static bool match_filter(const struct graph *g, uint32_t v, struct found *f)
 	return true;
 }
 
-/* One number a feature for each position of the output: what the window sees from there, times the kernel, summed. */
+/* For each position of the output, one number per feature: the sum of what the window sees there, times the kernel. */
 static Hlo__HloInstructionProto *write_filter(struct draft *d, const struct found *f, uint32_t variant)
 {
 	Hlo__HloInstructionProto *kernel = draft_operand(d, f->anchor, 1), *x, **row;

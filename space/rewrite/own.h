@@ -15,17 +15,17 @@
 
 extern const struct space_kind rewrite_kind;
 
-struct offer { /* what a choice of a site is: a variant of a rule */
+struct offer { /* the meaning of a choice of a site: a variant of a rule */
 	uint16_t rule;
 	uint8_t variant; /* from 1 */
-	float promise;	 /* nanoseconds a run, very roughly */
+	float promise;	 /* nanoseconds saved in a run, very roughly */
 };
 
 struct rewrite {
 	struct rules rules;
-	struct offer *offer; /* of all sites; choice k >= 1 of site i is offer[first[i] + k - 1] */
+	struct offer *offer; /* the choices of all sites; choice k >= 1 of site i is offer[first[i] + k - 1] */
 	uint32_t *first;
-	uint8_t *taken; /* scratch, per node: consumed by a site that was met earlier */
+	uint8_t *taken; /* scratch, per node: did a site before consume it? */
 	uint8_t *real;	/* scratch, per site */
 };
 
@@ -41,23 +41,23 @@ static inline const struct rule *rewrite_rule(const struct space *s, const struc
 {
 	return &rewrite_of(s)->rules.rule[o->rule];
 }
-/* Where the rule of an offer applies at the site: as it did when the space was opened. */
+/* Finds the place of an offer at its site, as it was when the space was opened. */
 void rewrite_found(const struct space *s, uint32_t site, const struct offer *o, struct found *f);
-/* Is this inside node of no use to anybody but what is replaced? */
+/* Is this inside node read only by nodes that are replaced? */
 bool rewrite_consumes(const struct graph *g, const struct found *f, uint32_t inside);
-/* The choices that take effect: 0 where an earlier site consumed what a site is about. `real`: n_sites places. */
+/* Writes the choices that take effect into `real` (n_sites places): 0 if a site before consumed a node of this site. */
 void rewrite_real(const struct space *s, const uint8_t *config, uint8_t *real);
 
-/* Writes what a choice puts in place of the anchor; its value has the anchor's id, name and shape. */
+/* Writes the instructions that replace the anchor; the last one has the anchor's id, name and shape. */
 void rewrite_draft(const struct space *s, uint32_t site, const struct offer *o, struct draft *d);
 
-/* A list of instructions, operands first, and what is left of it without those of no use. */
+/* A list of instructions, operands first. */
 struct lines {
 	Hlo__HloInstructionProto **v;
 	size_t n, cap;
 };
 void lines_add(struct lines *l, Hlo__HloInstructionProto *in);
-/* Drops what nothing leads to from the root (an id); side effects, parameters and control edges stay. */
+/* Drops the instructions that the root (an id) does not need; keeps side effects, parameters and control edges. */
 void lines_prune(struct lines *l, int64_t root);
 
 int rewrite_apply(struct space *s, const uint8_t *config, struct buf *module, struct err *err);

@@ -1,9 +1,9 @@
 /*
- * patches.c - a convolution as one product of matrices over what its window sees.
+ * patches.c - rewrites a convolution as one product of matrices over what its window sees.
  *
- * Where a window holds few numbers, gathering them into rows ("im2col") costs little, and a product of matrices
- * runs at the speed of the best code there is. A window of one tap needs no gathering. The gradient of a filter has
- * a window as large as the image and an output of a few positions; there a row is gathered for each of these.
+ * If a window has few numbers, it costs little to gather them into rows ("im2col"), and a product of matrices is
+ * the fastest code there is. A window of one tap needs no gathering. The gradient of a filter has a window as large
+ * as the image and an output of a few positions; there a row is gathered for each position.
  */
 #include <string.h>
 #include "space/rewrite/conv.h"
@@ -34,7 +34,7 @@ static bool match_window(const struct graph *g, uint32_t v, struct found *f)
 	return match(g, v, f, &c);
 }
 
-/* What a tap of the window meets, over all positions; the input's dimensions in their order. */
+/* What a tap of the window meets at all positions; dimensions in the order of the input. */
 static Hlo__HloInstructionProto *met(struct draft *d, const struct conv *c, Hlo__HloInstructionProto *x, const int64_t *tap)
 {
 	int64_t first[DRAFT_RANK] = {0}, count[DRAFT_RANK], step[DRAFT_RANK];
@@ -75,7 +75,7 @@ static Hlo__HloInstructionProto *write_window(struct draft *d, const struct foun
 	kernel = draft_reshape(d, draft_transpose(d, kernel, perm), (int64_t[]){c.taps * c.inner, c.outputs}, 2);
 	dot.sum[0][0] = c.in.feature;
 	x = draft_dot(d, draft_concat(d, seen, n, (uint32_t)c.in.feature), kernel, &dot, d->like);
-	for (uint32_t i = 0; i < c.rank; i++) { /* the input's dimensions but the features, then the outputs */
+	for (uint32_t i = 0; i < c.rank; i++) { /* the input's dimensions without the features, then the outputs */
 		if (i == c.in.batch)
 			product.batch = at;
 		for (uint32_t k = 0; k < c.n; k++)
@@ -100,7 +100,7 @@ static bool match_image(const struct graph *g, uint32_t v, struct found *f)
 	return true;
 }
 
-/* The part of the input that the whole window meets from one position of the output. */
+/* The part of the input that the window meets at one position of the output. */
 static Hlo__HloInstructionProto *from_here(struct draft *d, const struct conv *c, Hlo__HloInstructionProto *x, const int64_t *here)
 {
 	int64_t first[DRAFT_RANK] = {0}, count[DRAFT_RANK], step[DRAFT_RANK];

@@ -1,5 +1,5 @@
 /*
- * pattern_read.c - lines of a pattern, from text.
+ * pattern_read.c - reads the lines of a pattern (pattern.h).
  */
 #include "space/rewrite/pattern.h"
 
@@ -37,7 +37,7 @@ static size_t read_word(const char **at, char *out, size_t room)
 	return n;
 }
 
-/* name, or name[letters]; a name that is new is a new value. */
+/* Reads "name" or "name[letters]"; a new name is a new value. */
 static int read_value(struct pattern *p, const char **at, uint32_t *out, struct err *err)
 {
 	char name[8];

@@ -1,15 +1,15 @@
 /*
- * region.c - the smallest pairs of programs whose difference is that of two configurations.
+ * region.c - finds the regions of a move (space.h).
  *
- * Where only rules with a price by region changed, each place is cut out by itself: what the site is about on one
- * side, what was written for it on the other, both from the same parameters and with the same result. Nodes inside
- * that others read as well are computed in any case; they are parameters. The compiler runs all of its passes over
- * these small programs, as it will over the large one.
+ * If only rules with a price by region changed, each place is cut out by itself. One side has the nodes of the place, the
+ * other has what the rule writes for it; both have the same parameters and the same result. A node inside that others
+ * also read is computed in any case, so it becomes a parameter. The compiler runs all of its passes over
+ * these small programs, as it does over the large one.
  *
- * A rule with a price by whole programs says that this would lie; then the smallest pair is the two programs.
+ * The regions of a rule with a price by whole programs would not tell the truth, so its region is the two whole programs.
  *
- * A pair is named by what its programs are, whatever their instructions are called, so that the same place in
- * another layer, program or night has the same name.
+ * A region's key is a hash of its two programs that ignores the names of instructions. So the same place has the same key
+ * in another layer, program or night.
  */
 #include "space/rewrite/own.h"
 
@@ -18,12 +18,12 @@
 #include "graph/print.h"
 #include "hlo/pack.h"
 
-/* A place, as far as it is cut out. */
+/* A place that is being cut out. */
 struct cut {
 	const struct space *s;
 	uint32_t site;
-	uint32_t *node, n_nodes; /* covered and of no other use, the anchor last */
-	uint32_t *near, n_near;	 /* all that either side may read */
+	uint32_t *node, n_nodes; /* replaced, and read by nobody else; the anchor is last */
+	uint32_t *near, n_near;	 /* all nodes that either side may read */
 	struct draft draft;
 	struct arena mem;
 };
@@ -106,7 +106,7 @@ static void cut_end(struct cut *c)
 	arena_release(&c->mem);
 }
 
-/* What one side computes, and the values that it reads. */
+/* Fills in what one side computes, and the values that it reads. */
 static void fill_half(struct cut *c, uint8_t choice, struct half *h)
 {
 	const struct graph *g = c->s->graph;
@@ -135,7 +135,7 @@ static void fill_half(struct cut *c, uint8_t choice, struct half *h)
 	}
 }
 
-/* A parameter in place of a value, or the constant itself. */
+/* A parameter that stands for the value; if the value is a constant, the constant itself. */
 static Hlo__HloInstructionProto *stand_in(struct cut *c, Hlo__HloInstructionProto *x, int64_t *number)
 {
 	Hlo__HloInstructionProto *in;
@@ -152,7 +152,7 @@ static Hlo__HloInstructionProto *stand_in(struct cut *c, Hlo__HloInstructionProt
 	return in;
 }
 
-/* The computation that is called by this id, with all that it calls before it. */
+/* Adds the computation with this id, after all computations that it calls. */
 static void add_called(struct cut *c, int64_t id, Hlo__HloComputationProto **list, size_t *n)
 {
 	const struct graph *g = c->s->graph;
@@ -189,7 +189,7 @@ static Hlo__ProgramShapeProto *signature(struct cut *c, const struct lines *l, H
 	return s;
 }
 
-/* A module of these lines, parameters first; `root` is its value. */
+/* Writes a module with these lines, parameters first, and this root. */
 static void write_lines(struct cut *c, struct lines *l, const Hlo__HloInstructionProto *root, struct buf *out)
 {
 	const struct node *anchor = &c->s->graph->node[c->s->site[c->site].node];
@@ -227,8 +227,8 @@ static void write_half(struct cut *c, const struct half *h, const uint32_t *read
 }
 
 /*
- * Both sides of a place; returns the larger number of instructions. What the smaller choice reads comes first, whichever
- * side it is, so that the way back has the same two programs.
+ * Writes both sides of a place; returns the larger number of instructions. The parameters of the smaller choice come
+ * first, on whichever side it is, so that the reverse move has the same two programs.
  */
 static uint32_t write_cut(struct cut *c, uint8_t a, uint8_t b, struct buf *out_a, struct buf *out_b)
 {
@@ -253,7 +253,7 @@ static uint32_t write_cut(struct cut *c, uint8_t a, uint8_t b, struct buf *out_a
 	return (uint32_t)largest;
 }
 
-/* The name of a program, whatever it is called. */
+/* Computes the key of one side: a hash of the program without its names. */
 static int name_of(const struct buf *module, uint64_t *key, struct err *err)
 {
 	struct graph g;
@@ -301,7 +301,7 @@ static bool priced_whole(const struct space *s, uint32_t site, uint8_t choice)
 	return o && rewrite_rule(s, o)->whole;
 }
 
-/* Places promise more than whole programs keep, so what does not even promise is not run whole; going back is. */
+/* Are places priced before whole programs? They promise too much, so if they promise nothing the whole is not run. Going back always is. */
 static bool screened(const uint8_t *b, const uint8_t *a, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
@@ -350,7 +350,7 @@ void rewrite_picture(struct space *s, uint32_t site, uint8_t choice, struct buf 
 	buf_release(&side[1]);
 }
 
-/* The value of this id: an instruction of the half, or a node near the place. */
+/* The value with this id: an instruction of the half, or a node near the place. */
 static Hlo__HloInstructionProto *value_of(const struct cut *c, const struct half *h, int64_t id)
 {
 	for (size_t i = 0; i < h->l.n; i++)

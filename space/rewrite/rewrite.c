@@ -1,14 +1,13 @@
 /*
- * rewrite.c - opening the space: which rules apply where in the program that the user hands in.
+ * rewrite.c - opens the space: finds which rules apply where in the user's program.
  *
- * A site is a node at which some rule applies; its choices are the variants of all the rules that do, 0 leaves it
- * as it is. So rules that would replace the same value exclude each other by themselves. Rules that overlap
- * otherwise are settled by order: sites are met operands first, and one that needs a node which an earlier one
- * consumed is inert. A configuration is always applied to the program as it was opened, never to one rewritten
- * before.
+ * A site is a node at which a rule applies. Its choices are the variants of all rules that apply there; choice 0 leaves
+ * the node as it is. So rules that would replace the same value exclude each other. Places can overlap in other ways,
+ * too. Then the order decides: sites come operands first, and a site has no effect if it needs a node that a site before it
+ * consumed. A configuration is always applied to the program as it was opened, never to a rewritten one.
  *
- * The full name may leave rules out: "rewrite/without:RULE:RULE". It is part of what is stored, so a saved
- * configuration is never read in a space of other rules.
+ * The full name may leave rules out: "rewrite/without:RULE:RULE". The full name is stored, so a saved configuration is never
+ * read in a space with other rules.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,7 +73,7 @@ static int check(struct space *s, const uint8_t *config, const void *optimised, 
 	rewrite_real(s, config, rewrite_of(s)->real);
 	for (uint32_t i = 0; i < s->n_sites; i++)
 		out->asked += rewrite_of(s)->real[i] != 0;
-	out->found = out->equal = out->asked; /* the compiler is free to do with a program as it likes */
+	out->found = out->equal = out->asked; /* the compiler may change the program as it likes */
 	return 0;
 }
 
@@ -137,8 +136,8 @@ static void words(struct space *s, uint32_t site, uint8_t choice, struct buf *ou
 }
 
 /*
- * Every place at the choice that promises most, but for rules whose promises only whole programs can tell from
- * lies.
+ * Sets every site to the choice that promises most, except choices with a price by whole programs, whose promises are not
+ * reliable.
  */
 static void fill_promised(struct space *s, uint8_t *config)
 {
@@ -206,7 +205,7 @@ static int read_name(const struct space *s, const struct rules *rules, bool *out
 	return -1;
 }
 
-/* What a place is by itself and reads: places where this is the same are copies of each other. */
+/* A hash of a place and of what it reads; places with the same hash are copies of each other. */
 static uint64_t surroundings(const struct graph *g, uint64_t h, const struct found *f)
 {
 	for (uint32_t i = 0; i <= f->n_inside; i++) {
@@ -227,7 +226,7 @@ struct opening {
 	size_t cap_site, cap_tie, cap_offer, cap_first, n_offers;
 };
 
-/* All that may be done at a node. */
+/* Adds all offers at a node. */
 static void try_node(struct opening *o, uint32_t v)
 {
 	struct space *s = o->s;
@@ -256,7 +255,7 @@ static void try_node(struct opening *o, uint32_t v)
 	s->site[s->n_sites++] = (struct site){.node = v, .choices = (uint8_t)(o->n_offers - first + 1)};
 }
 
-/* Growing arrays become part of the space's own memory. */
+/* Moves the growing arrays into the space's own memory. */
 static void settle(struct space *s, struct opening *o)
 {
 	struct rewrite *w = rewrite_of(s);

@@ -1,15 +1,15 @@
 /*
- * split.c - a product whose operand was put together from parts, as products of the parts.
+ * split.c - rewrites a product whose operand is put together from parts as products of the parts.
  *
  *	dot(concatenate(x, y, ..), w)  =  dot(x, w[first rows]) + dot(y, w[next rows]) + ..      where the parts are summed over,
  *				       =  concatenate(dot(x, w), dot(y, w), ..)			 where they are kept
  *
- * and, sunk below the product, the part is smaller before it than behind it:
+ * It also moves the product before an operation that makes its operand larger; the product is then smaller:
  *
  *	dot(broadcast(x), w)	       =  broadcast(dot(x, w)), rows of w that meet copies of one number summed first
  *	dot(gather(table, rows), w)    =  gather(dot(table, w), rows)
  *
- * Graph networks are full of both: an edge's input is its own features beside those gathered from its two ends and
+ * Graph networks have many of both. The input of an edge is its own features, those gathered from its two ends, and
  * those of the whole graph, which are the same for every edge.
  */
 #include <string.h>
@@ -42,7 +42,7 @@ static bool sinks_broadcast(const struct graph *g, uint32_t u, int side, const s
 	return in->n_dimensions < g->node[u].rank;
 }
 
-/* Whole rows of a table, all of which are summed over; which row, nothing but the indices say. */
+/* Does u gather whole rows of a table, whose columns the product sums over, by indices alone? */
 static bool sinks_gather(const struct graph *g, uint32_t u, int side, const struct dot_dims *dims)
 {
 	const Hlo__HloInstructionProto *in = g->node[u].proto;
@@ -73,14 +73,14 @@ static enum sinks sinks(const struct graph *g, uint32_t u, int side, const struc
 	return g->node[u].opcode == OP_GATHER && sinks_gather(g, u, side, dims) ? SINKS_GATHER : SINKS_NOT;
 }
 
-/* dot with its operands in their places. */
+/* A dot of x with w; `side` says which of them is the left operand. */
 static Hlo__HloInstructionProto *product(struct draft *d, Hlo__HloInstructionProto *x, Hlo__HloInstructionProto *w, int side,
 	const struct dot_dims *dims)
 {
 	return side == 0 ? draft_dot(d, x, w, dims, d->like) : draft_dot(d, w, x, dims, d->like);
 }
 
-/* The sizes of the product's result, and of each of its dimensions where it came from: side and dimension there. */
+/* The result of the product: its sizes and, for each dimension, the operand and the dimension that it comes from. */
 struct result {
 	int64_t dims[2 * DRAFT_RANK], from[2 * DRAFT_RANK];
 	int side[2 * DRAFT_RANK];
@@ -109,7 +109,7 @@ static void result_of(const Hlo__ShapeProto *x, const Hlo__ShapeProto *w, int si
 }
 
 /*
- * Spreads a value over the result: its dimensions are those dimensions of operand `side` that `has` lists, in
+ * Broadcasts a value to the result. The value's dimensions are those of operand `side` that `has` lists, in
  * order.
  */
 static Hlo__HloInstructionProto *spread(struct draft *d, Hlo__HloInstructionProto *x, const struct result *r, int side,
@@ -148,12 +148,12 @@ static Hlo__HloInstructionProto *sink_broadcast(struct draft *d, uint32_t u, Hlo
 		left.batch[side][k] = place_of(b->dimensions, b->n_dimensions, dims->batch[side][k]);
 		left.batch[!side][k] = dims->batch[!side][k];
 	}
-	if (left.n_sum == 0 && left.n_batch == 0) { /* nothing is left to sum: number by number */
+	if (left.n_sum == 0 && left.n_batch == 0) { /* nothing is left to sum, so it is a multiplication */
 		n = dot_rest(dims, !side, draft_rank(w), rest);
 		x = spread(d, v, &r, side, b->dimensions, (uint32_t)b->n_dimensions);
 		return draft_binary(d, "multiply", x, spread(d, draft_sum(d, w, gone, n_gone), &r, !side, rest, n));
 	}
-	for (int what = 0; what < 2; what++) /* dimensions of w that are gone move the others down */
+	for (int what = 0; what < 2; what++) /* dimensions that w has lost move the others down */
 		for (uint32_t k = 0; k < (what ? left.n_batch : left.n_sum); k++) {
 			int64_t *at = what ? &left.batch[!side][k] : &left.sum[!side][k], was = *at;
 			for (uint32_t i = 0; i < n_gone; i++)
@@ -223,7 +223,7 @@ static Hlo__HloInstructionProto *sunk(struct draft *d, uint32_t u, Hlo__HloInstr
 	return product(d, draft_value(d, u), w, side, dims);
 }
 
-/* The operand that is put together, and along which dimension: one that is summed over or kept. -1: none. */
+/* Finds the operand that is put together, and along which dimension; -1 if there is none. */
 static int find_parts(const struct graph *g, uint32_t v, const struct dot_dims *dims, int64_t *dim, int64_t *pair)
 {
 	for (int side = 0; side < 2; side++) {
@@ -262,7 +262,7 @@ static void measure(const struct graph *g, uint32_t v, int side, const struct do
 	f->measure[3] = size_of(g, node_operands(g, v)[0], dims->sum[0], dims->n_sum);
 }
 
-/* Counts a part that can be sunk, and the elements that sinking saves. */
+/* Counts a part before which the product can be moved, and the elements that this saves. */
 static void note_sunk(const struct graph *g, uint32_t u, int side, const struct dot_dims *dims, struct found *f)
 {
 	if (sinks(g, u, side, dims) == SINKS_NOT)
