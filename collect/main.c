@@ -40,31 +40,31 @@ int main(int argc, char **argv)
 	struct settings set = {LAB_DEFAULTS, .db = "runs.sqlite", .workers = 1, .resume = true, .anchors = true, .start = START_MIXED};
 	const struct opt table[] = {
 		OPT_SECTION("What to measure"),
-		OPT_LIST('g', "graph", &set.graphs, "FILE", "program to measure; may be repeated"),
-		OPT_STR(0, "graphs", &set.graph_dir, "DIR", "every .pb and .pb.zst in a folder"),
-		OPT_STR(0, "nodes", &set.nodes, "REGEX", "only sites whose instruction or op_name matches"),
+		OPT_LIST('g', "graph", &set.graphs, "FILE", "a program to measure; may be repeated"),
+		OPT_STR(0, "graphs", &set.graph_dir, "DIR", "measure every .pb and .pb.zst in a folder"),
+		OPT_STR(0, "nodes", &set.nodes, "REGEX", "measure only sites whose instruction or op_name matches"),
 		LAB_OPT_SPACE(set),
 		OPT_SECTION("Where"),
-		OPT_STR('d', "db", &set.db, "FILE", "store; made if absent"),
+		OPT_STR('d', "db", &set.db, "FILE", "the store; it is made if absent"),
 		LAB_OPTS_WHERE(set),
-		OPT_INT(0, "workers", &set.workers, 1, 64, "devices side by side, one core each"),
+		OPT_INT(0, "workers", &set.workers, 1, 64, "how many devices measure side by side, on one core each"),
 		OPT_SECTION("How long"),
 		OPT_NUM(0, "seconds", &set.seconds, 0, 1e9, "stop after this time; 0: no limit"),
 		OPT_INT('n', "samples", &set.samples, 0, INT64_C(1) << 50, "stop after this many samples; 0: no limit"),
 		OPT_FLAG(0, "resume", &set.resume, "go on with the unfinished run of the same settings"),
 		OPT_SECTION("How"),
-		OPT_ENUM(0, "start", &set.start, "default|random|mixed", "where chains start"),
+		OPT_ENUM(0, "start", &set.start, "default|random|mixed", "where chains start: at the default, at a random configuration, or some at each"),
 		OPT_INT(0, "chains", &set.chains, 0, 1000, "chains per program; 0: one for each kind of start"),
-		OPT_NUM(0, "tau", &set.tau, 0, 1e6, "temperature as a share of the default's cost; 0: by the noise"),
-		OPT_FLAG(0, "anchors", &set.anchors, "measure the whole program once per sweep"),
+		OPT_NUM(0, "tau", &set.tau, 0, 1e6, "temperature of the sampling, as a share of the default's cost; 0: follows the noise"),
+		OPT_FLAG(0, "anchors", &set.anchors, "measure the whole program once per sweep, against drift"),
 		LAB_OPTS_HOW(set),
 		OPT_SECTION("Output"),
 		LAB_OPTS_TALK(set),
 		OPT_END};
 	const struct opt_program prog = {"collect", "[OPTIONS] --graph FILE...",
-		"Measures, by Gibbs sampling, what single compiler decisions of the given programs cost on a "
-		"device, into a store that `learn` and `search` read. Made to run nightly: it ends cleanly "
-		"when its budget is over or it is told to, and goes on the next time.", table};
+		"Measures, by Gibbs sampling, what single compiler decisions of the given programs cost on a device. The results go into "
+		"a store that `learn` and `search` read. It is made to run every night: it ends cleanly when its budget is used up "
+		"or it is told to stop, and goes on the next time.", table};
 	struct err err = {0};
 	int n_words = 0, rc;
 

@@ -19,23 +19,25 @@
 #define LAB_OPT_SPACE(set) OPT_STR(0, "space", &(set).space, "KIND", space_kind_forms())
 
 #define LAB_OPTS_WHERE(set) \
-	OPT_STR(0, "device", &(set).device, "NAME", "cpu, sim, cuda, or none (programs with a formula); cpu@VERSION or a path for another plugin"), \
-	OPT_INT(0, "core", &(set).core, -1, 1023, "core to measure on, the first of several; -1: the least loaded"), \
-	OPT_STR(0, "cores", &(set).cores, "N|all", "cores that programs run on: as many as yours will; all: all that this process may use"), \
+	OPT_STR(0, "device", &(set).device, "NAME", \
+		"cpu, sim, cuda, or none (for programs with a formula); cpu@VERSION or a path for another plugin"), \
+	OPT_INT(0, "core", &(set).core, -1, 1023, "the core to measure on, or the first of several; -1: the least loaded"), \
+	OPT_STR(0, "cores", &(set).cores, "N|all", \
+		"how many cores programs run on; take as many as yours will use; all: all that this process may use"), \
 	OPT_NUM(0, "deadline", &(set).deadline, 0, 1e6, \
-		"seconds the device may take for an answer at most; 0: many times as long as such answers took before"), \
-	OPT_FLAG(0, "wait", &(set).wait, "wait for the device or the store instead of failing"), \
-	OPT_FLAG(0, "force", &(set).force, "write the store on a network file system all the same")
+		"the most seconds that the device may take for an answer; 0: many times as long as such answers took before"), \
+	OPT_FLAG(0, "wait", &(set).wait, "wait for the device and the store if others use them, instead of failing"), \
+	OPT_FLAG(0, "force", &(set).force, "write the store even on a network file system, at your own risk")
 
 #define LAB_OPTS_HOW(set) \
-	OPT_STR(0, "objective", &(set).objective, "QUANTITY", "what costs are of: seconds, bytes, cycles, formula; default: what the kind of " \
-		"decision is about"), \
+	OPT_STR(0, "objective", &(set).objective, "QUANTITY", \
+		"what costs are of: seconds, bytes, cycles, formula; default: what the kind of decision is about"), \
 	OPT_ENUM(0, "measure", &(set).measure, "region|whole", "price a change by its regions, or by whole programs"), \
-	OPT_FLAG(0, "raw", &(set).raw, "keep raw times in the store"), \
+	OPT_FLAG(0, "raw", &(set).raw, "keep all single times in the store, too"), \
 	OPT_INT('s', "seed", &(set).seed, 0, INT64_MAX, "random seed")
 
 #define LAB_OPTS_TALK(set) \
-	OPT_FLAG('q', "quiet", &(set).quiet, "no progress"), \
-	OPT_FLAG(0, "json", &(set).json, "summary as JSON")
+	OPT_FLAG('q', "quiet", &(set).quiet, "show no progress"), \
+	OPT_FLAG(0, "json", &(set).json, "print the summary as JSON")
 
 #endif

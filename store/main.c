@@ -1,8 +1,8 @@
 /*
- * main.c - the program `store`: look into stores, check them, put them together.
+ * main.c - the program `store`: lists what stores hold, checks them, and merges them.
  *
- * A verb is a row of the table below: its words, how it opens the store, what it does. All verbs share one
- * option table, from which --help of each verb lists exactly the options that it takes.
+ * A verb is a row of the table below: its name and words, how it opens the store, and the function that does it. A verb's
+ * --help lists exactly the options that it takes.
  */
 #include <string.h>
 #include "base/mem.h"
@@ -46,26 +46,26 @@ static const struct verb {
 	int (*fn)(struct request *r, struct err *err);
 	enum store_mode mode;
 	int takes;
-	const char *usage, *about;
+	const char *usage, *brief, *about;
 } verbs[] = {
-	{"info", cmd_info, STORE_READ, 0, "FILE", "What the file holds, and where it was measured."},
-	{"ls", cmd_ls, STORE_READ, TAKES_ROWS, "FILE [runs|graphs]", "Lists runs and graphs."},
-	{"show", cmd_show, STORE_READ, 0, "FILE RUN|GRAPH",
-		"Everything about one run (its uuid, the first digits of it, or its number) or graph (name or hash)."},
-	{"verify", cmd_verify, STORE_READ, 0, "FILE",
-		"Reads all pages, hashes every blob again, and replays every chain against its hashes. Exit status 1 when "
-		"anything is damaged."},
-	{"merge", cmd_merge, STORE_CREATE, TAKES_WAIT, "OUT IN...",
-		"Adds the runs of other stores. Runs are known by their uuid, so a shard may be merged again, when it has grown or "
-		"after the merge was interrupted; also while it is being written."},
-	{"export", cmd_export, STORE_READ, TAKES_RUN | TAKES_OUT | TAKES_FORMAT, "FILE",
-		"Samples as CSV or JSON lines on standard output, or as npz files in the layout of TpuGraphs, one per space and "
+	{"info", cmd_info, STORE_READ, 0, "FILE", "what it holds", "Tells what the store holds, and where it was measured."},
+	{"ls", cmd_ls, STORE_READ, TAKES_ROWS, "FILE [runs|graphs]", "list runs and graphs", "Lists runs and graphs."},
+	{"show", cmd_show, STORE_READ, 0, "FILE RUN|GRAPH", "all about one run or graph",
+		"Shows everything about one run (its uuid, or the first digits of it, or its number) or one graph (its name or hash)."},
+	{"verify", cmd_verify, STORE_READ, 0, "FILE", "check it for damage",
+		"Checks the store: reads all pages, hashes every blob again, and replays every chain against its hashes. The exit status "
+		"is 1 if anything is damaged."},
+	{"merge", cmd_merge, STORE_CREATE, TAKES_WAIT, "OUT IN...", "add the runs of other stores",
+		"Adds the runs of other stores to OUT. A run is known by its uuid, so a store may be merged again, after it has grown or "
+		"after a merge was interrupted. It may even be written meanwhile."},
+	{"export", cmd_export, STORE_READ, TAKES_RUN | TAKES_OUT | TAKES_FORMAT, "FILE", "samples for other programs",
+		"Writes samples as CSV or JSON lines on standard output, or as npz files in the layout of TpuGraphs, one per space and "
 		"environment."},
-	{"query", cmd_query, STORE_READ, TAKES_ROWS, "FILE SQL",
-		"One SQL statement, read-only, with REGEXP (PCRE2), cost(costs, k), cost_se(costs, k), cost_outcome(costs, k) and a "
-		"view `samples`. schemas/store.sql says what the tables hold."},
-	{"rebuild", cmd_rebuild, STORE_WRITE, TAKES_WAIT, "FILE", "Computes the derived tables (label scales, bests) from the facts."},
-	{"compact", cmd_compact, STORE_WRITE, TAKES_WAIT, "FILE", "Migrates an older store, and gives back unused space."},
+	{"query", cmd_query, STORE_READ, TAKES_ROWS, "FILE SQL", "run one SQL statement",
+		"Runs one read-only SQL statement. It may use REGEXP (PCRE2), cost(costs, k), cost_se(costs, k), cost_outcome(costs, k) "
+		"and the view `samples`. schemas/store.sql says what the tables hold."},
+	{"rebuild", cmd_rebuild, STORE_WRITE, TAKES_WAIT, "FILE", "compute derived tables anew", "Computes the derived tables (label scales, bests) from the facts."},
+	{"compact", cmd_compact, STORE_WRITE, TAKES_WAIT, "FILE", "give unused space back", "Brings an older store to the present version, and gives unused space back."},
 };
 #define N_VERBS (sizeof verbs / sizeof *verbs)
 
@@ -77,19 +77,19 @@ struct flags {
 static size_t option_table(const struct verb *v, struct request *r, struct flags *f, struct opt *t)
 {
 	const struct opt common[] = {
-		OPT_STR(0, "db", &f->db, "FILE", "the store, instead of as the first word"),
-		OPT_FLAG(0, "json", &f->json, "the answer as JSON"),
-		OPT_FLAG('q', "quiet", &r->quiet, "no progress on standard error"),
-		OPT_FLAG(0, "force", &r->options.force, "also on a network file system, at your own risk")};
-	const struct opt wait = OPT_FLAG(0, "wait", &r->options.wait, "for another writer to end");
-	const struct opt rows[] = {OPT_FLAG(0, "csv", &f->csv, "the answer as CSV"),
-		OPT_FLAG(0, "jsonl", &f->jsonl, "the answer as JSON lines")};
+		OPT_STR(0, "db", &f->db, "FILE", "the store, if it is not the first word"),
+		OPT_FLAG(0, "json", &f->json, "print the answer as JSON"),
+		OPT_FLAG('q', "quiet", &r->quiet, "show no progress on standard error"),
+		OPT_FLAG(0, "force", &r->options.force, "write the store even on a network file system, at your own risk")};
+	const struct opt wait = OPT_FLAG(0, "wait", &r->options.wait, "wait until another writer ends");
+	const struct opt rows[] = {OPT_FLAG(0, "csv", &f->csv, "print the answer as CSV"),
+		OPT_FLAG(0, "jsonl", &f->jsonl, "print the answer as JSON lines")};
 	const struct opt chosen[] = {
-		OPT_STR(0, "run", &r->run, "RUN", "only this run"),
-		OPT_STR(0, "graph", &r->graph, "REGEX", "only graphs whose name matches"),
-		OPT_STR('o', "out", &r->out, "PATH", "the file, or for npz the folder, instead of standard output"),
-		OPT_INT(0, "every", &r->every, 1, 1e9, "only every so many steps"),
-		OPT_ENUM(0, "format", &r->export_format, "jsonl|csv|npz", "what to write")};
+		OPT_STR(0, "run", &r->run, "RUN", "write only this run"),
+		OPT_STR(0, "graph", &r->graph, "REGEX", "write only graphs whose name matches"),
+		OPT_STR('o', "out", &r->out, "PATH", "write to this file, or folder for npz, instead of standard output"),
+		OPT_INT(0, "every", &r->every, 1, 1e9, "write one in so many steps"),
+		OPT_ENUM(0, "format", &r->export_format, "jsonl|csv|npz", "the format to write")};
 	const struct opt end = OPT_END;
 	size_t n = 0;
 
@@ -139,10 +139,10 @@ static int run_verb(const struct verb *v, int argc, char **argv, struct err *err
 
 static const char *about(struct buf *b)
 {
-	buf_adds(b, "Looks into stores of measurements, checks them, and puts them together.\n\n");
+	buf_adds(b, "Lists what stores of measurements hold, checks them, and merges them.\n\n");
 	for (size_t i = 0; i < N_VERBS; i++)
-		buf_addf(b, "  store %s %s\n", verbs[i].name, verbs[i].usage);
-	buf_adds(b, "\n`store VERB --help` says more.");
+		buf_addf(b, "  %-7s %-18s  %s\n", verbs[i].name, verbs[i].usage, verbs[i].brief);
+	buf_adds(b, "\n`store VERB --help` tells more.");
 	return b->data;
 }
 

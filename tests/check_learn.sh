@@ -113,7 +113,7 @@ is terminated_it_saves $?
 
 head -c 5000 "$tmp/m.vm" >"$tmp/short.vm"
 refuses truncated_model "truncated" --db "$db" --eval "$tmp/short.vm"
-"$BIN/learn" --help 2>&1 | grep -q -- '--epochs X .*(default 30)'
+"$BIN/learn" --help 2>&1 | tr -s ' \n' ' ' | grep -q -- '--epochs X [^-]*(default 30)'
 is help_shows_defaults $?
 refuses no_database "at least one" --epochs 1
 refuses report_nowhere "none/page" --db "$db" $quick --report "$tmp/none/page.html"

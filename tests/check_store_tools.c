@@ -121,7 +121,7 @@ static bool grow(const char *name, uint64_t seed, uint32_t n)
 static void help_and_errors_are_sentences(void)
 {
 	static const struct { const char *args, *says; int rc; } t[] = {
-		{"--help", "store merge OUT IN...", 0}, {"", "what shall it do", 1}, {"verfy x", "did you mean verify", 1},
+		{"--help", "merge   OUT IN...", 0}, {"", "what shall it do", 1}, {"verfy x", "did you mean verify", 1},
 		{"info", "which store", 1}, {"info nowhere.sqlite", "does not exist", 1}, {"ls --help", "runs|graphs", 0},
 		{"--version", "vantage", 0}, {"merge out.sqlite", "at least one to merge", 1},
 		{"export a.sqlite --format pdf", "pdf", 1}, {"ls a.sqlite rums", "did you mean runs", 1},

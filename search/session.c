@@ -1,0 +1,252 @@
+/*
+ * session.c - see session.h. The store is opened before the device, as everywhere, so that two programs cannot wait for
+ * each other's store and device for ever.
+ */
+#include "search/session.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/json.h"
+#include "base/opt.h"
+#include "device/machine.h"
+#include "search/earlier.h"
+#include "search/output.h"
+
+void session_default_dir(const char *graph, struct buf *out)
+{
+	const char *slash = strrchr(graph, '/'), *name = slash ? slash + 1 : graph, *dot = strchr(name, '.');
+
+	buf_add(out, graph, dot && dot > name ? (size_t)(dot - graph) : strlen(graph));
+	buf_adds(out, ".tuned");
+	for (size_t i = 0; i < out->len; i++)
+		if (out->data[i] == ':')
+			out->data[i] = '-';
+}
+
+static int open_advisor(struct session *s, const char *backend, struct err *err)
+{
+	const struct settings *set = s->set;
+	struct buf begun = {0};
+	struct advisor_options o = {.named = set->model, .at = {.backend = backend, .space = s->lab.space->kind,
+		.kind = cost_kind(s->lab.cost), .quantity = cost_quantity(s->lab.cost)}};
+	int rc = 0;
+
+	if (set->strategy == STRATEGY_RANDOM)
+		return 0;
+	if (set->resume && output_saved_setting(s->dir.data, "model", &begun))
+		o.begun = begun.data;
+	rc = advisor_open(&s->advisor, &o, s->lab.space, err);
+	s->scoring = (struct model_scorer){s->advisor.infer, (enum infer_by)set->by, set->adapt && s->advisor.infer};
+	buf_release(&begun);
+	return rc;
+}
+
+/*
+ * Writes the objective and the limits. Seconds without limits are not written, so states that were saved before there
+ * were other objectives stay valid.
+ */
+static void identify_aim(const struct session *s, struct json *j)
+{
+	struct buf text = {0};
+
+	if (s->lab.quantity != QUANTITY_SECONDS)
+		json_str(j, "objective", quantity_name(s->lab.quantity));
+	for (uint32_t i = 0; i < s->lab.n_limits; i++) {
+		buf_adds(&text, i ? "," : "");
+		limit_text(&s->lab.limit[i].limit, &text);
+	}
+	if (text.len)
+		json_str(j, "limits", text.data);
+	buf_release(&text);
+}
+
+void session_identify(struct session *s)
+{
+	const struct settings *set = s->set;
+	struct json j = {.out = &s->identity};
+	char hex[65];
+
+	digest_hex(&s->lab.subject.graph.content, hex);
+	json_object(&j, NULL);
+	json_int(&j, "format", HUNT_FORMAT);
+	json_str(&j, "graph", hex);
+	json_str(&j, "space", set->space);
+	json_str(&j, "device", set->device);
+	json_str(&j, "measure", set->measure == POLICY_WHOLE ? "whole" : "region");
+	json_int(&j, "seed", set->seed);
+	json_str(&j, "strategy", search_strategy_name(set->strategy));
+	json_str(&j, "model", s->advisor.name.len ? s->advisor.name.data : NULL);
+	json_int(&j, "propose", set->propose);
+	json_int(&j, "start", s->start);
+	json_hex(&j, "from", set->from ? config_hash(s->lab.space, s->given) : 0);
+	json_int(&j, "by", set->by);
+	json_num(&j, "alpha", set->alpha);
+	json_num(&j, "explore", set->explore);
+	json_int(&j, "hops", set->hops);
+	json_bool(&j, "tied", set->tied);
+	json_bool(&j, "adapt", set->adapt);
+	json_num(&j, "kernel_us", set->kernel_us);
+	identify_aim(s, &j);
+	json_end(&j);
+}
+
+/* The start by its name: of enum hunt_start. */
+static int find_start(struct session *s, struct err *err)
+{
+	const char *name = s->set->start;
+	const struct space *space = s->lab.space;
+	const struct space_start *own = space_start_find(space, name);
+	struct buf list = {0};
+
+	s->start = own ? HUNT_NAMED + (int)(own - space->ops->starts) : strcmp(name, "random") == 0 ? HUNT_RANDOM : HUNT_DEFAULT;
+	if (own || s->start == HUNT_RANDOM || strcmp(name, "default") == 0)
+		return 0;
+	for (const struct space_start *p = space->ops->starts; p && p->name; p++)
+		buf_addf(&list, ", %s", p->name);
+	err_set(err, "there is no start called %.60s; a search of %s starts from default, random%s", name, space->kind,
+		list.len ? (char *)list.data : "");
+	buf_release(&list);
+	return -1;
+}
+
+static int read_limits(const struct settings *set, struct limit *out, uint32_t *n, struct err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < set->limits.n && rc == 0; i++)
+		rc = limits_read(set->limits.item[i], out, n, err);
+	return rc;
+}
+
+int session_open(struct session *s, struct err *err)
+{
+	const struct settings *set = s->set;
+	struct store_options so = {.force = set->force, .wait = set->wait};
+	struct cost_options co = {.policy = (enum cost_policy)set->measure, .seed = (uint64_t)set->seed};
+	const char *backend = "formula";
+	struct limit limits[LIMITS_MOST];
+	uint32_t n_limits = 0;
+
+	if (lab_objective(set->objective, &co.quantity, err) < 0 || read_limits(set, limits, &n_limits, err) < 0)
+		return -1;
+	if (!space_maker(set->graph) && strcmp(set->graph, "-") != 0 && access(set->graph, R_OK) < 0)
+		return err_errno(err, "%s cannot be read", set->graph);
+	if (set->out)
+		buf_adds(&s->dir, set->out);
+	else
+		session_default_dir(set->graph, &s->dir);
+	s->archive.raw = set->raw;
+	s->device_options = (struct device_options){.backend = set->device, .core = (int)set->core + 1, .kind = set->space,
+		.seed = 1, .wait = set->wait, .deadline = set->deadline};
+	if (cores_parse(set->cores, &s->device_options.cores, err) < 0 ||
+		(set->db && !(s->archive.db = store_open(set->db, STORE_CREATE, &so, err))))
+		return -1;
+	if (strcmp(set->device, "none") != 0 && !(s->device = device_open(&s->device_options, err)))
+		return -1;
+	backend = s->device ? device_info(s->device)->backend : "formula";
+	if (set->kernel_us != OPT_AUTO)
+		co.part_seconds = set->kernel_us > 0 ? set->kernel_us * 1e-6 : -1;
+	if (lab_open(&s->lab, set->graph, set->space, s->device, &co, &s->archive, err) < 0 ||
+		lab_limits(&s->lab, limits, n_limits, err) < 0 || find_start(s, err) < 0 || open_advisor(s, backend, err) < 0)
+		return -1;
+	if (s->before) { /* the compiler's own program is that of the user's */
+		const struct buf *own = &s->before->lab.subject.original;
+		buf_reset(&s->lab.subject.original);
+		buf_add(&s->lab.subject.original, own->data, own->len);
+		s->lab.derived = true;
+	}
+	if (set->from) {
+		s->given = mem_alloc(s->lab.space->n_sites + 1);
+		if (earlier_read(set->from, s->lab.space, s->given, err) < 0)
+			return -1;
+	}
+	return output_prepare(s->dir.data, err);
+}
+
+/* What the store calls a start. */
+static const char *stored_start(int start)
+{
+	return start == HUNT_GIVEN ? "given" : start == HUNT_DEFAULT ? "default" : "random";
+}
+
+static int begin_run(struct session *s, const struct run_spec *spec, struct err *err)
+{
+	const struct hunt *h = &s->hunt;
+	struct chain_spec chain = {.space = s->lab.space_id, .config = h->config, .base_seconds = h->default_seconds,
+		.start = h->evaluations ? "resumed" : stored_start(h->o.start)};
+	struct anchor start = {.kind = s->device ? device_info(s->device)->kind : COST_MODELLED,
+		.default_seconds = h->default_seconds, .whole = h->running.value, .whole_se = h->running.se,
+		.running = h->running.value, .running_se = h->running.se, .reanchored = true};
+	struct buf state = {0};
+	int rc = run_begin(s->archive.db, spec, &s->archive.run, err);
+
+	if (rc == 0)
+		rc = run_chain(s->archive.run, &chain, &s->hunt.chain, err);
+	start.chain = h->chain;
+	if (rc == 0 && strcmp(chain.start, "default") != 0)
+		rc = run_anchor(s->archive.run, &start, err);
+	hunt_save(h, &state);
+	if (rc == 0)
+		rc = run_save(s->archive.run, state.data, state.len, err);
+	buf_release(&state);
+	return rc;
+}
+
+/* Takes up the run that was found: 1. */
+static int take_up_run(struct session *s, struct err *err)
+{
+	struct run *run = s->archive.run;
+	size_t n;
+	const void *state = run_state(run, &n);
+
+	if (hunt_load(&s->hunt, state, n, err) < 0)
+		return err_prefix(err, "run %s", run_uuid(run));
+	if (memcmp(run_config(run, 0, NULL), s->hunt.config, s->lab.space->n_sites) != 0)
+		return err_set(err, "run %s: the saved state is not that of its last step", run_uuid(run));
+	return 1;
+}
+
+int session_begin(struct session *s, struct err *err)
+{
+	struct run_spec spec = {.kind = "search", .settings = s->identity.data,
+		.policy = s->set->measure == POLICY_WHOLE ? "whole" : "region", .seed = (uint64_t)s->set->seed,
+		.environment = s->archive.environment};
+	bool resume = s->set->resume && s->lab.space->n_sites > 0;
+	char run[37] = "";
+	bool other = false;
+	int rc = 0;
+
+	spec.spaces = &s->lab.space_id;
+	spec.n_spaces = 1;
+	if (resume && s->archive.db)
+		rc = run_resume(s->archive.db, &spec, &s->archive.run, run, err);
+	if (rc == 1)
+		rc = take_up_run(s, err);
+	else if (rc == 0 && resume)
+		rc = output_load_state(s->dir.data, &s->hunt, s->identity.data, &other, err);
+	if (rc == 1 && !s->set->quiet)
+		fprintf(stderr, "search: going on after %llu evaluations\n", (unsigned long long)s->hunt.evaluations);
+	if (rc == 0 && (run[0] || other))
+		fprintf(stderr, "search: what was to be gone on from (%s%s) made other decisions in this program, or started from "
+			"another default; beginning\n", run[0] ? "run " : s->dir.data, run[0] ? run : "/state");
+	else if (rc == 0 && s->set->resume && !s->set->quiet)
+		fprintf(stderr, "search: there is nothing to go on from; beginning\n");
+	if (rc >= 0 && s->archive.db && !s->archive.run)
+		rc = begin_run(s, &spec, err);
+	return rc < 0 ? -1 : 0;
+}
+
+void session_close(struct session *s)
+{
+	hunt_release(&s->hunt);
+	advisor_release(&s->advisor);
+	lab_release(&s->lab);
+	run_free(s->archive.run);
+	store_close(s->archive.db);
+	device_close(s->device);
+	buf_release(&s->dir);
+	buf_release(&s->identity);
+	mem_free(s->given);
+	*s = (struct session){0};
+}

@@ -1,0 +1,48 @@
+/*
+ * session.h - everything that one search has open: the store, the device, the program, the model, the hunt.
+ *
+ *	session_open(&s, &err)		opens all but the hunt
+ *	session_identify(&s)		writes what decides the course of the search into s.identity
+ *	hunt_begin(&s.hunt, ...)
+ *	session_begin(&s, &err)		goes on from a saved state, or begins a run
+ *	session_close(&s)		at the end, also after a failure
+ *
+ * A search with --resume goes on with the run in the store, where every evaluation is committed with the state after it.
+ * Without a store it goes on with the state in the folder, which is at most a few seconds old and never older than the
+ * best. Both stay until the search has used up its budget: a search that time or a signal ended has given its answer and
+ * can still go on. Only a search with the same identity goes on from a state.
+ */
+#ifndef SEARCH_SESSION_H
+#define SEARCH_SESSION_H
+
+#include "search/advisor.h"
+#include "search/hunt.h"
+#include "search/scorer.h"
+#include "search/settings.h"
+#include "search/verdict.h"
+
+struct session { /* all zero but `set` and `before` is empty */
+	const struct settings *set;
+	struct device_options device_options;
+	struct device *device; /* NULL: the cost is a formula, or it was given back */
+	struct archive archive;
+	struct lab lab;
+	struct advisor advisor;
+	struct model_scorer scoring;
+	struct hunt hunt;
+	struct verdict verdict;
+	struct buf dir, identity; /* folder of the result; JSON */
+	uint8_t *given; /* the configuration of --from */
+	/* The search of another kind that decided first, or NULL. This one's program is what came of its decisions. */
+	const struct session *before;
+	int start; /* of enum hunt_start */
+};
+
+int session_open(struct session *s, struct err *err);
+void session_identify(struct session *s);
+int session_begin(struct session *s, struct err *err);
+void session_close(struct session *s);
+/* The folder of the result if the user names none: big.pb.zst gives big.tuned. */
+void session_default_dir(const char *graph, struct buf *out);
+
+#endif

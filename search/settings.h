@@ -1,0 +1,25 @@
+/*
+ * settings.h - what the user asked of `search` on its command line.
+ */
+#ifndef SEARCH_SETTINGS_H
+#define SEARCH_SETTINGS_H
+
+#include "base/opt.h"
+#include "space/space.h"
+
+struct settings { /* members have the names of the options */
+	const char *skip, *cores, *graph, *model, *db, *out, *device, *space, *from, *start, *objective;
+	struct opt_list limits;
+	int64_t budget, seed, hops, core, drift_checks, jobs, steps;
+	double slower, deadline, seconds, alpha, explore, verdict_seconds, kernel_us;
+	int strategy, propose, measure, by, placing, goal;
+	bool json, quiet, resume, wait, force, tied, adapt, raw;
+	char kind[SPACE_KIND_ROOM]; /* `space` without the rules of --skip-rule */
+};
+
+/* Fills the settings. 0: go on; 1: the user asked for help and has it; -1 with a sentence. */
+int search_parse(struct settings *s, int argc, char **argv, struct err *err);
+void search_settings_release(struct settings *s);
+const char *search_strategy_name(int strategy); /* as in --strategy */
+
+#endif
