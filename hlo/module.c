@@ -9,6 +9,7 @@
  */
 #include "hlo/module.h"
 
+#include <ctype.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -67,15 +68,25 @@ static bool begins(const char *s, const char *end, const char *word)
 	return (size_t)(end - s) >= n && memcmp(s, word, n) == 0;
 }
 
-/* Returns the first character after white space and // comments. */
+/* Returns the last character of the comment that begins at s, or NULL if it has no end. */
+static const char *comment_end(const char *s, const char *end)
+{
+	if (begins(s, end, "//"))
+		return memchr(s, '\n', (size_t)(end - s));
+	for (s += 2; s + 1 < end; s++)
+		if (s[0] == '*' && s[1] == '/')
+			return s + 1;
+	return NULL;
+}
+
+/* Returns the first character after white space and comments. */
 static const char *skip_blank(const char *s, const char *end)
 {
 	for (; s < end; s++) {
-		if (begins(s, end, "//")) {
-			const char *line = memchr(s, '\n', (size_t)(end - s));
-			if (!line)
+		if (begins(s, end, "//") || begins(s, end, "/*")) {
+			s = comment_end(s, end);
+			if (!s)
 				return end;
-			s = line;
 		} else if (*s != ' ' && *s != '\t' && *s != '\n' && *s != '\r') {
 			break;
 		}
@@ -91,6 +102,19 @@ static bool looks_like_text(const char *s, const char *end)
 		if ((uint8_t)s[i] < ' ' && !memchr("\t\n\r", s[i], 3))
 			return false;
 	return true;
+}
+
+/* Does it begin as a computation without a header does, "name {" or "%name ("? */
+static bool begins_computation(const char *s, const char *end)
+{
+	const char *name = s += s < end && *s == '%';
+
+	while (s < end && (isalnum((uint8_t)*s) || memchr("_.-", *s, 3)))
+		s++;
+	if (s == name)
+		return false;
+	s = skip_blank(s, end);
+	return s < end && (*s == '{' || *s == '(');
 }
 
 enum hlo_format hlo_sniff(const void *p, size_t n)
@@ -112,5 +136,5 @@ enum hlo_format hlo_sniff(const void *p, size_t n)
 	for (size_t i = 0; i < sizeof(mlir) / sizeof(*mlir); i++)
 		if (begins(s, end, mlir[i]) && looks_like_text(s, end))
 			return HLO_MLIR;
-	return HLO_UNKNOWN;
+	return begins_computation(s, end) && looks_like_text(s, end) ? HLO_TEXT : HLO_UNKNOWN;
 }

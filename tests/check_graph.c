@@ -144,6 +144,12 @@ static void formats(void)
 		{"\x7f" "ELF", HLO_UNKNOWN},
 		{"", HLO_UNKNOWN},
 		{"// only a comment", HLO_UNKNOWN},
+		{"/* a comment\nof two lines */ HloModule f\n", HLO_TEXT},
+		{"/* without end HloModule f\n", HLO_UNKNOWN},
+		{"f {\n  ROOT a = f32[] parameter(0)\n}\n", HLO_TEXT}, /* no header */
+		{"%f.1 (a: f32[]) -> f32[] {\n", HLO_TEXT},
+		{"hello, world\n", HLO_UNKNOWN},
+		{"{ }", HLO_UNKNOWN},
 	};
 	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++)
 		if (!CHECK_INT(hlo_sniff(table[i].bytes, strlen(table[i].bytes)), table[i].want))
