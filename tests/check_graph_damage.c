@@ -18,7 +18,8 @@ static void damaged(const char *file, size_t step, size_t flips)
 	size_t taken;
 	load(file, &b);
 	CHECK(b.len && damage_feed(b.data, b.len, 0)); /* as it is */
-	damage_cuts(&b, step);
+	damage_cuts(&b, step * (11 - (size_t)test_cases(10)));
+	flips = (size_t)test_cases((int)flips);
 	taken = damage_flips(&b, flips, 1);
 	CHECK(taken > flips / 20 && taken < flips); /* or nothing was tested */
 	buf_release(&b);

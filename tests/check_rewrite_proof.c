@@ -2,8 +2,8 @@
  * Every rule is proven: small programs of all dimension numberings, computed before and after in two rings, must
  * give the same numbers. And the proof is: what a rule writes with any one number of it off by one must not.
  *
- * PROOF_EACH=1 in the environment tries all cases, as tests/full_rewrite_proof.sh does; else every 23rd, or fewer where
- * test_cases says so: then it is only seen that nothing is read or written where it should not be.
+ * PROOF_EACH=1 in the environment tries all cases, 2 every second, as tests/full_rewrite_proof.sh does; else every
+ * 23rd, or fewer where test_cases says so: then it is only seen that nothing is read or written where it should not be.
  */
 #include <stdlib.h>
 #include "graph/ring.h"

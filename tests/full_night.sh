@@ -17,7 +17,7 @@ done_() {
 	if [ -z "$bad" ]; then echo "pass: $1"; else echo "FAIL: $1: ${bad#; }"; failed=1; fi
 	bad=
 }
-mkdir graphs && cp "$root/examples/graphs/held-out/ranker.pb.zst" "$root/examples/graphs/tiny/scan.pb.zst" graphs
+mkdir graphs && cp "$root/examples/graphs/tiny/attention.pb.zst" "$root/examples/graphs/tiny/scan.pb.zst" graphs
 
 LEARN="$quick --json" "$root/examples/cron/vantage-night" graphs --samples 60 2>talk || fail "night 1: $(cat talk)"
 grep -q '"old_path": ".*models/cpu.vm"' "$log" || fail "not judged against the shipped one: $(tail -c 600 "$log")"
