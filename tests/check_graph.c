@@ -5,52 +5,8 @@
 #include <stdlib.h>
 #include "base/io.h"
 #include "bench/gen_module.h"
-#include "graph/graph.h"
 #include "hlo/module.h"
-#include "tests/test.h"
-
-static bool parse(struct graph *g, struct make *mk)
-{
-	struct buf b = {0};
-	struct err err = {0};
-	make_bytes(mk, &b);
-	bool ok = graph_parse(g, b.data, b.len, "made", &err) == 0;
-	if (!CHECK(ok))
-		printf("%s\n", err.text);
-	buf_release(&b);
-	return ok;
-}
-
-/* What graph.h promises of every graph. */
-static void check_invariants(const struct graph *g)
-{
-	uint32_t next = 0;
-	bool order = true, users = true, calls = true;
-	for (uint32_t c = 0; c < g->n_comps; c++) {
-		CHECK_INT(g->comp[c].first, next);
-		next += g->comp[c].n_nodes;
-		CHECK(g->comp[c].root >= g->comp[c].first && g->comp[c].root < next);
-	}
-	CHECK_INT(next, g->n_nodes);
-	for (uint32_t v = 0; v < g->n_nodes; v++) {
-		const struct node *n = &g->node[v];
-		for (uint32_t k = 0; k < n->n_operands; k++)
-			order &= node_operands(g, v)[k] < v && g->node[node_operands(g, v)[k]].comp == n->comp;
-		for (uint32_t k = 0; k < n->n_called; k++)
-			calls &= node_calls(g, v)[k] < n->comp;
-		for (uint32_t k = 0; k < n->n_users; k++) { /* ascending, and each reads v */
-			uint32_t u = node_users(g, v)[k], found = 0;
-			users &= k == 0 || node_users(g, v)[k - 1] < u;
-			for (uint32_t i = 0; i < g->node[u].n_operands; i++)
-				found += node_operands(g, u)[i] == v;
-			users &= found > 0;
-		}
-		users &= opcode_of(n->proto->opcode) == n->opcode;
-	}
-	CHECK(order);
-	CHECK(users);
-	CHECK(calls);
-}
+#include "tests/make_graph.h"
 
 static void arrays(void)
 {
@@ -65,7 +21,7 @@ static void arrays(void)
 	make_calls(r, &mk, 1, sum);
 	make_tuple(c, 2, r, p);
 	(void)y;
-	if (parse(&g, &mk)) {
+	if (make_graph(&g, make_module(&mk))) {
 		check_invariants(&g);
 		CHECK_STR(g.name, "made");
 		CHECK_INT(g.n_comps, 2);
@@ -171,130 +127,6 @@ static void names(void)
 	CHECK_INT(dtype_bits(DT_TUPLE), 0);
 }
 
-/* How the counter is hidden. */
-enum hide { PLAIN, SWAPPED, BY_COPY, BY_CALL, BY_STATE, BY_SUBTRACT, GROWING_LIMIT, UNKNOWN_START };
-
-struct loop_parts {
-	struct make mk;
-	Hlo__ShapeProto *i32, *pred, *state;
-	enum hide hide;
-};
-
-static make_instruction *test_of(struct loop_parts *l, struct make_comp *c, const char *cmp,
-	make_instruction *a, make_instruction *b)
-{
-	make_instruction *in = make_op(c, "compare", l->pred, 2, a, b);
-	in->comparison_direction = arena_strdup(&l->mk.mem, cmp);
-	return in;
-}
-
-/* for (i = start; i CMP limit; i += step) with state (i, limit). */
-static struct make_comp *loop_cond(struct loop_parts *l, const char *cmp, int limit)
-{
-	struct make_comp *inner = l->hide == BY_CALL ? make_comp(&l->mk, "inner") : NULL;
-	if (inner) {
-		make_instruction *a = make_param(inner, l->i32), *b = make_param(inner, l->i32);
-		test_of(l, inner, cmp, a, b);
-	}
-	struct make_comp *c = make_comp(&l->mk, "cond");
-	make_instruction *p = make_param(c, l->state), *i = make_element(c, p, 0);
-	make_instruction *to = l->hide == BY_STATE || l->hide == GROWING_LIMIT ? make_element(c, p, 1)
-									       : make_s32(c, limit);
-	if (inner)
-		make_calls(make_op(c, "call", l->pred, 2, i, to), &l->mk, 1, inner);
-	else if (l->hide == SWAPPED)
-		test_of(l, c, cmp, to, i);
-	else
-		test_of(l, c, cmp, i, to);
-	return c;
-}
-
-static struct make_comp *loop_body(struct loop_parts *l, int step)
-{
-	struct make_comp *c = make_comp(&l->mk, "body");
-	make_instruction *p = make_param(c, l->state), *i = make_element(c, p, 0);
-	make_instruction *end = make_element(c, p, 1), *by = make_s32(c, l->hide == BY_SUBTRACT ? -step : step);
-	if (l->hide == BY_COPY)
-		i = make_op(c, "copy", l->i32, 1, i);
-	make_instruction *next = make_op(c, l->hide == BY_SUBTRACT ? "subtract" : "add", l->i32, 2, i, by);
-	if (l->hide == GROWING_LIMIT)
-		end = make_op(c, "add", l->i32, 2, end, by);
-	make_tuple(c, 2, next, end);
-	return c;
-}
-
-static double rounds_of(enum hide hide, const char *cmp, int start, int limit, int step, const char *config)
-{
-	struct loop_parts l = {.hide = hide};
-	struct graph g = {0};
-	double rounds = -1;
-	l.i32 = make_shape(&l.mk, DT_S32, 0);
-	l.pred = make_shape(&l.mk, DT_PRED, 0);
-	l.state = make_shape(&l.mk, DT_TUPLE, 0);
-	l.state->n_tuple_shapes = 2;
-	l.state->tuple_shapes = ARENA_NEW(&l.mk.mem, 2, Hlo__ShapeProto *);
-	l.state->tuple_shapes[0] = l.state->tuple_shapes[1] = l.i32;
-	struct make_comp *cond = loop_cond(&l, cmp, limit), *body = loop_body(&l, step);
-	struct make_comp *c = make_comp(&l.mk, "main");
-	make_instruction *from = hide == UNKNOWN_START ? make_param(c, l.i32) : make_s32(c, start);
-	make_instruction *init = make_tuple(c, 2, from, make_s32(c, limit));
-	make_instruction *loop = make_op(c, "while", l.state, 1, init);
-	make_calls(loop, &l.mk, 2, body, cond);
-	loop->backend_config = (ProtobufCBinaryData){strlen(config), (uint8_t *)(uintptr_t)config};
-	if (parse(&g, &l.mk)) {
-		uint32_t v = graph_find(&g, loop->name), in = node_calls(&g, v)[0];
-		check_invariants(&g);
-		rounds = g.node[v].trip_count;
-		CHECK_NEAR(g.comp[in].trips, rounds > 0 ? rounds : 1, 0);
-		CHECK_INT(g.comp[in].trips_known, rounds > 0);
-		CHECK_INT(g.comp[in].role, ROLE_CONTROL);
-	}
-	graph_release(&g);
-	make_release(&l.mk);
-	return rounds;
-}
-
-static void loops(void)
-{
-	static const struct {
-		enum hide hide;
-		const char *cmp;
-		int start, limit, step;
-		const char *config;
-		double want;
-	} table[] = {
-		{PLAIN, "LT", 0, 10, 1, "", 10},
-		{PLAIN, "LT", 3, 10, 2, "", 4},
-		{PLAIN, "LE", 0, 10, 1, "", 11},
-		{PLAIN, "GT", 10, 0, -3, "", 4},
-		{PLAIN, "GE", 10, 0, -1, "", 11},
-		{PLAIN, "NE", 0, 12, 3, "", 4},
-		{PLAIN, "NE", 0, 10, 3, "", 0},
-		{PLAIN, "EQ", 0, 10, 1, "", 0},
-		{PLAIN, "LT", 0, 10, -1, "", 0},
-		{PLAIN, "LT", 0, 10, 0, "", 0},
-		{PLAIN, "LT", 10, 0, 1, "", 0},
-		{PLAIN, "LT", -2000000000, 2000000000, 1, "", 4e9},
-		{SWAPPED, "GT", 0, 10, 1, "", 10},
-		{SWAPPED, "LT", 0, 10, 1, "", 0},
-		{BY_COPY, "LT", 0, 7, 1, "", 7},
-		{BY_CALL, "LT", 0, 7, 1, "", 7},
-		{BY_STATE, "LT", 0, 7, 1, "", 7},
-		{BY_SUBTRACT, "GT", 7, 0, -1, "", 7},
-		{GROWING_LIMIT, "LT", 0, 7, 1, "", 0},
-		{UNKNOWN_START, "LT", 0, 7, 1, "", 0},
-		{UNKNOWN_START, "LT", 0, 7, 1, "{\"known_trip_count\":{\"n\":\"5\"}}", 5},
-		{PLAIN, "LT", 0, 7, 1, "{\"known_trip_count\":{\"n\":\"", 7},
-		{PLAIN, "LT", 0, 7, 1, "{\"known_trip_count\":{\"n\":\"x", 7},
-	};
-	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
-		double got = rounds_of(table[i].hide, table[i].cmp, table[i].start, table[i].limit,
-			table[i].step, table[i].config);
-		if (!CHECK_NEAR(got, table[i].want, 0))
-			printf("row %zu\n", i);
-	}
-}
-
 /* What runs how often and for what, two loops deep; and what has side effects. */
 static void roles(void)
 {
@@ -320,7 +152,7 @@ static void roles(void)
 	make_instruction *loop = make_calls(make_op(c, "while", f, 1, x), &mk, 2, body, cond);
 	static const char known[] = "{\"known_trip_count\":{\"n\":\"3\"}}";
 	loop->backend_config = (ProtobufCBinaryData){strlen(known), (uint8_t *)(uintptr_t)known};
-	if (parse(&g, &mk)) {
+	if (make_graph(&g, make_module(&mk))) {
 		static const struct {
 			const char *name;
 			enum comp_role role;
@@ -389,7 +221,7 @@ static void work(void)
 	make_instruction *tanh = make_op(c, "tanh", v8->shape, 1, v8);
 	make_instruction *move = make_op(c, "transpose", v8->shape, 1, v8);
 	make_dims(c, move, 1, 0);
-	if (parse(&g, &mk)) {
+	if (make_graph(&g, make_module(&mk))) {
 		const struct {
 			const make_instruction *in;
 			double want;
@@ -451,7 +283,7 @@ static void long_chain(void)
 		x = make_op(c, "negate", x->shape, 1, x);
 		x->name = (char *)"n";
 	}
-	if (parse(&g, &mk)) {
+	if (make_graph(&g, make_module(&mk))) {
 		uint64_t *hash = MEM_NEW(g.n_nodes, uint64_t);
 		CHECK_INT(g.n_nodes, n + 1);
 		graph_structural_hash(&g, hash);
@@ -512,7 +344,6 @@ int main(void)
 	RUN(wrappings);
 	RUN(formats);
 	RUN(names);
-	RUN(loops);
 	RUN(roles);
 	RUN(work);
 	RUN(unsorted_file);

@@ -119,4 +119,20 @@ static inline enum outcome fixture_compile(struct device *d, const char *script,
 	return rc < 0 ? OUTCOME_COUNT : c->outcome;
 }
 
+/* Checks that the next request works, whatever happened before. */
+static inline void fixture_still_works(struct device *d, const char *after)
+{
+	struct compiled c;
+	struct timing t = {0};
+	struct precision p = {.max_seconds = 0.005};
+	struct err err = {{0}};
+	if (fixture_compile(d, "us=20", &c) != OUTCOME_OK || device_run(d, &c, &p, &t, &err) < 0 ||
+		t.outcome != OUTCOME_OK) {
+		printf("FAIL: %s: nothing works after %s: %s\n", test_name, after, err.text);
+		test_failed++;
+	}
+	device_drop(d, &c, &err);
+	timing_release(&t);
+}
+
 #endif
