@@ -115,7 +115,7 @@ $(B)/fuzz/%: $(B)/tests/fuzz_%.o $(LIB)
 
 # A plugin that crashes on request, for tests of everything around plugins; needs the same header.
 FAKE = $(if $(wildcard $(PJRT)/pjrt_c_api.h),$(B)/tests/fake_plugin.so)
-$(B)/tests/fake_plugin.so: tests/fake_plugin.c $(B)/flags
+$(B)/tests/fake_plugin.so: tests/fake_plugin.c tests/fake_plugin.h $(B)/flags
 	@mkdir -p $(@D); $(CC) -std=c11 $(CPPFLAGS) -O1 -g $(WARN) -shared -fPIC $< -lm -o $@
 
 # What the Python package calls compiled programs with; it needs that header, too.

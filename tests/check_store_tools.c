@@ -358,26 +358,28 @@ static void npz_has_the_layout(void)
 	CHECK(says("has no node arrays") && says("120 configurations of 40 sites") && says("\nfine\n"));
 }
 
+/* Reads the npz file and prints how many nodes, edges, sites and parameters it has. */
+static const char graph_reader[] =
+	"import ast, glob, struct, zipfile, array, sys\n"
+	"z = zipfile.ZipFile(glob.glob('real/*.npz')[0])\n"
+	"d = {}\n"
+	"for n in z.namelist():\n"
+	"    b = z.read(n)\n"
+	"    k = struct.unpack('<H', b[8:10])[0]\n"
+	"    d[n[:-4]] = (ast.literal_eval(b[10:10+k].decode()), b[10+k:])\n"
+	"e = array.array('q', d['edge_index'][1])\n"
+	"names = [d['opcode_names'][1][32*i:32*i+32].rstrip(b'\\0') for i in range(d['opcode_names'][0]['shape'][0])]\n"
+	"ops = d['node_opcode'][1]\n"
+	"ids = array.array('q', d['node_config_ids'][1])\n"
+	"feat = d['node_feat'][0]['shape']\n"
+	"assert feat[0] == len(ops) and feat[1] == d['node_feat_names'][0]['shape'][0] and d['node_feat'][0]['descr'] == '<f4'\n"
+	"assert all(e[i] > e[i+1] for i in range(0, len(e), 2))\n" /* operands come first */
+	"assert all(0 <= i < len(ops) for i in ids)\n"
+	"print(len(ops), len(e) // 2, len(ids), sum(1 for o in ops if names[o] == b'parameter'))\n";
+
 /* A toy's graph is a real module: every edge must come out, consumer first. */
 static void npz_has_the_graph(void)
 {
-	static const char reader[] =
-		"import ast, glob, struct, zipfile, array, sys\n"
-		"z = zipfile.ZipFile(glob.glob('real/*.npz')[0])\n"
-		"d = {}\n"
-		"for n in z.namelist():\n"
-		"    b = z.read(n)\n"
-		"    k = struct.unpack('<H', b[8:10])[0]\n"
-		"    d[n[:-4]] = (ast.literal_eval(b[10:10+k].decode()), b[10+k:])\n"
-		"e = array.array('q', d['edge_index'][1])\n"
-		"names = [d['opcode_names'][1][32*i:32*i+32].rstrip(b'\\0') for i in range(d['opcode_names'][0]['shape'][0])]\n"
-		"ops = d['node_opcode'][1]\n"
-		"ids = array.array('q', d['node_config_ids'][1])\n"
-		"feat = d['node_feat'][0]['shape']\n"
-		"assert feat[0] == len(ops) and feat[1] == d['node_feat_names'][0]['shape'][0] and d['node_feat'][0]['descr'] == '<f4'\n"
-		"assert all(e[i] > e[i+1] for i in range(0, len(e), 2))\n" /* operands come first */
-		"assert all(0 <= i < len(ops) for i in ids)\n"
-		"print(len(ops), len(e) // 2, len(ids), sum(1 for o in ops if names[o] == b'parameter'))\n";
 	struct err err = {0};
 	struct toy_spec toy = {30, 2, 1};
 	struct graph g = {0};
@@ -412,7 +414,7 @@ static void npz_has_the_graph(void)
 	for (uint32_t v = 0; v < g.n_nodes; v++)
 		parameters += g.node[v].opcode == OP_PARAMETER;
 	snprintf(want, sizeof want, "%u %u %u %u\n", g.n_nodes, g.n_edges, p->n_sites, parameters);
-	CHECK_INT(io_write_file(at("real.py"), reader, strlen(reader), &err), 0);
+	CHECK_INT(io_write_file(at("real.py"), graph_reader, strlen(graph_reader), &err), 0);
 	CHECK_INT(sh("$S export r.sqlite --format npz --out real >/dev/null && python3 real.py"), 0);
 	CHECK_STR(said.data, want);
 	CHECK_STR(err.text, "");

@@ -64,6 +64,25 @@ static void extracts(const struct buf *file, struct extracted *e)
 /* Instructions in a graph that is not too large for everyday tests. */
 #define PATIENCE 1200
 
+/*
+ * Reads the program as a module; the file may hold one in an envelope. False if compiling it five times takes too long: set
+ * LONG_TESTS to do it all the same.
+ */
+static bool read_program(struct buf *module)
+{
+	struct err err = {{0}};
+	struct graph g = {0};
+	bool small;
+
+	CHECK(io_read_file(path, IO_FILE_LIMIT, module, &err) == 0);
+	CHECK(graph_parse(&g, module->data, module->len, path, &err) == 0);
+	small = g.n_nodes <= PATIENCE || getenv("LONG_TESTS");
+	buf_reset(module);
+	graph_write(&g, module);
+	graph_release(&g);
+	return small;
+}
+
 static void whole_round(void)
 {
 	struct err err = {{0}};
@@ -74,18 +93,10 @@ static void whole_round(void)
 	struct comparison c;
 	struct precision p = {.max_seconds = 0.2},
 			 pair = {.max_seconds = 0.2, .even_identical = true, .give_up = -1};
-	struct graph g = {0};
-	CHECK(io_read_file(path, IO_FILE_LIMIT, &file, &err) == 0);
-	/* Files hold modules or modules in an envelope; reading and writing gives the module. */
-	CHECK(graph_parse(&g, file.data, file.len, path, &err) == 0);
-	if (g.n_nodes > PATIENCE && !getenv("LONG_TESTS")) {
-		graph_release(&g);
+	if (!read_program(&file)) {
 		buf_release(&file);
 		SKIP("compiling it five times takes long; LONG_TESTS=1 does");
 	}
-	buf_reset(&file);
-	graph_write(&g, &file);
-	graph_release(&g);
 	extracts(&file, &e);
 	without_schedule(&e.after);
 	CHECK(device_compile(device, COMPILE_DEFAULT, "hlo", file.data, file.len,

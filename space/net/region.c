@@ -5,63 +5,14 @@
  * variable can cost and the choice that costs it. The table becomes a cost of those neighbours, which are then
  * neighbours of each other. When all variables are gone, the choices are read back in the opposite order.
  *
- * First we find the order: the variable whose table would be smallest comes next. If even that is larger than `room`,
- * a variable nearby keeps its present choice, which cuts the graph there. Then we make the tables. Their axes are
- * sorted by time of elimination, the soonest last. So in each table the variable that is eliminated next is the fastest
+ * First we find the order (region_order.c). Then we make the tables. Their axes are sorted by time of elimination, the
+ * soonest last. So in each table the variable that is eliminated next is the fastest
  * axis, and the inner loop runs over neighbouring numbers.
  */
-#include "space/net/region.h"
+#include "space/net/region_own.h"
 
 #include <math.h>
 #include <string.h>
-
-#define MOST_AXES 16
-#define LEAST_ROOM 300.0 /* however much was done already */
-
-struct local { /* a variable of the region */
-	uint32_t var;
-	uint32_t n;	     /* choices that are possible here */
-	uint16_t *choice;    /* [n] */
-	double *cost;	     /* [n] with prices and with all edges to what stays */
-	uint32_t *near;	     /* others of the region, while the order is sought */
-	uint32_t n_near, cap_near;
-	uint32_t when;	     /* position in the order; LEFT: it keeps its choice */
-	bool gone;
-	uint32_t table;	     /* first of its list of tables */
-	uint32_t chosen;
-	uint32_t n_axes, axis[MOST_AXES]; /* of the table it leaves behind, soonest eliminated last */
-	uint16_t *arg;
-};
-#define LEFT (UINT32_MAX - 1)
-#define NEVER_YET UINT32_MAX
-
-struct table {
-	uint32_t n_axes, axis[MOST_AXES + 1];
-	double *v;
-	uint32_t next; /* in the list of the axis that is eliminated first */
-};
-
-struct waiting { /* heap of variables by the size of their table */
-	double size;
-	uint32_t i;
-};
-
-struct region_solver {
-	const struct reduced *m;
-	const struct region_task *task;
-	uint32_t *number; /* per variable of the model: local number + 1, or 0 */
-	struct local *local;
-	size_t cap_local;
-	uint32_t n, n_order;
-	double whim; /* how much chance decides which variables keep their choice */
-	uint32_t *order;
-	size_t cap_order;
-	struct table *table;
-	size_t n_tables, cap_tables;
-	struct waiting *heap;
-	size_t n_heap, cap_heap;
-	struct arena mem;
-};
 
 struct region_solver *region_new(const struct reduced *m)
 {
@@ -127,144 +78,6 @@ static void take_var(struct region_solver *r, struct local *l)
 		l->cost[n++] = cost[k];
 	}
 	l->n = n;
-}
-
-static void add_near(struct region_solver *r, uint32_t i, uint32_t j)
-{
-	struct local *l = &r->local[i];
-
-	for (uint32_t k = 0; k < l->n_near; k++)
-		if (l->near[k] == j)
-			return;
-	if (l->n_near == l->cap_near) {
-		uint32_t cap = l->cap_near ? 2 * l->cap_near : 4;
-		uint32_t *near = arena_alloc(&r->mem, cap * sizeof *near);
-		if (l->n_near)
-			memcpy(near, l->near, l->n_near * sizeof *near);
-		l->near = near;
-		l->cap_near = cap;
-	}
-	l->near[l->n_near++] = j;
-}
-
-static void drop_near(struct region_solver *r, uint32_t i, uint32_t j)
-{
-	struct local *l = &r->local[i];
-
-	for (uint32_t k = 0; k < l->n_near; k++)
-		if (l->near[k] == j) {
-			l->near[k] = l->near[--l->n_near];
-			return;
-		}
-}
-
-static double table_size(const struct region_solver *r, uint32_t i)
-{
-	const struct local *l = &r->local[i];
-	double size = l->n;
-
-	if (l->n_near > MOST_AXES)
-		return INFINITY;
-	for (uint32_t k = 0; k < l->n_near; k++)
-		size *= r->local[l->near[k]].n;
-	return size;
-}
-
-static void heap_push(struct region_solver *r, uint32_t i)
-{
-	struct waiting w = {table_size(r, i), i};
-	size_t at;
-
-	MEM_GROW(&r->heap, &r->cap_heap, r->n_heap + 1);
-	for (at = r->n_heap++; at > 0 && r->heap[(at - 1) / 2].size > w.size; at = (at - 1) / 2)
-		r->heap[at] = r->heap[(at - 1) / 2];
-	r->heap[at] = w;
-}
-
-static struct waiting heap_pop(struct region_solver *r)
-{
-	struct waiting top = r->heap[0], last = r->heap[--r->n_heap];
-	size_t at = 0, child;
-
-	while ((child = 2 * at + 1) < r->n_heap) {
-		child += child + 1 < r->n_heap && r->heap[child + 1].size < r->heap[child].size;
-		if (last.size <= r->heap[child].size)
-			break;
-		r->heap[at] = r->heap[child];
-		at = child;
-	}
-	r->heap[at] = last;
-	return top;
-}
-
-static void order_next(struct region_solver *r, uint32_t i)
-{
-	struct local *l = &r->local[i];
-
-	l->gone = true;
-	l->when = r->n_order;
-	r->order[r->n_order++] = i;
-	for (uint32_t k = 0; k < l->n_near; k++) {
-		drop_near(r, l->near[k], i);
-		for (uint32_t j = 0; j < l->n_near; j++)
-			if (j != k)
-				add_near(r, l->near[k], l->near[j]);
-	}
-	for (uint32_t k = 0; k < l->n_near; k++)
-		heap_push(r, l->near[k]);
-}
-
-/* Makes i or a neighbour of it keep its choice: the one with most neighbours and choices, with some chance. */
-static void leave_near(struct region_solver *r, uint32_t i)
-{
-	struct local *l = &r->local[i];
-	double most = -1;
-	uint32_t best = i;
-
-	for (uint32_t k = 0; k <= l->n_near; k++) {
-		uint32_t j = k < l->n_near ? l->near[k] : i;
-		double weight = (double)r->local[j].n_near * log(1.0 + r->local[j].n) * exp(r->whim * rng_normal(r->task->rng));
-		if (weight > most) {
-			most = weight;
-			best = j;
-		}
-	}
-	l = &r->local[best];
-	l->gone = true;
-	l->when = LEFT;
-	for (uint32_t k = 0; k < l->n_near; k++)
-		drop_near(r, l->near[k], best);
-	for (uint32_t k = 0; k < l->n_near; k++)
-		heap_push(r, l->near[k]);
-	if (best != i)
-		heap_push(r, i);
-}
-
-static void find_order(struct region_solver *r)
-{
-	r->n_heap = 0;
-	r->n_order = 0;
-	r->whim = 1.5 * rng_unit(r->task->rng);
-	double work = 0;
-
-	MEM_GROW(&r->order, &r->cap_order, r->n + 1);
-	for (uint32_t i = 0; i < r->n; i++)
-		heap_push(r, i);
-	while (r->n_heap) {
-		struct waiting w = heap_pop(r);
-		if (r->local[w.i].gone)
-			continue;
-		double size = table_size(r, w.i);
-		if (size != w.size)
-			continue; /* a newer entry is in the heap */
-		double room = fmin(r->task->room, fmax(LEAST_ROOM, (r->task->work - work) / 8));
-		if (size > room && r->local[w.i].n_near) {
-			leave_near(r, w.i);
-		} else {
-			order_next(r, w.i);
-			work += size;
-		}
-	}
 }
 
 static size_t entries(const struct region_solver *r, const struct table *t)
@@ -493,9 +306,9 @@ double region_solve(struct region_solver *r, const struct region_task *task, uin
 		take_var(r, &r->local[i]);
 		for (uint32_t e = 0; e < v->n_links; e++)
 			if (r->number[v->link[e].other])
-				add_near(r, i, r->number[v->link[e].other] - 1);
+				region_add_near(r, i, r->number[v->link[e].other] - 1);
 	}
-	find_order(r);
+	region_find_order(r);
 	for (uint32_t i = 0; i < r->n; i++)
 		take_edges(r, i);
 	for (uint32_t o = 0; o < r->n_order; o++)

@@ -22,89 +22,6 @@
 #define LARGEST_PAIRS ((size_t)1 << 16) /* costs of an edge that elimination may make */
 #define LONGEST_LOOK ((size_t)1 << 25) /* the most steps to find what is dominated in one slot */
 
-static double capped(double cost)
-{
-	return REDUCED_ALLOWED(cost) ? cost : REDUCED_NEVER;
-}
-
-static void enqueue(struct shrink *s, uint32_t v)
-{
-	if (s->slot[v].queued || s->slot[v].gone)
-		return;
-	s->slot[v].queued = true;
-	MEM_GROW(&s->queue, &s->cap_queue, s->n_queue + 1);
-	s->queue[s->n_queue++] = v;
-}
-
-static uint32_t other_end(const struct shrunk_edge *e, uint32_t v)
-{
-	return e->a == v ? e->b : e->a;
-}
-
-static void enqueue_neighbours(struct shrink *s, uint32_t v)
-{
-	for (size_t i = 0; i < s->slot[v].n_edges; i++)
-		enqueue(s, other_end(&s->edge[s->slot[v].edge[i]], v));
-}
-
-static void attach(struct slot *v, uint32_t edge)
-{
-	MEM_GROW(&v->edge, &v->cap_edges, v->n_edges + 1);
-	v->edge[v->n_edges++] = edge;
-}
-
-static void detach(struct slot *v, uint32_t edge)
-{
-	size_t i = 0;
-
-	while (v->edge[i] != edge)
-		i++;
-	v->edge[i] = v->edge[--v->n_edges];
-}
-
-static struct shrunk_edge *edge_between(struct shrink *s, uint32_t a, uint32_t b)
-{
-	uint32_t from = s->slot[a].n_edges < s->slot[b].n_edges ? a : b;
-
-	for (size_t i = 0; i < s->slot[from].n_edges; i++) {
-		struct shrunk_edge *e = &s->edge[s->slot[from].edge[i]];
-		if (other_end(e, from) == (from == a ? b : a))
-			return e;
-	}
-	return NULL;
-}
-
-/* Adds an edge with `cost`, a's choices by b's, and takes over that memory. An edge that is there takes it up. */
-static void add_edge(struct shrink *s, uint32_t a, uint32_t b, double *cost)
-{
-	struct shrunk_edge *e = edge_between(s, a, b);
-	size_t ka = s->slot[a].choices, kb = s->slot[b].choices;
-
-	if (!e) {
-		MEM_GROW(&s->edge, &s->cap_edges, s->n_edges + 1);
-		s->edge[s->n_edges] = (struct shrunk_edge){a, b, cost};
-		attach(&s->slot[a], (uint32_t)s->n_edges);
-		attach(&s->slot[b], (uint32_t)s->n_edges++);
-		return;
-	}
-	for (size_t k = 0; k < ka; k++)
-		for (size_t l = 0; l < kb; l++) {
-			double *at = e->a == a ? &e->cost[k * kb + l] : &e->cost[l * ka + k];
-			*at = capped(*at + cost[k * kb + l]);
-		}
-	mem_free(cost);
-}
-
-static void remove_edge(struct shrink *s, uint32_t number)
-{
-	struct shrunk_edge *e = &s->edge[number];
-
-	detach(&s->slot[e->a], number);
-	detach(&s->slot[e->b], number);
-	mem_free(e->cost);
-	e->cost = NULL;
-}
-
 /* Keeps the choices in keep[], in place. */
 static void keep_choices(struct shrink *s, uint32_t v, const uint32_t *keep, uint32_t n)
 {
@@ -123,8 +40,8 @@ static void keep_choices(struct shrink *s, uint32_t v, const uint32_t *keep, uin
 	for (uint32_t k = 0; k < n; k++)
 		x->cost[k] = x->cost[keep[k]];
 	x->choices = n;
-	enqueue(s, v);
-	enqueue_neighbours(s, v);
+	shrink_enqueue(s, v);
+	shrink_enqueue_neighbours(s, v);
 }
 
 static bool is_dead(const struct shrink *s, uint32_t v, uint32_t k)
@@ -135,7 +52,7 @@ static bool is_dead(const struct shrink *s, uint32_t v, uint32_t k)
 		return true;
 	for (size_t i = 0; i < x->n_edges; i++) {
 		const struct shrunk_edge *e = &s->edge[x->edge[i]];
-		uint32_t n = s->slot[other_end(e, v)].choices, l = 0;
+		uint32_t n = s->slot[shrink_other_end(e, v)].choices, l = 0;
 		while (l < n && !REDUCED_ALLOWED(shrink_pair(s, e, v, k, l)))
 			l++;
 		if (l == n)
@@ -162,7 +79,7 @@ static int drop_dead(struct shrink *s, uint32_t v, uint32_t *keep)
 /* Remembers one neighbour of a parted slot as it is now: it may lose choices later. */
 static void remember_link(struct shrink *s, struct parted *p, uint32_t v, const struct shrunk_edge *e)
 {
-	const struct slot *w = &s->slot[other_end(e, v)];
+	const struct slot *w = &s->slot[shrink_other_end(e, v)];
 	double *cost = ARENA_NEW(&s->model->mem, (size_t)p->choices * w->choices, double);
 
 	for (uint32_t k = 0; k < p->choices; k++)
@@ -196,11 +113,11 @@ static void settle(struct shrink *s, uint32_t v)
 
 	s->model->cost += x->cost[0];
 	while (x->n_edges) {
-		uint32_t number = x->edge[x->n_edges - 1], w = other_end(&s->edge[number], v);
+		uint32_t number = x->edge[x->n_edges - 1], w = shrink_other_end(&s->edge[number], v);
 		for (uint32_t l = 0; l < s->slot[w].choices; l++)
-			s->slot[w].cost[l] = capped(s->slot[w].cost[l] + shrink_pair(s, &s->edge[number], v, 0, l));
-		remove_edge(s, number);
-		enqueue(s, w);
+			s->slot[w].cost[l] = shrink_capped(s->slot[w].cost[l] + shrink_pair(s, &s->edge[number], v, 0, l));
+		shrink_remove_edge(s, number);
+		shrink_enqueue(s, w);
 	}
 	part(s, v);
 }
@@ -208,7 +125,7 @@ static void settle(struct shrink *s, uint32_t v)
 /* Does each choice of v allow exactly one choice of w, a different one each? match[k] becomes w's choice for k. */
 static bool tied(const struct shrink *s, const struct shrunk_edge *e, uint32_t v, uint32_t *match)
 {
-	uint32_t n = s->slot[v].choices, w = other_end(e, v);
+	uint32_t n = s->slot[v].choices, w = shrink_other_end(e, v);
 	bool taken[NET_CHOICES] = {false};
 
 	if (s->slot[w].choices != n)
@@ -235,13 +152,13 @@ static void move_edges(struct shrink *s, uint32_t v, uint32_t w, const uint32_t 
 	uint32_t n = s->slot[v].choices;
 
 	while (s->slot[w].n_edges) {
-		uint32_t number = s->slot[w].edge[0], u = other_end(&s->edge[number], w), m = s->slot[u].choices;
+		uint32_t number = s->slot[w].edge[0], u = shrink_other_end(&s->edge[number], w), m = s->slot[u].choices;
 		double *cost = mem_alloc((size_t)n * m * sizeof *cost);
 		for (uint32_t k = 0; k < n; k++)
 			for (uint32_t l = 0; l < m; l++)
 				cost[(size_t)k * m + l] = shrink_pair(s, &s->edge[number], w, match[k], l);
-		remove_edge(s, number);
-		add_edge(s, v, u, cost);
+		shrink_remove_edge(s, number);
+		shrink_add_edge(s, v, u, cost);
 	}
 }
 
@@ -251,8 +168,8 @@ static void merge(struct shrink *s, uint32_t v, uint32_t w, uint32_t edge, const
 	uint32_t n = x->choices;
 
 	for (uint32_t k = 0; k < n; k++)
-		x->cost[k] = capped(x->cost[k] + y->cost[match[k]] + shrink_pair(s, &s->edge[edge], v, k, match[k]));
-	remove_edge(s, edge);
+		x->cost[k] = shrink_capped(x->cost[k] + y->cost[match[k]] + shrink_pair(s, &s->edge[edge], v, k, match[k]));
+	shrink_remove_edge(s, edge);
 	move_edges(s, v, w, match);
 	x->node = mem_realloc(x->node, x->n_nodes + y->n_nodes, sizeof *x->node);
 	x->choice = mem_realloc(x->choice, (size_t)(x->n_nodes + y->n_nodes) * n, sizeof *x->choice);
@@ -264,8 +181,8 @@ static void merge(struct shrink *s, uint32_t v, uint32_t w, uint32_t edge, const
 	}
 	y->gone = true;
 	y->n_nodes = 0;
-	enqueue(s, v);
-	enqueue_neighbours(s, v);
+	shrink_enqueue(s, v);
+	shrink_enqueue_neighbours(s, v);
 }
 
 /* Merges one tied neighbour with v, the one of fewer edges into the other; true when there was one. */
@@ -274,7 +191,7 @@ static bool merge_tied(struct shrink *s, uint32_t v)
 	uint32_t match[NET_CHOICES];
 
 	for (size_t i = 0; i < s->slot[v].n_edges; i++) {
-		uint32_t number = s->slot[v].edge[i], w = other_end(&s->edge[number], v);
+		uint32_t number = s->slot[v].edge[i], w = shrink_other_end(&s->edge[number], v);
 		uint32_t into = s->slot[w].n_edges > s->slot[v].n_edges ? w : v;
 		if (tied(s, &s->edge[number], into, match)) {
 			merge(s, into, into == v ? w : v, number, match);
@@ -311,7 +228,7 @@ static bool dominates(const struct shrink *s, uint32_t v, uint32_t l, uint32_t k
 		return false;
 	for (size_t i = 0; i < x->n_edges; i++) {
 		const struct shrunk_edge *e = &s->edge[x->edge[i]];
-		uint32_t n = s->slot[other_end(e, v)].choices;
+		uint32_t n = s->slot[shrink_other_end(e, v)].choices;
 		double most = -INFINITY;
 		for (uint32_t j = 0; j < n; j++) {
 			double old = shrink_pair(s, e, v, k, j), new = shrink_pair(s, e, v, l, j);
@@ -334,7 +251,7 @@ static void drop_dominated(struct shrink *s, uint32_t v, uint32_t *keep)
 	bool dropped[NET_CHOICES] = {false};
 
 	for (size_t i = 0; i < x->n_edges; i++)
-		look += s->slot[other_end(&s->edge[x->edge[i]], v)].choices;
+		look += s->slot[shrink_other_end(&s->edge[x->edge[i]], v)].choices;
 	if (look * x->choices * x->choices > LONGEST_LOOK)
 		return;
 	for (uint32_t k = 0; k < x->choices; k++) {
@@ -386,7 +303,7 @@ static void eliminate(struct shrink *s, uint32_t v)
 		return;
 	for (uint32_t i = 0; i < n_edges; i++) {
 		number[i] = x->edge[i];
-		end[i] = other_end(&s->edge[number[i]], v);
+		end[i] = shrink_other_end(&s->edge[number[i]], v);
 		n[i] = s->slot[end[i]].choices;
 	}
 	if ((size_t)n[0] * n[1] > LARGEST_PAIRS || memory_varies(s, x))
@@ -401,15 +318,15 @@ static void eliminate(struct shrink *s, uint32_t v)
 	}
 	cost = least(s, v, number, n);
 	for (uint32_t i = 0; i < n_edges; i++) {
-		detach(&s->slot[end[i]], number[i]);
-		enqueue(s, end[i]);
+		shrink_detach(&s->slot[end[i]], number[i]);
+		shrink_enqueue(s, end[i]);
 	}
 	if (n_edges == 2) {
-		add_edge(s, end[0], end[1], cost);
+		shrink_add_edge(s, end[0], end[1], cost);
 		return;
 	}
 	for (uint32_t i = 0; i < n[0]; i++)
-		s->slot[end[0]].cost[i] = capped(s->slot[end[0]].cost[i] + cost[i]);
+		s->slot[end[0]].cost[i] = shrink_capped(s->slot[end[0]].cost[i] + cost[i]);
 	mem_free(cost);
 }
 
@@ -459,7 +376,7 @@ static void take_net(struct shrink *s, const struct network *net)
 		double *cost = mem_alloc(n * sizeof *cost);
 		for (size_t k = 0; k < n; k++)
 			cost[k] = scaled(s, net->pair[x->cost + k]);
-		add_edge(s, x->a, x->b, cost);
+		shrink_add_edge(s, x->a, x->b, cost);
 	}
 }
 
@@ -479,7 +396,7 @@ void shrink_run(struct shrink *s)
 {
 	s->n_queue = 0;
 	for (uint32_t i = s->net->n_nodes; i-- > 0;)
-		enqueue(s, i);
+		shrink_enqueue(s, i);
 	for (size_t next = 0; next < s->n_queue && !s->model->hopeless; next++) {
 		uint32_t v = s->queue[next];
 		s->slot[v].queued = false;

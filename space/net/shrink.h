@@ -49,4 +49,21 @@ static inline double shrink_pair(const struct shrink *s, const struct shrunk_edg
 	return e->a == from ? e->cost[k * width + l] : e->cost[l * width + k];
 }
 
+/* ---- shrink_edge.c, for shrink.c alone ---- */
+static inline double shrink_capped(double cost) /* one value for all costs that mean "never" */
+{
+	return REDUCED_ALLOWED(cost) ? cost : REDUCED_NEVER;
+}
+static inline uint32_t shrink_other_end(const struct shrunk_edge *e, uint32_t v)
+{
+	return e->a == v ? e->b : e->a;
+}
+void shrink_enqueue(struct shrink *s, uint32_t v); /* unless it waits already, or is gone */
+void shrink_enqueue_neighbours(struct shrink *s, uint32_t v);
+struct shrunk_edge *shrink_edge_between(struct shrink *s, uint32_t a, uint32_t b); /* NULL if there is none */
+/* Adds an edge with `cost`, a's choices by b's, and takes over that memory. If there is an edge, adds to its costs. */
+void shrink_add_edge(struct shrink *s, uint32_t a, uint32_t b, double *cost);
+void shrink_remove_edge(struct shrink *s, uint32_t number);
+void shrink_detach(struct slot *v, uint32_t edge); /* takes the edge from the slot's list only */
+
 #endif

@@ -1,0 +1,61 @@
+/*
+ * region_own.h - what region.c (tables) and region_order.c (the order of elimination) share; nobody else includes it.
+ */
+#ifndef SPACE_NET_REGION_OWN_H
+#define SPACE_NET_REGION_OWN_H
+
+#include "base/mem.h"
+#include "space/net/region.h"
+
+#define MOST_AXES 16
+
+struct local { /* a variable of the region */
+	uint32_t var;
+	uint32_t n;	     /* choices that are possible here */
+	uint16_t *choice;    /* [n] */
+	double *cost;	     /* [n] with prices and with all edges to what stays */
+	uint32_t *near;	     /* others of the region, while the order is sought */
+	uint32_t n_near, cap_near;
+	uint32_t when;	     /* position in the order; LEFT: it keeps its choice */
+	bool gone;
+	uint32_t table;	     /* first of its list of tables */
+	uint32_t chosen;
+	uint32_t n_axes, axis[MOST_AXES]; /* of the table it leaves behind, soonest eliminated last */
+	uint16_t *arg;
+};
+#define LEFT (UINT32_MAX - 1)
+#define NEVER_YET UINT32_MAX
+
+struct table {
+	uint32_t n_axes, axis[MOST_AXES + 1];
+	double *v;
+	uint32_t next; /* in the list of the axis that is eliminated first */
+};
+
+struct waiting { /* heap of variables by the size of their table */
+	double size;
+	uint32_t i;
+};
+
+struct region_solver {
+	const struct reduced *m;
+	const struct region_task *task;
+	uint32_t *number; /* per variable of the model: local number + 1, or 0 */
+	struct local *local;
+	size_t cap_local;
+	uint32_t n, n_order;
+	double whim; /* how much chance decides which variables keep their choice */
+	uint32_t *order;
+	size_t cap_order;
+	struct table *table;
+	size_t n_tables, cap_tables;
+	struct waiting *heap;
+	size_t n_heap, cap_heap;
+	struct arena mem;
+};
+
+/* Finds the order of elimination, and the variables that keep their choice (`when` is LEFT). */
+void region_find_order(struct region_solver *r);
+void region_add_near(struct region_solver *r, uint32_t i, uint32_t j); /* j becomes a neighbour of i */
+
+#endif

@@ -1,0 +1,263 @@
+/*
+ * fake_plugin.h - the scripts that the fake plugin obeys, and what it prints and dumps like a compiler.
+ *
+ * A program is any bytes with "fake:" in them, followed by name=value;name=value up to the first
+ * byte that is none of letters, digits and "=;.-":
+ *
+ *	compile=refuse oom abort segv exit hang    what compiling does
+ *	compile=kill killed    ends by SIGKILL; by that of a kernel that has no memory left, and counts it in VANTAGE_VMSTAT
+ *	run=refuse oom abort hang nan              what running does
+ *	us=100      microseconds a run takes       noise=3    percent each run differs by
+ *	load=5      percent each load differs by   out=2      factor of the outputs
+ *	leak=64     MiB lost by each compile       print=9000 bytes printed on stderr by compiling
+ *	reload=no   what it serialised cannot be loaded
+ *	serial=no   it cannot serialise            after=1    so many good runs come before a crash
+ *	large=2     factor of the outputs where an input exceeds 100
+ *	small=2     ... where all are below 0.01   zero=2  ... where all are zero
+ *	chaos=1     the outputs change by as much where an input changes at all
+ *	type=int    the outputs are integers
+ *
+ * A program has one output, f32[4]. Like XLA, the plugin dumps the program around fusion if it is asked to, and says which
+ * passes it runs (TF_CPP_VMODULE); then it compiles any program.
+ *
+ * The environment variable FAKE_PLUGIN, in the same notation, changes what does not depend on a program:
+ *
+ *	minor=10    an old API                     major=1    another API
+ *	client=refuse abort hang                   what making a client does
+ *	platform=cuda kind=big-one number=3        it is an accelerator; by default it is the machine itself
+ *	memory=4096 MiB that it says it has        inputs=8   MiB of inputs it has room for
+ *	any=1       programs without a script are compiled too, and do nothing in 10 us
+ *	crash=20    percent of such programs that abort the compiler: always the same ones, and none with "jit_" in them,
+ *		    which whole programs have
+ *	hang=20     percent of such programs that never come back, likewise
+ *	spread=40   percent by which such programs' times differ, always the same for the same program
+ *	nth=5       the fifth program that a worker compiles aborts
+ *	applied=2   factor of the outputs of programs compiled with only the passes after fusion
+ *	passes=none twice another   what a probe of the passes meets: none, fusion twice, or a program that becomes another
+ *		    if it is compiled with some passes only
+ */
+#ifndef TESTS_FAKE_PLUGIN_H
+#define TESTS_FAKE_PLUGIN_H
+
+#include <math.h>
+#include <pjrt_c_api.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+struct PJRT_Error {
+	PJRT_Error_Code code;
+	char text[128];
+};
+struct PJRT_Client {
+	int unused;
+};
+struct PJRT_Device {
+	int unused;
+};
+struct PJRT_DeviceDescription {
+	int unused;
+};
+struct PJRT_Event {
+	int unused;
+};
+struct PJRT_Buffer {
+	long long bytes; /* of an input */
+	double largest; /* of an input of floats, and a hash of it */
+	uint64_t hash;
+	bool whole; /* an output of integers */
+	float v[4];
+	int64_t dims[1];
+};
+struct PJRT_Executable {
+	char *code;
+	size_t n;
+	int users;
+	double factor; /* of the outputs, by how it was compiled */
+};
+struct PJRT_LoadedExecutable {
+	PJRT_Executable *exe;
+	double factor;
+	long runs;
+};
+struct PJRT_SerializedExecutable {
+	int unused;
+};
+
+static PJRT_Client the_client;
+static PJRT_Device the_device, *the_devices[1] = {&the_device};
+static PJRT_Event the_event;
+static uint64_t random_state = 88172645463325252u;
+
+static double seconds(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Roughly normal, standard deviation 1. */
+static double noise(void)
+{
+	double sum = 0;
+	for (int i = 0; i < 12; i++) {
+		random_state ^= random_state << 13;
+		random_state ^= random_state >> 7;
+		random_state ^= random_state << 17;
+		sum += (double)(random_state >> 11) * 0x1p-53;
+	}
+	return sum - 6;
+}
+
+/* The value of a name in the script, or NULL. */
+static const char *find(const char *script, size_t n, const char *name)
+{
+	static char value[64];
+	size_t len = strlen(name);
+	for (size_t i = 0; i + len < n; i++) {
+		if (memcmp(script + i, name, len) != 0 || script[i + len] != '=' ||
+			(i && script[i - 1] != ':' && script[i - 1] != ';'))
+			continue;
+		size_t k = 0;
+		for (size_t j = i + len + 1; j < n && k < sizeof value - 1; j++) {
+			char c = script[j];
+			if (!(c == '.' || c == '-' || (c >= '0' && c <= '9') ||
+				    (c >= 'a' && c <= 'z')))
+				break;
+			value[k++] = c;
+		}
+		value[k] = 0;
+		return value;
+	}
+	return NULL;
+}
+
+static double number(const PJRT_Executable *e, const char *name, double dflt)
+{
+	const char *v = find(e->code, e->n, name);
+	return v ? atof(v) : dflt;
+}
+
+static PJRT_Error *fail(PJRT_Error_Code code, const char *text)
+{
+	PJRT_Error *e = calloc(1, sizeof *e);
+	e->code = code;
+	snprintf(e->text, sizeof e->text, "%s", text);
+	return e;
+}
+
+/* Does what a verb says; NULL for what it does not know. */
+static PJRT_Error *act(const char *verb, const char *doing)
+{
+	if (!verb)
+		return NULL;
+	if (strcmp(verb, "refuse") == 0)
+		return fail(PJRT_Error_Code_INVALID_ARGUMENT, "the fake was told to refuse");
+	if (strcmp(verb, "oom") == 0)
+		return fail(
+			PJRT_Error_Code_RESOURCE_EXHAUSTED, "the fake was told to have no memory");
+	if (strcmp(verb, "abort") == 0) {
+		fprintf(stderr,
+			"WARNING: All log messages before absl::InitializeLog() is called are written to STDERR\n"
+			"I0000 00:00:1795351495.072903   22963 fake.cc:59] all is well\n"
+			"F0000 00:00:1795351495.074193   22963 fake.cc:60] Check failed: the fake was told to abort in %s\n"
+			"*** Check failure stack trace: ***\n    @     0x7f2b1c0a3b5d  (unknown)\n",
+			doing);
+		abort();
+	}
+	if (strcmp(verb, "killed") == 0) {
+		FILE *f = fopen(getenv("VANTAGE_VMSTAT"), "w");
+		fputs("pgfault 123\noom_kill 4\n", f);
+		fclose(f);
+	}
+	if (strncmp(verb, "kill", 4) == 0)
+		raise(SIGKILL);
+	if (strcmp(verb, "segv") == 0)
+		raise(11);
+	if (strcmp(verb, "exit") == 0)
+		_exit(7);
+	while (strcmp(verb, "hang") == 0)
+		pause();
+	return NULL;
+}
+
+/* One dumped HloProto: field 1 is the program; empty for files nobody may take. */
+static void dump_one(const char *folder, int n, const char *name, const PJRT_Executable *e)
+{
+	char path[512];
+	snprintf(path, sizeof path, "%.*s/module_0000.fake.%s.hlo.pb", n, folder, name);
+	FILE *f = fopen(path, "w");
+	if (!f)
+		return;
+	if (!e) {
+		fclose(f);
+		return;
+	}
+	fputc(0x0a, f);
+	for (size_t left = e->n;; left >>= 7) {
+		fputc((int)(left & 127) | (left > 127 ? 128 : 0), f);
+		if (left <= 127)
+			break;
+	}
+	fwrite(e->code, 1, e->n, f);
+	fclose(f);
+}
+
+/* Is somebody asking for the passes? With `how` NULL, or are they to be as `how` says. */
+static bool asked_for_passes(const char *how)
+{
+	const char *log = getenv("TF_CPP_VMODULE"), *env = getenv("FAKE_PLUGIN"), *v = env ? find(env, strlen(env), "passes") : NULL;
+	const char *level = getenv("TF_CPP_MIN_LOG_LEVEL"); /* 0: everything is said */
+
+	return (!level || atoi(level) == 0) && log && strstr(log, "hlo_pass_pipeline=1") && (!how || (v && strcmp(v, how) == 0));
+}
+
+static void say_passes(void)
+{
+	const char *head = "I0000 00:00:1.2 3 hlo_pass_pipeline.cc:4]";
+
+	if (!asked_for_passes(NULL) || asked_for_passes("none"))
+		return;
+	fprintf(stderr, "%s Running HLO pass pipeline on module fake: passes\n%s   HLO pass early\n", head, head);
+	for (int i = 0; i < (asked_for_passes("twice") ? 2 : 1); i++)
+		fprintf(stderr, "%s   HLO pass fusion\n", head);
+	fprintf(stderr, "%s   HLO pass late\n%s   HLO pass early\n%s   HLO pass later\n", head, head, head);
+}
+
+/* The options are a protobuf; the folder follows its name after two pairs of tag and length. */
+static void dump(const char *options, size_t n, const PJRT_Executable *e)
+{
+	const char *at = memmem(options, n, "xla_dump_to", 11);
+	if (!at)
+		return;
+	dump_one(at + 15, at[14], "before_optimizations", e);
+	dump_one(at + 15, at[14], "0000.passes.after_early.before_fusion", e);
+	dump_one(at + 15, at[14], "0001.passes.after_fusion.before_late", e);
+	dump_one(at + 15, at[14], "0002.passes.after_late.before_later", NULL);
+	dump_one(at + 15, at[14], "cpu_after_optimizations", NULL);
+}
+
+static uint64_t hash_of(const char *code, size_t n)
+{
+	uint64_t h = 14695981039346656037u;
+
+	for (size_t i = 0; i < n; i++)
+		h = (h ^ (uint8_t)code[i]) * 1099511628211u;
+	return h >> 32;
+}
+
+/* Between 1 and 1 + spread for a program without a script. */
+static double slower(const char *code, size_t n)
+{
+	const char *env = getenv("FAKE_PLUGIN"), *v = env ? find(env, strlen(env), "spread") : NULL;
+
+	if (!v || memmem(code, n, "fake:", 5))
+		return 1;
+	return 1 + atof(v) / 100 * (double)(hash_of(code, n) % 1000) / 1000;
+}
+
+#endif
