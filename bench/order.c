@@ -125,11 +125,11 @@ static int try_program(const char *path, struct device *d, const struct settings
 		model = program_bytes(p);
 		printf("; %s %llu, %llu (%+.2f%%)", w->name, (unsigned long long)model, (unsigned long long)way,
 			100 * ((double)model / (double)way - 1));
-		if (way < best) {
-			best = way;
-			order_set_base(s.space, ORDER_DEPTH_FIRST);
-			order_base_set(s.space, config, ORDER_DEPTH_FIRST);
-		}
+		order_set_base(s.space, ORDER_DEPTH_FIRST);
+		p = order_program(s.space);
+		o.other = order_base_orders(s.space, way < best ? ORDER_COMPILER : ORDER_DEPTH_FIRST);
+		order_base_set(s.space, config, way < best ? ORDER_DEPTH_FIRST : ORDER_COMPILER);
+		best = way < best ? way : best;
 	}
 	printf("\n");
 	if (rc == 0 && set->configs)

@@ -11,10 +11,7 @@
 #include "device/stage.h"
 #include "hlo/module.h"
 #include "space/order/order.h"
-#include "space/order/tune.h"
 #include "space/order/write.h"
-
-#define ROUNDS 3 /* of annealing, each followed by the compiler's word */
 
 /* Asks the compiler how it arranges a module, and takes over its order if asked. */
 static int ask(struct arrange *a, enum compile_how how, const char *options, const struct buf *module, bool take,
@@ -93,6 +90,7 @@ static int ask_ways(struct arrange *a, struct err *err)
 		if (a->way[a->n_ways - 1].bytes < a->way[best].bytes)
 			best = a->n_ways - 1;
 	}
+	a->better = best > 0;
 	order_base_set(s, config, best ? ORDER_DEPTH_FIRST : ORDER_COMPILER);
 	if (rc == 0)
 		order_set(s, config);
@@ -114,36 +112,35 @@ static void show(void *with, double share, uint64_t bytes)
 	progress_update(&t->progress, (uint64_t)(100 * (t->from + (t->to - t->from) * share)), detail);
 }
 
-/* Rounds of annealing, from the order that the program stands in; the best by the compiler's word becomes a base. */
-static int anneal_rounds(struct arrange *a, struct err *err)
+/* From the order that the program stands in and the one it does not; the best by the compiler's word becomes a base. */
+static int look_for_better(struct arrange *a, struct err *err)
 {
 	struct space *s = a->lab->space;
 	struct program *p = order_program(s);
-	struct talk talk = {0};
-	struct tune_options o = {.seconds = a->set->seconds / ROUNDS, .stop = stop_asked, .progress = show, .with = &talk};
-	struct tune_result r;
+	const struct order_strategy *how = a->set->strategy ? a->set->strategy : order_strategies;
+	struct talk talk = {.from = 0, .to = 1};
+	struct tune_options o = {.seconds = a->set->seconds, .moves = a->set->budget, .stop = stop_asked, .progress = show,
+		.with = &talk};
+	struct tune_result r = {0};
 	struct rng rng;
 	uint64_t best = a->way[0].bytes, bytes;
-	int rc = 0;
+	int rc;
 
+	if (a->n_ways > 1)
+		o.other = order_base_orders(s, a->better ? ORDER_COMPILER : ORDER_DEPTH_FIRST);
 	for (uint32_t i = 1; i < a->n_ways; i++)
 		best = a->way[i].bytes < best ? a->way[i].bytes : best;
 	order_set_base(s, ORDER_FOUND); /* nothing worse than the better way is an answer */
 	rng_seed(&rng, a->set->seed);
 	progress_start(&talk.progress, "search", 100, a->set->quiet ? PROGRESS_QUIET : PROGRESS_AUTO);
-	for (int i = 0; i < ROUNDS && rc == 0 && !stop_asked(); i++) {
-		talk.from = (double)i / ROUNDS;
-		talk.to = (double)(i + 1) / ROUNDS;
-		tune(p, &o, &rng, &r);
-		a->moves += r.moves;
-		a->seconds += r.seconds;
-		rc = ask_chained(a, &bytes, err);
-		if (rc == 0 && bytes < best) {
-			best = bytes;
-			order_set_base(s, ORDER_FOUND);
-		}
-	}
+	rc = how->run(p, &o, &rng, &r, err);
 	progress_end(&talk.progress);
+	a->moves = r.moves;
+	a->seconds = r.seconds;
+	if (rc == 0)
+		rc = ask_chained(a, &bytes, err);
+	if (rc == 0 && bytes < best)
+		order_set_base(s, ORDER_FOUND);
 	return rc;
 }
 
@@ -204,7 +201,9 @@ static void judge(struct arrange *a)
 	double saved = a->default_bytes ? 1 - (double)found->bytes / (double)a->default_bytes : 0;
 	char text[2][QUANTITY_TEXT];
 	size_t n = sizeof a->sentence;
+	struct buf limit = {0};
 
+	limit_text(&a->limit, &limit);
 	quantity_text(QUANTITY_BYTES, (double)a->default_bytes, text[0]);
 	quantity_text(QUANTITY_BYTES, (double)found->bytes, text[1]);
 	a->tuned = false;
@@ -215,16 +214,17 @@ static void judge(struct arrange *a)
 		snprintf(a->sentence, n, "The tuned program could not be shown to compute the same bits; the default is the answer.");
 	else if (v->outcome != OUTCOME_OK || v->numbers.outcome != OUTCOME_OK)
 		snprintf(a->sentence, n, "The tuned program could not be run to the end; the default is the answer.");
-	else if (-v->gain > a->set->slower)
+	else if (a->limited && limit_excess(&a->limit, v->default_seconds, v->tuned_seconds) > 0)
 		snprintf(a->sentence, n, "The tuned program needs %.1f%% less temporary memory, but takes %.1f%% more time (95%% interval "
-			"%+.1f%% to %+.1f%%), more than the %.1f%% allowed; the default is the answer.", 100 * saved, -100 * v->gain,
-			-100 * v->high, -100 * v->low, 100 * a->set->slower);
+			"%+.1f%% to %+.1f%%), more than %s allows; the default is the answer.", 100 * saved, -100 * v->gain,
+			-100 * v->high, -100 * v->low, limit.data);
 	else
 		a->tuned = true;
 	if (a->tuned)
 		snprintf(a->sentence, n, "The tuned program needs %.2f%% less temporary memory than the compiler's default (%s instead of "
 			"%s), computes the same bits, and takes %+.1f%% time (95%% interval %+.1f%% to %+.1f%%).", 100 * saved, text[1],
 			text[0], -100 * v->gain, -100 * v->high, -100 * v->low);
+	buf_release(&limit);
 }
 
 static int write_all(struct arrange *a, struct err *err)
@@ -250,15 +250,32 @@ static int write_all(struct arrange *a, struct err *err)
 	return rc;
 }
 
+/* The limit on time is judged here, not by the verdict, whose objective time is. */
+static int take_limit(struct arrange *a, struct err *err)
+{
+	struct lab *l = a->lab;
+
+	for (uint32_t i = 0; i < l->n_limits; i++) {
+		if (l->limit[i].limit.quantity != QUANTITY_SECONDS)
+			return err_set(err, "the bytes of an order can be limited in seconds, not in %s",
+				quantity_name(l->limit[i].limit.quantity));
+		a->limit = l->limit[i].limit;
+		a->limited = true;
+	}
+	return 0;
+}
+
 int arrange_search(struct arrange *a, struct err *err)
 {
 	struct space *s = a->lab->space;
 	uint8_t *config = MEM_NEW(s->n_sites + 1, uint8_t);
 	uint64_t bytes = 0;
-	int rc = ask_ways(a, err);
+	int rc = take_limit(a, err);
 
 	if (rc == 0)
-		rc = anneal_rounds(a, err);
+		rc = ask_ways(a, err);
+	if (rc == 0)
+		rc = look_for_better(a, err);
 	order_base_set(s, config, ORDER_FOUND);
 	order_set(s, config);
 	if (rc == 0)
@@ -268,6 +285,7 @@ int arrange_search(struct arrange *a, struct err *err)
 	if (rc == 0)
 		rc = prove(a, config, err);
 	lab_drop_costs(a->lab);
+	a->lab->n_limits = 0;
 	device_close(a->device);
 	a->device = NULL;
 	a->lab->quantity = QUANTITY_SECONDS; /* bytes are known: what is left to judge is time */

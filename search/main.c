@@ -25,7 +25,7 @@ static bool arranges(const struct session *s)
 {
 	const struct stage *stage = stage_find(s->lab.space->kind, device_info(s->device)->family);
 
-	return stage && stage->arranged;
+	return stage && stage->arranged && s->lab.quantity == QUANTITY_BYTES;
 }
 
 static void begin_talk(const struct session *s)
@@ -44,7 +44,7 @@ static void begin_talk(const struct session *s)
 		advisor_text(&s->advisor, &line);
 		fprintf(stderr, "search: model %s\n", line.data);
 	} else if (s->device && arranges(s)) {
-		talk("the compiler is asked for its own ways first; then orders are annealed, and the best are shown to it");
+		talk("the compiler is asked for its own ways first; then orders are looked for, and the best is shown to it");
 	} else if (set->strategy == STRATEGY_GUIDED && s->lab.space->ops->promise) {
 		fprintf(stderr, "search: no model for these decisions; guided by what the rules promise, then by what is measured\n");
 	} else if (set->strategy == STRATEGY_GUIDED) {
@@ -156,13 +156,16 @@ static int conclude(struct session *s, struct err *err)
 static int run_arrange(struct session *s, struct err *err)
 {
 	const struct settings *set = s->set;
-	struct arrange_settings as = {.dir = s->dir.data, .seconds = set->seconds > 0 ? set->seconds : 30,
+	struct arrange_settings as = {.dir = s->dir.data, .seconds = set->seconds > 0 ? set->seconds : 60,
 		.verdict_seconds = set->verdict_seconds == OPT_AUTO ? 0 : set->verdict_seconds,
-		.slower = set->slower / 100, .seed = (uint64_t)set->seed, .json = set->json, .quiet = set->quiet};
+		.strategy = order_strategy_find(search_strategy_name(set->strategy)), .budget = (uint64_t)set->steps,
+		.seed = (uint64_t)set->seed, .json = set->json, .quiet = set->quiet};
 	struct arrange a = {.set = &as, .lab = &s->lab, .device = s->device, .device_options = &s->device_options};
 	struct buf out = {0};
 	int rc;
 
+	if (!as.strategy && set->strategy != STRATEGY_GUIDED)
+		return err_set(err, "--strategy %s is not for orders", search_strategy_name(set->strategy));
 	s->device = NULL; /* it is the search's now */
 	rc = arrange_search(&a, err);
 	if (rc == 0) {
@@ -184,7 +187,7 @@ static int search_on(struct session *s, struct err *err)
 		.adapt = set->adapt, .drift_checks = (uint32_t)set->drift_checks,
 		.part_known = set->kernel_us != OPT_AUTO};
 	struct rival_options ro = {.alpha = set->strategy == STRATEGY_TASO ? RIVAL_ALPHA : 0, .budget = (uint64_t)set->budget};
-	bool rival = set->strategy >= STRATEGY_TASO, promises;
+	bool rival = set->strategy == STRATEGY_TASO || set->strategy == STRATEGY_GREEDY, promises;
 	struct rival_answer answer;
 	struct scorer scorer;
 
@@ -193,6 +196,8 @@ static int search_on(struct session *s, struct err *err)
 	begin_talk(s);
 	if (s->device && arranges(s))
 		return run_arrange(s, err) < 0 ? -1 : 1;
+	if (set->strategy >= STRATEGY_ANNEAL)
+		return err_set(err, "--strategy %s is for orders on a compiler (--space order)", search_strategy_name(set->strategy));
 	if (rival && !s->given)
 		s->given = mem_alloc(s->lab.space->n_sites + 1);
 	if (rival && rival_search(&s->lab, s->device, &ro, s->given, &answer, err) < 0)

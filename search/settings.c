@@ -12,7 +12,7 @@ _Static_assert(HUNT_AUTO == OPT_AUTO, "what auto stores is what the search takes
 
 const char *search_strategy_name(int strategy)
 {
-	static const char *const name[] = {"guided", "random", "sweep", "taso", "greedy"};
+	static const char *const name[] = {"guided", "random", "sweep", "taso", "greedy", "anneal", "brkga", "exact"};
 
 	return name[strategy];
 }
@@ -51,11 +51,10 @@ int search_parse(struct settings *s, int argc, char **argv, struct err *err)
 		OPT_NUM(0, "seconds", &s->seconds, 0, 1e9, "the most time for the search, without opening and verdict; 0: no limit"),
 		OPT_NUM_AUTO(0, "verdict-seconds", &s->verdict_seconds, 0.1, 1e6,
 			"the time that the verdict runs the programs; auto: 20, or, if one run takes seconds, at most as long as the search"),
-		OPT_NUM(0, "slower", &s->slower, 0, 1e6,
-			"if bytes are to be saved: how many percent more time the tuned program may take"),
 		OPT_SECTION("How"),
-		OPT_ENUM(0, "strategy", &s->strategy, "guided|random|sweep|taso|greedy",
-			"how candidates are chosen; the last two do as others do and add up operators that are measured once each"),
+		OPT_ENUM(0, "strategy", &s->strategy, "guided|random|sweep|taso|greedy|anneal|brkga|exact",
+			"how candidates are chosen; taso and greedy do as others do and add up operators that are measured once each; the last "
+			"three are of orders only, for which anneal is the default"),
 		OPT_STR('m', "model", &s->model, "FILE",
 			"the model that guides the search; default: your own from learn, or else the one shipped"),
 		OPT_STR(0, "start", &s->start, "NAME",
@@ -102,7 +101,7 @@ int search_parse(struct settings *s, int argc, char **argv, struct err *err)
 	int n_words = 0, rc;
 
 	*s = (struct settings){LAB_DEFAULTS, .budget = 2000, .start = "default", .hops = HUNT_AUTO, .alpha = HUNT_AUTO,
-		.kernel_us = OPT_AUTO, .explore = 10, .slower = 2, .tied = true, .drift_checks = 4, .verdict_seconds = OPT_AUTO,
+		.kernel_us = OPT_AUTO, .explore = 10, .tied = true, .drift_checks = 4, .verdict_seconds = OPT_AUTO,
 		.adapt = true, .by = INFER_GAIN};
 	rc = opt_parse(&prog, argc, argv, &n_words, err);
 	return rc == 0 ? settle(s, n_words, argv, err) : rc;

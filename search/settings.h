@@ -11,7 +11,7 @@ struct settings { /* members have the names of the options */
 	const char *skip, *cores, *graph, *model, *db, *out, *device, *space, *from, *start, *objective;
 	struct opt_list limits;
 	int64_t budget, seed, hops, core, drift_checks, jobs, steps;
-	double slower, deadline, seconds, alpha, explore, verdict_seconds, kernel_us;
+	double deadline, seconds, alpha, explore, verdict_seconds, kernel_us;
 	int strategy, propose, measure, by, placing, goal;
 	bool json, quiet, resume, wait, force, tied, adapt, raw;
 	char kind[SPACE_KIND_ROOM]; /* `space` without the rules of --skip-rule */

@@ -5,9 +5,10 @@
 #include "space/order/anneal.h"
 #include "space/order/course.h"
 #include "space/order/holders.h"
+#include "space/order/exact.h"
 #include "space/order/list.h"
 #include "space/order/order.h"
-#include "space/order/tune.h"
+#include "space/order/strategy.h"
 #include "space/order/write.h"
 #include "tests/test.h"
 
@@ -161,6 +162,32 @@ static void annealing_finds_the_best_of_all(void)
 		printf("\t%d of 20\n", found);
 }
 
+static void the_exact_best_is_the_best_of_all(void)
+{
+	struct rng r;
+	rng_seed(&r, 7);
+	for (int k = 0; k < 60; k++) {
+		struct line l;
+		struct err err = {0};
+		uint32_t order[16];
+		uint64_t bytes = 0, at[16];
+		make_line(&l, k % 2 ? 8 : 10, &r);
+		CHECK(exact_order(&l, order, &bytes, &err) == 0);
+		CHECK(line_legal(&l, order));
+		CHECK_INT(line_bytes(&l, order, at), bytes);
+		CHECK_INT(bytes, best_of_all(&l, order, 0, 0, UINT64_MAX));
+		line_release(&l);
+	}
+	struct line l;
+	struct err err = {0};
+	uint32_t order[100];
+	uint64_t bytes;
+	line_init(&l, 100);
+	line_finish(&l);
+	CHECK(exact_order(&l, order, &bytes, &err) < 0 && strstr(err.text, "64"));
+	line_release(&l);
+}
+
 /*
  * Four chains of a large value that becomes small, then a sum of the small ones. Breadth first all large ones live at once.
  * Nothing is an operation that works in place: broadcast and reduce.
@@ -221,6 +248,21 @@ static void depth_first_needs_one_chain(void)
 	graph_release(&g);
 }
 
+/* All large values first. */
+static void breadth_first(struct program *p)
+{
+	const struct graph *g = p->graph;
+	const struct line *l = &p->values.line[g->entry];
+	double *key = MEM_NEW(l->n, double);
+
+	for (uint32_t i = 0; i < l->n; i++) {
+		uint16_t op = g->node[g->comp[g->entry].first + i].opcode;
+		key[i] = op == OP_BROADCAST ? 0 : op == OP_CONCATENATE ? 1 : 2;
+	}
+	list_schedule(l, key, p->order[g->entry]);
+	mem_free(key);
+}
+
 static void tuning_is_never_worse(void)
 {
 	struct graph g;
@@ -232,14 +274,38 @@ static void tuning_is_never_worse(void)
 	rng_seed(&r, 4);
 	read_chains(&g, 4);
 	program_open(&p, &g);
-	for (uint32_t i = 0, at = 0; i < p.values.line[g.entry].n; i++) /* as the text lists it: breadth first */
-		p.order[g.entry][at++] = i;
+	breadth_first(&p);
 	tune(&p, &o, &r, &out);
 	CHECK(out.bytes <= out.before);
 	CHECK_INT(out.bytes, 4000 + TWICE);
 	CHECK(line_legal(&p.values.line[g.entry], p.order[g.entry]));
 	program_release(&p);
 	graph_release(&g);
+}
+
+static void every_strategy_finds_the_chains(void)
+{
+	for (const struct order_strategy *how = order_strategies; how->name; how++) {
+		struct graph g;
+		struct program p;
+		struct tune_result out;
+		struct tune_options o = {.moves = 5000};
+		struct err err = {0};
+		struct rng r;
+		rng_seed(&r, 5);
+		read_chains(&g, 4);
+		program_open(&p, &g);
+		breadth_first(&p);
+		CHECK(how->run(&p, &o, &r, &out, &err) == 0);
+		CHECK(line_legal(&p.values.line[g.entry], p.order[g.entry]));
+		CHECK(out.before > out.bytes);
+		if (!CHECK(out.bytes == 4000 + TWICE))
+			printf("\t%s: %llu bytes after %llu\n", how->name, (unsigned long long)out.bytes, (unsigned long long)out.moves);
+		CHECK(order_strategy_find(how->name) == how);
+		program_release(&p);
+		graph_release(&g);
+	}
+	CHECK(!order_strategy_find("none"));
 }
 
 /* Bytes of temporary memory of a program as it lists its instructions. */
@@ -372,8 +438,10 @@ int main(void)
 	RUN(any_keys_give_a_legal_order);
 	RUN(moves_count_as_the_whole_does);
 	RUN(annealing_finds_the_best_of_all);
+	RUN(the_exact_best_is_the_best_of_all);
 	RUN(depth_first_needs_one_chain);
 	RUN(tuning_is_never_worse);
+	RUN(every_strategy_finds_the_chains);
 	RUN(a_result_is_room_unless_it_was_given);
 	RUN(a_loop_leaves_its_buffer_in_between);
 	RUN(a_value_takes_any_place_that_gets_free);

@@ -63,6 +63,43 @@ void list_schedule(const struct line *l, const double *key, uint32_t *order)
 	mem_free(w.v);
 }
 
+/* Keys of pulled steps go to what they need, from the last step to the first. */
+static void carry_pulls(const struct line *l, const uint32_t *base, double *key, uint8_t *pulled)
+{
+	for (uint32_t i = l->n; i-- > 0;) {
+		uint32_t v = base[i];
+		for (uint32_t k = l->before.first[v]; pulled[v] && k < l->before.first[v + 1]; k++) {
+			uint32_t u = l->before.item[k];
+			if (key[u] > key[v]) {
+				key[u] = key[v];
+				pulled[u] = 1;
+			}
+		}
+	}
+}
+
+void list_shifted(const struct line *l, const uint32_t *base, const double *shift, uint32_t *order)
+{
+	double *key = MEM_NEW(l->n, double);
+	uint8_t *pulled = MEM_NEW(l->n, uint8_t);
+	bool moved = false;
+
+	for (uint32_t i = 0; i < l->n; i++) {
+		uint32_t v = base[i]; /* what is not moved has a whole number: half a place more decides ties */
+		key[v] = i + shift[v] + (shift[v] > 0 ? 0.5 : shift[v] < 0 ? -0.5 : 0);
+		pulled[v] = shift[v] < 0;
+		moved |= shift[v] < 0 || shift[v] > 0;
+	}
+	if (moved) {
+		carry_pulls(l, base, key, pulled);
+		list_schedule(l, key, order);
+	} else {
+		memcpy(order, base, l->n * sizeof *order);
+	}
+	mem_free(key);
+	mem_free(pulled);
+}
+
 struct walk {
 	const struct line *l;
 	double *weight; /* bytes that a step and all it needs make, counted as often as they are needed */

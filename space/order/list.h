@@ -13,6 +13,12 @@
 /* `order` gets n steps. */
 void list_schedule(const struct line *l, const double *key, uint32_t *order);
 /*
+ * A base order with some steps shifted by so many places, to the front where negative. A step is worth nothing in front while
+ * what it needs stays behind, so its ancestors come along; what waits for a step that goes to the back waits longer by itself.
+ * Ties go to the base. `shift`: per step.
+ */
+void list_shifted(const struct line *l, const uint32_t *base, const double *shift, uint32_t *order);
+/*
  * Depth first: from each step that nobody reads, in the order of their numbers, what it needs is brought near it, the
  * operand first that holds most bytes in all that it needs.
  */

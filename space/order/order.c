@@ -1,9 +1,8 @@
 /*
  * order.c - see order.h.
  *
- * A configuration becomes keys: a step's place in the base order, plus its shift. A pulled step is worth nothing while what
- * it needs stays behind, so its key goes to its ancestors where theirs is larger. Pushed steps keep their descendants
- * waiting by themselves. What the learner sees of a node are facts of the compiler's own order, which no flip changes.
+ * A configuration becomes shifts of steps in the base order (list.h). What the learner sees of a node are facts of the
+ * compiler's own order, which no flip changes.
  */
 #include "space/order/order.h"
 
@@ -26,8 +25,7 @@ struct order {
 	struct program p;
 	uint32_t **base[ORDER_BASES]; /* per computation: its steps */
 	uint32_t base_site;
-	double *key;
-	uint8_t *pulled;
+	double *shift;
 	struct fact *fact;
 	uint64_t set;	/* hash of the configuration that the orders are of, if `is_set` */
 	uint64_t bytes; /* its cost */
@@ -44,56 +42,29 @@ uint32_t order_base_site(const struct space *s)
 	return order_of(s)->base_site;
 }
 
-static void copy_orders(const struct program *p, uint32_t **to, uint32_t *const *from)
-{
-	for (uint32_t c = 0; c < p->graph->n_comps; c++)
-		if (p->values.line[c].n)
-			memcpy(to[c], from[c], p->values.line[c].n * sizeof **to);
-}
-
 void order_set_base(struct space *s, enum order_base base)
 {
 	struct order *o = order_of(s);
 
-	copy_orders(&o->p, o->base[base], o->p.order);
+	program_copy_orders(&o->p, o->base[base], o->p.order);
 	o->is_set = false;
 }
 
-/* Keys of pulled steps go to what they need, from the last step to the first. */
-static void carry_pulls(struct order *o, const struct line *l, const uint32_t *base)
+uint32_t *const *order_base_orders(const struct space *s, enum order_base base)
 {
-	for (uint32_t i = l->n; i-- > 0;) {
-		uint32_t v = base[i];
-		for (uint32_t k = l->before.first[v]; o->pulled[v] && k < l->before.first[v + 1]; k++) {
-			uint32_t u = l->before.item[k];
-			if (o->key[u] > o->key[v]) {
-				o->key[u] = o->key[v];
-				o->pulled[u] = 1;
-			}
-		}
-	}
+	return order_of(s)->base[base];
 }
 
-/* Ties are broken by the base: keys are of steps renumbered by it, so a half place is added for what is not moved. */
 static void set_comp(struct space *s, const uint8_t *config, uint32_t comp, uint32_t *const *base)
 {
 	struct order *o = order_of(s);
 	const struct line *l = program_line(&o->p, comp);
-	bool moved = false;
 
-	for (uint32_t i = 0; i < l->n; i++) {
-		uint32_t v = base[comp][i], site = s->site_of[s->graph->comp[comp].first + v];
-		double shift = site == NONE || site == o->base_site ? 0 : order_shift[config[site]];
-		o->key[v] = i + shift * l->n + (shift > 0 ? 0.5 : shift < 0 ? -0.5 : 0);
-		o->pulled[v] = shift < 0;
-		moved |= shift != 0;
+	for (uint32_t v = 0; v < l->n; v++) {
+		uint32_t site = s->site_of[s->graph->comp[comp].first + v];
+		o->shift[v] = site == NONE || site == o->base_site ? 0 : order_shift[config[site]] * l->n;
 	}
-	if (!moved) {
-		memcpy(o->p.order[comp], base[comp], l->n * sizeof **base);
-		return;
-	}
-	carry_pulls(o, l, base[comp]);
-	list_schedule(l, o->key, o->p.order[comp]);
+	list_shifted(l, base[comp], o->shift, o->p.order[comp]);
 }
 
 void order_set(struct space *s, const uint8_t *config)
@@ -371,7 +342,7 @@ static void set_bases(struct space *s)
 		o->base[b] = ARENA_NEW(&s->mem, g->n_comps, uint32_t *);
 		for (uint32_t c = 0; c < g->n_comps; c++)
 			o->base[b][c] = ARENA_NEW(&s->mem, program_line(&o->p, c)->n, uint32_t);
-		copy_orders(&o->p, o->base[b], o->p.order);
+		program_copy_orders(&o->p, o->base[b], o->p.order);
 	}
 	for (uint32_t c = 0; c < g->n_comps; c++)
 		if (program_line(&o->p, c)->n)
@@ -391,8 +362,7 @@ static int order_open(struct space *s, const char *backend, struct err *err)
 	program_open(&o->p, s->graph);
 	for (uint32_t c = 0; c < s->graph->n_comps; c++)
 		most = program_line(&o->p, c)->n > most ? program_line(&o->p, c)->n : most;
-	o->key = ARENA_NEW(&s->mem, most, double);
-	o->pulled = ARENA_NEW(&s->mem, most, uint8_t);
+	o->shift = ARENA_NEW(&s->mem, most, double);
 	o->fact = ARENA_NEW(&s->mem, s->graph->n_nodes, struct fact);
 	set_bases(s);
 	find_sites(s);
@@ -414,5 +384,6 @@ const struct space_kind order_kind = {
 		"the compiler's own order, 1 depth first, 2 one that was found otherwise.",
 	.prices = prices,
 	.features = &features,
+	.limits = "seconds:+2%",
 	.open = order_open,
 };

@@ -32,6 +32,8 @@ struct program *order_program(struct space *s);
 void order_set(struct space *s, const uint8_t *config);
 /* The program's orders, as they are now, become a base. */
 void order_set_base(struct space *s, enum order_base base);
+/* Its orders, per computation. */
+uint32_t *const *order_base_orders(const struct space *s, enum order_base base);
 /* The configuration that is a base itself. */
 void order_base_set(const struct space *s, uint8_t *config, enum order_base base);
 /* The site that says which base it is. */

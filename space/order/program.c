@@ -247,6 +247,13 @@ uint64_t program_settle(struct program *p)
 	return p->peak[g->entry];
 }
 
+void program_copy_orders(const struct program *p, uint32_t *const *to, uint32_t *const *from)
+{
+	for (uint32_t c = 0; c < p->graph->n_comps; c++)
+		if (p->values.line[c].n)
+			memcpy(to[c], from[c], p->values.line[c].n * sizeof **to);
+}
+
 uint64_t program_bytes(struct program *p)
 {
 	return heap_bytes(p);

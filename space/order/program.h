@@ -53,6 +53,8 @@ void program_release(struct program *p);
 uint64_t program_settle(struct program *p);
 /* Likewise with the gaps: what the compiler says. For a settled program. */
 uint64_t program_bytes(struct program *p);
+/* Orders of all computations, from one array of them to another. */
+void program_copy_orders(const struct program *p, uint32_t *const *to, uint32_t *const *from);
 /* The line of a computation. */
 static inline struct line *program_line(struct program *p, uint32_t comp)
 {

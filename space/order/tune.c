@@ -30,6 +30,7 @@
 #define AGAIN 3		  /* how much hotter the exact ones begin */
 #define DOUBT 4		  /* times a move may seem worse than it would be taken at, to be looked at */
 #define BLIND 0.05	  /* share of moves that are looked at in any case */
+#define EACH 0.25	  /* share of the time for each of two orders to start from */
 #define SOFT 0.2	  /* of the judgement that is by live bytes where gaps count */
 
 struct tuner {
@@ -37,7 +38,7 @@ struct tuner {
 	const struct tune_options *o;
 	struct tune_result *out;
 	struct rng *rng;
-	double share_done, share; /* of all the time: used by computations before, and given to this one */
+	double share_done, share; /* of all the time: used before, and given to this computation in this pass */
 	double began, seconds;	  /* of this computation */
 	uint64_t moves;		  /* likewise: 0: by the clock */
 	double first;
@@ -227,25 +228,64 @@ static bool worth_it(const struct program *p, uint32_t comp)
 	return p->values.line[comp].n > 2 && p->peak[comp] > 0;
 }
 
-void tune(struct program *p, const struct tune_options *o, struct rng *r, struct tune_result *out)
+/* From the orders that the program has, for a share of the time. */
+static void pass(struct tuner *t, double part)
 {
-	struct tuner t = {.p = p, .o = o, .out = out, .rng = r};
-	double began = now_seconds(), steps = 0;
+	struct program *p = t->p;
+	double steps = 0;
 
 	program_settle(p);
-	*out = (struct tune_result){.before = program_bytes(p)};
 	for (uint32_t c = 0; c < p->graph->n_comps; c++)
 		steps += worth_it(p, c) ? p->values.line[c].n : 0;
 	for (uint32_t c = 0; c < p->graph->n_comps; c++) {
 		if (!worth_it(p, c))
 			continue;
-		t.share = p->values.line[c].n / steps;
-		t.seconds = o->seconds * t.share;
-		t.moves = o->moves ? (uint64_t)((double)o->moves * t.share) + 1 : 0;
-		tune_line(&t, c);
-		t.share_done += t.share;
+		t->share = part * p->values.line[c].n / steps;
+		t->seconds = t->o->seconds * t->share;
+		t->moves = t->o->moves ? (uint64_t)((double)t->o->moves * t->share) + 1 : 0;
+		tune_line(t, c);
+		t->share_done += t->share;
 	}
+}
+
+static uint64_t settled_bytes(struct program *p)
+{
 	program_settle(p);
-	out->bytes = program_bytes(p);
+	return program_bytes(p);
+}
+
+/* From both orders, then from the better of what came out. */
+static void passes(struct tuner *t)
+{
+	struct program *p = t->p;
+	uint32_t **first = MEM_NEW(p->graph->n_comps, uint32_t *);
+	uint64_t bytes;
+
+	pass(t, EACH);
+	bytes = settled_bytes(p);
+	for (uint32_t c = 0; c < p->graph->n_comps; c++)
+		first[c] = mem_alloc(p->values.line[c].n * sizeof **first);
+	program_copy_orders(p, first, p->order);
+	program_copy_orders(p, p->order, t->o->other);
+	pass(t, EACH);
+	if (settled_bytes(p) > bytes)
+		program_copy_orders(p, p->order, first);
+	pass(t, 1 - 2 * EACH);
+	for (uint32_t c = 0; c < p->graph->n_comps; c++)
+		mem_free(first[c]);
+	mem_free(first);
+}
+
+void tune(struct program *p, const struct tune_options *o, struct rng *r, struct tune_result *out)
+{
+	struct tuner t = {.p = p, .o = o, .out = out, .rng = r};
+	double began = now_seconds();
+
+	*out = (struct tune_result){.before = settled_bytes(p)};
+	if (o->other)
+		passes(&t);
+	else
+		pass(&t, 1);
+	out->bytes = settled_bytes(p);
 	out->seconds = now_seconds() - began;
 }

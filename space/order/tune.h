@@ -1,9 +1,8 @@
 /*
  * tune.h - a better order for a whole program, by annealing (anneal.h) on the model of its memory.
  *
- * Inner computations come first, for their callers need what they need. Each gets time by its number of steps. Within a
- * computation, rounds of moves take turns with settling the whole program (program.h): a move is judged by the weights of
- * the last settling, the best order is chosen among settled ones.
+ * Inner computations come first, for their callers need what they need. Each gets time by its number of steps. The best
+ * order is chosen among settled ones (program.h), by the size of the heap.
  */
 #ifndef SPACE_ORDER_TUNE_H
 #define SPACE_ORDER_TUNE_H
@@ -15,6 +14,7 @@ struct tune_options { /* all zero but seconds or moves */
 	double seconds;
 	uint64_t moves; /* instead of seconds: always the same answer */
 	double hot, cold; /* anneal.h */
+	uint32_t *const *other; /* orders to start from as well, per computation; NULL: only from those that the program has */
 	bool (*stop)(void);
 	void (*progress)(void *with, double share, uint64_t bytes); /* may be NULL */
 	void *with;

@@ -1,0 +1,125 @@
+/*
+ * brkga.c - a biased random-key genetic algorithm on orders: REGAL's rival, and its base (strategy.h).
+ *
+ * A member is a key in [0,1] for each step of the program, read by the list scheduler of each computation. From one
+ * generation to the next the elite stays as it is, some are replaced by mutants, new at random, and all others are children:
+ * each key from an elite parent with a probability above one half, else from another. The orders that the program has are the
+ * first member of the first generation.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "base/mem.h"
+#include "space/order/list.h"
+#include "space/order/trial.h"
+
+#define MEMBERS 100
+#define ELITE 20
+#define MUTANTS 15
+#define BIAS 0.7
+
+struct member {
+	double *key;
+	uint64_t bytes;
+};
+
+struct brkga {
+	struct trial *t;
+	uint32_t n; /* keys */
+	struct member now[MEMBERS], next[MEMBERS];
+};
+
+static void judge(struct brkga *b, struct member *m)
+{
+	struct program *p = b->t->p;
+	const double *key = m->key;
+
+	for (uint32_t c = 0; c < p->graph->n_comps; c++) {
+		if (program_line(p, c)->n)
+			list_schedule(program_line(p, c), key, p->order[c]);
+		key += program_line(p, c)->n;
+	}
+	m->bytes = trial_bytes(b->t);
+}
+
+static void draw(struct brkga *b, struct member *m)
+{
+	for (uint32_t i = 0; i < b->n; i++)
+		m->key[i] = rng_unit(b->t->rng);
+	judge(b, m);
+}
+
+static void cross(struct brkga *b, struct member *m)
+{
+	const double *elite = b->now[rng_below(b->t->rng, ELITE)].key;
+	const double *other = b->now[ELITE + rng_below(b->t->rng, MEMBERS - ELITE)].key;
+
+	for (uint32_t i = 0; i < b->n; i++)
+		m->key[i] = rng_unit(b->t->rng) < BIAS ? elite[i] : other[i];
+	judge(b, m);
+}
+
+static void begin(struct brkga *b)
+{
+	struct program *p = b->t->p;
+	double *key = b->now[0].key;
+
+	for (uint32_t c = 0; c < p->graph->n_comps; c++) {
+		uint32_t n = program_line(p, c)->n;
+		for (uint32_t i = 0; i < n; i++)
+			key[p->order[c][i]] = (double)i / n;
+		key += n;
+	}
+	judge(b, &b->now[0]);
+	for (int i = 1; i < MEMBERS && trial_more(b->t); i++)
+		draw(b, &b->now[i]);
+}
+
+static int by_bytes(const void *x, const void *y)
+{
+	const struct member *a = x, *b = y;
+
+	return (a->bytes > b->bytes) - (a->bytes < b->bytes);
+}
+
+/* The elite's keys are swapped over; all others are made anew. */
+static void step(struct brkga *b)
+{
+	for (int i = 0; i < ELITE; i++) {
+		struct member m = b->next[i];
+		b->next[i] = b->now[i];
+		b->now[i] = m;
+		memcpy(m.key, b->next[i].key, b->n * sizeof *m.key);
+	}
+	for (int i = ELITE; i < MEMBERS && trial_more(b->t); i++) {
+		if (i < MEMBERS - MUTANTS)
+			cross(b, &b->next[i]);
+		else
+			draw(b, &b->next[i]);
+	}
+	for (int i = 0; i < MEMBERS; i++) {
+		struct member m = b->now[i];
+		b->now[i] = b->next[i];
+		b->next[i] = m;
+	}
+}
+
+void brkga_run(struct trial *t)
+{
+	struct brkga b = {.t = t};
+
+	for (uint32_t c = 0; c < t->p->graph->n_comps; c++)
+		b.n += program_line(t->p, c)->n;
+	for (int i = 0; i < MEMBERS; i++) {
+		b.now[i] = (struct member){MEM_NEW(b.n, double), UINT64_MAX};
+		b.next[i] = (struct member){MEM_NEW(b.n, double), UINT64_MAX};
+	}
+	begin(&b);
+	while (trial_more(t)) {
+		qsort(b.now, MEMBERS, sizeof *b.now, by_bytes);
+		step(&b);
+	}
+	for (int i = 0; i < MEMBERS; i++) {
+		mem_free(b.now[i].key);
+		mem_free(b.next[i].key);
+	}
+}
