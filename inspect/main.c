@@ -90,7 +90,9 @@ static int show(const struct inspect_settings *s, const char *path, struct err *
 int main(int argc, char **argv)
 {
 	struct inspect_settings s = {.hops = 2};
+	const char *graph = NULL;
 	const struct opt table[] = {
+		OPT_STR('g', "graph", &graph, "FILE", "another way to name FILE, as search and collect have it"),
 		OPT_SECTION("What to show"),
 		OPT_STR(0, "nodes", &s.nodes, "REGEX", "list the nodes whose name, op name or source file matches"),
 		OPT_FLAG(0, "hlo", &s.hlo, "print the program as HLO text"),
@@ -122,11 +124,12 @@ int main(int argc, char **argv)
 	int rc = opt_parse(&prog, argc, argv, &n, &err);
 	if (rc > 0)
 		return 0;
+	n += graph != NULL;
 	if (rc == 0 && n != !s.pipeline)
 		rc = s.pipeline ? err_set(&err, "--pipeline is about a device and wants no file")
 				: err_set(&err, "wants one file, not %d; inspect --help tells more", n);
 	talk_on(true);
 	if (rc == 0)
-		rc = show(&s, s.pipeline ? "" : argv[0], &err);
+		rc = show(&s, s.pipeline ? "" : graph ? graph : argv[0], &err);
 	return rc < 0 ? err_exit(&err) : 0;
 }

@@ -40,6 +40,8 @@ refuses() {
 
 loop=$zoo/loop.pb.zst
 shows text jit_loop "37 in 4 computations" "while" "12 rounds" content parameters -- "$inspect" "$loop"
+shows named jit_loop "37 in 4 computations" -- "$inspect" --graph "$loop"
+refuses named_twice "wants one file, not 2" -- "$inspect" --graph "$loop" "$loop"
 shows json '"instructions": 37' '"computations": 4' '"content_hash": "' '"parameters": 2' '"bytes": 32768' \
 	'"flops": ' '"trip_count": 12' '"dot": 1' -- "$inspect" --json "$loop"
 shows stdin jit_loop -- "$inspect" - <"$loop"
