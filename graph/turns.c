@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "hlo/ids.h"
 #include "hlo/pack.h"
 #include "graph/turns.h"
 
@@ -27,7 +28,7 @@ struct rewrite {
 	Hlo__HloComputationProto *comp;
 	instruction **v;
 	size_t n, cap;
-	int64_t next_id;
+	struct ids ids;
 	int64_t in, out; /* ids of the count at the start and at the end of the computation */
 };
 
@@ -58,7 +59,7 @@ static instruction *add(struct rewrite *r, const char *opcode, Hlo__ShapeProto *
 	instruction *in = blank(r, opcode, shape);
 
 	in->name = arena_printf(&r->g.mem, "vantage_turns.%u", ++r->names);
-	in->id = r->next_id++;
+	in->id = ids_next(&r->ids, r->comp->instructions[0]);
 	operands(r, in, ids, n);
 	append(r, in);
 	return in;
@@ -155,10 +156,6 @@ static void rewrite_comp(struct rewrite *r, uint32_t comp, uint32_t inner)
 
 	r->comp = c->proto;
 	r->n = 0;
-	r->next_id = 0;
-	for (uint32_t v = c->first; v < c->first + c->n_nodes; v++)
-		if (r->g.node[v].proto->id >= r->next_id)
-			r->next_id = r->g.node[v].proto->id + 1;
 	if (comp == r->g.entry)
 		r->in = number(r, 0);
 	else
@@ -256,6 +253,7 @@ bool turns_program(const struct graph *g, uint32_t loop, int32_t step, struct bu
 	graph_write(g, &bytes);
 	sound = graph_parse(&r.g, bytes.data, bytes.len, "the program", NULL) == 0; /* same nodes, same numbers */
 	if (sound) {
+		r.ids = ids_of(r.g.module);
 		r.number = ARENA_NEW(&r.g.mem, 1, Hlo__ShapeProto);
 		hlo__shape_proto__init(r.number);
 		r.number->element_type = DT_S32;

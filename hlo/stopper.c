@@ -1,11 +1,8 @@
-/*
- * stopper.c - see stopper.h. Newer compilers want the low half of an id to be unique within its computation, and the high
- * half to be the computation's: so the next id of the entry is taken.
- */
+/* stopper.c - see stopper.h. */
 #include "hlo/stopper.h"
 
 #include <string.h>
-#include "hlo/module.h"
+#include "hlo/ids.h"
 #include "hlo/op.h"
 #include "hlo/pack.h"
 
@@ -51,14 +48,9 @@ static Hlo__HloInstructionProto *make_call(struct arena *mem, int64_t id)
 static void add_to(struct arena *mem, Hlo__HloModuleProto *m, Hlo__HloComputationProto *entry)
 {
 	Hlo__HloInstructionProto **list = arena_alloc(mem, (entry->n_instructions + 1) * sizeof *list);
-	int64_t id = 0;
+	struct ids ids = ids_of(m);
 
-	for (size_t i = 0; i < entry->n_instructions; i++)
-		id = entry->instructions[i]->id > id ? entry->instructions[i]->id : id;
-	for (size_t c = 0; c < m->n_computations && id < INT64_C(1) << 32; c++) /* ids without a computation in them */
-		for (size_t i = 0; i < m->computations[c]->n_instructions; i++)
-			id = m->computations[c]->instructions[i]->id > id ? m->computations[c]->instructions[i]->id : id;
-	list[0] = make_call(mem, id + 1);
+	list[0] = make_call(mem, entry->n_instructions ? ids_next(&ids, entry->instructions[0]) : 1);
 	memcpy(list + 1, entry->instructions, entry->n_instructions * sizeof *list);
 	entry->instructions = list;
 	entry->n_instructions++;

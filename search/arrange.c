@@ -292,7 +292,8 @@ int arrange_search(struct arrange *a, struct err *err)
 	if (rc == 0 && bytes < a->default_bytes && a->bits_equal)
 		rc = verdict_reach(&a->verdict, a->lab, config, &(struct verdict_options){a->device_options,
 			a->set->verdict_seconds, a->set->seconds}, err);
-	judge(a);
+	if (rc == 0)
+		judge(a);
 	if (rc == 0)
 		rc = write_all(a, err);
 	mem_free(config);

@@ -1,6 +1,7 @@
 /* Orders of a program: lines and courses against counting bytes the slow way, the list scheduler, annealing, the space. */
 #include <stdlib.h>
 #include "graph/graph.h"
+#include "hlo/pack.h"
 #include "hlo/stopper.h"
 #include "space/order/anneal.h"
 #include "space/order/course.h"
@@ -409,6 +410,37 @@ static void what_is_written_reads_back(void)
 	graph_release(&g);
 }
 
+/* Low halves tell the compiler the instructions of a computation apart, and one may have come with another's high half. */
+static void a_new_id_is_new_by_its_low_half(void)
+{
+	static const char text[] = "HloModule m\nENTRY f {\n a = f32[2] parameter(0)\n b = f32[2] negate(a)\n ROOT c = f32[2] add(a, b)\n}\n";
+	struct graph g, with;
+	struct buf before = {0}, added = {0};
+	struct err err = {0};
+	const Hlo__HloComputationProto *entry;
+
+	if (!CHECK(graph_parse(&g, text, sizeof text - 1, "m", &err) == 0))
+		return;
+	entry = g.module->computations[0];
+	entry->instructions[0]->id = INT64_C(7) << 32 | 8;
+	entry->instructions[1]->id = INT64_C(9) << 32 | 9; /* the largest of all; one more has the low half of the root */
+	entry->instructions[2]->id = g.module->computations[0]->root_id = INT64_C(7) << 32 | 10;
+	entry->instructions[1]->operand_ids[0] = entry->instructions[2]->operand_ids[0] = entry->instructions[0]->id;
+	entry->instructions[2]->operand_ids[1] = entry->instructions[1]->id;
+	pack_message(&g.module->base, &before);
+	CHECK(stopper_add(before.data, before.len, "m", &added, &err) == 0);
+	if (CHECK(graph_parse(&with, added.data, added.len, "with", &err) == 0)) {
+		CHECK_INT(with.n_nodes, 4);
+		for (uint32_t v = 0; v < with.n_nodes; v++)
+			for (uint32_t w = 0; w < v; w++)
+				CHECK((uint32_t)with.node[v].proto->id != (uint32_t)with.node[w].proto->id);
+		graph_release(&with);
+	}
+	graph_release(&g);
+	buf_release(&before);
+	buf_release(&added);
+}
+
 static void a_stopper_comes_and_goes(void)
 {
 	struct graph g, with, without;
@@ -446,6 +478,7 @@ int main(void)
 	RUN(a_loop_leaves_its_buffer_in_between);
 	RUN(a_value_takes_any_place_that_gets_free);
 	RUN(what_is_written_reads_back);
+	RUN(a_new_id_is_new_by_its_low_half);
 	RUN(a_stopper_comes_and_goes);
 	return test_done();
 }

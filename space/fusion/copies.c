@@ -24,6 +24,7 @@
 #include <string.h>
 #include "space/fusion/match.h"
 #include "space/fusion/own.h"
+#include "hlo/ids.h"
 #include "hlo/pack.h"
 
 #define TWIN ".twin" /* between the original's name and a number */
@@ -47,7 +48,7 @@ struct unsharer {
 	struct class *class;  /* per copy */
 	uint32_t added;	      /* twins so far */
 	uint32_t name;	      /* the last number in a twin's name */
-	int64_t last_id;
+	struct ids ids;
 	struct arena mem;
 };
 
@@ -202,7 +203,6 @@ static void find_last_name(struct unsharer *u)
 struct writing {
 	Hlo__HloInstructionProto **v;
 	size_t n;
-	int64_t next_id;
 };
 
 /* Writes the node of copy c with this id; with `own` it keeps its name. */
@@ -240,43 +240,13 @@ static void write_node(struct unsharer *u, uint32_t v, struct writing *w)
 		bool home = u->home[v] == at;
 		if (!is_written(u, v, at))
 			continue;
-		c->id = home ? proto->id : w->next_id++;
+		c->id = home ? proto->id : ids_next(&u->ids, proto);
 		write_one(u, &u->m.copy[at], c->id, home, w);
 		if (!c->split)
 			continue;
-		c->absorbed = w->next_id++;
+		c->absorbed = ids_next(&u->ids, proto);
 		write_one(u, &u->m.copy[at], c->absorbed, false, w);
 	}
-}
-
-/*
- * The next free id. XLA's ids have the computation's id in their upper half and count within the computation; in older
- * files the upper half is empty, and ids count through the module (u->last_id).
- */
-static int64_t next_id(const struct unsharer *u, const struct comp *c)
-{
-	const struct graph *g = u->s->graph;
-	int64_t last = g->node[c->root].proto->id;
-
-	if (last >> 32 == 0)
-		return u->last_id + 1;
-	for (uint32_t v = c->first; v < c->first + c->n_nodes; v++) {
-		int64_t id = g->node[v].proto->id;
-		if (id >> 32 == last >> 32 && id > last)
-			last = id;
-	}
-	return last + 1;
-}
-
-/* The highest of the ids that count through the module. */
-static int64_t find_last_id(const struct graph *g)
-{
-	int64_t last = 0;
-
-	for (uint32_t v = 0; v < g->n_nodes; v++)
-		if (g->node[v].proto->id >> 32 == 0 && g->node[v].proto->id > last)
-			last = g->node[v].proto->id;
-	return last;
 }
 
 static Hlo__HloComputationProto *write_comp(struct unsharer *u, const struct comp *c)
@@ -288,11 +258,9 @@ static Hlo__HloComputationProto *write_comp(struct unsharer *u, const struct com
 	for (uint32_t v = c->first; v < c->first + c->n_nodes; v++)
 		for (uint32_t i = u->at[v]; i < u->at[v + 1]; i++)
 			most += u->class_of[u->list[i]] == u->list[i] ? 2 : 0;
-	w = (struct writing){ARENA_NEW(&u->mem, most, Hlo__HloInstructionProto *), 0, next_id(u, c)};
+	w = (struct writing){ARENA_NEW(&u->mem, most, Hlo__HloInstructionProto *), 0};
 	for (uint32_t v = c->first; v < c->first + c->n_nodes; v++)
 		write_node(u, v, &w);
-	if (w.next_id >> 32 == 0)
-		u->last_id = w.next_id - 1;
 	out->instructions = w.v;
 	out->n_instructions = w.n;
 	return out;
@@ -307,7 +275,7 @@ static void write_module(struct unsharer *u, struct buf *out)
 	m.n_computations = g->n_comps;
 	m.schedule = NULL;
 	find_last_name(u);
-	u->last_id = find_last_id(g);
+	u->ids = ids_of(g->module);
 	for (uint32_t c = 0; c < g->n_comps; c++) {
 		bool ours = g->comp[c].role == ROLE_ENTRY || g->comp[c].role == ROLE_CONTROL;
 		m.computations[c] = ours ? write_comp(u, &g->comp[c]) : g->comp[c].proto;

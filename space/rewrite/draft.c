@@ -6,16 +6,9 @@
 #include <string.h>
 #include "hlo/field.h"
 
-#define LOW_HALF INT64_C(0xffffffff)
-
-/* An id is a computation's number above an instruction's, or just a number. New ids start above all of either sort. */
 void draft_begin(struct draft *d, const struct graph *g, struct arena *mem)
 {
-	*d = (struct draft){.mem = mem, .g = g, .next_comp = 1};
-	for (uint32_t v = 0; v < g->n_nodes; v++) {
-		int64_t low = g->node[v].proto->id & LOW_HALF;
-		d->next_id = low >= d->next_id ? low + 1 : d->next_id;
-	}
+	*d = (struct draft){.mem = mem, .g = g, .ids = ids_of(g->module), .next_comp = 1};
 	for (uint32_t c = 0; c < g->n_comps; c++)
 		d->next_comp = g->comp[c].proto->id >= d->next_comp ? g->comp[c].proto->id + 1 : d->next_comp;
 }
@@ -56,8 +49,8 @@ static Hlo__ShapeProto *new_shape(struct draft *d, int32_t dtype, const int64_t 
 static Hlo__HloInstructionProto *add(struct draft *d, Hlo__HloInstructionProto *in, const int64_t *dims, uint32_t rank,
 	int32_t dtype, Hlo__HloInstructionProto **x, uint32_t n)
 {
-	in->id = (d->like->id & ~LOW_HALF) | d->next_id;
-	in->name = arena_printf(d->mem, "%s.w%lld", in->opcode, (long long)d->next_id++);
+	in->name = arena_printf(d->mem, "%s.w%lld", in->opcode, (long long)d->ids.low);
+	in->id = ids_next(&d->ids, d->like);
 	in->metadata = d->like->metadata;
 	in->shape = new_shape(d, dtype, dims, rank);
 	in->n_operand_ids = n;

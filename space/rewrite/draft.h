@@ -13,6 +13,7 @@
 #define SPACE_REWRITE_DRAFT_H
 
 #include "graph/graph.h"
+#include "hlo/ids.h"
 
 #define DRAFT_RANK 16 /* the most dimensions that a rule can handle */
 
@@ -24,7 +25,8 @@ struct draft { /* draft_begin fills it */
 	size_t n, cap;
 	Hlo__HloComputationProto **comp; /* computations that the instructions call, of the whole draft */
 	size_t n_comps, cap_comps;
-	int64_t next_id, next_comp;
+	struct ids ids;
+	int64_t next_comp;
 };
 
 /* `mem` must outlive the draft; it holds all that the draft writes. */
