@@ -67,7 +67,7 @@ double limit_excess(const struct limit *l, double dflt, double cost)
 {
 	double allowed = limit_allows(l, dflt), over = cost - allowed;
 
-	/* Sums of differences round: what is a last digit too much is not. */
+	/* Sums of differences round, so a cost that is beyond the limit only in its last digits keeps it. */
 	if (over <= 1e-12 * fabs(allowed))
 		return 0;
 	return allowed > 0 ? over / allowed : over;

@@ -1,5 +1,5 @@
 /*
- * limit.h - a bound on what a program may cost in a quantity that is not the one to be made small.
+ * limit.h - a limit: a bound on what a program may cost in a quantity other than the objective.
  *
  * A search has one objective, the quantity that it makes small, and any number of limits. A limit is relative to what
  * the compiler's own program costs, or absolute:
@@ -20,18 +20,18 @@
 struct limit {
 	enum quantity quantity;
 	bool relative;
-	double bound; /* relative: how much more than the default, as a share; else a figure in the base unit */
+	double bound; /* if relative: how much more than the default, as a share; otherwise a figure in the base unit */
 };
 
-/* Reads one, as above. */
+/* Reads one limit, written as above. */
 int limit_read(const char *text, struct limit *out, struct err *err);
-/* Reads several, with "," between them; NULL: none. There is at most one of each quantity. -1 with a sentence. */
+/* Reads several limits with "," between them; NULL: none. There is at most one for each quantity. -1 with a sentence. */
 int limits_read(const char *list, struct limit out[LIMITS_MOST], uint32_t *n, struct err *err);
-/* The figure that is just allowed where the default costs `dflt`. */
+/* The largest figure that is allowed if the default costs `dflt`. */
 double limit_allows(const struct limit *l, double dflt);
-/* How far a cost is beyond what is allowed, as a share of that; 0: it keeps the limit. */
+/* How far a cost is beyond the limit, as a share of what is allowed; 0 if it keeps the limit. */
 double limit_excess(const struct limit *l, double dflt, double cost);
-/* As it is written: "seconds:+2%", "bytes:16 GiB". */
+/* Writes a limit as people read it: "seconds:+2%", "bytes:16 GiB". */
 void limit_text(const struct limit *l, struct buf *out);
 
 #endif

@@ -141,7 +141,7 @@ const char *quantity_text(enum quantity q, double value, char out[QUANTITY_TEXT]
 	return out;
 }
 
-/* The unit of a word; NULL: there is no such. */
+/* The unit with this name, or NULL. */
 static const struct scale *unit_of(enum quantity q, const char *word)
 {
 	size_t n;

@@ -20,7 +20,7 @@ enum quantity {
 };
 
 const char *quantity_name(enum quantity q);
-/* For sentences: a program VERBs 3% less NOUN ("takes", "time"). */
+/* The words for the sentence "a program VERBs 3% less NOUN": "takes" and "time". */
 const char *quantity_verb(enum quantity q);
 const char *quantity_noun(enum quantity q);
 bool quantity_deterministic(enum quantity q);
@@ -32,11 +32,11 @@ enum quantity quantity_find(const char *name);
 const char *quantity_text(enum quantity q, double value, char out[QUANTITY_TEXT]);
 
 /*
- * Reads a figure: a number in the base unit ("17e9"), or one with a unit that figures are written with ("16GiB",
- * "2.5 ms", "3 Gcycles"). The error is a clause that names the units.
+ * Reads a figure: a number in the base unit ("17e9"), or a number with a unit ("16GiB", "2.5 ms", "3 Gcycles"). The error
+ * is a clause that names the units.
  */
 int quantity_read(enum quantity q, const char *text, double *value, struct err *err);
-/* The names of all, for people: a text that lasts. */
+/* The names of all quantities, for people; the text lasts as long as the process. */
 const char *quantity_names(void);
 
 /* For figures side by side, which must share a unit: the unit's name ("us"; "" if there is none), and a value in it. */

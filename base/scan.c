@@ -161,7 +161,7 @@ static const char *number_end(const char *p, const char *end)
 	return p;
 }
 
-/* An exponent: a sign, perhaps, and digits up to the end. It stops growing where no number of ours has room. */
+/* Reads an exponent: perhaps a sign, then digits up to the end. It stops growing when it is too large for any number. */
 static long power_of_ten(const char *p, const char *end)
 {
 	bool negative = *p == '-';

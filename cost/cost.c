@@ -6,9 +6,9 @@
  * random order, because what is loaded first tends to run slower, and run alternately. The cost of the move is
  * the sum of prices times executions. Errors are independent, so their squares add up.
  *
- * Every kernel that a move adds is charged for (space/part.h), by place, not by turn of a loop. Forty instructions more in
- * kernels of their own were +15 to +28 us by regions and +59 to +83 us whole in a graph network. The prices kept are
- * without the charge, for they are what was measured.
+ * Every kernel that a move adds is charged for (space/part.h), once for each place in the program, whatever the turns of its
+ * loop. In a graph network, forty more instructions in kernels of their own were +15 to +28 us by regions and +59 to +83 us
+ * by whole programs. Prices are kept without the charge, because they are what was measured.
  *
  * A move between equal configurations costs exactly 0, without a measurement. So does a region whose sides
  * are the same module, or which the compiler turns into the same program.
@@ -50,7 +50,7 @@ static double charge(const struct cost *c)
 	return each > 0 ? each * part_share(c->space) : 0;
 }
 
-/* Finds the first of the kind's prices that gives what was asked for. What is run gives the device's own quantity. */
+/* Finds the first of the kind's ways of pricing that gives the wanted quantity. Running gives the device's own quantity. */
 static int set_pricing(struct cost *c, struct err *err)
 {
 	const struct space_kind *k = c->space->ops->kind;

@@ -49,7 +49,7 @@ struct cost_hooks { /* all zero: memory only, nothing recorded */
 };
 
 struct cost_options { /* all zero is the default */
-	int quantity; /* 1 + enum quantity; 0: the first that the kind of the space can be priced in */
+	int quantity; /* 1 + enum quantity; 0: the first in which the kind can be priced */
 	enum cost_policy policy;
 	struct precision region; /* precision of a region; 0: target 0.003, 0.1 s */
 	struct precision whole;	 /* of a whole-graph pair; 0: target 0.002, 1 s, instances 1 */
@@ -89,7 +89,7 @@ struct cost_totals {
 };
 
 struct cost;
-/* The device may be NULL where the price is a formula. Borrows both. NULL with a sentence: the kind cannot be priced so. */
+/* The device may be NULL if the price is a formula. Borrows both. NULL with a sentence if the kind cannot be priced so. */
 struct cost *cost_new(struct space *s, struct device *d, const struct cost_options *o, struct err *err);
 void cost_free(struct cost *c);
 
@@ -112,9 +112,9 @@ int cost_whole(struct cost *c, const uint8_t *a, const uint8_t *b, const struct 
  * cost_default_seconds would else have to measure.
  */
 int cost_own(struct cost *c, const struct precision *p, struct timing *out, struct err *err);
-/* What the whole program costs in its default configuration; measured once, then kept. */
+/* The cost of the whole program in its default configuration; measured once, then kept. */
 int cost_default_seconds(struct cost *c, double *seconds, double *se, struct err *err);
-void cost_set_default(struct cost *c, double seconds, double se); /* it is known from before */
+void cost_set_default(struct cost *c, double seconds, double se); /* sets it, if it is known from before */
 /* Sets what costs are worth from now on. In a confirmation a quarter of the error is worth reaching. */
 void cost_set_worth(struct cost *c, const struct worth *w);
 const struct cost_totals *cost_totals(const struct cost *c);
@@ -123,7 +123,7 @@ enum quantity cost_quantity(const struct cost *c);
 enum cost_kind cost_kind(const struct cost *c);
 /* Are costs exact: does the same question always get the same answer? Then there is nothing to confirm. */
 bool cost_exact(const struct cost *c);
-/* Is a move's price the difference of two whole programs, exactly? Then there is nothing that it could drift from. */
+/* Is a move's price exactly the difference of two whole programs? Then sums of prices cannot drift. */
 bool cost_whole_exact(const struct cost *c);
 
 /* Returns, and sets, the charge for a kernel of this program; 0: none. */

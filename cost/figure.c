@@ -1,20 +1,20 @@
 /*
- * figure.c - what a whole program costs in a configuration, where that is a figure and no measurement: a formula's value,
- * or what stands in the compiled program.
+ * figure.c - the cost of a whole program that is an exact figure: the value of a formula, or a figure in the compiled
+ * program.
  *
- * A figure is the same each time, so each program is compiled for it once. It is kept as the price of the program against
- * nothing: under the key {0, hash of the module}, in the table and in the store, beside the prices of regions; a store
- * keeps those of each quantity apart. (The hash of the configuration would spare writing the module, but says nothing about the
- * program.) A table by configuration, which no store sees, spares it all the same within a run.
+ * A figure is always the same, so each program is compiled only once for it. It is kept like the price of a region whose
+ * one side is empty, under the key {0, hash of the module}, in the table and in the store; the store keeps each quantity
+ * apart. A hash of the configuration would be cheaper than writing the module, but it does not identify the program. So
+ * a table by configuration, which is not stored, is used only within a run.
  */
 #include <stdio.h>
 #include <string.h>
 #include "cost/own.h"
 
-#define OWN 1	   /* first half of the key of the compiler's own program, in the table */
-#define DECIDED 2  /* ... and of a configuration */
+#define OWN 1	   /* first half of the key of the compiler's own program in `figures` */
+#define DECIDED 2  /* first half of the key of a configuration in `figures` */
 
-/* What stands in the compiled program; false: nothing of that quantity does. */
+/* Reads the figure from the compiled program; false if it has none of that quantity. */
 static bool read_off(const struct compiled *p, enum quantity q, double *value)
 {
 	if (q != QUANTITY_BYTES || !p->has_temp)
@@ -23,7 +23,7 @@ static bool read_off(const struct compiled *p, enum quantity q, double *value)
 	return true;
 }
 
-/* Asks the compiler; a crash is tried once more, for a worker can die of something else. */
+/* Asks the compiler. A crash is tried once more, because a worker can also die of something else. */
 static int ask(struct cost *c, const uint8_t *config, const struct buf *module, double *value, struct fate *fate,
 	struct err *err)
 {
@@ -50,7 +50,7 @@ static int ask(struct cost *c, const uint8_t *config, const struct buf *module, 
 	return rc;
 }
 
-/* By the hash of the module, from the table or the store, or else from the compiler. */
+/* Finds the figure by the hash of the module in the table or the store; otherwise asks the compiler. */
 static int figure_of(struct cost *c, const uint8_t *config, const struct buf *module, struct price *out, bool *asked,
 	struct fate *fate, struct err *err)
 {

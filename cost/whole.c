@@ -22,7 +22,7 @@ static void set_fate(struct timing *t, const struct fate *f)
 	memcpy(t->detail, f->detail, sizeof t->detail);
 }
 
-/* Two figures as if they had been timed, once and without error. */
+/* Compares two figures, in the form of a timing with one pair and no error. */
 static int compare_figures(struct cost *c, const uint8_t *a, const uint8_t *b, struct timing *t, struct err *err)
 {
 	struct fate fate = {0};

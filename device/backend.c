@@ -47,7 +47,7 @@ static bool is_path(const char *name)
 	return strchr(name, '/') || strstr(name, ".so");
 }
 
-/* NAME@VERSION, NAME:TARGET: how long the name is, and the version behind it; NULL: none. */
+/* Splits NAME@VERSION and NAME:TARGET: the length of the name; *version is NULL if there is none. */
 static size_t name_length(const char *name)
 {
 	return strcspn(name, "@:");

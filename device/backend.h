@@ -14,12 +14,12 @@ struct backend {
 	const char *name, *plugin, *client_options, *topology, *environment;
 	unsigned traits; /* of enum backend_trait */
 	enum cost_kind kind;
-	const char *fetch; /* what make is to make, for its plugin */
+	const char *fetch; /* the make target that fetches its plugin */
 };
 
 /*
- * `name` is that of a row, perhaps with a target behind a colon ("cuda:h100", "tpu:v5e:2x2") or with @VERSION. NULL with a
- * sentence that names those we know. A path to a .so counts as the first one with that plugin.
+ * Finds a backend by name. A target may follow behind a colon ("cuda:h100", "tpu:v5e:2x2"), or a version behind an @. A path
+ * to a plugin stands for the first backend with that plugin. Returns NULL with a sentence that lists the known names.
  */
 const struct backend *backend_find(const char *name, struct err *err);
 

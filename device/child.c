@@ -38,7 +38,7 @@ static int lift(int fd)
 	return high;
 }
 
-/* Ours, with the worker's own variables in front: of a name that is there twice the first one counts. */
+/* Our environment with the worker's own variables before it: if a name is there twice, the first one counts. */
 static char **make_environment(const struct child *c)
 {
 	size_t n = 0, own = 0;

@@ -14,7 +14,7 @@ struct child { /* all zero: none running */
 	int stderr_fd;	 /* what the worker and its plugin print; -1 when closed */
 	struct buf tail; /* the last of that since the last good answer, from the start of a line */
 	bool listen;	 /* set before the start: tail keeps all of it, good answers or not, */
-	const char *const *environment; /* ... and these NAME=VALUE, up to a NULL, are in the worker's; NULL: ours as it is */
+	const char *const *environment; /* NAME=VALUE, up to a NULL: added to the worker's environment; NULL: it gets ours */
 	int status;	 /* as from waitpid, of the last one that ended */
 	uint32_t next_id;
 };

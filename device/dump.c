@@ -16,7 +16,7 @@
 
 #define STOP "/stop"
 
-/* Appends the options with the folder in the places of DIR. */
+/* Appends the options with the folder in place of DIR. */
 static void add_options(struct dump *d, const char *options)
 {
 	for (const char *mark; (mark = strstr(options, "DIR")); options = mark + 3)
@@ -24,7 +24,7 @@ static void add_options(struct dump *d, const char *options)
 	buf_adds(&d->options, options);
 }
 
-/* A file that no compiler can read, in the way of one that is to stop. */
+/* Puts a damaged file there, at which the compiler stops. */
 static int put_stop(const struct dump *d, struct err *err)
 {
 	static const char nonsense[] = "\377 this is no cache of kernels";
@@ -114,7 +114,7 @@ int dump_read(struct dump *d, const struct stage *s, bool initial, struct extrac
 	return rc;
 }
 
-/* The first name with that end, to be freed; NULL: there is none. */
+/* The first file name that ends so, or NULL; the caller frees it. */
 static char *find_end(const struct dump *d, const char *end)
 {
 	char *found = NULL;

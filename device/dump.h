@@ -12,15 +12,15 @@ struct dump {
 	char folder[300];
 	struct buf options; /* compile options that make the compiler dump there */
 };
-/* `options` have DIR in the place of the folder. */
+/* The options have DIR where the folder's name goes. */
 int dump_begin(struct dump *d, const char *options, struct err *err);
 /* Fills before, after, and, if asked, initial. A compiler that dumped nothing is "refused". */
 int dump_read(struct dump *d, const struct stage *s, bool initial, struct extracted *out, struct err *err);
-/* The whole file of an arranging stage, if there is one. */
+/* Appends the file that an arranging stage leaves, if there is one. */
 int dump_read_arranged(struct dump *d, const struct stage *s, struct buf *out, struct err *err);
-/* Is there a file whose name ends so? */
+/* Is there a file whose name ends like this? */
 bool dump_has(const struct dump *d, const char *end);
-/* The module of the first file whose name ends so, appended; nothing where there is none. */
+/* Appends the module of the first file whose name ends like this; nothing if there is none. */
 int dump_left(struct dump *d, const char *end, struct buf *out, struct err *err);
 void dump_end(struct dump *d); /* removes the folder */
 

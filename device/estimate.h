@@ -1,7 +1,7 @@
 /*
- * estimate.h - what the compiler for a target says that a program would take (schemas/estimate.def).
+ * estimate.h - how long a program would take on a target, by the target's own compiler (schemas/estimate.def).
  *
- * It is the opinion of a model, never a time: whoever prints it says whose.
+ * An estimate is the answer of a model, never a measured time. Wherever it is printed, the text says whose model it is.
  */
 #ifndef DEVICE_ESTIMATE_H
 #define DEVICE_ESTIMATE_H
@@ -10,27 +10,27 @@
 #include "base/outcome.h"
 #include "device/sim/roofline.h"
 
-/* A program's price, and who gave it. */
+/* The price of a program, and where it comes from. */
 struct priced { /* all zero is empty */
 	double seconds;
-	uint32_t kernels;  /* that are started, loops counted once; of those */
-	uint32_t modelled; /* ... priced by the compiler's model, */
-	uint32_t ours;	   /* ... and by our roofline, where it has none */
-	double our_seconds; /* of `seconds` */
-	enum outcome outcome; /* refused: it holds a kernel whose price means nothing */
+	uint32_t kernels;  /* kernels that are started; those in loops count once */
+	uint32_t modelled; /* how many of them the compiler's model priced */
+	uint32_t ours;	   /* how many our roofline priced, because the model has no price */
+	double our_seconds; /* the part of `seconds` by our roofline */
+	enum outcome outcome; /* refused if there is a kernel whose price means nothing */
 	char detail[200];
 };
 
 struct estimator {
 	const char *backend;
-	void (*read)(const struct graph *g, const char *target, struct priced *out); /* NULL: the plugin's own figure counts */
+	void (*read)(const struct graph *g, const char *target, struct priced *out); /* NULL: the plugin's own figure is the price */
 	const char *whose;
-	const char *options; /* make the compiler write its prices */
-	const char *stop;    /* stop it before code is generated; "": it goes to its end */
-	const char *left;    /* the end of the name of the file that is left then */
+	const char *options; /* debug options that make the compiler write its prices */
+	const char *stop;    /* debug options that stop it before it generates code; "": it is not stopped */
+	const char *left;    /* the end of the name of the file that it leaves then */
 };
 
-/* NULL: nobody estimates anything there. */
+/* The estimator of a backend; NULL if it has none. */
 const struct estimator *estimator_find(const char *backend);
 
 /* estimate_reified.c: the prices that XLA:GPU writes beside each kernel. */

@@ -1,24 +1,24 @@
 /*
- * estimate_reified.c - the prices that XLA:GPU writes beside each kernel.
+ * estimate_reified.c - reads the prices that XLA:GPU writes beside each kernel.
  *
- * With the option for it XLA leaves in the backend_config of a fusion, and of a product done by a library, a list of prices,
- * each with the name of the model that gave it:
+ * If it is asked to, XLA writes a list of prices into the backend_config of each fusion, and of each product that a library
+ * computes. Each price has the name of the model that gave it:
  *
- *	indexing-cost-model	of fusions in tiles (Triton): the one to believe there, for the plain model does not know tiles
- *				and gives a softmax of 0.2 us 9 ms
- *	(no name)		the performance model that XLA's own fusion pass decides by
- *	sol			the analytical estimator of the scheduler, for what the others leave out
+ *	indexing-cost-model	for fusions in tiles (Triton). It is right there; the plain model does not know tiles, and
+ *				says 9 ms for a softmax of 0.2 us
+ *	(no name)		the performance model by which XLA's own fusion pass decides
+ *	sol			the analytical estimator of the scheduler, for kernels that the others leave out
  *
- * The first that is there counts. A kernel takes LAUNCH more: XLA's own comparison of fused with unfused adds that. What runs in
- * a loop counts as often as the loop turns.
+ * The first of these that is there counts. To each kernel LAUNCH is added, as XLA does when it compares fused with
+ * unfused. A kernel in a loop counts once for each turn.
  *
- * Nobody prices copies, sorts and calls of cuDNN: they get a roofline from the numbers of the target, and the estimate says
- * how many did. So does a kernel that has a price of 0 and moves data all the same, as two updates in place merged into one:
- * a blind spot is no gain.
+ * No model prices copies, sorts and calls of cuDNN. They get a roofline from the numbers of the target, and the estimate
+ * tells how many did. So does a kernel that has a price of 0 although it moves data, for example two updates in place
+ * that were merged into one: what a model does not see is no gain.
  *
- * And some kernels XLA would compile and never makes, because its price says nothing about them: two reductions that feed
- * one another, a reduction whose result is spread again, more operands than a launch can pass. A program that holds one
- * is refused. XLA's own programs hold none, but for those in tiles.
+ * XLA would compile some kernels that it never makes itself, and for which its price means nothing: two reductions
+ * that feed one another, a reduction whose result is broadcast again, more operands than a launch can pass. A program
+ * with such a kernel is refused. XLA's own programs have none, except in tiles.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,13 +29,13 @@
 #include "graph/reduction.h"
 
 #define LAUNCH 1e-6	   /* seconds */
-#define MOST_OPERANDS 96   /* and results, of a kernel */
-#define LARGE_REDUCTION 16 /* elements into one: fewer are folded by the thread that needs them */
+#define MOST_OPERANDS 96   /* the most operands and results of a kernel */
+#define LARGE_REDUCTION 16 /* elements folded into one; fewer are folded by the thread that needs the result */
 
 enum { MODEL_TILES, MODEL_PLAIN, MODEL_SCHEDULER, N_MODELS };
 static const char *const models[N_MODELS] = {"indexing-cost-model", "", "sol"};
 
-/* One entry of the list: its price goes to its model's place. */
+/* Reads one entry of the list; its price goes to its model's place. */
 static int read_price(struct scan *s, double *us)
 {
 	char key[64];
@@ -71,7 +71,7 @@ static int read_prices(struct scan *s, double *us)
 	return rc;
 }
 
-/* Seconds by the model that counts, without the launch; negative: there is none. */
+/* Seconds by the model that counts, without the launch; negative if there is no price. */
 static double modelled(const struct node *n)
 {
 	double us[N_MODELS] = {-1, -1, -1};
@@ -87,7 +87,7 @@ static double modelled(const struct node *n)
 	return -1;
 }
 
-/* The target's memory and arithmetic, nothing else. */
+/* The target's speed of memory and arithmetic, and nothing else. */
 static struct roofline roofline_of(const char *target)
 {
 	double rate = target_number(target, "core_count") * target_number(target, "fpus_per_core") * 2e9 *
@@ -98,10 +98,10 @@ static struct roofline roofline_of(const char *target)
 		.far_rate = bytes, .memory_rate = bytes};
 }
 
-/* Does one of the reductions of a fusion that matter lie below another, or is one that threads share done again for each element? */
+/* Does a large reduction of the fusion feed another, or is one that threads share repeated for each element? */
 static const char *refused_reduction(const struct graph *g, const struct comp *c)
 {
-	/* Per node: results of the largest such reduction at it or below it; 0: none. */
+	/* Per node: the number of results of the largest such reduction at or before it; 0: none. */
 	uint64_t *large = mem_zalloc(2 * (size_t)c->n_nodes + 1, sizeof *large), *shared = large + c->n_nodes;
 	const char *why = NULL;
 
@@ -126,7 +126,7 @@ static const char *refused_reduction(const struct graph *g, const struct comp *c
 	return why;
 }
 
-/* Why XLA would never make this kernel; NULL: it might. */
+/* Tells why XLA would never make this kernel; NULL if it might. */
 static const char *refused(const struct graph *g, uint32_t v)
 {
 	const struct node *n = &g->node[v];
@@ -138,7 +138,7 @@ static const char *refused(const struct graph *g, uint32_t v)
 	return refused_reduction(g, &g->comp[node_calls(g, v)[0]]);
 }
 
-/* The end of what was started elsewhere takes no time of its own. */
+/* Is it the end of an asynchronous operation? That takes no time of its own. */
 static bool is_end(const struct node *n)
 {
 	const char *name = n->proto->opcode;

@@ -1,6 +1,6 @@
 /*
- * host_arrange.c - how the compiler arranges a program in memory: a compilation that is stopped before code is generated
- * (hlo/stopper.h), and the dump that it leaves.
+ * host_arrange.c - asks the compiler how it arranges a program in memory: stops a compilation before it generates code
+ * (hlo/stopper.h), and reads the dump that it leaves.
  */
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +14,7 @@ static void add_options(struct buf *out, const char *more)
 		buf_addf(out, ",%s", more);
 }
 
-/* The compiler is to fail, but only once it has written how it arranged the program. */
+/* The compiler has to fail, but not before it has written how it arranged the program. */
 int host_arrange(struct device *d, enum compile_how how, const char *further, const void *p, size_t n,
 	struct arranged *out, struct err *err)
 {
@@ -52,7 +52,7 @@ int host_arrange(struct device *d, enum compile_how how, const char *further, co
 	return rc;
 }
 
-/* The optimised module, and all that the compiler said of it. */
+/* `before` gets the optimised module, `after` all that the compiler wrote about it. */
 int host_extract_arranged(struct device *d, const void *p, size_t n, struct extracted *out, struct err *err)
 {
 	struct arranged a = {0};

@@ -1,12 +1,12 @@
 /*
- * host_estimate.c - compiling for hardware that is not here: what comes back is a price.
+ * host_estimate.c - compiles for hardware that is not here, and prices the result.
  *
- * Where the compiler can be stopped before it generates code (schemas/estimate.def), it is: that takes a sixth of the time, and
- * the program it leaves behind is the optimised one, with all prices in it. It then ends with an error that was asked for, so the
- * file that it left says whether all went well. Who wants the executable itself, or its memory, gets a whole compile; the
- * price is the same.
+ * The compiler is stopped before it generates code, if that is possible (schemas/estimate.def). That takes a sixth of the
+ * time, and it leaves the optimised program with all prices. It then ends with the error that we asked for, so only
+ * the file that it left tells whether all went well. A caller who wants the executable, or its memory, gets a whole
+ * compile; the price is the same.
  *
- * Nothing of such a program stays in the worker: its handle is a number of the host's, with the price behind it.
+ * Nothing of such a program stays in the worker. Its handle is a number of the host's, which keeps the price for it.
  */
 #include <math.h>
 #include <stdio.h>
@@ -16,9 +16,9 @@
 #include "device/host.h"
 #include "device/module.h"
 
-#define OURS 0x80000000u /* a bit of handles that the worker does not know */
+#define OURS 0x80000000u /* a bit in handles that the worker does not know */
 
-/* Runs the compiler until it stops by itself; its optimised module. */
+/* Runs the compiler until it stops, and reads the optimised module that it left. */
 static int compile_until_priced(struct host *h, const char *format, const char *options, const void *p, size_t n,
 	struct compiled *out, struct err *err)
 {

@@ -1,20 +1,19 @@
 /*
  * probe.c - see probe.h.
  *
- * A worker of its own compiles one small program and says which passes it runs. The list to apply with is what
- * stands behind the pass that decides and not before it too (pipeline.h says why). Two things are then proved on that
- * program, with the same worker:
+ * A separate worker compiles one small program and prints the passes that it runs. The list with which configurations are
+ * applied has the passes that run after the one that decides, and not also before it (pipeline.h says why). The
+ * same worker then proves two things on that program:
  *
- *	The compiler's own decisions, applied by that list, give the compiler's own program. A pass that is missing from
- *	the list, or one that runs too early, would show here, as far as this small program needs it.
- *	Where nothing was fused, nothing is fused afterwards: no pass of the list decides anew.
+ *	The compiler's own decisions, applied with the list, give the compiler's own program. If the list lacks a pass, or
+ *	has one that runs too early, it shows here, as far as this small program needs that pass.
+ *	If nothing was fused, nothing is fused afterwards: no pass of the list decides again.
  *
- * A plugin that fails is refused for decisions. What the passes are called and how many there are does not matter; so
- * a new version with another pass in its pipeline needs nothing from us. That was chosen over a table of the passes
- * we know, with which any new name would have stopped people.
+ * A plugin that fails is refused for decisions. The names and the number of passes do not matter, so a new version with
+ * another pass needs no change here. A table of known passes would stop at each new name.
  *
- * The proof is kept with the list, by the fingerprint of the plugin's file, the stage and the program below. Nothing
- * is kept of a plugin that failed, since a busy machine can make one fail.
+ * The proof is kept with the list. The key is the fingerprint of the plugin's file, the stage, and the program below.
+ * Nothing is kept of a plugin that failed, because a busy machine can make one fail.
  */
 #include "device/probe.h"
 

@@ -12,7 +12,7 @@ struct stage {
 	const char *pass;    /* that decides, as a regular expression */
 	const char *extract; /* debug options to dump the modules around it; DIR stands for the folder */
 	const char *apply;   /* debug options that run only what follows it; PASSES stands for its passes */
-	bool arranged;	     /* it decides how the optimised program is arranged in memory: the compiler is stopped there */
+	bool arranged;	     /* does it decide how the optimised program is arranged in memory? Then the compiler is stopped there */
 };
 
 /* Another way in which the compiler itself decides. */
@@ -20,7 +20,7 @@ struct stage_way {
 	const char *kind, *backend, *name;
 	const char *options; /* debug options that ask for it */
 };
-/* The ways of a stage, one after the other, from NULL on; NULL: there are no more. */
+/* The way after this one, the first one after NULL; NULL if there is no other. */
 const struct stage_way *stage_way(const struct stage *s, const struct stage_way *after);
 
 /* `kind` may be a full name ("fusion/binary"); NULL: the first that the backend has. NULL: there is none. */

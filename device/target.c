@@ -1,8 +1,8 @@
 /*
- * target.c - what is known of hardware that is not here.
+ * target.c - see target.h.
  *
- * A TPU's compiler knows its targets by name. XLA's compiler for GPUs asks the driver; without one it takes the answers as a
- * message in protobuf's text form, which is written here from the table, a column for each GPU.
+ * The compiler for TPUs knows its targets by name. XLA's compiler for GPUs asks the driver. Without a driver it reads the
+ * answers from a message in protobuf's text form, which we write from the table, with a column for each GPU.
  */
 #include <stdio.h>
 #include <stdlib.h>

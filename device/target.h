@@ -1,5 +1,5 @@
 /*
- * target.h - hardware to compile for where there is none (schemas/target.def).
+ * target.h - a target: hardware that a compiler compiles for and that need not be here (schemas/target.def).
  */
 #ifndef DEVICE_TARGET_H
 #define DEVICE_TARGET_H
@@ -9,17 +9,17 @@
 struct target {
 	const char *backend, *name;
 	const char *words;   /* the hardware, for people */
-	const char *options; /* that compiling for it needs */
+	const char *options; /* compile options that it needs */
 };
 
-/* The target of that name, or of the part before its colon; NULL: it has no row. */
+/* The target with this name, or with the part before its colon; NULL if it has no row. */
 const struct target *target_find(const char *backend, const char *name);
-/* Appends the names that a backend's targets have in the table, comma between; nothing where it has none. */
+/* Appends the names of a backend's targets in the table, with commas between; nothing if it has none. */
 void target_list(const char *backend, struct buf *out);
-/* Appends what XLA must be told of a GPU, in protobuf's text form (NULL: nothing); false: it is no GPU of ours. */
+/* Is it a GPU of the table? If `out` is not NULL, appends what XLA has to be told about it, in protobuf's text form. */
 bool target_gpu(const char *name, struct buf *out);
 
-/* A number of that text, 0 where it has none. */
+/* A number of that text; 0 if it has none. */
 double target_number(const char *name, const char *field);
 
 #endif

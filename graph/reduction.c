@@ -1,18 +1,18 @@
 /*
  * reduction.c - see reduction.h.
  *
- * The dimensions of what is read, from the slowest in memory to the fastest, are runs of folded and of kept ones. With up to three
- * runs it is one of these, and what counts are the sizes of the runs:
+ * Sort the operand's dimensions from the slowest in memory to the fastest. A run is a sequence of folded dimensions, or
+ * of kept ones. With at most three runs a reduction has one of two forms, and only the sizes of the runs matter:
  *
- *	rows	  the fastest run is folded: threads lie along it
- *	columns	  the fastest run is kept: threads lie across, and each folds along the run before
+ *	rows	  the fastest run is folded: the threads lie along it
+ *	columns	  the fastest run is kept: the threads lie along it, and each folds along the run before
  *
- * The thresholds are those at which XLA:GPU (2026) calls for its emitter of reductions instead of that of loops.
+ * At these thresholds XLA:GPU (2026) generates a reduction instead of a loop.
  */
 #include "graph/reduction.h"
 
 #define THREADS 32
-#define MOST_RUNS 4 /* one more than can be shared */
+#define MOST_RUNS 4 /* one more than threads can share */
 
 struct run {
 	bool folded;
@@ -30,7 +30,7 @@ uint64_t reduction_folds(const struct graph *g, uint32_t v)
 	return in > n->elements ? in / n->elements : 1;
 }
 
-/* The runs of what is read, slowest first; how many, at most MOST_RUNS. */
+/* Finds the runs of the operand, slowest first; returns their number, at most MOST_RUNS. */
 static uint32_t find_runs(const Hlo__HloInstructionProto *reduce, const Hlo__ShapeProto *in, struct run *out)
 {
 	const Hlo__Layout *layout = in->layout;
@@ -80,7 +80,7 @@ bool reduction_is_shared(const struct graph *g, uint32_t v)
 	if (!run[last].folded)
 		return n > 1 && columns_are_shared(run[last - 1].size, run[last].size);
 	size = run[last].size;
-	if (n == 3 && run[1].size == 1) /* nothing is kept in between */
+	if (n == 3 && run[1].size == 1) /* the kept run has one element: it is one folded run */
 		size *= run[0].size;
 	return rows_are_shared(size);
 }

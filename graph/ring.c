@@ -206,7 +206,7 @@ static int reduce(const struct ring_node *n)
 		}
 		int64_t place = rank == n->out->rank ? ring_place(n->out, to) : -1;
 		if (place < 0)
-			return -1; /* the result's shape is not what is left of the operand's */
+			return -1; /* the result's shape is not the rest of the operand's */
 		n->out->v[place] = ring_combine(n->ring, op, n->out->v[place], n->x[0]->v[k++]);
 	} while (ring_step(n->x[0]->dim, n->x[0]->rank, at));
 	return 0;

@@ -1,6 +1,6 @@
 /*
- * walk.c - see walk.h. Reshapes and bitcasts move an index by so many elements in memory; the dimension of the operand
- * that moves is the outermost one whose own step is not larger. Reductions walk along what they fold.
+ * walk.c - see walk.h. Through a reshape or a bitcast, a step becomes a number of elements in memory; the operand's dimension
+ * that moves is the outermost one whose own stride is not larger. A reduction walks along the dimensions that it folds.
  */
 #include "graph/walk.h"
 

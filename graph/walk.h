@@ -1,14 +1,14 @@
 /*
- * walk.h - how far apart in memory the elements lie that a loop reads one after the other.
+ * walk.h - finds how far apart in memory the elements are that a loop reads one after the other.
  *
- * A kernel computes the elements of its result in the order in which they lie in memory. Its innermost loop moves one
- * index of one dimension; seen through a transpose, a broadcast or a copy to another layout that is another dimension of
+ * A kernel computes the elements of its result in the order in which they lie in memory. Its innermost loop moves the
+ * index of one dimension. Through a transpose, a broadcast or a copy to another layout this moves another dimension of
  * the operand, or none. A walk says which dimension of an instruction's result moves, and by how much, from one
- * turn of that loop to the next.
+ * round of that loop to the next.
  *
- *	w = walk_of(n)				// the result itself: along its innermost dimension
- *	w = walk_operand(g, c, k, w)		// what c's k-th operand is read along, c being walked along w
- *	stride = walk_stride(&g->node[p], w)	// in elements: 0, the same one again; WALK_ANYWHERE, nobody knows
+ *	w = walk_of(n)				// of the result itself: along its innermost dimension
+ *	w = walk_operand(g, c, k, w)		// of c's k-th operand, if c is walked along w
+ *	stride = walk_stride(&g->node[p], w)	// in elements; 0: the same one again; WALK_ANYWHERE: unknown
  */
 #ifndef GRAPH_WALK_H
 #define GRAPH_WALK_H
@@ -20,8 +20,8 @@
 enum { WALK_NONE = -1, WALK_UNKNOWN = -2 };
 
 struct walk {
-	int64_t dim; /* that moves, or WALK_NONE, WALK_UNKNOWN */
-	double step; /* of its index */
+	int64_t dim; /* the dimension that moves, or WALK_NONE, WALK_UNKNOWN */
+	double step; /* by how much its index moves */
 };
 
 struct walk walk_of(const struct node *n);

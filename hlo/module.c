@@ -94,7 +94,7 @@ static const char *skip_blank(const char *s, const char *end)
 	return s;
 }
 
-/* Is the beginning free of control characters? Noise may begin like a text, too. */
+/* Is the beginning free of control characters? Noise may also begin like a text. */
 static bool looks_like_text(const char *s, const char *end)
 {
 	enum { ENOUGH = 256 };
@@ -104,7 +104,7 @@ static bool looks_like_text(const char *s, const char *end)
 	return true;
 }
 
-/* Does it begin as a computation without a header does, "name {" or "%name ("? */
+/* Does it begin like a computation without a module header: "name {" or "%name ("? */
 static bool begins_computation(const char *s, const char *end)
 {
 	const char *name = s += s < end && *s == '%';

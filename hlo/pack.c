@@ -37,7 +37,7 @@ static void make_room(struct back *b, size_t n)
 static void put_bytes(struct back *b, const void *p, size_t n)
 {
 	if (n == 0)
-		return; /* there may be no room at all yet */
+		return; /* `to` may still be NULL */
 	make_room(b, n);
 	b->at -= n;
 	memcpy(b->at, p, n);

@@ -1,4 +1,6 @@
-/* stopper.c - see stopper.h. */
+/*
+ * stopper.c - see stopper.h.
+ */
 #include "hlo/stopper.h"
 
 #include <string.h>
@@ -54,7 +56,7 @@ static void add_to(struct arena *mem, Hlo__HloModuleProto *m, Hlo__HloComputatio
 	memcpy(list + 1, entry->instructions, entry->n_instructions * sizeof *list);
 	entry->instructions = list;
 	entry->n_instructions++;
-	m->schedule = NULL; /* it would not know the call */
+	m->schedule = NULL; /* the call is not in it */
 }
 
 static void drop_from(Hlo__HloModuleProto *m, Hlo__HloComputationProto *entry)

@@ -1,9 +1,9 @@
 /*
- * stopper.h - a program that a compiler optimises, schedules and lays out in memory, and then gives up on.
+ * stopper.h - makes a compiler stop before it generates code, after it has arranged the program in memory.
  *
- * Generating code is most of compiling. Whoever only wants to know how the compiler arranges a program in memory adds a call
- * of something that nobody implements: XLA writes its dump of the arranged program, and fails at that call. The call takes
- * nothing, is read by nobody, has a side effect so that it stays, and makes 4 bytes.
+ * Most of the time of compiling goes into generating code. To learn only how the compiler arranges a program in memory, we
+ * add a call that nobody implements: XLA dumps the arranged program and then fails at the call. The call has no operands
+ * and no readers, makes 4 bytes, and has a side effect, so that it is not dropped.
  */
 #ifndef HLO_STOPPER_H
 #define HLO_STOPPER_H

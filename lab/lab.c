@@ -95,7 +95,7 @@ static int name_environment(struct store *db, const struct device *d, enum quant
 	return store_environment(db, &e, id, err);
 }
 
-/* The environment of the run's costs: later labs must agree with the first. */
+/* Names the environment of the run's costs; later labs must agree with the first. */
 static int name_objective(struct lab *l, struct err *err)
 {
 	struct archive *a = l->archive;
@@ -168,7 +168,7 @@ static bool keeps(const struct lab *l)
 	return l->archive && l->archive->db;
 }
 
-/* A cost whose prices go through the ledger. */
+/* Opens a cost whose prices go through the ledger. */
 static struct cost *new_cost(struct lab *l, int quantity, struct ledger *ledger, struct err *err)
 {
 	struct cost_options o = l->options;

@@ -27,7 +27,7 @@ struct archive { /* where a program's measurements go; all zero: nowhere */
 	bool raw;		/* keep raw times */
 };
 
-struct ledger { /* where the prices of one quantity stand in the store: what the hooks of a cost get */
+struct ledger { /* where the store keeps the prices of one quantity; the hooks of a cost get it */
 	struct archive *archive;
 	int64_t environment;
 };
@@ -41,7 +41,7 @@ struct lab_limit {
 struct lab { /* all zero is empty; not to be moved once open */
 	struct subject subject;
 	struct space *space; /* the subject's */
-	struct device *device; /* as given to lab_open; NULL: a formula, or closed */
+	struct device *device; /* as given to lab_open; NULL if the cost is a formula, or the device is closed */
 	struct cost_options options;
 	struct cost *cost; /* of the objective */
 	struct ledger ledger;
@@ -49,12 +49,12 @@ struct lab { /* all zero is empty; not to be moved once open */
 	uint32_t n_limits;
 	enum cost_kind kind; /* of its costs */
 	enum quantity quantity; /* of the objective */
-	bool derived; /* the subject is what other decisions made of the user's program, which is its `original` */
+	bool derived; /* did other decisions make the subject from the user's program? That one is its `original` */
 	struct archive *archive;
 	int64_t graph_id, space_id; /* in the store */
 };
 
-/* What --objective says, for cost_options.quantity; `name` NULL: nothing was said. */
+/* Finds the value of --objective for cost_options.quantity; `name` is NULL if the user did not give it. */
 int lab_objective(const char *name, int *quantity, struct err *err);
 
 /*
@@ -64,15 +64,15 @@ int lab_objective(const char *name, int *quantity, struct err *err);
 int lab_open(struct lab *l, const char *path, const char *space_kind, struct device *d,
 	const struct cost_options *o, struct archive *archive, struct err *err);
 /*
- * Adds the limits that a search is to keep to. Where neither an objective (cost_options.quantity) nor a limit was asked
- * for, they are the kind's own. A limit on the objective itself is refused.
+ * Adds the limits that a search has to keep. If the user gave neither an objective (cost_options.quantity) nor a limit, they
+ * are the kind's own. A limit on the objective itself is refused.
  */
 int lab_limits(struct lab *l, const struct limit *limits, uint32_t n, struct err *err);
-/* The costs go, for their device is to be closed; all else stays. */
+/* Frees the costs, because their device will be closed; all else stays. */
 void lab_drop_costs(struct lab *l);
 void lab_release(struct lab *l);
 
-/* Keeps what the first comparison of the compiler's own program with the default as read back said, where runs are long. */
+/* If runs are long, keeps the result of the first comparison of the compiler's own program with the default as read back. */
 void lab_remember(struct lab *l, const struct timing *t);
 
 void archive_lock(struct archive *a);

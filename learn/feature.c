@@ -12,11 +12,11 @@
 #include <string.h>
 #include "graph/walk.h"
 
-#define ANYWHERE 1e6 /* elements between reads of which nobody knows */
+#define ANYWHERE 1e6 /* the distance in elements if it is unknown */
 
 static const struct feature {
 	const char *name, *meaning;
-	uint32_t since; /* which table */
+	uint32_t since; /* the first table that has it */
 } features[] = {
 #define NODE(id, name, meaning) {name, meaning, 1},
 #define NODE_2(id, name, meaning) {name, meaning, 2},
@@ -317,7 +317,7 @@ static void usual_context(const float *raw, real *x)
 	x[CONTEXT_GROUP_FLOPS] = size(raw[CTX_GROUP_FLOPS]);
 }
 
-/* A kind's own features stand where the usual ones would; the columns that it leaves are 0. */
+/* A kind's own features take the columns of the usual ones; unused columns are 0. */
 static void own_context(const struct space_features *own, const float *raw, real *x)
 {
 	memset(x + CONTEXT_OWN, 0, FEATURE_OWN_CONTEXT * sizeof *x);
@@ -375,7 +375,7 @@ static double usual_effect(const float *before, const float *after, real *out)
 	return (double)after[EFFECT_PARTS] - (double)before[EFFECT_PARTS];
 }
 
-/* As they are before, then how much more they are after. */
+/* The values before the flip, then how much larger they are after it. */
 static double own_effect(const struct space_features *own, const float *before, const float *after, real *out)
 {
 	real *x = out + FLIP_OWN;

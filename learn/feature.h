@@ -34,7 +34,7 @@ enum flip_feature {
 	FLIP_FEATURES
 };
 
-/* A kind's own features stand in the columns of the usual ones, from these on. So many find room: */
+/* A kind's own features take the columns of the usual ones, beginning here; there is room for so many: */
 enum {
 	CONTEXT_OWN = CONTEXT_KEPT,
 	FLIP_OWN = FLIP_PARTS_BEFORE,
@@ -45,20 +45,21 @@ enum {
 #define FEATURE_DEGREE 24
 
 /*
- * The table grows, and models of older tables are still read. Of a table (1 ..): the hash of its names and meanings;
- * which table a hash is of, 0 for none that this program knows; and our numbers of its features, of nodes or of flips, in
- * its order. `map` has room for NODE_FEATURES or FLIP_FEATURES; the number of them is returned.
+ * The table of features grows, and models of older tables are still read. feature_hash: the hash of table 1, 2 ... over its
+ * names and meanings. feature_table: the table with this hash, or 0 if this program knows none. feature_map: our numbers
+ * of a table's features, of nodes or of flips, in its order; `map` has room for NODE_FEATURES or FLIP_FEATURES, and the
+ * number of them is returned.
  */
 #define FEATURE_TABLE 2
 uint32_t feature_map(uint32_t table, bool flips, uint32_t *map);
-/* `own`: the features that the kind of decision names itself; NULL: the usual ones. */
+/* `own`: the features that the kind of decision defines itself; NULL: the usual ones. */
 uint64_t feature_hash(uint32_t table, const struct space_features *own);
 uint32_t feature_table(uint64_t hash, const struct space_features *own);
 
 /* A graph, seen by the learner. Borrows the space and its graph. */
 struct scene { /* all zero is empty */
 	struct space *space;
-	const struct space_features *own; /* of its kind; NULL: the usual ones */
+	const struct space_features *own; /* the features of its kind; NULL: the usual ones */
 	struct arena mem;
 	uint32_t n_nodes;
 	uint16_t *opcode, *dtype;	/* as in graph.h; dtype below FEATURE_DTYPES */

@@ -27,7 +27,7 @@ struct forest { /* all zero is empty, and predicts 0 */
 };
 
 void forest_release(struct forest *f);
-/* The node that a row comes to in the t-th tree. */
+/* The leaf that a row reaches in the t-th tree. */
 uint32_t forest_leaf(const struct forest *f, size_t t, const float *row);
 float forest_predict(const struct forest *f, const float *row);
 

@@ -39,12 +39,12 @@ struct infer {
 	struct prediction *at;	     /* places */
 	struct set nodes, sites, flips; /* nodes to recompute; sites to predict, to describe anew */
 	struct pass pass;	     /* scratch */
-	struct residual *residual;   /* NULL: nothing is learnt */
+	struct residual *residual;   /* NULL: it does not learn */
 	struct lesson *lesson;	     /* places, with the residual */
 	uint16_t *mark;		     /* places x residual_marks */
 };
 
-/* What the model itself says of a flip, and what was learnt of it since. */
+/* The model's own outputs for a flip, and what was learnt about it since. */
 struct lesson {
 	real out[OUT_COUNT];
 	struct residual_sums sums;
@@ -213,7 +213,7 @@ static const real *predict_places(struct infer *f, const uint32_t *node, const u
 	return out;
 }
 
-/* How often a node runs, where the model counts in single executions; else 1. */
+/* How often a node runs, if the model predicts single executions; else 1. */
 static double times_of(const struct infer *f, uint32_t node)
 {
 	const struct graph *g = f->scene.space->graph;
@@ -221,7 +221,7 @@ static double times_of(const struct infer *f, uint32_t node)
 	return f->model->unit > 0 ? g->comp[g->node[node].comp].trips : 1;
 }
 
-/* The prediction of a flip from the model's outputs, corrected by what was learnt. */
+/* Sets the prediction of a flip: the model's outputs, corrected by what was learnt. */
 static void say(struct infer *f, uint32_t node, uint32_t place, const real *out)
 {
 	real corrected[OUT_COUNT];
@@ -234,7 +234,7 @@ static void say(struct infer *f, uint32_t node, uint32_t place, const real *out)
 	f->at[place] = (struct prediction){g.magnitude, g.p_improve, g.gain};
 }
 
-/* A flip was described anew: which ones it is like, and what those have shown. */
+/* After a flip's features changed: finds the measured flips that it is like, and what those have shown. */
 static void take_lesson(struct infer *f, uint32_t node, uint32_t place, const real *out)
 {
 	struct lesson *l = &f->lesson[place];
@@ -442,7 +442,7 @@ bool infer_adapt(struct infer *f)
 	return true;
 }
 
-/* All predictions again, with what the measurements from number `from` on add. */
+/* Corrects all predictions by the measurements from number `from` on. */
 static void heed(struct infer *f, uint32_t from)
 {
 	const struct space *s = f->scene.space;

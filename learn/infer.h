@@ -45,13 +45,13 @@ void infer_full(struct infer *f, const uint8_t *config);
 const struct prediction *infer_site(const struct infer *f, uint32_t site);
 
 /*
- * From now on predictions heed what infer_learn tells of this very program (residual.h); false where the model cannot.
- * To be called before the first move.
+ * From now on predictions are corrected by what infer_learn tells about this program (residual.h). Call it before the first
+ * move. Returns false if the model cannot learn.
  */
 bool infer_adapt(struct infer *f);
-/* The flip came out at `advantage` (base units per run of the program, negative is better): every prediction may change. */
+/* Tells the measured advantage of a flip (base units per run of the program, negative is better). Any prediction may change. */
 void infer_learn(struct infer *f, uint32_t site, uint8_t choice, double advantage);
-/* What was learnt, to go on from: load wants the configuration that it was saved at. Both do nothing without infer_adapt. */
+/* Saves and loads what was learnt; load wants the same configuration as at save. Both do nothing without infer_adapt. */
 void infer_save(const struct infer *f, struct buf *out);
 void infer_load(struct infer *f, struct cursor *in);
 

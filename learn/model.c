@@ -51,7 +51,7 @@ static void put_origin(struct buf *out, const struct model_facts *f)
 	}
 }
 
-/* A kind that this program does not have is as good as one with the usual features: it fits no space. */
+/* A kind that this program does not have gets the usual features; its model fits no space anyway. */
 static const struct space_features *own_features(const struct model_facts *f)
 {
 	const struct space_kind *k = space_kind_find(f->space, NULL);
@@ -257,13 +257,13 @@ static int parse_weights(struct cursor *c, struct net *net, const char *name, st
 	return 0;
 }
 
-/* Our rows of a parameter, for each of theirs: opcodes and features have numbers of their own in each version. */
+/* Maps each of their rows of a parameter to ours, because opcodes and features have other numbers in other versions. */
 static void map_rows(const struct param *p, const struct net_size *theirs, const uint16_t *opcode, uint32_t table,
 	uint32_t *map)
 {
 	bool node = strcmp(p->name, "input.weight") == 0, skip = strcmp(p->name, "out.skip") == 0;
 	bool head = strcmp(p->name, "head1.weight") == 0;
-	uint32_t first = head ? theirs->width : 0; /* states stand before the flip's features */
+	uint32_t first = head ? theirs->width : 0; /* the nodes' states come before the flip's features */
 
 	for (uint32_t k = 0; k < p->rows; k++)
 		map[k] = strcmp(p->name, "opcode") == 0 ? opcode[k] : k;
@@ -273,7 +273,7 @@ static void map_rows(const struct param *p, const struct net_size *theirs, const
 		map[k] += first;
 }
 
-/* The network in this program's numbers; what it knows nothing of has weights of 0. */
+/* Writes the network in this program's numbers; features and opcodes that it does not know get weights of 0. */
 static void adopt(struct net *ours, const struct net *theirs, const uint16_t *opcode, uint32_t table)
 {
 	struct net_size size = theirs->size;

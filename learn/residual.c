@@ -1,6 +1,6 @@
 /*
- * residual.c - see residual.h. Sums are made in the order of the measurements, so that a search taken up again from a
- * saved state goes on to the bit.
+ * residual.c - see residual.h. Sums are made in the order of the measurements, so a search that goes on from a saved state
+ * gets the same bits.
  */
 #include "learn/residual.h"
 
@@ -20,7 +20,7 @@ struct residual {
 	uint16_t *mark; /* RESIDUAL_MOST x marks */
 };
 
-/* Those that decide by size and by sign; what gains amount to is known of few flips. */
+/* Likeness is by the trees of magnitude and sign; those of the size of gains know few flips. */
 static const enum net_out asked[] = {OUT_MAGNITUDE, OUT_SIGN};
 enum { ASKED = sizeof asked / sizeof *asked };
 

@@ -1,5 +1,5 @@
 /*
- * opened.c - a file a program: packed, with a hash of its contents in front, so that one that was torn is told.
+ * opened.c - see opened.h. Each program has a packed file that begins with a hash of its contents, so a torn one is noticed.
  */
 #include "ready/opened.h"
 
@@ -15,8 +15,8 @@
 #include "base/mem.h"
 
 #define FORMAT 1u
-#define ROOM ((uint64_t)2 << 30)       /* bytes of all files together */
-#define LONG_RUN 1.0		       /* seconds, from which on a run is not made again only to know how long it takes */
+#define ROOM ((uint64_t)2 << 30)       /* the most bytes of all files together */
+#define LONG_RUN 1.0		       /* seconds; a longer run is not repeated only to know how long it takes */
 #define UNPACKED ((size_t)4 << 30)
 
 void opened_release(struct opened *o)
@@ -27,7 +27,7 @@ void opened_release(struct opened *o)
 	*o = (struct opened){0};
 }
 
-/* The folder; false: there is no home to keep it in. */
+/* Appends the folder; false if there is no home folder. */
 static bool folder(struct buf *out)
 {
 	if (home_path("XDG_CACHE_HOME", ".cache", out) < 0)
@@ -126,7 +126,7 @@ bool opened_find(struct opened *o, const struct buf *original, const struct devi
 	return found;
 }
 
-/* Removes the oldest files until those that are left fit. */
+/* Removes the oldest files until the others fit. */
 static void make_room(const char *at)
 {
 	for (;;) {

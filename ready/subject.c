@@ -151,12 +151,12 @@ static int foresee(const struct subject *s, const struct graph *g, const struct 
 	return 0;
 }
 
-/* From the program to what it is before the stage; s->opened gets what that taught. */
+/* Finds the program as it is before the stage; s->opened gets what that taught. */
 static int learn(struct subject *s, struct user_program *p, struct device *d, struct err *err)
 {
 	struct opened *o = &s->opened;
 	struct compiled own = {0};
-	bool lowered = p->extracted.before.len > 0; /* what was compiled is not HLO, then */
+	bool lowered = p->extracted.before.len > 0; /* then the program was not HLO */
 
 	if (foresee(s, &p->graph, d, err) < 0 || extract(s, d, &p->extracted, err) < 0 ||
 		settle(s, &p->extracted.before, d, err) < 0)

@@ -1,11 +1,10 @@
 /*
- * subject.h - the program under tuning: from a file name to a space.
+ * subject.h - the subject: the program that is tuned, from its file name to its space.
  *
- * Opens whatever --graph names: what program.h reads, or a program that a kind of space makes. With a plugin, one
- * compile gives the module before the fusion pass, which the space is built on, and the one after, from which the
- * compiler's defaults are decoded. With `sim` or without a plugin the program is taken as it is, and
- * the default is the greedy rule of space/fusion/fusion.h. A program that took long to open is opened from what was kept of it the
- * next time (opened.h).
+ * --graph names a file that user_program.h reads, or a program that a kind of decision makes. With a plugin, one compile
+ * gives the module before the stage of the decision, on which the space is built, and the module after it, from which the
+ * compiler's defaults are read back. With `sim`, or without a plugin, the program is taken as it is, and the defaults come
+ * from a rule of the kind. If opening took long, the next time starts from what was kept (opened.h).
  */
 #ifndef READY_SUBJECT_H
 #define READY_SUBJECT_H
@@ -21,9 +20,9 @@ struct subject { /* all zero is empty */
 	struct buf bytes;    /* ... its bytes, as the store keeps them */
 	struct space *space;
 	char *decoded;	     /* how the default decodes, one sentence */
-	double extract_seconds; /* of compiling; when it was opened before: then */
-	struct opened opened;	/* what it taught, or was taught before */
-	bool known;		/* it was opened before: nothing was compiled */
+	double extract_seconds; /* that compiling took, now or when it was opened before */
+	struct opened opened;	/* what opening it taught, now or before */
+	bool known;		/* was it opened before? Then nothing was compiled */
 };
 
 int subject_open(struct subject *s, const char *path, const char *space_kind, struct device *d,

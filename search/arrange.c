@@ -13,7 +13,7 @@
 #include "space/order/order.h"
 #include "space/order/write.h"
 
-/* Asks the compiler how it arranges a module, and takes over its order if asked. */
+/* Asks the compiler how it arranges a module; takes over its order if `order` says so. */
 static int ask(struct arrange *a, enum compile_how how, const char *options, const struct buf *module, bool take,
 	uint64_t *bytes, struct err *err)
 {
@@ -40,7 +40,7 @@ static int ask(struct arrange *a, enum compile_how how, const char *options, con
 	return rc;
 }
 
-/* The program's orders as they are now, under a name, with what the compiler says of them. */
+/* Adds the program's present orders under a name, with the bytes that the compiler says they need. */
 static int add_way(struct arrange *a, const char *name, uint64_t bytes)
 {
 	struct program *p = order_program(a->lab->space);
@@ -66,7 +66,7 @@ static int ask_chained(struct arrange *a, uint64_t *bytes, struct err *err)
 	return rc;
 }
 
-/* What the compiler's own ways need. Leaves the program in the better order. */
+/* Asks what the compiler's own ways need. Leaves the program in the better order. */
 static int ask_ways(struct arrange *a, struct err *err)
 {
 	struct space *s = a->lab->space;
@@ -130,7 +130,7 @@ static int look_for_better(struct arrange *a, struct err *err)
 		o.other = order_base_orders(s, a->better ? ORDER_COMPILER : ORDER_DEPTH_FIRST);
 	for (uint32_t i = 1; i < a->n_ways; i++)
 		best = a->way[i].bytes < best ? a->way[i].bytes : best;
-	order_set_base(s, ORDER_FOUND); /* nothing worse than the better way is an answer */
+	order_set_base(s, ORDER_FOUND); /* so that no order worse than the better way is the answer */
 	rng_seed(&rng, a->set->seed);
 	progress_start(&talk.progress, "search", 100, a->set->quiet ? PROGRESS_QUIET : PROGRESS_AUTO);
 	rc = how->run(p, &o, &rng, &r, err);
@@ -144,7 +144,7 @@ static int look_for_better(struct arrange *a, struct err *err)
 	return rc;
 }
 
-/* Are the outputs of both the same, bit by bit, on all kinds of input? */
+/* Compares the outputs of both, bit by bit, on all kinds of input. */
 static int compare_bits(struct arrange *a, struct compiled *own, struct compiled *tuned, struct err *err)
 {
 	a->bits_equal = true;
@@ -170,7 +170,7 @@ static int put(const struct arrange *a, const char *name, const void *p, size_t 
 	return rc;
 }
 
-/* Both programs compiled for real: bits compared, the tuned one kept as it was compiled. */
+/* Compiles both programs completely, compares their bits, and keeps the tuned executable. */
 static int prove(struct arrange *a, const uint8_t *config, struct err *err)
 {
 	const struct buf *original = &a->lab->subject.original;
@@ -288,7 +288,7 @@ int arrange_search(struct arrange *a, struct err *err)
 	a->lab->n_limits = 0;
 	device_close(a->device);
 	a->device = NULL;
-	a->lab->quantity = QUANTITY_SECONDS; /* bytes are known: what is left to judge is time */
+	a->lab->quantity = QUANTITY_SECONDS; /* bytes are known already; the verdict is about time */
 	if (rc == 0 && bytes < a->default_bytes && a->bits_equal)
 		rc = verdict_reach(&a->verdict, a->lab, config, &(struct verdict_options){a->device_options,
 			a->set->verdict_seconds, a->set->seconds}, err);

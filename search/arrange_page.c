@@ -1,5 +1,5 @@
 /*
- * arrange_page.c - what a search for an order tells: a page with memory over the program, config.json, a summary.
+ * arrange_page.c - writes the result of a search for an order: a page with memory over the program, config.json, a summary.
  */
 #include <stdio.h>
 #include "base/json.h"
@@ -8,7 +8,7 @@
 #include "space/order/holders.h"
 #include "space/order/order.h"
 
-#define SHOWN 30 /* values that live at the peak */
+#define SHOWN 30 /* values alive at the peak that the page lists */
 
 static void draw(const struct arrange *a, struct buf *out)
 {

@@ -24,7 +24,7 @@
 /* Seconds that whole-program checks may take: so many in any case, and then a share of the search. */
 #define CHECK_FREE 1.0
 #define CHECK_SHARE 0.3
-#define LAST_SHARE 0.5	 /* of --seconds, the most that is kept for the check at the end */
+#define LAST_SHARE 0.5	 /* the most of --seconds that is kept for the last check */
 #define CHECK_DEFAULTS 1 /* as long as weighing the default took at the start, until one was made */
 
 const struct precision hunt_whole = {.target = 0.001, .max_seconds = 3, .instances = 4, .give_up = -1};
@@ -183,7 +183,7 @@ static int save_last(struct hunt *h, struct err *err)
 	return rc;
 }
 
-/* The objective by the whole program: measured, and followed. */
+/* Measures the objective on the whole program, and follows the result. */
 static int check_objective(struct hunt *h, const uint8_t *dflt, struct err *err)
 {
 	struct timing t = {0};

@@ -110,14 +110,14 @@ static int set_start(struct hunt *h, struct err *err)
 
 int hunt_weigh_default(struct hunt *h, struct cost *c, struct estimate *out, struct err *err)
 {
-	bool kept = c == h->lab->cost && h->quantity == QUANTITY_SECONDS; /* what an earlier opening may have left */
+	bool kept = c == h->lab->cost && h->quantity == QUANTITY_SECONDS; /* may it be known from an earlier opening? */
 	const struct opened *o = &h->lab->subject.opened;
 	struct timing t = {0};
 	int rc;
 
 	if (cost_kind(c) != COST_MEASURED)
 		return 0;
-	if (!h->s->ops->decode && !h->lab->derived) /* where the compiler shows no choices, the default is its own program */
+	if (!h->s->ops->decode && !h->lab->derived) /* the compiler shows no choices, so the default is its own program */
 		return 0;
 	if (kept && h->lab->subject.known && !h->lab->derived && o->run > 0) {
 		cost_set_default(c, o->run, o->run_se);
@@ -158,7 +158,7 @@ int hunt_begin(struct hunt *h, const struct hunt_options *o, struct lab *lab, co
 		cost_default_seconds(lab->cost, &h->default_seconds, &h->default_se, err) < 0 || hunt_begin_limits(h, err) < 0)
 		return -1;
 	h->default_wall = hunt_seconds(h);
-	h->started = now_seconds(); /* the time that a search may take is without opening */
+	h->started = now_seconds(); /* opening does not count as time of the search */
 	if (h->default_seconds >= LONG_RUN && h->quantity == QUANTITY_SECONDS)
 		talk("one run takes %s: whole programs are compared by few runs, down to one a side, and their intervals are wide",
 			talk_seconds(h->default_seconds, time, sizeof time));
@@ -269,8 +269,8 @@ static bool over(const struct hunt *h)
 }
 
 /*
- * What it is worth to know the candidate's cost: nobody keeps a step for a thousandth of the program's run, running regions
- * need not take longer than running the program would, and where time is short each candidate has its share.
+ * Says what it is worth to know the candidate's cost. Nobody keeps a step for a thousandth of the program's run. Running
+ * regions need not take longer than running the program. If time is short, each candidate gets its share.
  */
 static void say_worth(struct hunt *h)
 {
@@ -314,8 +314,8 @@ static int price_objective(struct hunt *h, struct delta *d, bool *better, struct
 }
 
 /*
- * What the candidate costs, and whether it is to be kept: within the limits it is to be better; beyond them it is to be
- * nearer, or as near and better.
+ * Finds what the candidate costs, and whether to keep it. If all limits are kept now, it has to be better. If a limit is
+ * broken now, it has to come nearer to the limits, or be as near and better.
  */
 static int price(struct hunt *h, struct delta *d, bool *better, struct err *err)
 {
@@ -375,7 +375,7 @@ int hunt_next(struct hunt *h, struct err *err)
 	if (price(h, &d, &better, err) < 0)
 		return -1;
 	trial = to_trial(h, &d, better);
-	good = d.outcome == OUTCOME_OK && h->beyond == beyond; /* what a limit forbids is worth as little as what fails */
+	good = d.outcome == OUTCOME_OK && h->beyond == beyond; /* a candidate that breaks a limit counts as one that failed */
 	if (single)
 		guide_tell(h->guide, site, h->candidate[site], good ? d.seconds / n : NAN);
 	if (better)

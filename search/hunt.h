@@ -3,14 +3,14 @@
  *
  * A hunt has a configuration, the best that it knows, and tries candidates against it. There are three strategies:
  *
- * guided  predict all sites; pick one at random among the best alpha percent; propose; keep the
- *	      better; predict anew what the change can have touched. There are two ways to propose:
- *		   signed   the flip with the largest expected gain at that site, alone
- *		   magnitude  as in the paper: every site within `hops` of it gets a random choice
- *	random	 the same with the site picked uniformly: the rival that guidance must beat
- *	sweep	 single flips, site by site, in predicted order with a model, at random without; the
- *		 rival that cheap regions make strong. Every flip is priced against the configuration as
- *		 it stands, so flips whose regions do not touch add up as if taken together
+ *	guided	predict all sites; pick one at random among the best alpha percent; propose; keep the
+ *		better; predict again what the change can have touched. There are two ways to propose:
+ *			signed		only the flip with the largest predicted gain at that site
+ *			magnitude	as in the paper: each site within `hops` of it gets a random choice
+ *	random	the same with the site picked uniformly: the baseline that guidance must beat
+ *	sweep	single flips, site by site, in predicted order with a model, at random without. Cheap regions
+ *		make this baseline strong: each flip is priced against the present configuration, so flips
+ *		whose regions do not touch add up as if taken together
  *
  * If nothing is found for long, the radius of mutations grows, hop by hop, until something is found: some flips pay
  * only together with another one further away, which no fixed radius reaches. "Long" is a few evaluations per site, so
@@ -93,17 +93,17 @@ struct hunt_check { /* of the whole program against the default */
 	uint32_t drifted;       /* did the whole disagree? Then it was believed */
 };
 
-struct hunt_limit { /* a limit, and how the search stands to it */
+struct hunt_limit { /* a limit, and how far the search is from it */
 	const struct lab_limit *of;
-	double base, own; /* what the default as read back costs, and the compiler's own program */
-	struct estimate running, sure, next; /* change from the default: now, when last vouched for; from now to the candidate */
+	double base, own; /* the cost of the default as read back, and of the compiler's own program */
+	struct estimate running, sure, next; /* changes: from the default to now; from the default to what was last vouched for; from now to the candidate */
 };
 
 struct hunt {
 	struct hunt_options o;
 	struct hunt_limit limit[LIMITS_MOST];
 	uint32_t n_limits;
-	uint64_t beyond;	/* candidates that were better and broke a limit */
+	uint64_t beyond;	/* candidates that were better but broke a limit */
 	struct lab *lab;
 	struct space *s;
 	struct guide *guide;
@@ -163,26 +163,26 @@ bool hunt_could_go_on(const struct hunt *h);
 bool hunt_propose(struct hunt *h); /* sets candidate and flips; false: nothing is left to try */
 void hunt_undo(struct hunt *h);	   /* makes the candidate the configuration again */
 int hunt_check(struct hunt *h, bool last, struct err *err); /* of the whole program, if it is time for one */
-/* Seconds that the check at the end will take, as far as is known; 0: there will be none. */
+/* The seconds that the last check is expected to take; 0 if there will be none. */
 double hunt_last_check(const struct hunt *h);
 void hunt_vouch(struct hunt *h, const struct estimate *cost); /* the whole program agrees */
 void hunt_add_point(struct hunt *h);
 extern const struct precision hunt_whole; /* of a whole program against the default */
-/* What the default as read back costs more than the compiler's own program; what cannot be told counts as equal. */
+/* Measures how much more the default as read back costs than the compiler's own program; 0 if nothing can be measured. */
 int hunt_weigh_default(struct hunt *h, struct cost *c, struct estimate *out, struct err *err);
 
-/* Of within.c. How far the limits are broken now, all together, each as a share of what it allows; 0: all are kept. */
+/* within.c. How far the limits are broken now: the sum of shares of what each allows; 0 if all are kept. */
 double hunt_excess(const struct hunt *h);
 int hunt_begin_limits(struct hunt *h, struct err *err);
-/* The same of the candidate, whose changes are kept until hunt_keep_limits; an outcome other than ok: it has none. */
+/* The same for the candidate; its changes are remembered for hunt_keep_limits. If the outcome is not ok, it has none. */
 int hunt_price_limits(struct hunt *h, double *excess, enum outcome *outcome, struct err *err);
 void hunt_keep_limits(struct hunt *h);	  /* the candidate is now the configuration */
-void hunt_vouch_limits(struct hunt *h);	  /* what they are now is sure ... */
-void hunt_restore_limits(struct hunt *h); /* ... and is gone back to */
-/* Measures those that are not exact by the whole program; at the start all. */
+void hunt_vouch_limits(struct hunt *h);	  /* the present changes are vouched for ... */
+void hunt_restore_limits(struct hunt *h); /* ... and the hunt goes back to them */
+/* Measures the limits that are not exact on the whole program; at the start, all limits. */
 int hunt_weigh_limits(struct hunt *h, const uint8_t *dflt, struct err *err);
-bool hunt_inexact_limits(const struct hunt *h); /* are there any? */
-bool hunt_limits_broken(const struct hunt *h);	/* by more than their errors, and not so when last vouched for */
+bool hunt_inexact_limits(const struct hunt *h); /* are there limits that are not exact? */
+bool hunt_limits_broken(const struct hunt *h);	/* by more than their errors, though they were kept when last vouched for */
 
 /* State to go on from after a kill (state.c); load wants the same program, options and a hunt just begun. */
 void hunt_save(const struct hunt *h, struct buf *out);

@@ -1,5 +1,5 @@
 /*
- * main.c - `search`: a faster program for one graph.
+ * main.c - the program `search`: looks for a faster program for one graph.
  *
  * It opens the program, finds a model, hunts, and asks for a verdict. After the first SIGINT or SIGTERM the
  * hunt ends, and the verdict and the files still come; the second stops at once.
@@ -152,7 +152,7 @@ static int conclude(struct session *s, struct err *err)
 	return rc == 0 ? leave(s, &r, err) : -1;
 }
 
-/* A kind that decides how a program is arranged in memory: another search, whose answer is in bytes. */
+/* Runs the search of a kind that decides how a program is arranged in memory, whose answer is in bytes. */
 static int run_arrange(struct session *s, struct err *err)
 {
 	const struct settings *set = s->set;
@@ -166,7 +166,7 @@ static int run_arrange(struct session *s, struct err *err)
 
 	if (!as.strategy && set->strategy != STRATEGY_GUIDED)
 		return err_set(err, "--strategy %s is not for orders", search_strategy_name(set->strategy));
-	s->device = NULL; /* it is the search's now */
+	s->device = NULL; /* arrange_search closes it */
 	rc = arrange_search(&a, err);
 	if (rc == 0) {
 		arrange_summary(&a, &out);
@@ -177,7 +177,7 @@ static int run_arrange(struct session *s, struct err *err)
 	return rc;
 }
 
-/* Opens, and searches until the budget is used up; 1: the kind has given its answer already. */
+/* Opens the session, and searches until the budget is used up. 1: the kind has already given its answer. */
 static int search_on(struct session *s, struct err *err)
 {
 	const struct settings *set = s->set;
@@ -205,7 +205,7 @@ static int search_on(struct session *s, struct err *err)
 	ho.start = set->from || rival ? HUNT_GIVEN : s->start;
 	ho.given = s->given;
 	if (rival)
-		ho.budget = 0; /* it has chosen */
+		ho.budget = 0; /* the rival has already chosen; the hunt only measures */
 	promises = !s->advisor.infer && s->lab.space->ops->promise;
 	if (ho.strategy == STRATEGY_GUIDED && !s->advisor.infer && !promises)
 		ho.strategy = STRATEGY_RANDOM;
@@ -216,7 +216,7 @@ static int search_on(struct session *s, struct err *err)
 	return session_begin(s, err) < 0 || hunt_on(s, err) < 0 ? -1 : 0;
 }
 
-/* What a kind decided, as the program that the next one begins with; the device is given back. */
+/* Writes the program with the decisions of this kind, from which the next kind starts; closes the device. */
 static int hand_over(struct session *s, struct buf *program, struct err *err)
 {
 	struct device_info info = s->device ? *device_info(s->device) : (struct device_info){0};
@@ -239,7 +239,7 @@ static int hand_over(struct session *s, struct buf *program, struct err *err)
 	return rc;
 }
 
-/* One kind after the other, each on the program that the one before left: "rewrite,fusion". `first` are the kinds but the last. */
+/* Searches kind after kind ("rewrite,fusion"), each on the program that the one before left; `first` are the kinds to come. */
 static int run_after(struct session *last, const char *first, const struct session *before, struct err *err)
 {
 	struct settings own = *last->set, rest = *last->set;
@@ -260,7 +260,7 @@ static int run_after(struct session *last, const char *first, const struct sessi
 		own.space = kind.data;
 		buf_addf(&inner, "%s/%.*s", dir.data, (int)strcspn(kind.data, "/:"), kind.data);
 		own.out = inner.data;
-		own.seconds /= 2; /* what follows has the other half */
+		own.seconds /= 2; /* the next kinds get the other half */
 		rc = rc == 0 ? search_on(&s, err) : rc;
 		if (rc == 1)
 			rc = err_set(err, "what %s decides is no program that another kind could go on with", kind.data);

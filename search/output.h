@@ -26,12 +26,12 @@ struct result { /* everything there is to tell */
 	const struct device_info *device; /* NULL: a formula */
 	const char *graph, *strategy;
 	const struct advisor *advisor;
-	const char *before; /* the folder of what another kind decided first, or NULL */
+	const char *before; /* the folder of the kind that decided first, or NULL */
 };
 
 /* Makes the folder and proves that it can be written. */
 int output_prepare(const char *dir, struct err *err);
-/* What was decided, where another kind goes on with it: decisions.json and the page. */
+/* Writes only decisions.json and the page, for a kind after which another kind goes on. */
 int output_write_decisions(const char *dir, const struct result *r, struct err *err);
 int output_write(const char *dir, const struct result *r, struct device *d, struct err *err);
 

@@ -85,7 +85,7 @@ static void add_steps(struct buf *b, const struct hunt *h)
 	}
 }
 
-/* A program in text, of which only the entry's lines are of interest. */
+/* Adds a program as text: only the lines of its entry. */
 static void add_picture(struct buf *b, struct space *s, uint32_t site, uint8_t choice)
 {
 	struct buf text = {0};
@@ -99,7 +99,7 @@ static void add_picture(struct buf *b, struct space *s, uint32_t site, uint8_t c
 	buf_release(&text);
 }
 
-/* The places that stand otherwise than by default, before and after; copies of a place once. */
+/* Adds the places that differ from the default, before and after; equal places once. */
 static void add_places(struct buf *b, const struct hunt *h)
 {
 	struct space *s = h->s;
@@ -167,7 +167,7 @@ static void add_search(struct buf *b, const struct result *r)
 	page_table_end(b);
 }
 
-/* What the tuned program had to keep to. */
+/* Adds the limits that the tuned program had to keep. */
 static void add_limits(struct buf *b, const struct verdict *v)
 {
 	buf_adds(b, "<h2>Limits</h2>\n<table><tr><th>limit</th><th class=n>default</th><th class=n>tuned</th><th class=n>change</th>"

@@ -1,9 +1,9 @@
 /*
  * rival.c - see rival.h.
  *
- * A run of a program costs some microseconds whatever it does; what a single negation of one number takes is taken off every
- * operator, so that many small operators are not dearer than they are inside a program. Operators that do not compile are
- * believed to be without price on neither side: the choice that needs them is not taken.
+ * A run of any program costs some microseconds. So the time of a program that only negates one number is subtracted from
+ * each operator; otherwise many small operators would seem dearer than they are inside a program. If an operator does
+ * not compile, the choices that need it are not taken.
  */
 #include "search/rival.h"
 
@@ -14,10 +14,10 @@
 #include "base/talk.h"
 #include "cost/price.h"
 
-#define OPERATOR_SECONDS 0.02 /* of running, for each */
+#define OPERATOR_SECONDS 0.02 /* that each operator runs, to be measured */
 
-struct program { /* in the queue */
-	double cost; /* against the start */
+struct program { /* a program in the queue */
+	double cost; /* relative to the start */
 	uint8_t *config;
 };
 
@@ -28,11 +28,11 @@ struct rival {
 	const struct rival_options *o;
 	struct rival_answer *a;
 	struct prices known;
-	double nothing;	 /* seconds of a run that does next to nothing */
-	double *delta;	 /* per site and choice: what it changes the sum by; NAN: not to be had */
+	double nothing;	 /* seconds of a run that does almost nothing */
+	double *delta;	 /* per site and choice: by how much it changes the sum; NAN: it cannot be taken */
 	struct program *heap;
 	size_t n, cap;
-	uint64_t *seen; /* hashes of programs, a table with holes */
+	uint64_t *seen; /* hash table of programs, by their hashes */
 	size_t n_seen, cap_seen;
 };
 
@@ -55,7 +55,7 @@ static int run_alone(struct rival *r, const struct buf *module, double *seconds,
 	return rc;
 }
 
-/* The sum of some operators; those that were met before are not measured again. */
+/* Adds up the costs of operators; an operator that was met before is not measured again. */
 static int add_up(struct rival *r, const struct regions *ops, double *sum, struct err *err)
 {
 	*sum = 0;
@@ -92,7 +92,7 @@ static int price_choice(struct rival *r, uint32_t site, uint8_t choice, struct e
 	return rc;
 }
 
-/* Every choice of every site, and what a run costs that does nothing. */
+/* Prices every choice of every site, and a run that does almost nothing. */
 static int price_all(struct rival *r, struct err *err)
 {
 	static const char nothing[] = "HloModule m\n\nENTRY e {\n  x = f32[1] parameter(0)\n  ROOT y = f32[1] negate(x)\n}\n";
@@ -144,7 +144,7 @@ static struct program pop(struct rival *r)
 	return top;
 }
 
-/* Was a program of this hash met before? If not, it is now. */
+/* Was a program with this hash met before? If not, notes it. */
 static bool met(struct rival *r, uint64_t hash)
 {
 	size_t at;
@@ -169,7 +169,7 @@ static bool met(struct rival *r, uint64_t hash)
 	return false;
 }
 
-/* All programs that one more rewriting makes of this one. */
+/* Puts all programs that are one more rewriting away into the queue. */
 static void expand(struct rival *r, struct program *p, double total, double best)
 {
 	for (uint32_t i = 0; i < r->s->n_sites; i++)
@@ -200,7 +200,7 @@ static void backtrack(struct rival *r, double total, uint8_t *config)
 		mem_free(r->heap[--r->n].config);
 }
 
-/* The best step while there is one: sites do not see each other, so that is the best choice of each. */
+/* Takes the best step while there is one. Sites do not affect each other's sums, so this is the best choice of each. */
 static void greedy(struct rival *r, uint8_t *config)
 {
 	for (uint32_t i = 0; i < r->s->n_sites; i++) {

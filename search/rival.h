@@ -1,30 +1,30 @@
 /*
- * rival.h - searches that believe in operators: how others choose among rewritten programs.
+ * rival.h - the searches of others among rewritten programs, which add up the costs of operators.
  *
- * TASO and those after it take the cost of a program for the sum of what its operators cost, each measured once by
- * itself, and search that sum: a queue of programs by cost, of which each is rewritten in every way, and what is more than
- * alpha times as dear as the best so far is dropped. Greedy takes the best step while there is one. What comes out is not measured on
- * the way; the verdict says what is left of it after the compiler's own passes.
+ * TASO and its successors assume that a program costs the sum of what its operators cost, and measure each operator once,
+ * alone. They keep a queue of programs ordered by that sum, rewrite each program in every way, and drop those that cost
+ * more than alpha times the best so far. Greedy takes the best step while there is one. No program is measured on
+ * the way; the verdict shows how much of the gain remains after the compiler's own passes.
  */
 #ifndef SEARCH_RIVAL_H
 #define SEARCH_RIVAL_H
 
 #include "lab/lab.h"
 
-#define RIVAL_ALPHA 1.05 /* TASO's */
+#define RIVAL_ALPHA 1.05 /* the alpha of TASO */
 
 struct rival_options {
-	double alpha; /* 0: greedy, one step after the other */
-	uint64_t budget; /* programs taken from the queue at most */
+	double alpha; /* 0: greedy */
+	uint64_t budget; /* the most programs that are taken from the queue */
 };
 
 struct rival_answer {
-	double believed;    /* seconds that the sum of operators is smaller */
-	uint64_t programs;  /* looked at */
-	uint32_t operators; /* measured, each once */
+	double believed;    /* how many seconds smaller the sum of operators is */
+	uint64_t programs;  /* how many were looked at */
+	uint32_t operators; /* how many were measured */
 };
 
-/* Fills `config` (n_sites bytes). Only for kinds whose places are made of operators. */
+/* Fills `config` (n_sites bytes). Only for kinds that have space_ops.operators. */
 int rival_search(struct lab *lab, struct device *d, const struct rival_options *o, uint8_t *config, struct rival_answer *a,
 	struct err *err);
 

@@ -10,7 +10,7 @@
 struct model_scorer { /* one of the three ways of a model; `f` is borrowed */
 	struct infer *f;
 	enum infer_by by;
-	bool learns; /* from what the search measures */
+	bool learns; /* does it learn from what the search measures? */
 };
 struct scorer scorer_of_model(struct model_scorer *m);
 struct scorer scorer_of_space(struct space *s); /* one whose kind promises something */

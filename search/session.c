@@ -150,7 +150,7 @@ int session_open(struct session *s, struct err *err)
 	if (lab_open(&s->lab, set->graph, set->space, s->device, &co, &s->archive, err) < 0 ||
 		lab_limits(&s->lab, limits, n_limits, err) < 0 || find_start(s, err) < 0 || open_advisor(s, backend, err) < 0)
 		return -1;
-	if (s->before) { /* the compiler's own program is that of the user's */
+	if (s->before) { /* the compiler's own program is made from the user's */
 		const struct buf *own = &s->before->lab.subject.original;
 		buf_reset(&s->lab.subject.original);
 		buf_add(&s->lab.subject.original, own->data, own->len);

@@ -5,7 +5,7 @@
  * everything that decides a later step is saved, also the random generator and what the guide knows. Only the
  * model's predictions are made anew; they are the same to 1e-6.
  *
- * A search without limits saves nothing of them: states from before there were any are read as they were.
+ * A search without limits saves nothing about them, so states from before there were limits can still be read.
  *
  * The fields of each struct are listed once and expanded both ways (base/buf.h). What is read is checked
  * against the program: a state of another one, or a damaged one, is refused.

@@ -97,7 +97,7 @@ static void advise(struct verdict *v)
 			v->default_faults, v->tuned_faults);
 }
 
-/* The compiler's own program against ours: two modules, two ways of compiling. `p` NULL: they are not timed. */
+/* Runs the compiler's own program against ours: two modules, two ways of compiling. `p` NULL: they are not timed. */
 static int time_against_compiler(struct verdict *v, struct lab *lab, const uint8_t *config, struct device *d,
 	const struct precision *p, struct kept *k, struct timing *t, struct err *err)
 {
@@ -162,7 +162,7 @@ static double half_of_few(const struct verdict *v, const double *ratio, const st
 	       sqrt((ASSUMED_WORKERS * assumed + seen) / weight / (double)n + unseen(v, n, seconds, mean));
 }
 
-/* What the workers said, one timing each. */
+/* Summarises the workers' timings, one each. */
 static struct weighed interval(const struct verdict *v, const struct timing *t, size_t n, size_t wanted)
 {
 	struct weighed w = {.known = true, .kind = t->kind};
@@ -188,7 +188,7 @@ static struct weighed interval(const struct verdict *v, const struct timing *t, 
 	return w;
 }
 
-/* The objective's figures, as shares saved. */
+/* Sets the gain from the objective's figures, as shares saved. */
 static void set_gain(struct verdict *v, const struct weighed *w)
 {
 	v->default_seconds = w->dflt;
@@ -257,7 +257,7 @@ static int ask_figure(struct verdict *v, struct lab *lab, const uint8_t *config,
 	space_default(lab->space, dflt);
 	if (c && !cost_exact(c)) {
 		*timed = true;
-	} else if (c) { /* NULL: the compiler's own program */
+	} else if (c) { /* NULL stands for the compiler's own program */
 		rc = cost_whole(c, measured || *estimator ? NULL : dflt, config, NULL, &t, err);
 		if (t.outcome != OUTCOME_OK)
 			v->outcome = t.outcome;
@@ -271,7 +271,7 @@ static int ask_figure(struct verdict *v, struct lab *lab, const uint8_t *config,
 	return rc;
 }
 
-/* All that is exact, on one worker. */
+/* Asks one worker for all exact figures. */
 static int ask_figures(struct verdict *v, struct lab *lab, const uint8_t *config, struct device *d, struct weighed *w,
 	bool *timed, struct err *err)
 {
@@ -383,7 +383,7 @@ static int weigh_all(struct verdict *v, struct lab *lab, const uint8_t *config, 
 	return rc;
 }
 
-/* Is there a limit that the default itself may break, though nothing else was found? Those that are exact can be asked. */
+/* Nothing was found: is there still an exact limit that the default itself may break? Then it is worth asking. */
 static bool worth_asking(const struct lab *lab)
 {
 	bool any = false;

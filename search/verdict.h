@@ -7,10 +7,10 @@
  * kinds of input (search/numbers.h). Each worker compiles for itself, unless that took more than twice as long as the
  * running: then all load what the first one compiled.
  *
- * Long runs: a worker then runs each side once, and where six such workers take longer than is in proportion (the seconds
- * asked for, or as long as the search took; a minute in any case), there are fewer of them, down to one. What so few cannot show of
- * each other is assumed, and makes the interval wide. Whole programs that took long to compile are not compiled again, not
- * even once: all workers load what the search kept (cost/spare.h).
+ * If runs are long, a worker runs each side once. If six such workers would take too long (longer than --verdict-seconds,
+ * or than the search; a minute in any case), there are fewer of them, down to one. Few workers cannot show how much workers
+ * differ, so that is assumed, and makes the interval wide. Whole programs that took long to compile are not compiled
+ * again: all workers load what the search kept (cost/spare.h).
  *
  * A figure that is exact, as bytes of memory are, is asked for once, on the first worker, for the compiler's own program
  * and for the tuned one. If nothing is to be timed there is no second worker, but the numbers are still compared.
@@ -30,9 +30,9 @@
 #define VERDICT_COVERAGE 0.95
 #define VERDICT_SECONDS 20.0
 
-/* What both programs cost in one quantity. */
+/* The cost of both programs in one quantity. */
 struct weighed {
-	bool known, exact; /* exact: asked once; low and high are change */
+	bool known, exact; /* exact: asked for once; low and high equal change */
 	enum cost_kind kind;
 	double dflt, tuned;
 	double change, low, high; /* how much more the tuned one costs, as a share of the default, and its interval */
@@ -53,10 +53,10 @@ struct verdict { /* all zero is empty */
 	enum outcome outcome;	  /* of running both */
 	struct numbers numbers;	  /* of the compiler's own program against the tuned one */
 	enum cost_kind kind;
-	uint32_t cores;		  /* that both ran on; 0: not pinned to any */
-	char estimator[80];	  /* device_info's: whose estimate it is; "": it is none */
-	enum quantity quantity;	  /* the objective, of which are: */
-	double gain, low, high;	  /* share of the default's cost saved, with its interval */
+	uint32_t cores;		  /* that both ran on; 0: they were not pinned */
+	char estimator[80];	  /* as in device_info: whose estimate it is; "": it is no estimate */
+	enum quantity quantity;	  /* of the objective, like the following */
+	double gain, low, high;	  /* the share of the default's cost that is saved, with its interval */
 	double default_seconds, tuned_seconds; /* in the base unit of the quantity */
 	struct verdict_limit limit[LIMITS_MOST];
 	uint32_t n_limits;
@@ -69,7 +69,7 @@ struct verdict { /* all zero is empty */
 
 /* Sets the sentence (verdict_words.c). */
 void verdict_words(struct verdict *v);
-/* What is said of a limit: "within the limit bytes:+0% (1.2 MiB, -3.10%)". */
+/* Writes the clause about a limit: "within the limit bytes:+0% (1.2 MiB, -3.10%)". */
 void verdict_limit_text(const struct verdict_limit *l, struct buf *out);
 
 struct verdict_options {

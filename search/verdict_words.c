@@ -1,5 +1,5 @@
 /*
- * verdict_words.c - what a verdict says to people: one sentence, and a clause for each limit.
+ * verdict_words.c - puts a verdict into words: one sentence, and a clause for each limit.
  */
 #include <math.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ void verdict_limit_text(const struct verdict_limit *l, struct buf *out)
 	buf_adds(out, ")");
 }
 
-/* All that are in one state, or with `other` all that are not: "within the limit ..., within the limit ...". */
+/* Lists the limits in this state, or with `other` those in any other: "within the limit ..., within the limit ...". */
 static void list_limits(const struct verdict *v, enum limit_state state, struct buf *out)
 {
 	for (uint32_t i = 0; i < v->n_limits; i++)
@@ -39,7 +39,7 @@ static bool needed(const struct verdict *v)
 	return any;
 }
 
-/* " on 2 cores", for what was run on some. */
+/* " on 2 cores", if the programs ran on pinned cores. */
 static const char *on_cores(const struct verdict *v, char text[32])
 {
 	*text = 0;
@@ -80,7 +80,7 @@ static void tell_tuned(const struct verdict *v, struct buf *out)
 	buf_release(&kept);
 }
 
-/* Why the default is the answer though both ran and their numbers agree. */
+/* Tells why the default is the answer although both ran and their numbers agree. */
 static void tell_default(const struct verdict *v, struct buf *out)
 {
 	struct buf broken = {0}, unsure = {0};
@@ -101,7 +101,7 @@ static void tell_default(const struct verdict *v, struct buf *out)
 	buf_release(&unsure);
 }
 
-/* Of what nobody ran: whose estimate it is, and what a gain by the compiler's own estimate means. */
+/* For programs that were not run: tells whose estimate it is, and what a gain by the compiler's own estimate means. */
 static void tell_estimate(const struct verdict *v, struct buf *out)
 {
 	struct buf beyond = {0};

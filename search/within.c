@@ -1,18 +1,17 @@
 /*
- * within.c - the limits of a hunt: what it may not make worse while it makes its objective better.
+ * within.c - keeps a hunt within its limits.
  *
- * Each limit is a quantity with a cost of its own (lab.h), and is followed as the objective is: the change from the
- * default is summed step by step, exactly where the figure is exact, and corrected by the whole program where it is
- * measured. What is allowed is relative to the compiler's own program, or absolute.
+ * Each limit is on a quantity with a cost of its own (lab.h), which is followed like the objective: the changes from the
+ * default are added up step by step. The sum is exact if the figure is exact; if it is measured, checks of the whole
+ * program correct it. A limit is relative to the compiler's own program, or absolute.
  *
- * A candidate that breaks a limit is not kept. Where the configuration itself is beyond one, for the default may need
- * more memory than there is, what brings it nearer is kept, whatever the objective says: first the limits, then the
- * objective.
+ * A candidate that breaks a limit is not kept. If the configuration itself breaks a limit, because the default needs more
+ * memory than is allowed, then a candidate that comes nearer to the limits is kept, whatever it does to the objective.
  */
 #include <math.h>
 #include "search/hunt.h"
 
-/* How far the limit is broken by what the configuration costs now and `more`. */
+/* How far the limit is broken if the configuration costs `more` than now. */
 static double excess(const struct hunt_limit *l, double more)
 {
 	return limit_excess(&l->of->limit, l->own, l->base + l->running.value + more);

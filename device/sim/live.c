@@ -1,12 +1,12 @@
 /*
  * live.c - a model of the temporary memory of a compiled program.
  *
- * Instructions run in the graph's order. A value lives from the instruction that makes it to its last reader; the most
- * that lives at once is what the program needs. Names for parts of other values (tuples, their elements, bitcasts, a
- * loop's state) take no memory and keep what they name alive. Arguments, constants and results are not temporary. The inside of a fusion
- * needs nothing. A called computation needs its own most at the moment of the call.
+ * Instructions run in the graph's order. A value is alive from the instruction that makes it to its last reader. The program
+ * needs the most bytes that are alive at once. Instructions that only name other values (tuples, their elements,
+ * bitcasts, a loop's state) take no memory and keep those values alive. Arguments, constants and results are not
+ * temporary. The inside of a fusion needs nothing. A called computation needs its own most during the call.
  *
- * Real allocators reuse the memory of an operand, pad, and leave holes; this one does none of it.
+ * Real allocators reuse the memory of an operand, pad, and leave holes; this model does not.
  */
 #include "device/sim/live.h"
 
@@ -15,13 +15,13 @@ static bool compiled(const struct comp *c)
 	return c->role == ROLE_ENTRY || c->role == ROLE_CONTROL;
 }
 
-/* Is it only a name for what its operands hold, or nothing that is made in a run? */
+/* Does it make no value of its own: is it only a name for its operands, or not computed in a run? */
 static bool names(const struct node *n)
 {
 	return opcode_is_idle(n->opcode) || n->opcode == OP_GET_TUPLE_ELEMENT || n->opcode == OP_BITCAST || n->opcode == OP_WHILE;
 }
 
-/* The last instruction that reads each value of a computation, through its names; NONE: it is in the result. */
+/* Finds the last instruction that reads each value of a computation, also by other names; NONE if it is in the result. */
 static void find_last(const struct graph *g, const struct comp *c, uint32_t *last)
 {
 	for (uint32_t v = c->first + c->n_nodes; v-- > c->first;) {
@@ -36,7 +36,7 @@ static void find_last(const struct graph *g, const struct comp *c, uint32_t *las
 	}
 }
 
-/* What the computations need that an instruction calls, the largest. */
+/* The largest need of the computations that an instruction calls. */
 static uint64_t of_called(const struct graph *g, uint32_t v, const uint64_t *need)
 {
 	uint64_t most = 0;
@@ -48,7 +48,7 @@ static uint64_t of_called(const struct graph *g, uint32_t v, const uint64_t *nee
 	return most;
 }
 
-/* `freed`, per node, is all zero and is so again: bytes whose last reader it is. */
+/* `freed` is scratch, all zero before and after: per node, the bytes of which it is the last reader. */
 static uint64_t most_alive(const struct graph *g, const struct comp *c, const uint32_t *last, const uint64_t *need,
 	uint64_t *freed)
 {

@@ -64,8 +64,8 @@ struct run_state {
 	struct series *series; /* one per instance */
 	double *scratch;
 	size_t scratch_cap;
-	bool few;   /* long runs, */
-	bool warm;  /* and what was run until now does not count */
+	bool few;   /* runs are long, so few pairs are taken */
+	bool warm;  /* ... and the runs so far were only to warm up */
 	int first;  /* the side that an instance ran first, */
 	double run; /* and how long the very first run took */
 };
@@ -110,7 +110,7 @@ static bool too_long(const struct run_state *m, double run)
 	return run > LONG_RUN && fewest > PATIENCE * m->p.max_seconds;
 }
 
-/* The first run was long: the other side is run as well, if that is no waste. */
+/* After a first run that was long: runs the other side as well, if it is not too long for that. */
 static int warm_up_few(struct run_state *m)
 {
 	double ignored;
@@ -237,7 +237,7 @@ static struct estimate over_instances(
 	return e;
 }
 
-/* Do all pairs, at least so many, say that one side is slower by the give-up factor? */
+/* Do all pairs, and at least `least`, say that one side is slower by the give-up factor? */
 static bool hopeless(const struct run_state *m, uint32_t least)
 {
 	int sign = 0;
@@ -328,7 +328,7 @@ static bool few_are_precise(const struct run_state *m)
 	       of_few(m, m->s->sides == 2 ? DELTA : SECONDS_A).se <= m->p.enough;
 }
 
-/* The first pair, one run of which was made already, unless that was to warm up. */
+/* Takes the first pair. One of its runs was already made, unless that was to warm up. */
 static int first_pair(struct run_state *m)
 {
 	struct series *s = &m->series[0];
@@ -344,7 +344,7 @@ static int first_pair(struct run_state *m)
 	return 0;
 }
 
-/* One run a side; and further pairs, the other side first by turns, while there is time. */
+/* Takes one run of each side, and further pairs while there is time; the sides take turns to be first. */
 static int take_few(struct run_state *m)
 {
 	const struct series *s = &m->series[0];

@@ -161,8 +161,8 @@ static PJRT_NamedValue text_value(const char *name, const char *text)
 }
 
 /*
- * The assembler that XLA:GPU calls comes as a package of its own, beside the plugin's. It would be found there by itself, but so
- * would another one in /usr/local, and before ours.
+ * The assembler that XLA:GPU calls comes in another package, beside the plugin's. XLA would find it there by itself, but it
+ * would find one in /usr/local first.
  */
 static void find_tools(struct pjrt *p, const char *plugin)
 {
@@ -178,7 +178,7 @@ static void find_tools(struct pjrt *p, const char *plugin)
 		p->tools[0] = 0;
 }
 
-/* A compiler for hardware that is not here: one that it knows by name, or a GPU, which has to be described. */
+/* Opens a compiler for hardware that is not here: it knows the hardware by name, or has to be told about a GPU. */
 static int make_topology(struct pjrt *p, struct refusal *v)
 {
 	ARGS(TopologyDescription_Create, t);

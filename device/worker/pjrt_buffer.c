@@ -144,9 +144,9 @@ void pjrt_drop_inputs(struct pjrt *p)
 		drop_input(p, p->n_inputs - 1);
 }
 
-#define HOST_SHARE ((uint64_t)1 << 30) /* bytes: the machine's memory is not ours alone, and inputs are made in seconds */
+#define HOST_SHARE ((uint64_t)1 << 30) /* bytes at most: others use the machine's memory, too, and inputs can be made again in seconds */
 
-/* A quarter of the memory that the device has; where it does not say, or is the machine itself, of the machine's. */
+/* A quarter of the device's memory; or of the machine's, if the device is the machine or does not say. */
 static uint64_t input_share(const struct pjrt *p)
 {
 	uint64_t memory = p->facts.memory;

@@ -28,8 +28,8 @@ struct input {
 
 struct pjrt {
 	const struct backend *backend;
-	char tools[600]; /* folder of CUDA's assembler beside the plugin; "": none is there */
-	char target[64]; /* hardware that is compiled for; "": what is here */
+	char tools[600]; /* the folder of CUDA's assembler beside the plugin; "" if there is none */
+	char target[64]; /* the hardware to compile for; "": the hardware that is here */
 	void *library;
 	const PJRT_Api *api;
 	PJRT_Client *client;

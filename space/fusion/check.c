@@ -26,7 +26,7 @@ struct signature {
 	uint64_t hash, twin; /* twin: a hash of what an asked group computes and from what */
 	const char *name;
 	uint32_t members;
-	bool joined; /* one of several results of a kernel */
+	bool joined; /* is it one of several results of a kernel? */
 };
 
 struct signatures {
@@ -122,7 +122,7 @@ static bool is_custom(const struct node *n)
 	return n->proto->fusion_kind && strcmp(n->proto->fusion_kind, "kCustom") == 0;
 }
 
-/* A fusion of one result, or the share of one of its results: what that needs, up to the other results. */
+/* Adds a fusion with one result; or, for one of several results, the members that it needs, up to the other results. */
 static void found_group(const struct graph *g, const struct comp *c, uint32_t result, const char *name, struct signatures *out)
 {
 	struct signature sig = {.name = name, .shape = shape_of(g, result), .joined = g->node[c->root].opcode == OP_TUPLE};
@@ -145,7 +145,7 @@ static void found_group(const struct graph *g, const struct comp *c, uint32_t re
 		add(out, sig);
 }
 
-/* Kernels that some pass writes by hand (kCustom) were made before anybody decided about fusion. */
+/* Leaves out kernels that a pass writes itself (kCustom): they were made before the decision. */
 static void found_groups(const struct graph *g, struct signatures *out)
 {
 	for (uint32_t v = 0; v < g->n_nodes; v++) {
@@ -162,7 +162,7 @@ static void found_groups(const struct graph *g, struct signatures *out)
 	}
 }
 
-/* What the lists do not have in common. */
+/* The signatures that are in one list only. */
 struct rest {
 	struct signatures missing, extra; /* asked and not found; found and not asked */
 };
@@ -208,7 +208,7 @@ static void take_out(struct signatures *l, size_t at)
 	l->v[at] = l->v[--l->n];
 }
 
-/* What is left over that may stand for a missing group: one of that size, else a result of a joined kernel; NULL: nothing. */
+/* An extra signature that may stand for a missing group: one of that shape, else a result of a joined kernel, else NULL. */
 static const struct signature *find_pair(const struct signatures *extra, const struct signature *missing, bool simplified)
 {
 	const struct signature *found = NULL;
@@ -233,7 +233,7 @@ static void pair_rest(struct rest *rest, bool simplified, struct check_result *o
 		take_out(&rest->missing, i);
 		out->equal++;
 	}
-	for (size_t k = rest->extra.n; k-- > 0;) /* a joined kernel may have single instructions among its results */
+	for (size_t k = rest->extra.n; k-- > 0;) /* a result of a joined kernel may be a single instruction */
 		if (rest->extra.v[k].joined)
 			take_out(&rest->extra, k);
 }

@@ -27,7 +27,7 @@
 struct stream {
 	uint32_t index;
 	double times;
-	struct walk walk; /* what moves from one time to the next (graph/walk.h) */
+	struct walk walk; /* what moves from one round to the next (graph/walk.h) */
 };
 
 struct member { /* of the group being counted */
@@ -132,7 +132,7 @@ static double add_stream(struct member *m, struct stream new)
 
 #define LINE 64.0 /* bytes of a cache line */
 
-/* What asking for elements amounts to. */
+/* How much work the asked elements are. */
 struct asked {
 	double elements, apart, lines;
 };
@@ -146,7 +146,7 @@ static void add_asked(struct asked *a, const struct node *p, struct walk w, doub
 	a->lines += times * fmin(1, stride * each / LINE);
 }
 
-/* What reader c asks of its k-th operand, whose streams are `of` (absorbed or kept alike); returns what is new. */
+/* Adds what reader c asks of its k-th operand to the operand's streams `of`; returns what was not asked for before. */
 static struct asked ask(struct tally *t, const struct graph *g, uint32_t c, const struct member *from, uint32_t k,
 	struct member *of)
 {
@@ -163,7 +163,7 @@ static struct asked ask(struct tally *t, const struct graph *g, uint32_t c, cons
 	return out;
 }
 
-/* What the i-th member asks of its operands; `n_values` grows by values that are read. */
+/* Adds what the i-th member asks of its operands; `n_values` grows by the values that are read. */
 static void ask_operands(struct space *s, const uint8_t *config, uint32_t v, size_t i, struct tally *t, size_t *n_values,
 	float *out)
 {

@@ -22,8 +22,8 @@
 
 #define DOT_VECTOR_BYTES 16384 /* a longer vector does not stay in the first-level cache */
 
-#define TILE 16 /* rows and columns, at least */
-#define MANY 16 /* elements that a reduction folds into one: fewer are cheap to fold again */
+#define TILE 16 /* the fewest rows and columns of a tile */
+#define MANY 16 /* elements that a reduction folds into one; fewer are cheap to fold again */
 
 enum { DOTS = 1, LIGHT = 2, ONCE = 4 };
 
@@ -116,7 +116,7 @@ static bool is_dot_root(const struct graph *g, uint32_t dot)
 	return is_short_vector(g, op[0]) || is_short_vector(g, op[1]);
 }
 
-/* Would the consumer do a large reduction again, for each of more elements or inside another one? */
+/* Would the consumer repeat a large reduction, for each of more elements, or inside another reduction? */
 static bool folds_again(const struct graph *g, uint32_t producer, uint32_t consumer)
 {
 	if (reduction_is_shared(g, producer) && g->node[consumer].elements > g->node[producer].elements)
@@ -142,7 +142,7 @@ bool fusion_legal(const struct graph *g, const struct fusion_rules *r, uint32_t 
 	return role_of(r, g->node[consumer].opcode) & FUSE_CONSUMER;
 }
 
-/* Does it turn large enough a matrix for tiles in shared memory? */
+/* Does it transpose a matrix that is large enough for tiles in shared memory? */
 static bool is_tiled_transpose(const struct graph *g, uint32_t v)
 {
 	const Hlo__HloInstructionProto *p = g->node[v].proto;
