@@ -76,7 +76,7 @@ static bool there(struct spares *k, enum compile_how how, const char *module)
 static void dear_programs_are_kept(void)
 {
 	struct spares k = {0};
-	char name[8];
+	char name[16];
 
 	put(&k, COMPILE_DEFAULT, "own", 60);
 	put(&k, COMPILE_APPLIED, "cheap", 0.1);

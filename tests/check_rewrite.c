@@ -104,6 +104,29 @@ static void shapes_that_do_not_fit_are_left_alone(void)
 		}
 }
 
+/* A message may leave out which dimensions a product sums over. */
+static void numbers_that_were_left_out(void)
+{
+	static const char text[] = "HloModule m\nENTRY e {\n x = f32[4] parameter(0)\n y = f32[5] parameter(1)\n"
+		" d = f32[4,5] dot(x, y)\n w = f32[5,1] parameter(2)\n"
+		" ROOT s = f32[4,1] dot(d, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n}\n";
+	struct graph g, without;
+	struct buf b = {0};
+	struct err err = {0};
+	struct space *s;
+
+	CHECK(graph_parse(&g, text, sizeof text - 1, "text", &err) == 0);
+	g.node[graph_find(&g, "d")].proto->dot_dimension_numbers = NULL;
+	graph_write(&g, &b);
+	CHECK(graph_parse(&without, b.data, b.len, "message", &err) == 0);
+	s = space_open("rewrite", "cpu", &without, NULL, 0, &err);
+	CHECK(s && s->n_sites == 0);
+	space_free(s);
+	graph_release(&without);
+	graph_release(&g);
+	buf_release(&b);
+}
+
 static void nothing_chosen_is_the_program(void)
 {
 	struct space *s = open_space("rewrite", NULL);
@@ -322,6 +345,7 @@ int main(void)
 		printf("FAIL: program: %s\n", err.text);
 	RUN(names_say_which_rules);
 	RUN(shapes_that_do_not_fit_are_left_alone);
+	RUN(numbers_that_were_left_out);
 	RUN(nothing_chosen_is_the_program);
 	RUN(choices_are_written);
 	RUN(copies_are_one_region);

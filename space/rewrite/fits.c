@@ -117,10 +117,17 @@ static bool dot_fits(const struct graph *g, uint32_t v)
 {
 	const Hlo__DotDimensionNumbers *d = g->node[v].proto->dot_dimension_numbers;
 	const struct node *x[2] = {operand(g, v, 0), operand(g, v, 1)}, *y = &g->node[v];
-	const int64_t *batch[2] = {d->lhs_batch_dimensions, d->rhs_batch_dimensions};
-	const int64_t *sum[2] = {d->lhs_contracting_dimensions, d->rhs_contracting_dimensions};
-	size_t n_batch = d->n_lhs_batch_dimensions, n_sum = d->n_lhs_contracting_dimensions, at = n_batch;
+	const int64_t *batch[2], *sum[2];
+	size_t n_batch, n_sum, at;
 
+	if (!d) /* left out: no rule takes that for a product */
+		return false;
+	n_batch = at = d->n_lhs_batch_dimensions;
+	n_sum = d->n_lhs_contracting_dimensions;
+	batch[0] = d->lhs_batch_dimensions;
+	batch[1] = d->rhs_batch_dimensions;
+	sum[0] = d->lhs_contracting_dimensions;
+	sum[1] = d->rhs_contracting_dimensions;
 	if (d->n_rhs_batch_dimensions != n_batch || d->n_rhs_contracting_dimensions != n_sum || n_batch > y->rank)
 		return false;
 	for (size_t i = 0; i < n_batch; i++)
@@ -174,9 +181,14 @@ static bool convolution_fits(const struct graph *g, uint32_t v)
 	const Hlo__ConvolutionDimensionNumbers *d = y->proto->convolution_dimension_numbers;
 	const Hlo__Window *w = y->proto->window;
 	int64_t groups = at_least_one(y->proto->feature_group_count), batches = at_least_one(y->proto->batch_group_count);
-	int64_t outputs = dim(k, d->kernel_output_feature_dimension), features = dim(x, d->input_feature_dimension);
-	size_t n = d->n_input_spatial_dimensions;
+	int64_t outputs, features;
+	size_t n;
 
+	if (!d)
+		return false;
+	outputs = dim(k, d->kernel_output_feature_dimension);
+	features = dim(x, d->input_feature_dimension);
+	n = d->n_input_spatial_dimensions;
 	if (x->rank != n + 2 || k->rank != n + 2 || y->rank != n + 2 || (w ? w->n_dimensions : 0) != n ||
 		d->n_kernel_spatial_dimensions != n || d->n_output_spatial_dimensions != n)
 		return false;
