@@ -38,10 +38,10 @@ DEPS_OF = DEPS=$(DEPS) CC='$(CC)' CFLAGS='$(CFLAGS)' LDFLAGS='$(LDFLAGS)' tests/
 LIBS := $(shell $(DEPS_OF) --libs) -ldl -lpthread
 
 # Rooms in the order of the data flow; each may have rooms within (space/fusion, device/worker, ...).
-FOLDERS = base hlo graph space device cost ready store lab collect learn search inspect
+FOLDERS = base hlo graph space device cost ready store lab collect learn search inspect arena
 # The programs: name and the file that holds its main.
 MAINS = inspect=inspect/main.c vantage-worker=device/worker/worker.c store=store/main.c \
-	collect=collect/main.c learn=learn/main.c search=search/main.c
+	collect=collect/main.c learn=learn/main.c search=search/main.c arena=arena/main.c
 MAIN_SRC = $(foreach m,$(MAINS),$(lastword $(subst =, ,$(m))))
 PROGRAMS = $(foreach m,$(MAINS),$(if $(wildcard $(lastword $(subst =, ,$(m)))),$(firstword $(subst =, ,$(m)))))
 

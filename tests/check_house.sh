@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.." || exit 1
 report() { # NAME OFFENCES: passes when there are none
 	if [ -z "$2" ]; then echo "pass: $1"; else echo "FAIL: $1: $2"; fi
 }
-sources() { find base hlo graph space device cost ready store lab collect learn search inspect -name '*.[ch]' | sort; }
+sources() { find base hlo graph space device cost ready store lab collect learn search inspect arena -name '*.[ch]' | sort; }
 
 # Strings that are a name of the tables, or a name and more: "cpu", "fusion/binary", "toy:". A kind may name itself, and so
 # may the folder of a backend that has one; device/worker/ speaks to plugins, which call themselves "cpu" too. Comments may name

@@ -24,6 +24,7 @@ BEGIN {
 	may["learn"] = "base hlo graph space store learn schemas"
 	may["search"] = "base hlo graph space device cost ready store lab learn search schemas"
 	may["inspect"] = "base hlo graph space device cost ready store lab learn inspect schemas"
+	may["arena"] = "base hlo graph space device cost ready store lab learn search arena schemas"
 }
 /^[ \t]*#[ \t]*include/ {
 	file = as ? as "/x" : FILENAME
@@ -45,7 +46,7 @@ report() { # NAME OFFENCES: passes when there are none
 	if [ -z "$2" ]; then echo "pass: $1"; else echo "FAIL: $1: $2"; fi
 }
 
-rooms=(base hlo graph space device cost ready store lab collect learn search inspect)
+rooms=(base hlo graph space device cost ready store lab collect learn search inspect arena)
 mapfile -t files < <(find "${rooms[@]}" -name '*.[ch]')
 report include_order "$(awk -f "$tmp" "${files[@]}")"
 
@@ -53,7 +54,7 @@ report include_order "$(awk -f "$tmp" "${files[@]}")"
 missed=
 for bad in 'graph #include "device/device.h"' 'base #include "schemas/hlo.pb-c.h"' 'hlo #include "graph/graph.h"' \
 	'space #include "device/device.h"' 'device #include "space/space.h"' 'cost #include "ready/subject.h"' \
-	'learn #include "collect/plan.h"' 'graph #include "graph.h"' 'search #include <pjrt_c_api.h>' \
+	'learn #include "collect/plan.h"' 'graph #include "graph.h"' 'search #include <pjrt_c_api.h>' 'search #include "arena/contest.h"' \
 	'device #include <pjrt_c_api.h>'; do
 	[ -n "$(awk -v as="${bad%% *}" -f "$tmp" <<<"${bad#* }")" ] || missed="$missed$bad; "
 done

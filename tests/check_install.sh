@@ -8,7 +8,7 @@ tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 
 programs=()
-for p in inspect collect store learn search; do
+for p in inspect collect store learn search arena; do
 	[ -x "$BIN/$p" ] && programs+=("$p")
 done
 if [ ${#programs[@]} -eq 0 ]; then

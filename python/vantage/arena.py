@@ -1,0 +1,135 @@
+"""The arena: another optimiser decides, vantage measures (schemas/arena.md).
+
+    with vantage.Arena("step.pb", device="cpu", budget=300, db="arena.db") as arena:
+        site, choice = 3, 1
+        price = arena.price({site: choice})       # against the compiler's own decisions
+        if price["outcome"] == "ok" and price["value"] < 0:
+            arena.tell({site: choice})            # the answer so far
+        print(arena.verdict()["sentence"])
+
+A configuration is a list with a choice for every site, a dict {site: choice} of what differs from the default, or a name:
+"default", "best" (the lowest that was priced), "told", or a start of the kind of decision. No package but this one is needed.
+"""
+import json
+import os
+import socket
+import subprocess
+
+from .programs import Refused, environment, find
+
+VERSION = 1
+
+
+class Spent(Refused):
+    """The budget is spent, or there was a verdict."""
+
+
+def written(config):
+    """A configuration as the arena reads it."""
+    if isinstance(config, dict):
+        return {"flips": [[int(site), int(choice)] for site, choice in config.items()]}
+    return config if isinstance(config, str) else [int(choice) for choice in config]
+
+
+def options(named):
+    """Keyword arguments as options of the program: verdict_seconds=5, raw=True, limit=["bytes:+0%"]."""
+    for name, value in named.items():
+        option = "--" + name.replace("_", "-")
+        if value is None or value is False:
+            continue
+        if value is True:
+            yield option
+        else:
+            for one in value if isinstance(value, (list, tuple)) else [value]:
+                yield f"{option}={one}"
+
+
+class Arena:
+    """A client of `arena`: of one that it starts for `graph`, or of one that listens at `socket`."""
+
+    def __init__(self, graph=None, *, connect=None, **named):
+        self.child = self.peer = None
+        if connect:
+            self.peer = socket.socket(socket.AF_UNIX)
+            self.peer.connect(os.fspath(connect))
+            self.out = self.peer.makefile("wb")
+            self.answers = self.peer.makefile("rb")
+        else:
+            try:
+                env = environment()
+            except Refused:  # no plugin: formulas and models need none
+                env = None
+            self.child = subprocess.Popen([find("arena"), "--quiet", f"--graph={graph}", *options(named)], stdin=subprocess.PIPE,
+                                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env)
+            self.out, self.answers = self.child.stdin, self.child.stdout
+        self.about = self.request("hello")
+        if self.about["version"] != VERSION:
+            raise Refused(f"the arena speaks version {self.about['version']}, and this package {VERSION}")
+        self.sites = self.about["sites"]
+        self.budget = self.about["budget"]
+
+    def request(self, do, **members):
+        """One request and its answer, as dicts; what is refused is raised with its sentence."""
+        line = json.dumps({"do": do, **{k: v for k, v in members.items() if v is not None}}) + "\n"
+        try:
+            self.out.write(line.encode())
+            self.out.flush()
+            text = self.answers.readline()
+        except (BrokenPipeError, ConnectionError):
+            text = b""
+        if not text.endswith(b"\n"):
+            raise Refused(self.last_words())
+        answer = json.loads(text)
+        self.budget = answer.get("budget", getattr(self, "budget", None))
+        if not answer["ok"]:
+            raise (Spent if answer.get("spent") else Refused)(answer["error"])
+        return answer
+
+    def last_words(self):
+        if not self.child:
+            return "the arena is gone"
+        said = self.child.stderr.read().decode(errors="replace").strip()
+        self.child.wait()
+        return said.splitlines()[-1].removeprefix("arena: ") if said else "the arena is gone"
+
+    def space(self):
+        """The sites: lists of their choices, defaults, classes and names."""
+        return self.request("space")
+
+    def ask(self, how, config=None, seed=None):
+        """A configuration to try: random, flip (one site of `config` changes), default, or a start that hello names."""
+        return self.request("ask", how=how, seed=seed, **{"from": None if config is None else written(config)})["config"]
+
+    def price(self, config, base=None, how=None, quantity=None):
+        """What going from `base` (the default) to `config` costs: value, se, outcome, seconds, cached, total, budget."""
+        return self.request("price", config=written(config), how=how, quantity=quantity,
+                            **{"from": None if base is None else written(base)})
+
+    def tell(self, config):
+        """`config` is the answer so far."""
+        return self.request("tell", config=written(config))
+
+    def apply(self, config, name=None):
+        """The program under `config`: its path if it gets a name, else its bytes in base64."""
+        return self.request("apply", config=written(config), name=name)
+
+    def verdict(self, config=None):
+        """Is it really better? Of what was told last, or else of the best; nothing is priced afterwards."""
+        return self.request("verdict", config=None if config is None else written(config))
+
+    def close(self):
+        for end in (self.out, self.answers, self.peer):
+            try:
+                if end:
+                    end.close()
+            except (BrokenPipeError, ConnectionError):
+                pass
+        if self.child:
+            self.child.stderr.close()
+            self.child.wait()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()

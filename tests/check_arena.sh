@@ -1,0 +1,89 @@
+#!/bin/bash
+# The arena from end to end on toys and the performance model: whole sessions through the Python client, budgets, garbage,
+# clients and servers that are killed. The store is sound whatever happened.
+# needs: space/toy
+set -u
+. tests/await.sh
+bin=$(realpath "${BIN:-bin}")
+arena=$bin/arena store=$bin/store graphs=$(realpath examples/graphs) client=$(realpath tests/arena_session.py)
+[ -x "$arena" ] && [ -x "$store" ] || { echo "skip: arena: it is not built"; exit 0; }
+command -v python3 >/dev/null || { echo "skip: arena: there is no python3"; exit 0; }
+tmp=${TMPDIR:-/tmp}; [ -w /dev/shm ] && tmp=${TMPDIR:-/dev/shm} # every price is synced
+dir=$(mktemp -d -p "$tmp") || exit 1
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 1
+export XDG_RUNTIME_DIR=$dir XDG_DATA_HOME=$dir/data TMPDIR=$dir PYTHONDONTWRITEBYTECODE=1 PATH=$bin:$PATH
+RANDOM=7
+bad=
+fail() { bad="$bad; $*"; }
+done_() { # name
+	if [ -z "$bad" ]; then echo "pass: $1"; else echo "FAIL: $1: ${bad#; }"; fi
+	bad=
+}
+sound() { "$store" verify "$1" >verified 2>&1 || fail "$1: $(tail -1 verified)"; }
+query() { "$store" query "$1" "$2" --csv | tail -n +2; }
+
+python3 "$client" session none toy:12:3:6 30 a.db out >talk 2>&1 || fail "$(tail -3 talk)"
+sound a.db
+[ "$(query a.db "SELECT count(*) FROM trial")" -eq 30 ] || fail "not every price is a trial"
+[ "$(query a.db "SELECT how FROM finding ORDER BY step, n" | tr '\n' ' ')" = 'region final ' ] || fail "findings: $(query a.db "SELECT how FROM finding")"
+done_ whole_session
+
+python3 "$client" session sim "$graphs/tiny/chain.pb.zst" 12 b.db out >talk 2>&1 || fail "$(tail -3 talk)"
+sound b.db
+[ "$(query b.db "SELECT count(*) FROM trial")" -eq 12 ] || fail "not every price is a trial"
+done_ whole_session_on_a_device
+
+# A line that is too long has an answer, and so has the one after it.
+{ head -c 17000000 /dev/zero | tr '\0' ' '; echo; echo '{"do":"hello","id":3}'; } | "$arena" -q --device none --graph toy:9 >out.txt 2>talk
+[ "$(wc -l <out.txt)" -eq 2 ] || fail "$(wc -l <out.txt) answers"
+grep -q '"ok":false.*longer than' out.txt || fail "a long line: $(head -c 200 out.txt)"
+grep -q '"ok":true,"id":3' out.txt || fail "after a long line: $(tail -1 out.txt | head -c 200)"
+python3 "$client" fuzz "${SESSIONS:-60}" 1 >talk 2>&1 || fail "$(tail -3 talk)"
+done_ garbage
+
+# Clients die, the server serves on; two servers do not share a socket; a dead server's socket is taken over.
+"$arena" --device none --graph toy:12:3:6 --db c.db --socket s >talk 2>&1 & pid=$!
+await $pid grep -q ready talk
+"$arena" -q --device none --graph toy:9 --socket s >out.txt 2>&1 && fail "two servers at one socket"
+grep -q 'another server listens' out.txt || fail "$(cat out.txt)"
+python3 "$client" hurt s 30 2 >out.txt 2>&1 || fail "$(tail -3 out.txt)"
+wait $pid || fail "the server ended with $?: $(cat talk)"
+[ ! -e s ] || fail "the socket was left behind"
+sound c.db
+done_ clients_die
+
+# kill -9 of the server at any moment.
+for i in 1 2 3; do
+	mkfifo in.$i
+	"$arena" -q --device none --graph toy:40:3:2 --db d.db <in.$i >out.$i 2>talk & pid=$!
+	( for k in {0..19}; do for j in {0..39}; do echo "{\"do\":\"price\",\"config\":{\"flips\":[[$j,$((k % 3))]]}}"; done; done >in.$i ) 2>/dev/null & feeder=$!
+	await $pid test -s out.$i
+	random_moment 60
+	kill -9 $pid 2>/dev/null; wait $pid 2>/dev/null; wait $feeder 2>/dev/null
+	sound d.db
+	told=$(grep -c '"value"' out.$i) kept=$(query d.db "SELECT count(*) FROM trial WHERE id / 4294967296 = $i")
+	[ "$kept" -ge "$((told - 1))" ] || fail "$told prices were told, and $kept are in the store"
+done
+"$arena" -q --device none --graph toy:9 --socket s >/dev/null 2>talk & pid=$!
+await $pid test -S s
+kill -9 $pid; wait $pid 2>/dev/null
+"$arena" --device none --graph toy:9 --socket s >/dev/null 2>talk & pid=$!
+await $pid grep -q ready talk || fail "a dead server's socket: $(cat talk)"
+kill -TERM $pid; wait $pid || fail "SIGTERM: status $?"
+done_ server_dies
+
+# What it says when it is started wrongly: one sentence.
+wants() { # sentence, arguments
+	local want=$1
+	shift
+	"$arena" -q "$@" >out.txt 2>talk </dev/null && fail "$* was taken"
+	grep -q "^arena: .*$want" talk && [ "$(wc -l <talk)" -eq 1 ] || fail "no \"$want\" in: $(cat talk)"
+}
+wants 'no program to decide about'
+wants 'missing.pb' --device none --graph missing.pb
+wants 'no quantity called joules' --device none --graph toy:9 --objective joules
+wants 'is no option' --device none --graph toy:9 extra
+wants 'too long for the path' --device none --graph toy:9 --socket "$(printf 'x%.0s' {1..200})"
+wants 'cannot listen' --device none --graph toy:9 --socket nowhere/s
+done_ bad_usage
