@@ -1,14 +1,15 @@
 /*
  * order.c - tests orders on the real compiler: is our model of its memory right, are orders kept, what does tuning find?
  *
- *	build/release/bench/order [--seconds N] [--configs N] GRAPH...
+ *	build/release/bench/order [--seconds N] [--strategy NAME] [--configs N] [--bits N] GRAPH...
  *
  * For each program it prints these lines:
  *
  *	model	our bytes against the compiler's, for its default order and for its other ways
  *	random	of N random configurations: how many the compiler ran exactly as asked, how far the model is off, and in
  *		which share of pairs it ranks two orders as the compiler does
- *	tuned	what so many seconds of annealing find, by the compiler's word, against the better of its own ways
+ *	bits	of the first N of these: how many compute the very same bits as the default, on all kinds of input
+ *	tuned	what so many seconds of a strategy find, by the compiler's word, against the better of its own ways
  */
 #include <math.h>
 #include <stdio.h>
@@ -19,12 +20,13 @@
 #include "hlo/module.h"
 #include "ready/subject.h"
 #include "space/order/order.h"
-#include "space/order/tune.h"
+#include "space/order/strategy.h"
 #include "space/order/write.h"
 
 struct settings {
 	double seconds;
-	int64_t configs, core, seed;
+	int64_t configs, bits, core, seed;
+	const char *strategy;
 };
 
 /* The compiler's figure for a module; with `same`, whether it runs in the orders the program has. */
@@ -62,6 +64,12 @@ static int ask_chained(struct device *d, struct program *p, uint64_t *bytes, boo
 	return rc;
 }
 
+/* How much more; 0 where there is nothing. */
+static double percent(uint64_t model, uint64_t truth)
+{
+	return truth ? 100 * ((double)model / (double)truth - 1) : 0;
+}
+
 static int try_random(struct device *d, struct space *s, const struct settings *set, struct rng *r, struct err *err)
 {
 	uint64_t *truth = MEM_NEW(set->configs, uint64_t), *model = MEM_NEW(set->configs, uint64_t);
@@ -94,6 +102,53 @@ static int try_random(struct device *d, struct space *s, const struct settings *
 	return rc;
 }
 
+/* 1: both compute the same bits on all kinds of input. */
+static int same_bits(struct device *d, const struct compiled *a, const struct compiled *b, struct err *err)
+{
+	for (int i = 0; i < INPUTS_COUNT; i++) {
+		struct compare_options o = {.inputs = (enum inputs)i, .fresh = true};
+		struct comparison c;
+		bool same;
+		if (device_compare(d, a, b, &o, &c, err) < 0)
+			return -1;
+		same = c.outcome == OUTCOME_OK && c.all.max_abs == 0 && c.all.unlike == 0;
+		comparison_release(&c);
+		if (!same)
+			return 0;
+	}
+	return 1;
+}
+
+static int try_bits(struct device *d, struct subject *s, const struct settings *set, struct rng *r, struct err *err)
+{
+	uint8_t *config = MEM_NEW(s->space->n_sites + 1, uint8_t);
+	struct compiled own = {0};
+	uint32_t same = 0;
+	int rc = device_compile(d, COMPILE_DEFAULT, "hlo", s->original.data, s->original.len, 0, &own, err);
+
+	for (int64_t i = 0; i < set->bits && rc == 0; i++) {
+		struct compiled one = {0};
+		struct buf module = {0};
+		space_random(s->space, 0.02 + 0.9 * (double)i / (double)set->bits, r, config);
+		rc = s->space->ops->apply(s->space, config, &module, err);
+		if (rc == 0)
+			rc = device_compile(d, COMPILE_APPLIED, "hlo", module.data, module.len, 0, &one, err);
+		if (rc == 0)
+			rc = one.outcome == OUTCOME_OK ? same_bits(d, &own, &one, err) : 0;
+		same += rc == 1;
+		rc = rc == 1 ? 0 : rc;
+		if (one.handle)
+			device_drop(d, &one, &(struct err){0});
+		compiled_release(&one);
+		buf_release(&module);
+	}
+	if (rc == 0)
+		printf("  bits: %u of %lld as the default's\n", same, (long long)set->bits);
+	compiled_release(&own);
+	mem_free(config);
+	return rc;
+}
+
 static int try_program(const char *path, struct device *d, const struct settings *set, struct err *err)
 {
 	struct subject s = {0};
@@ -117,14 +172,14 @@ static int try_program(const char *path, struct device *d, const struct settings
 	best = dflt;
 	if (rc == 0)
 		printf("%s: %u sites; model %llu, compiler %llu (%+.2f%%)", s.name, s.space->n_sites, (unsigned long long)model,
-			(unsigned long long)dflt, 100 * ((double)model / (double)dflt - 1));
+			(unsigned long long)dflt, percent(model, dflt));
 	for (const struct stage_way *w = NULL; rc == 0 && (w = stage_way(stage_find(order_kind.name, device_info(d)->family), w));) {
 		if ((rc = ask(d, &s.bytes, w->options, p, &way, NULL, err)) < 0)
 			break;
 		program_settle(p);
 		model = program_bytes(p);
 		printf("; %s %llu, %llu (%+.2f%%)", w->name, (unsigned long long)model, (unsigned long long)way,
-			100 * ((double)model / (double)way - 1));
+			percent(model, way));
 		order_set_base(s.space, ORDER_DEPTH_FIRST);
 		p = order_program(s.space);
 		o.other = order_base_orders(s.space, way < best ? ORDER_COMPILER : ORDER_DEPTH_FIRST);
@@ -134,11 +189,14 @@ static int try_program(const char *path, struct device *d, const struct settings
 	printf("\n");
 	if (rc == 0 && set->configs)
 		rc = try_random(d, s.space, set, &r, err);
+	if (rc == 0 && set->bits)
+		rc = try_bits(d, &s, set, &r, err);
 	order_set(s.space, config);
 	p = order_program(s.space);
 	if (rc == 0 && set->seconds > 0) {
-		tune(p, &o, &r, &t);
-		rc = ask_chained(d, p, &found, NULL, err);
+		rc = order_strategy_find(set->strategy)->run(p, &o, &r, &t, err);
+		if (rc == 0)
+			rc = ask_chained(d, p, &found, NULL, err);
 		if (rc == 0)
 			printf("  tuned: %llu by the compiler, %llu by the model; %.2f%% below the better of its ways; %llu moves in %.0f s\n",
 				(unsigned long long)found, (unsigned long long)t.bytes, 100 * (1 - (double)found / (double)best),
@@ -152,10 +210,12 @@ static int try_program(const char *path, struct device *d, const struct settings
 
 int main(int argc, char **argv)
 {
-	struct settings set = {.seconds = 20, .configs = 10, .core = -1, .seed = 1};
+	struct settings set = {.seconds = 20, .configs = 10, .core = -1, .seed = 1, .strategy = order_strategies[0].name};
 	const struct opt table[] = {
-		OPT_NUM(0, "seconds", &set.seconds, 0, 1e6, "of annealing a program; 0: none"),
+		OPT_NUM(0, "seconds", &set.seconds, 0, 1e6, "of a strategy on each program; 0: none"),
+		OPT_STR(0, "strategy", &set.strategy, "NAME", "anneal, brkga, sweep, random or exact"),
 		OPT_INT('n', "configs", &set.configs, 0, 100000, "random configurations of each program"),
+		OPT_INT(0, "bits", &set.bits, 0, 100000, "random configurations of each program that are run"),
 		OPT_INT(0, "core", &set.core, -1, 1023, "core to use; -1: the least loaded"),
 		OPT_INT('s', "seed", &set.seed, 0, INT64_MAX, "random seed"), OPT_END};
 	const struct opt_program prog = {"order", "[OPTIONS] GRAPH...",
@@ -167,6 +227,8 @@ int main(int argc, char **argv)
 
 	err_program(prog.name);
 	rc = opt_parse(&prog, argc, argv, &n, &err);
+	if (rc == 0 && !order_strategy_find(set.strategy))
+		rc = err_set(&err, "there is no strategy %.60s", set.strategy);
 	o.core = (int)set.core + 1;
 	if (rc == 0 && !(d = device_open(&o, &err)))
 		rc = -1;

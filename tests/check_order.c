@@ -364,6 +364,20 @@ static void a_loop_leaves_its_buffer_in_between(void)
 		printf("\t%llu bytes\n", (unsigned long long)bytes);
 }
 
+/* What a branch gives is made inside it, and is there until the conditional is done. */
+static void what_a_branch_gives_is_made_inside(void)
+{
+	static const char text[] = "HloModule b\n" ADD
+		"yes {\n x = f32[] parameter(0)\n z = f32[] constant(0)\n t = f32[1000]{0} broadcast(x), dimensions={}\n"
+		" ROOT y = f32[2000]{0} concatenate(t, t), dimensions={0}\n}\n"
+		"no {\n x = f32[] parameter(0)\n ROOT y = f32[2000]{0} broadcast(x), dimensions={}\n}\n"
+		"ENTRY main {\n p = pred[] parameter(0)\n q = f32[] parameter(1)\n z = f32[] constant(0)\n"
+		" c = f32[2000]{0} conditional(p, q, q), true_computation=yes, false_computation=no\n"
+		" ROOT r = f32[] reduce(c, z), dimensions={0}, to_apply=add\n}\n";
+
+	CHECK_INT(bytes_of(text), 4000 + TWICE);
+}
+
 /* A sum may be written over either of its operands: over the one that nobody reads later. */
 static void a_value_takes_any_place_that_gets_free(void)
 {
@@ -476,6 +490,7 @@ int main(void)
 	RUN(every_strategy_finds_the_chains);
 	RUN(a_result_is_room_unless_it_was_given);
 	RUN(a_loop_leaves_its_buffer_in_between);
+	RUN(what_a_branch_gives_is_made_inside);
 	RUN(a_value_takes_any_place_that_gets_free);
 	RUN(what_is_written_reads_back);
 	RUN(a_new_id_is_new_by_its_low_half);

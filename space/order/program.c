@@ -185,12 +185,24 @@ static uint64_t read_at(const struct program *p, uint32_t node)
 	return g->node[node].opcode == OP_WHILE ? p->start[node_calls(g, node)[0]] : p->time[node];
 }
 
+/* Parameters are there from the beginning; what a call gives is made somewhere inside. */
+static uint64_t made_at(const struct program *p, uint32_t node)
+{
+	const struct node *n = &p->graph->node[node];
+
+	if (n->opcode == OP_PARAMETER)
+		return p->start[n->comp];
+	if (n->opcode == OP_CALL && p->values.line[node_calls(p->graph, node)[0]].n)
+		return p->start[node_calls(p->graph, node)[0]];
+	return p->time[node];
+}
+
 static void set_life(struct program *p, struct program_life *x)
 {
 	const struct graph *g = p->graph;
 	const struct line *l = program_line(p, x->comp);
 
-	x->begin = g->node[x->maker].opcode == OP_PARAMETER ? p->start[g->node[x->maker].comp] : p->time[x->maker];
+	x->begin = made_at(p, x->maker);
 	x->end = p->time[x->maker];
 	for (uint32_t k = l->readers.first[x->number]; k < l->readers.first[x->number + 1]; k++) {
 		uint64_t t = read_at(p, g->comp[x->comp].first + l->readers.item[k]);

@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "space/order/own.h"
 
-#define SLOTS 64
+#define SLOTS 256
 
 struct placed {
 	uint32_t value, next;
@@ -25,6 +25,7 @@ struct rooms {
 	uint32_t n, n_placed, words;
 	uint64_t slot; /* how long one is */
 	uint64_t *busy, *not; /* per slot its words; for one value */
+	uint8_t *may; /* per operand of all nodes: 1: the result may be written over it, 2: it may not, 0: not asked yet */
 };
 
 static bool sooner(const struct program_value *x, const struct program_value *y)
@@ -61,6 +62,15 @@ static void sort(struct program *p)
 	}
 }
 
+static bool may_share(struct program *p, uint32_t node, uint32_t operand)
+{
+	uint8_t *may = &p->rooms->may[p->graph->node[node].operand + operand];
+
+	if (*may == 0)
+		*may = order_may_share(p->graph, node, operand) ? 1 : 2;
+	return *may == 1;
+}
+
 /* May what `maker` makes be written over a buffer? */
 static bool written_over(struct program *p, uint32_t name, uint32_t maker)
 {
@@ -69,7 +79,7 @@ static bool written_over(struct program *p, uint32_t name, uint32_t maker)
 
 	for (uint32_t o = 0; o < g->node[maker].n_operands; o++) {
 		uint32_t from = node_operands(g, maker)[o];
-		if (v->leaf[from + 1] == v->leaf[from] + 1 && values_of(v, v->leaf[from]) == name && order_may_share(g, maker, o))
+		if (v->leaf[from + 1] == v->leaf[from] + 1 && values_of(v, v->leaf[from]) == name && may_share(p, maker, o))
 			return true;
 	}
 	return false;
@@ -187,6 +197,7 @@ static void begin(struct program *p)
 		r->first = MEM_NEW(results, uint32_t);
 		r->busy = MEM_NEW((size_t)SLOTS * r->words, uint64_t);
 		r->not = MEM_NEW(r->words, uint64_t);
+		r->may = MEM_NEW(p->graph->n_edges, uint8_t);
 	}
 	for (uint32_t i = 0; i < p->n_values; i++)
 		last = p->value[i].begin > last ? p->value[i].begin : last;
@@ -232,5 +243,6 @@ void rooms_free(struct rooms *r)
 	mem_free(r->first);
 	mem_free(r->busy);
 	mem_free(r->not);
+	mem_free(r->may);
 	mem_free(r);
 }

@@ -45,6 +45,7 @@ uint32_t values_part(const struct values *v, uint32_t name)
 }
 
 enum tie {
+	NOTHING,
 	RENAMED,   /* the same array by another name */
 	REWRITTEN, /* another array in the same buffer, that follows at once */
 	CARRIED	   /* another array in the same buffer, perhaps later */
@@ -94,18 +95,18 @@ uint32_t values_parameter(const struct graph *g, uint32_t comp, int64_t number)
 }
 
 /* The operands `first` and behind are the parameters of a computation, whose root is the result if asked. */
-static void join_call(struct values *v, uint32_t node, uint32_t comp, uint32_t first, uint32_t n, bool result,
-	enum tie tie)
+static void join_call(struct values *v, uint32_t node, uint32_t comp, uint32_t first, uint32_t n, enum tie given,
+	enum tie result)
 {
 	const struct graph *g = v->graph;
 
 	for (uint32_t k = 0; k < n; k++) {
 		uint32_t p = values_parameter(g, comp, k);
 		if (p != NONE)
-			join_all(v, p, 0, node_operands(g, node)[first + k], 0, tie == CARRIED ? CARRIED : RENAMED);
+			join_all(v, p, 0, node_operands(g, node)[first + k], 0, given);
 	}
-	if (result)
-		join_all(v, node, 0, g->comp[comp].root, 0, tie);
+	if (result != NOTHING)
+		join_all(v, node, 0, g->comp[comp].root, 0, result);
 }
 
 /* Leaves of the operands or elements before the `n`-th. */
@@ -154,15 +155,15 @@ static void join_calls(struct values *v, uint32_t node)
 	switch (n->opcode) {
 	case OP_WHILE:
 		join_all(v, node, 0, node_operands(g, node)[0], 0, CARRIED);
-		join_call(v, node, called[0], 0, 1, true, CARRIED);
-		join_call(v, node, called[1], 0, 1, false, CARRIED);
+		join_call(v, node, called[0], 0, 1, CARRIED, CARRIED);
+		join_call(v, node, called[1], 0, 1, CARRIED, NOTHING);
 		break;
 	case OP_CONDITIONAL:
 		for (uint32_t k = 0; k < n->n_called && k + 1 < n->n_operands; k++)
-			join_call(v, node, called[k], k + 1, 1, true, REWRITTEN);
+			join_call(v, node, called[k], k + 1, 1, RENAMED, CARRIED);
 		break;
 	case OP_CALL:
-		join_call(v, node, called[0], 0, n->n_operands, true, RENAMED);
+		join_call(v, node, called[0], 0, n->n_operands, RENAMED, RENAMED);
 		break;
 	case OP_FUSION:
 		if (n->n_called == 1)
@@ -410,15 +411,15 @@ void values_find(struct values *v, const struct graph *g)
 	}
 }
 
-/* What a loop carries is alive at its step twice over, as what goes in and as what comes out. */
-static uint64_t carried(const struct values *v, uint32_t node)
+/* What a loop carries is counted inside, and so is what a branch gives; at their step it is counted as what goes in or comes out. */
+static uint64_t counted_twice(const struct values *v, uint32_t node)
 {
 	const struct graph *g = v->graph;
 	const struct line *l = &v->line[g->node[node].comp];
 	uint32_t step = node - g->comp[g->node[node].comp].first;
 	uint64_t bytes = 0;
 
-	for (uint32_t k = l->reads.first[step]; k < l->reads.first[step + 1]; k++)
+	for (uint32_t k = l->reads.first[step]; g->node[node].opcode == OP_WHILE && k < l->reads.first[step + 1]; k++)
 		bytes += l->value[l->reads.item[k]].bytes;
 	for (uint32_t k = l->makes.first[step]; k < l->makes.first[step + 1]; k++)
 		bytes += l->value[l->makes.item[k]].bytes;
@@ -440,8 +441,8 @@ void values_inside(struct values *v, const uint64_t *peak, uint32_t comp)
 				most = peak[callee];
 		}
 		l->inside[i] = (int64_t)most;
-		if (n->opcode == OP_WHILE)
-			l->inside[i] -= (int64_t)carried(v, c->first + i);
+		if (n->opcode == OP_WHILE || n->opcode == OP_CONDITIONAL)
+			l->inside[i] -= (int64_t)counted_twice(v, c->first + i);
 	}
 }
 

@@ -7,7 +7,8 @@
  *
  * A loop's buffer is not always in use: between the last reader of what an iteration was given and the maker of what it hands on,
  * other values may be there. So a buffer has parts, whose lives are counted one by one: what goes into a loop, what its
- * condition is given, what its body is given and gives, and what comes out. Everywhere else a buffer is one part.
+ * condition is given, what its body is given and gives, and what comes out; likewise what each branch gives and what comes
+ * out of all. Everywhere else a buffer is one part.
  *
  * A part belongs to the outermost computation that it is known in. The computations that are compiled as such (entry,
  * control) become lines (line.h), whose steps are their instructions in the graph's numbering. At the step that is a loop, only the
