@@ -1,4 +1,4 @@
-"""Clients of the arena for check_arena.sh: `session` does everything once, `fuzz N SEED` opens N random sessions of good,
+"""Clients of the arena for check_arena.sh: `session` does everything once, `environment` plays, `fuzz N SEED` opens N random sessions of good,
 bad and damaged requests, `hurt SOCKET N SEED` lets clients die in the middle of lines. What is wrong is printed and ends it.
 
 An arena answers every line with one line, whatever the line was; what it refused had no effect; prices are right.
@@ -84,6 +84,29 @@ def session(device, graph, budget, db, folder):
         refused(arena.price, "default", word="verdict", kind=Spent)
 
 
+def environment():
+    """Episodes of the environment: rewards add up to the gain, and the budget ends the last one."""
+    with vantage.Arena(TOY, device="none", budget=50) as arena:
+        env = vantage.ArenaEnv(arena, steps=9)
+        steps = 0
+        env.action_space.seed(3)
+        while True:
+            start, _ = env.reset()
+            check(env.observation_space.contains(start) and list(start) == env.default, start)
+            gain, truncated = 0.0, False
+            while not truncated:
+                observed, reward, terminated, truncated, info = env.step(env.action_space.sample())
+                check(not terminated and env.observation_space.contains(observed), observed)
+                gain, steps = gain + reward, steps + 1
+            check(abs(gain + info["total"] / arena.about["default"]) < 1e-9, gain, info)
+            if arena.budget["left"] == 0:
+                break
+            check(env.done == 9, env.done)
+        check(steps == 50, steps)
+        _, reward, _, truncated, info = env.step(0)
+        check(truncated and reward == 0 and "spent" in info["spent"], info)
+
+
 def some_config(rng, n):
     return rng.choice([
         lambda: [rng.randrange(3) for _ in range(n)],
@@ -155,4 +178,5 @@ def hurt(path, times, seed):
 
 if __name__ == "__main__":
     do, *rest = sys.argv[1:]
-    {"session": session, "fuzz": lambda n, s: fuzz(int(n), int(s)), "hurt": lambda p, n, s: hurt(p, int(n), int(s))}[do](*rest)
+    {"session": session, "environment": environment, "fuzz": lambda n, s: fuzz(int(n), int(s)),
+     "hurt": lambda p, n, s: hurt(p, int(n), int(s))}[do](*rest)

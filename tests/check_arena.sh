@@ -5,7 +5,7 @@
 set -u
 . tests/await.sh
 bin=$(realpath "${BIN:-bin}")
-arena=$bin/arena store=$bin/store graphs=$(realpath examples/graphs) client=$(realpath tests/arena_session.py)
+arena=$bin/arena store=$bin/store graphs=$(realpath examples/graphs) peers=$(realpath bench/peers) client=$(realpath tests/arena_session.py)
 [ -x "$arena" ] && [ -x "$store" ] || { echo "skip: arena: it is not built"; exit 0; }
 command -v python3 >/dev/null || { echo "skip: arena: there is no python3"; exit 0; }
 tmp=${TMPDIR:-/tmp}; [ -w /dev/shm ] && tmp=${TMPDIR:-/dev/shm} # every price is synced
@@ -33,6 +33,17 @@ python3 "$client" session sim "$graphs/tiny/chain.pb.zst" 12 b.db out >talk 2>&1
 sound b.db
 [ "$(query b.db "SELECT count(*) FROM trial")" -eq 12 ] || fail "not every price is a trial"
 done_ whole_session_on_a_device
+
+python3 "$client" environment >talk 2>&1 || fail "$(tail -3 talk)"
+done_ environment
+
+# The peers: each finds something on a toy, with the same seed the same.
+for i in 1 2; do
+	python3 "$peers/play.py" --device none --space toy --budgets 60 --seeds 4 --peers anneal,bandit toy:20:3:5 >peers.$i 2>talk || fail "$(tail -3 talk)"
+done
+[ "$(grep -cE '"by": "(anneal|bandit)", "gain": 0\.[0-9]' peers.1)" -eq 2 ] || fail "found nothing: $(cat peers.1)"
+cmp -s peers.1 peers.2 || fail "one seed, two answers"
+done_ peers
 
 # A line that is too long has an answer, and so has the one after it.
 { head -c 17000000 /dev/zero | tr '\0' ' '; echo; echo '{"do":"hello","id":3}'; } | "$arena" -q --device none --graph toy:9 >out.txt 2>talk

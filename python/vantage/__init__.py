@@ -9,9 +9,9 @@
 measurably faster with the same numbers. Where that is not possible, or does not help, the callable is f itself and says
 why. Importing this module needs neither JAX nor a compiler.
 """
-from .arena import Arena
+from .arena import Arena, ArenaEnv
 from .programs import Refused, inspect
 from .report import Report
 from .tuned import Tuned, load, save, tune
 
-__all__ = ["Arena", "Refused", "Report", "Tuned", "inspect", "load", "save", "tune"]
+__all__ = ["Arena", "ArenaEnv", "Refused", "Report", "Tuned", "inspect", "load", "save", "tune"]

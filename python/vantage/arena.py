@@ -8,12 +8,17 @@
         print(arena.verdict()["sentence"])
 
 A configuration is a list with a choice for every site, a dict {site: choice} of what differs from the default, or a name:
-"default", "best" (the lowest that was priced), "told", or a start of the kind of decision. No package but this one is needed.
+"default", "best" (the lowest that was priced), "told", or a start of the kind of decision. No package but this one is
+needed.
+
+ArenaEnv is the same as an environment of Gymnasium, for reinforcement learning.
 """
 import json
 import os
+import random
 import socket
 import subprocess
+import sys
 
 from .programs import Refused, environment, find
 
@@ -133,3 +138,108 @@ class Arena:
 
     def __exit__(self, *_):
         self.close()
+
+
+class Discrete:
+    """Whole numbers below n: what of gymnasium.spaces.Discrete is needed where Gymnasium is not installed."""
+
+    def __init__(self, n):
+        self.n = n
+        self.rng = random.Random()
+
+    def seed(self, seed=None):
+        self.rng.seed(seed)
+
+    def sample(self):
+        return self.rng.randrange(self.n)
+
+    def contains(self, x):
+        return 0 <= int(x) < self.n
+
+
+class MultiDiscrete:
+    """Lists of whole numbers, the i-th below nvec[i]."""
+
+    def __init__(self, nvec):
+        self.nvec = list(nvec)
+        self.parts = [Discrete(n) for n in self.nvec]
+
+    def seed(self, seed=None):
+        for i, part in enumerate(self.parts):
+            part.seed(None if seed is None else seed + i)
+
+    def sample(self):
+        return [part.sample() for part in self.parts]
+
+    def contains(self, x):
+        return len(x) == len(self.parts) and all(part.contains(v) for part, v in zip(self.parts, x))
+
+
+def gymnasium():
+    """Gymnasium if it is installed, else None."""
+    try:
+        import gymnasium as found
+    except ImportError:
+        return None
+    return found
+
+
+GYM = gymnasium()
+
+
+class ArenaEnv(GYM.Env if GYM else object):
+    """An arena as an environment: reset() and step(action) as in Gymnasium, which need not be installed.
+
+    The observation is the configuration, a choice for every site. An action is a number below the sum of all choices: that of
+    site 0's first choice is 0. A step goes there, and its reward is what that saves, as a share of the default's cost: rewards
+    of an episode add up to the gain. A step that fails is not taken, and its reward is -`failure`. An episode is truncated
+    after `steps`, and when the arena's budget is spent, which holds for all episodes together.
+    """
+    metadata = {"render_modes": []}
+    render_mode = None
+
+    def __init__(self, arena, steps=None, failure=0.0):
+        self.arena, self.failure = arena, failure
+        space = arena.space()
+        self.choices, self.default = space["choices"], space["default"]
+        self.steps = steps or arena.sites
+        self.actions = [(site, choice) for site, n in enumerate(self.choices) for choice in range(n)]
+        if not self.actions:
+            raise Refused("the program has nothing to decide")
+        self.action_space = (GYM.spaces if GYM else sys.modules[__name__]).Discrete(len(self.actions))
+        self.observation_space = (GYM.spaces if GYM else sys.modules[__name__]).MultiDiscrete(self.choices)
+        self.config, self.done = list(self.default), 0
+
+    def observation(self):
+        if not GYM:
+            return list(self.config)
+        import numpy
+        return numpy.array(self.config, dtype=numpy.int64)
+
+    def reset(self, *, seed=None, options=None):
+        """Begins at the default, or at options["config"]. The seed decides nothing: prices are measured, not drawn."""
+        if GYM:
+            super().reset(seed=seed)
+        self.config = [int(choice) for choice in (options or {}).get("config", self.default)]
+        self.done = 0
+        return self.observation(), {"budget": self.arena.budget}
+
+    def step(self, action):
+        site, choice = self.actions[int(action)]
+        there = self.config[:site] + [choice] + self.config[site + 1:]
+        self.done += 1
+        try:
+            price = self.arena.price(there, base=self.config)
+        except Spent as why:
+            return self.observation(), 0.0, False, True, {"spent": str(why)}
+        reward = -self.failure
+        if price["outcome"] == "ok":
+            self.config = there
+            reward = -price["value"] / self.arena.about["default"]
+        return self.observation(), reward, False, self.done >= self.steps or self.arena.budget.get("left") == 0, price
+
+    def render(self):
+        return None
+
+    def close(self):
+        self.arena.close()
