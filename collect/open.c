@@ -130,7 +130,7 @@ static int open_device(struct plan *p, uint32_t w, struct err *err)
 {
 	const struct settings *set = p->set;
 	struct device_options o = {.backend = set->device, .wait = set->wait, .seed = (uint64_t)set->seed, .deadline = set->deadline,
-		.kind = set->space};
+		.kind = set->space, .devices = space_kind_devices(set->space)};
 
 	if (cores_parse(set->cores, &o.cores, err) < 0)
 		return -1;

@@ -50,6 +50,12 @@ static double charge(const struct cost *c)
 	return each > 0 ? each * part_share(c->space) : 0;
 }
 
+/* Can it be read off a compiled program there? Seconds only where the compiler, or a model, says them. */
+static bool is_compiled_in(const struct device *d, enum quantity q)
+{
+	return quantity_deterministic(q) || !d || device_info(d)->kind != COST_MEASURED;
+}
+
 /* Finds the first of the kind's ways of pricing that gives the wanted quantity. Running gives the device's own quantity. */
 static int set_pricing(struct cost *c, struct err *err)
 {
@@ -58,6 +64,8 @@ static int set_pricing(struct cost *c, struct err *err)
 	for (const struct space_price *p = space_prices(k); p->how != PRICING_NONE; p++) {
 		bool run = p->how == PRICING_REGION || p->how == PRICING_WHOLE;
 
+		if (p->how == PRICING_COMPILED && !is_compiled_in(c->device, p->quantity))
+			continue;
 		c->how = p->how == PRICING_REGION && c->o.policy == POLICY_WHOLE ? PRICING_WHOLE : p->how;
 		c->quantity = run && c->device ? device_info(c->device)->quantity : p->quantity;
 		if (c->o.quantity && c->quantity != (enum quantity)(c->o.quantity - 1))

@@ -17,10 +17,12 @@
 /* Reads the figure from the compiled program; false if it has none of that quantity. */
 static bool read_off(const struct compiled *p, enum quantity q, double *value)
 {
-	if (q != QUANTITY_BYTES || !p->has_temp)
-		return false;
-	*value = (double)p->temp_bytes;
-	return true;
+	if (q == QUANTITY_BYTES && p->has_temp) {
+		*value = (double)p->temp_bytes;
+		return true;
+	}
+	*value = q == QUANTITY_SECONDS ? p->optimal_seconds : 0;
+	return *value > 0;
 }
 
 /* Asks the compiler. A crash is tried once more, because a worker can also die of something else. */

@@ -7,7 +7,7 @@
 
 #include "device/device.h"
 
-enum backend_trait { RUNS = 1, COMPILES = 2, ON_HOST = 4, TOPOLOGIES = 8 };
+enum backend_trait { RUNS = 1, COMPILES = 2, ON_HOST = 4, TOPOLOGIES = 8, HERE = 16 };
 
 struct backend {
 	struct device *(*open)(const struct device_options *o, struct err *err);

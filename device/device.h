@@ -32,6 +32,7 @@ struct device_options {	     /* all zero is the default */
 	const char *options; /* further compile options "name=value,...", or NULL */
 	const char *kind;    /* of decision: says at which stage to extract and apply (stage.h); NULL: the backend's first */
 	const char *model;   /* sim: device description file, or NULL for the built-in */
+	uint32_t devices;    /* that a program is partitioned for; 0 or 1: one, and nothing is partitioned */
 };
 
 struct device_info {
@@ -50,6 +51,7 @@ struct device_info {
 	bool can_run, compiles;
 	int core;		/* pinned to, the first of `cores`; or -1 */
 	uint32_t cores;		/* that programs run on; 0: not pinned */
+	uint32_t devices;	/* that programs are partitioned for, 1 at least */
 };
 
 struct pipeline;

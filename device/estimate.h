@@ -17,13 +17,16 @@ struct priced { /* all zero is empty */
 	uint32_t modelled; /* how many of them the compiler's model priced */
 	uint32_t ours;	   /* how many our roofline priced, because the model has no price */
 	double our_seconds; /* the part of `seconds` by our roofline */
+	double exchanged;   /* bytes that a device sends to others */
+	uint64_t bytes;	    /* of memory; 0: not known */
 	enum outcome outcome; /* refused if there is a kernel whose price means nothing */
 	char detail[200];
 };
 
 struct estimator {
 	const char *backend;
-	void (*read)(const struct graph *g, const char *target, struct priced *out); /* NULL: the plugin's own figure is the price */
+	/* `devices`: that the program is partitioned for. NULL: the plugin's own figure counts. */
+	void (*read)(const struct graph *g, const char *target, uint32_t devices, struct priced *out);
 	const char *whose;
 	const char *options; /* debug options that make the compiler write its prices */
 	const char *stop;    /* debug options that stop it before it generates code; "": it is not stopped */
@@ -34,6 +37,8 @@ struct estimator {
 const struct estimator *estimator_find(const char *backend);
 
 /* estimate_reified.c: the prices that XLA:GPU writes beside each kernel. */
-void estimate_reified(const struct graph *g, const char *target, struct priced *out);
+void estimate_reified(const struct graph *g, const char *target, uint32_t devices, struct priced *out);
+/* estimate_mesh.c: our model of a partitioned program on a machine of schemas/mesh.def. */
+void estimate_mesh(const struct graph *g, const char *target, uint32_t devices, struct priced *out);
 
 #endif

@@ -150,6 +150,7 @@ static int set_up(struct host *h, struct err *err)
 	buf_u64(q, h->seed);
 	put_cores(h, q);
 	buf_u64(q, memory_limit(h));
+	buf_u32(q, h->devices ? h->devices : 1); /* what a probe starts is for one */
 	h->asked = now_seconds();
 	enum exchange e = child_exchange(&h->child, WIRE_SETUP, q, patience_to_start(), &h->reply);
 	if (e != EXCHANGE_OK) {
@@ -392,7 +393,7 @@ static void fill_info(struct host *h, const char *name)
 		snprintf(i->backend, sizeof i->backend, "%.31s", known || !by_path ? h->backend->name : slash ? slash + 1 : name);
 	machine_describe(i->machine, sizeof i->machine);
 	i->family = h->backend->name;
-	i->kind = *h->target ? COST_ESTIMATED : h->backend->kind;
+	i->kind = *h->target && !(h->backend->traits & HERE) ? COST_ESTIMATED : h->backend->kind;
 	i->can_run = !*h->target;
 	i->compiles = h->backend->traits & COMPILES;
 	i->core = -1;
@@ -452,6 +453,16 @@ static void note_cores(struct host *h)
 		snprintf(i->machine + used, sizeof i->machine - used, ", run on %u of them", i->cores);
 }
 
+/* What is partitioned for several devices is priced apart from what is for one, as another machine's. */
+static void note_devices(struct host *h)
+{
+	struct device_info *i = &h->base.info;
+	size_t used = strlen(i->machine);
+
+	if (h->devices > 1)
+		snprintf(i->machine + used, sizeof i->machine - used, ", for %u devices", h->devices);
+}
+
 /* What every compile gets: what the target needs, what makes the compiler write its prices, and the user's own. */
 static void fill_options(struct host *h, const char *given)
 {
@@ -479,6 +490,7 @@ struct device *host_open(const struct device_options *o, struct err *err)
 	h->base.ops = &host_ops;
 	h->base.generation = 1;
 	h->seed = o->seed;
+	h->devices = h->base.info.devices = o->devices ? o->devices : 1;
 	h->deadline = o->deadline;
 	rng_seed2(&h->rng, o->seed, hash64("host", 4, 0));
 	h->backend = backend_find(o->backend, err);
@@ -497,6 +509,7 @@ struct device *host_open(const struct device_options *o, struct err *err)
 			goto fail;
 		note_cores(h);
 	}
+	note_devices(h);
 	if (set_up(h, err) < 0 || take_accelerator(h, o->wait, err) < 0)
 		goto fail;
 	host_stage_open(h, o->kind);

@@ -15,6 +15,7 @@
 #include "device/dump.h"
 #include "device/host.h"
 #include "device/module.h"
+#include "hlo/stopper.h"
 
 #define OURS 0x80000000u /* a bit in handles that the worker does not know */
 
@@ -23,14 +24,21 @@ static int compile_until_priced(struct host *h, const char *format, const char *
 	struct compiled *out, struct err *err)
 {
 	struct dump dump;
-	struct buf all = {0};
+	struct buf all = {0}, stopped = {0}, left = {0};
+	bool call = h->backend->traits & HERE && strcmp(format, "hlo") == 0; /* what stops it is part of the program */
 
-	if (dump_begin(&dump, h->estimator->stop, err) < 0)
+	if ((call && stopper_add(p, n, "the program", &stopped, err) < 0) || dump_begin(&dump, h->estimator->stop, err) < 0) {
+		buf_release(&stopped);
 		return -1;
+	}
 	buf_addf(&all, "%s%s%s", options, *options ? "," : "", dump.options.data);
-	int rc = host_compile_with(h, format, all.data, p, n, 0, false, out, err);
+	int rc = host_compile_with(h, format, all.data, call ? stopped.data : p, call ? stopped.len : n, 0, false, out, err);
 	if (rc == 0 && (out->outcome == OUTCOME_OK || out->outcome == OUTCOME_REFUSED))
-		rc = dump_left(&dump, h->estimator->left, &out->optimised, err);
+		rc = dump_left(&dump, h->estimator->left, &left, err);
+	if (rc == 0 && left.len && call)
+		rc = stopper_drop(left.data, left.len, "the program that was left", &out->optimised, err);
+	else if (rc == 0)
+		buf_add(&out->optimised, left.data, left.len);
 	if (rc == 0 && out->optimised.len) {
 		out->outcome = OUTCOME_OK;
 		out->detail[0] = 0;
@@ -38,6 +46,8 @@ static int compile_until_priced(struct host *h, const char *format, const char *
 	}
 	dump_end(&dump);
 	buf_release(&all);
+	buf_release(&stopped);
+	buf_release(&left);
 	return rc;
 }
 
@@ -52,8 +62,12 @@ static void price(struct host *h, enum compile_how how, struct compiled *out)
 		out->outcome = OUTCOME_REFUSED;
 		snprintf(out->detail, sizeof out->detail, "%.500s", err.text);
 	} else {
-		h->estimator->read(&g, h->target, &e);
+		h->estimator->read(&g, h->target, h->devices, &e);
 		out->optimal_seconds = e.seconds;
+		if (e.bytes) {
+			out->peak_bytes = out->temp_bytes = e.bytes;
+			out->has_temp = true;
+		}
 		if (how == COMPILE_APPLIED && e.outcome != OUTCOME_OK) {
 			out->outcome = e.outcome;
 			snprintf(out->detail, sizeof out->detail, "%s", e.detail);
@@ -66,7 +80,8 @@ int host_compile_for(struct host *h, enum compile_how how, const char *format, c
 	unsigned want, struct compiled *out, struct err *err)
 {
 	const struct estimator *e = h->estimator;
-	bool reads = e && e->read, stops = reads && *e->stop && !(want & (WANT_SERIALISED | WANT_MEMORY));
+	bool reads = e && e->read, here = h->backend->traits & HERE;
+	bool stops = reads && *e->stop && (here || !(want & (WANT_SERIALISED | WANT_MEMORY)));
 	int rc;
 
 	if (stops)

@@ -19,6 +19,8 @@ static Hlo__HloComputationProto *entry_of(const Hlo__HloModuleProto *m)
 	return m->n_computations ? m->computations[m->n_computations - 1] : NULL;
 }
 
+#define SHARDING_MANUAL 4 /* of XLA's OpSharding: the partitioner, which wants to be told, leaves it as it is */
+
 static Hlo__HloInstructionProto *make_call(struct arena *mem, int64_t id)
 {
 	static int64_t one = 1, zero = 0;
@@ -44,6 +46,9 @@ static Hlo__HloInstructionProto *make_call(struct arena *mem, int64_t id)
 	in->custom_call_target = arena_strdup(mem, TARGET);
 	in->custom_call_has_side_effect = 1;
 	in->custom_call_api_version = 1;
+	in->sharding = arena_alloc(mem, sizeof *in->sharding);
+	hlo__op_sharding__init(in->sharding);
+	in->sharding->type = SHARDING_MANUAL;
 	return in;
 }
 

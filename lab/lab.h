@@ -49,6 +49,7 @@ struct lab { /* all zero is empty; not to be moved once open */
 	uint32_t n_limits;
 	enum cost_kind kind; /* of its costs */
 	enum quantity quantity; /* of the objective */
+	const char *reference; /* where the default is what people do by hand: the name of that start; else NULL */
 	bool derived; /* did other decisions make the subject from the user's program? That one is its `original` */
 	struct archive *archive;
 	int64_t graph_id, space_id; /* in the store */

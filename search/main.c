@@ -14,6 +14,7 @@
 #include "device/stage.h"
 #include "search/arrange.h"
 #include "search/output.h"
+#include "search/parts.h"
 #include "search/puzzle.h"
 #include "search/rival.h"
 #include "search/session.h"
@@ -135,9 +136,12 @@ static int conclude(struct session *s, struct err *err)
 	const struct settings *set = s->set;
 	struct device_info info = {0};
 	struct result r = {&s->hunt, &s->verdict, s->device ? &info : NULL, s->lab.subject.name,
-		search_strategy_name(s->hunt.o.strategy), &s->advisor, s->before ? s->before->dir.data : NULL};
+		search_strategy_name(s->hunt.o.strategy), &s->advisor, s->before ? s->before->dir.data : NULL, &s->layouts};
 	int rc;
 
+	if (s->device && layouts_add_found(&s->layouts, &s->lab, s->device, s->hunt.config,
+				 s->hunt.default_seconds + s->hunt.running.value, err) < 0)
+		return -1;
 	if (s->device) { /* give the worker back: the verdict wants a fresh one on the same core */
 		info = *device_info(s->device);
 		lab_drop_costs(&s->lab);
@@ -147,6 +151,8 @@ static int conclude(struct session *s, struct err *err)
 	}
 	rc = verdict_reach(&s->verdict, &s->lab, s->hunt.config, &(struct verdict_options){r.device ? &s->device_options : NULL,
 		set->verdict_seconds == OPT_AUTO ? 0 : set->verdict_seconds, hunt_seconds(&s->hunt)}, err);
+	if (rc == 0 && r.device)
+		rc = parts_check(&s->verdict, &s->lab, s->hunt.config, &s->device_options, err);
 	if (rc == 0 && r.device && s->verdict.tuned && !(s->device = device_open(&s->device_options, err)))
 		rc = -1;
 	return rc == 0 ? leave(s, &r, err) : -1;
@@ -198,6 +204,8 @@ static int search_on(struct session *s, struct err *err)
 		return run_arrange(s, err) < 0 ? -1 : 1;
 	if (set->strategy >= STRATEGY_ANNEAL)
 		return err_set(err, "--strategy %s is for orders on a compiler (--space order)", search_strategy_name(set->strategy));
+	if (layouts_price(&s->layouts, &s->lab, s->device, err) < 0)
+		return -1;
 	if (rival && !s->given)
 		s->given = mem_alloc(s->lab.space->n_sites + 1);
 	if (rival && rival_search(&s->lab, s->device, &ro, s->given, &answer, err) < 0)
@@ -221,7 +229,7 @@ static int hand_over(struct session *s, struct buf *program, struct err *err)
 {
 	struct device_info info = s->device ? *device_info(s->device) : (struct device_info){0};
 	struct result r = {&s->hunt, &s->verdict, s->device ? &info : NULL, s->lab.subject.name,
-		search_strategy_name(s->hunt.o.strategy), &s->advisor, s->before ? s->before->dir.data : NULL};
+		search_strategy_name(s->hunt.o.strategy), &s->advisor, s->before ? s->before->dir.data : NULL, &s->layouts};
 	struct buf module = {0};
 	int rc = s->lab.space->ops->apply(s->lab.space, s->hunt.config, &module, err);
 

@@ -50,6 +50,7 @@ static uint8_t *config_of(const struct check *c, enum side side)
 static int compile(struct check *c, enum side side, struct err *err)
 {
 	const struct numbers_job *job = c->job;
+	const struct space_ops *ops = job->space->ops;
 	struct compiled *p = program_of(c, side);
 	struct buf module = {0};
 	uint8_t *config;
@@ -59,7 +60,7 @@ static int compile(struct check *c, enum side side, struct err *err)
 	if (side == OWN)
 		return device_compile(job->device, COMPILE_DEFAULT, "hlo", job->original->data, job->original->len, 0, p, err);
 	config = config_of(c, side);
-	rc = job->space->ops->apply(job->space, config, &module, err);
+	rc = (ops->apply_whole ? ops->apply_whole : ops->apply)(job->space, config, &module, err);
 	if (rc == 0)
 		rc = device_compile(job->device, COMPILE_APPLIED, "hlo", module.data, module.len, 0, p, err);
 	mem_free(config);

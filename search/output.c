@@ -248,6 +248,7 @@ static void write_config(const struct result *r, struct buf *out)
 	json_str(&j, "before", r->before);
 	add_verdict(&j, r);
 	add_environment(&j, r);
+	layouts_json(r->layouts, &j);
 	add_sites(&j, r->hunt);
 	json_end(&j);
 }
@@ -304,20 +305,53 @@ static int write_executable(const char *dir, struct device *d, const struct buf 
 	return rc;
 }
 
-int output_write(const char *dir, const struct result *r, struct device *d, struct err *err)
+/* The answer in the form that the kind has for whoever uses the program. */
+static int write_answer(const char *dir, const struct result *r, const uint8_t *config, struct err *err)
 {
 	struct space *s = r->hunt->s;
+	struct buf text = {0};
+	int rc = 0;
+
+	if (s->ops->answer) {
+		s->ops->answer(s, config, &text);
+		rc = put(dir, s->ops->answer_file, text.data, text.len, err);
+	}
+	buf_release(&text);
+	return rc;
+}
+
+/* What is to be used: what was found, or the default, which is the program as it was given or what people do by hand. */
+static int write_module(const char *dir, const struct result *r, struct buf *module, struct buf *options, struct err *err)
+{
+	struct space *s = r->hunt->s;
+	const struct buf *original = &r->hunt->lab->subject.original;
+	bool decided = r->verdict->tuned || r->hunt->lab->reference;
+	uint8_t *config = MEM_NEW(s->n_sites + 1, uint8_t);
+	int rc = 0;
+
+	space_default(s, config);
+	if (r->verdict->tuned)
+		memcpy(config, r->hunt->config, s->n_sites);
+	if (decided)
+		rc = s->ops->apply(s, config, module, err);
+	else
+		buf_add(module, original->data, original->len);
+	if (rc == 0 && decided && r->device)
+		write_options(r->device->compile_options, options);
+	if (rc == 0)
+		rc = write_answer(dir, r, config, err);
+	mem_free(config);
+	return rc;
+}
+
+int output_write(const char *dir, const struct result *r, struct device *d, struct err *err)
+{
 	const struct buf *original = &r->hunt->lab->subject.original;
 	struct buf module = {0}, text = {0};
 	int rc = drop(dir, "tuned.exe", err); /* an earlier search's */
 
-	if (rc == 0 && r->verdict->tuned) {
-		rc = s->ops->apply(s, r->hunt->config, &module, err);
-		if (rc == 0 && r->device)
-			write_options(r->device->compile_options, &text);
-	} else if (rc == 0) {
-		buf_add(&module, original->data, original->len);
-	}
+	if (rc == 0)
+		rc = write_module(dir, r, &module, &text, err);
 	if (rc == 0)
 		rc = put(dir, "default.pb", original->data, original->len, err);
 	if (rc == 0)
@@ -352,6 +386,7 @@ void output_summary(const struct result *r, const char *dir, bool json, struct b
 		add_verdict(&j, r);
 		add_search(&j, r);
 		add_environment(&j, r);
+		layouts_json(r->layouts, &j);
 		json_end(&j);
 		buf_addch(out, '\n');
 		return;
@@ -372,7 +407,9 @@ void output_summary(const struct result *r, const char *dir, bool json, struct b
 			buf_addf(out, ", %llu %s", (unsigned long long)h->failed[o], outcome_name((enum outcome)o));
 	if (h->used_up)
 		buf_adds(out, "; nothing was left to try");
-	buf_addf(out, "\n%s/report.html\n", dir);
+	buf_addch(out, '\n');
+	layouts_text(r->layouts, out);
+	buf_addf(out, "%s/report.html\n", dir);
 }
 
 /* What a configuration means and what costs are relative to: the sites with their choices, and the default. */

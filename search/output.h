@@ -18,6 +18,7 @@
 
 #include "search/advisor.h"
 #include "search/hunt.h"
+#include "search/layouts.h"
 #include "search/verdict.h"
 
 struct result { /* everything there is to tell */
@@ -27,6 +28,7 @@ struct result { /* everything there is to tell */
 	const char *graph, *strategy;
 	const struct advisor *advisor;
 	const char *before; /* the folder of the kind that decided first, or NULL */
+	const struct layouts *layouts; /* made by hand, and what was found beside them */
 };
 
 /* Makes the folder and proves that it can be written. */

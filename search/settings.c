@@ -28,6 +28,11 @@ static int settle(struct settings *s, int n_words, char **words, struct err *err
 		return err_set(err, "no program to tune: name one with --graph FILE");
 	if (s->from && strcmp(s->start, "default") != 0)
 		return err_set(err, "--from and --start both say where to begin");
+	if (s->mesh) {
+		if (space_kind_over(s->space, s->mesh, s->kind_over, err) < 0)
+			return -1;
+		s->space = s->kind_over;
+	}
 	if (s->skip) {
 		if (space_kind_without(s->space, s->skip, s->kind, err) < 0)
 			return -1;
@@ -42,6 +47,7 @@ int search_parse(struct settings *s, int argc, char **argv, struct err *err)
 		OPT_SECTION("What to tune"),
 		OPT_STR('g', "graph", &s->graph, "FILE", "the program: HLO as proto or text, StableHLO, or a folder of dumps"),
 		LAB_OPT_SPACE(*s),
+		OPT_STR(0, "mesh", &s->mesh, "MESH", "devices to lay tensors over, if the kind of decision does: 4, 2x2, data=2,model=2"),
 		OPT_STR(0, "skip-rule", &s->skip, "NAME,NAME", "rules not to use, if the kind of decision has rules"),
 		OPT_SECTION("Where"),
 		OPT_STR('d', "db", &s->db, "FILE", "keep every measurement in this store, and use those that it has"),

@@ -8,12 +8,13 @@
 #include "space/space.h"
 
 struct settings { /* members have the names of the options */
-	const char *skip, *cores, *graph, *model, *db, *out, *device, *space, *from, *start, *objective;
+	const char *mesh, *skip, *cores, *graph, *model, *db, *out, *device, *space, *from, *start, *objective;
 	struct opt_list limits;
 	int64_t budget, seed, hops, core, drift_checks, jobs, steps;
 	double deadline, seconds, alpha, explore, verdict_seconds, kernel_us;
 	int strategy, propose, measure, by, placing, goal;
 	bool json, quiet, resume, wait, force, tied, adapt, raw;
+	char kind_over[SPACE_KIND_ROOM]; /* of `space` with `mesh` */
 	char kind[SPACE_KIND_ROOM]; /* `space` without the rules of --skip-rule */
 };
 

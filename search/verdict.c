@@ -55,10 +55,15 @@ static int make_side(struct lab *lab, const uint8_t *config, struct device *d, i
 	unsigned want = k->decided ? 0 : WANT_SERIALISED;
 	int rc = 0;
 
-	if (side == 1)
+	if (side == 0 && lab->reference) {
+		uint8_t *dflt = MEM_NEW(lab->space->n_sites + 1, uint8_t);
+		space_default(lab->space, dflt);
+		rc = lab->space->ops->apply(lab->space, dflt, &module, err);
+		mem_free(dflt);
+	} else if (side == 1)
 		rc = lab->space->ops->apply(lab->space, config, &module, err);
 	if (rc == 0 && !k->decided)
-		take_spare(&lab->subject.opened.spares, side ? COMPILE_APPLIED : COMPILE_DEFAULT, side ? &module : original, kept);
+		take_spare(&lab->subject.opened.spares, module.len ? COMPILE_APPLIED : COMPILE_DEFAULT, module.len ? &module : original, kept);
 	if (rc == 0 && kept->len) {
 		rc = device_compile(d, COMPILE_DEFAULT, FORMAT_EXECUTABLE, kept->data, kept->len, 0, out, err);
 		if (rc < 0 || out->outcome == OUTCOME_OK)
@@ -67,7 +72,7 @@ static int make_side(struct lab *lab, const uint8_t *config, struct device *d, i
 		*out = (struct compiled){0};
 		buf_release(kept); /* no use to anybody */
 	}
-	if (rc == 0 && side == 0)
+	if (rc == 0 && side == 0 && !lab->reference)
 		rc = device_compile(d, COMPILE_DEFAULT, "hlo", original->data, original->len, want, out, err);
 	else if (rc == 0)
 		rc = device_compile(d, COMPILE_APPLIED, "hlo", module.data, module.len, want, out, err);
@@ -115,7 +120,7 @@ static int time_against_compiler(struct verdict *v, struct lab *lab, const uint8
 	if (rc == 0 && t->outcome == OUTCOME_OK && p)
 		rc = device_pair(d, &c[0], &c[1], p, t, err);
 	k->pair = now_seconds() - start;
-	if (rc == 0 && t->outcome == OUTCOME_OK && !k->compared) {
+	if (rc == 0 && t->outcome == OUTCOME_OK && !k->compared && !lab->space->ops->apply_whole) { /* parts.h does it for those */
 		struct numbers_job job = {d, lab->space, &lab->subject.original, config, &c[0], &c[1],
 			fmax(NUMBERS_SECONDS, NUMBERS_PAIRS * k->pair)};
 		k->compared = true;
@@ -258,7 +263,7 @@ static int ask_figure(struct verdict *v, struct lab *lab, const uint8_t *config,
 	if (c && !cost_exact(c)) {
 		*timed = true;
 	} else if (c) { /* NULL stands for the compiler's own program */
-		rc = cost_whole(c, measured || *estimator ? NULL : dflt, config, NULL, &t, err);
+		rc = cost_whole(c, !lab->reference && (measured || *estimator) ? NULL : dflt, config, NULL, &t, err);
 		if (t.outcome != OUTCOME_OK)
 			v->outcome = t.outcome;
 		*w = interval(v, &t, 1, 1);
@@ -393,20 +398,26 @@ static bool worth_asking(const struct lab *lab)
 	return any;
 }
 
+void verdict_tell(struct verdict *v)
+{
+	v->tuned &= v->numbers.outcome == OUTCOME_OK;
+	verdict_words(v);
+	tell_numbers(v);
+	advise(v);
+}
+
 int verdict_reach(struct verdict *v, struct lab *lab, const uint8_t *config, const struct verdict_options *o,
 	struct err *err)
 {
 	uint8_t *dflt = mem_alloc(lab->space->n_sites + 1);
 	int rc = 0;
 
-	*v = (struct verdict){.quantity = lab->quantity};
+	*v = (struct verdict){.quantity = lab->quantity, .reference = lab->reference, .by_hand = lab->space->ops->by_hand};
 	space_default(lab->space, dflt);
 	v->measured = lab->derived || memcmp(dflt, config, lab->space->n_sites) != 0;
 	if (v->measured || worth_asking(lab))
 		rc = weigh_all(v, lab, config, o, err);
 	mem_free(dflt);
-	verdict_words(v);
-	tell_numbers(v);
-	advise(v);
+	verdict_tell(v);
 	return rc;
 }

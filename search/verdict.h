@@ -54,6 +54,8 @@ struct verdict { /* all zero is empty */
 	struct numbers numbers;	  /* of the compiler's own program against the tuned one */
 	enum cost_kind kind;
 	uint32_t cores;		  /* that both ran on; 0: they were not pinned */
+	const char *reference;	  /* what it is compared with, where that is no compiler's default: a start of the space; else NULL */
+	const char *by_hand;	  /* ... what such a start is called */
 	char estimator[80];	  /* as in device_info: whose estimate it is; "": it is no estimate */
 	enum quantity quantity;	  /* of the objective, like the following */
 	double gain, low, high;	  /* the share of the default's cost that is saved, with its interval */
@@ -78,7 +80,9 @@ struct verdict_options {
 	double searched;		     /* seconds that the search took: where runs are long, so much is in proportion */
 };
 
-/* `config` against the compiler's default. */
+/* Puts all into words; numbers that were compared afterwards are part of the verdict, too. */
+void verdict_tell(struct verdict *v);
+/* `config` against the compiler's default, or the lab's reference. */
 int verdict_reach(struct verdict *v, struct lab *lab, const uint8_t *config, const struct verdict_options *o,
 	struct err *err);
 

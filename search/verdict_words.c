@@ -39,6 +39,16 @@ static bool needed(const struct verdict *v)
 	return any;
 }
 
+/* What it is compared with: "the compiler's default", "the best layout made by hand (fsdp)". */
+static const char *reference(const struct verdict *v, char text[120])
+{
+	if (v->reference)
+		snprintf(text, 120, "the best %.40s (%.30s)", v->by_hand, v->reference);
+	else
+		snprintf(text, 120, "the compiler's default");
+	return text;
+}
+
 /* " on 2 cores", if the programs ran on pinned cores. */
 static const char *on_cores(const struct verdict *v, char text[32])
 {
@@ -54,10 +64,10 @@ static void tell_objective(const struct verdict *v, struct buf *out)
 	bool exact = v->low == v->high && quantity_deterministic(v->quantity);
 	bool less = v->gain >= 0;
 	double sign = less ? 100 : -100;
-	char was[QUANTITY_TEXT], is[QUANTITY_TEXT], on[32];
+	char was[QUANTITY_TEXT], is[QUANTITY_TEXT], on[32], than[120];
 
-	buf_addf(out, "%s %.2f%% %s %s than the compiler's default (", quantity_verb(v->quantity), sign * v->gain, less ? "less" : "more",
-		quantity_noun(v->quantity));
+	buf_addf(out, "%s %.2f%% %s %s than %s (", quantity_verb(v->quantity), sign * v->gain, less ? "less" : "more",
+		quantity_noun(v->quantity), reference(v, than));
 	if (exact)
 		buf_addf(out, "%s instead of %s, ", quantity_text(v->quantity, v->tuned_seconds, is),
 			quantity_text(v->quantity, v->default_seconds, was));
@@ -105,15 +115,19 @@ static void tell_default(const struct verdict *v, struct buf *out)
 static void tell_estimate(const struct verdict *v, struct buf *out)
 {
 	struct buf beyond = {0};
+	char than[120];
 
 	list_limits(v, LIMIT_BROKEN, &beyond);
 	buf_addf(out, "By %s the %s ", v->estimator, v->tuned || beyond.len ? "tuned program would" : "whole program would");
 	if (v->tuned || beyond.len)
-		buf_addf(out, "take %.2f%% less %s than the compiler's own", 100 * v->gain, quantity_noun(v->quantity));
+		buf_addf(out, "take %.2f%% less %s than %s", 100 * v->gain, quantity_noun(v->quantity),
+			v->reference ? reference(v, than) : "the compiler's own");
 	else
 		buf_addf(out, "gain nothing (%+.2f%%, estimated: nothing was run); the default is the answer.", 100 * v->gain);
 	if (beyond.len)
 		buf_addf(out, ", but be %s; the default is the answer.", beyond.data);
+	else if (v->tuned && v->reference)
+		buf_addf(out, " (%s).", cost_kind_name(v->kind));
 	else if (v->tuned)
 		buf_adds(out, " (estimated: nothing was run). The compiler decides by that model, too: it did not try this, or forbids it "
 			"by a rule that we do not know.");
@@ -123,9 +137,11 @@ static void tell_estimate(const struct verdict *v, struct buf *out)
 static void tell_nothing(const struct verdict *v, struct buf *out)
 {
 	struct buf broken = {0};
+	char than[120];
 
 	list_limits(v, LIMIT_BROKEN, &broken);
-	buf_adds(out, "Nothing better than the default was found; the default is the answer");
+	buf_addf(out, "Nothing better than %s was found; %s is the answer", v->reference ? reference(v, than) : "the default",
+		v->reference ? "that" : "the default");
 	if (broken.len)
 		buf_addf(out, ", though it is %s", broken.data);
 	buf_adds(out, ".");

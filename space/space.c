@@ -91,6 +91,31 @@ int space_kind_without(const char *kind, const char *rules, char out[SPACE_KIND_
 	return 0;
 }
 
+int space_kind_over(const char *kind, const char *mesh, char out[SPACE_KIND_ROOM], struct err *err)
+{
+	const struct space_kind *k = space_kind_find(kind, err);
+	int n = snprintf(out, SPACE_KIND_ROOM, "%s:%s", kind, mesh);
+
+	if (!k)
+		return -1;
+	if (!k->devices)
+		return err_set(err, "decisions of the kind %s are for one device; a mesh is none of their business", k->name);
+	if (strchr(kind, ':'))
+		return err_set(err, "the kind %.60s says already over which devices", kind);
+	if (n < 0 || n >= SPACE_KIND_ROOM)
+		return err_set(err, "\"%.60s...\" is too long for a mesh", mesh);
+	for (char *p = out + strlen(kind); *p; p++)
+		*p = *p == ',' ? ':' : *p;
+	return 0;
+}
+
+uint32_t space_kind_devices(const char *kind)
+{
+	const struct space_kind *k = space_kind_find(kind, NULL);
+
+	return k && k->devices ? k->devices(kind) : 1;
+}
+
 const struct space_start *space_start_find(const struct space *s, const char *name)
 {
 	for (const struct space_start *p = s->ops->starts; p && p->name; p++)

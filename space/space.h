@@ -169,6 +169,8 @@ struct space_kind {
 	 * for, and writes the full name of its space into `kind`, which has room for SPACE_KIND_ROOM bytes.
 	 */
 	int (*make)(const char *program, struct buf *module, char *kind, struct err *err);
+	/* For how many devices programs of this full name are partitioned, 1 where the name does not say; NULL: always one. */
+	uint32_t (*devices)(const char *kind);
 };
 #define SPACE_KIND_ROOM 256
 
@@ -176,6 +178,11 @@ struct space_ops {
 	const struct space_kind *kind;
 	/* The module to compile for a configuration. */
 	int (*apply)(struct space *s, const uint8_t *config, struct buf *module, struct err *err);
+	/*
+	 * For kinds whose `apply` writes a program for several devices, each of which takes and gives parts: the same program, but
+	 * every device takes and gives whole values, so that its numbers can be compared with one device's. Else NULL.
+	 */
+	int (*apply_whole)(struct space *s, const uint8_t *config, struct buf *module, struct err *err);
 	/* The regions of the move from a to b, no two of them alike; none when a and b are equal. */
 	int (*region)(struct space *s, const uint8_t *a, const uint8_t *b, struct regions *out, struct err *err);
 	/* Did the compiler honour the choices: does the executable (HloModuleProto bytes) do what they say? */
@@ -206,6 +213,11 @@ struct space_ops {
 	void (*summary)(struct space *s, const uint8_t *config, struct buf *out);
 	const struct space_start *starts; /* may be NULL */
 	/*
+	 * Where the starts are what people do by hand: what one of them is called ("layout made by hand"). A search prices them all
+	 * first, and the best of them is the default, which what is found must beat. Else NULL.
+	 */
+	const char *by_hand;
+	/*
 	 * Writes the features of the flip of `site` to `choice`: all as they are before it, then all as they are after it. `config` is
 	 * changed meanwhile and then set back. The result changes only when the context of the site's node, of its
 	 * operands or of its users changes. NULL if the space cannot tell.
@@ -223,6 +235,9 @@ struct space_ops {
 	 */
 	int (*operators)(struct space *s, uint32_t site, uint8_t choice, struct regions *before, struct regions *after,
 		struct err *err);
+	/* The decisions as whoever uses the program wants to have them, a file of this name beside the others; may be NULL. */
+	void (*answer)(struct space *s, const uint8_t *config, struct buf *out);
+	const char *answer_file;
 	/* Frees what does not lie in the memory of the space; may be NULL. */
 	void (*release)(struct space *s);
 };
@@ -253,6 +268,10 @@ const struct space_price *space_prices(const struct space_kind *k);
 const char *space_priced(const struct space_kind *k);
 /* Writes the full name of `kind` without some of its rules ("a,b"), for kinds whose rules have names; -1: too long. */
 int space_kind_without(const char *kind, const char *rules, char out[SPACE_KIND_ROOM], struct err *err);
+/* Writes the full name of `kind` over a mesh of devices ("data=2,model=2"); -1 with a sentence where it takes none. */
+int space_kind_over(const char *kind, const char *mesh, char out[SPACE_KIND_ROOM], struct err *err);
+/* For how many devices programs of this kind (by its full name) are partitioned, 1 at least. */
+uint32_t space_kind_devices(const char *kind);
 /* The usual context where each instruction is a part of its own. */
 void space_context_alone(const struct space *s, const uint32_t *nodes, uint32_t n, float *out);
 /* The start with this name, or NULL. */

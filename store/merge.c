@@ -212,8 +212,8 @@ static int check_new_spaces(struct merge *m, int64_t after, struct err *err)
 }
 
 #define STEPS_IN(schema) \
-	"SELECT 1 + max(coalesce((SELECT max(id) FROM " schema ".sample WHERE id >= ?1 << 32 AND id < (?1 + 1) << 32), (?1 << 32) - 1)," \
-	" coalesce((SELECT max(id) FROM " schema ".trial WHERE id >= ?1 << 32 AND id < (?1 + 1) << 32), (?1 << 32) - 1)) - (?1 << 32)"
+	"SELECT 1 + max(coalesce((SELECT max(id) FROM " #schema ".sample WHERE id >= ?1 << 32 AND id < (?1 + 1) << 32), (?1 << 32) - 1)," \
+	" coalesce((SELECT max(id) FROM " #schema ".trial WHERE id >= ?1 << 32 AND id < (?1 + 1) << 32), (?1 << 32) - 1)) - (?1 << 32)"
 
 /* Finds the run here by its uuid, or makes it. */
 static int place_run(struct merge *m, struct pair *p, struct err *err)
@@ -231,8 +231,8 @@ static int place_run(struct merge *m, struct pair *p, struct err *err)
 			return -1;
 		m->runs++;
 	}
-	return sql_int(m->s, err, &p->have, STEPS_IN("main"), "i", p->to) < 0 ||
-		sql_int(m->s, err, &p->all, STEPS_IN("shard"), "i", p->from) < 0 ? -1 : 0;
+	return sql_int(m->s, err, &p->have, STEPS_IN(main), "i", p->to) < 0 ||
+		sql_int(m->s, err, &p->all, STEPS_IN(shard), "i", p->from) < 0 ? -1 : 0;
 }
 
 /* Is the last step that both have the same step? */

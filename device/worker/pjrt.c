@@ -96,6 +96,7 @@ struct named {
 	PJRT_NamedValue v[8];
 	char name[8][64];
 	size_t n;
+	uint32_t devices;
 };
 
 static int add_named(void *ctx, const char *name, const char *value)
@@ -107,7 +108,7 @@ static int add_named(void *ctx, const char *name, const char *value)
 		.name = l->name[l->n],
 		.name_size = strlen(l->name[l->n]),
 		.type = PJRT_NamedValue_kInt64,
-		.int64_value = atoll(value),
+		.int64_value = strcmp(value, "DEVICES") == 0 ? l->devices : atoll(value),
 		.value_size = 1};
 	l->n++;
 	return 0;
@@ -115,7 +116,7 @@ static int add_named(void *ctx, const char *name, const char *value)
 
 static int make_client(struct pjrt *p, struct refusal *v)
 {
-	struct named named = {.n = 0};
+	struct named named = {.devices = p->n_devices};
 	options_each(p->backend->client_options, add_named, &named, NULL);
 	ARGS(Client_Create, c);
 	c.create_options = named.v;
@@ -127,11 +128,12 @@ static int make_client(struct pjrt *p, struct refusal *v)
 	d.client = p->client;
 	if (pjrt_check(p, p->api->PJRT_Client_AddressableDevices(&d), "listing devices", v) < 0)
 		return -1;
-	if (d.num_addressable_devices == 0) {
-		snprintf(v->detail, sizeof v->detail, "it offers no device");
+	if (d.num_addressable_devices < p->n_devices) {
+		snprintf(v->detail, sizeof v->detail, "it offers %zu of the %u devices that are wanted", d.num_addressable_devices,
+			p->n_devices);
 		return -1;
 	}
-	p->device = d.addressable_devices[0];
+	p->device = d.addressable_devices;
 	ARGS(Client_PlatformName, n);
 	n.client = p->client;
 	if (pjrt_check(p, p->api->PJRT_Client_PlatformName(&n), "asking its name", v) < 0)
@@ -211,11 +213,15 @@ static int make_topology(struct pjrt *p, struct refusal *v)
 	return 0;
 }
 
-struct pjrt *pjrt_open(const struct backend *b, const char *target, const char *plugin, uint64_t seed, struct err *err)
+struct pjrt *pjrt_open(const struct backend *b, const char *target, const char *plugin, uint64_t seed, uint32_t devices,
+	struct err *err)
 {
 	struct pjrt *p = MEM_NEW(1, struct pjrt);
 	struct refusal v = {0};
+	if (b->traits & HERE)
+		target = "";
 	p->backend = b;
+	p->n_devices = devices;
 	snprintf(p->target, sizeof p->target, "%s", target);
 	p->seed = seed;
 	options_each(b->environment, set_environment, NULL, NULL);
@@ -274,11 +280,13 @@ const char *pjrt_version(const struct pjrt *p)
 #else
 #include "device/worker/pjrt.h"
 
-struct pjrt *pjrt_open(const struct backend *b, const char *target, const char *plugin, uint64_t seed, struct err *err)
+struct pjrt *pjrt_open(const struct backend *b, const char *target, const char *plugin, uint64_t seed, uint32_t devices,
+	struct err *err)
 {
 	(void)b;
 	(void)target;
 	(void)seed;
+	(void)devices;
 	err_set(err,
 		"this build cannot load %s: it was built without pjrt_c_api.h; \"make deps\" "
 		"fetches it with the "

@@ -68,6 +68,7 @@ static bool valid_order(size_t rank, const int64_t *minor_to_major)
 }
 
 struct wanted { /* inputs to be made */
+	uint32_t device;
 	enum inputs kind;
 	bool nudged;
 };
@@ -110,7 +111,7 @@ static int make_buffer(
 	b.dims = t->dims;
 	b.num_dims = t->rank;
 	b.host_buffer_semantics = PJRT_HostBufferSemantics_kImmutableOnlyDuringCall;
-	b.device = p->device;
+	b.device = p->device[w->device];
 	b.device_layout = row_major(t) ? NULL : &layout;
 	int rc = pjrt_check(p, p->api->PJRT_Client_BufferFromHostBuffer(&b), "making an input", v);
 	if (rc == 0) {
@@ -181,7 +182,7 @@ static uint64_t key_of(const struct type *t, size_t place)
 static int ensure_input(
 	struct pjrt *p, const struct type *t, size_t place, const struct wanted *w, PJRT_Buffer **out, struct refusal *v)
 {
-	uint64_t key = hash_mix(key_of(t, place), (uint64_t)w->kind * 2 + w->nudged);
+	uint64_t key = hash_mix(key_of(t, place), ((uint64_t)w->device * INPUTS_COUNT + w->kind) * 2 + w->nudged);
 	uint64_t bytes = t->elements * dtype_host_bytes(t->dtype);
 	for (size_t i = 0; i < p->n_inputs; i++)
 		if (p->input[i].key == key) {
@@ -212,12 +213,13 @@ static int ensure_input(
 
 int program_inputs(struct program *g, enum inputs kind, bool nudged, struct refusal *v)
 {
-	struct wanted w = {kind, nudged};
+	struct wanted w = {0, kind, nudged};
 
 	g->pjrt->tick++;
-	for (size_t i = 0; i < g->n_params; i++)
-		if (ensure_input(g->pjrt, &g->param[i], i, &w, &g->args[i], v) < 0)
-			return -1;
+	for (; w.device < g->pjrt->n_devices; w.device++)
+		for (size_t i = 0; i < g->n_params; i++)
+			if (ensure_input(g->pjrt, &g->param[i], i, &w, &g->args[w.device * g->n_params + i], v) < 0)
+				return -1;
 	return 0;
 }
 

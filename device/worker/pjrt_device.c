@@ -16,7 +16,7 @@ static void describe(struct pjrt *p, struct accelerator *a)
 {
 	struct refusal ignored;
 	ARGS(Device_GetDescription, d);
-	d.device = p->device;
+	d.device = p->device[0];
 	if (!HAS(p, Device_GetDescription) ||
 		pjrt_check(p, p->api->PJRT_Device_GetDescription(&d), "asking for its device", &ignored) < 0)
 		return;
@@ -31,7 +31,7 @@ static void describe(struct pjrt *p, struct accelerator *a)
 		pjrt_check(p, p->api->PJRT_DeviceDescription_Id(&i), "asking for its number", &ignored) == 0)
 		a->number = i.id;
 	ARGS(Device_LocalHardwareId, h);
-	h.device = p->device;
+	h.device = p->device[0];
 	if (HAS(p, Device_LocalHardwareId) &&
 		pjrt_check(p, p->api->PJRT_Device_LocalHardwareId(&h), "asking for its number", &ignored) == 0 &&
 		h.local_hardware_id >= 0)
@@ -43,7 +43,7 @@ static uint64_t device_memory(struct pjrt *p)
 {
 	struct refusal ignored;
 	ARGS(Device_MemoryStats, m);
-	m.device = p->device;
+	m.device = p->device[0];
 	if (!HAS(p, Device_MemoryStats) ||
 		pjrt_check(p, p->api->PJRT_Device_MemoryStats(&m), "asking for its memory", &ignored) < 0)
 		return 0;

@@ -34,7 +34,8 @@ struct pjrt {
 	const PJRT_Api *api;
 	PJRT_Client *client;
 	PJRT_TopologyDescription *topology;
-	PJRT_Device *device;
+	PJRT_Device *const *device; /* of the client, n_devices at least */
+	uint32_t n_devices;	    /* that programs are for */
 	uint64_t seed, tick, input_bytes;
 	char platform[64], version[160];
 	struct accelerator facts;
@@ -46,7 +47,7 @@ struct pjrt {
 struct instance {
 	struct program *program;
 	PJRT_LoadedExecutable *exe;
-	PJRT_Buffer **out; /* program->n_outputs; of the last kept run, else NULL */
+	PJRT_Buffer **out; /* program->n_outputs for each device; of the last kept run, else NULL */
 };
 
 struct program {
@@ -56,7 +57,7 @@ struct program {
 	size_t n_params, n_outputs;
 	struct type *param;
 	PJRT_Buffer *
-		*args; /* n_params, borrowed from the pool; valid since the last program_inputs */
+		*args; /* n_params for each device, borrowed from the pool; valid since the last program_inputs */
 	int64_t *keep; /* 0..n_params-1: none may be donated */
 	struct buf optimised, code, serialised;
 	uint64_t hash;

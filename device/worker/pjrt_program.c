@@ -42,6 +42,34 @@ static int add_option(void *ctx, const char *name, const char *value)
 	return 0;
 }
 
+/* One replica of so many partitions, partition i on device i. */
+static void partition(Opts__BuildOptions *build, uint32_t devices, struct arena *mem)
+{
+	Opts__DeviceAssignment *all = ARENA_NEW(mem, 1, Opts__DeviceAssignment);
+	Opts__ComputationDevice *each = ARENA_NEW(mem, devices, Opts__ComputationDevice);
+	int64_t *id = ARENA_NEW(mem, devices, int64_t);
+	protobuf_c_boolean *free_output = ARENA_NEW(mem, 1, protobuf_c_boolean);
+
+	opts__device_assignment__init(all);
+	all->replica_count = 1;
+	all->computation_count = (int32_t)devices;
+	all->computation_devices = ARENA_NEW(mem, devices, Opts__ComputationDevice *);
+	all->n_computation_devices = devices;
+	for (uint32_t i = 0; i < devices; i++) {
+		opts__computation_device__init(&each[i]);
+		id[i] = i;
+		each[i].replica_device_ids = &id[i];
+		each[i].n_replica_device_ids = 1;
+		all->computation_devices[i] = &each[i];
+	}
+	*free_output = true; /* what nobody asked for may stay where it was computed */
+	build->num_partitions = devices;
+	build->use_spmd_partitioning = true;
+	build->device_assignment = all;
+	build->allow_spmd_sharding_propagation_to_output = free_output;
+	build->n_allow_spmd_sharding_propagation_to_output = 1;
+}
+
 static void write_options(struct program *g, const struct module_layouts *lay, struct buf *out)
 {
 	Opts__CompileOptions o = OPTS__COMPILE_OPTIONS__INIT;
@@ -52,6 +80,8 @@ static void write_options(struct program *g, const struct module_layouts *lay, s
 	options_each(g->options, add_option, &list, NULL);
 	build.device_ordinal = -1;
 	build.num_replicas = build.num_partitions = 1;
+	if (g->pjrt->n_devices > 1)
+		partition(&build, g->pjrt->n_devices, &g->mem);
 	build.result_layout.data = (uint8_t *)(uintptr_t)lay->result.data;
 	build.result_layout.len = lay->result.len;
 	o.build = &build;
@@ -177,7 +207,7 @@ static int get_parameters(struct program *g, const void *code, size_t n, struct 
 		return -1;
 	}
 	g->param = ARENA_NEW(&g->mem, g->n_params + 1, struct type);
-	g->args = ARENA_NEW(&g->mem, g->n_params + 1, PJRT_Buffer *);
+	g->args = ARENA_NEW(&g->mem, (g->n_params + 1) * g->pjrt->n_devices, PJRT_Buffer *);
 	g->keep = ARENA_NEW(&g->mem, g->n_params + 1, int64_t);
 	for (size_t i = 0; i < g->n_params; i++) {
 		g->keep[i] = (int64_t)i;

@@ -21,7 +21,7 @@ static void destroy_loaded(struct pjrt *p, PJRT_LoadedExecutable *exe)
 
 static void drop_outputs(struct instance *i)
 {
-	for (size_t k = 0; i->out && k < i->program->n_outputs; k++)
+	for (size_t k = 0; i->out && k < i->program->n_outputs * i->program->pjrt->n_devices; k++)
 		pjrt_drop_buffer(i->program->pjrt, i->out[k]);
 	mem_free(i->out);
 	i->out = NULL;
@@ -67,42 +67,68 @@ void instance_free(struct instance *i)
 	mem_free(i);
 }
 
+/* Waits for all; the first refusal counts. */
+static int await_all(struct pjrt *p, PJRT_Event **done, struct refusal *v)
+{
+	struct refusal ignored;
+	int rc = 0;
+
+	for (uint32_t d = 0; d < p->n_devices; d++)
+		rc = pjrt_await(p, done[d], "running", rc == 0 ? v : &ignored) < 0 ? -1 : rc;
+	return rc;
+}
+
+/* Puts a list for each device into `lists`, taken from one array of them all. */
+static void split(PJRT_Buffer **all, size_t each, uint32_t devices, PJRT_Buffer ***lists)
+{
+	for (uint32_t d = 0; d < devices; d++)
+		lists[d] = all + d * each;
+}
+
 int instance_run(struct instance *i, uint32_t times, bool keep, double *seconds, struct refusal *v)
 {
 	struct program *g = i->program;
 	struct pjrt *p = g->pjrt;
-	PJRT_Buffer **out = MEM_NEW(g->n_outputs + 1, PJRT_Buffer *), *const *args = g->args;
+	size_t n_out = g->n_outputs * p->n_devices;
+	PJRT_Buffer **out = MEM_NEW(n_out + 1, PJRT_Buffer *), ***outs = MEM_NEW(p->n_devices, PJRT_Buffer **);
+	PJRT_Buffer ***args = MEM_NEW(p->n_devices, PJRT_Buffer **);
+	PJRT_Event **done = MEM_NEW(p->n_devices, PJRT_Event *);
 	PJRT_ExecuteOptions options = {.struct_size = PJRT_ExecuteOptions_STRUCT_SIZE,
 		.non_donatable_input_indices = g->keep,
 		.num_non_donatable_input_indices = g->n_params};
 	int rc = 0;
 	drop_outputs(i);
+	split(out, g->n_outputs, p->n_devices, outs);
+	split(g->args, g->n_params, p->n_devices, args);
 	for (uint32_t k = 0; k < times && rc == 0; k++) {
-		PJRT_Event *done = NULL;
 		ARGS(LoadedExecutable_Execute, e);
 		e.executable = i->exe;
 		e.options = &options;
-		e.argument_lists = &args;
-		e.num_devices = 1;
+		e.argument_lists = (PJRT_Buffer *const *const *)args;
+		e.num_devices = p->n_devices;
 		e.num_args = g->n_params;
-		e.output_lists = &out;
-		e.device_complete_events = &done;
+		e.output_lists = (PJRT_Buffer **const *)outs;
+		e.device_complete_events = done;
 		double start = now_seconds();
 		PJRT_Error *error = p->api->PJRT_LoadedExecutable_Execute(&e);
 		if (error) {
 			rc = pjrt_check(p, error, "running", v);
 			break;
 		}
-		rc = pjrt_await(p, done, "running", v);
+		rc = await_all(p, done, v);
 		*seconds += now_seconds() - start;
 		if (rc == 0 && keep && k + 1 == times) {
 			i->out = out;
-			return 0;
+			out = NULL;
+			break;
 		}
-		for (size_t o = 0; o < g->n_outputs; o++)
+		for (size_t o = 0; o < n_out; o++)
 			pjrt_drop_buffer(p, out[o]);
 	}
 	mem_free(out);
+	mem_free(outs);
+	mem_free(args);
+	mem_free(done);
 	return rc;
 }
 

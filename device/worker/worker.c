@@ -29,6 +29,7 @@
 #define MOST_PROGRAMS 1024u
 #define MOST_INSTANCES 64u
 #define MOST_CORES 4096
+#define MOST_DEVICES 1024u
 
 struct resident {
 	uint32_t handle;
@@ -330,6 +331,7 @@ static int set_up(struct worker *w, struct cursor *c, struct buf *out)
 	for (uint32_t i = 0; i < cores; i++)
 		core[i < MOST_CORES ? i : 0] = (int)cursor_u32(c);
 	uint64_t memory = cursor_u64(c);
+	uint32_t devices = cursor_u32(c);
 	const struct backend *backend = NULL;
 	char target[64];
 	int rc = 0;
@@ -339,6 +341,8 @@ static int set_up(struct worker *w, struct cursor *c, struct buf *out)
 			opt_version(), WIRE_PROTOCOL, protocol);
 	if (rc == 0 && cores > MOST_CORES)
 		rc = err_set(&err, "a worker is pinned to at most %d cores, not %u", MOST_CORES, cores);
+	if (rc == 0 && (devices == 0 || devices > MOST_DEVICES))
+		rc = err_set(&err, "a program is partitioned for 1 to %u devices, not %u", MOST_DEVICES, devices);
 	if (rc == 0 && cores)
 		rc = core_pin(core, cores, &err);
 	setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
@@ -349,7 +353,7 @@ static int set_up(struct worker *w, struct cursor *c, struct buf *out)
 		setrlimit(RLIMIT_DATA, &(struct rlimit){memory, memory});
 	if (rc == 0 && (!(backend = backend_find(name, &err)) ||
 			       backend_target(backend, name, target, sizeof target, &err) < 0 ||
-			       !(w->pjrt = pjrt_open(backend, target, plugin, seed, &err))))
+			       !(w->pjrt = pjrt_open(backend, target, plugin, seed, devices, &err))))
 		rc = -1;
 	w->on_core = rc == 0 && pjrt_device(w->pjrt)->on_host && cores == 1;
 	buf_u8(out, rc == 0);
@@ -395,7 +399,7 @@ static int set_up(struct worker *w, struct cursor *c, struct buf *out)
 {
 	struct err err = {{0}};
 	(void)c;
-	w->pjrt = pjrt_open(NULL, "", "a plugin", 0, &err);
+	w->pjrt = pjrt_open(NULL, "", "a plugin", 0, 1, &err);
 	buf_u8(out, 0);
 	buf_str(out, err.text);
 	buf_str(out, "");

@@ -1,0 +1,220 @@
+/*
+ * estimate_mesh.c - what one of several devices would take for its part of a program, by our own model.
+ *
+ * The program is the partitioner's result: what each device runs, exchanges written out, nothing fused yet. Compilers fuse
+ * all that works element by element, so only some values are written to memory: what products, reductions, lookups and exchanges
+ * make or take, and results. Each of these is written once and read once by all that is fused behind it; products, lookups and
+ * exchanges read their own.
+ *
+ *	product		the longer of its operations and its bytes
+ *	exchange	what a device sends over its links' rate, and never less than a floor (schemas/mesh.def)
+ *	all else	bytes over the rate of memory, and operations where they take longer
+ *
+ * Exchanges are not hidden behind work. A compiler may hide some of it; a layout that wins only because its exchanges would be
+ * hidden is not found so, and none wins because something is free.
+ *
+ * Memory: parameters, results that take no parameter's place, and the most that is alive of written values, in the program's
+ * order. A compiler's own schedule needs less or more.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "device/estimate.h"
+#include "graph/collective.h"
+
+struct machine {
+	const char *name;
+	double wide, narrow, other, memory_rate, link, floor, launch, memory;
+};
+
+static const struct machine machines[] = {
+#define MESH(...) {__VA_ARGS__},
+#include "schemas/mesh.def"
+#undef MESH
+};
+
+static const struct machine *find_machine(const char *name)
+{
+	for (size_t i = 0; i < sizeof machines / sizeof *machines; i++)
+		if (strcmp(machines[i].name, name) == 0)
+			return &machines[i];
+	return &machines[0];
+}
+
+enum how {
+	HOW_NOTHING, /* names, arguments */
+	HOW_FUSED,   /* computed where it is used */
+	HOW_FOLDED,  /* reads what is fused, writes its result */
+	HOW_OWN,     /* a kernel that reads and writes for itself */
+};
+
+static enum how how_of(const struct graph *g, uint32_t v)
+{
+	uint16_t op = g->node[v].opcode;
+
+	if (opcode_is_idle(op) || op == OP_PARAMETER || op == OP_CONSTANT || opcode_facts(op)->class == CLASS_CALL)
+		return HOW_NOTHING;
+	switch (opcode_facts(op)->class) {
+	case CLASS_ELEMENTWISE:
+		return HOW_FUSED;
+	case CLASS_APPLY:
+		return op == OP_REDUCE || op == OP_MAP ? HOW_FOLDED : HOW_OWN;
+	case CLASS_MOVE:
+		return op == OP_GATHER || op == OP_DYNAMIC_UPDATE_SLICE ? HOW_OWN : HOW_FUSED;
+	default:
+		return HOW_OWN;
+	}
+}
+
+/* Is the value written to memory? */
+static bool is_written(const struct graph *g, uint32_t v, enum how how)
+{
+	if (how != HOW_FUSED)
+		return how != HOW_NOTHING;
+	if (g->node[v].flags & NODE_ROOT)
+		return true;
+	for (uint32_t k = 0; k < g->node[v].n_users; k++) {
+		uint32_t u = node_users(g, v)[k];
+		uint16_t op = g->node[u].opcode;
+		if (how_of(g, u) == HOW_OWN || op == OP_TUPLE || opcode_facts(op)->class == CLASS_CALL)
+			return true;
+	}
+	return false;
+}
+
+static bool is_in_memory(const struct graph *g, uint32_t v)
+{
+	enum how how = how_of(g, v);
+
+	return how == HOW_NOTHING ? !(g->node[v].flags & NODE_SCALAR_CONST) : is_written(g, v, how);
+}
+
+/* Bytes that fused kernels read of a value, all of them together once; slices read what they take. */
+static double read_fused(const struct graph *g, uint32_t v)
+{
+	double most = 0;
+
+	for (uint32_t k = 0; k < g->node[v].n_users; k++) {
+		uint32_t u = node_users(g, v)[k];
+		enum how how = how_of(g, u);
+		if (how == HOW_FUSED || how == HOW_FOLDED)
+			most = fmax(most, g->node[u].opcode == OP_SLICE || g->node[u].opcode == OP_DYNAMIC_SLICE
+						  ? (double)g->node[u].bytes
+						  : (double)g->node[v].bytes);
+	}
+	return fmin(most, (double)g->node[v].bytes);
+}
+
+/* Bytes that a kernel of its own reads and writes. */
+static double own_bytes(const struct graph *g, uint32_t v)
+{
+	const struct node *n = &g->node[v];
+	double bytes = (double)n->bytes;
+
+	switch (n->opcode) {
+	case OP_GATHER:
+		return 2 * bytes;
+	case OP_DYNAMIC_UPDATE_SLICE: /* in place */
+		return n->n_operands > 1 ? 2 * (double)g->node[node_operands(g, v)[1]].bytes : bytes;
+	case OP_SCATTER: /* read, added, written where they go */
+		return n->n_operands > 2 ? 3 * (double)g->node[node_operands(g, v)[n->n_operands - 1]].bytes : bytes;
+	default:
+		for (uint32_t k = 0; k < n->n_operands; k++)
+			bytes += (double)g->node[node_operands(g, v)[k]].bytes;
+		return bytes;
+	}
+}
+
+static double product_rate(const struct machine *m, const struct graph *g, uint32_t v)
+{
+	uint8_t type = g->node[node_operands(g, v)[0]].dtype;
+
+	return dtype_bits(type) < 32 ? m->narrow : m->wide;
+}
+
+static double seconds_of(const struct machine *m, const struct graph *g, uint32_t v, uint32_t devices, struct priced *out)
+{
+	const struct node *n = &g->node[v];
+	enum how how = how_of(g, v);
+	struct exchange e;
+	double bytes, work;
+
+	if (collective_read(g, v, devices, &e)) {
+		out->exchanged += e.bytes;
+		return e.group > 1 ? m->floor + e.bytes / m->link : 0;
+	}
+	bytes = is_in_memory(g, v) ? read_fused(g, v) : 0;
+	if (how == HOW_NOTHING)
+		return bytes / m->memory_rate;
+	if (how == HOW_OWN)
+		bytes += own_bytes(g, v);
+	else if (is_written(g, v, how))
+		bytes += (double)n->bytes;
+	work = n->flops / (opcode_facts(n->opcode)->class == CLASS_HEAVY ? product_rate(m, g, v) : m->other);
+	out->kernels += is_written(g, v, how);
+	return fmax(work, bytes / m->memory_rate) + (is_written(g, v, how) ? m->launch : 0);
+}
+
+/* The most bytes of written values of a computation that are alive at once, and of what it calls on top. */
+static double most_alive(const struct graph *g, uint32_t comp, double *of_comp)
+{
+	const struct comp *c = &g->comp[comp];
+	double *freed = MEM_NEW(c->n_nodes + 1, double), alive = 0, most = 0;
+
+	for (uint32_t v = c->first; v < c->first + c->n_nodes; v++) {
+		uint32_t last = v;
+		if (how_of(g, v) == HOW_NOTHING || !is_in_memory(g, v))
+			continue;
+		for (uint32_t k = 0; k < g->node[v].n_users; k++)
+			last = node_users(g, v)[k] > last ? node_users(g, v)[k] : last;
+		freed[last - c->first] += (double)g->node[v].bytes;
+	}
+	for (uint32_t v = c->first; v < c->first + c->n_nodes; v++) {
+		double inside = 0;
+		if (how_of(g, v) != HOW_NOTHING && is_in_memory(g, v))
+			alive += (double)g->node[v].bytes;
+		for (uint32_t k = 0; k < g->node[v].n_called; k++)
+			inside = fmax(inside, of_comp[node_calls(g, v)[k]]);
+		most = fmax(most, alive + inside);
+		alive -= freed[v - c->first];
+	}
+	mem_free(freed);
+	return most;
+}
+
+static double memory_of(const struct graph *g)
+{
+	double *of_comp = MEM_NEW(g->n_comps + 1, double), bytes;
+	const struct comp *c = &g->comp[g->entry];
+
+	for (uint32_t k = 0; k < g->n_comps; k++) /* what is called comes before who calls it */
+		if (g->comp[k].role == ROLE_ENTRY || g->comp[k].role == ROLE_CONTROL)
+			of_comp[k] = most_alive(g, k, of_comp);
+	bytes = of_comp[g->entry];
+	for (uint32_t v = c->first; v < c->first + c->n_nodes; v++)
+		bytes += g->node[v].opcode == OP_PARAMETER ? (double)g->node[v].bytes : 0;
+	mem_free(of_comp);
+	return bytes;
+}
+
+void estimate_mesh(const struct graph *g, const char *target, uint32_t devices, struct priced *out)
+{
+	const struct machine *m = find_machine(target);
+
+	*out = (struct priced){0};
+	for (uint32_t c = 0; c < g->n_comps; c++) {
+		const struct comp *comp = &g->comp[c];
+		if (comp->role != ROLE_ENTRY && comp->role != ROLE_CONTROL)
+			continue;
+		for (uint32_t v = comp->first; v < comp->first + comp->n_nodes; v++)
+			out->seconds += comp->trips * seconds_of(m, g, v, devices, out);
+	}
+	out->bytes = (uint64_t)memory_of(g);
+	out->ours = out->kernels;
+	out->our_seconds = out->seconds;
+	if ((double)out->bytes > m->memory) {
+		out->outcome = OUTCOME_OOM;
+		snprintf(out->detail, sizeof out->detail, "each device needs %.1f GB, and has %.0f", 1e-9 * (double)out->bytes,
+			1e-9 * m->memory);
+	}
+}

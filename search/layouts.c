@@ -1,0 +1,190 @@
+/*
+ * layouts.c - see layouts.h.
+ */
+#include "search/layouts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* What the compiler made of it: bytes that a device needs, and what it sends. */
+static int read_compiled(struct layout_row *r, struct lab *lab, struct device *d, const uint8_t *config, struct err *err)
+{
+	struct buf module = {0};
+	struct compiled c = {0};
+	struct graph g = {0};
+	int rc = lab->space->ops->apply(lab->space, config, &module, err);
+
+	if (rc == 0)
+		rc = device_compile(d, COMPILE_APPLIED, "hlo", module.data, module.len, WANT_OPTIMISED | WANT_MEMORY, &c, err);
+	if (rc == 0 && c.outcome == OUTCOME_OK && c.optimised.len) {
+		rc = graph_parse(&g, c.optimised.data, c.optimised.len, "the compiled program", err);
+		if (rc == 0)
+			collective_sum(&g, device_info(d)->devices, &r->exchanges);
+		graph_release(&g);
+	}
+	r->bytes = (double)(c.peak_bytes ? c.peak_bytes : c.temp_bytes);
+	if (c.handle)
+		rc = device_drop(d, &c, rc == 0 ? err : NULL) < 0 ? -1 : rc;
+	compiled_release(&c);
+	buf_release(&module);
+	return rc;
+}
+
+/* How far beyond the limits; those that are relative hold against the best, so only absolute ones count here. */
+static int read_limits(struct layout_row *r, struct lab *lab, const uint8_t *config, struct err *err)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; i < lab->n_limits && rc == 0; i++) {
+		struct timing t = {0};
+		if (lab->limit[i].limit.relative)
+			continue;
+		rc = cost_whole(lab->limit[i].cost, config, config, NULL, &t, err);
+		if (rc == 0 && t.outcome != OUTCOME_OK)
+			r->outcome = t.outcome;
+		else if (rc == 0)
+			r->excess += limit_excess(&lab->limit[i].limit, 0, t.seconds_b);
+		timing_release(&t);
+	}
+	return rc;
+}
+
+static int price(struct layout_row *r, struct lab *lab, struct device *d, const uint8_t *config, struct err *err)
+{
+	struct timing t = {0};
+	int rc = cost_whole(lab->cost, config, config, NULL, &t, err);
+
+	r->outcome = t.outcome;
+	r->cost = t.seconds_b;
+	timing_release(&t);
+	if (rc == 0 && r->outcome == OUTCOME_OK)
+		rc = read_limits(r, lab, config, err);
+	if (rc == 0 && r->outcome == OUTCOME_OK)
+		rc = read_compiled(r, lab, d, config, err);
+	return rc;
+}
+
+static bool is_better(const struct layout_row *a, const struct layout_row *b)
+{
+	if ((a->outcome == OUTCOME_OK) != (b->outcome == OUTCOME_OK))
+		return a->outcome == OUTCOME_OK;
+	return a->excess != b->excess ? a->excess < b->excess : a->cost < b->cost;
+}
+
+static void make_default(struct space *s, const uint8_t *config)
+{
+	for (uint32_t i = 0; i < s->n_sites; i++)
+		s->site[i].dflt = config[i];
+}
+
+int layouts_price(struct layouts *l, struct lab *lab, struct device *d, struct err *err)
+{
+	struct space *s = lab->space;
+	uint8_t *config = MEM_NEW(s->n_sites + 1, uint8_t);
+	int rc = 0;
+
+	*l = (struct layouts){.quantity = cost_quantity(lab->cost), .called = s->ops->by_hand};
+	for (const struct space_start *p = s->ops->starts; d && s->n_sites && l->called && p && p->name && rc == 0; p++) {
+		if (l->n == LAYOUTS_MOST - 1)
+			break;
+		l->row[l->n] = (struct layout_row){.name = p->name};
+		p->fill(s, config);
+		rc = price(&l->row[l->n], lab, d, config, err);
+		if (is_better(&l->row[l->n], &l->row[l->best]))
+			l->best = l->n;
+		l->labels++;
+		l->n++;
+	}
+	if (rc == 0 && l->n && l->row[l->best].outcome != OUTCOME_OK)
+		rc = err_set(err, "none of the layouts made by hand fits: %s", outcome_meaning(l->row[l->best].outcome));
+	if (rc == 0 && l->n) {
+		s->ops->starts[l->best].fill(s, config);
+		make_default(s, config);
+		lab->reference = l->row[l->best].name;
+	}
+	mem_free(config);
+	return rc;
+}
+
+int layouts_add_found(struct layouts *l, struct lab *lab, struct device *d, const uint8_t *config, double cost, struct err *err)
+{
+	struct layout_row *r = &l->row[l->n];
+
+	if (!l->n || l->found)
+		return 0;
+	*r = (struct layout_row){.name = "found", .cost = cost};
+	l->found = true;
+	l->n++;
+	return read_compiled(r, lab, d, config, err);
+}
+
+void layouts_json(const struct layouts *l, struct json *j)
+{
+	if (!l->n)
+		return;
+	json_array(j, "layouts");
+	for (uint32_t i = 0; i < l->n; i++) {
+		const struct layout_row *r = &l->row[i];
+		json_object(j, NULL);
+		json_str(j, "name", r->name);
+		json_str(j, "outcome", outcome_name(r->outcome));
+		if (r->outcome == OUTCOME_OK) {
+			json_num(j, "cost", r->cost);
+			json_num(j, "bytes_per_device", r->bytes);
+			json_object(j, "bytes_sent");
+			for (int c = 0; c < COLLECTIVES; c++)
+				json_num(j, collective_name((enum collective)c), r->exchanges.bytes[c]);
+			json_end(j);
+		}
+		json_end(j);
+	}
+	json_end(j);
+	json_str(j, "best_by_hand", l->row[l->best].name);
+}
+
+/* "22.9 ms  312.0 MiB  all-reduce 12 MiB, all-gather 3 MiB" */
+static void add_row(const struct layouts *l, const struct layout_row *r, const char *between, struct buf *out)
+{
+	char text[QUANTITY_TEXT];
+	bool any = false;
+
+	if (r->outcome != OUTCOME_OK) {
+		buf_addf(out, "%s%s%s%s", outcome_meaning(r->outcome), between, "", between);
+		return;
+	}
+	buf_addf(out, "%s%s", quantity_text(l->quantity, r->cost, text), between);
+	buf_addf(out, "%s%s", r->bytes > 0 ? quantity_text(QUANTITY_BYTES, r->bytes, text) : "", between);
+	for (int c = 0; c < COLLECTIVES; c++) {
+		if (r->exchanges.count[c] == 0)
+			continue;
+		buf_addf(out, "%s%s %s", any ? ", " : "", collective_name((enum collective)c),
+			quantity_text(QUANTITY_BYTES, r->exchanges.bytes[c], text));
+		any = true;
+	}
+	buf_adds(out, any ? "" : "nothing");
+}
+
+void layouts_text(const struct layouts *l, struct buf *out)
+{
+	for (uint32_t i = 0; i < l->n; i++) {
+		buf_addf(out, "%c %-16s ", i == l->best ? '*' : ' ', l->row[i].name);
+		add_row(l, &l->row[i], "  ", out);
+		buf_addch(out, '\n');
+	}
+}
+
+void layouts_page(const struct layouts *l, struct buf *out)
+{
+	if (!l->n)
+		return;
+	buf_addf(out, "<h2>Layouts made by hand</h2>\n<p>Each was priced before the search, which began at the best (%s).</p>\n"
+		"<table><tr><th>layout</th><th>%s</th><th>memory of a device</th><th>what a device sends</th></tr>\n",
+		l->row[l->best].name, quantity_name(l->quantity));
+	for (uint32_t i = 0; i < l->n; i++) {
+		buf_addf(out, "<tr><td>%s</td><td>", l->row[i].name);
+		add_row(l, &l->row[i], "</td><td>", out);
+		buf_adds(out, "</td></tr>\n");
+	}
+	buf_adds(out, "</table>\n");
+}

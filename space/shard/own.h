@@ -1,0 +1,88 @@
+/*
+ * own.h - what the files of this kind of decision share; nobody outside space/shard/ needs it.
+ *
+ *	mesh.c	    devices in a grid, and layouts over it	starts.c    what people do by hand, found by rule
+ *	roles.c	    what a parameter is for			pairs.c	    which products go in pairs
+ *	sites.c	    what is decided about			write.c	    the program with its annotations
+ *	shard.c	    the space					answer.c    shardings.json
+ */
+#ifndef SPACE_SHARD_OWN_H
+#define SPACE_SHARD_OWN_H
+
+#include "space/shard/mesh.h"
+#include "space/space.h"
+
+/* What an entry parameter is for, as far as the graph shows it (roles.c). */
+enum role {
+	FOR_NOTHING, /* it is no array, or has no dimension */
+	FOR_DATA,    /* one part of it for each example: its first dimension counts them */
+	FOR_WEIGHT,  /* what is learnt, or served with */
+	FOR_MOMENT,  /* an optimiser's, beside a weight of the same shape */
+};
+
+struct purpose { /* of an entry parameter */
+	enum role role;
+	uint32_t out;	/* the place in the result of what takes its place in the next run; or NONE */
+	uint32_t owner; /* of a moment: the weight's node */
+	bool table;	/* rows are looked up in it */
+};
+
+struct roles { /* of the entry's parameters, by node less the entry's first */
+	struct purpose *of;
+	bool trains; /* some parameter is replaced by what was computed from it element by element */
+};
+void roles_find(struct roles *r, const struct graph *g, struct arena *mem);
+
+/* Does the first dimension of this parameter count examples? */
+static inline bool purpose_batched(const struct purpose *p)
+{
+	return p->role == FOR_DATA;
+}
+
+struct place { /* of a site: all that is decided alike */
+	uint32_t first, n; /* its members */
+	bool parameter;
+	bool written;	   /* the program says something itself */
+	uint8_t skip;	   /* a choice above 0 is the layout of that number less this */
+};
+
+struct shard {
+	struct mesh mesh;
+	struct roles roles;
+	struct place *place; /* per site */
+	uint32_t *member;    /* nodes */
+	uint32_t n_members;
+};
+
+static inline struct shard *shard_of(const struct space *s)
+{
+	return s->own;
+}
+static inline const struct purpose *purpose_of(const struct space *s, uint32_t node)
+{
+	return &shard_of(s)->roles.of[node - s->graph->comp[s->graph->entry].first];
+}
+static inline const Hlo__ShapeProto *shape_of(const struct space *s, uint32_t node)
+{
+	return s->graph->node[node].proto->shape;
+}
+
+/* sites.c: fills sites, places and members. */
+void shard_find_sites(struct space *s, bool arguments_only);
+/* The layout of a choice; false: the tensor is left as the program has it. */
+bool shard_layout(const struct space *s, uint32_t site, uint8_t choice, struct layout *out);
+/* The choice of a layout; 0 if there is none such. */
+uint8_t shard_choice(const struct space *s, uint32_t site, const struct layout *l);
+
+/* starts.c */
+extern const struct space_start shard_starts[];
+void shard_default(struct space *s, uint8_t *config);
+/* pairs.c: per node the dimension that splitting by pairs of products splits of a weight, or -1. */
+void shard_pairs(const struct space *s, int8_t *dim, uint32_t parts);
+
+/* write.c: the annotated program; `whole`: every device gets and gives whole values all the same. */
+void shard_write(struct space *s, const uint8_t *config, bool whole, struct buf *module);
+/* answer.c: shardings.json. */
+void shard_answer(struct space *s, const uint8_t *config, struct buf *out);
+
+#endif

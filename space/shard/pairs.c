@@ -1,0 +1,148 @@
+/*
+ * pairs.c - which products go in pairs, so that splitting their weights costs one exchange for two.
+ *
+ * A weight of which the columns are split makes a value that is split; the product that follows then sums over the split
+ * dimension, and if its weight is split by rows, each device has its part of the sum: one all-reduce, at the end. So people
+ * split the first weight of a block by columns and the second by rows, and so does this rule: going up from a product's
+ * value operand, past everything but other products with a weight, is any weight met that was split by columns? Then this
+ * one is split by rows, and what follows begins anew.
+ *
+ * Only the first product that a weight enters counts; those behind it are of its gradient, and follow.
+ */
+#include "space/shard/own.h"
+
+#include <string.h>
+
+enum split { SPLIT_NONE, SPLIT_COLUMNS, SPLIT_ROWS };
+
+struct product { /* a node whose operand is a weight */
+	uint32_t weight; /* NONE: it has none */
+	uint32_t operand; /* which of the two that is */
+	uint8_t split;
+	int8_t dim; /* of the weight */
+};
+
+/* The weight that a value is, perhaps copied or converted; NONE: it is none. */
+static uint32_t weight_behind(const struct space *s, uint32_t v)
+{
+	const struct graph *g = s->graph;
+
+	while (g->node[v].opcode == OP_CONVERT || g->node[v].opcode == OP_COPY)
+		v = node_operands(g, v)[0];
+	return g->node[v].opcode == OP_PARAMETER && g->node[v].comp == g->entry && purpose_of(s, v)->role == FOR_WEIGHT ? v : NONE;
+}
+
+static bool listed(const int64_t *v, size_t n, int64_t x)
+{
+	for (size_t i = 0; i < n; i++)
+		if (v[i] == x)
+			return true;
+	return false;
+}
+
+/* Is dimension `dim` of the weight summed over? */
+static bool is_summed(const struct graph *g, uint32_t v, uint32_t operand, int64_t dim)
+{
+	const Hlo__DotDimensionNumbers *d = g->node[v].proto->dot_dimension_numbers;
+	const Hlo__ConvolutionDimensionNumbers *c = g->node[v].proto->convolution_dimension_numbers;
+
+	if (g->node[v].opcode == OP_CONVOLUTION)
+		return c && dim == c->kernel_input_feature_dimension;
+	if (!d)
+		return false;
+	return operand ? listed(d->rhs_contracting_dimensions, d->n_rhs_contracting_dimensions, dim)
+		       : listed(d->lhs_contracting_dimensions, d->n_lhs_contracting_dimensions, dim);
+}
+
+/* A dimension that is neither summed over nor its columns: a batch, a window. */
+static bool is_other(const struct graph *g, uint32_t v, uint32_t operand, int64_t dim)
+{
+	const Hlo__DotDimensionNumbers *d = g->node[v].proto->dot_dimension_numbers;
+	const Hlo__ConvolutionDimensionNumbers *c = g->node[v].proto->convolution_dimension_numbers;
+
+	if (g->node[v].opcode == OP_CONVOLUTION)
+		return !c || (dim != c->kernel_input_feature_dimension && dim != c->kernel_output_feature_dimension);
+	if (!d)
+		return true;
+	return operand ? listed(d->rhs_batch_dimensions, d->n_rhs_batch_dimensions, dim)
+		       : listed(d->lhs_batch_dimensions, d->n_lhs_batch_dimensions, dim);
+}
+
+/* The first dimension of the weight that is summed over, or is not, and divides; -1: none. */
+static int8_t find_dim(const struct space *s, uint32_t v, const struct product *p, bool summed, uint32_t parts)
+{
+	const Hlo__ShapeProto *shape = shape_of(s, p->weight);
+
+	for (size_t d = 0; d < shape->n_dimensions; d++) {
+		bool other = is_other(s->graph, v, p->operand, (int64_t)d);
+		if (!other && is_summed(s->graph, v, p->operand, (int64_t)d) == summed && shape->dimensions[d] % parts == 0)
+			return (int8_t)d;
+	}
+	return -1;
+}
+
+/* Is a product that was split by columns met on the way up from v, and none with a weight before it? */
+static bool meets_columns(const struct graph *g, const struct product *p, uint32_t v, uint32_t *mark, uint32_t turn)
+{
+	uint32_t *stack = MEM_NEW(g->n_nodes + 1, uint32_t), n = 0;
+	bool found = false;
+
+	stack[n++] = v;
+	mark[v] = turn;
+	while (n && !found) {
+		uint32_t u = stack[--n];
+		if (p[u].weight != NONE) {
+			found = p[u].split == SPLIT_COLUMNS;
+			continue;
+		}
+		for (uint32_t k = 0; k < g->node[u].n_operands; k++) {
+			uint32_t o = node_operands(g, u)[k];
+			if (mark[o] != turn)
+				stack[n++] = o;
+			mark[o] = turn;
+		}
+	}
+	mem_free(stack);
+	return found;
+}
+
+/* Which product is a weight's first; each weight once. */
+static void find_products(const struct space *s, struct product *p)
+{
+	const struct graph *g = s->graph;
+	uint8_t *taken = MEM_NEW(g->n_nodes + 1, uint8_t);
+
+	for (uint32_t v = 0; v < g->n_nodes; v++) {
+		p[v].weight = NONE;
+		if (g->node[v].comp != g->entry || (g->node[v].opcode != OP_DOT && g->node[v].opcode != OP_CONVOLUTION))
+			continue;
+		for (uint32_t k = 0; k < 2 && p[v].weight == NONE; k++) {
+			uint32_t w = weight_behind(s, node_operands(g, v)[k]);
+			if (w != NONE && !taken[w]) {
+				p[v] = (struct product){.weight = w, .operand = k};
+				taken[w] = 1;
+			}
+		}
+	}
+	mem_free(taken);
+}
+
+void shard_pairs(const struct space *s, int8_t *dim, uint32_t parts)
+{
+	const struct graph *g = s->graph;
+	struct product *p = MEM_NEW(g->n_nodes + 1, struct product);
+	uint32_t *mark = MEM_NEW(g->n_nodes + 1, uint32_t);
+
+	memset(dim, -1, g->n_nodes);
+	find_products(s, p);
+	for (uint32_t v = 0; v < g->n_nodes; v++) {
+		bool rows;
+		if (p[v].weight == NONE)
+			continue;
+		rows = meets_columns(g, p, node_operands(g, v)[1 - p[v].operand], mark, v + 1);
+		dim[p[v].weight] = find_dim(s, v, &p[v], rows, parts);
+		p[v].split = dim[p[v].weight] < 0 ? SPLIT_NONE : rows ? SPLIT_ROWS : SPLIT_COLUMNS;
+	}
+	mem_free(p);
+	mem_free(mark);
+}

@@ -1,0 +1,225 @@
+/*
+ * shard.c - see shard.h.
+ */
+#include "space/shard/shard.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "space/shard/own.h"
+
+#define ARGUMENTS "shard/arguments:"
+#define ALL "shard:"
+
+static int apply(struct space *s, const uint8_t *config, struct buf *module, struct err *err)
+{
+	(void)err;
+	shard_write(s, config, false, module);
+	return 0;
+}
+
+static int apply_whole(struct space *s, const uint8_t *config, struct buf *module, struct err *err)
+{
+	(void)err;
+	shard_write(s, config, true, module);
+	return 0;
+}
+
+/* Two configurations that say the same in the program are the same: keys are of what is written. */
+static int region(struct space *s, const uint8_t *a, const uint8_t *b, struct regions *out, struct err *err)
+{
+	struct region *r;
+
+	(void)err;
+	if (memcmp(a, b, s->n_sites) == 0)
+		return 0;
+	MEM_GROW(&out->v, &out->cap, out->n + 1);
+	r = &out->v[out->n++];
+	*r = (struct region){.times = 1, .copies = 1, .n_nodes = s->graph->n_nodes, .whole = true};
+	shard_write(s, a, false, &r->a);
+	shard_write(s, b, false, &r->b);
+	r->key[0] = hash64(r->a.data, r->a.len, 0);
+	r->key[1] = hash64(r->b.data, r->b.len, 0);
+	return 0;
+}
+
+/* An annotation is a wish that the partitioner keeps by its making; there is nothing to read back from what it made. */
+static int check(struct space *s, const uint8_t *config, const void *optimised, size_t n, struct check_result *out,
+	struct err *err)
+{
+	(void)optimised;
+	(void)n;
+	(void)err;
+	*out = (struct check_result){0};
+	for (uint32_t i = 0; i < s->n_sites; i++)
+		out->asked += config[i] != 0;
+	out->found = out->equal = out->asked;
+	return 0;
+}
+
+/* How many parts the tensor of a site is in. */
+static uint32_t parts_of(const struct space *s, uint32_t site, uint8_t choice)
+{
+	struct layout l;
+
+	shard_layout(s, site, choice, &l);
+	return layout_parts(&shard_of(s)->mesh, &l);
+}
+
+static void context(struct space *s, const uint8_t *config, const uint32_t *nodes, uint32_t n, float *out)
+{
+	memset(out, 0, (size_t)n * CTX_COUNT * sizeof *out);
+	for (uint32_t k = 0; k < n; k++, out += CTX_COUNT) {
+		const struct node *v = &s->graph->node[nodes[k]];
+		uint32_t i = s->site_of[nodes[k]], parts = i == NONE ? 1 : parts_of(s, i, config[i]);
+		out[CTX_KEPT] = 1;
+		out[CTX_COPIES] = (float)shard_of(s)->mesh.devices / (float)parts;
+		out[CTX_GROUP_NODES] = i == NONE ? 1 : (float)shard_of(s)->place[i].n;
+		out[CTX_GROUP_INPUTS] = (float)v->n_operands;
+		out[CTX_GROUP_BYTES] = (float)v->bytes / (float)parts;
+		out[CTX_GROUP_FLOPS] = (float)v->flops / (float)parts;
+	}
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* All members of the sites that differ. */
+static void touched(struct space *s, const uint8_t *a, const uint8_t *b, const uint32_t *changed, uint32_t n_changed,
+	uint32_t **nodes, size_t *n, size_t *cap)
+{
+	const struct shard *h = shard_of(s);
+	size_t first = *n;
+
+	(void)a;
+	(void)b;
+	for (uint32_t k = 0; k < n_changed; k++) {
+		const struct place *p = &h->place[changed[k]];
+		MEM_GROW(nodes, cap, *n + p->n);
+		memcpy(*nodes + *n, h->member + p->first, p->n * sizeof **nodes);
+		*n += p->n;
+	}
+	if (*n > first)
+		qsort(*nodes + first, *n - first, sizeof **nodes, by_number);
+}
+
+static void summary(struct space *s, const uint8_t *config, struct buf *out)
+{
+	const struct shard *h = shard_of(s);
+	uint64_t whole = 0, here = 0;
+	uint32_t decided = 0;
+	char text[2][QUANTITY_TEXT];
+
+	for (uint32_t i = 0; i < s->n_sites; i++) {
+		decided += config[i] ? h->place[i].n : 0;
+		for (uint32_t k = 0; k < h->place[i].n && h->place[i].parameter; k++) {
+			whole += s->graph->node[h->member[h->place[i].first + k]].bytes;
+			here += s->graph->node[h->member[h->place[i].first + k]].bytes / parts_of(s, i, config[i]);
+		}
+	}
+	buf_addf(out, "%u of %u tensors laid out over %u devices, of %s of parameters %s on each", decided, h->n_members,
+		h->mesh.devices, quantity_text(QUANTITY_BYTES, (double)whole, text[0]),
+		quantity_text(QUANTITY_BYTES, (double)here, text[1]));
+}
+
+/* Before anything is known: what splitting saves of memory, which is what large tensors are worth looking at for. */
+static double promise(struct space *s, uint32_t site, uint8_t choice)
+{
+	const struct node *v = &s->graph->node[s->site[site].node];
+	double copies = shard_of(s)->place[site].n, parts = parts_of(s, site, choice);
+
+	return 1e-12 * copies * ((double)v->bytes + (double)v->flops) * (1 - 0.5 / parts);
+}
+
+static void words(struct space *s, uint32_t site, uint8_t choice, struct buf *out)
+{
+	const struct place *p = &shard_of(s)->place[site];
+	struct layout l;
+
+	if (shard_layout(s, site, choice, &l))
+		layout_words(&shard_of(s)->mesh, &l, s->graph->node[s->site[site].node].rank, out);
+	else
+		buf_adds(out, p->written ? "as the program says" : p->parameter ? "whole on every device" : "by propagation");
+	if (p->n > 1)
+		buf_addf(out, ", like %u more", p->n - 1);
+}
+
+static const struct space_ops shard_ops = {
+	.kind = &shard_kind,
+	.apply = apply,
+	.apply_whole = apply_whole,
+	.region = region,
+	.check = check,
+	.context = context,
+	.touched = touched,
+	.undecided = "what the program says itself, or else data split by examples",
+	.summary = summary,
+	.starts = shard_starts,
+	.by_hand = "layout made by hand",
+	.promise = promise,
+	.words = words,
+	.answer = shard_answer,
+	.answer_file = "shardings.json",
+};
+
+static const char *mesh_in(const char *kind)
+{
+	static const char *const forms[] = {ALL, ARGUMENTS};
+
+	for (size_t i = 0; i < 2; i++) {
+		size_t n = strlen(forms[i]);
+		if (strncmp(kind, forms[i], n) == 0)
+			return kind + n;
+		if (strlen(kind) == n - 1 && strncmp(kind, forms[i], n - 1) == 0)
+			return "2"; /* no mesh is given */
+	}
+	return NULL;
+}
+
+static uint32_t devices(const char *kind)
+{
+	struct mesh m;
+
+	return mesh_in(kind) && mesh_parse(&m, mesh_in(kind), NULL) == 0 ? m.devices : 1;
+}
+
+static int shard_open(struct space *s, const char *backend, struct err *err)
+{
+	struct shard *h = ARENA_NEW(&s->mem, 1, struct shard);
+	uint8_t *config;
+
+	(void)backend;
+	s->ops = &shard_ops;
+	s->own = h;
+	if (!mesh_in(s->kind))
+		return err_set(err, "the decision space %.60s does not say over which devices; it is written %s", s->kind,
+			shard_kind.forms);
+	if (mesh_parse(&h->mesh, mesh_in(s->kind), err) < 0)
+		return -1;
+	if (h->mesh.devices < 2)
+		return err_set(err, "there is nothing to lay out over one device");
+	roles_find(&h->roles, s->graph, &s->mem);
+	shard_find_sites(s, strncmp(s->kind, ARGUMENTS, strlen(ARGUMENTS) - 1) == 0);
+	config = MEM_NEW(s->n_sites + 1, uint8_t);
+	shard_default(s, config);
+	for (uint32_t i = 0; i < s->n_sites; i++)
+		s->site[i].dflt = config[i];
+	mem_free(config);
+	return 0;
+}
+
+static const struct space_price prices[] = {{QUANTITY_SECONDS, PRICING_COMPILED}, {QUANTITY_SECONDS, PRICING_WHOLE},
+	{QUANTITY_BYTES, PRICING_COMPILED}, {0, PRICING_NONE}};
+
+const struct space_kind shard_kind = {
+	.name = "shard",
+	.forms = "shard:MESH, shard/arguments:MESH", /* without a mesh: over two devices */
+	.choices = "0 leaves a tensor as the program has it, the others lay it over the mesh: which dimension each axis splits.",
+	.prices = prices,
+	.open = shard_open,
+	.devices = devices,
+};

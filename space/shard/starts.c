@@ -1,0 +1,185 @@
+/*
+ * starts.c - how people lay programs out by hand, found by rule.
+ *
+ *	none		     every device does everything
+ *	data		     data are split by examples, over all axes; every device has all weights
+ *	zero		     the same, and moments are split: each device updates its part
+ *	fsdp		     the same, and weights as well: they are gathered where they are used
+ *	model		     weights are split in pairs (pairs.c) over all axes; every device has all data
+ *	data-model	     data over all axes but the last, pairs over the last
+ *	data-model-fsdp	     the same, and what is left of weights and moments is split over the other axes
+ *	tables-rows	     data split over all axes, and tables in which rows are looked up: by rows,
+ *	tables-columns	     ... or by columns
+ *
+ * Products are left to the partitioner. Sites that the program itself says something about keep it.
+ */
+#include "space/shard/own.h"
+
+#include <string.h>
+
+/* The axes from `from` to before `to` split one dimension. */
+static struct layout split(int8_t dim, uint32_t from, uint32_t to)
+{
+	struct layout l = layout_whole;
+
+	for (uint32_t a = from; a < to && a < MESH_AXES; a++)
+		l.dim[a] = dim;
+	return l;
+}
+
+static void set(struct space *s, uint8_t *config, uint32_t site, const struct layout *l)
+{
+	if (!shard_of(s)->place[site].written && layout_fits(&shard_of(s)->mesh, shape_of(s, s->site[site].node), l))
+		config[site] = shard_choice(s, site, l);
+}
+
+static enum role role_of(const struct space *s, uint32_t site)
+{
+	return shard_of(s)->place[site].parameter ? purpose_of(s, s->site[site].node)->role : FOR_NOTHING;
+}
+
+/* Data by examples, over the axes before `to`; fewer of them where they do not divide. */
+static void split_data(struct space *s, uint8_t *config, uint32_t to)
+{
+	memset(config, 0, s->n_sites);
+	for (uint32_t i = 0; i < s->n_sites; i++)
+		for (uint32_t n = to; role_of(s, i) == FOR_DATA && n > 0 && config[i] == 0; n--) {
+			struct layout l = split(0, 0, n);
+			set(s, config, i, &l);
+		}
+}
+
+/* The axes before `to` split the largest dimension that is not split yet and divides. */
+static void split_largest(struct space *s, uint8_t *config, uint32_t site, uint32_t to)
+{
+	const struct mesh *m = &shard_of(s)->mesh;
+	const Hlo__ShapeProto *shape = shape_of(s, s->site[site].node);
+	struct layout l, best = layout_whole;
+	int64_t largest = 0;
+
+	shard_layout(s, site, config[site], &l);
+	for (size_t d = 0; d < shape->n_dimensions; d++) {
+		struct layout try = l;
+		uint32_t axis[MESH_AXES];
+		if (layout_axes(m, &l, (uint32_t)d, axis))
+			continue;
+		for (uint32_t a = 0; a < to; a++)
+			try.dim[a] = (int8_t)d;
+		if (shape->dimensions[d] > largest && layout_fits(m, shape, &try)) {
+			largest = shape->dimensions[d];
+			best = try;
+		}
+	}
+	if (largest)
+		set(s, config, site, &best);
+}
+
+/* Weights by pairs over the axes from `from` on; moments as their weights. */
+static void split_pairs(struct space *s, uint8_t *config, uint32_t from)
+{
+	const struct mesh *m = &shard_of(s)->mesh;
+	int8_t *dim = MEM_NEW(s->graph->n_nodes + 1, int8_t);
+	uint32_t parts = 1;
+
+	for (uint32_t a = from; a < m->n; a++)
+		parts *= m->axis[a].size;
+	shard_pairs(s, dim, parts);
+	for (uint32_t i = 0; i < s->n_sites; i++) {
+		uint32_t v = s->site[i].node;
+		enum role role = role_of(s, i);
+		uint32_t weight = role == FOR_MOMENT ? purpose_of(s, v)->owner : v;
+		if ((role != FOR_WEIGHT && role != FOR_MOMENT) || dim[weight] < 0)
+			continue;
+		struct layout l = split(dim[weight], from, m->n);
+		set(s, config, i, &l);
+	}
+	mem_free(dim);
+}
+
+static void fill_none(struct space *s, uint8_t *config)
+{
+	memset(config, 0, s->n_sites);
+}
+
+static void fill_data(struct space *s, uint8_t *config)
+{
+	split_data(s, config, shard_of(s)->mesh.n);
+}
+
+static void fill_zero(struct space *s, uint8_t *config)
+{
+	fill_data(s, config);
+	for (uint32_t i = 0; i < s->n_sites; i++)
+		if (role_of(s, i) == FOR_MOMENT)
+			split_largest(s, config, i, shard_of(s)->mesh.n);
+}
+
+static void fill_fsdp(struct space *s, uint8_t *config)
+{
+	fill_zero(s, config);
+	for (uint32_t i = 0; i < s->n_sites; i++)
+		if (role_of(s, i) == FOR_WEIGHT)
+			split_largest(s, config, i, shard_of(s)->mesh.n);
+}
+
+static void fill_model(struct space *s, uint8_t *config)
+{
+	fill_none(s, config);
+	split_pairs(s, config, 0);
+}
+
+static void fill_data_model(struct space *s, uint8_t *config)
+{
+	split_data(s, config, shard_of(s)->mesh.n - 1);
+	split_pairs(s, config, shard_of(s)->mesh.n - 1);
+}
+
+static void fill_data_model_fsdp(struct space *s, uint8_t *config)
+{
+	uint32_t others = shard_of(s)->mesh.n - 1;
+
+	fill_data_model(s, config);
+	for (uint32_t i = 0; i < s->n_sites && others; i++)
+		if (role_of(s, i) == FOR_WEIGHT || role_of(s, i) == FOR_MOMENT)
+			split_largest(s, config, i, others);
+}
+
+/* Tables and their moments, by rows or by columns. */
+static void split_tables(struct space *s, uint8_t *config, bool rows)
+{
+	fill_data(s, config);
+	for (uint32_t i = 0; i < s->n_sites; i++) {
+		uint32_t v = s->site[i].node;
+		enum role role = role_of(s, i);
+		const struct purpose *p = role == FOR_NOTHING ? NULL : purpose_of(s, v);
+		if (!p || !(p->table || (role == FOR_MOMENT && purpose_of(s, p->owner)->table)))
+			continue;
+		struct layout l = split(rows ? 0 : (int8_t)(s->graph->node[v].rank - 1), 0, shard_of(s)->mesh.n);
+		set(s, config, i, &l);
+	}
+}
+
+static void fill_tables_rows(struct space *s, uint8_t *config)
+{
+	split_tables(s, config, true);
+}
+
+static void fill_tables_columns(struct space *s, uint8_t *config)
+{
+	split_tables(s, config, false);
+}
+
+/* What the program says itself; where it says nothing, data are split by examples. */
+void shard_default(struct space *s, uint8_t *config)
+{
+	for (uint32_t v = 0; v < s->graph->n_nodes; v++)
+		if (s->graph->node[v].proto->sharding) {
+			fill_none(s, config);
+			return;
+		}
+	fill_data(s, config);
+}
+
+const struct space_start shard_starts[] = {{"none", fill_none}, {"data", fill_data}, {"zero", fill_zero},
+	{"fsdp", fill_fsdp}, {"model", fill_model}, {"data-model", fill_data_model}, {"data-model-fsdp", fill_data_model_fsdp},
+	{"tables-rows", fill_tables_rows}, {"tables-columns", fill_tables_columns}, {0}};

@@ -1,0 +1,94 @@
+#!/bin/bash
+# needs: space/shard
+# A training step laid out over four devices by the real partitioner: layouts by hand priced, their numbers those of one
+# device, a limit of memory kept, and shardings.json applied to the JAX function that the program came from, where there is a
+# JAX (VANTAGE_JAX names a Python that has it, if python3 has not).
+set -u
+cd "$(dirname "$0")/.." || exit 1
+BIN=${BIN:-bin} python=${VANTAGE_JAX:-python3}
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+[ -e "$(tests/deps --where)" ] || { echo "skip: shard: no plugin"; exit 0; }
+
+cat >"$tmp/step.hlo" <<'END'
+HloModule step
+ENTRY main {
+  w1 = f32[64,128] parameter(0)
+  m1 = f32[64,128] parameter(1)
+  w2 = f32[128,64] parameter(2)
+  x = f32[256,64] parameter(3)
+  rate = f32[] constant(0.001)
+  h = f32[256,128] dot(x, w1), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  a = f32[256,128] tanh(h)
+  y = f32[256,64] dot(a, w2), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  dw2 = f32[128,64] dot(a, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  dh = f32[256,128] dot(y, w2), lhs_contracting_dims={1}, rhs_contracting_dims={1}
+  dw1 = f32[64,128] dot(x, dh), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  r1 = f32[64,128] broadcast(rate), dimensions={}
+  r2 = f32[128,64] broadcast(rate), dimensions={}
+  old = f32[64,128] multiply(m1, r1)
+  m1n = f32[64,128] add(old, dw1)
+  p1 = f32[64,128] multiply(m1n, r1)
+  w1n = f32[64,128] subtract(w1, p1)
+  p2 = f32[128,64] multiply(dw2, r2)
+  w2n = f32[128,64] subtract(w2, p2)
+  ROOT out = (f32[64,128], f32[64,128], f32[128,64]) tuple(w1n, m1n, w2n)
+}
+END
+
+search() { "$BIN/search" --space shard --device pod:v5e --wait -q "$@"; }
+
+bad=
+for mesh in 4 2x2; do
+	for start in data zero fsdp model data-model; do # the best by hand is none: the program is tiny
+		search --mesh $mesh --graph "$tmp/step.hlo" --start $start --budget 0 --out "$tmp/o" >"$tmp/said" 2>&1 ||
+			bad="$bad; $mesh $start: $(tail -1 "$tmp/said")"
+		grep -q "^Its numbers are those of the compiler's own program" "$tmp/said" || bad="$bad; $mesh $start: $(head -2 "$tmp/said")"
+	done
+done
+if [ -z "$bad" ]; then echo "pass: numbers_are_those_of_one_device"; else echo "FAIL: numbers_are_those_of_one_device: $bad"; fi
+
+bad=
+search --mesh 4 --graph "$tmp/step.hlo" --budget 40 --limit bytes:170KiB --json --out "$tmp/o" >"$tmp/json" 2>"$tmp/said" ||
+	bad="$(cat "$tmp/said")"
+python3 - "$tmp/json" <<'END' || bad="$bad; $(cat "$tmp/json")"
+import json, sys
+rows = {r["name"]: r for r in json.load(open(sys.argv[1]))["layouts"]}
+assert rows["none"]["bytes_per_device"] > 170 * 1024 >= rows["found"]["bytes_per_device"], rows
+assert rows["data"]["bytes_sent"]["all-reduce"] == 2 * 0.75 * 2 * 64 * 128 * 4, rows["data"]
+END
+if [ -z "$bad" ]; then echo "pass: limits_are_kept"; else echo "FAIL: limits_are_kept: $bad"; fi
+
+"$python" -c 'import jax' 2>/dev/null || { echo "skip: jax_takes_layouts: no JAX"; exit 0; }
+cat >"$tmp/try.py" <<'END'
+import os, subprocess, sys
+os.environ.update(JAX_PLATFORMS="cpu", XLA_FLAGS="--xla_force_host_platform_device_count=4")
+import jax, numpy
+search, out = sys.argv[1:]
+sys.path.insert(0, "examples/run")
+import shardings
+
+def step(params, x):
+    def loss(p):
+        return (jax.numpy.tanh(x @ p["up"]) @ p["down"] ** 2).mean()
+    value, grads = jax.value_and_grad(loss)(params)
+    return jax.tree.map(lambda p, g: p - 0.1 * g, params, grads), value
+
+r = numpy.random.default_rng(1)
+args = ({"up": r.normal(size=(16, 32)).astype("f4"), "down": r.normal(size=(32, 16)).astype("f4")}, r.normal(size=(64, 16)).astype("f4"))
+open(out + ".pb", "wb").write(jax.jit(step).lower(*args).compiler_ir("hlo").as_serialized_hlo_module_proto())
+subprocess.run([search, "-q", "--wait", "--space", "shard/arguments", "--mesh", "data=2,model=2", "--device", "pod:v5e", "--graph",
+                out + ".pb", "--limit", "bytes:9KiB", "--budget", "30", "--out", out], check=True, stdout=subprocess.DEVNULL)
+found = shardings.load(out + "/shardings.json")
+assert set(found.arguments) == {"params['up']", "params['down']", "x"}, found.arguments
+fast = found.jit(step, args)
+placed = found.place(args)
+assert any(len(x.sharding.device_set) == 4 and not x.sharding.is_fully_replicated for x in jax.tree.leaves(placed))
+for x, y in zip(jax.tree.leaves(fast(*placed)), jax.tree.leaves(jax.jit(step)(*args))):
+    numpy.testing.assert_allclose(x, y, rtol=1e-4, atol=1e-6)
+END
+if "$python" "$tmp/try.py" "$BIN/search" "$tmp/jax" >"$tmp/said" 2>&1; then
+	echo "pass: jax_takes_layouts"
+else
+	echo "FAIL: jax_takes_layouts: $(tail -3 "$tmp/said")"
+fi
