@@ -5,6 +5,7 @@
 #include "arena/answer.h"
 
 #include <string.h>
+#include "arena/sight.h"
 #include "base/io.h"
 #include "base/json.h"
 #include "base/mem.h"
@@ -111,6 +112,19 @@ static int space(struct reply *a)
 	for (uint32_t i = 0; i < s->n_sites; i++)
 		json_str(a->j, NULL, s->graph->node[s->site[i].node].proto->name);
 	json_end(a->j);
+	return 0;
+}
+
+static int features(struct reply *a)
+{
+	struct contest *c = a->c;
+
+	if (!c->scene.space)
+		feature_open(&c->scene, c->lab.space);
+	if (a->r->has & HAS_FROM)
+		sight_flips(&c->scene, a->r->from, a->r->config, a->j);
+	else
+		sight_sites(&c->scene, a->r->config, a->j);
 	return 0;
 }
 
@@ -333,7 +347,7 @@ static int quit_server(struct reply *a)
 }
 
 static int (*const function[])(struct reply *) = {
-	[DO_HELLO] = hello, [DO_SPACE] = space, [DO_ASK] = ask, [DO_PRICE] = price, [DO_TELL] = tell, [DO_APPLY] = apply,
+	[DO_HELLO] = hello, [DO_SPACE] = space, [DO_FEATURES] = features, [DO_ASK] = ask, [DO_PRICE] = price, [DO_TELL] = tell, [DO_APPLY] = apply,
 	[DO_VERDICT] = verdict, [DO_QUIT] = quit_server};
 _Static_assert(sizeof function / sizeof *function == DO_COUNT, "every request has a function");
 

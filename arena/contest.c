@@ -313,6 +313,7 @@ int contest_end(struct contest *c, struct err *err)
 
 void contest_close(struct contest *c)
 {
+	feature_release(&c->scene);
 	lab_release(&c->lab);
 	run_free(c->archive.run);
 	store_close(c->archive.db);

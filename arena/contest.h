@@ -15,6 +15,7 @@
 #include "base/stat.h"
 #include "cost/price.h"
 #include "lab/lab.h"
+#include "learn/feature.h"
 #include "search/verdict.h"
 
 struct contest_settings { /* members have the names of the options */
@@ -41,6 +42,7 @@ struct contest { /* all zero but `set` is empty; contest_close accepts it */
 	uint8_t *dflt, *best, *told;
 	struct estimate best_cost; /* against the default; 0 while that is the best */
 	bool has_told, over;	/* over: there was a verdict */
+	struct scene scene;	/* opened when features are asked for */
 	uint64_t priced, failed;
 	double spent;		/* seconds of pricing */
 };

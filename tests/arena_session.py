@@ -52,6 +52,11 @@ def session(device, graph, budget, db, folder):
         space = arena.space()
         n = arena.sites
         check(n == len(space["choices"]) == len(space["default"]) == len(space["class"]) == len(space["name"]), space)
+        seen, flip = arena.features(), arena.features({0: 1 - min(1, space["default"][0])}, base="default")
+        check(len(seen["rows"]) == n and all(len(row) == len(seen["names"]) for row in seen["rows"]), "features of sites")
+        check(all(row[seen["names"].index("default")] == 1 for row in seen["rows"]), "every site is at its default")
+        check(flip["sites"] == [0] and len(flip["rows"]) == 1 and len(flip["rows"][0]) == len(flip["names"]), flip)
+        check(flip["rows"][0][flip["names"].index("from default")] == 1, flip)
         check(arena.price("default")["value"] == 0, "the default against itself")
         check(arena.ask("random", seed=4) == arena.ask("random", seed=4) != arena.ask("random", seed=5), "seeds")
         check(sum(a != b for a, b in zip(arena.ask("flip"), space["default"])) == 1, "a flip changes one site")
@@ -119,12 +124,12 @@ def some_config(rng, n):
 
 def some_line(rng, n):
     """A request, mostly one that makes sense, and at times damaged bytes."""
-    line = {"do": rng.choice(["hello", "space", "ask", "price", "price", "price", "tell", "apply", "nonsense"])}
+    line = {"do": rng.choice(["hello", "space", "features", "ask", "price", "price", "price", "tell", "apply", "nonsense"])}
     if rng.random() < 0.5:
         line["id"] = rng.randrange(1000)
     if line["do"] == "ask":
         line["how"] = rng.choice(["random", "flip", "default", "what"])
-    if line["do"] in ("price", "tell", "apply"):
+    if line["do"] in ("price", "tell", "apply", "features"):
         line["config"] = some_config(rng, n)
     if rng.random() < 0.2:
         line[rng.choice(["from", "config", "how", "quantity", "seed", "name", "more"])] = rng.choice(

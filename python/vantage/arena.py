@@ -101,6 +101,10 @@ class Arena:
         """The sites: lists of their choices, defaults, classes and names."""
         return self.request("space")
 
+    def features(self, config="default", base=None):
+        """What our models see: names of columns, and a row for every site, or for every flip from `base` to `config`."""
+        return self.request("features", config=written(config), **{"from": None if base is None else written(base)})
+
     def ask(self, how, config=None, seed=None):
         """A configuration to try: random, flip (one site of `config` changes), default, or a start that hello names."""
         return self.request("ask", how=how, seed=seed, **{"from": None if config is None else written(config)})["config"]
