@@ -1,13 +1,13 @@
 /*
- * call.c - a compiled program as a function of addresses, for other languages.
+ * call.c - calls a compiled program with addresses of its inputs, for other languages.
  *
- * A plugin is loaded once into this process. A call is a program in it, loaded from a serialised executable or compiled;
- * running it takes the addresses of its inputs and gives back its outputs where the plugin left them, as DLPack
- * tensors, so nothing is copied on either way: inputs are lent for the time of the run, an output's memory is freed
- * when the tensor's deleter is called.
+ * A plugin is loaded once into this process. A call is a program in the plugin: loaded from a serialised executable, or
+ * compiled. To run it, the caller gives the addresses of the inputs, and gets the outputs as DLPack tensors in the
+ * plugin's memory. Nothing is copied: inputs are lent for the time of the run, and an output's memory is freed when
+ * the tensor's deleter is called.
  *
- * Whatever fails returns NULL or -1 and leaves a sentence in `why`. Nothing here knows Python; python/vantage/native.py
- * calls it through ctypes. Calls may be run by several threads at once.
+ * What fails returns NULL or -1 and leaves a sentence in `why`. Nothing here knows Python; python/vantage/native.py
+ * calls it through ctypes. Several threads may run calls at once.
  */
 #include <dlfcn.h>
 #include <pjrt_c_api.h>
@@ -19,7 +19,7 @@
 #define ARGS(name, a) PJRT_##name##_Args a = {.struct_size = PJRT_##name##_Args_STRUCT_SIZE}
 #define MOST_RANK 64
 
-/* DLPack's own structures, version 0: what a tensor is, and how it is given back. */
+/* DLPack's structures, version 0: a tensor, and the function that gives it back. */
 struct dl_tensor {
 	void *data;
 	struct { int32_t type, id; } device; /* type 1: this machine's memory */
@@ -34,7 +34,7 @@ struct dl_managed {
 	void (*deleter)(struct dl_managed *);
 };
 
-struct array { /* of a signature */
+struct array { /* an input or output of a program */
 	int32_t type; /* PJRT_Buffer_Type */
 	int32_t rank;
 	uint8_t code, bits; /* DLPack's */
@@ -45,7 +45,7 @@ struct call {
 	PJRT_LoadedExecutable *executable;
 	size_t n_in, n_out;
 	struct array *in, *out;
-	int64_t *keep; /* [n_in] inputs that a run may not overwrite: all of them */
+	int64_t *keep; /* [n_in] the inputs that a run may not overwrite: all of them */
 };
 
 static const PJRT_Api *api;
@@ -60,7 +60,7 @@ int vantage_call_sign(struct call *c, size_t n_in, const struct array *in, size_
 int vantage_call_run(const struct call *c, const void *const *in, struct dl_managed **out, char *why, size_t room);
 void vantage_call_free(struct call *c);
 
-/* Takes over the error; false when there is none. */
+/* Puts the error into `why` and frees it; false if there is none. */
 static bool failed(PJRT_Error *error, char *why, size_t room)
 {
 	ARGS(Error_Message, m);
@@ -114,7 +114,7 @@ static int start_client(char *why, size_t room)
 	return 0;
 }
 
-/* Not for several threads at once. A second call does nothing. */
+/* Loads the plugin; a second call does nothing. Not for several threads at once. */
 int vantage_open(const char *plugin, char *why, size_t room)
 {
 	const PJRT_Api *(*get)(void);
@@ -135,7 +135,7 @@ int vantage_open(const char *plugin, char *why, size_t room)
 	return start_client(why, room);
 }
 
-/* Format "executable": what the same plugin serialised; else "hlo" or "mlir", compiled with packed CompileOptions. */
+/* Format "executable": the same plugin serialised the code. "hlo", "mlir": the code is compiled with packed CompileOptions. */
 struct call *vantage_call_new(const char *format, const char *code, size_t n, const char *options, size_t n_options,
 	char *why, size_t room)
 {
@@ -151,7 +151,7 @@ struct call *vantage_call_new(const char *format, const char *code, size_t n, co
 		if (failed(api->PJRT_Executable_DeserializeAndLoad(&load), why, room))
 			return NULL;
 	} else {
-		program.code = (char *)(uintptr_t)code; /* it is only read */
+		program.code = (char *)(uintptr_t)code; /* the plugin only reads it */
 		compile.client = client;
 		compile.program = &program;
 		compile.compile_options = options;
@@ -190,7 +190,7 @@ static size_t outputs_of(const struct call *c)
 	return o.num_outputs;
 }
 
-/* Says what it takes and gives. */
+/* Tells what the program takes and gives. Call it once, before the first run. -1 if the number of results is another. */
 int vantage_call_sign(struct call *c, size_t n_in, const struct array *in, size_t n_out, const struct array *out, char *why,
 	size_t room)
 {
@@ -223,7 +223,7 @@ static void drop(PJRT_Buffer *b)
 		failed(api->PJRT_Buffer_Destroy(&d), NULL, 0);
 }
 
-/* The caller's memory as a buffer. The plugin copies it only where it is not aligned as it wants it. */
+/* Makes a buffer of the caller's memory. The plugin copies it only if it is not aligned as it needs. */
 static PJRT_Buffer *lend(const struct array *a, const void *data, char *why, size_t room)
 {
 	ARGS(Client_BufferFromHostBuffer, b);
@@ -249,7 +249,7 @@ static void give_back(struct dl_managed *m)
 	free(m);
 }
 
-/* Takes over the buffer. */
+/* Makes a tensor of the buffer, which it takes over. */
 static struct dl_managed *tensor_of(const struct array *a, PJRT_Buffer *b, char *why, size_t room)
 {
 	struct dl_managed *m = calloc(1, sizeof *m);
@@ -267,7 +267,7 @@ static struct dl_managed *tensor_of(const struct array *a, PJRT_Buffer *b, char 
 	m->tensor.dtype.code = a->code;
 	m->tensor.dtype.bits = a->bits;
 	m->tensor.dtype.lanes = 1;
-	m->tensor.shape = (int64_t *)(uintptr_t)a->dims; /* lives as long as the call */
+	m->tensor.shape = (int64_t *)(uintptr_t)a->dims; /* it lives as long as the call */
 	m->context = b;
 	m->deleter = give_back;
 	return m;
@@ -290,7 +290,7 @@ static bool execute(const struct call *c, PJRT_Buffer *const *in, PJRT_Buffer **
 	return !failed(api->PJRT_LoadedExecutable_Execute(&e), why, room) && await(done, why, room);
 }
 
-/* Runs it to its end. in: an address each; out: a tensor each, whose deleter the caller calls once. */
+/* Runs the program to its end. in: an address each; out: a tensor each, whose deleter the caller calls once. */
 int vantage_call_run(const struct call *c, const void *const *in, struct dl_managed **out, char *why, size_t room)
 {
 	PJRT_Buffer **b = calloc(c->n_in + c->n_out + 1, sizeof *b), **results = b + c->n_in;
@@ -314,7 +314,7 @@ int vantage_call_run(const struct call *c, const void *const *in, struct dl_mana
 	return good ? 0 : -1;
 }
 
-/* Accepts NULL. Tensors that it gave must be gone. */
+/* Accepts NULL. All tensors that it gave must be deleted before. */
 void vantage_call_free(struct call *c)
 {
 	ARGS(LoadedExecutable_Destroy, d);

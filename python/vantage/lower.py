@@ -1,8 +1,8 @@
-"""From a function and its arguments to a program, and back: what is flattened, and how.
+"""Makes a program from a function and its arguments, and puts its results back into the function's form.
 
-Arrays, numbers and random keys among the arguments are the program's parameters, in the order in which JAX flattens
-them; whatever else is there (strings, functions, None), and what is named as static, is part of the program. A random
-key is handed over as the numbers it is made of.
+Arrays, numbers and random keys among the arguments become the program's parameters, in the order in which JAX flattens
+them. Anything else (strings, functions, None), and arguments that are named as static, are part of the program. A random
+key is passed as the numbers that it consists of.
 """
 import dataclasses
 import hashlib

@@ -1,7 +1,7 @@
-"""Compiled programs as Python functions: the binding of python/call.c.
+"""Calls compiled programs from Python, through python/call.c.
 
-A program's inputs are lent to the plugin where they lie, and its outputs become JAX arrays where the plugin left them;
-nothing is copied. The plugin lives in this process beside JAX and knows nothing of it.
+The plugin reads a program's inputs where they are, and its outputs become JAX arrays where the plugin left them. Nothing
+is copied. The plugin is in the same process as JAX, and knows nothing of it.
 """
 import ctypes
 import threading

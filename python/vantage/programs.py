@@ -1,7 +1,7 @@
-"""Where the programs and the plugin are, and how they are run.
+"""Finds our programs and the plugin, and runs the programs.
 
-They lie beside this file when vantage was installed by pip, in bin/ when it is a checkout, else in the PATH. The plugin is
-the Python package that pip brought along, or what VANTAGE_PLUGIN_DIR or .deps hold.
+The programs are beside this file if pip installed vantage, in bin/ of a checkout, or else in the PATH. The plugin is in
+the Python package that pip installed with it, or in VANTAGE_PLUGIN_DIR or .deps.
 """
 import importlib.util
 import json

@@ -1,4 +1,4 @@
-"""What is known of a tuned function: the verdict of the search, in a sentence, in numbers, and as a page."""
+"""The report on a tuned function: the verdict of the search as a sentence, as numbers, and as a page."""
 import html
 import pathlib
 

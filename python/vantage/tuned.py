@@ -1,12 +1,12 @@
-"""tune, save, load: a function and the program that was found for it.
+"""tune, save and load: a function, and the program that was found for it.
 
-A tuned function goes to its program when a call has the arrays that it was tuned for (types, shapes, trees, static
-values), and to the function itself otherwise, saying so once. Before a program is used its results are held against the
-function's own on the caller's arguments; how far the compiler's own program is from the function, compiled by another
-version of the same compiler, is the yardstick.
+A call of a tuned function runs its program if the arrays are like those that it was tuned for (types, shapes, trees,
+static values). Otherwise it runs the function itself, and says so once. Before a program is used, its results are compared
+with the function's own on the caller's arguments. The yardstick is how far the compiler's own program is from the
+function, which another version of the same compiler compiled.
 
-Everything found is kept under $XDG_CACHE_HOME/vantage, by the program's content, the machine and the plugin: the next
-process that asks for the same searches nothing.
+Results are kept under $XDG_CACHE_HOME/vantage, by the program's content, the machine and the plugin. The next process that
+asks for the same does not search.
 """
 import functools
 import hashlib

@@ -1,13 +1,14 @@
 /*
- * pattern.c - finding a pattern in a program, and writing its other side.
+ * pattern.c - finds a pattern in a program, and writes its other side.
  *
- * Each dimension of each value belongs to an axis. From the value in question down, every operation says which dimensions
- * of its operands go with which of its result, and which are new: a product's summed ones, a sum's. Which letter an axis has
- * follows from where it goes: in a product, what both operands and the result have is one letter, what both operands have
- * alone is another, and so on. Where the same value is read twice, the axes it has from both ways become one.
+ * Each dimension of each value belongs to an axis. We start at the last value and go down to its operands. Each operation
+ * tells which dimensions of its operands belong to which of its result, and which are new (those that a product or a sum
+ * adds up). The letter of an axis follows from the values that have it: in a product, axes of both operands and the result
+ * have one letter, axes of both operands only have another, and so on. If a value is read twice, its axes from both
+ * readers become one. Transpositions on the way down are ignored.
  *
- * Written values carry their axes along, in whatever order they come; only where two are added, and at the end, are they
- * brought into a common one. Transpositions on the way down are looked through.
+ * A written value has its axes in any order. They are brought into a common order only when two values are added, and at
+ * the end.
  */
 #include "space/rewrite/pattern.h"
 
@@ -15,7 +16,7 @@
 
 #define AXES 48
 
-struct binding { /* of a value of the pattern */
+struct binding { /* the node and the axes of a value of the pattern */
 	uint32_t node;
 	bool bound;
 	uint32_t rank;
@@ -30,7 +31,7 @@ struct matcher {
 	int64_t size[AXES];
 	uint8_t letter[AXES]; /* 1 + letter; 0: not known yet */
 	uint8_t same[AXES];   /* union-find */
-	uint32_t n_axes, n_outer; /* outer: of the value in question */
+	uint32_t n_axes, n_outer; /* outer: axes of the last value */
 };
 
 static uint8_t root_of(const struct matcher *m, uint8_t a)
@@ -50,7 +51,7 @@ static int new_axis(struct matcher *m, int64_t size)
 	return (int)m->n_axes++;
 }
 
-/* An axis has the one letter of this set; false if it has another or the set none. */
+/* Gives an axis the one letter of this set; false if it has another one, or the set is empty. */
 static bool give_letter(struct matcher *m, uint8_t axis, uint32_t set)
 {
 	uint8_t *l = &m->letter[root_of(m, axis)];
@@ -75,7 +76,7 @@ static bool unite(struct matcher *m, uint8_t a, uint8_t b)
 	if (m->size[a] != m->size[b] || (a < m->n_outer && b < m->n_outer) || (m->letter[a] && m->letter[b] && m->letter[a] != m->letter[b]))
 		return false;
 	m->letter[a] = m->letter[a] ? m->letter[a] : m->letter[b];
-	if (b < a) { /* the outer one stays */
+	if (b < a) { /* keep the outer axis */
 		m->letter[b] = m->letter[a];
 		m->same[a] = b;
 	} else {
@@ -92,7 +93,7 @@ static bool computed_by(const struct pattern *p, uint32_t value)
 	return false;
 }
 
-/* A value of the pattern is this node, with these axes. */
+/* Binds a value of the pattern to a node with these axes; false if that does not fit. */
 static bool bind(struct matcher *m, uint32_t value, uint32_t node, uint32_t user, const uint8_t *axis)
 {
 	struct binding *b = &m->value[value];
@@ -118,7 +119,7 @@ static bool bind(struct matcher *m, uint32_t value, uint32_t node, uint32_t user
 		if (m->f->n_inside == FOUND_INSIDE)
 			return false;
 		m->f->inside[m->f->n_inside++] = node;
-	} else if (b->bound) { /* the same value, on another way */
+	} else if (b->bound) { /* the same value, from another reader */
 		if (b->node != node)
 			return false;
 		for (uint32_t i = 0; i < b->rank; i++)
@@ -183,7 +184,7 @@ static bool match_elementwise(struct matcher *m, const struct pattern_line *l, u
 	return bind(m, l->operand[0], x[0], y->node, axis) && bind(m, l->operand[1], x[1], y->node, axis);
 }
 
-/* Is it a sum that starts from nothing? */
+/* Is it a reduction that adds up, starting from 0? */
 static bool is_sum(const struct graph *g, uint32_t v)
 {
 	const struct comp *c;
@@ -235,7 +236,7 @@ static bool match_broadcast(struct matcher *m, const struct pattern_line *l)
 		axis[i] = y->axis[in->dimensions[i]];
 		kept[in->dimensions[i]] = true;
 	}
-	for (uint32_t i = 0; i < y->rank; i++) /* these have a letter that is new */
+	for (uint32_t i = 0; i < y->rank; i++) /* these axes have a new letter */
 		if (!kept[i] && !give_letter(m, y->axis[i], r & ~a))
 			return false;
 	return bind(m, l->operand[0], node_operands(m->g, y->node)[0], y->node, axis);
@@ -268,7 +269,7 @@ static bool has_axis(const struct matcher *m, const struct binding *b, uint8_t a
 	return false;
 }
 
-/* An axis that no operation has named: the letter that all values with it have, and none without it. */
+/* Names the axes that no operation has named: by the letter that all values with the axis have, and no other value. */
 static bool name_the_rest(struct matcher *m)
 {
 	for (uint8_t a = 0; a < m->n_axes; a++) {
@@ -284,7 +285,7 @@ static bool name_the_rest(struct matcher *m)
 	return true;
 }
 
-/* Every axis of every value has one of that value's letters. */
+/* Has every axis of every value one of that value's letters? */
 static bool letters_agree(const struct matcher *m)
 {
 	for (uint32_t i = 0; i < m->p->n_values; i++)

@@ -1,15 +1,16 @@
 /*
- * pattern.h - rules that a few lines of text say.
+ * pattern.h - a pattern: a rule of rewriting in a few lines of text.
  *
  *	match t[b m l] = dot a[b m k] x[b k l]
  *	match y[b m n] = dot t c[b l n]
  *	write u[b k n] = dot x c
  *	write y = dot a u
  *
- * A value is a name and the letters of its dimensions, which may be left out where they are known. A letter stands for any
- * number of dimensions, none included, in any order: which they are follows from the program. The operations are dot, add, subtract,
- * multiply, sum (letters that are gone are summed over) and broadcast (letters that are new are repeated). The last line
- * of each part is the value in question. Values that no line computes are what the place reads.
+ * A value has a name and a letter for each of its dimensions. The letters may be left out if they are known already. A letter
+ * stands for any number of dimensions, also none, in any order; the program decides which. The operations are dot, add,
+ * subtract, multiply, sum (over the letters that the result does not have) and broadcast (along the letters that only the
+ * result has). The last line of each part computes the value that is replaced. The place reads the values that no
+ * line computes.
  */
 #ifndef SPACE_REWRITE_PATTERN_H
 #define SPACE_REWRITE_PATTERN_H
@@ -29,17 +30,17 @@ struct pattern_line {
 struct pattern {
 	struct {
 		char name[8];
-		uint32_t letters; /* a bit each, 'a' first */
-		bool known;	  /* its letters were said */
+		uint32_t letters; /* a bit for each letter, 'a' first */
+		bool known;	  /* were its letters given? */
 	} value[PATTERN_VALUES];
 	struct pattern_line match[PATTERN_LINES], write[PATTERN_LINES];
 	uint32_t n_values, n_match, n_write;
-	const char *measures[FOUND_MEASURES + 1]; /* the letters, in order; their sizes are what conditions speak of */
+	const char *measures[FOUND_MEASURES + 1]; /* the letters, in order; conditions may use their sizes */
 };
 
-/* Adds a line behind "match" or "write"; -1 with a sentence. */
+/* Adds the text of a line "match" or "write"; -1 with a sentence. */
 int pattern_line(struct pattern *p, struct arena *mem, const char *text, bool write, struct err *err);
-/* Is it whole? Each line's value is used, the last one's is the same in both parts. */
+/* Checks the whole pattern: each line's value is used, and the last value is the same in both parts. -1 with a sentence. */
 int pattern_check(const struct pattern *p, struct err *err);
 bool pattern_match(const struct pattern *p, const struct graph *g, uint32_t v, struct found *f);
 Hlo__HloInstructionProto *pattern_write(const struct pattern *p, struct draft *d, const struct found *f);

@@ -1,8 +1,8 @@
 /*
- * pool.c - a sum, maximum or minimum over a moving window, as the input moved and combined tap by tap.
+ * pool.c - rewrites a sum, maximum or minimum over a moving window as shifted inputs that are combined tap by tap.
  *
- * As with convolutions in groups, a loop over an output with a generic window inside becomes plain elementwise operations, which
- * the compiler fuses with what stands around them.
+ * As with convolutions in groups, a loop over the output with a generic window inside becomes elementwise operations, which
+ * the compiler fuses with their neighbours.
  */
 #include <math.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static int64_t at_least_one(int64_t v)
 	return v > 0 ? v : 1;
 }
 
-/* The operation that the window applies, if it begins with what leaves the others as they are; else NULL. */
+/* The operation that the window applies, if it starts from the operation's neutral element; else NULL. */
 static const char *applied(const struct graph *g, uint32_t v)
 {
 	const struct comp *c = &g->comp[node_calls(g, v)[0]];

@@ -1,36 +1,35 @@
 /*
- * rule.h - what a better graph may look like: rules, read from the files beside this one.
+ * rule.h - the rules of rewriting, read from the files beside this one.
  *
- * A family of rules is one file, FAMILY.rules, built into the program; schemas/rules.md says how they are written.
- * A rule says where it applies, what it may write there (its variants), when that is worth offering, how it is
- * priced and, roughly, what it promises. Where it applies and what it writes is either a pattern in the file itself
- * (pattern.c) or the name of a `struct rule_code`, C that does both. No rule is used that
- * tests/check_rewrite_proof.c does not prove.
+ * A family of rules is one file, FAMILY.rules, which is built into the program (schemas/rules.md has the format). A rule
+ * tells where it applies, what it may write there (its variants), when that is offered, how it is priced and, roughly,
+ * what it promises to save. Where it applies and what it writes is a pattern in the file itself (pattern.c), or C code: a
+ * `struct rule_code`. tests/check_rewrite_proof.c proves each rule.
  */
 #ifndef SPACE_REWRITE_RULE_H
 #define SPACE_REWRITE_RULE_H
 
 #include "space/rewrite/draft.h"
 
-#define FOUND_INSIDE 12	 /* nodes that a rule may replace besides its anchor */
+#define FOUND_INSIDE 12	 /* the most nodes that a rule may replace besides its anchor */
 #define FOUND_MEASURES 12
 #define RULE_VARIANTS 4
 
-/* A place where a rule applies. */
+/* A place: nodes of the program to which a rule applies. */
 struct found {
 	uint32_t anchor;	       /* the node whose value is computed in another way */
 	uint32_t inside[FOUND_INSIDE]; /* nodes that the new way looks through */
 	uint32_t n_inside;
-	double measure[FOUND_MEASURES]; /* as named by the rule's code or its pattern */
-	uint32_t variants;		/* how many of the rule's make sense here */
+	double measure[FOUND_MEASURES]; /* the rule's code or its pattern names them */
+	uint32_t variants;		/* how many of the rule's variants make sense here */
 };
 
 struct rule_code {
 	const char *name;
 	const char *const *measures; /* names, NULL at the end */
-	/* Does it apply to this node? Fills all of `found` but the anchor. */
+	/* Does it apply to this node? Fills all of `found` except the anchor. */
 	bool (*match)(const struct graph *g, uint32_t v, struct found *f);
-	/* Writes variant 1, 2 ...; returns the value that takes the anchor's place, of its shape. */
+	/* Writes variant 1, 2 ...; returns the value that replaces the anchor's, with its shape. */
 	Hlo__HloInstructionProto *(*write)(struct draft *d, const struct found *f, uint32_t variant);
 };
 
@@ -40,8 +39,8 @@ struct rule {
 	const char *name, *family, *about;
 	const char *variant[RULE_VARIANTS];
 	uint32_t n_variants;
-	bool whole;			/* priced by whole programs; else by its region */
-	uint16_t opcode;		/* of the anchor, OP_COUNT: any */
+	bool whole;			/* is it priced by whole programs? Otherwise by its region */
+	uint16_t opcode;		/* of the anchor; OP_COUNT: any */
 	const struct rule_code *code;	/* or NULL: */
 	struct pattern *pattern;
 	struct expr *when, *promise; /* NULL: always; nothing */
@@ -53,20 +52,20 @@ struct rules { /* all zero is empty */
 	size_t n, cap;
 };
 
-/* All families that were built in. A mistake in one is a sentence with file and line. */
+/* Reads all families that are built in. -1 with a sentence that has file and line. */
 int rules_load(struct rules *r, struct err *err);
-/* One family from text; the name is for sentences and reports. */
+/* Reads one family from text; its name is for sentences and reports. */
 int rules_parse(struct rules *r, const char *family, const char *text, size_t n, struct err *err);
 void rules_release(struct rules *r);
 
-/* Does it apply, and is it worth offering? */
+/* Does the rule apply at v, and does its condition hold? Fills `f`. */
 bool rule_match(const struct rule *r, const struct graph *g, uint32_t v, struct found *f);
-/* Nanoseconds that it saves there, very roughly; 0: nothing is said. */
+/* How many nanoseconds it saves there, very roughly; 0 if the rule does not say. */
 double rule_promise(const struct rule *r, const struct found *f);
 Hlo__HloInstructionProto *rule_write(const struct rule *r, struct draft *d, const struct found *f, uint32_t variant);
 
 /* ---- expr.c: "a * (b + 2) <= 64 and c > 1", over named measures ---- */
-/* NULL with a sentence; *at is moved behind it. `names` ends with NULL. */
+/* Reads an expression. `names` ends with NULL. Returns NULL with a sentence. */
 struct expr *expr_parse(struct arena *mem, const char *text, const char *const *names, struct err *err);
 double expr_value(const struct expr *e, const double *measure); /* conditions are 0 or 1 */
 
@@ -82,9 +81,9 @@ static inline int64_t rule_dim(const struct graph *g, uint32_t v, int64_t i)
 bool rule_plain(const struct graph *g, uint32_t v);
 /* fits.c: does an instruction have the shape that its operands give it? True for operations that no rule looks through. */
 bool rule_fits(const struct graph *g, uint32_t v);
-/* Plain, and read by `user` alone. */
+/* Is it plain, and read only by `user`? */
 bool rule_only_for(const struct graph *g, uint32_t v, uint32_t user);
-/* The dimensions of a dot, if it is one that rules understand: operands and result of one type. */
+/* Reads the dimensions of a dot. False if rules do not understand it: operands and result must have one type. */
 bool rule_dot(const struct graph *g, uint32_t v, struct dot_dims *out);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * rules.c - reading families of rules, and asking them.
+ * rules.c - reads families of rules, and asks whether a rule applies.
  *
- * A line is a word and what follows it; a rule ends where the next one or the file begins. Nothing is taken that is
- * not understood: a rule that would silently do nothing is worse than none.
+ * A line is a word and its text. A rule ends where the next rule or file starts. Whatever is not understood is an error,
+ * because a rule that silently does nothing is worse than none.
  */
 #include "space/rewrite/rule.h"
 
@@ -43,7 +43,7 @@ static int finish_expression(struct reading *f, const char *text, uint32_t line,
 	return *out ? 0 : err_prefix(f->err, "%s.rules, line %u", f->family, line);
 }
 
-/* The rule that was being read is whole now, or is not. */
+/* Ends the rule that is being read; -1 with a sentence if something is missing. */
 static int finish(struct reading *f)
 {
 	struct rule *r = f->rule;
@@ -141,7 +141,7 @@ static int read_line(struct reading *f, const char *word, const char *rest)
 	return 0;
 }
 
-/* Takes the next line apart: its first word and the rest, without blanks around and comments. */
+/* Splits the next line into its first word and the rest, without comments and blanks around. */
 static const char *next_line(struct arena *mem, const char *p, const char *end, char **word, char **rest)
 {
 	const char *stop = memchr(p, '\n', (size_t)(end - p)), *last;
@@ -162,7 +162,7 @@ static const char *next_line(struct arena *mem, const char *p, const char *end, 
 	return stop < end ? stop + 1 : end;
 }
 
-/* Where one text holds several families, a line says where each begins. */
+/* If a text holds several families, a line tells where each starts. */
 static int parse(struct rules *r, const char *family, const char *text, size_t n, struct err *err)
 {
 	struct reading f = {.r = r, .family = family, .err = err};
