@@ -1,8 +1,8 @@
 /*
- * What a search believes is right on average, on a device whose noise we make and whose truth we know.
+ * check_believed.c - what a search believes is right on average, on a device whose noise we make and whose truth we know.
  *
- * The device is our performance model with noise added to every pair it times, of the size that it states. What a kept
- * candidate was kept by is flattered by having been chosen; a search must not believe that.
+ * The device is our performance model. Noise is added to every pair that it times, of the size that it reports. The
+ * measurement by which a candidate was chosen is too good on average; a search must not believe it.
  */
 #include <math.h>
 #include "base/rng.h"

@@ -1,6 +1,6 @@
 /*
- * The contract of a decision space (space/space.h), asked of every kind of schemas/kind.def on every small program. A new
- * kind needs no test of its own for this: its row brings it here.
+ * check_contract.c - the contract of a decision space (space/space.h), for every kind of schemas/kind.def, on every small
+ * program. A new kind needs no test of its own for this; its row is enough.
  */
 #include <glob.h>
 #include <stdlib.h>

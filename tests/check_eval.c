@@ -1,4 +1,6 @@
-/* The figures themselves: shares with ties, rivals and ceiling on data where the answer is known. */
+/*
+ * check_eval.c - the figures of an evaluation: shares with ties, rivals and the ceiling, on data whose answer is known.
+ */
 #include <stdlib.h>
 #include "learn/eval.h"
 #include "learn/show.h"

@@ -1,7 +1,8 @@
 /*
- * The sampler samples what it says: on a toy, whose costs are a formula, how often a long chain is
- * where must match exp(-cost / T) over all configurations, by chi-square. That the test could fail is
- * tested too: against a temperature a fifth off the same counts must be rejected.
+ * check_gibbs.c - the sampler samples what it says.
+ *
+ * The costs of a toy are a formula. The shares of a long chain's time in each configuration must match exp(-cost / T), by
+ * chi-square. The test can fail: at a temperature that is off by a fifth, the same counts must be rejected.
  */
 #include <stdlib.h>
 #include "collect/chain.h"

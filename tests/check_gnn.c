@@ -1,7 +1,6 @@
 /*
- * The whole network, in double precision: its gradient against central differences along every weight
- * and along random directions, and the two shapes of a batch (neighbourhood, whole graph) against each
- * other.
+ * check_gnn.c - the whole network, in double precision: its gradient against central differences along every weight and
+ * along random directions, and the two shapes of a batch (neighbourhood, whole graph) against each other.
  */
 #define REAL_DOUBLE
 #include "learn/blas.c"

@@ -1,6 +1,6 @@
 /*
- * Predictions of a whole graph: moved step by step against from scratch, on the toy (three choices) and
- * on fusion. The weights are random: what is tested is that nothing stale is ever left behind.
+ * check_infer.c - predictions of a whole graph, updated step by step, against predictions from scratch; on the toy (three
+ * choices) and on fusion. The weights are random: the test is that nothing stale is left behind.
  */
 #include "learn/feature.h"
 #include "learn/infer.h"

@@ -1,4 +1,6 @@
-/* What inspect says about a space, on toys and on a small program under the model. */
+/*
+ * check_inspect_space.c - what inspect says about a space, on toys and on a small program under the performance model.
+ */
 #include "inspect/space.h"
 #include "ready/subject.h"
 #include "tests/test.h"

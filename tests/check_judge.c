@@ -1,4 +1,6 @@
-/* Which model is better: the figure against a slow one, the rule, chance, and that what judges is never trained on. */
+/*
+ * check_judge.c - which of two models is better: the figure against a slow one, the rule, chance; what judges is never trained on.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include "learn/apart.h"

@@ -1,5 +1,5 @@
 /*
- * The measuring policy against a machine whose every disturbance is a formula.
+ * check_measure.c - the measuring policy, on a machine whose disturbances are formulas.
  */
 #include <stdlib.h>
 #include "base/mem.h"

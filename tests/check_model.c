@@ -1,4 +1,6 @@
-/* The model file: written, read, and refused in every way it can be wrong. */
+/*
+ * check_model.c - the model file: written, read, and refused in every way it can be wrong.
+ */
 #include <stdlib.h>
 #include <unistd.h>
 #include "base/io.h"

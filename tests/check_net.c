@@ -1,4 +1,6 @@
-/* Nets: what is read, what is refused, what an answer is worth. */
+/*
+ * check_net.c - nets: what is read, what is refused, and what an answer costs.
+ */
 #include "space/net/network.h"
 #include "tests/net_fixture.h"
 #include "tests/test.h"

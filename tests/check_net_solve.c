@@ -1,4 +1,6 @@
-/* The solver of nets: on small ones its answer is the best there is, by trying all. */
+/*
+ * check_net_solve.c - the solver of nets: on small ones its answer is the best of all.
+ */
 #include <stdlib.h>
 #include "space/net/solve.h"
 #include "tests/net_fixture.h"

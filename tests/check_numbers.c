@@ -1,5 +1,5 @@
 /*
- * Whether numbers agree: the rule, on a device that says of every comparison what it is told to say.
+ * check_numbers.c - whether numbers agree: the rule, on a device that answers every comparison as it is told.
  */
 #include <math.h>
 #include "device/ops.h"

@@ -1,7 +1,8 @@
 /*
- * What a kernel costs beyond its region is one figure for all: what a draw of `collect` and a step of `search` count is
- * what `learn` makes of the sample, and the store has it without. The device is our performance model under the name of
- * one that measures.
+ * check_part.c - the charge for a kernel is one figure everywhere.
+ *
+ * A draw of `collect`, a step of `search` and what `learn` makes of the sample must count the same charge; the store has
+ * the cost without it. The device is our performance model under the name of one that measures.
  */
 #include <math.h>
 #include "collect/gibbs.h"

@@ -1,4 +1,6 @@
-/* Placement: what is read and refused, costs by hand, moves against adding up anew, small problems against all. */
+/*
+ * check_place.c - placement: what is read and refused, costs by hand, moves against a new sum, small problems against all answers.
+ */
 #include "space/place/placing.h"
 #include "space/place/standing_load.h"
 #include "tests/test.h"

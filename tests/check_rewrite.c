@@ -1,4 +1,6 @@
-/* The kind of decision that writes the program anew: its names, its sites, what it applies, what it cuts out. */
+/*
+ * check_rewrite.c - the kind that rewrites the program: its names, its sites, what it applies, what it cuts out.
+ */
 #include "graph/ring.h"
 #include "space/space.h"
 #include "space/rewrite/own.h"

@@ -1,6 +1,8 @@
 /*
- * Every rule is proven: small programs of all dimension numberings, computed before and after in two rings, must
- * give the same numbers. And the proof is: what a rule writes with any one number of it off by one must not.
+ * check_rewrite_proof.c - proves every rule of rewriting.
+ *
+ * Small programs with all numberings of dimensions are computed before and after, in two rings, and must give the same
+ * numbers. The proof can fail: if any one number that a rule writes is off by one, the results must differ.
  *
  * PROOF_EACH=1 in the environment tries all cases, 2 every second, as tests/full_rewrite_proof.sh does; else every
  * 23rd, or fewer where test_cases says so: then it is only seen that nothing is read or written where it should not be.

@@ -1,4 +1,6 @@
-/* JSON as it is read: numbers exactly, nesting limited, every damage with its place. */
+/*
+ * check_scan.c - reading JSON: exact numbers, limited nesting, and the place of every damage.
+ */
 #include "base/scan.h"
 #include "tests/test.h"
 

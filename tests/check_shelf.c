@@ -1,4 +1,6 @@
-/* Where a user's models stand: the place, what is found there, and that it is never without a whole model. */
+/*
+ * check_shelf.c - the place of a user's models: what is found there, and that it always has a whole model.
+ */
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>

@@ -1,6 +1,6 @@
 /*
- * The performance model against what its rules say by hand, its description files, and the device
- * around it. Programs are written down here instruction by instruction.
+ * check_sim.c - the performance model against its rules by hand, its description files, and the device around it. The
+ * programs are written here instruction by instruction.
  */
 #include <stdarg.h>
 #include <stdlib.h>

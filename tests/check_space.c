@@ -1,4 +1,6 @@
-/* What all spaces share: opening by name, configurations, hashes, refusals. */
+/*
+ * check_space.c - what all spaces share: opening by name, configurations, hashes, refusals.
+ */
 #include "space/space.h"
 #include "space/toy/toy.h"
 #include "tests/test.h"

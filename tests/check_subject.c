@@ -1,4 +1,6 @@
-/* From what --graph names to a space: toys, files, dump folders, and what is none of these. */
+/*
+ * check_subject.c - from the name that --graph takes to a space: toys, files, dump folders, and names that are none of these.
+ */
 #include <stdlib.h>
 #include <unistd.h>
 #include "base/io.h"

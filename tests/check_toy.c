@@ -1,4 +1,6 @@
-/* The toy: sizes asked for, a cost that is quadratic, ties that are true, and an optimum. */
+/*
+ * check_toy.c - the toy: sizes as asked for, a quadratic cost, ties that are true, and a known optimum.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include "base/stat.h"

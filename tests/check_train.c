@@ -1,6 +1,6 @@
 /*
- * Training: what examples are made of, that they can be learnt by heart and, from toy to toy, in general;
- * that the same seed gives the same bytes with any number of threads.
+ * check_train.c - training: what examples consist of; they can be learnt by heart and, from toy to toy, in general; the same
+ * seed gives the same bytes with any number of threads.
  */
 #include <stdlib.h>
 #include "base/stat.h"

@@ -1,4 +1,6 @@
-/* Boosted trees: bins, the first cut against every cut there is, what they learn, and their part of the model file. */
+/*
+ * check_trees.c - boosted trees: bins, the first cut against every possible cut, what they learn, and their part of the model file.
+ */
 #include <stdlib.h>
 #include "learn/boost.h"
 #include "learn/eval.h"

@@ -1,4 +1,6 @@
-/* The program that counts a loop's turns is sound, is refused where it cannot be, and counts are kept. */
+/*
+ * check_turns.c - the program that counts a loop's turns: it is sound, it is refused where it cannot be, and counts are kept.
+ */
 #include "graph/turns.h"
 #include "tests/test.h"
 #include "tests/turns_text.h"

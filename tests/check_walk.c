@@ -1,4 +1,6 @@
-/* What a loop reads one after the other, through every way of looking at a value; the strides are worked out by hand. */
+/*
+ * check_walk.c - what a loop reads one after the other, through every way of looking at a value; the strides are worked out by hand.
+ */
 #include "graph/walk.h"
 #include "tests/test.h"
 

@@ -1,5 +1,5 @@
 /*
- * Frames: whole, half, wild.
+ * check_wire.c - frames between host and worker: whole, half, and nonsense.
  */
 #include <stdlib.h>
 #include <sys/socket.h>

@@ -1,6 +1,6 @@
 /*
- * Costs on the real compiler: the default decodes, choices are honoured, numbers agree, and both
- * ways of asking for a cost answer; how well the answers agree, bench/region says. Skipped without a plugin.
+ * full_cost.c - costs on the real compiler: the default is read back, choices are honoured, numbers agree, and both ways
+ * of asking for a cost answer. bench/region measures how well the answers agree. Skipped without a plugin.
  */
 #include "cost/cost.h"
 #include "ready/subject.h"

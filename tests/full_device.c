@@ -1,6 +1,6 @@
 /*
- * The real plugin: every graph at hand compiles, runs, and gives the modules around fusion; the
- * module after fusion, applied, is the default again.
+ * full_device.c - the real plugin: every graph at hand compiles, runs, and gives the modules around fusion; the module after
+ * fusion, applied, is the default again.
  */
 #include <glob.h>
 #include <stdlib.h>

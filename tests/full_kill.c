@@ -1,6 +1,6 @@
 /*
- * The worker is killed 200 times at random points of a round of requests. Every round ends,
- * the next request works, and in the end there is no zombie and no file.
+ * full_kill.c - kills the worker 200 times at random points of a round of requests. Every round ends, the next request
+ * works, and in the end no zombie and no file is left.
  */
 #include <pthread.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 /*
- * Loops are counted by running them: what the text tells is found again, and what it does not tell is right.
+ * full_turns.c - counts loops by running them: the count in the text is found again, and counts that are not in the text are right.
  */
 #include <unistd.h>
 #include "ready/subject.h"

@@ -1,7 +1,9 @@
 /*
- * A wrong answer is refused, on the real compiler: the module before fusion is one that the compiler never had, with an
- * operation changed or with a layout that was lost, so that everything made from it agrees with itself. Only the
- * compiler's own program knows better. The same programs unharmed are verified. Skipped without a plugin.
+ * full_verdict.c - a wrong answer is refused, on the real compiler.
+ *
+ * The module before fusion is one that the compiler never had: an operation was changed, or a layout was lost. Everything
+ * made from it agrees with itself; only the compiler's own program differs. The unharmed programs are verified. Skipped
+ * without a plugin.
  */
 #include <stdlib.h>
 #include <unistd.h>

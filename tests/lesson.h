@@ -1,4 +1,6 @@
-/* A network taught on toys: everything such a test needs, made and released as one. */
+/*
+ * lesson.h - a network taught on toys: everything that such a test needs, made and released as one.
+ */
 #ifndef TESTS_LESSON_H
 #define TESTS_LESSON_H
 

@@ -1,4 +1,6 @@
-/* Examples from toy spaces, whose costs are a formula: no store and no device in between. */
+/*
+ * toy_data.h - examples from toy spaces, whose costs are a formula; there is no store and no device.
+ */
 #ifndef TESTS_TOY_DATA_H
 #define TESTS_TOY_DATA_H
 
