@@ -10,7 +10,7 @@ from setuptools import Distribution, setup
 from setuptools.command.build_py import build_py
 
 ROOT = pathlib.Path(__file__).resolve().parent
-PROGRAMS = ["search", "inspect", "collect", "learn", "store", "vantage-worker", "vantage-call.so"]
+PROGRAMS = ["search", "inspect", "collect", "learn", "store", "arena", "vantage-worker", "vantage-call.so"]
 VERSION = re.search(r"^VERSION = (\S+)", (ROOT / "Makefile").read_text(), re.M).group(1)
 PLUGIN = re.search(r'^PLUGIN\("cpu", "[^"]*", "([^"]*)", "([^"]*)"', (ROOT / "schemas/plugin.def").read_text(), re.M).groups()
 

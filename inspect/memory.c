@@ -19,16 +19,28 @@
 #define WIDE 60	 /* characters in the longest bar */
 #define BARS 40	 /* bars at most, each for a piece of the program */
 
+/* Steps in a piece of the program that is shown as one, and the most bytes alive in the piece from `p` on. */
+static uint32_t piece(const struct course *c)
+{
+	return (c->line->n + BARS - 1) / BARS;
+}
+
+static uint64_t most_from(const struct course *c, uint32_t p)
+{
+	uint64_t most = 0;
+
+	for (uint32_t i = p; i < p + piece(c) && i < c->line->n; i++)
+		most = c->bytes[i] > most ? c->bytes[i] : most;
+	return most;
+}
+
 static void draw(const struct course *c, struct buf *out)
 {
 	uint64_t peak = course_peak(c);
-	uint32_t n = c->line->n, step = (n + BARS - 1) / BARS;
 	char text[QUANTITY_TEXT];
 
-	for (uint32_t p = 0; p < n; p += step) {
-		uint64_t most = 0;
-		for (uint32_t i = p; i < p + step && i < n; i++)
-			most = c->bytes[i] > most ? c->bytes[i] : most;
+	for (uint32_t p = 0; p < c->line->n; p += piece(c)) {
+		uint64_t most = most_from(c, p);
 		buf_addf(out, "  %8u  %10s  ", p + 1, quantity_text(QUANTITY_BYTES, (double)most, text));
 		for (uint64_t k = 0; peak && k < (most * WIDE + peak - 1) / peak; k++)
 			buf_addch(out, '#');
@@ -36,7 +48,7 @@ static void draw(const struct course *c, struct buf *out)
 	}
 }
 
-static void show_json(const struct holders *h, uint64_t said, struct buf *out)
+static void show_json(const struct holders *h, const struct course *c, uint64_t said, struct buf *out)
 {
 	struct json j = {.out = out, .pretty = true};
 
@@ -60,6 +72,14 @@ static void show_json(const struct holders *h, uint64_t said, struct buf *out)
 		json_end(&j);
 	}
 	json_end(&j);
+	json_array(&j, "course");
+	for (uint32_t p = 0; p < c->line->n; p += piece(c)) {
+		json_object(&j, NULL);
+		json_uint(&j, "step", p);
+		json_uint(&j, "bytes", most_from(c, p));
+		json_end(&j);
+	}
+	json_end(&j);
 	json_end(&j);
 	buf_addch(out, '\n');
 }
@@ -75,7 +95,7 @@ static void show(const struct inspection *in, const struct graph *g, uint64_t sa
 	program_settle(&p);
 	holders_find(&h, &p);
 	if (in->set->json) {
-		show_json(&h, said, in->out);
+		show_json(&h, &p.course[g->entry], said, in->out);
 	} else {
 		if (said)
 			buf_addf(in->out, "temporary memory: %s, by the compiler\n", quantity_text(QUANTITY_BYTES, (double)said, text));

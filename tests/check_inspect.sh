@@ -74,7 +74,7 @@ for name in before_optimizations cpu_after_optimizations; do
 done
 shows dump "tanh" -- "$inspect" "$tmp/dump"
 shows memory "most is alive" "at step" "over the program" -- "$inspect" --memory "$zoo/attention.pb.zst"
-shows memory_json '"model_bytes"' '"alive"' -- "$inspect" --memory --json "$zoo/loop.pb.zst"
+shows memory_json '"model_bytes"' '"alive"' '"course"' -- "$inspect" --memory --json "$zoo/loop.pb.zst"
 cp "$loop" "$tmp/dump/module_0002.jit_g.before_optimizations.hlo.pb.zst"
 "$inspect" "$tmp/dump" 2>"$tmp/err"
 if [ "$(grep -o 'jit_[fg]' "$tmp/err" | tr '\n' ' ')" = "jit_g jit_f " ]; then pass dump_lists_the_largest_first

@@ -10,8 +10,9 @@ measurably faster with the same numbers. Where that is not possible, or does not
 why. Importing this module needs neither JAX nor a compiler.
 """
 from .arena import Arena, ArenaEnv
+from .memory import Memory, memory
 from .programs import Refused, inspect
 from .report import Report
 from .tuned import Tuned, load, save, tune
 
-__all__ = ["Arena", "ArenaEnv", "Refused", "Report", "Tuned", "inspect", "load", "save", "tune"]
+__all__ = ["Arena", "ArenaEnv", "Memory", "Refused", "Report", "Tuned", "inspect", "load", "memory", "save", "tune"]

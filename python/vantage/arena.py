@@ -60,12 +60,8 @@ class Arena:
             self.out = self.peer.makefile("wb")
             self.answers = self.peer.makefile("rb")
         else:
-            try:
-                env = environment()
-            except Refused:  # no plugin: formulas and models need none
-                env = None
             self.child = subprocess.Popen([find("arena"), "--quiet", f"--graph={graph}", *options(named)], stdin=subprocess.PIPE,
-                                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env)
+                                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(plugin=False))
             self.out, self.answers = self.child.stdin, self.child.stdout
         self.about = self.request("hello")
         if self.about["version"] != VERSION:

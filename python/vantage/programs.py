@@ -44,8 +44,14 @@ def plugin_folder():
     raise Refused("the compiler's plugin is not here: pip install xla-cpu-pjrt")
 
 
-def environment():
-    return dict(os.environ, VANTAGE_PLUGIN_DIR=str(plugin_folder()))
+def environment(plugin=True):
+    """For our programs. Those that need no plugin run without one."""
+    try:
+        return dict(os.environ, VANTAGE_PLUGIN_DIR=str(plugin_folder()))
+    except Refused:
+        if plugin:
+            raise
+        return dict(os.environ)
 
 
 def last_words(text):
@@ -54,7 +60,7 @@ def last_words(text):
     return lines[-1].split(": ", 1)[-1] if lines else "it said nothing"
 
 
-def run(name, *arguments, progress=None):
+def run(name, *arguments, progress=None, plugin=True):
     """The exit status, what the program prints, what it says. Its talk goes to `progress`, line by line.
 
     The first Ctrl-C asks the program to stop with what it has, the second ends it.
@@ -62,7 +68,7 @@ def run(name, *arguments, progress=None):
     said, stops = [], 0
     with tempfile.TemporaryFile("w+") as out:
         child = subprocess.Popen([find(name), *map(str, arguments)], stdout=out, stderr=subprocess.PIPE, text=True,
-                                 env=environment(), start_new_session=True)
+                                 env=environment(plugin), start_new_session=True)
         while True:
             try:
                 line = child.stderr.readline()
@@ -82,18 +88,23 @@ def run(name, *arguments, progress=None):
         return status, out.read(), "".join(said)
 
 
-def inspect(path_or_function, *args, **kwargs):
-    """What `inspect --json` says of a program: a file's, or the one that JAX makes of a function for these arguments."""
+def look(options, path_or_function, args, kwargs):
+    """What `inspect --json` with further options says of a file, or of the program that JAX makes of a function."""
     if callable(path_or_function):
         from .lower import lower
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "program.pb"
             path.write_bytes(lower(path_or_function, args, kwargs).module)
-            return inspect(path)
-    status, out, said = run("inspect", path_or_function, "--json")
+            return look(options, path, (), {})
+    status, out, said = run("inspect", path_or_function, "--json", *options, plugin=False)
     if status:
         raise Refused(last_words(said))
     return json.loads(out)
+
+
+def inspect(path_or_function, *args, **kwargs):
+    """What `inspect --json` says of a program: a file's, or the one that JAX makes of a function for these arguments."""
+    return look([], path_or_function, args, kwargs)
 
 
 def show(line):

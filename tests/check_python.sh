@@ -1,0 +1,37 @@
+#!/bin/bash
+# The Python package without JAX and without a plugin: it is imported, and what needs neither works.
+set -u
+bin=$(realpath "${BIN:-bin}")
+graph=examples/graphs/train/vae.pb.zst
+[ -x "$bin/inspect" ] || { echo "skip: python: inspect is not built"; exit 0; }
+command -v python3 >/dev/null || { echo "skip: python: there is no python3"; exit 0; }
+export PYTHONPATH=python PYTHONDONTWRITEBYTECODE=1 PATH=$bin:$PATH
+says() { # NAME CODE: it ends well
+	if out=$(python3 -c "import vantage; $2" 2>&1); then echo "pass: $1"; else echo "FAIL: $1: $(tail -2 <<<"$out")"; fi
+}
+says memory_is_that_of_inspect "
+m = vantage.memory('$graph'); found = m.found
+assert m.bytes == found['model_bytes'] > 0 and 0 <= m.step < m.steps, found
+assert max(size for _, size in m.course) == m.bytes, 'the course has another peak'
+assert sum(v['bytes'] for v in m.alive) == m.bytes, 'what is alive does not add up'
+text = repr(m)
+assert m.alive[0]['name'] in text and m.sentence() in text and '####' in text, text"
+says memory_draws_itself "
+import xml.dom.minidom
+m = vantage.memory('$graph')
+svg = xml.dom.minidom.parseString(m.drawing())
+bars = svg.getElementsByTagName('rect')
+assert len(bars) == len(m.course) and sum(b.getAttribute('fill') == '#c2410c' for b in bars) == 1, len(bars)
+assert svg.toxml() and m._repr_html_().count('<tr>') == min(len(m.alive), 20)"
+says memory_names_are_escaped "
+m = vantage.Memory({'model_bytes': 4, 'step': 0, 'steps': 1, 'instruction': '<b>&', 'course': [{'step': 0, 'bytes': 4}],
+	'alive': [{'name': '<i>', 'shape': 's', 'bytes': 4, 'op': '<script>', 'file': '', 'line': 0, 'inside': False}]})
+page = m._repr_html_()
+assert '<script>' not in page and '<i>' not in page and '<b>&' not in page and '&lt;script&gt;' in page, page"
+says empty_programs_draw "
+m = vantage.Memory({'model_bytes': 0, 'step': 0, 'steps': 0, 'instruction': None, 'alive': [], 'course': []})
+assert repr(m) and m._repr_html_()"
+says refusals_are_sentences "
+try: vantage.memory('nowhere.pb')
+except vantage.Refused as e: assert 'nowhere.pb' in str(e), e
+else: raise SystemExit('a missing file was taken')"
