@@ -218,7 +218,7 @@ static int allow(const struct contest *c, const struct contest_ask *ask, struct 
 	if (contest_spent(c))
 		return err_set(err, "the budget of %g seconds is spent", set->seconds);
 	if (!contest_cost(c, ask->quantity))
-		return err_set(err, "nothing is priced in %s here: the objective is in %s, and the limits in what hello says",
+		return err_set(err, "nothing is priced in %s here: the objective is in %s, the limits in what hello says",
 			quantity_name((enum quantity)(ask->quantity - 1)), quantity_name(c->lab.quantity));
 	return 0;
 }

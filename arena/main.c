@@ -1,9 +1,9 @@
 /*
  * main.c - `arena`: other optimisers decide, we measure.
  *
- * It opens a program as `search` does, and then answers requests, one line of JSON each, on standard input and output or
- * on a Unix socket. A socket serves one client after the other; budget, prices and the answer so far are the server's, so
- * a client that died may come again. The server ends when standard input ends, at "quit", or at SIGINT or SIGTERM.
+ * It opens a program as `search` does, and then answers requests, one line of JSON each, on standard input and output
+ * or on a Unix socket. A socket serves one client after the other; budget, prices and the answer so far are the
+ * server's, so a client that died may come again. The server ends when standard input ends, at "quit", or at SIGINT or SIGTERM.
  */
 #include <errno.h>
 #include <signal.h>
@@ -86,7 +86,14 @@ static int serve(struct contest *c, int in, int out, struct err *err)
 	return rc < 0 ? -1 : quit;
 }
 
-/* A socket that only this user may connect to. One that a killed server left is replaced. */
+static bool is_socket(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0 && S_ISSOCK(st.st_mode);
+}
+
+/* A socket that only this user may connect to. One that a killed server left is replaced; no other file is. */
 static int listen_at(const char *path, struct err *err)
 {
 	struct sockaddr_un at = {.sun_family = AF_UNIX};
@@ -102,7 +109,7 @@ static int listen_at(const char *path, struct err *err)
 		close(fd);
 		return err_set(err, "another server listens at %s", path);
 	}
-	if (errno == ECONNREFUSED)
+	if (errno == ECONNREFUSED && is_socket(path))
 		unlink(path);
 	mask = umask(077);
 	rc = bind(fd, (const struct sockaddr *)&at, sizeof at);

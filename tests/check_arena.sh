@@ -96,5 +96,7 @@ wants 'missing.pb' --device none --graph missing.pb
 wants 'no quantity called joules' --device none --graph toy:9 --objective joules
 wants 'is no option' --device none --graph toy:9 extra
 wants 'too long for the path' --device none --graph toy:9 --socket "$(printf 'x%.0s' {1..200})"
+echo precious >file; wants 'cannot listen at file' --device none --graph toy:9 --socket file
+grep -q precious file || fail 'a file was taken for a socket'
 wants 'cannot listen' --device none --graph toy:9 --socket nowhere/s
 done_ bad_usage
