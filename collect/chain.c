@@ -10,6 +10,10 @@
 
 #define ANCHOR_PAIRS 4 /* at least; a slow configuration is not run more often than that */
 
+/* Modules that are compiled ahead: so many a helper, and so many more. */
+#define AHEAD_EACH 3
+#define AHEAD_LEAST 4
+
 /* Purposes of random streams, so that none overlaps another. */
 enum { STREAM_ORDER = 1, STREAM_DRAW = 2 };
 
@@ -95,6 +99,33 @@ static void advance(struct chain_state *at, uint32_t n_sites, const struct estim
 	}
 }
 
+/* Tells the device's helpers which choices come next, as far as the present ones are drawn again. */
+static int expect(const struct chain *c, struct err *err)
+{
+	const struct space *s = c->lab->space;
+	uint32_t helpers = c->lab->device ? device_info(c->lab->device)->helpers : 0, n = AHEAD_LEAST + AHEAD_EACH * helpers;
+	struct agenda agenda = {0};
+	uint8_t *other;
+	int rc = 0;
+
+	if (!helpers)
+		return 0;
+	other = mem_alloc(s->n_sites);
+	memcpy(other, c->config, s->n_sites);
+	for (uint32_t i = c->at.pos; i < c->n_sites && agenda.n < n && rc == 0; i++) {
+		uint32_t site = c->sites[i];
+		for (uint8_t k = 0; k < s->site[site].choices && rc == 0; k++) {
+			other[site] = k;
+			rc = cost_expect(c->lab->cost, c->config, other, 1, &agenda, err);
+		}
+		other[site] = c->config[site];
+	}
+	device_expect(c->lab->device, &agenda);
+	agenda_release(&agenda);
+	mem_free(other);
+	return rc;
+}
+
 int chain_try(const struct chain *c, bool anchors, struct chain_step *t, struct err *err)
 {
 	struct estimate moved;
@@ -106,7 +137,7 @@ int chain_try(const struct chain *c, bool anchors, struct chain_step *t, struct 
 	if (t->anchored && chain_anchor(c, &t->after, &t->a, err) < 0)
 		return -1;
 	stream(c, STREAM_DRAW, c->at.steps, &r);
-	if (gibbs_step(c->lab->cost, c->lab->space, c->config, c->sites[c->at.pos],
+	if (expect(c, err) < 0 || gibbs_step(c->lab->cost, c->lab->space, c->config, c->sites[c->at.pos],
 		    c->at.tau * c->at.default_seconds, &r, &t->x, &moved, err) < 0)
 		return -1;
 	advance(&t->after, c->n_sites, &moved);

@@ -37,7 +37,8 @@ static int run(const struct settings *set, struct err *err)
 
 int main(int argc, char **argv)
 {
-	struct settings set = {LAB_DEFAULTS, .db = "runs.sqlite", .workers = 1, .resume = true, .anchors = true, .start = START_MIXED};
+	struct settings set = {LAB_DEFAULTS, .jobs = OPT_AUTO, .db = "runs.sqlite", .workers = 1, .resume = true,
+		.anchors = true, .start = START_MIXED};
 	const struct opt table[] = {
 		OPT_SECTION("What to measure"),
 		OPT_LIST('g', "graph", &set.graphs, "FILE", "a program to measure; may be repeated"),
@@ -47,6 +48,7 @@ int main(int argc, char **argv)
 		OPT_SECTION("Where"),
 		OPT_STR('d', "db", &set.db, "FILE", "the store; it is made if absent"),
 		LAB_OPTS_WHERE(set),
+		LAB_OPTS_AHEAD(set),
 		OPT_INT(0, "workers", &set.workers, 1, 64, "how many devices measure side by side, on one core each"),
 		OPT_SECTION("How long"),
 		OPT_NUM(0, "seconds", &set.seconds, 0, 1e9, "stop after this time; 0: no limit"),

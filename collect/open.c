@@ -134,6 +134,12 @@ static int open_device(struct plan *p, uint32_t w, struct err *err)
 
 	if (cores_parse(set->cores, &o.cores, err) < 0)
 		return -1;
+	if (p->n_workers == 1) { /* several measure on cores of their own: there are none left to compile on */
+		o.jobs = (int)set->jobs;
+		o.quiet_pairs = set->quiet_pairs;
+	} else if (set->jobs > 0) {
+		return err_set(err, "--jobs compiles ahead for one worker; several (--workers) compile each for itself");
+	}
 	if (set->core >= 0)
 		o.core = (int)set->core + 1 + (int)w * (o.cores > 1 ? o.cores : 1);
 	if (strcmp(set->device, "none") != 0 && !(p->worker[w].device = device_open(&o, err)))

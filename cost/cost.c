@@ -160,127 +160,6 @@ int cost_failed(struct cost *c, enum outcome o, int signal, const char *detail, 
 	return h->failed ? h->failed(h->ctx, o, signal, detail, err) : 0;
 }
 
-static void meet(struct cost *c, const struct compiled *p, struct fate *fate)
-{
-	c->totals.inside += p->seconds;
-	if (p->outcome == OUTCOME_OK)
-		return;
-	fate->outcome = p->outcome;
-	fate->signal = p->signal;
-	memcpy(fate->detail, p->detail, sizeof fate->detail);
-}
-
-int cost_compile(struct cost *c, enum compile_how how, const struct buf *module, unsigned want, struct compiled *out,
-	struct fate *fate, struct err *err)
-{
-	if (device_compile(c->device, how, "hlo", module->data, module->len, want, out, err) < 0)
-		return -1;
-	meet(c, out, fate);
-	return 0;
-}
-
-int cost_compile_whole(struct cost *c, enum compile_how how, const struct buf *module, unsigned want, struct compiled *out,
-	struct fate *fate, struct err *err)
-{
-	if (spare_compile(c->o.spares, c->device, how, module, want | WANT_MEMORY, out, err) < 0)
-		return -1;
-	meet(c, out, fate);
-	if (fate->outcome == OUTCOME_OK && !room_for(c->device, out->peak_bytes, "it", fate->detail, sizeof fate->detail))
-		fate->outcome = OUTCOME_OOM;
-	return 0;
-}
-
-int cost_drop(struct cost *c, struct compiled *p, struct err *err)
-{
-	int rc = device_drop(c->device, p, err);
-	compiled_release(p);
-	return rc;
-}
-
-int cost_check(struct cost *c, const uint8_t *config, const struct compiled *p,
-	struct fate *fate, struct err *err)
-{
-	struct check_result r = {0};
-
-	if (c->space->ops->check(c->space, config, p->optimised.data, p->optimised.len, &r, err) < 0)
-		return -1;
-	if (r.equal == r.asked && r.found == r.asked)
-		return 0;
-	fate->outcome = OUTCOME_NOT_HONOURED;
-	snprintf(fate->detail, sizeof fate->detail, "%u groups asked for, %u found, %u of them equal: %s",
-		r.asked, r.found, r.equal, r.detail);
-	return 0;
-}
-
-/*
- * Do both sides compute the same numbers? Rounding may differ as far as sums in another order do: so many units in the last
- * place of the output's type. NaN and infinities are to be in the same places.
- */
-#define ALIKE_UNITS 100
-
-static int check_alike(struct cost *c, const struct compiled side[2], struct fate *fate, struct err *err)
-{
-	struct comparison x = {0};
-	int rc = device_compare(c->device, &side[0], &side[1], NULL, &x, err);
-
-	if (rc == 0 && x.outcome != OUTCOME_OK) {
-		fate->outcome = x.outcome;
-		memcpy(fate->detail, x.detail, sizeof fate->detail);
-	} else if (rc == 0 && (x.all.unlike || x.all.max_rel > ALIKE_UNITS * x.all.unit)) {
-		fate->outcome = OUTCOME_WRONG_NUMBERS;
-		snprintf(fate->detail, sizeof fate->detail, "the two ways of computing it are %.2g apart, relative, and unlike in %llu places",
-			x.all.max_rel, (unsigned long long)x.all.unlike);
-	}
-	comparison_release(&x);
-	return rc;
-}
-
-static int pair_once(struct cost *c, const struct sides *s, const struct precision *p, struct timing *out,
-	struct err *err)
-{
-	struct compiled side[2] = {{0}, {0}};
-	struct fate fate = {0};
-	unsigned first = (unsigned)rng_below(&c->rng, 2);
-	int rc = 0;
-
-	for (unsigned k = 0; k < 2 && rc == 0 && fate.outcome == OUTCOME_OK; k++) {
-		unsigned i = k ^ first;
-		enum compile_how how = s->own && i == 0 ? COMPILE_DEFAULT : COMPILE_APPLIED;
-		rc = s->config[i] || s->own ? cost_compile_whole(c, how, s->module[i], s->config[i] ? WANT_OPTIMISED : 0, &side[i], &fate, err)
-					    : cost_compile(c, how, s->module[i], 0, &side[i], &fate, err);
-		if (rc == 0 && fate.outcome == OUTCOME_OK && s->config[i] && side[i].optimised.len)
-			rc = cost_check(c, s->config[i], &side[i], &fate, err);
-	}
-	*out = (struct timing){.kind = device_info(c->device)->kind};
-	if (rc == 0 && fate.outcome == OUTCOME_OK && s->alike && out->kind == COST_MEASURED)
-		rc = check_alike(c, side, &fate, err);
-	if (rc == 0 && fate.outcome == OUTCOME_OK) {
-		rc = device_pair(c->device, &side[0], &side[1], p, out, err);
-		c->totals.inside += out->inside;
-	} else {
-		out->outcome = fate.outcome;
-		out->signal = fate.signal;
-		memcpy(out->detail, fate.detail, sizeof out->detail);
-	}
-	for (unsigned i = 0; i < 2; i++)
-		if (cost_drop(c, &side[i], rc == 0 ? err : NULL) < 0)
-			rc = -1;
-	return rc;
-}
-
-int cost_pair(struct cost *c, const struct sides *s, const struct precision *p, struct timing *out,
-	struct err *err)
-{
-	if (pair_once(c, s, p, out, err) < 0)
-		return -1;
-	if (out->outcome != OUTCOME_CRASHED)
-		return 0;
-	if (cost_failed(c, out->outcome, out->signal, out->detail, err) < 0)
-		return -1;
-	timing_release(out);
-	return pair_once(c, s, p, out, err);
-}
-
 int cost_keep(struct cost *c, const uint64_t key[2], struct price p, struct err *err)
 {
 	const struct cost_hooks *h = &c->o.hooks;
@@ -415,7 +294,7 @@ static int by_region(struct cost *c, const uint8_t *a, const uint8_t *b, const s
 	struct delta *d, struct err *err)
 {
 	struct regions r = {0};
-	int rc = c->space->ops->region(c->space, a, b, &r, err);
+	int rc = cost_regions(c, a, b, &r, err);
 
 	for (size_t i = 0; i < r.n && rc == 0 && d->outcome == OUTCOME_OK; i++) {
 		if (r.v[i].whole && i > 0 && d->seconds >= 0)

@@ -115,6 +115,11 @@ int cost_own(struct cost *c, const struct precision *p, struct timing *out, stru
 /* The cost of the whole program in its default configuration; measured once, then kept. */
 int cost_default_seconds(struct cost *c, double *seconds, double *se, struct err *err);
 void cost_set_default(struct cost *c, double seconds, double se); /* sets it, if it is known from before */
+/*
+ * Appends what cost_delta(a, b) would compile now; with more than one copy, what measuring it anew with so many instances of
+ * each would. For device_expect, by whoever knows what he will ask for.
+ */
+int cost_expect(struct cost *c, const uint8_t *a, const uint8_t *b, uint32_t copies, struct agenda *agenda, struct err *err);
 /* Sets what costs are worth from now on. In a confirmation a quarter of the error is worth reaching. */
 void cost_set_worth(struct cost *c, const struct worth *w);
 const struct cost_totals *cost_totals(const struct cost *c);

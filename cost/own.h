@@ -45,6 +45,10 @@ struct sides {
 	bool own;		  /* is side 0 compiled with all of the compiler's own decisions? */
 	bool alike;		  /* are the numbers of both sides compared first? */
 };
+/* The regions whose prices are the cost of a move (path.c); `out` is empty before. */
+int cost_regions(struct cost *c, const uint8_t *a, const uint8_t *b, struct regions *out, struct err *err);
+/* Those of the move's sites one after the other; fewer where they have come to `limit` bytes. */
+int cost_path(struct space *s, const uint8_t *a, const uint8_t *b, size_t limit, struct regions *out, struct err *err);
 int cost_pair(struct cost *c, const struct sides *s, const struct precision *p, struct timing *out,
 	struct err *err);
 /* Finds a price by key, in the table and the store: 1 found; 0 not found, or a failure worth another try; -1 error. */

@@ -15,16 +15,29 @@ struct device *device_open(const struct device_options *o, struct err *err)
 {
 	static const struct device_options dflt;
 	const struct backend *b;
+	struct device *d;
 	if (!o)
 		o = &dflt;
 	b = backend_find(o->backend, err);
-	return b ? b->open(o, err) : NULL;
+	d = b ? b->open(o, err) : NULL;
+	if (d && o->jobs && d->info.can_run) {
+		d->pool = pool_open(o, d->core, d->n_cores);
+		d->info.helpers = pool_helpers(d->pool);
+	}
+	return d;
 }
 
 void device_close(struct device *d)
 {
-	if (d)
-		d->ops->close(d);
+	if (!d)
+		return;
+	pool_close(d->pool);
+	d->ops->close(d);
+}
+
+long device_process(const struct device *d)
+{
+	return d->ops->process ? d->ops->process(d) : 0;
 }
 
 const struct device_info *device_info(const struct device *d)
@@ -77,6 +90,48 @@ int device_compile(struct device *d, enum compile_how how, const char *format, c
 	}
 	out->generation = d->generation;
 	return 0;
+}
+
+bool device_has_helpers(const struct device *d)
+{
+	return pool_helpers(d->pool) > 0;
+}
+
+void device_expect(struct device *d, struct agenda *agenda)
+{
+	if (d->pool)
+		pool_expect(d->pool, agenda);
+}
+
+/* Instances that are compiled each by itself: as many as anybody expects. */
+static uint32_t copies_of(uint32_t instances)
+{
+	return instances < 1 ? 1 : instances > AGENDA_COPIES ? AGENDA_COPIES : instances;
+}
+
+void device_gather(struct device *d, const struct buf *const module[2], uint32_t instances)
+{
+	if (d->pool && d->ops->load)
+		pool_gather(d->pool, d, module, 2, copies_of(instances));
+}
+
+int device_compile_planned(struct device *d, const void *p, size_t n, uint32_t instances, struct compiled *out,
+	struct err *err)
+{
+	struct ahead ahead = {0};
+	int rc;
+
+	if (d->pool && d->ops->load)
+		pool_take(d->pool, p, n, copies_of(instances), &ahead);
+	if (!ahead.n)
+		return device_compile(d, COMPILE_APPLIED, "hlo", p, n, 0, out, err);
+	*out = (struct compiled){0};
+	rc = d->ops->load(d, p, n, &ahead, out, err);
+	out->generation = d->generation;
+	if (rc < 0)
+		compiled_release(out);
+	ahead_release(&ahead);
+	return rc;
 }
 
 int device_drop(struct device *d, struct compiled *c, struct err *err)
@@ -136,10 +191,18 @@ void timing_release(struct timing *t)
 	buf_release(&t->raw);
 }
 
+/* Around the timing of something. */
+static void hold(struct device *d, bool on)
+{
+	if (d->pool)
+		pool_hold(d->pool, on);
+}
+
 int device_pair(struct device *d, const struct compiled *a, const struct compiled *b,
 	const struct precision *p, struct timing *out, struct err *err)
 {
 	static const struct precision dflt;
+	int rc;
 	if (!p)
 		p = &dflt;
 	*out = (struct timing){.kind = d->info.kind};
@@ -152,27 +215,30 @@ int device_pair(struct device *d, const struct compiled *a, const struct compile
 		out->identical = true;
 		return 0;
 	}
-	if (d->ops->pair(d, a->handle, b->handle, p, out, err) < 0) {
+	hold(d, true);
+	rc = d->ops->pair(d, a->handle, b->handle, p, out, err);
+	hold(d, false);
+	if (rc < 0)
 		timing_release(out);
-		return -1;
-	}
-	return 0;
+	return rc;
 }
 
 int device_run(struct device *d, const struct compiled *a, const struct precision *p,
 	struct timing *out, struct err *err)
 {
 	static const struct precision dflt;
+	int rc;
 	*out = (struct timing){.kind = d->info.kind};
 	if (!alive(d, a, out->detail, sizeof out->detail)) {
 		out->outcome = OUTCOME_CRASHED;
 		return 0;
 	}
-	if (d->ops->run(d, a->handle, p ? p : &dflt, out, err) < 0) {
+	hold(d, true);
+	rc = d->ops->run(d, a->handle, p ? p : &dflt, out, err);
+	hold(d, false);
+	if (rc < 0)
 		timing_release(out);
-		return -1;
-	}
-	return 0;
+	return rc;
 }
 
 const char *inputs_name(enum inputs i)

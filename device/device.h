@@ -31,9 +31,15 @@ struct device_options {	     /* all zero is the default */
 	bool wait;	     /* for the device's lock instead of failing with a sentence */
 	const char *options; /* further compile options "name=value,...", or NULL */
 	const char *kind;    /* of decision: says at which stage to extract and apply (stage.h); NULL: the backend's first */
+	int jobs;	     /* workers that compile ahead on other cores: JOBS_ALL: as many as there is room for; 0: none */
+	bool quiet_pairs;    /* they stand still while something is timed; where there are no other cores they always do */
+	const int *beside;   /* cores to be pinned to without locking them, for a worker that only compiles; and how many */
+	size_t n_beside;
 	const char *model;   /* sim: device description file, or NULL for the built-in */
 	uint32_t devices;    /* that a program is partitioned for; 0 or 1: one, and nothing is partitioned */
 };
+
+#define JOBS_ALL (-1)
 
 struct device_info {
 	char backend[32];	/* its name, or the file of a plugin that we do not know: what figures are kept under */
@@ -52,6 +58,7 @@ struct device_info {
 	int core;		/* pinned to, the first of `cores`; or -1 */
 	uint32_t cores;		/* that programs run on; 0: not pinned */
 	uint32_t devices;	/* that programs are partitioned for, 1 at least */
+	uint32_t helpers;	/* workers that compile ahead */
 };
 
 struct pipeline;
@@ -106,6 +113,36 @@ void compiled_release(struct compiled *c);
 int device_compile(struct device *d, enum compile_how how, const char *format, const void *p, size_t n,
 	unsigned want, struct compiled *out, struct err *err);
 int device_drop(struct device *d, struct compiled *c, struct err *err); /* forgets the handle */
+
+/*
+ * What will soon be compiled with COMPILE_APPLIED, in the order of need, and how many instances of each: a device with
+ * helpers (device_options.jobs) has it compiled by them, and device_compile_planned loads what they made. A plan takes the
+ * place of the one before. An item without its module stands for one that the device still has, or is nothing.
+ */
+#define AGENDA_COPIES 8
+struct agenda { /* all zero is empty */
+	struct agenda_item {
+		uint64_t key[2]; /* of the module */
+		uint32_t copies;
+		struct buf module; /* HloModuleProto bytes */
+	} *v;
+	size_t n, cap;
+};
+void agenda_key(const void *module, size_t n, uint64_t key[2]);
+/* Appends a module, taking its bytes. */
+void agenda_add(struct agenda *agenda, struct buf *module, uint32_t copies);
+void agenda_add_known(struct agenda *agenda, const uint64_t key[2], uint32_t copies);
+void agenda_release(struct agenda *agenda);
+bool device_has_helpers(const struct device *d); /* does it have helpers? */
+void device_expect(struct device *d, struct agenda *agenda); /* takes the modules */
+/*
+ * Before the two modules are compiled, each for so many instances: what helpers are about to make of them is waited for, and
+ * what they have not begun the device compiles meanwhile. Nothing where they are not expected.
+ */
+void device_gather(struct device *d, const struct buf *const module[2], uint32_t instances);
+/* device_compile of HLO with COMPILE_APPLIED, of which so many instances will be measured. */
+int device_compile_planned(struct device *d, const void *p, size_t n, uint32_t instances, struct compiled *out,
+	struct err *err);
 
 /*
  * From one compile: the module just before the compiler decides, and the one just after; for MLIR also the module before

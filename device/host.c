@@ -20,41 +20,6 @@
 #include "device/last_words.h"
 #include "device/target.h"
 
-/* The worker's file: by VANTAGE_WORKER, beside this program, in the build tree, or on the path. */
-static int find_worker(struct buf *out, struct err *err)
-{
-	static const char *const places[] = {"", "/../bin", "/../../bin", "/../../../bin"};
-	const char *given = getenv("VANTAGE_WORKER"), *path = getenv("PATH");
-	char self[600];
-	buf_reset(out);
-	if (given && *given) {
-		buf_adds(out, given);
-		return access(given, X_OK) == 0
-			       ? 0
-			       : err_errno(err, "VANTAGE_WORKER names %s, which cannot be run",
-					 given);
-	}
-	program_folder(self, sizeof self);
-	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-		buf_reset(out);
-		buf_addf(out, "%s%s/vantage-worker", self, places[i]);
-		if (access(out->data, X_OK) == 0)
-			return 0;
-	}
-	for (; path && *path; path += path[strcspn(path, ":")] == ':' ? strcspn(path, ":") + 1
-								      : strcspn(path, ":")) {
-		buf_reset(out);
-		buf_addf(out, "%.*s/vantage-worker", (int)strcspn(path, ":"), path);
-		if (access(out->data, X_OK) == 0)
-			return 0;
-	}
-	return err_set(err,
-		"vantage-worker is neither beside this program (%s) nor on the path; build it with "
-		"\"make\" "
-		"or name it in VANTAGE_WORKER",
-		self);
-}
-
 /* What it printed of the cause, behind what is known already. */
 static void add_last_words(const struct child *c, char *detail, size_t size)
 {
@@ -125,13 +90,15 @@ static uint64_t memory_limit(const struct host *h)
 /* The cores that are locked; one that is not, beside a device that has it (probe.c). */
 static void put_cores(const struct host *h, struct buf *q)
 {
-	bool borrowed = h->cores.n == 0 && h->base.info.core >= 0;
+	bool borrowed = h->cores.n == 0 && h->n_borrowed == 0 && h->base.info.core >= 0;
 
-	buf_u32(q, borrowed ? 1 : (uint32_t)h->cores.n);
+	buf_u32(q, borrowed ? 1 : (uint32_t)(h->cores.n + h->n_borrowed));
 	if (borrowed)
 		buf_u32(q, (uint32_t)h->base.info.core);
 	for (size_t i = 0; i < h->cores.n; i++)
 		buf_u32(q, (uint32_t)h->cores.at[i].core);
+	for (size_t i = 0; i < h->n_borrowed; i++)
+		buf_u32(q, (uint32_t)h->borrowed[i]);
 }
 
 static int set_up(struct host *h, struct err *err)
@@ -216,7 +183,7 @@ void host_distrust(struct host *h, const struct cursor *c, struct answer *a)
 
 /* `keep` false: a user's own program, compiled to be looked at. */
 int host_compile_with(struct host *h, const char *format, const char *options, const void *p, size_t n,
-	unsigned want, bool keep, struct compiled *out, struct err *err)
+	unsigned want, bool keep, const struct ahead *ahead, struct compiled *out, struct err *err)
 {
 	struct answer a = {
 		.detail = out->detail, .detail_size = sizeof out->detail, .signal = &out->signal};
@@ -230,12 +197,16 @@ int host_compile_with(struct host *h, const char *format, const char *options, c
 	buf_u32(q, want);
 	buf_u8(q, keep);
 	buf_blob(q, p, n);
+	buf_u32(q, ahead ? ahead->n : 0);
+	for (uint32_t i = 0; ahead && i < ahead->n; i++)
+		buf_blob(q, ahead->executable[i].data, ahead->executable[i].len);
 	h->work = work_of_compiling(h, !keep);
 	int rc = host_ask(h, WIRE_COMPILE, &a, &c, err);
 	if (rc > 0) {
 		out->handle = cursor_u32(&c);
 		out->hash = cursor_u64(&c);
 		out->seconds = cursor_f64(&c);
+		out->seconds = ahead && ahead->n ? ahead->seconds : out->seconds;
 		out->peak_bytes = cursor_u64(&c);
 		out->code_bytes = cursor_u64(&c);
 		out->has_temp = cursor_u8(&c);
@@ -262,6 +233,15 @@ struct known *host_known(struct host *h, uint32_t handle)
 	return NULL;
 }
 
+static void note_known(struct host *h, const struct compiled *c, const struct known *k)
+{
+	if (!c->handle)
+		return;
+	MEM_GROW(&h->known, &h->cap_known, h->n_known + 1);
+	h->known[h->n_known] = *k;
+	h->known[h->n_known++].handle = c->handle;
+}
+
 static int host_compile(struct device *d, enum compile_how how, const char *format, const void *p,
 	size_t n, unsigned want, struct compiled *out, struct err *err)
 {
@@ -270,13 +250,30 @@ static int host_compile(struct device *d, enum compile_how how, const char *form
 	if (how == COMPILE_APPLIED && host_apply_options(h, &options, err) < 0)
 		return -1;
 	int rc = *h->target ? host_compile_for(h, how, format, options, p, n, want, out, err)
-			    : host_compile_with(h, format, options, p, n, want, true, out, err);
-	if (rc == 0 && out->handle) {
-		MEM_GROW(&h->known, &h->cap_known, h->n_known + 1);
-		h->known[h->n_known++] =
-			(struct known){out->handle, strcmp(format, FORMAT_EXECUTABLE) == 0 ? INFINITY : out->seconds, out->optimal_seconds};
-	}
+			    : host_compile_with(h, format, options, p, n, want, true, NULL, out, err);
+	if (rc == 0)
+		note_known(h, out, &(struct known){.compile = strcmp(format, FORMAT_EXECUTABLE) == 0 ? INFINITY : out->seconds,
+			.optimal = out->optimal_seconds});
 	return rc;
+}
+
+/* What helpers compiled ahead. */
+static int host_load(struct device *d, const void *p, size_t n, const struct ahead *ahead, struct compiled *out,
+	struct err *err)
+{
+	struct host *h = host_of(d);
+	const char *options;
+
+	if (host_apply_options(h, &options, err) < 0 ||
+		host_compile_with(h, "hlo", options, p, n, 0, true, ahead, out, err) < 0)
+		return -1;
+	note_known(h, out, &(struct known){.ready = ahead->n, .compile = out->seconds});
+	return 0;
+}
+
+static long host_process(const struct device *d)
+{
+	return ((const struct host *)d)->child.pid;
 }
 
 static int host_drop(struct device *d, uint32_t handle, struct err *err)
@@ -295,60 +292,13 @@ static int host_drop(struct device *d, uint32_t handle, struct err *err)
 	return host_ask(h, WIRE_DROP, &a, &c, err) < 0 ? -1 : 0;
 }
 
-#define DIFFERENCE(F) \
-	F(f64, max_abs) F(f64, max_rel) F(f64, unit) F(u64, elements) F(u64, finite) F(u64, unlike)
-
-static void read_differences(struct cursor *in, struct comparison *out)
-{
-	out->layouts_differ = cursor_u8(in);
-	out->n_outputs = cursor_count(in, 0 DIFFERENCE(FIELD_SIZE));
-	out->output = MEM_NEW(out->n_outputs + 1, struct difference);
-	for (uint32_t i = 0; i < out->n_outputs; i++) {
-		struct difference *at = &out->output[i], *all = &out->all;
-		DIFFERENCE(FIELD_LOAD)
-		all->max_abs = fmax(all->max_abs, at->max_abs);
-		all->max_rel = fmax(all->max_rel, at->max_rel);
-		all->unit = fmax(all->unit, at->unit);
-		all->elements += at->elements;
-		all->finite += at->finite;
-		all->unlike += at->unlike;
-	}
-}
-
-static int host_compare(struct device *d, uint32_t a, uint32_t b, const struct compare_options *o, struct comparison *out,
-	struct err *err)
-{
-	struct host *h = host_of(d);
-	struct answer ans = {.detail = out->detail, .detail_size = sizeof out->detail};
-	struct cursor c;
-	int rc;
-	if (*h->target) {
-		out->outcome = OUTCOME_REFUSED;
-		snprintf(out->detail, sizeof out->detail,
-			"%s only compiles: there are no outputs to compare", h->base.info.backend);
-		return 0;
-	}
-	h->work = work_of_comparing(h);
-	buf_reset(&h->request);
-	buf_u32(&h->request, a);
-	buf_u32(&h->request, b);
-	buf_u32(&h->request, o->inputs);
-	buf_u8(&h->request, o->nudged);
-	buf_u8(&h->request, o->fresh);
-	rc = host_ask(h, WIRE_COMPARE, &ans, &c, err);
-	if (rc > 0) {
-		read_differences(&c, out);
-		host_distrust(h, &c, &ans);
-	}
-	out->outcome = ans.outcome;
-	return rc < 0 ? -1 : 0;
-}
-
 static void host_close(struct device *d)
 {
 	struct host *h = host_of(d);
 	child_release(&h->child);
 	core_set_release(&h->cores);
+	mem_free(h->base.core);
+	mem_free(h->borrowed);
 	lock_release(&h->device_lock);
 	buf_release(&h->plugin);
 	buf_release(&h->worker);
@@ -447,6 +397,9 @@ static void note_cores(struct host *h)
 	struct device_info *i = &h->base.info;
 	size_t used = strlen(i->machine);
 
+	h->base.core = MEM_NEW(h->cores.n, int);
+	for (h->base.n_cores = 0; h->base.n_cores < h->cores.n; h->base.n_cores++)
+		h->base.core[h->base.n_cores] = h->cores.at[h->base.n_cores].core;
 	i->core = h->cores.at[0].core;
 	i->cores = (uint32_t)h->cores.n;
 	if (i->cores > 1)
@@ -481,7 +434,7 @@ static void fill_options(struct host *h, const char *given)
 
 static const struct device_ops host_ops = {
 	host_close, host_compile, host_drop, host_extract, host_pair, host_run, host_compare,
-	host_effort, host_arrange};
+	host_effort, host_arrange, host_load, host_process};
 
 struct device *host_open(const struct device_options *o, struct err *err)
 {
@@ -496,7 +449,7 @@ struct device *host_open(const struct device_options *o, struct err *err)
 	h->backend = backend_find(o->backend, err);
 	if (!h->backend || backend_target(h->backend, o->backend, h->target, sizeof h->target, err) < 0 ||
 		backend_plugin(h->backend, o->backend, &h->plugin, err) < 0 ||
-		find_worker(&h->worker, err) < 0 ||
+		host_find_worker(&h->worker, err) < 0 ||
 		options_each(o->options, check_option, NULL, err) < 0)
 		goto fail;
 	fill_options(h, o->options);
@@ -504,7 +457,11 @@ struct device *host_open(const struct device_options *o, struct err *err)
 		goto fail;
 	fill_info(h, o->backend);
 	lock_name(h, o->backend, name, sizeof name);
-	if (h->backend->traits & ON_HOST || (!*h->target && o->core)) {
+	if (o->n_beside) {
+		h->borrowed = MEM_NEW(o->n_beside, int);
+		memcpy(h->borrowed, o->beside, o->n_beside * sizeof *h->borrowed);
+		h->n_borrowed = o->n_beside;
+	} else if (h->backend->traits & ON_HOST || (!*h->target && o->core)) {
 		if (core_set_take(&h->cores, name, o->core, o->cores, o->wait, err) < 0)
 			goto fail;
 		note_cores(h);

@@ -17,6 +17,7 @@
 
 struct known { /* what compiling told about a handle */
 	uint32_t handle;
+	uint32_t ready;		 /* executables of it that were compiled elsewhere */
 	double compile, optimal; /* seconds it took (INFINITY: it was loaded, it cannot be compiled again); seconds it estimates for a run, or 0 */
 };
 
@@ -40,6 +41,8 @@ struct host {
 	double longest_compile, longest_run; /* seconds, of all that went well */
 	struct child child;
 	struct core_set cores;
+	int *borrowed; /* cores to be pinned to that are not locked */
+	size_t n_borrowed;
 	struct lock device_lock; /* of an accelerator */
 	struct accelerator accelerator;
 	struct frame reply;
@@ -90,9 +93,9 @@ int host_compile_for(struct host *h, enum compile_how how, const char *format, c
 bool host_handle_is_ours(uint32_t handle);
 int host_estimate(struct host *h, uint32_t a, uint32_t b, struct timing *out);
 
-/* Compiles with these options, the user's among them or not. */
+/* Compiles with these options, the user's among them or not; `ahead` NULL: nothing was compiled elsewhere. */
 int host_compile_with(struct host *h, const char *format, const char *options, const void *p, size_t n, unsigned want,
-	bool keep, struct compiled *out, struct err *err);
+	bool keep, const struct ahead *ahead, struct compiled *out, struct err *err);
 
 /*
  * host_stage.c: finds the stage of a kind of decision (NULL: the first there is), and how to apply there. A plugin that
@@ -110,6 +113,10 @@ int host_arrange(struct device *d, enum compile_how how, const char *options, co
 int host_extract_arranged(struct device *d, const void *p, size_t n, struct extracted *out, struct err *err);
 int host_extract(struct device *d, const char *format, const void *p, size_t n, struct extracted *out, struct err *err);
 
+int host_find_worker(struct buf *out, struct err *err); /* host_worker.c: the path of vantage-worker */
+/* Of device_ops; host_compare.c and host_time.c have them. */
+int host_compare(struct device *d, uint32_t a, uint32_t b, const struct compare_options *o, struct comparison *out,
+	struct err *err);
 int host_pair(struct device *d, uint32_t a, uint32_t b, const struct precision *p, struct timing *out,
 	struct err *err);
 int host_run(struct device *d, uint32_t a, const struct precision *p, struct timing *out, struct err *err);

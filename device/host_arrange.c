@@ -34,7 +34,7 @@ int host_arrange(struct device *d, enum compile_how how, const char *further, co
 		add_options(&options, how == COMPILE_APPLIED ? h->stage->apply : NULL);
 		add_options(&options, h->options.data);
 		add_options(&options, further);
-		rc = host_compile_with(h, "hlo", options.data, stopped.data, stopped.len, 0, false, &compiled, err);
+		rc = host_compile_with(h, "hlo", options.data, stopped.data, stopped.len, 0, false, NULL, &compiled, err);
 	}
 	if (rc == 0)
 		rc = dump_read_arranged(&dump, h->stage, &out->proto, err);

@@ -32,7 +32,7 @@ static int compile_until_priced(struct host *h, const char *format, const char *
 		return -1;
 	}
 	buf_addf(&all, "%s%s%s", options, *options ? "," : "", dump.options.data);
-	int rc = host_compile_with(h, format, all.data, call ? stopped.data : p, call ? stopped.len : n, 0, false, out, err);
+	int rc = host_compile_with(h, format, all.data, call ? stopped.data : p, call ? stopped.len : n, 0, false, NULL, out, err);
 	if (rc == 0 && (out->outcome == OUTCOME_OK || out->outcome == OUTCOME_REFUSED))
 		rc = dump_left(&dump, h->estimator->left, &left, err);
 	if (rc == 0 && left.len && call)
@@ -87,7 +87,7 @@ int host_compile_for(struct host *h, enum compile_how how, const char *format, c
 	if (stops)
 		rc = compile_until_priced(h, format, options, p, n, out, err);
 	else
-		rc = host_compile_with(h, format, options, p, n, want | (reads ? WANT_OPTIMISED : WANT_MEMORY), true, out, err);
+		rc = host_compile_with(h, format, options, p, n, want | (reads ? WANT_OPTIMISED : WANT_MEMORY), true, NULL, out, err);
 	if (rc == 0 && out->outcome == OUTCOME_OK && reads)
 		price(h, how, out);
 	if (!(want & WANT_OPTIMISED))

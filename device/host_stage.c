@@ -84,7 +84,7 @@ int host_extract_at(struct host *h, const char *format, const void *p, size_t n,
 		return -1;
 	}
 	join(&options, dump.options.data, h->options.data);
-	int rc = host_compile_with(h, format, options.data, p, n, WANT_SERIALISED, false, compiled, err);
+	int rc = host_compile_with(h, format, options.data, p, n, WANT_SERIALISED, false, NULL, compiled, err);
 	if (rc == 0) {
 		out->outcome = compiled->outcome;
 		out->seconds = compiled->seconds;

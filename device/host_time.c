@@ -35,6 +35,14 @@ static double compile_seconds(struct host *h, uint32_t handle)
 	return k ? k->compile : 0;
 }
 
+/* Seconds that so many instances take to be compiled, but for those that were compiled ahead. */
+static double instances_compile(struct host *h, uint32_t handle, uint32_t instances)
+{
+	struct known *k = handle ? host_known(h, handle) : NULL;
+
+	return !k || k->ready >= instances ? 0 : (instances - k->ready) * k->compile;
+}
+
 static int measure_request(struct host *h, uint32_t a, uint32_t b, const struct precision *p,
 	bool anew, struct timing *out, struct raw_timing *raw, struct err *err)
 {
@@ -43,7 +51,7 @@ static int measure_request(struct host *h, uint32_t a, uint32_t b, const struct 
 	struct estimate *each[] = {&raw->a, &raw->b, &raw->ratio, &raw->delta};
 	struct buf *q = &h->request;
 	struct cursor c;
-	double start = now_seconds(), again = anew ? p->instances * (compile_seconds(h, a) + compile_seconds(h, b)) : 0;
+	double start = now_seconds(), again = anew ? instances_compile(h, a, p->instances) + instances_compile(h, b, p->instances) : 0;
 	h->work = work_of_measuring(h, p, again);
 	buf_reset(q);
 	buf_u32(q, a);
@@ -124,7 +132,7 @@ static bool affordable(struct host *h, uint32_t a, uint32_t b, const struct prec
 	if (h->deadline > 0)
 		budget = fmin(budget, h->deadline / 4);
 
-	return p->instances * (compile_seconds(h, a) + compile_seconds(h, b)) <= budget;
+	return instances_compile(h, a, p->instances) + instances_compile(h, b, p->instances) <= budget;
 }
 
 /* The error that the worker could not see: what instances, or compilations, differ by. */

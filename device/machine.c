@@ -311,6 +311,25 @@ int core_set_take(struct core_set *s, const char *device, int wanted, int count,
 	return rc;
 }
 
+int *cores_beside(const int *core, size_t n, size_t *n_out)
+{
+	struct err ignored;
+	size_t all = 0;
+	struct load *cores = cores_by_load(&all, false, &ignored);
+	int *out = MEM_NEW(all + 1, int);
+
+	*n_out = 0;
+	for (size_t i = 0; cores && i < all; i++) {
+		bool taken = false;
+		for (size_t k = 0; k < n; k++)
+			taken |= core[k] == cores[i].core;
+		if (!taken)
+			out[(*n_out)++] = cores[i].core;
+	}
+	mem_free(cores);
+	return out;
+}
+
 void core_set_release(struct core_set *s)
 {
 	unlock_all(s);

@@ -48,6 +48,8 @@ struct core_set { /* all zero is empty; core_set_release accepts it */
  */
 int core_set_take(struct core_set *s, const char *device, int wanted, int count, bool wait, struct err *err);
 void core_set_release(struct core_set *s);
+/* The cores that this process may use and that are not among these n; the caller frees the list. */
+int *cores_beside(const int *core, size_t n, size_t *n_out);
 /* "3" or "all" -> what core_set_take wants. */
 int cores_parse(const char *text, int *count, struct err *err);
 

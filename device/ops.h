@@ -10,7 +10,7 @@
 #ifndef DEVICE_OPS_H
 #define DEVICE_OPS_H
 
-#include "device/device.h"
+#include "device/pool.h"
 
 struct device_ops {
 	void (*close)(struct device *d); /* frees d */
@@ -28,6 +28,10 @@ struct device_ops {
 	void (*effort)(const struct device *d, struct effort *out); /* NULL: nothing depends on it */
 	int (*arrange)(struct device *d, enum compile_how how, const char *options, const void *p, size_t n,
 		struct arranged *out, struct err *err); /* NULL: it shows nobody */
+	/* compile of HLO with COMPILE_APPLIED, from executables made elsewhere. NULL: it can load none */
+	int (*load)(struct device *d, const void *p, size_t n, const struct ahead *ahead, struct compiled *out,
+		struct err *err);
+	long (*process)(const struct device *d); /* of its worker, 0: none runs; NULL: it has none */
 };
 
 struct device {
@@ -35,7 +39,13 @@ struct device {
 	struct device_info info;
 	uint32_t generation; /* starts at 1 */
 	struct device_passes passes;
+	int *core; /* that it is pinned to, n_cores of them; the device's own */
+	size_t n_cores;
+	struct pool *pool; /* NULL: it has no helpers */
 };
+
+/* The process that compiles for it; 0: there is none. */
+long device_process(const struct device *d);
 
 /* host_open, sim_open, ...: the openers that the rows of backend.def name. */
 #define BACKEND(opener, ...) struct device *opener##_open(const struct device_options *o, struct err *err);

@@ -132,7 +132,7 @@ static int make_program(struct buf *out, struct err *err)
 static int compile_applied(struct host *p, const struct buf *module, const char *options, unsigned want,
 	struct compiled *out, struct err *err)
 {
-	if (host_compile_with(p, "hlo", options, module->data, module->len, want, false, out, err) < 0)
+	if (host_compile_with(p, "hlo", options, module->data, module->len, want, false, NULL, out, err) < 0)
 		return -1;
 	if (out->outcome == OUTCOME_OK)
 		return 0;

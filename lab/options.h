@@ -16,6 +16,10 @@
 #define LAB_DEFAULTS .device = backend_first(), .space = space_kind_find(NULL, NULL)->name, .seed = 1, .core = -1, .cores = "1", \
 	.deadline = 0
 
+#ifndef LAB_JOBS_ZERO /* a command may do more with them */
+#define LAB_JOBS_ZERO "none"
+#endif
+
 #define LAB_OPT_SPACE(set) OPT_STR(0, "space", &(set).space, "KIND", space_kind_forms())
 
 #define LAB_OPTS_WHERE(set) \
@@ -28,6 +32,12 @@
 		"the most seconds that the device may take for an answer; 0: many times as long as such answers took before"), \
 	OPT_FLAG(0, "wait", &(set).wait, "wait for the device and the store if others use them, instead of failing"), \
 	OPT_FLAG(0, "force", &(set).force, "write the store even on a network file system, at your own risk")
+
+/* Of those who know what they will compile next: int64_t jobs, OPT_AUTO by default; bool quiet_pairs. */
+#define LAB_OPTS_AHEAD(set) \
+	OPT_INT_AUTO(0, "jobs", &(set).jobs, 0, 256, \
+		"workers that compile ahead on other cores; auto: as many as the cores allow; 0: " LAB_JOBS_ZERO), \
+	OPT_FLAG(0, "quiet-pairs", &(set).quiet_pairs, "these workers stand still while something is timed")
 
 #define LAB_OPTS_HOW(set) \
 	OPT_STR(0, "objective", &(set).objective, "QUANTITY", \

@@ -34,6 +34,13 @@ struct guide {
 	struct stand *stand; /* tied: per tie class and choice */
 	uint8_t *touched;    /* tied: per class, scratch */
 	bool stale, moved;
+	struct supposed {
+		uint32_t site;
+		uint8_t choice, bits;
+		float score;
+		size_t at; /* where in `tried` the bits are */
+	} *supposed;
+	size_t n_supposed, cap_supposed;
 };
 
 static size_t n_classes(const struct guide *g)
@@ -76,6 +83,7 @@ void guide_free(struct guide *g)
 	mem_free(g->stand);
 	mem_free(g->touched);
 	mem_free(g->class_seconds);
+	mem_free(g->supposed);
 	mem_free(g);
 }
 
@@ -226,6 +234,25 @@ static void refresh(struct guide *g)
 	g->stale = false;
 }
 
+/*
+ * One of the first n in rank, all alike: the one whose hash with the draw is lowest. A place counted in rank would do as
+ * well, but then any site that comes or goes moves all others, and what is picked could not be foreseen.
+ */
+static uint32_t draw_site(const struct guide *g, uint32_t n, struct rng *r)
+{
+	uint64_t draw = rng_u64(r), low = UINT64_MAX;
+	uint32_t site = g->rank[0];
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t h = hash_mix(draw, g->rank[i]);
+		if (h < low) {
+			low = h;
+			site = g->rank[i];
+		}
+	}
+	return site;
+}
+
 bool guide_pick(struct guide *g, struct rng *r, uint32_t *site, uint8_t *choice)
 {
 	bool anywhere = !g->scorer.score || 100 * rng_unit(r) < g->o.explore;
@@ -234,7 +261,7 @@ bool guide_pick(struct guide *g, struct rng *r, uint32_t *site, uint8_t *choice)
 		refresh(g);
 	if (g->n_left == 0)
 		return false;
-	*site = g->rank[rng_below(r, anywhere ? g->n_left : g->n_top)];
+	*site = draw_site(g, anywhere ? g->n_left : g->n_top, r);
 	*choice = g->choice[*site];
 	if (!g->scorer.score) { /* nothing speaks for any: another choice at random */
 		*choice = (uint8_t)rng_below(r, g->s->site[*site].choices - 1u);
@@ -261,6 +288,28 @@ void guide_tell(struct guide *g, uint32_t site, uint8_t choice, double seconds)
 	g->scorer.learn(g->scorer.ctx, site, choice, seconds);
 	for (uint32_t i = 0; i < g->s->n_sites; i++)
 		rate(g, i);
+}
+
+void guide_suppose(struct guide *g, uint32_t site, uint8_t choice)
+{
+	size_t at = site * g->row + choice / 8;
+
+	MEM_GROW(&g->supposed, &g->cap_supposed, g->n_supposed + 1);
+	g->supposed[g->n_supposed++] = (struct supposed){site, g->choice[site], g->tried[at], g->score[site], at};
+	g->tried[at] |= (uint8_t)(1u << choice % 8);
+	if (g->o.adapt)
+		rate(g, site);
+}
+
+void guide_recall(struct guide *g)
+{
+	g->stale |= g->n_supposed > 0;
+	while (g->n_supposed) {
+		const struct supposed *s = &g->supposed[--g->n_supposed];
+		g->tried[s->at] = s->bits;
+		g->choice[s->site] = s->choice;
+		g->score[s->site] = s->score;
+	}
 }
 
 struct scored {

@@ -54,6 +54,12 @@ bool guide_pick(struct guide *g, struct rng *r, uint32_t *site, uint8_t *choice)
 bool guide_leads(const struct guide *g, uint32_t site);
 /* What trying a single flip showed: seconds of each copy, negative is better; NAN: it failed. */
 void guide_tell(struct guide *g, uint32_t site, uint8_t choice, double seconds);
+/*
+ * For whoever wants to know what will be picked: as if a flip had been tried and not taken, until guide_recall forgets all
+ * that was supposed. Telling, moving and saving are for a guide that supposes nothing.
+ */
+void guide_suppose(struct guide *g, uint32_t site, uint8_t choice);
+void guide_recall(struct guide *g);
 /* Sites in order of their scores, best first; n_sites places. */
 void guide_order(struct guide *g, uint32_t *sites);
 

@@ -30,6 +30,7 @@
  * How many seconds are spent on one measurement: until its error is a small share of the program's run, at most a share
  * of the time that is left for each evaluation (compiling and measuring again take the rest), but always some.
  */
+#define CONFIRMATIONS 2	  /* of what is kept, the credit among them */
 #define WORTH_ERROR 1e-3  /* the error, as a share of the program's run */
 #define WORTH_SHARE 0.25  /* of an evaluation's share of the time that is left */
 #define WORTH_SECONDS 1.0 /* any candidate gets this much; it decides nothing for regions of less than a tenth of it */
@@ -182,6 +183,7 @@ void hunt_release(struct hunt *h)
 	mem_free(h->candidate);
 	mem_free(h->sure);
 	mem_free(h->flips);
+	hunt_forget(h);
 	mem_free(h->order);
 	mem_free(h->ball);
 	mem_free(h->in_ball);
@@ -300,13 +302,14 @@ static int price_objective(struct hunt *h, struct delta *d, bool *better, struct
 {
 	if (cost_kind(h->lab->cost) == COST_MEASURED && h->quantity == QUANTITY_SECONDS)
 		say_worth(h);
-	if (cost_delta(h->lab->cost, h->config, h->candidate, d, err) < 0)
+	if (hunt_expect(h, 1, err) < 0 || cost_delta(h->lab->cost, h->config, h->candidate, d, err) < 0)
 		return -1;
 	count(h, d);
 	*better = d->outcome == OUTCOME_OK && d->seconds < 0;
 	if (!*better || cost_exact(h->lab->cost))
 		return 0;
-	if (cost_confirm(h->lab->cost, h->config, h->candidate, &confirm, d, err) < 0)
+	if (hunt_expect(h, CONFIRMATIONS * confirm.instances, err) < 0 ||
+		cost_confirm(h->lab->cost, h->config, h->candidate, &confirm, d, err) < 0)
 		return -1;
 	*better = d->outcome == OUTCOME_OK && d->seconds < -KEEP_SIGMAS * d->se && d->seconds < 0;
 	h->refuted += !*better;

@@ -139,6 +139,7 @@ struct hunt {
 	uint32_t *ball;		/* nodes around a site */
 	uint8_t *in_ball;
 	size_t n_ball;
+	struct foresight *foresight; /* what was foreseen last (foresee.c); NULL: nothing */
 	uint32_t *flips, n_flips; /* sites in which candidate differs */
 };
 
@@ -165,6 +166,12 @@ void hunt_undo(struct hunt *h);	   /* makes the candidate the configuration agai
 int hunt_check(struct hunt *h, bool last, struct err *err); /* of the whole program, if it is time for one */
 /* The seconds that the last check is expected to take; 0 if there will be none. */
 double hunt_last_check(const struct hunt *h);
+/*
+ * Tells the device's helpers what pricing the candidate will compile, so many copies of each, and after it what the hunt will
+ * propose if nothing is kept. The hunt stays as it is.
+ */
+int hunt_expect(struct hunt *h, uint32_t copies, struct err *err);
+void hunt_forget(struct hunt *h); /* releases what was foreseen */
 void hunt_vouch(struct hunt *h, const struct estimate *cost); /* the whole program agrees */
 void hunt_add_point(struct hunt *h);
 extern const struct precision hunt_whole; /* of a whole program against the default */

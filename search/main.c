@@ -146,6 +146,7 @@ static int conclude(struct session *s, struct err *err)
 		info = *device_info(s->device);
 		lab_drop_costs(&s->lab);
 		s->device_options.core = info.core + 1;
+		s->device_options.jobs = 0;
 		device_close(s->device);
 		s->device = NULL;
 	}
@@ -307,7 +308,7 @@ static int run(struct session *s, struct err *err)
 static int run_puzzle(const struct settings *set, struct err *err)
 {
 	struct puzzle_settings p = {.path = set->graph, .out = set->out, .seconds = set->seconds, .seed = set->seed,
-		.jobs = set->jobs, .steps = set->steps, .json = set->json, .quiet = set->quiet,
+		.jobs = set->jobs > 0 ? set->jobs : 0, .steps = set->steps, .json = set->json, .quiet = set->quiet,
 		.strategy = set->placing, .goal = set->goal};
 
 	if (p.seconds <= 0 && p.steps == 0)

@@ -138,7 +138,8 @@ int session_open(struct session *s, struct err *err)
 		session_default_dir(set->graph, &s->dir);
 	s->archive.raw = set->raw;
 	s->device_options = (struct device_options){.backend = set->device, .core = (int)set->core + 1, .kind = set->space,
-		.seed = 1, .wait = set->wait, .deadline = set->deadline, .devices = space_kind_devices(set->space)};
+		.seed = 1, .wait = set->wait, .deadline = set->deadline, .devices = space_kind_devices(set->space),
+		.jobs = (int)set->jobs, .quiet_pairs = set->quiet_pairs};
 	if (cores_parse(set->cores, &s->device_options.cores, err) < 0 ||
 		(set->db && !(s->archive.db = store_open(set->db, STORE_CREATE, &so, err))))
 		return -1;

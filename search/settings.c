@@ -4,6 +4,7 @@
 #include "search/settings.h"
 
 #include <string.h>
+#define LAB_JOBS_ZERO "none; of a problem: threads, 0 and auto: as many as there are cores"
 #include "lab/options.h"
 #include "learn/infer.h"
 #include "search/hunt.h"
@@ -52,6 +53,7 @@ int search_parse(struct settings *s, int argc, char **argv, struct err *err)
 		OPT_SECTION("Where"),
 		OPT_STR('d', "db", &s->db, "FILE", "keep every measurement in this store, and use those that it has"),
 		LAB_OPTS_WHERE(*s),
+		LAB_OPTS_AHEAD(*s),
 		OPT_SECTION("How long"),
 		OPT_INT('b', "budget", &s->budget, 0, INT64_C(1) << 40, "the most evaluations"),
 		OPT_NUM(0, "seconds", &s->seconds, 0, 1e9, "the most time for the search, without opening and verdict; 0: no limit"),
@@ -90,7 +92,6 @@ int search_parse(struct settings *s, int argc, char **argv, struct err *err)
 		OPT_ENUM(0, "placing", &s->placing, "anneal|one|contiguous|heft|random|local", "how operations are placed on devices"),
 		OPT_ENUM(0, "goal", &s->goal, "load|latency",
 			"what a placement makes small: the load of the busiest device, or the time of one sample"),
-		OPT_INT(0, "jobs", &s->jobs, 0, 256, "threads; 0: as many as there are cores"),
 		OPT_INT(0, "steps", &s->steps, 0, INT64_C(1) << 40,
 			"steps of each thread, without a limit of time, so that the answer is always the same; 0: --seconds, or a minute"),
 		OPT_SECTION("Output"),
@@ -106,7 +107,7 @@ int search_parse(struct settings *s, int argc, char **argv, struct err *err)
 		"go on with --resume.", table};
 	int n_words = 0, rc;
 
-	*s = (struct settings){LAB_DEFAULTS, .budget = 2000, .start = "default", .hops = HUNT_AUTO, .alpha = HUNT_AUTO,
+	*s = (struct settings){LAB_DEFAULTS, .jobs = OPT_AUTO, .budget = 2000, .start = "default", .hops = HUNT_AUTO, .alpha = HUNT_AUTO,
 		.kernel_us = OPT_AUTO, .explore = 10, .tied = true, .drift_checks = 4, .verdict_seconds = OPT_AUTO,
 		.adapt = true, .by = INFER_GAIN};
 	rc = opt_parse(&prog, argc, argv, &n_words, err);

@@ -1,6 +1,7 @@
 /*
  * check_cost_modelled.c - under the performance model, the sum of a move's regions is the difference of the whole programs.
  */
+#include "cost/own.h"
 #include "ready/subject.h"
 #include "tests/script_device.h"
 
@@ -80,6 +81,62 @@ static void regions_sum_to_the_whole(void)
 			if (!sums_agree(&m, a, b, programs[i]))
 				break;
 		}
+		mem_free(a);
+		mem_free(b);
+		close_modelled(&m);
+	}
+}
+
+/* What the regions of a path say the move costs. */
+static double price_path(struct modelled *m, const uint8_t *a, const uint8_t *b, size_t *n)
+{
+	struct regions r = {0};
+	double sum = 0;
+
+	CHECK(cost_path(m->space, a, b, SIZE_MAX, &r, NULL) == 0);
+	for (size_t i = 0; i < r.n; i++) {
+		struct compiled c[2];
+		struct timing t;
+		for (int k = 0; k < 2; k++) {
+			const struct buf *side = k ? &r.v[i].b : &r.v[i].a;
+			CHECK(device_compile(m->d, COMPILE_APPLIED, "hlo", side->data, side->len, 0, &c[k], NULL) == 0);
+		}
+		CHECK(device_pair(m->d, &c[0], &c[1], NULL, &t, NULL) == 0 && t.outcome == OUTCOME_OK);
+		sum += t.identical ? 0 : r.v[i].times * t.delta;
+		timing_release(&t);
+		for (int k = 0; k < 2; k++) {
+			CHECK(device_drop(m->d, &c[k], NULL) == 0);
+			compiled_release(&c[k]);
+		}
+	}
+	*n = r.n;
+	regions_release(&r);
+	return sum;
+}
+
+/* A move site by site costs what it costs at once; and equal steps are one region. */
+static void paths_lead_to_the_same(void)
+{
+	for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+		struct modelled m;
+		struct timing w;
+		struct rng r;
+		uint32_t flips = 0;
+		uint8_t *a, *b;
+		size_t n;
+		if (!CHECK(open_modelled(&m, programs[i])))
+			return;
+		rng_seed(&r, i);
+		a = mem_alloc(m.space->n_sites + 1);
+		space_default(m.space, a);
+		b = mem_alloc(m.space->n_sites + 1);
+		memcpy(b, a, m.space->n_sites);
+		for (uint32_t j = 0; j < m.space->n_sites && flips < 40; j++)
+			if (rng_below(&r, 1 + m.space->n_sites / 30) == 0 && (b[j] = (uint8_t)rng_below(&r, m.space->site[j].choices)) != a[j])
+				flips++;
+		CHECK(cost_whole(m.c, a, b, NULL, &w, NULL) == 0);
+		if (!CHECK_NEAR(price_path(&m, a, b, &n), w.delta, 1e-9 * w.seconds_a) || !CHECK(n <= 3 * flips))
+			printf("  %s: %zu regions of %u flips\n", programs[i], n, flips);
 		mem_free(a);
 		mem_free(b);
 		close_modelled(&m);
@@ -169,6 +226,7 @@ int main(void)
 	if (graph_parse(&graph, module.data, module.len, "toy", &err) < 0)
 		return err_exit(&err);
 	RUN(regions_sum_to_the_whole);
+	RUN(paths_lead_to_the_same);
 	RUN(brute_force_agrees);
 	RUN(figures_are_asked_once);
 	graph_release(&graph);

@@ -274,6 +274,18 @@ answers '40 crashed' f
 for db in f g; do "$store" verify $db.db >/dev/null || fail "$db.db is unsound"; done
 done_ crashes
 
+# Workers that compile ahead change nothing that is found: the same steps on a device that always answers the same.
+for jobs in 0 3; do
+	run --device sim --graph "$graphs/tiny/attention.pb.zst" --budget 80 --jobs $jobs --out j$jobs
+	answers '^80 evaluations' j$jobs
+	FAKE_PLUGIN="fake:any=1;spread=40;crash=20" run "${fake[@]}" --jobs $jobs --quiet-pairs --out k$jobs
+	answers '^40 evaluations.*crashed' k$jobs
+done
+cmp -s j0/config.json j3/config.json || fail "with workers that compile ahead the search went another way"
+run "${fake[@]}" --jobs 1000 --out k
+wants 'jobs'
+done_ jobs
+
 # What our modules compute is not what the program of the user computes: both of ours agree, and neither is taken.
 # However busy the machine: nothing hangs here, so nothing is timed out.
 whole=("${fake[@]}" --start random --seed 3 --budget 0 --out w --deadline 36000)

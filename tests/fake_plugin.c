@@ -149,6 +149,9 @@ static PJRT_Error *judge(const char *code, size_t n)
 			"the fake only compiles programs with a script");
 	if (memmem(code, n, "jit_", 4))
 		return NULL;
+	v = find(env, strlen(env), "slow");
+	if (v)
+		usleep((useconds_t)atoi(v) * 1000);
 	v = find(env, strlen(env), "hang");
 	if (v && hash_of(code, n) % 100 < (uint64_t)atoi(v))
 		return act("hang", "compile");

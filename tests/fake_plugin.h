@@ -30,6 +30,7 @@
  *	crash=20    percent of such programs that abort the compiler: always the same ones, and none with "jit_" in them,
  *		    which whole programs have
  *	hang=20     percent of such programs that never come back, likewise
+ *	slow=200    milliseconds that compiling such programs sleeps
  *	spread=40   percent by which such programs' times differ, always the same for the same program
  *	nth=5       the fifth program that a worker compiles aborts
  *	applied=2   factor of the outputs of programs compiled with only the passes after fusion

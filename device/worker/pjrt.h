@@ -35,9 +35,15 @@ const char *pjrt_version(const struct pjrt *p); /* of plugin and API */
 const struct accelerator *pjrt_device(const struct pjrt *p); /* all zero where it only compiles */
 
 struct program;
-/* NULL with a refusal. Keeps a copy of the code for instances, if `keep`. */
+/* Executables of a program that were made elsewhere, to be loaded where it would be compiled; all zero: none. */
+struct ready {
+	struct buf *v;
+	size_t n, used;
+};
+void ready_release(struct ready *r);
+/* NULL with a refusal. Keeps a copy of the code for instances, if `keep`, and what is left of `ready`. */
 struct program *program_new(struct pjrt *p, const char *format, const void *code, size_t n,
-	const char *options, bool keep, struct refusal *v);
+	const char *options, bool keep, struct ready *ready, struct refusal *v);
 void program_free(struct program *g); /* accepts NULL */
 /* The optimised HloModuleProto; empty where the plugin cannot say. */
 const struct buf *program_optimised(const struct program *g);

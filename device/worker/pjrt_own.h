@@ -62,6 +62,7 @@ struct program {
 	struct buf optimised, code, serialised;
 	uint64_t hash;
 	char *format, *options;
+	struct ready ready; /* for instances, instead of compiling */
 	bool given; /* as an executable: its code is what is loaded, there is nothing to compile */
 	struct arena mem;
 };
@@ -75,6 +76,8 @@ int pjrt_await(struct pjrt *p, PJRT_Event *event, const char *doing, struct refu
 /* Compiles code as the program's first load was: into *loaded, or, compile-only, into g->exe. */
 int program_compile(struct program *g, const void *code, size_t n, PJRT_LoadedExecutable **loaded,
 	struct refusal *v);
+/* The same from the next of the program's executables that can be loaded, if there is one. */
+int program_make(struct program *g, const void *code, size_t n, PJRT_LoadedExecutable **loaded, struct refusal *v);
 /* Loads serialised bytes instead. */
 int program_load(struct program *g, const void *bytes, size_t n, PJRT_LoadedExecutable **loaded, struct refusal *v);
 void instance_release(struct instance *i); /* its outputs and its load, not itself */

@@ -224,8 +224,32 @@ static int get_parameters(struct program *g, const void *code, size_t n, struct 
 	return 0;
 }
 
+void ready_release(struct ready *r)
+{
+	for (size_t i = 0; i < r->n; i++)
+		buf_release(&r->v[i]);
+	mem_free(r->v);
+	*r = (struct ready){0};
+}
+
+int program_make(struct program *g, const void *code, size_t n, PJRT_LoadedExecutable **loaded, struct refusal *v)
+{
+	struct ready *r = &g->ready;
+	struct refusal ignored;
+
+	*loaded = NULL;
+	while (g->pjrt->client && r->used < r->n) {
+		struct buf *b = &r->v[r->used++];
+		int rc = program_load(g, b->data, b->len, loaded, &ignored);
+		buf_release(b);
+		if (rc == 0)
+			return 0;
+	}
+	return program_compile(g, code, n, loaded, v);
+}
+
 struct program *program_new(struct pjrt *p, const char *format, const void *code, size_t n,
-	const char *options, bool keep, struct refusal *v)
+	const char *options, bool keep, struct ready *ready, struct refusal *v)
 {
 	struct program *g = MEM_NEW(1, struct program);
 	g->pjrt = p;
@@ -233,12 +257,16 @@ struct program *program_new(struct pjrt *p, const char *format, const void *code
 	g->format = arena_strdup(&g->mem, format);
 	g->options = arena_strdup(&g->mem, options);
 	g->given = strcmp(format, FORMAT_EXECUTABLE) == 0;
+	if (ready) {
+		g->ready = *ready;
+		*ready = (struct ready){0};
+	}
 	if (g->given && !p->client) {
 		v->outcome = OUTCOME_REFUSED;
 		snprintf(v->detail, sizeof v->detail, "an executable cannot be loaded where nothing can be run");
 		goto fail;
 	}
-	if ((g->given ? program_load : program_compile)(g, code, n, &g->first.exe, v) < 0 || get_executable(g, v) < 0)
+	if ((g->given ? program_load : program_make)(g, code, n, &g->first.exe, v) < 0 || get_executable(g, v) < 0)
 		goto fail;
 	get_optimised(g);
 	if (keep && p->client && get_parameters(g, code, n, v) < 0)
@@ -266,6 +294,7 @@ void program_free(struct program *g)
 	buf_release(&g->optimised);
 	buf_release(&g->code);
 	buf_release(&g->serialised);
+	ready_release(&g->ready);
 	arena_release(&g->mem);
 	mem_free(g);
 }

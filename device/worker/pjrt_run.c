@@ -52,7 +52,7 @@ struct instance *instance_new(struct program *g, bool anew, struct refusal *v)
 		buf_reset(&g->serialised);
 	if (load && g->serialised.len)
 		program_load(g, g->serialised.data, g->serialised.len, &i->exe, g->given ? v : &ignored);
-	if (!i->exe && (g->given || program_compile(g, g->code.data, g->code.len, &i->exe, v) < 0)) {
+	if (!i->exe && (g->given || program_make(g, g->code.data, g->code.len, &i->exe, v) < 0)) {
 		mem_free(i);
 		return NULL;
 	}

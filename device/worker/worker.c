@@ -76,9 +76,14 @@ static void compile(struct worker *w, struct cursor *c, struct buf *out)
 	char *format = cursor_str(c), *options = cursor_str(c);
 	unsigned want = cursor_u32(c);
 	bool keep = cursor_u8(c);
+	struct ready ready = {0};
 	size_t n;
 	const void *code = cursor_blob(c, &n);
 	double seconds = now_seconds();
+	ready.n = cursor_count(c, sizeof(uint32_t));
+	ready.v = MEM_NEW(ready.n + 1, struct buf);
+	for (size_t i = 0; i < ready.n; i++)
+		wire_blob(c, &ready.v[i]);
 	if (!cursor_done(c)) {
 		refuse(&v, "the request makes no sense");
 	} else if (keep && w->n_resident >= MOST_PROGRAMS) {
@@ -86,7 +91,7 @@ static void compile(struct worker *w, struct cursor *c, struct buf *out)
 		snprintf(v.detail, sizeof v.detail, "%u programs are resident already; drop some",
 			MOST_PROGRAMS);
 	} else {
-		g = program_new(w->pjrt, format, code, n, options, keep, &v);
+		g = program_new(w->pjrt, format, code, n, options, keep, &ready, &v);
 	}
 	seconds = now_seconds() - seconds;
 	if (g && want & WANT_MEMORY)
@@ -116,6 +121,7 @@ static void compile(struct worker *w, struct cursor *c, struct buf *out)
 		program_free(g);
 	}
 	buf_release(&serialised);
+	ready_release(&ready);
 	mem_free(format);
 	mem_free(options);
 }
@@ -160,14 +166,15 @@ static struct rusage used_so_far(void)
 
 /*
  * The instances of both sides. One each: those that compiling made. One each of the same program: that and a second load,
- * on either side by chance. Several: all loaded anew, each when it is first run. The side that is run first is random
- * (measure.c), for the order of loading is one of the things that make instances differ.
+ * on either side by chance. Several that are compiled: those that compiling made, in random order, are the first. Several
+ * that are loaded: all anew, each when it is first run. The side that is run first is random (measure.c), for the order of
+ * loading is one of the things that make instances differ.
  */
 static void choose_instances(struct subject *s, uint32_t n, struct rng *r)
 {
 	int first = s->program[0] == s->program[1] ? (int)rng_below(r, 2) : 0;
 
-	if (n > 1)
+	if (n > 1 && (!s->anew || !s->program[1] || s->program[0] == s->program[1]))
 		return;
 	s->instance[first][0] = program_instance(s->program[0]);
 	if (s->program[1] && s->program[0] != s->program[1])

@@ -1,0 +1,36 @@
+/*
+ * expect.c - what pricing a move would compile, for helpers that compile it ahead.
+ *
+ * Only regions are worth it: whole programs are few, and kept (spare.h). What is priced already is not compiled. The list is
+ * made with the same calls that the pricing makes afterwards, so what it names is what will be asked for, byte by byte.
+ */
+#include <string.h>
+#include "cost/own.h"
+
+/* Takes both sides of a region that would be measured. */
+static int expect_region(struct cost *c, struct region *r, uint32_t copies, struct agenda *agenda, struct err *err)
+{
+	struct price ignored;
+	int found = r->key[0] == r->key[1] ? 1 : copies > 1 ? 0 : cost_find(c, r->key, &ignored, err);
+
+	if (found == 0) {
+		agenda_add(agenda, &r->a, copies);
+		agenda_add(agenda, &r->b, copies);
+	}
+	return found < 0 ? -1 : 0;
+}
+
+int cost_expect(struct cost *c, const uint8_t *a, const uint8_t *b, uint32_t copies, struct agenda *agenda, struct err *err)
+{
+	struct regions r = {0};
+	int rc = 0;
+
+	if (!c->device || c->how != PRICING_REGION || memcmp(a, b, c->space->n_sites) == 0)
+		return 0;
+	rc = cost_regions(c, a, b, &r, err);
+	for (size_t i = 0; i < r.n && rc == 0; i++)
+		if (!r.v[i].whole && (copies == 1 || !r.v[i].screen))
+			rc = expect_region(c, &r.v[i], copies, agenda, err);
+	regions_release(&r);
+	return rc;
+}

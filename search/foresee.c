@@ -1,0 +1,152 @@
+/*
+ * foresee.c - what a hunt will try next, for helpers that compile it ahead.
+ *
+ * Most candidates are not kept, so the next ones are those that would be proposed if this one and all that follow were not:
+ * the hunt proposes them to itself, with its own generator and guide, and takes all of that back. What then happens otherwise (one is
+ * kept, or what was measured changes what is expected of others) makes some of it void. Nothing depends on it: what the
+ * helpers compiled is only used where the hunt asks for it.
+ *
+ * A sweep is foreseen to the end of its order, which it makes anew after that.
+ */
+#include <string.h>
+#include "search/hunt.h"
+
+#define AHEAD_EACH 2 /* candidates ahead, by helper, */
+#define AHEAD_LEAST 2
+#define AHEAD_MOST 128
+
+/* The modules of a candidate that was foreseen before, so that its regions are not cut out again. */
+struct foreseen {
+	uint64_t tag; /* of the move */
+	uint64_t (*key)[2];
+	size_t n;
+};
+
+struct foresight {
+	struct foreseen *v;
+	size_t n, cap;
+};
+
+static void forget(struct foresight *f)
+{
+	for (size_t i = 0; i < f->n; i++)
+		mem_free(f->v[i].key);
+	mem_free(f->v);
+	*f = (struct foresight){0};
+}
+
+void hunt_forget(struct hunt *h)
+{
+	if (h->foresight)
+		forget(h->foresight);
+	mem_free(h->foresight);
+	h->foresight = NULL;
+}
+
+static uint64_t tag_of(const struct hunt *h)
+{
+	uint64_t tag = h->hash;
+
+	for (uint32_t i = 0; i < h->n_flips; i++)
+		tag = hash_mix(tag, (uint64_t)h->flips[i] << 8 | h->candidate[h->flips[i]]);
+	return tag;
+}
+
+static void note(struct foresight *f, uint64_t tag, const struct agenda *agenda, size_t from)
+{
+	struct foreseen x = {tag, mem_alloc((agenda->n - from + 1) * sizeof *x.key), agenda->n - from};
+
+	for (size_t i = 0; i < x.n; i++)
+		memcpy(x.key[i], agenda->v[from + i].key, sizeof *x.key);
+	MEM_GROW(&f->v, &f->cap, f->n + 1);
+	f->v[f->n++] = x;
+}
+
+/* What the present candidate needs, from memory or from its regions. */
+static int add_candidate(struct hunt *h, const struct foresight *before, struct foresight *now, struct agenda *agenda,
+	struct err *err)
+{
+	uint64_t tag = tag_of(h);
+	size_t from = agenda->n;
+	int rc = 0;
+
+	for (size_t i = 0; i < before->n && agenda->n == from; i++)
+		if (before->v[i].tag == tag) {
+			for (size_t k = 0; k < before->v[i].n; k++)
+				agenda_add_known(agenda, before->v[i].key[k], 1);
+			note(now, tag, agenda, from);
+			return 0;
+		}
+	rc = cost_expect(h->lab->cost, h->config, h->candidate, 1, agenda, err);
+	if (rc == 0)
+		note(now, tag, agenda, from);
+	return rc;
+}
+
+/* May the next proposal be made and taken back? */
+static bool foreseeable(const struct hunt *h)
+{
+	return h->o.strategy != STRATEGY_SWEEP || h->sweep_pos != 0;
+}
+
+/* Proposes what would come if nothing were kept, and takes it all back. */
+static int add_next(struct hunt *h, uint32_t many, const struct foresight *before, struct foresight *now,
+	struct agenda *agenda, struct err *err)
+{
+	struct rng rng = h->rng;
+	uint64_t idle = h->idle;
+	uint32_t pos = h->sweep_pos, kept = h->sweep_kept;
+	int rc = 0;
+
+	if (h->n_flips == 1 || (h->n_flips && h->o.tied))
+		guide_suppose(h->guide, h->flips[0], h->candidate[h->flips[0]]);
+	hunt_undo(h);
+	for (uint32_t i = 0; i < many && rc == 0 && foreseeable(h) && hunt_propose(h); i++) {
+		rc = add_candidate(h, before, now, agenda, err);
+		if (h->n_flips == 1 || h->o.tied)
+			guide_suppose(h->guide, h->flips[0], h->candidate[h->flips[0]]);
+		h->idle++;
+		hunt_undo(h);
+	}
+	hunt_undo(h);
+	guide_recall(h->guide);
+	h->rng = rng;
+	h->idle = idle;
+	h->sweep_pos = pos;
+	h->sweep_kept = kept;
+	return rc;
+}
+
+int hunt_expect(struct hunt *h, uint32_t copies, struct err *err)
+{
+	uint32_t helpers = h->lab->device ? device_info(h->lab->device)->helpers : 0, n = h->n_flips;
+	uint32_t many = AHEAD_LEAST + AHEAD_EACH * helpers < AHEAD_MOST ? AHEAD_LEAST + AHEAD_EACH * helpers : AHEAD_MOST;
+	struct foresight now = {0};
+	struct agenda agenda = {0};
+	struct flip *flips;
+	int rc;
+
+	if (!helpers)
+		return 0;
+	h->idle += copies == 1; /* the candidate is not counted yet */
+	if (!h->foresight)
+		h->foresight = MEM_NEW(1, struct foresight);
+	rc = cost_expect(h->lab->cost, h->config, h->candidate, copies, &agenda, err);
+	flips = mem_alloc((n + 1) * sizeof *flips);
+	for (uint32_t i = 0; i < n; i++)
+		flips[i] = (struct flip){h->flips[i], h->candidate[h->flips[i]]};
+	if (rc == 0)
+		rc = add_next(h, many, h->foresight, &now, &agenda, err);
+	for (uint32_t i = 0; i < n; i++) { /* the candidate stands again */
+		h->flips[i] = flips[i].site;
+		h->candidate[flips[i].site] = flips[i].choice;
+	}
+	h->n_flips = n;
+	forget(h->foresight);
+	*h->foresight = now;
+	h->idle -= copies == 1;
+	device_expect(h->lab->device, &agenda);
+	agenda_release(&agenda);
+	mem_free(flips);
+	return rc;
+}

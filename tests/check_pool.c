@@ -1,0 +1,184 @@
+/*
+ * check_pool.c - workers that compile ahead: what they make is loaded, what they cannot make is met as without them, and
+ * nothing is left of them.
+ */
+#include <math.h>
+#include "device/ops.h"
+#include "tests/device_fixture.h"
+
+static struct device *open_with(int jobs, bool quiet)
+{
+	struct device_options o = {.backend = fixture_plugin, .jobs = jobs, .quiet_pairs = quiet, .deadline = 60};
+	struct err err = {{0}};
+	struct device *d = device_open(&o, &err);
+
+	if (!CHECK(d))
+		printf("  %s\n", err.text);
+	return d;
+}
+
+static void expect(struct device *d, const char *const *script, size_t n, uint32_t copies)
+{
+	struct agenda agenda = {0};
+
+	for (size_t i = 0; i < n; i++) {
+		struct buf module = {0};
+		fixture_program(script[i], &module);
+		agenda_add(&agenda, &module, copies);
+	}
+	device_expect(d, &agenda);
+	agenda_release(&agenda);
+}
+
+/* Compiles as a pair is; how many executables of each were made ahead. */
+static void compile_pair(struct device *d, const char *const *script, uint32_t instances, struct compiled *c, uint32_t *ready)
+{
+	struct buf module[2] = {{0}, {0}};
+
+	fixture_program(script[0], &module[0]);
+	fixture_program(script[1], &module[1]);
+	device_gather(d, (const struct buf *const[]){&module[0], &module[1]}, instances);
+	for (int i = 0; i < 2; i++) {
+		struct known *k;
+		CHECK(device_compile_planned(d, module[i].data, module[i].len, instances, &c[i], NULL) == 0);
+		k = host_known(host_of(d), c[i].handle);
+		ready[i] = k ? k->ready : 0;
+		buf_release(&module[i]);
+	}
+}
+
+static void drop_pair(struct device *d, struct compiled *c)
+{
+	for (int i = 0; i < 2; i++) {
+		CHECK(device_drop(d, &c[i], NULL) == 0);
+		compiled_release(&c[i]);
+	}
+}
+
+/* As many as were expected are loaded, however many helpers there are, and measured like any other. */
+static void what_is_made_is_loaded(void)
+{
+	static const char *const script[] = {"us=200", "us=300", "us=77"};
+	static const struct {
+		int jobs;
+		uint32_t copies, instances, ready;
+		bool quiet;
+	} t[] = {{0, 1, 1, 0, false}, {1, 1, 1, 1, false}, {3, 1, 1, 1, true}, {2, 3, 3, 3, false}, {1, 6, 3, 3, true},
+		{2, 2, 3, 2, false}};
+
+	for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+		struct device *d = open_with(t[i].jobs, t[i].quiet);
+		struct compiled c[2];
+		struct timing x;
+		uint32_t ready[2];
+		if (!d)
+			return;
+		CHECK_INT(device_info(d)->helpers, (uint32_t)t[i].jobs);
+		expect(d, script, 3, t[i].copies);
+		compile_pair(d, script, t[i].instances, c, ready);
+		if (!CHECK_INT(ready[0], t[i].ready) || !CHECK_INT(ready[1], t[i].ready))
+			printf("  row %zu\n", i);
+		CHECK(device_pair(d, &c[0], &c[1], &(struct precision){.instances = t[i].instances, .max_seconds = 0.05}, &x, NULL) == 0);
+		CHECK(x.outcome == OUTCOME_OK && x.seconds_b > x.seconds_a);
+		timing_release(&x);
+		drop_pair(d, c);
+		device_close(d);
+		CHECK(fixture_no_children());
+	}
+}
+
+/* What nobody expects is compiled as without helpers, and so is what is expected no longer. */
+static void plans_take_each_others_place(void)
+{
+	static const char *const script[] = {"us=20", "us=30"}, *const other[] = {"us=40", "us=50"};
+	struct device *d = open_with(2, false);
+	struct compiled c[2];
+	uint32_t ready[2];
+
+	if (!d)
+		return;
+	compile_pair(d, script, 1, c, ready);
+	CHECK(c[0].outcome == OUTCOME_OK && ready[0] == 0 && ready[1] == 0);
+	drop_pair(d, c);
+	expect(d, script, 2, 1);
+	expect(d, other, 2, 1);
+	compile_pair(d, script, 1, c, ready);
+	CHECK(c[1].outcome == OUTCOME_OK && ready[0] == 0 && ready[1] == 0);
+	drop_pair(d, c);
+	compile_pair(d, other, 1, c, ready);
+	CHECK(ready[0] == 1 && ready[1] == 1);
+	drop_pair(d, c);
+	device_close(d);
+}
+
+/* Compilers crash and refuse in helpers too: the outcome is the measuring worker's own, and the pool goes on. */
+static void failures_are_met_alike(void)
+{
+	static const struct {
+		const char *script;
+		enum outcome outcome;
+	} t[] = {{"compile=abort", OUTCOME_CRASHED}, {"compile=refuse", OUTCOME_REFUSED}, {"compile=exit", OUTCOME_CRASHED},
+		{"serial=no", OUTCOME_OK}, {"reload=no", OUTCOME_OK}};
+	struct device *d = open_with(2, false);
+
+	for (size_t i = 0; d && i < sizeof t / sizeof *t; i++) {
+		const char *script[] = {t[i].script, "us=10"};
+		struct compiled c[2];
+		uint32_t ready[2];
+		expect(d, script, 2, 1);
+		compile_pair(d, script, 1, c, ready);
+		if (!CHECK_INT(c[0].outcome, t[i].outcome))
+			printf("  %s: %s\n", t[i].script, c[0].detail);
+		CHECK_INT(c[1].outcome, OUTCOME_OK);
+		drop_pair(d, c);
+	}
+	device_close(d);
+}
+
+/* A device is closed at once, whatever its helpers are at. */
+static void closing_does_not_wait(void)
+{
+	static const char *const script[] = {"compile=hang", "compile=hang;us=2", "compile=hang;us=3"};
+	struct device *d = open_with(3, true);
+	double start;
+
+	if (!d)
+		return;
+	expect(d, script, 3, 1);
+	start = now_seconds();
+	device_close(d);
+	CHECK(now_seconds() - start < 30); /* a hang is for ever */
+	CHECK(fixture_no_children());
+}
+
+static void agendas_know_modules_by_their_bytes(void)
+{
+	struct agenda a = {0};
+	struct buf module = {0};
+	uint64_t key[2];
+
+	buf_adds(&module, "module");
+	agenda_key(module.data, module.len, key);
+	agenda_add(&a, &module, 2);
+	CHECK(module.len == 0 && a.n == 1 && a.v[0].copies == 2);
+	CHECK(a.v[0].key[0] == key[0] && a.v[0].key[1] == key[1] && key[0] != key[1]);
+	agenda_add_known(&a, key, 1);
+	CHECK(a.n == 2 && a.v[1].module.len == 0 && a.v[1].key[0] == key[0]);
+	agenda_release(&a);
+	CHECK(a.n == 0);
+}
+
+int main(void)
+{
+	RUN(agendas_know_modules_by_their_bytes);
+	if (!fixture_begin()) {
+		printf("skip: workers that compile ahead: no fake plugin without the plugin's header\n");
+		return test_done();
+	}
+	RUN(what_is_made_is_loaded);
+	RUN(plans_take_each_others_place);
+	RUN(failures_are_met_alike);
+	RUN(closing_does_not_wait);
+	fixture_end();
+	return test_done();
+}
