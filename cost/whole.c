@@ -123,7 +123,7 @@ static int measure_default(struct cost *c, const uint8_t *config, struct err *er
 	if (rc == 0 && t.outcome == OUTCOME_CRASHED && !cost_whole_exact(c))
 		rc = run_default(c, config, &t, err);
 	if (rc == 0 && t.outcome != OUTCOME_OK)
-		rc = err_set(err, "%.200s does not run in its default configuration: %s: %.400s",
+		rc = err_set(err, "%.200s does not run in its default configuration: %s: %.400s; search --unverified goes by its parts alone",
 			c->space->graph->name, outcome_meaning(t.outcome), t.detail);
 	c->default_seconds = t.seconds_a;
 	c->default_se = t.delta_se;

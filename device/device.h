@@ -29,6 +29,7 @@ struct device_options {	     /* all zero is the default */
 	double deadline;     /* seconds that any answer may take; 0: by how long such things took before (patience.c) */
 	uint64_t seed;	     /* of the inputs */
 	bool wait;	     /* for the device's lock instead of failing with a sentence */
+	bool parts_only;     /* whole programs are not run: there is no room for them here, or their run fails */
 	const char *options; /* further compile options "name=value,...", or NULL */
 	const char *kind;    /* of decision: says at which stage to extract and apply (stage.h); NULL: the backend's first */
 	int jobs;	     /* workers that compile ahead on other cores: JOBS_ALL: as many as there is room for; 0: none */
@@ -54,7 +55,8 @@ struct device_info {
 	enum cost_kind kind;
 	char estimator[80];	/* whose estimates its costs are ("XLA's model for H100"); "": they are no estimates */
 	enum quantity quantity; /* what its costs are of */
-	bool can_run, compiles;
+	bool can_run;		/* whole programs */
+	bool compiles;
 	int core;		/* pinned to, the first of `cores`; or -1 */
 	uint32_t cores;		/* that programs run on; 0: not pinned */
 	uint32_t devices;	/* that programs are partitioned for, 1 at least */

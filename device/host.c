@@ -344,7 +344,7 @@ static void fill_info(struct host *h, const char *name)
 	machine_describe(i->machine, sizeof i->machine);
 	i->family = h->backend->name;
 	i->kind = *h->target && !(h->backend->traits & HERE) ? COST_ESTIMATED : h->backend->kind;
-	i->can_run = !*h->target;
+	i->can_run = !*h->target && !h->parts_only;
 	i->compiles = h->backend->traits & COMPILES;
 	i->core = -1;
 }
@@ -445,6 +445,7 @@ struct device *host_open(const struct device_options *o, struct err *err)
 	h->seed = o->seed;
 	h->devices = h->base.info.devices = o->devices ? o->devices : 1;
 	h->deadline = o->deadline;
+	h->parts_only = o->parts_only;
 	rng_seed2(&h->rng, o->seed, hash64("host", 4, 0));
 	h->backend = backend_find(o->backend, err);
 	if (!h->backend || backend_target(h->backend, o->backend, h->target, sizeof h->target, err) < 0 ||

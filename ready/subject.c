@@ -144,7 +144,7 @@ static int foresee(const struct subject *s, const struct graph *g, const struct 
 	char why[300], time[32];
 
 	if (!room_for(d, device_info(d)->can_run ? bytes : 0, s->name, why, sizeof why))
-		return err_set(err, "%s", why);
+		return err_set(err, "%s; where a program cannot be run, search --unverified goes by its parts alone", why);
 	if (g->n_nodes >= MANY)
 		talk("%s: %u instructions, %.1f GiB of inputs and results; compiling it to see what the compiler decides, about %s of a "
 			"free core", s->name, g->n_nodes, (double)bytes / GIB, talk_seconds(COMPILE_EACH * g->n_nodes, time, sizeof time));

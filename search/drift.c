@@ -150,7 +150,7 @@ static double expected(const struct hunt *h)
 /* If costs are modelled, the speed of this machine decides nothing. */
 double hunt_last_check(const struct hunt *h)
 {
-	bool none = !h->o.drift_checks || h->kept == h->checked_kept || h->lab->kind == COST_MODELLED;
+	bool none = h->lab->parts_only || !h->o.drift_checks || h->kept == h->checked_kept || h->lab->kind == COST_MODELLED;
 
 	return none ? 0 : fmin(expected(h), LAST_SHARE * h->o.seconds);
 }
@@ -160,7 +160,7 @@ static bool check_due(const struct hunt *h, bool last)
 {
 	uint64_t every = h->o.drift_checks ? h->o.budget / (h->o.drift_checks + 1) : 0;
 
-	if (!h->o.drift_checks || h->kept == h->checked_kept || (cost_whole_exact(h->lab->cost) && !hunt_inexact_limits(h)))
+	if (h->lab->parts_only || !h->o.drift_checks || h->kept == h->checked_kept || (cost_whole_exact(h->lab->cost) && !hunt_inexact_limits(h)))
 		return false;
 	return last || (every && h->evaluations >= h->checked + every &&
 		(h->lab->kind == COST_MODELLED || h->checking + expected(h) <= CHECK_FREE + CHECK_SHARE * hunt_seconds(h)));

@@ -155,8 +155,10 @@ int hunt_begin(struct hunt *h, const struct hunt_options *o, struct lab *lab, co
 	h->in_ball = MEM_NEW(h->s->graph->n_nodes, uint8_t);
 	if (h->s->n_sites == 0)
 		return 0;
-	if (hunt_weigh_default(h, lab->cost, &h->decoded, err) < 0 ||
-		cost_default_seconds(lab->cost, &h->default_seconds, &h->default_se, err) < 0 || hunt_begin_limits(h, err) < 0)
+	if (!lab->parts_only && (hunt_weigh_default(h, lab->cost, &h->decoded, err) < 0 ||
+		cost_default_seconds(lab->cost, &h->default_seconds, &h->default_se, err) < 0))
+		return -1;
+	if (hunt_begin_limits(h, err) < 0)
 		return -1;
 	h->default_wall = hunt_seconds(h);
 	h->started = now_seconds(); /* opening does not count as time of the search */
@@ -276,7 +278,7 @@ static bool over(const struct hunt *h)
  */
 static void say_worth(struct hunt *h)
 {
-	struct worth w = {WORTH_ERROR * h->default_seconds, h->default_seconds};
+	struct worth w = {WORTH_ERROR * h->default_seconds, h->lab->parts_only ? INFINITY : h->default_seconds};
 	double left = h->o.seconds - hunt_seconds(h) - hunt_last_check(h);
 
 	if (h->o.seconds > 0)

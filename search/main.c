@@ -63,7 +63,11 @@ static void show(struct session *s, struct progress *p)
 	const struct hunt *h = &s->hunt;
 	char detail[160];
 
-	snprintf(detail, sizeof detail, "best %+.2f%% +- %.2f, %llu kept, cached %.0f%%", -100 * hunt_gain(h),
+	if (h->lab->parts_only)
+		snprintf(detail, sizeof detail, "%+.3g +- %.2g us by the parts alone, %llu kept", h->running.value * 1e6, h->running.se * 1e6,
+			(unsigned long long)h->kept);
+	else
+		snprintf(detail, sizeof detail, "best %+.2f%% +- %.2f, %llu kept, cached %.0f%%", -100 * hunt_gain(h),
 		100 * hunt_gain_se(h), (unsigned long long)h->kept,
 		h->evaluations ? 100.0 * (double)h->cached / (double)h->evaluations : 0.0);
 	progress_update(p, h->evaluations, detail);
@@ -149,6 +153,10 @@ static int conclude(struct session *s, struct err *err)
 		s->device_options.jobs = 0;
 		device_close(s->device);
 		s->device = NULL;
+	}
+	if (s->lab.parts_only) {
+		verdict_forgo(&s->verdict, &s->lab, s->hunt.config, &s->hunt.running);
+		return leave(s, &r, err);
 	}
 	rc = verdict_reach(&s->verdict, &s->lab, s->hunt.config, &(struct verdict_options){r.device ? &s->device_options : NULL,
 		set->verdict_seconds == OPT_AUTO ? 0 : set->verdict_seconds, hunt_seconds(&s->hunt)}, err);

@@ -127,6 +127,11 @@ static void add_verdict(struct json *j, const struct result *r)
 		json_num(j, "default_page_faults", v->default_faults);
 		json_num(j, "tuned_page_faults", v->tuned_faults);
 	}
+	if (v->forgone) {
+		json_bool(j, "unverified", true);
+		json_num(j, "believed_more", v->believed.value);
+		json_num(j, "believed_se", v->believed.se);
+	}
 	if (v->n_limits)
 		add_limits(j, v);
 	json_end(j);
@@ -325,12 +330,12 @@ static int write_module(const char *dir, const struct result *r, struct buf *mod
 {
 	struct space *s = r->hunt->s;
 	const struct buf *original = &r->hunt->lab->subject.original;
-	bool decided = r->verdict->tuned || r->hunt->lab->reference;
+	bool found = r->verdict->tuned || r->verdict->forgone, decided = found || r->hunt->lab->reference;
 	uint8_t *config = MEM_NEW(s->n_sites + 1, uint8_t);
 	int rc = 0;
 
 	space_default(s, config);
-	if (r->verdict->tuned)
+	if (found)
 		memcpy(config, r->hunt->config, s->n_sites);
 	if (decided)
 		rc = s->ops->apply(s, config, module, err);

@@ -34,6 +34,8 @@ static int settle(struct settings *s, int n_words, char **words, struct err *err
 			return -1;
 		s->space = s->kind_over;
 	}
+	if (s->unverified && (s->from || strcmp(s->start, "default") != 0 || s->measure == POLICY_WHOLE))
+		return err_set(err, "--unverified runs no whole program: it starts from the default, and measures by regions");
 	if (s->skip) {
 		if (space_kind_without(s->space, s->skip, s->kind, err) < 0)
 			return -1;
@@ -84,6 +86,8 @@ int search_parse(struct settings *s, int argc, char **argv, struct err *err)
 			"microseconds that a kernel of a large program costs beyond its region; auto: what is known of the device, "
 			"corrected by checks of the whole program"),
 		OPT_FLAG(0, "tied", &s->tied, "decide sites with the same surroundings together"),
+		OPT_FLAG(0, "unverified", &s->unverified,
+			"go by the parts of the program alone, for one that cannot be run here; what is found is written, but nothing is claimed"),
 		OPT_INT(0, "drift-checks", &s->drift_checks, 0, 1000, "the most checks of the whole program during the search"),
 		LAB_OPTS_HOW(*s),
 		OPT_LIST(0, "limit", &s->limits, "QUANTITY:BOUND",

@@ -13,7 +13,7 @@ struct settings { /* members have the names of the options */
 	int64_t budget, seed, hops, core, drift_checks, jobs, steps;
 	double deadline, seconds, alpha, explore, verdict_seconds, kernel_us;
 	int strategy, propose, measure, by, placing, goal;
-	bool json, quiet, quiet_pairs, resume, wait, force, tied, adapt, raw;
+	bool json, quiet, quiet_pairs, resume, wait, force, tied, adapt, raw, unverified;
 	char kind_over[SPACE_KIND_ROOM]; /* of `space` with `mesh` */
 	char kind[SPACE_KIND_ROOM]; /* `space` without the rules of --skip-rule */
 };

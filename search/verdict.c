@@ -421,3 +421,14 @@ int verdict_reach(struct verdict *v, struct lab *lab, const uint8_t *config, con
 	verdict_tell(v);
 	return rc;
 }
+
+void verdict_forgo(struct verdict *v, const struct lab *lab, const uint8_t *config, const struct estimate *believed)
+{
+	uint8_t *dflt = mem_alloc(lab->space->n_sites + 1);
+
+	space_default(lab->space, dflt);
+	*v = (struct verdict){.quantity = lab->quantity, .kind = lab->kind, .believed = *believed,
+		.forgone = memcmp(dflt, config, lab->space->n_sites) != 0};
+	mem_free(dflt);
+	verdict_words(v);
+}

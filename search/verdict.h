@@ -24,6 +24,7 @@
 #ifndef SEARCH_VERDICT_H
 #define SEARCH_VERDICT_H
 
+#include "base/stat.h"
 #include "lab/lab.h"
 #include "search/numbers.h"
 
@@ -48,6 +49,8 @@ struct verdict_limit {
 
 struct verdict { /* all zero is empty */
 	bool tuned;		  /* the tuned program is the answer */
+	bool forgone;		  /* no whole program was run: nothing is claimed, but what was found is written */
+	struct estimate believed; /* then: what it costs more by its parts */
 	bool measured;		  /* there was something to measure */
 	bool few;		  /* by fewer workers than there should be, for one run takes long */
 	enum outcome outcome;	  /* of running both */
@@ -82,6 +85,8 @@ struct verdict_options {
 
 /* Puts all into words; numbers that were compared afterwards are part of the verdict, too. */
 void verdict_tell(struct verdict *v);
+/* In place of a verdict where whole programs cannot be run here (lab.parts_only): what is believed, and no claim. */
+void verdict_forgo(struct verdict *v, const struct lab *lab, const uint8_t *config, const struct estimate *believed);
 /* `config` against the compiler's default, or the lab's reference. */
 int verdict_reach(struct verdict *v, struct lab *lab, const uint8_t *config, const struct verdict_options *o,
 	struct err *err);

@@ -148,11 +148,23 @@ static void tell_nothing(const struct verdict *v, struct buf *out)
 	buf_release(&broken);
 }
 
+static void tell_belief(const struct verdict *v, struct buf *out)
+{
+	char change[QUANTITY_TEXT], error[QUANTITY_TEXT];
+
+	buf_addf(out, "Nothing is claimed, for the program was not run: by its parts, each measured alone, what was found %s %s %s %s "
+		"than the compiler's default (standard error %s). It is written as tuned.pb, to be measured where there is room for it.",
+		quantity_verb(v->quantity), quantity_text(v->quantity, fabs(v->believed.value), change), v->believed.value < 0 ? "less" : "more",
+		quantity_noun(v->quantity), quantity_text(v->quantity, v->believed.se, error));
+}
+
 void verdict_words(struct verdict *v)
 {
 	struct buf s = {0};
 
-	if (!v->measured)
+	if (v->forgone)
+		tell_belief(v, &s);
+	else if (!v->measured)
 		tell_nothing(v, &s);
 	else if (v->outcome != OUTCOME_OK)
 		buf_addf(&s, "The tuned program could not be run to the end (%s); the default is the answer.",

@@ -300,6 +300,13 @@ FAKE_PLUGIN="fake:any=1" run "${whole[@]}"
 answers 'Its numbers are those of the compiler.s own program on normal, positive, large, small, zero inputs' w
 done_ other_numbers
 
+# No whole program is run, so nobody knows how long it takes.
+FAKE_PLUGIN="fake:any=1;spread=40" run "${fake[@]}" --unverified --json --out u
+answers '"evaluations":40.*"default_seconds":0,' u
+FAKE_PLUGIN="fake:any=1" run "${fake[@]}" --unverified --start random --out u
+wants 'starts from the default'
+done_ unverified
+
 export FAKE_PLUGIN="fake:any=1;spread=40"
 fake=("${fake[@]/chain/convolution}") # which does not run out of things to try
 # A second signal, before the first one's verdict: two kinds, so that the system does not make them one.
