@@ -278,8 +278,9 @@ void regions_join(struct regions *r)
 	r->n = n;
 }
 
-void space_context_alone(const struct space *s, const uint32_t *nodes, uint32_t n, float *out)
+void space_context_alone(struct space *s, const uint8_t *config, const uint32_t *nodes, uint32_t n, float *out)
 {
+	(void)config;
 	for (uint32_t k = 0; k < n; k++, out += CTX_COUNT) {
 		const struct node *v = &s->graph->node[nodes[k]];
 		out[CTX_KEPT] = out[CTX_COPIES] = out[CTX_GROUP_NODES] = 1;
@@ -287,4 +288,29 @@ void space_context_alone(const struct space *s, const uint32_t *nodes, uint32_t 
 		out[CTX_GROUP_BYTES] = (float)v->bytes;
 		out[CTX_GROUP_FLOPS] = (float)v->flops;
 	}
+}
+
+static int by_number(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+void space_touched_sites(struct space *s, const uint8_t *a, const uint8_t *b, const uint32_t *changed, uint32_t n_changed,
+	uint32_t **nodes, size_t *n, size_t *cap)
+{
+	size_t first = *n, kept = *n;
+
+	(void)a;
+	(void)b;
+	MEM_GROW(nodes, cap, *n + n_changed);
+	for (uint32_t k = 0; k < n_changed; k++)
+		(*nodes)[(*n)++] = s->site[changed[k]].node;
+	if (n_changed > 1)
+		qsort(*nodes + first, n_changed, sizeof **nodes, by_number);
+	for (size_t i = first; i < *n; i++)
+		if (i == first || (*nodes)[i] != (*nodes)[i - 1])
+			(*nodes)[kept++] = (*nodes)[i];
+	*n = kept;
 }

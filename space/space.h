@@ -272,8 +272,10 @@ int space_kind_without(const char *kind, const char *rules, char out[SPACE_KIND_
 int space_kind_over(const char *kind, const char *mesh, char out[SPACE_KIND_ROOM], struct err *err);
 /* For how many devices programs of this kind (by its full name) are partitioned, 1 at least. */
 uint32_t space_kind_devices(const char *kind);
-/* The usual context where each instruction is a part of its own. */
-void space_context_alone(const struct space *s, const uint32_t *nodes, uint32_t n, float *out);
+/* For space_ops: the usual context where each instruction is a part of its own; touched where a choice changes its site alone. */
+void space_context_alone(struct space *s, const uint8_t *config, const uint32_t *nodes, uint32_t n, float *out);
+void space_touched_sites(struct space *s, const uint8_t *a, const uint8_t *b, const uint32_t *changed, uint32_t n_changed,
+	uint32_t **nodes, size_t *n, size_t *cap);
 /* The start with this name, or NULL. */
 const struct space_start *space_start_find(const struct space *s, const char *name);
 

@@ -174,27 +174,6 @@ static void context(struct space *s, const uint8_t *config, const uint32_t *node
 	}
 }
 
-static int by_number(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* Only what was chosen changes: all else that is shown is of the compiler's order. */
-static void touched(struct space *s, const uint8_t *a, const uint8_t *b, const uint32_t *changed, uint32_t n_changed,
-	uint32_t **nodes, size_t *n, size_t *cap)
-{
-	(void)a;
-	(void)b;
-	MEM_GROW(nodes, cap, *n + n_changed);
-	for (uint32_t i = 0; i < n_changed; i++)
-		(*nodes)[*n + i] = s->site[changed[i]].node;
-	if (n_changed > 1)
-		qsort(*nodes + *n, n_changed, sizeof **nodes, by_number);
-	*n += n_changed;
-}
-
 static int decode(struct space *s, const struct graph *after, struct buf *said, struct err *err)
 {
 	struct order *o = order_of(s);
@@ -253,7 +232,7 @@ static const struct space_ops order_ops = {
 	.region = region,
 	.check = check,
 	.context = context,
-	.touched = touched,
+	.touched = space_touched_sites,
 	.formula = formula,
 	.decode = decode,
 	.undecided = "the order in which the program lists its instructions",

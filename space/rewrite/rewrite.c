@@ -77,32 +77,6 @@ static int check(struct space *s, const uint8_t *config, const void *optimised, 
 	return 0;
 }
 
-static void context(struct space *s, const uint8_t *config, const uint32_t *nodes, uint32_t n, float *out)
-{
-	(void)config;
-	space_context_alone(s, nodes, n, out);
-}
-
-static int by_number(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	return (x > y) - (x < y);
-}
-
-static void touched(struct space *s, const uint8_t *a, const uint8_t *b, const uint32_t *changed, uint32_t n_changed,
-	uint32_t **nodes, size_t *n, size_t *cap)
-{
-	size_t first = *n;
-
-	(void)a;
-	(void)b;
-	MEM_GROW(nodes, cap, *n + n_changed);
-	for (uint32_t k = 0; k < n_changed; k++)
-		(*nodes)[(*n)++] = s->site[changed[k]].node;
-	if (n_changed > 1)
-		qsort(*nodes + first, n_changed, sizeof **nodes, by_number);
-}
-
 static void summary(struct space *s, const uint8_t *config, struct buf *out)
 {
 	uint32_t real = 0, inert = 0;
@@ -162,8 +136,8 @@ static const struct space_ops rewrite_ops = {
 	.apply = rewrite_apply,
 	.region = rewrite_region,
 	.check = check,
-	.context = context,
-	.touched = touched,
+	.context = space_context_alone,
+	.touched = space_touched_sites,
 	.undecided = "the program as it was handed in",
 	.summary = summary,
 	.starts = starts,
