@@ -22,6 +22,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "base/sort.h"
 #include "graph/attr.h"
 #include "graph/own.h"
 
@@ -41,12 +42,6 @@ static void flush(struct content *c)
 	buf_reset(&c->bytes);
 }
 
-static int ascending(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	return (x > y) - (x < y);
-}
-
 static void add_controls(struct content *c, uint32_t v, uint32_t first)
 {
 	const struct raw *r = c->r;
@@ -55,8 +50,7 @@ static void add_controls(struct content *c, uint32_t v, uint32_t first)
 	MEM_GROW(&c->waits, &c->cap_waits, n);
 	for (uint32_t k = 0; k < n; k++)
 		c->waits[k] = r->rank[r->dep[from + k]] - first;
-	if (n > 1)
-		qsort(c->waits, n, sizeof(*c->waits), ascending);
+	sort_u32(c->waits, n);
 	sink_word(&c->out, n);
 	for (uint32_t k = 0; k < n; k++)
 		sink_word(&c->out, c->waits[k]);

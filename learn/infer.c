@@ -12,9 +12,9 @@
  */
 #include "learn/infer.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include "base/mem.h"
+#include "base/sort.h"
 #include "learn/feature.h"
 #include "learn/predict.h"
 #include "learn/residual.h"
@@ -287,13 +287,6 @@ static void in_chunks(struct infer *f, uint32_t layer, const uint32_t *v, uint32
 	}
 }
 
-static int by_number(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 static void describe_flips(struct infer *f)
 {
 	const struct site *site = f->scene.space->site;
@@ -329,7 +322,7 @@ static void propagate(struct infer *f)
 			set_add(&f->sites, s->site_of[f->nodes.v[i]]);
 	for (uint32_t i = 0; i < f->flips.n; i++)
 		set_add(&f->sites, f->flips.v[i]);
-	qsort(f->sites.v, f->sites.n, sizeof *f->sites.v, by_number);
+	sort_u32(f->sites.v, f->sites.n);
 	describe_flips(f);
 	for (uint32_t i = 0; i < f->sites.n; i += CHUNK)
 		predict_sites(f, f->sites.v + i, f->sites.n - i < CHUNK ? f->sites.n - i : CHUNK);

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/buf.h"
+#include "base/sort.h"
 
 #define KIND(folder) extern const struct space_kind folder##_kind;
 #include "schemas/kind.def"
@@ -290,13 +291,6 @@ void space_context_alone(struct space *s, const uint8_t *config, const uint32_t 
 	}
 }
 
-static int by_number(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 void space_touched_sites(struct space *s, const uint8_t *a, const uint8_t *b, const uint32_t *changed, uint32_t n_changed,
 	uint32_t **nodes, size_t *n, size_t *cap)
 {
@@ -307,8 +301,7 @@ void space_touched_sites(struct space *s, const uint8_t *a, const uint8_t *b, co
 	MEM_GROW(nodes, cap, *n + n_changed);
 	for (uint32_t k = 0; k < n_changed; k++)
 		(*nodes)[(*n)++] = s->site[changed[k]].node;
-	if (n_changed > 1)
-		qsort(*nodes + first, n_changed, sizeof **nodes, by_number);
+	sort_u32(*nodes + first, n_changed);
 	for (size_t i = first; i < *n; i++)
 		if (i == first || (*nodes)[i] != (*nodes)[i - 1])
 			(*nodes)[kept++] = (*nodes)[i];

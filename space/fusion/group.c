@@ -12,23 +12,15 @@
  * group differ. Some path from r over absorbed edges has a first edge that changed. Up to the consumer c of
  * this edge, all edges are absorbed in both. So walking up from c gives r in a and in b.
  */
-#include <stdlib.h>
 #include <string.h>
+#include "base/sort.h"
 #include "space/fusion/own.h"
-
-static int by_number(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
 
 void nodes_sort(struct nodes *l)
 {
 	size_t k = 0;
 
-	if (l->n > 1)
-		qsort(l->v, l->n, sizeof l->v[0], by_number);
+	sort_u32(l->v, l->n);
 	for (size_t i = 0; i < l->n; i++)
 		if (i == 0 || l->v[i] != l->v[i - 1])
 			l->v[k++] = l->v[i];
@@ -80,7 +72,7 @@ static void visit(struct node_map *seen, struct nodes *out, uint32_t v)
 static void sort_tail(struct nodes *l, size_t from)
 {
 	if (l->n - from > 1)
-		qsort(l->v + from, l->n - from, sizeof l->v[0], by_number);
+		sort_u32(l->v + from, l->n - from);
 }
 
 void group_walk(struct space *s, const uint8_t *config, uint32_t root, struct nodes *out)

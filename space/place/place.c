@@ -4,9 +4,9 @@
 #include "space/place/place.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include "base/json.h"
+#include "base/sort.h"
 
 void place_release(struct place *p)
 {
@@ -30,12 +30,6 @@ void place_alloc(struct place *p, uint32_t nodes, uint32_t edges)
 	p->to = ARENA_NEW(mem, edges + 1, uint32_t);
 }
 
-static int by_number(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	return (x > y) - (x < y);
-}
-
 /* For each node at one end of edges, lists the nodes at the other end, without repetitions. */
 static void index_edges(struct place *p, const uint32_t *by, const uint32_t *what, uint32_t **first, uint32_t **list)
 {
@@ -51,8 +45,7 @@ static void index_edges(struct place *p, const uint32_t *by, const uint32_t *wha
 		(*list)[at[by[e] + 1]++] = what[e];
 	for (uint32_t v = 0; v < p->n_nodes; v++) {
 		uint32_t begin = at[v], end = at[v + 1];
-		if (end - begin > 1)
-			qsort(*list + begin, end - begin, sizeof **list, by_number);
+		sort_u32(*list + begin, end - begin);
 		(*first)[v] = n;
 		for (uint32_t i = begin; i < end; i++)
 			if (i == begin || (*list)[i] != (*list)[i - 1])

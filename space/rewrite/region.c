@@ -13,8 +13,8 @@
  */
 #include "space/rewrite/own.h"
 
-#include <stdlib.h>
 #include <string.h>
+#include "base/sort.h"
 #include "graph/print.h"
 #include "hlo/pack.h"
 
@@ -70,12 +70,6 @@ static void add_found(struct cut *c, const struct found *f)
 	}
 }
 
-static int by_number(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	return (x > y) - (x < y);
-}
-
 static void cut_begin(struct cut *c, const struct space *s, uint32_t site, uint8_t a, uint8_t b)
 {
 	uint8_t choice[2] = {a, b};
@@ -94,8 +88,7 @@ static void cut_begin(struct cut *c, const struct space *s, uint32_t site, uint8
 	c->near = ARENA_NEW(&c->mem, n, uint32_t);
 	for (int i = 0; i < 2; i++)
 		add_found(c, &f[i]);
-	if (c->n_nodes > 1)
-		qsort(c->node, c->n_nodes, sizeof *c->node, by_number);
+	sort_u32(c->node, c->n_nodes);
 	c->node[c->n_nodes++] = s->site[site].node;
 	draft_begin(&c->draft, s->graph, &c->mem);
 }

@@ -4,8 +4,8 @@
 #include "space/shard/shard.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include "base/sort.h"
 #include "space/shard/own.h"
 
 #define ARGUMENTS "shard/arguments:"
@@ -81,13 +81,6 @@ static void context(struct space *s, const uint8_t *config, const uint32_t *node
 	}
 }
 
-static int by_number(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* All members of the sites that differ. */
 static void touched(struct space *s, const uint8_t *a, const uint8_t *b, const uint32_t *changed, uint32_t n_changed,
 	uint32_t **nodes, size_t *n, size_t *cap)
@@ -104,7 +97,7 @@ static void touched(struct space *s, const uint8_t *a, const uint8_t *b, const u
 		*n += p->n;
 	}
 	if (*n > first)
-		qsort(*nodes + first, *n - first, sizeof **nodes, by_number);
+		sort_u32(*nodes + first, *n - first);
 }
 
 static void summary(struct space *s, const uint8_t *config, struct buf *out)

@@ -1,0 +1,10 @@
+/* sort.h - lists of numbers in ascending order. */
+#ifndef BASE_SORT_H
+#define BASE_SORT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+void sort_u32(uint32_t *v, size_t n); /* v may be NULL where n is 0 */
+
+#endif
