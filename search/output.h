@@ -1,7 +1,7 @@
 /*
  * output.h - writes what a search leaves behind: a folder with all that is needed to use and to check the result.
  *
- *	tuned.pb	the program to compile: HloModuleProto with explicit fusions, or the original
+ *	tuned.pb	the program to compile: HloModuleProto with the decisions in it, or the original
  *			where the default is the answer
  *	default.pb	the program as it was given, HloModuleProto too
  *	options.txt	the compile options to use with it, name=value lines; empty for the default
@@ -39,6 +39,11 @@ int output_write(const char *dir, const struct result *r, struct device *d, stru
 
 /* The summary on standard output: JSON, or lines for people. */
 void output_summary(const struct result *r, const char *dir, bool json, struct buf *out);
+
+/* For programs (output_json.c): of the whole result, of its decisions alone, of the summary. */
+void output_json_config(const struct result *r, struct buf *out);
+void output_json_decisions(const struct result *r, struct buf *out);
+void output_json_summary(const struct result *r, const char *dir, struct buf *out);
 
 /* The page (report.c). */
 void report_write(const struct result *r, struct buf *out);
