@@ -209,6 +209,8 @@ static int search_on(struct session *s, struct err *err)
 	if (session_open(s, err) < 0)
 		return -1;
 	begin_talk(s);
+	if (s->device && arranges(s) && s->lab.parts_only)
+		return err_set(err, "--unverified is not for orders: their bytes are known without a run, but their results are compared bit by bit");
 	if (s->device && arranges(s))
 		return run_arrange(s, err) < 0 ? -1 : 1;
 	if (set->strategy >= STRATEGY_ANNEAL)

@@ -34,7 +34,8 @@ static int settle(struct settings *s, int n_words, char **words, struct err *err
 			return -1;
 		s->space = s->kind_over;
 	}
-	if (s->unverified && (s->from || strcmp(s->start, "default") != 0 || s->measure == POLICY_WHOLE))
+	if (s->unverified && (s->from || strcmp(s->start, "default") != 0 || s->measure == POLICY_WHOLE ||
+		s->strategy == STRATEGY_TASO || s->strategy == STRATEGY_GREEDY))
 		return err_set(err, "--unverified runs no whole program: it starts from the default, and measures by regions");
 	if (s->skip) {
 		if (space_kind_without(s->space, s->skip, s->kind, err) < 0)

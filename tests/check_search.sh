@@ -305,6 +305,8 @@ FAKE_PLUGIN="fake:any=1;spread=40" run "${fake[@]}" --unverified --json --out u
 answers '"evaluations":40.*"default_seconds":0,' u
 FAKE_PLUGIN="fake:any=1" run "${fake[@]}" --unverified --start random --out u
 wants 'starts from the default'
+FAKE_PLUGIN="fake:any=1" run "${fake[@]}" --unverified --strategy greedy --out u
+wants 'starts from the default'
 done_ unverified
 
 export FAKE_PLUGIN="fake:any=1;spread=40"
