@@ -160,6 +160,11 @@ int cost_failed(struct cost *c, enum outcome o, int signal, const char *detail, 
 	return h->failed ? h->failed(h->ctx, o, signal, detail, err) : 0;
 }
 
+bool cost_cut(const struct cost *c, enum outcome o)
+{
+	return o == OUTCOME_TIMEOUT && c->device && device_late(c->device);
+}
+
 int cost_keep(struct cost *c, const uint64_t key[2], struct price p, struct err *err)
 {
 	const struct cost_hooks *h = &c->o.hooks;
@@ -226,15 +231,16 @@ static int measure_region(struct cost *c, struct region *r, const struct precisi
 			rc = h->measured(h->ctx, r, &t, err);
 	} else if (rc == 0) {
 		d->signal = t.signal;
+		d->cut = t.cut;
 		memcpy(d->detail, t.detail, sizeof d->detail);
-		rc = cost_failed(c, t.outcome, t.signal, t.detail, err);
+		rc = t.cut ? 0 : cost_failed(c, t.outcome, t.signal, t.detail, err);
 	}
 	*out = (struct price){.delta = t.delta, .se = t.delta_se, .seconds_a = t.seconds_a,
 		.seconds_b = t.seconds_b, .outcome = t.outcome, .kind = t.kind, .pairs = t.pairs};
 	if (t.outcome != OUTCOME_OK)
 		device_effort(c->device, &out->effort);
 	timing_release(&t);
-	return rc == 0 ? cost_keep(c, r->key, *out, err) : rc;
+	return rc == 0 && !d->cut ? cost_keep(c, r->key, *out, err) : rc;
 }
 
 /* Is a price from the table only a bound? */
@@ -319,6 +325,7 @@ static int by_whole(struct cost *c, const uint8_t *a, const uint8_t *b, const st
 		return -1;
 	d->outcome = t.outcome;
 	d->signal = t.signal;
+	d->cut = t.cut;
 	memcpy(d->detail, t.detail, sizeof d->detail);
 	d->seconds = t.delta;
 	d->se = t.delta_se;
@@ -339,6 +346,7 @@ static int by_figure(struct cost *c, const uint8_t *a, const uint8_t *b, struct 
 		return -1;
 	d->outcome = fate.outcome;
 	d->signal = fate.signal;
+	d->cut = cost_cut(c, fate.outcome);
 	memcpy(d->detail, fate.detail, sizeof d->detail);
 	d->seconds = to - from;
 	d->regions = 1;

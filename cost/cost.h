@@ -14,7 +14,8 @@
  *
  * Figures are in the base unit of the quantity (base/quantity.h), even if a member is called `seconds`.
  *
- * A price is the cost of one region, for one execution. A move that fails (its outcome is not ok) has no cost.
+ * A price is the cost of one region, for one execution. A move that fails (its outcome is not ok) has no cost. What was not
+ * priced because the time for it was over is no failure, and nothing of it is kept but the prices that there were.
  */
 #ifndef COST_COST_H
 #define COST_COST_H
@@ -77,6 +78,7 @@ struct delta {
 	enum cost_kind kind;
 	enum quantity quantity;
 	double seconds, se;	/* cost(b) - cost(a), per run of the program, in the quantity's base unit */
+	bool cut;	/* the time was over (device_until) before it was priced: the outcome, timeout, says nothing about the move */
 	bool gave_up;	/* b or a was so slow that `seconds` is only a bound */
 	uint32_t regions, cached, measured; /* how many regions were priced, from a cache, by running */
 	double parts, added;	/* how many kernels b has more than a; the seconds charged for them */

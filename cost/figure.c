@@ -44,7 +44,7 @@ static int ask(struct cost *c, const uint8_t *config, const struct buf *module, 
 		}
 		if (cost_drop(c, &p, rc == 0 ? err : NULL) < 0)
 			rc = -1;
-		if (rc == 0 && fate->outcome != OUTCOME_OK)
+		if (rc == 0 && fate->outcome != OUTCOME_OK && !cost_cut(c, fate->outcome))
 			rc = cost_failed(c, fate->outcome, fate->signal, fate->detail, err);
 		if (fate->outcome != OUTCOME_CRASHED)
 			break;
@@ -69,7 +69,7 @@ static int figure_of(struct cost *c, const uint8_t *config, const struct buf *mo
 	out->seconds_b = out->delta;
 	if (out->outcome != OUTCOME_OK)
 		device_effort(c->device, &out->effort);
-	return cost_keep(c, key, *out, err);
+	return cost_cut(c, out->outcome) ? 0 : cost_keep(c, key, *out, err);
 }
 
 int cost_figure(struct cost *c, const uint8_t *config, double *value, bool *asked, struct fate *fate, struct err *err)

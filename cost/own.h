@@ -63,5 +63,7 @@ int cost_figure(struct cost *c, const uint8_t *config, double *value, bool *aske
 /* Checks whether the compiler honoured the choices of `config`; if not, the fate is not_honoured. */
 int cost_check(struct cost *c, const uint8_t *config, const struct compiled *p, struct fate *fate, struct err *err);
 int cost_failed(struct cost *c, enum outcome o, int signal, const char *detail, struct err *err);
+/* Is the outcome only that the time was over? */
+bool cost_cut(const struct cost *c, enum outcome o);
 
 #endif

@@ -134,12 +134,13 @@ static int pair_once(struct cost *c, const struct sides *s, const struct precisi
 int cost_pair(struct cost *c, const struct sides *s, const struct precision *p, struct timing *out,
 	struct err *err)
 {
-	if (pair_once(c, s, p, out, err) < 0)
-		return -1;
-	if (out->outcome != OUTCOME_CRASHED)
-		return 0;
-	if (cost_failed(c, out->outcome, out->signal, out->detail, err) < 0)
-		return -1;
-	timing_release(out);
-	return pair_once(c, s, p, out, err);
+	int rc = pair_once(c, s, p, out, err);
+
+	if (rc == 0 && out->outcome == OUTCOME_CRASHED) {
+		rc = cost_failed(c, out->outcome, out->signal, out->detail, err);
+		timing_release(out);
+		rc = rc == 0 ? pair_once(c, s, p, out, err) : rc;
+	}
+	out->cut = cost_cut(c, out->outcome);
+	return rc;
 }

@@ -32,6 +32,7 @@ static int compare_figures(struct cost *c, const uint8_t *a, const uint8_t *b, s
 		(fate.outcome == OUTCOME_OK && cost_figure(c, b, &t->seconds_b, &asked, &fate, err) < 0))
 		return -1;
 	set_fate(t, &fate);
+	t->cut = cost_cut(c, fate.outcome);
 	t->delta = t->seconds_b - t->seconds_a;
 	t->ratio = t->delta == 0 ? 0 : log(t->seconds_b / t->seconds_a);
 	return 0;
@@ -49,9 +50,9 @@ static int whole_on_device(struct cost *c, const uint8_t *a, const uint8_t *b, c
 		rc = applied(c, b, &module[1], err);
 	if (rc == 0)
 		rc = cost_pair(c, &sides, p ? p : &c->o.whole, out, err);
-	if (rc == 0 && out->outcome != OUTCOME_OK)
+	if (rc == 0 && out->outcome != OUTCOME_OK && !out->cut)
 		rc = cost_failed(c, out->outcome, out->signal, out->detail, err);
-	else if (rc == 0 && h->measured)
+	else if (rc == 0 && out->outcome == OUTCOME_OK && h->measured)
 		rc = h->measured(h->ctx, NULL, out, err);
 	buf_release(&module[0]);
 	buf_release(&module[1]);

@@ -12,6 +12,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -262,16 +263,18 @@ static struct waiting wait_begin(const struct child *c, struct patience patience
 /* Seconds until the next look; 0: it had its time. */
 static double wait_left(struct waiting *w)
 {
-	double now = now_seconds(), step = w->patience.seconds / LOOKS, used;
+	double now = now_seconds(), step = w->patience.seconds / LOOKS, end = w->patience.until > 0 ? w->patience.until : INFINITY, used;
 
+	if (now >= end)
+		return 0;
 	if (now < w->until)
-		return w->until - now;
+		return fmin(w->until, end) - now;
 	used = processor_seconds(w->pid);
 	if (now >= w->started + w->patience.most || used - w->used >= w->patience.seconds || used - w->looked < AT_WORK * step)
 		return 0;
 	w->looked = used;
 	w->until = now + step;
-	return step;
+	return fmin(step, end - now);
 }
 
 enum exchange child_exchange(struct child *c, enum wire_type type, const struct buf *request,

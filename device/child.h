@@ -24,10 +24,11 @@ int child_start(struct child *c, const char *program, struct err *err);
 /*
  * How long a reply is waited for: `seconds`, and after that for as long as the child goes on computing and was given less
  * processor time than that, `most` seconds in all. So a busy machine delays an answer and does not forbid it, while a child
- * that waits for something that never comes is ended after `seconds`.
+ * that waits for something that never comes is ended after `seconds`. Whoever has no use for a late answer says until when.
  */
 struct patience {
 	double seconds, most; /* most <= seconds: the clock on the wall is all that counts */
+	double until;	      /* the clock (now_seconds) at which it is over in any case; 0: none */
 };
 
 enum exchange { EXCHANGE_OK, EXCHANGE_TIMEOUT, EXCHANGE_DIED, EXCHANGE_BROKEN };

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/mem.h"
+#include "base/progress.h"
 #include "device/backend.h"
 #include "device/ops.h"
 
@@ -59,6 +60,16 @@ const char *device_source(const struct device_info *i, char *out, size_t n)
 uint32_t device_generation(const struct device *d)
 {
 	return d->generation;
+}
+
+void device_until(struct device *d, double clock)
+{
+	d->until = clock;
+}
+
+bool device_late(const struct device *d)
+{
+	return d->until > 0 && now_seconds() >= d->until;
 }
 
 void device_effort(const struct device *d, struct effort *out)

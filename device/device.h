@@ -80,6 +80,12 @@ const char *device_source(const struct device_info *i, char *out, size_t n);
 #define DEVICE_SOURCE 100
 const struct device_passes *device_passes(const struct device *d);
 uint32_t device_generation(const struct device *d); /* grows by one at each respawn */
+/*
+ * From this time on, by the clock (now_seconds), nobody wants an answer: what is under way then is ended, what is asked for
+ * later is not begun, and the outcome of both is timeout. It says nothing about the program. 0: no such time.
+ */
+void device_until(struct device *d, double clock);
+bool device_late(const struct device *d); /* is it over? */
 /* The effort with which a request is made now; all unknown if the device's answers do not depend on it. */
 void device_effort(const struct device *d, struct effort *out);
 
@@ -196,6 +202,7 @@ struct timing { /* all zero is empty */
 	char detail[512];
 	int signal;
 	enum cost_kind kind;
+	bool cut;		 /* the outcome is timeout only because nobody wanted an answer any more (device_until) */
 	bool identical;		 /* same optimised module: equal without a run (seconds are 0: not known) */
 	bool gave_up;		 /* one side was obviously slower: a bound, not a precise figure */
 	double seconds_a, seconds_b; /* typical run */

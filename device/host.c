@@ -145,6 +145,11 @@ static int set_up(struct host *h, struct err *err)
 int host_ask(
 	struct host *h, enum wire_type type, struct answer *a, struct cursor *c, struct err *err)
 {
+	if (type != WIRE_DROP && device_late(&h->base)) {
+		a->outcome = OUTCOME_TIMEOUT;
+		snprintf(a->detail, a->detail_size, "the time was over before it was begun");
+		return 0;
+	}
 	if (!h->child.pid) {
 		struct buf kept = h->request;
 		h->request = (struct buf){0};
@@ -155,7 +160,10 @@ int host_ask(
 			return -1;
 	}
 	h->asked = now_seconds();
-	enum exchange e = child_exchange(&h->child, type, &h->request, host_patience(h), &h->reply);
+	struct patience patience = host_patience(h);
+	if (type == WIRE_DROP)
+		patience.until = 0; /* it takes no time, and who is late has to tidy up as well */
+	enum exchange e = child_exchange(&h->child, type, &h->request, patience, &h->reply);
 	h->work = 0;
 	if (e != EXCHANGE_OK) {
 		judge(h, e, h->deadline, a);

@@ -42,6 +42,7 @@ struct device {
 	int *core; /* that it is pinned to, n_cores of them; the device's own */
 	size_t n_cores;
 	struct pool *pool; /* NULL: it has no helpers */
+	double until;	   /* device_until; 0: nobody said */
 };
 
 /* The process that compiles for it; 0: there is none. */

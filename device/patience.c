@@ -10,6 +10,8 @@
  * about an hour. Whoever does not want to wait that long gives a deadline, which then bounds each answer. Only starting the
  * worker is not bounded by it: loading a plugin takes a second or more, however short the programs are. VANTAGE_WORKER_START
  * gives another time for that, in seconds by the clock.
+ *
+ * All this finds out whether a worker hangs. Whether anybody still wants its answer is another question (device_until).
  */
 #include <math.h>
 #include <stdlib.h>
@@ -27,7 +29,7 @@ struct patience patience_to_start(void)
 	const char *given = getenv("VANTAGE_WORKER_START");
 	double seconds = given && *given ? strtod(given, NULL) : ANSWER;
 
-	return (struct patience){seconds, given && *given ? 0 : CROWDED * seconds};
+	return (struct patience){seconds, given && *given ? 0 : CROWDED * seconds, 0};
 }
 
 struct patience host_patience(const struct host *h)
@@ -35,8 +37,8 @@ struct patience host_patience(const struct host *h)
 	double seconds = ANSWER * (1 + (double)h->request.len / ANSWER_BYTES) + TIMES * h->work;
 
 	if (h->deadline > 0)
-		return (struct patience){h->deadline, 0};
-	return (struct patience){seconds, CROWDED * seconds};
+		return (struct patience){h->deadline, 0, h->base.until};
+	return (struct patience){seconds, CROWDED * seconds, h->base.until};
 }
 
 double work_of_compiling(const struct host *h, bool patient)

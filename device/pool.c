@@ -14,10 +14,12 @@
  */
 #include "device/pool.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include "base/hash.h"
 #include "base/mem.h"
 #include "device/machine.h"
@@ -183,6 +185,7 @@ struct pool *pool_open(const struct device_options *o, const int *core, size_t n
 	int *other = cores_beside(core, n, &n_other);
 	uint32_t helpers = how_many(o->jobs, n_other, n);
 	struct pool *p = helpers ? MEM_NEW(1, struct pool) : NULL;
+	pthread_condattr_t clock;
 
 	if (!p) {
 		mem_free(other);
@@ -190,7 +193,10 @@ struct pool *pool_open(const struct device_options *o, const int *core, size_t n
 	}
 	pthread_mutex_init(&p->lock, NULL);
 	pthread_cond_init(&p->more, NULL);
-	pthread_cond_init(&p->made, NULL);
+	pthread_condattr_init(&clock);
+	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC); /* as now_seconds */
+	pthread_cond_init(&p->made, &clock);
+	pthread_condattr_destroy(&clock);
 	p->quiet = o->quiet_pairs || n_other < n;
 	p->helper = MEM_NEW(helpers, struct helper);
 	for (uint32_t i = 0; i < helpers; i++) {
@@ -298,6 +304,17 @@ static struct job *not_begun(const struct pool *p, uint64_t (*key)[2], size_t n,
 	return NULL;
 }
 
+/* Waits until something was made, or, if `until` is not 0, for this time on the clock. */
+static void wait_made(struct pool *p, double until)
+{
+	struct timespec t = {.tv_sec = (time_t)until, .tv_nsec = (long)(1e9 * (until - floor(until)))};
+
+	if (until > 0)
+		pthread_cond_timedwait(&p->made, &p->lock, &t);
+	else
+		pthread_cond_wait(&p->made, &p->lock);
+}
+
 void pool_gather(struct pool *p, struct device *d, const struct buf *const *module, size_t n, uint32_t copies)
 {
 	uint64_t (*key)[2] = mem_alloc((n + 1) * sizeof *key);
@@ -315,8 +332,8 @@ void pool_gather(struct pool *p, struct device *d, const struct buf *const *modu
 			compile(d, j, &c);
 			pthread_mutex_lock(&p->lock);
 			finish(p, j, &c);
-		} else if (wait) {
-			pthread_cond_wait(&p->made, &p->lock);
+		} else if (wait && !device_late(d)) {
+			wait_made(p, d->until);
 		} else {
 			break;
 		}

@@ -192,7 +192,7 @@ static int check_objective(struct hunt *h, const uint8_t *dflt, struct err *err)
 
 	drifted = rc == 0 && t.outcome == OUTCOME_OK &&
 		  fabs(t.delta - h->running.value) > 3 * hypot(t.delta_se, h->running.se);
-	if (rc == 0)
+	if (rc == 0 && !t.cut)
 		rc = note_anchor(h, &t, drifted, err);
 	if (rc == 0 && t.outcome == OUTCOME_OK) {
 		struct hunt_check *note = note_check(h, &t, drifted);

@@ -269,7 +269,7 @@ static void count(struct hunt *h, const struct delta *d)
 static bool over(const struct hunt *h)
 {
 	return h->s->n_sites == 0 || h->evaluations >= h->o.budget || stop_asked() ||
-	       (h->o.seconds > 0 && hunt_seconds(h) + hunt_last_check(h) > h->o.seconds);
+	       (h->o.seconds > 0 && now_seconds() + hunt_last_check(h) >= hunt_end(h));
 }
 
 /*
@@ -306,6 +306,9 @@ static int price_objective(struct hunt *h, struct delta *d, bool *better, struct
 		say_worth(h);
 	if (hunt_expect(h, 1, err) < 0 || cost_delta(h->lab->cost, h->config, h->candidate, d, err) < 0)
 		return -1;
+	*better = false;
+	if (d->cut)
+		return 0;
 	count(h, d);
 	*better = d->outcome == OUTCOME_OK && d->seconds < 0;
 	if (!*better || cost_exact(h->lab->cost))
@@ -314,7 +317,7 @@ static int price_objective(struct hunt *h, struct delta *d, bool *better, struct
 		cost_confirm(h->lab->cost, h->config, h->candidate, &confirm, d, err) < 0)
 		return -1;
 	*better = d->outcome == OUTCOME_OK && d->seconds < -KEEP_SIGMAS * d->se && d->seconds < 0;
-	h->refuted += !*better;
+	h->refuted += !*better && !d->cut;
 	return 0;
 }
 
@@ -332,7 +335,10 @@ static int price(struct hunt *h, struct delta *d, bool *better, struct err *err)
 	if (d->outcome == OUTCOME_OK && (*better || beyond > 0)) {
 		if (hunt_price_limits(h, &then, &outcome, err) < 0)
 			return -1;
-		if (*better && (outcome != OUTCOME_OK || then > beyond)) {
+		d->cut |= outcome == OUTCOME_TIMEOUT && h->lab->device && device_late(h->lab->device);
+		if (d->cut) {
+			*better = false;
+		} else if (*better && (outcome != OUTCOME_OK || then > beyond)) {
 			*better = false;
 			h->beyond++;
 		} else if (outcome == OUTCOME_OK && then < beyond) {
@@ -345,12 +351,25 @@ static int price(struct hunt *h, struct delta *d, bool *better, struct err *err)
 /* The search is over: the whole program has the last word. */
 static int end(struct hunt *h, struct err *err)
 {
+	int rc = 0;
+
 	if (h->ended > 0)
 		return 0;
-	if (h->s->n_sites > 0 && !stop_asked() && hunt_check(h, true, err) < 0)
-		return -1;
+	hunt_allow_check(h);
+	if (h->s->n_sites > 0 && !stop_asked())
+		rc = hunt_check(h, true, err);
 	h->ended = now_seconds();
-	return 0;
+	hunt_allow_all(h);
+	return rc;
+}
+
+/* The candidate's time was over before its cost was known: nothing is known of it, and it is not offered again here. */
+static void cut(struct hunt *h, bool single)
+{
+	h->cut++;
+	if (single)
+		guide_tell(h->guide, h->flips[0], h->candidate[h->flips[0]], NAN);
+	hunt_undo(h);
 }
 
 bool hunt_could_go_on(const struct hunt *h)
@@ -367,6 +386,7 @@ int hunt_next(struct hunt *h, struct err *err)
 	uint32_t site, n;
 
 	if (!over(h)) {
+		hunt_allow_check(h);
 		if (hunt_check(h, false, err) < 0)
 			return -1;
 		h->used_up = h->known > KNOWN + KNOWN_EACH * (uint64_t)h->s->n_sites || !hunt_propose(h);
@@ -377,8 +397,13 @@ int hunt_next(struct hunt *h, struct err *err)
 	beyond = h->beyond;
 	single = n == 1 || h->o.tied;
 	site = h->flips[0];
+	hunt_allow(h);
 	if (price(h, &d, &better, err) < 0)
 		return -1;
+	if (d.cut) {
+		cut(h, single);
+		return 1;
+	}
 	trial = to_trial(h, &d, better);
 	good = d.outcome == OUTCOME_OK && h->beyond == beyond; /* a candidate that breaks a limit counts as one that failed */
 	if (single)

@@ -65,7 +65,7 @@ struct hunt_options {
 	int strategy, propose, start; /* of the enums above */
 	const uint8_t *given;	      /* of HUNT_GIVEN: the choices to start from; read by hunt_begin only */
 	uint64_t budget, seed;
-	double seconds; /* 0: no limit */
+	double seconds; /* of the hunt itself, without hunt_begin; 0: no limit */
 	double alpha; /* percent of sites to pick from; HUNT_AUTO: by the budget */
 	double explore;
 	int32_t hops; /* radius of a mutation; HUNT_AUTO: by the budget */
@@ -104,6 +104,7 @@ struct hunt {
 	struct hunt_limit limit[LIMITS_MOST];
 	uint32_t n_limits;
 	uint64_t beyond;	/* candidates that were better but broke a limit */
+	uint64_t cut;		/* candidates whose share of the time was over before they were priced (share.c) */
 	struct lab *lab;
 	struct space *s;
 	struct guide *guide;
@@ -177,6 +178,13 @@ void hunt_add_point(struct hunt *h);
 extern const struct precision hunt_whole; /* of a whole program against the default */
 /* Measures how much more the default as read back costs than the compiler's own program; 0 if nothing can be measured. */
 int hunt_weigh_default(struct hunt *h, struct cost *c, struct estimate *out, struct err *err);
+
+/* share.c. The clock at which the hunt has to be over; 0: never. */
+double hunt_end(const struct hunt *h);
+/* Until when the device is asked: for one candidate, for a check, for whatever comes after the hunt. */
+void hunt_allow(struct hunt *h);
+void hunt_allow_check(struct hunt *h);
+void hunt_allow_all(struct hunt *h);
 
 /* within.c. How far the limits are broken now: the sum of shares of what each allows; 0 if all are kept. */
 double hunt_excess(const struct hunt *h);

@@ -201,7 +201,8 @@ static int search_on(struct session *s, struct err *err)
 		.alpha = set->alpha, .explore = set->explore, .hops = (int32_t)set->hops, .tied = set->tied,
 		.adapt = set->adapt, .drift_checks = (uint32_t)set->drift_checks,
 		.part_known = set->kernel_us != OPT_AUTO};
-	struct rival_options ro = {.alpha = set->strategy == STRATEGY_TASO ? RIVAL_ALPHA : 0, .budget = (uint64_t)set->budget};
+	struct rival_options ro = {.alpha = set->strategy == STRATEGY_TASO ? RIVAL_ALPHA : 0, .budget = (uint64_t)set->budget,
+		.seconds = set->seconds};
 	bool rival = set->strategy == STRATEGY_TASO || set->strategy == STRATEGY_GREEDY, promises;
 	struct rival_answer answer;
 	struct scorer scorer;

@@ -163,6 +163,8 @@ void output_summary(const struct result *r, const char *dir, bool json, struct b
 		(unsigned long long)h->evaluations, h->evaluations == 1 ? "" : "s", hunt_seconds(h),
 		(unsigned long long)h->measured, (unsigned long long)h->cached, (unsigned long long)h->kept,
 		(unsigned long long)h->refuted);
+	if (h->cut)
+		buf_addf(out, ", %llu given up for want of time", (unsigned long long)h->cut);
 	if (h->beyond)
 		buf_addf(out, ", %llu beyond a limit", (unsigned long long)h->beyond);
 	for (int o = 1; o < OUTCOME_COUNT; o++)

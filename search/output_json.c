@@ -122,6 +122,7 @@ static void add_search(struct json *j, const struct result *r)
 	json_end(j);
 	json_uint(j, "kept", h->kept);
 	json_uint(j, "refuted", h->refuted);
+	json_uint(j, "cut", h->cut);
 	if (h->n_limits)
 		json_uint(j, "beyond_limits", h->beyond);
 	json_uint(j, "drift_corrections", h->drifts);

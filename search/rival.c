@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/progress.h"
 #include "base/stop.h"
 #include "base/talk.h"
 #include "cost/price.h"
@@ -98,6 +99,7 @@ static int price_all(struct rival *r, struct err *err)
 	static const char nothing[] = "HloModule m\n\nENTRY e {\n  x = f32[1] parameter(0)\n  ROOT y = f32[1] negate(x)\n}\n";
 	struct graph g = {0};
 	struct buf module = {0};
+	uint32_t left = 0;
 	int rc = graph_parse(&g, nothing, sizeof nothing - 1, "nothing", err);
 
 	if (rc == 0)
@@ -108,8 +110,12 @@ static int price_all(struct rival *r, struct err *err)
 	buf_release(&module);
 	r->nothing = isnan(r->nothing) ? 0 : r->nothing;
 	for (uint32_t i = 0; i < r->s->n_sites && rc == 0; i++)
-		for (uint8_t k = 1; k < r->s->site[i].choices && rc == 0 && !stop_asked(); k++)
+		for (uint8_t k = 1; k < r->s->site[i].choices && rc == 0 && !stop_asked(); k++) {
 			rc = price_choice(r, i, k, err);
+			left += device_late(r->d);
+		}
+	if (left)
+		talk("the time was over before all operators were measured: %u choices are not looked at", left);
 	return rc;
 }
 
@@ -186,7 +192,7 @@ static void expand(struct rival *r, struct program *p, double total, double best
 static void backtrack(struct rival *r, double total, uint8_t *config)
 {
 	push(r, 0, config);
-	while (r->n && r->a->programs < r->o->budget && !stop_asked()) {
+	while (r->n && r->a->programs < r->o->budget && !stop_asked() && !device_late(r->d)) {
 		struct program p = pop(r);
 		r->a->programs++;
 		if (p.cost < -r->a->believed) {
@@ -229,9 +235,10 @@ int rival_search(struct lab *lab, struct device *d, const struct rival_options *
 	if (!r.s->ops->operators || !d)
 		return err_set(err, "decisions of the kind %s are not about operators that could be priced one by one", r.s->kind);
 	r.delta = MEM_NEW((size_t)r.s->n_sites * r.s->stride + 1, double);
-	rc = price_all(&r, err);
+	rc = cost_default_seconds(lab->cost, &total, NULL, err);
+	device_until(d, o->seconds > 0 ? now_seconds() + o->seconds : 0);
 	if (rc == 0)
-		rc = cost_default_seconds(lab->cost, &total, NULL, err);
+		rc = price_all(&r, err);
 	if (rc == 0 && o->alpha > 0)
 		backtrack(&r, total, config);
 	else if (rc == 0)
@@ -239,6 +246,7 @@ int rival_search(struct lab *lab, struct device *d, const struct rival_options *
 	if (rc == 0)
 		talk("%u operators measured once each; %llu programs; by their sum the best takes %.1f us less of %.1f", a->operators,
 			(unsigned long long)a->programs, 1e6 * a->believed, 1e6 * total);
+	device_until(d, 0);
 	prices_release(&r.known);
 	mem_free(r.delta);
 	mem_free(r.heap);

@@ -16,6 +16,7 @@
 struct rival_options {
 	double alpha; /* 0: greedy */
 	uint64_t budget; /* the most programs that are taken from the queue */
+	double seconds;	 /* for all of it; what was not measured by then is not taken; 0: no limit */
 };
 
 struct rival_answer {

@@ -59,7 +59,7 @@ int search_parse(struct settings *s, int argc, char **argv, struct err *err)
 		LAB_OPTS_AHEAD(*s),
 		OPT_SECTION("How long"),
 		OPT_INT('b', "budget", &s->budget, 0, INT64_C(1) << 40, "the most evaluations"),
-		OPT_NUM(0, "seconds", &s->seconds, 0, 1e9, "the most time for the search, without opening and verdict; 0: no limit"),
+		OPT_NUM(0, "seconds", &s->seconds, 0, 1e9, "the most time for the search, without opening and verdict: what is under way then is given up; 0: no limit"),
 		OPT_NUM_AUTO(0, "verdict-seconds", &s->verdict_seconds, 0.1, 1e6,
 			"the time that the verdict runs the programs; auto: 20, or, if one run takes seconds, at most as long as the search"),
 		OPT_SECTION("How"),

@@ -128,6 +128,46 @@ static void what_is_kept_is_loaded(void)
 	device_close(d);
 }
 
+static enum outcome compile_outcome(struct device *d, const char *script)
+{
+	struct buf module = {0};
+	struct compiled c = {0};
+	enum outcome outcome;
+
+	fixture_program(script, &module);
+	CHECK(device_compile(d, COMPILE_APPLIED, "hlo", module.data, module.len, 0, &c, NULL) == 0);
+	outcome = c.outcome;
+	CHECK(device_drop(d, &c, NULL) == 0);
+	compiled_release(&c);
+	buf_release(&module);
+	return outcome;
+}
+
+/* A compiler that never comes back is ended when nobody wants its answer, and a request that comes later is not begun. */
+static void nobody_waits_longer_than_he_wants(void)
+{
+	struct device *d = device_open(&(struct device_options){.backend = fixture_plugin, .deadline = 36000}, NULL);
+	uint32_t generation;
+
+	if (!CHECK(d != NULL))
+		return;
+	CHECK(!device_late(d));
+	device_until(d, now_seconds() + 3600);
+	CHECK_INT(compile_outcome(d, "us=10"), OUTCOME_OK);
+	CHECK(!device_late(d));
+	generation = device_generation(d);
+	device_until(d, now_seconds() + 0.2);
+	CHECK_INT(compile_outcome(d, "compile=hang"), OUTCOME_TIMEOUT);
+	CHECK(device_late(d));
+	CHECK_INT(device_generation(d), generation + 1);
+	CHECK_INT(compile_outcome(d, "us=10"), OUTCOME_TIMEOUT);
+	CHECK_INT(device_generation(d), generation + 1); /* nobody was ended for it */
+	device_until(d, 0);
+	CHECK_INT(compile_outcome(d, "us=10"), OUTCOME_OK);
+	device_close(d);
+	CHECK(fixture_no_children());
+}
+
 static uint64_t free_memory;
 static const struct device_ops no_ops;
 
@@ -339,6 +379,7 @@ int main(void)
 	RUN(openings_are_kept);
 	if (fake) {
 		RUN(what_is_kept_is_loaded);
+		RUN(nobody_waits_longer_than_he_wants);
 		RUN(programs_run_on_several_cores);
 	} else {
 		printf("skip: what_is_kept_is_loaded: no fake plugin without the plugin's header\n");

@@ -274,6 +274,19 @@ answers '40 crashed' f
 for db in f g; do "$store" verify $db.db >/dev/null || fail "$db.db is unsound"; done
 done_ crashes
 
+# A search with a limit of time ends, whatever its compiler is at; what was not ready by then has not failed.
+for more in "--jobs 0" "--jobs 2" "--jobs 0 --strategy sweep"; do
+	# shellcheck disable=SC2086
+	FAKE_PLUGIN="fake:any=1;hang=100" run "${fake[@]}" --seconds 0.5 --deadline 36000 $more --out late --db late.db
+	answers '^0 evaluations in .*, [1-9][0-9]* given up for want of time$' late
+done
+[ "$(query late.db 'SELECT count(*) FROM failure')" -eq 0 ] || fail "what was given up is a failure in the store"
+[ "$(query late.db 'SELECT count(*) FROM region')" -eq 0 ] || fail "what was given up has a price in the store"
+FAKE_PLUGIN="fake:any=1;spread=40" run "${fake[@]}" --seconds 600 --jobs 0 --out late --db late.db --resume
+answers '^40 evaluations' late
+"$store" verify late.db >/dev/null || fail "late.db is unsound"
+done_ time_is_kept
+
 # Workers that compile ahead change nothing that is found: the same steps on a device that always answers the same.
 for jobs in 0 3; do
 	run --device sim --graph "$graphs/tiny/attention.pb.zst" --budget 80 --jobs $jobs --out j$jobs
