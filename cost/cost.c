@@ -223,8 +223,11 @@ static int measure_region(struct cost *c, struct region *r, const struct precisi
 	const struct cost_hooks *h = &c->o.hooks;
 	struct sides sides = {.module = {&r->a, &r->b}, .alike = r->alike};
 	struct timing t = {0};
+	double start = now_seconds();
 	int rc = cost_pair(c, &sides, p, &t, err);
 
+	if (p->instances < 2 && !r->whole) /* a confirmation takes its own time */
+		pace_add(&c->pace, r->a.len + r->b.len, now_seconds() - start, t.cut);
 	if (rc == 0 && t.outcome == OUTCOME_OK) {
 		d->gave_up |= t.gave_up;
 		if (h->measured)

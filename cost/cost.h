@@ -122,6 +122,13 @@ void cost_set_default(struct cost *c, double seconds, double se); /* sets it, if
  * each would. For device_expect, by whoever knows what he will ask for.
  */
 int cost_expect(struct cost *c, const uint8_t *a, const uint8_t *b, uint32_t copies, struct agenda *agenda, struct err *err);
+/*
+ * The seconds that cost_delta(a, b) is expected to take now, by the sizes of what it would compile and what such things took
+ * before (pace.h); 0: it is known already, or nobody can say. A program of so many bytes took so long to compile: that is what is known
+ * beforehand.
+ */
+int cost_takes(struct cost *c, const uint8_t *a, const uint8_t *b, double *seconds, struct err *err);
+void cost_set_pace(struct cost *c, double seconds, size_t bytes);
 /* Sets what costs are worth from now on. In a confirmation a quarter of the error is worth reaching. */
 void cost_set_worth(struct cost *c, const struct worth *w);
 const struct cost_totals *cost_totals(const struct cost *c);

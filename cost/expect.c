@@ -1,5 +1,5 @@
 /*
- * expect.c - what pricing a move would compile, for helpers that compile it ahead.
+ * expect.c - what pricing a move would compile, for helpers that compile it ahead, and for whoever asks how long it takes.
  *
  * Only regions are worth it: whole programs are few, and kept (spare.h). What is priced already is not compiled. The list is
  * made with the same calls that the pricing makes afterwards, so what it names is what will be asked for, byte by byte.
@@ -33,4 +33,37 @@ int cost_expect(struct cost *c, const uint8_t *a, const uint8_t *b, uint32_t cop
 			rc = expect_region(c, &r.v[i], copies, agenda, err);
 	regions_release(&r);
 	return rc;
+}
+
+#define RUNS 4 /* of each side of a pair of whole programs */
+
+/* What one region adds. */
+static int add_seconds(struct cost *c, const struct region *r, double *seconds, struct err *err)
+{
+	struct price ignored;
+	int found = r->key[0] == r->key[1] ? 1 : cost_find(c, r->key, &ignored, err);
+
+	if (found == 0)
+		*seconds += pace_of(&c->pace, r->a.len + r->b.len) + (r->whole ? 2 * RUNS * c->default_seconds : 0);
+	return found < 0 ? -1 : 0;
+}
+
+int cost_takes(struct cost *c, const uint8_t *a, const uint8_t *b, double *seconds, struct err *err)
+{
+	struct regions r = {0};
+	int rc = 0;
+
+	*seconds = 0;
+	if (!c->device || c->how != PRICING_REGION || memcmp(a, b, c->space->n_sites) == 0)
+		return 0;
+	rc = cost_regions(c, a, b, &r, err);
+	for (size_t i = 0; i < r.n && rc == 0; i++)
+		rc = add_seconds(c, &r.v[i], seconds, err);
+	regions_release(&r);
+	return rc;
+}
+
+void cost_set_pace(struct cost *c, double seconds, size_t bytes)
+{
+	c->pace.each = bytes ? seconds / (double)bytes : 0;
 }

@@ -6,6 +6,7 @@
 #define COST_OWN_H
 
 #include "cost/cost.h"
+#include "cost/pace.h"
 #include "cost/price.h"
 
 struct cost {
@@ -16,6 +17,7 @@ struct cost {
 	struct cost_options o;
 	double part; /* charge for a kernel of this program */
 	struct worth worth;
+	struct pace pace; /* of regions that are priced for the first time */
 	struct rng rng;
 	struct prices prices;	/* by the key of a region, or the hash of a module */
 	struct prices figures;	/* by the hash of a configuration */

@@ -102,7 +102,8 @@ static int add_next(struct hunt *h, uint32_t many, const struct foresight *befor
 		guide_suppose(h->guide, h->flips[0], h->candidate[h->flips[0]]);
 	hunt_undo(h);
 	for (uint32_t i = 0; i < many && rc == 0 && foreseeable(h) && hunt_propose(h); i++) {
-		rc = add_candidate(h, before, now, agenda, err);
+		int affords = hunt_affords(h, err);
+		rc = affords > 0 ? add_candidate(h, before, now, agenda, err) : affords;
 		if (h->n_flips == 1 || h->o.tied)
 			guide_suppose(h->guide, h->flips[0], h->candidate[h->flips[0]]);
 		h->idle++;

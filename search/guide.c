@@ -270,6 +270,11 @@ bool guide_pick(struct guide *g, struct rng *r, uint32_t *site, uint8_t *choice)
 	return true;
 }
 
+double guide_worth(const struct guide *g, uint32_t site)
+{
+	return g->scorer.score ? (double)g->score[site] : 0;
+}
+
 void guide_tell(struct guide *g, uint32_t site, uint8_t choice, double seconds)
 {
 	g->tried[site * g->row + choice / 8] |= (uint8_t)(1u << choice % 8);

@@ -153,6 +153,8 @@ int hunt_begin(struct hunt *h, const struct hunt_options *o, struct lab *lab, co
 	h->order = MEM_NEW(h->s->n_sites, uint32_t);
 	h->ball = MEM_NEW(h->s->graph->n_nodes, uint32_t);
 	h->in_ball = MEM_NEW(h->s->graph->n_nodes, uint8_t);
+	h->dear = MEM_NEW(h->s->n_sites, uint8_t);
+	cost_set_pace(lab->cost, lab->subject.extract_seconds, lab->subject.bytes.len);
 	if (h->s->n_sites == 0)
 		return 0;
 	if (!lab->parts_only && (hunt_weigh_default(h, lab->cost, &h->decoded, err) < 0 ||
@@ -189,6 +191,7 @@ void hunt_release(struct hunt *h)
 	mem_free(h->order);
 	mem_free(h->ball);
 	mem_free(h->in_ball);
+	mem_free(h->dear);
 	mem_free(h->curve);
 	mem_free(h->check);
 	mem_free(h->steps);
@@ -384,12 +387,15 @@ int hunt_next(struct hunt *h, struct err *err)
 	uint64_t beyond;
 	bool single, better, good;
 	uint32_t site, n;
+	int offered;
 
 	if (!over(h)) {
 		hunt_allow_check(h);
 		if (hunt_check(h, false, err) < 0)
 			return -1;
-		h->used_up = h->known > KNOWN + KNOWN_EACH * (uint64_t)h->s->n_sites || !hunt_propose(h);
+		if ((offered = hunt_offer(h, err)) < 0)
+			return -1;
+		h->used_up = h->known > KNOWN + KNOWN_EACH * (uint64_t)h->s->n_sites || (!offered && !h->too_dear);
 	}
 	if (h->used_up || h->n_flips == 0)
 		return end(h, err);

@@ -105,6 +105,9 @@ struct hunt {
 	uint32_t n_limits;
 	uint64_t beyond;	/* candidates that were better but broke a limit */
 	uint64_t cut;		/* candidates whose share of the time was over before they were priced (share.c) */
+	uint8_t *dear;		/* sites whose flip was passed over and not tried since; the longest that one was expected to take */
+	double dearest;
+	bool too_dear;		/* all that was offered last was beyond what is left */
 	struct lab *lab;
 	struct space *s;
 	struct guide *guide;
@@ -181,6 +184,11 @@ int hunt_weigh_default(struct hunt *h, struct cost *c, struct estimate *out, str
 
 /* share.c. The clock at which the hunt has to be over; 0: never. */
 double hunt_end(const struct hunt *h);
+/* hunt_propose, within the candidate's share of the time: 1, 0 nothing is left or can be had, -1 error. */
+int hunt_offer(struct hunt *h, struct err *err);
+/* Is there time for the candidate, as far as one can say? 1, 0, or -1 with an error. */
+int hunt_affords(struct hunt *h, struct err *err);
+uint32_t hunt_passed_over(const struct hunt *h); /* how many flips were passed over */
 /* Until when the device is asked: for one candidate, for a check, for whatever comes after the hunt. */
 void hunt_allow(struct hunt *h);
 void hunt_allow_check(struct hunt *h);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/io.h"
+#include "base/talk.h"
 #include "search/output.h"
 
 #define STATE_LIMIT ((size_t)1 << 30)
@@ -149,6 +150,7 @@ int output_write(const char *dir, const struct result *r, struct device *d, stru
 void output_summary(const struct result *r, const char *dir, bool json, struct buf *out)
 {
 	const struct hunt *h = r->hunt;
+	char time[32];
 
 	if (json) {
 		output_json_summary(r, dir, out);
@@ -173,6 +175,9 @@ void output_summary(const struct result *r, const char *dir, bool json, struct b
 	if (h->used_up)
 		buf_adds(out, "; nothing was left to try");
 	buf_addch(out, '\n');
+	if (hunt_passed_over(h))
+		buf_addf(out, "%u more were passed over: to price one would have taken longer than its share of the time (%s at most); "
+			"with more --seconds they are tried.\n", hunt_passed_over(h), talk_seconds(h->dearest, time, sizeof time));
 	layouts_text(r->layouts, out);
 	buf_addf(out, "%s/report.html\n", dir);
 }

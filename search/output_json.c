@@ -123,6 +123,7 @@ static void add_search(struct json *j, const struct result *r)
 	json_uint(j, "kept", h->kept);
 	json_uint(j, "refuted", h->refuted);
 	json_uint(j, "cut", h->cut);
+	json_uint(j, "passed_over", hunt_passed_over(h));
 	if (h->n_limits)
 		json_uint(j, "beyond_limits", h->beyond);
 	json_uint(j, "drift_corrections", h->drifts);

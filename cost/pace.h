@@ -1,0 +1,22 @@
+/*
+ * pace.h - how long pricing takes here, as far as it was seen.
+ */
+#ifndef COST_PACE_H
+#define COST_PACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define PACE_CLASSES 24
+
+struct pace { /* all zero: nothing was seen */
+	double each; /* seconds that a compiler takes for a byte of a module, as a whole program showed; 0: not known */
+	double sum[PACE_CLASSES], weight[PACE_CLASSES]; /* of the logarithm of what it took over what was expected, by size */
+};
+
+/* A pair of modules of so many bytes together took so long to be priced; or was given up after that long. */
+void pace_add(struct pace *p, size_t bytes, double seconds, bool given_up);
+/* The seconds that such a pair is expected to take. */
+double pace_of(const struct pace *p, size_t bytes);
+
+#endif

@@ -1,0 +1,154 @@
+/*
+ * check_share.c - the time of a search and who gets it: what a pair is expected to take, and which candidates are offered.
+ *
+ * The device is our performance model, called measured, so that time counts. Nothing here waits: how long candidates are
+ * expected to take is said by setting the pace.
+ */
+#include <math.h>
+#include "cost/pace.h"
+#include "device/ops.h"
+#include "search/hunt.h"
+#include "tests/test.h"
+
+#define PROGRAM "examples/graphs/held-out/ranker.pb.zst"
+
+/* What was seen decides, each size for itself; what was given up early says nothing. */
+static void pace_follows_what_was_seen(void)
+{
+	struct pace p = {.each = 1e-5}, before;
+	double small = pace_of(&p, 1000), large = pace_of(&p, 1 << 20);
+
+	CHECK(small > 0 && large > 5 * small);
+	for (int i = 0; i < 20; i++)
+		pace_add(&p, 1000, 0.05, false);
+	CHECK(pace_of(&p, 1000) < 0.1);
+	CHECK(pace_of(&p, 1 << 20) > 0.6 * large); /* ten classes away */
+	for (int i = 0; i < 20; i++)
+		pace_add(&p, 1 << 20, 300, false);
+	CHECK(pace_of(&p, 1 << 20) > 150 && pace_of(&p, 1 << 20) < 400);
+	CHECK(pace_of(&p, 1000) < 0.1);
+	before = p;
+	pace_add(&p, 1 << 20, 10, true);
+	CHECK(pace_of(&p, 1 << 20) == pace_of(&before, 1 << 20));
+	pace_add(&p, 1000, 60, true);
+	CHECK(pace_of(&p, 1000) > 1.1 * pace_of(&before, 1000));
+	CHECK(pace_of(&p, 0) > 0 && isfinite(pace_of(&p, (size_t)1 << 40)));
+}
+
+/* An oracle that promises the more the later a site is. */
+static float promise(void *ctx, uint32_t site, uint8_t choice)
+{
+	(void)ctx;
+	(void)choice;
+	return (float)site;
+}
+
+struct bed {
+	struct device *d;
+	struct lab lab;
+	struct hunt h;
+};
+
+static bool begin(struct bed *b, double seconds, bool guided)
+{
+	struct hunt_options o = {.strategy = guided ? STRATEGY_GUIDED : STRATEGY_RANDOM, .budget = 60, .seed = 3, .seconds = seconds,
+		.alpha = 10, .hops = 1, .tied = true, .adapt = true, .part_known = true};
+	struct scorer scorer = {.score = promise};
+	struct err err = {0};
+
+	*b = (struct bed){.d = device_open(&(struct device_options){.backend = "sim"}, &err)};
+	if (b->d)
+		b->d->info.kind = COST_MEASURED;
+	if (CHECK(b->d && lab_open(&b->lab, PROGRAM, "fusion", b->d, &(struct cost_options){0}, NULL, &err) == 0 &&
+		    hunt_begin(&b->h, &o, &b->lab, guided ? &scorer : NULL, &err) == 0))
+		return true;
+	printf("%s\n", err.text);
+	return false;
+}
+
+static void end(struct bed *b)
+{
+	hunt_release(&b->h);
+	lab_release(&b->lab);
+	device_close(b->d);
+}
+
+static double takes(struct hunt *h)
+{
+	struct err err = {0};
+	double seconds;
+
+	CHECK(cost_takes(h->lab->cost, h->config, h->candidate, &seconds, &err) == 0);
+	return seconds;
+}
+
+/* While every candidate fits, and where there is no limit, the offer is what is proposed. */
+static void what_fits_is_taken_as_it_comes(void)
+{
+	static const double limit[] = {0, 3600};
+	struct err err = {0};
+
+	for (size_t i = 0; i < sizeof limit / sizeof *limit; i++) {
+		struct bed b;
+		if (!begin(&b, limit[i], true))
+			return;
+		for (int n = 0; n < 10; n++) {
+			struct rng rng = b.h.rng;
+			uint32_t site;
+			CHECK(hunt_propose(&b.h));
+			site = b.h.flips[0];
+			hunt_undo(&b.h);
+			b.h.rng = rng;
+			CHECK_INT(hunt_offer(&b.h, &err), 1);
+			CHECK_INT(b.h.flips[0], site);
+			guide_tell(b.h.guide, site, b.h.candidate[site], NAN);
+			hunt_undo(&b.h);
+		}
+		CHECK_INT(hunt_passed_over(&b.h), 0);
+		end(&b);
+	}
+}
+
+/* Beyond the share of one, the best promise for a second is taken; beyond what is left, nothing, except at the very first. */
+static void dear_candidates_wait(void)
+{
+	struct err err = {0};
+	struct bed b;
+	double first;
+
+	if (!begin(&b, 1000, true))
+		return;
+	cost_set_pace(b.lab.cost, 50, 1000); /* a module of 1,000 bytes takes 50 s, a candidate should take 17 */
+	for (int n = 0; n < 10; n++) {
+		CHECK_INT(hunt_offer(&b.h, &err), 1);
+		if (n > 0)
+			CHECK(takes(&b.h) <= 250);
+		guide_tell(b.h.guide, b.h.flips[0], b.h.candidate[b.h.flips[0]], NAN);
+		hunt_undo(&b.h);
+		b.h.evaluations++;
+	}
+	CHECK(hunt_passed_over(&b.h) > 0 && b.h.dearest > 17);
+	end(&b);
+	if (!begin(&b, 1000, false))
+		return;
+	cost_set_pace(b.lab.cost, 5000, 1000);
+	CHECK_INT(hunt_offer(&b.h, &err), 1);
+	first = takes(&b.h);
+	hunt_undo(&b.h);
+	CHECK(first > 250); /* nobody knows yet whether it is true */
+	b.h.evaluations++;
+	CHECK_INT(hunt_offer(&b.h, &err), 0);
+	CHECK(b.h.too_dear && b.h.n_flips == 0);
+	CHECK_INT(hunt_affords(&b.h, &err), 1); /* what is the same costs nothing */
+	CHECK_INT(hunt_next(&b.h, &err), 0);
+	CHECK(!b.h.used_up && hunt_could_go_on(&b.h));
+	end(&b);
+}
+
+int main(void)
+{
+	RUN(pace_follows_what_was_seen);
+	RUN(what_fits_is_taken_as_it_comes);
+	RUN(dear_candidates_wait);
+	return test_done();
+}
