@@ -82,7 +82,7 @@ int contest_open(struct contest *c, struct err *err)
 	c->archive.raw = set->raw;
 	c->device_options = (struct device_options){.backend = set->device, .core = (int)set->core + 1, .kind = set->space,
 		.seed = 1, .wait = set->wait, .deadline = set->deadline};
-	if (cores_parse(set->cores, &c->device_options.cores, err) < 0 ||
+	if (lab_place(&c->device_options, set->cores, set->replicas, set->partitions, err) < 0 ||
 		(set->db && !(c->archive.db = store_open(set->db, STORE_CREATE, &so, err))))
 		return -1;
 	c->has_device = strcmp(set->device, "none") != 0;

@@ -21,7 +21,7 @@
 struct contest_settings { /* members have the names of the options */
 	const char *graph, *space, *device, *cores, *db, *out, *socket, *objective;
 	struct opt_list limits;
-	int64_t budget, core, seed;
+	int64_t budget, core, seed, replicas, partitions;
 	double seconds, deadline, verdict_seconds;
 	int measure;
 	bool wait, force, raw, quiet;

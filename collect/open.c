@@ -130,9 +130,9 @@ static int open_device(struct plan *p, uint32_t w, struct err *err)
 {
 	const struct settings *set = p->set;
 	struct device_options o = {.backend = set->device, .wait = set->wait, .seed = (uint64_t)set->seed, .deadline = set->deadline,
-		.kind = set->space, .devices = space_kind_devices(set->space)};
+		.kind = set->space};
 
-	if (cores_parse(set->cores, &o.cores, err) < 0)
+	if (lab_place(&o, set->cores, set->replicas, set->partitions, err) < 0)
 		return -1;
 	if (p->n_workers == 1) { /* several measure on cores of their own: there are none left to compile on */
 		o.jobs = (int)set->jobs;

@@ -17,7 +17,7 @@ struct settings { /* of a run; what the command line says */
 	const char *cores, *db, *device, *space, *nodes, *objective;
 	struct opt_list graphs;	  /* --graph */
 	const char *graph_dir;	  /* --graphs */
-	int64_t samples, workers, seed, chains, core, jobs;
+	int64_t samples, workers, seed, chains, core, replicas, partitions, jobs;
 	double seconds, tau, deadline;	  /* 0: no limit; 0: by the noise */
 	int start, measure;	  /* enum start, enum cost_policy */
 	bool resume, wait, raw, quiet, quiet_pairs, json, force, anchors;

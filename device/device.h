@@ -21,6 +21,7 @@
 #include "base/err.h"
 #include "base/outcome.h"
 #include "base/quantity.h"
+#include "base/spread.h"
 
 struct device_options {	     /* all zero is the default */
 	const char *backend; /* a name of schemas/backend.def (NULL: the first), or a path to a plugin .so */
@@ -37,7 +38,7 @@ struct device_options {	     /* all zero is the default */
 	const int *beside;   /* cores to be pinned to without locking them, for a worker that only compiles; and how many */
 	size_t n_beside;
 	const char *model;   /* sim: device description file, or NULL for the built-in */
-	uint32_t devices;    /* that a program is partitioned for; 0 or 1: one, and nothing is partitioned */
+	struct spread spread; /* over the devices on which a program runs; all zero: one, and nothing is partitioned */
 };
 
 #define JOBS_ALL (-1)
@@ -59,7 +60,7 @@ struct device_info {
 	bool compiles;
 	int core;		/* pinned to, the first of `cores`; or -1 */
 	uint32_t cores;		/* that programs run on; 0: not pinned */
-	uint32_t devices;	/* that programs are partitioned for, 1 at least */
+	struct spread spread;	/* of programs over devices */
 	uint32_t helpers;	/* workers that compile ahead */
 };
 

@@ -8,6 +8,7 @@
 
 #include "base/err.h"
 #include "base/outcome.h"
+#include "base/spread.h"
 #include "device/sim/roofline.h"
 
 /* The price of a program, and where it comes from. */
@@ -25,8 +26,8 @@ struct priced { /* all zero is empty */
 
 struct estimator {
 	const char *backend;
-	/* `devices`: that the program is partitioned for. NULL: the plugin's own figure counts. */
-	void (*read)(const struct graph *g, const char *target, uint32_t devices, struct priced *out);
+	/* `spread`: of the program over devices. NULL: the plugin's own figure counts. */
+	void (*read)(const struct graph *g, const char *target, struct spread spread, struct priced *out);
 	const char *whose;
 	const char *options; /* debug options that make the compiler write its prices */
 	const char *stop;    /* debug options that stop it before it generates code; "": it is not stopped */
@@ -37,8 +38,8 @@ struct estimator {
 const struct estimator *estimator_find(const char *backend);
 
 /* estimate_reified.c: the prices that XLA:GPU writes beside each kernel. */
-void estimate_reified(const struct graph *g, const char *target, uint32_t devices, struct priced *out);
+void estimate_reified(const struct graph *g, const char *target, struct spread spread, struct priced *out);
 /* estimate_mesh.c: our model of a partitioned program on a machine of schemas/mesh.def. */
-void estimate_mesh(const struct graph *g, const char *target, uint32_t devices, struct priced *out);
+void estimate_mesh(const struct graph *g, const char *target, struct spread spread, struct priced *out);
 
 #endif

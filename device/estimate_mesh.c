@@ -132,14 +132,14 @@ static double product_rate(const struct machine *m, const struct graph *g, uint3
 	return dtype_bits(type) < 32 ? m->narrow : m->wide;
 }
 
-static double seconds_of(const struct machine *m, const struct graph *g, uint32_t v, uint32_t devices, struct priced *out)
+static double seconds_of(const struct machine *m, const struct graph *g, uint32_t v, struct spread spread, struct priced *out)
 {
 	const struct node *n = &g->node[v];
 	enum how how = how_of(g, v);
 	struct exchange e;
 	double bytes, work;
 
-	if (collective_read(g, v, devices, &e)) {
+	if (collective_read(g, v, spread, &e)) {
 		out->exchanged += e.bytes;
 		return e.group > 1 ? m->floor + e.bytes / m->link : 0;
 	}
@@ -197,7 +197,7 @@ static double memory_of(const struct graph *g)
 	return bytes;
 }
 
-void estimate_mesh(const struct graph *g, const char *target, uint32_t devices, struct priced *out)
+void estimate_mesh(const struct graph *g, const char *target, struct spread spread, struct priced *out)
 {
 	const struct machine *m = find_machine(target);
 
@@ -207,7 +207,7 @@ void estimate_mesh(const struct graph *g, const char *target, uint32_t devices, 
 		if (comp->role != ROLE_ENTRY && comp->role != ROLE_CONTROL)
 			continue;
 		for (uint32_t v = comp->first; v < comp->first + comp->n_nodes; v++)
-			out->seconds += comp->trips * seconds_of(m, g, v, devices, out);
+			out->seconds += comp->trips * seconds_of(m, g, v, spread, out);
 	}
 	out->bytes = (uint64_t)memory_of(g);
 	out->ours = out->kernels;

@@ -170,12 +170,12 @@ static void add_kernel(const struct graph *g, uint32_t v, const struct roofline 
 	out->seconds += g->comp[n->comp].trips * (seconds + LAUNCH);
 }
 
-void estimate_reified(const struct graph *g, const char *target, uint32_t devices, struct priced *out)
+void estimate_reified(const struct graph *g, const char *target, struct spread spread, struct priced *out)
 {
 	struct roofline m = roofline_of(target);
 	struct roofline_scratch scratch = {0};
 
-	(void)devices;
+	(void)spread;
 	*out = (struct priced){0};
 	for (uint32_t c = 0; c < g->n_comps; c++) {
 		const struct comp *comp = &g->comp[c];

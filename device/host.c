@@ -117,7 +117,8 @@ static int set_up(struct host *h, struct err *err)
 	buf_u64(q, h->seed);
 	put_cores(h, q);
 	buf_u64(q, memory_limit(h));
-	buf_u32(q, h->devices ? h->devices : 1); /* what a probe starts is for one */
+	buf_u32(q, spread_replicas(h->base.info.spread)); /* what a probe starts is for one device */
+	buf_u32(q, spread_partitions(h->base.info.spread));
 	h->asked = now_seconds();
 	enum exchange e = child_exchange(&h->child, WIRE_SETUP, q, patience_to_start(), &h->reply);
 	if (e != EXCHANGE_OK) {
@@ -414,14 +415,17 @@ static void note_cores(struct host *h)
 		snprintf(i->machine + used, sizeof i->machine - used, ", run on %u of them", i->cores);
 }
 
-/* What is partitioned for several devices is priced apart from what is for one, as another machine's. */
+/* What runs on several devices is priced apart from what runs on one, as another machine's. */
 static void note_devices(struct host *h)
 {
 	struct device_info *i = &h->base.info;
 	size_t used = strlen(i->machine);
 
-	if (h->devices > 1)
-		snprintf(i->machine + used, sizeof i->machine - used, ", for %u devices", h->devices);
+	if (i->spread.replicas > 1)
+		snprintf(i->machine + used, sizeof i->machine - used, ", for %u replicas on %u devices", i->spread.replicas,
+			spread_devices(i->spread));
+	else if (i->spread.partitions > 1)
+		snprintf(i->machine + used, sizeof i->machine - used, ", for %u devices", i->spread.partitions);
 }
 
 /* What every compile gets: what the target needs, what makes the compiler write its prices, and the user's own. */
@@ -451,7 +455,7 @@ struct device *host_open(const struct device_options *o, struct err *err)
 	h->base.ops = &host_ops;
 	h->base.generation = 1;
 	h->seed = o->seed;
-	h->devices = h->base.info.devices = o->devices ? o->devices : 1;
+	h->base.info.spread = (struct spread){spread_replicas(o->spread), spread_partitions(o->spread)};
 	h->deadline = o->deadline;
 	h->parts_only = o->parts_only;
 	rng_seed2(&h->rng, o->seed, hash64("host", 4, 0));

@@ -33,7 +33,6 @@ struct host {
 	struct pipeline pipeline; /* the plugin's passes, where the stage needs them */
 	char *refusal;	    /* why nothing can be decided with this plugin, a sentence; NULL: it can */
 	uint64_t seed;
-	uint32_t devices;  /* that programs are for, 1 at least */
 	bool parts_only; /* as it was opened */
 	double deadline; /* the user's, of any answer; 0: what was seen decides (patience.c) */
 	double work;	 /* seconds that the next request is thought to take, from what was seen; for one request */

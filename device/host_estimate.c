@@ -62,7 +62,7 @@ static void price(struct host *h, enum compile_how how, struct compiled *out)
 		out->outcome = OUTCOME_REFUSED;
 		snprintf(out->detail, sizeof out->detail, "%.500s", err.text);
 	} else {
-		h->estimator->read(&g, h->target, h->devices, &e);
+		h->estimator->read(&g, h->target, h->base.info.spread, &e);
 		out->optimal_seconds = e.seconds;
 		if (e.bytes) {
 			out->peak_bytes = out->temp_bytes = e.bytes;

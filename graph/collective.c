@@ -25,12 +25,20 @@ static bool find_kind(const char *opcode, enum collective *out)
 	return false;
 }
 
-/* How many devices are in a group: a list of groups, or a grid of them; none: all are one group. */
-static uint32_t group_of(const Hlo__HloInstructionProto *in, uint32_t devices)
+/*
+ * Finds how many devices are in a group. The instruction has a list of groups, or a grid of them; without either all are one group.
+ * Its numbers are of replicas, and each partition exchanges with the same partition of the others, unless it has a channel: then
+ * they are of devices, or of replicas of which all partitions take part, or (in an exchange of pieces) of partitions.
+ */
+static uint32_t group_of(const Hlo__HloInstructionProto *in, enum collective kind, struct spread spread)
 {
+	uint32_t replicas = spread_replicas(spread), partitions = spread_partitions(spread), devices = replicas * partitions;
+	bool pieces = kind == ALL_TO_ALL || kind == COLLECTIVE_PERMUTE;
+	uint32_t all = !in->channel_id ? replicas : pieces ? partitions : devices;
+	uint32_t each = in->channel_id && !pieces && !in->use_global_device_ids ? partitions : 1;
 	const Hlo__CollectiveDeviceList *l = in->collective_device_list;
 	const Hlo__IotaReplicaGroupList *iota = l && l->iota_replica_group_list ? l->iota_replica_group_list : in->iota_collective_device_list;
-	int64_t n = devices;
+	int64_t n = 0;
 
 	if (in->n_replica_groups && in->replica_groups[0]->n_replica_ids)
 		n = (int64_t)in->replica_groups[0]->n_replica_ids;
@@ -38,7 +46,7 @@ static uint32_t group_of(const Hlo__HloInstructionProto *in, uint32_t devices)
 		n = (int64_t)l->replica_groups[0]->n_replica_ids;
 	else if (iota && iota->num_devices_per_group > 0)
 		n = iota->num_devices_per_group;
-	return n > 0 && n <= devices ? (uint32_t)n : devices;
+	return n > 0 && n <= devices / each ? (uint32_t)n * each : all;
 }
 
 /* Is an all-reduce only read in parts, one for each device? Compilers make a reduce-scatter of it. */
@@ -54,7 +62,7 @@ static bool is_scattered(const struct graph *g, uint32_t v, uint32_t group)
 	return true;
 }
 
-bool collective_read(const struct graph *g, uint32_t v, uint32_t devices, struct exchange *out)
+bool collective_read(const struct graph *g, uint32_t v, struct spread spread, struct exchange *out)
 {
 	const struct node *n = &g->node[v];
 	double given = 0, part;
@@ -63,7 +71,7 @@ bool collective_read(const struct graph *g, uint32_t v, uint32_t devices, struct
 		return false;
 	for (uint32_t k = 0; k < n->n_operands; k++)
 		given += (double)g->node[node_operands(g, v)[k]].bytes;
-	out->group = group_of(n->proto, devices);
+	out->group = group_of(n->proto, out->kind, spread);
 	part = (double)(out->group - 1) / out->group;
 	if (out->kind == ALL_REDUCE && is_scattered(g, v, out->group))
 		out->kind = REDUCE_SCATTER;
@@ -73,7 +81,7 @@ bool collective_read(const struct graph *g, uint32_t v, uint32_t devices, struct
 	return true;
 }
 
-void collective_sum(const struct graph *g, uint32_t devices, struct exchanges *out)
+void collective_sum(const struct graph *g, struct spread spread, struct exchanges *out)
 {
 	struct exchange e;
 
@@ -83,7 +91,7 @@ void collective_sum(const struct graph *g, uint32_t devices, struct exchanges *o
 		if (comp->role != ROLE_ENTRY && comp->role != ROLE_CONTROL)
 			continue;
 		for (uint32_t v = comp->first; v < comp->first + comp->n_nodes; v++)
-			if (collective_read(g, v, devices, &e)) {
+			if (collective_read(g, v, spread, &e)) {
 				out->bytes[e.kind] += comp->trips * e.bytes;
 				out->count[e.kind] += comp->trips;
 			}

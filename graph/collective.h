@@ -8,6 +8,7 @@
 #ifndef GRAPH_COLLECTIVE_H
 #define GRAPH_COLLECTIVE_H
 
+#include "base/spread.h"
 #include "graph/graph.h"
 
 enum collective { ALL_REDUCE, ALL_GATHER, REDUCE_SCATTER, ALL_TO_ALL, COLLECTIVE_PERMUTE, COLLECTIVES };
@@ -18,12 +19,15 @@ struct exchange {
 	uint32_t group; /* devices that take part with each other */
 	double bytes;	/* that a device sends */
 };
-/* False: the node is no such operation (or the end of one that was started before). `devices`: of the program. */
-bool collective_read(const struct graph *g, uint32_t v, uint32_t devices, struct exchange *out);
+/*
+ * Reads what node v sends in a program that is spread so. False if it is no such operation, or the end of one that was started
+ * before.
+ */
+bool collective_read(const struct graph *g, uint32_t v, struct spread spread, struct exchange *out);
 
 struct exchanges { /* of one run of a program, by kind; loops by their turns */
 	double bytes[COLLECTIVES], count[COLLECTIVES];
 };
-void collective_sum(const struct graph *g, uint32_t devices, struct exchanges *out);
+void collective_sum(const struct graph *g, struct spread spread, struct exchanges *out);
 
 #endif

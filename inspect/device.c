@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "device/device.h"
 #include "inspect/inspect.h"
+#include "lab/lab.h"
 #include "ready/user_program.h"
 
 struct optimised { /* the program as the compiler left it */
@@ -105,7 +106,7 @@ int inspect_device(struct inspection *in)
 	struct timing t = {0};
 	struct user_program p = {0};
 	struct buf bytes = {0};
-	struct device *d = device_open(&o, in->err);
+	struct device *d = lab_place(&o, "1", in->set->replicas, in->set->partitions, in->err) < 0 ? NULL : device_open(&o, in->err);
 	int rc = d ? user_program_fetch(&p, in->path, d, in->err) : -1;
 	if (rc == 0) {
 		graph_write(&p.graph, &bytes);

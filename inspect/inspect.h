@@ -16,7 +16,7 @@ struct inspect_settings {
 	bool json, dot, hlo, space, pipeline, memory;
 	const char *nodes, *around;
 	const char *space_kind, *flip, *device;
-	int64_t hops;
+	int64_t hops, replicas, partitions;
 };
 
 struct inspection {

@@ -14,6 +14,7 @@
 #include "base/talk.h"
 #include "ready/user_program.h"
 #include "graph/print.h"
+#include "lab/options.h"
 #include "inspect/puzzle.h"
 #include "space/space.h"
 
@@ -89,7 +90,7 @@ static int show(const struct inspect_settings *s, const char *path, struct err *
 
 int main(int argc, char **argv)
 {
-	struct inspect_settings s = {.hops = 2};
+	struct inspect_settings s = {.hops = 2, .replicas = 1, .partitions = 1};
 	const char *graph = NULL;
 	const struct opt table[] = {
 		OPT_STR('g', "graph", &graph, "FILE", "another way to name FILE, as search and collect have it"),
@@ -109,6 +110,7 @@ int main(int argc, char **argv)
 		OPT_STR(0, "device", &s.device, "NAME",
 			"cpu (cpu@VERSION, a path to a plugin) or sim. By itself: compile the program and run it. With --space: the device to "
 			"decide for (default: cpu if its plugin is there)"),
+		LAB_OPTS_SPREAD(s),
 		OPT_FLAG(0, "json", &s.json, "as JSON"),
 		OPT_END};
 	const struct opt_program prog = {"inspect", "[OPTIONS] FILE",

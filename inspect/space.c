@@ -15,6 +15,7 @@
 #include "base/re.h"
 #include "cost/cost.h"
 #include "inspect/inspect.h"
+#include "lab/lab.h"
 #include "ready/subject.h"
 
 #define TOP 12 /* opcodes and classes shown to people */
@@ -196,14 +197,14 @@ static int put_sites(const struct space *s, const char *pattern, struct json *j,
 	return 0;
 }
 
-struct flip { /* one choice, measured by region and by whole programs */
+struct tried_flip { /* one choice, measured by region and by whole programs */
 	uint8_t choice;
 	struct delta region;
 	struct timing whole;
 	double region_wall, whole_wall;
 };
 
-static void put_flip(const struct flip *f, struct json *j, struct buf *out)
+static void put_flip(const struct tried_flip *f, struct json *j, struct buf *out)
 {
 	enum quantity q = f->region.quantity;
 
@@ -235,7 +236,7 @@ static void put_flip(const struct flip *f, struct json *j, struct buf *out)
 	json_end(j);
 }
 
-static int measure_flip(struct cost *c, const uint8_t *dflt, const uint8_t *config, struct flip *f,
+static int measure_flip(struct cost *c, const uint8_t *dflt, const uint8_t *config, struct tried_flip *f,
 	struct err *err)
 {
 	double start = now_seconds();
@@ -260,7 +261,7 @@ static int measure_flips(struct cost *c, struct space *sp, uint32_t site, struct
 	space_default(sp, dflt);
 	space_default(sp, config);
 	for (uint8_t k = 0; k < sp->site[site].choices && rc == 0; k++) {
-		struct flip f = {.choice = k};
+		struct tried_flip f = {.choice = k};
 		config[site] = k;
 		if (k == dflt[site])
 			continue;
@@ -337,12 +338,13 @@ int inspect_space(const struct inspect_space *o, struct buf *out, struct err *er
 static int open_device(const struct inspect_settings *set, const char *path, struct device **d,
 	struct err *err)
 {
-	struct device_options o = {.backend = set->device, .kind = set->space_kind, .wait = true,
-		.devices = space_kind_devices(set->space_kind)};
+	struct device_options o = {.backend = set->device, .kind = set->space_kind, .wait = true};
 	struct err why = {0};
 
 	if (space_maker(path))
 		return 0;
+	if (lab_place(&o, "1", set->replicas, set->partitions, err) < 0)
+		return -1;
 	*d = device_open(&o, &why);
 	if (*d)
 		return 0;

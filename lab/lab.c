@@ -7,6 +7,7 @@
  */
 #include <math.h>
 #include <string.h>
+#include "device/machine.h"
 #include "lab/lab.h"
 
 void archive_lock(struct archive *a)
@@ -19,6 +20,16 @@ void archive_unlock(struct archive *a)
 {
 	if (a && a->lock)
 		pthread_mutex_unlock(a->lock);
+}
+
+int lab_place(struct device_options *o, const char *cores, int64_t replicas, int64_t partitions, struct err *err)
+{
+	uint32_t decided = space_kind_devices(o->kind);
+
+	if (decided > 1 && partitions > 1 && decided != (uint32_t)partitions)
+		return err_set(err, "--partitions %u does not go with decisions about %u devices (%s)", (uint32_t)partitions, decided, o->kind);
+	o->spread = (struct spread){(uint32_t)replicas, decided > 1 ? decided : (uint32_t)partitions};
+	return cores_parse(cores, &o->cores, err);
 }
 
 static int lookup(void *ctx, const uint64_t key[2], struct price *out, struct err *err)

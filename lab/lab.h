@@ -60,6 +60,12 @@ struct lab { /* all zero is empty; not to be moved once open */
 int lab_objective(const char *name, int *quantity, struct err *err);
 
 /*
+ * Fills in the number of cores (--cores) and the spread over devices of what is opened for o->kind. A kind that decides how a program
+ * is partitioned says itself into how many parts; then `partitions` is 1 or the same.
+ */
+int lab_place(struct device_options *o, const char *cores, int64_t replicas, int64_t partitions, struct err *err);
+
+/*
  * `archive` may be NULL. It must outlive the lab, and so must the device, which is NULL if the cost is a formula. All
  * labs of an archive must be on equal devices and have costs of one quantity: the first lab names them in the store.
  */

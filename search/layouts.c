@@ -20,7 +20,7 @@ static int read_compiled(struct layout_row *r, struct lab *lab, struct device *d
 	if (rc == 0 && c.outcome == OUTCOME_OK && c.optimised.len) {
 		rc = graph_parse(&g, c.optimised.data, c.optimised.len, "the compiled program", err);
 		if (rc == 0)
-			collective_sum(&g, device_info(d)->devices, &r->exchanges);
+			collective_sum(&g, device_info(d)->spread, &r->exchanges);
 		graph_release(&g);
 	}
 	r->bytes = (double)(c.peak_bytes ? c.peak_bytes : c.temp_bytes);

@@ -73,7 +73,7 @@ int parts_check(struct verdict *v, struct lab *lab, const uint8_t *config, const
 	int rc;
 
 	if (!lab->space->ops->apply_whole || !v->measured || v->outcome != OUTCOME_OK ||
-		!has_room(lab, o->devices, v->compared, sizeof v->compared))
+		!has_room(lab, spread_devices(o->spread), v->compared, sizeof v->compared))
 		return 0;
 	here.backend = backend_first();
 	d = device_open(&here, &why);
@@ -81,7 +81,7 @@ int parts_check(struct verdict *v, struct lab *lab, const uint8_t *config, const
 		snprintf(v->compared, sizeof v->compared, "Its numbers were not compared: %.300s.", why.text);
 		return 0;
 	}
-	talk("running what was found on this machine's cores, as %u devices, to compare its numbers", o->devices);
+	talk("running what was found on this machine's cores, as %u devices, to compare its numbers", spread_devices(o->spread));
 	rc = compare(v, lab, config, d, err);
 	device_close(d);
 	if (rc == 0)

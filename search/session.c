@@ -87,6 +87,10 @@ void session_identify(struct session *s)
 	json_bool(&j, "tied", set->tied);
 	json_bool(&j, "adapt", set->adapt);
 	json_num(&j, "kernel_us", set->kernel_us);
+	if (set->replicas > 1)
+		json_int(&j, "replicas", set->replicas);
+	if (set->partitions > 1)
+		json_int(&j, "partitions", set->partitions);
 	if (set->unverified)
 		json_bool(&j, "unverified", true);
 	identify_aim(s, &j);
@@ -140,9 +144,9 @@ int session_open(struct session *s, struct err *err)
 		session_default_dir(set->graph, &s->dir);
 	s->archive.raw = set->raw;
 	s->device_options = (struct device_options){.backend = set->device, .core = (int)set->core + 1, .kind = set->space,
-		.seed = 1, .wait = set->wait, .deadline = set->deadline, .devices = space_kind_devices(set->space),
+		.seed = 1, .wait = set->wait, .deadline = set->deadline,
 		.jobs = (int)set->jobs, .quiet_pairs = set->quiet_pairs, .parts_only = set->unverified};
-	if (cores_parse(set->cores, &s->device_options.cores, err) < 0 ||
+	if (lab_place(&s->device_options, set->cores, set->replicas, set->partitions, err) < 0 ||
 		(set->db && !(s->archive.db = store_open(set->db, STORE_CREATE, &so, err))))
 		return -1;
 	if (strcmp(set->device, "none") != 0 && !(s->device = device_open(&s->device_options, err)))

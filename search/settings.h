@@ -10,7 +10,7 @@
 struct settings { /* members have the names of the options */
 	const char *mesh, *skip, *cores, *graph, *model, *db, *out, *device, *space, *from, *start, *objective;
 	struct opt_list limits;
-	int64_t budget, seed, hops, core, drift_checks, jobs, steps;
+	int64_t budget, seed, hops, core, replicas, partitions, drift_checks, jobs, steps;
 	double deadline, seconds, alpha, explore, verdict_seconds, kernel_us;
 	int strategy, propose, measure, by, placing, goal;
 	bool json, quiet, quiet_pairs, resume, wait, force, tied, adapt, raw, unverified;

@@ -120,7 +120,7 @@ static void prices_add_up(void)
 			printf("%s: %s\n", programs[i].what, err.text);
 			continue;
 		}
-		estimate_reified(&g, "h100", 1, &p);
+		estimate_reified(&g, "h100", (struct spread){0}, &p);
 		if (!CHECK_NEAR(1e6 * (p.seconds - p.our_seconds), programs[i].us, 1e-9))
 			printf("that was: %s\n", programs[i].what);
 		CHECK_INT(p.kernels, programs[i].kernels);
@@ -139,8 +139,8 @@ static void our_roofline_is_the_target_s(void)
 	struct priced h100, a100;
 
 	CHECK(graph_parse(&g, programs[3].text, strlen(programs[3].text), "a copy", NULL) == 0);
-	estimate_reified(&g, "h100", 1, &h100);
-	estimate_reified(&g, "a100", 1, &a100);
+	estimate_reified(&g, "h100", (struct spread){0}, &h100);
+	estimate_reified(&g, "a100", (struct spread){0}, &a100);
 	CHECK_NEAR(h100.our_seconds, 8192 / 3.35232e12, 1e-15);
 	CHECK_NEAR(a100.our_seconds, 8192 / 2.03904e12, 1e-15);
 	graph_release(&g);

@@ -337,6 +337,32 @@ static void cores_are_locked(void)
 	CHECK_INT(fixture_leftovers(), 0);
 }
 
+/* Replicas and partitions reach the compiler, and a program runs on all of their devices. */
+static void programs_run_on_several_devices(void)
+{
+	struct device_options o = {.backend = fixture_plugin, .deadline = PATIENT, .wait = true, .seed = 1,
+		.core = 1 + sched_getcpu(), .spread = {.replicas = 2, .partitions = 2}};
+	struct precision p = {.max_seconds = 0.005};
+	struct timing t = {0};
+	struct compiled c;
+	struct err err = {{0}};
+	struct device *d = device_open(&o, &err);
+
+	if (!CHECK(d != NULL))
+		return;
+	CHECK(strstr(device_info(d)->machine, ", for 2 replicas on 4 devices") != NULL);
+	CHECK_INT(fixture_compile(d, "spread=1-4", &c), OUTCOME_REFUSED);
+	CHECK_INT(fixture_compile(d, "spread=2-2;us=20", &c), OUTCOME_OK);
+	CHECK_INT(device_run(d, &c, &p, &t, &err), 0);
+	CHECK_INT(t.outcome, OUTCOME_OK);
+	timing_release(&t);
+	device_close(d);
+	o.spread.replicas = 3; /* the fake has four devices at most */
+	CHECK(device_open(&o, &err) == NULL && strstr(err.text, "of the 6 devices that are wanted"));
+	o.spread = (struct spread){1u << 31, 2};
+	CHECK(device_open(&o, &err) == NULL && strstr(err.text, "1 to 1024 devices"));
+}
+
 int main(void)
 {
 	/* In workers a crash is meant to be one; the sanitizer would spend the deadline on explaining it. */
@@ -351,6 +377,7 @@ int main(void)
 		RUN(extraction);
 		RUN(leaks_end_in_oom);
 		RUN(cores_are_locked);
+		RUN(programs_run_on_several_devices);
 		RUN(killed_for_memory_is_oom);
 	} else {
 		printf("skip: host: no fake plugin: it is built once the plugin's header is there "

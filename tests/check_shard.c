@@ -287,15 +287,16 @@ static void exchanges_are_counted(void)
 	struct graph g = {0};
 	struct exchanges e;
 	struct priced slow, fast;
+	struct spread four = {.partitions = 4};
 
 	read_program(&g, partitioned);
-	collective_sum(&g, 4, &e);
+	collective_sum(&g, four, &e);
 	CHECK_NEAR(e.bytes[ALL_REDUCE], 4096, 1e-9);	      /* 2 x 1/2 of 4 KiB */
 	CHECK_NEAR(e.bytes[ALL_GATHER], 3 * 4096, 1e-9);
 	CHECK_NEAR(e.bytes[REDUCE_SCATTER], 0.75 * 16384, 1e-9); /* only a part is read */
 	CHECK_NEAR(e.count[ALL_REDUCE], 1, 0);
-	estimate_mesh(&g, "v5e", 4, &slow);
-	estimate_mesh(&g, "v5p", 4, &fast);
+	estimate_mesh(&g, "v5e", four, &slow);
+	estimate_mesh(&g, "v5p", four, &fast);
 	CHECK_NEAR(slow.exchanged, 4096 + 3 * 4096 + 0.75 * 16384, 1e-9);
 	CHECK(slow.seconds > 9e-6 && slow.seconds > fast.seconds);
 	CHECK(slow.bytes >= 4096);

@@ -39,6 +39,9 @@ static PJRT_Error *client_create(PJRT_Client_Create_Args *a)
 {
 	const char *env = getenv("FAKE_PLUGIN");
 	random_state ^= (uint64_t)getpid() * 0x9e3779b97f4a7c15u;
+	for (size_t i = 0; i < a->num_options; i++)
+		if (a->create_options[i].type == PJRT_NamedValue_kInt64 && a->create_options[i].int64_value <= MOST_DEVICES)
+			n_devices = (size_t)a->create_options[i].int64_value;
 	a->client = &the_client;
 	return env ? act(find(env, strlen(env), "client"), "starting") : NULL;
 }
@@ -102,7 +105,7 @@ static PJRT_Error *platform_version(PJRT_Client_PlatformVersion_Args *a)
 static PJRT_Error *devices(PJRT_Client_AddressableDevices_Args *a)
 {
 	a->addressable_devices = the_devices;
-	a->num_addressable_devices = 1;
+	a->num_addressable_devices = n_devices;
 	return NULL;
 }
 
@@ -166,6 +169,11 @@ static PJRT_Error *client_compile(PJRT_Client_Compile_Args *a)
 		if (error)
 			return error;
 	}
+	const char *spread = find(a->program->code, a->program->code_size, "spread");
+	char asked[8];
+	if (spread && !memmem(a->compile_options, a->compile_options_size, asked,
+			      (size_t)snprintf(asked, sizeof asked, "\x20%c\x28%c", spread[0] - '0', spread[2] - '0')))
+		return fail(PJRT_Error_Code_INVALID_ARGUMENT, "the fake was told of other replicas and partitions");
 	PJRT_Executable *e = keep(a->program->code, a->program->code_size);
 	dump(a->compile_options, a->compile_options_size, e);
 	say_passes();
@@ -310,6 +318,12 @@ static PJRT_Error *execute(PJRT_LoadedExecutable_Execute_Args *a)
 	}
 	double until = start + 1e-6 * number(e, "us", 10) * l->factor *
 				       (1 + noise() * number(e, "noise", 0) / 100);
+	if (a->num_devices != n_devices)
+		return fail(PJRT_Error_Code_INVALID_ARGUMENT, "the fake runs a program on all its devices");
+	for (size_t d = 1; d < a->num_devices; d++) {
+		a->output_lists[d][0] = calloc(1, sizeof(PJRT_Buffer));
+		a->device_complete_events[d] = &the_event;
+	}
 	PJRT_Buffer *b = calloc(1, sizeof *b);
 	b->dims[0] = 4;
 	for (int i = 0; i < 4; i++)

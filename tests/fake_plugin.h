@@ -90,7 +90,9 @@ struct PJRT_SerializedExecutable {
 };
 
 static PJRT_Client the_client;
-static PJRT_Device the_device, *the_devices[1] = {&the_device};
+#define MOST_DEVICES 4
+static PJRT_Device the_device, *the_devices[MOST_DEVICES] = {&the_device, &the_device, &the_device, &the_device};
+static size_t n_devices = 1; /* as the client was started for */
 static PJRT_Event the_event;
 static uint64_t random_state = 88172645463325252u;
 

@@ -297,6 +297,59 @@ static void endless_compile_or_run_ends(void)
 	takes_mlir();
 }
 
+/* Compiles the text for the device, or says why not. */
+static void compiles(struct device *d, const char *text, struct compiled *c)
+{
+	struct graph g = {0};
+	struct buf module = {0};
+	struct err err = {{0}};
+
+	if (!CHECK(graph_parse(&g, text, strlen(text), "test", &err) == 0))
+		printf("%s\n", err.text);
+	graph_write(&g, &module);
+	CHECK(device_compile(d, COMPILE_DEFAULT, "hlo", module.data, module.len, 0, c, &err) == 0);
+	CHECK_STR(c->detail, "");
+	buf_release(&module);
+	graph_release(&g);
+}
+
+/* A sum over replicas is as many times the value as there are replicas; all have the same inputs. */
+static void replicas_exchange(void)
+{
+	static const char sum[] = "HloModule sum\n"
+		"add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }\n"
+		"ENTRY main { x = f32[64] parameter(0) ROOT y = f32[64] all-reduce(x), replica_groups={}, to_apply=add }\n";
+	static const char twice[] = "HloModule twice\nENTRY main { x = f32[64] parameter(0) ROOT y = f32[64] add(x, x) }\n";
+	static const struct {
+		uint32_t replicas;
+		bool equal;
+	} t[] = {{1, false}, {2, true}, {3, false}};
+	struct precision p = {.max_seconds = 0.01};
+
+	for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+		struct device_options o = {.wait = true, .deadline = PATIENT, .spread = {.replicas = t[i].replicas}};
+		struct compiled c[2];
+		struct comparison far;
+		struct timing time;
+		struct err err = {{0}};
+		struct device *d = device_open(&o, &err);
+		if (!CHECK(d != NULL))
+			return;
+		compiles(d, sum, &c[0]);
+		compiles(d, twice, &c[1]);
+		CHECK(device_compare(d, &c[0], &c[1], NULL, &far, &err) == 0);
+		CHECK_INT(far.outcome, OUTCOME_OK);
+		CHECK_INT(far.all.max_abs == 0, t[i].equal);
+		CHECK(device_run(d, &c[0], &p, &time, &err) == 0);
+		CHECK_INT(time.outcome, OUTCOME_OK);
+		comparison_release(&far);
+		timing_release(&time);
+		compiled_release(&c[0]);
+		compiled_release(&c[1]);
+		device_close(d);
+	}
+}
+
 int main(void)
 {
 	struct err err = {{0}};
@@ -322,5 +375,6 @@ int main(void)
 	RUN(layouts_are_honoured);
 	RUN(endless_compile_or_run_ends);
 	device_close(device);
+	RUN(replicas_exchange);
 	return test_done();
 }

@@ -182,8 +182,13 @@ static void describe(struct sim *s)
 
 struct device *sim_open(const struct device_options *o, struct err *err)
 {
-	struct sim *s = MEM_NEW(1, struct sim);
+	struct sim *s;
 
+	if (spread_devices(o->spread) > 1) {
+		err_set(err, "the model of a device (sim) is of one device; replicas and partitions are for a plugin");
+		return NULL;
+	}
+	s = MEM_NEW(1, struct sim);
 	s->d.ops = &sim_ops;
 	s->d.generation = 1;
 	s->model = roofline_default;

@@ -213,7 +213,7 @@ static int make_topology(struct pjrt *p, struct refusal *v)
 	return 0;
 }
 
-struct pjrt *pjrt_open(const struct backend *b, const char *target, const char *plugin, uint64_t seed, uint32_t devices,
+struct pjrt *pjrt_open(const struct backend *b, const char *target, const char *plugin, uint64_t seed, struct spread spread,
 	struct err *err)
 {
 	struct pjrt *p = MEM_NEW(1, struct pjrt);
@@ -221,7 +221,8 @@ struct pjrt *pjrt_open(const struct backend *b, const char *target, const char *
 	if (b->traits & HERE)
 		target = "";
 	p->backend = b;
-	p->n_devices = devices;
+	p->spread = spread;
+	p->n_devices = spread_devices(spread);
 	snprintf(p->target, sizeof p->target, "%s", target);
 	p->seed = seed;
 	options_each(b->environment, set_environment, NULL, NULL);
@@ -280,13 +281,13 @@ const char *pjrt_version(const struct pjrt *p)
 #else
 #include "device/worker/pjrt.h"
 
-struct pjrt *pjrt_open(const struct backend *b, const char *target, const char *plugin, uint64_t seed, uint32_t devices,
+struct pjrt *pjrt_open(const struct backend *b, const char *target, const char *plugin, uint64_t seed, struct spread spread,
 	struct err *err)
 {
 	(void)b;
 	(void)target;
 	(void)seed;
-	(void)devices;
+	(void)spread;
 	err_set(err,
 		"this build cannot load %s: it was built without pjrt_c_api.h; \"make deps\" "
 		"fetches it with the "

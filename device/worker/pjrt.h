@@ -24,10 +24,10 @@ struct refusal { /* all zero: fine */
 
 struct pjrt;
 /*
- * `target`: hardware to compile for, "": what is here, and programs run. `devices`: that programs are partitioned for, 1 at
- * least. A program for several takes its inputs whole on each and runs on all; the outputs of the first are the program's.
+ * `target`: hardware to compile for, "": what is here, and programs run. `spread`: of programs over
+ * devices. A program for several takes its inputs whole on each and runs on all; the outputs of the first are the program's.
  */
-struct pjrt *pjrt_open(const struct backend *b, const char *target, const char *plugin, uint64_t seed, uint32_t devices,
+struct pjrt *pjrt_open(const struct backend *b, const char *target, const char *plugin, uint64_t seed, struct spread spread,
 	struct err *err);
 void pjrt_close(struct pjrt *p);
 const char *pjrt_platform(const struct pjrt *p);

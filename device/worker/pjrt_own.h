@@ -35,7 +35,8 @@ struct pjrt {
 	PJRT_Client *client;
 	PJRT_TopologyDescription *topology;
 	PJRT_Device *const *device; /* of the client, n_devices at least */
-	uint32_t n_devices;	    /* that programs are for */
+	struct spread spread;	    /* of programs over devices */
+	uint32_t n_devices;	    /* that makes so many */
 	uint64_t seed, tick, input_bytes;
 	char platform[64], version[160];
 	struct accelerator facts;

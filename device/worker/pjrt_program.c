@@ -42,30 +42,35 @@ static int add_option(void *ctx, const char *name, const char *value)
 	return 0;
 }
 
-/* One replica of so many partitions, partition i on device i. */
-static void partition(Opts__BuildOptions *build, uint32_t devices, struct arena *mem)
+/* Says which device runs which partition of which replica (base/spread.h). */
+static void place(Opts__BuildOptions *build, struct spread spread, struct arena *mem)
 {
+	uint32_t replicas = spread_replicas(spread), partitions = spread_partitions(spread);
 	Opts__DeviceAssignment *all = ARENA_NEW(mem, 1, Opts__DeviceAssignment);
-	Opts__ComputationDevice *each = ARENA_NEW(mem, devices, Opts__ComputationDevice);
-	int64_t *id = ARENA_NEW(mem, devices, int64_t);
+	Opts__ComputationDevice *each = ARENA_NEW(mem, partitions, Opts__ComputationDevice);
+	int64_t *id = ARENA_NEW(mem, spread_devices(spread), int64_t);
 	protobuf_c_boolean *free_output = ARENA_NEW(mem, 1, protobuf_c_boolean);
 
 	opts__device_assignment__init(all);
-	all->replica_count = 1;
-	all->computation_count = (int32_t)devices;
-	all->computation_devices = ARENA_NEW(mem, devices, Opts__ComputationDevice *);
-	all->n_computation_devices = devices;
-	for (uint32_t i = 0; i < devices; i++) {
+	all->replica_count = (int32_t)replicas;
+	all->computation_count = (int32_t)partitions;
+	all->computation_devices = ARENA_NEW(mem, partitions, Opts__ComputationDevice *);
+	all->n_computation_devices = partitions;
+	for (uint32_t i = 0; i < partitions; i++) {
 		opts__computation_device__init(&each[i]);
-		id[i] = i;
-		each[i].replica_device_ids = &id[i];
-		each[i].n_replica_device_ids = 1;
+		each[i].replica_device_ids = id + i * replicas;
+		each[i].n_replica_device_ids = replicas;
+		for (uint32_t r = 0; r < replicas; r++)
+			each[i].replica_device_ids[r] = r * partitions + i;
 		all->computation_devices[i] = &each[i];
 	}
 	*free_output = true; /* what nobody asked for may stay where it was computed */
-	build->num_partitions = devices;
-	build->use_spmd_partitioning = true;
+	build->num_replicas = replicas;
+	build->num_partitions = partitions;
 	build->device_assignment = all;
+	if (partitions == 1)
+		return;
+	build->use_spmd_partitioning = true;
 	build->allow_spmd_sharding_propagation_to_output = free_output;
 	build->n_allow_spmd_sharding_propagation_to_output = 1;
 }
@@ -81,7 +86,7 @@ static void write_options(struct program *g, const struct module_layouts *lay, s
 	build.device_ordinal = -1;
 	build.num_replicas = build.num_partitions = 1;
 	if (g->pjrt->n_devices > 1)
-		partition(&build, g->pjrt->n_devices, &g->mem);
+		place(&build, g->pjrt->spread, &g->mem);
 	build.result_layout.data = (uint8_t *)(uintptr_t)lay->result.data;
 	build.result_layout.len = lay->result.len;
 	o.build = &build;

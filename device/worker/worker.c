@@ -338,7 +338,8 @@ static int set_up(struct worker *w, struct cursor *c, struct buf *out)
 	for (uint32_t i = 0; i < cores; i++)
 		core[i < MOST_CORES ? i : 0] = (int)cursor_u32(c);
 	uint64_t memory = cursor_u64(c);
-	uint32_t devices = cursor_u32(c);
+	struct spread spread = {.replicas = cursor_u32(c), .partitions = 0};
+	spread.partitions = cursor_u32(c);
 	const struct backend *backend = NULL;
 	char target[64];
 	int rc = 0;
@@ -348,8 +349,8 @@ static int set_up(struct worker *w, struct cursor *c, struct buf *out)
 			opt_version(), WIRE_PROTOCOL, protocol);
 	if (rc == 0 && cores > MOST_CORES)
 		rc = err_set(&err, "a worker is pinned to at most %d cores, not %u", MOST_CORES, cores);
-	if (rc == 0 && (devices == 0 || devices > MOST_DEVICES))
-		rc = err_set(&err, "a program is partitioned for 1 to %u devices, not %u", MOST_DEVICES, devices);
+	if (rc == 0 && (spread.replicas > MOST_DEVICES || spread.partitions > MOST_DEVICES || spread_devices(spread) > MOST_DEVICES))
+		rc = err_set(&err, "a program runs on 1 to %u devices, not on %u", MOST_DEVICES, spread_devices(spread));
 	if (rc == 0 && cores)
 		rc = core_pin(core, cores, &err);
 	setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
@@ -360,7 +361,7 @@ static int set_up(struct worker *w, struct cursor *c, struct buf *out)
 		setrlimit(RLIMIT_DATA, &(struct rlimit){memory, memory});
 	if (rc == 0 && (!(backend = backend_find(name, &err)) ||
 			       backend_target(backend, name, target, sizeof target, &err) < 0 ||
-			       !(w->pjrt = pjrt_open(backend, target, plugin, seed, devices, &err))))
+			       !(w->pjrt = pjrt_open(backend, target, plugin, seed, spread, &err))))
 		rc = -1;
 	w->on_core = rc == 0 && pjrt_device(w->pjrt)->on_host && cores == 1;
 	buf_u8(out, rc == 0);
