@@ -25,8 +25,7 @@ fi
 
 say "1. Learn which decisions matter, from measured ones; WaveNet and shallow water are left out"
 run "$BIN/store" merge "$out/runs.sqlite" models/cpu.runs.sqlite.zst
-run "$BIN/learn" -q --db "$out/runs.sqlite" --learner gnn --holdout 'wavenet|shallow-water' --least-steps 1000 --epochs 1 \
-	--top-draws 0 --threads 2 --out "$out/unseen.vm" >"$out/scores.txt"
+run "$BIN/learn" -q --db "$out/runs.sqlite" --holdout 'wavenet|shallow-water' --out "$out/unseen.vm" >"$out/scores.txt"
 echo "(the model is $out/unseen.vm; how well it predicts the two it has not seen: $out/scores.txt)"
 
 say "2. Tune a training step of WaveNet, which that model has never seen: $seconds seconds of search, then the verdict"

@@ -61,7 +61,7 @@ static void applied_programs_hold_the_groups_asked(void)
 
 	rng_seed(&r, 1);
 	for (size_t i = 0; i < N_PROGRAMS; i++)
-		for (int d = 0; d < 10; d++) {
+		for (int d = 10 - test_cases(10); d < 10; d++) {
 			struct subject t;
 			struct check_result c;
 			struct buf b = {0};
@@ -89,7 +89,7 @@ static void applying_changes_no_value(void)
 		struct graph h;
 		if (!open_subject(&t, programs[i], "fusion"))
 			return;
-		for (int d = 0; d < 5; d++) {
+		for (int d = 5 - test_cases(5); d < 5; d++) {
 			uint64_t *before, *after;
 			space_random(t.s, d / 4.0, &r, t.a);
 			if (!applied(&t, t.a, &h))
@@ -120,7 +120,7 @@ static void decoding_what_was_applied_gives_it_back(void)
 		struct buf none = {0};
 		if (!open_subject(&t, programs[i], "fusion"))
 			return;
-		for (int d = 0; d < 5; d++) {
+		for (int d = 5 - test_cases(5); d < 5; d++) {
 			struct fusion_report report;
 			space_random(t.s, d / 4.0, &r, t.a);
 			if (!applied(&t, t.a, &h))
@@ -163,7 +163,7 @@ static void flipping_twice_changes_nothing(void)
 		space_random(t.s, 0.5, &r, t.a);
 		memcpy(t.b, t.a, t.s->n_sites);
 		uint64_t h = config_hash(t.s, t.a);
-		for (uint32_t k = 0; k < t.s->n_sites && k < 20; k++) {
+		for (uint32_t k = 0; k < t.s->n_sites && k < (uint32_t)test_cases(20); k++) {
 			uint8_t old = t.b[k], other = (uint8_t)((old + 1) % t.s->site[k].choices);
 			uint64_t there = config_flip(t.b, h, k, other);
 			CHECK(there == config_hash(t.s, t.b) && there != h);
@@ -199,7 +199,7 @@ static void regions_are_pairs_of_programs(void)
 		struct subject t;
 		if (!open_subject(&t, programs[i], "fusion"))
 			return;
-		for (uint32_t k = 0; k < t.s->n_sites && k < 60; k++) {
+		for (uint32_t k = 0; k < t.s->n_sites && k < (uint32_t)test_cases(60); k++) {
 			struct regions there = {0}, back = {0};
 			struct err err = {0};
 			uint32_t site = (uint32_t)rng_below(&r, t.s->n_sites);
@@ -368,7 +368,7 @@ static void affected_groups_are_those_that_differ(void)
 	struct rng r;
 
 	rng_seed(&r, 6);
-	for (uint32_t round = 0; round < 40; round++) {
+	for (uint32_t round = 0; round < (uint32_t)test_cases(40); round++) {
 		struct subject t;
 		struct nodes ra = {0}, rb = {0}, ma = {0}, mb = {0}, want = {0};
 		if (!open_subject(&t, programs[round % N_PROGRAMS], "fusion"))
@@ -453,7 +453,7 @@ static void effects_count_what_regions_hold(void)
 	rng_seed(&r, 8);
 	if (!open_subject(&t, programs[N_PROGRAMS - 1], "fusion"))
 		return;
-	for (int i = 0; i < 200; i++) {
+	for (int i = 0; i < test_cases(200); i++) {
 		float effect[2 * EFFECT_COUNT];
 		struct nodes ra = {0}, rb = {0};
 		uint32_t site = (uint32_t)rng_below(&r, t.s->n_sites);

@@ -82,6 +82,7 @@ static void huge_costs(void)
 
 static void steps_decide(void)
 {
+	const uint32_t steps = (uint32_t)test_cases(100);
 	struct net_shape shape = {.nodes = 120, .edges = 280, .choices = 6, .size = 1000, .tightness = 14};
 	struct network net;
 	struct buf text = {0};
@@ -92,11 +93,11 @@ static void steps_decide(void)
 	net_random(&text, &shape, &rng);
 	parse_or_exit(&net, &text);
 	for (int i = 0; i < 3; i++) {
-		struct network_options o = {.steps = 100, .jobs = 3, .seed = 7};
+		struct network_options o = {.steps = steps, .jobs = 3, .seed = 7};
 		struct network_result r;
 		network_solve(&net, &o, &r);
 		CHECK(r.found);
-		CHECK_INT(r.steps, 300);
+		CHECK_INT(r.steps, 3 * steps);
 		first = i ? first : r.value.cost;
 		CHECK(r.value.cost == first);
 		network_result_release(&r);

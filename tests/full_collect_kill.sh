@@ -9,7 +9,7 @@ set -u
 bin=$(realpath "${BIN:-bin}") b=$(realpath "${B:-build/release}")
 collect=$bin/collect store=$bin/store
 graphs=$(realpath examples/graphs/tiny)
-kills=${KILLS:-100} core=${CORE:-0}
+kills=${KILLS:-$([ -n "${LONG_TESTS:-}" ] && echo 100 || echo 40)} core=${CORE:-0}
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
