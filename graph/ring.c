@@ -4,6 +4,7 @@
 #include "graph/ring.h"
 
 #include <string.h>
+#include "hlo/float.h"
 #include "hlo/field.h"
 
 #define PRIME UINT64_C(2147483647)
@@ -219,7 +220,8 @@ static int constant(const struct ring_node *n)
 
 	for (size_t i = 0; i < n->out->n; i++) {
 		double v = l && i < l->n_f32s ? (double)l->f32s[i] : l && i < l->n_f64s ? l->f64s[i] :
-			l && i < l->n_s32s ? (double)l->s32s[i] : 0.5;
+			l && i < l->n_s32s ? (double)l->s32s[i] :
+			l && 2 * i < l->bf16s.len ? float_decode(DT_BF16, l->bf16s.data[2 * i] | (uint64_t)l->bf16s.data[2 * i + 1] << 8) : 0.5;
 		if (v > 1e9 || v < -1e9) { /* as good as infinite: where a maximum begins */
 			n->out->v[i] = (uint64_t)(v > 0 ? INT64_MAX : INT64_MIN);
 			continue;
@@ -260,6 +262,7 @@ static int run_node(const struct ring_node *n, const struct tensor *param, const
 	case OP_MINIMUM:
 	case OP_NEGATE:
 	case OP_COPY:
+	case OP_CONVERT: /* between types of real numbers; nothing rounds here */
 	case OP_RESHAPE:
 	case OP_BITCAST:
 		return elementwise(n);

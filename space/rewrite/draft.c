@@ -16,12 +16,14 @@ void draft_begin(struct draft *d, const struct graph *g, struct arena *mem)
 void draft_at(struct draft *d, uint32_t anchor)
 {
 	d->like = d->g->node[anchor].proto;
-	d->n = 0;
+	d->n = d->n_wide = 0;
+	d->widens = d->g->node[anchor].dtype == DT_BF16 || d->g->node[anchor].dtype == DT_F16;
 }
 
 void draft_release(struct draft *d)
 {
 	mem_free(d->v);
+	mem_free(d->wide);
 	mem_free(d->comp);
 	*d = (struct draft){0};
 }
@@ -79,7 +81,7 @@ Hlo__HloInstructionProto *draft_copy(struct draft *d, const Hlo__HloInstructionP
 	in->sharding = NULL;
 	in->original_value = NULL;
 	in->n_control_predecessor_ids = 0;
-	return add(d, in, dims, rank, of->shape->element_type, x, n);
+	return add(d, in, dims, rank, x[0]->shape->element_type, x, n);
 }
 
 Hlo__HloInstructionProto *draft_unary(struct draft *d, const char *opcode, Hlo__HloInstructionProto *x)
@@ -94,6 +96,29 @@ Hlo__HloInstructionProto *draft_binary(struct draft *d, const char *opcode, Hlo_
 	for (uint32_t i = 0; i < draft_rank(a); i++)
 		BUG_ON(a->shape->dimensions[i] != b->shape->dimensions[i]);
 	return write_op(d, opcode, a->shape->dimensions, draft_rank(a), (Hlo__HloInstructionProto *[]){a, b}, 2);
+}
+
+Hlo__HloInstructionProto *draft_convert(struct draft *d, Hlo__HloInstructionProto *x, int32_t dtype)
+{
+	if (x->shape->element_type == dtype)
+		return x;
+	x = draft_unary(d, "convert", x);
+	x->shape->element_type = dtype;
+	return x;
+}
+
+Hlo__HloInstructionProto *draft_value(struct draft *d, uint32_t node)
+{
+	Hlo__HloInstructionProto *x = d->g->node[node].proto;
+
+	if (!d->widens || d->g->node[node].dtype != d->like->shape->element_type)
+		return x;
+	for (size_t i = 0; i < d->n_wide; i++)
+		if (d->wide[i].node == node)
+			return d->wide[i].x;
+	MEM_GROW(&d->wide, &d->cap_wide, d->n_wide + 1);
+	d->wide[d->n_wide].node = node;
+	return d->wide[d->n_wide++].x = draft_convert(d, x, DT_F32);
 }
 
 /* Puts the value into the literal's field for that type. */

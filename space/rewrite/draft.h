@@ -6,6 +6,9 @@
  * written; the function returns the operand itself. Sizes follow from the operands. Operands that do not fit are a bug of
  * the rule, and abort.
  *
+ * Numbers of 16 bits would round after each addition, so a draft that replaces one reads all of them as f32, and writes the result
+ * in their own type again, as compilers do it.
+ *
  * The ids of new instructions start above all ids of the module, so one draft can serve a whole program. Layouts
  * are row-major, because the compiler chooses layouts anew in a program before all passes.
  */
@@ -17,12 +20,20 @@
 
 #define DRAFT_RANK 16 /* the most dimensions that a rule can handle */
 
+struct wide {
+	uint32_t node;
+	Hlo__HloInstructionProto *x;
+};
+
 struct draft { /* draft_begin fills it */
 	struct arena *mem;
 	const struct graph *g;
 	const Hlo__HloInstructionProto *like; /* the instruction that is replaced; new ones get its metadata */
 	Hlo__HloInstructionProto **v;	      /* written since draft_at, in order */
 	size_t n, cap;
+	struct wide *wide; /* values of the program that were read as f32 since draft_at */
+	size_t n_wide, cap_wide;
+	bool widens;
 	Hlo__HloComputationProto **comp; /* computations that the instructions call, of the whole draft */
 	size_t n_comps, cap_comps;
 	struct ids ids;
@@ -34,13 +45,11 @@ void draft_begin(struct draft *d, const struct graph *g, struct arena *mem);
 void draft_at(struct draft *d, uint32_t anchor); /* starts a new list, which replaces this node */
 void draft_release(struct draft *d);
 
-static inline Hlo__HloInstructionProto *draft_value(const struct draft *d, uint32_t node)
+/* A value of the program: a node, or operand k of a node. */
+Hlo__HloInstructionProto *draft_value(struct draft *d, uint32_t node);
+static inline Hlo__HloInstructionProto *draft_operand(struct draft *d, uint32_t node, uint32_t k)
 {
-	return d->g->node[node].proto;
-}
-static inline Hlo__HloInstructionProto *draft_operand(const struct draft *d, uint32_t node, uint32_t k)
-{
-	return d->g->node[node_operands(d->g, node)[k]].proto;
+	return draft_value(d, node_operands(d->g, node)[k]);
 }
 static inline uint32_t draft_rank(const Hlo__HloInstructionProto *x)
 {
@@ -50,6 +59,7 @@ static inline uint32_t draft_rank(const Hlo__HloInstructionProto *x)
 Hlo__HloInstructionProto *draft_unary(struct draft *d, const char *opcode, Hlo__HloInstructionProto *x);
 Hlo__HloInstructionProto *draft_binary(struct draft *d, const char *opcode, Hlo__HloInstructionProto *a,
 	Hlo__HloInstructionProto *b);
+Hlo__HloInstructionProto *draft_convert(struct draft *d, Hlo__HloInstructionProto *x, int32_t dtype);
 /* A scalar of the type of `like`: 0 or another small whole number. */
 Hlo__HloInstructionProto *draft_scalar(struct draft *d, const Hlo__HloInstructionProto *like, int value);
 

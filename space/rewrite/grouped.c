@@ -229,6 +229,6 @@ static Hlo__HloInstructionProto *write_filter(struct draft *d, const struct foun
 	return draft_transpose(d, draft_reshape(d, draft_concat(d, row, n, 0), dims, c.rank), perm);
 }
 
-const struct rule_code grouped_forward_code = {"grouped_forward", measures, match_forward, write_groups};
-const struct rule_code grouped_input_code = {"grouped_input", measures, match_input, write_groups};
-const struct rule_code grouped_filter_code = {"grouped_filter", measures, match_filter, write_filter};
+const struct rule_code grouped_forward_code = {.name = "grouped_forward", .measures = measures, .match = match_forward, .write = write_groups};
+const struct rule_code grouped_input_code = {.name = "grouped_input", .measures = measures, .match = match_input, .write = write_groups};
+const struct rule_code grouped_filter_code = {.name = "grouped_filter", .measures = measures, .match = match_filter, .write = write_filter};

@@ -3,9 +3,10 @@
  *
  *	rewrite.c  opening: rules against nodes	    apply.c   from choices to a program
  *	rules.c	   rule files, expr.c conditions    region.c  what differs, cut out
- *	draft.c	   writing instructions		    picture.c before and after, for people
+ *	draft.c	   writing instructions		    cut.c     a place cut out, on both sides
+ *	join.c	   nodes that are computed together
  *	pattern.c, pattern_read.c  rules that need none
- *	conv.c, grouped.c, patches.c, split.c	    rules that need code
+ *	conv.c, grouped.c, patches.c, split.c, merge.c, variance.c  rules that need code
  */
 #ifndef SPACE_REWRITE_OWN_H
 #define SPACE_REWRITE_OWN_H
@@ -18,6 +19,8 @@ extern const struct space_kind rewrite_kind;
 struct offer { /* the meaning of a choice of a site: a variant of a rule */
 	uint16_t rule;
 	uint8_t variant; /* from 1 */
+	uint8_t side;	 /* of a rule that joins, as in struct found, and: */
+	uint32_t leader; /* NONE: it joins nothing */
 	float promise;	 /* nanoseconds saved in a run, very roughly */
 };
 
@@ -25,8 +28,11 @@ struct rewrite {
 	struct rules rules;
 	struct offer *offer; /* the choices of all sites; choice k >= 1 of site i is offer[first[i] + k - 1] */
 	uint32_t *first;
-	uint8_t *taken; /* scratch, per node: did a site before consume it? */
+	uint8_t *taken; /* scratch, per node: did a site before consume it? 2 and 3: it leads nodes that share its operand 0, 1 */
 	uint8_t *real;	/* scratch, per site */
+	uint8_t *leads; /* scratch, per node: all zero between calls */
+	struct joins *joins;
+	bool has_joins;
 };
 
 static inline struct rewrite *rewrite_of(const struct space *s)
@@ -46,10 +52,25 @@ void rewrite_found(const struct space *s, uint32_t site, const struct offer *o, 
 /* Is this inside node read only by nodes that are replaced? */
 bool rewrite_consumes(const struct graph *g, const struct found *f, uint32_t inside);
 /* Writes the choices that take effect into `real` (n_sites places): 0 if a site before consumed a node of this site. */
-void rewrite_real(const struct space *s, const uint8_t *config, uint8_t *real);
+void rewrite_real(struct space *s, const uint8_t *config, uint8_t *real);
 
 /* Writes the instructions that replace the anchor; the last one has the anchor's id, name and shape. */
 void rewrite_draft(const struct space *s, uint32_t site, const struct offer *o, struct draft *d);
+/* Writes what computes the leader and all nodes that join it where `real` says what takes effect; they keep ids, names and shapes. */
+void rewrite_draft_joined(const struct space *s, uint32_t leader, const uint8_t *real, struct draft *d);
+/* Sets `leads` of all leaders of what takes effect. */
+void rewrite_mark_leaders(const struct space *s, const uint8_t *real, uint8_t as);
+
+/* ---- join.c ---- */
+void joins_open(struct space *s);
+/*
+ * The leader with which the node may be computed by this rule, or NONE. `led_by` has the leaders that nodes before it have: 2 * node +
+ * side.
+ */
+uint32_t joins_leader(struct space *s, const struct rule *r, uint32_t v, uint32_t side, const uint32_t *led_by);
+void joins_begin(struct space *s); /* nobody has joined */
+/* Joins the leader's group, ascending nodes one after the other; false if that cannot be. */
+bool joins_try(struct space *s, uint32_t v, uint32_t leader);
 
 /* A list of instructions, operands first. */
 struct lines {
@@ -59,6 +80,8 @@ struct lines {
 void lines_add(struct lines *l, Hlo__HloInstructionProto *in);
 /* Drops the instructions that the root (an id) does not need; keeps side effects, parameters and control edges. */
 void lines_prune(struct lines *l, int64_t root);
+/* Brings operands before what reads them; keeps the order otherwise. */
+void lines_sort(struct lines *l);
 
 int rewrite_apply(struct space *s, const uint8_t *config, struct buf *module, struct err *err);
 int rewrite_region(struct space *s, const uint8_t *a, const uint8_t *b, struct regions *out, struct err *err);

@@ -148,5 +148,5 @@ static Hlo__HloInstructionProto *write_image(struct draft *d, const struct found
 	return draft_transpose(d, draft_reshape(d, x, dims, c.rank), perm);
 }
 
-const struct rule_code window_dot_code = {"window_dot", measures, match_window, write_window};
-const struct rule_code image_dot_code = {"image_dot", measures, match_image, write_image};
+const struct rule_code window_dot_code = {.name = "window_dot", .measures = measures, .match = match_window, .write = write_window};
+const struct rule_code image_dot_code = {.name = "image_dot", .measures = measures, .match = match_image, .write = write_image};

@@ -188,16 +188,13 @@ static bool match_elementwise(struct matcher *m, const struct pattern_line *l, u
 static bool is_sum(const struct graph *g, uint32_t v)
 {
 	const struct comp *c;
-	const Hlo__Literal *zero;
+	double first;
 
 	if (g->node[v].opcode != OP_REDUCE || g->node[v].n_operands != 2)
 		return false;
 	c = &g->comp[node_calls(g, v)[0]];
-	zero = g->node[node_operands(g, v)[1]].proto->literal;
-	if (c->n_nodes != 3 || g->node[c->root].opcode != OP_ADD || !zero || node_operands(g, c->root)[0] == node_operands(g, c->root)[1])
-		return false;
-	return !(zero->n_f32s && (zero->f32s[0] < 0 || zero->f32s[0] > 0)) && !(zero->n_f64s && (zero->f64s[0] < 0 || zero->f64s[0] > 0)) &&
-		(zero->n_f32s || zero->n_f64s);
+	return c->n_nodes == 3 && g->node[c->root].opcode == OP_ADD && node_operands(g, c->root)[0] != node_operands(g, c->root)[1] &&
+		rule_constant(g, node_operands(g, v)[1], &first) && !(first < 0) && !(first > 0);
 }
 
 static bool match_sum(struct matcher *m, const struct pattern_line *l)

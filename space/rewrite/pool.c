@@ -19,14 +19,12 @@ static int64_t at_least_one(int64_t v)
 static const char *applied(const struct graph *g, uint32_t v)
 {
 	const struct comp *c = &g->comp[node_calls(g, v)[0]];
-	const Hlo__Literal *l = g->node[node_operands(g, v)[1]].proto->literal;
 	uint16_t op = g->node[c->root].opcode;
 	double first;
 
 	if (c->n_nodes != 3 || g->node[c->root].n_operands != 2 || node_operands(g, c->root)[0] == node_operands(g, c->root)[1] ||
-		!l || (!l->n_f32s && !l->n_f64s))
+		!rule_constant(g, node_operands(g, v)[1], &first))
 		return NULL;
-	first = l->n_f32s ? (double)l->f32s[0] : l->f64s[0];
 	if (op == OP_ADD && !(first < 0) && !(first > 0))
 		return "add";
 	if (op == OP_MAXIMUM && isinf(first) && first < 0)
@@ -83,4 +81,4 @@ static Hlo__HloInstructionProto *write(struct draft *d, const struct found *f, u
 	return sum;
 }
 
-const struct rule_code window_slices_code = {"window_slices", measures, match, write};
+const struct rule_code window_slices_code = {.name = "window_slices", .measures = measures, .match = match, .write = write};

@@ -18,7 +18,10 @@
 
 void rewrite_found(const struct space *s, uint32_t site, const struct offer *o, struct found *f)
 {
-	BUG_ON(!rule_match(rewrite_rule(s, o), s->graph, s->site[site].node, f));
+	const struct rule *r = rewrite_rule(s, o);
+	uint32_t v = s->site[site].node;
+
+	BUG_ON(o->leader == NONE ? !rule_match(r, s->graph, v, f) : !rule_match_joined(r, s->graph, v, o->leader, o->side, f));
 }
 
 static bool covers(const struct found *f, uint32_t v)
@@ -39,16 +42,33 @@ bool rewrite_consumes(const struct graph *g, const struct found *f, uint32_t ins
 	return true;
 }
 
-void rewrite_real(const struct space *s, const uint8_t *config, uint8_t *real)
+/* Can the node join its leader, which is either free or leads nodes that share the same operand? */
+static bool may_join(struct space *s, uint32_t v, const struct offer *o)
+{
+	uint8_t *taken = rewrite_of(s)->taken, as = (uint8_t)(2 + o->side);
+
+	if (taken[v] || (taken[o->leader] && taken[o->leader] != as) || !joins_try(s, v, o->leader))
+		return false;
+	taken[v] = 1;
+	taken[o->leader] = as;
+	return true;
+}
+
+void rewrite_real(struct space *s, const uint8_t *config, uint8_t *real)
 {
 	uint8_t *taken = rewrite_of(s)->taken;
 	struct found f;
 
 	memset(real, 0, s->n_sites);
+	joins_begin(s);
 	for (uint32_t i = 0; i < s->n_sites; i++) {
 		const struct offer *o = rewrite_offer(s, i, config[i]);
 		if (!o)
 			continue;
+		if (o->leader != NONE) {
+			real[i] = may_join(s, s->site[i].node, o) ? config[i] : 0;
+			continue;
+		}
 		rewrite_found(s, i, o, &f);
 		bool free = !taken[f.anchor];
 		for (uint32_t k = 0; k < f.n_inside; k++)
@@ -105,7 +125,9 @@ static void words(struct space *s, uint32_t site, uint8_t choice, struct buf *ou
 
 	if (r)
 		buf_addf(out, "%s: %s", r->name, r->variant[o->variant - 1]);
-	else
+	if (r && o->leader != NONE)
+		buf_addf(out, ", with %s", s->graph->node[o->leader].proto->name);
+	if (!r)
 		buf_adds(out, "as it is");
 }
 
@@ -197,8 +219,38 @@ struct opening {
 	struct space *s;
 	const bool *without;
 	uint64_t *tie;
+	uint32_t *led_by; /* 2 * node + side */
 	size_t cap_site, cap_tie, cap_offer, cap_first, n_offers;
 };
+
+/* Adds the variants of a rule at a place; returns a hash of both. */
+static uint64_t add_offers(struct opening *o, uint16_t r, const struct found *f, uint32_t first)
+{
+	struct rewrite *w = rewrite_of(o->s);
+	const struct rule *rule = &w->rules.rule[r];
+
+	for (uint8_t k = 1; k <= f->variants && o->n_offers - first < SPACE_CHOICES - 1; k++) {
+		MEM_GROW(&w->offer, &o->cap_offer, o->n_offers + 1);
+		w->offer[o->n_offers++] = (struct offer){r, k, (uint8_t)f->side, f->leader, (float)rule_promise(rule, f)};
+	}
+	return hash64(rule->name, strlen(rule->name), f->variants + 16 * f->side);
+}
+
+static uint64_t try_joining(struct opening *o, uint16_t r, uint32_t v, uint32_t first, uint64_t h)
+{
+	struct rewrite *w = rewrite_of(o->s);
+	struct found f;
+
+	for (uint32_t side = 0; side < 2; side++) {
+		uint32_t leader = joins_leader(o->s, &w->rules.rule[r], v, side, o->led_by);
+		if (leader == NONE || !rule_match_joined(&w->rules.rule[r], o->s->graph, v, leader, side, &f))
+			continue;
+		o->led_by[2 * v + side] = leader;
+		w->has_joins = true;
+		h = surroundings(o->s->graph, hash_mix(h, add_offers(o, r, &f, first)), &f);
+	}
+	return h;
+}
 
 /* Adds all offers at a node. */
 static void try_node(struct opening *o, uint32_t v)
@@ -210,13 +262,12 @@ static void try_node(struct opening *o, uint32_t v)
 	struct found f;
 
 	for (uint16_t r = 0; r < w->rules.n; r++) {
-		if (o->without[r] || !rule_match(&w->rules.rule[r], s->graph, v, &f))
+		if (o->without[r])
 			continue;
-		for (uint8_t k = 1; k <= f.variants && o->n_offers - first < SPACE_CHOICES - 1; k++) {
-			MEM_GROW(&w->offer, &o->cap_offer, o->n_offers + 1);
-			w->offer[o->n_offers++] = (struct offer){r, k, (float)rule_promise(&w->rules.rule[r], &f)};
-		}
-		h = surroundings(s->graph, hash_mix(h, hash64(w->rules.rule[r].name, strlen(w->rules.rule[r].name), f.variants)), &f);
+		if (rule_joins(&w->rules.rule[r]))
+			h = try_joining(o, r, v, first, h);
+		else if (rule_match(&w->rules.rule[r], s->graph, v, &f))
+			h = surroundings(s->graph, hash_mix(h, add_offers(o, r, &f, first)), &f);
 	}
 	if (o->n_offers == first)
 		return;
@@ -263,13 +314,18 @@ static int rewrite_open(struct space *s, const char *backend, struct err *err)
 	if (rc < 0)
 		return -1;
 	s->site_of = arena_alloc(&s->mem, g->n_nodes * sizeof *s->site_of);
+	joins_open(s);
+	o.led_by = MEM_NEW(2 * g->n_nodes + 1, uint32_t);
+	memset(o.led_by, 0xff, 2 * g->n_nodes * sizeof *o.led_by);
 	for (uint32_t v = 0; v < g->n_nodes; v++) {
 		uint8_t role = g->comp[g->node[v].comp].role;
 		s->site_of[v] = NONE;
 		if (role == ROLE_ENTRY || role == ROLE_CONTROL)
 			try_node(&o, v);
 	}
+	mem_free(o.led_by);
 	settle(s, &o);
+	w->leads = ARENA_NEW(&s->mem, g->n_nodes, uint8_t);
 	w->taken = ARENA_NEW(&s->mem, g->n_nodes, uint8_t);
 	w->real = ARENA_NEW(&s->mem, s->n_sites, uint8_t);
 	space_tie(s, o.tie);

@@ -20,6 +20,8 @@ struct found {
 	uint32_t anchor;	       /* the node whose value is computed in another way */
 	uint32_t inside[FOUND_INSIDE]; /* nodes that the new way looks through */
 	uint32_t n_inside;
+	uint32_t leader; /* of a rule that joins: the node that is computed together with the anchor; else NONE */
+	uint32_t side;	 /* ... and which operand both have in common */
 	double measure[FOUND_MEASURES]; /* the rule's code or its pattern names them */
 	uint32_t variants;		/* how many of the rule's variants make sense here */
 };
@@ -31,6 +33,12 @@ struct rule_code {
 	bool (*match)(const struct graph *g, uint32_t v, struct found *f);
 	/* Writes variant 1, 2 ...; returns the value that replaces the anchor's, with its shape. */
 	Hlo__HloInstructionProto *(*write)(struct draft *d, const struct found *f, uint32_t variant);
+	/*
+	 * A rule that joins computes several nodes with a common operand at once. Instead of `write` it has: a hash that is equal for
+	 * nodes that can be, 0 for no other; and what computes n of them, writing the value of each.
+	 */
+	uint64_t (*alike)(const struct graph *g, uint32_t v, uint32_t side);
+	void (*join)(struct draft *d, const uint32_t *node, uint32_t n, uint32_t side, Hlo__HloInstructionProto **value);
 };
 
 struct expr;
@@ -40,7 +48,6 @@ struct rule {
 	const char *variant[RULE_VARIANTS];
 	uint32_t n_variants;
 	bool whole;			/* is it priced by whole programs? Otherwise by its region */
-	uint16_t opcode;		/* of the anchor; OP_COUNT: any */
 	const struct rule_code *code;	/* or NULL: */
 	struct pattern *pattern;
 	struct expr *when, *promise; /* NULL: always; nothing */
@@ -60,6 +67,12 @@ void rules_release(struct rules *r);
 
 /* Does the rule apply at v, and does its condition hold? Fills `f`. */
 bool rule_match(const struct rule *r, const struct graph *g, uint32_t v, struct found *f);
+/* The same for a rule that joins: does it apply at v with this leader? */
+bool rule_match_joined(const struct rule *r, const struct graph *g, uint32_t v, uint32_t leader, uint32_t side, struct found *f);
+static inline bool rule_joins(const struct rule *r)
+{
+	return r->code && r->code->join;
+}
 /* How many nanoseconds it saves there, very roughly; 0 if the rule does not say. */
 double rule_promise(const struct rule *r, const struct found *f);
 Hlo__HloInstructionProto *rule_write(const struct rule *r, struct draft *d, const struct found *f, uint32_t variant);
@@ -75,14 +88,16 @@ static inline int64_t rule_dim(const struct graph *g, uint32_t v, int64_t i)
 	return g->node[v].proto->shape->dimensions[i];
 }
 /*
- * An array of real numbers that addition does not round to a few digits, nothing dynamic, nothing that must stay as
- * it is; its shape is the one that its operands give it.
+ * An array of real numbers (those of 16 bits are computed as f32, see draft.h), nothing dynamic, nothing that must stay as it is;
+ * its shape is the one that its operands give it.
  */
 bool rule_plain(const struct graph *g, uint32_t v);
 /* fits.c: does an instruction have the shape that its operands give it? True for operations that no rule looks through. */
 bool rule_fits(const struct graph *g, uint32_t v);
 /* Is it plain, and read only by `user`? */
 bool rule_only_for(const struct graph *g, uint32_t v, uint32_t user);
+/* Reads a constant of one real number. */
+bool rule_constant(const struct graph *g, uint32_t v, double *out);
 /* Reads the dimensions of a dot. False if rules do not understand it: operands and result must have one type. */
 bool rule_dot(const struct graph *g, uint32_t v, struct dot_dims *out);
 

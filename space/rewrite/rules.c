@@ -7,6 +7,7 @@
 #include "space/rewrite/rule.h"
 
 #include <string.h>
+#include "hlo/float.h"
 #include "space/rewrite/codes.h"
 #include "space/rewrite/pattern.h"
 
@@ -203,9 +204,17 @@ void rules_release(struct rules *r)
 
 bool rule_match(const struct rule *r, const struct graph *g, uint32_t v, struct found *f)
 {
-	*f = (struct found){.anchor = v, .variants = r->n_variants};
+	*f = (struct found){.anchor = v, .variants = r->n_variants, .leader = NONE};
+	if (rule_joins(r))
+		return false;
 	return (r->code ? r->code->match(g, v, f) : pattern_match(r->pattern, g, v, f)) &&
 		(!r->when || expr_value(r->when, f->measure) > 0);
+}
+
+bool rule_match_joined(const struct rule *r, const struct graph *g, uint32_t v, uint32_t leader, uint32_t side, struct found *f)
+{
+	*f = (struct found){.anchor = v, .inside = {leader}, .n_inside = 1, .leader = leader, .side = side, .variants = 1};
+	return r->code->match(g, v, f) && (!r->when || expr_value(r->when, f->measure) > 0);
 }
 
 double rule_promise(const struct rule *r, const struct found *f)
@@ -222,7 +231,7 @@ bool rule_plain(const struct graph *g, uint32_t v)
 {
 	const struct node *n = &g->node[v];
 	const Hlo__HloInstructionProto *in = n->proto;
-	bool type = n->dtype == DT_F32 || n->dtype == DT_F64 || n->dtype == DT_S32 || n->dtype == DT_S64 ||
+	bool type = n->dtype == DT_BF16 || n->dtype == DT_F16 || n->dtype == DT_F32 || n->dtype == DT_F64 || n->dtype == DT_S32 || n->dtype == DT_S64 ||
 		n->dtype == DT_U32 || n->dtype == DT_U64;
 
 	if (!type || n->rank > DRAFT_RANK - 2 || n->flags & (NODE_SIDE_EFFECT | NODE_CONTROL) || in->sharding || !rule_fits(g, v))
@@ -238,11 +247,36 @@ bool rule_only_for(const struct graph *g, uint32_t v, uint32_t user)
 	return rule_plain(g, v) && g->node[v].n_users == 1 && *node_users(g, v) == user && !(g->node[v].flags & NODE_ROOT);
 }
 
+bool rule_constant(const struct graph *g, uint32_t v, double *out)
+{
+	const Hlo__Literal *l = g->node[v].proto->literal;
+
+	if (g->node[v].opcode != OP_CONSTANT || g->node[v].elements != 1 || !l)
+		return false;
+	if (l->n_f32s)
+		*out = (double)l->f32s[0];
+	else if (l->n_f64s)
+		*out = l->f64s[0];
+	else if (l->bf16s.len >= 2)
+		*out = float_decode(DT_BF16, l->bf16s.data[0] | (uint64_t)l->bf16s.data[1] << 8);
+	else if (l->f16s.len >= 2)
+		*out = float_decode(DT_F16, l->f16s.data[0] | (uint64_t)l->f16s.data[1] << 8);
+	else
+		return false;
+	return true;
+}
+
+static bool in_16_bits(const struct graph *g, uint32_t v)
+{
+	return g->node[v].dtype == DT_BF16 || g->node[v].dtype == DT_F16;
+}
+
 bool rule_dot(const struct graph *g, uint32_t v, struct dot_dims *out)
 {
 	const Hlo__DotDimensionNumbers *d = g->node[v].proto->dot_dimension_numbers;
 
 	if (g->node[v].opcode != OP_DOT || !d || !rule_plain(g, v) || !g->node[v].elements ||
+		(in_16_bits(g, v) && g->node[v].proto->precision_config && g->node[v].proto->precision_config->algorithm) ||
 		d->n_lhs_contracting_dimensions > DRAFT_RANK || d->n_lhs_batch_dimensions > DRAFT_RANK)
 		return false;
 	for (uint32_t k = 0; k < 2; k++) {

@@ -358,5 +358,5 @@ static Hlo__HloInstructionProto *write_sink(struct draft *d, const struct found 
 	return sunk(d, node_operands(d->g, f->anchor)[side], draft_operand(d, f->anchor, !side), side, &dims, true);
 }
 
-const struct rule_code dot_split_code = {"dot_split", measures, match_split, write_split};
-const struct rule_code dot_sink_code = {"dot_sink", measures, match_sink, write_sink};
+const struct rule_code dot_split_code = {.name = "dot_split", .measures = measures, .match = match_split, .write = write_split};
+const struct rule_code dot_sink_code = {.name = "dot_sink", .measures = measures, .match = match_sink, .write = write_sink};

@@ -1,0 +1,163 @@
+/*
+ * join.c - nodes that are computed together with others: which can be, and which are in a configuration.
+ *
+ * Products that read the same operand can be one larger product, whose result is cut into theirs. Each node has a decision of
+ * its own: to be computed with its leader, the first node of its kind, or not. So a group of n nodes has n - 1 decisions, and
+ * all members that say so make one product with the leader.
+ *
+ * Two nodes can be joined if none of them needs the other's value. For several groups that is not enough: one may need a value of
+ * the other and the reverse, and the program would have a circle. So before a node joins, all is followed that reads the group's
+ * values, through the groups that exist already; if that comes back to the group, the node stays alone. Nodes join in ascending
+ * order, so what comes after the last one cannot lead back and is not followed.
+ */
+#include "space/rewrite/own.h"
+
+#include <string.h>
+
+#define CANDIDATES 64 /* leaders that are tried for a node */
+#define LOOK 65536    /* nodes that are followed at most; beyond, a node stays alone */
+
+struct joins {		 /* scratch of a space; per node */
+	uint32_t *ring;	 /* the next node of the same group, round and round */
+	uint32_t *stack; /* nodes to follow */
+	uint8_t *mark;	 /* all zero between calls */
+};
+
+void joins_open(struct space *s)
+{
+	const struct graph *g = s->graph;
+	struct joins *j = ARENA_NEW(&s->mem, 1, struct joins);
+
+	j->ring = arena_alloc(&s->mem, g->n_nodes * sizeof *j->ring);
+	j->stack = arena_alloc(&s->mem, (g->n_nodes + 1) * sizeof *j->stack);
+	j->mark = ARENA_NEW(&s->mem, g->n_nodes, uint8_t);
+	rewrite_of(s)->joins = j;
+}
+
+/* Does v need the value of u, a node before it? Also if that would take long to find out. */
+static bool needs(const struct graph *g, struct joins *j, uint32_t v, uint32_t u)
+{
+	uint32_t seen = 0, at = 0;
+	bool found = false;
+
+	j->stack[seen++] = v;
+	j->mark[v] = 1;
+	for (; at < seen && !found && seen < LOOK; at++) {
+		uint32_t n = j->stack[at];
+		for (uint32_t k = 0; k < g->node[n].n_operands; k++) {
+			uint32_t x = node_operands(g, n)[k];
+			found |= x == u;
+			if (x < u || j->mark[x])
+				continue;
+			j->mark[x] = 1;
+			j->stack[seen++] = x;
+		}
+	}
+	found |= at < seen;
+	while (seen-- > 0)
+		j->mark[j->stack[seen]] = 0;
+	return found;
+}
+
+/* Is an instruction of this computation bound to another without reading its value? Then operands do not say all. */
+static bool has_control(const struct graph *g, uint32_t comp)
+{
+	const struct comp *c = &g->comp[comp];
+
+	for (uint32_t v = c->first; v < c->first + c->n_nodes; v++)
+		if (g->node[v].flags & NODE_CONTROL)
+			return true;
+	return false;
+}
+
+uint32_t joins_leader(struct space *s, const struct rule *r, uint32_t v, uint32_t side, const uint32_t *led_by)
+{
+	const struct graph *g = s->graph;
+	uint32_t x, tried = 0;
+	uint64_t h;
+
+	if (g->node[v].n_operands != 2)
+		return NONE;
+	x = node_operands(g, v)[side];
+	if (g->node[x].n_users < 2 || (h = r->code->alike(g, v, side)) == 0)
+		return NONE;
+	for (uint32_t k = 0; k < g->node[x].n_users && tried < CANDIDATES && node_users(g, x)[k] < v; k++) {
+		uint32_t u = node_users(g, x)[k];
+		if (g->node[u].opcode != g->node[v].opcode || node_operands(g, u)[side] != x || led_by[2 * u + side] != NONE)
+			continue;
+		tried++;
+		if (r->code->alike(g, u, side) == h && !needs(g, rewrite_of(s)->joins, v, u))
+			return has_control(g, g->node[v].comp) ? NONE : u;
+	}
+	return NONE;
+}
+
+void joins_begin(struct space *s)
+{
+	struct joins *j = rewrite_of(s)->joins;
+
+	for (uint32_t v = 0; v < s->graph->n_nodes && rewrite_of(s)->has_joins; v++)
+		j->ring[v] = v;
+}
+
+static void mark_group(struct joins *j, uint32_t v, uint8_t as)
+{
+	uint32_t m = v;
+
+	do {
+		j->mark[m] = as;
+		m = j->ring[m];
+	} while (m != v);
+}
+
+/* Two groups become one; two nodes of one group: the group falls apart again. */
+static void exchange(struct joins *j, uint32_t a, uint32_t b)
+{
+	uint32_t was = j->ring[a];
+
+	j->ring[a] = j->ring[b];
+	j->ring[b] = was;
+}
+
+/* Is a member of v's group reached from it? What comes after `last` is not followed. */
+static bool comes_back(const struct graph *g, struct joins *j, uint32_t v, uint32_t last)
+{
+	enum { IN_GROUP = 1, SEEN };
+	uint32_t n = 0, at = 0, m = v;
+	bool back = false;
+
+	mark_group(j, v, IN_GROUP);
+	do {
+		j->stack[n++] = m;
+		m = j->ring[m];
+	} while (m != v);
+	for (; at < n && !back && n < LOOK; at++) {
+		const struct node *from = &g->node[j->stack[at]];
+		for (uint32_t k = 0; k < from->n_users && !back; k++) {
+			uint32_t u = m = node_users(g, j->stack[at])[k];
+			back = j->mark[u] == IN_GROUP;
+			if (u > last || j->mark[u])
+				continue;
+			do {
+				j->mark[m] = SEEN;
+				j->stack[n++] = m;
+				m = j->ring[m];
+			} while (m != u);
+		}
+	}
+	back |= at < n;
+	while (n-- > 0)
+		j->mark[j->stack[n]] = 0;
+	return back;
+}
+
+bool joins_try(struct space *s, uint32_t v, uint32_t leader)
+{
+	struct joins *j = rewrite_of(s)->joins;
+
+	exchange(j, v, leader);
+	if (!comes_back(s->graph, j, leader, v))
+		return true;
+	exchange(j, v, leader);
+	return false;
+}

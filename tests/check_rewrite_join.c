@@ -1,0 +1,186 @@
+/*
+ * check_rewrite_join.c - nodes that are computed together: who may be, what comes of it, and what it is priced by.
+ */
+#include "space/space.h"
+#include "space/rewrite/own.h"
+#include "tests/test.h"
+
+#define DOT ", lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+
+/* x has three readers; the third needs the first. a and b are two groups of which either can be one, but not both. */
+static const char program[] =
+	"HloModule m\n\nENTRY e {\n"
+	"  x = f32[4,4] parameter(0)\n  y = f32[4,4] parameter(1)\n  v = f32[4,3] parameter(2)\n  w = f32[4,4] parameter(3)\n"
+	"  k = f32[4,5] parameter(4)\n  z = f32[2,4] parameter(5)\n"
+	"  q = f32[2,3] dot(z, v)" DOT
+	"  r = f32[2,5] dot(z, k)" DOT
+	"  t = f32[2,4] dot(z, w)" DOT
+	"  a1 = f32[4,4] dot(x, w)" DOT
+	"  b1 = f32[4,3] dot(y, v)" DOT
+	"  na = f32[4,4] negate(a1)\n  nb = f32[4,3] negate(b1)\n"
+	"  a2 = f32[4,3] dot(x, nb)" DOT
+	"  b2 = f32[4,4] dot(y, na)" DOT
+	"  c = f32[4,4] dot(x, a1)" DOT
+	"  ROOT all = (f32[2,3], f32[2,5], f32[2,4], f32[4,3], f32[4,4], f32[4,4]) tuple(q, r, t, a2, b2, c)\n}\n";
+
+struct opened {
+	struct graph g;
+	struct space *s;
+	uint8_t *config;
+	struct graph rewritten;
+};
+
+static bool open_program(struct opened *o)
+{
+	struct err err = {0};
+
+	*o = (struct opened){.s = NULL};
+	if (!CHECK(graph_parse(&o->g, program, sizeof program - 1, "program", &err) == 0) ||
+		!CHECK((o->s = space_open("rewrite", "cpu", &o->g, NULL, 0, &err)) != NULL))
+		return false;
+	o->config = MEM_NEW(o->s->n_sites + 1, uint8_t);
+	return true;
+}
+
+static void close_program(struct opened *o)
+{
+	graph_release(&o->rewritten);
+	space_free(o->s);
+	graph_release(&o->g);
+	mem_free(o->config);
+}
+
+/* The choice at `name` that computes it with `leader`; 0: there is none. */
+static uint8_t joining(const struct opened *o, const char *name, const char *leader)
+{
+	uint32_t site = o->s->site_of[graph_find(&o->g, name)];
+
+	for (uint8_t k = 1; site != NONE && k < o->s->site[site].choices; k++)
+		if (rewrite_offer(o->s, site, k)->leader == graph_find(&o->g, leader))
+			return k;
+	return 0;
+}
+
+/* Decides it; false if it is not offered, in any of the two orders that a program may have. */
+static bool join(struct opened *o, const char *name, const char *leader)
+{
+	uint8_t k = joining(o, name, leader);
+	const char *at = k ? name : leader;
+
+	k = k ? k : joining(o, leader, name);
+	if (k)
+		o->config[o->s->site_of[graph_find(&o->g, at)]] = k;
+	return k != 0;
+}
+
+static uint32_t products(struct opened *o)
+{
+	struct buf b = {0};
+	uint32_t n = 0;
+
+	graph_release(&o->rewritten);
+	CHECK(o->s->ops->apply(o->s, o->config, &b, NULL) == 0);
+	CHECK(graph_parse(&o->rewritten, b.data, b.len, "rewritten", NULL) == 0);
+	for (uint32_t v = 0; v < o->rewritten.n_nodes; v++)
+		n += o->rewritten.node[v].opcode == OP_DOT;
+	buf_release(&b);
+	return n;
+}
+
+static void who_needs_another_does_not_join_it(void)
+{
+	struct opened o;
+
+	if (open_program(&o)) {
+		CHECK(joining(&o, "c", "a1") == 0);
+		CHECK(joining(&o, "q", "a1") == 0 && joining(&o, "a1", "q") == 0);
+		CHECK_INT(products(&o), 8);
+	}
+	close_program(&o);
+}
+
+static void each_joins_by_itself(void)
+{
+	static const char *const name[] = {"q", "r", "t"};
+	struct opened o;
+	uint32_t left = 8, sites = 0;
+
+	if (open_program(&o))
+		for (int i = 0; i < 3; i++) {
+			uint32_t site = o.s->site_of[graph_find(&o.g, name[i])];
+			for (int k = 0; site != NONE && k < 3; k++)
+				if (joining(&o, name[i], name[k])) {
+					o.config[site] = joining(&o, name[i], name[k]);
+					CHECK_INT(products(&o), --left);
+					sites++;
+				}
+		}
+	CHECK_INT(sites, 2);
+	close_program(&o);
+}
+
+/* Each group can be one product, both cannot; then the later node stays alone. */
+static void circles_are_not_made(void)
+{
+	struct opened o;
+	struct buf said = {0};
+
+	if (open_program(&o)) {
+		CHECK(join(&o, "a2", "a1"));
+		CHECK_INT(products(&o), 7);
+		memset(o.config, 0, o.s->n_sites);
+		CHECK(join(&o, "b2", "b1"));
+		CHECK_INT(products(&o), 7);
+		CHECK(join(&o, "a2", "a1"));
+		CHECK_INT(products(&o), 7);
+		o.s->ops->summary(o.s, o.config, &said);
+		CHECK_STR(said.data ? (char *)said.data : "", "1 places rewritten, 1 inert because an earlier one took what they are about");
+	}
+	buf_release(&said);
+	close_program(&o);
+}
+
+/* One more node that joins changes what all of the group is computed by: the place is the whole group, on both sides. */
+static void the_group_is_one_place(void)
+{
+	struct opened o;
+	struct regions r = {0};
+	struct graph g[2] = {{.n_nodes = 0}, {.n_nodes = 0}};
+	uint8_t *before;
+
+	if (open_program(&o)) {
+		before = MEM_NEW(o.s->n_sites + 1, uint8_t);
+		for (uint32_t i = 0, n = 0; i < o.s->n_sites; i++)
+			for (uint8_t k = 1; k < o.s->site[i].choices; k++)
+				if (strchr("qrt", *o.g.node[o.s->site[i].node].proto->name) && rewrite_offer(o.s, i, k)->leader != NONE &&
+					rewrite_offer(o.s, i, k)->side == 0) {
+					o.config[i] = k;
+					before[i] = n++ == 0 ? k : 0;
+				}
+		if (CHECK(o.s->ops->region(o.s, before, o.config, &r, NULL) == 0) && CHECK_INT(r.n, 1))
+			for (int i = 0; i < 2; i++) {
+				const struct buf *side = i ? &r.v->b : &r.v->a;
+				uint32_t dots = 0;
+				CHECK(graph_parse(&g[i], side->data, side->len, "a region", NULL) == 0);
+				for (uint32_t v = 0; v < g[i].n_nodes; v++)
+					dots += g[i].node[v].opcode == OP_DOT;
+				CHECK_INT(dots, 2 - i);
+				CHECK_INT(g[i].comp[g[i].entry].proto->program_shape->n_parameters, 4);
+				CHECK_INT(g[i].comp[g[i].entry].proto->program_shape->result->n_tuple_shapes, 3);
+			}
+		mem_free(before);
+	}
+	regions_release(&r);
+	graph_release(&g[0]);
+	graph_release(&g[1]);
+	close_program(&o);
+}
+
+int main(void)
+{
+	RUN(who_needs_another_does_not_join_it);
+	RUN(each_joins_by_itself);
+	RUN(circles_are_not_made);
+	RUN(the_group_is_one_place);
+	return test_done();
+}
