@@ -1,14 +1,15 @@
 /*
  * pace.c - the time that a pair of modules takes to be priced, by its size.
  *
- * Before anything was priced, the program itself says what a byte of a module costs: opening it was one compile. What a
- * pair took then corrects that: the ratio of what it took to what was expected, in a class for each power of two of the bytes. A class
- * borrows from its neighbours, with weights that halve per step. Most of what a small pair takes is its timing, most of what a
- * large one takes is its compiling; the classes keep these apart without anybody saying which is which, and a busy machine
- * shows in all of them.
+ * Before anything was priced, the program itself says what a byte of a module costs: opening it was one compile. What
+ * a pair took then corrects that: the ratio of what it took to what was expected, in a class for each power of two of
+ * the bytes. A class borrows from its neighbours, with weights that halve per step. Most of what a small pair takes
+ * is its timing, most of what a large one takes is its compiling; the classes keep these apart without anybody saying
+ * which is which, and a busy machine shows in all of them.
  *
- * Bytes are a poor measure of a compiler's work, but the best that is known before asking it: one kernel of many instructions takes
- * longer than as many small ones. So whoever spends by these figures also bounds what he spends (search/share.c).
+ * Bytes are a poor measure of a compiler's work, but the best that is known before asking it: one kernel of many
+ * instructions takes longer than as many small ones. So whoever spends by these figures also bounds what he spends
+ * (search/share.c).
  */
 #include "cost/pace.h"
 

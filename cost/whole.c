@@ -84,6 +84,10 @@ int cost_own(struct cost *c, const struct precision *p, struct timing *out, stru
 	space_default(c->space, config);
 	rc = cost_whole(c, NULL, config, &patient, out, err);
 	if (rc == 0 && out->outcome == OUTCOME_OK && out->seconds_b > 0) {
+		if (out->ratio_se > 0) { /* where runs are disturbed, a difference can exceed both sides; the ratio of pairs cannot */
+			out->delta = -out->seconds_b * expm1(-out->ratio);
+			out->delta_se = out->seconds_b * exp(-out->ratio) * out->ratio_se;
+		}
 		c->default_seconds = out->seconds_b;
 		c->default_se = out->seconds_b * out->ratio_se * M_SQRT1_2; /* a ratio has the error of two sides */
 	}

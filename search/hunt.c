@@ -25,6 +25,11 @@
 #define STEP_SHARE 0.5
 
 #define LONG_RUN 1.0 /* seconds; the user is told about a longer run */
+#define LONG_OPENING 5.0 /* ... and about a longer measurement of the default */
+/* Of the time that the search has, measuring the default runs for such a share, but no shorter than that. */
+#define WEIGH_SHARE 0.02
+#define WEIGH_LEAST 0.3
+#define VAGUE 0.25 /* a default that is known no better than this, as a share of it, says nothing of gains */
 
 /*
  * How many seconds are spent on one measurement: until its error is a small share of the program's run, at most a share
@@ -55,6 +60,14 @@ double hunt_seconds(const struct hunt *h)
 static double own_seconds(const struct hunt *h)
 {
 	return h->default_seconds - h->decoded.value;
+}
+
+bool hunt_vague(const struct hunt *h)
+{
+	bool known = own_seconds(h) > 0 && isfinite(h->default_se) && isfinite(h->decoded.se);
+
+	return h->default_seconds > 0 && h->lab->kind == COST_MEASURED &&
+		(!known || hypot(h->decoded.se, h->default_se) > VAGUE * own_seconds(h));
 }
 
 double hunt_gain(const struct hunt *h)
@@ -113,6 +126,7 @@ int hunt_weigh_default(struct hunt *h, struct cost *c, struct estimate *out, str
 {
 	bool kept = c == h->lab->cost && h->quantity == QUANTITY_SECONDS; /* may it be known from an earlier opening? */
 	const struct opened *o = &h->lab->subject.opened;
+	struct precision p = hunt_whole;
 	struct timing t = {0};
 	int rc;
 
@@ -125,7 +139,8 @@ int hunt_weigh_default(struct hunt *h, struct cost *c, struct estimate *out, str
 		*out = (struct estimate){o->more, o->more_se, 1};
 		return 0;
 	}
-	rc = cost_own(c, &hunt_whole, &t, err);
+	p.max_seconds = h->o.seconds > 0 ? fmin(p.max_seconds, fmax(WEIGH_LEAST, WEIGH_SHARE * h->o.seconds)) : p.max_seconds;
+	rc = cost_own(c, &p, &t, err);
 	if (rc == 0 && t.outcome == OUTCOME_OK)
 		*out = (struct estimate){t.delta, t.delta_se, t.pairs};
 	if (rc == 0 && kept)
@@ -164,6 +179,11 @@ int hunt_begin(struct hunt *h, const struct hunt_options *o, struct lab *lab, co
 		return -1;
 	h->default_wall = hunt_seconds(h);
 	h->started = now_seconds(); /* opening does not count as time of the search */
+	if (h->default_wall >= LONG_OPENING)
+		talk("compiling the default as it was read back, and measuring it, took %s", talk_seconds(h->default_wall, time, sizeof time));
+	if (hunt_vague(h))
+		talk("the default could only be measured to within %.0f%%: the machine is too busy to say how much is gained before the verdict",
+			100 * hypot(h->decoded.se, h->default_se) / fmax(own_seconds(h), 1e-12));
 	if (h->default_seconds >= LONG_RUN && h->quantity == QUANTITY_SECONDS)
 		talk("one run takes %s: whole programs are compared by few runs, down to one a side, and their intervals are wide",
 			talk_seconds(h->default_seconds, time, sizeof time));

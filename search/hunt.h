@@ -156,6 +156,8 @@ void hunt_release(struct hunt *h);
 double hunt_seconds(const struct hunt *h);
 /* The believed gain: the share of the compiler's own program's time that the configuration saves. */
 double hunt_gain(const struct hunt *h);
+/* Is the default known so badly that nothing can be said of gains before the verdict? */
+bool hunt_vague(const struct hunt *h);
 /* Its standard error. */
 double hunt_gain_se(const struct hunt *h);
 

@@ -63,7 +63,7 @@ static void show(struct session *s, struct progress *p)
 	const struct hunt *h = &s->hunt;
 	char detail[160];
 
-	if (h->lab->parts_only)
+	if (h->lab->parts_only || hunt_vague(h))
 		snprintf(detail, sizeof detail, "%+.3g +- %.2g us by the parts alone, %llu kept", h->running.value * 1e6, h->running.se * 1e6,
 			(unsigned long long)h->kept);
 	else
@@ -140,7 +140,9 @@ static int conclude(struct session *s, struct err *err)
 	const struct settings *set = s->set;
 	struct device_info info = {0};
 	struct result r = {&s->hunt, &s->verdict, s->device ? &info : NULL, s->lab.subject.name,
-		search_strategy_name(s->hunt.o.strategy), &s->advisor, s->before ? s->before->dir.data : NULL, &s->layouts};
+		search_strategy_name(s->hunt.o.strategy), &s->advisor, s->before ? s->before->dir.data : NULL, &s->layouts,
+		s->opening, 0};
+	double begun;
 	int rc;
 
 	if (s->device && layouts_add_found(&s->layouts, &s->lab, s->device, s->hunt.config,
@@ -158,10 +160,12 @@ static int conclude(struct session *s, struct err *err)
 		verdict_forgo(&s->verdict, &s->lab, s->hunt.config, &s->hunt.running);
 		return leave(s, &r, err);
 	}
+	begun = now_seconds();
 	rc = verdict_reach(&s->verdict, &s->lab, s->hunt.config, &(struct verdict_options){r.device ? &s->device_options : NULL,
 		set->verdict_seconds == OPT_AUTO ? 0 : set->verdict_seconds, hunt_seconds(&s->hunt)}, err);
 	if (rc == 0 && r.device)
 		rc = parts_check(&s->verdict, &s->lab, s->hunt.config, &s->device_options, err);
+	r.judging = now_seconds() - begun;
 	if (rc == 0 && r.device && s->verdict.tuned && !(s->device = device_open(&s->device_options, err)))
 		rc = -1;
 	return rc == 0 ? leave(s, &r, err) : -1;
@@ -207,6 +211,7 @@ static int search_on(struct session *s, struct err *err)
 	struct rival_answer answer;
 	struct scorer scorer;
 
+	s->began = now_seconds();
 	if (session_open(s, err) < 0)
 		return -1;
 	begin_talk(s);
@@ -233,6 +238,7 @@ static int search_on(struct session *s, struct err *err)
 	session_identify(s);
 	if (hunt_begin(&s->hunt, &ho, &s->lab, s->advisor.infer || promises ? &scorer : NULL, err) < 0)
 		return -1;
+	s->opening = now_seconds() - s->began;
 	return session_begin(s, err) < 0 || hunt_on(s, err) < 0 ? -1 : 0;
 }
 
@@ -241,7 +247,8 @@ static int hand_over(struct session *s, struct buf *program, struct err *err)
 {
 	struct device_info info = s->device ? *device_info(s->device) : (struct device_info){0};
 	struct result r = {&s->hunt, &s->verdict, s->device ? &info : NULL, s->lab.subject.name,
-		search_strategy_name(s->hunt.o.strategy), &s->advisor, s->before ? s->before->dir.data : NULL, &s->layouts};
+		search_strategy_name(s->hunt.o.strategy), &s->advisor, s->before ? s->before->dir.data : NULL, &s->layouts,
+		s->opening, 0};
 	struct buf module = {0};
 	int rc = s->lab.space->ops->apply(s->lab.space, s->hunt.config, &module, err);
 

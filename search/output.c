@@ -9,6 +9,7 @@
 #include "base/talk.h"
 #include "search/output.h"
 
+#define LONG_BESIDE 5.0 /* seconds beside those of the search, from which on they are worth a line */
 #define STATE_LIMIT ((size_t)1 << 30)
 /* Of the file `state`. The older one does not say which decisions it is about, so it cannot be trusted. */
 #define STATE_MAGIC "vantage search 2"
@@ -150,7 +151,7 @@ int output_write(const char *dir, const struct result *r, struct device *d, stru
 void output_summary(const struct result *r, const char *dir, bool json, struct buf *out)
 {
 	const struct hunt *h = r->hunt;
-	char time[32];
+	char time[32], judging[32];
 
 	if (json) {
 		output_json_summary(r, dir, out);
@@ -175,6 +176,9 @@ void output_summary(const struct result *r, const char *dir, bool json, struct b
 	if (h->used_up)
 		buf_adds(out, "; nothing was left to try");
 	buf_addch(out, '\n');
+	if (r->opening + r->judging >= LONG_BESIDE)
+		buf_addf(out, "Opening the program took %s, the verdict %s.\n", talk_seconds(r->opening, time, sizeof time),
+			talk_seconds(r->judging, judging, sizeof judging));
 	if (hunt_passed_over(h))
 		buf_addf(out, "%u more were passed over: to price one would have taken longer than its share of the time (%s at most); "
 			"with more --seconds they are tried.\n", hunt_passed_over(h), talk_seconds(h->dearest, time, sizeof time));

@@ -29,6 +29,7 @@ struct result { /* everything there is to tell */
 	const struct advisor *advisor;
 	const char *before; /* the folder of the kind that decided first, or NULL */
 	const struct layouts *layouts; /* made by hand, and what was found beside them */
+	double opening, judging; /* seconds that came before the search, and that the verdict took */
 };
 
 /* Makes the folder and proves that it can be written. */

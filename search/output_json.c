@@ -129,6 +129,8 @@ static void add_search(struct json *j, const struct result *r)
 	json_uint(j, "drift_corrections", h->drifts);
 	json_num(j, "kernel_us", 1e6 * h->part.value);
 	json_num(j, "seconds", hunt_seconds(h));
+	json_num(j, "opening_seconds", r->opening);
+	json_num(j, "verdict_seconds", r->judging);
 	json_num(j, "gain_believed", hunt_gain(h));
 	json_num(j, "gain_believed_se", hunt_gain_se(h));
 	json_num(j, "decoded_default_seconds_more", h->decoded.value);

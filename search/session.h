@@ -38,6 +38,7 @@ struct session { /* all zero but `set` and `before` is empty */
 	/* The search of another kind that decided first, or NULL. This one's program is what came of its decisions. */
 	const struct session *before;
 	int start; /* of enum hunt_start */
+	double began, opening; /* clock at the beginning; seconds until the search */
 };
 
 int session_open(struct session *s, struct err *err);

@@ -1,17 +1,18 @@
 /*
  * share.c - the time that a search with a limit of time gives to one candidate.
  *
- * --seconds is kept: what is under way when the time is over is cut (device_until), and what was cut is nobody's failure: it
- * is not counted, not stored, and tried again by whoever has more time. The last check of the whole program has its part of
- * the time kept for it. No candidate may have more than a share of what is left, for its price is a guess until it is paid: some
- * modules take a compiler a hundred times as long as others of their size. A cut costs a new worker, so no share is shorter than
- * starting one takes several times.
+ * --seconds is kept: what is under way when the time is over is cut (device_until), and what was cut is nobody's
+ * failure: it is not counted, not stored, and tried again by whoever has more time. The last check of the whole
+ * program has its part of the time kept for it. No candidate may have more than a share of what is left, for its
+ * price is a guess until it is paid: some modules take a compiler a hundred times as long as others of their size. A
+ * cut costs a new worker, so no share is shorter than starting one takes several times.
  *
- * In a large program candidates differ in what it takes to price them: a second for one more kernel, minutes for a move of fifty
- * sites around the largest kernels. Spent in the order of their promises, all of the time may go into the first. So
- * a candidate that is expected (cost_takes) to need more than its share is set beside the next best ones, and the
- * one that promises most for each second is tried; where nothing is promised, the cheapest. What is passed over is offered again,
- * and may come when cheaper ones are used up. In a program of which every candidate fits, the first is taken as ever.
+ * In a large program candidates differ in what it takes to price them: a second for one more kernel, minutes for a
+ * move of fifty sites around the largest kernels. Spent in the order of their promises, all of the time may go into
+ * the first. So a candidate that is expected (cost_takes) to need more than its share is set beside the next best
+ * ones, and the one that promises most for each second is tried; where nothing is promised, the cheapest. What is
+ * passed over is offered again, and may come when cheaper ones are used up. In a program of which every candidate
+ * fits, the first is taken as ever.
  */
 #include <math.h>
 #include <string.h>
