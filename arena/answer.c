@@ -146,6 +146,18 @@ static int flip_one(struct reply *a, struct rng *rng, uint8_t *config)
 	return 0;
 }
 
+/* Our own proposal from `config` takes its place. */
+static int guided(struct reply *a, struct rng *rng, uint8_t *config)
+{
+	struct err why = {0};
+	const char *by;
+
+	if (contest_advise(a->c, config, rng, &by, &why) < 0)
+		return refuse(a, why.text);
+	json_str(a->j, "by", by);
+	return 0;
+}
+
 static int ask(struct reply *a)
 {
 	struct contest *c = a->c;
@@ -165,12 +177,14 @@ static int ask(struct reply *a)
 		space_random(s, 0.1 + 0.8 * rng_unit(rng), rng, config);
 	else if (strcmp(r->how, "flip") == 0)
 		rc = flip_one(a, rng, config);
+	else if (strcmp(r->how, "guided") == 0)
+		rc = guided(a, rng, config);
 	else if (start)
 		start->fill(c->lab.space, config);
 	else if (strcmp(r->how, "default") == 0)
 		space_default(s, config);
 	else
-		rc = refuse(a, "\"how\" is random, flip, default, or a start that hello names");
+		rc = refuse(a, "\"how\" is random, flip, guided, default, or a start that hello names");
 	if (rc == 0)
 		add_config(a->j, "config", s, config);
 	mem_free(config);

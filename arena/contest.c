@@ -15,6 +15,8 @@
 /* Of a confirmation, as in a search. */
 static const struct precision again = {.target = 0.001, .max_seconds = 0.3, .instances = 3, .min_pairs = 12};
 
+#define UNLIMITED 2000 /* prices that proposals reckon with where there is no budget, as a search does */
+
 static void identify(const struct contest *c, struct buf *out)
 {
 	const struct contest_settings *set = c->set;
@@ -251,7 +253,23 @@ int contest_price(struct contest *c, const struct contest_ask *ask, struct conte
 	if (cost != c->lab.cost)
 		return 0;
 	learn(c, &a, out);
+	counsel_told(&c->counsel, a.from, a.to, &out->delta);
 	return record(c, &a, &out->delta, err);
+}
+
+int contest_advise(struct contest *c, uint8_t *config, struct rng *rng, const char **by, struct err *err)
+{
+	struct counsel_options o = {c->has_device ? c->info.backend : "formula", c->set->model,
+		c->set->budget ? (uint64_t)c->set->budget : UNLIMITED};
+
+	if (c->lab.space->n_sites == 0)
+		return err_set(err, "there is nothing to flip: the program has no sites");
+	if (!c->counsel.open && counsel_open(&c->counsel, &c->lab, &o, err) < 0)
+		return -1;
+	*by = counsel_by(&c->counsel);
+	if (!counsel_propose(&c->counsel, config, rng, config))
+		return err_set(err, "there is nothing left to try from this configuration");
+	return 0;
 }
 
 static int found(struct contest *c, const struct finding *f, struct err *err)
@@ -314,6 +332,7 @@ int contest_end(struct contest *c, struct err *err)
 void contest_close(struct contest *c)
 {
 	feature_release(&c->scene);
+	counsel_release(&c->counsel);
 	lab_release(&c->lab);
 	run_free(c->archive.run);
 	store_close(c->archive.db);

@@ -16,13 +16,14 @@
 #include "cost/price.h"
 #include "lab/lab.h"
 #include "learn/feature.h"
+#include "search/counsel.h"
 #include "search/verdict.h"
 
 struct contest_settings { /* members have the names of the options */
-	const char *graph, *space, *device, *cores, *db, *out, *socket, *objective;
+	const char *graph, *space, *device, *cores, *db, *out, *socket, *objective, *model;
 	struct opt_list limits;
 	int64_t budget, core, seed, replicas, partitions;
-	double seconds, deadline, verdict_seconds;
+	double seconds, deadline, verdict_seconds, patience;
 	int measure;
 	bool wait, force, raw, quiet;
 };
@@ -43,6 +44,7 @@ struct contest { /* all zero but `set` is empty; contest_close accepts it */
 	struct estimate best_cost; /* against the default; 0 while that is the best */
 	bool has_told, over;	/* over: there was a verdict */
 	struct scene scene;	/* opened when features are asked for */
+	struct counsel counsel; /* opened when our own proposals are */
 	uint64_t priced, failed;
 	double spent;		/* seconds of pricing */
 };
@@ -70,6 +72,8 @@ int contest_price(struct contest *c, const struct contest_ask *ask, struct conte
 /* Is there nothing left to price with? */
 bool contest_spent(const struct contest *c);
 int contest_tell(struct contest *c, const uint8_t *config, struct estimate *cost, bool *refused, struct err *err);
+/* What our own search would try from `config`, in its place; -1: nothing, and the client is told why. `by`: what guides it. */
+int contest_advise(struct contest *c, uint8_t *config, struct rng *rng, const char **by, struct err *err);
 /* The device is given back for it, and the contest is over. */
 int contest_verdict(struct contest *c, const uint8_t *config, struct verdict *v, struct err *err);
 

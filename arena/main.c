@@ -3,7 +3,8 @@
  *
  * It opens a program as `search` does, and then answers requests, one line of JSON each, on standard input and output
  * or on a Unix socket. A socket serves one client after the other; budget, prices and the answer so far are the
- * server's, so a client that died may come again. The server ends when standard input ends, at "quit", or at SIGINT or SIGTERM.
+ * server's, so a client that died may come again. One that does not read its answers is dropped when another comes, who
+ * would wait for ever otherwise (send.h). The server ends when standard input ends, at "quit", or at SIGINT or SIGTERM.
  */
 #include <errno.h>
 #include <signal.h>
@@ -14,6 +15,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 #include "arena/answer.h"
+#include "arena/send.h"
 #include "base/io.h"
 #include "base/stop.h"
 #include "base/talk.h"
@@ -35,10 +37,14 @@ static int parse(struct contest_settings *s, int argc, char **argv, struct err *
 			"the time that the verdict runs the programs; 0: 20, or what fits the program"),
 		OPT_SECTION("How"),
 		LAB_OPTS_HOW(*s),
+		OPT_STR('m', "model", &s->model, "FILE",
+			"the model that guided proposals are made with; default: the one that a search would take"),
 		OPT_LIST(0, "limit", &s->limits, "QUANTITY:BOUND",
 			"what the verdict holds the answer to: seconds:+2% (of the default), bytes:+0%, bytes:16GiB; may be repeated"),
 		OPT_SECTION("Clients"),
 		OPT_STR(0, "socket", &s->socket, "PATH", "serve one client after the other here; default: standard input and output"),
+		OPT_NUM(0, "patience", &s->patience, 0, 1e6,
+			"seconds that a client which does not read its answers may keep another one waiting"),
 		OPT_STR('o', "out", &s->out, "DIR", "the folder that programs may be written to; default: none may"),
 		OPT_FLAG('q', "quiet", &s->quiet, "say nothing on standard error"),
 		OPT_END};
@@ -48,7 +54,7 @@ static int parse(struct contest_settings *s, int argc, char **argv, struct err *
 		"search: measured anew against the compiler's own program.", table};
 	int n_words = 0, rc;
 
-	*s = (struct contest_settings){LAB_DEFAULTS};
+	*s = (struct contest_settings){LAB_DEFAULTS, .patience = 10};
 	rc = opt_parse(&prog, argc, argv, &n_words, err);
 	if (rc != 0)
 		return rc;
@@ -60,26 +66,30 @@ static int parse(struct contest_settings *s, int argc, char **argv, struct err *
 }
 
 /* Serves one client until it ends: 1 where it asked the server to end, 0 where it is gone. */
-static int serve(struct contest *c, int in, int out, struct err *err)
+static int serve(struct contest *c, int in, const struct sender *to, struct err *err)
 {
 	struct lines lines = {.fd = in};
 	struct request request = {0};
 	struct buf line = {0};
+	enum sent sent = SENT;
 	const char *text;
 	bool quit = false;
 	size_t n;
 	int rc;
 
-	while (!quit && (rc = lines_next(&lines, &text, &n, err)) > 0) {
-		struct err gone = {0};
+	while (!quit && sent == SENT && (rc = lines_next(&lines, &text, &n, err)) > 0) {
 		struct err why = {0};
 		buf_reset(&line);
 		rc = answer(c, &request, rc == LINE_GOT ? text : NULL, n, &line, &quit, &why);
 		if (rc < 0)
 			*err = why;
-		if (io_write_full(out, line.data, line.len, &gone) < 0 || rc < 0)
-			break; /* the client is gone; what it asked for was done */
+		sent = send_line(to, line.data, line.len); /* what it asked for was done, whether it hears of it or not */
+		if (rc < 0)
+			break;
 	}
+	if (sent == SENT_TOO_SLOW && !c->set->quiet)
+		fprintf(stderr, "arena: a client that did not read its answers for %g s was dropped, because another one waits\n",
+			c->set->patience);
 	lines_release(&lines);
 	request_release(&request);
 	buf_release(&line);
@@ -132,7 +142,7 @@ static int serve_socket(struct contest *c, int fd, struct err *err)
 			continue;
 		if (client < 0)
 			return err_errno(err, "no client can be accepted at %s", c->set->socket);
-		rc = serve(c, client, client, err);
+		rc = serve(c, client, &(struct sender){client, fd, c->set->patience}, err);
 		close(client);
 	}
 	return rc < 0 ? -1 : 0;
@@ -151,7 +161,7 @@ static int run(struct contest *c, struct err *err)
 	if (!set->quiet)
 		fprintf(stderr, "arena: %s: %u sites in %u classes; %s\narena: ready%s%s\n", c->lab.subject.name, c->lab.space->n_sites,
 			c->lab.space->n_ties, c->lab.subject.decoded, set->socket ? " at " : "", set->socket ? set->socket : "");
-	rc = set->socket ? serve_socket(c, fd, err) : serve(c, STDIN_FILENO, STDOUT_FILENO, err);
+	rc = set->socket ? serve_socket(c, fd, err) : serve(c, STDIN_FILENO, &(struct sender){STDOUT_FILENO, -1, 0}, err);
 	if (set->socket) {
 		close(fd);
 		unlink(set->socket);

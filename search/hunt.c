@@ -149,17 +149,12 @@ int hunt_weigh_default(struct hunt *h, struct cost *c, struct estimate *out, str
 	return rc;
 }
 
-int hunt_begin(struct hunt *h, const struct hunt_options *o, struct lab *lab, const struct scorer *scorer,
-	struct err *err)
+void hunt_prepare(struct hunt *h, const struct hunt_options *o, struct lab *lab)
 {
-	struct guide_options go = {o->alpha, o->explore, o->adapt, o->tied};
-	char time[32];
-
-	if (o->alpha == HUNT_AUTO && lab->space->n_sites)
-		go.alpha = auto_alpha(o->budget, guide_moves(lab->space, o->tied));
 	*h = (struct hunt){.o = *o, .lab = lab, .s = lab->space, .started = now_seconds(),
-		.quantity = cost_quantity(lab->cost)};
-	h->o.alpha = go.alpha;
+		.quantity = lab->quantity};
+	if (o->alpha == HUNT_AUTO && lab->space->n_sites)
+		h->o.alpha = auto_alpha(o->budget, guide_moves(lab->space, o->tied));
 	rng_seed2(&h->rng, o->seed, 0x68756e74);
 	h->config = MEM_NEW(h->s->n_sites, uint8_t);
 	h->candidate = MEM_NEW(h->s->n_sites, uint8_t);
@@ -169,6 +164,25 @@ int hunt_begin(struct hunt *h, const struct hunt_options *o, struct lab *lab, co
 	h->ball = MEM_NEW(h->s->graph->n_nodes, uint32_t);
 	h->in_ball = MEM_NEW(h->s->graph->n_nodes, uint8_t);
 	h->dear = MEM_NEW(h->s->n_sites, uint8_t);
+}
+
+void hunt_stand(struct hunt *h, const struct scorer *scorer)
+{
+	struct guide_options go = {h->o.alpha, h->o.explore, h->o.adapt, h->o.tied};
+
+	memcpy(h->candidate, h->config, h->s->n_sites);
+	h->hash = config_hash(h->s, h->config);
+	if (!h->guide)
+		h->guide = guide_new(h->s, h->o.strategy == STRATEGY_RANDOM ? NULL : scorer, &go);
+	guide_move(h->guide, h->config);
+}
+
+int hunt_begin(struct hunt *h, const struct hunt_options *o, struct lab *lab, const struct scorer *scorer,
+	struct err *err)
+{
+	char time[32];
+
+	hunt_prepare(h, o, lab);
 	cost_set_pace(lab->cost, lab->subject.extract_seconds, lab->subject.bytes.len);
 	if (h->s->n_sites == 0)
 		return 0;
@@ -191,11 +205,8 @@ int hunt_begin(struct hunt *h, const struct hunt_options *o, struct lab *lab, co
 	h->part.se = o->part_known ? 0 : h->part.value; /* nothing, or twice as much, would be no surprise */
 	if (set_start(h, err) < 0)
 		return -1;
-	memcpy(h->candidate, h->config, h->s->n_sites);
 	hunt_vouch(h, &h->running);
-	h->hash = config_hash(h->s, h->config);
-	h->guide = guide_new(h->s, o->strategy == STRATEGY_RANDOM ? NULL : scorer, &go);
-	guide_move(h->guide, h->config);
+	hunt_stand(h, scorer);
 	hunt_add_point(h);
 	return 0;
 }

@@ -147,7 +147,13 @@ struct hunt {
 	uint32_t *flips, n_flips; /* sites in which candidate differs */
 };
 
-/* `scorer` may be NULL. Measures the default and sets the start. */
+/*
+ * For a hunt that only proposes (search/counsel.h). hunt_prepare takes the options, `config` is set by the caller, and
+ * hunt_stand takes it as what proposals go from; it may be set again.
+ */
+void hunt_prepare(struct hunt *h, const struct hunt_options *o, struct lab *lab);
+void hunt_stand(struct hunt *h, const struct scorer *scorer);
+/* Both, and measures the default and sets the start. `scorer` may be NULL. */
 int hunt_begin(struct hunt *h, const struct hunt_options *o, struct lab *lab, const struct scorer *scorer,
 	struct err *err);
 /* Makes one evaluation: 1 done, 0 when budget, time or flips are used up, -1 error. */

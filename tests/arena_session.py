@@ -1,5 +1,6 @@
 """Clients of the arena for check_arena.sh: `session` does everything once, `environment` plays, `fuzz N SEED` opens N random sessions of good,
-bad and damaged requests, `hurt SOCKET N SEED` lets clients die in the middle of lines. What is wrong is printed and ends it.
+bad and damaged requests, `hurt SOCKET N SEED` lets clients die in the middle of lines, `mute SOCKET PID` asks and does not read,
+`guided GRAPH DEVICE SPACE BUDGET [MODEL]` takes our own proposals. What is wrong is printed and ends it.
 
 An arena answers every line with one line, whatever the line was; what it refused had no effect; prices are right.
 """
@@ -8,6 +9,8 @@ import json
 import os
 import pathlib
 import random
+import select
+import signal
 import socket
 import subprocess
 import sys
@@ -60,6 +63,7 @@ def session(device, graph, budget, db, folder):
         check(arena.price("default")["value"] == 0, "the default against itself")
         check(arena.ask("random", seed=4) == arena.ask("random", seed=4) != arena.ask("random", seed=5), "seeds")
         check(sum(a != b for a, b in zip(arena.ask("flip"), space["default"])) == 1, "a flip changes one site")
+        refused(arena.ask, "guided", word="nothing guides")
         there = arena.price({0: 1 - min(1, space["default"][0])})
         back = arena.price("default", base={0: 1 - min(1, space["default"][0])})
         check(there["value"] == -back["value"] and back["total"] == 0, there, back)
@@ -128,7 +132,7 @@ def some_line(rng, n):
     if rng.random() < 0.5:
         line["id"] = rng.randrange(1000)
     if line["do"] == "ask":
-        line["how"] = rng.choice(["random", "flip", "default", "what"])
+        line["how"] = rng.choice(["random", "flip", "guided", "default", "what"])
     if line["do"] in ("price", "tell", "apply", "features"):
         line["config"] = some_config(rng, n)
     if rng.random() < 0.2:
@@ -167,6 +171,72 @@ def fuzz(times, seed):
                 check(same or key in ("best", "told"), key, prices[key], got)
 
 
+def guided(graph, device, space, budget, model=None):
+    """Our own proposals: copies move together, what was tried is not proposed again, a seed decides. Without a model: by promises."""
+    with vantage.Arena(graph, device=device, space=space, budget=budget, model=model) as arena:
+        told, base, total, tried = arena.space(), arena.space()["default"], 0.0, set()
+        first = arena.request("ask", how="guided", seed=3)
+        check(first["by"] == (model or "promise"), first["by"])
+        check(first["config"] == arena.ask("guided", seed=3) == arena.ask("guided", "default", seed=3), "one seed, two proposals")
+        while arena.budget["left"]:
+            there = arena.ask("guided", base)
+            moved = [site for site, (a, b) in enumerate(zip(base, there)) if a != b]
+            check(moved and len({(told["class"][site], base[site], there[site]) for site in moved}) == 1, "not copies:", moved)
+            check(len(moved) == sum((c, b) == (told["class"][moved[0]], base[moved[0]]) and there[moved[0]] < n
+                                    for c, b, n in zip(told["class"], base, told["choices"])), "not all copies", moved)
+            check((moved[0], there[moved[0]]) not in tried, "proposed again", moved)
+            price = arena.price(there, base=base)
+            tried.add((moved[0], there[moved[0]]))
+            if price["outcome"] == "ok" and price["value"] < 0:
+                base, total, tried = there, total + price["value"], set()
+        check(total < 0, budget, "proposals, and none was better")
+        arena.tell(base)
+        arena.verdict()
+        check(arena.ask("guided", base), "proposals are for ever")
+
+
+def drain(peer):
+    """Everything that is still sent, until the end."""
+    text = b""
+    try:
+        while piece := peer.recv(1 << 16):
+            text += piece
+    except ConnectionError:
+        pass
+    return text
+
+
+def stuff(path):
+    """A client that asks for much and reads nothing, until nobody reads its requests any more, or for long."""
+    peer = socket.socket(socket.AF_UNIX)
+    peer.connect(path)
+    peer.setblocking(False)
+    try:
+        for _ in range(100):
+            peer.send(b'{"do":"space"}\n' * 4000)
+    except BlockingIOError:
+        pass
+    peer.setblocking(True)
+    return peer
+
+
+def mute(path, pid):
+    """A client that reads late has all its answers; one that does not read keeps nobody waiting for ever."""
+    with socket.socket(socket.AF_UNIX) as late:
+        late.connect(path)
+        late.sendall(b'{"do":"space"}\n' * 3000)  # the answers are more than a socket holds
+        late.shutdown(socket.SHUT_WR)
+        check(drain(late).count(b"\n") == 3000, "a late reader missed some")
+    with stuff(path) as deaf:
+        with vantage.Arena(connect=path) as arena:
+            check(arena.price({0: 1})["outcome"] == "ok", "the next one is served")
+        check(not drain(deaf).endswith(b"]}"), "it was served, though it did not read")
+    with stuff(path):
+        server = os.pidfd_open(pid)
+        os.kill(pid, signal.SIGTERM)
+        select.select([server], [], [])  # it ends, though somebody does not read
+
+
 def hurt(path, times, seed):
     """Clients that ask and do not listen, or die within a line; the server serves the next one."""
     rng = random.Random(seed)
@@ -184,4 +254,4 @@ def hurt(path, times, seed):
 if __name__ == "__main__":
     do, *rest = sys.argv[1:]
     {"session": session, "environment": environment, "fuzz": lambda n, s: fuzz(int(n), int(s)),
-     "hurt": lambda p, n, s: hurt(p, int(n), int(s))}[do](*rest)
+     "hurt": lambda p, n, s: hurt(p, int(n), int(s)), "guided": guided, "mute": lambda p, pid: mute(p, int(pid))}[do](*rest)

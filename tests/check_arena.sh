@@ -37,6 +37,14 @@ done_ whole_session_on_a_device
 python3 "$client" environment >talk 2>&1 || fail "$(tail -3 talk)"
 done_ environment
 
+# Our own proposals, by a model that is learnt here.
+"$bin/collect" --device none -q -g toy:30:3:1 -g toy:30:3:2 -n 200 --db m.db >talk 2>&1 &&
+	"$bin/learn" --db m.db --learner trees --trees 20 -q --out m.vm >talk 2>&1 || fail "no model: $(tail -1 talk)"
+python3 "$client" guided toy:40:3:9 none toy 30 m.vm >talk 2>&1 || fail "$(tail -3 talk)"
+wrong=$(echo '{"do":"ask","how":"guided"}' | "$arena" -q --device none --graph toy:9 --model missing.vm 2>&1)
+[[ $wrong == *'"ok":false'*missing.vm* ]] || fail "a missing model: $wrong"
+done_ guided
+
 # The peers: each finds something on a toy, with the same seed the same.
 for i in 1 2; do
 	python3 "$peers/play.py" --device none --space toy --budgets 60 --seeds 4 --peers anneal,bandit toy:20:3:5 >peers.$i 2>talk || fail "$(tail -3 talk)"
@@ -62,6 +70,11 @@ python3 "$client" hurt s 30 2 >out.txt 2>&1 || fail "$(tail -3 out.txt)"
 wait $pid || fail "the server ended with $?: $(cat talk)"
 [ ! -e s ] || fail "the socket was left behind"
 sound c.db
+"$arena" --device none --graph toy:12:3:6 --socket s --patience 0 >talk 2>&1 & pid=$!
+await $pid grep -q ready talk
+python3 "$client" mute s $pid >out.txt 2>&1 || { fail "$(tail -3 out.txt)"; kill -9 $pid; }
+wait $pid || fail "the server ended with $?: $(cat talk)"
+grep -q 'did not read its answers' talk || fail "nothing was said of it: $(cat talk)"
 done_ clients_die
 
 # kill -9 of the server at any moment.

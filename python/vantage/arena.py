@@ -102,7 +102,8 @@ class Arena:
         return self.request("features", config=written(config), **{"from": None if base is None else written(base)})
 
     def ask(self, how, config=None, seed=None):
-        """A configuration to try: random, flip (one site of `config` changes), default, or a start that hello names."""
+        """A configuration to try: random, flip (one site of `config` changes), guided (what our own search would try from
+        `config`), default, or a start that hello names."""
         return self.request("ask", how=how, seed=seed, **{"from": None if config is None else written(config)})["config"]
 
     def price(self, config, base=None, how=None, quantity=None):
