@@ -8,10 +8,12 @@
  * into whatever it leads to. So we follow no links, symbolic or hard, and touch nothing but plain files. Another
  * user's plain file is good enough to lock.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -70,15 +72,19 @@ static int lock_file(int fd, const struct lock *l, const char *what, bool wait)
 	return flock(fd, LOCK_EX);
 }
 
-int lock_take(struct lock *l, const char *name, const char *what, bool wait, struct err *err)
+static const char *folder(void)
 {
 	const char *dir = getenv("XDG_RUNTIME_DIR");
+
+	return dir && *dir && access(dir, W_OK) == 0 ? dir : "/tmp";
+}
+
+int lock_take(struct lock *l, const char *name, const char *what, bool wait, struct err *err)
+{
 	struct stat held, named;
 
-	if (!dir || !*dir || access(dir, W_OK) < 0)
-		dir = "/tmp";
 	*l = (struct lock){0};
-	snprintf(l->path, sizeof l->path, "%s/vantage-%s.lock", dir, name);
+	snprintf(l->path, sizeof l->path, "%s/vantage-%s.lock", folder(), name);
 	for (;;) {
 		int fd = open_checked(l->path, &held, err);
 
@@ -110,6 +116,53 @@ void lock_release(struct lock *l)
 	unlink(l->path);
 	close(l->fd);
 	l->fd = 0;
+}
+
+/*
+ * Is this file locked by the process that it names? The kernel lists who holds what. (To try the lock would tell as well,
+ * but whoever tries it at the same moment would find it taken. The device's number in that list is not everywhere that of
+ * the file, so it is not compared.)
+ */
+static bool held_by(long holder, const struct stat *st)
+{
+	FILE *f = fopen("/proc/locks", "re");
+	char line[200];
+	bool held = false;
+
+	while (f && !held && fgets(line, sizeof line, f)) {
+		unsigned long long inode;
+		long pid;
+		if (sscanf(line, "%*s FLOCK %*s WRITE %ld %*x:%*x:%llu", &pid, &inode) == 2)
+			held = inode == st->st_ino && pid == holder;
+	}
+	if (f)
+		fclose(f);
+	return held;
+}
+
+bool lock_claimed(const char *ending)
+{
+	size_t n = strlen(ending);
+	DIR *d = opendir(folder());
+	bool held = false;
+
+	for (struct dirent *e; d && !held && (e = readdir(d));) {
+		size_t len = strlen(e->d_name), tail = n + sizeof ".lock" - 1;
+		struct lock l;
+		struct stat st;
+		long holder;
+		if (strncmp(e->d_name, "vantage-", 8) != 0 || len < tail || strncmp(e->d_name + len - tail, ending, n) != 0 ||
+			strcmp(e->d_name + len - tail + n, ".lock") != 0)
+			continue;
+		if (snprintf(l.path, sizeof l.path, "%s/%s", folder(), e->d_name) >= (int)sizeof l.path || lstat(l.path, &st) < 0 ||
+			!S_ISREG(st.st_mode))
+			continue;
+		holder = lock_holder(&l);
+		held = holder > 0 && holder != getpid() && held_by(holder, &st);
+	}
+	if (d)
+		closedir(d);
+	return held;
 }
 
 long lock_holder(const struct lock *l)

@@ -22,6 +22,12 @@ struct lock { /* all zero is empty; lock_release accepts it */
 int lock_take(struct lock *l, const char *name, const char *what, bool wait, struct err *err);
 void lock_release(struct lock *l);
 
+/*
+ * Does another process hold a lock whose name ends so? Nobody is disturbed by asking. False where the system does not say who
+ * holds locks.
+ */
+bool lock_claimed(const char *ending);
+
 /* The process that has it, as it wrote itself down; 0: unknown. After lock_take gave 0. */
 long lock_holder(const struct lock *l);
 

@@ -180,6 +180,14 @@ static int try_core(struct core_lock *l, const char *device, int core, bool wait
 	return lock_take(&l->lock, name, what, wait, err);
 }
 
+bool core_claimed(int core)
+{
+	char ending[32];
+
+	snprintf(ending, sizeof ending, "-core%d", core);
+	return lock_claimed(ending);
+}
+
 int core_take(struct core_lock *l, const char *device, int wanted, bool wait, struct err *err)
 {
 	size_t n;

@@ -36,6 +36,9 @@ void core_release(struct core_lock *l);
 
 #define CORES_ALL (-1)
 
+/* Does another process measure on the core, on whichever device? */
+bool core_claimed(int core);
+
 /* Several of them, taken together. */
 struct core_set { /* all zero is empty; core_set_release accepts it */
 	struct core_lock *at;

@@ -22,10 +22,12 @@
 #include <time.h>
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/progress.h"
 #include "device/machine.h"
 #include "device/ops.h"
 
 #define MOST_HELPERS 256
+#define CLAIMED 0.5 /* seconds after which a core that others measure on is looked at again */
 #define MOST_BYTES ((size_t)512 << 20) /* of executables that wait to be taken */
 
 struct job {
@@ -130,6 +132,29 @@ static void finish(struct pool *p, struct job *j, struct compiled *c)
 	pthread_cond_broadcast(&p->made);
 }
 
+/* Waits for news, or, if `until` is not 0, for this time on the clock. */
+static void wait_for(pthread_cond_t *news, pthread_mutex_t *lock, double until)
+{
+	struct timespec t = {.tv_sec = (time_t)until, .tv_nsec = (long)(1e9 * (until - floor(until)))};
+
+	if (until > 0)
+		pthread_cond_timedwait(news, lock, &t);
+	else
+		pthread_cond_wait(news, lock);
+}
+
+/* Does another program measure on one of the helper's cores? Asked without the lock. */
+static bool others_measure(struct helper *h)
+{
+	bool claimed = false;
+
+	pthread_mutex_unlock(&h->pool->lock);
+	for (size_t i = 0; i < h->options.n_beside && !claimed; i++)
+		claimed = core_claimed(h->core[i]);
+	pthread_mutex_lock(&h->pool->lock);
+	return claimed;
+}
+
 static void *work(void *ctx)
 {
 	struct helper *h = ctx;
@@ -141,7 +166,12 @@ static void *work(void *ctx)
 	h->process = d ? device_process(d) : 0;
 	while (!p->closing) {
 		struct compiled c = {0};
-		struct job *j = p->held ? NULL : next_job(p);
+		struct job *j;
+		if (!p->held && next_job(p) && others_measure(h)) {
+			wait_for(&p->more, &p->lock, now_seconds() + CLAIMED);
+			continue;
+		}
+		j = p->held || p->closing ? NULL : next_job(p);
 		if (!j) {
 			pthread_cond_wait(&p->more, &p->lock);
 			continue;
@@ -192,9 +222,9 @@ struct pool *pool_open(const struct device_options *o, const int *core, size_t n
 		return NULL;
 	}
 	pthread_mutex_init(&p->lock, NULL);
-	pthread_cond_init(&p->more, NULL);
 	pthread_condattr_init(&clock);
 	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC); /* as now_seconds */
+	pthread_cond_init(&p->more, &clock);
 	pthread_cond_init(&p->made, &clock);
 	pthread_condattr_destroy(&clock);
 	p->quiet = o->quiet_pairs || n_other < n;
@@ -304,17 +334,6 @@ static struct job *not_begun(const struct pool *p, uint64_t (*key)[2], size_t n,
 	return NULL;
 }
 
-/* Waits until something was made, or, if `until` is not 0, for this time on the clock. */
-static void wait_made(struct pool *p, double until)
-{
-	struct timespec t = {.tv_sec = (time_t)until, .tv_nsec = (long)(1e9 * (until - floor(until)))};
-
-	if (until > 0)
-		pthread_cond_timedwait(&p->made, &p->lock, &t);
-	else
-		pthread_cond_wait(&p->made, &p->lock);
-}
-
 void pool_gather(struct pool *p, struct device *d, const struct buf *const *module, size_t n, uint32_t copies)
 {
 	uint64_t (*key)[2] = mem_alloc((n + 1) * sizeof *key);
@@ -333,7 +352,7 @@ void pool_gather(struct pool *p, struct device *d, const struct buf *const *modu
 			pthread_mutex_lock(&p->lock);
 			finish(p, j, &c);
 		} else if (wait && !device_late(d)) {
-			wait_made(p, d->until);
+			wait_for(&p->made, &p->lock, d->until);
 		} else {
 			break;
 		}

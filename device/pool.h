@@ -7,7 +7,8 @@
  * foreseen wrongly is thrown away.
  *
  * Compilers cut parallel work by the cores that they may use, so a helper is pinned to as many as the measuring worker is,
- * to others. Where there are no others it shares them, and is stopped while something is timed.
+ * to others. Where there are no others it shares them, and is stopped while something is timed. It begins nothing on a core
+ * that another program has locked to measure on.
  *
  * The device that measures is used by one thread, and so is its pool; the helpers are threads inside.
  */

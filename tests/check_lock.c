@@ -61,8 +61,10 @@ static void it_goes_with_its_holder(void)
 	CHECK_INT(read(pipes[0], &byte, 1), 1);
 	CHECK_INT(lock_take(&a, "x", "x", false, &err), 0);
 	CHECK_INT(lock_holder(&a), pid);
+	CHECK(lock_claimed("x") && lock_claimed("") && !lock_claimed("y"));
 	kill(pid, SIGKILL);
 	CHECK_INT(lock_take(&a, "x", "x", true, &err), 1);
+	CHECK(!lock_claimed("x")); /* our own */
 	lock_release(&a);
 	waitpid(pid, NULL, 0);
 	close(pipes[0]);
