@@ -114,6 +114,11 @@ int cost_whole(struct cost *c, const uint8_t *a, const uint8_t *b, const struct 
  * cost_default_seconds would else have to measure.
  */
 int cost_own(struct cost *c, const struct precision *p, struct timing *out, struct err *err);
+/*
+ * The same without the second program, where it would only be the first one compiled once more: every part of the default was read
+ * back. Only the first is run; the other is taken to be alike.
+ */
+int cost_own_alone(struct cost *c, struct timing *out, struct err *err);
 /* The cost of the whole program in its default configuration; measured once, then kept. */
 int cost_default_seconds(struct cost *c, double *seconds, double *se, struct err *err);
 void cost_set_default(struct cost *c, double seconds, double se); /* sets it, if it is known from before */
@@ -124,10 +129,11 @@ void cost_set_default(struct cost *c, double seconds, double se); /* sets it, if
 int cost_expect(struct cost *c, const uint8_t *a, const uint8_t *b, uint32_t copies, struct agenda *agenda, struct err *err);
 /*
  * The seconds that cost_delta(a, b) is expected to take now, by the sizes of what it would compile and what such things took
- * before (pace.h); 0: it is known already, or nobody can say. A program of so many bytes took so long to compile: that is what is known
- * beforehand.
+ * before (pace.h); 0: it is known already, or nobody can say. What is known beforehand is that a program of so many bytes,
+ * with all that its kernels compute twice, took so long to compile.
  */
-int cost_takes(struct cost *c, const uint8_t *a, const uint8_t *b, double *seconds, struct err *err);
+int cost_takes(struct cost *c, const uint8_t *a, const uint8_t *b, double *seconds, size_t *bytes, struct err *err);
+double cost_takes_of(const struct cost *c, size_t bytes); /* of so many bytes of modules, at the present pace */
 void cost_set_pace(struct cost *c, double seconds, size_t bytes);
 /* Sets what costs are worth from now on. In a confirmation a quarter of the error is worth reaching. */
 void cost_set_worth(struct cost *c, const struct worth *w);

@@ -38,29 +38,37 @@ int cost_expect(struct cost *c, const uint8_t *a, const uint8_t *b, uint32_t cop
 #define RUNS 4 /* of each side of a pair of whole programs */
 
 /* What one region adds. */
-static int add_seconds(struct cost *c, const struct region *r, double *seconds, struct err *err)
+static int add_seconds(struct cost *c, const struct region *r, double *seconds, size_t *bytes, struct err *err)
 {
 	struct price ignored;
 	int found = r->key[0] == r->key[1] ? 1 : cost_find(c, r->key, &ignored, err);
 
-	if (found == 0)
-		*seconds += pace_of(&c->pace, r->a.len + r->b.len) + (r->whole ? 2 * RUNS * c->default_seconds : 0);
-	return found < 0 ? -1 : 0;
+	if (found != 0)
+		return found < 0 ? -1 : 0;
+	*bytes += r->a.len + r->b.len;
+	*seconds += pace_of(&c->pace, r->a.len + r->b.len) + (r->whole ? 2 * RUNS * c->default_seconds : 0);
+	return 0;
 }
 
-int cost_takes(struct cost *c, const uint8_t *a, const uint8_t *b, double *seconds, struct err *err)
+int cost_takes(struct cost *c, const uint8_t *a, const uint8_t *b, double *seconds, size_t *bytes, struct err *err)
 {
 	struct regions r = {0};
 	int rc = 0;
 
 	*seconds = 0;
+	*bytes = 0;
 	if (!c->device || c->how != PRICING_REGION || memcmp(a, b, c->space->n_sites) == 0)
 		return 0;
 	rc = cost_regions(c, a, b, &r, err);
 	for (size_t i = 0; i < r.n && rc == 0; i++)
-		rc = add_seconds(c, &r.v[i], seconds, err);
+		rc = add_seconds(c, &r.v[i], seconds, bytes, err);
 	regions_release(&r);
 	return rc;
+}
+
+double cost_takes_of(const struct cost *c, size_t bytes)
+{
+	return pace_of(&c->pace, bytes);
 }
 
 void cost_set_pace(struct cost *c, double seconds, size_t bytes)

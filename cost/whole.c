@@ -10,6 +10,9 @@
 #include "base/progress.h"
 #include "cost/own.h"
 
+/* Two compilations of the same decisions may differ by this share of a run. */
+#define ALIKE 0.01
+
 static int applied(struct cost *c, const uint8_t *config, struct buf *module, struct err *err)
 {
 	return c->space->ops->apply(c->space, config, module, err);
@@ -95,18 +98,18 @@ int cost_own(struct cost *c, const struct precision *p, struct timing *out, stru
 	return rc;
 }
 
+/* Runs the default alone; `config` NULL: the compiler's own program. */
 static int run_default(struct cost *c, const uint8_t *config, struct timing *t, struct err *err)
 {
 	struct buf module = {0};
 	struct compiled p = {0};
 	struct fate fate = {0};
 	struct precision whole = c->o.whole;
-	int rc = applied(c, config, &module, err);
+	int rc = config ? applied(c, config, &module, err) : 0;
 
 	whole.patient = true;
-
 	if (rc == 0)
-		rc = cost_compile_whole(c, COMPILE_APPLIED, &module, 0, &p, &fate, err);
+		rc = cost_compile_whole(c, config ? COMPILE_APPLIED : COMPILE_DEFAULT, config ? &module : c->o.original, 0, &p, &fate, err);
 	if (rc == 0 && fate.outcome == OUTCOME_OK) {
 		rc = device_run(c->device, &p, &whole, t, err);
 		c->totals.inside += t->inside;
@@ -117,6 +120,21 @@ static int run_default(struct cost *c, const uint8_t *config, struct timing *t, 
 		rc = -1;
 	buf_release(&module);
 	return rc;
+}
+
+int cost_own_alone(struct cost *c, struct timing *out, struct err *err)
+{
+	int rc = run_default(c, NULL, out, err);
+
+	out->cut = cost_cut(c, out->outcome);
+	if (rc < 0 || out->outcome != OUTCOME_OK || out->seconds_a <= 0)
+		return rc;
+	out->seconds_b = out->seconds_a;
+	out->delta = out->ratio = 0;
+	out->ratio_se = out->delta_se / out->seconds_a * M_SQRT2;
+	out->delta_se = ALIKE * out->seconds_a;
+	cost_set_default(c, out->seconds_a, out->ratio_se * M_SQRT1_2 * out->seconds_a);
+	return 0;
 }
 
 static int measure_default(struct cost *c, const uint8_t *config, struct err *err)

@@ -188,7 +188,7 @@ static int check_objective(struct hunt *h, const uint8_t *dflt, struct err *err)
 {
 	struct timing t = {0};
 	bool drifted;
-	int rc = cost_whole(h->lab->cost, dflt, h->config, &hunt_whole, &t, err);
+	int rc = cost_whole(h->lab->cost, hunt_own_stands(h) ? NULL : dflt, h->config, &hunt_whole, &t, err);
 
 	drifted = rc == 0 && t.outcome == OUTCOME_OK &&
 		  fabs(t.delta - h->running.value) > 3 * hypot(t.delta_se, h->running.se);

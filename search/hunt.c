@@ -122,6 +122,17 @@ static int set_start(struct hunt *h, struct err *err)
 	return rc;
 }
 
+/*
+ * Where compiling is dear and every part of the compiler's own program was read back, the default as read back is taken for
+ * that program: to compile it once more, and to run both, would double what opening takes and tell next to nothing.
+ */
+bool hunt_own_stands(const struct hunt *h)
+{
+	const struct space_account *a = &h->s->account;
+
+	return h->lab->subject.extract_seconds >= SPARE_DEAR && !h->lab->derived && a->parts > 0 && a->equal == a->parts && !a->added;
+}
+
 int hunt_weigh_default(struct hunt *h, struct cost *c, struct estimate *out, struct err *err)
 {
 	bool kept = c == h->lab->cost && h->quantity == QUANTITY_SECONDS; /* may it be known from an earlier opening? */
@@ -139,8 +150,15 @@ int hunt_weigh_default(struct hunt *h, struct cost *c, struct estimate *out, str
 		*out = (struct estimate){o->more, o->more_se, 1};
 		return 0;
 	}
+	if (kept && hunt_own_stands(h)) {
+		rc = cost_own_alone(c, &t, err);
+		if (rc < 0 || t.outcome == OUTCOME_OK)
+			goto out;
+		timing_release(&t);
+	}
 	p.max_seconds = h->o.seconds > 0 ? fmin(p.max_seconds, fmax(WEIGH_LEAST, WEIGH_SHARE * h->o.seconds)) : p.max_seconds;
 	rc = cost_own(c, &p, &t, err);
+out:
 	if (rc == 0 && t.outcome == OUTCOME_OK)
 		*out = (struct estimate){t.delta, t.delta_se, t.pairs};
 	if (rc == 0 && kept)
@@ -164,6 +182,7 @@ void hunt_prepare(struct hunt *h, const struct hunt_options *o, struct lab *lab)
 	h->ball = MEM_NEW(h->s->graph->n_nodes, uint32_t);
 	h->in_ball = MEM_NEW(h->s->graph->n_nodes, uint8_t);
 	h->dear = MEM_NEW(h->s->n_sites, uint8_t);
+	h->size = MEM_NEW(h->s->n_sites, struct hunt_size);
 }
 
 void hunt_stand(struct hunt *h, const struct scorer *scorer)
@@ -183,7 +202,8 @@ int hunt_begin(struct hunt *h, const struct hunt_options *o, struct lab *lab, co
 	char time[32];
 
 	hunt_prepare(h, o, lab);
-	cost_set_pace(lab->cost, lab->subject.extract_seconds, lab->subject.bytes.len);
+	cost_set_pace(lab->cost, lab->subject.extract_seconds,
+		lab->subject.bytes.len > lab->subject.opened.after.len ? lab->subject.bytes.len : lab->subject.opened.after.len);
 	if (h->s->n_sites == 0)
 		return 0;
 	if (!lab->parts_only && (hunt_weigh_default(h, lab->cost, &h->decoded, err) < 0 ||
@@ -194,7 +214,7 @@ int hunt_begin(struct hunt *h, const struct hunt_options *o, struct lab *lab, co
 	h->default_wall = hunt_seconds(h);
 	h->started = now_seconds(); /* opening does not count as time of the search */
 	if (h->default_wall >= LONG_OPENING)
-		talk("compiling the default as it was read back, and measuring it, took %s", talk_seconds(h->default_wall, time, sizeof time));
+		talk("measuring the default took %s", talk_seconds(h->default_wall, time, sizeof time));
 	if (hunt_vague(h))
 		talk("the default could only be measured to within %.0f%%: the machine is too busy to say how much is gained before the verdict",
 			100 * hypot(h->decoded.se, h->default_se) / fmax(own_seconds(h), 1e-12));
@@ -223,6 +243,7 @@ void hunt_release(struct hunt *h)
 	mem_free(h->ball);
 	mem_free(h->in_ball);
 	mem_free(h->dear);
+	mem_free(h->size);
 	mem_free(h->curve);
 	mem_free(h->check);
 	mem_free(h->steps);

@@ -93,6 +93,12 @@ struct hunt_check { /* of the whole program against the default */
 	uint32_t drifted;       /* did the whole disagree? Then it was believed */
 };
 
+struct hunt_size { /* of the modules that would price a flip; all zero: not known */
+	size_t bytes;
+	uint64_t kept; /* steps, when that was so */
+	uint8_t choice;
+};
+
 struct hunt_limit { /* a limit, and how far the search is from it */
 	const struct lab_limit *of;
 	double base, own; /* the cost of the default as read back, and of the compiler's own program */
@@ -107,6 +113,7 @@ struct hunt {
 	uint64_t cut;		/* candidates whose share of the time was over before they were priced (share.c) */
 	uint8_t *dear;		/* sites whose flip was passed over and not tried since; the longest that one was expected to take */
 	double dearest;
+	struct hunt_size *size; /* per site */
 	bool too_dear;		/* all that was offered last was beyond what is left */
 	struct lab *lab;
 	struct space *s;
@@ -187,6 +194,8 @@ void hunt_forget(struct hunt *h); /* releases what was foreseen */
 void hunt_vouch(struct hunt *h, const struct estimate *cost); /* the whole program agrees */
 void hunt_add_point(struct hunt *h);
 extern const struct precision hunt_whole; /* of a whole program against the default */
+/* Does the compiler's own program stand for the default as it was read back? Then that is not compiled. */
+bool hunt_own_stands(const struct hunt *h);
 /* Measures how much more the default as read back costs than the compiler's own program; 0 if nothing can be measured. */
 int hunt_weigh_default(struct hunt *h, struct cost *c, struct estimate *out, struct err *err);
 

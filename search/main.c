@@ -53,7 +53,7 @@ static void begin_talk(const struct session *s)
 	}
 	if (s->lab.subject.extract_seconds >= SPARE_DEAR)
 		talk(s->lab.subject.known ? "opened from what was kept of it, which took %s then"
-			: "compiling took %s; now the default as it was read back is compiled as well, and both are run side by side",
+			: "compiling took %s; now the default is measured",
 			talk_seconds(s->lab.subject.extract_seconds, time, sizeof time));
 	buf_release(&line);
 }

@@ -83,15 +83,39 @@ static double most_of(const struct hunt *h)
 	return fmax(share_of(h), PLANNED * left(h));
 }
 
+/* Is the candidate a flip that leads what the guide knows of a site? */
+static bool of_one_site(const struct hunt *h)
+{
+	return h->n_flips == 1 || h->o.tied;
+}
+
+/*
+ * What the candidate is expected to take. To cut out the regions of one that is nearly the whole program takes seconds by itself, so
+ * how large they were is kept until something is kept.
+ */
+static int expected(struct hunt *h, double *seconds, struct err *err)
+{
+	struct hunt_size *known = &h->size[h->flips[0]];
+	uint8_t choice = h->candidate[h->flips[0]];
+	size_t bytes;
+
+	if (of_one_site(h) && known->bytes && known->kept == h->kept && known->choice == choice &&
+		(*seconds = cost_takes_of(h->lab->cost, known->bytes)) > most_of(h))
+		return 0;
+	if (cost_takes(h->lab->cost, h->config, h->candidate, seconds, &bytes, err) < 0)
+		return -1;
+	if (of_one_site(h))
+		*known = (struct hunt_size){bytes, h->kept, choice};
+	return 0;
+}
+
 int hunt_affords(struct hunt *h, struct err *err)
 {
 	double seconds;
 
 	if (!counts(h))
 		return 1;
-	if (cost_takes(h->lab->cost, h->config, h->candidate, &seconds, err) < 0)
-		return -1;
-	return seconds <= most_of(h);
+	return expected(h, &seconds, err) < 0 ? -1 : seconds <= most_of(h);
 }
 
 /* Is x to be tried before y? */
@@ -107,9 +131,7 @@ static bool better(const struct offer *x, const struct offer *y)
 /* What the candidate promises; its flips are not copied. */
 static struct offer offer_of(const struct hunt *h, double seconds)
 {
-	bool alike = h->n_flips == 1 || h->o.tied;
-
-	return (struct offer){NULL, h->n_flips, seconds, alike ? guide_worth(h->guide, h->flips[0]) : 0};
+	return (struct offer){NULL, h->n_flips, seconds, of_one_site(h) ? guide_worth(h->guide, h->flips[0]) : 0};
 }
 
 /* Notes the candidate in place of *o. */
@@ -135,7 +157,7 @@ static void take(struct hunt *h, const struct offer *o)
 /* The candidate is as good as tried, until guide_recall. */
 static void set_aside(struct hunt *h)
 {
-	if (h->n_flips == 1 || h->o.tied)
+	if (of_one_site(h))
 		guide_suppose(h->guide, h->flips[0], h->candidate[h->flips[0]]);
 	hunt_undo(h);
 }
@@ -160,7 +182,7 @@ static int look(struct hunt *h, struct offer *best, struct err *err)
 	double until = now_seconds() + LOOKING * left(h), seconds;
 
 	for (int n = 0; n < (best->n ? OFFERS : OFFERS_MOST) && hunt_propose(h); n++) {
-		if (cost_takes(h->lab->cost, h->config, h->candidate, &seconds, err) < 0)
+		if (expected(h, &seconds, err) < 0)
 			return -1;
 		if (seconds <= share_of(h)) {
 			struct offer now = offer_of(h, seconds);

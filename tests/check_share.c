@@ -78,8 +78,10 @@ static double takes(struct hunt *h)
 {
 	struct err err = {0};
 	double seconds;
+	size_t bytes;
 
-	CHECK(cost_takes(h->lab->cost, h->config, h->candidate, &seconds, &err) == 0);
+	CHECK(cost_takes(h->lab->cost, h->config, h->candidate, &seconds, &bytes, &err) == 0);
+	CHECK((bytes > 0) == (seconds > 0));
 	return seconds;
 }
 
@@ -189,11 +191,54 @@ static void no_gain_is_beyond_sense(void)
 	}
 }
 
+/* What was dear to compile and was read back whole is not compiled again to be measured; and it is, where either is not so. */
+static void own_program_stands_for_the_default(void)
+{
+	static const struct {
+		double extract;
+		uint32_t parts, equal;
+		bool stands;
+	} t[] = {{60, 3, 3, true}, {60, 3, 2, false}, {1, 3, 3, false}, {60, 0, 0, false}};
+
+	ratio_se = 0.01;
+	for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+		struct device *d = device_open(&(struct device_options){.backend = "sim"}, NULL);
+		struct hunt_options o = {.strategy = STRATEGY_RANDOM, .budget = 60, .seed = 3, .part_known = true};
+		struct device_ops ops = *d->ops;
+		struct err err = {0};
+		struct lab lab;
+		struct hunt h;
+
+		ops.pair = wild_pair;
+		d->ops = &ops;
+		d->info.kind = COST_MEASURED;
+		if (!CHECK(lab_open(&lab, PROGRAM, "fusion", d, &(struct cost_options){0}, NULL, &err) == 0))
+			return;
+		lab.subject.extract_seconds = t[i].extract;
+		lab.space->account.parts = t[i].parts;
+		lab.space->account.equal = t[i].equal;
+		if (!CHECK(hunt_begin(&h, &o, &lab, NULL, &err) == 0))
+			printf("%s\n", err.text);
+		CHECK_INT(hunt_own_stands(&h), t[i].stands);
+		if (t[i].stands) { /* the pair that a machine times wildly was not asked for */
+			CHECK(h.decoded.value == 0 && h.decoded.se > 0 && h.decoded.se < 0.1 * h.default_seconds);
+			CHECK(h.default_seconds != 1e-3);
+		} else {
+			CHECK(h.decoded.value != 0 && h.default_seconds == 1e-3);
+		}
+		CHECK(h.default_seconds > 0);
+		hunt_release(&h);
+		lab_release(&lab);
+		device_close(d);
+	}
+}
+
 int main(void)
 {
 	RUN(pace_follows_what_was_seen);
 	RUN(what_fits_is_taken_as_it_comes);
 	RUN(dear_candidates_wait);
 	RUN(no_gain_is_beyond_sense);
+	RUN(own_program_stands_for_the_default);
 	return test_done();
 }
