@@ -173,7 +173,7 @@ static int try_program(const char *path, struct device *d, const struct settings
 	if (rc == 0)
 		printf("%s: %u sites; model %llu, compiler %llu (%+.2f%%)", s.name, s.space->n_sites, (unsigned long long)model,
 			(unsigned long long)dflt, percent(model, dflt));
-	for (const struct stage_way *w = NULL; rc == 0 && (w = stage_way(stage_find(order_kind.name, device_info(d)->family), w));) {
+	for (const struct stage_way *w = stage_way(stage_find(order_kind.name, device_info(d)->family)); rc == 0 && w; w = NULL) {
 		if ((rc = ask(d, &s.bytes, w->options, p, &way, NULL, err)) < 0)
 			break;
 		program_settle(p);

@@ -21,10 +21,10 @@ for mesh in 4 2x2 4x4; do
 import json, os, sys
 program, mesh, a, b, by_hand = sys.argv[1:]
 a, b = json.load(open(a)), json.load(open(b))
-rows = {r["name"]: r for r in a["layouts"]}
+rows = {r["name"]: r for r in a["by_hand"]}
 best, found = rows[a["best_by_hand"]]["cost"], rows["found"]["cost"]
 last = a["search"]["curve"][-1]["evaluation"] if a["search"]["curve"] else 0
-nothing = {r["name"]: r for r in b["layouts"]}["found"]["cost"]
+nothing = {r["name"]: r for r in b["by_hand"]}["found"]["cost"]
 print(f"| {os.path.basename(program)[:-3]} | {mesh} | {a['best_by_hand']} | {1e6 * best:.1f} us | {1e6 * found:.1f} us | "
       f"{100 * (1 - found / best):.1f}% | {last + int(by_hand)} | {100 * (nothing / best - 1):+.1f}% |", flush=True)
 END

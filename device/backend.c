@@ -79,6 +79,20 @@ static bool check_version(const struct backend *b, const char *version, struct e
 	return false;
 }
 
+const char *backend_words(const char *more)
+{
+	static struct arena kept;
+	struct buf text = {0};
+	const char *out;
+
+	for (size_t i = 0; i < N_BACKENDS; i++)
+		buf_addf(&text, "%s%s", i ? ", " : "", backends[i].name);
+	buf_adds(&text, more);
+	out = arena_strdup(&kept, text.data);
+	buf_release(&text);
+	return out;
+}
+
 const char *backend_first(void)
 {
 	return backends[0].name;
@@ -240,7 +254,7 @@ int backend_plugin(const struct backend *b, const char *name, struct buf *path, 
 			   : try_versions(b, name ? version_in(name) : NULL, path, &looked);
 	if (!found)
 		err_set(err, "the plugin of device %s is in none of: %s; \"make %s\" fetches it, "
-			"\"tests/deps --plugin VERSION\" another version of that for cpu, or set VANTAGE_PLUGIN_DIR",
+			"\"tests/deps --plugin VERSION\" another version where schemas/plugin.def has one, or set VANTAGE_PLUGIN_DIR",
 			name ? name : b->name, looked.data, b->fetch);
 	buf_release(&looked);
 	return found ? 0 : -1;

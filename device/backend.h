@@ -30,6 +30,8 @@ const struct backend *backend_find(const char *name, struct err *err);
  */
 int backend_target(const struct backend *b, const char *name, char *out, size_t n, struct err *err);
 
+/* The names of all backends, the default first, and `more`, for --help; the text lasts as long as the process. */
+const char *backend_words(const char *more);
 /* The name of the default backend. */
 const char *backend_first(void);
 

@@ -9,7 +9,7 @@
 #include "base/err.h"
 #include "base/outcome.h"
 #include "base/spread.h"
-#include "device/sim/roofline.h"
+#include "device/roofline.h"
 
 /* The price of a program, and where it comes from. */
 struct priced { /* all zero is empty */

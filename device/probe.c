@@ -177,7 +177,7 @@ static int prove_nothing(struct host *p, const struct extracted *e, const char *
 	if (rc == 0)
 		rc = largest_fusion(&c.optimised, &most, err);
 	if (rc == 0 && most > 1)
-		rc = err_set(err, "a pass behind its decision decides anew: of a program in which nothing was fused it fused %u instructions",
+		rc = err_set(err, "a pass behind its decision decides anew: of a program in which every instruction was left alone it put %u into one kernel",
 			most);
 	compiled_release(&c);
 	return rc;

@@ -20,9 +20,9 @@ static const struct stage_way ways[] = {
 #undef STAGE
 };
 
-const struct stage_way *stage_way(const struct stage *s, const struct stage_way *after)
+const struct stage_way *stage_way(const struct stage *s)
 {
-	for (const struct stage_way *w = after ? after + 1 : ways; w < ways + sizeof ways / sizeof *ways; w++)
+	for (const struct stage_way *w = ways; w < ways + sizeof ways / sizeof *ways; w++)
 		if (strcmp(w->kind, s->kind) == 0 && strcmp(w->backend, s->backend) == 0)
 			return w;
 	return NULL;

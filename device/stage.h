@@ -20,8 +20,8 @@ struct stage_way {
 	const char *kind, *backend, *name;
 	const char *options; /* debug options that ask for it */
 };
-/* The way after this one, the first one after NULL; NULL if there is no other. */
-const struct stage_way *stage_way(const struct stage *s, const struct stage_way *after);
+/* The other way at a stage; NULL if there is none. */
+const struct stage_way *stage_way(const struct stage *s);
 
 /* `kind` may be a full name ("fusion/binary"); NULL: the first that the backend has. NULL: there is none. */
 const struct stage *stage_find(const char *kind, const char *backend);

@@ -108,8 +108,8 @@ int main(int argc, char **argv)
 		OPT_FLAG(0, "pipeline", &s.pipeline, "list the passes of the device's compiler, and those that run after its decisions (no FILE)"),
 		OPT_SECTION("How"),
 		OPT_STR(0, "device", &s.device, "NAME",
-			"cpu (cpu@VERSION, a path to a plugin) or sim. By itself: compile the program and run it. With --space: the device to "
-			"decide for (default: cpu if its plugin is there)"),
+			backend_words("; NAME@VERSION, or a path to a plugin. By itself: compile the program and run it. With --space: the "
+				"device to decide for (default: the first, if its plugin is there)")),
 		LAB_OPTS_SPREAD(s),
 		OPT_FLAG(0, "json", &s.json, "as JSON"),
 		OPT_END};
@@ -117,7 +117,7 @@ int main(int argc, char **argv)
 		"Shows what is in a program: operations, work, parameters, loops. FILE is HLO text, an "
 		"HloModuleProto, HloProto or HloModuleProtoWithConfig, or StableHLO (if there is a plugin), plain or packed "
 		"with zstd; or a folder of XLA's dumps; or a public problem (JSON, plain or packed with gzip); \"-\" is standard input. "
-		"For --space it may also name a program that a kind of decision makes itself, such as toy:40:3:1.",
+		"For --space it may also name a program that a kind of decision makes itself.",
 		table};
 	struct err err = {0};
 	int n = 0;

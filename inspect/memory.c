@@ -2,45 +2,44 @@
  * memory.c - `inspect --memory FILE`: shows where a program needs most temporary memory, and what is in it there.
  *
  * With --device the compiler says in which order it runs the program, and how much memory that needs. Without it, the
- * order is the schedule in the file, or the order of the listing if there is no schedule. Our model of XLA's memory
- * (space/order) tells which values are alive at the peak.
+ * order is the schedule in the file, or the order of the listing if there is no schedule. The kind of decision that arranges
+ * programs (space/arranging.h) has a model of the compiler's memory, which tells what is alive at the peak.
  */
 #include <stdio.h>
 #include "base/json.h"
+#include "base/mem.h"
 #include "base/quantity.h"
 #include "device/backend.h"
 #include "inspect/inspect.h"
 #include "ready/user_program.h"
-#include "space/order/holders.h"
-#include "space/order/order.h"
-#include "space/order/write.h"
+#include "space/arranging.h"
 
 #define SHOWN 20 /* values alive at the peak that the text lists */
 #define WIDE 60	 /* characters in the longest bar */
 #define BARS 40	 /* bars at most, each for a piece of the program */
 
 /* Steps in a piece of the program that is shown as one, and the most bytes alive in the piece from `p` on. */
-static uint32_t piece(const struct course *c)
+static uint32_t piece(const struct space_course *c)
 {
-	return (c->line->n + BARS - 1) / BARS;
+	return (c->n + BARS - 1) / BARS;
 }
 
-static uint64_t most_from(const struct course *c, uint32_t p)
+static uint64_t most_in(const struct space_course *c, uint32_t p, uint32_t n)
 {
 	uint64_t most = 0;
 
-	for (uint32_t i = p; i < p + piece(c) && i < c->line->n; i++)
-		most = c->bytes[i] > most ? c->bytes[i] : most;
+	for (uint32_t i = p; i < p + n && i < c->n; i++)
+		most = c->alive[i] > most ? c->alive[i] : most;
 	return most;
 }
 
-static void draw(const struct course *c, struct buf *out)
+static void draw(const struct space_course *c, struct buf *out)
 {
-	uint64_t peak = course_peak(c);
+	uint64_t peak = most_in(c, 0, c->n);
 	char text[QUANTITY_TEXT];
 
-	for (uint32_t p = 0; p < c->line->n; p += piece(c)) {
-		uint64_t most = most_from(c, p);
+	for (uint32_t p = 0; p < c->n; p += piece(c)) {
+		uint64_t most = most_in(c, p, piece(c));
 		buf_addf(out, "  %8u  %10s  ", p + 1, quantity_text(QUANTITY_BYTES, (double)most, text));
 		for (uint64_t k = 0; peak && k < (most * WIDE + peak - 1) / peak; k++)
 			buf_addch(out, '#');
@@ -48,7 +47,7 @@ static void draw(const struct course *c, struct buf *out)
 	}
 }
 
-static void show_json(const struct holders *h, const struct course *c, uint64_t said, struct buf *out)
+static void show_json(const struct holders *h, const struct space_course *c, uint64_t said, struct buf *out)
 {
 	struct json j = {.out = out, .pretty = true};
 
@@ -73,10 +72,10 @@ static void show_json(const struct holders *h, const struct course *c, uint64_t 
 	}
 	json_end(&j);
 	json_array(&j, "course");
-	for (uint32_t p = 0; p < c->line->n; p += piece(c)) {
+	for (uint32_t p = 0; p < c->n; p += piece(c)) {
 		json_object(&j, NULL);
 		json_uint(&j, "step", p);
-		json_uint(&j, "bytes", most_from(c, p));
+		json_uint(&j, "bytes", most_in(c, p, piece(c)));
 		json_end(&j);
 	}
 	json_end(&j);
@@ -85,33 +84,40 @@ static void show_json(const struct holders *h, const struct course *c, uint64_t 
 }
 
 /* `said`: bytes according to the compiler; 0 if it was not asked. */
-static void show(const struct inspection *in, const struct graph *g, uint64_t said)
+static int show(const struct inspection *in, const struct space_kind *kind, const struct graph *g, uint64_t said)
 {
-	struct program p;
+	struct space *s = space_open(kind->name, backend_first(), g, NULL, 0, in->err);
+	uint8_t *config;
+	struct space_course course;
 	struct holders h;
 	char text[QUANTITY_TEXT];
 
-	program_open(&p, g);
-	program_settle(&p);
-	holders_find(&h, &p);
+	if (!s)
+		return -1;
+	config = MEM_NEW(s->n_sites + 1, uint8_t);
+	kind->arranging->course(s, config, &course);
+	kind->arranging->holders(s, config, &h);
 	if (in->set->json) {
-		show_json(&h, &p.course[g->entry], said, in->out);
+		show_json(&h, &course, said, in->out);
 	} else {
 		if (said)
 			buf_addf(in->out, "temporary memory: %s, by the compiler\n", quantity_text(QUANTITY_BYTES, (double)said, text));
 		buf_adds(in->out, "most is alive, by our model of its memory: ");
 		holders_text(&h, SHOWN, in->out);
 		buf_adds(in->out, "over the program, from its first instruction on:\n");
-		draw(&p.course[g->entry], in->out);
+		draw(&course, in->out);
 	}
 	holders_release(&h);
-	program_release(&p);
+	mem_free(course.alive);
+	mem_free(config);
+	space_free(s);
+	return 0;
 }
 
 /* Shows the program as the compiler arranges it. */
-static int show_arranged(struct inspection *in, const struct graph *program)
+static int show_arranged(struct inspection *in, const struct space_kind *kind, const struct graph *program)
 {
-	struct device_options o = {.backend = in->set->device, .kind = order_kind.name, .wait = true};
+	struct device_options o = {.backend = in->set->device, .kind = kind->name, .wait = true};
 	struct device *d = device_open(&o, in->err);
 	struct extracted e = {0};
 	struct graph g = {0};
@@ -125,11 +131,11 @@ static int show_arranged(struct inspection *in, const struct graph *program)
 	if (rc == 0 && e.outcome != OUTCOME_OK)
 		rc = err_set(in->err, "%s cannot be compiled: %.400s", in->path, e.detail);
 	if (rc == 0)
-		rc = order_figure(e.after.data, e.after.len, &said, in->err);
+		rc = kind->arranging->figure(e.after.data, e.after.len, &said, in->err);
 	if (rc == 0)
 		rc = graph_parse(&g, e.before.data, e.before.len, in->path, in->err);
 	if (rc == 0)
-		show(in, &g, said);
+		rc = show(in, kind, &g, said);
 	graph_release(&g);
 	extracted_release(&e);
 	buf_release(&module);
@@ -139,15 +145,18 @@ static int show_arranged(struct inspection *in, const struct graph *program)
 
 int inspect_memory(struct inspection *in)
 {
+	const struct space_kind *kind = space_arranger();
 	struct user_program p;
-	int rc = 0;
+	int rc;
 
+	if (!kind)
+		return err_set(in->err, "no kind of decision that was built in knows how a program lies in memory");
 	if (user_program_fetch(&p, in->path, NULL, in->err) < 0)
 		return -1;
 	if (in->set->device)
-		rc = show_arranged(in, &p.graph);
+		rc = show_arranged(in, kind, &p.graph);
 	else
-		show(in, &p.graph, 0);
+		rc = show(in, kind, &p.graph, 0);
 	user_program_release(&p);
 	return rc;
 }

@@ -34,7 +34,7 @@ static void put_text(const struct device_info *i, const struct device_passes *q,
 	if (q->refusal)
 		buf_addf(out, "refused   %s\n", q->refusal);
 	else if (q->pipeline)
-		buf_addf(out, "proved    its own decision applied so gives its own program, and what was not fused stays so%s\n",
+		buf_addf(out, "proved    its own decision applied so gives its own program, and what was left alone stays so%s\n",
 			q->kept ? " (read and proved earlier)" : "");
 	if (q->pipeline) {
 		buf_addf(out, "\n");

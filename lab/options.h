@@ -30,7 +30,7 @@
 
 #define LAB_OPTS_WHERE(set) \
 	OPT_STR(0, "device", &(set).device, "NAME", \
-		"cpu, sim, cuda, or none (for programs with a formula); cpu@VERSION or a path for another plugin"), \
+		backend_words("; none for programs with a formula; NAME@VERSION or a path for another plugin")), \
 	OPT_INT(0, "core", &(set).core, -1, 1023, "the core to measure on, or the first of several; -1: the least loaded"), \
 	OPT_STR(0, "cores", &(set).cores, "N|all", \
 		"how many cores programs run on; take as many as yours will use; all: all that this process may use"), \

@@ -120,7 +120,7 @@ static int extract(struct subject *s, struct device *d, struct extracted *e, str
 		return err_set(err, "%s cannot be compiled: %s: %.500s", s->name, outcome_meaning(e->outcome), e->detail);
 	if (e->before.len)
 		return 0;
-	return err_set(err, "%s was compiled, but the plugin did not show it as it is before fusion", s->name);
+	return err_set(err, "%s was compiled, but the plugin did not show it as it is before the pass that decides", s->name);
 }
 
 #define MANY 2000		   /* instructions, from which on a program is not opened in a moment */

@@ -9,17 +9,17 @@
 #include "base/progress.h"
 #include "base/stop.h"
 #include "device/stage.h"
-#include "hlo/module.h"
-#include "space/order/order.h"
-#include "space/order/write.h"
 
-/* Asks the compiler how it arranges a module; takes over its order if `order` says so. */
-static int ask(struct arrange *a, enum compile_how how, const char *options, const struct buf *module, bool take,
+static const struct space_arranging *kind_of(const struct arrange *a)
+{
+	return a->lab->space->ops->kind->arranging;
+}
+
+/* Asks the compiler how it arranges a module, and what that needs; the kind takes the arrangement over if `taken` is given. */
+static int ask(struct arrange *a, enum compile_how how, const char *options, const struct buf *module, uint8_t *taken,
 	uint64_t *bytes, struct err *err)
 {
 	struct arranged out;
-	struct arena mem = {0};
-	Hlo__HloModuleProto *m;
 	int rc = device_arrange(a->device, how, options, module->data, module->len, &out, err);
 
 	if (rc < 0)
@@ -30,70 +30,52 @@ static int ask(struct arrange *a, enum compile_how how, const char *options, con
 		rc = err_set(err, "%s cannot be arranged in memory: %s: %.300s", a->lab->subject.name,
 			outcome_meaning(out.outcome), out.detail);
 	if (rc == 0)
-		rc = order_figure(out.proto.data, out.proto.len, bytes, err);
-	if (rc == 0 && take) {
-		m = hlo_unpack(&mem, out.proto.data, out.proto.len, "the arranged program", err);
-		rc = m ? order_read(order_program(a->lab->space), m, NULL, NULL, err) : -1;
-	}
-	arena_release(&mem);
+		rc = kind_of(a)->figure(out.proto.data, out.proto.len, bytes, err);
+	if (rc == 0 && taken)
+		rc = kind_of(a)->take(a->lab->space, out.proto.data, out.proto.len, taken, err);
 	arranged_release(&out);
 	return rc;
 }
 
-/* Adds the program's present orders under a name, with the bytes that the compiler says they need. */
-static int add_way(struct arrange *a, const char *name, uint64_t bytes)
-{
-	struct program *p = order_program(a->lab->space);
-	const struct course *c = &p->course[p->graph->entry];
-	struct arrangement *w = &a->way[a->n_ways++];
-
-	program_settle(p);
-	*w = (struct arrangement){.name = name, .bytes = bytes, .model = program_bytes(p), .n = c->line->n};
-	w->alive = MEM_NEW(w->n, double);
-	for (uint32_t i = 0; i < w->n; i++)
-		w->alive[i] = (double)c->bytes[i];
-	return 0;
-}
-
-static int ask_chained(struct arrange *a, uint64_t *bytes, struct err *err)
+static int ask_applied(struct arrange *a, const uint8_t *config, uint64_t *bytes, struct err *err)
 {
 	struct buf module = {0};
-	int rc;
+	int rc = a->lab->space->ops->apply(a->lab->space, config, &module, err);
 
-	order_write(order_program(a->lab->space), &module);
-	rc = ask(a, COMPILE_APPLIED, NULL, &module, false, bytes, err);
+	if (rc == 0)
+		rc = ask(a, COMPILE_APPLIED, NULL, &module, NULL, bytes, err);
 	buf_release(&module);
 	return rc;
 }
 
-/* Asks what the compiler's own ways need. Leaves the program in the better order. */
+/* Adds an arrangement under a name, with the bytes that the compiler says it needs. */
+static void add_way(struct arrange *a, const char *name, const uint8_t *config, uint64_t bytes)
+{
+	struct space *s = a->lab->space;
+	struct arrangement *w = &a->way[a->n_ways++];
+
+	*w = (struct arrangement){.name = name, .config = MEM_NEW(s->n_sites + 1, uint8_t), .bytes = bytes};
+	memcpy(w->config, config, s->n_sites);
+	kind_of(a)->course(s, config, &w->course);
+}
+
+/* Asks what the compiler's own ways need. */
 static int ask_ways(struct arrange *a, struct err *err)
 {
 	struct space *s = a->lab->space;
 	uint8_t *config = MEM_NEW(s->n_sites + 1, uint8_t);
-	const struct stage *stage = stage_find(s->kind, device_info(a->device)->family);
+	const struct stage_way *other = stage_way(a->stage);
 	uint64_t bytes;
-	uint32_t best = 0;
-	int rc = ask(a, COMPILE_DEFAULT, NULL, &a->lab->subject.original, false, &a->default_bytes, err);
+	int rc = ask(a, COMPILE_DEFAULT, NULL, &a->lab->subject.original, NULL, &a->default_bytes, err);
 
-	order_set(s, config);
 	if (rc == 0)
-		rc = ask_chained(a, &bytes, err);
+		rc = ask_applied(a, config, &bytes, err);
 	if (rc == 0)
-		rc = add_way(a, "default", bytes);
-	for (const struct stage_way *w = NULL; rc == 0 && a->n_ways < 3 && (w = stage_way(stage, w));) {
-		rc = ask(a, COMPILE_APPLIED, w->options, &a->lab->subject.bytes, true, &bytes, err);
-		if (rc < 0)
-			break;
-		order_set_base(s, ORDER_DEPTH_FIRST);
-		rc = add_way(a, w->name, bytes);
-		if (a->way[a->n_ways - 1].bytes < a->way[best].bytes)
-			best = a->n_ways - 1;
-	}
-	a->better = best > 0;
-	order_base_set(s, config, best ? ORDER_DEPTH_FIRST : ORDER_COMPILER);
-	if (rc == 0)
-		order_set(s, config);
+		add_way(a, "default", config, bytes);
+	if (rc == 0 && other)
+		rc = ask(a, COMPILE_APPLIED, other->options, &a->lab->subject.bytes, config, &bytes, err);
+	if (rc == 0 && other)
+		add_way(a, other->name, config, bytes);
 	mem_free(config);
 	return rc;
 }
@@ -112,35 +94,33 @@ static void show(void *with, double share, uint64_t bytes)
 	progress_update(&t->progress, (uint64_t)(100 * (t->from + (t->to - t->from) * share)), detail);
 }
 
-/* From the order that the program stands in and the one it does not; the best by the compiler's word becomes a base. */
+/* Looks for a better arrangement, from the better of the compiler's ways. The best of all by the compiler's word becomes the last way. */
 static int look_for_better(struct arrange *a, struct err *err)
 {
 	struct space *s = a->lab->space;
-	struct program *p = order_program(s);
-	const struct order_strategy *how = a->set->strategy ? a->set->strategy : order_strategies;
+	bool other = a->n_ways > 1, better = other && a->way[1].bytes < a->way[0].bytes;
 	struct talk talk = {.from = 0, .to = 1};
-	struct tune_options o = {.seconds = a->set->seconds, .moves = a->set->budget, .stop = stop_asked, .progress = show,
+	const struct arrangement *best = &a->way[better];
+	struct space_look o = {.strategy = a->set->strategy, .from = best->config, .other = other ? a->way[!better].config : NULL,
+		.seconds = a->set->seconds, .moves = a->set->budget, .seed = a->set->seed, .stop = stop_asked, .progress = show,
 		.with = &talk};
-	struct tune_result r = {0};
-	struct rng rng;
-	uint64_t best = a->way[0].bytes, bytes;
+	struct space_looked looked = {0};
+	uint8_t *config = MEM_NEW(s->n_sites + 1, uint8_t);
+	uint64_t bytes;
 	int rc;
 
-	if (a->n_ways > 1)
-		o.other = order_base_orders(s, a->better ? ORDER_COMPILER : ORDER_DEPTH_FIRST);
-	for (uint32_t i = 1; i < a->n_ways; i++)
-		best = a->way[i].bytes < best ? a->way[i].bytes : best;
-	order_set_base(s, ORDER_FOUND); /* so that no order worse than the better way is the answer */
-	rng_seed(&rng, a->set->seed);
 	progress_start(&talk.progress, "search", 100, a->set->quiet ? PROGRESS_QUIET : PROGRESS_AUTO);
-	rc = how->run(p, &o, &rng, &r, err);
+	rc = kind_of(a)->look(s, &o, config, &looked, err);
 	progress_end(&talk.progress);
-	a->moves = r.moves;
-	a->seconds = r.seconds;
+	a->moves = looked.moves;
+	a->seconds = looked.seconds;
 	if (rc == 0)
-		rc = ask_chained(a, &bytes, err);
-	if (rc == 0 && bytes < best)
-		order_set_base(s, ORDER_FOUND);
+		rc = ask_applied(a, config, &bytes, err);
+	if (rc == 0 && bytes < best->bytes)
+		add_way(a, "tuned", config, bytes);
+	else if (rc == 0)
+		add_way(a, "tuned", best->config, best->bytes);
+	mem_free(config);
 	return rc;
 }
 
@@ -208,7 +188,7 @@ static void judge(struct arrange *a)
 	quantity_text(QUANTITY_BYTES, (double)found->bytes, text[1]);
 	a->tuned = false;
 	if (saved <= 0)
-		snprintf(a->sentence, n, "No order was found that needs less temporary memory than the compiler's (%s); the default is "
+		snprintf(a->sentence, n, "No arrangement was found that needs less temporary memory than the compiler's (%s); the default is "
 			"the answer.", text[0]);
 	else if (!a->bits_equal)
 		snprintf(a->sentence, n, "The tuned program could not be shown to compute the same bits; the default is the answer.");
@@ -234,7 +214,7 @@ static int write_all(struct arrange *a, struct err *err)
 	char options[600];
 	int rc = put(a, "default.pb", original->data, original->len, err);
 
-	snprintf(options, sizeof options, "%s\n", a->tuned ? "xla_disable_all_hlo_passes=true" : "");
+	snprintf(options, sizeof options, "%s\n", a->tuned ? a->stage->apply : "");
 	if (rc == 0 && !a->tuned)
 		rc = put(a, "tuned.pb", original->data, original->len, err);
 	if (rc == 0)
@@ -257,7 +237,7 @@ static int take_limit(struct arrange *a, struct err *err)
 
 	for (uint32_t i = 0; i < l->n_limits; i++) {
 		if (l->limit[i].limit.quantity != QUANTITY_SECONDS)
-			return err_set(err, "the bytes of an order can be limited in seconds, not in %s",
+			return err_set(err, "the bytes of an arrangement can be limited in seconds, not in %s",
 				quantity_name(l->limit[i].limit.quantity));
 		a->limit = l->limit[i].limit;
 		a->limited = true;
@@ -267,43 +247,36 @@ static int take_limit(struct arrange *a, struct err *err)
 
 int arrange_search(struct arrange *a, struct err *err)
 {
-	struct space *s = a->lab->space;
-	uint8_t *config = MEM_NEW(s->n_sites + 1, uint8_t);
-	uint64_t bytes = 0;
+	const struct arrangement *found;
 	int rc = take_limit(a, err);
 
+	a->stage = stage_find(a->lab->space->kind, device_info(a->device)->family);
 	if (rc == 0)
 		rc = ask_ways(a, err);
 	if (rc == 0)
 		rc = look_for_better(a, err);
-	order_base_set(s, config, ORDER_FOUND);
-	order_set(s, config);
+	found = &a->way[a->n_ways ? a->n_ways - 1 : 0];
 	if (rc == 0)
-		rc = ask_chained(a, &bytes, err);
-	if (rc == 0)
-		rc = add_way(a, "tuned", bytes);
-	if (rc == 0)
-		rc = prove(a, config, err);
+		rc = prove(a, found->config, err);
 	lab_drop_costs(a->lab);
 	a->lab->n_limits = 0;
 	device_close(a->device);
 	a->device = NULL;
 	a->lab->quantity = QUANTITY_SECONDS; /* bytes are known already; the verdict is about time */
-	if (rc == 0 && bytes < a->default_bytes && a->bits_equal)
-		rc = verdict_reach(&a->verdict, a->lab, config, &(struct verdict_options){a->device_options,
+	if (rc == 0 && found->bytes < a->default_bytes && a->bits_equal)
+		rc = verdict_reach(&a->verdict, a->lab, found->config, &(struct verdict_options){a->device_options,
 			a->set->verdict_seconds, a->set->seconds}, err);
 	if (rc == 0)
 		judge(a);
-	if (rc == 0)
-		rc = write_all(a, err);
-	mem_free(config);
-	return rc;
+	return rc == 0 ? write_all(a, err) : rc;
 }
 
 void arrange_release(struct arrange *a)
 {
-	for (uint32_t i = 0; i < a->n_ways; i++)
-		mem_free(a->way[i].alive);
+	for (uint32_t i = 0; i < a->n_ways; i++) {
+		mem_free(a->way[i].config);
+		mem_free(a->way[i].course.alive);
+	}
 	device_close(a->device);
 	*a = (struct arrange){0};
 }

@@ -1,35 +1,33 @@
 /*
- * arrange.h - searches for the order of a program that needs least memory (space/order).
+ * arrange.h - searches for the arrangement of a program that needs least memory (space/arranging.h).
  *
- * First the compiler is asked for its own ways: its default, and its other schedulers (schemas/stage.def). From these a
- * strategy (space/order/strategy.h) looks for a better order by our model. Then the compiler tells how much that order
- * really needs, and the best order by that is kept. It is then compiled completely. It is the answer if it needs fewer
- * bytes than the compiler's default, computes the same bits, and takes no more time than the limit allows (--limit, or
- * else the kind's own).
+ * First the compiler is asked for its own ways: its default, and its other way (schemas/stage.def). From these the kind
+ * looks for a better arrangement by its model. Then the compiler tells how much that one really needs, and the best by that is
+ * kept. It is then compiled completely. It is the answer if it needs fewer bytes than the compiler's default, computes the
+ * same bits, and takes no more time than the limit allows (--limit, or else the kind's own).
  */
 #ifndef SEARCH_ARRANGE_H
 #define SEARCH_ARRANGE_H
 
 #include "search/verdict.h"
-#include "space/order/strategy.h"
+#include "space/arranging.h"
 
 struct arrange_settings {
 	const char *dir; /* the folder for the answer */
 	double seconds;	 /* that the search may take */
 	double verdict_seconds;
-	const struct order_strategy *strategy; /* NULL: the first */
-	uint64_t budget; /* orders that are looked at, instead of seconds, so that the answer is always the same; 0: by the clock */
+	const char *strategy; /* by its name; NULL: the kind's first */
+	uint64_t budget; /* arrangements that are looked at, instead of seconds, so that the answer is always the same; 0: by the clock */
 	uint64_t seed;
 	bool json, quiet;
 };
 
-/* An order that the compiler was asked about. */
+/* An arrangement that the compiler was asked about. */
 struct arrangement {
 	const char *name;
-	uint64_t bytes;	 /* according to the compiler */
-	uint64_t model;	 /* according to our model */
-	double *alive;	 /* bytes at each step of the entry, according to our model */
-	uint32_t n;
+	uint8_t *config;
+	uint64_t bytes; /* according to the compiler */
+	struct space_course course; /* according to the kind's model */
 };
 
 struct arrange { /* the search, and its result */
@@ -37,10 +35,10 @@ struct arrange { /* the search, and its result */
 	struct lab *lab;
 	struct device *device;
 	const struct device_options *device_options;
+	const struct stage *stage; /* at which it decides */
 	uint64_t default_bytes; /* of the compiler's own program, according to the compiler */
-	struct arrangement way[4]; /* the default's own order, the other ways, and last the one that was found */
+	struct arrangement way[3]; /* the default as we apply it, the compiler's other way if it has one, and last what was found */
 	uint32_t n_ways;
-	bool better; /* another way is better than the default */
 	uint32_t labels;
 	double label_seconds, seconds;
 	uint64_t moves;

@@ -55,8 +55,8 @@
 #define HUNT_FORMAT 9 /* of the saved state */
 
 /* The last two choose by sums of operators before the hunt, which then only measures (rival.h). */
-/* From STRATEGY_ANNEAL on: of orders only (space/order/strategy.h). */
-enum strategy { STRATEGY_GUIDED, STRATEGY_RANDOM, STRATEGY_SWEEP, STRATEGY_TASO, STRATEGY_GREEDY, STRATEGY_ANNEAL };
+/* From STRATEGY_OWN on: of kinds that look by themselves (space/arranging.h). */
+enum strategy { STRATEGY_GUIDED, STRATEGY_RANDOM, STRATEGY_SWEEP, STRATEGY_TASO, STRATEGY_GREEDY, STRATEGY_OWN };
 enum propose { PROPOSE_SIGNED, PROPOSE_MAGNITUDE };
 /* From HUNT_NAMED on: the starts of the space, in their order. A saved search names its start by this number. */
 enum hunt_start { HUNT_GIVEN = -1, HUNT_DEFAULT, HUNT_RANDOM, HUNT_NAMED };

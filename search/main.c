@@ -26,7 +26,7 @@ static bool arranges(const struct session *s)
 {
 	const struct stage *stage = stage_find(s->lab.space->kind, device_info(s->device)->family);
 
-	return stage && stage->arranged && s->lab.quantity == QUANTITY_BYTES;
+	return stage && stage->arranged && s->lab.space->ops->kind->arranging && s->lab.quantity == QUANTITY_BYTES;
 }
 
 static void begin_talk(const struct session *s)
@@ -45,7 +45,7 @@ static void begin_talk(const struct session *s)
 		advisor_text(&s->advisor, &line);
 		fprintf(stderr, "search: model %s\n", line.data);
 	} else if (s->device && arranges(s)) {
-		talk("the compiler is asked for its own ways first; then orders are looked for, and the best is shown to it");
+		talk("the compiler is asked for its own ways first; then arrangements are looked for, and the best is shown to it");
 	} else if (set->strategy == STRATEGY_GUIDED && s->lab.space->ops->promise) {
 		fprintf(stderr, "search: no model for these decisions; guided by what the rules promise, then by what is measured\n");
 	} else if (set->strategy == STRATEGY_GUIDED) {
@@ -140,12 +140,12 @@ static int conclude(struct session *s, struct err *err)
 	const struct settings *set = s->set;
 	struct device_info info = {0};
 	struct result r = {&s->hunt, &s->verdict, s->device ? &info : NULL, s->lab.subject.name,
-		search_strategy_name(s->hunt.o.strategy), &s->advisor, s->before ? s->before->dir.data : NULL, &s->layouts,
+		search_strategy_name(s->hunt.o.strategy), &s->advisor, s->before ? s->before->dir.data : NULL, &s->by_hand,
 		s->opening, 0};
 	double begun;
 	int rc;
 
-	if (s->device && layouts_add_found(&s->layouts, &s->lab, s->device, s->hunt.config,
+	if (s->device && by_hand_add_found(&s->by_hand, &s->lab, s->device, s->hunt.config,
 				 s->hunt.default_seconds + s->hunt.running.value, err) < 0)
 		return -1;
 	if (s->device) { /* give the worker back: the verdict wants a fresh one on the same core */
@@ -177,14 +177,12 @@ static int run_arrange(struct session *s, struct err *err)
 	const struct settings *set = s->set;
 	struct arrange_settings as = {.dir = s->dir.data, .seconds = set->seconds > 0 ? set->seconds : 60,
 		.verdict_seconds = set->verdict_seconds == OPT_AUTO ? 0 : set->verdict_seconds,
-		.strategy = order_strategy_find(search_strategy_name(set->strategy)), .budget = (uint64_t)set->steps,
+		.strategy = set->strategy == STRATEGY_GUIDED ? NULL : search_strategy_name(set->strategy), .budget = (uint64_t)set->steps,
 		.seed = (uint64_t)set->seed, .json = set->json, .quiet = set->quiet};
 	struct arrange a = {.set = &as, .lab = &s->lab, .device = s->device, .device_options = &s->device_options};
 	struct buf out = {0};
 	int rc;
 
-	if (!as.strategy && set->strategy != STRATEGY_GUIDED)
-		return err_set(err, "--strategy %s is not for orders", search_strategy_name(set->strategy));
 	s->device = NULL; /* arrange_search closes it */
 	rc = arrange_search(&a, err);
 	if (rc == 0) {
@@ -216,12 +214,13 @@ static int search_on(struct session *s, struct err *err)
 		return -1;
 	begin_talk(s);
 	if (s->device && arranges(s) && s->lab.parts_only)
-		return err_set(err, "--unverified is not for orders: their bytes are known without a run, but their results are compared bit by bit");
+		return err_set(err, "--unverified is not for arrangements: their bytes are known without a run, but their results are compared bit by bit");
 	if (s->device && arranges(s))
 		return run_arrange(s, err) < 0 ? -1 : 1;
-	if (set->strategy >= STRATEGY_ANNEAL)
-		return err_set(err, "--strategy %s is for orders on a compiler (--space order)", search_strategy_name(set->strategy));
-	if (layouts_price(&s->layouts, &s->lab, s->device, err) < 0)
+	if (set->strategy >= STRATEGY_OWN)
+		return err_set(err, "--strategy %s is for kinds that look for arrangements by themselves, on a compiler that says what these need",
+			search_strategy_name(set->strategy));
+	if (by_hand_price(&s->by_hand, &s->lab, s->device, err) < 0)
 		return -1;
 	if (rival && !s->given)
 		s->given = mem_alloc(s->lab.space->n_sites + 1);
@@ -247,7 +246,7 @@ static int hand_over(struct session *s, struct buf *program, struct err *err)
 {
 	struct device_info info = s->device ? *device_info(s->device) : (struct device_info){0};
 	struct result r = {&s->hunt, &s->verdict, s->device ? &info : NULL, s->lab.subject.name,
-		search_strategy_name(s->hunt.o.strategy), &s->advisor, s->before ? s->before->dir.data : NULL, &s->layouts,
+		search_strategy_name(s->hunt.o.strategy), &s->advisor, s->before ? s->before->dir.data : NULL, &s->by_hand,
 		s->opening, 0};
 	struct buf module = {0};
 	int rc = s->lab.space->ops->apply(s->lab.space, s->hunt.config, &module, err);

@@ -182,7 +182,7 @@ void output_summary(const struct result *r, const char *dir, bool json, struct b
 	if (hunt_passed_over(h))
 		buf_addf(out, "%u more were passed over: to price one would have taken longer than its share of the time (%s at most); "
 			"with more --seconds they are tried.\n", hunt_passed_over(h), talk_seconds(h->dearest, time, sizeof time));
-	layouts_text(r->layouts, out);
+	by_hand_text(r->by_hand, out);
 	buf_addf(out, "%s/report.html\n", dir);
 }
 

@@ -18,7 +18,7 @@
 
 #include "search/advisor.h"
 #include "search/hunt.h"
-#include "search/layouts.h"
+#include "search/by_hand.h"
 #include "search/verdict.h"
 
 struct result { /* everything there is to tell */
@@ -28,7 +28,7 @@ struct result { /* everything there is to tell */
 	const char *graph, *strategy;
 	const struct advisor *advisor;
 	const char *before; /* the folder of the kind that decided first, or NULL */
-	const struct layouts *layouts; /* made by hand, and what was found beside them */
+	const struct by_hand *by_hand; /* made by hand, and what was found beside them */
 	double opening, judging; /* seconds that came before the search, and that the verdict took */
 };
 

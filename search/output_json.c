@@ -223,7 +223,7 @@ void output_json_config(const struct result *r, struct buf *out)
 	json_str(&j, "before", r->before);
 	add_verdict(&j, r);
 	add_environment(&j, r);
-	layouts_json(r->layouts, &j);
+	by_hand_json(r->by_hand, &j);
 	add_sites(&j, r->hunt);
 	json_end(&j);
 }
@@ -250,7 +250,7 @@ void output_json_summary(const struct result *r, const char *dir, struct buf *ou
 	add_verdict(&j, r);
 	add_search(&j, r);
 	add_environment(&j, r);
-	layouts_json(r->layouts, &j);
+	by_hand_json(r->by_hand, &j);
 	json_end(&j);
 	buf_addch(out, '\n');
 }

@@ -27,7 +27,7 @@ static bool has_room(const struct lab *lab, uint32_t devices, char *why, size_t 
 	work *= devices / PARTS_RATE; /* the program as it was given is whole on each */
 	if (work > PARTS_SECONDS) {
 		snprintf(why, n, "Its numbers were not compared: one run as %u devices would take %s of a core of this machine. A smaller one of "
-			"the same program, with the same layouts, is soon compared.", devices, talk_seconds(work, time, sizeof time));
+			"the same program, with the same decisions, is soon compared.", devices, talk_seconds(work, time, sizeof time));
 		return false;
 	}
 	bytes *= PARTS_MEMORY * (double)devices;

@@ -1,7 +1,7 @@
 /*
  * parts.h - does a program that is split over several devices compute what it computes on one?
  *
- * Prices of layouts come from models and compilers; nobody ran anything. So what was found is run once where it can be: on
+ * Prices of a split program come from models and compilers; nobody ran anything. So what was found is run once where it can be: on
  * this machine's cores as so many devices, every one of which gets all inputs whole (space_ops.apply_whole). Its
  * results are held against those of the program as it was given, by the yardstick that every tuned program is held to
  * (numbers.h).

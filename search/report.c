@@ -256,7 +256,7 @@ void report_write(const struct result *r, struct buf *b)
 		page_text(b, r->verdict->advice);
 		buf_adds(b, "</p>\n");
 	}
-	layouts_page(r->layouts, b);
+	by_hand_page(r->by_hand, b);
 	if (r->hunt->n_curve && r->hunt->default_seconds > 0) {
 		buf_adds(b, "<figure>");
 		add_curve(b, r->hunt, false);

@@ -17,7 +17,7 @@
 
 #include "search/advisor.h"
 #include "search/hunt.h"
-#include "search/layouts.h"
+#include "search/by_hand.h"
 #include "search/scorer.h"
 #include "search/settings.h"
 #include "search/verdict.h"
@@ -32,7 +32,7 @@ struct session { /* all zero but `set` and `before` is empty */
 	struct model_scorer scoring;
 	struct hunt hunt;
 	struct verdict verdict;
-	struct layouts layouts; /* made by hand, of kinds that have such */
+	struct by_hand by_hand; /* made by hand, of kinds that have such */
 	struct buf dir, identity; /* folder of the result; JSON */
 	uint8_t *given; /* the configuration of --from */
 	/* The search of another kind that decided first, or NULL. This one's program is what came of its decisions. */

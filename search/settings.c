@@ -3,19 +3,87 @@
  */
 #include "search/settings.h"
 
+#include <stdio.h>
 #include <string.h>
 #define LAB_JOBS_ZERO "none; of a problem: threads, 0 and auto: as many as there are cores"
 #include "lab/options.h"
 #include "learn/infer.h"
 #include "search/hunt.h"
+#include "space/arranging.h"
 
 _Static_assert(HUNT_AUTO == OPT_AUTO, "what auto stores is what the search takes");
 
+/* Strategies: those of every kind, and after them what the kind that looks by itself has beside them. */
+#define STRATEGIES 16
+static struct {
+	const char *name[STRATEGIES];
+	int n;
+	char words[200], help[400]; /* as opt.h wants them */
+} strategies = {.name = {"guided", "random", "sweep", "taso", "greedy"}, .n = STRATEGY_OWN};
+
+static void add_strategy(const char *name)
+{
+	for (int i = 0; i < strategies.n; i++)
+		if (strcmp(strategies.name[i], name) == 0)
+			return;
+	BUG_ON(strategies.n == STRATEGIES);
+	strategies.name[strategies.n++] = name;
+}
+
+static void name_strategies(void)
+{
+	const struct space_kind *k = space_arranger();
+	struct buf own = {0};
+
+	for (size_t i = 0; k && k->arranging->strategy(i); i++) {
+		add_strategy(k->arranging->strategy(i));
+		buf_addf(&own, "%s%s", i ? ", " : "", k->arranging->strategy(i));
+	}
+	strategies.words[0] = 0;
+	for (int i = 0; i < strategies.n; i++)
+		snprintf(strategies.words + strlen(strategies.words), sizeof strategies.words - strlen(strategies.words), "%s%s", i ? "|" : "",
+			strategies.name[i]);
+	snprintf(strategies.help, sizeof strategies.help,
+		"how candidates are chosen; taso and greedy do as others do and add up operators that are measured once each%s%s%s%s",
+		k ? "; of the kind " : "", k ? k->name : "", k ? ", by its own ways, the first unless another is named: " : "",
+		own.len ? own.data : "");
+	buf_release(&own);
+}
+
 const char *search_strategy_name(int strategy)
 {
-	static const char *const name[] = {"guided", "random", "sweep", "taso", "greedy", "anneal", "brkga", "exact"};
+	return strategies.name[strategy];
+}
 
-	return name[strategy];
+/* Adds the options of the kinds to the table, after the entry with this name. */
+static void insert_own(struct settings *s, const struct opt *table, const char *after, struct opt *out)
+{
+	size_t n = 0;
+
+	do {
+		*out++ = *table;
+		if (!table->name || strcmp(table->name, after) != 0)
+			continue;
+		for (const struct space_option *o = NULL; (o = space_option_next(o)); n++) {
+			BUG_ON(n == SETTINGS_OWN);
+			*out++ = (struct opt)OPT_STR(0, o->name, &s->own[n], o->value, o->meaning);
+		}
+	} while (table++->type != OPT_T_END);
+}
+
+/* Puts what these options say into the full name of the kind. */
+static int settle_own(struct settings *s, struct err *err)
+{
+	size_t n = 0;
+
+	for (const struct space_option *o = NULL; (o = space_option_next(o)); n++) {
+		if (!s->own[n])
+			continue;
+		if (space_option_add(o, s->space, s->own[n], s->kind, err) < 0)
+			return -1;
+		s->space = s->kind;
+	}
+	return 0;
 }
 
 /* The words that are no options, and options that cannot go together. */
@@ -29,20 +97,10 @@ static int settle(struct settings *s, int n_words, char **words, struct err *err
 		return err_set(err, "no program to tune: name one with --graph FILE");
 	if (s->from && strcmp(s->start, "default") != 0)
 		return err_set(err, "--from and --start both say where to begin");
-	if (s->mesh) {
-		if (space_kind_over(s->space, s->mesh, s->kind_over, err) < 0)
-			return -1;
-		s->space = s->kind_over;
-	}
 	if (s->unverified && (s->from || strcmp(s->start, "default") != 0 || s->measure == POLICY_WHOLE ||
 		s->strategy == STRATEGY_TASO || s->strategy == STRATEGY_GREEDY))
 		return err_set(err, "--unverified runs no whole program: it starts from the default, and measures by regions");
-	if (s->skip) {
-		if (space_kind_without(s->space, s->skip, s->kind, err) < 0)
-			return -1;
-		s->space = s->kind;
-	}
-	return 0;
+	return settle_own(s, err);
 }
 
 int search_parse(struct settings *s, int argc, char **argv, struct err *err)
@@ -51,8 +109,6 @@ int search_parse(struct settings *s, int argc, char **argv, struct err *err)
 		OPT_SECTION("What to tune"),
 		OPT_STR('g', "graph", &s->graph, "FILE", "the program: HLO as proto or text, StableHLO, or a folder of dumps"),
 		LAB_OPT_SPACE(*s),
-		OPT_STR(0, "mesh", &s->mesh, "MESH", "devices to lay tensors over, if the kind of decision does: 4, 2x2, data=2,model=2"),
-		OPT_STR(0, "skip-rule", &s->skip, "NAME,NAME", "rules not to use, if the kind of decision has rules"),
 		OPT_SECTION("Where"),
 		OPT_STR('d', "db", &s->db, "FILE", "keep every measurement in this store, and use those that it has"),
 		LAB_OPTS_WHERE(*s),
@@ -63,9 +119,7 @@ int search_parse(struct settings *s, int argc, char **argv, struct err *err)
 		OPT_NUM_AUTO(0, "verdict-seconds", &s->verdict_seconds, 0.1, 1e6,
 			"the time that the verdict runs the programs; auto: 20, or, if one run takes seconds, at most as long as the search"),
 		OPT_SECTION("How"),
-		OPT_ENUM(0, "strategy", &s->strategy, "guided|random|sweep|taso|greedy|anneal|brkga|exact",
-			"how candidates are chosen; taso and greedy do as others do and add up operators that are measured once each; the last "
-			"three are of orders only, for which anneal is the default"),
+		OPT_ENUM(0, "strategy", &s->strategy, strategies.words, strategies.help),
 		OPT_STR('m', "model", &s->model, "FILE",
 			"the model that guides the search; default: your own from learn, or else the one shipped"),
 		OPT_STR(0, "start", &s->start, "NAME",
@@ -105,13 +159,16 @@ int search_parse(struct settings *s, int argc, char **argv, struct err *err)
 		OPT_FLAG(0, "resume", &s->resume, "go on with the search of the same settings that was stopped or killed"),
 		LAB_OPTS_TALK(*s),
 		OPT_END};
+	struct opt all[sizeof table / sizeof *table + SETTINGS_OWN];
 	const struct opt_program prog = {"search", "[OPTIONS] --graph FILE",
 		"Looks for decisions that make a program faster than the compiler's own, guided by a model if there is one, keeps what is "
 		"measurably better, and proves the result on a fresh worker against the compiler's own program. The result is "
 		"never slower than that; examples/run shows how to use it. If it is told to stop, it still gives its answer, and can "
-		"go on with --resume.", table};
+		"go on with --resume.", all};
 	int n_words = 0, rc;
 
+	name_strategies();
+	insert_own(s, table, "space", all);
 	*s = (struct settings){LAB_DEFAULTS, .jobs = OPT_AUTO, .budget = 2000, .start = "default", .hops = HUNT_AUTO, .alpha = HUNT_AUTO,
 		.kernel_us = OPT_AUTO, .explore = 10, .tied = true, .drift_checks = 4, .verdict_seconds = OPT_AUTO,
 		.adapt = true, .by = INFER_GAIN};

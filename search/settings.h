@@ -7,15 +7,17 @@
 #include "base/opt.h"
 #include "space/space.h"
 
+#define SETTINGS_OWN 8
+
 struct settings { /* members have the names of the options */
-	const char *mesh, *skip, *cores, *graph, *model, *db, *out, *device, *space, *from, *start, *objective;
+	const char *cores, *graph, *model, *db, *out, *device, *space, *from, *start, *objective;
 	struct opt_list limits;
 	int64_t budget, seed, hops, core, replicas, partitions, drift_checks, jobs, steps;
 	double deadline, seconds, alpha, explore, verdict_seconds, kernel_us;
 	int strategy, propose, measure, by, placing, goal;
 	bool json, quiet, quiet_pairs, resume, wait, force, tied, adapt, raw, unverified;
-	char kind_over[SPACE_KIND_ROOM]; /* of `space` with `mesh` */
-	char kind[SPACE_KIND_ROOM]; /* `space` without the rules of --skip-rule */
+	const char *own[SETTINGS_OWN]; /* values of the options that kinds of decision add, in the order of space_option_next */
+	char kind[SPACE_KIND_ROOM];    /* `space` with these */
 };
 
 /* Fills the settings. 0: go on; 1: the user asked for help and has it; -1 with a sentence. */

@@ -15,6 +15,7 @@
 #include <string.h>
 #include "base/buf.h"
 #include "base/sort.h"
+#include "space/arranging.h"
 
 #define KIND(folder) extern const struct space_kind folder##_kind;
 #include "schemas/kind.def"
@@ -81,30 +82,70 @@ const char *space_priced(const struct space_kind *k)
 	return text;
 }
 
-int space_kind_without(const char *kind, const char *rules, char out[SPACE_KIND_ROOM], struct err *err)
+const struct space_kind *space_arranger(void)
 {
-	int n = snprintf(out, SPACE_KIND_ROOM, "%s%s%s", kind, strchr(kind, '/') ? ":" : "/without:", rules);
+	for (size_t i = 0; i < N_KINDS; i++)
+		if (kinds[i]->arranging)
+			return kinds[i];
+	return NULL;
+}
 
-	if (n < 0 || n >= SPACE_KIND_ROOM)
-		return err_set(err, "too many rules are left out");
-	for (char *p = out + strlen(kind); *p; p++)
-		*p = *p == ',' ? ':' : *p;
+const struct space_option *space_option_next(const struct space_option *last)
+{
+	bool here = !last;
+
+	for (size_t i = 0; i < N_KINDS; i++)
+		for (const struct space_option *o = kinds[i]->options; o && o->name; o++) {
+			if (here)
+				return o;
+			here = o == last;
+		}
+	return NULL;
+}
+
+/* Has the kind with this full name the option? */
+static bool has_option(const char *kind, const struct space_option *option)
+{
+	const struct space_kind *k = space_kind_find(kind, NULL);
+
+	for (const struct space_option *o = k ? k->options : NULL; o && o->name; o++)
+		if (o == option)
+			return true;
+	return false;
+}
+
+int space_option_add(const struct space_option *o, const char *kind, const char *value, char out[SPACE_KIND_ROOM], struct err *err)
+{
+	char all[SPACE_KIND_ROOM] = "", one[SPACE_KIND_ROOM], more[SPACE_KIND_ROOM];
+	bool any = false;
+	size_t used = 0;
+
+	for (const char *p = kind; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
+		const char *add = one;
+		snprintf(one, sizeof one, "%.*s", (int)strcspn(p, ","), p);
+		if (has_option(one, o)) {
+			any = true;
+			add = more;
+			if (o->add(one, value, more, err) < 0)
+				return -1;
+		}
+		if (used < sizeof all)
+			used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", p == kind ? "" : ",", add);
+	}
+	if (!any)
+		return err_set(err, "decisions of the kind %.60s take no --%s", kind, o->name);
+	if (used >= sizeof all)
+		return err_set(err, "the name of the decision space %.60s... is too long", all);
+	memcpy(out, all, sizeof all);
 	return 0;
 }
 
-int space_kind_over(const char *kind, const char *mesh, char out[SPACE_KIND_ROOM], struct err *err)
+int space_kind_extend(const char *kind, const char *between, const char *value, char out[SPACE_KIND_ROOM], struct err *err)
 {
-	const struct space_kind *k = space_kind_find(kind, err);
-	int n = snprintf(out, SPACE_KIND_ROOM, "%s:%s", kind, mesh);
+	int n = snprintf(out, SPACE_KIND_ROOM, "%s%s%s", kind, between, value);
 
-	if (!k)
-		return -1;
-	if (!k->devices)
-		return err_set(err, "decisions of the kind %s are for one device; a mesh is none of their business", k->name);
-	if (strchr(kind, ':'))
-		return err_set(err, "the kind %.60s says already over which devices", kind);
 	if (n < 0 || n >= SPACE_KIND_ROOM)
-		return err_set(err, "\"%.60s...\" is too long for a mesh", mesh);
+		return err_set(err, "\"%.60s...\" is too long to be part of the name of a decision space", value);
 	for (char *p = out + strlen(kind); *p; p++)
 		*p = *p == ',' ? ':' : *p;
 	return 0;

@@ -171,8 +171,18 @@ struct space_kind {
 	int (*make)(const char *program, struct buf *module, char *kind, struct err *err);
 	/* For how many devices programs of this full name are partitioned, 1 where the name does not say; NULL: always one. */
 	uint32_t (*devices)(const char *kind);
+	const struct space_option *options;	 /* of its own on the command line; NULL: none */
+	const struct space_arranging *arranging; /* for kinds that arrange programs in memory (arranging.h); else NULL */
 };
 #define SPACE_KIND_ROOM 256
+
+/* An option that a kind adds to the command line: another way to say what its full name says. */
+struct space_option {
+	const char *name; /* "mesh"; NULL ends a list */
+	const char *value, *meaning; /* for --help */
+	/* Writes the full name of `kind`, which is of this kind, with the option's value; -1 with a sentence if they do not fit. */
+	int (*add)(const char *kind, const char *value, char out[SPACE_KIND_ROOM], struct err *err);
+};
 
 struct space_ops {
 	const struct space_kind *kind;
@@ -266,10 +276,15 @@ const char *space_kind_forms(void);
 const struct space_price *space_prices(const struct space_kind *k);
 /* The names of these quantities, for people; the text lasts until the next call. */
 const char *space_priced(const struct space_kind *k);
-/* Writes the full name of `kind` without some of its rules ("a,b"), for kinds whose rules have names; -1: too long. */
-int space_kind_without(const char *kind, const char *rules, char out[SPACE_KIND_ROOM], struct err *err);
-/* Writes the full name of `kind` over a mesh of devices ("data=2,model=2"); -1 with a sentence where it takes none. */
-int space_kind_over(const char *kind, const char *mesh, char out[SPACE_KIND_ROOM], struct err *err);
+/* The options of all kinds, one after the other: the one after `last`, the first after NULL; NULL if there is no other. */
+const struct space_option *space_option_next(const struct space_option *last);
+/*
+ * Writes the full name of `kind` with an option's value. `kind` may be a list with commas; the option then goes to those of its own
+ * kind. -1 with a sentence if none is.
+ */
+int space_option_add(const struct space_option *o, const char *kind, const char *value, char out[SPACE_KIND_ROOM], struct err *err);
+/* Writes "KIND:value" or "KIND/form:value", with the commas of the value as colons, as full names have them; -1: it is too long. */
+int space_kind_extend(const char *kind, const char *between, const char *value, char out[SPACE_KIND_ROOM], struct err *err);
 /* For how many devices programs of this kind (by its full name) are partitioned, 1 at least. */
 uint32_t space_kind_devices(const char *kind);
 /* For space_ops: the usual context where each instruction is a part of its own; touched where a choice changes its site alone. */

@@ -11,25 +11,65 @@ report() { # NAME OFFENCES: passes when there are none
 }
 sources() { find base hlo graph space device cost ready store lab collect learn search inspect arena -name '*.[ch]' | sort; }
 
-# Strings that are a name of the tables, or a name and more: "cpu", "fusion/binary", "toy:". A kind may name itself, and so
-# may the folder of a backend that has one; device/worker/ speaks to plugins, which call themselves "cpu" too. Comments may name
-# anything.
+# Strings that are a name of the tables, or a name and more: "cpu", "fusion/binary", "toy:". So are sentences and help texts that
+# have a name in them, where the name is no ordinary word (a shard is also a store's, an order also a list's). A kind may name
+# itself, and so may the folder of a backend that has one; device/worker/ speaks to plugins, which call themselves "cpu" too.
+# Comments may name anything.
 kinds=$(sed -nE 's/^KIND\(([a-z]+)\)$/\1/p' schemas/kind.def)
 backends=$(sed -nE 's/^BACKEND\([a-z]+, "([a-z]+)".*/\1/p' schemas/backend.def)
 [ -n "$kinds" ] && [ -n "$backends" ] || echo "FAIL: tables_are_read: kinds \"$kinds\", backends \"$backends\""
+ordinary=" order shard "
+code() { # FILES: every line without its comments, as FILE:LINE: TEXT
+	awk '/^[ \t]*(\/?\*|\/\/)/ { next } { gsub(/\/\*[^*]*(\*\/|$)/, ""); print FILENAME ":" FNR ": " $0 }' "$@"
+}
 named() { # FILES...: offences
 	local k
-	awk '/^[ \t]*(\/?\*|\/\/)/ { next } { gsub(/\/\*[^*]*(\*\/|$)/, ""); print FILENAME ":" FNR ": " $0 }' "$@" >"$tmp/code"
-	for k in $kinds; do grep -E "\"$k([/:][^\"]*)?\"" "$tmp/code" | grep -v "^space/$k/"; done
-	for k in $backends; do grep -E "\"$k(:[^\"]*)?\"" "$tmp/code" | grep -vE "^device/($k|worker)/"; done
+	code "$@" >"$tmp/code"
+	for k in $kinds; do
+		grep -E "\"$k([/:][^\"]*)?\"|\"[^\"]*--space $k\b" "$tmp/code" | grep -v "^space/$k/"
+		[ "${ordinary/ $k /}" = "$ordinary" ] || continue
+		grep -vE '#[ \t]*include' "$tmp/code" | grep -E "\"[^\"]*\b$k\b[^\"]*\"" | grep -v "^space/$k/"
+	done
+	for k in $backends; do
+		grep -vE '#[ \t]*include' "$tmp/code" | grep -vE "^device/($k|worker)/" |
+			grep -E "\"$k(:[^\"]*)?\"|\"([^\"]*[^A-Za-z0-9_\"-])?$k([^A-Za-z0-9_%\"-][^\"]*)?\""
+	done
+}
+# What a folder below space/ or device/ declares is for that folder: others reach a kind, or a backend, through its row. Public
+# problems of placement are no kinds of decision; search/puzzle.c and inspect/puzzle.c are their doors.
+reached() { # FILES...: offences
+	code "$@" | grep -E '#[ \t]*include "(space|device)/[a-z]+/|\b('"${kinds//$'\n'/|}"')_kind\b' | grep -vE '(->|\.)[a-z_]*_kind\b' |
+		grep -vE '^(space|device)/([a-z]+)/[^:]*:[0-9]+:.*("\1/\2/|\b\2_kind\b)' |
+		grep -vE '^(search|inspect)/puzzle\.c:[0-9]+: #include "space/(net|place)/'
+}
+# Options that a kind adds to the command line are its own (struct space_option).
+options=$(sed -nE '/struct space_option [a-z]+\[\]/,/;/s/.*\{"([a-z-]+)", ".*/\1/p' space/*/*.c)
+[ -n "$options" ] || echo "FAIL: options_of_kinds_are_read: none"
+optioned() { # FILES...: offences
+	local o
+	for o in $options; do grep -HnE "OPT_[A-Z_]+\([^,]*, \"$o\"" "$@"; done
 }
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 # shellcheck disable=SC2046
 report names_stay_at_home "$(named $(sources))"
-printf 'int f(const char *s)\n{\n\treturn strcmp(s, "%s") == 0;\n}\n' ${kinds%%[!a-z]*} >"$tmp/kind.c"
-printf 'int f(const char *s)\n{\n\treturn strcmp(s, "%s") == 0;\n}\n' ${backends%%[!a-z]*} >"$tmp/backend.c"
-report lint_sees_names "$(for f in kind backend; do [ -n "$(named "$tmp/$f.c")" ] || echo "a $f is not seen"; done)"
+# shellcheck disable=SC2046
+report kinds_are_reached_by_their_rows "$(reached $(sources))"
+# shellcheck disable=SC2046
+report options_of_kinds_are_their_own "$(optioned $(sources))"
+kind=${kinds%%[!a-z]*} backend=${backends%%[!a-z]*} option=${options%%[!a-z-]*}
+printf 'int f(const char *s)\n{\n\treturn strcmp(s, "%s") == 0;\n}\n' "$kind" >"$tmp/kind.c"
+printf 'int f(const char *s)\n{\n\treturn strcmp(s, "%s") == 0;\n}\n' "$backend" >"$tmp/backend.c"
+printf 'const char *help = "a device: %s, or another";\n' "$backend" >"$tmp/help.c"
+printf 'const char *help = "what %s decides";\n' "$kind" >"$tmp/sentence.c"
+printf '#include "space/%s/%s.h"\n' "$kind" "$kind" >"$tmp/include.c"
+printf 'const char *name(void)\n{\n\treturn %s_kind.name;\n}\n' "$kind" >"$tmp/symbol.c"
+printf 'struct opt o = OPT_STR(0, "%s", &s.value, "VALUE", "help");\n' "$option" >"$tmp/option.c"
+report lint_sees_names "$(
+	for f in kind backend help sentence; do [ -n "$(named "$tmp/$f.c")" ] || echo "a $f is not seen"; done
+	for f in include symbol; do [ -n "$(reached "$tmp/$f.c")" ] || echo "an $f is not seen"; done
+	[ -n "$(optioned "$tmp/option.c")" ] || echo "an option is not seen"
+)"
 
 # A reader holds a screen in mind: no file over 500 lines, no function over 60. A table within a function does not count.
 tracked() { find base hlo graph space device cost ready store lab collect learn search inspect arena tests bench python -name '*.[ch]' | sort; }

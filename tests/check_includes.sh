@@ -1,8 +1,7 @@
 #!/bin/bash
 # Includes are written from the root and point only one way: see the table. A room is a folder at the
-# root; the rooms within it (hlo/text, space/fusion, device/worker, ...) are parts of it, with two rules of
-# their own: a kind of decision is known by name to space/space.c alone and to those who say so below, and
-# only device/worker may know the compiler's own C header. The fact tables schemas/*.def are for
+# root; the rooms within it (hlo/text, space/fusion, device/worker, ...) are parts of it, with a rule of
+# their own: only device/worker may know the compiler's own C header. Who may know a kind of decision or a backend: check_house.sh. The fact tables schemas/*.def are for
 # everybody; generated schemas begin with hlo/.
 set -u
 cd "$(dirname "$0")/.." || exit 1

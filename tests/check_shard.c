@@ -263,19 +263,27 @@ static void names_are_told(void)
 	uint8_t *config = MEM_NEW(s->n_sites, uint8_t);
 	struct buf out = {0};
 	char kind[SPACE_KIND_ROOM];
+	const struct space_option *mesh = NULL;
 	struct err err = {{0}};
+
+	while ((mesh = space_option_next(mesh)) && strcmp(mesh->name, "mesh") != 0)
+		;
+	if (!CHECK(mesh != NULL))
+		return;
 
 	CHECK(site_of(s, "h") == NONE);
 	space_default(s, config);
 	s->ops->answer(s, config, &out);
 	CHECK(strstr(out.data, "\"name\": \"x\"") != NULL);
 	CHECK(strstr(out.data, "\"data\",\n\t\t\t\t\t\"model\"") != NULL);
-	CHECK_INT(space_kind_over("shard", "data=2,model=2", kind, &err), 0);
+	CHECK_INT(space_option_add(mesh, "shard", "data=2,model=2", kind, &err), 0);
 	CHECK_STR(kind, "shard:data=2:model=2");
 	CHECK_INT(space_kind_devices(kind), 4);
 	CHECK_INT(space_kind_devices("fusion"), 1);
-	CHECK_INT(space_kind_over("fusion", "4", kind, &err), -1);
-	CHECK_INT(space_kind_over("shard:2", "4", kind, &err), -1);
+	CHECK_INT(space_option_add(mesh, "rewrite,shard", "2x2", kind, &err), 0);
+	CHECK_STR(kind, "rewrite,shard:2x2");
+	CHECK_INT(space_option_add(mesh, "fusion", "4", kind, &err), -1);
+	CHECK_INT(space_option_add(mesh, "shard:2", "4", kind, &err), -1);
 	buf_release(&out);
 	mem_free(config);
 	space_free(s);

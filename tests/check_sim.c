@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include "base/io.h"
 #include "device/device.h"
-#include "device/sim/roofline.h"
+#include "device/roofline.h"
 #include "space/space.h"
 #include "space/toy/toy.h"
 #include "tests/test.h"

@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/rng.h"
-#include "device/sim/roofline.h"
+#include "device/roofline.h"
 #include "graph/describe.h"
 #include "graph/dot.h"
 #include "graph/print.h"

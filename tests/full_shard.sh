@@ -53,7 +53,7 @@ search --mesh 4 --graph "$tmp/step.hlo" --budget 40 --limit bytes:170KiB --json 
 	bad="$(cat "$tmp/said")"
 python3 - "$tmp/json" <<'END' || bad="$bad; $(cat "$tmp/json")"
 import json, sys
-rows = {r["name"]: r for r in json.load(open(sys.argv[1]))["layouts"]}
+rows = {r["name"]: r for r in json.load(open(sys.argv[1]))["by_hand"]}
 assert rows["none"]["bytes_per_device"] > 170 * 1024 >= rows["found"]["bytes_per_device"], rows
 assert rows["data"]["bytes_sent"]["all-reduce"] == 2 * 0.75 * 2 * 64 * 128 * 4, rows["data"]
 END

@@ -13,7 +13,7 @@
 #include <string.h>
 #include "base/progress.h"
 #include "device/sim/live.h"
-#include "device/sim/roofline.h"
+#include "device/roofline.h"
 #include "device/ops.h"
 
 struct sim {

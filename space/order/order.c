@@ -42,6 +42,13 @@ uint32_t order_base_site(const struct space *s)
 	return order_of(s)->base_site;
 }
 
+enum order_base order_base_of(const struct space *s, const uint8_t *config)
+{
+	uint32_t site = order_base_site(s);
+
+	return site == NONE ? ORDER_COMPILER : (enum order_base)config[site];
+}
+
 void order_set_base(struct space *s, enum order_base base)
 {
 	struct order *o = order_of(s);
@@ -71,7 +78,7 @@ void order_set(struct space *s, const uint8_t *config)
 {
 	struct order *o = order_of(s);
 	uint64_t hash = config_hash(s, config);
-	uint32_t *const *base = o->base[o->base_site == NONE ? ORDER_COMPILER : config[o->base_site]];
+	uint32_t *const *base = o->base[order_base_of(s, config)];
 
 	if (o->is_set && o->set == hash)
 		return;
@@ -365,4 +372,5 @@ const struct space_kind order_kind = {
 	.features = &features,
 	.limits = "seconds:+2%",
 	.open = order_open,
+	.arranging = &order_arranging,
 };

@@ -36,7 +36,11 @@ void order_set_base(struct space *s, enum order_base base);
 uint32_t *const *order_base_orders(const struct space *s, enum order_base base);
 /* The configuration that is a base itself. */
 void order_base_set(const struct space *s, uint8_t *config, enum order_base base);
+/* The base of a configuration. */
+enum order_base order_base_of(const struct space *s, const uint8_t *config);
 /* The site that says which base it is. */
 uint32_t order_base_site(const struct space *s);
+/* arranging.c: what search and inspect need of orders. */
+extern const struct space_arranging order_arranging;
 
 #endif

@@ -333,9 +333,17 @@ static int rewrite_open(struct space *s, const char *backend, struct err *err)
 	return 0;
 }
 
+static int leave_out(const char *kind, const char *rules, char out[SPACE_KIND_ROOM], struct err *err)
+{
+	return space_kind_extend(kind, strchr(kind, '/') ? ":" : "/without:", rules, out, err);
+}
+
+static const struct space_option options[] = {{"skip-rule", "NAME,NAME", "rules of rewriting not to use", leave_out}, {0}};
+
 const struct space_kind rewrite_kind = {
 	.name = "rewrite",
 	.forms = "rewrite, rewrite/without:RULE:RULE",
 	.choices = "0 leaves the program as it is, every other one writes the place in another way.",
 	.open = rewrite_open,
+	.options = options,
 };

@@ -205,6 +205,15 @@ static int shard_open(struct space *s, const char *backend, struct err *err)
 	return 0;
 }
 
+static int add_mesh(const char *kind, const char *mesh, char out[SPACE_KIND_ROOM], struct err *err)
+{
+	if (strchr(kind, ':'))
+		return err_set(err, "the decision space %.60s says already over which devices", kind);
+	return space_kind_extend(kind, ":", mesh, out, err);
+}
+
+static const struct space_option options[] = {
+	{"mesh", "MESH", "devices to lay tensors over: 4, 2x2, data=2,model=2", add_mesh}, {0}};
 static const struct space_price prices[] = {{QUANTITY_SECONDS, PRICING_COMPILED}, {QUANTITY_SECONDS, PRICING_WHOLE},
 	{QUANTITY_BYTES, PRICING_COMPILED}, {0, PRICING_NONE}};
 
@@ -215,4 +224,5 @@ const struct space_kind shard_kind = {
 	.prices = prices,
 	.open = shard_open,
 	.devices = devices,
+	.options = options,
 };

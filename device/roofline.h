@@ -1,8 +1,8 @@
 /*
  * roofline.h - how long a program would take: a performance model, exact and repeatable.
  */
-#ifndef DEVICE_SIM_ROOFLINE_H
-#define DEVICE_SIM_ROOFLINE_H
+#ifndef DEVICE_ROOFLINE_H
+#define DEVICE_ROOFLINE_H
 
 #include "graph/graph.h"
 

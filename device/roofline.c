@@ -18,7 +18,7 @@
  * Every kernel is priced by itself, so the difference of a region is exactly that of the whole programs. Caches carry
  * nothing from one kernel to the next, and nothing runs side by side.
  */
-#include "device/sim/roofline.h"
+#include "device/roofline.h"
 
 #include <math.h>
 #include <stdlib.h>

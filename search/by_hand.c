@@ -1,14 +1,14 @@
 /*
- * layouts.c - see layouts.h.
+ * by_hand.c - see by_hand.h.
  */
-#include "search/layouts.h"
+#include "search/by_hand.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 /* What the compiler made of it: bytes that a device needs, and what it sends. */
-static int read_compiled(struct layout_row *r, struct lab *lab, struct device *d, const uint8_t *config, struct err *err)
+static int read_compiled(struct by_hand_row *r, struct lab *lab, struct device *d, const uint8_t *config, struct err *err)
 {
 	struct buf module = {0};
 	struct compiled c = {0};
@@ -32,7 +32,7 @@ static int read_compiled(struct layout_row *r, struct lab *lab, struct device *d
 }
 
 /* How far beyond the limits; those that are relative hold against the best, so only absolute ones count here. */
-static int read_limits(struct layout_row *r, struct lab *lab, const uint8_t *config, struct err *err)
+static int read_limits(struct by_hand_row *r, struct lab *lab, const uint8_t *config, struct err *err)
 {
 	int rc = 0;
 
@@ -50,7 +50,7 @@ static int read_limits(struct layout_row *r, struct lab *lab, const uint8_t *con
 	return rc;
 }
 
-static int price(struct layout_row *r, struct lab *lab, struct device *d, const uint8_t *config, struct err *err)
+static int price(struct by_hand_row *r, struct lab *lab, struct device *d, const uint8_t *config, struct err *err)
 {
 	struct timing t = {0};
 	int rc = cost_whole(lab->cost, config, config, NULL, &t, err);
@@ -65,7 +65,7 @@ static int price(struct layout_row *r, struct lab *lab, struct device *d, const 
 	return rc;
 }
 
-static bool is_better(const struct layout_row *a, const struct layout_row *b)
+static bool is_better(const struct by_hand_row *a, const struct by_hand_row *b)
 {
 	if ((a->outcome == OUTCOME_OK) != (b->outcome == OUTCOME_OK))
 		return a->outcome == OUTCOME_OK;
@@ -78,17 +78,17 @@ static void make_default(struct space *s, const uint8_t *config)
 		s->site[i].dflt = config[i];
 }
 
-int layouts_price(struct layouts *l, struct lab *lab, struct device *d, struct err *err)
+int by_hand_price(struct by_hand *l, struct lab *lab, struct device *d, struct err *err)
 {
 	struct space *s = lab->space;
 	uint8_t *config = MEM_NEW(s->n_sites + 1, uint8_t);
 	int rc = 0;
 
-	*l = (struct layouts){.quantity = cost_quantity(lab->cost), .called = s->ops->by_hand};
+	*l = (struct by_hand){.quantity = cost_quantity(lab->cost), .called = s->ops->by_hand};
 	for (const struct space_start *p = s->ops->starts; d && s->n_sites && l->called && p && p->name && rc == 0; p++) {
-		if (l->n == LAYOUTS_MOST - 1)
+		if (l->n == BY_HAND_MOST - 1)
 			break;
-		l->row[l->n] = (struct layout_row){.name = p->name};
+		l->row[l->n] = (struct by_hand_row){.name = p->name};
 		p->fill(s, config);
 		rc = price(&l->row[l->n], lab, d, config, err);
 		if (is_better(&l->row[l->n], &l->row[l->best]))
@@ -97,7 +97,7 @@ int layouts_price(struct layouts *l, struct lab *lab, struct device *d, struct e
 		l->n++;
 	}
 	if (rc == 0 && l->n && l->row[l->best].outcome != OUTCOME_OK)
-		rc = err_set(err, "none of the layouts made by hand fits: %s", outcome_meaning(l->row[l->best].outcome));
+		rc = err_set(err, "no %s fits: %s", l->called, outcome_meaning(l->row[l->best].outcome));
 	if (rc == 0 && l->n) {
 		s->ops->starts[l->best].fill(s, config);
 		make_default(s, config);
@@ -107,25 +107,25 @@ int layouts_price(struct layouts *l, struct lab *lab, struct device *d, struct e
 	return rc;
 }
 
-int layouts_add_found(struct layouts *l, struct lab *lab, struct device *d, const uint8_t *config, double cost, struct err *err)
+int by_hand_add_found(struct by_hand *l, struct lab *lab, struct device *d, const uint8_t *config, double cost, struct err *err)
 {
-	struct layout_row *r = &l->row[l->n];
+	struct by_hand_row *r = &l->row[l->n];
 
 	if (!l->n || l->found)
 		return 0;
-	*r = (struct layout_row){.name = "found", .cost = cost};
+	*r = (struct by_hand_row){.name = "found", .cost = cost};
 	l->found = true;
 	l->n++;
 	return read_compiled(r, lab, d, config, err);
 }
 
-void layouts_json(const struct layouts *l, struct json *j)
+void by_hand_json(const struct by_hand *l, struct json *j)
 {
 	if (!l->n)
 		return;
-	json_array(j, "layouts");
+	json_array(j, "by_hand");
 	for (uint32_t i = 0; i < l->n; i++) {
-		const struct layout_row *r = &l->row[i];
+		const struct by_hand_row *r = &l->row[i];
 		json_object(j, NULL);
 		json_str(j, "name", r->name);
 		json_str(j, "outcome", outcome_name(r->outcome));
@@ -144,7 +144,7 @@ void layouts_json(const struct layouts *l, struct json *j)
 }
 
 /* "22.9 ms  312.0 MiB  all-reduce 12 MiB, all-gather 3 MiB" */
-static void add_row(const struct layouts *l, const struct layout_row *r, const char *between, struct buf *out)
+static void add_row(const struct by_hand *l, const struct by_hand_row *r, const char *between, struct buf *out)
 {
 	char text[QUANTITY_TEXT];
 	bool any = false;
@@ -165,7 +165,7 @@ static void add_row(const struct layouts *l, const struct layout_row *r, const c
 	buf_adds(out, any ? "" : "nothing");
 }
 
-void layouts_text(const struct layouts *l, struct buf *out)
+void by_hand_text(const struct by_hand *l, struct buf *out)
 {
 	for (uint32_t i = 0; i < l->n; i++) {
 		buf_addf(out, "%c %-16s ", i == l->best ? '*' : ' ', l->row[i].name);
@@ -174,13 +174,13 @@ void layouts_text(const struct layouts *l, struct buf *out)
 	}
 }
 
-void layouts_page(const struct layouts *l, struct buf *out)
+void by_hand_page(const struct by_hand *l, struct buf *out)
 {
 	if (!l->n)
 		return;
-	buf_addf(out, "<h2>Layouts made by hand</h2>\n<p>Each was priced before the search, which began at the best (%s).</p>\n"
-		"<table><tr><th>layout</th><th>%s</th><th>memory of a device</th><th>what a device sends</th></tr>\n",
-		l->row[l->best].name, quantity_name(l->quantity));
+	buf_addf(out, "<h2>What people do by hand</h2>\n<p>Each %s was priced before the search, which began at the best (%s).</p>\n"
+		"<table><tr><th>by hand</th><th>%s</th><th>memory of a device</th><th>what a device sends</th></tr>\n",
+		l->called, l->row[l->best].name, quantity_name(l->quantity));
 	for (uint32_t i = 0; i < l->n; i++) {
 		buf_addf(out, "<tr><td>%s</td><td>", l->row[i].name);
 		add_row(l, &l->row[i], "</td><td>", out);
