@@ -89,6 +89,7 @@ static int draw_start(const struct plan *p, struct chain *c, struct anchor *a, s
 {
 	const struct space *s = c->lab->space;
 	double density;
+	bool cut; /* nothing is here: the plan has not begun */
 	struct rng r;
 
 	rng_seed2(&r, (uint64_t)p->set->seed, 0x7374617274ULL + c->number);
@@ -99,13 +100,13 @@ static int draw_start(const struct plan *p, struct chain *c, struct anchor *a, s
 			return 0;
 		if (stop_asked())
 			return err_set(err, "told to stop before the first sample");
-		if (chain_anchor(c, &c->at, a, err) < 0)
+		if (chain_anchor(c, &c->at, a, &cut, err) < 0)
 			return -1;
 		if (a->outcome == OUTCOME_OK)
 			return 0;
 	}
 	memset(c->config, 0, s->n_sites);
-	return chain_anchor(c, &c->at, a, err);
+	return chain_anchor(c, &c->at, a, &cut, err);
 }
 
 /* Begins a new chain: its start, its temperature, its first keyframe. */

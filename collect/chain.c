@@ -64,7 +64,7 @@ static bool reanchor(struct chain_state *at, const struct timing *t)
 	return true;
 }
 
-int chain_anchor(const struct chain *c, struct chain_state *at, struct anchor *a, struct err *err)
+int chain_anchor(const struct chain *c, struct chain_state *at, struct anchor *a, bool *cut, struct err *err)
 {
 	const struct space *s = c->lab->space;
 	uint8_t *dflt = mem_alloc(s->n_sites);
@@ -81,6 +81,7 @@ int chain_anchor(const struct chain *c, struct chain_state *at, struct anchor *a
 		.default_seconds = at->default_seconds, .whole = t.delta, .whole_se = t.delta_se,
 		.running = at->running, .running_se = sqrt(at->running_var)};
 	a->reanchored = reanchor(at, &t);
+	*cut = t.cut;
 	timing_release(&t);
 	return 0;
 }
@@ -130,18 +131,24 @@ int chain_try(const struct chain *c, bool anchors, struct chain_step *t, struct 
 {
 	struct estimate moved;
 	struct rng r;
+	int rc;
 
 	*t = (struct chain_step){.x.chain = c->number, .after = c->at, .sweep = c->at.sweep,
 		.begins = c->at.pos == 0};
 	t->anchored = anchors && t->begins && c->at.steps > 0;
-	if (t->anchored && chain_anchor(c, &t->after, &t->a, err) < 0)
+	if (t->anchored && chain_anchor(c, &t->after, &t->a, &t->cut, err) < 0)
 		return -1;
+	if (t->cut)
+		return 0;
 	stream(c, STREAM_DRAW, c->at.steps, &r);
-	if (expect(c, err) < 0 || gibbs_step(c->lab->cost, c->lab->space, c->config, c->sites[c->at.pos],
-		    c->at.tau * c->at.default_seconds, &r, &t->x, &moved, err) < 0)
-		return -1;
-	advance(&t->after, c->n_sites, &moved);
-	return 0;
+	rc = expect(c, err);
+	if (rc == 0)
+		rc = gibbs_step(c->lab->cost, c->lab->space, c->config, c->sites[c->at.pos], c->at.tau * c->at.default_seconds, &r,
+			&t->x, &moved, err);
+	t->cut = rc == 1;
+	if (rc == 0)
+		advance(&t->after, c->n_sites, &moved);
+	return rc < 0 ? -1 : 0;
 }
 
 void chain_take(struct chain *c, const struct chain_step *t)

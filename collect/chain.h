@@ -41,13 +41,16 @@ struct chain {
 	uint8_t *config;	/* as the store has it */
 	uint32_t *sites, n_sites; /* those visited, in this sweep's order */
 	uint32_t *visited;	/* the same, ascending */
-	bool busy;		/* a worker is at it */
+	bool busy;		/* a worker is at it, since `begun` on the clock */
+	double begun, spent;	/* seconds that went into its steps since the plan was opened */
+	uint32_t known;		/* steps in a row that measured nothing */
 };
 
 struct chain_step { /* one step, not yet part of the chain */
 	struct sample x;
 	struct anchor a;
 	bool anchored;		  /* `a` is filled */
+	bool cut;		  /* the time was over (device_until) before it was worked out: it is nothing */
 	uint32_t sweep;
 	bool begins;		  /* it is the sweep's first */
 	struct chain_state after;
@@ -60,8 +63,11 @@ void chain_release(struct chain *c);
 /* Draws the order of the present sweep; to be called after at.sweep was set. */
 void chain_order(struct chain *c);
 
-/* Measures the whole program against the default and sets right the running sum in `at`. */
-int chain_anchor(const struct chain *c, struct chain_state *at, struct anchor *a, struct err *err);
+/*
+ * Measures the whole program against the default and sets right the running sum in `at`. If the time was over before it was
+ * measured, *cut.
+ */
+int chain_anchor(const struct chain *c, struct chain_state *at, struct anchor *a, bool *cut, struct err *err);
 /* Works out the next step, with the anchor before it where one is due; the chain stays as it is. */
 int chain_try(const struct chain *c, bool anchors, struct chain_step *t, struct err *err);
 void chain_take(struct chain *c, const struct chain_step *t);

@@ -32,7 +32,7 @@ bool gibbs_probabilities(const struct choice_cost *c, uint32_t n, double tempera
 	return sum > 0;
 }
 
-/* Prices all choices of a site against the present one; `added`: the charge for kernels in each (space/part.h). */
+/* Prices all choices of a site against the present one: 0, 1 the time was over, -1 error. `added`: the charge for kernels in each (space/part.h). */
 static int price_choices(struct cost *cost, const struct space *s, const uint8_t *config, uint32_t site,
 	struct sample *x, double *added, struct err *err)
 {
@@ -48,7 +48,9 @@ static int price_choices(struct cost *cost, const struct space *s, const uint8_t
 			continue;
 		other[site] = k;
 		rc = cost_delta(cost, config, other, &d, err);
-		if (rc < 0)
+		if (rc == 0 && d.cut)
+			rc = 1;
+		if (rc != 0)
 			break;
 		x->choice[k] = (struct choice_cost){d.seconds, d.se, d.outcome, d.gave_up};
 		x->kind = d.kind;
@@ -82,11 +84,13 @@ int gibbs_step(struct cost *cost, const struct space *s, const uint8_t *config, 
 	double temperature, struct rng *r, struct sample *x, struct estimate *moved, struct err *err)
 {
 	double p[STORE_CHOICES], added[STORE_CHOICES];
+	int rc;
 
 	x->site = site;
 	x->n_choices = s->site[site].choices;
-	if (price_choices(cost, s, config, site, x, added, err) < 0)
-		return -1;
+	rc = price_choices(cost, s, config, site, x, added, err);
+	if (rc != 0)
+		return rc;
 	gibbs_probabilities(x->choice, x->n_choices, temperature, p);
 	x->chosen = (uint8_t)rng_pick(r, p, x->n_choices);
 	*moved = (struct estimate){x->choice[x->chosen].delta, x->choice[x->chosen].se, 1};

@@ -1,7 +1,7 @@
 /*
  * main.c - `collect`: measures what single decisions are worth, night after night.
  *
- * It ends after the sample in flight when the budget is spent, or on SIGTERM or SIGINT. The next call with the
+ * It ends when its seconds are spent, and gives up the sample in flight; or after the sample in flight on SIGTERM or SIGINT. The next call with the
  * same settings goes on where it ended. If it is told to stop while it opens programs or waits, it ends at
  * once, without a sample. Under cron it prints one line.
  */

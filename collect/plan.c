@@ -10,9 +10,13 @@
  * Every worker first compiles all programs for its device. The first worker has done so when the run begins.
  * The others do it while the first one samples.
  */
+#include <math.h>
 #include <stdio.h>
 #include "base/stop.h"
 #include "collect/plan_own.h"
+
+#define FAIR 1.5   /* times its fair share of the time, which a program may have had and be given another step */
+#define USED_UP 64 /* steps of a chain in a row that measured nothing */
 
 static uint64_t program_steps(const struct plan *p, uint32_t i)
 {
@@ -23,14 +27,54 @@ static uint64_t program_steps(const struct plan *p, uint32_t i)
 	return n;
 }
 
-/* The idle chain with the fewest steps, of the program with the fewest samples; NULL when all are busy. */
-static struct chain *next_chain(const struct plan *p)
+/* The seconds that a program had so far. */
+static double program_seconds(const struct plan *p, uint32_t i, double now)
+{
+	double sum = 0;
+
+	for (uint32_t k = 0; k < p->n_chains; k++) {
+		const struct chain *c = &plan_chains_of(p, i)[k];
+		sum += c->spent + (c->busy ? now - c->begun : 0);
+	}
+	return sum;
+}
+
+/* Does the program still give what is not known? */
+static bool teaches(const struct plan *p, uint32_t i)
+{
+	for (uint32_t k = 0; k < p->n_chains; k++)
+		if (plan_chains_of(p, i)[k].known < USED_UP)
+			return true;
+	return false;
+}
+
+/* The most that a program may have had to be given another step. What is modelled does not depend on this machine's speed. */
+static double fair_seconds(const struct plan *p, double now)
+{
+	double sum = 0;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < p->n_programs; i++)
+		if (teaches(p, i)) {
+			sum += program_seconds(p, i, now);
+			n++;
+		}
+	return p->worker[0].lab->kind == COST_MEASURED && n ? FAIR * sum / n : INFINITY;
+}
+
+/*
+ * The idle chain with the fewest steps, of the program with the fewest samples of those that had no more than `most` seconds;
+ * NULL when all such are busy.
+ */
+static struct chain *idle_chain(const struct plan *p, double most, double now)
 {
 	struct chain *best = NULL;
 	uint64_t best_program = 0;
 
 	for (uint32_t i = 0; i < p->n_programs; i++) {
 		uint64_t steps = program_steps(p, i);
+		if (program_seconds(p, i, now) > most)
+			continue;
 		for (uint32_t k = 0; k < p->n_chains; k++) {
 			struct chain *c = &plan_chains_of(p, i)[k];
 			if (c->busy || (best && (steps > best_program ||
@@ -41,6 +85,14 @@ static struct chain *next_chain(const struct plan *p)
 		}
 	}
 	return best;
+}
+
+struct chain *plan_next(const struct plan *p)
+{
+	double now = now_seconds();
+	struct chain *c = idle_chain(p, fair_seconds(p, now), now);
+
+	return c ? c : idle_chain(p, INFINITY, now);
 }
 
 void plan_state(const struct plan *p, const struct chain *moving, const struct chain_state *at, struct buf *out)
@@ -109,23 +161,30 @@ static void *work(void *arg)
 	struct chain_step t;
 	struct err err = {0};
 	struct chain *c;
+	uint64_t measured;
 	int opened = w->lab ? 0 : plan_open_programs(p, w, &err);
 
 	archive_lock(&p->archive);
 	if (opened < 0 && !plan_over(p))
 		give_up(p, &err);
-	while (opened == 0 && !plan_over(p) && (c = next_chain(p))) {
+	if (opened == 0 && w->device)
+		device_until(w->device, p->deadline);
+	while (opened == 0 && !plan_over(p) && (c = plan_next(p))) {
 		int rc;
 		c->busy = true;
+		c->begun = now_seconds();
 		c->lab = &w->lab[c->number / p->n_chains];
 		p->flying++;
+		measured = cost_totals(c->lab->cost)->measured;
 		archive_unlock(&p->archive);
 		rc = chain_try(c, p->set->anchors, &t, &err);
 		archive_lock(&p->archive);
-		if (rc == 0)
+		c->known = cost_totals(c->lab->cost)->measured == measured ? c->known + 1 : 0;
+		if (rc == 0 && !t.cut)
 			rc = keep(p, c, &t, &err);
 		p->flying--;
 		c->busy = false;
+		c->spent += now_seconds() - c->begun;
 		worker_count(w, p->n_programs, &w->totals);
 		if (rc < 0)
 			give_up(p, &err);

@@ -1,10 +1,14 @@
 /*
  * plan.h - one night: the programs, their chains, and which chain is next.
  *
- * A plan opens every program and starts or resumes the run. Then it gives out steps: the program with the
- * fewest samples is next, and of its chains the one with the fewest steps. So a night of any length is
- * balanced. Several workers, each with a device of its own, work side by side. A chain is with one worker at a
- * time, and the store is written under one lock.
+ * A plan opens every program and starts or resumes the run. Then it gives out steps: the program with the fewest
+ * samples is next, and of its chains the one with the fewest steps. So a night of any length is balanced. But a step
+ * of one program may take as long as a hundred of another; who had half as much again as his fair share of the time
+ * since the plan was opened has to wait, however few samples he has. Programs of which every step is known already
+ * count as none here. (Equal time for all was the other way: then the smallest programs get a hundred times the
+ * samples of the large ones, most of them known.) What is under way when the time is over is given up, and is no
+ * sample. Several workers, each with a device of its own, work side by side. A chain is with one worker at a time,
+ * and the store is written under one lock.
  */
 #ifndef COLLECT_PLAN_H
 #define COLLECT_PLAN_H

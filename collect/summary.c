@@ -83,6 +83,24 @@ static struct summary sum_up(const struct plan *p)
 	return s;
 }
 
+/* What went into a program in this stint, and its samples of the whole run. */
+static void write_program(const struct plan *p, uint32_t i, struct json *j)
+{
+	const struct chain *c = plan_chains_of(p, i);
+	uint64_t samples = 0;
+	double seconds = 0;
+
+	for (uint32_t k = 0; k < p->n_chains; k++) {
+		samples += c[k].at.steps;
+		seconds += c[k].spent;
+	}
+	json_object(j, NULL);
+	json_str(j, "name", p->worker[0].lab[i].subject.name);
+	json_uint(j, "samples_of_run", samples);
+	json_num(j, "seconds", seconds);
+	json_end(j);
+}
+
 static void write_json(const struct plan *p, const struct summary *s, struct buf *out)
 {
 	struct json j = {.out = out};
@@ -101,6 +119,10 @@ static void write_json(const struct plan *p, const struct summary *s, struct buf
 	json_num(&j, "noise_share_of_default", s->noise);
 	json_num(&j, "best_gain", s->gain);
 	json_str(&j, "best_graph", s->name);
+	json_array(&j, "programs");
+	for (uint32_t i = 0; i < p->n_programs; i++)
+		write_program(p, i, &j);
+	json_end(&j);
 	json_object(&j, "failures");
 	for (int o = 1; o < OUTCOME_COUNT; o++)
 		if (s->failed[o])

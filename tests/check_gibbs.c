@@ -295,6 +295,7 @@ static void anchors(void)
 	struct anchor a;
 	struct chain c;
 	double truth, dflt;
+	bool cut;
 	uint8_t config[12];
 
 	if (!open_toy("toy:12:3:2"))
@@ -307,7 +308,7 @@ static void anchors(void)
 	for (int i = 0; i < 4; i++) {
 		double off = (i % 2 ? -1 : 1) * (i < 2 ? 0.9 : 1.1) * DRIFT_BOUND * dflt;
 		c.at = (struct chain_state){.tau = 0.1, .default_seconds = dflt, .known = true, .running = truth + off};
-		CHECK_INT(chain_anchor(&c, &c.at, &a, &err), 0);
+		CHECK_INT(chain_anchor(&c, &c.at, &a, &cut, &err), 0);
 		CHECK_INT(a.reanchored, i >= 2);
 		CHECK_NEAR(a.whole, truth, 1e-15);
 		CHECK_NEAR(a.running, truth + off, 1e-15);
@@ -315,10 +316,10 @@ static void anchors(void)
 	}
 	c.at = (struct chain_state){.tau = 0.1, .default_seconds = dflt, .known = true, .running = truth + 2 * DRIFT_BOUND * dflt,
 		.running_var = DRIFT_BOUND * dflt * DRIFT_BOUND * dflt};
-	CHECK_INT(chain_anchor(&c, &c.at, &a, &err), 0);
+	CHECK_INT(chain_anchor(&c, &c.at, &a, &cut, &err), 0);
 	CHECK(!a.reanchored); /* within three of its own standard errors */
 	c.at = (struct chain_state){.tau = 0.1, .default_seconds = dflt};
-	CHECK_INT(chain_anchor(&c, &c.at, &a, &err), 0);
+	CHECK_INT(chain_anchor(&c, &c.at, &a, &cut, &err), 0);
 	CHECK(a.reanchored && c.at.known && c.at.running == a.whole); /* a random start learns where it is */
 	chain_release(&c);
 	lab_release(&lab);

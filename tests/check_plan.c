@@ -1,0 +1,93 @@
+/*
+ * check_plan.c - whose step is next in a night of collecting: nobody's time is taken by a program with long steps.
+ *
+ * A night is played through: each step takes as long as its program's steps do, on a clock of ours.
+ */
+#include "collect/plan_own.h"
+#include "tests/test.h"
+
+#define PROGRAMS 5
+#define NIGHT 28800.0
+
+struct night {
+	struct plan p;
+	struct lab lab;
+	struct worker w;
+	struct chain chain[2 * PROGRAMS];
+	double seconds[PROGRAMS];
+	uint64_t samples[PROGRAMS];
+};
+
+/* Steps of program i take step[i] seconds; if new[i] is not 0, all but the first new[i] of them measure nothing. */
+static void play(struct night *n, enum cost_kind kind, uint32_t chains, const double *step, const uint32_t *new)
+{
+	double spent = 0;
+
+	*n = (struct night){.lab.kind = kind};
+	n->w.lab = &n->lab;
+	n->p = (struct plan){.worker = &n->w, .chain = n->chain, .n_workers = 1, .n_programs = PROGRAMS, .n_chains = chains};
+	for (uint32_t k = 0; k < chains * PROGRAMS; k++)
+		n->chain[k].number = k;
+	while (spent < NIGHT) {
+		struct chain *c = plan_next(&n->p);
+		uint32_t i = c->number / chains;
+		c->at.steps++;
+		c->spent += step[i];
+		c->known = new[i] && n->samples[i] >= new[i] ? c->known + 1 : 0;
+		n->seconds[i] += step[i];
+		n->samples[i]++;
+		spent += step[i];
+	}
+}
+
+static void long_steps_take_no_more_than_their_share(void)
+{
+	static const double step[PROGRAMS] = {0.3, 5, 0.5, 60, 0.4};
+	static const uint32_t new[PROGRAMS] = {0};
+	struct night n;
+
+	for (uint32_t chains = 1; chains <= 2; chains++) {
+		play(&n, COST_MEASURED, chains, step, new);
+		for (uint32_t i = 0; i < PROGRAMS; i++)
+			if (!CHECK(n.seconds[i] < 2 * NIGHT / PROGRAMS))
+				printf("  program %u had %.0f s\n", i, n.seconds[i]);
+		CHECK(n.samples[3] > 100 && n.samples[1] > n.samples[3]);
+		for (uint32_t i = 0; i < PROGRAMS; i += 2) /* those with short steps are alike in samples, not in time */
+			CHECK(n.samples[i] >= n.samples[1] && n.samples[i] + 2 >= n.samples[0]);
+		for (uint32_t i = 0; i < PROGRAMS && chains == 2; i++) {
+			uint32_t a = n.chain[2 * i].at.steps, b = n.chain[2 * i + 1].at.steps;
+			CHECK(a <= b + 1 && b <= a + 1);
+		}
+	}
+}
+
+/* Programs whose regions are all known do not spend the night on knowing them again. */
+static void what_is_used_up_is_no_reason_to_wait(void)
+{
+	static const double step[PROGRAMS] = {0.001, 20, 0.001, 0.001, 0.001};
+	static const uint32_t new[PROGRAMS] = {30, 0, 30, 30, 30};
+	struct night n;
+
+	play(&n, COST_MEASURED, 1, step, new);
+	CHECK(n.seconds[1] > 0.9 * NIGHT);
+}
+
+/* Where costs are modelled, the course of a run does not depend on the speed of the machine: samples alone count. */
+static void models_count_samples(void)
+{
+	static const double step[PROGRAMS] = {1, 50, 1, 1, 1};
+	static const uint32_t new[PROGRAMS] = {0};
+	struct night n;
+
+	play(&n, COST_MODELLED, 1, step, new);
+	for (uint32_t i = 1; i < PROGRAMS; i++)
+		CHECK(n.samples[i] + 1 >= n.samples[0] && n.samples[i] <= n.samples[0]);
+}
+
+int main(void)
+{
+	RUN(long_steps_take_no_more_than_their_share);
+	RUN(what_is_used_up_is_no_reason_to_wait);
+	RUN(models_count_samples);
+	return test_done();
+}
