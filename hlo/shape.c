@@ -96,6 +96,15 @@ size_t shape_leaves(const Hlo__ShapeProto *s)
 	return n;
 }
 
+uint32_t shape_tuples(const Hlo__ShapeProto *s)
+{
+	uint32_t n = s->element_type == DT_TUPLE;
+
+	for (size_t i = 0; n && i < s->n_tuple_shapes; i++)
+		n += shape_tuples(s->tuple_shapes[i]);
+	return n;
+}
+
 bool shape_same(const Hlo__ShapeProto *a, const Hlo__ShapeProto *b)
 {
 	if (a == b)

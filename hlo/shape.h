@@ -26,5 +26,7 @@ void shape_size(const Hlo__ShapeProto *s, uint64_t *elements, uint64_t *bytes);
 
 bool shape_same(const Hlo__ShapeProto *a, const Hlo__ShapeProto *b); /* layouts are not compared */
 size_t shape_leaves(const Hlo__ShapeProto *s);
+/* Tuples in it, itself counted. */
+uint32_t shape_tuples(const Hlo__ShapeProto *s);
 
 #endif

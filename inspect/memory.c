@@ -53,6 +53,7 @@ static void show_json(const struct holders *h, const struct space_course *c, uin
 
 	json_object(&j, NULL);
 	json_uint(&j, "model_bytes", h->bytes);
+	json_uint(&j, "model_heap_bytes", c->bytes);
 	if (said)
 		json_uint(&j, "compiler_bytes", said);
 	json_uint(&j, "step", h->at);
@@ -95,6 +96,7 @@ static int show(const struct inspection *in, const struct space_kind *kind, cons
 	if (!s)
 		return -1;
 	config = MEM_NEW(s->n_sites + 1, uint8_t);
+	kind->arranging->untold(s);
 	kind->arranging->course(s, config, &course);
 	kind->arranging->holders(s, config, &h);
 	if (in->set->json) {
@@ -102,6 +104,9 @@ static int show(const struct inspection *in, const struct space_kind *kind, cons
 	} else {
 		if (said)
 			buf_addf(in->out, "temporary memory: %s, by the compiler\n", quantity_text(QUANTITY_BYTES, (double)said, text));
+		else
+			buf_addf(in->out, "temporary memory: %s, by our model of the compiler's heap\n",
+				quantity_text(QUANTITY_BYTES, (double)course.bytes, text));
 		buf_adds(in->out, "most is alive, by our model of its memory: ");
 		holders_text(&h, SHOWN, in->out);
 		buf_adds(in->out, "over the program, from its first instruction on:\n");

@@ -69,6 +69,8 @@ struct space_arranging {
 	int (*take)(struct space *s, const void *proto, size_t n, uint8_t *config, struct err *err);
 	/* Looks for an arrangement that needs less, by the model never more than `from`, keeps it, and writes its configuration. */
 	int (*look)(struct space *s, const struct space_look *o, uint8_t *config, struct space_looked *out, struct err *err);
+	/* From now on course and holders are of a program whose arrangement nobody told the compiler: it may break ties otherwise. */
+	void (*untold)(struct space *s);
 	void (*course)(struct space *s, const uint8_t *config, struct space_course *out);
 	void (*holders)(struct space *s, const uint8_t *config, struct holders *out);
 	/* Writes an object with the arrangement itself, for programs. */

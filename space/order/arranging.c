@@ -62,6 +62,11 @@ static int look(struct space *s, const struct space_look *o, uint8_t *config, st
 	return 0;
 }
 
+static void untold(struct space *s)
+{
+	program_as_listed(order_program(s));
+}
+
 static void course(struct space *s, const uint8_t *config, struct space_course *out)
 {
 	struct program *p = in_order(s, config);
@@ -100,6 +105,7 @@ const struct space_arranging order_arranging = {
 	.figure = order_figure,
 	.take = take,
 	.look = look,
+	.untold = untold,
 	.course = course,
 	.holders = find_holders,
 	.write = write_orders,

@@ -18,11 +18,12 @@ struct span { /* a life, by XLA's clock */
 struct block {
 	uint64_t size, offset;
 	uint64_t begin, stay, length; /* when it comes; how long what comes first stays, and how long all do */
+	uint64_t made; /* when: of blocks that are equal otherwise, the older is the first */
 	uint32_t first, n; /* spans */
 };
 
 struct event {
-	uint64_t time;
+	uint64_t time, made; /* `made`: when what comes or goes was made */
 	uint32_t life;
 	bool goes;
 };
@@ -46,6 +47,8 @@ static int by_time(const void *a, const void *b)
 		return x->time < y->time ? -1 : 1;
 	if (x->goes != y->goes)
 		return y->goes ? -1 : 1;
+	if (x->made != y->made)
+		return x->made < y->made ? -1 : 1;
 	return (x->life > y->life) - (x->life < y->life);
 }
 
@@ -61,8 +64,9 @@ static void set_clock(struct program *p)
 
 	for (uint32_t i = 0; i < p->n_values; i++)
 		for (uint32_t k = p->value[i].first; in_heap(&p->value[i]) && k < p->value[i].first + p->value[i].n; k++) {
-			h->event[n++] = (struct event){p->life[k].begin, k, false};
-			h->event[n++] = (struct event){p->life[k].end, k, true};
+			uint64_t made = p->time[p->life[k].maker];
+			h->event[n++] = (struct event){p->life[k].begin, made, k, false};
+			h->event[n++] = (struct event){p->life[k].end, made, k, true};
 		}
 	if (n)
 		qsort(h->event, n, sizeof *h->event, by_time);
@@ -99,6 +103,7 @@ static void add_block(struct program *p, uint32_t value, const uint32_t *next, u
 			if (h->span[k].begin < b->begin) {
 				b->begin = h->span[k].begin;
 				b->stay = h->span[k].end - b->begin;
+				b->made = p->time[p->life[k].maker];
 			}
 			end = h->span[k].end > end ? h->span[k].end : end;
 		}
@@ -135,7 +140,7 @@ static int by_size(const void *a, const void *b)
 		return x->size > y->size ? -1 : 1;
 	if (x->stay != y->stay)
 		return x->stay > y->stay ? -1 : 1;
-	return (x->begin > y->begin) - (x->begin < y->begin);
+	return (x->made > y->made) - (x->made < y->made);
 }
 
 static int by_length(const void *a, const void *b)
@@ -146,7 +151,7 @@ static int by_length(const void *a, const void *b)
 		return x->length > y->length ? -1 : 1;
 	if (x->size != y->size)
 		return x->size > y->size ? -1 : 1;
-	return (x->begin > y->begin) - (x->begin < y->begin);
+	return (x->made > y->made) - (x->made < y->made);
 }
 
 static bool meet(const struct heap *h, const struct block *x, const struct block *y)

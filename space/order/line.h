@@ -59,7 +59,8 @@ void line_after(struct line *l, uint32_t a, uint32_t b);
 uint32_t line_value(struct line *l, uint32_t maker, uint64_t bytes);
 /* `step` reads it, and so comes after its maker. */
 void line_reads(struct line *l, uint32_t step, uint32_t value);
-/* `made` may be written over `read`, which its maker reads and which is as large. A step that shares makes one value. */
+/* `made` may be written over `read`, which its maker reads and which is as large. No two values that a step makes over the
+ * same one. */
 void line_shares(struct line *l, uint32_t made, uint32_t read);
 void line_finish(struct line *l);
 void line_release(struct line *l); /* accepts an empty one */

@@ -16,6 +16,8 @@
 int64_t order_in_place(const struct graph *g, uint32_t made);
 /* share.c: may the result be written over that operand where nobody reads it later? */
 bool order_may_share(const struct graph *g, uint32_t node, uint32_t operand);
+/* share.c: tells a computation's line which of its values may be written over which. */
+void order_add_shares(struct values *v, uint32_t comp);
 /* values.c: the parameter of that number, or NONE. */
 uint32_t values_parameter(const struct graph *g, uint32_t comp, int64_t number);
 

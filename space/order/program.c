@@ -149,6 +149,7 @@ void program_open(struct program *p, const struct graph *g)
 	p->peak = MEM_NEW(g->n_comps, uint64_t);
 	p->time = MEM_NEW(g->n_nodes, uint64_t);
 	p->start = MEM_NEW(g->n_comps, uint64_t);
+	p->tables = values_tables(&p->values);
 	read_orders(p);
 	list_values(p);
 	p->course = MEM_NEW(g->n_comps, struct course);
@@ -210,6 +211,24 @@ static void set_life(struct program *p, struct program_life *x)
 	}
 }
 
+void program_as_listed(struct program *p)
+{
+	p->listed = true;
+}
+
+/* Callers come before what they call. */
+static uint64_t listed_turn(const struct program *p, const struct program_value *x)
+{
+	uint64_t turn = UINT64_MAX;
+
+	for (uint32_t k = x->first; k < x->first + x->n; k++) {
+		uint32_t m = p->life[k].maker;
+		uint64_t at = (uint64_t)(p->graph->n_comps - p->graph->node[m].comp) << 32 | m;
+		turn = at < turn ? at : turn;
+	}
+	return turn;
+}
+
 static void set_lives(struct program *p)
 {
 	for (uint32_t i = 0; i < p->n_values; i++) {
@@ -222,6 +241,7 @@ static void set_lives(struct program *p)
 			x->begin = y->begin < x->begin ? y->begin : x->begin;
 			x->end = y->end > x->end ? y->end : x->end;
 		}
+		x->turn = p->listed ? listed_turn(p, x) : x->begin;
 		if (x->result) { /* what is in it last stays */
 			for (uint32_t k = x->first; k < x->first + x->n; k++)
 				if (p->life[k].end == x->end)
@@ -268,7 +288,7 @@ void program_copy_orders(const struct program *p, uint32_t *const *to, uint32_t 
 
 uint64_t program_bytes(struct program *p)
 {
-	return heap_bytes(p);
+	return p->tables + heap_bytes(p);
 }
 
 void program_release(struct program *p)

@@ -27,6 +27,7 @@ struct program_value { /* a buffer of any line, in the order in which the compil
 	uint32_t first, n; /* its lives, by when they are listed in the program */
 	uint64_t size; /* as the program says, not rounded */
 	uint64_t begin, end; /* of all of its lives */
+	uint64_t turn; /* of values as large: the one with the smaller gets memory first */
 	bool result;
 	uint32_t room; /* the result in whose memory it is; NONE: the heap */
 };
@@ -36,18 +37,25 @@ struct program {
 	struct values values;
 	uint32_t **order;   /* per computation: its steps */
 	struct course *course; /* likewise: its line in its order, as last settled */
+	uint64_t tables;    /* bytes of tuples' tables, whatever the order */
 	uint64_t *peak;	    /* likewise: bytes of its line */
 	uint64_t *time;	    /* per node: when it runs; callees within their callers */
 	uint64_t *start;    /* per computation: when it begins */
 	struct program_value *value;
 	struct program_life *life;
 	uint32_t n_values, n_lives;
+	bool listed;	    /* ties are broken by the listing (program_as_listed) */
 	uint32_t *of_name;  /* per name that stands for others: its program_value; NONE */
 	struct rooms *rooms; /* scratch of rooms.c */
 	struct heap *heap;   /* scratch of heap.c */
 };
 
 void program_open(struct program *p, const struct graph *g);
+/*
+ * Of buffers of one size the compiler gives memory first to what is listed first. A program that order_write wrote is listed in its
+ * order. After this, the program is one that the compiler put in order itself: it was listed depth first, as our nodes are.
+ */
+void program_as_listed(struct program *p);
 void program_release(struct program *p);
 /* Bytes of temporary memory that are alive together, at most: the heap needs these, and what it loses to gaps. */
 uint64_t program_settle(struct program *p);

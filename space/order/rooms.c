@@ -34,8 +34,8 @@ static bool sooner(const struct program_value *x, const struct program_value *y)
 		return x->size > y->size;
 	if (x->result != y->result)
 		return x->result;
-	if (x->begin != y->begin)
-		return x->begin < y->begin;
+	if (x->turn != y->turn)
+		return x->turn < y->turn;
 	return x->name < y->name;
 }
 
@@ -71,15 +71,17 @@ static bool may_share(struct program *p, uint32_t node, uint32_t operand)
 	return *may == 1;
 }
 
-/* May what `maker` makes be written over a buffer? */
-static bool written_over(struct program *p, uint32_t name, uint32_t maker)
+/* May a value `made` of `maker` be written over a buffer? */
+static bool written_over(struct program *p, uint32_t name, uint32_t maker, uint32_t made)
 {
 	const struct graph *g = p->graph;
 	struct values *v = &p->values;
 
 	for (uint32_t o = 0; o < g->node[maker].n_operands; o++) {
 		uint32_t from = node_operands(g, maker)[o];
-		if (v->leaf[from + 1] == v->leaf[from] + 1 && values_of(v, v->leaf[from]) == name && may_share(p, maker, o))
+		if (!values_array(v, from) || values_of(v, v->leaf[from]) != name || !may_share(p, maker, o))
+			continue;
+		if (values_array(v, maker) || values_of(v, v->leaf[maker] + 1 + o) == made) /* of a sort each its own */
 			return true;
 	}
 	return false;
@@ -91,9 +93,9 @@ static bool lives_collide(struct program *p, const struct program_value *x, cons
 	if (a->begin > b->end || b->begin > a->end)
 		return false;
 	if (a->end == b->begin)
-		return !written_over(p, x->name, b->maker);
+		return !written_over(p, x->name, b->maker, y->name);
 	if (b->end == a->begin)
-		return !written_over(p, y->name, a->maker);
+		return !written_over(p, y->name, a->maker, x->name);
 	return true;
 }
 
@@ -148,11 +150,11 @@ static uint32_t with_operand(const struct program *p, const struct program_value
 
 	for (uint32_t i = x->first; i < x->first + x->n; i++) {
 		uint32_t m = p->life[i].maker;
-		if (v->leaf[m + 1] != v->leaf[m] + 1)
+		if (!values_array(v, m))
 			continue;
 		for (uint32_t o = 0; o < g->node[m].n_operands; o++) {
 			uint32_t from = node_operands(g, m)[o], at;
-			if (v->leaf[from + 1] != v->leaf[from] + 1)
+			if (!values_array(v, from))
 				continue;
 			at = p->of_name[values_of(v, v->leaf[from])];
 			if (at != NONE && p->value[at].room != NONE && fits(p, p->value[at].room, x))

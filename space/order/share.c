@@ -4,7 +4,7 @@
  * Always: a slice is updated where it stands, alone or as the root of a fusion; copies that this needs are instructions of
  * the program already. Where it happens to fit: an operation that makes element i of its result from element i of an
  * operand of the same shape may write over it, if that is its last reader. So may a loop fusion all of whose steps between
- * parameter and root are of this sort. A plain copy never does.
+ * parameter and root are of this sort. A sort may put each of its operands in order where it stands. A plain copy never does.
  */
 #include "space/order/own.h"
 
@@ -66,10 +66,25 @@ static bool leads_to_root(const struct graph *g, uint32_t v, int depth)
 	return true;
 }
 
+/* A sort puts each of its operands in order where it stands, if nothing else is to read it. */
+static bool sorts_over(const struct graph *g, uint32_t node, uint32_t operand)
+{
+	uint32_t from = node_operands(g, node)[operand], times = 0;
+
+	for (uint32_t k = 0; k < g->node[node].n_operands; k++)
+		times += node_operands(g, node)[k] == from;
+	for (uint32_t k = 0; k < g->node[from].n_users; k++)
+		times += node_users(g, from)[k] != node;
+	return times == 1;
+}
+
 bool order_may_share(const struct graph *g, uint32_t node, uint32_t operand)
 {
 	const struct node *n = &g->node[node];
 	uint32_t from = node_operands(g, node)[operand], inside;
+
+	if (n->opcode == OP_SORT)
+		return sorts_over(g, node, operand);
 
 	if (!alike(g, node, from) || n->opcode == OP_COPY)
 		return false;
@@ -79,4 +94,45 @@ bool order_may_share(const struct graph *g, uint32_t node, uint32_t operand)
 		return false;
 	inside = values_parameter(g, node_calls(g, node)[0], operand);
 	return inside != NONE && leads_to_root(g, inside, 0);
+}
+
+/* The name of what a step makes that may be written over its operand of that number, as far as the step says; NONE. */
+static uint32_t over(const struct values *v, uint32_t node, uint32_t operand)
+{
+	const struct graph *g = v->graph;
+
+	if (!order_may_share(g, node, operand))
+		return NONE;
+	return v->leaf[node] + (values_array(v, node) ? 0 : 1 + operand);
+}
+
+/* Is a part made by that node, in temporary memory? */
+static bool makes_here(const struct values *v, uint32_t part, uint32_t node)
+{
+	uint32_t comp = v->graph->node[node].comp;
+
+	return v->home[part] == comp && v->line[comp].value[v->number[part]].maker == node - v->graph->comp[comp].first &&
+		!v->outside[values_of(v, part)];
+}
+
+/*
+ * A value may be written over one that its maker reads. The compiler wants that one to be made by the operand itself, not renamed
+ * on the way, and to have its buffer to itself.
+ */
+void order_add_shares(struct values *v, uint32_t comp)
+{
+	const struct graph *g = v->graph;
+	const struct comp *c = &g->comp[comp];
+	struct line *l = &v->line[comp];
+
+	for (uint32_t i = c->first; i < c->first + c->n_nodes; i++)
+		for (uint32_t o = 0; o < g->node[i].n_operands; o++) {
+			uint32_t from = node_operands(g, i)[o], to = over(v, i, o), x, y;
+			if (to == NONE || !values_array(v, from))
+				continue;
+			x = values_part(v, to);
+			y = values_part(v, v->leaf[from]);
+			if (y != x && makes_here(v, x, i) && makes_here(v, y, from) && !v->several[values_of(v, y)])
+				line_shares(l, v->number[x], v->number[y]);
+		}
 }

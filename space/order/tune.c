@@ -70,7 +70,7 @@ static void consider(struct tuner *t, uint32_t comp, uint64_t bytes)
 {
 	struct program *p = t->p;
 
-	if (bytes >= values_rounded(t->best_bytes + 1))
+	if (bytes + p->tables >= values_rounded(t->best_bytes + 1))
 		return;
 	bytes = program_bytes(p);
 	if (bytes > t->best_bytes || (bytes == t->best_bytes && p->peak[comp] >= t->best_peak))

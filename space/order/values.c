@@ -8,7 +8,8 @@
 #include "hlo/shape.h"
 #include "space/order/own.h"
 
-#define ALIGN 64 /* of every buffer in XLA's heap */
+#define ALIGN 64  /* of every buffer in XLA's heap */
+#define POINTER 8 /* bytes of one in a table */
 
 uint64_t values_rounded(uint64_t bytes)
 {
@@ -60,9 +61,20 @@ static void join(struct values *v, uint32_t a, uint32_t b, enum tie tie)
 		v->several[a] = true;
 }
 
+/* Names of a shape: a tuple's are its table's, and then all of its elements'. */
+static uint32_t names_of(const Hlo__ShapeProto *s)
+{
+	return (uint32_t)shape_leaves(s) + shape_tuples(s);
+}
+
 static uint32_t n_leaves(const struct values *v, uint32_t node)
 {
 	return v->leaf[node + 1] - v->leaf[node];
+}
+
+bool values_array(const struct values *v, uint32_t node)
+{
+	return n_leaves(v, node) == 1 && !v->table[v->leaf[node]];
 }
 
 /* The names of `to` from its `at`-th on are those of `from`, beginning with the `skip`-th, as many as both have. */
@@ -78,6 +90,8 @@ static void set_leaf_bytes(struct values *v, const Hlo__ShapeProto *s, uint32_t 
 	uint64_t elements = 0, bytes = 0;
 
 	if (s->element_type == DT_TUPLE) {
+		v->table[*next] = true;
+		v->bytes[(*next)++] = s->n_tuple_shapes * POINTER;
 		for (size_t i = 0; i < s->n_tuple_shapes; i++)
 			set_leaf_bytes(v, s->tuple_shapes[i], next);
 		return;
@@ -124,11 +138,12 @@ static void join_element(struct values *v, uint32_t node)
 	const struct graph *g = v->graph;
 	uint32_t from = node_operands(g, node)[0];
 	const Hlo__ShapeProto *s = g->node[from].proto->shape;
-	size_t index = (size_t)g->node[node].proto->tuple_index, skip = 0;
+	size_t index = (size_t)g->node[node].proto->tuple_index;
+	uint32_t skip = 1; /* the table */
 
 	for (size_t i = 0; i < index && i < s->n_tuple_shapes; i++)
-		skip += s->tuple_shapes[i]->element_type == DT_TUPLE ? shape_leaves(s->tuple_shapes[i]) : 1;
-	join_all(v, node, 0, from, (uint32_t)skip, RENAMED);
+		skip += names_of(s->tuple_shapes[i]);
+	join_all(v, node, 0, from, skip, RENAMED);
 }
 
 static void join_inside(struct values *v, uint32_t node)
@@ -138,11 +153,11 @@ static void join_inside(struct values *v, uint32_t node)
 	uint32_t root = g->comp[node_calls(g, node)[0]].root;
 	bool several = g->node[root].opcode == OP_TUPLE;
 
-	for (uint32_t k = 0; k < n_leaves(v, node); k++) {
+	for (uint32_t k = 0; k + several < n_leaves(v, node); k++) {
 		uint32_t made = !several ? root : k < g->node[root].n_operands ? node_operands(g, root)[k] : NONE;
 		int64_t operand = made == NONE ? -1 : order_in_place(g, made);
-		if (operand >= 0 && operand < n->n_operands && n_leaves(v, node_operands(g, node)[operand]) == 1)
-			join(v, v->leaf[node] + k, v->leaf[node_operands(g, node)[operand]], REWRITTEN);
+		if (operand >= 0 && operand < n->n_operands && values_array(v, node_operands(g, node)[operand]))
+			join(v, v->leaf[node] + k + several, v->leaf[node_operands(g, node)[operand]], REWRITTEN);
 	}
 }
 
@@ -180,7 +195,7 @@ static void join_names(struct values *v, uint32_t node)
 	switch (n->opcode) {
 	case OP_TUPLE:
 		for (uint32_t k = 0; k < n->n_operands; k++)
-			join_all(v, node, leaves_before(v, node_operands(g, node), k), node_operands(g, node)[k], 0, RENAMED);
+			join_all(v, node, 1 + leaves_before(v, node_operands(g, node), k), node_operands(g, node)[k], 0, RENAMED);
 		break;
 	case OP_GET_TUPLE_ELEMENT:
 		join_element(v, node);
@@ -195,8 +210,8 @@ static void join_names(struct values *v, uint32_t node)
 		join_all(v, node, 0, node_operands(g, node)[0], 0, REWRITTEN);
 		break;
 	case OP_SCATTER:
-		for (uint32_t k = 0; k < n_leaves(v, node) && k < n->n_operands; k++)
-			join_all(v, node, k, node_operands(g, node)[k], 0, REWRITTEN);
+		for (uint32_t k = 0, table = !values_array(v, node); k + table < n_leaves(v, node) && k < n->n_operands; k++)
+			join_all(v, node, k + table, node_operands(g, node)[k], 0, REWRITTEN);
 		break;
 	default:
 		join_calls(v, node);
@@ -212,7 +227,7 @@ static void find_names(struct values *v)
 	for (uint32_t i = 0; i < g->n_nodes; i++) {
 		const Hlo__ShapeProto *s = g->node[i].proto->shape;
 		bool ours = compiled(g, g->node[i].comp);
-		v->leaf[i + 1] = v->leaf[i] + (ours ? (uint32_t)shape_leaves(s) : 0);
+		v->leaf[i + 1] = v->leaf[i] + (ours ? names_of(s) : 0);
 	}
 	v->n = v->leaf[g->n_nodes];
 	v->parent = MEM_NEW(v->n, uint32_t);
@@ -221,6 +236,7 @@ static void find_names(struct values *v)
 	v->bytes = MEM_NEW(v->n, uint64_t);
 	v->home = MEM_NEW(v->n, uint32_t);
 	v->outside = MEM_NEW(v->n, bool);
+	v->table = MEM_NEW(v->n, bool);
 	v->number = MEM_NEW(v->n, uint32_t);
 	for (uint32_t i = 0; i < v->n; i++) {
 		v->parent[i] = v->part[i] = i;
@@ -240,8 +256,9 @@ static uint32_t leaf_at(const Hlo__ShapeProto *s, const int64_t *index, size_t n
 	for (size_t d = 0; d < n; d++) {
 		if (s->element_type != DT_TUPLE || index[d] < 0 || (size_t)index[d] >= s->n_tuple_shapes)
 			return NONE;
+		at++;
 		for (int64_t i = 0; i < index[d]; i++)
-			at += s->tuple_shapes[i]->element_type == DT_TUPLE ? (uint32_t)shape_leaves(s->tuple_shapes[i]) : 1;
+			at += names_of(s->tuple_shapes[i]);
 		s = s->tuple_shapes[index[d]];
 	}
 	return s->element_type == DT_TUPLE ? NONE : at;
@@ -284,14 +301,22 @@ static void place_values(struct values *v)
 	}
 }
 
-/* Does it only hand names on? Then it does not keep what it is given alive, unless it ends its computation. */
-static bool only_names(const struct graph *g, uint32_t node)
+/* Does it only hand names on? Then it does not keep what it is given alive. */
+static bool only_names(uint16_t op)
 {
-	uint16_t op = g->node[node].opcode;
-
-	if (g->comp[g->node[node].comp].root == node)
-		return false;
 	return op == OP_TUPLE || op == OP_GET_TUPLE_ELEMENT || op == OP_DOMAIN;
+}
+
+/* Node `by` reads names. */
+static void add_reads(struct values *v, uint32_t by, uint32_t first, uint32_t end)
+{
+	uint32_t comp = v->graph->node[by].comp;
+
+	for (uint32_t k = first; k < end; k++) {
+		uint32_t x = values_part(v, k);
+		if (v->home[x] == comp && v->number[x] != NONE)
+			line_reads(&v->line[comp], by - v->graph->comp[comp].first, v->number[x]);
+	}
 }
 
 static void add_values(struct values *v, uint32_t comp)
@@ -303,19 +328,17 @@ static void add_values(struct values *v, uint32_t comp)
 	for (uint32_t i = c->first; i < c->first + c->n_nodes; i++) {
 		for (uint32_t k = v->leaf[i]; k < v->leaf[i + 1]; k++) {
 			uint32_t x = values_part(v, k), b = values_of(v, k);
-			if (v->home[x] == comp && v->number[x] == NONE)
+			if (v->home[x] == comp && v->number[x] == NONE && !v->table[k])
 				v->number[x] = line_value(l, i - c->first, v->outside[b] ? 0 : values_rounded(v->bytes[b]));
 		}
 		for (uint32_t o = 0; o < g->node[i].n_operands; o++) {
 			uint32_t from = node_operands(g, i)[o];
 			line_after(l, from - c->first, i - c->first);
-			for (uint32_t k = v->leaf[from]; k < v->leaf[from + 1] && !only_names(g, i); k++) {
-				uint32_t x = values_part(v, k);
-				if (v->home[x] == comp && v->number[x] != NONE)
-					line_reads(l, i - c->first, v->number[x]);
-			}
+			if (!only_names(g->node[i].opcode))
+				add_reads(v, i, v->leaf[from], v->leaf[from + 1]);
 		}
 	}
+	add_reads(v, c->root, v->leaf[c->root], v->leaf[c->root + 1]); /* what a computation gives */
 }
 
 struct named {
@@ -352,32 +375,14 @@ static void add_control(struct values *v, uint32_t comp)
 	mem_free(all);
 }
 
-/*
- * A value may be written over one that its maker reads. The compiler wants that one to be made by the operand itself, not renamed
- * on the way, and to have its buffer to itself.
- */
-static void add_shares(struct values *v, uint32_t comp)
+uint64_t values_tables(const struct values *v)
 {
-	const struct graph *g = v->graph;
-	const struct comp *c = &g->comp[comp];
-	struct line *l = &v->line[comp];
+	uint64_t bytes = 0;
 
-	for (uint32_t i = c->first; i < c->first + c->n_nodes; i++) {
-		uint32_t x = v->leaf[i + 1] == v->leaf[i] + 1 ? values_part(v, v->leaf[i]) : NONE;
-		if (x == NONE || v->home[x] != comp || l->value[v->number[x]].maker != i - c->first ||
-			v->outside[values_of(v, x)])
-			continue;
-		for (uint32_t o = 0; o < g->node[i].n_operands; o++) {
-			uint32_t from = node_operands(g, i)[o], y, b;
-			if (v->leaf[from + 1] != v->leaf[from] + 1)
-				continue;
-			y = values_part(v, v->leaf[from]);
-			b = values_of(v, y);
-			if (y != x && v->home[y] == comp && l->value[v->number[y]].maker == from - c->first && !v->outside[b] &&
-				!v->several[b] && order_may_share(g, i, o))
-				line_shares(l, v->number[x], v->number[y]);
-		}
-	}
+	for (uint32_t k = 0; k < v->n; k++)
+		if (v->table[k] && values_of(v, k) == k && !v->outside[k])
+			bytes += values_rounded(v->bytes[k]);
+	return bytes;
 }
 
 /* Parameters and constants do nothing when they run. */
@@ -405,7 +410,7 @@ void values_find(struct values *v, const struct graph *g)
 			add_pins(v, c);
 			add_values(v, c);
 			add_control(v, c);
-			add_shares(v, c);
+			order_add_shares(v, c);
 		}
 		line_finish(&v->line[c]);
 	}
@@ -457,6 +462,7 @@ void values_release(struct values *v)
 	mem_free(v->bytes);
 	mem_free(v->home);
 	mem_free(v->outside);
+	mem_free(v->table);
 	mem_free(v->number);
 	mem_free(v->line);
 	*v = (struct values){0};

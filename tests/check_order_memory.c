@@ -1,0 +1,156 @@
+/* Memory model of orders: what takes whose place, what is a room for what, what a tuple costs. */
+#include "graph/graph.h"
+#include "space/order/program.h"
+#include "tests/test.h"
+
+#define BIG 4032 /* 1000 floats in a heap */
+#define TWICE 8000
+
+/* Bytes of temporary memory of a program in our own order, but for two steps that change places; `listed`: not told so. */
+static uint64_t bytes_when(const char *text, uint32_t a, uint32_t b, bool listed)
+{
+	struct graph g;
+	struct program p;
+	struct err err = {0};
+	uint64_t bytes;
+
+	if (!CHECK(graph_parse(&g, text, strlen(text), "text", &err) == 0)) {
+		printf("\t%s\n", err.text);
+		return 0;
+	}
+	program_open(&p, &g);
+	uint32_t *order = p.order[g.entry], was = order[a];
+	order[a] = order[b];
+	order[b] = was;
+	CHECK(line_legal(program_line(&p, g.entry), order));
+	if (listed)
+		program_as_listed(&p);
+	program_settle(&p);
+	bytes = program_bytes(&p);
+	program_release(&p);
+	graph_release(&g);
+	return bytes;
+}
+
+static uint64_t bytes_of(const char *text)
+{
+	return bytes_when(text, 0, 0, false);
+}
+
+#define ADD "add { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] add(a, b)\n}\n"
+#define DONATE(how) "HloModule d" how "\n" ADD "ENTRY main {\n p = f32[1000]{0} parameter(0)\n q = f32[] parameter(1)\n" \
+	" z = f32[] constant(0)\n t = f32[1000]{0} broadcast(q), dimensions={}\n" \
+	" u = f32[] reduce(t, z), dimensions={0}, to_apply=add\n b = f32[1000]{0} broadcast(u), dimensions={}\n" \
+	" ROOT r = f32[1000]{0} add(p, b)\n}\n"
+
+/* t and b fit into the memory of the result, unless that is the parameter's, which is read until then. */
+static void a_result_is_room_unless_it_was_given(void)
+{
+	CHECK_INT(bytes_of(DONATE("")), 4); /* u */
+	CHECK_INT(bytes_of(DONATE(", input_output_alias={ {}: (0, {}, may-alias) }")), BIG + 4);
+}
+
+/* Between what reads x and what makes y their buffer is free: t may live there. */
+static void a_loop_leaves_its_buffer_in_between(void)
+{
+	static const char text[] = "HloModule l\n" ADD
+		"body {\n s = (s32[], f32[1000]{0}) parameter(0)\n i = s32[] get-tuple-element(s), index=0\n"
+		" x = f32[1000]{0} get-tuple-element(s), index=1\n one = s32[] constant(1)\n z = f32[] constant(0)\n"
+		" u = f32[] reduce(x, z), dimensions={0}, to_apply=add\n t = f32[1000]{0} broadcast(u), dimensions={}\n"
+		" w = f32[] reduce(t, z), dimensions={0}, to_apply=add\n y = f32[1000]{0} broadcast(w), dimensions={}\n"
+		" j = s32[] add(i, one)\n ROOT o = (s32[], f32[1000]{0}) tuple(j, y)\n}\n"
+		"cond {\n s = (s32[], f32[1000]{0}) parameter(0)\n i = s32[] get-tuple-element(s), index=0\n"
+		" n = s32[] constant(9)\n ROOT c = pred[] compare(i, n), direction=LT\n}\n"
+		"ENTRY main {\n p = f32[] parameter(0)\n k = s32[] constant(0)\n k2 = s32[] copy(k)\n"
+		" b = f32[1000]{0} broadcast(p), dimensions={}\n a = (s32[], f32[1000]{0}) tuple(k2, b)\n"
+		" v = (s32[], f32[1000]{0}) while(a), condition=cond, body=body\n"
+		" g = f32[1000]{0} get-tuple-element(v), index=1\n h = f32[] constant(0)\n"
+		" ROOT r = f32[] reduce(g, h), dimensions={0}, to_apply=add\n}\n";
+	uint64_t bytes = bytes_of(text);
+
+	if (!CHECK(bytes >= BIG && bytes < BIG + 500)) /* two of them, and some scalars */
+		printf("\t%llu bytes\n", (unsigned long long)bytes);
+}
+
+/* What a branch gives is made inside it, and is there until the conditional is done. */
+static void what_a_branch_gives_is_made_inside(void)
+{
+	static const char text[] = "HloModule b\n" ADD
+		"yes {\n x = f32[] parameter(0)\n z = f32[] constant(0)\n t = f32[1000]{0} broadcast(x), dimensions={}\n"
+		" ROOT y = f32[2000]{0} concatenate(t, t), dimensions={0}\n}\n"
+		"no {\n x = f32[] parameter(0)\n ROOT y = f32[2000]{0} broadcast(x), dimensions={}\n}\n"
+		"ENTRY main {\n p = pred[] parameter(0)\n q = f32[] parameter(1)\n z = f32[] constant(0)\n"
+		" c = f32[2000]{0} conditional(p, q, q), true_computation=yes, false_computation=no\n"
+		" ROOT r = f32[] reduce(c, z), dimensions={0}, to_apply=add\n}\n";
+
+	CHECK_INT(bytes_of(text), 4000 + TWICE);
+}
+
+/* A sum may be written over either of its operands: over the one that nobody reads later. */
+static void a_value_takes_any_place_that_gets_free(void)
+{
+#define SUM(first, second) "HloModule s\n" ADD "ENTRY main {\n q = f32[] parameter(0)\n z = f32[] constant(0)\n" \
+	" a = f32[1000]{0} broadcast(q), dimensions={}\n b = f32[1000]{0} broadcast(q), dimensions={}\n" \
+	" c = f32[1000]{0} add(" first ", " second ")\n u = f32[] reduce(c, z), dimensions={0}, to_apply=add\n" \
+	" w = f32[] reduce(a, z), dimensions={0}, to_apply=add\n ROOT r = f32[] add(u, w)\n}\n"
+	CHECK_INT(bytes_of(SUM("a", "b")), bytes_of(SUM("b", "a")));
+	CHECK(bytes_of(SUM("a", "b")) < 3 * 4000);
+}
+
+/* A sort puts its operand in order where it stands, unless somebody else reads that; of several, each its own. */
+static void a_sort_works_in_place(void)
+{
+#define SORT(read) "HloModule s\n" ADD "less { a = f32[] parameter(0)\n b = f32[] parameter(1)\n" \
+	" ROOT c = pred[] compare(a, b), direction=LT\n}\n" \
+	"ENTRY main {\n q = f32[] parameter(0)\n z = f32[] constant(0)\n a = f32[1000]{0} broadcast(q), dimensions={}\n" \
+	" o = f32[1000]{0} sort(a), dimensions={0}, to_apply=less\n u = f32[] reduce(o, z), dimensions={0}, to_apply=add\n" \
+	" w = f32[] reduce(" read ", z), dimensions={0}, to_apply=add\n ROOT r = f32[] add(u, w)\n}\n"
+	static const char pairs[] = "HloModule s\n" ADD "less { a = f32[] parameter(0)\n b = f32[] parameter(1)\n"
+		" c = f32[] parameter(2)\n d = f32[] parameter(3)\n ROOT e = pred[] compare(a, b), direction=LT\n}\n"
+		"ENTRY main {\n q = f32[] parameter(0)\n z = f32[] constant(0)\n a = f32[1000]{0} broadcast(q), dimensions={}\n"
+		" b = f32[1000]{0} broadcast(q), dimensions={}\n"
+		" o = (f32[1000]{0}, f32[1000]{0}) sort(a, b), dimensions={0}, to_apply=less\n"
+		" x = f32[1000]{0} get-tuple-element(o), index=0\n y = f32[1000]{0} get-tuple-element(o), index=1\n"
+		" u = f32[] reduce(x, z), dimensions={0}, to_apply=add\n w = f32[] reduce(y, z), dimensions={0}, to_apply=add\n"
+		" ROOT r = f32[] add(u, w)\n}\n";
+
+	CHECK(bytes_of(SORT("o")) < BIG + 200);
+	CHECK(bytes_of(SORT("a")) >= 2 * 4000);
+	CHECK(bytes_of(pairs) >= 2 * 4000 && bytes_of(pairs) < 2 * BIG + 200);
+}
+
+/* A table of two elements takes a place of its own, in every order; that of the result is not temporary. */
+static void a_tuple_has_a_table(void)
+{
+#define TUPLE(result) "HloModule t\nENTRY main {\n q = f32[] parameter(0)\n a = f32[1000]{0} broadcast(q), dimensions={}\n" \
+	" t = (f32[1000]{0}, f32[]) custom-call(a), custom_call_target=\"op\"\n" result "}\n"
+	CHECK_INT(bytes_of(TUPLE(" x = f32[1000]{0} get-tuple-element(t), index=0\n"
+		" ROOT r = f32[1]{0} custom-call(x), custom_call_target=\"op\"\n")), 64 + BIG + 4000); /* the result is room for the scalar */
+	CHECK_INT(bytes_of(TUPLE(" ROOT r = (f32[1000]{0}, f32[]) copy(t)\n")), 64 + BIG + 4);
+}
+
+/* a and b are as large as the result, whose memory one of them gets: the first to run, or else the first listed. */
+static void ties_go_to_the_first_listed(void)
+{
+	static const char text[] = "HloModule l\n" ADD "ENTRY main {\n q = f32[] parameter(0)\n z = f32[] constant(0)\n"
+		" b = f32[1000]{0} broadcast(q), dimensions={}\n a = f32[1000]{0} broadcast(q), dimensions={}\n"
+		" u = f32[] reduce(b, z), dimensions={0}, to_apply=add\n c = f32[2000]{0} broadcast(u), dimensions={}\n"
+		" w = f32[] reduce(c, z), dimensions={0}, to_apply=add\n t = f32[] custom-call(a, w), custom_call_target=\"op\"\n"
+		" ROOT r = f32[1000]{0} broadcast(t), dimensions={}\n}\n";
+
+	CHECK(bytes_when(text, 2, 2, false) < TWICE + 500);
+	CHECK(bytes_when(text, 2, 3, false) >= TWICE + 4000);
+	CHECK(bytes_when(text, 2, 3, true) < TWICE + 500);
+}
+
+int main(void)
+{
+	RUN(a_result_is_room_unless_it_was_given);
+	RUN(a_loop_leaves_its_buffer_in_between);
+	RUN(what_a_branch_gives_is_made_inside);
+	RUN(a_value_takes_any_place_that_gets_free);
+	RUN(a_sort_works_in_place);
+	RUN(a_tuple_has_a_table);
+	RUN(ties_go_to_the_first_listed);
+	return test_done();
+}
