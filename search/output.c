@@ -67,11 +67,16 @@ static int drop(const char *dir, const char *name, struct err *err)
 	return rc;
 }
 
-static int write_executable(const char *dir, struct device *d, const struct buf *module, struct err *err)
+/* The tuned program as it was compiled for the verdict, if that was dear, or compiled now. */
+static int write_executable(const char *dir, struct spares *spares, struct device *d, const struct buf *module, struct err *err)
 {
+	const struct spare *known = spare_get(spares, COMPILE_APPLIED, module);
 	struct compiled c = {0};
-	int rc = device_compile(d, COMPILE_APPLIED, "hlo", module->data, module->len, WANT_SERIALISED, &c, err);
+	int rc;
 
+	if (known)
+		return put(dir, "tuned.exe", known->executable.data, known->executable.len, err);
+	rc = device_compile(d, COMPILE_APPLIED, "hlo", module->data, module->len, WANT_SERIALISED, &c, err);
 	if (rc == 0 && c.outcome == OUTCOME_OK && c.serialised.len)
 		rc = put(dir, "tuned.exe", c.serialised.data, c.serialised.len, err);
 	if (c.handle)
@@ -134,7 +139,7 @@ int output_write(const char *dir, const struct result *r, struct device *d, stru
 	if (rc == 0)
 		rc = put(dir, "options.txt", text.data ? text.data : "", text.len, err);
 	if (rc == 0 && r->verdict->tuned && d && r->device->kind == COST_MEASURED)
-		rc = write_executable(dir, d, &module, err);
+		rc = write_executable(dir, &r->hunt->lab->subject.opened.spares, d, &module, err);
 	buf_reset(&text);
 	output_json_config(r, &text);
 	if (rc == 0)

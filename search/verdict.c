@@ -76,6 +76,8 @@ static int make_side(struct lab *lab, const uint8_t *config, struct device *d, i
 		rc = device_compile(d, COMPILE_DEFAULT, "hlo", original->data, original->len, want, out, err);
 	else if (rc == 0)
 		rc = device_compile(d, COMPILE_APPLIED, "hlo", module.data, module.len, want, out, err);
+	if (rc == 0)
+		spare_put(&lab->subject.opened.spares, module.len ? COMPILE_APPLIED : COMPILE_DEFAULT, module.len ? &module : original, out);
 out:
 	buf_release(&module);
 	return rc;
