@@ -47,6 +47,7 @@ int main(int argc, char **argv)
 		LAB_OPT_SPACE(set),
 		OPT_SECTION("Where"),
 		OPT_STR('d', "db", &set.db, "FILE", "the store; it is made if absent"),
+		LAB_OPT_CACHE(set),
 		LAB_OPTS_WHERE(set),
 		LAB_OPTS_AHEAD(set),
 		OPT_INT(0, "workers", &set.workers, 1, 64, "how many devices measure side by side, on one core each"),

@@ -218,7 +218,8 @@ int plan_open(struct plan *p, const struct settings *set, struct err *err)
 		if (!space_maker(p->path[i]) && access(p->path[i], R_OK) < 0)
 			return err_errno(err, "%s cannot be read", p->path[i]);
 	p->worker = MEM_NEW(p->n_workers, struct worker);
-	if (!(p->archive.db = store_open(set->db, STORE_CREATE, &so, err)))
+	if (!(p->archive.db = store_open(set->db, STORE_CREATE, &so, err)) ||
+		(set->cache && !(p->archive.cache = store_open(set->cache, STORE_READ, &so, err))))
 		return -1;
 	for (uint32_t w = 0; w < p->n_workers; w++)
 		if (open_device(p, w, err) < 0)
@@ -242,6 +243,7 @@ void plan_close(struct plan *p)
 	}
 	run_free(p->archive.run);
 	store_close(p->archive.db);
+	store_close(p->archive.cache);
 	for (uint32_t i = 0; i < p->n_programs; i++)
 		mem_free(p->path[i]);
 	mem_free(p->path);

@@ -18,7 +18,7 @@
 #include "collect/chain.h"
 
 struct settings { /* of a run; what the command line says */
-	const char *cores, *db, *device, *space, *nodes, *objective;
+	const char *cores, *db, *cache, *device, *space, *nodes, *objective;
 	struct opt_list graphs;	  /* --graph */
 	const char *graph_dir;	  /* --graphs */
 	int64_t samples, workers, seed, chains, core, replicas, partitions, jobs;

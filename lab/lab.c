@@ -9,6 +9,7 @@
 #include <string.h>
 #include "device/machine.h"
 #include "lab/lab.h"
+#include "base/talk.h"
 
 void archive_lock(struct archive *a)
 {
@@ -40,7 +41,9 @@ static int lookup(void *ctx, const uint64_t key[2], struct price *out, struct er
 	int rc;
 
 	archive_lock(a);
-	rc = store_region_get(a->db, l->environment, key, &c, err);
+	rc = a->db ? store_region_get(a->db, l->environment, key, &c, err) : 0;
+	if (rc == 0 && l->cached)
+		rc = store_region_get(a->cache, l->cached, key, &c, err);
 	archive_unlock(a);
 	if (rc == 1)
 		*out = (struct price){c.delta, c.se, c.seconds_a, c.seconds_b, c.outcome, c.kind, c.pairs, c.effort};
@@ -55,6 +58,8 @@ static int insert(void *ctx, const uint64_t key[2], const struct price *p, struc
 		p->effort};
 	int rc;
 
+	if (!a->db)
+		return 0;
 	archive_lock(a);
 	rc = store_region_put(a->db, l->environment, key, &c, err);
 	archive_unlock(a);
@@ -92,8 +97,8 @@ static int failed(void *ctx, enum outcome o, int signal, const char *detail, str
 	return rc;
 }
 
-/* Adds the environment to the store: it names where costs come from and what they are of. */
-static int name_environment(struct store *db, const struct device *d, enum quantity q, int64_t *id, struct err *err)
+/* Adds the environment to the store, which names where costs come from and what they are of, and finds it in the cache. */
+static int name_environment(const struct archive *a, const struct device *d, enum quantity q, struct ledger *l, struct err *err)
 {
 	struct environment e = {.backend = "formula", .kind = COST_MODELLED};
 
@@ -103,7 +108,9 @@ static int name_environment(struct store *db, const struct device *d, enum quant
 			i->kind, i->device, i->build, q};
 	}
 	e.quantity = q;
-	return store_environment(db, &e, id, err);
+	if (a->cache && store_environment_find(a->cache, &e, &l->cached, err) < 0)
+		return -1;
+	return a->db ? store_environment(a->db, &e, &l->environment, err) : 0;
 }
 
 /* Names the environment of the run's costs; later labs must agree with the first. */
@@ -116,9 +123,11 @@ static int name_objective(struct lab *l, struct err *err)
 		return err_set(err, "its costs are in %s, those of the programs before it in %s: one run holds costs of one quantity",
 			quantity_name(q), quantity_name(a->quantity));
 	a->quantity = q;
-	if (!a->environment && name_environment(a->db, l->device, q, &a->environment, err) < 0)
+	if (name_environment(a, l->device, q, &l->ledger, err) < 0)
 		return -1;
-	l->ledger.environment = a->environment;
+	a->environment = l->ledger.environment;
+	if (a->cache && !l->ledger.cached)
+		talk("the store to read prices from has none that were made like this: on such a machine, by this compiler");
 	return 0;
 }
 
@@ -176,7 +185,7 @@ int lab_objective(const char *name, int *quantity, struct err *err)
 
 static bool keeps(const struct lab *l)
 {
-	return l->archive && l->archive->db;
+	return l->archive && (l->archive->db || l->archive->cache);
 }
 
 /* Opens a cost whose prices go through the ledger. */
@@ -188,7 +197,7 @@ static struct cost *new_cost(struct lab *l, int quantity, struct ledger *ledger,
 	ledger->archive = l->archive;
 	if (keeps(l)) {
 		o.hooks = (struct cost_hooks){ledger, lookup, insert, measured, failed};
-		o.region.raw = o.whole.raw = l->archive->raw;
+		o.region.raw = o.whole.raw = l->archive->db && l->archive->raw;
 	}
 	return cost_new(l->space, l->device, &o, err);
 }
@@ -211,7 +220,7 @@ int lab_open(struct lab *l, const char *path, const char *space_kind, struct dev
 	if (l->cost && keeps(l)) {
 		archive_lock(archive);
 		rc = name_objective(l, err);
-		if (rc == 0)
+		if (rc == 0 && archive->db)
 			rc = put_facts(l, archive->db, d ? device_info(d)->backend : "formula", err);
 		archive_unlock(archive);
 	}
@@ -237,7 +246,7 @@ static int add_limit(struct lab *l, const struct limit *limit, struct err *err)
 	l->n_limits++;
 	if (keeps(l)) {
 		archive_lock(l->archive);
-		rc = name_environment(l->archive->db, l->device, limit->quantity, &at->ledger.environment, err);
+		rc = name_environment(l->archive, l->device, limit->quantity, &at->ledger, err);
 		archive_unlock(l->archive);
 	}
 	return rc;

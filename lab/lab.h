@@ -7,7 +7,8 @@
  * program, each in its own quantity; the store keeps the prices of different quantities apart.
  *
  * Several labs may share a store, each used by a thread of its own. Every access to the store then holds
- * `lock`; it is NULL if there is one thread. Without a store (db NULL) nothing is kept.
+ * `lock`; it is NULL if there is one thread. Without a store (db NULL) nothing is kept. A second store, such as the merged
+ * one of many machines, may be read besides: what was priced there, in the same environment, is not measured again.
  */
 #ifndef LAB_LAB_H
 #define LAB_LAB_H
@@ -19,7 +20,8 @@
 #include "store/run.h"
 
 struct archive { /* where a program's measurements go; all zero: nowhere */
-	struct store *db;
+	struct store *db;	/* NULL: nothing is kept */
+	struct store *cache;	/* prices that others measured, which is only read; NULL: none */
 	struct run *run;	/* set once begun; failures and raw times go there */
 	int64_t environment;	/* named by the first lab; 0 before */
 	enum quantity quantity; /* what its costs are of */
@@ -30,6 +32,7 @@ struct archive { /* where a program's measurements go; all zero: nowhere */
 struct ledger { /* where the store keeps the prices of one quantity; the hooks of a cost get it */
 	struct archive *archive;
 	int64_t environment;
+	int64_t cached; /* the same environment in the cache; 0: it has none */
 };
 
 struct lab_limit {

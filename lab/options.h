@@ -46,6 +46,11 @@
 		"workers that compile ahead on other cores; auto: as many as the cores allow; 0: " LAB_JOBS_ZERO), \
 	OPT_FLAG(0, "quiet-pairs", &(set).quiet_pairs, "these workers stand still while something is timed")
 
+/* const char *cache */
+#define LAB_OPT_CACHE(set) \
+	OPT_STR(0, "cache", &(set).cache, "FILE", \
+		"a store whose prices are used, too, and which is only read: of other nights, or of other machines like this one")
+
 #define LAB_OPTS_HOW(set) \
 	OPT_STR(0, "objective", &(set).objective, "QUANTITY", \
 		"what costs are of: seconds, bytes, cycles, formula; default: what the kind of decision is about"), \

@@ -147,7 +147,8 @@ int session_open(struct session *s, struct err *err)
 		.seed = 1, .wait = set->wait, .deadline = set->deadline,
 		.jobs = (int)set->jobs, .quiet_pairs = set->quiet_pairs, .parts_only = set->unverified};
 	if (lab_place(&s->device_options, set->cores, set->replicas, set->partitions, err) < 0 ||
-		(set->db && !(s->archive.db = store_open(set->db, STORE_CREATE, &so, err))))
+		(set->db && !(s->archive.db = store_open(set->db, STORE_CREATE, &so, err))) ||
+		(set->cache && !(s->archive.cache = store_open(set->cache, STORE_READ, &so, err))))
 		return -1;
 	if (strcmp(set->device, "none") != 0 && !(s->device = device_open(&s->device_options, err)))
 		return -1;
@@ -251,6 +252,7 @@ void session_close(struct session *s)
 	lab_release(&s->lab);
 	run_free(s->archive.run);
 	store_close(s->archive.db);
+	store_close(s->archive.cache);
 	device_close(s->device);
 	buf_release(&s->dir);
 	buf_release(&s->identity);

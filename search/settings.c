@@ -111,6 +111,7 @@ int search_parse(struct settings *s, int argc, char **argv, struct err *err)
 		LAB_OPT_SPACE(*s),
 		OPT_SECTION("Where"),
 		OPT_STR('d', "db", &s->db, "FILE", "keep every measurement in this store, and use those that it has"),
+		LAB_OPT_CACHE(*s),
 		LAB_OPTS_WHERE(*s),
 		LAB_OPTS_AHEAD(*s),
 		OPT_SECTION("How long"),

@@ -10,7 +10,7 @@
 #define SETTINGS_OWN 8
 
 struct settings { /* members have the names of the options */
-	const char *cores, *graph, *model, *db, *out, *device, *space, *from, *start, *objective;
+	const char *cores, *graph, *model, *db, *cache, *out, *device, *space, *from, *start, *objective;
 	struct opt_list limits;
 	int64_t budget, seed, hops, core, replicas, partitions, drift_checks, jobs, steps;
 	double deadline, seconds, alpha, explore, verdict_seconds, kernel_us;

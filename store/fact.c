@@ -67,6 +67,14 @@ static int adopt(struct store *s, const struct environment *e, const struct dige
 		*id) < 0 ? -1 : 1;
 }
 
+int store_environment_find(struct store *s, const struct environment *e, int64_t *id, struct err *err)
+{
+	struct digest hash;
+
+	hash_environment(e, or_empty(e->device), or_empty(e->build), &hash);
+	return sql_int(s, err, id, "SELECT id FROM environment WHERE hash = ?", "b", &hash, sizeof hash);
+}
+
 int store_environment(struct store *s, const struct environment *e, int64_t *id, struct err *err)
 {
 	struct digest hash;

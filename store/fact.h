@@ -30,6 +30,8 @@ struct environment {
 	enum quantity quantity; /* of all costs: prices, samples, label scales and bests are kept by environment */
 };
 int store_environment(struct store *s, const struct environment *e, int64_t *id, struct err *err);
+/* The same of a store that is only read: 1 found, 0 it has no such environment, -1 error. */
+int store_environment_find(struct store *s, const struct environment *e, int64_t *id, struct err *err);
 
 struct graph_facts {
 	const char *name;

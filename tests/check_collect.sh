@@ -41,6 +41,21 @@ grep -qE '^90 samples \(90 in run [0-9a-f]{8}\), [0-9.]+/s, .*best seen [0-9.]+%
 "$store" verify a >/dev/null || fail "unsound"
 done_ summary
 
+# What others priced is not measured again, and their store stays as it is.
+"$collect" --device sim --db made --graph "$graphs/attention.pb.zst" --samples 60 >out 2>talk || fail "$(cat talk)"
+before=$(cksum <made)
+"$collect" --device sim --db mine --cache made --graph "$graphs/attention.pb.zst" --samples 60 --json >out 2>talk || fail "$(cat talk)"
+grep -qE '"cached_share":1[,}]' out || fail "measured what the cache has: $(cat out)"
+[ "$(cksum <made)" = "$before" ] || fail "the cache was written"
+"$bin/search" -q --device sim --graph "$graphs/attention.pb.zst" --strategy random --budget 60 --out searched --cache made --json >out 2>talk ||
+	fail "$(cat talk)"
+grep -qE '"cached":[1-9]' out || fail "search does not look into the cache: $(cat out)"
+run other --cache made --graph toy:12:3:1 --samples 5
+[ $rc -eq 0 ] || fail "a cache of other machines: status $rc: $(cat talk)"
+run other --cache nowhere --graph toy:12:3:1 --samples 5; wants 'nowhere'
+"$store" verify mine >/dev/null && "$store" verify other >/dev/null || fail "unsound beside a cache"
+done_ cache
+
 run b --graph toy:12:3:1 --samples 31
 run b --graph toy:12:3:1 --samples 2
 grep -q 'resumed' out || fail "not resumed"
