@@ -3,60 +3,194 @@
 
     bench/peers/play.py [--device sim] [--space fusion] [--budgets 60,300] [--seeds 1,2,3] [--peers anneal,bandit] PROGRAM...
 
-Peers play through the arena, ours is bin/search with the same number of evaluations: "guided", as it comes, and "random".
-Every row is a line of JSON on standard output; the table of means goes to standard error.
+A peer is a file of this folder; it plays through the arena. Ours are bin/search with the same number of evaluations: `guided`, as it
+comes, and `random`. Every game is a line of JSON on standard output, or in --results FILE, where games that stand there already are
+not played again: so a long table is made in pieces (--stop-after SECONDS). The tables, by evaluations and by seconds, go to standard
+error; --table only prints those of FILE.
+
+What a peer's file says it needs ("needs: PACKAGE==VERSION ...") is installed with --environments DIR into an environment of
+its own, in DIR. Without that it is taken from this Python; a peer whose packages are missing is left out with a sentence.
 """
 import argparse
 import importlib
 import json
 import pathlib
 import random
+import re
 import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent.parent / "python"), str(HERE)]
 import vantage  # noqa: E402
 
 OURS = ("guided", "random")
+MOMENTS = (1, 3, 10, 30)  # seconds, of the table by seconds
 
 
-def ours(strategy, graph, set_, budget, seed):
+def ours(strategy, game, set_):
+    model = [f"--model={set_.model}"] if set_.model and strategy == "guided" else []
     with tempfile.TemporaryDirectory() as folder:
         said = subprocess.run([vantage.programs.find("search"), "-q", "--json", f"--device={set_.device}", f"--space={set_.space}",
-                               f"--graph={graph}", f"--budget={budget}", f"--seed={seed}", f"--strategy={strategy}",
-                               f"--out={folder}/out"], check=True, stdout=subprocess.PIPE).stdout
-    return json.loads(said)["verdict"]
+                               f"--graph={game['program']}", f"--budget={game['budget']}", f"--seed={game['seed']}", "--wait",
+                               f"--strategy={strategy}", *model, f"--out={folder}/out"], check=True, stdout=subprocess.PIPE).stdout
+    said = json.loads(said)
+    own, search = said["search"]["default_seconds"], said["search"]
+    curve = [(p["evaluation"], p["seconds"], -p["delta"] / own) for p in search["curve"]]
+    return said["verdict"], search["seconds"], curve
 
 
-def peer(name, graph, set_, budget, seed):
-    with vantage.Arena(graph, device=set_.device, space=set_.space, budget=budget, seed=seed) as arena:
-        importlib.import_module(name).play(arena, random.Random(seed))
-        return arena.verdict()
+class Watched:
+    """An arena that notes when the best of its prices fell."""
+
+    def __init__(self, arena):
+        self.arena, self.began, self.curve, self.best = arena, time.monotonic(), [], 0.0
+
+    def __getattr__(self, name):
+        return getattr(self.arena, name)
+
+    def price(self, *args, **named):
+        got = self.arena.price(*args, **named)
+        if got.get("total", 0.0) < self.best:
+            self.best = got["total"]
+            self.curve.append((self.budget["priced"], time.monotonic() - self.began, -self.best / self.about["default"]))
+        return got
+
+
+def peer(name, game, set_):
+    with vantage.Arena(game["program"], device=set_.device, space=set_.space, budget=game["budget"], seed=game["seed"], wait=True,
+                       model=set_.model) as arena:
+        watched = Watched(arena)
+        importlib.import_module(name).play(watched, random.Random(game["seed"]))
+        seconds = time.monotonic() - watched.began
+        return arena.verdict(), seconds, watched.curve
+
+
+def play_one(game, set_):
+    name = game["by"]
+    verdict, seconds, curve = (ours if name in OURS else peer)(name, game, set_)
+    gain = verdict.get("gain", 0.0) if verdict["tuned"] else 0.0
+    return {**game, "gain": gain, "seconds": round(seconds, 4), "curve": [(n, round(s, 4), round(g, 6)) for n, s, g in curve]}
+
+
+def needs(name):
+    """The packages that a peer's file names."""
+    found = re.search(r"^needs: (.+)$", (HERE / f"{name}.py").read_text(), re.M) if name not in OURS else None
+    return found.group(1).split() if found else []
+
+
+def python_for(name, set_):
+    """The Python that a peer plays in; None: this one."""
+    if not set_.environments or not needs(name):
+        return None
+    python = pathlib.Path(set_.environments) / name / "bin" / "python"
+    if not python.exists():
+        print(f"play: installing {' '.join(needs(name))} for {name}", file=sys.stderr)
+        subprocess.run([sys.executable, "-m", "venv", python.parent.parent], check=True)
+        subprocess.run([python, "-m", "pip", "install", "-q", "--disable-pip-version-check", *needs(name)], check=True)
+    return python
+
+
+def missing(name):
+    """Why a peer cannot play in this Python."""
+    try:
+        if name not in OURS:
+            importlib.import_module(name)
+    except ImportError as why:
+        return f"{name} is left out: {why}; --environments DIR installs what it needs ({' '.join(needs(name))})"
+    return None
+
+
+def play_apart(python, game, set_):
+    said = subprocess.run([python, __file__, "--one", json.dumps(game), f"--device={set_.device}", f"--space={set_.space}",
+                           *([f"--model={set_.model}"] if set_.model else [])], check=True, stdout=subprocess.PIPE).stdout
+    return json.loads(said)
+
+
+def games(set_):
+    for seed in map(int, set_.seeds.split(",")):
+        for budget in map(int, set_.budgets.split(",")):
+            for program in set_.programs:
+                for name in set_.peers.split(","):
+                    yield {"program": program, "device": set_.device, "space": set_.space, "budget": budget, "seed": seed, "by": name}
+
+
+def is_of(row, game):
+    return all(row[k] == v for k, v in game.items())
+
+
+def play_all(set_, rows):
+    began, out = time.monotonic(), open(set_.results, "a") if set_.results else sys.stdout
+    apart = {name: python_for(name, set_) for name in set_.peers.split(",")}
+    without = {name: missing(name) for name, python in apart.items() if not python}
+    for sentence in filter(None, without.values()):
+        print(f"play: {sentence}", file=sys.stderr)
+    for game in games(set_):
+        if without.get(game["by"]) or any(is_of(row, game) for row in rows):
+            continue
+        if set_.stop_after and time.monotonic() - began > set_.stop_after:
+            print("play: stopped; the same command goes on", file=sys.stderr)
+            break
+        python = apart[game["by"]]
+        rows.append(play_apart(python, game, set_) if python else play_one(game, set_))
+        print(json.dumps(rows[-1]), file=out, flush=True)
+
+
+def reached(row, seconds):
+    """The gain that a game had reached by then, by its own prices."""
+    return max([0.0] + [gain for _, at, gain in row["curve"] if at <= seconds])
+
+
+def table(rows):
+    """By evaluations: means of the verdicts. By seconds: of the games with the largest budget, by their prices."""
+    budgets, names = sorted({row["budget"] for row in rows}), sorted({row["by"] for row in rows})
+    lines = ["| by | " + " | ".join(f"{b} evaluations" for b in budgets) + " | " + " | ".join(f"{m} s" for m in MOMENTS) +
+             " | seconds an evaluation | games |", "|---" * (len(budgets) + len(MOMENTS) + 3) + "|"]
+    for name in names:
+        of = [row for row in rows if row["by"] == name]
+        cells = []
+        for budget in budgets:
+            gains = [row["gain"] for row in of if row["budget"] == budget]
+            cells.append(f"{100 * statistics.mean(gains):.2f}%" if gains else "")
+        last = [row for row in of if row["budget"] == budgets[-1]]
+        cells += [f"{100 * statistics.mean(reached(row, moment) for row in last):.2f}%" if last else "" for moment in MOMENTS]
+        cells += [f"{statistics.mean(row['seconds'] / row['budget'] for row in of):.3g}", str(len(of))]
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def read(path):
+    try:
+        return [json.loads(line) for line in open(path) if line.endswith("\n")]
+    except FileNotFoundError:
+        return []
 
 
 def main():
-    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0], epilog=__doc__.split("\n", 2)[2],
+                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--device", default="sim")
     options.add_argument("--space", default="fusion")
-    options.add_argument("--budgets", default="60,300")
+    options.add_argument("--budgets", default="60,300", help="how many prices each has (%(default)s)")
     options.add_argument("--seeds", default="1,2,3")
-    options.add_argument("--peers", default="anneal,bandit,random,guided")
-    options.add_argument("programs", nargs="+")
+    options.add_argument("--peers", default="anneal,bandit,asked,random,guided")
+    options.add_argument("--model", help="the model that guides ours; default: the one that search takes")
+    options.add_argument("--environments", metavar="DIR", help="an environment for each peer that needs packages is made here")
+    options.add_argument("--results", metavar="FILE", help="games are kept here, and go on from there")
+    options.add_argument("--stop-after", type=float, metavar="SECONDS", help="begin no game after that")
+    options.add_argument("--table", action="store_true", help="only print the tables of --results")
+    options.add_argument("--one", help=argparse.SUPPRESS)
+    options.add_argument("programs", nargs="*")
     set_ = options.parse_args()
-    names, gains = set_.peers.split(","), {}
-    for graph in set_.programs:
-        for budget in map(int, set_.budgets.split(",")):
-            for seed in map(int, set_.seeds.split(",")):
-                for name in names:
-                    verdict = (ours if name in OURS else peer)(name, graph, set_, budget, seed)
-                    gain = verdict.get("gain", 0.0) if verdict["tuned"] else 0.0
-                    gains.setdefault((budget, name), []).append(gain)
-                    print(json.dumps({"program": graph, "budget": budget, "seed": seed, "by": name, "gain": gain}), flush=True)
-    for (budget, name), of in sorted(gains.items()):
-        print(f"budget {budget:5d}  {name:10s} mean gain {100 * statistics.mean(of):6.2f}%  over {len(of)}", file=sys.stderr)
+    if set_.one:
+        return print(json.dumps(play_one(json.loads(set_.one), set_)))
+    rows = read(set_.results) if set_.results else []
+    if not set_.table:
+        play_all(set_, rows)
+    print(table(rows), file=sys.stderr)
 
 
 if __name__ == "__main__":
