@@ -2,6 +2,7 @@
  * arrange_page.c - writes the result of a search for an arrangement: a page with memory over the program, config.json, a summary.
  */
 #include <stdio.h>
+#include <string.h>
 #include "base/json.h"
 #include "base/page.h"
 #include "search/arrange.h"
@@ -110,6 +111,26 @@ void arrange_config(struct arrange *a, struct buf *out)
 	buf_addch(out, '\n');
 }
 
+/* As in the summary of other searches, so that a reader of those needs nothing else. */
+static void add_verdict(const struct arrange *a, struct json *j)
+{
+	const struct arrangement *found = NULL;
+	double gain;
+
+	for (uint32_t w = 0; w < a->n_ways; w++)
+		if (strcmp(a->way[w].name, "tuned") == 0)
+			found = &a->way[w];
+	gain = found && a->default_bytes ? 1 - (double)found->bytes / (double)a->default_bytes : 0;
+	json_object(j, "verdict");
+	json_bool(j, "tuned", a->tuned);
+	json_str(j, "sentence", a->sentence);
+	json_str(j, "quantity", quantity_name(QUANTITY_BYTES));
+	json_num(j, "gain", gain);
+	json_num(j, "gain_low", gain);
+	json_num(j, "gain_high", gain);
+	json_end(j);
+}
+
 void arrange_summary(const struct arrange *a, struct buf *out)
 {
 	struct json j = {.out = out, .pretty = true};
@@ -118,6 +139,7 @@ void arrange_summary(const struct arrange *a, struct buf *out)
 	if (a->set->json) {
 		json_object(&j, NULL);
 		add_figures(a, &j);
+		add_verdict(a, &j);
 		json_end(&j);
 		buf_addch(out, '\n');
 		return;

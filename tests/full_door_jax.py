@@ -135,6 +135,27 @@ def check_other_calls():
     say("pass" if same(gradient, f32(4)) else "FAIL", "inside a transformation the function is used")
 
 
+def check_looks():
+    """What is said of a function's program, without a search."""
+    w, x = f32(64, 64), f32(8, 64)
+    seen = vantage.inspect(step, w, x)
+    good = seen["opcodes"]["dot"] == 4 and seen["parameters"] == 2 and "4  dot" in repr(seen) and "<svg" in seen._repr_html_()
+    say("pass" if good else "FAIL", "inspect of a function", "" if good else repr(seen))
+    looped = vantage.inspect(lambda a: jax.lax.fori_loop(0, 7, lambda i, c: jnp.sin(c) + i, a), f32(3))
+    say("pass" if "7 rounds" in repr(looped) else "FAIL", "a loop is told with its rounds", repr(looped))
+    memory = vantage.memory(step, w, x)
+    good = memory.bytes > 0 and sum(v["bytes"] for v in memory.alive) == memory.bytes and "<svg" in memory._repr_html_()
+    say("pass" if good else "FAIL", "memory of a function", "" if good else repr(memory))
+    compiled = vantage.memory(step, w, x, device="cpu")
+    good = compiled.compiler_bytes and "by the compiler" in repr(compiled)
+    say("pass" if good else "FAIL", "memory of a function, by the compiler", "" if good else repr(compiled))
+    try:
+        vantage.inspect(lambda a: a @ jnp.ones(7), f32(3))
+        say("FAIL", "inspect of a function that fails")
+    except vantage.Refused as why:
+        say("pass" if "makes no program" in str(why) else "FAIL", "inspect of a function that fails", str(why))
+
+
 def step(w, x):
     for _ in range(4):
         x = jnp.tanh(x @ w) + jnp.exp(-jnp.abs(x))
@@ -164,6 +185,7 @@ for form, (function, args, kwargs) in FORMS.items():
         say("FAIL", form, f"{type(e).__name__}: {e}")
 check_refused()
 check_other_calls()
+check_looks()
 with tempfile.TemporaryDirectory() as scratch:
     check_tune(pathlib.Path(scratch))
 end()

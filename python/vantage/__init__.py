@@ -11,8 +11,11 @@ why. Importing this module needs neither JAX nor a compiler.
 """
 from .arena import Arena, ArenaEnv
 from .memory import Memory, memory
-from .programs import Refused, inspect
+from .night import Learnt, collect, learn
+from .program import Program, inspect
+from .programs import Refused
 from .report import Report
 from .tuned import Tuned, load, save, tune
 
-__all__ = ["Arena", "ArenaEnv", "Memory", "Refused", "Report", "Tuned", "inspect", "load", "memory", "save", "tune"]
+__all__ = ["Arena", "ArenaEnv", "Learnt", "Memory", "Program", "Refused", "Report", "Tuned", "collect", "inspect", "learn", "load", "memory",
+           "save", "tune"]

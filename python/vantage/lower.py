@@ -104,6 +104,7 @@ def lower(function, args, kwargs, static_argnums=(), static_argnames=()):
         flat.tree = tree
         return [jax.random.key_data(x) if is_key(x) else jax.numpy.asarray(x) for x in results]
 
+    flat.__name__ = getattr(function, "__name__", flat.__name__)
     try:
         lowered = jax.jit(flat, keep_unused=True).lower(*values)
         module = lowered.compiler_ir("hlo").as_serialized_hlo_module_proto()

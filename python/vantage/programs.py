@@ -102,11 +102,6 @@ def look(options, path_or_function, args, kwargs):
     return json.loads(out)
 
 
-def inspect(path_or_function, *args, **kwargs):
-    """What `inspect --json` says of a program: a file's, or the one that JAX makes of a function for these arguments."""
-    return look([], path_or_function, args, kwargs)
-
-
 def show(line):
     """Progress for people, in terminals and notebooks alike."""
     print(line, file=sys.stderr, flush=True)

@@ -4,12 +4,12 @@ import pathlib
 
 
 class Report:
-    """`sentence` says it all; `gain`, `low` and `high` are shares of the time of the compiler's own program (None where
+    """`sentence` says it all; `gain`, `low` and `high` are shares of what the compiler's own program takes (None where
     nothing was measured); `page` is the path of the whole story, `result` what `search --json` printed."""
 
     def __init__(self, sentence, result=None, page=None):
         self.sentence, self.result = sentence, result or {}
-        verdict = self.result.get("verdict", {})
+        verdict = self.result.get("verdict") or self.result
         self.tuned = bool(verdict.get("tuned"))
         self.gain, self.low, self.high = (verdict.get(k) for k in ("gain", "gain_low", "gain_high"))
         self.page = pathlib.Path(page) if page and pathlib.Path(page).exists() else None

@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""Measures what a call of a tuned function costs beside one of jax.jit: programs that do next to nothing, called from Python.
+
+    bench/dispatch.py [--rounds N] [--calls N]
+
+Each program is compiled as it is, not searched, and called as a tuned one is; what differs is the way in and out. Both sides are
+called in turns, so many calls at a time, each waited for; a side's figure is the median over the rounds of the processor time of a
+call in this process, which other work on the machine changes little. In brackets the quarters. Ratios hold within one run only.
+"""
+import argparse
+import pathlib
+import statistics
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "python"))
+import jax  # noqa: E402
+import jax.numpy as jnp  # noqa: E402
+import vantage  # noqa: E402
+from vantage import tuned  # noqa: E402
+from vantage.lower import lower  # noqa: E402
+from vantage.native import Call  # noqa: E402
+
+small, wide = jnp.ones(8), jnp.ones((256, 256))
+PROGRAMS = {
+    "one array of 8 numbers": (lambda a: a + 1, (small,)),
+    "one array of 256 KiB": (lambda a: a + 1, (wide,)),
+    "a number of Python": (lambda a, x: a * x, (small, 0.5)),
+    "a tree of 20 arrays": (lambda t: {k: v + 1 for k, v in t.items()}, ({f"w{i}": small for i in range(20)},)),
+    "a random key": (lambda k, a: a + jax.random.uniform(k, a.shape), (jax.random.key(1), small)),
+}
+
+
+def through(function, args):
+    """The function as tune() would return it, with its program compiled as it is."""
+    known = lower(function, args, {})
+    return tuned.Tuned(function, vantage.Report("compiled as it is"), Call(known.module, known.inputs, known.outputs, {}), known)
+
+
+def time_of(f, args, calls):
+    start = time.process_time()
+    for _ in range(calls):
+        jax.block_until_ready(f(*args))
+    return (time.process_time() - start) / calls
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--rounds", type=int, default=31)
+    options.add_argument("--calls", type=int, default=200, help="in each turn")
+    set_ = options.parse_args()
+    print("| program | jax.jit | ours | more | ratio |\n|---|---|---|---|---|")
+    for name, (function, args) in PROGRAMS.items():
+        sides = jax.jit(function), through(function, args)
+        times = [[], []]
+        for _ in range(set_.rounds + 2):  # two to warm up
+            for side, f in enumerate(sides):
+                times[side].append(time_of(f, args, set_.calls))
+        theirs, ours = (sorted(1e6 * t for t in side[2:]) for side in times)
+        ratios = sorted(b / a for a, b in zip(times[0][2:], times[1][2:]))
+        more = statistics.median(ours) - statistics.median(theirs)
+        at = lambda v, q: v[int(q * len(v))]  # noqa: E731
+        print(f"| {name} | {statistics.median(theirs):.1f} us | {statistics.median(ours):.1f} us [{at(ours, .25):.1f}, {at(ours, .75):.1f}] | "
+              f"{more:+.1f} us | {statistics.median(ratios):.2f} [{at(ratios, .25):.2f}, {at(ratios, .75):.2f}] |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
