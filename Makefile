@@ -7,6 +7,7 @@
 # make install    programs, the `vantage VERB` command, man pages, completion, models; PREFIX=/usr/local
 # make fuzz       libFuzzer (clang) on every tests/fuzz_*.c; SECONDS_EACH=60
 # make door       the programs and the library that the Python package calls compiled programs with (pip install .)
+# make wheel      the Python package as one file in dist/, with the libraries that it needs
 # make benches, make clean
 # MODE=release (default), asan or tsan goes with each; so do CC=, CFLAGS=, LDFLAGS=, B= (build folder).
 VERSION = 0.1.0
@@ -150,13 +151,15 @@ fuzz:
 		-artifact_prefix=build/fuzz/ build/fuzz/corpus/$$f tests/corpus/$$f; done
 door: all $(BIN)/vantage-call.so
 	@:
+wheel:
+	@python3 -m pip wheel -q --no-deps --disable-pip-version-check -w dist . && ls dist/*.whl
 install: all
 	@tools/install $(BIN) "$(DESTDIR)" "$(PREFIX)" $(PROGRAMS)
 clean:
-	rm -rf build bin
+	rm -rf build bin dist
 help:
 	@sed -n '/^#/!q; s/^# //p' Makefile
 
-.PHONY: all door check test tests benches compiled deps deps-cuda deps-tpu demo fuzz install clean help FORCE
+.PHONY: all door wheel check test tests benches compiled deps deps-cuda deps-tpu demo fuzz install clean help FORCE
 .SECONDARY:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

@@ -1,5 +1,10 @@
 """pip install . : builds the programs with make and puts them, the model and the library that calls compiled programs into
-the package `vantage`. The compiler's plugin comes as a package of its own; which one is the first row of schemas/plugin.def."""
+the package `vantage`. The compiler's plugin comes as a package of its own; which one is the first row of schemas/plugin.def.
+
+The libraries that our programs are linked with go into the package, too, beside the programs, which look for them there first. So
+a wheel (`make wheel`) works on machines that have none of them; it needs a C library as new as that of the machine it was made on.
+The programs of the checkout, in bin/, are left alone.
+"""
 import os
 import pathlib
 import re
@@ -13,18 +18,33 @@ ROOT = pathlib.Path(__file__).resolve().parent
 PROGRAMS = ["search", "inspect", "collect", "learn", "store", "arena", "vantage-worker", "vantage-call.so"]
 VERSION = re.search(r"^VERSION = (\S+)", (ROOT / "Makefile").read_text(), re.M).group(1)
 PLUGIN = re.search(r'^PLUGIN\("cpu", "[^"]*", "([^"]*)", "([^"]*)"', (ROOT / "schemas/plugin.def").read_text(), re.M).groups()
+BIN = "build/package"
+# Programs look for libraries in ../lib of the package, and so do the libraries that they find there (RPATH, not RUNPATH).
+LINK = r"-s -Wl,--disable-new-dtags,-rpath,\$$ORIGIN/../lib"
+OF_EVERY_SYSTEM = ("linux-vdso", "ld-linux", "libc.", "libm.", "libgcc_s.", "libpthread.", "libdl.", "librt.")
+
+
+def libraries(programs):
+    """The files that the programs are linked with, without those that every system has."""
+    found = {}
+    for program in programs:
+        listed = subprocess.run(["ldd", program], check=True, stdout=subprocess.PIPE, text=True).stdout
+        found.update(re.findall(r"^\s*(\S+) => (/\S+)", listed, re.M))
+    return {name: path for name, path in found.items() if not name.startswith(OF_EVERY_SYSTEM)}
 
 
 class BuildPrograms(build_py):
     def run(self):
         super().run()
         subprocess.run(["make", "deps"], cwd=ROOT, check=True)
-        subprocess.run(["make", f"-j{len(os.sched_getaffinity(0))}", "door"], cwd=ROOT, check=True)
+        subprocess.run(["make", f"-j{len(os.sched_getaffinity(0))}", f"BIN={BIN}", f"LDFLAGS={LINK}", "door"], cwd=ROOT, check=True)
         package = pathlib.Path(self.build_lib) / "vantage"
-        for folder, names in (("bin", PROGRAMS), ("models", ["cpu.vm"])):
-            (package / folder).mkdir(parents=True, exist_ok=True)
-            for name in names:
-                shutil.copy(ROOT / folder / name, package / folder / name)
+        files = {f"bin/{name}": ROOT / BIN / name for name in PROGRAMS}
+        files |= {f"lib/{name}": path for name, path in libraries(files.values()).items()}
+        files["models/cpu.vm"] = ROOT / "models/cpu.vm"
+        for name, path in files.items():
+            (package / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, package / name)
 
 
 class OfThisMachine(Distribution):

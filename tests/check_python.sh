@@ -31,6 +31,22 @@ assert '<script>' not in page and '<i>' not in page and '<b>&' not in page and '
 says empty_programs_draw "
 m = vantage.Memory({'model_bytes': 0, 'step': 0, 'steps': 0, 'instruction': None, 'alive': [], 'course': []})
 assert repr(m) and m._repr_html_()"
+says programs_draw_themselves "
+import html, xml.dom.minidom
+p = vantage.inspect('$graph')
+assert p['opcodes']['dot'] == 24 and p['name'] in repr(p) and 'while.12: 5 rounds' in repr(p), p
+svg = xml.dom.minidom.parseString(p.drawing())
+assert [int(t.firstChild.data) for t in svg.getElementsByTagName('text')[1::2]] == sorted(p['opcodes'].values(), reverse=True)[:20]
+assert html.escape(p.sentence()) in p._repr_html_() and f'and {len(p[\"opcodes\"]) - 20} more' in p._repr_html_()
+p = vantage.Program(p, name='<b>', opcodes={'<i>': 1}, loops=[])
+assert '<b>' not in p._repr_html_() and '<i>' not in p._repr_html_(), p._repr_html_()
+assert repr(vantage.inspect('examples/graphs/tiny/nothing.pb.zst'))"
+# What the README shows first is the script that is tested.
+if python3 -c "
+first = ''.join('    ' + line if line.strip() else '\\n' for line in open('examples/python/first.py'))
+assert first in open('README.md').read(), 'README.md shows another script than examples/python/first.py'"; then
+	echo "pass: readme_shows_the_first_script"
+else echo "FAIL: readme_shows_the_first_script"; fi
 says refusals_are_sentences "
 try: vantage.memory('nowhere.pb')
 except vantage.Refused as e: assert 'nowhere.pb' in str(e), e

@@ -1,0 +1,26 @@
+#!/bin/bash
+# The examples in Python, each to its end, with small budgets and verdicts of a second: what they assert holds, and they say what came out.
+set -u
+jax=${VANTAGE_JAX:-python3}
+"$jax" -c 'import jax' 2>/dev/null || { echo "skip: examples: $jax has no jax"; exit 0; }
+PYTHONPATH=python "$jax" -c 'from vantage.native import library; library()' 2>/dev/null || { echo "skip: examples: there is no plugin"; exit 0; }
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+export PYTHONPATH=python PYTHONDONTWRITEBYTECODE=1 XDG_CACHE_HOME=$dir/cache XDG_DATA_HOME=$dir/data TMPDIR=$dir
+short='import functools, runpy, sys, vantage
+vantage.tune = functools.partial(vantage.tune, search_options=["--verdict-seconds", "1"])
+sys.argv[:] = sys.argv[1:]
+runpy.run_path(sys.argv[0], run_name="__main__")'
+example() { # NAME WANTED [ARGUMENT]: a line of what it prints matches
+	if ! timeout 1800 "$jax" -c "$short" "examples/python/$1.py" ${3:+"$3"} >"$dir/out" 2>"$dir/err"; then
+		echo "FAIL: $1: $(tail -2 "$dir/err")"
+	elif ! grep -qE "$2" "$dir/out"; then
+		echo "FAIL: $1: no \"$2\" in: $(cat "$dir/out")"
+	else
+		echo "pass: $1"
+	fi
+}
+example first '^the same numbers: True'
+example transformer 'loss after 5 steps' 3
+example memory '(needs .* less temporary memory|default is the answer|[Nn]othing)' 1
+example night '^normal: 24 measured decisions' 24
