@@ -16,6 +16,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -242,6 +243,17 @@ static double processor_seconds(pid_t pid)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/*
+ * For tests, which must not depend on time: a worker that prints the text in VANTAGE_HANGS has had all its time. Without that variable
+ * nothing it prints counts.
+ */
+static bool says_it_hangs(struct child *c)
+{
+	const char *text = getenv("VANTAGE_HANGS");
+
+	return text && *text && c->tail.len && strstr(c->tail.data, text);
+}
+
 /* What is left of the time that an answer is waited for. */
 struct waiting {
 	struct patience patience;
@@ -299,6 +311,8 @@ enum exchange child_exchange(struct child *c, enum wire_type type, const struct 
 		if (poll(fds, 2, ms) < 0 && errno != EINTR)
 			break;
 		read_stderr(c);
+		if (says_it_hangs(c))
+			break;
 		got = pull(c, &t);
 	}
 	if (got == 1 && reply->type == (uint32_t)type) {

@@ -183,6 +183,10 @@ static PJRT_Error *act(const char *verb, const char *doing)
 		raise(11);
 	if (strcmp(verb, "exit") == 0)
 		_exit(7);
+	if (strcmp(verb, "hang") == 0 && getenv("VANTAGE_HANGS")) {
+		fprintf(stderr, "%s\n", getenv("VANTAGE_HANGS"));
+		fflush(stderr);
+	}
 	while (strcmp(verb, "hang") == 0)
 		pause();
 	return NULL;
