@@ -234,39 +234,3 @@ double stat_spearman(const double *x, const double *y, size_t n)
 	mem_free(ry);
 	return r;
 }
-
-/* Lower incomplete gamma by its power series, for x < a + 1. */
-static double gamma_series(double a, double x)
-{
-	double term = 1 / a, sum = term;
-	for (double k = a + 1; k < a + 100000 && term > sum * PRECISE; k++) {
-		term *= x / k;
-		sum += term;
-	}
-	return sum;
-}
-
-/* Upper incomplete gamma by its continued fraction, for x >= a + 1. */
-static double gamma_fraction(double a, double x)
-{
-	double b = x + 1 - a, c = 1 / TINY, d = 1 / nonzero(b), value = d;
-	for (int i = 1; i < 100000; i++) {
-		double an = i * (a - i);
-		b += 2;
-		d = 1 / nonzero(b + an * d);
-		c = nonzero(b + an / c);
-		value *= c * d;
-		if (fabs(c * d - 1) < PRECISE)
-			break;
-	}
-	return value;
-}
-
-double stat_chi2_tail(double x, double df)
-{
-	if (!(x > 0) || !(df > 0))
-		return isnan(x) || isnan(df) ? NAN : x > 0 ? 0 : 1;
-	double a = df / 2, half = x / 2;
-	double front = exp(a * log(half) - half - log_gamma(a));
-	return half < a + 1 ? 1 - front * gamma_series(a, half) : front * gamma_fraction(a, half);
-}

@@ -30,7 +30,5 @@ double stat_pearson(const double *x, const double *y, size_t n);
 double stat_spearman(const double *x, const double *y, size_t n); /* ties get mean ranks */
 /* Ranks 1..n with ties averaged. */
 void stat_rank(const double *x, size_t n, double *rank);
-/* Upper tail of the chi-square distribution: P(X >= x) with df degrees of freedom. */
-double stat_chi2_tail(double x, double df);
 
 #endif

@@ -24,7 +24,7 @@ void stop_on_signals(enum stop_how how);
 
 bool stop_asked(void);
 
-/* Sets or clears the flag without a signal. */
+/* Sets or clears the flag without a signal: for tests, which have to take it back. */
 void stop_ask(bool stop);
 
 #endif

@@ -6,6 +6,8 @@
  * here: in integers modulo 2^64, where maximum and minimum have a meaning as well, and in the field of the prime
  * 2^31 - 1, where what differs as a polynomial differs almost surely.
  *
+ * Only the tests run it. It is here and not with them because it must keep up with what the rules of rewriting write.
+ *
  * Slow and obvious: one loop per operation over its definition. It knows what rules read and write; an instruction
  * that it does not know is an error, never a guess.
  */

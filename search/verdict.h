@@ -93,7 +93,10 @@ int verdict_reach(struct verdict *v, struct lab *lab, const uint8_t *config, con
 
 /* How many workers there are in all, where one takes so many seconds to time both sides. */
 size_t verdict_workers(const struct verdict_options *o, double each);
-/* Sets gain and interval, and all that is a mean, from what n workers said, where there should be `wanted`. */
+/*
+ * Sets gain and interval, and all that is a mean, from what n workers said, where there should be `wanted`. Public for tests, which
+ * know what the workers should lead to.
+ */
 void verdict_interval(struct verdict *v, const struct timing *t, size_t n, size_t wanted);
 
 #endif

@@ -190,16 +190,3 @@ int store_rebuild(struct store *s, struct err *err)
 	run_infos_free(runs, n);
 	return rc;
 }
-
-int store_sigma(struct store *s, int64_t space, int64_t environment, double *sigma, struct err *err)
-{
-	sqlite3_stmt *q = sql_query(s, err, "SELECT sigma FROM sigma WHERE space = ? AND environment = ?", "ii", space,
-		environment);
-	int rc = q ? sql_step(s, q, err) : -1;
-
-	if (rc == 1) {
-		*sigma = sqlite3_column_double(q, 0);
-		sql_done(q);
-	}
-	return rc;
-}

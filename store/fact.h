@@ -96,7 +96,5 @@ int store_region_put(struct store *s, int64_t environment, const uint64_t key[2]
  * magnitude of a space's advantages in an environment; labels are divided by it.
  */
 int store_rebuild(struct store *s, struct err *err);
-/* 1 found; 0 if there are no samples, or nothing was rebuilt since; -1 error */
-int store_sigma(struct store *s, int64_t space, int64_t environment, double *sigma, struct err *err);
 
 #endif

@@ -246,11 +246,6 @@ void run_free(struct run *r)
 	mem_free(r);
 }
 
-int64_t run_id(const struct run *r)
-{
-	return r->id;
-}
-
 const char *run_uuid(const struct run *r)
 {
 	return r->uuid;
@@ -259,11 +254,6 @@ const char *run_uuid(const struct run *r)
 uint32_t run_steps(const struct run *r)
 {
 	return r->steps;
-}
-
-uint32_t run_chains(const struct run *r)
-{
-	return r->n_chains;
 }
 
 const void *run_state(const struct run *r, size_t *n)

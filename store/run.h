@@ -58,10 +58,8 @@ int run_resume(struct store *s, const struct run_spec *spec, struct run **out, c
 int run_end(struct run *r, enum run_state state, const char *summary_json, struct err *err);
 void run_free(struct run *r); /* accepts NULL; a run not ended stays resumable */
 
-int64_t run_id(const struct run *r);
 const char *run_uuid(const struct run *r);
 uint32_t run_steps(const struct run *r);  /* how many were appended: the number of the next step */
-uint32_t run_chains(const struct run *r);
 /* What the last step saved, after run_resume; empty for a new run. */
 const void *run_state(const struct run *r, size_t *n);
 

@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 #include "collect/chain.h"
+#include "tests/chi.h"
 #include "tests/test.h"
 
 #define STATES 1024
@@ -90,7 +91,7 @@ static double fit(const uint32_t *count, const double *p, uint32_t n, uint32_t d
 		chi += (rare_seen - rare) * (rare_seen - rare) / rare;
 		cells++;
 	}
-	return stat_chi2_tail(chi, cells - 1);
+	return chi2_tail(chi, cells - 1);
 }
 
 /* A standard deviation of the cost over all configurations: a temperature at which much happens. */

@@ -146,7 +146,7 @@ static void written_and_read(void)
 		struct network_value a = network_value(&net, x), b = network_value(&copy, x);
 		CHECK(a.cost == b.cost && a.peak == b.peak && a.never == b.never && a.over == b.over);
 		network_write_answer(&net, x, &answer);
-		CHECK_INT(network_parse_answer(&copy, answer.data, answer.len, y, &err), 0);
+		CHECK_INT(net_read_answer(&copy, answer.data, answer.len, y, &err), 0);
 		CHECK(memcmp(x, y, net.n_nodes * sizeof *x) == 0);
 		network_release(&net);
 		network_release(&copy);
@@ -170,7 +170,7 @@ static void answers_are_checked(void)
 	CHECK_INT(parse(&net, PROBLEM(NODES), &err), 0);
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
 		uint32_t x[2];
-		CHECK_INT(network_parse_answer(&net, table[i].text, strlen(table[i].text), x, &err), table[i].why ? -1 : 0);
+		CHECK_INT(net_read_answer(&net, table[i].text, strlen(table[i].text), x, &err), table[i].why ? -1 : 0);
 		if (table[i].why)
 			CHECK_STR(err.text, table[i].why);
 	}

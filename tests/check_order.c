@@ -4,13 +4,13 @@
 #include "hlo/pack.h"
 #include "hlo/stopper.h"
 #include "space/order/anneal.h"
-#include "space/order/course.h"
 #include "space/order/holders.h"
 #include "space/order/exact.h"
 #include "space/order/list.h"
 #include "space/order/order.h"
 #include "space/order/strategy.h"
 #include "space/order/write.h"
+#include "tests/order_slow.h"
 #include "tests/test.h"
 
 /* A random line: steps read a few earlier values; some share; some need something inside. */

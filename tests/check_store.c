@@ -265,7 +265,7 @@ static void replay_equals_what_was_appended(void)
 			w[n].trial.flip = w[n].flip;
 			n += stepped;
 		}
-		id = run_id(run);
+		CHECK_INT(sql_int(s, &err, &id, "SELECT id FROM run WHERE uuid = ?", "t", run_uuid(run)), 1);
 		CHECK_INT(run_end(run, RUN_FINISHED, "{}", &err), 0);
 		CHECK_STR(err.text, "");
 		run_free(run);
@@ -314,7 +314,6 @@ static void a_broken_run_goes_on(void)
 	spec.seed = 9;
 	CHECK_INT(run_resume(s, &spec, &run, other, &err), 1);
 	CHECK_INT(run_steps(run), 101);
-	CHECK_INT(run_chains(run), 1);
 	CHECK_INT(run_chain_steps(run, 0), 101);
 	CHECK(memcmp(run_config(run, 0, &hash2), before, 40) == 0 && hash == hash2);
 	CHECK(run_state(run, &n) && n == sizeof r);
@@ -402,6 +401,20 @@ static int ascending(const void *a, const void *b)
 }
 
 /* Against the obvious: all advantages sorted, the running sum followed by hand. */
+/* The derived sigma: 1 found; 0 if there are no samples, or nothing was rebuilt since. */
+static int sigma_of(struct store *s, int64_t space, int64_t environment, double *sigma, struct err *err)
+{
+	sqlite3_stmt *q = sql_query(s, err, "SELECT sigma FROM sigma WHERE space = ? AND environment = ?", "ii", space,
+		environment);
+	int rc = q ? sql_step(s, q, err) : -1;
+
+	if (rc == 1) {
+		*sigma = sqlite3_column_double(q, 0);
+		sql_done(q);
+	}
+	return rc;
+}
+
 static void sigma_and_best_are_what_they_say(void)
 {
 	enum { N = 501 };
@@ -433,11 +446,11 @@ static void sigma_and_best_are_what_they_say(void)
 	CHECK_INT(run_found(run, &f, &err), 0);
 	CHECK_INT(run_end(run, RUN_FINISHED, NULL, &err), 0);
 	run_free(run);
-	CHECK_INT(store_sigma(s, m.space, m.environment, &sigma, &err), 0);
+	CHECK_INT(sigma_of(s, m.space, m.environment, &sigma, &err), 0);
 	CHECK_INT(store_rebuild(s, &err), 0);
 	CHECK_INT(store_rebuild(s, &err), 0);
 	qsort(adv, N, sizeof *adv, ascending);
-	CHECK_INT(store_sigma(s, m.space, m.environment, &sigma, &err), 1);
+	CHECK_INT(sigma_of(s, m.space, m.environment, &sigma, &err), 1);
 	CHECK_NEAR(sigma, adv[N / 2], 0);
 	sqlite3_stmt *q = sql_query(s, &err, "SELECT how, delta FROM best ORDER BY how", "");
 	CHECK_INT(sql_step(s, q, &err), 1);

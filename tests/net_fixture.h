@@ -5,6 +5,7 @@
 #define TESTS_NET_FIXTURE_H
 
 #include "base/rng.h"
+#include "base/scan.h"
 #include "space/net/network.h"
 
 struct net_shape {
@@ -97,6 +98,33 @@ static inline bool net_brute(const struct network *net, network_sum *best)
 	} while (i < net->n_nodes);
 	mem_free(x);
 	return found;
+}
+
+/* Reads an answer back; -1 with a sentence where it is not of this net. */
+static inline int net_read_answer(const struct network *net, const void *text, size_t n, uint32_t *choice, struct err *err)
+{
+	struct scan s;
+	uint32_t i = 0;
+	int64_t v;
+	int rc;
+
+	scan_open(&s, text, n, err);
+	if (scan_array(&s) < 0)
+		return -1;
+	while ((rc = scan_item(&s)) == 1) {
+		if (i == net->n_nodes)
+			return scan_fail(&s, "the answer is for more than the %u nodes there are", net->n_nodes);
+		if (scan_i64(&s, &v) < 0)
+			return -1;
+		if (v < 0 || v >= network_choices(net, i))
+			return scan_fail(&s, "node %u has no choice %lld", i, (long long)v);
+		choice[i++] = (uint32_t)v;
+	}
+	if (rc < 0 || scan_end(&s) < 0)
+		return -1;
+	if (i < net->n_nodes)
+		return err_set(err, "the answer is for %u nodes, the problem has %u", i, net->n_nodes);
+	return 0;
 }
 
 #endif

@@ -65,8 +65,6 @@ bool network_looks_like(const void *text, size_t n);
 /* Writes a whole net, and an answer: [0, 2, 1, ...] and a line end, as the contest prints it. */
 void network_write(const struct network *net, struct buf *out);
 void network_write_answer(const struct network *net, const uint32_t *choice, struct buf *out);
-/* Reads an answer back; it must be of this net. */
-int network_parse_answer(const struct network *net, const void *text, size_t n, uint32_t *choice, struct err *err);
 
 /* What an answer is worth. */
 struct network_value {

@@ -179,26 +179,6 @@ uint64_t course_peak(const struct course *c)
 	return peak;
 }
 
-uint64_t course_trial_peak(const struct course *c)
-{
-	uint32_t first = c->trial.first, end = first + c->trial.n;
-	uint64_t peak = c->trial.peak;
-
-	for (uint32_t b = 0; b < c->n_blocks; b++) {
-		uint32_t from = b * COURSE_BLOCK, to = from + COURSE_BLOCK < c->line->n ? from + COURSE_BLOCK : c->line->n;
-		if (c->block[b] <= peak || (from >= first && to <= end))
-			continue;
-		if (to <= first || from >= end) {
-			peak = c->block[b];
-			continue;
-		}
-		for (uint32_t p = from; p < to; p++)
-			if ((p < first || p >= end) && c->bytes[p] > peak)
-				peak = c->bytes[p];
-	}
-	return peak;
-}
-
 double course_soft(const struct course *c)
 {
 	return c->scale * pow(c->heat, 1.0 / COURSE_POWER);

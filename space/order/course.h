@@ -54,8 +54,6 @@ void course_take(struct course *c);
 uint64_t course_peak(const struct course *c);
 /* The peak, and a little more the more steps come near it: the root of heat. */
 double course_soft(const struct course *c);
-/* Of the whole order if the trial were taken. */
-uint64_t course_trial_peak(const struct course *c);
 /* The first position at which that much is alive; the number of steps where none is. */
 uint32_t course_where(const struct course *c, uint64_t bytes);
 

@@ -69,7 +69,5 @@ void line_release(struct line *l); /* accepts an empty one */
 bool line_legal(const struct line *l, const uint32_t *order);
 /* Puts what is pinned first, and leaves all else in its sequence. */
 void line_settle(const struct line *l, uint32_t *order);
-/* Bytes at every step of an order (n places), the slow and obvious way; returns the largest. */
-uint64_t line_bytes(const struct line *l, const uint32_t *order, uint64_t *bytes);
 
 #endif

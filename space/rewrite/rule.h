@@ -61,7 +61,7 @@ struct rules { /* all zero is empty */
 
 /* Reads all families that are built in. -1 with a sentence that has file and line. */
 int rules_load(struct rules *r, struct err *err);
-/* Reads one family from text; its name is for sentences and reports. */
+/* Reads one family from text; its name is for sentences and reports. Tests try texts that are not built in. */
 int rules_parse(struct rules *r, const char *family, const char *text, size_t n, struct err *err);
 void rules_release(struct rules *r);
 
