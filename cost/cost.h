@@ -121,6 +121,7 @@ int cost_own(struct cost *c, const struct precision *p, struct timing *out, stru
 int cost_own_alone(struct cost *c, struct timing *out, struct err *err);
 /* The cost of the whole program in its default configuration; measured once, then kept. */
 int cost_default_seconds(struct cost *c, double *seconds, double *se, struct err *err);
+bool cost_default_died(const struct cost *c); /* did it compile, and die when it was run? */
 void cost_set_default(struct cost *c, double seconds, double se); /* sets it, if it is known from before */
 /*
  * Appends what cost_delta(a, b) would compile now; with more than one copy, what measuring it anew with so many instances of

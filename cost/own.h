@@ -23,6 +23,7 @@ struct cost {
 	struct prices figures;	/* by the hash of a configuration */
 	struct cost_totals totals;
 	double default_seconds, default_se; /* 0: not measured yet */
+	bool default_died;
 };
 
 /* The fate of programs that are measured together: an outcome, and why. All zero: no failure so far. */

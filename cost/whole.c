@@ -145,6 +145,7 @@ static int measure_default(struct cost *c, const uint8_t *config, struct err *er
 	rc = cost_whole_exact(c) ? compare_figures(c, config, config, &t, err) : run_default(c, config, &t, err);
 	if (rc == 0 && t.outcome == OUTCOME_CRASHED && !cost_whole_exact(c))
 		rc = run_default(c, config, &t, err);
+	c->default_died = rc == 0 && (t.outcome == OUTCOME_CRASHED || t.outcome == OUTCOME_REFUSED);
 	if (rc == 0 && t.outcome != OUTCOME_OK)
 		rc = err_set(err, "%.200s does not run in its default configuration: %s: %.400s; search --unverified goes by its parts alone",
 			c->space->graph->name, outcome_meaning(t.outcome), t.detail);
@@ -152,6 +153,11 @@ static int measure_default(struct cost *c, const uint8_t *config, struct err *er
 	c->default_se = t.delta_se;
 	timing_release(&t);
 	return rc;
+}
+
+bool cost_default_died(const struct cost *c)
+{
+	return c->default_died;
 }
 
 int cost_default_seconds(struct cost *c, double *seconds, double *se, struct err *err)

@@ -14,6 +14,7 @@
 #include "base/progress.h"
 #include "base/stop.h"
 #include "base/talk.h"
+#include "ready/culprit.h"
 #include "search/hunt.h"
 
 /* A confirmed gain must exceed so many of its standard errors; 8% of candidates without any gain do. */
@@ -29,6 +30,9 @@
 /* Of the time that the search has, measuring the default runs for such a share, but no shorter than that. */
 #define WEIGH_SHARE 0.02
 #define WEIGH_LEAST 0.3
+/* Where the default's run dies, the instruction is looked for as long, or so many times as long as compiling took. */
+#define CULPRIT_LEAST 60.0
+#define CULPRIT_TIMES 3.0
 #define VAGUE 0.25 /* a default that is known no better than this, as a share of it, says nothing of gains */
 
 /*
@@ -152,9 +156,7 @@ int hunt_weigh_default(struct hunt *h, struct cost *c, struct estimate *out, str
 	}
 	if (kept && hunt_own_stands(h)) {
 		rc = cost_own_alone(c, &t, err);
-		if (rc < 0 || t.outcome == OUTCOME_OK)
-			goto out;
-		timing_release(&t);
+		goto out; /* where that dies, to run it beside its like would tell nothing */
 	}
 	p.max_seconds = h->o.seconds > 0 ? fmin(p.max_seconds, fmax(WEIGH_LEAST, WEIGH_SHARE * h->o.seconds)) : p.max_seconds;
 	rc = cost_own(c, &p, &t, err);
@@ -206,9 +208,13 @@ int hunt_begin(struct hunt *h, const struct hunt_options *o, struct lab *lab, co
 		lab->subject.bytes.len > lab->subject.opened.after.len ? lab->subject.bytes.len : lab->subject.opened.after.len);
 	if (h->s->n_sites == 0)
 		return 0;
-	if (!lab->parts_only && (hunt_weigh_default(h, lab->cost, &h->decoded, err) < 0 ||
-		cost_default_seconds(lab->cost, &h->default_seconds, &h->default_se, err) < 0))
+	if (!lab->parts_only && hunt_weigh_default(h, lab->cost, &h->decoded, err) < 0)
 		return -1;
+	if (!lab->parts_only && cost_default_seconds(lab->cost, &h->default_seconds, &h->default_se, err) < 0) {
+		if (cost_default_died(lab->cost) && err)
+			culprit_tell(lab->device, &lab->subject.original, fmax(CULPRIT_LEAST, CULPRIT_TIMES * lab->subject.extract_seconds), err);
+		return -1;
+	}
 	if (hunt_begin_limits(h, err) < 0)
 		return -1;
 	h->default_wall = hunt_seconds(h);
