@@ -18,13 +18,9 @@
 #include "learn/feature.h"
 #include "learn/predict.h"
 #include "learn/residual.h"
+#include "learn/set.h"
 
 #define CHUNK 2048 /* rows multiplied at once: bounds the scratch memory of a full pass */
-
-struct set { /* of numbers below a bound: a list, and a mark each */
-	uint32_t *v, n;
-	uint8_t *has;
-};
 
 struct infer {
 	const struct model *model;
@@ -39,6 +35,9 @@ struct infer {
 	struct prediction *at;	     /* places */
 	struct set nodes, sites, flips; /* nodes to recompute; sites to predict, to describe anew */
 	struct pass pass;	     /* scratch */
+	uint8_t *lead;	     /* per site: is it the first of its tie class with its choice? NULL: all are predicted */
+	uint8_t *described;  /* per site, with `lead`: do its flips' features still hold? */
+	uint8_t *met;	     /* scratch, per tie class and choice */
 	struct residual *residual;   /* NULL: it does not learn */
 	struct lesson *lesson;	     /* places, with the residual */
 	uint16_t *mark;		     /* places x residual_marks */
@@ -49,26 +48,6 @@ struct lesson {
 	real out[OUT_COUNT];
 	struct residual_sums sums;
 };
-
-static struct set set_new(struct arena *mem, uint32_t n)
-{
-	return (struct set){.v = ARENA_NEW(mem, n, uint32_t), .has = ARENA_NEW(mem, n, uint8_t)};
-}
-
-static void set_add(struct set *s, uint32_t i)
-{
-	if (!s->has[i]) {
-		s->has[i] = 1;
-		s->v[s->n++] = i;
-	}
-}
-
-static void set_clear(struct set *s)
-{
-	for (uint32_t i = 0; i < s->n; i++)
-		s->has[s->v[i]] = 0;
-	s->n = 0;
-}
 
 struct infer *infer_new(const struct model *m, struct space *s, struct err *err)
 {
@@ -293,6 +272,11 @@ static void describe_flips(struct infer *f)
 
 	for (uint32_t i = 0; i < f->flips.n; i++) {
 		uint32_t s = f->flips.v[i];
+		if (f->lead) {
+			f->described[s] = f->lead[s];
+			if (!f->lead[s])
+				continue;
+		}
 		for (uint8_t k = 0; k < site[s].choices; k++)
 			if (k != f->config[s])
 				feature_flip(&f->scene, f->scratch, s, k, f->f + (size_t)(f->first[s] + k) * FLIP_FEATURES);
@@ -337,6 +321,23 @@ static void set_config(struct infer *f, const uint8_t *config)
 	set_clear(&f->flips);
 }
 
+/* Finds the sites that lead now; those that were not described as they stand are described with this move. */
+static void find_leads(struct infer *f)
+{
+	const struct space *s = f->scene.space;
+
+	if (!f->lead)
+		return;
+	memset(f->met, 0, (size_t)s->n_ties * s->stride);
+	for (uint32_t i = 0; i < s->n_sites; i++) {
+		uint8_t *met = &f->met[(size_t)s->site[i].tie * s->stride + f->config[i]];
+		f->lead[i] = !*met;
+		*met = 1;
+		if (f->lead[i] && !f->described[i])
+			set_add(&f->flips, i);
+	}
+}
+
 void infer_full(struct infer *f, const uint8_t *config)
 {
 	set_config(f, config);
@@ -344,6 +345,7 @@ void infer_full(struct infer *f, const uint8_t *config)
 		set_add(&f->nodes, v);
 	for (uint32_t i = 0; i < f->scene.space->n_sites; i++)
 		set_add(&f->flips, i);
+	find_leads(f);
 	feature_context(&f->scene, config, f->nodes.v, f->nodes.n, f->x + NODE_FIXED, NODE_FEATURES);
 	propagate(f);
 	f->fresh = false;
@@ -406,6 +408,7 @@ void infer_move(struct infer *f, const uint8_t *config)
 		mark_around(f, touched[i]);
 	for (uint32_t i = 0; i < n; i++)
 		set_add(&f->flips, changed[i]);
+	find_leads(f);
 	update_contexts(f, touched, (uint32_t)n_touched);
 	propagate(f);
 	mem_free(changed);
@@ -421,6 +424,15 @@ const uint32_t *infer_changed(const struct infer *f, uint32_t *n)
 {
 	*n = f->sites.n;
 	return f->sites.v;
+}
+
+void infer_tied(struct infer *f)
+{
+	const struct space *s = f->scene.space;
+
+	f->lead = ARENA_NEW(&f->mem, s->n_sites, uint8_t);
+	f->described = ARENA_NEW(&f->mem, s->n_sites, uint8_t);
+	f->met = ARENA_NEW(&f->mem, (size_t)s->n_ties * s->stride, uint8_t);
 }
 
 bool infer_adapt(struct infer *f)

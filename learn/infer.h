@@ -45,6 +45,12 @@ void infer_full(struct infer *f, const uint8_t *config);
 const struct prediction *infer_site(const struct infer *f, uint32_t site);
 
 /*
+ * From now on only one site of those that move together is predicted: of each tie class and choice the first that has it. What
+ * is said of the others is nothing to go by. To describe a flip is to walk all kernels that it changes, and in a language
+ * model, whose layers are alike, one site in twenty is the first of its kind. Call it before the first move.
+ */
+void infer_tied(struct infer *f);
+/*
  * From now on predictions are corrected by what infer_learn tells about this program (residual.h). Call it before the first
  * move. Returns false if the model cannot learn.
  */

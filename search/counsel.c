@@ -37,6 +37,8 @@ int counsel_open(struct counsel *c, struct lab *lab, const struct counsel_option
 		advisor_release(&c->advisor);
 		return -1;
 	}
+	if (c->advisor.infer)
+		infer_tied(c->advisor.infer);
 	c->scoring = (struct model_scorer){c->advisor.infer, INFER_GAIN, c->advisor.infer != NULL};
 	hunt_prepare(&c->hunt, &ho, lab);
 	c->open = true;

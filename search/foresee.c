@@ -77,6 +77,9 @@ static int add_candidate(struct hunt *h, const struct foresight *before, struct 
 			note(now, tag, agenda, from);
 			return 0;
 		}
+	rc = hunt_affords(h, err);
+	if (rc <= 0)
+		return rc; /* it will be passed over */
 	rc = cost_expect(h->lab->cost, h->config, h->candidate, 1, agenda, err);
 	if (rc == 0)
 		note(now, tag, agenda, from);
@@ -102,8 +105,7 @@ static int add_next(struct hunt *h, uint32_t many, const struct foresight *befor
 		guide_suppose(h->guide, h->flips[0], h->candidate[h->flips[0]]);
 	hunt_undo(h);
 	for (uint32_t i = 0; i < many && rc == 0 && foreseeable(h) && hunt_propose(h); i++) {
-		int affords = hunt_affords(h, err);
-		rc = affords > 0 ? add_candidate(h, before, now, agenda, err) : affords;
+		rc = add_candidate(h, before, now, agenda, err);
 		if (h->n_flips == 1 || h->o.tied)
 			guide_suppose(h->guide, h->flips[0], h->candidate[h->flips[0]]);
 		h->idle++;

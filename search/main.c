@@ -233,6 +233,8 @@ static int search_on(struct session *s, struct err *err)
 	promises = !s->advisor.infer && s->lab.space->ops->promise;
 	if (ho.strategy == STRATEGY_GUIDED && !s->advisor.infer && !promises)
 		ho.strategy = STRATEGY_RANDOM;
+	if (s->advisor.infer && set->tied)
+		infer_tied(s->advisor.infer);
 	scorer = promises ? scorer_of_space(s->lab.space) : scorer_of_model(&s->scoring);
 	session_identify(s);
 	if (hunt_begin(&s->hunt, &ho, &s->lab, s->advisor.infer || promises ? &scorer : NULL, err) < 0)
