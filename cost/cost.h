@@ -136,6 +136,7 @@ int cost_expect(struct cost *c, const uint8_t *a, const uint8_t *b, uint32_t cop
 int cost_takes(struct cost *c, const uint8_t *a, const uint8_t *b, double *seconds, size_t *bytes, struct err *err);
 double cost_takes_of(const struct cost *c, size_t bytes); /* of so many bytes of modules, at the present pace */
 void cost_set_pace(struct cost *c, double seconds, size_t bytes);
+void cost_note_pace(struct cost *c, size_t bytes, double seconds); /* a pair of so many bytes took so long */
 /* Sets what costs are worth from now on. In a confirmation a quarter of the error is worth reaching. */
 void cost_set_worth(struct cost *c, const struct worth *w);
 const struct cost_totals *cost_totals(const struct cost *c);

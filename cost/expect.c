@@ -4,6 +4,7 @@
  * Only regions are worth it: whole programs are few, and kept (spare.h). What is priced already is not compiled. The list is
  * made with the same calls that the pricing makes afterwards, so what it names is what will be asked for, byte by byte.
  */
+#include <math.h>
 #include <string.h>
 #include "cost/own.h"
 
@@ -35,6 +36,7 @@ int cost_expect(struct cost *c, const uint8_t *a, const uint8_t *b, uint32_t cop
 	return rc;
 }
 
+#define PACE_MOST 20e-6 /* seconds for a byte: a program that took longer was compiled on a crowded machine, perhaps on another day */
 #define RUNS 4 /* of each side of a pair of whole programs */
 
 /* What one region adds. */
@@ -71,7 +73,12 @@ double cost_takes_of(const struct cost *c, size_t bytes)
 	return pace_of(&c->pace, bytes);
 }
 
+void cost_note_pace(struct cost *c, size_t bytes, double seconds)
+{
+	pace_add(&c->pace, bytes, seconds, false);
+}
+
 void cost_set_pace(struct cost *c, double seconds, size_t bytes)
 {
-	c->pace.each = bytes ? seconds / (double)bytes : 0;
+	c->pace.each = bytes ? fmin(seconds / (double)bytes, PACE_MOST) : 0;
 }

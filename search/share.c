@@ -163,21 +163,26 @@ static void set_aside(struct hunt *h)
 }
 
 /* Weighs one candidate that does not fit, and sets it aside. */
-static void weigh(struct hunt *h, double seconds, struct offer *best)
+static void weigh(struct hunt *h, double seconds, struct offer *best, struct offer *cheapest)
 {
 	struct offer now = offer_of(h, seconds);
 
 	h->dear[h->flips[0]] = 1;
 	h->dearest = fmax(h->dearest, seconds);
-	if (h->evaluations + h->cut > 0 && seconds > most_of(h)) /* at the very first, nobody knows what takes long here */
+	if (seconds > most_of(h))
 		h->too_dear = true;
 	else if (!best->n || better(&now, best))
 		note(h, best, &now);
+	if (!cheapest->n || seconds < cheapest->seconds)
+		note(h, cheapest, &now);
 	set_aside(h);
 }
 
-/* Looks for a candidate that fits: 1 there is one; 0 none, and *best is the best of the others, if any can be had. */
-static int look(struct hunt *h, struct offer *best, struct err *err)
+/*
+ * Looks for a candidate that fits: 1 there is one; 0 none, and *best is the best of those that can be had, *cheapest the
+ * cheapest of all.
+ */
+static int look(struct hunt *h, struct offer *best, struct offer *cheapest, struct err *err)
 {
 	double until = now_seconds() + LOOKING * left(h), seconds;
 
@@ -191,8 +196,8 @@ static int look(struct hunt *h, struct offer *best, struct err *err)
 			set_aside(h);
 			return 0;
 		}
-		weigh(h, seconds, best);
-		if (now_seconds() > until || stop_asked())
+		weigh(h, seconds, best, cheapest);
+		if ((best->n && now_seconds() > until) || left(h) <= 0 || stop_asked())
 			break;
 	}
 	return 0;
@@ -200,21 +205,23 @@ static int look(struct hunt *h, struct offer *best, struct err *err)
 
 int hunt_offer(struct hunt *h, struct err *err)
 {
-	struct offer best = {0};
+	struct offer best = {0}, cheapest = {0}, *taken;
 	int rc;
 
 	if (!counts(h))
 		return hunt_propose(h);
 	h->too_dear = false;
-	rc = look(h, &best, err);
+	rc = look(h, &best, &cheapest, err);
 	guide_recall(h->guide);
-	if (rc == 0 && best.n) {
-		take(h, &best);
+	taken = best.n || h->evaluations + h->cut > 0 ? &best : &cheapest; /* at the very first, nobody knows what takes long here */
+	if (rc == 0 && taken->n) {
+		take(h, taken);
 		rc = 1;
 	}
 	if (rc == 1)
 		h->dear[h->flips[0]] = 0;
 	mem_free(best.flip);
+	mem_free(cheapest.flip);
 	return rc;
 }
 

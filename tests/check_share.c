@@ -112,6 +112,14 @@ static void what_fits_is_taken_as_it_comes(void)
 	}
 }
 
+/* Modules of any size take so many seconds for a byte. */
+static void take_so_long(struct bed *b, double each)
+{
+	for (int n = 0; n < 100; n++)
+		for (size_t bytes = 64; bytes < 1 << 20; bytes *= 2)
+			cost_note_pace(b->lab.cost, bytes, each * (double)bytes);
+}
+
 /* Beyond the share of one, the best promise for a second is taken; beyond what is left, nothing, except at the very first. */
 static void dear_candidates_wait(void)
 {
@@ -121,7 +129,7 @@ static void dear_candidates_wait(void)
 
 	if (!begin(&b, 1000, true))
 		return;
-	cost_set_pace(b.lab.cost, 50, 1000); /* a module of 1,000 bytes takes 50 s, a candidate should take 17 */
+	take_so_long(&b, 0.05); /* a module of 1,000 bytes takes 50 s, a candidate should take 17 */
 	for (int n = 0; n < 10; n++) {
 		CHECK_INT(hunt_offer(&b.h, &err), 1);
 		if (n > 0)
@@ -134,7 +142,7 @@ static void dear_candidates_wait(void)
 	end(&b);
 	if (!begin(&b, 1000, false))
 		return;
-	cost_set_pace(b.lab.cost, 5000, 1000);
+	take_so_long(&b, 50);
 	CHECK_INT(hunt_offer(&b.h, &err), 1);
 	first = takes(&b.h);
 	hunt_undo(&b.h);
