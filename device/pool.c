@@ -171,7 +171,9 @@ static void *work(void *ctx)
 			wait_for(&p->more, &p->lock, now_seconds() + CLAIMED);
 			continue;
 		}
-		j = p->held || p->closing ? NULL : next_job(p);
+		if (p->closing) /* said while others_measure had let go of the lock: nobody says it again */
+			break;
+		j = p->held ? NULL : next_job(p);
 		if (!j) {
 			pthread_cond_wait(&p->more, &p->lock);
 			continue;
