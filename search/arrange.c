@@ -150,7 +150,7 @@ static int put(const struct arrange *a, const char *name, const void *p, size_t 
 	return rc;
 }
 
-/* Compiles both programs completely, compares their bits, and keeps the tuned executable. */
+/* Compiles both programs completely, compares their bits unless nothing is to be run, and keeps the tuned executable. */
 static int prove(struct arrange *a, const uint8_t *config, struct err *err)
 {
 	const struct buf *original = &a->lab->subject.original;
@@ -158,11 +158,11 @@ static int prove(struct arrange *a, const uint8_t *config, struct err *err)
 	struct buf module = {0};
 	int rc = a->lab->space->ops->apply(a->lab->space, config, &module, err);
 
-	if (rc == 0)
+	if (rc == 0 && !a->set->unverified)
 		rc = device_compile(a->device, COMPILE_DEFAULT, "hlo", original->data, original->len, 0, &own, err);
 	if (rc == 0)
 		rc = device_compile(a->device, COMPILE_APPLIED, "hlo", module.data, module.len, WANT_SERIALISED, &tuned, err);
-	if (rc == 0 && own.outcome == OUTCOME_OK && tuned.outcome == OUTCOME_OK)
+	if (rc == 0 && !a->set->unverified && own.outcome == OUTCOME_OK && tuned.outcome == OUTCOME_OK)
 		rc = compare_bits(a, &own, &tuned, err);
 	if (rc == 0)
 		rc = put(a, "tuned.pb", module.data, module.len, err);
@@ -187,13 +187,19 @@ static void judge(struct arrange *a)
 	quantity_text(QUANTITY_BYTES, (double)a->default_bytes, text[0]);
 	quantity_text(QUANTITY_BYTES, (double)found->bytes, text[1]);
 	a->tuned = false;
+	a->forgone = saved > 0 && a->set->unverified;
 	if (saved <= 0)
 		snprintf(a->sentence, n, "No arrangement was found that needs less temporary memory than the compiler's (%s); the default is "
 			"the answer.", text[0]);
+	else if (a->set->unverified)
+		snprintf(a->sentence, n, "The program found needs %.2f%% less temporary memory than the compiler's default (%s instead of %s). It was "
+			"not run: neither its bits nor its time were compared.", 100 * saved, text[1], text[0]);
 	else if (!a->bits_equal)
-		snprintf(a->sentence, n, "The tuned program could not be shown to compute the same bits; the default is the answer.");
+		snprintf(a->sentence, n, "The tuned program needs %.2f%% less temporary memory, but could not be shown to compute the same bits; the "
+			"default is the answer. With --unverified it is written all the same.", 100 * saved);
 	else if (v->outcome != OUTCOME_OK || v->numbers.outcome != OUTCOME_OK)
-		snprintf(a->sentence, n, "The tuned program could not be run to the end; the default is the answer.");
+		snprintf(a->sentence, n, "The tuned program needs %.2f%% less temporary memory, but could not be run to the end; the default is the "
+			"answer. With --unverified it is written all the same.", 100 * saved);
 	else if (a->limited && limit_excess(&a->limit, v->default_seconds, v->tuned_seconds) > 0)
 		snprintf(a->sentence, n, "The tuned program needs %.1f%% less temporary memory, but takes %.1f%% more time (95%% interval "
 			"%+.1f%% to %+.1f%%), more than %s allows; the default is the answer.", 100 * saved, -100 * v->gain,
@@ -211,14 +217,15 @@ static int write_all(struct arrange *a, struct err *err)
 {
 	const struct buf *original = &a->lab->subject.original;
 	struct buf out = {0};
+	bool found = a->tuned || a->forgone;
 	char options[600];
 	int rc = put(a, "default.pb", original->data, original->len, err);
 
-	snprintf(options, sizeof options, "%s\n", a->tuned ? a->stage->apply : "");
-	if (rc == 0 && !a->tuned)
+	snprintf(options, sizeof options, "%s\n", found ? a->stage->apply : "");
+	if (rc == 0 && !found)
 		rc = put(a, "tuned.pb", original->data, original->len, err);
 	if (rc == 0)
-		rc = put(a, "options.txt", options, a->tuned ? strlen(options) : 0, err);
+		rc = put(a, "options.txt", options, found ? strlen(options) : 0, err);
 	arrange_config(a, &out);
 	if (rc == 0)
 		rc = put(a, "config.json", out.data, out.len, err);

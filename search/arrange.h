@@ -19,6 +19,7 @@ struct arrange_settings {
 	const char *strategy; /* by its name; NULL: the kind's first */
 	uint64_t budget; /* arrangements that are looked at, instead of seconds, so that the answer is always the same; 0: by the clock */
 	uint64_t seed;
+	bool unverified; /* run nothing: neither bits nor time are compared, and nothing is claimed of them */
 	bool json, quiet;
 };
 
@@ -43,6 +44,7 @@ struct arrange { /* the search, and its result */
 	double label_seconds, seconds;
 	uint64_t moves;
 	bool bits_equal, tuned;
+	bool forgone; /* needs fewer bytes; all else was not looked at, as was asked */
 	bool limited;	    /* there is a limit on time */
 	struct limit limit; /* that one */
 	struct verdict verdict;

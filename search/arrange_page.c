@@ -89,11 +89,15 @@ static void add_figures(const struct arrange *a, struct json *j)
 		json_end(j);
 	}
 	json_end(j);
-	json_bool(j, "bits_equal", a->bits_equal);
-	json_num(j, "time_more", -a->verdict.gain);
-	json_num(j, "time_more_low", -a->verdict.high);
-	json_num(j, "time_more_high", -a->verdict.low);
-	json_num(j, "default_seconds", a->verdict.default_seconds);
+	if (a->set->unverified) {
+		json_bool(j, "unverified", true);
+	} else {
+		json_bool(j, "bits_equal", a->bits_equal);
+		json_num(j, "time_more", -a->verdict.gain);
+		json_num(j, "time_more_low", -a->verdict.high);
+		json_num(j, "time_more_high", -a->verdict.low);
+		json_num(j, "default_seconds", a->verdict.default_seconds);
+	}
 	json_uint(j, "moves", a->moves);
 	json_num(j, "search_seconds", a->seconds);
 	json_uint(j, "labels", a->labels);
@@ -106,7 +110,7 @@ void arrange_config(struct arrange *a, struct buf *out)
 
 	json_object(&j, NULL);
 	add_figures(a, &j);
-	a->lab->space->ops->kind->arranging->write(a->lab->space, a->way[a->tuned ? a->n_ways - 1 : 0].config, &j, "sequence");
+	a->lab->space->ops->kind->arranging->write(a->lab->space, a->way[a->tuned || a->forgone ? a->n_ways - 1 : 0].config, &j, "sequence");
 	json_end(&j);
 	buf_addch(out, '\n');
 }

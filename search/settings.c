@@ -143,7 +143,8 @@ int search_parse(struct settings *s, int argc, char **argv, struct err *err)
 			"corrected by checks of the whole program"),
 		OPT_FLAG(0, "tied", &s->tied, "decide sites with the same surroundings together"),
 		OPT_FLAG(0, "unverified", &s->unverified,
-			"go by the parts of the program alone, for one that cannot be run here; what is found is written, but nothing is claimed"),
+			"go by the parts of the program alone, for one that cannot be run here, or by what the compiler says; what is found is written, but "
+			"nothing is claimed"),
 		OPT_INT(0, "drift-checks", &s->drift_checks, 0, 1000, "the most checks of the whole program during the search"),
 		LAB_OPTS_HOW(*s),
 		OPT_LIST(0, "limit", &s->limits, "QUANTITY:BOUND",

@@ -41,6 +41,13 @@ raise SystemExit(not w["tuned"] < min(w["default"], w["depth-first"]))
 P
 done_ a_search_needs_less
 
+"$bin/search" -q --core "$core" --space order --graph "$root/examples/graphs/loops/gru-language.pb.zst" --out unseen --steps 20000 \
+	--unverified --json >json 2>talk || fail "$(cat talk)"
+grep -q '"tuned":false.*was not run.*"unverified":true' <(tr -d '\n' <json | sed 's/": /":/g') || fail "said: $(cat json)"
+grep -q bits_equal json && fail "it says something of bits"
+[ -s unseen/tuned.exe ] && [ -s unseen/options.txt ] && ! cmp -s unseen/tuned.pb unseen/default.pb || fail "it is not written"
+done_ what_is_not_run_is_written_all_the_same
+
 for how in anneal brkga sweep random; do
 	"$build/bench/order" --core "$core" --seconds 2 --strategy $how --configs 0 "$root/examples/graphs/loops/gru-language.pb.zst" \
 		>out 2>talk || fail "$how: $(tail -1 talk)"
