@@ -126,8 +126,7 @@ static int extract(struct subject *s, struct device *d, struct extracted *e, str
 #define MANY 2000		   /* instructions, from which on a program is not opened in a moment */
 #define COMPILE_EACH 4e-3	   /* seconds of a free core that the compiler takes for one, as far as anybody can say beforehand */
 
-/* Bytes of what goes in and what comes out: the least that running it takes. */
-static uint64_t least_memory(const struct graph *g)
+uint64_t subject_least_memory(const struct graph *g)
 {
 	const struct comp *entry = &g->comp[g->entry];
 	uint64_t bytes = g->node[entry->root].bytes;
@@ -140,7 +139,7 @@ static uint64_t least_memory(const struct graph *g)
 /* Says what opening will do, where that takes long, and refuses what cannot be run here before it is compiled. */
 static int foresee(const struct subject *s, const struct graph *g, const struct device *d, struct err *err)
 {
-	uint64_t bytes = least_memory(g);
+	uint64_t bytes = subject_least_memory(g);
 	char why[300], time[32];
 
 	if (!room_for(d, device_info(d)->can_run ? bytes : 0, s->name, why, sizeof why))

@@ -28,5 +28,7 @@ struct subject { /* all zero is empty */
 int subject_open(struct subject *s, const char *path, const char *space_kind, struct device *d,
 	struct err *err);
 void subject_release(struct subject *s);
+/* Bytes of what goes into a program and what comes out: the least that running it takes. */
+uint64_t subject_least_memory(const struct graph *g);
 
 #endif

@@ -8,6 +8,7 @@
 #include "base/io.h"
 #include "base/progress.h"
 #include "base/stop.h"
+#include "device/room.h"
 #include "device/stage.h"
 
 static const struct space_arranging *kind_of(const struct arrange *a)
@@ -150,6 +151,13 @@ static int put(const struct arrange *a, const char *name, const void *p, size_t 
 	return rc;
 }
 
+/* Is there room to run the compiler's own program? Its bytes are known already. */
+static bool fits(struct arrange *a)
+{
+	return room_for(a->device, subject_least_memory(a->lab->space->graph) + a->default_bytes, a->lab->subject.name, a->no_room,
+		sizeof a->no_room);
+}
+
 /* Compiles both programs completely, compares their bits unless nothing is to be run, and keeps the tuned executable. */
 static int prove(struct arrange *a, const uint8_t *config, struct err *err)
 {
@@ -157,12 +165,13 @@ static int prove(struct arrange *a, const uint8_t *config, struct err *err)
 	struct compiled own = {0}, tuned = {0};
 	struct buf module = {0};
 	int rc = a->lab->space->ops->apply(a->lab->space, config, &module, err);
+	bool runs = !a->set->unverified && fits(a);
 
-	if (rc == 0 && !a->set->unverified)
+	if (rc == 0 && runs)
 		rc = device_compile(a->device, COMPILE_DEFAULT, "hlo", original->data, original->len, 0, &own, err);
 	if (rc == 0)
 		rc = device_compile(a->device, COMPILE_APPLIED, "hlo", module.data, module.len, WANT_SERIALISED, &tuned, err);
-	if (rc == 0 && !a->set->unverified && own.outcome == OUTCOME_OK && tuned.outcome == OUTCOME_OK)
+	if (rc == 0 && runs && own.outcome == OUTCOME_OK && tuned.outcome == OUTCOME_OK)
 		rc = compare_bits(a, &own, &tuned, err);
 	if (rc == 0)
 		rc = put(a, "tuned.pb", module.data, module.len, err);
@@ -194,6 +203,9 @@ static void judge(struct arrange *a)
 	else if (a->set->unverified)
 		snprintf(a->sentence, n, "The program found needs %.2f%% less temporary memory than the compiler's default (%s instead of %s). It was "
 			"not run: neither its bits nor its time were compared.", 100 * saved, text[1], text[0]);
+	else if (*a->no_room)
+		snprintf(a->sentence, n, "A program was found that needs %.2f%% less temporary memory, but %s; the default is the answer. With "
+			"--unverified what is found is written all the same.", 100 * saved, a->no_room);
 	else if (!a->bits_equal)
 		snprintf(a->sentence, n, "The tuned program needs %.2f%% less temporary memory, but could not be shown to compute the same bits; the "
 			"default is the answer. With --unverified it is written all the same.", 100 * saved);

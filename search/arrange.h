@@ -44,11 +44,12 @@ struct arrange { /* the search, and its result */
 	double label_seconds, seconds;
 	uint64_t moves;
 	bool bits_equal, tuned;
+	char no_room[300]; /* why it cannot be run here; "" if it can */
 	bool forgone; /* needs fewer bytes; all else was not looked at, as was asked */
 	bool limited;	    /* there is a limit on time */
 	struct limit limit; /* that one */
 	struct verdict verdict;
-	char sentence[400];
+	char sentence[700];
 };
 
 /* The device is closed and opened again meanwhile; it is closed when this returns. */
