@@ -11,10 +11,13 @@ static struct scorer scorer_of(struct counsel *c)
 	return c->advisor.infer ? scorer_of_model(&c->scoring) : scorer_of_space(c->hunt.s);
 }
 
+/* The scorer is made once: making one of a model that learns begins its learning. */
 static void stand_at(struct counsel *c, const uint8_t *from)
 {
-	struct scorer scorer = scorer_of(c);
+	struct scorer scorer = {0};
 
+	if (!c->hunt.guide)
+		scorer = scorer_of(c);
 	memcpy(c->hunt.config, from, c->hunt.s->n_sites);
 	c->hunt.idle = 0;
 	hunt_stand(&c->hunt, &scorer);

@@ -156,7 +156,7 @@ struct hunt {
 
 /*
  * For a hunt that only proposes (search/counsel.h). hunt_prepare takes the options, `config` is set by the caller, and
- * hunt_stand takes it as what proposals go from; it may be set again.
+ * hunt_stand takes it as what proposals go from; it may be set again. The scorer of the first time stays.
  */
 void hunt_prepare(struct hunt *h, const struct hunt_options *o, struct lab *lab);
 void hunt_stand(struct hunt *h, const struct scorer *scorer);

@@ -189,7 +189,9 @@ def guided(graph, device, space, budget, model=None):
             tried.add((moved[0], there[moved[0]]))
             if price["outcome"] == "ok" and price["value"] < 0:
                 base, total, tried = there, total + price["value"], set()
-        check(total < 0, budget, "proposals, and none was better")
+        searched = json.loads(vantage.programs.run("search", "-q", "--json", "--device", device, "--space", space, "--graph", graph, "--budget", budget,
+                                                   "--out", "searched", *(["--model", model] if model else []), plugin=False)[1])["search"]
+        check(total <= 0.5 * searched["curve"][-1]["delta"] < 0, "proposals saved", -total, "a search", -searched["curve"][-1]["delta"])
         arena.tell(base)
         arena.verdict()
         check(arena.ask("guided", base), "proposals are for ever")

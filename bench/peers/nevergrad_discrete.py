@@ -9,8 +9,8 @@ from ground import Ground, Over
 
 def play(arena, rng):
     ground = Ground(arena)
-    choices = [nevergrad.p.Choice(list(range(n)), deterministic=True) for n in ground.choices]
-    space = nevergrad.p.Tuple(*choices)
+    # One parameter with many values: a parameter for each class makes an ask take a second.
+    space = nevergrad.p.Choice(list(range(max(ground.choices, default=1))), repetitions=max(len(ground.choices), 1), deterministic=True)
     space.random_state.seed(rng.randrange(2 ** 31))
     optimiser = nevergrad.optimizers.registry["DiscreteLenglerOnePlusOne"](space, budget=max(ground.left(), 1))
     begin = space.spawn_child(new_value=tuple(ground.start))
