@@ -238,6 +238,37 @@ static void copies_are_one_region(void)
 	space_free(s);
 }
 
+/*
+ * A concatenation that others read, too, is there in any case. Both sides take it from its parts: if it were a parameter of one of them, the
+ * two would compute different numbers.
+ */
+static void what_others_read_is_on_both_sides(void)
+{
+	static const char text[] = "HloModule m\n\nENTRY e {\n  a = f32[4,2] parameter(0)\n  b = f32[4,3] parameter(1)\n  w = f32[5,2] parameter(2)\n"
+		"  c = f32[4,5] concatenate(a, b), dimensions={1}\n  n = f32[4,5] negate(c)\n"
+		"  d = f32[4,2] dot(c, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+		"  ROOT t = (f32[4,5], f32[4,2]) tuple(n, d)\n}\n";
+	struct graph g, side[2];
+	struct regions r = {0};
+	struct err err = {0};
+	uint8_t a[1] = {0}, b[1] = {1};
+	struct space *s = NULL;
+
+	if (CHECK(graph_parse(&g, text, sizeof text - 1, "text", &err) == 0))
+		s = space_open("rewrite", "cpu", &g, NULL, 0, &err);
+	if (CHECK(s && s->n_sites == 1) && CHECK(s->ops->region(s, a, b, &r, &err) == 0) && CHECK_INT(r.n, 1))
+		for (int i = 0; i < 2; i++) {
+			CHECK(graph_parse(&side[i], i ? r.v->b.data : r.v->a.data, i ? r.v->b.len : r.v->a.len, "a region", NULL) == 0);
+			CHECK_INT(count(&side[i], OP_PARAMETER), 3);
+			CHECK_INT(count(&side[i], OP_CONCATENATE), 1);
+			CHECK_INT(count(&side[i], OP_DOT), i + 1);
+			graph_release(&side[i]);
+		}
+	regions_release(&r);
+	space_free(s);
+	graph_release(&g);
+}
+
 /* A rule whose places would lie is priced by whole programs, after a look at its place; going back is not screened. */
 static void whole_rules_give_whole_programs(void)
 {
@@ -351,6 +382,7 @@ int main(void)
 	RUN(nothing_chosen_is_the_program);
 	RUN(choices_are_written);
 	RUN(copies_are_one_region);
+	RUN(what_others_read_is_on_both_sides);
 	RUN(whole_rules_give_whole_programs);
 	RUN(overlapping_places_are_settled_by_order);
 	RUN(mistakes_in_rules_are_told);

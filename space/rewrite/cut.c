@@ -64,7 +64,7 @@ static void find_sites(struct cut *c, uint32_t site)
 		}
 	}
 	sort_u32(c->site, c->n_sites);
-	sort_u32(c->anchor, c->n_anchors);
+	sort_u32(c->anchor, c->n_anchors); /* so that the place reads its values in one order, wherever it is come by */
 }
 
 static void add_near(struct cut *c, uint32_t v)
@@ -101,27 +101,39 @@ static size_t room(const struct cut *c)
 	return n;
 }
 
+/* Nodes that the place looks through. What others read besides must be there on both sides, or these would differ in their numbers. */
+static void add_inside(struct cut *c, const struct found *f)
+{
+	for (uint32_t k = 0; k < f->n_inside; k++) {
+		add_near(c, f->inside[k]);
+		add_once(c->node, &c->n_nodes, f->inside[k]);
+		if (!rewrite_consumes(c->s->graph, f, f->inside[k]))
+			add_once(c->anchor, &c->n_anchors, f->inside[k]);
+	}
+}
+
 void cut_begin(struct cut *c, struct space *s, uint32_t site, const uint8_t *a, const uint8_t *b)
 {
 	struct found f;
+	uint32_t *own;
 	size_t n;
 
 	*c = (struct cut){.s = s, .real = {a, b}};
 	find_sites(c, site);
 	n = room(c);
+	own = c->anchor;
+	c->anchor = ARENA_NEW(&c->mem, n, uint32_t);
 	c->node = ARENA_NEW(&c->mem, n, uint32_t);
 	c->near = ARENA_NEW(&c->mem, n, uint32_t);
 	for (uint32_t i = 0; i < c->n_anchors; i++) {
-		c->node[c->n_nodes++] = c->anchor[i];
-		add_near(c, c->anchor[i]);
+		c->anchor[i] = c->node[c->n_nodes++] = own[i];
+		add_near(c, own[i]);
 	}
 	for (uint32_t i = 0; i < 2 * c->n_sites; i++)
-		for (uint32_t k = 0; found_on(c, c->site[i / 2], i % 2, &f) && k < f.n_inside; k++) {
-			add_near(c, f.inside[k]);
-			if (rewrite_consumes(s->graph, &f, f.inside[k]))
-				add_once(c->node, &c->n_nodes, f.inside[k]);
-		}
+		if (found_on(c, c->site[i / 2], i % 2, &f))
+			add_inside(c, &f);
 	sort_u32(c->node, c->n_nodes);
+	sort_u32(c->anchor, c->n_anchors);
 	draft_begin(&c->draft, s->graph, &c->mem);
 }
 

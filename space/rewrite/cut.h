@@ -2,7 +2,7 @@
  * cut.h - one place of the program, cut out: on one side as it is under one configuration, on the other under another.
  *
  * Both sides have the same parameters and the same results. A node inside that others also read is computed in any
- * case, so it becomes a parameter. Nodes that are computed together are one place, with a result for each of them.
+ * case, so it is a result of both sides, too. Nodes that are computed together are one place, with a result for each of them.
  */
 #ifndef SPACE_REWRITE_CUT_H
 #define SPACE_REWRITE_CUT_H
@@ -14,7 +14,7 @@ struct cut { /* cut_begin fills it; cut_end releases it */
 	const uint8_t *real[2];	     /* what takes effect on either side, per site */
 	uint32_t *site, n_sites;     /* the place: ascending */
 	uint32_t *anchor, n_anchors; /* its results, ascending */
-	uint32_t *node, n_nodes;     /* replaced, and read by nobody else, and the anchors; ascending */
+	uint32_t *node, n_nodes;     /* all inside, and the anchors; ascending */
 	uint32_t *near, n_near;	     /* all nodes that either side may read */
 	struct draft draft;
 	struct arena mem;
