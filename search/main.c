@@ -213,6 +213,9 @@ static int search_on(struct session *s, struct err *err)
 	if (session_open(s, err) < 0)
 		return -1;
 	begin_talk(s);
+	if (s->more && s->lab.space->ops->prepares)
+		return err_set(err, "what comes of %s takes other parameters, so no other kind can go on with it: search it alone, then its tuned.pb",
+			set->space);
 	if (s->device && arranges(s))
 		return run_arrange(s, err) < 0 ? -1 : 1;
 	if (set->strategy >= STRATEGY_OWN)
@@ -287,6 +290,7 @@ static int run_after(struct session *last, const char *first, const struct sessi
 		buf_addf(&inner, "%s/%.*s", dir.data, (int)strcspn(kind.data, "/:"), kind.data);
 		own.out = inner.data;
 		own.seconds /= 2; /* the next kinds get the other half */
+		s.more = true;
 		rc = rc == 0 ? search_on(&s, err) : rc;
 		if (rc == 1)
 			rc = err_set(err, "what %s decides is no program that another kind could go on with", kind.data);

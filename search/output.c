@@ -92,10 +92,10 @@ static int write_answer(const char *dir, const struct result *r, const uint8_t *
 	struct buf text = {0};
 	int rc = 0;
 
-	if (s->ops->answer) {
+	if (s->ops->answer)
 		s->ops->answer(s, config, &text);
+	if (s->ops->answer && (text.len || !s->ops->prepares))
 		rc = put(dir, s->ops->answer_file, text.data, text.len, err);
-	}
 	buf_release(&text);
 	return rc;
 }
@@ -118,7 +118,9 @@ static int write_module(const char *dir, const struct result *r, struct buf *mod
 		buf_add(module, original->data, original->len);
 	if (rc == 0 && decided && r->device)
 		buf_addf(options, "%s\n", r->device->compile_options);
-	if (rc == 0)
+	if (rc == 0 && s->ops->prepares)
+		rc = drop(dir, s->ops->answer_file, err); /* an earlier search's */
+	if (rc == 0 && (decided || !s->ops->prepares))
 		rc = write_answer(dir, r, config, err);
 	mem_free(config);
 	return rc;
@@ -153,6 +155,15 @@ int output_write(const char *dir, const struct result *r, struct device *d, stru
 	return rc;
 }
 
+const char *output_attention(const struct result *r)
+{
+	if (!r->hunt->s->ops->prepares || !(r->verdict->tuned || r->verdict->forgone))
+		return NULL;
+	return "ATTENTION: tuned.pb TAKES OTHER PARAMETERS than your program. Run prepare.pb, which lies beside it, once, and again whenever a "
+	       "parameter that you named changes: it takes those of them that it prepares, in order. tuned.pb then takes what is left of your "
+	       "program's parameters, in order, and after them what prepare.pb gave. The figures are of tuned.pb alone.";
+}
+
 void output_summary(const struct result *r, const char *dir, bool json, struct buf *out)
 {
 	const struct hunt *h = r->hunt;
@@ -167,6 +178,8 @@ void output_summary(const struct result *r, const char *dir, bool json, struct b
 		buf_addf(out, "%s\n", r->verdict->compared);
 	if (*r->verdict->advice)
 		buf_addf(out, "%s\n", r->verdict->advice);
+	if (output_attention(r))
+		buf_addf(out, "%s\n", output_attention(r));
 	buf_addf(out, "%llu evaluation%s in %.1f s: %llu measured, %llu cached, %llu kept, %llu refuted when measured again",
 		(unsigned long long)h->evaluations, h->evaluations == 1 ? "" : "s", hunt_seconds(h),
 		(unsigned long long)h->measured, (unsigned long long)h->cached, (unsigned long long)h->kept,

@@ -76,6 +76,8 @@ static void add_verdict(struct json *j, const struct result *r)
 	json_bool(j, "tuned", v->tuned);
 	json_str(j, "sentence", v->sentence);
 	json_str(j, "advice", *v->advice ? v->advice : NULL);
+	if (output_attention(r))
+		json_str(j, "attention", output_attention(r));
 	json_str(j, "kind", cost_kind_name(v->kind));
 	json_str(j, "estimator", *v->estimator ? v->estimator : NULL);
 	json_str(j, "quantity", quantity_name(r->hunt->quantity));

@@ -72,7 +72,7 @@ int parts_check(struct verdict *v, struct lab *lab, const uint8_t *config, const
 	struct err why = {{0}};
 	int rc;
 
-	if (!lab->space->ops->apply_whole || !v->measured || v->outcome != OUTCOME_OK ||
+	if (!lab->space->ops->apply_whole || lab->space->ops->prepares || !v->measured || v->outcome != OUTCOME_OK ||
 		!has_room(lab, spread_devices(o->spread), v->compared, sizeof v->compared))
 		return 0;
 	here.backend = backend_first();

@@ -256,6 +256,11 @@ void report_write(const struct result *r, struct buf *b)
 		page_text(b, r->verdict->advice);
 		buf_adds(b, "</p>\n");
 	}
+	if (output_attention(r)) {
+		buf_adds(b, "<p><b>");
+		page_text(b, output_attention(r));
+		buf_adds(b, "</b></p>\n");
+	}
 	by_hand_page(r->by_hand, b);
 	if (r->hunt->n_curve && r->hunt->default_seconds > 0) {
 		buf_adds(b, "<figure>");

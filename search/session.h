@@ -34,6 +34,7 @@ struct session { /* all zero but `set` and `before` is empty */
 	struct verdict verdict;
 	struct by_hand by_hand; /* made by hand, of kinds that have such */
 	struct buf dir, identity; /* folder of the result; JSON */
+	bool more;	/* another kind goes on with the program that comes of this one */
 	uint8_t *given; /* the configuration of --from */
 	/* The search of another kind that decided first, or NULL. This one's program is what came of its decisions. */
 	const struct session *before;

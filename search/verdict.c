@@ -122,11 +122,14 @@ static int time_against_compiler(struct verdict *v, struct lab *lab, const uint8
 	if (rc == 0 && t->outcome == OUTCOME_OK && p)
 		rc = device_pair(d, &c[0], &c[1], p, t, err);
 	k->pair = now_seconds() - start;
-	if (rc == 0 && t->outcome == OUTCOME_OK && !k->compared && !lab->space->ops->apply_whole) { /* parts.h does it for those */
-		struct numbers_job job = {d, lab->space, &lab->subject.original, config, &c[0], &c[1],
-			fmax(NUMBERS_SECONDS, NUMBERS_PAIRS * k->pair)};
+	if (rc == 0 && t->outcome == OUTCOME_OK && !k->compared &&
+		(!lab->space->ops->apply_whole || lab->space->ops->prepares)) { /* parts.h does it for the others */
+		struct compiled whole = {0};
+		struct numbers_job job = {d, lab->space, &lab->subject.original, config, &c[0],
+			lab->space->ops->prepares ? &whole : &c[1], fmax(NUMBERS_SECONDS, NUMBERS_PAIRS * k->pair)};
 		k->compared = true;
 		rc = numbers_check(&v->numbers, &job, err);
+		compiled_release(&whole);
 	}
 	v->compiled += k->side[0].len == 0;
 	for (int side = 0; side < 2; side++) {
@@ -416,7 +419,7 @@ int verdict_reach(struct verdict *v, struct lab *lab, const uint8_t *config, con
 
 	*v = (struct verdict){.quantity = lab->quantity, .reference = lab->reference, .by_hand = lab->space->ops->by_hand};
 	space_default(lab->space, dflt);
-	v->measured = lab->derived || memcmp(dflt, config, lab->space->n_sites) != 0;
+	v->measured = lab->derived || lab->space->ops->prepares || memcmp(dflt, config, lab->space->n_sites) != 0;
 	if (v->measured || worth_asking(lab))
 		rc = weigh_all(v, lab, config, o, err);
 	mem_free(dflt);

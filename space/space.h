@@ -190,7 +190,8 @@ struct space_ops {
 	int (*apply)(struct space *s, const uint8_t *config, struct buf *module, struct err *err);
 	/*
 	 * For kinds whose `apply` writes a program for several devices, each of which takes and gives parts: the same program, but
-	 * every device takes and gives whole values, so that its numbers can be compared with one device's. Else NULL.
+	 * every device takes and gives whole values, so that its numbers can be compared with one device's. Likewise for kinds
+	 * that cut a program in two (prepares). Else NULL.
 	 */
 	int (*apply_whole)(struct space *s, const uint8_t *config, struct buf *module, struct err *err);
 	/* The regions of the move from a to b, no two of them alike; none when a and b are equal. */
@@ -248,6 +249,11 @@ struct space_ops {
 	/* The decisions as whoever uses the program wants to have them, a file of this name beside the others; may be NULL. */
 	void (*answer)(struct space *s, const uint8_t *config, struct buf *out);
 	const char *answer_file;
+	/*
+	 * `apply` writes a program that takes, for some of its parameters, values that another program gives, once for many runs. That
+	 * program is the answer, and `apply_whole` writes both as one. So even the default is not the user's own program.
+	 */
+	bool prepares;
 	/* Frees what does not lie in the memory of the space; may be NULL. */
 	void (*release)(struct space *s);
 };

@@ -42,6 +42,14 @@ report one_kind_after_another "$(
 report pages_show_places "$(for word in 'Each place, before and after' 'convolution(' 'pad('; do
 	grep -qF "$word" "$tmp/d/rewrite/report.html" || echo "the page does not say $word; "; done)"
 
+# Rules are left out of the first kind of several; parameters are hoisted for one kind alone.
+search --space rewrite,fusion --skip-rule depthwise-forward -o "$tmp/f" >/dev/null
+report rules_are_skipped_before_another_kind "$(grep -q '"sites": \[\]' "$tmp/f/rewrite/decisions.json" || cat "$tmp/err")"
+search --space rewrite,fusion --hoist-params 1 -o "$tmp/g" >/dev/null
+report parameters_are_hoisted_alone "$(grep -q 'takes other parameters, so no other kind can go on' "$tmp/err" || cat "$tmp/err")"
+search --space rewrite --hoist-params 2 -o "$tmp/h" >/dev/null
+report hoisted_parameters_exist "$(grep -q '2 parameters are numbered from 0' "$tmp/err" || cat "$tmp/err")"
+
 # The ways of others: operators are measured once each, and their sum is believed.
 for strategy in taso greedy; do
 	"$BIN/search" --device sim --core "${CORE:--1}" --wait --space rewrite --strategy $strategy --budget 50 --graph "$tmp/net.hlo" \

@@ -64,3 +64,35 @@ if c["verdict"].get("numbers") != "ok":
 END
 )
 [ -z "$wrong" ] && echo "pass: rewritten_programs_compute_the_same" || echo "FAIL: rewritten_programs_compute_the_same: $wrong"
+
+# Weights prepared once: two programs, and the verdict compares the numbers of both together.
+cat >"$tmp/weights.hlo" <<'END'
+HloModule weights
+
+ENTRY e {
+  x = f32[4,64] parameter(0)
+  a = f32[256,64] parameter(1)
+  b = f32[128,64] parameter(2)
+  s = f32[64] parameter(3)
+  sb = f32[256,64] broadcast(s), dimensions={1}
+  sa = f32[256,64] multiply(a, sb)
+  ta = f32[64,256] transpose(sa), dimensions={1,0}
+  tb = f32[64,128] transpose(b), dimensions={1,0}
+  ya = f32[4,256] dot(x, ta), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  yb = f32[4,128] dot(x, tb), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  ROOT t = (f32[4,256], f32[4,128]) tuple(ya, yb)
+}
+END
+"$BIN/search" --device cpu --core "${CORE:--1}" --wait -q --json --space rewrite --hoist-params 1- --budget 4 --verdict-seconds 1 \
+	--graph "$tmp/weights.hlo" -o "$tmp/weights" >"$tmp/said" 2>"$tmp/err" || cat "$tmp/err"
+wrong=$(python3 - "$tmp/weights/config.json" 2>&1 <<'END'
+import json, os, sys
+v = json.load(open(sys.argv[1]))["verdict"]
+if v.get("numbers") != "ok":
+	print("numbers:", v.get("numbers"), v.get("numbers_detail"), v["sentence"])
+there = os.path.exists(os.path.join(os.path.dirname(sys.argv[1]), "prepare.pb"))
+if there != v["tuned"] or ("OTHER PARAMETERS" in v.get("attention", "")) != v["tuned"]:
+	print("prepare.pb:", there, "tuned:", v["tuned"], v.get("attention"))
+END
+)
+[ -z "$wrong" ] && echo "pass: weights_are_prepared_once" || echo "FAIL: weights_are_prepared_once: $wrong"

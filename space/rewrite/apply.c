@@ -19,22 +19,17 @@ void lines_add(struct lines *l, Hlo__HloInstructionProto *in)
 	l->v[l->n++] = in;
 }
 
-struct place {
-	int64_t id;
-	size_t at;
-};
-
-static int by_id(const void *a, const void *b)
+int id_place_order(const void *a, const void *b)
 {
-	const struct place *x = a, *y = b;
+	const struct id_place *x = a, *y = b;
 
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-static void mark(const struct place *p, size_t n, const int64_t *ids, size_t n_ids, uint8_t *live)
+static void mark(const struct id_place *p, size_t n, const int64_t *ids, size_t n_ids, uint8_t *live)
 {
 	for (size_t i = 0; i < n_ids; i++) {
-		const struct place *at = bsearch(&(struct place){.id = ids[i]}, p, n, sizeof *p, by_id);
+		const struct id_place *at = bsearch(&(struct id_place){.id = ids[i]}, p, n, sizeof *p, id_place_order);
 		if (at)
 			live[at->at] = 1;
 	}
@@ -50,13 +45,13 @@ static bool must_stay(const Hlo__HloInstructionProto *in)
 
 void lines_prune(struct lines *l, int64_t root)
 {
-	struct place *p = MEM_NEW(l->n + 1, struct place);
+	struct id_place *p = MEM_NEW(l->n + 1, struct id_place);
 	uint8_t *live = MEM_NEW(l->n + 1, uint8_t);
 	size_t kept = 0;
 
 	for (size_t i = 0; i < l->n; i++)
-		p[i] = (struct place){l->v[i]->id, i};
-	qsort(p, l->n, sizeof *p, by_id);
+		p[i] = (struct id_place){l->v[i]->id, (uint32_t)i};
+	qsort(p, l->n, sizeof *p, id_place_order);
 	for (size_t i = l->n; i-- > 0;) {
 		const Hlo__HloInstructionProto *in = l->v[i];
 		if (!live[i] && in->id != root && !must_stay(in))
@@ -74,15 +69,15 @@ void lines_prune(struct lines *l, int64_t root)
 }
 
 /* The place at which an id stands in a sorted list, or NONE. */
-static uint32_t find(const struct place *p, size_t n, int64_t id)
+static uint32_t find(const struct id_place *p, size_t n, int64_t id)
 {
-	const struct place *at = bsearch(&(struct place){.id = id}, p, n, sizeof *p, by_id);
+	const struct id_place *at = bsearch(&(struct id_place){.id = id}, p, n, sizeof *p, id_place_order);
 
-	return at ? (uint32_t)at->at : NONE;
+	return at ? at->at : NONE;
 }
 
 /* The first operand or control predecessor of a line that is not placed yet, or NONE. */
-static uint32_t missing(const struct lines *l, const struct place *p, uint32_t line, const uint8_t *placed)
+static uint32_t missing(const struct lines *l, const struct id_place *p, uint32_t line, const uint8_t *placed)
 {
 	const Hlo__HloInstructionProto *in = l->v[line];
 
@@ -97,14 +92,14 @@ static uint32_t missing(const struct lines *l, const struct place *p, uint32_t l
 
 void lines_sort(struct lines *l)
 {
-	struct place *p = MEM_NEW(l->n + 1, struct place);
+	struct id_place *p = MEM_NEW(l->n + 1, struct id_place);
 	uint32_t *stack = MEM_NEW(l->n + 1, uint32_t);
 	uint8_t *placed = MEM_NEW(l->n + 1, uint8_t);
 	struct lines out = {0};
 
 	for (size_t i = 0; i < l->n; i++)
-		p[i] = (struct place){l->v[i]->id, i};
-	qsort(p, l->n, sizeof *p, by_id);
+		p[i] = (struct id_place){l->v[i]->id, (uint32_t)i};
+	qsort(p, l->n, sizeof *p, id_place_order);
 	for (uint32_t i = 0; i < l->n; i++) {
 		uint32_t n = 0;
 		for (stack[n++] = i; n > 0;) {
@@ -225,7 +220,7 @@ void rewrite_mark_leaders(const struct space *s, const uint8_t *real, uint8_t as
 	}
 }
 
-int rewrite_apply(struct space *s, const uint8_t *config, struct buf *module, struct err *err)
+int rewrite_apply_whole(struct space *s, const uint8_t *config, struct buf *module, struct err *err)
 {
 	const struct graph *g = s->graph;
 	Hlo__HloModuleProto m = *g->module;
@@ -251,4 +246,24 @@ int rewrite_apply(struct space *s, const uint8_t *config, struct buf *module, st
 	draft_release(&d);
 	arena_release(&mem);
 	return 0;
+}
+
+int rewrite_apply(struct space *s, const uint8_t *config, struct buf *module, struct err *err)
+{
+	struct buf whole = {0};
+	int rc = rewrite_apply_whole(s, config, rewrite_of(s)->given ? &whole : module, err);
+
+	if (rc == 0 && rewrite_of(s)->given)
+		rc = hoist_split(&whole, rewrite_of(s)->given, module, NULL, err);
+	buf_release(&whole);
+	return rc;
+}
+
+void rewrite_prepare(struct space *s, const uint8_t *config, struct buf *out)
+{
+	struct buf whole = {0};
+
+	if (rewrite_apply_whole(s, config, &whole, NULL) == 0)
+		hoist_split(&whole, rewrite_of(s)->given, NULL, out, NULL);
+	buf_release(&whole);
 }

@@ -302,6 +302,23 @@ static void write_lines(struct cut *c, struct lines *l, const Hlo__HloInstructio
 	pack_message(&m.base, out);
 }
 
+/* Takes what is computed once as further parameters, of which there are `number` already; the first lines are `reads`. */
+static void prepare(struct cut *c, struct lines *l, const uint32_t *reads, uint32_t n_reads, int64_t root, int64_t number)
+{
+	uint8_t *on = MEM_NEW(l->n + 1, uint8_t);
+
+	for (uint32_t i = 0; i < n_reads; i++)
+		on[i] = rewrite_of(c->s)->on[reads[i]];
+	if (hoist_lines(l, on, root, &c->mem, NULL) > 0) {
+		c->prepared = true;
+		lines_prune(l, root);
+		for (size_t i = 0; i < l->n; i++)
+			if (strcmp(l->v[i]->opcode, "parameter") == 0 && l->v[i]->parameter_number >= number)
+				l->v[i]->parameter_number = number++;
+	}
+	mem_free(on);
+}
+
 static void write_half(struct cut *c, const struct half *h, const uint32_t *reads, uint32_t n_reads, struct buf *out)
 {
 	struct lines l = {0};
@@ -311,6 +328,8 @@ static void write_half(struct cut *c, const struct half *h, const uint32_t *read
 		lines_add(&l, stand_in(c, c->s->graph->node[reads[i]].proto, &number));
 	for (size_t i = 0; i < h->l.n; i++)
 		lines_add(&l, h->l.v[i]);
+	if (rewrite_of(c->s)->given)
+		prepare(c, &l, reads, n_reads, h->root->id, number);
 	write_lines(c, &l, h->root, out);
 	mem_free(l.v);
 }

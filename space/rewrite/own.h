@@ -4,7 +4,7 @@
  *	rewrite.c  opening: rules against nodes	    apply.c   from choices to a program
  *	rules.c	   rule files, expr.c conditions    region.c  what differs, cut out
  *	draft.c	   writing instructions		    cut.c     a place cut out, on both sides
- *	join.c	   nodes that are computed together
+ *	join.c	   nodes that are computed together	    hoist.c   what is computed once, by another program
  *	pattern.c, pattern_read.c  rules that need none
  *	conv.c, grouped.c, patches.c, split.c, merge.c, variance.c  rules that need code
  */
@@ -33,6 +33,8 @@ struct rewrite {
 	uint8_t *leads; /* scratch, per node: all zero between calls */
 	struct joins *joins;
 	bool has_joins;
+	uint8_t *on; /* per node: HOIST_GIVEN if it depends on given parameters alone; NULL where these are NULL */
+	bool *given; /* per parameter of the program: it does not change from run to run (hoist.c). NULL: nothing is known of them */
 };
 
 static inline struct rewrite *rewrite_of(const struct space *s)
@@ -84,10 +86,35 @@ void lines_prune(struct lines *l, int64_t root);
 void lines_sort(struct lines *l);
 
 int rewrite_apply(struct space *s, const uint8_t *config, struct buf *module, struct err *err);
+/* The same, but in one program where parameters are hoisted; and the program that prepares what they are needed for. */
+int rewrite_apply_whole(struct space *s, const uint8_t *config, struct buf *module, struct err *err);
+void rewrite_prepare(struct space *s, const uint8_t *config, struct buf *out);
 int rewrite_region(struct space *s, const uint8_t *a, const uint8_t *b, struct regions *out, struct err *err);
 int rewrite_operators(struct space *s, uint32_t site, uint8_t choice, struct regions *before, struct regions *after,
 	struct err *err);
 /* One side of a site's region as HLO text, for people. */
 void rewrite_picture(struct space *s, uint32_t site, uint8_t choice, struct buf *out);
+
+/* ---- hoist.c ---- */
+struct id_place { /* where the line with an id stands */
+	int64_t id;
+	uint32_t at;
+};
+int id_place_order(const void *a, const void *b);
+/* Reads a list of parameters ("0-5:7:name"); NULL with a sentence if it is none. */
+bool *hoist_read(struct arena *mem, const struct graph *g, const char *list, size_t n, struct err *err);
+#define HOIST_GIVEN 2
+/* For each node: HOIST_GIVEN if it depends on given parameters alone. */
+uint8_t *hoist_marks(struct arena *mem, const struct graph *g, const bool *given);
+/*
+ * Puts parameters in the place of lines that depend on given ones alone, as far as that is worth it; returns how many. `on` has
+ * HOIST_GIVEN for given parameters, 0 for others, and room for each line. `handed` gets the lines (NULL: not wanted).
+ */
+uint32_t hoist_lines(struct lines *l, uint8_t *on, int64_t root, struct arena *mem, struct lines *handed);
+/*
+ * Cuts a program in two: `first` gives what `rest` takes after its own parameters; it stays empty if there is nothing. Either may be
+ * NULL.
+ */
+int hoist_split(const struct buf *whole, const bool *given, struct buf *rest, struct buf *first, struct err *err);
 
 #endif

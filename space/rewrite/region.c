@@ -40,6 +40,7 @@ static int add_place(struct space *s, uint32_t site, const uint8_t *a, const uin
 	for (uint32_t i = 0; i < c.n_sites; i++)
 		done[c.site[i]] = 1;
 	r->n_nodes = cut_write(&c, &r->a, &r->b);
+	r->alike = !c.prepared; /* the same numbers from other parameters cannot be compared; the verdict compares all */
 	cut_end(&c);
 	return name_of(&r->a, &r->key[0], err) < 0 || name_of(&r->b, &r->key[1], err) < 0 ? -1 : 0;
 }

@@ -6,15 +6,14 @@
  * too. Then the order decides: sites come operands first, and a site has no effect if it needs a node that a site before it
  * consumed. A configuration is always applied to the program as it was opened, never to a rewritten one.
  *
- * The full name may leave rules out: "rewrite/without:RULE:RULE". The full name is stored, so a saved configuration is never
- * read in a space with other rules.
+ * The full name may leave rules out, "rewrite/without:RULE:RULE", and name parameters that do not change from run to run,
+ * "rewrite/hoist:0-17:20" (hoist.c). It is stored, so a saved configuration is never read in a space with other rules.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "space/rewrite/own.h"
 
-#define WITHOUT "/without:"
 
 void rewrite_found(const struct space *s, uint32_t site, const struct offer *o, struct found *f)
 {
@@ -153,52 +152,67 @@ static void release(struct space *s)
 	rules_release(&rewrite_of(s)->rules);
 }
 
-static const struct space_ops rewrite_ops = {
-	.kind = &rewrite_kind,
-	.apply = rewrite_apply,
-	.region = rewrite_region,
-	.check = check,
-	.context = space_context_alone,
-	.touched = space_touched_sites,
-	.undecided = "the program as it was handed in",
-	.summary = summary,
-	.starts = starts,
-	.promise = promise,
-	.words = words,
-	.picture = rewrite_picture,
-	.operators = rewrite_operators,
-	.release = release,
-};
+/* What both sets of operations have. */
+#define SHARED_OPS \
+	.kind = &rewrite_kind, .apply = rewrite_apply, .region = rewrite_region, .check = check, \
+	.context = space_context_alone, .touched = space_touched_sites, \
+	.undecided = "the program as it was handed in", .summary = summary, .starts = starts, \
+	.promise = promise, .words = words, .picture = rewrite_picture, .operators = rewrite_operators, \
+	.release = release
 
-/* Marks the rules that the full name leaves out. */
-static int read_name(const struct space *s, const struct rules *rules, bool *out, struct err *err)
+static const struct space_ops rewrite_ops = {SHARED_OPS};
+/* ... where parameters are hoisted. */
+static const struct space_ops hoisted_ops = {SHARED_OPS, .prepares = true, .apply_whole = rewrite_apply_whole, .answer = rewrite_prepare,
+	.answer_file = "prepare.pb"};
+
+/* Marks the rules of a list "RULE:RULE". */
+static int read_rules(const struct rules *rules, const char *list, size_t n, bool *out, struct err *err)
 {
-	const char *p = strchr(s->kind, '/');
 	struct buf names = {0};
+	int rc = 0;
 
-	if (!p && !strchr(s->kind, ':'))
-		return 0;
 	for (size_t i = 0; i < rules->n; i++)
 		buf_addf(&names, "%s%s", i ? ", " : "", rules->rule[i].name);
-	if (!p || strncmp(p, WITHOUT, strlen(WITHOUT)) != 0)
-		err_set(err, "the decision space %.60s is not of the form %s", s->kind, rewrite_kind.forms);
-	for (p = p && !strncmp(p, WITHOUT, strlen(WITHOUT)) ? p + strlen(WITHOUT) : NULL; p;) {
-		size_t n = strcspn(p, ":"), i = 0;
-		while (i < rules->n && (strlen(rules->rule[i].name) != n || strncmp(rules->rule[i].name, p, n) != 0))
+	for (const char *p = list; p <= list + n && rc == 0;) {
+		size_t len = strcspn(p, ":/"), i = 0;
+		while (i < rules->n && (strlen(rules->rule[i].name) != len || strncmp(rules->rule[i].name, p, len) != 0))
 			i++;
-		if (i == rules->n) {
-			err_set(err, "there is no rule called %.*s; the rules are %s", (int)n, p, (char *)names.data);
-			break;
-		}
-		out[i] = true;
-		p += n;
-		if (*p++ == 0) {
-			buf_release(&names);
-			return 0;
-		}
+		if (i == rules->n)
+			rc = err_set(err, "there is no rule called %.*s; the rules are %s", (int)len, p, (char *)names.data);
+		else
+			out[i] = true;
+		p += len + 1;
 	}
 	buf_release(&names);
-	return -1;
+	return rc;
+}
+
+/* Reads what follows the kind in the full name: rules that are left out, parameters that are given. */
+static int read_name(struct space *s, const struct rules *rules, bool *without, struct err *err)
+{
+	struct rewrite *w = rewrite_of(s);
+	const char *p = s->kind + strcspn(s->kind, "/:");
+
+	while (*p) {
+		size_t word = strcspn(p, ":"), n = p[word] ? strcspn(p + word + 1, "/") : 0;
+		const char *list = p + word + 1;
+		if (n && word == 8 && strncmp(p, "/without", word) == 0) {
+			if (read_rules(rules, list, n, without, err) < 0)
+				return -1;
+		} else if (n && word == 6 && strncmp(p, "/hoist", word) == 0) {
+			w->given = hoist_read(&s->mem, s->graph, list, n, err);
+			if (!w->given)
+				return -1;
+		} else {
+			return err_set(err, "the decision space %.60s is not of the form %s", s->kind, rewrite_kind.forms);
+		}
+		p = list + n;
+	}
+	if (w->given) {
+		w->on = hoist_marks(&s->mem, s->graph, w->given);
+		s->ops = &hoisted_ops;
+	}
+	return 0;
 }
 
 /* A hash of a place and of what it reads; places with the same hash are copies of each other. */
@@ -320,7 +334,7 @@ static int rewrite_open(struct space *s, const char *backend, struct err *err)
 	for (uint32_t v = 0; v < g->n_nodes; v++) {
 		uint8_t role = g->comp[g->node[v].comp].role;
 		s->site_of[v] = NONE;
-		if (role == ROLE_ENTRY || role == ROLE_CONTROL)
+		if ((role == ROLE_ENTRY || role == ROLE_CONTROL) && !(w->on && w->on[v] == HOIST_GIVEN))
 			try_node(&o, v);
 	}
 	mem_free(o.led_by);
@@ -335,14 +349,25 @@ static int rewrite_open(struct space *s, const char *backend, struct err *err)
 
 static int leave_out(const char *kind, const char *rules, char out[SPACE_KIND_ROOM], struct err *err)
 {
-	return space_kind_extend(kind, strchr(kind, '/') ? ":" : "/without:", rules, out, err);
+	return space_kind_extend(kind, "/without:", rules, out, err);
 }
 
-static const struct space_option options[] = {{"skip-rule", "NAME,NAME", "rules of rewriting not to use", leave_out}, {0}};
+static int hoist(const char *kind, const char *parameters, char out[SPACE_KIND_ROOM], struct err *err)
+{
+	return space_kind_extend(kind, "/hoist:", parameters, out, err);
+}
+
+static const struct space_option options[] = {{"skip-rule", "NAME,NAME", "rules of rewriting not to use", leave_out},
+	{"hoist-params", "LIST",
+		"of a rewritten program, parameters that do not change from run to run, such as weights: numbers, ranges, names (0-17,20). "
+		"What depends on them alone is computed once, by a program of its own (prepare.pb), so the tuned program TAKES OTHER "
+		"PARAMETERS",
+		hoist},
+	{0}};
 
 const struct space_kind rewrite_kind = {
 	.name = "rewrite",
-	.forms = "rewrite, rewrite/without:RULE:RULE",
+	.forms = "rewrite, rewrite/without:RULE:RULE, rewrite/hoist:PARAMETERS",
 	.choices = "0 leaves the program as it is, every other one writes the place in another way.",
 	.open = rewrite_open,
 	.options = options,
