@@ -297,6 +297,7 @@ static void walk_all(struct proof *p, uint32_t some)
 	walk_products(prove, p, some, 0);
 	walk_windows(prove, p, some > 7 ? some / 7 : 1, 0);
 	walk_merges(prove, p, some, 0);
+	walk_distances(prove, p);
 	walk_conv1(prove_narrow, p, 11 * some, 5);
 	walk_products(prove_narrow, p, 11 * some, 5);
 	walk_windows(prove_narrow, p, 7 * some, 5);

@@ -108,6 +108,88 @@ static bool merged_convolutions(struct buf *b, const struct conv_case *c, int si
 	return true;
 }
 
+/* A product of which three parts are read, cut along its first and its last dimension. */
+static void parted_product(struct buf *b, const char *x, const char *w, int side, uint32_t orders)
+{
+	struct product_case c = {.side = side};
+	char out[16] = "";
+	int size[MERGED];
+
+	ordered(x, orders % 6, c.x);
+	ordered(w, orders / 6, c.w);
+	buf_adds(b, "HloModule m\n\nENTRY e {\n  x = ");
+	shape_of(b, c.x, 0, 0);
+	buf_adds(b, " parameter(0)\n  w = ");
+	shape_of(b, c.w, 'n', 5);
+	buf_adds(b, " parameter(1)\n  y = ");
+	if (strchr(c.x, 'b'))
+		strcat(out, "b");
+	result_labels(&c, side ? c.w : c.x, out);
+	result_labels(&c, side ? c.x : c.w, out);
+	shape_of(b, out, 'n', 5);
+	buf_adds(b, side ? " dot(w, x)" : " dot(x, w)");
+	product_lists(b, &c, side ? c.w : c.x, "lhs");
+	product_lists(b, &c, side ? c.x : c.w, "rhs");
+	buf_adds(b, "\n");
+	for (uint32_t i = 0; i < MERGED; i++) {
+		char shape[64] = "", cut[128] = "";
+		size[i] = 1;
+		for (const char *p = out; *p; p++) {
+			int all = *p == 'n' ? 5 : label_size(*p), start = *p == 'n' ? (int)i : p == out && all > 2 ? 1 : 0;
+			int step = *p == 'n' && i == 0 ? 2 : 1, limit = *p == 'n' ? start + 2 + (int)i % 2 : all, count = (limit - start + step - 1) / step;
+			sprintf(shape + strlen(shape), "%s%d", p > out ? "," : "", count);
+			sprintf(cut + strlen(cut), "%s[%d:%d:%d]", p > out ? ", " : "", start, limit, step);
+			size[i] *= count;
+		}
+		buf_addf(b, "  y%u = f32[%s] slice(y), slice={%s}\n", i, shape, cut);
+	}
+	merge_result(b, size, MERGED);
+}
+
+/* A sum of squared distances from something that is the same along it: dimensions of x that are summed, dimensions that m has. */
+static void squared_distances(struct buf *b, uint32_t rank, uint32_t summed, uint32_t has, bool other_way)
+{
+	static const int sizes[] = {3, 2, 3};
+	const char *sep[4] = {"", "", "", ""};
+	struct buf dims = {0}, m = {0}, map = {0}, out = {0}, gone = {0};
+	struct buf *list[] = {&m, &map, &out, &gone};
+
+	for (uint32_t i = 0; i < rank; i++) {
+		buf_addf(&dims, "%s%d", i ? "," : "", sizes[i]);
+		const int number[] = {sizes[i], (int)i, sizes[i], (int)i};
+		const bool take[] = {has >> i & 1, has >> i & 1, !(summed >> i & 1), summed >> i & 1};
+		for (int k = 0; k < 4; k++)
+			if (take[k]) {
+				buf_addf(list[k], "%s%d", sep[k], number[k]);
+				sep[k] = ",";
+			}
+	}
+	for (int k = 0; k < 4; k++)
+		buf_addch(list[k], 0);
+	buf_addf(b, "HloModule m\n\nadd {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT c = f32[] add(a, b)\n}\n\nENTRY e {\n"
+		    "  x = f32[%s] parameter(0)\n  m = f32[%s] parameter(1)\n  z = f32[] constant(0)\n"
+		    "  p = f32[%s] broadcast(m), dimensions={%s}\n  d = f32[%s] subtract(%s)\n  q = f32[%s] multiply(d, d)\n"
+		    "  ROOT y = f32[%s] reduce(q, z), dimensions={%s}, to_apply=add\n}\n", (char *)dims.data, (char *)m.data, (char *)dims.data,
+		(char *)map.data, (char *)dims.data, other_way ? "p, x" : "x, p", (char *)dims.data, (char *)out.data, (char *)gone.data);
+	buf_release(&dims);
+	for (int k = 0; k < 4; k++)
+		buf_release(list[k]);
+}
+
+static void walk_distances(case_visit *visit, void *ctx)
+{
+	for (uint32_t rank = 1; rank <= 3; rank++)
+		for (uint32_t summed = 1; summed < 1u << rank; summed++)
+			for (uint32_t has = 0; has < 1u << rank; has++) {
+				struct buf b = {0};
+				if (has & summed)
+					continue;
+				squared_distances(&b, rank, summed, has, (rank + summed + has) % 2);
+				visit(ctx, b.data);
+				buf_release(&b);
+			}
+}
+
 static void walk_merges(case_visit *visit, void *ctx, uint32_t each, uint32_t first)
 {
 	static const char *const labels[][2] = {{"mk", "kn"}, {"k", "kn"}, {"mkl", "kln"}, {"bmk", "bkn"}, {"mk", "kpn"}, {"mpk", "kn"},
@@ -120,6 +202,15 @@ static void walk_merges(case_visit *visit, void *ctx, uint32_t each, uint32_t fi
 			if (left_out(n++, each))
 				continue;
 			merged_products(&b, labels[l][0], labels[l][1], (int)(o & 1), o / 4, o & 2);
+			visit(ctx, b.data);
+			buf_release(&b);
+		}
+	for (size_t l = 0; l < sizeof labels / sizeof *labels; l++)
+		for (uint32_t o = 0; o < 72; o++) {
+			struct buf b = {0};
+			if (left_out(n++, each))
+				continue;
+			parted_product(&b, labels[l][0], labels[l][1], (int)(o & 1), o / 2);
 			visit(ctx, b.data);
 			buf_release(&b);
 		}

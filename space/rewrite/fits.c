@@ -79,6 +79,21 @@ static bool transpose_fits(const struct graph *g, uint32_t v)
 	return x->rank == y->rank && x->dtype == y->dtype;
 }
 
+static bool slice_fits(const struct graph *g, uint32_t v)
+{
+	const struct node *x = operand(g, v, 0), *y = &g->node[v];
+
+	if (x->rank != y->rank || x->dtype != y->dtype || y->proto->n_slice_dimensions != y->rank)
+		return false;
+	for (uint32_t i = 0; i < y->rank; i++) {
+		const Hlo__SliceDimensions *s = y->proto->slice_dimensions[i];
+		int64_t by = at_least_one(s->stride);
+		if (s->start < 0 || s->limit > dim(x, i) || s->limit < s->start || dim(y, i) != (s->limit - s->start + by - 1) / by)
+			return false;
+	}
+	return true;
+}
+
 /* Of one array; no rule looks at a reduction of several. */
 static bool reduce_fits(const struct graph *g, uint32_t v)
 {
@@ -266,6 +281,8 @@ bool rule_fits(const struct graph *g, uint32_t v)
 		return elementwise_fits(g, v);
 	case OP_BROADCAST:
 		return broadcast_fits(g, v);
+	case OP_SLICE:
+		return slice_fits(g, v);
 	case OP_TRANSPOSE:
 		return transpose_fits(g, v);
 	case OP_REDUCE:

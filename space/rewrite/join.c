@@ -76,14 +76,14 @@ uint32_t joins_leader(struct space *s, const struct rule *r, uint32_t v, uint32_
 	uint32_t x, tried = 0;
 	uint64_t h;
 
-	if (g->node[v].n_operands != 2)
+	if (side >= g->node[v].n_operands || g->node[v].n_operands > 2)
 		return NONE;
 	x = node_operands(g, v)[side];
 	if (g->node[x].n_users < 2 || (h = r->code->alike(g, v, side)) == 0)
 		return NONE;
 	for (uint32_t k = 0; k < g->node[x].n_users && tried < CANDIDATES && node_users(g, x)[k] < v; k++) {
 		uint32_t u = node_users(g, x)[k];
-		if (g->node[u].opcode != g->node[v].opcode || node_operands(g, u)[side] != x || led_by[2 * u + side] != NONE)
+		if (g->node[u].opcode != g->node[v].opcode || side >= g->node[u].n_operands || node_operands(g, u)[side] != x || led_by[2 * u + side] != NONE)
 			continue;
 		tried++;
 		if (r->code->alike(g, u, side) == h && !needs(g, rewrite_of(s)->joins, v, u))

@@ -1,9 +1,11 @@
 /*
- * merge.c - computes products, or convolutions, that share an operand as one.
+ * merge.c - computes products, or convolutions, that share an operand as one; and a product that is cut into parts as several.
  *
  *	dot(x, a), dot(x, b), ..		 =  slices of dot(x, concatenate(a, b, ..)), along the columns
  *	convolution(x, k), convolution(x, l), .. =  slices of convolution(x, concatenate(k, l, ..)), along the output features
  *	convolution(x, k), convolution(y, k), .. =  slices of convolution(concatenate(x, y, ..), k), along the batch
+ *
+ *	slice(dot(x, w)), slice(dot(x, w)), ..	 =  dot(x, slice(w)), dot(x, slice(w)), ..
  *
  * Queries, keys and values of attention, the gates of a recurrent net and parallel convolutions of an image are such.
  * Every number is computed from the same numbers in the same order, so also those of 16 bits stay what they are.
@@ -210,6 +212,70 @@ static void join_convolutions(struct draft *d, const uint32_t *node, uint32_t n,
 	}
 }
 
+/* ---- a product in parts ---- */
+
+static uint64_t parts_alike(const struct graph *g, uint32_t v, uint32_t side)
+{
+	struct dot_dims d;
+
+	return side == 0 && g->node[v].opcode == OP_SLICE && g->node[v].n_operands == 1 && rule_plain(g, v) && rule_fits(g, v) &&
+		g->node[v].elements && rule_dot(g, node_operands(g, v)[0], &d);
+}
+
+static bool match_parts(const struct graph *g, uint32_t v, struct found *f)
+{
+	uint32_t y = node_operands(g, v)[0];
+	struct dot_dims d;
+
+	if (!parts_alike(g, v, 0) || !rule_dot(g, y, &d))
+		return false;
+	f->inside[f->n_inside++] = y;
+	f->measure[0] = size_of_rest(g, y, 0, &d) * size_of(g, node_operands(g, y)[0], d.batch[0], d.n_batch);
+	f->measure[1] = (double)g->node[v].elements / f->measure[0];
+	f->measure[2] = (double)g->node[f->leader].elements / f->measure[0];
+	f->measure[3] = size_of(g, node_operands(g, y)[0], d.sum[0], d.n_sum);
+	return true;
+}
+
+/* The part of an operand that a part of the product needs. `at` is the place of the operand's own dimensions in the result. */
+static Hlo__HloInstructionProto *part_of(struct draft *d, uint32_t y, uint32_t side, const struct dot_dims *dims, uint32_t at,
+	const Hlo__HloInstructionProto *slice)
+{
+	Hlo__HloInstructionProto *x = draft_operand(d, y, side);
+	int64_t first[DRAFT_RANK] = {0}, count[DRAFT_RANK], step[DRAFT_RANK], rest[DRAFT_RANK];
+	uint32_t n = dot_rest(dims, (int)side, draft_rank(x), rest);
+
+	for (uint32_t i = 0; i < draft_rank(x); i++) {
+		count[i] = x->shape->dimensions[i];
+		step[i] = 1;
+	}
+	for (uint32_t k = 0; k < dims->n_batch + n; k++) {
+		uint32_t from = k < dims->n_batch ? k : at + k - dims->n_batch;
+		int64_t to = k < dims->n_batch ? dims->batch[side][k] : rest[k - dims->n_batch];
+		first[to] = slice->slice_dimensions[from]->start;
+		count[to] = slice->shape->dimensions[from];
+		step[to] = slice->slice_dimensions[from]->stride > 0 ? slice->slice_dimensions[from]->stride : 1;
+	}
+	return draft_slice(d, x, first, count, step);
+}
+
+static void write_parts(struct draft *d, const uint32_t *node, uint32_t n, uint32_t side, Hlo__HloInstructionProto **value)
+{
+	uint32_t y = node_operands(d->g, node[0])[side], kept;
+	struct dot_dims dims;
+	int64_t rest[DRAFT_RANK];
+
+	BUG_ON(!rule_dot(d->g, y, &dims));
+	kept = dot_rest(&dims, 0, d->g->node[node_operands(d->g, y)[0]].rank, rest);
+	for (uint32_t i = 0; i < n; i++) {
+		const Hlo__HloInstructionProto *slice = d->g->node[node[i]].proto;
+		value[i] = draft_dot(d, part_of(d, y, 0, &dims, dims.n_batch, slice), part_of(d, y, 1, &dims, dims.n_batch + kept, slice),
+			&dims, d->g->node[y].proto);
+	}
+}
+
+const struct rule_code product_parted_code = {.name = "product_parted", .measures = measures, .match = match_parts,
+	.alike = parts_alike, .join = write_parts};
 const struct rule_code dots_joined_code = {.name = "dots_joined", .measures = measures, .match = match_dots, .alike = dots_alike,
 	.join = join_dots};
 const struct rule_code convolutions_joined_code = {.name = "convolutions_joined", .measures = measures, .match = match_convolutions,

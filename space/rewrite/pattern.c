@@ -184,19 +184,6 @@ static bool match_elementwise(struct matcher *m, const struct pattern_line *l, u
 	return bind(m, l->operand[0], x[0], y->node, axis) && bind(m, l->operand[1], x[1], y->node, axis);
 }
 
-/* Is it a reduction that adds up, starting from 0? */
-static bool is_sum(const struct graph *g, uint32_t v)
-{
-	const struct comp *c;
-	double first;
-
-	if (g->node[v].opcode != OP_REDUCE || g->node[v].n_operands != 2)
-		return false;
-	c = &g->comp[node_calls(g, v)[0]];
-	return c->n_nodes == 3 && g->node[c->root].opcode == OP_ADD && node_operands(g, c->root)[0] != node_operands(g, c->root)[1] &&
-		rule_constant(g, node_operands(g, v)[1], &first) && !(first < 0) && !(first > 0);
-}
-
 static bool match_sum(struct matcher *m, const struct pattern_line *l)
 {
 	const struct binding *y = &m->value[l->value];
@@ -204,7 +191,7 @@ static bool match_sum(struct matcher *m, const struct pattern_line *l)
 	uint32_t a = letters(m, l->operand[0]), r = letters(m, l->value), at = 0, x;
 	uint8_t axis[DRAFT_RANK];
 
-	if (!is_sum(m->g, y->node))
+	if (!rule_is_sum(m->g, y->node))
 		return false;
 	x = node_operands(m->g, y->node)[0];
 	for (uint32_t i = 0; i < m->g->node[x].rank; i++) {

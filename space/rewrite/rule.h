@@ -98,6 +98,8 @@ bool rule_fits(const struct graph *g, uint32_t v);
 bool rule_only_for(const struct graph *g, uint32_t v, uint32_t user);
 /* Reads a constant of one real number. */
 bool rule_constant(const struct graph *g, uint32_t v, double *out);
+/* Is it a reduction that adds up, starting from 0? */
+bool rule_is_sum(const struct graph *g, uint32_t v);
 /* Reads the dimensions of a dot. False if rules do not understand it: operands and result must have one type. */
 bool rule_dot(const struct graph *g, uint32_t v, struct dot_dims *out);
 

@@ -266,6 +266,18 @@ bool rule_constant(const struct graph *g, uint32_t v, double *out)
 	return true;
 }
 
+bool rule_is_sum(const struct graph *g, uint32_t v)
+{
+	const struct comp *c;
+	double first;
+
+	if (g->node[v].opcode != OP_REDUCE || g->node[v].n_operands != 2)
+		return false;
+	c = &g->comp[node_calls(g, v)[0]];
+	return c->n_nodes == 3 && g->node[c->root].opcode == OP_ADD && node_operands(g, c->root)[0] != node_operands(g, c->root)[1] &&
+		rule_constant(g, node_operands(g, v)[1], &first) && !(first < 0) && !(first > 0);
+}
+
 static bool in_16_bits(const struct graph *g, uint32_t v)
 {
 	return g->node[v].dtype == DT_BF16 || g->node[v].dtype == DT_F16;
