@@ -176,8 +176,46 @@ static void the_group_is_one_place(void)
 	close_program(&o);
 }
 
+/* A product of which two parts are read: it is inside the place, which reads its operands; what reads all of it keeps it there. */
+static void parts_read_what_the_product_reads(void)
+{
+	static const char *const also[] = {"", "  n = f32[4,6] negate(y)\n"};
+
+	for (int other = 0; other < 2; other++) {
+		struct buf text = {0};
+		struct graph g, side[2];
+		struct regions r = {0};
+		struct err err = {0};
+		uint8_t none[2] = {0}, all[2] = {1, 1};
+		struct space *s = NULL;
+		buf_addf(&text, "HloModule m\n\nENTRY e {\n  x = f32[4,5] parameter(0)\n  w = f32[5,6] parameter(1)\n  y = f32[4,6] dot(x, w)" DOT
+				"  a = f32[4,2] slice(y), slice={[0:4], [0:2]}\n  b = f32[4,4] slice(y), slice={[0:4], [2:6]}\n%s"
+				"  ROOT t = (f32[4,2], f32[4,4]%s) tuple(a, b%s)\n}\n", also[other], other ? ", f32[4,6]" : "", other ? ", n" : "");
+		if (CHECK(graph_parse(&g, text.data, text.len, "text", &err) == 0))
+			s = space_open("rewrite", "cpu", &g, NULL, 0, &err);
+		if (CHECK(s && s->n_sites == 1) && CHECK(s->ops->region(s, none, all, &r, &err) == 0) && CHECK_INT(r.n, 1))
+			for (int i = 0; i < 2; i++) {
+				const struct buf *b = i ? &r.v->b : &r.v->a;
+				uint32_t dots = 0;
+				CHECK(graph_parse(&side[i], b->data, b->len, "a region", NULL) == 0);
+				for (uint32_t v = 0; v < side[i].n_nodes; v++)
+					dots += side[i].node[v].opcode == OP_DOT;
+				CHECK_INT(dots, i == 0 ? 1 : 2 + other);
+				CHECK_INT(side[i].comp[side[i].entry].proto->program_shape->n_parameters, 2);
+				graph_release(&side[i]);
+			}
+		if (err.text[0])
+			printf("\t%s\n", err.text);
+		regions_release(&r);
+		space_free(s);
+		graph_release(&g);
+		buf_release(&text);
+	}
+}
+
 int main(void)
 {
+	RUN(parts_read_what_the_product_reads);
 	RUN(who_needs_another_does_not_join_it);
 	RUN(each_joins_by_itself);
 	RUN(circles_are_not_made);

@@ -76,12 +76,12 @@ static void add_near(struct cut *c, uint32_t v)
 		add_once(c->near, &c->n_near, node_operands(g, v)[k]);
 }
 
-/* Fills `f` for a site of the place on a side; false if nothing takes effect there, or it joins others. */
+/* Fills `f` for a site of the place on a side; false if nothing takes effect there. */
 static bool found_on(const struct cut *c, uint32_t site, int side, struct found *f)
 {
 	const struct offer *o = rewrite_offer(c->s, site, c->real[side][site]);
 
-	if (!o || o->leader != NONE)
+	if (!o)
 		return false;
 	rewrite_found(c->s, site, o, f);
 	return true;
@@ -101,14 +101,27 @@ static size_t room(const struct cut *c)
 	return n;
 }
 
-/* Nodes that the place looks through. What others read besides must be there on both sides, or these would differ in their numbers. */
+/* Adds nodes that the place looks through. */
 static void add_inside(struct cut *c, const struct found *f)
 {
 	for (uint32_t k = 0; k < f->n_inside; k++) {
 		add_near(c, f->inside[k]);
 		add_once(c->node, &c->n_nodes, f->inside[k]);
-		if (!rewrite_consumes(c->s->graph, f, f->inside[k]))
-			add_once(c->anchor, &c->n_anchors, f->inside[k]);
+	}
+}
+
+/* What others read besides must be there on both sides, or these would differ in their numbers: it is a result, too. */
+static void add_results(struct cut *c)
+{
+	const struct graph *g = c->s->graph;
+
+	for (uint32_t i = 0; i < c->n_nodes; i++) {
+		const struct node *n = &g->node[c->node[i]];
+		bool read = n->flags & NODE_ROOT;
+		for (uint32_t k = 0; k < n->n_users && !read; k++)
+			read = !listed(c->node, c->n_nodes, node_users(g, c->node[i])[k]);
+		if (read)
+			add_once(c->anchor, &c->n_anchors, c->node[i]);
 	}
 }
 
@@ -132,6 +145,7 @@ void cut_begin(struct cut *c, struct space *s, uint32_t site, const uint8_t *a, 
 	for (uint32_t i = 0; i < 2 * c->n_sites; i++)
 		if (found_on(c, c->site[i / 2], i % 2, &f))
 			add_inside(c, &f);
+	add_results(c);
 	sort_u32(c->node, c->n_nodes);
 	sort_u32(c->anchor, c->n_anchors);
 	draft_begin(&c->draft, s->graph, &c->mem);
