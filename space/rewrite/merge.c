@@ -15,7 +15,7 @@
 #include "space/rewrite/codes.h"
 #include "space/rewrite/conv.h"
 
-static const char *const measures[] = {"rows", "columns", "leader_columns", "depth", NULL};
+static const char *const measures[] = {"rows", "columns", "leader_columns", "depth", "prepared", NULL};
 
 /* ---- products ---- */
 

@@ -250,6 +250,13 @@ static uint64_t add_offers(struct opening *o, uint16_t r, const struct found *f,
 	return hash64(rule->name, strlen(rule->name), f->variants + 16 * f->side);
 }
 
+static bool is_prepared(const struct space *s, uint32_t v, uint32_t side)
+{
+	const struct rewrite *w = rewrite_of(s);
+
+	return w->on && side < s->graph->node[v].n_operands && w->on[node_operands(s->graph, v)[side]] == HOIST_GIVEN;
+}
+
 static uint64_t try_joining(struct opening *o, uint16_t r, uint32_t v, uint32_t first, uint64_t h)
 {
 	struct rewrite *w = rewrite_of(o->s);
@@ -259,6 +266,7 @@ static uint64_t try_joining(struct opening *o, uint16_t r, uint32_t v, uint32_t 
 		uint32_t leader = joins_leader(o->s, &w->rules.rule[r], v, side, o->led_by);
 		if (leader == NONE || !rule_match_joined(&w->rules.rule[r], o->s->graph, v, leader, side, &f))
 			continue;
+		f.prepared = is_prepared(o->s, v, !side) && is_prepared(o->s, leader, !side);
 		o->led_by[2 * v + side] = leader;
 		w->has_joins = true;
 		h = surroundings(o->s->graph, hash_mix(h, add_offers(o, r, &f, first)), &f);

@@ -22,6 +22,7 @@ struct found {
 	uint32_t n_inside;
 	uint32_t leader; /* of a rule that joins: the node that is computed together with the anchor; else NONE */
 	uint32_t side;	 /* ... and which operand both have in common */
+	bool prepared;	 /* ... and whether the other operands of both are prepared once (hoist.c); only asked for the promise */
 	double measure[FOUND_MEASURES]; /* the rule's code or its pattern names them */
 	uint32_t variants;		/* how many of the rule's variants make sense here */
 };

@@ -219,7 +219,15 @@ bool rule_match_joined(const struct rule *r, const struct graph *g, uint32_t v, 
 
 double rule_promise(const struct rule *r, const struct found *f)
 {
-	return r->promise ? expr_value(r->promise, f->measure) : 0;
+	double measure[FOUND_MEASURES];
+
+	if (!r->promise)
+		return 0;
+	memcpy(measure, f->measure, sizeof measure);
+	for (uint32_t i = 0; rule_joins(r) && r->code->measures[i]; i++)
+		if (strcmp(r->code->measures[i], "prepared") == 0)
+			measure[i] = f->prepared;
+	return expr_value(r->promise, measure);
 }
 
 Hlo__HloInstructionProto *rule_write(const struct rule *r, struct draft *d, const struct found *f, uint32_t variant)
