@@ -38,7 +38,7 @@ static int run(const struct settings *set, struct err *err)
 int main(int argc, char **argv)
 {
 	struct settings set = {LAB_DEFAULTS, .jobs = OPT_AUTO, .db = "runs.sqlite", .workers = 1, .resume = true,
-		.anchors = true, .start = START_MIXED};
+		.anchors = true, .share = 1.5, .start = START_MIXED};
 	const struct opt table[] = {
 		OPT_SECTION("What to measure"),
 		OPT_LIST('g', "graph", &set.graphs, "FILE", "a program to measure; may be repeated"),
@@ -61,6 +61,8 @@ int main(int argc, char **argv)
 		OPT_NUM(0, "tau", &set.tau, 0, 1e6, "temperature of the sampling, as a share of the default's cost; 0: follows the noise"),
 		OPT_FLAG(0, "anchors", &set.anchors, "measure the whole program once per sweep, against drift"),
 		LAB_OPTS_HOW(set),
+		OPT_NUM(0, "share", &set.share, 0, 1e6,
+			"a program that had this many times its fair share of the time waits, however few samples it has; 0: samples alone count"),
 		OPT_SECTION("Output"),
 		LAB_OPTS_TALK(set),
 		OPT_END};

@@ -15,7 +15,6 @@
 #include "base/stop.h"
 #include "collect/plan_own.h"
 
-#define FAIR 1.5   /* times its fair share of the time, which a program may have had and be given another step */
 #define USED_UP 64 /* steps of a chain in a row that measured nothing */
 
 static uint64_t program_steps(const struct plan *p, uint32_t i)
@@ -59,7 +58,7 @@ static double fair_seconds(const struct plan *p, double now)
 			sum += program_seconds(p, i, now);
 			n++;
 		}
-	return p->worker[0].lab->kind == COST_MEASURED && n ? FAIR * sum / n : INFINITY;
+	return p->set->share > 0 && p->worker[0].lab->kind == COST_MEASURED && n ? p->set->share * sum / n : INFINITY;
 }
 
 /*

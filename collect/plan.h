@@ -3,7 +3,7 @@
  *
  * A plan opens every program and starts or resumes the run. Then it gives out steps: the program with the fewest
  * samples is next, and of its chains the one with the fewest steps. So a night of any length is balanced. But a step
- * of one program may take as long as a hundred of another; who had half as much again as his fair share of the time
+ * of one program may take as long as a hundred of another; who had more than --share times his fair share of the time
  * since the plan was opened has to wait, however few samples he has. Programs of which every step is known already
  * count as none here. (Equal time for all was the other way: then the smallest programs get a hundred times the
  * samples of the large ones, most of them known.) What is under way when the time is over is given up, and is no
@@ -23,6 +23,7 @@ struct settings { /* of a run; what the command line says */
 	const char *graph_dir;	  /* --graphs */
 	int64_t samples, workers, seed, chains, core, replicas, partitions, jobs;
 	double seconds, tau, deadline;	  /* 0: no limit; 0: by the noise */
+	double share; /* times its fair share of the time, which a program may have had and be given another step; 0: any */
 	int start, measure;	  /* enum start, enum cost_policy */
 	bool resume, wait, raw, quiet, quiet_pairs, json, force, anchors;
 };

@@ -10,6 +10,7 @@
 #define NIGHT 28800.0
 
 struct night {
+	struct settings set;
 	struct plan p;
 	struct lab lab;
 	struct worker w;
@@ -19,13 +20,13 @@ struct night {
 };
 
 /* Steps of program i take step[i] seconds; if new[i] is not 0, all but the first new[i] of them measure nothing. */
-static void play(struct night *n, enum cost_kind kind, uint32_t chains, const double *step, const uint32_t *new)
+static void play(struct night *n, double share, enum cost_kind kind, uint32_t chains, const double *step, const uint32_t *new)
 {
 	double spent = 0;
 
-	*n = (struct night){.lab.kind = kind};
+	*n = (struct night){.lab.kind = kind, .set.share = share};
 	n->w.lab = &n->lab;
-	n->p = (struct plan){.worker = &n->w, .chain = n->chain, .n_workers = 1, .n_programs = PROGRAMS, .n_chains = chains};
+	n->p = (struct plan){.set = &n->set, .worker = &n->w, .chain = n->chain, .n_workers = 1, .n_programs = PROGRAMS, .n_chains = chains};
 	for (uint32_t k = 0; k < chains * PROGRAMS; k++)
 		n->chain[k].number = k;
 	while (spent < NIGHT) {
@@ -47,7 +48,7 @@ static void long_steps_take_no_more_than_their_share(void)
 	struct night n;
 
 	for (uint32_t chains = 1; chains <= 2; chains++) {
-		play(&n, COST_MEASURED, chains, step, new);
+		play(&n, 1.5, COST_MEASURED, chains, step, new);
 		for (uint32_t i = 0; i < PROGRAMS; i++)
 			if (!CHECK(n.seconds[i] < 2 * NIGHT / PROGRAMS))
 				printf("  program %u had %.0f s\n", i, n.seconds[i]);
@@ -68,7 +69,7 @@ static void what_is_used_up_is_no_reason_to_wait(void)
 	static const uint32_t new[PROGRAMS] = {30, 0, 30, 30, 30};
 	struct night n;
 
-	play(&n, COST_MEASURED, 1, step, new);
+	play(&n, 1.5, COST_MEASURED, 1, step, new);
 	CHECK(n.seconds[1] > 0.9 * NIGHT);
 }
 
@@ -79,7 +80,19 @@ static void models_count_samples(void)
 	static const uint32_t new[PROGRAMS] = {0};
 	struct night n;
 
-	play(&n, COST_MODELLED, 1, step, new);
+	play(&n, 1.5, COST_MODELLED, 1, step, new);
+	for (uint32_t i = 1; i < PROGRAMS; i++)
+		CHECK(n.samples[i] + 1 >= n.samples[0] && n.samples[i] <= n.samples[0]);
+}
+
+/* So a night in stretches has the samples of one in one piece, wherever it was cut. */
+static void without_shares_samples_count(void)
+{
+	static const double step[PROGRAMS] = {1, 50, 1, 1, 1};
+	static const uint32_t new[PROGRAMS] = {0};
+	struct night n;
+
+	play(&n, 0, COST_MEASURED, 1, step, new);
 	for (uint32_t i = 1; i < PROGRAMS; i++)
 		CHECK(n.samples[i] + 1 >= n.samples[0] && n.samples[i] <= n.samples[0]);
 }
@@ -89,5 +102,6 @@ int main(void)
 	RUN(long_steps_take_no_more_than_their_share);
 	RUN(what_is_used_up_is_no_reason_to_wait);
 	RUN(models_count_samples);
+	RUN(without_shares_samples_count);
 	return test_done();
 }

@@ -3,7 +3,7 @@
 # lost, the store stays sound, and in the end it holds exactly the samples of an uninterrupted run.
 #
 # On a device with noise no two runs measure the same costs; there the temperature is set so high that
-# the draws do not depend on them, and all but the costs is compared.
+# the draws do not depend on them, and all but the costs is compared. Nor may whose turn it is depend on the time that steps take.
 set -u
 . tests/await.sh
 bin=$(realpath "${BIN:-bin}") b=$(realpath "${B:-build/release}")
@@ -63,14 +63,14 @@ kill_rounds() { # name, kills, samples in peace before, longest moment in ms, co
 }
 kill_rounds modelled "$kills" 0 100 ", hex(costs)" --device sim --graph "$graphs/loop.pb.zst" --graph "$graphs/chain.pb.zst"
 if [ -e "$b/tests/fake_plugin.so" ]; then
-	FAKE_PLUGIN="fake:any=1;crash=20" kill_rounds fake "$kills" 0 200 "" --device "$b/tests/fake_plugin.so" --tau 1000000 \
+	FAKE_PLUGIN="fake:any=1;crash=20" kill_rounds fake "$kills" 0 200 "" --device "$b/tests/fake_plugin.so" --tau 1000000 --share 0 \
 		--graph "$graphs/loop.pb.zst" --graph "$graphs/chain.pb.zst"
 	[ "$(query fake 'SELECT count(*) FROM failure')" -gt 0 ] || { echo "FAIL: fake: nothing crashed, so nothing of that was tried"; failed=1; }
 else
 	echo "skip: fake: no fake plugin without the plugin's header"
 fi
 if "$bin/inspect" --device cpu "$graphs/chain.pb.zst" >/dev/null 2>&1; then
-	kill_rounds real 10 5 1000 "" --device cpu --tau 1000000 --graph "$graphs/chain.pb.zst" --graph "$graphs/reduction.pb.zst"
+	kill_rounds real 10 5 1000 "" --device cpu --tau 1000000 --share 0 --graph "$graphs/chain.pb.zst" --graph "$graphs/reduction.pb.zst"
 else
 	echo "skip: real: no plugin"
 fi
