@@ -202,7 +202,8 @@ static int read_ask(struct reply *a, struct contest_ask *ask)
 		while (i < 3 && strcmp(r->how, how[i]) != 0)
 			i++;
 		if (i == 3)
-			return refuse(a, "\"how\" is usual, again (with more precision), or whole (by running whole programs)");
+			return refuse(a, "\"how\" is usual, again (with more "
+				"precision), or whole (by running whole programs)");
 		ask->how = (enum contest_how)i;
 	}
 	if (r->has & HAS_QUANTITY && lab_objective(r->quantity, &ask->quantity, a->err) < 0)
@@ -271,7 +272,8 @@ static int keep_module(struct reply *a, const struct buf *module)
 	int rc = 0;
 
 	if (!a->c->set->out)
-		return refuse(a, "the server was given no folder to write to: start it with --out DIR, or ask without \"name\"");
+		return refuse(a, "the server was given no folder to write to: "
+			"start it with --out DIR, or ask without \"name\"");
 	if (!plain_name(a->r->name))
 		return refuse(a, "\"name\" is the name of a file, without a folder and without a dot in front");
 	buf_addf(&path, "%s/%s", a->c->set->out, a->r->name);
@@ -361,7 +363,8 @@ static int quit_server(struct reply *a)
 }
 
 static int (*const function[])(struct reply *) = {
-	[DO_HELLO] = hello, [DO_SPACE] = space, [DO_FEATURES] = features, [DO_ASK] = ask, [DO_PRICE] = price, [DO_TELL] = tell, [DO_APPLY] = apply,
+	[DO_HELLO] = hello, [DO_SPACE] = space, [DO_FEATURES] = features, [DO_ASK] = ask, [DO_PRICE] = price,
+	[DO_TELL] = tell, [DO_APPLY] = apply,
 	[DO_VERDICT] = verdict, [DO_QUIT] = quit_server};
 _Static_assert(sizeof function / sizeof *function == DO_COUNT, "every request has a function");
 
@@ -374,7 +377,8 @@ static void begin(struct json *j, const struct request *r, bool ok)
 		json_int(j, "id", r->id);
 }
 
-int answer(struct contest *c, struct request *r, const char *text, size_t n, struct buf *out, bool *quit, struct err *err)
+int answer(struct contest *c, struct request *r, const char *text, size_t n, struct buf *out, bool *quit,
+	struct err *err)
 {
 	struct known_configs known = {c->lab.space, c->best, c->has_told ? c->told : NULL};
 	struct json j = {.out = out};

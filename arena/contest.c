@@ -45,8 +45,10 @@ static int begin_run(struct contest *c, struct err *err)
 {
 	struct buf settings = {0};
 	struct run_spec spec = {.kind = "search", .policy = c->set->measure == POLICY_WHOLE ? "whole" : "region",
-		.seed = (uint64_t)c->set->seed, .environment = c->archive.environment, .spaces = &c->lab.space_id, .n_spaces = 1};
-	struct chain_spec chain = {.space = c->lab.space_id, .config = c->dflt, .base_seconds = c->default_cost, .start = "default"};
+		.seed = (uint64_t)c->set->seed, .environment = c->archive.environment, .spaces = &c->lab.space_id,
+		.n_spaces = 1};
+	struct chain_spec chain = {.space = c->lab.space_id, .config = c->dflt, .base_seconds = c->default_cost,
+		.start = "default"};
 	int rc;
 
 	identify(c, &settings);
@@ -82,7 +84,8 @@ int contest_open(struct contest *c, struct err *err)
 	uint32_t n;
 
 	c->archive.raw = set->raw;
-	c->device_options = (struct device_options){.backend = set->device, .core = (int)set->core + 1, .kind = set->space,
+	c->device_options = (struct device_options){.backend = set->device, .core = (int)set->core + 1,
+		.kind = set->space,
 		.seed = 1, .wait = set->wait, .deadline = set->deadline};
 	if (lab_place(&c->device_options, set->cores, set->replicas, set->partitions, err) < 0 ||
 		(set->db && !(c->archive.db = store_open(set->db, STORE_CREATE, &so, err))))
@@ -168,7 +171,8 @@ static int price_whole(struct cost *cost, const uint8_t *from, const uint8_t *to
 	int rc = cost_whole(cost, from, to, NULL, &t, err);
 
 	*d = (struct delta){.outcome = t.outcome, .signal = t.signal, .kind = t.kind, .quantity = cost_quantity(cost),
-		.seconds = t.delta, .se = t.delta_se, .gave_up = t.gave_up, .measured = !t.identical, .cached = t.identical,
+		.seconds = t.delta, .se = t.delta_se, .gave_up = t.gave_up, .measured = !t.identical,
+		.cached = t.identical,
 		.inside = t.inside};
 	memcpy(d->detail, t.detail, sizeof d->detail);
 	timing_release(&t);
@@ -205,7 +209,8 @@ bool contest_spent(const struct contest *c)
 {
 	const struct contest_settings *set = c->set;
 
-	return c->over || (set->budget && c->priced >= (uint64_t)set->budget) || (set->seconds > 0 && c->spent >= set->seconds);
+	return c->over || (set->budget && c->priced >= (uint64_t)set->budget) ||
+		(set->seconds > 0 && c->spent >= set->seconds);
 }
 
 /* May it be priced? -1 with the sentence that says why not. */
@@ -220,12 +225,14 @@ static int allow(const struct contest *c, const struct contest_ask *ask, struct 
 	if (contest_spent(c))
 		return err_set(err, "the budget of %g seconds is spent", set->seconds);
 	if (!contest_cost(c, ask->quantity))
-		return err_set(err, "nothing is priced in %s here: the objective is in %s, the limits in what hello says",
+		return err_set(err, "nothing is priced in %s here: the "
+			"objective is in %s, the limits in what hello says",
 			quantity_name((enum quantity)(ask->quantity - 1)), quantity_name(c->lab.quantity));
 	return 0;
 }
 
-int contest_price(struct contest *c, const struct contest_ask *ask, struct contest_price *out, bool *refused, struct err *err)
+int contest_price(struct contest *c, const struct contest_ask *ask, struct contest_price *out, bool *refused,
+	struct err *err)
 {
 	struct contest_ask a = *ask;
 	double started = now_seconds();
@@ -283,7 +290,8 @@ int contest_tell(struct contest *c, const uint8_t *config, struct estimate *cost
 {
 	*refused = !contest_known(c, config, cost);
 	if (*refused)
-		return err_set(err, "what this configuration costs is not known: price it first, or a move to it from a known one");
+		return err_set(err, "what this configuration costs is not known: "
+			"price it first, or a move to it from a known one");
 	memcpy(c->told, config, c->lab.space->n_sites);
 	c->has_told = true;
 	return found(c, &(struct finding){.chain = c->chain, .config = config, .delta = cost->value, .se = cost->se,
@@ -306,8 +314,10 @@ int contest_verdict(struct contest *c, const uint8_t *config, struct verdict *v,
 		return -1;
 	if (!v->measured || v->outcome != OUTCOME_OK)
 		return 0;
-	return found(c, &(struct finding){.chain = c->chain, .config = config, .delta = v->tuned_seconds - v->default_seconds,
-		.se = (v->high - v->low) / 4 * v->default_seconds, .default_seconds = v->default_seconds, .kind = v->kind,
+	return found(c, &(struct finding){.chain = c->chain, .config = config,
+		.delta = v->tuned_seconds - v->default_seconds,
+		.se = (v->high - v->low) / 4 * v->default_seconds, .default_seconds = v->default_seconds,
+		.kind = v->kind,
 		.how = "final"}, err);
 }
 

@@ -68,11 +68,15 @@ struct contest_price {
 	struct estimate total;
 };
 /* -1 with `refused`: the client is told the sentence and may go on. -1 without it: the environment is broken. */
-int contest_price(struct contest *c, const struct contest_ask *ask, struct contest_price *out, bool *refused, struct err *err);
+int contest_price(struct contest *c, const struct contest_ask *ask, struct contest_price *out, bool *refused,
+	struct err *err);
 /* Is there nothing left to price with? */
 bool contest_spent(const struct contest *c);
 int contest_tell(struct contest *c, const uint8_t *config, struct estimate *cost, bool *refused, struct err *err);
-/* What our own search would try from `config`, in its place; -1: nothing, and the client is told why. `by`: what guides it. */
+/*
+ * What our own search would try from `config`, in its place; -1: nothing, and the client is told why. `by`: what guides
+ * it.
+ */
 int contest_advise(struct contest *c, uint8_t *config, struct rng *rng, const char **by, struct err *err);
 /* The device is given back for it, and the contest is over. */
 int contest_verdict(struct contest *c, const uint8_t *config, struct verdict *v, struct err *err);

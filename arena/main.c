@@ -25,7 +25,8 @@ static int parse(struct contest_settings *s, int argc, char **argv, struct err *
 {
 	const struct opt table[] = {
 		OPT_SECTION("What to decide"),
-		OPT_STR('g', "graph", &s->graph, "FILE", "the program: HLO as proto or text, StableHLO, or a folder of dumps"),
+		OPT_STR('g', "graph", &s->graph, "FILE", "the program: HLO as "
+			"proto or text, StableHLO, or a folder of dumps"),
 		LAB_OPT_SPACE(*s),
 		OPT_SECTION("Where"),
 		OPT_STR('d', "db", &s->db, "FILE", "keep every price in this store, and use those that it has"),
@@ -40,17 +41,20 @@ static int parse(struct contest_settings *s, int argc, char **argv, struct err *
 		OPT_STR('m', "model", &s->model, "FILE",
 			"the model that guided proposals are made with; default: the one that a search would take"),
 		OPT_LIST(0, "limit", &s->limits, "QUANTITY:BOUND",
-			"what the verdict holds the answer to: seconds:+2% (of the default), bytes:+0%, bytes:16GiB; may be repeated"),
+			"what the verdict holds the answer to: seconds:+2% (of the "
+			"default), bytes:+0%, bytes:16GiB; may be repeated"),
 		OPT_SECTION("Clients"),
-		OPT_STR(0, "socket", &s->socket, "PATH", "serve one client after the other here; default: standard input and output"),
+		OPT_STR(0, "socket", &s->socket, "PATH", "serve one client after the "
+			"other here; default: standard input and output"),
 		OPT_NUM(0, "patience", &s->patience, 0, 1e6,
 			"seconds that a client which does not read its answers may keep another one waiting"),
 		OPT_STR('o', "out", &s->out, "DIR", "the folder that programs may be written to; default: none may"),
 		OPT_FLAG('q', "quiet", &s->quiet, "say nothing on standard error"),
 		OPT_END};
 	const struct opt_program prog = {"arena", "[OPTIONS] --graph FILE",
-		"Lets other optimisers make the decisions of a program, and prices what they decide. Requests and answers are lines of "
-		"JSON (schemas/arena.md). The budget is counted here, every price can be kept in a store, and the verdict is that of "
+		"Lets other optimisers make the decisions of a program, and prices what "
+		"they decide. Requests and answers are lines of JSON (schemas/arena.md). The budget is counted here, "
+		"every price can be kept in a store, and the verdict is that of "
 		"search: measured anew against the compiler's own program.", table};
 	int n_words = 0, rc;
 
@@ -83,13 +87,14 @@ static int serve(struct contest *c, int in, const struct sender *to, struct err 
 		rc = answer(c, &request, rc == LINE_GOT ? text : NULL, n, &line, &quit, &why);
 		if (rc < 0)
 			*err = why;
-		sent = send_line(to, line.data, line.len); /* what it asked for was done, whether it hears of it or not */
+		/* what it asked for was done, whether it hears of it or not */
+		sent = send_line(to, line.data, line.len);
 		if (rc < 0)
 			break;
 	}
 	if (sent == SENT_TOO_SLOW && !c->set->quiet)
-		fprintf(stderr, "arena: a client that did not read its answers for %g s was dropped, because another one waits\n",
-			c->set->patience);
+		fprintf(stderr, "arena: a client that did not read its answers for "
+			"%g s was dropped, because another one waits\n", c->set->patience);
 	lines_release(&lines);
 	request_release(&request);
 	buf_release(&line);
@@ -112,7 +117,8 @@ static int listen_at(const char *path, struct err *err)
 
 	if (strlen(path) >= sizeof at.sun_path) {
 		close(fd);
-		return err_set(err, "%s is too long for the path of a socket: %zu bytes at most", path, sizeof at.sun_path - 1);
+		return err_set(err, "%s is too long for the path of a socket: %zu bytes at most", path,
+			sizeof at.sun_path - 1);
 	}
 	strcpy(at.sun_path, path);
 	if (connect(fd, (const struct sockaddr *)&at, sizeof at) == 0) {
@@ -159,9 +165,11 @@ static int run(struct contest *c, struct err *err)
 	if (contest_open(c, err) < 0 || (set->socket && (fd = listen_at(set->socket, err)) < 0))
 		return -1;
 	if (!set->quiet)
-		fprintf(stderr, "arena: %s: %u sites in %u classes; %s\narena: ready%s%s\n", c->lab.subject.name, c->lab.space->n_sites,
-			c->lab.space->n_ties, c->lab.subject.decoded, set->socket ? " at " : "", set->socket ? set->socket : "");
-	rc = set->socket ? serve_socket(c, fd, err) : serve(c, STDIN_FILENO, &(struct sender){STDOUT_FILENO, -1, 0}, err);
+		fprintf(stderr, "arena: %s: %u sites in %u classes; %s\narena: ready%s%s\n", c->lab.subject.name,
+			c->lab.space->n_sites, c->lab.space->n_ties, c->lab.subject.decoded, set->socket ? " at " : "",
+			set->socket ? set->socket : "");
+	rc = set->socket ? serve_socket(c, fd, err) : serve(c, STDIN_FILENO, &(struct sender){STDOUT_FILENO, -1, 0},
+		err);
 	if (set->socket) {
 		close(fd);
 		unlink(set->socket);

@@ -60,7 +60,8 @@ static int take_choice(struct scan *s, const struct space *space, int64_t site, 
 	if (scan_i64(s, &v) < 0)
 		return -1;
 	if (v < 0 || v >= space->site[site].choices)
-		return scan_fail(s, "site %lld has no choice %lld: it has %u", (long long)site, (long long)v, space->site[site].choices);
+		return scan_fail(s, "site %lld has no choice %lld: it has %u", (long long)site, (long long)v,
+			space->site[site].choices);
 	*choice = (uint8_t)v;
 	return 0;
 }
@@ -137,7 +138,8 @@ static int take_named(struct scan *s, const struct known_configs *k, uint8_t *co
 		return 0;
 	}
 	if (!(start = space_start_find(space, name)))
-		return scan_fail(s, "there is no configuration called %s: there are default, best, told and the starts of the kind", name);
+		return scan_fail(s, "there is no configuration called %s: there are "
+			"default, best, told and the starts of the kind", name);
 	start->fill(space, config);
 	return 0;
 }
@@ -208,7 +210,8 @@ static int take_member(struct scan *s, struct request *r, const struct known_con
 static int fits(const struct request *r, struct err *err)
 {
 	if (!(r->has & HAS_DO))
-		return err_set(err, "there is no \"do\": a request is {\"do\": NAME, ...}, and there are %s", request_names());
+		return err_set(err, "there is no \"do\": a request is {\"do\": NAME, ...}, and there are %s",
+			request_names());
 	for (size_t i = 0; i < MEMBERS; i++) {
 		unsigned bit = member[i].bit;
 		if (r->has & bit & ~(request[r->what].may | HAS_ID | HAS_DO))

@@ -1,8 +1,8 @@
 /*
  * request.h - reads one line of a client into a request, and refuses everything else.
  *
- * A line is a JSON object with a member "do" and those that schemas/arena.def allows for it. A configuration is written in
- * one of three ways: an array with a choice for every site; {"flips": [[site, choice], ...]}, which differs from the
+ * A line is a JSON object with a member "do" and those that schemas/arena.def allows for it. A configuration is written
+ * in one of three ways: an array with a choice for every site; {"flips": [[site, choice], ...]}, which differs from the
  * default there; or a name: "default", "best", "told", or a start of the kind.
  *
  * Nothing of a refused line has an effect. The sentence says what is wrong with it, and never repeats bytes that do not
@@ -14,7 +14,8 @@
 #include "space/space.h"
 
 enum request_member {
-	HAS_ID = 1, HAS_CONFIG = 2, HAS_FROM = 4, HAS_HOW = 8, HAS_SEED = 16, HAS_QUANTITY = 32, HAS_NAME = 64, HAS_DO = 128
+	HAS_ID = 1, HAS_CONFIG = 2, HAS_FROM = 4, HAS_HOW = 8, HAS_SEED = 16, HAS_QUANTITY = 32, HAS_NAME = 64,
+		HAS_DO = 128
 };
 
 enum request_do {
@@ -24,7 +25,8 @@ enum request_do {
 	DO_COUNT
 };
 
-struct known_configs { /* what names of configurations may mean, beside the default and the starts; NULL: there is none yet */
+/* what names of configurations may mean, beside the default and the starts; NULL: there is none yet */
+struct known_configs {
 	struct space *space;
 	const uint8_t *best, *told;
 };

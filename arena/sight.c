@@ -40,7 +40,8 @@ static void names_of_flips(const struct scene *g, struct json *j)
 		if (!own || i < FLIP_OWN) {
 			json_str(j, NULL, flip_name[i]);
 		} else if (k < 2 * own->n_effect) {
-			snprintf(name, sizeof name, "%s %s", own->effect[k % own->n_effect].name, k < own->n_effect ? "before" : "more");
+			snprintf(name, sizeof name, "%s %s", own->effect[k % own->n_effect].name, k < own->n_effect
+				? "before" : "more");
 			json_str(j, NULL, name);
 		} else {
 			json_str(j, NULL, NULL);

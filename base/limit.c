@@ -31,12 +31,13 @@ int limit_read(const char *text, struct limit *out, struct err *err)
 		memcpy(name, text, n);
 	*out = (struct limit){.quantity = quantity_find(name)};
 	if (out->quantity == QUANTITY_COUNT || !text[n])
-		return err_set(err, "a limit is QUANTITY:BOUND, as seconds:+2%% or bytes:16GiB, not \"%.60s\"; quantities are %s",
-			text, quantity_names());
+		return err_set(err, "a limit is QUANTITY:BOUND, as seconds:+2%% or "
+			"bytes:16GiB, not \"%.60s\"; quantities are %s", text, quantity_names());
 	if (read_bound(text + n + 1, out, err) < 0)
 		return err_prefix(err, "the limit %.60s", text);
 	if (!out->relative && out->bound < 0)
-		return err_set(err, "the limit %.60s is below nothing; a change relative to the default ends in %%", text);
+		return err_set(err, "the limit %.60s is below nothing; a change relative to the default ends in %%",
+			text);
 	return 0;
 }
 

@@ -25,7 +25,9 @@ struct limit {
 
 /* Reads one limit, written as above. */
 int limit_read(const char *text, struct limit *out, struct err *err);
-/* Reads several limits with "," between them; NULL: none. There is at most one for each quantity. -1 with a sentence. */
+/*
+ * Reads several limits with "," between them; NULL: none. There is at most one for each quantity. -1 with a sentence.
+ */
 int limits_read(const char *list, struct limit out[LIMITS_MOST], uint32_t *n, struct err *err);
 /* The largest figure that is allowed if the default costs `dflt`. */
 double limit_allows(const struct limit *l, double dflt);

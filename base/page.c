@@ -119,10 +119,12 @@ static void y_axis(const struct plot *p)
 
 	for (double v = first_tick(&p->y, step); v <= p->y.high + step / 1e6; v += step)
 		buf_addf(p->out, "<line x1='%d' x2='%d' y1='%.1f' y2='%.1f' stroke='#dde1e6'/><text x='%d' y='%.1f' "
-			"font-size='11' text-anchor='end' fill='#5a6472'>%.3g%s</text>", LEFT, WIDE - RIGHT, plot_y(p, v),
-			plot_y(p, v), LEFT - 6, plot_y(p, v) + 4, round_zero(v, step), p->y_unit ? p->y_unit : "");
+			"font-size='11' text-anchor='end' fill='#5a6472'>%.3g%s</text>", LEFT, WIDE - RIGHT,
+			plot_y(p, v), plot_y(p, v), LEFT - 6, plot_y(p, v) + 4, round_zero(v, step), p->y_unit
+			? p->y_unit : "");
 	if (p->y_label)
-		buf_addf(p->out, "<text transform='rotate(-90 12 %d)' x='12' y='%d' font-size='12' text-anchor='middle' "
+		buf_addf(p->out, "<text transform='rotate(-90 12 %d)' "
+			"x='12' y='%d' font-size='12' text-anchor='middle' "
 			"fill='#1c2430'>%s</text>", (HIGH - BOTTOM + TOP) / 2, (HIGH - BOTTOM + TOP) / 2, p->y_label);
 }
 
@@ -160,7 +162,8 @@ void plot_dots(const struct plot *p, const double *x, const double *y, size_t n,
 	buf_addf(p->out, "<g fill='%s' fill-opacity='.45'>", colour);
 	for (size_t i = 0; i < n; i++)
 		if (!isnan(x[i]) && !isnan(y[i]))
-			buf_addf(p->out, "<circle cx='%.1f' cy='%.1f' r='%.1f'/>", plot_x(p, x[i]), plot_y(p, y[i]), radius);
+			buf_addf(p->out, "<circle cx='%.1f' cy='%.1f' r='%.1f'/>", plot_x(p, x[i]), plot_y(p, y[i]),
+				radius);
 	buf_adds(p->out, "</g>");
 }
 

@@ -32,8 +32,8 @@ enum quantity quantity_find(const char *name);
 const char *quantity_text(enum quantity q, double value, char out[QUANTITY_TEXT]);
 
 /*
- * Reads a figure: a number in the base unit ("17e9"), or a number with a unit ("16GiB", "2.5 ms", "3 Gcycles"). The error
- * is a clause that names the units.
+ * Reads a figure: a number in the base unit ("17e9"), or a number with a unit ("16GiB", "2.5 ms", "3 Gcycles"). The
+ * error is a clause that names the units.
  */
 int quantity_read(enum quantity q, const char *text, double *value, struct err *err);
 /* The names of all quantities, for people; the text lasts as long as the process. */

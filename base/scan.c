@@ -161,7 +161,9 @@ static const char *number_end(const char *p, const char *end)
 	return p;
 }
 
-/* Reads an exponent: perhaps a sign, then digits up to the end. It stops growing when it is too large for any number. */
+/*
+ * Reads an exponent: perhaps a sign, then digits up to the end. It stops growing when it is too large for any number.
+ */
 static long power_of_ten(const char *p, const char *end)
 {
 	bool negative = *p == '-';
@@ -249,7 +251,8 @@ int scan_i64(struct scan *s, int64_t *v)
 	if (!(after = number(s)))
 		return -1;
 	if (!whole(s->p, after, v))
-		return scan_fail(s, "%.*s is not a whole number of 64 bits", (int)(after - s->p < 60 ? after - s->p : 60), s->p);
+		return scan_fail(s, "%.*s is not a whole number of 64 bits", (int)(after - s->p < 60 ? after - s->p
+			: 60), s->p);
 	s->p = after;
 	return 0;
 }
@@ -355,7 +358,8 @@ int scan_str(struct scan *s, struct buf *out)
 	buf_reserve(out, 0);
 	for (s->p++; s->p < s->end && *s->p != '"';) {
 		if ((unsigned char)*s->p < ' ')
-			return scan_fail(s, "byte 0x%02x stands in a string, where it must be an escape", (unsigned char)*s->p);
+			return scan_fail(s, "byte 0x%02x stands in a string, where it must be an escape",
+				(unsigned char)*s->p);
 		if (*s->p != '\\') {
 			buf_addch(out, *s->p++);
 			continue;

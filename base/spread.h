@@ -1,9 +1,9 @@
 /*
  * spread.h - over how many devices one program runs.
  *
- * A program has replicas, each of which computes the whole of it, and each replica has partitions, among which the compiler splits
- * the values of the program. Every partition of every replica runs on a device of its own: partition p of replica r is device
- * r * partitions + p. A number that is 0 means 1, so that all zero is a program for one device.
+ * A program has replicas, each of which computes the whole of it, and each replica has partitions, among which the
+ * compiler splits the values of the program. Every partition of every replica runs on a device of its own: partition p
+ * of replica r is device r * partitions + p. A number that is 0 means 1, so that all zero is a program for one device.
  */
 #ifndef BASE_SPREAD_H
 #define BASE_SPREAD_H

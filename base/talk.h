@@ -1,8 +1,8 @@
 /*
  * talk.h - what a step that takes long says before it begins.
  *
- * Libraries open programs and compile them; only a main knows whether there is somebody to talk to, and under which name
- * (err_program). Nothing is said until it turns talking on.
+ * Libraries open programs and compile them; only a main knows whether there is somebody to talk to, and under which
+ * name (err_program). Nothing is said until it turns talking on.
  */
 #ifndef BASE_TALK_H
 #define BASE_TALK_H

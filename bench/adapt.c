@@ -1,11 +1,13 @@
 /*
- * adapt.c - measures what it is worth to learn from a program's own measurements, for programs that trees were not trained on.
+ * adapt.c - measures what it is worth to learn from a program's own measurements, for programs that trees were not
+ * trained on.
  *
  *	adapt DB [SEEDS]	from the root of the repository
  *
- * Each program of the store is left out once. A tenth of its flips is tried in five batches, always those with the largest
- * predicted gain; after each batch the predictions are corrected (learn/residual.h). The bench prints the share of all
- * possible gain that was found without the correction, with it, and by a perfect predictor. Nothing is measured anew.
+ * Each program of the store is left out once. A tenth of its flips is tried in five batches, always those with the
+ * largest predicted gain; after each batch the predictions are corrected (learn/residual.h). The bench prints the share
+ * of all possible gain that was found without the correction, with it, and by a perfect predictor. Nothing is measured
+ * anew.
  */
 #include <math.h>
 #include <stdio.h>
@@ -74,7 +76,8 @@ static double found(const struct model *m, struct tried *x, size_t n, enum how h
 			gain += x[list[k++]].gain;
 		}
 		for (size_t i = 0; i < k; i++)
-			residual_tell(r, x[list[i]].row, x[list[i]].out, x[list[i]].advantage / (m->unit * x[list[i]].trips));
+			residual_tell(r, x[list[i]].row, x[list[i]].out,
+				x[list[i]].advantage / (m->unit * x[list[i]].trips));
 		for (size_t i = 0; i < n; i++)
 			residual_add(r, told, mark + i * residual_marks(r), &x[i].sums);
 		mem_free(list);
@@ -99,10 +102,11 @@ static struct tried *flips_of(const struct data *d, uint32_t graph, const struct
 		for (uint8_t k = 0; k < e->n_flips; k++) {
 			struct tried *y = &x[(*n)++];
 			const struct flip_label *l = &e->label[k];
-			*y = (struct tried){.advantage = l->advantage, .gain = l->advantage < -l->se ? -l->advantage : 0,
+			*y = (struct tried){.advantage = l->advantage, .gain = l->advantage < -l->se ? -l->advantage
+				: 0,
 				.trips = example_trips(d, e)};
-			row_fill(g->fixed + (size_t)e->hood->node[0] * NODE_FIXED, e->context, e->flip + (size_t)k * FLIP_FEATURES,
-				y->row);
+			row_fill(g->fixed + (size_t)e->hood->node[0] * NODE_FIXED, e->context,
+				e->flip + (size_t)k * FLIP_FEATURES, y->row);
 			trees_predict(&m->trees, y->row, 1, y->out);
 		}
 	}
@@ -111,7 +115,8 @@ static struct tried *flips_of(const struct data *d, uint32_t graph, const struct
 
 static void one(const struct data *d, uint32_t graph, uint64_t seed, double *out)
 {
-	struct fit_options o = {.learner = LEARNER_TREES, .net = TRAIN_DEFAULTS, .trees = BOOST_DEFAULTS, .absolute = true};
+	struct fit_options o = {.learner = LEARNER_TREES, .net = TRAIN_DEFAULTS, .trees = BOOST_DEFAULTS,
+		.absolute = true};
 	bool *held = MEM_NEW(d->n_graphs, bool);
 	struct train_result r = {0};
 	struct model m = {0};
@@ -126,7 +131,8 @@ static void one(const struct data *d, uint32_t graph, uint64_t seed, double *out
 	x = flips_of(d, graph, &m, &n);
 	for (int how = 0; how < HOWS; how++)
 		out[how] = found(&m, x, n, (enum how)how);
-	printf("| %s | %.0f | %.0f | %.0f |\n", d->graph[graph].name, 100 * out[PLAIN], 100 * out[LEARNING], 100 * out[PERFECT]);
+	printf("| %s | %.0f | %.0f | %.0f |\n", d->graph[graph].name, 100 * out[PLAIN], 100 * out[LEARNING],
+		100 * out[PERFECT]);
 	fflush(stdout);
 	mem_free(x);
 	mem_free(held);
@@ -156,7 +162,8 @@ int main(int argc, char **argv)
 				sum[how] += out[how];
 			n += !isnan(out[PERFECT]);
 		}
-	printf("| mean | %.1f | %.1f | %.1f |\n", 100 * sum[PLAIN] / n, 100 * sum[LEARNING] / n, 100 * sum[PERFECT] / n);
+	printf("| mean | %.1f | %.1f | %.1f |\n", 100 * sum[PLAIN] / n, 100 * sum[LEARNING] / n,
+		100 * sum[PERFECT] / n);
 	dataset_release(&ds);
 	return 0;
 }

@@ -1,15 +1,18 @@
 /*
- * estimated.c - tests a compiler for hardware that is not here: its own program again, choices honoured, speed of prices.
+ * estimated.c - tests a compiler for hardware that is not here: its own program again, choices honoured, speed of
+ * prices.
  *
  *	build/release/bench/estimated --device cuda:h100 [--configs N] [--flips N] GRAPH...
  *
  * For each program it prints these lines:
  *
- *	replayed  the compiler's module after fusion, compiled with only the later passes: does it give the compiler's own program
+ *	replayed  the compiler's module after fusion, compiled with only the later passes: does it give the compiler's
+ *	own program
  *		  and the same price?
  *	default   the same for the default as our choices say it
  *	configs   random configurations: how many were compiled, refused, honoured
- *	flips	  single flips from the default, by region: how many were priced and refused, and how many in a second of
+ *	flips	  single flips from the default, by region: how many were priced and refused, and how many in a second
+ *	of
  *		  processor time and of wall time
  */
 #include <stdio.h>
@@ -32,8 +35,8 @@ struct side {
 	char detail[512];
 };
 
-static int compile(struct device *d, enum compile_how how, const struct buf *module, struct side *out, struct buf *optimised,
-	struct err *err)
+static int compile(struct device *d, enum compile_how how, const struct buf *module, struct side *out,
+	struct buf *optimised, struct err *err)
 {
 	struct compiled c = {0};
 	struct timing t = {0};
@@ -60,8 +63,8 @@ static void say_side(const char *name, const struct side *own, const struct side
 	if (s->outcome != OUTCOME_OK)
 		printf("  %-9s %s: %.300s\n", name, outcome_name(s->outcome), s->detail);
 	else
-		printf("  %-9s %s, %.4f us (%+.4f)\n", name, s->hash == own->hash ? "the same program" : "another program",
-			1e6 * s->seconds, 1e6 * (s->seconds - own->seconds));
+		printf("  %-9s %s, %.4f us (%+.4f)\n", name, s->hash == own->hash ? "the same program"
+			: "another program", 1e6 * s->seconds, 1e6 * (s->seconds - own->seconds));
 }
 
 static int replay(struct subject *s, struct device *d, struct err *err)
@@ -85,10 +88,12 @@ static int replay(struct subject *s, struct device *d, struct err *err)
 	if (rc == 0 && dflt.outcome == OUTCOME_OK)
 		rc = s->space->ops->check(s->space, config, optimised.data, optimised.len, &check, err);
 	if (rc == 0) {
-		printf("  own       %s, %.4f us%s%.200s\n", outcome_name(own.outcome), 1e6 * own.seconds, *own.detail ? ": " : "", own.detail);
+		printf("  own       %s, %.4f us%s%.200s\n", outcome_name(own.outcome), 1e6 * own.seconds, *own.detail
+			? ": " : "", own.detail);
 		say_side("replayed", &own, &again);
 		say_side("default", &own, &dflt);
-		printf("            kept %u of %u%s%s\n", check.equal, check.asked, *check.detail ? ": " : "", check.detail);
+		printf("            kept %u of %u%s%s\n", check.equal, check.asked, *check.detail ? ": " : "",
+			check.detail);
 	}
 	extracted_release(&e);
 	buf_release(&module);
@@ -123,9 +128,10 @@ static int try_configs(struct subject *s, struct device *d, const struct setting
 		buf_release(&optimised);
 	}
 	if (set->configs)
-		printf("  configs   %lld: %u compiled, %u of them as asked; %u refused, %u crashed, %u other%s%s\n", (long long)set->configs,
-			outcome[OUTCOME_OK], kept, outcome[OUTCOME_REFUSED], outcome[OUTCOME_CRASHED],
-			outcome[OUTCOME_TIMEOUT] + outcome[OUTCOME_OOM], *last ? "; last: " : "", last);
+		printf("  configs   %lld: %u compiled, %u of them as asked; %u refused, %u crashed, %u other%s%s\n",
+			(long long)set->configs, outcome[OUTCOME_OK], kept, outcome[OUTCOME_REFUSED],
+			outcome[OUTCOME_CRASHED], outcome[OUTCOME_TIMEOUT] + outcome[OUTCOME_OOM], *last ? "; last: "
+			: "", last);
 	mem_free(config);
 	return rc;
 }
@@ -136,8 +142,10 @@ static double processor_seconds(void)
 
 	getrusage(RUSAGE_SELF, &own);
 	getrusage(RUSAGE_CHILDREN, &children);
-	return (double)(own.ru_utime.tv_sec + own.ru_stime.tv_sec + children.ru_utime.tv_sec + children.ru_stime.tv_sec) +
-	       1e-6 * (double)(own.ru_utime.tv_usec + own.ru_stime.tv_usec + children.ru_utime.tv_usec + children.ru_stime.tv_usec);
+	return (double)(own.ru_utime.tv_sec + own.ru_stime.tv_sec + children.ru_utime.tv_sec +
+		children.ru_stime.tv_sec) +
+	       1e-6 * (double)(own.ru_utime.tv_usec + own.ru_stime.tv_usec + children.ru_utime.tv_usec +
+	       children.ru_stime.tv_usec);
 }
 
 static int try_flips(struct subject *s, struct device *d, const struct settings *set, struct rng *r, struct err *err)
@@ -162,10 +170,12 @@ static int try_flips(struct subject *s, struct device *d, const struct settings 
 			snprintf(last, sizeof last, "%.390s", delta.detail);
 	}
 	if (set->flips && c)
-		printf("  flips     %lld: %u priced (%u gains), %u refused, %u crashed, %u other; %u regions compiled in %.1f s wall%s%s\n",
-			(long long)set->flips, outcome[OUTCOME_OK], gains, outcome[OUTCOME_REFUSED], outcome[OUTCOME_CRASHED],
-			outcome[OUTCOME_TIMEOUT] + outcome[OUTCOME_OOM] + outcome[OUTCOME_NOT_HONOURED],
-			(unsigned)cost_totals(c)->measured, now_seconds() - start, *last ? "; last: " : "", last);
+		printf("  flips     %lld: %u priced (%u gains), %u refused, %u crashed, %u "
+			"other; %u regions compiled in %.1f s wall%s%s\n",
+			(long long)set->flips, outcome[OUTCOME_OK], gains, outcome[OUTCOME_REFUSED],
+			outcome[OUTCOME_CRASHED], outcome[OUTCOME_TIMEOUT] + outcome[OUTCOME_OOM] +
+			outcome[OUTCOME_NOT_HONOURED], (unsigned)cost_totals(c)->measured, now_seconds() - start, *last
+			? "; last: " : "", last);
 	cost_free(c);
 	mem_free(a);
 	mem_free(b);
@@ -192,7 +202,8 @@ static int try_program(const char *path, const struct settings *set, struct err 
 		rc = try_flips(&s, d, set, &r, err);
 	device_close(d);
 	if (rc == 0)
-		printf("  in all    %.1f s wall, %.1f s of a processor\n", now_seconds() - start, processor_seconds() - used);
+		printf("  in all    %.1f s wall, %.1f s of a processor\n", now_seconds() - start,
+			processor_seconds() - used);
 	fflush(stdout);
 	subject_release(&s);
 	return rc;
@@ -206,7 +217,8 @@ int main(int argc, char **argv)
 		OPT_INT('n', "configs", &set.configs, 0, 100000, "random configurations of each program"),
 		OPT_INT('f', "flips", &set.flips, 0, 100000, "single flips of each program"),
 		OPT_INT('s', "seed", &set.seed, 0, INT64_MAX, "random seed"), OPT_END};
-	const struct opt_program prog = {"estimated", "[OPTIONS] GRAPH...", "Tries a compiler for hardware that is not here.", table};
+	const struct opt_program prog = {"estimated", "[OPTIONS] GRAPH...",
+		"Tries a compiler for hardware that is not here.", table};
 	struct err err = {{0}};
 	int n = 0, failed = 0;
 

@@ -3,8 +3,8 @@
  *
  * Time: the best and the median of some reads of a file in the page cache, from path to finished graph, and
  * the processor time of one read, which other work on the machine does not change.
- * Memory: the peak resident size of a process that reads the file once, minus that of a process that reads a module of a
- * few instructions.
+ * Memory: the peak resident size of a process that reads the file once, minus that of a process that reads a module of
+ * a few instructions.
  */
 #include <math.h>
 #include <stdio.h>

@@ -48,7 +48,8 @@ static int try_one(struct subject *s, struct device *d, struct compiled *own, co
 	}
 	n->compiled++;
 	if (s->space->ops->check(s->space, config, out.optimised.data, out.optimised.len, &check, err) < 0 ||
-		device_drop(d, &out, err) < 0 || numbers_check(&numbers, &job, err) < 0 || device_drop(d, &tuned, err) < 0)
+		device_drop(d, &out, err) < 0 || numbers_check(&numbers, &job, err) < 0 ||
+		device_drop(d, &tuned, err) < 0)
 		goto out;
 	n->kept += check.equal == check.asked && check.found == check.asked;
 	if (check.detail[0])
@@ -89,8 +90,10 @@ static int try_program(const char *path, struct device *d, const void *settings,
 			goto out;
 		fflush(stdout);
 	}
-	printf("%s: %u sites, %u configurations: %u compiled, %u with exactly the groups asked, %u with right numbers, %.2g of what is allowed at most; "
-	       "%.2f s to compile, %.0f s in all\n", s.name, s.space->n_sites, n.tried, n.compiled, n.kept, n.right, n.nearest,
+	printf("%s: %u sites, %u configurations: %u compiled, %u with exactly the groups asked, %u with "
+		"right numbers, %.2g of what is allowed at most; "
+	       "%.2f s to compile, %.0f s in all\n", s.name, s.space->n_sites, n.tried, n.compiled, n.kept, n.right,
+	       n.nearest,
 		n.compiled ? n.compile_seconds / n.compiled : 0, now_seconds() - began);
 	rc = 0;
 out:

@@ -4,9 +4,9 @@
  *	build/release/bench/kernel [--core N] [--rounds N] [--flips N] [--instances N] [--seconds S] GRAPH...
  *
  * A region runs alone, again and again; in a program its kernels come after hundreds of others. In each round some
- * values that the default absorbs are kept in memory instead, which makes new kernels and changes little else. The whole
- * program is measured against the default, with several instances of both. What this differs by from the sum of the
- * regions, divided by the number of new kernels, is the figure: one line per round, and the mean for the program.
+ * values that the default absorbs are kept in memory instead, which makes new kernels and changes little else. The
+ * whole program is measured against the default, with several instances of both. What this differs by from the sum of
+ * the regions, divided by the number of new kernels, is the figure: one line per round, and the mean for the program.
  * schemas/backend.def holds it.
  */
 #include <math.h>
@@ -53,8 +53,8 @@ static int one_round(struct subject *s, struct cost *c, const struct settings *s
 		rc = cost_whole(c, dflt, config, &p, &t, err);
 	if (rc == 0 && d.outcome == OUTCOME_OK && t.outcome == OUTCOME_OK && d.parts > 0) {
 		*each = (t.delta - d.seconds) / d.parts;
-		printf("  %+.0f kernels: %+.1f +- %.1f us by regions, %+.1f +- %.1f us whole: %.2f +- %.2f us each\n", d.parts,
-			1e6 * d.seconds, 1e6 * d.se, 1e6 * t.delta, 1e6 * t.delta_se, 1e6 * *each,
+		printf("  %+.0f kernels: %+.1f +- %.1f us by regions, %+.1f +- %.1f us whole: %.2f +- %.2f us each\n",
+			d.parts, 1e6 * d.seconds, 1e6 * d.se, 1e6 * t.delta, 1e6 * t.delta_se, 1e6 * *each,
 			1e6 * hypot(t.delta_se, d.se) / d.parts);
 		rc = 1;
 	}

@@ -1,5 +1,6 @@
 /*
- * order.c - tests orders on the real compiler: is our model of its memory right, are orders kept, what does tuning find?
+ * order.c - tests orders on the real compiler: is our model of its memory right, are orders kept, what does tuning
+ * find?
  *
  *	build/release/bench/order [--seconds N] [--strategy NAME] [--configs N] [--bits N] GRAPH...
  *
@@ -30,8 +31,8 @@ struct settings {
 };
 
 /* The compiler's figure for a module; with `same`, whether it runs in the orders the program has. */
-static int ask(struct device *d, const struct buf *module, const char *options, struct program *p, uint64_t *bytes, bool *same,
-	struct err *err)
+static int ask(struct device *d, const struct buf *module, const char *options, struct program *p, uint64_t *bytes,
+	bool *same, struct err *err)
 {
 	struct arranged a;
 	struct arena mem = {0};
@@ -94,7 +95,8 @@ static int try_random(struct device *d, struct space *s, const struct settings *
 		}
 	}
 	if (rc == 0)
-		printf("  random: %u of %lld exactly as asked; model off by %.2f%% at most; %u of %u pairs ranked alike (%.1f%%)\n", kept,
+		printf("  random: %u of %lld exactly as asked; model off by %.2f%% "
+			"at most; %u of %u pairs ranked alike (%.1f%%)\n", kept,
 			(long long)set->configs, 100 * worst, alike, pairs, pairs ? 100.0 * alike / pairs : 100);
 	mem_free(truth);
 	mem_free(model);
@@ -171,9 +173,10 @@ static int try_program(const char *path, struct device *d, const struct settings
 	rc = ask_chained(d, p, &dflt, NULL, err);
 	best = dflt;
 	if (rc == 0)
-		printf("%s: %u sites; model %llu, compiler %llu (%+.2f%%)", s.name, s.space->n_sites, (unsigned long long)model,
-			(unsigned long long)dflt, percent(model, dflt));
-	for (const struct stage_way *w = stage_way(stage_find(order_kind.name, device_info(d)->family)); rc == 0 && w; w = NULL) {
+		printf("%s: %u sites; model %llu, compiler %llu (%+.2f%%)", s.name, s.space->n_sites,
+			(unsigned long long)model, (unsigned long long)dflt, percent(model, dflt));
+	for (const struct stage_way *w = stage_way(stage_find(order_kind.name, device_info(d)->family)); rc == 0 && w;
+		w = NULL) {
 		if ((rc = ask(d, &s.bytes, w->options, p, &way, NULL, err)) < 0)
 			break;
 		program_settle(p);
@@ -198,9 +201,10 @@ static int try_program(const char *path, struct device *d, const struct settings
 		if (rc == 0)
 			rc = ask_chained(d, p, &found, NULL, err);
 		if (rc == 0)
-			printf("  tuned: %llu by the compiler, %llu by the model; %.2f%% below the better of its ways; %llu moves in %.0f s\n",
-				(unsigned long long)found, (unsigned long long)t.bytes, 100 * (1 - (double)found / (double)best),
-				(unsigned long long)t.moves, t.seconds);
+			printf("  tuned: %llu by the compiler, %llu by the model; %.2f%% below "
+				"the better of its ways; %llu moves in %.0f s\n",
+				(unsigned long long)found, (unsigned long long)t.bytes,
+				100 * (1 - (double)found / (double)best), (unsigned long long)t.moves, t.seconds);
 	}
 	fflush(stdout);
 	mem_free(config);
@@ -210,7 +214,8 @@ static int try_program(const char *path, struct device *d, const struct settings
 
 int main(int argc, char **argv)
 {
-	struct settings set = {.seconds = 20, .configs = 10, .core = -1, .seed = 1, .strategy = order_strategies[0].name};
+	struct settings set = {.seconds = 20, .configs = 10, .core = -1, .seed = 1,
+		.strategy = order_strategies[0].name};
 	const struct opt table[] = {
 		OPT_NUM(0, "seconds", &set.seconds, 0, 1e6, "of a strategy on each program; 0: none"),
 		OPT_STR(0, "strategy", &set.strategy, "NAME", "anneal, brkga, sweep, random or exact"),

@@ -4,7 +4,8 @@
  *	build/release/bench/order_graphs [--graphs N] [--evaluations N] [--size N]
  *	build/release/bench/order_graphs --print FAMILY [--size N] [--seed N]
  *
- * The families are those of REGAL's appendix; who reads whom is drawn, and an arrow goes from the smaller number to the larger:
+ * The families are those of REGAL's appendix; who reads whom is drawn, and an arrow goes from the smaller number to the
+ * larger:
  *
  *	erdos	    Erdos-Renyi: each pair with the same probability
  *	small	    Watts-Strogatz: each with its next neighbours, some of them exchanged for any
@@ -12,11 +13,12 @@
  *	blocks	    stochastic blocks: pairs within a block are more likely than between
  *	layers	    each reads some of the layer before, few of any earlier one
  *
- * Sizes of values are of two sorts, as in real programs: three in four are small (about 4 KiB, log-normal), one in four large (about
- * 256 KiB). All values end in one small one, so that nothing large is returned.
+ * Sizes of values are of two sorts, as in real programs: three in four are small (about 4 KiB, log-normal), one in four
+ * large (about 256 KiB). All values end in one small one, so that nothing large is returned.
  *
- * Every strategy begins with the depth-first order, and looks at so many orders. Printed: the geometric mean of bytes against
- * that order's and against brkga's; where the graph is small enough, against the best of all orders (live bytes).
+ * Every strategy begins with the depth-first order, and looks at so many orders. Printed: the geometric mean of bytes
+ * against that order's and against brkga's; where the graph is small enough, against the best of all orders (live
+ * bytes).
  */
 #include <math.h>
 #include <stdio.h>
@@ -52,7 +54,8 @@ static void each_pair(struct net *g, int blocks)
 
 	for (uint32_t b = 0; b < g->n; b++)
 		for (uint32_t a = 0; a < b; a++)
-			if (rng_unit(&g->rng) < (!blocks ? alike : a * 5 / g->n == b * 5 / g->n ? 4 * alike : alike / 4))
+			if (rng_unit(&g->rng) < (!blocks ? alike : a * 5 / g->n == b * 5 / g->n ? 4 * alike
+				: alike / 4))
 				arrow(g, a, b);
 }
 
@@ -69,7 +72,8 @@ static void attach(struct net *g)
 
 	for (uint32_t b = 0; b < g->n; b++) {
 		for (int k = 0; k < 2 && b; k++) {
-			uint32_t a = n && rng_unit(&g->rng) < 0.8 ? end[rng_below(&g->rng, n)] : (uint32_t)rng_below(&g->rng, b);
+			uint32_t a = n && rng_unit(&g->rng) < 0.8 ? end[rng_below(&g->rng, n)]
+				: (uint32_t)rng_below(&g->rng, b);
 			arrow(g, a, b);
 			end[n++] = a;
 		}
@@ -85,8 +89,8 @@ static void layers(struct net *g)
 	for (uint32_t b = wide; b < g->n; b++)
 		for (int k = 0; k < 2; k++) {
 			uint32_t first = (b / wide - 1) * wide;
-			arrow(g, rng_unit(&g->rng) < 0.9 ? first + (uint32_t)rng_below(&g->rng, wide) : (uint32_t)rng_below(&g->rng, first + 1),
-				b);
+			arrow(g, rng_unit(&g->rng) < 0.9 ? first + (uint32_t)rng_below(&g->rng, wide)
+				: (uint32_t)rng_below(&g->rng, first + 1), b);
 		}
 }
 
@@ -164,7 +168,8 @@ static void report(const char *name, const struct sum *sum)
 		printf("%-8s %-8s %6.2f%% below depth-first, %+6.2f%% against brkga", name, order_strategies[i].name,
 			100 * (1 - exp(sum[i].first / sum[i].n)), 100 * (exp(sum[i].brkga / sum[i].n) - 1));
 		if (sum[i].n_exact)
-			printf(", %.2f%% above the best of all (%u graphs)", 100 * (exp(sum[i].exact / sum[i].n_exact) - 1), sum[i].n_exact);
+			printf(", %.2f%% above the best of all (%u graphs)",
+				100 * (exp(sum[i].exact / sum[i].n_exact) - 1), sum[i].n_exact);
 		printf("\n");
 	}
 	fflush(stdout);
@@ -187,7 +192,8 @@ static int try_graph(const struct buf *text, int64_t evaluations, uint64_t seed,
 	order = MEM_NEW(program_line(&p, g.entry)->n, uint32_t);
 	list_depth_first(program_line(&p, g.entry), order);
 	program_settle(&p);
-	exact = program_line(&p, g.entry)->n <= SMALL && exact_order(program_line(&p, g.entry), p.order[g.entry], &best, &no) == 0;
+	exact = program_line(&p, g.entry)->n <= SMALL && exact_order(program_line(&p, g.entry), p.order[g.entry], &best,
+		&no) == 0;
 	for (int i = 0; i < TRIED && rc == 0; i++) {
 		struct tune_options o = {.moves = (uint64_t)evaluations};
 		struct tune_result r;
@@ -230,8 +236,10 @@ int main(int argc, char **argv)
 		OPT_INT(0, "evaluations", &evaluations, 1, INT64_C(1) << 40, "orders that each strategy looks at"),
 		OPT_INT(0, "size", &size, 2, MOST, "nodes of a graph; from half to one and a half of it"),
 		OPT_INT('s', "seed", &seed, 0, INT64_MAX / 2, "random seed; graphs count up from it"),
-		OPT_STR(0, "print", &print, "FAMILY", "only write one as HLO text: erdos, small, attach, blocks, layers"), OPT_END};
-	const struct opt_program prog = {"order_graphs", "[OPTIONS]", "Compares strategies for orders on synthetic graphs.", table};
+		OPT_STR(0, "print", &print, "FAMILY", "only write one as "
+			"HLO text: erdos, small, attach, blocks, layers"), OPT_END};
+	const struct opt_program prog = {"order_graphs", "[OPTIONS]",
+		"Compares strategies for orders on synthetic graphs.", table};
 	struct sum all[TRIED] = {{0}};
 	struct err err = {0};
 	int rc, n = 0;

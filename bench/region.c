@@ -1,6 +1,6 @@
 /*
- * region.c - tests whether regions tell the truth: prices single flips from the compiler's default by region and by whole
- * programs.
+ * region.c - tests whether regions tell the truth: prices single flips from the compiler's default by region and by
+ * whole programs.
  *
  *	build/release/bench/region [--flips N] [--csv FILE] [--device cpu] GRAPH...
  *	build/release/bench/region --summary --csv FILE
@@ -56,7 +56,8 @@ static int read_rows(const char *path, struct rows *rows, struct err *err)
 		return -1;
 	for (char *line = strchr(text.data, '\n'); line && line[1]; line = strchr(line + 1, '\n')) {
 		struct row r = {0};
-		if (sscanf(line + 1, "%63[^,],%u,%u,%u,%79[^,],%31[^,],%u,%u,%lf,%19[^,],%lf,%lf,%lf,%19[^,],%lf,%lf,%lf",
+		if (sscanf(line + 1,
+			"%63[^,],%u,%u,%u,%79[^,],%31[^,],%u,%u,%lf,%19[^,],%lf,%lf,%lf,%19[^,],%lf,%lf,%lf",
 			    r.graph, &r.sites, &r.flip, &r.site, r.node, r.opcode, &r.from, &r.to, &r.dflt,
 			    r.region_outcome, &r.region, &r.region_se, &r.region_wall, r.whole_outcome, &r.whole,
 			    &r.whole_se, &r.whole_wall) != 17) {
@@ -141,9 +142,9 @@ static void write_row(FILE *f, const struct row *r)
 		r->site, r->node, r->opcode, r->from, r->to, r->dflt, r->region_outcome, r->region, r->region_se,
 		r->region_wall, r->whole_outcome, r->whole, r->whole_se, r->whole_wall);
 	fflush(f);
-	fprintf(stderr, "%s %u: %s %.40s, region %+.3f +- %.3f us (%.2f s), whole %+.3f +- %.3f us (%.2f s)\n", r->graph,
-		r->flip, r->opcode, r->node, r->region * 1e6, r->region_se * 1e6, r->region_wall, r->whole * 1e6,
-		r->whole_se * 1e6, r->whole_wall);
+	fprintf(stderr, "%s %u: %s %.40s, region %+.3f +- %.3f us (%.2f s), whole %+.3f +- %.3f us (%.2f s)\n",
+		r->graph, r->flip, r->opcode, r->node, r->region * 1e6, r->region_se * 1e6, r->region_wall,
+		r->whole * 1e6, r->whole_se * 1e6, r->whole_wall);
 }
 
 static int flip_one(const struct settings *set, struct subject *s, struct cost *c, uint32_t site, struct row *row,
@@ -281,7 +282,8 @@ static void summarise(const struct rows *rows, const char *graph)
 		c.region_wall[c.n] = r->region_wall;
 		c.whole_wall[c.n++] = r->whole_wall;
 	}
-	printf("%s: %u sites, default %.3f ms, %zu flips, %zu of them ok both ways\n", graph, sites, dflt * 1e3, n, c.n);
+	printf("%s: %u sites, default %.3f ms, %zu flips, %zu of them ok both ways\n", graph, sites, dflt * 1e3, n,
+		c.n);
 	if (c.n > 2)
 		judge(&c);
 	mem_free(all);

@@ -1,6 +1,6 @@
 /*
- * rewrite.c - measures what our own part of rewriting costs: reading a program, finding its places, writing it with every
- * promising place rewritten, reading that, and opening it for the next kind of decision.
+ * rewrite.c - measures what our own part of rewriting costs: reading a program, finding its places, writing it with
+ * every promising place rewritten, reading that, and opening it for the next kind of decision.
  *
  *	build/release/bench/rewrite FILE...
  *
@@ -46,8 +46,10 @@ static int measure(const char *path, struct err *err)
 		rc = -1;
 	at[5] = processor_seconds();
 	if (rc == 0)
-		printf("%s: %u instructions, read %.3f s, %u places counted %.3f s, written anew %.3f s, read again (%u) %.3f s, opened "
-		       "for the next kind %.3f s\n", path, g.n_nodes, at[1] - at[0], s->n_sites, at[2] - at[1], at[3] - at[2],
+		printf("%s: %u instructions, read %.3f s, %u places counted %.3f s, "
+			"written anew %.3f s, read again (%u) %.3f s, opened "
+		       "for the next kind %.3f s\n", path, g.n_nodes, at[1] - at[0], s->n_sites, at[2] - at[1],
+		       at[3] - at[2],
 			h.n_nodes, at[4] - at[3], at[5] - at[4]);
 	space_free(next);
 	space_free(s);

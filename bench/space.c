@@ -119,7 +119,8 @@ static int try_program(const char *path, size_t n, struct err *err)
 		space_free(again);
 	}
 	if (rc == 0) {
-		w = (struct run){.s = s.space, .from = mem_alloc(s.space->n_sites + 1), .to = mem_alloc(s.space->n_sites + 1)};
+		w = (struct run){.s = s.space, .from = mem_alloc(s.space->n_sites + 1),
+			.to = mem_alloc(s.space->n_sites + 1)};
 		rng_seed(&w.r, 1);
 		space_default(w.s, w.from);
 		printf("%s: %u sites, %u instructions\n", s.name, w.s->n_sites, s.graph.n_nodes);

@@ -158,7 +158,8 @@ int main(int argc, char **argv)
 		buf_addf(&shards, " %s", path);
 	}
 	printf("append without sync: %.1f us each\n", seconds / total * 1e6);
-	printf("a store without samples: %.0f bytes; per binary sample with keyframes: %.1f bytes\n", small, bytes / total);
+	printf("a store without samples: %.0f bytes; per binary sample with keyframes: %.1f bytes\n", small,
+		bytes / total);
 	path_of(out, sizeof out, "out", 0);
 	t = shell("%s/store merge --quiet %s%s", bin, out, shards.data);
 	printf("merge of %d shards, %u samples: %.2f s, %.0f samples/s\n", SHARDS, total, t, total / t);

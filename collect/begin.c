@@ -202,8 +202,8 @@ int plan_begin(struct plan *p, struct err *err)
 		rc = run_resume(p->archive.db, &spec, &p->archive.run, other, err);
 	p->resumed = rc == 1;
 	if (rc == 0 && p->set->resume && other[0])
-		fprintf(stderr, "collect: run %s made other decisions in the same programs, or started from another default; a new "
-			"run begins\n", other);
+		fprintf(stderr, "collect: run %s made other decisions in the same "
+			"programs, or started from another default; a new run begins\n", other);
 	if (rc >= 0)
 		rc = rc == 1 ? load_chains(p, err) : begin_run(p, &spec, err);
 	if (rc == 0)

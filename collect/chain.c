@@ -104,7 +104,8 @@ static void advance(struct chain_state *at, uint32_t n_sites, const struct estim
 static int expect(const struct chain *c, struct err *err)
 {
 	const struct space *s = c->lab->space;
-	uint32_t helpers = c->lab->device ? device_info(c->lab->device)->helpers : 0, n = AHEAD_LEAST + AHEAD_EACH * helpers;
+	uint32_t helpers = c->lab->device ? device_info(c->lab->device)->helpers : 0,
+		n = AHEAD_LEAST + AHEAD_EACH * helpers;
 	struct agenda agenda = {0};
 	uint8_t *other;
 	int rc = 0;
@@ -143,8 +144,8 @@ int chain_try(const struct chain *c, bool anchors, struct chain_step *t, struct 
 	stream(c, STREAM_DRAW, c->at.steps, &r);
 	rc = expect(c, err);
 	if (rc == 0)
-		rc = gibbs_step(c->lab->cost, c->lab->space, c->config, c->sites[c->at.pos], c->at.tau * c->at.default_seconds, &r,
-			&t->x, &moved, err);
+		rc = gibbs_step(c->lab->cost, c->lab->space, c->config, c->sites[c->at.pos],
+			c->at.tau * c->at.default_seconds, &r, &t->x, &moved, err);
 	t->cut = rc == 1;
 	if (rc == 0)
 		advance(&t->after, c->n_sites, &moved);

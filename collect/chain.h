@@ -64,8 +64,8 @@ void chain_release(struct chain *c);
 void chain_order(struct chain *c);
 
 /*
- * Measures the whole program against the default and sets right the running sum in `at`. If the time was over before it was
- * measured, *cut.
+ * Measures the whole program against the default and sets right the running sum in `at`. If the time was over before it
+ * was measured, *cut.
  */
 int chain_anchor(const struct chain *c, struct chain_state *at, struct anchor *a, bool *cut, struct err *err);
 /* Works out the next step, with the anchor before it where one is due; the chain stays as it is. */

@@ -32,7 +32,10 @@ bool gibbs_probabilities(const struct choice_cost *c, uint32_t n, double tempera
 	return sum > 0;
 }
 
-/* Prices all choices of a site against the present one: 0, 1 the time was over, -1 error. `added`: the charge for kernels in each (space/part.h). */
+/*
+ * Prices all choices of a site against the present one: 0, 1 the time was over, -1 error. `added`: the charge for
+ * kernels in each (space/part.h).
+ */
 static int price_choices(struct cost *cost, const struct space *s, const uint8_t *config, uint32_t site,
 	struct sample *x, double *added, struct err *err)
 {

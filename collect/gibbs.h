@@ -32,8 +32,8 @@ double gibbs_tau(double noise, double seconds);
 /*
  * Fills x->choice with the cost of every choice of the site in `config` relative to the reference,
  * x->kind, and x->chosen with the draw (the present choice if all others failed). The costs in x are as measured; the
- * draw, and `moved`, the difference of the chosen to the present choice, count the charge for kernels (space/part.h), too.
- * 0; 1 if the time was over (device_until) before it was done: then nothing of it counts; -1 error.
+ * draw, and `moved`, the difference of the chosen to the present choice, count the charge for kernels (space/part.h),
+ * too. 0; 1 if the time was over (device_until) before it was done: then nothing of it counts; -1 error.
  */
 int gibbs_step(struct cost *cost, const struct space *s, const uint8_t *config, uint32_t site,
 	double temperature, struct rng *r, struct sample *x, struct estimate *moved, struct err *err);

@@ -1,9 +1,9 @@
 /*
  * main.c - `collect`: measures what single decisions are worth, night after night.
  *
- * It ends when its seconds are spent, and gives up the sample in flight; or after the sample in flight on SIGTERM or SIGINT. The next call with the
- * same settings goes on where it ended. If it is told to stop while it opens programs or waits, it ends at
- * once, without a sample. Under cron it prints one line.
+ * It ends when its seconds are spent, and gives up the sample in flight; or after the sample in flight on SIGTERM or
+ * SIGINT. The next call with the same settings goes on where it ended. If it is told to stop while it opens programs or
+ * waits, it ends at once, without a sample. Under cron it prints one line.
  */
 #include <stdio.h>
 #include <unistd.h>
@@ -56,9 +56,11 @@ int main(int argc, char **argv)
 		OPT_INT('n', "samples", &set.samples, 0, INT64_C(1) << 50, "stop after this many samples; 0: no limit"),
 		OPT_FLAG(0, "resume", &set.resume, "go on with the unfinished run of the same settings"),
 		OPT_SECTION("How"),
-		OPT_ENUM(0, "start", &set.start, "default|random|mixed", "where chains start: at the default, at a random configuration, or some at each"),
+		OPT_ENUM(0, "start", &set.start, "default|random|mixed", "where chains start: at the "
+			"default, at a random configuration, or some at each"),
 		OPT_INT(0, "chains", &set.chains, 0, 1000, "chains per program; 0: one for each kind of start"),
-		OPT_NUM(0, "tau", &set.tau, 0, 1e6, "temperature of the sampling, as a share of the default's cost; 0: follows the noise"),
+		OPT_NUM(0, "tau", &set.tau, 0, 1e6, "temperature of the sampling, as a "
+			"share of the default's cost; 0: follows the noise"),
 		OPT_FLAG(0, "anchors", &set.anchors, "measure the whole program once per sweep, against drift"),
 		LAB_OPTS_HOW(set),
 		OPT_NUM(0, "share", &set.share, 0, 1e6,
@@ -67,8 +69,9 @@ int main(int argc, char **argv)
 		LAB_OPTS_TALK(set),
 		OPT_END};
 	const struct opt_program prog = {"collect", "[OPTIONS] --graph FILE...",
-		"Measures, by Gibbs sampling, what single compiler decisions of the given programs cost on a device. The results go into "
-		"a store that `learn` and `search` read. It is made to run every night: it ends cleanly when its budget is used up "
+		"Measures, by Gibbs sampling, what single compiler decisions of the given "
+		"programs cost on a device. The results go into a store that `learn` and `search` read. It is made to "
+		"run every night: it ends cleanly when its budget is used up "
 		"or it is told to stop, and goes on the next time.", table};
 	struct err err = {0};
 	int n_words = 0, rc;

@@ -129,7 +129,8 @@ static void leave_out(struct plan *p, uint32_t i, const struct err *why)
 static int open_device(struct plan *p, uint32_t w, struct err *err)
 {
 	const struct settings *set = p->set;
-	struct device_options o = {.backend = set->device, .wait = set->wait, .seed = (uint64_t)set->seed, .deadline = set->deadline,
+	struct device_options o = {.backend = set->device, .wait = set->wait, .seed = (uint64_t)set->seed,
+		.deadline = set->deadline,
 		.kind = set->space};
 
 	if (lab_place(&o, set->cores, set->replicas, set->partitions, err) < 0)
@@ -138,7 +139,8 @@ static int open_device(struct plan *p, uint32_t w, struct err *err)
 		o.jobs = (int)set->jobs;
 		o.quiet_pairs = set->quiet_pairs;
 	} else if (set->jobs > 0) {
-		return err_set(err, "--jobs compiles ahead for one worker; several (--workers) compile each for itself");
+		return err_set(err, "--jobs compiles ahead for one "
+			"worker; several (--workers) compile each for itself");
 	}
 	if (set->core >= 0)
 		o.core = (int)set->core + 1 + (int)w * (o.cores > 1 ? o.cores : 1);

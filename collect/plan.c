@@ -47,7 +47,10 @@ static bool teaches(const struct plan *p, uint32_t i)
 	return false;
 }
 
-/* The most that a program may have had to be given another step. What is modelled does not depend on this machine's speed. */
+/*
+ * The most that a program may have had to be given another step. What is modelled does not depend on this machine's
+ * speed.
+ */
 static double fair_seconds(const struct plan *p, double now)
 {
 	double sum = 0;
@@ -62,8 +65,8 @@ static double fair_seconds(const struct plan *p, double now)
 }
 
 /*
- * The idle chain with the fewest steps, of the program with the fewest samples of those that had no more than `most` seconds;
- * NULL when all such are busy.
+ * The idle chain with the fewest steps, of the program with the fewest samples of those that had no more than `most`
+ * seconds; NULL when all such are busy.
  */
 static struct chain *idle_chain(const struct plan *p, double most, double now)
 {

@@ -17,7 +17,10 @@ static inline struct chain *plan_chains_of(const struct plan *p, uint32_t progra
 /* Opens a worker's labs. The first worker does so before the run begins, the others in their threads. */
 int plan_open_programs(struct plan *p, struct worker *k, struct err *err);
 
-/* The chain whose step is next; where all that are in their turn are busy, any. NULL when all are busy. Call it under the lock. */
+/*
+ * The chain whose step is next; where all that are in their turn are busy, any. NULL when all are busy. Call it under
+ * the lock.
+ */
 struct chain *plan_next(const struct plan *p);
 
 /* Is the budget spent, or were we told to stop? Call it under the lock. */

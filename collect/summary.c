@@ -133,7 +133,8 @@ static void write_json(const struct plan *p, const struct summary *s, struct buf
 
 static void write_line(const struct plan *p, const struct summary *s, struct buf *out)
 {
-	buf_addf(out, "%llu samples (%llu in run %.8s%s), %.1f/s, %.0f%% of regions cached, %.0f%% of time in the device",
+	buf_addf(out, "%llu samples (%llu in run %.8s%s), %.1f/s, %.0f%% "
+		"of regions cached, %.0f%% of time in the device",
 		(unsigned long long)s->samples, (unsigned long long)p->steps, run_uuid(p->archive.run),
 		p->resumed ? ", resumed" : "", s->rate, 100 * s->cached, 100 * s->device);
 	if (s->noise > 0)

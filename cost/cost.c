@@ -6,9 +6,9 @@
  * random order, because what is loaded first tends to run slower, and run alternately. The cost of the move is
  * the sum of prices times executions. Errors are independent, so their squares add up.
  *
- * Every kernel that a move adds is charged for (space/part.h), once for each place in the program, whatever the turns of its
- * loop. In a graph network, forty more instructions in kernels of their own were +15 to +28 us by regions and +59 to +83 us
- * by whole programs. Prices are kept without the charge, because they are what was measured.
+ * Every kernel that a move adds is charged for (space/part.h), once for each place in the program, whatever the turns
+ * of its loop. In a graph network, forty more instructions in kernels of their own were +15 to +28 us by regions and
+ * +59 to +83 us by whole programs. Prices are kept without the charge, because they are what was measured.
  *
  * A move between equal configurations costs exactly 0, without a measurement. So does a region whose sides
  * are the same module, or which the compiler turns into the same program.
@@ -20,8 +20,8 @@
  *
  * A region of a large program may run for a second. Ten runs of each side, on three loads each, then take longer than
  * all else, and tell more than anybody needs: nobody decides by a thousandth of a program's run. So a search says which
- * error is small enough and how long a measurement may take (struct worth). If runs are long, there are as few of them as
- * that allows.
+ * error is small enough and how long a measurement may take (struct worth). If runs are long, there are as few of them
+ * as that allows.
  *
  * A confirmation measures anew, and its answer is that measurement alone. A move is confirmed because its
  * first measurement looked good, so the average of the two would be too good. The tables keep the more precise
@@ -56,7 +56,10 @@ static bool is_compiled_in(const struct device *d, enum quantity q)
 	return quantity_deterministic(q) || !d || device_info(d)->kind != COST_MEASURED;
 }
 
-/* Finds the first of the kind's ways of pricing that gives the wanted quantity. Running gives the device's own quantity. */
+/*
+ * Finds the first of the kind's ways of pricing that gives the wanted quantity. Running gives the device's own
+ * quantity.
+ */
 static int set_pricing(struct cost *c, struct err *err)
 {
 	const struct space_kind *k = c->space->ops->kind;

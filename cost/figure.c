@@ -2,10 +2,10 @@
  * figure.c - the cost of a whole program that is an exact figure: the value of a formula, or a figure in the compiled
  * program.
  *
- * A figure is always the same, so each program is compiled only once for it. It is kept like the price of a region whose
- * one side is empty, under the key {0, hash of the module}, in the table and in the store; the store keeps each quantity
- * apart. A hash of the configuration would be cheaper than writing the module, but it does not identify the program. So
- * a table by configuration, which is not stored, is used only within a run.
+ * A figure is always the same, so each program is compiled only once for it. It is kept like the price of a region
+ * whose one side is empty, under the key {0, hash of the module}, in the table and in the store; the store keeps each
+ * quantity apart. A hash of the configuration would be cheaper than writing the module, but it does not identify the
+ * program. So a table by configuration, which is not stored, is used only within a run.
  */
 #include <stdio.h>
 #include <string.h>
@@ -40,7 +40,8 @@ static int ask(struct cost *c, const uint8_t *config, const struct buf *module, 
 			rc = cost_check(c, config, &p, fate, err);
 		if (rc == 0 && fate->outcome == OUTCOME_OK && !read_off(&p, c->quantity, value)) {
 			fate->outcome = OUTCOME_REFUSED;
-			snprintf(fate->detail, sizeof fate->detail, "the compiler does not say its %s", quantity_name(c->quantity));
+			snprintf(fate->detail, sizeof fate->detail, "the compiler does not say its %s",
+				quantity_name(c->quantity));
 		}
 		if (cost_drop(c, &p, rc == 0 ? err : NULL) < 0)
 			rc = -1;

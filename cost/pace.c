@@ -39,7 +39,8 @@ void pace_add(struct pace *p, size_t bytes, double seconds, bool given_up)
 	int c = class_of(bytes);
 	double ratio = fmax(seconds, 1e-3) * (given_up ? RUNNING_OUT : 1) / expected(p, bytes);
 
-	if (given_up && seconds < pace_of(p, bytes)) /* it was not given the time that it was expected to take: nothing is learnt */
+	/* it was not given the time that it was expected to take: nothing is learnt */
+	if (given_up && seconds < pace_of(p, bytes))
 		return;
 	p->sum[c] = MEMORY * p->sum[c] + log(ratio);
 	p->weight[c] = MEMORY * p->weight[c] + 1;

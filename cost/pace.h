@@ -11,7 +11,8 @@
 
 struct pace { /* all zero: nothing was seen */
 	double each; /* seconds that a compiler takes for a byte of a module, as a whole program showed; 0: not known */
-	double sum[PACE_CLASSES], weight[PACE_CLASSES]; /* of the logarithm of what it took over what was expected, by size */
+	/* of the logarithm of what it took over what was expected, by size */
+	double sum[PACE_CLASSES], weight[PACE_CLASSES];
 };
 
 /* A pair of modules of so many bytes together took so long to be priced; or was given up after that long. */

@@ -1,15 +1,15 @@
 /*
  * path.c - the regions of a move, of which none is larger than need be.
  *
- * Places that touch are one region. A move of many sites, such as the copies of a layer, can so become one region that is nearly
- * the whole program: two such flips in each of the 26 layers of a language model were six megabytes of program on either
- * side, and compiling them took as long as the model itself does.
+ * Places that touch are one region. A move of many sites, such as the copies of a layer, can so become one region that
+ * is nearly the whole program: two such flips in each of the 26 layers of a language model were six megabytes of
+ * program on either side, and compiling them took as long as the model itself does.
  *
- * Costs are differences, and the difference of two configurations is the sum of those along any path between them. So where a move
- * has large regions it is taken apart into its sites, in the order of the program, and each is priced from where the ones
- * before it led. The steps in the middle of a row of equal layers have equal regions, which are priced once; the pairs of
- * modules that are left are few and small. It is only done where that makes much less to compile, for every region has an error
- * of its own, and a price that stands for many steps has its error as often.
+ * Costs are differences, and the difference of two configurations is the sum of those along any path between them. So
+ * where a move has large regions it is taken apart into its sites, in the order of the program, and each is priced from
+ * where the ones before it led. The steps in the middle of a row of equal layers have equal regions, which are priced
+ * once; the pairs of modules that are left are few and small. It is only done where that makes much less to compile,
+ * for every region has an error of its own, and a price that stands for many steps has its error as often.
  */
 #include <string.h>
 #include "cost/own.h"

@@ -1,9 +1,9 @@
 /*
  * spare.h - executables of whole programs that took long to compile, to be loaded instead of compiled again.
  *
- * A search compiles the same two or three whole programs again and again: the compiler's own, the default as it was read
- * back, and the best so far. Compiling a large one takes a minute, loading it a second. What is loaded carries one draw of
- * whatever compilations differ by, so what compiles fast is compiled anew each time (SPARE_DEAR).
+ * A search compiles the same two or three whole programs again and again: the compiler's own, the default as it was
+ * read back, and the best so far. Compiling a large one takes a minute, loading it a second. What is loaded carries one
+ * draw of whatever compilations differ by, so what compiles fast is compiled anew each time (SPARE_DEAR).
  */
 #ifndef COST_SPARE_H
 #define COST_SPARE_H
@@ -30,8 +30,8 @@ void spare_put(struct spares *k, enum compile_how how, const struct buf *module,
 const struct spare *spare_get(struct spares *k, enum compile_how how, const struct buf *module);
 
 /*
- * device_compile of HLO, or the loading of what was kept of it; compiled, it is kept. `k` may be NULL. out->seconds is what
- * compiling took, now or when it was compiled.
+ * device_compile of HLO, or the loading of what was kept of it; compiled, it is kept. `k` may be NULL. out->seconds is
+ * what compiling took, now or when it was compiled.
  */
 int spare_compile(struct spares *k, struct device *d, enum compile_how how, const struct buf *module, unsigned want,
 	struct compiled *out, struct err *err);

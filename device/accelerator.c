@@ -1,8 +1,8 @@
 /*
  * accelerator.c - describes an accelerator, and takes its lock.
  *
- * Memory is given in whole GiB. What a runtime leaves to programs varies a little from start to start, and that must not
- * make another environment each time.
+ * Memory is given in whole GiB. What a runtime leaves to programs varies a little from start to start, and that must
+ * not make another environment each time.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -69,8 +69,8 @@ void accelerator_describe(const struct accelerator *a, const char *platform, cha
 		read_word(f->driver, driver, sizeof driver);
 	if (a->memory)
 		snprintf(memory, sizeof memory, ", %llu GiB", (unsigned long long)((a->memory + (1u << 29)) >> 30));
-	snprintf(out, n, "%s, %u device%s%s%s%s", a->kind[0] ? a->kind : "unnamed", a->count, a->count == 1 ? "" : "s", memory,
-		driver[0] ? ", driver " : "", driver);
+	snprintf(out, n, "%s, %u device%s%s%s%s", a->kind[0] ? a->kind : "unnamed", a->count, a->count == 1 ? "" : "s",
+		memory, driver[0] ? ", driver " : "", driver);
 }
 
 /* The accelerator's name on this host: its entry in the list of those that the program may see, or its number. */

@@ -98,7 +98,9 @@ const char *backend_first(void)
 	return backends[0].name;
 }
 
-/* The backend that people mean by a name which is none: a nickname, or a name that is spelt nearly so; NULL if unclear. */
+/*
+ * The backend that people mean by a name which is none: a nickname, or a name that is spelt nearly so; NULL if unclear.
+ */
 static const char *meant_by(const char *name, const char *const *known)
 {
 	static const struct {
@@ -123,7 +125,8 @@ const struct backend *backend_find(const char *name, struct err *err)
 	for (size_t i = 0; i < N_BACKENDS; i++) {
 		if (strlen(backends[i].name) == name_length(name) &&
 			memcmp(name, backends[i].name, name_length(name)) == 0)
-			return !version_in(name) || check_version(&backends[i], version_in(name), err) ? &backends[i] : NULL;
+			return !version_in(name) || check_version(&backends[i], version_in(name), err) ? &backends[i]
+				: NULL;
 		known[i] = backends[i].name;
 	}
 	for (size_t i = 0; i < N_BACKENDS; i++)
@@ -234,7 +237,8 @@ static bool try_everywhere(const char *below, struct buf *path, struct buf *look
 static bool try_versions(const struct backend *b, const char *version, struct buf *path, struct buf *looked)
 {
 	for (size_t i = 0; i < N_PLUGINS; i++)
-		if (strcmp(plugins[i].backend, b->name) == 0 && (!version || strcmp(version, plugins[i].version) == 0) &&
+		if (strcmp(plugins[i].backend, b->name) == 0 &&
+			(!version || strcmp(version, plugins[i].version) == 0) &&
 			try_everywhere(plugins[i].file, path, looked))
 			return true;
 	return false;
@@ -254,7 +258,8 @@ int backend_plugin(const struct backend *b, const char *name, struct buf *path, 
 			   : try_versions(b, name ? version_in(name) : NULL, path, &looked);
 	if (!found)
 		err_set(err, "the plugin of device %s is in none of: %s; \"make %s\" fetches it, "
-			"\"tests/deps --plugin VERSION\" another version where schemas/plugin.def has one, or set VANTAGE_PLUGIN_DIR",
+			"\"tests/deps --plugin VERSION\" another version where "
+			"schemas/plugin.def has one, or set VANTAGE_PLUGIN_DIR",
 			name ? name : b->name, looked.data, b->fetch);
 	buf_release(&looked);
 	return found ? 0 : -1;

@@ -18,15 +18,16 @@ struct backend {
 };
 
 /*
- * Finds a backend by name. A target may follow behind a colon ("cuda:h100", "tpu:v5e:2x2"), or a version behind an @. A path
- * to a plugin stands for the first backend with that plugin. Returns NULL with a sentence that lists the known names.
+ * Finds a backend by name. A target may follow behind a colon ("cuda:h100", "tpu:v5e:2x2"), or a version behind an @. A
+ * path to a plugin stands for the first backend with that plugin. Returns NULL with a sentence that lists the known
+ * names.
  */
 const struct backend *backend_find(const char *name, struct err *err);
 
 /*
  * Finds the target that a name asks for ("cuda:h100"), or the backend's usual one if it asks for none. A target is
- * hardware that the backend compiles for; it need not be here, and nothing runs on it. A backend that runs programs has no
- * targets: `out` is then empty. Returns -1 with a sentence for an unknown target.
+ * hardware that the backend compiles for; it need not be here, and nothing runs on it. A backend that runs programs has
+ * no targets: `out` is then empty. Returns -1 with a sentence for an unknown target.
  */
 int backend_target(const struct backend *b, const char *name, char *out, size_t n, struct err *err);
 

@@ -244,8 +244,8 @@ static double processor_seconds(pid_t pid)
 }
 
 /*
- * For tests, which must not depend on time: a worker that prints the text in VANTAGE_HANGS has had all its time. Without that variable
- * nothing it prints counts.
+ * For tests, which must not depend on time: a worker that prints the text in VANTAGE_HANGS has had all its time.
+ * Without that variable nothing it prints counts.
  */
 static bool says_it_hangs(struct child *c)
 {
@@ -275,14 +275,16 @@ static struct waiting wait_begin(const struct child *c, struct patience patience
 /* Seconds until the next look; 0: it had its time. */
 static double wait_left(struct waiting *w)
 {
-	double now = now_seconds(), step = w->patience.seconds / LOOKS, end = w->patience.until > 0 ? w->patience.until : INFINITY, used;
+	double now = now_seconds(), step = w->patience.seconds / LOOKS, end = w->patience.until > 0 ? w->patience.until
+		: INFINITY, used;
 
 	if (now >= end)
 		return 0;
 	if (now < w->until)
 		return fmin(w->until, end) - now;
 	used = processor_seconds(w->pid);
-	if (now >= w->started + w->patience.most || used - w->used >= w->patience.seconds || used - w->looked < AT_WORK * step)
+	if (now >= w->started + w->patience.most || used - w->used >= w->patience.seconds ||
+		used - w->looked < AT_WORK * step)
 		return 0;
 	w->looked = used;
 	w->until = now + step;

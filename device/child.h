@@ -14,7 +14,8 @@ struct child { /* all zero: none running */
 	int stderr_fd;	 /* what the worker and its plugin print; -1 when closed */
 	struct buf tail; /* the last of that since the last good answer, from the start of a line */
 	bool listen;	 /* set before the start: tail keeps all of it, good answers or not, */
-	const char *const *environment; /* NAME=VALUE, up to a NULL: added to the worker's environment; NULL: it gets ours */
+	/* NAME=VALUE, up to a NULL: added to the worker's environment; NULL: it gets ours */
+	const char *const *environment;
 	int status;	 /* as from waitpid, of the last one that ended */
 	uint32_t next_id;
 };
@@ -22,9 +23,10 @@ struct child { /* all zero: none running */
 int child_start(struct child *c, const char *program, struct err *err);
 
 /*
- * How long a reply is waited for: `seconds`, and after that for as long as the child goes on computing and was given less
- * processor time than that, `most` seconds in all. So a busy machine delays an answer and does not forbid it, while a child
- * that waits for something that never comes is ended after `seconds`. Whoever has no use for a late answer says until when.
+ * How long a reply is waited for: `seconds`, and after that for as long as the child goes on computing and was given
+ * less processor time than that, `most` seconds in all. So a busy machine delays an answer and does not forbid it,
+ * while a child that waits for something that never comes is ended after `seconds`. Whoever has no use for a late
+ * answer says until when.
  */
 struct patience {
 	double seconds, most; /* most <= seconds: the clock on the wall is all that counts */

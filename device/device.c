@@ -1,9 +1,9 @@
 /*
  * device.c - one door for all kinds of device.
  *
- * It opens the device that the backend's row names, and passes calls on through its ops table. What is the same for every
- * kind of device is done here: emptying results, refusing handles that died with an earlier worker, and not running two
- * programs that the compiler made the same.
+ * It opens the device that the backend's row names, and passes calls on through its ops table. What is the same for
+ * every kind of device is done here: emptying results, refusing handles that died with an earlier worker, and not
+ * running two programs that the compiler made the same.
  */
 #include <stdio.h>
 #include <string.h>
@@ -268,8 +268,8 @@ void comparison_release(struct comparison *c)
 	*c = (struct comparison){0};
 }
 
-int device_compare(struct device *d, const struct compiled *a, const struct compiled *b, const struct compare_options *o,
-	struct comparison *out, struct err *err)
+int device_compare(struct device *d, const struct compiled *a, const struct compiled *b,
+	const struct compare_options *o, struct comparison *out, struct err *err)
 {
 	static const struct compare_options dflt;
 	*out = (struct comparison){0};

@@ -5,9 +5,9 @@
  * HloModuleProto bytes and come out as small handles.
  *
  * A call returns 0 when the device answered; the `outcome` in the result then says what it did with the program. A call
- * returns -1 with a sentence only if the environment is broken (there is no plugin, the worker cannot be started). After
- * the outcome crashed or timeout the worker is gone, and all handles with it; `generation` counts this. A call with a
- * handle of an older generation is answered "crashed" at once, and the caller compiles again.
+ * returns -1 with a sentence only if the environment is broken (there is no plugin, the worker cannot be started).
+ * After the outcome crashed or timeout the worker is gone, and all handles with it; `generation` counts this. A call
+ * with a handle of an older generation is answered "crashed" at once, and the caller compiles again.
  *
  * One device is used by one thread; several devices may be open side by side.
  */
@@ -26,16 +26,21 @@
 struct device_options {	     /* all zero is the default */
 	const char *backend; /* a name of schemas/backend.def (NULL: the first), or a path to a plugin .so */
 	int core;	     /* 1 + the core to pin the worker to, the first of several; 0: the least loaded */
-	int cores;	     /* that programs run on, the plugin's threads confined to them; 0: one; -1: all this process may use */
+	/* that programs run on, the plugin's threads confined to them; 0: one; -1: all this process may use */
+	int cores;
 	double deadline;     /* seconds that any answer may take; 0: by how long such things took before (patience.c) */
 	uint64_t seed;	     /* of the inputs */
 	bool wait;	     /* for the device's lock instead of failing with a sentence */
 	bool parts_only;     /* whole programs are not run: there is no room for them here, or their run fails */
 	const char *options; /* further compile options "name=value,...", or NULL */
-	const char *kind;    /* of decision: says at which stage to extract and apply (stage.h); NULL: the backend's first */
-	int jobs;	     /* workers that compile ahead on other cores: JOBS_ALL: as many as there is room for; 0: none */
-	bool quiet_pairs;    /* they stand still while something is timed; where there are no other cores they always do */
-	const int *beside;   /* cores to be pinned to without locking them, for a worker that only compiles; and how many */
+	/* of decision: says at which stage to extract and apply (stage.h); NULL: the backend's first */
+	const char *kind;
+	/* workers that compile ahead on other cores: JOBS_ALL: as many as there is room for; 0: none */
+	int jobs;
+	/* they stand still while something is timed; where there are no other cores they always do */
+	bool quiet_pairs;
+	/* cores to be pinned to without locking them, for a worker that only compiles; and how many */
+	const int *beside;
 	size_t n_beside;
 	const char *model;   /* sim: device description file, or NULL for the built-in */
 	struct spread spread; /* over the devices on which a program runs; all zero: one, and nothing is partitioned */
@@ -76,14 +81,17 @@ struct device;
 struct device *device_open(const struct device_options *o, struct err *err);
 void device_close(struct device *d); /* accepts NULL */
 const struct device_info *device_info(const struct device *d);
-/* Where a device's costs come from, for people: "measured", "estimated by XLA's model for H100"; a text that is kept in `out`. */
+/*
+ * Where a device's costs come from, for people: "measured", "estimated by XLA's model for H100"; a text that is kept in
+ * `out`.
+ */
 const char *device_source(const struct device_info *i, char *out, size_t n);
 #define DEVICE_SOURCE 100
 const struct device_passes *device_passes(const struct device *d);
 uint32_t device_generation(const struct device *d); /* grows by one at each respawn */
 /*
- * From this time on, by the clock (now_seconds), nobody wants an answer: what is under way then is ended, what is asked for
- * later is not begun, and the outcome of both is timeout. It says nothing about the program. 0: no such time.
+ * From this time on, by the clock (now_seconds), nobody wants an answer: what is under way then is ended, what is asked
+ * for later is not begun, and the outcome of both is timeout. It says nothing about the program. 0: no such time.
  */
 void device_until(struct device *d, double clock);
 bool device_late(const struct device *d); /* is it over? */
@@ -125,8 +133,8 @@ int device_drop(struct device *d, struct compiled *c, struct err *err); /* forge
 
 /*
  * What will soon be compiled with COMPILE_APPLIED, in the order of need, and how many instances of each: a device with
- * helpers (device_options.jobs) has it compiled by them, and device_compile_planned loads what they made. A plan takes the
- * place of the one before. An item without its module stands for one that the device still has, or is nothing.
+ * helpers (device_options.jobs) has it compiled by them, and device_compile_planned loads what they made. A plan takes
+ * the place of the one before. An item without its module stands for one that the device still has, or is nothing.
  */
 #define AGENDA_COPIES 8
 struct agenda { /* all zero is empty */
@@ -145,8 +153,8 @@ void agenda_release(struct agenda *agenda);
 bool device_has_helpers(const struct device *d); /* does it have helpers? */
 void device_expect(struct device *d, struct agenda *agenda); /* takes the modules */
 /*
- * Before the two modules are compiled, each for so many instances: what helpers are about to make of them is waited for, and
- * what they have not begun the device compiles meanwhile. Nothing where they are not expected.
+ * Before the two modules are compiled, each for so many instances: what helpers are about to make of them is waited
+ * for, and what they have not begun the device compiles meanwhile. Nothing where they are not expected.
  */
 void device_gather(struct device *d, const struct buf *const module[2], uint32_t instances);
 /* device_compile of HLO with COMPILE_APPLIED, of which so many instances will be measured. */
@@ -154,15 +162,16 @@ int device_compile_planned(struct device *d, const void *p, size_t n, uint32_t i
 	struct err *err);
 
 /*
- * From one compile: the module just before the compiler decides, and the one just after; for MLIR also the module before
- * all optimisation, in `initial`. `after` may be empty.
+ * From one compile: the module just before the compiler decides, and the one just after; for MLIR also the module
+ * before all optimisation, in `initial`. `after` may be empty.
  */
 struct extracted {
 	enum outcome outcome;
 	char detail[512];
 	double seconds;
 	struct buf initial, before, after;
-	struct buf own; /* the executable that was compiled by the way, the compiler's own program; empty where it cannot be kept */
+	/* the executable that was compiled by the way, the compiler's own program; empty where it cannot be kept */
+	struct buf own;
 };
 int device_extract(struct device *d, const char *format, const void *p, size_t n, struct extracted *out,
 	struct err *err);
@@ -195,7 +204,8 @@ struct precision {
 	bool patient;	     /* a user's own program: how long one run takes is not known, but that it ends is */
 	/* For long runs, of which only few pairs can be had (measure.c): */
 	double enough; /* seconds: stop also when the standard error of b - a is below this; 0: never */
-	double most;   /* seconds: take few pairs if min_pairs would run longer; 0: 3 max_seconds, for runs of a second or more */
+	/* seconds: take few pairs if min_pairs would run longer; 0: 3 max_seconds, for runs of a second or more */
+	double most;
 };
 
 struct timing { /* all zero is empty */
@@ -203,7 +213,8 @@ struct timing { /* all zero is empty */
 	char detail[512];
 	int signal;
 	enum cost_kind kind;
-	bool cut;		 /* the outcome is timeout only because nobody wanted an answer any more (device_until) */
+	/* the outcome is timeout only because nobody wanted an answer any more (device_until) */
+	bool cut;
 	bool identical;		 /* same optimised module: equal without a run (seconds are 0: not known) */
 	bool gave_up;		 /* one side was obviously slower: a bound, not a precise figure */
 	double seconds_a, seconds_b; /* typical run */
@@ -233,16 +244,20 @@ const char *inputs_name(enum inputs i);
 /* How to compare; all zero is the default. */
 struct compare_options {
 	enum inputs inputs;
-	bool nudged;	/* b's inputs are a's with every float moved to a neighbouring number of its type, but for zeros */
-	bool fresh;	/* both are loaded anew for it: what a program keeps from run to run starts from the beginning */
+	/* b's inputs are a's with every float moved to a neighbouring number of its type, but for zeros */
+	bool nudged;
+	/* both are loaded anew for it: what a program keeps from run to run starts from the beginning */
+	bool fresh;
 };
 
 /* How far two programs are apart in one output. */
 struct difference {
 	double max_abs, max_rel; /* rel: |a - b| / (|a| + the output's mean magnitude); of what is finite in both */
-	double unit;		 /* how far neighbouring numbers of the output's type are apart, relative; 0: integers */
+	/* how far neighbouring numbers of the output's type are apart, relative; 0: integers */
+	double unit;
 	uint64_t elements, finite; /* finite: in both */
-	uint64_t unlike;	 /* NaN or infinite in one and not, or differently, in the other; integers that are not equal */
+	/* NaN or infinite in one and not, or differently, in the other; integers that are not equal */
+	uint64_t unlike;
 };
 struct comparison { /* all zero is empty */
 	enum outcome outcome;
@@ -254,7 +269,7 @@ struct comparison { /* all zero is empty */
 };
 void comparison_release(struct comparison *c);
 /* Compares the outputs of two programs on the same inputs; `o` NULL: normal ones. A model compares nothing. */
-int device_compare(struct device *d, const struct compiled *a, const struct compiled *b, const struct compare_options *o,
-	struct comparison *out, struct err *err);
+int device_compare(struct device *d, const struct compiled *a, const struct compiled *b,
+	const struct compare_options *o, struct comparison *out, struct err *err);
 
 #endif

@@ -1,9 +1,9 @@
 /*
  * dump.c - the folder a compiler dumps modules into.
  *
- * XLA writes one file per module and pass ("module_0001.NAME.cpu_gpu...before_PASS.hlo.pb"), among many for which we did
- * not ask. File names have a running number. Of each kind we take the first by name, because if a pass runs more than
- * once, its first run decides. The host makes and removes the folder, so it goes away even if the worker crashes.
+ * XLA writes one file per module and pass ("module_0001.NAME.cpu_gpu...before_PASS.hlo.pb"), among many for which we
+ * did not ask. File names have a running number. Of each kind we take the first by name, because if a pass runs more
+ * than once, its first run decides. The host makes and removes the folder, so it goes away even if the worker crashes.
  */
 #include <dirent.h>
 #include <stdio.h>

@@ -1,20 +1,20 @@
 /*
  * estimate_mesh.c - what one of several devices would take for its part of a program, by our own model.
  *
- * The program is the partitioner's result: what each device runs, exchanges written out, nothing fused yet. Compilers fuse
- * all that works element by element, so only some values are written to memory: what products, reductions, lookups and exchanges
- * make or take, and results. Each of these is written once and read once by all that is fused behind it; products, lookups and
- * exchanges read their own.
+ * The program is the partitioner's result: what each device runs, exchanges written out, nothing fused yet. Compilers
+ * fuse all that works element by element, so only some values are written to memory: what products, reductions, lookups
+ * and exchanges make or take, and results. Each of these is written once and read once by all that is fused behind it;
+ * products, lookups and exchanges read their own.
  *
  *	product		the longer of its operations and its bytes
  *	exchange	what a device sends over its links' rate, and never less than a floor (schemas/mesh.def)
  *	all else	bytes over the rate of memory, and operations where they take longer
  *
- * Exchanges are not hidden behind work. A compiler may hide some of it; a layout that wins only because its exchanges would be
- * hidden is not found so, and none wins because something is free.
+ * Exchanges are not hidden behind work. A compiler may hide some of it; a layout that wins only because its exchanges
+ * would be hidden is not found so, and none wins because something is free.
  *
- * Memory: parameters, results that take no parameter's place, and the most that is alive of written values, in the program's
- * order. A compiler's own schedule needs less or more.
+ * Memory: parameters, results that take no parameter's place, and the most that is alive of written values, in the
+ * program's order. A compiler's own schedule needs less or more.
  */
 #include <math.h>
 #include <stdio.h>
@@ -132,7 +132,8 @@ static double product_rate(const struct machine *m, const struct graph *g, uint3
 	return dtype_bits(type) < 32 ? m->narrow : m->wide;
 }
 
-static double seconds_of(const struct machine *m, const struct graph *g, uint32_t v, struct spread spread, struct priced *out)
+static double seconds_of(const struct machine *m, const struct graph *g, uint32_t v, struct spread spread,
+	struct priced *out)
 {
 	const struct node *n = &g->node[v];
 	enum how how = how_of(g, v);
@@ -214,7 +215,7 @@ void estimate_mesh(const struct graph *g, const char *target, struct spread spre
 	out->our_seconds = out->seconds;
 	if ((double)out->bytes > m->memory) {
 		out->outcome = OUTCOME_OOM;
-		snprintf(out->detail, sizeof out->detail, "each device needs %.1f GB, and has %.0f", 1e-9 * (double)out->bytes,
-			1e-9 * m->memory);
+		snprintf(out->detail, sizeof out->detail, "each device needs %.1f GB, and has %.0f",
+			1e-9 * (double)out->bytes, 1e-9 * m->memory);
 	}
 }

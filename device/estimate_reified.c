@@ -1,10 +1,11 @@
 /*
  * estimate_reified.c - reads the prices that XLA:GPU writes beside each kernel.
  *
- * If it is asked to, XLA writes a list of prices into the backend_config of each fusion, and of each product that a library
- * computes. Each price has the name of the model that gave it:
+ * If it is asked to, XLA writes a list of prices into the backend_config of each fusion, and of each product that a
+ * library computes. Each price has the name of the model that gave it:
  *
- *	indexing-cost-model	for fusions in tiles (Triton). It is right there; the plain model does not know tiles, and
+ *	indexing-cost-model	for fusions in tiles (Triton). It is right there; the plain model does not know tiles,
+ *	and
  *				says 9 ms for a softmax of 0.2 us
  *	(no name)		the performance model by which XLA's own fusion pass decides
  *	sol			the analytical estimator of the scheduler, for kernels that the others leave out
@@ -12,9 +13,9 @@
  * The first of these that is there counts. To each kernel LAUNCH is added, as XLA does when it compares fused with
  * unfused. A kernel in a loop counts once for each turn.
  *
- * No model prices copies, sorts and calls of cuDNN. They get a roofline from the numbers of the target, and the estimate
- * tells how many did. So does a kernel that has a price of 0 although it moves data, for example two updates in place
- * that were merged into one: what a model does not see is no gain.
+ * No model prices copies, sorts and calls of cuDNN. They get a roofline from the numbers of the target, and the
+ * estimate tells how many did. So does a kernel that has a price of 0 although it moves data, for example two updates
+ * in place that were merged into one: what a model does not see is no gain.
  *
  * XLA would compile some kernels that it never makes itself, and for which its price means nothing: two reductions
  * that feed one another, a reduction whose result is broadcast again, more operands than a launch can pass. A program
@@ -156,8 +157,8 @@ static void add_kernel(const struct graph *g, uint32_t v, const struct roofline 
 
 	if (why && out->outcome == OUTCOME_OK) {
 		out->outcome = OUTCOME_REFUSED;
-		snprintf(out->detail, sizeof out->detail, "XLA never makes such a kernel (%s, %.80s), its price means nothing", why,
-			n->proto->name);
+		snprintf(out->detail, sizeof out->detail, "XLA never makes such "
+			"a kernel (%s, %.80s), its price means nothing", why, n->proto->name);
 	}
 	out->kernels++;
 	if (seconds > 0) {

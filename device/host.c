@@ -33,8 +33,8 @@ static void add_last_words(const struct child *c, char *detail, size_t size)
 }
 
 /*
- * Did the worker end because memory ran out? Its last words may say so. The kernel ends a process without any, by SIGKILL,
- * and counts it. When we kill the worker ourselves, we do not come here.
+ * Did the worker end because memory ran out? Its last words may say so. The kernel ends a process without any, by
+ * SIGKILL, and counts it. When we kill the worker ourselves, we do not come here.
  */
 static bool out_of_memory(const struct host *h)
 {
@@ -64,7 +64,8 @@ static void judge(struct host *h, enum exchange e, double deadline, struct answe
 			*a->signal = WTERMSIG(status);
 		snprintf(a->detail, a->detail_size, "the worker died of signal %d (%s)%s",
 			WTERMSIG(status), strsignal(WTERMSIG(status)),
-			a->outcome == OUTCOME_OOM && WTERMSIG(status) == SIGKILL ? ": the kernel ended it, memory had run out" : "");
+			a->outcome == OUTCOME_OOM && WTERMSIG(status) == SIGKILL
+			? ": the kernel ended it, memory had run out" : "");
 	} else {
 		a->outcome = out_of_memory(h) ? OUTCOME_OOM : OUTCOME_CRASHED;
 		snprintf(a->detail, a->detail_size, "the worker ended by itself with status %d",
@@ -77,7 +78,8 @@ static void judge(struct host *h, enum exchange e, double deadline, struct answe
 
 /*
  * Of the worker's data. A leak then ends the worker and not the machine. Accelerator runtimes
- * reserve address space by the terabyte, so only what computes in the host's memory is limited. VANTAGE_WORKER_MEMORY: in MiB.
+ * reserve address space by the terabyte, so only what computes in the host's memory is limited. VANTAGE_WORKER_MEMORY:
+ * in MiB.
  */
 static uint64_t memory_limit(const struct host *h)
 {
@@ -261,7 +263,8 @@ static int host_compile(struct device *d, enum compile_how how, const char *form
 	int rc = *h->target ? host_compile_for(h, how, format, options, p, n, want, out, err)
 			    : host_compile_with(h, format, options, p, n, want, true, NULL, out, err);
 	if (rc == 0)
-		note_known(h, out, &(struct known){.compile = strcmp(format, FORMAT_EXECUTABLE) == 0 ? INFINITY : out->seconds,
+		note_known(h, out, &(struct known){.compile = strcmp(format, FORMAT_EXECUTABLE) == 0 ? INFINITY
+			: out->seconds,
 			.optimal = out->optimal_seconds});
 	return rc;
 }
@@ -349,7 +352,8 @@ static void fill_info(struct host *h, const char *name)
 	if (*h->target)
 		snprintf(i->backend, sizeof i->backend, "%.11s:%.19s", h->backend->name, h->target);
 	else
-		snprintf(i->backend, sizeof i->backend, "%.31s", known || !by_path ? h->backend->name : slash ? slash + 1 : name);
+		snprintf(i->backend, sizeof i->backend, "%.31s", known || !by_path ? h->backend->name : slash
+			? slash + 1 : name);
 	machine_describe(i->machine, sizeof i->machine);
 	i->family = h->backend->name;
 	i->kind = *h->target && !(h->backend->traits & HERE) ? COST_ESTIMATED : h->backend->kind;
@@ -422,8 +426,8 @@ static void note_devices(struct host *h)
 	size_t used = strlen(i->machine);
 
 	if (i->spread.replicas > 1)
-		snprintf(i->machine + used, sizeof i->machine - used, ", for %u replicas on %u devices", i->spread.replicas,
-			spread_devices(i->spread));
+		snprintf(i->machine + used, sizeof i->machine - used, ", for %u replicas on %u devices",
+			i->spread.replicas, spread_devices(i->spread));
 	else if (i->spread.partitions > 1)
 		snprintf(i->machine + used, sizeof i->machine - used, ", for %u devices", i->spread.partitions);
 }

@@ -18,7 +18,10 @@
 struct known { /* what compiling told about a handle */
 	uint32_t handle;
 	uint32_t ready;		 /* executables of it that were compiled elsewhere */
-	double compile, optimal; /* seconds it took (INFINITY: it was loaded, it cannot be compiled again); seconds it estimates for a run, or 0 */
+	/*
+	 * seconds it took (INFINITY: it was loaded, it cannot be compiled again); seconds it estimates for a run, or 0
+	 */
+	double compile, optimal;
 };
 
 struct host {
@@ -67,7 +70,10 @@ static inline struct host *host_of(struct device *d)
 	return (struct host *)d;
 }
 
-/* How long the answer to h->request is waited for; and the work of a request, by its kind (`patient`: struct precision). */
+/*
+ * How long the answer to h->request is waited for; and the work of a request, by its kind (`patient`: struct
+ * precision).
+ */
 struct patience host_patience(const struct host *h);
 struct patience patience_to_start(void); /* for the worker's first answer: its plugin has to be loaded */
 double work_of_compiling(const struct host *h, bool patient);
@@ -85,11 +91,11 @@ int host_ask(struct host *h, enum wire_type type, struct answer *a, struct curso
 void host_distrust(struct host *h, const struct cursor *c, struct answer *a);
 
 /*
- * host_estimate.c: compiles for the host's target, with the price in optimal_seconds; and prices of programs compiled so, b 0:
- * of one. Handles of ours are unknown to the worker.
+ * host_estimate.c: compiles for the host's target, with the price in optimal_seconds; and prices of programs compiled
+ * so, b 0: of one. Handles of ours are unknown to the worker.
  */
-int host_compile_for(struct host *h, enum compile_how how, const char *format, const char *options, const void *p, size_t n,
-	unsigned want, struct compiled *out, struct err *err);
+int host_compile_for(struct host *h, enum compile_how how, const char *format, const char *options, const void *p,
+	size_t n, unsigned want, struct compiled *out, struct err *err);
 bool host_handle_is_ours(uint32_t handle);
 int host_estimate(struct host *h, uint32_t a, uint32_t b, struct timing *out);
 

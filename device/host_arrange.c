@@ -34,7 +34,8 @@ int host_arrange(struct device *d, enum compile_how how, const char *further, co
 		add_options(&options, how == COMPILE_APPLIED ? h->stage->apply : NULL);
 		add_options(&options, h->options.data);
 		add_options(&options, further);
-		rc = host_compile_with(h, "hlo", options.data, stopped.data, stopped.len, 0, false, NULL, &compiled, err);
+		rc = host_compile_with(h, "hlo", options.data, stopped.data, stopped.len, 0, false, NULL, &compiled,
+			err);
 	}
 	if (rc == 0)
 		rc = dump_read_arranged(&dump, h->stage, &out->proto, err);
@@ -43,7 +44,8 @@ int host_arrange(struct device *d, enum compile_how how, const char *further, co
 		out->outcome = compiled.outcome == OUTCOME_OK ? OUTCOME_REFUSED : compiled.outcome;
 		memcpy(out->detail, compiled.detail, sizeof out->detail);
 		if (compiled.outcome == OUTCOME_OK)
-			snprintf(out->detail, sizeof out->detail, "the compiler did not write how it arranged the program");
+			snprintf(out->detail, sizeof out->detail,
+				"the compiler did not write how it arranged the program");
 	}
 	dump_end(&dump);
 	compiled_release(&compiled);

@@ -1,8 +1,8 @@
 /*
  * host_estimate.c - compiles for hardware that is not here, and prices the result.
  *
- * The compiler is stopped before it generates code, if that is possible (schemas/estimate.def). That takes a sixth of the
- * time, and it leaves the optimised program with all prices. It then ends with the error that we asked for, so only
+ * The compiler is stopped before it generates code, if that is possible (schemas/estimate.def). That takes a sixth of
+ * the time, and it leaves the optimised program with all prices. It then ends with the error that we asked for, so only
  * the file that it left tells whether all went well. A caller who wants the executable, or its memory, gets a whole
  * compile; the price is the same.
  *
@@ -27,12 +27,14 @@ static int compile_until_priced(struct host *h, const char *format, const char *
 	struct buf all = {0}, stopped = {0}, left = {0};
 	bool call = h->backend->traits & HERE && strcmp(format, "hlo") == 0; /* what stops it is part of the program */
 
-	if ((call && stopper_add(p, n, "the program", &stopped, err) < 0) || dump_begin(&dump, h->estimator->stop, err) < 0) {
+	if ((call && stopper_add(p, n, "the program", &stopped, err) < 0) || dump_begin(&dump, h->estimator->stop,
+		err) < 0) {
 		buf_release(&stopped);
 		return -1;
 	}
 	buf_addf(&all, "%s%s%s", options, *options ? "," : "", dump.options.data);
-	int rc = host_compile_with(h, format, all.data, call ? stopped.data : p, call ? stopped.len : n, 0, false, NULL, out, err);
+	int rc = host_compile_with(h, format, all.data, call ? stopped.data : p, call ? stopped.len : n, 0, false, NULL,
+		out, err);
 	if (rc == 0 && (out->outcome == OUTCOME_OK || out->outcome == OUTCOME_REFUSED))
 		rc = dump_left(&dump, h->estimator->left, &left, err);
 	if (rc == 0 && left.len && call)
@@ -76,8 +78,8 @@ static void price(struct host *h, enum compile_how how, struct compiled *out)
 	graph_release(&g);
 }
 
-int host_compile_for(struct host *h, enum compile_how how, const char *format, const char *options, const void *p, size_t n,
-	unsigned want, struct compiled *out, struct err *err)
+int host_compile_for(struct host *h, enum compile_how how, const char *format, const char *options, const void *p,
+	size_t n, unsigned want, struct compiled *out, struct err *err)
 {
 	const struct estimator *e = h->estimator;
 	bool reads = e && e->read, here = h->backend->traits & HERE;
@@ -87,7 +89,8 @@ int host_compile_for(struct host *h, enum compile_how how, const char *format, c
 	if (stops)
 		rc = compile_until_priced(h, format, options, p, n, out, err);
 	else
-		rc = host_compile_with(h, format, options, p, n, want | (reads ? WANT_OPTIMISED : WANT_MEMORY), true, NULL, out, err);
+		rc = host_compile_with(h, format, options, p, n, want | (reads ? WANT_OPTIMISED : WANT_MEMORY), true,
+			NULL, out, err);
 	if (rc == 0 && out->outcome == OUTCOME_OK && reads)
 		price(h, how, out);
 	if (!(want & WANT_OPTIMISED))

@@ -107,7 +107,8 @@ int host_extract(struct device *d, const char *format, const void *p, size_t n, 
 	struct compiled compiled = {0};
 
 	if (!h->stage)
-		return err_set(err, "there is no stage of the compiler for %s at which we know how to decide", h->backend->name);
+		return err_set(err, "there is no stage of the compiler for %s at which we know how to decide",
+			h->backend->name);
 	if (check_stage(h, err) < 0)
 		return -1;
 	if (!*h->stage->pass && strcmp(format, "hlo") == 0) { /* it is what was handed in */

@@ -51,7 +51,8 @@ static int measure_request(struct host *h, uint32_t a, uint32_t b, const struct 
 	struct estimate *each[] = {&raw->a, &raw->b, &raw->ratio, &raw->delta};
 	struct buf *q = &h->request;
 	struct cursor c;
-	double start = now_seconds(), again = anew ? instances_compile(h, a, p->instances) + instances_compile(h, b, p->instances) : 0;
+	double start = now_seconds(), again = anew ? instances_compile(h, a, p->instances) + instances_compile(h, b,
+		p->instances) : 0;
 	h->work = work_of_measuring(h, p, again);
 	buf_reset(q);
 	buf_u32(q, a);

@@ -38,7 +38,8 @@ static const char *const noise[] = {"WARNING: All log messages before absl::Init
 /* What a line holds that names the cause. */
 static const char *const marks[] = {"Check failed", "CHECK failed", "LLVM ERROR", "terminate called",
 	"ERROR: AddressSanitizer", "ERROR: ThreadSanitizer", "runtime error:", "Assertion `", "free(): ", "alloc(): ",
-	"munmap_chunk(): ", "malloc_consolidate(): ", "double free or corruption", "corrupted size", "corrupted double-linked",
+	"munmap_chunk(): ", "malloc_consolidate(): ", "double free or corruption", "corrupted size",
+	"corrupted double-linked",
 	"*** stack smashing", "*** buffer overflow", "vantage: "};
 
 static bool begins(struct span s, const char *with)

@@ -4,8 +4,8 @@
  * The file is removed on release, while it is still locked. Another program may have opened it just before. So after
  * locking we check that the name still leads to the file that we hold, and begin again if not.
  *
- * The folder may be /tmp, where anybody can put a file of that name. A link there would make us write our process number
- * into whatever it leads to. So we follow no links, symbolic or hard, and touch nothing but plain files. Another
+ * The folder may be /tmp, where anybody can put a file of that name. A link there would make us write our process
+ * number into whatever it leads to. So we follow no links, symbolic or hard, and touch nothing but plain files. Another
  * user's plain file is good enough to lock.
  */
 #include <dirent.h>
@@ -42,13 +42,15 @@ static int open_checked(const char *path, struct stat *st, struct err *err)
 	int fd = open_file(path);
 
 	if (fd < 0 && (errno == ELOOP || errno == ENXIO || errno == EISDIR))
-		return err_set(err, "the lock file %s is a link, a pipe or a folder: somebody put it there; remove it", path);
+		return err_set(err, "the lock file %s is a link, a pipe or a folder: somebody put it there; remove it",
+			path);
 	if (fd < 0)
 		return err_errno(err, "the lock file %s cannot be opened", path);
 	if (fstat(fd, st) == 0 && S_ISREG(st->st_mode) && st->st_nlink <= 1)
 		return fd;
 	close(fd);
-	return err_set(err, "the lock file %s is no plain file, or has a second name: somebody put it there; remove it", path);
+	return err_set(err, "the lock file %s is no plain file, or has a second name: somebody put it there; remove it",
+		path);
 }
 
 /* What it says is only for people. */
@@ -119,9 +121,9 @@ void lock_release(struct lock *l)
 }
 
 /*
- * Is this file locked by the process that it names? The kernel lists who holds what. (To try the lock would tell as well,
- * but whoever tries it at the same moment would find it taken. The device's number in that list is not everywhere that of
- * the file, so it is not compared.)
+ * Is this file locked by the process that it names? The kernel lists who holds what. (To try the lock would tell as
+ * well, but whoever tries it at the same moment would find it taken. The device's number in that list is not everywhere
+ * that of the file, so it is not compared.)
  */
 static bool held_by(long holder, const struct stat *st)
 {
@@ -151,11 +153,11 @@ bool lock_claimed(const char *ending)
 		struct lock l;
 		struct stat st;
 		long holder;
-		if (strncmp(e->d_name, "vantage-", 8) != 0 || len < tail || strncmp(e->d_name + len - tail, ending, n) != 0 ||
-			strcmp(e->d_name + len - tail + n, ".lock") != 0)
+		if (strncmp(e->d_name, "vantage-", 8) != 0 || len < tail || strncmp(e->d_name + len - tail, ending,
+			n) != 0 || strcmp(e->d_name + len - tail + n, ".lock") != 0)
 			continue;
-		if (snprintf(l.path, sizeof l.path, "%s/%s", folder(), e->d_name) >= (int)sizeof l.path || lstat(l.path, &st) < 0 ||
-			!S_ISREG(st.st_mode))
+		if (snprintf(l.path, sizeof l.path, "%s/%s", folder(), e->d_name) >= (int)sizeof l.path ||
+			lstat(l.path, &st) < 0 || !S_ISREG(st.st_mode))
 			continue;
 		holder = lock_holder(&l);
 		held = holder > 0 && holder != getpid() && held_by(holder, &st);

@@ -23,8 +23,8 @@ int lock_take(struct lock *l, const char *name, const char *what, bool wait, str
 void lock_release(struct lock *l);
 
 /*
- * Does another process hold a lock whose name ends so? Nobody is disturbed by asking. False where the system does not say who
- * holds locks.
+ * Does another process hold a lock whose name ends so? Nobody is disturbed by asking. False where the system does not
+ * say who holds locks.
  */
 bool lock_claimed(const char *ending);
 

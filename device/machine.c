@@ -140,8 +140,8 @@ static int by_load(const void *a, const void *b)
 }
 
 /*
- * Lists the *n cores that this process may use; with `look` those that were least loaded in the last 60 ms come first. The
- * caller frees the list. NULL with a sentence if the system does not say.
+ * Lists the *n cores that this process may use; with `look` those that were least loaded in the last 60 ms come first.
+ * The caller frees the list. NULL with a sentence if the system does not say.
  */
 static struct load *cores_by_load(size_t *n, bool look, struct err *err)
 {
@@ -233,7 +233,8 @@ static int by_number(const void *a, const void *b)
 }
 
 /* The first `count` of those that are free, into s; as many as there are. -1: error. */
-static int take_free(struct core_set *s, const char *device, const struct load *cores, size_t n, size_t count, struct err *err)
+static int take_free(struct core_set *s, const char *device, const struct load *cores, size_t n, size_t count,
+	struct err *err)
 {
 	int rc = 0;
 
@@ -295,7 +296,8 @@ static int take_several(struct core_set *s, const char *device, int wanted, size
 	if (rc == 0 && s->n < count) {
 		unlock_all(s);
 		rc = wait ? take_waiting(s, device, cores, count, err)
-			  : err_set(err, "%zu cores that nobody measures on were asked for; wait for them (--wait) or take fewer (--cores)",
+			  : err_set(err, "%zu cores that nobody measures on were asked for; "
+			  "wait for them (--wait) or take fewer (--cores)",
 				    count);
 	}
 	mem_free(cores);

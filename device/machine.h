@@ -45,9 +45,9 @@ struct core_set { /* all zero is empty; core_set_release accepts it */
 	size_t n;
 };
 /*
- * Takes `count` cores (0 or 1: one; CORES_ALL: all that this process may use): `wanted` (1 + core) and those that follow it, or
- * with 0 the least loaded. All or none; whoever waits for several does so in the order of their numbers, so that no two
- * programs wait for each other.
+ * Takes `count` cores (0 or 1: one; CORES_ALL: all that this process may use): `wanted` (1 + core) and those that
+ * follow it, or with 0 the least loaded. All or none; whoever waits for several does so in the order of their numbers,
+ * so that no two programs wait for each other.
  */
 int core_set_take(struct core_set *s, const char *device, int wanted, int count, bool wait, struct err *err);
 void core_set_release(struct core_set *s);

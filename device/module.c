@@ -3,8 +3,8 @@
  *
  * We need few fields, and the bytes come from a compiler that may be newer than our schema. So we read the wire format
  * directly. Field 4 of a module is the entry's program shape, with parameters (1) and result (2). A shape has element
- * type (2), dimensions (3), parts of a tuple (4) and a layout (5), whose field 1 lists dimensions from the fastest to the
- * slowest.
+ * type (2), dimensions (3), parts of a tuple (4) and a layout (5), whose field 1 lists dimensions from the fastest to
+ * the slowest.
  */
 #include <string.h>
 #include "device/module.h"

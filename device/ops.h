@@ -23,8 +23,8 @@ struct device_ops {
 		struct timing *out, struct err *err);
 	int (*run)(struct device *d, uint32_t a, const struct precision *p, struct timing *out,
 		struct err *err);
-	int (*compare)(struct device *d, uint32_t a, uint32_t b, const struct compare_options *o, struct comparison *out,
-		struct err *err);
+	int (*compare)(struct device *d, uint32_t a, uint32_t b, const struct compare_options *o,
+		struct comparison *out, struct err *err);
 	void (*effort)(const struct device *d, struct effort *out); /* NULL: nothing depends on it */
 	int (*arrange)(struct device *d, enum compile_how how, const char *options, const void *p, size_t n,
 		struct arranged *out, struct err *err); /* NULL: it shows nobody */

@@ -1,15 +1,16 @@
 /*
  * patience.c - how long a worker's answer is waited for.
  *
- * No fixed time suits both a region that runs for a microsecond and a language model whose one run takes half a minute. So
- * an answer gets a time in which a small program is compiled on any machine, longer by the size of what was sent, and many
- * times as long as what is asked for took before: compiling, or one run, whichever the request is made of. All of it is
- * processor time of the worker (child.h): on a machine that is shared by many an answer takes longer and is as good.
+ * No fixed time suits both a region that runs for a microsecond and a language model whose one run takes half a minute.
+ * So an answer gets a time in which a small program is compiled on any machine, longer by the size of what was sent,
+ * and many times as long as what is asked for took before: compiling, or one run, whichever the request is made of. All
+ * of it is processor time of the worker (child.h): on a machine that is shared by many an answer takes longer and is as
+ * good.
  *
- * The user's own program is compiled and run for the first time when nothing was seen yet. It is known to work, so it gets
- * about an hour. Whoever does not want to wait that long gives a deadline, which then bounds each answer. Only starting the
- * worker is not bounded by it: loading a plugin takes a second or more, however short the programs are. VANTAGE_WORKER_START
- * gives another time for that, in seconds by the clock.
+ * The user's own program is compiled and run for the first time when nothing was seen yet. It is known to work, so it
+ * gets about an hour. Whoever does not want to wait that long gives a deadline, which then bounds each answer. Only
+ * starting the worker is not bounded by it: loading a plugin takes a second or more, however short the programs are.
+ * VANTAGE_WORKER_START gives another time for that, in seconds by the clock.
  *
  * All this finds out whether a worker hangs. Whether anybody still wants its answer is another question (device_until).
  */

@@ -1,8 +1,8 @@
 /*
  * pipeline.h - lists the passes that a compiler runs, in order, and finds the one that decides.
  *
- * XLA prints the passes that it runs on stderr if it is asked to (pipeline_log): every pass, in order. A dump of modules
- * leaves out the passes that change nothing. A pass that holds others (a nested pipeline) is followed by those.
+ * XLA prints the passes that it runs on stderr if it is asked to (pipeline_log): every pass, in order. A dump of
+ * modules leaves out the passes that change nothing. A pass that holds others (a nested pipeline) is followed by those.
  */
 #ifndef DEVICE_PIPELINE_H
 #define DEVICE_PIPELINE_H
@@ -12,7 +12,10 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-/* NAME=VALUE, up to a NULL, for the environment of the process that compiles. Our caller may have silenced XLA, as JAX does. */
+/*
+ * NAME=VALUE, up to a NULL, for the environment of the process that compiles. Our caller may have silenced XLA, as JAX
+ * does.
+ */
 extern const char *const pipeline_log[];
 
 struct pipeline_step {
@@ -34,10 +37,10 @@ void pipeline_release(struct pipeline *p);
 int pipeline_find(struct pipeline *p, const char *pass, struct err *err);
 
 /*
- * Appends the value for xla_enable_hlo_passes_only: the names of the passes after the one that decides, each once, "a,b,c".
- * A name enables its pass wherever it is. So a pass that also runs before the decision is left out: a simplifier
- * there may drop layouts, and would change a program that has them. The passes of a nested pipeline run in any case,
- * because the pipeline's own name enables all of it.
+ * Appends the value for xla_enable_hlo_passes_only: the names of the passes after the one that decides, each once,
+ * "a,b,c". A name enables its pass wherever it is. So a pass that also runs before the decision is left out: a
+ * simplifier there may drop layouts, and would change a program that has them. The passes of a nested pipeline run in
+ * any case, because the pipeline's own name enables all of it.
  */
 void pipeline_after(const struct pipeline *p, struct buf *out);
 /* The names that were left out. */

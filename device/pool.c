@@ -2,15 +2,15 @@
  * pool.c - a list of jobs in the order in which they will be needed, and a thread for every helper.
  *
  * A job is a module and how many executables of it are wanted, for two compilations of one program are not the same and
- * whoever measures several instances wants each compiled by itself. A helper takes the first job of which more are wanted
- * than are made or being made. A new plan changes what is wanted and in which order; what nobody wants any more goes, at once
- * or when its compilation is over.
+ * whoever measures several instances wants each compiled by itself. A helper takes the first job of which more are
+ * wanted than are made or being made. A new plan changes what is wanted and in which order; what nobody wants any more
+ * goes, at once or when its compilation is over.
  *
  * A helper that crashes is an outcome like any other: the job has failed, is not tried again, and the measuring worker
  * meets the same end by itself. So outcomes do not depend on who was first.
  *
- * Helpers are stopped by a signal and not asked, because a compiler cannot be asked. The kernel ends them with us, stopped or
- * not.
+ * Helpers are stopped by a signal and not asked, because a compiler cannot be asked. The kernel ends them with us,
+ * stopped or not.
  */
 #include "device/pool.h"
 
@@ -109,7 +109,8 @@ static void compile(struct device *d, const struct job *j, struct compiled *c)
 {
 	struct err err = {{0}};
 
-	if (!d || device_compile(d, COMPILE_APPLIED, "hlo", j->module.data, j->module.len, WANT_SERIALISED, c, &err) < 0)
+	if (!d || device_compile(d, COMPILE_APPLIED, "hlo", j->module.data, j->module.len, WANT_SERIALISED, c,
+		&err) < 0)
 		c->outcome = OUTCOME_REFUSED;
 	if (d && device_drop(d, c, &err) < 0)
 		c->outcome = OUTCOME_REFUSED;
@@ -309,7 +310,8 @@ void pool_expect(struct pool *p, struct agenda *agenda)
 		size_t at = front;
 		if (!j)
 			continue;
-		j->wanted = j->wanted + agenda->v[i].copies > AGENDA_COPIES ? AGENDA_COPIES : j->wanted + agenda->v[i].copies;
+		j->wanted = j->wanted + agenda->v[i].copies > AGENDA_COPIES ? AGENDA_COPIES
+			: j->wanted + agenda->v[i].copies;
 		while (at < p->n_jobs && p->job[at] != j)
 			at++;
 		if (at == p->n_jobs)

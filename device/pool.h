@@ -1,14 +1,14 @@
 /*
  * pool.h - workers that compile ahead of need, on cores of their own.
  *
- * Nearly all of an evaluation is compiling, on one core of however many there are. So whoever knows what will be compiled
- * soon says so (a plan, in order), other workers compile it on other cores, and the device that measures loads what they
- * made. Nothing else changes: what is compiled ahead is only ever what would have been compiled anyway, and what was
- * foreseen wrongly is thrown away.
+ * Nearly all of an evaluation is compiling, on one core of however many there are. So whoever knows what will be
+ * compiled soon says so (a plan, in order), other workers compile it on other cores, and the device that measures loads
+ * what they made. Nothing else changes: what is compiled ahead is only ever what would have been compiled anyway, and
+ * what was foreseen wrongly is thrown away.
  *
- * Compilers cut parallel work by the cores that they may use, so a helper is pinned to as many as the measuring worker is,
- * to others. Where there are no others it shares them, and is stopped while something is timed. It begins nothing on a core
- * that another program has locked to measure on.
+ * Compilers cut parallel work by the cores that they may use, so a helper is pinned to as many as the measuring worker
+ * is, to others. Where there are no others it shares them, and is stopped while something is timed. It begins nothing
+ * on a core that another program has locked to measure on.
  *
  * The device that measures is used by one thread, and so is its pool; the helpers are threads inside.
  */
@@ -34,8 +34,8 @@ uint32_t pool_helpers(const struct pool *p); /* accepts NULL: 0 */
 /* What will be needed, in order; takes its modules. What was planned before and is not in it is forgotten. */
 void pool_expect(struct pool *p, struct agenda *agenda);
 /*
- * Sees to it that so many executables of each of these modules are there, as far as they are expected: `d`, which measures and
- * would only wait, compiles what nobody has begun.
+ * Sees to it that so many executables of each of these modules are there, as far as they are expected: `d`, which
+ * measures and would only wait, compiles what nobody has begun.
  */
 void pool_gather(struct pool *p, struct device *d, const struct buf *const *module, size_t n, uint32_t copies);
 /* Up to `most` executables of the module, as many as are there. */

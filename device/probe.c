@@ -1,12 +1,12 @@
 /*
  * probe.c - see probe.h.
  *
- * A separate worker compiles one small program and prints the passes that it runs. The list with which configurations are
- * applied has the passes that run after the one that decides, and not also before it (pipeline.h says why). The
+ * A separate worker compiles one small program and prints the passes that it runs. The list with which configurations
+ * are applied has the passes that run after the one that decides, and not also before it (pipeline.h says why). The
  * same worker then proves two things on that program:
  *
- *	The compiler's own decisions, applied with the list, give the compiler's own program. If the list lacks a pass, or
- *	has one that runs too early, it shows here, as far as this small program needs that pass.
+ *	The compiler's own decisions, applied with the list, give the compiler's own program. If the list lacks a pass,
+ *	or has one that runs too early, it shows here, as far as this small program needs that pass.
  *	If nothing was fused, nothing is fused afterwards: no pass of the list decides again.
  *
  * A plugin that fails is refused for decisions. The names and the number of passes do not matter, so a new version with
@@ -55,7 +55,8 @@ void probe_path(const struct host *h, struct buf *out)
 
 	if (home_path("XDG_CACHE_HOME", ".cache", out) < 0)
 		return;
-	hash = hash64(s->pass, strlen(s->pass), hash64(s->extract, strlen(s->extract), hash64(s->apply, strlen(s->apply), hash)));
+	hash = hash64(s->pass, strlen(s->pass), hash64(s->extract, strlen(s->extract),
+		hash64(s->apply, strlen(s->apply), hash)));
 	buf_addf(out, "/vantage/passes/%s-%s-%016llx.txt", h->base.info.build, s->kind, (unsigned long long)hash);
 }
 
@@ -146,7 +147,8 @@ static int prove_default(struct host *p, const struct extracted *e, uint64_t own
 	int rc = compile_applied(p, &e->after, options, 0, &c, err);
 
 	if (rc == 0 && (own == 0 || c.hash != own))
-		rc = err_set(err, "the passes behind its decision, run alone, make another program of it than the plugin does");
+		rc = err_set(err, "the passes behind its decision, run alone, "
+			"make another program of it than the plugin does");
 	compiled_release(&c);
 	return rc;
 }
@@ -177,8 +179,8 @@ static int prove_nothing(struct host *p, const struct extracted *e, const char *
 	if (rc == 0)
 		rc = largest_fusion(&c.optimised, &most, err);
 	if (rc == 0 && most > 1)
-		rc = err_set(err, "a pass behind its decision decides anew: of a program in which every instruction was left alone it put %u into one kernel",
-			most);
+		rc = err_set(err, "a pass behind its decision decides anew: of a program in which every "
+			"instruction was left alone it put %u into one kernel", most);
 	compiled_release(&c);
 	return rc;
 }
@@ -199,7 +201,8 @@ static int ask(struct host *p, const struct buf *module, struct pipeline *out, s
 		rc = pipeline_find(out, p->stage->pass, err);
 	if (rc == 0)
 		stage_apply(p->stage, out, apply);
-	if (rc == 0 && (prove_default(p, &e, c.hash, apply->data, err) < 0 || prove_nothing(p, &e, apply->data, err) < 0))
+	if (rc == 0 && (prove_default(p, &e, c.hash, apply->data, err) < 0 || prove_nothing(p, &e, apply->data,
+		err) < 0))
 		rc = -1;
 	extracted_release(&e);
 	compiled_release(&c);

@@ -1,8 +1,8 @@
 /*
  * roofline.c - a performance model of compiled programs.
  *
- * A program takes `start`, and for each kernel, times how often its computation runs, `launch` and the longer of its work
- * and its traffic. node_is_kernel (graph/graph.h) says what a kernel is.
+ * A program takes `start`, and for each kernel, times how often its computation runs, `launch` and the longer of its
+ * work and its traffic. node_is_kernel (graph/graph.h) says what a kernel is.
  *
  *	work	 elements computed times what one costs, over the rate of generated code; elements
  *		 fetched, over the rate of loads; products and convolutions on their own are done by a
@@ -11,9 +11,9 @@
  *		 over the bandwidth of the smallest cache that all of it fits into
  *
  * Inside a fusion, code is generated element by element: an element of the root asks its operands for the elements it
- * needs, and so on. Nothing is remembered, except what several elementwise readers ask for at the same place. So a value
- * is computed again each time if an instruction reads its operand more than once (a broadcast does, a reduction does
- * not). That makes some fusions bad, and a search worthwhile.
+ * needs, and so on. Nothing is remembered, except what several elementwise readers ask for at the same place. So a
+ * value is computed again each time if an instruction reads its operand more than once (a broadcast does, a reduction
+ * does not). That makes some fusions bad, and a search worthwhile.
  *
  * Every kernel is priced by itself, so the difference of a region is exactly that of the whole programs. Caches carry
  * nothing from one kernel to the next, and nothing runs side by side.

@@ -10,7 +10,8 @@ bool room_for(const struct device *d, uint64_t bytes, const char *what, char *ou
 	device_effort(d, &now);
 	if (!bytes || !now.memory || bytes <= now.memory)
 		return true;
-	snprintf(out, n, "%s needs %.1f GiB of memory for its inputs, results and temporary values, and %.1f GiB are free here", what,
+	snprintf(out, n, "%s needs %.1f GiB of memory for its inputs, results "
+		"and temporary values, and %.1f GiB are free here", what,
 		(double)bytes / GIB, (double)now.memory / GIB);
 	return false;
 }

@@ -34,7 +34,8 @@ const struct stage *stage_find(const char *kind, const char *backend)
 
 	for (size_t i = 0; i < sizeof stages / sizeof *stages; i++) {
 		const struct stage *s = &stages[i];
-		if (strcmp(s->backend, backend) == 0 && (!kind || (strlen(s->kind) == n && memcmp(s->kind, kind, n) == 0)))
+		if (strcmp(s->backend, backend) == 0 &&
+			(!kind || (strlen(s->kind) == n && memcmp(s->kind, kind, n) == 0)))
 			return s;
 	}
 	return NULL;

@@ -12,7 +12,8 @@ struct stage {
 	const char *pass;    /* that decides, as a regular expression */
 	const char *extract; /* debug options to dump the modules around it; DIR stands for the folder */
 	const char *apply;   /* debug options that run only what follows it; PASSES stands for its passes */
-	bool arranged;	     /* does it decide how the optimised program is arranged in memory? Then the compiler is stopped there */
+	/* does it decide how the optimised program is arranged in memory? Then the compiler is stopped there */
+	bool arranged;
 };
 
 /* Another way in which the compiler itself decides. */

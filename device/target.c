@@ -1,8 +1,8 @@
 /*
  * target.c - see target.h.
  *
- * The compiler for TPUs knows its targets by name. XLA's compiler for GPUs asks the driver. Without a driver it reads the
- * answers from a message in protobuf's text form, which we write from the table, with a column for each GPU.
+ * The compiler for TPUs knows its targets by name. XLA's compiler for GPUs asks the driver. Without a driver it reads
+ * the answers from a message in protobuf's text form, which we write from the table, with a column for each GPU.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,7 +87,8 @@ static void add_units(int unit, const char *field, size_t gpu, struct buf *out)
 		if (!*open)
 			buf_addf(out, "%s {\n", field);
 		open = "}\n";
-		buf_addf(out, "rate_infos { key: %d value { clock_rate_ghz: %.9g units_per_core: %d ops_per_clock: %d } }\n",
+		buf_addf(out, "rate_infos { key: %d value { clock_rate_ghz: "
+			"%.9g units_per_core: %d ops_per_clock: %d } }\n",
 			units[i].type, r->ghz, r->units, r->operations);
 	}
 	buf_adds(out, open);
@@ -110,7 +111,8 @@ bool target_gpu(const char *name, struct buf *out)
 			buf_addf(out, "%s: %s\n", facts[i].field, facts[i].value[gpu]);
 	add_units(SCALAR, "scalar_unit_description", gpu, out);
 	add_units(MATRIX, "matrix_unit_description", gpu, out);
-	buf_adds(out, "driver_version: \"13.0.0\"\nruntime_version: \"12.8.0\"\ncompile_time_toolkit_version: \"12.8.0\"\n"
+	buf_adds(out, "driver_version: \"13.0.0\"\nruntime_version: "
+		"\"12.8.0\"\ncompile_time_toolkit_version: \"12.8.0\"\n"
 		"dnn_version: \"9.10.0\"\n}\n");
 	return true;
 }

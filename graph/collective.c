@@ -18,7 +18,8 @@ const char *collective_name(enum collective c)
 static bool find_kind(const char *opcode, enum collective *out)
 {
 	for (int c = 0; c < COLLECTIVES; c++)
-		if (strcmp(opcode, names[c].opcode) == 0 || (*names[c].started && strcmp(opcode, names[c].started) == 0)) {
+		if (strcmp(opcode, names[c].opcode) == 0 ||
+			(*names[c].started && strcmp(opcode, names[c].started) == 0)) {
 			*out = (enum collective)c;
 			return true;
 		}
@@ -26,18 +27,21 @@ static bool find_kind(const char *opcode, enum collective *out)
 }
 
 /*
- * Finds how many devices are in a group. The instruction has a list of groups, or a grid of them; without either all are one group.
- * Its numbers are of replicas, and each partition exchanges with the same partition of the others, unless it has a channel: then
- * they are of devices, or of replicas of which all partitions take part, or (in an exchange of pieces) of partitions.
+ * Finds how many devices are in a group. The instruction has a list of groups, or a grid of them; without either all
+ * are one group. Its numbers are of replicas, and each partition exchanges with the same partition of the others,
+ * unless it has a channel: then they are of devices, or of replicas of which all partitions take part, or (in an
+ * exchange of pieces) of partitions.
  */
 static uint32_t group_of(const Hlo__HloInstructionProto *in, enum collective kind, struct spread spread)
 {
-	uint32_t replicas = spread_replicas(spread), partitions = spread_partitions(spread), devices = replicas * partitions;
+	uint32_t replicas = spread_replicas(spread), partitions = spread_partitions(spread),
+		devices = replicas * partitions;
 	bool pieces = kind == ALL_TO_ALL || kind == COLLECTIVE_PERMUTE;
 	uint32_t all = !in->channel_id ? replicas : pieces ? partitions : devices;
 	uint32_t each = in->channel_id && !pieces && !in->use_global_device_ids ? partitions : 1;
 	const Hlo__CollectiveDeviceList *l = in->collective_device_list;
-	const Hlo__IotaReplicaGroupList *iota = l && l->iota_replica_group_list ? l->iota_replica_group_list : in->iota_collective_device_list;
+	const Hlo__IotaReplicaGroupList *iota = l && l->iota_replica_group_list ? l->iota_replica_group_list
+		: in->iota_collective_device_list;
 	int64_t n = 0;
 
 	if (in->n_replica_groups && in->replica_groups[0]->n_replica_ids)

@@ -2,8 +2,8 @@
  * collective.h - what devices exchange: the collective operations of a partitioned program.
  *
  * What is counted is what one device sends when the group does it as a ring, which moves least: to reduce and to gather
- * each move all but one part of the whole, an all-reduce is one after the other. A partitioner writes a reduce-scatter as an
- * all-reduce of which each device cuts out its part; it counts as what it becomes.
+ * each move all but one part of the whole, an all-reduce is one after the other. A partitioner writes a reduce-scatter
+ * as an all-reduce of which each device cuts out its part; it counts as what it becomes.
  */
 #ifndef GRAPH_COLLECTIVE_H
 #define GRAPH_COLLECTIVE_H
@@ -20,8 +20,8 @@ struct exchange {
 	double bytes;	/* that a device sends */
 };
 /*
- * Reads what node v sends in a program that is spread so. False if it is no such operation, or the end of one that was started
- * before.
+ * Reads what node v sends in a program that is spread so. False if it is no such operation, or the end of one that was
+ * started before.
  */
 bool collective_read(const struct graph *g, uint32_t v, struct spread spread, struct exchange *out);
 

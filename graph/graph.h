@@ -82,8 +82,8 @@ struct graph {
 };
 
 /*
- * Reads HLO text or one of the messages HloModuleProto, HloProto and HloModuleProtoWithConfig, from memory. Sentences call the
- * program `name`. MLIR is refused: it needs a plugin. graph_release may be called after a failure, too.
+ * Reads HLO text or one of the messages HloModuleProto, HloProto and HloModuleProtoWithConfig, from memory. Sentences
+ * call the program `name`. MLIR is refused: it needs a plugin. graph_release may be called after a failure, too.
  */
 int graph_parse(struct graph *g, const void *p, size_t n, const char *name, struct err *err);
 /* The same from a file, for tests and benches; programs read what a user names with ready/user_program.h. */

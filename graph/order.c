@@ -203,7 +203,8 @@ static int visit_comps(struct orderer *o, const struct calls *calls, uint8_t *st
 		if (state[d] == DONE)
 			continue;
 		if (depth == CALL_DEPTH)
-			return err_set(r->err, "%s: computations call each other more than %d deep", r->file, CALL_DEPTH);
+			return err_set(r->err, "%s: computations call each other more than %d deep", r->file,
+				CALL_DEPTH);
 		state[d] = OPEN;
 		stack[depth++] = (struct frame){d, calls->first[d]};
 	}

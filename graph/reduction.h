@@ -9,9 +9,9 @@
 /* How many elements are folded into one of the result; 1 if v is no reduction of one array. */
 uint64_t reduction_folds(const struct graph *g, uint32_t v);
 /*
- * Is the reduction long and regular enough for many threads to share it? Then what it keeps, or what it folds, lies together
- * in memory and is enough for a group of 32 threads. Any other reduction is done by one thread, so it may also be done
- * inside another kernel.
+ * Is the reduction long and regular enough for many threads to share it? Then what it keeps, or what it folds, lies
+ * together in memory and is enough for a group of 32 threads. Any other reduction is done by one thread, so it may also
+ * be done inside another kernel.
  */
 bool reduction_is_shared(const struct graph *g, uint32_t v);
 

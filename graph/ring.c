@@ -52,7 +52,8 @@ uint64_t ring_combine(enum ring ring, uint16_t opcode, uint64_t a, uint64_t b)
 
 static bool combines(uint16_t opcode)
 {
-	return opcode == OP_ADD || opcode == OP_SUBTRACT || opcode == OP_MULTIPLY || opcode == OP_MAXIMUM || opcode == OP_MINIMUM;
+	return opcode == OP_ADD || opcode == OP_SUBTRACT || opcode == OP_MULTIPLY || opcode == OP_MAXIMUM ||
+		opcode == OP_MINIMUM;
 }
 
 struct tensor ring_tensor(struct arena *mem, const Hlo__ShapeProto *shape)
@@ -221,7 +222,8 @@ static int constant(const struct ring_node *n)
 	for (size_t i = 0; i < n->out->n; i++) {
 		double v = l && i < l->n_f32s ? (double)l->f32s[i] : l && i < l->n_f64s ? l->f64s[i] :
 			l && i < l->n_s32s ? (double)l->s32s[i] :
-			l && 2 * i < l->bf16s.len ? float_decode(DT_BF16, l->bf16s.data[2 * i] | (uint64_t)l->bf16s.data[2 * i + 1] << 8) : 0.5;
+			l && 2 * i < l->bf16s.len ? float_decode(DT_BF16,
+				l->bf16s.data[2 * i] | (uint64_t)l->bf16s.data[2 * i + 1] << 8) : 0.5;
 		if (v > 1e9 || v < -1e9) { /* as good as infinite: where a maximum begins */
 			n->out->v[i] = (uint64_t)(v > 0 ? INT64_MAX : INT64_MIN);
 			continue;

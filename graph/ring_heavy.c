@@ -82,19 +82,23 @@ int ring_convolution(const struct ring_node *n)
 	size_t place = 0;
 
 	do {
-		int64_t out = at[d->output_feature_dimension], tap[RING_RANK] = {0}, size[RING_RANK], ix[RING_RANK], ik[RING_RANK];
+		int64_t out = at[d->output_feature_dimension], tap[RING_RANK] = {0}, size[RING_RANK], ix[RING_RANK],
+			ik[RING_RANK];
 		for (uint32_t i = 0; i < spatial; i++)
 			size[i] = k->dim[d->kernel_spatial_dimensions[i]];
 		size[spatial] = inner;
 		ik[d->kernel_output_feature_dimension] = out;
-		ix[d->input_batch_dimension] = out / (outputs / batches) * (x->dim[d->input_batch_dimension] / batches) +
+		ix[d->input_batch_dimension] = out / (outputs / batches) * (x->dim[d->input_batch_dimension] /
+			batches) +
 			at[d->output_batch_dimension];
 		do {
 			bool inside = true;
 			for (uint32_t i = 0; i < spatial; i++) {
 				const Hlo__WindowDimension *w = n->in->window->dimensions[i];
-				ik[d->kernel_spatial_dimensions[i]] = w->window_reversal ? size[i] - 1 - tap[i] : tap[i];
-				inside &= meets(w, x->dim[d->input_spatial_dimensions[i]], at[d->output_spatial_dimensions[i]], tap[i],
+				ik[d->kernel_spatial_dimensions[i]] = w->window_reversal ? size[i] - 1 - tap[i]
+					: tap[i];
+				inside &= meets(w, x->dim[d->input_spatial_dimensions[i]],
+					at[d->output_spatial_dimensions[i]], tap[i],
 					&ix[d->input_spatial_dimensions[i]]);
 			}
 			ik[d->kernel_input_feature_dimension] = tap[spatial];
@@ -167,7 +171,8 @@ int ring_window(const struct ring_node *n)
 			for (uint32_t i = 0; i < n->out->rank; i++)
 				inside &= meets(n->in->window->dimensions[i], n->x[0]->dim[i], at[i], tap[i], &from[i]);
 			if (inside)
-				n->out->v[k] = ring_combine(n->ring, op, n->out->v[k], n->x[0]->v[ring_place(n->x[0], from)]);
+				n->out->v[k] = ring_combine(n->ring, op, n->out->v[k],
+					n->x[0]->v[ring_place(n->x[0], from)]);
 		} while (ring_step(size, n->out->rank, tap));
 		k++;
 	} while (ring_step(n->out->dim, n->out->rank, at));

@@ -208,7 +208,8 @@ static int check_all(struct valid *a)
 		if (check_calls(a, v) < 0)
 			return -1;
 	if (!boundary_fits(a))
-		return err_set(a->err, "%s promises other parameters or another result than its entry computation %.100s has",
+		return err_set(a->err, "%s promises other parameters or "
+			"another result than its entry computation %.100s has",
 			a->file, a->g->comp[a->g->entry].proto->name);
 	return 0;
 }

@@ -123,7 +123,8 @@ static bool dims_fit(const struct graph *g, uint32_t v, int i)
 	const struct dims_row *row = &dims_rows[i];
 	const char *in = (const char *)g->node[v].proto;
 	const int64_t *list;
-	const Hlo__ShapeProto *of = row->of == OF_RESULT ? g->node[v].proto->shape : operand_shape(g, v, row->of - OF_FIRST);
+	const Hlo__ShapeProto *of = row->of == OF_RESULT ? g->node[v].proto->shape : operand_shape(g, v,
+		row->of - OF_FIRST);
 	size_t n;
 	if (dims_at[i].message)
 		memcpy(&in, in + dims_at[i].message->offset, sizeof(in));

@@ -1,6 +1,7 @@
 /*
- * walk.c - see walk.h. Through a reshape or a bitcast, a step becomes a number of elements in memory; the operand's dimension
- * that moves is the outermost one whose own stride is not larger. A reduction walks along the dimensions that it folds.
+ * walk.c - see walk.h. Through a reshape or a bitcast, a step becomes a number of elements in memory; the operand's
+ * dimension that moves is the outermost one whose own stride is not larger. A reduction walks along the dimensions that
+ * it folds.
  */
 #include "graph/walk.h"
 
@@ -8,7 +9,8 @@
 
 static int64_t minor_dim(const Hlo__ShapeProto *s, size_t i)
 {
-	return s->layout && i < s->layout->n_minor_to_major ? s->layout->minor_to_major[i] : (int64_t)(s->n_dimensions - 1 - i);
+	return s->layout && i < s->layout->n_minor_to_major ? s->layout->minor_to_major[i]
+		: (int64_t)(s->n_dimensions - 1 - i);
 }
 
 /* The innermost dimension that has more than one index. */

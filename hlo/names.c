@@ -96,7 +96,8 @@ static int64_t split(const char *s, size_t n, size_t *root, bool *numbered)
 	if (i == n)
 		return 0;
 	for (; i < n; i++)
-		if (s[i] < '0' || s[i] > '9' || __builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, s[i] - '0', &v))
+		if (s[i] < '0' || s[i] > '9' || __builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v,
+			s[i] - '0', &v))
 			return 0;
 	*root = dot - 1;
 	*numbered = true;

@@ -42,7 +42,9 @@ static inline size_t *wire_count(const void *m, const ProtobufCFieldDescriptor *
 	return (size_t *)(void *)((char *)(uintptr_t)m + f->quantifier_offset);
 }
 
-/* Is field f the one that is set in its oneof? True outside of oneofs. The quantifier holds the number of the one set. */
+/*
+ * Is field f the one that is set in its oneof? True outside of oneofs. The quantifier holds the number of the one set.
+ */
 static inline bool wire_chosen(const void *m, const ProtobufCFieldDescriptor *f)
 {
 	const uint32_t *set = (const void *)((const char *)m + f->quantifier_offset);

@@ -145,8 +145,8 @@ void hlo_word_list(enum word_kind kind, char *out, size_t size)
 		if (i < N_LIST && list[i].kind != kind)
 			continue;
 		if (last)
-			used += (size_t)snprintf(out + used, size - used, "%s%s", used == 0 ? "" : i < N_LIST ? ", " : " or ",
-				last);
+			used += (size_t)snprintf(out + used, size - used, "%s%s", used == 0 ? "" : i < N_LIST ? ", "
+				: " or ", last);
 		last = i < N_LIST ? list[i].word : NULL;
 	}
 }

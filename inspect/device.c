@@ -106,7 +106,8 @@ int inspect_device(struct inspection *in)
 	struct timing t = {0};
 	struct user_program p = {0};
 	struct buf bytes = {0};
-	struct device *d = lab_place(&o, "1", in->set->replicas, in->set->partitions, in->err) < 0 ? NULL : device_open(&o, in->err);
+	struct device *d = lab_place(&o, "1", in->set->replicas, in->set->partitions, in->err) < 0 ? NULL
+		: device_open(&o, in->err);
 	int rc = d ? user_program_fetch(&p, in->path, d, in->err) : -1;
 	if (rc == 0) {
 		graph_write(&p.graph, &bytes);

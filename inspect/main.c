@@ -1,9 +1,9 @@
 /*
  * main.c - the program `inspect`: shows what is in a program's file.
  *
- * Each option of the section "What to show" asks for a view. Views that need only the graph are rows in the table below;
- * the others need a device, or a space, and read the file themselves. A new view is an option, a row or a branch in
- * show(), and a function in a file of its own (inspect.h).
+ * Each option of the section "What to show" asks for a view. Views that need only the graph are rows in the table
+ * below; the others need a device, or a space, and read the file themselves. A new view is an option, a row or a branch
+ * in show(), and a function in a file of its own (inspect.h).
  */
 #include "inspect/inspect.h"
 
@@ -99,24 +99,30 @@ int main(int argc, char **argv)
 		OPT_FLAG(0, "hlo", &s.hlo, "print the program as HLO text"),
 		OPT_FLAG(0, "dot", &s.dot, "print a drawing for Graphviz"),
 		OPT_STR(0, "around", &s.around, "NODE", "draw only the nodes near this one"),
-		OPT_INT(0, "hops", &s.hops, 0, 1000, "how many steps away is near; a step leads to an operand or a user"),
-		OPT_FLAG(0, "space", &s.space, "list what can be decided in the program, and how the compiler decides it"),
-		OPT_STR(0, "flip", &s.flip, "NODE", "measure the other choices of this node against its default: by region, and by whole programs"),
+		OPT_INT(0, "hops", &s.hops, 0, 1000, "how many steps away "
+			"is near; a step leads to an operand or a user"),
+		OPT_FLAG(0, "space", &s.space, "list what can be decided "
+			"in the program, and how the compiler decides it"),
+		OPT_STR(0, "flip", &s.flip, "NODE", "measure the other choices of this node against "
+			"its default: by region, and by whole programs"),
 		OPT_STR(0, "space-kind", &s.space_kind, "KIND", space_kind_forms()),
-		OPT_FLAG(0, "memory", &s.memory, "draw the temporary memory over the program, and list what is in memory at the peak; with --device, "
-			"as its compiler arranges the program"),
-		OPT_FLAG(0, "pipeline", &s.pipeline, "list the passes of the device's compiler, and those that run after its decisions (no FILE)"),
+		OPT_FLAG(0, "memory", &s.memory, "draw the temporary memory over the program, and list "
+			"what is in memory at the peak; with --device, as its compiler arranges the program"),
+		OPT_FLAG(0, "pipeline", &s.pipeline, "list the passes of the device's compiler, "
+			"and those that run after its decisions (no FILE)"),
 		OPT_SECTION("How"),
 		OPT_STR(0, "device", &s.device, "NAME",
-			backend_words("; NAME@VERSION, or a path to a plugin. By itself: compile the program and run it. With --space: the "
+			backend_words("; NAME@VERSION, or a path to a plugin. By itself: "
+			"compile the program and run it. With --space: the "
 				"device to decide for (default: the first, if its plugin is there)")),
 		LAB_OPTS_SPREAD(s),
 		OPT_FLAG(0, "json", &s.json, "as JSON"),
 		OPT_END};
 	const struct opt_program prog = {"inspect", "[OPTIONS] FILE",
 		"Shows what is in a program: operations, work, parameters, loops. FILE is HLO text, an "
-		"HloModuleProto, HloProto or HloModuleProtoWithConfig, or StableHLO (if there is a plugin), plain or packed "
-		"with zstd; or a folder of XLA's dumps; or a public problem (JSON, plain or packed with gzip); \"-\" is standard input. "
+		"HloModuleProto, HloProto or HloModuleProtoWithConfig, or "
+		"StableHLO (if there is a plugin), plain or packed with zstd; or a folder of XLA's dumps; or a public "
+		"problem (JSON, plain or packed with gzip); \"-\" is standard input. "
 		"For --space it may also name a program that a kind of decision makes itself.",
 		table};
 	struct err err = {0};

@@ -2,8 +2,8 @@
  * memory.c - `inspect --memory FILE`: shows where a program needs most temporary memory, and what is in it there.
  *
  * With --device the compiler says in which order it runs the program, and how much memory that needs. Without it, the
- * order is the schedule in the file, or the order of the listing if there is no schedule. The kind of decision that arranges
- * programs (space/arranging.h) has a model of the compiler's memory, which tells what is alive at the peak.
+ * order is the schedule in the file, or the order of the listing if there is no schedule. The kind of decision that
+ * arranges programs (space/arranging.h) has a model of the compiler's memory, which tells what is alive at the peak.
  */
 #include <stdio.h>
 #include "base/json.h"
@@ -103,7 +103,8 @@ static int show(const struct inspection *in, const struct space_kind *kind, cons
 		show_json(&h, &course, said, in->out);
 	} else {
 		if (said)
-			buf_addf(in->out, "temporary memory: %s, by the compiler\n", quantity_text(QUANTITY_BYTES, (double)said, text));
+			buf_addf(in->out, "temporary memory: %s, by the compiler\n", quantity_text(QUANTITY_BYTES,
+				(double)said, text));
 		else
 			buf_addf(in->out, "temporary memory: %s, by our model of the compiler's heap\n",
 				quantity_text(QUANTITY_BYTES, (double)course.bytes, text));

@@ -26,16 +26,18 @@ static void put_passes(const struct pipeline *p, bool decided, struct buf *out)
 
 static void put_text(const struct device_info *i, const struct device_passes *q, const struct lists *l, struct buf *out)
 {
-	buf_addf(out, "device    %s (%s, %s), build %s\n", i->backend, i->platform, i->version, i->build[0] ? i->build : "unknown");
+	buf_addf(out, "device    %s (%s, %s), build %s\n", i->backend, i->platform, i->version, i->build[0] ? i->build
+		: "unknown");
 	buf_addf(out, "decides   %s\n", q->decides ? q->decides : "nothing that we know");
 	if (q->pipeline && l->after.len)
-		buf_addf(out, "behind    %s\nnot named  as they also run before it: %s\n", l->after.data, l->again.len ? l->again.data : "none");
+		buf_addf(out, "behind    %s\nnot named  as they also run before it: %s\n", l->after.data, l->again.len
+			? l->again.data : "none");
 	buf_addf(out, "apply     %s\n", i->compile_options[0] ? i->compile_options : "with nothing");
 	if (q->refusal)
 		buf_addf(out, "refused   %s\n", q->refusal);
 	else if (q->pipeline)
-		buf_addf(out, "proved    its own decision applied so gives its own program, and what was left alone stays so%s\n",
-			q->kept ? " (read and proved earlier)" : "");
+		buf_addf(out, "proved    its own decision applied so gives its own "
+			"program, and what was left alone stays so%s\n", q->kept ? " (read and proved earlier)" : "");
 	if (q->pipeline) {
 		buf_addf(out, "\n");
 		put_passes(q->pipeline, l->after.len > 0, out);

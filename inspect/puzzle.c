@@ -33,12 +33,16 @@ static network_sum lower_bound(const struct network *net)
 		sum += least_of(net->cost + net->first[i], network_choices(net, i), false);
 	for (uint32_t e = 0; e < net->n_edges; e++) {
 		const struct network_edge *x = &net->edge[e];
-		sum += least_of(net->pair + x->cost, (size_t)network_choices(net, x->a) * network_choices(net, x->b), false);
+		sum += least_of(net->pair + x->cost, (size_t)network_choices(net, x->a) * network_choices(net, x->b),
+			false);
 	}
 	return sum;
 }
 
-/* The largest memory in use during each stretch of time, if all nodes take their least memory; or, with `most`, their most. */
+/*
+ * The largest memory in use during each stretch of time, if all nodes take their least memory; or, with `most`, their
+ * most.
+ */
 static void memory_over_time(const struct network *net, int64_t end, bool most, double *peak)
 {
 	struct network_value v;
@@ -55,7 +59,8 @@ static void memory_over_time(const struct network *net, int64_t end, bool most, 
 	part.begin = begin_at;
 	part.end = end_at;
 	for (int s = 0; s < STRETCHES; s++) {
-		int64_t low = (int64_t)((double)end / STRETCHES * s), high = (int64_t)((double)end / STRETCHES * (s + 1));
+		int64_t low = (int64_t)((double)end / STRETCHES * s),
+			high = (int64_t)((double)end / STRETCHES * (s + 1));
 		for (uint32_t i = 0; i < net->n_nodes; i++) {
 			begin_at[i] = net->begin[i] > low ? net->begin[i] : low;
 			end_at[i] = net->end[i] < high ? net->end[i] : high;
@@ -80,7 +85,8 @@ static void show_memory(const struct network *net, struct buf *out)
 	buf_addf(out, "memory      time from   at least    at most%s\n", net->limited ? "  (1: the limit)" : "");
 	for (int s = 0; s < STRETCHES; s++) {
 		double unit = net->limited && net->limit > 0 ? (double)net->limit : 1;
-		buf_addf(out, "%21lld %10.4g %10.4g", (long long)((double)end / STRETCHES * s), least[s] / unit, most[s] / unit);
+		buf_addf(out, "%21lld %10.4g %10.4g", (long long)((double)end / STRETCHES * s), least[s] / unit,
+			most[s] / unit);
 		if (net->limited && net->limit > 0) {
 			buf_adds(out, "  ");
 			for (double x = 0.025; x < least[s] / unit; x += 0.05)
@@ -102,7 +108,8 @@ static void show_net(const struct network *net, struct buf *out)
 		single += k == 1;
 	}
 	reduced_build(&m, net);
-	buf_addf(out, "net         %s\nnodes       %u, %u of them with one choice, at most %u choices, %.1f on average\n", net->name,
+	buf_addf(out, "net         %s\nnodes       %u, %u of them with one "
+		"choice, at most %u choices, %.1f on average\n", net->name,
 		net->n_nodes, single, widest, net->n_nodes ? (double)net->first[net->n_nodes] / net->n_nodes : 0);
 	buf_addf(out, "edges       %u\n", net->n_edges);
 	if (net->limited)
@@ -134,16 +141,19 @@ static void show_place(const struct place *p, struct buf *out)
 		}
 		longest = fmax(longest, fmin(sum[0], sum[1]));
 	}
-	buf_addf(out, "nodes       %u in %u groups that stay together, %u edges\n", p->n_nodes, p->n_groups, p->n_edges);
+	buf_addf(out, "nodes       %u in %u groups that stay together, %u edges\n", p->n_nodes, p->n_groups,
+		p->n_edges);
 	buf_addf(out, "devices     %u accelerators of %.4g bytes, %u processors\n", p->n_accelerators, p->memory,
 		p->n_devices - p->n_accelerators);
-	buf_addf(out, "time        %.6g on an accelerator, %.6g on a processor\nsize        %.4g bytes\n", time[0], time[1], size);
+	buf_addf(out, "time        %.6g on an accelerator, %.6g on a processor\nsize        %.4g bytes\n", time[0],
+		time[1], size);
 	buf_addf(out, "bound       no placement's largest load is below %.6g\n", fmax(longest, shared / p->n_devices));
 	for (int s = PLACING_ONE; s <= PLACING_HEFT; s++) {
 		struct placing_options o = {.strategy = (enum placing_strategy)s, .steps = 1};
 		struct placing_result r;
 		placing_solve(p, &o, &r);
-		buf_addf(out, "%-11s load %.6g, latency %.6g\n", placing_name(o.strategy), r.cost, place_latency(p, r.device));
+		buf_addf(out, "%-11s load %.6g, latency %.6g\n", placing_name(o.strategy), r.cost,
+			place_latency(p, r.device));
 		placing_result_release(&r);
 	}
 }

@@ -28,7 +28,8 @@ int lab_place(struct device_options *o, const char *cores, int64_t replicas, int
 	uint32_t decided = space_kind_devices(o->kind);
 
 	if (decided > 1 && partitions > 1 && decided != (uint32_t)partitions)
-		return err_set(err, "--partitions %u does not go with decisions about %u devices (%s)", (uint32_t)partitions, decided, o->kind);
+		return err_set(err, "--partitions %u does not go with decisions about %u devices (%s)",
+			(uint32_t)partitions, decided, o->kind);
 	o->spread = (struct spread){(uint32_t)replicas, decided > 1 ? decided : (uint32_t)partitions};
 	return cores_parse(cores, &o->cores, err);
 }
@@ -97,8 +98,11 @@ static int failed(void *ctx, enum outcome o, int signal, const char *detail, str
 	return rc;
 }
 
-/* Adds the environment to the store, which names where costs come from and what they are of, and finds it in the cache. */
-static int name_environment(const struct archive *a, const struct device *d, enum quantity q, struct ledger *l, struct err *err)
+/*
+ * Adds the environment to the store, which names where costs come from and what they are of, and finds it in the cache.
+ */
+static int name_environment(const struct archive *a, const struct device *d, enum quantity q, struct ledger *l,
+	struct err *err)
 {
 	struct environment e = {.backend = "formula", .kind = COST_MODELLED};
 
@@ -120,14 +124,15 @@ static int name_objective(struct lab *l, struct err *err)
 	enum quantity q = cost_quantity(l->cost);
 
 	if (a->environment && a->quantity != q)
-		return err_set(err, "its costs are in %s, those of the programs before it in %s: one run holds costs of one quantity",
-			quantity_name(q), quantity_name(a->quantity));
+		return err_set(err, "its costs are in %s, those of the programs before "
+			"it in %s: one run holds costs of one quantity", quantity_name(q), quantity_name(a->quantity));
 	a->quantity = q;
 	if (name_environment(a, l->device, q, &l->ledger, err) < 0)
 		return -1;
 	a->environment = l->ledger.environment;
 	if (a->cache && !l->ledger.cached)
-		talk("the store to read prices from has none that were made like this: on such a machine, by this compiler");
+		talk("the store to read prices from has none that were made "
+			"like this: on such a machine, by this compiler");
 	return 0;
 }
 
@@ -207,7 +212,8 @@ int lab_open(struct lab *l, const char *path, const char *space_kind, struct dev
 {
 	int rc = 0;
 
-	*l = (struct lab){.archive = archive, .kind = d ? device_info(d)->kind : COST_MODELLED, .device = d, .options = *o};
+	*l = (struct lab){.archive = archive, .kind = d ? device_info(d)->kind : COST_MODELLED, .device = d,
+		.options = *o};
 	l->options.original = &l->subject.original;
 	l->parts_only = d && device_info(d)->kind == COST_MEASURED && !device_info(d)->can_run;
 	if (subject_open(&l->subject, path, space_kind, d, err) < 0)
@@ -237,8 +243,8 @@ static int add_limit(struct lab *l, const struct limit *limit, struct err *err)
 	int rc = 0;
 
 	if (limit->quantity == cost_quantity(l->cost))
-		return err_set(err, "%s are what the search makes small: they need no limit; for another objective there is --objective",
-			quantity_name(limit->quantity));
+		return err_set(err, "%s are what the search makes small: they need no "
+			"limit; for another objective there is --objective", quantity_name(limit->quantity));
 	at->limit = *limit;
 	at->cost = new_cost(l, 1 + (int)limit->quantity, &at->ledger, err);
 	if (!at->cost)

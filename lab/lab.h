@@ -7,8 +7,9 @@
  * program, each in its own quantity; the store keeps the prices of different quantities apart.
  *
  * Several labs may share a store, each used by a thread of its own. Every access to the store then holds
- * `lock`; it is NULL if there is one thread. Without a store (db NULL) nothing is kept. A second store, such as the merged
- * one of many machines, may be read besides: what was priced there, in the same environment, is not measured again.
+ * `lock`; it is NULL if there is one thread. Without a store (db NULL) nothing is kept. A second store, such as the
+ * merged one of many machines, may be read besides: what was priced there, in the same environment, is not measured
+ * again.
  */
 #ifndef LAB_LAB_H
 #define LAB_LAB_H
@@ -63,8 +64,8 @@ struct lab { /* all zero is empty; not to be moved once open */
 int lab_objective(const char *name, int *quantity, struct err *err);
 
 /*
- * Fills in the number of cores (--cores) and the spread over devices of what is opened for o->kind. A kind that decides how a program
- * is partitioned says itself into how many parts; then `partitions` is 1 or the same.
+ * Fills in the number of cores (--cores) and the spread over devices of what is opened for o->kind. A kind that decides
+ * how a program is partitioned says itself into how many parts; then `partitions` is 1 or the same.
  */
 int lab_place(struct device_options *o, const char *cores, int64_t replicas, int64_t partitions, struct err *err);
 
@@ -75,15 +76,18 @@ int lab_place(struct device_options *o, const char *cores, int64_t replicas, int
 int lab_open(struct lab *l, const char *path, const char *space_kind, struct device *d,
 	const struct cost_options *o, struct archive *archive, struct err *err);
 /*
- * Adds the limits that a search has to keep. If the user gave neither an objective (cost_options.quantity) nor a limit, they
- * are the kind's own. A limit on the objective itself is refused.
+ * Adds the limits that a search has to keep. If the user gave neither an objective (cost_options.quantity) nor a limit,
+ * they are the kind's own. A limit on the objective itself is refused.
  */
 int lab_limits(struct lab *l, const struct limit *limits, uint32_t n, struct err *err);
 /* Frees the costs, because their device will be closed; all else stays. */
 void lab_drop_costs(struct lab *l);
 void lab_release(struct lab *l);
 
-/* If runs are long, keeps the result of the first comparison of the compiler's own program with the default as read back. */
+/*
+ * If runs are long, keeps the result of the first comparison of the compiler's own program with the default as read
+ * back.
+ */
 void lab_remember(struct lab *l, const struct timing *t);
 
 void archive_lock(struct archive *a);

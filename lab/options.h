@@ -3,7 +3,8 @@
  *
  * Both measure programs on a device into a store, so a user who knows one command knows the other.
  * `set` is the program's own settings, whose members have the options' names: const char *db, *device, *space,
- * *cores, *objective; int64_t core, seed, replicas, partitions; double deadline; int measure; bool wait, force, raw, quiet, json.
+ * *cores, *objective; int64_t core, seed, replicas, partitions; double deadline; int measure; bool wait, force, raw,
+ * quiet, json.
  */
 #ifndef LAB_OPTIONS_H
 #define LAB_OPTIONS_H
@@ -13,7 +14,8 @@
 #include "device/machine.h"
 #include "space/space.h"
 
-#define LAB_DEFAULTS .device = backend_first(), .space = space_kind_find(NULL, NULL)->name, .seed = 1, .core = -1, .cores = "1", \
+#define LAB_DEFAULTS .device = backend_first(), .space = space_kind_find(NULL, NULL)->name, .seed = 1, .core = -1, \
+	.cores = "1", \
 	.replicas = 1, .partitions = 1, .deadline = 0
 
 #ifndef LAB_JOBS_ZERO /* a command may do more with them */
@@ -26,17 +28,20 @@
 	OPT_INT(0, "replicas", &(set).replicas, 1, 1024, \
 		"how many replicas of the program run together, each on a device of its own, as pmap makes them"), \
 	OPT_INT(0, "partitions", &(set).partitions, 1, 1024, \
-		"into how many parts the compiler splits a program that says how its values are sharded, each on a device of its own")
+		"into how many parts the compiler splits a program that says how its " \
+		"values are sharded, each on a device of its own")
 
 #define LAB_OPTS_WHERE(set) \
 	OPT_STR(0, "device", &(set).device, "NAME", \
 		backend_words("; none for programs with a formula; NAME@VERSION or a path for another plugin")), \
-	OPT_INT(0, "core", &(set).core, -1, 1023, "the core to measure on, or the first of several; -1: the least loaded"), \
+	OPT_INT(0, "core", &(set).core, -1, 1023, "the core to measure on, " \
+		"or the first of several; -1: the least loaded"), \
 	OPT_STR(0, "cores", &(set).cores, "N|all", \
 		"how many cores programs run on; take as many as yours will use; all: all that this process may use"), \
 	LAB_OPTS_SPREAD(set), \
 	OPT_NUM(0, "deadline", &(set).deadline, 0, 1e6, \
-		"the most seconds that the device may take for an answer; 0: many times as long as such answers took before"), \
+		"the most seconds that the device may take for an answer; 0: " \
+		"many times as long as such answers took before"), \
 	OPT_FLAG(0, "wait", &(set).wait, "wait for the device and the store if others use them, instead of failing"), \
 	OPT_FLAG(0, "force", &(set).force, "write the store even on a network file system, at your own risk")
 
@@ -49,7 +54,8 @@
 /* const char *cache */
 #define LAB_OPT_CACHE(set) \
 	OPT_STR(0, "cache", &(set).cache, "FILE", \
-		"a store whose prices are used, too, and which is only read: of other nights, or of other machines like this one")
+		"a store whose prices are used, too, and which is only read: of " \
+		"other nights, or of other machines like this one")
 
 #define LAB_OPTS_HOW(set) \
 	OPT_STR(0, "objective", &(set).objective, "QUANTITY", \

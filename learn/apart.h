@@ -1,11 +1,11 @@
 /*
- * apart.h - chooses the decisions that are kept apart: no model of the nightly loop is trained on them, so models can be
- * judged by them.
+ * apart.h - chooses the decisions that are kept apart: no model of the nightly loop is trained on them, so models can
+ * be judged by them.
  *
  * Two models can only be compared on decisions that neither was trained on. But they are made on different nights, from
- * stores that grow and programs that change. So what is apart must not depend on the night, the store or the program. It
- * depends on a site's surroundings: the operations and element types within APART_HOPS steps of it, without sizes and
- * names. One in APART_ONE_IN of all surroundings, chosen by their hash, is apart, with every site that has them. So
+ * stores that grow and programs that change. So what is apart must not depend on the night, the store or the program.
+ * It depends on a site's surroundings: the operations and element types within APART_HOPS steps of it, without sizes
+ * and names. One in APART_ONE_IN of all surroundings, chosen by their hash, is apart, with every site that has them. So
  *
  * what is apart tonight was apart in all earlier nights, and will be,
  * a block that stands in two programs, or twice in one, is apart everywhere or nowhere,

@@ -17,7 +17,10 @@ void gemm(bool ta, bool tb, size_t m, size_t n, size_t k, real alpha, const real
 void gemm_plain(bool ta, bool tb, size_t m, size_t n, size_t k, real alpha, const real *a, const real *b,
 	real beta, real *c);
 
-/* Seconds of processor time the calling thread spent inside gemm, while timing was turned on: for bench/learn_throughput. */
+/*
+ * Seconds of processor time the calling thread spent inside gemm, while timing was turned on: for
+ * bench/learn_throughput.
+ */
 extern bool gemm_timed;
 double gemm_seconds(void);
 const char *gemm_name(void); /* "OpenBLAS (Cooperlake)" */

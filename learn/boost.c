@@ -33,8 +33,8 @@ static void take(struct booster *b, const struct data *d, const struct example *
 
 	for (uint8_t k = 0; k < e->n_flips; k++, at++) {
 		struct target y = target_of(&e->label[k], label_unit(d, e, unit));
-		row_fill(g->fixed + (size_t)e->hood->node[0] * NODE_FIXED, e->context, e->flip + (size_t)k * FLIP_FEATURES,
-			x + (size_t)at * ROW_COLUMNS);
+		row_fill(g->fixed + (size_t)e->hood->node[0] * NODE_FIXED, e->context,
+			e->flip + (size_t)k * FLIP_FEATURES, x + (size_t)at * ROW_COLUMNS);
 		b->target[OUT_MAGNITUDE][at] = b->target[OUT_SIZE][at] = (float)y.size;
 		b->target[OUT_SIGN][at] = (float)y.improves;
 		b->weight[OUT_MAGNITUDE][at] = (float)(weight * y.weight);
@@ -163,6 +163,7 @@ int boost(const struct data *d, const bool *held, double unit, const struct boos
 	bins_release(&b.bins);
 	team_free(team);
 	if (out->rows == 0)
-		return err_set(err, "nothing is left to train on: every graph with samples is held out, or none has usable samples");
+		return err_set(err, "nothing is left to train on: every graph with "
+			"samples is held out, or none has usable samples");
 	return 0;
 }

@@ -5,12 +5,12 @@
  *	boost(&data, held, unit, &o, &trees, &result, &err);	// trees_release
  *
  * Three forests stand for the network's three outputs (net.h). They are fitted to the same labels with the same weights
- * (train.h): the magnitude and the size of gains by squared error, the sign by cross-entropy against the probability that
- * the flip improves, given its error. Each tree is fitted to the slope of the loss at the prediction of the trees before
- * it, on a random part of the rows and columns.
+ * (train.h): the magnitude and the size of gains by squared error, the sign by cross-entropy against the probability
+ * that the flip improves, given its error. Each tree is fitted to the slope of the loss at the prediction of the trees
+ * before it, on a random part of the rows and columns.
  *
- * A flip is an example only from the choice at which it was measured. Showing it from every choice, as the network does,
- * was tried: the forests became no better and took twice as long.
+ * A flip is an example only from the choice at which it was measured. Showing it from every choice, as the network
+ * does, was tried: the forests became no better and took twice as long.
  *
  * A program's weight is the root of its number of examples, as in the draws of the network. The three forests are
  * independent, so threads grow them side by side. The same seed gives the same bytes, however many threads there are.
@@ -31,7 +31,8 @@ struct boost_options {
 	uint64_t seed;
 };
 #define BOOST_DEFAULTS \
-	{.rounds = 200, .leaves = 16, .least = 20, .rate = 0.05, .lambda = 1, .columns = 0.5, .rows = 0.8, .threads = 1, .seed = 1}
+	{.rounds = 200, .leaves = 16, .least = 20, .rate = 0.05, .lambda = 1, .columns = 0.5, .rows = 0.8, \
+	.threads = 1, .seed = 1}
 
 struct boost_result {
 	uint64_t rows;

@@ -54,7 +54,9 @@ struct data_graph {
 struct data {
 	struct arena mem;
 	uint32_t radius;
-	/* Of the samples to come: what each kernel that a flip adds is charged (space/part.h); did a search pick them? */
+	/*
+	 * Of the samples to come: what each kernel that a flip adds is charged (space/part.h); did a search pick them?
+	 */
 	double part_seconds;
 	bool picked;
 	struct data_graph *graph;

@@ -1,7 +1,7 @@
 /*
- * dataset.c - see dataset.h. A graph of the data is one space in one environment, because advantages on two machines have
- * different scales. It is found by store, space and environment. The same graph in two databases is there twice, under
- * one name; graphs are held out by name.
+ * dataset.c - see dataset.h. A graph of the data is one space in one environment, because advantages on two machines
+ * have different scales. It is found by store, space and environment. The same graph in two databases is there twice,
+ * under one name; graphs are held out by name.
  */
 #include "learn/dataset.h"
 
@@ -222,7 +222,8 @@ static bool comparable(struct dataset *ds, const struct run_info *r, const struc
 	if (strcmp(r->backend, ds->backend) == 0 && r->cost_kind == ds->kind && r->quantity == ds->quantity)
 		return true;
 	note(ds, "run %s of %s is left out: its costs are %s %s on %s, the others' %s %s on %s", r->uuid, path, kind,
-		quantity_name(r->quantity), r->backend, cost_kind_name(ds->kind), quantity_name(ds->quantity), ds->backend);
+		quantity_name(r->quantity), r->backend, cost_kind_name(ds->kind), quantity_name(ds->quantity),
+		ds->backend);
 	return false;
 }
 
@@ -302,8 +303,8 @@ int dataset_finish(struct dataset *ds, struct err *err)
 				g->n_skipped);
 	}
 	if (ds->data.n_examples == 0)
-		return err_set(err, "there are no samples to learn from; run collect first%s%s", ds->notes.len ? ": " : "",
-			ds->notes.len ? ds->notes.data : "");
+		return err_set(err, "there are no samples to learn from; run collect first%s%s", ds->notes.len ? ": "
+			: "", ds->notes.len ? ds->notes.data : "");
 	data_finish(&ds->data);
 	return 0;
 }

@@ -1,5 +1,6 @@
 /*
- * eval.h - measures how good predictions are, graph by graph, compared with trivial predictions and with what is possible.
+ * eval.h - measures how good predictions are, graph by graph, compared with trivial predictions and with what is
+ * possible.
  *
  * Items are the measured flips of a graph (from the choice the configuration stood at). Two questions:
  *

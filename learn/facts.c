@@ -90,11 +90,14 @@ void facts_of(const struct training *t, struct model_facts *out)
 {
 	const struct dataset *ds = t->ds;
 
-	*out = (struct model_facts){.backend = mem_strdup(ds->backend), .space = mem_strdup(ds->space), .kind = ds->kind,
+	*out = (struct model_facts){.backend = mem_strdup(ds->backend), .space = mem_strdup(ds->space),
+		.kind = ds->kind,
 		.quantity = ds->quantity,
-		.provenance = provenance(t), .seed = t->options->net.seed, .samples = ds->n_samples, .steps = t->result->steps,
+		.provenance = provenance(t), .seed = t->options->net.seed, .samples = ds->n_samples,
+		.steps = t->result->steps,
 		.since = (uint64_t)ds->since, .until = (uint64_t)ds->until,
-		.machine = mem_strdup(ds->machines.len ? ds->machines.data : ""), .apart = mem_strdup(t->apart ? APART_RULE : "")};
+		.machine = mem_strdup(ds->machines.len ? ds->machines.data : ""),
+		.apart = mem_strdup(t->apart ? APART_RULE : "")};
 	add_programs(t, out);
 }
 

@@ -146,7 +146,8 @@ static real along(const struct graph *g, const struct node *n)
 	case OP_REVERSE:
 		return 0;
 	default:
-		return opcode_facts(n->opcode)->class == CLASS_ELEMENTWISE || opcode_facts(n->opcode)->class == CLASS_MOVE ? 1 : REAL(0.5);
+		return opcode_facts(n->opcode)->class == CLASS_ELEMENTWISE ||
+			opcode_facts(n->opcode)->class == CLASS_MOVE ? 1 : REAL(0.5);
 	}
 }
 

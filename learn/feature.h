@@ -45,10 +45,10 @@ enum {
 #define FEATURE_DEGREE 24
 
 /*
- * The table of features grows, and models of older tables are still read. feature_hash: the hash of table 1, 2 ... over its
- * names and meanings. feature_table: the table with this hash, or 0 if this program knows none. feature_map: our numbers
- * of a table's features, of nodes or of flips, in its order; `map` has room for NODE_FEATURES or FLIP_FEATURES, and the
- * number of them is returned.
+ * The table of features grows, and models of older tables are still read. feature_hash: the hash of table 1, 2 ... over
+ * its names and meanings. feature_table: the table with this hash, or 0 if this program knows none. feature_map: our
+ * numbers of a table's features, of nodes or of flips, in its order; `map` has room for NODE_FEATURES or FLIP_FEATURES,
+ * and the number of them is returned.
  */
 #define FEATURE_TABLE 2
 uint32_t feature_map(uint32_t table, bool flips, uint32_t *map);

@@ -1,9 +1,10 @@
 /*
- * forest.h - a forest of trees. Each tree asks a few questions about a row and gives a number; their sum is a prediction.
+ * forest.h - a forest of trees. Each tree asks a few questions about a row and gives a number; their sum is a
+ * prediction.
  *
- * A node asks whether a column's value is at most `value`. If so the left child is next, otherwise the right one. The two
- * children stand side by side, after their parent, so a walk always ends. A leaf has no column; its value is the number
- * that the tree gives.
+ * A node asks whether a column's value is at most `value`. If so the left child is next, otherwise the right one. The
+ * two children stand side by side, after their parent, so a walk always ends. A leaf has no column; its value is the
+ * number that the tree gives.
  */
 #ifndef LEARN_FOREST_H
 #define LEARN_FOREST_H

@@ -1,9 +1,9 @@
 /*
  * grow.h - grows one tree of a forest, by histograms.
  *
- * The tree has to lower a loss. For each row its slope g and its curvature h at the present prediction are known. A leaf
- * with sums G and H gives -G / (H + lambda), which lowers the loss by G^2 / (H + lambda) / 2. The leaf whose best cut
- * lowers the loss most is cut next, until there are enough leaves or no cut helps.
+ * The tree has to lower a loss. For each row its slope g and its curvature h at the present prediction are known. A
+ * leaf with sums G and H gives -G / (H + lambda), which lowers the loss by G^2 / (H + lambda) / 2. The leaf whose best
+ * cut lowers the loss most is cut next, until there are enough leaves or no cut helps.
  */
 #ifndef LEARN_GROW_H
 #define LEARN_GROW_H

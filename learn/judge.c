@@ -1,8 +1,8 @@
 /*
  * judge.c - see judge.h.
  *
- * A draw of the bootstrap gives each surroundings a count, and a flip counts as often as its surroundings. The lists are
- * sorted once; each draw is then one pass over each list. Flips of equal score share the middle of their places.
+ * A draw of the bootstrap gives each surroundings a count, and a flip counts as often as its surroundings. The lists
+ * are sorted once; each draw is then one pass over each list. Flips of equal score share the middle of their places.
  */
 #include "learn/judge.h"
 

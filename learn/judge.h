@@ -3,12 +3,12 @@
  *
  * The score of a model on a program is its DEPTH. Put the program's flips in a list with the largest predicted gain
  * first, as a search tries them. The depth is how far down this list the measured gain stands, on average over every
- * second (or byte) of it: 0 is the top, 1 the bottom. A random order has depth 0.5; less is better. Programs are averaged
- * with the weight that they have in training, the root of their number of flips.
+ * second (or byte) of it: 0 is the top, 1 the bottom. A random order has depth 0.5; less is better. Programs are
+ * averaged with the weight that they have in training, the root of their number of flips.
  *
  * Flips with the same surroundings (apart.h) resemble each other, and so do measurements of one flip. So we count
- * surroundings, not flips, as independent: the interval of the difference comes from a bootstrap over surroundings, with
- * the same draws for both models.
+ * surroundings, not flips, as independent: the interval of the difference comes from a bootstrap over surroundings,
+ * with the same draws for both models.
  *
  * THE RULE: one model is better than another if the 95% interval of the difference of their depths does not contain 0.
  * Otherwise they are alike: the difference is within noise. With fewer than JUDGE_LEAST surroundings that have a gain,

@@ -42,7 +42,8 @@ static struct judge_list choose(const struct data *d, const bool *held, const st
 
 	for (size_t i = 0; i < d->n_examples; i++) {
 		const struct example *e = &d->example[i];
-		if (e->picked || !e->label[0].measured || !(e->apart || held[e->graph]) || (old && !new_to_old(d, e, old)))
+		if (e->picked || !e->label[0].measured || !(e->apart || held[e->graph]) ||
+			(old && !new_to_old(d, e, old)))
 			continue;
 		list.example[list.n++] = (uint32_t)i;
 		list.n_flips += e->n_flips;
@@ -184,7 +185,8 @@ void kept_text(const struct kept *k, struct buf *out)
 	if (k->placed)
 		buf_addf(out, "It is in place%s: search takes %s.\n", k->forced ? " by --force" : "", k->path.data);
 	else if (k->old)
-		buf_addf(out, "It is not put in place (--force does that): search goes on with %s.\n", k->old_path.data);
+		buf_addf(out, "It is not put in place (--force does that): search goes on with %s.\n",
+			k->old_path.data);
 	else
 		buf_adds(out, "It is not put in place (--force does that): search goes on without a model.\n");
 }

@@ -3,8 +3,8 @@
  *
  * The old model, which search uses now, is the user's, or else the shipped one (shelf.h). Both are judged on the same
  * decisions (judge.h): those of a sampler that neither model was trained on. If these are too few, all decisions are
- * taken that the new model was not trained on. That favours the old model, so the new one may still be found better, but
- * is then never called worse. The new model is put in place
+ * taken that the new model was not trained on. That favours the old model, so the new one may still be found better,
+ * but is then never called worse. The new model is put in place
  *
  * if it is better by the rule of judge.h,
  * if there is no old model that this program can use, unless the new one is worse than a random order,

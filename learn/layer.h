@@ -1,9 +1,10 @@
 /*
  * layer.h - the layers of the network: for each a forward function and, beside it, its backward function.
  *
- * Shapes stand beside the pointers; all are dense and row-major, with `n` rows. The gradient of a value is called d + its
- * name. A backward function reads the gradient of the output and adds to those of the inputs, so a value that is used
- * twice gets both gradients. The pointer is NULL if an input's gradient is not wanted. A forward function overwrites.
+ * Shapes stand beside the pointers; all are dense and row-major, with `n` rows. The gradient of a value is called d +
+ * its name. A backward function reads the gradient of the output and adds to those of the inputs, so a value that is
+ * used twice gets both gradients. The pointer is NULL if an input's gradient is not wanted. A forward function
+ * overwrites.
  */
 #ifndef LEARN_LAYER_H
 #define LEARN_LAYER_H

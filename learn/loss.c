@@ -1,9 +1,9 @@
 /*
  * loss.c - the loss of the prediction of one flip. A part of train.h.
  *
- * A label's own error tells how far it can be trusted. On the logarithmic scale it is e = se / (sigma + |advantage|), and
- * the label has the weight 1 / (1 + (e / 0.25)^2). The sign's target is not 0 or 1, but the probability that the flip
- * improves, given what was measured.
+ * A label's own error tells how far it can be trusted. On the logarithmic scale it is e = se / (sigma + |advantage|),
+ * and the label has the weight 1 / (1 + (e / 0.25)^2). The sign's target is not 0 or 1, but the probability that the
+ * flip improves, given what was measured.
  *
  * A bound (so slow that measuring was given up) can only raise a predicted magnitude, never lower it.
  */
@@ -67,7 +67,8 @@ struct target target_of(const struct flip_label *l, double unit)
 double flip_loss(const struct train_options *o, const struct flip_label *l, double unit, const real *out, real *d)
 {
 	struct target t = target_of(l, unit);
-	real size = (real)(o->linear ? label_size(l) / unit : t.size), magnitude_weight = (real)(o->magnitude_weight * t.weight);
+	real size = (real)(o->linear ? label_size(l) / unit : t.size),
+		magnitude_weight = (real)(o->magnitude_weight * t.weight);
 	real sign_weight = (real)(o->sign_weight * t.sign_weight), size_weight = (real)(o->size_weight * t.size_weight);
 	double loss;
 

@@ -210,7 +210,8 @@ static int train_one(const struct settings *s, const struct dataset *ds, struct 
 	bool *held = MEM_NEW(n, bool), *known = MEM_NEW(n, bool), *which = MEM_NEW(n, bool);
 	struct evaluation e = {0};
 	struct report_curve curve = {0};
-	struct report r = {.ds = ds, .eval = &e, .curve = &curve, .n_curves = 1, .model = s->out, .seen = s->score_training};
+	struct report r = {.ds = ds, .eval = &e, .curve = &curve, .n_curves = 1, .model = s->out,
+		.seen = s->score_training};
 	struct kept kept = {0};
 	struct model m = {0};
 	struct team *team = team_new(s->fit.net.threads);

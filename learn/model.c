@@ -126,13 +126,14 @@ static int check_envelope(const uint8_t *p, size_t n, const char *name, struct e
 	if (!magic || memcmp(magic, MAGIC, 8) != 0)
 		return err_set(err, "%s is not a model of vantage", name);
 	if (version > VERSION)
-		return err_set(err, "%s is a model of format %" PRIu32 ", newer than this program knows (%d); update it",
-			name, version, VERSION);
+		return err_set(err, "%s is a model of format %" PRIu32 ", "
+			"newer than this program knows (%d); update it", name, version, VERSION);
 	if (n < 12 + 32)
 		return err_set(err, "%s is truncated", name);
 	sha256_of(p, n - 32, &sum);
 	if (memcmp(sum.byte, p + n - 32, 32) != 0)
-		return err_set(err, "%s is damaged or truncated: its checksum does not match; copy or train it again", name);
+		return err_set(err, "%s is damaged or truncated: its checksum does not match; copy or train it again",
+			name);
 	return 0;
 }
 
@@ -288,8 +289,8 @@ static void adopt(struct net *ours, const struct net *theirs, const uint16_t *op
 		map_rows(q, &theirs->size, opcode, table, map);
 		for (uint32_t k = 0; k < q->rows; k++)
 			if (map[k] < p->rows)
-				memcpy(ours->weight + p->at + (size_t)map[k] * p->cols, theirs->weight + q->at + (size_t)k * q->cols,
-					p->cols * sizeof(real));
+				memcpy(ours->weight + p->at + (size_t)map[k] * p->cols,
+					theirs->weight + q->at + (size_t)k * q->cols, p->cols * sizeof(real));
 		mem_free(map);
 	}
 }
@@ -424,8 +425,8 @@ int model_fits(const struct model *m, const char *backend, const char *space_kin
 		return err_set(err, "the model was trained on decisions of kind %s, not %.*s", m->facts.space,
 			(int)family, space_kind);
 	if (strcmp(m->facts.backend, backend) != 0)
-		return err_set(err, "the model was trained for %s, not for %s; collect and learn there", m->facts.backend,
-			backend);
+		return err_set(err, "the model was trained for %s, not for %s; collect and learn there",
+			m->facts.backend, backend);
 	if (m->facts.kind != kind)
 		return err_set(err, "the model was trained on %s costs, not on %s ones", cost_kind_name(m->facts.kind),
 			cost_kind_name(kind));

@@ -102,7 +102,8 @@ void net_randomise(struct net *net, struct rng *r)
 		if (strncmp(p->name, "out.", 4) == 0)
 			scale *= 0.1;
 		for (size_t k = 0; k < (size_t)p->rows * p->cols; k++)
-			net->weight[p->at + k] = one ? 1 : ends_with(p->name, "bias") ? 0 : (real)(scale * rng_normal(r));
+			net->weight[p->at + k] = one ? 1 : ends_with(p->name, "bias") ? 0
+				: (real)(scale * rng_normal(r));
 	}
 }
 

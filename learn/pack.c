@@ -69,7 +69,8 @@ static void copy_lists(struct pack *p, const struct data *d, const uint32_t *exa
 	for (uint32_t r = 0; r < d->radius; r++)
 		for (uint32_t i = 0; i < n; i++) {
 			const struct hood *h = d->example[example[i]].hood;
-			const uint32_t *from = users ? h->user_first : h->op_first, *list = users ? h->user_to : h->op_to;
+			const uint32_t *from = users ? h->user_first : h->op_first, *list = users ? h->user_to
+				: h->op_to;
 			for (uint32_t k = ring_first(h, r); k < h->n[r]; k++) {
 				first[row++] = edges;
 				for (uint32_t e = from[k]; e < from[k + 1]; e++)

@@ -126,7 +126,8 @@ static void gain_curve(const struct eval_graph *g, double *out)
 
 static void gains(const struct report *r, struct buf *b)
 {
-	struct plot p = {.out = b, .x = {0, 100}, .y = {0, 100}, .x_label = "percent of flips tried, in the predicted order",
+	struct plot p = {.out = b, .x = {0, 100}, .y = {0, 100},
+		.x_label = "percent of flips tried, in the predicted order",
 		.y_label = "of the possible gain", .y_unit = "%"};
 	double x[STEPS + 1], y[STEPS + 1], mean[STEPS + 1] = {0}, n = 0;
 	static const double ends[2] = {0, 100};
@@ -185,8 +186,9 @@ static void graph_row(struct buf *b, const char *name, const struct eval_graph *
 
 static void graph_table(const struct report *r, struct buf *b)
 {
-	buf_adds(b, "<h2>Graph by graph</h2>\n<table><tr><th>graph</th><th class=n>flips</th><th class=n>recall@10%</th>"
-		"<th class=n>best trivial</th><th class=n>measured twice</th><th class=n>Spearman</th><th class=n>signs right</th>"
+	buf_adds(b, "<h2>Graph by graph</h2>\n<table><tr><th>graph</th><th "
+		"class=n>flips</th><th class=n>recall@10%</th><th class=n>best trivial</th><th class=n>measured "
+		"twice</th><th class=n>Spearman</th><th class=n>signs right</th>"
 		"<th class=n>gain@10%</th><th class=n>best trivial</th><th class=n>measured twice</th>"
 		"<th class=n>gain@20%</th></tr>\n");
 	for (uint32_t i = 0; i < r->eval->n_graphs; i++)
@@ -204,13 +206,14 @@ static void verdict(const struct report *r, struct buf *b)
 	if (r->eval->n_graphs == 0)
 		buf_adds(b, "No graph was evaluated: hold some out to learn what the model is worth.");
 	else
-		buf_addf(b, "On %u graph%s %s, the first 10%% of flips by predicted magnitude hold %.0f%% of the 10%% that "
-			"matter most (best trivial order: %.0f%%, measuring twice: %.0f%%); the first 10%% by predicted gain "
+		buf_addf(b, "On %u graph%s %s, the first 10%% of flips by "
+			"predicted magnitude hold %.0f%% of the 10%% that matter most (best trivial order: %.0f%%, "
+			"measuring twice: %.0f%%); the first 10%% by predicted gain "
 			"hold %.0f%% of all gain to be had (any order: 10%%).",
 			r->eval->n_graphs, r->eval->n_graphs > 1 ? "s" : "",
 			r->seen ? "of which some were trained on" : "never trained on",
-			100 * m->recall[BY_MODEL][AT_10], 100 * best_trivial(m->recall), 100 * m->recall[BY_REPEAT][AT_10],
-			100 * m->gain[BY_MODEL][AT_10]);
+			100 * m->recall[BY_MODEL][AT_10], 100 * best_trivial(m->recall),
+			100 * m->recall[BY_REPEAT][AT_10], 100 * m->gain[BY_MODEL][AT_10]);
 	buf_adds(b, "</p>\n");
 }
 
@@ -263,8 +266,9 @@ void report_page(const struct report *r, struct buf *b)
 		magnitudes(r, b);
 		calibration(r, b);
 	}
-	buf_adds(b, "<figcaption>Green: the model, or its loss on what it is trained on. Blue: loss on held-out graphs. "
-		"Grey: where perfect predictions would lie, or, for gains, any order at random. Calibration counts flips "
+	buf_adds(b, "<figcaption>Green: the model, or its loss on what it "
+		"is trained on. Blue: loss on held-out graphs. Grey: where perfect predictions would lie, or, for "
+		"gains, any order at random. Calibration counts flips "
 		"clear of twice their error; larger dots are more flips.</figcaption></figure>\n");
 	if (r->eval->n_graphs)
 		graph_table(r, b);

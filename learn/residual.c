@@ -1,6 +1,6 @@
 /*
- * residual.c - see residual.h. Sums are made in the order of the measurements, so a search that goes on from a saved state
- * gets the same bits.
+ * residual.c - see residual.h. Sums are made in the order of the measurements, so a search that goes on from a saved
+ * state gets the same bits.
  */
 #include "learn/residual.h"
 

@@ -8,11 +8,12 @@
  *	size' = size + sum k (log(1 + gain) - size) / (1 + sum k)		over those that improved
  *
  * Here k is how similar two flips are: the share of the model's trees in which both reach the same leaf, to the fourth
- * power. The trees know which features matter, so nothing has to be scaled. The 1 is the weight of the model's own output.
+ * power. The trees know which features matter, so nothing has to be scaled. The 1 is the weight of the model's own
+ * output.
  *
  * Tried: distance over all features as they are (85.5% of the gain in the first tenth after five batches, by trees
- * 87.2%, without learning 82.0%); and an upper bound instead of the mean (85.4 against 86.5), which wastes trials on flips
- * of which little is known. Models without trees, or without a unit, do not learn.
+ * 87.2%, without learning 82.0%); and an upper bound instead of the mean (85.4 against 86.5), which wastes trials on
+ * flips of which little is known. Models without trees, or without a unit, do not learn.
  */
 #ifndef LEARN_RESIDUAL_H
 #define LEARN_RESIDUAL_H

@@ -1,8 +1,8 @@
 /*
  * row.h - writes one flip as a row of numbers, for learners that see no graph.
  *
- * The row is what the network sees of the target itself, without neighbours: the target's fixed features, its context in
- * the configuration, and the features of the flip. It has the operation's class and figures, not its number, because
+ * The row is what the network sees of the target itself, without neighbours: the target's fixed features, its context
+ * in the configuration, and the features of the flip. It has the operation's class and figures, not its number, because
  * figures also hold for operations that were never seen.
  */
 #ifndef LEARN_ROW_H

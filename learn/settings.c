@@ -54,7 +54,8 @@ static int settle(struct settings *s, struct err *err)
 	if (s->force && !s->keep)
 		return err_set(err, "--force is for a model that goes where search finds it, and this one does not");
 	if (s->keep && s->patience > 0)
-		return err_set(err, "--patience chooses by what is held out, which then cannot judge the model; use --out");
+		return err_set(err, "--patience chooses by what is held "
+			"out, which then cannot judge the model; use --out");
 	s->fit.learner = learner_of(s->learner);
 	if (s->fit.learner == LEARNERS)
 		return err_set(err, "there is no learner \"%s\": gnn, trees or both", s->learner);
@@ -69,18 +70,23 @@ int settings_parse(struct settings *s, int argc, char **argv, struct err *err)
 	const struct opt table[] = {
 		OPT_SECTION("Data"),
 		OPT_LIST('d', "db", &s->dbs, "FILE", "a store of measurements; may be repeated"),
-		OPT_STR(0, "backend", &s->backend, "NAME", "use only runs on this backend (default: that of the first run)"),
-		OPT_STR(0, "cost", &s->cost, "KIND", "use only costs of this kind: measured, estimated or modelled (default: that of the first run)"),
+		OPT_STR(0, "backend", &s->backend, "NAME", "use only runs on "
+			"this backend (default: that of the first run)"),
+		OPT_STR(0, "cost", &s->cost, "KIND", "use only costs of this kind: measured, "
+			"estimated or modelled (default: that of the first run)"),
 		OPT_INT(0, "limit", &s->limit, 0, INT64_MAX, "the most samples per graph; 0: all"),
 		OPT_NUM_AUTO(0, "kernel-us", &s->kernel_us, 0, 1000,
-			"microseconds that a kernel of a large program costs beyond its region, added to what was measured; auto: by the backend"),
-		OPT_STR(0, "holdout", &s->holdout, "REGEX", "do not train on graphs whose names match, but score on them"),
+			"microseconds that a kernel of a large program costs beyond its region, "
+			"added to what was measured; auto: by the backend"),
+		OPT_STR(0, "holdout", &s->holdout, "REGEX", "do not train "
+			"on graphs whose names match, but score on them"),
 		OPT_FLAG(0, "leave-one-out", &s->leave_one_out, "for each graph: train on the others and score on it"),
 		OPT_STR(0, "eval", &s->eval, "MODEL", "train nothing; score this model"),
 		OPT_FLAG(0, "score-training", &s->score_training, "score also on the graphs that were trained on"),
 		OPT_SECTION("Result"),
 		OPT_STR('o', "out", &s->out, "FILE",
-			"write the model here; default: where search finds it, if it is better than the model that search uses now"),
+			"write the model here; default: where search finds it, if it "
+			"is better than the model that search uses now"),
 		OPT_FLAG(0, "keep", &s->keep, "without --out: put a better model where search finds it"),
 		OPT_FLAG(0, "force", &s->force, "put it there even if it is not better"),
 		OPT_FLAG(0, "models", &s->models, "train nothing; list the models that search can use"),
@@ -89,29 +95,37 @@ int settings_parse(struct settings *s, int argc, char **argv, struct err *err)
 		OPT_FLAG('q', "quiet", &s->quiet, "print nothing on standard error but errors"),
 		OPT_SECTION("Learner"),
 		OPT_STR(0, "learner", &s->learner, "NAME",
-			"trees: boosted trees that see only the target; gnn: a graph network; both: the mean of the two"),
-		OPT_FLAG(0, "absolute", &s->absolute, "predict the time of one execution, as trees do, instead of multiples of each graph's median"),
+			"trees: boosted trees that see only the target; "
+			"gnn: a graph network; both: the mean of the two"),
+		OPT_FLAG(0, "absolute", &s->absolute, "predict the time of one execution, as trees "
+			"do, instead of multiples of each graph's median"),
 		OPT_INT(0, "trees", &s->trees, 1, 100000, "trees in each of the three forests"),
 		OPT_INT(0, "leaves", &s->leaves, 2, 4096, "the most leaves of a tree"),
 		OPT_INT(0, "least-rows", &s->least_rows, 1, 1e6, "the fewest rows of a leaf"),
-		OPT_NUM(0, "tree-rate", &b->rate, 1e-6, 1, "the share of a tree's answer that is added to the prediction"),
+		OPT_NUM(0, "tree-rate", &b->rate, 1e-6, 1, "the share of a "
+			"tree's answer that is added to the prediction"),
 		OPT_NUM(0, "tree-columns", &b->columns, 0.01, 1, "the share of the features that a tree may ask about"),
 		OPT_NUM(0, "tree-rows", &b->rows, 0.01, 1, "the share of the examples that a tree is grown on"),
 		OPT_NUM(0, "lambda", &b->lambda, 0, 1e6, "how strongly leaves are pulled to 0"),
 		OPT_SECTION("Training of the network"),
 		OPT_NUM(0, "epochs", &o->epochs, 0.01, 1e6, "how often an example is drawn on average"),
 		OPT_INT(0, "least-steps", &s->least_steps, 0, 1e9, "the fewest steps, however few the examples"),
-		OPT_NUM(0, "seconds", &o->seconds, 0, 1e9, "the most time for each model, which also paces the learning rate; 0: no limit"),
+		OPT_NUM(0, "seconds", &o->seconds, 0, 1e9, "the most time for each model, "
+			"which also paces the learning rate; 0: no limit"),
 		OPT_INT(0, "seed", &s->seed, 0, INT64_MAX, "random seed of the weights and draws"),
-		OPT_INT('t', "threads", &s->threads, 1, 1024, "how many threads train; the result does not depend on it"),
+		OPT_INT('t', "threads", &s->threads, 1, 1024,
+			"how many threads train; the result does not depend on it"),
 		OPT_INT(0, "batch", &s->batch, 1, 65536, "examples per step"),
 		OPT_NUM(0, "rate", &o->adam.rate, 1e-9, 10, "the highest learning rate"),
 		OPT_NUM(0, "decay", &o->adam.decay, 0, 10, "weight decay"),
 		OPT_NUM(0, "clip", &o->adam.clip, 0, 1e9, "the largest norm of a gradient; 0: no limit"),
-		OPT_NUM(0, "average", &o->adam.average, 0, 0.99999, "how much of itself the running average of the weights keeps in a step; 0: take the last weights"),
-		OPT_INT(0, "patience", &s->patience, 0, 1000, "stop when so many of the 20 checks on held-out graphs in a row are no better, "
-			"and keep the best weights; 0: train to the end"),
-		OPT_NUM(0, "top-draws", &o->top_draws, 0, 1, "the share of draws from the largest advantages; 0: all draws are uniform"),
+		OPT_NUM(0, "average", &o->adam.average, 0, 0.99999, "how much of itself the running average of the "
+			"weights keeps in a step; 0: take the last weights"),
+		OPT_INT(0, "patience", &s->patience, 0, 1000, "stop when so many of the 20 "
+			"checks on held-out graphs in a row are no better, and keep the best weights; 0: train to the "
+			"end"),
+		OPT_NUM(0, "top-draws", &o->top_draws, 0, 1, "the share of draws from "
+			"the largest advantages; 0: all draws are uniform"),
 		OPT_NUM(0, "top-part", &o->top_part, 0, 1, "the share of examples that count as the largest"),
 		OPT_NUM(0, "gain-draws", &o->gain_draws, 0, 1, "the share of those draws that are flips that improve"),
 		OPT_NUM(0, "magnitude-weight", &o->magnitude_weight, 0, 1e3, "weight of the loss of the magnitude"),
@@ -127,10 +141,12 @@ int settings_parse(struct settings *s, int argc, char **argv, struct err *err)
 		OPT_FLAG(0, "current-only", &s->current_only, "use each sample once, not from every choice"),
 		OPT_END};
 	const struct opt_program prog = {"learn", "--db FILE [OPTIONS]",
-		"Learns from measured decisions which decisions matter and which improve a program, and tells how well it does. The "
-		"model works for programs that it has never seen. Without --out, one in eight kinds of surroundings is never trained "
-		"on. There the new model is compared with the one that search uses now, and replaces it only if it is better. Exit "
-		"status: 0; 3 if the model was not put in place; 1 after an error.",
+		"Learns from measured decisions which decisions matter and which "
+		"improve a program, and tells how well it does. The model works for programs that it has never seen. "
+		"Without --out, one in eight kinds of surroundings is never trained "
+		"on. There the new model is compared with the one that search uses "
+		"now, and replaces it only if it is better. Exit status: 0; 3 if the model was not put in place; 1 "
+		"after an error.",
 		table};
 	int n_words, rc = opt_parse(&prog, argc, argv, &n_words, err);
 
@@ -146,7 +162,8 @@ void settings_init(struct settings *s)
 	*s = (struct settings){.fit = {.net = TRAIN_DEFAULTS, .trees = BOOST_DEFAULTS}, .seed = 1, .threads = 1,
 		.kernel_us = OPT_AUTO, .keep = true, .learner = "trees"};
 	s->width = s->fit.net.size.width, s->head = s->fit.net.size.head, s->layers = s->fit.net.size.layers;
-	s->batch = s->fit.net.batch, s->patience = s->fit.net.patience, s->least_steps = (int64_t)s->fit.net.least_steps;
+	s->batch = s->fit.net.batch, s->patience = s->fit.net.patience,
+		s->least_steps = (int64_t)s->fit.net.least_steps;
 	s->trees = s->fit.trees.rounds, s->leaves = s->fit.trees.leaves, s->least_rows = s->fit.trees.least;
 }
 

@@ -2,8 +2,8 @@
  * shelf.c - see shelf.h.
  *
  * Replacing a model takes two writes, each by rename: first the present bytes go to PATH.before, then the new ones to
- * PATH. After a kill between the two, both hold the old model, and only the one before it is lost. The bytes are copied,
- * not parsed, so a model that this program cannot read is kept as well.
+ * PATH. After a kill between the two, both hold the old model, and only the one before it is lost. The bytes are
+ * copied, not parsed, so a model that this program cannot read is kept as well.
  *
  * The next program that takes the lock removes the temporary file that a killed writer left.
  */
@@ -27,7 +27,8 @@
 static int root_path(struct buf *out, struct err *err)
 {
 	if (home_path("XDG_DATA_HOME", ".local/share", out) < 0)
-		return err_set(err, "there is no home to keep models in: set HOME or XDG_DATA_HOME to a whole path, or use --out");
+		return err_set(err, "there is no home to keep models in: set HOME "
+			"or XDG_DATA_HOME to a whole path, or use --out");
 	buf_adds(out, "/vantage/models");
 	return 0;
 }
@@ -37,8 +38,8 @@ static void add_name(struct buf *out, const char *word, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		char c = word[i];
-		bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
-			(c == '.' && i > 0);
+		bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+			c == '-' || (c == '.' && i > 0);
 		buf_addch(out, plain ? c : '-');
 	}
 }

@@ -30,9 +30,10 @@ static void row(struct buf *out, const char *name, const double *recall, double 
 
 static void block(struct buf *out, const char *name, const struct eval_graph *g, enum quantity q)
 {
-	buf_addf(out, "%s: %zu flips, %zu clear of their error, %zu of those improve (%.3g %s in all); sign right %.0f%%"
-		" (commoner sign: %.0f%%)\n", name, g->n, g->n_significant, g->n_improving, quantity_in_unit(q, g->possible),
-		quantity_unit(q), 100 * g->signs, 100 * g->signs_majority);
+	buf_addf(out, "%s: %zu flips, %zu clear of their error, %zu of "
+		"those improve (%.3g %s in all); sign right %.0f%%"
+		" (commoner sign: %.0f%%)\n", name, g->n, g->n_significant, g->n_improving,
+		quantity_in_unit(q, g->possible), quantity_unit(q), 100 * g->signs, 100 * g->signs_majority);
 	buf_adds(out, "  order by        recall@1     5    10    20  Spearman  gain@1     5    10    20\n");
 	for (int r = 0; r < RIVALS; r++)
 		row(out, rival_name((enum rival)r), g->recall[r], g->spearman[r], g->gain[r]);

@@ -121,8 +121,8 @@ static void shard_step(void *ctx, uint32_t item, uint32_t member)
 	for (uint32_t i = 0; i < m->pack.batch.n_flips; i++) {
 		const struct example *e = &t->data->example[t->batch[from + m->pack.owner[i]]];
 		real *d = m->d_out + (size_t)i * OUT_COUNT, share = 1 / (real)(t->options->batch * e->n_flips);
-		loss += (double)share * flip_loss(t->options, m->pack.label[i], label_unit(t->data, e, t->options->unit),
-			m->pass.out + (size_t)i * OUT_COUNT, d);
+		loss += (double)share * flip_loss(t->options, m->pack.label[i],
+			label_unit(t->data, e, t->options->unit), m->pass.out + (size_t)i * OUT_COUNT, d);
 		for (int k = 0; k < OUT_COUNT; k++)
 			d[k] *= share;
 	}
@@ -222,7 +222,8 @@ static double held_loss(const struct trainer *t, const struct net *net)
 	for (size_t i = 0; i < t->n_held; i++) {
 		const struct example *e = &d->example[t->held[i]];
 		for (uint8_t k = 0; k < e->n_flips; k++, at += OUT_COUNT) {
-			sum[e->graph] += flip_loss(t->options, &e->label[k], label_unit(d, e, t->options->unit), at, ignored);
+			sum[e->graph] += flip_loss(t->options, &e->label[k], label_unit(d, e, t->options->unit), at,
+				ignored);
 			n[e->graph]++;
 		}
 	}

@@ -57,7 +57,8 @@ struct train_options {
 	{.size = {.width = 64, .head = 64, .layers = 3}, \
 		.adam = {.rate = 2e-3, .decay = 0.02, .clip = 1, .average = 0.998, .warmup = 0.05}, \
 		.epochs = 30, .least_steps = 1500, .batch = 256, .threads = 1, .seed = 1, .top_draws = 0.9, \
-		.top_part = 0.1, .gain_draws = 0.5, .magnitude_weight = 1, .sign_weight = 1, .size_weight = 1, .evaluations = 20}
+		.top_part = 0.1, .gain_draws = 0.5, .magnitude_weight = 1, .sign_weight = 1, .size_weight = 1, \
+		.evaluations = 20}
 
 struct train_result { /* all zero is empty */
 	struct train_point *point;
@@ -85,8 +86,8 @@ void train_predict(const struct net *net, const struct data *d, const uint32_t *
 real label_improves(const struct flip_label *l);
 
 /*
- * What is to be learnt of an example's flips is counted in: the model's unit (model.h) for each execution of the site, or
- * where the model has none the graph's sigma.
+ * What is to be learnt of an example's flips is counted in: the model's unit (model.h) for each execution of the site,
+ * or where the model has none the graph's sigma.
  */
 double label_unit(const struct data *d, const struct example *e, double unit);
 /* Executions of the example's site per run of the program. */

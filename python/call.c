@@ -55,8 +55,8 @@ static PJRT_Device *device;
 int vantage_open(const char *plugin, char *why, size_t room);
 struct call *vantage_call_new(const char *format, const char *code, size_t n, const char *options, size_t n_options,
 	char *why, size_t room);
-int vantage_call_sign(struct call *c, size_t n_in, const struct array *in, size_t n_out, const struct array *out, char *why,
-	size_t room);
+int vantage_call_sign(struct call *c, size_t n_in, const struct array *in, size_t n_out, const struct array *out,
+	char *why, size_t room);
 int vantage_call_run(const struct call *c, const void *const *in, struct dl_managed **out, char *why, size_t room);
 void vantage_call_free(struct call *c);
 
@@ -93,7 +93,8 @@ static bool await(PJRT_Event *event, char *why, size_t room)
 static int start_client(char *why, size_t room)
 {
 	PJRT_NamedValue one = {.struct_size = PJRT_NamedValue_STRUCT_SIZE, .name = "cpu_device_count",
-		.name_size = strlen("cpu_device_count"), .type = PJRT_NamedValue_kInt64, .int64_value = 1, .value_size = 1};
+		.name_size = strlen("cpu_device_count"), .type = PJRT_NamedValue_kInt64, .int64_value = 1,
+		.value_size = 1};
 	ARGS(Plugin_Initialize, init);
 	ARGS(Client_Create, c);
 	ARGS(Client_AddressableDevices, list);
@@ -135,13 +136,17 @@ int vantage_open(const char *plugin, char *why, size_t room)
 	return start_client(why, room);
 }
 
-/* Format "executable": the same plugin serialised the code. "hlo", "mlir": the code is compiled with packed CompileOptions. */
+/*
+ * Format "executable": the same plugin serialised the code. "hlo", "mlir": the code is compiled with packed
+ * CompileOptions.
+ */
 struct call *vantage_call_new(const char *format, const char *code, size_t n, const char *options, size_t n_options,
 	char *why, size_t room)
 {
 	ARGS(Executable_DeserializeAndLoad, load);
 	ARGS(Client_Compile, compile);
-	PJRT_Program program = {.struct_size = PJRT_Program_STRUCT_SIZE, .code_size = n, .format = format, .format_size = strlen(format)};
+	PJRT_Program program = {.struct_size = PJRT_Program_STRUCT_SIZE, .code_size = n, .format = format,
+		.format_size = strlen(format)};
 	struct call *c;
 
 	if (strcmp(format, "executable") == 0) {
@@ -190,9 +195,11 @@ static size_t outputs_of(const struct call *c)
 	return o.num_outputs;
 }
 
-/* Tells what the program takes and gives. Call it once, before the first run. -1 if the number of results is another. */
-int vantage_call_sign(struct call *c, size_t n_in, const struct array *in, size_t n_out, const struct array *out, char *why,
-	size_t room)
+/*
+ * Tells what the program takes and gives. Call it once, before the first run. -1 if the number of results is another.
+ */
+int vantage_call_sign(struct call *c, size_t n_in, const struct array *in, size_t n_out, const struct array *out,
+	char *why, size_t room)
 {
 	size_t has = outputs_of(c);
 

@@ -1,5 +1,6 @@
 /*
- * opened.c - see opened.h. Each program has a packed file that begins with a hash of its contents, so a torn one is noticed.
+ * opened.c - see opened.h. Each program has a packed file that begins with a hash of its contents, so a torn one is
+ * noticed.
  */
 #include "ready/opened.h"
 
@@ -117,7 +118,8 @@ bool opened_find(struct opened *o, const struct buf *original, const struct devi
 	if (device_info(d)->kind == COST_MEASURED && path_of(original, d, &path) && io_exists(path.data) &&
 		io_read_file(path.data, UNPACKED, &file, &ignored) == 0) {
 		c = cursor_of(file.data, file.len);
-		found = cursor_u32(&c) == FORMAT && cursor_u64(&c) == hash64(c.p, cursor_left(&c), FORMAT) && load(o, &c);
+		found = cursor_u32(&c) == FORMAT && cursor_u64(&c) == hash64(c.p, cursor_left(&c), FORMAT) &&
+			load(o, &c);
 		if (!found)
 			opened_release(o);
 	}
@@ -173,7 +175,8 @@ void opened_keep(const struct opened *o, const struct buf *original, const struc
 	buf_u64(&file, hash64(body.data, body.len, FORMAT));
 	buf_add(&file, body.data, body.len);
 	io_pack(file.data, file.len, 0, &packed);
-	if (folder(&at) && io_make_dir(at.data, &ignored) == 0 && io_write_file(path.data, packed.data, packed.len, &ignored) == 0)
+	if (folder(&at) && io_make_dir(at.data, &ignored) == 0 && io_write_file(path.data, packed.data, packed.len,
+		&ignored) == 0)
 		make_room(at.data);
 	buf_release(&path);
 	buf_release(&at);

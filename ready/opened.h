@@ -1,12 +1,12 @@
 /*
  * opened.h - keeps what opening a program taught, for the next time.
  *
- * To open a large program, it is compiled, compiled again as the default was read back, its turns of loops are counted, and
- * it runs a few times. That takes minutes, and gives the same every time on the same machine and plugin. If it took long,
- * the result is kept in the user's cache, $XDG_CACHE_HOME/vantage/opened, so that the next search or command begins in
- * seconds. The file's name is a hash of all that decides the result: the program, the plugin's build, the machine, the
- * compile options. The cache may be deleted at any time: a file that is missing, torn or of another version is made
- * again. The oldest files are removed when there are too many.
+ * To open a large program, it is compiled, compiled again as the default was read back, its turns of loops are counted,
+ * and it runs a few times. That takes minutes, and gives the same every time on the same machine and plugin. If it took
+ * long, the result is kept in the user's cache, $XDG_CACHE_HOME/vantage/opened, so that the next search or command
+ * begins in seconds. The file's name is a hash of all that decides the result: the program, the plugin's build, the
+ * machine, the compile options. The cache may be deleted at any time: a file that is missing, torn or of another
+ * version is made again. The oldest files are removed when there are too many.
  */
 #ifndef READY_OPENED_H
 #define READY_OPENED_H
@@ -15,7 +15,8 @@
 #include "device/device.h"
 
 struct opened { /* all zero is empty */
-	struct buf before, after; /* the module before the stage, with the turns of its loops noted, and the one after it */
+	/* the module before the stage, with the turns of its loops noted, and the one after it */
+	struct buf before, after;
 	double seconds;		  /* that compiling took; 0 if nothing is known */
 	struct spares spares;	  /* whole programs that took long to compile */
 	double run, run_se;	  /* seconds of a run of the default as read back, if that is long; 0: measure it */
@@ -23,7 +24,10 @@ struct opened { /* all zero is empty */
 };
 void opened_release(struct opened *o);
 
-/* True, and fills `o`, if something was kept of the program. False, and `o` is empty, if not, or if `d` does not measure. */
+/*
+ * True, and fills `o`, if something was kept of the program. False, and `o` is empty, if not, or if `d` does not
+ * measure.
+ */
 bool opened_find(struct opened *o, const struct buf *original, const struct device *d);
 /* Keeps `o` if it took long (SPARE_DEAR). If it cannot be written, nothing happens. */
 void opened_keep(const struct opened *o, const struct buf *original, const struct device *d);

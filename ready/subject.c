@@ -117,14 +117,17 @@ static int extract(struct subject *s, struct device *d, struct extracted *e, str
 	if (device_extract(d, "hlo", s->original.data, s->original.len, e, err) < 0)
 		return -1;
 	if (e->outcome != OUTCOME_OK)
-		return err_set(err, "%s cannot be compiled: %s: %.500s", s->name, outcome_meaning(e->outcome), e->detail);
+		return err_set(err, "%s cannot be compiled: %s: %.500s", s->name, outcome_meaning(e->outcome),
+			e->detail);
 	if (e->before.len)
 		return 0;
-	return err_set(err, "%s was compiled, but the plugin did not show it as it is before the pass that decides", s->name);
+	return err_set(err, "%s was compiled, but the plugin did not show it as it is before the pass that decides",
+		s->name);
 }
 
 #define MANY 2000		   /* instructions, from which on a program is not opened in a moment */
-#define COMPILE_EACH 4e-3	   /* seconds of a free core that the compiler takes for one, as far as anybody can say beforehand */
+/* seconds of a free core that the compiler takes for one, as far as anybody can say beforehand */
+#define COMPILE_EACH 4e-3
 
 uint64_t subject_least_memory(const struct graph *g)
 {
@@ -143,10 +146,13 @@ static int foresee(const struct subject *s, const struct graph *g, const struct 
 	char why[300], time[32];
 
 	if (!room_for(d, device_info(d)->can_run ? bytes : 0, s->name, why, sizeof why))
-		return err_set(err, "%s; where a program cannot be run, search --unverified goes by its parts alone", why);
+		return err_set(err, "%s; where a program cannot be run, search --unverified goes by its parts alone",
+			why);
 	if (g->n_nodes >= MANY)
-		talk("%s: %u instructions, %.1f GiB of inputs and results; compiling it to see what the compiler decides, about %s of a "
-			"free core", s->name, g->n_nodes, (double)bytes / GIB, talk_seconds(COMPILE_EACH * g->n_nodes, time, sizeof time));
+		talk("%s: %u instructions, %.1f GiB of inputs and results; compiling it to "
+			"see what the compiler decides, about %s of a "
+			"free core", s->name, g->n_nodes, (double)bytes / GIB, talk_seconds(COMPILE_EACH * g->n_nodes,
+			time, sizeof time));
 	return 0;
 }
 
@@ -180,7 +186,8 @@ static int open_program(struct subject *s, const char *path, const char *kind, s
 	p.name = NULL;
 	graph_write(&p.graph, &s->original);
 	s->known = d && opened_find(&s->opened, &s->original, d);
-	int rc = s->known ? settle(s, &s->opened.before, NULL, err) : d ? learn(s, &p, d, err) : settle(s, &s->original, NULL, err);
+	int rc = s->known ? settle(s, &s->opened.before, NULL, err) : d ? learn(s, &p, d, err) : settle(s, &s->original,
+		NULL, err);
 	s->extract_seconds = s->opened.seconds;
 	if (rc == 0)
 		rc = open_space(s, kind, d, &s->opened.after, err);

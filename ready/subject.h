@@ -1,10 +1,10 @@
 /*
  * subject.h - the subject: the program that is tuned, from its file name to its space.
  *
- * --graph names a file that user_program.h reads, or a program that a kind of decision makes. With a plugin, one compile
- * gives the module before the stage of the decision, on which the space is built, and the module after it, from which the
- * compiler's defaults are read back. With `sim`, or without a plugin, the program is taken as it is, and the defaults come
- * from a rule of the kind. If opening took long, the next time starts from what was kept (opened.h).
+ * --graph names a file that user_program.h reads, or a program that a kind of decision makes. With a plugin, one
+ * compile gives the module before the stage of the decision, on which the space is built, and the module after it, from
+ * which the compiler's defaults are read back. With `sim`, or without a plugin, the program is taken as it is, and the
+ * defaults come from a rule of the kind. If opening took long, the next time starts from what was kept (opened.h).
  */
 #ifndef READY_SUBJECT_H
 #define READY_SUBJECT_H

@@ -137,7 +137,8 @@ static int find_in_dump(const char *folder, struct buf *out, struct err *err)
 	while (n < l.n && l.v[n].want == l.v[0].want)
 		n++;
 	if (rc == 0 && n == 0)
-		rc = err_set(err, "the folder %s holds no *before_optimizations.hlo.pb or .txt, which XLA writes when XLA_FLAGS is "
+		rc = err_set(err, "the folder %s holds no *before_optimizations.hlo.pb "
+			"or .txt, which XLA writes when XLA_FLAGS is "
 			"\"--xla_dump_to=%s --xla_dump_hlo_as_proto\"", folder, folder);
 	else if (rc == 0 && n > 1)
 		rc = several(folder, l.v, n, err);
@@ -158,7 +159,8 @@ static int lower_with(struct user_program *p, const struct buf *file, struct dev
 	if (device_extract(d, "mlir", file->data, file->len, e, err) < 0)
 		return -1;
 	if (e->outcome != OUTCOME_OK)
-		return err_set(err, "%s cannot be compiled: %s: %.500s", p->name, outcome_meaning(e->outcome), e->detail);
+		return err_set(err, "%s cannot be compiled: %s: %.500s", p->name, outcome_meaning(e->outcome),
+			e->detail);
 	if (e->initial.len == 0)
 		return err_set(err, "%s was compiled, but the plugin did not show it as HLO", p->name);
 	return graph_parse(&p->graph, e->initial.data, e->initial.len, p->name, err);

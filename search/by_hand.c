@@ -8,7 +8,8 @@
 #include <string.h>
 
 /* What the compiler made of it: bytes that a device needs, and what it sends. */
-static int read_compiled(struct by_hand_row *r, struct lab *lab, struct device *d, const uint8_t *config, struct err *err)
+static int read_compiled(struct by_hand_row *r, struct lab *lab, struct device *d, const uint8_t *config,
+	struct err *err)
 {
 	struct buf module = {0};
 	struct compiled c = {0};
@@ -16,7 +17,8 @@ static int read_compiled(struct by_hand_row *r, struct lab *lab, struct device *
 	int rc = lab->space->ops->apply(lab->space, config, &module, err);
 
 	if (rc == 0)
-		rc = device_compile(d, COMPILE_APPLIED, "hlo", module.data, module.len, WANT_OPTIMISED | WANT_MEMORY, &c, err);
+		rc = device_compile(d, COMPILE_APPLIED, "hlo", module.data, module.len, WANT_OPTIMISED | WANT_MEMORY,
+			&c, err);
 	if (rc == 0 && c.outcome == OUTCOME_OK && c.optimised.len) {
 		rc = graph_parse(&g, c.optimised.data, c.optimised.len, "the compiled program", err);
 		if (rc == 0)
@@ -85,7 +87,8 @@ int by_hand_price(struct by_hand *l, struct lab *lab, struct device *d, struct e
 	int rc = 0;
 
 	*l = (struct by_hand){.quantity = cost_quantity(lab->cost), .called = s->ops->by_hand};
-	for (const struct space_start *p = s->ops->starts; d && s->n_sites && l->called && p && p->name && rc == 0; p++) {
+	for (const struct space_start *p = s->ops->starts; d && s->n_sites && l->called && p && p->name && rc == 0;
+		p++) {
 		if (l->n == BY_HAND_MOST - 1)
 			break;
 		l->row[l->n] = (struct by_hand_row){.name = p->name};
@@ -107,7 +110,8 @@ int by_hand_price(struct by_hand *l, struct lab *lab, struct device *d, struct e
 	return rc;
 }
 
-int by_hand_add_found(struct by_hand *l, struct lab *lab, struct device *d, const uint8_t *config, double cost, struct err *err)
+int by_hand_add_found(struct by_hand *l, struct lab *lab, struct device *d, const uint8_t *config, double cost,
+	struct err *err)
 {
 	struct by_hand_row *r = &l->row[l->n];
 
@@ -178,7 +182,8 @@ void by_hand_page(const struct by_hand *l, struct buf *out)
 {
 	if (!l->n)
 		return;
-	buf_addf(out, "<h2>What people do by hand</h2>\n<p>Each %s was priced before the search, which began at the best (%s).</p>\n"
+	buf_addf(out, "<h2>What people do by hand</h2>\n<p>Each %s was priced before "
+		"the search, which began at the best (%s).</p>\n"
 		"<table><tr><th>by hand</th><th>%s</th><th>memory of a device</th><th>what a device sends</th></tr>\n",
 		l->called, l->row[l->best].name, quantity_name(l->quantity));
 	for (uint32_t i = 0; i < l->n; i++) {

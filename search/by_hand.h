@@ -1,9 +1,10 @@
 /*
  * by_hand.h - what people would have done by hand, priced before a search begins.
  *
- * For kinds whose starts are such (space_ops.by_hand) each start is compiled and priced. The best of them that keeps the
- * limits becomes the default: the search begins there, and what it finds must beat that, not the program with nothing
- * decided. Beside the price stands what each device holds, and what devices send each other, by kind of exchange.
+ * For kinds whose starts are such (space_ops.by_hand) each start is compiled and priced. The best of them that keeps
+ * the limits becomes the default: the search begins there, and what it finds must beat that, not the program with
+ * nothing decided. Beside the price stands what each device holds, and what devices send each other, by kind of
+ * exchange.
  */
 #ifndef SEARCH_BY_HAND_H
 #define SEARCH_BY_HAND_H
@@ -35,7 +36,8 @@ struct by_hand { /* all zero: the kind has none */
 /* Prices the starts, and makes the best the default. Nothing where the space's starts are not made by hand. */
 int by_hand_price(struct by_hand *l, struct lab *lab, struct device *d, struct err *err);
 /* Adds what was found. */
-int by_hand_add_found(struct by_hand *l, struct lab *lab, struct device *d, const uint8_t *config, double cost, struct err *err);
+int by_hand_add_found(struct by_hand *l, struct lab *lab, struct device *d, const uint8_t *config, double cost,
+	struct err *err);
 
 void by_hand_json(const struct by_hand *l, struct json *j);
 void by_hand_text(const struct by_hand *l, struct buf *out);

@@ -6,10 +6,10 @@
  *	counsel_told(&c, from, to, &delta)		... and of every price what it showed
  *	counsel_release(&c)
  *
- * It is the hunt's own proposal (propose.c) with its own model, guide and options, so an optimiser that keeps what is better
- * and asks again does what a search does before it measures twice. As there, what was tried and not taken is not proposed
- * again until something near it changes, copies that stand alike move together, and a model that learns is told what moves
- * cost. It asks nothing of the device.
+ * It is the hunt's own proposal (propose.c) with its own model, guide and options, so an optimiser that keeps what is
+ * better and asks again does what a search does before it measures twice. As there, what was tried and not taken is not
+ * proposed again until something near it changes, copies that stand alike move together, and a model that learns is
+ * told what moves cost. It asks nothing of the device.
  */
 #ifndef SEARCH_COUNSEL_H
 #define SEARCH_COUNSEL_H
@@ -30,11 +30,17 @@ struct counsel_options {
 	uint64_t budget;	     /* prices that there will be: the fewer, the fewer sites are picked from */
 };
 
-/* Borrows the lab. -1 with a sentence also where nothing speaks for any flip: no model, and a kind that promises nothing. */
+/*
+ * Borrows the lab. -1 with a sentence also where nothing speaks for any flip: no model, and a kind that promises
+ * nothing.
+ */
 int counsel_open(struct counsel *c, struct lab *lab, const struct counsel_options *o, struct err *err);
 void counsel_release(struct counsel *c);
 
-/* n_sites bytes each, which may be the same. false: every flip near `from` was tried, and random ones around it changed nothing. */
+/*
+ * n_sites bytes each, which may be the same. false: every flip near `from` was tried, and random ones around it changed
+ * nothing.
+ */
 bool counsel_propose(struct counsel *c, const uint8_t *from, struct rng *rng, uint8_t *config);
 /* A move was priced in the objective. What does not begin where the last proposal did teaches nothing. */
 void counsel_told(struct counsel *c, const uint8_t *from, const uint8_t *to, const struct delta *d);

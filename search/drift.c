@@ -3,8 +3,8 @@
  *
  * Sums of regions leave out what a program does as a whole, so a hunt that follows them can drift away from the truth.
  * A check measures the whole program against the default. If it agrees with the sum, within the errors of both, their
- * weighted mean is believed, and the configuration is vouched for. If it does not agree, the whole alone is believed. If
- * it is worse than the configuration that was vouched for last, the hunt goes back to that one.
+ * weighted mean is believed, and the configuration is vouched for. If it does not agree, the whole alone is believed.
+ * If it is worse than the configuration that was vouched for last, the hunt goes back to that one.
  *
  * Limits that are measured are measured then, too. Figures that are exact are never checked, because they cannot drift.
  *
@@ -132,7 +132,8 @@ static struct hunt_check *note_check(struct hunt *h, const struct timing *t, boo
 {
 	MEM_GROW(&h->check, &h->cap_check, h->n_check + 1);
 	h->check[h->n_check] = (struct hunt_check){.evaluation = h->evaluations, .seconds = hunt_seconds(h),
-		.believed = h->running.value, .whole = t->delta, .se = t->delta_se, .parts = h->parts, .drifted = drifted};
+		.believed = h->running.value, .whole = t->delta, .se = t->delta_se, .parts = h->parts,
+		.drifted = drifted};
 	return &h->check[h->n_check++];
 }
 
@@ -144,13 +145,15 @@ static double expected(const struct hunt *h)
 {
 	double known = h->lab->subject.extract_seconds + 2 * h->default_seconds;
 
-	return h->n_check ? h->checking / (double)h->n_check : fmax(CHECK_DEFAULTS * h->default_wall, h->lab->subject.known ? known : 0);
+	return h->n_check ? h->checking / (double)h->n_check : fmax(CHECK_DEFAULTS * h->default_wall,
+		h->lab->subject.known ? known : 0);
 }
 
 /* If costs are modelled, the speed of this machine decides nothing. */
 double hunt_last_check(const struct hunt *h)
 {
-	bool none = h->lab->parts_only || !h->o.drift_checks || h->kept == h->checked_kept || h->lab->kind == COST_MODELLED;
+	bool none = h->lab->parts_only || !h->o.drift_checks || h->kept == h->checked_kept ||
+		h->lab->kind == COST_MODELLED;
 
 	return none ? 0 : fmin(expected(h), LAST_SHARE * h->o.seconds);
 }
@@ -160,10 +163,12 @@ static bool check_due(const struct hunt *h, bool last)
 {
 	uint64_t every = h->o.drift_checks ? h->o.budget / (h->o.drift_checks + 1) : 0;
 
-	if (h->lab->parts_only || !h->o.drift_checks || h->kept == h->checked_kept || (cost_whole_exact(h->lab->cost) && !hunt_inexact_limits(h)))
+	if (h->lab->parts_only || !h->o.drift_checks || h->kept == h->checked_kept || (cost_whole_exact(h->lab->cost) &&
+		!hunt_inexact_limits(h)))
 		return false;
 	return last || (every && h->evaluations >= h->checked + every &&
-		(h->lab->kind == COST_MODELLED || h->checking + expected(h) <= CHECK_FREE + CHECK_SHARE * hunt_seconds(h)));
+		(h->lab->kind == COST_MODELLED || h->checking + expected(h) <= CHECK_FREE + CHECK_SHARE *
+		hunt_seconds(h)));
 }
 
 /* Stores the last check, which has no evaluation to be stored with. */

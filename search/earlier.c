@@ -35,7 +35,8 @@ static int take(const char *text, const char *path, const struct space *s, uint8
 		at = value_of(at, "\"chosen\"");
 		config[i] = at ? (uint8_t)strtoul(at, NULL, 10) : 0;
 	}
-	if (!at || config_valid(s, config, s->n_sites, err) < 0 || config_hash(s, config) != hash_of(text, "\"config_hash\""))
+	if (!at || config_valid(s, config, s->n_sites, err) < 0 || config_hash(s, config) != hash_of(text,
+		"\"config_hash\""))
 		return err_set(err, "%s is damaged: its choices do not give its hash", path);
 	return 0;
 }

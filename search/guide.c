@@ -235,8 +235,8 @@ static void refresh(struct guide *g)
 }
 
 /*
- * One of the first n in rank, all alike: the one whose hash with the draw is lowest. A place counted in rank would do as
- * well, but then any site that comes or goes moves all others, and what is picked could not be foreseen.
+ * One of the first n in rank, all alike: the one whose hash with the draw is lowest. A place counted in rank would do
+ * as well, but then any site that comes or goes moves all others, and what is picked could not be foreseen.
  */
 static uint32_t draw_site(const struct guide *g, uint32_t n, struct rng *r)
 {

@@ -24,8 +24,8 @@ struct scorer { /* all zero: none */
 	/* Score of flipping `site` to `choice`; higher is better, any scale. */
 	float (*score)(void *ctx, uint32_t site, uint8_t choice);
 	/*
-	 * What a flip turned out to cost, in base units; every score may differ afterwards. With it go the two that keep what
-	 * was learnt, to go on from. All three may be NULL: nothing is learnt.
+	 * What a flip turned out to cost, in base units; every score may differ afterwards. With it go the two that
+	 * keep what was learnt, to go on from. All three may be NULL: nothing is learnt.
 	 */
 	void (*learn)(void *ctx, uint32_t site, uint8_t choice, double amount);
 	void (*save)(void *ctx, struct buf *out);
@@ -57,8 +57,8 @@ bool guide_leads(const struct guide *g, uint32_t site);
 /* What trying a single flip showed: seconds of each copy, negative is better; NAN: it failed. */
 void guide_tell(struct guide *g, uint32_t site, uint8_t choice, double seconds);
 /*
- * For whoever wants to know what will be picked: as if a flip had been tried and not taken, until guide_recall forgets all
- * that was supposed. Telling, moving and saving are for a guide that supposes nothing.
+ * For whoever wants to know what will be picked: as if a flip had been tried and not taken, until guide_recall forgets
+ * all that was supposed. Telling, moving and saving are for a guide that supposes nothing.
  */
 void guide_suppose(struct guide *g, uint32_t site, uint8_t choice);
 void guide_recall(struct guide *g);

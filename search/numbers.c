@@ -58,7 +58,8 @@ static int compile(struct check *c, enum side side, struct err *err)
 
 	compiled_release(p);
 	if (side == OWN)
-		return device_compile(job->device, COMPILE_DEFAULT, "hlo", job->original->data, job->original->len, 0, p, err);
+		return device_compile(job->device, COMPILE_DEFAULT, "hlo", job->original->data, job->original->len, 0,
+			p, err);
 	config = config_of(c, side);
 	rc = (ops->apply_whole ? ops->apply_whole : ops->apply)(job->space, config, &module, err);
 	if (rc == 0)
@@ -153,8 +154,8 @@ static void explain(struct numbers *n, const struct trial *t, enum inputs i)
 
 	if (t->tuned.outcome != OUTCOME_OK) {
 		n->outcome = t->tuned.outcome;
-		snprintf(s, room, "on %s inputs it does not run: %s: %.250s", inputs_name(i), outcome_meaning(n->outcome),
-			t->tuned.detail);
+		snprintf(s, room, "on %s inputs it does not run: %s: %.250s", inputs_name(i),
+			outcome_meaning(n->outcome), t->tuned.detail);
 		return;
 	}
 	n->outcome = OUTCOME_WRONG_NUMBERS;
@@ -162,11 +163,13 @@ static void explain(struct numbers *n, const struct trial *t, enum inputs i)
 		snprintf(s, room, "it takes or leaves its values in other layouts than the compiler's own program");
 	else if (on->unlike > on->unlike_allowed)
 		snprintf(s, room,
-			"on %s inputs, %llu elements of output %u are unlike: NaN, infinite or an integer otherwise, %llu allowed",
-			inputs_name(i), (unsigned long long)on->unlike, on->output, (unsigned long long)on->unlike_allowed);
+			"on %s inputs, %llu elements of output %u are unlike: NaN, "
+			"infinite or an integer otherwise, %llu allowed",
+			inputs_name(i), (unsigned long long)on->unlike, on->output,
+			(unsigned long long)on->unlike_allowed);
 	else
-		snprintf(s, room, "on %s inputs, output %u differs by %.2g relative, %.2g allowed", inputs_name(i), on->output,
-			on->difference, on->allowed);
+		snprintf(s, room, "on %s inputs, output %u differs by %.2g relative, %.2g allowed", inputs_name(i),
+			on->output, on->difference, on->allowed);
 }
 
 /* Compares on one kind of input. The result goes to n->on[i], and the reason to n if it is not good enough. */
@@ -226,8 +229,8 @@ int numbers_check(struct numbers *out, const struct numbers_job *job, struct err
 		out->outcome = OUTCOME_WRONG_NUMBERS;
 		out->silent = true;
 		snprintf(out->detail, sizeof out->detail,
-			"on every kind of input the compiler's own program does not run, gives no finite number, or changes as much "
-			"by rounding alone");
+			"on every kind of input the compiler's own program does not "
+			"run, gives no finite number, or changes as much by rounding alone");
 	}
 	for (int i = 0; i < 2; i++) {
 		if (rc == 0 && c.more[i].handle)

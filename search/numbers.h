@@ -31,7 +31,8 @@ struct numbers_on { /* what one kind of input said */
 	enum outcome own;	 /* the outcome of the compiler's own program on it; not ok: nothing was compared */
 	bool compared;
 	bool told;	   /* it could have shown a difference */
-	double difference, allowed; /* relative, of the output that comes closest to what is allowed, or furthest beyond */
+	/* relative, of the output that comes closest to what is allowed, or furthest beyond */
+	double difference, allowed;
 	uint32_t output;   /* its number */
 	uint64_t unlike, unlike_allowed; /* of the output that has most */
 	uint64_t elements, finite; /* of all outputs */
@@ -51,7 +52,8 @@ struct numbers_job {
 	const struct buf *original; /* HloModuleProto bytes that the compiler's own program is made from */
 	const uint8_t *config;	    /* of the tuned one */
 	struct compiled *own, *tuned; /* compiled; replaced where the worker is lost on the way */
-	double seconds;		    /* once a kind of input told something: no further kind that would end later than this; 0: all */
+	/* once a kind of input told something: no further kind that would end later than this; 0: all */
+	double seconds;
 };
 
 int numbers_check(struct numbers *out, const struct numbers_job *job, struct err *err);

@@ -78,7 +78,8 @@ static void summary_text(const struct network *net, const struct network_result 
 	char cost[41], peak[41];
 
 	buf_addf(out, "%s: cost %s, found after %.1f of %.1f s, %llu steps on %u threads", net->name,
-		network_sum_text(r->value.cost, cost), r->best_seconds, r->seconds, (unsigned long long)r->steps, r->jobs);
+		network_sum_text(r->value.cost, cost), r->best_seconds, r->seconds, (unsigned long long)r->steps,
+		r->jobs);
 	if (r->exact)
 		buf_adds(out, "; it is the best there is");
 	if (net->limited && r->value.peak_time != INT64_MIN)
@@ -130,10 +131,11 @@ static int solve_net(const struct puzzle_settings *set, const struct network *ne
 	if (r.found)
 		rc = give_answer(set, net, &r, err);
 	else if (r.hopeless)
-		rc = err_set(err, "%s has no feasible answer: whatever is chosen, something is forbidden or does not fit", set->path);
+		rc = err_set(err, "%s has no feasible answer: whatever is "
+			"chosen, something is forbidden or does not fit", set->path);
 	else
-		rc = err_set(err, "%s: no feasible answer was found in %.1f s; try more --seconds or another --seed", set->path,
-			r.seconds);
+		rc = err_set(err, "%s: no feasible answer was found in %.1f s; try more --seconds or another --seed",
+			set->path, r.seconds);
 	network_result_release(&r);
 	return rc;
 }
@@ -153,9 +155,11 @@ static void place_summary(const struct puzzle_settings *set, const struct place 
 	struct json j = {.out = out, .pretty = true};
 
 	if (!set->json) {
-		buf_addf(out, "%s: %s %.6g by %s, found after %.1f of %.1f s, %llu steps; %u nodes in %u groups on %u devices\n",
-			set->path, goals[set->goal], r->cost, placing_name((enum placing_strategy)set->strategy), r->best_seconds,
-			r->seconds, (unsigned long long)r->steps, p->n_nodes, p->n_groups, p->n_devices);
+		buf_addf(out, "%s: %s %.6g by %s, found after %.1f of %.1f s, "
+			"%llu steps; %u nodes in %u groups on %u devices\n",
+			set->path, goals[set->goal], r->cost, placing_name((enum placing_strategy)set->strategy),
+			r->best_seconds, r->seconds, (unsigned long long)r->steps, p->n_nodes, p->n_groups,
+			p->n_devices);
 		return;
 	}
 	json_object(&j, NULL);
@@ -173,7 +177,8 @@ static void place_summary(const struct puzzle_settings *set, const struct place 
 static int solve_place(const struct puzzle_settings *set, const struct place *p, struct err *err)
 {
 	struct progress talk = {0};
-	struct placing_options o = {.strategy = (enum placing_strategy)set->strategy, .goal = (enum place_goal)set->goal,
+	struct placing_options o = {.strategy = (enum placing_strategy)set->strategy,
+		.goal = (enum place_goal)set->goal,
 		.seconds = set->seconds, .steps = (uint64_t)set->steps, .seed = (uint64_t)set->seed, .stop = stop_asked,
 		.progress = show_place, .with = &talk};
 	struct placing_result r;
@@ -210,7 +215,8 @@ static int solve_text(const struct puzzle_settings *set, const struct buf *text,
 		return rc;
 	}
 	if (!network_looks_like(text->data, text->len))
-		return err_set(err, "%s is JSON, but neither a problem of the iopddl contest, which begins with a \"problem\", nor "
+		return err_set(err, "%s is JSON, but neither a problem of the iopddl "
+			"contest, which begins with a \"problem\", nor "
 			"one of dnn-partitioning, which says \"maxFPGAs\"", set->path);
 	if ((rc = network_parse(&net, text->data, text->len, err)) < 0)
 		err_prefix(err, "%s", set->path);

@@ -1,9 +1,9 @@
 /*
  * rival.c - see rival.h.
  *
- * A run of any program costs some microseconds. So the time of a program that only negates one number is subtracted from
- * each operator; otherwise many small operators would seem dearer than they are inside a program. If an operator does
- * not compile, the choices that need it are not taken.
+ * A run of any program costs some microseconds. So the time of a program that only negates one number is subtracted
+ * from each operator; otherwise many small operators would seem dearer than they are inside a program. If an operator
+ * does not compile, the choices that need it are not taken.
  */
 #include "search/rival.h"
 
@@ -96,7 +96,8 @@ static int price_choice(struct rival *r, uint32_t site, uint8_t choice, struct e
 /* Prices every choice of every site, and a run that does almost nothing. */
 static int price_all(struct rival *r, struct err *err)
 {
-	static const char nothing[] = "HloModule m\n\nENTRY e {\n  x = f32[1] parameter(0)\n  ROOT y = f32[1] negate(x)\n}\n";
+	static const char nothing[] = "HloModule m\n\nENTRY e {\n  x = f32[1] "
+		"parameter(0)\n  ROOT y = f32[1] negate(x)\n}\n";
 	struct graph g = {0};
 	struct buf module = {0};
 	uint32_t left = 0;
@@ -223,8 +224,8 @@ static void greedy(struct rival *r, uint8_t *config)
 	}
 }
 
-int rival_search(struct lab *lab, struct device *d, const struct rival_options *o, uint8_t *config, struct rival_answer *a,
-	struct err *err)
+int rival_search(struct lab *lab, struct device *d, const struct rival_options *o, uint8_t *config,
+	struct rival_answer *a, struct err *err)
 {
 	struct rival r = {.lab = lab, .s = lab->space, .d = d, .o = o, .a = a};
 	double total = 0;
@@ -233,7 +234,8 @@ int rival_search(struct lab *lab, struct device *d, const struct rival_options *
 	*a = (struct rival_answer){0};
 	memset(config, 0, r.s->n_sites);
 	if (!r.s->ops->operators || !d)
-		return err_set(err, "decisions of the kind %s are not about operators that could be priced one by one", r.s->kind);
+		return err_set(err, "decisions of the kind %s are not about operators that could be priced one by one",
+			r.s->kind);
 	r.delta = MEM_NEW((size_t)r.s->n_sites * r.s->stride + 1, double);
 	rc = cost_default_seconds(lab->cost, &total, NULL, err);
 	device_until(d, o->seconds > 0 ? now_seconds() + o->seconds : 0);
@@ -244,8 +246,8 @@ int rival_search(struct lab *lab, struct device *d, const struct rival_options *
 	else if (rc == 0)
 		greedy(&r, config);
 	if (rc == 0)
-		talk("%u operators measured once each; %llu programs; by their sum the best takes %.1f us less of %.1f", a->operators,
-			(unsigned long long)a->programs, 1e6 * a->believed, 1e6 * total);
+		talk("%u operators measured once each; %llu programs; by their sum the best takes %.1f us less of %.1f",
+			a->operators, (unsigned long long)a->programs, 1e6 * a->believed, 1e6 * total);
 	device_until(d, 0);
 	prices_release(&r.known);
 	mem_free(r.delta);

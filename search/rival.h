@@ -1,10 +1,10 @@
 /*
  * rival.h - the searches of others among rewritten programs, which add up the costs of operators.
  *
- * TASO and its successors assume that a program costs the sum of what its operators cost, and measure each operator once,
- * alone. They keep a queue of programs ordered by that sum, rewrite each program in every way, and drop those that cost
- * more than alpha times the best so far. Greedy takes the best step while there is one. No program is measured on
- * the way; the verdict shows how much of the gain remains after the compiler's own passes.
+ * TASO and its successors assume that a program costs the sum of what its operators cost, and measure each operator
+ * once, alone. They keep a queue of programs ordered by that sum, rewrite each program in every way, and drop those
+ * that cost more than alpha times the best so far. Greedy takes the best step while there is one. No program is
+ * measured on the way; the verdict shows how much of the gain remains after the compiler's own passes.
  */
 #ifndef SEARCH_RIVAL_H
 #define SEARCH_RIVAL_H
@@ -26,7 +26,7 @@ struct rival_answer {
 };
 
 /* Fills `config` (n_sites bytes). Only for kinds that have space_ops.operators. */
-int rival_search(struct lab *lab, struct device *d, const struct rival_options *o, uint8_t *config, struct rival_answer *a,
-	struct err *err);
+int rival_search(struct lab *lab, struct device *d, const struct rival_options *o, uint8_t *config,
+	struct rival_answer *a, struct err *err);
 
 #endif

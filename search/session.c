@@ -105,7 +105,8 @@ static int find_start(struct session *s, struct err *err)
 	const struct space_start *own = space_start_find(space, name);
 	struct buf list = {0};
 
-	s->start = own ? HUNT_NAMED + (int)(own - space->ops->starts) : strcmp(name, "random") == 0 ? HUNT_RANDOM : HUNT_DEFAULT;
+	s->start = own ? HUNT_NAMED + (int)(own - space->ops->starts) : strcmp(name, "random") == 0 ? HUNT_RANDOM
+		: HUNT_DEFAULT;
 	if (own || s->start == HUNT_RANDOM || strcmp(name, "default") == 0)
 		return 0;
 	for (const struct space_start *p = space->ops->starts; p && p->name; p++)
@@ -143,7 +144,8 @@ int session_open(struct session *s, struct err *err)
 	else
 		session_default_dir(set->graph, &s->dir);
 	s->archive.raw = set->raw;
-	s->device_options = (struct device_options){.backend = set->device, .core = (int)set->core + 1, .kind = set->space,
+	s->device_options = (struct device_options){.backend = set->device, .core = (int)set->core + 1,
+		.kind = set->space,
 		.seed = 1, .wait = set->wait, .deadline = set->deadline,
 		.jobs = (int)set->jobs, .quiet_pairs = set->quiet_pairs, .parts_only = set->unverified};
 	if (lab_place(&s->device_options, set->cores, set->replicas, set->partitions, err) < 0 ||
@@ -156,7 +158,8 @@ int session_open(struct session *s, struct err *err)
 	if (set->kernel_us != OPT_AUTO)
 		co.part_seconds = set->kernel_us > 0 ? set->kernel_us * 1e-6 : -1;
 	if (lab_open(&s->lab, set->graph, set->space, s->device, &co, &s->archive, err) < 0 ||
-		lab_limits(&s->lab, limits, n_limits, err) < 0 || find_start(s, err) < 0 || open_advisor(s, backend, err) < 0)
+		lab_limits(&s->lab, limits, n_limits, err) < 0 || find_start(s, err) < 0 ||
+		open_advisor(s, backend, err) < 0)
 		return -1;
 	if (s->before) { /* the compiler's own program is made from the user's */
 		const struct buf *own = &s->before->lab.subject.original;
@@ -236,7 +239,8 @@ int session_begin(struct session *s, struct err *err)
 	if (rc == 1 && !s->set->quiet)
 		fprintf(stderr, "search: going on after %llu evaluations\n", (unsigned long long)s->hunt.evaluations);
 	if (rc == 0 && (run[0] || other))
-		fprintf(stderr, "search: what was to be gone on from (%s%s) made other decisions in this program, or started from "
+		fprintf(stderr, "search: what was to be gone on from (%s%s) made "
+			"other decisions in this program, or started from "
 			"another default; beginning\n", run[0] ? "run " : s->dir.data, run[0] ? run : "/state");
 	else if (rc == 0 && s->set->resume && !s->set->quiet)
 		fprintf(stderr, "search: there is nothing to go on from; beginning\n");

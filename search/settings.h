@@ -16,7 +16,8 @@ struct settings { /* members have the names of the options */
 	double deadline, seconds, alpha, explore, verdict_seconds, kernel_us;
 	int strategy, propose, measure, by, placing, goal;
 	bool json, quiet, quiet_pairs, resume, wait, force, tied, adapt, raw, unverified;
-	const char *own[SETTINGS_OWN]; /* values of the options that kinds of decision add, in the order of space_option_next */
+	/* values of the options that kinds of decision add, in the order of space_option_next */
+	const char *own[SETTINGS_OWN];
 	char kind[SPACE_KIND_ROOM];    /* `space` with these */
 };
 

@@ -16,12 +16,15 @@
 #define POINT(F) F(u64, evaluation) F(f64, seconds) F(f64, best) F(f64, se)
 #define STEP(F) F(u64, evaluation) F(u32, site) F(u32, n_flips) F(u8, from) F(u8, to) F(f64, delta) F(f64, se)
 #define CHECK(F) \
-	F(u64, evaluation) F(f64, seconds) F(f64, believed) F(f64, whole) F(f64, se) F(f64, parts) F(f64, part) F(u32, drifted)
+	F(u64, evaluation) F(f64, seconds) F(f64, believed) F(f64, whole) F(f64, se) F(f64, parts) F(f64, part) \
+		F(u32, drifted)
 #define HUNT(F) \
-	F(u64, evaluations) F(u64, idle) F(u64, known) F(u64, cached) F(u64, measured) F(u64, kept) F(u64, refuted) F(u64, drifts) \
+	F(u64, evaluations) F(u64, idle) F(u64, known) F(u64, cached) F(u64, measured) F(u64, kept) F(u64, refuted) \
+		F(u64, drifts) \
 	F(u64, checked) F(u64, checked_kept) F(f64, checking) F(f64, before) F(f64, default_seconds) \
 	F(f64, default_se) F(f64, running.value) F(f64, running.se) F(u64, rng.s[0]) F(u64, rng.s[1]) F(u64, rng.s[2]) \
-	F(u64, rng.s[3]) F(u64, hash) F(u32, sweep_pos) F(u32, sweep_kept) F(f64, sure_cost.value) F(f64, sure_cost.se) \
+	F(u64, rng.s[3]) F(u64, hash) F(u32, sweep_pos) F(u32, sweep_kept) F(f64, sure_cost.value) \
+		F(f64, sure_cost.se) \
 	F(u32, sure_steps) F(f64, part.value) F(f64, part.se) F(f64, parts)
 
 #define LIMIT(F) F(f64, base) F(f64, own) F(f64, running.value) F(f64, running.se) F(f64, sure.value) F(f64, sure.se)

@@ -2,22 +2,23 @@
  * verdict.h - the final answer: is the tuned program really faster than the compiler's default?
  *
  * What the search believes was measured in pieces, on a worker that it had used for long. The verdict measures anew, on
- * fresh workers, one after the other. Each runs two whole programs alternately: the compiler's own against the tuned one,
- * with two loaded instances of each side in random order. The first worker also compares the numbers of both on several
- * kinds of input (search/numbers.h). Each worker compiles for itself, unless that took more than twice as long as the
- * running: then all load what the first one compiled.
+ * fresh workers, one after the other. Each runs two whole programs alternately: the compiler's own against the tuned
+ * one, with two loaded instances of each side in random order. The first worker also compares the numbers of both on
+ * several kinds of input (search/numbers.h). Each worker compiles for itself, unless that took more than twice as long
+ * as the running: then all load what the first one compiled.
  *
- * If runs are long, a worker runs each side once. If six such workers would take too long (longer than --verdict-seconds,
- * or than the search; a minute in any case), there are fewer of them, down to one. Few workers cannot show how much workers
- * differ, so that is assumed, and makes the interval wide. Whole programs that took long to compile are not compiled
- * again: all workers load what the search kept (cost/spare.h).
+ * If runs are long, a worker runs each side once. If six such workers would take too long (longer than
+ * --verdict-seconds, or than the search; a minute in any case), there are fewer of them, down to one. Few workers
+ * cannot show how much workers differ, so that is assumed, and makes the interval wide. Whole programs that took long
+ * to compile are not compiled again: all workers load what the search kept (cost/spare.h).
  *
- * A figure that is exact, as bytes of memory are, is asked for once, on the first worker, for the compiler's own program
- * and for the tuned one. If nothing is to be timed there is no second worker, but the numbers are still compared.
+ * A figure that is exact, as bytes of memory are, is asked for once, on the first worker, for the compiler's own
+ * program and for the tuned one. If nothing is to be timed there is no second worker, but the numbers are still
+ * compared.
  *
  * The interval comes from how much the workers differ, because the user will run the program in yet another process. To
- * that is added what bench/again.py found: six workers of one minute agree with each other better than with processes an
- * hour later. The tuned program is the answer only if the interval shows a gain, every limit is surely kept, and the
+ * that is added what bench/again.py found: six workers of one minute agree with each other better than with processes
+ * an hour later. The tuned program is the answer only if the interval shows a gain, every limit is surely kept, and the
  * numbers agree; otherwise it is the default. There is one exception: if the default itself breaks a limit, a tuned
  * program that keeps them all is the answer even if it is no gain.
  */
@@ -57,7 +58,8 @@ struct verdict { /* all zero is empty */
 	struct numbers numbers;	  /* of the compiler's own program against the tuned one */
 	enum cost_kind kind;
 	uint32_t cores;		  /* that both ran on; 0: they were not pinned */
-	const char *reference;	  /* what it is compared with, where that is no compiler's default: a start of the space; else NULL */
+	/* what it is compared with, where that is no compiler's default: a start of the space; else NULL */
+	const char *reference;
 	const char *by_hand;	  /* ... what such a start is called */
 	char estimator[80];	  /* as in device_info: whose estimate it is; "": it is no estimate */
 	enum quantity quantity;	  /* of the objective, like the following */
@@ -80,7 +82,8 @@ void verdict_limit_text(const struct verdict_limit *l, struct buf *out);
 struct verdict_options {
 	const struct device_options *device; /* how fresh devices are opened; NULL: a formula */
 	double seconds;			     /* of running, in all; 0: VERDICT_SECONDS, or what fits the program */
-	double searched;		     /* seconds that the search took: where runs are long, so much is in proportion */
+	/* seconds that the search took: where runs are long, so much is in proportion */
+	double searched;
 };
 
 /* Puts all into words; numbers that were compared afterwards are part of the verdict, too. */
@@ -94,8 +97,8 @@ int verdict_reach(struct verdict *v, struct lab *lab, const uint8_t *config, con
 /* How many workers there are in all, where one takes so many seconds to time both sides. */
 size_t verdict_workers(const struct verdict_options *o, double each);
 /*
- * Sets gain and interval, and all that is a mean, from what n workers said, where there should be `wanted`. Public for tests, which
- * know what the workers should lead to.
+ * Sets gain and interval, and all that is a mean, from what n workers said, where there should be `wanted`. Public for
+ * tests, which know what the workers should lead to.
  */
 void verdict_interval(struct verdict *v, const struct timing *t, size_t n, size_t wanted);
 

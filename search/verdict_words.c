@@ -16,7 +16,8 @@ void verdict_limit_text(const struct verdict_limit *l, struct buf *out)
 	limit_text(&l->limit, out);
 	buf_addf(out, " (%s, %+.2f%%", quantity_text(l->limit.quantity, w->tuned, figure), 100 * w->change);
 	if (!w->exact)
-		buf_addf(out, ", %.0f%% interval %+.2f%% to %+.2f%%", 100 * VERDICT_COVERAGE, 100 * w->low, 100 * w->high);
+		buf_addf(out, ", %.0f%% interval %+.2f%% to %+.2f%%", 100 * VERDICT_COVERAGE, 100 * w->low,
+			100 * w->high);
 	buf_adds(out, ")");
 }
 
@@ -72,9 +73,10 @@ static void tell_objective(const struct verdict *v, struct buf *out)
 		buf_addf(out, "%s instead of %s, ", quantity_text(v->quantity, v->tuned_seconds, is),
 			quantity_text(v->quantity, v->default_seconds, was));
 	else
-		buf_addf(out, "%.0f%% interval %.2f%% to %.2f%%, ", 100 * VERDICT_COVERAGE, sign * (less ? v->low : v->high),
-			sign * (less ? v->high : v->low));
-	buf_addf(out, "%s%s%s)", cost_kind_name(v->kind), v->few && !exact ? " by few runs" : "", exact ? "" : on_cores(v, on));
+		buf_addf(out, "%.0f%% interval %.2f%% to %.2f%%, ", 100 * VERDICT_COVERAGE,
+			sign * (less ? v->low : v->high), sign * (less ? v->high : v->low));
+	buf_addf(out, "%s%s%s)", cost_kind_name(v->kind), v->few && !exact ? " by few runs" : "", exact ? ""
+		: on_cores(v, on));
 }
 
 static void tell_tuned(const struct verdict *v, struct buf *out)
@@ -103,9 +105,12 @@ static void tell_default(const struct verdict *v, struct buf *out)
 		tell_objective(v, out);
 		buf_addf(out, ", but is %s; the default is the answer.", broken.len ? broken.data : unsure.data);
 	} else {
-		buf_addf(out, "The whole program shows no sure gain (%+.2f%%, %.0f%% interval %+.2f%% to %+.2f%%%s%s%s); "
-			       "the default is the answer.%s", 100 * v->gain, 100 * VERDICT_COVERAGE, 100 * v->low, 100 * v->high,
-			v->few ? ", by few runs" : "", v->cores ? "," : "", on_cores(v, on), v->few ? " More --verdict-seconds make the interval narrower." : "");
+		buf_addf(out, "The whole program shows no sure gain "
+			"(%+.2f%%, %.0f%% interval %+.2f%% to %+.2f%%%s%s%s); "
+			       "the default is the answer.%s", 100 * v->gain, 100 * VERDICT_COVERAGE, 100 * v->low,
+			       100 * v->high,
+			v->few ? ", by few runs" : "", v->cores ? "," : "", on_cores(v, on), v->few ? " More "
+			"--verdict-seconds make the interval narrower." : "");
 	}
 	buf_release(&broken);
 	buf_release(&unsure);
@@ -118,19 +123,21 @@ static void tell_estimate(const struct verdict *v, struct buf *out)
 	char than[120];
 
 	list_limits(v, LIMIT_BROKEN, &beyond);
-	buf_addf(out, "By %s the %s ", v->estimator, v->tuned || beyond.len ? "tuned program would" : "whole program would");
+	buf_addf(out, "By %s the %s ", v->estimator, v->tuned || beyond.len ? "tuned program would"
+		: "whole program would");
 	if (v->tuned || beyond.len)
 		buf_addf(out, "take %.2f%% less %s than %s", 100 * v->gain, quantity_noun(v->quantity),
 			v->reference ? reference(v, than) : "the compiler's own");
 	else
-		buf_addf(out, "gain nothing (%+.2f%%, estimated: nothing was run); the default is the answer.", 100 * v->gain);
+		buf_addf(out, "gain nothing (%+.2f%%, estimated: nothing was run); the default is the answer.",
+			100 * v->gain);
 	if (beyond.len)
 		buf_addf(out, ", but be %s; the default is the answer.", beyond.data);
 	else if (v->tuned && v->reference)
 		buf_addf(out, " (%s).", cost_kind_name(v->kind));
 	else if (v->tuned)
-		buf_adds(out, " (estimated: nothing was run). The compiler decides by that model, too: it did not try this, or forbids it "
-			"by a rule that we do not know.");
+		buf_adds(out, " (estimated: nothing was run). The compiler decides by that "
+			"model, too: it did not try this, or forbids it by a rule that we do not know.");
 	buf_release(&beyond);
 }
 
@@ -140,8 +147,8 @@ static void tell_nothing(const struct verdict *v, struct buf *out)
 	char than[120];
 
 	list_limits(v, LIMIT_BROKEN, &broken);
-	buf_addf(out, "Nothing better than %s was found; %s is the answer", v->reference ? reference(v, than) : "the default",
-		v->reference ? "that" : "the default");
+	buf_addf(out, "Nothing better than %s was found; %s is the answer", v->reference ? reference(v, than)
+		: "the default", v->reference ? "that" : "the default");
 	if (broken.len)
 		buf_addf(out, ", though it is %s", broken.data);
 	buf_adds(out, ".");
@@ -152,9 +159,11 @@ static void tell_belief(const struct verdict *v, struct buf *out)
 {
 	char change[QUANTITY_TEXT], error[QUANTITY_TEXT];
 
-	buf_addf(out, "Nothing is claimed, for the program was not run: by its parts, each measured alone, what was found %s %s %s %s "
-		"than the compiler's default (standard error %s). It is written as tuned.pb, to be measured where there is room for it.",
-		quantity_verb(v->quantity), quantity_text(v->quantity, fabs(v->believed.value), change), v->believed.value < 0 ? "less" : "more",
+	buf_addf(out, "Nothing is claimed, for the program was not run: by its parts, "
+		"each measured alone, what was found %s %s %s %s than the compiler's default (standard error %s). It "
+		"is written as tuned.pb, to be measured where there is room for it.",
+		quantity_verb(v->quantity), quantity_text(v->quantity, fabs(v->believed.value), change),
+		v->believed.value < 0 ? "less" : "more",
 		quantity_noun(v->quantity), quantity_text(v->quantity, v->believed.se, error));
 }
 

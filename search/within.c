@@ -1,12 +1,13 @@
 /*
  * within.c - keeps a hunt within its limits.
  *
- * Each limit is on a quantity with a cost of its own (lab.h), which is followed like the objective: the changes from the
- * default are added up step by step. The sum is exact if the figure is exact; if it is measured, checks of the whole
- * program correct it. A limit is relative to the compiler's own program, or absolute.
+ * Each limit is on a quantity with a cost of its own (lab.h), which is followed like the objective: the changes from
+ * the default are added up step by step. The sum is exact if the figure is exact; if it is measured, checks of the
+ * whole program correct it. A limit is relative to the compiler's own program, or absolute.
  *
- * A candidate that breaks a limit is not kept. If the configuration itself breaks a limit, because the default needs more
- * memory than is allowed, then a candidate that comes nearer to the limits is kept, whatever it does to the objective.
+ * A candidate that breaks a limit is not kept. If the configuration itself breaks a limit, because the default needs
+ * more memory than is allowed, then a candidate that comes nearer to the limits is kept, whatever it does to the
+ * objective.
  */
 #include <math.h>
 #include "search/hunt.h"

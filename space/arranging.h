@@ -1,10 +1,10 @@
 /*
  * arranging.h - kinds that decide how the compiler's optimised program is arranged in memory.
  *
- * Such a kind has a model of the compiler's memory, and looks for a better arrangement by itself, because the model answers a
- * million times faster than the compiler. The compiler then says what the best one really needs. Its stages are ARRANGED rows
- * of schemas/stage.def. Every arrangement is a configuration of an open space: all zero is the compiler's own, and what a
- * function below finds or reads is kept in the space, which then has a configuration for it.
+ * Such a kind has a model of the compiler's memory, and looks for a better arrangement by itself, because the model
+ * answers a million times faster than the compiler. The compiler then says what the best one really needs. Its stages
+ * are ARRANGED rows of schemas/stage.def. Every arrangement is a configuration of an open space: all zero is the
+ * compiler's own, and what a function below finds or reads is kept in the space, which then has a configuration for it.
  *
  * Holders are the values that are in memory where the program needs most of it: what people ask first.
  */
@@ -48,7 +48,8 @@ struct space_look { /* how to look for an arrangement */
 	const uint8_t *from;  /* the arrangement to begin with */
 	const uint8_t *other; /* another to begin with: all zero, or as `take` wrote it; NULL: none */
 	double seconds;
-	uint64_t moves; /* arrangements to look at, instead of seconds, so that the answer is always the same; 0: by the clock */
+	/* arrangements to look at, instead of seconds, so that the answer is always the same; 0: by the clock */
+	uint64_t moves;
 	uint64_t seed;
 	bool (*stop)(void);
 	void (*progress)(void *with, double share, uint64_t bytes); /* may be NULL */
@@ -63,13 +64,26 @@ struct space_looked {
 struct space_arranging {
 	/* The name of strategy i: the first is the default; NULL: there are no more. */
 	const char *(*strategy)(size_t i);
-	/* Reads the bytes of temporary memory in what the compiler wrote of an arranged program (struct arranged in device.h). */
+	/*
+	 * Reads the bytes of temporary memory in what the compiler wrote of an arranged program (struct arranged in
+	 * device.h).
+	 */
 	int (*figure)(const void *proto, size_t n, uint64_t *bytes, struct err *err);
-	/* Keeps the arrangement in what the compiler wrote, in place of the one taken before, and writes its configuration. */
+	/*
+	 * Keeps the arrangement in what the compiler wrote, in place of the one taken before, and writes its
+	 * configuration.
+	 */
 	int (*take)(struct space *s, const void *proto, size_t n, uint8_t *config, struct err *err);
-	/* Looks for an arrangement that needs less, by the model never more than `from`, keeps it, and writes its configuration. */
-	int (*look)(struct space *s, const struct space_look *o, uint8_t *config, struct space_looked *out, struct err *err);
-	/* From now on course and holders are of a program whose arrangement nobody told the compiler: it may break ties otherwise. */
+	/*
+	 * Looks for an arrangement that needs less, by the model never more than `from`, keeps it, and writes its
+	 * configuration.
+	 */
+	int (*look)(struct space *s, const struct space_look *o, uint8_t *config, struct space_looked *out,
+		struct err *err);
+	/*
+	 * From now on course and holders are of a program whose arrangement nobody told the compiler: it may break ties
+	 * otherwise.
+	 */
 	void (*untold)(struct space *s);
 	void (*course)(struct space *s, const uint8_t *config, struct space_course *out);
 	void (*holders)(struct space *s, const uint8_t *config, struct holders *out);

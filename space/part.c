@@ -2,8 +2,8 @@
  * part.c - the charge for a kernel: seconds of the device (schemas/backend.def) times the program's share.
  *
  * On XLA:CPU (bench/kernel) a kernel costs nothing beyond its region in programs of 15 to 19 kernels (-0.1 +- 0.1 us),
- * 0.31 us in one of 105, and 0.4 to 1.1 us in those of 195 to 637. In a loop only the first turn pays. The likely cause:
- * a kernel's code has left the caches by the time it runs again.
+ * 0.31 us in one of 105, and 0.4 to 1.1 us in those of 195 to 637. In a loop only the first turn pays. The likely
+ * cause: a kernel's code has left the caches by the time it runs again.
  */
 #include <string.h>
 #include "base/mem.h"

@@ -1,8 +1,8 @@
 /*
  * part.h - what a kernel costs in a program beyond its region.
  *
- * A region is run alone, again and again. In a program its kernels come after hundreds of others, and each of them costs
- * up to a microsecond more. So every price that is made of regions gets the same charge added:
+ * A region is run alone, again and again. In a program its kernels come after hundreds of others, and each of them
+ * costs up to a microsecond more. So every price that is made of regions gets the same charge added:
  *
  *	(kernels after - kernels before) x part_seconds(device) x part_share(program)
  *

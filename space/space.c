@@ -66,7 +66,8 @@ const char *space_kind_forms(void)
 
 const struct space_price *space_prices(const struct space_kind *k)
 {
-	static const struct space_price usual[] = {{QUANTITY_SECONDS, PRICING_REGION}, {QUANTITY_BYTES, PRICING_COMPILED},
+	static const struct space_price usual[] = {{QUANTITY_SECONDS, PRICING_REGION},
+		{QUANTITY_BYTES, PRICING_COMPILED},
 		{QUANTITY_SECONDS, PRICING_NONE}};
 
 	return k->prices ? k->prices : usual;
@@ -114,7 +115,8 @@ static bool has_option(const char *kind, const struct space_option *option)
 	return false;
 }
 
-int space_option_add(const struct space_option *o, const char *kind, const char *value, char out[SPACE_KIND_ROOM], struct err *err)
+int space_option_add(const struct space_option *o, const char *kind, const char *value, char out[SPACE_KIND_ROOM],
+	struct err *err)
 {
 	char all[SPACE_KIND_ROOM] = "", one[SPACE_KIND_ROOM], more[SPACE_KIND_ROOM];
 	bool any = false;
@@ -140,7 +142,8 @@ int space_option_add(const struct space_option *o, const char *kind, const char 
 	return 0;
 }
 
-int space_kind_extend(const char *kind, const char *between, const char *value, char out[SPACE_KIND_ROOM], struct err *err)
+int space_kind_extend(const char *kind, const char *between, const char *value, char out[SPACE_KIND_ROOM],
+	struct err *err)
 {
 	int n = snprintf(out, SPACE_KIND_ROOM, "%s%s%s", kind, between, value);
 
@@ -332,8 +335,8 @@ void space_context_alone(struct space *s, const uint8_t *config, const uint32_t 
 	}
 }
 
-void space_touched_sites(struct space *s, const uint8_t *a, const uint8_t *b, const uint32_t *changed, uint32_t n_changed,
-	uint32_t **nodes, size_t *n, size_t *cap)
+void space_touched_sites(struct space *s, const uint8_t *a, const uint8_t *b, const uint32_t *changed,
+	uint32_t n_changed, uint32_t **nodes, size_t *n, size_t *cap)
 {
 	size_t first = *n, kept = *n;
 

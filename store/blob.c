@@ -21,7 +21,8 @@ int blob_get(struct store *s, int64_t id, struct buf *out, struct digest *hash, 
 		return err_set(err, "%s: blob %lld is missing: the file is damaged", s->path, (long long)id);
 	size = (size_t)sqlite3_column_int64(q, 1);
 	if (sqlite3_column_bytes(q, 0) != sizeof want || size > BLOB_LIMIT)
-		rc = err_set(err, "%s: blob %lld has no valid hash and size: the file is damaged", s->path, (long long)id);
+		rc = err_set(err, "%s: blob %lld has no valid hash and size: the file is damaged", s->path,
+			(long long)id);
 	else {
 		memcpy(&want, sqlite3_column_blob(q, 0), sizeof want);
 		rc = sql_unpack(s, q, 2, size, "a blob", out, err);
@@ -62,7 +63,8 @@ int blob_put(struct store *s, const void *p, size_t n, int level, int64_t *id, s
 	int rc;
 
 	if (n > BLOB_LIMIT)
-		return err_set(err, "%s: %zu bytes are more than a store keeps in one piece (%zu)", s->path, n, BLOB_LIMIT);
+		return err_set(err, "%s: %zu bytes are more than a store keeps in one piece (%zu)", s->path, n,
+			BLOB_LIMIT);
 	sha256_of(p, n, &hash);
 	if (sql_write(s, err) < 0)
 		return -1;

@@ -99,7 +99,8 @@ int decode_costs(const void *p, size_t n, struct sample *x, uint16_t *proof)
 	first = c;
 	u = cursor_u32(&first);
 	memset(&x->choice[0], 0, sizeof x->choice[0]);
-	if (!first.bad && u > FAILED_FIRST && u < FAILED_FIRST + OUTCOME_COUNT && decode_choice(&c, FAILED_FIRST, &x->choice[0]) < 0)
+	if (!first.bad && u > FAILED_FIRST && u < FAILED_FIRST + OUTCOME_COUNT && decode_choice(&c, FAILED_FIRST,
+		&x->choice[0]) < 0)
 		return -1;
 	for (; i < STORE_CHOICES && !c.bad && cursor_left(&c); i++)
 		if (decode_choice(&c, FAILED, &x->choice[i]) < 0)

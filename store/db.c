@@ -53,8 +53,9 @@ static int check_network(const char *path, struct err *err)
 	name = store_network_name((long)fs.f_type);
 	if (!name)
 		return 0;
-	return err_set(err, "%s is on a network file system (%s), where locks and shared memory are not reliable enough "
-		"to keep a store safe: write to a local disk and merge, or use --force", path, name);
+	return err_set(err, "%s is on a network file system (%s), where "
+		"locks and shared memory are not reliable enough to keep a store safe: write to a local disk and "
+		"merge, or use --force", path, name);
 }
 
 static int check_file(const char *path, enum store_mode mode, const struct store_options *o, struct err *err)
@@ -84,7 +85,8 @@ static int take_lock(struct store *s, bool wait, struct err *err)
 	if (flock(s->lock, LOCK_EX | LOCK_NB) == 0 || (wait && flock(s->lock, LOCK_EX) == 0))
 		return 0;
 	if (errno == EWOULDBLOCK)
-		return err_set(err, "%s is being written by another program, and one at a time may: wait for it (--wait), "
+		return err_set(err, "%s is being written by another program, "
+			"and one at a time may: wait for it (--wait), "
 			"or write to a file of your own and merge", s->path);
 	return err_errno(err, "waiting for the writer of %s", s->path);
 }
@@ -200,7 +202,8 @@ static int read_older(struct store *s, struct err *err)
 		rc = sqlite3_backup_finish(b);
 	}
 	if (rc != SQLITE_OK || !b) {
-		err_set(err, "%s is an older store, and there is no room for the copy to read it by: %s; `store compact %s` "
+		err_set(err, "%s is an older store, and there is no room for "
+			"the copy to read it by: %s; `store compact %s` "
 			"brings the file itself to version %d", s->path, sqlite3_errmsg(copy), s->path, STORE_VERSION);
 		sqlite3_close(copy);
 		return -1;

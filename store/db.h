@@ -36,7 +36,9 @@ struct store_options { /* all zero is the default */
 	double busy;	   /* seconds to wait for locks of other programs (sqlite3 shell); 0: 5 */
 };
 
-/* NULL with a sentence if the file is newer than this program, not ours, locked, damaged, on a network file system ... */
+/*
+ * NULL with a sentence if the file is newer than this program, not ours, locked, damaged, on a network file system ...
+ */
 struct store *store_open(const char *path, enum store_mode mode, const struct store_options *o,
 	struct err *err);
 int store_commit(struct store *s, struct err *err); /* does nothing when nothing was put */

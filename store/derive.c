@@ -126,7 +126,8 @@ static int write_tallies(struct derive *d, struct err *err)
 	for (size_t i = 0; i < d->n_tallies; i++) {
 		struct tally *t = &d->tally[i];
 
-		if (t->n && sql_run(d->s, err, "INSERT INTO sigma VALUES (?, ?, ?, ?, ?)", "iiiid", t->space, t->environment,
+		if (t->n && sql_run(d->s, err, "INSERT INTO sigma VALUES (?, ?, ?, ?, ?)", "iiiid", t->space,
+			t->environment,
 				    (int64_t)t->samples, (int64_t)t->n, stat_median(t->adv, t->n)) < 0)
 			return -1;
 	}
@@ -145,8 +146,8 @@ static int write_bests(struct derive *d, struct err *err)
 			continue;
 		buf_reset(&pack);
 		io_pack(b->config, b->n_sites, 0, &pack);
-		rc = sql_run(d->s, err, "INSERT INTO best VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", "iitiidddib", b->space,
-			b->environment, b->how, b->run, (int64_t)b->step, b->delta, b->se, b->base,
+		rc = sql_run(d->s, err, "INSERT INTO best VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", "iitiidddib",
+			b->space, b->environment, b->how, b->run, (int64_t)b->step, b->delta, b->se, b->base,
 			(int64_t)hash_choices(b->config, b->n_sites), pack.data, pack.len);
 	}
 	buf_release(&pack);
@@ -159,9 +160,11 @@ static int write_all(struct derive *d, struct err *err)
 		sql_exec(d->s, "DELETE FROM sigma; DELETE FROM best; DELETE FROM rebuilt", err) < 0 ||
 		write_tallies(d, err) < 0 || write_bests(d, err) < 0 ||
 		/* Findings are single rows: SQL picks the cheapest of each kind (bare columns of a min). */
-		sql_run(d->s, err, "INSERT INTO best SELECT space, environment, how, run, step, delta, se, default_seconds, hash,"
-			" config FROM (SELECT c.space, r.environment, f.how, f.run, f.step, min(f.delta) AS delta, f.se,"
-			" f.default_seconds, f.hash, f.config FROM finding f JOIN run r ON r.id = f.run JOIN chain c ON"
+		sql_run(d->s, err, "INSERT INTO best SELECT space, environment, "
+		"how, run, step, delta, se, default_seconds, hash,"
+			" config FROM (SELECT c.space, r.environment, "
+			"f.how, f.run, f.step, min(f.delta) AS delta, f.se, f.default_seconds, f.hash, f.config FROM "
+			"finding f JOIN run r ON r.id = f.run JOIN chain c ON"
 			" c.run = f.run AND c.number = f.chain GROUP BY 1, 2, 3)", "") < 0 ||
 		sql_run(d->s, err, "INSERT INTO rebuilt VALUES (?, ?)", "ii", sql_now(), d->steps) < 0)
 		return -1;

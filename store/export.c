@@ -12,7 +12,8 @@
 
 static int load_spaces(struct selection *x, struct err *err)
 {
-	sqlite3_stmt *q = sql_query(x->r->s, err, "SELECT p.id, g.name FROM space p JOIN graph g ON g.id = p.graph ORDER BY 1", "");
+	sqlite3_stmt *q = sql_query(x->r->s, err, "SELECT p.id, g.name FROM "
+		"space p JOIN graph g ON g.id = p.graph ORDER BY 1", "");
 	size_t cap = 0;
 	int rc;
 
@@ -61,7 +62,8 @@ int selection_space(const struct selection *x, int64_t space)
 	return -1;
 }
 
-typedef int step_fn(void *ctx, const struct run_info *run, const struct step *t, const struct sum *before, struct err *err);
+typedef int step_fn(void *ctx, const struct run_info *run, const struct step *t, const struct sum *before,
+	struct err *err);
 
 static int walk_run(struct selection *x, const struct run_info *r, step_fn *fn, void *ctx, struct err *err)
 {
@@ -144,7 +146,8 @@ static void json_trial(struct json *j, const struct trial *t)
 	json_str(j, "outcome", outcome_name(t->outcome));
 }
 
-static int step_jsonl(void *ctx, const struct run_info *run, const struct step *t, const struct sum *before, struct err *err)
+static int step_jsonl(void *ctx, const struct run_info *run, const struct step *t, const struct sum *before,
+	struct err *err)
 {
 	struct writer *w = ctx;
 	struct json j = {.out = &w->out};
@@ -171,7 +174,8 @@ static int step_jsonl(void *ctx, const struct run_info *run, const struct step *
 	return flush(w, 1 << 20, err);
 }
 
-static int step_csv(void *ctx, const struct run_info *run, const struct step *t, const struct sum *before, struct err *err)
+static int step_csv(void *ctx, const struct run_info *run, const struct step *t, const struct sum *before,
+	struct err *err)
 {
 	struct writer *w = ctx;
 	const struct sample *s = &t->sample;
@@ -183,8 +187,8 @@ static int step_csv(void *ctx, const struct run_info *run, const struct step *t,
 
 		buf_addf(&w->out, "%s,%u,%u,", run->uuid, t->step, t->chain);
 		emit_csv(&w->out, graph, strlen(graph));
-		buf_addf(&w->out, ",%lld,%016llx,%u,%u,%u,%d,%s,%s,", (long long)t->space, (unsigned long long)t->hash, s->site,
-			t->config[s->site], s->chosen, k, cost_kind_name(s->kind), outcome_name(c->outcome));
+		buf_addf(&w->out, ",%lld,%016llx,%u,%u,%u,%d,%s,%s,", (long long)t->space, (unsigned long long)t->hash,
+			s->site, t->config[s->site], s->chosen, k, cost_kind_name(s->kind), outcome_name(c->outcome));
 		if (c->outcome == OUTCOME_OK)
 			buf_addf(&w->out, "%.9g,%.4g,%d\n", c->delta, c->se, c->bound);
 		else
@@ -208,7 +212,8 @@ static int export_text(struct selection *x, struct err *err)
 		return rc;
 	}
 	if (csv)
-		buf_adds(&w.out, "run,step,chain,graph,space,config,site,before,chosen,choice,kind,outcome,delta,se,bound\n");
+		buf_adds(&w.out,
+			"run,step,chain,graph,space,config,site,before,chosen,choice,kind,outcome,delta,se,bound\n");
 	rc = selection_walk(x, csv ? step_csv : step_jsonl, &w, err) < 0 || flush(&w, 0, err) < 0 ? -1 : 0;
 	if (rc == 0 && fflush(w.file) != 0)
 		rc = err_errno(err, "the output cannot be written");

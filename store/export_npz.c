@@ -41,7 +41,8 @@ static double runtime_after(const struct step *t, const struct sum *before)
 	return chain.known && chain.base > 0 ? chain.base + chain.value : (double)NAN;
 }
 
-static int count_step(void *ctx, const struct run_info *run, const struct step *t, const struct sum *before, struct err *err)
+static int count_step(void *ctx, const struct run_info *run, const struct step *t, const struct sum *before,
+	struct err *err)
 {
 	struct target *a = ctx;
 	double seconds;
@@ -55,7 +56,8 @@ static int count_step(void *ctx, const struct run_info *run, const struct step *
 	return 0;
 }
 
-static int write_step(void *ctx, const struct run_info *run, const struct step *t, const struct sum *before, struct err *err)
+static int write_step(void *ctx, const struct run_info *run, const struct step *t, const struct sum *before,
+	struct err *err)
 {
 	struct target *a = ctx;
 	double seconds;
@@ -142,7 +144,8 @@ static int write_nodes(struct target *a, const struct stored_space *p, struct er
 	int rc = store_get_graph(a->x->r->s, p->graph, &sg, err);
 
 	if (rc == 0 && graph_parse(&g, sg.bytes.data, sg.bytes.len, sg.name, &why) == 0 && g.n_nodes != sg.n_nodes)
-		err_set(&why, "this version sees %u nodes in it, and the one that measured it saw %u", g.n_nodes, sg.n_nodes);
+		err_set(&why, "this version sees %u nodes in it, and the one that measured it saw %u", g.n_nodes,
+			sg.n_nodes);
 	if (rc == 0 && !why.text[0])
 		rc = write_graph(&a->z, &g, err);
 	else if (rc == 0)
@@ -225,7 +228,8 @@ int export_npz(struct selection *x, struct err *err)
 
 	if (x->r->out && io_make_dir(x->r->out, err) < 0)
 		return -1;
-	while ((rc = sql_int(s, err, &key, "SELECT min((c.space << 31) + r.environment) FROM chain c JOIN run r ON r.id = c.run"
+	while ((rc = sql_int(s, err, &key, "SELECT min((c.space << 31) + "
+		"r.environment) FROM chain c JOIN run r ON r.id = c.run"
 			" WHERE (c.space << 31) + r.environment > ?", "i", low)) == 1) {
 		struct target a = {.x = x, .space = key >> 31, .environment = key & 0x7fffffff};
 

@@ -63,7 +63,8 @@ static int adopt(struct store *s, const struct environment *e, const struct dige
 	rc = sql_int(s, err, id, "SELECT id FROM environment WHERE hash = ?", "b", &old, sizeof old);
 	if (rc <= 0)
 		return rc;
-	return sql_run(s, err, "UPDATE environment SET hash = ?, build = ? WHERE id = ?", "bti", hash, sizeof *hash, e->build,
+	return sql_run(s, err, "UPDATE environment SET hash = ?, build = ? WHERE id = ?", "bti", hash, sizeof *hash,
+		e->build,
 		*id) < 0 ? -1 : 1;
 }
 
@@ -90,9 +91,11 @@ int store_environment(struct store *s, const struct environment *e, int64_t *id,
 	if (rc != 0)
 		return rc < 0 ? -1 : 0;
 	if (machine_id(s, or_empty(e->machine), &machine, err) < 0 ||
-		sql_run(s, err, "INSERT INTO environment (hash, machine, backend, platform, version, compile_options, kind, device,"
-			" build, quantity) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", "bittttittt", &hash, sizeof hash, machine,
-			or_empty(e->backend), or_empty(e->platform), or_empty(e->version), or_empty(e->compile_options), (int64_t)e->kind,
+		sql_run(s, err, "INSERT INTO environment (hash, machine, backend, "
+		"platform, version, compile_options, kind, device,"
+			" build, quantity) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", "bittttittt", &hash, sizeof hash,
+			machine, or_empty(e->backend), or_empty(e->platform), or_empty(e->version),
+			or_empty(e->compile_options), (int64_t)e->kind,
 			or_empty(e->device), or_empty(e->build), quantity_name(e->quantity)) < 0)
 		return -1;
 	*id = sql_last_id(s);
@@ -109,8 +112,8 @@ int store_graph(struct store *s, const struct graph_facts *g, int64_t *id, struc
 	rc = sql_int(s, err, id, "SELECT id FROM graph WHERE blob = ?", "i", blob);
 	if (rc != 0)
 		return rc < 0 ? -1 : 0;
-	if (sql_run(s, err, "INSERT INTO graph (blob, name, nodes, computations, edges) VALUES (?, ?, ?, ?, ?)", "itiii",
-		blob, g->name, (int64_t)g->n_nodes, (int64_t)g->n_comps, (int64_t)g->n_edges) < 0)
+	if (sql_run(s, err, "INSERT INTO graph (blob, name, nodes, computations, edges) VALUES (?, ?, ?, ?, ?)",
+		"itiii", blob, g->name, (int64_t)g->n_nodes, (int64_t)g->n_comps, (int64_t)g->n_edges) < 0)
 		return -1;
 	*id = sql_last_id(s);
 	return 0;
@@ -185,7 +188,8 @@ static int space_insert(struct store *s, const struct space_facts *f, const stru
 	io_pack(f->choices, f->n_sites, 0, &choices);
 	io_pack(f->dflt, f->n_sites, 0, &dflt);
 	io_pack(raw.data, raw.len, 0, &node);
-	rc = sql_run(s, err, "INSERT INTO space (identity, graph, kind, backend, hash, sites, ties, choices, dflt, node)"
+	rc = sql_run(s, err, "INSERT INTO space (identity, graph, kind, "
+		"backend, hash, sites, ties, choices, dflt, node)"
 		" VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", "bittiiibbb", identity, sizeof *identity, f->graph, f->kind,
 		f->backend, (int64_t)f->hash, (int64_t)f->n_sites, (int64_t)f->n_ties, choices.data, choices.len,
 		dflt.data, dflt.len, node.data, node.len);
@@ -265,7 +269,8 @@ static int check_identity(struct store *s, const struct stored_space *p, const s
 
 int store_get_space(struct store *s, int64_t id, struct stored_space *out, struct err *err)
 {
-	sqlite3_stmt *q = sql_query(s, err, "SELECT graph, kind, backend, hash, sites, ties, choices, dflt, node, identity"
+	sqlite3_stmt *q = sql_query(s, err, "SELECT graph, kind, backend, "
+		"hash, sites, ties, choices, dflt, node, identity"
 		" FROM space WHERE id = ?", "i", id);
 	struct digest identity = {{0}};
 	int64_t sites;
@@ -314,7 +319,8 @@ int store_region_get(struct store *s, int64_t environment, const uint64_t key[2]
 	struct region_cost *out, struct err *err)
 {
 	sqlite3_stmt *q = sql_query(s, err, "SELECT delta, se, seconds_a, seconds_b, pairs, kind, outcome, deadline,"
-		" load, memory FROM region WHERE environment = ? AND key0 = ? AND key1 = ? ORDER BY outcome <> 0, at DESC LIMIT 1",
+		" load, memory FROM region WHERE environment = ? AND key0 = ? AND "
+		"key1 = ? ORDER BY outcome <> 0, at DESC LIMIT 1",
 		"iii", environment, (int64_t)key[0], (int64_t)key[1]);
 	int64_t kind, outcome;
 	int rc;
@@ -350,8 +356,9 @@ int store_region_put(struct store *s, int64_t environment, const uint64_t key[2]
 	if (sql_write(s, err) < 0)
 		return -1;
 	/* `at` must grow with every row, even if the clock stands still or goes back: readers take the newest row. */
-	return sql_run(s, err, "INSERT INTO region VALUES (?1, ?2, ?3, max(?4, (SELECT coalesce(max(at), 0) + 1 FROM region"
-		" WHERE environment = ?1 AND key0 = ?2 AND key1 = ?3)), ?5, ?6, ?7, ?8, ?9, ?10, ?11,"
+	return sql_run(s, err, "INSERT INTO region VALUES (?1, ?2, ?3, "
+		"max(?4, (SELECT coalesce(max(at), 0) + 1 FROM region WHERE environment = ?1 AND key0 = ?2 AND key1 = "
+		"?3)), ?5, ?6, ?7, ?8, ?9, ?10, ?11,"
 		" ?12, ?13, nullif(?14, 0))", "iiiiddddiiiddi",
 		environment, (int64_t)key[0], (int64_t)key[1], sql_now(), c->delta, c->se, c->seconds_a, c->seconds_b,
 		(int64_t)c->pairs, (int64_t)c->kind, (int64_t)c->outcome, ok ? nothing : c->effort.deadline,

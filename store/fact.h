@@ -25,7 +25,8 @@ struct environment {
 	const char *machine; /* processor model, cores, kernel: not the host's name */
 	const char *backend, *platform, *version, *compile_options;
 	enum cost_kind kind;
-	const char *device;	 /* model, number and memory of an accelerator, its driver; "" if the machine computes */
+	/* model, number and memory of an accelerator, its driver; "" if the machine computes */
+	const char *device;
 	const char *build;	 /* a hash of the plugin's file, because two builds may have the same version */
 	enum quantity quantity; /* of all costs: prices, samples, label scales and bests are kept by environment */
 };

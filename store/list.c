@@ -48,15 +48,17 @@ int store_runs(struct store *s, struct run_info **out, size_t *n, struct err *er
 {
 	sqlite3_stmt *q = sql_query(s, err,
 		"SELECT r.id, r.uuid, r.kind, r.policy, r.settings, r.program,"
-		" (SELECT host FROM stint WHERE run = r.id ORDER BY n DESC LIMIT 1), r.seed, r.environment, e.backend, e.kind,"
-		" (SELECT count(*) FROM chain WHERE run = r.id),"
-		" 1 + max(coalesce((SELECT max(id) FROM sample WHERE id >= r.id << 32 AND id < (r.id + 1) << 32), (r.id << 32) - 1),"
-		" coalesce((SELECT max(id) FROM trial WHERE id >= r.id << 32 AND id < (r.id + 1) << 32), (r.id << 32) - 1)) - (r.id << 32),"
+		" (SELECT host FROM stint WHERE run = r.id ORDER BY n DESC LIMIT "
+		"1), r.seed, r.environment, e.backend, e.kind, (SELECT count(*) FROM chain WHERE run = r.id),"
+		" 1 + max(coalesce((SELECT max(id) FROM sample WHERE id >= r.id << 32 "
+		"AND id < (r.id + 1) << 32), (r.id << 32) - 1), coalesce((SELECT max(id) FROM trial WHERE id >= r.id "
+		"<< 32 AND id < (r.id + 1) << 32), (r.id << 32) - 1)) - (r.id << 32),"
 		" (SELECT started FROM stint WHERE run = r.id ORDER BY n LIMIT 1),"
 		" (SELECT coalesce(ended, started) FROM stint WHERE run = r.id ORDER BY n DESC LIMIT 1),"
 		" (SELECT state FROM stint WHERE run = r.id ORDER BY n DESC LIMIT 1),"
 		" m.description, e.quantity"
-		" FROM run r JOIN environment e ON e.id = r.environment JOIN machine m ON m.id = e.machine ORDER BY r.id", "");
+		" FROM run r JOIN environment e ON e.id = r.environment "
+		"JOIN machine m ON m.id = e.machine ORDER BY r.id", "");
 	size_t cap = 0;
 	int rc;
 

@@ -1,7 +1,8 @@
 /*
  * main.c - the program `store`: lists what stores hold, checks them, and merges them.
  *
- * A verb is a row of the table below: its name and words, how it opens the store, and the function that does it. A verb's
+ * A verb is a row of the table below: its name and words, how it opens the store, and the function that does it. A
+ * verb's
  * --help lists exactly the options that it takes.
  */
 #include <string.h>
@@ -15,7 +16,8 @@ static int cmd_rebuild(struct request *r, struct err *err)
 	struct emit e = {.s = r->s, .format = r->format};
 
 	if (store_rebuild(r->s, err) < 0 ||
-		emit_one(&e, "rebuilt", sql_query(r->s, err, "SELECT at AS rebuilt_at, steps, (SELECT count(*) FROM sigma) AS"
+		emit_one(&e, "rebuilt",
+		sql_query(r->s, err, "SELECT at AS rebuilt_at, steps, (SELECT count(*) FROM sigma) AS"
 			" label_scales, (SELECT count(*) FROM best) AS bests FROM rebuilt", ""), err) < 0)
 		return -1;
 	return emit_end(&e, err);
@@ -26,11 +28,13 @@ static int cmd_compact(struct request *r, struct err *err)
 {
 	int64_t before, after;
 
-	if (sql_int(r->s, err, &before, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size", "") < 0)
+	if (sql_int(r->s, err, &before, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size",
+		"") < 0)
 		return -1;
 	sql_forget(r->s);
 	if (sql_exec(r->s, "VACUUM; PRAGMA wal_checkpoint(TRUNCATE)", err) < 0 ||
-		sql_int(r->s, err, &after, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size", "") < 0)
+		sql_int(r->s, err, &after, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size",
+		"") < 0)
 		return -1;
 	if (r->format == EMIT_JSON)
 		printf("{\"bytes_before\": %lld, \"bytes_after\": %lld}\n", (long long)before, (long long)after);
@@ -48,24 +52,30 @@ static const struct verb {
 	int takes;
 	const char *usage, *brief, *about;
 } verbs[] = {
-	{"info", cmd_info, STORE_READ, 0, "FILE", "what it holds", "Tells what the store holds, and where it was measured."},
+	{"info", cmd_info, STORE_READ, 0, "FILE", "what it holds",
+		"Tells what the store holds, and where it was measured."},
 	{"ls", cmd_ls, STORE_READ, TAKES_ROWS, "FILE [runs|graphs]", "list runs and graphs", "Lists runs and graphs."},
 	{"show", cmd_show, STORE_READ, 0, "FILE RUN|GRAPH", "all about one run or graph",
-		"Shows everything about one run (its uuid, or the first digits of it, or its number) or one graph (its name or hash)."},
+		"Shows everything about one run (its uuid, or the first digits of it, "
+		"or its number) or one graph (its name or hash)."},
 	{"verify", cmd_verify, STORE_READ, 0, "FILE", "check it for damage",
-		"Checks the store: reads all pages, hashes every blob again, and replays every chain against its hashes. The exit status "
-		"is 1 if anything is damaged."},
+		"Checks the store: reads all pages, hashes every blob again, and replays "
+		"every chain against its hashes. The exit status is 1 if anything is damaged."},
 	{"merge", cmd_merge, STORE_CREATE, TAKES_WAIT, "OUT IN...", "add the runs of other stores",
-		"Adds the runs of other stores to OUT. A run is known by its uuid, so a store may be merged again, after it has grown or "
-		"after a merge was interrupted. It may even be written meanwhile."},
+		"Adds the runs of other stores to OUT. A run is known by its uuid, so a "
+		"store may be merged again, after it has grown or after a merge was interrupted. It may even be "
+		"written meanwhile."},
 	{"export", cmd_export, STORE_READ, TAKES_RUN | TAKES_OUT | TAKES_FORMAT, "FILE", "samples for other programs",
-		"Writes samples as CSV or JSON lines on standard output, or as npz files in the layout of TpuGraphs, one per space and "
-		"environment."},
+		"Writes samples as CSV or JSON lines on standard output, or as npz files "
+		"in the layout of TpuGraphs, one per space and environment."},
 	{"query", cmd_query, STORE_READ, TAKES_ROWS, "FILE SQL", "run one SQL statement",
-		"Runs one read-only SQL statement. It may use REGEXP (PCRE2), cost(costs, k), cost_se(costs, k), cost_outcome(costs, k) "
-		"and the view `samples`. schemas/store.sql says what the tables hold."},
-	{"rebuild", cmd_rebuild, STORE_WRITE, TAKES_WAIT, "FILE", "compute derived tables anew", "Computes the derived tables (label scales, bests) from the facts."},
-	{"compact", cmd_compact, STORE_WRITE, TAKES_WAIT, "FILE", "give unused space back", "Brings an older store to the present version, and gives unused space back."},
+		"Runs one read-only SQL statement. It may use REGEXP (PCRE2), cost(costs, "
+		"k), cost_se(costs, k), cost_outcome(costs, k) and the view `samples`. schemas/store.sql says what the "
+		"tables hold."},
+	{"rebuild", cmd_rebuild, STORE_WRITE, TAKES_WAIT, "FILE", "compute derived tables anew", "Computes the "
+		"derived tables (label scales, bests) from the facts."},
+	{"compact", cmd_compact, STORE_WRITE, TAKES_WAIT, "FILE", "give unused space back", "Brings an older store to "
+		"the present version, and gives unused space back."},
 };
 #define N_VERBS (sizeof verbs / sizeof *verbs)
 
@@ -80,14 +90,16 @@ static size_t option_table(const struct verb *v, struct request *r, struct flags
 		OPT_STR(0, "db", &f->db, "FILE", "the store, if it is not the first word"),
 		OPT_FLAG(0, "json", &f->json, "print the answer as JSON"),
 		OPT_FLAG('q', "quiet", &r->quiet, "show no progress on standard error"),
-		OPT_FLAG(0, "force", &r->options.force, "write the store even on a network file system, at your own risk")};
+		OPT_FLAG(0, "force", &r->options.force, "write the store "
+			"even on a network file system, at your own risk")};
 	const struct opt wait = OPT_FLAG(0, "wait", &r->options.wait, "wait until another writer ends");
 	const struct opt rows[] = {OPT_FLAG(0, "csv", &f->csv, "print the answer as CSV"),
 		OPT_FLAG(0, "jsonl", &f->jsonl, "print the answer as JSON lines")};
 	const struct opt chosen[] = {
 		OPT_STR(0, "run", &r->run, "RUN", "write only this run"),
 		OPT_STR(0, "graph", &r->graph, "REGEX", "write only graphs whose name matches"),
-		OPT_STR('o', "out", &r->out, "PATH", "write to this file, or folder for npz, instead of standard output"),
+		OPT_STR('o', "out", &r->out, "PATH", "write to this file, "
+			"or folder for npz, instead of standard output"),
 		OPT_INT(0, "every", &r->every, 1, 1e9, "write one in so many steps"),
 		OPT_ENUM(0, "format", &r->export_format, "jsonl|csv|npz", "the format to write")};
 	const struct opt end = OPT_END;
@@ -157,7 +169,8 @@ static const struct verb *find_verb(const char *name, struct err *err)
 		names[i] = verbs[i].name;
 	}
 	near = opt_nearest(name, names, N_VERBS);
-	err_set(err, "there is no `store %s`%s%s; see store --help", name, near ? "; did you mean " : "", near ? near : "");
+	err_set(err, "there is no `store %s`%s%s; see store --help", name, near ? "; did you mean " : "", near ? near
+		: "");
 	return NULL;
 }
 

@@ -145,25 +145,30 @@ static int map_facts(struct merge *m, struct err *err)
 {
 	return sql_exec(m->s,
 		"INSERT OR IGNORE INTO main.machine (description) SELECT description FROM shard.machine;"
-		"INSERT OR IGNORE INTO main.environment (hash, machine, backend, platform, version, compile_options, kind,"
-		" device, build, quantity) SELECT e.hash, o.id, e.backend, e.platform, e.version, e.compile_options, e.kind, e.device,"
+		"INSERT OR IGNORE INTO main.environment (hash, machine, "
+		"backend, platform, version, compile_options, kind, device, build, quantity) SELECT e.hash, o.id, "
+		"e.backend, e.platform, e.version, e.compile_options, e.kind, e.device,"
 		" e.build, e.quantity FROM shard.environment e"
 		" JOIN shard.machine a ON a.id = e.machine JOIN main.machine o ON o.description = a.description;"
 		"CREATE TEMP TABLE map_environment AS SELECT a.id AS old, o.id AS new FROM shard.environment a"
 		" JOIN main.environment o ON o.hash = a.hash;"
 		"INSERT OR IGNORE INTO main.blob (hash, size, data) SELECT hash, size, data FROM shard.blob WHERE id IN"
 		" (SELECT blob FROM shard.graph);"
-		"INSERT OR IGNORE INTO main.graph (blob, name, nodes, computations, edges) SELECT o.id, g.name, g.nodes,"
-		" g.computations, g.edges FROM shard.graph g JOIN shard.blob a ON a.id = g.blob JOIN main.blob o ON o.hash = a.hash;"
-		"CREATE TEMP TABLE map_graph AS SELECT g.id AS old, h.id AS new FROM shard.graph g JOIN shard.blob a ON a.id = g.blob"
-		" JOIN main.blob o ON o.hash = a.hash JOIN main.graph h ON h.blob = o.id;"
-		"INSERT OR IGNORE INTO main.space (identity, graph, kind, backend, hash, sites, ties, choices, dflt, node)"
-		" SELECT p.identity, g.new, p.kind, p.backend, p.hash, p.sites, p.ties, p.choices, p.dflt, p.node FROM shard.space p"
+		"INSERT OR IGNORE INTO main.graph (blob, name, nodes, "
+		"computations, edges) SELECT o.id, g.name, g.nodes, g.computations, g.edges FROM shard.graph g JOIN "
+		"shard.blob a ON a.id = g.blob JOIN main.blob o ON o.hash = a.hash;"
+		"CREATE TEMP TABLE map_graph AS SELECT g.id AS old, h.id AS new FROM "
+		"shard.graph g JOIN shard.blob a ON a.id = g.blob JOIN main.blob o ON o.hash = a.hash JOIN main.graph "
+		"h ON h.blob = o.id;"
+		"INSERT OR IGNORE INTO main.space (identity, graph, kind, "
+		"backend, hash, sites, ties, choices, dflt, node) SELECT p.identity, g.new, p.kind, p.backend, p.hash, "
+		"p.sites, p.ties, p.choices, p.dflt, p.node FROM shard.space p"
 		" JOIN map_graph g ON g.old = p.graph;"
 		"CREATE TEMP TABLE map_space AS SELECT a.id AS old, o.id AS new FROM shard.space a JOIN main.space o ON"
 		" o.identity = a.identity;"
-		"INSERT OR IGNORE INTO main.region SELECT e.new, r.key0, r.key1, r.at, r.delta, r.se, r.seconds_a, r.seconds_b,"
-		" r.pairs, r.kind, r.outcome, r.deadline, r.load, r.memory FROM shard.region r JOIN map_environment e ON e.old = r.environment", err);
+		"INSERT OR IGNORE INTO main.region SELECT e.new, r.key0, r.key1, "
+		"r.at, r.delta, r.se, r.seconds_a, r.seconds_b, r.pairs, r.kind, r.outcome, r.deadline, r.load, "
+		"r.memory FROM shard.region r JOIN map_environment e ON e.old = r.environment", err);
 }
 
 /* Checks the hashes of the new blobs, so that a damaged one does not spread. */
@@ -212,21 +217,26 @@ static int check_new_spaces(struct merge *m, int64_t after, struct err *err)
 }
 
 #define STEPS_IN(schema) \
-	"SELECT 1 + max(coalesce((SELECT max(id) FROM " #schema ".sample WHERE id >= ?1 << 32 AND id < (?1 + 1) << 32), (?1 << 32) - 1)," \
-	" coalesce((SELECT max(id) FROM " #schema ".trial WHERE id >= ?1 << 32 AND id < (?1 + 1) << 32), (?1 << 32) - 1)) - (?1 << 32)"
+	"SELECT 1 + max(coalesce((SELECT max(id) FROM " #schema ".sample WHERE id >= ?1 << " \
+		"32 AND id < (?1 + 1) << 32), (?1 << 32) - 1)," \
+	" coalesce((SELECT max(id) FROM " #schema ".trial WHERE id >= ?1 << 32 AND id < " \
+	"(?1 + 1) << 32), (?1 << 32) - 1)) - (?1 << 32)"
 
 /* Finds the run here by its uuid, or makes it. */
 static int place_run(struct merge *m, struct pair *p, struct err *err)
 {
-	int rc = sql_int(m->s, err, &p->to, "SELECT o.id FROM shard.run a JOIN main.run o ON o.uuid = a.uuid WHERE a.id = ?",
+	int rc = sql_int(m->s, err, &p->to, "SELECT o.id FROM shard.run a "
+		"JOIN main.run o ON o.uuid = a.uuid WHERE a.id = ?",
 		"i", p->from);
 
 	if (rc < 0)
 		return -1;
 	if (rc == 0) {
 		if (sql_int(m->s, err, &p->to, "SELECT coalesce(max(id), 0) + 1 FROM main.run", "") < 0 ||
-			sql_run(m->s, err, "INSERT INTO main.run SELECT ?, r.uuid, r.kind, r.program, r.settings, r.policy, r.seed,"
-				" e.new FROM shard.run r JOIN map_environment e ON e.old = r.environment WHERE r.id = ?",
+			sql_run(m->s, err, "INSERT INTO main.run SELECT ?, r.uuid, "
+			"r.kind, r.program, r.settings, r.policy, r.seed,"
+				" e.new FROM shard.run r JOIN "
+				"map_environment e ON e.old = r.environment WHERE r.id = ?",
 				"ii", p->to, p->from) < 0)
 			return -1;
 		m->runs++;
@@ -243,12 +253,14 @@ static int check_same_run(struct merge *m, const struct pair *p, struct err *err
 	if (last < 0)
 		return 0;
 	if (sql_int(m->s, err, &same, "SELECT (SELECT count(*) FROM main.sample o JOIN shard.sample a ON a.id = ?1 AND"
-			" a.chain = o.chain AND a.site = o.site AND a.chosen = o.chosen AND a.costs = o.costs WHERE o.id = ?2) +"
-			" (SELECT count(*) FROM main.trial o JOIN shard.trial a ON a.id = ?1 AND a.chain = o.chain AND"
+			" a.chain = o.chain AND a.site = o.site AND a.chosen = "
+			"o.chosen AND a.costs = o.costs WHERE o.id = ?2) + (SELECT count(*) FROM main.trial o JOIN "
+			"shard.trial a ON a.id = ?1 AND a.chain = o.chain AND"
 			" a.flips = o.flips AND a.delta IS o.delta WHERE o.id = ?2)", "ii", RUN_BASE(p->from) + last,
 			RUN_BASE(p->to) + last) < 0)
 		return -1;
-	return same ? 0 : err_set(err, "run %lld of %s and run %lld of %s have the same uuid but differ at step %lld: a copy of the "
+	return same ? 0 : err_set(err, "run %lld of %s and run %lld of %s have the "
+		"same uuid but differ at step %lld: a copy of the "
 		"shard was continued twice; leave one of them out", (long long)p->from, m->shard, (long long)p->to,
 		store_path(m->s), (long long)last);
 }
@@ -260,26 +272,40 @@ static int copy_steps(struct merge *m, const struct pair *p, int64_t low, int64_
 	int64_t shift = RUN_BASE(p->to - p->from), blob;
 
 	return last_blob(m, &blob, err) < 0 ||
-		sql_run(m->s, err, "INSERT INTO main.sample SELECT id + ?, chain, site, chosen, kind, outcome, costs FROM"
+		sql_run(m->s, err, "INSERT INTO main.sample SELECT id + ?, "
+		"chain, site, chosen, kind, outcome, costs FROM"
 			" shard.sample WHERE id >= ? AND id < ? ORDER BY id", "iii", shift, a, b) < 0 ||
-		sql_run(m->s, err, "INSERT INTO main.trial SELECT id + ?, chain, flips, delta, se, taken, kind, outcome FROM"
+		sql_run(m->s, err, "INSERT INTO main.trial SELECT id + ?, "
+		"chain, flips, delta, se, taken, kind, outcome FROM"
 			" shard.trial WHERE id >= ? AND id < ? ORDER BY id", "iii", shift, a, b) < 0 ||
-		sql_run(m->s, err, "INSERT OR IGNORE INTO main.keyframe SELECT ?, step, n, chain, sweep, jump, hash, config FROM"
-			" shard.keyframe WHERE run = ? AND step >= ? AND step < ?", "iiii", p->to, p->from, low, high) < 0 ||
-		sql_run(m->s, err, "INSERT OR IGNORE INTO main.anchor SELECT ?, step, n, chain, sweep, default_seconds, whole,"
-			" whole_se, running, running_se, reanchored, kind, outcome FROM shard.anchor WHERE run = ? AND step >= ?"
+		sql_run(m->s, err, "INSERT OR IGNORE INTO main.keyframe SELECT ?, "
+		"step, n, chain, sweep, jump, hash, config FROM"
+			" shard.keyframe WHERE run = ? AND step >= ? AND step < ?", "iiii", p->to, p->from, low,
+			high) < 0 ||
+		sql_run(m->s, err, "INSERT OR IGNORE INTO main.anchor SELECT ?, "
+		"step, n, chain, sweep, default_seconds, whole,"
+			" whole_se, running, running_se, reanchored, kind, outcome "
+			"FROM shard.anchor WHERE run = ? AND step >= ?"
 			" AND step < ?", "iiii", p->to, p->from, low, high) < 0 ||
-		sql_run(m->s, err, "INSERT OR IGNORE INTO main.blob (hash, size, data) SELECT b.hash, b.size, b.data FROM"
-			" shard.measurement q JOIN shard.blob b ON b.id = q.raw WHERE q.run = ? AND q.step >= ? AND q.step < ?",
+		sql_run(m->s, err, "INSERT OR IGNORE INTO main.blob (hash, "
+		"size, data) SELECT b.hash, b.size, b.data FROM"
+			" shard.measurement q JOIN shard.blob b ON b.id = q.raw "
+			"WHERE q.run = ? AND q.step >= ? AND q.step < ?",
 			"iii", p->from, low, high) < 0 ||
-		sql_run(m->s, err, "INSERT OR IGNORE INTO main.measurement SELECT ?, q.step, q.n, q.key0, q.key1, q.seconds_a,"
-			" q.seconds_b, q.delta, q.se, q.pairs, q.instances, q.kind, q.outcome, o.id FROM shard.measurement q"
-			" LEFT JOIN shard.blob b ON b.id = q.raw LEFT JOIN main.blob o ON o.hash = b.hash"
+		sql_run(m->s, err, "INSERT OR IGNORE INTO main.measurement "
+		"SELECT ?, q.step, q.n, q.key0, q.key1, q.seconds_a,"
+			" q.seconds_b, q.delta, q.se, q.pairs, q.instances, "
+			"q.kind, q.outcome, o.id FROM shard.measurement q LEFT JOIN shard.blob b ON b.id = q.raw LEFT "
+			"JOIN main.blob o ON o.hash = b.hash"
 			" WHERE q.run = ? AND q.step >= ? AND q.step < ?", "iiii", p->to, p->from, low, high) < 0 ||
-		sql_run(m->s, err, "INSERT OR IGNORE INTO main.failure SELECT ?, step, n, at, key0, key1, outcome, signal, detail"
-			" FROM shard.failure WHERE run = ? AND step >= ? AND step < ?", "iiii", p->to, p->from, low, high) < 0 ||
-		sql_run(m->s, err, "INSERT OR IGNORE INTO main.finding SELECT ?, step, n, chain, hash, config, delta, se,"
-			" default_seconds, kind, how, details FROM shard.finding WHERE run = ? AND step >= ? AND step < ?",
+		sql_run(m->s, err, "INSERT OR IGNORE INTO main.failure SELECT ?, "
+		"step, n, at, key0, key1, outcome, signal, detail"
+			" FROM shard.failure WHERE run = ? AND step >= ? AND step < ?", "iiii", p->to, p->from, low,
+			high) < 0 ||
+		sql_run(m->s, err, "INSERT OR IGNORE INTO main.finding "
+		"SELECT ?, step, n, chain, hash, config, delta, se,"
+			" default_seconds, kind, how, details FROM "
+			"shard.finding WHERE run = ? AND step >= ? AND step < ?",
 			"iiii", p->to, p->from, low, high) < 0 ||
 		check_new_blobs(m, blob, err) < 0 ? -1 : 0;
 }
@@ -287,12 +313,15 @@ static int copy_steps(struct merge *m, const struct pair *p, int64_t low, int64_
 /* Copies the chains, with the first chunk, and the stints, whose ends may have been added since. */
 static int copy_frame(struct merge *m, const struct pair *p, struct err *err)
 {
-	return sql_run(m->s, err, "INSERT OR IGNORE INTO main.chain SELECT ?, c.number, s.new, c.start, c.tau, c.base_seconds"
-			" FROM shard.chain c JOIN map_space s ON s.old = c.space WHERE c.run = ?", "ii", p->to, p->from) < 0 ||
-		sql_run(m->s, err, "INSERT INTO main.stint SELECT ?, n, first_step, program, host, started, ended, state, summary"
+	return sql_run(m->s, err, "INSERT OR IGNORE INTO main.chain SELECT ?, "
+		"c.number, s.new, c.start, c.tau, c.base_seconds"
+			" FROM shard.chain c JOIN map_space s ON s.old = c.space WHERE c.run = ?", "ii", p->to,
+			p->from) < 0 ||
+		sql_run(m->s, err, "INSERT INTO main.stint SELECT ?, n, first_step, "
+		"program, host, started, ended, state, summary"
 			" FROM shard.stint WHERE run = ? ON CONFLICT (run, n) DO UPDATE SET ended = excluded.ended,"
-			" state = excluded.state, summary = excluded.summary WHERE main.stint.ended IS NULL", "ii", p->to,
-			p->from) < 0 ? -1 : 0;
+			" state = excluded.state, summary = excluded.summary WHERE main.stint.ended IS NULL", "ii",
+			p->to, p->from) < 0 ? -1 : 0;
 }
 
 static int merge_run(struct merge *m, int64_t from, struct err *err)
@@ -366,10 +395,11 @@ int cmd_merge(struct request *r, struct err *err)
 	}
 	progress_end(&m.progress);
 	if (rc == 0 && r->format == EMIT_JSON)
-		printf("{\"shards\": %d, \"new_runs\": %llu, \"new_steps\": %llu}\n", r->n_words, (unsigned long long)m.runs,
-			(unsigned long long)m.steps);
+		printf("{\"shards\": %d, \"new_runs\": %llu, \"new_steps\": %llu}\n", r->n_words,
+			(unsigned long long)m.runs, (unsigned long long)m.steps);
 	else if (rc == 0)
-		printf("%s: %llu new runs and %llu new steps from %d shard%s\n", store_path(m.s), (unsigned long long)m.runs,
-			(unsigned long long)m.steps, r->n_words, r->n_words == 1 ? "" : "s");
+		printf("%s: %llu new runs and %llu new steps from %d shard%s\n", store_path(m.s),
+			(unsigned long long)m.runs, (unsigned long long)m.steps, r->n_words, r->n_words == 1 ? ""
+			: "s");
 	return rc;
 }

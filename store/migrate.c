@@ -63,7 +63,8 @@ int store_migrate(struct store *s, const struct migration *m, size_t n, int targ
 		return -1;
 	if (broken) {
 		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
-		return err_set(err, "%s: migrating from version %lld would lose %lld references; the file is left as it was",
+		return err_set(err, "%s: migrating from version %lld would "
+			"lose %lld references; the file is left as it was",
 			s->path, (long long)version, (long long)broken);
 	}
 	return sql_exec(s, "COMMIT; PRAGMA foreign_keys = ON", err);

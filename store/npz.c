@@ -39,7 +39,8 @@ static void put16(struct buf *b, uint32_t v)
 static int put(struct npz *z, const void *p, size_t n, struct err *err)
 {
 	if (z->at + n > LIMIT)
-		return err_set(err, "%s would be larger than 4 GiB: take fewer steps (--every), or one run (--run)", z->path);
+		return err_set(err, "%s would be larger than 4 GiB: take fewer steps (--every), or one run (--run)",
+			z->path);
 	if (fwrite(p, 1, n, z->file) != n)
 		return err_errno(err, "%s cannot be written", z->part);
 	z->at += n;
@@ -186,7 +187,8 @@ static int put_directory(struct npz *z, struct err *err)
 	buf_u32(&b, (uint32_t)z->directory.len);
 	buf_u32(&b, (uint32_t)at);
 	put16(&b, 0);
-	rc = (z->directory.len && put(z, z->directory.data, z->directory.len, err) < 0) || put(z, b.data, b.len, err) < 0 ? -1 : 0;
+	rc = (z->directory.len && put(z, z->directory.data, z->directory.len, err) < 0) ||
+		put(z, b.data, b.len, err) < 0 ? -1 : 0;
 	buf_release(&b);
 	return rc;
 }

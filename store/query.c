@@ -72,13 +72,14 @@ static int add_functions(struct store *s, struct err *err)
 		{"cost_outcome", "outcome", cost_column}};
 
 	for (size_t i = 0; i < sizeof f / sizeof *f; i++) {
-		int rc = sqlite3_create_function(s->db, f[i].name, 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS,
-			(void *)(uintptr_t)f[i].which, f[i].fn, NULL, NULL);
+		int rc = sqlite3_create_function(s->db, f[i].name, 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC |
+			SQLITE_INNOCUOUS, (void *)(uintptr_t)f[i].which, f[i].fn, NULL, NULL);
 		if (rc != SQLITE_OK)
 			return sql_fail(s, rc, err);
 	}
-	return sql_exec(s, "PRAGMA query_only = OFF; CREATE TEMP VIEW samples AS SELECT s.id >> 32 AS run, s.id & 0xffffffff AS"
-		" step, s.chain, c.space, s.site, s.chosen, k.name AS kind, o.name AS outcome, s.costs FROM main.sample s JOIN"
+	return sql_exec(s, "PRAGMA query_only = OFF; CREATE TEMP VIEW samples AS "
+		"SELECT s.id >> 32 AS run, s.id & 0xffffffff AS step, s.chain, c.space, s.site, s.chosen, k.name AS "
+		"kind, o.name AS outcome, s.costs FROM main.sample s JOIN"
 		" main.cost_kind k ON k.id = s.kind JOIN main.outcome o ON o.id = s.outcome JOIN main.chain c ON"
 		" c.run = s.id >> 32 AND c.number = s.chain; PRAGMA query_only = ON", err);
 }

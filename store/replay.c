@@ -127,7 +127,8 @@ static int open_streams(struct replay *p, struct err *err)
 		" ORDER BY step, n", first, &p->keyframe, err);
 	p->has_sample = p->has_keyframe < 0 ? -1 : stream(p, "SELECT id, chain, site, chosen, kind, costs FROM sample"
 		" WHERE id >= ? AND id < ? ORDER BY id", RUN_BASE(p->run) + first, &p->sample, err);
-	p->has_trial = p->has_sample < 0 ? -1 : stream(p, "SELECT id, chain, flips, delta, se, taken, kind, outcome FROM trial"
+	p->has_trial = p->has_sample < 0 ? -1
+		: stream(p, "SELECT id, chain, flips, delta, se, taken, kind, outcome FROM trial"
 		" WHERE id >= ? AND id < ? ORDER BY id", RUN_BASE(p->run) + first, &p->trial, err);
 	return p->has_trial < 0 ? -1 : 0;
 }

@@ -70,7 +70,8 @@ int run_begin(struct store *s, const struct run_spec *spec, struct run **out, st
 	else
 		store_uuid(r->uuid);
 	if (sql_write(s, err) < 0 || sql_int(s, err, &r->id, "SELECT coalesce(max(id), 0) + 1 FROM run", "") < 0 ||
-		sql_run(s, err, "INSERT INTO run VALUES (?, ?, ?, ?, ?, ?, ?, ?)", "itttttii", r->id, r->uuid, spec->kind,
+		sql_run(s, err, "INSERT INTO run VALUES (?, ?, ?, ?, ?, ?, ?, ?)", "itttttii", r->id, r->uuid,
+		spec->kind,
 			spec->program ? spec->program : opt_version(), spec->settings, spec->policy,
 			(int64_t)spec->seed, spec->environment) < 0 ||
 		sql_run(s, err, "INSERT INTO resume VALUES (?, NULL)", "i", r->id) < 0 ||
@@ -148,7 +149,8 @@ static int count_steps(struct run *r, struct err *err)
 {
 	int64_t steps;
 
-	if (sql_int(r->s, err, &steps, "SELECT 1 + max(coalesce((SELECT max(id) FROM sample WHERE id >= ?1 AND id < ?2),"
+	if (sql_int(r->s, err, &steps, "SELECT 1 + max(coalesce((SELECT "
+		"max(id) FROM sample WHERE id >= ?1 AND id < ?2),"
 		" ?1 - 1), coalesce((SELECT max(id) FROM trial WHERE id >= ?1 AND id < ?2), ?1 - 1)) - ?1", "ii",
 		RUN_BASE(r->id), RUN_BASE(r->id + 1)) < 0)
 		return -1;
@@ -164,7 +166,8 @@ static int same_spaces(struct store *s, int64_t run, const struct run_spec *spec
 	if (sql_int(s, err, &n, "SELECT count(*) FROM chain WHERE run = ?", "i", run) < 0)
 		return -1;
 	for (uint32_t c = 0; n == spec->n_spaces && c < spec->n_spaces; c++) {
-		int rc = sql_int(s, err, &space, "SELECT space FROM chain WHERE run = ? AND number = ?", "ii", run, (int64_t)c);
+		int rc = sql_int(s, err, &space, "SELECT space FROM chain WHERE run = ? AND number = ?", "ii", run,
+			(int64_t)c);
 
 		if (rc < 0)
 			return -1;
@@ -182,10 +185,11 @@ static int find_unfinished(struct run *r, const struct run_spec *spec, char othe
 
 	other[0] = 0;
 	while (rc == 0) {
-		sqlite3_stmt *q = sql_query(r->s, err, "SELECT r.id, r.uuid, u.state FROM run r JOIN resume u ON u.run = r.id"
-			" WHERE r.kind = ? AND r.settings = ? AND r.policy = ? AND r.seed = ? AND r.environment = ? AND r.id < ?"
-			" ORDER BY r.id DESC LIMIT 1", "tttiii", spec->kind, spec->settings, spec->policy, (int64_t)spec->seed,
-			spec->environment, below);
+		sqlite3_stmt *q = sql_query(r->s, err, "SELECT r.id, r.uuid, "
+			"u.state FROM run r JOIN resume u ON u.run = r.id WHERE r.kind = ? AND r.settings = ? AND "
+			"r.policy = ? AND r.seed = ? AND r.environment = ? AND r.id < ?"
+			" ORDER BY r.id DESC LIMIT 1", "tttiii", spec->kind, spec->settings, spec->policy,
+			(int64_t)spec->seed, spec->environment, below);
 
 		if (!q || (rc = sql_step(r->s, q, err)) <= 0)
 			return q ? rc : -1;
@@ -223,7 +227,8 @@ int run_end(struct run *r, enum run_state state, const char *summary_json, struc
 {
 	BUG_ON(state == RUN_RUNNING);
 	if (sql_write(r->s, err) < 0 ||
-		sql_run(r->s, err, "UPDATE stint SET ended = ?, state = ?, summary = ? WHERE run = ? AND n = ?", "ittii",
+		sql_run(r->s, err, "UPDATE stint SET ended = ?, state = ?, summary = ? WHERE run = ? AND n = ?",
+		"ittii",
 			sql_now(), state_names[state], summary_json, r->id, r->stint) < 0)
 		return -1;
 	if (state != RUN_STOPPED && sql_run(r->s, err, "DELETE FROM resume WHERE run = ?", "i", r->id) < 0)
@@ -289,7 +294,8 @@ static int put_keyframe(struct run *r, uint32_t chain, uint32_t sweep, bool jump
 	buf_reset(&r->pack);
 	io_pack(c->config, c->n_sites, 0, &r->pack);
 	if (sql_write(r->s, err) < 0 ||
-		sql_run(r->s, err, "INSERT INTO keyframe VALUES (?1, ?2, (SELECT coalesce(max(n) + 1, 0) FROM keyframe WHERE"
+		sql_run(r->s, err, "INSERT INTO keyframe VALUES (?1, ?2, "
+		"(SELECT coalesce(max(n) + 1, 0) FROM keyframe WHERE"
 			" run = ?1 AND step = ?2), ?3, ?4, ?5, ?6, ?7)", "iiiiiib", r->id, (int64_t)r->steps,
 			(int64_t)chain, (int64_t)sweep, (int64_t)jump, (int64_t)c->hash, r->pack.data, r->pack.len) < 0)
 		return -1;
@@ -313,7 +319,8 @@ int run_chain(struct run *r, const struct chain_spec *spec, uint32_t *chain, str
 	if (sql_write(r->s, err) < 0 || add_live(r, spec->space, err) < 0)
 		return -1;
 	set_config(&r->chain[number], spec->config);
-	if (sql_run(r->s, err, "INSERT INTO chain VALUES (?, ?, ?, ?, ?, ?)", "iiitdd", r->id, (int64_t)number, spec->space,
+	if (sql_run(r->s, err, "INSERT INTO chain VALUES (?, ?, ?, ?, ?, ?)", "iiitdd", r->id, (int64_t)number,
+		spec->space,
 		    spec->start, spec->tau, spec->base_seconds) < 0)
 		return -1;
 	*chain = number;
@@ -367,7 +374,8 @@ int run_sample(struct run *r, const struct sample *x, const void *state, size_t 
 	buf_reset(&r->code);
 	code_costs(x, hash, &r->code);
 	if (check_room(r, err) < 0 || sql_write(r->s, err) < 0 ||
-		sql_run(r->s, err, "INSERT INTO sample VALUES (?, ?, ?, ?, ?, ?, ?)", "iiiiiib", RUN_BASE(r->id) + r->steps,
+		sql_run(r->s, err, "INSERT INTO sample VALUES (?, ?, ?, ?, ?, ?, ?)", "iiiiiib",
+		RUN_BASE(r->id) + r->steps,
 			(int64_t)x->chain, (int64_t)x->site, (int64_t)x->chosen, (int64_t)x->kind,
 			(int64_t)code_outcome(x), r->code.data, r->code.len) < 0 ||
 		finish_step(r, x->chain, state, n_state, err) < 0)
@@ -410,7 +418,8 @@ int run_trial(struct run *r, const struct trial *t, const void *state, size_t n_
 	if (check_room(r, err) < 0 || sql_write(r->s, err) < 0 ||
 		sql_run(r->s, err, "INSERT INTO trial VALUES (?, ?, ?, ?, ?, ?, ?, ?)", "iibddiii",
 			RUN_BASE(r->id) + r->steps, (int64_t)t->chain, r->code.data, r->code.len,
-			ok ? t->delta : nothing, ok ? signed_se(t) : nothing, (int64_t)t->taken, (int64_t)t->kind, (int64_t)t->outcome) < 0 ||
+			ok ? t->delta : nothing, ok ? signed_se(t) : nothing, (int64_t)t->taken, (int64_t)t->kind,
+			(int64_t)t->outcome) < 0 ||
 		finish_step(r, t->chain, state, n_state, err) < 0)
 		return -1;
 	for (uint32_t i = 0; t->taken && i < t->n_flips; i++)
@@ -435,17 +444,20 @@ int run_measured(struct run *r, const struct measurement *m, struct err *err)
 
 	if (sql_write(r->s, err) < 0 || (m->raw && blob_put(r->s, m->raw, m->n_raw, 0, &raw, err) < 0))
 		return -1;
-	return sql_run(r->s, err, "INSERT INTO measurement VALUES (?1, ?2, (SELECT coalesce(max(n) + 1, 0) FROM measurement"
-		" WHERE run = ?1 AND step = ?2), ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, nullif(?13, 0))",
-		"iiiiddddiiiii", r->id, (int64_t)r->steps, (int64_t)m->key[0], (int64_t)m->key[1], m->seconds_a, m->seconds_b,
-		m->delta, m->se, (int64_t)m->pairs, (int64_t)m->instances, (int64_t)m->kind, (int64_t)m->outcome, raw);
+	return sql_run(r->s, err, "INSERT INTO measurement VALUES (?1, ?2, "
+		"(SELECT coalesce(max(n) + 1, 0) FROM measurement WHERE run = ?1 AND step = ?2), ?3, ?4, ?5, ?6, ?7, "
+		"?8, ?9, ?10, ?11, ?12, nullif(?13, 0))",
+		"iiiiddddiiiii", r->id, (int64_t)r->steps, (int64_t)m->key[0], (int64_t)m->key[1], m->seconds_a,
+		m->seconds_b, m->delta, m->se, (int64_t)m->pairs, (int64_t)m->instances, (int64_t)m->kind,
+		(int64_t)m->outcome, raw);
 }
 
 int run_failed(struct run *r, const struct failure *f, struct err *err)
 {
 	if (sql_write(r->s, err) < 0)
 		return -1;
-	return sql_run(r->s, err, "INSERT INTO failure VALUES (?1, ?2, (SELECT coalesce(max(n) + 1, 0) FROM failure WHERE"
+	return sql_run(r->s, err, "INSERT INTO failure VALUES (?1, ?2, "
+		"(SELECT coalesce(max(n) + 1, 0) FROM failure WHERE"
 		" run = ?1 AND step = ?2), ?3, ?4, ?5, ?6, ?7, ?8)", "iiiiiiit", r->id, (int64_t)r->steps, sql_now(),
 		(int64_t)f->key[0], (int64_t)f->key[1], (int64_t)f->outcome, (int64_t)f->signal,
 		f->detail ? f->detail : "");
@@ -459,8 +471,9 @@ int run_found(struct run *r, const struct finding *f, struct err *err)
 	io_pack(f->config, c->n_sites, 0, &r->pack);
 	if (sql_write(r->s, err) < 0)
 		return -1;
-	return sql_run(r->s, err, "INSERT INTO finding VALUES (?1, ?2, (SELECT coalesce(max(n) + 1, 0) FROM finding WHERE"
+	return sql_run(r->s, err, "INSERT INTO finding VALUES (?1, ?2, "
+		"(SELECT coalesce(max(n) + 1, 0) FROM finding WHERE"
 		" run = ?1 AND step = ?2), ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)", "iiiibddditt", r->id,
-		(int64_t)r->steps, (int64_t)f->chain, (int64_t)hash_choices(f->config, c->n_sites), r->pack.data, r->pack.len,
-		f->delta, f->se, f->default_seconds, (int64_t)f->kind, f->how, f->details);
+		(int64_t)r->steps, (int64_t)f->chain, (int64_t)hash_choices(f->config, c->n_sites), r->pack.data,
+		r->pack.len, f->delta, f->se, f->default_seconds, (int64_t)f->kind, f->how, f->details);
 }

@@ -44,12 +44,13 @@ static int fail_sentence(struct store *s, int rc, struct err *err)
 	case SQLITE_PERM:
 		return err_set(err, "%s is read-only for this user", s->path);
 	case SQLITE_CANTOPEN:
-		return err_set(err, "%s cannot be opened: the file, or its folder for the -wal file beside it, is not accessible",
-			s->path);
+		return err_set(err, "%s cannot be opened: the file, or its folder "
+			"for the -wal file beside it, is not accessible", s->path);
 	case SQLITE_NOTADB:
 		return err_set(err, "%s is no store: not an SQLite file, or its first page is damaged", s->path);
 	case SQLITE_CORRUPT:
-		return err_set(err, "%s is damaged (%s): run `store verify`, restore a copy, or save what can be read with "
+		return err_set(err, "%s is damaged (%s): run `store verify`, "
+			"restore a copy, or save what can be read with "
 			"`sqlite3 %s .recover`", s->path, sqlite3_errmsg(s->db), s->path);
 	case SQLITE_IOERR:
 		return fail_io(s, rc, err);

@@ -8,14 +8,15 @@
 
 static int load_chain(struct sums *u, const struct run_info *r, uint32_t number, struct err *err)
 {
-	sqlite3_stmt *q = sql_query(u->s, err, "SELECT space, base_seconds FROM chain WHERE run = ? AND number = ?", "ii",
-		r->id, (int64_t)number);
+	sqlite3_stmt *q = sql_query(u->s, err, "SELECT space, base_seconds FROM chain WHERE run = ? AND number = ?",
+		"ii", r->id, (int64_t)number);
 	struct stored_space p;
 	int64_t space;
 	int rc = q ? sql_step(u->s, q, err) : -1;
 
 	if (rc != 1)
-		return rc < 0 ? -1 : err_set(err, "%s: run %s lacks chain %u: the file is damaged", u->s->path, r->uuid, number);
+		return rc < 0 ? -1 : err_set(err, "%s: run %s lacks chain %u: the file is damaged", u->s->path, r->uuid,
+			number);
 	space = sqlite3_column_int64(q, 0);
 	u->chain[number].base = sqlite3_column_double(q, 1);
 	sql_done(q);
@@ -32,7 +33,8 @@ int sums_open(struct sums *u, struct store *s, const struct run_info *r, struct 
 	for (uint32_t c = 0; c < r->chains; c++)
 		if (load_chain(u, r, c, err) < 0)
 			return -1;
-	if (sql_prepare(s, "SELECT step, chain, whole, whole_se, default_seconds FROM anchor WHERE run = ? AND reanchored AND"
+	if (sql_prepare(s, "SELECT step, chain, whole, whole_se, "
+		"default_seconds FROM anchor WHERE run = ? AND reanchored AND"
 		" outcome = 0 ORDER BY step, n", &u->anchor, err) < 0)
 		return -1;
 	sqlite3_bind_int64(u->anchor, 1, r->id);

@@ -48,9 +48,11 @@ static int verify_file(struct audit *v, struct err *err)
 	return complaints(v, "SELECT integrity_check FROM pragma_integrity_check", "ok", err) < 0 ||
 		complaints(v, "SELECT 'a row of ' || \"table\" || ' refers to a ' || parent || ' that is missing'"
 			" FROM pragma_foreign_key_check", NULL, err) < 0 ||
-		complaints(v, "SELECT 'steps are there of run ' || (id >> 32) || ', which is not' FROM (SELECT min(id) AS id"
-			" FROM sample UNION ALL SELECT max(id) FROM sample UNION ALL SELECT min(id) FROM trial UNION ALL"
-			" SELECT max(id) FROM trial) WHERE id IS NOT NULL AND id >> 32 NOT IN (SELECT id FROM run)", NULL, err) < 0
+		complaints(v, "SELECT 'steps are there of run ' || (id >> 32) "
+		"|| ', which is not' FROM (SELECT min(id) AS id"
+			" FROM sample UNION ALL SELECT max(id) FROM sample "
+			"UNION ALL SELECT min(id) FROM trial UNION ALL SELECT max(id) FROM trial) WHERE id IS NOT NULL "
+			"AND id >> 32 NOT IN (SELECT id FROM run)", NULL, err) < 0
 		? -1 : 0;
 }
 
@@ -116,8 +118,9 @@ static int verify_spaces(struct audit *v, struct err *err)
 /* Checks the configurations in findings and derived rows against their hashes. */
 static int verify_configs(struct audit *v, struct err *err)
 {
-	static const char sql[] = "SELECT f.config, p.sites, f.hash, f.run FROM finding f JOIN chain c ON c.run = f.run AND"
-		" c.number = f.chain JOIN space p ON p.id = c.space UNION ALL SELECT b.config, p.sites, b.hash, b.run"
+	static const char sql[] = "SELECT f.config, p.sites, f.hash, f.run "
+		"FROM finding f JOIN chain c ON c.run = f.run AND c.number = f.chain JOIN space p ON p.id = c.space "
+		"UNION ALL SELECT b.config, p.sites, b.hash, b.run"
 		" FROM best b JOIN space p ON p.id = b.space";
 	struct buf config = {0};
 	struct err why = {0};
@@ -194,10 +197,11 @@ int cmd_verify(struct request *r, struct err *err)
 		json_end(&v.json);
 		buf_addch(&v.out, '\n');
 	} else {
-		buf_addf(&v.out, "%s: %s: %llu runs with %llu samples and %llu trials replay, %llu blobs and %llu configurations "
-			"have their hashes\n", store_path(r->s), v.problems ? "DAMAGED" : "sound", (unsigned long long)v.runs,
-			(unsigned long long)v.samples, (unsigned long long)v.trials, (unsigned long long)v.blobs,
-			(unsigned long long)v.findings);
+		buf_addf(&v.out, "%s: %s: %llu runs with %llu samples and %llu "
+			"trials replay, %llu blobs and %llu configurations "
+			"have their hashes\n", store_path(r->s), v.problems ? "DAMAGED" : "sound",
+			(unsigned long long)v.runs, (unsigned long long)v.samples, (unsigned long long)v.trials,
+			(unsigned long long)v.blobs, (unsigned long long)v.findings);
 	}
 	if (fputs(v.out.data, stdout) < 0 || fflush(stdout) != 0)
 		rc = err_errno(err, "the verdict cannot be written");

@@ -57,8 +57,8 @@ static int64_t environment_of(struct store *s, const char *fake, const char *wan
 	int64_t id = 0;
 
 	if (CHECK(d != NULL)) {
-		struct environment e = {i->machine, i->backend, i->platform, i->version, i->compile_options, i->kind, i->device,
-			i->build, i->quantity};
+		struct environment e = {i->machine, i->backend, i->platform, i->version, i->compile_options, i->kind,
+			i->device, i->build, i->quantity};
 		CHECK_STR(i->device, want);
 		CHECK_INT(strlen(i->build), 16);
 		CHECK_INT(store_environment(s, &e, &id, &err), 0);

@@ -1,5 +1,6 @@
 /*
- * check_believed.c - what a search believes is right on average, on a device whose noise we make and whose truth we know.
+ * check_believed.c - what a search believes is right on average, on a device whose noise we make and whose truth we
+ * know.
  *
  * The device is our performance model. Noise is added to every pair that it times, of the size that it reports. The
  * measurement by which a candidate was chosen is too good on average; a search must not believe it.
@@ -114,8 +115,8 @@ static void beliefs(uint32_t checks)
 	}
 	mean = stat_mean(off, SEARCHES);
 	of_mean = sqrt(stat_var(off, SEARCHES) / SEARCHES);
-	printf("%u checks, %.1f kept a search: believed less true %+.3f +- %.3f us; squares over those stated %.2f\n", checks,
-		(double)kept / SEARCHES, 1e6 * mean, 1e6 * of_mean, squares);
+	printf("%u checks, %.1f kept a search: believed less true %+.3f +- %.3f us; squares over those stated %.2f\n",
+		checks, (double)kept / SEARCHES, 1e6 * mean, 1e6 * of_mean, squares);
 	CHECK(kept > 5 * SEARCHES);
 	CHECK(fabs(mean) < 2 * of_mean);
 	CHECK(squares < 2);

@@ -1,6 +1,6 @@
 /*
- * check_contract.c - the contract of a decision space (space/space.h), for every kind of schemas/kind.def, on every small
- * program. A new kind needs no test of its own for this; its row is enough.
+ * check_contract.c - the contract of a decision space (space/space.h), for every kind of schemas/kind.def, on every
+ * small program. A new kind needs no test of its own for this; its row is enough.
  */
 #include <glob.h>
 #include <stdlib.h>
@@ -94,12 +94,13 @@ static void what_is_applied_is_found(void)
 		space_default(space, b);
 		stir(0.5, b);
 		buf_reset(&first), buf_reset(&other), buf_reset(&again);
-		if (!CHECK(space->ops->apply(space, a, &first, &err) == 0 && space->ops->apply(space, b, &other, &err) == 0 &&
-			space->ops->apply(space, a, &again, &err) == 0))
+		if (!CHECK(space->ops->apply(space, a, &first, &err) == 0 && space->ops->apply(space, b, &other,
+			&err) == 0 && space->ops->apply(space, a, &again, &err) == 0))
 			break;
 		CHECK(first.len == again.len && memcmp(first.data, again.data, first.len) == 0);
 		if (CHECK(space->ops->check(space, a, first.data, first.len, &found, &err) == 0))
-			CHECK(found.equal == found.found && (found.found == 0 || (found.asked == found.found && !found.detail[0])));
+			CHECK(found.equal == found.found && (found.found == 0 || (found.asked == found.found &&
+				!found.detail[0])));
 	}
 	if (err.text[0])
 		printf("\t%s: %s\n", which, err.text);
@@ -125,7 +126,8 @@ static void what_is_applied_is_decoded(void)
 		space_default(reader, b);
 		CHECK(config_valid(space, b, space->n_sites, &err) == 0);
 		if (reader->account.parts)
-			CHECK(space->ops->check(space, b, module.data, module.len, &found, &err) == 0 && found.equal == found.found);
+			CHECK(space->ops->check(space, b, module.data, module.len, &found, &err) == 0 &&
+				found.equal == found.found);
 	}
 	if (err.text[0])
 		printf("\t%s: %s\n", which, err.text);
@@ -139,7 +141,10 @@ static int by_key(const void *x, const void *y)
 	return memcmp(((const struct region *)x)->key, ((const struct region *)y)->key, sizeof((struct region){0}).key);
 }
 
-/* In order of their keys, without those that only decide whether whole programs are worth running: the way back has none. */
+/*
+ * In order of their keys, without those that only decide whether whole programs are worth running: the way back has
+ * none.
+ */
 static void sort_regions(struct regions *r, bool turned)
 {
 	size_t n = 0;
@@ -181,7 +186,8 @@ static void regions_partition_a_difference(void)
 	for (int k = 0; k < 4; k++) {
 		memcpy(b, a, space->n_sites);
 		stir(k ? 0.4 : 0.1, b);
-		if (!CHECK(space->ops->region(space, a, b, &there, NULL) == 0 && space->ops->region(space, b, a, &back, NULL) == 0))
+		if (!CHECK(space->ops->region(space, a, b, &there, NULL) == 0 && space->ops->region(space, b, a, &back,
+			NULL) == 0))
 			break;
 		sort_regions(&there, false);
 		sort_regions(&back, true);
@@ -189,7 +195,8 @@ static void regions_partition_a_difference(void)
 		for (size_t i = 0; i < there.n && i < back.n; i++) {
 			const struct region *r = &there.v[i];
 			CHECK(r->times > 0 && r->copies > 0 && r->n_nodes > 0 && r->key[0] != r->key[1]);
-			CHECK(by_key(r, &back.v[i]) == 0 && r->times == back.v[i].times && r->copies == back.v[i].copies);
+			CHECK(by_key(r, &back.v[i]) == 0 && r->times == back.v[i].times &&
+				r->copies == back.v[i].copies);
 			CHECK(i == 0 || by_key(r - 1, r) != 0);
 			is_program(&r->a);
 			is_program(&r->b);
@@ -205,7 +212,8 @@ static void regions_partition_a_difference(void)
 /* Whoever is not touched looks the same before and after. */
 static void touched_is_where_contexts_differ(void)
 {
-	size_t each = space->ops->kind->features ? space->ops->kind->features->n_context : CTX_COUNT, n = 0, cap = 0, at = 0;
+	size_t each = space->ops->kind->features ? space->ops->kind->features->n_context : CTX_COUNT, n = 0, cap = 0,
+		at = 0;
 	float *before = MEM_NEW(each + 1, float), *after = MEM_NEW(each + 1, float);
 	uint32_t *changed = MEM_NEW(space->n_sites + 1, uint32_t), n_changed = 0, *nodes = NULL;
 	space_default(space, a);
@@ -348,7 +356,8 @@ static void made(const struct space_kind *k)
 	struct buf module = {0};
 	struct err err = {0};
 	snprintf(program, sizeof program, "%s" MADE, k->name);
-	if (CHECK(k->make(program, &module, kind, &err) == 0 && graph_parse(&graph, module.data, module.len, program, &err) == 0))
+	if (CHECK(k->make(program, &module, kind, &err) == 0 && graph_parse(&graph, module.data, module.len, program,
+		&err) == 0))
 		on(k, program, kind);
 	else
 		printf("\t%s: %s\n", program, err.text);

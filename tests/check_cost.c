@@ -36,7 +36,8 @@ static void toy_costs_its_formula(void)
 		space_random(t, 0.5, &r, a);
 		space_random(t, 0.5, &r, b);
 		CHECK(cost_delta(c, a, b, &d, NULL) == 0 && cost_whole(c, a, b, NULL, &w, NULL) == 0);
-		CHECK(d.seconds == t->ops->formula(t, b, QUANTITY_SECONDS) - t->ops->formula(t, a, QUANTITY_SECONDS) && d.seconds == w.delta);
+		CHECK(d.seconds == t->ops->formula(t, b, QUANTITY_SECONDS) - t->ops->formula(t, a, QUANTITY_SECONDS) &&
+			d.seconds == w.delta);
 		CHECK(d.kind == COST_MODELLED && d.se == 0);
 	}
 	space_default(t, a);

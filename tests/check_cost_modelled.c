@@ -1,5 +1,6 @@
 /*
- * check_cost_modelled.c - under the performance model, the sum of a move's regions is the difference of the whole programs.
+ * check_cost_modelled.c - under the performance model, the sum of a move's regions is the difference of the whole
+ * programs.
  */
 #include "cost/own.h"
 #include "ready/subject.h"
@@ -76,7 +77,8 @@ static void regions_sum_to_the_whole(void)
 				space_random(m.space, 0.5, &r, a);
 			memcpy(b, a, m.space->n_sites);
 			for (uint32_t j = 0; j < m.space->n_sites; j++)
-				if (rng_unit(&r) < density[k % 4] || (k % 4 == 0 && j == (uint32_t)k * m.space->n_sites / 8))
+				if (rng_unit(&r) < density[k % 4] ||
+					(k % 4 == 0 && j == (uint32_t)k * m.space->n_sites / 8))
 					b[j] = (uint8_t)rng_below(&r, m.space->site[j].choices);
 			if (!sums_agree(&m, a, b, programs[i]))
 				break;
@@ -132,7 +134,8 @@ static void paths_lead_to_the_same(void)
 		b = mem_alloc(m.space->n_sites + 1);
 		memcpy(b, a, m.space->n_sites);
 		for (uint32_t j = 0; j < m.space->n_sites && flips < 40; j++)
-			if (rng_below(&r, 1 + m.space->n_sites / 30) == 0 && (b[j] = (uint8_t)rng_below(&r, m.space->site[j].choices)) != a[j])
+			if (rng_below(&r, 1 + m.space->n_sites / 30) == 0 &&
+				(b[j] = (uint8_t)rng_below(&r, m.space->site[j].choices)) != a[j])
 				flips++;
 		CHECK(cost_whole(m.c, a, b, NULL, &w, NULL) == 0);
 		if (!CHECK_NEAR(price_path(&m, a, b, &n), w.delta, 1e-9 * w.seconds_a) || !CHECK(n <= 3 * flips))
@@ -170,11 +173,15 @@ static void brute_force_agrees(void)
 	close_modelled(&m);
 }
 
-/* Bytes on the model: those of the whole programs, asked for once each, and kept in a store as the price of the program alone. */
+/*
+ * Bytes on the model: those of the whole programs, asked for once each, and kept in a store as the price of the program
+ * alone.
+ */
 static void figures_are_asked_once(void)
 {
 	struct kept k = {0};
-	struct cost_options o = {.quantity = 1 + QUANTITY_BYTES, .hooks = {&k, keep_lookup, keep_insert, NULL, keep_failed}};
+	struct cost_options o = {.quantity = 1 + QUANTITY_BYTES, .hooks = {&k, keep_lookup, keep_insert, NULL,
+		keep_failed}};
 	struct modelled m;
 	struct compiled p[2];
 	struct buf bytes[2] = {{0}, {0}};
@@ -191,16 +198,19 @@ static void figures_are_asked_once(void)
 	b[1] = 1;
 	for (int i = 0; i < 2; i++) {
 		CHECK(m.space->ops->apply(m.space, config[i], &bytes[i], NULL) == 0);
-		CHECK(device_compile(m.d, COMPILE_APPLIED, "hlo", bytes[i].data, bytes[i].len, WANT_MEMORY, &p[i], NULL) == 0);
+		CHECK(device_compile(m.d, COMPILE_APPLIED, "hlo", bytes[i].data, bytes[i].len, WANT_MEMORY, &p[i],
+			NULL) == 0);
 		CHECK(p[i].has_temp);
 	}
 	for (int run = 0; run < 2; run++) { /* with an empty store, then with a full one */
 		struct cost *c = cost_new(m.space, m.d, &o, NULL);
 		double seconds;
 		CHECK(cost_exact(c) && cost_whole_exact(c) && cost_quantity(c) == QUANTITY_BYTES);
-		CHECK(cost_delta(c, a, b, &d[0], NULL) == 0 && cost_delta(c, b, a, &d[1], NULL) == 0 && cost_delta(c, a, b, &d[2], NULL) == 0);
+		CHECK(cost_delta(c, a, b, &d[0], NULL) == 0 && cost_delta(c, b, a, &d[1], NULL) == 0 &&
+			cost_delta(c, a, b, &d[2], NULL) == 0);
 		CHECK_NEAR(d[0].seconds, (double)p[1].temp_bytes - (double)p[0].temp_bytes, 0);
-		CHECK(d[0].seconds != 0 && d[1].seconds == -d[0].seconds && d[0].se == 0 && d[0].quantity == QUANTITY_BYTES);
+		CHECK(d[0].seconds != 0 && d[1].seconds == -d[0].seconds && d[0].se == 0 &&
+			d[0].quantity == QUANTITY_BYTES);
 		CHECK(d[0].measured == !run && d[1].measured == 0 && d[2].measured == 0);
 		CHECK(cost_default_seconds(c, &seconds, NULL, NULL) == 0 && seconds > 0);
 		if (run)

@@ -45,7 +45,8 @@ static bool put_toy(struct store *s, bool lie, enum quantity quantity, struct ma
 		gf.bytes = module.data;
 		gf.n_bytes = module.len;
 		gf.n_nodes = g.n_nodes;
-		rc = store_environment(s, &e, &m->environment, err) < 0 || store_graph(s, &gf, &m->graph, err) < 0 ? -1 : 0;
+		rc = store_environment(s, &e, &m->environment, err) < 0 || store_graph(s, &gf, &m->graph, err) < 0 ? -1
+			: 0;
 		f.graph = m->graph;
 		rc = rc < 0 ? -1 : store_space(s, &f, &m->space, err);
 		space_free(space);

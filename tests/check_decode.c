@@ -75,7 +75,8 @@ static void check_case(const struct decode_case *c)
 	struct buf module = {0};
 	struct space *s = NULL;
 
-	if (!read_text(&before, c->name, c->before) || !read_text(&after, c->name, c->after) || !(s = open_space(&before)))
+	if (!read_text(&before, c->name, c->before) || !read_text(&after, c->name, c->after) ||
+		!(s = open_space(&before)))
 		return;
 	fusion_decode(s, &after, &r);
 	check_account(&s->account);

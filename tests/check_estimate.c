@@ -1,5 +1,6 @@
 /*
- * check_estimate.c - hardware that is not here: what it is called, what XLA is told of it, and what its compiler's prices add up to.
+ * check_estimate.c - hardware that is not here: what it is called, what XLA is told of it, and what its compiler's
+ * prices add up to.
  */
 #include "device/backend.h"
 #include "device/estimate.h"
@@ -73,40 +74,51 @@ static const struct {
 	uint32_t kernels, ours;
 	const char *refused;
 } programs[] = {
-	{"a kernel and its launch", HEAD NEG ENTRY("ROOT " FUSED("y", "x", "neg", COST(ONE("0.5", "")))), 1.5, 1, 0, NULL},
+	{"a kernel and its launch", HEAD NEG ENTRY("ROOT " FUSED("y", "x", "neg", COST(ONE("0.5", "")))), 1.5, 1, 0,
+		NULL},
 	{"tiles before the plain model before the scheduler's",
-		HEAD NEG ENTRY(FUSED("y", "x", "neg", COST(ONE("900", "") "," ONE("0.25", "indexing-cost-model") "," ONE("3", "sol"))) " ROOT "
+		HEAD NEG ENTRY(FUSED("y", "x", "neg",
+		COST(ONE("900", "") "," ONE("0.25", "indexing-cost-model") "," ONE("3", "sol"))) " ROOT "
 			FUSED("z", "y", "neg", COST(ONE("7", "sol") "," ONE("2", "")))), 1.25 + 3, 2, 0, NULL},
 	{"a product done by a library has the scheduler's price",
-		HEAD ENTRY("ROOT y = f32[1024] custom-call(x), custom_call_target=\"__cublas$lt$matmul\"" COST(ONE("4", "sol"))), 5, 1, 0, NULL},
+		HEAD ENTRY("ROOT y = f32[1024] custom-call(x), custom_call_target=\"__cublas$lt$matmul\"" COST(ONE("4",
+		"sol"))), 5, 1, 0, NULL},
 	{"a copy is nobody's, so it gets our roofline", HEAD ENTRY("ROOT y = f32[1024] copy(x)"), 1, 1, 1, NULL},
-	{"and so does what is said to cost nothing", HEAD NEG ENTRY("ROOT " FUSED("y", "x", "neg", COST(ONE("0", "")))), 1, 1, 1, NULL},
+	{"and so does what is said to cost nothing", HEAD NEG ENTRY("ROOT " FUSED("y", "x", "neg", COST(ONE("0", "")))),
+		1, 1, 1, NULL},
 	{"a loop counts as often as it turns",
-		HEAD NEG "body { p = (s32[], f32[1024]) parameter(0) i = s32[] get-tuple-element(p), index=0 v = f32[1024] get-tuple-element(p), "
+		HEAD NEG "body { p = (s32[], f32[1024]) parameter(0) i = s32[] get-tuple-element(p), "
+		"index=0 v = f32[1024] get-tuple-element(p), "
 		"index=1 " FUSED("w", "v", "neg", COST(ONE("0.5", ""))) " ROOT t = (s32[], f32[1024]) tuple(i, w) }\n"
 		"cond { p = (s32[], f32[1024]) parameter(0) ROOT yes = pred[] constant(true) }\n"
-		ENTRY("zero = s32[] constant(0) s = (s32[], f32[1024]) tuple(zero, x) ROOT l = (s32[], f32[1024]) while(s), condition=cond, "
+		ENTRY("zero = s32[] constant(0) s = (s32[], f32[1024]) tuple(zero, x) ROOT l = "
+			"(s32[], f32[1024]) while(s), condition=cond, "
 		      "body=body, backend_config={\"known_trip_count\":{\"n\":\"10\"}}"), 15, 1, 0, NULL},
 	{"two reductions in one kernel",
-		HEAD "two { p = f32[1024,1024] parameter(0) z = f32[] constant(0) r = f32[1024] reduce(p, z), dimensions={0}, to_apply=sum "
-		"ROOT q = f32[] reduce(r, z), dimensions={0}, to_apply=sum }\n"
-		"ENTRY main { x = f32[1024,1024] parameter(0) ROOT y = f32[] fusion(x), kind=kLoop, calls=two" COST(ONE("0.5", "")) " }\n",
+		HEAD "two { p = f32[1024,1024] parameter(0) z = f32[] constant(0) r = "
+		"f32[1024] reduce(p, z), dimensions={0}, to_apply=sum ROOT q = f32[] reduce(r, z), dimensions={0}, "
+		"to_apply=sum }\n"
+		"ENTRY main { x = f32[1024,1024] parameter(0) "
+		"ROOT y = f32[] fusion(x), kind=kLoop, calls=two" COST(ONE("0.5", "")) " }\n",
 		1.5, 1, 0, "what another one gives"},
 	{"a reduction that is spread again",
-		HEAD "two { p = f32[1024,64] parameter(0) z = f32[] constant(0) r = f32[64] reduce(p, z), dimensions={0}, to_apply=sum "
-		"ROOT q = f32[1024,64] broadcast(r), dimensions={1} }\n"
-		"ENTRY main { x = f32[1024,64] parameter(0) ROOT y = f32[1024,64] fusion(x), kind=kLoop, calls=two" COST(ONE("0.5", "")) " }\n",
+		HEAD "two { p = f32[1024,64] parameter(0) z = f32[] constant(0) r = "
+		"f32[64] reduce(p, z), dimensions={0}, to_apply=sum ROOT q = f32[1024,64] broadcast(r), dimensions={1} "
+		"}\n"
+		"ENTRY main { x = f32[1024,64] parameter(0) ROOT y = "
+		"f32[1024,64] fusion(x), kind=kLoop, calls=two" COST(ONE("0.5", "")) " }\n",
 		1.5, 1, 0, "again for each element"},
 	{"the same of a few elements is what the thread does itself",
-		HEAD "two { p = f32[8,64] parameter(0) z = f32[] constant(0) r = f32[64] reduce(p, z), dimensions={0}, to_apply=sum "
-		"ROOT q = f32[8,64] broadcast(r), dimensions={1} }\n"
-		"ENTRY main { x = f32[8,64] parameter(0) ROOT y = f32[8,64] fusion(x), kind=kLoop, calls=two" COST(ONE("0.5", "")) " }\n",
-		1.5, 1, 0, NULL},
+		HEAD "two { p = f32[8,64] parameter(0) z = f32[] constant(0) r = "
+		"f32[64] reduce(p, z), dimensions={0}, to_apply=sum ROOT q = f32[8,64] broadcast(r), dimensions={1} }\n"
+		"ENTRY main { x = f32[8,64] parameter(0) ROOT "
+		"y = f32[8,64] fusion(x), kind=kLoop, calls=two" COST(ONE("0.5", "")) " }\n", 1.5, 1, 0, NULL},
 	{"and in tiles it is the compiler's own affair",
-		HEAD "two { p = f32[1024,64] parameter(0) z = f32[] constant(0) r = f32[64] reduce(p, z), dimensions={0}, to_apply=sum "
-		"ROOT q = f32[1024,64] broadcast(r), dimensions={1} }\n"
-		"ENTRY main { x = f32[1024,64] parameter(0) ROOT y = f32[1024,64] fusion(x), kind=kCustom, calls=two" COST(ONE("0.5", "")) " }\n",
-		1.5, 1, 0, NULL},
+		HEAD "two { p = f32[1024,64] parameter(0) z = f32[] constant(0) r = "
+		"f32[64] reduce(p, z), dimensions={0}, to_apply=sum ROOT q = f32[1024,64] broadcast(r), dimensions={1} "
+		"}\n"
+		"ENTRY main { x = f32[1024,64] parameter(0) ROOT y = "
+		"f32[1024,64] fusion(x), kind=kCustom, calls=two" COST(ONE("0.5", "")) " }\n", 1.5, 1, 0, NULL},
 };
 
 static void prices_add_up(void)

@@ -6,7 +6,8 @@
 /* Where no whole program can be run, what is found by parts is told as what it is, and nothing is the answer. */
 static void what_was_not_run_is_not_claimed(void)
 {
-	struct hunt_options o = {.strategy = STRATEGY_RANDOM, .budget = 100, .seed = 3, .alpha = 100, .hops = 1, .drift_checks = 4};
+	struct hunt_options o = {.strategy = STRATEGY_RANDOM, .budget = 100, .seed = 3, .alpha = 100, .hops = 1,
+		.drift_checks = 4};
 	struct lab lab;
 	struct hunt h;
 	struct verdict v;

@@ -47,7 +47,8 @@ static bool applied(struct subject *t, const uint8_t *config, struct graph *out)
 {
 	struct buf b = {0};
 	struct err err = {0};
-	bool ok = t->s->ops->apply(t->s, config, &b, &err) == 0 && graph_parse(out, b.data, b.len, "applied", &err) == 0;
+	bool ok = t->s->ops->apply(t->s, config, &b, &err) == 0 && graph_parse(out, b.data, b.len, "applied",
+		&err) == 0;
 
 	if (!CHECK(ok))
 		printf("%s\n", err.text);
@@ -321,11 +322,13 @@ static void parameters_last_and_states_do_not(void)
 {
 	static const char body[] =
 		"{\n  p = (f32[8,8]{1,0}) parameter(0)\n  c = f32[8,8]{1,0} get-tuple-element(p), index=0\n"
-		"  t = f32[8,8]{1,0} tanh(c)\n  x = f32[8,8]{1,0} exponential(t)\n  ROOT r = (f32[8,8]{1,0}) tuple(x)\n}\n";
+		"  t = f32[8,8]{1,0} tanh(c)\n  x = f32[8,8]{1,0} "
+		"exponential(t)\n  ROOT r = (f32[8,8]{1,0}) tuple(x)\n}\n";
 	static const char condition[] =
 		"n {\n  q = (f32[8,8]{1,0}) parameter(0)\n  ROOT y = pred[] constant(false)\n}\n";
 	static const char given[] =
-		"ENTRY e {\n  c = f32[8,8]{1,0} parameter(0)\n  t = f32[8,8]{1,0} tanh(c)\n  ROOT x = f32[8,8]{1,0} exponential(t)\n}\n";
+		"ENTRY e {\n  c = f32[8,8]{1,0} parameter(0)\n  t = f32[8,8]{1,0} "
+		"tanh(c)\n  ROOT x = f32[8,8]{1,0} exponential(t)\n}\n";
 	static const char entry[] = "ENTRY e {\n  w = (f32[8,8]{1,0}) parameter(0)\n  ROOT r = (f32[8,8]{1,0}) ";
 	size_t anew, results, tanhs[2];
 	char text[900];

@@ -1,8 +1,8 @@
 /*
  * check_gibbs.c - the sampler samples what it says.
  *
- * The costs of a toy are a formula. The shares of a long chain's time in each configuration must match exp(-cost / T), by
- * chi-square. The test can fail: at a temperature that is off by a fifth, the same counts must be rejected.
+ * The costs of a toy are a formula. The shares of a long chain's time in each configuration must match exp(-cost / T),
+ * by chi-square. The test can fail: at a temperature that is off by a fifth, the same counts must be rejected.
  */
 #include <stdlib.h>
 #include "collect/chain.h"
@@ -173,7 +173,8 @@ static void probabilities(void)
 	} table[] = {
 		{{{0, 0, ok, false}, {0, 0, ok, false}, {0, 0, ok, false}}, {1. / 3, 1. / 3, 1. / 3}, true},
 		{{{0, 0, ok, false}, {2e-6, 0, ok, false}, {0, 0, no, false}}, {0.7310585786, 0.2689414214, 0}, true},
-		{{{-2e-6, 0, ok, false}, {0, 0, ok, false}, {-9e9, 0, no, false}}, {0.7310585786, 0.2689414214, 0}, true},
+		{{{-2e-6, 0, ok, false}, {0, 0, ok, false}, {-9e9, 0, no, false}}, {0.7310585786, 0.2689414214, 0},
+			true},
 		{{{0, 0, no, false}, {5, 0, ok, false}, {0, 0, no, false}}, {0, 1, 0}, true},
 		{{{0, 0, ok, false}, {1e9, 0, ok, true}, {0, 0, ok, false}}, {0.5, 0, 0.5}, true},
 		{{{0, 0, no, false}, {0, 0, no, false}, {0, 0, no, false}}, {0, 0, 0}, false},
@@ -225,7 +226,8 @@ static void costs(void)
 		CHECK(x.choice[0].delta == 0);
 		for (uint8_t k = 0; k < x.n_choices; k++) {
 			other[site] = k;
-			CHECK_NEAR(x.choice[k].delta, lab.space->ops->formula(lab.space, other, QUANTITY_SECONDS) - first, 1e-15);
+			CHECK_NEAR(x.choice[k].delta, lab.space->ops->formula(lab.space, other, QUANTITY_SECONDS) -
+				first, 1e-15);
 		}
 		other[site] = x.chosen;
 		CHECK_NEAR(moved.value, lab.space->ops->formula(lab.space, other, QUANTITY_SECONDS) -
@@ -315,7 +317,8 @@ static void anchors(void)
 		CHECK_NEAR(a.running, truth + off, 1e-15);
 		CHECK_NEAR(c.at.running, i < 2 ? truth + off : truth, 1e-15);
 	}
-	c.at = (struct chain_state){.tau = 0.1, .default_seconds = dflt, .known = true, .running = truth + 2 * DRIFT_BOUND * dflt,
+	c.at = (struct chain_state){.tau = 0.1, .default_seconds = dflt, .known = true,
+		.running = truth + 2 * DRIFT_BOUND * dflt,
 		.running_var = DRIFT_BOUND * dflt * DRIFT_BOUND * dflt};
 	CHECK_INT(chain_anchor(&c, &c.at, &a, &cut, &err), 0);
 	CHECK(!a.reanchored); /* within three of its own standard errors */

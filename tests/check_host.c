@@ -108,7 +108,10 @@ static void kinds_of_input(void)
 		comparison_release(&c);
 		device_drop(d, &other, &err);
 	}
-	/* A program against itself: the same inputs give the same, nudged ones change what hangs on the last bit, zeros stay. */
+	/*
+	 * A program against itself: the same inputs give the same, nudged ones change what hangs on the last bit, zeros
+	 * stay.
+	 */
 	CHECK(fixture_compile(d, "chaos=1", &chaos) == OUTCOME_OK);
 	for (int i = 0; i < INPUTS_COUNT; i++)
 		for (int nudged = 0; nudged < 2; nudged++) {
@@ -117,7 +120,8 @@ static void kinds_of_input(void)
 			CHECK((c.all.max_rel > 0) == (nudged && i != INPUTS_ZERO));
 			comparison_release(&c);
 		}
-	CHECK(fixture_compile(d, "type=int", &whole) == OUTCOME_OK && fixture_compile(d, "type=int;large=2", &other) == OUTCOME_OK);
+	CHECK(fixture_compile(d, "type=int", &whole) == OUTCOME_OK && fixture_compile(d, "type=int;large=2", &other) ==
+		OUTCOME_OK);
 	CHECK(device_compare(d, &whole, &other, &(struct compare_options){.inputs = INPUTS_LARGE}, &c, &err) == 0);
 	CHECK(c.all.unlike == 4 && c.all.max_abs == 4 && c.output[0].unit == 0);
 	comparison_release(&c);
@@ -152,7 +156,8 @@ static void pairs(void)
 		timing_release(&t);
 	}
 	CHECK(device_compare(d, &a, &a, NULL, &c, &err) == 0);
-	CHECK(c.outcome == OUTCOME_OK && c.all.max_abs == 0 && c.all.max_rel == 0 && !c.all.unlike && !c.layouts_differ);
+	CHECK(c.outcome == OUTCOME_OK && c.all.max_abs == 0 && c.all.max_rel == 0 && !c.all.unlike &&
+		!c.layouts_differ);
 	CHECK(c.n_outputs == 1 && c.output[0].elements == 4 && c.all.finite == 4);
 	CHECK_NEAR(c.output[0].unit, 0x1p-23, 1e-12);
 	comparison_release(&c);

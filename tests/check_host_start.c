@@ -1,6 +1,6 @@
 /*
- * check_host_start.c - starting a worker: plugins that are none or cannot start, workers that break the protocol, callers
- * that ignore their children. This program is such a worker itself when it is started with BAD_WORKER set.
+ * check_host_start.c - starting a worker: plugins that are none or cannot start, workers that break the protocol,
+ * callers that ignore their children. This program is such a worker itself when it is started with BAD_WORKER set.
  */
 #include <signal.h>
 #include <unistd.h>

@@ -150,7 +150,8 @@ static void strings(void)
 	} table[] = {
 		{"", "\"\""},
 		{"tab\tline\n\r\x01\x7f", "\"tab\\tline\\n\\u000d\\u0001\\u007f\""},
-		{"gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80", "\"gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80\""},
+		{"gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80",
+			"\"gr\xc3\xbc\xc3\x9f \xe2\x82\xac \xf0\x9f\x98\x80\""},
 		{"\xff\x80x", "\"\\ufffd\\ufffdx\""},
 		{"\xc3", "\"\\ufffd\""},			 /* cut off */
 		{"\xe2\x82", "\"\\ufffd\\ufffd\""},		 /* cut off later */

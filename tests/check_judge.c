@@ -1,5 +1,6 @@
 /*
- * check_judge.c - which of two models is better: the figure against a slow one, the rule, chance; what judges is never trained on.
+ * check_judge.c - which of two models is better: the figure against a slow one, the rule, chance; what judges is never
+ * trained on.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -30,7 +31,8 @@ static float *guesses(const struct data *d, const struct judge_list *l, double n
 	rng_seed(&r, seed);
 	for (size_t i = 0; i < l->n; i++)
 		for (int k = 0; k < d->example[l->example[i]].n_flips; k++)
-			out[at++] = (float)(-d->example[l->example[i]].label[k].advantage * 1e6 + noise * rng_normal(&r));
+			out[at++] = (float)(-d->example[l->example[i]].label[k].advantage * 1e6 + noise *
+				rng_normal(&r));
 	return out;
 }
 
@@ -100,7 +102,8 @@ static void the_rule(void)
 		static const struct {
 			double fresh, old;
 			enum judgement want;
-		} cases[] = {{0, 50, JUDGED_BETTER}, {50, 0, JUDGED_WORSE}, {0, 0, JUDGED_ALIKE}, {1e6, 1e6, JUDGED_ALIKE}};
+		} cases[] = {{0, 50, JUDGED_BETTER}, {50, 0, JUDGED_WORSE}, {0, 0, JUDGED_ALIKE},
+			{1e6, 1e6, JUDGED_ALIKE}};
 		float *a = guesses(&t.d, &l, cases[i].fresh, 1), *b = guesses(&t.d, &l, cases[i].old, 2);
 		judge(&t.d, &l, a, b, &j);
 		if (!CHECK_INT(j.verdict, cases[i].want))

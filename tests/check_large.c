@@ -143,7 +143,9 @@ static enum outcome compile_outcome(struct device *d, const char *script)
 	return outcome;
 }
 
-/* A compiler that never comes back is ended when nobody wants its answer, and a request that comes later is not begun. */
+/*
+ * A compiler that never comes back is ended when nobody wants its answer, and a request that comes later is not begun.
+ */
 static void nobody_waits_longer_than_he_wants(void)
 {
 	struct device *d = device_open(&(struct device_options){.backend = fixture_plugin, .deadline = 36000}, NULL);
@@ -232,7 +234,8 @@ static void openings_are_kept(void)
 	if (CHECK(opened_find(&back, &program, &d))) {
 		CHECK_STR(back.before.data, "before");
 		CHECK_STR(back.after.data, "after");
-		CHECK(back.seconds == 60 && back.run == 20 && back.run_se == 0.5 && back.more == -1 && back.more_se == 0.25);
+		CHECK(back.seconds == 60 && back.run == 20 && back.run_se == 0.5 && back.more == -1 &&
+			back.more_se == 0.25);
 		CHECK(spare_get(&back.spares, COMPILE_DEFAULT, &module) != NULL);
 		CHECK(spare_get(&back.spares, COMPILE_APPLIED, &module) == NULL);
 	}
@@ -305,7 +308,8 @@ static void memory_is_foreseen(void)
 	CHECK(room_for(&d, 0, "it", why, sizeof why));
 	CHECK(room_for(&d, (uint64_t)3 << 30, "it", why, sizeof why));
 	CHECK(!room_for(&d, (uint64_t)5 << 30, "it", why, sizeof why));
-	CHECK_STR(why, "it needs 5.0 GiB of memory for its inputs, results and temporary values, and 3.0 GiB are free here");
+	CHECK_STR(why, "it needs 5.0 GiB of memory for its inputs, results "
+		"and temporary values, and 3.0 GiB are free here");
 	free_memory = 0;
 	CHECK(room_for(&d, (uint64_t)5 << 50, "it", why, sizeof why));
 }
@@ -343,7 +347,8 @@ static void few_workers_cover(void)
 			struct verdict v = {0};
 			struct timing t[3] = {{0}};
 			for (size_t k = 0; k < n; k++)
-				t[k] = (struct timing){.ratio = -0.1 + 0.03 * rng_normal(&r), .ratio_se = 0.03, .seconds_a = 20,
+				t[k] = (struct timing){.ratio = -0.1 + 0.03 * rng_normal(&r), .ratio_se = 0.03,
+					.seconds_a = 20,
 					.seconds_b = 18};
 			verdict_interval(&v, t, n, 6);
 			CHECK(v.few && v.low < v.gain && v.gain < v.high);

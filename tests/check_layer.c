@@ -1,5 +1,6 @@
 /*
- * check_layer.c - every layer's backward pass against central differences, in double precision; products against a loop.
+ * check_layer.c - every layer's backward pass against central differences, in double precision; products against a
+ * loop.
  */
 #define REAL_DOUBLE
 #include "learn/blas.c"

@@ -53,7 +53,8 @@ static void several_are_read(void)
 
 static void excess_is_a_share_of_what_is_allowed(void)
 {
-	struct limit twice = {QUANTITY_BYTES, true, 1}, none = {QUANTITY_BYTES, false, 0}, same = {QUANTITY_BYTES, true, 0};
+	struct limit twice = {QUANTITY_BYTES, true, 1}, none = {QUANTITY_BYTES, false, 0}, same = {QUANTITY_BYTES, true,
+		0};
 
 	CHECK_NEAR(limit_excess(&twice, 50, 110), 0.1, 1e-15);
 	CHECK(limit_excess(&twice, 50, 100) == 0 && limit_excess(&twice, 50, 0) == 0);

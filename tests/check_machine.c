@@ -99,7 +99,8 @@ static void counts_of_cores_are_read(void)
 	static const struct {
 		const char *text;
 		int rc, count;
-	} t[] = {{"1", 0, 1}, {"12", 0, 12}, {"all", 0, CORES_ALL}, {"0", -1, 0}, {"-1", -1, 0}, {"", -1, 0}, {"2x", -1, 0},
+	} t[] = {{"1", 0, 1}, {"12", 0, 12}, {"all", 0, CORES_ALL}, {"0", -1, 0}, {"-1", -1, 0}, {"", -1, 0},
+		{"2x", -1, 0},
 		{"every", -1, 0}, {"99999999999999999999", -1, 0}};
 
 	for (size_t i = 0; i < sizeof t / sizeof *t; i++) {

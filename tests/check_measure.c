@@ -301,7 +301,10 @@ static void several_instances_tell_one_percent(void)
 	CHECK(told >= 95);
 }
 
-/* One run takes longer than all the running asked for: a run a side, or as many pairs as fit, and an interval that covers. */
+/*
+ * One run takes longer than all the running asked for: a run a side, or as many pairs as fit, and an interval that
+ * covers.
+ */
 static void long_runs_need_few(void)
 {
 	static const struct {
@@ -314,7 +317,8 @@ static void long_runs_need_few(void)
 		int covered = 0;
 		for (uint64_t seed = 0; seed < 200; seed++) {
 			struct machine m = machine_of(t[i].run, t[i].run * 1.1, 5000 + seed);
-			struct precision p = {.instances = t[i].instances, .max_seconds = t[i].max_seconds, .give_up = -1};
+			struct precision p = {.instances = t[i].instances, .max_seconds = t[i].max_seconds,
+				.give_up = -1};
 			struct measured out;
 			m.noise = t[i].noise;
 			CHECK(go(&m, 2, &p, &out) == 0);
@@ -331,7 +335,10 @@ static void long_runs_need_few(void)
 	}
 }
 
-/* Whoever says what an answer is worth gets it for that: no more runs than the time allows, nor than the error asked for takes. */
+/*
+ * Whoever says what an answer is worth gets it for that: no more runs than the time allows, nor than the error asked
+ * for takes.
+ */
 static void runs_follow_what_they_are_worth(void)
 {
 	static const struct {
@@ -352,13 +359,15 @@ static void runs_follow_what_they_are_worth(void)
 		int covered = 0;
 		for (uint64_t seed = 0; seed < 200; seed++) {
 			struct machine m = machine_of(t[i].run, t[i].run * 1.1, 7000 + seed);
-			struct precision p = {.instances = t[i].instances, .max_seconds = 0.3, .target = 0.001, .give_up = -1,
+			struct precision p = {.instances = t[i].instances, .max_seconds = 0.3, .target = 0.001,
+				.give_up = -1,
 				.enough = t[i].enough, .most = t[i].most};
 			struct measured out;
 			m.noise = t[i].noise;
 			CHECK(go(&m, 2, &p, &out) == 0);
 			if (!CHECK(m.runs[0] >= t[i].least && m.runs[0] <= t[i].runs))
-				printf("  row %zu: %ld runs a side, not %ld to %ld\n", i, m.runs[0], t[i].least, t[i].runs);
+				printf("  row %zu: %ld runs a side, not %ld to %ld\n", i, m.runs[0], t[i].least,
+					t[i].runs);
 			CHECK_INT(m.runs[1], m.runs[0]);
 			covered += fabs(out.ratio.value - log(1.1)) <= 1.96 * out.ratio.se &&
 				   fabs(out.delta.value - 0.1 * t[i].run) <= 1.96 * out.delta.se;

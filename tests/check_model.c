@@ -16,8 +16,10 @@ static struct model *some_model(void)
 	struct rng r;
 
 	m->facts = (struct model_facts){.backend = mem_strdup("cpu"), .space = mem_strdup("fusion"),
-		.kind = COST_MEASURED, .provenance = mem_strdup("{\"graphs\": []}"), .seed = 3, .samples = 17, .steps = 5,
-		.since = 1763000000, .until = 1763100000, .machine = mem_strdup("a machine"), .apart = mem_strdup("a rule"),
+		.kind = COST_MEASURED, .provenance = mem_strdup("{\"graphs\": []}"), .seed = 3, .samples = 17,
+		.steps = 5,
+		.since = 1763000000, .until = 1763100000, .machine = mem_strdup("a machine"),
+		.apart = mem_strdup("a rule"),
 		.program = MEM_NEW(2, struct model_program), .n_programs = 2};
 	m->facts.program[0] = (struct model_program){mem_strdup("one"), {{1, 2, 3}}, 12, false};
 	m->facts.program[1] = (struct model_program){mem_strdup("two"), {{4}}, 5, true};
@@ -302,7 +304,8 @@ static void older_tables_are_read(void)
 
 	size.node_features = feature_map(1, false, map);
 	size.flip_features = feature_map(1, true, map);
-	CHECK(size.flip_features < FLIP_FEATURES && feature_table(hash, NULL) == 1 && feature_table(hash + 1, NULL) == 0);
+	CHECK(size.flip_features < FLIP_FEATURES && feature_table(hash, NULL) == 1 &&
+		feature_table(hash + 1, NULL) == 0);
 	net_release(&m->net);
 	net_init(&m->net, &size);
 	rng_seed(&r, 5);

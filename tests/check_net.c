@@ -6,7 +6,8 @@
 #include "tests/test.h"
 
 /* Two nodes of two choices, alive in [0, 5) and [3, 9), and one edge. */
-#define NODES "\"nodes\": {\"intervals\": [[0, 5], [3, 9]], \"costs\": [[1, 2], [10, 20]], \"usages\": [[4, 1], [3, 3]]}"
+#define NODES "\"nodes\": {\"intervals\": [[0, 5], [3, 9]], \"costs\": " \
+	"[[1, 2], [10, 20]], \"usages\": [[4, 1], [3, 3]]}"
 #define EDGES "\"edges\": {\"nodes\": [[0, 1]], \"costs\": [[100, 200, 300, 1000000000000000000]]}"
 #define PROBLEM(inner) "{\"problem\": {\"name\": \"p\", " inner "}}"
 
@@ -99,8 +100,10 @@ static void refuses(void)
 		{PROBLEM(NODES ", " NODES), "line 1, byte 148: the nodes' intervals is given twice"},
 		{PROBLEM("\"nodes\": {\"intervals\": [[0]], \"costs\": [[1]], \"usages\": [[1]]}"),
 			"node 0: an interval is two times, not 1"},
-		{PROBLEM("\"nodes\": {\"intervals\": [[-1, 3]], \"costs\": [[1]], \"usages\": [[1]]}"), "node 0: a time below 0"},
-		{PROBLEM("\"nodes\": {\"intervals\": [[0, 3]], \"costs\": [[]], \"usages\": [[]]}"), "node 0 has no choices"},
+		{PROBLEM("\"nodes\": {\"intervals\": [[-1, 3]], \"costs\": [[1]], \"usages\": [[1]]}"),
+			"node 0: a time below 0"},
+		{PROBLEM("\"nodes\": {\"intervals\": [[0, 3]], \"costs\": [[]], \"usages\": [[]]}"),
+			"node 0 has no choices"},
 		{PROBLEM("\"nodes\": {\"intervals\": [[0, 3]], \"costs\": [[1]], \"usages\": [[1, 2]]}"),
 			"node 0 has 1 costs but 2 usages"},
 		{PROBLEM("\"nodes\": {\"intervals\": [[0, 3]], \"costs\": [[1], [2]], \"usages\": [[1], [2]]}"),
@@ -109,7 +112,8 @@ static void refuses(void)
 		{PROBLEM(NODES ", \"edges\": {\"nodes\": [[0, -1]], \"costs\": [[1]]}"), "edge 0: there is no node -1"},
 		{PROBLEM(NODES ", \"edges\": {\"nodes\": [[0, 1]], \"costs\": [[1]]}"),
 			"edge 0 has 1 costs where its nodes have 4 pairs of choices"},
-		{PROBLEM(NODES ", \"edges\": {\"nodes\": [[0, 1]], \"costs\": []}"), "there are 1 edges with nodes, 0 with costs"},
+		{PROBLEM(NODES ", \"edges\": {\"nodes\": [[0, 1]], \"costs\": []}"),
+			"there are 1 edges with nodes, 0 with costs"},
 		{PROBLEM(NODES ", \"edges\": {\"nodes\": [[]], \"costs\": [[1]]}"), "edge 0 has no nodes"},
 		{PROBLEM(NODES ", \"edges\": {\"nodes\": [[0, 1]]}"), "the edges lack costs"},
 		{PROBLEM("\"usage_limit\": 9223372036854775808"),
@@ -129,7 +133,8 @@ static void written_and_read(void)
 
 	rng_seed(&r, 3);
 	for (int i = 0; i < 50; i++) {
-		struct net_shape shape = {.nodes = 1 + (uint32_t)i % 9, .edges = (uint32_t)i % 20, .choices = 5, .never = 20,
+		struct net_shape shape = {.nodes = 1 + (uint32_t)i % 9, .edges = (uint32_t)i % 20, .choices = 5,
+			.never = 20,
 			.tightness = i % 3 * 30, .size = (int64_t)1 << i, .negative = i % 2};
 		struct buf text = {0}, again = {0}, answer = {0};
 		struct network net, copy;
@@ -161,7 +166,8 @@ static void answers_are_checked(void)
 	static const struct {
 		const char *text, *why;
 	} table[] = {{"[0, 1]", NULL}, {"[0]", "the answer is for 1 nodes, the problem has 2"},
-		{"[0, 2]", "line 1, byte 6: node 1 has no choice 2"}, {"[-1, 0]", "line 1, byte 4: node 0 has no choice -1"},
+		{"[0, 2]", "line 1, byte 6: node 1 has no choice 2"},
+		{"[-1, 0]", "line 1, byte 4: node 0 has no choice -1"},
 		{"[0, 1, 0]", "line 1, byte 8: the answer is for more than the 2 nodes there are"},
 		{"[0, 1] 3", "line 1, byte 8: '3' stands where the end should be"}};
 	struct network net;

@@ -44,11 +44,14 @@ static void as_good_as_all(const struct net_shape *shape, uint64_t seed)
 static void small_nets(void)
 {
 	static const struct net_shape table[] = {{.nodes = 1, .choices = 5, .size = 9},
-		{.nodes = 6, .edges = 8, .choices = 4, .size = 50}, {.nodes = 6, .edges = 8, .choices = 4, .size = 50, .tightness = 25},
+		{.nodes = 6, .edges = 8, .choices = 4, .size = 50}, {.nodes = 6, .edges = 8, .choices = 4, .size = 50,
+		.tightness = 25},
 		{.nodes = 7, .edges = 12, .choices = 4, .size = 1000, .tightness = 20, .never = 20},
 		{.nodes = 8, .edges = 10, .choices = 3, .size = 1000, .tightness = 15, .never = 30, .tie = 60},
-		{.nodes = 8, .edges = 20, .choices = 3, .size = 1000, .tightness = 20, .never = 10, .tie = 20, .negative = true},
-		{.nodes = 7, .edges = 12, .choices = 4, .size = (int64_t)1 << 40, .tightness = 20, .never = 20, .negative = true},
+		{.nodes = 8, .edges = 20, .choices = 3, .size = 1000, .tightness = 20, .never = 10, .tie = 20,
+		.negative = true},
+		{.nodes = 7, .edges = 12, .choices = 4, .size = (int64_t)1 << 40, .tightness = 20, .never = 20,
+		.negative = true},
 		{.nodes = 8, .edges = 7, .choices = 3, .size = 1, .tightness = 20, .never = 50}};
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
 		for (uint64_t seed = 0; seed < (uint64_t)test_cases(25); seed++)
@@ -112,11 +115,12 @@ static void nothing_and_no_way(void)
 		const char *text;
 		bool found, hopeless;
 	} table[] = {{"{\"problem\": {\"nodes\": {\"intervals\": [], \"costs\": [], \"usages\": []}}}", true, false},
-		{"{\"problem\": {\"nodes\": {\"intervals\": [[0, 1]], \"costs\": [[1e18, 1e18]], \"usages\": [[1, 1]]}}}", false, true},
-		{"{\"problem\": {\"nodes\": {\"intervals\": [[0, 1]], \"costs\": [[1, 2]], \"usages\": [[8, 9]]}, \"usage_limit\": 7}}",
-			false, true},
-		{"{\"problem\": {\"nodes\": {\"intervals\": [[1, 1]], \"costs\": [[1, 2]], \"usages\": [[8, 9]]}, \"usage_limit\": 7}}",
-			true, false}};
+		{"{\"problem\": {\"nodes\": {\"intervals\": [[0, 1]], "
+			"\"costs\": [[1e18, 1e18]], \"usages\": [[1, 1]]}}}", false, true},
+		{"{\"problem\": {\"nodes\": {\"intervals\": [[0, 1]], \"costs\": [[1, "
+			"2]], \"usages\": [[8, 9]]}, \"usage_limit\": 7}}", false, true},
+		{"{\"problem\": {\"nodes\": {\"intervals\": [[1, 1]], \"costs\": [[1, "
+			"2]], \"usages\": [[8, 9]]}, \"usage_limit\": 7}}", true, false}};
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
 		struct network_options o = {.steps = 20, .jobs = 1};
 		struct network_result r;
@@ -139,8 +143,8 @@ static bool at_once(void)
 /* Stopped before it begins, it still returns. */
 static void stops(void)
 {
-	static const char text[] = "{\"problem\": {\"nodes\": {\"intervals\": [[0, 1], [0, 1]], \"costs\": [[1, 2], [2, 1]], "
-		"\"usages\": [[5, 1], [5, 1]]}, \"usage_limit\": 7}}";
+	static const char text[] = "{\"problem\": {\"nodes\": {\"intervals\": "
+		"[[0, 1], [0, 1]], \"costs\": [[1, 2], [2, 1]], \"usages\": [[5, 1], [5, 1]]}, \"usage_limit\": 7}}";
 	struct network_options o = {.seconds = 3600, .stop = at_once};
 	struct network_result r;
 	struct network net;

@@ -24,43 +24,56 @@ struct row {
 	bool silent;		/* this kind of input tells nothing */
 };
 
-#define FAR(rel) {{.max_rel = rel, .unit = FLOAT, .elements = 9, .finite = 9}, {.unit = FLOAT, .elements = 9, .finite = 9}}
-#define UNLIKE(n) {{.unlike = n, .unit = FLOAT, .elements = 9, .finite = 9 - n}, {.unit = FLOAT, .elements = 9, .finite = 9}}
+#define FAR(rel) {{.max_rel = rel, .unit = FLOAT, .elements = 9, .finite = 9}, {.unit = FLOAT, .elements = 9, \
+	.finite = 9}}
+#define UNLIKE(n) {{.unlike = n, .unit = FLOAT, .elements = 9, .finite = 9 - n}, {.unit = FLOAT, .elements = 9, \
+	.finite = 9}}
 #define WHOLE(n) {{.unlike = n, .elements = 9, .finite = 9}, {.unit = FLOAT, .elements = 9, .finite = 9}}
 
 static const struct row rows[] = {
 	{"equal", INPUTS_NORMAL, FAR(0), FAR(0), FAR(0), .want = OUTCOME_OK},
 	{"a few units in the last place", INPUTS_NORMAL, FAR(4e-6), FAR(0), FAR(0), .want = OUTCOME_OK},
-	{"more", INPUTS_NORMAL, FAR(1e-5), FAR(0), FAR(0), .want = OUTCOME_WRONG_NUMBERS, .says = "on normal", .compiled = 2},
+	{"more", INPUTS_NORMAL, FAR(1e-5), FAR(0), FAR(0), .want = OUTCOME_WRONG_NUMBERS, .says = "on normal",
+	.compiled = 2},
 	{"no number at all", INPUTS_NORMAL, FAR(NAN), FAR(0), FAR(0), .want = OUTCOME_WRONG_NUMBERS, .compiled = 2},
-	{"only on large inputs", INPUTS_LARGE, FAR(0.1), FAR(0), FAR(0), .want = OUTCOME_WRONG_NUMBERS, .says = "on large",
+	{"only on large inputs", INPUTS_LARGE, FAR(0.1), FAR(0), FAR(0), .want = OUTCOME_WRONG_NUMBERS,
+	.says = "on large",
 		.compiled = 2},
-	{"only on zeros", INPUTS_ZERO, FAR(0.1), FAR(0), FAR(0), .want = OUTCOME_WRONG_NUMBERS, .says = "on zero", .compiled = 2},
+	{"only on zeros", INPUTS_ZERO, FAR(0.1), FAR(0), FAR(0), .want = OUTCOME_WRONG_NUMBERS, .says = "on zero",
+	.compiled = 2},
 	{"rounding does as much", INPUTS_SMALL, FAR(9e-3), FAR(1e-3), FAR(0), .want = OUTCOME_OK},
-	{"rounding does less", INPUTS_SMALL, FAR(2e-2), FAR(1e-3), FAR(0), .want = OUTCOME_WRONG_NUMBERS, .compiled = 2},
+	{"rounding does less", INPUTS_SMALL, FAR(2e-2), FAR(1e-3), FAR(0), .want = OUTCOME_WRONG_NUMBERS,
+	.compiled = 2},
 	{"fusing does as much", INPUTS_SMALL, FAR(9e-3), FAR(0), FAR(1e-3), .want = OUTCOME_OK, .compiled = 2},
 	{"fusing does less", INPUTS_SMALL, FAR(2e-2), FAR(0), FAR(1e-3), .want = OUTCOME_WRONG_NUMBERS, .compiled = 2},
 	{"a coarse type", INPUTS_NORMAL, {{.max_rel = 0.02, .unit = HALF, .elements = 9, .finite = 9}}, FAR(0), FAR(0),
 		.want = OUTCOME_OK},
-	{"more than a coarse type explains", INPUTS_NORMAL, {{.max_rel = 0.04, .unit = HALF, .elements = 9, .finite = 9}}, FAR(0), FAR(0),
+	{"more than a coarse type explains", INPUTS_NORMAL,
+	{{.max_rel = 0.04, .unit = HALF, .elements = 9, .finite = 9}}, FAR(0), FAR(0),
 		.want = OUTCOME_WRONG_NUMBERS, .compiled = 2},
 	{"one output is ill-conditioned, the other one wrong", INPUTS_NORMAL,
-		{{.max_rel = 0.05, .unit = FLOAT, .elements = 9, .finite = 9}, {.max_rel = 0.05, .unit = FLOAT, .elements = 9, .finite = 9}},
+		{{.max_rel = 0.05, .unit = FLOAT, .elements = 9, .finite = 9}, {.max_rel = 0.05, .unit = FLOAT,
+		.elements = 9, .finite = 9}},
 		FAR(0.01), FAR(0), .want = OUTCOME_WRONG_NUMBERS, .says = "output 1", .compiled = 2},
-	{"a NaN more", INPUTS_LARGE, UNLIKE(1), UNLIKE(0), UNLIKE(0), .want = OUTCOME_WRONG_NUMBERS, .says = "unlike", .compiled = 2},
+	{"a NaN more", INPUTS_LARGE, UNLIKE(1), UNLIKE(0), UNLIKE(0), .want = OUTCOME_WRONG_NUMBERS, .says = "unlike",
+	.compiled = 2},
 	{"NaN comes and goes with rounding", INPUTS_LARGE, UNLIKE(3), UNLIKE(1), UNLIKE(0), .want = OUTCOME_OK},
-	{"an integer", INPUTS_NORMAL, WHOLE(1), WHOLE(0), WHOLE(0), .want = OUTCOME_WRONG_NUMBERS, .says = "integer", .compiled = 2},
+	{"an integer", INPUTS_NORMAL, WHOLE(1), WHOLE(0), WHOLE(0), .want = OUTCOME_WRONG_NUMBERS, .says = "integer",
+	.compiled = 2},
 	{"integers that hang on rounding", INPUTS_NORMAL, WHOLE(4), WHOLE(2), WHOLE(0), .want = OUTCOME_OK},
 	{"chaotic on large inputs", INPUTS_LARGE, {{.max_rel = 2, .unit = FLOAT, .elements = 9, .finite = 9}},
 		{{.max_rel = 0.5}}, FAR(0), .want = OUTCOME_OK, .silent = true},
-	{"half of what is there would be allowed", INPUTS_LARGE, {{.max_rel = 0.1, .unit = FLOAT, .elements = 9, .finite = 9}},
+	{"half of what is there would be allowed", INPUTS_LARGE,
+	{{.max_rel = 0.1, .unit = FLOAT, .elements = 9, .finite = 9}},
 		{{.max_rel = 0.06}}, FAR(0), .want = OUTCOME_OK, .silent = true},
-	{"all NaN on large inputs", INPUTS_LARGE, {{.unit = FLOAT, .elements = 9}}, FAR(0), FAR(0), .want = OUTCOME_OK, .silent = true},
+	{"all NaN on large inputs", INPUTS_LARGE, {{.unit = FLOAT, .elements = 9}}, FAR(0), FAR(0), .want = OUTCOME_OK,
+	.silent = true},
 	{"its own program does not run on large inputs", INPUTS_LARGE, FAR(0), FAR(0), FAR(0), .own = OUTCOME_TIMEOUT,
 		.want = OUTCOME_OK, .silent = true},
 	{"the tuned one does not run on zeros", INPUTS_ZERO, FAR(0), FAR(0), FAR(0), .other = OUTCOME_CRASHED,
 		.want = OUTCOME_CRASHED, .says = "on zero inputs it does not run"},
-	{"other layouts", INPUTS_NORMAL, FAR(0), FAR(0), FAR(0), .layouts = true, .want = OUTCOME_WRONG_NUMBERS, .says = "layouts",
+	{"other layouts", INPUTS_NORMAL, FAR(0), FAR(0), FAR(0), .layouts = true, .want = OUTCOME_WRONG_NUMBERS,
+	.says = "layouts",
 		.compiled = 2},
 };
 
@@ -73,8 +86,8 @@ struct script {
 	bool everywhere; /* the row is so on every kind of input */
 };
 
-static int script_compile(struct device *d, enum compile_how how, const char *format, const void *p, size_t n, unsigned want,
-	struct compiled *out, struct err *err)
+static int script_compile(struct device *d, enum compile_how how, const char *format, const void *p, size_t n,
+	unsigned want, struct compiled *out, struct err *err)
 {
 	struct script *s = (struct script *)d;
 
@@ -98,8 +111,8 @@ static void lose(struct script *s, enum outcome o, struct comparison *out)
 	s->lost = 2;
 }
 
-static int script_compare(struct device *d, uint32_t a, uint32_t b, const struct compare_options *o, struct comparison *out,
-	struct err *err)
+static int script_compare(struct device *d, uint32_t a, uint32_t b, const struct compare_options *o,
+	struct comparison *out, struct err *err)
 {
 	static const struct difference same[OUTPUTS] = FAR(0);
 	struct script *s = (struct script *)d;
@@ -164,7 +177,8 @@ static void silence_is_no_proof(void)
 		struct buf kinds = {0};
 		if (!rows[i].silent)
 			continue;
-		if (check(&s, &n) && !CHECK(n.outcome == OUTCOME_WRONG_NUMBERS && n.silent && strstr(n.detail, "on every kind of input")))
+		if (check(&s, &n) && !CHECK(n.outcome == OUTCOME_WRONG_NUMBERS && n.silent &&
+			strstr(n.detail, "on every kind of input")))
 			printf("\t%s: %s\n", rows[i].what, n.detail);
 		numbers_kinds(&n, &kinds);
 		CHECK_INT(kinds.len, 0);

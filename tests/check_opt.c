@@ -216,7 +216,8 @@ static void completion(void)
 {
 	struct settings s = DEFAULTS;
 	with_program(&s, print_completion, NULL);
-	CHECK_STR(printed.data, "--db=\n--budget=\n--alpha=\n--graph=\n--strategy\n--strategy=guided\n--strategy=sweep\n"
+	CHECK_STR(printed.data,
+		"--db=\n--budget=\n--alpha=\n--graph=\n--strategy\n--strategy=guided\n--strategy=sweep\n"
 				"--strategy=random\n--json\n--check\n--help\n--version\n");
 	buf_release(&printed);
 }

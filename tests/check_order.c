@@ -1,4 +1,6 @@
-/* Orders of a program: lines and courses against counting bytes the slow way, the list scheduler, annealing, the space. */
+/*
+ * Orders of a program: lines and courses against counting bytes the slow way, the list scheduler, annealing, the space.
+ */
 #include <stdlib.h>
 #include "graph/graph.h"
 #include "hlo/pack.h"
@@ -190,15 +192,16 @@ static void the_exact_best_is_the_best_of_all(void)
 }
 
 /*
- * Four chains of a large value that becomes small, then a sum of the small ones. Breadth first all large ones live at once.
- * Nothing is an operation that works in place: broadcast and reduce.
+ * Four chains of a large value that becomes small, then a sum of the small ones. Breadth first all large ones live at
+ * once. Nothing is an operation that works in place: broadcast and reduce.
  */
 static void read_chains(struct graph *g, int chains)
 {
 	struct buf t = {0};
 	struct err err = {0};
 
-	buf_adds(&t, "HloModule chains\nadd { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] add(a, b)\n}\n"
+	buf_adds(&t, "HloModule chains\nadd { a = f32[] parameter(0)\n b = "
+		"f32[] parameter(1)\n ROOT c = f32[] add(a, b)\n}\n"
 		"ENTRY main {\n p = f32[] parameter(0)\n z = f32[] constant(0)\n");
 	for (int i = 0; i < chains; i++)
 		buf_addf(&t, " big%d = f32[1000]{0} broadcast(p), dimensions={}\n", i);
@@ -301,7 +304,8 @@ static void every_strategy_finds_the_chains(void)
 		CHECK(line_legal(&p.values.line[g.entry], p.order[g.entry]));
 		CHECK(out.before > out.bytes);
 		if (!CHECK(out.bytes == 4000 + TWICE))
-			printf("\t%s: %llu bytes after %llu\n", how->name, (unsigned long long)out.bytes, (unsigned long long)out.moves);
+			printf("\t%s: %llu bytes after %llu\n", how->name, (unsigned long long)out.bytes,
+				(unsigned long long)out.moves);
 		CHECK(order_strategy_find(how->name) == how);
 		program_release(&p);
 		graph_release(&g);
@@ -344,10 +348,13 @@ static void what_is_written_reads_back(void)
 	graph_release(&g);
 }
 
-/* Low halves tell the compiler the instructions of a computation apart, and one may have come with another's high half. */
+/*
+ * Low halves tell the compiler the instructions of a computation apart, and one may have come with another's high half.
+ */
 static void a_new_id_is_new_by_its_low_half(void)
 {
-	static const char text[] = "HloModule m\nENTRY f {\n a = f32[2] parameter(0)\n b = f32[2] negate(a)\n ROOT c = f32[2] add(a, b)\n}\n";
+	static const char text[] = "HloModule m\nENTRY f {\n a = f32[2] parameter(0)\n b = "
+		"f32[2] negate(a)\n ROOT c = f32[2] add(a, b)\n}\n";
 	struct graph g, with;
 	struct buf before = {0}, added = {0};
 	struct err err = {0};
@@ -357,7 +364,8 @@ static void a_new_id_is_new_by_its_low_half(void)
 		return;
 	entry = g.module->computations[0];
 	entry->instructions[0]->id = INT64_C(7) << 32 | 8;
-	entry->instructions[1]->id = INT64_C(9) << 32 | 9; /* the largest of all; one more has the low half of the root */
+	/* the largest of all; one more has the low half of the root */
+	entry->instructions[1]->id = INT64_C(9) << 32 | 9;
 	entry->instructions[2]->id = g.module->computations[0]->root_id = INT64_C(7) << 32 | 10;
 	entry->instructions[1]->operand_ids[0] = entry->instructions[2]->operand_ids[0] = entry->instructions[0]->id;
 	entry->instructions[2]->operand_ids[1] = entry->instructions[1]->id;

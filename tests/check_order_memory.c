@@ -6,7 +6,9 @@
 #define BIG 4032 /* 1000 floats in a heap */
 #define TWICE 8000
 
-/* Bytes of temporary memory of a program in our own order, but for two steps that change places; `listed`: not told so. */
+/*
+ * Bytes of temporary memory of a program in our own order, but for two steps that change places; `listed`: not told so.
+ */
 static uint64_t bytes_when(const char *text, uint32_t a, uint32_t b, bool listed)
 {
 	struct graph g;
@@ -38,7 +40,8 @@ static uint64_t bytes_of(const char *text)
 }
 
 #define ADD "add { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] add(a, b)\n}\n"
-#define DONATE(how) "HloModule d" how "\n" ADD "ENTRY main {\n p = f32[1000]{0} parameter(0)\n q = f32[] parameter(1)\n" \
+#define DONATE(how) "HloModule d" how "\n" ADD "ENTRY main {\n p = " \
+	"f32[1000]{0} parameter(0)\n q = f32[] parameter(1)\n" \
 	" z = f32[] constant(0)\n t = f32[1000]{0} broadcast(q), dimensions={}\n" \
 	" u = f32[] reduce(t, z), dimensions={0}, to_apply=add\n b = f32[1000]{0} broadcast(u), dimensions={}\n" \
 	" ROOT r = f32[1000]{0} add(p, b)\n}\n"
@@ -76,7 +79,8 @@ static void a_loop_leaves_its_buffer_in_between(void)
 static void what_a_branch_gives_is_made_inside(void)
 {
 	static const char text[] = "HloModule b\n" ADD
-		"yes {\n x = f32[] parameter(0)\n z = f32[] constant(0)\n t = f32[1000]{0} broadcast(x), dimensions={}\n"
+		"yes {\n x = f32[] parameter(0)\n z = f32[] constant(0)\n "
+		"t = f32[1000]{0} broadcast(x), dimensions={}\n"
 		" ROOT y = f32[2000]{0} concatenate(t, t), dimensions={0}\n}\n"
 		"no {\n x = f32[] parameter(0)\n ROOT y = f32[2000]{0} broadcast(x), dimensions={}\n}\n"
 		"ENTRY main {\n p = pred[] parameter(0)\n q = f32[] parameter(1)\n z = f32[] constant(0)\n"
@@ -102,16 +106,20 @@ static void a_sort_works_in_place(void)
 {
 #define SORT(read) "HloModule s\n" ADD "less { a = f32[] parameter(0)\n b = f32[] parameter(1)\n" \
 	" ROOT c = pred[] compare(a, b), direction=LT\n}\n" \
-	"ENTRY main {\n q = f32[] parameter(0)\n z = f32[] constant(0)\n a = f32[1000]{0} broadcast(q), dimensions={}\n" \
-	" o = f32[1000]{0} sort(a), dimensions={0}, to_apply=less\n u = f32[] reduce(o, z), dimensions={0}, to_apply=add\n" \
+	"ENTRY main {\n q = f32[] parameter(0)\n z = f32[] constant(0)\n " \
+	"a = f32[1000]{0} broadcast(q), dimensions={}\n" \
+	" o = f32[1000]{0} sort(a), dimensions={0}, to_apply=less\n u = " \
+	"f32[] reduce(o, z), dimensions={0}, to_apply=add\n" \
 	" w = f32[] reduce(" read ", z), dimensions={0}, to_apply=add\n ROOT r = f32[] add(u, w)\n}\n"
 	static const char pairs[] = "HloModule s\n" ADD "less { a = f32[] parameter(0)\n b = f32[] parameter(1)\n"
 		" c = f32[] parameter(2)\n d = f32[] parameter(3)\n ROOT e = pred[] compare(a, b), direction=LT\n}\n"
-		"ENTRY main {\n q = f32[] parameter(0)\n z = f32[] constant(0)\n a = f32[1000]{0} broadcast(q), dimensions={}\n"
+		"ENTRY main {\n q = f32[] parameter(0)\n z = f32[] constant(0)\n "
+		"a = f32[1000]{0} broadcast(q), dimensions={}\n"
 		" b = f32[1000]{0} broadcast(q), dimensions={}\n"
 		" o = (f32[1000]{0}, f32[1000]{0}) sort(a, b), dimensions={0}, to_apply=less\n"
 		" x = f32[1000]{0} get-tuple-element(o), index=0\n y = f32[1000]{0} get-tuple-element(o), index=1\n"
-		" u = f32[] reduce(x, z), dimensions={0}, to_apply=add\n w = f32[] reduce(y, z), dimensions={0}, to_apply=add\n"
+		" u = f32[] reduce(x, z), dimensions={0}, to_apply=add\n w = "
+		"f32[] reduce(y, z), dimensions={0}, to_apply=add\n"
 		" ROOT r = f32[] add(u, w)\n}\n";
 
 	CHECK(bytes_of(SORT("o")) < BIG + 200);
@@ -122,10 +130,12 @@ static void a_sort_works_in_place(void)
 /* A table of two elements takes a place of its own, in every order; that of the result is not temporary. */
 static void a_tuple_has_a_table(void)
 {
-#define TUPLE(result) "HloModule t\nENTRY main {\n q = f32[] parameter(0)\n a = f32[1000]{0} broadcast(q), dimensions={}\n" \
+#define TUPLE(result) "HloModule t\nENTRY main {\n q = f32[] parameter(0)\n " \
+	"a = f32[1000]{0} broadcast(q), dimensions={}\n" \
 	" t = (f32[1000]{0}, f32[]) custom-call(a), custom_call_target=\"op\"\n" result "}\n"
 	CHECK_INT(bytes_of(TUPLE(" x = f32[1000]{0} get-tuple-element(t), index=0\n"
-		" ROOT r = f32[1]{0} custom-call(x), custom_call_target=\"op\"\n")), 64 + BIG + 4000); /* the result is room for the scalar */
+		" ROOT r = f32[1]{0} custom-call(x), custom_call_target=\"op\"\n")), 64 + BIG + 4000);
+		/* the result is room for the scalar */
 	CHECK_INT(bytes_of(TUPLE(" ROOT r = (f32[1000]{0}, f32[]) copy(t)\n")), 64 + BIG + 4);
 }
 
@@ -135,7 +145,8 @@ static void ties_go_to_the_first_listed(void)
 	static const char text[] = "HloModule l\n" ADD "ENTRY main {\n q = f32[] parameter(0)\n z = f32[] constant(0)\n"
 		" b = f32[1000]{0} broadcast(q), dimensions={}\n a = f32[1000]{0} broadcast(q), dimensions={}\n"
 		" u = f32[] reduce(b, z), dimensions={0}, to_apply=add\n c = f32[2000]{0} broadcast(u), dimensions={}\n"
-		" w = f32[] reduce(c, z), dimensions={0}, to_apply=add\n t = f32[] custom-call(a, w), custom_call_target=\"op\"\n"
+		" w = f32[] reduce(c, z), dimensions={0}, to_apply=add\n t = f32[] "
+		"custom-call(a, w), custom_call_target=\"op\"\n"
 		" ROOT r = f32[1000]{0} broadcast(t), dimensions={}\n}\n";
 
 	CHECK(bytes_when(text, 2, 2, false) < TWICE + 500);

@@ -1,8 +1,8 @@
 /*
  * check_part.c - the charge for a kernel is one figure everywhere.
  *
- * A draw of `collect`, a step of `search` and what `learn` makes of the sample must count the same charge; the store has
- * the cost without it. The device is our performance model under the name of one that measures.
+ * A draw of `collect`, a step of `search` and what `learn` makes of the sample must count the same charge; the store
+ * has the cost without it. The device is our performance model under the name of one that measures.
  */
 #include <math.h>
 #include "collect/gibbs.h"
@@ -54,7 +54,8 @@ static void one_site(struct lab *lab, struct cost *plain, struct data *data, uin
 	memcpy(flip, config, lab->space->n_sites);
 	CHECK(gibbs_step(lab->cost, lab->space, config, site, 1e-3, &r, &x, &moved, &err) == 0);
 	flip[site] = x.chosen;
-	CHECK(cost_delta(lab->cost, config, flip, &d, &err) == 0 && cost_delta(plain, config, flip, &without, &err) == 0);
+	CHECK(cost_delta(lab->cost, config, flip, &d, &err) == 0 && cost_delta(plain, config, flip, &without,
+		&err) == 0);
 	CHECK_NEAR(d.seconds, without.seconds + each * d.parts, 1e-15);
 	CHECK_NEAR(moved.value, d.seconds, 1e-15);
 	CHECK_NEAR(x.choice[x.chosen].delta - x.choice[config[site]].delta, without.seconds, 1e-15);

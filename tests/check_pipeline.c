@@ -28,7 +28,8 @@ static const char printed[] =
 	"I0 a.cc:1] Running HLO pass pipeline on module m: last\n"
 	"I0 a.cc:2]   HLO pass done";
 static const char kept[] =
-	"vantage pipeline 2\nfirst\n\tcse\nsecond\n\tfusion\n\tfusion-wrapper\n\ttidy up\n\tdce\n\tcse\n\tdce\nlast\n\tdone\n";
+	"vantage pipeline 2\nfirst\n\tcse\nsecond\n\tfusion\n\tfusion-wrapper\n\ttidy "
+	"up\n\tdce\n\tcse\n\tdce\nlast\n\tdone\n";
 
 static void reads_what_is_printed(void)
 {
@@ -105,7 +106,8 @@ static void open_with(const char *fake, const char *wanted, bool wants_kept)
 	CHECK(!refused || (q->refusal && strstr(q->refusal, wanted)));
 	CHECK(!strcmp(device_info(d)->compile_options, refused ? "" : "xla_enable_hlo_passes_only=late,later"));
 	/* Refused for decisions alone: it compiles as before. */
-	CHECK(device_compile(d, COMPILE_DEFAULT, "hlo", program.data, program.len, 0, &c, &err) == 0 && c.outcome == OUTCOME_OK);
+	CHECK(device_compile(d, COMPILE_DEFAULT, "hlo", program.data, program.len, 0, &c, &err) == 0 &&
+		c.outcome == OUTCOME_OK);
 	compiled_release(&c);
 	CHECK((device_extract(d, "hlo", program.data, program.len, &e, &err) == 0) == !refused);
 	CHECK(!refused || strstr(err.text, "nothing can be decided with the plugin"));

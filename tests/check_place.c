@@ -1,12 +1,14 @@
 /*
- * check_place.c - placement: what is read and refused, costs by hand, moves against a new sum, small problems against all answers.
+ * check_place.c - placement: what is read and refused, costs by hand, moves against a new sum, small problems against
+ * all answers.
  */
 #include "space/place/placing.h"
 #include "space/place/standing_load.h"
 #include "tests/test.h"
 
 /* a -> b -> d, a -> c -> d; values cost 1, 2, 3 to transfer. */
-#define NODE(id, fast, slow, color) "{\"id\": " id ", \"fpgaLatency\": " fast ", \"cpuLatency\": " slow ", \"size\": 10" color "}"
+#define NODE(id, fast, slow, color) "{\"id\": " id ", \"fpgaLatency\": " fast ", \"cpuLatency\": " slow ", " \
+	"\"size\": 10" color "}"
 #define DIAMOND(memory, color) "{\"maxSizePerFPGA\": " memory ", \"maxFPGAs\": 2, \"maxCPUs\": 1, \"nodes\": [" \
 	NODE("7", "10", "100", "") ", " NODE("8", "20", "200", color) ", " NODE("9", "30", "300", "") ", " \
 	NODE("3", "40", "400", color) "], \"edges\": [" \
@@ -21,7 +23,8 @@ static int parse(struct place *p, const char *text, struct err *err)
 static void by_hand(void)
 {
 	/* Of a, b, c, d; 2 is the processor. The load and the latency of each follow below. */
-	static const uint32_t device[][4] = {{0, 0, 0, 0}, {0, 0, 1, 1}, {0, 1, 0, 1}, {2, 0, 0, 0}, {2, 2, 2, 2}, {0, 1, 0, 0}};
+	static const uint32_t device[][4] = {{0, 0, 0, 0}, {0, 0, 1, 1}, {0, 1, 0, 1}, {2, 0, 0, 0}, {2, 2, 2, 2},
+		{0, 1, 0, 0}};
 	struct place p;
 	struct err err = {0};
 
@@ -39,7 +42,9 @@ static void by_hand(void)
 	CHECK_NEAR(place_latency(&p, device[3]), 191, 1e-9);
 	CHECK_NEAR(place_load(&p, device[4]), 1000, 1e-9);
 	CHECK_NEAR(place_latency(&p, device[4]), 800, 1e-9);
-	/* d comes back to the first accelerator: a piece of its own. a and c: 40 + 1 + 3; b: 1 + 20 + 2; d: 3 + 2 + 40. */
+	/*
+	 * d comes back to the first accelerator: a piece of its own. a and c: 40 + 1 + 3; b: 1 + 20 + 2; d: 3 + 2 + 40.
+	 */
 	CHECK_NEAR(place_load(&p, device[5]), 80 + 1 + 2, 1e-9);
 	CHECK_NEAR(place_latency(&p, device[5]), 44 + 23 + 45, 1e-9);
 	place_release(&p);
@@ -49,7 +54,8 @@ static void by_hand(void)
 static void entered_once(void)
 {
 	static const char join[] = "{\"maxSizePerFPGA\": 100, \"maxFPGAs\": 1, \"maxCPUs\": 1, \"nodes\": ["
-		NODE("1", "10", "100", "") ", " NODE("2", "20", "200", "") ", " NODE("3", "30", "300", "") "], \"edges\": ["
+		NODE("1", "10", "100", "") ", " NODE("2", "20", "200", "") ", " NODE("3", "30", "300",
+			"") "], \"edges\": ["
 		"{\"sourceId\": 1, \"destId\": 3, \"cost\": 1}, {\"sourceId\": 2, \"destId\": 3, \"cost\": 2}]}";
 	static const uint32_t device[] = {1, 0, 0};
 	struct place p;
@@ -62,7 +68,8 @@ static void entered_once(void)
 
 static void what_is_allowed(void)
 {
-	static const uint32_t apart[4] = {0, 0, 1, 1}, together[4] = {0, 1, 0, 1}, all[4] = {0, 0, 0, 0}, no_device[4] = {3, 0, 0, 0};
+	static const uint32_t apart[4] = {0, 0, 1, 1}, together[4] = {0, 1, 0, 1}, all[4] = {0, 0, 0, 0},
+		no_device[4] = {3, 0, 0, 0};
 	struct place p;
 	struct err err = {0};
 
@@ -81,13 +88,17 @@ static void refuses(void)
 	static const struct {
 		const char *text, *why;
 	} table[] = {{"{}", "there is no maxSizePerFPGA"},
-		{"{\"maxSizePerFPGA\": 1, \"maxFPGAs\": 0, \"maxCPUs\": 0, \"nodes\": [], \"edges\": []}", "1 to 64 devices"},
-		{"{\"maxSizePerFPGA\": 1, \"maxFPGAs\": 1, \"maxCPUs\": 0, \"nodes\": [{\"id\": 1}], \"edges\": []}", "a node lacks"},
-		{"{\"maxSizePerFPGA\": 1, \"maxFPGAs\": 1, \"maxCPUs\": 0, \"nodes\": [" NODE("1", "-1", "1", "") "], \"edges\": []}",
+		{"{\"maxSizePerFPGA\": 1, \"maxFPGAs\": 0, \"maxCPUs\": 0, \"nodes\": [], \"edges\": []}",
+			"1 to 64 devices"},
+		{"{\"maxSizePerFPGA\": 1, \"maxFPGAs\": 1, \"maxCPUs\": 0, \"nodes\": [{\"id\": 1}], \"edges\": []}",
+			"a node lacks"},
+		{"{\"maxSizePerFPGA\": 1, \"maxFPGAs\": 1, \"maxCPUs\": 0, \"nodes\": [" NODE("1", "-1", "1",
+			"") "], \"edges\": []}",
 			"-1 is no time"},
 		{"{\"maxSizePerFPGA\": 1, \"maxFPGAs\": 1, \"maxCPUs\": 0, \"nodes\": [" NODE("1", "1", "1", "") ", "
 			NODE("1", "1", "1", "") "], \"edges\": []}", "two nodes have the id 1"},
-		{"{\"maxSizePerFPGA\": 1, \"maxFPGAs\": 1, \"maxCPUs\": 0, \"nodes\": [" NODE("1", "1", "1", "") "], \"edges\": ["
+		{"{\"maxSizePerFPGA\": 1, \"maxFPGAs\": 1, \"maxCPUs\": 0, \"nodes\": [" NODE("1", "1", "1",
+			"") "], \"edges\": ["
 			"{\"sourceId\": 1, \"destId\": 2, \"cost\": 0}]}", "there is no node 2"},
 		{"{\"maxSizePerFPGA\": 1, \"maxFPGAs\": 1, \"maxCPUs\": 0, \"nodes\": [" NODE("1", "1", "1", "") ", "
 			NODE("2", "1", "1", "") "], \"edges\": [{\"sourceId\": 1, \"destId\": 2, \"cost\": 0}, "
@@ -112,14 +123,16 @@ static void random_place(struct place *p, struct rng *r, uint32_t nodes, uint32_
 
 	buf_addf(&b, "{\"maxSizePerFPGA\": %g, \"maxFPGAs\": %u, \"maxCPUs\": 1, \"nodes\": [", memory, accelerators);
 	for (uint32_t v = 0; v < nodes; v++)
-		buf_addf(&b, "%s{\"id\": %u, \"fpgaLatency\": %d, \"cpuLatency\": %d, \"size\": %d, \"colorClass\": %u, "
-			"\"supportedOnFpga\": %d}", v ? "," : "", v, (int)rng_below(r, 20), (int)rng_below(r, 200), (int)rng_below(r, 10),
-			v - (v % 3 == 2), rng_below(r, 10) > 0);
+		buf_addf(&b, "%s{\"id\": %u, \"fpgaLatency\": %d, "
+			"\"cpuLatency\": %d, \"size\": %d, \"colorClass\": %u, "
+			"\"supportedOnFpga\": %d}", v ? "," : "", v, (int)rng_below(r, 20), (int)rng_below(r, 200),
+			(int)rng_below(r, 10), v - (v % 3 == 2), rng_below(r, 10) > 0);
 	buf_adds(&b, "], \"edges\": [");
 	for (uint32_t v = 1; v < nodes; v++)
 		for (uint32_t k = 0; k < 2; k++) {
 			uint32_t u = (uint32_t)rng_below(r, v);
-			buf_addf(&b, "%s{\"sourceId\": %u, \"destId\": %u, \"cost\": %u}", v + k > 1 ? "," : "", u, v, u % 7);
+			buf_addf(&b, "%s{\"sourceId\": %u, \"destId\": %u, \"cost\": %u}", v + k > 1 ? "," : "", u, v,
+				u % 7);
 		}
 	buf_adds(&b, "]}");
 	if (place_parse(p, b.data, b.len, &err) < 0)
@@ -140,7 +153,8 @@ static void moves_add_up(void)
 		standing_load_init(&s, &p);
 		standing_load_set(&s, s.device);
 		for (int k = 0; k < 200; k++) {
-			standing_load_move(&s, (uint32_t)rng_below(&r, p.n_groups), (uint32_t)rng_below(&r, p.n_devices));
+			standing_load_move(&s, (uint32_t)rng_below(&r, p.n_groups),
+				(uint32_t)rng_below(&r, p.n_devices));
 			place_spread(&p, s.device, device);
 			double load = place_load(&p, device);
 			CHECK(isinf(load) || fabs(load - standing_load_most(&s)) < 1e-6);
@@ -178,12 +192,14 @@ static void as_good_as_all(void)
 		random_place(&p, &r, 12, 2, i % 3 ? 1e9 : 25);
 		double best = best_of_all(&p, goal);
 		for (int s = 0; s < PLACING_COUNT; s++) {
-			struct placing_options o = {.strategy = (enum placing_strategy)s, .goal = goal, .steps = 60000, .seed = 3};
+			struct placing_options o = {.strategy = (enum placing_strategy)s, .goal = goal, .steps = 60000,
+				.seed = 3};
 			struct placing_result result;
 			placing_solve(&p, &o, &result);
 			CHECK(result.cost >= best - 1e-9);
 			CHECK(isinf(result.cost) || fabs(place_cost(&p, goal, result.device) - result.cost) < 1e-9);
-			if (s == PLACING_ANNEAL && !CHECK(isinf(best) ? isinf(result.cost) : fabs(result.cost - best) < 1e-9))
+			if (s == PLACING_ANNEAL && !CHECK(isinf(best) ? isinf(result.cost)
+				: fabs(result.cost - best) < 1e-9))
 				printf("\tcase %d\n", i);
 			placing_result_release(&result);
 		}

@@ -26,7 +26,8 @@ static void play(struct night *n, double share, enum cost_kind kind, uint32_t ch
 
 	*n = (struct night){.lab.kind = kind, .set.share = share};
 	n->w.lab = &n->lab;
-	n->p = (struct plan){.set = &n->set, .worker = &n->w, .chain = n->chain, .n_workers = 1, .n_programs = PROGRAMS, .n_chains = chains};
+	n->p = (struct plan){.set = &n->set, .worker = &n->w, .chain = n->chain, .n_workers = 1,
+		.n_programs = PROGRAMS, .n_chains = chains};
 	for (uint32_t k = 0; k < chains * PROGRAMS; k++)
 		n->chain[k].number = k;
 	while (spent < NIGHT) {
@@ -53,7 +54,8 @@ static void long_steps_take_no_more_than_their_share(void)
 			if (!CHECK(n.seconds[i] < 2 * NIGHT / PROGRAMS))
 				printf("  program %u had %.0f s\n", i, n.seconds[i]);
 		CHECK(n.samples[3] > 100 && n.samples[1] > n.samples[3]);
-		for (uint32_t i = 0; i < PROGRAMS; i += 2) /* those with short steps are alike in samples, not in time */
+		/* those with short steps are alike in samples, not in time */
+		for (uint32_t i = 0; i < PROGRAMS; i += 2)
 			CHECK(n.samples[i] >= n.samples[1] && n.samples[i] + 2 >= n.samples[0]);
 		for (uint32_t i = 0; i < PROGRAMS && chains == 2; i++) {
 			uint32_t a = n.chain[2 * i].at.steps, b = n.chain[2 * i + 1].at.steps;

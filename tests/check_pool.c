@@ -1,6 +1,6 @@
 /*
- * check_pool.c - workers that compile ahead: what they make is loaded, what they cannot make is met as without them, and
- * nothing is left of them.
+ * check_pool.c - workers that compile ahead: what they make is loaded, what they cannot make is met as without them,
+ * and nothing is left of them.
  */
 #include <math.h>
 #include "device/ops.h"
@@ -31,7 +31,8 @@ static void expect(struct device *d, const char *const *script, size_t n, uint32
 }
 
 /* Compiles as a pair is; how many executables of each were made ahead. */
-static void compile_pair(struct device *d, const char *const *script, uint32_t instances, struct compiled *c, uint32_t *ready)
+static void compile_pair(struct device *d, const char *const *script, uint32_t instances, struct compiled *c,
+	uint32_t *ready)
 {
 	struct buf module[2] = {{0}, {0}};
 
@@ -78,7 +79,8 @@ static void what_is_made_is_loaded(void)
 		compile_pair(d, script, t[i].instances, c, ready);
 		if (!CHECK_INT(ready[0], t[i].ready) || !CHECK_INT(ready[1], t[i].ready))
 			printf("  row %zu\n", i);
-		CHECK(device_pair(d, &c[0], &c[1], &(struct precision){.instances = t[i].instances, .max_seconds = 0.05}, &x, NULL) == 0);
+		CHECK(device_pair(d, &c[0], &c[1], &(struct precision){.instances = t[i].instances,
+			.max_seconds = 0.05}, &x, NULL) == 0);
 		CHECK(x.outcome == OUTCOME_OK && x.seconds_b > x.seconds_a);
 		timing_release(&x);
 		drop_pair(d, c);
@@ -117,7 +119,8 @@ static void failures_are_met_alike(void)
 	static const struct {
 		const char *script;
 		enum outcome outcome;
-	} t[] = {{"compile=abort", OUTCOME_CRASHED}, {"compile=refuse", OUTCOME_REFUSED}, {"compile=exit", OUTCOME_CRASHED},
+	} t[] = {{"compile=abort", OUTCOME_CRASHED}, {"compile=refuse", OUTCOME_REFUSED},
+		{"compile=exit", OUTCOME_CRASHED},
 		{"serial=no", OUTCOME_OK}, {"reload=no", OUTCOME_OK}};
 	struct device *d = open_with(2, false);
 

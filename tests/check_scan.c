@@ -10,13 +10,16 @@ static void whole_numbers(void)
 		const char *text;
 		int rc;
 		int64_t v;
-	} table[] = {{"0", 0, 0}, {"-0", 0, 0}, {"7", 0, 7}, {"15,", 0, 15}, {"-15", 0, -15}, {"1e18", 0, 1000000000000000000},
-		{"1.5e1", 0, 15}, {"150E-1", 0, 15}, {"1.50", -1, 0}, {"2.0", 0, 2}, {"25e+1", 0, 250}, {"2500e-0002", 0, 25}, {"9223372036854775807", 0, INT64_MAX},
+	} table[] = {{"0", 0, 0}, {"-0", 0, 0}, {"7", 0, 7}, {"15,", 0, 15}, {"-15", 0, -15},
+		{"1e18", 0, 1000000000000000000},
+		{"1.5e1", 0, 15}, {"150E-1", 0, 15}, {"1.50", -1, 0}, {"2.0", 0, 2}, {"25e+1", 0, 250},
+		{"2500e-0002", 0, 25}, {"9223372036854775807", 0, INT64_MAX},
 		{"-9223372036854775808", 0, INT64_MIN}, {"9223372036854775808", -1, 0}, {"-9223372036854775809", -1, 0},
 		{"123456789012345678", 0, 123456789012345678}, {"1234567890123456789,", 0, 1234567890123456789},
 		{"18446744073709551616", -1, 0}, {"1e30", -1, 0}, {"1e-1", -1, 0}, {"0.000e99999999999999999999", 0, 0},
 		{"1e99999999999999999999", -1, 0}, {"1e-99999999999999999999", -1, 0}, {"01", -1, 0}, {"+1", -1, 0},
-		{"1.", -1, 0}, {".5", -1, 0}, {"1e", -1, 0}, {"-", -1, 0}, {"", -1, 0}, {"null", -1, 0}, {"\"1\"", -1, 0},
+		{"1.", -1, 0}, {".5", -1, 0}, {"1e", -1, 0}, {"-", -1, 0}, {"", -1, 0}, {"null", -1, 0},
+		{"\"1\"", -1, 0},
 		{"00", -1, 0}, {"0,", 0, 0}};
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
 		struct err err = {0};
@@ -65,7 +68,8 @@ static void grammar(void)
 	static const struct {
 		const char *text;
 		const char *wrong; /* NULL: nothing */
-	} table[] = {{"{}", NULL}, {"[]", NULL}, {" [1, {\"a\": [true, false, null, \"x\\n\\u00e9\"]}, -2.5e3] \n", NULL},
+	} table[] = {{"{}", NULL}, {"[]", NULL}, {" [1, {\"a\": [true, false, null, \"x\\n\\u00e9\"]}, -2.5e3] \n",
+		NULL},
 		{"[1,]", "line 1, byte 4: ']' stands where a value should be"},
 		{"[1 2]", "line 1, byte 4: '2' stands where ',' or ']' should be"},
 		{"{\"a\" 1}", "line 1, byte 6: '1' stands where ':' should be"},
@@ -75,7 +79,8 @@ static void grammar(void)
 		{"\"abc", "line 1, byte 5: the text ends where the end of a string should be"},
 		{"\"\\q\"", "line 1, byte 3: 'q' stands where an escape should be"},
 		{"\"\\u12g4\"", "line 1, byte 6: 'g' stands where a hexadecimal digit should be"},
-		{"\"a\nb\"", "line 1, byte 3: byte 0x0a stands in a string, where it must be an escape"}, {"tru", "t"}, {"", "the"}};
+		{"\"a\nb\"", "line 1, byte 3: byte 0x0a stands in a string, where it must be an escape"}, {"tru", "t"},
+		{"", "the"}};
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
 		struct err err = {0};
 		int rc = skip_all(table[i].text, &err);

@@ -115,7 +115,8 @@ static void every_strategy_reaches_the_optimum(void)
 	for (int start = HUNT_DEFAULT; start <= HUNT_RANDOM; start++)
 		for (int k = 0; k < 3; k++) {
 			struct hunt_options o = {.strategy = k == 0 ? STRATEGY_GUIDED : STRATEGY_RANDOM,
-				.propose = k == 1 ? PROPOSE_MAGNITUDE : PROPOSE_SIGNED, .start = start, .budget = k == 0 ? 6000 : 40000,
+				.propose = k == 1 ? PROPOSE_MAGNITUDE : PROPOSE_SIGNED, .start = start,
+				.budget = k == 0 ? 6000 : 40000,
 				.seed = 7, .alpha = 20, .explore = 10, .hops = 2, .adapt = k == 0};
 			run_search(&b, o, k == 0, best, &reached);
 			CHECK_NEAR(reached, best, 1e-9 * best);
@@ -132,7 +133,8 @@ static void sweeps_end_where_no_flip_helps(void)
 	for (int guided = 0; guided < 2; guided++) {
 		struct hunt h;
 		struct err err = {0};
-		struct hunt_options o = {.strategy = STRATEGY_SWEEP, .budget = 100000, .seed = 1, .alpha = guided ? 10 : 0};
+		struct hunt_options o = {.strategy = STRATEGY_SWEEP, .budget = 100000, .seed = 1,
+			.alpha = guided ? 10 : 0};
 		CHECK(hunt_begin(&h, &o, &b.lab, guided ? &b.scorer : NULL, &err) == 0);
 		while (hunt_next(&h, &err) == 1)
 			;
@@ -215,7 +217,8 @@ static void saved_search_goes_on(const char *toy)
 		CHECK_INT(pieces.n_curve, whole.n_curve);
 		CHECK(pieces.running.value == whole.running.value);
 		for (size_t n = 0; n < state.len; n += 41) { /* cut short anywhere: refused */
-			CHECK(hunt_begin(&cut, &o, &b.lab, o.strategy == STRATEGY_RANDOM ? NULL : &b.scorer, &err) == 0);
+			CHECK(hunt_begin(&cut, &o, &b.lab, o.strategy == STRATEGY_RANDOM ? NULL : &b.scorer,
+				&err) == 0);
 			CHECK(hunt_load(&cut, state.data, n, &err) == -1);
 			hunt_release(&cut);
 		}
@@ -316,7 +319,8 @@ static void disappointments_are_taken_back(void)
 	if (!CHECK(d && lab_open(&lab, "examples/graphs/train/vae.pb.zst", "fusion", d, &co, NULL, &err) == 0))
 		return;
 	for (int better = 0; better < 2; better++) {
-		struct hunt_options o = {.strategy = STRATEGY_RANDOM, .budget = 80, .alpha = 10, .hops = 1, .drift_checks = 1, .seed = 4};
+		struct hunt_options o = {.strategy = STRATEGY_RANDOM, .budget = 80, .alpha = 10, .hops = 1,
+			.drift_checks = 1, .seed = 4};
 		struct hunt h;
 		uint8_t *then;
 		CHECK(hunt_begin(&h, &o, &lab, NULL, &err) == 0);
@@ -342,10 +346,7 @@ static void disappointments_are_taken_back(void)
 	device_close(d);
 }
 
-/*
- * Our model counts a kernel alike alone and in a program, so whatever is charged beyond the region is wrong; the whole
- * program says so.
- */
+/* Our model counts a kernel alike alone and in a program: what is charged beyond the region is wrong, and shows. */
 static void a_wrong_charge_is_unlearnt(void)
 {
 	static const double charge = 1e-6;
@@ -361,8 +362,8 @@ static void a_wrong_charge_is_unlearnt(void)
 		struct device *d = device_open(&on, &err);
 		double initial;
 
-		if (!CHECK(d && lab_open(&lab, "examples/graphs/held-out/graph-network.pb.zst", "fusion", d, &co, NULL, &err) == 0) ||
-			!CHECK(hunt_begin(&h, &o, &lab, NULL, &err) == 0)) {
+		if (!CHECK(d && lab_open(&lab, "examples/graphs/held-out/graph-network.pb.zst", "fusion", d, &co, NULL,
+			&err) == 0) || !CHECK(hunt_begin(&h, &o, &lab, NULL, &err) == 0)) {
 			printf("%s\n", err.text);
 			return;
 		}
@@ -448,8 +449,9 @@ static void limits_are_kept(void)
 			CHECK(now || !within);
 			within |= now;
 		}
-		/* A toy's strands are never changed together, so what one of them owes to another stays where it was repaired first. */
-		if (!CHECK_NEAR(h.s->ops->formula(h.s, h.config, t[i].objective), best, (t[i].repaired ? 0.3 : 1e-9) * best))
+		/* A toy's strands never change together: what one owes another stays where it was repaired first. */
+		if (!CHECK_NEAR(h.s->ops->formula(h.s, h.config, t[i].objective), best,
+			(t[i].repaired ? 0.3 : 1e-9) * best))
 			printf("%s\n", t[i].limit);
 		CHECK(within && hunt_excess(&h) == 0);
 		CHECK_INT(t[i].bites, best_within(h.s, t[i].objective, t[i].limited, INFINITY) < best);

@@ -1,5 +1,6 @@
 /*
- * check_shard.c - meshes and layouts, what a step's parameters are for, layouts by hand, what is written, and what exchanges cost.
+ * check_shard.c - meshes and layouts, what a step's parameters are for, layouts by hand, what is written, and what
+ * exchanges cost.
  *
  * The step trains two layers by hand-written gradients: w1 is [8,16], w2 is [16,8], m1 is w1's moment.
  */
@@ -139,7 +140,8 @@ static void shardings_say_who_holds_what(void)
 	for (int row = 0; row < 3; row++)
 		for (int column = 0; column < 2; column++)
 			for (int copy = 0; copy < 2; copy++)
-				CHECK_INT(s->tile_assignment_devices[(row * 2 + column) * 2 + copy], (column * 3 + row) * 2 + copy);
+				CHECK_INT(s->tile_assignment_devices[(row * 2 + column) * 2 + copy],
+					(column * 3 + row) * 2 + copy);
 	CHECK_INT(layout_sharding(&m, &layout_whole, 2, &mem)->type, 0);
 	arena_release(&mem);
 }
@@ -220,7 +222,8 @@ static uint32_t count_calls(const struct graph *g)
 	uint32_t n = 0;
 
 	for (uint32_t v = 0; v < g->n_nodes; v++)
-		n += g->node[v].opcode == OP_CUSTOM_CALL && strcmp(g->node[v].proto->custom_call_target, "Sharding") == 0;
+		n += g->node[v].opcode == OP_CUSTOM_CALL && strcmp(g->node[v].proto->custom_call_target, "Sharding") ==
+			0;
 	return n;
 }
 

@@ -147,7 +147,8 @@ static void killed_anywhere_it_holds_a_whole_model(void)
 		shelf_unlock(lock);
 	}
 	setenv("PLACE", path.data, 1);
-	CHECK_INT(system("! ls -A \"$(dirname \"$PLACE\")\" | grep -q tmp"), 0); /* what they left went with the next lock */
+	/* what they left went with the next lock */
+	CHECK_INT(system("! ls -A \"$(dirname \"$PLACE\")\" | grep -q tmp"), 0);
 	buf_release(&path), buf_release(&before);
 }
 

@@ -50,7 +50,8 @@ static Hlo__HloComputationProto *computation(struct arena *mem, int64_t id, cons
 			in->operand_ids[in->n_operand_ids++] = (int64_t)(id << 32) + l[i].operands[k] + 1;
 		if (strcmp(l[i].opcode, "parameter") == 0)
 			in->parameter_number = parameters++;
-		if (strcmp(l[i].opcode, "broadcast") == 0 && l[l[i].operands[0]].dims[0]) { /* of one dimension: the first */
+		/* of one dimension: the first */
+		if (strcmp(l[i].opcode, "broadcast") == 0 && l[l[i].operands[0]].dims[0]) {
 			in->n_dimensions = 1;
 			in->dimensions = ARENA_NEW(mem, 1, int64_t);
 		}
@@ -190,15 +191,18 @@ static void descriptions_are_read(void)
 {
 	static const struct {
 		const char *text, *fault;
-	} table[] = {{"", NULL}, {"# nothing\n\n", NULL}, {"work = 5", NULL}, {" near.bytes=1e6 # big\r\nwork= 2\n", NULL},
+	} table[] = {{"", NULL}, {"# nothing\n\n", NULL}, {"work = 5", NULL}, {" near.bytes=1e6 # big\r\nwork= 2\n",
+		NULL},
 		{"work", "key = number"}, {"work = ", "positive"}, {"work = x", "positive"}, {"work = 1 2", "positive"},
-		{"work = -1", "positive"}, {"work = 0", "positive"}, {"work = inf", "positive"}, {"work = nan", "positive"},
+		{"work = -1", "positive"}, {"work = 0", "positive"}, {"work = inf", "positive"},
+		{"work = nan", "positive"},
 		{"lunch = 1", "launch"}, {"= 1", "knows no"}, {"a\nwork = 0", "line 1"}, {"\n\nwork = 0", "line 3"}};
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
 		struct roofline m = roofline_default;
 		struct err err = {0};
 		int rc = roofline_parse(&m, table[i].text, "file", &err);
-		if (!CHECK_INT(rc, table[i].fault ? -1 : 0) || !CHECK(!table[i].fault || strstr(err.text, table[i].fault)))
+		if (!CHECK_INT(rc, table[i].fault ? -1 : 0) || !CHECK(!table[i].fault ||
+			strstr(err.text, table[i].fault)))
 			printf("\t\"%s\": %s\n", table[i].text, err.text);
 	}
 	struct roofline m = roofline_default;

@@ -46,7 +46,8 @@ static void facts_are_found_again(void)
 	CHECK(p.n_sites == 50 && p.hash == 77 && p.graph == c.graph && memcmp(p.choices, c.choices, 50) == 0 &&
 		memcmp(p.dflt, c.dflt, 50) == 0 && memcmp(p.node, c.node, 200) == 0);
 	CHECK_INT(store_get_graph(s, c.graph, &g, &err), 0);
-	CHECK(g.bytes.len == 3 && memcmp(g.bytes.data, "two", 3) == 0 && strcmp(g.name, "two") == 0 && g.n_nodes == 150);
+	CHECK(g.bytes.len == 3 && memcmp(g.bytes.data, "two", 3) == 0 && strcmp(g.name, "two") == 0 &&
+		g.n_nodes == 150);
 	CHECK_STR(err.text, "");
 	stored_space_release(&p);
 	stored_graph_release(&g);
@@ -202,7 +203,8 @@ static int random_action(struct run *run, const struct made *m, struct rng *r, s
 		return run_jump(run, chain, 1, jump, err);
 	}
 	if (what == 2)
-		return run_failed(run, &f, err) < 0 || run_measured(run, &q, err) < 0 || run_anchor(run, &a, err) < 0 ? -1 : 0;
+		return run_failed(run, &f, err) < 0 || run_measured(run, &q, err) < 0 || run_anchor(run, &a, err) < 0
+			? -1 : 0;
 	memset(w, 0, sizeof *w);
 	*stepped = true;
 	memcpy(w->config, run_config(run, chain, &w->hash), m[chain].n_sites);

@@ -264,8 +264,8 @@ static int fill_a_disk(void)
 	struct run *run = NULL;
 	int64_t n;
 
-	if (unshare(CLONE_NEWNS | (geteuid() ? CLONE_NEWUSER : 0)) < 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
-		mount("tmpfs", folder, "tmpfs", 0, "size=1500k") < 0)
+	if (unshare(CLONE_NEWNS | (geteuid() ? CLONE_NEWUSER : 0)) < 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE,
+		NULL) < 0 || mount("tmpfs", folder, "tmpfs", 0, "size=1500k") < 0)
 		return 77;
 	s = store_open(path, STORE_CREATE, NULL, &err);
 	if (s && made_facts(s, "g", 100, 2, &m, &err) == 0)
@@ -402,11 +402,13 @@ static void migrating_is_all_or_nothing(void)
 	static const struct migration good[] = {
 		{NEXT, "UPDATE later SET x = x + 1"},
 		{NOW, "CREATE TABLE later (x INTEGER) STRICT; INSERT INTO later VALUES (41)"}};
-	static const struct migration bad[] = {{NOW, "CREATE TABLE later (x INTEGER) STRICT"}, {NEXT, "UPDATE nowhere SET x = 1"}};
+	static const struct migration bad[] = {{NOW, "CREATE TABLE later (x INTEGER) STRICT"},
+		{NEXT, "UPDATE nowhere SET x = 1"}};
 	static const struct migration lossy[] = {{NOW, "DELETE FROM graph"}};
 	static const struct migration hole[] = {{NOW, "CREATE TABLE later (x INTEGER) STRICT"}};
 	struct { const struct migration *m; size_t n; int target; int rc; const char *text; } t[] = {
-		{bad, 2, NEXT + 1, -1, "nowhere"}, {lossy, 1, NEXT, -1, "would lose"}, {hole, 1, NEXT + 1, -1, "cannot bring"},
+		{bad, 2, NEXT + 1, -1, "nowhere"}, {lossy, 1, NEXT, -1, "would lose"},
+		{hole, 1, NEXT + 1, -1, "cannot bring"},
 		{good, 2, NEXT + 1, 0, ""}};
 	int64_t x;
 

@@ -150,8 +150,9 @@ static bool sound(const char *path)
 /* The whole run in one number that depends on every step and what belongs to it. */
 static uint64_t fingerprint(const char *path)
 {
-	static const char sql[] = "SELECT id, chain, site, chosen, costs FROM sample UNION ALL SELECT step, n, outcome, signal,"
-		" detail FROM failure UNION ALL SELECT step, n, sweep, hash, config FROM keyframe UNION ALL SELECT key0, key1, pairs,"
+	static const char sql[] = "SELECT id, chain, site, chosen, costs FROM "
+		"sample UNION ALL SELECT step, n, outcome, signal, detail FROM failure UNION ALL SELECT step, n, "
+		"sweep, hash, config FROM keyframe UNION ALL SELECT key0, key1, pairs,"
 		" kind, delta FROM region ORDER BY 1, 2, 3, 4, 5";
 	struct err err = {0};
 	struct store *s = store_open(path, STORE_READ, NULL, &err);
@@ -161,7 +162,8 @@ static uint64_t fingerprint(const char *path)
 	if (s && sql_prepare(s, sql, &q, &err) == 0)
 		while (sql_step(s, q, &err) == 1)
 			for (int c = 0; c < 5; c++)
-				h = hash64(sqlite3_column_blob(q, c), (size_t)sqlite3_column_bytes(q, c), hash_mix(h, (uint64_t)c));
+				h = hash64(sqlite3_column_blob(q, c), (size_t)sqlite3_column_bytes(q, c),
+					hash_mix(h, (uint64_t)c));
 	CHECK_STR(err.text, "");
 	sqlite3_finalize(q);
 	store_close(s);

@@ -122,15 +122,18 @@ static void help_and_errors_are_sentences(void)
 {
 	static const struct { const char *args, *says; int rc; } t[] = {
 		{"--help", "merge   OUT IN...", 0}, {"", "what shall it do", 1}, {"verfy x", "did you mean verify", 1},
-		{"info", "which store", 1}, {"info nowhere.sqlite", "does not exist", 1}, {"ls --help", "runs|graphs", 0},
+		{"info", "which store", 1}, {"info nowhere.sqlite", "does not exist", 1}, {"ls --help", "runs|graphs",
+			0},
 		{"--version", "vantage", 0}, {"merge out.sqlite", "at least one to merge", 1},
 		{"export a.sqlite --format pdf", "pdf", 1}, {"ls a.sqlite rums", "did you mean runs", 1},
 		{"show a.sqlite nobody", "no run and no graph nobody", 1}, {"show a.sqlite", "needs one run", 1},
 		{"query a.sqlite", "needs one SQL", 1}, {"query a.sqlite 'DELETE FROM run'", "only reads", 1},
-		{"query a.sqlite 'SELEC 1'", "not understood", 1}, {"query a.sqlite 'SELECT 1; SELECT 2'", "one statement", 1},
+		{"query a.sqlite 'SELEC 1'", "not understood", 1}, {"query a.sqlite 'SELECT 1; SELECT 2'",
+			"one statement", 1},
 		{"query a.sqlite \"SELECT 1 WHERE 'a' REGEXP '('\"", "parenthesis", 1},
 		{"merge a.sqlite a.sqlite", "into itself", 1}, {"export a.sqlite --run ffff", "has no run ffff", 1},
-		{"export a.sqlite -o /nowhere/x", "cannot be written", 1}, {"query a.sqlite ''", "no SQL statement", 1}};
+		{"export a.sqlite -o /nowhere/x", "cannot be written", 1}, {"query a.sqlite ''", "no SQL statement",
+			1}};
 
 	CHECK(make("a.sqlite", 1, 2, 50, "g"));
 	for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
@@ -147,15 +150,17 @@ static void looking_is_tables_and_json(void)
 	CHECK(says("runs\n") && says("graphs\n") && says("resnet.pb") && says(" 100 ") && says("stopped"));
 	CHECK_INT(sh("$S ls --db b.sqlite runs --json"), 0);
 	CHECK(says("\"steps\": 100") && says("\"cost\": \"modelled\"") && !says("graphs"));
-	CHECK_INT(sh("$S info b.sqlite --json | python3 -c 'import json,sys; d=json.load(sys.stdin); print(d[\"store\"][\"steps\"])'"), 0);
+	CHECK_INT(sh("$S info b.sqlite --json | python3 -c 'import json,sys; "
+		"d=json.load(sys.stdin); print(d[\"store\"][\"steps\"])'"), 0);
 	CHECK_STR(said.data, "300\n");
-	CHECK_INT(sh("$S show b.sqlite 2 --json | python3 -c 'import json,sys; d=json.load(sys.stdin); print(d[\"run\"][\"steps\"],"
+	CHECK_INT(sh("$S show b.sqlite 2 --json | python3 -c 'import json,sys; "
+		"d=json.load(sys.stdin); print(d[\"run\"][\"steps\"],"
 		" len(d[\"chains\"]), d[\"stints\"][0][\"state\"])'"), 0);
 	CHECK_STR(said.data, "100 1 stopped\n");
 	CHECK_INT(sh("$S show b.sqlite resnet.pb"), 0);
 	CHECK(says("sha256") && says("toy:1"));
-	CHECK_INT(sh("$S query b.sqlite --csv \"SELECT count(*), sum(cost(costs, 1) IS NULL), min(cost_outcome(costs, 0)) FROM samples"
-		" WHERE run = 3\""), 0);
+	CHECK_INT(sh("$S query b.sqlite --csv \"SELECT count(*), sum(cost(costs, 1) IS "
+		"NULL), min(cost_outcome(costs, 0)) FROM samples WHERE run = 3\""), 0);
 	CHECK_SAYS("\n100,0,ok\n");
 	CHECK_INT(sh("$S query b.sqlite --jsonl \"SELECT name FROM graph WHERE name REGEXP '^res.*\\.pb$'\""), 0);
 	CHECK_STR(said.data, "{\"name\":\"resnet.pb\"}\n");
@@ -171,7 +176,8 @@ static void verify_tells_damage(void)
 	CHECK(make("c.sqlite", 1, 2, 100, "g"));
 	CHECK_INT(sh("$S verify c.sqlite --json"), 0);
 	CHECK_SAYS("\"ok\": true");
-	CHECK_INT(alter("c.sqlite", "UPDATE sample SET chosen = 1 - chosen WHERE id = (2 << 32) + 7 AND chosen < 2"), 0);
+	CHECK_INT(alter("c.sqlite", "UPDATE sample SET chosen = 1 - chosen WHERE id = (2 << 32) + 7 AND chosen < 2"),
+		0);
 	CHECK_INT(sh("$S verify c.sqlite"), 1);
 	CHECK(says("DAMAGED") && says("run 2, step 7") && says("1 runs with"));
 	CHECK_INT(sh("rm c.sqlite"), 0);
@@ -182,13 +188,15 @@ static void verify_tells_damage(void)
 	CHECK_INT(alter("c.sqlite", "DELETE FROM run WHERE id = 2"), 0);
 	CHECK_INT(sh("$S verify c.sqlite"), 1);
 	CHECK(says("is missing") && says("which is not"));
-	CHECK_INT(sh("dd if=/dev/urandom of=c.sqlite bs=4096 seek=40 count=1 conv=notrunc status=none; $S verify c.sqlite"), 1);
+	CHECK_INT(sh("dd if=/dev/urandom of=c.sqlite bs=4096 seek=40 "
+		"count=1 conv=notrunc status=none; $S verify c.sqlite"), 1);
 }
 
 /* What says how configurations are to be read must be what was written; nobody reads on, and it does not spread. */
 static void a_space_that_was_changed_is_refused(void)
 {
-	static const char *const commands[] = {"verify", "export", "rebuild", "merge out.sqlite", "export --format npz"};
+	static const char *const commands[] = {"verify", "export", "rebuild", "merge out.sqlite",
+		"export --format npz"};
 
 	CHECK(make("u.sqlite", 1, 1, 50, "g"));
 	for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
@@ -203,8 +211,8 @@ static void a_space_that_was_changed_is_refused(void)
 /* All steps of a store by content: independent of ids and order of merging. */
 static bool same_steps(const char *a, const char *b)
 {
-	int rc = sh("for f in '%s' '%s'; do n=$((n+1)); for s in $f; do $S export $s; done | sed 's/\"space\":[0-9]*,//' | sort >$$.$n; done;"
-		" cmp $$.1 $$.2 && test -s $$.1", a, b);
+	int rc = sh("for f in '%s' '%s'; do n=$((n+1)); for s in $f; do $S export $s; done | "
+		"sed 's/\"space\":[0-9]*,//' | sort >$$.$n; done; cmp $$.1 $$.2 && test -s $$.1", a, b);
 
 	return CHECK_INT(rc, 0);
 }
@@ -216,13 +224,15 @@ static void merging_twice_is_merging_once(void)
 	CHECK(make("m3.sqlite", 20, 1, 10, "g"));
 	CHECK_INT(sh("$S merge out.sqlite m1.sqlite m2.sqlite m3.sqlite"), 0);
 	CHECK_SAYS("6 new runs and 490 new steps from 3 shards");
-	CHECK_INT(sh("$S merge other.sqlite m3.sqlite m2.sqlite --quiet && $S merge other.sqlite m1.sqlite m2.sqlite"), 0);
+	CHECK_INT(sh("$S merge other.sqlite m3.sqlite m2.sqlite --quiet && $S merge other.sqlite m1.sqlite m2.sqlite"),
+		0);
 	CHECK_SAYS("2 new runs and 300 new steps");
 	same_steps("out.sqlite", "m1.sqlite m2.sqlite m3.sqlite");
 	same_steps("out.sqlite", "other.sqlite");
 	CHECK_INT(sh("$S verify out.sqlite && $S verify other.sqlite"), 0);
-	CHECK_INT(sh("$S query out.sqlite --csv 'SELECT (SELECT count(*) FROM region), (SELECT count(*) FROM measurement), (SELECT"
-		" count(*) FROM failure), (SELECT count(*) FROM environment), (SELECT count(*) FROM graph), (SELECT count(*) FROM"
+	CHECK_INT(sh("$S query out.sqlite --csv 'SELECT (SELECT count(*) FROM "
+		"region), (SELECT count(*) FROM measurement), (SELECT count(*) FROM failure), (SELECT count(*) FROM "
+		"environment), (SELECT count(*) FROM graph), (SELECT count(*) FROM"
 		" blob), (SELECT count(*) FROM resume)'"), 0);
 	CHECK_SAYS("\n6,6,6,1,2,8,0\n");
 	CHECK_INT(sh("$S merge out.sqlite m1.sqlite m2.sqlite m3.sqlite"), 0);
@@ -253,7 +263,8 @@ static void packed_shards_are_merged(void)
 	CHECK_SAYS("2 new runs and 100 new steps");
 	CHECK_SAYS("0 new runs and 0 new steps");
 	same_steps("pout.sqlite", "p1.sqlite");
-	CHECK(pack_file("p1.sqlite", "short.zst", 1000) && sh("echo no store > text") == 0 && pack_file("text", "text.zst", SIZE_MAX));
+	CHECK(pack_file("p1.sqlite", "short.zst", 1000) && sh("echo no store > text") == 0 &&
+		pack_file("text", "text.zst", SIZE_MAX));
 	CHECK_INT(sh("$S merge pout.sqlite short.zst"), 1);
 	CHECK_SAYS("short.zst");
 	CHECK_INT(sh("$S merge pout.sqlite text.zst"), 1);
@@ -273,7 +284,8 @@ static void a_shard_that_grew_is_merged_again(void)
 	/* An older copy brings nothing; one that went another way is told. */
 	CHECK_INT(sh("$S merge gout.sqlite fork.sqlite"), 0);
 	CHECK_SAYS("0 new steps");
-	CHECK_INT(alter("fork.sqlite", "UPDATE resume SET state = (SELECT state FROM resume WHERE run = 2) WHERE run = 1"), 0);
+	CHECK_INT(alter("fork.sqlite", "UPDATE resume SET state = (SELECT "
+		"state FROM resume WHERE run = 2) WHERE run = 1"), 0);
 	CHECK(grow("fork.sqlite", 1, 30));
 	CHECK_INT(sh("$S merge gout.sqlite fork.sqlite"), 1);
 	CHECK_SAYS("have the same uuid but differ at step 129");
@@ -315,11 +327,13 @@ static void a_damaged_shard_does_not_spread(void)
 static void exports_are_whole(void)
 {
 	CHECK(make("e.sqlite", 1, 1, 90, "a,b"));
-	CHECK_INT(sh("$S export e.sqlite --format csv -o e.csv && python3 -c \"import csv; r=list(csv.DictReader(open('e.csv')));"
-		" print(len({x['step'] for x in r}), r[0]['graph'], r[0]['delta'], r[0]['kind'])\""), 0);
+	CHECK_INT(sh("$S export e.sqlite --format csv -o e.csv && python3 -c "
+		"\"import csv; r=list(csv.DictReader(open('e.csv'))); print(len({x['step'] for x in r}), "
+		"r[0]['graph'], r[0]['delta'], r[0]['kind'])\""), 0);
 	CHECK_STR(said.data, "90 a,b 0 modelled\n");
-	CHECK_INT(sh("$S export e.sqlite --every 9 --graph '^a' | python3 -c \"import json,sys; r=[json.loads(l) for l in sys.stdin];"
-		" print(len(r), r[0]['above_default'], r[3]['step'], len(r[0]['choices']) > 1)\""), 0);
+	CHECK_INT(sh("$S export e.sqlite --every 9 --graph '^a' | python3 -c \"import "
+		"json,sys; r=[json.loads(l) for l in sys.stdin]; print(len(r), r[0]['above_default'], r[3]['step'], "
+		"len(r[0]['choices']) > 1)\""), 0);
 	CHECK_STR(said.data, "10 0 27 True\n");
 	CHECK_INT(sh("$S export e.sqlite --graph '^b' | wc -c"), 0);
 	CHECK_STR(said.data, "0\n");
@@ -372,7 +386,8 @@ static const char graph_reader[] =
 	"ops = d['node_opcode'][1]\n"
 	"ids = array.array('q', d['node_config_ids'][1])\n"
 	"feat = d['node_feat'][0]['shape']\n"
-	"assert feat[0] == len(ops) and feat[1] == d['node_feat_names'][0]['shape'][0] and d['node_feat'][0]['descr'] == '<f4'\n"
+	"assert feat[0] == len(ops) and feat[1] == d['node_feat_names'][0]['shape'][0] "
+	"and d['node_feat'][0]['descr'] == '<f4'\n"
 	"assert all(e[i] > e[i+1] for i in range(0, len(e), 2))\n" /* operands come first */
 	"assert all(0 <= i < len(ops) for i in ids)\n"
 	"print(len(ops), len(e) // 2, len(ids), sum(1 for o in ops if names[o] == b'parameter'))\n";

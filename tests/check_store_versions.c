@@ -36,7 +36,8 @@ static int unpack(char *path, size_t n, struct err *err)
 static void schema_of(struct store *s, struct buf *out)
 {
 	struct err err = {0};
-	sqlite3_stmt *q = sql_query(s, &err, "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type, name", "");
+	sqlite3_stmt *q = sql_query(s, &err, "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type, name",
+		"");
 
 	while (q && sql_step(s, q, &err) == 1) {
 		for (const char *p = sql_text(q, 0); *p; p++) {
@@ -72,8 +73,8 @@ static void an_old_store_is_read_as_it_is(void)
 	CHECK(n == 1 && v[0].steps == 200);
 	run_infos_free(v, n);
 	store_close(s);
-	snprintf(program, sizeof program, "%s/store verify --quiet %s >/dev/null && rm -f %s/all && %s/store merge --quiet %s/all %s"
-		" >/dev/null", bin(), path, folder, bin(), folder, path);
+	snprintf(program, sizeof program, "%s/store verify --quiet %s >/dev/null && rm "
+		"-f %s/all && %s/store merge --quiet %s/all %s >/dev/null", bin(), path, folder, bin(), folder, path);
 	CHECK_INT(system(program), 0);
 	CHECK_INT(io_read_file(path, IO_FILE_LIMIT, &after, &err), 0);
 	CHECK(before.len == after.len && memcmp(before.data, after.data, after.len) == 0);
@@ -86,8 +87,10 @@ static void an_old_environment_is_the_first_build_that_matches(void)
 {
 	struct err err = {0};
 	char path[300];
-	struct store *s = CHECK_INT(unpack(path, sizeof path, &err), 0) ? store_open(path, STORE_WRITE, NULL, &err) : NULL;
-	sqlite3_stmt *q = s ? sql_query(s, &err, "SELECT e.id, m.description, e.backend, e.platform, e.version, e.compile_options,"
+	struct store *s = CHECK_INT(unpack(path, sizeof path, &err), 0) ? store_open(path, STORE_WRITE, NULL, &err)
+		: NULL;
+	sqlite3_stmt *q = s ? sql_query(s, &err, "SELECT e.id, m.description, "
+		"e.backend, e.platform, e.version, e.compile_options,"
 		" e.kind FROM environment e JOIN machine m ON m.id = e.machine", "") : NULL;
 	char text[5][600];
 	int64_t was = 0, got[4] = {0};
@@ -99,7 +102,8 @@ static void an_old_environment_is_the_first_build_that_matches(void)
 			snprintf(text[i], sizeof text[i], "%s", sql_text(q, i + 1));
 		kind = sqlite3_column_int(q, 6);
 		sql_done(q);
-		struct environment e = {text[0], text[1], text[2], text[3], text[4], (enum cost_kind)kind, NULL, NULL, QUANTITY_SECONDS};
+		struct environment e = {text[0], text[1], text[2], text[3], text[4], (enum cost_kind)kind, NULL, NULL,
+			QUANTITY_SECONDS};
 		CHECK_INT(store_environment(s, &e, &got[0], &err), 0);
 		e.device = "an accelerator";
 		e.build = "b1";
@@ -147,8 +151,8 @@ static void an_old_store_is_brought_to_today(void)
 	store_close(f);
 	buf_release(&a);
 	buf_release(&b);
-	snprintf(program, sizeof program, "%s/store verify --quiet %s >/dev/null && %s/store merge --quiet %s %s >/dev/null",
-		bin(), path, bin(), fresh, path);
+	snprintf(program, sizeof program, "%s/store verify --quiet %s "
+		">/dev/null && %s/store merge --quiet %s %s >/dev/null", bin(), path, bin(), fresh, path);
 	CHECK_INT(system(program), 0);
 	CHECK_STR(err.text, "");
 }

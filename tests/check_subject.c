@@ -1,5 +1,6 @@
 /*
- * check_subject.c - from the name that --graph takes to a space: toys, files, dump folders, and names that are none of these.
+ * check_subject.c - from the name that --graph takes to a space: toys, files, dump folders, and names that are none of
+ * these.
  */
 #include <stdlib.h>
 #include <unistd.h>
@@ -122,7 +123,8 @@ static const struct device_ops compiler_ops = {.extract = extract};
 
 static void compiler_decides_the_defaults(void)
 {
-	struct compiler c = {.d = {.ops = &compiler_ops, .info = {.backend = "cpu", .family = "cpu", .compiles = true}}};
+	struct compiler c = {.d = {.ops = &compiler_ops, .info = {.backend = "cpu", .family = "cpu",
+		.compiles = true}}};
 	struct subject plain, s;
 	uint8_t want[60], got[60];
 	struct rng r;

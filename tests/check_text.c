@@ -120,16 +120,21 @@ static const struct text_case cases[] = {
 	{"later operand", "y = f32[4] negate(z)\nz = f32[4] abs(x)", ":5:21: there is no instruction z"},
 	{"operand count", "ROOT y = f32[4] add(x)", ":5:19: add takes 2 operands, not 1"},
 	{"operand shape", "ROOT y = f32[4] negate(f32[5] x)", "x does not have the shape"},
-	{"unknown attribute", "ROOT y = f32[4] negate(x), speed=3", ":5:30: there is no attribute speed here; there can be: metadata"},
+	{"unknown attribute", "ROOT y = f32[4] negate(x), speed=3", ":5:30: there is "
+		"no attribute speed here; there can be: metadata"},
 	{"missing attribute", "ROOT y = f32[4] reverse(x)", "attribute dimensions is missing"},
-	{"attribute twice", "ROOT y = f32[4] reverse(x), dimensions={0}, dimensions={0}", "attribute dimensions is given twice"},
-	{"bad value", "ROOT y = pred[4] compare(x, x), direction=UP", "expected EQ, NE, GE, GT, LE or LT, found \"UP\" (in attribute direction)"},
+	{"attribute twice", "ROOT y = f32[4] reverse(x), dimensions={0}, dimensions={0}",
+		"attribute dimensions is given twice"},
+	{"bad value", "ROOT y = pred[4] compare(x, x), direction=UP", "expected EQ, NE, GE, GT, "
+		"LE or LT, found \"UP\" (in attribute direction)"},
 	{"bad type", "ROOT y = f33[4] negate(x)", ":5:12: there is no operation f33"},
 	{"no shape", "ROOT y = broadcast(x), dimensions={0}", "the shape of broadcast must stand before it"},
 	{"layout rank", "ROOT y = f32[4]{1,0} negate(x)", "this layout has 2 dimensions, but the array has 1"},
-	{"layout order", "ROOT y = f32[4,4]{1,1} broadcast(x), dimensions={0}", "names each dimension, from 0 to 1, once"},
+	{"layout order", "ROOT y = f32[4,4]{1,1} broadcast(x), dimensions={0}",
+		"names each dimension, from 0 to 1, once"},
 	{"too few elements", "ROOT y = f32[3] constant({1, 2})", "this should hold 3 elements, but holds 2"},
-	{"too many elements", "ROOT y = f32[2] constant({1, 2, 3})", "there are 2 elements in this dimension, and here is one more"},
+	{"too many elements", "ROOT y = f32[2] constant({1, 2, 3})", "there are 2 "
+		"elements in this dimension, and here is one more"},
 	{"element out of range", "ROOT y = u8[1] constant({256})", "this number does not fit into u8"},
 	{"element of another type", "ROOT y = s32[1] constant({1.5})", "expected an integer, found \"1.5\""},
 	{"float out of range", "ROOT y = f16[1] constant({70000})", "this number does not fit into f16"},
@@ -138,7 +143,8 @@ static const struct text_case cases[] = {
 	{"short for its shape", "ROOT y = f32[100000,100000] constant({{1", "fewer than 10000000000 elements"},
 	{"name twice", "y = f32[4] negate(x)\ny = f32[4] abs(x)", ":6:1: there is an instruction y above already"},
 	{"two roots", "ROOT y = f32[4] negate(x)\nROOT z = f32[4] abs(x)", ":6:1: this computation has a ROOT already"},
-	{"no such computation", "ROOT y = f32[] reduce(x, x), dimensions={0}, to_apply=sum", "there is no computation sum"},
+	{"no such computation", "ROOT y = f32[] reduce(x, x), dimensions={0}, to_apply=sum",
+		"there is no computation sum"},
 	{"unknown predecessor", "ROOT y = f32[4] negate(x), control-predecessors={w}", "there is no instruction w"},
 	{"element out of tuple", "ROOT y = s32[] negate(p#2)", "there is no such element of p"},
 	{"string without end", "ROOT y = f32[4] negate(x), backend_config=\"abc", "this string does not end"},
@@ -147,10 +153,12 @@ static const struct text_case cases[] = {
 	{"bad escape", "ROOT y = f32[4] negate(x), backend_config=\"\\q\"", "there is no such escape"},
 	{"strange character", "ROOT y = f32[4] negate(x) @", ":5:29: nothing in HLO text begins with this"},
 	{"number too large", "ROOT y = f32[99999999999999999999] negate(x)", "does not fit in 64 bits"},
-	{"bad window", "ROOT y = f32[4] reduce-window(x, x), window={size=2x2 pad=0_0}, to_apply=f", "pad= must have low_high for each of the 2"},
+	{"bad window", "ROOT y = f32[4] reduce-window(x, x), window={size=2x2 pad=0_0}, to_apply=f",
+		"pad= must have low_high for each of the 2"},
 	{"labels", "ROOT y = f32[4] convolution(x, x), dim_labels=bb_io->bf", "stands here once"},
 	{"parameter numbers", "y = f32[] parameter(7)", "parameters of this computation must be numbered 0 to 2"},
-	{"sharding devices", "ROOT y = f32[4] negate(x), sharding={devices=[2,2]0,1,2}", "room for 4 devices, but 3 are given"},
+	{"sharding devices", "ROOT y = f32[4] negate(x), sharding={devices=[2,2]0,1,2}",
+		"room for 4 devices, but 3 are given"},
 	{"wrapped without tuple", "ROOT y = f32[4] negate-start(x)", "the shape of a start must be"},
 	{"more text", "ROOT y = f32[4] negate(x)\n}\nmore", "expected \"{\", found \"}\""},
 };
@@ -161,12 +169,14 @@ static void sees_mistakes(void)
 		struct arena mem = {0};
 		struct err err = {0};
 		struct buf b = {0};
-		buf_addf(&b, "HloModule t\nENTRY e {\n x = f32[4]{0} parameter(0)\n p = (f32[4], s32[]) parameter(1)\n%s%s\n}\n",
+		buf_addf(&b, "HloModule t\nENTRY e {\n x = f32[4]{0} "
+			"parameter(0)\n p = (f32[4], s32[]) parameter(1)\n%s%s\n}\n",
 			cases[i].wants && (cases[i].wants[0] == ':' && cases[i].wants[1] == '5') ? "  " : "",
 			cases[i].body);
 		Hlo__HloModuleProto *m = hlo_text_parse(&mem, b.data, b.len, "t.hlo", &err);
 		struct graph g = {0};
-		if (!cases[i].wants && !(CHECK(m != NULL) && CHECK_INT(graph_parse(&g, b.data, b.len, "t.hlo", &err), 0)))
+		if (!cases[i].wants && !(CHECK(m != NULL) && CHECK_INT(graph_parse(&g, b.data, b.len, "t.hlo", &err),
+			0)))
 			printf("%s: %s\n", cases[i].name, err.text);
 		graph_release(&g);
 		if (cases[i].wants && !(CHECK(m == NULL) && CHECK(strstr(err.text, cases[i].wants) != NULL)))
@@ -193,7 +203,8 @@ static void the_caret_points_at_it(void)
 /* Sizes that grow with each line, and nesting, must not take memory or stack without end. */
 static void takes_no_more_than_it_should(void)
 {
-	static const char *const parts[] = {"(", "{", "[", "negate(", "f32[", "constant(", "/*", "sharding={{", "{{{{", "'"};
+	static const char *const parts[] = {"(", "{", "[", "negate(", "f32[", "constant(", "/*", "sharding={{", "{{{{",
+		"'"};
 	struct err err;
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
 		struct arena mem = {0};

@@ -1,6 +1,6 @@
 /*
- * check_train.c - training: what examples consist of; they can be learnt by heart and, from toy to toy, in general; the same
- * seed gives the same bytes with any number of threads.
+ * check_train.c - training: what examples consist of; they can be learnt by heart and, from toy to toy, in general; the
+ * same seed gives the same bytes with any number of threads.
  */
 #include <stdlib.h>
 #include "base/stat.h"
@@ -121,7 +121,8 @@ static void bounds_say_only_what_they_can(void)
 
 static void losses_have_their_derivatives(void)
 {
-	static const struct flip_label labels[] = {{1e-6, 1e-7, 1, false, true, true}, {-1e-6, 1e-7, 1, false, true, true},
+	static const struct flip_label labels[] = {{1e-6, 1e-7, 1, false, true, true}, {-1e-6, 1e-7, 1, false, true,
+		true},
 		{-1e-6, 2e-6, 1, false, true, true}, {0, 0, 1, false, true, true}, {8e-6, 0, 1, true, true, true}};
 	struct train_options o = TRAIN_DEFAULTS;
 

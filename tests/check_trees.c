@@ -1,5 +1,6 @@
 /*
- * check_trees.c - boosted trees: bins, the first cut against every possible cut, what they learn, and their part of the model file.
+ * check_trees.c - boosted trees: bins, the first cut against every possible cut, what they learn, and their part of the
+ * model file.
  */
 #include <stdlib.h>
 #include "learn/boost.h"
@@ -228,7 +229,8 @@ static struct model *model_with_trees(struct lesson *t)
 	struct buf ignored = {0};
 
 	toys(t);
-	m->facts = (struct model_facts){.backend = mem_strdup("sim"), .space = mem_strdup("toy"), .provenance = mem_strdup("{}"),
+	m->facts = (struct model_facts){.backend = mem_strdup("sim"), .space = mem_strdup("toy"),
+		.provenance = mem_strdup("{}"),
 		.machine = mem_strdup(""), .apart = mem_strdup("")};
 	m->unit = data_unit(&t->d, NULL);
 	pack_trees(t, NULL, 1, &ignored, &m->trees);
@@ -250,7 +252,8 @@ static void the_file_keeps_trees(void)
 	for (int with_net = 0; with_net < 2; with_net++) {
 		struct lesson t = lesson_new();
 		struct model *m = model_with_trees(&t), *back;
-		struct net_size size = {.width = 8, .head = 8, .layers = 2, .opcodes = OP_COUNT + 1, .dtypes = FEATURE_DTYPES,
+		struct net_size size = {.width = 8, .head = 8, .layers = 2, .opcodes = OP_COUNT + 1,
+			.dtypes = FEATURE_DTYPES,
 			.node_features = NODE_FEATURES, .flip_features = FLIP_FEATURES};
 		struct buf a = {0}, b = {0};
 		if (with_net)

@@ -1,5 +1,6 @@
 /*
- * check_turns.c - the program that counts a loop's turns: it is sound, it is refused where it cannot be, and counts are kept.
+ * check_turns.c - the program that counts a loop's turns: it is sound, it is refused where it cannot be, and counts are
+ * kept.
  */
 #include "graph/turns.h"
 #include "tests/test.h"
@@ -153,7 +154,8 @@ static void counts_are_kept(void)
 	buf_release(&bytes);
 }
 
-#define GO(shape) "go {\n  p = " shape " parameter(0)\n  ROOT c = pred[] custom-call(p), custom_call_target=\"ask\"\n}\n"
+#define GO(shape) "go {\n  p = " shape " parameter(0)\n  ROOT c = pred[] " \
+	"custom-call(p), custom_call_target=\"ask\"\n}\n"
 #define BODY(shape) "body {\n  ROOT p = " shape " parameter(0)\n}\n"
 #define LOOP(name, shape) "  " name " = " shape " while(a), condition=go, body=body\n"
 
@@ -163,13 +165,17 @@ static void some_are_not_told(void)
 		const char *why, *text;
 	} cases[] = {
 		{"a state that is no tuple",
-			"HloModule m\n" GO("s32[]") BODY("s32[]") "ENTRY main {\n  a = s32[] parameter(0)\n" LOOP("ROOT w", "s32[]") "}\n"},
+			"HloModule m\n" GO("s32[]")
+			BODY("s32[]") "ENTRY main {\n  a = s32[] parameter(0)\n" LOOP("ROOT w", "s32[]") "}\n"},
 		{"a body of two loops",
-			"HloModule m\n" GO("(s32[])") BODY("(s32[])") "ENTRY main {\n  x = s32[] parameter(0)\n  a = (s32[]) tuple(x)\n"
+			"HloModule m\n" GO("(s32[])") BODY("(s32[])") "ENTRY main {\n  x "
+			"= s32[] parameter(0)\n  a = (s32[]) tuple(x)\n"
 			LOOP("w", "(s32[])") LOOP("w2", "(s32[])") "  ROOT t = ((s32[]), (s32[])) tuple(w, w2)\n}\n"},
 		{"a call on the way",
-			"HloModule m\n" GO("(s32[])") BODY("(s32[])") "called {\n  x = s32[] parameter(0)\n  a = (s32[]) tuple(x)\n"
-			LOOP("ROOT w", "(s32[])") "}\nENTRY main {\n  x = s32[] parameter(0)\n  ROOT c = (s32[]) call(x), to_apply=called\n}\n"},
+			"HloModule m\n" GO("(s32[])") BODY("(s32[])") "called {\n  x "
+			"= s32[] parameter(0)\n  a = (s32[]) tuple(x)\n"
+			LOOP("ROOT w", "(s32[])") "}\nENTRY main {\n  x = s32[] parameter(0)\n  "
+				"ROOT c = (s32[]) call(x), to_apply=called\n}\n"},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct graph g;

@@ -1,5 +1,6 @@
 /*
- * check_walk.c - what a loop reads one after the other, through every way of looking at a value; the strides are worked out by hand.
+ * check_walk.c - what a loop reads one after the other, through every way of looking at a value; the strides are worked
+ * out by hand.
  */
 #include "graph/walk.h"
 #include "tests/test.h"
@@ -24,8 +25,9 @@ static const char text[] =
 	"  rows = f32[6,10]{1,0} reduce(p, z), dimensions={1}, to_apply=add\n"
 	"  sums = f32[6,8]{1,0} reduce(p, z), dimensions={2}, to_apply=add\n"
 	"  thin = f32[6,8,1]{2,1,0} slice(p), slice={[0:6], [0:8], [3:4]}\n"
-	"  ROOT all = (f32[6,8,10], f32[6,8,10], f32[10,8,6], f32[8,6,10], f32[480], f32[48,10], f32[10,8,6], f32[8,10], f32[10,8],"
-	" f32[6,8,4], f32[6,10], f32[6,8], f32[6,8,1]) tuple(elementwise, copied, turned, swapped, flat, folded, same, spread, along,"
+	"  ROOT all = (f32[6,8,10], f32[6,8,10], f32[10,8,6], f32[8,6,10], f32[480], "
+	"f32[48,10], f32[10,8,6], f32[8,10], f32[10,8], f32[6,8,4], f32[6,10], f32[6,8], f32[6,8,1]) "
+	"tuple(elementwise, copied, turned, swapped, flat, folded, same, spread, along,"
 	" every_third, rows, sums, thin)\n"
 	"}\n";
 
@@ -43,7 +45,8 @@ static void strides_of_one_look(const struct graph *g)
 		const char *name;
 		double stride;
 	} want[] = {
-		{"elementwise", 1}, {"copied", 80}, {"turned", 80}, {"swapped", 1}, {"flat", 1}, {"folded", 1}, {"same", 1},
+		{"elementwise", 1}, {"copied", 80}, {"turned", 80}, {"swapped", 1}, {"flat", 1}, {"folded", 1},
+		{"same", 1},
 		{"spread", 0}, {"along", 1}, {"every_third", 3}, {"rows", 10}, {"sums", 1}, {"thin", 10},
 	};
 

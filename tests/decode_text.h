@@ -59,7 +59,8 @@ static const struct decode_case decode_cases[] = {
 		MODULE ENTRY " e = f32[8] exponential(p)\n n = f32[8] negate(e)\n s = f32[8] sine(n)\n"
 		" ROOT t = (f32[8], f32[8]) tuple(s, n)\n}\n",
 		MODULE "f {\n a = f32[8] parameter(0)\n e = f32[8] exponential(a)\n ROOT n = f32[8] negate(e)\n}\n"
-		FUSED_NEGATE("g", "sine") ENTRY " e = f32[8] exponential(p)\n x = f32[8] fusion(p), kind=kLoop, calls=f\n"
+		FUSED_NEGATE("g", "sine") ENTRY " e = f32[8] "
+			"exponential(p)\n x = f32[8] fusion(p), kind=kLoop, calls=f\n"
 		" y = f32[8] fusion(e), kind=kLoop, calls=g\n ROOT t = (f32[8], f32[8]) tuple(y, x)\n}\n",
 		5, 4, CAUSE_COPIES, 1, 0},
 	{"one of four consumers absorbs",
@@ -71,14 +72,16 @@ static const struct decode_case decode_cases[] = {
 		" ROOT t = (f32[8], f32[8], f32[8], f32[8]) tuple(a, b, c, d)\n}\n",
 		7, 6, CAUSE_CONSUMERS, 1, 0},
 	{"an operation that our rules keep alone is absorbed",
-		MODULE "ENTRY main {\n p = f32[4,4] parameter(0)\n c = f32[4,4] cholesky(p)\n ROOT n = f32[4,4] negate(c)\n}\n",
+		MODULE "ENTRY main {\n p = f32[4,4] parameter(0)\n c = f32[4,4] "
+		"cholesky(p)\n ROOT n = f32[4,4] negate(c)\n}\n",
 		MODULE "f {\n a = f32[4,4] parameter(0)\n c = f32[4,4] cholesky(a)\n ROOT n = f32[4,4] negate(c)\n}\n"
 		"ENTRY main {\n p = f32[4,4] parameter(0)\n ROOT x = f32[4,4] fusion(p), kind=kLoop, calls=f\n}\n",
 		2, 1, CAUSE_RULES, 0, 1},
 	{"a fusion of two results",
 		MODULE ENTRY " n = f32[8] negate(p)\n e = f32[8] exponential(n)\n s = f32[8] sine(n)\n"
 		" ROOT t = (f32[8], f32[8]) tuple(e, s)\n}\n",
-		MODULE "f {\n a = f32[8] parameter(0)\n n = f32[8] negate(a)\n e = f32[8] exponential(n)\n s = f32[8] sine(n)\n"
+		MODULE "f {\n a = f32[8] parameter(0)\n n = f32[8] negate(a)\n e "
+		"= f32[8] exponential(n)\n s = f32[8] sine(n)\n"
 		" ROOT t = (f32[8], f32[8]) tuple(e, s)\n}\n" ENTRY
 		" x = (f32[8], f32[8]) fusion(p), kind=kLoop, calls=f\n e = f32[8] get-tuple-element(x), index=0\n"
 		" s = f32[8] get-tuple-element(x), index=1\n ROOT t = (f32[8], f32[8]) tuple(e, s)\n}\n",
@@ -113,7 +116,8 @@ static const struct decode_case decode_cases[] = {
 		MODULE FUSED_NEGATE("f", "exponential") ENTRY
 		" x = f32[8] fusion(p), kind=kLoop, calls=f\n ROOT s = f32[8] sine(x)\n}\n",
 		MODULE FUSED_NEGATE("f", "exponential")
-		"g {\n a = f32[8] parameter(0)\n x = f32[8] fusion(a), kind=kLoop, calls=f\n ROOT s = f32[8] sine(x)\n}\n" ENTRY
+		"g {\n a = f32[8] parameter(0)\n x = f32[8] fusion(a), "
+		"kind=kLoop, calls=f\n ROOT s = f32[8] sine(x)\n}\n" ENTRY
 		" ROOT y = f32[8] fusion(p), kind=kLoop, calls=g\n}\n",
 		3, 2, CAUSE_RULES, 0, 1},
 	{"twins in a loop",
@@ -144,7 +148,8 @@ static const struct decode_case decode_cases[] = {
 		" ROOT c = (f32[8], f32[8]) conditional(b, p, p), true_computation=yes, false_computation=no\n}\n",
 		MODULE "f {\n a = f32[8] parameter(0)\n e = f32[8] exponential(a)\n ROOT n = f32[8] negate(e)\n}\n"
 		FUSED_NEGATE("g", "sine")
-		"yes {\n p = f32[8] parameter(0)\n e = f32[8] exponential(p)\n x = f32[8] fusion(p), kind=kLoop, calls=f\n"
+		"yes {\n p = f32[8] parameter(0)\n e = f32[8] "
+		"exponential(p)\n x = f32[8] fusion(p), kind=kLoop, calls=f\n"
 		" y = f32[8] fusion(e), kind=kLoop, calls=g\n ROOT t = (f32[8], f32[8]) tuple(y, x)\n}\n"
 		"no {\n p = f32[8] parameter(0)\n ROOT t = (f32[8], f32[8]) tuple(p, p)\n}\n"
 		"ENTRY main {\n b = pred[] parameter(0)\n p = f32[8] parameter(1)\n"

@@ -40,7 +40,8 @@ static PJRT_Error *client_create(PJRT_Client_Create_Args *a)
 	const char *env = getenv("FAKE_PLUGIN");
 	random_state ^= (uint64_t)getpid() * 0x9e3779b97f4a7c15u;
 	for (size_t i = 0; i < a->num_options; i++)
-		if (a->create_options[i].type == PJRT_NamedValue_kInt64 && a->create_options[i].int64_value <= MOST_DEVICES)
+		if (a->create_options[i].type == PJRT_NamedValue_kInt64 && a->create_options[i].int64_value <=
+			MOST_DEVICES)
 			n_devices = (size_t)a->create_options[i].int64_value;
 	a->client = &the_client;
 	return env ? act(find(env, strlen(env), "client"), "starting") : NULL;
@@ -180,7 +181,8 @@ static PJRT_Error *client_compile(PJRT_Client_Compile_Args *a)
 	const char *env = getenv("FAKE_PLUGIN"), *applied = env ? find(env, strlen(env), "applied") : NULL;
 	if (applied && memmem(a->compile_options, a->compile_options_size, "xla_enable_hlo_passes_only", 26))
 		e->factor = atof(applied);
-	if (asked_for_passes("another") && memmem(a->compile_options, a->compile_options_size, "xla_enable_hlo_passes_only", 26))
+	if (asked_for_passes("another") && memmem(a->compile_options, a->compile_options_size,
+		"xla_enable_hlo_passes_only", 26))
 		e->n--;
 	for (double left = number(e, "print", 0); left > 0; left -= 64)
 		fprintf(stderr, "%063d\n", (int)left);

@@ -5,8 +5,8 @@
  * byte that is none of letters, digits and "=;.-":
  *
  *	compile=refuse oom abort segv exit hang    what compiling does
- *	compile=kill killed    ends by SIGKILL; by that of a kernel that has no memory left, and counts it in VANTAGE_VMSTAT
- *	run=refuse oom abort hang nan              what running does
+ *	compile=kill killed    ends by SIGKILL; by that of a kernel that has no memory left, and counts it in
+ *	VANTAGE_VMSTAT run=refuse oom abort hang nan              what running does
  *	us=100      microseconds a run takes       noise=3    percent each run differs by
  *	load=5      percent each load differs by   out=2      factor of the outputs
  *	leak=64     MiB lost by each compile       print=9000 bytes printed on stderr by compiling
@@ -17,8 +17,8 @@
  *	chaos=1     the outputs change by as much where an input changes at all
  *	type=int    the outputs are integers
  *
- * A program has one output, f32[4]. Like XLA, the plugin dumps the program around fusion if it is asked to, and says which
- * passes it runs (TF_CPP_VMODULE); then it compiles any program.
+ * A program has one output, f32[4]. Like XLA, the plugin dumps the program around fusion if it is asked to, and says
+ * which passes it runs (TF_CPP_VMODULE); then it compiles any program.
  *
  * The environment variable FAKE_PLUGIN, in the same notation, changes what does not depend on a program:
  *
@@ -27,14 +27,16 @@
  *	platform=cuda kind=big-one number=3        it is an accelerator; by default it is the machine itself
  *	memory=4096 MiB that it says it has        inputs=8   MiB of inputs it has room for
  *	any=1       programs without a script are compiled too, and do nothing in 10 us
- *	crash=20    percent of such programs that abort the compiler: always the same ones, and none with "jit_" in them,
+ *	crash=20    percent of such programs that abort the compiler: always the same ones, and none with "jit_" in
+ *	them,
  *		    which whole programs have
  *	hang=20     percent of such programs that never come back, likewise
  *	slow=200    milliseconds that compiling such programs sleeps
  *	spread=40   percent by which such programs' times differ, always the same for the same program
  *	nth=5       the fifth program that a worker compiles aborts
  *	applied=2   factor of the outputs of programs compiled with only the passes after fusion
- *	passes=none twice another   what a probe of the passes meets: none, fusion twice, or a program that becomes another
+ *	passes=none twice another   what a probe of the passes meets: none, fusion twice, or a program that becomes
+ *	another
  *		    if it is compiled with some passes only
  */
 #ifndef TESTS_FAKE_PLUGIN_H
@@ -167,7 +169,8 @@ static PJRT_Error *act(const char *verb, const char *doing)
 		fprintf(stderr,
 			"WARNING: All log messages before absl::InitializeLog() is called are written to STDERR\n"
 			"I0000 00:00:1795351495.072903   22963 fake.cc:59] all is well\n"
-			"F0000 00:00:1795351495.074193   22963 fake.cc:60] Check failed: the fake was told to abort in %s\n"
+			"F0000 00:00:1795351495.074193   22963 fake.cc:60] "
+			"Check failed: the fake was told to abort in %s\n"
 			"*** Check failure stack trace: ***\n    @     0x7f2b1c0a3b5d  (unknown)\n",
 			doing);
 		abort();
@@ -217,10 +220,12 @@ static void dump_one(const char *folder, int n, const char *name, const PJRT_Exe
 /* Is somebody asking for the passes? With `how` NULL, or are they to be as `how` says. */
 static bool asked_for_passes(const char *how)
 {
-	const char *log = getenv("TF_CPP_VMODULE"), *env = getenv("FAKE_PLUGIN"), *v = env ? find(env, strlen(env), "passes") : NULL;
+	const char *log = getenv("TF_CPP_VMODULE"), *env = getenv("FAKE_PLUGIN"), *v = env ? find(env, strlen(env),
+		"passes") : NULL;
 	const char *level = getenv("TF_CPP_MIN_LOG_LEVEL"); /* 0: everything is said */
 
-	return (!level || atoi(level) == 0) && log && strstr(log, "hlo_pass_pipeline=1") && (!how || (v && strcmp(v, how) == 0));
+	return (!level || atoi(level) == 0) && log && strstr(log, "hlo_pass_pipeline=1") &&
+		(!how || (v && strcmp(v, how) == 0));
 }
 
 static void say_passes(void)

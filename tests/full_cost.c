@@ -1,6 +1,6 @@
 /*
- * full_cost.c - costs on the real compiler: the default is read back, choices are honoured, numbers agree, and both ways
- * of asking for a cost answer. bench/region measures how well the answers agree. Skipped without a plugin.
+ * full_cost.c - costs on the real compiler: the default is read back, choices are honoured, numbers agree, and both
+ * ways of asking for a cost answer. bench/region measures how well the answers agree. Skipped without a plugin.
  */
 #include "cost/cost.h"
 #include "ready/subject.h"
@@ -45,7 +45,8 @@ static void program(const char *path)
 		timing_release(&w);
 	}
 	space_random(s.space, 0.5, &r, b);
-	CHECK(numbers_check(&numbers, &(struct numbers_job){device, s.space, &s.original, b, &own, &tuned, 0}, &err) == 0);
+	CHECK(numbers_check(&numbers, &(struct numbers_job){device, s.space, &s.original, b, &own, &tuned, 0},
+		&err) == 0);
 	if (!CHECK_INT(numbers.outcome, OUTCOME_OK))
 		printf("\t%s\n", numbers.detail);
 	for (int i = 0; i < INPUTS_COUNT; i++)
@@ -115,7 +116,8 @@ static void regions_stay_on_their_thread(void)
 		b[i] = (uint8_t)((a[i] + 1) % s.space->site[i].choices);
 	CHECK(s.space->ops->region(s.space, a, b, &r, &err) == 0 && r.n > 0);
 	for (size_t i = 0; i < r.n; i++) {
-		CHECK(device_compile(device, COMPILE_APPLIED, "hlo", r.v[i].a.data, r.v[i].a.len, WANT_MEMORY, &out, &err) == 0);
+		CHECK(device_compile(device, COMPILE_APPLIED, "hlo", r.v[i].a.data, r.v[i].a.len, WANT_MEMORY, &out,
+			&err) == 0);
 		CHECK_INT(out.outcome, OUTCOME_OK);
 		CHECK(out.flops < 1000);
 		CHECK(device_drop(device, &out, &err) == 0);

@@ -16,9 +16,11 @@ static const char twins[] =
 	"HloModule twins\n"
 	"body {\n s = (s32[], f32[64,64], f32[64,64]) parameter(0)\n i = s32[] get-tuple-element(s), index=0\n"
 	" x = f32[64,64] get-tuple-element(s), index=1\n w = f32[64,64] get-tuple-element(s), index=2\n"
-	" one = s32[] constant(1)\n j = s32[] add(i, one)\n e1 = f32[64,64] exponential(x)\n e2 = f32[64,64] exponential(x)\n"
+	" one = s32[] constant(1)\n j = s32[] add(i, one)\n e1 = f32[64,64] "
+	"exponential(x)\n e2 = f32[64,64] exponential(x)\n"
 	" n = f32[64,64] negate(e1)\n d = f32[64,64] dot(e2, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
-	" a = f32[64,64] add(n, d)\n t = f32[64,64] tanh(a)\n ROOT r = (s32[], f32[64,64], f32[64,64]) tuple(j, t, w)\n}\n"
+	" a = f32[64,64] add(n, d)\n t = f32[64,64] tanh(a)\n ROOT r = "
+	"(s32[], f32[64,64], f32[64,64]) tuple(j, t, w)\n}\n"
 	"cond {\n s = (s32[], f32[64,64], f32[64,64]) parameter(0)\n i = s32[] get-tuple-element(s), index=0\n"
 	" k = s32[] constant(5)\n ROOT c = pred[] compare(i, k), direction=LT\n}\n"
 	"ENTRY main {\n p = f32[64,64] parameter(0)\n w = f32[64,64] parameter(1)\n z = s32[] constant(0)\n"
@@ -62,10 +64,12 @@ static void check_default(struct subject *s)
 	space_default(s->space, config);
 	CHECK(s->space->ops->apply(s->space, config, &module, &err) == 0);
 	CHECK(device_compile(device, COMPILE_DEFAULT, "hlo", s->original.data, s->original.len, 0, &own, &err) == 0);
-	CHECK(device_compile(device, COMPILE_APPLIED, "hlo", module.data, module.len, WANT_OPTIMISED, &ours, &err) == 0);
+	CHECK(device_compile(device, COMPILE_APPLIED, "hlo", module.data, module.len, WANT_OPTIMISED, &ours,
+		&err) == 0);
 	CHECK_STR(ours.detail, "");
 	if (CHECK(own.handle && ours.handle)) {
-		CHECK(s->space->ops->check(s->space, config, ours.optimised.data, ours.optimised.len, &kept, &err) == 0);
+		CHECK(s->space->ops->check(s->space, config, ours.optimised.data, ours.optimised.len, &kept,
+			&err) == 0);
 		CHECK_INT(kept.equal, kept.asked);
 		CHECK(device_compare(device, &own, &ours, NULL, &c, &err) == 0);
 		CHECK_INT(c.outcome, OUTCOME_OK);
@@ -137,7 +141,8 @@ static void copies_that_differ(void)
 
 static void examples(void)
 {
-	static const char *const patterns[] = {"examples/graphs/tiny/*.pb.zst", "examples/graphs/held-out/ranker.pb.zst",
+	static const char *const patterns[] = {"examples/graphs/tiny/*.pb.zst",
+		"examples/graphs/held-out/ranker.pb.zst",
 		"examples/graphs/held-out/graph-network.pb.zst", "../shared/hlo/*.pb"};
 	glob_t g;
 

@@ -1,6 +1,6 @@
 /*
- * full_device.c - the real plugin: every graph at hand compiles, runs, and gives the modules around fusion; the module after
- * fusion, applied, is the default again.
+ * full_device.c - the real plugin: every graph at hand compiles, runs, and gives the modules around fusion; the module
+ * after fusion, applied, is the default again.
  */
 #include <glob.h>
 #include <stdlib.h>
@@ -65,8 +65,8 @@ static void extracts(const struct buf *file, struct extracted *e)
 #define PATIENCE 1200
 
 /*
- * Reads the program as a module; the file may hold one in an envelope. False if compiling it five times takes too long: set
- * LONG_TESTS to do it all the same.
+ * Reads the program as a module; the file may hold one in an envelope. False if compiling it five times takes too long:
+ * set LONG_TESTS to do it all the same.
  */
 static bool read_program(struct buf *module)
 {
@@ -124,7 +124,8 @@ static void whole_round(void)
 	CHECK_INT(c.outcome, OUTCOME_OK);
 	CHECK(c.all.elements > 0 && !c.all.unlike && c.all.max_rel < 1e-3 && !c.layouts_differ);
 	comparison_release(&c);
-	CHECK(device_compile(device, COMPILE_DEFAULT, FORMAT_EXECUTABLE, a.serialised.data, a.serialised.len, 0, &loaded,
+	CHECK(device_compile(device, COMPILE_DEFAULT, FORMAT_EXECUTABLE, a.serialised.data, a.serialised.len, 0,
+		&loaded,
 		      &err) == 0);
 	CHECK_STR(loaded.detail, "");
 	CHECK(loaded.handle && loaded.hash == a.hash);
@@ -318,8 +319,10 @@ static void replicas_exchange(void)
 {
 	static const char sum[] = "HloModule sum\n"
 		"add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }\n"
-		"ENTRY main { x = f32[64] parameter(0) ROOT y = f32[64] all-reduce(x), replica_groups={}, to_apply=add }\n";
-	static const char twice[] = "HloModule twice\nENTRY main { x = f32[64] parameter(0) ROOT y = f32[64] add(x, x) }\n";
+		"ENTRY main { x = f32[64] parameter(0) ROOT y = f32[64] "
+		"all-reduce(x), replica_groups={}, to_apply=add }\n";
+	static const char twice[] = "HloModule twice\nENTRY main { x = "
+		"f32[64] parameter(0) ROOT y = f32[64] add(x, x) }\n";
 	static const struct {
 		uint32_t replicas;
 		bool equal;

@@ -1,5 +1,6 @@
 /*
- * full_turns.c - counts loops by running them: the count in the text is found again, and counts that are not in the text are right.
+ * full_turns.c - counts loops by running them: the count in the text is found again, and counts that are not in the
+ * text are right.
  */
 #include <unistd.h>
 #include "ready/subject.h"

@@ -1,9 +1,9 @@
 /*
  * full_verdict.c - a wrong answer is refused, on the real compiler.
  *
- * The module before fusion is one that the compiler never had: an operation was changed, or a layout was lost. Everything
- * made from it agrees with itself; only the compiler's own program differs. The unharmed programs are verified. Skipped
- * without a plugin.
+ * The module before fusion is one that the compiler never had: an operation was changed, or a layout was lost.
+ * Everything made from it agrees with itself; only the compiler's own program differs. The unharmed programs are
+ * verified. Skipped without a plugin.
  */
 #include <stdlib.h>
 #include <unistd.h>
@@ -26,7 +26,8 @@ static bool change_operations(Hlo__HloModuleProto *m)
 	size_t changed = 0;
 
 	for (size_t c = 0; c < m->n_computations; c++)
-		for (size_t i = 0; m->computations[c]->id == m->entry_computation_id && i < m->computations[c]->n_instructions; i++) {
+		for (size_t i = 0; m->computations[c]->id == m->entry_computation_id &&
+			i < m->computations[c]->n_instructions; i++) {
 			Hlo__HloInstructionProto *in = m->computations[c]->instructions[i];
 			size_t k = 0;
 			while (k < sizeof one / sizeof *one && strcmp(in->opcode, one[k]) != 0)
@@ -48,7 +49,9 @@ static const Hlo__HloInstructionProto *by_id(const Hlo__HloComputationProto *c, 
 	return NULL;
 }
 
-/* What is copied into another layout stays in the one it had: a bitcast of it then reads the elements in another order. */
+/*
+ * What is copied into another layout stays in the one it had: a bitcast of it then reads the elements in another order.
+ */
 static bool lose_inner(Hlo__HloModuleProto *m)
 {
 	size_t lost = 0;

@@ -17,7 +17,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	for (int goal = PLACE_LOAD; goal <= PLACE_LATENCY && p.n_nodes < 200; goal++)
 		for (int s = 0; s < PLACING_COUNT; s++) {
-			struct placing_options o = {.strategy = (enum placing_strategy)s, .goal = (enum place_goal)goal, .steps = 20};
+			struct placing_options o = {.strategy = (enum placing_strategy)s, .goal = (enum place_goal)goal,
+				.steps = 20};
 			struct placing_result r;
 			placing_solve(&p, &o, &r);
 			BUG_ON(r.cost < place_cost(&p, o.goal, r.device) - 1e-6 * r.cost);

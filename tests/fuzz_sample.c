@@ -43,7 +43,8 @@ static void flips(const uint8_t *data, size_t size)
 		for (uint32_t i = 0; i < n; i++)
 			BUG_ON(v[i].site >= SITES || v[i].choice >= 8 || (i && v[i].site <= v[i - 1].site));
 		code_flips(v, n, proof, &b);
-		BUG_ON(decode_flips(b.data, b.len, choices, SITES, &w, &cap_w, &k, &again) < 0 || k != n || again != proof);
+		BUG_ON(decode_flips(b.data, b.len, choices, SITES, &w, &cap_w, &k, &again) < 0 || k != n ||
+			again != proof);
 		for (uint32_t i = 0; i < n; i++)
 			BUG_ON(v[i].site != w[i].site || v[i].choice != w[i].choice);
 	}

@@ -47,7 +47,8 @@ static inline size_t mutate_width(const ProtobufCFieldDescriptor *f)
 
 static inline void mutate_value(struct mutation *m, const ProtobufCFieldDescriptor *f, char *at)
 {
-	static const char *const words[] = {"", "add", "while", "fusion", "parameter", "tuple", "get-tuple-element", "dot",
+	static const char *const words[] = {"", "add", "while", "fusion", "parameter", "tuple", "get-tuple-element",
+		"dot",
 		"reduce", "broadcast", "constant", "call", "conditional", "bitcast", "LT", "kLoop", "a\"b"};
 	if (f->type == PROTOBUF_C_TYPE_STRING) {
 		char *word = arena_strdup(&m->mem, words[rng_below(&m->r, sizeof(words) / sizeof(*words))]);
@@ -100,7 +101,8 @@ static inline ProtobufCMessage *mutate_other(struct mutation *m, const ProtobufC
 {
 	for (int attempt = 0; attempt < 20; attempt++) {
 		const Hlo__HloModuleProto *p = m->module;
-		const Hlo__HloComputationProto *c = p->n_computations ? p->computations[rng_below(&m->r, p->n_computations)] : NULL;
+		const Hlo__HloComputationProto *c = p->n_computations
+			? p->computations[rng_below(&m->r, p->n_computations)] : NULL;
 		if (!c || !c->n_instructions)
 			continue;
 		Hlo__HloInstructionProto *in = c->instructions[rng_below(&m->r, c->n_instructions)];
@@ -109,7 +111,8 @@ static inline ProtobufCMessage *mutate_other(struct mutation *m, const ProtobufC
 		for (unsigned i = 0; i < in->base.descriptor->n_fields; i++) {
 			const ProtobufCFieldDescriptor *f = &in->base.descriptor->fields[i];
 			ProtobufCMessage *found = NULL;
-			if (f->type == PROTOBUF_C_TYPE_MESSAGE && f->label != PROTOBUF_C_LABEL_REPEATED && f->descriptor == d)
+			if (f->type == PROTOBUF_C_TYPE_MESSAGE && f->label != PROTOBUF_C_LABEL_REPEATED &&
+				f->descriptor == d)
 				memcpy(&found, (char *)in + f->offset, sizeof(found));
 			if (found)
 				return found;
@@ -127,7 +130,8 @@ static inline void mutate_message(struct mutation *m, ProtobufCMessage *in, int 
 		f = &in->descriptor->fields[rng_below(&m->r, in->descriptor->n_fields)];
 		uint64_t word = 0;
 		bool repeated = f->label == PROTOBUF_C_LABEL_REPEATED;
-		memcpy(&word, base + (repeated ? f->quantifier_offset : f->offset), repeated ? 8 : mutate_width(f) < 8 ? 4 : 8);
+		memcpy(&word, base + (repeated ? f->quantifier_offset : f->offset), repeated ? 8 : mutate_width(f) < 8
+			? 4 : 8);
 		if (word)
 			break;
 	}

@@ -22,7 +22,8 @@ static inline void numbers(struct buf *b, struct rng *r, uint64_t n, int64_t siz
 	buf_addch(b, '[');
 	for (uint64_t i = 0; i < n; i++) {
 		int64_t v = (int64_t)rng_below(r, (uint64_t)size + 1) - (negative ? size / 3 : 0);
-		buf_addf(b, "%s%lld", i ? "," : "", rng_below(r, 100) < (uint64_t)never ? (long long)NET_NEVER : (long long)v);
+		buf_addf(b, "%s%lld", i ? "," : "", rng_below(r, 100) < (uint64_t)never ? (long long)NET_NEVER
+			: (long long)v);
 	}
 	buf_addch(b, ']');
 }
@@ -36,7 +37,8 @@ static inline void tie_numbers(struct buf *b, struct rng *r, uint64_t n)
 	rng_shuffle(r, to, n);
 	buf_addch(b, '[');
 	for (uint64_t i = 0; i < n * n; i++)
-		buf_addf(b, "%s%lld", i ? "," : "", to[i / n] == i % n ? (long long)rng_below(r, 9) : (long long)NET_NEVER);
+		buf_addf(b, "%s%lld", i ? "," : "", to[i / n] == i % n ? (long long)rng_below(r, 9)
+			: (long long)NET_NEVER);
 	buf_addch(b, ']');
 }
 
@@ -51,7 +53,8 @@ static inline void net_random(struct buf *b, const struct net_shape *shape, stru
 	buf_adds(b, "{\"problem\": {\"name\": \"random\", \"nodes\": {\"intervals\": [");
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t begin = rng_below(r, 20);
-		buf_addf(b, "%s[%llu,%llu]", i ? "," : "", (unsigned long long)begin, (unsigned long long)(begin + rng_below(r, 8)));
+		buf_addf(b, "%s[%llu,%llu]", i ? "," : "", (unsigned long long)begin,
+			(unsigned long long)(begin + rng_below(r, 8)));
 	}
 	buf_adds(b, "], \"costs\": [");
 	for (uint32_t i = 0; i < n; i++) {
@@ -71,11 +74,13 @@ static inline void net_random(struct buf *b, const struct net_shape *shape, stru
 		if (choices[x] == choices[y] && rng_below(r, 100) < (uint64_t)shape->tie)
 			tie_numbers(&pairs, r, choices[x]);
 		else
-			numbers(&pairs, r, (uint64_t)choices[x] * choices[y], shape->size, shape->negative, shape->never);
+			numbers(&pairs, r, (uint64_t)choices[x] * choices[y], shape->size, shape->negative,
+				shape->never);
 	}
 	buf_addf(b, "], \"costs\": [%s]}", pairs.data ? pairs.data : "");
 	if (shape->tightness)
-		buf_addf(b, ", \"usage_limit\": %llu", (unsigned long long)((uint64_t)n * 10 * (uint64_t)shape->tightness / 100));
+		buf_addf(b, ", \"usage_limit\": %llu",
+			(unsigned long long)((uint64_t)n * 10 * (uint64_t)shape->tightness / 100));
 	buf_adds(b, "}}");
 	buf_release(&pairs);
 	mem_free(choices);
@@ -101,7 +106,8 @@ static inline bool net_brute(const struct network *net, network_sum *best)
 }
 
 /* Reads an answer back; -1 with a sentence where it is not of this net. */
-static inline int net_read_answer(const struct network *net, const void *text, size_t n, uint32_t *choice, struct err *err)
+static inline int net_read_answer(const struct network *net, const void *text, size_t n, uint32_t *choice,
+	struct err *err)
 {
 	struct scan s;
 	uint32_t i = 0;

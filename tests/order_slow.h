@@ -49,7 +49,8 @@ static inline uint64_t course_trial_peak(const struct course *c)
 	uint64_t peak = c->trial.peak;
 
 	for (uint32_t b = 0; b < c->n_blocks; b++) {
-		uint32_t from = b * COURSE_BLOCK, to = from + COURSE_BLOCK < c->line->n ? from + COURSE_BLOCK : c->line->n;
+		uint32_t from = b * COURSE_BLOCK, to = from + COURSE_BLOCK < c->line->n ? from + COURSE_BLOCK
+			: c->line->n;
 		if (c->block[b] <= peak || (from >= first && to <= end))
 			continue;
 		if (to <= first || from >= end) {

@@ -30,15 +30,18 @@ struct window_case {
 	int size, stride, low, high, base, dilation, reversed;
 };
 static const struct window_case window_cases[] = {
-	{3, 1, 1, 1, 1, 1, 0}, {2, 1, 0, 0, 1, 1, 0}, {1, 1, 0, 0, 1, 1, 0}, {3, 2, 1, 1, 1, 1, 0}, {2, 2, 0, 1, 1, 2, 0},
-	{3, 1, 2, 1, 2, 1, 0}, {3, 1, 1, 1, 1, 1, 1}, {2, 1, 1, 0, 3, 1, 1}, {3, 1, -1, 2, 1, 1, 0}, {2, 3, 0, -1, 1, 1, 0},
+	{3, 1, 1, 1, 1, 1, 0}, {2, 1, 0, 0, 1, 1, 0}, {1, 1, 0, 0, 1, 1, 0}, {3, 2, 1, 1, 1, 1, 0},
+	{2, 2, 0, 1, 1, 2, 0},
+	{3, 1, 2, 1, 2, 1, 0}, {3, 1, 1, 1, 1, 1, 1}, {2, 1, 1, 0, 3, 1, 1}, {3, 1, -1, 2, 1, 1, 0},
+	{2, 3, 0, -1, 1, 1, 0},
 	{1, 2, 0, 0, 1, 1, 0}, {4, 1, 0, 0, 1, 1, 0}};
 #define N_WINDOWS (sizeof window_cases / sizeof *window_cases)
 
 struct group_case {
 	int groups, batch_groups, inner, multiple, batch, size;
 };
-static const struct group_case group_cases[] = {{1, 1, 2, 3, 2, 4}, {1, 1, 1, 2, 2, 5}, {2, 1, 1, 1, 2, 4}, {3, 1, 1, 2, 1, 5},
+static const struct group_case group_cases[] = {{1, 1, 2, 3, 2, 4}, {1, 1, 1, 2, 2, 5}, {2, 1, 1, 1, 2, 4},
+	{3, 1, 1, 2, 1, 5},
 	{2, 1, 2, 2, 2, 4}, {1, 3, 2, 1, 1, 4}, {1, 2, 2, 2, 1, 5}, {1, 1, 3, 3, 3, 3}};
 #define N_GROUPS (sizeof group_cases / sizeof *group_cases)
 
@@ -46,7 +49,8 @@ struct conv_case {
 	uint32_t n; /* spatial dimensions */
 	struct window_case w[2];
 	struct group_case g;
-	int order[3][4]; /* of input, kernel, output: which dimension stands where (0 batch or o, 1 feature or i, 2.. spatial) */
+	/* of input, kernel, output: which dimension stands where (0 batch or o, 1 feature or i, 2.. spatial) */
+	int order[3][4];
 	bool reverse;	 /* the kernel goes through an instruction that turns it around */
 };
 
@@ -146,7 +150,8 @@ static void walk_conv1(case_visit *visit, void *ctx, uint32_t each, uint32_t fir
 		for (size_t w = 0; w < N_WINDOWS; w++)
 			for (size_t g = 0; g < N_GROUPS; g++) {
 				const char *o[3] = {orders3[i % 6], orders3[i / 6 % 6], orders3[i / 36]};
-				struct conv_case c = {.n = 1, .w = {window_cases[w], {.size = 1}}, .g = group_cases[g], .reverse = n % 3 == 0};
+				struct conv_case c = {.n = 1, .w = {window_cases[w], {.size = 1}}, .g = group_cases[g],
+					.reverse = n % 3 == 0};
 				if (left_out(n++, each))
 					continue;
 				for (int a = 0; a < 3; a++)
@@ -186,7 +191,8 @@ static void window_text(struct buf *b, const struct window_case *w, uint32_t ran
 {
 	static const int sizes[] = {5, 4, 6};
 
-	buf_addf(b, "HloModule m\n\nf {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT c = f32[] %s(a, b)\n}\n\n"
+	buf_addf(b, "HloModule m\n\nf {\n  a = f32[] parameter(0)\n  b = f32[] "
+		"parameter(1)\n  ROOT c = f32[] %s(a, b)\n}\n\n"
 		    "ENTRY e {\n  x = f32[", op);
 	for (uint32_t i = 0; i < rank; i++)
 		buf_addf(b, "%s%d", i ? "," : "", sizes[i]);
@@ -216,7 +222,8 @@ static void walk_windows(case_visit *visit, void *ctx, uint32_t each, uint32_t f
 	for (uint32_t rank = 1; rank <= 3; rank++)
 		for (uint32_t i = 0; i < N_WINDOWS * N_WINDOWS; i++)
 			for (int op = 0; op < 3; op++) {
-				struct window_case w[3] = {window_cases[i % N_WINDOWS], window_cases[i / N_WINDOWS], window_cases[i % 5]};
+				struct window_case w[3] = {window_cases[i % N_WINDOWS], window_cases[i / N_WINDOWS],
+					window_cases[i % 5]};
 				struct buf b = {0};
 				bool some = true;
 				static const int sizes[] = {5, 4, 6};
@@ -240,7 +247,8 @@ struct product_case {
 	char x[6], w[6]; /* labels */
 	char along;	 /* 0: no concatenation */
 	int side;
-	char part[4]; /* p a parameter, s a broadcast of one number, b a broadcast that has the first label, g a gather */
+	/* p a parameter, s a broadcast of one number, b a broadcast that has the first label, g a gather */
+	char part[4];
 };
 
 static int label_size(char c)
@@ -300,7 +308,8 @@ static bool part_text(struct buf *b, const struct product_case *c, int i, int si
 		snprintf(table, sizeof table, i % 2 ? "r%s" : "%sr", summed);
 		buf_addf(b, "  table%d = ", i);
 		shape_of(b, table, c->along, size);
-		buf_addf(b, " parameter(%d)\n  index%d = s32[%d,1] parameter(%d)\n  part%d = ", *parameter, i, label_size(kept[0]),
+		buf_addf(b, " parameter(%d)\n  index%d = s32[%d,1] parameter(%d)\n  part%d = ", *parameter, i,
+			label_size(kept[0]),
 			*parameter + 1, i);
 		*parameter += 2;
 		shape_of(b, c->x, c->along, size);
@@ -309,7 +318,8 @@ static bool part_text(struct buf *b, const struct product_case *c, int i, int si
 		buf_addf(b, "}, collapsed_slice_dims={%d}, start_index_map={%d}, index_vector_dim=1, slice_sizes={",
 			(int)(strchr(table, 'r') - table), (int)(strchr(table, 'r') - table));
 		for (const char *p = table; *p; p++)
-			buf_addf(b, "%s%d", p > table ? "," : "", *p == 'r' ? 1 : *p == c->along ? size : label_size(*p));
+			buf_addf(b, "%s%d", p > table ? "," : "", *p == 'r' ? 1 : *p == c->along ? size
+				: label_size(*p));
 		buf_adds(b, "}\n");
 		return true;
 	}
@@ -405,7 +415,8 @@ static void ordered(const char *labels, uint32_t number, char *out)
 
 static void walk_products(case_visit *visit, void *ctx, uint32_t each, uint32_t first)
 {
-	static const char *const labels[][2] = {{"mk", "kn"}, {"mk", "k"}, {"k", "kn"}, {"mkl", "kln"}, {"bmk", "bkn"}, {"mpk", "kn"},
+	static const char *const labels[][2] = {{"mk", "kn"}, {"mk", "k"}, {"k", "kn"}, {"mkl", "kln"}, {"bmk", "bkn"},
+		{"mpk", "kn"},
 		{"mkl", "lk"}};
 	static const char *const parts[] = {"pp", "ppp", "pg", "gb", "sb", "bpg", "sps", "gg", "p", "g", "b", "s"};
 	uint32_t n = first;
@@ -414,7 +425,8 @@ static void walk_products(case_visit *visit, void *ctx, uint32_t each, uint32_t 
 		for (size_t p = 0; p < sizeof parts / sizeof *parts; p++)
 			for (uint32_t o = 0; o < 72; o++)
 				for (const char *a = labels[l][0]; *a; a++) {
-					struct product_case c = {.side = (int)(o & 1), .along = strlen(parts[p]) > 1 ? *a : 0};
+					struct product_case c = {.side = (int)(o & 1), .along = strlen(parts[p]) > 1
+						? *a : 0};
 					struct buf b = {0};
 					if (left_out(n++, each) || *a == 'b' || (!c.along && a > labels[l][0]))
 						continue;

@@ -1,8 +1,8 @@
 /*
  * rewrite_patterns.h - small programs that the patterns of space/rewrite/ match, made from the patterns themselves.
  *
- * Letters become no dimension, one or two of a size of two or three; parameters list theirs in any order; now and then a value is
- * transposed before it is used.
+ * Letters become no dimension, one or two of a size of two or three; parameters list theirs in any order; now and then
+ * a value is transposed before it is used.
  */
 #ifndef TESTS_REWRITE_PATTERNS_H
 #define TESTS_REWRITE_PATTERNS_H
@@ -72,7 +72,8 @@ static bool pt_has(const struct pattern_text *t, uint32_t value, uint32_t axis)
 	return t->p->value[value].letters >> (axis / 2) & 1;
 }
 
-static void pt_list(struct pattern_text *t, const char *key, const struct pattern_value *v, const uint32_t *axis, uint32_t n)
+static void pt_list(struct pattern_text *t, const char *key, const struct pattern_value *v, const uint32_t *axis,
+	uint32_t n)
 {
 	buf_addf(&t->out, ", %s={", key);
 	for (uint32_t i = 0; i < n; i++)
@@ -80,7 +81,8 @@ static void pt_list(struct pattern_text *t, const char *key, const struct patter
 	buf_adds(&t->out, "}");
 }
 
-static struct pattern_value pt_dot(struct pattern_text *t, uint32_t value, const struct pattern_value *a, const struct pattern_value *b)
+static struct pattern_value pt_dot(struct pattern_text *t, uint32_t value, const struct pattern_value *a,
+	const struct pattern_value *b)
 {
 	uint32_t batch[16], sum[16], n_batch = 0, n_sum = 0;
 	struct pattern_value y = {.n = 0};
@@ -150,7 +152,8 @@ static struct pattern_value pt_broadcast(struct pattern_text *t, uint32_t value,
 
 static struct pattern_value pt_line(struct pattern_text *t, const struct pattern_line *l)
 {
-	static const char *const name[] = {[PATTERN_ADD] = "add", [PATTERN_SUBTRACT] = "subtract", [PATTERN_MULTIPLY] = "multiply"};
+	static const char *const name[] = {[PATTERN_ADD] = "add", [PATTERN_SUBTRACT] = "subtract",
+		[PATTERN_MULTIPLY] = "multiply"};
 	struct pattern_value a = t->value[l->operand[0]], b = t->value[l->operand[1]], y;
 
 	if (l->op == PATTERN_DOT)
@@ -185,7 +188,8 @@ static void pattern_case(const struct pattern *p, uint64_t seed, case_visit *vis
 
 	rng_seed(&t.r, seed);
 	pt_letters(&t);
-	buf_adds(&t.out, "HloModule m\n\nadd {\n  x = f32[] parameter(0)\n  y = f32[] parameter(1)\n  ROOT z = f32[] add(x, y)\n}\n\n"
+	buf_adds(&t.out, "HloModule m\n\nadd {\n  x = f32[] parameter(0)\n  y = f32[] "
+		"parameter(1)\n  ROOT z = f32[] add(x, y)\n}\n\n"
 			 "ENTRY e {\n  zero = f32[] constant(0)\n");
 	for (uint32_t i = 0; i < p->n_match; i++) {
 		const struct pattern_line *l = &p->match[i];

@@ -36,7 +36,8 @@ static inline char *made_folder(void)
 	const char *tmp = getenv("TMPDIR");
 	char path[200];
 
-	snprintf(path, sizeof path, "%s/vantage-test-XXXXXX", tmp ? tmp : access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+	snprintf(path, sizeof path, "%s/vantage-test-XXXXXX", tmp ? tmp : access("/dev/shm", W_OK) == 0 ? "/dev/shm"
+		: "/tmp");
 	return mkdtemp(path) ? mem_strdup(path) : NULL;
 }
 
@@ -45,7 +46,8 @@ static inline int made_facts(struct store *s, const char *name, uint32_t n_sites
 	struct made *m, struct err *err)
 {
 	struct environment e = {"a machine", "toy", "formula", "1", "", COST_MODELLED, NULL, NULL, QUANTITY_SECONDS};
-	struct graph_facts g = {.name = name, .bytes = name, .n_bytes = strlen(name), .n_nodes = 3 * n_sites, .n_comps = 1};
+	struct graph_facts g = {.name = name, .bytes = name, .n_bytes = strlen(name), .n_nodes = 3 * n_sites,
+		.n_comps = 1};
 	struct space_facts f = {.kind = "toy:1", .backend = "toy", .hash = 77, .n_sites = n_sites, .n_ties = n_sites};
 	struct rng r;
 
@@ -102,7 +104,8 @@ static inline struct run_spec made_spec(const struct made *m, uint64_t seed)
 static inline struct run *made_run(struct store *s, const struct made *m, uint64_t seed, uint32_t n, struct err *err)
 {
 	struct run_spec spec = made_spec(m, seed);
-	struct chain_spec c = {.space = m->space, .start = "default", .config = m->dflt, .tau = 0.01, .base_seconds = 1e-3};
+	struct chain_spec c = {.space = m->space, .start = "default", .config = m->dflt, .tau = 0.01,
+		.base_seconds = 1e-3};
 	struct run *run;
 	uint32_t chain;
 	struct rng r;

@@ -1,10 +1,10 @@
 /*
  * live.c - a model of the temporary memory of a compiled program.
  *
- * Instructions run in the graph's order. A value is alive from the instruction that makes it to its last reader. The program
- * needs the most bytes that are alive at once. Instructions that only name other values (tuples, their elements,
- * bitcasts, a loop's state) take no memory and keep those values alive. Arguments, constants and results are not
- * temporary. The inside of a fusion needs nothing. A called computation needs its own most during the call.
+ * Instructions run in the graph's order. A value is alive from the instruction that makes it to its last reader. The
+ * program needs the most bytes that are alive at once. Instructions that only name other values (tuples, their
+ * elements, bitcasts, a loop's state) take no memory and keep those values alive. Arguments, constants and results are
+ * not temporary. The inside of a fusion needs nothing. A called computation needs its own most during the call.
  *
  * Real allocators reuse the memory of an operand, pad, and leave holes; this model does not.
  */
@@ -18,10 +18,13 @@ static bool compiled(const struct comp *c)
 /* Does it make no value of its own: is it only a name for its operands, or not computed in a run? */
 static bool names(const struct node *n)
 {
-	return opcode_is_idle(n->opcode) || n->opcode == OP_GET_TUPLE_ELEMENT || n->opcode == OP_BITCAST || n->opcode == OP_WHILE;
+	return opcode_is_idle(n->opcode) || n->opcode == OP_GET_TUPLE_ELEMENT || n->opcode == OP_BITCAST ||
+		n->opcode == OP_WHILE;
 }
 
-/* Finds the last instruction that reads each value of a computation, also by other names; NONE if it is in the result. */
+/*
+ * Finds the last instruction that reads each value of a computation, also by other names; NONE if it is in the result.
+ */
 static void find_last(const struct graph *g, const struct comp *c, uint32_t *last)
 {
 	for (uint32_t v = c->first + c->n_nodes; v-- > c->first;) {

@@ -1,8 +1,8 @@
 /*
  * sim.c - a device that is a performance model (roofline.c): no plugin, no noise, no worker.
  *
- * It is for tests, and for people without a plugin. Its costs are labelled "modelled" everywhere. It compiles nothing: a
- * program is priced as it stands, with the fusions that it has, so a handle is only a price. A program that cannot be
+ * It is for tests, and for people without a plugin. Its costs are labelled "modelled" everywhere. It compiles nothing:
+ * a program is priced as it stands, with the fusions that it has, so a handle is only a price. A program that cannot be
  * read is refused; there is no other failure.
  *
  * It has no fusion pass either: the module before the pass is the program itself, and there is none after. Nothing is
@@ -140,8 +140,8 @@ static int sim_run(struct device *d, uint32_t a, const struct precision *p, stru
 	return sim_pair(d, a, a, p, out, err);
 }
 
-static int sim_compare(struct device *d, uint32_t a, uint32_t b, const struct compare_options *o, struct comparison *out,
-	struct err *err)
+static int sim_compare(struct device *d, uint32_t a, uint32_t b, const struct compare_options *o,
+	struct comparison *out, struct err *err)
 {
 	(void)o;
 	(void)err;

@@ -22,8 +22,8 @@
  *
  * Long runs: if the fewest pairs would run longer than they may (`most`), one run of each side is enough, after one to
  * warm up if a run takes less than a second. More pairs are taken while there is time for them and the error of the
- * difference still matters to the caller (`enough`). Few pairs cannot show how far single pairs of long runs scatter. So
- * a scatter is assumed beforehand; each pair that is seen counts more against the assumption.
+ * difference still matters to the caller (`enough`). Few pairs cannot show how far single pairs of long runs scatter.
+ * So a scatter is assumed beforehand; each pair that is seen counts more against the assumption.
  *
  * Standard errors from few values are widened by Student's t over the normal quantile, so that +-1.96 of them
  * is a 95% interval whatever they were made of.

@@ -129,8 +129,8 @@ static int make_client(struct pjrt *p, struct refusal *v)
 	if (pjrt_check(p, p->api->PJRT_Client_AddressableDevices(&d), "listing devices", v) < 0)
 		return -1;
 	if (d.num_addressable_devices < p->n_devices) {
-		snprintf(v->detail, sizeof v->detail, "it offers %zu of the %u devices that are wanted", d.num_addressable_devices,
-			p->n_devices);
+		snprintf(v->detail, sizeof v->detail, "it offers %zu of the %u devices that are wanted",
+			d.num_addressable_devices, p->n_devices);
 		return -1;
 	}
 	p->device = d.addressable_devices;
@@ -163,8 +163,8 @@ static PJRT_NamedValue text_value(const char *name, const char *text)
 }
 
 /*
- * The assembler that XLA:GPU calls comes in another package, beside the plugin's. XLA would find it there by itself, but it
- * would find one in /usr/local first.
+ * The assembler that XLA:GPU calls comes in another package, beside the plugin's. XLA would find it there by itself,
+ * but it would find one in /usr/local first.
  */
 static void find_tools(struct pjrt *p, const char *plugin)
 {
@@ -208,13 +208,13 @@ static int make_topology(struct pjrt *p, struct refusal *v)
 	r.topology = p->topology;
 	if (pjrt_check(p, p->api->PJRT_TopologyDescription_PlatformVersion(&r), "asking its version", v) < 0)
 		return -1;
-	snprintf(p->version, sizeof p->version, "%.*s", (int)(r.platform_version_size < 100 ? r.platform_version_size : 100),
-		r.platform_version);
+	snprintf(p->version, sizeof p->version, "%.*s", (int)(r.platform_version_size < 100 ? r.platform_version_size
+		: 100), r.platform_version);
 	return 0;
 }
 
-struct pjrt *pjrt_open(const struct backend *b, const char *target, const char *plugin, uint64_t seed, struct spread spread,
-	struct err *err)
+struct pjrt *pjrt_open(const struct backend *b, const char *target, const char *plugin, uint64_t seed,
+	struct spread spread, struct err *err)
 {
 	struct pjrt *p = MEM_NEW(1, struct pjrt);
 	struct refusal v = {0};
@@ -281,8 +281,8 @@ const char *pjrt_version(const struct pjrt *p)
 #else
 #include "device/worker/pjrt.h"
 
-struct pjrt *pjrt_open(const struct backend *b, const char *target, const char *plugin, uint64_t seed, struct spread spread,
-	struct err *err)
+struct pjrt *pjrt_open(const struct backend *b, const char *target, const char *plugin, uint64_t seed,
+	struct spread spread, struct err *err)
 {
 	(void)b;
 	(void)target;

@@ -25,10 +25,11 @@ struct refusal { /* all zero: fine */
 struct pjrt;
 /*
  * `target`: hardware to compile for, "": what is here, and programs run. `spread`: of programs over
- * devices. A program for several takes its inputs whole on each and runs on all; the outputs of the first are the program's.
+ * devices. A program for several takes its inputs whole on each and runs on all; the outputs of the first are the
+ * program's.
  */
-struct pjrt *pjrt_open(const struct backend *b, const char *target, const char *plugin, uint64_t seed, struct spread spread,
-	struct err *err);
+struct pjrt *pjrt_open(const struct backend *b, const char *target, const char *plugin, uint64_t seed,
+	struct spread spread, struct err *err);
 void pjrt_close(struct pjrt *p);
 const char *pjrt_platform(const struct pjrt *p);
 const char *pjrt_version(const struct pjrt *p); /* of plugin and API */
@@ -62,7 +63,10 @@ struct instance *program_instance(struct program *g); /* its own, from compiling
 struct instance *instance_new(struct program *g, bool anew, struct refusal *v);
 void instance_free(struct instance *i); /* accepts NULL */
 
-/* Makes sure the program's inputs of a kind are in device memory (device.h says what `nudged` means). 0, or -1 with a refusal. */
+/*
+ * Makes sure the program's inputs of a kind are in device memory (device.h says what `nudged` means). 0, or -1 with a
+ * refusal.
+ */
 int program_inputs(struct program *g, enum inputs kind, bool nudged, struct refusal *v);
 /*
  * Runs `times` times one after the other; adds the seconds from call to completion to *seconds. The
@@ -75,7 +79,10 @@ struct program_pair {
 	uint32_t inputs; /* of enum inputs */
 	bool nudged, fresh; /* as in struct compare_options */
 };
-/* Runs both and appends how far their outputs are apart, as the reply to compare has it (schemas/worker.md). -1 with a refusal. */
+/*
+ * Runs both and appends how far their outputs are apart, as the reply to compare has it (schemas/worker.md). -1 with a
+ * refusal.
+ */
 int program_compare(const struct program_pair *pair, struct buf *out, struct refusal *v);
 
 #endif

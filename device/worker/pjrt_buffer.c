@@ -2,9 +2,9 @@
  * pjrt_buffer.c - inputs that suit a program, and outputs as numbers.
  *
  * An input follows from the seed, its number among the parameters, and its type. So two programs with equal parameters
- * get the same contents, in fact the same buffers, and an input can be thrown away and made again. pjrt_dtype.c makes the
- * values. Elements are generated in row-major order and then put into the layout that the program asks for, so the values
- * do not depend on the layout.
+ * get the same contents, in fact the same buffers, and an input can be thrown away and made again. pjrt_dtype.c makes
+ * the values. Elements are generated in row-major order and then put into the layout that the program asks for, so the
+ * values do not depend on the layout.
  *
  * Inputs stay in device memory. If they take more than their share of it, or if there is no room for another, the least
  * recently used goes first. The inputs of the last two programs (the pair that is being measured) always stay.
@@ -91,7 +91,8 @@ static uint8_t *make_values(struct pjrt *p, const struct type *t, uint64_t key, 
 }
 
 static int make_buffer(
-	struct pjrt *p, const struct type *t, uint64_t key, const struct wanted *w, PJRT_Buffer **out, struct refusal *v)
+	struct pjrt *p, const struct type *t, uint64_t key, const struct wanted *w, PJRT_Buffer **out,
+		struct refusal *v)
 {
 	PJRT_Buffer_MemoryLayout layout = {.struct_size = PJRT_Buffer_MemoryLayout_STRUCT_SIZE,
 		.type = PJRT_Buffer_MemoryLayout_Type_Tiled};
@@ -145,7 +146,8 @@ void pjrt_drop_inputs(struct pjrt *p)
 		drop_input(p, p->n_inputs - 1);
 }
 
-#define HOST_SHARE ((uint64_t)1 << 30) /* bytes at most: others use the machine's memory, too, and inputs can be made again in seconds */
+/* bytes at most: others use the machine's memory, too, and inputs can be made again in seconds */
+#define HOST_SHARE ((uint64_t)1 << 30)
 
 /* A quarter of the device's memory; or of the machine's, if the device is the machine or does not say. */
 static uint64_t input_share(const struct pjrt *p)
@@ -180,7 +182,8 @@ static uint64_t key_of(const struct type *t, size_t place)
 }
 
 static int ensure_input(
-	struct pjrt *p, const struct type *t, size_t place, const struct wanted *w, PJRT_Buffer **out, struct refusal *v)
+	struct pjrt *p, const struct type *t, size_t place, const struct wanted *w, PJRT_Buffer **out,
+		struct refusal *v)
 {
 	uint64_t key = hash_mix(key_of(t, place), ((uint64_t)w->device * INPUTS_COUNT + w->kind) * 2 + w->nudged);
 	uint64_t bytes = t->elements * dtype_host_bytes(t->dtype);
@@ -229,9 +232,9 @@ bool output_order(const struct instance *i, uint32_t k, size_t rank, int64_t *or
 	struct refusal ignored;
 	ARGS(Buffer_GetMemoryLayout, l);
 	l.buffer = i->out[k];
-	if (!HAS(p, Buffer_GetMemoryLayout) || pjrt_check(p, p->api->PJRT_Buffer_GetMemoryLayout(&l), "", &ignored) < 0 ||
-		l.layout.type != PJRT_Buffer_MemoryLayout_Type_Tiled || l.layout.tiled.minor_to_major_size != rank ||
-		!valid_order(rank, l.layout.tiled.minor_to_major))
+	if (!HAS(p, Buffer_GetMemoryLayout) || pjrt_check(p, p->api->PJRT_Buffer_GetMemoryLayout(&l), "", &ignored) <
+		0 || l.layout.type != PJRT_Buffer_MemoryLayout_Type_Tiled || l.layout.tiled.minor_to_major_size !=
+		rank || !valid_order(rank, l.layout.tiled.minor_to_major))
 		return false;
 	memcpy(order, l.layout.tiled.minor_to_major, rank * sizeof *order);
 	return true;

@@ -1,9 +1,10 @@
 /*
  * pjrt_compare.c - measures how far apart the outputs of two programs on the same inputs are.
  *
- * For floats, the difference of two elements is divided by their magnitude plus the mean magnitude of the output, so that
- * elements near 0 among large numbers do not count as far apart. Elements that are not finite on both sides must be the
- * same on both; if not, they are counted. Integers that are not equal are counted, and their difference is given, too.
+ * For floats, the difference of two elements is divided by their magnitude plus the mean magnitude of the output, so
+ * that elements near 0 among large numbers do not count as far apart. Elements that are not finite on both sides must
+ * be the same on both; if not, they are counted. Integers that are not equal are counted, and their difference is
+ * given, too.
  */
 #include "device/worker/pjrt.h"
 #ifdef HAVE_PJRT
@@ -88,7 +89,8 @@ static int compare_values(const struct values *x, const struct values *y, uint32
 }
 
 /* Of output k of the last kept runs. */
-static int output_difference(struct instance *a, struct instance *b, uint32_t k, struct difference *out, struct refusal *v)
+static int output_difference(struct instance *a, struct instance *b, uint32_t k, struct difference *out,
+	struct refusal *v)
 {
 	struct values x = {0}, y = {0};
 	int rc = output_values(a, k, &x, v);

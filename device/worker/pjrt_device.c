@@ -24,7 +24,8 @@ static void describe(struct pjrt *p, struct accelerator *a)
 	k.device_description = d.device_description;
 	if (HAS(p, DeviceDescription_Kind) &&
 		pjrt_check(p, p->api->PJRT_DeviceDescription_Kind(&k), "asking for its kind", &ignored) == 0)
-		snprintf(a->kind, sizeof a->kind, "%.*s", (int)(k.device_kind_size < 90 ? k.device_kind_size : 90), k.device_kind);
+		snprintf(a->kind, sizeof a->kind, "%.*s", (int)(k.device_kind_size < 90 ? k.device_kind_size : 90),
+			k.device_kind);
 	ARGS(DeviceDescription_Id, i);
 	i.device_description = d.device_description;
 	if (HAS(p, DeviceDescription_Id) &&

@@ -1,10 +1,10 @@
 /*
  * pjrt_dtype.c - element types: how their numbers are written, and what inputs are filled with.
  *
- * An input's values follow from a generator, its type and the kind of input (schemas/inputs.def). Those of the usual kind
- * are floats of about +-0.5, which avoids denormals and overflow, and integers of 0 to 7, which keeps gathers in range. A
- * nudged input is the same one with every float moved to one of its two neighbours: as little as can be told apart, so that
- * what it does to the outputs is what rounding may do to them.
+ * An input's values follow from a generator, its type and the kind of input (schemas/inputs.def). Those of the usual
+ * kind are floats of about +-0.5, which avoids denormals and overflow, and integers of 0 to 7, which keeps gathers in
+ * range. A nudged input is the same one with every float moved to one of its two neighbours: as little as can be told
+ * apart, so that what it does to the outputs is what rounding may do to them.
  */
 #include "device/worker/pjrt.h"
 #ifdef HAVE_PJRT
@@ -134,7 +134,8 @@ static double largest(const struct dtype_facts *f)
 }
 
 /* A few hundred codes that decode to something in range, evenly picked from all. */
-static void fill_small_floats(const struct dtype_facts *f, const struct range *range, struct rng *r, uint8_t *p, uint64_t n)
+static void fill_small_floats(const struct dtype_facts *f, const struct range *range, struct rng *r, uint8_t *p,
+	uint64_t n)
 {
 	double high = fmin(range->high, largest(f) / 4), low = range->low < 0 ? 0.02 * high : 0;
 	uint16_t table[512] = {0};

@@ -1,8 +1,8 @@
 /*
  * pjrt_run.c - loads instances of a program and runs them.
  *
- * An instance is one load of a program. There may be several, because two loads of one program differ in speed. A run is
- * timed from the call to the completion of its event. Reading the clock and throwing the outputs away are not in it.
+ * An instance is one load of a program. There may be several, because two loads of one program differ in speed. A run
+ * is timed from the call to the completion of its event. Reading the clock and throwing the outputs away are not in it.
  */
 #include "device/worker/pjrt.h"
 #ifdef HAVE_PJRT

@@ -1,12 +1,12 @@
 /*
  * worker.c - vantage-worker: the only program that loads a plugin.
  *
- * host.c starts it with a socket on descriptor 3. It answers one request at a time, as schemas/worker.md says, until the
- * other end closes. It may die at any moment, because compilers abort. Nothing here tries to prevent that; the host is
- * prepared for it.
+ * host.c starts it with a socket on descriptor 3. It answers one request at a time, as schemas/worker.md says, until
+ * the other end closes. It may die at any moment, because compilers abort. Nothing here tries to prevent that; the host
+ * is prepared for it.
  *
- * It dies with its parent (PR_SET_PDEATHSIG), even while it is stuck in the plugin. But it ignores SIGTERM: batch systems
- * send that to every process of a job, and the parent wants to finish the sample in flight.
+ * It dies with its parent (PR_SET_PDEATHSIG), even while it is stuck in the plugin. But it ignores SIGTERM: batch
+ * systems send that to every process of a job, and the parent wants to finish the sample in flight.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -144,7 +144,8 @@ struct subject {
 	struct instance *instance[2][MOST_INSTANCES]; /* NULL: not yet */
 	struct refusal refusal;
 	double inside;
-	double faults[2], runs[2]; /* pages that the runs of either side mapped in, first runs left out, and how many these were */
+	/* pages that the runs of either side mapped in, first runs left out, and how many these were */
+	double faults[2], runs[2];
 	bool ran[2][MOST_INSTANCES];
 	long preempted;
 	bool on_core; /* the program runs on the core of this process */
@@ -165,10 +166,10 @@ static struct rusage used_so_far(void)
 }
 
 /*
- * The instances of both sides. One each: those that compiling made. One each of the same program: that and a second load,
- * on either side by chance. Several that are compiled: those that compiling made, in random order, are the first. Several
- * that are loaded: all anew, each when it is first run. The side that is run first is random (measure.c), for the order of
- * loading is one of the things that make instances differ.
+ * The instances of both sides. One each: those that compiling made. One each of the same program: that and a second
+ * load, on either side by chance. Several that are compiled: those that compiling made, in random order, are the first.
+ * Several that are loaded: all anew, each when it is first run. The side that is run first is random (measure.c), for
+ * the order of loading is one of the things that make instances differ.
  */
 static void choose_instances(struct subject *s, uint32_t n, struct rng *r)
 {
@@ -349,8 +350,10 @@ static int set_up(struct worker *w, struct cursor *c, struct buf *out)
 			opt_version(), WIRE_PROTOCOL, protocol);
 	if (rc == 0 && cores > MOST_CORES)
 		rc = err_set(&err, "a worker is pinned to at most %d cores, not %u", MOST_CORES, cores);
-	if (rc == 0 && (spread.replicas > MOST_DEVICES || spread.partitions > MOST_DEVICES || spread_devices(spread) > MOST_DEVICES))
-		rc = err_set(&err, "a program runs on 1 to %u devices, not on %u", MOST_DEVICES, spread_devices(spread));
+	if (rc == 0 && (spread.replicas > MOST_DEVICES || spread.partitions > MOST_DEVICES ||
+		spread_devices(spread) > MOST_DEVICES))
+		rc = err_set(&err, "a program runs on 1 to %u devices, not on %u", MOST_DEVICES,
+			spread_devices(spread));
 	if (rc == 0 && cores)
 		rc = core_pin(core, cores, &err);
 	setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});

@@ -76,7 +76,8 @@ static void open_plugin(const char *path)
 	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	const PJRT_Api *(*get)(void);
 	PJRT_NamedValue one = {.struct_size = PJRT_NamedValue_STRUCT_SIZE, .name = "cpu_device_count",
-		.name_size = strlen("cpu_device_count"), .type = PJRT_NamedValue_kInt64, .int64_value = 1, .value_size = 1};
+		.name_size = strlen("cpu_device_count"), .type = PJRT_NamedValue_kInt64, .int64_value = 1,
+		.value_size = 1};
 	ARGS(Plugin_Initialize, init);
 	ARGS(Client_Create, c);
 	ARGS(Client_AddressableDevices, list);

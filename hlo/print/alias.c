@@ -42,7 +42,8 @@ void print_donor(struct printer *p, const Hlo__HloBufferDonorProto *m)
 	buf_adds(p->out, "{ ");
 	for (size_t i = 0; i < m->n_entries; i++) {
 		buf_addf(p->out, "%s(%" PRId64 ", ", i ? ", " : "", m->entries[i]->parameter_number);
-		print_ints(p->out, m->entries[i]->parameter_shape_index, m->entries[i]->n_parameter_shape_index, "{", "})");
+		print_ints(p->out, m->entries[i]->parameter_shape_index, m->entries[i]->n_parameter_shape_index, "{",
+			"})");
 	}
 	buf_adds(p->out, " }");
 }

@@ -10,8 +10,8 @@ bool metadata_empty(const Hlo__OpMetadata *m)
 {
 	static const Hlo__OpMetadata none = HLO__OP_METADATA__INIT;
 	return !*m->op_type && !*m->op_name && !*m->source_file && !*m->deduplicated_name && !*m->scheduling_name &&
-	       m->source_line == none.source_line && !m->source_end_line && !m->source_column && !m->source_end_column &&
-	       !m->n_profile_type && !m->stack_frame_id && !m->metadata_payload;
+	       m->source_line == none.source_line && !m->source_end_line && !m->source_column &&
+	       !m->source_end_column && !m->n_profile_type && !m->stack_frame_id && !m->metadata_payload;
 }
 
 bool note_empty(enum attr_form form, const void *message)
@@ -25,7 +25,8 @@ bool note_empty(enum attr_form form, const void *message)
 static bool is_name(const char *s)
 {
 	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_";
-	return *s && strchr(letters, *s) && strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789.-") == strlen(s);
+	return *s && strchr(letters, *s) &&
+		strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789.-") == strlen(s);
 }
 
 void print_frontend(struct printer *p, const Hlo__FrontendAttributes *m)
@@ -81,7 +82,8 @@ void print_origin(struct printer *p, const Hlo__OriginalValue *m)
 	for (size_t i = 0; i < m->n_elements && !m->is_synthetic_call; i++) {
 		const Hlo__OriginalValueElement *e = m->elements[i];
 		size_t same = 0, n = e->n_shape_index;
-		while (last && same < n && same < last->n_shape_index && e->shape_index[same] == last->shape_index[same])
+		while (last && same < n && same < last->n_shape_index &&
+			e->shape_index[same] == last->shape_index[same])
 			same++;
 		for (; open > same + 1; open--)
 			buf_addch(p->out, ')');

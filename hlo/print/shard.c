@@ -71,7 +71,8 @@ static void axes(struct printer *p, const Hlo__Mesh *m, Hlo__AxisRef *const *v, 
 		buf_adds(p->out, i ? ", " : "");
 		print_string(p->out, name, strlen(name));
 		if (v[i]->sub_axis_info)
-			buf_addf(p->out, ":(%" PRId64 ")%" PRId64, v[i]->sub_axis_info->pre_size, v[i]->sub_axis_info->size);
+			buf_addf(p->out, ":(%" PRId64 ")%" PRId64, v[i]->sub_axis_info->pre_size,
+				v[i]->sub_axis_info->size);
 	}
 	buf_adds(p->out, open ? n ? ", ?}" : "?}" : "}");
 }

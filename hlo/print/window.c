@@ -109,7 +109,8 @@ void print_sparsity(struct printer *p, const Hlo__SparsityConfig *c)
 	for (int i = 0; i < 2; i++) {
 		const Hlo__TensorSparsity *s = i ? c->rhs : c->lhs;
 		if (s)
-			buf_addf(p->out, "%s={sparsity=%" PRId64 "x%" PRId64 " dimension=%" PRId64 " stride=%" PRId64 " idx=%d}",
+			buf_addf(p->out,
+				"%s={sparsity=%" PRId64 "x%" PRId64 " dimension=%" PRId64 " stride=%" PRId64 " idx=%d}",
 				i ? " rhs" : "lhs", s->num_non_zero, s->block_size, s->dimension, s->stride, s->idx);
 	}
 	buf_addch(p->out, '}');

@@ -80,7 +80,8 @@ void async_wrap(struct text *p, const struct line *l, Hlo__HloInstructionProto *
 	Hlo__ShapeProto *s = l->shape;
 	struct scope inside = {.comp = text_message(p, &hlo__hlo_computation_proto__descriptor)};
 	struct int_list ids = {0};
-	if (!s || s->element_type != DT_TUPLE || s->n_tuple_shapes < 2 || s->tuple_shapes[0]->element_type != DT_TUPLE) {
+	if (!s || s->element_type != DT_TUPLE || s->n_tuple_shapes < 2 || s->tuple_shapes[0]->element_type !=
+		DT_TUPLE) {
 		text_wrong_at(p, l->at, "the shape of a start must be ((operands), result, ...)");
 		return;
 	}

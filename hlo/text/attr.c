@@ -38,8 +38,8 @@ static void unknown(struct text *p, const struct attr_set *const *sets, int n_se
 	for (int k = 0; k < n_sets; k++)
 		for (int i = 0; i < sets[k]->n; i++)
 			buf_addf(&b, "%s%s", b.len ? ", " : "", p->words->attr[sets[k]->row[i]].name);
-	text_wrong_at(p, p->tok.at, "there is no attribute %.*s here; there can be: %.600s", p->tok.n > 40 ? 40 : (int)p->tok.n,
-		p->tok.s, b.data ? b.data : "none");
+	text_wrong_at(p, p->tok.at, "there is no attribute %.*s here; there can be: %.600s", p->tok.n > 40 ? 40
+		: (int)p->tok.n, p->tok.s, b.data ? b.data : "none");
 	buf_release(&b);
 }
 

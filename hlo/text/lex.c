@@ -23,7 +23,8 @@ struct lexer {
 	const PCRE2_SIZE *span;
 };
 
-enum group { G_LABELS = 1, G_PADS, G_SIZES, G_REAL, G_INT, G_WORD, G_PERCENT, G_QUOTE, G_ARROW, G_ATMOST, G_DOTS, G_COMMENT, G_MARK };
+enum group { G_LABELS = 1, G_PADS, G_SIZES, G_REAL, G_INT, G_WORD, G_PERCENT, G_QUOTE, G_ARROW, G_ATMOST, G_DOTS,
+	G_COMMENT, G_MARK };
 
 static const char pattern[] =
 	"[ \\t\\r\\n]*+(?://[^\\n]*+[ \\t\\r\\n]*+)*+(?:"
@@ -261,7 +262,8 @@ bool text_expect(struct text *p, int kind)
 	if (text_accept(p, kind))
 		return true;
 	char what[8] = {'"', (char)kind, '"', 0};
-	return text_expected(p, kind < 256 ? what : kind == T_ARROW ? "\"->\"" : kind == T_INT ? "an integer" : "a name");
+	return text_expected(p, kind < 256 ? what : kind == T_ARROW ? "\"->\"" : kind == T_INT ? "an integer"
+		: "a name");
 }
 
 char text_peek(const struct text *p)

@@ -99,7 +99,8 @@ static void element(struct literal *l, size_t index)
 	if (!l->data) {
 		/* Each element takes at least a character, and all but the last a comma. */
 		if (l->count > (size_t)(p->end - p->tok.at)) {
-			text_wrong_at(p, p->tok.at, "there are fewer than %zu elements in the rest of the text", l->count);
+			text_wrong_at(p, p->tok.at, "there are fewer than %zu elements in the rest of the text",
+				l->count);
 			return;
 		}
 		l->data = arena_zalloc(p->mem, l->count, l->width);
@@ -172,7 +173,8 @@ static void level(struct literal *l, size_t d, size_t offset)
 	}
 	for (bool more = text_first(p, '{', '}'); more; more = text_again(p, '}')) {
 		if (n == want) {
-			text_wrong_at(p, p->tok.at, "there are %zu elements in this dimension, and here is one more", want);
+			text_wrong_at(p, p->tok.at, "there are %zu elements in this dimension, and here is one more",
+				want);
 			return;
 		}
 		level(l, d + 1, offset + n++ * l->stride[d]);

@@ -95,12 +95,14 @@ static void check(struct text *p, const struct line *l, const struct attr_target
 	switch (op) {
 	case OP_BROADCAST:
 		if (n && in->n_dimensions != line_operand(l, 0)->shape->n_dimensions)
-			text_wrong_at(p, l->at, "a broadcast needs dimensions={...}, one place for each of the operand's");
+			text_wrong_at(p, l->at, "a broadcast needs "
+				"dimensions={...}, one place for each of the operand's");
 		break;
 	case OP_CONDITIONAL: check_conditional(p, l, t); break;
 	case OP_TUPLE:
 		if (l->shape && (l->shape->element_type != DT_TUPLE || l->shape->n_tuple_shapes != n))
-			text_wrong_at(p, l->at, "the shape of this tuple has another number of parts than its operands");
+			text_wrong_at(p, l->at, "the shape of this tuple "
+				"has another number of parts than its operands");
 		break;
 	case OP_CUSTOM_CALL:
 		if (attr_seen(t, "operand_layout_constraints") && in->n_operand_shapes_with_layout != n)
@@ -120,7 +122,8 @@ static void attributes(struct text *p, struct line *l, struct attr_target *t, bo
 	if (!is_async)
 		default_before(p, l->in, l->op, l->operands.n);
 	if (!allowed && row->attrs.required)
-		text_wrong_at(p, l->at, "%s needs attributes, so it must stand on a line of its own", opcode_name(l->op));
+		text_wrong_at(p, l->at, "%s needs attributes, so it must stand on a line of its own",
+			opcode_name(l->op));
 	else if (allowed && is_async)
 		async_attrs(p, l, t);
 	else if (allowed)

@@ -188,7 +188,8 @@ static void layout(struct text *p, Hlo__ShapeProto *s)
 			int_list_add(&p->ints, text_int(p));
 		while (text_accept(p, ','));
 	if (p->ints.n != s->n_dimensions)
-		text_wrong_at(p, at, "this layout has %zu dimensions, but the array has %zu", p->ints.n, s->n_dimensions);
+		text_wrong_at(p, at, "this layout has %zu dimensions, but the array has %zu", p->ints.n,
+			s->n_dimensions);
 	uint64_t seen = 0;
 	for (size_t i = 0; i < p->ints.n && !p->bad; i++) {
 		if (p->ints.v[i] < 0 || (size_t)p->ints.v[i] >= s->n_dimensions || seen >> p->ints.v[i] & 1)

@@ -131,7 +131,8 @@ static void program_shape(struct text *p, struct scope *s, const char *at)
 		if (strcmp(in->opcode, "parameter") != 0)
 			continue;
 		if ((size_t)in->parameter_number >= n || out->parameters[in->parameter_number]) {
-			text_wrong_at(p, at, "parameters of this computation must be numbered 0 to %zu, each once", n - 1);
+			text_wrong_at(p, at, "parameters of this computation must be numbered 0 to %zu, each once",
+				n - 1);
 			return;
 		}
 		out->parameters[in->parameter_number] = in->shape;
@@ -358,7 +359,8 @@ static void find_entry(struct text *p)
 		p->entry = (int64_t)p->comps.n - 1;
 	Hlo__HloComputationProto *entry = p->comps.v[p->entry];
 	if (p->layout_given && !layout_fits(p->m->host_program_shape, entry->program_shape))
-		text_wrong_at(p, p->entry_at, "the header's entry_computation_layout has other shapes than %s", entry->name);
+		text_wrong_at(p, p->entry_at, "the header's entry_computation_layout has other shapes than %s",
+			entry->name);
 }
 
 static void finish(struct text *p)
@@ -372,7 +374,8 @@ static void finish(struct text *p)
 	if (!*m->name)
 		m->name = arena_printf(p->mem, "module_%s", entry->name);
 	if (!p->layout_given) {
-		Hlo__ProgramShapeProto *s = m->host_program_shape = text_message(p, &hlo__program_shape_proto__descriptor);
+		Hlo__ProgramShapeProto *s = m->host_program_shape = text_message(p,
+			&hlo__program_shape_proto__descriptor);
 		s->n_parameters = entry->program_shape->n_parameters;
 		s->parameters = entry->program_shape->parameters;
 		s->result = entry->program_shape->result;

@@ -123,9 +123,11 @@ static bool is_custom(const struct node *n)
 }
 
 /* Adds a fusion with one result; or, for one of several results, the members that it needs, up to the other results. */
-static void found_group(const struct graph *g, const struct comp *c, uint32_t result, const char *name, struct signatures *out)
+static void found_group(const struct graph *g, const struct comp *c, uint32_t result, const char *name,
+	struct signatures *out)
 {
-	struct signature sig = {.name = name, .shape = shape_of(g, result), .joined = g->node[c->root].opcode == OP_TUPLE};
+	struct signature sig = {.name = name, .shape = shape_of(g, result), .joined = g->node[c->root].opcode ==
+		OP_TUPLE};
 	const struct node *root = &g->node[c->root];
 	uint8_t *needed = mem_zalloc(c->n_nodes, 1);
 
@@ -184,12 +186,14 @@ static uint32_t run(const struct signatures *l, size_t i, uint64_t hash, uint32_
 }
 
 /* Merges the two sorted lists and counts equal groups; groups that are in one list only go to the rest. */
-static void compare(const struct signatures *asked, const struct signatures *found, struct check_result *out, struct rest *rest)
+static void compare(const struct signatures *asked, const struct signatures *found, struct check_result *out,
+	struct rest *rest)
 {
 	size_t i = 0, j = 0;
 
 	while (i < asked->n || j < found->n) {
-		uint64_t hash = j == found->n || (i < asked->n && asked->v[i].hash < found->v[j].hash) ? asked->v[i].hash :
+		uint64_t hash = j == found->n || (i < asked->n && asked->v[i].hash < found->v[j].hash)
+			? asked->v[i].hash :
 												       found->v[j].hash;
 		uint32_t kinds, any, a = run(asked, i, hash, &kinds), f = run(found, j, hash, &any);
 		uint32_t merged = f >= kinds && f < a ? a - f : 0;
@@ -208,8 +212,12 @@ static void take_out(struct signatures *l, size_t at)
 	l->v[at] = l->v[--l->n];
 }
 
-/* An extra signature that may stand for a missing group: one of that shape, else a result of a joined kernel, else NULL. */
-static const struct signature *find_pair(const struct signatures *extra, const struct signature *missing, bool simplified)
+/*
+ * An extra signature that may stand for a missing group: one of that shape, else a result of a joined kernel, else
+ * NULL.
+ */
+static const struct signature *find_pair(const struct signatures *extra, const struct signature *missing,
+	bool simplified)
 {
 	const struct signature *found = NULL;
 
@@ -238,7 +246,8 @@ static void pair_rest(struct rest *rest, bool simplified, struct check_result *o
 			take_out(&rest->extra, k);
 }
 
-static void judge_groups(struct space *s, const struct signatures *asked, const struct signatures *found, struct check_result *out)
+static void judge_groups(struct space *s, const struct signatures *asked, const struct signatures *found,
+	struct check_result *out)
 {
 	struct rest rest = {{0}, {0}};
 

@@ -265,5 +265,6 @@ void fusion_report_text(const struct space *s, const struct fusion_report *r, st
 		buf_addf(out, ", instructions added for copies that differ: %u", a->added);
 	for (uint32_t c = 0; c < a->n_causes; c++)
 		if (a->cause[c].parts)
-			buf_addf(out, "%s%s %u", said++ ? ", " : "; the rest: ", a->cause[c].meaning, a->cause[c].parts);
+			buf_addf(out, "%s%s %u", said++ ? ", " : "; the rest: ", a->cause[c].meaning,
+				a->cause[c].parts);
 }

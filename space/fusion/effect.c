@@ -13,9 +13,9 @@
  * index, and how many elements are asked for with it. The compiler moves what does not depend on a
  * broadcast's innermost new dimensions out of the inner loop, so that counts once per outer round.
  *
- * Each stream also has a walk: the dimension that moves from one round of the innermost loop to the next. A value that is
- * read at a stride fetches a cache line in each round and cannot be read as vectors, whether its reader is a transpose
- * itself or a copy that absorbed one.
+ * Each stream also has a walk: the dimension that moves from one round of the innermost loop to the next. A value that
+ * is read at a stride fetches a cache line in each round and cannot be read as vectors, whether its reader is a
+ * transpose itself or a copy that absorbed one.
  */
 #include <math.h>
 #include <string.h>
@@ -164,8 +164,8 @@ static struct asked ask(struct tally *t, const struct graph *g, uint32_t c, cons
 }
 
 /* Adds what the i-th member asks of its operands; `n_values` grows by the values that are read. */
-static void ask_operands(struct space *s, const uint8_t *config, uint32_t v, size_t i, struct tally *t, size_t *n_values,
-	float *out)
+static void ask_operands(struct space *s, const uint8_t *config, uint32_t v, size_t i, struct tally *t,
+	size_t *n_values, float *out)
 {
 	const struct graph *g = s->graph;
 	const struct node *n = &g->node[v];
@@ -208,7 +208,8 @@ static void add_group(struct space *s, const uint8_t *config, const struct nodes
 		t->member[i].n = 0;
 	}
 	t->next_index = 1;
-	add_stream(&t->member[members->n - 1], (struct stream){0, (double)g->node[root].elements, walk_of(&g->node[root])});
+	add_stream(&t->member[members->n - 1], (struct stream){0, (double)g->node[root].elements,
+		walk_of(&g->node[root])});
 	for (size_t i = members->n; i-- > 0;) { /* readers before what they read */
 		const struct node *n = &g->node[members->v[i]];
 		double each = n->elements ? n->flops / (double)n->elements : 0;

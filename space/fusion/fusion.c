@@ -122,7 +122,8 @@ static int fusion_open(struct space *s, const char *backend, struct err *err)
 	uint8_t *config;
 
 	if (!binary && s->kind[strlen(fusion_kind.name)])
-		return err_set(err, "there is no decision space called %.60s; there are %s", s->kind, fusion_kind.forms);
+		return err_set(err, "there is no decision space called %.60s; there are %s", s->kind,
+			fusion_kind.forms);
 	s->ops = &fusion_ops;
 	s->own = f;
 	s->site_of = arena_alloc(&s->mem, g->n_nodes * sizeof *s->site_of);
@@ -151,8 +152,9 @@ static int fusion_open(struct space *s, const char *backend, struct err *err)
 const struct space_kind fusion_kind = {
 	.name = "fusion",
 	.forms = "fusion, fusion/binary",
-	.choices = "0 computes the instruction in a kernel of its own or at the end of one, and its value goes to memory. "
-		"In any other choice, bit i says that its i-th consumer computes it anew inside its own kernel; where there "
+	.choices = "0 computes the instruction in a kernel of its own or at "
+		"the end of one, and its value goes to memory. In any other choice, bit i says that its i-th consumer "
+		"computes it anew inside its own kernel; where there "
 		"are more than three consumers, 1 says that all do.",
 	.open = fusion_open,
 };
@@ -166,7 +168,8 @@ static void fusion_greedy(struct space *s, uint8_t *config)
 		const struct site *site = &s->site[i];
 		const struct node *n = &g->node[site->node];
 		bool same = n->n_users == 1 && g->node[node_users(g, site->node)[0]].elements <= n->elements;
-		config[i] = same && n->opcode != OP_REDUCE && n->opcode != OP_GATHER ? fusion_of(s)->full[site->node] : 0;
+		config[i] = same && n->opcode != OP_REDUCE && n->opcode != OP_GATHER ? fusion_of(s)->full[site->node]
+			: 0;
 	}
 }
 

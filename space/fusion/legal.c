@@ -37,7 +37,8 @@ static const struct fusible fusible[OP_COUNT + 1] = {
 
 static const struct fusion_rules rules[] = {
 #define FUSION_RULES(backend, column, traits) \
-	{backend, offsetof(struct fusible, column), ((traits) & DOTS) != 0, ((traits) & LIGHT) != 0, ((traits) & ONCE) != 0},
+	{backend, offsetof(struct fusible, column), ((traits) & DOTS) != 0, ((traits) & LIGHT) != 0, \
+		((traits) & ONCE) != 0},
 #include "schemas/fusible.def"
 };
 
@@ -149,7 +150,8 @@ static bool is_tiled_transpose(const struct graph *g, uint32_t v)
 	const Hlo__ShapeProto *out = p->shape, *in;
 	size_t rank = out->n_dimensions;
 
-	if (g->node[v].opcode != OP_TRANSPOSE || p->n_dimensions != rank || rank < 2 || p->dimensions[rank - 1] == (int64_t)rank - 1)
+	if (g->node[v].opcode != OP_TRANSPOSE || p->n_dimensions != rank || rank < 2 ||
+		p->dimensions[rank - 1] == (int64_t)rank - 1)
 		return false;
 	in = g->node[node_operands(g, v)[0]].proto->shape;
 	return in->dimensions[rank - 1] >= TILE && out->dimensions[rank - 1] >= TILE;
@@ -161,7 +163,8 @@ const char *group_kind(const struct space *s, const struct nodes *members)
 	bool by_input = fusion_of(s)->by_input;
 	uint32_t root = members->v[members->n - 1];
 
-	if (by_input && (g->node[root].opcode == OP_CONCATENATE || g->node[root].opcode == OP_SCATTER || is_tiled_transpose(g, root)))
+	if (by_input && (g->node[root].opcode == OP_CONCATENATE || g->node[root].opcode == OP_SCATTER ||
+		is_tiled_transpose(g, root)))
 		return "kInput";
 	for (size_t i = 0; i < members->n; i++) {
 		uint32_t v = members->v[i];

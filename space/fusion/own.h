@@ -87,9 +87,9 @@ bool fusion_absorbs(const struct space *s, const uint8_t *config, uint32_t u, ui
 /* Can groups compute v: is it fusible, and in a compiled computation? */
 bool fusion_groupable(const struct graph *g, uint32_t v);
 /*
- * XLA's kind of fusion for a group: "kLoop", or "kOutput" for the one shape of group for which XLA:CPU wants it (legal.c).
- * For XLA:GPU it is "kInput" for groups whose threads are laid out by what they read: those with a reduction, a
- * concatenation, a scatter or a transpose. XLA:GPU's passes after fusion rely on it.
+ * XLA's kind of fusion for a group: "kLoop", or "kOutput" for the one shape of group for which XLA:CPU wants it
+ * (legal.c). For XLA:GPU it is "kInput" for groups whose threads are laid out by what they read: those with a
+ * reduction, a concatenation, a scatter or a transpose. XLA:GPU's passes after fusion rely on it.
  */
 const char *group_kind(const struct space *s, const struct nodes *members);
 /* Is the group a kernel? A bitcast alone is not: it only renames memory. */

@@ -21,8 +21,8 @@
  * Everything is written in canonical manner (emit.h), parameters in order of first use. So the same region
  * in another layer, another graph or another night has the same key. key[0] is the hash of a, key[1] that
  * of b: the reverse move has the swapped key and the opposite price. For that, which side's uses come first must not
- * depend on which side is called a: those of the side with more groups do, of two with as many, those that give the smaller
- * keys.
+ * depend on which side is called a: those of the side with more groups do, of two with as many, those that give the
+ * smaller keys.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -262,7 +262,9 @@ static void emit_inputs(struct emitter *em, struct instrs *l, const struct input
 	}
 }
 
-/* Writes one side: inputs, groups in order of their roots, results. Returns how many nodes; *parts: how many kernels. */
+/*
+ * Writes one side: inputs, groups in order of their roots, results. Returns how many nodes; *parts: how many kernels.
+ */
 static uint32_t emit_side(struct space *s, const uint8_t *config, const struct inputs *in,
 	const struct nodes *roots, const struct nodes *results, struct buf *out, uint32_t *parts)
 {

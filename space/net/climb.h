@@ -27,7 +27,8 @@ struct climb {
 	uint64_t steps, since;	/* all steps, and those since the last better answer */
 	double *price, *sum;   /* per tick, and running sums [n_ticks + 1] */
 	double episode_best;
-	double start, unit;	   /* the first price, as a share of the cost if all memory is used; per unit of memory */
+	/* the first price, as a share of the cost if all memory is used; per unit of memory */
+	double start, unit;
 	double sink;		   /* the share of a price that remains after a step */
 	double bold;		   /* how much worse a change may be, as a share of the cost */
 	bool force;		   /* are variables forced at times? */

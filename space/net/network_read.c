@@ -175,14 +175,16 @@ static int check_nodes(const struct draft *d, struct err *err)
 	size_t n = d->costs.n_lists;
 
 	if (!d->intervals.given || !d->costs.given || !d->usages.given)
-		return err_set(err, "the nodes lack %s", !d->costs.given ? "costs" : !d->usages.given ? "usages" : "intervals");
+		return err_set(err, "the nodes lack %s", !d->costs.given ? "costs" : !d->usages.given ? "usages"
+			: "intervals");
 	if (d->intervals.n_lists != n || d->usages.n_lists != n)
 		return err_set(err, "there are %zu nodes with costs, %zu with intervals, %zu with usages", n,
 			d->intervals.n_lists, d->usages.n_lists);
 	for (size_t i = 0; i < n; i++) {
 		const int64_t *when = d->intervals.v + list_at(&d->intervals, i);
 		if (list_size(&d->intervals, i) != 2)
-			return err_set(err, "node %zu: an interval is two times, not %zu", i, list_size(&d->intervals, i));
+			return err_set(err, "node %zu: an interval is two times, not %zu", i,
+				list_size(&d->intervals, i));
 		if (when[0] < 0 || when[1] < 0)
 			return err_set(err, "node %zu: a time below 0", i);
 		if (list_size(&d->costs, i) == 0)
@@ -217,7 +219,8 @@ static int check_edges(const struct draft *d, struct err *err)
 	if (d->ends.given != d->pairs.given)
 		return err_set(err, "the edges lack %s", d->ends.given ? "costs" : "nodes");
 	if (d->ends.n_lists != d->pairs.n_lists)
-		return err_set(err, "there are %zu edges with nodes, %zu with costs", d->ends.n_lists, d->pairs.n_lists);
+		return err_set(err, "there are %zu edges with nodes, %zu with costs", d->ends.n_lists,
+			d->pairs.n_lists);
 	for (size_t e = 0; e < d->ends.n_lists; e++)
 		if (check_edge(d, e, err) < 0)
 			return -1;

@@ -176,7 +176,8 @@ static void take_uses(struct build *b, uint32_t n_nodes, const uint32_t *node, c
 	uint32_t n = 0, n_ticks = b->m->n_ticks;
 
 	for (uint32_t i = 0; i < n_nodes; i++) {
-		uint32_t from = tick_of(b->m->tick, n_ticks, net->begin[node[i]]), to = tick_of(b->m->tick, n_ticks, net->end[node[i]]);
+		uint32_t from = tick_of(b->m->tick, n_ticks, net->begin[node[i]]), to = tick_of(b->m->tick, n_ticks,
+			net->end[node[i]]);
 		if (from < to)
 			d[n++] = (struct draft_use){from, to, i};
 	}
@@ -190,7 +191,8 @@ static void take_uses(struct build *b, uint32_t n_nodes, const uint32_t *node, c
 		memset(sum, 0, choices * sizeof *sum);
 		for (; i < n && d[i].from == from && d[i].to == to; i++)
 			for (uint32_t k = 0; k < choices; k++)
-				sum[k] += (double)net->usage[net->first[node[d[i].node]] + choice[(size_t)d[i].node * choices + k]];
+				sum[k] += (double)net->usage[net->first[node[d[i].node]] + choice[(size_t)d[i].node *
+					choices + k]];
 		for (uint32_t k = 0; k < choices; k++) {
 			low = sum[k] < low ? sum[k] : low;
 			high = sum[k] > high ? sum[k] : high;
@@ -218,7 +220,8 @@ static void take_links(struct build *b, uint32_t slot, struct var *v)
 		for (uint32_t k = 0; k < v->choices; k++)
 			for (uint32_t l = 0; l < n; l++)
 				cost[(size_t)k * n + l] = shrink_pair(&b->shrink, e, slot, k, l);
-		v->link[v->n_links++] = (struct link){b->number[other], pool_keep(&b->pool, cost, (size_t)v->choices * n)};
+		v->link[v->n_links++] = (struct link){b->number[other], pool_keep(&b->pool, cost,
+			(size_t)v->choices * n)};
 		mem_free(cost);
 	}
 }

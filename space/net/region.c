@@ -172,7 +172,9 @@ static void find_strides(const struct region_solver *r, const struct local *l, c
 	}
 }
 
-/* sum[k] = from[k] plus the values of the tables that change along the last axis (`moving`), or of those that do not. */
+/*
+ * sum[k] = from[k] plus the values of the tables that change along the last axis (`moving`), or of those that do not.
+ */
 static void add_tables(uint32_t n, const double *from, const struct sum *s, uint32_t last, bool moving, double *sum)
 {
 	memcpy(sum, from, n * sizeof *sum);

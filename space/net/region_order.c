@@ -105,7 +105,8 @@ static void leave_near(struct region_solver *r, uint32_t i)
 
 	for (uint32_t k = 0; k <= l->n_near; k++) {
 		uint32_t j = k < l->n_near ? l->near[k] : i;
-		double weight = (double)r->local[j].n_near * log(1.0 + r->local[j].n) * exp(r->whim * rng_normal(r->task->rng));
+		double weight = (double)r->local[j].n_near * log(1.0 + r->local[j].n) *
+			exp(r->whim * rng_normal(r->task->rng));
 		if (weight > most) {
 			most = weight;
 			best = j;

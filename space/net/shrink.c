@@ -115,7 +115,8 @@ static void settle(struct shrink *s, uint32_t v)
 	while (x->n_edges) {
 		uint32_t number = x->edge[x->n_edges - 1], w = shrink_other_end(&s->edge[number], v);
 		for (uint32_t l = 0; l < s->slot[w].choices; l++)
-			s->slot[w].cost[l] = shrink_capped(s->slot[w].cost[l] + shrink_pair(s, &s->edge[number], v, 0, l));
+			s->slot[w].cost[l] = shrink_capped(s->slot[w].cost[l] + shrink_pair(s, &s->edge[number], v, 0,
+				l));
 		shrink_remove_edge(s, number);
 		shrink_enqueue(s, w);
 	}
@@ -168,7 +169,8 @@ static void merge(struct shrink *s, uint32_t v, uint32_t w, uint32_t edge, const
 	uint32_t n = x->choices;
 
 	for (uint32_t k = 0; k < n; k++)
-		x->cost[k] = shrink_capped(x->cost[k] + y->cost[match[k]] + shrink_pair(s, &s->edge[edge], v, k, match[k]));
+		x->cost[k] = shrink_capped(x->cost[k] + y->cost[match[k]] + shrink_pair(s, &s->edge[edge], v, k,
+			match[k]));
 	shrink_remove_edge(s, edge);
 	move_edges(s, v, w, match);
 	x->node = mem_realloc(x->node, x->n_nodes + y->n_nodes, sizeof *x->node);

@@ -103,7 +103,8 @@ static uint32_t walk_from(struct walk *w, uint32_t s, uint32_t far)
 	sum = 0;
 	for (uint32_t t = s; t-- > 0 && s - t <= far;) {
 		for (uint32_t i = w->first[t + 1]; i < w->first[t + 2]; i++)
-			sum += step(w, &w->event[i], m->var[w->event[i].var].use[w->event[i].use].from == t + 1 ? -1 : 1);
+			sum += step(w, &w->event[i], m->var[w->event[i].var].use[w->event[i].use].from == t + 1 ? -1
+				: 1);
 		if (!w->gone[t] && m->base[t] - m->base[s] + sum <= 0)
 			covered += w->gone[t] = true;
 	}

@@ -70,7 +70,8 @@ uint32_t anneal_move(const struct course *c, uint32_t step, int64_t far, uint8_t
 	*first = (uint32_t)(to < at ? to : at);
 	if (to == at)
 		return 0;
-	return to < at ? pull(c, (uint32_t)at, (uint32_t)to, mark, out) : push(c, (uint32_t)at, (uint32_t)to, mark, out);
+	return to < at ? pull(c, (uint32_t)at, (uint32_t)to, mark, out) : push(c, (uint32_t)at, (uint32_t)to, mark,
+		out);
 }
 
 int64_t anneal_distance(struct anneal *k)
@@ -98,7 +99,8 @@ static uint32_t worst_place(struct anneal *k)
 	uint32_t found = 0, at = c->line->n;
 
 	for (uint32_t b = 0; b < c->n_blocks; b++)
-		for (uint32_t p = b * COURSE_BLOCK; c->block[b] >= near && p < c->line->n && p < (b + 1) * COURSE_BLOCK; p++)
+		for (uint32_t p = b * COURSE_BLOCK; c->block[b] >= near && p < c->line->n && p < (b + 1) * COURSE_BLOCK;
+			p++)
 			if (c->bytes[p] >= near && rng_below(k->rng, ++found) == 0)
 				at = p;
 	return at;
@@ -184,7 +186,8 @@ static void find_free(struct anneal *k)
 	const struct line *l = k->course->line;
 
 	for (uint32_t v = 0; v < l->n; v++)
-		if (!l->pinned[v] && (l->makes.first[v] < l->makes.first[v + 1] || l->reads.first[v] < l->reads.first[v + 1]))
+		if (!l->pinned[v] && (l->makes.first[v] < l->makes.first[v + 1] ||
+			l->reads.first[v] < l->reads.first[v + 1]))
 			k->free_step[k->n_free++] = v;
 }
 

@@ -1,15 +1,15 @@
 /*
  * anneal.h - annealing of one order: steps are pulled forward or pushed back, with what must come along.
  *
- * A pull takes a step and puts it some places earlier; its ancestors on the way go with it. A push puts it later, and its
- * descendants go with it. So every move is legal, and a move changes only the window between the two places.
+ * A pull takes a step and puts it some places earlier; its ancestors on the way go with it. A push puts it later, and
+ * its descendants go with it. So every move is legal, and a move changes only the window between the two places.
  *
- * Half of the moves are of any step, and how far is drawn so that every scale is as likely as another. The others are aimed at
- * the peak: of the values that are alive at one of the worst positions, a large one is more likely than a small one to be
- * made only after it (its maker is pushed), or to be gone before it (its last reader is pulled).
+ * Half of the moves are of any step, and how far is drawn so that every scale is as likely as another. The others are
+ * aimed at the peak: of the values that are alive at one of the worst positions, a large one is more likely than a
+ * small one to be made only after it (its maker is pushed), or to be gone before it (its last reader is pulled).
  *
- * A move is taken if it lowers the heat (course.h), and with a probability that falls with what it costs and with time if it
- * does not.
+ * A move is taken if it lowers the heat (course.h), and with a probability that falls with what it costs and with time
+ * if it does not.
  */
 #ifndef SPACE_ORDER_ANNEAL_H
 #define SPACE_ORDER_ANNEAL_H
@@ -48,8 +48,8 @@ uint32_t anneal_next(struct anneal *k, uint32_t *first);
 int64_t anneal_distance(struct anneal *k);
 
 /*
- * The window that moving a step by `far` places (to the front where negative) changes: its first position, its length, and
- * its new sequence in `out` (room for as many). 0: nothing would change. `mark`: n bytes, all zero, left so.
+ * The window that moving a step by `far` places (to the front where negative) changes: its first position, its length,
+ * and its new sequence in `out` (room for as many). 0: nothing would change. `mark`: n bytes, all zero, left so.
  */
 uint32_t anneal_move(const struct course *c, uint32_t step, int64_t far, uint8_t *mark, uint32_t *out, uint32_t *first);
 

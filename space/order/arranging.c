@@ -1,8 +1,9 @@
 /*
- * arranging.c - orders as arrangements in memory (space/arranging.h): what the compiler said of one, and the search for a better.
+ * arranging.c - orders as arrangements in memory (space/arranging.h): what the compiler said of one, and the search for
+ * a better.
  *
- * The space has three bases (order.h). The compiler's own order is all zero; what was taken from the compiler is the second
- * base; what was found is the third.
+ * The space has three bases (order.h). The compiler's own order is all zero; what was taken from the compiler is the
+ * second base; what was found is the third.
  */
 #include "base/mem.h"
 #include "hlo/module.h"
@@ -43,7 +44,8 @@ static int take(struct space *s, const void *proto, size_t n, uint8_t *config, s
 static int look(struct space *s, const struct space_look *o, uint8_t *config, struct space_looked *out, struct err *err)
 {
 	const struct order_strategy *how = o->strategy ? order_strategy_find(o->strategy) : order_strategies;
-	struct tune_options t = {.seconds = o->seconds, .moves = o->moves, .stop = o->stop, .progress = o->progress, .with = o->with};
+	struct tune_options t = {.seconds = o->seconds, .moves = o->moves, .stop = o->stop, .progress = o->progress,
+		.with = o->with};
 	struct tune_result r = {0};
 	struct rng rng;
 	struct program *p;

@@ -2,9 +2,9 @@
  * brkga.c - a biased random-key genetic algorithm on orders: REGAL's rival, and its base (strategy.h).
  *
  * A member is a key in [0,1] for each step of the program, read by the list scheduler of each computation. From one
- * generation to the next the elite stays as it is, some are replaced by mutants, new at random, and all others are children:
- * each key from an elite parent with a probability above one half, else from another. The orders that the program has are the
- * first member of the first generation.
+ * generation to the next the elite stays as it is, some are replaced by mutants, new at random, and all others are
+ * children: each key from an elite parent with a probability above one half, else from another. The orders that the
+ * program has are the first member of the first generation.
  */
 #include <stdlib.h>
 #include <string.h>

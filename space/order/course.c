@@ -2,8 +2,8 @@
  * course.c - see course.h.
  *
  * Walking from the end, a value is alive after a position if its last reader stands behind it: either behind the whole
- * window, which no move within it changes, or it was met already. `met` holds the number of the walk that met a value, so
- * nothing is cleared between walks.
+ * window, which no move within it changes, or it was met already. `met` holds the number of the walk that met a value,
+ * so nothing is cleared between walks.
  */
 #include "space/order/course.h"
 
@@ -64,7 +64,8 @@ static uint64_t shared(const struct course *c, uint32_t made)
 	for (uint32_t k = l->twins.first[made]; k < l->twins.first[made + 1]; k++) {
 		uint32_t twin = l->twins.item[k];
 		if (c->last[twin] == l->value[made].maker)
-			return l->value[made].bytes < l->value[twin].bytes ? l->value[made].bytes : l->value[twin].bytes;
+			return l->value[made].bytes < l->value[twin].bytes ? l->value[made].bytes
+				: l->value[twin].bytes;
 	}
 	return 0;
 }
@@ -79,8 +80,8 @@ static void undo(struct course *c)
 }
 
 /*
- * Bytes at the steps of a sequence that ends where `alive` bytes live on. `end` is its last position. Sets the last readers
- * of what dies within it.
+ * Bytes at the steps of a sequence that ends where `alive` bytes live on. `end` is its last position. Sets the last
+ * readers of what dies within it.
  */
 static void walk(struct course *c, const uint32_t *step, uint32_t n, uint32_t end, uint64_t alive, uint64_t *bytes)
 {

@@ -2,12 +2,12 @@
  * course.h - one order of a line, with the bytes alive at every step, and what moving a few steps would change.
  *
  * A move takes the steps of a window of the order and puts them in another sequence. What is alive before and after the
- * window stays as it is, so it costs what the window holds, not what the program holds. The window is walked from its end
- * to its beginning: the first reader of a value that is met is its last one.
+ * window stays as it is, so it costs what the window holds, not what the program holds. The window is walked from its
+ * end to its beginning: the first reader of a value that is met is its last one.
  *
- * Two figures. The peak is what is wanted, but it is flat: most moves do not touch the worst step. `heat` is what a search
- * goes down instead: the sum over all steps of (bytes / scale) ^ COURSE_POWER. The worst steps make most of it, the others
- * little, so that lowering one of several equal peaks is progress.
+ * Two figures. The peak is what is wanted, but it is flat: most moves do not touch the worst step. `heat` is what a
+ * search goes down instead: the sum over all steps of (bytes / scale) ^ COURSE_POWER. The worst steps make most of it,
+ * the others little, so that lowering one of several equal peaks is progress.
  *
  *	course_init(&c, line, order)
  *	course_try(&c, first, n, sequence)	the window order[first ... first+n-1] in that sequence: c.trial

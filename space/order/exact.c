@@ -204,8 +204,8 @@ static int find(struct search *s, uint32_t *order, uint64_t *bytes, struct err *
 			return 0;
 		}
 		if (s->n_sets + s->n > EXACT_SETS)
-			return err_set(err, "there are more than %d sets of instructions that may run before the rest: too many for the best order",
-				EXACT_SETS);
+			return err_set(err, "there are more than %d sets of instructions that may "
+				"run before the rest: too many for the best order", EXACT_SETS);
 		look_at(s, at);
 	}
 	return err_set(err, "no order gets to the end"); /* only in a circle of dependencies */
@@ -217,7 +217,8 @@ int exact_order(const struct line *l, uint32_t *order, uint64_t *bytes, struct e
 	int rc = -1;
 
 	if (l->n - l->n_pinned > EXACT_STEPS)
-		return err_set(err, "the best of all orders is found for up to %d instructions, not for %u", EXACT_STEPS, l->n - l->n_pinned);
+		return err_set(err, "the best of all orders is found for up to %d instructions, not for %u",
+			EXACT_STEPS, l->n - l->n_pinned);
 	s.bit_of = MEM_NEW(l->n, uint32_t);
 	s.readers = MEM_NEW(l->n_values, uint64_t);
 	s.table = MEM_NEW((size_t)s.mask + 1, uint32_t);

@@ -1,8 +1,8 @@
 /*
  * heap.c - see heap.h.
  *
- * XLA's clock advances with every block that comes or goes, so that is how long blocks live here, too. A block that takes the
- * place of an operand which dies there (line.h, twins) is one block with it.
+ * XLA's clock advances with every block that comes or goes, so that is how long blocks live here, too. A block that
+ * takes the place of an operand which dies there (line.h, twins) is one block with it.
  */
 #include "space/order/heap.h"
 
@@ -63,7 +63,8 @@ static void set_clock(struct program *p)
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < p->n_values; i++)
-		for (uint32_t k = p->value[i].first; in_heap(&p->value[i]) && k < p->value[i].first + p->value[i].n; k++) {
+		for (uint32_t k = p->value[i].first; in_heap(&p->value[i]) && k < p->value[i].first + p->value[i].n;
+			k++) {
 			uint64_t made = p->time[p->life[k].maker];
 			h->event[n++] = (struct event){p->life[k].begin, made, k, false};
 			h->event[n++] = (struct event){p->life[k].end, made, k, true};

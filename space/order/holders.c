@@ -1,6 +1,6 @@
 /*
- * holders.c - see holders.h. Where an instruction comes from stands in its metadata: newer compilers keep a number there that
- * leads over a table of stack frames to a file and a line.
+ * holders.c - see holders.h. Where an instruction comes from stands in its metadata: newer compilers keep a number
+ * there that leads over a table of stack frames to a file and a line.
  */
 #include "space/order/holders.h"
 

@@ -2,16 +2,17 @@
  * line.h - a computation as a problem of ordering: steps, the values they make and read, and what each value weighs.
  *
  * A step is an instruction. A value begins at the step that makes it and dies after the last step that reads it, in
- * whatever order the steps run; what is alive together needs memory together. Steps that run other computations need the
- * memory of these while they run (`inside`). Nothing here knows HLO: synthetic graphs are lines, too.
+ * whatever order the steps run; what is alive together needs memory together. Steps that run other computations need
+ * the memory of these while they run (`inside`). Nothing here knows HLO: synthetic graphs are lines, too.
  *
- * At a step the values that it reads and those that it makes are alive together, but for a pair of `shares`: where the read
- * one dies at that step, the made one takes its place.
+ * At a step the values that it reads and those that it makes are alive together, but for a pair of `shares`: where the
+ * read one dies at that step, the made one takes its place.
  *
  * Some steps do nothing (parameters, constants): they are pinned, which is to say that they come first in every order.
  *
- * A line is built by adding its parts (line_init, line_pin, line_after, line_value, line_reads, line_shares), then line_finish
- * once. It does not change any more then, but for the bytes of values and what is inside a step; line_release frees it.
+ * A line is built by adding its parts (line_init, line_pin, line_after, line_value, line_reads, line_shares), then
+ * line_finish once. It does not change any more then, but for the bytes of values and what is inside a step;
+ * line_release frees it.
  */
 #ifndef SPACE_ORDER_LINE_H
 #define SPACE_ORDER_LINE_H
@@ -59,8 +60,8 @@ void line_after(struct line *l, uint32_t a, uint32_t b);
 uint32_t line_value(struct line *l, uint32_t maker, uint64_t bytes);
 /* `step` reads it, and so comes after its maker. */
 void line_reads(struct line *l, uint32_t step, uint32_t value);
-/* `made` may be written over `read`, which its maker reads and which is as large. No two values that a step makes over the
- * same one. */
+/* `made` may be written over `read`, which its maker reads and which is as large. No two values that a step makes over
+ * the same one. */
 void line_shares(struct line *l, uint32_t made, uint32_t read);
 void line_finish(struct line *l);
 void line_release(struct line *l); /* accepts an empty one */

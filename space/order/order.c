@@ -125,7 +125,8 @@ static int region(struct space *s, const uint8_t *a, const uint8_t *b, struct re
 		return 0;
 	MEM_GROW(&out->v, &out->cap, out->n + 1);
 	r = &out->v[out->n++];
-	*r = (struct region){.key = {config_hash(s, a), config_hash(s, b)}, .times = 1, .copies = 1, .n_nodes = s->graph->n_nodes};
+	*r = (struct region){.key = {config_hash(s, a), config_hash(s, b)}, .times = 1, .copies = 1,
+		.n_nodes = s->graph->n_nodes};
 	r->key[0] = hash_mix(r->key[0], s->hash);
 	r->key[1] = hash_mix(r->key[1], s->hash);
 	return apply(s, a, &r->a, err) < 0 || apply(s, b, &r->b, err) < 0 ? -1 : 0;
@@ -147,7 +148,8 @@ static int check(struct space *s, const uint8_t *config, const void *optimised, 
 	if (order_read(&o->p, g.module, &same, &all, &said) < 0)
 		snprintf(out->detail, sizeof out->detail, "%.230s", said.text);
 	else if (same < all)
-		snprintf(out->detail, sizeof out->detail, "%u of %u instructions do not run where they were put", all - same, all);
+		snprintf(out->detail, sizeof out->detail, "%u of %u instructions do not run where they were put",
+			all - same, all);
 	for (uint32_t c = 0; c < s->graph->n_comps; c++)
 		out->asked += program_line(&o->p, c)->n;
 	out->found = all;
@@ -190,8 +192,8 @@ static int decode(struct space *s, const struct graph *after, struct buf *said, 
 	(void)after;
 	(void)err;
 	order_set(s, config);
-	buf_addf(said, "%u instructions in the compiler's order, which needs %s by our model of its memory", s->graph->n_nodes,
-		quantity_text(QUANTITY_BYTES, (double)o->bytes, text));
+	buf_addf(said, "%u instructions in the compiler's order, which needs %s by our model of its memory",
+		s->graph->n_nodes, quantity_text(QUANTITY_BYTES, (double)o->bytes, text));
 	mem_free(config);
 	return 0;
 }
@@ -282,7 +284,8 @@ static void find_sites(struct space *s)
 	class = MEM_NEW(s->n_sites, uint64_t);
 	for (uint32_t v = 0; v < g->n_nodes; v++)
 		if (s->site_of[v] != NONE) {
-			s->site[s->site_of[v]] = (struct site){.node = v, .choices = v == root ? ORDER_BASES : ORDER_CHOICES};
+			s->site[s->site_of[v]] = (struct site){.node = v, .choices = v == root ? ORDER_BASES
+				: ORDER_CHOICES};
 			class[s->site_of[v]] = v; /* where it stands matters, so no two are alike */
 		}
 	o->base_site = s->site_of[root];
@@ -365,8 +368,9 @@ static const struct space_price prices[] = {{QUANTITY_BYTES, PRICING_FORMULA}, {
 const struct space_kind order_kind = {
 	.name = "order",
 	.forms = "order",
-	.choices = "A choice moves an instruction against the base order: 0 not at all, then by 2, 10 and 30 percent of its "
-		"computation and all the way, odd numbers to the front, even ones to the back. That of the result says which base: 0 "
+	.choices = "A choice moves an instruction against the base order: 0 "
+		"not at all, then by 2, 10 and 30 percent of its computation and all the way, odd numbers to the "
+		"front, even ones to the back. That of the result says which base: 0 "
 		"the compiler's own order, 1 depth first, 2 one that was found otherwise.",
 	.prices = prices,
 	.features = &features,

@@ -1,16 +1,16 @@
 /*
  * order.h - the order in which a program's instructions run, as a space of decisions.
  *
- * A site is an instruction that makes or reads a value in temporary memory; its choice is a shift against a base order. Choice
- * 0 leaves it where the base has it; the others pull it to the front or push it to the back by a share of its computation
- * (order_shift). What a pull needs comes along, what waits for a push waits longer: a list scheduler makes every
- * configuration a legal order.
+ * A site is an instruction that makes or reads a value in temporary memory; its choice is a shift against a base order.
+ * Choice 0 leaves it where the base has it; the others pull it to the front or push it to the back by a share of its
+ * computation (order_shift). What a pull needs comes along, what waits for a push waits longer: a list scheduler makes
+ * every configuration a legal order.
  *
  * One more site, the root of the entry, says which base that is: the compiler's own order, its depth-first one, or one
  * that was found by other means and set with order_set_base. A configuration of a found base means nothing without it.
  *
- * The cost of a configuration is a formula: bytes of temporary memory by our model of the compiler's memory (program.h). What
- * the compiler itself says of an order is asked with device_arrange and read with order_figure.
+ * The cost of a configuration is a formula: bytes of temporary memory by our model of the compiler's memory
+ * (program.h). What the compiler itself says of an order is asked with device_arrange and read with order_figure.
  */
 #ifndef SPACE_ORDER_ORDER_H
 #define SPACE_ORDER_ORDER_H

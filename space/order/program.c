@@ -70,7 +70,10 @@ static bool is_given(const struct graph *g, uint32_t node)
 	return op == OP_CONSTANT || (op == OP_PARAMETER && g->node[node].comp == g->entry);
 }
 
-/* What the compiler gives memory to: no parameters of the entry, but for those in whose memory there are results; no constants. */
+/*
+ * What the compiler gives memory to: no parameters of the entry, but for those in whose memory there are results; no
+ * constants.
+ */
 static void mark_values(const struct program *p, bool *given, bool *result)
 {
 	const struct graph *g = p->graph;
@@ -119,11 +122,13 @@ static void list_values(struct program *p)
 	for (uint32_t i = 0; i < g->n_nodes; i++)
 		for (uint32_t k = v->leaf[i]; k < v->leaf[i + 1]; k++) {
 			uint32_t x = values_of(v, k), part = values_part(v, k);
-			if ((given[x] && !(result[x] && v->several[x])) || v->number[part] == NONE || listed[part] || v->home[part] != g->node[i].comp)
+			if ((given[x] && !(result[x] && v->several[x])) || v->number[part] == NONE || listed[part] ||
+				v->home[part] != g->node[i].comp)
 				continue;
 			if (p->of_name[x] == NONE) {
 				p->of_name[x] = p->n_values;
-				p->value[p->n_values++] = (struct program_value){.name = x, .size = v->bytes[x], .result = result[x],
+				p->value[p->n_values++] = (struct program_value){.name = x, .size = v->bytes[x],
+					.result = result[x],
 					.room = NONE};
 			}
 			listed[part] = true;

@@ -1,10 +1,11 @@
 /*
- * program.h - a whole program in some order: all its lines, and the temporary memory that the compiler will need for it.
+ * program.h - a whole program in some order: all its lines, and the temporary memory that the compiler will need for
+ * it.
  *
- * The lines hang together twice. A loop needs its body's memory while it runs (line.inside). And the compiler first gives
- * values that fit there the memory of the program's results, while these are not made yet; only the others go into the heap
- * of temporaries. Who goes where depends on the order of everything (settle), so a value's weight is not a fact of the
- * program but of the order, and is found anew now and then.
+ * The lines hang together twice. A loop needs its body's memory while it runs (line.inside). And the compiler first
+ * gives values that fit there the memory of the program's results, while these are not made yet; only the others go
+ * into the heap of temporaries. Who goes where depends on the order of everything (settle), so a value's weight is not
+ * a fact of the program but of the order, and is found anew now and then.
  *
  *	program_open(&p, graph)		orders are those of the graph's schedule, or else its own
  *	program_settle(&p)		after orders changed: weights and figures of all lines anew; returns bytes alive
@@ -52,8 +53,9 @@ struct program {
 
 void program_open(struct program *p, const struct graph *g);
 /*
- * Of buffers of one size the compiler gives memory first to what is listed first. A program that order_write wrote is listed in its
- * order. After this, the program is one that the compiler put in order itself: it was listed depth first, as our nodes are.
+ * Of buffers of one size the compiler gives memory first to what is listed first. A program that order_write wrote is
+ * listed in its order. After this, the program is one that the compiler put in order itself: it was listed depth first,
+ * as our nodes are.
  */
 void program_as_listed(struct program *p);
 void program_release(struct program *p);

@@ -1,10 +1,11 @@
 /*
  * rooms.c - see rooms.h.
  *
- * A search asks for this after nearly every move, so most of it must be cheap. A room keeps a list of whom it holds, threaded
- * through one array, and time is cut into slots: per slot one bit for each room says whether somebody is in it. A life that
- * fills a slot from end to end cannot share it, so of hundreds of rooms a few words leave those few that are worth a look at
- * their lists. And values are sorted by insertion, for from one asking to the next few change places.
+ * A search asks for this after nearly every move, so most of it must be cheap. A room keeps a list of whom it holds,
+ * threaded through one array, and time is cut into slots: per slot one bit for each room says whether somebody is in
+ * it. A life that fills a slot from end to end cannot share it, so of hundreds of rooms a few words leave those few
+ * that are worth a look at their lists. And values are sorted by insertion, for from one asking to the next few change
+ * places.
  */
 #include "space/order/rooms.h"
 
@@ -25,7 +26,8 @@ struct rooms {
 	uint32_t n, n_placed, words;
 	uint64_t slot; /* how long one is */
 	uint64_t *busy, *not; /* per slot its words; for one value */
-	uint8_t *may; /* per operand of all nodes: 1: the result may be written over it, 2: it may not, 0: not asked yet */
+	/* per operand of all nodes: 1: the result may be written over it, 2: it may not, 0: not asked yet */
+	uint8_t *may;
 };
 
 static bool sooner(const struct program_value *x, const struct program_value *y)

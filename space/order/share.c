@@ -1,10 +1,11 @@
 /*
  * share.c - which instructions work in place, by XLA's rules.
  *
- * Always: a slice is updated where it stands, alone or as the root of a fusion; copies that this needs are instructions of
- * the program already. Where it happens to fit: an operation that makes element i of its result from element i of an
- * operand of the same shape may write over it, if that is its last reader. So may a loop fusion all of whose steps between
- * parameter and root are of this sort. A sort may put each of its operands in order where it stands. A plain copy never does.
+ * Always: a slice is updated where it stands, alone or as the root of a fusion; copies that this needs are instructions
+ * of the program already. Where it happens to fit: an operation that makes element i of its result from element i of an
+ * operand of the same shape may write over it, if that is its last reader. So may a loop fusion all of whose steps
+ * between parameter and root are of this sort. A sort may put each of its operands in order where it stands. A plain
+ * copy never does.
  */
 #include "space/order/own.h"
 
@@ -111,13 +112,13 @@ static bool makes_here(const struct values *v, uint32_t part, uint32_t node)
 {
 	uint32_t comp = v->graph->node[node].comp;
 
-	return v->home[part] == comp && v->line[comp].value[v->number[part]].maker == node - v->graph->comp[comp].first &&
-		!v->outside[values_of(v, part)];
+	return v->home[part] == comp && v->line[comp].value[v->number[part]].maker == node -
+		v->graph->comp[comp].first && !v->outside[values_of(v, part)];
 }
 
 /*
- * A value may be written over one that its maker reads. The compiler wants that one to be made by the operand itself, not renamed
- * on the way, and to have its buffer to itself.
+ * A value may be written over one that its maker reads. The compiler wants that one to be made by the operand itself,
+ * not renamed on the way, and to have its buffer to itself.
  */
 void order_add_shares(struct values *v, uint32_t comp)
 {

@@ -11,7 +11,8 @@
 #include "space/order/exact.h"
 #include "space/order/list.h"
 
-void trial_begin(struct trial *t, struct program *p, const struct tune_options *o, struct rng *r, struct tune_result *out)
+void trial_begin(struct trial *t, struct program *p, const struct tune_options *o, struct rng *r,
+	struct tune_result *out)
 {
 	*t = (struct trial){.p = p, .o = o, .rng = r, .out = out, .began = now_seconds(), .bytes = UINT64_MAX};
 	t->best = MEM_NEW(p->graph->n_comps, uint32_t *);
@@ -144,32 +145,37 @@ static int run(void (*how)(struct trial *), struct program *p, const struct tune
 	return 0;
 }
 
-static int run_anneal(struct program *p, const struct tune_options *o, struct rng *r, struct tune_result *out, struct err *err)
+static int run_anneal(struct program *p, const struct tune_options *o, struct rng *r, struct tune_result *out,
+	struct err *err)
 {
 	(void)err;
 	tune(p, o, r, out);
 	return 0;
 }
 
-static int run_brkga(struct program *p, const struct tune_options *o, struct rng *r, struct tune_result *out, struct err *err)
+static int run_brkga(struct program *p, const struct tune_options *o, struct rng *r, struct tune_result *out,
+	struct err *err)
 {
 	(void)err;
 	return run(brkga_run, p, o, r, out);
 }
 
-static int run_sweep(struct program *p, const struct tune_options *o, struct rng *r, struct tune_result *out, struct err *err)
+static int run_sweep(struct program *p, const struct tune_options *o, struct rng *r, struct tune_result *out,
+	struct err *err)
 {
 	(void)err;
 	return run(sweep_run, p, o, r, out);
 }
 
-static int run_random(struct program *p, const struct tune_options *o, struct rng *r, struct tune_result *out, struct err *err)
+static int run_random(struct program *p, const struct tune_options *o, struct rng *r, struct tune_result *out,
+	struct err *err)
 {
 	(void)err;
 	return run(random_run, p, o, r, out);
 }
 
-static int run_exact(struct program *p, const struct tune_options *o, struct rng *r, struct tune_result *out, struct err *err)
+static int run_exact(struct program *p, const struct tune_options *o, struct rng *r, struct tune_result *out,
+	struct err *err)
 {
 	uint32_t entry = p->graph->entry;
 	struct trial t;
@@ -180,8 +186,8 @@ static int run_exact(struct program *p, const struct tune_options *o, struct rng
 	for (uint32_t i = 0; i < p->n_values; i++)
 		if (p->value[i].result && p->value[i].size > 64) {
 			trial_end(&t);
-			return err_set(err, "the best of all orders is found only for programs that return nothing large: what is in the memory of "
-				"results depends on the order");
+			return err_set(err, "the best of all orders is found only for programs that "
+				"return nothing large: what is in the memory of results depends on the order");
 		}
 	rc = exact_order(program_line(p, entry), p->order[entry], &bytes, err);
 	if (rc == 0)

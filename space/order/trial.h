@@ -17,7 +17,8 @@ struct trial {
 };
 
 /* What the program has is the first that is tried. */
-void trial_begin(struct trial *t, struct program *p, const struct tune_options *o, struct rng *r, struct tune_result *out);
+void trial_begin(struct trial *t, struct program *p, const struct tune_options *o, struct rng *r,
+	struct tune_result *out);
 /* Bytes of the orders that the program has now. */
 uint64_t trial_bytes(struct trial *t);
 /* Is there time for another? */

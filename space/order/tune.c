@@ -1,15 +1,15 @@
 /*
  * tune.c - see tune.h.
  *
- * Cooling is by the share of time that is used up, and done twice. First quickly: many moves by the weights that values have
- * at the moment, then the whole program settled. That cannot see what most is to be won by where a program returns much, as
- * a training step does: a value that finds room in the memory of a result weighs nothing, one that just lost it weighs all. So
- * then exactly: what a move seems worth by the weights of the moment only decides whether it is looked at; the settled program
- * decides whether it is taken. Some moves are looked at however bad they seem. Where nothing finds room anyway, the quick
- * moves are exact already, and get most of the time.
+ * Cooling is by the share of time that is used up, and done twice. First quickly: many moves by the weights that values
+ * have at the moment, then the whole program settled. That cannot see what most is to be won by where a program returns
+ * much, as a training step does: a value that finds room in the memory of a result weighs nothing, one that just lost
+ * it weighs all. So then exactly: what a move seems worth by the weights of the moment only decides whether it is
+ * looked at; the settled program decides whether it is taken. Some moves are looked at however bad they seem. Where
+ * nothing finds room anyway, the quick moves are exact already, and get most of the time.
  *
- * Bytes that are alive together and bytes of the heap differ by gaps (heap.h). The heap is what counts, so near the end, where
- * gaps are worth it, it is what a move is judged by, too.
+ * Bytes that are alive together and bytes of the heap differ by gaps (heap.h). The heap is what counts, so near the
+ * end, where gaps are worth it, it is what a move is judged by, too.
  */
 #include "space/order/tune.h"
 
@@ -205,7 +205,8 @@ static void tune_line(struct tuner *t, uint32_t comp)
 			exact = true;
 			go_back(t, comp);
 		}
-		if (share >= LAST && exact && !t->gaps && (double)t->best_bytes > (1 + GAPS) * (double)p->peak[p->graph->entry])
+		if (share >= LAST && exact && !t->gaps && (double)t->best_bytes > (1 + GAPS) *
+			(double)p->peak[p->graph->entry])
 			t->gaps = true;
 		if (exact)
 			exact_round(t, comp, &k, warmth(t, share));

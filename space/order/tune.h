@@ -14,7 +14,8 @@ struct tune_options { /* all zero but seconds or moves */
 	double seconds;
 	uint64_t moves; /* instead of seconds: always the same answer */
 	double hot, cold; /* anneal.h */
-	uint32_t *const *other; /* orders to start from as well, per computation; NULL: only from those that the program has */
+	/* orders to start from as well, per computation; NULL: only from those that the program has */
+	uint32_t *const *other;
 	bool (*stop)(void);
 	void (*progress)(void *with, double share, uint64_t bytes); /* may be NULL */
 	void *with;

@@ -195,7 +195,8 @@ static void join_names(struct values *v, uint32_t node)
 	switch (n->opcode) {
 	case OP_TUPLE:
 		for (uint32_t k = 0; k < n->n_operands; k++)
-			join_all(v, node, 1 + leaves_before(v, node_operands(g, node), k), node_operands(g, node)[k], 0, RENAMED);
+			join_all(v, node, 1 + leaves_before(v, node_operands(g, node), k), node_operands(g, node)[k], 0,
+				RENAMED);
 		break;
 	case OP_GET_TUPLE_ELEMENT:
 		join_element(v, node);
@@ -210,7 +211,8 @@ static void join_names(struct values *v, uint32_t node)
 		join_all(v, node, 0, node_operands(g, node)[0], 0, REWRITTEN);
 		break;
 	case OP_SCATTER:
-		for (uint32_t k = 0, table = !values_array(v, node); k + table < n_leaves(v, node) && k < n->n_operands; k++)
+		for (uint32_t k = 0, table = !values_array(v, node); k + table < n_leaves(v, node) && k < n->n_operands;
+			k++)
 			join_all(v, node, k + table, node_operands(g, node)[k], 0, REWRITTEN);
 		break;
 	default:
@@ -276,14 +278,17 @@ static void join_donated(struct values *v)
 		uint32_t param = values_parameter(g, g->entry, e->parameter_number), from, to;
 		if (param == NONE)
 			continue;
-		from = leaf_at(g->node[param].proto->shape, e->parameter_shape_index, e->n_parameter_shape_index, v->leaf[param]);
+		from = leaf_at(g->node[param].proto->shape, e->parameter_shape_index, e->n_parameter_shape_index,
+			v->leaf[param]);
 		to = leaf_at(g->node[root].proto->shape, e->output_shape_index, e->n_output_shape_index, v->leaf[root]);
 		if (from != NONE && to != NONE)
 			join(v, to, from, CARRIED);
 	}
 }
 
-/* Homes, and what the entry takes and gives: callers come after callees, so the last computation of a part is its home. */
+/*
+ * Homes, and what the entry takes and gives: callers come after callees, so the last computation of a part is its home.
+ */
 static void place_values(struct values *v)
 {
 	const struct graph *g = v->graph;
@@ -329,7 +334,8 @@ static void add_values(struct values *v, uint32_t comp)
 		for (uint32_t k = v->leaf[i]; k < v->leaf[i + 1]; k++) {
 			uint32_t x = values_part(v, k), b = values_of(v, k);
 			if (v->home[x] == comp && v->number[x] == NONE && !v->table[k])
-				v->number[x] = line_value(l, i - c->first, v->outside[b] ? 0 : values_rounded(v->bytes[b]));
+				v->number[x] = line_value(l, i - c->first, v->outside[b] ? 0
+					: values_rounded(v->bytes[b]));
 		}
 		for (uint32_t o = 0; o < g->node[i].n_operands; o++) {
 			uint32_t from = node_operands(g, i)[o];
@@ -416,7 +422,10 @@ void values_find(struct values *v, const struct graph *g)
 	}
 }
 
-/* What a loop carries is counted inside, and so is what a branch gives; at their step it is counted as what goes in or comes out. */
+/*
+ * What a loop carries is counted inside, and so is what a branch gives; at their step it is counted as what goes in or
+ * comes out.
+ */
 static uint64_t counted_twice(const struct values *v, uint32_t node)
 {
 	const struct graph *g = v->graph;

@@ -1,24 +1,24 @@
 /*
  * values.h - what a compiled program keeps in memory: its values, and which names they go by.
  *
- * An array that an instruction computes is a value, and lives in a buffer. Many instructions only give it another name: tuples
- * and their elements, bitcasts, the parameters and results of loops, branches and calls, and everything that is updated in
- * place. All names of one buffer are one value here.
+ * An array that an instruction computes is a value, and lives in a buffer. Many instructions only give it another name:
+ * tuples and their elements, bitcasts, the parameters and results of loops, branches and calls, and everything that is
+ * updated in place. All names of one buffer are one value here.
  *
  * A tuple's table, which says where its elements are, has memory of its own all the time: 8 bytes for each element. So
  * tables have names, but are no values of lines.
  *
- * A loop's buffer is not always in use: between the last reader of what an iteration was given and the maker of what it hands on,
- * other values may be there. So a buffer has parts, whose lives are counted one by one: what goes into a loop, what its
- * condition is given, what its body is given and gives, and what comes out; likewise what each branch gives and what comes
- * out of all. Everywhere else a buffer is one part.
+ * A loop's buffer is not always in use: between the last reader of what an iteration was given and the maker of what it
+ * hands on, other values may be there. So a buffer has parts, whose lives are counted one by one: what goes into a
+ * loop, what its condition is given, what its body is given and gives, and what comes out; likewise what each branch
+ * gives and what comes out of all. Everywhere else a buffer is one part.
  *
  * A part belongs to the outermost computation that it is known in. The computations that are compiled as such (entry,
- * control) become lines (line.h), whose steps are their instructions in the graph's numbering. At the step that is a loop, only the
- * loop's inside counts what the loop carries.
+ * control) become lines (line.h), whose steps are their instructions in the graph's numbering. At the step that is a
+ * loop, only the loop's inside counts what the loop carries.
  *
- * Not in temporary memory, and weighing nothing: parameters of the entry, constants, and what the entry returns. The compiler
- * puts some more values where results are, before these are made: which ones depends on the order (rooms.h).
+ * Not in temporary memory, and weighing nothing: parameters of the entry, constants, and what the entry returns. The
+ * compiler puts some more values where results are, before these are made: which ones depends on the order (rooms.h).
  */
 #ifndef SPACE_ORDER_VALUES_H
 #define SPACE_ORDER_VALUES_H

@@ -102,12 +102,14 @@ static const Hlo__HloComputationProto *computation(const Hlo__HloModuleProto *m,
 }
 
 /* Were all instructions of each computation named? And how many stand where they stood? */
-static int compare(struct program *p, uint32_t **old, const uint32_t *next, uint32_t *same, uint32_t *all, struct err *err)
+static int compare(struct program *p, uint32_t **old, const uint32_t *next, uint32_t *same, uint32_t *all,
+	struct err *err)
 {
 	for (uint32_t c = 0; c < p->graph->n_comps; c++) {
 		const struct line *l = &p->values.line[c];
 		if (next[c] != l->n || !line_legal(l, p->order[c]))
-			return err_set(err, "the compiler's order of computation %.100s is not one of its %u instructions",
+			return err_set(err, "the compiler's order of "
+				"computation %.100s is not one of its %u instructions",
 				p->graph->comp[c].proto->name, l->n);
 		for (uint32_t i = 0; i < l->n; i++)
 			*same += p->order[c][i] == old[c][i];
@@ -154,15 +156,16 @@ int order_read(struct program *p, const Hlo__HloModuleProto *m, uint32_t *same, 
 int order_figure(const void *proto, size_t n, uint64_t *bytes, struct err *err)
 {
 	struct arena mem = {0};
-	Hlo__ArrangedProto *a = guard_unpack(&mem, &hlo__arranged_proto__descriptor, proto, n, "the arranged program", err);
+	Hlo__ArrangedProto *a = guard_unpack(&mem, &hlo__arranged_proto__descriptor, proto, n, "the arranged program",
+		err);
 	int rc = -1;
 
 	*bytes = 0;
 	if (a && a->buffer_assignment) {
 		for (size_t i = 0; i < a->buffer_assignment->n_buffer_allocations; i++) {
 			const Hlo__BufferAllocationProto *x = a->buffer_assignment->buffer_allocations[i];
-			if (!x->is_thread_local && !x->is_entry_computation_parameter && !x->is_constant && !x->maybe_live_out &&
-				x->size > 0)
+			if (!x->is_thread_local && !x->is_entry_computation_parameter && !x->is_constant &&
+				!x->maybe_live_out && x->size > 0)
 				*bytes += (uint64_t)x->size;
 		}
 		rc = 0;

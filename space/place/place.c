@@ -73,8 +73,8 @@ static int find_order(struct place *p, struct err *err)
 	}
 	mem_free(waits);
 	if (n < p->n_nodes)
-		return err_set(err, "the edges go round in a circle: %u of %u nodes wait for themselves", p->n_nodes - n,
-			p->n_nodes);
+		return err_set(err, "the edges go round in a circle: %u of %u nodes wait for themselves",
+			p->n_nodes - n, p->n_nodes);
 	return 0;
 }
 

@@ -41,7 +41,8 @@ struct place {
 	bool *supported;	/* [n_nodes] may it run on an accelerator? */
 	uint32_t *group;	/* [n_nodes] nodes of one group stay together */
 	uint32_t *from, *to;	/* [n_edges] */
-	uint32_t *out_first, *out, *in_first, *in; /* neighbours of each node; an edge that is given twice counts once */
+	/* neighbours of each node; an edge that is given twice counts once */
+	uint32_t *out_first, *out, *in_first, *in;
 	uint32_t *order;	/* [n_nodes] nodes, each after what it needs */
 	uint32_t *group_first, *member; /* nodes of each group */
 	struct arena mem;

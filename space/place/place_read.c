@@ -98,9 +98,11 @@ static int take_edge(struct scan *s, struct draft *d)
 	int rc = scan_object(s), has = 0;
 
 	while (rc >= 0 && (rc = scan_key(s, key, sizeof key)) == 1) {
-		int field = strcmp(key, "sourceId") == 0 ? 1 : strcmp(key, "destId") == 0 ? 2 : strcmp(key, "cost") == 0 ? 4 : 0;
+		int field = strcmp(key, "sourceId") == 0 ? 1 : strcmp(key, "destId") == 0 ? 2 : strcmp(key, "cost") == 0
+			? 4 : 0;
 		has |= field;
-		rc = field == 1 ? scan_i64(s, &e.from) : field == 2 ? scan_i64(s, &e.to) : field == 4 ? time_field(s, &e.cost) :
+		rc = field == 1 ? scan_i64(s, &e.from) : field == 2 ? scan_i64(s, &e.to) : field == 4
+			? time_field(s, &e.cost) :
 			scan_skip(s);
 	}
 	if (rc < 0)
@@ -145,8 +147,9 @@ static int take_problem(struct scan *s, struct draft *d)
 	for (uint32_t i = 0; i < 5; i++)
 		if (!(d->has >> i & 1))
 			return scan_fail(s, "there is no %s", names[i]);
-	if (d->accelerators < 0 || d->processors < 0 || d->accelerators > PLACE_DEVICES || d->processors > PLACE_DEVICES ||
-		d->accelerators + d->processors < 1 || d->accelerators + d->processors > PLACE_DEVICES)
+	if (d->accelerators < 0 || d->processors < 0 || d->accelerators > PLACE_DEVICES ||
+		d->processors > PLACE_DEVICES || d->accelerators + d->processors < 1 ||
+		d->accelerators + d->processors > PLACE_DEVICES)
 		return scan_fail(s, "there must be 1 to %d devices", PLACE_DEVICES);
 	return 0;
 }
@@ -207,7 +210,8 @@ static int take_edges(struct place *p, const struct draft *d, const struct named
 		if (!from || !to) {
 			rc = err_set(err, "edge %zu: there is no node %lld", i, (long long)(from ? e->to : e->from));
 		} else if (known[from->number] && p->transfer[from->number] != e->cost) {
-			rc = err_set(err, "edge %zu: the edges out of node %lld cost %g and %g, but it is one value that is "
+			rc = err_set(err, "edge %zu: the edges out of node "
+				"%lld cost %g and %g, but it is one value that is "
 				"transferred", i, (long long)e->from, p->transfer[from->number], e->cost);
 		} else {
 			known[from->number] = true;

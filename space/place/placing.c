@@ -1,8 +1,8 @@
 /*
  * placing.c - searches for a placement.
  *
- * Annealing goes in cycles, growing longer, from warm to cold. A move takes a group to another device, mostly one where a
- * neighbour is, or takes some groups that hang together, or exchanges two; half of them take from the busiest device.
+ * Annealing goes in cycles, growing longer, from warm to cold. A move takes a group to another device, mostly one where
+ * a neighbour is, or takes some groups that hang together, or exchanges two; half of them take from the busiest device.
  * Loads are kept up move by move, and what is compared is a smooth stand-in for the largest load, since most moves do
  * not touch the largest. Latency is computed anew for each move. A cycle begins from the best so far, one in three from
  * where the last one ended, and one in six from contiguous stretches of a new order; what is kept is always by the true
@@ -359,7 +359,8 @@ void placing_solve(const struct place *p, const struct placing_options *o, struc
 		h.limit = h.started + (o->seconds > 0 ? o->seconds : 1);
 	rng_seed(&h.rng, o->seed);
 	standing_load_init(&h.now, p);
-	h.n_devices = o->goal == PLACE_LATENCY && p->n_devices > p->n_accelerators ? p->n_accelerators + 1 : p->n_devices;
+	h.n_devices = o->goal == PLACE_LATENCY && p->n_devices > p->n_accelerators ? p->n_accelerators + 1
+		: p->n_devices;
 	h.best = MEM_NEW(p->n_groups + 1, uint32_t);
 	h.by_node = MEM_NEW(p->n_nodes + 1, uint32_t);
 	h.some = MEM_NEW(p->n_groups + 2, uint32_t);

@@ -21,7 +21,8 @@
  */
 static void order_by_branches(const struct place *p, struct rng *r, uint32_t *order)
 {
-	uint32_t *waits = MEM_NEW(p->n_nodes + 1, uint32_t), *ready = MEM_NEW(p->n_nodes + 1, uint32_t), n = 0, n_ready = 0;
+	uint32_t *waits = MEM_NEW(p->n_nodes + 1, uint32_t), *ready = MEM_NEW(p->n_nodes + 1, uint32_t), n = 0,
+		n_ready = 0;
 
 	for (uint32_t v = 0; v < p->n_nodes; v++) {
 		waits[v] = p->in_first[v + 1] - p->in_first[v];
@@ -82,7 +83,8 @@ void placing_one(const struct place *p, uint32_t *device)
 
 void placing_random(const struct place *p, struct rng *r, uint32_t *device)
 {
-	uint32_t *order = MEM_NEW(p->n_groups + 1, uint32_t), devices = p->n_accelerators ? p->n_accelerators : p->n_devices;
+	uint32_t *order = MEM_NEW(p->n_groups + 1, uint32_t), devices = p->n_accelerators ? p->n_accelerators
+		: p->n_devices;
 	struct standing_load s;
 
 	standing_load_init(&s, p);
@@ -133,7 +135,8 @@ static double *stretch_costs(const struct place *p, const uint32_t *order)
 {
 	uint32_t n = p->n_groups;
 	double *cost = mem_alloc((size_t)n * n * sizeof *cost);
-	struct stretch s = {.p = p, .inside = MEM_NEW(p->n_nodes + 1, bool), .readers = MEM_NEW(p->n_nodes + 1, uint32_t)};
+	struct stretch s = {.p = p, .inside = MEM_NEW(p->n_nodes + 1, bool), .readers = MEM_NEW(p->n_nodes + 1,
+		uint32_t)};
 
 	for (uint32_t i = 0; i < n; i++) {
 		memset(s.inside, 0, p->n_nodes * sizeof *s.inside);

@@ -1,6 +1,6 @@
 /*
- * codes.h - declares the code of rules that need code: a `NAME_code` for each row of schemas/rewrite_code.def, defined in
- * one of the files beside this one. Rule files name them.
+ * codes.h - declares the code of rules that need code: a `NAME_code` for each row of schemas/rewrite_code.def, defined
+ * in one of the files beside this one. Rule files name them.
  */
 #ifndef SPACE_REWRITE_CODES_H
 #define SPACE_REWRITE_CODES_H

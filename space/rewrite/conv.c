@@ -44,7 +44,8 @@ bool conv_read(const struct graph *g, uint32_t v, struct conv *c)
 		return false;
 	*c = (struct conv){.n = (uint32_t)d->n_input_spatial_dimensions, .rank = g->node[v].rank};
 	c->in = (struct conv_dims){.batch = d->input_batch_dimension, .feature = d->input_feature_dimension};
-	c->kernel = (struct conv_dims){.batch = d->kernel_output_feature_dimension, .feature = d->kernel_input_feature_dimension};
+	c->kernel = (struct conv_dims){.batch = d->kernel_output_feature_dimension,
+		.feature = d->kernel_input_feature_dimension};
 	c->out = (struct conv_dims){.batch = d->output_batch_dimension, .feature = d->output_feature_dimension};
 	if (c->rank != c->n + 2 || g->node[x].rank != c->rank || g->node[k].rank != c->rank)
 		return false;

@@ -1,5 +1,6 @@
 /*
- * draft.c - see draft.h. Each function checks what XLA would check, so that a wrong rule fails here and not in a compiler.
+ * draft.c - see draft.h. Each function checks what XLA would check, so that a wrong rule fails here and not in a
+ * compiler.
  */
 #include "space/rewrite/draft.h"
 
@@ -221,7 +222,8 @@ Hlo__HloInstructionProto *draft_part(struct draft *d, Hlo__HloInstructionProto *
 	return draft_slice(d, x, start, size, NULL);
 }
 
-Hlo__HloInstructionProto *draft_reshape(struct draft *d, Hlo__HloInstructionProto *x, const int64_t *dims, uint32_t rank)
+Hlo__HloInstructionProto *draft_reshape(struct draft *d, Hlo__HloInstructionProto *x, const int64_t *dims,
+	uint32_t rank)
 {
 	int64_t was = 1, is = 1;
 	bool same = rank == draft_rank(x);

@@ -3,11 +3,11 @@
  *
  * A rule passes values (instructions of the program, or earlier ones of the draft) and gets the new value. An
  * instruction that would change nothing, such as a slice of everything or a transposition that moves nothing, is not
- * written; the function returns the operand itself. Sizes follow from the operands. Operands that do not fit are a bug of
- * the rule, and abort.
+ * written; the function returns the operand itself. Sizes follow from the operands. Operands that do not fit are a bug
+ * of the rule, and abort.
  *
- * Numbers of 16 bits would round after each addition, so a draft that replaces one reads all of them as f32, and writes the result
- * in their own type again, as compilers do it.
+ * Numbers of 16 bits would round after each addition, so a draft that replaces one reads all of them as f32, and writes
+ * the result in their own type again, as compilers do it.
  *
  * The ids of new instructions start above all ids of the module, so one draft can serve a whole program. Layouts
  * are row-major, because the compiler chooses layouts anew in a program before all passes.
@@ -75,7 +75,8 @@ Hlo__HloInstructionProto *draft_slice(struct draft *d, Hlo__HloInstructionProto 
 /* The same for one dimension; the others stay whole. */
 Hlo__HloInstructionProto *draft_part(struct draft *d, Hlo__HloInstructionProto *x, uint32_t dim, int64_t first,
 	int64_t count);
-Hlo__HloInstructionProto *draft_reshape(struct draft *d, Hlo__HloInstructionProto *x, const int64_t *dims, uint32_t rank);
+Hlo__HloInstructionProto *draft_reshape(struct draft *d, Hlo__HloInstructionProto *x, const int64_t *dims,
+	uint32_t rank);
 /* Dimension i of the result is perm[i] of x. */
 Hlo__HloInstructionProto *draft_transpose(struct draft *d, Hlo__HloInstructionProto *x, const int64_t *perm);
 /* Dimension i of x is map[i] of the result. */
@@ -86,8 +87,8 @@ Hlo__HloInstructionProto *draft_concat(struct draft *d, Hlo__HloInstructionProto
 Hlo__HloInstructionProto *draft_sum(struct draft *d, Hlo__HloInstructionProto *x, const int64_t *dims, uint32_t n);
 
 /*
- * A product. The result has the dimensions that a and b share, then the rest of a's, then the rest of b's. The precision is that
- * of `like`.
+ * A product. The result has the dimensions that a and b share, then the rest of a's, then the rest of b's. The
+ * precision is that of `like`.
  */
 struct dot_dims { /* pairs of a dimension of a and one of b */
 	int64_t batch[2][DRAFT_RANK], sum[2][DRAFT_RANK];

@@ -18,7 +18,8 @@
 #define STEPS 64
 #define DEPTH 16
 
-enum step_kind { PUSH, LOAD, ADD, SUBTRACT, MULTIPLY, DIVIDE, LESS, LESS_EQUAL, MORE, MORE_EQUAL, EQUAL, UNEQUAL, AND, OR };
+enum step_kind { PUSH, LOAD, ADD, SUBTRACT, MULTIPLY, DIVIDE, LESS, LESS_EQUAL, MORE, MORE_EQUAL, EQUAL, UNEQUAL, AND,
+	OR };
 
 struct expr {
 	struct {
@@ -63,7 +64,8 @@ static bool take(struct reader *r, const char *what)
 
 	while (*r->p == ' ' || *r->p == '\t')
 		r->p++;
-	if (strncmp(r->p, what, n) != 0 || (isalpha((unsigned char)*what) && (isalnum((unsigned char)r->p[n]) || r->p[n] == '_')))
+	if (strncmp(r->p, what, n) != 0 || (isalpha((unsigned char)*what) && (isalnum((unsigned char)r->p[n]) ||
+		r->p[n] == '_')))
 		return false;
 	r->p += n;
 	return true;

@@ -1,14 +1,15 @@
 /*
  * grouped.c - rewrites a convolution in groups as shifted multiply-adds.
  *
- * If each group has one feature or a few, a convolution is no product of matrices. It is a sum over the taps of the window and
- * the inner features, of the shifted input times one number per feature. Written in this way, XLA makes one loop
- * of it, with vector code, that reads the input from cache. For its own grouped convolution XLA runs a generic loop.
+ * If each group has one feature or a few, a convolution is no product of matrices. It is a sum over the taps of the
+ * window and the inner features, of the shifted input times one number per feature. Written in this way, XLA makes one
+ * loop of it, with vector code, that reads the input from cache. For its own grouped convolution XLA runs a generic
+ * loop.
  *
- * There are three rules, because they gain differently: for the convolution of the forward pass; for the gradient of its
- * input, whose kernel is reversed and whose input may be spread by zeros; and for the gradient of its filter. The
- * last one sums over all positions that the forward pass keeps, and keeps the taps that it sums over. Its output has few
- * positions, and these are unrolled.
+ * There are three rules, because they gain differently: for the convolution of the forward pass; for the gradient of
+ * its input, whose kernel is reversed and whose input may be spread by zeros; and for the gradient of its filter. The
+ * last one sums over all positions that the forward pass keeps, and keeps the taps that it sums over. Its output has
+ * few positions, and these are unrolled.
  */
 #include <string.h>
 #include "space/rewrite/conv.h"
@@ -38,7 +39,8 @@ static uint32_t kernel_of(const struct graph *g, uint32_t v, const struct conv *
 	return node_operands(g, k)[0];
 }
 
-static void measure(const struct graph *g, uint32_t v, const struct conv *c, int64_t groups, int64_t unrolled, struct found *f)
+static void measure(const struct graph *g, uint32_t v, const struct conv *c, int64_t groups, int64_t unrolled,
+	struct found *f)
 {
 	f->measure[0] = (double)unrolled;
 	f->measure[1] = (double)c->inner;
@@ -117,8 +119,8 @@ static Hlo__HloInstructionProto *weight(struct draft *d, const struct conv *c, H
 }
 
 /* The input shifted to a tap, with the output's order of dimensions. */
-static Hlo__HloInstructionProto *moved(struct draft *d, const struct conv *c, Hlo__HloInstructionProto *x, const int64_t *tap,
-	const int64_t *out)
+static Hlo__HloInstructionProto *moved(struct draft *d, const struct conv *c, Hlo__HloInstructionProto *x,
+	const int64_t *tap, const int64_t *out)
 {
 	int64_t first[DRAFT_RANK] = {0}, step[DRAFT_RANK];
 
@@ -132,7 +134,8 @@ static Hlo__HloInstructionProto *moved(struct draft *d, const struct conv *c, Hl
 }
 
 /* Feature number `inner` of every group, repeated for each output of the group. */
-static Hlo__HloInstructionProto *features(struct draft *d, const struct conv *c, Hlo__HloInstructionProto *x, int64_t inner)
+static Hlo__HloInstructionProto *features(struct draft *d, const struct conv *c, Hlo__HloInstructionProto *x,
+	int64_t inner)
 {
 	int64_t first[DRAFT_RANK] = {0}, count[DRAFT_RANK], step[DRAFT_RANK];
 
@@ -166,7 +169,8 @@ static Hlo__HloInstructionProto *write_groups(struct draft *d, const struct foun
 			for (uint32_t i = 0; i < c.n; i++)
 				at[i] = c.w[i].reversed != turned[i] ? c.w[i].size - 1 - tap[i] : tap[i];
 			Hlo__HloInstructionProto *product =
-				draft_binary(d, "multiply", moved(d, &c, part, tap, out), weight(d, &c, kernel, at, inner, out));
+				draft_binary(d, "multiply", moved(d, &c, part, tap, out), weight(d, &c, kernel, at,
+				inner, out));
 			sum = sum ? draft_binary(d, "add", sum, product) : product;
 		} while (conv_step(&c, tap, false));
 	}
@@ -229,6 +233,9 @@ static Hlo__HloInstructionProto *write_filter(struct draft *d, const struct foun
 	return draft_transpose(d, draft_reshape(d, draft_concat(d, row, n, 0), dims, c.rank), perm);
 }
 
-const struct rule_code grouped_forward_code = {.name = "grouped_forward", .measures = measures, .match = match_forward, .write = write_groups};
-const struct rule_code grouped_input_code = {.name = "grouped_input", .measures = measures, .match = match_input, .write = write_groups};
-const struct rule_code grouped_filter_code = {.name = "grouped_filter", .measures = measures, .match = match_filter, .write = write_filter};
+const struct rule_code grouped_forward_code = {.name = "grouped_forward", .measures = measures, .match = match_forward,
+	.write = write_groups};
+const struct rule_code grouped_input_code = {.name = "grouped_input", .measures = measures, .match = match_input,
+	.write = write_groups};
+const struct rule_code grouped_filter_code = {.name = "grouped_filter", .measures = measures, .match = match_filter,
+	.write = write_filter};

@@ -9,7 +9,8 @@
 #include "space/rewrite/conv.h"
 #include "space/rewrite/codes.h"
 
-static const char *const measures[] = {"taps", "channels", "positions", "features", "batch", "spread", "out", "in", "rank", NULL};
+static const char *const measures[] = {"taps", "channels", "positions", "features", "batch", "spread", "out", "in",
+	"rank", NULL};
 
 static bool match(const struct graph *g, uint32_t v, struct found *f, struct conv *c)
 {
@@ -35,7 +36,8 @@ static bool match_window(const struct graph *g, uint32_t v, struct found *f)
 }
 
 /* What a tap of the window meets at all positions; dimensions in the order of the input. */
-static Hlo__HloInstructionProto *met(struct draft *d, const struct conv *c, Hlo__HloInstructionProto *x, const int64_t *tap)
+static Hlo__HloInstructionProto *met(struct draft *d, const struct conv *c, Hlo__HloInstructionProto *x,
+	const int64_t *tap)
 {
 	int64_t first[DRAFT_RANK] = {0}, count[DRAFT_RANK], step[DRAFT_RANK];
 
@@ -101,7 +103,8 @@ static bool match_image(const struct graph *g, uint32_t v, struct found *f)
 }
 
 /* The part of the input that the window meets at one position of the output. */
-static Hlo__HloInstructionProto *from_here(struct draft *d, const struct conv *c, Hlo__HloInstructionProto *x, const int64_t *here)
+static Hlo__HloInstructionProto *from_here(struct draft *d, const struct conv *c, Hlo__HloInstructionProto *x,
+	const int64_t *here)
 {
 	int64_t first[DRAFT_RANK] = {0}, count[DRAFT_RANK], step[DRAFT_RANK];
 
@@ -148,5 +151,7 @@ static Hlo__HloInstructionProto *write_image(struct draft *d, const struct found
 	return draft_transpose(d, draft_reshape(d, x, dims, c.rank), perm);
 }
 
-const struct rule_code window_dot_code = {.name = "window_dot", .measures = measures, .match = match_window, .write = write_window};
-const struct rule_code image_dot_code = {.name = "image_dot", .measures = measures, .match = match_image, .write = write_image};
+const struct rule_code window_dot_code = {.name = "window_dot", .measures = measures, .match = match_window,
+	.write = write_window};
+const struct rule_code image_dot_code = {.name = "image_dot", .measures = measures, .match = match_image,
+	.write = write_image};

@@ -6,11 +6,11 @@
  *	write u[b k n] = dot x c
  *	write y = dot a u
  *
- * A value has a name and a letter for each of its dimensions. The letters may be left out if they are known already. A letter
- * stands for any number of dimensions, also none, in any order; the program decides which. The operations are dot, add,
- * subtract, multiply, sum (over the letters that the result does not have) and broadcast (along the letters that only the
- * result has). The last line of each part computes the value that is replaced. The place reads the values that no
- * line computes.
+ * A value has a name and a letter for each of its dimensions. The letters may be left out if they are known already. A
+ * letter stands for any number of dimensions, also none, in any order; the program decides which. The operations are
+ * dot, add, subtract, multiply, sum (over the letters that the result does not have) and broadcast (along the letters
+ * that only the result has). The last line of each part computes the value that is replaced. The place reads the values
+ * that no line computes.
  */
 #ifndef SPACE_REWRITE_PATTERN_H
 #define SPACE_REWRITE_PATTERN_H
@@ -40,7 +40,10 @@ struct pattern {
 
 /* Adds the text of a line "match" or "write"; -1 with a sentence. */
 int pattern_line(struct pattern *p, struct arena *mem, const char *text, bool write, struct err *err);
-/* Checks the whole pattern: each line's value is used, and the last value is the same in both parts. -1 with a sentence. */
+/*
+ * Checks the whole pattern: each line's value is used, and the last value is the same in both parts. -1 with a
+ * sentence.
+ */
 int pattern_check(const struct pattern *p, struct err *err);
 bool pattern_match(const struct pattern *p, const struct graph *g, uint32_t v, struct found *f);
 Hlo__HloInstructionProto *pattern_write(const struct pattern *p, struct draft *d, const struct found *f);

@@ -131,7 +131,8 @@ int pattern_check(const struct pattern *p, struct err *err)
 				for (uint32_t o = 0; o < p->match[j].n_operands; o++)
 					read |= p->match[j].operand[o] == v && !computed(p->match, p->n_match, v);
 			if (!read && !computed(p->write, i, v))
-				return err_set(err, "%s is neither read by the pattern nor written before", p->value[v].name);
+				return err_set(err, "%s is neither read by the pattern nor written before",
+					p->value[v].name);
 		}
 	return 0;
 }

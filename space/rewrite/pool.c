@@ -1,8 +1,8 @@
 /*
  * pool.c - rewrites a sum, maximum or minimum over a moving window as shifted inputs that are combined tap by tap.
  *
- * As with convolutions in groups, a loop over the output with a generic window inside becomes elementwise operations, which
- * the compiler fuses with their neighbours.
+ * As with convolutions in groups, a loop over the output with a generic window inside becomes elementwise operations,
+ * which the compiler fuses with their neighbours.
  */
 #include <math.h>
 #include <string.h>
@@ -22,8 +22,8 @@ static const char *applied(const struct graph *g, uint32_t v)
 	uint16_t op = g->node[c->root].opcode;
 	double first;
 
-	if (c->n_nodes != 3 || g->node[c->root].n_operands != 2 || node_operands(g, c->root)[0] == node_operands(g, c->root)[1] ||
-		!rule_constant(g, node_operands(g, v)[1], &first))
+	if (c->n_nodes != 3 || g->node[c->root].n_operands != 2 || node_operands(g, c->root)[0] == node_operands(g,
+		c->root)[1] || !rule_constant(g, node_operands(g, v)[1], &first))
 		return NULL;
 	if (op == OP_ADD && !(first < 0) && !(first > 0))
 		return "add";
@@ -37,10 +37,12 @@ static bool match(const struct graph *g, uint32_t v, struct found *f)
 	const Hlo__Window *w = g->node[v].proto->window;
 	uint32_t x;
 
-	if (g->node[v].opcode != OP_REDUCE_WINDOW || g->node[v].n_operands != 2 || !rule_plain(g, v) || !w || !applied(g, v))
+	if (g->node[v].opcode != OP_REDUCE_WINDOW || g->node[v].n_operands != 2 || !rule_plain(g, v) || !w ||
+		!applied(g, v))
 		return false;
 	x = node_operands(g, v)[0];
-	if (w->n_dimensions != g->node[v].rank || !g->node[v].elements || !g->node[x].elements || g->node[x].dtype != g->node[v].dtype)
+	if (w->n_dimensions != g->node[v].rank || !g->node[v].elements || !g->node[x].elements ||
+		g->node[x].dtype != g->node[v].dtype)
 		return false;
 	f->measure[0] = 1;
 	for (size_t i = 0; i < w->n_dimensions; i++) {
@@ -81,4 +83,5 @@ static Hlo__HloInstructionProto *write(struct draft *d, const struct found *f, u
 	return sum;
 }
 
-const struct rule_code window_slices_code = {.name = "window_slices", .measures = measures, .match = match, .write = write};
+const struct rule_code window_slices_code = {.name = "window_slices", .measures = measures, .match = match,
+	.write = write};

@@ -1,7 +1,8 @@
 /*
  * split.c - rewrites a product whose operand is put together from parts as products of the parts.
  *
- *	dot(concatenate(x, y, ..), w)  =  dot(x, w[first rows]) + dot(y, w[next rows]) + ..      where the parts are summed over,
+ *	dot(concatenate(x, y, ..), w)  =  dot(x, w[first rows]) + dot(y, w[next rows]) + ..      where the parts are
+ *	summed over,
  *				       =  concatenate(dot(x, w), dot(y, w), ..)			 where they are kept
  *
  * It also moves the product before an operation that makes its operand larger; the product is then smaller:
@@ -49,8 +50,9 @@ static bool sinks_gather(const struct graph *g, uint32_t u, int side, const stru
 	const Hlo__GatherDimensionNumbers *n = in->gather_dimension_numbers;
 	uint32_t table = node_operands(g, u)[0];
 
-	if (!n || n->n_operand_batching_dims || dims->n_batch || n->n_offset_dims != dims->n_sum || !rule_plain(g, table) ||
-		in->n_gather_slice_sizes != g->node[table].rank || n->n_collapsed_slice_dims == 0)
+	if (!n || n->n_operand_batching_dims || dims->n_batch || n->n_offset_dims != dims->n_sum ||
+		!rule_plain(g, table) || in->n_gather_slice_sizes != g->node[table].rank ||
+		n->n_collapsed_slice_dims == 0)
 		return false;
 	for (uint32_t k = 0; k < dims->n_sum; k++)
 		if (place_of(n->offset_dims, n->n_offset_dims, dims->sum[side][k]) < 0)
@@ -74,8 +76,8 @@ static enum sinks sinks(const struct graph *g, uint32_t u, int side, const struc
 }
 
 /* A dot of x with w; `side` says which of them is the left operand. */
-static Hlo__HloInstructionProto *product(struct draft *d, Hlo__HloInstructionProto *x, Hlo__HloInstructionProto *w, int side,
-	const struct dot_dims *dims)
+static Hlo__HloInstructionProto *product(struct draft *d, Hlo__HloInstructionProto *x, Hlo__HloInstructionProto *w,
+	int side, const struct dot_dims *dims)
 {
 	return side == 0 ? draft_dot(d, x, w, dims, d->like) : draft_dot(d, w, x, dims, d->like);
 }
@@ -87,7 +89,8 @@ struct result {
 	uint32_t rank;
 };
 
-static void result_of(const Hlo__ShapeProto *x, const Hlo__ShapeProto *w, int side, const struct dot_dims *dims, struct result *r)
+static void result_of(const Hlo__ShapeProto *x, const Hlo__ShapeProto *w, int side, const struct dot_dims *dims,
+	struct result *r)
 {
 	const Hlo__ShapeProto *s[2] = {side == 0 ? x : w, side == 0 ? w : x};
 	int64_t rest[DRAFT_RANK];
@@ -205,7 +208,8 @@ static Hlo__HloInstructionProto *sink_gather(struct draft *d, uint32_t u, Hlo__H
 	gather->n_gather_slice_sizes = draft_rank(x);
 	gather->gather_slice_sizes = arena_alloc(d->mem, draft_rank(x) * sizeof(int64_t));
 	for (uint32_t i = 0; i < draft_rank(x); i++)
-		gather->gather_slice_sizes[i] = place_of(is->collapsed_slice_dims, rows, i) >= 0 ? 1 : x->shape->dimensions[i];
+		gather->gather_slice_sizes[i] = place_of(is->collapsed_slice_dims, rows, i) >= 0 ? 1
+			: x->shape->dimensions[i];
 	return gather;
 }
 
@@ -228,7 +232,8 @@ static int find_parts(const struct graph *g, uint32_t v, const struct dot_dims *
 {
 	for (int side = 0; side < 2; side++) {
 		uint32_t u = node_operands(g, v)[side];
-		if (g->node[u].opcode != OP_CONCATENATE || !rule_plain(g, u) || g->node[u].n_operands < 2 || g->node[u].n_operands > PARTS)
+		if (g->node[u].opcode != OP_CONCATENATE || !rule_plain(g, u) || g->node[u].n_operands < 2 ||
+			g->node[u].n_operands > PARTS)
 			continue;
 		*dim = g->node[u].proto->dimensions[0];
 		*pair = place_of(dims->sum[side], dims->n_sum, *dim);
@@ -257,7 +262,8 @@ static void measure(const struct graph *g, uint32_t v, int side, const struct do
 
 	for (int i = 0; i < 2; i++) {
 		uint32_t u = node_operands(g, v)[i], n = dot_rest(dims, i, g->node[u].rank, rest);
-		f->measure[i == side ? 1 : 2] = size_of(g, u, rest, n) * size_of(g, u, dims->batch[i], i == side ? dims->n_batch : 0);
+		f->measure[i == side ? 1 : 2] = size_of(g, u, rest, n) * size_of(g, u, dims->batch[i], i == side
+			? dims->n_batch : 0);
 	}
 	f->measure[3] = size_of(g, node_operands(g, v)[0], dims->sum[0], dims->n_sum);
 }
@@ -358,5 +364,7 @@ static Hlo__HloInstructionProto *write_sink(struct draft *d, const struct found 
 	return sunk(d, node_operands(d->g, f->anchor)[side], draft_operand(d, f->anchor, !side), side, &dims, true);
 }
 
-const struct rule_code dot_split_code = {.name = "dot_split", .measures = measures, .match = match_split, .write = write_split};
-const struct rule_code dot_sink_code = {.name = "dot_sink", .measures = measures, .match = match_sink, .write = write_sink};
+const struct rule_code dot_split_code = {.name = "dot_split", .measures = measures, .match = match_split,
+	.write = write_split};
+const struct rule_code dot_sink_code = {.name = "dot_sink", .measures = measures, .match = match_sink,
+	.write = write_sink};

@@ -2,8 +2,9 @@
  * answer.c - shardings.json: the layouts by the names that a JAX user knows.
  *
  * A program that comes from JAX names its parameters by their path among the arguments ("params['layers'][0]['q']"), in
- * the metadata. Each gets its PartitionSpec as a list with an entry for each dimension: null, an axis, or several. So does
- * each part of the result that takes a parameter's place. Values inside are listed by the operation that computes them.
+ * the metadata. Each gets its PartitionSpec as a list with an entry for each dimension: null, an axis, or several. So
+ * does each part of the result that takes a parameter's place. Values inside are listed by the operation that computes
+ * them.
  */
 #include "space/shard/own.h"
 

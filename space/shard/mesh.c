@@ -1,8 +1,9 @@
 /*
  * mesh.c - see mesh.h.
  *
- * Layouts are counted like numbers whose digits are the dimensions of the axes, the last axis fastest; those that do not
- * divide are passed over. A tensor has few dimensions and a mesh few axes, so counting anew each time costs nothing.
+ * Layouts are counted like numbers whose digits are the dimensions of the axes, the last axis fastest; those that do
+ * not divide are passed over. A tensor has few dimensions and a mesh few axes, so counting anew each time costs
+ * nothing.
  */
 #include "space/shard/mesh.h"
 
@@ -16,8 +17,8 @@ static const char *const plain_names[MESH_AXES] = {"x", "y", "z", "w"};
 
 static int bad_mesh(const char *text, struct err *err)
 {
-	return err_set(err, "\"%.60s\" is no mesh of devices; one is written 4, 2x2, or data=2,model=2, with at most %d axes and %u "
-		"devices", text, MESH_AXES, MESH_DEVICES);
+	return err_set(err, "\"%.60s\" is no mesh of devices; one is written 4, 2x2, "
+		"or data=2,model=2, with at most %d axes and %u devices", text, MESH_AXES, MESH_DEVICES);
 }
 
 /* The name before an '=', if there is one; NULL: it is none. */
@@ -50,7 +51,8 @@ int mesh_parse(struct mesh *m, const char *text, struct err *err)
 			return bad_mesh(text, err);
 		for (uint32_t i = 0; i < m->n; i++)
 			if (strcmp(m->axis[i].name, m->axis[m->n].name) == 0)
-				return err_set(err, "two axes of the mesh \"%.60s\" are called %s", text, m->axis[i].name);
+				return err_set(err, "two axes of the mesh \"%.60s\" are called %s", text,
+					m->axis[i].name);
 		m->axis[m->n++].size = (uint32_t)size;
 		m->devices *= (uint32_t)size;
 		p = end;

@@ -1,11 +1,11 @@
 /*
  * pairs.c - which products go in pairs, so that splitting their weights costs one exchange for two.
  *
- * A weight of which the columns are split makes a value that is split; the product that follows then sums over the split
- * dimension, and if its weight is split by rows, each device has its part of the sum: one all-reduce, at the end. So people
- * split the first weight of a block by columns and the second by rows, and so does this rule: going up from a product's
- * value operand, past everything but other products with a weight, is any weight met that was split by columns? Then this
- * one is split by rows, and what follows begins anew.
+ * A weight of which the columns are split makes a value that is split; the product that follows then sums over the
+ * split dimension, and if its weight is split by rows, each device has its part of the sum: one all-reduce, at the end.
+ * So people split the first weight of a block by columns and the second by rows, and so does this rule: going up from a
+ * product's value operand, past everything but other products with a weight, is any weight met that was split by
+ * columns? Then this one is split by rows, and what follows begins anew.
  *
  * Only the first product that a weight enters counts; those behind it are of its gradient, and follow.
  */
@@ -29,7 +29,8 @@ static uint32_t weight_behind(const struct space *s, uint32_t v)
 
 	while (g->node[v].opcode == OP_CONVERT || g->node[v].opcode == OP_COPY)
 		v = node_operands(g, v)[0];
-	return g->node[v].opcode == OP_PARAMETER && g->node[v].comp == g->entry && purpose_of(s, v)->role == FOR_WEIGHT ? v : NONE;
+	return g->node[v].opcode == OP_PARAMETER && g->node[v].comp == g->entry && purpose_of(s, v)->role == FOR_WEIGHT
+		? v : NONE;
 }
 
 static bool listed(const int64_t *v, size_t n, int64_t x)
@@ -75,7 +76,8 @@ static int8_t find_dim(const struct space *s, uint32_t v, const struct product *
 
 	for (size_t d = 0; d < shape->n_dimensions; d++) {
 		bool other = is_other(s->graph, v, p->operand, (int64_t)d);
-		if (!other && is_summed(s->graph, v, p->operand, (int64_t)d) == summed && shape->dimensions[d] % parts == 0)
+		if (!other && is_summed(s->graph, v, p->operand, (int64_t)d) == summed &&
+			shape->dimensions[d] % parts == 0)
 			return (int8_t)d;
 	}
 	return -1;

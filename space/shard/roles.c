@@ -1,10 +1,11 @@
 /*
  * roles.c - what the parameters of a step are for, told by the graph alone.
  *
- * A training step gives back what it was given, a little changed: a weight less something, a moment mixed with something. So
- * each element of the result is followed back through operations that work element by element (and through updates in
- * place, as of a cache). The nearest parameter of the same shape that is met takes this place in the next run: the two are
- * tied and must be laid out alike. Where the program says itself which memory goes over into which, that counts.
+ * A training step gives back what it was given, a little changed: a weight less something, a moment mixed with
+ * something. So each element of the result is followed back through operations that work element by element (and
+ * through updates in place, as of a cache). The nearest parameter of the same shape that is met takes this place in the
+ * next run: the two are tied and must be laid out alike. Where the program says itself which memory goes over into
+ * which, that counts.
  *
  * A new weight is computed from its moments too, but a new moment not from the weight: that tells them apart. In a step
  * that trains, what is not given back is data. In one that does not, weights are not given back either; there the
@@ -83,9 +84,11 @@ static bool tie_by_alias(struct roles *r, const struct graph *g)
 
 	for (size_t i = 0; a && i < a->n_entries; i++)
 		for (uint32_t v = c->first; v < c->first + c->n_nodes; v++)
-			if (g->node[v].opcode == OP_PARAMETER && g->node[v].proto->parameter_number == a->entries[i]->parameter_number &&
-				a->entries[i]->n_output_shape_index <= 1 && a->entries[i]->n_parameter_shape_index == 0)
-				at(r, g, v)->out = a->entries[i]->n_output_shape_index ? (uint32_t)a->entries[i]->output_shape_index[0] : 0;
+			if (g->node[v].opcode == OP_PARAMETER && g->node[v].proto->parameter_number ==
+				a->entries[i]->parameter_number && a->entries[i]->n_output_shape_index <= 1 &&
+				a->entries[i]->n_parameter_shape_index == 0)
+				at(r, g, v)->out = a->entries[i]->n_output_shape_index
+					? (uint32_t)a->entries[i]->output_shape_index[0] : 0;
 	return a && a->n_entries;
 }
 
@@ -101,7 +104,8 @@ static void tie_by_walking(struct roles *r, const struct graph *g)
 		walk_back(g, part[k], &w);
 		for (uint32_t i = 0; i < w.n; i++) {
 			uint32_t v = w.node[i];
-			if (g->node[v].opcode != OP_PARAMETER || g->node[v].rank == 0 || g->node[v].dtype != g->node[part[k]].dtype)
+			if (g->node[v].opcode != OP_PARAMETER || g->node[v].rank == 0 ||
+				g->node[v].dtype != g->node[part[k]].dtype)
 				continue;
 			if (at(r, g, v)->out == NONE || w.depth[i] < depth[v - c->first]) {
 				at(r, g, v)->out = k;

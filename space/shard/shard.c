@@ -114,8 +114,8 @@ static void summary(struct space *s, const uint8_t *config, struct buf *out)
 			here += s->graph->node[h->member[h->place[i].first + k]].bytes / parts_of(s, i, config[i]);
 		}
 	}
-	buf_addf(out, "%u of %u tensors laid out over %u devices, of %s of parameters %s on each", decided, h->n_members,
-		h->mesh.devices, quantity_text(QUANTITY_BYTES, (double)whole, text[0]),
+	buf_addf(out, "%u of %u tensors laid out over %u devices, of %s of parameters %s on each", decided,
+		h->n_members, h->mesh.devices, quantity_text(QUANTITY_BYTES, (double)whole, text[0]),
 		quantity_text(QUANTITY_BYTES, (double)here, text[1]));
 }
 
@@ -136,7 +136,8 @@ static void words(struct space *s, uint32_t site, uint8_t choice, struct buf *ou
 	if (shard_layout(s, site, choice, &l))
 		layout_words(&shard_of(s)->mesh, &l, s->graph->node[s->site[site].node].rank, out);
 	else
-		buf_adds(out, p->written ? "as the program says" : p->parameter ? "whole on every device" : "by propagation");
+		buf_adds(out, p->written ? "as the program says" : p->parameter ? "whole on every device"
+			: "by propagation");
 	if (p->n > 1)
 		buf_addf(out, ", like %u more", p->n - 1);
 }
@@ -189,8 +190,8 @@ static int shard_open(struct space *s, const char *backend, struct err *err)
 	s->ops = &shard_ops;
 	s->own = h;
 	if (!mesh_in(s->kind))
-		return err_set(err, "the decision space %.60s does not say over which devices; it is written %s", s->kind,
-			shard_kind.forms);
+		return err_set(err, "the decision space %.60s does not say over which devices; it is written %s",
+			s->kind, shard_kind.forms);
 	if (mesh_parse(&h->mesh, mesh_in(s->kind), err) < 0)
 		return -1;
 	if (h->mesh.devices < 2)
@@ -220,7 +221,8 @@ static const struct space_price prices[] = {{QUANTITY_SECONDS, PRICING_COMPILED}
 const struct space_kind shard_kind = {
 	.name = "shard",
 	.forms = "shard:MESH, shard/arguments:MESH", /* without a mesh: over two devices */
-	.choices = "0 leaves a tensor as the program has it, the others lay it over the mesh: which dimension each axis splits.",
+	.choices = "0 leaves a tensor as the program has it, the others lay it "
+		"over the mesh: which dimension each axis splits.",
 	.prices = prices,
 	.open = shard_open,
 	.devices = devices,

@@ -1,11 +1,11 @@
 /*
  * sites.c - what is decided about: tensors of the program, repeated ones together.
  *
- * A parameter is a site, and with it goes the part of the result that takes its place in the next run. So is the value of a
- * product or a convolution, in the entry and in loops, branches and calls. All that stand in the same surroundings, as the
- * layers of a network do, are one site: whoever writes "wq" lays it out the same in every layer, and a search of twelve
- * layers is no longer than one of two. Surroundings are what is met within two steps along operands and users; a
- * moment of an optimiser has its weight's.
+ * A parameter is a site, and with it goes the part of the result that takes its place in the next run. So is the value
+ * of a product or a convolution, in the entry and in loops, branches and calls. All that stand in the same
+ * surroundings, as the layers of a network do, are one site: whoever writes "wq" lays it out the same in every layer,
+ * and a search of twelve layers is no longer than one of two. Surroundings are what is met within two steps along
+ * operands and users; a moment of an optimiser has its weight's.
  */
 #include "space/shard/own.h"
 

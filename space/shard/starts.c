@@ -181,5 +181,6 @@ void shard_default(struct space *s, uint8_t *config)
 }
 
 const struct space_start shard_starts[] = {{"none", fill_none}, {"data", fill_data}, {"zero", fill_zero},
-	{"fsdp", fill_fsdp}, {"model", fill_model}, {"data-model", fill_data_model}, {"data-model-fsdp", fill_data_model_fsdp},
+	{"fsdp", fill_fsdp}, {"model", fill_model}, {"data-model", fill_data_model},
+	{"data-model-fsdp", fill_data_model_fsdp},
 	{"tables-rows", fill_tables_rows}, {"tables-columns", fill_tables_columns}, {0}};

@@ -1,10 +1,10 @@
 /*
  * write.c - the program with its annotations, as XLA's partitioner reads them.
  *
- * A parameter has its layout as an attribute. A value gets it by a call of "Sharding" behind it, which takes the value's
- * number and name, so whoever read the value reads what is laid out, and nothing else changes; the partitioner takes the
- * calls away. What takes a parameter's place in the result is laid out like the parameter, whether it was decided or left
- * whole: otherwise the next run would have to begin with moving it.
+ * A parameter has its layout as an attribute. A value gets it by a call of "Sharding" behind it, which takes the
+ * value's number and name, so whoever read the value reads what is laid out, and nothing else changes; the partitioner
+ * takes the calls away. What takes a parameter's place in the result is laid out like the parameter, whether it was
+ * decided or left whole: otherwise the next run would have to begin with moving it.
  *
  * The program can also be written so that every device gets all parameters whole and gives all results whole: what is
  * in between is split as decided. Such a program runs on the inputs of one device, and its numbers can be compared.

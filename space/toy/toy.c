@@ -418,7 +418,8 @@ static int make(const char *program, struct buf *module, char *kind, struct err 
 const struct space_kind toy_kind = {
 	.name = "toy",
 	.forms = "toy:SEED:CHOICES",
-	.prices = (const struct space_price[]){{QUANTITY_SECONDS, PRICING_FORMULA}, {QUANTITY_BYTES, PRICING_FORMULA}, {0}},
+	.prices = (const struct space_price[]){{QUANTITY_SECONDS, PRICING_FORMULA}, {QUANTITY_BYTES, PRICING_FORMULA},
+	{0}},
 	.open = toy_open,
 	.make = make,
 };
