@@ -20,7 +20,7 @@
 #include "device/last_words.h"
 #include "device/target.h"
 
-/* What it printed of the cause, behind what is known already. */
+/* Appends to the detail what the worker printed of the cause. */
 static void add_last_words(const struct child *c, char *detail, size_t size)
 {
 	size_t used = strlen(detail);
@@ -33,8 +33,8 @@ static void add_last_words(const struct child *c, char *detail, size_t size)
 }
 
 /*
- * Did the worker end because memory ran out? Its last words may say so. The kernel ends a process without any, by
- * SIGKILL, and counts it. When we kill the worker ourselves, we do not come here.
+ * Did the worker end because memory ran out? Its last words may say so. A process that the kernel ends by SIGKILL has
+ * no last words, but the kernel counts it. A worker that we killed ourselves is not asked about here.
  */
 static bool out_of_memory(const struct host *h)
 {
@@ -47,7 +47,7 @@ static bool out_of_memory(const struct host *h)
 	return WIFSIGNALED(c->status) && WTERMSIG(c->status) == SIGKILL && machine_memory_kills() > h->memory_kills;
 }
 
-/* Turns the end of the worker into an outcome; `deadline` is the one for this answer, or 0. */
+/* Turns the end of the worker into an outcome. `deadline` is the deadline of this answer, or 0 if it had none. */
 static void judge(struct host *h, enum exchange e, double deadline, struct answer *a)
 {
 	int status = h->child.status;
@@ -77,9 +77,9 @@ static void judge(struct host *h, enum exchange e, double deadline, struct answe
 }
 
 /*
- * Of the worker's data. A leak then ends the worker and not the machine. Accelerator runtimes
- * reserve address space by the terabyte, so only what computes in the host's memory is limited. VANTAGE_WORKER_MEMORY:
- * in MiB.
+ * Returns the limit of the worker's data in bytes, 0 for none. With a limit a leak ends the worker and not the machine.
+ * Accelerator runtimes reserve address space by the terabyte, so only workers that compute in the host's memory have
+ * one. VANTAGE_WORKER_MEMORY sets it, in MiB.
  */
 static uint64_t memory_limit(const struct host *h)
 {
@@ -89,7 +89,7 @@ static uint64_t memory_limit(const struct host *h)
 	return h->backend->traits & ON_HOST ? machine_memory() / 4 * 3 : 0;
 }
 
-/* The cores that are locked; one that is not, beside a device that has it (probe.c). */
+/* Writes the cores to pin the worker to: the locked ones, or of a probe (probe.c) the core of its device. */
 static void put_cores(const struct host *h, struct buf *q)
 {
 	bool borrowed = h->cores.n == 0 && h->n_borrowed == 0 && h->base.info.core >= 0;
@@ -119,7 +119,7 @@ static int set_up(struct host *h, struct err *err)
 	buf_u64(q, h->seed);
 	put_cores(h, q);
 	buf_u64(q, memory_limit(h));
-	buf_u32(q, spread_replicas(h->base.info.spread)); /* what a probe starts is for one device */
+	buf_u32(q, spread_replicas(h->base.info.spread)); /* a probe's worker is for one device */
 	buf_u32(q, spread_partitions(h->base.info.spread));
 	h->asked = now_seconds();
 	enum exchange e = child_exchange(&h->child, WIRE_SETUP, q, patience_to_start(), &h->reply);
@@ -165,7 +165,7 @@ int host_ask(
 	h->asked = now_seconds();
 	struct patience patience = host_patience(h);
 	if (type == WIRE_DROP)
-		patience.until = 0; /* it takes no time, and who is late has to tidy up as well */
+		patience.until = 0; /* it takes no time, and a search that is late has to tidy up as well */
 	enum exchange e = child_exchange(&h->child, type, &h->request, patience, &h->reply);
 	h->work = 0;
 	if (e != EXCHANGE_OK) {
@@ -192,7 +192,7 @@ void host_distrust(struct host *h, const struct cursor *c, struct answer *a)
 	judge(h, EXCHANGE_BROKEN, 0, a);
 }
 
-/* `keep` false: a user's own program, compiled to be looked at. */
+/* Compiles. Without `keep` the program is a user's own, which is compiled to be looked at and not run. */
 int host_compile_with(struct host *h, const char *format, const char *options, const void *p, size_t n,
 	unsigned want, bool keep, const struct ahead *ahead, struct compiled *out, struct err *err)
 {
@@ -269,7 +269,7 @@ static int host_compile(struct device *d, enum compile_how how, const char *form
 	return rc;
 }
 
-/* What helpers compiled ahead. */
+/* Takes over the executables that helpers compiled ahead. */
 static int host_load(struct device *d, const void *p, size_t n, const struct ahead *ahead, struct compiled *out,
 	struct err *err)
 {
@@ -322,7 +322,7 @@ static void host_close(struct device *d)
 	mem_free(h);
 }
 
-/* How the lock file calls the device: a plugin that we do not know is its own device. */
+/* Writes the name of the device for its lock file. A plugin that we do not know is a device of its own. */
 static void lock_name(const struct host *h, const char *name, char *out, size_t n)
 {
 	if (!name || strcmp(h->base.info.backend, h->backend->name) == 0)
@@ -331,7 +331,7 @@ static void lock_name(const struct host *h, const char *name, char *out, size_t 
 		snprintf(out, n, "%016llx", (unsigned long long)hash64(name, strlen(name), 0));
 }
 
-/* A plugin's version need not tell two builds apart: its file does. */
+/* Reads the hash of the plugin's file: two builds may have the same version, but not the same file. */
 static int fill_build(struct host *h, struct err *err)
 {
 	uint64_t hash;
@@ -378,8 +378,8 @@ static void host_effort(const struct device *d, struct effort *out)
 }
 
 /*
- * An accelerator is known only once its plugin has started. Where somebody else measures on it, ours is ended before
- * waiting, for it holds memory there, and started anew by the next request.
+ * Locks the accelerator, which is known only after its plugin has started. If somebody else measures on it, our worker
+ * is ended before we wait, because it holds memory there. The next request starts it anew.
  */
 static int take_accelerator(struct host *h, bool wait, struct err *err)
 {
@@ -432,7 +432,10 @@ static void note_devices(struct host *h)
 		snprintf(i->machine + used, sizeof i->machine - used, ", for %u devices", i->spread.partitions);
 }
 
-/* What every compile gets: what the target needs, what makes the compiler write its prices, and the user's own. */
+/*
+ * Collects the options of every compilation: those of the target, those that make the compiler write its prices, the
+ * user's.
+ */
 static void fill_options(struct host *h, const char *given)
 {
 	const struct target *t = *h->target ? target_find(h->backend->name, h->target) : NULL;

@@ -97,8 +97,8 @@ double machine_load(void)
 }
 
 /*
- * The cores this process may use, as a set with room for *room of them; the caller frees it. The kernel
- * refuses a set that is smaller than its own, which may be larger than cpu_set_t.
+ * Returns the cores that this process may use, as a set with room for *room of them, which the caller frees. The kernel
+ * refuses a set that is smaller than its own, and its own may be larger than cpu_set_t.
  */
 static cpu_set_t *allowed(int *room)
 {
@@ -111,7 +111,7 @@ static cpu_set_t *allowed(int *room)
 	return NULL;
 }
 
-/* Busy ticks of the first n cores so far; those not listed stay 0. */
+/* Reads the busy ticks of the first n cores so far; a core that is not listed stays 0. */
 static void read_busy(unsigned long long *busy, int n)
 {
 	FILE *f = fopen("/proc/stat", "re");
@@ -169,7 +169,7 @@ static struct load *cores_by_load(size_t *n, bool look, struct err *err)
 	return out;
 }
 
-/* lock_take for a core. */
+/* Takes the lock of a core (lock_take). */
 static int try_core(struct core_lock *l, const char *device, int core, bool wait, struct err *err)
 {
 	char name[128], what[128];
@@ -232,7 +232,7 @@ static int by_number(const void *a, const void *b)
 	return ((const struct load *)a)->core - ((const struct load *)b)->core;
 }
 
-/* The first `count` of those that are free, into s; as many as there are. -1: error. */
+/* Locks the first `count` cores that are free, or as many as there are, and puts them into s. -1: error. */
 static int take_free(struct core_set *s, const char *device, const struct load *cores, size_t n, size_t count,
 	struct err *err)
 {
@@ -260,7 +260,7 @@ static void unlock_all(struct core_set *s)
 		core_release(&s->at[--s->n]);
 }
 
-/* `wanted` and those that follow it come first. */
+/* Sorts the list so that `wanted` and the cores after it come first. */
 static int put_first(struct load *cores, size_t n, int wanted, struct err *err)
 {
 	struct load *turned = MEM_NEW(n, struct load);

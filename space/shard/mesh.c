@@ -21,7 +21,7 @@ static int bad_mesh(const char *text, struct err *err)
 		"or data=2,model=2, with at most %d axes and %u devices", text, MESH_AXES, MESH_DEVICES);
 }
 
-/* The name before an '=', if there is one; NULL: it is none. */
+/* Reads the name before an '=', if there is one; NULL: that is no name. */
 static const char *read_name(const char *p, char name[MESH_NAME])
 {
 	size_t n = strspn(p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
@@ -79,7 +79,7 @@ bool layout_fits(const struct mesh *m, const Hlo__ShapeProto *shape, const struc
 	return true;
 }
 
-/* The next one after l, fitting or not; false: that was the last. */
+/* Makes l the next layout, whether it fits or not; false: l was the last. */
 static bool next_layout(const struct mesh *m, size_t rank, struct layout *l)
 {
 	for (uint32_t a = m->n; a-- > 0;) {
@@ -153,7 +153,7 @@ uint32_t layout_axes(const struct mesh *m, const struct layout *l, uint32_t dim,
 	return n;
 }
 
-/* The device at a place of the tile assignment: `order` are the axes, outermost first. */
+/* Returns the device at a place of the tile assignment. `order` are the axes, the outermost first. */
 static int64_t device_at(const struct mesh *m, const uint32_t *order, uint32_t place)
 {
 	uint32_t at[MESH_AXES] = {0};

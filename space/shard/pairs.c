@@ -1,5 +1,5 @@
 /*
- * pairs.c - which products go in pairs, so that splitting their weights costs one exchange for two.
+ * pairs.c - finds products that go in pairs: splitting both of their weights costs one exchange.
  *
  * A weight of which the columns are split makes a value that is split; the product that follows then sums over the
  * split dimension, and if its weight is split by rows, each device has its part of the sum: one all-reduce, at the end.
@@ -22,7 +22,7 @@ struct product { /* a node whose operand is a weight */
 	int8_t dim; /* of the weight */
 };
 
-/* The weight that a value is, perhaps copied or converted; NONE: it is none. */
+/* Returns the weight that a value is, perhaps copied or converted; NONE: the value is no weight. */
 static uint32_t weight_behind(const struct space *s, uint32_t v)
 {
 	const struct graph *g = s->graph;
@@ -55,7 +55,7 @@ static bool is_summed(const struct graph *g, uint32_t v, uint32_t operand, int64
 		       : listed(d->lhs_contracting_dimensions, d->n_lhs_contracting_dimensions, dim);
 }
 
-/* A dimension that is neither summed over nor its columns: a batch, a window. */
+/* Is it a dimension that is neither summed over nor a column: of a batch, of a window? */
 static bool is_other(const struct graph *g, uint32_t v, uint32_t operand, int64_t dim)
 {
 	const Hlo__DotDimensionNumbers *d = g->node[v].proto->dot_dimension_numbers;
@@ -69,7 +69,9 @@ static bool is_other(const struct graph *g, uint32_t v, uint32_t operand, int64_
 		       : listed(d->lhs_batch_dimensions, d->n_lhs_batch_dimensions, dim);
 }
 
-/* The first dimension of the weight that is summed over, or is not, and divides; -1: none. */
+/*
+ * Returns the first dimension of the weight that is summed over (or is not) and that can be divided; -1: there is none.
+ */
 static int8_t find_dim(const struct space *s, uint32_t v, const struct product *p, bool summed, uint32_t parts)
 {
 	const Hlo__ShapeProto *shape = shape_of(s, p->weight);
@@ -108,7 +110,7 @@ static bool meets_columns(const struct graph *g, const struct product *p, uint32
 	return found;
 }
 
-/* Which product is a weight's first; each weight once. */
+/* Finds the first product of each weight. */
 static void find_products(const struct space *s, struct product *p)
 {
 	const struct graph *g = s->graph;

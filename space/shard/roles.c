@@ -1,5 +1,5 @@
 /*
- * roles.c - what the parameters of a step are for, told by the graph alone.
+ * roles.c - finds out from the graph alone what the parameters of a step are for.
  *
  * A training step gives back what it was given, a little changed: a weight less something, a moment mixed with
  * something. So each element of the result is followed back through operations that work element by element (and
@@ -41,7 +41,7 @@ static void look(struct walk *w, uint32_t v, uint32_t depth)
 	w->depth[w->n++] = depth;
 }
 
-/* All nodes of its shape that `from` is computed of element by element, nearest first. */
+/* Lists the nodes of its shape from which `from` is computed element by element, the nearest first. */
 static void walk_back(const struct graph *g, uint32_t from, struct walk *w)
 {
 	*w = (struct walk){0};
@@ -58,7 +58,7 @@ static void walk_back(const struct graph *g, uint32_t from, struct walk *w)
 	}
 }
 
-/* The nodes that the result consists of; returns how many. */
+/* Lists the nodes of which the result consists; returns how many there are. */
 static const uint32_t *result_parts(const struct graph *g, uint32_t *n)
 {
 	const uint32_t *root = &g->comp[g->entry].root;
@@ -76,7 +76,7 @@ static struct purpose *at(const struct roles *r, const struct graph *g, uint32_t
 	return &r->of[v - g->comp[g->entry].first];
 }
 
-/* By what the program says of its memory; returns whether it says anything. */
+/* Ties parameters to results by what the program says of its memory; returns whether it says anything. */
 static bool tie_by_alias(struct roles *r, const struct graph *g)
 {
 	const Hlo__HloInputOutputAliasProto *a = g->module->input_output_alias;
@@ -92,7 +92,7 @@ static bool tie_by_alias(struct roles *r, const struct graph *g)
 	return a && a->n_entries;
 }
 
-/* By what each part of the result is computed from; the nearer of two claims counts. */
+/* Ties them by what each part of the result is computed from; of two claims the nearer one counts. */
 static void tie_by_walking(struct roles *r, const struct graph *g)
 {
 	const struct comp *c = &g->comp[g->entry];
@@ -125,7 +125,7 @@ static bool met(const struct walk *w, uint32_t v)
 	return false;
 }
 
-/* Whose result is computed from another tied parameter's, but not the other way round, owns it. */
+/* Finds the owner of a moment: the weight whose result is computed from the moment's, but not the other way round. */
 static void find_owners(struct roles *r, const struct graph *g)
 {
 	const struct comp *c = &g->comp[g->entry];
@@ -153,7 +153,7 @@ static void find_owners(struct roles *r, const struct graph *g)
 			at(r, g, v)->role = FOR_MOMENT;
 }
 
-/* How many examples a step that does not train answers: rows of its first result that is not tied, or of its state. */
+/* Counts the examples of a step that does not train: the rows of its first result that is not tied, or of its state. */
 static int64_t count_examples(const struct roles *r, const struct graph *g)
 {
 	const struct comp *c = &g->comp[g->entry];
@@ -171,7 +171,7 @@ static int64_t count_examples(const struct roles *r, const struct graph *g)
 	return 0;
 }
 
-/* Is something looked up in it, or in a plain copy of it? */
+/* Is something looked up in the parameter, or in a plain copy of it? */
 static bool is_table(const struct graph *g, uint32_t v)
 {
 	for (uint32_t i = 0; i < g->node[v].n_users; i++) {

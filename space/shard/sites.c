@@ -1,5 +1,5 @@
 /*
- * sites.c - what is decided about: tensors of the program, repeated ones together.
+ * sites.c - finds the tensors whose layout is decided; repeated ones are one site.
  *
  * A parameter is a site, and with it goes the part of the result that takes its place in the next run. So is the value
  * of a product or a convolution, in the entry and in loops, branches and calls. All that stand in the same
@@ -19,7 +19,7 @@ struct found { /* a tensor to decide about */
 	uint32_t node;
 };
 
-/* What a node is by itself; parameters whatever their number. */
+/* Hashes what a node is by itself. The number of a parameter does not count. */
 static uint64_t own_hash(const struct graph *g, uint32_t v)
 {
 	const Hlo__ShapeProto *shape = g->node[v].proto->shape;
@@ -29,7 +29,7 @@ static uint64_t own_hash(const struct graph *g, uint32_t v)
 	return hash64(shape->dimensions, shape->n_dimensions * sizeof *shape->dimensions, g->node[v].dtype);
 }
 
-/* Of every node, what surrounds it; to be freed. */
+/* Returns, for every node, a hash of what surrounds it; the caller frees it. */
 static uint64_t *surroundings(const struct graph *g)
 {
 	uint64_t *now = MEM_NEW(2 * (size_t)g->n_nodes + 1, uint64_t), *next = now + g->n_nodes;
@@ -81,7 +81,7 @@ static bool is_candidate(const struct space *s, uint32_t v, bool arguments_only)
 	return !arguments_only && is_product(n) && (role == ROLE_ENTRY || role == ROLE_CONTROL) && choices_of(s, v) > 2;
 }
 
-/* The class of a parameter's weight goes with a moment's own. */
+/* Mixes the class of its weight into the class of a moment. */
 static uint64_t class_of(const struct space *s, const uint64_t *hash, uint32_t v)
 {
 	const struct graph *g = s->graph;
@@ -103,7 +103,7 @@ static int by_class(const void *a, const void *b)
 	return (x->node > y->node) - (x->node < y->node);
 }
 
-/* Sites stand in the order of their first members. */
+/* Compares sites: they stand in the order of their first members. */
 static int by_first(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
@@ -125,7 +125,7 @@ static void fill_site(struct space *s, uint32_t i, const struct place *p)
 		s->site_of[h->member[p->first + k]] = i;
 }
 
-/* Runs of one class become sites; members are listed by site, the sites by the number of their first node. */
+/* Makes a site of each run of one class. Members are listed by site, and sites by their first node. */
 static void make_sites(struct space *s, struct found *f, uint32_t n)
 {
 	struct shard *h = shard_of(s);

@@ -1,5 +1,5 @@
 /*
- * starts.c - how people lay programs out by hand, found by rule.
+ * starts.c - lays programs out as people do by hand, by rules.
  *
  *	none		     every device does everything
  *	data		     data are split by examples, over all axes; every device has all weights
@@ -17,7 +17,7 @@
 
 #include <string.h>
 
-/* The axes from `from` to before `to` split one dimension. */
+/* Splits one dimension over the axes from `from` to before `to`. */
 static struct layout split(int8_t dim, uint32_t from, uint32_t to)
 {
 	struct layout l = layout_whole;
@@ -38,7 +38,7 @@ static enum role role_of(const struct space *s, uint32_t site)
 	return shard_of(s)->place[site].parameter ? purpose_of(s, s->site[site].node)->role : FOR_NOTHING;
 }
 
-/* Data by examples, over the axes before `to`; fewer of them where they do not divide. */
+/* Splits data by examples over the axes before `to`, or over fewer of them if they do not divide the examples. */
 static void split_data(struct space *s, uint8_t *config, uint32_t to)
 {
 	memset(config, 0, s->n_sites);
@@ -49,7 +49,7 @@ static void split_data(struct space *s, uint8_t *config, uint32_t to)
 		}
 }
 
-/* The axes before `to` split the largest dimension that is not split yet and divides. */
+/* Splits, over the axes before `to`, the largest dimension that is not split yet and that they divide. */
 static void split_largest(struct space *s, uint8_t *config, uint32_t site, uint32_t to)
 {
 	const struct mesh *m = &shard_of(s)->mesh;
@@ -74,7 +74,7 @@ static void split_largest(struct space *s, uint8_t *config, uint32_t site, uint3
 		set(s, config, site, &best);
 }
 
-/* Weights by pairs over the axes from `from` on; moments as their weights. */
+/* Splits weights in pairs (pairs.c) over the axes from `from` on; a moment is laid out as its weight. */
 static void split_pairs(struct space *s, uint8_t *config, uint32_t from)
 {
 	const struct mesh *m = &shard_of(s)->mesh;
@@ -144,7 +144,7 @@ static void fill_data_model_fsdp(struct space *s, uint8_t *config)
 			split_largest(s, config, i, others);
 }
 
-/* Tables and their moments, by rows or by columns. */
+/* Splits tables and their moments, by rows or by columns. */
 static void split_tables(struct space *s, uint8_t *config, bool rows)
 {
 	fill_data(s, config);
@@ -169,7 +169,7 @@ static void fill_tables_columns(struct space *s, uint8_t *config)
 	split_tables(s, config, false);
 }
 
-/* What the program says itself; where it says nothing, data are split by examples. */
+/* Keeps what the program says itself; where it says nothing, splits data by examples. */
 void shard_default(struct space *s, uint8_t *config)
 {
 	for (uint32_t v = 0; v < s->graph->n_nodes; v++)

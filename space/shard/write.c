@@ -1,5 +1,5 @@
 /*
- * write.c - the program with its annotations, as XLA's partitioner reads them.
+ * write.c - writes the program with the annotations that XLA's partitioner reads.
  *
  * A parameter has its layout as an attribute. A value gets it by a call of "Sharding" behind it, which takes the
  * value's number and name, so whoever read the value reads what is laid out, and nothing else changes; the partitioner
@@ -35,7 +35,9 @@ static Hlo__HloInstructionProto *copy(struct writing *w, const Hlo__HloInstructi
 	return arena_dup(&w->mem, in, sizeof *in);
 }
 
-/* A call that lays out the value of that number. It has a number of its own, the shape and the origin of `like`. */
+/*
+ * Makes a call that lays out the value of that number. It has an id of its own, and the shape and the origin of `like`.
+ */
 static Hlo__HloInstructionProto *annotate(struct writing *w, const Hlo__HloInstructionProto *like, int64_t value,
 	Hlo__OpSharding *sharding)
 {
@@ -75,7 +77,7 @@ static void add_laid_out(struct writing *w, Hlo__HloInstructionProto *in, Hlo__O
 	after->name = name;
 }
 
-/* What is said of a node: as decided, else as the program has it, else nothing (NULL). */
+/* Returns the layout of a node: as decided, else as the program has it, else NULL. */
 static Hlo__OpSharding *said_of(struct writing *w, uint32_t v)
 {
 	const struct space *s = w->s;
@@ -106,7 +108,7 @@ static void add_parameter(struct writing *w, uint32_t v)
 	add_laid_out(w, in, said);
 }
 
-/* What is said of a part of the result: what is said of the parameter whose place it takes. NULL: nothing. */
+/* Returns the layout of a part of the result: that of the parameter whose place it takes; NULL: there is none. */
 static Hlo__OpSharding *said_of_result(struct writing *w, uint32_t part)
 {
 	const struct graph *g = w->s->graph;
@@ -120,7 +122,7 @@ static Hlo__OpSharding *said_of_result(struct writing *w, uint32_t part)
 	return NULL;
 }
 
-/* The number of the value that stands for a part of the result. */
+/* Returns the id of the value that stands for a part of the result. */
 static int64_t lay_out_result(struct writing *w, uint32_t v, uint32_t part)
 {
 	const Hlo__HloInstructionProto *in = w->s->graph->node[v].proto;
@@ -148,7 +150,7 @@ static void add_result(struct writing *w, uint32_t root)
 	add(w, in);
 }
 
-/* Whether something is said of the value of a node, other than by an attribute that stays. */
+/* Does the value of a node get a layout, other than by an attribute that stays? */
 static bool is_decided(const struct writing *w, uint32_t v)
 {
 	uint32_t site = w->s->site_of[v];
