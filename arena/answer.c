@@ -128,7 +128,7 @@ static int features(struct reply *a)
 	return 0;
 }
 
-/* One site of `config` goes to another choice. */
+/* Moves one site of `config` to another choice. */
 static int flip_one(struct reply *a, struct rng *rng, uint8_t *config)
 {
 	const struct space *s = a->c->lab.space;
@@ -146,7 +146,7 @@ static int flip_one(struct reply *a, struct rng *rng, uint8_t *config)
 	return 0;
 }
 
-/* Our own proposal from `config` takes its place. */
+/* Replaces `config` by what our own search would try from it. */
 static int guided(struct reply *a, struct rng *rng, uint8_t *config)
 {
 	struct err why = {0};
@@ -259,7 +259,7 @@ static int tell(struct reply *a)
 	return 0;
 }
 
-/* A file's name and nothing more: no folder, nothing hidden. */
+/* Is it the name of a file and nothing more: without a folder, and not hidden? */
 static bool plain_name(const char *name)
 {
 	return *name && *name != '.' && !strchr(name, '/');
@@ -368,7 +368,7 @@ static int (*const function[])(struct reply *) = {
 	[DO_VERDICT] = verdict, [DO_QUIT] = quit_server};
 _Static_assert(sizeof function / sizeof *function == DO_COUNT, "every request has a function");
 
-/* {"ok": ..., "id": ...: the beginning of every answer. */
+/* Writes the beginning of every answer: {"ok": ..., "id": ... */
 static void begin(struct json *j, const struct request *r, bool ok)
 {
 	json_object(j, NULL);

@@ -12,7 +12,7 @@
 #include "base/progress.h"
 #include "device/machine.h"
 
-/* Of a confirmation, as in a search. */
+/* The precision of a confirmation, as in a search. */
 static const struct precision again = {.target = 0.001, .max_seconds = 0.3, .instances = 3, .min_pairs = 12};
 
 #define UNLIMITED 2000 /* prices that proposals reckon with where there is no budget, as a search does */
@@ -131,7 +131,7 @@ bool contest_known(const struct contest *c, const uint8_t *config, struct estima
 	return true;
 }
 
-/* Keeps what is now known of `to`, the more precise of two. */
+/* Keeps the cost of `to`: of two that are known, the more precise one. */
 static void learn(struct contest *c, const struct contest_ask *ask, struct contest_price *out)
 {
 	struct price p = {0};
@@ -164,7 +164,7 @@ struct cost *contest_cost(const struct contest *c, int quantity)
 	return NULL;
 }
 
-/* A move by whole programs, told like any other. */
+/* Prices a move by whole programs, and tells it like any other. */
 static int price_whole(struct cost *cost, const uint8_t *from, const uint8_t *to, struct delta *d, struct err *err)
 {
 	struct timing t = {0};
@@ -179,7 +179,7 @@ static int price_whole(struct cost *cost, const uint8_t *from, const uint8_t *to
 	return rc;
 }
 
-/* The move as a trial of the run; the chain jumps where the move does not begin where it stands. */
+/* Writes the move as a trial of the run. The chain jumps first if the move begins elsewhere. */
 static int record(struct contest *c, const struct contest_ask *ask, const struct delta *d, struct err *err)
 {
 	struct run *run = c->archive.run;

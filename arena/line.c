@@ -8,7 +8,7 @@
 
 #define CHUNK ((size_t)1 << 16)
 
-/* Reads some more: 1; 0 at the end. */
+/* Reads some more; 1, or 0 at the end. */
 static int fill(struct lines *l, struct err *err)
 {
 	ssize_t n;

@@ -36,7 +36,7 @@ const char *request_names(void)
 	return names + 2;
 }
 
-/* A word of printable characters. */
+/* Reads a word of printable characters. */
 static int take_word(struct scan *s, char word[REQUEST_WORD], const char *what)
 {
 	struct buf text = {0};
@@ -82,7 +82,7 @@ static int take_choices(struct scan *s, const struct space *space, uint8_t *conf
 	return rc;
 }
 
-/* [site, choice] */
+/* Reads one flip, [site, choice]. */
 static int take_flip(struct scan *s, const struct space *space, uint8_t *config)
 {
 	int64_t site;
@@ -206,7 +206,7 @@ static int take_member(struct scan *s, struct request *r, const struct known_con
 	return scan_fail(s, "no request has such a member");
 }
 
-/* Members that the request cannot have, or that it lacks. */
+/* Refuses members that the request cannot have, or that it lacks. */
 static int fits(const struct request *r, struct err *err)
 {
 	if (!(r->has & HAS_DO))

@@ -13,7 +13,7 @@
 
 #define LOOK_AGAIN 1.0 /* seconds; a signal that comes just before poll does not end it */
 
-/* As much as goes without waiting, after poll said that something does: of a pipe, PIPE_BUF bytes. */
+/* Writes what goes without waiting, after poll said that something does; of a pipe, that is PIPE_BUF bytes. */
 static ssize_t put(const struct sender *s, const char *p, size_t n)
 {
 	if (s->listens >= 0)

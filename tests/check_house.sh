@@ -26,12 +26,12 @@ named() { # FILES...: offences
 	local k
 	code "$@" >"$tmp/code"
 	for k in $kinds; do
-		grep -E "\"$k([/:][^\"]*)?\"|\"[^\"]*--space $k\b" "$tmp/code" | grep -v "^space/$k/"
+		grep -E "\"$k([/:][^\"]*)?\"|\"[^\"]*--space $k\b" "$tmp/code" | grep -vE "^(space|device)/$k/"
 		[ "${ordinary/ $k /}" = "$ordinary" ] || continue
-		grep -vE '#[ \t]*include' "$tmp/code" | grep -E "\"[^\"]*\b$k\b[^\"]*\"" | grep -v "^space/$k/"
+		grep -vE '#[ \t]*include' "$tmp/code" | grep -E "\"[^\"]*\b$k\b[^\"]*\"" | grep -vE "^(space|device)/$k/"
 	done
 	for k in $backends; do
-		grep -vE '#[ \t]*include' "$tmp/code" | grep -vE "^device/($k|worker)/" |
+		grep -vE '#[ \t]*include' "$tmp/code" | grep -vE "^(device/($k|worker)|space/$k)/" |
 			grep -E "\"$k(:[^\"]*)?\"|\"([^\"]*[^A-Za-z0-9_\"-])?$k([^A-Za-z0-9_%\"-][^\"]*)?\""
 	done
 }
