@@ -50,7 +50,10 @@ static void by_hand(void)
 	place_release(&p);
 }
 
-/* To come from a processor is no coming back: what begins on the accelerator waits with what reads from outside. */
+/*
+ * A value from a processor does not come back: an operation that begins on the accelerator waits with those that read
+ * inputs.
+ */
 static void entered_once(void)
 {
 	static const char join[] = "{\"maxSizePerFPGA\": 100, \"maxFPGAs\": 1, \"maxCPUs\": 1, \"nodes\": ["

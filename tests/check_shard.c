@@ -122,7 +122,7 @@ static void layouts_are_all_there_are(void)
 		}
 }
 
-/* Which part a device holds, told from its coordinates and from what XLA is told. */
+/* A device holds the same part by its coordinates and by the annotation that XLA reads. */
 static void shardings_say_who_holds_what(void)
 {
 	struct arena mem = {0};

@@ -1,5 +1,5 @@
 /*
- * check_space.c - what all spaces share: opening by name, configurations, hashes, refusals.
+ * check_space.c - the parts that all spaces share: opening by name, configurations, hashes, refusals.
  */
 #include "space/space.h"
 #include "space/toy/toy.h"

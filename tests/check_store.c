@@ -1,4 +1,4 @@
-/* check_store.c - what is put into a store comes out of it, and a run that broke off goes on. */
+/* check_store.c - a store gives back what was put into it, and a run that broke off goes on. */
 #include "tests/test.h"
 #include "tests/store_fixture.h"
 #include "store/sql.h"

@@ -21,7 +21,7 @@ static const char *at(const char *name)
 	return p;
 }
 
-/* Does to a store what the program would not: the sqlite3 command is not everywhere. */
+/* Changes a store in ways that the program never would. The sqlite3 command is not on every machine. */
 static int alter(const char *name, const char *sql)
 {
 	sqlite3 *db;
@@ -192,7 +192,7 @@ static void verify_tells_damage(void)
 		"count=1 conv=notrunc status=none; $S verify c.sqlite"), 1);
 }
 
-/* What says how configurations are to be read must be what was written; nobody reads on, and it does not spread. */
+/* A damaged description of a space is found: its configurations are not read, and merging does not spread it. */
 static void a_space_that_was_changed_is_refused(void)
 {
 	static const char *const commands[] = {"verify", "export", "rebuild", "merge out.sqlite",
