@@ -127,6 +127,56 @@ static bool all_equal(const struct graph *g, uint32_t v)
 	return false;
 }
 
+/* Is a value the same along both dimensions? Then a sum over the one is a sum over the other. */
+static bool same_along(const struct graph *g, uint32_t v, int64_t one, int64_t other)
+{
+	const Hlo__HloInstructionProto *in;
+
+	while (g->node[v].opcode == OP_CONVERT)
+		v = node_operands(g, v)[0];
+	if (g->node[v].opcode != OP_BROADCAST)
+		return false;
+	in = g->node[v].proto;
+	for (size_t i = 0; i < in->n_dimensions; i++)
+		if (in->dimensions[i] == one || in->dimensions[i] == other)
+			return false;
+	return true;
+}
+
+/* Does a window move as far as it has holes? Then it reads x[by * (where + k)], and where and k may be exchanged. */
+static bool moves_by_its_holes(const struct graph *a)
+{
+	for (uint32_t v = 0; v < a->n_nodes; v++)
+		for (size_t i = 0; a->node[v].opcode == OP_CONVOLUTION && i < a->node[v].proto->window->n_dimensions; i++)
+			if (a->node[v].proto->window->dimensions[i]->stride ==
+				a->node[v].proto->window->dimensions[i]->window_dilation)
+				return true;
+	return false;
+}
+
+/* Sums a product over other dimensions of its left side, or pairs them otherwise; false if that would be all the same. */
+static bool contract_others(const struct graph *a, const struct graph *g, uint32_t v, const Hlo__ShapeProto *x)
+{
+	Hlo__DotDimensionNumbers *d = g->node[v].proto->dot_dimension_numbers;
+	const uint32_t *side = node_operands(g, v);
+	int64_t *list = d->lhs_contracting_dimensions, was[8];
+	size_t n = d->n_lhs_contracting_dimensions, i = 0, k;
+	bool pairs;
+
+	if (n > 8 || moves_by_its_holes(a))
+		return false;
+	memcpy(was, list, n * sizeof *was);
+	pairs = exchange(list, n, x->dimensions);
+	if (!pairs && !replace(list, n, x))
+		return false;
+	while (was[i] == list[i])
+		i++;
+	for (k = i + 1; pairs && was[k] == list[k];)
+		k++;
+	return !same_along(g, side[0], was[i], list[i]) &&
+		!(pairs && same_along(g, side[1], d->rhs_contracting_dimensions[i], d->rhs_contracting_dimensions[k]));
+}
+
 /* Does the program only add up two products that look alike? Then they may be exchanged. */
 static bool symmetric(const struct graph *g)
 {
@@ -171,10 +221,7 @@ static bool spoil(const struct graph *a, const struct graph *g, uint32_t v, int 
 			}
 	}
 	if (kind == 6 && op == OP_DOT && !all_equal(g, v))
-		return exchange(in->dot_dimension_numbers->lhs_contracting_dimensions, in->dot_dimension_numbers->n_lhs_contracting_dimensions,
-			       x->dimensions) ||
-			replace(in->dot_dimension_numbers->lhs_contracting_dimensions,
-				in->dot_dimension_numbers->n_lhs_contracting_dimensions, x);
+		return contract_others(a, g, v, x);
 	if (kind == 7 && op == OP_GATHER && x->n_dimensions > 1) {
 		in->gather_dimension_numbers->start_index_map[0] = in->gather_dimension_numbers->start_index_map[0] == 0;
 		return true;
