@@ -64,7 +64,8 @@ int main(int argc, char **argv)
 		OPT_FLAG(0, "anchors", &set.anchors, "measure the whole program once per sweep, against drift"),
 		LAB_OPTS_HOW(set),
 		OPT_NUM(0, "share", &set.share, 0, 1e6,
-			"a program that had this many times its fair share of the time waits, however few samples it has; 0: samples alone count"),
+			"a program that had this many times its fair share of the time waits, however few "
+			"samples it has; 0: samples alone count"),
 		OPT_SECTION("Output"),
 		LAB_OPTS_TALK(set),
 		OPT_END};

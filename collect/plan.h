@@ -23,7 +23,7 @@ struct settings { /* of a run; what the command line says */
 	const char *graph_dir;	  /* --graphs */
 	int64_t samples, workers, seed, chains, core, replicas, partitions, jobs;
 	double seconds, tau, deadline;	  /* 0: no limit; 0: by the noise */
-	double share; /* times its fair share of the time, which a program may have had and be given another step; 0: any */
+	double share; /* times its fair share of the time, beyond which a program waits; 0: none waits */
 	int start, measure;	  /* enum start, enum cost_policy */
 	bool resume, wait, raw, quiet, quiet_pairs, json, force, anchors;
 };

@@ -1,6 +1,6 @@
 /*
- * set.h - a set of numbers below a bound: a list of those that are in it, and a mark for each that could be. Adding and asking
- * take no time, emptying as long as the list is.
+ * set.h - a set of numbers below a bound: a list of those that are in it, and a mark for each that could be. Adding and
+ * asking take no time, emptying as long as the list is.
  */
 #ifndef LEARN_SET_H
 #define LEARN_SET_H
