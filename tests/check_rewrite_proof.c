@@ -147,10 +147,11 @@ static bool same_along(const struct graph *g, uint32_t v, int64_t one, int64_t o
 static bool moves_by_its_holes(const struct graph *a)
 {
 	for (uint32_t v = 0; v < a->n_nodes; v++)
-		for (size_t i = 0; a->node[v].opcode == OP_CONVOLUTION && i < a->node[v].proto->window->n_dimensions; i++)
-			if (a->node[v].proto->window->dimensions[i]->stride ==
-				a->node[v].proto->window->dimensions[i]->window_dilation)
+		for (size_t i = 0; a->node[v].opcode == OP_CONVOLUTION && i < a->node[v].proto->window->n_dimensions; i++) {
+			const Hlo__WindowDimension *w = a->node[v].proto->window->dimensions[i];
+			if (w->size > 1 && w->stride == w->window_dilation)
 				return true;
+		}
 	return false;
 }
 
