@@ -125,6 +125,11 @@ static int look_for_better(struct arrange *a, struct err *err)
 	return rc;
 }
 
+static void tell_why(struct arrange *a, enum outcome outcome, const char *detail)
+{
+	snprintf(a->why, sizeof a->why, "%s: %.200s", outcome_meaning(outcome), detail);
+}
+
 /* Compares the outputs of both, bit by bit, on all kinds of input. */
 static int compare_bits(struct arrange *a, struct compiled *own, struct compiled *tuned, struct err *err)
 {
@@ -135,6 +140,8 @@ static int compare_bits(struct arrange *a, struct compiled *own, struct compiled
 		if (device_compare(a->device, own, tuned, &o, &c, err) < 0)
 			return -1;
 		a->bits_equal = c.outcome == OUTCOME_OK && c.all.max_abs == 0 && c.all.unlike == 0;
+		if (c.outcome != OUTCOME_OK)
+			tell_why(a, c.outcome, c.detail);
 		comparison_release(&c);
 	}
 	return 0;
@@ -166,12 +173,16 @@ static int prove(struct arrange *a, const uint8_t *config, struct err *err)
 	struct buf module = {0};
 	int rc = a->lab->space->ops->apply(a->lab->space, config, &module, err);
 	bool runs = !a->set->unverified && fits(a);
+	const struct compiled *failed;
 
 	if (rc == 0 && runs)
 		rc = device_compile(a->device, COMPILE_DEFAULT, "hlo", original->data, original->len, 0, &own, err);
 	if (rc == 0)
 		rc = device_compile(a->device, COMPILE_APPLIED, "hlo", module.data, module.len, WANT_SERIALISED, &tuned, err);
-	if (rc == 0 && runs && own.outcome == OUTCOME_OK && tuned.outcome == OUTCOME_OK)
+	failed = runs && own.outcome != OUTCOME_OK ? &own : &tuned;
+	if (rc == 0 && runs && failed->outcome != OUTCOME_OK)
+		tell_why(a, failed->outcome, failed->detail);
+	else if (rc == 0 && runs)
 		rc = compare_bits(a, &own, &tuned, err);
 	if (rc == 0)
 		rc = put(a, "tuned.pb", module.data, module.len, err);
@@ -207,8 +218,9 @@ static void judge(struct arrange *a)
 		snprintf(a->sentence, n, "A program was found that needs %.2f%% less temporary memory, but %s; the default is the answer. With "
 			"--unverified what is found is written all the same.", 100 * saved, a->no_room);
 	else if (!a->bits_equal)
-		snprintf(a->sentence, n, "The tuned program needs %.2f%% less temporary memory, but could not be shown to compute the same bits; the "
-			"default is the answer. With --unverified it is written all the same.", 100 * saved);
+		snprintf(a->sentence, n, "The tuned program needs %.2f%% less temporary memory, but could not be shown to compute the "
+			"same bits%s%s%s; the default is the answer. With --unverified it is written all the same.", 100 * saved,
+			*a->why ? " (" : "", a->why, *a->why ? ")" : "");
 	else if (v->outcome != OUTCOME_OK || v->numbers.outcome != OUTCOME_OK)
 		snprintf(a->sentence, n, "The tuned program needs %.2f%% less temporary memory, but could not be run to the end; the default is the "
 			"answer. With --unverified it is written all the same.", 100 * saved);
