@@ -164,7 +164,7 @@ static bool contract_others(const struct graph *a, const struct graph *g, uint32
 	size_t n = d->n_lhs_contracting_dimensions, i = 0, k;
 	bool pairs;
 
-	if (n > 8 || moves_by_its_holes(a))
+	if (n == 0 || n > 8 || moves_by_its_holes(a))
 		return false;
 	memcpy(was, list, n * sizeof *was);
 	pairs = exchange(list, n, x->dimensions);

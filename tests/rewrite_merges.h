@@ -75,7 +75,8 @@ static void put_line(struct buf *b, const char *text, const char *key)
 static bool merged_convolutions(struct buf *b, const struct conv_case *c, int side)
 {
 	const struct group_case *g = &c->g;
-	int y[4] = {g->batch, g->multiple * g->groups * g->batch_groups, conv_out(&c->w[0], g->size), conv_out(&c->w[1], g->size)};
+	int y[4] = {g->batch, g->multiple * g->groups * g->batch_groups, conv_out(&c->w[0], g->size),
+		c->n > 1 ? conv_out(&c->w[1], g->size) : 1};
 	const char *to;
 	struct buf one = {0};
 	int size[2];
