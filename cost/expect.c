@@ -21,14 +21,19 @@ static int expect_region(struct cost *c, struct region *r, uint32_t copies, stru
 	return found < 0 ? -1 : 0;
 }
 
+/* The regions that pricing this move would compile; none where it is not priced by regions. */
+static int regions_to_price(struct cost *c, const uint8_t *a, const uint8_t *b, struct regions *r, struct err *err)
+{
+	if (!c->device || c->how != PRICING_REGION || memcmp(a, b, c->space->n_sites) == 0)
+		return 0;
+	return cost_regions(c, a, b, r, err);
+}
+
 int cost_expect(struct cost *c, const uint8_t *a, const uint8_t *b, uint32_t copies, struct agenda *agenda, struct err *err)
 {
 	struct regions r = {0};
-	int rc = 0;
+	int rc = regions_to_price(c, a, b, &r, err);
 
-	if (!c->device || c->how != PRICING_REGION || memcmp(a, b, c->space->n_sites) == 0)
-		return 0;
-	rc = cost_regions(c, a, b, &r, err);
 	for (size_t i = 0; i < r.n && rc == 0; i++)
 		if (!r.v[i].whole && (copies == 1 || !r.v[i].screen))
 			rc = expect_region(c, &r.v[i], copies, agenda, err);
@@ -55,13 +60,10 @@ static int add_seconds(struct cost *c, const struct region *r, double *seconds, 
 int cost_takes(struct cost *c, const uint8_t *a, const uint8_t *b, double *seconds, size_t *bytes, struct err *err)
 {
 	struct regions r = {0};
-	int rc = 0;
+	int rc = regions_to_price(c, a, b, &r, err);
 
 	*seconds = 0;
 	*bytes = 0;
-	if (!c->device || c->how != PRICING_REGION || memcmp(a, b, c->space->n_sites) == 0)
-		return 0;
-	rc = cost_regions(c, a, b, &r, err);
 	for (size_t i = 0; i < r.n && rc == 0; i++)
 		rc = add_seconds(c, &r.v[i], seconds, bytes, err);
 	regions_release(&r);
