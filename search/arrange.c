@@ -158,11 +158,12 @@ static int put(const struct arrange *a, const char *name, const void *p, size_t 
 	return rc;
 }
 
-/* Is there room to run the compiler's own program? Its bytes are known already. */
+/* Is there room to run the compiler's own program? Its bytes are known already. Without room a->why says how much it takes. */
 static bool fits(struct arrange *a)
 {
-	return room_for(a->device, subject_least_memory(a->lab->space->graph) + a->default_bytes, a->lab->subject.name, a->no_room,
-		sizeof a->no_room);
+	uint64_t bytes = subject_least_memory(a->lab->space->graph) + a->default_bytes;
+
+	return room_for(a->device, bytes, a->lab->subject.name, a->why, sizeof a->why);
 }
 
 /* Compiles both programs completely, compares their bits unless nothing is to be run, and keeps the tuned executable. */
@@ -214,9 +215,6 @@ static void judge(struct arrange *a)
 	else if (a->set->unverified)
 		snprintf(a->sentence, n, "The program found needs %.2f%% less temporary memory than the compiler's default (%s instead of %s). It was "
 			"not run: neither its bits nor its time were compared.", 100 * saved, text[1], text[0]);
-	else if (*a->no_room)
-		snprintf(a->sentence, n, "A program was found that needs %.2f%% less temporary memory, but %s; the default is the answer. With "
-			"--unverified what is found is written all the same.", 100 * saved, a->no_room);
 	else if (!a->bits_equal)
 		snprintf(a->sentence, n, "The tuned program needs %.2f%% less temporary memory, but could not be shown to compute the "
 			"same bits%s%s%s; the default is the answer. With --unverified it is written all the same.", 100 * saved,

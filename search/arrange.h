@@ -44,7 +44,6 @@ struct arrange { /* the search, and its result */
 	double label_seconds, seconds;
 	uint64_t moves;
 	bool bits_equal, tuned;
-	char no_room[300]; /* why it cannot be run here; "" if it can */
 	char why[300];	   /* why its bits could not be compared; "" if they were */
 	bool forgone; /* needs fewer bytes; all else was not looked at, as was asked */
 	bool limited;	    /* there is a limit on time */
