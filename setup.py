@@ -1,9 +1,9 @@
-"""pip install . : builds the programs with make and puts them, the model and the library that calls compiled programs into
-the package `vantage`. The compiler's plugin comes as a package of its own; which one is the first row of schemas/plugin.def.
+"""pip install . : builds the programs with make. They, the model, and the library that calls compiled programs become
+the package `vantage`. The compiler's plugin comes as a package of its own: the first row of schemas/plugin.def.
 
-The libraries that our programs are linked with go into the package, too, beside the programs, which look for them there first. So
-a wheel (`make wheel`) works on machines that have none of them; it needs a C library as new as that of the machine it was made on.
-The programs of the checkout, in bin/, are left alone.
+The libraries that our programs are linked with go into the package, too, and the programs look for them there first. So
+a wheel (`make wheel`) works on machines that have none of them. It only needs a C library as new as that of the machine
+it was made on. The programs of the checkout, in bin/, are left alone.
 """
 import os
 import pathlib
@@ -17,9 +17,10 @@ from setuptools.command.build_py import build_py
 ROOT = pathlib.Path(__file__).resolve().parent
 PROGRAMS = ["search", "inspect", "collect", "learn", "store", "arena", "vantage-worker", "vantage-call.so"]
 VERSION = re.search(r"^VERSION = (\S+)", (ROOT / "Makefile").read_text(), re.M).group(1)
-PLUGIN = re.search(r'^PLUGIN\("cpu", "[^"]*", "([^"]*)", "([^"]*)"', (ROOT / "schemas/plugin.def").read_text(), re.M).groups()
+PLUGINS = (ROOT / "schemas/plugin.def").read_text()
+PLUGIN = re.search(r'^PLUGIN\("cpu", "[^"]*", "([^"]*)", "([^"]*)"', PLUGINS, re.M).groups()
 BIN = "build/package"
-# Programs look for libraries in ../lib of the package, and so do the libraries that they find there (RPATH, not RUNPATH).
+# Programs look for libraries in ../lib of the package, and so do the libraries found there (RPATH, not RUNPATH).
 LINK = r"-s -Wl,--disable-new-dtags,-rpath,\$$ORIGIN/../lib"
 OF_EVERY_SYSTEM = ("linux-vdso", "ld-linux", "libc.", "libm.", "libgcc_s.", "libpthread.", "libdl.", "librt.")
 
@@ -37,7 +38,8 @@ class BuildPrograms(build_py):
     def run(self):
         super().run()
         subprocess.run(["make", "deps"], cwd=ROOT, check=True)
-        subprocess.run(["make", f"-j{len(os.sched_getaffinity(0))}", f"BIN={BIN}", f"LDFLAGS={LINK}", "door"], cwd=ROOT, check=True)
+        jobs = len(os.sched_getaffinity(0))
+        subprocess.run(["make", f"-j{jobs}", f"BIN={BIN}", f"LDFLAGS={LINK}", "door"], cwd=ROOT, check=True)
         package = pathlib.Path(self.build_lib) / "vantage"
         files = {f"bin/{name}": ROOT / BIN / name for name in PROGRAMS}
         files |= {f"lib/{name}": path for name, path in libraries(files.values()).items()}

@@ -25,35 +25,37 @@ static int parse(struct contest_settings *s, int argc, char **argv, struct err *
 {
 	const struct opt table[] = {
 		OPT_SECTION("What to decide"),
-		OPT_STR('g', "graph", &s->graph, "FILE", "the program: HLO as "
-			"proto or text, StableHLO, or a folder of dumps"),
+		OPT_STR('g', "graph", &s->graph, "FILE",
+			"the program: HLO (proto or text), StableHLO, or a folder of XLA's dumps"),
 		LAB_OPT_SPACE(*s),
 		OPT_SECTION("Where"),
-		OPT_STR('d', "db", &s->db, "FILE", "keep every price in this store, and use those that it has"),
+		OPT_STR('d', "db", &s->db, "FILE", "keep every price in this store, and use those that it has; "
+			"default: none, and nothing is kept"),
 		LAB_OPTS_WHERE(*s),
 		OPT_SECTION("How long"),
 		OPT_INT('b', "budget", &s->budget, 0, INT64_C(1) << 40, "how many prices are answered; 0: no limit"),
 		OPT_NUM(0, "seconds", &s->seconds, 0, 1e9, "how many seconds are spent on prices; 0: no limit"),
 		OPT_NUM(0, "verdict-seconds", &s->verdict_seconds, 0, 1e6,
-			"the time that the verdict runs the programs; 0: 20, or what fits the program"),
+			"seconds for which the verdict runs the two programs; 0: 20, or more if one run takes seconds"),
 		OPT_SECTION("How"),
 		LAB_OPTS_HOW(*s),
 		OPT_STR('m', "model", &s->model, "FILE",
 			"the model that guided proposals are made with; default: the one that a search would take"),
 		OPT_LIST(0, "limit", &s->limits, "QUANTITY:BOUND",
-			"what the verdict holds the answer to: seconds:+2% (of the "
-			"default), bytes:+0%, bytes:16GiB; may be repeated"),
+			"what the answer must keep to in the verdict, against the default or absolute: seconds:+2%, "
+			"bytes:+0%, bytes:16GiB; may be repeated"),
 		OPT_SECTION("Clients"),
-		OPT_STR(0, "socket", &s->socket, "PATH", "serve one client after the "
-			"other here; default: standard input and output"),
+		OPT_STR(0, "socket", &s->socket, "PATH", "serve clients on this Unix socket, one after the "
+			"other; default: one client, on standard input and output"),
 		OPT_NUM(0, "patience", &s->patience, 0, 1e6,
-			"seconds that a client which does not read its answers may keep another one waiting"),
-		OPT_STR('o', "out", &s->out, "DIR", "the folder that programs may be written to; default: none may"),
+			"after how many seconds a client that does not read its answers is dropped, if another waits"),
+		OPT_STR('o', "out", &s->out, "DIR",
+			"the folder into which clients may have programs written; default: they may not"),
 		OPT_FLAG('q', "quiet", &s->quiet, "say nothing on standard error"),
 		OPT_END};
 	const struct opt_program prog = {"arena", "[OPTIONS] --graph FILE",
-		"Lets other optimisers make the decisions of a program, and prices what "
-		"they decide. Requests and answers are lines of JSON (schemas/arena.md). The budget is counted here, "
+		"Lets another optimiser decide about a program, and prices what it decides. "
+		"Requests and answers are lines of JSON (schemas/arena.md). The budget is counted here, "
 		"every price can be kept in a store, and the verdict is that of "
 		"search: measured anew against the compiler's own program.", table};
 	int n_words = 0, rc;

@@ -263,6 +263,18 @@ out:
 	return rc;
 }
 
+int io_write_in(const char *folder, const char *name, const void *p, size_t n, struct err *err)
+{
+	size_t room = strlen(folder) + strlen(name) + 2;
+	char *path = mem_alloc(room);
+	int rc;
+
+	snprintf(path, room, "%s/%s", folder, name);
+	rc = io_write_file(path, p, n, err);
+	mem_free(path);
+	return rc;
+}
+
 static int make_one(const char *path, struct err *err)
 {
 	struct stat st;

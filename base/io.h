@@ -27,6 +27,7 @@ int io_read_file(const char *path, size_t limit, struct buf *out, struct err *er
 
 /* Writes a new file beside `path`, syncs it and renames it to `path`: readers see the old file or the new one. */
 int io_write_file(const char *path, const void *p, size_t n, struct err *err);
+int io_write_in(const char *folder, const char *name, const void *p, size_t n, struct err *err); /* FOLDER/NAME */
 
 /* mkdir -p. */
 int io_make_dir(const char *path, struct err *err);

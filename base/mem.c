@@ -17,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "base/buf.h"
 #include "base/err.h"
 
 #ifndef __has_feature
@@ -156,13 +155,18 @@ char *arena_strdup(struct arena *a, const char *s)
 
 char *arena_printf(struct arena *a, const char *fmt, ...)
 {
-	struct buf text = {0};
 	va_list ap;
+	int n;
+	char *s;
+
 	va_start(ap, fmt);
-	buf_vaddf(&text, fmt, ap);
+	n = vsnprintf(NULL, 0, fmt, ap);
 	va_end(ap);
-	char *s = arena_dup(a, text.data, text.len + 1);
-	buf_release(&text);
+	BUG_ON(n < 0);
+	s = arena_alloc(a, (size_t)n + 1);
+	va_start(ap, fmt);
+	vsnprintf(s, (size_t)n + 1, fmt, ap);
+	va_end(ap);
 	return s;
 }
 

@@ -15,24 +15,6 @@
 #include "base/mem.h"
 #include "base/opt_text.h"
 
-#ifndef VANTAGE_VERSION
-#define VANTAGE_VERSION "0.0.0"
-#endif
-
-/* The commit. It is linked into programs only, so a new commit relinks them and rebuilds nothing else. */
-extern const char version_commit[] __attribute__((weak));
-
-const char *opt_version(void)
-{
-	static char text[128];
-	if (!text[0]) {
-		const char *commit = version_commit ? version_commit : "";
-		snprintf(text, sizeof(text), "vantage " VANTAGE_VERSION "%s%s%s", *commit ? " (" : "", commit,
-			*commit ? ")" : "");
-	}
-	return text;
-}
-
 void opt_list_release(struct opt_list *list)
 {
 	mem_free(list->item);

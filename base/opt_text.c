@@ -7,7 +7,15 @@
 #include "base/opt_text.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
+
+#ifndef VANTAGE_VERSION
+#define VANTAGE_VERSION "0.0.0"
+#endif
+
+/* The commit. It is linked into programs only, so a new commit relinks them and rebuilds nothing else. */
+extern const char version_commit[] __attribute__((weak));
 
 #define LEFT 28
 #define WIDTH 80
@@ -202,4 +210,15 @@ void opt_text_completion(const struct opt_program *prog, struct buf *out)
 		}
 	}
 	buf_adds(out, "--help\n--version\n");
+}
+
+const char *opt_version(void)
+{
+	static char text[128];
+	if (!text[0]) {
+		const char *commit = version_commit ? version_commit : "";
+		snprintf(text, sizeof(text), "vantage " VANTAGE_VERSION "%s%s%s", *commit ? " (" : "", commit,
+			*commit ? ")" : "");
+	}
+	return text;
 }

@@ -3,9 +3,9 @@
 
     bench/again.py [--runs N] [--core N] DIR...
 
-bench/table1.py filled DIR. Each program that a search left is run again by examples/run/run_tuned.c, built as its opening
-says, in N processes that compile both programs anew, because processes differ. Their mean is compared with the interval of
-the verdict. Results are kept in DIR/again and not measured twice.
+bench/table1.py filled DIR. Each program that a search left is run again by examples/run/run_tuned.c, built as its
+opening says, in N processes that compile both programs anew, because processes differ. Their mean is compared with the
+interval of the verdict. Results are kept in DIR/again and not measured twice.
 """
 import argparse
 import json
@@ -32,7 +32,8 @@ def options():
     if o.runs < 2:
         p.error("--runs: at least 2")
     if not o.plugin:
-        o.plugin = ROOT / subprocess.run([ROOT / "tests/deps", "--where"], capture_output=True, text=True).stdout.strip()
+        o.plugin = ROOT / subprocess.run([ROOT / "tests/deps", "--where"], capture_output=True,
+                                         text=True).stdout.strip()
     return o
 
 
@@ -85,8 +86,9 @@ def main():
             mean, se = statistics.mean(gains), statistics.stdev(gains) / len(gains) ** 0.5
             inside = v["gain_low"] <= mean <= v["gain_high"]
             held, all_claims = held + inside, all_claims + 1
-            print(f"| {key} | {100 * v['gain']:.2f}% [{100 * v['gain_low']:.2f}, {100 * v['gain_high']:.2f}] | {100 * mean:.2f}% +- {100 * se:.2f}: "
-                  f"{', '.join(f'{100 * g:.2f}' for g in gains)} | {'inside' if inside else 'outside'} |", flush=True)
+            print(f"| {key} | {100 * v['gain']:.2f}% [{100 * v['gain_low']:.2f}, {100 * v['gain_high']:.2f}] | "
+                  f"{100 * mean:.2f}% +- {100 * se:.2f}: {', '.join(f'{100 * g:.2f}' for g in gains)} | "
+                  f"{'inside' if inside else 'outside'} |", flush=True)
     print(f"\n{held} of {all_claims} within the interval claimed")
 
 

@@ -1,11 +1,11 @@
 #!/bin/bash
-# ahead.sh [WORKERS...]: how much of so many workers' time a search makes use of, where all that compiling does is sleep.
-#
-# On a fake plugin, whose compiling sleeps, a search prices candidates of a real program with so many workers that compile
-# ahead, so a machine of two cores shows what one of sixty-four does: what is foreseen, handed out, fetched and measured. Printed: workers
-# (helpers and the one that measures, which compiles when it would only wait), evaluations, seconds, seconds of compiling that
-# went into prices, and the share that is of all workers' time. Nothing is kept, for all programs take as long: what a kept step
-# makes void is not in it. SLOW: seconds of one compile (10). SECONDS_EACH: about how long each run takes (120).
+# ahead.sh [HELPERS...]: which share of the time of many workers a search makes use of.
+# Uses a fake plugin whose compiling only sleeps, so a machine of two cores shows what one of sixty-four would do. A
+# search prices candidates of a real program while HELPERS workers compile ahead. Prints, for each number of helpers:
+# workers (the helpers and the one that measures, which compiles when it would only wait), evaluations, seconds, seconds
+# of compiling that went into prices, and their share of the time of all workers. All programs take equally long, so no
+# step is kept, and the compilations that a kept step makes useless are not seen here. SLOW: seconds of one compilation
+# (10). SECONDS_EACH: about how many seconds each run takes (120).
 set -u
 cd "$(dirname "$0")/.." || exit 1
 bin=${BIN:-bin} b=${B:-build/release} slow=${SLOW:-10} each=${SECONDS_EACH:-120}
@@ -16,13 +16,16 @@ printf '%8s %12s %9s %11s %6s\n' workers evaluations seconds compiling share
 for n in "${@:-1 2 4 8 16 32 64}"; do
 	for helpers in $n; do
 		evaluations=$(awk "BEGIN { print int($each * ($helpers + 1) / (3.2 * $slow)) + 1 }")
-		FAKE_PLUGIN="fake:any=1;slow=$((slow * 1000))" "$bin/search" -q --json --device "$b/tests/fake_plugin.so" --core 0 \
-			--jobs "$helpers" --strategy random --budget "$evaluations" --drift-checks 0 --verdict-seconds 0.1 \
-			--graph examples/graphs/held-out/ranker.pb.zst --out "$dir/o$helpers" --db "$dir/$helpers.db" >"$dir/out" 2>"$dir/talk" ||
+		FAKE_PLUGIN="fake:any=1;slow=$((slow * 1000))" "$bin/search" -q --json \
+			--device "$b/tests/fake_plugin.so" --core 0 --jobs "$helpers" \
+			--strategy random --budget "$evaluations" --drift-checks 0 --verdict-seconds 0.1 \
+			--graph examples/graphs/held-out/ranker.pb.zst \
+			--out "$dir/o$helpers" --db "$dir/$helpers.db" >"$dir/out" 2>"$dir/talk" ||
 			{ cat "$dir/talk"; exit 1; }
 		seconds=$(grep -oE '"seconds": ?[0-9.e+-]+' "$dir/out" | head -1 | sed 's/.*: *//')
 		pairs=$("$bin/store" query "$dir/$helpers.db" 'SELECT count(*) FROM region' --csv | tail -1)
-		awk "BEGIN { work = 2 * $slow * $pairs; printf \"%8d %12d %9.1f %11.0f %5.0f%%\\n\", $helpers + 1, $evaluations, $seconds, \
-			work, 100 * work / ($seconds * ($helpers + 1)) }"
+		awk "BEGIN { work = 2 * $slow * $pairs
+			printf \"%8d %12d %9.1f %11.0f %5.0f%%\\n\", $helpers + 1, $evaluations, $seconds, \
+				work, 100 * work / ($seconds * ($helpers + 1)) }"
 	done
 done

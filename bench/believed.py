@@ -4,10 +4,10 @@
     bench/believed.py --out DIR [--seeds N] [--budget N] [--lock FILE] GRAPH...
     bench/believed.py --out DIR --report-only
 
-Both are the time saved, compared with the compiler's own program. The search knows it from regions and from its own checks
-of the whole program, the verdict from fresh workers. The result of a search is kept in DIR and the search is not run twice,
-so this can be stopped and started again. With --lock a search waits until that file is free (flock), so that only one
-program measures.
+Both are the time saved, compared with the compiler's own program. The search knows it from regions and from its own
+checks of the whole program, the verdict from fresh workers. The result of a search is kept in DIR and the search is not
+run twice, so this can be stopped and started again. With --lock a search waits until that file is free (flock), so that
+only one program measures.
 """
 import argparse
 import json
@@ -63,8 +63,8 @@ def line(key, r):
     if "gain" not in r["verdict"]:
         return f"| {key} | nothing kept | | |"
     b, b_se, v, v_se, steps = figures(r)
-    return (f"| {key} | {100 * b:.2f}% +- {100 * b_se:.2f} | {100 * v:.2f}% +- {100 * v_se:.2f} | {100 * (b - v):+.2f}% | "
-            f"{100 * (steps - v):+.2f}% |")
+    return (f"| {key} | {100 * b:.2f}% +- {100 * b_se:.2f} | {100 * v:.2f}% +- {100 * v_se:.2f} | "
+            f"{100 * (b - v):+.2f}% | {100 * (steps - v):+.2f}% |")
 
 
 def mean_of(name, off):

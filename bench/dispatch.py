@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Measures what a call of a tuned function costs beside one of jax.jit: programs that do next to nothing, called from Python.
+"""Measures what a call of a tuned function costs, beside a call of jax.jit's, on programs that do next to nothing.
 
     bench/dispatch.py [--rounds N] [--calls N]
 
-Each program is compiled as it is, not searched, and called as a tuned one is; what differs is the way in and out. Both sides are
-called in turns, so many calls at a time, each waited for; a side's figure is the median over the rounds of the processor time of a
-call in this process, which other work on the machine changes little. In brackets the quarters. Ratios hold within one run only.
+Each program is compiled as it is, without a search, and called as a tuned one is, so only the way in and out differs.
+The two sides take turns; in each turn a number of calls are made, each waited for. The figure of a side is the
+processor time of a call in this process, the median over the rounds; other work on the machine changes it little. The
+brackets hold the quartiles. Ratios hold within one run only.
 """
 import argparse
 import pathlib
@@ -34,7 +35,8 @@ PROGRAMS = {
 def through(function, args):
     """The function as tune() would return it, with its program compiled as it is."""
     known = lower(function, args, {})
-    return tuned.Tuned(function, vantage.Report("compiled as it is"), Call(known.module, known.inputs, known.outputs, {}), known)
+    return tuned.Tuned(function, vantage.Report("compiled as it is"),
+                       Call(known.module, known.inputs, known.outputs, {}), known)
 
 
 def time_of(f, args, calls):
@@ -60,8 +62,9 @@ def main():
         ratios = sorted(b / a for a, b in zip(times[0][2:], times[1][2:]))
         more = statistics.median(ours) - statistics.median(theirs)
         at = lambda v, q: v[int(q * len(v))]  # noqa: E731
-        print(f"| {name} | {statistics.median(theirs):.1f} us | {statistics.median(ours):.1f} us [{at(ours, .25):.1f}, {at(ours, .75):.1f}] | "
-              f"{more:+.1f} us | {statistics.median(ratios):.2f} [{at(ratios, .25):.2f}, {at(ratios, .75):.2f}] |", flush=True)
+        print(f"| {name} | {statistics.median(theirs):.1f} us | {statistics.median(ours):.1f} us "
+              f"[{at(ours, .25):.1f}, {at(ours, .75):.1f}] | {more:+.1f} us | {statistics.median(ratios):.2f} "
+              f"[{at(ratios, .25):.2f}, {at(ratios, .75):.2f}] |", flush=True)
 
 
 if __name__ == "__main__":

@@ -3,17 +3,17 @@
 
     bench/jit.py [--python PYTHON]... [--plugin FILE] [--cores 0 --cores 0,1] [--rounds N] [NAME.tuned | NAME]...
 
-NAME is a program of examples/graphs, NAME.tuned the folder that `search` made of it. Two things are measured for each, on
-each set of cores, and both are ratios of runs that alternate within one process:
+NAME is a program of examples/graphs, NAME.tuned the folder that `search` made of it. Two things are measured for each,
+on each set of cores, and both are ratios of runs that alternate within one process:
 
-  jit      the source by jax.jit, in jaxlib itself and in the plugin (PJRT_NAMES_AND_LIBRARY_PATHS): what the plugin's own
-           compiler is worth against that of jaxlib
+  jit      the source by jax.jit, in jaxlib itself and in the plugin (PJRT_NAMES_AND_LIBRARY_PATHS): what the plugin's
+           own compiler is worth against that of jaxlib
   tuned    the compiler's own program against the tuned one, both compiled anew by the plugin on these cores
            (examples/run/run_tuned.c, which shares no code with the search)
 
-Their product is how much less time the tuned program takes than jax.jit. Processes differ, so each figure is the median of
---processes. On one core `jit` takes the processor time, which other work on the machine does not change. On several cores
-it takes the time by the clock, and of each side's times the slowest of the fastest quarter. Inputs are those of
+Their product is how much less time the tuned program takes than jax.jit. Processes differ, so each figure is the median
+of --processes. On one core `jit` takes the processor time, which other work on the machine does not change. On several
+cores it takes the time by the clock, and of each side's times the slowest of the fastest quarter. Inputs are those of
 examples/run: floats within +-0.5, whole numbers 0 or 1. PYTHON has jax and jaxlib; give several for several versions
 (default: this one).
 """
@@ -45,7 +45,8 @@ def options():
     p.add_argument("programs", nargs="+", metavar="PROGRAM")
     p.add_argument("--python", action="append", help="with jax; may be given several times")
     p.add_argument("--plugin", type=pathlib.Path, help="default: the one that the device cpu means")
-    p.add_argument("--cores", action="append", help="a set of cores, as taskset takes it (default: 0, and all there are)")
+    p.add_argument("--cores", action="append",
+                   help="a set of cores, as taskset takes it (default: 0, and all there are)")
     p.add_argument("--rounds", type=int, default=40, help="of each side in a process")
     p.add_argument("--processes", type=int, default=3, help="for each figure")
     p.add_argument("--inside", help=argparse.SUPPRESS)
@@ -53,7 +54,8 @@ def options():
     o.python = o.python or [sys.executable]
     o.cores = o.cores or ["0", "0-%d" % (os.cpu_count() - 1)]
     if not o.plugin:
-        where = subprocess.run([ROOT / "tests/deps", "--where"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
+        where = subprocess.run([ROOT / "tests/deps", "--where"], cwd=ROOT, capture_output=True,
+                               text=True).stdout.strip()
         o.plugin = ROOT / where if where else p.error("there is no plugin; make deps fetches it, or use --plugin")
     return o
 
@@ -149,8 +151,8 @@ def main():
     from again import build
     with tempfile.TemporaryDirectory() as where:
         program = build(pathlib.Path(where))
-        print("| program | cores | jaxlib | jax.jit | the plugin's own, against it | tuned, against the plugin's own | tuned, against jax.jit "
-              "| outputs apart |\n|---|---|---|---|---|---|---|---|")
+        print("| program | cores | jaxlib | jax.jit | the plugin's own, against it | tuned, against the plugin's own "
+              "| tuned, against jax.jit | outputs apart |\n|---|---|---|---|---|---|---|---|")
         for p in map(pathlib.Path, o.programs):
             tuned = p if p.is_dir() else None
             for cores in o.cores:

@@ -4,9 +4,9 @@
 #
 #	bench/learn_ablation.sh DB [SEEDS [STEPS [FOLD...]]]
 #
-# A FOLD is a pattern of names; the graphs that match it are held out together. Without folds each graph is held out alone,
-# which is the honest figure but takes as many trainings as there are graphs. Each training has STEPS steps (250) of 256
-# draws. Prints a row per variant: means over graphs and seeds, and the standard deviation between seeds.
+# A FOLD is a pattern of names; the graphs that match it are held out together. Without folds each graph is held out
+# alone, which is the honest figure but takes as many trainings as there are graphs. Each training has STEPS steps (250)
+# of 256 draws. Prints a row per variant: means over graphs and seeds, and the standard deviation between seeds.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 [ $# -ge 1 ] || { sed -n 's/^# \{0,1\}//; 2,10p' "$0"; exit 1; }
@@ -22,11 +22,13 @@ score() { # NAME OPTIONS...
 	shift
 	for seed in $(seq "$seeds"); do
 		if [ ${#folds[@]} -eq 0 ]; then
-			"$BIN/learn" --db "$db" -q --leave-one-out --json --seed "$seed" --epochs 0.01 --least-steps "$steps" "$@" \
+			"$BIN/learn" --db "$db" -q --leave-one-out --json --seed "$seed" --epochs 0.01 \
+				--least-steps "$steps" "$@" \
 				>"$tmp/$name.$seed.0" || exit 1
 		fi
 		for i in "${!folds[@]}"; do
-			"$BIN/learn" --db "$db" -q --no-keep --holdout "${folds[$i]}" --json --seed "$seed" --epochs 0.01 --least-steps "$steps" \
+			"$BIN/learn" --db "$db" -q --no-keep --holdout "${folds[$i]}" --json --seed "$seed" \
+				--epochs 0.01 --least-steps "$steps" \
 				"$@" >"$tmp/$name.$seed.$i" || exit 1
 		done
 	done
@@ -48,7 +50,8 @@ figures = {
 columns = list(figures)[:8]
 of = {k: [] for k in figures}
 for seed in range(1, seeds + 1):
-    graphs = [g for f in sorted(glob.glob(f"{path}.{seed}.*")) for g in json.load(open(f))["graphs"] if g["graph"] != "mean"]
+    found = [g for f in sorted(glob.glob(f"{path}.{seed}.*")) for g in json.load(open(f))["graphs"]]
+    graphs = [g for g in found if g["graph"] != "mean"]
     for k in figures:
         values = [v for v in map(figures[k], graphs) if v is not None]
         of[k].append(statistics.mean(values))
@@ -56,8 +59,9 @@ def told(k):
     x = of[k]
     return f"{100 * statistics.mean(x):.0f} ± {100 * (statistics.stdev(x) if len(x) > 1 else 0):.0f}"
 if name == "as_it_is":
-    print(f"{len(graphs)} graphs, {sum(g['flips'] for g in graphs)} flips, {seeds} seeds; recall@10% of the best trivial order "
-          f"{told('best trivial recall').split()[0]}, of measuring twice {told('ceiling').split()[0]}\n")
+    print(f"{len(graphs)} graphs, {sum(g['flips'] for g in graphs)} flips, {seeds} seeds; "
+          f"recall@10% of the best trivial order {told('best trivial recall').split()[0]}, "
+          f"of measuring twice {told('ceiling').split()[0]}\n")
     print("| percent |", " | ".join(columns), "|")
     print("|---|" + "---|" * len(columns))
 print(f"| {name.replace('_', ' ')} |", " | ".join(told(k) for k in columns), "|", flush=True)

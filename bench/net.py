@@ -3,8 +3,8 @@
 
     bench/net.py [--data ../shared/data] [--jobs N] [--seed N] [NAME ...]
 
-Runs `search` on each problem for the contest's time, adds the answer up in plain Python (it must be feasible), and prints
-the table of bench/README.md. Without the data it prints "skipped".
+Runs `search` on each problem for the contest's time, adds the answer up in plain Python (it must be feasible), and
+prints the table of bench/README.md. Without the data it prints "skipped".
 """
 import argparse
 import gzip
@@ -59,7 +59,8 @@ def main():
             continue
         with tempfile.TemporaryDirectory() as folder:
             answer = os.path.join(folder, "answer")
-            run = subprocess.run([search, "--graph", path, "--seconds", str(seconds * a.share), "--jobs", a.jobs, "--seed",
+            run = subprocess.run([search, "--graph", path, "--seconds", str(seconds * a.share), "--jobs", a.jobs,
+                                  "--seed",
                                   a.seed, "--json", "--quiet", "--out", answer], stdout=subprocess.PIPE, text=True)
             cost = None
             if run.returncode == 0:

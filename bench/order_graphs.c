@@ -192,8 +192,8 @@ static int try_graph(const struct buf *text, int64_t evaluations, uint64_t seed,
 	order = MEM_NEW(program_line(&p, g.entry)->n, uint32_t);
 	list_depth_first(program_line(&p, g.entry), order);
 	program_settle(&p);
-	exact = program_line(&p, g.entry)->n <= SMALL && exact_order(program_line(&p, g.entry), p.order[g.entry], &best,
-		&no) == 0;
+	exact = program_line(&p, g.entry)->n <= SMALL &&
+		exact_order(program_line(&p, g.entry), EXACT_SETS, p.order[g.entry], &best, &no) == 0;
 	for (int i = 0; i < TRIED && rc == 0; i++) {
 		struct tune_options o = {.moves = (uint64_t)evaluations};
 		struct tune_result r;

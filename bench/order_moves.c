@@ -3,9 +3,10 @@
  *
  *	build/release/bench/order_moves [--moves N] [--steps N]... [GRAPH...]
  *
- * For a drawn program of N steps and for the largest computation of every GRAPH, which is taken as it is in the file, it prints
- * the shifts per second of processor time, from the program's own order on, cold: nearly only what lowers the heat is taken.
- * And the time that settling the whole program takes (who has whose memory), and laying out its heap.
+ * Takes a drawn program of N steps, and of every GRAPH the largest computation as it is in the file. Prints the shifts
+ * per second of processor time, beginning at the program's own order, at a low temperature: nearly only shifts that
+ * need less memory are kept. Of a GRAPH it also prints how long it takes to settle the whole program (which values
+ * share memory) and to lay out its heap.
  */
 #include <stdio.h>
 #include <time.h>
@@ -31,7 +32,8 @@ static void draw(struct line *l, uint32_t n, struct rng *r)
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t near = i < 100 ? i : 100;
 		for (uint32_t k = 0; near && k < 1 + rng_below(r, 3); k++)
-			line_reads(l, i, rng_unit(r) < 0.95 ? i - 1 - (uint32_t)rng_below(r, near) : (uint32_t)rng_below(r, i));
+			line_reads(l, i,
+				rng_unit(r) < 0.95 ? i - 1 - (uint32_t)rng_below(r, near) : (uint32_t)rng_below(r, i));
 		line_value(l, i, rng_unit(r) < 0.75 ? rng_below(r, 8192) : rng_below(r, 1 << 20));
 	}
 	line_finish(l);
@@ -47,8 +49,9 @@ static void measure(const char *name, struct course *c, int64_t moves, struct rn
 	seconds = cpu_seconds();
 	anneal_moves(&k, (uint32_t)moves, ANNEAL_COLD);
 	seconds = cpu_seconds() - seconds;
-	printf("%s: %u steps: %.0f shifts/s, %.1f%% taken, peak %.1f%% lower\n", name, c->line->n, (double)moves / seconds,
-		100.0 * (double)k.taken / (double)moves, before ? 100 * (1 - (double)course_peak(c) / (double)before) : 0.0);
+	printf("%s: %u steps: %.0f shifts/s, %.1f%% taken, peak %.1f%% lower\n", name, c->line->n,
+		(double)moves / seconds, 100.0 * (double)k.taken / (double)moves,
+		before ? 100 * (1 - (double)course_peak(c) / (double)before) : 0.0);
 	fflush(stdout);
 	anneal_release(&k);
 }
@@ -89,8 +92,8 @@ static int try_graph(const char *path, int64_t moves, uint64_t seed, struct err 
 	program_settle(&p);
 	laid = cpu_seconds();
 	program_bytes(&p);
-	printf("%s: %u instructions: settled in %.2f ms, heap laid out in %.2f ms\n", path, u.graph.n_nodes, 1e3 * (laid - settled),
-		1e3 * (cpu_seconds() - laid));
+	printf("%s: %u instructions: settled in %.2f ms, heap laid out in %.2f ms\n", path, u.graph.n_nodes,
+		1e3 * (laid - settled), 1e3 * (cpu_seconds() - laid));
 	for (uint32_t c = 0; c < u.graph.n_comps; c++)
 		most = program_line(&p, c)->n > program_line(&p, most)->n ? c : most;
 	measure(path, &p.course[most], moves, &r);
@@ -103,9 +106,11 @@ int main(int argc, char **argv)
 {
 	int64_t moves = 200000, steps = 0, seed = 1;
 	const struct opt table[] = {OPT_INT(0, "moves", &moves, 1, 1000000000, "shifts of each program"),
-		OPT_INT(0, "steps", &steps, 0, 10000000, "of a drawn program; 0: 1,000 and 30,000, if no GRAPH is given"),
+		OPT_INT(0, "steps", &steps, 0, 10000000,
+			"of a drawn program; 0: 1,000 and 30,000, if no GRAPH is given"),
 		OPT_INT('s', "seed", &seed, 0, INT64_MAX, "random seed"), OPT_END};
-	const struct opt_program prog = {"order_moves", "[OPTIONS] [GRAPH...]", "Measures how fast shifts in an order are judged.", table};
+	const struct opt_program prog = {"order_moves", "[OPTIONS] [GRAPH...]",
+		"Measures how fast shifts in an order are judged.", table};
 	struct err err = {0};
 	int n = 0, rc;
 

@@ -14,17 +14,20 @@ import subprocess
 import sys
 import tempfile
 
-# A file, and what the paper's programs reach on it. For load: dynamic programming over contiguous splits, and local search
-# (ten starts). For latency: its greedy split, and the split of its dynamic program. None: no answer in 5 minutes.
+# A file, and what the paper's programs reach on it. For load: dynamic programming over contiguous splits, and local
+# search (ten starts). For latency: its greedy split, and the split of its dynamic program. None: no answer in 5
+# minutes.
 LOAD = [("LayerGraphs/bert24_inference.json", 17.790, 17.778), ("LayerGraphs/bert24_training.json", 41.75, 39.94),
         ("LayerGraphs/gnmt_inference.json", 32.91, 31.78), ("LayerGraphs/inceptionv3_training.json.gz", None, 122.7),
-        ("LayerGraphs/resnet50_inference.json.gz", 33.77, 35.89), ("LayerGraphs/resnet50_training.json.gz", 78.63, 81.60),
+        ("LayerGraphs/resnet50_inference.json.gz", 33.77, 35.89),
+        ("LayerGraphs/resnet50_training.json.gz", 78.63, 81.60),
         ("OperatorGraphs/bert_l-3_inference.json.gz", 27.92, 27.57),
         ("OperatorGraphs/bert_l-3_training.json.gz", 65.30, 68.06),
         ("OperatorGraphs/bert_l-6_inference.json.gz", 29.58, 39.99),
         ("OperatorGraphs/resnet50_inference.json.gz", 124.3, None)]
 LATENCY = [("LayerGraphs/bert24_inference.json", 100.2, 108.0), ("LayerGraphs/gnmt_inference.json", 268.5, 244.3),
-           ("OperatorGraphs/bert_l-3_inference.json.gz", 416, 414), ("OperatorGraphs/bert_l-6_inference.json.gz", 494, 444)]
+           ("OperatorGraphs/bert_l-3_inference.json.gz", 416, 414),
+           ("OperatorGraphs/bert_l-6_inference.json.gz", 494, 444)]
 
 
 def load(problem, split):
@@ -55,7 +58,8 @@ def main():
     parser.add_argument("--placing", default="anneal")
     a = parser.parse_args()
     search = os.path.join(os.path.dirname(__file__), "..", os.environ.get("BIN", "bin"), "search")
-    print("| goal | problem | ours | its DP or greedy | its local search or DP | found after |\n|---|---|---|---|---|---|")
+    print("| goal | problem | ours | its DP or greedy | its local search or DP | found after |\n"
+          "|---|---|---|---|---|---|")
     for goal, table in (("load", LOAD), ("latency", LATENCY)):
         folder = "throughput-inputs" if goal == "load" else "latency-inputs"
         for name, first, second in table:
@@ -65,8 +69,9 @@ def main():
                 continue
             with tempfile.TemporaryDirectory() as scratch:
                 answer = os.path.join(scratch, "answer")
-                run = subprocess.run([search, "--graph", path, "--goal", goal, "--placing", a.placing, "--seconds", a.seconds,
-                                      "--json", "--quiet", "--out", answer], stdout=subprocess.PIPE, text=True, check=True)
+                run = subprocess.run([search, "--graph", path, "--goal", goal, "--placing", a.placing,
+                                      "--seconds", a.seconds, "--json", "--quiet", "--out", answer],
+                                     stdout=subprocess.PIPE, text=True, check=True)
                 with open(answer) as f:
                     split = json.load(f)
             told = json.loads(run.stdout)

@@ -6,8 +6,8 @@
 Makes a virtual environment with torch and torch_geometric from the package index (some gigabytes; kept in
 build/pyg), lets learn_throughput write its batches, and trains on them: forward, loss, backward, Adam.
 Batches are ready-made tensors, so packing them costs nothing here; it does in learn_throughput. There are two ways:
-`trimmed` computes a layer only for the nodes that are still needed, as ours does; `plain` computes all of them. All times
-are processor times.
+`trimmed` computes a layer only for the nodes that are still needed, as ours does; `plain` computes all of them. All
+times are processor times.
 """
 import os
 import struct

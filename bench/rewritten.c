@@ -3,8 +3,9 @@
  *
  *	build/release/bench/rewritten FILE...
  *
- * Each program is written with every place rewritten, which must open for fusion, and with random choices; and each place is cut out
- * (the first PLACES of them). What our reader refuses of all that is counted. Exit status 1 if there is any.
+ * Each program is written with every place rewritten, and with random choices; the first must open for fusion. The
+ * first PLACES places are also cut out, each by itself. Counts how many of all these our reader refuses; the exit
+ * status is 1 if there is any.
  */
 #include <stdio.h>
 #include <string.h>

@@ -4,9 +4,9 @@
     bench/table1.py --out DIR [--collect-seconds N] [--learn-seconds N] [--budget N] [--seeds N] ...
     bench/table1.py --out DIR --quick          everything small: under ten minutes
 
-Uses only the programs in bin/. Each stage leaves its result in DIR and is skipped if it is there, so this can be stopped
-and started again. Searches visit every program once before the second seed. Writes DIR/table.md and, for each program,
-DIR/NAME.svg.
+Uses only the programs in bin/. Each stage leaves its result in DIR and is skipped if it is there, so this can be
+stopped and started again. Searches visit every program once before the second seed. Writes DIR/table.md and, for each
+program, DIR/NAME.svg.
 """
 import argparse
 import json
@@ -27,8 +27,8 @@ RIVALS = {
     "classes": (["--strategy", "sweep", "--tied", "--alpha", "0"], False, "#8a5fb4"),
     "greedy": (["--strategy", "random", "--start", "greedy", "--budget", "0"], False, "#777777"),
     # ---
-    "paper": (["--no-tied", "--alpha", "10", "--hops", "1", "--propose", "magnitude", "--by", "magnitude", "--explore", "0",
-               "--no-adapt"], True, "#a08000"),
+    "paper": (["--no-tied", "--alpha", "10", "--hops", "1", "--propose", "magnitude", "--by", "magnitude",
+               "--explore", "0", "--no-adapt"], True, "#a08000"),
     "paper-random": (["--strategy", "random", "--no-tied", "--hops", "1", "--no-adapt"], False, "#ef9a9a"),
     "by-magnitude": (["--by", "magnitude"], True, "#c06a00"),
     "around": (["--propose", "magnitude"], True, "#8a6d3b"),
@@ -47,8 +47,10 @@ def options():
     p.add_argument("--core", type=int, default=-1)
     p.add_argument("--train", type=pathlib.Path, default=ROOT / "examples/graphs/train")
     p.add_argument("--held-out", type=pathlib.Path, default=ROOT / "examples/graphs/held-out")
-    p.add_argument("--shared", type=pathlib.Path, default=ROOT.parent / "shared/hlo", help="more held-out programs, if there")
-    p.add_argument("--db", type=pathlib.Path, help="measurements that exist already; default: collect into DIR/runs.sqlite")
+    p.add_argument("--shared", type=pathlib.Path, default=ROOT.parent / "shared/hlo",
+                   help="more held-out programs, if there")
+    p.add_argument("--db", type=pathlib.Path,
+                   help="measurements that exist already; default: collect into DIR/runs.sqlite")
     p.add_argument("--model", type=pathlib.Path, help="a model that exists already; default: learn DIR/model.vm")
     p.add_argument("--collect-seconds", type=float, default=4 * 3600)
     p.add_argument("--learn-seconds", type=float, default=900)
@@ -60,7 +62,8 @@ def options():
     p.add_argument("--starts", default="default,random")
     p.add_argument("--strategies", default="guided,random,sweep,classes,greedy", help="some of: " + ", ".join(RIVALS))
     p.add_argument("--only", default="", help="only programs whose name contains one of these words (a,b,...)")
-    p.add_argument("--report-only", action="store_true", help="tables and curves of the searches that are in DIR; run none")
+    p.add_argument("--report-only", action="store_true",
+                   help="tables and curves of the searches that are in DIR; run none")
     p.add_argument("--quick", action="store_true", help="small stages, one seed, default start: under ten minutes")
     o = p.parse_args()
     if o.quick:
@@ -179,7 +182,8 @@ def row(path, start, strategy, found, rivals):
     verdicts = sorted((r["verdict"] for r in rs), key=lambda v: v.get("gain") or 0)
     gains = [v.get("gain") or 0 for v in verdicts]
     mid = verdicts[len(verdicts) // 2]
-    pairs = [p for seed in found if seed in rivals and strategy != "random" and (p := to_its_best(found[seed], rivals[seed]))]
+    pairs = [p for seed in found if seed in rivals and strategy != "random"
+             and (p := to_its_best(found[seed], rivals[seed]))]
     return [name_of(path), start, strategy, len(rs), percent(statistics.median(gains)),
             f"{percent(mid.get('gain_low') or 0)} .. {percent(mid.get('gain_high') or 0)}",
             f"{percent(gains[0])} .. {percent(gains[-1])}", f"{sum(v['tuned'] for v in verdicts)} of {len(rs)}",
@@ -203,7 +207,8 @@ def rows(o, results):
 
 
 HEAD = ["program", "start", "strategy", "seeds", "time saved, whole program (median)", "95% interval of that search",
-        "over seeds", "sure", "by regions", "evaluations", "seconds", "to random's best: evaluations, seconds, over random's"]
+        "over seeds", "sure", "by regions", "evaluations", "seconds",
+        "to random's best: evaluations, seconds, over random's"]
 
 
 def table(o, results):
@@ -221,16 +226,19 @@ def curve_svg(o, path, start, results):
     grid = [longest * i / 60 for i in range(61)]
     lines = {}
     for s, rs in found.items():
-        lines[s] = [[believed(r["search"]["curve"], r["search"]["default_seconds"], x) for x in grid] for r in rs.values()]
+        lines[s] = [[believed(r["search"]["curve"], r["search"]["default_seconds"], x) for x in grid]
+                    for r in rs.values()]
     every = [g for ls in lines.values() for l in ls for g in l]
     if not every:
         return
     low, top = min(0, min(every)), max(0.001, max(every)) * 1.1
 
     def points(ys):
-        return " ".join(f"{left + (wide - left - 20) * i / 60:.1f},{high - bottom - (high - bottom - head) * (y - low) / (top - low):.1f}"
-                        for i, y in enumerate(ys))
-    svg = [f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {wide} {high}' font-family='sans-serif' font-size='12'>",
+        tall = high - bottom - head
+        return " ".join(f"{left + (wide - left - 20) * i / 60:.1f},"
+                        f"{high - bottom - tall * (y - low) / (top - low):.1f}" for i, y in enumerate(ys))
+    svg = [f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {wide} {high}' "
+           f"font-family='sans-serif' font-size='12'>",
            f"<text x='{left}' y='14'>{name_of(path)}, from a {start} start: time saved against evaluations</text>"]
     for i in range(5):
         y = low + (top - low) * i / 4
@@ -238,12 +246,14 @@ def curve_svg(o, path, start, results):
         svg.append(f"<line x1='{left}' x2='{wide - 20}' y1='{at}' y2='{at}' stroke='#ddd'/>"
                    f"<text x='{left - 6}' y='{float(at) + 4}' text-anchor='end'>{100 * y:.1f}%</text>")
     for i in range(5):
-        svg.append(f"<text x='{left + (wide - left - 20) * i / 4}' y='{high - bottom + 16}' text-anchor='middle'>{longest * i // 4}</text>")
+        svg.append(f"<text x='{left + (wide - left - 20) * i / 4}' y='{high - bottom + 16}' "
+                   f"text-anchor='middle'>{longest * i // 4}</text>")
     for n, (s, ls) in enumerate(lines.items()):
         for l in ls:
             svg.append(f"<polyline fill='none' stroke='{RIVALS[s][2]}' stroke-opacity='.3' points='{points(l)}'/>")
         if ls:
-            svg.append(f"<polyline fill='none' stroke='{RIVALS[s][2]}' stroke-width='2.5' points='{points([statistics.median(c) for c in zip(*ls)])}'/>")
+            middle = [statistics.median(c) for c in zip(*ls)]
+            svg.append(f"<polyline fill='none' stroke='{RIVALS[s][2]}' stroke-width='2.5' points='{points(middle)}'/>")
         svg.append(f"<text x='{left + 90 * n}' y='{high - 6}' fill='{RIVALS[s][2]}'>{s}</text>")
     (o.out / f"{name_of(path)}.{start}.svg").write_text("\n".join(svg) + "</svg>\n")
 

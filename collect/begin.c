@@ -145,6 +145,12 @@ static int begin_program(struct plan *p, uint32_t i, struct err *err)
 	return 0;
 }
 
+void plan_state(const struct plan *p, const struct chain *moving, const struct chain_state *at, struct buf *out)
+{
+	for (uint32_t k = 0; k < plan_n_chains(p); k++)
+		chain_save(&p->chain[k] == moving ? at : &p->chain[k].at, out);
+}
+
 static int begin_run(struct plan *p, const struct run_spec *spec, struct err *err)
 {
 	struct buf state = {0};

@@ -42,38 +42,42 @@ int main(int argc, char **argv)
 	const struct opt table[] = {
 		OPT_SECTION("What to measure"),
 		OPT_LIST('g', "graph", &set.graphs, "FILE", "a program to measure; may be repeated"),
-		OPT_STR(0, "graphs", &set.graph_dir, "DIR", "measure every .pb and .pb.zst in a folder"),
-		OPT_STR(0, "nodes", &set.nodes, "REGEX", "measure only sites whose instruction or op_name matches"),
+		OPT_STR(0, "graphs", &set.graph_dir, "DIR", "measure every program in a folder (*.pb, *.pb.zst)"),
+		OPT_STR(0, "nodes", &set.nodes, "REGEX",
+			"measure only decisions about instructions whose name or op_name matches"),
 		LAB_OPT_SPACE(set),
 		OPT_SECTION("Where"),
 		OPT_STR('d', "db", &set.db, "FILE", "the store; it is made if absent"),
 		LAB_OPT_CACHE(set),
 		LAB_OPTS_WHERE(set),
 		LAB_OPTS_AHEAD(set),
-		OPT_INT(0, "workers", &set.workers, 1, 64, "how many devices measure side by side, on one core each"),
+		OPT_INT(0, "workers", &set.workers, 1, 64,
+			"how many processes measure side by side, each on cores of its own"),
 		OPT_SECTION("How long"),
-		OPT_NUM(0, "seconds", &set.seconds, 0, 1e9, "stop after this time; 0: no limit"),
+		OPT_NUM(0, "seconds", &set.seconds, 0, 1e9, "stop after so many seconds; 0: no limit"),
 		OPT_INT('n', "samples", &set.samples, 0, INT64_C(1) << 50, "stop after this many samples; 0: no limit"),
-		OPT_FLAG(0, "resume", &set.resume, "go on with the unfinished run of the same settings"),
+		OPT_FLAG(0, "resume", &set.resume,
+			"go on with the unfinished run with the same settings, if there is one"),
 		OPT_SECTION("How"),
 		OPT_ENUM(0, "start", &set.start, "default|random|mixed", "where chains start: at the "
 			"default, at a random configuration, or some at each"),
-		OPT_INT(0, "chains", &set.chains, 0, 1000, "chains per program; 0: one for each kind of start"),
+		OPT_INT(0, "chains", &set.chains, 0, 1000,
+			"how many chains of samples a program gets; 0: one for each kind of start"),
 		OPT_NUM(0, "tau", &set.tau, 0, 1e6, "temperature of the sampling, as a "
-			"share of the default's cost; 0: follows the noise"),
+			"share of the default's cost; 0: by the error of the measurements"),
 		OPT_FLAG(0, "anchors", &set.anchors, "measure the whole program once per sweep, against drift"),
 		LAB_OPTS_HOW(set),
 		OPT_NUM(0, "share", &set.share, 0, 1e6,
-			"a program that had this many times its fair share of the time waits, however few "
-			"samples it has; 0: samples alone count"),
+			"a program that has used so many times its fair share of the time has to wait, however few "
+			"samples it has; 0: only the numbers of samples decide whose turn it is"),
 		OPT_SECTION("Output"),
 		LAB_OPTS_TALK(set),
 		OPT_END};
 	const struct opt_program prog = {"collect", "[OPTIONS] --graph FILE...",
-		"Measures, by Gibbs sampling, what single compiler decisions of the given "
-		"programs cost on a device. The results go into a store that `learn` and `search` read. It is made to "
-		"run every night: it ends cleanly when its budget is used up "
-		"or it is told to stop, and goes on the next time.", table};
+		"Measures what single compiler decisions cost. Samples the decisions of the given programs "
+		"(Gibbs sampling) and measures each on a device. The results go into a store that `learn` and `search` "
+		"read. Made to run every night: it ends when --seconds or --samples is used up or it is told to stop "
+		"(Ctrl-C), and the next call goes on where it ended.", table};
 	struct err err = {0};
 	int n_words = 0, rc;
 

@@ -3,12 +3,13 @@
  *
  * A plan opens every program and starts or resumes the run. Then it gives out steps: the program with the fewest
  * samples is next, and of its chains the one with the fewest steps. So a night of any length is balanced. But a step
- * of one program may take as long as a hundred of another; who had more than --share times his fair share of the time
- * since the plan was opened has to wait, however few samples he has. Programs of which every step is known already
- * count as none here. (Equal time for all was the other way: then the smallest programs get a hundred times the
- * samples of the large ones, most of them known.) What is under way when the time is over is given up, and is no
- * sample. Several workers, each with a device of its own, work side by side. A chain is with one worker at a time,
- * and the store is written under one lock.
+ * of one program may take as long as a hundred of another. So a program that had more than --share times its fair share
+ * of the time waits, however few samples it has. Programs of which every step is known already have no share. (Equal
+ * time for all was tried: the smallest programs then get a hundred times the samples of the large ones, most of them
+ * known.) A step that is under way when the time is over is given up, and is no sample.
+ *
+ * Several workers, each with a device of its own, work side by side. A chain is with one worker at a time, and the
+ * store is written under one lock.
  */
 #ifndef COLLECT_PLAN_H
 #define COLLECT_PLAN_H

@@ -4,18 +4,19 @@
  * A kind of decision says in which quantities its moves can be priced, and how (space_kind.prices). A struct cost
  * prices in one quantity. A caller with an objective and limits opens one cost for each, on the same space and device:
  *
- *	region		prices each place that changed by a pair of small modules, and adds the prices up. Prices are cached
- *			by the region's key, in memory and, through the hooks, in a store. Policy `whole` compiles and runs
- *			both programs instead
+ *	region		prices each place that changed by a pair of small modules, and adds the prices up. Prices are
+ *			cached by the region's key, in memory and, through the hooks, in a store. Policy `whole`
+ *			compiles and runs both programs instead
  *	whole		always runs both programs
- *	compiled	reads a figure from the compiled program, such as the bytes of its temporary memory. It is exact, asked
- *			for once, and cached by the hash of the module
+ *	compiled	reads a figure from the compiled program, such as the bytes of its temporary memory. It is
+ *			exact, asked for once, and cached by the hash of the module
  *	formula		computes a formula (the toy); needs no device
  *
  * Figures are in the base unit of the quantity (base/quantity.h), even if a member is called `seconds`.
  *
- * A price is the cost of one region, for one execution. A move that fails (its outcome is not ok) has no cost. What was not
- * priced because the time for it was over is no failure, and nothing of it is kept but the prices that there were.
+ * A price is the cost of one region, for one execution. A move that fails (its outcome is not ok) has no cost. A move
+ * is cut, and has not failed, if the time ended before all of it was priced (delta.cut). The prices of its regions up
+ * to then are kept, and nothing else of it.
  */
 #ifndef COST_COST_H
 #define COST_COST_H
@@ -56,15 +57,16 @@ struct cost_options { /* all zero is the default */
 	struct precision whole;	 /* of a whole-graph pair; 0: target 0.002, 1 s, instances 1 */
 	struct cost_hooks hooks;
 	uint64_t seed;		 /* order of compiling */
-	double part_seconds;	 /* charge for a kernel of a large program (space/part.h); 0: the device's; negative: none */
-	struct spares *spares; /* whole programs that took long to compile; borrowed; NULL: none are kept */
-	const struct buf *original; /* the program as given: what a compiler's own program is made from; borrowed; NULL: none */
+	double part_seconds;	 /* charge for a kernel of a large program (space/part.h); 0: the device's; < 0: none */
+	/* Both are borrowed and may be NULL. */
+	struct spares *spares;	    /* whole programs that took long to compile */
+	const struct buf *original; /* the program as given: what a compiler's own program is made from */
 };
 
 /*
- * What a more precise cost is worth to the caller. If runs are long, a region is measured until the standard error of its
- * move's cost is below `error`, and no longer than `seconds`, but each side at least once. The reported error is the one
- * that was reached. All zero: a measurement may take as long as it needs.
+ * What a more precise cost is worth to the caller. If runs are long, a region is measured until the standard error of
+ * its move's cost is below `error`, and no longer than `seconds`, but each side at least once. The reported error is
+ * the one that was reached. All zero: a measurement may take as long as it needs.
  */
 struct worth {
 	double error;	/* seconds of the program */
@@ -78,8 +80,8 @@ struct delta {
 	enum cost_kind kind;
 	enum quantity quantity;
 	double seconds, se;	/* cost(b) - cost(a), per run of the program, in the quantity's base unit */
-	bool cut;	/* the time was over (device_until) before it was priced: the outcome, timeout, says nothing about the move */
-	bool gave_up;	/* b or a was so slow that `seconds` is only a bound */
+	bool cut;		/* the time ended first (device_until): the outcome, timeout, is not the move's */
+	bool gave_up;		/* b or a was so slow that `seconds` is only a bound */
 	uint32_t regions, cached, measured; /* how many regions were priced, from a cache, by running */
 	double parts, added;	/* how many kernels b has more than a; the seconds charged for them */
 	double inside;		/* seconds spent in the device (compiling, running) */
@@ -91,7 +93,7 @@ struct cost_totals {
 };
 
 struct cost;
-/* The device may be NULL if the price is a formula. Borrows both. NULL with a sentence if the kind cannot be priced so. */
+/* Borrows both; the device may be NULL if the price is a formula. NULL with a sentence: the kind has no such price. */
 struct cost *cost_new(struct space *s, struct device *d, const struct cost_options *o, struct err *err);
 void cost_free(struct cost *c);
 
@@ -110,13 +112,13 @@ int cost_confirm(struct cost *c, const uint8_t *a, const uint8_t *b, const struc
 int cost_whole(struct cost *c, const uint8_t *a, const uint8_t *b, const struct precision *p,
 	struct timing *out, struct err *err);
 /*
- * The compiler's own program against the default as it was read back: the first that a user's program is run. It tells what
- * cost_default_seconds would else have to measure.
+ * Runs the compiler's own program (a) against the default as it was read back (b). Call it first:
+ * cost_default_seconds then has its answer from here.
  */
 int cost_own(struct cost *c, const struct precision *p, struct timing *out, struct err *err);
 /*
- * The same without the second program, where it would only be the first one compiled once more: every part of the default was read
- * back. Only the first is run; the other is taken to be alike.
+ * The same, where every part of the default was read back, so that b would only be a compiled once more. Runs a alone
+ * and takes b to be like it.
  */
 int cost_own_alone(struct cost *c, struct timing *out, struct err *err);
 /* The cost of the whole program in its default configuration; measured once, then kept. */
@@ -124,17 +126,18 @@ int cost_default_seconds(struct cost *c, double *seconds, double *se, struct err
 bool cost_default_died(const struct cost *c); /* did it compile, and die when it was run? */
 void cost_set_default(struct cost *c, double seconds, double se); /* sets it, if it is known from before */
 /*
- * Appends what cost_delta(a, b) would compile now; with more than one copy, what measuring it anew with so many instances of
- * each would. For device_expect, by whoever knows what he will ask for.
+ * Appends what cost_delta(a, b) would compile now, for device_expect. With more than one copy: what measuring it anew
+ * with so many instances of each side would compile.
  */
-int cost_expect(struct cost *c, const uint8_t *a, const uint8_t *b, uint32_t copies, struct agenda *agenda, struct err *err);
+int cost_expect(struct cost *c, const uint8_t *a, const uint8_t *b, uint32_t copies, struct agenda *agenda,
+	struct err *err);
 /*
- * The seconds that cost_delta(a, b) is expected to take now, by the sizes of what it would compile and what such things took
- * before (pace.h); 0: it is known already, or nobody can say. What is known beforehand is that a program of so many bytes,
- * with all that its kernels compute twice, took so long to compile.
+ * Foresees the seconds that cost_delta(a, b) would take now, and the bytes of the modules that it would compile. The
+ * pace (pace.h), seconds by bytes, is set from the time that the program as given took to compile, and corrected by
+ * each pair. 0 seconds: the cost is known already, or there is no pace yet.
  */
 int cost_takes(struct cost *c, const uint8_t *a, const uint8_t *b, double *seconds, size_t *bytes, struct err *err);
-double cost_takes_of(const struct cost *c, size_t bytes); /* of so many bytes of modules, at the present pace */
+double cost_takes_of(const struct cost *c, size_t bytes); /* the same of so many bytes of modules */
 void cost_set_pace(struct cost *c, double seconds, size_t bytes);
 void cost_note_pace(struct cost *c, size_t bytes, double seconds); /* a pair of so many bytes took so long */
 /* Sets what costs are worth from now on. In a confirmation a quarter of the error is worth reaching. */

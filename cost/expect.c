@@ -1,8 +1,9 @@
 /*
- * expect.c - what pricing a move would compile, for helpers that compile it ahead, and for whoever asks how long it takes.
+ * expect.c - foresees what pricing a move would compile, and how long that would take.
  *
- * Only regions are worth it: whole programs are few, and kept (spare.h). What is priced already is not compiled. The list is
- * made with the same calls that the pricing makes afterwards, so what it names is what will be asked for, byte by byte.
+ * Helpers compile what is foreseen ahead. Only regions are worth that: whole programs are few, and kept (spare.h). The
+ * list leaves out what is priced already. The same calls make it that make the modules when the move is priced, so both
+ * are equal byte by byte.
  */
 #include <math.h>
 #include <string.h>
@@ -29,7 +30,8 @@ static int regions_to_price(struct cost *c, const uint8_t *a, const uint8_t *b, 
 	return cost_regions(c, a, b, r, err);
 }
 
-int cost_expect(struct cost *c, const uint8_t *a, const uint8_t *b, uint32_t copies, struct agenda *agenda, struct err *err)
+int cost_expect(struct cost *c, const uint8_t *a, const uint8_t *b, uint32_t copies, struct agenda *agenda,
+	struct err *err)
 {
 	struct regions r = {0};
 	int rc = regions_to_price(c, a, b, &r, err);
@@ -41,7 +43,8 @@ int cost_expect(struct cost *c, const uint8_t *a, const uint8_t *b, uint32_t cop
 	return rc;
 }
 
-#define PACE_MOST 20e-6 /* seconds for a byte: a program that took longer was compiled on a crowded machine, perhaps on another day */
+/* Seconds for a byte. A program that took longer was compiled on a crowded machine, perhaps on another day. */
+#define PACE_MOST 20e-6
 #define RUNS 4 /* of each side of a pair of whole programs */
 
 /* What one region adds. */

@@ -1,11 +1,16 @@
 /*
- * own.h - what cost.c (moves, by region), whole.c (whole programs) and figure.c (figures of them) share; nobody else
- * includes it.
+ * own.h - what the files of this room share; nobody else includes it.
+ *
+ *	cost.c	   moves, by region		pair.c	  two programs side by side
+ *	path.c	   moves, site after site	ledger.c  prices that are known, and failures
+ *	whole.c	   whole programs		expect.c  what a move would compile
+ *	figure.c   figures of whole programs
  */
 #ifndef COST_OWN_H
 #define COST_OWN_H
 
 #include "cost/cost.h"
+#include "cost/cuttings.h"
 #include "cost/pace.h"
 #include "cost/price.h"
 
@@ -21,6 +26,7 @@ struct cost {
 	struct rng rng;
 	struct prices prices;	/* by the key of a region, or the hash of a module */
 	struct prices figures;	/* by the hash of a configuration */
+	struct cuttings cuttings;
 	struct cost_totals totals;
 	double default_seconds, default_se; /* 0: not measured yet */
 	bool default_died;
@@ -37,8 +43,8 @@ struct fate {
 int cost_compile(struct cost *c, enum compile_how how, const struct buf *module, unsigned want, struct compiled *out,
 	struct fate *fate, struct err *err);
 /* The same for a whole program: loads it if it was kept. If it would not fit into memory, the fate is oom. */
-int cost_compile_whole(struct cost *c, enum compile_how how, const struct buf *module, unsigned want, struct compiled *out,
-	struct fate *fate, struct err *err);
+int cost_compile_whole(struct cost *c, enum compile_how how, const struct buf *module, unsigned want,
+	struct compiled *out, struct fate *fate, struct err *err);
 /* Drops what is still in the device, and releases. */
 int cost_drop(struct cost *c, struct compiled *p, struct err *err);
 /* Compiles both sides in random order, runs them alternately and drops them; after a crash tries once more. */
@@ -50,7 +56,10 @@ struct sides {
 };
 /* The regions whose prices are the cost of a move (path.c); `out` is empty before. */
 int cost_regions(struct cost *c, const uint8_t *a, const uint8_t *b, struct regions *out, struct err *err);
-/* Those of the move's sites one after the other; fewer where they have come to `limit` bytes. */
+/*
+ * Those of the move's sites one after the other: 1. Or 0 and some of them, where they come to `limit` bytes, or where
+ * too much would have to be cut out for it.
+ */
 int cost_path(struct space *s, const uint8_t *a, const uint8_t *b, size_t limit, struct regions *out, struct err *err);
 int cost_pair(struct cost *c, const struct sides *s, const struct precision *p, struct timing *out,
 	struct err *err);
@@ -59,7 +68,7 @@ int cost_find(struct cost *c, const uint64_t key[2], struct price *out, struct e
 /* Puts a price into the table and the store, unless a more precise one is there. */
 int cost_keep(struct cost *c, const uint64_t key[2], struct price p, struct err *err);
 /*
- * The cost of the whole program in a configuration, for prices by formula or as compiled; `config` NULL: of the compiler's
+ * Finds the cost of the whole program in a configuration, by formula or as compiled; `config` NULL: of the compiler's
  * own program. *asked tells whether the compiler had to be asked. If the program has no such figure, the fate says so.
  */
 int cost_figure(struct cost *c, const uint8_t *config, double *value, bool *asked, struct fate *fate, struct err *err);

@@ -1,14 +1,13 @@
 /*
- * pace.c - the time that a pair of modules takes to be priced, by its size.
+ * pace.c - foresees how long it takes to price a pair of modules, by their size.
  *
- * Before anything was priced, the program itself says what a byte of a module costs: opening it was one compile. What
- * a pair took then corrects that: the ratio of what it took to what was expected, in a class for each power of two of
- * the bytes. A class borrows from its neighbours, with weights that halve per step. Most of what a small pair takes
- * is its timing, most of what a large one takes is its compiling; the classes keep these apart without anybody saying
- * which is which, and a busy machine shows in all of them.
+ * At first there is only the program itself: opening it was one compile, which tells the seconds for a byte. Each pair
+ * that is priced corrects this, by the ratio of the time that it took to the time that was expected. There is one such
+ * correction for each power of two of the bytes, because a small pair takes most of its time to be timed, and a large
+ * one to be compiled. A class without experience borrows from its neighbours, with weights that halve per step.
  *
- * Bytes are a poor measure of a compiler's work, but the best that is known before asking it: one kernel of many
- * instructions takes longer than as many small ones. So whoever spends by these figures also bounds what he spends
+ * Bytes are a poor measure of a compiler's work: one kernel of many instructions takes longer than as many small ones.
+ * But nothing better is known before asking the compiler. So time is never spent by these figures alone
  * (search/share.c).
  */
 #include "cost/pace.h"
@@ -19,8 +18,8 @@
 #define LEAST 0.2    /* seconds of the smallest pair: two compilations and the timing */
 #define EACH 20e-6   /* seconds for a byte, where no program has shown it */
 #define GUESS 1.0    /* what is expected beforehand counts as so many observations */
-#define MEMORY 0.9   /* what was seen before counts by so much less with each new observation of its class */
-#define RUNNING_OUT 2.0 /* what was given up would have taken longer, nobody knows how much: so many times */
+#define MEMORY 0.9   /* the weight of older observations, for each new one of their class */
+#define RUNNING_OUT 2.0 /* what was given up is taken to need so many times what it had */
 
 static int class_of(size_t bytes)
 {
@@ -39,7 +38,7 @@ void pace_add(struct pace *p, size_t bytes, double seconds, bool given_up)
 	int c = class_of(bytes);
 	double ratio = fmax(seconds, 1e-3) * (given_up ? RUNNING_OUT : 1) / expected(p, bytes);
 
-	/* it was not given the time that it was expected to take: nothing is learnt */
+	/* If it had less time than it was expected to take, nothing is learnt. */
 	if (given_up && seconds < pace_of(p, bytes))
 		return;
 	p->sum[c] = MEMORY * p->sum[c] + log(ratio);

@@ -1,5 +1,5 @@
 /*
- * pace.h - how long pricing takes here, as far as it was seen.
+ * pace.h - foresees how long it takes to price a pair of modules here.
  */
 #ifndef COST_PACE_H
 #define COST_PACE_H
@@ -10,8 +10,8 @@
 #define PACE_CLASSES 24
 
 struct pace { /* all zero: nothing was seen */
-	double each; /* seconds that a compiler takes for a byte of a module, as a whole program showed; 0: not known */
-	/* of the logarithm of what it took over what was expected, by size */
+	double each; /* seconds of compiling for a byte of a module, as a whole program showed; 0: not known */
+	/* by size: the logarithm of the time that pairs took over the time that was expected */
 	double sum[PACE_CLASSES], weight[PACE_CLASSES];
 };
 

@@ -1,8 +1,8 @@
 /*
  * pair.c - programs put side by side: compiled, compared, timed, dropped.
  *
- * The sides are compiled in random order, for what is loaded first tends to run slower. A side of a region may have been
- * compiled ahead by a helper (device_expect); then it is loaded, and so are as many further instances as the measurement wants.
+ * The sides are compiled in random order, for what is loaded first tends to run slower. If a helper compiled a side of
+ * a region ahead (device_expect), it is loaded instead, as often as the measurement wants instances.
  *
  * A crash is tried once more, at once: a worker can also die of something else.
  */
@@ -30,13 +30,15 @@ int cost_compile(struct cost *c, enum compile_how how, const struct buf *module,
 	return 0;
 }
 
-int cost_compile_whole(struct cost *c, enum compile_how how, const struct buf *module, unsigned want, struct compiled *out,
-	struct fate *fate, struct err *err)
+int cost_compile_whole(struct cost *c, enum compile_how how, const struct buf *module, unsigned want,
+	struct compiled *out, struct fate *fate, struct err *err)
 {
 	if (spare_compile(c->o.spares, c->device, how, module, want | WANT_MEMORY, out, err) < 0)
 		return -1;
 	meet(c, out, fate);
-	if (fate->outcome == OUTCOME_OK && !room_for(c->device, out->peak_bytes, "it", fate->detail, sizeof fate->detail))
+	if (fate->outcome != OUTCOME_OK)
+		return 0;
+	if (!room_for(c->device, out->peak_bytes, "it", fate->detail, sizeof fate->detail))
 		fate->outcome = OUTCOME_OOM;
 	return 0;
 }
@@ -64,9 +66,9 @@ int cost_check(struct cost *c, const uint8_t *config, const struct compiled *p,
 }
 
 /*
- * Do both sides compute the same numbers? Rounding may differ as far as sums in another order do: so many units in the last
- * place of the output's type, and fewer of a type of 16 bits, whose sums are computed in more. NaN and infinities are to be
- * in the same places.
+ * Do both sides compute the same numbers? They may differ by so many units in the last place of the output's type, as
+ * sums in another order do; by fewer for types of 16 bits, whose sums have more bits. NaN and infinities have to be in
+ * the same places.
  */
 #define ALIKE_UNITS 100
 #define ALIKE_COARSE_UNITS 8
@@ -75,7 +77,8 @@ int cost_check(struct cost *c, const uint8_t *config, const struct compiled *p,
 static int check_alike(struct cost *c, const struct compiled side[2], struct fate *fate, struct err *err)
 {
 	struct comparison x = {0};
-	int rc = device_compare(c->device, &side[0], &side[1], NULL, &x, err);
+	struct compare_options o = {.impatient = true};
+	int rc = device_compare(c->device, &side[0], &side[1], &o, &x, err);
 	double allowed = (x.all.unit < COARSE_UNIT ? ALIKE_UNITS : ALIKE_COARSE_UNITS) * x.all.unit;
 
 	if (rc == 0 && x.outcome != OUTCOME_OK) {
@@ -83,17 +86,23 @@ static int check_alike(struct cost *c, const struct compiled side[2], struct fat
 		memcpy(fate->detail, x.detail, sizeof fate->detail);
 	} else if (rc == 0 && (x.all.unlike || x.all.max_rel > allowed)) {
 		fate->outcome = OUTCOME_WRONG_NUMBERS;
-		snprintf(fate->detail, sizeof fate->detail, "the two ways of computing it are %.2g apart, relative, and unlike in %llu places",
+		snprintf(fate->detail, sizeof fate->detail,
+			"the two ways of computing it are %.2g apart, relative, and unlike in %llu places",
 			x.all.max_rel, (unsigned long long)x.all.unlike);
 	}
 	comparison_release(&x);
 	return rc;
 }
 
-/* A side of a region, of which so many instances will be measured. */
-static int compile_side(struct cost *c, const struct buf *module, uint32_t instances, struct compiled *out,
+/* Compiles side i: a whole program, or one side of a region, of which so many instances will be measured. */
+static int compile_side(struct cost *c, const struct sides *s, unsigned i, uint32_t instances, struct compiled *out,
 	struct fate *fate, struct err *err)
 {
+	const struct buf *module = s->module[i];
+	enum compile_how how = s->own && i == 0 ? COMPILE_DEFAULT : COMPILE_APPLIED;
+
+	if (s->config[i] || s->own)
+		return cost_compile_whole(c, how, module, s->config[i] ? WANT_OPTIMISED : 0, out, fate, err);
 	if (device_compile_planned(c->device, module->data, module->len, instances, out, err) < 0)
 		return -1;
 	meet(c, out, fate);
@@ -112,9 +121,7 @@ static int pair_once(struct cost *c, const struct sides *s, const struct precisi
 		device_gather(c->device, s->module, p->instances);
 	for (unsigned k = 0; k < 2 && rc == 0 && fate.outcome == OUTCOME_OK; k++) {
 		unsigned i = k ^ first;
-		enum compile_how how = s->own && i == 0 ? COMPILE_DEFAULT : COMPILE_APPLIED;
-		rc = s->config[i] || s->own ? cost_compile_whole(c, how, s->module[i], s->config[i] ? WANT_OPTIMISED : 0, &side[i], &fate, err)
-					    : compile_side(c, s->module[i], p->instances, &side[i], &fate, err);
+		rc = compile_side(c, s, i, p->instances, &side[i], &fate, err);
 		if (rc == 0 && fate.outcome == OUTCOME_OK && s->config[i] && side[i].optimised.len)
 			rc = cost_check(c, s->config[i], &side[i], &fate, err);
 	}

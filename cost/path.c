@@ -1,21 +1,22 @@
 /*
- * path.c - the regions of a move, of which none is larger than need be.
+ * path.c - finds the regions of a move, and takes a move apart whose regions are too large.
  *
- * Places that touch are one region. A move of many sites, such as the copies of a layer, can so become one region that
- * is nearly the whole program: two such flips in each of the 26 layers of a language model were six megabytes of
- * program on either side, and compiling them took as long as the model itself does.
+ * Places that touch are one region. So a move of many sites, such as the copies of a layer, can become one region that
+ * is nearly the whole program. Two such flips in each of the 26 layers of a language model gave six megabytes of
+ * program on either side, and compiling them took as long as compiling the model.
  *
- * Costs are differences, and the difference of two configurations is the sum of those along any path between them. So
- * where a move has large regions it is taken apart into its sites, in the order of the program, and each is priced from
- * where the ones before it led. The steps in the middle of a row of equal layers have equal regions, which are priced
- * once; the pairs of modules that are left are few and small. It is only done where that makes much less to compile,
- * for every region has an error of its own, and a price that stands for many steps has its error as often.
+ * The difference of two configurations is the sum of the differences along any path between them. So a move with large
+ * regions is taken apart into its sites, in the order of the program, and each site is priced from where the sites
+ * before it led. In a row of equal layers the steps in the middle have equal regions, which are priced once; few and
+ * small pairs of modules are left. A path is taken only if it leaves much less to compile, because each region has an
+ * error of its own, and the error of a price that stands for many steps counts as often.
  */
 #include <string.h>
 #include "cost/own.h"
 
 #define LARGE ((size_t)200 << 10) /* bytes of modules, from which on it is worth a try */
 #define WORTH_IT 0.5		  /* of the bytes at most are left, or it is not done */
+#define LONGEST 4.0		  /* ... nor if its steps, equal ones counted, come to so many times as much */
 
 static size_t bytes_of(const struct regions *r)
 {
@@ -43,60 +44,92 @@ static uint32_t count_sites(const struct space *s, const uint8_t *a, const uint8
 	return n;
 }
 
-/* Moves the regions of a step over; equal ones become one as soon as they meet. */
-static void append(struct regions *all, struct regions *step)
+static struct region *equal_one(struct regions *all, const struct region *r)
 {
+	for (size_t i = 0; i < all->n; i++)
+		if (all->v[i].key[0] == r->key[0] && all->v[i].key[1] == r->key[1])
+			return &all->v[i];
+	return NULL;
+}
+
+/* Moves the regions of a step over; equal ones become one as soon as they meet. Returns the bytes of the new ones. */
+static size_t append(struct regions *all, struct regions *step)
+{
+	size_t bytes = 0;
+
 	for (size_t i = 0; i < step->n; i++) {
+		struct region *same = equal_one(all, &step->v[i]);
+		if (same) {
+			same->times += step->v[i].times;
+			same->copies += step->v[i].copies;
+			continue;
+		}
+		bytes += step->v[i].a.len + step->v[i].b.len;
 		MEM_GROW(&all->v, &all->cap, all->n + 1);
 		all->v[all->n++] = step->v[i];
 		step->v[i] = (struct region){0};
 	}
-	step->n = 0;
-	regions_join(all);
+	return bytes;
 }
 
 int cost_path(struct space *s, const uint8_t *a, const uint8_t *b, size_t limit, struct regions *out,
 	struct err *err)
 {
 	uint8_t *from = mem_alloc(s->n_sites), *to = mem_alloc(s->n_sites);
+	size_t bytes = bytes_of(out);
+	double cut = 0, most = LONGEST / WORTH_IT * (double)limit;
+	uint32_t i;
 	int rc = 0;
 
 	memcpy(from, a, s->n_sites);
 	memcpy(to, a, s->n_sites);
-	for (uint32_t i = 0; i < s->n_sites && rc == 0 && bytes_of(out) < limit; i++) {
+	for (i = 0; i < s->n_sites && rc == 0 && bytes < limit && cut < most; i++) {
 		struct regions step = {0};
 		if (a[i] == b[i])
 			continue;
 		to[i] = b[i];
 		rc = s->ops->region(s, from, to, &step, err);
-		append(out, &step);
+		cut += (double)bytes_of(&step);
+		bytes += append(out, &step);
 		regions_release(&step);
 		from[i] = b[i];
 	}
+	regions_join(out); /* in the order of their keys, as all regions are */
 	mem_free(from);
 	mem_free(to);
-	return rc;
+	return rc < 0 ? -1 : i == s->n_sites && bytes < limit;
 }
 
-int cost_regions(struct cost *c, const uint8_t *a, const uint8_t *b, struct regions *out, struct err *err)
+/* Cuts the regions of a move out of the program. */
+static int cut_out(struct cost *c, const uint8_t *a, const uint8_t *b, struct regions *out, struct err *err)
 {
 	struct regions steps = {0};
 	size_t limit;
+	int rc;
 
 	if (c->space->ops->region(c->space, a, b, out, err) < 0)
 		return -1;
 	limit = (size_t)(WORTH_IT * (double)bytes_of(out));
 	if (bytes_of(out) < LARGE || whole_among(out) || count_sites(c->space, a, b) < 2)
 		return 0;
-	if (cost_path(c->space, a, b, limit, &steps, err) < 0) {
-		regions_release(&steps);
-		return -1;
-	}
-	if (bytes_of(&steps) < limit) {
+	rc = cost_path(c->space, a, b, limit, &steps, err);
+	if (rc == 1) {
 		struct regions whole = *out;
 		*out = steps;
 		steps = whole;
 	}
 	regions_release(&steps);
+	return rc < 0 ? -1 : 0;
+}
+
+int cost_regions(struct cost *c, const uint8_t *a, const uint8_t *b, struct regions *out, struct err *err)
+{
+	uint64_t from = config_hash(c->space, a), to = config_hash(c->space, b);
+
+	if (cuttings_get(&c->cuttings, from, to, out))
+		return 0;
+	if (cut_out(c, a, b, out, err) < 0)
+		return -1;
+	cuttings_put(&c->cuttings, from, to, out);
 	return 0;
 }

@@ -2,8 +2,9 @@
  * spare.h - executables of whole programs that took long to compile, to be loaded instead of compiled again.
  *
  * A search compiles the same two or three whole programs again and again: the compiler's own, the default as it was
- * read back, and the best so far. Compiling a large one takes a minute, loading it a second. What is loaded carries one
- * draw of whatever compilations differ by, so what compiles fast is compiled anew each time (SPARE_DEAR).
+ * read back, and the best so far. Compiling a large one takes a minute, loading it a second. But two compilations of
+ * one program differ a little in speed, and what is loaded is always the same one. So a program that compiles fast is
+ * compiled anew each time (SPARE_DEAR).
  */
 #ifndef COST_SPARE_H
 #define COST_SPARE_H

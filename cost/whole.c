@@ -87,7 +87,8 @@ int cost_own(struct cost *c, const struct precision *p, struct timing *out, stru
 	space_default(c->space, config);
 	rc = cost_whole(c, NULL, config, &patient, out, err);
 	if (rc == 0 && out->outcome == OUTCOME_OK && out->seconds_b > 0) {
-		if (out->ratio_se > 0) { /* where runs are disturbed, a difference can exceed both sides; the ratio of pairs cannot */
+		/* Where runs are disturbed, a difference can exceed both sides; the ratio of pairs cannot. */
+		if (out->ratio_se > 0) {
 			out->delta = -out->seconds_b * expm1(-out->ratio);
 			out->delta_se = out->seconds_b * exp(-out->ratio) * out->ratio_se;
 		}
@@ -105,11 +106,13 @@ static int run_default(struct cost *c, const uint8_t *config, struct timing *t, 
 	struct compiled p = {0};
 	struct fate fate = {0};
 	struct precision whole = c->o.whole;
+	enum compile_how how = config ? COMPILE_APPLIED : COMPILE_DEFAULT;
+	const struct buf *program = config ? &module : c->o.original;
 	int rc = config ? applied(c, config, &module, err) : 0;
 
 	whole.patient = true;
 	if (rc == 0)
-		rc = cost_compile_whole(c, config ? COMPILE_APPLIED : COMPILE_DEFAULT, config ? &module : c->o.original, 0, &p, &fate, err);
+		rc = cost_compile_whole(c, how, program, 0, &p, &fate, err);
 	if (rc == 0 && fate.outcome == OUTCOME_OK) {
 		rc = device_run(c->device, &p, &whole, t, err);
 		c->totals.inside += t->inside;
@@ -147,7 +150,9 @@ static int measure_default(struct cost *c, const uint8_t *config, struct err *er
 		rc = run_default(c, config, &t, err);
 	c->default_died = rc == 0 && (t.outcome == OUTCOME_CRASHED || t.outcome == OUTCOME_REFUSED);
 	if (rc == 0 && t.outcome != OUTCOME_OK)
-		rc = err_set(err, "%.200s does not run in its default configuration: %s: %.400s; search --unverified goes by its parts alone",
+		rc = err_set(err,
+			"%.200s does not run in its default configuration: %s: %.400s; search --unverified goes by its "
+			"parts alone",
 			c->space->graph->name, outcome_meaning(t.outcome), t.detail);
 	c->default_seconds = t.seconds_a;
 	c->default_se = t.delta_se;

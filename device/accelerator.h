@@ -20,7 +20,7 @@ struct accelerator {	/* what the plugin says of the device; all zero is none */
 	uint64_t memory; /* bytes; 0: unknown */
 };
 
-/* Write it into a worker's first answer, and read it from there. */
+/* Writes it into a worker's first answer; reads it from there (a bad cursor leaves zeros). */
 void accelerator_save(const struct accelerator *a, struct buf *out);
 void accelerator_load(struct accelerator *a, struct cursor *in);
 

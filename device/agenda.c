@@ -1,4 +1,4 @@
-/* agenda.c - a list of modules; a module is known by two hashes of its bytes. */
+/* agenda.c - the list of modules of a plan (device.h). Two hashes of a module's bytes identify it. */
 #include "base/hash.h"
 #include "base/mem.h"
 #include "device/device.h"

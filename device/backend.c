@@ -16,7 +16,7 @@
 
 static const struct backend backends[] = {
 #define BACKEND(opener, name, plugin, client, topology, env, traits, kind, part, fetch) \
-	{opener##_open, name, plugin, client, topology, env, traits, kind, fetch},
+	{name, plugin, client, topology, env, traits, kind, fetch},
 #include "schemas/backend.def"
 #undef BACKEND
 };

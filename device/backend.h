@@ -10,7 +10,6 @@
 enum backend_trait { RUNS = 1, COMPILES = 2, ON_HOST = 4, TOPOLOGIES = 8, HERE = 16 };
 
 struct backend {
-	struct device *(*open)(const struct device_options *o, struct err *err);
 	const char *name, *plugin, *client_options, *topology, *environment;
 	unsigned traits; /* of enum backend_trait */
 	enum cost_kind kind;
@@ -46,15 +45,14 @@ struct plugin { /* a row of schemas/plugin.def */
 const struct plugin *backend_known(const struct backend *b, const char *fingerprint);
 
 /*
- * The plugin's file: the name itself if it is a path, else the first that exists of
- * VANTAGE_PLUGIN_DIR, the fetched folder (.deps beside or above the program's folder), what is
- * installed, and Python's site-packages. A name without @VERSION is the first of the known versions that is found.
- * -1 with a sentence that says where it looked and what fetches it.
+ * Appends the path of the plugin's file: the name itself if it is a path. Otherwise the file is looked for in
+ * VANTAGE_PLUGIN_DIR, the fetched folder (.deps beside or above the program's folder), installed folders, and Python's
+ * site-packages. A name without @VERSION means the first known version that is found. Returns -1 with a sentence that
+ * says where it looked and how to fetch the plugin.
  */
 int backend_plugin(const struct backend *b, const char *name, struct buf *path, struct err *err);
 
-/* Calls `each` for every name=value of a list as in backend.def; stops at the first that returns <
- * 0. */
+/* Calls `each` for every name=value of a list as in backend.def. Stops at the first call that returns < 0; -1 then. */
 int options_each(const char *list, int (*each)(void *ctx, const char *name, const char *value),
 	void *ctx, struct err *err);
 

@@ -12,21 +12,22 @@ struct child { /* all zero: none running */
 	pid_t pid;
 	int fd;		 /* our end of the socket pair */
 	int stderr_fd;	 /* what the worker and its plugin print; -1 when closed */
-	struct buf tail; /* the last of that since the last good answer, from the start of a line */
-	bool listen;	 /* set before the start: tail keeps all of it, good answers or not, */
+	struct buf tail; /* the end of what it printed since the last good answer, from the start of a line */
+	bool listen;	 /* set before the start: tail keeps all that is printed, also before good answers */
 	/* NAME=VALUE, up to a NULL: added to the worker's environment; NULL: it gets ours */
 	const char *const *environment;
 	int status;	 /* as from waitpid, of the last one that ended */
 	uint32_t next_id;
 };
 
+/* Starts the program with a socket pair, by exec. Returns -1 with a sentence; then nothing is left of it. */
 int child_start(struct child *c, const char *program, struct err *err);
 
 /*
- * How long a reply is waited for: `seconds`, and after that for as long as the child goes on computing and was given
- * less processor time than that, `most` seconds in all. So a busy machine delays an answer and does not forbid it,
- * while a child that waits for something that never comes is ended after `seconds`. Whoever has no use for a late
- * answer says until when.
+ * How long a reply is waited for. First `seconds` by the clock. After that the wait goes on while the child is
+ * computing and has had less than `seconds` of processor time, up to `most` seconds by the clock. So on a busy machine
+ * an answer is late, but not lost, and a child that waits for something that never comes is ended after `seconds`. A
+ * caller that has no use for a late answer sets `until`.
  */
 struct patience {
 	double seconds, most; /* most <= seconds: the clock on the wall is all that counts */
@@ -35,8 +36,8 @@ struct patience {
 
 enum exchange { EXCHANGE_OK, EXCHANGE_TIMEOUT, EXCHANGE_DIED, EXCHANGE_BROKEN };
 /*
- * Sends a request and receives its reply. After anything but OK the child has been killed and
- * reaped, nothing of it is left, and status and tail tell about its end.
+ * Sends a request and receives its reply. After any result but EXCHANGE_OK the child has been killed and reaped, and
+ * `status` and `tail` tell how it ended.
  */
 enum exchange child_exchange(struct child *c, enum wire_type type, const struct buf *request,
 	struct patience patience, struct frame *reply);

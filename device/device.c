@@ -12,6 +12,25 @@
 #include "device/backend.h"
 #include "device/ops.h"
 
+/* Which code opens the devices of a backend. */
+static const struct {
+	const char *backend;
+	struct device *(*open)(const struct device_options *o, struct err *err);
+} openers[] = {
+#define BACKEND(opener, name, ...) {name, opener##_open},
+#include "schemas/backend.def"
+#undef BACKEND
+};
+
+static struct device *open_backend(const struct backend *b, const struct device_options *o, struct err *err)
+{
+	size_t i = 0;
+
+	while (strcmp(openers[i].backend, b->name) != 0)
+		i++;
+	return openers[i].open(o, err);
+}
+
 struct device *device_open(const struct device_options *o, struct err *err)
 {
 	static const struct device_options dflt;
@@ -20,7 +39,7 @@ struct device *device_open(const struct device_options *o, struct err *err)
 	if (!o)
 		o = &dflt;
 	b = backend_find(o->backend, err);
-	d = b ? b->open(o, err) : NULL;
+	d = b ? open_backend(b, o, err) : NULL;
 	if (d && o->jobs && d->info.can_run) {
 		d->pool = pool_open(o, d->core, d->n_cores);
 		d->info.helpers = pool_helpers(d->pool);
@@ -60,16 +79,6 @@ const char *device_source(const struct device_info *i, char *out, size_t n)
 uint32_t device_generation(const struct device *d)
 {
 	return d->generation;
-}
-
-void device_until(struct device *d, double clock)
-{
-	d->until = clock;
-}
-
-bool device_late(const struct device *d)
-{
-	return d->until > 0 && now_seconds() >= d->until;
 }
 
 void device_effort(const struct device *d, struct effort *out)
@@ -114,7 +123,7 @@ void device_expect(struct device *d, struct agenda *agenda)
 		pool_expect(d->pool, agenda);
 }
 
-/* Instances that are compiled each by itself: as many as anybody expects. */
+/* Returns how many executables to compile for so many instances: one each, up to AGENDA_COPIES. */
 static uint32_t copies_of(uint32_t instances)
 {
 	return instances < 1 ? 1 : instances > AGENDA_COPIES ? AGENDA_COPIES : instances;
@@ -154,12 +163,6 @@ int device_drop(struct device *d, struct compiled *c, struct err *err)
 	return rc;
 }
 
-void compiled_release(struct compiled *c)
-{
-	buf_release(&c->optimised);
-	buf_release(&c->serialised);
-}
-
 int device_extract(struct device *d, const char *format, const void *p, size_t n,
 	struct extracted *out, struct err *err)
 {
@@ -184,25 +187,7 @@ int device_arrange(struct device *d, enum compile_how how, const char *options, 
 	return 0;
 }
 
-void arranged_release(struct arranged *a)
-{
-	buf_release(&a->proto);
-}
-
-void extracted_release(struct extracted *e)
-{
-	buf_release(&e->initial);
-	buf_release(&e->before);
-	buf_release(&e->after);
-	buf_release(&e->own);
-}
-
-void timing_release(struct timing *t)
-{
-	buf_release(&t->raw);
-}
-
-/* Around the timing of something. */
+/* Called before and after something is timed: stops the helpers, or lets them go on. */
 static void hold(struct device *d, bool on)
 {
 	if (d->pool)
@@ -260,12 +245,6 @@ const char *inputs_name(enum inputs i)
 #undef INPUTS
 	};
 	return names[i];
-}
-
-void comparison_release(struct comparison *c)
-{
-	mem_free(c->output);
-	*c = (struct comparison){0};
 }
 
 int device_compare(struct device *d, const struct compiled *a, const struct compiled *b,

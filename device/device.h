@@ -25,19 +25,19 @@
 
 struct device_options {	     /* all zero is the default */
 	const char *backend; /* a name of schemas/backend.def (NULL: the first), or a path to a plugin .so */
-	int core;	     /* 1 + the core to pin the worker to, the first of several; 0: the least loaded */
-	/* that programs run on, the plugin's threads confined to them; 0: one; -1: all this process may use */
+	int core;	     /* 1 + the core to pin the worker to, or the first of several; 0: the least loaded */
+	/* how many cores programs run on; the plugin's threads stay on them. 0: one; -1: all this process may use */
 	int cores;
-	double deadline;     /* seconds that any answer may take; 0: by how long such things took before (patience.c) */
+	double deadline;     /* the most seconds of an answer; 0: follows from earlier answers (patience.c) */
 	uint64_t seed;	     /* of the inputs */
 	bool wait;	     /* for the device's lock instead of failing with a sentence */
 	bool parts_only;     /* whole programs are not run: there is no room for them here, or their run fails */
 	const char *options; /* further compile options "name=value,...", or NULL */
-	/* of decision: says at which stage to extract and apply (stage.h); NULL: the backend's first */
+	/* the kind of decision, which says at which stage to extract and apply (stage.h); NULL: the backend's first */
 	const char *kind;
-	/* workers that compile ahead on other cores: JOBS_ALL: as many as there is room for; 0: none */
+	/* how many workers compile ahead on other cores; JOBS_ALL: as many as there is room for; 0: none */
 	int jobs;
-	/* they stand still while something is timed; where there are no other cores they always do */
+	/* these workers stop while something is timed; if there are no other cores they always do */
 	bool quiet_pairs;
 	/* cores to be pinned to without locking them, for a worker that only compiles; and how many */
 	const int *beside;
@@ -90,12 +90,13 @@ const char *device_source(const struct device_info *i, char *out, size_t n);
 const struct device_passes *device_passes(const struct device *d);
 uint32_t device_generation(const struct device *d); /* grows by one at each respawn */
 /*
- * From this time on, by the clock (now_seconds), nobody wants an answer: what is under way then is ended, what is asked
- * for later is not begun, and the outcome of both is timeout. It says nothing about the program. 0: no such time.
+ * Sets the time, by the clock (now_seconds), from which nobody wants an answer. A request that is under way then is
+ * ended, and a later one is not begun; the outcome of both is timeout, which says nothing about the program. 0: no such
+ * time.
  */
 void device_until(struct device *d, double clock);
 bool device_late(const struct device *d); /* is it over? */
-/* The effort with which a request is made now; all unknown if the device's answers do not depend on it. */
+/* Fills in the effort with which a request is made now; all unknown if the device's answers do not depend on it. */
 void device_effort(const struct device *d, struct effort *out);
 
 /* How to compile. */
@@ -132,9 +133,10 @@ int device_compile(struct device *d, enum compile_how how, const char *format, c
 int device_drop(struct device *d, struct compiled *c, struct err *err); /* forgets the handle */
 
 /*
- * What will soon be compiled with COMPILE_APPLIED, in the order of need, and how many instances of each: a device with
- * helpers (device_options.jobs) has it compiled by them, and device_compile_planned loads what they made. A plan takes
- * the place of the one before. An item without its module stands for one that the device still has, or is nothing.
+ * A plan: the modules that will soon be compiled with COMPILE_APPLIED, in the order in which they will be needed, and
+ * how many instances of each. The helpers of a device (device_options.jobs) compile them ahead, and
+ * device_compile_planned loads what they made. A plan replaces the plan before it. An item without a module means one
+ * that the device still has from earlier; if it has none, the item counts for nothing.
  */
 #define AGENDA_COPIES 8
 struct agenda { /* all zero is empty */
@@ -153,11 +155,11 @@ void agenda_release(struct agenda *agenda);
 bool device_has_helpers(const struct device *d); /* does it have helpers? */
 void device_expect(struct device *d, struct agenda *agenda); /* takes the modules */
 /*
- * Before the two modules are compiled, each for so many instances: what helpers are about to make of them is waited
- * for, and what they have not begun the device compiles meanwhile. Nothing where they are not expected.
+ * Called before two modules are compiled, each for so many instances. Waits for the executables that helpers are about
+ * to finish, and meanwhile compiles those that no helper has begun. Does nothing if the modules are not in the plan.
  */
 void device_gather(struct device *d, const struct buf *const module[2], uint32_t instances);
-/* device_compile of HLO with COMPILE_APPLIED, of which so many instances will be measured. */
+/* Compiles HLO as device_compile does with COMPILE_APPLIED; `instances` of the result will be measured. */
 int device_compile_planned(struct device *d, const void *p, size_t n, uint32_t instances, struct compiled *out,
 	struct err *err);
 
@@ -199,6 +201,7 @@ struct precision {
 	uint32_t min_pairs;  /* 0: 10 */
 	uint32_t instances;  /* loaded instances of each side; 0 or 1: one, with the prior for the rest */
 	double give_up;	     /* stop early when one side is this many times slower; 0: 1.5, negative: never */
+	double slow;	     /* seconds that a first run may take in any case, before side b is given up; 0: 2 */
 	bool raw;	     /* return raw times */
 	bool even_identical; /* run also programs known to be the same (A/A tests) */
 	bool patient;	     /* a user's own program: how long one run takes is not known, but that it ends is */
@@ -246,8 +249,10 @@ struct compare_options {
 	enum inputs inputs;
 	/* b's inputs are a's with every float moved to a neighbouring number of its type, but for zeros */
 	bool nudged;
-	/* both are loaded anew for it: what a program keeps from run to run starts from the beginning */
+	/* both programs are loaded anew first, so that state which they keep from run to run is reset */
 	bool fresh;
+	/* b is given up if it takes much longer than a: a time-out */
+	bool impatient;
 };
 
 /* How far two programs are apart in one output. */

@@ -4,9 +4,8 @@
  * If it is asked to, XLA writes a list of prices into the backend_config of each fusion, and of each product that a
  * library computes. Each price has the name of the model that gave it:
  *
- *	indexing-cost-model	for fusions in tiles (Triton). It is right there; the plain model does not know tiles,
- *	and
- *				says 9 ms for a softmax of 0.2 us
+ *	indexing-cost-model	for fusions in tiles (Triton). It is right there; the plain model does not know tiles
+ *				and says 9 ms for a softmax of 0.2 us
  *	(no name)		the performance model by which XLA's own fusion pass decides
  *	sol			the analytical estimator of the scheduler, for kernels that the others leave out
  *

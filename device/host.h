@@ -1,5 +1,15 @@
 /*
- * host.h - what host.c (the worker and its end) and host_time.c (measuring with it) share.
+ * host.h - what the files share of a device that is a worker process.
+ *
+ *	host.c		the worker: started, asked, ended
+ *	host_open.c	the device around it
+ *	host_extract.c	programs as the compiler has them at a stage
+ *	host_stage.c	which stage that is
+ *	host_arrange.c	how programs lie in memory
+ *	host_compare.c	outputs side by side
+ *	host_time.c	measuring
+ *	host_estimate.c	prices for hardware that is not here
+ *	host_worker.c	where the worker's program is
  */
 #ifndef DEVICE_HOST_H
 #define DEVICE_HOST_H
@@ -15,13 +25,11 @@
 #include "device/ops.h"
 #include "device/stage.h"
 
-struct known { /* what compiling told about a handle */
+struct known { /* what is known of a handle since it was compiled */
 	uint32_t handle;
-	uint32_t ready;		 /* executables of it that were compiled elsewhere */
-	/*
-	 * seconds it took (INFINITY: it was loaded, it cannot be compiled again); seconds it estimates for a run, or 0
-	 */
-	double compile, optimal;
+	uint32_t ready;	 /* how many executables of it were compiled elsewhere */
+	double compile;	 /* seconds that compiling took; INFINITY: it was loaded and cannot be compiled again */
+	double optimal;	 /* seconds that the compiler estimates for a run; 0: it estimates nothing */
 };
 
 struct host {
@@ -38,7 +46,7 @@ struct host {
 	uint64_t seed;
 	bool parts_only; /* as it was opened */
 	double deadline; /* the user's, of any answer; 0: what was seen decides (patience.c) */
-	double work;	 /* seconds that the next request is thought to take, from what was seen; for one request */
+	double work;	 /* seconds that the next request is expected to take; for one request */
 	double asked;	 /* clock at the request */
 	unsigned long long memory_kills; /* machine_memory_kills when the worker was started */
 	double longest_compile, longest_run; /* seconds, of all that went well */
@@ -71,8 +79,8 @@ static inline struct host *host_of(struct device *d)
 }
 
 /*
- * How long the answer to h->request is waited for; and the work of a request, by its kind (`patient`: struct
- * precision).
+ * patience.c: how long the answer to h->request is waited for, and the seconds of work that a request is expected to
+ * take. `patient`: a user's own program, which is known to work, gets more time while nothing else is known of it.
  */
 struct patience host_patience(const struct host *h);
 struct patience patience_to_start(void); /* for the worker's first answer: its plugin has to be loaded */
@@ -81,25 +89,32 @@ double work_of_measuring(const struct host *h, const struct precision *p, double
 double work_of_comparing(const struct host *h);
 
 struct known *host_known(struct host *h, uint32_t handle); /* NULL when unknown */
+uint64_t host_memory_limit(const struct host *h); /* of the worker's data, in bytes; 0: none */
+int host_set_up(struct host *h, struct err *err); /* starts the worker, which must not run */
 
 /*
- * Sends h->request; 1 with the reply's body in *c, 0 when there is none because the outcome says
- * all, -1 when no worker can be had. The outcome and detail of a reply are read here.
+ * Sends h->request. Returns 1 with the reply's body in *c; 0 if there is no body, because the request failed; -1 with a
+ * sentence if no worker can be started. Fills in the outcome and detail of the reply.
  */
 int host_ask(struct host *h, enum wire_type type, struct answer *a, struct cursor *c, struct err *err);
 /* Call this after reading a reply's body: if the body does not end where it should, the worker is ended. */
+/* The worker is over: no handle is worth anything any more, and the next request starts another one. */
+void host_bury(struct host *h);
 void host_distrust(struct host *h, const struct cursor *c, struct answer *a);
 
 /*
- * host_estimate.c: compiles for the host's target, with the price in optimal_seconds; and prices of programs compiled
- * so, b 0: of one. Handles of ours are unknown to the worker.
+ * host_estimate.c: compiles for the host's target, with the price in optimal_seconds. The handle is a number of the
+ * host's, which the worker does not know. host_estimate returns the prices of two such programs, or of one (b 0).
  */
 int host_compile_for(struct host *h, enum compile_how how, const char *format, const char *options, const void *p,
 	size_t n, unsigned want, struct compiled *out, struct err *err);
 bool host_handle_is_ours(uint32_t handle);
 int host_estimate(struct host *h, uint32_t a, uint32_t b, struct timing *out);
 
-/* Compiles with these options, the user's among them or not; `ahead` NULL: nothing was compiled elsewhere. */
+/*
+ * Compiles with exactly these debug options. `keep`: the program gets a handle. `ahead` NULL: nothing was compiled
+ * elsewhere.
+ */
 int host_compile_with(struct host *h, const char *format, const char *options, const void *p, size_t n, unsigned want,
 	bool keep, const struct ahead *ahead, struct compiled *out, struct err *err);
 
@@ -110,14 +125,19 @@ int host_compile_with(struct host *h, const char *format, const char *options, c
 void host_stage_open(struct host *h, const char *kind);
 void host_stage_close(struct host *h);
 int host_apply_options(struct host *h, const char **options, struct err *err);
-/* The same without asking whether the plugin is understood; `compiled` says what became of the whole program. */
-int host_extract_at(struct host *h, const char *format, const void *p, size_t n, struct compiled *compiled,
-	struct extracted *out, struct err *err);
 /* host_arrange.c: the second is host_extract at a stage that is about memory. */
 int host_arrange(struct device *d, enum compile_how how, const char *options, const void *p, size_t n,
 	struct arranged *out, struct err *err);
 int host_extract_arranged(struct device *d, const void *p, size_t n, struct extracted *out, struct err *err);
-int host_extract(struct device *d, const char *format, const void *p, size_t n, struct extracted *out, struct err *err);
+int host_extract(struct device *d, const char *format, const void *p, size_t n, struct extracted *out,
+	struct err *err);
+/*
+ * host_extract.c: extracts without asking whether the plugin is understood. `compiled` says what became of the whole
+ * program. The other one writes two lists of options as one.
+ */
+int host_extract_at(struct host *h, const char *format, const void *p, size_t n, struct compiled *compiled,
+	struct extracted *out, struct err *err);
+void host_join(struct buf *out, const char *a, const char *b);
 
 int host_find_worker(struct buf *out, struct err *err); /* host_worker.c: the path of vantage-worker */
 /* Of device_ops; host_compare.c and host_time.c have them. */

@@ -31,6 +31,7 @@ int host_compare(struct device *d, uint32_t a, uint32_t b, const struct compare_
 	struct host *h = host_of(d);
 	struct answer ans = {.detail = out->detail, .detail_size = sizeof out->detail};
 	struct cursor c;
+	bool over;
 	int rc;
 	if (*h->target) {
 		out->outcome = OUTCOME_REFUSED;
@@ -45,10 +46,14 @@ int host_compare(struct device *d, uint32_t a, uint32_t b, const struct compare_
 	buf_u32(&h->request, o->inputs);
 	buf_u8(&h->request, o->nudged);
 	buf_u8(&h->request, o->fresh);
+	buf_u8(&h->request, o->impatient);
 	rc = host_ask(h, WIRE_COMPARE, &ans, &c, err);
 	if (rc > 0) {
 		read_differences(&c, out);
+		over = cursor_u8(&c);
 		host_distrust(h, &c, &ans);
+		if (over && ans.outcome == OUTCOME_TIMEOUT)
+			host_bury(h);
 	}
 	out->outcome = ans.outcome;
 	return rc < 0 ? -1 : 0;

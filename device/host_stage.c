@@ -10,14 +10,6 @@
 #include "device/host.h"
 #include "device/probe.h"
 
-static void join(struct buf *out, const char *a, const char *b)
-{
-	buf_reset(out);
-	buf_adds(out, a);
-	if (b && *b)
-		buf_addf(out, "%s%s", *a ? "," : "", b);
-}
-
 /* The stage's options into h->applied, with the passes that the plugin runs. */
 static int read_passes(struct host *h, struct err *err)
 {
@@ -28,7 +20,7 @@ static int read_passes(struct host *h, struct err *err)
 	if (h->pipeline.n)
 		passes->pipeline = &h->pipeline;
 	if (rc == 0)
-		join(&h->applied, apply.data, h->options.data);
+		host_join(&h->applied, apply.data, h->options.data);
 	buf_release(&apply);
 	return rc;
 }
@@ -43,7 +35,7 @@ void host_stage_open(struct host *h, const char *kind)
 		if (read_passes(h, &err) < 0)
 			h->refusal = mem_strdup(err.text);
 	} else {
-		join(&h->applied, h->stage ? h->stage->apply : "", h->options.data);
+		host_join(&h->applied, h->stage ? h->stage->apply : "", h->options.data);
 	}
 	h->base.passes.decides = h->stage && *h->stage->pass ? h->stage->pass : NULL;
 	h->base.passes.refusal = h->refusal;
@@ -71,44 +63,14 @@ int host_apply_options(struct host *h, const char **options, struct err *err)
 	return check_stage(h, err);
 }
 
-int host_extract_at(struct host *h, const char *format, const void *p, size_t n, struct compiled *compiled,
-	struct extracted *out, struct err *err)
-{
-	struct dump dump;
-	struct buf options = {0};
-	const char *stop = h->estimator ? h->estimator->stop : "";
-
-	join(&options, h->stage->extract, stop);
-	if (dump_begin(&dump, options.data, err) < 0) {
-		buf_release(&options);
-		return -1;
-	}
-	join(&options, dump.options.data, h->options.data);
-	int rc = host_compile_with(h, format, options.data, p, n, WANT_SERIALISED, false, NULL, compiled, err);
-	if (rc == 0) {
-		out->outcome = compiled->outcome;
-		out->seconds = compiled->seconds;
-		out->own = compiled->serialised;
-		compiled->serialised = (struct buf){0};
-		memcpy(out->detail, compiled->detail, sizeof out->detail);
-	}
-	if (rc == 0 && *stop && out->outcome == OUTCOME_REFUSED && dump_has(&dump, h->estimator->left))
-		out->outcome = OUTCOME_OK; /* it stopped where it was asked to */
-	if (rc == 0 && out->outcome == OUTCOME_OK)
-		rc = dump_read(&dump, h->stage, strcmp(format, "hlo") != 0, out, err);
-	dump_end(&dump);
-	buf_release(&options);
-	return rc;
-}
-
 int host_extract(struct device *d, const char *format, const void *p, size_t n, struct extracted *out, struct err *err)
 {
 	struct host *h = host_of(d);
 	struct compiled compiled = {0};
 
 	if (!h->stage)
-		return err_set(err, "there is no stage of the compiler for %s at which we know how to decide",
-			h->backend->name);
+		return err_set(err, "decisions of this kind cannot be made with the compiler of device %s: no row of "
+			"schemas/stage.def says how", h->backend->name);
 	if (check_stage(h, err) < 0)
 		return -1;
 	if (!*h->stage->pass && strcmp(format, "hlo") == 0) { /* it is what was handed in */

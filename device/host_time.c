@@ -35,7 +35,7 @@ static double compile_seconds(struct host *h, uint32_t handle)
 	return k ? k->compile : 0;
 }
 
-/* Seconds that so many instances take to be compiled, but for those that were compiled ahead. */
+/* Returns the seconds that compiling so many instances takes; those that were compiled ahead take none. */
 static double instances_compile(struct host *h, uint32_t handle, uint32_t instances)
 {
 	struct known *k = handle ? host_known(h, handle) : NULL;
@@ -51,6 +51,7 @@ static int measure_request(struct host *h, uint32_t a, uint32_t b, const struct 
 	struct estimate *each[] = {&raw->a, &raw->b, &raw->ratio, &raw->delta};
 	struct buf *q = &h->request;
 	struct cursor c;
+	bool over = false;
 	double start = now_seconds(), again = anew ? instances_compile(h, a, p->instances) + instances_compile(h, b,
 		p->instances) : 0;
 	h->work = work_of_measuring(h, p, again);
@@ -62,6 +63,7 @@ static int measure_request(struct host *h, uint32_t a, uint32_t b, const struct 
 	buf_u32(q, p->min_pairs);
 	buf_u32(q, p->instances);
 	buf_f64(q, p->give_up);
+	buf_f64(q, p->slow);
 	buf_f64(q, p->enough);
 	buf_f64(q, p->most);
 	buf_u8(q, p->raw);
@@ -83,8 +85,11 @@ static int measure_request(struct host *h, uint32_t a, uint32_t b, const struct 
 		out->faults_a = cursor_f64(&c);
 		out->faults_b = cursor_f64(&c);
 		wire_blob(&c, &out->raw);
+		over = cursor_u8(&c);
 		host_distrust(h, &c, &ans);
 	}
+	if (over && ans.outcome == OUTCOME_OK) /* nonsense has ended it already */
+		host_bury(h);
 	out->outcome = ans.outcome;
 	out->wall = now_seconds() - start;
 	if (rc > 0 && out->outcome == OUTCOME_OK) /* of the faster side: what is slow on purpose teaches no patience */
@@ -93,8 +98,8 @@ static int measure_request(struct host *h, uint32_t a, uint32_t b, const struct 
 }
 
 /*
- * Learns what loads differ by: a against another load of a. What goes wrong with it is no concern
- * of the caller's.
+ * Learns by how much loads differ: measures program a against another load of itself. A failure does not concern the
+ * caller.
  */
 static void learn_prior(struct host *h, uint32_t a, double seconds)
 {
@@ -122,9 +127,9 @@ static bool worth_learning(const struct host *h, double seconds)
 }
 
 /*
- * Several instances are compiled anew where that takes no longer than twice the running: compiling the same program
- * twice need not give the same code, and serialised bytes carry one draw of that into all their instances. Loading
- * them takes a tenth of the time, and what they cannot show is added (COMPILE_VARIANCE).
+ * Should several instances be compiled, and not loaded? Yes, if that takes at most twice the running. Compiling a
+ * program twice may give different code, and all instances of the same serialised bytes have the same code. Loading
+ * takes a tenth of the time; the variance that it cannot show is then added (COMPILE_VARIANCE).
  */
 static bool affordable(struct host *h, uint32_t a, uint32_t b, const struct precision *p)
 {
@@ -136,7 +141,7 @@ static bool affordable(struct host *h, uint32_t a, uint32_t b, const struct prec
 	return instances_compile(h, a, p->instances) + instances_compile(h, b, p->instances) <= budget;
 }
 
-/* The error that the worker could not see: what instances, or compilations, differ by. */
+/* Returns the variance that the worker could not see: how much instances, or compilations, differ. */
 static double unseen(struct host *h, uint32_t a, const struct timing *t,
 	const struct raw_timing *raw, bool anew, double seconds)
 {

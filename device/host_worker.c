@@ -1,5 +1,5 @@
 /*
- * host_worker.c - where the program lies that holds the plugin.
+ * host_worker.c - finds vantage-worker, the program that loads the plugin.
  */
 #include <stdlib.h>
 #include <string.h>

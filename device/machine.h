@@ -12,7 +12,7 @@
 /* "AMD EPYC 9654, 2 cores, Linux 6.1.0": what makes timings comparable. */
 void machine_describe(char *out, size_t n);
 unsigned long long machine_memory(void);    /* bytes */
-unsigned long long machine_available(void); /* of those, what programs could still have; 0: unknown */
+unsigned long long machine_available(void); /* bytes that programs could still get; 0: unknown */
 unsigned long long machine_resident(long pid); /* bytes of memory that a process has; 0: none, or unknown */
 /*
  * How many processes the kernel has killed so far because memory ran out, in the whole machine; 0 if it does not say.
@@ -28,8 +28,8 @@ struct core_lock { /* all zero is empty; core_release accepts it */
 };
 
 /*
- * Takes `wanted` (1 + core), or with 0 the least loaded of those allowed and free. If taken, waits
- * or fails with a sentence that names the holder. `device` is part of the lock's name.
+ * Takes the core `wanted` - 1, or with 0 the least loaded of those that are allowed and free. If another program has
+ * it, waits, or returns -1 with a sentence that names that program. `device` is part of the lock's name.
  */
 int core_take(struct core_lock *l, const char *device, int wanted, bool wait, struct err *err);
 void core_release(struct core_lock *l);
@@ -45,15 +45,15 @@ struct core_set { /* all zero is empty; core_set_release accepts it */
 	size_t n;
 };
 /*
- * Takes `count` cores (0 or 1: one; CORES_ALL: all that this process may use): `wanted` (1 + core) and those that
- * follow it, or with 0 the least loaded. All or none; whoever waits for several does so in the order of their numbers,
- * so that no two programs wait for each other.
+ * Takes `count` cores (0 or 1: one; CORES_ALL: all that this process may use): core `wanted` - 1 and the ones after it,
+ * or with 0 the least loaded. It takes all of them or none. It waits for several cores in the order of their numbers,
+ * so no two programs wait for each other.
  */
 int core_set_take(struct core_set *s, const char *device, int wanted, int count, bool wait, struct err *err);
 void core_set_release(struct core_set *s);
 /* The cores that this process may use and that are not among these n; the caller frees the list. */
 int *cores_beside(const int *core, size_t n, size_t *n_out);
-/* "3" or "all" -> what core_set_take wants. */
+/* Turns "3" or "all" into the count for core_set_take; -1 with a sentence if it is neither. */
 int cores_parse(const char *text, int *count, struct err *err);
 
 /* Pins the calling process to n cores; before any thread is started. */

@@ -22,7 +22,7 @@ struct module_type {   /* of a parameter; lives in the arena */
 int module_parameters(const void *p, size_t n, struct arena *mem, struct module_type **type,
 	size_t *count, struct err *err);
 
-/* Serialised shapes of parameters and result, if any of them is not row-major; else left empty. */
+/* The serialised shapes of parameters and result if any of them is not row-major; else empty. They point into p. */
 struct module_layouts {
 	size_t n;
 	struct module_bytes {
@@ -36,8 +36,8 @@ void module_layouts(const void *p, size_t n, struct arena *mem, struct module_la
 void module_inside(const void *p, size_t n, struct buf *out);
 
 /*
- * Of what the module computes and how, names, ids and metadata apart: equal means the same program.
- * 0 when it cannot be told.
+ * Returns a hash of what the module computes and how; names, ids and metadata do not count. Modules with equal hashes
+ * are the same program. 0: it cannot be told.
  */
 uint64_t module_hash(const void *p, size_t n);
 

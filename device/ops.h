@@ -27,7 +27,7 @@ struct device_ops {
 		struct comparison *out, struct err *err);
 	void (*effort)(const struct device *d, struct effort *out); /* NULL: nothing depends on it */
 	int (*arrange)(struct device *d, enum compile_how how, const char *options, const void *p, size_t n,
-		struct arranged *out, struct err *err); /* NULL: it shows nobody */
+		struct arranged *out, struct err *err); /* NULL: it cannot show how it arranges a program */
 	/* compile of HLO with COMPILE_APPLIED, from executables made elsewhere. NULL: it can load none */
 	int (*load)(struct device *d, const void *p, size_t n, const struct ahead *ahead, struct compiled *out,
 		struct err *err);
@@ -42,7 +42,7 @@ struct device {
 	int *core; /* that it is pinned to, n_cores of them; the device's own */
 	size_t n_cores;
 	struct pool *pool; /* NULL: it has no helpers */
-	double until;	   /* device_until; 0: nobody said */
+	double until;	   /* device_until; 0: no such time */
 };
 
 /* The process that compiles for it; 0: there is none. */

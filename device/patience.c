@@ -1,11 +1,10 @@
 /*
  * patience.c - how long a worker's answer is waited for.
  *
- * No fixed time suits both a region that runs for a microsecond and a language model whose one run takes half a minute.
- * So an answer gets a time in which a small program is compiled on any machine, longer by the size of what was sent,
- * and many times as long as what is asked for took before: compiling, or one run, whichever the request is made of. All
- * of it is processor time of the worker (child.h): on a machine that is shared by many an answer takes longer and is as
- * good.
+ * No fixed time suits both a region that runs for a microsecond and a language model of which one run takes half a
+ * minute. So an answer gets the time in which any machine compiles a small program, more of it the larger the request
+ * is, and many times the seconds that the same work (compiling, or a run) took before. All this is processor time of
+ * the worker (child.h), because on a shared machine an answer takes longer, and is as good.
  *
  * The user's own program is compiled and run for the first time when nothing was seen yet. It is known to work, so it
  * gets about an hour. Whoever does not want to wait that long gives a deadline, which then bounds each answer. Only
@@ -16,12 +15,13 @@
  */
 #include <math.h>
 #include <stdlib.h>
+#include "base/progress.h"
 #include "device/host.h"
 
 #define ANSWER 120.0	   /* seconds that any answer may take */
-#define ANSWER_BYTES 1048576.0 /* of a request that are worth as long again */
-#define TIMES 20.0	   /* as long as it took before */
-#define FIRST 180.0	   /* seconds that a user's own program is taken to need before anything was seen */
+#define ANSWER_BYTES 1048576.0 /* so many bytes of a request add as much again */
+#define TIMES 20.0	   /* how many times as long as the same work took before */
+#define FIRST 180.0	   /* seconds that a user's own program is expected to need while nothing is known */
 #define CROWDED 20.0	   /* processes beside us that share the machine */
 #define RUNS_EACH 4.0	   /* of an instance: first runs, and the fewest pairs there are */
 
@@ -57,4 +57,14 @@ double work_of_measuring(const struct host *h, const struct precision *p, double
 double work_of_comparing(const struct host *h)
 {
 	return 2 * RUNS_EACH * h->longest_run;
+}
+
+void device_until(struct device *d, double clock)
+{
+	d->until = clock;
+}
+
+bool device_late(const struct device *d)
+{
+	return d->until > 0 && now_seconds() >= d->until;
 }

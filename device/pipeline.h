@@ -46,7 +46,7 @@ void pipeline_after(const struct pipeline *p, struct buf *out);
 /* The names that were left out. */
 void pipeline_again(const struct pipeline *p, struct buf *out);
 
-/* As a text to keep; load says -1 to anything that is not such a text. */
+/* Writes it as text to keep. load returns -1 for a text that is not of this form. */
 void pipeline_save(const struct pipeline *p, struct buf *out);
 int pipeline_load(struct pipeline *p, const char *text, size_t n);
 

@@ -1,13 +1,13 @@
 /*
  * pool.c - a list of jobs in the order in which they will be needed, and a thread for every helper.
  *
- * A job is a module and how many executables of it are wanted, for two compilations of one program are not the same and
- * whoever measures several instances wants each compiled by itself. A helper takes the first job of which more are
- * wanted than are made or being made. A new plan changes what is wanted and in which order; what nobody wants any more
- * goes, at once or when its compilation is over.
+ * A job is a module, and how many executables of it are wanted: two compilations of a program differ, so each instance
+ * that is measured should be compiled by itself. A helper takes the first job of which more executables are wanted than
+ * are made or being made. A new plan changes the jobs and their order; a job that is no longer wanted is dropped, at
+ * once or when its compilation ends.
  *
- * A helper that crashes is an outcome like any other: the job has failed, is not tried again, and the measuring worker
- * meets the same end by itself. So outcomes do not depend on who was first.
+ * If a helper crashes, the job has failed and is not tried again; the measuring worker then compiles the module itself
+ * and has the same outcome. So outcomes do not depend on helpers.
  *
  * Helpers are stopped by a signal and not asked, because a compiler cannot be asked. The kernel ends them with us,
  * stopped or not.
@@ -104,7 +104,7 @@ static void sweep(struct pool *p)
 	p->n_jobs = kept;
 }
 
-/* Compiles one job without the lock; its executable, or nothing. `d` NULL: there is no device. */
+/* Compiles one job, without the lock. `c` gets its executable, or nothing. `d` NULL: there is no device. */
 static void compile(struct device *d, const struct job *j, struct compiled *c)
 {
 	struct err err = {{0}};
@@ -192,7 +192,7 @@ static void *work(void *ctx)
 	return NULL;
 }
 
-/* Which cores helper i of n is pinned to: the next ones of the others, round and round. */
+/* Chooses the cores of helper i: the next ones of the other cores, beginning again at their end. */
 static void choose_cores(struct helper *h, uint32_t i, const int *other, size_t n_other, size_t each)
 {
 	h->core = MEM_NEW(each + 1, int);
@@ -202,7 +202,7 @@ static void choose_cores(struct helper *h, uint32_t i, const int *other, size_t 
 	h->options.n_beside = each;
 }
 
-/* As many as the cores that nobody measures on give room for; where there are none, one for every core but one. */
+/* Returns how many helpers the other cores have room for; if there are none, one for every core but one. */
 static uint32_t how_many(int jobs, size_t n_other, size_t n)
 {
 	size_t fit = n == 0 ? 0 : n_other >= n ? n_other / n : n - 1;
@@ -283,7 +283,7 @@ uint32_t pool_helpers(const struct pool *p)
 	return p ? p->n_helpers : 0;
 }
 
-/* The job of an item of a plan, where it is one or can be. */
+/* Returns the job of an item of a plan, a new one if it has a module; NULL: it has neither. */
 static struct job *job_of(struct pool *p, struct agenda_item *item)
 {
 	struct job *j = find(p, item->key);
@@ -324,7 +324,7 @@ void pool_expect(struct pool *p, struct agenda *agenda)
 	pthread_mutex_unlock(&p->lock);
 }
 
-/* One of these jobs that nobody has begun as often as it is needed now; *wait: one is being made. */
+/* Returns one of these jobs of which too few executables are made or begun, or NULL; *wait: some are being made. */
 static struct job *not_begun(const struct pool *p, uint64_t (*key)[2], size_t n, uint32_t copies, bool *wait)
 {
 	*wait = false;

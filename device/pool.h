@@ -1,10 +1,9 @@
 /*
  * pool.h - workers that compile ahead of need, on cores of their own.
  *
- * Nearly all of an evaluation is compiling, on one core of however many there are. So whoever knows what will be
- * compiled soon says so (a plan, in order), other workers compile it on other cores, and the device that measures loads
- * what they made. Nothing else changes: what is compiled ahead is only ever what would have been compiled anyway, and
- * what was foreseen wrongly is thrown away.
+ * Nearly all of an evaluation is compiling, on one core of many. So a caller that knows what will soon be compiled says
+ * so (a plan, in order), other workers compile it on other cores, and the device that measures loads what they made.
+ * This changes no result: a module that is compiled ahead would have been compiled anyway, or is thrown away.
  *
  * Compilers cut parallel work by the cores that they may use, so a helper is pinned to as many as the measuring worker
  * is, to others. Where there are no others it shares them, and is stopped while something is timed. It begins nothing
@@ -34,13 +33,13 @@ uint32_t pool_helpers(const struct pool *p); /* accepts NULL: 0 */
 /* What will be needed, in order; takes its modules. What was planned before and is not in it is forgotten. */
 void pool_expect(struct pool *p, struct agenda *agenda);
 /*
- * Sees to it that so many executables of each of these modules are there, as far as they are expected: `d`, which
- * measures and would only wait, compiles what nobody has begun.
+ * Returns when so many executables of each of these modules are there, as far as they are in the plan. Device `d`,
+ * which would only wait, meanwhile compiles those that no helper has begun.
  */
 void pool_gather(struct pool *p, struct device *d, const struct buf *const *module, size_t n, uint32_t copies);
 /* Up to `most` executables of the module, as many as are there. */
 void pool_take(struct pool *p, const void *module, size_t n, uint32_t most, struct ahead *out);
-/* Around the timing of something: helpers that would disturb it stand still. */
+/* Called with true before something is timed, and with false after it: helpers that would disturb it are stopped. */
 void pool_hold(struct pool *p, bool hold);
 
 #endif

@@ -8,9 +8,9 @@
 #define DEVICE_PRIOR_H
 
 #define PRIOR_CLASSES 32
-/* Times the running that compiling once more may take, to see what compilations differ by; where it takes longer ... */
+/* Instances are compiled again, to see how compilations differ, if that takes at most so many times the running. */
 #define COMPILE_SHARE 2.0
-/* ... the variance of their log ratio is taken to be this: 0.3%. */
+/* If it takes longer, this is taken as the variance of the log ratio of two compilations: 0.3%, squared. */
 #define COMPILE_VARIANCE 9e-6
 
 struct prior { /* all zero knows nothing but the guess */
@@ -19,7 +19,7 @@ struct prior { /* all zero knows nothing but the guess */
 
 /* An observed variance between instances (its own noise taken off, so it may be negative). */
 void prior_add(struct prior *p, double seconds, double variance, double weight);
-/* Times what few observations need so that +-1.96 standard errors cover 95%. */
+/* The variance between two loads, widened for few observations so that +-1.96 standard errors cover 95%. */
 double prior_variance(const struct prior *p, double seconds);
 /* Observations around this duration, the first guess not counted. */
 double prior_weight(const struct prior *p, double seconds);

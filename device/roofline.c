@@ -1,8 +1,8 @@
 /*
  * roofline.c - a performance model of compiled programs.
  *
- * A program takes `start`, and for each kernel, times how often its computation runs, `launch` and the longer of its
- * work and its traffic. node_is_kernel (graph/graph.h) says what a kernel is.
+ * A program takes `start`, plus the sum over its kernels of `launch` and the longer of work and traffic, each counted
+ * as often as the kernel's computation runs. node_is_kernel (graph/graph.h) says what a kernel is.
  *
  *	work	 elements computed times what one costs, over the rate of generated code; elements
  *		 fetched, over the rate of loads; products and convolutions on their own are done by a

@@ -1,4 +1,4 @@
-/* room.c - one comparison. */
+/* room.c - compares the memory that a program needs with the memory that it may have. */
 #include "device/room.h"
 
 #include <stdio.h>

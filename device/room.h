@@ -1,5 +1,6 @@
 /*
- * room.h - is there memory for a program? Asked before it is run, for a machine that swaps answers nobody.
+ * room.h - is there enough memory for a program? This is asked before it runs, because a machine that swaps is of no
+ * use to anybody.
  */
 #ifndef DEVICE_ROOM_H
 #define DEVICE_ROOM_H
@@ -9,8 +10,8 @@
 #define GIB 1073741824.0
 
 /*
- * False, with a sentence that has both figures, where `what` ("it") needs more memory than its worker may have and the
- * machine has free. True where either is not known (`bytes` 0).
+ * Returns false, with a sentence with both figures, if `what` ("it") needs more memory than its worker may have or the
+ * machine has free. Returns true if either figure is unknown (`bytes` 0).
  */
 bool room_for(const struct device *d, uint64_t bytes, const char *what, char *out, size_t n);
 

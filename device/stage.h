@@ -12,7 +12,7 @@ struct stage {
 	const char *pass;    /* that decides, as a regular expression */
 	const char *extract; /* debug options to dump the modules around it; DIR stands for the folder */
 	const char *apply;   /* debug options that run only what follows it; PASSES stands for its passes */
-	/* does it decide how the optimised program is arranged in memory? Then the compiler is stopped there */
+	/* this stage decides how the optimised program is arranged in memory, and the compiler is stopped there */
 	bool arranged;
 };
 

@@ -11,7 +11,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-#define WIRE_PROTOCOL 10u /* schemas/worker.md says the same */
+#define WIRE_PROTOCOL 11u /* schemas/worker.md says the same */
 #define WIRE_FD 3 /* the worker's end of the socket pair */
 #define WIRE_HEADER 12u
 #define WIRE_LIMIT ((uint32_t)1 << 30) /* of a payload */
@@ -33,7 +33,7 @@ struct frame {
 
 /* Sends one frame on a blocking socket. */
 int wire_send(int fd, enum wire_type type, uint32_t id, const struct buf *payload, struct err *err);
-/* 1 with a frame (payload replaced), 0 at a clean end, -1 at an end half-way or a wild header. */
+/* Returns 1 with a frame, whose payload replaces the old one; 0 at a clean end; -1 for a frame cut off or nonsense. */
 int wire_receive(int fd, struct frame *f, struct err *err);
 
 void wire_header(uint8_t out[WIRE_HEADER], enum wire_type type, uint32_t id, size_t length);

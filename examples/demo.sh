@@ -18,8 +18,8 @@ say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
 run() { printf '$ %s\n' "$*" >&2; "$@"; }
 
 if [ ! -e "$plugin" ]; then
-	echo "demo: there is no XLA plugin in $DEPS, so nothing can be measured here. \`make deps\` fetches it and says" \
-		"why when it cannot; bin/search --device sim shows the search on a modelled device." >&2
+	echo "demo: there is no XLA plugin in $DEPS, so nothing can be measured here. \`make deps\` fetches it and" \
+		"says why when it cannot; bin/search --device sim shows the search on a modelled device." >&2
 	exit 1
 fi
 
@@ -30,12 +30,12 @@ echo "(the model is $out/unseen.vm; how well it predicts the two it has not seen
 
 say "2. Tune a training step of WaveNet, which that model has never seen: $seconds seconds of search, then the verdict"
 run "$BIN/search" --wait --graph examples/graphs/train/wavenet.pb.zst --model "$out/unseen.vm" --seconds "$seconds" \
-	--verdict-seconds 10 --out "$out/wavenet.tuned" | tee "$out/said.txt"
+	--verdict-seconds "${DEMO_VERDICT:-10}" --out "$out/wavenet.tuned" | tee "$out/said.txt"
 
 say "3. Run what came out by a program of 400 lines that knows the plugin only (examples/run/run_tuned.c)"
 protoc-c --c_out="$out" schemas/hlo.proto schemas/compile_options.proto
-${CC:-cc} -O2 -I. -I"$out" -I"$DEPS/xla_plugins/xla_cpu_pjrt/include" -o "$out/run_tuned" examples/run/run_tuned.c "$out"/schemas/*.pb-c.c \
-	-lprotobuf-c -ldl -lm
+${CC:-cc} -O2 -I. -I"$out" -I"$DEPS/xla_plugins/xla_cpu_pjrt/include" -o "$out/run_tuned" \
+	examples/run/run_tuned.c "$out"/schemas/*.pb-c.c -lprotobuf-c -ldl -lm
 # What the plugin logs begins with a letter for the level and a date.
 run "$out/run_tuned" "$plugin" "$out/wavenet.tuned" \
 	2> >(grep -vE '^(WARNING: All log|[IW][0-9]{4} )' >&2)

@@ -7,8 +7,9 @@
 #include "graph/graph.h"
 
 /*
- * Writes a program with g's parameters that computes the first n instructions of its entry, in the order of its nodes, and
- * no others. All that none of them reads is its result, so that a compiler has to compute each. False if there is no result.
+ * Writes a program with g's parameters that computes the first n instructions of g's entry, in the order of the nodes,
+ * and no others. Its result is every value that none of them reads, so that a compiler has to compute them all. Returns
+ * false if there is no such value.
  */
 bool beginning_program(const struct graph *g, uint32_t n, struct buf *out);
 

@@ -27,10 +27,10 @@ static bool find_kind(const char *opcode, enum collective *out)
 }
 
 /*
- * Finds how many devices are in a group. The instruction has a list of groups, or a grid of them; without either all
- * are one group. Its numbers are of replicas, and each partition exchanges with the same partition of the others,
- * unless it has a channel: then they are of devices, or of replicas of which all partitions take part, or (in an
- * exchange of pieces) of partitions.
+ * Finds how many devices are in a group. The instruction has a list of groups, or a grid of them; without either, all
+ * are one group. Without a channel the numbers in it are replicas, and each partition exchanges with the same partition
+ * of the other replicas. With a channel the numbers are devices; or replicas, all of whose partitions take part; or, in
+ * an exchange of pieces, partitions.
  */
 static uint32_t group_of(const Hlo__HloInstructionProto *in, enum collective kind, struct spread spread)
 {

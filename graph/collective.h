@@ -1,9 +1,9 @@
 /*
  * collective.h - what devices exchange: the collective operations of a partitioned program.
  *
- * What is counted is what one device sends when the group does it as a ring, which moves least: to reduce and to gather
- * each move all but one part of the whole, an all-reduce is one after the other. A partitioner writes a reduce-scatter
- * as an all-reduce of which each device cuts out its part; it counts as what it becomes.
+ * We count the bytes that one device sends if the group is a ring, which moves least. To reduce, and to gather, each
+ * moves all but one part of the whole; an all-reduce does both. A partitioner writes a reduce-scatter as an all-reduce
+ * of which each device cuts out its part, so that counts as a reduce-scatter.
  */
 #ifndef GRAPH_COLLECTIVE_H
 #define GRAPH_COLLECTIVE_H
@@ -20,8 +20,8 @@ struct exchange {
 	double bytes;	/* that a device sends */
 };
 /*
- * Reads what node v sends in a program that is spread so. False if it is no such operation, or the end of one that was
- * started before.
+ * Finds what node v sends in a program that is spread so. Returns false if v is no collective operation, or only the
+ * end of one.
  */
 bool collective_read(const struct graph *g, uint32_t v, struct spread spread, struct exchange *out);
 

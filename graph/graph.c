@@ -15,6 +15,7 @@
 #include "graph/valid.h"
 #include "hlo/module.h"
 #include "hlo/pack.h"
+#include "hlo/text/cost_graph.h"
 #include "hlo/text/text.h"
 
 static bool file_is_sorted(const struct raw *r)
@@ -152,18 +153,24 @@ static int unpack(struct graph *g, const void *p, size_t n, const char *name, st
 	if (n == 0)
 		return err_set(err, "%s is empty, so there is no program in it", name);
 	enum hlo_format format = hlo_sniff(p, n);
+	struct buf text = {0};
 	switch (format) {
 	case HLO_MLIR:
 		return err_set(err, "%s is MLIR, which only a compiler plugin can lower to HLO", name);
 	case HLO_TEXT:
 		g->module = hlo_text_parse(&g->mem, p, n, name, err);
 		break;
+	case HLO_COST_GRAPH:
+		if (cost_graph_read(p, n, name, &text, err) == 0)
+			g->module = hlo_text_parse(&g->mem, text.data, text.len, name, err);
+		buf_release(&text);
+		break;
 	case HLO_PROTO:
 	case HLO_UNKNOWN:
 		g->module = hlo_unpack(&g->mem, p, n, name, err);
 	}
 	if (!g->module && format == HLO_UNKNOWN)
-		return err_prefix(err, "%s is neither HLO text nor StableHLO", name);
+		return err_prefix(err, "%s is neither HLO text nor StableHLO; read as an HLO proto", name);
 	return g->module ? 0 : -1;
 }
 

@@ -36,7 +36,7 @@ struct tensor ring_tensor(struct arena *mem, const Hlo__ShapeProto *shape);
 /* A whole number, perhaps negative, as an element. */
 uint64_t ring_number(enum ring ring, int64_t v);
 
-/* Of ring.c and ring_heavy.c among themselves. */
+/* Of ring*.c among themselves. */
 struct ring_node {
 	const struct graph *g;
 	uint32_t v;
@@ -47,6 +47,7 @@ struct ring_node {
 };
 uint64_t ring_add(enum ring ring, uint64_t a, uint64_t b);
 uint64_t ring_multiply(enum ring ring, uint64_t a, uint64_t b);
+uint64_t ring_negative(enum ring ring, uint64_t a);
 uint64_t ring_combine(enum ring ring, uint16_t opcode, uint64_t a, uint64_t b);
 /* Counts an index through `dim`; false when all were seen. */
 bool ring_step(const int64_t *dim, uint32_t rank, int64_t *at);

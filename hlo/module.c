@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <string.h>
 #include "hlo/guard.h"
+#include "hlo/text/cost_graph.h"
 
 /* The first length-delimited field, if its number is `want`; NULL otherwise. */
 static const uint8_t *first_bytes(const uint8_t *p, size_t n, unsigned want, size_t *size)
@@ -133,6 +134,8 @@ enum hlo_format hlo_sniff(const void *p, size_t n)
 	for (size_t i = 0; i < sizeof(hlo) / sizeof(*hlo); i++)
 		if (begins(s, end, hlo[i]))
 			return HLO_TEXT;
+	if (cost_graph_is(p, n) && looks_like_text(p, end))
+		return HLO_COST_GRAPH;
 	for (size_t i = 0; i < sizeof(mlir) / sizeof(*mlir); i++)
 		if (begins(s, end, mlir[i]) && looks_like_text(s, end))
 			return HLO_MLIR;

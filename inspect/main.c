@@ -93,7 +93,7 @@ int main(int argc, char **argv)
 	struct inspect_settings s = {.hops = 2, .replicas = 1, .partitions = 1};
 	const char *graph = NULL;
 	const struct opt table[] = {
-		OPT_STR('g', "graph", &graph, "FILE", "another way to name FILE, as search and collect have it"),
+		OPT_STR('g', "graph", &graph, "FILE", "another way to name FILE, the one that search and collect have"),
 		OPT_SECTION("What to show"),
 		OPT_STR(0, "nodes", &s.nodes, "REGEX", "list the nodes whose name, op name or source file matches"),
 		OPT_FLAG(0, "hlo", &s.hlo, "print the program as HLO text"),
@@ -105,25 +105,25 @@ int main(int argc, char **argv)
 			"in the program, and how the compiler decides it"),
 		OPT_STR(0, "flip", &s.flip, "NODE", "measure the other choices of this node against "
 			"its default: by region, and by whole programs"),
-		OPT_STR(0, "space-kind", &s.space_kind, "KIND", space_kind_forms()),
+		OPT_STR(0, "space-kind", &s.space_kind, "KIND", space_kind_words("; default: the first")),
 		OPT_FLAG(0, "memory", &s.memory, "draw the temporary memory over the program, and list "
 			"what is in memory at the peak; with --device, as its compiler arranges the program"),
 		OPT_FLAG(0, "pipeline", &s.pipeline, "list the passes of the device's compiler, "
 			"and those that run after its decisions (no FILE)"),
 		OPT_SECTION("How"),
 		OPT_STR(0, "device", &s.device, "NAME",
-			backend_words("; NAME@VERSION, or a path to a plugin. By itself: "
-			"compile the program and run it. With --space: the "
-				"device to decide for (default: the first, if its plugin is there)")),
+			backend_words("; NAME@VERSION, or the path of a plugin, for another version. Alone: "
+				"compile the program there and run it. With --space, --flip and --memory: decide for "
+				"this device (default: the first, if its plugin is there)")),
 		LAB_OPTS_SPREAD(s),
-		OPT_FLAG(0, "json", &s.json, "as JSON"),
+		OPT_FLAG(0, "json", &s.json, "print the answer as JSON"),
 		OPT_END};
 	const struct opt_program prog = {"inspect", "[OPTIONS] FILE",
 		"Shows what is in a program: operations, work, parameters, loops. FILE is HLO text, an "
 		"HloModuleProto, HloProto or HloModuleProtoWithConfig, or "
 		"StableHLO (if there is a plugin), plain or packed with zstd; or a folder of XLA's dumps; or a public "
-		"problem (JSON, plain or packed with gzip); \"-\" is standard input. "
-		"For --space it may also name a program that a kind of decision makes itself.",
+		"problem of placement (JSON, plain or packed with gzip); \"-\" is standard input. "
+		"With --space it may also be the name of a program that a kind of decision makes up itself.",
 		table};
 	struct err err = {0};
 	int n = 0;

@@ -25,8 +25,11 @@ void archive_unlock(struct archive *a)
 
 int lab_place(struct device_options *o, const char *cores, int64_t replicas, int64_t partitions, struct err *err)
 {
-	uint32_t decided = space_kind_devices(o->kind);
+	uint32_t decided;
 
+	if (!space_kind_find(o->kind, err)) /* or a device would be asked first, which knows no kinds */
+		return -1;
+	decided = space_kind_devices(o->kind);
 	if (decided > 1 && partitions > 1 && decided != (uint32_t)partitions)
 		return err_set(err, "--partitions %u does not go with decisions about %u devices (%s)",
 			(uint32_t)partitions, decided, o->kind);
@@ -262,7 +265,7 @@ int lab_limits(struct lab *l, const struct limit *limits, uint32_t n, struct err
 {
 	struct limit own[LIMITS_MOST];
 
-	if (n == 0 && l->options.quantity == 0) {
+	if (n == 0 && l->options.quantity == 0 && l->device) { /* without a device nothing else is known of a program */
 		if (limits_read(l->space->ops->kind->limits, own, &n, err) < 0)
 			return -1;
 		limits = own;

@@ -22,28 +22,36 @@
 #define LAB_JOBS_ZERO "none"
 #endif
 
-#define LAB_OPT_SPACE(set) OPT_STR(0, "space", &(set).space, "KIND", space_kind_forms())
+#ifndef LAB_SPACE_MORE
+#define LAB_SPACE_MORE ""
+#endif
+
+#define LAB_OPT_SPACE(set) OPT_STR(0, "space", &(set).space, "KIND", space_kind_words(LAB_SPACE_MORE))
 
 #define LAB_OPTS_SPREAD(set) \
 	OPT_INT(0, "replicas", &(set).replicas, 1, 1024, \
-		"how many replicas of the program run together, each on a device of its own, as pmap makes them"), \
+		"how many copies of a program run together and exchange values, each on a device of its own; " \
+		"for programs that reduce over replicas, as jax.pmap makes them"), \
 	OPT_INT(0, "partitions", &(set).partitions, 1, 1024, \
-		"into how many parts the compiler splits a program that says how its " \
-		"values are sharded, each on a device of its own")
+		"into how many parts the compiler splits the program, each on a device of its own; " \
+		"for programs that say how their values are sharded")
 
 #define LAB_OPTS_WHERE(set) \
 	OPT_STR(0, "device", &(set).device, "NAME", \
-		backend_words("; none for programs with a formula; NAME@VERSION or a path for another plugin")), \
+		backend_words("; none: no device, for problems that are priced by a formula; NAME@VERSION, or the " \
+			"path of a plugin, for another version")), \
 	OPT_INT(0, "core", &(set).core, -1, 1023, "the core to measure on, " \
 		"or the first of several; -1: the least loaded"), \
 	OPT_STR(0, "cores", &(set).cores, "N|all", \
-		"how many cores programs run on; take as many as yours will use; all: all that this process may use"), \
+		"how many cores programs run on; give as many as your program will use, because gains differ; " \
+		"all: all that this process may use"), \
 	LAB_OPTS_SPREAD(set), \
 	OPT_NUM(0, "deadline", &(set).deadline, 0, 1e6, \
-		"the most seconds that the device may take for an answer; 0: " \
-		"many times as long as such answers took before"), \
+		"the most seconds that one compilation or measurement may take; 0: " \
+		"many times as long as earlier ones took"), \
 	OPT_FLAG(0, "wait", &(set).wait, "wait for the device and the store if others use them, instead of failing"), \
-	OPT_FLAG(0, "force", &(set).force, "write the store even on a network file system, at your own risk")
+	OPT_FLAG(0, "force", &(set).force, \
+		"use the store even on a network file system, whose locks may not work: at your own risk")
 
 /* Of those who know what they will compile next: int64_t jobs, OPT_AUTO by default; bool quiet_pairs. */
 #define LAB_OPTS_AHEAD(set) \
@@ -54,14 +62,15 @@
 /* const char *cache */
 #define LAB_OPT_CACHE(set) \
 	OPT_STR(0, "cache", &(set).cache, "FILE", \
-		"a store whose prices are used, too, and which is only read: of " \
-		"other nights, or of other machines like this one")
+		"another store, which is only read: what was priced there on a machine like this one is not " \
+		"measured again")
 
 #define LAB_OPTS_HOW(set) \
 	OPT_STR(0, "objective", &(set).objective, "QUANTITY", \
 		"what costs are of: seconds, bytes, cycles, formula; default: what the kind of decision is about"), \
-	OPT_ENUM(0, "measure", &(set).measure, "region|whole", "price a change by its regions, or by whole programs"), \
-	OPT_FLAG(0, "raw", &(set).raw, "keep all single times in the store, too"), \
+	OPT_ENUM(0, "measure", &(set).measure, "region|whole", \
+		"price a change by small modules with what it changes, or by whole programs"), \
+	OPT_FLAG(0, "raw", &(set).raw, "also keep every single timing in the store, not only their estimates"), \
 	OPT_INT('s', "seed", &(set).seed, 0, INT64_MAX, "random seed")
 
 #define LAB_OPTS_TALK(set) \

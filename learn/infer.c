@@ -2,10 +2,10 @@
  * infer.c - see infer.h.
  *
  * We keep the state of every node after every layer (width x (layers + 1) numbers per node) and the prediction of every
- * flip. When the configuration moves, the space names the nodes whose context can have changed. Those whose features did
- * change are the first set. Layer by layer the set grows by its neighbours, and only the rows of the set are gathered,
- * multiplied as one packed matrix, and put back. A full pass is the same code with the set of all nodes, so the two can
- * only differ by rounding in the last bits of a product.
+ * flip. When the configuration moves, the space names the nodes whose context can have changed. Those whose features
+ * did change are the first set. Layer by layer the set grows by its neighbours, and only the rows of the set are
+ * gathered, multiplied as one packed matrix, and put back. A full pass is the same code with the set of all nodes, so
+ * the two can only differ by rounding in the last bits of a product.
  *
  * A flip's own features depend on the contexts of its node, operands and users (space.h), so they are computed anew for
  * sites around changed nodes. Its prediction is computed anew also for sites in the last set.
@@ -162,11 +162,16 @@ static void layer_rows(struct infer *f, uint32_t l, const uint32_t *v, uint32_t 
 		memcpy(f->h[l] + v[i] * w, h + i * w, w * sizeof *h);
 }
 
+static real *flip_of(const struct infer *f, uint32_t place)
+{
+	return f->f + (size_t)place * FLIP_FEATURES;
+}
+
 static void row_at(const struct infer *f, uint32_t node, uint32_t place, float *row)
 {
 	const real *v = f->x + (size_t)node * NODE_FEATURES;
 
-	row_fill(v, v + NODE_FIXED, f->f + (size_t)place * FLIP_FEATURES, row);
+	row_fill(v, v + NODE_FIXED, flip_of(f, place), row);
 }
 
 /* The model's outputs for n flips, given by their nodes and their places; in the scratch memory of the pass. */
@@ -178,7 +183,7 @@ static const real *predict_places(struct infer *f, const uint32_t *node, const u
 
 	if (m->net.size.layers) {
 		for (uint32_t i = 0; i < n; i++)
-			memcpy(x + (size_t)i * FLIP_FEATURES, f->f + (size_t)place[i] * FLIP_FEATURES, FLIP_FEATURES * sizeof *x);
+			memcpy(x + (size_t)i * FLIP_FEATURES, flip_of(f, place[i]), FLIP_FEATURES * sizeof *x);
 		net_head(&m->net, f->h[m->net.size.layers], node, x, n, &f->pass);
 	}
 	if (!m->trees.n_columns)
@@ -279,7 +284,7 @@ static void describe_flips(struct infer *f)
 		}
 		for (uint8_t k = 0; k < site[s].choices; k++)
 			if (k != f->config[s])
-				feature_flip(&f->scene, f->scratch, s, k, f->f + (size_t)(f->first[s] + k) * FLIP_FEATURES);
+				feature_flip(&f->scene, f->scratch, s, k, flip_of(f, f->first[s] + k));
 	}
 }
 
@@ -451,13 +456,14 @@ bool infer_adapt(struct infer *f)
 static void heed(struct infer *f, uint32_t from)
 {
 	const struct space *s = f->scene.space;
+	size_t marks = residual_marks(f->residual);
 
 	for (uint32_t i = 0; i < s->n_sites; i++)
 		for (uint8_t k = 0; k < s->site[i].choices; k++) {
 			uint32_t place = f->first[i] + k;
 			if (k == f->config[i])
 				continue;
-			residual_add(f->residual, from, f->mark + (size_t)place * residual_marks(f->residual), &f->lesson[place].sums);
+			residual_add(f->residual, from, f->mark + place * marks, &f->lesson[place].sums);
 			say(f, s->site[i].node, place, f->lesson[place].out);
 		}
 }

@@ -45,19 +45,20 @@ void infer_full(struct infer *f, const uint8_t *config);
 const struct prediction *infer_site(const struct infer *f, uint32_t site);
 
 /*
- * From now on only one site of those that move together is predicted: of each tie class and choice the first that has it. What
- * is said of the others is nothing to go by. To describe a flip is to walk all kernels that it changes, and in a language
- * model, whose layers are alike, one site in twenty is the first of its kind. Call it before the first move.
+ * From now on predicts only one of the sites that move together: in each tie class, the first site of each present
+ * choice. Predictions of the others mean nothing. This saves most of the work where layers are alike: describing a flip
+ * walks all kernels that it changes, and in a language model one site in twenty is the first of its kind. Call it
+ * before the first move.
  */
 void infer_tied(struct infer *f);
 /*
- * From now on predictions are corrected by what infer_learn tells about this program (residual.h). Call it before the first
- * move. Returns false if the model cannot learn.
+ * From now on predictions are corrected by what infer_learn tells about this program (residual.h). Call it before the
+ * first move. Returns false if the model cannot learn.
  */
 bool infer_adapt(struct infer *f);
-/* Tells the measured advantage of a flip (base units per run of the program, negative is better). Any prediction may change. */
+/* Tells the measured advantage of a flip, in base units per run of the program. Any prediction may change. */
 void infer_learn(struct infer *f, uint32_t site, uint8_t choice, double advantage);
-/* Saves and loads what was learnt; load wants the same configuration as at save. Both do nothing without infer_adapt. */
+/* Saves and loads what was learnt; loading wants the configuration of the save. Nothing happens without infer_adapt. */
 void infer_save(const struct infer *f, struct buf *out);
 void infer_load(struct infer *f, struct cursor *in);
 

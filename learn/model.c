@@ -321,12 +321,17 @@ out:
 	return rc;
 }
 
-/* What format 4 added. */
-static int parse_trees(struct cursor *c, struct model *m, const char *name, struct err *err)
+/* What format 4 added. Trees of an older table of features ask about the columns of that table. */
+static int parse_trees(struct cursor *c, struct model *m, uint32_t table, const char *name, struct err *err)
 {
+	uint32_t column[ROW_COLUMNS], nodes = feature_map(table, false, column);
+	uint32_t flips = feature_map(table, true, column + nodes);
+
+	for (uint32_t i = 0; i < flips; i++)
+		column[nodes + i] += NODE_FEATURES;
 	m->unit = cursor_f64(c);
 	if (!c->bad)
-		trees_parse(&m->trees, c);
+		trees_parse(&m->trees, column, nodes + flips, c);
 	if (c->bad || !(m->unit >= 0 && m->unit < INFINITY))
 		return err_set(err, "%s: its trees make no sense; train it again", name);
 	return 0;
@@ -352,7 +357,7 @@ struct model *model_parse(const void *p, size_t n, const char *name, struct err 
 		err_set(err, "%s was trained on another table of features than this program's; train it again", name);
 		goto fail;
 	}
-	if ((version > VERSION_QUANTITY && parse_trees(&c, m, name, err) < 0) ||
+	if ((version > VERSION_QUANTITY && parse_trees(&c, m, table, name, err) < 0) ||
 		parse_net(&c, &m->net, version, table, name, err) < 0)
 		goto fail;
 	if (!m->net.size.layers && !m->trees.n_columns) {

@@ -43,7 +43,7 @@ static int settle(struct settings *s, struct err *err)
 	if (s->models)
 		return 0;
 	if (s->dbs.n == 0)
-		return err_set(err, "no database: give at least one with --db");
+		return err_set(err, "no measurements to learn from: name a store with --db FILE");
 	if (s->eval && (s->out || s->leave_one_out))
 		return err_set(err, "--eval trains nothing, so --out and --leave-one-out make no sense with it");
 	if (s->leave_one_out && (s->holdout || s->out))
@@ -74,30 +74,31 @@ int settings_parse(struct settings *s, int argc, char **argv, struct err *err)
 			"this backend (default: that of the first run)"),
 		OPT_STR(0, "cost", &s->cost, "KIND", "use only costs of this kind: measured, "
 			"estimated or modelled (default: that of the first run)"),
-		OPT_INT(0, "limit", &s->limit, 0, INT64_MAX, "the most samples per graph; 0: all"),
+		OPT_INT(0, "limit", &s->limit, 0, INT64_MAX, "the most samples that are used of a graph; 0: all"),
 		OPT_NUM_AUTO(0, "kernel-us", &s->kernel_us, 0, 1000,
-			"microseconds that a kernel of a large program costs beyond its region, "
-			"added to what was measured; auto: by the backend"),
+			"microseconds that a kernel costs more in a large program than was measured of it alone; they "
+			"are added to what was measured; auto: what is known of the backend"),
 		OPT_STR(0, "holdout", &s->holdout, "REGEX", "do not train "
 			"on graphs whose names match, but score on them"),
-		OPT_FLAG(0, "leave-one-out", &s->leave_one_out, "for each graph: train on the others and score on it"),
+		OPT_FLAG(0, "leave-one-out", &s->leave_one_out,
+			"for each graph in turn: train on the others, and score on it"),
 		OPT_STR(0, "eval", &s->eval, "MODEL", "train nothing; score this model"),
 		OPT_FLAG(0, "score-training", &s->score_training, "score also on the graphs that were trained on"),
 		OPT_SECTION("Result"),
 		OPT_STR('o', "out", &s->out, "FILE",
-			"write the model here; default: where search finds it, if it "
+			"write the model here; default: to the place where search looks for it, if it "
 			"is better than the model that search uses now"),
-		OPT_FLAG(0, "keep", &s->keep, "without --out: put a better model where search finds it"),
-		OPT_FLAG(0, "force", &s->force, "put it there even if it is not better"),
+		OPT_FLAG(0, "keep", &s->keep, "without --out, put a better model where search looks for it"),
+		OPT_FLAG(0, "force", &s->force, "put the model there even if it is not better"),
 		OPT_FLAG(0, "models", &s->models, "train nothing; list the models that search can use"),
 		OPT_STR(0, "report", &s->report, "FILE", "write a page with curves and tables (HTML)"),
 		OPT_FLAG(0, "json", &s->json, "print the scores as JSON on standard output"),
 		OPT_FLAG('q', "quiet", &s->quiet, "print nothing on standard error but errors"),
 		OPT_SECTION("Learner"),
 		OPT_STR(0, "learner", &s->learner, "NAME",
-			"trees: boosted trees that see only the target; "
-			"gnn: a graph network; both: the mean of the two"),
-		OPT_FLAG(0, "absolute", &s->absolute, "predict the time of one execution, as trees "
+			"trees: boosted trees, which see the instruction that is decided about alone; gnn: a graph "
+			"network, which also sees its neighbourhood; both: the mean of the two"),
+		OPT_FLAG(0, "absolute", &s->absolute, "with gnn: predict the time of one execution, as trees "
 			"do, instead of multiples of each graph's median"),
 		OPT_INT(0, "trees", &s->trees, 1, 100000, "trees in each of the three forests"),
 		OPT_INT(0, "leaves", &s->leaves, 2, 4096, "the most leaves of a tree"),
@@ -111,49 +112,51 @@ int settings_parse(struct settings *s, int argc, char **argv, struct err *err)
 		OPT_NUM(0, "epochs", &o->epochs, 0.01, 1e6, "how often an example is drawn on average"),
 		OPT_INT(0, "least-steps", &s->least_steps, 0, 1e9, "the fewest steps, however few the examples"),
 		OPT_NUM(0, "seconds", &o->seconds, 0, 1e9, "the most time for each model, "
-			"which also paces the learning rate; 0: no limit"),
-		OPT_INT(0, "seed", &s->seed, 0, INT64_MAX, "random seed of the weights and draws"),
+			"by which the learning rate also falls; 0: no limit"),
+		OPT_INT(0, "seed", &s->seed, 0, INT64_MAX, "random seed of trees, weights and draws"),
 		OPT_INT('t', "threads", &s->threads, 1, 1024,
 			"how many threads train; the result does not depend on it"),
 		OPT_INT(0, "batch", &s->batch, 1, 65536, "examples per step"),
 		OPT_NUM(0, "rate", &o->adam.rate, 1e-9, 10, "the highest learning rate"),
 		OPT_NUM(0, "decay", &o->adam.decay, 0, 10, "weight decay"),
 		OPT_NUM(0, "clip", &o->adam.clip, 0, 1e9, "the largest norm of a gradient; 0: no limit"),
-		OPT_NUM(0, "average", &o->adam.average, 0, 0.99999, "how much of itself the running average of the "
-			"weights keeps in a step; 0: take the last weights"),
-		OPT_INT(0, "patience", &s->patience, 0, 1000, "stop when so many of the 20 "
-			"checks on held-out graphs in a row are no better, and keep the best weights; 0: train to the "
-			"end"),
+		OPT_NUM(0, "average", &o->adam.average, 0, 0.99999, "the share that the running average of the "
+			"weights, which is the model, keeps of itself in a step; 0: the last weights are the model"),
+		OPT_INT(0, "patience", &s->patience, 0, 1000, "stop as soon as so many checks in a row, of the 20 on "
+			"held-out graphs, show nothing better, and keep the best weights; 0: train to the end"),
 		OPT_NUM(0, "top-draws", &o->top_draws, 0, 1, "the share of draws from "
 			"the largest advantages; 0: all draws are uniform"),
 		OPT_NUM(0, "top-part", &o->top_part, 0, 1, "the share of examples that count as the largest"),
-		OPT_NUM(0, "gain-draws", &o->gain_draws, 0, 1, "the share of those draws that are flips that improve"),
+		OPT_NUM(0, "gain-draws", &o->gain_draws, 0, 1, "the share of improving changes among these draws"),
 		OPT_NUM(0, "magnitude-weight", &o->magnitude_weight, 0, 1e3, "weight of the loss of the magnitude"),
 		OPT_NUM(0, "sign-weight", &o->sign_weight, 0, 1e3, "weight of the loss of the sign"),
 		OPT_NUM(0, "size-weight", &o->size_weight, 0, 1e3, "weight of the loss of the size of gains"),
 		OPT_SECTION("Network"),
-		OPT_INT(0, "width", &s->width, 1, LAYER_WIDTH, "numbers per node"),
-		OPT_INT(0, "head", &s->head, 1, LAYER_WIDTH, "numbers per flip"),
-		OPT_INT(0, "layers", &s->layers, 1, NET_LAYERS, "from how many steps away a node can matter"),
+		OPT_INT(0, "width", &s->width, 1, LAYER_WIDTH, "how many numbers the network computes for a node"),
+		OPT_INT(0, "head", &s->head, 1, LAYER_WIDTH, "how many numbers it computes for a change"),
+		OPT_INT(0, "layers", &s->layers, 1, NET_LAYERS,
+			"how many layers, each of which looks one node further"),
 		OPT_SECTION("Only to show what a part of the network is worth"),
 		OPT_FLAG(0, "blind", &s->blind, "take one mean over operands and users, without direction"),
 		OPT_FLAG(0, "linear", &s->linear, "learn magnitudes without the logarithm"),
-		OPT_FLAG(0, "current-only", &s->current_only, "use each sample once, not from every choice"),
+		OPT_FLAG(0, "current-only", &s->current_only,
+			"learn from each sample only the changes of its current choice, "
+			"not those between all its choices"),
 		OPT_END};
 	const struct opt_program prog = {"learn", "--db FILE [OPTIONS]",
-		"Learns from measured decisions which decisions matter and which "
-		"improve a program, and tells how well it does. The model works for programs that it has never seen. "
-		"Without --out, one in eight kinds of surroundings is never trained "
-		"on. There the new model is compared with the one that search uses "
-		"now, and replaces it only if it is better. Exit status: 0; 3 if the model was not put in place; 1 "
-		"after an error.",
+		"Trains the model that predicts which decisions matter. "
+		"It learns from what `collect` and `search` measured, and says how well it predicts. The model also "
+		"works for programs that it has never seen. Without --out, one in eight kinds of surroundings is held "
+		"out of training. On these the new model is compared with the one that search uses now, and replaces "
+		"it only if it is better. Exit status: 0: done; 1: an error; 3: the new model was not better, and "
+		"the old one stays.",
 		table};
 	int n_words, rc = opt_parse(&prog, argc, argv, &n_words, err);
 
 	if (rc != 0)
 		return rc;
 	if (n_words > 0)
-		return err_set(err, "what is \"%s\"? Databases are given with --db", argv[0]);
+		return err_set(err, "\"%s\" is no option; stores are named with --db", argv[0]);
 	return settle(s, err);
 }
 

@@ -24,10 +24,17 @@ void trees_pack(const struct trees *t, struct buf *out)
 		forest_pack(&t->forest[k], out);
 }
 
-void trees_parse(struct trees *t, struct cursor *c)
+void trees_parse(struct trees *t, const uint32_t *column, uint32_t n, struct cursor *c)
 {
-	t->n_columns = cursor_u32(c);
-	c->bad |= t->n_columns != 0 && t->n_columns != ROW_COLUMNS;
-	for (int k = 0; k < OUT_COUNT && t->n_columns && !c->bad; k++)
-		forest_parse(&t->forest[k], t->n_columns, c);
+	uint32_t theirs = cursor_u32(c);
+
+	c->bad |= theirs != 0 && theirs != n;
+	t->n_columns = theirs ? ROW_COLUMNS : 0;
+	for (int k = 0; k < OUT_COUNT && t->n_columns && !c->bad; k++) {
+		struct forest *f = &t->forest[k];
+		forest_parse(f, n, c);
+		for (size_t i = 0; i < f->n_nodes && !c->bad; i++)
+			if (f->node[i].column != FOREST_LEAF)
+				f->node[i].column = (uint16_t)column[f->node[i].column];
+	}
 }

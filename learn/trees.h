@@ -18,7 +18,10 @@ void trees_release(struct trees *t);
 void trees_predict(const struct trees *t, const float *row, size_t n, real *out);
 
 void trees_pack(const struct trees *t, struct buf *out);
-/* Sets c->bad where it makes no sense; the trees are released by the caller all the same. */
-void trees_parse(struct trees *t, struct cursor *c);
+/*
+ * Reads trees that ask about rows of n columns; column[i] is the i-th of these in our rows. Sets c->bad where it makes
+ * no sense; the trees are released by the caller all the same.
+ */
+void trees_parse(struct trees *t, const uint32_t *column, uint32_t n, struct cursor *c);
 
 #endif

@@ -4,12 +4,11 @@
  * The first n instructions are a program of their own (graph/beginning.h), whose results are all that it computes. If
  * that runs, the culprit comes later; if it dies, it is among them. Each question is a compile and a run, of half the
  * program at first, so fifteen of them tell one instruction among thirty thousand, and cost about as much as seven
- * compiles of the whole. Who has less time gets the instructions between which it is. A beginning that does not
+ * compiles of the whole. If the time ends first, the answer is a range of instructions. A beginning that does not
  * compile, or does not end in time, ends the questions.
  *
- * A beginning is compiled by itself, so what the compiler makes of it differs from what it makes of the whole: a
- * defect that only shows in one fusion of the whole program may stay unseen. Then the beginning of all instructions
- * but the last runs, and nothing is said but that.
+ * A beginning is compiled by itself, so the compiler makes something else of it than of the whole: a defect that only
+ * shows in one fusion of the whole program may stay unseen. Then every beginning runs, and there is no answer.
  */
 #include "ready/culprit.h"
 
@@ -30,12 +29,17 @@ static enum fate try_beginning(struct device *d, const struct graph *g, uint32_t
 	struct timing t = {0};
 	struct buf module = {0};
 	enum fate fate = UNKNOWN;
+	int rc;
 
 	if (!beginning_program(g, n, &module))
 		return RUNS;
-	if (device_compile(d, COMPILE_DEFAULT, "hlo", module.data, module.len, 0, &c, err) == 0 && c.outcome == OUTCOME_OK &&
-		device_run(d, &c, &once, &t, err) == 0 && !device_late(d))
-		fate = t.outcome == OUTCOME_OK ? RUNS : t.outcome == OUTCOME_CRASHED || t.outcome == OUTCOME_REFUSED ? DIES : UNKNOWN;
+	rc = device_compile(d, COMPILE_DEFAULT, "hlo", module.data, module.len, 0, &c, err);
+	if (rc == 0 && c.outcome == OUTCOME_OK && device_run(d, &c, &once, &t, err) == 0 && !device_late(d)) {
+		if (t.outcome == OUTCOME_OK)
+			fate = RUNS;
+		else if (t.outcome == OUTCOME_CRASHED || t.outcome == OUTCOME_REFUSED)
+			fate = DIES;
+	}
 	if (c.handle)
 		device_drop(d, &c, err);
 	timing_release(&t);
@@ -47,15 +51,18 @@ static enum fate try_beginning(struct device *d, const struct graph *g, uint32_t
 /* Puts the answer behind the sentence: it is one of the instructions `good` to `bad` - 1 of the entry. */
 static void add(const struct graph *g, uint32_t good, uint32_t bad, struct err *err)
 {
-	const struct comp *entry = &g->comp[g->entry];
-	const Hlo__HloInstructionProto *first = g->node[entry->first + good].proto, *last = g->node[entry->first + bad - 1].proto;
+	const struct node *node = g->node + g->comp[g->entry].first;
+	const Hlo__HloInstructionProto *first = node[good].proto, *last = node[bad - 1].proto;
 	size_t used = strlen(err->text), room = sizeof err->text - used;
 
 	if (bad - good == 1)
-		snprintf(err->text + used, room, "; the shortest beginning of the program that dies ends with %.120s (%.40s)", first->name,
+		snprintf(err->text + used, room,
+			"; the shortest beginning of the program that dies ends with %.120s (%.40s)", first->name,
 			first->opcode);
 	else
-		snprintf(err->text + used, room, "; a beginning of the program that dies ends with one of %u instructions, from %.100s to %.100s",
+		snprintf(err->text + used, room,
+			"; a beginning of the program that dies ends with one of %u instructions, from %.100s to "
+			"%.100s",
 			bad - good, first->name, last->name);
 }
 
@@ -65,14 +72,15 @@ void culprit_tell(struct device *d, const struct buf *program, double seconds, s
 	struct err ignored = {{0}};
 	uint32_t good = 0, bad;
 	enum fate fate = RUNS;
-	char time[32];
+	char text[32];
 
 	if (graph_parse(&g, program->data, program->len, "the program", &ignored) < 0) {
 		graph_release(&g);
 		return;
 	}
 	bad = g.comp[g.entry].n_nodes;
-	talk("its run dies; looking for the instruction in which it does, for at most %s", talk_seconds(seconds, time, sizeof time));
+	talk_seconds(seconds, text, sizeof text);
+	talk("its run dies; looking for the instruction in which it does, for at most %s", text);
 	device_until(d, now_seconds() + seconds);
 	while (bad - good > 1 && fate != UNKNOWN && !stop_asked()) {
 		uint32_t middle = good + (bad - good) / 2;

@@ -7,9 +7,9 @@
 #include "device/device.h"
 
 /*
- * A program compiles, but its run dies. Runs beginnings of it until the first one that dies is known, or so many seconds are
- * over, and adds what was found to the sentence in `err`. Of computations below the entry it says the instruction that
- * calls them. Nothing is added where beginnings tell nothing.
+ * For a program that compiles, and dies when it is run. Runs beginnings of it until the shortest one that dies is
+ * known, or so many seconds are over, and adds what was found to the sentence in `err`. A culprit in a computation
+ * below the entry is told by the instruction that calls it. Adds nothing if no beginning died.
  */
 void culprit_tell(struct device *d, const struct buf *program, double seconds, struct err *err);
 

@@ -1,9 +1,9 @@
 /*
  * opened.h - keeps what opening a program taught, for the next time.
  *
- * To open a large program, it is compiled, compiled again as the default was read back, its turns of loops are counted,
- * and it runs a few times. That takes minutes, and gives the same every time on the same machine and plugin. If it took
- * long, the result is kept in the user's cache, $XDG_CACHE_HOME/vantage/opened, so that the next search or command
+ * Opening a program compiles it, compiles it again as the default was read back, counts the turns of its loops, and
+ * runs it a few times. For a large program that takes minutes, and the result is the same every time on the same
+ * machine and plugin. So it is kept in the user's cache, $XDG_CACHE_HOME/vantage/opened, and the next search or command
  * begins in seconds. The file's name is a hash of all that decides the result: the program, the plugin's build, the
  * machine, the compile options. The cache may be deleted at any time: a file that is missing, torn or of another
  * version is made again. The oldest files are removed when there are too many.

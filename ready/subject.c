@@ -1,11 +1,14 @@
 /*
  * subject.c - opens a space from what --graph names.
  *
- * Four steps. Fetch: some kinds make their own programs, all others are program.c's. Extract: the device compiles
- * once and hands out the module just before its fusion pass and the one just after; our performance
- * model has no passes and hands the program back. Count: the turns of loops that only running them tells.
- * Open: the space over the module before, its defaults decoded from the one after. Where no choice can say what
- * the compiler did, the kind writes the program anew first, so that choices can, and the space is opened over that.
+ * There are four steps:
+ *
+ *	fetch	 some kinds make their own programs; user_program.c reads all others
+ *	extract	 the device compiles once and gives the module just before the pass that decides, and the one just
+ *		 after; our performance model has no passes and gives the program back
+ *	count	 the program is run to count the turns of loops that its text does not tell
+ *	open	 the space is opened over the module before; its defaults are decoded from the one after. If no choice
+ *		 can say what the compiler did, the kind first rewrites the program so that choices can
  *
  * Without a device the program is taken as it is, so that stores and models can be inspected anywhere.
  */
@@ -96,7 +99,7 @@ static int open_space(struct subject *s, const char *kind, struct device *d, con
 	return s->space ? decode(s, after, backend, err) : -1;
 }
 
-/* A program that its kind makes needs no compiler: the space is the one its name says, whatever else was asked for. */
+/* Opens a program that its kind makes, without a compiler. Its name says which space it has, whatever --space says. */
 static int open_made(struct subject *s, const struct space_kind *maker, const char *program, struct device *d,
 	struct err *err)
 {
@@ -139,7 +142,7 @@ uint64_t subject_least_memory(const struct graph *g)
 	return bytes;
 }
 
-/* Says what opening will do, where that takes long, and refuses what cannot be run here before it is compiled. */
+/* Says what opening will do if it takes long. Refuses, before compiling, a program that cannot run here. */
 static int foresee(const struct subject *s, const struct graph *g, const struct device *d, struct err *err)
 {
 	uint64_t bytes = subject_least_memory(g);

@@ -29,7 +29,7 @@ static bool ends_with(const char *s, size_t n, const char *end)
 static char *short_name(const char *path)
 {
 	static const char *const endings[] = {".zst", ".pb", ".hlo", ".txt", ".mlir", ".mlirbc",
-		".before_optimizations", "/"};
+		".before_optimizations", ".pbtxt", "/"};
 	size_t n = strlen(path), i = 0;
 	const char *base = path;
 	while (i < sizeof endings / sizeof *endings) {
@@ -191,6 +191,16 @@ static int read_program(struct user_program *p, const char *path, struct device 
 		rc = graph_parse(&p->graph, file.data, file.len, path, err);
 	buf_release(&file);
 	return rc;
+}
+
+bool user_program_is_cost_graph(const char *path)
+{
+	static const char *const ends[] = {".pbtxt", ".pbtxt.zst", ".pbtxt.gz"};
+	bool any = false;
+
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+		any |= ends_with(path, strlen(path), ends[i]);
+	return any;
 }
 
 int user_program_fetch(struct user_program *p, const char *path, struct device *d, struct err *err)

@@ -1,9 +1,9 @@
 /*
  * user_program.h - opens a graph from whatever a user names as a program.
  *
- * It may be an HloModuleProto, an HloProto, HLO text or StableHLO (text or bytecode), each also packed with
- * zstd, or the folder that a run with --xla_dump_to wrote. A compiler's plugin lowers StableHLO: the plugin
- * of `d`, or that of the default backend if `d` is NULL or our performance model.
+ * It may be an HloModuleProto, an HloProto, HLO text, StableHLO (text or bytecode) or TensorFlow's CostGraphDef as text
+ * (.pbtxt), each also packed with zstd, or the folder that a run with --xla_dump_to wrote. A compiler's plugin lowers
+ * StableHLO: the plugin of `d`, or that of the default backend if `d` is NULL or our performance model.
  */
 #ifndef READY_USER_PROGRAM_H
 #define READY_USER_PROGRAM_H
@@ -18,6 +18,8 @@ struct user_program { /* all zero is empty */
 };
 
 int user_program_fetch(struct user_program *p, const char *path, struct device *d, struct err *err);
+/* Does a path name a CostGraphDef? Of its operations only the memory is known, so no device can compile them. */
+bool user_program_is_cost_graph(const char *path);
 void user_program_release(struct user_program *p);
 
 #endif

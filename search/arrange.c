@@ -11,12 +11,14 @@
 #include "device/room.h"
 #include "device/stage.h"
 
+#define TRIES 3 /* at finding whether the limit on time is kept */
+
 static const struct space_arranging *kind_of(const struct arrange *a)
 {
 	return a->lab->space->ops->kind->arranging;
 }
 
-/* Asks the compiler how it arranges a module, and what that needs; the kind takes the arrangement over if `taken` is given. */
+/* Asks the compiler how it arranges a module, and what that needs. If `taken` is given, it gets that arrangement. */
 static int ask(struct arrange *a, enum compile_how how, const char *options, const struct buf *module, uint8_t *taken,
 	uint64_t *bytes, struct err *err)
 {
@@ -38,10 +40,20 @@ static int ask(struct arrange *a, enum compile_how how, const char *options, con
 	return rc;
 }
 
+/* Finds what an arrangement needs: asks the compiler, or else the model. */
 static int ask_applied(struct arrange *a, const uint8_t *config, uint64_t *bytes, struct err *err)
 {
 	struct buf module = {0};
-	int rc = a->lab->space->ops->apply(a->lab->space, config, &module, err);
+	struct space_course c;
+	int rc;
+
+	if (!a->device) {
+		kind_of(a)->course(a->lab->space, config, &c);
+		*bytes = c.bytes;
+		mem_free(c.alive);
+		return 0;
+	}
+	rc = a->lab->space->ops->apply(a->lab->space, config, &module, err);
 
 	if (rc == 0)
 		rc = ask(a, COMPILE_APPLIED, NULL, &module, NULL, bytes, err);
@@ -58,6 +70,27 @@ static void add_way(struct arrange *a, const char *name, const uint8_t *config, 
 	*w = (struct arrangement){.name = name, .config = MEM_NEW(s->n_sites + 1, uint8_t), .bytes = bytes};
 	memcpy(w->config, config, s->n_sites);
 	kind_of(a)->course(s, config, &w->course);
+}
+
+/* Without a compiler, the ways are the order of the file, and what the kind itself can start from. */
+static int weigh_ways(struct arrange *a, struct err *err)
+{
+	struct space *s = a->lab->space;
+	const struct space_start *other = s->ops->starts && s->ops->starts->name ? s->ops->starts + 1 : NULL;
+	uint8_t *config = MEM_NEW(s->n_sites + 1, uint8_t);
+	uint64_t bytes;
+	int rc = ask_applied(a, config, &a->default_bytes, err);
+
+	if (rc == 0)
+		add_way(a, "default", config, a->default_bytes);
+	if (rc == 0 && other && other->name) {
+		other->fill(s, config);
+		rc = ask_applied(a, config, &bytes, err);
+		if (rc == 0)
+			add_way(a, other->name, config, bytes);
+	}
+	mem_free(config);
+	return rc;
 }
 
 /* Asks what the compiler's own ways need. */
@@ -91,20 +124,21 @@ static void show(void *with, double share, uint64_t bytes)
 	struct talk *t = with;
 	char detail[80], text[QUANTITY_TEXT];
 
-	snprintf(detail, sizeof detail, "%% of the time, %s by the model", quantity_text(QUANTITY_BYTES, (double)bytes, text));
+	quantity_text(QUANTITY_BYTES, (double)bytes, text);
+	snprintf(detail, sizeof detail, "%% of the time, %s by the model", text);
 	progress_update(&t->progress, (uint64_t)(100 * (t->from + (t->to - t->from) * share)), detail);
 }
 
-/* Looks for a better arrangement, from the better of the compiler's ways. The best of all by the compiler's word becomes the last way. */
+/* Looks for a better arrangement, from the better of the compiler's ways. The best, by the compiler, comes last. */
 static int look_for_better(struct arrange *a, struct err *err)
 {
 	struct space *s = a->lab->space;
 	bool other = a->n_ways > 1, better = other && a->way[1].bytes < a->way[0].bytes;
 	struct talk talk = {.from = 0, .to = 1};
 	const struct arrangement *best = &a->way[better];
-	struct space_look o = {.strategy = a->set->strategy, .from = best->config, .other = other ? a->way[!better].config : NULL,
-		.seconds = a->set->seconds, .moves = a->set->budget, .seed = a->set->seed, .stop = stop_asked, .progress = show,
-		.with = &talk};
+	struct space_look o = {.strategy = a->set->strategy, .from = best->config,
+		.other = other ? a->way[!better].config : NULL, .seconds = a->set->seconds, .moves = a->set->budget,
+		.seed = a->set->seed, .stop = stop_asked, .progress = show, .with = &talk};
 	struct space_looked looked = {0};
 	uint8_t *config = MEM_NEW(s->n_sites + 1, uint8_t);
 	uint64_t bytes;
@@ -114,6 +148,8 @@ static int look_for_better(struct arrange *a, struct err *err)
 	rc = kind_of(a)->look(s, &o, config, &looked, err);
 	progress_end(&talk.progress);
 	a->moves = looked.moves;
+	a->least = looked.least;
+	a->proved = looked.proved;
 	a->seconds = looked.seconds;
 	if (rc == 0)
 		rc = ask_applied(a, config, &bytes, err);
@@ -147,18 +183,7 @@ static int compare_bits(struct arrange *a, struct compiled *own, struct compiled
 	return 0;
 }
 
-static int put(const struct arrange *a, const char *name, const void *p, size_t n, struct err *err)
-{
-	struct buf path = {0};
-	int rc;
-
-	buf_addf(&path, "%s/%s", a->set->dir, name);
-	rc = io_write_file(path.data, p, n, err);
-	buf_release(&path);
-	return rc;
-}
-
-/* Is there room to run the compiler's own program? Its bytes are known already. Without room a->why says how much it takes. */
+/* Is there room to run the compiler's own program, whose bytes are known already? If not, a->why says what it takes. */
 static bool fits(struct arrange *a)
 {
 	uint64_t bytes = subject_least_memory(a->lab->space->graph) + a->default_bytes;
@@ -166,10 +191,23 @@ static bool fits(struct arrange *a)
 	return room_for(a->device, bytes, a->lab->subject.name, a->why, sizeof a->why);
 }
 
-/* Compiles both programs completely, compares their bits unless nothing is to be run, and keeps the tuned executable. */
+/* Writes the program that is arranged so, for who has a compiler. */
+static int keep_module(struct arrange *a, const uint8_t *config, struct err *err)
+{
+	struct buf module = {0};
+	int rc = a->lab->space->ops->apply(a->lab->space, config, &module, err);
+
+	if (rc == 0)
+		rc = io_write_in(a->set->dir, "tuned.pb", module.data, module.len, err);
+	buf_release(&module);
+	return rc;
+}
+
+/* Compiles both programs completely, compares their bits if they may be run, and keeps the tuned executable. */
 static int prove(struct arrange *a, const uint8_t *config, struct err *err)
 {
 	const struct buf *original = &a->lab->subject.original;
+	struct device *d = a->device;
 	struct compiled own = {0}, tuned = {0};
 	struct buf module = {0};
 	int rc = a->lab->space->ops->apply(a->lab->space, config, &module, err);
@@ -177,22 +215,88 @@ static int prove(struct arrange *a, const uint8_t *config, struct err *err)
 	const struct compiled *failed;
 
 	if (rc == 0 && runs)
-		rc = device_compile(a->device, COMPILE_DEFAULT, "hlo", original->data, original->len, 0, &own, err);
+		rc = device_compile(d, COMPILE_DEFAULT, "hlo", original->data, original->len, 0, &own, err);
 	if (rc == 0)
-		rc = device_compile(a->device, COMPILE_APPLIED, "hlo", module.data, module.len, WANT_SERIALISED, &tuned, err);
+		rc = device_compile(d, COMPILE_APPLIED, "hlo", module.data, module.len, WANT_SERIALISED, &tuned, err);
 	failed = runs && own.outcome != OUTCOME_OK ? &own : &tuned;
 	if (rc == 0 && runs && failed->outcome != OUTCOME_OK)
 		tell_why(a, failed->outcome, failed->detail);
 	else if (rc == 0 && runs)
 		rc = compare_bits(a, &own, &tuned, err);
 	if (rc == 0)
-		rc = put(a, "tuned.pb", module.data, module.len, err);
+		rc = io_write_in(a->set->dir, "tuned.pb", module.data, module.len, err);
 	if (rc == 0 && tuned.serialised.len)
-		rc = put(a, "tuned.exe", tuned.serialised.data, tuned.serialised.len, err);
+		rc = io_write_in(a->set->dir, "tuned.exe", tuned.serialised.data, tuned.serialised.len, err);
 	compiled_release(&own);
 	compiled_release(&tuned);
 	buf_release(&module);
 	return rc;
+}
+
+/* Is the limit on time kept, by the interval of the verdict? */
+static enum limit_state limit_of(const struct arrange *a)
+{
+	const struct verdict *v = &a->verdict;
+	double dflt = v->default_seconds;
+
+	if (limit_excess(&a->limit, dflt, dflt * (1 - v->low)) == 0)
+		return LIMIT_KEPT;
+	return limit_excess(&a->limit, dflt, dflt * (1 - v->high)) > 0 ? LIMIT_BROKEN : LIMIT_UNSURE;
+}
+
+/* Times both programs until the interval says whether the limit is kept, each time for twice as long. */
+static int reach_verdict(struct arrange *a, const uint8_t *config, struct err *err)
+{
+	double seconds = a->set->verdict_seconds > 0 ? a->set->verdict_seconds : VERDICT_SECONDS;
+	struct verdict_options o = {a->device_options, a->set->verdict_seconds, a->set->seconds};
+	struct verdict *v = &a->verdict;
+	int rc = verdict_reach(v, a->lab, config, &o, err);
+
+	for (int i = 1; rc == 0 && i < TRIES && a->limited && v->outcome == OUTCOME_OK && limit_of(a) == LIMIT_UNSURE &&
+		!stop_asked(); i++) {
+		o.seconds = seconds *= 2;
+		rc = verdict_reach(v, a->lab, config, &o, err);
+	}
+	return rc;
+}
+
+/* Is the default the answer, though a program was found that needs `percent` less? Then this says why. */
+static bool tell_against(struct arrange *a, double percent)
+{
+	const struct verdict *v = &a->verdict;
+	size_t n = sizeof a->sentence;
+	struct buf limit = {0};
+
+	if (!a->bits_equal) {
+		snprintf(a->sentence, n,
+			"The tuned program needs %.2f%% less temporary memory, but could not be shown to compute the "
+			"same bits%s%s%s; the default is the answer. With --unverified it is written all the same.",
+			percent, *a->why ? " (" : "", a->why, *a->why ? ")" : "");
+		return true;
+	}
+	if (v->outcome != OUTCOME_OK || v->numbers.outcome != OUTCOME_OK) {
+		snprintf(a->sentence, n,
+			"The tuned program needs %.2f%% less temporary memory, but could not be run to the end; the "
+			"default is the answer. With --unverified it is written all the same.",
+			percent);
+		return true;
+	}
+	if (!a->limited || limit_of(a) == LIMIT_KEPT)
+		return false;
+	limit_text(&a->limit, &limit);
+	if (limit_of(a) == LIMIT_BROKEN)
+		snprintf(a->sentence, n,
+			"The tuned program needs %.1f%% less temporary memory, but takes %.1f%% more time (95%% "
+			"interval %+.1f%% to %+.1f%%), more than %s allows; the default is the answer.",
+			percent, -100 * v->gain, -100 * v->high, -100 * v->low, limit.data);
+	else
+		snprintf(a->sentence, n,
+			"The tuned program needs %.1f%% less temporary memory, but whether %s is kept could not be "
+			"measured (%+.1f%% time, 95%% interval %+.1f%% to %+.1f%%); the default is the answer. More "
+			"--verdict-seconds, a quieter machine or a wider --limit may decide it.",
+			percent, limit.data, -100 * v->gain, -100 * v->high, -100 * v->low);
+	buf_release(&limit);
+	return true;
 }
 
 static void judge(struct arrange *a)
@@ -200,39 +304,33 @@ static void judge(struct arrange *a)
 	const struct arrangement *found = &a->way[a->n_ways - 1];
 	const struct verdict *v = &a->verdict;
 	double saved = a->default_bytes ? 1 - (double)found->bytes / (double)a->default_bytes : 0;
-	char text[2][QUANTITY_TEXT];
+	char dflt[QUANTITY_TEXT], less[QUANTITY_TEXT];
 	size_t n = sizeof a->sentence;
-	struct buf limit = {0};
 
-	limit_text(&a->limit, &limit);
-	quantity_text(QUANTITY_BYTES, (double)a->default_bytes, text[0]);
-	quantity_text(QUANTITY_BYTES, (double)found->bytes, text[1]);
-	a->tuned = false;
-	a->forgone = saved > 0 && a->set->unverified;
+	quantity_text(QUANTITY_BYTES, (double)a->default_bytes, dflt);
+	quantity_text(QUANTITY_BYTES, (double)found->bytes, less);
+	a->forgone = saved > 0 && (a->set->unverified || !a->stage);
+	a->tuned = saved > 0 && !a->forgone && !tell_against(a, 100 * saved);
 	if (saved <= 0)
-		snprintf(a->sentence, n, "No arrangement was found that needs less temporary memory than the compiler's (%s); the default is "
-			"the answer.", text[0]);
-	else if (a->set->unverified)
-		snprintf(a->sentence, n, "The program found needs %.2f%% less temporary memory than the compiler's default (%s instead of %s). It was "
-			"not run: neither its bits nor its time were compared.", 100 * saved, text[1], text[0]);
-	else if (!a->bits_equal)
-		snprintf(a->sentence, n, "The tuned program needs %.2f%% less temporary memory, but could not be shown to compute the "
-			"same bits%s%s%s; the default is the answer. With --unverified it is written all the same.", 100 * saved,
-			*a->why ? " (" : "", a->why, *a->why ? ")" : "");
-	else if (v->outcome != OUTCOME_OK || v->numbers.outcome != OUTCOME_OK)
-		snprintf(a->sentence, n, "The tuned program needs %.2f%% less temporary memory, but could not be run to the end; the default is the "
-			"answer. With --unverified it is written all the same.", 100 * saved);
-	else if (a->limited && limit_excess(&a->limit, v->default_seconds, v->tuned_seconds) > 0)
-		snprintf(a->sentence, n, "The tuned program needs %.1f%% less temporary memory, but takes %.1f%% more time (95%% interval "
-			"%+.1f%% to %+.1f%%), more than %s allows; the default is the answer.", 100 * saved, -100 * v->gain,
-			-100 * v->high, -100 * v->low, limit.data);
-	else
-		a->tuned = true;
-	if (a->tuned)
-		snprintf(a->sentence, n, "The tuned program needs %.2f%% less temporary memory than the compiler's default (%s instead of "
-			"%s), computes the same bits, and takes %+.1f%% time (95%% interval %+.1f%% to %+.1f%%).", 100 * saved, text[1],
-			text[0], -100 * v->gain, -100 * v->high, -100 * v->low);
-	buf_release(&limit);
+		snprintf(a->sentence, n,
+			"No arrangement was found that needs less temporary memory than the %s (%s); the "
+			"default is the answer.",
+			a->stage ? "compiler's" : "order of the file", dflt);
+	else if (!a->stage)
+		snprintf(a->sentence, n,
+			"The program found needs %.2f%% less temporary memory than in the order of its file (%s "
+			"instead of %s), by our model of a compiler's memory. It was not compiled.",
+			100 * saved, less, dflt);
+	else if (a->forgone)
+		snprintf(a->sentence, n,
+			"The program found needs %.2f%% less temporary memory than the compiler's default (%s instead "
+			"of %s). It was not run: neither its bits nor its time were compared.",
+			100 * saved, less, dflt);
+	else if (a->tuned)
+		snprintf(a->sentence, n,
+			"The tuned program needs %.2f%% less temporary memory than the compiler's default (%s instead "
+			"of %s), computes the same bits, and takes %+.1f%% time (95%% interval %+.1f%% to %+.1f%%).",
+			100 * saved, less, dflt, -100 * v->gain, -100 * v->high, -100 * v->low);
 }
 
 static int write_all(struct arrange *a, struct err *err)
@@ -241,20 +339,20 @@ static int write_all(struct arrange *a, struct err *err)
 	struct buf out = {0};
 	bool found = a->tuned || a->forgone;
 	char options[600];
-	int rc = put(a, "default.pb", original->data, original->len, err);
+	int rc = io_write_in(a->set->dir, "default.pb", original->data, original->len, err);
 
-	snprintf(options, sizeof options, "%s\n", found ? a->stage->apply : "");
+	snprintf(options, sizeof options, "%s\n", found && a->stage ? a->stage->apply : "");
 	if (rc == 0 && !found)
-		rc = put(a, "tuned.pb", original->data, original->len, err);
+		rc = io_write_in(a->set->dir, "tuned.pb", original->data, original->len, err);
 	if (rc == 0)
-		rc = put(a, "options.txt", options, found ? strlen(options) : 0, err);
+		rc = io_write_in(a->set->dir, "options.txt", options, found ? strlen(options) : 0, err);
 	arrange_config(a, &out);
 	if (rc == 0)
-		rc = put(a, "config.json", out.data, out.len, err);
+		rc = io_write_in(a->set->dir, "config.json", out.data, out.len, err);
 	buf_reset(&out);
 	arrange_page(a, &out);
 	if (rc == 0)
-		rc = put(a, "report.html", out.data, out.len, err);
+		rc = io_write_in(a->set->dir, "report.html", out.data, out.len, err);
 	buf_release(&out);
 	return rc;
 }
@@ -264,7 +362,7 @@ static int take_limit(struct arrange *a, struct err *err)
 {
 	struct lab *l = a->lab;
 
-	for (uint32_t i = 0; i < l->n_limits; i++) {
+	for (uint32_t i = 0; a->device && i < l->n_limits; i++) {
 		if (l->limit[i].limit.quantity != QUANTITY_SECONDS)
 			return err_set(err, "the bytes of an arrangement can be limited in seconds, not in %s",
 				quantity_name(l->limit[i].limit.quantity));
@@ -279,22 +377,21 @@ int arrange_search(struct arrange *a, struct err *err)
 	const struct arrangement *found;
 	int rc = take_limit(a, err);
 
-	a->stage = stage_find(a->lab->space->kind, device_info(a->device)->family);
+	a->stage = a->device ? stage_find(a->lab->space->kind, device_info(a->device)->family) : NULL;
 	if (rc == 0)
-		rc = ask_ways(a, err);
+		rc = a->device ? ask_ways(a, err) : weigh_ways(a, err);
 	if (rc == 0)
 		rc = look_for_better(a, err);
 	found = &a->way[a->n_ways ? a->n_ways - 1 : 0];
 	if (rc == 0)
-		rc = prove(a, found->config, err);
+		rc = a->device ? prove(a, found->config, err) : keep_module(a, found->config, err);
 	lab_drop_costs(a->lab);
 	a->lab->n_limits = 0;
 	device_close(a->device);
 	a->device = NULL;
 	a->lab->quantity = QUANTITY_SECONDS; /* bytes are known already; the verdict is about time */
-	if (rc == 0 && found->bytes < a->default_bytes && a->bits_equal)
-		rc = verdict_reach(&a->verdict, a->lab, found->config, &(struct verdict_options){a->device_options,
-			a->set->verdict_seconds, a->set->seconds}, err);
+	if (rc == 0 && a->stage && found->bytes < a->default_bytes && a->bits_equal)
+		rc = reach_verdict(a, found->config, err);
 	if (rc == 0)
 		judge(a);
 	return rc == 0 ? write_all(a, err) : rc;

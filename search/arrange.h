@@ -2,9 +2,12 @@
  * arrange.h - searches for the arrangement of a program that needs least memory (space/arranging.h).
  *
  * First the compiler is asked for its own ways: its default, and its other way (schemas/stage.def). From these the kind
- * looks for a better arrangement by its model. Then the compiler tells how much that one really needs, and the best by that is
- * kept. It is then compiled completely. It is the answer if it needs fewer bytes than the compiler's default, computes the
- * same bits, and takes no more time than the limit allows (--limit, or else the kind's own).
+ * looks for a better arrangement by its model. Then the compiler tells how much that one really needs, and the best by
+ * that is kept. It is then compiled completely. It is the answer if it needs fewer bytes than the compiler's default,
+ * computes the same bits, and surely takes no more time than the limit allows (--limit, or else the kind's own). The
+ * whole interval of the verdict counts; while it leaves that open, the verdict is reached again, from longer runs.
+ *
+ * Without a device there is only the model: the ways are the kind's own starts, and nothing is compiled or claimed.
  */
 #ifndef SEARCH_ARRANGE_H
 #define SEARCH_ARRANGE_H
@@ -17,7 +20,7 @@ struct arrange_settings {
 	double seconds;	 /* that the search may take */
 	double verdict_seconds;
 	const char *strategy; /* by its name; NULL: the kind's first */
-	uint64_t budget; /* arrangements that are looked at, instead of seconds, so that the answer is always the same; 0: by the clock */
+	uint64_t budget; /* how many arrangements it looks at, so that the answer is reproducible; 0: by the clock */
 	uint64_t seed;
 	bool unverified; /* run nothing: neither bits nor time are compared, and nothing is claimed of them */
 	bool json, quiet;
@@ -36,16 +39,18 @@ struct arrange { /* the search, and its result */
 	struct lab *lab;
 	struct device *device;
 	const struct device_options *device_options;
-	const struct stage *stage; /* at which it decides */
+	const struct stage *stage; /* at which it decides; NULL: there is no compiler */
 	uint64_t default_bytes; /* of the compiler's own program, according to the compiler */
-	struct arrangement way[3]; /* the default as we apply it, the compiler's other way if it has one, and last what was found */
+	struct arrangement way[3]; /* the default as we apply it; the compiler's other way, if any; what was found */
 	uint32_t n_ways;
 	uint32_t labels;
 	double label_seconds, seconds;
 	uint64_t moves;
+	uint64_t least;	/* bytes that no arrangement goes below, by the kind's model; 0: that is not known */
+	bool proved;	/* ... and the model's best needs no more */
 	bool bits_equal, tuned;
-	char why[300];	   /* why its bits could not be compared; "" if they were */
-	bool forgone; /* needs fewer bytes; all else was not looked at, as was asked */
+	char why[300];	    /* why its bits could not be compared; "" if they were */
+	bool forgone;	    /* it needs fewer bytes, and the user asked for no other proof */
 	bool limited;	    /* there is a limit on time */
 	struct limit limit; /* that one */
 	struct verdict verdict;

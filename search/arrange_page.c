@@ -1,5 +1,5 @@
 /*
- * arrange_page.c - writes the result of a search for an arrangement: a page with memory over the program, config.json, a summary.
+ * arrange_page.c - writes what a search for an arrangement found: report.html, config.json, and the summary.
  */
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +12,8 @@
 static void draw(const struct arrange *a, struct buf *out)
 {
 	static const char *const colours[] = {PAGE_GREY, PAGE_BLUE, PAGE_GREEN};
-	struct plot p = {.out = out, .x_label = "instructions of the entry, in their order", .y_unit = quantity_unit(QUANTITY_BYTES)};
+	struct plot p = {.out = out, .x_label = "instructions of the entry, in their order",
+		.y_unit = quantity_unit(QUANTITY_BYTES)};
 	double *x = MEM_NEW(a->way[0].course.n + 1, double), *y = MEM_NEW(a->way[0].course.n + 1, double), most = 0;
 
 	for (uint32_t w = 0; w < a->n_ways; w++)
@@ -47,24 +48,46 @@ static void show_holders(struct arrange *a, const char *name, const uint8_t *con
 	buf_release(&text);
 }
 
+/* Says how far the last way is from the least that any arrangement needs; "" if that is not known. */
+static void tell_least(const struct arrange *a, char *out, size_t n)
+{
+	const struct arrangement *found = &a->way[a->n_ways - 1];
+	char text[QUANTITY_TEXT];
+
+	quantity_text(QUANTITY_BYTES, (double)a->least, text);
+	*out = 0;
+	if (a->least && a->proved)
+		snprintf(out, n, "%s in every arrangement, by the model: there is no better one", text);
+	else if (a->least && a->least < found->bytes)
+		snprintf(out, n, "%s in every arrangement, by the model: at most %.2f%% less than what was found", text,
+			100 * (1 - (double)a->least / (double)found->bytes));
+}
+
 void arrange_page(struct arrange *a, struct buf *out)
 {
-	char title[200], text[2][QUANTITY_TEXT], value[120];
+	char title[200], text[2][QUANTITY_TEXT], value[160];
 
 	snprintf(title, sizeof title, "vantage: %.150s", a->lab->subject.name);
 	page_begin(out, title, a->lab->subject.name);
 	buf_adds(out, "<p>");
 	page_text(out, a->sentence);
-	buf_adds(out, "</p>\n<h2>Temporary memory over the program</h2>\n<p>Grey: the compiler's default; blue: its other way; green: "
-		"tuned. Bytes alive at each instruction, by our model of the compiler's memory.</p>\n");
+	buf_adds(out, "</p>\n<h2>Temporary memory over the program</h2>\n"
+		      "<p>Grey: the compiler's default; blue: its other way; green: tuned. Bytes alive at each "
+		      "instruction, by our model of the compiler's memory.</p>\n");
 	draw(a, out);
 	page_table(out);
 	for (uint32_t w = 0; w < a->n_ways; w++) {
-		snprintf(value, sizeof value, "%s by the compiler, %s by the model",
-			quantity_text(QUANTITY_BYTES, (double)a->way[w].bytes, text[0]),
-			quantity_text(QUANTITY_BYTES, (double)a->way[w].course.bytes, text[1]));
+		quantity_text(QUANTITY_BYTES, (double)a->way[w].bytes, text[0]);
+		quantity_text(QUANTITY_BYTES, (double)a->way[w].course.bytes, text[1]);
+		if (a->stage)
+			snprintf(value, sizeof value, "%s by the compiler, %s by the model", text[0], text[1]);
+		else
+			snprintf(value, sizeof value, "%s by the model", text[1]);
 		page_row(out, a->way[w].name, value);
 	}
+	tell_least(a, value, sizeof value);
+	if (*value)
+		page_row(out, "at least", value);
 	snprintf(value, sizeof value, "%llu moves in %.1f s; the compiler was asked %u times, %.2f s each",
 		(unsigned long long)a->moves, a->seconds, a->labels, a->labels ? a->label_seconds / a->labels : 0);
 	page_row(out, "Search", value);
@@ -89,7 +112,11 @@ static void add_figures(const struct arrange *a, struct json *j)
 		json_end(j);
 	}
 	json_end(j);
-	if (a->set->unverified) {
+	if (a->least) {
+		json_uint(j, "least_bytes", a->least);
+		json_bool(j, "proved_least", a->proved);
+	}
+	if (a->set->unverified || !a->stage) {
 		json_bool(j, "unverified", true);
 	} else {
 		json_bool(j, "bits_equal", a->bits_equal);
@@ -107,10 +134,11 @@ static void add_figures(const struct arrange *a, struct json *j)
 void arrange_config(struct arrange *a, struct buf *out)
 {
 	struct json j = {.out = out, .pretty = true};
+	const struct arrangement *answer = &a->way[a->tuned || a->forgone ? a->n_ways - 1 : 0];
 
 	json_object(&j, NULL);
 	add_figures(a, &j);
-	a->lab->space->ops->kind->arranging->write(a->lab->space, a->way[a->tuned || a->forgone ? a->n_ways - 1 : 0].config, &j, "sequence");
+	a->lab->space->ops->kind->arranging->write(a->lab->space, answer->config, &j, "sequence");
 	json_end(&j);
 	buf_addch(out, '\n');
 }
@@ -138,7 +166,7 @@ static void add_verdict(const struct arrange *a, struct json *j)
 void arrange_summary(const struct arrange *a, struct buf *out)
 {
 	struct json j = {.out = out, .pretty = true};
-	char text[QUANTITY_TEXT];
+	char text[QUANTITY_TEXT], least[160];
 
 	if (a->set->json) {
 		json_object(&j, NULL);
@@ -149,7 +177,10 @@ void arrange_summary(const struct arrange *a, struct buf *out)
 		return;
 	}
 	buf_addf(out, "%s\n", a->sentence);
-	for (uint32_t w = 0; w < a->n_ways; w++)
-		buf_addf(out, "%-12s %s\n", a->way[w].name, quantity_text(QUANTITY_BYTES, (double)a->way[w].bytes, text));
+	for (const struct arrangement *w = a->way; w < a->way + a->n_ways; w++)
+		buf_addf(out, "%-12s %s\n", w->name, quantity_text(QUANTITY_BYTES, (double)w->bytes, text));
+	tell_least(a, least, sizeof least);
+	if (*least)
+		buf_addf(out, "%-12s %s\n", "at least", least);
 	buf_addf(out, "%s/report.html\n", a->set->dir);
 }

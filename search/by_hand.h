@@ -1,10 +1,9 @@
 /*
- * by_hand.h - what people would have done by hand, priced before a search begins.
+ * by_hand.h - prices what people would have decided by hand, before a search begins.
  *
- * For kinds whose starts are such (space_ops.by_hand) each start is compiled and priced. The best of them that keeps
- * the limits becomes the default: the search begins there, and what it finds must beat that, not the program with
- * nothing decided. Beside the price stands what each device holds, and what devices send each other, by kind of
- * exchange.
+ * The starts of some kinds are what people do by hand (space_ops.by_hand). Each is compiled and priced. The best of
+ * them that keeps the limits becomes the default: the search begins there and must beat it. The table has the price of
+ * each start, the bytes that a device holds, and the bytes that devices send each other.
  */
 #ifndef SEARCH_BY_HAND_H
 #define SEARCH_BY_HAND_H
@@ -33,7 +32,7 @@ struct by_hand { /* all zero: the kind has none */
 	uint32_t labels;
 };
 
-/* Prices the starts, and makes the best the default. Nothing where the space's starts are not made by hand. */
+/* Prices the starts, and makes the best the default. Does nothing if the kind's starts are not made by hand. */
 int by_hand_price(struct by_hand *l, struct lab *lab, struct device *d, struct err *err);
 /* Adds what was found. */
 int by_hand_add_found(struct by_hand *l, struct lab *lab, struct device *d, const uint8_t *config, double cost,

@@ -25,8 +25,8 @@ static void stand_at(struct counsel *c, const uint8_t *from)
 
 int counsel_open(struct counsel *c, struct lab *lab, const struct counsel_options *o, struct err *err)
 {
-	struct advisor_options ao = {.named = o->model, .at = {.backend = o->backend, .space = lab->space->kind, .kind = lab->kind,
-		.quantity = lab->quantity}};
+	struct advisor_options ao = {.named = o->model,
+		.at = {.backend = o->backend, .space = lab->space->kind, .kind = lab->kind, .quantity = lab->quantity}};
 	struct hunt_options ho = {.strategy = STRATEGY_GUIDED, .propose = PROPOSE_SIGNED, .budget = o->budget,
 		.alpha = HUNT_AUTO, .hops = HUNT_AUTO, .explore = EXPLORE, .tied = true, .adapt = true};
 
@@ -35,8 +35,10 @@ int counsel_open(struct counsel *c, struct lab *lab, const struct counsel_option
 		return -1;
 	}
 	if (!c->advisor.infer && !lab->space->ops->promise) {
-		err_set(err, "nothing guides decisions of %s on %s: there is no model for them (train one with learn), and they promise nothing "
-			"themselves", lab->space->kind, o->backend);
+		err_set(err,
+			"nothing guides decisions of %s on %s: there is no model for them (train one with learn), and "
+			"they promise nothing themselves",
+			lab->space->kind, o->backend);
 		advisor_release(&c->advisor);
 		return -1;
 	}
@@ -70,19 +72,28 @@ bool counsel_propose(struct counsel *c, const uint8_t *from, struct rng *rng, ui
 	return any;
 }
 
-/* Is the move all copies that stand as `first` does, and nothing else, going to one choice? Then it is one flip to the guide. */
-static uint32_t copies(const struct space *s, const uint8_t *from, const uint8_t *to, uint32_t *first)
+/*
+ * If a move is one flip to the guide, returns how many sites it changes, else 0. It is one if it takes tied sites to
+ * one choice, and leaves none behind that had the same choice as they. *first is the first site that it changes.
+ */
+static uint32_t one_flip(const struct space *s, const uint8_t *from, const uint8_t *to, uint32_t *first)
 {
-	uint32_t n = 0, i = 0;
+	uint32_t n = 0, i = 0, tie;
+	uint8_t was, is;
 
 	while (i < s->n_sites && from[i] == to[i])
 		i++;
-	for (*first = i; i < s->n_sites; i++) {
-		bool moved = from[i] != to[i];
-		bool copy = s->site[i].tie == s->site[*first].tie && from[i] == from[*first] && to[*first] < s->site[i].choices;
-		if (moved != copy || (moved && to[i] != to[*first]))
+	*first = i;
+	if (i == s->n_sites)
+		return 0;
+	tie = s->site[i].tie;
+	was = from[i];
+	is = to[i];
+	for (; i < s->n_sites; i++) {
+		bool moves = s->site[i].tie == tie && from[i] == was && is < s->site[i].choices;
+		if (to[i] != (moves ? is : from[i]))
 			return 0;
-		n += moved;
+		n += moves;
 	}
 	return n;
 }
@@ -95,7 +106,7 @@ void counsel_told(struct counsel *c, const uint8_t *from, const uint8_t *to, con
 	if (!h->guide || memcmp(h->config, from, h->s->n_sites) != 0)
 		return;
 	h->idle++;
-	n = copies(h->s, from, to, &first);
+	n = one_flip(h->s, from, to, &first);
 	if (n)
 		guide_tell(h->guide, first, to[first], d->outcome == OUTCOME_OK ? d->seconds / n : NAN);
 }

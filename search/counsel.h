@@ -1,15 +1,15 @@
 /*
- * counsel.h - what a guided search would try next, for optimisers that search in their own way.
+ * counsel.h - tells an optimiser that searches in its own way what our guided search would try next.
  *
  *	rc = counsel_open(&c, &lab, &options, &err)
- *	counsel_propose(&c, from, &rng, config)		a candidate, from where the asker stands
- *	counsel_told(&c, from, to, &delta)		... and of every price what it showed
+ *	counsel_propose(&c, from, &rng, config)		returns a candidate near `from`
+ *	counsel_told(&c, from, to, &delta)		takes in what a move turned out to cost
  *	counsel_release(&c)
  *
- * It is the hunt's own proposal (propose.c) with its own model, guide and options, so an optimiser that keeps what is
- * better and asks again does what a search does before it measures twice. As there, what was tried and not taken is not
- * proposed again until something near it changes, copies that stand alike move together, and a model that learns is
- * told what moves cost. It asks nothing of the device.
+ * Proposals are the hunt's (propose.c), by the same model, guide and options. So an optimiser that keeps what is better
+ * and asks again does what a search does, but for its confirmations. What was tried and not taken is not proposed again
+ * until something near it changes; tied sites with the same choice move together; a model that learns is told the
+ * costs. The device is not used.
  */
 #ifndef SEARCH_COUNSEL_H
 #define SEARCH_COUNSEL_H
@@ -27,22 +27,19 @@ struct counsel { /* all zero is closed; counsel_release accepts it; not to be mo
 
 struct counsel_options {
 	const char *backend, *model; /* model NULL: the user's or the shipped one */
-	uint64_t budget;	     /* prices that there will be: the fewer, the fewer sites are picked from */
+	uint64_t budget;	     /* how many prices will be asked for: if few, few sites are picked from */
 };
 
-/*
- * Borrows the lab. -1 with a sentence also where nothing speaks for any flip: no model, and a kind that promises
- * nothing.
- */
+/* Borrows the lab. -1 with a sentence also if nothing can guide: there is no model, and the kind promises nothing. */
 int counsel_open(struct counsel *c, struct lab *lab, const struct counsel_options *o, struct err *err);
 void counsel_release(struct counsel *c);
 
 /*
- * n_sites bytes each, which may be the same. false: every flip near `from` was tried, and random ones around it changed
- * nothing.
+ * Writes a candidate into `config`, which may be `from`. Returns false if every flip near `from` was tried and random
+ * ones around it changed nothing.
  */
 bool counsel_propose(struct counsel *c, const uint8_t *from, struct rng *rng, uint8_t *config);
-/* A move was priced in the objective. What does not begin where the last proposal did teaches nothing. */
+/* Tells what a move cost in the objective. A move that does not begin where the last proposal did teaches nothing. */
 void counsel_told(struct counsel *c, const uint8_t *from, const uint8_t *to, const struct delta *d);
 /* The model's path, or "promise": what the kind's own rules promise. */
 const char *counsel_by(const struct counsel *c);

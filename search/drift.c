@@ -27,8 +27,6 @@
 #define LAST_SHARE 0.5	 /* the most of --seconds that is kept for the last check */
 #define CHECK_DEFAULTS 1 /* as long as weighing the default took at the start, until one was made */
 
-const struct precision hunt_whole = {.target = 0.001, .max_seconds = 3, .instances = 4, .give_up = -1};
-
 void hunt_vouch(struct hunt *h, const struct estimate *cost)
 {
 	memcpy(h->sure, h->config, h->s->n_sites);
@@ -171,22 +169,6 @@ static bool check_due(const struct hunt *h, bool last)
 		hunt_seconds(h)));
 }
 
-/* Stores the last check, which has no evaluation to be stored with. */
-static int save_last(struct hunt *h, struct err *err)
-{
-	struct archive *a = h->lab->archive;
-	struct buf state = {0};
-	int rc = 0;
-
-	if (a && a->run) {
-		hunt_save(h, &state);
-		archive_lock(a);
-		rc = run_save(a->run, state.data, state.len, err);
-		archive_unlock(a);
-	}
-	buf_release(&state);
-	return rc;
-}
 
 /* Measures the objective on the whole program, and follows the result. */
 static int check_objective(struct hunt *h, const uint8_t *dflt, struct err *err)
@@ -242,6 +224,6 @@ int hunt_check(struct hunt *h, bool last, struct err *err)
 	h->checked_kept = h->kept;
 	h->checking += now_seconds() - start;
 	if (rc == 0 && last)
-		rc = save_last(h, err);
+		rc = hunt_store(h, NULL, err); /* no evaluation comes after it that it could be stored with */
 	return rc;
 }

@@ -1,12 +1,12 @@
 /*
  * foresee.c - what a hunt will try next, for helpers that compile it ahead.
  *
- * Most candidates are not kept, so the next ones are those that would be proposed if this one and all that follow were not:
- * the hunt proposes them to itself, with its own generator and guide, and takes all of that back. What then happens otherwise (one is
- * kept, or what was measured changes what is expected of others) makes some of it void. Nothing depends on it: what the
- * helpers compiled is only used where the hunt asks for it.
+ * Most candidates are not kept. So the hunt supposes that neither this one nor any that follows will be, proposes the
+ * next ones to itself, with its own generator and guide, and takes all of that back. If it then comes otherwise (one is
+ * kept, or a measurement changes what is expected of others), some of the guesses were wrong. The result of the search
+ * does not depend on them: the hunt takes from the helpers only what it would have compiled itself.
  *
- * A sweep is foreseen to the end of its order, which it makes anew after that.
+ * A sweep is foreseen to the end of its order, which it makes anew after that. Nothing is foreseen beyond the budget.
  */
 #include <string.h>
 #include "search/hunt.h"
@@ -123,7 +123,10 @@ static int add_next(struct hunt *h, uint32_t many, const struct foresight *befor
 int hunt_expect(struct hunt *h, uint32_t copies, struct err *err)
 {
 	uint32_t helpers = h->lab->device ? device_info(h->lab->device)->helpers : 0, n = h->n_flips;
-	uint32_t many = AHEAD_LEAST + AHEAD_EACH * helpers < AHEAD_MOST ? AHEAD_LEAST + AHEAD_EACH * helpers : AHEAD_MOST;
+	uint32_t wanted = AHEAD_LEAST + AHEAD_EACH * helpers, most = wanted < AHEAD_MOST ? wanted : AHEAD_MOST;
+	uint64_t counted = h->evaluations + (copies == 1); /* with the candidate */
+	uint64_t left = h->o.budget > counted ? h->o.budget - counted : 0;
+	uint32_t many = left < most ? (uint32_t)left : most;
 	struct foresight now = {0};
 	struct agenda agenda = {0};
 	struct flip *flips;

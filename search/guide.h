@@ -24,8 +24,8 @@ struct scorer { /* all zero: none */
 	/* Score of flipping `site` to `choice`; higher is better, any scale. */
 	float (*score)(void *ctx, uint32_t site, uint8_t choice);
 	/*
-	 * What a flip turned out to cost, in base units; every score may differ afterwards. With it go the two that
-	 * keep what was learnt, to go on from. All three may be NULL: nothing is learnt.
+	 * Takes in what a flip turned out to cost, in base units; every score may differ afterwards. The other two save
+	 * what was learnt, and load it. All three are NULL if the scorer does not learn.
 	 */
 	void (*learn)(void *ctx, uint32_t site, uint8_t choice, double amount);
 	void (*save)(void *ctx, struct buf *out);
@@ -52,13 +52,13 @@ void guide_move(struct guide *g, const uint8_t *config);
 bool guide_pick(struct guide *g, struct rng *r, uint32_t *site, uint8_t *choice);
 /* The score of what a site would be flipped to next, for all that moves with it; 0 without a scorer. */
 double guide_worth(const struct guide *g, uint32_t site);
-/* Is a flip of this site a move of its own? Tied, only one of the copies that move together is. */
+/* Is a flip of this site a move of its own? Of tied sites that move together, only one is. */
 bool guide_leads(const struct guide *g, uint32_t site);
-/* What trying a single flip showed: seconds of each copy, negative is better; NAN: it failed. */
+/* Tells what trying a single flip showed: seconds of each copy, negative is better; NAN: it failed. */
 void guide_tell(struct guide *g, uint32_t site, uint8_t choice, double seconds);
 /*
- * For whoever wants to know what will be picked: as if a flip had been tried and not taken, until guide_recall forgets
- * all that was supposed. Telling, moving and saving are for a guide that supposes nothing.
+ * Supposes that a flip was tried and not taken, to see what would be picked then. guide_recall forgets all that was
+ * supposed; until then the guide must not be told, moved or saved.
  */
 void guide_suppose(struct guide *g, uint32_t site, uint8_t choice);
 void guide_recall(struct guide *g);

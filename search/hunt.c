@@ -20,6 +20,12 @@
 /* A confirmed gain must exceed so many of its standard errors; 8% of candidates without any gain do. */
 #define KEEP_SIGMAS 1.0
 /*
+ * A gain of so many of its standard errors is no luck. It is not measured again if that takes so many seconds: no
+ * figure that is kept could be flattered by its choice.
+ */
+#define CERTAIN_SIGMAS 8.0
+#define CERTAIN_SECONDS 2.0
+/*
  * Besides noise, a step's gain in the program differs from what its region says by this share of it (as a standard
  * deviation).
  */
@@ -27,13 +33,9 @@
 
 #define LONG_RUN 1.0 /* seconds; the user is told about a longer run */
 #define LONG_OPENING 5.0 /* ... and about a longer measurement of the default */
-/* Of the time that the search has, measuring the default runs for such a share, but no shorter than that. */
-#define WEIGH_SHARE 0.02
-#define WEIGH_LEAST 0.3
-/* Where the default's run dies, the instruction is looked for as long, or so many times as long as compiling took. */
+/* If the default dies, the instruction is looked for so many seconds, or so many times as long as compiling took. */
 #define CULPRIT_LEAST 60.0
 #define CULPRIT_TIMES 3.0
-#define VAGUE 0.25 /* a default that is known no better than this, as a share of it, says nothing of gains */
 
 /*
  * How many seconds are spent on one measurement: until its error is a small share of the program's run, at most a share
@@ -54,42 +56,6 @@
 #define KNOWN_EACH 20
 
 static const struct precision confirm = {.target = 0.001, .max_seconds = 0.3, .instances = 3, .min_pairs = 12};
-
-double hunt_seconds(const struct hunt *h)
-{
-	return h->before + (h->ended > 0 ? h->ended : now_seconds()) - h->started;
-}
-
-/* Seconds of the compiler's own program. */
-static double own_seconds(const struct hunt *h)
-{
-	return h->default_seconds - h->decoded.value;
-}
-
-bool hunt_vague(const struct hunt *h)
-{
-	bool known = own_seconds(h) > 0 && isfinite(h->default_se) && isfinite(h->decoded.se);
-
-	return h->default_seconds > 0 && h->lab->kind == COST_MEASURED &&
-		(!known || hypot(h->decoded.se, h->default_se) > VAGUE * own_seconds(h));
-}
-
-double hunt_gain(const struct hunt *h)
-{
-	return own_seconds(h) > 0 ? -(h->running.value + h->decoded.value) / own_seconds(h) : 0;
-}
-
-double hunt_gain_se(const struct hunt *h)
-{
-	return own_seconds(h) > 0 ? hypot(h->running.se, h->decoded.se) / own_seconds(h) : 0;
-}
-
-void hunt_add_point(struct hunt *h)
-{
-	MEM_GROW(&h->curve, &h->cap_curve, h->n_curve + 1);
-	h->curve[h->n_curve++] =
-		(struct hunt_point){h->evaluations, hunt_seconds(h), h->running.value, h->running.se};
-}
 
 static double auto_alpha(uint64_t budget, double moves)
 {
@@ -126,49 +92,6 @@ static int set_start(struct hunt *h, struct err *err)
 	return rc;
 }
 
-/*
- * Where compiling is dear and every part of the compiler's own program was read back, the default as read back is taken for
- * that program: to compile it once more, and to run both, would double what opening takes and tell next to nothing.
- */
-bool hunt_own_stands(const struct hunt *h)
-{
-	const struct space_account *a = &h->s->account;
-
-	return h->lab->subject.extract_seconds >= SPARE_DEAR && !h->lab->derived && a->parts > 0 && a->equal == a->parts && !a->added;
-}
-
-int hunt_weigh_default(struct hunt *h, struct cost *c, struct estimate *out, struct err *err)
-{
-	bool kept = c == h->lab->cost && h->quantity == QUANTITY_SECONDS; /* may it be known from an earlier opening? */
-	const struct opened *o = &h->lab->subject.opened;
-	struct precision p = hunt_whole;
-	struct timing t = {0};
-	int rc;
-
-	if (cost_kind(c) != COST_MEASURED)
-		return 0;
-	if (!h->s->ops->decode && !h->lab->derived) /* the compiler shows no choices, so the default is its own program */
-		return 0;
-	if (kept && h->lab->subject.known && !h->lab->derived && o->run > 0) {
-		cost_set_default(c, o->run, o->run_se);
-		*out = (struct estimate){o->more, o->more_se, 1};
-		return 0;
-	}
-	if (kept && hunt_own_stands(h)) {
-		rc = cost_own_alone(c, &t, err);
-		goto out; /* where that dies, to run it beside its like would tell nothing */
-	}
-	p.max_seconds = h->o.seconds > 0 ? fmin(p.max_seconds, fmax(WEIGH_LEAST, WEIGH_SHARE * h->o.seconds)) : p.max_seconds;
-	rc = cost_own(c, &p, &t, err);
-out:
-	if (rc == 0 && t.outcome == OUTCOME_OK)
-		*out = (struct estimate){t.delta, t.delta_se, t.pairs};
-	if (rc == 0 && kept)
-		lab_remember(h->lab, &t);
-	timing_release(&t);
-	return rc;
-}
-
 void hunt_prepare(struct hunt *h, const struct hunt_options *o, struct lab *lab)
 {
 	*h = (struct hunt){.o = *o, .lab = lab, .s = lab->space, .started = now_seconds(),
@@ -198,35 +121,53 @@ void hunt_stand(struct hunt *h, const struct scorer *scorer)
 	guide_move(h->guide, h->config);
 }
 
-int hunt_begin(struct hunt *h, const struct hunt_options *o, struct lab *lab, const struct scorer *scorer,
-	struct err *err)
+/* Measures what the compiler's own program and the default take. If the default dies, says which instruction it is. */
+static int measure_default(struct hunt *h, struct err *err)
+{
+	struct lab *lab = h->lab;
+
+	if (hunt_weigh_default(h, lab->cost, &h->decoded, err) < 0)
+		return -1;
+	if (cost_default_seconds(lab->cost, &h->default_seconds, &h->default_se, err) == 0)
+		return 0;
+	if (cost_default_died(lab->cost) && err)
+		culprit_tell(lab->device, &lab->subject.original,
+			fmax(CULPRIT_LEAST, CULPRIT_TIMES * lab->subject.extract_seconds), err);
+	return -1;
+}
+
+/* Tells the user what the default's measurement means for the search. */
+static void talk_default(const struct hunt *h)
 {
 	char time[32];
 
+	if (h->default_wall >= LONG_OPENING)
+		talk("measuring the default took %s", talk_seconds(h->default_wall, time, sizeof time));
+	if (hunt_vague(h))
+		talk("the default could only be measured to within %.0f%%: "
+		     "the machine is too busy to say how much is gained before the verdict",
+			100 * hypot(h->decoded.se, h->default_se) / fmax(hunt_own_seconds(h), 1e-12));
+	if (h->default_seconds >= LONG_RUN && h->quantity == QUANTITY_SECONDS)
+		talk("one run takes %s: whole programs are compared by few runs, down to one a side, and their "
+		     "intervals are wide", talk_seconds(h->default_seconds, time, sizeof time));
+}
+
+int hunt_begin(struct hunt *h, const struct hunt_options *o, struct lab *lab, const struct scorer *scorer,
+	struct err *err)
+{
+	size_t before = lab->subject.bytes.len, after = lab->subject.opened.after.len;
+
 	hunt_prepare(h, o, lab);
-	cost_set_pace(lab->cost, lab->subject.extract_seconds,
-		lab->subject.bytes.len > lab->subject.opened.after.len ? lab->subject.bytes.len : lab->subject.opened.after.len);
+	cost_set_pace(lab->cost, lab->subject.extract_seconds, before > after ? before : after);
 	if (h->s->n_sites == 0)
 		return 0;
-	if (!lab->parts_only && hunt_weigh_default(h, lab->cost, &h->decoded, err) < 0)
+	if (!lab->parts_only && measure_default(h, err) < 0)
 		return -1;
-	if (!lab->parts_only && cost_default_seconds(lab->cost, &h->default_seconds, &h->default_se, err) < 0) {
-		if (cost_default_died(lab->cost) && err)
-			culprit_tell(lab->device, &lab->subject.original, fmax(CULPRIT_LEAST, CULPRIT_TIMES * lab->subject.extract_seconds), err);
-		return -1;
-	}
 	if (hunt_begin_limits(h, err) < 0)
 		return -1;
 	h->default_wall = hunt_seconds(h);
 	h->started = now_seconds(); /* opening does not count as time of the search */
-	if (h->default_wall >= LONG_OPENING)
-		talk("measuring the default took %s", talk_seconds(h->default_wall, time, sizeof time));
-	if (hunt_vague(h))
-		talk("the default could only be measured to within %.0f%%: the machine is too busy to say how much is gained before the verdict",
-			100 * hypot(h->decoded.se, h->default_se) / fmax(own_seconds(h), 1e-12));
-	if (h->default_seconds >= LONG_RUN && h->quantity == QUANTITY_SECONDS)
-		talk("one run takes %s: whole programs are compared by few runs, down to one a side, and their intervals are wide",
-			talk_seconds(h->default_seconds, time, sizeof time));
+	talk_default(h);
 	h->part.value = cost_part(lab->cost);
 	h->part.se = o->part_known ? 0 : h->part.value; /* nothing, or twice as much, would be no surprise */
 	if (set_start(h, err) < 0)
@@ -284,7 +225,7 @@ static int by_site(const void *a, const void *b)
 	return (x->site > y->site) - (x->site < y->site);
 }
 
-/* The candidate as a trial for the store, with what was measured, without charges. record frees it. */
+/* The candidate as a trial for the store, with what was measured, without charges. The caller frees its flips. */
 static struct trial to_trial(const struct hunt *h, const struct delta *d, bool taken)
 {
 	struct flip *flips = mem_alloc(h->n_flips * sizeof *flips);
@@ -296,23 +237,6 @@ static struct trial to_trial(const struct hunt *h, const struct delta *d, bool t
 		.se = d->se, .outcome = d->outcome, .kind = d->kind, .bound = d->gave_up, .taken = taken};
 }
 
-/* Stores the trial with the state after it; without a run there is nothing to do. */
-static int record(struct hunt *h, const struct trial *t, struct err *err)
-{
-	struct archive *a = h->lab->archive;
-	struct buf state = {0};
-	int rc = 0;
-
-	if (a && a->run) {
-		hunt_save(h, &state);
-		archive_lock(a);
-		rc = run_trial(a->run, t, state.data, state.len, err);
-		archive_unlock(a);
-	}
-	buf_release(&state);
-	mem_free((void *)t->flip);
-	return rc;
-}
 
 static void count(struct hunt *h, const struct delta *d)
 {
@@ -334,8 +258,8 @@ static bool over(const struct hunt *h)
 }
 
 /*
- * Says what it is worth to know the candidate's cost. Nobody keeps a step for a thousandth of the program's run. Running
- * regions need not take longer than running the program. If time is short, each candidate gets its share.
+ * Says what it is worth to know the candidate's cost. Nobody keeps a step for a thousandth of the program's run.
+ * Running regions need not take longer than running the program. If time is short, each candidate gets its share.
  */
 static void say_worth(struct hunt *h)
 {
@@ -360,6 +284,12 @@ static int credit(struct hunt *h, struct delta *d, bool *better, struct err *err
 	return 0;
 }
 
+/* Is the gain beyond doubt, and dear to measure again? */
+static bool certain(const struct delta *d)
+{
+	return d->inside > CERTAIN_SECONDS && d->seconds < -CERTAIN_SIGMAS * d->se;
+}
+
 /* Finds what the candidate costs in the objective, and whether it is better by that. */
 static int price_objective(struct hunt *h, struct delta *d, bool *better, struct err *err)
 {
@@ -372,7 +302,7 @@ static int price_objective(struct hunt *h, struct delta *d, bool *better, struct
 		return 0;
 	count(h, d);
 	*better = d->outcome == OUTCOME_OK && d->seconds < 0;
-	if (!*better || cost_exact(h->lab->cost))
+	if (!*better || cost_exact(h->lab->cost) || certain(d))
 		return 0;
 	if (hunt_expect(h, CONFIRMATIONS * confirm.instances, err) < 0 ||
 		cost_confirm(h->lab->cost, h->config, h->candidate, &confirm, d, err) < 0)
@@ -383,8 +313,8 @@ static int price_objective(struct hunt *h, struct delta *d, bool *better, struct
 }
 
 /*
- * Finds what the candidate costs, and whether to keep it. If all limits are kept now, it has to be better. If a limit is
- * broken now, it has to come nearer to the limits, or be as near and better.
+ * Finds what the candidate costs, and whether to keep it. If all limits are kept now, it has to be better. If a limit
+ * is broken now, it has to come nearer to the limits, or be as near and better.
  */
 static int price(struct hunt *h, struct delta *d, bool *better, struct err *err)
 {
@@ -406,7 +336,7 @@ static int price(struct hunt *h, struct delta *d, bool *better, struct err *err)
 			*better = true;
 		}
 	}
-	return *better && !cost_exact(h->lab->cost) ? credit(h, d, better, err) : 0;
+	return *better && !cost_exact(h->lab->cost) && !certain(d) ? credit(h, d, better, err) : 0;
 }
 
 /* The search is over: the whole program has the last word. */
@@ -445,7 +375,7 @@ int hunt_next(struct hunt *h, struct err *err)
 	uint64_t beyond;
 	bool single, better, good;
 	uint32_t site, n;
-	int offered;
+	int offered, rc;
 
 	if (!over(h)) {
 		hunt_allow_check(h);
@@ -469,12 +399,14 @@ int hunt_next(struct hunt *h, struct err *err)
 		return 1;
 	}
 	trial = to_trial(h, &d, better);
-	good = d.outcome == OUTCOME_OK && h->beyond == beyond; /* a candidate that breaks a limit counts as one that failed */
+	good = d.outcome == OUTCOME_OK && h->beyond == beyond; /* one that breaks a limit counts as one that failed */
 	if (single)
 		guide_tell(h->guide, site, h->candidate[site], good ? d.seconds / n : NAN);
 	if (better)
 		keep(h, &d);
 	else
 		hunt_undo(h);
-	return record(h, &trial, err) < 0 ? -1 : 1;
+	rc = hunt_store(h, &trial, err);
+	mem_free((void *)trial.flip);
+	return rc < 0 ? -1 : 1;
 }

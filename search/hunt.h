@@ -34,12 +34,12 @@
  * confirmation the candidate is kept if it is better by this one;
  * credit	 a kept candidate is measured once more, and this goes into the running sum.
  *
- * If asking twice gives the same (estimates, models, bytes), the first answer is all three. Limits (within.c) are looked
- * at when the objective already says that a candidate is better; a candidate that breaks a limit is not kept.
+ * If asking twice gives the same (estimates, models, bytes), the first answer is all three. Limits (within.c) are
+ * looked at when the objective already says that a candidate is better; a candidate that breaks a limit is not kept.
  *
  * Now and then, and at the end, a check measures the whole program against the default (drift.c). The sum and the whole
- * are two estimates of one thing, and their weighted mean is believed. A configuration is vouched for if its check agreed
- * with the sum. If a check is a disappointment, the search goes back to the one that was vouched for last.
+ * are two estimates of one thing, and their weighted mean is believed. A configuration is vouched for if its check
+ * agreed with the sum. If a check is a disappointment, the search goes back to the one that was vouched for last.
  *
  * The running sum is relative to the default as it was read back. How much that differs from the compiler's own program
  * is measured once, at the start. So what is believed is about the same two programs as the verdict.
@@ -89,8 +89,9 @@ struct hunt_step { /* a candidate that was kept */
 struct hunt_check { /* of the whole program against the default */
 	uint64_t evaluation;
 	double seconds, believed, whole, se; /* cost relative to the default, by the steps and by the whole program */
-	double parts, part;		     /* kernels more than at the last correction; what each costs, after this check */
-	uint32_t drifted;       /* did the whole disagree? Then it was believed */
+	double parts;	  /* kernels more than at the last correction */
+	double part;	  /* what each costs, after this check */
+	uint32_t drifted; /* did the whole disagree? Then it was believed */
 };
 
 struct hunt_size { /* of the modules that would price a flip; all zero: not known */
@@ -102,7 +103,9 @@ struct hunt_size { /* of the modules that would price a flip; all zero: not know
 struct hunt_limit { /* a limit, and how far the search is from it */
 	const struct lab_limit *of;
 	double base, own; /* the cost of the default as read back, and of the compiler's own program */
-	struct estimate running, sure, next; /* changes: from the default to now; from the default to what was last vouched for; from now to the candidate */
+	struct estimate running; /* change from the default to now ... */
+	struct estimate sure;	 /* ... from the default to what was last vouched for ... */
+	struct estimate next;	 /* ... from now to the candidate */
 };
 
 struct hunt {
@@ -111,10 +114,11 @@ struct hunt {
 	uint32_t n_limits;
 	uint64_t beyond;	/* candidates that were better but broke a limit */
 	uint64_t cut;		/* candidates whose share of the time was over before they were priced (share.c) */
-	uint8_t *dear;		/* sites whose flip was passed over and not tried since; the longest that one was expected to take */
-	double dearest;
+	uint8_t *dear;		/* sites whose flip was passed over and not tried since */
+	double dearest;		/* the most seconds that one of them was expected to take */
 	struct hunt_size *size; /* per site */
 	bool too_dear;		/* all that was offered last was beyond what is left */
+	double planned;		/* seconds that the candidate is expected to take */
 	struct lab *lab;
 	struct space *s;
 	struct guide *guide;
@@ -125,7 +129,7 @@ struct hunt {
 	uint64_t hash;
 	double default_seconds, default_se, default_wall; /* ... and how long it took to measure and weigh that */
 	struct estimate decoded; /* seconds that the default as read back takes more than the compiler's own program */
-	struct estimate running; /* cost of config relative to the default: the sum of the steps, or what the whole said */
+	struct estimate running; /* cost of config relative to the default: sum of the steps, or what the whole said */
 	uint8_t *sure;		/* what the whole program vouched for last, its cost, and the steps kept until then */
 	struct estimate sure_cost;
 	uint32_t sure_steps;
@@ -155,8 +159,8 @@ struct hunt {
 };
 
 /*
- * For a hunt that only proposes (search/counsel.h). hunt_prepare takes the options, `config` is set by the caller, and
- * hunt_stand takes it as what proposals go from; it may be set again. The scorer of the first time stays.
+ * For a hunt that only proposes (search/counsel.h). hunt_prepare takes the options. The caller then sets h->config and
+ * calls hunt_stand, any number of times; proposals go from there. The scorer of the first call stays.
  */
 void hunt_prepare(struct hunt *h, const struct hunt_options *o, struct lab *lab);
 void hunt_stand(struct hunt *h, const struct scorer *scorer);
@@ -169,10 +173,10 @@ void hunt_release(struct hunt *h);
 double hunt_seconds(const struct hunt *h);
 /* The believed gain: the share of the compiler's own program's time that the configuration saves. */
 double hunt_gain(const struct hunt *h);
+double hunt_gain_se(const struct hunt *h);     /* its standard error */
+double hunt_own_seconds(const struct hunt *h); /* of the compiler's own program */
 /* Is the default known so badly that nothing can be said of gains before the verdict? */
 bool hunt_vague(const struct hunt *h);
-/* Its standard error. */
-double hunt_gain_se(const struct hunt *h);
 
 /* The present radius of mutations. */
 uint32_t hunt_radius(const struct hunt *h);
@@ -186,8 +190,8 @@ int hunt_check(struct hunt *h, bool last, struct err *err); /* of the whole prog
 /* The seconds that the last check is expected to take; 0 if there will be none. */
 double hunt_last_check(const struct hunt *h);
 /*
- * Tells the device's helpers what pricing the candidate will compile, so many copies of each, and after it what the hunt will
- * propose if nothing is kept. The hunt stays as it is.
+ * Tells the device's helpers what pricing the candidate will compile, so many copies of each, and after it what the
+ * hunt will propose if nothing is kept. The hunt stays as it is.
  */
 int hunt_expect(struct hunt *h, uint32_t copies, struct err *err);
 void hunt_forget(struct hunt *h); /* releases what was foreseen */
@@ -196,7 +200,7 @@ void hunt_add_point(struct hunt *h);
 extern const struct precision hunt_whole; /* of a whole program against the default */
 /* Does the compiler's own program stand for the default as it was read back? Then that is not compiled. */
 bool hunt_own_stands(const struct hunt *h);
-/* Measures how much more the default as read back costs than the compiler's own program; 0 if nothing can be measured. */
+/* Measures how much more the default as read back costs than the compiler's own program; 0: nothing can be measured. */
 int hunt_weigh_default(struct hunt *h, struct cost *c, struct estimate *out, struct err *err);
 
 /* share.c. The clock at which the hunt has to be over; 0: never. */
@@ -214,7 +218,9 @@ void hunt_allow_all(struct hunt *h);
 /* within.c. How far the limits are broken now: the sum of shares of what each allows; 0 if all are kept. */
 double hunt_excess(const struct hunt *h);
 int hunt_begin_limits(struct hunt *h, struct err *err);
-/* The same for the candidate; its changes are remembered for hunt_keep_limits. If the outcome is not ok, it has none. */
+/*
+ * The same for the candidate; its changes are remembered for hunt_keep_limits. If the outcome is not ok, it has none.
+ */
 int hunt_price_limits(struct hunt *h, double *excess, enum outcome *outcome, struct err *err);
 void hunt_keep_limits(struct hunt *h);	  /* the candidate is now the configuration */
 void hunt_vouch_limits(struct hunt *h);	  /* the present changes are vouched for ... */
@@ -222,10 +228,13 @@ void hunt_restore_limits(struct hunt *h); /* ... and the hunt goes back to them 
 /* Measures the limits that are not exact on the whole program; at the start, all limits. */
 int hunt_weigh_limits(struct hunt *h, const uint8_t *dflt, struct err *err);
 bool hunt_inexact_limits(const struct hunt *h); /* are there limits that are not exact? */
-bool hunt_limits_broken(const struct hunt *h);	/* by more than their errors, though they were kept when last vouched for */
+/* Are limits that were kept when last vouched for broken now, by more than their errors? */
+bool hunt_limits_broken(const struct hunt *h);
 
 /* State to go on from after a kill (state.c); load wants the same program, options and a hunt just begun. */
 void hunt_save(const struct hunt *h, struct buf *out);
+/* Stores the state in the run, with a trial unless that is NULL. Does nothing without a run. */
+int hunt_store(const struct hunt *h, const struct trial *t, struct err *err);
 int hunt_load(struct hunt *h, const void *p, size_t n, struct err *err);
 
 #endif

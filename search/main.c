@@ -12,6 +12,7 @@
 #include "base/stop.h"
 #include "base/talk.h"
 #include "device/stage.h"
+#include "ready/user_program.h"
 #include "search/arrange.h"
 #include "search/output.h"
 #include "search/parts.h"
@@ -24,14 +25,16 @@
 
 static bool arranges(const struct session *s)
 {
-	const struct stage *stage = stage_find(s->lab.space->kind, device_info(s->device)->family);
+	const struct stage *stage = s->device ? stage_find(s->lab.space->kind, device_info(s->device)->family) : NULL;
+	bool asked = stage ? stage->arranged : !s->device; /* without a device the model answers */
 
-	return stage && stage->arranged && s->lab.space->ops->kind->arranging && s->lab.quantity == QUANTITY_BYTES;
+	return asked && s->lab.space->ops->kind->arranging && s->lab.quantity == QUANTITY_BYTES;
 }
 
 static void begin_talk(const struct session *s)
 {
 	const struct settings *set = s->set;
+	bool guided = set->strategy == STRATEGY_GUIDED;
 	struct buf line = {0};
 	char time[32];
 
@@ -44,12 +47,15 @@ static void begin_talk(const struct session *s)
 	if (s->advisor.infer) {
 		advisor_text(&s->advisor, &line);
 		fprintf(stderr, "search: model %s\n", line.data);
-	} else if (s->device && arranges(s)) {
-		talk("the compiler is asked for its own ways first; then arrangements are looked for, and the best is shown to it");
-	} else if (set->strategy == STRATEGY_GUIDED && s->lab.space->ops->promise) {
-		fprintf(stderr, "search: no model for these decisions; guided by what the rules promise, then by what is measured\n");
-	} else if (set->strategy == STRATEGY_GUIDED) {
-		fprintf(stderr, "search: no model for this device; searching at random (train one with learn)\n");
+	} else if (arranges(s) && !s->device) {
+		talk("there is no compiler to ask: arrangements are looked for by the model alone");
+	} else if (arranges(s)) {
+		talk("the compiler is asked for its own ways first; "
+		     "then arrangements are looked for, and the best is shown to it");
+	} else if (guided && s->lab.space->ops->promise) {
+		talk("no model for these decisions; guided by what the rules promise, then by what is measured");
+	} else if (guided) {
+		talk("no model for this device; searching at random (train one with learn)");
 	}
 	if (s->lab.subject.extract_seconds >= SPARE_DEAR)
 		talk(s->lab.subject.known ? "opened from what was kept of it, which took %s then"
@@ -64,12 +70,12 @@ static void show(struct session *s, struct progress *p)
 	char detail[160];
 
 	if (h->lab->parts_only || hunt_vague(h))
-		snprintf(detail, sizeof detail, "%+.3g +- %.2g us by the parts alone, %llu kept", h->running.value * 1e6, h->running.se * 1e6,
-			(unsigned long long)h->kept);
+		snprintf(detail, sizeof detail, "%+.3g +- %.2g us by the parts alone, %llu kept",
+			h->running.value * 1e6, h->running.se * 1e6, (unsigned long long)h->kept);
 	else
 		snprintf(detail, sizeof detail, "best %+.2f%% +- %.2f, %llu kept, cached %.0f%%", -100 * hunt_gain(h),
-		100 * hunt_gain_se(h), (unsigned long long)h->kept,
-		h->evaluations ? 100.0 * (double)h->cached / (double)h->evaluations : 0.0);
+			100 * hunt_gain_se(h), (unsigned long long)h->kept,
+			h->evaluations ? 100.0 * (double)h->cached / (double)h->evaluations : 0.0);
 	progress_update(p, h->evaluations, detail);
 }
 
@@ -104,6 +110,7 @@ static int end_run(struct session *s, const struct result *r, struct err *err)
 		.delta = v->tuned_seconds - v->default_seconds, .default_seconds = v->default_seconds,
 		.se = (v->high - v->low) / 4 * v->default_seconds};
 	struct buf summary = {0};
+	enum run_state state = hunt_could_go_on(&s->hunt) ? RUN_STOPPED : RUN_FINISHED;
 	int rc = 0;
 
 	if (!s->archive.run)
@@ -112,7 +119,7 @@ static int end_run(struct session *s, const struct result *r, struct err *err)
 	if (v->measured && v->outcome == OUTCOME_OK)
 		rc = run_found(s->archive.run, &f, err);
 	if (rc == 0)
-		rc = run_end(s->archive.run, hunt_could_go_on(&s->hunt) ? RUN_STOPPED : RUN_FINISHED, summary.data, err);
+		rc = run_end(s->archive.run, state, summary.data, err);
 	buf_release(&summary);
 	return rc;
 }
@@ -135,18 +142,31 @@ static int leave(struct session *s, const struct result *r, struct err *err)
 	return rc;
 }
 
+/* What a result is made from; `info` is NULL if there is no device. */
+static struct result result_of(struct session *s, const struct device_info *info)
+{
+	return (struct result){.hunt = &s->hunt, .verdict = &s->verdict, .device = info,
+		.graph = s->lab.subject.name, .strategy = search_strategy_name(s->hunt.o.strategy),
+		.advisor = &s->advisor, .before = s->before ? s->before->dir.data : NULL, .by_hand = &s->by_hand,
+		.opening = s->opening};
+}
+
+/* Seconds that the user gave the verdict; 0: the search decides. */
+static double verdict_seconds(const struct settings *set)
+{
+	return set->verdict_seconds == OPT_AUTO ? 0 : set->verdict_seconds;
+}
+
 static int conclude(struct session *s, struct err *err)
 {
-	const struct settings *set = s->set;
 	struct device_info info = {0};
-	struct result r = {&s->hunt, &s->verdict, s->device ? &info : NULL, s->lab.subject.name,
-		search_strategy_name(s->hunt.o.strategy), &s->advisor, s->before ? s->before->dir.data : NULL, &s->by_hand,
-		s->opening, 0};
-	double begun;
+	struct result r = result_of(s, s->device ? &info : NULL);
+	struct verdict_options vo = {.device = r.device ? &s->device_options : NULL, .seconds = verdict_seconds(s->set),
+		.searched = 0};
+	double found = s->hunt.default_seconds + s->hunt.running.value, begun;
 	int rc;
 
-	if (s->device && by_hand_add_found(&s->by_hand, &s->lab, s->device, s->hunt.config,
-				 s->hunt.default_seconds + s->hunt.running.value, err) < 0)
+	if (s->device && by_hand_add_found(&s->by_hand, &s->lab, s->device, s->hunt.config, found, err) < 0)
 		return -1;
 	if (s->device) { /* give the worker back: the verdict wants a fresh one on the same core */
 		info = *device_info(s->device);
@@ -160,9 +180,9 @@ static int conclude(struct session *s, struct err *err)
 		verdict_forgo(&s->verdict, &s->lab, s->hunt.config, &s->hunt.running);
 		return leave(s, &r, err);
 	}
+	vo.searched = hunt_seconds(&s->hunt);
 	begun = now_seconds();
-	rc = verdict_reach(&s->verdict, &s->lab, s->hunt.config, &(struct verdict_options){r.device ? &s->device_options : NULL,
-		set->verdict_seconds == OPT_AUTO ? 0 : set->verdict_seconds, hunt_seconds(&s->hunt)}, err);
+	rc = verdict_reach(&s->verdict, &s->lab, s->hunt.config, &vo, err);
 	if (rc == 0 && r.device)
 		rc = parts_check(&s->verdict, &s->lab, s->hunt.config, &s->device_options, err);
 	r.judging = now_seconds() - begun;
@@ -175,9 +195,9 @@ static int conclude(struct session *s, struct err *err)
 static int run_arrange(struct session *s, struct err *err)
 {
 	const struct settings *set = s->set;
+	const char *strategy = set->strategy == STRATEGY_GUIDED ? NULL : search_strategy_name(set->strategy);
 	struct arrange_settings as = {.dir = s->dir.data, .seconds = set->seconds > 0 ? set->seconds : 60,
-		.verdict_seconds = set->verdict_seconds == OPT_AUTO ? 0 : set->verdict_seconds,
-		.strategy = set->strategy == STRATEGY_GUIDED ? NULL : search_strategy_name(set->strategy), .budget = (uint64_t)set->steps,
+		.verdict_seconds = verdict_seconds(set), .strategy = strategy, .budget = (uint64_t)set->steps,
 		.seed = (uint64_t)set->seed, .unverified = set->unverified, .json = set->json, .quiet = set->quiet};
 	struct arrange a = {.set = &as, .lab = &s->lab, .device = s->device, .device_options = &s->device_options};
 	struct buf out = {0};
@@ -194,6 +214,22 @@ static int run_arrange(struct session *s, struct err *err)
 	return rc;
 }
 
+/* Lets a rival (rival.h) choose the configuration, if the strategy is one: s->given is then what it chose. */
+static int ask_rival(struct session *s, bool *rival, struct err *err)
+{
+	const struct settings *set = s->set;
+	struct rival_options ro = {.alpha = set->strategy == STRATEGY_TASO ? RIVAL_ALPHA : 0,
+		.budget = (uint64_t)set->budget, .seconds = set->seconds};
+	struct rival_answer answer;
+
+	*rival = set->strategy == STRATEGY_TASO || set->strategy == STRATEGY_GREEDY;
+	if (!*rival)
+		return 0;
+	if (!s->given)
+		s->given = mem_alloc(s->lab.space->n_sites + 1);
+	return rival_search(&s->lab, s->device, &ro, s->given, &answer, err);
+}
+
 /* Opens the session, and searches until the budget is used up. 1: the kind has already given its answer. */
 static int search_on(struct session *s, struct err *err)
 {
@@ -203,10 +239,7 @@ static int search_on(struct session *s, struct err *err)
 		.alpha = set->alpha, .explore = set->explore, .hops = (int32_t)set->hops, .tied = set->tied,
 		.adapt = set->adapt, .drift_checks = (uint32_t)set->drift_checks,
 		.part_known = set->kernel_us != OPT_AUTO};
-	struct rival_options ro = {.alpha = set->strategy == STRATEGY_TASO ? RIVAL_ALPHA : 0, .budget = (uint64_t)set->budget,
-		.seconds = set->seconds};
-	bool rival = set->strategy == STRATEGY_TASO || set->strategy == STRATEGY_GREEDY, promises;
-	struct rival_answer answer;
+	bool rival, promises;
 	struct scorer scorer;
 
 	s->began = now_seconds();
@@ -214,18 +247,18 @@ static int search_on(struct session *s, struct err *err)
 		return -1;
 	begin_talk(s);
 	if (s->more && s->lab.space->ops->prepares)
-		return err_set(err, "what comes of %s takes other parameters, so no other kind can go on with it: search it alone, then its tuned.pb",
+		return err_set(err,
+			"what comes of %s takes other parameters, so no other kind can go on with it: "
+			"search it alone, then its tuned.pb",
 			set->space);
-	if (s->device && arranges(s))
+	if (arranges(s))
 		return run_arrange(s, err) < 0 ? -1 : 1;
 	if (set->strategy >= STRATEGY_OWN)
-		return err_set(err, "--strategy %s is for kinds that look for arrangements by themselves, on a compiler that says what these need",
+		return err_set(err,
+			"--strategy %s is for kinds that look for arrangements by themselves, on a compiler that says "
+			"what these need",
 			search_strategy_name(set->strategy));
-	if (by_hand_price(&s->by_hand, &s->lab, s->device, err) < 0)
-		return -1;
-	if (rival && !s->given)
-		s->given = mem_alloc(s->lab.space->n_sites + 1);
-	if (rival && rival_search(&s->lab, s->device, &ro, s->given, &answer, err) < 0)
+	if (by_hand_price(&s->by_hand, &s->lab, s->device, err) < 0 || ask_rival(s, &rival, err) < 0)
 		return -1;
 	ho.start = set->from || rival ? HUNT_GIVEN : s->start;
 	ho.given = s->given;
@@ -248,9 +281,7 @@ static int search_on(struct session *s, struct err *err)
 static int hand_over(struct session *s, struct buf *program, struct err *err)
 {
 	struct device_info info = s->device ? *device_info(s->device) : (struct device_info){0};
-	struct result r = {&s->hunt, &s->verdict, s->device ? &info : NULL, s->lab.subject.name,
-		search_strategy_name(s->hunt.o.strategy), &s->advisor, s->before ? s->before->dir.data : NULL, &s->by_hand,
-		s->opening, 0};
+	struct result r = result_of(s, s->device ? &info : NULL);
 	struct buf module = {0};
 	int rc = s->lab.space->ops->apply(s->lab.space, s->hunt.config, &module, err);
 
@@ -268,7 +299,10 @@ static int hand_over(struct session *s, struct buf *program, struct err *err)
 	return rc;
 }
 
-/* Searches kind after kind ("rewrite,fusion"), each on the program that the one before left; `first` are the kinds to come. */
+/*
+ * Searches kind after kind ("rewrite,fusion"), each on the program that the one before left; `first` are the kinds to
+ * come.
+ */
 static int run_after(struct session *last, const char *first, const struct session *before, struct err *err)
 {
 	struct settings own = *last->set, rest = *last->set;
@@ -293,7 +327,7 @@ static int run_after(struct session *last, const char *first, const struct sessi
 		s.more = true;
 		rc = rc == 0 ? search_on(&s, err) : rc;
 		if (rc == 1)
-			rc = err_set(err, "what %s decides is no program that another kind could go on with", kind.data);
+			rc = err_set(err, "what %s decides is no program that another kind can go on with", kind.data);
 		rc = rc == 0 ? hand_over(&s, &program, err) : rc;
 		rest.graph = program.data;
 		rest.from = NULL;
@@ -348,6 +382,8 @@ int main(int argc, char **argv)
 	stop_on_signals(STOP_AT_SECOND);
 	rc = search_parse(&set, argc, argv, &err);
 	talk_on(!set.quiet);
+	if (rc == 0 && user_program_is_cost_graph(set.graph))
+		set.device = "none";
 	if (rc == 0) {
 		rc = puzzle_is(set.graph) ? run_puzzle(&set, &err) : run(&s, &err);
 		session_close(&s);

@@ -209,6 +209,23 @@ static bool time_for_another(const struct numbers *n, const struct numbers_job *
 	return job->seconds <= 0 || kinds == 0 || !any_told(n) || spent + spent / kinds <= job->seconds;
 }
 
+/* No kind of input told anything: one cause, if it is the same on all, or else what it may be. */
+static void say_why_silent(struct numbers *out)
+{
+	enum outcome own = out->on[0].own;
+	bool same = own != OUTCOME_OK;
+
+	for (int i = 1; i < INPUTS_COUNT; i++)
+		same = same && out->on[i].own == own;
+	if (same)
+		snprintf(out->detail, sizeof out->detail,
+			"on every kind of input the compiler's own program ends so: %s", outcome_meaning(own));
+	else
+		snprintf(out->detail, sizeof out->detail,
+			"on every kind of input the compiler's own program does not "
+			"run, gives no finite number, or changes as much by rounding alone");
+}
+
 int numbers_check(struct numbers *out, const struct numbers_job *job, struct err *err)
 {
 	double start = now_seconds();
@@ -228,9 +245,7 @@ int numbers_check(struct numbers *out, const struct numbers_job *job, struct err
 	if (rc == 0 && out->outcome == OUTCOME_OK && !any_told(out)) {
 		out->outcome = OUTCOME_WRONG_NUMBERS;
 		out->silent = true;
-		snprintf(out->detail, sizeof out->detail,
-			"on every kind of input the compiler's own program does not "
-			"run, gives no finite number, or changes as much by rounding alone");
+		say_why_silent(out);
 	}
 	for (int i = 0; i < 2; i++) {
 		if (rc == 0 && c.more[i].handle)

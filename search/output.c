@@ -15,17 +15,6 @@
 #define STATE_MAGIC "vantage search 2"
 #define STATE_MAGIC_OLD "vantage search"
 
-static int put(const char *dir, const char *name, const void *p, size_t n, struct err *err)
-{
-	struct buf path = {0};
-	int rc;
-
-	buf_addf(&path, "%s/%s", dir, name);
-	rc = io_write_file(path.data, p, n, err);
-	buf_release(&path);
-	return rc;
-}
-
 int output_prepare(const char *dir, struct err *err)
 {
 	struct buf path = {0};
@@ -46,11 +35,11 @@ int output_write_decisions(const char *dir, const struct result *r, struct err *
 	int rc;
 
 	output_json_decisions(r, &text);
-	rc = put(dir, "decisions.json", text.data, text.len, err);
+	rc = io_write_in(dir, "decisions.json", text.data, text.len, err);
 	buf_reset(&text);
 	report_write(r, &text);
 	if (rc == 0)
-		rc = put(dir, "report.html", text.data, text.len, err);
+		rc = io_write_in(dir, "report.html", text.data, text.len, err);
 	buf_release(&text);
 	return rc;
 }
@@ -68,17 +57,18 @@ static int drop(const char *dir, const char *name, struct err *err)
 }
 
 /* The tuned program as it was compiled for the verdict, if that was dear, or compiled now. */
-static int write_executable(const char *dir, struct spares *spares, struct device *d, const struct buf *module, struct err *err)
+static int write_executable(const char *dir, struct lab *lab, struct device *d, const struct buf *module,
+	struct err *err)
 {
-	const struct spare *known = spare_get(spares, COMPILE_APPLIED, module);
+	const struct spare *known = spare_get(&lab->subject.opened.spares, COMPILE_APPLIED, module);
 	struct compiled c = {0};
 	int rc;
 
 	if (known)
-		return put(dir, "tuned.exe", known->executable.data, known->executable.len, err);
+		return io_write_in(dir, "tuned.exe", known->executable.data, known->executable.len, err);
 	rc = device_compile(d, COMPILE_APPLIED, "hlo", module->data, module->len, WANT_SERIALISED, &c, err);
 	if (rc == 0 && c.outcome == OUTCOME_OK && c.serialised.len)
-		rc = put(dir, "tuned.exe", c.serialised.data, c.serialised.len, err);
+		rc = io_write_in(dir, "tuned.exe", c.serialised.data, c.serialised.len, err);
 	if (c.handle)
 		device_drop(d, &c, err);
 	compiled_release(&c);
@@ -95,13 +85,16 @@ static int write_answer(const char *dir, const struct result *r, const uint8_t *
 	if (s->ops->answer)
 		s->ops->answer(s, config, &text);
 	if (s->ops->answer && (text.len || !s->ops->prepares))
-		rc = put(dir, s->ops->answer_file, text.data, text.len, err);
+		rc = io_write_in(dir, s->ops->answer_file, text.data, text.len, err);
 	buf_release(&text);
 	return rc;
 }
 
-/* What is to be used: what was found, or the default, which is the program as it was given or what people do by hand. */
-static int write_module(const char *dir, const struct result *r, struct buf *module, struct buf *options, struct err *err)
+/*
+ * What is to be used: what was found, or the default, which is the program as it was given or what people do by hand.
+ */
+static int write_module(const char *dir, const struct result *r, struct buf *module, struct buf *options,
+	struct err *err)
 {
 	struct space *s = r->hunt->s;
 	const struct buf *original = &r->hunt->lab->subject.original;
@@ -135,33 +128,24 @@ int output_write(const char *dir, const struct result *r, struct device *d, stru
 	if (rc == 0)
 		rc = write_module(dir, r, &module, &text, err);
 	if (rc == 0)
-		rc = put(dir, "default.pb", original->data, original->len, err);
+		rc = io_write_in(dir, "default.pb", original->data, original->len, err);
 	if (rc == 0)
-		rc = put(dir, "tuned.pb", module.data, module.len, err);
+		rc = io_write_in(dir, "tuned.pb", module.data, module.len, err);
 	if (rc == 0)
-		rc = put(dir, "options.txt", text.data ? text.data : "", text.len, err);
+		rc = io_write_in(dir, "options.txt", text.data ? text.data : "", text.len, err);
 	if (rc == 0 && r->verdict->tuned && d && r->device->kind == COST_MEASURED)
-		rc = write_executable(dir, &r->hunt->lab->subject.opened.spares, d, &module, err);
+		rc = write_executable(dir, r->hunt->lab, d, &module, err);
 	buf_reset(&text);
 	output_json_config(r, &text);
 	if (rc == 0)
-		rc = put(dir, "config.json", text.data, text.len, err);
+		rc = io_write_in(dir, "config.json", text.data, text.len, err);
 	buf_reset(&text);
 	report_write(r, &text);
 	if (rc == 0)
-		rc = put(dir, "report.html", text.data, text.len, err);
+		rc = io_write_in(dir, "report.html", text.data, text.len, err);
 	buf_release(&module);
 	buf_release(&text);
 	return rc;
-}
-
-const char *output_attention(const struct result *r)
-{
-	if (!r->hunt->s->ops->prepares || !(r->verdict->tuned || r->verdict->forgone))
-		return NULL;
-	return "ATTENTION: tuned.pb TAKES OTHER PARAMETERS than your program. Run prepare.pb, which lies beside it, once, and again whenever a "
-	       "parameter that you named changes: it takes those of them that it prepares, in order. tuned.pb then takes what is left of your "
-	       "program's parameters, in order, and after them what prepare.pb gave. The figures are of tuned.pb alone.";
 }
 
 void output_summary(const struct result *r, const char *dir, bool json, struct buf *out)
@@ -178,9 +162,10 @@ void output_summary(const struct result *r, const char *dir, bool json, struct b
 		buf_addf(out, "%s\n", r->verdict->compared);
 	if (*r->verdict->advice)
 		buf_addf(out, "%s\n", r->verdict->advice);
-	if (output_attention(r))
-		buf_addf(out, "%s\n", output_attention(r));
-	buf_addf(out, "%llu evaluation%s in %.1f s: %llu measured, %llu cached, %llu kept, %llu refuted when measured again",
+	if (verdict_attention(r->verdict))
+		buf_addf(out, "%s\n", verdict_attention(r->verdict));
+	buf_addf(out,
+		"%llu evaluation%s in %.1f s: %llu measured, %llu cached, %llu kept, %llu refuted when measured again",
 		(unsigned long long)h->evaluations, h->evaluations == 1 ? "" : "s", hunt_seconds(h),
 		(unsigned long long)h->measured, (unsigned long long)h->cached, (unsigned long long)h->kept,
 		(unsigned long long)h->refuted);
@@ -195,11 +180,13 @@ void output_summary(const struct result *r, const char *dir, bool json, struct b
 		buf_adds(out, "; nothing was left to try");
 	buf_addch(out, '\n');
 	if (r->opening + r->judging >= LONG_BESIDE)
-		buf_addf(out, "Opening the program took %s, the verdict %s.\n", talk_seconds(r->opening, time, sizeof time),
-			talk_seconds(r->judging, judging, sizeof judging));
+		buf_addf(out, "Opening the program took %s, the verdict %s.\n",
+			talk_seconds(r->opening, time, sizeof time), talk_seconds(r->judging, judging, sizeof judging));
 	if (hunt_passed_over(h))
-		buf_addf(out, "%u more were passed over: to price one would have taken longer than its share of the time (%s at most); "
-			"with more --seconds they are tried.\n", hunt_passed_over(h), talk_seconds(h->dearest, time, sizeof time));
+		buf_addf(out,
+			"%u more were passed over: to price one would have taken longer than its share of the time "
+			"(%s at most); with more --seconds they are tried.\n",
+			hunt_passed_over(h), talk_seconds(h->dearest, time, sizeof time));
 	by_hand_text(r->by_hand, out);
 	buf_addf(out, "%s/report.html\n", dir);
 }
@@ -225,7 +212,7 @@ int output_save_state(const char *dir, const struct hunt *h, const char *setting
 	buf_str(&b, settings);
 	buf_u64(&b, decisions(h->s));
 	hunt_save(h, &b);
-	rc = put(dir, "state", b.data, b.len, err);
+	rc = io_write_in(dir, "state", b.data, b.len, err);
 	buf_release(&b);
 	return rc;
 }
@@ -248,7 +235,9 @@ int output_load_state(const char *dir, struct hunt *h, const char *settings, boo
 	if (strcmp(magic, STATE_MAGIC) != 0 && strcmp(magic, STATE_MAGIC_OLD) != 0)
 		err_set(err, "%s is no saved search", path.data);
 	else if (strcmp(saved, settings) != 0)
-		err_set(err, "%s was saved by a search with other settings (%s); choose another --out, or leave out --resume",
+		err_set(err,
+			"%s was saved by a search with other settings (%s); choose another --out, or leave out "
+			"--resume",
 			path.data, saved);
 	else if (strcmp(magic, STATE_MAGIC_OLD) == 0 || cursor_u64(&in) != decisions(h->s))
 		rc = 0, *other = true;

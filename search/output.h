@@ -40,8 +40,6 @@ int output_write(const char *dir, const struct result *r, struct device *d, stru
 
 /* The summary on standard output: JSON, or lines for people. */
 void output_summary(const struct result *r, const char *dir, bool json, struct buf *out);
-/* What whoever runs the tuned program must know because it takes other parameters; NULL where it does not. */
-const char *output_attention(const struct result *r);
 
 /* For programs (output_json.c): of the whole result, of its decisions alone, of the summary. */
 void output_json_config(const struct result *r, struct buf *out);

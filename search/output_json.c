@@ -1,8 +1,8 @@
 /*
  * output_json.c - what a search tells programs: config.json, decisions.json, and the summary of --json.
  *
- * Each is made of the same parts: which decisions (graph, space, sites), the verdict, the course of the search, the environment.
- * A part that does not apply is left out; a value that is not known is null.
+ * Each is made of the same parts: which decisions (graph, space, sites), the verdict, the course of the search, the
+ * environment. A part that does not apply is left out; a value that is not known is null.
  */
 #include "base/json.h"
 #include "base/opt.h"
@@ -76,8 +76,8 @@ static void add_verdict(struct json *j, const struct result *r)
 	json_bool(j, "tuned", v->tuned);
 	json_str(j, "sentence", v->sentence);
 	json_str(j, "advice", *v->advice ? v->advice : NULL);
-	if (output_attention(r))
-		json_str(j, "attention", output_attention(r));
+	if (verdict_attention(r->verdict))
+		json_str(j, "attention", verdict_attention(r->verdict));
 	json_str(j, "kind", cost_kind_name(v->kind));
 	json_str(j, "estimator", *v->estimator ? v->estimator : NULL);
 	json_str(j, "quantity", quantity_name(r->hunt->quantity));

@@ -22,18 +22,24 @@ static bool has_room(const struct lab *lab, uint32_t devices, char *why, size_t 
 
 	for (uint32_t v = c->first; v < c->first + c->n_nodes; v++)
 		bytes += g->node[v].opcode == OP_PARAMETER ? (double)g->node[v].bytes : 0;
-	for (uint32_t v = 0; v < g->n_nodes; v++)
-		work += g->node[v].flops * (g->comp[g->node[v].comp].role <= ROLE_CONTROL ? g->comp[g->node[v].comp].trips : 0);
+	for (uint32_t v = 0; v < g->n_nodes; v++) {
+		const struct comp *in = &g->comp[g->node[v].comp];
+		work += in->role <= ROLE_CONTROL ? g->node[v].flops * in->trips : 0;
+	}
 	work *= devices / PARTS_RATE; /* the program as it was given is whole on each */
 	if (work > PARTS_SECONDS) {
-		snprintf(why, n, "Its numbers were not compared: one run as %u devices would take %s of a core of this machine. A smaller one of "
-			"the same program, with the same decisions, is soon compared.", devices, talk_seconds(work, time, sizeof time));
+		snprintf(why, n,
+			"Its numbers were not compared: one run as %u devices would take %s of a core of this machine. "
+			"A smaller one of the same program, with the same decisions, is soon compared.",
+			devices, talk_seconds(work, time, sizeof time));
 		return false;
 	}
 	bytes *= PARTS_MEMORY * (double)devices;
 	if (there <= 0 || bytes <= there / 2)
 		return true;
-	snprintf(why, n, "Its numbers were not compared: %u devices would take %.1f GiB of this machine's memory, which has %.1f GiB left.",
+	snprintf(why, n,
+		"Its numbers were not compared: %u devices would take %.1f GiB of this machine's memory, which has "
+		"%.1f GiB left.",
 		devices, bytes / 0x1p30, there / 0x1p30);
 	return false;
 }
@@ -51,7 +57,8 @@ static int compare(struct verdict *v, struct lab *lab, const uint8_t *config, st
 	if (rc == 0 && side[0].outcome == OUTCOME_OK)
 		rc = device_compile(d, COMPILE_DEFAULT, "hlo", module.data, module.len, 0, &side[1], err);
 	if (rc == 0 && side[0].outcome != OUTCOME_OK)
-		snprintf(v->compared, sizeof v->compared, "Its numbers were not compared: the program as it was given does not run here (%.200s).",
+		snprintf(v->compared, sizeof v->compared,
+			"Its numbers were not compared: the program as it was given does not run here (%.200s).",
 			side[0].detail);
 	else if (rc == 0 && side[1].outcome != OUTCOME_OK)
 		v->numbers = (struct numbers){.outcome = side[1].outcome};
@@ -65,15 +72,19 @@ static int compare(struct verdict *v, struct lab *lab, const uint8_t *config, st
 	return rc;
 }
 
-int parts_check(struct verdict *v, struct lab *lab, const uint8_t *config, const struct device_options *o, struct err *err)
+int parts_check(struct verdict *v, struct lab *lab, const uint8_t *config, const struct device_options *o,
+	struct err *err)
 {
+	const struct space_ops *ops = lab->space->ops;
+	uint32_t devices = spread_devices(o->spread);
 	struct device_options here = *o;
 	struct device *d;
 	struct err why = {{0}};
 	int rc;
 
-	if (!lab->space->ops->apply_whole || lab->space->ops->prepares || !v->measured || v->outcome != OUTCOME_OK ||
-		!has_room(lab, spread_devices(o->spread), v->compared, sizeof v->compared))
+	if (!ops->apply_whole || ops->prepares || !v->measured || v->outcome != OUTCOME_OK)
+		return 0;
+	if (!has_room(lab, devices, v->compared, sizeof v->compared))
 		return 0;
 	here.backend = backend_first();
 	d = device_open(&here, &why);
@@ -81,7 +92,7 @@ int parts_check(struct verdict *v, struct lab *lab, const uint8_t *config, const
 		snprintf(v->compared, sizeof v->compared, "Its numbers were not compared: %.300s.", why.text);
 		return 0;
 	}
-	talk("running what was found on this machine's cores, as %u devices, to compare its numbers", spread_devices(o->spread));
+	talk("running what was found on this machine's cores, as %u devices, to compare its numbers", devices);
 	rc = compare(v, lab, config, d, err);
 	device_close(d);
 	if (rc == 0)

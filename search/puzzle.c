@@ -1,8 +1,8 @@
 /*
  * puzzle.c - a public problem of placement, from file to answer.
  *
- * The answer goes to standard output, or to a file, in its owners' form; what it is worth goes to people on
- * standard error, or with --json to standard output as well, after the answer has gone to a file.
+ * The answer, in the form that the problem's owners want, goes to standard output or to a file. Its value goes to
+ * standard error, for people. With --json it goes to standard output, and the answer must go to a file.
  */
 #include "search/puzzle.h"
 

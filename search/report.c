@@ -17,9 +17,9 @@ static void add_checks(struct buf *b, const struct plot *p, const struct hunt *h
 	for (size_t i = 0; i < h->n_check; i++) {
 		const struct hunt_check *c = &h->check[i];
 		double x = plot_x(p, by_time ? c->seconds : (double)c->evaluation), half = 1.96 * c->se;
-		buf_addf(b, "<g stroke='#b4481e' fill='#b4481e'><path d='M%.1f %.1fV%.1f'/><circle cx='%.1f' cy='%.1f' r='3'/></g>",
-			x, plot_y(p, unit * (c->whole - half)), plot_y(p, unit * (c->whole + half)), x,
-			plot_y(p, unit * c->whole));
+		double from = plot_y(p, unit * (c->whole - half)), to = plot_y(p, unit * (c->whole + half));
+		buf_addf(b, "<g stroke='#b4481e' fill='#b4481e'><path d='M%.1f %.1fV%.1f'/>", x, from, to);
+		buf_addf(b, "<circle cx='%.1f' cy='%.1f' r='3'/></g>", x, plot_y(p, unit * c->whole));
 	}
 }
 
@@ -73,15 +73,15 @@ static void add_steps(struct buf *b, const struct hunt *h)
 		page_text(b, in->metadata ? in->metadata->op_name : "");
 		double delta = quantity_in_unit(h->quantity, t->delta), se = quantity_in_unit(h->quantity, t->se);
 		int places = decimals(se);
-		buf_addf(b, "</code></td><td>%u &rarr; %u</td><td class=n>%u</td><td class=n>%.*f</td><td class=n>%.*f</td></tr>\n",
-			t->from, t->to, t->n_flips, places, delta, places, se);
+		buf_addf(b, "</code></td><td>%u &rarr; %u</td><td class=n>%u</td>", t->from, t->to, t->n_flips);
+		buf_addf(b, "<td class=n>%.*f</td><td class=n>%.*f</td></tr>\n", places, delta, places, se);
 	}
 	buf_adds(b, "</table>\n");
 	if (s->ops->kind->choices) {
 		buf_adds(b, "<p>What a choice means: ");
 		page_text(b, s->ops->kind->choices);
-		buf_adds(b, " &ldquo;Sites&rdquo; counts what was decided alike in one step. Figures are of the moment when "
-			    "the step was taken, by its regions.</p>\n");
+		buf_adds(b, " &ldquo;Sites&rdquo; counts what was decided alike in one step. Figures are of the moment "
+			    "when the step was taken, by its regions.</p>\n");
 	}
 }
 
@@ -152,7 +152,8 @@ static void add_search(struct buf *b, const struct result *r)
 		(unsigned long long)h->evaluations, hunt_seconds(h), (unsigned long long)h->measured,
 		(unsigned long long)h->cached);
 	page_row(b, "Evaluations", line);
-	snprintf(line, sizeof line, "%llu kept, %llu refuted when measured again, %llu corrections by the whole program",
+	snprintf(line, sizeof line,
+		"%llu kept, %llu refuted when measured again, %llu corrections by the whole program",
 		(unsigned long long)h->kept, (unsigned long long)h->refuted, (unsigned long long)h->drifts);
 	page_row(b, "Candidates", line);
 	if (h->part.value > 0 || h->part.se > 0) {
@@ -170,23 +171,26 @@ static void add_search(struct buf *b, const struct result *r)
 /* Adds the limits that the tuned program had to keep. */
 static void add_limits(struct buf *b, const struct verdict *v)
 {
-	buf_adds(b, "<h2>Limits</h2>\n<table><tr><th>limit</th><th class=n>default</th><th class=n>tuned</th><th class=n>change</th>"
-		    "<th>95% interval</th><th></th></tr>\n");
+	buf_adds(b, "<h2>Limits</h2>\n<table><tr><th>limit</th><th class=n>default</th><th class=n>tuned</th>"
+		    "<th class=n>change</th><th>95% interval</th><th></th></tr>\n");
 	for (uint32_t i = 0; i < v->n_limits; i++) {
 		const struct verdict_limit *l = &v->limit[i];
 		const struct weighed *w = &l->weighed;
 		struct buf name = {0};
 		char was[QUANTITY_TEXT], is[QUANTITY_TEXT];
 
+		const char *state = l->state == LIMIT_KEPT ? "kept" : "cannot be told";
+
 		limit_text(&l->limit, &name);
-		buf_addf(b, "<tr><td>%s</td><td class=n>%s</td><td class=n>%s</td><td class=n>%+.2f%%</td><td>", name.data,
-			quantity_text(l->limit.quantity, w->dflt, was), quantity_text(l->limit.quantity, w->tuned, is), 100 * w->change);
+		quantity_text(l->limit.quantity, w->dflt, was);
+		quantity_text(l->limit.quantity, w->tuned, is);
+		buf_addf(b, "<tr><td>%s</td><td class=n>%s</td><td class=n>%s</td>", name.data, was, is);
+		buf_addf(b, "<td class=n>%+.2f%%</td><td>", 100 * w->change);
 		if (w->exact)
 			buf_adds(b, "exact");
 		else
 			buf_addf(b, "%+.2f%% to %+.2f%%", 100 * w->low, 100 * w->high);
-		buf_addf(b, "</td><td>%s</td></tr>\n", l->state == LIMIT_KEPT ? "kept" : l->state == LIMIT_BROKEN ? "broken" :
-			"cannot be told");
+		buf_addf(b, "</td><td>%s</td></tr>\n", l->state == LIMIT_BROKEN ? "broken" : state);
 		buf_release(&name);
 	}
 	buf_adds(b, "</table>\n");
@@ -195,20 +199,28 @@ static void add_limits(struct buf *b, const struct verdict *v)
 /* On which inputs the numbers of both programs were compared. */
 static void add_numbers(struct buf *b, const struct numbers *n)
 {
-	buf_adds(b, "<h2>Whether the numbers agree</h2>\n<table><tr><th>inputs</th><th class=n>elements</th><th class=n>of these finite"
-		    "</th><th class=n>difference</th><th class=n>allowed</th><th></th></tr>\n");
+	buf_adds(b, "<h2>Whether the numbers agree</h2>\n"
+		    "<table><tr><th>inputs</th><th class=n>elements</th><th class=n>of these finite</th>"
+		    "<th class=n>difference</th><th class=n>allowed</th><th></th></tr>\n");
 	for (int i = 0; i < INPUTS_COUNT; i++) {
 		const struct numbers_on *on = &n->on[i];
-		if (on->compared)
-			buf_addf(b, "<tr><td>%s</td><td class=n>%llu</td><td class=n>%llu</td><td class=n>%.2g</td><td class=n>%.2g</td>"
-				    "<td>%s</td></tr>\n", inputs_name((enum inputs)i), (unsigned long long)on->elements,
-				(unsigned long long)on->finite, on->difference, on->allowed, on->told ? "" : "tells nothing");
-		else if (on->own != OUTCOME_OK)
-			buf_addf(b, "<tr><td>%s</td><td colspan=5>not compared: the compiler's own program: %s</td></tr>\n",
-				inputs_name((enum inputs)i), outcome_meaning(on->own));
+		if (!on->compared && on->own == OUTCOME_OK)
+			continue;
+		buf_addf(b, "<tr><td>%s</td>", inputs_name((enum inputs)i));
+		if (on->compared) {
+			buf_addf(b, "<td class=n>%llu</td><td class=n>%llu</td>", (unsigned long long)on->elements,
+				(unsigned long long)on->finite);
+			buf_addf(b, "<td class=n>%.2g</td><td class=n>%.2g</td><td>%s</td>", on->difference,
+				on->allowed, on->told ? "" : "tells nothing");
+		} else {
+			buf_addf(b, "<td colspan=5>not compared: the compiler's own program: %s</td>",
+				outcome_meaning(on->own));
+		}
+		buf_adds(b, "</tr>\n");
 	}
-	buf_adds(b, "</table>\n<p>The compiler's own program against the tuned one, the output that comes closest to what is allowed: "
-		    "relative difference, and ten times what rounding does to the program's own outputs.</p>\n");
+	buf_adds(b, "</table>\n<p>The compiler's own program against the tuned one, the output that comes closest to "
+		    "what is allowed: relative difference, and ten times what rounding does to the program's own "
+		    "outputs.</p>\n");
 }
 
 static void add_environment(struct buf *b, const struct result *r)
@@ -226,59 +238,75 @@ static void add_environment(struct buf *b, const struct result *r)
 		r->device ? device_source(r->device, source, sizeof source) : cost_kind_name(r->verdict->kind));
 	page_row(b, "Cost", line);
 	if (r->verdict->measured && r->verdict->kind == COST_MEASURED) {
-		snprintf(line, sizeof line, "%.0f by the default, %.0f by the tuned program", r->verdict->default_faults,
-			r->verdict->tuned_faults);
+		snprintf(line, sizeof line, "%.0f by the default, %.0f by the tuned program",
+			r->verdict->default_faults, r->verdict->tuned_faults);
 		page_row(b, "Pages of memory mapped in by a run", line);
 	}
 	page_row(b, "Program", opt_version());
 	page_table_end(b);
 }
 
+/* A paragraph, unless the text is empty or NULL. */
+static void add_paragraph(struct buf *b, const char *text)
+{
+	if (!text || !*text)
+		return;
+	buf_adds(b, "<p>");
+	page_text(b, text);
+	buf_adds(b, "</p>\n");
+}
+
+static void add_verdict(struct buf *b, const struct result *r)
+{
+	const struct verdict *v = r->verdict;
+	char was[QUANTITY_TEXT], is[QUANTITY_TEXT];
+
+	buf_addf(b, "<p class='verdict%s'>", v->tuned ? " tuned" : "");
+	page_text(b, v->sentence);
+	if (v->measured && v->default_seconds > 0)
+		buf_addf(b, "<br>%s by default, %s with what was found.",
+			quantity_text(r->hunt->quantity, v->default_seconds, was),
+			quantity_text(r->hunt->quantity, v->tuned_seconds, is));
+	buf_adds(b, "</p>\n");
+	add_paragraph(b, v->compared);
+	add_paragraph(b, v->advice);
+	if (verdict_attention(v)) {
+		buf_adds(b, "<p><b>");
+		page_text(b, verdict_attention(v));
+		buf_adds(b, "</b></p>\n");
+	}
+}
+
+static void add_curves(struct buf *b, const struct hunt *h)
+{
+	buf_adds(b, "<figure>");
+	add_curve(b, h, false);
+	add_curve(b, h, true);
+	buf_adds(b, "<figcaption>Saved by the best configuration so far, in percent of the default, as summed from "
+		    "regions during the search");
+	if (h->n_check)
+		buf_adds(b, "; dots are the whole program measured against the decoded default, with 95% intervals");
+	buf_adds(b, ". The verdict above is measured anew, on whole programs.</figcaption></figure>\n");
+}
+
 void report_write(const struct result *r, struct buf *b)
 {
-	char title[200], was[QUANTITY_TEXT], is[QUANTITY_TEXT];
+	const struct hunt *h = r->hunt;
+	char title[200];
 
 	snprintf(title, sizeof title, "vantage: %s", r->graph);
 	page_begin(b, title, r->graph);
-	buf_addf(b, "<p class='verdict%s'>", r->verdict->tuned ? " tuned" : "");
-	page_text(b, r->verdict->sentence);
-	if (r->verdict->measured && r->verdict->default_seconds > 0)
-		buf_addf(b, "<br>%s by default, %s with what was found.", quantity_text(r->hunt->quantity, r->verdict->default_seconds, was),
-			quantity_text(r->hunt->quantity, r->verdict->tuned_seconds, is));
-	buf_adds(b, "</p>\n");
-	if (*r->verdict->compared) {
-		buf_adds(b, "<p>");
-		page_text(b, r->verdict->compared);
-		buf_adds(b, "</p>\n");
-	}
-	if (*r->verdict->advice) {
-		buf_adds(b, "<p>");
-		page_text(b, r->verdict->advice);
-		buf_adds(b, "</p>\n");
-	}
-	if (output_attention(r)) {
-		buf_adds(b, "<p><b>");
-		page_text(b, output_attention(r));
-		buf_adds(b, "</b></p>\n");
-	}
+	add_verdict(b, r);
 	by_hand_page(r->by_hand, b);
-	if (r->hunt->n_curve && r->hunt->default_seconds > 0) {
-		buf_adds(b, "<figure>");
-		add_curve(b, r->hunt, false);
-		add_curve(b, r->hunt, true);
-		buf_addf(b, "<figcaption>Saved by the best configuration so far, in percent of the default, as summed from "
-			    "regions during the search%s. The verdict above is measured anew, on whole programs.</figcaption>"
-			    "</figure>\n",
-			r->hunt->n_check ? "; the dots are the whole program measured against the decoded default, with 95% "
-					   "intervals" : "");
-	}
+	if (h->n_curve && h->default_seconds > 0)
+		add_curves(b, h);
 	if (r->verdict->n_limits)
 		add_limits(b, r->verdict);
 	add_search(b, r);
-	if (r->hunt->n_steps)
-		add_steps(b, r->hunt);
-	if (r->hunt->s->ops->picture && r->hunt->s->ops->words)
-		add_places(b, r->hunt);
+	if (h->n_steps)
+		add_steps(b, h);
+	if (h->s->ops->picture && h->s->ops->words)
+		add_places(b, h);
 	if (r->verdict->measured && r->verdict->kind == COST_MEASURED)
 		add_numbers(b, &r->verdict->numbers);
 	add_environment(b, r);

@@ -239,11 +239,11 @@ int session_begin(struct session *s, struct err *err)
 	if (rc == 1 && !s->set->quiet)
 		fprintf(stderr, "search: going on after %llu evaluations\n", (unsigned long long)s->hunt.evaluations);
 	if (rc == 0 && (run[0] || other))
-		fprintf(stderr, "search: what was to be gone on from (%s%s) made "
-			"other decisions in this program, or started from "
-			"another default; beginning\n", run[0] ? "run " : s->dir.data, run[0] ? run : "/state");
+		fprintf(stderr, "search: nothing to resume: %s%s made other decisions in this program, or started from "
+			"another default; beginning anew\n", run[0] ? "run " : s->dir.data, run[0] ? run : "/state");
 	else if (rc == 0 && s->set->resume && !s->set->quiet)
-		fprintf(stderr, "search: there is nothing to go on from; beginning\n");
+		fprintf(stderr, "search: nothing to resume: no search with these settings was left here; "
+			"beginning anew\n");
 	if (rc >= 0 && s->archive.db && !s->archive.run)
 		rc = begin_run(s, &spec, err);
 	return rc < 0 ? -1 : 0;

@@ -7,10 +7,10 @@
  *	session_begin(&s, &err)		goes on from a saved state, or begins a run
  *	session_close(&s)		at the end, also after a failure
  *
- * A search with --resume goes on with the run in the store, where every evaluation is committed with the state after it.
- * Without a store it goes on with the state in the folder, which is at most a few seconds old and never older than the
- * best. Both stay until the search has used up its budget: a search that time or a signal ended has given its answer and
- * can still go on. Only a search with the same identity goes on from a state.
+ * A search with --resume goes on with the run in the store, where every evaluation is committed with the state after
+ * it. Without a store it goes on with the state in the folder, which is at most a few seconds old and never older than
+ * the best. Both stay until the search has used up its budget: a search that time or a signal ended has given its
+ * answer and can still go on. Only a search with the same identity goes on from a state.
  */
 #ifndef SEARCH_SESSION_H
 #define SEARCH_SESSION_H

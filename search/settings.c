@@ -5,7 +5,8 @@
 
 #include <stdio.h>
 #include <string.h>
-#define LAB_JOBS_ZERO "none; of a problem: threads, 0 and auto: as many as there are cores"
+#define LAB_JOBS_ZERO "none. For a public problem: threads that search; auto and 0: as many as there are cores"
+#define LAB_SPACE_MORE ". KIND,KIND: one after the other, such as rewriting and then what the compiler decides about it"
 #include "lab/options.h"
 #include "learn/infer.h"
 #include "search/hunt.h"
@@ -44,10 +45,10 @@ static void name_strategies(void)
 		snprintf(strategies.words + strlen(strategies.words),
 			sizeof strategies.words - strlen(strategies.words), "%s%s", i ? "|" : "", strategies.name[i]);
 	snprintf(strategies.help, sizeof strategies.help,
-		"how candidates are chosen; taso and greedy do as others do and add up "
-		"operators that are measured once each%s%s%s%s",
-		k ? "; of the kind " : "", k ? k->name : "", k ? ", by its "
-		"own ways, the first unless another is named: " : "", own.len ? own.data : "");
+		"how candidates are chosen. guided: by the model; random: at random; sweep: every single flip; taso "
+		"and greedy: as those optimisers do, by the sum of operators that are each measured once%s%s%s%s%s",
+		k ? ". For " : "", k ? k->name : "", k ? ": " : "", own.len ? own.data : "",
+		k ? ", the first unless another is named" : "");
 	buf_release(&own);
 }
 
@@ -109,42 +110,44 @@ int search_parse(struct settings *s, int argc, char **argv, struct err *err)
 {
 	const struct opt table[] = {
 		OPT_SECTION("What to tune"),
-		OPT_STR('g', "graph", &s->graph, "FILE", "the program: HLO as "
-			"proto or text, StableHLO, or a folder of dumps"),
+		OPT_STR('g', "graph", &s->graph, "FILE", "the program: HLO (proto or text), StableHLO, a folder of "
+			"XLA's dumps, a CostGraphDef (.pbtxt), or a public problem (below)"),
 		LAB_OPT_SPACE(*s),
 		OPT_SECTION("Where"),
-		OPT_STR('d', "db", &s->db, "FILE", "keep every measurement in this store, and use those that it has"),
+		OPT_STR('d', "db", &s->db, "FILE", "keep every measurement in this store, and use those that it has; "
+			"default: none, and nothing is kept"),
 		LAB_OPT_CACHE(*s),
 		LAB_OPTS_WHERE(*s),
 		LAB_OPTS_AHEAD(*s),
 		OPT_SECTION("How long"),
-		OPT_INT('b', "budget", &s->budget, 0, INT64_C(1) << 40, "the most evaluations"),
-		OPT_NUM(0, "seconds", &s->seconds, 0, 1e9, "the most time for the search, without opening and verdict: "
-			"what is under way then is given up; 0: no limit"),
+		OPT_INT('b', "budget", &s->budget, 0, INT64_C(1) << 40, "the most candidates that are priced"),
+		OPT_NUM(0, "seconds", &s->seconds, 0, 1e9, "the most seconds for the search, not counting the opening "
+			"of the program and the verdict; what is under way then is given up; 0: no limit"),
 		OPT_NUM_AUTO(0, "verdict-seconds", &s->verdict_seconds, 0.1, 1e6,
-			"the time that the verdict runs the programs; auto: 20, or, if one "
-			"run takes seconds, at most as long as the search"),
+			"seconds for which the verdict runs the two programs; auto: 20, or more if one run takes "
+			"seconds, but no more than the search took"),
 		OPT_SECTION("How"),
 		OPT_ENUM(0, "strategy", &s->strategy, strategies.words, strategies.help),
 		OPT_STR('m', "model", &s->model, "FILE",
 			"the model that guides the search; default: your own from learn, or else the one shipped"),
 		OPT_STR(0, "start", &s->start, "NAME",
-			"where the search starts: default, random, or a rule of the kind of decision, such as greedy"),
+			"where the search starts: at the compiler's default, at random choices, or by a rule that the "
+			"kind of decision has, such as greedy"),
 		OPT_STR(0, "from", &s->from, "DIR",
-			"start from the result of an earlier search; with --budget 0 it is only measured again"),
+			"start from what an earlier search left in this folder; with --budget 0 only measure it again"),
 		OPT_ENUM(0, "propose", &s->propose, "signed|magnitude",
-			"what is tried at a site: the flip with the largest predicted "
-			"gain, or the paper's mutation of a neighbourhood"),
+			"what is tried at a site. signed: the choice with the largest predicted gain; magnitude: "
+			"random choices for the site and its neighbourhood, as in the paper"),
 		OPT_ENUM(0, "by", &s->by, "magnitude|improve|gain",
-			"the prediction that orders the sites: how much "
-			"a change matters, whether it improves, or both"),
+			"the prediction that sorts the sites: how much a change matters, how likely it improves the "
+			"program, or the gain that follows from both"),
 		OPT_NUM_AUTO(0, "alpha", &s->alpha, 0, 100,
-			"percent of the sites to pick from, best first; "
-			"auto: by the budget; 0: a sweep in random order"),
+			"the percentage of the sites to pick from, best first; "
+			"auto: the smaller the budget, the fewer; 0: all, one after the other in random order"),
 		OPT_INT_AUTO(0, "hops", &s->hops, 0, 16,
-			"radius of a mutated neighbourhood, which grows while nothing is "
-			"found; auto: it grows faster on a small budget"),
-		OPT_NUM(0, "explore", &s->explore, 0, 100, "percent of picks that are uniformly random"),
+			"with --propose magnitude, how many steps from the site its neighbourhood reaches at first; it "
+			"grows while nothing is found; auto: 1, and faster on a small budget"),
+		OPT_NUM(0, "explore", &s->explore, 0, 100, "the percentage of sites that are picked at random instead"),
 		OPT_FLAG(0, "adapt", &s->adapt,
 			"replace predictions by what was measured, and correct the predictions for similar flips"),
 		OPT_NUM_AUTO(0, "kernel-us", &s->kernel_us, 0, 1000,
@@ -152,38 +155,39 @@ int search_parse(struct settings *s, int argc, char **argv, struct err *err)
 			"its region; auto: what is known of the device, corrected by checks of the whole program"),
 		OPT_FLAG(0, "tied", &s->tied, "decide sites with the same surroundings together"),
 		OPT_FLAG(0, "unverified", &s->unverified,
-			"go by the parts of the program alone, for one that cannot be run here, "
-			"or by what the compiler says; what is found is written, but nothing is claimed"),
+			"for a program that cannot be run here: price it by its parts, or by the compiler's own "
+			"figures; what is found is written, but nothing is claimed"),
 		OPT_INT(0, "drift-checks", &s->drift_checks, 0, 1000,
-			"the most checks of the whole program during the search"),
+			"how often, at most, the whole program is measured during the search, to see whether the gains "
+			"of its parts arrive"),
 		LAB_OPTS_HOW(*s),
 		OPT_LIST(0, "limit", &s->limits, "QUANTITY:BOUND",
-			"what the tuned program must keep to: seconds:+2% (of the "
-			"default), bytes:+0%, bytes:16GiB; may be repeated"),
+			"what the tuned program must keep to, against the default or absolute: seconds:+2%, bytes:+0%, "
+			"bytes:16GiB; may be repeated"),
 		OPT_SECTION("A public problem instead of a program "
 			"(NAME.json or NAME.json.gz: iopddl, dnn-partitioning)"),
 		OPT_ENUM(0, "placing", &s->placing, "anneal|one|contiguous|heft|random|local",
 			"how operations are placed on devices"),
 		OPT_ENUM(0, "goal", &s->goal, "load|latency",
-			"what a placement makes small: the load of the busiest device, or the time of one sample"),
+			"what to make small: the load of the busiest device, or the time of one sample"),
 		OPT_INT(0, "steps", &s->steps, 0, INT64_C(1) << 40,
-			"steps of each thread, without a limit of time, so that the answer "
-			"is always the same; 0: --seconds, or a minute"),
+			"how many steps each thread takes, however long that lasts, so that the answer is always the "
+			"same; 0: as many as --seconds allows, or a minute"),
 		OPT_SECTION("Output"),
 		OPT_STR('o', "out", &s->out, "DIR",
-			"the folder for the result, or the file for a problem's "
-			"answer; default: beside the graph, NAME.tuned"),
-		OPT_FLAG(0, "resume", &s->resume, "go on with the search "
-			"of the same settings that was stopped or killed"),
+			"the folder for the result, or the file for the answer to a public problem; default: "
+			"NAME.tuned beside the program"),
+		OPT_FLAG(0, "resume", &s->resume, "go on with a search "
+			"with the same settings that was stopped or killed"),
 		LAB_OPTS_TALK(*s),
 		OPT_END};
 	struct opt all[sizeof table / sizeof *table + SETTINGS_OWN];
 	const struct opt_program prog = {"search", "[OPTIONS] --graph FILE",
-		"Looks for decisions that make a program faster than the compiler's own, "
-		"guided by a model if there is one, keeps what is measurably better, and proves the result on a fresh "
-		"worker against the compiler's own program. The result is "
-		"never slower than that; examples/run shows how to use it. If it is "
-		"told to stop, it still gives its answer, and can go on with --resume.", all};
+		"Makes a program faster than its compiler does. Tries other decisions than the compiler's own, guided "
+		"by a model if there is one, and keeps what is measurably better. In the end the result is measured "
+		"against the compiler's own program, in fresh processes; where no gain can be shown, the compiler's "
+		"own program is the answer. A search that is told to stop (Ctrl-C) still gives its answer. "
+		"examples/run shows how to use the result.", all};
 	int n_words = 0, rc;
 
 	name_strategies();

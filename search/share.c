@@ -1,18 +1,23 @@
 /*
- * share.c - the time that a search with a limit of time gives to one candidate.
+ * share.c - how much of its time (--seconds) a search gives to one candidate.
  *
- * --seconds is kept: what is under way when the time is over is cut (device_until), and what was cut is nobody's
- * failure: it is not counted, not stored, and tried again by whoever has more time. The last check of the whole
- * program has its part of the time kept for it. No candidate may have more than a share of what is left, for its
- * price is a guess until it is paid: some modules take a compiler a hundred times as long as others of their size. A
- * cut costs a new worker, so no share is shorter than starting one takes several times.
+ * The limit of time is kept: what is under way when the time is over is cut (device_until). A cut is no failure. It is
+ * not counted and not stored, and a search with more time tries the candidate again. Some time is kept for the last
+ * check of the whole program. No candidate gets more than a share of what is left, because nobody knows beforehand what
+ * it will take: some modules take a compiler a hundred times as long as others of their size. A cut costs a new worker,
+ * so no share is shorter than several starts of a worker.
  *
- * In a large program candidates differ in what it takes to price them: a second for one more kernel, minutes for a
- * move of fifty sites around the largest kernels. Spent in the order of their promises, all of the time may go into
- * the first. So a candidate that is expected (cost_takes) to need more than its share is set beside the next best
- * ones, and the one that promises most for each second is tried; where nothing is promised, the cheapest. What is
- * passed over is offered again, and may come when cheaper ones are used up. In a program of which every candidate
- * fits, the first is taken as ever.
+ * In a large program candidates differ in the time that it takes to price them: a second for one more kernel, minutes
+ * for a move of fifty sites around the largest kernels. If they were priced in the order of their promises, the first
+ * could use up all the time. So a candidate that is expected (cost_takes) to need more than its share is compared with
+ * the next best ones. The one that promises most for each second is tried; if nothing is promised, the cheapest. What
+ * is passed over is offered again, and may be tried when cheaper ones are used up. If every candidate fits into its
+ * share, the first is always taken.
+ *
+ * A promise is a guess, too, so the time of ten candidates is not spent on one: while cheaper ones can be had, a
+ * candidate may be planned to take a few shares and no more. Shares grow by the time that cheap candidates do not use,
+ * so dear ones get their turn. A candidate that takes many times what was expected is cut: what it would show comes too
+ * late for the others.
  */
 #include <math.h>
 #include <string.h>
@@ -22,6 +27,9 @@
 
 #define MOST 0.34      /* of what is left may go into one candidate, */
 #define PLANNED 0.25   /* ... if it was planned at all */
+#define SHARES_EACH 3.0 /* a candidate may be planned to take so many shares, where there are others */
+#define TIMES 4.0      /* a candidate is cut after so many times what was planned for it, or its share */
+#define RUNS 3.0       /* ... and so many runs of the program on top of that */
 #define LEAST 15.0     /* seconds: but no less than that, while there is time */
 #define SHARES 60.0    /* what is left is for so many candidates at most */
 #define SMALL 1.0      /* seconds that any candidate may take */
@@ -44,12 +52,6 @@ double hunt_end(const struct hunt *h)
 static double left(const struct hunt *h)
 {
 	return hunt_end(h) - hunt_last_check(h) - now_seconds();
-}
-
-void hunt_allow(struct hunt *h)
-{
-	if (h->lab->device)
-		device_until(h->lab->device, h->o.seconds > 0 ? now_seconds() + fmin(left(h), fmax(LEAST, MOST * left(h))) : 0);
 }
 
 void hunt_allow_check(struct hunt *h)
@@ -78,20 +80,44 @@ static double share_of(const struct hunt *h)
 	return fmax(SMALL, left(h) / fmax(1, candidates));
 }
 
+/* What a candidate may be planned to take if it is the only one; and if there are others. */
 static double most_of(const struct hunt *h)
 {
 	return fmax(share_of(h), PLANNED * left(h));
 }
 
-/* Is the candidate a flip that leads what the guide knows of a site? */
+static double fair_of(const struct hunt *h)
+{
+	return fmin(SHARES_EACH * share_of(h), most_of(h));
+}
+
+/*
+ * Returns the seconds after which the candidate that was offered last is cut. The plan follows from the size of
+ * modules, which does not tell how long they run. A part of the program runs at most as long as all of it, and a part
+ * that runs long has more to gain.
+ */
+static double patience(const struct hunt *h)
+{
+	double planned = TIMES * fmax(h->planned, share_of(h)) + RUNS * h->default_seconds;
+
+	return fmin(left(h), fmax(LEAST, fmin(planned, MOST * left(h))));
+}
+
+void hunt_allow(struct hunt *h)
+{
+	if (h->lab->device)
+		device_until(h->lab->device, h->o.seconds > 0 ? now_seconds() + patience(h) : 0);
+}
+
+/* Is the candidate one flip to the guide? */
 static bool of_one_site(const struct hunt *h)
 {
 	return h->n_flips == 1 || h->o.tied;
 }
 
 /*
- * What the candidate is expected to take. To cut out the regions of one that is nearly the whole program takes seconds by itself, so
- * how large they were is kept until something is kept.
+ * Finds the seconds that the candidate is expected to take. For a candidate that is nearly the whole program, cutting
+ * out the regions takes seconds by itself, so their size is remembered until a step is kept.
  */
 static int expected(struct hunt *h, double *seconds, struct err *err)
 {
@@ -162,10 +188,15 @@ static void set_aside(struct hunt *h)
 	hunt_undo(h);
 }
 
+/* The best candidates that do not fit: within a fair part of the time, within what is left, and the cheapest of all. */
+struct offers {
+	struct offer fair, dear, cheapest;
+};
+
 /* Weighs one candidate that does not fit, and sets it aside. */
-static void weigh(struct hunt *h, double seconds, struct offer *best, struct offer *cheapest)
+static void weigh(struct hunt *h, double seconds, struct offers *o)
 {
-	struct offer now = offer_of(h, seconds);
+	struct offer now = offer_of(h, seconds), *best = seconds <= fair_of(h) ? &o->fair : &o->dear;
 
 	h->dear[h->flips[0]] = 1;
 	h->dearest = fmax(h->dearest, seconds);
@@ -173,55 +204,64 @@ static void weigh(struct hunt *h, double seconds, struct offer *best, struct off
 		h->too_dear = true;
 	else if (!best->n || better(&now, best))
 		note(h, best, &now);
-	if (!cheapest->n || seconds < cheapest->seconds)
-		note(h, cheapest, &now);
+	if (!o->cheapest.n || seconds < o->cheapest.seconds)
+		note(h, &o->cheapest, &now);
 	set_aside(h);
 }
 
-/*
- * Looks for a candidate that fits: 1 there is one; 0 none, and *best is the best of those that can be had, *cheapest the
- * cheapest of all.
- */
-static int look(struct hunt *h, struct offer *best, struct offer *cheapest, struct err *err)
+/* Looks for a candidate that fits into its share: 1 there is one, of h->planned seconds; 0 none, *o has the others. */
+static int look(struct hunt *h, struct offers *o, struct err *err)
 {
 	double until = now_seconds() + LOOKING * left(h), seconds;
 
-	for (int n = 0; n < (best->n ? OFFERS : OFFERS_MOST) && hunt_propose(h); n++) {
+	for (int n = 0; n < (o->fair.n ? OFFERS : OFFERS_MOST) && hunt_propose(h); n++) {
 		if (expected(h, &seconds, err) < 0)
 			return -1;
 		if (seconds <= share_of(h)) {
 			struct offer now = offer_of(h, seconds);
-			if (!best->n || better(&now, best))
+			h->planned = seconds;
+			if (!o->fair.n || better(&now, &o->fair))
 				return 1;
 			set_aside(h);
 			return 0;
 		}
-		weigh(h, seconds, best, cheapest);
-		if ((best->n && now_seconds() > until) || left(h) <= 0 || stop_asked())
+		weigh(h, seconds, o);
+		if (((o->fair.n || o->dear.n) && now_seconds() > until) || left(h) <= 0 || stop_asked())
 			break;
 	}
 	return 0;
 }
 
+/* The one to try of what does not fit; the very first may be any, for nobody knows yet what takes long here. */
+static const struct offer *choose(const struct hunt *h, const struct offers *o)
+{
+	if (o->fair.n)
+		return &o->fair;
+	return o->dear.n || h->evaluations + h->cut > 0 ? &o->dear : &o->cheapest;
+}
+
 int hunt_offer(struct hunt *h, struct err *err)
 {
-	struct offer best = {0}, cheapest = {0}, *taken;
+	struct offers o = {0};
+	const struct offer *taken;
 	int rc;
 
 	if (!counts(h))
 		return hunt_propose(h);
 	h->too_dear = false;
-	rc = look(h, &best, &cheapest, err);
+	rc = look(h, &o, err);
 	guide_recall(h->guide);
-	taken = best.n || h->evaluations + h->cut > 0 ? &best : &cheapest; /* at the very first, nobody knows what takes long here */
+	taken = choose(h, &o);
 	if (rc == 0 && taken->n) {
 		take(h, taken);
+		h->planned = taken->seconds;
 		rc = 1;
 	}
 	if (rc == 1)
 		h->dear[h->flips[0]] = 0;
-	mem_free(best.flip);
-	mem_free(cheapest.flip);
+	mem_free(o.fair.flip);
+	mem_free(o.dear.flip);
+	mem_free(o.cheapest.flip);
 	return rc;
 }
 

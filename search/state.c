@@ -129,6 +129,22 @@ void hunt_save(const struct hunt *h, struct buf *out)
 		guide_save(h->guide, out);
 }
 
+int hunt_store(const struct hunt *h, const struct trial *t, struct err *err)
+{
+	struct archive *a = h->lab->archive;
+	struct buf state = {0};
+	int rc;
+
+	if (!a || !a->run)
+		return 0;
+	hunt_save(h, &state);
+	archive_lock(a);
+	rc = t ? run_trial(a->run, t, state.data, state.len, err) : run_save(a->run, state.data, state.len, err);
+	archive_unlock(a);
+	buf_release(&state);
+	return rc;
+}
+
 int hunt_load(struct hunt *h, const void *p, size_t n, struct err *err)
 {
 	struct cursor in = cursor_of(p, n);

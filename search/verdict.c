@@ -13,17 +13,15 @@
 #define VERDICT_WORKERS 6
 #define VERDICT_INSTANCES 2 /* of each side, in each of them */
 /*
- * What the mean of six workers differs by from the mean of ten other processes an hour later, as the standard deviation
- * of a log ratio: a share, seconds a run, and a part of the gain itself. Likeliest values over nineteen second opinions
- * on five programs, between 7 us and 110 ms a run (bench/again.py).
+ * By how much the mean of six workers differs from the mean of ten other processes an hour later. The difference is the
+ * standard deviation of a log ratio and has three terms: a share, seconds a run, and a part of the gain itself. These
+ * are the likeliest values over 19 second opinions on five programs of 7 us to 110 ms a run (bench/again.py).
  */
 #define OCCASION_SHARE 0.006
 #define OCCASION_SECONDS 0.25e-6
 #define OCCASION_OF_GAIN 0.07
 #define OCCASIONS 19
-/*
- * Fewer workers than there should be: how many of them an assumption about what they differ by is worth.
- */
+/* With fewer workers than there should be: as how many workers the assumption counts about how much they differ. */
 #define ASSUMED_WORKERS 4.0
 #define IN_PROPORTION 60.0   /* seconds that the timing may always take */
 #define NUMBERS_SECONDS 30.0 /* ... and comparing numbers on further kinds of input; */
@@ -46,12 +44,15 @@ static void take_spare(struct spares *spares, enum compile_how how, const struct
 		buf_add(out, p->executable.data, p->executable.len);
 }
 
-/* One side: the compiler's own program, or ours, compiled as each of them is, or loaded. */
+/* Compiles one side, the compiler's own program or ours, or loads it if it was kept. */
 static int make_side(struct lab *lab, const uint8_t *config, struct device *d, int side, struct kept *k,
 	struct compiled *out, struct err *err)
 {
-	const struct buf *original = &lab->subject.original;
+	struct spares *spares = &lab->subject.opened.spares;
+	bool own = side == 0 && !lab->reference;
+	enum compile_how how = own ? COMPILE_DEFAULT : COMPILE_APPLIED;
 	struct buf *kept = &k->side[side], module = {0};
+	const struct buf *program = own ? &lab->subject.original : &module;
 	unsigned want = k->decided ? 0 : WANT_SERIALISED;
 	int rc = 0;
 
@@ -63,7 +64,7 @@ static int make_side(struct lab *lab, const uint8_t *config, struct device *d, i
 	} else if (side == 1)
 		rc = lab->space->ops->apply(lab->space, config, &module, err);
 	if (rc == 0 && !k->decided)
-		take_spare(&lab->subject.opened.spares, module.len ? COMPILE_APPLIED : COMPILE_DEFAULT, module.len ? &module : original, kept);
+		take_spare(spares, how, program, kept);
 	if (rc == 0 && kept->len) {
 		rc = device_compile(d, COMPILE_DEFAULT, FORMAT_EXECUTABLE, kept->data, kept->len, 0, out, err);
 		if (rc < 0 || out->outcome == OUTCOME_OK)
@@ -72,22 +73,19 @@ static int make_side(struct lab *lab, const uint8_t *config, struct device *d, i
 		*out = (struct compiled){0};
 		buf_release(kept); /* no use to anybody */
 	}
-	if (rc == 0 && side == 0 && !lab->reference)
-		rc = device_compile(d, COMPILE_DEFAULT, "hlo", original->data, original->len, want, out, err);
-	else if (rc == 0)
-		rc = device_compile(d, COMPILE_APPLIED, "hlo", module.data, module.len, want, out, err);
 	if (rc == 0)
-		spare_put(&lab->subject.opened.spares, module.len ? COMPILE_APPLIED : COMPILE_DEFAULT, module.len ? &module : original, out);
+		rc = device_compile(d, how, "hlo", program->data, program->len, want, out, err);
+	if (rc == 0)
+		spare_put(spares, how, program, out);
 out:
 	buf_release(&module);
 	return rc;
 }
 
 /*
- * Memory that the allocator gives back after every run and maps in again at the next: with glibc what is taken at once
- * and larger than 32 MB, whose every page then costs a fault. No decision of ours, and worth more than most: it was
- * 30% of a recommender's training step of 69 ms, and the whole of what 60 evaluations had gained on it, whose only
- * effect had been to come below the limit.
+ * Some memory is given back by the allocator after every run and mapped in again at the next, at a fault for each page.
+ * With glibc this happens to blocks of more than 32 MB. It can be worth more than all decisions: it was 30% of a
+ * recommender's training step of 69 ms, and all that 60 evaluations had gained there was to come below that limit.
  */
 #define FAULT_SECONDS 0.5e-6 /* a page at least; 2.3 us were seen */
 #define FAULT_SHARE 0.01     /* of a run, from which on it is worth a word */
@@ -96,10 +94,12 @@ static void advise(struct verdict *v)
 {
 	double faults = fmax(v->default_faults, v->tuned_faults);
 
-	if (v->quantity == QUANTITY_SECONDS && faults * FAULT_SECONDS > FAULT_SHARE * v->default_seconds && v->default_seconds > 0)
+	if (v->quantity != QUANTITY_SECONDS || v->default_seconds <= 0)
+		return;
+	if (faults * FAULT_SECONDS > FAULT_SHARE * v->default_seconds)
 		snprintf(v->advice, sizeof v->advice,
-			"A run of the default maps %.0f pages of memory anew, one of the tuned program %.0f. Where memory stays "
-			"mapped, both are faster, and the gain is another: with glibc, run them with "
+			"A run of the default maps %.0f pages of memory anew, one of the tuned program %.0f. Where "
+			"memory stays mapped, both are faster, and the gain is another: with glibc, run them with "
 			"MALLOC_MMAP_THRESHOLD_=1000000000 MALLOC_TRIM_THRESHOLD_=2000000000 in the environment.",
 			v->default_faults, v->tuned_faults);
 }
@@ -156,8 +156,8 @@ static double unseen(const struct verdict *v, size_t n, double seconds, double r
 }
 
 /*
- * Half the interval from fewer workers than there should be. It assumes that workers differ by as much as the error that
- * each of them reports; what is seen replaces the assumption step by step.
+ * Half the interval from fewer workers than there should be. It assumes that workers differ by as much as the error
+ * that each of them reports; what is seen replaces the assumption step by step.
  */
 static double half_of_few(const struct verdict *v, const double *ratio, const struct timing *t, size_t n,
 	double seconds)
@@ -236,8 +236,9 @@ static void tell_numbers(struct verdict *v)
 	numbers_worst(&v->numbers, &difference, &allowed);
 	if (v->numbers.outcome == OUTCOME_OK && kinds.len)
 		snprintf(v->compared, sizeof v->compared,
-			"Its numbers are those of the compiler's own program on %s inputs: at most %.2g apart, relative, where rounding "
-			"allows %.2g.", kinds.data, difference, allowed);
+			"Its numbers are those of the compiler's own program on %s inputs: at most %.2g apart, "
+			"relative, where rounding allows %.2g.",
+			kinds.data, difference, allowed);
 	buf_release(&kinds);
 }
 
@@ -302,11 +303,11 @@ size_t verdict_workers(const struct verdict_options *o, double each)
 }
 
 /* Runs both programs on one worker: times them if `timed`; the first worker also compares their numbers. */
-static int weigh(struct verdict *v, struct lab *lab, const uint8_t *config, struct device *d, bool timed, double seconds,
-	struct kept *k, struct timing *t, struct err *err)
+static int weigh(struct verdict *v, struct lab *lab, const uint8_t *config, struct device *d, bool timed,
+	double seconds, struct kept *k, struct timing *t, struct err *err)
 {
-	struct precision p = {.target = 0.0005, .max_seconds = seconds / VERDICT_WORKERS, .instances = VERDICT_INSTANCES,
-		.min_pairs = 20, .give_up = -1, .patient = true};
+	struct precision p = {.target = 0.0005, .max_seconds = seconds / VERDICT_WORKERS,
+		.instances = VERDICT_INSTANCES, .min_pairs = 20, .give_up = -1, .patient = true};
 	int rc;
 
 	if (!d || device_info(d)->kind != COST_MEASURED)
@@ -359,6 +360,7 @@ static int weigh_all(struct verdict *v, struct lab *lab, const uint8_t *config, 
 	struct timing t[VERDICT_WORKERS] = {{0}};
 	struct kept k = {0};
 	size_t n = 0, want = 1, wanted = 1;
+	double seconds = o->seconds > 0 ? o->seconds : VERDICT_SECONDS;
 	bool timed = false;
 	enum quantity run = QUANTITY_SECONDS;
 	int rc = 0;
@@ -374,7 +376,7 @@ static int weigh_all(struct verdict *v, struct lab *lab, const uint8_t *config, 
 			run = device_info(d)->quantity;
 		}
 		if (rc == 0 && v->measured && v->outcome == OUTCOME_OK)
-			rc = weigh(v, lab, config, d, timed, o->seconds > 0 ? o->seconds : VERDICT_SECONDS, &k, &t[n], err);
+			rc = weigh(v, lab, config, d, timed, seconds, &k, &t[n], err);
 		if (n++ == 0 && timed)
 			want = verdict_workers(o, k.pair);
 		device_close(d);
@@ -417,7 +419,8 @@ int verdict_reach(struct verdict *v, struct lab *lab, const uint8_t *config, con
 	uint8_t *dflt = mem_alloc(lab->space->n_sites + 1);
 	int rc = 0;
 
-	*v = (struct verdict){.quantity = lab->quantity, .reference = lab->reference, .by_hand = lab->space->ops->by_hand};
+	*v = (struct verdict){.quantity = lab->quantity, .reference = lab->reference,
+		.by_hand = lab->space->ops->by_hand, .prepares = lab->space->ops->prepares};
 	space_default(lab->space, dflt);
 	v->measured = lab->derived || lab->space->ops->prepares || memcmp(dflt, config, lab->space->n_sites) != 0;
 	if (v->measured || worth_asking(lab))
@@ -433,7 +436,7 @@ void verdict_forgo(struct verdict *v, const struct lab *lab, const uint8_t *conf
 
 	space_default(lab->space, dflt);
 	*v = (struct verdict){.quantity = lab->quantity, .kind = lab->kind, .believed = *believed,
-		.forgone = memcmp(dflt, config, lab->space->n_sites) != 0};
+		.forgone = memcmp(dflt, config, lab->space->n_sites) != 0, .prepares = lab->space->ops->prepares};
 	mem_free(dflt);
 	verdict_words(v);
 }

@@ -54,6 +54,7 @@ struct verdict { /* all zero is empty */
 	struct estimate believed; /* then: what it costs more by its parts */
 	bool measured;		  /* there was something to measure */
 	bool few;		  /* by fewer workers than there should be, for one run takes long */
+	bool prepares;		  /* the tuned program takes other parameters than the user's (space_ops.prepares) */
 	enum outcome outcome;	  /* of running both */
 	struct numbers numbers;	  /* of the compiler's own program against the tuned one */
 	enum cost_kind kind;
@@ -76,6 +77,8 @@ struct verdict { /* all zero is empty */
 
 /* Sets the sentence (verdict_words.c). */
 void verdict_words(struct verdict *v);
+/* Returns what whoever runs the tuned program must know if it takes other parameters; else NULL. */
+const char *verdict_attention(const struct verdict *v);
 /* Writes the clause about a limit: "within the limit bytes:+0% (1.2 MiB, -3.10%)". */
 void verdict_limit_text(const struct verdict_limit *l, struct buf *out);
 

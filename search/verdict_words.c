@@ -196,3 +196,13 @@ void verdict_words(struct verdict *v)
 	snprintf(v->sentence, sizeof v->sentence, "%s", s.data);
 	buf_release(&s);
 }
+
+const char *verdict_attention(const struct verdict *v)
+{
+	if (!v->prepares || !(v->tuned || v->forgone))
+		return NULL;
+	return "ATTENTION: tuned.pb TAKES OTHER PARAMETERS than your program. Run prepare.pb, which lies beside it, "
+	       "once, and again whenever a parameter that you named changes: it takes those of them that it prepares, "
+	       "in order. tuned.pb then takes what is left of your program's parameters, in order, and after them what "
+	       "prepare.pb gave. The figures are of tuned.pb alone.";
+}

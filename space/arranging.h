@@ -2,9 +2,9 @@
  * arranging.h - kinds that decide how the compiler's optimised program is arranged in memory.
  *
  * Such a kind has a model of the compiler's memory, and looks for a better arrangement by itself, because the model
- * answers a million times faster than the compiler. The compiler then says what the best one really needs. Its stages
- * are ARRANGED rows of schemas/stage.def. Every arrangement is a configuration of an open space: all zero is the
- * compiler's own, and what a function below finds or reads is kept in the space, which then has a configuration for it.
+ * answers a million times faster than the compiler. The compiler then says what the best one really needs. The kind's
+ * stages are ARRANGED rows of schemas/stage.def. Every arrangement is a configuration of an open space. All zero is the
+ * compiler's own. An arrangement that a function below finds or reads is kept in the space and gets a configuration.
  *
  * Holders are the values that are in memory where the program needs most of it: what people ask first.
  */
@@ -48,8 +48,7 @@ struct space_look { /* how to look for an arrangement */
 	const uint8_t *from;  /* the arrangement to begin with */
 	const uint8_t *other; /* another to begin with: all zero, or as `take` wrote it; NULL: none */
 	double seconds;
-	/* arrangements to look at, instead of seconds, so that the answer is always the same; 0: by the clock */
-	uint64_t moves;
+	uint64_t moves; /* how many arrangements to look at, so that the answer is reproducible; 0: by the clock */
 	uint64_t seed;
 	bool (*stop)(void);
 	void (*progress)(void *with, double share, uint64_t bytes); /* may be NULL */
@@ -58,6 +57,8 @@ struct space_look { /* how to look for an arrangement */
 
 struct space_looked {
 	uint64_t moves; /* arrangements that were looked at */
+	uint64_t least; /* bytes that every arrangement needs, by the model; 0: that is not known */
+	bool proved;	/* what was found needs no more, so it is one of the best there are */
 	double seconds;
 };
 
@@ -81,8 +82,8 @@ struct space_arranging {
 	int (*look)(struct space *s, const struct space_look *o, uint8_t *config, struct space_looked *out,
 		struct err *err);
 	/*
-	 * From now on course and holders are of a program whose arrangement nobody told the compiler: it may break ties
-	 * otherwise.
+	 * From now on `course` and `holders` describe a program that is compiled without being told its arrangement, so
+	 * that the compiler may break ties otherwise.
 	 */
 	void (*untold)(struct space *s);
 	void (*course)(struct space *s, const uint8_t *config, struct space_course *out);

@@ -37,12 +37,15 @@ struct site {
 #define SPACE_STRIDE 8	  /* the smallest `stride`; saved searches of spaces with few choices depend on it */
 
 /*
- * Features: numbers that a kind tells a learner of a node in a configuration (its context) and of one flip (its effect),
- * because only the kind knows them. Which choice a site has and may have is told of every kind by the learner itself. Kinds
- * whose choices make groups of instructions, or leave each alone, share the usual features below; any other kind
- * names its own in space_kind.features.
+ * Features: the numbers by which a kind describes, to a learner, a node in a configuration (its context) and a flip
+ * (its effect). Which choices a site has, and which it may have, the learner sees by itself. Kinds whose choices make
+ * groups of instructions, or leave each alone, share the usual features below. Any other kind names its own in
+ * space_kind.features.
  */
-enum space_scale { SCALE_PLAIN, SCALE_SIZE }; /* about -1 to 4 as it is; a count or size of any magnitude, not negative */
+enum space_scale {
+	SCALE_PLAIN, /* about -1 to 4 as it is */
+	SCALE_SIZE   /* a count or size of any magnitude, not negative */
+};
 struct space_feature {
 	const char *name, *meaning; /* both are part of what a model was trained on: a change refuses old models */
 	enum space_scale scale;
@@ -87,7 +90,7 @@ enum space_effect {
 struct region {
 	uint64_t key[2];	   /* hash of a, hash of b. Isomorphic regions have the same key in any program;
 				      the reverse move has the swapped key and the opposite price */
-	double times;		   /* executions per run of the program: its copies, times the trip counts of their loops */
+	double times;		   /* executions per run of the program: copies times the trip counts of their loops */
 	uint32_t copies;	   /* how many places of the program it stands for */
 	uint32_t n_nodes;	   /* on the larger side */
 	uint32_t parts[2];	   /* how many parts a and b have */
@@ -153,26 +156,27 @@ struct space_price {
 struct space_kind {
 	const char *name;
 	const char *forms;   /* the full names that exist, for people */
+	const char *about;   /* what is decided, in a few words for --help; may be NULL */
 	const char *choices; /* what the number of a choice means, in sentences for people; may be NULL */
 	/*
-	 * The quantities in which its moves can be priced; the first is the default objective of a search. NULL: seconds by
-	 * regions, and bytes as compiled. Read it with space_prices.
+	 * The quantities in which its moves can be priced; the first is the default objective of a search. NULL:
+	 * seconds by regions, and bytes as compiled. Read it with space_prices.
 	 */
 	const struct space_price *prices;
-	/* The limits (base/limit.h) of a search for which the user gave neither an objective nor a limit; NULL: none. */
+	/* The limits (base/limit.h) of a search to which the user gave neither objective nor limit; NULL: none. */
 	const char *limits;
 	const struct space_features *features; /* NULL: the usual ones */
 	/* Called by space_open with graph and kind set; fills sites, ties, ops. */
 	int (*open)(struct space *s, const char *backend, struct err *err);
 	/*
-	 * For kinds whose programs are made, not read; NULL for others. Appends the HloModuleProto that "NAME:..." stands
-	 * for, and writes the full name of its space into `kind`, which has room for SPACE_KIND_ROOM bytes.
+	 * For kinds whose programs are made, not read; NULL for others. Appends the HloModuleProto that "NAME:..."
+	 * stands for, and writes the full name of its space into `kind`, which has room for SPACE_KIND_ROOM bytes.
 	 */
 	int (*make)(const char *program, struct buf *module, char *kind, struct err *err);
-	/* For how many devices programs of this full name are partitioned, 1 where the name does not say; NULL: always one. */
+	/* Returns how many devices programs of this full name are for, 1 where it does not say; NULL: always 1. */
 	uint32_t (*devices)(const char *kind);
 	const struct space_option *options;	 /* of its own on the command line; NULL: none */
-	const struct space_arranging *arranging; /* for kinds that arrange programs in memory (arranging.h); else NULL */
+	const struct space_arranging *arranging; /* for kinds that arrange programs in memory (arranging.h), or NULL */
 };
 #define SPACE_KIND_ROOM 256
 
@@ -180,7 +184,7 @@ struct space_kind {
 struct space_option {
 	const char *name; /* "mesh"; NULL ends a list */
 	const char *value, *meaning; /* for --help */
-	/* Writes the full name of `kind`, which is of this kind, with the option's value; -1 with a sentence if they do not fit. */
+	/* Writes the full name `kind` with the option's value added; -1 with a sentence if they do not fit. */
 	int (*add)(const char *kind, const char *value, char out[SPACE_KIND_ROOM], struct err *err);
 };
 
@@ -189,9 +193,9 @@ struct space_ops {
 	/* The module to compile for a configuration. */
 	int (*apply)(struct space *s, const uint8_t *config, struct buf *module, struct err *err);
 	/*
-	 * For kinds whose `apply` writes a program for several devices, each of which takes and gives parts: the same program, but
-	 * every device takes and gives whole values, so that its numbers can be compared with one device's. Likewise for kinds
-	 * that cut a program in two (prepares). Else NULL.
+	 * Writes a program whose numbers can be compared with the default's, for kinds whose `apply` does not. A kind
+	 * that splits values over devices writes the same program with whole values going in and out. A kind that cuts
+	 * a program in two (prepares) writes both parts as one. Else NULL.
 	 */
 	int (*apply_whole)(struct space *s, const uint8_t *config, struct buf *module, struct err *err);
 	/* The regions of the move from a to b, no two of them alike; none when a and b are equal. */
@@ -202,21 +206,22 @@ struct space_ops {
 	/* Writes the features of each of `nodes`, which are distinct, node by node. */
 	void (*context)(struct space *s, const uint8_t *config, const uint32_t *nodes, uint32_t n, float *out);
 	/*
-	 * Appends the nodes whose context or choice can differ between a and b, ascending and distinct, to *nodes (grown
-	 * with MEM_GROW). `changed` are the sites in which a and b differ.
+	 * Appends the nodes whose context or choice can differ between a and b, ascending and distinct, to *nodes
+	 * (grown with MEM_GROW). `changed` are the sites in which a and b differ.
 	 */
 	void (*touched)(struct space *s, const uint8_t *a, const uint8_t *b, const uint32_t *changed,
 		uint32_t n_changed, uint32_t **nodes, size_t *n, size_t *cap);
-	/* The cost of a configuration, in the base unit of `q`; for quantities that the kind prices by formula. Else NULL. */
+	/* Returns the cost of a configuration, in the base unit of `q`; NULL if the kind prices nothing by formula. */
 	double (*formula)(struct space *s, const uint8_t *config, enum quantity q);
 	/*
-	 * Reads the program as the compiler left it: sets the defaults and the account, and appends a sentence on how much
-	 * of it choices can say. NULL: the compiler's own choices cannot be read back, and the defaults stay as opened.
+	 * Reads the program as the compiler left it: sets the defaults and the account, and appends a sentence on how
+	 * much of it choices can say. NULL: the compiler's own choices cannot be read back, and the defaults stay as
+	 * opened.
 	 */
 	int (*decode)(struct space *s, const struct graph *after, struct buf *said, struct err *err);
 	/*
-	 * If the compiler did what no choice can say, appends the program, rewritten so that choices can say it. Returns
-	 * how many instructions that adds; if 0, nothing is appended. NULL: the program is never rewritten.
+	 * If the compiler did what no choice can say, appends the program, rewritten so that choices can say it.
+	 * Returns how many instructions that adds; if 0, nothing is appended. NULL: the program is never rewritten.
 	 */
 	uint32_t (*restate)(struct space *s, const struct graph *after, struct buf *module);
 	const char *undecided; /* what the defaults are if the compiler's cannot be read, for people */
@@ -224,34 +229,35 @@ struct space_ops {
 	void (*summary)(struct space *s, const uint8_t *config, struct buf *out);
 	const struct space_start *starts; /* may be NULL */
 	/*
-	 * Where the starts are what people do by hand: what one of them is called ("layout made by hand"). A search prices them all
-	 * first, and the best of them is the default, which what is found must beat. Else NULL.
+	 * What one start is called, if the starts are what people do by hand ("layout made by hand"); else NULL. A
+	 * search prices all of them first, makes the best of them the default, and must beat it.
 	 */
 	const char *by_hand;
 	/*
-	 * Writes the features of the flip of `site` to `choice`: all as they are before it, then all as they are after it. `config` is
-	 * changed meanwhile and then set back. The result changes only when the context of the site's node, of its
-	 * operands or of its users changes. NULL if the space cannot tell.
+	 * Writes the features of the flip of `site` to `choice`: all as they are before it, then all as they are after
+	 * it. Changes `config` meanwhile, and sets it back. The result changes only when the context of the site's
+	 * node, of its operands or of its users changes. NULL if the space cannot tell.
 	 */
 	void (*effect)(struct space *s, uint8_t *config, uint32_t site, uint8_t choice, float *out);
-	/* What a choice would save against choice 0, very roughly, before anything was measured or learnt; may be NULL. */
+	/* Guesses, before anything was measured or learnt, what a choice would save against choice 0; may be NULL. */
 	double (*promise)(struct space *s, uint32_t site, uint8_t choice);
 	/* A choice in words, for people; may be NULL. */
 	void (*words)(struct space *s, uint32_t site, uint8_t choice, struct buf *out);
 	/* What a choice makes of the site's place, as a program in text, for people; may be NULL. */
 	void (*picture)(struct space *s, uint32_t site, uint8_t choice, struct buf *out);
 	/*
-	 * The operations of a site's place, each alone in a module (region.a, region.key[0]): as they are, and as a choice makes
-	 * them. For rivals that believe a program costs what its operations cost one by one; may be NULL.
+	 * Writes the operations of a site's place, each alone in a module (region.a, region.key[0]): as they are, and
+	 * as a choice makes them. Rivals that add up the costs of single operations need it; may be NULL.
 	 */
 	int (*operators)(struct space *s, uint32_t site, uint8_t choice, struct regions *before, struct regions *after,
 		struct err *err);
-	/* The decisions as whoever uses the program wants to have them, a file of this name beside the others; may be NULL. */
+	/* Writes the decisions for whoever uses the program, as a file of this name beside the others; may be NULL. */
 	void (*answer)(struct space *s, const uint8_t *config, struct buf *out);
 	const char *answer_file;
 	/*
-	 * `apply` writes a program that takes, for some of its parameters, values that another program gives, once for many runs. That
-	 * program is the answer, and `apply_whole` writes both as one. So even the default is not the user's own program.
+	 * Does `apply` write only one of two programs? It then takes, in place of some parameters, values that the
+	 * other program computes once for many runs. `answer` writes that other program, `apply_whole` both as one.
+	 * Even the default is then not the user's own program.
 	 */
 	bool prepares;
 	/* Frees what does not lie in the memory of the space; may be NULL. */
@@ -263,7 +269,7 @@ struct space {
 	const struct graph *graph;
 	char kind[SPACE_KIND_ROOM]; /* the full name, which opens the same space again */
 	uint32_t n_sites, n_ties;
-	uint32_t stride; /* places per site in tables by site and choice: the most choices of any, at least SPACE_STRIDE */
+	uint32_t stride;	/* row length of tables by site and choice: the most choices, at least SPACE_STRIDE */
 	struct site *site;	/* ascending by node */
 	uint32_t *site_of;	/* per node: its site, or NONE */
 	uint64_t hash;		/* of the site table: proves that a space was rebuilt the same */
@@ -278,25 +284,30 @@ const struct space_kind *space_kind_find(const char *kind, struct err *err);
 const struct space_kind *space_maker(const char *program);
 /* The full names of all kinds, for people; the text lasts as long as the process. */
 const char *space_kind_forms(void);
+/* The same, each with what is decided, and then `more`: for --help. The text lasts until the next call. */
+const char *space_kind_words(const char *more);
 /* The quantities in which the kind can price, and how: its own list, or the usual one if it has none. */
 const struct space_price *space_prices(const struct space_kind *k);
 /* The names of these quantities, for people; the text lasts until the next call. */
 const char *space_priced(const struct space_kind *k);
-/* The options of all kinds, one after the other: the one after `last`, the first after NULL; NULL if there is no other. */
+/* Iterates over the options of all kinds: returns the one after `last`, the first after NULL, NULL at the end. */
 const struct space_option *space_option_next(const struct space_option *last);
 /*
- * Writes the full name of `kind` with an option's value. `kind` may be a list with commas; the option then goes to those of its own
- * kind. -1 with a sentence if none is.
+ * Writes the full name `kind` with an option's value added. `kind` may be a list with commas; the option then goes to
+ * those of its own kind. -1 with a sentence if there is none.
  */
-int space_option_add(const struct space_option *o, const char *kind, const char *value, char out[SPACE_KIND_ROOM], struct err *err);
-/* Writes "KIND:value" or "KIND/form:value", with the commas of the value as colons, as full names have them; -1: it is too long. */
-int space_kind_extend(const char *kind, const char *between, const char *value, char out[SPACE_KIND_ROOM], struct err *err);
+int space_option_add(const struct space_option *o, const char *kind, const char *value, char out[SPACE_KIND_ROOM],
+	struct err *err);
+/* Writes `kind`, `between` and the value, whose commas become colons as in all full names; -1: it is too long. */
+int space_kind_extend(const char *kind, const char *between, const char *value, char out[SPACE_KIND_ROOM],
+	struct err *err);
 /* For how many devices programs of this kind (by its full name) are partitioned, 1 at least. */
 uint32_t space_kind_devices(const char *kind);
-/* For space_ops: the usual context where each instruction is a part of its own; touched where a choice changes its site alone. */
+/* For space_ops.context: the usual features where each instruction is a part of its own. */
 void space_context_alone(struct space *s, const uint8_t *config, const uint32_t *nodes, uint32_t n, float *out);
-void space_touched_sites(struct space *s, const uint8_t *a, const uint8_t *b, const uint32_t *changed, uint32_t n_changed,
-	uint32_t **nodes, size_t *n, size_t *cap);
+/* For space_ops.touched: where a choice changes its site alone. */
+void space_touched_sites(struct space *s, const uint8_t *a, const uint8_t *b, const uint32_t *changed,
+	uint32_t n_changed, uint32_t **nodes, size_t *n, size_t *cap);
 /* The start with this name, or NULL. */
 const struct space_start *space_start_find(const struct space *s, const char *name);
 

@@ -17,13 +17,15 @@ struct selection {
 	struct { int64_t space; bool taken; char *graph; } *space;
 	size_t n_spaces;
 };
+int selection_open(struct selection *x, struct request *r, struct err *err);
+void selection_close(struct selection *x); /* also after a failure */
 /* The index of the space in x->space, or -1 if it was not asked for. */
 int selection_space(const struct selection *x, int64_t space);
-/*
- * Calls fn for every step asked for, in order, with the chain's sum before the step; stops when fn returns -1.
- */
-int selection_walk(struct selection *x, int (*fn)(void *ctx, const struct run_info *run, const struct step *t,
-	const struct sum *before, struct err *err), void *ctx, struct err *err);
+/* Is called for a step, with the chain's sum before it. Returns -1 with a sentence to stop. */
+typedef int step_fn(void *ctx, const struct run_info *run, const struct step *t, const struct sum *before,
+	struct err *err);
+/* Calls fn for every step asked for, in order, until it returns -1. */
+int selection_walk(struct selection *x, step_fn *fn, void *ctx, struct err *err);
 
 int export_npz(struct selection *x, struct err *err);
 

@@ -52,20 +52,21 @@ static const struct verb {
 	int takes;
 	const char *usage, *brief, *about;
 } verbs[] = {
-	{"info", cmd_info, STORE_READ, 0, "FILE", "what it holds",
+	{"info", cmd_info, STORE_READ, 0, "FILE", "tell what it holds",
 		"Tells what the store holds, and where it was measured."},
 	{"ls", cmd_ls, STORE_READ, TAKES_ROWS, "FILE [runs|graphs]", "list runs and graphs", "Lists runs and graphs."},
-	{"show", cmd_show, STORE_READ, 0, "FILE RUN|GRAPH", "all about one run or graph",
+	{"show", cmd_show, STORE_READ, 0, "FILE RUN|GRAPH", "tell all about a run or graph",
 		"Shows everything about one run (its uuid, or the first digits of it, "
 		"or its number) or one graph (its name or hash)."},
 	{"verify", cmd_verify, STORE_READ, 0, "FILE", "check it for damage",
 		"Checks the store: reads all pages, hashes every blob again, and replays "
 		"every chain against its hashes. The exit status is 1 if anything is damaged."},
 	{"merge", cmd_merge, STORE_CREATE, TAKES_WAIT, "OUT IN...", "add the runs of other stores",
-		"Adds the runs of other stores to OUT. A run is known by its uuid, so a "
-		"store may be merged again, after it has grown or after a merge was interrupted. It may even be "
-		"written meanwhile."},
-	{"export", cmd_export, STORE_READ, TAKES_RUN | TAKES_OUT | TAKES_FORMAT, "FILE", "samples for other programs",
+		"Adds the runs of other stores to OUT, which is made if absent. A run is known by its uuid, so a "
+		"store may be merged again after it has grown, or after a merge was interrupted. The other stores are "
+		"only read, and may be written by others meanwhile."},
+	{"export", cmd_export, STORE_READ, TAKES_RUN | TAKES_OUT | TAKES_FORMAT, "FILE",
+		"write samples for other programs",
 		"Writes samples as CSV or JSON lines on standard output, or as npz files "
 		"in the layout of TpuGraphs, one per space and environment."},
 	{"query", cmd_query, STORE_READ, TAKES_ROWS, "FILE SQL", "run one SQL statement",
@@ -87,20 +88,22 @@ struct flags {
 static size_t option_table(const struct verb *v, struct request *r, struct flags *f, struct opt *t)
 {
 	const struct opt common[] = {
-		OPT_STR(0, "db", &f->db, "FILE", "the store, if it is not the first word"),
+		OPT_STR(0, "db", &f->db, "FILE", "another way to name the store, instead of the first word"),
 		OPT_FLAG(0, "json", &f->json, "print the answer as JSON"),
 		OPT_FLAG('q', "quiet", &r->quiet, "show no progress on standard error"),
-		OPT_FLAG(0, "force", &r->options.force, "write the store "
-			"even on a network file system, at your own risk")};
-	const struct opt wait = OPT_FLAG(0, "wait", &r->options.wait, "wait until another writer ends");
+		OPT_FLAG(0, "force", &r->options.force,
+			"use the store even on a network file system, whose locks may not work: at your own risk")};
+	const struct opt wait = OPT_FLAG(0, "wait", &r->options.wait,
+		"if another program writes the store, wait until it ends, instead of failing");
 	const struct opt rows[] = {OPT_FLAG(0, "csv", &f->csv, "print the answer as CSV"),
 		OPT_FLAG(0, "jsonl", &f->jsonl, "print the answer as JSON lines")};
 	const struct opt chosen[] = {
-		OPT_STR(0, "run", &r->run, "RUN", "write only this run"),
+		OPT_STR(0, "run", &r->run, "RUN",
+			"write only this run (its uuid, the first digits of it, or its number)"),
 		OPT_STR(0, "graph", &r->graph, "REGEX", "write only graphs whose name matches"),
-		OPT_STR('o', "out", &r->out, "PATH", "write to this file, "
-			"or folder for npz, instead of standard output"),
-		OPT_INT(0, "every", &r->every, 1, 1e9, "write one in so many steps"),
+		OPT_STR('o', "out", &r->out, "PATH",
+			"the file to write, or the folder for npz; default: standard output"),
+		OPT_INT(0, "every", &r->every, 1, 1e9, "write only one in so many samples"),
 		OPT_ENUM(0, "format", &r->export_format, "jsonl|csv|npz", "the format to write")};
 	const struct opt end = OPT_END;
 	size_t n = 0;
@@ -192,7 +195,7 @@ int main(int argc, char **argv)
 		prog.about = about(&text);
 		rc = opt_parse(&prog, argc, argv, &n, &err);
 		if (rc == 0)
-			rc = err_set(&err, "what shall it do? see store --help");
+			rc = err_set(&err, "what shall it do? Name a verb (store --help lists them)");
 		else if (rc == 1)
 			rc = 0;
 		buf_release(&text);

@@ -1,6 +1,11 @@
-"""Clients of the arena for check_arena.sh: `session` does everything once, `environment` plays, `fuzz N SEED` opens N random sessions of good,
-bad and damaged requests, `hurt SOCKET N SEED` lets clients die in the middle of lines, `mute SOCKET PID` asks and does not read,
-`guided GRAPH DEVICE SPACE BUDGET [MODEL]` takes our own proposals. What is wrong is printed and ends it.
+"""Clients of the arena, for check_arena.sh. The first thing that is wrong is printed, and ends the client.
+
+    session ...                                  makes every request once
+    environment                                  plays by the environment of Gymnasium
+    fuzz N SEED                                  opens N random sessions of good, bad and damaged requests
+    hurt SOCKET N SEED                           lets clients die in the middle of lines
+    mute SOCKET PID                              asks, and does not read the answers
+    guided GRAPH DEVICE SPACE BUDGET [MODEL]     takes our own proposals
 
 An arena answers every line with one line, whatever the line was; what it refused had no effect; prices are right.
 """
@@ -56,7 +61,8 @@ def session(device, graph, budget, db, folder):
         n = arena.sites
         check(n == len(space["choices"]) == len(space["default"]) == len(space["class"]) == len(space["name"]), space)
         seen, flip = arena.features(), arena.features({0: 1 - min(1, space["default"][0])}, base="default")
-        check(len(seen["rows"]) == n and all(len(row) == len(seen["names"]) for row in seen["rows"]), "features of sites")
+        check(len(seen["rows"]) == n and all(len(row) == len(seen["names"]) for row in seen["rows"]),
+              "features of sites")
         check(all(row[seen["names"].index("default")] == 1 for row in seen["rows"]), "every site is at its default")
         check(flip["sites"] == [0] and len(flip["rows"]) == 1 and len(flip["rows"][0]) == len(flip["names"]), flip)
         check(flip["rows"][0][flip["names"].index("from default")] == 1, flip)
@@ -67,7 +73,8 @@ def session(device, graph, budget, db, folder):
         there = arena.price({0: 1 - min(1, space["default"][0])})
         back = arena.price("default", base={0: 1 - min(1, space["default"][0])})
         check(there["value"] == -back["value"] and back["total"] == 0, there, back)
-        check(arena.price({0: 1 - min(1, space["default"][0])})["cached"] or device == "none", "a price asked for twice")
+        check(arena.price({0: 1 - min(1, space["default"][0])})["cached"] or device == "none",
+              "a price asked for twice")
         refused(arena.price, {n: 0}, word="no site")
         refused(arena.price, {0: 200}, word="no choice")
         refused(arena.price, [0] * (n + 1), word="more than")
@@ -87,7 +94,8 @@ def session(device, graph, budget, db, folder):
         whole = base64.b64decode(arena.apply(config)["module"], validate=True)
         check(whole == pathlib.Path(file["path"]).read_bytes(), "the file and the answer differ")
         verdict = arena.verdict()
-        check(not verdict["measured"] or abs(verdict["with"] - verdict["default"] - total) <= 1e-9 * verdict["default"] or device != "none",
+        check(not verdict["measured"] or abs(verdict["with"] - verdict["default"] - total) <= 1e-9 * verdict["default"]
+              or device != "none",
               verdict, total)
         refused(arena.verdict, word="only one")
         refused(arena.price, "default", word="verdict", kind=Spent)
@@ -128,7 +136,8 @@ def some_config(rng, n):
 
 def some_line(rng, n):
     """A request, mostly one that makes sense, and at times damaged bytes."""
-    line = {"do": rng.choice(["hello", "space", "features", "ask", "price", "price", "price", "tell", "apply", "nonsense"])}
+    line = {"do": rng.choice(["hello", "space", "features", "ask", "price", "price", "price", "tell", "apply",
+                              "nonsense"])}
     if rng.random() < 0.5:
         line["id"] = rng.randrange(1000)
     if line["do"] == "ask":
@@ -144,7 +153,8 @@ def some_line(rng, n):
             at = rng.randrange(len(text))
             text[at:at + rng.randrange(2)] = bytes([rng.choice([b for b in range(256) if b != 10])])
     if rng.random() < 0.05:
-        text = bytearray(rng.choice([b"", b"[" * 5000, b'{"do":' * 80, b"\0\xff", b'{"do":"price","config":[' + b"0," * 100000]))
+        text = bytearray(rng.choice([b"", b"[" * 5000, b'{"do":' * 80, b"\0\xff",
+                                     b'{"do":"price","config":[' + b"0," * 100000]))
     return bytes(text)
 
 
@@ -154,8 +164,9 @@ def fuzz(times, seed):
     for number in range(times):
         n, budget = rng.choice([1, 5, 12]), rng.randrange(1, 30)
         lines = [some_line(rng, n) for _ in range(rng.randrange(1, 40))]
-        child = subprocess.run([vantage.programs.find("arena"), "-q", "--device", "none", "--graph", f"toy:{n}:3:{number % 7}",
-                                "--budget", str(budget)], input=b"".join(line + b"\n" for line in lines) + b'{"do":"qui',
+        child = subprocess.run([vantage.programs.find("arena"), "-q", "--device", "none", "--budget", str(budget),
+                                "--graph", f"toy:{n}:3:{number % 7}"],
+                               input=b"".join(line + b"\n" for line in lines) + b'{"do":"qui',
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         check(child.returncode == 0, "seed", seed, "session", number, child.stderr)
         answers = [json.loads(line) for line in child.stdout.decode().splitlines()]
@@ -172,16 +183,19 @@ def fuzz(times, seed):
 
 
 def guided(graph, device, space, budget, model=None):
-    """Our own proposals: copies move together, what was tried is not proposed again, a seed decides. Without a model: by promises."""
+    """Our own proposals: copies move together, nothing is proposed twice, and a seed decides. Without a model they go
+    by promises."""
     with vantage.Arena(graph, device=device, space=space, budget=budget, model=model) as arena:
         told, base, total, tried = arena.space(), arena.space()["default"], 0.0, set()
         first = arena.request("ask", how="guided", seed=3)
         check(first["by"] == (model or "promise"), first["by"])
-        check(first["config"] == arena.ask("guided", seed=3) == arena.ask("guided", "default", seed=3), "one seed, two proposals")
+        check(first["config"] == arena.ask("guided", seed=3) == arena.ask("guided", "default", seed=3),
+              "one seed, two proposals")
         while arena.budget["left"]:
             there = arena.ask("guided", base)
             moved = [site for site, (a, b) in enumerate(zip(base, there)) if a != b]
-            check(moved and len({(told["class"][site], base[site], there[site]) for site in moved}) == 1, "not copies:", moved)
+            check(moved and len({(told["class"][site], base[site], there[site]) for site in moved}) == 1, "not copies:",
+                  moved)
             check(len(moved) == sum((c, b) == (told["class"][moved[0]], base[moved[0]]) and there[moved[0]] < n
                                     for c, b, n in zip(told["class"], base, told["choices"])), "not all copies", moved)
             check((moved[0], there[moved[0]]) not in tried, "proposed again", moved)
@@ -189,9 +203,12 @@ def guided(graph, device, space, budget, model=None):
             tried.add((moved[0], there[moved[0]]))
             if price["outcome"] == "ok" and price["value"] < 0:
                 base, total, tried = there, total + price["value"], set()
-        searched = json.loads(vantage.programs.run("search", "-q", "--json", "--device", device, "--space", space, "--graph", graph, "--budget", budget,
-                                                   "--out", "searched", *(["--model", model] if model else []), plugin=False)[1])["search"]
-        check(total <= 0.5 * searched["curve"][-1]["delta"] < 0, "proposals saved", -total, "a search", -searched["curve"][-1]["delta"])
+        named = ["--model", model] if model else []
+        said = vantage.programs.run("search", "-q", "--json", "--device", device, "--space", space, "--graph", graph,
+                                    "--budget", budget, "--out", "searched", *named, plugin=False)[1]
+        searched = json.loads(said)["search"]
+        check(total <= 0.5 * searched["curve"][-1]["delta"] < 0, "proposals saved", -total, "a search",
+              -searched["curve"][-1]["delta"])
         arena.tell(base)
         arena.verdict()
         check(arena.ask("guided", base), "proposals are for ever")
@@ -256,4 +273,5 @@ def hurt(path, times, seed):
 if __name__ == "__main__":
     do, *rest = sys.argv[1:]
     {"session": session, "environment": environment, "fuzz": lambda n, s: fuzz(int(n), int(s)),
-     "hurt": lambda p, n, s: hurt(p, int(n), int(s)), "guided": guided, "mute": lambda p, pid: mute(p, int(pid))}[do](*rest)
+      "hurt": lambda p, n, s: hurt(p, int(n), int(s)), "guided": guided,
+      "mute": lambda p, pid: mute(p, int(pid))}[do](*rest)

@@ -1,5 +1,5 @@
-# await.sh - waiting for events; test scripts source it. Nothing here gives up by the clock, for no time is
-# long enough on every machine: a test that hangs is ended by tests/run.
+# await.sh - waits for events; test scripts source it. Nothing here gives up by the clock, because no time is long
+# enough on every machine. tests/run ends a test that hangs.
 
 # await PID COMMAND...: waits until the command succeeds, or until the process has ended. 0 when it succeeded.
 await() {
@@ -11,7 +11,7 @@ await() {
 	done
 }
 
-# A random moment later, up to so many milliseconds. What is tested must hold whatever happened meanwhile.
+# Sleeps for a random time, up to so many milliseconds. A test must hold whatever happened meanwhile.
 random_moment() {
 	local d=$((RANDOM % $1))
 	sleep $((d / 1000)).$(printf %03d $((d % 1000)))

@@ -1,5 +1,5 @@
 /*
- * broken.h - programs that are broken in one place: refused with a sentence that says so.
+ * broken.h - programs that are broken in one place, and must be refused with a sentence that says so.
  */
 #ifndef TESTS_BROKEN_H
 #define TESTS_BROKEN_H
@@ -9,7 +9,7 @@
 #include "tests/make_module.h"
 #include "tests/test.h"
 
-/* Reads bytes that may be anything; whatever comes out must make sense. 0 read, -1 refused. */
+/* Reads any bytes. Returns 0 if they are a program, -1 if they are refused; checks the graph, or the sentence. */
 static inline int feed(const void *p, size_t n, struct err *err)
 {
 	struct graph g = {0};
@@ -28,7 +28,7 @@ static inline int feed(const void *p, size_t n, struct err *err)
 	return rc;
 }
 
-/* The bytes are refused with a sentence that holds `word`. */
+/* Checks that the bytes are refused with a sentence that contains `word`. */
 static inline void refused(const struct buf *b, const char *word)
 {
 	struct err err;
@@ -38,7 +38,7 @@ static inline void refused(const struct buf *b, const char *word)
 	}
 }
 
-/* A module of some parts, to be broken in one place. */
+/* A module with a few parts, to be broken in one place. */
 struct broken {
 	struct make mk;
 	struct make_comp *sum, *body, *c;

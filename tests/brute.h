@@ -1,12 +1,12 @@
 /*
- * brute.h - the best of all configurations of a small space whose cost is a formula, by trying all.
+ * brute.h - finds the best configuration of a small space whose cost is a formula, by trying all.
  */
 #ifndef TESTS_BRUTE_H
 #define TESTS_BRUTE_H
 
 #include "space/space.h"
 
-/* Counts through all configurations as an odometer does; returns the least cost, best in `config`. */
+/* Counts through all configurations. Returns the least cost; `config` gets its configuration. */
 static inline double brute_optimum(struct space *s, uint8_t *config)
 {
 	uint8_t *y = MEM_NEW(s->n_sites + 1, uint8_t); /* the last one turning means all were seen */

@@ -1,6 +1,6 @@
 /*
- * check_accelerator.c - devices that are not the machine: what they are called, who may measure on them, and what
- * room there is for inputs. A plugin that pretends plays them.
+ * check_accelerator.c - devices that are not the machine: how they are described, who may measure on them, and how much
+ * room they have for inputs. The fake plugin plays the devices.
  */
 #include "device/accelerator.h"
 #include "store/fact.h"
@@ -48,7 +48,7 @@ static struct device *open_as(const char *fake, bool wait, struct err *err)
 	return d;
 }
 
-/* The environment in a store of a device that pretends; 0 on failure. */
+/* Returns the environment of a fake device in a store; 0 on failure. */
 static int64_t environment_of(struct store *s, const char *fake, const char *want)
 {
 	struct err err = {{0}};
@@ -131,7 +131,7 @@ static void one_program_measures_on_it(void)
 	device_close(d);
 }
 
-/* Whoever waits gets it, with a worker that starts only then. */
+/* A program that waits for a device gets it, and starts its worker only then. */
 static void waiting_for_it(void)
 {
 	struct err err = {{0}};

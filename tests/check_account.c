@@ -1,7 +1,8 @@
 /*
- * check_account.c - what a compiler did that no choice can say: restated where that helps, else told, by cause.
+ * check_account.c - what happens to groups of the compiler that no choice can express: the program is restated where
+ * that helps; the others are counted by cause.
  *
- * The compiler is played by hand, with the programs of decode_text.h before and after its fusion pass.
+ * The test plays the compiler, with the programs of decode_text.h before and after its fusion pass.
  */
 #include <stdlib.h>
 #include <unistd.h>
@@ -31,7 +32,7 @@ static int extract(struct device *d, const char *format, const void *p, size_t n
 	return 0;
 }
 
-/* So that loops stay uncounted. */
+/* Refuses every program, so that loops are not counted. */
 static int compile(struct device *d, enum compile_how how, const char *format, const void *p, size_t n, unsigned want,
 	struct compiled *out, struct err *err)
 {
@@ -90,7 +91,7 @@ static void subjects_are_restated(void)
 	}
 }
 
-/* The binary space keeps the program, and says what it cannot say. */
+/* The binary space keeps the program as it is, and counts what its choices cannot express. */
 static void binary_spaces_are_not(void)
 {
 	uint32_t told = 0;

@@ -1,11 +1,12 @@
 #!/bin/bash
-# The arena from end to end on toys and the performance model: whole sessions through the Python client, budgets, garbage,
-# clients and servers that are killed. The store is sound whatever happened.
+# The arena from end to end on toys and the performance model: whole sessions through the Python client, budgets,
+# garbage, clients and servers that are killed. The store is sound whatever happened.
 # needs: space/toy
 set -u
 . tests/await.sh
 bin=$(realpath "${BIN:-bin}")
-arena=$bin/arena store=$bin/store graphs=$(realpath examples/graphs) peers=$(realpath bench/peers) client=$(realpath tests/arena_session.py)
+arena=$bin/arena store=$bin/store graphs=$(realpath examples/graphs) peers=$(realpath bench/peers) \
+	client=$(realpath tests/arena_session.py)
 [ -x "$arena" ] && [ -x "$store" ] || { echo "skip: arena: it is not built"; exit 0; }
 command -v python3 >/dev/null || { echo "skip: arena: there is no python3"; exit 0; }
 tmp=${TMPDIR:-/tmp}; [ -w /dev/shm ] && tmp=${TMPDIR:-/dev/shm} # every price is synced
@@ -26,7 +27,8 @@ query() { "$store" query "$1" "$2" --csv | tail -n +2; }
 python3 "$client" session none toy:12:3:6 30 a.db out >talk 2>&1 || fail "$(tail -3 talk)"
 sound a.db
 [ "$(query a.db "SELECT count(*) FROM trial")" -eq 30 ] || fail "not every price is a trial"
-[ "$(query a.db "SELECT how FROM finding ORDER BY step, n" | tr '\n' ' ')" = 'region final ' ] || fail "findings: $(query a.db "SELECT how FROM finding")"
+[ "$(query a.db "SELECT how FROM finding ORDER BY step, n" | tr '\n' ' ')" = 'region final ' ] ||
+	fail "findings: $(query a.db "SELECT how FROM finding")"
 done_ whole_session
 
 python3 "$client" session sim "$graphs/tiny/chain.pb.zst" 12 b.db out >talk 2>&1 || fail "$(tail -3 talk)"
@@ -37,37 +39,43 @@ done_ whole_session_on_a_device
 python3 "$client" environment >talk 2>&1 || fail "$(tail -3 talk)"
 done_ environment
 
-# Our own proposals, by a model that is learnt here, are worth about as much as a search of as many evaluations.
-"$bin/collect" --device sim -q -g "$graphs/tiny/chain.pb.zst" -g "$graphs/tiny/convolution.pb.zst" -g "$graphs/tiny/sort.pb.zst" \
-	-n 400 --db m.db >talk 2>&1 && "$bin/learn" --db m.db --trees 40 -q --out m.vm >talk 2>&1 || fail "no model: $(tail -1 talk)"
+# Our own proposals, by a model that is learnt here, gain about as much as a search with as many evaluations.
+"$bin/collect" --device sim -q -g "$graphs/tiny/chain.pb.zst" -g "$graphs/tiny/convolution.pb.zst" \
+	-g "$graphs/tiny/sort.pb.zst" \
+	-n 400 --db m.db >talk 2>&1 && "$bin/learn" --db m.db --trees 40 -q --out m.vm >talk 2>&1 ||
+		fail "no model: $(tail -1 talk)"
 python3 "$client" guided "$graphs/train/shallow-water.pb.zst" sim fusion 80 m.vm >talk 2>&1 || fail "$(tail -3 talk)"
 wrong=$(echo '{"do":"ask","how":"guided"}' | "$arena" -q --device none --graph toy:9 --model missing.vm 2>&1)
 [[ $wrong == *'"ok":false'*missing.vm* ]] || fail "a missing model: $wrong"
 done_ guided
 
-# The peers: each finds something on a toy, with the same seed the same.
+# Each peer finds a gain on a toy, and the same one with the same seed.
 for i in 1 2; do
-	python3 "$peers/play.py" --device none --space toy --budgets 60 --seeds 4 --peers anneal,bandit toy:20:3:5 >peers.$i 2>talk || fail "$(tail -3 talk)"
+	python3 "$peers/play.py" --device none --space toy --budgets 60 --seeds 4 --peers anneal,bandit toy:20:3:5 \
+		>peers.$i 2>talk || fail "$(tail -3 talk)"
 done
 [ "$(grep -cE '"by": "(anneal|bandit)", "gain": 0\.[0-9]' peers.1)" -eq 2 ] || fail "found nothing: $(cat peers.1)"
 [ "$(sed "s/, .seconds.*//" peers.1)" = "$(sed "s/, .seconds.*//" peers.2)" ] || fail "one seed, two answers"
 done_ peers
 
-# Those from packages: each plays, or is left out with a sentence. A table that was cut off goes on where it was.
+# Each peer from a package plays, or is left out with a sentence. A table that was interrupted goes on.
 packaged=$(cd "$peers" && grep -l '^needs: ' *.py | sed 's/\.py$//' | paste -sd,)
 games="--device none --space toy --budgets 20 --peers $packaged,anneal --results games toy:9:3:5"
 python3 "$peers/play.py" --seeds 1 $games >talk 2>&1 || fail "$(tail -3 talk)"
 for peer in ${packaged//,/ }; do
-	grep -q "\"by\": \"$peer\", \"gain\": [0-9]" games || grep -q "play: $peer is left out: .*needs ([a-z]" talk || fail "$peer: $(tail -3 talk)"
+	grep -q "\"by\": \"$peer\", \"gain\": [0-9]" games || grep -q "play: $peer is left out: .*needs ([a-z]" talk ||
+		fail "$peer: $(tail -3 talk)"
 done
 cp games before
 python3 "$peers/play.py" --seeds 1,2 $games >talk 2>&1 || fail "$(tail -3 talk)"
-[ "$(head -n "$(wc -l <before)" games)" = "$(cat before)" ] && [ "$(wc -l <games)" -eq $((2 * $(wc -l <before))) ] || fail "the table did not go on: $(cat games)"
+[ "$(head -n "$(wc -l <before)" games)" = "$(cat before)" ] && [ "$(wc -l <games)" -eq $((2 * $(wc -l <before))) ] ||
+	fail "the table did not go on: $(cat games)"
 grep -q '^| anneal | [0-9.]*% |' talk || fail "no table: $(cat talk)"
 done_ peers_from_packages
 
 # A line that is too long has an answer, and so has the one after it.
-{ head -c 17000000 /dev/zero | tr '\0' ' '; echo; echo '{"do":"hello","id":3}'; } | "$arena" -q --device none --graph toy:9 >out.txt 2>talk
+{ head -c 17000000 /dev/zero | tr '\0' ' '; echo; echo '{"do":"hello","id":3}'; } |
+	"$arena" -q --device none --graph toy:9 >out.txt 2>talk
 [ "$(wc -l <out.txt)" -eq 2 ] || fail "$(wc -l <out.txt) answers"
 grep -q '"ok":false.*longer than' out.txt || fail "a long line: $(head -c 200 out.txt)"
 grep -q '"ok":true,"id":3' out.txt || fail "after a long line: $(tail -1 out.txt | head -c 200)"
@@ -94,7 +102,11 @@ done_ clients_die
 for i in 1 2 3; do
 	mkfifo in.$i
 	"$arena" -q --device none --graph toy:40:3:2 --db d.db <in.$i >out.$i 2>talk & pid=$!
-	( for k in {0..19}; do for j in {0..39}; do echo "{\"do\":\"price\",\"config\":{\"flips\":[[$j,$((k % 3))]]}}"; done; done >in.$i ) 2>/dev/null & feeder=$!
+	(
+		for k in {0..19}; do
+			for j in {0..39}; do echo "{\"do\":\"price\",\"config\":{\"flips\":[[$j,$((k % 3))]]}}"; done
+		done >in.$i
+	) 2>/dev/null & feeder=$!
 	await $pid test -s out.$i
 	random_moment 60
 	kill -9 $pid 2>/dev/null; wait $pid 2>/dev/null; wait $feeder 2>/dev/null
@@ -110,7 +122,7 @@ await $pid grep -q ready talk || fail "a dead server's socket: $(cat talk)"
 kill -TERM $pid; wait $pid || fail "SIGTERM: status $?"
 done_ server_dies
 
-# What it says when it is started wrongly: one sentence.
+# Started wrongly, it says one sentence.
 wants() { # sentence, arguments
 	local want=$1
 	shift

@@ -1,5 +1,6 @@
 /*
- * check_buf.c - whatever is written is read back; whatever is cut off reads as bad, and never beyond.
+ * check_buf.c - everything that is written can be read back; data that is cut off is marked bad, and no read goes
+ * beyond its end.
  */
 #include "base/buf.h"
 
@@ -45,7 +46,7 @@ static void detach_hands_over(void)
 	free(mine);
 }
 
-/* The bytes are the contract: files are written with them. */
+/* Files hold these bytes, so they must never change. */
 static void layout(void)
 {
 	struct buf b = {0};
@@ -64,7 +65,7 @@ static void layout(void)
 
 enum { U8, U32, U64, F64, VARINT, BLOB, KINDS };
 
-/* A value whose width varies, so that all lengths of a varint occur. */
+/* Returns a value of random width, so that varints of all lengths occur. */
 static uint64_t some_value(struct rng *r)
 {
 	return rng_u64(r) >> rng_below(r, 64);
@@ -84,7 +85,7 @@ static void write_one(struct buf *b, int kind, uint64_t v)
 	}
 }
 
-/* Reads one and tells whether it is what was written. */
+/* Reads one value; true if it is the value that was written. */
 static bool read_one(struct cursor *c, int kind, uint64_t v)
 {
 	double d;
@@ -128,7 +129,7 @@ static void reads_back(void)
 	}
 }
 
-/* Cut at every length: some read goes bad, all after it give 0, and the sanitizer sees no overrun. */
+/* The bytes are cut at every length: some read goes bad, all reads after it give 0, and no read goes too far. */
 static void truncated_is_bad(void)
 {
 	struct buf b = {0};

@@ -26,7 +26,8 @@ run() { # db, arguments: toys; output in out, talk in talk, status in rc
 }
 query() { "$store" query "$1" "$2" --csv | tail -n +2; }
 steps() { query "$1" "SELECT id, chain, site, chosen, outcome, hex(costs) FROM sample"; }
-fixed() { query "$1" "SELECT step, chain, sweep, jump, hash FROM keyframe" && query "$1" "SELECT step, chain, sweep, whole, running, reanchored FROM anchor"; }
+fixed() { query "$1" "SELECT step, chain, sweep, jump, hash FROM keyframe" &&
+	query "$1" "SELECT step, chain, sweep, whole, running, reanchored FROM anchor"; }
 wants() { # what is said, in a sentence of its own, with status 1
 	[ $rc -eq 1 ] || fail "status $rc"
 	[ "$(wc -l <talk)" -eq 1 ] || fail "$(wc -l <talk) lines"
@@ -35,19 +36,22 @@ wants() { # what is said, in a sentence of its own, with status 1
 
 run a --graph toy:12:3:1 --samples 90
 [ $rc -eq 0 ] || fail "status $rc: $(cat talk)"
-grep -qE '^90 samples \(90 in run [0-9a-f]{8}\), [0-9.]+/s, .*best seen [0-9.]+% below the default \(toy:12:3:1\)$' out || fail "$(cat out)"
+grep -qE '^90 samples \(90 in run [0-9a-f]{8}\), [0-9.]+/s, .*best seen [0-9.]+% below the default \(toy:12:3:1\)$' \
+	out || fail "$(cat out)"
 [ "$(wc -l <out)" -eq 1 ] || fail "more than a line"
 [ -s talk ] && fail "talks under cron: $(cat talk)"
 "$store" verify a >/dev/null || fail "unsound"
 done_ summary
 
-# What others priced is not measured again, and their store stays as it is.
+# A price in another store is not measured again, and that store does not change.
 "$collect" --device sim --db made --graph "$graphs/attention.pb.zst" --samples 60 >out 2>talk || fail "$(cat talk)"
 before=$(cksum <made)
-"$collect" --device sim --db mine --cache made --graph "$graphs/attention.pb.zst" --samples 60 --json >out 2>talk || fail "$(cat talk)"
+"$collect" --device sim --db mine --cache made --graph "$graphs/attention.pb.zst" --samples 60 --json >out 2>talk ||
+	fail "$(cat talk)"
 grep -qE '"cached_share":1[,}]' out || fail "measured what the cache has: $(cat out)"
 [ "$(cksum <made)" = "$before" ] || fail "the cache was written"
-"$bin/search" -q --device sim --graph "$graphs/attention.pb.zst" --strategy random --budget 60 --out searched --cache made --json >out 2>talk ||
+"$bin/search" -q --device sim --graph "$graphs/attention.pb.zst" --strategy random --budget 60 --out searched \
+	--cache made --json >out 2>talk ||
 	fail "$(cat talk)"
 grep -qE '"cached":[1-9]' out || fail "search does not look into the cache: $(cat out)"
 run other --cache made --graph toy:12:3:1 --samples 5
@@ -60,7 +64,8 @@ run b --graph toy:12:3:1 --samples 31
 run b --graph toy:12:3:1 --samples 2
 grep -q 'resumed' out || fail "not resumed"
 run b --graph toy:12:3:1 --samples 57 --resume --json
-for key in '"samples":57' '"samples_of_run":90' '"resumed":true' '"failures":\{\}' '"best_gain":0\.[0-9]' '"device_share":0'; do
+for key in '"samples":57' '"samples_of_run":90' '"resumed":true' '"failures":\{\}' '"best_gain":0\.[0-9]' \
+	'"device_share":0'; do
 	grep -qE "$key" out || fail "no $key in $(cat out)"
 done
 steps a >a.steps; steps b >b.steps; fixed a >a.fixed; fixed b >b.fixed
@@ -75,14 +80,15 @@ run b --graph toy:12:3:1 --samples 5 --tau 0.5
 [ "$(query b 'SELECT count(*) FROM run')" -eq 3 ] || fail "another tau resumed"
 done_ resume
 
-# The same program with other decisions in it, as after an upgrade: nothing of the old run is taken for the new one.
+# If the same program has other decisions, as after an upgrade, a new run begins and takes nothing from the old one.
 for kinds in "3 2" "2 3"; do
 	set -- $kinds
 	rm -f o
 	run o --graph toy:40:$1:1 --samples 5
 	run o --graph toy:40:$2:1 --samples 5
 	[ $rc -eq 0 ] || fail "toy:40:$1 then toy:40:$2: status $rc"
-	grep -qE '^collect: run [0-9a-f-]{36} made other decisions .*; a new run begins$' talk || fail "said: $(cat talk)"
+	grep -qE '^collect: run [0-9a-f-]{36} made other decisions .*; a new run begins$' talk ||
+		fail "said: $(cat talk)"
 	[ "$(query o 'SELECT count(*) FROM run')" -eq 2 ] || fail "not two runs"
 	run o --graph toy:40:$1:1 --samples 5
 	grep -q '10 in run' out && [ ! -s talk ] || fail "the first run was lost: $(cat out talk)"
@@ -90,15 +96,20 @@ for kinds in "3 2" "2 3"; do
 done
 done_ other_decisions
 
-# A keyframe at each sweep, an anchor before each but a default start's first; programs in turn.
+# There is a keyframe at each sweep, and an anchor before each, except the first after a default start. Programs take
+# turns.
 run c --graph toy:5:2:1 --graph toy:9:3:2 --samples 100
-query c "SELECT p.sites, count(*) FROM sample s JOIN chain c ON c.number = s.chain JOIN space p ON p.id = c.space GROUP BY chain" >got
+query c "SELECT p.sites, count(*) FROM sample s JOIN chain c ON c.number = s.chain
+	JOIN space p ON p.id = c.space GROUP BY chain" >got
 [ "$(cat got)" = $'5,25\n5,25\n9,25\n9,25' ] || fail "turns: $(cat got)"
 [ "$(query c 'SELECT count(*) FROM keyframe')" -eq $((5 + 5 + 3 + 3)) ] || fail "keyframes"
-[ "$(query c 'SELECT count(*) FROM anchor')" -eq $((4 + 5 + 2 + 3)) ] || fail "anchors: $(query c 'SELECT chain, sweep FROM anchor')"
-[ "$(query c 'SELECT count(*) FROM anchor WHERE abs(whole - running) > 1e-12 AND NOT reanchored')" -eq 0 ] || fail "sums are off"
+[ "$(query c 'SELECT count(*) FROM anchor')" -eq $((4 + 5 + 2 + 3)) ] ||
+	fail "anchors: $(query c 'SELECT chain, sweep FROM anchor')"
+[ "$(query c 'SELECT count(*) FROM anchor WHERE abs(whole - running) > 1e-12 AND NOT reanchored')" -eq 0 ] ||
+	fail "sums are off"
 [ "$(query c 'SELECT min(tau) FROM chain')" = 0.001 ] || fail "tau"
-query c "SELECT count(DISTINCT site) FROM sample WHERE id % (1 << 32) < 20 GROUP BY chain" | grep -qvx 5 && fail "a sweep misses sites"
+query c "SELECT count(DISTINCT site) FROM sample WHERE id % (1 << 32) < 20 GROUP BY chain" | grep -qvx 5 &&
+	fail "a sweep misses sites"
 done_ sweeps
 
 run w --graph toy:12:3:1 --graph toy:9:3:2 --samples 83 --workers 4
@@ -114,7 +125,8 @@ done
 done_ workers
 
 run n --graph toy:12:3:1 --nodes '^tanh' --samples 30
-[ "$(query n 'SELECT count(DISTINCT site), count(*) FROM sample')" = 4,30 ] || fail "four of twelve are tanh: $(cat out talk)"
+[ "$(query n 'SELECT count(DISTINCT site), count(*) FROM sample')" = 4,30 ] ||
+	fail "four of twelve are tanh: $(cat out talk)"
 run n --graph toy:12:3:1 --nodes 'nowhere' --samples 10
 wants 'has no site that --nodes matches'
 run n --graph toy:12:3:1 --nodes '(' --samples 10
@@ -132,10 +144,12 @@ mkdir empty; run x --graphs empty; wants 'holds no .pb'
 run x --graphs nowhere; wants 'cannot read the folder'
 run x/y --graph toy:12:3:1; wants 'x/y|No such'
 mkdir some; cp "$graphs"/{chain,nothing}.pb.zst some; echo junk >some/bad.pb
-"$collect" --device sim --db some.db --graphs some --samples 3 --quiet >out 2>talk || fail "a folder with a broken file: $(cat talk)"
+"$collect" --device sim --db some.db --graphs some --samples 3 --quiet >out 2>talk ||
+	fail "a folder with a broken file: $(cat talk)"
 [ "$(query some.db 'SELECT count(*) FROM sample')" = 3 ] || fail "left out too much"
 grep -q 'left out: .*bad.pb' talk && grep -q 'left out: .*nothing.*has no site' talk || fail "said $(cat talk)"
-rm some/chain.pb.zst; "$collect" --device sim --db none.db --graphs some >out 2>talk && fail "nothing to measure, and no error"
+rm some/chain.pb.zst; "$collect" --device sim --db none.db --graphs some >out 2>talk &&
+	fail "nothing to measure, and no error"
 tail -1 talk | grep -qE 'has no site|is no whole' || fail "said $(cat talk)"
 [ ! -e x ] || ! "$store" verify x 2>&1 | grep -qv 'sound\|empty' || fail "left something behind"
 done_ bad_usage
@@ -153,24 +167,28 @@ n=$(query d 'SELECT count(*) FROM sample')
 kill -TERM $pid; wait $pid || fail "SIGTERM: status $?"
 wait $waiting || fail "waiting: status $?"
 grep -qE '^7 samples .*resumed' second || fail "second: $(cat second)"
-[ "$(sed 's/ .*//' first)" -ge "$n" ] && [ "$(query d 'SELECT count(*) FROM sample')" -eq $(($(sed 's/ .*//' first) + 7)) ] || fail "samples lost"
-[ "$(query d "SELECT group_concat(state) FROM stint")" = "\"stopped,stopped\"" ] || fail "states $(query d "SELECT group_concat(state) FROM stint")"
+said=$(sed 's/ .*//' first)
+[ "$said" -ge "$n" ] && [ "$(query d 'SELECT count(*) FROM sample')" -eq $((said + 7)) ] || fail "samples lost"
+[ "$(query d "SELECT group_concat(state) FROM stint")" = "\"stopped,stopped\"" ] ||
+	fail "states $(query d "SELECT group_concat(state) FROM stint")"
 "$store" verify d >/dev/null || fail "unsound"
 done_ second_collector_and_sigterm
 
 run s --graph toy:12:3:1 --seconds 0.3 # which may be over before the first sample: that it ends is what counts
 [ $rc -eq 0 ] || fail "status $rc"
-[ "$(grep -c . out)" -eq 1 ] && [ "$(query s 'SELECT count(*) FROM sample')" = "$(sed -n 's/^\([0-9]*\) samples .*/\1/p; s/.*before the first sample.*/0/p' out)" ] ||
+said=$(sed -n 's/^\([0-9]*\) samples .*/\1/p; s/.*before the first sample.*/0/p' out)
+[ "$(grep -c . out)" -eq 1 ] && [ "$(query s 'SELECT count(*) FROM sample')" = "$said" ] ||
 	fail "$(query s 'SELECT count(*) FROM sample') samples: $(cat out)"
 run s0 --graph toy:12:3:1 --seconds 0.000001 && run s0 --graph toy:12:3:1 --samples 90
 steps s0 | cmp -s - a.steps || fail "a budget that ends before the first sample spoils the run"
 done_ seconds
 
-# The world: a read-only file, a damaged page, a full disk.
+# What can go wrong outside: a read-only file, a damaged page, a full disk.
 cp a r && chmod 444 r
 if [ "$(id -u)" -ne 0 ]; then run r --graph toy:12:3:1 --samples 5; wants 'read-only'
 elif setpriv --reuid=65534 --clear-groups test -x "$collect" 2>/dev/null && chmod 755 . && chmod 666 out talk; then
-	setpriv --reuid=65534 --clear-groups "$collect" --device none --db r --graph toy:12:3:1 --samples 5 >out 2>talk; rc=$?
+	setpriv --reuid=65534 --clear-groups "$collect" --device none --db r --graph toy:12:3:1 --samples 5 >out 2>talk
+	rc=$?
 	wants 'read-only'
 fi
 cmp -s a r || fail "changed"
@@ -185,7 +203,8 @@ wants 'damaged|malformed|corrupt'
 done_ damaged_page
 
 cp a full
-(ulimit -f $(($(stat -c %s full) / 1024 + 60)); "$collect" --device none --db full --graph toy:12:3:1 >out 2>talk); rc=$?
+(ulimit -f $(($(stat -c %s full) / 1024 + 60)); "$collect" --device none --db full --graph toy:12:3:1 \
+	>out 2>talk); rc=$?
 wants 'full.* what was stored before is safe'
 "$store" verify full >/dev/null || fail "unsound"
 n=$(query full 'SELECT count(*) FROM sample')
@@ -207,25 +226,36 @@ if [ -e "$b/tests/fake_plugin.so" ]; then
 	kill -TERM $pid; wait $pid || fail "SIGTERM while opening: status $?: $(cat first)"
 	done_ second_on_device
 
-	# What hung is remembered with the time it had, and tried again by a run that has more. The fake says when it hangs, and then its
-	# time is over at once (device/child.c): so the deadlines can be hours, and nothing else is ever late.
+	# A region that hung is stored with the time that it had, and tried again by a run that has more time. The fake
+	# plugin prints when it hangs, and its time is over at that moment (device/child.c). So the deadlines can be
+	# hours, and nothing else is ever late.
 	night() { # deadline
-		"$collect" "${fake[@]}" --db t --samples 12 --seed 3 --deadline "$1" --no-resume --no-anchors --json >out 2>talk || fail "$1 s: $(cat talk)"
+		"$collect" "${fake[@]}" --db t --samples 12 --seed 3 --deadline "$1" --no-resume --no-anchors \
+			--json >out 2>talk || fail "$1 s: $(cat talk)"
 	}
-	kept() { query t "SELECT o.name, r.deadline, r.load, r.memory, r.at FROM region r JOIN outcome o ON o.id = r.outcome WHERE o.id <> 0" | tr '\n' ' '; }
+	kept() {
+		query t "SELECT o.name, r.deadline, r.load, r.memory, r.at FROM region r
+			JOIN outcome o ON o.id = r.outcome WHERE o.id <> 0" | tr '\n' ' '
+	}
+	count() { query t "SELECT count(*) FROM $1"; }
 	failures() { query t "SELECT count(*) FROM failure WHERE run = $1"; }
 	export FAKE_PLUGIN="fake:any=1;hang=10" VANTAGE_HANGS="the fake hangs"
 	night 9000
 	[ "$(failures 1)" -gt 0 ] || fail "nothing hung"
-	[ "$(query t "SELECT count(*) FROM region WHERE outcome = 3 AND deadline = 9000 AND memory > 0")" -eq "$(failures 1)" ] || fail "no effort is kept"
-	# It failed on an idle machine, say: else it would be tried again where this one is less busy than it was.
-	python3 -c 'import sqlite3; sqlite3.connect("t", isolation_level=None).execute("UPDATE region SET load = 0.1 WHERE outcome = 3")'
+	[ "$(count "region WHERE outcome = 3 AND deadline = 9000 AND memory > 0")" -eq "$(failures 1)" ] ||
+		fail "no effort is kept"
+	# Pretend that it failed on an idle machine. Otherwise it would be tried again if this one is less busy now.
+	python3 -c 'import sqlite3
+sqlite3.connect("t", isolation_level=None).execute("UPDATE region SET load = 0.1 WHERE outcome = 3")'
 	FAKE_PLUGIN="fake:any=1" night 9000
-	[ "$(failures 2)" -eq 0 ] && [ "$(query t "SELECT count(*) FROM sample WHERE id >> 32 = 2 AND outcome = 3")" -gt 0 ] || fail "the same effort, and it was tried again"
-	FAKE_PLUGIN="fake:any=1" night 90000 # far more, however busy the machine is now
-	[ "$(query t "SELECT count(*) FROM sample WHERE id >> 32 = 3 AND outcome <> 0")" -eq 0 ] || fail "more time, and it was not tried again: $(kept)"
+	[ "$(failures 2)" -eq 0 ] && [ "$(count "sample WHERE id >> 32 = 2 AND outcome = 3")" -gt 0 ] ||
+		fail "the same effort, and it was tried again"
+	FAKE_PLUGIN="fake:any=1" night 1000000 # more for each of a hundred programs that share a core now
+	[ "$(count "sample WHERE id >> 32 = 3 AND outcome <> 0")" -eq 0 ] ||
+		fail "more time, and it was not tried again: $(kept)"
 	FAKE_PLUGIN="fake:any=1" night 9000
-	[ "$(query t "SELECT count(*) FROM sample WHERE id >> 32 = 4 AND outcome <> 0")" -eq 0 ] || fail "what was measured does not count: $(kept)"
+	[ "$(count "sample WHERE id >> 32 = 4 AND outcome <> 0")" -eq 0 ] ||
+		fail "what was measured does not count: $(kept)"
 	"$store" verify t >/dev/null || fail "unsound"
 	done_ time_outs_are_tried_again
 else

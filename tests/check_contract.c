@@ -26,7 +26,7 @@ static uint8_t *a, *b;
 static struct rng rng;
 static const char *which; /* program and kind, for people */
 
-/* Another configuration: of a few sites, or of most. */
+/* Changes the choices of a few sites, or of most. */
 static void stir(double density, uint8_t *config)
 {
 	for (uint32_t i = 0; i < space->n_sites; i++)
@@ -80,8 +80,8 @@ static void flips_undo_each_other(void)
 }
 
 /*
- * What is applied is a program, the same each time, whatever was asked in between. The kind finds its choices in it, or
- * nothing, where only compiled programs show them.
+ * Applying a configuration gives a program, the same one each time, whatever was asked in between. `check` finds the
+ * choices in that program; it finds nothing if only compiled programs show them.
  */
 static void what_is_applied_is_found(void)
 {
@@ -107,7 +107,7 @@ static void what_is_applied_is_found(void)
 	buf_release(&first), buf_release(&other), buf_release(&again);
 }
 
-/* The compiler's result read back as choices is what was applied, as far as programs can tell. */
+/* If an applied program is read back as the compiler's result, the choices are those that were applied. */
 static void what_is_applied_is_decoded(void)
 {
 	struct buf module = {0}, again = {0}, said = {0};
@@ -142,8 +142,8 @@ static int by_key(const void *x, const void *y)
 }
 
 /*
- * In order of their keys, without those that only decide whether whole programs are worth running: the way back has
- * none.
+ * Sorts regions by their keys. Leaves out those that only decide whether whole programs are worth running, because the
+ * way back has none of these.
  */
 static void sort_regions(struct regions *r, bool turned)
 {
@@ -165,7 +165,7 @@ static void sort_regions(struct regions *r, bool turned)
 		qsort(r->v, n, sizeof *r->v, by_key);
 }
 
-/* A kind whose moves are priced by formula alone may leave the programs out. */
+/* A module of a region must be a program, unless the kind prices by formula alone: then it may be empty. */
 static void is_program(const struct buf *module)
 {
 	struct graph g = {0};
@@ -177,7 +177,7 @@ static void is_program(const struct buf *module)
 	graph_release(&g);
 }
 
-/* Nothing lies between equal configurations; the way back is the way there, turned round; no two regions are alike. */
+/* Equal configurations have no regions; the way back has the same regions, reversed; no two regions are alike. */
 static void regions_partition_a_difference(void)
 {
 	struct regions there = {0}, back = {0};
@@ -209,7 +209,7 @@ static void regions_partition_a_difference(void)
 	regions_release(&back);
 }
 
-/* Whoever is not touched looks the same before and after. */
+/* A node that is not touched has the same context before and after. */
 static void touched_is_where_contexts_differ(void)
 {
 	size_t each = space->ops->kind->features ? space->ops->kind->features->n_context : CTX_COUNT, n = 0, cap = 0,
@@ -236,7 +236,7 @@ static void touched_is_where_contexts_differ(void)
 	mem_free(before), mem_free(after), mem_free(changed), mem_free(nodes);
 }
 
-/* An effect leaves the configuration alone; the flip back goes from where the flip went to where it came from. */
+/* An effect leaves the configuration as it was; the effect of the flip back has before and after exchanged. */
 static void effects_turn_round(void)
 {
 	const struct space_features *own = space->ops->kind->features;
@@ -257,7 +257,7 @@ static void effects_turn_round(void)
 	mem_free(x), mem_free(y);
 }
 
-/* All numbers that a learner gets are numbers, and a kind's own find room. */
+/* All features are finite numbers, and there is room for a kind's own. */
 static void features_are_numbers(void)
 {
 	struct scene scene;
@@ -278,7 +278,7 @@ static void features_are_numbers(void)
 	feature_release(&scene);
 }
 
-/* A formula knows the configuration alone, not what was asked before. */
+/* A formula depends on the configuration alone, not on what was asked before. */
 static void formulas_repeat(void)
 {
 	const struct space_price *p = space_prices(space->ops->kind);

@@ -1,6 +1,6 @@
 /*
- * check_cost.c - the cost of moves: exact zeros, sums of regions, caches in both directions, failures and retries,
- * on a toy (without a device) and on a device whose answers the test scripts.
+ * check_cost.c - the cost of moves: exact zeros, sums of regions, caches in both directions, failures and retries. It
+ * is tried on a toy (without a device) and on a device whose answers are scripted.
  */
 #include <stdlib.h>
 #include "ready/subject.h"
@@ -53,7 +53,7 @@ static void fusion_needs_a_device(void)
 	CHECK(cost_new(space, NULL, NULL, &err) == NULL && err.text[0]);
 }
 
-/* A price is measured once, serves the reverse move turned round, and adds up over places. */
+/* A price is measured once, serves the reverse move with its sign changed, and counts once for each place. */
 static void prices_are_kept(void)
 {
 	struct script s = new_script();
@@ -98,7 +98,7 @@ static void places_add_up(void)
 	cost_free(c);
 }
 
-/* Every kernel that a move makes more is charged; the price kept is without that. */
+/* Each kernel that a move adds is charged for; the price that is kept does not include the charge. */
 static void kernels_are_charged_for(void)
 {
 	struct script s = new_script();
@@ -217,7 +217,10 @@ static void confirmation_keeps_the_better(void)
 	cost_free(c);
 }
 
-/* What an answer is worth goes to every region: the error by how often it runs, the time by how many there are. */
+/*
+ * The worth of an answer is shared among its regions: a region that runs often gets a smaller error, and the time is
+ * divided by the number of regions.
+ */
 static void worth_is_shared(void)
 {
 	struct script s = new_script();
@@ -240,7 +243,7 @@ static void worth_is_shared(void)
 	cost_free(c);
 }
 
-/* Only what hardware ran, and time, is another figure each time. */
+/* Only times that hardware took differ from one measurement to the next. */
 static void exact_costs_are_known(void)
 {
 	static const struct {
@@ -320,7 +323,7 @@ static void table_of_prices(void)
 	prices_release(&t);
 }
 
-/* What no kind can be priced in, and a compiler that does not say. */
+/* There is no cost in a quantity that no kind prices in, nor if the compiler does not state the figure. */
 static void what_has_no_figure_has_no_cost(void)
 {
 	struct script s = new_script();
@@ -340,12 +343,7 @@ static void what_has_no_figure_has_no_cost(void)
 
 int main(void)
 {
-	struct toy_spec spec = {100, 3, 7};
-	struct err err = {0};
-	toy_graph(&spec, &module);
-	if (graph_parse(&graph, module.data, module.len, "toy", &err) < 0 ||
-		!(space = space_open("fusion", "cpu", &graph, NULL, 0, &err)))
-		return err_exit(&err);
+	script_open();
 	RUN(equal_configurations_cost_nothing);
 	RUN(toy_costs_its_formula);
 	RUN(fusion_needs_a_device);
@@ -360,8 +358,6 @@ int main(void)
 	RUN(order_of_compiling_is_random);
 	RUN(table_of_prices);
 	RUN(what_has_no_figure_has_no_cost);
-	space_free(space);
-	graph_release(&graph);
-	buf_release(&module);
+	script_close();
 	return test_done();
 }

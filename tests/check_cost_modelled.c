@@ -89,13 +89,13 @@ static void regions_sum_to_the_whole(void)
 	}
 }
 
-/* What the regions of a path say the move costs. */
+/* Returns the cost of a move as the sum of the regions of its path. */
 static double price_path(struct modelled *m, const uint8_t *a, const uint8_t *b, size_t *n)
 {
 	struct regions r = {0};
 	double sum = 0;
 
-	CHECK(cost_path(m->space, a, b, SIZE_MAX, &r, NULL) == 0);
+	CHECK(cost_path(m->space, a, b, SIZE_MAX, &r, NULL) == 1);
 	for (size_t i = 0; i < r.n; i++) {
 		struct compiled c[2];
 		struct timing t;
@@ -116,7 +116,7 @@ static double price_path(struct modelled *m, const uint8_t *a, const uint8_t *b,
 	return sum;
 }
 
-/* A move site by site costs what it costs at once; and equal steps are one region. */
+/* A move that is made site by site costs what it costs at once; equal steps are one region. */
 static void paths_lead_to_the_same(void)
 {
 	for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
@@ -174,8 +174,8 @@ static void brute_force_agrees(void)
 }
 
 /*
- * Bytes on the model: those of the whole programs, asked for once each, and kept in a store as the price of the program
- * alone.
+ * A cost in bytes is that of whole programs. Each program is asked for once, and a store keeps its price as the price
+ * of that program alone.
  */
 static void figures_are_asked_once(void)
 {

@@ -1,11 +1,12 @@
 /*
- * check_culprit.c - beginnings of programs are programs, and the instruction that a run dies in is found by them.
+ * check_culprit.c - the beginning of a program is a program, and by running beginnings the instruction in which a run
+ * dies is found.
  */
 #include "graph/beginning.h"
 #include "ready/culprit.h"
 #include "tests/device_fixture.h"
 
-/* The fake plugin aborts the run of whatever has the script in it. */
+/* The fake plugin aborts the run of every program that contains the script. */
 static const char program[] =
 	"HloModule m\n\n"
 	"add { a = f32[] parameter(0)  b = f32[] parameter(1)  ROOT c = f32[] add(a, b) }\n\n"
@@ -34,7 +35,7 @@ static bool parse(struct graph *g, const char *mark)
 	return false;
 }
 
-/* Each beginning has all parameters and the instructions asked for, and each that nobody reads is a result. */
+/* A beginning has all parameters and the first instructions; each instruction that no other reads is a result. */
 static void beginnings_are_programs(void)
 {
 	struct graph g, part;

@@ -1,5 +1,5 @@
 /*
- * check_dataset.c - what learning takes from a store, and what it leaves out.
+ * check_dataset.c - which samples of a store learning uses, and which it leaves out.
  */
 #include "space/toy/toy.h"
 #include "learn/dataset.h"
@@ -8,7 +8,7 @@
 
 static char *folder;
 
-/* The facts of toy:12:2:1 as it is, or said to have one choice more at every site under the same hash. */
+/* Writes the facts of toy:12:2:1. With `lie` they give every site one choice more, under the same hash. */
 static bool put_toy(struct store *s, bool lie, enum quantity quantity, struct made *m, struct err *err)
 {
 	struct toy_spec spec;
@@ -93,7 +93,7 @@ static void other_sites_are_left_out(void)
 	dataset_release(&ds);
 }
 
-/* What was read first sets the quantity; seconds and bytes are never fitted together. */
+/* The first run sets the quantity; seconds and bytes are never fitted together. */
 static void other_quantities_are_left_out(void)
 {
 	struct dataset ds;

@@ -1,5 +1,6 @@
 /*
- * check_decode.c - the compiler's groups as choices: small programs by hand, and properties on real ones.
+ * check_decode.c - reading the compiler's groups as choices, on small programs written by hand, and properties that
+ * hold on real ones.
  */
 #include <stdlib.h>
 #include "base/rng.h"
@@ -41,7 +42,7 @@ static void check_account(const struct space_account *a)
 	CHECK_INT(a->cause[CAUSE_OTHER].parts, 0);
 }
 
-/* Decodes after giving each way its own instruction; returns how many groups differ still. */
+/* Restates the program with an instruction for each way a value is used; returns how many groups still differ. */
 static uint32_t left_after_restating(const struct buf *module, const struct graph *after)
 {
 	struct fusion_report r = {0};
@@ -103,7 +104,7 @@ static void each_case_has_its_cause(void)
 	}
 }
 
-/* Every module against every other: nothing fits, and nothing may break. */
+/* Decodes every module against every other program: nothing matches, and nothing may crash. */
 static void strangers_are_survived(void)
 {
 	for (size_t i = 0; i < N_DECODE_CASES; i++)
@@ -133,7 +134,10 @@ static const char *const programs[] = {"examples/graphs/tiny/loop.pb.zst", "exam
 	"examples/graphs/held-out/graph-network.pb.zst"};
 #define N_PROGRAMS (sizeof programs / sizeof *programs)
 
-/* About half of the users of node v, not its first and surely its last, get a second instruction that does the same. */
+/*
+ * Adds a second instruction that computes the same as node v. About half of v's users read it, never the first user and
+ * always the last.
+ */
 static Hlo__HloInstructionProto *add_twin(struct arena *mem, const struct graph *g, uint32_t v, int64_t id,
 	struct rng *r)
 {
@@ -151,7 +155,7 @@ static Hlo__HloInstructionProto *add_twin(struct arena *mem, const struct graph 
 	return twin;
 }
 
-/* The same program in which many sites have twins. The graph given is spoilt. */
+/* Writes the program with twins of many sites. Destroys the graph that it is given. */
 static void with_twins(struct graph *g, const struct space *s, struct rng *r, struct buf *out)
 {
 	int64_t id = 0;
@@ -173,7 +177,7 @@ static void with_twins(struct graph *g, const struct space *s, struct rng *r, st
 	graph_write(g, out);
 }
 
-/* A random grouping of a program of twins, `after`, and the program without them, `plain`. */
+/* Makes a random grouping of a program with twins, `after`, and the program without them, `plain`. */
 static bool random_copies(const char *path, double density, struct rng *r, struct graph *plain, struct graph *after)
 {
 	struct graph g = {0};
@@ -205,7 +209,7 @@ static bool random_copies(const char *path, double density, struct rng *r, struc
 	return ok;
 }
 
-/* However the compiler had treated copies, each way can be said once it has an instruction of its own. */
+/* However the compiler treats copies of a value: if each use has an instruction of its own, choices can express it. */
 static void any_treatment_of_copies_can_be_said(void)
 {
 	struct rng r;

@@ -1,5 +1,5 @@
 /*
- * check_effort.c - what failed is remembered, and tried again when there is more time or memory for it.
+ * check_effort.c - a failure is remembered, and tried again when there is more time or memory for it.
  */
 #include "tests/device_fixture.h"
 #include "tests/script_device.h"
@@ -36,7 +36,7 @@ static void rules_are_the_table(void)
 			printf("\trow %zu\n", i);
 }
 
-/* Nights one after the other, each with its effort; the region fails in the first `bad` measurements. */
+/* Runs one night after the other, each with its own effort; the region fails in its first `bad` measurements. */
 static void later_runs_try_again(void)
 {
 	static const struct {
@@ -89,7 +89,7 @@ static void later_runs_try_again(void)
 	}
 }
 
-/* Within a run too: a machine that was busy for a while must not spoil a whole night. */
+/* The same run tries again as well: a machine that was busy for a while must not spoil a whole night. */
 static void the_same_run_tries_again(void)
 {
 	struct script s = new_script();
@@ -138,13 +138,7 @@ static void a_worker_says_its_effort(void)
 
 int main(void)
 {
-	struct toy_spec spec = {100, 3, 7};
-	struct err err = {0};
-
-	toy_graph(&spec, &module);
-	if (graph_parse(&graph, module.data, module.len, "toy", &err) < 0 ||
-		!(space = space_open("fusion", "cpu", &graph, NULL, 0, &err)))
-		return err_exit(&err);
+	script_open();
 	RUN(rules_are_the_table);
 	RUN(later_runs_try_again);
 	RUN(the_same_run_tries_again);
@@ -153,8 +147,6 @@ int main(void)
 	else
 		printf("skip: a_worker_says_its_effort: no fake plugin without the plugin's header\n");
 	fixture_end();
-	space_free(space);
-	graph_release(&graph);
-	buf_release(&module);
+	script_close();
 	return test_done();
 }

@@ -50,7 +50,7 @@ static void names_errno(void)
 	CHECK_INT(errno, ENOENT);
 }
 
-/* Whatever is too long is cut at the end, never beyond the struct. */
+/* A sentence that is too long is cut at its end; nothing is written beyond the struct. */
 static void cuts_what_is_too_long(void)
 {
 	char longer[3000];
@@ -84,7 +84,7 @@ static void child_exit(void)
 	exit(err_exit(&err));
 }
 
-/* Runs `child` in a process of its own; gives its wait status and what it said on stderr. */
+/* Runs `child` in a process of its own. Returns its wait status; `said` gets what it printed on stderr. */
 static int status_of(void (*child)(void), char *said, size_t size)
 {
 	int pipe_fd[2], status = 0;

@@ -1,6 +1,6 @@
 /*
- * check_estimate.c - hardware that is not here: what it is called, what XLA is told of it, and what its compiler's
- * prices add up to.
+ * check_estimate.c - hardware that is not here: how it is named, what XLA is told about it, and how the prices of its
+ * compiler are added up.
  */
 #include "device/backend.h"
 #include "device/estimate.h"

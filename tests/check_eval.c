@@ -1,5 +1,6 @@
 /*
- * check_eval.c - the figures of an evaluation: shares with ties, rivals and the ceiling, on data whose answer is known.
+ * check_eval.c - the figures that score a model: shares with ties, trivial rivals, and the noise ceiling, on data whose
+ * answer is known.
  */
 #include <stdlib.h>
 #include "learn/eval.h"
@@ -29,7 +30,7 @@ static void shares_with_ties(void)
 	CHECK(isnan(share_found(NULL, NULL, 0, 0.5)));
 }
 
-/* What was collected, learnt for a moment. */
+/* Trains a network for a moment on what was collected. */
 static void teach(struct lesson *t, const bool *held, uint32_t width, uint32_t steps, double epochs)
 {
 	data_finish(&t->d);
@@ -80,7 +81,7 @@ static void rivals_and_ceiling(void)
 	lesson_release(&t);
 }
 
-/* The ceiling falls with the noise, and what lies within its error is no gain. */
+/* The ceiling falls as the noise grows, and a difference within its error counts as no gain. */
 static void noise_lowers_the_ceiling(void)
 {
 	double recall[2];

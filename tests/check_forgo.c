@@ -1,9 +1,9 @@
-/* A search that runs no whole program: by parts alone, and without a claim. */
+/* check_forgo.c - a search that runs no whole program: it measures parts alone, and claims nothing. */
 #include "search/hunt.h"
 #include "search/verdict.h"
 #include "tests/test.h"
 
-/* Where no whole program can be run, what is found by parts is told as what it is, and nothing is the answer. */
+/* If no whole program can be run, the summary says so of what was found, and the default stays the answer. */
 static void what_was_not_run_is_not_claimed(void)
 {
 	struct hunt_options o = {.strategy = STRATEGY_RANDOM, .budget = 100, .seed = 3, .alpha = 100, .hops = 1,

@@ -79,7 +79,7 @@ static void applied_programs_hold_the_groups_asked(void)
 		}
 }
 
-/* Every value of the program has one structural hash, whatever is fused. */
+/* A value of the program has the same structural hash, whatever is fused. */
 static void applying_changes_no_value(void)
 {
 	struct rng r;
@@ -108,8 +108,10 @@ static void applying_changes_no_value(void)
 	}
 }
 
-/* Twins too: who reads them tells them apart, and these programs, being as they were before common
- * subexpressions were eliminated, have many. */
+/*
+ * This holds for twins as well: their readers tell them apart. These programs have many, because common subexpressions
+ * were not eliminated yet.
+ */
 static void decoding_what_was_applied_gives_it_back(void)
 {
 	struct rng r;
@@ -240,7 +242,7 @@ static size_t opcodes_in(const struct buf *b, enum opcode opcode)
 	return n;
 }
 
-/* Results of a region, but for the one that every region has (nothing.c). */
+/* Returns the number of results of a region, without the one that every region has (nothing.c). */
 static size_t results_of(const struct buf *b)
 {
 	struct graph g;
@@ -253,7 +255,7 @@ static size_t results_of(const struct buf *b)
 	return n;
 }
 
-/* A product that tanh reads, then `more`, which may read it too: what a flip of the exp makes of it. */
+/* Cuts out the region of a flip of exp, in a program in which tanh reads a product, and `more` may read it, too. */
 static void region_of(const char *text, size_t *anew, size_t *results, size_t *tanhs)
 {
 	struct graph g;
@@ -298,7 +300,7 @@ static void region_of_product(const char *product, const char *more, size_t *ane
 	region_of(text, anew, results, tanhs);
 }
 
-/* What nobody reads after a region, the region may overwrite; what somebody does, it may not. */
+/* A region may overwrite a value that nothing reads after it, and no other value. */
 static void regions_own_what_ends_in_them(void)
 {
 	static const char dot[] = "c = f32[8,8]{1,0} dot(w, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}";
@@ -317,7 +319,7 @@ static void regions_own_what_ends_in_them(void)
 	CHECK_INT(anew, 0);
 }
 
-/* A parameter lasts, unless the caller gave it away; the state of a loop does not, nor what a call is given. */
+/* A parameter lasts unless it was donated; the state of a loop and the arguments of a call do not last. */
 static void parameters_last_and_states_do_not(void)
 {
 	static const char body[] =
@@ -347,7 +349,7 @@ static void parameters_last_and_states_do_not(void)
 	CHECK_INT(anew, 0);
 }
 
-/* A value read by one side and computed in passing by the other is made on both, from the same numbers. */
+/* A value that one side reads and the other computes inside a kernel is computed by both from the same numbers. */
 static void both_sides_know_the_same_numbers(void)
 {
 	size_t anew, results, tanhs[2];
@@ -365,7 +367,7 @@ static void both_sides_know_the_same_numbers(void)
 	CHECK_INT(tanhs[1], 1);
 }
 
-/* The slow way: every group of both configurations, compared. */
+/* Compares with the slow way, which looks at every group of both configurations. */
 static void affected_groups_are_those_that_differ(void)
 {
 	struct rng r;
@@ -406,7 +408,7 @@ static void affected_groups_are_those_that_differ(void)
 	}
 }
 
-/* Contexts of a few nodes, found by walking, equal those of all, found at once. */
+/* The contexts of a few nodes, found by walking, equal those found for all nodes at once. */
 static void contexts_agree(void)
 {
 	struct subject t;
@@ -432,7 +434,7 @@ static void contexts_agree(void)
 	close_subject(&t);
 }
 
-/* Kernels of some groups: all of them but bitcasts that stand alone. */
+/* Returns how many kernels some groups are: each is one, except bitcasts that stand alone. */
 static uint32_t kernels_of(struct subject *t, const uint8_t *config, const struct nodes *roots)
 {
 	struct nodes members = {0};
@@ -447,7 +449,7 @@ static uint32_t kernels_of(struct subject *t, const uint8_t *config, const struc
 	return n;
 }
 
-/* An effect counts the kernels that a region would hold. */
+/* An effect counts the kernels that the region of the flip has. */
 static void effects_count_what_regions_hold(void)
 {
 	struct subject t;

@@ -1,5 +1,5 @@
 /*
- * check_gibbs.c - the sampler samples what it says.
+ * check_gibbs.c - the sampler draws from the distribution that it claims.
  *
  * The costs of a toy are a formula. The shares of a long chain's time in each configuration must match exp(-cost / T),
  * by chi-square. The test can fail: at a temperature that is off by a fifth, the same counts must be rejected.
@@ -71,7 +71,7 @@ static void exact(double temperature, double *p)
 		p[i] /= sum;
 }
 
-/* P of a chi-square at least as large; states expected less than 5 times are taken together. */
+/* Returns P of a chi-square at least as large; pools the states that are expected less than 5 times. */
 static double fit(const uint32_t *count, const double *p, uint32_t n, uint32_t draws)
 {
 	double chi = 0, rare = 0, rare_seen = 0;
@@ -94,7 +94,7 @@ static double fit(const uint32_t *count, const double *p, uint32_t n, uint32_t d
 	return chi2_tail(chi, cells - 1);
 }
 
-/* A standard deviation of the cost over all configurations: a temperature at which much happens. */
+/* Returns the standard deviation of the cost over all configurations; at that temperature chains move a lot. */
 static double spread(void)
 {
 	uint32_t n = count_states();
@@ -110,7 +110,7 @@ static double spread(void)
 	return s;
 }
 
-/* Counts where the chain is after every `thin` sweeps, so that the counted states are independent. */
+/* Counts in which state the chain is after every `thin` sweeps, so that the counted states are independent. */
 static void walk(double temperature, uint64_t seed, int draws, int thin, uint32_t *count)
 {
 	struct err err = {0};
@@ -188,7 +188,7 @@ static void probabilities(void)
 	}
 }
 
-/* tau is what noise needs (noise = 0.3 tau), and never below the least. */
+/* tau follows the noise (noise = 0.3 tau), and is never below its minimum. */
 static void temperature(void)
 {
 	static const struct {
@@ -291,7 +291,7 @@ static void sweeps_and_states(void)
 	lab_release(&lab);
 }
 
-/* A sum that drifted beyond the bound goes on from the truth; one within goes on as it is. */
+/* A running sum that drifted beyond the bound is set to the measured cost; one within the bound goes on as it is. */
 static void anchors(void)
 {
 	struct err err = {0};

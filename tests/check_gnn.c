@@ -136,7 +136,7 @@ static void gradient_along_random_directions(void)
 	net_release(&net);
 }
 
-/* What a target gets does not depend on how much around its neighbourhood is computed. */
+/* The output of a target does not depend on how much is computed outside its neighbourhood. */
 static void neighbourhood_equals_whole_graph(void)
 {
 	struct net net = make(3, false);

@@ -1,6 +1,6 @@
 /*
- * check_graph.c - from bytes to arrays and back: on modules made by hand, whose every number is
- * known, and on real ones where they are at hand.
+ * check_graph.c - from bytes to arrays and back, on modules made by hand, of which every number is known, and on real
+ * ones if they are here.
  */
 #include <stdlib.h>
 #include "base/io.h"
@@ -127,7 +127,7 @@ static void names(void)
 	CHECK_INT(dtype_bits(DT_TUPLE), 0);
 }
 
-/* What runs how often and for what, two loops deep; and what has side effects. */
+/* How often computations run and what they are for, two loops deep; and which instructions have side effects. */
 static void roles(void)
 {
 	struct make mk = {0};
@@ -235,7 +235,7 @@ static void work(void)
 	make_release(&mk);
 }
 
-/* A file that lists users before operands, and callers before callees: sorted, and written sorted. */
+/* A file may list users before operands, and callers before callees: the graph is sorted, and written sorted. */
 static void unsorted_file(void)
 {
 	struct make mk = {0};

@@ -1,6 +1,6 @@
 /*
- * check_graph_bad.c - files that are no program, or a broken one: one finished sentence that names
- * the file and the offence, nothing left behind, no more memory than a small multiple of the file.
+ * check_graph_bad.c - files that are no program, or a broken one. Each gets one finished sentence that names the file
+ * and the offence; nothing is left behind, and reading takes no more memory than a small multiple of the file.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static void random_bytes(void)
 	}
 }
 
-/* Flipped bits, bytes set to extremes, pieces doubled and dropped. */
+/* Damages the bytes: flips bits, sets bytes to extremes, doubles and drops pieces. */
 static void damage(struct buf *b, struct rng *r)
 {
 	size_t at = rng_below(r, b->len), n = 1 + rng_below(r, 40);
@@ -311,7 +311,7 @@ static void broken_bytes(void)
 		{"\x18\x05", 2, "a field has the wrong kind"},
 		{"\x0a\x03" "a\0b", 5, "a name holds a NUL"},
 		{"\x1a\x07\x12\x05\xa2\x02\x02\x80\x80", 9, "a list of numbers ends inside one"},
-		{"hello, world\n", 13, "is neither HLO text nor StableHLO: "},
+		{"hello, world\n", 13, "is neither HLO text nor StableHLO; read as an HLO proto: "},
 		{"HloModule x\n", 12, "text"},
 		{"module @x {}\n", 13, "only a compiler plugin"},
 		{"ML\xefR\x05", 5, "only a compiler plugin"},

@@ -4,7 +4,7 @@
 #include "base/rng.h"
 #include "tests/make_graph.h"
 
-/* A random program: elementwise operations, reductions, unread values, control dependencies. */
+/* A random program, with elementwise operations, reductions, unread values and control dependencies. */
 struct random {
 	struct make mk;
 	struct rng rng;
@@ -61,7 +61,7 @@ static Hlo__HloModuleProto *random_module(struct random *r, uint64_t seed)
 	return make_module(&r->mk);
 }
 
-/* New names and ids, another order, other metadata: the same program. */
+/* Gives the program new names, ids, order and metadata; it stays the same program. */
 static void disguise(struct random *r, Hlo__HloModuleProto *m)
 {
 	int64_t shift = 1000 + (int64_t)rng_below(&r->rng, 1000000);
@@ -107,7 +107,7 @@ static bool same_content(const struct graph *a, const struct graph *b)
 	return memcmp(&a->content, &b->content, sizeof(a->content)) == 0;
 }
 
-/* Same node numbers: what a stored configuration relies on. */
+/* Have equal nodes the same numbers in both graphs? Stored configurations rely on that. */
 static bool same_numbering(const struct graph *a, const struct graph *b)
 {
 	if (a->n_nodes != b->n_nodes || a->n_edges != b->n_edges || a->n_comps != b->n_comps)
@@ -328,7 +328,7 @@ static void changes(void)
 				printf("%s and %s\n", table[i].name, table[k].name);
 }
 
-/* What applied computations are called, how they are laid out and shared says nothing; what they do does. */
+/* Names, layouts and sharing of applied computations do not count; what they compute does. */
 static void applied_by_content(void)
 {
 	struct sample s;

@@ -189,7 +189,10 @@ static void loops_differ(void)
 	mem_free(gen);
 }
 
-/* A computation called twice, one never called, an applied one that applies another: all hashed, no blow-up. */
+/*
+ * A computation that is called twice, one that is never called, and an applied one that applies another are all hashed,
+ * in time that stays proportional to the program.
+ */
 static void shared_and_dead(void)
 {
 	struct make mk = {0};

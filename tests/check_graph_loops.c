@@ -1,9 +1,9 @@
 /*
- * check_graph_loops.c - how often loops turn, as graph/loops.c finds it or XLA notes it.
+ * check_graph_loops.c - how many turns loops take, as graph/loops.c finds it or XLA notes it.
  */
 #include "tests/make_graph.h"
 
-/* How the counter is hidden. */
+/* In which form the counter appears. */
 enum hide { PLAIN, SWAPPED, BY_COPY, BY_CALL, BY_STATE, BY_SUBTRACT, GROWING_LIMIT, UNKNOWN_START };
 
 struct loop_parts {

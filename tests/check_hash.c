@@ -33,7 +33,7 @@ static void published_vectors(void)
 	mem_free(million);
 }
 
-/* The digest of the digests of messages of 0 to 300 bytes, as another implementation gives it. */
+/* Compares the digest of the digests of messages of 0 to 300 bytes with that of another implementation. */
 static void every_length(void)
 {
 	uint8_t message[300];
@@ -81,7 +81,7 @@ static void hex_of_bytes(void)
 	CHECK_INT(strncmp(hex, "00012fff0000", 12), 0);
 }
 
-/* These numbers stand in files: a change here is a change of format. */
+/* Files hold these numbers, so a change here is a change of format. */
 static void stable(void)
 {
 	CHECK(hash_mix(1, 2) == 0x369c9effabe0e55c);

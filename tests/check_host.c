@@ -1,5 +1,5 @@
 /*
- * check_host.c - every outcome that a worker can come to, on a plugin that does what it is told (fake_plugin.c).
+ * check_host.c - every outcome that a request can have, on a plugin that does what a script says (fake_plugin.c).
  */
 #include <signal.h>
 #include <unistd.h>
@@ -75,7 +75,7 @@ static void every_outcome(void)
 	CHECK_INT(fixture_leftovers(), 0);
 }
 
-/* Programs that differ from another one on one kind of input only; the difference of an output of 1, 2, 3, 4. */
+/* Programs that differ from another one on one kind of input only. Their outputs are 1, 2, 3, 4, times a factor. */
 static void kinds_of_input(void)
 {
 	static const struct {
@@ -100,7 +100,7 @@ static void kinds_of_input(void)
 		return;
 	CHECK(fixture_compile(d, "us=1", &plain) == OUTCOME_OK);
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-		struct compare_options o = {table[i].inputs, table[i].nudged, table[i].fresh};
+		struct compare_options o = {table[i].inputs, table[i].nudged, table[i].fresh, false};
 		CHECK(fixture_compile(d, table[i].script, &other) == OUTCOME_OK);
 		CHECK(device_compare(d, &plain, &other, &o, &c, &err) == 0);
 		if (!CHECK_INT(c.outcome, OUTCOME_OK) || !CHECK_NEAR(c.all.max_abs, table[i].abs, 1e-6))
@@ -109,8 +109,8 @@ static void kinds_of_input(void)
 		device_drop(d, &other, &err);
 	}
 	/*
-	 * A program against itself: the same inputs give the same, nudged ones change what hangs on the last bit, zeros
-	 * stay.
+	 * A program against itself: the same inputs give the same outputs; nudged inputs change what depends on the
+	 * last bit; zeros stay zeros.
 	 */
 	CHECK(fixture_compile(d, "chaos=1", &chaos) == OUTCOME_OK);
 	for (int i = 0; i < INPUTS_COUNT; i++)
@@ -188,6 +188,39 @@ static void slow_ones_are_given_up(void)
 	CHECK(device_pair(d, &a, &b, &p, &t, &err) == 0);
 	CHECK(t.gave_up);
 	CHECK(t.ratio > 0); /* log 200 where nothing else runs */
+	timing_release(&t);
+	device_close(d);
+}
+
+/* What would run for hours is ended, what is known of it is a bound, and the device goes on. */
+static void endless_ones_are_ended(void)
+{
+	struct device *d = fixture_open();
+	struct compiled a, b;
+	struct comparison x = {0};
+	struct timing t;
+	struct err err = {{0}};
+	struct precision p = {.max_seconds = PATIENT, .slow = 0.05};
+	struct compare_options impatient = {.impatient = true};
+	if (!d)
+		return;
+	fixture_compile(d, "us=100", &a);
+	fixture_compile(d, "us=2000000000", &b);
+	CHECK(device_pair(d, &a, &b, &p, &t, &err) == 0);
+	CHECK_INT(t.outcome, OUTCOME_OK);
+	CHECK(t.gave_up && t.seconds_b >= 0.05 && t.delta > 0 && t.pairs == 1);
+	timing_release(&t);
+	CHECK(device_run(d, &a, &p, &t, &err) == 0);
+	CHECK_INT(t.outcome, OUTCOME_CRASHED); /* a handle of the worker that is gone */
+	timing_release(&t);
+	fixture_compile(d, "us=100", &a);
+	fixture_compile(d, "us=2000000000", &b);
+	CHECK(device_compare(d, &a, &b, &impatient, &x, &err) == 0);
+	CHECK_INT(x.outcome, OUTCOME_TIMEOUT);
+	comparison_release(&x);
+	fixture_compile(d, "us=100", &a);
+	CHECK(device_run(d, &a, &p, &t, &err) == 0);
+	CHECK_INT(t.outcome, OUTCOME_OK);
 	timing_release(&t);
 	device_close(d);
 }
@@ -291,7 +324,7 @@ static void leaks_end_in_oom(void)
 	unsetenv("VANTAGE_WORKER_MEMORY");
 }
 
-/* The kernel ends a worker without a word when memory has run out. */
+/* When memory has run out, the kernel kills a worker, which then has no last words. */
 static void killed_for_memory_is_oom(void)
 {
 	char path[300];
@@ -378,6 +411,7 @@ int main(void)
 		RUN(pairs);
 		RUN(kinds_of_input);
 		RUN(slow_ones_are_given_up);
+		RUN(endless_ones_are_ended);
 		RUN(handles);
 		RUN(extraction);
 		RUN(leaks_end_in_oom);

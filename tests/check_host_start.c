@@ -1,6 +1,6 @@
 /*
- * check_host_start.c - starting a worker: plugins that are none or cannot start, workers that break the protocol,
- * callers that ignore their children. This program is such a worker itself when it is started with BAD_WORKER set.
+ * check_host_start.c - starting a worker: with files that are no plugin, plugins that cannot start, workers that break
+ * the protocol, and callers that ignore SIGCHLD. Started with BAD_WORKER set, this program is such a worker itself.
  */
 #include <signal.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include "device/wire.h"
 #include "tests/device_fixture.h"
 
-/* A deadline is for answers: however short it is, the worker gets the time to start. */
+/* A deadline bounds answers. However short it is, the worker gets the time to start. */
 static void starting_has_its_own_time(void)
 {
 	struct err err = {{0}};

@@ -1,6 +1,6 @@
 /*
- * check_infer.c - predictions of a whole graph, updated step by step, against predictions from scratch; on the toy (three
- * choices) and on fusion. The weights are random: the test is that nothing stale is left behind.
+ * check_infer.c - predictions of a whole graph that are updated step by step are those made from scratch; on the toy
+ * (three choices) and on fusion. The weights are random: the test is that nothing stale is left behind.
  */
 #include "learn/feature.h"
 #include "learn/infer.h"
@@ -12,7 +12,8 @@ static struct model *random_model(const char *space, bool blind)
 {
 	struct model *m = MEM_NEW(1, struct model);
 	struct net_size size = {.width = 16, .head = 16, .layers = 3, .opcodes = OP_COUNT + 1,
-		.dtypes = FEATURE_DTYPES, .node_features = NODE_FEATURES, .flip_features = FLIP_FEATURES, .blind = blind};
+		.dtypes = FEATURE_DTYPES, .node_features = NODE_FEATURES, .flip_features = FLIP_FEATURES,
+		.blind = blind};
 	struct rng r;
 
 	m->facts.space = mem_strdup(space);
@@ -22,7 +23,7 @@ static struct model *random_model(const char *space, bool blind)
 	return m;
 }
 
-/* Trees of one question each about any column, alone or beside the network. */
+/* Adds trees of one question each about a random column, alone or beside the network. */
 static void add_trees(struct model *m)
 {
 	struct rng r;
@@ -78,7 +79,6 @@ static bool near(float a, float b)
 	return fabsf(a - b) <= 1e-6f * (1 + fabsf(a));
 }
 
-/* Walks `steps` random moves of 1 to 4 sites; after each, every prediction is compared with a full pass. */
 /* Is the site the first of its class with its choice? */
 static bool leads(const struct space *s, const uint8_t *config, uint32_t site)
 {
@@ -88,7 +88,10 @@ static bool leads(const struct space *s, const uint8_t *config, uint32_t site)
 	return true;
 }
 
-/* With `tied`, only what leads its class is predicted as we go, and only that is compared. */
+/*
+ * Walks `steps` random moves of 1 to 4 sites. After each, every prediction is compared with a full pass. With `tied`
+ * only the first site of each class and choice is predicted and compared.
+ */
 static void walk_as(struct world *w, const struct model *m, int steps, bool tied)
 {
 	struct space *s = w->s;
@@ -164,11 +167,15 @@ static bool same_predictions(const struct space *s, const struct infer *a, const
 
 	for (uint32_t i = 0; i < s->n_sites; i++)
 		for (uint8_t k = 0; k < s->site[i].choices; k++)
-			same &= k == config[i] || memcmp(&infer_site(a, i)[k], &infer_site(b, i)[k], sizeof(struct prediction)) == 0;
+			same &= k == config[i] ||
+				memcmp(&infer_site(a, i)[k], &infer_site(b, i)[k], sizeof(struct prediction)) == 0;
 	return same;
 }
 
-/* What is told moves the prediction towards it, and others; a saved state goes on to the bit, also after moves. */
+/*
+ * A measured value moves the prediction towards it, and the predictions of similar flips. A saved state goes on with
+ * the same bits, also after moves.
+ */
 static void what_is_told_is_learnt(void)
 {
 	struct model *m = random_model("toy", false);

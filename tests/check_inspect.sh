@@ -56,8 +56,10 @@ shows dot_calls "while" "style=dotted" "while.5" -- "$inspect" --around while.5 
 shows help "--nodes REGEX" "(default 2)" -- "$inspect" --help
 
 if command -v python3 >/dev/null; then
-	shows json_is_json -- sh -c '"$1" --json "$2" | python3 -c "import json,sys; json.load(sys.stdin)"' - "$inspect" "$loop"
-	shows nodes_json_is_json -- sh -c '"$1" --nodes . --json "$2" | python3 -c "import json,sys; assert len(json.load(sys.stdin)) == 37"' - "$inspect" "$loop"
+	shows json_is_json -- sh -c '"$1" --json "$2" | python3 -c "import json,sys; json.load(sys.stdin)"' \
+		- "$inspect" "$loop"
+	shows nodes_json_is_json -- sh -c '"$1" --nodes . --json "$2" |
+		python3 -c "import json,sys; assert len(json.load(sys.stdin)) == 37"' - "$inspect" "$loop"
 else
 	echo "skip: json_is_json: no python3"
 fi

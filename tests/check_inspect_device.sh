@@ -8,7 +8,12 @@ case_() { # name, wanted pattern in the output, command
 	local name=$1 want=$2 out
 	shift 2
 	out=$("$@" 2>&1)
-	if grep -qE "$want" <<<"$out"; then echo "pass: $name"; else echo "FAIL: $name: no \"$want\" in: $out"; failed=1; fi
+	if grep -qE "$want" <<<"$out"; then
+		echo "pass: $name"
+	else
+		echo "FAIL: $name: no \"$want\" in: $out"
+		failed=1
+	fi
 }
 [ -x "$inspect" ] || { echo "skip: inspect_device: $inspect is not built"; exit 0; }
 case_ modelled '^run +[0-9.e-]+ ms.*modelled' "$inspect" --device sim $graph

@@ -1,5 +1,6 @@
 /*
- * check_inspect_space.c - what inspect says about a space, on toys and on a small program under the performance model.
+ * check_inspect_space.c - what `inspect` prints about a space, on toys and on a small program under the performance
+ * model.
  */
 #include "inspect/space.h"
 #include "ready/subject.h"
@@ -44,7 +45,7 @@ static void fusion_is_described(void)
 	buf_release(&b);
 }
 
-/* Under the model region and whole agree, so both figures read the same. */
+/* Under the performance model the regions and the whole programs agree, so both figures are the same. */
 static void flips_are_measured_both_ways(void)
 {
 	struct buf b = {0};

@@ -23,7 +23,8 @@ ok() { # NAME CONDITION...
 	if "$@"; then echo "pass: $name"; else echo "FAIL: $name: $*"; fi
 }
 
-tools/install "$BIN" "$tmp" /usr "${programs[@]}" >"$tmp/log" 2>&1 || { echo "FAIL: install: $(tail -1 "$tmp/log")"; exit 1; }
+tools/install "$BIN" "$tmp" /usr "${programs[@]}" >"$tmp/log" 2>&1 ||
+	{ echo "FAIL: install: $(tail -1 "$tmp/log")"; exit 1; }
 vantage=$tmp/usr/bin/vantage
 ok only_vantage_among_commands test "$(ls "$tmp/usr/bin")" = vantage
 ok version grep -q '^vantage [0-9]' <("$vantage" --version)
@@ -38,7 +39,8 @@ ok found_through_a_link cmp -s <("$tmp/link" "$one" --help) <("$BIN/$one" --help
 for p in "${programs[@]}"; do
 	ok "man_$p" grep -q "^\.TH VANTAGE-$p 1" "$tmp/usr/share/man/man1/vantage-$p.1"
 	if command -v groff >/dev/null; then
-		ok "man_${p}_is_clean" test -z "$(groff -man -ww -Tutf8 "$tmp/usr/share/man/man1/vantage-$p.1" 2>&1 >/dev/null)"
+		ok "man_${p}_is_clean" test \
+			-z "$(groff -man -ww -Tutf8 "$tmp/usr/share/man/man1/vantage-$p.1" 2>&1 >/dev/null)"
 	fi
 done
 

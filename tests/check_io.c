@@ -1,9 +1,9 @@
 /*
- * check_io.c - files whole or not at all, also when the n-th system call fails, for every n.
+ * check_io.c - a file is written whole or not at all, also if the n-th system call fails, for every n.
  *
- * The walk: make call 0 fail, then call 1, and so on, until the operation is through without
- * reaching the call that would fail. After each failure the world must look as if nothing had been
- * tried: the old file is whole, no neighbour is left, the output is as it was, the sentence is there.
+ * `walk` makes call 0 fail, then call 1, and so on, until the operation ends without reaching the call that would fail.
+ * After each failure everything must be as if nothing had been tried: the old file is whole, no temporary file is left,
+ * the output buffer is unchanged. Only the sentence is there.
  */
 #include "base/io.h"
 
@@ -116,7 +116,7 @@ static void refuses(void)
 	buf_release(&b);
 }
 
-/* Makes call n fail, for n = 0, 1, ..., until `act` does not get that far. Returns how many did. */
+/* Makes call n fail, for n = 0, 1, ..., until `act` makes fewer calls. Returns how many calls failed. */
 static long walk(int (*act)(struct err *), void (*before)(void), void (*after)(bool failed))
 {
 	long n = 0;
@@ -246,7 +246,7 @@ static void folders_fail_cleanly(void)
 	CHECK_INT(io_remove_tree(target, &err), 0);
 }
 
-/* A writer in another process gives its bytes in drips; reads must put them together. */
+/* A writer in another process writes a few bytes at a time; reading must put them together. */
 static void pipes_in_drips(void)
 {
 	int fd[2];
@@ -385,7 +385,7 @@ static void sizeless_frames(void)
 	buf_release(&out);
 }
 
-/* Cut at every length, and with every byte changed: an error or (never seen cut) other bytes. */
+/* Packed data is cut at every length, and every byte is changed: that is an error, or gives other bytes. */
 static void damaged_packing(void)
 {
 	struct buf plain = {0}, packed = {0}, out = {0};

@@ -1,6 +1,6 @@
 /*
- * check_judge.c - which of two models is better: the figure against a slow one, the rule, chance; what judges is never
- * trained on.
+ * check_judge.c - which of two models is better. The figure is compared with a slow one; the rule is tried, also
+ * against chance; and flips that judge are never trained on.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "learn/judge.h"
 #include "tests/lesson.h"
 
-/* A list over all measured examples of the data. */
+/* Returns a list of all measured examples of the data. */
 static struct judge_list all_of(const struct data *d)
 {
 	struct judge_list l = {.example = MEM_NEW(d->n_examples, uint32_t)};
@@ -21,7 +21,7 @@ static struct judge_list all_of(const struct data *d)
 	return l;
 }
 
-/* The truth with noise: 0 gives the best order there is; by (size, chance). */
+/* Returns scores: the truth with noise. Noise 0 gives the best order there is. */
 static float *guesses(const struct data *d, const struct judge_list *l, double noise, uint64_t seed)
 {
 	float *out = MEM_NEW(l->n_flips, float);
@@ -36,7 +36,7 @@ static float *guesses(const struct data *d, const struct judge_list *l, double n
 	return out;
 }
 
-/* The mean place of a second of gain, by counting for every flip who stands before it. */
+/* Returns the mean place of the gains, by counting for every flip how many stand before it. */
 static double slow_depth(const struct data *d, const struct judge_list *l, const float *score)
 {
 	double sum = 0, gain = 0;
@@ -139,7 +139,7 @@ static void few_judge_nothing(void)
 	lesson_release(&t);
 }
 
-/* Of models that are alike, few are called better: one in forty by the rule. */
+/* If two models are equally good, the rule calls the new one better in one case of forty. */
 static void chance_is_rarely_called_better(void)
 {
 	struct lesson t = lesson_new();
@@ -161,7 +161,7 @@ static void chance_is_rarely_called_better(void)
 	lesson_release(&t);
 }
 
-/* The same block in two programs is apart in both or in neither, wherever it stands in them. */
+/* If two programs have the same block, it is held out in both or in neither, wherever it is in them. */
 static void surroundings_know_no_program(void)
 {
 	struct lesson t = lesson_new();
@@ -180,7 +180,7 @@ static void surroundings_know_no_program(void)
 	lesson_release(&t);
 }
 
-/* Whatever is said of them, the weights stay the same: what is apart is not learnt from. */
+/* Nothing is learnt from flips that are held out: whatever their costs, the weights are the same. */
 static void what_is_apart_teaches_nothing(void)
 {
 	real *first = NULL;

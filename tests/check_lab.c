@@ -1,5 +1,5 @@
 /*
- * check_lab.c - what ties a program's costs to a store.
+ * check_lab.c - how the costs of a program are connected with a store.
  */
 #include "lab/lab.h"
 #include "tests/store_fixture.h"

@@ -1,5 +1,6 @@
 /*
- * check_large.c - what large programs need: patience, few runs (check_measure), executables kept, memory foreseen.
+ * check_large.c - what large programs need: long deadlines, executables that are kept, and memory that is estimated
+ * before it is used. (Measuring by few runs: check_measure.c.)
  */
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 #include "search/verdict.h"
 #include "tests/device_fixture.h"
 
-/* What was seen makes it longer, and nothing but a user's deadline makes it end. */
+/* The times that were seen make the deadline longer. A user's deadline bounds it. */
 static void patience_follows_what_was_seen(void)
 {
 	struct host h = {.deadline = 0};
@@ -96,7 +97,7 @@ static void dear_programs_are_kept(void)
 	CHECK(!there(&k, COMPILE_DEFAULT, "own"));
 }
 
-/* On the fake plugin: the second time it is loaded, and what cannot be loaded is compiled. */
+/* On the fake plugin: a kept executable is loaded the second time; one that cannot be loaded is compiled. */
 static void what_is_kept_is_loaded(void)
 {
 	struct device *d = fixture_open();
@@ -144,7 +145,8 @@ static enum outcome compile_outcome(struct device *d, const char *script)
 }
 
 /*
- * A compiler that never comes back is ended when nobody wants its answer, and a request that comes later is not begun.
+ * A compiler that never answers is ended at the time from which nobody wants its answer. A request after that time is
+ * not begun.
  */
 static void nobody_waits_longer_than_he_wants(void)
 {
@@ -189,7 +191,7 @@ static struct opened some_opening(double seconds, double run)
 	return o;
 }
 
-/* The one file that is kept, cut or changed in the middle. */
+/* Damages the one file that is kept: cuts it after `keep` bytes, or changes a byte in its middle. */
 static void harm_file(size_t keep, bool flip)
 {
 	struct buf at = {0}, bytes = {0};
@@ -271,7 +273,7 @@ static void some_effort(const struct device *d, struct effort *out)
 	out->memory = free_memory;
 }
 
-/* All cores that there are: measured apart, and the lock of each is held and given back. */
+/* A device on all cores: its figures are kept apart, and the lock of each core is taken and given back. */
 static void programs_run_on_several_cores(void)
 {
 	struct device_options o = {.backend = fixture_plugin, .deadline = PATIENT, .wait = true, .cores = -1};
@@ -335,7 +337,10 @@ static void workers_are_in_proportion(void)
 			printf("  row %zu\n", i);
 }
 
-/* One worker, or two, that timed one pair each, 3% apart from the truth on average: nine in ten intervals hold it. */
+/*
+ * One worker, or two, time one pair each. Their ratios are off by 3% on average, and nine in ten intervals hold the
+ * truth.
+ */
 static void few_workers_cover(void)
 {
 	struct rng r;

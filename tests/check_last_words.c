@@ -6,7 +6,7 @@
 #include "device/last_words.h"
 #include "tests/test.h"
 
-/* What the CPU plugin prints before anything goes wrong. */
+/* The CPU plugin prints this in any case. */
 #define START                                                                                          \
 	"WARNING: All log messages before absl::InitializeLog() is called are written to STDERR\n"         \
 	"I0000 00:00:1795351495.072903   22963 pjrt_c_api_cpu_internal.cc:59] " \
@@ -95,7 +95,7 @@ static void real_samples(void)
 	}
 }
 
-/* Every cut of every sample, into every small room: within bounds, and a cause that fits is whole. */
+/* Every sample is cut everywhere, and written into every small size: nothing goes beyond, and what fits is whole. */
 static void cut_anywhere(void)
 {
 	for (size_t i = 0; i < sizeof samples / sizeof *samples; i++)

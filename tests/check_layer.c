@@ -20,8 +20,8 @@ static void fill(real *x, size_t n)
 }
 
 /*
- * A layer under test: y = f(inputs). The loss is the sum of y weighted by fixed random numbers c, so
- * that dy = c; each input's gradient is compared with the change of the loss, number by number.
+ * A layer under test: y = f(inputs). The loss is the sum of y, weighted by fixed random numbers c, so dy = c. The
+ * gradient of each input is compared with the change of the loss, number by number.
  */
 struct input {
 	real *value, *grad;

@@ -44,14 +44,17 @@ is scores_are_sane $?
 "$BIN/learn" --db "$db" --eval "$tmp/m.vm" --holdout '3$' -q --json 2>"$tmp/err" | cmp -s - "$tmp/out"
 is a_model_from_a_file_scores_the_same $?
 
-"$BIN/learn" --db "$db" --holdout '3$' $quick --threads 2 --out "$tmp/n.vm" >"$tmp/out" 2>"$tmp/err" && cmp -s "$tmp/m.vm" "$tmp/n.vm"
+"$BIN/learn" --db "$db" --holdout '3$' $quick --threads 2 --out "$tmp/n.vm" >"$tmp/out" 2>"$tmp/err" &&
+	cmp -s "$tmp/m.vm" "$tmp/n.vm"
 is threads_change_nothing $?
 
-"$BIN/learn" --db "$db" --leave-one-out $quick --report "$tmp/loo.html" >"$tmp/out" 2>"$tmp/err" && [ "$(grep -c '^toy' "$tmp/out")" -eq 3 ] &&
+"$BIN/learn" --db "$db" --leave-one-out $quick --report "$tmp/loo.html" >"$tmp/out" 2>"$tmp/err" &&
+	[ "$(grep -c '^toy' "$tmp/out")" -eq 3 ] &&
 	grep -q '^mean: ' "$tmp/out"
 is leaves_one_out $?
 
-"$BIN/learn" --db "$db" --eval "$tmp/m.vm" -q --report "$tmp/eval.html" >"$tmp/out" 2>"$tmp/err" && python3 - "$tmp" <<'PY' 2>"$tmp/err"
+"$BIN/learn" --db "$db" --eval "$tmp/m.vm" -q --report "$tmp/eval.html" >"$tmp/out" 2>"$tmp/err" &&
+	python3 - "$tmp" <<'PY' 2>"$tmp/err"
 import sys, re
 from html.parser import HTMLParser
 void = {"meta", "circle", "line", "path"}
@@ -81,19 +84,23 @@ is pages_are_whole $?
 
 # Trees, alone and beside the network: the same bytes however many threads, and a file that scores and guides.
 for learner in trees both; do
-	"$BIN/learn" --db "$db" --holdout '3$' $quick --trees 20 --learner $learner --out "$tmp/t.vm" --json >"$tmp/out" 2>"$tmp/err" &&
-		"$BIN/learn" --db "$db" --holdout '3$' $quick --trees 20 --learner $learner --threads 3 --out "$tmp/n.vm" --json 2>"$tmp/err" |
+	"$BIN/learn" --db "$db" --holdout '3$' $quick --trees 20 --learner $learner --out "$tmp/t.vm" \
+		--json >"$tmp/out" 2>"$tmp/err" &&
+		"$BIN/learn" --db "$db" --holdout '3$' $quick --trees 20 --learner $learner --threads 3 \
+			--out "$tmp/n.vm" --json 2>"$tmp/err" |
 		cmp -s - "$tmp/out" && cmp -s "$tmp/t.vm" "$tmp/n.vm" && ! cmp -s "$tmp/t.vm" "$tmp/m.vm"
 	is "${learner}_train_the_same_on_any_threads" $?
 	"$BIN/learn" --db "$db" --eval "$tmp/t.vm" --holdout '3$' -q --json 2>"$tmp/err" | cmp -s - "$tmp/out"
 	is "${learner}_from_a_file_score_the_same" $?
 	rm -rf "$tmp/tuned"
-	[ ! -x "$BIN/search" ] || "$BIN/search" -g toy:30:3:3 --device none --model "$tmp/t.vm" --budget 30 -q --out "$tmp/tuned" --json \
+	[ ! -x "$BIN/search" ] || "$BIN/search" -g toy:30:3:3 --device none --model "$tmp/t.vm" --budget 30 -q \
+		--out "$tmp/tuned" --json \
 		>"$tmp/out" 2>"$tmp/err" && grep -q '"model_hash":"' "$tmp/out"
 	is "${learner}_guide_a_search" $?
 done
 "$BIN/learn" --db "$db" -q --trees 20 --out "$tmp/t.vm" --json >"$tmp/out" 2>"$tmp/err" &&
-	"$BIN/learn" --db "$db" -q --trees 20 --learner trees --out "$tmp/n.vm" --json >"$tmp/out" 2>"$tmp/err" && cmp -s "$tmp/t.vm" "$tmp/n.vm"
+	"$BIN/learn" --db "$db" -q --trees 20 --learner trees --out "$tmp/n.vm" --json >"$tmp/out" 2>"$tmp/err" &&
+		cmp -s "$tmp/t.vm" "$tmp/n.vm"
 is trees_unless_told_otherwise $?
 refuses no_such_learner "gnn, trees or both" --db "$db" --learner oracle
 
@@ -104,7 +111,8 @@ is one_graph_is_enough $?
 refuses a_broken_pattern_before_reading "holdout" --db "$tmp/nowhere.sqlite" --holdout '('
 
 rm -f "$tmp/err"
-"$BIN/learn" --db "$db" --learner gnn --epochs 1e6 --width 16 --head 16 --out "$tmp/killed.vm" >"$tmp/out" 2>"$tmp/err" &
+"$BIN/learn" --db "$db" --learner gnn --epochs 1e6 --width 16 --head 16 --out "$tmp/killed.vm" \
+	>"$tmp/out" 2>"$tmp/err" &
 pid=$!
 await $pid grep -q samples "$tmp/err"
 kill -TERM $pid
@@ -115,7 +123,7 @@ head -c 5000 "$tmp/m.vm" >"$tmp/short.vm"
 refuses truncated_model "truncated" --db "$db" --eval "$tmp/short.vm"
 "$BIN/learn" --help 2>&1 | tr -s ' \n' ' ' | grep -q -- '--epochs X [^-]*(default 30)'
 is help_shows_defaults $?
-refuses no_database "at least one" --epochs 1
+refuses no_database "name a store with --db" --epochs 1
 refuses report_nowhere "none/page" --db "$db" $quick --report "$tmp/none/page.html"
 refuses missing_database "does not exist" --db "$tmp/none.sqlite"
 refuses holdout_that_matches_nothing "matches no graph" --db "$db" --holdout zebra
@@ -124,9 +132,11 @@ refuses bad_pattern "holdout" --db "$db" --holdout '('
 refuses another_backend "no samples" --db "$db" --backend tpu
 refuses stray_word "zebra" --db "$db" zebra
 if [ -x "$BIN/store" ]; then
-	"$BIN/collect" --device sim --space fusion -q -g examples/graphs/tiny/chain.pb.zst -n 10 --db "$tmp/sim.sqlite" >"$tmp/out" 2>"$tmp/err" &&
+	"$BIN/collect" --device sim --space fusion -q -g examples/graphs/tiny/chain.pb.zst -n 10 \
+		--db "$tmp/sim.sqlite" >"$tmp/out" 2>"$tmp/err" &&
 		refuses model_of_another_space "kind toy, not fusion" --db "$tmp/sim.sqlite" --eval "$tmp/m.vm"
-	"$BIN/learn" --db "$db" --db "$tmp/sim.sqlite" --no-keep --epochs 0.1 --least-steps 1 >"$tmp/out" 2>"$tmp/err" &&
+	"$BIN/learn" --db "$db" --db "$tmp/sim.sqlite" --no-keep --epochs 0.1 --least-steps 1 \
+		>"$tmp/out" 2>"$tmp/err" &&
 		grep -q "left out: its costs are modelled seconds on sim" "$tmp/err"
 	is other_backends_are_left_out_and_said_so $?
 fi

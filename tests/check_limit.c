@@ -1,5 +1,5 @@
 /*
- * check_limit.c - limits as they are written, and what they allow; figures with units.
+ * check_limit.c - how limits are written and read, and which costs they allow; figures with units.
  */
 #include "base/limit.h"
 #include "tests/test.h"

@@ -1,5 +1,6 @@
 /*
- * check_live.c - the model's temporary memory, on programs whose figure can be counted by hand. A value has 1 KiB.
+ * check_live.c - the temporary memory of a program by the performance model, on programs where it can be counted by
+ * hand. A value has 1 KiB.
  */
 #include "device/sim/live.h"
 #include "tests/test.h"

@@ -1,5 +1,5 @@
 /*
- * check_lock.c - locks in a folder that others write into, too.
+ * check_lock.c - locks in a folder into which others write, too.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -40,7 +40,7 @@ static void one_has_it(void)
 	CHECK_STR(err.text, "");
 }
 
-/* Whoever has it dies, however: it is free at once, and whoever waits gets it. */
+/* When the process that has a lock dies, in whatever way, the lock is free at once, and a waiting process gets it. */
 static void it_goes_with_its_holder(void)
 {
 	struct lock a;
@@ -71,7 +71,7 @@ static void it_goes_with_its_holder(void)
 	close(pipes[1]);
 }
 
-/* The waiter says what it waits for, before it waits: we read that, and only then let go. */
+/* A process says what it waits for before it waits. We read that, and only then release the lock. */
 static void waiting_is_said(void)
 {
 	int go[2], says[2], status = -1;

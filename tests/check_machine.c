@@ -1,6 +1,6 @@
 /*
- * check_machine.c - cores of machines that are not this one: the system's answers are made up here, in
- * place of the C library's.
+ * check_machine.c - the cores of other machines: the answers of the system are made up here, in place of the C
+ * library's.
  */
 #include <errno.h>
 #include <sched.h>
@@ -58,7 +58,7 @@ static void a_core_is_found_among_many(void)
 	takes((size_t)1 << 30, 0, 1, -1);
 }
 
-/* Several cores are taken together or not at all, from the one that was named on. */
+/* Several cores are taken together or not at all, beginning with the one that was named. */
 static void cores_are_taken_together(void)
 {
 	static const struct {

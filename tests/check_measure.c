@@ -1,7 +1,8 @@
 /*
- * check_measure.c - the measuring policy, on a machine whose disturbances are formulas.
+ * check_measure.c - how pairs are measured, on a machine whose disturbances are formulas.
  */
 #include <stdlib.h>
+#include <string.h>
 #include "base/mem.h"
 #include "device/worker/measure.h"
 #include "device/prior.h"
@@ -17,7 +18,11 @@ struct machine {
 	double factor[2][64];
 	double passed;
 	long switches, runs[2], first[2];
-	int fail_after, last_side;
+	int fail_after;
+	double limit;		/* that was asked for last, and what was to be the result */
+	struct measured bound;
+	int limits;
+	long before[2]; /* runs before it was asked for */
 	struct rng rng;
 };
 
@@ -48,6 +53,17 @@ static long switches(void *ctx)
 	return ((struct machine *)ctx)->switches;
 }
 
+static void limit(void *ctx, double seconds, const struct measured *bound)
+{
+	struct machine *m = ctx;
+
+	if (bound)
+		memcpy(m->before, m->runs, sizeof m->before);
+	m->limits += bound != NULL;
+	m->limit = bound ? seconds : m->limit;
+	m->bound = bound ? *bound : m->bound;
+}
+
 static struct machine machine_of(double a, double b, uint64_t seed)
 {
 	struct machine m = {.seconds = {a, b}, .noise = 0.01};
@@ -67,7 +83,7 @@ static void load_anew(struct machine *m)
 
 static int go(struct machine *m, int sides, const struct precision *p, struct measured *out)
 {
-	struct measure_subject s = {m, sides, run, switches};
+	struct measure_subject s = {m, sides, run, switches, limit};
 	struct rng r;
 	rng_seed(&r, rng_u64(&m->rng));
 	return measure(&s, p, &r, out);
@@ -193,6 +209,40 @@ static void preempted_pairs_are_dropped(void)
 	measured_release(&out);
 }
 
+/* Where a side may be given up, a runs first; if b does not end, it is known to take longer than its limit. */
+static void limits_the_first_run_of_b(void)
+{
+	static const struct {
+		double a, b, limit;
+	} cases[] = {{1e-3, 1e-3, 2}, {1, 1.1, 2}, {20, 5, 30}};
+	struct precision p = {.max_seconds = 0.2}, never = {.max_seconds = 0.2, .give_up = -1}, own = {.slow = 0.5};
+	struct measured out;
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct machine m = machine_of(cases[i].a, cases[i].b, i);
+		m.noise = 0;
+		CHECK(go(&m, 2, &p, &out) == 0);
+		CHECK_INT(m.limits, 1);
+		CHECK(m.before[0] >= 1 && m.before[1] == 0);
+		CHECK_NEAR(m.limit, cases[i].limit, 1e-9);
+		CHECK(m.bound.gave_up && m.bound.delta.se > 0);
+		CHECK_NEAR(m.bound.a.value, cases[i].a, 1e-9);
+		CHECK_NEAR(m.bound.b.value, m.limit, 1e-9);
+		CHECK_NEAR(m.bound.delta.value, m.limit - cases[i].a, 1e-9);
+		CHECK_INT(m.bound.pairs, 1);
+		measured_release(&out);
+	}
+	struct machine m = machine_of(1e-3, 1e-3, 5);
+	CHECK(go(&m, 2, &never, &out) == 0 && m.limits == 0);
+	measured_release(&out);
+	CHECK(go(&m, 1, &p, &out) == 0 && m.limits == 0);
+	measured_release(&out);
+	m = machine_of(1e-3, 1e-3, 5);
+	CHECK(go(&m, 2, &own, &out) == 0);
+	CHECK_NEAR(m.limit, 0.5, 1e-9);
+	measured_release(&out);
+}
+
 static void gives_up_on_the_slow(void)
 {
 	struct machine m = machine_of(1e-3, 2e-3, 5);
@@ -249,7 +299,7 @@ static void reports_failing_runs(void)
 	}
 }
 
-/* How often does the interval cover 0 when both sides are the same program? */
+/* Returns how often the interval covers 0 if both sides are the same program. */
 static double coverage(uint32_t instances, double load, bool with_prior)
 {
 	const int rounds = 400;
@@ -302,8 +352,8 @@ static void several_instances_tell_one_percent(void)
 }
 
 /*
- * One run takes longer than all the running asked for: a run a side, or as many pairs as fit, and an interval that
- * covers.
+ * If one run takes longer than all the running that was asked for, each side runs once, or as many pairs are taken as
+ * fit; the interval still covers the truth.
  */
 static void long_runs_need_few(void)
 {
@@ -336,8 +386,8 @@ static void long_runs_need_few(void)
 }
 
 /*
- * Whoever says what an answer is worth gets it for that: no more runs than the time allows, nor than the error asked
- * for takes.
+ * A caller may say how much time an answer is worth and which error is small enough. Then there are no more runs than
+ * the time allows, and no more than that error needs.
  */
 static void runs_follow_what_they_are_worth(void)
 {
@@ -378,7 +428,7 @@ static void runs_follow_what_they_are_worth(void)
 	}
 }
 
-/* Two pairs that agree that one side takes many times as long are enough. */
+/* Two pairs are enough if both say that one side takes many times as long. */
 static void few_runs_give_up_too(void)
 {
 	struct machine m = machine_of(0.5, 2.5, 1);
@@ -431,6 +481,7 @@ int main(void)
 	RUN(outliers_do_not_count);
 	RUN(preempted_pairs_are_dropped);
 	RUN(gives_up_on_the_slow);
+	RUN(limits_the_first_run_of_b);
 	RUN(first_side_is_random);
 	RUN(runs_one_alone);
 	RUN(reports_failing_runs);

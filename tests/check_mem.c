@@ -1,5 +1,6 @@
 /*
- * check_mem.c - arenas against plain malloc: every piece keeps its bytes, aligned, until the end.
+ * check_mem.c - every piece of an arena is aligned and keeps its bytes until the arena is released; compared with
+ * plain malloc.
  */
 #include "base/mem.h"
 

@@ -29,7 +29,7 @@ static struct model *some_model(void)
 	return m;
 }
 
-/* Sets the checksum right again after something was changed on purpose. */
+/* Corrects the checksum after something was changed on purpose. */
 static void seal(struct buf *b)
 {
 	struct digest d;
@@ -63,7 +63,7 @@ static void comes_back_as_it_went(void)
 	buf_release(&a), buf_release(&b);
 }
 
-/* A file as format 1 had it: the same without what format 2 added. It is read, and says nothing of that. */
+/* A file of format 1, which lacks what format 2 added. It is read, and these facts are unknown. */
 static void format_1_is_read(void)
 {
 	struct model *m = some_model(), *back;
@@ -96,7 +96,7 @@ static void format_1_is_read(void)
 	buf_release(&b), buf_release(&old), buf_release(&text);
 }
 
-/* What the file says of programs, for people and for judging. */
+/* The file says which programs a model has seen, for people and for judging. */
 static void programs_seen(void)
 {
 	struct model *m = some_model();
@@ -112,7 +112,7 @@ static void programs_seen(void)
 	buf_release(&text);
 }
 
-/* Files of seconds are what they were before there were quantities; others say theirs. */
+/* A model of seconds has the same file as before there were quantities; other models name their quantity. */
 static void quantities_are_kept(void)
 {
 	struct model *m = some_model(), *back;
@@ -176,7 +176,7 @@ static void every_flipped_bit_is_refused(void)
 	buf_release(&b);
 }
 
-/* Damage under a right checksum: whoever made the file was wrong, and is told where. */
+/* Nonsense under a correct checksum is refused with a sentence that says where it is. */
 static void sealed_nonsense_is_refused(void)
 {
 	struct model *m = some_model();
@@ -210,7 +210,7 @@ static void sealed_nonsense_is_refused(void)
 	buf_release(&good);
 }
 
-/* An opcode this program does not know is dropped; one the model does not know is all zeros. */
+/* An opcode that this program does not know is left out; one that the model does not know gets zeros. */
 static void opcodes_are_matched_by_name(void)
 {
 	struct model *m = some_model(), *back;
@@ -289,7 +289,7 @@ static void files_are_whole_or_not_at_all(void)
 	model_free(m);
 }
 
-/* A network of the first table of features knows nothing of later ones: it is read, and gives them no weight. */
+/* A network that was trained on the first table of features is read, and gives later features no weight. */
 static void older_tables_are_read(void)
 {
 	struct model *m = some_model(), *back;
@@ -331,6 +331,44 @@ static void older_tables_are_read(void)
 	buf_release(&b);
 }
 
+/* The same of trees: they go on asking about the columns that they were grown on. */
+static void older_trees_are_read(void)
+{
+	struct model *m = some_model(), *back;
+	struct buf b = {0};
+	struct err err = {0};
+	uint32_t map[ROW_COLUMNS], nodes = feature_map(1, false, map), flips = feature_map(1, true, map);
+	uint64_t hash = feature_hash(1, NULL);
+
+	CHECK(nodes < NODE_FEATURES && flips < FLIP_FEATURES);
+	net_release(&m->net);
+	trees_release(&m->trees);
+	m->trees.n_columns = nodes + flips;
+	for (int k = 0; k < OUT_COUNT; k++) {
+		struct forest *f = &m->trees.forest[k];
+		f->node = MEM_NEW(3, struct tree_node);
+		f->node[0] = (struct tree_node){0.5f, 1, (uint16_t)(nodes + flips - 1)}; /* a tree of one question */
+		f->node[1] = (struct tree_node){-1, 0, FOREST_LEAF};
+		f->node[2] = (struct tree_node){1, 0, FOREST_LEAF};
+		f->root = MEM_NEW(1, uint32_t);
+		f->n_nodes = 3;
+		f->n_trees = 1;
+	}
+	model_pack(m, &b);
+	memcpy(b.data + 12, &hash, sizeof hash);
+	seal(&b);
+	back = model_parse(b.data, b.len, "test", &err);
+	if (!CHECK(back != NULL)) {
+		printf("%s\n", err.text);
+		return;
+	}
+	CHECK_INT(back->trees.n_columns, ROW_COLUMNS);
+	for (int k = 0; k < OUT_COUNT; k++)
+		CHECK_INT(back->trees.forest[k].node[0].column, NODE_FEATURES + map[flips - 1]);
+	model_free(back), model_free(m);
+	buf_release(&b);
+}
+
 int main(void)
 {
 	RUN(comes_back_as_it_went);
@@ -342,6 +380,7 @@ int main(void)
 	RUN(sealed_nonsense_is_refused);
 	RUN(opcodes_are_matched_by_name);
 	RUN(older_tables_are_read);
+	RUN(older_trees_are_read);
 	RUN(another_world_is_refused);
 	RUN(files_are_whole_or_not_at_all);
 	return test_done();

@@ -1,5 +1,5 @@
 /*
- * check_net.c - nets: what is read, what is refused, and what an answer costs.
+ * check_net.c - nets: which files are read, which are refused, and what an answer costs.
  */
 #include "space/net/network.h"
 #include "tests/net_fixture.h"
@@ -43,7 +43,10 @@ static void value_by_hand(void)
 	network_release(&net);
 }
 
-/* A node that ends when another one begins never meets it; edges between the same nodes add up, turned ones too. */
+/*
+ * A node that ends when another one begins is never in memory with it. Edges between the same two nodes add up, in
+ * whichever direction they are written.
+ */
 static void intervals_and_edges(void)
 {
 	static const uint32_t x[2] = {1, 0};

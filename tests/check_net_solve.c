@@ -140,7 +140,7 @@ static bool at_once(void)
 	return true;
 }
 
-/* Stopped before it begins, it still returns. */
+/* A solver that is stopped before it begins returns an answer. */
 static void stops(void)
 {
 	static const char text[] = "{\"problem\": {\"nodes\": {\"intervals\": "

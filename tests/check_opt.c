@@ -1,6 +1,6 @@
 /*
- * check_opt.c - a table of command lines and what must come of them; texts; and the nearest word
- * against the definition of edit distance, recursively.
+ * check_opt.c - command lines and the settings that they must give; help texts; and the nearest word, compared with
+ * the recursive definition of edit distance.
  */
 #include "base/opt.h"
 
@@ -65,7 +65,7 @@ static int parse(struct settings *s, struct line *l, char *text)
 	return with_program(s, parse_line, l);
 }
 
-/* What the settings and words are after a line, as one text. */
+/* Writes the settings and words after a line as one text. */
 static void describe(const struct settings *s, const struct line *l, char *out, size_t size)
 {
 	struct buf b = {0};
@@ -232,7 +232,7 @@ static void versions(void)
 	CHECK(strncmp(opt_version(), "vantage ", 8) == 0 && strlen(opt_version()) >= 13);
 }
 
-/* The definition: the least number of inserted, deleted, changed letters and swapped neighbours. */
+/* The edit distance by its definition: the least number of inserted, deleted, changed and swapped letters. */
 static int slow_distance(const char *a, const char *b)
 {
 	if (!*a || !*b)

@@ -1,5 +1,6 @@
 /*
- * Orders of a program: lines and courses against counting bytes the slow way, the list scheduler, annealing, the space.
+ * check_order.c - orders of a program. Lines and courses are compared with counting bytes the slow way; then the list
+ * scheduler, annealing, and the space.
  */
 #include <stdlib.h>
 #include "graph/graph.h"
@@ -14,30 +15,6 @@
 #include "space/order/write.h"
 #include "tests/order_slow.h"
 #include "tests/test.h"
-
-/* A random line: steps read a few earlier values; some share; some need something inside. */
-static void make_line(struct line *l, uint32_t n, struct rng *r)
-{
-	line_init(l, n);
-	for (uint32_t i = 0; i < n / 10; i++) /* they read nothing */
-		line_pin(l, i);
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t first = l->n_values, made = (uint32_t)rng_below(r, 3);
-		for (uint32_t k = 0; k < 3 && first && i >= n / 10; k++) {
-			uint32_t x = first - 1 - (uint32_t)rng_below(r, first < 12 ? first : 12);
-			line_reads(l, i, x);
-		}
-		for (uint32_t k = 0; k < made; k++)
-			line_value(l, i, rng_below(r, 1000));
-		for (uint32_t k = 0; made == 1 && first && i >= n / 10 && k < rng_below(r, 3); k++) {
-			line_shares(l, first, first - 1 - k % first);
-			line_reads(l, i, first - 1 - k % first);
-		}
-		if (rng_below(r, 10) == 0)
-			l->inside[i] = (int64_t)rng_below(r, 2000);
-	}
-	line_finish(l);
-}
 
 static void as_listed(const struct line *l, uint32_t *order)
 {
@@ -113,27 +90,6 @@ static void moves_count_as_the_whole_does(void)
 	}
 }
 
-/* The smallest peak of all orders, by trying all. */
-static uint64_t best_of_all(const struct line *l, uint32_t *order, uint32_t n, uint32_t done, uint64_t best)
-{
-	uint64_t bytes[16];
-
-	if (n == l->n) {
-		uint64_t peak = line_bytes(l, order, bytes);
-		return peak < best ? peak : best;
-	}
-	for (uint32_t v = 0; v < l->n; v++) {
-		bool ready = !(done >> v & 1);
-		for (uint32_t k = l->before.first[v]; k < l->before.first[v + 1]; k++)
-			ready &= done >> l->before.item[k] & 1;
-		if (!ready)
-			continue;
-		order[n] = v;
-		best = best_of_all(l, order, n + 1, done | 1u << v, best);
-	}
-	return best;
-}
-
 static void annealing_finds_the_best_of_all(void)
 {
 	int found = 0;
@@ -175,7 +131,7 @@ static void the_exact_best_is_the_best_of_all(void)
 		uint32_t order[16];
 		uint64_t bytes = 0, at[16];
 		make_line(&l, k % 2 ? 8 : 10, &r);
-		CHECK(exact_order(&l, order, &bytes, &err) == 0);
+		CHECK(exact_order(&l, EXACT_SETS, order, &bytes, &err) == 0);
 		CHECK(line_legal(&l, order));
 		CHECK_INT(line_bytes(&l, order, at), bytes);
 		CHECK_INT(bytes, best_of_all(&l, order, 0, 0, UINT64_MAX));
@@ -187,13 +143,13 @@ static void the_exact_best_is_the_best_of_all(void)
 	uint64_t bytes;
 	line_init(&l, 100);
 	line_finish(&l);
-	CHECK(exact_order(&l, order, &bytes, &err) < 0 && strstr(err.text, "64"));
+	CHECK(exact_order(&l, EXACT_SETS, order, &bytes, &err) < 0 && strstr(err.text, "64"));
 	line_release(&l);
 }
 
 /*
- * Four chains of a large value that becomes small, then a sum of the small ones. Breadth first all large ones live at
- * once. Nothing is an operation that works in place: broadcast and reduce.
+ * Reads a program of some chains, in each of which a large value becomes small, and the sum of the small ones. Breadth
+ * first all large values are alive at once. No operation works in place: they are broadcasts and reductions.
  */
 static void read_chains(struct graph *g, int chains)
 {
@@ -252,7 +208,7 @@ static void depth_first_needs_one_chain(void)
 	graph_release(&g);
 }
 
-/* All large values first. */
+/* Orders the program so that all large values come first. */
 static void breadth_first(struct program *p)
 {
 	const struct graph *g = p->graph;
@@ -282,6 +238,8 @@ static void tuning_is_never_worse(void)
 	tune(&p, &o, &r, &out);
 	CHECK(out.bytes <= out.before);
 	CHECK_INT(out.bytes, 4000 + TWICE);
+	CHECK(out.least == BIG + TWICE && out.proved);
+	CHECK(out.moves < 1000); /* what is proved needs no more */
 	CHECK(line_legal(&p.values.line[g.entry], p.order[g.entry]));
 	program_release(&p);
 	graph_release(&g);
@@ -349,7 +307,8 @@ static void what_is_written_reads_back(void)
 }
 
 /*
- * Low halves tell the compiler the instructions of a computation apart, and one may have come with another's high half.
+ * The compiler tells the instructions of a computation apart by the low halves of their ids; an instruction may have
+ * the high half of another computation.
  */
 static void a_new_id_is_new_by_its_low_half(void)
 {

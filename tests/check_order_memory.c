@@ -1,4 +1,7 @@
-/* Memory model of orders: what takes whose place, what is a room for what, what a tuple costs. */
+/*
+ * check_order_memory.c - the memory model of orders: which values take the place of others, which memory they may use,
+ * and what a tuple costs.
+ */
 #include "graph/graph.h"
 #include "space/order/program.h"
 #include "tests/test.h"
@@ -7,7 +10,8 @@
 #define TWICE 8000
 
 /*
- * Bytes of temporary memory of a program in our own order, but for two steps that change places; `listed`: not told so.
+ * Returns the bytes of temporary memory of a program in our order with steps a and b exchanged; with `listed`, in the
+ * order in which it is listed.
  */
 static uint64_t bytes_when(const char *text, uint32_t a, uint32_t b, bool listed)
 {
@@ -46,14 +50,14 @@ static uint64_t bytes_of(const char *text)
 	" u = f32[] reduce(t, z), dimensions={0}, to_apply=add\n b = f32[1000]{0} broadcast(u), dimensions={}\n" \
 	" ROOT r = f32[1000]{0} add(p, b)\n}\n"
 
-/* t and b fit into the memory of the result, unless that is the parameter's, which is read until then. */
+/* t and b fit into the memory of the result, unless the result takes the parameter's, which is still read then. */
 static void a_result_is_room_unless_it_was_given(void)
 {
 	CHECK_INT(bytes_of(DONATE("")), 4); /* u */
 	CHECK_INT(bytes_of(DONATE(", input_output_alias={ {}: (0, {}, may-alias) }")), BIG + 4);
 }
 
-/* Between what reads x and what makes y their buffer is free: t may live there. */
+/* Between the instruction that reads x and the one that makes y, the buffer of both is free, and t may use it. */
 static void a_loop_leaves_its_buffer_in_between(void)
 {
 	static const char text[] = "HloModule l\n" ADD
@@ -75,7 +79,7 @@ static void a_loop_leaves_its_buffer_in_between(void)
 		printf("\t%llu bytes\n", (unsigned long long)bytes);
 }
 
-/* What a branch gives is made inside it, and is there until the conditional is done. */
+/* The result of a branch is made inside the branch, and stays until the conditional ends. */
 static void what_a_branch_gives_is_made_inside(void)
 {
 	static const char text[] = "HloModule b\n" ADD
@@ -90,7 +94,7 @@ static void what_a_branch_gives_is_made_inside(void)
 	CHECK_INT(bytes_of(text), 4000 + TWICE);
 }
 
-/* A sum may be written over either of its operands: over the one that nobody reads later. */
+/* A sum may be written over the operand that is not read later, whichever it is. */
 static void a_value_takes_any_place_that_gets_free(void)
 {
 #define SUM(first, second) "HloModule s\n" ADD "ENTRY main {\n q = f32[] parameter(0)\n z = f32[] constant(0)\n" \
@@ -101,7 +105,7 @@ static void a_value_takes_any_place_that_gets_free(void)
 	CHECK(bytes_of(SUM("a", "b")) < 3 * 4000);
 }
 
-/* A sort puts its operand in order where it stands, unless somebody else reads that; of several, each its own. */
+/* A sort works in place, unless its operand is read by another instruction; several operands each in their own. */
 static void a_sort_works_in_place(void)
 {
 #define SORT(read) "HloModule s\n" ADD "less { a = f32[] parameter(0)\n b = f32[] parameter(1)\n" \
@@ -127,7 +131,7 @@ static void a_sort_works_in_place(void)
 	CHECK(bytes_of(pairs) >= 2 * 4000 && bytes_of(pairs) < 2 * BIG + 200);
 }
 
-/* A table of two elements takes a place of its own, in every order; that of the result is not temporary. */
+/* The table of a tuple takes memory of its own, in every order; the table of the result is not temporary. */
 static void a_tuple_has_a_table(void)
 {
 #define TUPLE(result) "HloModule t\nENTRY main {\n q = f32[] parameter(0)\n " \

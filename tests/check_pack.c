@@ -1,5 +1,5 @@
 /*
- * check_pack.c - packing back to front against protobuf-c.
+ * check_pack.c - our packing, which writes back to front, gives the same bytes as protobuf-c.
  */
 #include <stdlib.h>
 #include "base/io.h"

@@ -1,8 +1,8 @@
 /*
  * check_part.c - the charge for a kernel is one figure everywhere.
  *
- * A draw of `collect`, a step of `search` and what `learn` makes of the sample must count the same charge; the store
- * has the cost without it. The device is our performance model under the name of one that measures.
+ * A draw of `collect`, a step of `search` and the example that `learn` makes of a sample must have the same charge; the
+ * store has the cost without it. The device is our performance model, pretending to measure.
  */
 #include <math.h>
 #include "collect/gibbs.h"

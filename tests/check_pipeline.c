@@ -1,6 +1,6 @@
 /*
- * check_pipeline.c - the passes of a compiler: read off what it prints, kept as text, and proved with a plugin that
- * can be told to be unlike what we know.
+ * check_pipeline.c - the passes of a compiler are read from what it prints, and kept as text. The proof is tried with a
+ * plugin that can be told to differ from the compilers that we know.
  */
 #include "device/pipeline.h"
 
@@ -87,7 +87,7 @@ static void says_what_it_misses(void)
 	}
 }
 
-/* What a device on the plugin makes of it: the sentence it is refused with, or "". */
+/* Opens a device on the plugin, and checks the sentence with which it is refused; "": it is not. */
 static void open_with(const char *fake, const char *wanted, bool wants_kept)
 {
 	struct buf program = {0};

@@ -1,7 +1,8 @@
 /*
- * check_plan.c - whose step is next in a night of collecting: nobody's time is taken by a program with long steps.
+ * check_plan.c - which program makes the next step in a night of collecting: one with long steps takes no more than its
+ * share of the time.
  *
- * A night is played through: each step takes as long as its program's steps do, on a clock of ours.
+ * The test plays a night on a clock of its own, on which each step takes as long as the steps of its program do.
  */
 #include "collect/plan_own.h"
 #include "tests/test.h"
@@ -20,7 +21,8 @@ struct night {
 };
 
 /* Steps of program i take step[i] seconds; if new[i] is not 0, all but the first new[i] of them measure nothing. */
-static void play(struct night *n, double share, enum cost_kind kind, uint32_t chains, const double *step, const uint32_t *new)
+static void play(struct night *n, double share, enum cost_kind kind, uint32_t chains, const double *step,
+	const uint32_t *new)
 {
 	double spent = 0;
 
@@ -64,7 +66,7 @@ static void long_steps_take_no_more_than_their_share(void)
 	}
 }
 
-/* Programs whose regions are all known do not spend the night on knowing them again. */
+/* A program whose regions are all priced already gets no time of the night. */
 static void what_is_used_up_is_no_reason_to_wait(void)
 {
 	static const double step[PROGRAMS] = {0.001, 20, 0.001, 0.001, 0.001};
@@ -75,7 +77,7 @@ static void what_is_used_up_is_no_reason_to_wait(void)
 	CHECK(n.seconds[1] > 0.9 * NIGHT);
 }
 
-/* Where costs are modelled, the course of a run does not depend on the speed of the machine: samples alone count. */
+/* If costs are modelled, only samples count, so a run does not depend on the speed of the machine. */
 static void models_count_samples(void)
 {
 	static const double step[PROGRAMS] = {1, 50, 1, 1, 1};
@@ -87,7 +89,7 @@ static void models_count_samples(void)
 		CHECK(n.samples[i] + 1 >= n.samples[0] && n.samples[i] <= n.samples[0]);
 }
 
-/* So a night in stretches has the samples of one in one piece, wherever it was cut. */
+/* Without shares only samples count, so a night that is interrupted has the samples of one that is not. */
 static void without_shares_samples_count(void)
 {
 	static const double step[PROGRAMS] = {1, 50, 1, 1, 1};

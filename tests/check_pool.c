@@ -1,6 +1,6 @@
 /*
- * check_pool.c - workers that compile ahead: what they make is loaded, what they cannot make is met as without them,
- * and nothing is left of them.
+ * check_pool.c - workers that compile ahead: what they compile is loaded; a failure of theirs has the same outcome as
+ * without them; and nothing is left behind.
  */
 #include <math.h>
 #include "device/ops.h"
@@ -30,7 +30,7 @@ static void expect(struct device *d, const char *const *script, size_t n, uint32
 	agenda_release(&agenda);
 }
 
-/* Compiles as a pair is; how many executables of each were made ahead. */
+/* Compiles two programs as a pair is compiled; `ahead` gets how many executables of each were compiled ahead. */
 static void compile_pair(struct device *d, const char *const *script, uint32_t instances, struct compiled *c,
 	uint32_t *ready)
 {
@@ -56,7 +56,7 @@ static void drop_pair(struct device *d, struct compiled *c)
 	}
 }
 
-/* As many as were expected are loaded, however many helpers there are, and measured like any other. */
+/* As many executables as were expected are loaded, however many helpers there are, and are measured as usual. */
 static void what_is_made_is_loaded(void)
 {
 	static const char *const script[] = {"us=200", "us=300", "us=77"};
@@ -89,7 +89,7 @@ static void what_is_made_is_loaded(void)
 	}
 }
 
-/* What nobody expects is compiled as without helpers, and so is what is expected no longer. */
+/* A program that nobody expects, or that is expected no longer, is compiled as without helpers. */
 static void plans_take_each_others_place(void)
 {
 	static const char *const script[] = {"us=20", "us=30"}, *const other[] = {"us=40", "us=50"};
@@ -113,7 +113,7 @@ static void plans_take_each_others_place(void)
 	device_close(d);
 }
 
-/* Compilers crash and refuse in helpers too: the outcome is the measuring worker's own, and the pool goes on. */
+/* If a compiler crashes or refuses in a helper, the measuring worker has the same outcome, and the pool goes on. */
 static void failures_are_met_alike(void)
 {
 	static const struct {
@@ -138,7 +138,7 @@ static void failures_are_met_alike(void)
 	device_close(d);
 }
 
-/* A device is closed at once, whatever its helpers are at. */
+/* A device is closed at once, whatever its helpers are doing. */
 static void closing_does_not_wait(void)
 {
 	static const char *const script[] = {"compile=hang", "compile=hang;us=2", "compile=hang;us=3"};

@@ -1,6 +1,6 @@
 /*
- * check_progress.c - what a terminal, a log and a quiet run get to see. The clock is
- * one of ours: it moves when a test says so.
+ * check_progress.c - what progress prints on a terminal, into a log, and in a quiet run. The clock is ours: it moves
+ * when a test says so.
  */
 #include "base/progress.h"
 

@@ -7,7 +7,7 @@ graph=examples/graphs/train/vae.pb.zst
 command -v python3 >/dev/null || { echo "skip: python: there is no python3"; exit 0; }
 export PYTHONPATH=python PYTHONDONTWRITEBYTECODE=1 PATH=$bin:$PATH
 says() { # NAME CODE: it ends well
-	if out=$(python3 -c "import vantage; $2" 2>&1); then echo "pass: $1"; else echo "FAIL: $1: $(tail -2 <<<"$out")"; fi
+	out=$(python3 -c "import vantage; $2" 2>&1) && echo "pass: $1" || echo "FAIL: $1: $(tail -2 <<<"$out")"
 }
 says memory_is_that_of_inspect "
 m = vantage.memory('$graph'); found = m.found
@@ -36,7 +36,8 @@ import html, xml.dom.minidom
 p = vantage.inspect('$graph')
 assert p['opcodes']['dot'] == 24 and p['name'] in repr(p) and 'while.12: 5 rounds' in repr(p), p
 svg = xml.dom.minidom.parseString(p.drawing())
-assert [int(t.firstChild.data) for t in svg.getElementsByTagName('text')[1::2]] == sorted(p['opcodes'].values(), reverse=True)[:20]
+counts = [int(t.firstChild.data) for t in svg.getElementsByTagName('text')[1::2]]
+assert counts == sorted(p['opcodes'].values(), reverse=True)[:20]
 assert html.escape(p.sentence()) in p._repr_html_() and f'and {len(p[\"opcodes\"]) - 20} more' in p._repr_html_()
 p = vantage.Program(p, name='<b>', opcodes={'<i>': 1}, loops=[])
 assert '<b>' not in p._repr_html_() and '<i>' not in p._repr_html_(), p._repr_html_()

@@ -1,5 +1,5 @@
 /*
- * check_re.c - the pattern language is PCRE2's; here: that matching is what it says, and refusing.
+ * check_re.c - regular expressions match and are refused as they should be. (The language is PCRE2's.)
  */
 #include "base/re.h"
 
@@ -32,7 +32,7 @@ static void matches(void)
 	re_free(NULL);
 }
 
-/* The text ends where n says, whatever stands behind it. */
+/* The text has n bytes, whatever follows them. */
 static void the_length_counts(void)
 {
 	struct re *re = re_new("b$", NULL);
@@ -60,7 +60,7 @@ static void refuses_with_the_place(void)
 	}
 }
 
-/* Plain words: a search by hand must agree. */
+/* For plain words, strstr must agree. */
 static void words_as_strstr(void)
 {
 	struct rng r;

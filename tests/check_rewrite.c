@@ -16,11 +16,14 @@ static const char program[] =
 	"  ROOT d = f32[4,2] dot(c, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n}\n\n"
 	"ENTRY e {\n"
 	"  x = f32[1,6,6,2] parameter(0)\n  k = f32[3,3,1,2] parameter(1)\n  l = f32[3,3,1,2] parameter(2)\n"
-	"  y = f32[1,6,6,2] convolution(x, k), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f, feature_group_count=2\n"
-	"  z = f32[1,6,6,2] convolution(y, l), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f, feature_group_count=2\n"
+	"  y = f32[1,6,6,2] convolution(x, k), window={size=3x3 pad=1_1x1_1}, "
+	"dim_labels=b01f_01io->b01f, feature_group_count=2\n"
+	"  z = f32[1,6,6,2] convolution(y, l), window={size=3x3 pad=1_1x1_1}, "
+	"dim_labels=b01f_01io->b01f, feature_group_count=2\n"
 	"  q = f32[3,3,2,1] parameter(3)\n"
 	"  u = f32[1,4,4,1] convolution(z, q), window={size=3x3}, dim_labels=b01f_01io->b01f\n"
-	"  v = f32[4,4] reshape(u)\n  a = f32[4,2] slice(v), slice={[0:4], [0:2]}\n  s = f32[3] parameter(4)\n  w = f32[5,2] parameter(5)\n"
+	"  v = f32[4,4] reshape(u)\n  a = f32[4,2] slice(v), slice={[0:4], [0:2]}\n"
+	"  s = f32[3] parameter(4)\n  w = f32[5,2] parameter(5)\n"
 	"  ROOT d = f32[4,2] call(a, s, w), to_apply=part\n}\n";
 
 static struct graph graph;
@@ -44,7 +47,8 @@ static void names_say_which_rules(void)
 		const char *says; /* of the sentence; NULL: it opens */
 		uint32_t sites;
 	} table[] = {{"rewrite", NULL, 4}, {"rewrite/without:depthwise-forward", NULL, 2},
-		{"rewrite/without:depthwise-forward:convolution-as-dot", NULL, 1}, {"rewrite/without:depthwise", "the rules are", 0},
+		{"rewrite/without:depthwise-forward:convolution-as-dot", NULL, 1},
+		{"rewrite/without:depthwise", "the rules are", 0},
 		{"rewrite/with:depthwise-forward", "not of the form", 0}, {"rewrite:7", "not of the form", 0}};
 
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
@@ -57,40 +61,50 @@ static void names_say_which_rules(void)
 	}
 }
 
-#define FITS_HEAD "HloModule m\nadd {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b)\n}\n" \
+#define FITS_HEAD \
+	"HloModule m\nadd {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b)\n}\n" \
 	"twice {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, a)\n}\nENTRY e {\n"
 
-/* A program may claim any shape: what does not fit its operands is not touched; the same program where it fits is. */
+/* A program may claim any shape. A rule leaves an instruction alone whose shape does not fit its operands. */
 static void shapes_that_do_not_fit_are_left_alone(void)
 {
 	static const struct {
 		const char *text, *right, *wrong[4];
 	} table[] = {
 		{"i = f32[1,1,4,8] parameter(0)\n k = f32[1,1,%s,2] parameter(1)\n"
-			" ROOT c = f32[1,1,4,7] convolution(i, k), window={size=1x2}, dim_labels=bf01_oi01->bf01\n}\n", "1", {"2", "3"}},
+		 " ROOT c = f32[1,1,4,7] convolution(i, k), window={size=1x2}, dim_labels=bf01_oi01->bf01\n}\n",
+			"1", {"2", "3"}},
 		{"i = f32[1,1,4,8] parameter(0)\n k = f32[1,1,1,2] parameter(1)\n"
-			" ROOT c = f32[1,1,%s] convolution(i, k), window={size=1x2}, dim_labels=bf01_oi01->bf01\n}\n", "4,7", {"4,8", "3,7", "4,0"}},
+		 " ROOT c = f32[1,1,%s] convolution(i, k), window={size=1x2}, dim_labels=bf01_oi01->bf01\n}\n",
+			"4,7", {"4,8", "3,7", "4,0"}},
 		{"z = f32[] constant(0)\n x = f32[4,8] parameter(0)\n"
-			" ROOT r = f32[%s] reduce-window(x, z), window={size=2x2}, to_apply=add\n}\n", "3,7", {"4,7", "3,8", "3"}},
+		 " ROOT r = f32[%s] reduce-window(x, z), window={size=2x2}, to_apply=add\n}\n",
+			"3,7", {"4,7", "3,8", "3"}},
 		{"z = f32[] constant(0)\n x = f32[4,8] parameter(0)\n"
-			" ROOT r = f32[3,7] reduce-window(x, z), window={size=2x2}, to_apply=%s\n}\n", "add", {"twice"}},
+		 " ROOT r = f32[3,7] reduce-window(x, z), window={size=2x2}, to_apply=%s\n}\n",
+			"add", {"twice"}},
 		{"z = f32[] constant(0)\n x = f32[4,5] parameter(0)\n y = f32[5,6] parameter(1)\n"
-			" d = f32[4,6] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
-			" ROOT s = f32[%s] reduce(d, z), dimensions={0}, to_apply=add\n}\n", "6", {"7", "4,6", ""}},
+		 " d = f32[4,6] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+		 " ROOT s = f32[%s] reduce(d, z), dimensions={0}, to_apply=add\n}\n",
+			"6", {"7", "4,6", ""}},
 		{"x = f32[4,5] parameter(0)\n y = f32[5,6] parameter(1)\n w = f32[%s] parameter(2)\n"
-			" d = f32[4,6] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
-			" ROOT s = f32[4,1] dot(d, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n}\n", "6,1", {"7,1", "6,2", "6,1,2"}},
+		 " d = f32[4,6] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+		 " ROOT s = f32[4,1] dot(d, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n}\n",
+			"6,1", {"7,1", "6,2", "6,1,2"}},
 		{"a = f32[4,2] parameter(0)\n b = f32[4,%s] parameter(1)\n w = f32[5,2] parameter(2)\n"
-			" c = f32[4,5] concatenate(a, b), dimensions={1}\n"
-			" ROOT d = f32[4,2] dot(c, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n}\n", "3", {"2", "3,1"}},
+		 " c = f32[4,5] concatenate(a, b), dimensions={1}\n"
+		 " ROOT d = f32[4,2] dot(c, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n}\n",
+			"3", {"2", "3,1"}},
 		{"t = f32[9,5] parameter(0)\n i = s32[7,1] parameter(1)\n w = f32[5,2] parameter(2)\n"
-			" g = f32[7,5] gather(t, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={%s}, index_vector_dim=1,"
-			" slice_sizes={1,5}\n"
-			" ROOT d = f32[7,2] dot(g, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n}\n", "0", {"7", "0,1"}}};
+		 " g = f32[7,5] gather(t, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={%s}, "
+		 "index_vector_dim=1, slice_sizes={1,5}\n"
+		 " ROOT d = f32[7,2] dot(g, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n}\n",
+			"0", {"7", "0,1"}}};
 
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++)
 		for (int k = -1; k < 4 && (k < 0 || table[i].wrong[k]); k++) {
-			const char *part = k < 0 ? table[i].right : table[i].wrong[k], *at = strstr(table[i].text, "%s");
+			const char *part = k < 0 ? table[i].right : table[i].wrong[k];
+			const char *at = strstr(table[i].text, "%s");
 			struct buf text = {0};
 			struct graph g;
 			struct err err = {0};
@@ -153,8 +167,8 @@ static uint32_t count(const struct graph *g, uint16_t opcode)
 }
 
 /*
- * What is chosen is there, what it replaces is gone, and the rest is as it was, also in computations that are
- * called.
+ * The chosen instructions are there, those that they replace are gone, and the rest is as it was, also in computations
+ * that are called.
  */
 static void choices_are_written(void)
 {
@@ -203,7 +217,8 @@ static void check_region(const struct region *r)
 
 	for (int i = 0; i < 2; i++)
 		CHECK(graph_parse(&g[i], side[i]->data, side[i]->len, "a region", NULL) == 0);
-	CHECK(g[0].comp[g[0].entry].proto->program_shape->n_parameters == g[1].comp[g[1].entry].proto->program_shape->n_parameters);
+	CHECK(g[0].comp[g[0].entry].proto->program_shape->n_parameters ==
+		g[1].comp[g[1].entry].proto->program_shape->n_parameters);
 	for (uint32_t v = 0; v < g[0].n_nodes; v++)
 		if (g[0].node[v].opcode == OP_PARAMETER) {
 			struct tensor t = ring_tensor(&mem, g[0].node[v].proto->shape);
@@ -239,12 +254,13 @@ static void copies_are_one_region(void)
 }
 
 /*
- * A concatenation that others read, too, is there in any case. Both sides take it from its parts: if it were a parameter of one of them, the
- * two would compute different numbers.
+ * A concatenation that others read as well is computed in any case. So both sides compute it from its parts: if it were
+ * a parameter of one side, the two sides would compute different numbers.
  */
 static void what_others_read_is_on_both_sides(void)
 {
-	static const char text[] = "HloModule m\n\nENTRY e {\n  a = f32[4,2] parameter(0)\n  b = f32[4,3] parameter(1)\n  w = f32[5,2] parameter(2)\n"
+	static const char text[] = "HloModule m\n\nENTRY e {\n"
+		"  a = f32[4,2] parameter(0)\n  b = f32[4,3] parameter(1)\n  w = f32[5,2] parameter(2)\n"
 		"  c = f32[4,5] concatenate(a, b), dimensions={1}\n  n = f32[4,5] negate(c)\n"
 		"  d = f32[4,2] dot(c, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
 		"  ROOT t = (f32[4,5], f32[4,2]) tuple(n, d)\n}\n";
@@ -258,7 +274,8 @@ static void what_others_read_is_on_both_sides(void)
 		s = space_open("rewrite", "cpu", &g, NULL, 0, &err);
 	if (CHECK(s && s->n_sites == 1) && CHECK(s->ops->region(s, a, b, &r, &err) == 0) && CHECK_INT(r.n, 1))
 		for (int i = 0; i < 2; i++) {
-			CHECK(graph_parse(&side[i], i ? r.v->b.data : r.v->a.data, i ? r.v->b.len : r.v->a.len, "a region", NULL) == 0);
+			const struct buf *module = i ? &r.v->b : &r.v->a;
+			CHECK(graph_parse(&side[i], module->data, module->len, "a region", NULL) == 0);
 			CHECK_INT(count(&side[i], OP_PARAMETER), 3);
 			CHECK_INT(count(&side[i], OP_CONCATENATE), 1);
 			CHECK_INT(count(&side[i], OP_DOT), i + 1);
@@ -269,7 +286,10 @@ static void what_others_read_is_on_both_sides(void)
 	graph_release(&g);
 }
 
-/* A rule whose places would lie is priced by whole programs, after a look at its place; going back is not screened. */
+/*
+ * A rule whose places alone give wrong prices is priced by whole programs. Its place is measured first, to see whether
+ * that is worthwhile; on the way back it is not.
+ */
 static void whole_rules_give_whole_programs(void)
 {
 	struct space *s = open_space("rewrite", NULL);
@@ -294,8 +314,10 @@ static void mistakes_in_rules_are_told(void)
 	static const struct {
 		const char *text, *says;
 	} table[] = {
-		{"about x\n", "line 1: a rule was expected"}, {"rule a\n  colour red\n", "line 2: nothing is known of colour"},
-		{"rule a\n  about b\n  variant c\n", "without code"}, {"rule a\n  code nothing\n", "line 2: there is no code called nothing"},
+		{"about x\n", "line 1: a rule was expected"},
+		{"rule a\n  colour red\n", "line 2: nothing is known of colour"},
+		{"rule a\n  about b\n  variant c\n", "without code"},
+		{"rule a\n  code nothing\n", "line 2: there is no code called nothing"},
 		{"rule a\n  code window_dot\n  about b\n", "without a variant"},
 		{"rule a\n  code window_dot\n  about b\n  variant c\n  price half\n", "by region or whole"},
 		{"rule a\n  code window_dot\n  about b\n  variant c\n  when taps <\n", "line 5"},
@@ -303,17 +325,22 @@ static void mistakes_in_rules_are_told(void)
 		{"rule a\n  code window_dot\n  about b\n  variant c\n  when (taps < 2\n", "not closed"},
 		{"rule a\n  code window_dot\n  about b\n  variant c\n  when taps < 2 3\n", "nothing more"},
 		{"rule a\n  code window_dot\n  about b\n  variant c\nrule a\n", "another rule called a"},
-		{"rule a\n  match y[mn] = dot a[mk] b\n", "letters of b are not known"}, {"rule a\n  match y[mn = dot a b\n", "line 2"},
+		{"rule a\n  match y[mn] = dot a[mk] b\n", "letters of b are not known"},
+		{"rule a\n  match y[mn = dot a b\n", "line 2"},
 		{"rule a\n  match y[mn] = twist a[mk] b[kn]\n", "no operation twist"},
 		{"rule a\n  match y[mn] = dot a[mk] b[kn]\n  about b\n  variant c\n", "matches something and writes"},
-		{"rule a\n  match y[mn] = dot a[mk] b[kn]\n  write z[mn] = dot a b\n  about b\n  variant c\n", "is not y"},
-		{"rule a\n  match y[mn] = dot a[mk] b[kn]\n  write y = dot a c[kn]\n  about b\n  variant c\n", "c is neither read"},
-		{"rule a\n  match y[mn] = dot a[mk] b[kn]\n  write y = dot a b\n  about b\n  variant c\n  when z > 1\n", "measure"}};
+		{"rule a\n  match y[mn] = dot a[mk] b[kn]\n  write z[mn] = dot a b\n  about b\n  variant c\n",
+			"is not y"},
+		{"rule a\n  match y[mn] = dot a[mk] b[kn]\n  write y = dot a c[kn]\n  about b\n  variant c\n",
+			"c is neither read"},
+		{"rule a\n  match y[mn] = dot a[mk] b[kn]\n  write y = dot a b\n  about b\n  variant c\n  when z > 1\n",
+			"measure"}};
 
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
 		struct rules r = {0};
 		struct err err = {0};
-		if (!CHECK(rules_parse(&r, "mine", table[i].text, strlen(table[i].text), &err) < 0) || !CHECK(strstr(err.text, table[i].says)))
+		if (!CHECK(rules_parse(&r, "mine", table[i].text, strlen(table[i].text), &err) < 0) ||
+			!CHECK(strstr(err.text, table[i].says)))
 			printf("\t%s\t%s\n", table[i].text, err.text);
 		rules_release(&r);
 	}
@@ -326,8 +353,8 @@ static void conditions_are_arithmetic(void)
 	static const struct {
 		const char *text;
 		double value;
-	} table[] = {{"1 + 2 * 3", 7}, {"(1 + 2) * 3", 9}, {"a * bc - 4 / 2", 28}, {"a < bc and bc <= 10", 1}, {"a > bc or a == 3", 1},
-		{"a != 3", 0}, {"bc / 0", 0}, {"a - 1 - 1", 1}, {"a>=3 and bc>10", 0}};
+	} table[] = {{"1 + 2 * 3", 7}, {"(1 + 2) * 3", 9}, {"a * bc - 4 / 2", 28}, {"a < bc and bc <= 10", 1},
+		{"a > bc or a == 3", 1}, {"a != 3", 0}, {"bc / 0", 0}, {"a - 1 - 1", 1}, {"a>=3 and bc>10", 0}};
 	struct arena mem = {0};
 
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
@@ -339,10 +366,11 @@ static void conditions_are_arithmetic(void)
 	arena_release(&mem);
 }
 
-/* A site whose nodes an earlier one took is inert, and told to be. */
+/* A site whose nodes an earlier site took has no effect, and the summary says so. */
 static void overlapping_places_are_settled_by_order(void)
 {
-	static const char chain[] = "HloModule m\n\nENTRY e {\n  a = f32[2,9] parameter(0)\n  b = f32[9,8] parameter(1)\n  c = f32[8,7] parameter(2)\n"
+	static const char chain[] = "HloModule m\n\nENTRY e {\n"
+		"  a = f32[2,9] parameter(0)\n  b = f32[9,8] parameter(1)\n  c = f32[8,7] parameter(2)\n"
 		"  t = f32[9,7] dot(b, c), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
 		"  u = f32[2,7] dot(a, t), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
 		"  d = f32[7,1] parameter(3)\n"

@@ -17,18 +17,23 @@ HloModule net
 ENTRY e {
   x = f32[4,32,32,16] parameter(0)
   k = f32[3,3,1,16] parameter(1)
-  y = f32[4,32,32,16] convolution(x, k), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f, feature_group_count=16
+  y = f32[4,32,32,16] convolution(x, k), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f,
+    feature_group_count=16
   ROOT z = f32[4,32,32,16] negate(y)
 }
 END
 
-search() { "$BIN/search" --device sim --core "${CORE:--1}" --wait -q --budget 0 --graph "$tmp/net.hlo" "$@" 2>"$tmp/err"; }
+search() {
+	"$BIN/search" --device sim --core "${CORE:--1}" --wait -q --budget 0 --graph "$tmp/net.hlo" "$@" 2>"$tmp/err"
+}
 
 search --space rewrite --start promised -o "$tmp/a" >"$tmp/said" || cat "$tmp/err"
-report choices_have_words "$(grep -q '"what": "depthwise-forward: shifted multiply-adds"' "$tmp/a/config.json" || cat "$tmp/a/config.json")"
+report choices_have_words "$(grep -q '"what": "depthwise-forward: shifted multiply-adds"' "$tmp/a/config.json" ||
+	cat "$tmp/a/config.json")"
 
 search --space rewrite --skip-rule depthwise-backward -o "$tmp/b" >/dev/null
-report unknown_rules_are_told "$(grep -q 'there is no rule called depthwise-backward; the rules are .*depthwise-forward' "$tmp/err" || cat "$tmp/err")"
+told='there is no rule called depthwise-backward; the rules are .*depthwise-forward'
+report unknown_rules_are_told "$(grep -q "$told" "$tmp/err" || cat "$tmp/err")"
 
 search --space rewrite --skip-rule depthwise-forward -o "$tmp/c" >/dev/null || cat "$tmp/err"
 report rules_are_skipped "$(grep -q '"sites": \[\]' "$tmp/c/config.json" || grep sites "$tmp/c/config.json")"
@@ -44,17 +49,22 @@ report pages_show_places "$(for word in 'Each place, before and after' 'convolut
 
 # Rules are left out of the first kind of several; parameters are hoisted for one kind alone.
 search --space rewrite,fusion --skip-rule depthwise-forward -o "$tmp/f" >/dev/null
-report rules_are_skipped_before_another_kind "$(grep -q '"sites": \[\]' "$tmp/f/rewrite/decisions.json" || cat "$tmp/err")"
+report rules_are_skipped_before_another_kind \
+	"$(grep -q '"sites": \[\]' "$tmp/f/rewrite/decisions.json" || cat "$tmp/err")"
 search --space rewrite,fusion --hoist-params 1 -o "$tmp/g" >/dev/null
-report parameters_are_hoisted_alone "$(grep -q 'takes other parameters, so no other kind can go on' "$tmp/err" || cat "$tmp/err")"
+told='takes other parameters, so no other kind can go on'
+report parameters_are_hoisted_alone "$(grep -q "$told" "$tmp/err" || cat "$tmp/err")"
 search --space rewrite --hoist-params 2 -o "$tmp/h" >/dev/null
 report hoisted_parameters_exist "$(grep -q '2 parameters are numbered from 0' "$tmp/err" || cat "$tmp/err")"
 
-# The ways of others: operators are measured once each, and their sum is believed.
+# The strategies of other optimisers measure each operator once, and believe the sum.
 for strategy in taso greedy; do
-	"$BIN/search" --device sim --core "${CORE:--1}" --wait --space rewrite --strategy $strategy --budget 50 --graph "$tmp/net.hlo" \
+	"$BIN/search" --device sim --core "${CORE:--1}" --wait --space rewrite --strategy $strategy --budget 50 \
+		--graph "$tmp/net.hlo" \
 		-o "$tmp/$strategy" >"$tmp/said" 2>"$tmp/err"
-	report "${strategy}_believes_in_sums" "$(grep -q 'operators measured once each; [0-9]* programs' "$tmp/err" || cat "$tmp/err")"
+	report "${strategy}_believes_in_sums" \
+		"$(grep -q 'operators measured once each; [0-9]* programs' "$tmp/err" || cat "$tmp/err")"
 done
-"$BIN/search" --device sim --core "${CORE:--1}" --wait --strategy taso --budget 5 --graph "$tmp/net.hlo" -o "$tmp/e" >"$tmp/said" 2>"$tmp/err"
+"$BIN/search" --device sim --core "${CORE:--1}" --wait --strategy taso --budget 5 --graph "$tmp/net.hlo" -o "$tmp/e" \
+	>"$tmp/said" 2>"$tmp/err"
 report sums_need_operators "$(grep -q 'are not about operators' "$tmp/err" || cat "$tmp/err")"

@@ -1,5 +1,6 @@
 /*
- * check_rewrite_hoist.c - weights prepared once: the two programs that a program is cut into compute what it does.
+ * check_rewrite_hoist.c - weights that are prepared once: the two programs into which a program is cut compute together
+ * what it computes.
  */
 #include "graph/ring.h"
 #include "space/space.h"
@@ -10,8 +11,8 @@
 
 /* Two products of x with weights that are turned around first, one of them scaled; their sum. */
 static const char program[] =
-	"HloModule m\n\nENTRY e {\n"
-	"  a = f32[6,4] parameter(0)\n  x = f32[3,4] parameter(1)\n  b = f32[6,4] parameter(2)\n  s = f32[4] parameter(3)\n"
+	"HloModule m\n\nENTRY e {\n  a = f32[6,4] parameter(0)\n"
+	"  x = f32[3,4] parameter(1)\n  b = f32[6,4] parameter(2)\n  s = f32[4] parameter(3)\n"
 	"  r = f32[6,4] broadcast(s), dimensions={1}\n  n = f32[6,4] multiply(a, r)\n"
 	"  ta = f32[4,6] transpose(n), dimensions={1,0}\n  tb = f32[4,6] transpose(b), dimensions={1,0}\n"
 	"  ya = f32[3,6] dot(x, ta)" DOT "  yb = f32[3,6] dot(x, tb)" DOT
@@ -41,7 +42,7 @@ static struct tensor numbers(struct arena *mem, const struct graph *g, uint32_t 
 	return t;
 }
 
-/* The one value that `first` gives, of these parameters. */
+/* Returns the one value that the program `first` computes from these parameters. */
 static struct tensor prepare(struct arena *mem, const struct buf *first, const struct tensor *given)
 {
 	struct graph whole, g = {.n_nodes = 0};
@@ -82,7 +83,8 @@ static void two_programs_compute_the_same(void)
 	s->ops->answer(s, config, &first);
 	for (uint32_t v = 0; v < g.n_nodes; v++)
 		if (g.node[v].opcode == OP_PARAMETER)
-			param[g.node[v].proto->parameter_number] = numbers(&mem, &g, v, (uint64_t)g.node[v].proto->parameter_number);
+			param[g.node[v].proto->parameter_number] =
+				numbers(&mem, &g, v, (uint64_t)g.node[v].proto->parameter_number);
 	CHECK(ring_run(&g, RING_FIELD, param, &mem, &want, &err) == 0);
 	given[0] = param[0];
 	given[1] = param[2];
@@ -104,10 +106,11 @@ static void two_programs_compute_the_same(void)
 	graph_release(&g);
 }
 
-/* What would be larger than what it is made of is not handed over, nor what costs nothing. */
+/* A value is not handed over if it is larger than what it is computed from, or costs nothing to compute. */
 static void large_values_are_made_where_they_are_read(void)
 {
-	static const char text[] = "HloModule m\n\nENTRY e {\n  s = f32[4] parameter(0)\n  x = f32[6,4] parameter(1)\n  w = f32[24] parameter(2)\n"
+	static const char text[] = "HloModule m\n\nENTRY e {\n"
+		"  s = f32[4] parameter(0)\n  x = f32[6,4] parameter(1)\n  w = f32[24] parameter(2)\n"
 		"  n = f32[4] negate(s)\n  b = f32[6,4] broadcast(n), dimensions={1}\n  r = f32[6,4] reshape(w)\n"
 		"  y = f32[6,4] add(x, b)\n  ROOT z = f32[6,4] add(y, r)\n}\n";
 	struct graph g, rest;
@@ -131,7 +134,7 @@ static void large_values_are_made_where_they_are_read(void)
 	graph_release(&g);
 }
 
-/* To put weights together costs more than it saves where few rows meet them, but nothing if it is done once. */
+/* Joining weights costs more than it saves if few rows are multiplied by them, but nothing if it is done once. */
 static void what_is_prepared_promises_more(void)
 {
 	static const struct {
@@ -158,9 +161,11 @@ static void lists_are_read(void)
 {
 	static const struct {
 		const char *kind, *says; /* NULL: it opens */
-	} table[] = {{"rewrite/hoist:0", NULL}, {"rewrite/hoist:a:b", NULL}, {"rewrite/without:merge-products/hoist:2-3:a", NULL},
-		{"rewrite/hoist:4", "numbered from 0"}, {"rewrite/hoist:3-2", "numbered from 0"}, {"rewrite/hoist:ya", "no parameter ya"},
-		{"rewrite/hoist:0-", "names all 4"}, {"rewrite/hoist:", "not of the form"}, {"rewrite/hoist:1x", "no parameter 1x"}};
+	} table[] = {{"rewrite/hoist:0", NULL}, {"rewrite/hoist:a:b", NULL},
+		{"rewrite/without:merge-products/hoist:2-3:a", NULL}, {"rewrite/hoist:4", "numbered from 0"},
+		{"rewrite/hoist:3-2", "numbered from 0"}, {"rewrite/hoist:ya", "no parameter ya"},
+		{"rewrite/hoist:0-", "names all 4"}, {"rewrite/hoist:", "not of the form"},
+		{"rewrite/hoist:1x", "no parameter 1x"}};
 
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
 		struct graph g;

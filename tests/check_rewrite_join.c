@@ -1,5 +1,6 @@
 /*
- * check_rewrite_join.c - nodes that are computed together: who may be, what comes of it, and what it is priced by.
+ * check_rewrite_join.c - nodes that are computed together: which nodes may be, what the program becomes, and by which
+ * region that is priced.
  */
 #include "space/space.h"
 #include "space/rewrite/own.h"
@@ -7,11 +8,11 @@
 
 #define DOT ", lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
 
-/* x has three readers; the third needs the first. a and b are two groups of which either can be one, but not both. */
+/* x has three readers; the third needs the first. Of the groups a and b either can be one product, but not both. */
 static const char program[] =
 	"HloModule m\n\nENTRY e {\n"
-	"  x = f32[4,4] parameter(0)\n  y = f32[4,4] parameter(1)\n  v = f32[4,3] parameter(2)\n  w = f32[4,4] parameter(3)\n"
-	"  k = f32[4,5] parameter(4)\n  z = f32[2,4] parameter(5)\n"
+	"  x = f32[4,4] parameter(0)\n  y = f32[4,4] parameter(1)\n  v = f32[4,3] parameter(2)\n"
+	"  w = f32[4,4] parameter(3)\n  k = f32[4,5] parameter(4)\n  z = f32[2,4] parameter(5)\n"
 	"  q = f32[2,3] dot(z, v)" DOT
 	"  r = f32[2,5] dot(z, k)" DOT
 	"  t = f32[2,4] dot(z, w)" DOT
@@ -50,7 +51,7 @@ static void close_program(struct opened *o)
 	mem_free(o->config);
 }
 
-/* The choice at `name` that computes it with `leader`; 0: there is none. */
+/* Returns the choice at node `name` that computes it together with node `leader`; 0: there is none. */
 static uint8_t joining(const struct opened *o, const char *name, const char *leader)
 {
 	uint32_t site = o->s->site_of[graph_find(&o->g, name)];
@@ -61,7 +62,7 @@ static uint8_t joining(const struct opened *o, const char *name, const char *lea
 	return 0;
 }
 
-/* Decides it; false if it is not offered, in any of the two orders that a program may have. */
+/* Makes that choice; false if neither of the two nodes offers to join the other. */
 static bool join(struct opened *o, const char *name, const char *leader)
 {
 	uint8_t k = joining(o, name, leader);
@@ -119,7 +120,7 @@ static void each_joins_by_itself(void)
 	close_program(&o);
 }
 
-/* Each group can be one product, both cannot; then the later node stays alone. */
+/* Each group can be one product, but not both groups at once; then the later node stays alone. */
 static void circles_are_not_made(void)
 {
 	struct opened o;
@@ -134,13 +135,14 @@ static void circles_are_not_made(void)
 		CHECK(join(&o, "a2", "a1"));
 		CHECK_INT(products(&o), 7);
 		o.s->ops->summary(o.s, o.config, &said);
-		CHECK_STR(said.data ? (char *)said.data : "", "1 places rewritten, 1 inert because an earlier one took what they are about");
+		CHECK_STR(said.data ? (char *)said.data : "",
+			"1 places rewritten, 1 inert because an earlier one took what they are about");
 	}
 	buf_release(&said);
 	close_program(&o);
 }
 
-/* One more node that joins changes what all of the group is computed by: the place is the whole group, on both sides. */
+/* A node that joins a group changes how the whole group is computed. So the place is that group, on both sides. */
 static void the_group_is_one_place(void)
 {
 	struct opened o;
@@ -152,7 +154,8 @@ static void the_group_is_one_place(void)
 		before = MEM_NEW(o.s->n_sites + 1, uint8_t);
 		for (uint32_t i = 0, n = 0; i < o.s->n_sites; i++)
 			for (uint8_t k = 1; k < o.s->site[i].choices; k++)
-				if (strchr("qrt", *o.g.node[o.s->site[i].node].proto->name) && rewrite_offer(o.s, i, k)->leader != NONE &&
+				if (strchr("qrt", *o.g.node[o.s->site[i].node].proto->name) &&
+					rewrite_offer(o.s, i, k)->leader != NONE &&
 					rewrite_offer(o.s, i, k)->side == 0) {
 					o.config[i] = k;
 					before[i] = n++ == 0 ? k : 0;
@@ -176,7 +179,10 @@ static void the_group_is_one_place(void)
 	close_program(&o);
 }
 
-/* A product of which two parts are read: it is inside the place, which reads its operands; what reads all of it keeps it there. */
+/*
+ * Two parts of a product are read. The product is inside the place, which reads the product's operands. If something
+ * else reads the whole product, it stays in the program.
+ */
 static void parts_read_what_the_product_reads(void)
 {
 	static const char *const also[] = {"", "  n = f32[4,6] negate(y)\n"};
@@ -188,12 +194,16 @@ static void parts_read_what_the_product_reads(void)
 		struct err err = {0};
 		uint8_t none[2] = {0}, all[2] = {1, 1};
 		struct space *s = NULL;
-		buf_addf(&text, "HloModule m\n\nENTRY e {\n  x = f32[4,5] parameter(0)\n  w = f32[5,6] parameter(1)\n  y = f32[4,6] dot(x, w)" DOT
-				"  a = f32[4,2] slice(y), slice={[0:4], [0:2]}\n  b = f32[4,4] slice(y), slice={[0:4], [2:6]}\n%s"
-				"  ROOT t = (f32[4,2], f32[4,4]%s) tuple(a, b%s)\n}\n", also[other], other ? ", f32[4,6]" : "", other ? ", n" : "");
+		buf_addf(&text, "HloModule m\n\nENTRY e {\n  x = f32[4,5] parameter(0)\n  w = f32[5,6] parameter(1)\n"
+			"  y = f32[4,6] dot(x, w)" DOT
+			"  a = f32[4,2] slice(y), slice={[0:4], [0:2]}\n"
+			"  b = f32[4,4] slice(y), slice={[0:4], [2:6]}\n%s"
+			"  ROOT t = (f32[4,2], f32[4,4]%s) tuple(a, b%s)\n}\n",
+			also[other], other ? ", f32[4,6]" : "", other ? ", n" : "");
 		if (CHECK(graph_parse(&g, text.data, text.len, "text", &err) == 0))
 			s = space_open("rewrite", "cpu", &g, NULL, 0, &err);
-		if (CHECK(s && s->n_sites == 1) && CHECK(s->ops->region(s, none, all, &r, &err) == 0) && CHECK_INT(r.n, 1))
+		if (CHECK(s && s->n_sites == 1) && CHECK(s->ops->region(s, none, all, &r, &err) == 0) &&
+			CHECK_INT(r.n, 1))
 			for (int i = 0; i < 2; i++) {
 				const struct buf *b = i ? &r.v->b : &r.v->a;
 				uint32_t dots = 0;

@@ -1,6 +1,6 @@
 /*
- * check_rng.c - published numbers, saved states, and distributions against their own definition.
- * All seeds are fixed, so nothing here fails by chance.
+ * check_rng.c - the generator gives published numbers, goes on from saved states, and has the distributions that it
+ * should have. All seeds are fixed, so nothing fails by chance.
  */
 #include "base/rng.h"
 
@@ -53,7 +53,7 @@ static void streams_differ(void)
 	CHECK(worst < 0.7); /* of 19900 pairs of 50 draws, about 0.58 is to be expected */
 }
 
-/* P of a chi-square at least as large, were all k cells equally likely. */
+/* Returns P of a chi-square at least as large, if all k cells are equally likely. */
 static double uniform_p(const uint64_t *count, size_t k)
 {
 	double n = 0, chi2 = 0;
@@ -110,7 +110,7 @@ static void unit_is_in_its_interval(void)
 	CHECK(uniform_p(count, 64) > 1e-4);
 }
 
-/* Cut at the normal's quantiles, which come from its distribution function by bisection. */
+/* Draws are counted between quantiles of the normal, which come from its distribution function by bisection. */
 static void normal_is_normal(void)
 {
 	enum { CELLS = 20, N = 100000 };

@@ -1,8 +1,8 @@
 /*
  * check_search.c - the search on spaces whose optimum is known.
  *
- * The toy's cost is a formula, so an oracle can score every flip exactly and brute force finds the
- * optimum; what is tested is the search itself.
+ * The toy's cost is a formula, so an oracle can score every flip exactly, and brute force finds the optimum. Only the
+ * search itself is tested.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "search/hunt.h"
 #include "tests/test.h"
 
-/* A perfect scorer: what each flip would really save. */
+/* A perfect scorer: it knows what each flip would really save. */
 struct oracle {
 	struct space *s;
 	uint8_t *config;
@@ -148,7 +148,7 @@ static void sweeps_end_where_no_flip_helps(void)
 	close_bed(&b);
 }
 
-/* Paired: the same toy, the same start, the same seed; how many evaluations to the optimum. */
+/* Compares how many evaluations the optimum takes, guided and at random, on one toy, from one start, with one seed. */
 static void a_perfect_oracle_halves_the_evaluations(void)
 {
 	enum { SEEDS = 15 };
@@ -176,7 +176,7 @@ static void a_perfect_oracle_halves_the_evaluations(void)
 		printf("median ratio %.2f\n", stat_median(ratio, SEEDS));
 }
 
-/* Runs on to the end, saved and taken up by another hunt after every `every` evaluations (0: never). */
+/* Runs a search to its end. After every `every` evaluations (0: never) it is saved, and another hunt goes on. */
 static void run_in_pieces(struct bed *b, const struct hunt_options *o, int every, struct hunt *h, struct buf *state)
 {
 	const struct scorer *scorer = o->strategy == STRATEGY_RANDOM ? NULL : &b->scorer;
@@ -255,7 +255,7 @@ static void small_budgets_are_fine(void)
 	close_bed(&b);
 }
 
-/* Where asking twice gives the same, nothing is confirmed. */
+/* A cost that is the same each time it is asked for is not confirmed. */
 static void what_is_exact_is_asked_once(void)
 {
 	struct hunt_options o = {.strategy = STRATEGY_RANDOM, .budget = 100, .seed = 3, .alpha = 100, .hops = 1};
@@ -307,7 +307,7 @@ static void a_budget_chooses_width_and_radius(void)
 	close_bed(&b);
 }
 
-/* The whole program disappoints: the search goes back to what it vouched for; where it does not, it goes on. */
+/* If the whole program gains less than its parts say, the search goes back to what it last vouched for. */
 static void disappointments_are_taken_back(void)
 {
 	struct cost_options co = {.part_seconds = -1};
@@ -346,7 +346,7 @@ static void disappointments_are_taken_back(void)
 	device_close(d);
 }
 
-/* Our model counts a kernel alike alone and in a program: what is charged beyond the region is wrong, and shows. */
+/* By our model a kernel costs the same alone and in a program, so checks must correct a charge beyond the region. */
 static void a_wrong_charge_is_unlearnt(void)
 {
 	static const double charge = 1e-6;
@@ -383,7 +383,7 @@ static void a_wrong_charge_is_unlearnt(void)
 	}
 }
 
-/* The cheapest of all configurations of a toy in one quantity that costs at most `allowed` in the other. */
+/* Returns the least cost in one quantity, of all configurations of a toy that cost at most `allowed` in the other. */
 static double best_within(struct space *s, enum quantity q, enum quantity limited, double allowed)
 {
 	uint8_t *c = mem_zalloc(s->n_sites, 1);
@@ -402,10 +402,7 @@ static double best_within(struct space *s, enum quantity q, enum quantity limite
 	return best;
 }
 
-/*
- * Against all configurations of a small toy: what is found keeps the limit at every step and is the best that does;
- * from a start beyond the limit it comes within.
- */
+/* On a small toy the search keeps the limit at every step, or comes to within it, and finds the best that keeps it. */
 static void limits_are_kept(void)
 {
 	static const struct {
@@ -461,7 +458,7 @@ static void limits_are_kept(void)
 	}
 }
 
-/* Saved and taken up in pieces, a search with a limit takes the same steps. */
+/* A search with a limit takes the same steps if it is saved and resumed many times. */
 static void a_saved_search_keeps_its_limits(void)
 {
 	struct hunt_options o = {.strategy = STRATEGY_RANDOM, .budget = 400, .seed = 3, .alpha = 20, .hops = 2};

@@ -1,6 +1,6 @@
 #!/bin/bash
-# search from end to end on toys, the performance model and a plugin that only pretends: what it leaves
-# behind, how it goes on after a kill, and what it says when things go wrong.
+# search from end to end on toys, the performance model and the fake plugin: what it leaves behind, how it goes on after
+# a kill, and what it says when things go wrong.
 # needs: space/toy
 set -u
 . tests/await.sh
@@ -33,7 +33,8 @@ wants() { # what is said, in a sentence of its own, with status 1
 answers() { # what is said, with status 0, and a whole folder
 	[ $rc -eq 0 ] || fail "status $rc: $(cat talk)"
 	grep -qE "$1" out || fail "no \"$1\" in: $(cat out)"
-	[ -s "$2/tuned.pb" ] && [ -e "$2/options.txt" ] && grep -q '^</html>' "$2/report.html" || fail "$2: $(ls -A "$2" | tr '\n' ' ')"
+	[ -s "$2/tuned.pb" ] && [ -e "$2/options.txt" ] && grep -q '^</html>' "$2/report.html" ||
+		fail "$2: $(ls -A "$2" | tr '\n' ' ')"
 	tail -1 "$2/config.json" | grep -qx '}' || fail "$2/config.json is cut off"
 	[ -z "$(find "$2" -name '.*' -type f)" ] || fail "leftovers in $2"
 }
@@ -56,13 +57,14 @@ for seed in 1 2; do toy "seed$seed" --budget 15 --seed $seed; done
 cmp -s <(field config_hash seed1/config.json) <(field config_hash seed2/config.json) && fail "two seeds, one answer"
 done_ summary
 
-# One objective, and limits: what is said, stored and kept to.
+# An objective, and limits: what is said and stored, and that the limits are kept.
 for k in seconds bytes; do
 	other=$([ $k = seconds ] && echo bytes || echo seconds)
 	toy "o-$k" --objective $k --limit $other:+1% --budget 300 --db o.db --json
 	answers "\"tuned\":true.*\"quantity\":\"$k\".*\"limits\":.*\"quantity\":\"$other\".*\"state\":\"kept\"" "o-$k"
 	grep -q '<h2>Limits</h2>' "o-$k/report.html" || fail "no limits on the page"
-	[ "$(query o.db "SELECT count(*) FROM environment WHERE quantity = '$k'")" -eq 1 ] || fail "$k have no environment of their own"
+	[ "$(query o.db "SELECT count(*) FROM environment WHERE quantity = '$k'")" -eq 1 ] ||
+		fail "$k have no environment of their own"
 done
 "$store" verify o.db >/dev/null || fail "o.db is unsound"
 toy o --objective bytes --budget 100; answers 'needs [0-9.]+% less temporary memory than' o
@@ -70,7 +72,8 @@ toy o --limit bytes:1 --budget 100; answers 'but is beyond the limit bytes:1 byt
 cmp -s o/tuned.pb o/default.pb || fail "a limit was broken, and it is not the default that came out"
 toy o --limit bytes:1 --objective seconds --budget 0; answers 'the default is the answer' o
 toy o --objective bytes --limit seconds:+1% --budget 60 --db o2.db
-"$search" -q --device none --graph toy:40:2:6 --out o3 --objective bytes --limit seconds:+1% --budget 10000000 >out 2>&1 & pid=$!
+"$search" -q --device none --graph toy:40:2:6 --out o3 --objective bytes --limit seconds:+1% --budget 10000000 \
+	>out 2>&1 & pid=$!
 await $pid test -s o3/state
 kill -9 $pid; wait $pid 2>/dev/null
 toy o3 --resume --objective bytes --limit seconds:+2%; wants 'other settings'
@@ -113,7 +116,8 @@ toy a --db nowhere/db; wants 'nowhere'
 mkdir closed && chmod 555 closed
 if [ "$(id -u)" -ne 0 ]; then toy closed; wants 'closed.*(denied|written)'
 elif setpriv --reuid=65534 --clear-groups test -x "$search" 2>/dev/null && chmod 755 .; then
-	(cd / && setpriv --reuid=65534 --clear-groups "$search" -q --device none --graph toy:40:2:6 --out "$dir/closed") >out 2>talk; rc=$?
+	(cd / && setpriv --reuid=65534 --clear-groups "$search" -q --device none --graph toy:40:2:6 \
+		--out "$dir/closed") >out 2>talk; rc=$?
 	wants 'closed.*(denied|written)'
 fi
 done_ unwritable_folder
@@ -133,7 +137,7 @@ for strategy in guided random sweep; do
 done
 done_ nothing_to_find
 
-# What an earlier search found, measured once more and gone on from; not where it does not belong.
+# The result of an earlier search is measured once more, and searched on from; it is refused for another program.
 toy e1 --from a --budget 0 --db e.db
 answers '^0 evaluations' e1
 for key in config_hash gain; do
@@ -142,7 +146,8 @@ done
 cmp -s e1/tuned.pb a/tuned.pb || fail "another program"
 toy e2 --from a --budget 30 --seed 9 --db e.db
 answers '^30 evaluations' e2
-awk "BEGIN {exit !($(field gain e2/config.json) >= $(field gain a/config.json) - 1e-9)}" || fail "worse than what it started from"
+awk "BEGIN {exit !($(field gain e2/config.json) >= $(field gain a/config.json) - 1e-9)}" ||
+	fail "worse than what it started from"
 "$store" verify e.db >/dev/null || fail "e.db is unsound"
 toy x --from nowhere; wants 'no search left its result in nowhere'
 run --device none --graph toy:40:2:7 --out x --from a; wants 'a/config.json is of another'
@@ -152,7 +157,7 @@ head -c 2000 a/config.json >hurt/config.json
 toy x --from hurt; wants 'hurt/config.json is damaged'
 done_ from_an_earlier_search
 
-# With a store: one run, every evaluation a trial; killed and taken up it is the same run, the same trials.
+# In a store a search is one run, and every evaluation a trial. Stopped and resumed, it has the same run and trials.
 toy w --budget 260 --db whole --drift-checks 3
 toy p --budget 90 --db parts --drift-checks 3 # its budget is its end ...
 toy p --budget 260 --db parts --drift-checks 3 --resume # ... so this is another
@@ -161,16 +166,18 @@ toy p --budget 10 --db parts --seed 2 --resume
 [ "$(query parts "SELECT count(*) FROM run WHERE kind = 'search'")" -eq 3 ] || fail "not of kind search"
 [ "$(query whole 'SELECT count(*) FROM finding')" -eq 1 ] || fail "no finding"
 # A formula cannot drift from itself: none of the three is made.
-[ "$(query whole 'SELECT count(*) FROM anchor')" -eq 0 ] || fail "$(query whole 'SELECT count(*) FROM anchor') whole-program checks"
+[ "$(query whole 'SELECT count(*) FROM anchor')" -eq 0 ] ||
+	fail "$(query whole 'SELECT count(*) FROM anchor') whole-program checks"
 trials whole | sed 's/^[^,]*//' >whole.t; query parts 'SELECT hex(flips), delta FROM trial WHERE id >> 32 = 2' >parts.t
 [ "$(wc -l <whole.t)" -eq 260 ] && [ "$(wc -l <parts.t)" -eq 260 ] || fail "trials"
 for db in whole parts; do "$store" verify $db >/dev/null || fail "$db is unsound"; done
 done_ runs_in_the_store
 
-# Killed at random moments and taken up again: in the end what a search finds that is left alone. The budget is
-# no part of what a search is unless it sets alpha and hops, so it never ends by itself; a signal ends it, and
-# its like gets as far.
-has_trials() { [ -s "$1" ] && [[ $(query "$1" "SELECT count(*) FROM trial WHERE taken >= $2" 2>&1) =~ ^[1-9] ]]; } # DB, 1: one that was kept
+# A search that is killed at random moments and resumed finds in the end what an undisturbed one finds. Its budget is so
+# large that it never ends by itself; a signal ends it, and the undisturbed search then gets the same number of
+# evaluations. (With alpha and hops given, the budget does not change what a search does.)
+# Arguments: the store; 1: only a trial that was kept counts.
+has_trials() { [ -s "$1" ] && [[ $(query "$1" "SELECT count(*) FROM trial WHERE taken >= $2" 2>&1) =~ ^[1-9] ]]; }
 at_work() { # ROUND, NAME: what there is can be gone on from, or was
 	if [ "$1" = 1 ]; then [ -s "$2/state" ] || has_trials "$2.db" 0; else grep -q 'going on' talk; fi
 }
@@ -180,7 +187,8 @@ again() { # name, store or nothing, longest delay in ms, arguments
 	shift 3
 	for i in 1 2 3 4 end; do
 		rm -f talk # what the round before said is no sign of this one
-		"$search" "${fixed[@]}" "$@" --budget 1000000000 --out "$name" "${db[@]}" --resume --json >out 2>talk & pid=$!
+		"$search" "${fixed[@]}" "$@" --budget 1000000000 --out "$name" "${db[@]}" --resume --json \
+			>out 2>talk & pid=$!
 		await $pid at_work $i "$name" || fail "$name: round $i ended by itself: $(cat talk)"
 		random_moment "$longest"
 		if [ $i = end ]; then kill -INT $pid; else kill -9 $pid; fi
@@ -197,7 +205,8 @@ again() { # name, store or nothing, longest delay in ms, arguments
 	[ -z "$2" ] || db=(--db "$name.whole.db")
 	run "${fixed[@]}" "$@" --budget "$n" --out "$name.whole" "${db[@]}" --json
 	for key in evaluations kept refuted gain gain_believed config_hash; do
-		[ "$(cat "$name.json" "$name/config.json" | field $key /dev/stdin)" = "$(cat out "$name.whole/config.json" | field $key /dev/stdin)" ] ||
+		[ "$(cat "$name.json" "$name/config.json" | field $key /dev/stdin)" = \
+			"$(cat out "$name.whole/config.json" | field $key /dev/stdin)" ] ||
 			fail "$name: another $key"
 	done
 }
@@ -208,11 +217,12 @@ done_ killed_and_resumed
 again k3 store 60 --device none --graph toy:200:3:4
 [ "$(query k3.db 'SELECT count(*) FROM run')" -eq 1 ] || fail "$(query k3.db 'SELECT count(*) FROM run') runs"
 [ "$(query k3.db 'SELECT count(*) FROM stint')" -eq 5 ] || fail "not five stints"
-cmp -s <(trials k3.db) <(trials k3.whole.db) || fail "other trials: $(diff <(trials k3.db) <(trials k3.whole.db) | head -3 | tr '\n' ' ')"
+cmp -s <(trials k3.db) <(trials k3.whole.db) ||
+	fail "other trials: $(diff <(trials k3.db) <(trials k3.whole.db) | head -3 | tr '\n' ' ')"
 "$store" verify k3.db >/dev/null || fail "k3.db is unsound"
 done_ killed_in_a_store
 
-# What cannot be gone on from.
+# Searches that cannot be resumed.
 "$search" -q --device none --graph toy:40:2:6 --out r --budget 10000000 >out 2>&1 & pid=$!
 await $pid test -s r/state
 kill -9 $pid; wait $pid 2>/dev/null
@@ -223,18 +233,19 @@ head -c $(($(stat -c %s good) - 3)) good >r/state; toy r --resume; wants 'state.
 echo noise >r/state; toy r --resume; wants 'no saved search'
 done_ damaged_state
 
-# The same program with other decisions in it, as after an upgrade: what was saved is left alone, and that is said.
+# If the same program has other decisions, as after an upgrade, a new search begins, and says so.
 "$search" -q --device none --graph toy:40:3:6 --out q --budget 10000000 --db q.db >out 2>&1 & pid=$!
 await $pid test -s q/state
 kill -9 $pid; wait $pid 2>/dev/null
 run --device none --graph toy:40:2:6 --out q --budget 20 --resume
 answers '^20 evaluations' q
-grep -qE '^search: what was to be gone on from \(q/state\) made other decisions' talk || fail "said: $(cat talk)"
+grep -qE '^search: nothing to resume: q/state made other decisions' talk || fail "said: $(cat talk)"
 run --device none --graph toy:40:2:6 --out q2 --budget 10000000 --db q.db --resume --seconds 0.1
 answers 'evaluations in' q2
-grep -qE '^search: what was to be gone on from \(run [0-9a-f-]{36}\) made other decisions' talk || fail "said: $(cat talk)"
+grep -qE '^search: nothing to resume: run [0-9a-f-]{36} made other decisions' talk || fail "said: $(cat talk)"
 [ "$(query q.db 'SELECT count(*) FROM run')" -eq 2 ] || fail "not two runs"
-run --device none --graph toy:40:3:6 --out q3 --from q; wants 'q/config.json is of another program, or of other decisions'
+run --device none --graph toy:40:3:6 --out q3 --from q
+wants 'q/config.json is of another program, or of other decisions'
 "$store" verify q.db >/dev/null || fail "q.db is unsound"
 done_ other_decisions
 
@@ -263,7 +274,8 @@ if [ ! -e "$b/tests/fake_plugin.so" ]; then
 fi
 fake=(--device "$b/tests/fake_plugin.so" --core 0 --budget 40 --verdict-seconds 0.1 --graph "$graphs/tiny/chain.pb.zst")
 for nth in 1 2 3 5 8 12 17; do # whatever a worker compiles as its n-th program kills it
-	FAKE_PLUGIN="fake:any=1;spread=40;nth=$nth" run "${fake[@]}" --out "f$nth" --db f.db --drift-checks 2 --seed $nth
+	FAKE_PLUGIN="fake:any=1;spread=40;nth=$nth" run "${fake[@]}" --out "f$nth" --db f.db --drift-checks 2 \
+		--seed $nth
 	if [ $rc -eq 0 ]; then answers '^40 evaluations' "f$nth"; else wants 'signal 6'; fi
 done
 FAKE_PLUGIN="fake:any=1;spread=40;crash=50" run "${fake[@]}" --out f
@@ -274,7 +286,7 @@ answers '40 crashed' f
 for db in f g; do "$store" verify $db.db >/dev/null || fail "$db.db is unsound"; done
 done_ crashes
 
-# A search with a limit of time ends, whatever its compiler is at; what was not ready by then has not failed.
+# A search with a limit of time ends, whatever its compiler is doing. A candidate that is cut then has not failed.
 for more in "--jobs 0" "--jobs 2" "--jobs 0 --strategy sweep"; do
 	# shellcheck disable=SC2086
 	FAKE_PLUGIN="fake:any=1;hang=100" run "${fake[@]}" --seconds 0.5 --deadline 36000 $more --out late --db late.db
@@ -287,7 +299,7 @@ answers '^40 evaluations' late
 "$store" verify late.db >/dev/null || fail "late.db is unsound"
 done_ time_is_kept
 
-# Workers that compile ahead change nothing that is found: the same steps on a device that always answers the same.
+# Workers that compile ahead do not change the result: on a device with exact answers the steps are the same.
 for jobs in 0 3; do
 	run --device sim --graph "$graphs/tiny/attention.pb.zst" --budget 80 --jobs $jobs --out j$jobs
 	answers '^80 evaluations' j$jobs
@@ -299,8 +311,8 @@ run "${fake[@]}" --jobs 1000 --out k
 wants 'jobs'
 done_ jobs
 
-# What our modules compute is not what the program of the user computes: both of ours agree, and neither is taken.
-# However busy the machine: nothing hangs here, so nothing is timed out.
+# Both of our modules compute the same, but not what the user's program computes: neither is taken. Nothing hangs here,
+# so the deadline is long enough for any machine.
 whole=("${fake[@]}" --start random --seed 3 --budget 0 --out w --deadline 36000)
 FAKE_PLUGIN="fake:any=1;applied=1.5" run "${whole[@]}" --json
 answers '"tuned":false.*"numbers":"wrong_numbers"' w
@@ -313,7 +325,7 @@ FAKE_PLUGIN="fake:any=1" run "${whole[@]}"
 answers 'Its numbers are those of the compiler.s own program on normal, positive, large, small, zero inputs' w
 done_ other_numbers
 
-# No whole program is run, so nobody knows how long it takes.
+# No whole program is run, so its time is not known.
 FAKE_PLUGIN="fake:any=1;spread=40" run "${fake[@]}" --unverified --json --out u
 answers '"evaluations":40.*"default_seconds":0,' u
 FAKE_PLUGIN="fake:any=1" run "${fake[@]}" --unverified --start random --out u

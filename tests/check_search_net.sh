@@ -1,5 +1,5 @@
 #!/bin/bash
-# `search` on a public problem: an answer in the contest's form, for the same seed and steps always the same; errors
+# `search` on a public problem gives an answer in the contest's form, the same one for the same seed and steps; errors
 # are sentences.
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -18,11 +18,14 @@ cat >"$tmp/two.json" <<END
 END
 got=$("$BIN/search" --graph "$tmp/two.json" --seconds 5 2>"$tmp/err")
 report answers "$([ "$got" = "[0, 1]" ] || echo "printed $got")"
-report says_what_it_is_worth "$(grep -q 'two: cost 211, .*best there is; memory at most 5 of 6, at time 3' "$tmp/err" || cat "$tmp/err")"
+told='two: cost 211, .*best there is; memory at most 5 of 6, at time 3'
+report says_what_it_is_worth "$(grep -q "$told" "$tmp/err" || cat "$tmp/err")"
 
 gzip -c "$tmp/two.json" >"$tmp/packed.json.gz"
-got=$("$BIN/search" "$tmp/packed.json.gz" --seconds 5 --json --out "$tmp/answer" | grep -E '"(cost|peak|exact)"' | tr -d ' \t\n')
-report packed_as_json "$([ "$got" = '"exact":true,"cost":211,"peak":5,' ] && [ "$(cat "$tmp/answer")" = "[0, 1]" ] || echo "$got")"
+got=$("$BIN/search" "$tmp/packed.json.gz" --seconds 5 --json --out "$tmp/answer" |
+	grep -E '"(cost|peak|exact)"' | tr -d ' \t\n')
+report packed_as_json "$([ "$got" = '"exact":true,"cost":211,"peak":5,' ] && [ "$(cat "$tmp/answer")" = "[0, 1]" ] ||
+	echo "$got")"
 
 refused=
 while IFS='|' read -r text why; do
@@ -33,6 +36,6 @@ done <<'END'
 {}|neither a problem of the iopddl contest
 {"problem": 3}|bad.json: line 1, byte 13: '3' stands where an object should be
 {"problem": {"nodes": {"intervals": [[0, 1]], "costs": [[1e18]], "usages": [[1]]}}}|has no feasible answer
-{"problem": {"nodes": {"intervals": [[0, 1]], "costs": [[1]], "usages": [[9]]}, "usage_limit": 8}}|has no feasible answer
+{"problem": {"nodes": {"intervals": [[0, 1]], "costs": [[1]], "usages": [[9]]}, "usage_limit": 8}}|no feasible answer
 END
 report refuses "$refused"

@@ -1,6 +1,6 @@
 /*
- * check_shard.c - meshes and layouts, what a step's parameters are for, layouts by hand, what is written, and what
- * exchanges cost.
+ * check_shard.c - meshes and layouts, the roles of a step's parameters, layouts made by hand, the programs that are
+ * written, and the cost of exchanges.
  *
  * The step trains two layers by hand-written gradients: w1 is [8,16], w2 is [16,8], m1 is w1's moment.
  */
@@ -91,7 +91,7 @@ static void meshes_are_read(void)
 	}
 }
 
-/* Every layout once, none that does not divide, by counting all assignments of axes to dimensions. */
+/* Every layout that divides its dimensions is there once; compared with counting all assignments of axes. */
 static void layouts_are_all_there_are(void)
 {
 	static const char *const meshes[] = {"4", "2x2", "2x3", "2x2x2"};
@@ -122,7 +122,7 @@ static void layouts_are_all_there_are(void)
 		}
 }
 
-/* A device holds the same part by its coordinates and by the annotation that XLA reads. */
+/* By its coordinates and by the annotation that XLA reads, a device holds the same part. */
 static void shardings_say_who_holds_what(void)
 {
 	struct arena mem = {0};
@@ -182,7 +182,7 @@ static void roles_are_told(void)
 	graph_release(&g);
 }
 
-/* By each rule, which dimension the axes x and y split of each parameter. */
+/* For each layout made by hand: which dimension of each parameter the axes x and y split. */
 static void hands_lay_out(void)
 {
 	static const struct {

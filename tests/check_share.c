@@ -1,9 +1,8 @@
 /*
- * check_share.c - the time of a search and who gets it: what a pair is expected to take, and which candidates are
- * offered.
+ * check_share.c - how a search spends its time: how long a pair is expected to take, and which candidates are offered.
  *
- * The device is our performance model, called measured, so that time counts. Nothing here waits: how long candidates
- * are expected to take is said by setting the pace.
+ * The device is our performance model, pretending to measure, so that time counts. Nothing here waits: the tests set
+ * the pace, which says how long candidates are expected to take.
  */
 #include <math.h>
 #include "cost/pace.h"
@@ -13,7 +12,7 @@
 
 #define PROGRAM "examples/graphs/held-out/ranker.pb.zst"
 
-/* What was seen decides, each size for itself; what was given up early says nothing. */
+/* The pace follows the times that were seen, each size of module by itself; a measurement given up does not count. */
 static void pace_follows_what_was_seen(void)
 {
 	struct pace p = {.each = 1e-5}, before;
@@ -36,7 +35,7 @@ static void pace_follows_what_was_seen(void)
 	CHECK(pace_of(&p, 0) > 0 && isfinite(pace_of(&p, (size_t)1 << 40)));
 }
 
-/* An oracle that promises the more the later a site is. */
+/* A scorer that promises more the later a site is. */
 static float promise(void *ctx, uint32_t site, uint8_t choice)
 {
 	(void)ctx;
@@ -52,8 +51,8 @@ struct bed {
 
 static bool begin(struct bed *b, double seconds, bool guided)
 {
-	struct hunt_options o = {.strategy = guided ? STRATEGY_GUIDED : STRATEGY_RANDOM, .budget = 60, .seed = 3, .seconds = seconds,
-		.alpha = 10, .hops = 1, .tied = true, .adapt = true, .part_known = true};
+	struct hunt_options o = {.strategy = guided ? STRATEGY_GUIDED : STRATEGY_RANDOM, .budget = 60, .seed = 3,
+		.seconds = seconds, .alpha = 10, .hops = 1, .tied = true, .adapt = true, .part_known = true};
 	struct scorer scorer = {.score = promise};
 	struct err err = {0};
 
@@ -85,7 +84,7 @@ static double takes(struct hunt *h)
 	return seconds;
 }
 
-/* While every candidate fits, and where there is no limit, the offer is what is proposed. */
+/* If every candidate fits, or there is no limit of time, the proposed candidate is offered. */
 static void what_fits_is_taken_as_it_comes(void)
 {
 	static const double limit[] = {0, 3600};
@@ -120,7 +119,10 @@ static void take_so_long(struct bed *b, double each)
 			cost_note_pace(b->lab.cost, bytes, each * (double)bytes);
 }
 
-/* Beyond the share of one, the best promise for a second is taken; beyond what is left, nothing, except at the very first. */
+/*
+ * If every candidate takes more than its share, the search takes the one that promises most for a second. It takes none
+ * that needs more time than is left, except as its very first.
+ */
 static void dear_candidates_wait(void)
 {
 	struct err err = {0};
@@ -156,17 +158,18 @@ static void dear_candidates_wait(void)
 	end(&b);
 }
 
-/* Whole programs as a crowded machine times them: the means are wild, the ratios of pairs are what they are. */
+/* Times whole programs as a crowded machine would: the means are wild, the ratios of pairs are right. */
 static double ratio_se;
-static int wild_pair(struct device *d, uint32_t a, uint32_t b, const struct precision *p, struct timing *out, struct err *err)
+static int wild_pair(struct device *d, uint32_t a, uint32_t b, const struct precision *p, struct timing *out,
+	struct err *err)
 {
 	(void)d;
 	(void)a;
 	(void)b;
 	(void)p;
 	(void)err;
-	*out = (struct timing){.kind = COST_MEASURED, .seconds_a = 5e-3, .seconds_b = 1e-3, .delta = -40e-3, .delta_se = 30e-3,
-		.ratio = 0.1, .ratio_se = ratio_se, .pairs = 20};
+	*out = (struct timing){.kind = COST_MEASURED, .seconds_a = 5e-3, .seconds_b = 1e-3, .delta = -40e-3,
+		.delta_se = 30e-3, .ratio = 0.1, .ratio_se = ratio_se, .pairs = 20};
 	return 0;
 }
 
@@ -199,7 +202,10 @@ static void no_gain_is_beyond_sense(void)
 	}
 }
 
-/* What was dear to compile and was read back whole is not compiled again to be measured; and it is, where either is not so. */
+/*
+ * The compiler's own program stands for the default, and the default is not compiled again to be measured, if compiling
+ * takes long and every group was read back.
+ */
 static void own_program_stands_for_the_default(void)
 {
 	static const struct {

@@ -1,5 +1,5 @@
 /*
- * check_shelf.c - the place of a user's models: what is found there, and that it always has a whole model.
+ * check_shelf.c - the place of a user's models: which model is found there, and that it always holds a whole one.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 static char dir[] = "/tmp/vantage-shelf-XXXXXX";
 static const struct shelf at = {.backend = "sim", .kind = COST_MODELLED, .space = "fusion/binary"};
 
-/* Two models that `steps` tells apart. */
+/* Makes a model that is recognised by its number of steps. */
 static struct model *model_of(uint64_t steps)
 {
 	struct model *m = MEM_NEW(1, struct model);
@@ -72,7 +72,7 @@ static void the_place(void)
 	}
 }
 
-/* Puts models 1 and 2, then fails in every call of putting 3: what stands there is 2 or 3, and it stands. */
+/* Puts models 1 and 2, and then model 3, with each system call failing in turn: model 2 or 3 is there, and whole. */
 static void failures_leave_a_whole_model(void)
 {
 	struct model *m[3] = {model_of(1), model_of(2), model_of(3)};
@@ -109,7 +109,7 @@ static void failures_leave_a_whole_model(void)
 	buf_release(&path), buf_release(&before), buf_release(&notes);
 }
 
-/* A child that puts 4 and 5 in turn, saying when it begins; killed after some of them, wherever it is then. */
+/* A child puts models 4 and 5 in turn, and says when it begins. It is killed after some of them, at any point. */
 static void killed_anywhere_it_holds_a_whole_model(void)
 {
 	struct buf path = {0}, before = {0};

@@ -1,6 +1,6 @@
 /*
- * check_sim.c - the performance model against its rules by hand, its description files, and the device around it. The
- * programs are written here instruction by instruction.
+ * check_sim.c - the performance model follows its rules, worked out by hand; its description files; and the device
+ * around it. The programs are written instruction by instruction.
  */
 #include <stdarg.h>
 #include <stdlib.h>
@@ -59,7 +59,7 @@ static Hlo__HloComputationProto *computation(struct arena *mem, int64_t id, cons
 	return c;
 }
 
-/* The entry alone (n_fused 0), or an entry whose instruction `fusion` calls the other lines. */
+/* Returns the price of an entry. With n_fused > 0 its instruction `fusion` calls a computation of the other lines. */
 static double seconds(const struct roofline *m, const struct line *entry, size_t n,
 	const struct line *fused, size_t n_fused, const char *kind)
 {

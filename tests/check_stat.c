@@ -64,7 +64,7 @@ static void quantiles(void)
 	CHECK(stat_quantile(x, 1, 7) == x[0] && stat_quantile(x, 1, -7) == x[0]);
 }
 
-/* The definition: drop cut values at each end, or, for the error, replace them by their neighbours. */
+/* By the definition: drops `cut` values at each end; for the error, replaces them by their neighbours. */
 static struct estimate slow_trimmed(const double *x, size_t n, size_t cut)
 {
 	double s[MAX_N], sum = 0, mean = 0, spread = 0, kept = (double)(n - 2 * cut);
@@ -103,7 +103,7 @@ static void trimmed_means(void)
 	CHECK_NEAR(plain.se, sqrt(stat_var(x, 40) / 40), 1e-12);
 }
 
-/* Of 2000 samples of 20 with a heavy-tailed outlier each, 95% intervals hold the centre. */
+/* For 2000 samples of 20 values with a large outlier each, 95% of the intervals hold the centre. */
 static void trimmed_intervals_cover(void)
 {
 	struct rng r;
@@ -145,7 +145,7 @@ static double t_density(double t, double df)
 	return tgamma((df + 1) / 2) / (sqrt(df * M_PI) * tgamma(df / 2)) * pow(1 + t * t / df, -(df + 1) / 2);
 }
 
-/* Of the square root u of a chi-square value, which is smooth where the value's own is not. */
+/* The density of the square root u of a chi-square value; it is smooth where the value's own density is not. */
 static double chi_density(double u, double df)
 {
 	return 2 * pow(u, df - 1) * exp(-u * u / 2) / (pow(2, df / 2) * tgamma(df / 2));

@@ -1,6 +1,6 @@
 /*
- * check_stop.c - a program that is told to stop hears it, in any thread; told twice it goes if it said so;
- * and a file that grows beyond the limit is an error, not an end.
+ * check_stop.c - a signal to stop reaches a program, in any thread; a second one ends it, if it asked for that; and
+ * a file that grows beyond the limit is an error and does not end the program.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include "base/stop.h"
 #include "tests/test.h"
 
-/* The wait status of a child that runs it. */
+/* Runs `child` in a process of its own; returns its wait status. */
 static int status_of(int (*child)(void))
 {
 	int status = -1;

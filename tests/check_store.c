@@ -1,4 +1,4 @@
-/* check_store.c - a store gives back what was put into it, and a run that broke off goes on. */
+/* check_store.c - a store returns everything that was put into it, and a run that was interrupted can go on. */
 #include "tests/test.h"
 #include "tests/store_fixture.h"
 #include "store/sql.h"
@@ -127,8 +127,8 @@ static void quantities_are_environments(void)
 	made_release(&m);
 }
 
-/* The property: any mixture of steps over any spaces comes back as it went in. */
-struct written { /* what a step must come back as */
+/* Any mixture of steps over any spaces is read back as it was written. */
+struct written { /* a step as it must be read back */
 	bool is_trial;
 	struct sample sample;
 	struct trial trial;
@@ -183,7 +183,7 @@ static void random_trial(struct rng *r, const struct made *m, struct written *w)
 	t->flip = w->flip;
 }
 
-/* One random action: mostly a step, sometimes a keyframe, a jump, or something beside the step. */
+/* Makes one random action: mostly a step, sometimes a keyframe, a jump, or a fact that goes with a step. */
 static int random_action(struct run *run, const struct made *m, struct rng *r, struct written *w, bool *stepped,
 	struct err *err)
 {
@@ -336,7 +336,7 @@ static void a_broken_run_goes_on(void)
 	made_release(&m);
 }
 
-/* Another version of the program can see other sites in the same graph, or the same with other choices. */
+/* Another version of the program may find other sites in the same graph, or other choices at the same sites. */
 static void a_run_on_other_decisions_is_passed_over(void)
 {
 	struct err err = {0};
@@ -402,8 +402,7 @@ static int ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Against the obvious: all advantages sorted, the running sum followed by hand. */
-/* The derived sigma: 1 found; 0 if there are no samples, or nothing was rebuilt since. */
+/* Reads the derived sigma. Returns 1: it is there; 0: there are no samples, or it was not rebuilt since; -1: error. */
 static int sigma_of(struct store *s, int64_t space, int64_t environment, double *sigma, struct err *err)
 {
 	sqlite3_stmt *q = sql_query(s, err, "SELECT sigma FROM sigma WHERE space = ? AND environment = ?", "ii", space,

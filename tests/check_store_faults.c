@@ -1,6 +1,6 @@
 /*
- * check_store_faults.c - what happens to a store when the world is not kind: full disk, read-only
- * files, damaged pages, other programs. Each time one sentence, and nothing that was stored is lost.
+ * check_store_faults.c - a store meets a full disk, read-only files, damaged pages and other programs. Each gives one
+ * sentence, and nothing that was stored is lost.
  */
 #include "tests/test.h"
 #include "tests/store_fixture.h"
@@ -50,7 +50,7 @@ static void make_store(uint32_t n)
 	CHECK_STR(err.text, "");
 }
 
-/* How many steps a reader replays from end to end; -1 and the sentence if it does not. */
+/* Returns how many steps a reader replays from end to end; -1 with a sentence if it cannot. */
 static int64_t replayed(struct err *err)
 {
 	struct store *s = store_open(path, STORE_READ, NULL, err);
@@ -193,7 +193,7 @@ static void a_lock_of_another_program_is_a_sentence(void)
 	CHECK_INT(replayed(&err), 10);
 }
 
-/* In a child, since limits and users cannot be taken back. Exit status 0: as expected. */
+/* Runs fn in a child, because limits and users cannot be changed back. Exit status 0: as expected. */
 static int in_child(int (*fn)(void))
 {
 	int status;
@@ -209,7 +209,7 @@ static int in_child(int (*fn)(void))
 
 static rlim_t limit;
 
-/* Appends until the limit on file sizes bites; 0: a sentence came that says so. */
+/* Appends until the limit of a file's size is reached. Returns 0 if a sentence says so. */
 static int write_until_full(void)
 {
 	struct rlimit rl = {limit, limit};
@@ -255,7 +255,7 @@ static void a_full_disk_loses_nothing_stored(void)
 	}
 }
 
-/* On a tmpfs of its own, in a namespace of its own. 0: as expected, 77: not allowed here. */
+/* Fills a tmpfs of its own, in a namespace of its own. Returns 0: as expected; 77: that is not allowed here. */
 static int fill_a_disk(void)
 {
 	struct err err = {0};

@@ -1,6 +1,6 @@
 /*
- * check_store_kill.c - kill -9 at random moments: never more than the step in flight is lost, and what
- * goes on afterwards is the same run. full_store_kill.c does the same more often and larger.
+ * check_store_kill.c - a writer is killed with -9 at random moments. No more than the step in flight is lost, and the
+ * same run goes on afterwards. full_store_kill.c does this more often, with more data.
  */
 #include "tests/test.h"
 #include "tests/store_fixture.h"
@@ -25,15 +25,10 @@ static volatile uint32_t *acknowledged; /* steps the writer saw committed; share
 
 static const char *at(const char *name)
 {
-	static char path[4][300];
-	static int n;
-	char *p = path[n++ % 4];
-
-	snprintf(p, sizeof path[0], "%s/%s", folder, name);
-	return p;
+	return made_path(folder, name);
 }
 
-/* One step and what belongs to it, all drawn from r; a different mix every time. */
+/* Writes one step and the facts that belong to it, all drawn from r. */
 static int one_step(struct store *s, struct run *run, const struct made *m, struct rng *r, struct err *err)
 {
 	struct failure f = {OUTCOME_CRASHED, 11, "lost its mind", {1, 2}};
@@ -62,7 +57,7 @@ static int64_t number(const char *path, const char *sql)
 	return n;
 }
 
-/* Continues the one run, or begins it. 1 when it had ended before: a kill can hit after the last commit. */
+/* Continues the run, or begins it. Returns 1 if it has ended already: a kill can come after the last commit. */
 static int continue_run(struct store *s, const char *path, const struct made *m, struct run **run, struct rng *r,
 	struct err *err)
 {
@@ -84,7 +79,7 @@ static int continue_run(struct store *s, const char *path, const struct made *m,
 	return run_begin(s, &spec, run, err) < 0 || run_chain(*run, &c, &chain, err) < 0 ? -1 : 0;
 }
 
-/* Works on the one run until it has STEPS steps. 0 when finished. */
+/* Works on the run until it has STEPS steps. Returns 0 when it has them. */
 static int writer(const char *path)
 {
 	struct err err = {0};
@@ -108,7 +103,7 @@ static int writer(const char *path)
 	return rc < 0 ? 1 : 0;
 }
 
-/* Seconds of processor time that a child has had. */
+/* Returns the processor time of a child so far, in seconds. */
 static double worked(pid_t pid)
 {
 	clockid_t clock;
@@ -119,7 +114,7 @@ static double worked(pid_t pid)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Starts it and kills it when it has worked so long; 1 when it had ended by itself, -1 when it failed. */
+/* Runs fn in a child, and kills it after so many seconds of work. Returns 1 if it ended by itself, -1 if it failed. */
 static int kill_after(int (*fn)(const char *), const char *path, double seconds)
 {
 	const struct timespec moment = {0, 50000};
@@ -147,7 +142,7 @@ static bool sound(const char *path)
 	return system(cmd) == 0;
 }
 
-/* The whole run in one number that depends on every step and what belongs to it. */
+/* Returns a hash of the whole run, of every step and the facts that belong to it. */
 static uint64_t fingerprint(const char *path)
 {
 	static const char sql[] = "SELECT id, chain, site, chosen, costs FROM "

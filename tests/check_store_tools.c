@@ -1,5 +1,5 @@
 /*
- * check_store_tools.c - the program `store`, called as a person calls it, on made-up stores.
+ * check_store_tools.c - the program `store`, called as a user calls it, on made-up stores.
  */
 #include "tests/test.h"
 #include "tests/store_fixture.h"
@@ -13,12 +13,7 @@ static struct buf said; /* what the last call printed, both streams */
 
 static const char *at(const char *name)
 {
-	static char path[4][300];
-	static int n;
-	char *p = path[n++ % 4];
-
-	snprintf(p, sizeof path[0], "%s/%s", folder, name);
-	return p;
+	return made_path(folder, name);
 }
 
 /* Changes a store in ways that the program never would. The sqlite3 command is not on every machine. */
@@ -64,7 +59,7 @@ static bool says(const char *text)
 
 #define CHECK_SAYS(text) (says(text) ? true : CHECK_STR(said.data, text))
 
-/* A store with one run per seed from `first` on, `n` samples each; returns whether all went well. */
+/* Makes a store with `runs` runs of `n` samples each, with seeds from `first` on. Returns whether that went well. */
 static bool make(const char *name, uint64_t first, int runs, uint32_t n, const char *graph)
 {
 	struct err err = {0};
@@ -90,7 +85,7 @@ static bool make(const char *name, uint64_t first, int runs, uint32_t n, const c
 	return CHECK_STR(err.text, "") && ok;
 }
 
-/* The run of this seed goes on for n samples. */
+/* Continues the run with this seed for n samples. */
 static bool grow(const char *name, uint64_t seed, uint32_t n)
 {
 	struct err err = {0};
@@ -208,7 +203,7 @@ static void a_space_that_was_changed_is_refused(void)
 	}
 }
 
-/* All steps of a store by content: independent of ids and order of merging. */
+/* Do two stores have the same steps, whatever their ids and the order of merging? */
 static bool same_steps(const char *a, const char *b)
 {
 	int rc = sh("for f in '%s' '%s'; do n=$((n+1)); for s in $f; do $S export $s; done | "

@@ -1,6 +1,6 @@
 /*
- * check_store_versions.c - stores of every version there was, tests/stores/vN.sqlite.zst, can be read
- * today: as they are, and brought to today's version, when each has today's schema, and all its steps replay.
+ * check_store_versions.c - stores of all earlier versions, tests/stores/vN.sqlite.zst, can be read as they are, and can
+ * be brought to today's version. Then they have today's schema, and all their steps replay.
  *
  * The one of today's version guards the schema: changing it without raising the version fails here.
  */
@@ -32,7 +32,7 @@ static int unpack(char *path, size_t n, struct err *err)
 	return rc;
 }
 
-/* What the schema says, without the blanks and comments people put into it. */
+/* Appends the schema without blanks and comments. */
 static void schema_of(struct store *s, struct buf *out)
 {
 	struct err err = {0};

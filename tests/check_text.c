@@ -1,7 +1,7 @@
 /*
- * check_text.c - the reader of HLO text: what it makes of a tour of the form, where it sees mistakes,
- * and that no prefix of a text is taken for a text. That it agrees with XLA's own reader field by
- * field is full_text_jax.py's to check.
+ * check_text.c - the reader of HLO text: how it reads a text that uses every part of the syntax, where it finds
+ * mistakes, and that it takes no prefix of a text for a whole one. full_text_jax.py compares it with XLA's own reader,
+ * field by field.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -262,7 +262,7 @@ static void the_end_may_lack_a_newline(void)
 	arena_release(&mem);
 }
 
-/* Text of a sum over eight numbers, whose instructions have their computation's id in theirs, or not. */
+/* Writes a sum over eight numbers as text. The ids of instructions contain that of their computation, or not. */
 static void text_of_sum(bool with_computation, struct buf *text)
 {
 	struct make mk = {0};
@@ -290,7 +290,7 @@ static void text_of_sum(bool with_computation, struct buf *text)
 	make_release(&mk);
 }
 
-/* Older files number the instructions of each computation from 1: printing tells them apart all the same. */
+/* Older files number the instructions of each computation from 1. They are told apart when they are printed. */
 static void ids_of_their_own(void)
 {
 	struct buf apart = {0}, alike = {0};

@@ -1,5 +1,5 @@
 /*
- * check_toy.c - the toy: sizes as asked for, a quadratic cost, ties that are true, and a known optimum.
+ * check_toy.c - the toy has the sizes that are asked for, a quadratic cost, true ties, and a known optimum.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ struct toy_case {
 	struct space *s;
 };
 
-/* Fills in place: the space points to the graph beside it. */
+/* Fills the case in place, because its space points to the graph inside it. */
 static void open_case(struct toy_case *c, uint32_t sites, uint32_t choices, uint64_t seed)
 {
 	struct toy_spec spec = {sites, choices, seed};

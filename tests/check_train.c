@@ -1,6 +1,6 @@
 /*
- * check_train.c - training: what examples consist of; they can be learnt by heart and, from toy to toy, in general; the
- * same seed gives the same bytes with any number of threads.
+ * check_train.c - training: what examples consist of; that they can be learnt by heart, and in general from toy to toy;
+ * and that the same seed gives the same bytes with any number of threads.
  */
 #include <stdlib.h>
 #include "base/stat.h"
@@ -139,7 +139,7 @@ static void losses_have_their_derivatives(void)
 		}
 }
 
-/* The network on a packed batch and the whole-graph prediction are two roads to the same number. */
+/* The network gives the same number on a packed batch and as a prediction of the whole graph. */
 static void batches_agree_with_inference(void)
 {
 	struct toys toys = {0};
@@ -261,7 +261,7 @@ static void same_seed_same_bytes_any_threads(void)
 	toys_release(&toys);
 }
 
-/* What toys have in common is learnt from five and holds on a sixth. */
+/* A model that was trained on five toys predicts a sixth one. */
 static void an_unseen_toy_is_predicted(void)
 {
 	struct lesson t = small_lesson();
@@ -295,7 +295,7 @@ static void an_unseen_toy_is_predicted(void)
 	lesson_release(&t);
 }
 
-/* However often gains are drawn, as many flips are expected to improve as did. */
+/* However often gains are drawn in training, the model expects as many flips to improve as did. */
 static void signs_are_calibrated(void)
 {
 	struct lesson t = small_lesson();

@@ -10,7 +10,7 @@
 
 enum { ROWS = 600, COLUMNS = 5 };
 
-/* Column 0 has two values, 1 has forty, 2 is nearly always 0, the others are any number. */
+/* Makes rows in which column 0 has two values, 1 has forty, 2 is nearly always 0, and the others are any number. */
 static float *numbers(uint64_t seed)
 {
 	float *x = MEM_NEW(ROWS * COLUMNS, float);
@@ -55,7 +55,7 @@ static void values_fall_in_their_bins(void)
 	mem_free(x);
 }
 
-/* Half the square of a sum of slopes over that of the curvatures, of the rows on one side of a value. */
+/* Returns what the rows on one side of a value are worth: half the squared sum of slopes over the sum of curvatures. */
 static double worth(const float *x, const float *g, uint32_t column, float edge, bool right, uint32_t *n)
 {
 	double sum = 0;
@@ -109,7 +109,7 @@ static void the_first_cut_is_the_best(void)
 	}
 }
 
-/* A product of two columns, which no single cut shows; and walking by numbers is walking by codes. */
+/* A product of two columns is learnt, which no single cut shows; and walking by values equals walking by codes. */
 static void a_product_is_learnt(void)
 {
 	struct grow_options o = {.leaves = 8, .least = 5, .lambda = 1, .columns = 1, .rate = 0.2};
@@ -175,7 +175,7 @@ static void pack_trees(struct lesson *t, const bool *held, uint32_t threads, str
 		trees_release(&trees);
 }
 
-/* What is held out, or apart, teaches nothing: lies about it change no byte; nor do threads. */
+/* Nothing is learnt from flips that are held out: wrong costs there change no byte of the model, and threads do not. */
 static void toys_are_learnt_and_only_those(void)
 {
 	struct lesson t = lesson_new();
@@ -246,7 +246,7 @@ static void seal(struct buf *b)
 	memcpy(b->data + b->len - 32, d.byte, 32);
 }
 
-/* With and without a network beside them. */
+/* The model file keeps trees, with and without a network beside them. */
 static void the_file_keeps_trees(void)
 {
 	for (int with_net = 0; with_net < 2; with_net++) {
@@ -272,7 +272,7 @@ static void the_file_keeps_trees(void)
 	}
 }
 
-/* Damage under a right checksum is refused, or a tree that can be walked to its end. */
+/* Nonsense under a correct checksum is refused, or gives a tree that can be walked to its end. */
 static void nonsense_does_no_harm(void)
 {
 	struct lesson t = lesson_new();

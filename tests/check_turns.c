@@ -1,6 +1,6 @@
 /*
- * check_turns.c - the program that counts a loop's turns: it is sound, it is refused where it cannot be, and counts are
- * kept.
+ * check_turns.c - the program that counts the turns of loops: it is a sound program; it is refused if loops cannot be
+ * counted; and counts are kept.
  */
 #include "graph/turns.h"
 #include "tests/test.h"
@@ -13,7 +13,7 @@ static void parse(struct graph *g, const char *text)
 		printf("\t%s\n", err.text);
 }
 
-/* The loops, callers first. */
+/* Returns the node of the `which`-th loop, callers first. */
 static uint32_t loop(const struct graph *g, int which)
 {
 	for (uint32_t v = g->n_nodes; v-- > 0;)
@@ -58,7 +58,7 @@ static void counting_programs_are_sound(void)
 	graph_release(&g);
 }
 
-/* The body gives three values where the loop has two: a count could not be carried around. */
+/* The body returns three values and the loop has two, so a count could not be carried from turn to turn. */
 static void a_loop_has_one_state(void)
 {
 	static const char text[] =
@@ -85,7 +85,7 @@ static void a_loop_has_one_state(void)
 	graph_release(&g);
 }
 
-/* The inner loop needs nothing of the outer one's state, so it may be listed before it. */
+/* The inner loop needs nothing from the outer loop's state, so it may come first in the file. */
 static void an_inner_loop_may_come_first(void)
 {
 	static const char text[] =

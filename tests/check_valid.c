@@ -1,5 +1,5 @@
 /*
- * check_valid.c - what graph/valid.h promises to readers, one broken program for each promise.
+ * check_valid.c - for each promise that graph/valid.h makes to readers, a program that breaks it is refused.
  */
 #include "hlo/shape.h"
 #include "tests/broken.h"

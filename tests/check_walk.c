@@ -1,6 +1,6 @@
 /*
- * check_walk.c - what a loop reads one after the other, through every way of looking at a value; the strides are worked
- * out by hand.
+ * check_walk.c - the strides with which a loop reads a value, through every kind of instruction that only rearranges
+ * it; compared with strides that were worked out by hand.
  */
 #include "graph/walk.h"
 #include "tests/test.h"
@@ -61,7 +61,7 @@ static void strides_of_one_look(const struct graph *g)
 	}
 }
 
-/* A copy that absorbed a transpose reads what the transpose reads of, in the copy's order. */
+/* A copy that absorbed a transpose reads the transpose's operand, in the order of the copy. */
 static void looks_through_looks(const struct graph *g)
 {
 	uint32_t turned = named(g, "turned"), p = named(g, "p"), spread = named(g, "spread"), v = named(g, "v");

@@ -1,5 +1,5 @@
 /*
- * check_wire.c - frames between host and worker: whole, half, and nonsense.
+ * check_wire.c - frames between host and worker that are whole, cut off, or nonsense.
  */
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -90,7 +90,7 @@ static void texts_are_cut(void)
 	buf_release(&b);
 }
 
-/* What is written down for whoever writes a worker is what ours speaks. */
+/* schemas/worker.md describes the protocol that our worker speaks. */
 static void the_protocol_is_written_down(void)
 {
 	struct buf text = {0};

@@ -1,11 +1,11 @@
 /*
- * consume.h - everything that is done with a program once it was read, for tests that feed bad ones.
+ * consume.h - does everything that we do with a program after reading it, for tests that read damaged programs.
  *
- * Hashed, described, drawn; written and read again, printed and read again: the same program. Priced by
- * the performance model, seen by the learner: finite numbers. Opened as each kind of space: default and
- * random configurations become programs that can be read, in which the choices are found again; regions
- * are programs, too. Loops are rewritten to be counted. Nothing may crash, and nothing may be too slow
- * for a fuzzer; what costs more than in proportion to the program is done to a few sites only.
+ * The program is hashed, described and drawn. Written or printed, and read again, it is the same program. The
+ * performance model and the learner get finite numbers from it. It is opened as each kind of space: default and random
+ * configurations become programs that can be read, and the choices are found in them; regions are programs, too. Its
+ * loops are rewritten to be counted. Nothing may crash, and nothing may be too slow for a fuzzer; work that grows
+ * faster than the program is done for a few sites only.
  */
 #ifndef TESTS_CONSUME_H
 #define TESTS_CONSUME_H
@@ -25,7 +25,7 @@
 #define CONSUME_SITES 4
 #define CONSUME_LOOPS 4
 
-/* Reads what we wrote ourselves: it must be a program. */
+/* Reads a program that we wrote ourselves; it must be readable. */
 static inline void consume_own(struct graph *g, const struct buf *b, const char *what)
 {
 	struct err err = {0};
@@ -68,7 +68,7 @@ static inline void consume_written(const struct graph *g)
 	buf_release(&b);
 }
 
-/* What text does not say, since older readers would refuse it: that equal values of a topk may change places. */
+/* Does the program have an attribute that text leaves out, because older readers would refuse it (of topk)? */
 static inline bool consume_unsaid(const struct graph *g)
 {
 	for (uint32_t v = 0; v < g->n_nodes; v++)
@@ -78,8 +78,8 @@ static inline bool consume_unsaid(const struct graph *g)
 }
 
 /*
- * A message can say what text cannot (numbers that have no word, fields that we do not know), so what is
- * printed of one may be refused, or another program. A program that came from text prints as itself.
+ * A message can hold what text cannot express (numbers without a word, unknown fields). So the text of a message may be
+ * refused, or be another program. A program that was read from text is printed as the same program.
  */
 static inline void consume_printed(const struct graph *g, bool from_text)
 {
@@ -152,7 +152,7 @@ static inline void consume_region(struct space *s, const uint8_t *a, const uint8
 	regions_release(&all);
 }
 
-/* What people are told of a configuration and of a choice: words, pictures, single operations. */
+/* Asks for what people are told about a configuration and a choice: words, pictures, single operations. */
 static inline void consume_said(struct space *s, const uint8_t *config, struct rng *r)
 {
 	struct buf said = {0};

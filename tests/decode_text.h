@@ -1,7 +1,7 @@
 /*
  * decode_text.h - small programs before and after a fusion pass, one for each way in which they can differ.
  *
- * The modules after are written by hand: what compilers do rarely, and what ours does never, is here as well.
+ * The modules after the pass are written by hand, so they also have what compilers do rarely, or what XLA never does.
  */
 #ifndef TESTS_DECODE_TEXT_H
 #define TESTS_DECODE_TEXT_H

@@ -83,7 +83,7 @@ static inline void fixture_program(const char *script, struct buf *out)
 
 #define SHORT 0.2 /* seconds for what is late on purpose; all else gets PATIENT */
 
-/* For the requests from here on. Starting a worker is to be patient, even where the request is not. */
+/* Sets the deadline of the following requests. Starting a worker stays patient. */
 static inline void fixture_deadline(struct device *d, double seconds)
 {
 	if (d)
@@ -104,7 +104,7 @@ static inline struct device *fixture_open(void)
 	return d;
 }
 
-/* Tests look at outcome, handle and sentences; the bytes that come with them are released here. */
+/* Compiles a script. Releases the bytes of the result; the test looks at its outcome, handle and sentences. */
 static inline enum outcome fixture_compile(struct device *d, const char *script, struct compiled *c)
 {
 	struct buf program = {0};

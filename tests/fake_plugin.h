@@ -5,16 +5,16 @@
  * byte that is none of letters, digits and "=;.-":
  *
  *	compile=refuse oom abort segv exit hang    what compiling does
- *	compile=kill killed    ends by SIGKILL; by that of a kernel that has no memory left, and counts it in
- *	VANTAGE_VMSTAT run=refuse oom abort hang nan              what running does
- *	us=100      microseconds a run takes       noise=3    percent each run differs by
- *	load=5      percent each load differs by   out=2      factor of the outputs
- *	leak=64     MiB lost by each compile       print=9000 bytes printed on stderr by compiling
+ *	compile=kill killed    ends by SIGKILL; killed: as by a kernel that is out of memory, counted in VANTAGE_VMSTAT
+ *	run=refuse oom abort hang nan              what running does
+ *	us=100      microseconds that a run takes  noise=3    percent by which runs differ
+ *	load=5      percent by which loads differ  out=2      factor of the outputs
+ *	leak=64     MiB lost by each compilation   print=9000 bytes printed on stderr by compiling
  *	reload=no   what it serialised cannot be loaded
- *	serial=no   it cannot serialise            after=1    so many good runs come before a crash
- *	large=2     factor of the outputs where an input exceeds 100
- *	small=2     ... where all are below 0.01   zero=2  ... where all are zero
- *	chaos=1     the outputs change by as much where an input changes at all
+ *	serial=no   it cannot serialise            after=1    how many good runs come before a crash
+ *	large=2     factor of the outputs if an input exceeds 100
+ *	small=2     ... if all inputs are below 0.01          zero=2  ... if all inputs are zero
+ *	chaos=1     share by which the outputs change if an input changes at all
  *	type=int    the outputs are integers
  *
  * A program has one output, f32[4]. Like XLA, the plugin dumps the program around fusion if it is asked to, and says
@@ -27,17 +27,15 @@
  *	platform=cuda kind=big-one number=3        it is an accelerator; by default it is the machine itself
  *	memory=4096 MiB that it says it has        inputs=8   MiB of inputs it has room for
  *	any=1       programs without a script are compiled too, and do nothing in 10 us
- *	crash=20    percent of such programs that abort the compiler: always the same ones, and none with "jit_" in
- *	them,
- *		    which whole programs have
- *	hang=20     percent of such programs that never come back, likewise
- *	slow=200    milliseconds that compiling such programs sleeps
- *	spread=40   percent by which such programs' times differ, always the same for the same program
+ *	crash=20    percent of such programs that abort the compiler: always the same ones, and no whole program (whole
+ *		    programs have "jit_" in them)
+ *	hang=20     percent of such programs whose compilation never ends, likewise
+ *	slow=200    milliseconds for which compiling such a program sleeps
+ *	spread=40   percent by which the times of such programs differ; the same program always takes the same
  *	nth=5       the fifth program that a worker compiles aborts
  *	applied=2   factor of the outputs of programs compiled with only the passes after fusion
- *	passes=none twice another   what a probe of the passes meets: none, fusion twice, or a program that becomes
- *	another
- *		    if it is compiled with some passes only
+ *	passes=none twice another   what a probe of the passes finds: no passes, fusion twice, or a program that becomes
+ *		    another one if it is compiled with some passes only
  */
 #ifndef TESTS_FAKE_PLUGIN_H
 #define TESTS_FAKE_PLUGIN_H
@@ -118,7 +116,7 @@ static double noise(void)
 	return sum - 6;
 }
 
-/* The value of a name in the script, or NULL. */
+/* Returns the value of a name in the script, or NULL. */
 static const char *find(const char *script, size_t n, const char *name)
 {
 	static char value[64];
@@ -155,7 +153,7 @@ static PJRT_Error *fail(PJRT_Error_Code code, const char *text)
 	return e;
 }
 
-/* Does what a verb says; NULL for what it does not know. */
+/* Does what a verb says. Returns NULL if there is no error, and for verbs that it does not know. */
 static PJRT_Error *act(const char *verb, const char *doing)
 {
 	if (!verb)
@@ -195,7 +193,7 @@ static PJRT_Error *act(const char *verb, const char *doing)
 	return NULL;
 }
 
-/* One dumped HloProto: field 1 is the program; empty for files nobody may take. */
+/* Writes one dumped HloProto, whose field 1 is the program; an empty file if nobody may take it. */
 static void dump_one(const char *folder, int n, const char *name, const PJRT_Executable *e)
 {
 	char path[512];
@@ -217,7 +215,7 @@ static void dump_one(const char *folder, int n, const char *name, const PJRT_Exe
 	fclose(f);
 }
 
-/* Is somebody asking for the passes? With `how` NULL, or are they to be as `how` says. */
+/* Is somebody asking for the passes, and, if `how` is not NULL, are they to be as `how` says? */
 static bool asked_for_passes(const char *how)
 {
 	const char *log = getenv("TF_CPP_VMODULE"), *env = getenv("FAKE_PLUGIN"), *v = env ? find(env, strlen(env),
@@ -262,7 +260,7 @@ static uint64_t hash_of(const char *code, size_t n)
 	return h >> 32;
 }
 
-/* Between 1 and 1 + spread for a program without a script. */
+/* Returns a factor between 1 and 1 + spread, the same for the same program. */
 static double slower(const char *code, size_t n)
 {
 	const char *env = getenv("FAKE_PLUGIN"), *v = env ? find(env, strlen(env), "spread") : NULL;

@@ -16,7 +16,8 @@ done_() {
 }
 run() { "$collect" --device none --graph toy:12:3:1 "$@" >out 2>talk; rc=$?; }
 wants() {
-	[ $rc -eq 1 ] && [ "$(wc -l <talk)" -eq 1 ] && grep -qE "^collect: .*$1" talk || fail "status $rc, no \"$1\" in: $(cat talk)"
+	[ $rc -eq 1 ] && [ "$(wc -l <talk)" -eq 1 ] && grep -qE "^collect: .*$1" talk ||
+		fail "status $rc, no \"$1\" in: $(cat talk)"
 }
 count() { "$store" query "$1" 'SELECT count(*) FROM sample' --csv | tail -1; }
 

@@ -1,7 +1,7 @@
 #!/bin/bash
-# tests/deps on machines that lack something: a library behind its header, headers of another version,
-# root, a network, pip. Each gets one sentence that says what and why. Nothing is installed: cc, id,
-# sudo, apt-get and python3 are small scripts here, before a PATH that has none of the real ones.
+# tests/deps on machines that lack something: a library whose header is there, headers of the right version, root, a
+# network, pip. Each time one sentence says what is missing and why. Nothing is installed: cc, id, sudo, apt-get and
+# python3 are small scripts here, in front of a PATH without the real ones.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 unset MAKEFLAGS MAKELEVEL MFLAGS CC CFLAGS LDFLAGS VANTAGE_JAX
@@ -83,7 +83,7 @@ ask --missing
 says no_compiler 'no compiler: no-such-compiler is not in the PATH'
 with=()
 
-# What installing can meet.
+# What can go wrong when packages are installed.
 lacks -lopenblas
 script apt-get 'echo "$*" >>"'"$tmp"'/asked"; exit 0'
 ask
@@ -117,7 +117,7 @@ ok none_is_none test $? -eq 1 -a ! -s "$tmp/out"
 ask --plugin 7.7
 says no_such_version 'there is no version "7.7" of the CPU plugin; known are .*0\.0\.1'
 
-# What fetching can meet.
+# What can go wrong when plugins are fetched.
 script cc "exec $cc \"\$@\""
 plugin gone
 ask

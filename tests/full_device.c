@@ -13,12 +13,12 @@ static struct device *device;
 static const char *path;
 
 /*
- * Graphs of the examples and, where they lie beside the source, larger ones. Each is compiled five times, so those
- * that take long are left to LONG_TESTS=1; full_decode has some of them.
+ * Graphs of the examples and, where they lie beside the source, larger ones. Each is compiled five times, so only the
+ * small ones are tried every day; LONG_TESTS=1 tries all. full_decode extracts, applies and compares real ones.
  */
 static const char *const patterns[] = {
 	"examples/graphs/tiny/*.pb.zst", "../shared/hlo/*.pb", "examples/graphs/held-out/*.pb.zst"};
-#define EVERYDAY 2 /* patterns */
+#define EVERYDAY 1 /* patterns */
 
 /* As graph/ writes modules to compile: without the schedule, which names instructions that passes
  * remove. */
@@ -61,26 +61,17 @@ static void extracts(const struct buf *file, struct extracted *e)
 	graph_release(&after);
 }
 
-/* Instructions in a graph that is not too large for everyday tests. */
-#define PATIENCE 1200
-
-/*
- * Reads the program as a module; the file may hold one in an envelope. False if compiling it five times takes too long:
- * set LONG_TESTS to do it all the same.
- */
-static bool read_program(struct buf *module)
+/* Reads the program as a module; the file may hold one in an envelope. */
+static void read_program(struct buf *module)
 {
 	struct err err = {{0}};
 	struct graph g = {0};
-	bool small;
 
 	CHECK(io_read_file(path, IO_FILE_LIMIT, module, &err) == 0);
 	CHECK(graph_parse(&g, module->data, module->len, path, &err) == 0);
-	small = g.n_nodes <= PATIENCE || getenv("LONG_TESTS");
 	buf_reset(module);
 	graph_write(&g, module);
 	graph_release(&g);
-	return small;
 }
 
 static void whole_round(void)
@@ -93,10 +84,7 @@ static void whole_round(void)
 	struct comparison c;
 	struct precision p = {.max_seconds = 0.2},
 			 pair = {.max_seconds = 0.2, .even_identical = true, .give_up = -1};
-	if (!read_program(&file)) {
-		buf_release(&file);
-		SKIP("compiling it five times takes long; LONG_TESTS=1 does");
-	}
+	read_program(&file);
 	extracts(&file, &e);
 	without_schedule(&e.after);
 	CHECK(device_compile(device, COMPILE_DEFAULT, "hlo", file.data, file.len,

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The Python package: functions of every form go through the library that calls compiled programs and come back with the
-right numbers, or are refused with a sentence; one is tuned, saved and loaded. Most are compiled as they are, not
+"""The Python package: functions of every form go through the library that calls compiled programs and come back with
+the right numbers, or are refused with a sentence; one is tuned, saved and loaded. Most are compiled as they are, not
 searched: what is on trial is the way in and out."""
 import os
 import pathlib
@@ -87,8 +87,10 @@ FORMS = {
 def same(a, b):
     a, b = jax.tree.flatten(a), jax.tree.flatten(b)
     return a[1] == b[1] and all(
-        x.dtype == y.dtype and x.shape == y.shape for x, y in zip(map(jnp.asarray, a[0]), map(jnp.asarray, b[0]))) and all(
-        np.allclose(np.asarray(x, np.complex128), np.asarray(y, np.complex128), rtol=1e-2 if x.itemsize == 2 else 1e-4, atol=1e-5)
+        x.dtype == y.dtype and x.shape == y.shape
+        for x, y in zip(map(jnp.asarray, a[0]), map(jnp.asarray, b[0]))) and all(
+        np.allclose(np.asarray(x, np.complex128), np.asarray(y, np.complex128),
+                    rtol=1e-2 if x.itemsize == 2 else 1e-4, atol=1e-5)
         for x, y in zip(inside._leaves(a[0]), inside._leaves(b[0])))
 
 
@@ -130,7 +132,8 @@ def check_other_calls():
         warnings.simplefilter("always")
         other = fast(f32(5), {"x": f32(5)}), fast(f32(5), {"x": f32(5)})
     good = len(heard) == 1 and "float32[5]" in str(heard[0].message) and same(other[0], f32(5) * f32(5))
-    say("pass" if good else "FAIL", "other shapes go to the function, said once", "" if good else str([str(w.message) for w in heard]))
+    say("pass" if good else "FAIL", "other shapes go to the function, said once",
+        "" if good else str([str(w.message) for w in heard]))
     gradient = jax.grad(lambda a: fast(a, {"x": f32(4)}).sum())(f32(4))
     say("pass" if same(gradient, f32(4)) else "FAIL", "inside a transformation the function is used")
 
@@ -139,7 +142,8 @@ def check_looks():
     """What is said of a function's program, without a search."""
     w, x = f32(64, 64), f32(8, 64)
     seen = vantage.inspect(step, w, x)
-    good = seen["opcodes"]["dot"] == 4 and seen["parameters"] == 2 and "4  dot" in repr(seen) and "<svg" in seen._repr_html_()
+    good = seen["opcodes"]["dot"] == 4 and seen["parameters"] == 2
+    good = good and "4  dot" in repr(seen) and "<svg" in seen._repr_html_()
     say("pass" if good else "FAIL", "inspect of a function", "" if good else repr(seen))
     looped = vantage.inspect(lambda a: jax.lax.fori_loop(0, 7, lambda i, c: jnp.sin(c) + i, a), f32(3))
     say("pass" if "7 rounds" in repr(looped) else "FAIL", "a loop is told with its rounds", repr(looped))
@@ -175,7 +179,8 @@ def check_tune(folder):
         return say("skip", "saved and loaded", "no gain was found to be saved")
     vantage.save(fast, folder / "saved")
     loaded = vantage.load(folder / "saved", step)
-    say("pass" if loaded.tuned and same(loaded(*args), step(*args)) else "FAIL", "saved and loaded", loaded.report.sentence)
+    say("pass" if loaded.tuned and same(loaded(*args), step(*args)) else "FAIL", "saved and loaded",
+        loaded.report.sentence)
 
 
 for form, (function, args, kwargs) in FORMS.items():

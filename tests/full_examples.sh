@@ -1,14 +1,19 @@
 #!/bin/bash
-# The examples in Python, each to its end, with small budgets and verdicts of a second: what they assert holds, and they say what came out.
+# The examples in Python, each to its end, with small budgets and verdicts of a second: what they assert holds, and they
+# say what came out.
 set -u
 jax=${VANTAGE_JAX:-python3}
 "$jax" -c 'import jax' 2>/dev/null || { echo "skip: examples: $jax has no jax"; exit 0; }
-PYTHONPATH=python "$jax" -c 'from vantage.native import library; library()' 2>/dev/null || { echo "skip: examples: there is no plugin"; exit 0; }
+PYTHONPATH=python "$jax" -c 'from vantage.native import library; library()' 2>/dev/null ||
+	{ echo "skip: examples: there is no plugin"; exit 0; }
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 export PYTHONPATH=python PYTHONDONTWRITEBYTECODE=1 XDG_CACHE_HOME=$dir/cache XDG_DATA_HOME=$dir/data TMPDIR=$dir
-short='import functools, runpy, sys, vantage
-vantage.tune = functools.partial(vantage.tune, search_options=["--verdict-seconds", "1"])
+short='import runpy, sys, vantage
+tune = vantage.tune
+def quick(*args, seconds=None, **how):
+    return tune(*args, seconds=seconds and min(seconds, 5), search_options=["--verdict-seconds", "1"], **how)
+vantage.tune = quick
 sys.argv[:] = sys.argv[1:]
 runpy.run_path(sys.argv[0], run_name="__main__")'
 example() { # NAME WANTED [ARGUMENT]: a line of what it prints matches

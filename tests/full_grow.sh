@@ -1,10 +1,11 @@
 #!/bin/bash
-# How the house grows, tried on a copy of it: a kind of decision that decides nothing and a backend that does nothing are a
-# folder and a row each, and nothing else has to know; without the toy's folder and row everything still builds, and the
-# tests that need no toy still pass.
+# Adds to a copy of the tree, and removes from it. A kind of decision that decides nothing, and a backend that does
+# nothing, need a folder and a row each, and nothing else changes. Without the folder and the row of the toy everything
+# still builds, and the tests that need no toy pass.
 #
 # A copy brings the objects along that were built here, so that make compiles what a change reaches. CC, CFLAGS and DEPS
-# are those of this build, as make hands them to what it runs; with others everything is compiled anew, and right as well.
+# are those of this build, as make hands them to what it runs; with others everything is compiled anew, and right as
+# well.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 unset MAKEFLAGS MAKELEVEL MFLAGS B BIN MODE
@@ -18,7 +19,8 @@ ok() { # NAME CONDITION...
 	if "$@"; then echo "pass: $name"; else echo "FAIL: $name: $*"; tail -20 "$tmp/log"; fi
 }
 copy() { # FOLDER: the tree as it stands, and of what was built the objects
-	mkdir "$1" && tar -c --exclude=./build --exclude=./bin --exclude=./.deps --exclude=./.git . | tar -x -C "$1" || return
+	mkdir "$1" && tar -c --exclude=./build --exclude=./bin --exclude=./.deps --exclude=./.git . | tar -x -C "$1" ||
+		return
 	[ ! -d build/release ] || find build/release -type f ! -perm /111 | tar -c -T - | tar -x -C "$1"
 	case $DEPS in /*) ;; *) mkdir -p "$(dirname "$1/$DEPS")" && ln -s "$(realpath -m "$DEPS")" "$1/$DEPS" ;; esac
 }
@@ -76,4 +78,5 @@ ok without_the_toy_all_builds build all tests benches
 ok no_toy_is_opened says 'cannot be read|no such|No such' "$(bin/inspect --space --device sim toy:9:3:1 2>&1)"
 TEST_FEWER=10 made check >"$tmp/all" 2>&1
 grep -E '^FAIL' "$tmp/all" >"$tmp/log"
-ok without_the_toy_checks_pass says '^[0-9]{3} passed, 0 failed, [0-9]+ skipped$' "$(grep " skipped$" "$tmp/all" | tail -1)"
+ok without_the_toy_checks_pass says '^[0-9]{3} passed, 0 failed, [0-9]+ skipped$' \
+	"$(grep " skipped$" "$tmp/all" | tail -1)"

@@ -12,7 +12,8 @@ for want in '^compile +[0-9.]+ s' '^run +[0-9.e-]+ ms, 95% interval .*measured' 
 	grep -qE "$want" <<<"$text" || { echo "FAIL: inspect_cpu: no \"$want\" in: $text"; failed=1; }
 done
 for key in compile_seconds run_seconds run_se peak_bytes instructions fusions; do
-	grep -qE "\"$key\": [1-9.][0-9.e-]*|\"$key\": 0\.[0-9]+" <<<"$json" || { echo "FAIL: inspect_cpu: no $key in: $json"; failed=1; }
+	grep -qE "\"$key\": [1-9.][0-9.e-]*|\"$key\": 0\.[0-9]+" <<<"$json" ||
+		{ echo "FAIL: inspect_cpu: no $key in: $json"; failed=1; }
 done
 [ $failed -eq 0 ] && echo "pass: inspect_cpu"
 exit $failed

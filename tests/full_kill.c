@@ -15,7 +15,7 @@ struct shot {
 	bool hit;
 };
 
-/* The direct child of this process, or 0. */
+/* Returns the direct child of this process, or 0. */
 static pid_t worker_pid(void)
 {
 	DIR *proc = opendir("/proc");
@@ -48,7 +48,7 @@ static void *shoot(void *ctx)
 	return NULL;
 }
 
-/* Everything a device can be asked; each answer must be ok or crashed. */
+/* Makes every request that a device takes; each answer must be ok or crashed. */
 static int round_of_requests(struct device *d, enum outcome *worst)
 {
 	struct compiled a, b;

@@ -1,7 +1,7 @@
 #!/bin/bash
-# The Makefile itself, on a small copy of the tree: nothing is built twice, changed flags rebuild, a
-# changed header rebuilds what includes it, a source that disappears leaves the archive, a new commit
-# relinks programs only, a new test is found by its name.
+# The Makefile, on a small copy of the tree: nothing is built twice; changed flags rebuild everything; a changed header
+# rebuilds what includes it; a source that disappears leaves the archive; a new commit relinks programs only; a new test
+# is found by its name.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 unset MAKEFLAGS MAKELEVEL MFLAGS B BIN CFLAGS MODE DEPS
@@ -29,7 +29,7 @@ ok() { # NAME CONDITION...
 	shift
 	if "$@"; then echo "pass: $name"; else echo "FAIL: $name: $*"; fi
 }
-build() { make -s -j2 LIBS='-lzstd -lpcre2-8 -lm' "$@" all tests >log 2>&1 || { cat log; exit 1; }; }
+build() { make -s -j2 CFLAGS_release=-O0 LIBS='-lzstd -lpcre2-8 -lm' "$@" all tests >log 2>&1 || { cat log; exit 1; }; }
 in_archive() { ar t build/release/libvantage.a | grep -qx "$1"; }
 quietly() { "$@" >log 2>&1; }
 not() { ! "$@"; }
@@ -90,8 +90,13 @@ ok run_counts grep -qx '14 passed, 0 failed, 0 skipped' <(tests/run check 2>&1)
 rm tests/check_again.c
 ok run_forgets_lost_tests grep -qx '7 passed, 0 failed, 0 skipped' <(tests/run check 2>&1)
 
-printf '#!/bin/bash\necho "pass: begun"\nread -r never < <(sleep 36000)\n' >tests/hang_always.sh && chmod +x tests/hang_always.sh
+printf '#!/bin/bash\necho "pass: begun"\nread -r never < <(sleep 36000)\n' >tests/hang_always.sh &&
+	chmod +x tests/hang_always.sh
 ok run_ends_what_hangs grep -qx 'FAIL: hang_always.sh: not over after 1 s' <(TEST_TIMEOUT=1 tests/run hang 2>&1)
-for i in 1 2 3 4 5; do printf '#!/bin/bash\necho "pass: $CORE %d"\necho "FAIL: a: here"\nexit 1\n' $i >tests/several_$i.sh; done
+for i in 1 2 3 4 5; do
+	printf '#!/bin/bash\necho "pass: $CORE %d"\necho "FAIL: a: here"\nexit 1\n' $i >tests/several_$i.sh
+done
 chmod +x tests/several_*.sh
-for jobs in 1 3; do ok "run_counts_$jobs" grep -qx '5 passed, 5 failed, 0 skipped' <(tests/run -j $jobs several 2>&1); done
+for jobs in 1 3; do
+	ok "run_counts_$jobs" grep -qx '5 passed, 5 failed, 0 skipped' <(tests/run -j $jobs several 2>&1)
+done

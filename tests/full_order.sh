@@ -1,6 +1,6 @@
 #!/bin/bash
-# Orders on the real compiler: it runs them exactly as asked, they compute the very same bits, our model of its memory is
-# right to 1%, and a search needs fewer bytes by the compiler's word, by every strategy.
+# Orders on the real compiler: it runs them exactly as asked, they compute the very same bits, our model of its memory
+# is right to 1%, and a search needs fewer bytes by the compiler's word, by every strategy.
 set -u
 bin=$(realpath "${BIN:-bin}") root=$(realpath .) build=$(realpath "${B:-build/release}") core=${CORE:-0}
 plugin=$(DEPS=$(realpath -m "${DEPS:-.deps}") tests/deps --where)
@@ -18,21 +18,25 @@ cd "$dir" || exit 1
 graphs="tiny/attention tiny/branch tiny/loop tiny/update loops/heat loops/k-means loops/gru-language"
 
 for g in $graphs; do
-	"$build/bench/order" --core "$core" --seconds 0 --configs 20 --bits 5 "$root/examples/graphs/$g.pb.zst" >out 2>talk ||
+	"$build/bench/order" --core "$core" --seconds 0 --configs 8 --bits 2 "$root/examples/graphs/$g.pb.zst" \
+		>out 2>talk ||
 		fail "$g: $(tail -1 talk)"
-	grep -q "random: 20 of 20 exactly as asked" out || fail "$g: not as asked: $(grep random: out)"
-	grep -q "bits: 5 of 5" out || fail "$g: other bits: $(grep bits: out)"
+	grep -q "random: 8 of 8 exactly as asked" out || fail "$g: not as asked: $(grep random: out)"
+	grep -q "bits: 2 of 2" out || fail "$g: other bits: $(grep bits: out)"
 	# Of a program of a few hundred bytes a table of a tuple is a percent.
-	awk '/sites; model/ {m = $5; c = $7; gsub(/,/, "", m); d = m > c ? m - c : c - m; exit !(d <= c / 100 + 512)}' out ||
+	awk '/sites; model/ {m = $5; c = $7; gsub(/,/, "", m); d = m > c ? m - c : c - m; exit !(d <= c / 100 + 512)}' \
+		out ||
 		fail "$g: the model is off: $(head -1 out)"
 done
 done_ orders_are_kept_and_change_no_bit
 
-"$bin/search" -q --core "$core" --space order --graph "$root/examples/graphs/loops/gru-language.pb.zst" --out tuned --steps 20000 \
+"$bin/search" -q --core "$core" --space order --graph "$root/examples/graphs/loops/gru-language.pb.zst" --out tuned \
+	--steps 20000 \
 	--limit seconds:+1000% --verdict-seconds 2 --json >json 2>talk || fail "$(cat talk)"
 grep -q '"tuned":true' <(tr -d ' \n' <json) || fail "not tuned: $(cat json)"
 grep -q '"bits_equal":true' <(tr -d ' \n' <json) || fail "other bits"
-[ -s tuned/tuned.pb ] && [ -s tuned/tuned.exe ] && [ -s tuned/report.html ] && [ -s tuned/config.json ] || fail "files are missing"
+[ -s tuned/tuned.pb ] && [ -s tuned/tuned.exe ] && [ -s tuned/report.html ] && [ -s tuned/config.json ] ||
+	fail "files are missing"
 python3 - <<'P' || fail "bytes are not fewer than the better of the compiler's ways"
 import json
 j = json.load(open("json"))
@@ -41,19 +45,24 @@ raise SystemExit(not w["tuned"] < min(w["default"], w["depth-first"]))
 P
 done_ a_search_needs_less
 
-"$bin/search" -q --core "$core" --space order --graph "$root/examples/graphs/loops/gru-language.pb.zst" --out unseen --steps 20000 \
+"$bin/search" -q --core "$core" --space order --graph "$root/examples/graphs/loops/gru-language.pb.zst" --out unseen \
+	--steps 20000 \
 	--unverified --json >json 2>talk || fail "$(cat talk)"
-grep -q '"tuned":false.*was not run.*"unverified":true' <(tr -d '\n' <json | sed 's/": /":/g') || fail "said: $(cat json)"
+grep -q '"tuned":false.*was not run.*"unverified":true' <(tr -d '\n' <json | sed 's/": /":/g') ||
+	fail "said: $(cat json)"
 grep -q bits_equal json && fail "it says something of bits"
-[ -s unseen/tuned.exe ] && [ -s unseen/options.txt ] && ! cmp -s unseen/tuned.pb unseen/default.pb || fail "it is not written"
+[ -s unseen/tuned.exe ] && [ -s unseen/options.txt ] && ! cmp -s unseen/tuned.pb unseen/default.pb ||
+	fail "it is not written"
 done_ what_is_not_run_is_written_all_the_same
 
 for how in anneal brkga sweep random; do
-	"$build/bench/order" --core "$core" --seconds 2 --strategy $how --configs 0 "$root/examples/graphs/loops/gru-language.pb.zst" \
+	"$build/bench/order" --core "$core" --seconds 1 --strategy $how \
+		--configs 0 "$root/examples/graphs/loops/gru-language.pb.zst" \
 		>out 2>talk || fail "$how: $(tail -1 talk)"
 	grep -q "tuned: .* -[0-9.]*% below" out && fail "$how: worse than the compiler's ways: $(tail -1 out)"
 done
-"$bin/search" -q --core "$core" --space order --graph "$root/examples/graphs/loops/gru-language.pb.zst" --out no --limit bytes:+0% \
+"$bin/search" -q --core "$core" --space order --graph "$root/examples/graphs/loops/gru-language.pb.zst" --out no \
+	--limit bytes:+0% \
 	>out 2>talk && fail "a limit on bytes was taken"
 grep -q "bytes are what the search makes small" talk || fail "said: $(tail -1 talk)"
 done_ strategies_and_limits

@@ -1,7 +1,7 @@
 #!/bin/bash
-# Every known version of the CPU plugin that is here: known by its file, and its pipeline read, understood and kept. The
-# passes behind fusion are those that were once read by hand off a dump of every pass of that version. A second look
-# takes what was kept. The compiler's own decisions on small programs are read back whole, and applied they are kept.
+# Each known version of the CPU plugin that is here is recognised by its file, and its pipeline is read, understood and
+# kept. The passes after fusion are those that were once read by hand from a dump of every pass. A second look uses what
+# was kept. On small programs all of the compiler's own decisions are read back; applied, they are honoured.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 bin=$(realpath "${BIN:-bin}") deps=$(realpath -m "${DEPS:-.deps}")
@@ -34,17 +34,20 @@ while IFS='"' read -r _ _ _ version _ package _ _ _ file _; do
 		continue
 	fi
 	for device in "cpu@$version" "$VANTAGE_PLUGIN_DIR/$file"; do
-		"$bin/inspect" --pipeline --json --device "$device" >"$dir/said" 2>"$dir/talk" || fail "$(cat "$dir/talk")"
+		"$bin/inspect" --pipeline --json --device "$device" >"$dir/said" 2>"$dir/talk" ||
+			fail "$(cat "$dir/talk")"
 		[ "$(field device "$dir/said")" = cpu ] || fail "$device is kept under $(field device "$dir/said")"
 		field version "$dir/said" | grep -q "$package" || fail "not known: $(field version "$dir/said")"
-		diff <(field behind "$dir/said" | sorted) <(sorted <<<"${behind[$version]:-no list for it}") >"$dir/differ" ||
+		diff <(field behind "$dir/said" | sorted) <(sorted <<<"${behind[$version]:-no list for it}") \
+			>"$dir/differ" ||
 			fail "other passes behind fusion: $(tr '\n' ' ' <"$dir/differ")"
 		[ "$(field proved "$dir/said")" = true ] || fail "refused: $(field refused "$dir/said")"
 	done
 	[ "$(field kept "$dir/said")" = true ] || fail "read twice"
 	done_ "$name"
 	for graph in examples/graphs/tiny/*.pb.zst; do
-		"$bin/inspect" --space --device "cpu@$version" "$graph" 2>&1 | grep -q '\b\([0-9]*\) of \1 groups equal' || fail "$graph"
+		"$bin/inspect" --space --device "cpu@$version" "$graph" 2>&1 |
+			grep -q '\b\([0-9]*\) of \1 groups equal' || fail "$graph"
 	done
 	done_ "${name}_default_read_back"
 done < <(grep '^PLUGIN("cpu"' schemas/plugin.def) 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # needs: space/rewrite
-# A program of one place for each family of rules, rewritten in all of them and run by the real compiler: same numbers, by
-# the verdict's own yardstick.
+# A program with one place for each family of rules is rewritten in all of them and run by the real compiler. By the
+# verdict's yardstick its numbers are the same.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 BIN=${BIN:-bin}
@@ -26,15 +26,19 @@ max {
 ENTRY e {
   x = f32[4,32,32,16] parameter(0)
   k = f32[3,3,1,16] parameter(1)
-  y = f32[4,32,32,16] convolution(x, k), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f, feature_group_count=16
+  y = f32[4,32,32,16] convolution(x, k), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f,
+    feature_group_count=16
   r = f32[3,3,1,16] reverse(k), dimensions={0,1}
-  dx = f32[4,32,32,16] convolution(y, r), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f, feature_group_count=16
-  dk = f32[3,3,1,16] convolution(x, y), window={size=32x32 pad=1_1x1_1}, dim_labels=f01b_i01o->01bf, batch_group_count=16
+  dx = f32[4,32,32,16] convolution(y, r), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f,
+    feature_group_count=16
+  dk = f32[3,3,1,16] convolution(x, y), window={size=32x32 pad=1_1x1_1}, dim_labels=f01b_i01o->01bf,
+    batch_group_count=16
   i = f32[] constant(-inf)
   p = f32[4,16,16,16] reduce-window(dx, i), window={size=1x2x2x1 stride=1x2x2x1}, to_apply=max
   t = f32[64,20] parameter(2)
   j = s32[256,1] parameter(3)
-  g = f32[256,20] gather(t, j), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1, slice_sizes={1,20}
+  g = f32[256,20] gather(t, j), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1,
+    slice_sizes={1,20}
   s = f32[12] parameter(4)
   b = f32[256,12] broadcast(s), dimensions={1}
   c = f32[256,32] concatenate(g, b), dimensions={1}
@@ -48,7 +52,8 @@ ENTRY e {
 }
 END
 
-"$BIN/search" --device cpu --core "${CORE:--1}" --wait -q --json --space rewrite --start promised --budget 0 --verdict-seconds 1 \
+"$BIN/search" --device cpu --core "${CORE:--1}" --wait -q --json --space rewrite --start promised --budget 0 \
+	--verdict-seconds 1 \
 	--graph "$tmp/all.hlo" -o "$tmp/out" >"$tmp/said" 2>"$tmp/err" || cat "$tmp/err"
 case $(cat "$tmp/err") in *"make deps"*) echo "skip: rewritten_programs_compute_the_same: no plugin"; exit 0 ;; esac
 wrong=$(python3 - "$tmp/out/config.json" 2>&1 <<'END'
@@ -63,7 +68,8 @@ if c["verdict"].get("numbers") != "ok":
 	print("numbers:", c["verdict"].get("numbers"), c["verdict"].get("numbers_detail"), c["verdict"]["sentence"])
 END
 )
-[ -z "$wrong" ] && echo "pass: rewritten_programs_compute_the_same" || echo "FAIL: rewritten_programs_compute_the_same: $wrong"
+[ -z "$wrong" ] && echo "pass: rewritten_programs_compute_the_same" ||
+	echo "FAIL: rewritten_programs_compute_the_same: $wrong"
 
 # Weights prepared once: two programs, and the verdict compares the numbers of both together.
 cat >"$tmp/weights.hlo" <<'END'
@@ -83,7 +89,8 @@ ENTRY e {
   ROOT t = (f32[4,256], f32[4,128]) tuple(ya, yb)
 }
 END
-"$BIN/search" --device cpu --core "${CORE:--1}" --wait -q --json --space rewrite --hoist-params 1- --budget 4 --verdict-seconds 1 \
+"$BIN/search" --device cpu --core "${CORE:--1}" --wait -q --json --space rewrite --hoist-params 1- --budget 4 \
+	--verdict-seconds 1 \
 	--graph "$tmp/weights.hlo" -o "$tmp/weights" >"$tmp/said" 2>"$tmp/err" || cat "$tmp/err"
 wrong=$(python3 - "$tmp/weights/config.json" 2>&1 <<'END'
 import json, os, sys

@@ -1,8 +1,7 @@
 #!/bin/bash
-# What examples/run says is how a result is used, done in an empty folder: the C program built with its own
-# command line, the Python one with a Python that has jax (VANTAGE_JAX names it, if python3 has not).
-# Both run default and tuned program, and the outputs must agree. What was gained is told, not judged: that is
-# bench/again.py's part.
+# Follows examples/run in an empty folder: builds the C program by its own command line, and runs the Python one with a
+# Python that has jax (VANTAGE_JAX names it, if python3 has none). Both run the default and the tuned program, whose
+# outputs must agree. The gain is not judged here; bench/again.py does that.
 set -u
 bin=$(realpath "${BIN:-bin}") root=$(realpath .) core=${CORE:-0}
 search=$bin/search plugin=$(DEPS=$(realpath -m "${DEPS:-.deps}") tests/deps --where)
@@ -19,22 +18,25 @@ done_() {
 [ -e "$plugin" ] && [ -x "$search" ] || { echo "skip: run_tuned: no plugin"; exit 0; }
 cd "$dir" || exit 1
 for g in chain loop nothing; do
-	"$search" -q --core "$core" --graph "$root/examples/graphs/tiny/$g.pb.zst" --out $g.tuned --budget 60 \
-		--verdict-seconds 3 --json >$g.json 2>talk || fail "$g: $(cat talk)"
+	"$search" -q --core "$core" --graph "$root/examples/graphs/tiny/$g.pb.zst" --out $g.tuned --budget 20 \
+		--verdict-seconds 1 --json >$g.json 2>talk || fail "$g: $(cat talk)"
 done
 tuned=$(grep -c '"tuned":true' chain.json) # where nothing is surely faster, the default is its own tuned program
-cmp -s nothing.tuned/default.pb nothing.tuned/tuned.pb && [ ! -s nothing.tuned/options.txt ] || fail "the default is not itself"
+cmp -s nothing.tuned/default.pb nothing.tuned/tuned.pb && [ ! -s nothing.tuned/options.txt ] ||
+	fail "the default is not itself"
 done_ search_for_something_to_run
 
 agree() { # what was said
 	local differ
 	differ=$(sed -n 's/.*outputs differ by \(.*\)/\1/p' "$1")
-	awk "BEGIN {exit !(\"$differ\" != \"\" && ${differ:-1} < 1e-5)}" || fail "$1: outputs differ by \"$differ\": $(tail -3 "$1")"
+	awk "BEGIN {exit !(\"$differ\" != \"\" && ${differ:-1} < 1e-5)}" ||
+		fail "$1: outputs differ by \"$differ\": $(tail -3 "$1")"
 	sed -n "s/^default .*/$1: &/p" "$1"
 }
 
 if command -v protoc-c >/dev/null; then
-	mkdir schemas && cp "$root"/schemas/{hlo,compile_options}.proto "$root/schemas/dtype.def" schemas && mkdir -p examples .deps &&
+	mkdir schemas && cp "$root"/schemas/{hlo,compile_options}.proto "$root/schemas/dtype.def" schemas &&
+		mkdir -p examples .deps &&
 		cp -r "$root/examples/run" examples && ln -s "$headers" .deps/xla_plugins
 	sed -n 's/^ \*\t\(protoc-c .*\)/\1/p; /^ \*\tcc /,/-lm/s/^ \*//p' examples/run/run_tuned.c >build
 	[ "$(wc -l <build)" -eq 3 ] || fail "no commands in run_tuned.c"
@@ -50,11 +52,13 @@ if command -v protoc-c >/dev/null; then
 	agree bare.c
 	done_ from_c
 
-	# Every type that a buffer can have: x + x against x + x + x, which is about what inputs and outputs must differ by.
+	# Every type that a buffer can have: x + x against x + x + x, which is about what inputs and outputs must differ
+	# by.
 	sum() { # TYPE OPERATION TERMS
 		printf 'HloModule m\nENTRY e {\n  x1 = %s[3,5]{1,0} parameter(0)\n' "$1"
 		for ((i = 2; i <= $3; i++)); do
-			printf '  %sx%d = %s[3,5]{1,0} %s(x%d, x1)\n' "$([ $i -eq "$3" ] && echo 'ROOT ')" $i "$1" "$2" $((i - 1))
+			printf '  %sx%d = %s[3,5]{1,0} %s(x%d, x1)\n' "$([ $i -eq "$3" ] && echo 'ROOT ')" $i "$1" \
+				"$2" $((i - 1))
 		done
 		echo '}'
 	}
@@ -64,7 +68,8 @@ if command -v protoc-c >/dev/null; then
 		mkdir "$t" && : >"$t/options.txt"
 		for terms in 2 3; do
 			sum "$t" "$([ "$t" = pred ] && echo xor || echo add)" $terms >sum.hlo
-			"$search" -q --device sim --graph sum.hlo --out sum --budget 0 >log 2>&1 || fail "$t: $(cat log)"
+			"$search" -q --device sim --graph sum.hlo --out sum --budget 0 >log 2>&1 ||
+				fail "$t: $(cat log)"
 			mv sum/default.pb "$t/$([ $terms -eq 2 ] && echo default || echo tuned).pb" && rm -r sum
 		done
 		timeout 60 ./run_tuned "$plugin" "$t" >"$t.c" 2>&1
@@ -79,8 +84,9 @@ fi
 
 python=${VANTAGE_JAX:-python3}
 if "$python" -c 'import jax' 2>/dev/null; then
-	for g in chain loop nothing; do
-		taskset -c "$core" "$python" "$root/examples/run/run_tuned.py" $g.tuned >$g.py 2>&1 || fail "$g: $(tail -1 $g.py)"
+	for g in chain loop; do # of nothing to decide C has shown it
+		taskset -c "$core" "$python" "$root/examples/run/run_tuned.py" $g.tuned >$g.py 2>&1 ||
+			fail "$g: $(tail -1 $g.py)"
 		agree $g.py
 		taskset -c "$core" "$python" "$root/examples/run/run_tuned.py" $g.tuned "$plugin" >$g.so 2>&1 ||
 			fail "$g with the plugin: $(tail -1 $g.so)"
@@ -88,7 +94,7 @@ if "$python" -c 'import jax' 2>/dev/null; then
 	done
 	done_ from_python
 
-	# An order in memory that jaxlib's way through MLIR would forget, and compute something else.
+	# A layout that jaxlib loses on its way through MLIR, so that it computes something else.
 	cat >columns.hlo <<-'END'
 		HloModule columns
 		ENTRY e {
@@ -97,7 +103,8 @@ if "$python" -c 'import jax' 2>/dev/null; then
 		  ROOT c = f32[8,4]{1,0} copy(t)
 		}
 	END
-	"$search" -q --core "$core" --graph columns.hlo --out columns --budget 0 >columns.log 2>&1 || fail "$(cat columns.log)"
+	"$search" -q --core "$core" --graph columns.hlo --out columns --budget 0 >columns.log 2>&1 ||
+		fail "$(cat columns.log)"
 	echo xla_disable_hlo_passes=fusion >columns/options.txt
 	"$python" "$root/examples/run/run_tuned.py" columns >columns.py 2>&1 && fail "took it: $(cat columns.py)"
 	grep -q 'name the plugin' columns.py || fail "$(cat columns.py)"

@@ -1,7 +1,7 @@
 #!/bin/bash
-# search with the real plugin is killed with -9 at random moments, again and again, and resumed: in a store
-# every evaluation made is still there and still counts, what was kept is never lost, the folder holds no
-# broken file, and in the end there is one run, sound, and an answer.
+# search with the real plugin is killed with -9 at random moments, again and again, and resumed. Every evaluation stays
+# in the store and counts, no kept step is lost, and the folder holds no broken file. In the end there is one sound run,
+# and an answer.
 #
 # On a device with noise no two searches are the same; check_search.sh compares them where there is none.
 set -u
@@ -9,7 +9,7 @@ set -u
 bin=$(realpath "${BIN:-bin}")
 search=$bin/search store=$bin/store
 graphs=$(realpath examples/graphs/tiny)
-kills=${KILLS:-8} core=${CORE:-0}
+kills=${KILLS:-$([ -n "${LONG_TESTS:-}" ] && echo 8 || echo 5)} core=${CORE:-0}
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 export XDG_RUNTIME_DIR=$dir TMPDIR=$dir
@@ -36,11 +36,12 @@ one() { # graph, with a store or not
 	local name=$1$2 db=() i pid at before=0 now taken=0 turn=first
 	[ "$2" ] && db=(--db "$name.db")
 	local all=(--core "$core" --device cpu --graph "$graphs/$1.pb.zst" --out "$name" --budget 100000 --no-adapt
-		--verdict-seconds 2 "${db[@]}" --resume)
+		--verdict-seconds 1 "${db[@]}" --resume)
 	for i in $(seq "$kills"); do
 		rm -f talk # what the round before said is no sign of this one
 		"$search" "${all[@]}" >out 2>talk & pid=$!
-		await $pid at_work "$name" "${2:+$name.db}" "$before" $turn || fail "round $i ended by itself: $(cat talk)"
+		await $pid at_work "$name" "${2:+$name.db}" "$before" $turn ||
+			fail "round $i ended by itself: $(cat talk)"
 		turn=later
 		random_moment 1000
 		kill -9 $pid; wait $pid 2>/dev/null
@@ -61,15 +62,23 @@ one() { # graph, with a store or not
 	await $pid at_work "$name" "${2:+$name.db}" "$before" later
 	kill -INT $pid; wait $pid || fail "SIGINT: status $?: $(cat talk)"
 	grep -qE 'less time|the default is the answer' out || fail "no answer: $(cat out)"
-	[ -s "$name/state" ] && [ -s "$name/tuned.pb" ] && grep -q '^</html>' "$name/report.html" || fail "$(ls -A "$name")"
+	[ -s "$name/state" ] && [ -s "$name/tuned.pb" ] && grep -q '^</html>' "$name/report.html" ||
+		fail "$(ls -A "$name")"
 	[ -z "$(find "$name" -name '.*' -type f)" ] || fail "leftovers: $(ls -A "$name")"
 	if [ "$2" ]; then
 		[ "$(query "$name.db" 'SELECT count(*) FROM run')" -eq 1 ] || fail "more than one run"
-		[ "$(query "$name.db" 'SELECT count(*) FROM stint')" -eq $((kills + 1)) ] || fail "stints: $(query "$name.db" 'SELECT count(*) FROM stint')"
-		[ "$(kept "$name.db")" -eq "$(sed -n 's/.* \([0-9]*\) kept.*/\1/p' out)" ] || fail "$(kept "$name.db") kept in the store: $(cat out)"
+		[ "$(query "$name.db" 'SELECT count(*) FROM stint')" -eq $((kills + 1)) ] ||
+			fail "stints: $(query "$name.db" 'SELECT count(*) FROM stint')"
+		[ "$(kept "$name.db")" -eq "$(sed -n 's/.* \([0-9]*\) kept.*/\1/p' out)" ] ||
+			fail "$(kept "$name.db") kept in the store: $(cat out)"
 		"$store" verify "$name.db" >out || fail "$(cat out)"
 	fi
-	if [ -z "$bad" ]; then echo "pass: $name ($taken of $kills went on, $before evaluations)"; else echo "FAIL: $name: ${bad#; }"; failed=1; fi
+	if [ -z "$bad" ]; then
+		echo "pass: $name ($taken of $kills went on, $before evaluations)"
+	else
+		echo "FAIL: $name: ${bad#; }"
+		failed=1
+	fi
 	bad=
 }
 one attention -stored

@@ -1,8 +1,8 @@
 #!/bin/bash
 # needs: space/shard
-# A training step laid out over four devices by the real partitioner: layouts by hand priced, their numbers those of one
-# device, a limit of memory kept, and shardings.json applied to the JAX function that the program came from, where there is a
-# JAX (VANTAGE_JAX names a Python that has it, if python3 has not).
+# The real partitioner lays a training step out over four devices. Layouts made by hand are priced, and compute the
+# numbers of one device; a limit of memory is kept; and shardings.json is applied to the JAX function that the program
+# came from, if there is a JAX (VANTAGE_JAX names a Python that has it, if python3 has none).
 set -u
 cd "$(dirname "$0")/.." || exit 1
 BIN=${BIN:-bin} python=${VANTAGE_JAX:-python3}
@@ -41,15 +41,18 @@ search() { "$BIN/search" --space shard --device pod:v5e --wait -q "$@"; }
 bad=
 for mesh in 4 2x2; do
 	for start in data zero fsdp model data-model; do # the best by hand is none: the program is tiny
-		search --mesh $mesh --graph "$tmp/step.hlo" --start $start --budget 0 --out "$tmp/o" >"$tmp/said" 2>&1 ||
+		search --mesh $mesh --graph "$tmp/step.hlo" --start $start --budget 0 --out "$tmp/o" \
+			>"$tmp/said" 2>&1 ||
 			bad="$bad; $mesh $start: $(tail -1 "$tmp/said")"
-		grep -q "^Its numbers are those of the compiler's own program" "$tmp/said" || bad="$bad; $mesh $start: $(head -2 "$tmp/said")"
+		grep -q "^Its numbers are those of the compiler's own program" "$tmp/said" ||
+			bad="$bad; $mesh $start: $(head -2 "$tmp/said")"
 	done
 done
-if [ -z "$bad" ]; then echo "pass: numbers_are_those_of_one_device"; else echo "FAIL: numbers_are_those_of_one_device: $bad"; fi
+[ -z "$bad" ] && echo "pass: numbers_are_those_of_one_device" || echo "FAIL: numbers_are_those_of_one_device: $bad"
 
 bad=
-search --mesh 4 --graph "$tmp/step.hlo" --budget 40 --limit bytes:170KiB --json --out "$tmp/o" >"$tmp/json" 2>"$tmp/said" ||
+search --mesh 4 --graph "$tmp/step.hlo" --budget 40 --limit bytes:170KiB --json --out "$tmp/o" \
+	>"$tmp/json" 2>"$tmp/said" ||
 	bad="$(cat "$tmp/said")"
 python3 - "$tmp/json" <<'END' || bad="$bad; $(cat "$tmp/json")"
 import json, sys
@@ -75,10 +78,12 @@ def step(params, x):
     return jax.tree.map(lambda p, g: p - 0.1 * g, params, grads), value
 
 r = numpy.random.default_rng(1)
-args = ({"up": r.normal(size=(16, 32)).astype("f4"), "down": r.normal(size=(32, 16)).astype("f4")}, r.normal(size=(64, 16)).astype("f4"))
+normal = lambda *size: r.normal(size=size).astype("f4")
+args = ({"up": normal(16, 32), "down": normal(32, 16)}, normal(64, 16))
 open(out + ".pb", "wb").write(jax.jit(step).lower(*args).compiler_ir("hlo").as_serialized_hlo_module_proto())
-subprocess.run([search, "-q", "--wait", "--space", "shard/arguments", "--mesh", "data=2,model=2", "--device", "pod:v5e", "--graph",
-                out + ".pb", "--limit", "bytes:9KiB", "--budget", "30", "--out", out], check=True, stdout=subprocess.DEVNULL)
+subprocess.run([search, "-q", "--wait", "--space", "shard/arguments", "--mesh", "data=2,model=2", "--device", "pod:v5e",
+                "--graph", out + ".pb", "--limit", "bytes:9KiB", "--budget", "30", "--out", out], check=True,
+               stdout=subprocess.DEVNULL)
 found = shardings.load(out + "/shardings.json")
 assert set(found.arguments) == {"params['up']", "params['down']", "x"}, found.arguments
 fast = found.jit(step, args)

@@ -1,7 +1,7 @@
 #!/bin/bash
-# The examples for Slurm against a real one: munged, slurmctld and slurmd on this machine, one node, in a
-# folder of their own; a job array over a graph, twice, a merge after each; then everything is stopped.
-# Installs Debian's packages where they are missing and may be; skipped where that cannot be.
+# The examples for Slurm on a real one: munged, slurmctld and slurmd run on this machine as one node, in a folder of
+# their own. A job array collects over a graph, twice, with a merge after each; then everything is stopped. Installs
+# Debian's packages if they are missing, and is skipped if that is not possible.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/await.sh
@@ -43,13 +43,15 @@ done_() {
 	if [ -z "$bad" ]; then echo "pass: $1"; else echo "FAIL: $1: ${bad#; }"; failed=1; fi
 	bad=
 }
-port() { python3 -c 'import socket; s = socket.socket(); s.bind(("", 0)); print(s.getsockname()[1])' 2>/dev/null || echo $((20000 + RANDOM % 20000)); }
+port() { python3 -c 'import socket; s = socket.socket(); s.bind(("", 0)); print(s.getsockname()[1])' 2>/dev/null ||
+	echo $((20000 + RANDOM % 20000)); }
 
 chmod 755 "$dir"
 mkdir -m 711 "$dir/munge" "$dir/spool" "$dir/state" "$dir/work"
 head -c 128 /dev/urandom >"$dir/key" && chmod 600 "$dir/key"
 munged --key-file="$dir/key" --socket="$dir/munge/socket" --pid-file="$dir/munged.pid" --log-file="$dir/munged.log" \
-	--seed-file="$dir/munge.seed" --force >/dev/null 2>&1 || skip "munged does not start: $(tail -1 "$dir/munged.log" 2>/dev/null)"
+	--seed-file="$dir/munge.seed" --force >/dev/null 2>&1 ||
+		skip "munged does not start: $(tail -1 "$dir/munged.log" 2>/dev/null)"
 export SLURM_CONF=$dir/slurm.conf
 cat >"$SLURM_CONF" <<CONF
 ClusterName=test
@@ -84,7 +86,8 @@ slurmd -D >/dev/null 2>&1 & node=$!
 pids="$node $controller"
 node_is_up() { sinfo -h -o %T 2>/dev/null | grep -qE 'idle|mix'; }
 up_or_lost() { node_is_up || ! kill -0 "$node" 2>/dev/null; }
-await "$controller" up_or_lost && node_is_up || skip "the node does not come up: $(tail -2 "$dir/slurmctld.log" "$dir/slurmd.log" | tr '\n' ' ')"
+await "$controller" up_or_lost && node_is_up ||
+	skip "the node does not come up: $(tail -2 "$dir/slurmctld.log" "$dir/slurmd.log" | tr '\n' ' ')"
 
 has_ended() { local left; left=$(squeue -h -j "$1" 2>&1) && [ -z "$left" ] || [[ $left = *"Invalid job id"* ]]; }
 wait_for() { # job: until it and its array are gone from the queue
@@ -98,33 +101,44 @@ mkdir "$dir/tmp"
 export TMPDIR=$dir/tmp # of the jobs, too: sbatch passes the environment on
 export VANTAGE=$bin SECONDS_EACH=36000 NAME=night
 night() { # samples of each task
-	id=$(sbatch --parsable --array=0-2 "$examples/slurm/collect.sbatch" "$dir/results" "$dir/graphs" --device sim --samples "$1") || fail "sbatch"
-	merge=$(sbatch --parsable --dependency=afterany:"$id" "$examples/slurm/merge.sbatch" "$dir/results") || fail "sbatch of the merge"
+	id=$(sbatch --parsable --array=0-2 "$examples/slurm/collect.sbatch" "$dir/results" "$dir/graphs" --device sim \
+		--samples "$1") || fail "sbatch"
+	merge=$(sbatch --parsable --dependency=afterany:"$id" "$examples/slurm/merge.sbatch" "$dir/results") ||
+		fail "sbatch of the merge"
 	wait_for "$id"
 	wait_for "$merge"
 }
 merged=$dir/results/night.sqlite
 night 40
-[ "$(ls "$dir/results/shards")" = "$(printf 'night-%d.sqlite\n' 0 1 2)" ] || fail "shards: $(ls "$dir/results/shards"); $(logs)"
-[ "$(query "$merged" 'SELECT count(*) FROM sample')" = 120 ] || fail "merged $(query "$merged" 'SELECT count(*) FROM sample'); $(logs)"
+[ "$(ls "$dir/results/shards")" = "$(printf 'night-%d.sqlite\n' 0 1 2)" ] ||
+	fail "shards: $(ls "$dir/results/shards"); $(logs)"
+[ "$(query "$merged" 'SELECT count(*) FROM sample')" = 120 ] ||
+	fail "merged $(query "$merged" 'SELECT count(*) FROM sample'); $(logs)"
 [ "$(query "$merged" 'SELECT count(DISTINCT seed) FROM run')" = 3 ] || fail "seeds"
 "$bin/store" verify "$merged" >/dev/null || fail "unsound"
 done_ array_and_merge
 [ $failed -eq 0 ] || exit 1
 
-query "$merged" "SELECT r.seed, s.id % (1 << 32), s.chain, s.site, s.chosen FROM sample s JOIN run r ON r.id = s.id >> 32 ORDER BY 1, 2" >first
+facts() { # CONDITION
+	query "$merged" "SELECT r.seed, s.id % (1 << 32), s.chain, s.site, s.chosen FROM sample s
+		JOIN run r ON r.id = s.id >> 32 WHERE $1 ORDER BY 1, 2"
+}
+facts true >first
 night 20
-[ "$(query "$merged" 'SELECT count(*) FROM sample')" = 180 ] || fail "merged $(query "$merged" 'SELECT count(*) FROM sample'); $(logs)"
+[ "$(query "$merged" 'SELECT count(*) FROM sample')" = 180 ] ||
+	fail "merged $(query "$merged" 'SELECT count(*) FROM sample'); $(logs)"
 [ "$(query "$merged" 'SELECT count(*) FROM run')" = 3 ] || fail "$(query "$merged" 'SELECT count(*) FROM run') runs"
-query "$merged" "SELECT r.seed, s.id % (1 << 32), s.chain, s.site, s.chosen FROM sample s JOIN run r ON r.id = s.id >> 32 WHERE s.id % (1 << 32) < 40 ORDER BY 1, 2" | cmp -s - first || fail "the first night changed"
+facts "s.id % (1 << 32) < 40" | cmp -s - first || fail "the first night changed"
 "$bin/store" verify "$merged" >/dev/null || fail "unsound"
 done_ second_night
 
-# Told to stop before its time: the shard comes back all the same.
+# A job that is told to stop early still copies its shard back.
 id=$(sbatch --parsable --array=7 "$examples/slurm/collect.sbatch" "$dir/results" "$dir/graphs" --device sim)
 samples_are_made() { # the shard is in a folder of the job's own until it ends
 	local db
-	for db in "$TMPDIR"/*/shard.sqlite; do [ -e "$db" ] && [ "$(query "$db" 'SELECT count(*) FROM sample')" -gt 0 ] 2>/dev/null && return; done
+	for db in "$TMPDIR"/*/shard.sqlite; do
+		[ -e "$db" ] && [ "$(query "$db" 'SELECT count(*) FROM sample')" -gt 0 ] 2>/dev/null && return
+	done
 	return 1
 }
 await "$controller" samples_are_made || fail "no sample of the third night"
@@ -134,6 +148,7 @@ n=$(query "$dir/results/shards/night-7.sqlite" 'SELECT count(*) FROM sample')
 case $n in ''|0|*[!0-9]*) fail "no samples came back: $n; $(logs)" ;; esac
 [ "$(query "$dir/results/shards/night-7.sqlite" 'SELECT state FROM stint')" = stopped ] || fail "not ended cleanly"
 # (A reader of a shard leaves an empty log beside it.)
-[ -z "$(ls "$dir/results/shards" | grep -vE '^night-[0-9].sqlite(-shm|-wal)?$')" ] || fail "leftovers: $(ls "$dir/results/shards")"
+[ -z "$(ls "$dir/results/shards" | grep -vE '^night-[0-9].sqlite(-shm|-wal)?$')" ] ||
+	fail "leftovers: $(ls "$dir/results/shards")"
 done_ told_to_stop
 exit $failed

@@ -66,7 +66,8 @@ def main():
 		if got == wanted:
 			return True
 		lines = [(a, b) for a, b in zip(got.split("\n"), wanted.split("\n")) if a != b]
-		print("FAIL: %s: %s" % (name, " | ".join(lines[0]) if lines and got[:1] != "!" else got[:300].replace("\n", " ")))
+		told = " | ".join(lines[0]) if lines and got[:1] != "!" else got[:300].replace("\n", " ")
+		print("FAIL: %s: %s" % (name, told))
 		return False
 
 	same = unknown = 0
@@ -86,7 +87,8 @@ def main():
 		elif not failed:
 			failed += 1
 			print("FAIL: corpus: only %d programs compared, %d unknown to this jaxlib" % (same, unknown))
-		for path in sorted(glob.glob(ROOT + "/examples/graphs/*/*.pb*") + glob.glob(ROOT + "/../shared/hlo/*.pb")):
+		graphs = glob.glob(ROOT + "/examples/graphs/*/*.pb*") + glob.glob(ROOT + "/../shared/hlo/*.pb")
+		for path in sorted(graphs):
 			name = os.path.basename(path)
 			plain = path
 			if path.endswith(".zst"):
@@ -97,7 +99,8 @@ def main():
 				subprocess.run(["zstd", "-qdf", path, "-o", plain], check=True)
 			with open(plain, "rb") as f:
 				data = f.read()
-			said = compare(name, path, in_child(lambda: hlo.HloModule.from_serialized_hlo_module_proto(data).to_string()))
+			theirs = in_child(lambda: hlo.HloModule.from_serialized_hlo_module_proto(data).to_string())
+			said = compare(name, path, theirs)
 			failed += said is False
 			if said:
 				print("pass: " + name)

@@ -18,7 +18,7 @@ static bool available;
 
 typedef bool (*harm)(Hlo__HloModuleProto *m);
 
-/* Every operation of the entry that has another one of the same operands. */
+/* Replaces every operation of the entry for which there is another one with the same operands. */
 static bool change_operations(Hlo__HloModuleProto *m)
 {
 	static const char *const other[] = {"subtract", "add", "tanh", "maximum"};
@@ -50,7 +50,8 @@ static const Hlo__HloInstructionProto *by_id(const Hlo__HloComputationProto *c, 
 }
 
 /*
- * What is copied into another layout stays in the one it had: a bitcast of it then reads the elements in another order.
+ * A value that is copied into another layout keeps the one it had; a bitcast of it then reads its elements in another
+ * order.
  */
 static bool lose_inner(Hlo__HloModuleProto *m)
 {
@@ -81,7 +82,7 @@ static size_t make_row_major(Hlo__ShapeProto *s)
 	return lost;
 }
 
-/* Every value becomes row-major, as it does where layouts are not written down: those that come from outside, too. */
+/* Makes every value row-major, parameters and results included, as happens if layouts are not written down. */
 static bool lose_outer(Hlo__HloModuleProto *m)
 {
 	size_t lost = make_row_major(m->host_program_shape->result);
@@ -98,7 +99,7 @@ static bool lose_outer(Hlo__HloModuleProto *m)
 	return lost > 0;
 }
 
-/* What the space is over becomes another module; the sites stay. */
+/* Replaces the module under the space; the sites stay. */
 static bool replace_module(struct lab *lab, harm how)
 {
 	struct subject *s = &lab->subject;
@@ -127,7 +128,7 @@ static bool replace_module(struct lab *lab, harm how)
 	return ok;
 }
 
-/* One verdict about a configuration a flip away from the default. */
+/* Asks for a verdict on a configuration that is one flip away from the default. */
 static void judge(const char *path, harm how, struct verdict *v)
 {
 	struct cost_options co = {0};

@@ -1,5 +1,5 @@
 /*
- * fuzz.h - what a fuzz target is: one function that survives any bytes.
+ * fuzz.h - a fuzz target: one function that must survive any bytes.
  *
  * tests/fuzz_NAME.c defines it. `make fuzz` links it with libFuzzer; `make check` links it with
  * replay.c, which feeds it every file of tests/corpus/NAME. A crash that fuzzing finds is put into

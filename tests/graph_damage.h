@@ -1,8 +1,8 @@
 /*
  * graph_damage.h - real programs, cut short and with bits flipped.
  *
- * Bytes of a message that end early, or of which one bit is another, are refused with a sentence, or are
- * still a program; then everything can be made of it that we make of one (consume.h).
+ * A message that is cut off, or has a flipped bit, is refused with a sentence, or is still a program. Then everything
+ * can be done with it that we do with a program (consume.h).
  */
 #ifndef TESTS_GRAPH_DAMAGE_H
 #define TESTS_GRAPH_DAMAGE_H
@@ -11,7 +11,7 @@
 #include "base/io.h"
 #include "tests/consume.h"
 
-/* Of memory of exactly that size, so that a sanitizer sees any step beyond. True where it is a program. */
+/* Reads the bytes in memory of exactly their size, so that a sanitizer sees reads beyond it. True: it is a program. */
 static inline bool damage_feed(const char *bytes, size_t n, uint64_t seed)
 {
 	struct graph g = {0};
@@ -29,7 +29,7 @@ static inline bool damage_feed(const char *bytes, size_t n, uint64_t seed)
 	return rc == 0;
 }
 
-/* Every step-th prefix; how many are programs. */
+/* Reads every step-th prefix; returns how many are programs. */
 static inline size_t damage_cuts(const struct buf *b, size_t step)
 {
 	size_t taken = 0;
@@ -38,7 +38,7 @@ static inline size_t damage_cuts(const struct buf *b, size_t step)
 	return taken;
 }
 
-/* `count` single bits anywhere; how many leave a program. */
+/* Flips single bits, `count` in all, anywhere; returns how many leave a program. */
 static inline size_t damage_flips(struct buf *b, size_t count, uint64_t seed)
 {
 	struct rng r;

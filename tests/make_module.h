@@ -8,9 +8,8 @@
  *	make_bytes(&mk, &buf);
  *	make_release(&mk);
  *
- * The root of a computation is its last instruction unless `root` says otherwise. Ids are
- * (computation << 32 | number), as XLA writes them. Whatever a test wants to be odd it changes in
- * the messages before make_bytes.
+ * The root of a computation is its last instruction, unless `root` says otherwise. Ids are (computation << 32 |
+ * number), as XLA writes them. A test that wants an odd module changes the messages before make_bytes.
  */
 #ifndef TESTS_MAKE_MODULE_H
 #define TESTS_MAKE_MODULE_H
@@ -180,7 +179,7 @@ static inline void make_dims(struct make_comp *c, make_instruction *in, int n, .
 	va_end(ap);
 }
 
-/* `in` calls these, in order. */
+/* Makes `in` call these computations, in order. */
 static inline make_instruction *make_calls(make_instruction *in, struct make *mk, int n, ...)
 {
 	va_list ap;

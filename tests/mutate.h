@@ -1,11 +1,10 @@
 /*
  * mutate.h - one small change to a message that keeps it a message.
  *
- * Changing bytes at random breaks the wire format long before it breaks a program. Here the message is
- * unpacked, a random field of a random part of it is changed (a number becomes an extreme one or that of
- * a neighbour, a part or an element goes, is there twice, changes places, or becomes another one of its
- * kind), and it is packed again. The way to the field is a walk down from the module; each step stops
- * with some probability, so that every level is changed.
+ * Changing bytes at random breaks the wire format long before it breaks a program. So we unpack the message, change a
+ * random field of a random part, and pack it again. A number becomes an extreme one or that of a neighbour. A part or
+ * an element is removed, doubled, moved, or replaced by another one of its kind. The field is found by a walk down from
+ * the module that stops at each step with some probability, so every level is changed.
  */
 #ifndef TESTS_MUTATE_H
 #define TESTS_MUTATE_H
@@ -158,7 +157,7 @@ static inline void mutate_message(struct mutation *m, ProtobufCMessage *in, int 
 		*part = *part && rng_below(&m->r, 2) ? NULL : mutate_other(m, f->descriptor);
 }
 
-/* Between one and three changes of the module in p; false where it is none. */
+/* Makes one to three changes to the module in p. Returns false if p is no module. */
 static inline bool mutate_module(const void *p, size_t n, uint64_t seed, struct buf *out)
 {
 	struct mutation m = {0};

@@ -1,5 +1,5 @@
 /*
- * net_fixture.h - small random nets, and the best answer of one by trying all.
+ * net_fixture.h - makes small random nets, and finds the best answer of one by trying all.
  */
 #ifndef TESTS_NET_FIXTURE_H
 #define TESTS_NET_FIXTURE_H
@@ -42,7 +42,7 @@ static inline void tie_numbers(struct buf *b, struct rng *r, uint64_t n)
 	buf_addch(b, ']');
 }
 
-/* The text of a net, in the contest's form. */
+/* Appends a random net as text, in the contest's form. */
 static inline void net_random(struct buf *b, const struct net_shape *shape, struct rng *r)
 {
 	uint32_t n = shape->nodes, *choices = MEM_NEW(n + 1, uint32_t);

@@ -1,5 +1,5 @@
 /*
- * optimised.h - what the real compiler makes of a module, for tests that hold two of them together.
+ * optimised.h - compiles a module with the real compiler, for tests that compare two results.
  */
 #ifndef TESTS_OPTIMISED_H
 #define TESTS_OPTIMISED_H
@@ -7,7 +7,7 @@
 #include "device/device.h"
 #include "tests/test.h"
 
-/* The hash of the optimised program; 0 when it does not compile. */
+/* Returns the hash of the optimised program; 0 if it does not compile. */
 static inline uint64_t optimised(struct device *device, const struct buf *module)
 {
 	struct compiled c = {0};

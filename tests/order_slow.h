@@ -1,10 +1,12 @@
 /*
- * order_slow.h - what the incremental course of an order is held against: the slow and obvious way.
+ * order_slow.h - computes the memory of an order in the slow and obvious way, to check the incremental one; and lines
+ * to try.
  */
 #ifndef TESTS_ORDER_SLOW_H
 #define TESTS_ORDER_SLOW_H
 
 #include "base/mem.h"
+#include "base/rng.h"
 #include "space/order/course.h"
 
 /* Bytes at every step of an order (n places); returns the largest. */
@@ -62,6 +64,51 @@ static inline uint64_t course_trial_peak(const struct course *c)
 				peak = c->bytes[p];
 	}
 	return peak;
+}
+
+/* A random line: steps read a few earlier values; some share; some need something inside. */
+static inline void make_line(struct line *l, uint32_t n, struct rng *r)
+{
+	line_init(l, n);
+	for (uint32_t i = 0; i < n / 10; i++) /* they read nothing */
+		line_pin(l, i);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t first = l->n_values, made = (uint32_t)rng_below(r, 3);
+		for (uint32_t k = 0; k < 3 && first && i >= n / 10; k++) {
+			uint32_t x = first - 1 - (uint32_t)rng_below(r, first < 12 ? first : 12);
+			line_reads(l, i, x);
+		}
+		for (uint32_t k = 0; k < made; k++)
+			line_value(l, i, rng_below(r, 1000));
+		for (uint32_t k = 0; made == 1 && first && i >= n / 10 && k < rng_below(r, 3); k++) {
+			line_shares(l, first, first - 1 - k % first);
+			line_reads(l, i, first - 1 - k % first);
+		}
+		if (rng_below(r, 10) == 0)
+			l->inside[i] = (int64_t)rng_below(r, 2000);
+	}
+	line_finish(l);
+}
+
+/* The smallest peak of all orders, by trying all. */
+static inline uint64_t best_of_all(const struct line *l, uint32_t *order, uint32_t n, uint32_t done, uint64_t best)
+{
+	uint64_t bytes[16];
+
+	if (n == l->n) {
+		uint64_t peak = line_bytes(l, order, bytes);
+		return peak < best ? peak : best;
+	}
+	for (uint32_t v = 0; v < l->n; v++) {
+		bool ready = !(done >> v & 1);
+		for (uint32_t k = l->before.first[v]; k < l->before.first[v + 1]; k++)
+			ready &= done >> l->before.item[k] & 1;
+		if (!ready)
+			continue;
+		order[n] = v;
+		best = best_of_all(l, order, n + 1, done | 1u << v, best);
+	}
+	return best;
 }
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * rewrite_cases.h - small programs that rules of space/rewrite/ apply to, of all dimension numberings.
+ * rewrite_cases.h - small programs to which rules of space/rewrite/ apply, with all numberings of dimensions.
  *
- * Each is HLO text in which dimensions, windows and groups are small and in every order that the definitions allow;
- * a walk hands them to a visitor one by one.
+ * Each is HLO text with small dimensions, windows and groups. Together they have every order of dimensions that the
+ * definitions allow. A walk gives them to a visitor one by one.
  */
 #ifndef TESTS_REWRITE_CASES_H
 #define TESTS_REWRITE_CASES_H
@@ -14,7 +14,7 @@
 
 typedef void case_visit(void *ctx, const char *text);
 
-/* All but one of `each`, whatever the walk repeats after. */
+/* Leaves out all but one in `each`, spread so that they fall on no period of the walk. */
 static inline bool left_out(uint32_t n, uint32_t each)
 {
 	return (n * 2654435761u >> 8) % each != 0;
@@ -141,7 +141,7 @@ static void visit_conv(const struct conv_case *c, case_visit *visit, void *ctx)
 	buf_release(&b);
 }
 
-/* All numberings of one spatial dimension by all windows and groups; every `each`-th of them. */
+/* Visits convolutions of one spatial dimension: every `each`-th combination of numbering, window and groups. */
 static void walk_conv1(case_visit *visit, void *ctx, uint32_t each, uint32_t first)
 {
 	uint32_t n = first;
@@ -161,7 +161,7 @@ static void walk_conv1(case_visit *visit, void *ctx, uint32_t each, uint32_t fir
 			}
 }
 
-/* Of two spatial dimensions: the n-th of all numberings (13,824), with windows and groups that go round. */
+/* Visits convolutions of two spatial dimensions: all 13,824 numberings, with windows and groups in turn. */
 static void walk_conv2(case_visit *visit, void *ctx, uint32_t each, uint32_t first)
 {
 	for (uint32_t i = first; i < 13824; i += each) {

@@ -17,7 +17,7 @@ static int merge_size(const char *labels, int columns)
 	return n;
 }
 
-/* Flattens the n values and puts them together: a program has one result here. */
+/* Flattens the n values and concatenates them, because these programs have one result. */
 static void merge_result(struct buf *b, const int *size, uint32_t n)
 {
 	int all = 0;
@@ -32,7 +32,7 @@ static void merge_result(struct buf *b, const int *size, uint32_t n)
 	buf_adds(b, "), dimensions={0}\n}\n");
 }
 
-/* Products of x with several others, the i-th of which has its labels in an order of its own if they differ. */
+/* Writes products of x with several others; with `differ`, the labels of each are in an order of their own. */
 static void merged_products(struct buf *b, const char *x, const char *w, int side, uint32_t orders, bool differ)
 {
 	struct product_case c = {.side = side};
@@ -71,13 +71,13 @@ static void put_line(struct buf *b, const char *text, const char *key)
 	buf_add(b, p, (size_t)(end - p));
 }
 
-/* Two convolutions of one input by two kernels, or of two inputs by one kernel. */
+/* Writes two convolutions of one input by two kernels, or of two inputs by one kernel. */
 static bool merged_convolutions(struct buf *b, const struct conv_case *c, int side)
 {
 	const struct group_case *g = &c->g;
 	int y[4] = {g->batch, g->multiple * g->groups * g->batch_groups, conv_out(&c->w[0], g->size),
 		c->n > 1 ? conv_out(&c->w[1], g->size) : 1};
-	const char *to;
+	const char *from;
 	struct buf one = {0};
 	int size[2];
 
@@ -90,8 +90,8 @@ static bool merged_convolutions(struct buf *b, const struct conv_case *c, int si
 	buf_adds(b, "\n  ");
 	put_line(b, one.data, "k = ");
 	buf_adds(b, side ? "\n  z = " : "\n  l = ");
-	to = strchr(strstr(one.data, side ? "x = " : "k = ") + 4, ']');
-	buf_add(b, strstr(one.data, side ? "x = " : "k = ") + 4, (size_t)(to + 1 - strstr(one.data, side ? "x = " : "k = ") - 4));
+	from = strstr(one.data, side ? "x = " : "k = ") + 4;
+	buf_add(b, from, (size_t)(strchr(from, ']') + 1 - from));
 	buf_adds(b, " parameter(2)\n");
 	for (uint32_t i = 0; i < 2; i++) {
 		struct buf line = {0};
@@ -109,7 +109,7 @@ static bool merged_convolutions(struct buf *b, const struct conv_case *c, int si
 	return true;
 }
 
-/* A product of which three parts are read, cut along its first and its last dimension. */
+/* Writes a product of which three parts are read, cut along its first and its last dimension. */
 static void parted_product(struct buf *b, const char *x, const char *w, int side, uint32_t orders)
 {
 	struct product_case c = {.side = side};
@@ -136,8 +136,12 @@ static void parted_product(struct buf *b, const char *x, const char *w, int side
 		char shape[64] = "", cut[128] = "";
 		size[i] = 1;
 		for (const char *p = out; *p; p++) {
-			int all = *p == 'n' ? 5 : label_size(*p), start = *p == 'n' ? (int)i : p == out && all > 2 ? 1 : 0;
-			int step = *p == 'n' && i == 0 ? 2 : 1, limit = *p == 'n' ? start + 2 + (int)i % 2 : all, count = (limit - start + step - 1) / step;
+			bool cut_n = *p == 'n';
+			int all = cut_n ? 5 : label_size(*p);
+			int start = cut_n ? (int)i : p == out && all > 2 ? 1 : 0;
+			int limit = cut_n ? start + 2 + (int)i % 2 : all;
+			int step = cut_n && i == 0 ? 2 : 1;
+			int count = (limit - start + step - 1) / step;
 			sprintf(shape + strlen(shape), "%s%d", p > out ? "," : "", count);
 			sprintf(cut + strlen(cut), "%s[%d:%d:%d]", p > out ? ", " : "", start, limit, step);
 			size[i] *= count;
@@ -147,7 +151,10 @@ static void parted_product(struct buf *b, const char *x, const char *w, int side
 	merge_result(b, size, MERGED);
 }
 
-/* A sum of squared distances from something that is the same along it: dimensions of x that are summed, dimensions that m has. */
+/*
+ * Writes the sum of the squared distances of x from m. Bit i of `summed`: dimension i of x is summed; bit i of `has`: m
+ * has that dimension, and is the same along the others.
+ */
 static void squared_distances(struct buf *b, uint32_t rank, uint32_t summed, uint32_t has, bool other_way)
 {
 	static const int sizes[] = {3, 2, 3};
@@ -167,11 +174,15 @@ static void squared_distances(struct buf *b, uint32_t rank, uint32_t summed, uin
 	}
 	for (int k = 0; k < 4; k++)
 		buf_addch(list[k], 0);
-	buf_addf(b, "HloModule m\n\nadd {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT c = f32[] add(a, b)\n}\n\nENTRY e {\n"
-		    "  x = f32[%s] parameter(0)\n  m = f32[%s] parameter(1)\n  z = f32[] constant(0)\n"
-		    "  p = f32[%s] broadcast(m), dimensions={%s}\n  d = f32[%s] subtract(%s)\n  q = f32[%s] multiply(d, d)\n"
-		    "  ROOT y = f32[%s] reduce(q, z), dimensions={%s}, to_apply=add\n}\n", (char *)dims.data, (char *)m.data, (char *)dims.data,
-		(char *)map.data, (char *)dims.data, other_way ? "p, x" : "x, p", (char *)dims.data, (char *)out.data, (char *)gone.data);
+	buf_addf(b,
+		"HloModule m\n\nadd {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n"
+		"  ROOT c = f32[] add(a, b)\n}\n\nENTRY e {\n"
+		"  x = f32[%s] parameter(0)\n  m = f32[%s] parameter(1)\n  z = f32[] constant(0)\n"
+		"  p = f32[%s] broadcast(m), dimensions={%s}\n  d = f32[%s] subtract(%s)\n"
+		"  q = f32[%s] multiply(d, d)\n"
+		"  ROOT y = f32[%s] reduce(q, z), dimensions={%s}, to_apply=add\n}\n",
+		(char *)dims.data, (char *)m.data, (char *)dims.data, (char *)map.data, (char *)dims.data,
+		other_way ? "p, x" : "x, p", (char *)dims.data, (char *)out.data, (char *)gone.data);
 	buf_release(&dims);
 	for (int k = 0; k < 4; k++)
 		buf_release(list[k]);
@@ -193,8 +204,8 @@ static void walk_distances(case_visit *visit, void *ctx)
 
 static void walk_merges(case_visit *visit, void *ctx, uint32_t each, uint32_t first)
 {
-	static const char *const labels[][2] = {{"mk", "kn"}, {"k", "kn"}, {"mkl", "kln"}, {"bmk", "bkn"}, {"mk", "kpn"}, {"mpk", "kn"},
-		{"m", "n"}};
+	static const char *const labels[][2] = {{"mk", "kn"}, {"k", "kn"}, {"mkl", "kln"}, {"bmk", "bkn"},
+		{"mk", "kpn"}, {"mpk", "kn"}, {"m", "n"}};
 	uint32_t n = first;
 
 	for (size_t l = 0; l < sizeof labels / sizeof *labels; l++)
@@ -217,7 +228,8 @@ static void walk_merges(case_visit *visit, void *ctx, uint32_t each, uint32_t fi
 		}
 	for (uint32_t i = 0; i < 216; i++)
 		for (uint32_t k = 0; k < N_WINDOWS * N_GROUPS; k++) {
-			struct conv_case c = {.n = 1, .w = {window_cases[k % N_WINDOWS], {.size = 1}}, .g = group_cases[k / N_WINDOWS]};
+			struct conv_case c = {.n = 1, .w = {window_cases[k % N_WINDOWS], {.size = 1}},
+				.g = group_cases[k / N_WINDOWS]};
 			const char *o[3] = {orders3[i % 6], orders3[i / 6 % 6], orders3[i / 36]};
 			struct buf b = {0};
 			if (left_out(n++, 8 * each))

@@ -1,8 +1,8 @@
 /*
  * rewrite_patterns.h - small programs that the patterns of space/rewrite/ match, made from the patterns themselves.
  *
- * Letters become no dimension, one or two of a size of two or three; parameters list theirs in any order; now and then
- * a value is transposed before it is used.
+ * Each letter becomes zero, one or two dimensions of size two or three. Parameters have their dimensions in any order;
+ * now and then a value is transposed before it is used.
  */
 #ifndef TESTS_REWRITE_PATTERNS_H
 #define TESTS_REWRITE_PATTERNS_H

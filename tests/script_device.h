@@ -1,5 +1,5 @@
 /*
- * script_device.h - a device of which every answer is scripted, for tests of costs, and a space to try it on.
+ * script_device.h - a device whose answers are scripted, for tests of costs, and a space to try it on.
  */
 #ifndef TESTS_SCRIPT_DEVICE_H
 #define TESTS_SCRIPT_DEVICE_H
@@ -11,8 +11,8 @@
 #include "tests/test.h"
 
 /*
- * A device that costs what a hash of the module says, and fails at chosen calls. It refuses what the
- * real one would: handles it does not know.
+ * On this device a module costs what its hash says. It fails at chosen calls, and refuses unknown handles, as a real
+ * device does.
  */
 #define HANDLES 64
 struct script {
@@ -131,6 +131,25 @@ static struct buf module;
 static struct graph graph;
 static struct space *space;
 static uint8_t dflt[256], flip[256];
+
+/* Opens the space, or ends the program with a sentence; script_close releases it. */
+static inline void script_open(void)
+{
+	struct toy_spec spec = {100, 3, 7};
+	struct err err = {0};
+
+	toy_graph(&spec, &module);
+	if (graph_parse(&graph, module.data, module.len, "toy", &err) < 0 ||
+		!(space = space_open("fusion", "cpu", &graph, NULL, 0, &err)))
+		exit(err_exit(&err));
+}
+
+static inline void script_close(void)
+{
+	space_free(space);
+	graph_release(&graph);
+	buf_release(&module);
+}
 
 /* A flip that changes the program, at the k-th site for which that is so. */
 static inline void flipped(uint32_t k)

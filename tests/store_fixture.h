@@ -1,7 +1,7 @@
 /*
  * store_fixture.h - made-up stores for tests and benches: a toy graph, a space, runs of random steps.
  *
- * Everything follows from a seed, so that what was written can be told again without keeping it.
+ * Everything follows from a seed, so a test knows what was written without keeping it.
  */
 #ifndef TESTS_STORE_FIXTURE_H
 #define TESTS_STORE_FIXTURE_H
@@ -39,6 +39,17 @@ static inline char *made_folder(void)
 	snprintf(path, sizeof path, "%s/vantage-test-XXXXXX", tmp ? tmp : access("/dev/shm", W_OK) == 0 ? "/dev/shm"
 		: "/tmp");
 	return mkdtemp(path) ? mem_strdup(path) : NULL;
+}
+
+/* Returns the path of a file in the folder; it is valid until the fourth call after this one. */
+static inline const char *made_path(const char *folder, const char *name)
+{
+	static char path[4][300];
+	static int n;
+	char *p = path[n++ % 4];
+
+	snprintf(p, sizeof path[0], "%s/%s", folder, name);
+	return p;
 }
 
 /* Environment, graph and space `name`; max_choices 2 makes all sites binary. */

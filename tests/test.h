@@ -4,9 +4,8 @@
  *	static void adds(void) { CHECK(1 + 1 == 2); CHECK_INT(add(2, 3), 5); }
  *	int main(int argc, char **argv) { RUN(adds); return test_done(); }
  *
- * Prints one line per case: "pass: name", "FAIL: name: file:line: what", "skip: name: why". A case
- * stops counting at its first failure but runs on, so write checks that survive a failed one; after
- * five failures it is silent.
+ * Prints one line per case: "pass: name", "FAIL: name: file:line: what", "skip: name: why". A case goes on after a
+ * failed check, so write checks that survive a failed one. After five failures it prints no more of them.
  */
 #ifndef TESTS_TEST_H
 #define TESTS_TEST_H
@@ -18,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Seconds that nothing is late after on any machine: tests/run ends a test that hangs much sooner. */
+/* Seconds, so many that nothing is late on any machine. tests/run ends a test that hangs much sooner. */
 #define PATIENT 36000.0
 
 static const char *test_name;
@@ -32,7 +31,7 @@ static bool test_skipped;
 #define SKIP(why) do { test_skipped = true; printf("skip: %s: %s\n", test_name, why); return; } while (0)
 #define RUN(fn) test_run(#fn, fn)
 
-/* Counts a failure; true when it is to be told, and then the line is begun. */
+/* Counts a failure. Returns true if it is to be printed, and then has begun the line. */
 static inline bool test_fail_line(const char *file, int line)
 {
 	if (++test_failed > 5)

@@ -1,9 +1,9 @@
 /*
  * text_damage.h - real HLO text, cut short and with bits flipped.
  *
- * A text that ends early is an error with a sentence, and leaves nothing behind. With a bit flipped
- * it is an error, or still a program: then what we print of it must be the same program again.
- * Files lie beside the project; each case skips where they do not.
+ * A text that ends early is an error with a sentence, and leaves nothing behind. A text with a flipped bit is an error,
+ * or still a program; then printing it must give the same program again. The files lie beside the project; a case is
+ * skipped if its file is not there.
  */
 #ifndef TESTS_TEXT_DAMAGE_H
 #define TESTS_TEXT_DAMAGE_H

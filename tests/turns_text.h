@@ -1,7 +1,7 @@
 /*
- * turns_text.h - a program of two loops whose turns only running it tells: each goes on while a float is below
- * another that is computed. In forms that are legal and odd: the outer body's root is the inner loop itself,
- * and the loops' results are read whole.
+ * turns_text.h - a program of two loops whose turns can only be counted by running it: each goes on while one computed
+ * float is below another. It has odd but legal forms: the root of the outer body is the inner loop itself, and the
+ * results of the loops are read whole.
  */
 #ifndef TESTS_TURNS_TEXT_H
 #define TESTS_TURNS_TEXT_H

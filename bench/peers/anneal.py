@@ -1,4 +1,5 @@
-"""Simulated annealing over an arena: one site goes to another choice; worse is kept with probability exp(-cost / temperature).
+"""Simulated annealing over an arena: one site goes to another choice; worse is kept with probability exp(-cost /
+temperature).
 
 The temperature falls by a fixed factor with every price, from the median cost of the first moves to a hundredth of it.
 """

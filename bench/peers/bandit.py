@@ -1,7 +1,7 @@
 """A bandit over classes: an arm takes all sites of a class to one choice, and is worth what that saves.
 
-UCB1: the arm with the highest mean saving plus a bonus that shrinks as it is played. What saves is taken, and the arms of
-its class are as new afterwards, since what they would save now is not known.
+UCB1: the arm with the highest mean saving plus a bonus that shrinks as it is played. What saves is taken, and the arms
+of its class are as new afterwards, since what they would save now is not known.
 """
 import math
 
@@ -11,7 +11,8 @@ def play(arena, rng):
     members = {}
     for site, tie in enumerate(space["class"]):
         members.setdefault(tie, []).append(site)
-    arms = [(tie, choice) for tie, sites in members.items() for choice in range(max(space["choices"][s] for s in sites))]
+    arms = [(tie, choice) for tie, sites in members.items()
+            for choice in range(max(space["choices"][s] for s in sites))]
 
     def reach(arm, site):
         return min(arm[1], space["choices"][site] - 1)
@@ -24,7 +25,8 @@ def play(arena, rng):
         turn += 1
         # An arm of a class that is there already would save nothing.
         free = [a for a in arms if any(config[site] != reach(a, site) for site in members[a[0]])]
-        arm = max(free, key=lambda a: mean[a] + scale * math.sqrt(2 * math.log(turn) / plays[a]) if plays[a] else math.inf)
+        arm = max(free, key=lambda a: mean[a] + scale * math.sqrt(2 * math.log(turn) / plays[a]) if plays[a]
+                  else math.inf)
         tie, choice = arm
         there = list(config)
         for site in members[tie]:

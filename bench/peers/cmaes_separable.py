@@ -1,4 +1,5 @@
-"""CMA-ES, separable since there are hundreds of keys (ground.py), begun at the default: the package behind Optuna's sampler of that name.
+"""CMA-ES, separable since there are hundreds of keys (ground.py), begun at the default: the package behind Optuna's
+sampler of that name.
 
 needs: cmaes==0.13.1
 """
@@ -13,7 +14,8 @@ def play(arena, rng):
     n = len(ground.choices)
     if not n:
         return
-    optimiser = cmaes.SepCMA(mean=numpy.full(n, KEEP / 2), sigma=KEEP / 4, bounds=numpy.array([[0.0, 1.0]] * n), seed=rng.randrange(2 ** 31))
+    optimiser = cmaes.SepCMA(mean=numpy.full(n, KEEP / 2), sigma=KEEP / 4, bounds=numpy.array([[0.0, 1.0]] * n),
+                             seed=rng.randrange(2 ** 31))
     try:
         while True:
             asked = [optimiser.ask() for _ in range(optimiser.population_size)]

@@ -15,9 +15,11 @@ def sampler(seed, ground):
 
 def play(arena, rng, sampler=sampler):
     ground = Ground(arena)
-    kinds = {f"c{i}": optuna.distributions.CategoricalDistribution(list(range(n))) for i, n in enumerate(ground.choices)}
+    kinds = {f"c{i}": optuna.distributions.CategoricalDistribution(list(range(n))) for i,
+             n in enumerate(ground.choices)}
     study = optuna.create_study(sampler=sampler(rng.randrange(2 ** 31), ground))
-    study.add_trial(optuna.trial.create_trial(params={f"c{i}": c for i, c in enumerate(ground.start)}, distributions=kinds, value=0.0))
+    study.add_trial(optuna.trial.create_trial(params={f"c{i}": c for i, c in enumerate(ground.start)},
+                                              distributions=kinds, value=0.0))
     try:
         while True:
             trial = study.ask(kinds)

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 """Lets peers, and our own search, decide about programs on the same budget: a table of what each saved by the verdict.
 
-    bench/peers/play.py [--device sim] [--space fusion] [--budgets 60,300] [--seeds 1,2,3] [--peers anneal,bandit] PROGRAM...
+    bench/peers/play.py [--device sim] [--space fusion] [--budgets 60,300] [--seeds 1,2,3] [--peers NAMES] PROGRAM...
 
-A peer is a file of this folder; it plays through the arena. Ours are bin/search with the same number of evaluations: `guided`, as it
-comes, and `random`. Every game is a line of JSON on standard output, or in --results FILE, where games that stand there already are
-not played again: so a long table is made in pieces (--stop-after SECONDS). The tables, by evaluations and by seconds, go to standard
-error; --table only prints those of FILE.
+A peer is a file of this folder; it plays through the arena. Ours are bin/search with the same number of evaluations:
+`guided`, as it comes, and `random`. Every game is a line of JSON on standard output, or in --results FILE, where games
+that stand there already are not played again: so a long table is made in pieces (--stop-after SECONDS). The tables, by
+evaluations and by seconds, go to standard error; --table only prints those of FILE.
 
-What a peer's file says it needs ("needs: PACKAGE==VERSION ...") is installed with --environments DIR into an environment of
-its own, in DIR. Without that it is taken from this Python; a peer whose packages are missing is left out with a sentence.
+What a peer's file says it needs ("needs: PACKAGE==VERSION ...") is installed with --environments DIR into an
+environment of its own, in DIR. Without that it is taken from this Python; a peer whose packages are missing is left out
+with a sentence.
 """
 import argparse
 import importlib
@@ -34,9 +35,10 @@ MOMENTS = (1, 3, 10, 30)  # seconds, of the table by seconds
 def ours(strategy, game, set_):
     model = [f"--model={set_.model}"] if set_.model and strategy == "guided" else []
     with tempfile.TemporaryDirectory() as folder:
-        said = subprocess.run([vantage.programs.find("search"), "-q", "--json", f"--device={set_.device}", f"--space={set_.space}",
-                               f"--graph={game['program']}", f"--budget={game['budget']}", f"--seed={game['seed']}", "--wait",
-                               f"--strategy={strategy}", *model, f"--out={folder}/out"], check=True, stdout=subprocess.PIPE).stdout
+        said = subprocess.run([vantage.programs.find("search"), "-q", "--json", "--wait", f"--device={set_.device}",
+                               f"--space={set_.space}", f"--graph={game['program']}", f"--budget={game['budget']}",
+                               f"--seed={game['seed']}", f"--strategy={strategy}", *model, f"--out={folder}/out"],
+                              check=True, stdout=subprocess.PIPE).stdout
     said = json.loads(said)
     own, search = said["search"]["default_seconds"], said["search"]
     curve = [(p["evaluation"], p["seconds"], -p["delta"] / own) for p in search["curve"]]
@@ -56,12 +58,14 @@ class Watched:
         got = self.arena.price(*args, **named)
         if got.get("total", 0.0) < self.best:
             self.best = got["total"]
-            self.curve.append((self.budget["priced"], time.monotonic() - self.began, -self.best / self.about["default"]))
+            self.curve.append((self.budget["priced"], time.monotonic() - self.began,
+                               -self.best / self.about["default"]))
         return got
 
 
 def peer(name, game, set_):
-    with vantage.Arena(game["program"], device=set_.device, space=set_.space, budget=game["budget"], seed=game["seed"], wait=True,
+    with vantage.Arena(game["program"], device=set_.device, space=set_.space, budget=game["budget"], seed=game["seed"],
+                       wait=True,
                        model=set_.model) as arena:
         watched = Watched(arena)
         importlib.import_module(name).play(watched, random.Random(game["seed"]))
@@ -73,7 +77,8 @@ def play_one(game, set_):
     name = game["by"]
     verdict, seconds, curve = (ours if name in OURS else peer)(name, game, set_)
     gain = verdict.get("gain", 0.0) if verdict["tuned"] else 0.0
-    return {**game, "gain": gain, "seconds": round(seconds, 4), "curve": [(n, round(s, 4), round(g, 6)) for n, s, g in curve]}
+    return {**game, "gain": gain, "seconds": round(seconds, 4),
+            "curve": [(n, round(s, 4), round(g, 6)) for n, s, g in curve]}
 
 
 def needs(name):
@@ -105,8 +110,9 @@ def missing(name):
 
 
 def play_apart(python, game, set_):
-    said = subprocess.run([python, __file__, "--one", json.dumps(game), f"--device={set_.device}", f"--space={set_.space}",
-                           *([f"--model={set_.model}"] if set_.model else [])], check=True, stdout=subprocess.PIPE).stdout
+    model = [f"--model={set_.model}"] if set_.model else []
+    said = subprocess.run([python, __file__, "--one", json.dumps(game), f"--device={set_.device}",
+                           f"--space={set_.space}", *model], check=True, stdout=subprocess.PIPE).stdout
     return json.loads(said)
 
 
@@ -115,7 +121,8 @@ def games(set_):
         for budget in map(int, set_.budgets.split(",")):
             for program in set_.programs:
                 for name in set_.peers.split(","):
-                    yield {"program": program, "device": set_.device, "space": set_.space, "budget": budget, "seed": seed, "by": name}
+                    yield {"program": program, "device": set_.device, "space": set_.space, "budget": budget,
+                           "seed": seed, "by": name}
 
 
 def is_of(row, game):
@@ -147,7 +154,7 @@ def reached(row, seconds):
 def table(rows):
     """By evaluations: means of the verdicts. By seconds: of the games with the largest budget, by their prices."""
     budgets, names = sorted({row["budget"] for row in rows}), sorted({row["by"] for row in rows})
-    lines = ["| by | " + " | ".join(f"{b} evaluations" for b in budgets) + " | " + " | ".join(f"{m} s" for m in MOMENTS) +
+    lines = ["| by | " + " | ".join([f"{b} evaluations" for b in budgets] + [f"{m} s" for m in MOMENTS]) +
              " | seconds an evaluation | games |", "|---" * (len(budgets) + len(MOMENTS) + 3) + "|"]
     for name in names:
         of = [row for row in rows if row["by"] == name]
@@ -156,7 +163,8 @@ def table(rows):
             gains = [row["gain"] for row in of if row["budget"] == budget]
             cells.append(f"{100 * statistics.mean(gains):.2f}%" if gains else "")
         last = [row for row in of if row["budget"] == budgets[-1]]
-        cells += [f"{100 * statistics.mean(reached(row, moment) for row in last):.2f}%" if last else "" for moment in MOMENTS]
+        cells += [f"{100 * statistics.mean(reached(row, moment) for row in last):.2f}%" if last else ""
+                  for moment in MOMENTS]
         cells += [f"{statistics.mean(row['seconds'] / row['budget'] for row in of):.3g}", str(len(of))]
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
@@ -178,7 +186,8 @@ def main():
     options.add_argument("--seeds", default="1,2,3")
     options.add_argument("--peers", default="anneal,bandit,asked,random,guided")
     options.add_argument("--model", help="the model that guides ours; default: the one that search takes")
-    options.add_argument("--environments", metavar="DIR", help="an environment for each peer that needs packages is made here")
+    options.add_argument("--environments", metavar="DIR",
+                         help="an environment for each peer that needs packages is made here")
     options.add_argument("--results", metavar="FILE", help="games are kept here, and go on from there")
     options.add_argument("--stop-after", type=float, metavar="SECONDS", help="begin no game after that")
     options.add_argument("--table", action="store_true", help="only print the tables of --results")

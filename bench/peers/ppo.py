@@ -1,8 +1,9 @@
-"""PPO as GO uses it: a network that sees the features of every class says with which probability it takes each choice; a batch of
-whole configurations is priced, and the clipped objective moves the network towards the better ones.
+"""PPO as GO uses it: a network that sees the features of every class says with which probability it takes each choice;
+a batch of whole configurations is priced, and the clipped objective moves the network towards the better ones.
 
 The network has one hidden layer and begins at keeping the default with probability 1 - FLIPS / classes. Advantages are
-costs within their batch, in units of their spread. Nothing is learnt from other programs: as for all peers, the program is new.
+costs within their batch, in units of their spread. Nothing is learnt from other programs: as for all peers, the program
+is new.
 
 needs: numpy
 """
@@ -22,7 +23,8 @@ class Policy:
         stay = numpy.log(max(len(start) / FLIPS - 1, 1) * numpy.maximum(numpy.array(choices) - 1, 1))
         self.bias = numpy.zeros((len(start), most))
         self.bias[numpy.arange(len(start)), start] = stay
-        self.weights = [rng.normal(0, features.shape[1] ** -0.5, (features.shape[1], HIDDEN)), numpy.zeros((HIDDEN, most))]
+        self.weights = [rng.normal(0, features.shape[1] ** -0.5, (features.shape[1], HIDDEN)),
+                        numpy.zeros((HIDDEN, most))]
         self.first, self.second, self.steps = [[numpy.zeros_like(w) for w in self.weights] for _ in range(2)] + [0]
 
     def run(self):

@@ -1,6 +1,8 @@
-"""BRKGA, the genetic algorithm with random keys that REGAL searches with, as pymoo has it; keys are decoded by ground.py.
+"""BRKGA, the genetic algorithm with random keys that REGAL searches with, as pymoo has it; keys are decoded by
+ground.py.
 
-A tenth of the budget is a generation, at least 10: a quarter of it elite, a tenth mutants. The default is in the first one.
+A tenth of the budget is a generation, at least 10: a quarter of it elite, a tenth mutants. The default is in the first
+one.
 
 needs: pymoo==0.6.2
 """

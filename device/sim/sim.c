@@ -185,7 +185,7 @@ struct device *sim_open(const struct device_options *o, struct err *err)
 	struct sim *s;
 
 	if (spread_devices(o->spread) > 1) {
-		err_set(err, "the model of a device (sim) is of one device; replicas and partitions are for a plugin");
+		err_set(err, "sim is a model of one device, and this program is for several: choose another --device");
 		return NULL;
 	}
 	s = MEM_NEW(1, struct sim);

@@ -25,6 +25,10 @@
  * difference still matters to the caller (`enough`). Few pairs cannot show how far single pairs of long runs scatter.
  * So a scatter is assumed beforehand; each pair that is seen counts more against the assumption.
  *
+ * A side that computes everything a million times over may run for an hour. So side a, which the caller is used to,
+ * runs first, and the first run of side b is limited to `give_up` times as long, or SLOW if that is more. If that is
+ * not enough for it, the limit is what is known of it, and the answer is as of an early stop.
+ *
  * Standard errors from few values are widened by Student's t over the normal quantile, so that +-1.96 of them
  * is a 95% interval whatever they were made of.
  */
@@ -41,6 +45,7 @@
 #define PATIENCE 3.0	 /* times max_seconds: so long undisturbed pairs are waited for */
 #define TRIM 0.2
 #define LONG_RUN 1.0	/* seconds; of longer runs few pairs may be enough, and none is only to warm up */
+#define SLOW 2.0		/* seconds that any first run may take */
 #define SHORT_RUN 10e-3 /* seconds; for shorter runs nobody knows whether the scatter below holds */
 /* The scatter assumed of long runs: the standard deviation of the log ratio of a pair; how many pairs it counts for. */
 #define FEW_SPREAD 0.03
@@ -77,11 +82,12 @@ static struct precision with_defaults(const struct precision *p)
 	q.max_seconds = q.max_seconds > 0 ? q.max_seconds : 0.5;
 	q.min_pairs = q.min_pairs ? q.min_pairs : 10;
 	q.instances = q.instances ? q.instances : 1;
+	q.slow = q.slow > 0 ? q.slow : SLOW;
 	q.give_up = q.give_up > 0 ? q.give_up : q.give_up < 0 ? INFINITY : 1.5;
 	return q;
 }
 
-/* Trimmed mean with a standard error that is honest about few values. */
+/* Returns the trimmed mean, with a standard error that is widened for few values. */
 static struct estimate trimmed(const double *x, size_t n)
 {
 	struct estimate e = stat_trimmed(x, n, TRIM);
@@ -97,49 +103,6 @@ static int run_once(
 		return -1;
 	m->out->running += *seconds;
 	*seconds /= times;
-	return 0;
-}
-
-/* Would the fewest pairs that there are otherwise take longer than anybody asked for? */
-static bool too_long(const struct run_state *m, double run)
-{
-	double fewest = run * m->s->sides * m->p.instances * (1.0 + LEAST);
-
-	if (m->p.most > 0 && run > SHORT_RUN && fewest > fmax(m->p.most, PATIENCE * m->p.max_seconds))
-		return true;
-	return run > LONG_RUN && fewest > PATIENCE * m->p.max_seconds;
-}
-
-/* After a first run that was long: runs the other side as well, if it is not too long for that. */
-static int warm_up_few(struct run_state *m)
-{
-	double ignored;
-
-	m->few = true;
-	m->warm = m->run <= LONG_RUN;
-	return m->warm && m->s->sides == 2 ? run_once(m, !m->first, 0, 1, &ignored) : 0;
-}
-
-/* Runs everything once or more, and finds the batch size; or stops at the first run, which is long. */
-static int warm_up(struct run_state *m)
-{
-	double least = INFINITY, t = 0;
-	for (uint32_t i = 0; i < m->p.instances; i++) {
-		m->first = m->s->sides == 2 ? (int)rng_below(m->r, 2) : 0;
-		for (int n = 0; n < m->s->sides; n++)
-			for (int k = 0; k < 3; k++) {
-				if (k && t * m->p.instances > m->p.max_seconds / 20)
-					break;
-				if (run_once(m, n ^ m->first, i, 1, &t) < 0)
-					return -1;
-				m->run = least == INFINITY ? t : m->run;
-				least = t < least ? t : least;
-				if (too_long(m, m->run))
-					return warm_up_few(m);
-			}
-	}
-	double batch = ceil(SAMPLE / (least > 1e-9 ? least : 1e-9));
-	m->out->batch = batch > MAX_BATCH ? MAX_BATCH : batch < 1 ? 1 : (uint32_t)batch;
 	return 0;
 }
 
@@ -209,9 +172,9 @@ static struct estimate of_series(struct run_state *m, const struct series *s, en
 }
 
 /*
- * Over all instances: their mean. The standard error is what they differ by, but never below what
- * the noise within gives. `between` gets the variance between, the noise within taken off; `within`
- * the latter's share in the variance of the mean.
+ * Returns the mean over all instances. Its standard error follows from how much they differ, and is never below what
+ * the noise within instances gives. `between` gets the variance between instances, without the noise within; `within`
+ * gets the part of that noise in the variance of the mean.
  */
 static struct estimate over_instances(
 	struct run_state *m, enum what w, double *between, double *within)
@@ -328,6 +291,97 @@ static bool few_are_precise(const struct run_state *m)
 	       of_few(m, m->s->sides == 2 ? DELTA : SECONDS_A).se <= m->p.enough;
 }
 
+static void summarise_few(struct run_state *m)
+{
+	struct measured *o = m->out;
+
+	o->a = of_few(m, SECONDS_A);
+	if (m->s->sides == 2) {
+		o->b = of_few(m, SECONDS_B);
+		o->delta = of_few(m, DELTA);
+		o->ratio = of_few(m, RATIO);
+	}
+	o->instances = 1;
+	o->pairs = (uint32_t)m->series[0].n;
+	for (size_t k = 0; m->p.raw && k < m->series[0].n; k++) {
+		float v[2] = {(float)m->series[0].v[k].a, (float)m->series[0].v[k].b};
+		buf_add(&o->raw, v, sizeof v);
+	}
+}
+
+/* Are runs that do not end to be expected, and given up? Then side a runs first, and b has a limit. */
+static bool limited(const struct run_state *m)
+{
+	return m->s->limit && m->s->sides == 2 && isfinite(m->p.give_up);
+}
+
+/* The first run of all of the other side, after one that took m->run. */
+static int run_other(struct run_state *m, double *seconds)
+{
+	double most = fmax(m->p.slow, m->p.give_up * m->run);
+	struct run_state as_if = *m;
+	struct series one = {.n = 1};
+	struct measured bound = {.gave_up = true, .batch = 1};
+	int rc;
+
+	if (!limited(m))
+		return run_once(m, !m->first, 0, 1, seconds);
+	MEM_GROW(&one.v, &one.cap, 1);
+	one.v[0] = (struct pair){m->run, most, false};
+	as_if.series = &one;
+	as_if.out = &bound;
+	summarise_few(&as_if);
+	m->s->limit(m->s->ctx, most, &bound);
+	rc = run_once(m, !m->first, 0, 1, seconds);
+	m->s->limit(m->s->ctx, 0, NULL);
+	mem_free(one.v);
+	measured_release(&bound);
+	return rc;
+}
+
+/* Would the fewest pairs that there are otherwise take longer than anybody asked for? */
+static bool too_long(const struct run_state *m, double run)
+{
+	double fewest = run * m->s->sides * m->p.instances * (1.0 + LEAST);
+
+	if (m->p.most > 0 && run > SHORT_RUN && fewest > fmax(m->p.most, PATIENCE * m->p.max_seconds))
+		return true;
+	return run > LONG_RUN && fewest > PATIENCE * m->p.max_seconds;
+}
+
+/* After a first run that was long: runs the other side as well, if it is not too long for that. */
+static int warm_up_few(struct run_state *m)
+{
+	double ignored;
+
+	m->few = true;
+	m->warm = m->run <= LONG_RUN;
+	return m->warm && m->s->sides == 2 ? run_other(m, &ignored) : 0;
+}
+
+/* Runs everything once or more, and finds the batch size; or stops at the first run, which is long. */
+static int warm_up(struct run_state *m)
+{
+	double least = INFINITY, t = 0;
+	for (uint32_t i = 0; i < m->p.instances; i++) {
+		m->first = m->s->sides == 2 && (i || !limited(m)) ? (int)rng_below(m->r, 2) : 0;
+		for (int n = 0; n < m->s->sides; n++)
+			for (int k = 0; k < 3; k++) {
+				if (k && t * m->p.instances > m->p.max_seconds / 20)
+					break;
+				if ((i || n == 0 || k ? run_once(m, n ^ m->first, i, 1, &t) : run_other(m, &t)) < 0)
+					return -1;
+				m->run = least == INFINITY ? t : m->run;
+				least = t < least ? t : least;
+				if (too_long(m, m->run))
+					return warm_up_few(m);
+			}
+	}
+	double batch = ceil(SAMPLE / (least > 1e-9 ? least : 1e-9));
+	m->out->batch = batch > MAX_BATCH ? MAX_BATCH : batch < 1 ? 1 : (uint32_t)batch;
+	return 0;
+}
+
 /* Takes the first pair. One of its runs was already made, unless that was to warm up. */
 static int first_pair(struct run_state *m)
 {
@@ -337,7 +391,7 @@ static int first_pair(struct run_state *m)
 	if (m->warm)
 		return take_pair(m, 0, m->s->sides == 2 ? m->first : 0);
 	t[m->first] = m->run;
-	if (m->s->sides == 2 && run_once(m, !m->first, 0, 1, &t[!m->first]) < 0)
+	if (m->s->sides == 2 && run_other(m, &t[!m->first]) < 0)
 		return -1;
 	MEM_GROW(&s->v, &s->cap, 1);
 	s->v[s->n++] = (struct pair){t[0], t[1], false};
@@ -361,24 +415,6 @@ static int take_few(struct run_state *m)
 			return -1;
 	}
 	return 0;
-}
-
-static void summarise_few(struct run_state *m)
-{
-	struct measured *o = m->out;
-
-	o->a = of_few(m, SECONDS_A);
-	if (m->s->sides == 2) {
-		o->b = of_few(m, SECONDS_B);
-		o->delta = of_few(m, DELTA);
-		o->ratio = of_few(m, RATIO);
-	}
-	o->instances = 1;
-	o->pairs = (uint32_t)m->series[0].n;
-	for (size_t k = 0; m->p.raw && k < m->series[0].n; k++) {
-		float v[2] = {(float)m->series[0].v[k].a, (float)m->series[0].v[k].b};
-		buf_add(&o->raw, v, sizeof v);
-	}
 }
 
 static void summarise(struct run_state *m)

@@ -10,13 +10,19 @@
 #include "base/stat.h"
 #include "device/device.h"
 
+struct measured;
+
 struct measure_subject {
 	void *ctx;
 	int sides; /* 2: a pair; 1: one program alone */
-	/* Runs side 0 (a) or 1 (b) of an instance `times` times: seconds in all. -1 ends the
-	 * measurement. */
+	/* Runs side 0 (a) or 1 (b) of an instance `times` times; *seconds gets the total. -1 ends the measurement. */
 	int (*run)(void *ctx, int side, uint32_t instance, uint32_t times, double *seconds);
 	long (*switches)(void *ctx); /* times the runs were preempted so far */
+	/*
+	 * What is run next need not end if it takes longer than so many seconds: `bound` is then the result. Called
+	 * again with NULL as soon as it has ended. NULL: whatever is run ends.
+	 */
+	void (*limit)(void *ctx, double seconds, const struct measured *bound);
 };
 
 struct measured { /* all zero is empty */

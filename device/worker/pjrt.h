@@ -8,7 +8,7 @@
  *	instance_run  execute and await, timed inside
  *	program_compare  how far the outputs of two programs are apart
  *
- * What the compiler or the device does not do is no err but a refusal: an outcome with a detail.
+ * If the compiler or the device fails, that is no err but a refusal: an outcome with a detail.
  */
 #ifndef DEVICE_WORKER_PJRT_H
 #define DEVICE_WORKER_PJRT_H
@@ -24,9 +24,9 @@ struct refusal { /* all zero: fine */
 
 struct pjrt;
 /*
- * `target`: hardware to compile for, "": what is here, and programs run. `spread`: of programs over
- * devices. A program for several takes its inputs whole on each and runs on all; the outputs of the first are the
- * program's.
+ * `target`: the hardware to compile for; "": the hardware that is here, and programs run. `spread`: how programs are
+ * spread over devices. A program for several devices runs on all of them, with the whole inputs on each; its outputs
+ * are those of the first.
  */
 struct pjrt *pjrt_open(const struct backend *b, const char *target, const char *plugin, uint64_t seed,
 	struct spread spread, struct err *err);
@@ -42,7 +42,10 @@ struct ready {
 	size_t n, used;
 };
 void ready_release(struct ready *r);
-/* NULL with a refusal. Keeps a copy of the code for instances, if `keep`, and what is left of `ready`. */
+/*
+ * Compiles, or loads the first of `ready`. With `keep` it keeps a copy of the code for instances, and the rest of
+ * `ready`. Returns NULL with a refusal.
+ */
 struct program *program_new(struct pjrt *p, const char *format, const void *code, size_t n,
 	const char *options, bool keep, struct ready *ready, struct refusal *v);
 void program_free(struct program *g); /* accepts NULL */
@@ -64,13 +67,13 @@ struct instance *instance_new(struct program *g, bool anew, struct refusal *v);
 void instance_free(struct instance *i); /* accepts NULL */
 
 /*
- * Makes sure the program's inputs of a kind are in device memory (device.h says what `nudged` means). 0, or -1 with a
- * refusal.
+ * Puts the program's inputs of a kind into device memory, unless they are there (device.h says what `nudged` means).
+ * Returns 0, or -1 with a refusal.
  */
 int program_inputs(struct program *g, enum inputs kind, bool nudged, struct refusal *v);
 /*
- * Runs `times` times one after the other; adds the seconds from call to completion to *seconds. The
- * outputs of the last run are kept in the instance if `keep`. 0, or -1 with a refusal.
+ * Runs `times` times, one after the other, and adds the seconds from call to completion to *seconds. With `keep` the
+ * instance keeps the outputs of the last run. Returns 0, or -1 with a refusal.
  */
 int instance_run(struct instance *i, uint32_t times, bool keep, double *seconds, struct refusal *v);
 uint32_t instance_outputs(const struct instance *i);
@@ -78,10 +81,13 @@ struct program_pair {
 	struct program *program[2];
 	uint32_t inputs; /* of enum inputs */
 	bool nudged, fresh; /* as in struct compare_options */
+	/* What runs next is b, a took so long; and 0: it has ended. NULL: nobody wants to know. */
+	void (*limit)(void *ctx, double seconds);
+	void *ctx;
 };
 /*
- * Runs both and appends how far their outputs are apart, as the reply to compare has it (schemas/worker.md). -1 with a
- * refusal.
+ * Runs both programs and appends how far their outputs are apart, in the form of the reply to `compare`
+ * (schemas/worker.md). Returns -1 with a refusal.
  */
 int program_compare(const struct program_pair *pair, struct buf *out, struct refusal *v);
 

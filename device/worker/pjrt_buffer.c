@@ -140,6 +140,11 @@ static void drop_input(struct pjrt *p, size_t i)
 	p->input[i] = p->input[--p->n_inputs];
 }
 
+void pjrt_forget_use(struct pjrt *p)
+{
+	p->tick++;
+}
+
 void pjrt_drop_inputs(struct pjrt *p)
 {
 	while (p->n_inputs)

@@ -162,14 +162,22 @@ static int choose_instances(const struct program_pair *q, struct instance *x[2],
 
 static int run_both(const struct program_pair *q, struct instance *x[2], struct refusal *v)
 {
-	double ignored = 0;
+	double took[2] = {0, 0};
 
 	if (choose_instances(q, x, v) < 0)
 		return -1;
-	for (int side = 0; side < 2; side++)
-		if (program_inputs(q->program[side], (enum inputs)q->inputs, q->nudged && side == 1, v) < 0 ||
-			instance_run(x[side], 1, true, &ignored, v) < 0)
+	for (int side = 0; side < 2; side++) {
+		if (side == 0 || q->nudged)
+			pjrt_forget_use(q->program[side]->pjrt);
+		int rc = program_inputs(q->program[side], (enum inputs)q->inputs, q->nudged && side == 1, v);
+		if (rc == 0 && side == 1 && q->limit)
+			q->limit(q->ctx, took[0]);
+		rc = rc == 0 ? instance_run(x[side], 1, true, &took[side], v) : rc;
+		if (side == 1 && q->limit)
+			q->limit(q->ctx, 0);
+		if (rc < 0)
 			return -1;
+	}
 	if (instance_outputs(x[0]) == instance_outputs(x[1]))
 		return 0;
 	v->outcome = OUTCOME_REFUSED;

@@ -81,8 +81,11 @@ int program_compile(struct program *g, const void *code, size_t n, PJRT_LoadedEx
 int program_make(struct program *g, const void *code, size_t n, PJRT_LoadedExecutable **loaded, struct refusal *v);
 /* Loads serialised bytes instead. */
 int program_load(struct program *g, const void *bytes, size_t n, PJRT_LoadedExecutable **loaded, struct refusal *v);
+void instance_drop_outputs(struct instance *i);
 void instance_release(struct instance *i); /* its outputs and its load, not itself */
 void pjrt_drop_buffer(struct pjrt *p, PJRT_Buffer *b);
+/* The inputs of the program before the next one may go, if they are in the way. */
+void pjrt_forget_use(struct pjrt *p);
 void pjrt_drop_inputs(struct pjrt *p);
 
 PJRT_Buffer_Type dtype_of_xla(int32_t primitive); /* PJRT_Buffer_Type_INVALID when unknown */

@@ -5,6 +5,7 @@
  * texts, which XLA parses by the option's own type. A program given as HLO keeps the layouts that
  * its entry computation states: they are passed on, or the compiler would reset them to row-major.
  */
+#include "device/worker/pjrt.h"
 #ifdef HAVE_PJRT
 #include <stdio.h>
 #include <string.h>

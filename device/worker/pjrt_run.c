@@ -9,30 +9,6 @@
 #include "base/progress.h"
 #include "device/worker/pjrt_own.h"
 
-static void destroy_loaded(struct pjrt *p, PJRT_LoadedExecutable *exe)
-{
-	struct refusal ignored;
-	if (!exe)
-		return;
-	ARGS(LoadedExecutable_Destroy, d);
-	d.executable = exe;
-	pjrt_check(p, p->api->PJRT_LoadedExecutable_Destroy(&d), "", &ignored);
-}
-
-static void drop_outputs(struct instance *i)
-{
-	for (size_t k = 0; i->out && k < i->program->n_outputs * i->program->pjrt->n_devices; k++)
-		pjrt_drop_buffer(i->program->pjrt, i->out[k]);
-	mem_free(i->out);
-	i->out = NULL;
-}
-
-void instance_release(struct instance *i)
-{
-	drop_outputs(i);
-	destroy_loaded(i->program->pjrt, i->exe);
-}
-
 struct instance *program_instance(struct program *g)
 {
 	return &g->first;
@@ -97,7 +73,7 @@ int instance_run(struct instance *i, uint32_t times, bool keep, double *seconds,
 		.non_donatable_input_indices = g->keep,
 		.num_non_donatable_input_indices = g->n_params};
 	int rc = 0;
-	drop_outputs(i);
+	instance_drop_outputs(i);
 	split(out, g->n_outputs, p->n_devices, outs);
 	split(g->args, g->n_params, p->n_devices, args);
 	for (uint32_t k = 0; k < times && rc == 0; k++) {

@@ -8,6 +8,7 @@
  * It dies with its parent (PR_SET_PDEATHSIG), even while it is stuck in the plugin. But it ignores SIGTERM: batch
  * systems send that to every process of a job, and the parent wants to finish the sample in flight.
  */
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,12 +23,12 @@
 #include "base/progress.h"
 #include "base/stop.h"
 #include "device/machine.h"
-#include "device/worker/measure.h"
+#include "device/worker/guard.h"
 #include "device/worker/pjrt.h"
+#include "device/worker/timed.h"
 #include "device/wire.h"
 
 #define MOST_PROGRAMS 1024u
-#define MOST_INSTANCES 64u
 #define MOST_CORES 4096
 #define MOST_DEVICES 1024u
 
@@ -42,16 +43,10 @@ struct worker {
 	size_t n_resident, cap_resident;
 	uint32_t last_handle;
 	bool on_core;
+	uint32_t id; /* of the request that is being answered */
 };
 
 #ifdef HAVE_PJRT
-
-/* Every reply but the first begins so. */
-static void put_refusal(struct buf *out, const struct refusal *v)
-{
-	buf_u8(out, (uint8_t)v->outcome);
-	buf_str(out, v->detail);
-}
 
 static void refuse(struct refusal *v, const char *why)
 {
@@ -137,138 +132,9 @@ static void drop(struct worker *w, struct cursor *c, struct buf *out)
 	put_refusal(out, &v);
 }
 
-/* What is being measured, for measure.c. */
-struct subject {
-	struct program *program[2];
-	bool anew; /* instances are compiled, not loaded */
-	struct instance *instance[2][MOST_INSTANCES]; /* NULL: not yet */
-	struct refusal refusal;
-	double inside;
-	/* pages that the runs of either side mapped in, first runs left out, and how many these were */
-	double faults[2], runs[2];
-	bool ran[2][MOST_INSTANCES];
-	long preempted;
-	bool on_core; /* the program runs on the core of this process */
-};
-
-static double process_seconds(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static struct rusage used_so_far(void)
-{
-	struct rusage u;
-	getrusage(RUSAGE_SELF, &u);
-	return u;
-}
-
-/*
- * The instances of both sides. One each: those that compiling made. One each of the same program: that and a second
- * load, on either side by chance. Several that are compiled: those that compiling made, in random order, are the first.
- * Several that are loaded: all anew, each when it is first run. The side that is run first is random (measure.c), for
- * the order of loading is one of the things that make instances differ.
- */
-static void choose_instances(struct subject *s, uint32_t n, struct rng *r)
-{
-	int first = s->program[0] == s->program[1] ? (int)rng_below(r, 2) : 0;
-
-	if (n > 1 && (!s->anew || !s->program[1] || s->program[0] == s->program[1]))
-		return;
-	s->instance[first][0] = program_instance(s->program[0]);
-	if (s->program[1] && s->program[0] != s->program[1])
-		s->instance[1][0] = program_instance(s->program[1]);
-}
-
-static int load_instance(struct subject *s, int side, uint32_t i)
-{
-	struct instance **place = &s->instance[side][i];
-
-	if (!*place)
-		*place = instance_new(s->program[side], s->anew, &s->refusal);
-	return *place ? 0 : -1;
-}
-
-/*
- * On cpu the program runs on this very core, and the plugin's own threads take it from each other,
- * which the kernel counts as involuntary too. So a run counts as preempted only if, besides, the
- * process missed time while the clock went on; and what it missed is taken off its time, in case
- * there are too few pairs to drop any. Where the program runs elsewhere, waiting is no sign, and
- * the count must do.
- */
-static int subject_run(void *ctx, int side, uint32_t instance, uint32_t times, double *seconds)
-{
-	struct subject *s = ctx;
-	*seconds = 0;
-	if (load_instance(s, side, instance) < 0)
-		return -1;
-	struct rusage before = used_so_far();
-	double cpu = process_seconds(), start = now_seconds();
-	int rc = instance_run(s->instance[side][instance], times, false, seconds, &s->refusal);
-	double missed = now_seconds() - start - (process_seconds() - cpu);
-	struct rusage after = used_so_far();
-	bool preempted = after.ru_nivcsw != before.ru_nivcsw;
-	if (s->ran[side][instance]) {
-		s->faults[side] += (double)(after.ru_minflt - before.ru_minflt);
-		s->runs[side] += times;
-	}
-	s->ran[side][instance] = true;
-	s->inside += *seconds;
-	if (s->on_core) {
-		preempted = preempted && missed > 0.01 * *seconds + 5e-6;
-		if (preempted && missed < *seconds)
-			*seconds -= missed;
-	}
-	s->preempted += preempted;
-	return rc;
-}
-
-static long subject_switches(void *ctx)
-{
-	struct subject *s = ctx;
-	return s->preempted;
-}
-
-static void free_instances(struct subject *s, struct program *a, struct program *b)
-{
-	for (int side = 0; side < 2; side++)
-		for (uint32_t i = 0; i < MOST_INSTANCES; i++) {
-			struct instance *x = s->instance[side][i];
-			if (x && x != program_instance(a) && !(b && x == program_instance(b)))
-				instance_free(x);
-		}
-}
-
-static void put_estimate(struct buf *out, const struct estimate *e)
-{
-	buf_f64(out, e->value);
-	buf_f64(out, e->se);
-}
-
-static void put_measured(struct buf *out, const struct measured *m, const struct subject *s)
-{
-	buf_u8(out, m->gave_up);
-	put_estimate(out, &m->a);
-	put_estimate(out, &m->b);
-	put_estimate(out, &m->ratio);
-	put_estimate(out, &m->delta);
-	buf_f64(out, m->between);
-	buf_u32(out, m->pairs);
-	buf_u32(out, m->dropped);
-	buf_u32(out, m->instances);
-	buf_u32(out, m->batch);
-	buf_f64(out, s->inside);
-	for (int side = 0; side < 2; side++)
-		buf_f64(out, s->runs[side] > 0 ? s->faults[side] / s->runs[side] : 0);
-	buf_blob(out, m->raw.data, m->raw.len);
-}
-
 static void measure_request(struct worker *w, struct cursor *c, struct buf *out)
 {
-	struct subject s = {.on_core = w->on_core};
-	struct measured m = {0};
+	struct timed t = {.on_core = w->on_core, .on_host = pjrt_device(w->pjrt)->on_host, .id = w->id};
 	struct precision p = {0};
 	struct rng r;
 	struct resident *a = find(w, cursor_u32(c));
@@ -279,29 +145,48 @@ static void measure_request(struct worker *w, struct cursor *c, struct buf *out)
 	p.min_pairs = cursor_u32(c);
 	p.instances = cursor_u32(c);
 	p.give_up = cursor_f64(c);
+	p.slow = cursor_f64(c);
 	p.enough = cursor_f64(c);
 	p.most = cursor_f64(c);
 	p.raw = cursor_u8(c);
-	s.anew = cursor_u8(c);
+	t.anew = cursor_u8(c);
 	rng_seed(&r, cursor_u64(c));
-	p.instances = p.instances == 0		     ? 1
-		      : p.instances > MOST_INSTANCES ? MOST_INSTANCES
-						     : p.instances;
-	struct measure_subject subject = {&s, b ? 2 : 1, subject_run, subject_switches};
 	if (!cursor_done(c) || !a || (handle_b && !b)) {
-		refuse(&s.refusal, "the request names a program that is not resident");
+		refuse(&t.refusal, "the request names a program that is not resident");
 	} else {
-		struct program *pa = s.program[0] = a->program, *pb = s.program[1] = b ? b->program : NULL;
-		choose_instances(&s, p.instances, &r);
-		if (program_inputs(pa, INPUTS_NORMAL, false, &s.refusal) == 0 &&
-			(!pb || program_inputs(pb, INPUTS_NORMAL, false, &s.refusal) == 0) &&
-			measure(&subject, &p, &r, &m) < 0)
-			measured_release(&m);
-		free_instances(&s, pa, pb);
+		t.program[0] = a->program;
+		t.program[1] = b ? b->program : NULL;
 	}
-	put_refusal(out, &s.refusal);
-	put_measured(out, &m, &s);
-	measured_release(&m);
+	timed_answer(&t, &p, &r, out);
+}
+
+/* What a compare says that has nothing to say. */
+static void put_no_differences(struct buf *out, bool over)
+{
+	buf_u8(out, 0); /* layouts agree, */
+	buf_u32(out, 0); /* no outputs */
+	buf_u8(out, over);
+}
+
+#define COMPARE_SLOW 2.0  /* seconds that b may run in any case, */
+#define COMPARE_TIMES 4.0 /* ... and so many times as long as a */
+
+static void compare_limit(void *ctx, double seconds)
+{
+	const struct worker *w = ctx;
+	struct refusal v = {.outcome = OUTCOME_TIMEOUT};
+	double most = fmax(COMPARE_SLOW, COMPARE_TIMES * seconds);
+	struct buf reply = {0};
+
+	if (seconds <= 0) {
+		guard_end();
+		return;
+	}
+	snprintf(v.detail, sizeof v.detail, "it ran for more than %.3g s where the other took %.3g s", most, seconds);
+	put_refusal(&reply, &v);
+	put_no_differences(&reply, true);
+	guard_begin(most, pjrt_device(w->pjrt)->on_host, WIRE_COMPARE, w->id, &reply);
+	buf_release(&reply);
 }
 
 static void compare(struct worker *w, struct cursor *c, struct buf *out)
@@ -313,6 +198,8 @@ static void compare(struct worker *w, struct cursor *c, struct buf *out)
 
 	pair.nudged = cursor_u8(c);
 	pair.fresh = cursor_u8(c);
+	pair.limit = cursor_u8(c) ? compare_limit : NULL;
+	pair.ctx = w;
 	if (!cursor_done(c) || pair.inputs >= INPUTS_COUNT || !a || !b) {
 		refuse(&v, "the request names a program that is not resident, or inputs that do not exist");
 	} else {
@@ -321,10 +208,12 @@ static void compare(struct worker *w, struct cursor *c, struct buf *out)
 		program_compare(&pair, &body, &v);
 	}
 	put_refusal(out, &v);
-	if (body.len)
+	if (body.len) {
 		buf_add(out, body.data, body.len);
-	else
-		buf_add(out, (uint8_t[5]){0}, 5); /* layouts agree, no outputs */
+		buf_u8(out, false);
+	} else {
+		put_no_differences(out, false);
+	}
 	buf_release(&body);
 }
 
@@ -410,7 +299,7 @@ static int set_up(struct worker *w, struct cursor *c, struct buf *out)
 {
 	struct err err = {{0}};
 	(void)c;
-	w->pjrt = pjrt_open(NULL, "", "a plugin", 0, 1, &err);
+	w->pjrt = pjrt_open(NULL, "", "a plugin", 0, (struct spread){1, 1}, &err);
 	buf_u8(out, 0);
 	buf_str(out, err.text);
 	buf_str(out, "");
@@ -437,6 +326,7 @@ static int serve(struct worker *w)
 			struct cursor c = cursor_of(f.payload.data, f.payload.len);
 			set_up(w, &c, &out);
 		} else {
+			w->id = f.id;
 			answer(w, &f, &out);
 		}
 		if ((rc = wire_send(WIRE_FD, (enum wire_type)f.type, f.id, &out, &err)) < 0)

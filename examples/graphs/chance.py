@@ -13,7 +13,8 @@ def key_of(seed):
 def kalman(x, p, seen, a, h):
     """A bank of filters; gains by a solver of our own, so that no library is called."""
     def solve(s, b):
-        inverse = jnp.broadcast_to(jnp.eye(s.shape[-1]), s.shape) / (jnp.trace(s, axis1=-2, axis2=-1)[:, None, None] + 1e-3)
+        size = jnp.trace(s, axis1=-2, axis2=-1)[:, None, None]
+        inverse = jnp.broadcast_to(jnp.eye(s.shape[-1]), s.shape) / (size + 1e-3)
         for _ in range(5):
             inverse = 2 * inverse - inverse @ s @ inverse
         return b @ inverse
@@ -90,7 +91,8 @@ def heston(spot, seed):
             root = jnp.sqrt(jnp.maximum(v, 1e-6) / 16)
             s = s + 0.01 / 16 - v / 32 + root * (0.7 * b - 0.7 * a)
             return (s, jnp.abs(v + 1.5 / 16 * (0.04 - v) + 0.3 * root * a)), None
-        (s, _), _ = lax.scan(step, (jnp.log1p(spot * spot) * jnp.ones(2048), jnp.full(2048, 0.04)), jax.random.split(key_of(seed), 16))
+        begin = jnp.log1p(spot * spot) * jnp.ones(2048), jnp.full(2048, 0.04)
+        (s, _), _ = lax.scan(step, begin, jax.random.split(key_of(seed), 16))
         return jnp.mean(jnp.maximum(jnp.exp(s) - 1, 0))
     return jax.value_and_grad(payoff)(spot)
 
@@ -252,8 +254,8 @@ def beam_search(table, w, bias, start):
         back, last = at // vocabulary, at % vocabulary
         return (jnp.take_along_axis(h, back[..., None], 1), score, last), (back, last)
     n = start.shape[0]
-    begin = jnp.broadcast_to(start[:, None], (n, beams, start.shape[1])), jnp.zeros((n, beams)), jnp.zeros((n, beams), jnp.int32)
-    return lax.scan(step, begin, None, length=16)
+    h = jnp.broadcast_to(start[:, None], (n, beams, start.shape[1]))
+    return lax.scan(step, (h, jnp.zeros((n, beams)), jnp.zeros((n, beams), jnp.int32)), None, length=16)
 
 
 def neural_flow(weights, x, y):
@@ -380,16 +382,18 @@ GRAPHS = {
     "shortest-ways": lambda: (shortest_ways, (f32(1000), i32(6000, 2), f32(6000))),
     "k-means": lambda: (k_means, (f32(2000, 8), f32(16, 8))),
     "sinkhorn": lambda: (sinkhorn, (f32(128), f32(96), f32(128, 96))),
-    "gru-language": lambda: (gru_language, ([f32(200, 48), f32(48, 3 * D), f32(D, 3 * D), f32(3 * D), f32(D, 200)], i32(17, 16))),
+    "gru-language": lambda: (gru_language, ([f32(200, 48), f32(48, 3 * D), f32(D, 3 * D), f32(3 * D), f32(D, 200)],
+                                            i32(17, 16))),
     "selective-scan": lambda: (selective_scan, ([f32(32, D), f32(32, D), f32(32, D), f32(D, 32)], f32(4, 64, 32))),
-    "denoise": lambda: (denoise, ([f32(56, D)] + [f32(D, 2 * D), f32(2 * D, D)] * 3 + [f32(D, 24)], f32(64, 24), u32(2))),
+    "denoise": lambda: (denoise, ([f32(56, D)] + [f32(D, 2 * D), f32(2 * D, D)] * 3 + [f32(D, 24)], f32(64, 24),
+                                  u32(2))),
     "beam-search": lambda: (beam_search, (f32(300, D), f32(D, D), f32(300), f32(8, D))),
     "neural-flow": lambda: (neural_flow, ([f32(8, D), f32(D), f32(D, 8)], f32(128, 8), f32(128, 8))),
     "muon": lambda: (muon, tuple([f32(64, 96), f32(96, 64), f32(64, 64), f32(32, 200)] for _ in range(3))),
     "two-loops": lambda: (two_loops, (f32(4000), f32(8, 4000), f32(8, 4000), f32(4000))),
     "evolution": lambda: (evolution, (f32(100), f32(100), u32(2))),
     "value-iteration": lambda: (value_iteration, (f32(96, 96), f32(96, 96))),
-    "actor-critic": lambda: (actor_critic, ([f32(12, D), f32(D, 6)], [f32(12, D), f32(D, 1)], f32(32, 16, 12), i32(32, 16),
-                                            f32(32, 16), f32(32, 16))),
+    "actor-critic": lambda: (actor_critic, ([f32(12, D), f32(D, 6)], [f32(12, D), f32(D, 1)], f32(32, 16, 12),
+                                            i32(32, 16), f32(32, 16), f32(32, 16))),
     "spiking": lambda: (spiking, ([f32(40, D), f32(D, D), f32(D, 10)], f32(20, 16, 40))),
 }

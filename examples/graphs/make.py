@@ -88,7 +88,8 @@ def anonymous(message, kind="module"):
 def lowered(name, graph):
     function, arguments, *donated = graph()
     function.__name__ = name.replace("-", "_")
-    return anonymous(jax.jit(function, donate_argnums=donated).lower(*arguments).compiler_ir("hlo").as_serialized_hlo_module_proto())
+    lowered = jax.jit(function, donate_argnums=donated).lower(*arguments)
+    return anonymous(lowered.compiler_ir("hlo").as_serialized_hlo_module_proto())
 
 
 def zstd(data, *options):

@@ -1,4 +1,7 @@
-"""Graphs of a few sites, for tests: one for each kind of thing that can go wrong. Numbers after the arguments: donated."""
+"""Graphs of a few sites, for tests: one for each kind of thing that can go wrong.
+
+A row has the function, its arguments, and the numbers of those that are donated.
+"""
 import jax
 import jax.numpy as jnp
 from jax import lax
@@ -36,7 +39,8 @@ def scatter(table, rows, updates):
 
 def attention(q, keys, values, k, v, at):
     """A step of generation: a cache that is updated, masked scores, a softmax."""
-    keys, values = lax.dynamic_update_slice(keys, k[:, None], (0, at, 0)), lax.dynamic_update_slice(values, v[:, None], (0, at, 0))
+    keys = lax.dynamic_update_slice(keys, k[:, None], (0, at, 0))
+    values = lax.dynamic_update_slice(values, v[:, None], (0, at, 0))
     scores = jnp.einsum("hd,htd->ht", q, keys) * q.shape[-1] ** -0.5
     seen = lax.broadcasted_iota(jnp.int32, scores.shape, 1) <= at
     return keys, values, jnp.einsum("ht,htd->hd", jax.nn.softmax(jnp.where(seen, scores, -1e9)), values)

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Measures decisions of one's own programs for a while, learns from them, and tunes another program with what was learnt.
+"""Measures decisions of your own programs for a while, learns from them, and tunes another program with the model.
 
     examples/python/night.py [SAMPLES]              # measured decisions of each program; 300 unless said otherwise
 
-A night is the same with `seconds` of some hours in place of `samples`; a model takes the place of the one before only if it is better, so this never
-makes searches worse. Everything goes into a folder of its own here; without XDG_DATA_HOME it is ~/.local/share/vantage.
+A night is the same with `seconds` of some hours in place of `samples`; a model takes the place of the one before only
+if it is better, so this never makes searches worse. Everything goes into a folder of its own here; without
+XDG_DATA_HOME it is ~/.local/share/vantage.
 """
 import os
 import sys

@@ -49,8 +49,9 @@ class Tuned:
         client, one, how = self.device.client, xla_client.DeviceList((self.device,)), xla_client.CompileOptions()
         try:
             return client.deserialize_executable(code, one, how)
-        except jax.errors.JaxRuntimeError:  # a newer jaxlib wants parameters and results described in front:
-            like = client.serialize_executable(Tuned(folder, self.device, "default.pb", None).run)  # the default has the same
+        except jax.errors.JaxRuntimeError:
+            # A newer jaxlib wants a description of parameters and results before the code. The default has the same.
+            like = client.serialize_executable(Tuned(folder, self.device, "default.pb", None).run)
             end = next(i for i, byte in enumerate(like) if byte < 128) + 1
             size = sum((byte & 127) << 7 * i for i, byte in enumerate(like[:end]))
             return client.deserialize_executable(like[:end + size] + code, one, how)
@@ -59,7 +60,8 @@ class Tuned:
     def refuse_layouts(computation):
         for order in re.findall(r"\]\{([\d,]+)\}", computation.as_hlo_text()):
             if order.split(",") != sorted(order.split(","), key=int, reverse=True):
-                sys.exit("run_tuned: this program has arrays laid out as {%s}, which MLIR forgets: name the plugin" % order)
+                sys.exit("run_tuned: this program has arrays laid out as {%s}, which MLIR forgets: "
+                         "name the plugin behind the folder" % order)
 
     def __call__(self, *arrays):
         results = self.run.execute_sharded(list(arrays))

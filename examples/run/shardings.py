@@ -74,7 +74,8 @@ class Found:
         """jax.jit of the function with the layouts; args: arguments, or their shapes."""
         self._names = list(inspect.signature(function).parameters)
         results = jax.eval_shape(function, *args)
-        return jax.jit(function, in_shardings=self.of_arguments(args, self._names), out_shardings=self.of_results(results))
+        return jax.jit(function, in_shardings=self.of_arguments(args, self._names),
+                       out_shardings=self.of_results(results))
 
     def place(self, args):
         """The arguments, each where the layouts have it; after jit."""

@@ -18,26 +18,6 @@ static void set_ints(struct text *p, const struct field *w)
 	field_set_numbers(p->mem, w, p->ints.v, p->ints.n);
 }
 
-int text_word_of(struct text *p, enum word_kind kind)
-{
-	int v = text_is(p, T_WORD) || text_is(p, T_NAME) ? hlo_word_number(kind, p->tok.s, p->tok.n) : -1;
-	if (v < 0) {
-		char list[400];
-		hlo_word_list(kind, list, sizeof(list));
-		text_expected(p, list);
-		return 0;
-	}
-	text_next(p);
-	return v;
-}
-
-void text_ints(struct text *p, int open, int close)
-{
-	p->ints.n = 0;
-	for (bool more = text_first(p, open, close); more; more = text_again(p, close))
-		int_list_add(&p->ints, text_int(p));
-}
-
 /* ---- plain forms ---- */
 
 static int64_t int_for(struct text *p, const struct field *w)

@@ -248,3 +248,23 @@ void text_set_list(struct text *p, const struct field *w, struct ptr_list *l)
 	field_set_pointer(w, text_keep_ptrs(p, l));
 	mem_free(l->v);
 }
+
+int text_word_of(struct text *p, enum word_kind kind)
+{
+	int v = text_is(p, T_WORD) || text_is(p, T_NAME) ? hlo_word_number(kind, p->tok.s, p->tok.n) : -1;
+	if (v < 0) {
+		char list[400];
+		hlo_word_list(kind, list, sizeof(list));
+		text_expected(p, list);
+		return 0;
+	}
+	text_next(p);
+	return v;
+}
+
+void text_ints(struct text *p, int open, int close)
+{
+	p->ints.n = 0;
+	for (bool more = text_first(p, open, close); more; more = text_again(p, close))
+		int_list_add(&p->ints, text_int(p));
+}

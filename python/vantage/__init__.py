@@ -17,5 +17,5 @@ from .programs import Refused
 from .report import Report
 from .tuned import Tuned, load, save, tune
 
-__all__ = ["Arena", "ArenaEnv", "Learnt", "Memory", "Program", "Refused", "Report", "Tuned", "collect", "inspect", "learn", "load", "memory",
-           "save", "tune"]
+__all__ = ["Arena", "ArenaEnv", "Learnt", "Memory", "Program", "Refused", "Report", "Tuned", "collect", "inspect",
+           "learn", "load", "memory", "save", "tune"]

@@ -7,9 +7,9 @@
             arena.tell({site: choice})            # the answer so far
         print(arena.verdict()["sentence"])
 
-A configuration is a list with a choice for every site, a dict {site: choice} of what differs from the default, or a name:
-"default", "best" (the lowest that was priced), "told", or a start of the kind of decision. No package but this one is
-needed.
+A configuration is a list with a choice for every site, a dict {site: choice} of what differs from the default, or a
+name: "default", "best" (the lowest that was priced), "told", or a start of the kind of decision. No package but this
+one is needed.
 
 ArenaEnv is the same as an environment of Gymnasium, for reinforcement learning.
 """
@@ -60,7 +60,8 @@ class Arena:
             self.out = self.peer.makefile("wb")
             self.answers = self.peer.makefile("rb")
         else:
-            self.child = subprocess.Popen([find("arena"), "--quiet", f"--graph={graph}", *options(named)], stdin=subprocess.PIPE,
+            self.child = subprocess.Popen([find("arena"), "--quiet", f"--graph={graph}", *options(named)],
+                                          stdin=subprocess.PIPE,
                                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(plugin=False))
             self.out, self.answers = self.child.stdin, self.child.stdout
         self.about = self.request("hello")
@@ -98,16 +99,19 @@ class Arena:
         return self.request("space")
 
     def features(self, config="default", base=None):
-        """What our models see: names of columns, and a row for every site, or for every flip from `base` to `config`."""
+        """What our models see: the names of columns, and a row for every site (of every flip, from `base` to
+        `config`)."""
         return self.request("features", config=written(config), **{"from": None if base is None else written(base)})
 
     def ask(self, how, config=None, seed=None):
-        """A configuration to try: random, flip (one site of `config` changes), guided (what our own search would try from
-        `config`), default, or a start that hello names."""
-        return self.request("ask", how=how, seed=seed, **{"from": None if config is None else written(config)})["config"]
+        """A configuration to try. `how`: random, flip (one site of `config` changes), guided (what our own search
+        would try from `config`), default, or a start that hello names."""
+        return self.request("ask", how=how, seed=seed,
+                            **{"from": None if config is None else written(config)})["config"]
 
     def price(self, config, base=None, how=None, quantity=None):
-        """What going from `base` (the default) to `config` costs: value, se, outcome, seconds, cached, total, budget."""
+        """What going from `base` (None: the default) to `config` costs: value, se, outcome, seconds, cached, total,
+        budget."""
         return self.request("price", config=written(config), how=how, quantity=quantity,
                             **{"from": None if base is None else written(base)})
 
@@ -191,10 +195,11 @@ GYM = gymnasium()
 class ArenaEnv(GYM.Env if GYM else object):
     """An arena as an environment: reset() and step(action) as in Gymnasium, which need not be installed.
 
-    The observation is the configuration, a choice for every site. An action is a number below the sum of all choices: that of
-    site 0's first choice is 0. A step goes there, and its reward is what that saves, as a share of the default's cost: rewards
-    of an episode add up to the gain. A step that fails is not taken, and its reward is -`failure`. An episode is truncated
-    after `steps`, and when the arena's budget is spent, which holds for all episodes together.
+    The observation is the configuration, a choice for every site. An action is a number below the sum of all choices:
+    that of site 0's first choice is 0. A step goes there, and its reward is what that saves, as a share of the
+    default's cost: rewards of an episode add up to the gain. A step that fails is not taken, and its reward is
+    -`failure`. An episode is truncated after `steps`, and when the arena's budget is spent, which holds for all
+    episodes together.
     """
     metadata = {"render_modes": []}
     render_mode = None

@@ -1,8 +1,8 @@
 """Makes a program from a function and its arguments, and puts its results back into the function's form.
 
 Arrays, numbers and random keys among the arguments become the program's parameters, in the order in which JAX flattens
-them. Anything else (strings, functions, None), and arguments that are named as static, are part of the program. A random
-key is passed as the numbers that it consists of.
+them. Anything else (strings, functions, None), and arguments that are named as static, are part of the program. A
+random key is passed as the numbers that it consists of.
 """
 import dataclasses
 import hashlib
@@ -113,7 +113,8 @@ def lower(function, args, kwargs, static_argnums=(), static_argnames=()):
     except (jax.errors.ConcretizationTypeError, jax.errors.TracerBoolConversionError,
             jax.errors.TracerIntegerConversionError, jax.errors.NonConcreteBooleanIndexError) as e:
         first = str(e).splitlines()[0]
-        raise Refused(f"an argument decides the program's form: name it in static_argnums or static_argnames ({first})") from e
+        raise Refused("an argument decides the program's form: name it in static_argnums or static_argnames "
+                      f"({first})") from e
     except Exception as e:
         raise Refused(f"JAX makes no program of it: {str(e).splitlines()[0] if str(e) else type(e).__name__}") from e
     like = [(tuple(a.shape), str(a.dtype)) for a in jax.tree.leaves(lowered.args_info)]

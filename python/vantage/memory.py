@@ -20,7 +20,7 @@ def text(count):
 
 
 class Memory:
-    """`bytes` alive at the peak by our model, `compiler_bytes` by the compiler (None where it was not asked), the `step` of
+    """`bytes` alive at the peak by our model; `compiler_bytes` by the compiler (None: it was not asked); the `step` of
     `steps` and the `instruction` at the peak, what is `alive` there, and the `course`: the most alive in each piece."""
 
     def __init__(self, found):
@@ -31,13 +31,15 @@ class Memory:
 
     def sentence(self):
         said = f"; {text(self.compiler_bytes)} in all by the compiler" if self.compiler_bytes else ""
-        return f"most is alive, by our model: {text(self.bytes)} at step {self.step + 1} of {self.steps} ({self.instruction}){said}"
+        return (f"most is alive, by our model: {text(self.bytes)} at step {self.step + 1} of {self.steps} "
+                f"({self.instruction}){said}")
 
     def rows(self):
         """Size, shape or part, name, and where it comes from."""
         for value in self.alive[:SHOWN]:
             place = f" {value['file']}:{value['line']}" if value["file"] else ""
-            yield (text(value["bytes"]), "inside of" if value["inside"] else value["shape"], value["name"], value["op"] + place)
+            yield (text(value["bytes"]), "inside of" if value["inside"] else value["shape"], value["name"],
+                   value["op"] + place)
 
     def more(self):
         return f"and {len(self.alive) - SHOWN} more" if len(self.alive) > SHOWN else ""
@@ -47,7 +49,8 @@ class Memory:
         lines = [self.sentence()]
         lines += [f"  {size:>10}  {shape} {name}  {place}".rstrip() for size, shape, name, place in self.rows()]
         lines += [f"  {self.more()}"] if self.more() else []
-        lines += [f"  {step + 1:>8}  {text(size):>10}  {'#' * -(-size * 60 // peak)}".rstrip() for step, size in self.course]
+        lines += [f"  {step + 1:>8}  {text(size):>10}  {'#' * -(-size * 60 // peak)}".rstrip()
+                  for step, size in self.course]
         return "\n".join(lines)
 
     def drawing(self):
@@ -60,15 +63,17 @@ class Memory:
             tall = HIGH * size / peak
             until = self.course[i + 1][0] if i + 1 < len(self.course) else self.steps
             color = "#c2410c" if step <= self.step < until else "#64748b"
-            parts.append(f'<rect x="{i * bar:.1f}" y="{15 + HIGH - tall:.1f}" width="{max(bar - 1, 0.5):.1f}" height="{tall:.1f}" '
-                         f'fill="{color}"><title>from step {step + 1}: {text(size)}</title></rect>')
+            parts.append(f'<rect x="{i * bar:.1f}" y="{15 + HIGH - tall:.1f}" width="{max(bar - 1, 0.5):.1f}" '
+                         f'height="{tall:.1f}" fill="{color}">'
+                         f'<title>from step {step + 1}: {text(size)}</title></rect>')
         parts.append(f'<text x="0" y="11" fill="currentColor">{text(peak)}</text><text x="0" y="{HIGH + 28}" '
                      f'fill="currentColor">step 1</text><text x="{WIDE}" y="{HIGH + 28}" text-anchor="end" '
                      f'fill="currentColor">{self.steps}</text></svg>')
         return "".join(parts)
 
     def _repr_html_(self):
-        rows = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in self.rows())
+        rows = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
+                       for row in self.rows())
         more = f"<p>{self.more()}</p>" if self.more() else ""
         return f"<p>{html.escape(self.sentence())}</p>{self.drawing()}<table>{rows}</table>{more}"
 

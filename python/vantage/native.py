@@ -1,7 +1,7 @@
 """Calls compiled programs from Python, through python/call.c.
 
-The plugin reads a program's inputs where they are, and its outputs become JAX arrays where the plugin left them. Nothing
-is copied. The plugin is in the same process as JAX, and knows nothing of it.
+The plugin reads a program's inputs where they are, and its outputs become JAX arrays where the plugin left them.
+Nothing is copied. The plugin is in the same process as JAX, and knows nothing of it.
 """
 import ctypes
 import threading
@@ -106,11 +106,13 @@ class Call:
         packed = b"" if options is None else _packed_options(options)
         with_room = (self.why, ctypes.c_size_t(len(self.why)))
         self.handle = self.library.vantage_call_new(b"executable" if options is None else b"hlo", code,
-                                                    ctypes.c_size_t(len(code)), packed, ctypes.c_size_t(len(packed)), *with_room)
+                                                    ctypes.c_size_t(len(code)), packed, ctypes.c_size_t(len(packed)),
+                                                    *with_room)
         if not self.handle:
             raise Refused(self.why.value.decode())
         takes, gives = [_array(*a) for a in inputs], [_array(*a) for a in outputs]
-        if self.library.vantage_call_sign(ctypes.c_void_p(self.handle), ctypes.c_size_t(len(takes)), (Array * len(takes))(*takes),
+        if self.library.vantage_call_sign(ctypes.c_void_p(self.handle), ctypes.c_size_t(len(takes)),
+                                          (Array * len(takes))(*takes),
                                           ctypes.c_size_t(len(gives)), (Array * len(gives))(*gives), *with_room):
             raise Refused(self.why.value.decode())
         self.takes, self.gives = ctypes.c_void_p * len(takes), ctypes.c_void_p * len(gives)

@@ -1,9 +1,11 @@
-"""Measures single decisions of your own programs, and learns from them which matter: the model that guides `tune` from then on.
+"""Measures single decisions of your own programs, and learns from them which ones matter. The model guides `tune` from
+then on.
 
     vantage.collect(f, *args, seconds=3600)     # again and again, for any number of functions: all goes into one store
     print(vantage.learn())                      # a model takes its place if it is better than the one before
 
-The store is $XDG_DATA_HOME/vantage/runs.sqlite, unless `db` names another. examples/cron/vantage-night does the same without Python.
+The store is $XDG_DATA_HOME/vantage/runs.sqlite, unless `db` names another. examples/cron/vantage-night does the same
+without Python.
 """
 import json
 import os
@@ -20,7 +22,8 @@ def store():
 
 
 class Learnt:
-    """`sentence` says how good the new model is and whether it took its place (`replaced`); `result` is what `learn --json` printed."""
+    """`sentence` says how good the new model is and whether it took its place (`replaced`); `result` is what `learn
+    --json` printed."""
 
     def __init__(self, result):
         self.result, self.replaced = result, bool(result["model"]["replaced"])
@@ -30,9 +33,10 @@ class Learnt:
         return self.sentence
 
 
-def collect(function, *args, seconds=None, samples=None, db=None, static_argnums=(), static_argnames=(), progress=programs.show, collect_options=(), **kwargs):
-    """Measures decisions of the function's program, for so many seconds or until there are so many samples (a minute where
-    neither is said); returns how many were measured. Ctrl-C ends it early."""
+def collect(function, *args, seconds=None, samples=None, db=None, static_argnums=(), static_argnames=(),
+            progress=programs.show, collect_options=(), **kwargs):
+    """Measures decisions of the function's program, for `seconds` or until there are `samples` (if neither is given,
+    for a minute). Returns how many samples were measured. Ctrl-C ends it early."""
     from .lower import lower
     until = ["--seconds", 60 if seconds is None and samples is None else seconds or 0, "--samples", samples or 0]
     db = pathlib.Path(db or store())
@@ -40,16 +44,18 @@ def collect(function, *args, seconds=None, samples=None, db=None, static_argnums
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / f"{getattr(function, '__name__', 'function').strip('<>')}.pb"
         path.write_bytes(lower(function, args, kwargs, static_argnums, static_argnames).module)
-        status, printed, said = programs.run("collect", "--db", db, "--graph", path, *until, "--json", "--wait", "--no-resume",
-                                             *collect_options, progress=progress)
+        status, printed, said = programs.run("collect", "--db", db, "--graph", path, *until, "--json", "--wait",
+                                             "--no-resume", *collect_options, progress=progress)
     if status or not printed.strip():
         raise Refused(programs.last_words(said))
     return json.loads(printed)["samples"]
 
 
 def learn(db=None, seconds=600, progress=programs.show, learn_options=()):
-    """Fits a model to all that is in the store. It takes the place of the one that guides `tune` now, if it is better."""
-    status, printed, said = programs.run("learn", "--db", db or store(), "--json", "--seconds", seconds, *learn_options, progress=progress,
+    """Fits a model to all that is in the store. If it is better than the model that guides `tune` now, it takes its
+    place."""
+    status, printed, said = programs.run("learn", "--db", db or store(), "--json", "--seconds", seconds, *learn_options,
+                                         progress=progress,
                                          plugin=False)
     if status not in (0, 3) or not printed.strip():  # 3: the one before stays
         raise Refused(programs.last_words(said))

@@ -1,4 +1,5 @@
-"""What is in a program: how many instructions of which kind, its memory, its work, its loops; an object that draws itself.
+"""What is in a program: how many instructions of which kind, its memory, its work, its loops; an object that draws
+itself.
 
     vantage.inspect(f, *args)       # of the program that JAX makes of f for these arguments
     vantage.inspect("step.pb")      # of a file
@@ -20,18 +21,20 @@ def count(n):
 
 
 class Program(dict):
-    """What `inspect --json` says, as a dict, so program["flops"] and program["opcodes"]["dot"] are what they are there."""
+    """What `inspect --json` says, as a dict, so program["flops"] and program["opcodes"]["dot"] are what they are
+    there."""
 
     def sentence(self):
-        return (f"{self['name']}: {self['instructions']} instructions in {self['computations']} computations; {self['parameters']} parameters of "
-                f"{text(self['bytes'])}, results of {text(self['result_bytes'])}; {count(self['flops'])} operations, "
-                f"{text(self['written_bytes'])} written if nothing were fused")
+        return (f"{self['name']}: {self['instructions']} instructions in {self['computations']} computations; "
+                f"{self['parameters']} parameters of {text(self['bytes'])}, results of {text(self['result_bytes'])}; "
+                f"{count(self['flops'])} operations, {text(self['written_bytes'])} written if nothing were fused")
 
     def loops(self):
         """Sentences."""
         for loop in self["loops"]:
             rounds = "an unknown number of" if loop["trip_count"] is None else loop["trip_count"]
-            yield f"loop {loop['name']}: {rounds} rounds of {loop['body_instructions']} instructions, {count(loop['flops'])} operations"
+            yield (f"loop {loop['name']}: {rounds} rounds of {loop['body_instructions']} instructions, "
+                   f"{count(loop['flops'])} operations")
 
     def rows(self):
         """Kinds of instructions and how many, the most frequent first."""
@@ -55,9 +58,10 @@ class Program(dict):
                  f'font-family="sans-serif" font-size="11"><title>{html.escape(self.sentence())}</title>']
         for i, (kind, n) in enumerate(rows):
             y = ROW * i + 13
-            parts.append(f'<text x="160" y="{y}" text-anchor="end" fill="currentColor">{html.escape(kind)}</text><rect x="166" '
-                         f'y="{y - 10}" width="{(WIDE - 220) * n / most:.1f}" height="12" fill="#64748b"/><text '
-                         f'x="{170 + (WIDE - 220) * n / most:.1f}" y="{y}" fill="currentColor">{n}</text>')
+            wide = (WIDE - 220) * n / most
+            parts.append(f'<text x="160" y="{y}" text-anchor="end" fill="currentColor">{html.escape(kind)}</text>'
+                         f'<rect x="166" y="{y - 10}" width="{wide:.1f}" height="12" fill="#64748b"/>'
+                         f'<text x="{170 + wide:.1f}" y="{y}" fill="currentColor">{n}</text>')
         return "".join(parts) + "</svg>"
 
     def _repr_html_(self):

@@ -1,12 +1,12 @@
 """tune, save and load: a function, and the program that was found for it.
 
 A call of a tuned function runs its program if the arrays are like those that it was tuned for (types, shapes, trees,
-static values). Otherwise it runs the function itself, and says so once. Before a program is used, its results are compared
-with the function's own on the caller's arguments. The yardstick is how far the compiler's own program is from the
-function, which another version of the same compiler compiled.
+static values). Otherwise it runs the function itself, and says so once. Before a program is used, its results are
+compared with the function's own on the caller's arguments. The yardstick is how far the compiler's own program is from
+the function, which another version of the same compiler compiled.
 
-Results are kept under $XDG_CACHE_HOME/vantage, by the program's content, the machine and the plugin. The next process that
-asks for the same does not search.
+Results are kept under $XDG_CACHE_HOME/vantage, by the program's content, the machine and the plugin. The next process
+that asks for the same does not search.
 """
 import functools
 import hashlib
@@ -75,8 +75,8 @@ class Tuned:
         for x, (shape, dtype) in zip(values, known.inputs):
             a = _memory(x, shape, dtype)
             if a is None:
-                return self._plain(args, kwargs, None if _traced(x) else
-                                   f"{getattr(x, 'dtype', type(x).__name__)}{list(getattr(x, 'shape', ()))} for {dtype}{list(shape)}")
+                given = f"{getattr(x, 'dtype', type(x).__name__)}{list(getattr(x, 'shape', ()))}"
+                return self._plain(args, kwargs, None if _traced(x) else f"{given} for {dtype}{list(shape)}")
             arrays.append(a)
         return _tree(self._call([a[0] for a in arrays]), known)
 
@@ -96,7 +96,8 @@ def _traced(x):
 
 def _quick(known):
     """A function that finds the addresses of the usual call, JAX's own arrays on a processor and nothing else, in a few
-    microseconds; it gives None where a call is not so, or the slow way might know better. None: this program has no such calls."""
+    microseconds; it gives None where a call is not so, or the slow way might know better. None: this program has no
+    such calls."""
     if known.layout.fixed or known.layout.keys or not known.inputs:
         return None
     import jax
@@ -173,7 +174,8 @@ def _distance(a, b):
     if not numpy.array_equal(a[~good], b[~good], equal_nan=True):
         return numpy.inf, 0.0
     a, b = a[good], b[good]
-    return float(numpy.max(numpy.abs(a - b), initial=0)), ROUNDING * step * float(numpy.mean(numpy.abs(b)) if b.size else 0)
+    return float(numpy.max(numpy.abs(a - b), initial=0)), ROUNDING * step * float(numpy.mean(numpy.abs(b)) if b.size
+                                                                                  else 0)
 
 
 def _leaves(x):
@@ -193,7 +195,8 @@ def _check(call, default, function, args, kwargs, known, static):
     for i, (w, o, d) in enumerate(zip(want, ours, own)):
         (far, rounding), (yard, _) = _distance(o, w), _distance(d, w)
         if not far <= max(YARDSTICK * yard, rounding):
-            raise Refused(f"result {i} of the tuned program is {far:.3g} from the function's, the compiler's own {yard:.3g}")
+            raise Refused(f"result {i} of the tuned program is {far:.3g} from the function's, the compiler's own "
+                          f"{yard:.3g}")
 
 
 def _search(path, out, budget, seconds, space, objective, extra, progress):

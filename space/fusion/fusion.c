@@ -152,6 +152,7 @@ static int fusion_open(struct space *s, const char *backend, struct err *err)
 const struct space_kind fusion_kind = {
 	.name = "fusion",
 	.forms = "fusion, fusion/binary",
+	.about = "which instructions run as one kernel",
 	.choices = "0 computes the instruction in a kernel of its own or at "
 		"the end of one, and its value goes to memory. In any other choice, bit i says that its i-th consumer "
 		"computes it anew inside its own kernel; where there "

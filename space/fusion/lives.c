@@ -72,7 +72,7 @@ static void find_readers_of(struct space *s, const uint8_t *config, const struct
 	bool look_through, struct nodes *names, struct readers *r)
 {
 	const struct graph *g = s->graph;
-	struct nodes groups = {0};
+	struct nodes users = {0}, groups = {0};
 
 	if (g->node[v].flags & NODE_ROOT)
 		r->outside = NONE;
@@ -84,11 +84,12 @@ static void find_readers_of(struct space *s, const uint8_t *config, const struct
 			nodes_add(names, u);
 			continue;
 		}
-		groups.n = 0;
-		group_roots(s, config, u, &groups);
-		for (size_t i = 0; i < groups.n; i++)
-			read_by(r, roots, groups.v[i]);
+		nodes_add(&users, u);
 	}
+	group_roots_of(s, config, users.v, users.n, &groups);
+	for (size_t i = 0; i < groups.n; i++)
+		read_by(r, roots, groups.v[i]);
+	nodes_release(&users);
 	nodes_release(&groups);
 }
 

@@ -91,22 +91,28 @@ static void add_uses(struct standing *s, uint32_t v, uint32_t to)
 	}
 }
 
+/* Adds what a change of n variables costs to *cost, and what it uses to s->diff. */
+static void add_change(struct standing *s, const uint32_t *var, const uint16_t *to, uint32_t n, double *cost)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (to[i] != s->x[var[i]])
+			s->mark[var[i]] = i + 1;
+	for (uint32_t i = 0; i < n; i++)
+		if (s->mark[var[i]]) {
+			*cost += var_change(s, var, to, i);
+			add_uses(s, var[i], to[i]);
+		}
+	for (uint32_t i = 0; i < n; i++)
+		s->mark[var[i]] = 0;
+}
+
 struct change standing_try(struct standing *s, const uint32_t *var, const uint16_t *to, uint32_t n, const double *price)
 {
 	const struct reduced *m = s->m;
 	struct change c = {.over = 0};
 	double now = 0;
 
-	for (uint32_t i = 0; i < n; i++)
-		if (to[i] != s->x[var[i]])
-			s->mark[var[i]] = i + 1;
-	for (uint32_t i = 0; i < n; i++)
-		if (s->mark[var[i]]) {
-			c.cost += var_change(s, var, to, i);
-			add_uses(s, var[i], to[i]);
-		}
-	for (uint32_t i = 0; i < n; i++)
-		s->mark[var[i]] = 0;
+	add_change(s, var, to, n, &c.cost);
 	for (uint32_t t = 0; t < m->n_ticks; t++) {
 		now += s->diff[t];
 		double excess = s->usage[t] + now - m->limit;
@@ -129,18 +135,9 @@ void standing_take(struct standing *s, const uint32_t *var, const uint16_t *to, 
 	const struct reduced *m = s->m;
 	double now = 0;
 
+	add_change(s, var, to, n, &s->cost);
 	for (uint32_t i = 0; i < n; i++)
-		if (to[i] != s->x[var[i]])
-			s->mark[var[i]] = i + 1;
-	for (uint32_t i = 0; i < n; i++)
-		if (s->mark[var[i]]) {
-			s->cost += var_change(s, var, to, i);
-			add_uses(s, var[i], to[i]);
-		}
-	for (uint32_t i = 0; i < n; i++) {
-		s->mark[var[i]] = 0;
 		s->x[var[i]] = to[i];
-	}
 	for (uint32_t t = 0; t < m->n_ticks; t++) {
 		now += s->diff[t];
 		s->usage[t] += now;

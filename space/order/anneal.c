@@ -7,7 +7,10 @@
 #include "base/mem.h"
 
 #define WIDEST 4096	/* places that a step is moved at most, but for aimed moves */
-#define AIM_EVERY 64	/* moves */
+#define AIM_EVERY 64	/* moves, and so many more as there are ... */
+#define AIM_STEPS 256	/* ... times so many steps: taking aim costs what the program holds */
+#define NARROW 512	/* steps: what spans more is drawn less often, by as much as it costs more */
+#define AIMED 0.5	/* share of the moves that are aimed, where none spans much */
 #define NEAR 0.98	/* of the peak: positions that are aimed at */
 
 /* Of the window before a step: what must come with it goes to the front, the rest behind, both in their old order. */
@@ -106,24 +109,35 @@ static uint32_t worst_place(struct anneal *k)
 	return at;
 }
 
+/* How likely a move is to be drawn: by the bytes that it may win, and where it spans much, by what it costs. */
+static double worth(double bytes, uint32_t span)
+{
+	return span > NARROW ? bytes * NARROW / span : bytes;
+}
+
 void anneal_aim(struct anneal *k)
 {
 	const struct course *c = k->course;
 	const struct line *l = c->line;
 	uint32_t at = worst_place(k);
-	double sum = 0;
+	double sum = 0, bytes = 0;
 
 	k->aim.n = 0;
 	k->aim.at = at;
-	for (uint32_t i = 0; i < l->n_values && at < l->n; i++)
-		if (l->value[i].bytes && c->place[l->value[i].maker] <= at && c->place[c->last[i]] >= at) {
-			sum += (double)l->value[i].bytes;
-			k->aim.value[k->aim.n] = i;
-			k->aim.up_to[k->aim.n++] = sum;
-		}
+	for (uint32_t i = 0; i < l->n_values && at < l->n; i++) {
+		uint32_t maker = c->place[l->value[i].maker], last = c->place[c->last[i]];
+		if (!l->value[i].bytes || maker > at || last < at)
+			continue;
+		bytes += 2 * (double)l->value[i].bytes;
+		k->aim.value[k->aim.n / 2] = i;
+		k->aim.up_to[k->aim.n++] = sum += worth((double)l->value[i].bytes, at - maker);
+		k->aim.up_to[k->aim.n++] = sum += worth((double)l->value[i].bytes, last - at);
+	}
+	k->aim.share = bytes > 0 ? AIMED * sum / bytes : 0;
 }
 
-static uint32_t aimed_value(struct anneal *k)
+/* One of the moves that aim was taken for. */
+static uint32_t aimed(struct anneal *k)
 {
 	double x = rng_unit(k->rng) * k->aim.up_to[k->aim.n - 1];
 	uint32_t low = 0, high = k->aim.n - 1;
@@ -135,17 +149,17 @@ static uint32_t aimed_value(struct anneal *k)
 		else
 			low = middle + 1;
 	}
-	return k->aim.value[low];
+	return low;
 }
 
 /* A value is to be made after the peak or to be gone before it. The order may have changed since aim was taken. */
 static uint32_t aimed_move(struct anneal *k, uint32_t *first)
 {
 	const struct course *c = k->course;
-	uint32_t v = aimed_value(k), maker = c->line->value[v].maker, last = c->last[v];
+	uint32_t move = aimed(k), v = k->aim.value[move / 2], maker = c->line->value[v].maker, last = c->last[v];
 	int64_t at = k->aim.at, spare = (int64_t)exp(rng_unit(k->rng) * 4);
 
-	if (rng_u64(k->rng) & 1)
+	if (move % 2 == 0)
 		return anneal_move(c, maker, at - c->place[maker] + spare, k->mark, k->sequence, first);
 	return anneal_move(c, last, at - c->place[last] - spare, k->mark, k->sequence, first);
 }
@@ -153,12 +167,16 @@ static uint32_t aimed_move(struct anneal *k, uint32_t *first)
 uint32_t anneal_next(struct anneal *k, uint32_t *first)
 {
 	uint32_t step;
+	int64_t far;
 
 	k->moves++;
-	if (k->aim.n && rng_u64(k->rng) & 1)
+	if (k->aim.n && rng_unit(k->rng) < k->aim.share)
 		return aimed_move(k, first);
 	step = k->free_step[rng_below(k->rng, k->n_free)];
-	return anneal_move(k->course, step, anneal_distance(k), k->mark, k->sequence, first);
+	do
+		far = anneal_distance(k);
+	while (rng_unit(k->rng) >= worth(1, (uint32_t)(far < 0 ? -far : far)));
+	return anneal_move(k->course, step, far, k->mark, k->sequence, first);
 }
 
 void anneal_moves(struct anneal *k, uint32_t moves, double warmth)
@@ -167,7 +185,7 @@ void anneal_moves(struct anneal *k, uint32_t moves, double warmth)
 
 	for (uint32_t i = 0; i < moves && k->n_free; i++) {
 		uint32_t first, n;
-		if (i % AIM_EVERY == 0)
+		if (i % (AIM_EVERY + c->line->n / AIM_STEPS) == 0)
 			anneal_aim(k);
 		n = anneal_next(k, &first);
 		if (n == 0)
@@ -198,7 +216,7 @@ void anneal_init(struct anneal *k, struct course *c, struct rng *r)
 	k->sequence = MEM_NEW(c->line->n, uint32_t);
 	k->free_step = MEM_NEW(c->line->n, uint32_t);
 	k->aim.value = MEM_NEW(c->line->n_values, uint32_t);
-	k->aim.up_to = MEM_NEW(c->line->n_values, double);
+	k->aim.up_to = MEM_NEW(2 * (size_t)c->line->n_values, double);
 	find_free(k);
 }
 

@@ -6,7 +6,8 @@
  *
  * Half of the moves are of any step, and how far is drawn so that every scale is as likely as another. The others are
  * aimed at the peak: of the values that are alive at one of the worst positions, a large one is more likely than a
- * small one to be made only after it (its maker is pushed), or to be gone before it (its last reader is pulled).
+ * small one to be made only after it (its maker is pushed), or to be gone before it (its last reader is pulled). A move
+ * costs what it spans, so those that span more than some hundred steps are drawn the less often the more they span.
  *
  * A move is taken if it lowers the heat (course.h), and with a probability that falls with what it costs and with time
  * if it does not.
@@ -28,8 +29,10 @@ struct anneal {
 	uint32_t *free_step, n_free; /* steps that make or read something */
 	struct {
 		uint32_t at;	 /* the position that moves are aimed at */
-		uint32_t *value, n; /* what is alive there */
-		double *up_to;	 /* their bytes, summed */
+		uint32_t *value; /* what is alive there */
+		uint32_t n;	 /* moves: two for each, of its maker and of its last reader */
+		double *up_to;	 /* what these are worth, summed */
+		double share;	 /* of the moves that are to be such */
 	} aim;
 	uint64_t moves, taken;
 };

@@ -58,7 +58,7 @@ static int look(struct space *s, const struct space_look *o, uint8_t *config, st
 	rng_seed(&rng, o->seed);
 	if (how->run(p, &t, &rng, &r, err) < 0)
 		return -1;
-	*out = (struct space_looked){r.moves, r.seconds};
+	*out = (struct space_looked){.moves = r.moves, .least = r.least, .proved = r.proved, .seconds = r.seconds};
 	order_set_base(s, ORDER_FOUND);
 	order_base_set(s, config, ORDER_FOUND);
 	return 0;
@@ -71,10 +71,10 @@ static void untold(struct space *s)
 
 static void course(struct space *s, const uint8_t *config, struct space_course *out)
 {
-	struct program *p = in_order(s, config);
+	const struct program *p = order_of_config(s, config);
 	const struct course *c = &p->course[p->graph->entry];
 
-	*out = (struct space_course){.n = c->line->n, .bytes = program_bytes(p)};
+	*out = (struct space_course){.n = c->line->n, .bytes = order_bytes(s, config)};
 	out->alive = MEM_NEW(out->n + 1, uint64_t);
 	for (uint32_t i = 0; i < out->n; i++)
 		out->alive[i] = c->bytes[i];

@@ -188,7 +188,7 @@ static void write_order(const struct search *s, uint32_t set, uint32_t *order)
 			order[front++] = v;
 }
 
-static int find(struct search *s, uint32_t *order, uint64_t *bytes, struct err *err)
+static int find(struct search *s, uint32_t sets, uint32_t *order, uint64_t *bytes, struct err *err)
 {
 	uint64_t all = s->n == 64 ? UINT64_MAX : (UINT64_C(1) << s->n) - 1;
 
@@ -203,27 +203,29 @@ static int find(struct search *s, uint32_t *order, uint64_t *bytes, struct err *
 			write_order(s, at, order);
 			return 0;
 		}
-		if (s->n_sets + s->n > EXACT_SETS)
-			return err_set(err, "there are more than %d sets of instructions that may "
-				"run before the rest: too many for the best order", EXACT_SETS);
+		if (s->n_sets + s->n > sets)
+			return err_set(err, "there are more than %u sets of instructions that may "
+				"run before the rest: too many for the best order", sets);
 		look_at(s, at);
 	}
 	return err_set(err, "no order gets to the end"); /* only in a circle of dependencies */
 }
 
-int exact_order(const struct line *l, uint32_t *order, uint64_t *bytes, struct err *err)
+int exact_order(const struct line *l, uint32_t sets, uint32_t *order, uint64_t *bytes, struct err *err)
 {
-	struct search s = {.l = l, .mask = (1u << 23) - 1};
+	struct search s = {.l = l, .mask = 1023};
 	int rc = -1;
 
 	if (l->n - l->n_pinned > EXACT_STEPS)
 		return err_set(err, "the best of all orders is found for up to %d instructions, not for %u",
 			EXACT_STEPS, l->n - l->n_pinned);
+	while (s.mask / 2 < sets) /* half full at most */
+		s.mask = 2 * s.mask + 1;
 	s.bit_of = MEM_NEW(l->n, uint32_t);
 	s.readers = MEM_NEW(l->n_values, uint64_t);
 	s.table = MEM_NEW((size_t)s.mask + 1, uint32_t);
 	number_steps(&s);
-	rc = find(&s, order, bytes, err);
+	rc = find(&s, sets, order, bytes, err);
 	mem_free(s.bit_of);
 	mem_free(s.readers);
 	mem_free(s.table);

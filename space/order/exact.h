@@ -14,9 +14,12 @@
 #include "space/order/line.h"
 
 #define EXACT_STEPS 64
-#define EXACT_SETS 4000000 /* that are remembered at most */
+#define EXACT_SETS 4000000 /* what a search may well remember: 160 MB */
 
-/* `order` gets n steps, `bytes` their peak. -1 with a sentence: too many steps, or sets. */
-int exact_order(const struct line *l, uint32_t *order, uint64_t *bytes, struct err *err);
+/*
+ * `order` gets n steps, `bytes` their peak. At most `sets` sets are remembered. -1 with a sentence: too many steps, or
+ * sets.
+ */
+int exact_order(const struct line *l, uint32_t sets, uint32_t *order, uint64_t *bytes, struct err *err);
 
 #endif

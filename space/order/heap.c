@@ -3,6 +3,10 @@
  *
  * XLA's clock advances with every block that comes or goes, so that is how long blocks live here, too. A block that
  * takes the place of an operand which dies there (line.h, twins) is one block with it.
+ *
+ * Few blocks of a large program live at the same time, so a block must not be held against all others. Time is cut into
+ * slots, each with a list of the blocks that live in it. A block that lives long is in no slot but in one list of all
+ * such blocks.
  */
 #include "space/order/heap.h"
 
@@ -28,6 +32,25 @@ struct event {
 	bool goes;
 };
 
+#define SLOTS 256
+#define LONG (SLOTS / 8) /* slots: a block that lives in more of them is in the list of long ones */
+
+struct inmate { /* a block in a list, with what decides first whether it is in the way */
+	uint32_t block;
+	uint64_t begin, end;
+};
+
+struct slot {
+	struct inmate *v;
+	uint32_t n;
+	size_t cap;
+	uint64_t start; /* the first tick that is in it */
+};
+
+struct near {
+	uint64_t offset, end; /* `end`: rounded */
+};
+
 struct heap {
 	struct span *span;   /* per life of the program */
 	uint32_t *of;	     /* per life: the next of its block; NONE */
@@ -35,7 +58,9 @@ struct heap {
 	struct event *event;
 	struct block *block, *sorted;
 	uint32_t *spans;     /* of all blocks: lives */
-	uint32_t *at;	     /* blocks that have their place, by offset */
+	struct near *near;   /* blocks in the way of one */
+	struct slot slot[SLOTS + 2]; /* then one for long ones, and one for all */
+	uint64_t clock;	     /* ticks */
 	uint32_t n;
 };
 
@@ -71,6 +96,7 @@ static void set_clock(struct program *p)
 		}
 	if (n)
 		qsort(h->event, n, sizeof *h->event, by_time);
+	h->clock = n;
 	for (uint32_t i = 0; i < n; i++)
 		*(h->event[i].goes ? &h->span[h->event[i].life].end : &h->span[h->event[i].life].begin) = i;
 }
@@ -166,29 +192,112 @@ static bool meet(const struct heap *h, const struct block *x, const struct block
 	return false;
 }
 
-/* Puts a block where it fits best among the `n` that have their place; returns where it ends. */
-static uint64_t put(struct heap *h, uint32_t block, uint32_t n)
+static uint32_t slot_of(const struct heap *h, uint64_t tick)
+{
+	return (uint32_t)(tick * SLOTS / (h->clock + 1));
+}
+
+static bool is_long(const struct heap *h, const struct block *x)
+{
+	return slot_of(h, x->begin + x->length) - slot_of(h, x->begin) > LONG;
+}
+
+/*
+ * Adds those blocks of a slot that are in the way of another. Of two blocks that meet in several slots, this is the one
+ * in which they meet if it is the first of either.
+ */
+static uint32_t add_near(struct heap *h, const struct block *x, const struct slot *s, bool first, uint32_t n_near)
+{
+	uint64_t end = x->begin + x->length;
+
+	for (uint32_t i = 0; i < s->n; i++) {
+		const struct inmate *in = &s->v[i];
+		const struct block *y;
+		if (in->begin > end || x->begin > in->end || (!first && in->begin < s->start))
+			continue;
+		y = &h->sorted[in->block];
+		if ((x->n > 1 || y->n > 1) && !meet(h, x, y))
+			continue;
+		h->near[n_near++] = (struct near){y->offset, values_rounded(y->offset + y->size)};
+	}
+	return n_near;
+}
+
+static int by_offset(const void *a, const void *b)
+{
+	const struct near *x = a, *y = b;
+
+	return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+/* Mostly they come from two lists that are sorted already. */
+static void sort_near(struct heap *h, uint32_t n)
+{
+	uint64_t left = 16 * (uint64_t)n;
+
+	for (uint32_t i = 1; i < n; i++) {
+		struct near x = h->near[i];
+		uint32_t k = i;
+		for (; k > 0 && left > 0 && h->near[k - 1].offset > x.offset; k--, left--)
+			h->near[k] = h->near[k - 1];
+		h->near[k] = x;
+		if (left == 0) {
+			qsort(h->near, n, sizeof *h->near, by_offset);
+			return;
+		}
+	}
+}
+
+/* Finds the blocks with a place that are in the way of another, by offset; returns how many. */
+static uint32_t find_near(struct heap *h, const struct block *x)
+{
+	uint32_t from = slot_of(h, x->begin), to = slot_of(h, x->begin + x->length), n;
+
+	if (is_long(h, x))
+		n = add_near(h, x, &h->slot[SLOTS + 1], true, 0);
+	else
+		n = add_near(h, x, &h->slot[SLOTS], true, 0);
+	for (uint32_t k = from; k <= to && !is_long(h, x); k++)
+		n = add_near(h, x, &h->slot[k], k == from, n);
+	sort_near(h, n);
+	return n;
+}
+
+static void add_to_slot(struct heap *h, uint32_t slot, uint32_t block)
+{
+	struct slot *s = &h->slot[slot];
+	const struct block *x = &h->sorted[block];
+	uint32_t k = s->n;
+
+	MEM_GROW(&s->v, &s->cap, (size_t)s->n + 1);
+	s->n++;
+	for (; k > 0 && h->sorted[s->v[k - 1].block].offset > x->offset; k--)
+		s->v[k] = s->v[k - 1];
+	s->v[k] = (struct inmate){block, x->begin, x->begin + x->length};
+}
+
+/* Puts a block where it fits best among those that have their place; returns where it ends. */
+static uint64_t put(struct heap *h, uint32_t block)
 {
 	struct block *x = &h->sorted[block];
 	uint64_t end = 0, best = UINT64_MAX;
-	uint32_t k = n;
+	uint32_t n_near = find_near(h, x);
 
-	for (uint32_t i = 0; i < n; i++) {
-		const struct block *y = &h->sorted[h->at[i]];
-		if (!meet(h, x, y))
-			continue;
+	for (uint32_t i = 0; i < n_near; i++) {
+		const struct near *y = &h->near[i];
 		if (y->offset >= end + x->size && y->offset - end < best) {
 			best = y->offset - end;
 			x->offset = end;
 		}
-		if (values_rounded(y->offset + y->size) > end)
-			end = values_rounded(y->offset + y->size);
+		end = y->end > end ? y->end : end;
 	}
 	if (best == UINT64_MAX)
 		x->offset = end;
-	for (; k > 0 && h->sorted[h->at[k - 1]].offset > x->offset; k--)
-		h->at[k] = h->at[k - 1];
-	h->at[k] = block;
+	add_to_slot(h, SLOTS + 1, block);
+	if (is_long(h, x))
+		add_to_slot(h, SLOTS, block);
+	for (uint32_t s = slot_of(h, x->begin); !is_long(h, x) && s <= slot_of(h, x->begin + x->length); s++)
+		add_to_slot(h, s, block);
 	return x->offset + x->size;
 }
 
@@ -197,10 +306,14 @@ static uint64_t put_all(struct heap *h, int (*order)(const void *, const void *)
 	uint64_t bytes = 0;
 
 	memcpy(h->sorted, h->block, h->n * sizeof *h->sorted);
+	for (uint32_t s = 0; s < SLOTS + 2; s++) {
+		h->slot[s].n = 0;
+		h->slot[s].start = (s * (h->clock + 1) + SLOTS - 1) / SLOTS;
+	}
 	if (h->n)
 		qsort(h->sorted, h->n, sizeof *h->sorted, order);
 	for (uint32_t i = 0; i < h->n; i++) {
-		uint64_t end = put(h, i, i);
+		uint64_t end = put(h, i);
 		bytes = end > bytes ? end : bytes;
 	}
 	return bytes;
@@ -217,8 +330,22 @@ static struct heap *make(const struct program *p)
 	h->block = MEM_NEW(p->n_values, struct block);
 	h->sorted = MEM_NEW(p->n_values, struct block);
 	h->spans = MEM_NEW(p->n_lives, uint32_t);
-	h->at = MEM_NEW(p->n_values, uint32_t);
+	h->near = MEM_NEW(p->n_values, struct near);
 	return h;
+}
+
+uint64_t heap_work(struct program *p)
+{
+	uint64_t alive = 0, pairs = 0;
+
+	if (!p->heap)
+		p->heap = make(p);
+	set_clock(p);
+	for (uint64_t i = 0; i < p->heap->clock; i++) {
+		alive += p->heap->event[i].goes ? UINT64_MAX : 1;
+		pairs += alive;
+	}
+	return pairs;
 }
 
 uint64_t heap_bytes(struct program *p)
@@ -245,6 +372,8 @@ void heap_free(struct heap *h)
 	mem_free(h->block);
 	mem_free(h->sorted);
 	mem_free(h->spans);
-	mem_free(h->at);
+	mem_free(h->near);
+	for (uint32_t s = 0; s < SLOTS + 2; s++)
+		mem_free(h->slot[s].v);
 	mem_free(h);
 }

@@ -15,6 +15,8 @@ struct heap;
 
 /* Wants lives and rooms. */
 uint64_t heap_bytes(struct program *p);
+/* How many pairs of blocks heap_bytes has to hold against each other, about: what it costs. Wants the same. */
+uint64_t heap_work(struct program *p);
 void heap_free(struct heap *h); /* accepts NULL */
 
 #endif

@@ -28,8 +28,8 @@ struct order {
 	double *shift;
 	struct fact *fact;
 	uint64_t set;	/* hash of the configuration that the orders are of, if `is_set` */
-	uint64_t bytes; /* its cost */
-	bool is_set;
+	uint64_t bytes; /* its cost, if it `is_weighed` */
+	bool is_set, is_weighed;
 };
 
 static struct order *order_of(const struct space *s)
@@ -86,9 +86,26 @@ void order_set(struct space *s, const uint8_t *config)
 		if (program_line(&o->p, c)->n)
 			set_comp(s, config, c, base);
 	program_settle(&o->p);
-	o->bytes = program_bytes(&o->p);
 	o->set = hash;
 	o->is_set = true;
+	o->is_weighed = false;
+}
+
+const struct program *order_of_config(struct space *s, const uint8_t *config)
+{
+	order_set(s, config);
+	return &order_of(s)->p;
+}
+
+uint64_t order_bytes(struct space *s, const uint8_t *config)
+{
+	struct order *o = order_of(s);
+
+	order_set(s, config);
+	if (!o->is_weighed)
+		o->bytes = program_bytes(&o->p);
+	o->is_weighed = true;
+	return o->bytes;
 }
 
 struct program *order_program(struct space *s)
@@ -104,8 +121,7 @@ struct program *order_program(struct space *s)
 static double formula(struct space *s, const uint8_t *config, enum quantity q)
 {
 	(void)q; /* bytes are all it prices */
-	order_set(s, config);
-	return (double)order_of(s)->bytes;
+	return (double)order_bytes(s, config);
 }
 
 static int apply(struct space *s, const uint8_t *config, struct buf *module, struct err *err)
@@ -191,7 +207,7 @@ static int decode(struct space *s, const struct graph *after, struct buf *said, 
 
 	(void)after;
 	(void)err;
-	order_set(s, config);
+	order_bytes(s, config);
 	buf_addf(said, "%u instructions in the compiler's order, which needs %s by our model of its memory",
 		s->graph->n_nodes, quantity_text(QUANTITY_BYTES, (double)o->bytes, text));
 	mem_free(config);
@@ -345,7 +361,8 @@ static int order_open(struct space *s, const char *backend, struct err *err)
 
 	(void)backend;
 	if (strcmp(s->kind, order_kind.name) != 0)
-		return err_set(err, "the decision space %.60s has no forms: it is called %s", s->kind, order_kind.name);
+		return err_set(err, "there is no decision space called %.60s: \"%s\" takes nothing behind its name",
+			s->kind, order_kind.name);
 	s->ops = &order_ops;
 	s->own = o;
 	program_open(&o->p, s->graph);
@@ -368,6 +385,7 @@ static const struct space_price prices[] = {{QUANTITY_BYTES, PRICING_FORMULA}, {
 const struct space_kind order_kind = {
 	.name = "order",
 	.forms = "order",
+	.about = "in which order instructions run, for less memory",
 	.choices = "A choice moves an instruction against the base order: 0 "
 		"not at all, then by 2, 10 and 30 percent of its computation and all the way, odd numbers to the "
 		"front, even ones to the back. That of the result says which base: 0 "

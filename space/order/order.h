@@ -30,6 +30,9 @@ extern const double order_shift[];
 struct program *order_program(struct space *s);
 /* Sets the program's orders to those of a configuration. */
 void order_set(struct space *s, const uint8_t *config);
+/* The program in the orders of a configuration, to be looked at only; and its bytes. */
+const struct program *order_of_config(struct space *s, const uint8_t *config);
+uint64_t order_bytes(struct space *s, const uint8_t *config);
 /* The program's orders, as they are now, become a base. */
 void order_set_base(struct space *s, enum order_base base);
 /* Its orders, per computation. */

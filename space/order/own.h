@@ -5,6 +5,7 @@
  *	course.c    an order and its bytes, incrementally		share.c	   what is updated in place
  *	list.c	    list scheduling					arranged.c what the compiler did
  *	anneal.c	    annealing						order.c	   the space
+ *	bound.c	    what no order goes below
  */
 #ifndef SPACE_ORDER_OWN_H
 #define SPACE_ORDER_OWN_H

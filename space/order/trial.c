@@ -22,6 +22,8 @@ void trial_begin(struct trial *t, struct program *p, const struct tune_options *
 	*out = (struct tune_result){.before = program_bytes(p)};
 	t->bytes = out->before;
 	program_copy_orders(p, t->best, p->order);
+	bound_find(&t->bound, p);
+	out->least = t->bound.bytes;
 }
 
 uint64_t trial_bytes(struct trial *t)
@@ -45,7 +47,7 @@ bool trial_more(struct trial *t)
 
 	if (o->progress)
 		o->progress(o->with, share < 1 ? share : 1, t->bytes);
-	return share < 1 && !(o->stop && o->stop());
+	return share < 1 && !bound_reached(&t->bound, t->bytes) && !(o->stop && o->stop());
 }
 
 void trial_end(struct trial *t)
@@ -54,6 +56,8 @@ void trial_end(struct trial *t)
 	program_settle(t->p);
 	t->out->bytes = program_bytes(t->p);
 	t->out->seconds = now_seconds() - t->began;
+	t->out->proved = bound_reached(&t->bound, t->out->bytes);
+	bound_release(&t->bound);
 	for (uint32_t c = 0; c < t->p->graph->n_comps; c++)
 		mem_free(t->best[c]);
 	mem_free(t->best);
@@ -189,7 +193,7 @@ static int run_exact(struct program *p, const struct tune_options *o, struct rng
 			return err_set(err, "the best of all orders is found only for programs that "
 				"return nothing large: what is in the memory of results depends on the order");
 		}
-	rc = exact_order(program_line(p, entry), p->order[entry], &bytes, err);
+	rc = exact_order(program_line(p, entry), EXACT_SETS, p->order[entry], &bytes, err);
 	if (rc == 0)
 		trial_bytes(&t);
 	trial_end(&t);

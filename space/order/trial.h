@@ -4,6 +4,7 @@
 #ifndef SPACE_ORDER_TRIAL_H
 #define SPACE_ORDER_TRIAL_H
 
+#include "space/order/bound.h"
 #include "space/order/strategy.h"
 
 struct trial {
@@ -14,6 +15,7 @@ struct trial {
 	uint32_t **best;
 	double began;
 	uint64_t bytes; /* of the best */
+	struct bound bound;
 };
 
 /* What the program has is the first that is tried. */
@@ -21,7 +23,7 @@ void trial_begin(struct trial *t, struct program *p, const struct tune_options *
 	struct tune_result *out);
 /* Bytes of the orders that the program has now. */
 uint64_t trial_bytes(struct trial *t);
-/* Is there time for another? */
+/* Is there time for another, and may it be better? */
 bool trial_more(struct trial *t);
 /* Leaves the program in the best. */
 void trial_end(struct trial *t);

@@ -9,7 +9,9 @@
  * nothing finds room anyway, the quick moves are exact already, and get most of the time.
  *
  * Bytes that are alive together and bytes of the heap differ by gaps (heap.h). The heap is what counts, so near the
- * end, where gaps are worth it, it is what a move is judged by, too.
+ * end, where gaps are worth it, it is what a move is judged by, too. Of a program in which tens of thousands of values
+ * are alive together, laying out the heap takes seconds: there live bytes stand for it. Who wants the heap of what was
+ * found asks for it then.
  */
 #include "space/order/tune.h"
 
@@ -18,6 +20,8 @@
 #include "base/mem.h"
 #include "base/progress.h"
 #include "space/order/anneal.h"
+#include "space/order/bound.h"
+#include "space/order/heap.h"
 
 #define ROUND_LEAST 500	  /* moves between settlings */
 #define ROUND_MOST 4000	  /* ... so that the clock is looked at */
@@ -26,11 +30,13 @@
 #define FIRST_ALONE 0.8	  /* ... where weights hardly change */
 #define LAST 0.6	  /* share of the time after which gaps count */
 #define GAPS 0.002	  /* ... if the heap loses more than that to them */
+#define LARGE 16384	  /* steps: with more, settling takes so long that there are few exact moves */
 #define HARDLY 0.01	  /* of the peak: bytes in rooms */
 #define AGAIN 3		  /* how much hotter the exact ones begin */
 #define DOUBT 4		  /* times a move may seem worse than it would be taken at, to be looked at */
 #define BLIND 0.05	  /* share of moves that are looked at in any case */
 #define EACH 0.25	  /* share of the time for each of two orders to start from */
+#define DEAR 30000000	  /* pairs of blocks: a heap that takes a tenth of a second */
 #define SOFT 0.2	  /* of the judgement that is by live bytes where gaps count */
 
 struct tuner {
@@ -46,13 +52,33 @@ struct tuner {
 	uint64_t *weights; /* of values, then what is inside steps: as they are for the order that the program has */
 	uint64_t best_bytes, best_peak;
 	bool gaps;
+	struct bound bound;
+	bool dear; /* laying out the heap takes long */
+	bool rooms; /* values are with results, so that the bound of a single line says little */
 };
 
-static double done(const struct tuner *t, const struct anneal *k)
+/* Bytes of the settled program, whose live bytes are given. */
+static uint64_t heap_of(const struct tuner *t, uint64_t live)
+{
+	return t->dear ? live + t->p->tables : program_bytes(t->p);
+}
+
+/* Is nothing left to gain by this computation's order? */
+static bool at_end(const struct tuner *t, uint32_t comp)
+{
+	const struct program *p = t->p;
+
+	if (bound_reached(&t->bound, t->best_bytes))
+		return true;
+	return !t->rooms && t->best_peak <= t->bound.comp[comp] &&
+		values_rounded(t->best_bytes) <= p->peak[p->graph->entry] + p->tables;
+}
+
+static double done(const struct tuner *t, uint32_t comp, const struct anneal *k)
 {
 	double share = t->moves ? (double)k->moves / (double)t->moves : (now_seconds() - t->began) / t->seconds;
 
-	return t->o->stop && t->o->stop() ? 1 : share;
+	return at_end(t, comp) || (t->o->stop && t->o->stop()) ? 1 : share;
 }
 
 static double warmth(const struct tuner *t, double share)
@@ -72,7 +98,7 @@ static void consider(struct tuner *t, uint32_t comp, uint64_t bytes)
 
 	if (bytes + p->tables >= values_rounded(t->best_bytes + 1))
 		return;
-	bytes = program_bytes(p);
+	bytes = heap_of(t, bytes);
 	if (bytes > t->best_bytes || (bytes == t->best_bytes && p->peak[comp] >= t->best_peak))
 		return;
 	t->best_bytes = bytes;
@@ -189,18 +215,18 @@ static void tune_line(struct tuner *t, uint32_t comp)
 	bool exact = false;
 	double share;
 
-	program_settle(p);
-	t->best_bytes = program_bytes(p);
+	t->best_bytes = heap_of(t, program_settle(p));
 	t->best_peak = p->peak[comp];
 	t->best = mem_alloc(l->n * sizeof *t->best);
 	t->old = mem_alloc(l->n * sizeof *t->old);
 	t->weights = mem_alloc(((size_t)l->n_values + l->n) * sizeof *t->weights);
 	t->gaps = false;
-	t->first = weights_change(p) ? FIRST : FIRST_ALONE;
+	t->rooms = weights_change(p);
+	t->first = t->rooms && l->n < LARGE ? FIRST : FIRST_ALONE;
 	memcpy(t->best, p->order[comp], l->n * sizeof *t->best);
 	anneal_init(&k, &p->course[comp], t->rng);
 	t->began = now_seconds();
-	while ((share = done(t, &k)) < 1) {
+	while ((share = done(t, comp, &k)) < 1) {
 		if (share >= t->first && !exact) {
 			exact = true;
 			go_back(t, comp);
@@ -249,32 +275,61 @@ static void pass(struct tuner *t, double part)
 	}
 }
 
-static uint64_t settled_bytes(struct program *p)
+static uint64_t settled_bytes(const struct tuner *t)
 {
-	program_settle(p);
-	return program_bytes(p);
+	return heap_of(t, program_settle(t->p));
+}
+
+static uint32_t **copy_of_orders(const struct program *p)
+{
+	uint32_t **copy = MEM_NEW(p->graph->n_comps, uint32_t *);
+
+	for (uint32_t c = 0; c < p->graph->n_comps; c++)
+		copy[c] = mem_alloc(p->values.line[c].n * sizeof **copy);
+	program_copy_orders(p, copy, p->order);
+	return copy;
+}
+
+static void free_orders(const struct program *p, uint32_t **orders)
+{
+	for (uint32_t c = 0; c < p->graph->n_comps; c++)
+		mem_free(orders[c]);
+	mem_free(orders);
 }
 
 /* From both orders, then from the better of what came out. */
 static void passes(struct tuner *t)
 {
 	struct program *p = t->p;
-	uint32_t **first = MEM_NEW(p->graph->n_comps, uint32_t *);
+	uint32_t **first;
 	uint64_t bytes;
 
 	pass(t, EACH);
-	bytes = settled_bytes(p);
-	for (uint32_t c = 0; c < p->graph->n_comps; c++)
-		first[c] = mem_alloc(p->values.line[c].n * sizeof **first);
-	program_copy_orders(p, first, p->order);
+	bytes = settled_bytes(t);
+	if (bound_reached(&t->bound, bytes))
+		return;
+	first = copy_of_orders(p);
 	program_copy_orders(p, p->order, t->o->other);
 	pass(t, EACH);
-	if (settled_bytes(p) > bytes)
+	if (settled_bytes(t) > bytes)
 		program_copy_orders(p, p->order, first);
 	pass(t, 1 - 2 * EACH);
+	free_orders(p, first);
+}
+
+/* Small lines have an order that is known to be best, which may be one for the whole program. */
+static void try_exact(struct tuner *t)
+{
+	struct program *p = t->p;
+	uint32_t **old = copy_of_orders(p);
+	uint64_t before = settled_bytes(t);
+
 	for (uint32_t c = 0; c < p->graph->n_comps; c++)
-		mem_free(first[c]);
-	mem_free(first);
+		if (t->bound.order[c])
+			memcpy(p->order[c], t->bound.order[c], p->values.line[c].n * sizeof **old);
+	if (settled_bytes(t) >= before)
+		program_copy_orders(p, p->order, old);
+	free_orders(p, old);
 }
 
 void tune(struct program *p, const struct tune_options *o, struct rng *r, struct tune_result *out)
@@ -282,11 +337,18 @@ void tune(struct program *p, const struct tune_options *o, struct rng *r, struct
 	struct tuner t = {.p = p, .o = o, .out = out, .rng = r};
 	double began = now_seconds();
 
-	*out = (struct tune_result){.before = settled_bytes(p)};
+	program_settle(p);
+	t.dear = heap_work(p) > DEAR;
+	*out = (struct tune_result){.before = settled_bytes(&t)};
+	bound_find(&t.bound, p);
+	try_exact(&t);
 	if (o->other)
 		passes(&t);
 	else
 		pass(&t, 1);
-	out->bytes = settled_bytes(p);
+	out->bytes = settled_bytes(&t);
+	out->least = t.bound.bytes;
+	out->proved = !t.dear && bound_reached(&t.bound, out->bytes); /* where it is dear, gaps are not known */
 	out->seconds = now_seconds() - began;
+	bound_release(&t.bound);
 }

@@ -1,129 +1,20 @@
 /*
  * apply.c - makes the program that the compiler gets from a configuration.
  *
- * It lists every computation anew. Where a site takes effect, the instructions that its rule writes replace the
- * anchor. The last of them gets the anchor's id, name and shape, so the anchor's readers now read it, and
- * nothing else changes. Instructions that nobody reads any more are dropped. Nodes that are computed together are written where
- * the first of them stood; then all instructions are put in order again.
+ * It lists every computation anew. Where a site takes effect, the instructions that its rule writes replace the anchor.
+ * The last of them gets the anchor's id, name and shape, so the anchor's readers now read it, and nothing else changes.
+ * Nodes that are computed together are written where the first of them stood; then all instructions are sorted again.
+ * In the end, instructions that nobody reads any more are dropped.
  */
 #include "space/rewrite/own.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include "hlo/pack.h"
 #include "hlo/shape.h"
 
-void lines_add(struct lines *l, Hlo__HloInstructionProto *in)
-{
-	MEM_GROW(&l->v, &l->cap, l->n + 1);
-	l->v[l->n++] = in;
-}
-
-int id_place_order(const void *a, const void *b)
-{
-	const struct id_place *x = a, *y = b;
-
-	return (x->id > y->id) - (x->id < y->id);
-}
-
-static void mark(const struct id_place *p, size_t n, const int64_t *ids, size_t n_ids, uint8_t *live)
-{
-	for (size_t i = 0; i < n_ids; i++) {
-		const struct id_place *at = bsearch(&(struct id_place){.id = ids[i]}, p, n, sizeof *p, id_place_order);
-		if (at)
-			live[at->at] = 1;
-	}
-}
-
-static bool must_stay(const Hlo__HloInstructionProto *in)
-{
-	const struct opcode_facts *f = opcode_facts(opcode_of(in->opcode));
-
-	return f->flags & SIDE_EFFECT || f->class == CLASS_CALL || f->class == CLASS_OUTSIDE || in->custom_call_has_side_effect ||
-		in->n_control_predecessor_ids || strcmp(in->opcode, "parameter") == 0;
-}
-
-void lines_prune(struct lines *l, int64_t root)
-{
-	struct id_place *p = MEM_NEW(l->n + 1, struct id_place);
-	uint8_t *live = MEM_NEW(l->n + 1, uint8_t);
-	size_t kept = 0;
-
-	for (size_t i = 0; i < l->n; i++)
-		p[i] = (struct id_place){l->v[i]->id, (uint32_t)i};
-	qsort(p, l->n, sizeof *p, id_place_order);
-	for (size_t i = l->n; i-- > 0;) {
-		const Hlo__HloInstructionProto *in = l->v[i];
-		if (!live[i] && in->id != root && !must_stay(in))
-			continue;
-		live[i] = 1;
-		mark(p, l->n, in->operand_ids, in->n_operand_ids, live);
-		mark(p, l->n, in->control_predecessor_ids, in->n_control_predecessor_ids, live);
-	}
-	for (size_t i = 0; i < l->n; i++)
-		if (live[i])
-			l->v[kept++] = l->v[i];
-	l->n = kept;
-	mem_free(p);
-	mem_free(live);
-}
-
-/* The place at which an id stands in a sorted list, or NONE. */
-static uint32_t find(const struct id_place *p, size_t n, int64_t id)
-{
-	const struct id_place *at = bsearch(&(struct id_place){.id = id}, p, n, sizeof *p, id_place_order);
-
-	return at ? at->at : NONE;
-}
-
-/* The first operand or control predecessor of a line that is not placed yet, or NONE. */
-static uint32_t missing(const struct lines *l, const struct id_place *p, uint32_t line, const uint8_t *placed)
-{
-	const Hlo__HloInstructionProto *in = l->v[line];
-
-	for (size_t k = 0; k < in->n_operand_ids + in->n_control_predecessor_ids; k++) {
-		bool operand = k < in->n_operand_ids;
-		uint32_t x = find(p, l->n, operand ? in->operand_ids[k] : in->control_predecessor_ids[k - in->n_operand_ids]);
-		if (x != NONE && !placed[x])
-			return x;
-	}
-	return NONE;
-}
-
-void lines_sort(struct lines *l)
-{
-	struct id_place *p = MEM_NEW(l->n + 1, struct id_place);
-	uint32_t *stack = MEM_NEW(l->n + 1, uint32_t);
-	uint8_t *placed = MEM_NEW(l->n + 1, uint8_t);
-	struct lines out = {0};
-
-	for (size_t i = 0; i < l->n; i++)
-		p[i] = (struct id_place){l->v[i]->id, (uint32_t)i};
-	qsort(p, l->n, sizeof *p, id_place_order);
-	for (uint32_t i = 0; i < l->n; i++) {
-		uint32_t n = 0;
-		for (stack[n++] = i; n > 0;) {
-			uint32_t line = stack[n - 1], x = placed[line] ? NONE : missing(l, p, line, placed);
-			if (x != NONE) {
-				BUG_ON(n > l->n); /* a circle */
-				stack[n++] = x;
-				continue;
-			}
-			if (!placed[line])
-				lines_add(&out, l->v[line]);
-			placed[line] = 1;
-			n--;
-		}
-	}
-	mem_free(l->v);
-	mem_free(p);
-	mem_free(stack);
-	mem_free(placed);
-	*l = out;
-}
-
 /* Gives a value the place of a node: its id, name and shape. Returns it, or a copy of it if others need it as it is. */
-static Hlo__HloInstructionProto *replace(struct draft *d, Hlo__HloInstructionProto *value, bool fresh, const Hlo__HloInstructionProto *node)
+static Hlo__HloInstructionProto *replace(struct draft *d, Hlo__HloInstructionProto *value, bool fresh,
+	const Hlo__HloInstructionProto *node)
 {
 	if (!fresh)
 		value = draft_unary(d, "copy", value);
@@ -169,7 +60,8 @@ void rewrite_draft_joined(const struct space *s, uint32_t leader, const uint8_t 
 		replace(d, value[i], true, g->node[node[i]].proto);
 }
 
-static Hlo__HloComputationProto *rewrite_comp(const struct space *s, uint32_t comp, const uint8_t *real, struct draft *d)
+static Hlo__HloComputationProto *rewrite_comp(const struct space *s, uint32_t comp, const uint8_t *real,
+	struct draft *d)
 {
 	const struct graph *g = s->graph;
 	const struct comp *c = &g->comp[comp];

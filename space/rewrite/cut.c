@@ -316,8 +316,9 @@ static void write_lines(struct cut *c, struct lines *l, const Hlo__HloInstructio
 	pack_message(&m.base, out);
 }
 
-/* Takes what is computed once as further parameters, of which there are `number` already; the first lines are `reads`. */
-static void prepare(struct cut *c, struct lines *l, const uint32_t *reads, uint32_t n_reads, int64_t root, int64_t number)
+/* Turns lines that are computed once into parameters, after `number` of them. The first lines are `reads`. */
+static void prepare(struct cut *c, struct lines *l, const uint32_t *reads, uint32_t n_reads, int64_t root,
+	int64_t number)
 {
 	uint8_t *on = MEM_NEW(l->n + 1, uint8_t);
 

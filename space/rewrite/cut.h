@@ -2,7 +2,7 @@
  * cut.h - one place of the program, cut out: on one side as it is under one configuration, on the other under another.
  *
  * Both sides have the same parameters and the same results. A node inside that others also read is computed in any
- * case, so it is a result of both sides, too. Nodes that are computed together are one place, with a result for each of them.
+ * case, so it is a result of both sides, too. Nodes that are computed together are one place with several results.
  */
 #ifndef SPACE_REWRITE_CUT_H
 #define SPACE_REWRITE_CUT_H

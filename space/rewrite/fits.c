@@ -87,8 +87,8 @@ static bool slice_fits(const struct graph *g, uint32_t v)
 		return false;
 	for (uint32_t i = 0; i < y->rank; i++) {
 		const Hlo__SliceDimensions *s = y->proto->slice_dimensions[i];
-		int64_t by = at_least_one(s->stride);
-		if (s->start < 0 || s->limit > dim(x, i) || s->limit < s->start || dim(y, i) != (s->limit - s->start + by - 1) / by)
+		int64_t by = at_least_one(s->stride), steps = (s->limit - s->start + by - 1) / by;
+		if (s->start < 0 || s->limit > dim(x, i) || s->limit < s->start || dim(y, i) != steps)
 			return false;
 	}
 	return true;
@@ -195,7 +195,8 @@ static bool convolution_fits(const struct graph *g, uint32_t v)
 	const struct node *x = operand(g, v, 0), *k = operand(g, v, 1), *y = &g->node[v];
 	const Hlo__ConvolutionDimensionNumbers *d = y->proto->convolution_dimension_numbers;
 	const Hlo__Window *w = y->proto->window;
-	int64_t groups = at_least_one(y->proto->feature_group_count), batches = at_least_one(y->proto->batch_group_count);
+	int64_t groups = at_least_one(y->proto->feature_group_count);
+	int64_t batches = at_least_one(y->proto->batch_group_count);
 	int64_t outputs, features;
 	size_t n;
 
@@ -226,13 +227,13 @@ static bool gathered_fits(const struct graph *g, uint32_t v)
 	const struct node *index = operand(g, v, 1), *y = &g->node[v];
 	const Hlo__GatherDimensionNumbers *d = y->proto->gather_dimension_numbers;
 	const int64_t *size = y->proto->gather_slice_sizes;
-	uint32_t row = 0, at = 0;
+	uint32_t row = 0, rank = operand(g, v, 0)->rank, at = 0;
 
 	for (uint32_t i = 0; i < y->rank; i++) {
 		if (lists(d->offset_dims, d->n_offset_dims, i)) {
-			while (row < operand(g, v, 0)->rank && lists(d->collapsed_slice_dims, d->n_collapsed_slice_dims, row))
+			while (row < rank && lists(d->collapsed_slice_dims, d->n_collapsed_slice_dims, row))
 				row++;
-			if (row == operand(g, v, 0)->rank || dim(y, i) != size[row++])
+			if (row == rank || dim(y, i) != size[row++])
 				return false;
 			continue;
 		}
@@ -264,10 +265,12 @@ static bool gather_fits(const struct graph *g, uint32_t v)
 		if (d->start_index_map[i] < 0 || d->start_index_map[i] >= x->rank ||
 			lists(d->start_index_map, i, d->start_index_map[i]))
 			return false;
-	for (uint32_t i = 0; i < x->rank; i++)
-		if (y->proto->gather_slice_sizes[i] < 0 || y->proto->gather_slice_sizes[i] > dim(x, i) ||
-			(lists(d->collapsed_slice_dims, d->n_collapsed_slice_dims, i) && y->proto->gather_slice_sizes[i] > 1))
+	for (uint32_t i = 0; i < x->rank; i++) {
+		bool collapsed = lists(d->collapsed_slice_dims, d->n_collapsed_slice_dims, i);
+		int64_t size = y->proto->gather_slice_sizes[i];
+		if (size < 0 || size > dim(x, i) || (collapsed && size > 1))
 			return false;
+	}
 	return gathered_fits(g, v);
 }
 

@@ -1,12 +1,13 @@
 /*
- * hoist.c - what depends on given parameters alone is computed once, by a program of its own.
+ * hoist.c - moves what depends on given parameters alone into a program of its own, which runs once.
  *
- * Weights do not change from one run to the next, but the compiler cannot know that: it transposes, converts and puts them together in
- * every run. Told which parameters are such, we cut the program in two. The first takes them and gives the values that the rest needs;
- * the second takes those values in place of the parameters. So its signature is another one, which everybody who runs it must know.
+ * Weights do not change from one run to the next, but the compiler cannot know that: it transposes, converts and puts
+ * them together in every run. The user names the parameters that stay the same ("given"), and we cut the program in
+ * two. The first part takes them and computes the values that the rest needs. The second part takes those values in
+ * place of the parameters. So its signature differs from the user's program, and everybody who runs it must know.
  *
- * A value that is larger than what it is made of, such as a broadcast, and one that costs nothing, such as a reshape, is not handed
- * over: what it is made of is.
+ * Two kinds of values are not handed over: those larger than their operands, such as a broadcast, and those that cost
+ * nothing, such as a reshape. Their operands are handed over instead.
  */
 #include "space/rewrite/own.h"
 
@@ -18,34 +19,15 @@
 
 enum depends { ON_OTHERS, ON_NOTHING, ON_GIVEN = HOIST_GIVEN };
 
-/* A line by its id. */
-static uint32_t line_of(const struct lines *l, const struct id_place *p, int64_t id)
-{
-	const struct id_place *at = bsearch(&(struct id_place){.id = id}, p, l->n, sizeof *p, id_place_order);
-
-	return at ? at->at : NONE;
-}
-
-static struct id_place *places_of(const struct lines *l)
-{
-	struct id_place *p = MEM_NEW(l->n + 1, struct id_place);
-
-	for (uint32_t i = 0; i < l->n; i++)
-		p[i] = (struct id_place){l->v[i]->id, i};
-	qsort(p, l->n, sizeof *p, id_place_order);
-	return p;
-}
+#define HANDED INT32_MAX /* the number of a parameter that was handed over, until `renumber` */
 
 static bool is_pure(const Hlo__HloInstructionProto *in)
 {
-	const struct opcode_facts *f = opcode_facts(opcode_of(in->opcode));
-
-	return !(f->flags & SIDE_EFFECT) && f->class != CLASS_CALL && f->class != CLASS_OUTSIDE && !in->custom_call_has_side_effect &&
-		!in->n_control_predecessor_ids && !in->sharding;
+	return !line_has_effect(in) && !in->sharding;
 }
 
 /* On what each line depends, operands first. Parameters have their mark already. */
-static void mark(const struct lines *l, const struct id_place *p, uint8_t *on)
+static void mark(const struct lines *l, const struct line_index *p, uint8_t *on)
 {
 	for (uint32_t i = 0; i < l->n; i++) {
 		const Hlo__HloInstructionProto *in = l->v[i];
@@ -53,7 +35,7 @@ static void mark(const struct lines *l, const struct id_place *p, uint8_t *on)
 			continue;
 		on[i] = is_pure(in) ? ON_NOTHING : ON_OTHERS;
 		for (size_t k = 0; k < in->n_operand_ids && on[i] != ON_OTHERS; k++) {
-			uint32_t x = line_of(l, p, in->operand_ids[k]);
+			uint32_t x = line_at(p, in->operand_ids[k]);
 			on[i] = x == NONE || on[x] == ON_OTHERS ? ON_OTHERS : on[x] == ON_GIVEN ? ON_GIVEN : on[i];
 		}
 	}
@@ -68,23 +50,24 @@ static uint64_t elements_of(const Hlo__HloInstructionProto *in)
 }
 
 /* Is there a point in handing this value over? */
-static bool worth_it(const struct lines *l, const struct id_place *p, const Hlo__HloInstructionProto *in)
+static bool worth_it(const struct lines *l, const struct line_index *p, const Hlo__HloInstructionProto *in)
 {
 	uint16_t op = opcode_of(in->opcode);
 	uint64_t read = 0;
 
-	if (op == OP_RESHAPE || op == OP_BITCAST || opcode_is_idle(op) || in->shape->n_tuple_shapes ||
-		in->shape->element_type == DT_TUPLE)
+	if (op == OP_RESHAPE || op == OP_BITCAST || opcode_is_idle(op))
+		return false;
+	if (in->shape->n_tuple_shapes || in->shape->element_type == DT_TUPLE)
 		return false;
 	for (size_t k = 0; k < in->n_operand_ids; k++) {
-		uint32_t x = line_of(l, p, in->operand_ids[k]);
+		uint32_t x = line_at(p, in->operand_ids[k]);
 		read += x == NONE ? 0 : elements_of(l->v[x]);
 	}
 	return elements_of(in) <= read;
 }
 
-/* Which lines are handed over: those of given values alone that others read. What is not worth it is computed by who reads it. */
-static void choose(const struct lines *l, const struct id_place *p, int64_t root, uint8_t *on, uint8_t *handed)
+/* Chooses the lines to hand over: those that depend on given values alone, are read by others, and are worth it. */
+static void choose(const struct lines *l, const struct line_index *p, int64_t root, uint8_t *on, uint8_t *handed)
 {
 	uint8_t *read = MEM_NEW(l->n + 1, uint8_t);
 
@@ -96,7 +79,7 @@ static void choose(const struct lines *l, const struct id_place *p, int64_t root
 			on[i] = handed[i] ? ON_GIVEN : ON_OTHERS;
 		}
 		for (size_t k = 0; k < in->n_operand_ids && on[i] == ON_OTHERS; k++) {
-			uint32_t x = line_of(l, p, in->operand_ids[k]);
+			uint32_t x = line_at(p, in->operand_ids[k]);
 			if (x != NONE)
 				read[x] = 1;
 		}
@@ -106,12 +89,12 @@ static void choose(const struct lines *l, const struct id_place *p, int64_t root
 
 uint32_t hoist_lines(struct lines *l, uint8_t *on, int64_t root, struct arena *mem, struct lines *handed)
 {
-	struct id_place *p = places_of(l);
+	struct line_index p = lines_index(l);
 	uint8_t *hand = MEM_NEW(l->n + 1, uint8_t);
 	uint32_t n = 0;
 
-	mark(l, p, on);
-	choose(l, p, root, on, hand);
+	mark(l, &p, on);
+	choose(l, &p, root, on, hand);
 	for (uint32_t i = 0; i < l->n; i++) {
 		Hlo__HloInstructionProto *in;
 		if (!hand[i])
@@ -124,11 +107,11 @@ uint32_t hoist_lines(struct lines *l, uint8_t *on, int64_t root, struct arena *m
 		in->name = arena_printf(mem, "prepared.%u", n++);
 		in->id = l->v[i]->id;
 		in->shape = l->v[i]->shape;
-		in->parameter_number = INT32_MAX; /* numbered with the others */
+		in->parameter_number = HANDED;
 		l->v[i] = in;
 	}
 	mem_free(hand);
-	mem_free(p);
+	line_index_release(&p);
 	return n;
 }
 
@@ -137,16 +120,16 @@ uint8_t *hoist_marks(struct arena *mem, const struct graph *g, const bool *given
 	uint8_t *on = ARENA_NEW(mem, g->n_nodes, uint8_t);
 	const struct comp *c = &g->comp[g->entry];
 	struct lines l = {0};
-	struct id_place *p;
+	struct line_index p;
 
 	for (uint32_t v = c->first; v < c->first + c->n_nodes; v++) {
 		lines_add(&l, g->node[v].proto);
 		if (g->node[v].opcode == OP_PARAMETER && given[g->node[v].proto->parameter_number])
 			on[v] = ON_GIVEN;
 	}
-	p = places_of(&l);
-	mark(&l, p, on + c->first);
-	mem_free(p);
+	p = lines_index(&l);
+	mark(&l, &p, on + c->first);
+	line_index_release(&p);
 	mem_free(l.v);
 	return on;
 }
@@ -166,11 +149,17 @@ static int by_number(const void *a, const void *b)
 {
 	const Hlo__HloInstructionProto *const *x = a, *const *y = b;
 
-	return (*x)->parameter_number != (*y)->parameter_number ? ((*x)->parameter_number > (*y)->parameter_number ? 1 : -1) :
-		((*x)->id > (*y)->id) - ((*x)->id < (*y)->id);
+	if ((*x)->parameter_number != (*y)->parameter_number)
+		return (*x)->parameter_number > (*y)->parameter_number ? 1 : -1;
+	return ((*x)->id > (*y)->id) - ((*x)->id < (*y)->id);
 }
 
-/* Drops given parameters that nobody reads, and numbers the others anew: those of the program first, then what is handed over. */
+static bool is_parameter(const Hlo__HloInstructionProto *in)
+{
+	return strcmp(in->opcode, "parameter") == 0;
+}
+
+/* Drops given parameters that nobody reads, and numbers the others: the program's own, then what is handed over. */
 static Hlo__ProgramShapeProto *renumber(struct lines *l, const bool *given, Hlo__ShapeProto *result, struct arena *mem)
 {
 	Hlo__ProgramShapeProto *s = arena_alloc(mem, sizeof *s);
@@ -179,10 +168,10 @@ static Hlo__ProgramShapeProto *renumber(struct lines *l, const bool *given, Hlo_
 
 	for (size_t i = 0; i < l->n; i++) {
 		Hlo__HloInstructionProto *in = l->v[i];
-		bool parameter = strcmp(in->opcode, "parameter") == 0;
-		if (parameter && in->parameter_number != INT32_MAX && given[in->parameter_number] && !is_read(l, in->id))
+		bool own = is_parameter(in) && in->parameter_number != HANDED;
+		if (own && given[in->parameter_number] && !is_read(l, in->id))
 			continue;
-		if (parameter)
+		if (is_parameter(in))
 			lines_add(&params, l->v[i] = arena_dup(mem, in, sizeof *in));
 		l->v[kept++] = l->v[i];
 	}
@@ -202,9 +191,9 @@ static Hlo__ProgramShapeProto *renumber(struct lines *l, const bool *given, Hlo_
 	return s;
 }
 
-/* Writes the module with these lines as its entry. */
-static void write_entry(const struct graph *g, struct lines *l, int64_t root, Hlo__ProgramShapeProto *shape, const char *name,
-	struct arena *mem, struct buf *out)
+/* Writes the module under a name, with these lines as its entry. */
+static void write_entry(const struct graph *g, const char *name, struct lines *l, int64_t root,
+	Hlo__ProgramShapeProto *shape, struct arena *mem, struct buf *out)
 {
 	Hlo__HloModuleProto m = *g->module;
 	Hlo__HloComputationProto entry = *g->comp[g->entry].proto;
@@ -218,7 +207,7 @@ static void write_entry(const struct graph *g, struct lines *l, int64_t root, Hl
 	entry.root_id = root;
 	entry.program_shape = m.host_program_shape = shape;
 	m.schedule = NULL;
-	m.name = name ? (char *)name : m.name;
+	m.name = (char *)name;
 	pack_message(&m.base, out);
 }
 
@@ -251,37 +240,47 @@ static int by_line_id(const void *a, const void *b)
 	return ((*x)->id > (*y)->id) - ((*x)->id < (*y)->id);
 }
 
+/* Writes the program of all these lines that gives the values to hand over. */
+static void write_first(struct graph *g, struct lines *l, struct lines *handed, struct arena *mem, struct buf *out)
+{
+	uint32_t n = g->comp[g->entry].n_nodes;
+	bool *all = MEM_NEW(n + 1, bool);
+	Hlo__HloInstructionProto *root;
+
+	qsort(handed->v, handed->n, sizeof(*handed->v), by_line_id);
+	root = results_of(g, handed, mem);
+	memset(all, 1, n * sizeof *all);
+	lines_add(l, root);
+	lines_prune(l, root->id);
+	write_entry(g, "prepare", l, root->id, renumber(l, all, root->shape, mem), mem, out);
+	mem_free(all);
+}
+
 int hoist_split(const struct buf *whole, const bool *given, struct buf *rest, struct buf *first, struct err *err)
 {
 	struct arena mem = {0};
 	struct graph g;
 	struct lines l = {0}, before = {0}, handed = {0};
+	const Hlo__HloInstructionProto *root;
 	uint8_t *on;
 
 	if (graph_parse(&g, whole->data, whole->len, "the rewritten program", err) < 0)
 		return -1;
 	const struct comp *c = &g.comp[g.entry];
+	root = g.node[c->root].proto;
 	on = MEM_NEW(c->n_nodes + 1, uint8_t);
 	for (uint32_t v = c->first; v < c->first + c->n_nodes; v++) {
 		Hlo__HloInstructionProto *in = g.node[v].proto;
-		on[l.n] = strcmp(in->opcode, "parameter") == 0 && given[in->parameter_number] ? ON_GIVEN : ON_OTHERS;
+		on[l.n] = is_parameter(in) && given[in->parameter_number] ? ON_GIVEN : ON_OTHERS;
 		lines_add(&l, in);
 		lines_add(&before, in);
 	}
-	hoist_lines(&l, on, g.node[c->root].proto->id, &mem, &handed);
-	lines_prune(&l, g.node[c->root].proto->id);
+	hoist_lines(&l, on, root->id, &mem, &handed);
+	lines_prune(&l, root->id);
 	if (rest)
-		write_entry(&g, &l, g.node[c->root].proto->id, renumber(&l, given, g.node[c->root].proto->shape, &mem), NULL, &mem, rest);
-	if (first && handed.n) {
-		qsort(handed.v, handed.n, sizeof(*handed.v), by_line_id);
-		Hlo__HloInstructionProto *root = results_of(&g, &handed, &mem);
-		bool *all = MEM_NEW(c->n_nodes + 1, bool);
-		memset(all, 1, c->n_nodes * sizeof *all);
-		lines_add(&before, root);
-		lines_prune(&before, root->id);
-		write_entry(&g, &before, root->id, renumber(&before, all, root->shape, &mem), "prepare", &mem, first);
-		mem_free(all);
-	}
+		write_entry(&g, g.module->name, &l, root->id, renumber(&l, given, root->shape, &mem), &mem, rest);
+	if (first && handed.n)
+		write_first(&g, &before, &handed, &mem, first);
 	mem_free(l.v);
 	mem_free(before.v);
 	mem_free(handed.v);
@@ -319,7 +318,10 @@ static int read_entry(const struct graph *g, const char *p, size_t n, uint32_t a
 	if (end == text || *end) {
 		uint32_t v = graph_find(g, text);
 		if (v == NONE || g->node[v].opcode != OP_PARAMETER || g->node[v].comp != g->entry)
-			return err_set(err, "the program has no parameter %s; --hoist-params takes numbers, ranges (3-17, 3-) and names", text);
+			return err_set(err,
+				"the program has no parameter %s; --hoist-params takes numbers, ranges (3-17, 3-) and "
+				"names",
+				text);
 		first = last = (unsigned long)g->node[v].proto->parameter_number;
 	}
 	if (first > last || last >= all)
@@ -349,7 +351,7 @@ bool *hoist_read(struct arena *mem, const struct graph *g, const char *list, siz
 	for (uint32_t i = 0; i < all; i++)
 		count += given[i];
 	if (count == all) {
-		err_set(err, "--hoist-params names all %u parameters: then nothing is left that changes from run to run", all);
+		err_set(err, "--hoist-params names all %u parameters: none is left that changes from run to run", all);
 		return NULL;
 	}
 	return given;

@@ -1,14 +1,14 @@
 /*
- * join.c - nodes that are computed together with others: which can be, and which are in a configuration.
+ * join.c - finds which nodes can be computed together, and which are in a configuration.
  *
- * Products that read the same operand can be one larger product, whose result is cut into theirs. Each node has a decision of
- * its own: to be computed with its leader, the first node of its kind, or not. So a group of n nodes has n - 1 decisions, and
- * all members that say so make one product with the leader.
+ * Products that read the same operand can become one larger product, whose result is cut into theirs. The first node of
+ * such a group is its leader. Each other node has a decision of its own: it joins the leader, or it stays alone. All
+ * that join make one product with the leader.
  *
- * Two nodes can be joined if none of them needs the other's value. For several groups that is not enough: one may need a value of
- * the other and the reverse, and the program would have a circle. So before a node joins, all is followed that reads the group's
- * values, through the groups that exist already; if that comes back to the group, the node stays alone. Nodes join in ascending
- * order, so what comes after the last one cannot lead back and is not followed.
+ * Two nodes can be joined if neither needs the other's value. With several groups that is not enough: if each of two
+ * groups needs a value of the other, the program has a circle. So before a node joins, joins_try follows all that reads
+ * the group's values, through the groups that exist already. If that comes back to the group, the node stays alone.
+ * Nodes join in ascending order, so what comes after the last one cannot lead back and is not followed.
  */
 #include "space/rewrite/own.h"
 
@@ -83,7 +83,9 @@ uint32_t joins_leader(struct space *s, const struct rule *r, uint32_t v, uint32_
 		return NONE;
 	for (uint32_t k = 0; k < g->node[x].n_users && tried < CANDIDATES && node_users(g, x)[k] < v; k++) {
 		uint32_t u = node_users(g, x)[k];
-		if (g->node[u].opcode != g->node[v].opcode || side >= g->node[u].n_operands || node_operands(g, u)[side] != x || led_by[2 * u + side] != NONE)
+		if (g->node[u].opcode != g->node[v].opcode || led_by[2 * u + side] != NONE)
+			continue;
+		if (side >= g->node[u].n_operands || node_operands(g, u)[side] != x)
 			continue;
 		tried++;
 		if (r->code->alike(g, u, side) == h && !needs(g, rewrite_of(s)->joins, v, u))

@@ -1,14 +1,15 @@
 /*
- * merge.c - computes products, or convolutions, that share an operand as one; and a product that is cut into parts as several.
+ * merge.c - merges products, or convolutions, that share an operand; and takes apart a product that is cut into parts.
  *
- *	dot(x, a), dot(x, b), ..		 =  slices of dot(x, concatenate(a, b, ..)), along the columns
- *	convolution(x, k), convolution(x, l), .. =  slices of convolution(x, concatenate(k, l, ..)), along the output features
- *	convolution(x, k), convolution(y, k), .. =  slices of convolution(concatenate(x, y, ..), k), along the batch
+ *	dot(x, a), dot(x, b)		      =  slices of dot(x, concatenate(a, b)), along the columns
+ *	convolution(x, k), convolution(x, l)  =  slices of convolution(x, concatenate(k, l)), along the output features
+ *	convolution(x, k), convolution(y, k)  =  slices of convolution(concatenate(x, y), k), along the batch
  *
- *	slice(dot(x, w)), slice(dot(x, w)), ..	 =  dot(x, slice(w)), dot(x, slice(w)), ..
+ *	slice(dot(x, w)), slice(dot(x, w))    =  dot(x, slice(w)), dot(x, slice(w))
  *
- * Queries, keys and values of attention, the gates of a recurrent net and parallel convolutions of an image are such.
- * Every number is computed from the same numbers in the same order, so also those of 16 bits stay what they are.
+ * and the same with more than two. Examples are queries, keys and values of attention, the gates of a recurrent net,
+ * and parallel convolutions of an image. Every number is computed from the same numbers in the same order, so even
+ * numbers of 16 bits stay what they are.
  */
 #include <string.h>
 #include "hlo/pack.h"
@@ -88,8 +89,12 @@ static bool match_dots(const struct graph *g, uint32_t v, struct found *f)
 	return true;
 }
 
-/* The other operand with its dimensions in the order: shared ones, summed ones, one for the rest, which may come before the summed. */
-static Hlo__HloInstructionProto *columns_of(struct draft *d, uint32_t v, uint32_t side, const struct dot_dims *dims, bool sum_first)
+/*
+ * Returns the other operand with its dimensions in the order: shared ones, summed ones, and one for all the rest. If
+ * not `sum_first`, the rest comes before the summed ones.
+ */
+static Hlo__HloInstructionProto *columns_of(struct draft *d, uint32_t v, uint32_t side, const struct dot_dims *dims,
+	bool sum_first)
 {
 	Hlo__HloInstructionProto *x = draft_operand(d, v, !side);
 	int64_t perm[DRAFT_RANK], rest[DRAFT_RANK], size[DRAFT_RANK + 1], all = 1;
@@ -117,17 +122,18 @@ static Hlo__HloInstructionProto *columns_of(struct draft *d, uint32_t v, uint32_
 	return draft_reshape(d, x, size, n);
 }
 
-static void join_dots(struct draft *d, const uint32_t *node, uint32_t n, uint32_t side, Hlo__HloInstructionProto **value)
+static void join_dots(struct draft *d, const uint32_t *node, uint32_t n, uint32_t side,
+	Hlo__HloInstructionProto **value)
 {
-	Hlo__HloInstructionProto **part = ARENA_NEW(d->mem, n, Hlo__HloInstructionProto *), *y, *shared = draft_operand(d, node[0], side);
+	Hlo__HloInstructionProto **part = ARENA_NEW(d->mem, n, Hlo__HloInstructionProto *);
+	Hlo__HloInstructionProto *y, *shared = draft_operand(d, node[0], side);
 	struct dot_dims dims, each;
 	int64_t rest[DRAFT_RANK], first = 0;
-	uint32_t along;
+	uint32_t other = d->g->node[node_operands(d->g, node[0])[!side]].rank, along;
 	bool sum_first;
 
 	BUG_ON(!read_dot(d->g, node[0], side, &dims));
-	sum_first = !dot_rest(&dims, !side, d->g->node[node_operands(d->g, node[0])[!side]].rank, rest) || dims.n_sum == 0 ||
-		dims.sum[!side][0] < rest[0];
+	sum_first = !dot_rest(&dims, !side, other, rest) || dims.n_sum == 0 || dims.sum[!side][0] < rest[0];
 	for (uint32_t i = 0; i < n; i++) {
 		BUG_ON(!read_dot(d->g, node[i], side, &each) || draft_operand(d, node[i], side) != shared);
 		part[i] = columns_of(d, node[i], side, &each, sum_first);
@@ -185,7 +191,8 @@ static bool match_convolutions(const struct graph *g, uint32_t v, struct found *
 	return true;
 }
 
-static void join_convolutions(struct draft *d, const uint32_t *node, uint32_t n, uint32_t side, Hlo__HloInstructionProto **value)
+static void join_convolutions(struct draft *d, const uint32_t *node, uint32_t n, uint32_t side,
+	Hlo__HloInstructionProto **value)
 {
 	Hlo__HloInstructionProto **part = ARENA_NEW(d->mem, n, Hlo__HloInstructionProto *), *x[2], *y;
 	int64_t dims[DRAFT_RANK], first = 0;
@@ -216,10 +223,12 @@ static void join_convolutions(struct draft *d, const uint32_t *node, uint32_t n,
 
 static uint64_t parts_alike(const struct graph *g, uint32_t v, uint32_t side)
 {
+	const struct node *n = &g->node[v];
 	struct dot_dims d;
 
-	return side == 0 && g->node[v].opcode == OP_SLICE && g->node[v].n_operands == 1 && rule_plain(g, v) && rule_fits(g, v) &&
-		g->node[v].elements && rule_dot(g, node_operands(g, v)[0], &d);
+	if (side != 0 || n->opcode != OP_SLICE || n->n_operands != 1 || !n->elements)
+		return 0;
+	return rule_plain(g, v) && rule_fits(g, v) && rule_dot(g, node_operands(g, v)[0], &d);
 }
 
 static bool match_parts(const struct graph *g, uint32_t v, struct found *f)
@@ -237,9 +246,9 @@ static bool match_parts(const struct graph *g, uint32_t v, struct found *f)
 	return true;
 }
 
-/* The part of an operand that a part of the product needs. `at` is the place of the operand's own dimensions in the result. */
-static Hlo__HloInstructionProto *part_of(struct draft *d, uint32_t y, uint32_t side, const struct dot_dims *dims, uint32_t at,
-	const Hlo__HloInstructionProto *slice)
+/* Returns the part of an operand that a slice of product y needs. In y, the operand's own dimensions begin at `at`. */
+static Hlo__HloInstructionProto *part_of(struct draft *d, uint32_t y, uint32_t side, const struct dot_dims *dims,
+	uint32_t at, const Hlo__HloInstructionProto *slice)
 {
 	Hlo__HloInstructionProto *x = draft_operand(d, y, side);
 	int64_t first[DRAFT_RANK] = {0}, count[DRAFT_RANK], step[DRAFT_RANK], rest[DRAFT_RANK];
@@ -259,7 +268,8 @@ static Hlo__HloInstructionProto *part_of(struct draft *d, uint32_t y, uint32_t s
 	return draft_slice(d, x, first, count, step);
 }
 
-static void write_parts(struct draft *d, const uint32_t *node, uint32_t n, uint32_t side, Hlo__HloInstructionProto **value)
+static void write_parts(struct draft *d, const uint32_t *node, uint32_t n, uint32_t side,
+	Hlo__HloInstructionProto **value)
 {
 	uint32_t y = node_operands(d->g, node[0])[side], kept;
 	struct dot_dims dims;
@@ -269,14 +279,15 @@ static void write_parts(struct draft *d, const uint32_t *node, uint32_t n, uint3
 	kept = dot_rest(&dims, 0, d->g->node[node_operands(d->g, y)[0]].rank, rest);
 	for (uint32_t i = 0; i < n; i++) {
 		const Hlo__HloInstructionProto *slice = d->g->node[node[i]].proto;
-		value[i] = draft_dot(d, part_of(d, y, 0, &dims, dims.n_batch, slice), part_of(d, y, 1, &dims, dims.n_batch + kept, slice),
-			&dims, d->g->node[y].proto);
+		Hlo__HloInstructionProto *a = part_of(d, y, 0, &dims, dims.n_batch, slice);
+		Hlo__HloInstructionProto *b = part_of(d, y, 1, &dims, dims.n_batch + kept, slice);
+		value[i] = draft_dot(d, a, b, &dims, d->g->node[y].proto);
 	}
 }
 
 const struct rule_code product_parted_code = {.name = "product_parted", .measures = measures, .match = match_parts,
 	.alike = parts_alike, .join = write_parts};
-const struct rule_code dots_joined_code = {.name = "dots_joined", .measures = measures, .match = match_dots, .alike = dots_alike,
-	.join = join_dots};
-const struct rule_code convolutions_joined_code = {.name = "convolutions_joined", .measures = measures, .match = match_convolutions,
-	.alike = convolutions_alike, .join = join_convolutions};
+const struct rule_code dots_joined_code = {.name = "dots_joined", .measures = measures, .match = match_dots,
+	.alike = dots_alike, .join = join_dots};
+const struct rule_code convolutions_joined_code = {.name = "convolutions_joined", .measures = measures,
+	.match = match_convolutions, .alike = convolutions_alike, .join = join_convolutions};

@@ -1,14 +1,14 @@
 /*
  * pattern.c - finds a pattern in a program, and writes its other side.
  *
- * Each dimension of each value belongs to an axis. We start at the last value and go down to its operands. Each operation
- * tells which dimensions of its operands belong to which of its result, and which are new (those that a product or a sum
- * adds up). The letter of an axis follows from the values that have it: in a product, axes of both operands and the result
- * have one letter, axes of both operands only have another, and so on. If a value is read twice, its axes from both
- * readers become one. Transpositions on the way down are ignored.
+ * Each dimension of each value belongs to an axis. We start at the last value and go down to its operands. Each
+ * operation tells which dimensions of its operands belong to which of its result, and which are new (those that a
+ * product or a sum adds up). The letter of an axis follows from the values that have it: in a product, axes of both
+ * operands and the result have one letter, axes of both operands only have another, and so on. If a value is read
+ * twice, its axes from both readers become one. Transpositions on the way down are ignored.
  *
- * A written value has its axes in any order. They are brought into a common order only when two values are added, and at
- * the end.
+ * A written value has its axes in any order. They are brought into a common order only when two values are added, and
+ * at the end.
  */
 #include "space/rewrite/pattern.h"
 
@@ -73,7 +73,9 @@ static bool unite(struct matcher *m, uint8_t a, uint8_t b)
 	b = root_of(m, b);
 	if (a == b)
 		return true;
-	if (m->size[a] != m->size[b] || (a < m->n_outer && b < m->n_outer) || (m->letter[a] && m->letter[b] && m->letter[a] != m->letter[b]))
+	if (m->size[a] != m->size[b] || (a < m->n_outer && b < m->n_outer))
+		return false;
+	if (m->letter[a] && m->letter[b] && m->letter[a] != m->letter[b])
 		return false;
 	m->letter[a] = m->letter[a] ? m->letter[a] : m->letter[b];
 	if (b < a) { /* keep the outer axis */
@@ -352,8 +354,11 @@ static bool has_letter(const struct matcher *m, uint32_t set, uint8_t axis)
 	return set >> (m->letter[axis] - 1) & 1;
 }
 
-static struct written write_dot(struct matcher *m, struct draft *d, uint32_t set, const struct written *a, const struct written *b)
+static struct written write_dot(struct matcher *m, struct draft *d, uint32_t set, const struct written *a,
+	const struct written *b)
 {
+	Hlo__HloInstructionProto plain = {0};
+	const Hlo__HloInstructionProto *like = m->g->node[m->f->anchor].opcode == OP_DOT ? d->like : &plain;
 	const struct written *side[2] = {a, b};
 	struct written y = {.rank = 0};
 	struct dot_dims dims = {.n_batch = 0};
@@ -376,7 +381,7 @@ static struct written write_dot(struct matcher *m, struct draft *d, uint32_t set
 		for (uint32_t k = 0; k < n; k++)
 			y.axis[y.rank++] = side[s]->axis[rest[k]];
 	}
-	y.x = draft_dot(d, a->x, b->x, &dims, m->g->node[m->f->anchor].opcode == OP_DOT ? d->like : &(Hlo__HloInstructionProto){0});
+	y.x = draft_dot(d, a->x, b->x, &dims, like);
 	return y;
 }
 
@@ -412,9 +417,11 @@ static struct written write_broadcast(struct matcher *m, struct draft *d, uint32
 	return y;
 }
 
-static struct written write_line(struct matcher *m, struct draft *d, const struct pattern_line *l, const struct written *value)
+static struct written write_line(struct matcher *m, struct draft *d, const struct pattern_line *l,
+	const struct written *value)
 {
-	static const char *const opcode[] = {[PATTERN_ADD] = "add", [PATTERN_SUBTRACT] = "subtract", [PATTERN_MULTIPLY] = "multiply"};
+	static const char *const opcode[] = {
+		[PATTERN_ADD] = "add", [PATTERN_SUBTRACT] = "subtract", [PATTERN_MULTIPLY] = "multiply"};
 	const struct written *a = &value[l->operand[0]], *b = &value[l->operand[1]];
 	uint32_t set = letters(m, l->value);
 	struct written y = *a;

@@ -1,12 +1,11 @@
 /*
  * region.c - finds the regions of a move (space.h).
  *
- * If only rules with a price by region changed, each place is cut out by itself (cut.h).
+ * If all rules that changed have a price by region, each place is cut out by itself (cut.h). For a rule with a price by
+ * whole programs, a place alone would not tell the truth, so its region is the two whole programs.
  *
- * The regions of a rule with a price by whole programs would not tell the truth, so its region is the two whole programs.
- *
- * A region's key is a hash of its two programs that ignores the names of instructions. So the same place has the same key
- * in another layer, program or night.
+ * A region's key is a hash of its two programs that ignores the names of instructions. So the same place has the same
+ * key in another layer, program or night.
  */
 #include "space/rewrite/cut.h"
 
@@ -29,18 +28,18 @@ static int name_of(const struct buf *module, uint64_t *key, struct err *err)
 static int add_place(struct space *s, uint32_t site, const uint8_t *a, const uint8_t *b, bool screen, uint8_t *done,
 	struct regions *out, struct err *err)
 {
+	const struct comp *in = &s->graph->comp[s->graph->node[s->site[site].node].comp];
 	struct region *r;
 	struct cut c;
 
 	MEM_GROW(&out->v, &out->cap, out->n + 1);
 	r = &out->v[out->n++];
-	*r = (struct region){.times = s->graph->comp[s->graph->node[s->site[site].node].comp].trips, .copies = 1, .alike = true,
-		.screen = screen};
+	*r = (struct region){.times = in->trips, .copies = 1, .screen = screen};
 	cut_begin(&c, s, site, a, b);
 	for (uint32_t i = 0; i < c.n_sites; i++)
 		done[c.site[i]] = 1;
 	r->n_nodes = cut_write(&c, &r->a, &r->b);
-	r->alike = !c.prepared; /* the same numbers from other parameters cannot be compared; the verdict compares all */
+	r->alike = !c.prepared; /* sides with other parameters cannot be compared here; the verdict compares them */
 	cut_end(&c);
 	return name_of(&r->a, &r->key[0], err) < 0 || name_of(&r->b, &r->key[1], err) < 0 ? -1 : 0;
 }
@@ -66,7 +65,10 @@ static bool priced_whole(const struct space *s, uint32_t site, uint8_t choice)
 	return o && rewrite_rule(s, o)->whole;
 }
 
-/* Are places priced before whole programs? They promise too much, so if they promise nothing the whole is not run. Going back always is. */
+/*
+ * Are places priced before the whole programs? They promise too much, so if they promise no gain, the whole programs
+ * need not be run. A move that takes a rewriting back is always priced by whole programs alone.
+ */
 static bool screened(const uint8_t *b, const uint8_t *a, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++)
@@ -77,7 +79,8 @@ static bool screened(const uint8_t *b, const uint8_t *a, uint32_t n)
 
 int rewrite_region(struct space *s, const uint8_t *a, const uint8_t *b, struct regions *out, struct err *err)
 {
-	uint8_t *real_a = MEM_NEW(3 * s->n_sites + 1, uint8_t), *real_b = real_a + s->n_sites, *done = real_b + s->n_sites;
+	uint8_t *real_a = MEM_NEW(3 * s->n_sites + 1, uint8_t);
+	uint8_t *real_b = real_a + s->n_sites, *done = real_b + s->n_sites;
 	bool whole = false, places;
 	int rc = 0;
 

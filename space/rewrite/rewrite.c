@@ -3,84 +3,17 @@
  *
  * A site is a node at which a rule applies. Its choices are the variants of all rules that apply there; choice 0 leaves
  * the node as it is. So rules that would replace the same value exclude each other. Places can overlap in other ways,
- * too. Then the order decides: sites come operands first, and a site has no effect if it needs a node that a site before it
- * consumed. A configuration is always applied to the program as it was opened, never to a rewritten one.
+ * too; effect.c decides which of them takes effect. A configuration is always applied to the program as it was opened,
+ * never to a rewritten one.
  *
- * The full name may leave rules out, "rewrite/without:RULE:RULE", and name parameters that do not change from run to run,
- * "rewrite/hoist:0-17:20" (hoist.c). It is stored, so a saved configuration is never read in a space with other rules.
+ * The full name may leave rules out, "rewrite/without:RULE:RULE", and name parameters that do not change from run to
+ * run, "rewrite/hoist:0-17:20" (hoist.c). It is stored, so a saved configuration is never read in a space with other
+ * rules.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "space/rewrite/own.h"
-
-
-void rewrite_found(const struct space *s, uint32_t site, const struct offer *o, struct found *f)
-{
-	const struct rule *r = rewrite_rule(s, o);
-	uint32_t v = s->site[site].node;
-
-	BUG_ON(o->leader == NONE ? !rule_match(r, s->graph, v, f) : !rule_match_joined(r, s->graph, v, o->leader, o->side, f));
-}
-
-static bool covers(const struct found *f, uint32_t v)
-{
-	for (uint32_t i = 0; i < f->n_inside; i++)
-		if (f->inside[i] == v)
-			return true;
-	return f->anchor == v;
-}
-
-bool rewrite_consumes(const struct graph *g, const struct found *f, uint32_t inside)
-{
-	if (g->node[inside].flags & NODE_ROOT)
-		return false;
-	for (uint32_t k = 0; k < g->node[inside].n_users; k++)
-		if (!covers(f, node_users(g, inside)[k]))
-			return false;
-	return true;
-}
-
-/* Can the node join its leader, which is either free or leads nodes that share the same operand? */
-static bool may_join(struct space *s, uint32_t v, const struct offer *o)
-{
-	uint8_t *taken = rewrite_of(s)->taken, as = (uint8_t)(2 + o->side);
-
-	if (taken[v] || (taken[o->leader] && taken[o->leader] != as) || !joins_try(s, v, o->leader))
-		return false;
-	taken[v] = 1;
-	taken[o->leader] = as;
-	return true;
-}
-
-void rewrite_real(struct space *s, const uint8_t *config, uint8_t *real)
-{
-	uint8_t *taken = rewrite_of(s)->taken;
-	struct found f;
-
-	memset(real, 0, s->n_sites);
-	joins_begin(s);
-	for (uint32_t i = 0; i < s->n_sites; i++) {
-		const struct offer *o = rewrite_offer(s, i, config[i]);
-		if (!o)
-			continue;
-		if (o->leader != NONE) {
-			real[i] = may_join(s, s->site[i].node, o) ? config[i] : 0;
-			continue;
-		}
-		rewrite_found(s, i, o, &f);
-		bool free = !taken[f.anchor];
-		for (uint32_t k = 0; k < f.n_inside; k++)
-			free = free && !taken[f.inside[k]];
-		if (!free)
-			continue;
-		real[i] = config[i];
-		taken[f.anchor] = 1;
-		for (uint32_t k = 0; k < f.n_inside; k++)
-			taken[f.inside[k]] = rewrite_consumes(s->graph, &f, f.inside[k]);
-	}
-	memset(taken, 0, s->graph->n_nodes);
-}
 
 static int check(struct space *s, const uint8_t *config, const void *optimised, size_t n, struct check_result *out,
 	struct err *err)
@@ -130,10 +63,7 @@ static void words(struct space *s, uint32_t site, uint8_t choice, struct buf *ou
 		buf_adds(out, "as it is");
 }
 
-/*
- * Sets every site to the choice that promises most, except choices with a price by whole programs, whose promises are not
- * reliable.
- */
+/* Sets every site to the choice that promises most. Promises of rules priced by whole programs are not relied on. */
 static void fill_promised(struct space *s, uint8_t *config)
 {
 	for (uint32_t i = 0; i < s->n_sites; i++) {
@@ -162,8 +92,18 @@ static void release(struct space *s)
 
 static const struct space_ops rewrite_ops = {SHARED_OPS};
 /* ... where parameters are hoisted. */
-static const struct space_ops hoisted_ops = {SHARED_OPS, .prepares = true, .apply_whole = rewrite_apply_whole, .answer = rewrite_prepare,
-	.answer_file = "prepare.pb"};
+static const struct space_ops hoisted_ops = {SHARED_OPS, .prepares = true, .apply_whole = rewrite_apply_whole,
+	.answer = rewrite_prepare, .answer_file = "prepare.pb"};
+
+/* The number of the rule with this name, or how many there are. */
+static size_t find_rule(const struct rules *rules, const char *name, size_t len)
+{
+	size_t i = 0;
+
+	while (i < rules->n && (strlen(rules->rule[i].name) != len || strncmp(rules->rule[i].name, name, len) != 0))
+		i++;
+	return i;
+}
 
 /* Marks the rules of a list "RULE:RULE". */
 static int read_rules(const struct rules *rules, const char *list, size_t n, bool *out, struct err *err)
@@ -174,13 +114,11 @@ static int read_rules(const struct rules *rules, const char *list, size_t n, boo
 	for (size_t i = 0; i < rules->n; i++)
 		buf_addf(&names, "%s%s", i ? ", " : "", rules->rule[i].name);
 	for (const char *p = list; p <= list + n && rc == 0;) {
-		size_t len = strcspn(p, ":/"), i = 0;
-		while (i < rules->n && (strlen(rules->rule[i].name) != len || strncmp(rules->rule[i].name, p, len) != 0))
-			i++;
-		if (i == rules->n)
-			rc = err_set(err, "there is no rule called %.*s; the rules are %s", (int)len, p, (char *)names.data);
-		else
+		size_t len = strcspn(p, ":/"), i = find_rule(rules, p, len);
+		if (i < rules->n)
 			out[i] = true;
+		else
+			rc = err_set(err, "there is no rule called %.*s; the rules are %s", (int)len, p, names.data);
 		p += len + 1;
 	}
 	buf_release(&names);
@@ -204,7 +142,8 @@ static int read_name(struct space *s, const struct rules *rules, bool *without, 
 			if (!w->given)
 				return -1;
 		} else {
-			return err_set(err, "the decision space %.60s is not of the form %s", s->kind, rewrite_kind.forms);
+			return err_set(err, "the decision space %.60s is not of the form %s", s->kind,
+				rewrite_kind.forms);
 		}
 		p = list + n;
 	}
@@ -245,7 +184,8 @@ static uint64_t add_offers(struct opening *o, uint16_t r, const struct found *f,
 
 	for (uint8_t k = 1; k <= f->variants && o->n_offers - first < SPACE_CHOICES - 1; k++) {
 		MEM_GROW(&w->offer, &o->cap_offer, o->n_offers + 1);
-		w->offer[o->n_offers++] = (struct offer){r, k, (uint8_t)f->side, f->leader, (float)rule_promise(rule, f)};
+		w->offer[o->n_offers++] = (struct offer){.rule = r, .variant = k, .side = (uint8_t)f->side,
+			.leader = f->leader, .promise = (float)rule_promise(rule, f)};
 	}
 	return hash64(rule->name, strlen(rule->name), f->variants + 16 * f->side);
 }
@@ -367,15 +307,16 @@ static int hoist(const char *kind, const char *parameters, char out[SPACE_KIND_R
 
 static const struct space_option options[] = {{"skip-rule", "NAME,NAME", "rules of rewriting not to use", leave_out},
 	{"hoist-params", "LIST",
-		"of a rewritten program, parameters that do not change from run to run, such as weights: numbers, ranges, names (0-17,20). "
-		"What depends on them alone is computed once, by a program of its own (prepare.pb), so the tuned program TAKES OTHER "
-		"PARAMETERS",
+		"of a rewritten program, parameters that do not change from run to run, such as weights: numbers, "
+		"ranges, names (0-17,20). What depends on them alone is computed once, by a program of its own "
+		"(prepare.pb), so the tuned program TAKES OTHER PARAMETERS",
 		hoist},
 	{0}};
 
 const struct space_kind rewrite_kind = {
 	.name = "rewrite",
 	.forms = "rewrite, rewrite/without:RULE:RULE, rewrite/hoist:PARAMETERS",
+	.about = "which operations are computed in another way",
 	.choices = "0 leaves the program as it is, every other one writes the place in another way.",
 	.open = rewrite_open,
 	.options = options,

@@ -1,10 +1,10 @@
 /*
  * rule.h - the rules of rewriting, read from the files beside this one.
  *
- * A family of rules is one file, FAMILY.rules, which is built into the program (schemas/rules.md has the format). A rule
- * tells where it applies, what it may write there (its variants), when that is offered, how it is priced and, roughly,
- * what it promises to save. Where it applies and what it writes is a pattern in the file itself (pattern.c), or C code: a
- * `struct rule_code`. tests/check_rewrite_proof.c proves each rule.
+ * A family of rules is one file, FAMILY.rules, which is built into the program (schemas/rules.md has the format). A
+ * rule tells where it applies, what it may write there (its variants), when that is offered, how it is priced and,
+ * roughly, what it promises to save. Where it applies and what it writes is a pattern in the file itself (pattern.c),
+ * or C code: a `struct rule_code`. tests/check_rewrite_proof.c proves each rule.
  */
 #ifndef SPACE_REWRITE_RULE_H
 #define SPACE_REWRITE_RULE_H
@@ -21,8 +21,8 @@ struct found {
 	uint32_t inside[FOUND_INSIDE]; /* nodes that the new way looks through */
 	uint32_t n_inside;
 	uint32_t leader; /* of a rule that joins: the node that is computed together with the anchor; else NONE */
-	uint32_t side;	 /* ... and which operand both have in common */
-	bool prepared;	 /* ... and whether the other operands of both are prepared once (hoist.c); only asked for the promise */
+	uint32_t side;	 /* ... which operand both have in common */
+	bool prepared;	 /* ... whether the other operands of both are prepared once (hoist.c) */
 	double measure[FOUND_MEASURES]; /* the rule's code or its pattern names them */
 	uint32_t variants;		/* how many of the rule's variants make sense here */
 };
@@ -35,11 +35,13 @@ struct rule_code {
 	/* Writes variant 1, 2 ...; returns the value that replaces the anchor's, with its shape. */
 	Hlo__HloInstructionProto *(*write)(struct draft *d, const struct found *f, uint32_t variant);
 	/*
-	 * A rule that joins computes several nodes with a common operand at once. Instead of `write` it has: a hash that is equal for
-	 * nodes that can be, 0 for no other; and what computes n of them, writing the value of each.
+	 * A rule that joins computes several nodes with a common operand at once. It has these two instead of `write`.
+	 * `alike` returns a hash that is equal for nodes that can be joined; 0: this node cannot. `join` writes what
+	 * computes n of them, and sets the value of each.
 	 */
 	uint64_t (*alike)(const struct graph *g, uint32_t v, uint32_t side);
-	void (*join)(struct draft *d, const uint32_t *node, uint32_t n, uint32_t side, Hlo__HloInstructionProto **value);
+	void (*join)(struct draft *d, const uint32_t *node, uint32_t n, uint32_t side,
+		Hlo__HloInstructionProto **value);
 };
 
 struct expr;
@@ -69,7 +71,8 @@ void rules_release(struct rules *r);
 /* Does the rule apply at v, and does its condition hold? Fills `f`. */
 bool rule_match(const struct rule *r, const struct graph *g, uint32_t v, struct found *f);
 /* The same for a rule that joins: does it apply at v with this leader? */
-bool rule_match_joined(const struct rule *r, const struct graph *g, uint32_t v, uint32_t leader, uint32_t side, struct found *f);
+bool rule_match_joined(const struct rule *r, const struct graph *g, uint32_t v, uint32_t leader, uint32_t side,
+	struct found *f);
 static inline bool rule_joins(const struct rule *r)
 {
 	return r->code && r->code->join;
@@ -89,11 +92,11 @@ static inline int64_t rule_dim(const struct graph *g, uint32_t v, int64_t i)
 	return g->node[v].proto->shape->dimensions[i];
 }
 /*
- * An array of real numbers (those of 16 bits are computed as f32, see draft.h), nothing dynamic, nothing that must stay as it is;
- * its shape is the one that its operands give it.
+ * Is it a value that rules can handle? That is an array of real numbers (those of 16 bits are computed as f32, see
+ * draft.h) of a shape that follows from its operands; nothing dynamic, and nothing that must stay as it is.
  */
 bool rule_plain(const struct graph *g, uint32_t v);
-/* fits.c: does an instruction have the shape that its operands give it? True for operations that no rule looks through. */
+/* fits.c: does its shape follow from its operands? True for all operations that no rule looks through. */
 bool rule_fits(const struct graph *g, uint32_t v);
 /* Is it plain, and read only by `user`? */
 bool rule_only_for(const struct graph *g, uint32_t v, uint32_t user);

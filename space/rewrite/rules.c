@@ -1,13 +1,12 @@
 /*
  * rules.c - reads families of rules, and asks whether a rule applies.
  *
- * A line is a word and its text. A rule ends where the next rule or file starts. Whatever is not understood is an error,
- * because a rule that silently does nothing is worse than none.
+ * A line is a word and its text. A rule ends where the next rule or file starts. Whatever is not understood is an
+ * error, because a rule that silently does nothing is worse than none.
  */
 #include "space/rewrite/rule.h"
 
 #include <string.h>
-#include "hlo/float.h"
 #include "space/rewrite/codes.h"
 #include "space/rewrite/pattern.h"
 
@@ -38,9 +37,11 @@ static int fail(const struct reading *f, uint32_t line, const char *what, const 
 
 static int finish_expression(struct reading *f, const char *text, uint32_t line, struct expr **out)
 {
+	const struct rule *r = f->rule;
+
 	if (!text)
 		return 0;
-	*out = expr_parse(&f->r->mem, text, f->rule->code ? f->rule->code->measures : f->rule->pattern->measures, f->err);
+	*out = expr_parse(&f->r->mem, text, r->code ? r->code->measures : r->pattern->measures, f->err);
 	return *out ? 0 : err_prefix(f->err, "%s.rules, line %u", f->family, line);
 }
 
@@ -95,7 +96,9 @@ static int set_code(struct reading *f, const char *name)
 static int set_price(struct reading *f, const char *how)
 {
 	f->rule->whole = strcmp(how, "whole") == 0;
-	return f->rule->whole || strcmp(how, "region") == 0 ? 0 : fail(f, f->line, "a price is by region or whole, not", how);
+	if (!f->rule->whole && strcmp(how, "region") != 0)
+		return fail(f, f->line, "a price is by region or whole, not", how);
+	return 0;
 }
 
 static int add_variant(struct reading *f, const char *name)
@@ -211,9 +214,11 @@ bool rule_match(const struct rule *r, const struct graph *g, uint32_t v, struct 
 		(!r->when || expr_value(r->when, f->measure) > 0);
 }
 
-bool rule_match_joined(const struct rule *r, const struct graph *g, uint32_t v, uint32_t leader, uint32_t side, struct found *f)
+bool rule_match_joined(const struct rule *r, const struct graph *g, uint32_t v, uint32_t leader, uint32_t side,
+	struct found *f)
 {
-	*f = (struct found){.anchor = v, .inside = {leader}, .n_inside = 1, .leader = leader, .side = side, .variants = 1};
+	*f = (struct found){
+		.anchor = v, .inside = {leader}, .n_inside = 1, .leader = leader, .side = side, .variants = 1};
 	return r->code->match(g, v, f) && (!r->when || expr_value(r->when, f->measure) > 0);
 }
 
@@ -233,85 +238,4 @@ double rule_promise(const struct rule *r, const struct found *f)
 Hlo__HloInstructionProto *rule_write(const struct rule *r, struct draft *d, const struct found *f, uint32_t variant)
 {
 	return r->code ? r->code->write(d, f, variant) : pattern_write(r->pattern, d, f);
-}
-
-bool rule_plain(const struct graph *g, uint32_t v)
-{
-	const struct node *n = &g->node[v];
-	const Hlo__HloInstructionProto *in = n->proto;
-	bool type = n->dtype == DT_BF16 || n->dtype == DT_F16 || n->dtype == DT_F32 || n->dtype == DT_F64 || n->dtype == DT_S32 || n->dtype == DT_S64 ||
-		n->dtype == DT_U32 || n->dtype == DT_U64;
-
-	if (!type || n->rank > DRAFT_RANK - 2 || n->flags & (NODE_SIDE_EFFECT | NODE_CONTROL) || in->sharding || !rule_fits(g, v))
-		return false;
-	for (size_t i = 0; i < in->shape->n_is_dynamic_dimension; i++)
-		if (in->shape->is_dynamic_dimension[i])
-			return false;
-	return true;
-}
-
-bool rule_only_for(const struct graph *g, uint32_t v, uint32_t user)
-{
-	return rule_plain(g, v) && g->node[v].n_users == 1 && *node_users(g, v) == user && !(g->node[v].flags & NODE_ROOT);
-}
-
-bool rule_constant(const struct graph *g, uint32_t v, double *out)
-{
-	const Hlo__Literal *l = g->node[v].proto->literal;
-
-	if (g->node[v].opcode != OP_CONSTANT || g->node[v].elements != 1 || !l)
-		return false;
-	if (l->n_f32s)
-		*out = (double)l->f32s[0];
-	else if (l->n_f64s)
-		*out = l->f64s[0];
-	else if (l->bf16s.len >= 2)
-		*out = float_decode(DT_BF16, l->bf16s.data[0] | (uint64_t)l->bf16s.data[1] << 8);
-	else if (l->f16s.len >= 2)
-		*out = float_decode(DT_F16, l->f16s.data[0] | (uint64_t)l->f16s.data[1] << 8);
-	else
-		return false;
-	return true;
-}
-
-bool rule_is_sum(const struct graph *g, uint32_t v)
-{
-	const struct comp *c;
-	double first;
-
-	if (g->node[v].opcode != OP_REDUCE || g->node[v].n_operands != 2)
-		return false;
-	c = &g->comp[node_calls(g, v)[0]];
-	return c->n_nodes == 3 && g->node[c->root].opcode == OP_ADD && node_operands(g, c->root)[0] != node_operands(g, c->root)[1] &&
-		rule_constant(g, node_operands(g, v)[1], &first) && !(first < 0) && !(first > 0);
-}
-
-static bool in_16_bits(const struct graph *g, uint32_t v)
-{
-	return g->node[v].dtype == DT_BF16 || g->node[v].dtype == DT_F16;
-}
-
-bool rule_dot(const struct graph *g, uint32_t v, struct dot_dims *out)
-{
-	const Hlo__DotDimensionNumbers *d = g->node[v].proto->dot_dimension_numbers;
-
-	if (g->node[v].opcode != OP_DOT || !d || !rule_plain(g, v) || !g->node[v].elements ||
-		(in_16_bits(g, v) && g->node[v].proto->precision_config && g->node[v].proto->precision_config->algorithm) ||
-		d->n_lhs_contracting_dimensions > DRAFT_RANK || d->n_lhs_batch_dimensions > DRAFT_RANK)
-		return false;
-	for (uint32_t k = 0; k < 2; k++) {
-		uint32_t u = node_operands(g, v)[k];
-		if (g->node[u].dtype != g->node[v].dtype || g->node[u].rank > DRAFT_RANK - 2 || !g->node[u].elements)
-			return false;
-	}
-	*out = (struct dot_dims){.n_sum = (uint32_t)d->n_lhs_contracting_dimensions, .n_batch = (uint32_t)d->n_lhs_batch_dimensions};
-	for (uint32_t k = 0; k < out->n_sum; k++) {
-		out->sum[0][k] = d->lhs_contracting_dimensions[k];
-		out->sum[1][k] = d->rhs_contracting_dimensions[k];
-	}
-	for (uint32_t k = 0; k < out->n_batch; k++) {
-		out->batch[0][k] = d->lhs_batch_dimensions[k];
-		out->batch[1][k] = d->rhs_batch_dimensions[k];
-	}
-	return true;
 }

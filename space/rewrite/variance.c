@@ -3,9 +3,10 @@
  *
  *	sum((x - m)^2)  =  sum(x^2) - m * (2 sum(x) - n m)
  *
- * for any m that is the same all along the sum, which has n terms. The left side needs the mean first, so it goes over x twice, one
- * pass after the other; on the right side both sums can be had in one. If m is far from 0 compared with how x is spread, digits are lost:
- * then the numbers are found to differ, and the place stays as it is. Where m comes from a sum of x, that sum is part of the place.
+ * for any m that is the same all along the sum, which has n terms. The left side needs the mean first, so it reads x
+ * twice. The right side takes both sums in one pass. It loses digits if m is far from 0 compared with the spread of x:
+ * then the numbers are found to differ, and the place stays as it is. If m comes from a sum of x, that sum is part of
+ * the place.
  */
 #include <math.h>
 #include <string.h>
@@ -38,7 +39,9 @@ static bool read_spread(const struct graph *g, uint32_t v, struct spread *s)
 {
 	const Hlo__HloInstructionProto *sum = g->node[v].proto;
 
-	if (!rule_is_sum(g, v) || !rule_plain(g, v) || !is_float(g->node[v].dtype) || !g->node[v].elements || !sum->n_dimensions)
+	if (!rule_is_sum(g, v) || !rule_plain(g, v) || !is_float(g->node[v].dtype))
+		return false;
+	if (!g->node[v].elements || !sum->n_dimensions)
 		return false;
 	s->square = node_operands(g, v)[0];
 	if (g->node[s->square].opcode != OP_MULTIPLY || !rule_plain(g, s->square) || !g->node[s->square].elements ||
@@ -50,8 +53,11 @@ static bool read_spread(const struct graph *g, uint32_t v, struct spread *s)
 	for (uint32_t k = 0; k < 2; k++) {
 		s->broadcast = node_operands(g, s->difference)[k];
 		s->x = node_operands(g, s->difference)[!k];
-		if (g->node[s->broadcast].opcode != OP_BROADCAST || !rule_plain(g, s->broadcast) || !rule_plain(g, s->x) ||
-			!repeats(g->node[s->broadcast].proto, sum->dimensions, sum->n_dimensions))
+		if (g->node[s->broadcast].opcode != OP_BROADCAST)
+			continue;
+		if (!rule_plain(g, s->x) || !rule_plain(g, s->broadcast))
+			continue;
+		if (!repeats(g->node[s->broadcast].proto, sum->dimensions, sum->n_dimensions))
 			continue;
 		s->mean = node_operands(g, s->broadcast)[0];
 		return rule_plain(g, s->mean);
@@ -107,7 +113,8 @@ static Hlo__HloInstructionProto *write(struct draft *d, const struct found *f, u
 	BUG_ON(!read_spread(d->g, f->anchor, &s));
 	b = d->g->node[s.broadcast].proto;
 	x = draft_value(d, s.x);
-	for (size_t k = 0; k < b->n_dimensions; k++) { /* dimensions of the sum are those of x without the summed ones */
+	/* The dimensions of the sum are those of x without the summed ones. */
+	for (size_t k = 0; k < b->n_dimensions; k++) {
 		map[k] = b->dimensions[k];
 		for (size_t i = 0; i < sum->n_dimensions; i++)
 			map[k] -= sum->dimensions[i] < b->dimensions[k];
@@ -120,4 +127,5 @@ static Hlo__HloInstructionProto *write(struct draft *d, const struct found *f, u
 	return draft_binary(d, "subtract", two, draft_binary(d, "multiply", mean, one));
 }
 
-const struct rule_code squared_distances_code = {.name = "squared_distances", .measures = measures, .match = match, .write = write};
+const struct rule_code squared_distances_code = {.name = "squared_distances", .measures = measures, .match = match,
+	.write = write};

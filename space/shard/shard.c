@@ -221,6 +221,7 @@ static const struct space_price prices[] = {{QUANTITY_SECONDS, PRICING_COMPILED}
 const struct space_kind shard_kind = {
 	.name = "shard",
 	.forms = "shard:MESH, shard/arguments:MESH", /* without a mesh: over two devices */
+	.about = "how tensors lie over several devices",
 	.choices = "0 leaves a tensor as the program has it, the others lay it "
 		"over the mesh: which dimension each axis splits.",
 	.prices = prices,

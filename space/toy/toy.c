@@ -418,6 +418,7 @@ static int make(const char *program, struct buf *module, char *kind, struct err 
 const struct space_kind toy_kind = {
 	.name = "toy",
 	.forms = "toy:SEED:CHOICES",
+	.about = "a made-up problem, for tests",
 	.prices = (const struct space_price[]){{QUANTITY_SECONDS, PRICING_FORMULA}, {QUANTITY_BYTES, PRICING_FORMULA},
 	{0}},
 	.open = toy_open,

@@ -1,0 +1,103 @@
+/*
+ * facts.c - what the code of rules asks about a node (rule.h).
+ */
+#include "hlo/float.h"
+#include "space/rewrite/rule.h"
+
+static bool in_16_bits(const struct graph *g, uint32_t v)
+{
+	return g->node[v].dtype == DT_BF16 || g->node[v].dtype == DT_F16;
+}
+
+static bool is_real(const struct graph *g, uint32_t v)
+{
+	uint8_t t = g->node[v].dtype;
+
+	return in_16_bits(g, v) || t == DT_F32 || t == DT_F64 || t == DT_S32 || t == DT_S64 || t == DT_U32 ||
+		t == DT_U64;
+}
+
+bool rule_plain(const struct graph *g, uint32_t v)
+{
+	const struct node *n = &g->node[v];
+	const Hlo__HloInstructionProto *in = n->proto;
+
+	if (!is_real(g, v) || n->rank > DRAFT_RANK - 2 || !rule_fits(g, v))
+		return false;
+	if (n->flags & (NODE_SIDE_EFFECT | NODE_CONTROL) || in->sharding)
+		return false;
+	for (size_t i = 0; i < in->shape->n_is_dynamic_dimension; i++)
+		if (in->shape->is_dynamic_dimension[i])
+			return false;
+	return true;
+}
+
+bool rule_only_for(const struct graph *g, uint32_t v, uint32_t user)
+{
+	const struct node *n = &g->node[v];
+
+	return rule_plain(g, v) && n->n_users == 1 && *node_users(g, v) == user && !(n->flags & NODE_ROOT);
+}
+
+bool rule_constant(const struct graph *g, uint32_t v, double *out)
+{
+	const Hlo__Literal *l = g->node[v].proto->literal;
+
+	if (g->node[v].opcode != OP_CONSTANT || g->node[v].elements != 1 || !l)
+		return false;
+	if (l->n_f32s)
+		*out = (double)l->f32s[0];
+	else if (l->n_f64s)
+		*out = l->f64s[0];
+	else if (l->bf16s.len >= 2)
+		*out = float_decode(DT_BF16, l->bf16s.data[0] | (uint64_t)l->bf16s.data[1] << 8);
+	else if (l->f16s.len >= 2)
+		*out = float_decode(DT_F16, l->f16s.data[0] | (uint64_t)l->f16s.data[1] << 8);
+	else
+		return false;
+	return true;
+}
+
+bool rule_is_sum(const struct graph *g, uint32_t v)
+{
+	const struct comp *c;
+	double first;
+
+	if (g->node[v].opcode != OP_REDUCE || g->node[v].n_operands != 2)
+		return false;
+	c = &g->comp[node_calls(g, v)[0]];
+	if (c->n_nodes != 3 || g->node[c->root].opcode != OP_ADD)
+		return false;
+	if (node_operands(g, c->root)[0] == node_operands(g, c->root)[1])
+		return false;
+	return rule_constant(g, node_operands(g, v)[1], &first) && !(first < 0) && !(first > 0);
+}
+
+bool rule_dot(const struct graph *g, uint32_t v, struct dot_dims *out)
+{
+	const Hlo__DotDimensionNumbers *d = g->node[v].proto->dot_dimension_numbers;
+	const Hlo__PrecisionConfig *p = g->node[v].proto->precision_config;
+
+	if (g->node[v].opcode != OP_DOT || !d || !rule_plain(g, v) || !g->node[v].elements)
+		return false;
+	if (in_16_bits(g, v) && p && p->algorithm)
+		return false;
+	if (d->n_lhs_contracting_dimensions > DRAFT_RANK || d->n_lhs_batch_dimensions > DRAFT_RANK)
+		return false;
+	for (uint32_t k = 0; k < 2; k++) {
+		uint32_t u = node_operands(g, v)[k];
+		if (g->node[u].dtype != g->node[v].dtype || g->node[u].rank > DRAFT_RANK - 2 || !g->node[u].elements)
+			return false;
+	}
+	*out = (struct dot_dims){.n_sum = (uint32_t)d->n_lhs_contracting_dimensions,
+		.n_batch = (uint32_t)d->n_lhs_batch_dimensions};
+	for (uint32_t k = 0; k < out->n_sum; k++) {
+		out->sum[0][k] = d->lhs_contracting_dimensions[k];
+		out->sum[1][k] = d->rhs_contracting_dimensions[k];
+	}
+	for (uint32_t k = 0; k < out->n_batch; k++) {
+		out->batch[0][k] = d->lhs_batch_dimensions[k];
+		out->batch[1][k] = d->rhs_batch_dimensions[k];
+	}
+	return true;
+}
