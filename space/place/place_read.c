@@ -9,6 +9,7 @@
  * What they call an FPGA stands for any accelerator. Without colorClass a node is alone in its group, without size it
  * takes no memory. All edges out of a node must have the same cost, because the node's one value is transferred.
  */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/io.h"
@@ -18,13 +19,14 @@
 struct draft_node {
 	int64_t id, color;
 	double time[2], size;
-	bool supported, backward, colored;
-	uint32_t has; /* one bit per required field that was read */
+	bool supported, backward;
+	uint32_t has; /* bits of the fields that were read */
 };
 
 struct draft_edge {
 	int64_t from, to;
 	double cost;
+	uint32_t has;
 };
 
 struct draft {
@@ -36,53 +38,65 @@ struct draft {
 	uint32_t has;
 };
 
-enum { HAS_ID = 1, HAS_ACCELERATOR = 2, HAS_PROCESSOR = 4, HAS_ALL = 7 };
+enum { ID = 1, ACCELERATOR = 2, PROCESSOR = 4, COLOR = 8, NODE_WHOLE = ID | ACCELERATOR | PROCESSOR };
+enum { FROM = 1, TO = 2, COST = 4, EDGE_WHOLE = FROM | TO | COST };
 
-static int time_field(struct scan *s, double *v)
+/* What the value of a key is (a whole number, true or false, seconds or bytes), and where it goes. */
+struct field {
+	const char *key;
+	enum { WHOLE, TRUTH, AMOUNT } type;
+	size_t at;
+	uint32_t bit;
+};
+
+static const struct field of_node[] = {
+	{"id", WHOLE, offsetof(struct draft_node, id), ID},
+	{"fpgaLatency", AMOUNT, offsetof(struct draft_node, time[0]), ACCELERATOR},
+	{"cpuLatency", AMOUNT, offsetof(struct draft_node, time[1]), PROCESSOR},
+	{"size", AMOUNT, offsetof(struct draft_node, size), 0},
+	{"supportedOnFpga", TRUTH, offsetof(struct draft_node, supported), 0},
+	{"isBackwardNode", TRUTH, offsetof(struct draft_node, backward), 0},
+	{"colorClass", WHOLE, offsetof(struct draft_node, color), COLOR},
+	{0}};
+
+static const struct field of_edge[] = {
+	{"sourceId", WHOLE, offsetof(struct draft_edge, from), FROM},
+	{"destId", WHOLE, offsetof(struct draft_edge, to), TO},
+	{"cost", AMOUNT, offsetof(struct draft_edge, cost), COST},
+	{0}};
+
+static int take_amount(struct scan *s, double *v)
 {
 	if (scan_f64(s, v) < 0)
 		return -1;
 	return *v < 0 || *v > 1e100 ? scan_fail(s, "%g is no time or size", *v) : 0;
 }
 
-static int node_field(struct scan *s, const char *key, struct draft_node *n)
+/* Reads an object into a struct: fields by the table, other keys are skipped. `has` gets the bits of what was read. */
+static int take_fields(struct scan *s, const struct field *f, void *out, uint32_t *has)
 {
-	if (strcmp(key, "id") == 0) {
-		n->has |= HAS_ID;
-		return scan_i64(s, &n->id);
+	char key[32];
+	int rc = scan_object(s);
+
+	while (rc >= 0 && (rc = scan_key(s, key, sizeof key)) == 1) {
+		const struct field *of = f;
+		while (of->key && strcmp(key, of->key) != 0)
+			of++;
+		void *at = (char *)out + of->at;
+		*has |= of->bit;
+		rc = !of->key ? scan_skip(s) : of->type == WHOLE ? scan_i64(s, at) : of->type == TRUTH
+			? scan_bool(s, at) : take_amount(s, at);
 	}
-	if (strcmp(key, "fpgaLatency") == 0) {
-		n->has |= HAS_ACCELERATOR;
-		return time_field(s, &n->time[0]);
-	}
-	if (strcmp(key, "cpuLatency") == 0) {
-		n->has |= HAS_PROCESSOR;
-		return time_field(s, &n->time[1]);
-	}
-	if (strcmp(key, "size") == 0)
-		return time_field(s, &n->size);
-	if (strcmp(key, "supportedOnFpga") == 0)
-		return scan_bool(s, &n->supported);
-	if (strcmp(key, "isBackwardNode") == 0)
-		return scan_bool(s, &n->backward);
-	if (strcmp(key, "colorClass") == 0) {
-		n->colored = true;
-		return scan_i64(s, &n->color);
-	}
-	return scan_skip(s);
+	return rc;
 }
 
 static int take_node(struct scan *s, struct draft *d)
 {
 	struct draft_node n = {.supported = true};
-	char key[32];
-	int rc = scan_object(s);
 
-	while (rc >= 0 && (rc = scan_key(s, key, sizeof key)) == 1)
-		rc = node_field(s, key, &n);
-	if (rc < 0)
+	if (take_fields(s, of_node, &n, &n.has) < 0)
 		return -1;
-	if (n.has != HAS_ALL)
+	if ((n.has & NODE_WHOLE) != NODE_WHOLE)
 		return scan_fail(s, "a node lacks id, fpgaLatency or cpuLatency");
 	if (d->n_nodes == PLACE_NODES)
 		return scan_fail(s, "more than %u nodes", PLACE_NODES);
@@ -94,20 +108,10 @@ static int take_node(struct scan *s, struct draft *d)
 static int take_edge(struct scan *s, struct draft *d)
 {
 	struct draft_edge e = {0};
-	char key[32];
-	int rc = scan_object(s), has = 0;
 
-	while (rc >= 0 && (rc = scan_key(s, key, sizeof key)) == 1) {
-		int field = strcmp(key, "sourceId") == 0 ? 1 : strcmp(key, "destId") == 0 ? 2 : strcmp(key, "cost") == 0
-			? 4 : 0;
-		has |= field;
-		rc = field == 1 ? scan_i64(s, &e.from) : field == 2 ? scan_i64(s, &e.to) : field == 4
-			? time_field(s, &e.cost) :
-			scan_skip(s);
-	}
-	if (rc < 0)
+	if (take_fields(s, of_edge, &e, &e.has) < 0)
 		return -1;
-	if (has != 7)
+	if (e.has != EDGE_WHOLE)
 		return scan_fail(s, "an edge lacks sourceId, destId or cost");
 	if (d->n_edges == PLACE_EDGES)
 		return scan_fail(s, "more than %u edges", PLACE_EDGES);
@@ -138,7 +142,7 @@ static int take_problem(struct scan *s, struct draft *d)
 		if (i < 5 && d->has >> i & 1)
 			return scan_fail(s, "%s is given twice", key);
 		d->has |= (uint32_t)1 << i;
-		rc = i == 0 ? time_field(s, &d->memory) : i == 1 ? scan_i64(s, &d->accelerators) :
+		rc = i == 0 ? take_amount(s, &d->memory) : i == 1 ? scan_i64(s, &d->accelerators) :
 			i == 2 ? scan_i64(s, &d->processors) : i == 3 ? take_list(s, d, take_node) :
 			i == 4 ? take_list(s, d, take_edge) : scan_skip(s);
 	}
@@ -185,7 +189,7 @@ static void take_groups(struct place *p, const struct draft *d)
 	size_t n = 0;
 
 	for (uint32_t v = 0; v < p->n_nodes; v++)
-		if (d->node[v].colored)
+		if (d->node[v].has & COLOR)
 			color[n++] = (struct named){d->node[v].color, v};
 	if (n > 1)
 		qsort(color, n, sizeof *color, by_name);
@@ -194,7 +198,7 @@ static void take_groups(struct place *p, const struct draft *d)
 		p->group[color[i].number] = p->n_groups - 1;
 	}
 	for (uint32_t v = 0; v < p->n_nodes; v++)
-		if (!d->node[v].colored)
+		if (!(d->node[v].has & COLOR))
 			p->group[v] = p->n_groups++;
 	mem_free(color);
 }
