@@ -12,7 +12,7 @@
 #include "base/hash.h"
 #include "space/net/shrink.h"
 
-/* Equal tables once: an open hash table of what is there. */
+/* Keeps one copy of equal tables. An open hash table finds those that are there. */
 struct pool {
 	struct arena *mem;
 	struct kept {
@@ -81,7 +81,7 @@ static size_t sort_unique(int64_t *v, size_t n)
 	return kept;
 }
 
-/* The first of the sorted times that is not before `time`. */
+/* Returns the number of the first tick that is not before `time`. Ticks are sorted. */
 static uint32_t tick_of(const int64_t *tick, uint32_t n, int64_t time)
 {
 	uint32_t low = 0, high = n;
@@ -106,8 +106,8 @@ static int64_t most_usage(const struct network *net, uint32_t i, bool least)
 }
 
 /*
- * Finds the times that matter. If no usage is negative, memory is largest when some node has just begun and the next
- * event is an end; times at which even the largest choices fit are then left out.
+ * Finds the ticks. If no usage is negative, memory can be largest only at times when a node has just begun and the next
+ * event is the end of a node. Of these times, those at which even the largest choices fit are left out.
  */
 static void find_ticks(struct build *b)
 {
@@ -155,7 +155,7 @@ static void find_ticks(struct build *b)
 }
 
 struct draft_use {
-	uint32_t from, to, node; /* its place among the slot's nodes */
+	uint32_t from, to, node; /* ticks; the node's place in the list of nodes */
 };
 
 static int by_interval(const void *a, const void *b)
@@ -166,7 +166,10 @@ static int by_interval(const void *a, const void *b)
 	return x->to != y->to ? (x->to < y->to ? -1 : 1) : (x->node > y->node) - (x->node < y->node);
 }
 
-/* Adds the least that nodes use to `base`, and lists in `out`, if given, the rest, which depends on the choice. */
+/*
+ * Splits the memory of some nodes. What they use at any choice is added to `base`. What depends on the choice is listed
+ * in `out`, unless that is NULL.
+ */
 static void take_uses(struct build *b, uint32_t n_nodes, const uint32_t *node, const uint16_t *choice,
 	uint32_t choices, double *base, struct var *out)
 {
@@ -317,7 +320,7 @@ static void find_live(struct build *b)
 			tick_of(b->m->tick, b->m->n_ticks, net->end[i]);
 }
 
-/* Shrinks twice: once it is known which times matter, the memory of fewer nodes matters, so more can go. */
+/* Shrinks twice. Once the ticks are known, the memory of fewer nodes matters, so a second run can eliminate more. */
 void reduced_build(struct reduced *m, const struct network *net)
 {
 	struct build b = {.m = m};

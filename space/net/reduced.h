@@ -1,15 +1,15 @@
 /*
- * reduced.h - a net made small: only what is not certain is left to decide.
+ * reduced.h - the model: a smaller problem that has the same best answer as a net.
  *
- * A variable stands for one node or several: nodes are merged if every choice of one allows exactly one of the other.
- * Choices that no answer can take are gone, and so are choices if another one is never worse. A node is eliminated if
- * its memory does not depend on its choice and it has at most two neighbours: the least that it can cost becomes a
- * cost of its neighbours, and it gets its choice at the end. All of this is exact: the best answer of the model is a
- * best answer of the net.
+ * The model's variables stand for one node of the net or several. Nodes are merged into one variable if every choice of
+ * one allows exactly one choice of the other. A choice is dropped if no answer can take it, or if another choice is
+ * never worse. A variable is eliminated (parted) if its memory does not depend on its choice and it has at most two
+ * neighbours: its least cost becomes a cost of its neighbours, and its choice is found at the end, from theirs. All of
+ * this is exact.
  *
- * A tick is a time at which memory can be largest; only ticks are looked at. Memory that does not depend on any choice
- * is in `base`. Sums are doubles, which are exact up to 2^53. If a problem's numbers are larger, `limit` leaves room
- * for the rounding, so that an answer that fits in the model fits in the net.
+ * A tick is a time at which memory can be largest; the model looks at no other times. `base` is the memory that does
+ * not depend on any choice. Sums are doubles, which are exact up to 2^53. If a problem's numbers are larger, `limit`
+ * leaves room for the rounding, so an answer that fits in the model fits in the net.
  */
 #ifndef SPACE_NET_REDUCED_H
 #define SPACE_NET_REDUCED_H
@@ -37,13 +37,13 @@ struct var {
 	struct use *use;
 	uint32_t n_links, n_uses;
 	uint32_t n_nodes;
-	const uint32_t *node;	/* [n_nodes] those it stands for */
-	const uint16_t *choice; /* [n_nodes][choices] of the node, at each choice of the variable */
+	const uint32_t *node;	/* [n_nodes] the nodes that it stands for */
+	const uint16_t *choice; /* [n_nodes][choices] the node's choice, for each choice of the variable */
 };
 
 /*
- * A variable that was eliminated, as it was then. Its neighbours are told by one of their nodes: which column of
- * `cost` a choice of that node means is in `choice`.
+ * A variable as it was when it was eliminated. Each neighbour is named by one of its nodes. link.choice[l] is the
+ * choice of that node to which column l of link.cost belongs.
  */
 struct parted {
 	uint32_t choices, n_nodes, n_links;
@@ -62,21 +62,22 @@ struct reduced {
 	uint32_t n_vars, n_ticks;
 	struct var *var;
 	const int64_t *tick; /* [n_ticks] the times */
-	const double *base; /* [n_ticks] */
-	double limit;	    /* infinite without one */
+	const double *base; /* [n_ticks] memory that no choice changes */
+	double limit;	    /* of memory; infinite if the net has none */
 	double scale;	    /* a cost of the net times this is a cost of the model; 1, unless costs are huge */
-	double cost;	    /* of what is decided already */
+	double cost;	    /* cost of what is decided already */
 	bool hopeless;	    /* a variable has no choice left: no answer is allowed */
 	uint32_t n_parted;
 	struct parted *parted; /* in order of elimination */
 	struct arena mem;
 };
 
+/* Builds the model of a net, which must live as long as the model. If m->hopeless is set, no answer is allowed. */
 void reduced_build(struct reduced *m, const struct network *net);
 void reduced_release(struct reduced *m);
-/* Leaves out ticks that others always exceed; reduced_build calls it. */
+/* Leaves out each tick at which memory is never above that at another tick. reduced_build calls it; it is in thin.c. */
 void reduced_thin(struct reduced *m);
-/* The answer of the net for a choice of each variable. */
+/* Translates a choice for each variable (`x`) into a choice for each node of the net. */
 void reduced_answer(const struct reduced *m, const uint16_t *x, uint32_t *choice);
 
 #endif

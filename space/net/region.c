@@ -5,9 +5,9 @@
  * variable can cost and the choice that costs it. The table becomes a cost of those neighbours, which are then
  * neighbours of each other. When all variables are gone, the choices are read back in the opposite order.
  *
- * First we find the order (region_order.c). Then we make the tables. Their axes are sorted by time of elimination, the
- * soonest last. So in each table the variable that is eliminated next is the fastest
- * axis, and the inner loop runs over neighbouring numbers.
+ * First we find the order of elimination (region_order.c). Then we make the tables. The axes of a table are sorted by
+ * that order, backwards: the variable that is eliminated next is the last axis, which is the fastest. So the inner loop
+ * runs over neighbouring numbers.
  */
 #include "space/net/region_own.h"
 
@@ -45,7 +45,7 @@ static double memory_price(const struct var *v, uint32_t k, const double *price)
 	return sum;
 }
 
-/* Adds up a variable's costs with everything outside the region; choices that are forbidden there are left out. */
+/* Adds up what each choice of a variable costs with everything outside the region. Leaves out forbidden choices. */
 static void take_var(struct region_solver *r, struct local *l)
 {
 	const struct region_task *task = r->task;
@@ -89,7 +89,10 @@ static size_t entries(const struct region_solver *r, const struct table *t)
 	return n;
 }
 
-/* Files a table under its last axis, which is eliminated first. If a table with the same axes exists, adds to it. */
+/*
+ * Puts a table into the list of its last axis, which is the first of its variables to be eliminated. If a table with
+ * the same axes is there, adds to that one instead.
+ */
 static void file_table(struct region_solver *r, const struct table *t)
 {
 	struct local *l = &r->local[t->axis[t->n_axes - 1]];
@@ -108,7 +111,7 @@ static void file_table(struct region_solver *r, const struct table *t)
 	l->table = (uint32_t)r->n_tables++;
 }
 
-/* Takes the edges inside the region: one to a variable that keeps its choice becomes a cost, others become tables. */
+/* Takes the edges inside the region: those to variables that keep their choice become costs, others become tables. */
 static void take_edges(struct region_solver *r, uint32_t i)
 {
 	struct local *l = &r->local[i];
@@ -135,7 +138,7 @@ static void take_edges(struct region_solver *r, uint32_t i)
 	}
 }
 
-/* Finds all axes of a variable's tables other than itself, the last to be eliminated first. */
+/* Lists the other variables in a variable's tables: the axes of its new table, the last to be eliminated first. */
 static void find_axes(struct region_solver *r, struct local *l)
 {
 	l->n_axes = 0;
@@ -152,7 +155,7 @@ static void find_axes(struct region_solver *r, struct local *l)
 		}
 }
 
-struct sum { /* what is added up for one entry of the new table */
+struct sum { /* the tables that are added up for an entry of the new table */
 	uint32_t n;
 	const double **v;
 	size_t (*stride)[MOST_AXES]; /* per table and axis of the new table */
@@ -173,7 +176,7 @@ static void find_strides(const struct region_solver *r, const struct local *l, c
 }
 
 /*
- * sum[k] = from[k] plus the values of the tables that change along the last axis (`moving`), or of those that do not.
+ * sum[k] = from[k] + the values of some tables: of those that change along the last axis if `moving`, else of the rest.
  */
 static void add_tables(uint32_t n, const double *from, const struct sum *s, uint32_t last, bool moving, double *sum)
 {
@@ -207,7 +210,7 @@ static void move_along(struct sum *s, uint32_t axis, size_t times, bool back)
 }
 
 /*
- * Fills the new table, its last axis fastest. What does not depend on the last axis is added up once per row.
+ * Fills the new table; its last axis is the fastest. Tables that do not depend on it are added up once per row.
  */
 static void fill(struct region_solver *r, struct local *l, struct sum *s, double *out)
 {
@@ -242,7 +245,7 @@ static void absorb(struct local *l, const struct table *t)
 		l->cost[k] += t->v[k];
 }
 
-/* Eliminates variable i. Returns its least cost if no neighbour is left that it depends on, else 0. */
+/* Eliminates variable i. Returns its least cost if that depends on no other variable, else 0: a table has it. */
 static double eliminate(struct region_solver *r, uint32_t i)
 {
 	struct local *l = &r->local[i];

@@ -1,13 +1,15 @@
 /*
- * region.h - finds the best choices of some variables while all others stay: exactly, with prices for memory.
+ * region.h - finds the best choices of some variables, the region, while all other variables keep theirs. It is exact,
+ * and counts memory by prices.
  *
  *	struct region_solver *r = region_new(m);
- *	region_solve(r, x, some, n, prices, 20000, noise, &rng, out);
+ *	struct region_task t = {.x = x, .some = some, .n = n, .price = prices, .room = 20000, .rng = &rng};
+ *	region_solve(r, &t, out);
  *	region_free(r);
  *
- * Prices are per tick and unit of memory, given as running sums: price[t] is what a unit costs during all ticks before
- * t. If the variables are connected so closely that a table would have more than `room` entries, some of them keep
- * their choice, and the others are solved exactly.
+ * Each tick has a price for a unit of memory. Prices are given as running sums: price[t] is what a unit costs during
+ * all ticks before t. If the variables are connected so closely that a table would have more than `room` entries, some
+ * of them keep their choice, and the others are solved exactly.
  */
 #ifndef SPACE_NET_REGION_H
 #define SPACE_NET_REGION_H
@@ -20,18 +22,18 @@ struct region_solver *region_new(const struct reduced *m);
 void region_free(struct region_solver *r); /* accepts NULL */
 
 struct region_task {
-	const uint16_t *x;	/* [n_vars] where everything stands */
-	const uint32_t *some;	/* [n] distinct variables */
+	const uint16_t *x;	/* [n_vars] the present choice of every variable */
+	const uint32_t *some;	/* [n] the region's variables, all distinct */
 	uint32_t n;
 	const double *price;	/* [n_ticks + 1] running sums; NULL: memory is free */
-	double room;		/* entries of the largest table */
+	double room;		/* the most entries of a table */
 	double work;  /* roughly the most entries of all tables together: `room` shrinks as they add up */
-	double noise;		/* added to costs, up to this much, at random */
-	struct rng *rng; /* for noise, and for which variables keep their choice */
+	double noise;		/* costs grow by random amounts up to this */
+	struct rng *rng; /* draws the noise, and which variables keep their choice */
 };
 /*
- * out[i] becomes the choice of some[i]. Returns the cost of the eliminated variables under prices, including the
- * edges to all that stays.
+ * out[i] becomes the choice of some[i]. Returns the cost of the eliminated variables, with their memory at its prices
+ * and with all their edges.
  */
 double region_solve(struct region_solver *r, const struct region_task *task, uint16_t *out);
 

@@ -2,14 +2,14 @@
  * region_order.c - finds the order in which variables are eliminated.
  *
  * The variable whose table would be smallest comes next; a heap holds the variables by that size. If even the smallest
- * table is larger than `room`, a variable nearby keeps its present choice, which cuts the graph there.
+ * table is larger than `room`, one of the variables in it keeps its present choice, and so drops out of all tables.
  */
 #include "space/net/region_own.h"
 
 #include <math.h>
 #include <string.h>
 
-#define LEAST_ROOM 300.0 /* however much was done already */
+#define LEAST_ROOM 300.0 /* `room` never shrinks below this */
 
 void region_add_near(struct region_solver *r, uint32_t i, uint32_t j)
 {
@@ -96,7 +96,7 @@ static void order_next(struct region_solver *r, uint32_t i)
 		heap_push(r, l->near[k]);
 }
 
-/* Makes i or a neighbour of it keep its choice: the one with most neighbours and choices, with some chance. */
+/* Makes i or one of its neighbours keep its choice: most likely the one that has most neighbours and choices. */
 static void leave_near(struct region_solver *r, uint32_t i)
 {
 	struct local *l = &r->local[i];

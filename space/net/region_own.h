@@ -1,5 +1,6 @@
 /*
- * region_own.h - what region.c (tables) and region_order.c (the order of elimination) share; nobody else includes it.
+ * region_own.h - the data that region.c (tables) and region_order.c (order of elimination) share. No other file
+ * includes it.
  */
 #ifndef SPACE_NET_REGION_OWN_H
 #define SPACE_NET_REGION_OWN_H
@@ -11,16 +12,16 @@
 
 struct local { /* a variable of the region */
 	uint32_t var;
-	uint32_t n;	     /* choices that are possible here */
+	uint32_t n;	     /* the number of choices that are not forbidden */
 	uint16_t *choice;    /* [n] */
-	double *cost;	     /* [n] with prices and with all edges to what stays */
-	uint32_t *near;	     /* others of the region, while the order is sought */
+	double *cost;	     /* [n] includes memory at its prices, and all edges to variables that keep their choice */
+	uint32_t *near;	     /* its neighbours in the region, while the order is sought */
 	uint32_t n_near, cap_near;
 	uint32_t when;	     /* position in the order; LEFT: it keeps its choice */
 	bool gone;
-	uint32_t table;	     /* first of its list of tables */
+	uint32_t table;	     /* the first of its list of tables */
 	uint32_t chosen;
-	uint32_t n_axes, axis[MOST_AXES]; /* of the table it leaves behind, soonest eliminated last */
+	uint32_t n_axes, axis[MOST_AXES]; /* of its new table; the variable that is eliminated soonest is the last */
 	uint16_t *arg;
 };
 #define LEFT (UINT32_MAX - 1)
@@ -29,10 +30,10 @@ struct local { /* a variable of the region */
 struct table {
 	uint32_t n_axes, axis[MOST_AXES + 1];
 	double *v;
-	uint32_t next; /* in the list of the axis that is eliminated first */
+	uint32_t next; /* the next table in the list of the last axis */
 };
 
-struct waiting { /* heap of variables by the size of their table */
+struct waiting { /* an entry of the heap: a variable, and the size of its table */
 	double size;
 	uint32_t i;
 };
@@ -44,7 +45,7 @@ struct region_solver {
 	struct local *local;
 	size_t cap_local;
 	uint32_t n, n_order;
-	double whim; /* how much chance decides which variables keep their choice */
+	double whim; /* how much chance matters when a variable is chosen that keeps its choice; 0: not at all */
 	uint32_t *order;
 	size_t cap_order;
 	struct table *table;

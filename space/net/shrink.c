@@ -1,15 +1,15 @@
 /*
  * shrink.c - makes a net smaller without changing its best answer.
  *
- * Slots wait in a queue. We look at each until nothing about it changes; a slot that changes puts its neighbours into
- * the queue. We do this to a slot, in this order:
+ * Slots wait in a queue. A slot that changes joins the queue again, and so do its neighbours. It ends when the queue is
+ * empty. We do this to a slot, in this order:
  *
- *   dead        drop each choice that is forbidden, or forbidden with every choice of some neighbour;
- *   alone       if one choice is left, give its costs to the neighbours and part the slot;
- *   tied        if a neighbour's choices match the slot's one to one, merge the two;
- *   dominated   drop each choice if another one is never worse, in cost and in memory at any time;
- *   parted      if the slot has at most two neighbours and its choice makes no difference to memory, eliminate it: its
- *               least cost, for every pair of choices of its neighbours, becomes theirs.
+ *   dead        drop each choice that is forbidden, or that is forbidden with every choice of some neighbour;
+ *   alone       if one choice is left, add its costs to those of the neighbours, and part the slot;
+ *   tied        if the choices of a neighbour match the slot's choices one to one, merge the two slots;
+ *   dominated   drop each choice for which another one is never worse, neither in cost nor in memory at any time;
+ *   parted      if the slot has at most two neighbours and its choice does not change its memory, part the slot: its
+ *               least cost, for every pair of choices of the neighbours, becomes a cost of these.
  *
  * In the nets of real programs two thirds of the edges are ties, and a few thousand of fifty thousand nodes remain.
  */
@@ -19,10 +19,10 @@
 #include <string.h>
 
 #define NONE_YET UINT32_MAX
-#define LARGEST_PAIRS ((size_t)1 << 16) /* costs of an edge that elimination may make */
-#define LONGEST_LOOK ((size_t)1 << 25) /* the most steps to find what is dominated in one slot */
+#define LARGEST_PAIRS ((size_t)1 << 16) /* elimination makes no edge with more costs than this */
+#define LONGEST_LOOK ((size_t)1 << 25) /* dominated choices are not looked for if that takes more steps */
 
-/* Keeps the choices in keep[], in place. */
+/* Keeps the choices in keep[], and drops all others. */
 static void keep_choices(struct shrink *s, uint32_t v, const uint32_t *keep, uint32_t n)
 {
 	struct slot *x = &s->slot[v];
@@ -61,7 +61,7 @@ static bool is_dead(const struct shrink *s, uint32_t v, uint32_t k)
 	return false;
 }
 
-/* Drops the dead; -1 when all are. */
+/* Drops the dead choices. Returns -1 if all are dead. */
 static int drop_dead(struct shrink *s, uint32_t v, uint32_t *keep)
 {
 	uint32_t n = 0, had = s->slot[v].choices;
@@ -76,7 +76,7 @@ static int drop_dead(struct shrink *s, uint32_t v, uint32_t *keep)
 	return 0;
 }
 
-/* Remembers one neighbour of a parted slot as it is now: it may lose choices later. */
+/* Remembers a neighbour of a parted slot as it is now, because it may lose choices later. */
 static void remember_link(struct shrink *s, struct parted *p, uint32_t v, const struct shrunk_edge *e)
 {
 	const struct slot *w = &s->slot[shrink_other_end(e, v)];
@@ -106,7 +106,7 @@ static void part(struct shrink *s, uint32_t v)
 	x->gone = true;
 }
 
-/* Settles a slot with one choice: its costs with a neighbour's choices become costs of the neighbour. */
+/* Parts a slot that has one choice. The costs of its edges become costs of its neighbours. */
 static void settle(struct shrink *s, uint32_t v)
 {
 	struct slot *x = &s->slot[v];
@@ -123,7 +123,7 @@ static void settle(struct shrink *s, uint32_t v)
 	part(s, v);
 }
 
-/* Does each choice of v allow exactly one choice of w, a different one each? match[k] becomes w's choice for k. */
+/* Do the choices of v and w match one to one? Then match[k] becomes the one choice of w that choice k of v allows. */
 static bool tied(const struct shrink *s, const struct shrunk_edge *e, uint32_t v, uint32_t *match)
 {
 	uint32_t n = s->slot[v].choices, w = shrink_other_end(e, v);
@@ -147,7 +147,7 @@ static bool tied(const struct shrink *s, const struct shrunk_edge *e, uint32_t v
 	return true;
 }
 
-/* The edges of w become v's, their choices renumbered. */
+/* Gives the edges of w to v, with the choices renumbered by match[]. */
 static void move_edges(struct shrink *s, uint32_t v, uint32_t w, const uint32_t *match)
 {
 	uint32_t n = s->slot[v].choices;
@@ -187,7 +187,7 @@ static void merge(struct shrink *s, uint32_t v, uint32_t w, uint32_t edge, const
 	shrink_enqueue_neighbours(s, v);
 }
 
-/* Merges one tied neighbour with v, the one of fewer edges into the other; true when there was one. */
+/* If v has a tied neighbour, merges the two, the one with fewer edges into the other, and returns true. */
 static bool merge_tied(struct shrink *s, uint32_t v)
 {
 	uint32_t match[NET_CHOICES];
@@ -218,7 +218,7 @@ static bool uses_more(const struct shrink *s, const struct slot *x, uint32_t l, 
 	return false;
 }
 
-/* Is l never worse than k? */
+/* Is choice l of v never worse than choice k? */
 static bool dominates(const struct shrink *s, uint32_t v, uint32_t l, uint32_t k)
 {
 	const struct slot *x = &s->slot[v];
@@ -274,7 +274,7 @@ static bool memory_varies(const struct shrink *s, const struct slot *x)
 	return false;
 }
 
-/* The least that v costs, for each pair of choices of its neighbours; if there is only one neighbour, n[1] is 1. */
+/* Returns the least cost of v for each pair of choices of its neighbours; n[1] is 1 if there is only one neighbour. */
 static double *least(const struct shrink *s, uint32_t v, const uint32_t *number, const uint32_t *n)
 {
 	const struct slot *x = &s->slot[v];
@@ -294,7 +294,7 @@ static double *least(const struct shrink *s, uint32_t v, const uint32_t *number,
 	return cost;
 }
 
-/* Parts a slot that makes no difference to memory, if it has few neighbours. Its own lists stay as they are. */
+/* Parts a slot if it has at most two neighbours and its choice does not change its memory. Its own lists stay. */
 static void eliminate(struct shrink *s, uint32_t v)
 {
 	struct slot *x = &s->slot[v];

@@ -1,8 +1,9 @@
 /*
- * shrink.h - the net while it is being made smaller. Only reduced.c uses this; others see reduced.h.
+ * shrink.h - the net while it is being made smaller. Only reduced.c uses this; all others use reduced.h.
  *
- * Slots are numbered like the net's nodes. A slot is a variable, or it is gone: merged into another slot, or parted,
- * that is, eliminated, with what is needed to find its choice later.
+ * Each node of the net begins as a slot with the same number. In the end a slot is a variable of the model, or it is
+ * gone: it was merged into another slot, or parted. To part a slot is to eliminate it and to remember what is needed to
+ * find its choice later (struct parted).
  */
 #ifndef SPACE_NET_SHRINK_H
 #define SPACE_NET_SHRINK_H
@@ -14,8 +15,8 @@ struct slot {
 	double *cost; /* [choices] */
 	uint32_t n_nodes;
 	uint32_t *node;
-	uint16_t *choice; /* [n_nodes][choices] */
-	uint32_t *edge;
+	uint16_t *choice; /* [n_nodes][choices] the node's choice, for each choice of the slot */
+	uint32_t *edge;	  /* [n_edges] numbers of edges */
 	size_t n_edges, cap_edges;
 	bool gone, queued;
 };
@@ -33,15 +34,15 @@ struct shrink {
 	uint32_t *queue;
 	size_t n_queue, cap_queue;
 	bool *live; /* per node: does its memory matter? */
-	struct reduced *model; /* takes what is decided: cost, parted, hopeless */
+	struct reduced *model; /* what is decided goes here: cost, parted, hopeless */
 };
 
-/* `m` has its net, scale, and room for all nodes in parted. */
+/* Makes a slot of each node. m->net and m->scale must be set, and m->parted must have room for all nodes. */
 void shrink_init(struct shrink *s, struct reduced *m);
-/* Looks at everything. Called again when the memory of more nodes has ceased to matter. */
+/* Shrinks as far as it goes. Worth another call once the memory of more nodes does not matter (`live`). */
 void shrink_run(struct shrink *s);
 void shrink_release(struct shrink *s);
-/* The cost of a pair, seen from either end. */
+/* The cost of choice k of slot `from`, one end of the edge, together with choice l of the other end. */
 static inline double shrink_pair(const struct shrink *s, const struct shrunk_edge *e, uint32_t from, uint32_t k,
 	uint32_t l)
 {
@@ -58,12 +59,15 @@ static inline uint32_t shrink_other_end(const struct shrunk_edge *e, uint32_t v)
 {
 	return e->a == v ? e->b : e->a;
 }
-void shrink_enqueue(struct shrink *s, uint32_t v); /* unless it waits already, or is gone */
+void shrink_enqueue(struct shrink *s, uint32_t v); /* does nothing if the slot waits already, or is gone */
 void shrink_enqueue_neighbours(struct shrink *s, uint32_t v);
 struct shrunk_edge *shrink_edge_between(struct shrink *s, uint32_t a, uint32_t b); /* NULL if there is none */
-/* Adds an edge with `cost`, a's choices by b's, and takes over that memory. If there is an edge, adds to its costs. */
+/*
+ * Adds an edge. `cost` is [choices of a][choices of b]; the function takes over its memory. If the two slots have an
+ * edge already, the costs are added to those of that edge.
+ */
 void shrink_add_edge(struct shrink *s, uint32_t a, uint32_t b, double *cost);
 void shrink_remove_edge(struct shrink *s, uint32_t number);
-void shrink_detach(struct slot *v, uint32_t edge); /* takes the edge from the slot's list only */
+void shrink_detach(struct slot *v, uint32_t edge); /* removes the edge from the slot's list; the edge stays */
 
 #endif

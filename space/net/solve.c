@@ -1,10 +1,10 @@
 /*
- * solve.c - runs several walks at once.
+ * solve.c - runs several walks (climb.h) at once, each in a thread.
  *
- * Each thread has a walk of its own. Time is cut into rounds. After a round all threads are joined, and the best answer
- * learns from the others (climb_learn). A walk that has found nothing better for some rounds goes on from the best. The
- * result of a round depends only on the seed and the number of steps. So with a limit of steps and no limit of time the
- * answer is always the same.
+ * Time is cut into rounds. After each round all threads are joined, and the best walk learns from the answers of the
+ * others (climb_learn). A walk that has found nothing better for some rounds goes on from the best answer. The result
+ * of a round depends only on the seed and the number of steps. So with a limit of steps and no limit of time the answer
+ * is always the same.
  */
 #include "space/net/solve.h"
 
@@ -17,14 +17,14 @@
 
 #define ROUND_STEPS 200
 #define ROUND_SECONDS 1.0
-#define STALE_ROUNDS 5 /* after so many rounds without a better answer a walk goes on from the best */
+#define STALE_ROUNDS 5 /* a walk that found nothing better in so many rounds goes on from the best answer */
 #define MOST_JOBS 256
 
 struct worker {
 	struct climb climb;
 	uint64_t until_steps;
 	double until, slowest; /* seconds of the slowest step so far */
-	double had;	       /* cost of its best when the round began */
+	double had;	       /* cost of its best answer when the round began */
 	uint32_t stale;
 	bool (*stop)(void);
 	pthread_t thread;
@@ -56,7 +56,7 @@ struct solving {
 	const struct network_options *o;
 	struct reduced m;
 	struct worker *worker;
-	uint32_t jobs, best; /* who has the best answer */
+	uint32_t jobs, best; /* the number of threads; the one that has the best answer */
 	double started, limit;
 	struct network_result *r;
 };
@@ -108,7 +108,7 @@ static void share(struct solving *s)
 	}
 }
 
-/* Translates the best answer back to the net, and computes what it is worth in the plain way of network.c. */
+/* Translates the best answer back to the net, and computes its cost and memory in the plain way of network.c. */
 static void take_answer(struct solving *s)
 {
 	const struct climb *best = &s->worker[s->best].climb;

@@ -1,5 +1,5 @@
 /*
- * solve.h - finds the best answer of a net that it can in a given time.
+ * solve.h - looks for the best answer of a net in a given time. An answer is a choice for each node.
  *
  *	struct network_options o = {.seconds = 60};
  *	struct network_result r;
@@ -13,25 +13,25 @@
 #include "space/net/network.h"
 
 struct network_options {	   /* all zero: one second, as many threads as cores */
-	double seconds;	    /* from the call on; <= 0 means one second, or no limit if `steps` is given */
-	uint64_t steps;	    /* the most steps of each thread; with it and no seconds, the answer is always the same */
-	uint32_t jobs;		   /* threads; 0: as many as the process may use cores */
+	double seconds;	    /* counted from the call; <= 0 means one second, or no limit if `steps` is given */
+	uint64_t steps;	    /* the most steps of each thread; given without seconds, the answer is always the same */
+	uint32_t jobs;		   /* threads; 0: one for each core that the process may use */
 	uint64_t seed;
-	bool (*stop)(void);    /* any thread asks it now and then; true ends the search; may be NULL */
+	bool (*stop)(void);    /* threads call it now and then; true ends the search; may be NULL */
 	void (*progress)(void *with, double seconds, uint64_t steps, bool found, network_sum cost);
 	void *with;
 };
 
 struct network_result {
-	bool found;	      /* a feasible answer */
+	bool found;	      /* a feasible answer was found */
 	bool hopeless;	       /* it is certain that no answer is feasible */
-	bool exact;	       /* the answer is the best one: few were left, and all were tried */
-	uint32_t *choice;      /* [n_nodes]; the first choices if no answer was found */
+	bool exact;	       /* the answer is the best there is: few were left, and all were tried */
+	uint32_t *choice;      /* [n_nodes]; the first choice of each node if no answer was found */
 	struct network_value value;
-	uint32_t n_vars;      /* what was left to decide */
-	uint32_t n_ticks;     /* the times at which memory was looked at */
+	uint32_t n_vars;      /* variables of the reduced model (reduced.h) */
+	uint32_t n_ticks;     /* ticks of that model */
 	uint32_t jobs;
-	uint64_t steps;	      /* of all threads */
+	uint64_t steps;	      /* of all threads together */
 	double seconds, best_seconds; /* in all, and until the answer was found */
 };
 

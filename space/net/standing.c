@@ -62,7 +62,7 @@ void standing_set(struct standing *s, const uint16_t *x)
 	sum_over(s);
 }
 
-/* How much more variable i of the change costs. An edge between two changed variables counts with the first of them. */
+/* Returns how much more variable i of the change costs. An edge between two changed variables counts with the first. */
 static double var_change(const struct standing *s, const uint32_t *var, const uint16_t *to, uint32_t i)
 {
 	const struct reduced *m = s->m;
@@ -91,7 +91,7 @@ static void add_uses(struct standing *s, uint32_t v, uint32_t to)
 	}
 }
 
-/* Adds what a change of n variables costs to *cost, and what it uses to s->diff. */
+/* Adds the cost of a change of n variables to *cost, and its memory to s->diff. */
 static void add_change(struct standing *s, const uint32_t *var, const uint16_t *to, uint32_t n, double *cost)
 {
 	for (uint32_t i = 0; i < n; i++)

@@ -1,20 +1,21 @@
 /*
  * thin.c - leaves out ticks at which memory is never larger than at another tick.
  *
- * Tick s covers tick t if memory at t is at most that at s, whatever is chosen. That is so if
+ * Tick s covers tick t if memory at t is at most that at s for all choices. That is so if
  *
  *	base(t) - base(s) + sum over variables of the most, over choices, of usage(t) - usage(s)  <=  0
  *
- * We walk away from s in both directions and update the sum as uses begin and end, one variable at a time. First we
- * walk a few steps from every tick; then all the way from the ticks with most possible memory, as long as that pays. Of
- * the thirty thousand ticks of a real net some hundreds remain. Then uses of a variable over the same ticks are joined.
+ * We walk away from s in both directions, and update the sum as uses begin and end, one variable at a time. First we
+ * walk a few steps from every tick. Then we walk all the way from the ticks that can need most memory, as long as that
+ * pays. Of the thirty thousand ticks of a real net some hundreds remain. Then we join the uses of a variable that are
+ * now over the same ticks.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "space/net/reduced.h"
 
-#define NEAR 24		       /* ticks that every tick looks at, on either side */
+#define NEAR 24		       /* how many ticks we walk from every tick, in each direction */
 #define WORK ((size_t)1 << 28) /* steps of the long walks */
 
 struct event {
@@ -23,11 +24,11 @@ struct event {
 
 struct walk {
 	struct reduced *m;
-	uint32_t *first; /* [n_ticks + 2] events at a tick: uses that begin there, or ended there */
+	uint32_t *first; /* [n_ticks + 2] the first event at each tick; an event is a use that begins or ends there */
 	struct event *event;
-	uint32_t *row;	 /* [n_vars + 1] place of a variable's choices in diff */
-	double *diff;	 /* usage now less usage at the start, per choice */
-	double *most;	 /* per variable, of diff */
+	uint32_t *row;	 /* [n_vars + 1] where a variable's choices begin in diff */
+	double *diff;	 /* per choice: its usage at the present tick minus its usage at the first */
+	double *most;	 /* per variable: the largest of its diff */
 	uint32_t *touched;
 	uint32_t n_touched;
 	bool *gone;
@@ -59,7 +60,7 @@ static void list_events(struct walk *w)
 	}
 }
 
-/* Adds (sign 1) or removes (-1) a use on the walk; returns how much the sum of mosts changes. */
+/* Adds (sign 1) or removes (-1) a use on the walk. Returns how much the sum of all most[] changes. */
 static double step(struct walk *w, const struct event *e, double sign)
 {
 	const struct var *v = &w->m->var[e->var];
@@ -86,7 +87,7 @@ static void forget(struct walk *w)
 	w->n_touched = 0;
 }
 
-/* Marks the ticks that s covers, at most `far` ticks away; returns how many. */
+/* Marks the ticks that s covers and that are at most `far` ticks away; returns how many. */
 static uint32_t walk_from(struct walk *w, uint32_t s, uint32_t far)
 {
 	const struct reduced *m = w->m;
@@ -123,7 +124,7 @@ static int by_height(const void *a, const void *b)
 	return x->most != y->most ? (x->most > y->most ? -1 : 1) : (x->tick > y->tick) - (x->tick < y->tick);
 }
 
-/* The ticks by the most memory they can need. */
+/* Lists the ticks, sorted by the most memory that they can need. */
 static struct tall *by_most(const struct walk *w)
 {
 	const struct reduced *m = w->m;
@@ -172,7 +173,7 @@ static int by_place(const void *a, const void *b)
 	return (x->to > y->to) - (x->to < y->to);
 }
 
-/* Uses of the same ticks become one. */
+/* Joins the uses of a variable that are over the same ticks. */
 static void join_uses(struct reduced *m, struct var *v)
 {
 	uint32_t n = 0;

@@ -1,5 +1,8 @@
 /*
- * place.c - builds a problem's arrays, and computes what a placement is worth, in the plainest way.
+ * place.c - builds a problem's arrays, and computes the cost of a placement in the plainest way.
+ *
+ * Searches keep costs up to date in faster ways (standing_load.c). These functions are the reference: every answer that
+ * is kept was computed by them.
  */
 #include "space/place/place.h"
 
@@ -30,7 +33,7 @@ void place_alloc(struct place *p, uint32_t nodes, uint32_t edges)
 	p->to = ARENA_NEW(mem, edges + 1, uint32_t);
 }
 
-/* For each node at one end of edges, lists the nodes at the other end, without repetitions. */
+/* Lists, for each node in by[] (one end of the edges), the nodes in what[] at the other end, without repetitions. */
 static void index_edges(struct place *p, const uint32_t *by, const uint32_t *what, uint32_t **first, uint32_t **list)
 {
 	uint32_t *at = MEM_NEW(p->n_nodes + 2, uint32_t), n = 0;
@@ -140,13 +143,13 @@ double place_load(const struct place *p, const uint32_t *device)
 }
 
 /*
- * The piece of each node: of an accelerator, by how often a path to the node has left that accelerator and come back;
- * to come from elsewhere for the first time is no coming back. A node on a processor is a piece by itself. Returns how
- * many numbers are given out.
+ * Finds the piece of each node (place.h), and returns the number of pieces. On an accelerator, nodes are in the same
+ * piece if the paths to them have entered that accelerator equally often; if several paths lead to a node, the one that
+ * entered most often counts. A node on a processor is a piece by itself.
  */
 static uint32_t find_pieces(const struct place *p, const uint32_t *device, uint32_t *piece)
 {
-	uint32_t *visits = MEM_NEW(p->n_nodes + 1, uint32_t), n = 0; /* of a path to the node, the most of any */
+	uint32_t *visits = MEM_NEW(p->n_nodes + 1, uint32_t), n = 0; /* how often a path to the node entered, at most */
 
 	for (uint32_t d = 0; d < p->n_accelerators; d++) {
 		uint32_t most = 0;
@@ -175,11 +178,11 @@ static uint32_t find_pieces(const struct place *p, const uint32_t *device, uint3
 
 struct pieces {
 	uint32_t n;
-	uint32_t *of;		/* [n_nodes] */
-	uint32_t *first, *node; /* nodes of each */
-	uint32_t *waits;	/* edges that come in from other pieces */
-	double *done;	 /* when all its results are there */
-	uint32_t *seen;		/* [n_nodes] last piece + 1 that transferred this node in */
+	uint32_t *of;		/* [n_nodes] the piece of the node */
+	uint32_t *first, *node; /* the nodes of each piece */
+	uint32_t *waits;	/* [n] edges that come in from pieces not done yet */
+	double *done;		/* [n] when the piece's results are in main memory */
+	uint32_t *seen;		/* [n_nodes] 1 + the last piece that transferred this node's value in */
 };
 
 static void pieces_init(struct pieces *q, const struct place *p, const uint32_t *device)
@@ -212,7 +215,7 @@ static void pieces_release(struct pieces *q)
 	mem_free(q->seen);
 }
 
-/* When a piece is done: inputs made, transferred in, computed, transferred out. */
+/* Returns when a piece is done: its inputs are made, it transfers them in, computes, and transfers its results out. */
 static double piece_done(const struct place *p, const uint32_t *device, struct pieces *q, uint32_t i)
 {
 	double start = 0, work = 0;

@@ -6,8 +6,8 @@
  *		    "colorClass": 1, "size": 131325952.0}, ...],
  *	 "edges": [{"sourceId": 1, "destId": 2, "cost": 0.1}, ...]}
  *
- * What they call an FPGA stands for any accelerator. Without colorClass a node is alone in its group, without size it
- * takes no memory. All edges out of a node must have the same cost, because the node's one value is transferred.
+ * What they call an FPGA stands for any accelerator. A node without colorClass is alone in its group; a node without
+ * size takes no memory. All edges out of a node must have the same cost, because they all carry the node's one value.
  */
 #include <stddef.h>
 #include <stdlib.h>

@@ -1,12 +1,17 @@
 /*
  * placing.c - searches for a placement.
  *
- * Annealing goes in cycles, growing longer, from warm to cold. A move takes a group to another device, mostly one where
- * a neighbour is, or takes some groups that hang together, or exchanges two; half of them take from the busiest device.
- * Loads are kept up move by move, and what is compared is a smooth stand-in for the largest load, since most moves do
- * not touch the largest. Latency is computed anew for each move. A cycle begins from the best so far, one in three from
- * where the last one ended, and one in six from contiguous stretches of a new order; what is kept is always by the true
- * cost. Some descents from chance come first: what begins with everything on one device hardly leaves it.
+ * Annealing runs in cycles, each from warm to cold; every third cycle is followed by cycles of twice the length. A move
+ * takes one group to another device (mostly one that holds a neighbour), or moves several connected groups together, or
+ * exchanges two groups. Half of the moves look for a group on the busiest device.
+ *
+ * Loads are updated move by move. Moves are compared by a smooth stand-in for the largest load, because most moves do
+ * not change the largest load itself. Latency is computed anew for each move. Which placement is kept as the best is
+ * always decided by the true cost.
+ *
+ * Half of the cycles begin at the best placement so far, one in three where the last cycle ended, and one in six at
+ * contiguous stretches of a new order. Before the first cycle some descents start at random placements, because a
+ * search that begins with everything on one device hardly leaves it.
  */
 #include "space/place/placing.h"
 
@@ -16,13 +21,13 @@
 #include "space/place/placing_quick.h"
 #include "space/place/standing_load.h"
 
-#define FIRST_CYCLE 20000  /* moves of the first cycle if the goal is load; a fiftieth if it is latency */
-#define WARMEST 0.5	   /* a share of the cost; a cycle begins there or up to WARM_RANGE powers of ten below */
+#define FIRST_CYCLE 20000  /* moves of the first cycle if the goal is load; if it is latency, a fiftieth of that */
+#define WARMEST 0.5	   /* a share of the cost; a cycle begins at it, or up to WARM_RANGE powers of ten below */
 #define WARM_RANGE 4
 #define COLDEST 1e-6
-#define BRANCH_ORDERS 20  /* that contiguous tries */
-#define MOST_CLUSTER 300 /* groups that move together */
-#define MOST_DESCENTS 1000 /* groups: in larger programs a descent from chance takes longer than it is worth */
+#define BRANCH_ORDERS 20  /* how many orders the contiguous strategy tries */
+#define MOST_CLUSTER 300 /* the largest number of groups that move together */
+#define MOST_DESCENTS 1000 /* groups; in larger programs a descent from a random placement is not worth its time */
 
 static const char *const names[] = {
 #define STRATEGY(id, name, ...) name,
@@ -44,9 +49,9 @@ struct hunting {
 	uint32_t *best; /* [n_groups] */
 	double best_cost, started, limit;
 	uint32_t *by_node;
-	uint32_t *some, *to, *from; /* [n_groups + 2] the groups of a move, and where to and from */
+	uint32_t *some, *to, *from; /* [n_groups + 2] the groups of a move, their new and their old devices */
 	bool *in;		    /* [n_groups] scratch, all false between calls */
-	uint32_t n_devices; /* that differ: by latency all processors are one */
+	uint32_t n_devices; /* devices to choose from; by latency all processors are alike, and count as one */
 	bool over;
 };
 
@@ -135,7 +140,7 @@ static bool accept(struct hunting *h, double old, double new, double heat)
 	return new <= old || (isfinite(new) && rng_unit(&h->rng) < exp((old - new) / (heat * old + 1e-300)));
 }
 
-/* Groups that hang together on one device, from g on, up to n of them; into some[]. */
+/* Collects in some[] up to n groups on g's device that are connected to g, beginning with g; returns how many. */
 static uint32_t pick_cluster(struct hunting *h, uint32_t g, uint32_t n)
 {
 	const struct place *p = h->p;
@@ -163,8 +168,8 @@ static uint32_t pick_cluster(struct hunting *h, uint32_t g, uint32_t n)
 }
 
 /*
- * What a step tries: one group elsewhere, some that hang together, or two exchanged. Fills some[] and to[], and returns
- * how many groups would move; 0: none would.
+ * Proposes a move: one group, several connected groups, or two that change places. Fills some[] and to[], and returns
+ * how many groups would move, which may be 0.
  */
 static uint32_t propose(struct hunting *h)
 {
@@ -188,7 +193,7 @@ static uint32_t propose(struct hunting *h)
 	return from == to ? 0 : n;
 }
 
-/* After the move: does every device that got something hold and run it? */
+/* Asked after a move: does each device that got a group have the memory for it, and may the group run there? */
 static bool still_allowed(const struct hunting *h, uint32_t n)
 {
 	const struct standing_load *s = &h->now;
@@ -201,7 +206,7 @@ static bool still_allowed(const struct hunting *h, uint32_t n)
 	return true;
 }
 
-/* Returns the energy after one step. */
+/* Tries one move, and keeps it or takes it back. Returns the energy afterwards. */
 static double step(struct hunting *h, double old, double heat)
 {
 	struct standing_load *s = &h->now;
@@ -227,7 +232,7 @@ static double step(struct hunting *h, double old, double heat)
 	return old;
 }
 
-/* Stretches of an order that goes through one branch after the other, in an order of chance. */
+/* Starts from contiguous stretches of a random order that goes through one branch after another. */
 static void start_by_branches(struct hunting *h)
 {
 	placing_contiguous(h->p, &h->rng, h->some);
@@ -242,7 +247,7 @@ static void cycle(struct hunting *h, uint64_t moves)
 	if (from == 0)
 		start_by_branches(h);
 	else
-		standing_load_set(&h->now, from < 3 ? h->now.device : h->best); /* anew, without rounding */
+		standing_load_set(&h->now, from < 3 ? h->now.device : h->best); /* anew: moves add rounding errors */
 	double now = energy(h);
 	for (uint64_t i = 0; i < moves && !time_is_up(h); i++) {
 		now = step(h, now, heat);
@@ -263,7 +268,7 @@ static void anneal(struct hunting *h)
 	}
 }
 
-/* Makes the best single move until none helps: the rival of annealing in the paper that the problems come from. */
+/* Makes the best single move until no move helps. The paper of the problems compares with this local search. */
 static void descend(struct hunting *h)
 {
 	const struct place *p = h->p;

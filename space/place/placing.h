@@ -1,5 +1,5 @@
 /*
- * placing.h - strategies for place: from all on one device to annealing.
+ * placing.h - searches for a good placement (place.h), by one of the strategies in schemas/placing.def.
  *
  *	struct placing_options o = {.strategy = PLACING_ANNEAL, .seconds = 60};
  *	struct placing_result r;
@@ -24,10 +24,10 @@ struct placing_options { /* all zero: annealing for one second */
 	enum placing_strategy strategy;
 	enum place_goal goal;
 	double seconds;	 /* <= 0 means one second, or no limit if `steps` is given */
-	uint64_t steps;	 /* the most moves; 0: no limit */
+	uint64_t steps;	 /* the largest number of moves; 0: no limit */
 	uint64_t seed;
-	bool (*stop)(void); /* may be NULL */
-	void (*progress)(void *with, uint64_t steps, double cost);
+	bool (*stop)(void); /* true ends the search; may be NULL */
+	void (*progress)(void *with, uint64_t steps, double cost); /* called now and then; may be NULL */
 	void *with;
 };
 
@@ -35,7 +35,7 @@ struct placing_result {
 	double cost;	  /* infinite if no allowed placement was found */
 	uint32_t *device; /* [n_nodes] */
 	uint64_t steps;
-	double seconds, best_seconds;
+	double seconds, best_seconds; /* in all, and until the answer was found */
 };
 
 void placing_solve(const struct place *p, const struct placing_options *o, struct placing_result *r);

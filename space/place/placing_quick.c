@@ -1,10 +1,11 @@
 /*
  * placing_quick.c - quick placements: all on one device, contiguous stretches, list scheduling, at random.
  *
- * Contiguous: groups in the order in which their first nodes come in an order of the program, breadth first or branch
- * after branch. The load of a stretch is known while it grows, group by group; then the best cut into as many stretches
- * as there are accelerators is found from left to right, exactly for that order. Large programs get cuts of equal time
- * instead.
+ * Contiguous stretches are found so. The nodes are put in an order, breadth first or branch after branch, and the
+ * groups are sorted by their first nodes. A stretch grows by one group at a time, and its load is updated as it grows,
+ * so the loads of all stretches are cheap to compute. Dynamic programming from left to right then finds the best cut
+ * into as many stretches as there are accelerators; it is exact for that order. Large programs are cut into stretches
+ * of equal time instead.
  */
 #include "space/place/placing_quick.h"
 
@@ -16,8 +17,8 @@
 #define MOST_EXACT 2000 /* programs of at most so many groups are cut exactly */
 
 /*
- * Nodes, each after what it needs: whenever there is a choice, one that became possible last, so that a branch is gone
- * through before the next one begins. Among those that become possible together chance decides.
+ * Orders the nodes so that each comes after what it needs, and one branch is finished before the next one begins: the
+ * next node is always one that became possible last. If several became possible together, r chooses.
  */
 static void order_by_branches(const struct place *p, struct rng *r, uint32_t *order)
 {
@@ -98,7 +99,7 @@ void placing_random(const struct place *p, struct rng *r, uint32_t *device)
 	standing_load_release(&s);
 }
 
-struct stretch { /* of the order, while it grows */
+struct stretch { /* a stretch of the order, while it grows */
 	const struct place *p;
 	bool *inside;	  /* [n_nodes] */
 	uint32_t *readers; /* [n_nodes] how many of its readers are inside */
@@ -130,7 +131,7 @@ static void grow(struct stretch *s, uint32_t g)
 	}
 }
 
-/* cost[i * n + j]: the load of a device that has the groups i to j of the order; infinite where they do not fit. */
+/* Returns a table: cost[i * n + j] is the load of a device with groups i to j of the order; infinite if too large. */
 static double *stretch_costs(const struct place *p, const uint32_t *order)
 {
 	uint32_t n = p->n_groups;
@@ -237,7 +238,10 @@ static int by_rank(const void *a, const void *b)
 	return x->rank != y->rank ? (x->rank > y->rank ? -1 : 1) : (x->node > y->node) - (x->node < y->node);
 }
 
-/* When the node would end on the device: after its inputs, which take two transfers, and after what runs there. */
+/*
+ * Returns when node v would end on device d. It begins when the device is free and its inputs are there. An input from
+ * another device takes one transfer for each accelerator at the two ends.
+ */
 static double end_on(const struct place *p, const uint32_t *device, const double *end, const double *free_at,
 	uint32_t v, uint32_t d)
 {
@@ -265,7 +269,10 @@ static struct ranked *rank_nodes(const struct place *p)
 	return rank;
 }
 
-/* Places nodes by rank. While times are above 0, each then comes after what it needs; equal ranks keep their order. */
+/*
+ * Places nodes by rank, the largest first. A rank is the time of the longest path from the node to the end. If all
+ * times are above 0, a node therefore comes after what it needs; equal ranks keep the order of their numbers.
+ */
 void placing_heft(const struct place *p, uint32_t *device)
 {
 	struct ranked *rank = rank_nodes(p);

@@ -1,4 +1,10 @@
-/* standing_load.c - see the header. */
+/*
+ * standing_load.c - keeps loads up to date.
+ *
+ * A value is transferred if another device than its maker's has a consumer of it. So for each node we count consumers
+ * per device; a bit per device says whether that count is above 0. A move takes the transfers of all touched values
+ * out of the loads, changes the counts, and adds the transfers again.
+ */
 #include "space/place/standing_load.h"
 
 #include <math.h>
@@ -33,7 +39,7 @@ void standing_load_release(struct standing_load *s)
 	*s = (struct standing_load){0};
 }
 
-/* Adds (sign 1) or takes away (-1) the loads of a value's transfers. */
+/* Adds (sign 1) or takes away (-1) what the transfers of v's value cost the accelerators. */
 static void add_transfer(struct standing_load *s, uint32_t v, double sign)
 {
 	const struct place *p = s->p;
@@ -46,6 +52,7 @@ static void add_transfer(struct standing_load *s, uint32_t v, double sign)
 	}
 }
 
+/* Counts one consumer of v's value more, or one less, on a device. */
 static void count(struct standing_load *s, uint32_t v, uint32_t device, bool more)
 {
 	uint32_t *n = &s->consumers[(size_t)v * s->p->n_devices + device];
@@ -83,7 +90,7 @@ void standing_load_set(struct standing_load *s, const uint32_t *device)
 		add_transfer(s, v, 1);
 }
 
-/* Lists the group's nodes and those that they read from, each once, in touched[]. */
+/* Lists in touched[] the nodes of the group and the nodes whose values they read, each once; returns how many. */
 static uint32_t touch(struct standing_load *s, uint32_t group)
 {
 	const struct place *p = s->p;
