@@ -1,19 +1,23 @@
 /*
- * anneal.c - see anneal.h.
+ * anneal.c - draws moves of steps, and takes those that make an order better.
+ *
+ * A pull goes backwards through the window and marks the predecessors of each marked step, so one pass finds all that
+ * must come along. Then the marked steps are written first and the others behind them, both in their old sequence. A
+ * push does the same the other way round.
  */
 #include "space/order/anneal.h"
 
 #include <math.h>
 #include "base/mem.h"
 
-#define WIDEST 4096	/* places that a step is moved at most, but for aimed moves */
-#define AIM_EVERY 64	/* moves, and so many more as there are ... */
-#define AIM_STEPS 256	/* ... times so many steps: taking aim costs what the program holds */
-#define NARROW 512	/* steps: what spans more is drawn less often, by as much as it costs more */
-#define AIMED 0.5	/* share of the moves that are aimed, where none spans much */
-#define NEAR 0.98	/* of the peak: positions that are aimed at */
+#define WIDEST 4096	/* the longest distance of a move that is not aimed */
+#define AIM_EVERY 64	/* aim is taken after so many moves, plus one ... */
+#define AIM_STEPS 256	/* ... for each so many steps, because taking aim walks over the whole line */
+#define NARROW 512	/* steps: moves with a longer window are drawn less often, in proportion to their length */
+#define AIMED 0.5	/* the share of moves that are aimed, if all windows are short */
+#define NEAR 0.98	/* positions with this share of the peak are aimed at */
 
-/* Of the window before a step: what must come with it goes to the front, the rest behind, both in their old order. */
+/* Pulls the step at position `at` to position `to`. Writes the window's new sequence; returns its length, or 0. */
 static uint32_t pull(const struct course *c, uint32_t at, uint32_t to, uint8_t *mark, uint32_t *out)
 {
 	const struct line *l = c->line;
@@ -38,7 +42,7 @@ static uint32_t pull(const struct course *c, uint32_t at, uint32_t to, uint8_t *
 	return moved < n ? n : 0;
 }
 
-/* Of the window behind a step: what must come after it goes to the back with it. */
+/* Pushes the step at position `at` to position `to`. Otherwise like pull. */
 static uint32_t push(const struct course *c, uint32_t at, uint32_t to, uint8_t *mark, uint32_t *out)
 {
 	const struct line *l = c->line;
@@ -84,7 +88,7 @@ int64_t anneal_distance(struct anneal *k)
 	return rng_u64(k->rng) & 1 ? (int64_t)d : -(int64_t)d;
 }
 
-/* Is it to be taken? The temperature is a share of the peak; heat is a power of it. */
+/* Decides whether the last trial is taken. The temperature is a share of the peak; heat is a power of the peak. */
 static bool accepted(struct anneal *k, double warmth)
 {
 	double now = k->course->heat, then = k->course->trial.heat;
@@ -94,7 +98,7 @@ static bool accepted(struct anneal *k, double warmth)
 	return rng_unit(k->rng) < exp(-log(then / now) / COURSE_POWER / warmth);
 }
 
-/* One of the positions near the peak, each as likely as another; at most a few hundred are looked at. */
+/* Returns one of the positions near the peak, each with the same probability. */
 static uint32_t worst_place(struct anneal *k)
 {
 	const struct course *c = k->course;
@@ -109,7 +113,7 @@ static uint32_t worst_place(struct anneal *k)
 	return at;
 }
 
-/* How likely a move is to be drawn: by the bytes that it may win, and where it spans much, by what it costs. */
+/* The weight with which a move is drawn: the bytes that it may win, and less if its window is long. */
 static double worth(double bytes, uint32_t span)
 {
 	return span > NARROW ? bytes * NARROW / span : bytes;
@@ -136,7 +140,7 @@ void anneal_aim(struct anneal *k)
 	k->aim.share = bytes > 0 ? AIMED * sum / bytes : 0;
 }
 
-/* One of the moves that aim was taken for. */
+/* Draws the number of one of the aimed moves, by their weights. */
 static uint32_t aimed(struct anneal *k)
 {
 	double x = rng_unit(k->rng) * k->aim.up_to[k->aim.n - 1];
@@ -152,7 +156,10 @@ static uint32_t aimed(struct anneal *k)
 	return low;
 }
 
-/* A value is to be made after the peak or to be gone before it. The order may have changed since aim was taken. */
+/*
+ * Draws an aimed move: a value is to be made after the position aimed at, or to be dead before it. The order may have
+ * changed since aim was taken.
+ */
 static uint32_t aimed_move(struct anneal *k, uint32_t *first)
 {
 	const struct course *c = k->course;
@@ -198,7 +205,7 @@ void anneal_moves(struct anneal *k, uint32_t moves, double warmth)
 	}
 }
 
-/* Steps whose place matters: values that weigh nothing now may weigh something when they lose their room. */
+/* Lists the steps whose position matters. Values count even if they weigh nothing now: they may lose their room. */
 static void find_free(struct anneal *k)
 {
 	const struct line *l = k->course->line;

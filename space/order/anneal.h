@@ -1,16 +1,18 @@
 /*
- * anneal.h - annealing of one order: steps are pulled forward or pushed back, with what must come along.
+ * anneal.h - improves one order by annealing: moves pull steps to the front or push them to the back.
  *
- * A pull takes a step and puts it some places earlier; its ancestors on the way go with it. A push puts it later, and
- * its descendants go with it. So every move is legal, and a move changes only the window between the two places.
+ * A pull puts a step some places earlier, and takes along those of its ancestors that it would pass. A push puts a step
+ * later, and takes along those of its descendants that it would pass. So every order stays legal, and a move changes
+ * only the window between the two places.
  *
- * Half of the moves are of any step, and how far is drawn so that every scale is as likely as another. The others are
- * aimed at the peak: of the values that are alive at one of the worst positions, a large one is more likely than a
- * small one to be made only after it (its maker is pushed), or to be gone before it (its last reader is pulled). A move
- * costs what it spans, so those that span more than some hundred steps are drawn the less often the more they span.
+ * At least half of the moves take any step. The distance is drawn so that every scale is equally likely. The others are
+ * aimed at the peak. Such a move picks one of the positions where most bytes are alive, and one of the values that are
+ * alive there, a large one more likely than a small one. It pushes the value's maker behind that position, or pulls the
+ * value's last reader in front of it. A move takes as long as its window, so moves of more than some hundred steps are
+ * drawn less often, in proportion to their length.
  *
- * A move is taken if it lowers the heat (course.h), and with a probability that falls with what it costs and with time
- * if it does not.
+ * A move that lowers the heat (course.h) is taken. Another move is taken with a probability that falls with the heat
+ * that it adds, and with time.
  */
 #ifndef SPACE_ORDER_ANNEAL_H
 #define SPACE_ORDER_ANNEAL_H
@@ -18,41 +20,42 @@
 #include "base/rng.h"
 #include "space/order/course.h"
 
-#define ANNEAL_HOT 3e-3 /* temperatures at the beginning and the end, as a share of the peak */
+#define ANNEAL_HOT 3e-3 /* temperatures at the beginning and at the end, as a share of the peak */
 #define ANNEAL_COLD 1e-5
 
 struct anneal {
 	struct course *course;
 	struct rng *rng;
-	uint8_t *mark;
-	uint32_t *sequence, widest;
+	uint8_t *mark;		/* scratch for anneal_move */
+	uint32_t *sequence, widest; /* the window of the last move; the longest distance of a move that is not aimed */
 	uint32_t *free_step, n_free; /* steps that make or read something */
 	struct {
 		uint32_t at;	 /* the position that moves are aimed at */
-		uint32_t *value; /* what is alive there */
-		uint32_t n;	 /* moves: two for each, of its maker and of its last reader */
-		double *up_to;	 /* what these are worth, summed */
-		double share;	 /* of the moves that are to be such */
+		uint32_t *value; /* the values that are alive there */
+		uint32_t n;	 /* aimed moves: two for each value, of its maker and of its last reader */
+		double *up_to;	 /* the weights with which moves are drawn, as running sums */
+		double share;	 /* the share of all moves that are aimed */
 	} aim;
 	uint64_t moves, taken;
 };
 
-/* Borrows both. */
+/* Borrows both: they must live as long as the struct. */
 void anneal_init(struct anneal *k, struct course *c, struct rng *r);
 void anneal_release(struct anneal *k);
-/* `warmth`: the temperature. */
+/* Tries so many moves at a temperature (`warmth`, a share of the peak). The course then has the new order. */
 void anneal_moves(struct anneal *k, uint32_t moves, double warmth);
-/* Takes aim at one of the worst positions of the order as it is. */
+/* Picks one of the worst positions of the present order, at which anneal_next aims from now on. */
 void anneal_aim(struct anneal *k);
-/* Draws a move: its window as anneal_move gives it, in k->sequence. Counts it. */
+/* Draws a move and counts it, but does not make it. The result is anneal_move's; the sequence is in k->sequence. */
 uint32_t anneal_next(struct anneal *k, uint32_t *first);
 
-/* Places that a step is to be moved, negative to the front. */
+/* Draws by how many places a step is to move; negative: to the front. */
 int64_t anneal_distance(struct anneal *k);
 
 /*
- * The window that moving a step by `far` places (to the front where negative) changes: its first position, its length,
- * and its new sequence in `out` (room for as many). 0: nothing would change. `mark`: n bytes, all zero, left so.
+ * Computes what moving a step by `far` places (negative: to the front) would change: the window's first position in
+ * *first, and its new sequence in `out`, which needs room for all steps. Returns the length of the window; 0: nothing
+ * would change. `mark` has a byte for each step, all zero before and after.
  */
 uint32_t anneal_move(const struct course *c, uint32_t step, int64_t far, uint8_t *mark, uint32_t *out, uint32_t *first);
 

@@ -1,9 +1,9 @@
 /*
- * arranging.c - orders as arrangements in memory (space/arranging.h): what the compiler said of one, and the search for
- * a better.
+ * arranging.c - makes orders known to search and inspect, through space/arranging.h: it reads what the compiler says of
+ * an order, and searches for a better one.
  *
- * The space has three bases (order.h). The compiler's own order is all zero; what was taken from the compiler is the
- * second base; what was found is the third.
+ * The space has three bases (order.h). The configuration of all zeros is the compiler's own order. An order that was
+ * read from the compiler becomes the second base; an order that a search found becomes the third.
  */
 #include "base/mem.h"
 #include "hlo/module.h"
@@ -20,7 +20,7 @@ static const char *strategy(size_t i)
 	return order_strategies[i].name;
 }
 
-/* Puts the program into the orders of a configuration, and settles it. */
+/* Gives the program the orders of a configuration, and settles it (program.h). */
 static struct program *in_order(struct space *s, const uint8_t *config)
 {
 	order_set(s, config);

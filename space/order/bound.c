@@ -1,10 +1,10 @@
 /*
- * bound.c - see bound.h.
+ * bound.c - finds the lower bound by looking at single steps.
  *
- * To find what one step needs, all that comes before and after it is walked. Few steps are worth that: in any order the
- * bytes at a step are at least what the step needs in all orders. So steps are looked at by their bytes in the order
- * that the program has, the largest first, until these are no more than the bound so far. In large programs the walks
- * together have a limit; the largest figure so far is a bound after any number of them.
+ * To find what a step needs, we walk over all steps that must come before it and all that must come after it. Few steps
+ * are worth that walk. A step never needs more than the bytes that are alive at it in the program's present order. So
+ * we take the steps by these bytes, the largest first, and stop when they are no more than the bound so far. All walks
+ * together have a limit; whenever we stop, the largest figure so far is a bound.
  */
 #include "space/order/bound.h"
 
@@ -12,12 +12,12 @@
 #include <string.h>
 #include "space/order/exact.h"
 
-#define WALKED 100000000 /* edges, all walks together */
-#define SETS 200000	 /* that the exact search may remember for each small line */
+#define WALKED 100000000 /* the most edges that all walks together go over */
+#define SETS 200000	 /* the most sets that the exact search may remember for a line */
 
 struct walk {
 	const struct line *l;
-	uint32_t *up, *down, *seen; /* per step, per step, per value: the turn in which it was met */
+	uint32_t *up, *down, *seen; /* per step, per step, per value: the last walk (`turn`) that met it */
 	uint32_t turn;
 	uint32_t *stack;
 	uint32_t *alive, n_alive; /* values at the step */
@@ -43,7 +43,7 @@ static void walk_release(struct walk *w)
 	mem_free(w->alive);
 }
 
-/* Marks a step and all that it leads to by the lists. They stay on the stack; returns how many. */
+/* Marks a step and all steps that the lists lead to from it. They are on the stack then; returns how many. */
 static uint32_t spread(struct walk *w, const struct line_list *to, uint32_t *mark, uint32_t step)
 {
 	uint32_t n = 0;
@@ -69,7 +69,9 @@ static bool read_after(const struct walk *w, uint32_t value, uint32_t step)
 	return false;
 }
 
-/* Bytes that what a step makes does not need, for it may take the place of what it reads last. */
+/*
+ * Bytes that a value which the step makes does not need, because it may take the place of one that the step reads last.
+ */
 static uint64_t saved(const struct walk *w, uint32_t made, uint32_t step)
 {
 	const struct line *l = w->l;
@@ -84,7 +86,7 @@ static uint64_t saved(const struct walk *w, uint32_t made, uint32_t step)
 	return most;
 }
 
-/* Bytes at a step; leaves in w->alive which values these are of. What is pinned comes before all else. */
+/* Returns the bytes that a step needs in every order, and lists their values in w->alive. Pinned steps come first. */
 static uint64_t needs(struct walk *w, uint32_t step)
 {
 	const struct line *l = w->l;
@@ -128,7 +130,7 @@ uint64_t bound_step(const struct line *l, uint32_t step)
 	return bytes;
 }
 
-/* Which of the program's values a value of the entry's line is; NONE: none, for it has no memory. */
+/* For each value of the entry's line: its number among the program's values; NONE if it has no memory. */
 static uint32_t *values_of_entry(struct program *p)
 {
 	uint32_t *of = MEM_NEW(program_line(p, p->graph->entry)->n_values, uint32_t);
@@ -154,7 +156,7 @@ struct relief { /* scratch of relieved() */
 	uint64_t *room, *size;
 };
 
-/* Has the result been made before the step that was walked from, in every order? Then its memory is its own. */
+/* Is the result made before the step, in every order? Then no other value is in its memory while the step runs. */
 static bool made_before(const struct program *p, const struct walk *w, const struct program_value *x, uint32_t step)
 {
 	const struct program_life *life = &p->life[x->first];
@@ -164,9 +166,9 @@ static bool made_before(const struct program *p, const struct walk *w, const str
 }
 
 /*
- * The most that can be with results while a step runs. Each takes one value that is no larger, so the largest values
- * come first: one finds room if there are more results of its size than values before it. Of what runs inside a step
- * nothing is known but that it fits.
+ * Returns the most bytes that can be in the memory of results while a step runs. Each result takes one value that is no
+ * larger. The largest values come first: a value finds room if there are more results of at least its size than values
+ * that have room already. If a step runs a computation, we do not know what is inside, so all results count as full.
  */
 static uint64_t relieved(const struct program *p, const struct walk *w, struct relief *r, uint32_t step)
 {
@@ -214,7 +216,7 @@ static int by_bytes(const void *a, const void *b)
 	return (x->step > y->step) - (x->step < y->step);
 }
 
-/* Steps that are not pinned, by their bytes in the order that a course has; returns how many. */
+/* Lists the steps that are not pinned, by their bytes in the course's order; returns how many. */
 static uint32_t find_candidates(const struct course *c, struct candidate *out)
 {
 	uint32_t n = 0;
@@ -227,7 +229,7 @@ static uint32_t find_candidates(const struct course *c, struct candidate *out)
 	return n;
 }
 
-/* The bound of one line by its steps; `r` NULL: nothing of it is with results. */
+/* The bound of one line by its steps. `r` is NULL if none of its values can be in the memory of results. */
 static uint64_t by_steps(struct program *p, uint32_t comp, struct relief *r, uint64_t *walked)
 {
 	const struct line *l = program_line(p, comp);
@@ -251,7 +253,7 @@ static uint64_t by_steps(struct program *p, uint32_t comp, struct relief *r, uin
 	return best;
 }
 
-/* The most that can ever be with results: with each the largest value that is no larger. */
+/* The most bytes that can ever be in the memory of results: each takes the largest value that is no larger. */
 static uint64_t in_results(const struct program *p, struct relief *r)
 {
 	uint64_t bytes = 0;
@@ -263,7 +265,7 @@ static uint64_t in_results(const struct program *p, struct relief *r)
 	if (n)
 		qsort(r->size, n, sizeof *r->size, larger);
 	for (uint32_t i = 0; i < p->n_values; i++) {
-		uint32_t low = 0, high = n; /* the first that is no larger */
+		uint32_t low = 0, high = n; /* looks for the first size that is no larger */
 		while (p->value[i].result && low < high) {
 			uint32_t middle = (low + high) / 2;
 			if (r->size[middle] > p->value[i].size)
@@ -276,7 +278,10 @@ static uint64_t in_results(const struct program *p, struct relief *r)
 	return bytes;
 }
 
-/* The bound of a line: exact if that is not too much work, less what may be with results, or by its steps. */
+/*
+ * The bound of a line. If the exact figure can be found, it is that, less what may be in the memory of results; if the
+ * bound by steps is larger, it is that one.
+ */
 static uint64_t of_line(struct bound *b, struct program *p, uint32_t comp, struct relief *r, uint64_t *walked)
 {
 	const struct line *l = program_line(p, comp);
@@ -295,7 +300,7 @@ static uint64_t of_line(struct bound *b, struct program *p, uint32_t comp, struc
 	return other > bytes ? other : bytes;
 }
 
-/* All values weigh what they weigh in the heap. */
+/* Gives all values but results the weight that they have in the heap. */
 static void weigh_all(struct program *p)
 {
 	for (uint32_t i = 0; i < p->n_values; i++)

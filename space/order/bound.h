@@ -1,16 +1,16 @@
 /*
- * bound.h - a lower bound: bytes of temporary memory that a program needs in every order.
+ * bound.h - finds a lower bound: bytes of temporary memory that a program needs in every order.
  *
- * While a step runs, what it reads and makes is in memory. So is every value whose maker comes before the step in every
- * order and one of whose readers comes after it in every order. The largest such sum over all steps is the bound of a
- * line. Small lines get the exact figure instead (exact.h). The bound of a computation is what the steps that run it
- * need inside, so bounds go from callees to callers.
+ * While a step runs, the values that it reads and makes are in memory. So is each value whose maker comes before the
+ * step in every order, and one of whose readers comes after it in every order. The bytes of all these are what the step
+ * needs, and the largest such sum is the bound of a line. Small lines get the exact figure instead (exact.h). A step
+ * that runs another computation needs the bound of that computation inside, so bounds go from callees to callers.
  *
- * Values may be in the memory of results, where they cost nothing (rooms.h). How many depends on the order, so from
- * each sum at a step of the entry goes what at best is there: each result that need not be made yet takes one value
- * which is no larger.
+ * Values may be in the memory of results, where they cost nothing (rooms.h). How many are there depends on the order.
+ * So each sum at a step of the entry is reduced by the most that can be there: each result that need not be made yet
+ * takes one value that is no larger.
  *
- * A search that has come down to the bound is at its end: nothing better exists by the model.
+ * A search ends when it reaches the bound: by the model no order is better.
  */
 #ifndef SPACE_ORDER_BOUND_H
 #define SPACE_ORDER_BOUND_H
@@ -18,20 +18,23 @@
 #include "space/order/program.h"
 
 struct bound { /* all zero is empty */
-	uint64_t bytes;	 /* no order needs less: live bytes, and the tables of tuples */
-	uint64_t *comp;	 /* per computation: live bytes that its line needs at least, if no value is with a result */
-	uint32_t **order; /* per computation: an order that needs no more; NULL unless the figure is exact */
-	uint32_t n;	  /* computations */
+	uint64_t bytes;	 /* no order needs fewer: live bytes, and the tables of tuples */
+	/* per computation: the bound of its line, for all but the entry as if none of its values is with a result */
+	uint64_t *comp;
+	uint32_t **order; /* per computation: an order that needs just these bytes; NULL unless exact.h found one */
+	uint32_t n;	  /* the number of computations */
 };
 
-/* Finds the bound. Leaves the program's orders as they are, and settles it. */
+/* Finds the bound. The program keeps its orders, and is settled afterwards (program.h). */
 void bound_find(struct bound *b, struct program *p);
 void bound_release(struct bound *b); /* accepts an empty one */
-/* Is a program of so many bytes (program_bytes) as small as the bound? A heap's last block is not rounded. */
+/*
+ * Has a program of so many bytes (program_bytes) reached the bound? Rounds, because a heap's last block is not rounded.
+ */
 bool bound_reached(const struct bound *b, uint64_t bytes);
 /*
- * Bytes alive at a step in every order of a line, by the weights that its values have now, or 0 where it is pinned. For
- * tests; bound_find looks only at steps that can matter.
+ * Returns the bytes that are alive at a step in every order, by the weights that the line's values have now; 0 if the
+ * step is pinned. For tests: bound_find looks only at steps that can matter.
  */
 uint64_t bound_step(const struct line *l, uint32_t step);
 

@@ -1,10 +1,11 @@
 /*
- * brkga.c - a biased random-key genetic algorithm on orders: REGAL's rival, and its base (strategy.h).
+ * brkga.c - a biased random-key genetic algorithm on orders. REGAL (strategy.h) builds on it and compares with it.
  *
- * A member is a key in [0,1] for each step of the program, read by the list scheduler of each computation. From one
- * generation to the next the elite stays as it is, some are replaced by mutants, new at random, and all others are
- * children: each key from an elite parent with a probability above one half, else from another. The orders that the
- * program has are the first member of the first generation.
+ * A member of the population has a key in [0,1] for each step of the program; the list scheduler (list.h) makes orders
+ * of the keys. In each generation the elite, the best members, stays as it is. Some members are replaced by mutants,
+ * whose keys are random. All others are replaced by children: each key comes from an elite parent with a probability
+ * above one half, else from the other parent. The first member of the first generation has the orders that the program
+ * has.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,7 @@ struct member {
 
 struct brkga {
 	struct trial *t;
-	uint32_t n; /* keys */
+	uint32_t n; /* the number of keys of a member */
 	struct member now[MEMBERS], next[MEMBERS];
 };
 
@@ -81,7 +82,7 @@ static int by_bytes(const void *x, const void *y)
 	return (a->bytes > b->bytes) - (a->bytes < b->bytes);
 }
 
-/* The elite's keys are swapped over; all others are made anew. */
+/* Makes the next generation. The elite moves over unchanged; all other members are made anew. */
 static void step(struct brkga *b)
 {
 	for (int i = 0; i < ELITE; i++) {

@@ -1,9 +1,9 @@
 /*
- * course.c - see course.h.
+ * course.c - walks over windows of an order, from the end to the beginning.
  *
- * Walking from the end, a value is alive after a position if its last reader stands behind it: either behind the whole
- * window, which no move within it changes, or it was met already. `met` holds the number of the walk that met a value,
- * so nothing is cleared between walks.
+ * A value is alive at a position if its last reader stands behind it. Either that reader stands behind the whole
+ * window, which no move in the window changes, or the walk has met it already. `met` holds the number of the walk that
+ * met a value last, so nothing need be cleared between walks.
  */
 #include "space/order/course.h"
 
@@ -11,7 +11,7 @@
 #include <string.h>
 #include "base/mem.h"
 
-#define RENEW 4096 /* moves after which the sum is made anew: it is kept by differences */
+#define RENEW 4096 /* after so many moves heat is summed anew, because differences add rounding errors */
 
 static double warmth(const struct course *c, uint64_t bytes)
 {
@@ -56,7 +56,7 @@ void course_release(struct course *c)
 	*c = (struct course){0};
 }
 
-/* Bytes that a value does not need, for it takes the place of another that dies where it is made. */
+/* Bytes that a value does not need, because it takes the place of another value that dies where this one is made. */
 static uint64_t shared(const struct course *c, uint32_t made)
 {
 	const struct line *l = c->line;
@@ -70,7 +70,7 @@ static uint64_t shared(const struct course *c, uint32_t made)
 	return 0;
 }
 
-/* Forgets what the last trial said about last readers, unless it was taken. */
+/* Restores the last readers that the last trial changed, unless it was taken. */
 static void undo(struct course *c)
 {
 	while (c->n_undo) {
@@ -80,8 +80,8 @@ static void undo(struct course *c)
 }
 
 /*
- * Bytes at the steps of a sequence that ends where `alive` bytes live on. `end` is its last position. Sets the last
- * readers of what dies within it.
+ * Computes the bytes at each step of a sequence. `end` is the position of its last step, and `alive` bytes live on
+ * behind it. Sets the last readers of values that die in the sequence.
  */
 static void walk(struct course *c, const uint32_t *step, uint32_t n, uint32_t end, uint64_t alive, uint64_t *bytes)
 {
@@ -115,7 +115,7 @@ static void walk(struct course *c, const uint32_t *step, uint32_t n, uint32_t en
 	}
 }
 
-/* What lives on behind a position. */
+/* The bytes that live on behind a position. */
 static uint64_t alive_behind(const struct course *c, uint32_t p)
 {
 	const struct line *l = c->line;

@@ -1,5 +1,8 @@
 /*
- * exact.c - see exact.h. Sets are words of bits; those that were met stand in a hash table with how they were come to.
+ * exact.c - searches for the best path through sets of steps.
+ *
+ * A set is a word with one bit for each step. Sets that were met are in a hash table, each with the best way to it: the
+ * set before and the step between. A heap holds those that are still to be looked at.
  */
 #include "space/order/exact.h"
 
@@ -7,22 +10,22 @@
 #include "base/mem.h"
 
 struct set {
-	uint64_t steps, alive, peak; /* the worst step on the way here */
-	uint32_t from;		     /* the set before */
-	uint8_t last;		     /* the step between */
+	uint64_t steps, alive, peak; /* bits of the steps that have run; bytes alive then; the most on the way here */
+	uint32_t from;		     /* the set before it on the way */
+	uint8_t last;		     /* the step from that set to this one */
 	bool done;
 };
 
 struct search {
 	const struct line *l;
-	uint32_t step[EXACT_STEPS], bit[EXACT_STEPS]; /* steps by bit; scratch */
-	uint32_t *bit_of;			      /* per step; n: it is pinned */
-	uint64_t before[EXACT_STEPS];		      /* per bit: what must have run */
-	uint64_t *readers;			      /* per value: bits */
+	uint32_t step[EXACT_STEPS], bit[EXACT_STEPS]; /* per bit: the step; scratch */
+	uint32_t *bit_of;			      /* per step: its bit; n if it is pinned */
+	uint64_t before[EXACT_STEPS];		      /* per bit: the set of steps that must have run */
+	uint64_t *readers;			      /* per value: the set of its readers */
 	uint32_t n;
 	struct set *set;
 	size_t n_sets, cap_sets;
-	uint32_t *table, mask; /* set + 1 */
+	uint32_t *table, mask; /* the hash table: 1 + the number of a set, or 0 */
 	uint32_t *heap, n_heap;
 	size_t cap_heap;
 };
@@ -48,7 +51,7 @@ static void number_steps(struct search *s)
 				s->readers[i] |= UINT64_C(1) << s->bit_of[l->readers.item[k]];
 }
 
-/* The set that a step leads to. */
+/* Returns the set that a step leads to from set x. */
 static struct set after(const struct search *s, const struct set *x, uint32_t bit)
 {
 	const struct line *l = s->l;
@@ -120,7 +123,7 @@ static uint32_t *place_of(struct search *s, uint64_t steps)
 	return &s->table[i];
 }
 
-/* A way to a set: kept if it is the first or better than the one before. It is looked at again then. */
+/* Notes a way to a set. If it is the first or better than the one known, it is kept, and the set joins the heap. */
 static void meet(struct search *s, struct set y, uint32_t from)
 {
 	uint32_t *place = place_of(s, y.steps);
@@ -148,7 +151,7 @@ static void look_at(struct search *s, uint32_t set)
 		if ((x.steps >> b & 1) || (s->before[b] & ~x.steps))
 			continue;
 		y = after(s, &x, b);
-		if (y.peak == x.peak && y.alive <= x.alive) { /* nothing is lost by it */
+		if (y.peak == x.peak && y.alive <= x.alive) { /* nothing is lost by running it now */
 			meet(s, y, set);
 			return;
 		}
@@ -158,7 +161,7 @@ static void look_at(struct search *s, uint32_t set)
 		meet(s, after(s, &x, s->bit[i]), set);
 }
 
-/* What is pinned has run. */
+/* Adds the first set: only the pinned steps have run. */
 static void begin(struct search *s)
 {
 	const struct line *l = s->l;
@@ -208,7 +211,7 @@ static int find(struct search *s, uint32_t sets, uint32_t *order, uint64_t *byte
 				"run before the rest: too many for the best order", sets);
 		look_at(s, at);
 	}
-	return err_set(err, "no order gets to the end"); /* only in a circle of dependencies */
+	return err_set(err, "no order gets to the end"); /* happens only if dependencies form a cycle */
 }
 
 int exact_order(const struct line *l, uint32_t sets, uint32_t *order, uint64_t *bytes, struct err *err)
@@ -219,7 +222,7 @@ int exact_order(const struct line *l, uint32_t sets, uint32_t *order, uint64_t *
 	if (l->n - l->n_pinned > EXACT_STEPS)
 		return err_set(err, "the best of all orders is found for up to %d instructions, not for %u",
 			EXACT_STEPS, l->n - l->n_pinned);
-	while (s.mask / 2 < sets) /* half full at most */
+	while (s.mask / 2 < sets) /* the table is never more than half full */
 		s.mask = 2 * s.mask + 1;
 	s.bit_of = MEM_NEW(l->n, uint32_t);
 	s.readers = MEM_NEW(l->n_values, uint64_t);

@@ -1,11 +1,11 @@
 /*
- * exact.h - the order of a line that needs least memory, for lines of up to 64 steps that are not pinned.
+ * exact.h - finds the order that needs least memory, for a line with at most 64 steps that are not pinned.
  *
- * What is alive after some steps have run depends on which they are, not on their order. So the search is for a path
- * from no step to all steps through sets of steps, whose worst step is as good as can be. Sets are looked at by the
- * worst step on the way to them, the best first, so the first path that gets to the end is the answer. Where a step can
- * run that costs no more than the worst so far and leaves no more behind than there was, it runs at once, and no other
- * is looked at.
+ * What is alive after some steps have run depends on which steps these are, not on their order. So an order is a path
+ * through sets of steps, from the empty set to all steps, and the cost of a path is the peak on it. The search always
+ * goes on from the set with the smallest peak so far, so the first path that reaches the set of all steps is the best.
+ * If a step can run that does not raise the peak and leaves no more bytes alive than before, it is the only one that is
+ * tried at that set, because nothing is lost by it.
  */
 #ifndef SPACE_ORDER_EXACT_H
 #define SPACE_ORDER_EXACT_H
@@ -14,11 +14,11 @@
 #include "space/order/line.h"
 
 #define EXACT_STEPS 64
-#define EXACT_SETS 4000000 /* what a search may well remember: 160 MB */
+#define EXACT_SETS 4000000 /* a reasonable limit for the sets that a search remembers: 160 MB */
 
 /*
- * `order` gets n steps, `bytes` their peak. At most `sets` sets are remembered. -1 with a sentence: too many steps, or
- * sets.
+ * Finds the order: all steps of the line in `order`, and their peak in `bytes`. Fails if there are too many steps, or
+ * if the search would have to remember more than `sets` sets.
  */
 int exact_order(const struct line *l, uint32_t sets, uint32_t *order, uint64_t *bytes, struct err *err);
 

@@ -1,11 +1,11 @@
 /*
- * heap.c - see heap.h.
+ * heap.c - lays out the heap as XLA does.
  *
- * XLA's clock advances with every block that comes or goes, so that is how long blocks live here, too. A block that
- * takes the place of an operand which dies there (line.h, twins) is one block with it.
+ * XLA's clock advances by one with each value that comes or goes, and so does ours. A value that takes the place of an
+ * operand which dies there (line.h, twins) is in the same block as that operand.
  *
- * Few blocks of a large program live at the same time, so a block must not be held against all others. Time is cut into
- * slots, each with a list of the blocks that live in it. A block that lives long is in no slot but in one list of all
+ * In a large program few blocks live at the same time, so we must not compare a block with all others. Time is cut into
+ * slots, each with a list of the blocks that live in it. A block that lives long is in no slot, but in one list of all
  * such blocks.
  */
 #include "space/order/heap.h"
@@ -15,27 +15,27 @@
 #include "base/mem.h"
 #include "space/order/own.h"
 
-struct span { /* a life, by XLA's clock */
+struct span { /* from when to when a life (program.h) lasts, by XLA's clock */
 	uint64_t begin, end;
 };
 
 struct block {
 	uint64_t size, offset;
-	uint64_t begin, stay, length; /* when it comes; how long what comes first stays, and how long all do */
-	uint64_t made; /* when: of blocks that are equal otherwise, the older is the first */
-	uint32_t first, n; /* spans */
+	uint64_t begin, stay, length; /* when its first life begins; how long that life lasts, and the whole block */
+	uint64_t made; /* when the first life was made: of blocks that are equal otherwise, the older comes first */
+	uint32_t first, n; /* its lives in heap.spans */
 };
 
 struct event {
-	uint64_t time, made; /* `made`: when what comes or goes was made */
+	uint64_t time, made; /* `made`: when the life's maker ran */
 	uint32_t life;
 	bool goes;
 };
 
 #define SLOTS 256
-#define LONG (SLOTS / 8) /* slots: a block that lives in more of them is in the list of long ones */
+#define LONG (SLOTS / 8) /* a block that lives in more slots than this is in the list of long ones */
 
-struct inmate { /* a block in a list, with what decides first whether it is in the way */
+struct inmate { /* a block in a list, with its times, which are compared first */
 	uint32_t block;
 	uint64_t begin, end;
 };
@@ -44,24 +44,24 @@ struct slot {
 	struct inmate *v;
 	uint32_t n;
 	size_t cap;
-	uint64_t start; /* the first tick that is in it */
+	uint64_t start; /* the slot's first tick */
 };
 
 struct near {
-	uint64_t offset, end; /* `end`: rounded */
+	uint64_t offset, end; /* where the block begins and ends in the heap; `end` is rounded */
 };
 
 struct heap {
 	struct span *span;   /* per life of the program */
-	uint32_t *of;	     /* per life: the next of its block; NONE */
-	bool *joined;	     /* per value: it is part of the block of another */
+	uint32_t *of;	     /* per value: the next value of its block, or NONE */
+	bool *joined;	     /* per value: it is in the block of another value */
 	struct event *event;
 	struct block *block, *sorted;
-	uint32_t *spans;     /* of all blocks: lives */
-	struct near *near;   /* blocks in the way of one */
-	struct slot slot[SLOTS + 2]; /* then one for long ones, and one for all */
-	uint64_t clock;	     /* ticks */
-	uint32_t n;
+	uint32_t *spans;     /* the lives of all blocks, block by block */
+	struct near *near;   /* scratch: the blocks that are in the way of one */
+	struct slot slot[SLOTS + 2]; /* the last but one is the list of long blocks, the last is a list of all */
+	uint64_t clock;	     /* the number of ticks */
+	uint32_t n;	     /* the number of blocks */
 };
 
 static int by_time(const void *a, const void *b)
@@ -101,7 +101,7 @@ static void set_clock(struct program *p)
 		*(h->event[i].goes ? &h->span[h->event[i].life].end : &h->span[h->event[i].life].begin) = i;
 }
 
-/* The value that ends where this one begins and leaves it its place; NONE. */
+/* Returns the value that dies where this one begins, and whose place this one takes; NONE if there is none. */
 static uint32_t forerunner(struct program *p, const struct program_value *x)
 {
 	const struct program_life *a = &p->life[x->first];
@@ -203,8 +203,8 @@ static bool is_long(const struct heap *h, const struct block *x)
 }
 
 /*
- * Adds those blocks of a slot that are in the way of another. Of two blocks that meet in several slots, this is the one
- * in which they meet if it is the first of either.
+ * Adds to h->near those blocks of a slot that are in the way of block x. Two blocks may meet in several slots; to count
+ * them once, a block is added only in the slot in which it begins, or in the first slot of x (`first`).
  */
 static uint32_t add_near(struct heap *h, const struct block *x, const struct slot *s, bool first, uint32_t n_near)
 {
@@ -230,7 +230,7 @@ static int by_offset(const void *a, const void *b)
 	return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-/* Mostly they come from two lists that are sorted already. */
+/* Sorts by insertion, because the blocks mostly come from two sorted lists; gives up if that takes long. */
 static void sort_near(struct heap *h, uint32_t n)
 {
 	uint64_t left = 16 * (uint64_t)n;
@@ -248,7 +248,7 @@ static void sort_near(struct heap *h, uint32_t n)
 	}
 }
 
-/* Finds the blocks with a place that are in the way of another, by offset; returns how many. */
+/* Lists the blocks that have their place and are in the way of block x, by offset; returns how many. */
 static uint32_t find_near(struct heap *h, const struct block *x)
 {
 	uint32_t from = slot_of(h, x->begin), to = slot_of(h, x->begin + x->length), n;
@@ -276,7 +276,7 @@ static void add_to_slot(struct heap *h, uint32_t slot, uint32_t block)
 	s->v[k] = (struct inmate){block, x->begin, x->begin + x->length};
 }
 
-/* Puts a block where it fits best among those that have their place; returns where it ends. */
+/* Puts a block where it fits best among those that have their place. Returns where it ends. */
 static uint64_t put(struct heap *h, uint32_t block)
 {
 	struct block *x = &h->sorted[block];

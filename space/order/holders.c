@@ -1,6 +1,8 @@
 /*
- * holders.c - see holders.h. Where an instruction comes from stands in its metadata: newer compilers keep a number
- * there that leads over a table of stack frames to a file and a line.
+ * holders.c - lists what is alive at the peak, with names that people know.
+ *
+ * An instruction's metadata says where it comes from: with a file and a line, or, in newer compilers, with a number
+ * that leads through a table of stack frames to a file and a line.
  */
 #include "space/order/holders.h"
 
@@ -77,7 +79,7 @@ void holders_find(struct holders *h, struct program *p)
 	for (uint32_t i = 0; i < l->n_values; i++)
 		if (l->value[i].bytes && c->place[l->value[i].maker] <= at && c->place[c->last[i]] >= at)
 			add(h, g, entry->first + l->value[i].maker, l->value[i].bytes, false);
-	if (l->inside[c->order[at]] > 0) /* of a loop: besides what it carries */
+	if (l->inside[c->order[at]] > 0) /* for a loop, without what it carries */
 		add(h, g, entry->first + c->order[at], (uint64_t)l->inside[c->order[at]], true);
 	qsort(h->v, h->n, sizeof *h->v, by_bytes);
 }

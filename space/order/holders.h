@@ -1,5 +1,5 @@
 /*
- * holders.h - finds what lives in temporary memory where a program needs most of it (space/arranging.h).
+ * holders.h - finds the values that are in temporary memory where a program needs most of it (space/arranging.h).
  */
 #ifndef SPACE_ORDER_HOLDERS_H
 #define SPACE_ORDER_HOLDERS_H
@@ -7,7 +7,7 @@
 #include "space/arranging.h"
 #include "space/order/program.h"
 
-/* Finds the holders of the entry of a settled program, the largest first. */
+/* Finds the holders in the entry of a settled program (program.h), the largest first. */
 void holders_find(struct holders *h, struct program *p);
 
 #endif

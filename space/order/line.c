@@ -1,5 +1,5 @@
 /*
- * line.c - see line.h. Lists are gathered as pairs, and laid out by counting when all are known.
+ * line.c - builds lines. What is added is collected as pairs; line_finish sorts the pairs and makes lists of them.
  */
 #include "space/order/line.h"
 
@@ -61,7 +61,7 @@ static int by_pair(const void *x, const void *y)
 	return (a->b > b->b) - (a->b < b->b);
 }
 
-/* Sorted pairs without repeats, as a list of `n` owners. */
+/* Sorts pairs, drops repetitions, and makes a list for each of `n` owners. */
 static void lay_out(struct line_pairs *p, uint32_t n, struct line_list *out)
 {
 	size_t kept = 0;

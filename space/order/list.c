@@ -1,5 +1,5 @@
 /*
- * list.c - see list.h. The steps that can run wait in a binary heap.
+ * list.c - makes orders. The steps that can run wait in a binary heap, by their keys.
  */
 #include "space/order/list.h"
 
@@ -63,7 +63,7 @@ void list_schedule(const struct line *l, const double *key, uint32_t *order)
 	mem_free(w.v);
 }
 
-/* Keys of pulled steps go to what they need, from the last step to the first. */
+/* Gives the key of each step that goes to the front to its predecessors, from the last step to the first. */
 static void carry_pulls(const struct line *l, const uint32_t *base, double *key, uint8_t *pulled)
 {
 	for (uint32_t i = l->n; i-- > 0;) {
@@ -85,7 +85,7 @@ void list_shifted(const struct line *l, const uint32_t *base, const double *shif
 	bool moved = false;
 
 	for (uint32_t i = 0; i < l->n; i++) {
-		uint32_t v = base[i]; /* what is not moved has a whole number: half a place more decides ties */
+		uint32_t v = base[i]; /* steps that stay have whole numbers; half a place more decides between equals */
 		key[v] = i + shift[v] + (shift[v] > 0 ? 0.5 : shift[v] < 0 ? -0.5 : 0);
 		pulled[v] = shift[v] < 0;
 		moved |= shift[v] < 0 || shift[v] > 0;
@@ -102,12 +102,12 @@ void list_shifted(const struct line *l, const uint32_t *base, const double *shif
 
 struct walk {
 	const struct line *l;
-	double *weight; /* bytes that a step and all it needs make, counted as often as they are needed */
+	double *weight; /* bytes that a step and all its ancestors make; an ancestor counts once for each path to it */
 	uint8_t *done;
 	uint32_t *stack, *order, n;
 };
 
-/* The predecessor still to run that weighs most; UINT32_MAX when there is none. */
+/* Returns the predecessor that weighs most of those not yet in the order; UINT32_MAX if there is none. */
 static uint32_t heaviest(const struct walk *w, uint32_t v)
 {
 	uint32_t best = UINT32_MAX;

@@ -1,26 +1,27 @@
 /*
- * list.h - list scheduling: from a key per step to an order.
+ * list.h - list scheduling: makes an order of a line (line.h) from a key for each step.
  *
- * Of the steps whose predecessors have all run, the one with the smallest key runs next; ties go to the smaller number,
- * and what is pinned (line.h) goes first. So every set of keys is a legal order, and every legal order is the order of
- * its own positions as keys.
+ * Pinned steps come first. Then, of the steps whose predecessors have all run, the one with the smallest key runs next;
+ * if keys are equal, the one with the smaller number. So all keys give a legal order, and each legal order can be
+ * given: by its positions as keys.
  */
 #ifndef SPACE_ORDER_LIST_H
 #define SPACE_ORDER_LIST_H
 
 #include "space/order/line.h"
 
-/* `order` gets n steps. */
+/* Writes all steps of the line to `order`. */
 void list_schedule(const struct line *l, const double *key, uint32_t *order);
 /*
- * A base order with some steps shifted by so many places, to the front where negative. A step is worth nothing in front
- * while what it needs stays behind, so its ancestors come along; what waits for a step that goes to the back waits
- * longer by itself. Ties go to the base. `shift`: per step.
+ * Makes an order of a base order by shifting steps: `shift` has the number of places for each step, negative to the
+ * front. A step that goes to the front takes its ancestors along, because it cannot run before them. A step that goes
+ * to the back holds back its descendants, without being asked. If two steps want the same place, the base decides.
  */
 void list_shifted(const struct line *l, const uint32_t *base, const double *shift, uint32_t *order);
 /*
- * Depth first: from each step that nobody reads, in the order of their numbers, what it needs is brought near it, the
- * operand first that holds most bytes in all that it needs.
+ * Makes a depth-first order. It begins with each step that has no successor, in the order of their numbers, and puts
+ * what such a step needs right before it. Of several predecessors the one comes first that weighs most, together with
+ * all that it needs.
  */
 void list_depth_first(const struct line *l, uint32_t *order);
 

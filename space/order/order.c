@@ -1,8 +1,8 @@
 /*
- * order.c - see order.h.
+ * order.c - implements the space of orders.
  *
- * A configuration becomes shifts of steps in the base order (list.h). What the learner sees of a node are facts of the
- * compiler's own order, which no flip changes.
+ * A configuration becomes shifts of steps in the base order (list_shifted). What the learner sees of a node are facts
+ * about the compiler's own order, which no flip changes.
  */
 #include "space/order/order.h"
 
@@ -17,18 +17,18 @@
 
 const double order_shift[ORDER_CHOICES] = {0, -0.02, 0.02, -0.1, 0.1, -0.3, 0.3, -2, 2};
 
-struct fact { /* of a node in the compiler's order */
-	float place, alive, peak, life, made, freed; /* shares of the computation's steps, of the peak */
+struct fact { /* what the learner sees of a node (context_features says what each is) */
+	float place, alive, peak, life, made, freed;
 };
 
 struct order {
 	struct program p;
-	uint32_t **base[ORDER_BASES]; /* per computation: its steps */
+	uint32_t **base[ORDER_BASES]; /* per computation: its order */
 	uint32_t base_site;
 	double *shift;
 	struct fact *fact;
-	uint64_t set;	/* hash of the configuration that the orders are of, if `is_set` */
-	uint64_t bytes; /* its cost, if it `is_weighed` */
+	uint64_t set;	/* if `is_set`: hash of the configuration whose orders the program has */
+	uint64_t bytes; /* if `is_weighed`: the cost of that configuration */
 	bool is_set, is_weighed;
 };
 
@@ -114,13 +114,13 @@ struct program *order_program(struct space *s)
 
 	if (s->ops->kind != &order_kind)
 		return NULL;
-	o->is_set = false; /* whoever asks may change it */
+	o->is_set = false; /* the caller may change it */
 	return &o->p;
 }
 
 static double formula(struct space *s, const uint8_t *config, enum quantity q)
 {
-	(void)q; /* bytes are all it prices */
+	(void)q; /* this kind prices nothing but bytes */
 	return (double)order_bytes(s, config);
 }
 
@@ -132,7 +132,7 @@ static int apply(struct space *s, const uint8_t *config, struct buf *module, str
 	return 0;
 }
 
-/* Nothing smaller than the program has its peak. */
+/* The region is the whole program, because no smaller piece has the same peak. */
 static int region(struct space *s, const uint8_t *a, const uint8_t *b, struct regions *out, struct err *err)
 {
 	struct region *r;
@@ -187,7 +187,7 @@ static const struct space_features features = {.context = context_features,
 
 static void context(struct space *s, const uint8_t *config, const uint32_t *nodes, uint32_t n, float *out)
 {
-	(void)config; /* all is said of the compiler's order */
+	(void)config; /* all facts are about the compiler's order */
 	for (uint32_t k = 0; k < n; k++) {
 		const struct fact *f = &order_of(s)->fact[nodes[k]];
 		*out++ = f->place;
@@ -265,7 +265,7 @@ static const struct space_ops order_ops = {
 	.starts = starts,
 };
 
-/* Does it make or read anything that memory is given to? */
+/* Does the node make or read a value that takes temporary memory? */
 static bool is_site(const struct order *o, uint32_t v)
 {
 	const struct graph *g = o->p.graph;
@@ -302,7 +302,7 @@ static void find_sites(struct space *s)
 		if (s->site_of[v] != NONE) {
 			s->site[s->site_of[v]] = (struct site){.node = v, .choices = v == root ? ORDER_BASES
 				: ORDER_CHOICES};
-			class[s->site_of[v]] = v; /* where it stands matters, so no two are alike */
+			class[s->site_of[v]] = v; /* no two sites are tied, because their places in the order differ */
 		}
 	o->base_site = s->site_of[root];
 	space_tie(s, class);

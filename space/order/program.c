@@ -1,5 +1,5 @@
 /*
- * program.c - see program.h.
+ * program.c - settles a program: when each node runs, how long each buffer lives, and what each value weighs.
  */
 #include "space/order/program.h"
 
@@ -21,7 +21,7 @@ static int by_id(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-/* What the program's schedule says of a computation, if that is an order of it. */
+/* Takes a computation's order from the program's schedule, if that is a legal order. */
 static bool read_schedule(struct program *p, uint32_t comp, const Hlo__InstructionSequence *s)
 {
 	const struct comp *c = &p->graph->comp[comp];
@@ -71,8 +71,8 @@ static bool is_given(const struct graph *g, uint32_t node)
 }
 
 /*
- * What the compiler gives memory to: no parameters of the entry, but for those in whose memory there are results; no
- * constants.
+ * Marks the buffers that the caller gives (parameters of the entry) or that are constants, and those that are results.
+ * The compiler gives memory to no buffer that is given, unless a result is to be in it.
  */
 static void mark_values(const struct program *p, bool *given, bool *result)
 {
@@ -91,7 +91,7 @@ static int by_value(const void *a, const void *b)
 {
 	const struct program_life *x = a, *y = b;
 
-	if (x->begin != y->begin) /* the number of the value, until lives are known */
+	if (x->begin != y->begin) /* while values are listed, `begin` is the number of the value */
 		return x->begin < y->begin ? -1 : 1;
 	return (x->end > y->end) - (x->end < y->end);
 }
@@ -106,7 +106,7 @@ static void add_life(struct program *p, uint32_t name, uint32_t node)
 	p->n_lives++;
 }
 
-/* All buffers, and the parts of each side by side. */
+/* Lists all buffers, and the lives of each side by side. */
 static void list_values(struct program *p)
 {
 	const struct graph *g = p->graph;
@@ -163,9 +163,9 @@ void program_open(struct program *p, const struct graph *g)
 			course_init(&p->course[c], program_line(p, c), p->order[c]);
 }
 
-#define DEEPEST 256 /* of calls within calls */
+#define DEEPEST 256 /* the most calls within calls that are followed */
 
-/* Callees run before the step that calls them is done; of a loop, the condition first. */
+/* Sets when each node runs. Callees run before the step that calls them; of a loop, the condition runs first. */
 static uint64_t set_times(struct program *p, uint32_t comp, uint64_t now, int depth)
 {
 	const struct graph *g = p->graph;
@@ -183,7 +183,7 @@ static uint64_t set_times(struct program *p, uint32_t comp, uint64_t now, int de
 	return now;
 }
 
-/* What is given to a loop is its body's from the moment that this begins. */
+/* When a node is done with what it reads. For a loop that is when its body begins: from then on the body has it. */
 static uint64_t read_at(const struct program *p, uint32_t node)
 {
 	const struct graph *g = p->graph;
@@ -191,7 +191,7 @@ static uint64_t read_at(const struct program *p, uint32_t node)
 	return g->node[node].opcode == OP_WHILE ? p->start[node_calls(g, node)[0]] : p->time[node];
 }
 
-/* Parameters are there from the beginning; what a call gives is made somewhere inside. */
+/* When a node's value begins: for a parameter when its computation begins, for a call when what it calls begins. */
 static uint64_t made_at(const struct program *p, uint32_t node)
 {
 	const struct node *n = &p->graph->node[node];
@@ -221,7 +221,7 @@ void program_as_listed(struct program *p)
 	p->listed = true;
 }
 
-/* Callers come before what they call. */
+/* Returns a value's turn by the listing. Computations are listed after those that call them. */
 static uint64_t listed_turn(const struct program *p, const struct program_value *x)
 {
 	uint64_t turn = UINT64_MAX;
@@ -247,7 +247,7 @@ static void set_lives(struct program *p)
 			x->end = y->end > x->end ? y->end : x->end;
 		}
 		x->turn = p->listed ? listed_turn(p, x) : x->begin;
-		if (x->result) { /* what is in it last stays */
+		if (x->result) { /* its last life never ends */
 			for (uint32_t k = x->first; k < x->first + x->n; k++)
 				if (p->life[k].end == x->end)
 					p->life[k].end = UINT64_MAX;

@@ -1,11 +1,11 @@
 /*
- * rooms.c - see rooms.h.
+ * rooms.c - gives values their rooms.
  *
- * A search asks for this after nearly every move, so most of it must be cheap. A room keeps a list of whom it holds,
- * threaded through one array, and time is cut into slots: per slot one bit for each room says whether somebody is in
- * it. A life that fills a slot from end to end cannot share it, so of hundreds of rooms a few words leave those few
- * that are worth a look at their lists. And values are sorted by insertion, for from one asking to the next few change
- * places.
+ * A search does this after nearly every move, so it must be fast. Each room has a list of the values in it; all lists
+ * are threaded through one array. Time is cut into slots, and for each slot a bit per room says whether a value is in
+ * the room during that slot. A life that lasts through a whole slot cannot be in a room that is busy then. So a few
+ * words of bits leave few of hundreds of rooms, and only these need a look at their lists. Values are sorted by
+ * insertion, because few change places from one call to the next.
  */
 #include "space/order/rooms.h"
 
@@ -22,11 +22,11 @@ struct placed {
 
 struct rooms {
 	struct placed *placed;
-	uint32_t *room, *first; /* values that are results, in the order they came; the last that each took in */
+	uint32_t *room, *first; /* per room: the result that it is the memory of; the list of values in it */
 	uint32_t n, n_placed, words;
-	uint64_t slot; /* how long one is */
-	uint64_t *busy, *not; /* per slot its words; for one value */
-	/* per operand of all nodes: 1: the result may be written over it, 2: it may not, 0: not asked yet */
+	uint64_t slot; /* the length of a slot */
+	uint64_t *busy, *not; /* per slot a bit for each room; scratch: the rooms that a value cannot have */
+	/* per operand of all nodes: 1: the node's result may be written over it, 2: it may not, 0: not asked yet */
 	uint8_t *may;
 };
 
@@ -46,7 +46,7 @@ static int by_turn(const void *a, const void *b)
 	return sooner(a, b) ? -1 : sooner(b, a);
 }
 
-/* Nearly sorted already, but for the first time. */
+/* Sorts by insertion, because all but the first time the values are nearly sorted; gives up if that takes long. */
 static void sort(struct program *p)
 {
 	uint64_t left = 16 * (uint64_t)p->n_values;
@@ -73,7 +73,7 @@ static bool may_share(struct program *p, uint32_t node, uint32_t operand)
 	return *may == 1;
 }
 
-/* May a value `made` of `maker` be written over a buffer? */
+/* May `made`, a value that node `maker` makes, be written over the buffer `name`? */
 static bool written_over(struct program *p, uint32_t name, uint32_t maker, uint32_t made)
 {
 	const struct graph *g = p->graph;
@@ -83,7 +83,8 @@ static bool written_over(struct program *p, uint32_t name, uint32_t maker, uint3
 		uint32_t from = node_operands(g, maker)[o];
 		if (!values_array(v, from) || values_of(v, v->leaf[from]) != name || !may_share(p, maker, o))
 			continue;
-		if (values_array(v, maker) || values_of(v, v->leaf[maker] + 1 + o) == made) /* of a sort each its own */
+		/* a sort has several values, each of which may be written over its own operand */
+		if (values_array(v, maker) || values_of(v, v->leaf[maker] + 1 + o) == made)
 			return true;
 	}
 	return false;
@@ -144,7 +145,7 @@ static void move_in(struct program *p, uint32_t room, uint32_t value)
 	}
 }
 
-/* The room of an operand of one of the value's makers that takes the value in, too; NONE. */
+/* Returns the room of an operand of one of the value's makers, if the value fits there too; else NONE. */
 static uint32_t with_operand(const struct program *p, const struct program_value *x)
 {
 	const struct graph *g = p->graph;
@@ -166,7 +167,7 @@ static uint32_t with_operand(const struct program *p, const struct program_value
 	return NONE;
 }
 
-/* Of the rooms so far, the smallest that takes the value in; NONE. */
+/* Returns the smallest of the rooms so far in which the value fits, or NONE. */
 static uint32_t smallest(const struct program *p, const struct program_value *x)
 {
 	const struct rooms *r = p->rooms;

@@ -1,12 +1,13 @@
 /*
- * rooms.h - which values live in the memory of the program's results, by XLA's rules.
+ * rooms.h - finds the values that live in the memory of the program's results, by XLA's rules.
  *
- * Buffers get their memory from the largest to the smallest, results before others of the same size, then as they are
- * listed. A result has memory of its own. Any other takes the first memory of a result that is large enough and free
- * for all of its lives: where one of its makers' operands is, else the smallest. What finds none goes into the heap.
+ * A room is the memory of one result. Buffers get their memory from the largest to the smallest; of the same size,
+ * results come first, and the others by their turn (program.h). A result moves into its own room. Any other buffer
+ * takes a room that is large enough and free during all of its lives: the room of one of its makers' operands, or else
+ * the smallest. A buffer that finds no room goes into the heap.
  *
- * Two lives are in each other's way where they overlap. Where one ends at the step that begins the other they are
- * not, if that step may write its result over this operand (share.c).
+ * Two lives are in each other's way if they overlap. If one ends at the step that begins the other, they are not, as
+ * long as that step may write its result over this operand (share.c).
  */
 #ifndef SPACE_ORDER_ROOMS_H
 #define SPACE_ORDER_ROOMS_H
@@ -15,7 +16,7 @@
 
 struct rooms;
 
-/* Wants begin and end of all values and lives; sets their rooms. */
+/* Sets the room of each value. Begin and end of all values and lives must be set. */
 void rooms_give(struct program *p);
 void rooms_free(struct rooms *r); /* accepts NULL */
 

@@ -1,15 +1,16 @@
 /*
- * share.c - which instructions work in place, by XLA's rules.
+ * share.c - finds the instructions that work in place, by XLA's rules.
  *
- * Always: a slice is updated where it stands, alone or as the root of a fusion; copies that this needs are instructions
- * of the program already. Where it happens to fit: an operation that makes element i of its result from element i of an
- * operand of the same shape may write over it, if that is its last reader. So may a loop fusion all of whose steps
- * between parameter and root are of this sort. A sort may put each of its operands in order where it stands. A plain
- * copy never does.
+ * An update of a slice always works in place, alone or as the root of a fusion; the copies that this needs are in the
+ * program already. Other instructions may work in place if they are the last reader of an operand:
+ *
+ * - an operation that makes element i of its result from element i of an operand of the same shape, but not a plain
+ * copy; - a loop fusion in which all instructions from that parameter to the root are such operations; - a sort, which
+ * may sort each of its operands where it is.
  */
 #include "space/order/own.h"
 
-/* Through what only gives another name. */
+/* Follows instructions that only give a value another name, back to the one that makes it. */
 static uint32_t source(const struct graph *g, uint32_t v)
 {
 	while (g->node[v].opcode == OP_BITCAST || g->node[v].opcode == OP_GET_TUPLE_ELEMENT)
@@ -26,7 +27,7 @@ int64_t order_in_place(const struct graph *g, uint32_t made)
 	return g->node[made].opcode == OP_PARAMETER ? g->node[made].proto->parameter_number : -1;
 }
 
-/* The same dimensions, in the same places in memory. The type of the elements may differ if not their size. */
+/* Have both values the same dimensions and the same layout? Their types may differ, but not the size of an element. */
 static bool alike(const struct graph *g, uint32_t a, uint32_t b)
 {
 	const Hlo__ShapeProto *x = g->node[a].proto->shape, *y = g->node[b].proto->shape;
@@ -50,9 +51,9 @@ static bool elementwise(const struct graph *g, uint32_t v)
 	return opcode_facts(g->node[v].opcode)->class == CLASS_ELEMENTWISE || g->node[v].opcode == OP_COPY;
 }
 
-#define DEPTH 64 /* of what is followed within a fusion */
+#define DEPTH 64 /* the longest path that is followed in a fusion */
 
-/* Does everything that reads v, up to the root, make element i from element i? Types on the way may differ. */
+/* Do all instructions from v to the root make element i from element i? Types on the way may differ. */
 static bool leads_to_root(const struct graph *g, uint32_t v, int depth)
 {
 	if (depth > DEPTH)
@@ -67,7 +68,7 @@ static bool leads_to_root(const struct graph *g, uint32_t v, int depth)
 	return true;
 }
 
-/* A sort puts each of its operands in order where it stands, if nothing else is to read it. */
+/* May a sort write over this operand? It may if nothing else reads it. */
 static bool sorts_over(const struct graph *g, uint32_t node, uint32_t operand)
 {
 	uint32_t from = node_operands(g, node)[operand], times = 0;
@@ -97,7 +98,7 @@ bool order_may_share(const struct graph *g, uint32_t node, uint32_t operand)
 	return inside != NONE && leads_to_root(g, inside, 0);
 }
 
-/* The name of what a step makes that may be written over its operand of that number, as far as the step says; NONE. */
+/* Returns the name of the node's value that may be written over that operand, as far as the node decides; or NONE. */
 static uint32_t over(const struct values *v, uint32_t node, uint32_t operand)
 {
 	const struct graph *g = v->graph;
@@ -107,7 +108,7 @@ static uint32_t over(const struct values *v, uint32_t node, uint32_t operand)
 	return v->leaf[node] + (values_array(v, node) ? 0 : 1 + operand);
 }
 
-/* Is a part made by that node, in temporary memory? */
+/* Does that node make the part (values.h), and is it in temporary memory? */
 static bool makes_here(const struct values *v, uint32_t part, uint32_t node)
 {
 	uint32_t comp = v->graph->node[node].comp;
@@ -117,8 +118,8 @@ static bool makes_here(const struct values *v, uint32_t part, uint32_t node)
 }
 
 /*
- * A value may be written over one that its maker reads. The compiler wants that one to be made by the operand itself,
- * not renamed on the way, and to have its buffer to itself.
+ * Tells the line which values may be written over which. The compiler allows this only if the operand itself makes the
+ * value that is written over, and that value has its buffer to itself.
  */
 void order_add_shares(struct values *v, uint32_t comp)
 {

@@ -1,15 +1,16 @@
 /*
- * strategy.h - ways to look for a better order of a whole program, all judged by the same: bytes of the heap, settled.
+ * strategy.h - the strategies that look for a better order of a whole program. All judge an order by the same figure:
+ * bytes of the settled program (program_bytes).
  *
- *	anneal	annealing with moves aimed at the peak (tune.h): the default
- *	brkga	biased random-key genetic algorithm, as in "REGAL: Transfer Learning For Fast Optimization of
- *	Computation Graphs":
- *		a key in [0,1] for each step, decoded by a list scheduler; elites, a biased crossover, mutants
- *	sweep	local search: one step after another is shifted by each of a few distances, and stays where it is best
- *	random	some steps of the base are shifted at random, the best is kept
- *	exact	the best order there is, for a small program whose values weigh the same in every order (exact.h)
+ *	anneal	annealing with moves aimed at the peak (tune.h); the default
+ *	brkga	a biased random-key genetic algorithm (brkga.c), as in "REGAL: Transfer Learning For Fast Optimization
+ *		of Computation Graphs"
+ *	sweep	local search: shifts one step after another by each of a few distances, and keeps the best place
+ *	random	shifts some steps of the best order so far at random, and keeps what is better
+ *	exact	finds the best order there is, of a small program whose values weigh the same in every order (exact.h)
  *
- * Each begins with the orders that the program has, and leaves the best that it found, which is never worse.
+ * Each begins with the orders that the program has, and leaves it in the best orders that it found, which are never
+ * worse.
  */
 #ifndef SPACE_ORDER_STRATEGY_H
 #define SPACE_ORDER_STRATEGY_H
@@ -20,16 +21,16 @@
 struct order_strategy {
 	const char *name;
 	/*
-	 * -1 with a sentence where the program is not one for it. `moves` of options and result are orders that are
-	 * looked at.
+	 * Runs the strategy. Fails if it cannot work on this program. In options and result, `moves` is the number of
+	 * orders that were looked at.
 	 */
 	int (*run)(struct program *p, const struct tune_options *o, struct rng *r, struct tune_result *out,
 		struct err *err);
 };
 
-/* The first is the default; the last has no name. */
+/* All strategies. The first is the default; the entry after the last has no name. */
 extern const struct order_strategy order_strategies[];
-/* NULL: there is none of that name. */
+/* Returns the strategy of that name, or NULL. */
 const struct order_strategy *order_strategy_find(const char *name);
 
 #endif

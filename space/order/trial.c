@@ -1,5 +1,5 @@
 /*
- * trial.c - see trial.h; and the strategies that are a few lines each.
+ * trial.c - tries orders and keeps the best; and the strategies that are a few lines each: random and sweep.
  */
 #include "space/order/trial.h"
 
@@ -63,7 +63,7 @@ void trial_end(struct trial *t)
 	mem_free(t->best);
 }
 
-/* A share of the steps, from a few to all, by distances of which every scale is as likely as another. */
+/* Shifts a random share of the steps, from few to all, by random distances; every scale is equally likely for both. */
 static void shift_some(struct trial *t, uint32_t comp, uint32_t *const *base, double *shift)
 {
 	const struct line *l = program_line(t->p, comp);
@@ -85,7 +85,7 @@ void random_run(struct trial *t)
 	for (uint32_t c = 0; c < p->graph->n_comps; c++)
 		most = program_line(p, c)->n > most ? program_line(p, c)->n : most;
 	shift = MEM_NEW(most, double);
-	while (trial_more(t)) { /* from the best so far, which is where it began until there is a better one */
+	while (trial_more(t)) { /* each time from the best orders so far */
 		for (uint32_t c = 0; c < p->graph->n_comps; c++)
 			if (program_line(p, c)->n)
 				shift_some(t, c, t->best, shift);
@@ -94,9 +94,9 @@ void random_run(struct trial *t)
 	mem_free(shift);
 }
 
-static const double distance[] = {-0.02, 0.02, -0.1, 0.1, -0.3, 0.3, -1, 1}; /* of a computation */
+static const double distance[] = {-0.02, 0.02, -0.1, 0.1, -0.3, 0.3, -1, 1}; /* shares of a computation */
 
-/* All distances of one step; it stays where the program needs least. */
+/* Tries all distances for one step. The step stays where the program needs least. */
 static void sweep_step(struct trial *t, struct anneal *k, uint32_t comp, uint32_t step)
 {
 	struct program *p = t->p;
@@ -112,7 +112,7 @@ static void sweep_step(struct trial *t, struct anneal *k, uint32_t comp, uint32_
 		if (!size)
 			continue;
 		memcpy(order + first, k->sequence, size * sizeof *order);
-		if (trial_bytes(t) == before) /* as good: it may open a way */
+		if (trial_bytes(t) == before) /* an equal order is kept: it may open a way to a better one */
 			program_copy_orders(p, t->best, p->order);
 	}
 }

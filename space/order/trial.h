@@ -1,5 +1,7 @@
 /*
- * trial.h - what the simple strategies share: orders are tried one by one, and the best is kept.
+ * trial.h - what the simple strategies share: they try orders one by one, and the trial keeps the best.
+ *
+ * Call trial_begin. While trial_more says so, change the program's orders and call trial_bytes. Call trial_end.
  */
 #ifndef SPACE_ORDER_TRIAL_H
 #define SPACE_ORDER_TRIAL_H
@@ -14,21 +16,21 @@ struct trial {
 	struct tune_result *out;
 	uint32_t **best;
 	double began;
-	uint64_t bytes; /* of the best */
+	uint64_t bytes; /* bytes of the best orders so far */
 	struct bound bound;
 };
 
-/* What the program has is the first that is tried. */
+/* Begins with the orders that the program has; they are the first that are tried. */
 void trial_begin(struct trial *t, struct program *p, const struct tune_options *o, struct rng *r,
 	struct tune_result *out);
-/* Bytes of the orders that the program has now. */
+/* Settles the orders that the program has now, and returns their bytes. If they are the best so far, keeps a copy. */
 uint64_t trial_bytes(struct trial *t);
-/* Is there time for another, and may it be better? */
+/* Is there time for another try, and could it be better? */
 bool trial_more(struct trial *t);
-/* Leaves the program in the best. */
+/* Gives the program the best orders, fills in the result, and frees the trial. */
 void trial_end(struct trial *t);
 
-/* strategy.h */
+/* Strategies of strategy.h. Each tries orders until trial_more says no. */
 void brkga_run(struct trial *t);
 void sweep_run(struct trial *t);
 void random_run(struct trial *t);

@@ -1,17 +1,18 @@
 /*
- * tune.c - see tune.h.
+ * tune.c - anneals the orders of a program, one computation after another.
  *
- * Cooling is by the share of time that is used up, and done twice. First quickly: many moves by the weights that values
- * have at the moment, then the whole program settled. That cannot see what most is to be won by where a program returns
- * much, as a training step does: a value that finds room in the memory of a result weighs nothing, one that just lost
- * it weighs all. So then exactly: what a move seems worth by the weights of the moment only decides whether it is
- * looked at; the settled program decides whether it is taken. Some moves are looked at however bad they seem. Where
- * nothing finds room anyway, the quick moves are exact already, and get most of the time.
+ * Annealing cools down twice, each time by the share of time that is used up. First come quick moves: many moves are
+ * judged by the weights that values have at the moment, and then the whole program is settled. That misses the largest
+ * gains in a program that returns much, such as a training step: a value in the memory of a result weighs nothing, and
+ * one that just lost its place there weighs all its bytes. So then come exact moves: the program is settled after each
+ * move, and decides whether it is taken. What a move seems to gain by the present weights only decides whether it is
+ * tried at all; some moves are tried however bad they seem. If no values are in the memory of results, quick moves are
+ * exact already, and they get most of the time.
  *
- * Bytes that are alive together and bytes of the heap differ by gaps (heap.h). The heap is what counts, so near the
- * end, where gaps are worth it, it is what a move is judged by, too. Of a program in which tens of thousands of values
- * are alive together, laying out the heap takes seconds: there live bytes stand for it. Who wants the heap of what was
- * found asks for it then.
+ * Live bytes and bytes of the heap differ by gaps (heap.h). The heap counts in the end. So in the last part of the
+ * search, if the gaps are large enough, moves are judged by the heap, too. If tens of thousands of values are alive
+ * together, laying out the heap takes seconds; for such a program live bytes stand for it, and a caller who wants the
+ * heap asks for it afterwards.
  */
 #include "space/order/tune.h"
 
@@ -23,47 +24,47 @@
 #include "space/order/bound.h"
 #include "space/order/heap.h"
 
-#define ROUND_LEAST 500	  /* moves between settlings */
-#define ROUND_MOST 4000	  /* ... so that the clock is looked at */
-#define EXACT_ROUND 32	  /* moves that are settled between looks at the clock */
-#define FIRST 0.15	  /* share of the time that moves by fixed weights get */
-#define FIRST_ALONE 0.8	  /* ... where weights hardly change */
-#define LAST 0.6	  /* share of the time after which gaps count */
-#define GAPS 0.002	  /* ... if the heap loses more than that to them */
-#define LARGE 16384	  /* steps: with more, settling takes so long that there are few exact moves */
-#define HARDLY 0.01	  /* of the peak: bytes in rooms */
-#define AGAIN 3		  /* how much hotter the exact ones begin */
-#define DOUBT 4		  /* times a move may seem worse than it would be taken at, to be looked at */
-#define BLIND 0.05	  /* share of moves that are looked at in any case */
-#define EACH 0.25	  /* share of the time for each of two orders to start from */
-#define DEAR 30000000	  /* pairs of blocks: a heap that takes a tenth of a second */
-#define SOFT 0.2	  /* of the judgement that is by live bytes where gaps count */
+#define ROUND_LEAST 500	  /* quick moves between two settlings, at least ... */
+#define ROUND_MOST 4000	  /* ... and at most, because the clock is read only then */
+#define EXACT_ROUND 32	  /* exact moves between two looks at the clock */
+#define FIRST 0.15	  /* the share of the time for quick moves ... */
+#define FIRST_ALONE 0.8	  /* ... if weights hardly change, or the line is large */
+#define LAST 0.6	  /* gaps count after this share of the time ... */
+#define GAPS 0.002	  /* ... if they take more than this share of the heap */
+#define LARGE 16384	  /* lines with more steps are large: they settle so slowly that exact moves would be few */
+#define HARDLY 0.01	  /* weights hardly change if results and rooms have less than this share of the peak */
+#define AGAIN 3		  /* exact moves begin at a temperature so many times as hot */
+#define DOUBT 4		  /* whether an exact move is tried is decided at a temperature so many times as hot */
+#define BLIND 0.05	  /* the share of exact moves that are tried however bad they seem */
+#define EACH 0.25	  /* the share of the time for each of two orders to start from */
+#define DEAR 30000000	  /* pairs of blocks: with more, laying out the heap takes over a tenth of a second */
+#define SOFT 0.2	  /* the weight of live bytes in the judgement, once gaps count */
 
 struct tuner {
 	struct program *p;
 	const struct tune_options *o;
 	struct tune_result *out;
 	struct rng *rng;
-	double share_done, share; /* of all the time: used before, and given to this computation in this pass */
-	double began, seconds;	  /* of this computation */
-	uint64_t moves;		  /* likewise: 0: by the clock */
-	double first;
+	double share_done, share; /* of all the time: the share used before, and this computation's in this pass */
+	double began, seconds;	  /* when this computation began, and its time */
+	uint64_t moves;		  /* its moves; 0: it ends by the clock */
+	double first;		  /* the share of its time for quick moves */
 	uint32_t *best, *old;
-	uint64_t *weights; /* of values, then what is inside steps: as they are for the order that the program has */
+	uint64_t *weights; /* a copy of the line's weights and `inside`, for the last order that was taken */
 	uint64_t best_bytes, best_peak;
 	bool gaps;
 	struct bound bound;
-	bool dear; /* laying out the heap takes long */
-	bool rooms; /* values are with results, so that the bound of a single line says little */
+	bool dear; /* laying out the heap takes too long */
+	bool rooms; /* values are in the memory of results, so the bound of a single line says little */
 };
 
-/* Bytes of the settled program, whose live bytes are given. */
+/* Returns the bytes of the settled program, of which `live` are the live bytes. */
 static uint64_t heap_of(const struct tuner *t, uint64_t live)
 {
 	return t->dear ? live + t->p->tables : program_bytes(t->p);
 }
 
-/* Is nothing left to gain by this computation's order? */
+/* Can no other order of this computation be better? */
 static bool at_end(const struct tuner *t, uint32_t comp)
 {
 	const struct program *p = t->p;
@@ -91,7 +92,10 @@ static double warmth(const struct tuner *t, double share)
 	return hot * pow(cold / hot, (share - t->first) / (1 - t->first));
 }
 
-/* The program as it is settled: kept if it is the best so far. The heap cannot be smaller than what is alive in it. */
+/*
+ * Keeps the present order of a computation if the settled program is the best so far. The heap is laid out only if the
+ * live bytes allow that, because it cannot be smaller.
+ */
 static void consider(struct tuner *t, uint32_t comp, uint64_t bytes)
 {
 	struct program *p = t->p;
@@ -129,7 +133,7 @@ static void go_back(struct tuner *t, uint32_t comp)
 	keep_weights(t, program_line(t->p, comp));
 }
 
-/* Many moves by the weights as they are, then settled. */
+/* Makes many quick moves, and settles. */
 static void quick_round(struct tuner *t, uint32_t comp, struct anneal *k, double warm)
 {
 	const struct course *c = k->course;
@@ -140,7 +144,7 @@ static void quick_round(struct tuner *t, uint32_t comp, struct anneal *k, double
 	consider(t, comp, program_settle(t->p));
 }
 
-/* What the settled program is judged by: a logarithm of bytes. */
+/* Returns the figure by which exact moves are judged: a logarithm of bytes. */
 static double judge(struct tuner *t, const struct course *c)
 {
 	double soft = log(course_soft(c));
@@ -148,7 +152,7 @@ static double judge(struct tuner *t, const struct course *c)
 	return t->gaps ? (1 - SOFT) * log((double)program_bytes(t->p) + 1) + SOFT * soft : soft;
 }
 
-/* A move that is worth a look: its first position and length; 0: none was found in so many tries. */
+/* Draws a move that is worth a try: its first position in *first; returns its length, or 0 if it finds none soon. */
 static uint32_t next_move(struct anneal *k, double warm, uint32_t *first)
 {
 	struct course *c = k->course;
@@ -166,7 +170,7 @@ static uint32_t next_move(struct anneal *k, double warm, uint32_t *first)
 	return 0;
 }
 
-/* Moves that are each judged by the settled program. */
+/* Makes exact moves: each is judged by the settled program, and taken back if it is not good enough. */
 static void exact_round(struct tuner *t, uint32_t comp, struct anneal *k, double warm)
 {
 	struct program *p = t->p;
@@ -197,7 +201,7 @@ static void exact_round(struct tuner *t, uint32_t comp, struct anneal *k, double
 	keep_weights(t, l);
 }
 
-/* Bytes that are in the memory of results. */
+/* Are enough bytes in the memory of results to matter? */
 static bool weights_change(const struct program *p)
 {
 	double in = 0;
@@ -249,13 +253,13 @@ static void tune_line(struct tuner *t, uint32_t comp)
 	mem_free(t->weights);
 }
 
-/* Does it hold anything of its own? Kernels that are called one by one hold nothing. */
+/* Is the order of this computation worth tuning? A computation that holds no memory is not. */
 static bool worth_it(const struct program *p, uint32_t comp)
 {
 	return p->values.line[comp].n > 2 && p->peak[comp] > 0;
 }
 
-/* From the orders that the program has, for a share of the time. */
+/* Tunes all computations from the orders that the program has, in a share (`part`) of the time. */
 static void pass(struct tuner *t, double part)
 {
 	struct program *p = t->p;
@@ -297,7 +301,7 @@ static void free_orders(const struct program *p, uint32_t **orders)
 	mem_free(orders);
 }
 
-/* From both orders, then from the better of what came out. */
+/* Tunes from each of the two orders, and then from the better of the two answers. */
 static void passes(struct tuner *t)
 {
 	struct program *p = t->p;
@@ -317,7 +321,7 @@ static void passes(struct tuner *t)
 	free_orders(p, first);
 }
 
-/* Small lines have an order that is known to be best, which may be one for the whole program. */
+/* Takes the orders that are known to be best for their own lines, if they make the whole program better. */
 static void try_exact(struct tuner *t)
 {
 	struct program *p = t->p;
@@ -348,7 +352,7 @@ void tune(struct program *p, const struct tune_options *o, struct rng *r, struct
 		pass(&t, 1);
 	out->bytes = settled_bytes(&t);
 	out->least = t.bound.bytes;
-	out->proved = !t.dear && bound_reached(&t.bound, out->bytes); /* where it is dear, gaps are not known */
+	out->proved = !t.dear && bound_reached(&t.bound, out->bytes); /* if it is dear, the gaps are not known */
 	out->seconds = now_seconds() - began;
 	bound_release(&t.bound);
 }

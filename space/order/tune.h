@@ -1,8 +1,8 @@
 /*
- * tune.h - a better order for a whole program, by annealing (anneal.h) on the model of its memory.
+ * tune.h - finds a better order for a whole program, by annealing (anneal.h) on the model of its memory.
  *
- * Inner computations come first, for their callers need what they need. Each gets time by its number of steps. The best
- * order is chosen among settled ones (program.h), by the size of the heap.
+ * Inner computations come first, because their callers need at least what they need. Each computation gets time in
+ * proportion to its number of steps. Orders are compared when they are settled (program.h), by the size of the heap.
  */
 #ifndef SPACE_ORDER_TUNE_H
 #define SPACE_ORDER_TUNE_H
@@ -10,11 +10,11 @@
 #include "base/rng.h"
 #include "space/order/program.h"
 
-struct tune_options { /* all zero but seconds or moves */
+struct tune_options { /* give seconds or moves; all else may be zero */
 	double seconds;
-	uint64_t moves; /* instead of seconds: always the same answer */
-	double hot, cold; /* anneal.h */
-	/* orders to start from as well, per computation; NULL: only from those that the program has */
+	uint64_t moves; /* if given instead of seconds, the answer is always the same */
+	double hot, cold; /* temperatures; 0: those of anneal.h */
+	/* more orders to start from, one per computation; NULL: start only from those that the program has */
 	uint32_t *const *other;
 	bool (*stop)(void);
 	void (*progress)(void *with, double share, uint64_t bytes); /* may be NULL */
@@ -22,14 +22,14 @@ struct tune_options { /* all zero but seconds or moves */
 };
 
 struct tune_result {
-	/* Bytes of the settled program, by its heap; by what is alive in it where laying the heap out takes long. */
+	/* Bytes of the settled program before and after; live bytes instead if laying out its heap takes too long. */
 	uint64_t before, bytes, moves;
-	uint64_t least; /* no order needs less (bound.h) */
-	bool proved;	/* nor than what was found: it is one of the best */
+	uint64_t least; /* every order needs so many bytes (bound.h) */
+	bool proved;	/* no order needs fewer bytes than the one that was found */
 	double seconds;
 };
 
-/* Makes the program's orders better; never worse by the model. */
+/* Makes the program's orders better. By the model they are never worse afterwards. */
 void tune(struct program *p, const struct tune_options *o, struct rng *r, struct tune_result *out);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * values.c - see values.h. Names are joined bottom-up, callees before callers, by union and find.
+ * values.c - unites the names of each buffer by union and find, and makes the lines.
  */
 #include "space/order/values.h"
 
@@ -8,8 +8,8 @@
 #include "hlo/shape.h"
 #include "space/order/own.h"
 
-#define ALIGN 64  /* of every buffer in XLA's heap */
-#define POINTER 8 /* bytes of one in a table */
+#define ALIGN 64  /* every buffer in XLA's heap begins at a multiple of this */
+#define POINTER 8 /* bytes that a table needs for each element */
 
 uint64_t values_rounded(uint64_t bytes)
 {
@@ -48,8 +48,8 @@ uint32_t values_part(const struct values *v, uint32_t name)
 enum tie {
 	NOTHING,
 	RENAMED,   /* the same array by another name */
-	REWRITTEN, /* another array in the same buffer, that follows at once */
-	CARRIED	   /* another array in the same buffer, perhaps later */
+	REWRITTEN, /* another array in the same buffer, which takes its place at once: the same part */
+	CARRIED	   /* another array in the same buffer, which may come later: another part */
 };
 
 static void join(struct values *v, uint32_t a, uint32_t b, enum tie tie)
@@ -61,7 +61,7 @@ static void join(struct values *v, uint32_t a, uint32_t b, enum tie tie)
 		v->several[a] = true;
 }
 
-/* Names of a shape: a tuple's are its table's, and then all of its elements'. */
+/* Returns the number of names of a shape. A tuple has one for its table and then those of its elements. */
 static uint32_t names_of(const Hlo__ShapeProto *s)
 {
 	return (uint32_t)shape_leaves(s) + shape_tuples(s);
@@ -77,7 +77,7 @@ bool values_array(const struct values *v, uint32_t node)
 	return n_leaves(v, node) == 1 && !v->table[v->leaf[node]];
 }
 
-/* The names of `to` from its `at`-th on are those of `from`, beginning with the `skip`-th, as many as both have. */
+/* Joins the names of node `to` from number `at` on with those of node `from` from number `skip` on, while both last. */
 static void join_all(struct values *v, uint32_t to, uint32_t at, uint32_t from, uint32_t skip,
 	enum tie tie)
 {
@@ -108,7 +108,10 @@ uint32_t values_parameter(const struct graph *g, uint32_t comp, int64_t number)
 	return NONE;
 }
 
-/* The operands `first` and behind are the parameters of a computation, whose root is the result if asked. */
+/*
+ * Joins n operands of a node, from operand `first` on, with the parameters of a computation; unless `result` is
+ * NOTHING, also joins the computation's root with the node.
+ */
 static void join_call(struct values *v, uint32_t node, uint32_t comp, uint32_t first, uint32_t n, enum tie given,
 	enum tie result)
 {
@@ -123,7 +126,7 @@ static void join_call(struct values *v, uint32_t node, uint32_t comp, uint32_t f
 		join_all(v, node, 0, g->comp[comp].root, 0, result);
 }
 
-/* Leaves of the operands or elements before the `n`-th. */
+/* Returns the number of names of the first n nodes in a list. */
 static uint32_t leaves_before(const struct values *v, const uint32_t *node, uint32_t n)
 {
 	uint32_t leaves = 0;
@@ -139,7 +142,7 @@ static void join_element(struct values *v, uint32_t node)
 	uint32_t from = node_operands(g, node)[0];
 	const Hlo__ShapeProto *s = g->node[from].proto->shape;
 	size_t index = (size_t)g->node[node].proto->tuple_index;
-	uint32_t skip = 1; /* the table */
+	uint32_t skip = 1; /* the tuple's table */
 
 	for (size_t i = 0; i < index && i < s->n_tuple_shapes; i++)
 		skip += names_of(s->tuple_shapes[i]);
@@ -252,7 +255,9 @@ static void find_names(struct values *v)
 	}
 }
 
-/* The leaf of a shape that an index leads to, counted from `at`; NONE: it leads to none. */
+/*
+ * Returns the name that an index into a shape leads to; the names of the shape begin at `at`. NONE: it leads nowhere.
+ */
 static uint32_t leaf_at(const Hlo__ShapeProto *s, const int64_t *index, size_t n, uint32_t at)
 {
 	for (size_t d = 0; d < n; d++) {
@@ -266,7 +271,7 @@ static uint32_t leaf_at(const Hlo__ShapeProto *s, const int64_t *index, size_t n
 	return s->element_type == DT_TUPLE ? NONE : at;
 }
 
-/* Results that are to be in the memory of parameters which the caller gives away. */
+/* Joins results with the parameters whose memory they are to take, because the caller gives it away. */
 static void join_donated(struct values *v)
 {
 	const struct graph *g = v->graph;
@@ -287,7 +292,8 @@ static void join_donated(struct values *v)
 }
 
 /*
- * Homes, and what the entry takes and gives: callers come after callees, so the last computation of a part is its home.
+ * Finds the home of each part, and marks buffers that are not in temporary memory. Callers are numbered after callees,
+ * so the last computation in which a part has a name is the outermost, its home.
  */
 static void place_values(struct values *v)
 {
@@ -306,13 +312,13 @@ static void place_values(struct values *v)
 	}
 }
 
-/* Does it only hand names on? Then it does not keep what it is given alive. */
+/* Does the operation only hand names on? Then it does not count as a reader of its operands. */
 static bool only_names(uint16_t op)
 {
 	return op == OP_TUPLE || op == OP_GET_TUPLE_ELEMENT || op == OP_DOMAIN;
 }
 
-/* Node `by` reads names. */
+/* Notes that node `by` reads the names from `first` to before `end`. */
 static void add_reads(struct values *v, uint32_t by, uint32_t first, uint32_t end)
 {
 	uint32_t comp = v->graph->node[by].comp;
@@ -344,7 +350,7 @@ static void add_values(struct values *v, uint32_t comp)
 				add_reads(v, i, v->leaf[from], v->leaf[from + 1]);
 		}
 	}
-	add_reads(v, c->root, v->leaf[c->root], v->leaf[c->root + 1]); /* what a computation gives */
+	add_reads(v, c->root, v->leaf[c->root], v->leaf[c->root + 1]); /* what it returns lives to its end */
 }
 
 struct named {
@@ -359,7 +365,7 @@ static int by_id(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-/* What the program says beside its operands about what comes first. */
+/* Adds the program's control dependencies, which say what comes first without passing a value. */
 static void add_control(struct values *v, uint32_t comp)
 {
 	const struct graph *g = v->graph;
@@ -391,7 +397,7 @@ uint64_t values_tables(const struct values *v)
 	return bytes;
 }
 
-/* Parameters and constants do nothing when they run. */
+/* Pins parameters and constants, because they do nothing when they run. */
 static void add_pins(struct values *v, uint32_t comp)
 {
 	const struct graph *g = v->graph;
@@ -423,8 +429,8 @@ void values_find(struct values *v, const struct graph *g)
 }
 
 /*
- * What a loop carries is counted inside, and so is what a branch gives; at their step it is counted as what goes in or
- * comes out.
+ * Returns the bytes that count twice at a loop or a branch: what a loop carries, and what a branch gives, count inside,
+ * and again among the values that the step reads and makes.
  */
 static uint64_t counted_twice(const struct values *v, uint32_t node)
 {

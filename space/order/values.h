@@ -1,24 +1,25 @@
 /*
- * values.h - what a compiled program keeps in memory: its values, and which names they go by.
+ * values.h - finds the values that a compiled program keeps in memory, and makes lines (line.h) of it.
  *
- * An array that an instruction computes is a value, and lives in a buffer. Many instructions only give it another name:
- * tuples and their elements, bitcasts, the parameters and results of loops, branches and calls, and everything that is
- * updated in place. All names of one buffer are one value here.
+ * An array that an instruction computes is a value, and lives in a buffer. Many instructions only give a value another
+ * name: tuples and their elements, bitcasts, the parameters and results of loops, branches and calls, and everything
+ * that is updated in place. Each leaf of each instruction's shape is a name. Names of the same buffer are united, and
+ * one of them stands for all.
  *
  * A tuple's table, which says where its elements are, has memory of its own all the time: 8 bytes for each element. So
- * tables have names, but are no values of lines.
+ * tables have names, but they are not values of lines.
  *
- * A loop's buffer is not always in use: between the last reader of what an iteration was given and the maker of what it
- * hands on, other values may be there. So a buffer has parts, whose lives are counted one by one: what goes into a
- * loop, what its condition is given, what its body is given and gives, and what comes out; likewise what each branch
- * gives and what comes out of all. Everywhere else a buffer is one part.
+ * The buffer of a loop is not always in use: between the last reader of what an iteration was given and the maker of
+ * what it hands on, other values may be there. So such a buffer has several parts: what goes into the loop, what its
+ * condition is given, what its body is given, what its body gives, and what comes out. Likewise what each branch gives
+ * is a part, and what comes out of all branches. Every other buffer is one part. Each part is alive on its own.
  *
- * A part belongs to the outermost computation that it is known in. The computations that are compiled as such (entry,
- * control) become lines (line.h), whose steps are their instructions in the graph's numbering. At the step that is a
- * loop, only the loop's inside counts what the loop carries.
+ * A part's home is the outermost computation in which it has a name. Each computation that is compiled as such (the
+ * entry, and those of control flow) becomes a line; its steps are its instructions, in the graph's numbering. At the
+ * step that runs a loop, what the loop carries is counted once, inside.
  *
- * Not in temporary memory, and weighing nothing: parameters of the entry, constants, and what the entry returns. The
- * compiler puts some more values where results are, before these are made: which ones depends on the order (rooms.h).
+ * Parameters of the entry, constants, and what the entry returns are not in temporary memory, and weigh nothing. The
+ * compiler puts some more values where results will be; which ones depends on the order (rooms.h).
  */
 #ifndef SPACE_ORDER_VALUES_H
 #define SPACE_ORDER_VALUES_H
@@ -28,32 +29,32 @@
 
 struct values {
 	const struct graph *graph;
-	uint32_t n;		/* names: leaves of all instructions */
-	uint32_t *leaf;		/* per node: its first name; per node + 1 its end */
-	uint32_t *parent;	/* of names: towards the one that stands for all of a buffer's */
-	uint32_t *part;		/* likewise of a part's */
-	uint64_t *bytes;	/* per name, as its shape says; of the one that stands for a buffer: the largest */
-	bool *outside;		/* per buffer, at the name that stands for it: it is not in temporary memory */
-	bool *table;		/* per name: it is that of a tuple's table */
-	bool *several;		/* likewise: more than one instruction makes what is in it */
-	uint32_t *home;		/* per part, at the name that stands for it: its computation */
-	uint32_t *number;	/* likewise: in the line of its home; NONE: it has no maker there */
+	uint32_t n;		/* the number of names */
+	uint32_t *leaf;		/* per node: its first name; the names of node v end at leaf[v + 1] */
+	uint32_t *parent;	/* per name: one step towards the name that stands for its buffer (union and find) */
+	uint32_t *part;		/* per name: one step towards the name that stands for its part */
+	uint64_t *bytes;	/* per name, as its shape says; at the name that stands for a buffer, the largest */
+	bool *outside;		/* at the name that stands for a buffer: it is not in temporary memory */
+	bool *table;		/* per name: it is a tuple's table */
+	bool *several;		/* at the name that stands for a buffer: several instructions make what is in it */
+	uint32_t *home;		/* at the name that stands for a part: its computation */
+	uint32_t *number;	/* at the name that stands for a part: its value in the line of its home; NONE: none */
 	struct line *line;	/* per computation; n is 0 for those that are not compiled as such */
 };
 
-/* Steps of the line of a computation are its nodes less `comp.first`. */
+/* Finds all values, and makes the lines. Step i of a computation's line is node comp.first + i. */
 void values_find(struct values *v, const struct graph *g);
 void values_release(struct values *v);
-/* The name that stands for all of a buffer's, and of a part's. */
+/* Return the name that stands for the buffer of a name, and the one that stands for its part. */
 uint32_t values_of(const struct values *v, uint32_t name);
 uint32_t values_part(const struct values *v, uint32_t name);
-/* Does a node have one name, which is an array's? */
+/* Does the node make one array, and not a tuple? */
 bool values_array(const struct values *v, uint32_t node);
-/* Bytes of all tables together. */
+/* Returns the bytes of all tables together. */
 uint64_t values_tables(const struct values *v);
-/* What so many bytes take in a heap. */
+/* Returns what so many bytes take in a heap. */
 uint64_t values_rounded(uint64_t bytes);
-/* Memory of a step's inside, from the peaks that its computations have: one per computation. */
+/* Sets `inside` of a computation's line, from the peak of each computation. */
 void values_inside(struct values *v, const uint64_t *peak, uint32_t comp);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * write.c - see write.h.
+ * write.c - adds the control dependencies that force an order, and finds the order in what the compiler wrote.
  */
 #include "space/order/write.h"
 
@@ -72,7 +72,10 @@ static const struct named *find_name(const struct named *all, uint32_t n, const 
 	return bsearch(&key, all, n, sizeof *all, by_name);
 }
 
-/* One computation's sequence; the nodes it names that are of one computation of ours, in order. */
+/*
+ * Reads the sequence of one computation of the module. Each instruction that the program has is appended to the order
+ * of the computation that it is in there; next[] counts them.
+ */
 static void read_sequence(struct program *p, const Hlo__HloComputationProto *c, const Hlo__InstructionSequence *q,
 	const struct named *all, uint32_t *next)
 {
@@ -101,7 +104,7 @@ static const Hlo__HloComputationProto *computation(const Hlo__HloModuleProto *m,
 	return NULL;
 }
 
-/* Were all instructions of each computation named? And how many stand where they stood? */
+/* Checks that each computation has a legal order of all its instructions, and counts those that are where they were. */
 static int compare(struct program *p, uint32_t **old, const uint32_t *next, uint32_t *same, uint32_t *all,
 	struct err *err)
 {
