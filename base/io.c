@@ -281,8 +281,11 @@ static int make_one(const char *path, struct err *err)
 	if (!fails() && mkdir(path, 0777) == 0)
 		return 0;
 	int code = errno;
-	if (code == EEXIST && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
-		return 0;
+	if (code == EEXIST && stat(path, &st) == 0) {
+		if (S_ISDIR(st.st_mode))
+			return 0;
+		return err_set(err, "%s is a file, but a folder is wanted: name another one, or move the file", path);
+	}
 	errno = code;
 	return err_errno(err, "folder %s cannot be made", path);
 }

@@ -157,6 +157,9 @@ static int unpack(struct graph *g, const void *p, size_t n, const char *name, st
 	switch (format) {
 	case HLO_MLIR:
 		return err_set(err, "%s is MLIR, which only a compiler plugin can lower to HLO", name);
+	case HLO_STORE:
+		return err_set(err, "%s is a store of measurements, not a program; `store info FILE` tells what is in "
+			"a store", name);
 	case HLO_TEXT:
 		g->module = hlo_text_parse(&g->mem, p, n, name, err);
 		break;

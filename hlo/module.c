@@ -118,6 +118,12 @@ static bool begins_computation(const char *s, const char *end)
 	return s < end && (*s == '{' || *s == '(');
 }
 
+/* An SQLite file with the application_id of schemas/store.sql, "VANT". SQLite keeps it at byte 68. */
+static bool is_store(const void *p, size_t n)
+{
+	return n >= 72 && memcmp(p, "SQLite format 3", 16) == 0 && memcmp((const char *)p + 68, "VANT", 4) == 0;
+}
+
 enum hlo_format hlo_sniff(const void *p, size_t n)
 {
 	static const char *const hlo[] = {"HloModule ", "HloModule\t", "HloModule,", "HloModule\n", "ENTRY "};
@@ -126,6 +132,8 @@ enum hlo_format hlo_sniff(const void *p, size_t n)
 	const char *end = n ? (const char *)p + n : p;
 	size_t size = 0;
 	const uint8_t *inside = first_bytes(p, n, 1, &size);
+	if (is_store(p, n))
+		return HLO_STORE;
 	if (looks_like_module(p, n) || (inside && looks_like_module(inside, size)))
 		return HLO_PROTO;
 	if (n >= 4 && memcmp(p, "ML\xefR", 4) == 0)

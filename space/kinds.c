@@ -112,15 +112,22 @@ const struct space_option *space_option_next(const struct space_option *last)
 	return NULL;
 }
 
-/* Has the kind with this full name the option? */
-static bool has_option(const char *kind, const struct space_option *option)
+static bool has_option(const struct space_kind *k, const struct space_option *option)
 {
-	const struct space_kind *k = space_kind_find(kind, NULL);
-
 	for (const struct space_option *o = k ? k->options : NULL; o && o->name; o++)
 		if (o == option)
 			return true;
 	return false;
+}
+
+/* The name of the kind that has the option. */
+static const char *owner_of(const struct space_option *o)
+{
+	size_t i = 0;
+
+	while (i < N_KINDS - 1 && !has_option(kinds[i], o))
+		i++;
+	return kinds[i]->name;
 }
 
 int space_option_add(const struct space_option *o, const char *kind, const char *value, char out[SPACE_KIND_ROOM],
@@ -133,7 +140,7 @@ int space_option_add(const struct space_option *o, const char *kind, const char 
 	for (const char *p = kind; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
 		const char *add = one;
 		snprintf(one, sizeof one, "%.*s", (int)strcspn(p, ","), p);
-		if (has_option(one, o)) {
+		if (has_option(space_kind_find(one, NULL), o)) {
 			any = true;
 			add = more;
 			if (o->add(one, value, more, err) < 0)
@@ -143,7 +150,8 @@ int space_option_add(const struct space_option *o, const char *kind, const char 
 			used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", p == kind ? "" : ",", add);
 	}
 	if (!any)
-		return err_set(err, "decisions of the kind %.60s take no --%s", kind, o->name);
+		return err_set(err, "decisions of the kind %.60s take no --%s; it is an option of the kind %s", kind,
+			o->name, owner_of(o));
 	if (used >= sizeof all)
 		return err_set(err, "the name of the decision space %.60s... is too long", all);
 	memcpy(out, all, sizeof all);

@@ -86,6 +86,7 @@ refuses directory "$tmp" "holds no *before_optimizations" -- "$inspect" "$tmp"
 refuses absent "$tmp/none.pb" "cannot be opened" -- "$inspect" "$tmp/none.pb"
 refuses cut "$tmp/cut.pb.zst" zstd -- "$inspect" "$tmp/cut.pb.zst"
 refuses noise "$tmp/noise.pb" -- "$inspect" "$tmp/noise.pb"
+refuses store "v3.sqlite.zst is a store" "\`store info FILE\`" -- "$inspect" tests/stores/v3.sqlite.zst
 refuses two_files "one file" -- "$inspect" a b
 refuses no_file "one file" -- "$inspect"
 refuses typo "did you mean --nodes" -- "$inspect" --node x "$loop"

@@ -241,7 +241,7 @@ static void folders_fail_cleanly(void)
 	CHECK(io_exists("/"));
 	io_write_file(target, "x", 1, NULL);
 	CHECK_INT(io_make_dir(in_folder("a/b"), &err), -1);
-	CHECK(strstr(err.text, "a cannot be made: File exists"));
+	CHECK(strstr(err.text, "/a is a file, but a folder is wanted"));
 	CHECK_INT(io_make_dir(target, &err), -1);
 	CHECK_INT(io_remove_tree(target, &err), 0);
 }

@@ -93,6 +93,8 @@ toy x --limit seconds:+2%; wants 'need no limit'
 toy x --limit bytes:2%; wants 'is no change of a cost'
 toy x --limit bytes:+1% --limit bytes:+2%; wants 'two limits on bytes'
 toy x extra; wants 'is no option'
+toy x --hoist-params 1; wants 'take no --hoist-params; it is an option of the kind rewrite'
+toy x --space fusion --mesh 4; wants 'the kind fusion take no --mesh; it is an option of the kind shard'
 run; wants 'no program to tune'
 toy x --from a --start random; wants 'both say'
 run --device none --graph missing.pb; wants 'missing.pb.*No such file'
@@ -109,8 +111,8 @@ done_ bad_usage
 
 # A folder that cannot be made or written; root may write everywhere, so it tries as nobody.
 touch file
-toy file; wants 'file'
-toy file/below; wants 'file'
+toy file; wants 'file is a file, but a folder is wanted'
+toy file/below; wants 'file is a file, but a folder is wanted'
 toy /proc/x; wants '/proc/x'
 toy a --db nowhere/db; wants 'nowhere'
 mkdir closed && chmod 555 closed
