@@ -4,7 +4,7 @@
     bench/net.py [--data ../shared/data] [--jobs N] [--seed N] [NAME ...]
 
 Runs `search` on each problem for the contest's time, adds the answer up in plain Python (it must be feasible), and
-prints the table of bench/README.md. Without the data it prints "skipped".
+prints a row for each, as in bench/log.md. Without the data it prints "skipped".
 """
 import argparse
 import gzip
