@@ -167,11 +167,10 @@ static void add_verdict(const struct kept *k, struct buf *out)
 		buf_addf(out, ": nothing improves among the %zu flips that can judge them.\n", j->flips);
 		return;
 	}
-	buf_addf(out, ": in its order of flips the gains stand %.1f%% down the list, ", 100 * j->depth[0]);
+	buf_addf(out, ". Sorted by it, gains are %.1f%% from the top of the list of flips (", 100 * j->depth[0]);
 	if (k->old)
-		buf_addf(out, "in the old one's %.1f%% (any order: 50%%); between ", 100 * j->depth[1]);
-	else
-		buf_adds(out, "in any order 50%; between ");
+		buf_addf(out, "by the old one: %.1f%%; ", 100 * j->depth[1]);
+	buf_adds(out, "unsorted: 50%). It is between ");
 	add_points(j->low, out);
 	buf_adds(out, " and ");
 	add_points(j->high, out);
