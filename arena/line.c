@@ -1,4 +1,6 @@
-/* line.c - see line.h. */
+/*
+ * line.c - cuts what a descriptor gives into lines. One buffer holds the bytes that were read and not yet handed out.
+ */
 #include "arena/line.h"
 
 #include <errno.h>

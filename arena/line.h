@@ -1,8 +1,8 @@
 /*
  * line.h - lines from a file descriptor, of at most LINE_MOST bytes.
  *
- * A longer line is passed over without being kept, and told. What stands after the last newline is no line: its writer
- * was cut off.
+ * A longer line is skipped, and the caller is told (LINE_TOO_LONG). Bytes after the last newline are no line: their
+ * writer was cut off.
  */
 #ifndef ARENA_LINE_H
 #define ARENA_LINE_H

@@ -2,9 +2,9 @@
  * main.c - `arena`: other optimisers decide, we measure.
  *
  * It opens a program as `search` does, and then answers requests, one line of JSON each, on standard input and output
- * or on a Unix socket. A socket serves one client after the other; budget, prices and the answer so far are the
- * server's, so a client that died may come again. One that does not read its answers is dropped when another comes, who
- * would wait for ever otherwise (send.h). The server ends when standard input ends, at "quit", or at SIGINT or SIGTERM.
+ * or on a Unix socket. A socket serves one client after the other. The server keeps the budget, the prices and the
+ * answer so far, so a client that died may come again. A client that does not read its answers is dropped when another
+ * one waits (send.h). The server ends when standard input ends, at "quit", or at SIGINT or SIGTERM.
  */
 #include <errno.h>
 #include <signal.h>

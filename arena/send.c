@@ -1,4 +1,6 @@
-/* send.c - see send.h. */
+/*
+ * send.c - writes an answer piece by piece, and watches for another client while it waits.
+ */
 #include "arena/send.h"
 
 #include <errno.h>

@@ -1,10 +1,10 @@
 /*
  * send.h - gives a client its answer, even if it does not read.
  *
- * A client that has not read its earlier answers makes a writer wait, and with it everybody else. As long as nobody
- * else wants to be served, that harms nobody: the server waits, keeps the one line, and reads no further request. When
- * another client waits to be accepted, the reading one has `patience` seconds for each piece of its answer, and is
- * given up after that. A signal that asks the program to stop ends the waiting, too.
+ * If a client does not read its answers, the server waits, and all other clients wait with it. While there is no other
+ * client, that harms nobody: the server keeps the one line, and reads no further request. Once another client waits to
+ * be accepted, the first one has `patience` seconds to read each piece of its answer; then it is given up. A signal
+ * that asks the program to stop ends the waiting, too.
  */
 #ifndef ARENA_SEND_H
 #define ARENA_SEND_H

@@ -1,4 +1,6 @@
-/* sight.c - see sight.h. */
+/*
+ * sight.c - writes the learner's features of sites and flips as JSON.
+ */
 #include "arena/sight.h"
 
 #include <stdio.h>

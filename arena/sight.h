@@ -1,8 +1,8 @@
 /*
- * sight.h - the features of sites and flips, as our own models see them (learn/feature.h), written for clients.
+ * sight.h - writes the features of sites and flips (learn/feature.h) for clients.
  *
- * So an optimiser that learns can be compared with ours on the same eyes, and need not parse programs. The names are
- * those of schemas/feature.def, or those that the kind of decision defines itself.
+ * So an optimiser that learns sees what our own models see, and need not parse programs. The names are those of
+ * schemas/feature.def, or those that the kind of decision defines itself.
  */
 #ifndef ARENA_SIGHT_H
 #define ARENA_SIGHT_H

@@ -1,5 +1,5 @@
 /*
- * home.c - see home.h.
+ * home.c - finds a folder by its XDG variable, or below the user's home if that is not set.
  */
 #include "base/home.h"
 

@@ -1,5 +1,5 @@
 /*
- * limit.c - see limit.h.
+ * limit.c - reads limits from text, and compares costs with them.
  */
 #include "base/limit.h"
 

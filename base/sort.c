@@ -1,4 +1,6 @@
-/* sort.c - see sort.h. */
+/*
+ * sort.c - sorts numbers by the C library.
+ */
 #include "base/sort.h"
 
 #include <stdlib.h>

@@ -1,4 +1,6 @@
-/* stop.c - see the header. */
+/*
+ * stop.c - installs the handlers of signals, which only set a flag.
+ */
 #include "base/stop.h"
 
 #include <signal.h>

@@ -1,19 +1,17 @@
 /*
- * estimated.c - tests a compiler for hardware that is not here: its own program again, choices honoured, speed of
- * prices.
+ * estimated.c - tests a compiler for hardware that is not here: does it give its own program again, does it honour
+ * choices, and how fast are prices?
  *
  *	build/release/bench/estimated --device cuda:h100 [--configs N] [--flips N] GRAPH...
  *
  * For each program it prints these lines:
  *
  *	replayed  the compiler's module after fusion, compiled with only the later passes: does it give the compiler's
- *	own program
- *		  and the same price?
+ *		  own program and the same price?
  *	default   the same for the default as our choices say it
  *	configs   random configurations: how many were compiled, refused, honoured
  *	flips	  single flips from the default, by region: how many were priced and refused, and how many in a second
- *	of
- *		  processor time and of wall time
+ *		  of processor time and of wall time
  */
 #include <stdio.h>
 #include <string.h>

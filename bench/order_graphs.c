@@ -1,10 +1,10 @@
 /*
- * order_graphs.c - strategies for orders on synthetic graphs, at equal numbers of evaluations.
+ * order_graphs.c - compares strategies for orders on synthetic graphs, with the same number of evaluations for each.
  *
  *	build/release/bench/order_graphs [--graphs N] [--evaluations N] [--size N]
  *	build/release/bench/order_graphs --print FAMILY [--size N] [--seed N]
  *
- * The families are those of REGAL's appendix; who reads whom is drawn, and an arrow goes from the smaller number to the
+ * The families are those of REGAL's appendix. Edges are drawn at random, and lead from the smaller number to the
  * larger:
  *
  *	erdos	    Erdos-Renyi: each pair with the same probability
@@ -16,9 +16,9 @@
  * Sizes of values are of two sorts, as in real programs: three in four are small (about 4 KiB, log-normal), one in four
  * large (about 256 KiB). All values end in one small one, so that nothing large is returned.
  *
- * Every strategy begins with the depth-first order, and looks at so many orders. Printed: the geometric mean of bytes
- * against that order's and against brkga's; where the graph is small enough, against the best of all orders (live
- * bytes).
+ * Every strategy begins with the depth-first order, and looks at the given number of orders. The bench prints the
+ * geometric mean of its bytes against those of that order and of brkga, and, if the graph is small enough, against the
+ * best of all orders (by live bytes).
  */
 #include <math.h>
 #include <stdio.h>

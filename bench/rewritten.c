@@ -1,5 +1,5 @@
 /*
- * rewritten.c - can what rewriting writes be read? A line for each program.
+ * rewritten.c - tests whether rewritten programs can be read. Prints a line for each program.
  *
  *	build/release/bench/rewritten FILE...
  *

@@ -1,5 +1,5 @@
 /*
- * cuttings.c - the regions of moves, as they were cut out lately.
+ * cuttings.c - keeps the regions of moves that were cut out lately.
  *
  * A search asks several times for the same regions: what pricing a candidate will take, what to compile ahead for it,
  * what it costs, and what it costs once more. To cut a region out of a large program and to write it down takes up to

@@ -1,5 +1,5 @@
 /*
- * cuttings.h - the regions of moves, as they were cut out lately.
+ * cuttings.h - keeps the regions of moves that were cut out lately, because a search asks for them again.
  */
 #ifndef COST_CUTTINGS_H
 #define COST_CUTTINGS_H

@@ -1,5 +1,5 @@
 /*
- * estimate.c - see estimate.h.
+ * estimate.c - finds the estimator of a backend in the table of schemas/estimate.def.
  */
 #include "device/estimate.h"
 

@@ -1,20 +1,20 @@
 /*
- * estimate_mesh.c - what one of several devices would take for its part of a program, by our own model.
+ * estimate_mesh.c - our own model of the time that one of several devices takes for its part of a program.
  *
- * The program is the partitioner's result: what each device runs, exchanges written out, nothing fused yet. Compilers
- * fuse all that works element by element, so only some values are written to memory: what products, reductions, lookups
- * and exchanges make or take, and results. Each of these is written once and read once by all that is fused behind it;
- * products, lookups and exchanges read their own.
+ * The program is the partitioner's result: the program that each device runs, with its exchanges, and with nothing
+ * fused yet. Compilers fuse all that works element by element. So only some values are written to memory: those that
+ * products, reductions, lookups and exchanges make or take, and the results. Each of these is written once, and read
+ * once by all that is fused behind it; products, lookups and exchanges each read it once more.
  *
  *	product		the longer of its operations and its bytes
  *	exchange	what a device sends over its links' rate, and never less than a floor (schemas/mesh.def)
- *	all else	bytes over the rate of memory, and operations where they take longer
+ *	all else	bytes over the rate of memory, or the operations if they take longer
  *
- * Exchanges are not hidden behind work. A compiler may hide some of it; a layout that wins only because its exchanges
- * would be hidden is not found so, and none wins because something is free.
+ * Exchanges are not hidden behind work, although a compiler may hide some. So no layout wins because an exchange seems
+ * free; but a layout that would win only because its exchanges are hidden is not found.
  *
- * Memory: parameters, results that take no parameter's place, and the most that is alive of written values, in the
- * program's order. A compiler's own schedule needs less or more.
+ * Memory is the sum of the parameters, the results that take no parameter's place, and the most bytes of written values
+ * that are alive together in the program's order. A compiler's own schedule needs less or more.
  */
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /*
- * patience.c - how long a worker's answer is waited for.
+ * patience.c - decides how long we wait for a worker's answer.
  *
  * No fixed time suits both a region that runs for a microsecond and a language model of which one run takes half a
  * minute. So an answer gets the time in which any machine compiles a small program, more of it the larger the request

@@ -1,5 +1,5 @@
 /*
- * stage.c - see stage.h.
+ * stage.c - finds stages in the table of schemas/stage.def, and writes the options that apply decisions there.
  */
 #include "device/stage.h"
 

@@ -1,5 +1,5 @@
 /*
- * collective.c - see collective.h.
+ * collective.c - reads which devices a collective operation connects, and counts the bytes that each sends.
  */
 #include "graph/collective.h"
 

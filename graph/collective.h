@@ -1,9 +1,10 @@
 /*
  * collective.h - what devices exchange: the collective operations of a partitioned program.
  *
- * We count the bytes that one device sends if the group is a ring, which moves least. To reduce, and to gather, each
- * moves all but one part of the whole; an all-reduce does both. A partitioner writes a reduce-scatter as an all-reduce
- * of which each device cuts out its part, so that counts as a reduce-scatter.
+ * We count the bytes that one device sends if the devices of a group form a ring, because a ring moves least. In a
+ * reduction, and in a gathering, each device sends all but one part of the whole; an all-reduce does both. A
+ * partitioner writes a reduce-scatter as an all-reduce of which each device cuts out its part, so that counts as a
+ * reduce-scatter.
  */
 #ifndef GRAPH_COLLECTIVE_H
 #define GRAPH_COLLECTIVE_H

@@ -1,7 +1,8 @@
 /*
- * walk.c - see walk.h. Through a reshape or a bitcast, a step becomes a number of elements in memory; the operand's
- * dimension that moves is the outermost one whose own stride is not larger. A reduction walks along the dimensions that
- * it folds.
+ * walk.c - follows a walk from an instruction to its operands.
+ *
+ * Through a reshape or a bitcast, a step becomes a number of elements in memory; the operand's dimension that moves is
+ * the outermost one whose own stride is not larger. A reduction walks along the dimensions that it folds.
  */
 #include "graph/walk.h"
 

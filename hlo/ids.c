@@ -1,4 +1,6 @@
-/* ids.c - see ids.h. */
+/*
+ * ids.c - looks for the largest low half among all ids of a module, and counts up from it.
+ */
 #include "hlo/ids.h"
 
 #define LOW_HALF INT64_C(0xffffffff)

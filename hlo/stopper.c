@@ -1,5 +1,5 @@
 /*
- * stopper.c - see stopper.h.
+ * stopper.c - adds the call to a module, and takes it out of what the compiler dumped.
  */
 #include "hlo/stopper.h"
 

@@ -1,5 +1,5 @@
 /*
- * bins.c - see bins.h.
+ * bins.c - finds the edges of each column's bins, and the bin of each number.
  */
 #include "learn/bins.h"
 

@@ -1,5 +1,5 @@
 /*
- * boost.c - see boost.h.
+ * boost.c - makes rows and labels of the examples, and grows the three forests on them.
  */
 #include "learn/boost.h"
 

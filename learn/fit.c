@@ -1,5 +1,5 @@
 /*
- * fit.c - see fit.h.
+ * fit.c - calls the learners that were asked for, and puts their parts into one model.
  */
 #include "learn/fit.h"
 

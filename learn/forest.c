@@ -1,5 +1,5 @@
 /*
- * forest.c - see forest.h.
+ * forest.c - walks down trees, and packs and reads them.
  */
 #include "learn/forest.h"
 

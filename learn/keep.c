@@ -1,5 +1,5 @@
 /*
- * keep.c - see keep.h.
+ * keep.c - compares the new model with the old one, and puts the better one in place.
  */
 #include "learn/keep.h"
 

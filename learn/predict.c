@@ -1,5 +1,5 @@
 /*
- * predict.c - see predict.h.
+ * predict.c - runs the model's network and trees on examples, and mixes their outputs.
  */
 #include "learn/predict.h"
 

@@ -1,5 +1,5 @@
 /*
- * row.c - see row.h.
+ * row.c - copies the three parts of a row side by side.
  */
 #include "learn/row.h"
 

@@ -1,5 +1,5 @@
 /*
- * settings.c - see settings.h.
+ * settings.c - the table of the options of `learn`, and which of them cannot go together.
  */
 #include "learn/settings.h"
 #include "base/re.h"

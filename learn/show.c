@@ -1,5 +1,5 @@
 /*
- * show.c - see show.h.
+ * show.c - writes an evaluation as a table and as JSON.
  */
 #include "learn/show.h"
 

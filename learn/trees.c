@@ -1,5 +1,5 @@
 /*
- * trees.c - see trees.h.
+ * trees.c - does with three forests what forest.c does with one.
  */
 #include "learn/trees.h"
 

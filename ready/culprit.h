@@ -1,5 +1,5 @@
 /*
- * culprit.h - which instruction a program's run dies in.
+ * culprit.h - finds the instruction in which a program's run dies.
  */
 #ifndef READY_CULPRIT_H
 #define READY_CULPRIT_H

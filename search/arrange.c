@@ -1,5 +1,5 @@
 /*
- * arrange.c - see arrange.h.
+ * arrange.c - asks the compiler for its arrangements, looks for a better one, and proves it.
  */
 #include "search/arrange.h"
 

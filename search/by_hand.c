@@ -1,5 +1,5 @@
 /*
- * by_hand.c - see by_hand.h.
+ * by_hand.c - prices each start, makes the best of them the default, and writes the table of all.
  */
 #include "search/by_hand.h"
 

@@ -1,5 +1,5 @@
 /*
- * parts.c - see parts.h.
+ * parts.c - runs the program on several devices of this machine, and compares its outputs with those of one device.
  */
 #include "search/parts.h"
 

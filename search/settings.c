@@ -1,5 +1,5 @@
 /*
- * settings.c - see settings.h.
+ * settings.c - the table of the options of `search`, and which of them cannot go together.
  */
 #include "search/settings.h"
 

@@ -1,4 +1,6 @@
-/* sum.c - see sum.h. */
+/*
+ * sum.c - follows the chains of a run, and keeps a sum and its variance for each.
+ */
 #include "store/sum.h"
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,6 @@
-/* Reading TensorFlow's CostGraphDef: what becomes of nodes, sizes and edges, and what is refused. */
+/*
+ * check_cost_graph.c - reading TensorFlow's CostGraphDef: what becomes of nodes, sizes and edges, and what is refused.
+ */
 #include "graph/graph.h"
 #include "hlo/module.h"
 #include "hlo/text/cost_graph.h"

@@ -1,4 +1,4 @@
-/* The lower bound of orders: no order is below it, and often one reaches it. */
+/* check_order_bound.c - the lower bound of orders: no order is below it, and often one reaches it. */
 #include "graph/graph.h"
 #include "space/order/bound.h"
 #include "space/order/list.h"

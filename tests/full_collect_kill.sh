@@ -3,8 +3,8 @@
 # lost, the store stays sound, and in the end it holds exactly the samples of an uninterrupted run.
 #
 # On a device with noise no two runs measure the same costs; there the temperature is set so high that
-# the draws do not depend on them, and all but the costs is compared. Nor may whose turn it is depend on the time that
-# steps take.
+# the draws do not depend on them, and all but the costs is compared. For the same reason programs take turns by their
+# samples, not by the time that their steps take.
 set -u
 . tests/await.sh
 bin=$(realpath "${BIN:-bin}") b=$(realpath "${B:-build/release}")

@@ -2,8 +2,8 @@
 """Our reader and printer of HLO text against XLA's own, where jaxlib is installed.
 
 Each program of hlo_corpus.py goes through `inspect --hlo`; XLA reads what comes out, and what went in, and
-must find the same program in both. So must it for the graphs of examples/ and the real ones beside
-the project: our text of a message is to mean what the message means.
+must find the same program in both. The graphs of examples/ and the real ones beside the project are tried as well:
+our text of a message must mean what the message means.
 """
 import glob
 import os

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The table in examples/graphs/README.md says how many sites each graph has: is it so?
 
-Needs the CPU plugin 0.0.1, whose passes before fusion the numbers are of. Graphs of more than 1,000 sites take most of
-the time (the largest alone a minute and more) and are left out unless ZOO=all.
+Needs the CPU plugin 0.0.1, because the numbers depend on its passes before fusion. Graphs of more than 1,000 sites take
+most of the time (the largest alone a minute and more) and are left out unless ZOO=all.
 """
 import json
 import os

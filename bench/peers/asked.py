@@ -1,7 +1,7 @@
 """Our own proposals over an arena: what `search` would try next is priced, taken if it is better, and asked for again.
 
-It is a search without what a search does beside: it measures nothing twice and checks no whole program, as the other
-peers. Where no model and no promise guides, proposals are flips at random, as those of a search.
+Like the other peers, and unlike a search, it measures nothing twice and checks no whole program. Without a model or a
+promise of the space, proposals are random flips, as in a search.
 """
 from vantage import Refused
 

@@ -3,8 +3,8 @@
 All peers that come from a package decode in the same way. Sites of a class move together, as in our own search. The
 vector `start` is the compiler's default, each peer is given it as its first point, and its cost, 0, is free. Optimisers
 of real numbers get keys in [0, 1): below KEEP a class stays as it is by default, the rest is shared by its other
-choices. Without that a random vector changes half of all decisions, which on programs is hopeless, and a peer would be
-judged by its first population.
+choices. Without that, a random vector would change half of all decisions, which never pays in a program, and a peer
+would be judged by its first population.
 """
 KEEP = 0.8
 

@@ -1,5 +1,5 @@
-"""PPO as GO uses it: a network that sees the features of every class says with which probability it takes each choice;
-a batch of whole configurations is priced, and the clipped objective moves the network towards the better ones.
+"""PPO as GO uses it: a network sees the features of every class, and gives each of its choices a probability; a batch
+of whole configurations is drawn and priced, and the clipped objective moves the network towards the better ones.
 
 The network has one hidden layer and begins at keeping the default with probability 1 - FLIPS / classes. Advantages are
 costs within their batch, in units of their spread. Nothing is learnt from other programs: as for all peers, the program

@@ -1,5 +1,5 @@
 /*
- * guard.c - an end to a run that takes too long to be worth its answer.
+ * guard.c - ends a run that takes too long to be worth its answer.
  *
  * Some decisions make a compiler compute a thing anew for each of a million results: what ran for a millisecond runs
  * for an hour. Everything that matters is known after seconds, but no plugin can be asked to give up a run. So the

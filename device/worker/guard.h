@@ -1,5 +1,5 @@
 /*
- * guard.h - an end to a run that takes too long to be worth its answer.
+ * guard.h - ends a run that takes too long to be worth its answer.
  */
 #ifndef DEVICE_WORKER_GUARD_H
 #define DEVICE_WORKER_GUARD_H

@@ -3,7 +3,7 @@
 
     examples/python/transformer.py [BUDGET]         # changes that are tried; 100 unless said otherwise
 
-Needs JAX and vantage (pip install .). The compiler's own program is what comes out where nothing better is found.
+Needs JAX and vantage (pip install .). If nothing better is found, the result is the compiler's own program.
 """
 import pathlib
 import sys

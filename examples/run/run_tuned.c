@@ -6,9 +6,9 @@
  *		schemas/hlo.pb-c.c schemas/compile_options.pb-c.c -lprotobuf-c -ldl -lm
  *	taskset -c 0 ./run_tuned .deps/xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so chain.tuned
  *
- * The tuned program is loaded from tuned.exe, where there is one of this very plugin, or compiled from
- * tuned.pb with the options in options.txt; that is all there is to it (load_tuned). The rest makes
- * inputs, runs default.pb beside it, alternating, and compares times and outputs.
+ * The tuned program is loaded from tuned.exe, if this very plugin wrote it, or compiled from tuned.pb with the
+ * options in options.txt: see load_tuned. The rest makes inputs, runs default.pb and the tuned program in turns,
+ * and compares times and outputs.
  */
 #include <dlfcn.h>
 #include <math.h>

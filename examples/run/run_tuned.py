@@ -6,10 +6,10 @@
     taskset -c 0 run_tuned.py chain.tuned xla_cpu_pjrt.so       with the plugin it was measured with
 
 `Tuned` is all there is to it: copy it. With a plugin it loads tuned.exe, the very program that was measured.
-Without one it compiles tuned.pb, with the options in options.txt; jaxlib takes programs as MLIR only, which
-forgets the order in memory of what is computed inside, so a program that depends on it is refused here.
-Either way what comes out is a function from a list of arrays to a list of arrays: the program's parameters
-and results in their order, what a jitted function takes and gives flattened.
+Without one it compiles tuned.pb, with the options in options.txt. jaxlib takes programs as MLIR only, which
+loses the layouts in memory of values inside, so a program that depends on them is refused here.
+Either way the result is a function from a list of arrays to a list of arrays: the program's parameters
+and results in their order, as a jitted function takes and gives them when flattened.
 
 The rest makes inputs, runs default.pb beside it, alternating, and compares times and outputs.
 """

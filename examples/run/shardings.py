@@ -7,11 +7,11 @@
     step = found.jit(step, args)                # jax.jit with the layouts of arguments and results
     args = found.place(args)                    # puts arguments where they belong
 
-Layouts are told by the paths of arguments ("params['layers'][0]['q']"), as JAX writes them into a program, so they hold
-for a function whose arguments have the names and shapes of the one that was tuned, whatever their number of layers'
-order. Results that take an argument's place in the next call are laid out like it; others are left to the compiler.
-What is said of values inside a program is in `found.values`, by the operation that computes each: whoever
-wants it puts jax.lax.with_sharding_constraint there.
+A layout belongs to the path of an argument ("params['layers'][0]['q']"), as JAX writes it into a program. So the
+layouts hold for each function whose arguments have the same names and shapes as those of the function that was tuned.
+Results that take an argument's place in the next call are laid out like it; others are left to the compiler.
+`found.values` has the layouts of values inside the program, by the operation that computes each; to use one, put
+jax.lax.with_sharding_constraint there.
 """
 import inspect
 import json

@@ -1,8 +1,8 @@
 /*
- * cost_graph.c - see cost_graph.h.
+ * cost_graph.c - reads the nodes of a CostGraphDef, and writes the program as HLO text.
  *
- * We know few fields (fields.h) and skip all others, whatever is in them. Nodes are written behind their inputs, in
- * whatever sequence the file has them.
+ * We read a few fields (fields.h) and skip all others. A file may list its nodes in any order; we write each node after
+ * its inputs.
  */
 #include "hlo/text/cost_graph.h"
 

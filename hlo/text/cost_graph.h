@@ -1,13 +1,14 @@
 /*
- * cost_graph.h - reads TensorFlow's CostGraphDef in text form (.pbtxt), as an HLO program of operations that nothing is
- * known of but their memory.
+ * cost_graph.h - reads TensorFlow's CostGraphDef in text form (.pbtxt), and makes an HLO program of it, of whose
+ * operations only the memory is known.
  *
- * Each node becomes a custom call of its name, each of its outputs an array of as many bytes. `input_info` says whose
- * outputs it reads, `control_input` what else comes before it. Where an output is an input's buffer (alias_input_port),
- * it is counted as one of its own. What costs time, and on which device a node was placed, is left out.
+ * Each node becomes a custom call with its name; each of its outputs becomes an array of as many bytes. `input_info`
+ * says whose outputs a node reads, `control_input` what else comes before it. An output that shares an input's buffer
+ * (alias_input_port) counts as a buffer of its own. Times, and the devices that nodes were placed on, are left out.
  *
- * Such files may count memory in units of their own, a few dozen to an output, which compilers would round to nothing
- * like it. So where no output has COST_GRAPH_UNITS of them or more, one unit becomes COST_GRAPH_UNIT bytes.
+ * Some files count memory in units of their own, a few dozen to an output. A compiler rounds each buffer up to more
+ * than that, which would make all outputs equal. So if no output has COST_GRAPH_UNITS units or more, one unit becomes
+ * COST_GRAPH_UNIT bytes.
  */
 #ifndef HLO_TEXT_COST_GRAPH_H
 #define HLO_TEXT_COST_GRAPH_H

@@ -1,5 +1,5 @@
 /*
- * lines.c - see lines.h.
+ * lines.c - finds lines by id, drops those that nobody reads, and sorts them so that operands come first.
  */
 #include "space/rewrite/lines.h"
 

@@ -1,9 +1,9 @@
 /*
- * mesh.c - see mesh.h.
+ * mesh.c - reads meshes, and counts the layouts that a shape can have.
  *
- * Layouts are counted like numbers whose digits are the dimensions of the axes, the last axis fastest; those that do
- * not divide are passed over. A tensor has few dimensions and a mesh few axes, so counting anew each time costs
- * nothing.
+ * A layout is like a number with a digit for each axis: the dimension that the axis splits. We count through these
+ * numbers, the last axis fastest, and skip layouts that do not divide evenly. A tensor has few dimensions and a mesh
+ * few axes, so counting anew each time costs nothing.
  */
 #include "space/shard/mesh.h"
 

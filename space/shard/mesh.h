@@ -1,10 +1,10 @@
 /*
- * mesh.h - devices in a grid, and how the dimensions of a tensor are laid over it.
+ * mesh.h - devices in a grid (a mesh), and layouts, which say how the dimensions of a tensor are split over it.
  *
- * A mesh has a few axes, each with a name and a size; there are as many devices as the product of the sizes, numbered
- * with the last axis fastest. A layout says for each axis which dimension of a tensor it splits, or none: then the axis
- * holds copies. An axis splits one dimension at most, a dimension may be split by several axes, the earlier one
- * outside. Only dimensions that divide evenly are split, so every device holds as much as any other.
+ * A mesh has a few axes, each with a name and a size. The number of devices is the product of the sizes; devices are
+ * numbered with the last axis fastest. A layout says for each axis which dimension of a tensor it splits. An axis that
+ * splits none holds copies. An axis splits at most one dimension. Several axes may split the same dimension, the
+ * earlier axis outside. A dimension is split only if it divides evenly, so every device holds as much as any other.
  *
  *	mesh_parse(&m, "data=2,model=2", &err)
  *	for (k = 0; k < layout_count(&m, shape); k++)

@@ -1,13 +1,14 @@
 /*
  * pairs.c - finds products that go in pairs: splitting both of their weights costs one exchange.
  *
- * A weight of which the columns are split makes a value that is split; the product that follows then sums over the
- * split dimension, and if its weight is split by rows, each device has its part of the sum: one all-reduce, at the end.
- * So people split the first weight of a block by columns and the second by rows, and so does this rule: going up from a
- * product's value operand, past everything but other products with a weight, is any weight met that was split by
- * columns? Then this one is split by rows, and what follows begins anew.
+ * If a weight is split by columns, its product is a value that is split. The next product sums over the split
+ * dimension. If its weight is split by rows, each device has its part of that sum, and one all-reduce at the end is
+ * enough. So people split the first weight of a block by columns and the second by rows, and so does this rule. For
+ * each product with a weight, it goes up from the other operand, as far as the next products with a weight. If one of
+ * these weights was split by columns, this one is split by rows, and a new pair begins behind it; else it is split by
+ * columns.
  *
- * Only the first product that a weight enters counts; those behind it are of its gradient, and follow.
+ * Only the first product that reads a weight counts. The others compute its gradient, and follow from it.
  */
 #include "space/shard/own.h"
 

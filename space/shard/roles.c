@@ -1,15 +1,15 @@
 /*
  * roles.c - finds out from the graph alone what the parameters of a step are for.
  *
- * A training step gives back what it was given, a little changed: a weight less something, a moment mixed with
- * something. So each element of the result is followed back through operations that work element by element (and
- * through updates in place, as of a cache). The nearest parameter of the same shape that is met takes this place in the
- * next run: the two are tied and must be laid out alike. Where the program says itself which memory goes over into
- * which, that counts.
+ * A training step returns what it was given, a little changed: a weight less something, a moment mixed with something.
+ * So we follow each part of the result back, through operations that work element by element (and through updates in
+ * place, as of a cache). The nearest parameter of the same shape that we meet takes the place of that part in the next
+ * run: the two are tied, and must be laid out alike. If the program itself says which result takes which parameter's
+ * memory, that counts instead.
  *
- * A new weight is computed from its moments too, but a new moment not from the weight: that tells them apart. In a step
- * that trains, what is not given back is data. In one that does not, weights are not given back either; there the
- * data are what has as many rows as the result.
+ * A new weight is computed from its moments too, but a new moment is not computed from the weight: that tells them
+ * apart. In a step that trains, parameters that are not returned are data. In a step that does not train, weights are
+ * not returned either; there the data are the parameters that have as many rows as the result.
  */
 #include "space/shard/own.h"
 

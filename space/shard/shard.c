@@ -1,5 +1,5 @@
 /*
- * shard.c - see shard.h.
+ * shard.c - opens the space of layouts, writes its programs, and describes its choices to learner and reader.
  */
 #include "space/shard/shard.h"
 

@@ -1,11 +1,11 @@
 /*
  * sites.c - finds the tensors whose layout is decided; repeated ones are one site.
  *
- * A parameter is a site, and with it goes the part of the result that takes its place in the next run. So is the value
- * of a product or a convolution, in the entry and in loops, branches and calls. All that stand in the same
- * surroundings, as the layers of a network do, are one site: whoever writes "wq" lays it out the same in every layer,
- * and a search of twelve layers is no longer than one of two. Surroundings are what is met within two steps along
- * operands and users; a moment of an optimiser has its weight's.
+ * A parameter is a site; the part of the result that takes its place in the next run belongs to the same site. The
+ * value of a product or a convolution is a site, too, in the entry and in loops, branches and calls. Tensors with the
+ * same surroundings, as in the layers of a network, are one site: people lay out "wq" in the same way in every layer,
+ * and so a search over twelve layers takes no longer than one over two. The surroundings are the nodes within two steps
+ * along operands and users. A moment of an optimiser counts as having those of its weight.
  */
 #include "space/shard/own.h"
 

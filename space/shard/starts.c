@@ -11,7 +11,7 @@
  *	tables-rows	     data split over all axes, and tables in which rows are looked up: by rows,
  *	tables-columns	     ... or by columns
  *
- * Products are left to the partitioner. Sites that the program itself says something about keep it.
+ * Products are left to the partitioner. If the program itself says how a site is laid out, it keeps that layout.
  */
 #include "space/shard/own.h"
 

@@ -1,13 +1,14 @@
 /*
  * write.c - writes the program with the annotations that XLA's partitioner reads.
  *
- * A parameter has its layout as an attribute. A value gets it by a call of "Sharding" behind it, which takes the
- * value's number and name, so whoever read the value reads what is laid out, and nothing else changes; the partitioner
- * takes the calls away. What takes a parameter's place in the result is laid out like the parameter, whether it was
- * decided or left whole: otherwise the next run would have to begin with moving it.
+ * A parameter has its layout as an attribute. A value gets it by a call of "Sharding" behind it. The call takes over
+ * the value's number and name, so all readers of the value read the call, and nothing else changes; the partitioner
+ * removes the calls. A result that takes a parameter's place in the next run is laid out like the parameter, even if
+ * that is whole: otherwise the next run would begin by moving it.
  *
- * The program can also be written so that every device gets all parameters whole and gives all results whole: what is
- * in between is split as decided. Such a program runs on the inputs of one device, and its numbers can be compared.
+ * The program can also be written so that every device takes all parameters whole and returns all results whole, and
+ * only the values between them are split. Such a program runs on the inputs of one device, so its numbers can be
+ * compared with those of one device.
  */
 #include "space/shard/own.h"
 
