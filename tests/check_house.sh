@@ -25,7 +25,7 @@ code() { # FILES: every line without its comments, as FILE:LINE: TEXT
 }
 named() { # FILES...: offences
 	local k
-	code "$@" >"$tmp/code"
+	code "$@" | grep '"' >"$tmp/code"
 	for k in $kinds; do
 		grep -E "\"$k([/:][^\"]*)?\"|\"[^\"]*--space $k\b" "$tmp/code" | grep -vE "^(space|device)/$k/"
 		[ "${ordinary/ $k /}" = "$ordinary" ] || continue
@@ -49,8 +49,7 @@ reached() { # FILES...: offences
 options=$(sed -nE '/struct space_option [a-z]+\[\]/,/;/s/.*\{"([a-z-]+)", ".*/\1/p' space/*/*.c)
 [ -n "$options" ] || echo "FAIL: options_of_kinds_are_read: none"
 optioned() { # FILES...: offences
-	local o
-	for o in $options; do grep -HnE "OPT_[A-Z_]+\([^,]*, \"$o\"" "$@"; done
+	grep -HnE "OPT_[A-Z_]+\([^,]*, \"(${options//$'\n'/|})\"" "$@"
 }
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
@@ -69,7 +68,8 @@ printf '#include "space/%s/%s.h"\n' "$kind" "$kind" >"$tmp/include.c"
 printf 'const char *name(void)\n{\n\treturn %s_kind.name;\n}\n' "$kind" >"$tmp/symbol.c"
 printf 'struct opt o = OPT_STR(0, "%s", &s.value, "VALUE", "help");\n' "$option" >"$tmp/option.c"
 report lint_sees_names "$(
-	for f in kind backend help sentence; do [ -n "$(named "$tmp/$f.c")" ] || echo "a $f is not seen"; done
+	seen=$(named "$tmp"/{kind,backend,help,sentence}.c)
+	for f in kind backend help sentence; do [[ $seen == *"/$f.c:"* ]] || echo "a $f is not seen"; done
 	for f in include symbol; do [ -n "$(reached "$tmp/$f.c")" ] || echo "an $f is not seen"; done
 	[ -n "$(optioned "$tmp/option.c")" ] || echo "an option is not seen"
 )"
@@ -115,11 +115,17 @@ wide_lines() { # FILES...: one process for all of them, as a process for each ta
 # shellcheck disable=SC2046
 report lines_fit_a_screen "$(wide_lines $(tracked) \
 	$(find examples -name '*.[ch]') $(scripts))"
+without_essay() { # FILES...: those of which the first line is no comment, or that have none
+	awk 'FNR == 1 && /^\/\*/ { opened[FILENAME] } { nextfile }
+		END { for (i = 1; i < ARGC; i++) if (!(ARGV[i] in opened)) print ARGV[i] ";" }' "$@"
+}
 # shellcheck disable=SC2046
-report files_open_with_an_essay "$(for f in $(tracked) schemas/*.def; do case $(head -c 2 "$f") in \
-	'/*') ;; *) echo "$f;" ;; esac; done)"
+report files_open_with_an_essay "$(without_essay $(tracked) schemas/*.def)"
 { echo 'int f(void)'; echo '{'; for ((i = 0; i < 60; i++)); do echo '	;'; done; echo '}'; } >"$tmp/long.c"
 for ((i = 0; i < 501; i++)); do echo; done >"$tmp/many.c"
 printf '%0121d\n' 1 >"$tmp/wide.c"
+: >"$tmp/empty.c"
+report lint_sees_files_without_essay "$([ "$(without_essay tests/test.h "$tmp"/{long,empty}.c | wc -l)" -eq 2 ] ||
+	echo "other files than the two without one")"
 report lint_sees_length "$([ -n "$(long_functions "$tmp/long.c")" ] && [ -n "$(long_files "$tmp/many.c")" ] &&
 	[ -n "$(wide_lines "$tmp/wide.c")" ] || echo "a long function, file or line is not seen")"

@@ -251,12 +251,14 @@ static void dump(const char *options, size_t n, const PJRT_Executable *e)
 	dump_one(at + 15, at[14], "cpu_after_optimizations", NULL);
 }
 
+#define HASH_PRIME 1099511628211u
+
 static uint64_t hash_of(const char *code, size_t n)
 {
 	uint64_t h = 14695981039346656037u;
 
 	for (size_t i = 0; i < n; i++)
-		h = (h ^ (uint8_t)code[i]) * 1099511628211u;
+		h = (h ^ (uint8_t)code[i]) * HASH_PRIME;
 	return h >> 32;
 }
 
