@@ -2,7 +2,7 @@
  * climb.c - searches large neighbourhoods, with prices for memory.
  *
  * A step picks some connected variables, a few or all, and finds their best choices while the others stay
- * (region.h). Memory has a price per tick there. If the result does not fit, the price of the tick that is exceeded
+ * (area.h). Memory has a price per tick there. If the result does not fit, the price of the tick that is exceeded
  * most rises, much for this step and a little for those to come, and the step is tried again. Prices of ticks that
  * are not exceeded sink. So prices settle: at ticks where memory is scarce, at about what it is worth there.
  *
@@ -14,7 +14,7 @@
  * and a start of its own; an episode ends when it has found nothing better for a while. In large nets the first
  * episode lasts as long as there is time.
  *
- * Tried and dropped: picking sizes by what they gained so far (small regions then undo noise for ever and look busy);
+ * Tried and dropped: picking sizes by what they gained so far (small areas then undo noise for ever and look busy);
  * a segment tree for memory (after thin.c a plain sum over all ticks is as fast); float tables.
  */
 #include "space/net/climb.h"
@@ -40,7 +40,7 @@ void climb_init(struct climb *c, const struct reduced *m, uint64_t seed, uint64_
 	*c = (struct climb){.m = m, .best_cost = INFINITY};
 	rng_seed2(&c->rng, seed, stream);
 	standing_init(&c->now, m);
-	c->solver = region_new(m);
+	c->solver = area_new(m);
 	c->best = MEM_NEW(m->n_vars + 1, uint16_t);
 	c->price = MEM_NEW(m->n_ticks + 1, double);
 	c->sum = MEM_NEW(m->n_ticks + 1, double);
@@ -54,7 +54,7 @@ void climb_init(struct climb *c, const struct reduced *m, uint64_t seed, uint64_
 void climb_release(struct climb *c)
 {
 	standing_release(&c->now);
-	region_free(c->solver);
+	area_free(c->solver);
 	mem_free(c->best);
 	mem_free(c->price);
 	mem_free(c->sum);
@@ -131,7 +131,7 @@ static uint32_t pick_size(struct climb *c)
 struct plan { /* what one step does */
 	uint32_t n;
 	uint32_t forced; /* the last of some[] is forced, or there is none */
-	struct region_task task;
+	struct area_task task;
 };
 
 static void plan_step(struct climb *c, struct plan *p)
@@ -141,7 +141,7 @@ static void plan_step(struct climb *c, struct plan *p)
 	bool allowed = c->now.cost < REDUCED_NEVER / 2;
 
 	*p = (struct plan){.n = pick_some(c, size)};
-	p->task = (struct region_task){.x = c->now.x, .some = c->some, .price = c->sum, .rng = &c->rng};
+	p->task = (struct area_task){.x = c->now.x, .some = c->some, .price = c->sum, .rng = &c->rng};
 	p->task.room = LEAST_ROOM * pow(MOST_ROOM / LEAST_ROOM, rng_unit(&c->rng));
 	p->task.work = fmin(MOST_WORK, 30 * p->task.room);
 	if (allowed && rng_below(&c->rng, 3) == 0)
@@ -203,7 +203,7 @@ static bool try_plan(struct climb *c, const struct plan *p)
 
 	for (int i = 0; i < TRIES; i++) {
 		sum_prices(c, tick, surcharge);
-		region_solve(c->solver, &p->task, c->to);
+		area_solve(c->solver, &p->task, c->to);
 		sum_prices(c, UINT32_MAX, 0);
 		struct change change = standing_try(&c->now, c->some, c->to, p->n, c->sum);
 		double merit = change.cost + change.priced;

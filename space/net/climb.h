@@ -13,13 +13,13 @@
 #ifndef SPACE_NET_CLIMB_H
 #define SPACE_NET_CLIMB_H
 
-#include "space/net/region.h"
+#include "space/net/area.h"
 #include "space/net/standing.h"
 
 struct climb {
 	const struct reduced *m;
 	struct standing now;
-	struct region_solver *solver;
+	struct area_solver *solver;
 	struct rng rng;
 	bool found;	  /* an answer that fits */
 	double best_cost; /* infinite before */

@@ -38,7 +38,7 @@ struct change {
 void standing_init(struct standing *s, const struct reduced *m);
 void standing_release(struct standing *s);
 void standing_set(struct standing *s, const uint16_t *x); /* computes everything anew */
-/* Computes what a change of n variables, var[i] to choice to[i], would do. `price` is as in region.h, or NULL. */
+/* Computes what a change of n variables, var[i] to choice to[i], would do. `price` is as in area.h, or NULL. */
 struct change standing_try(struct standing *s, const uint32_t *var, const uint16_t *to, uint32_t n,
 	const double *price);
 /* Makes the change. */

@@ -17,8 +17,8 @@
 
 struct walk {
 	const struct line *l;
-	uint32_t *up, *down, *seen; /* per step, per step, per value: the last walk (`turn`) that met it */
-	uint32_t turn;
+	uint32_t *up, *down, *seen; /* per step, per step, per value: the last walk (`walk`) that met it */
+	uint32_t walk;
 	uint32_t *stack;
 	uint32_t *alive, n_alive; /* values at the step */
 	uint64_t walked;
@@ -48,12 +48,12 @@ static uint32_t spread(struct walk *w, const struct line_list *to, uint32_t *mar
 {
 	uint32_t n = 0;
 
-	mark[step] = w->turn;
+	mark[step] = w->walk;
 	w->stack[n++] = step;
 	for (uint32_t i = 0; i < n; i++)
 		for (uint32_t k = to->first[w->stack[i]]; k < to->first[w->stack[i] + 1]; k++, w->walked++)
-			if (mark[to->item[k]] != w->turn) {
-				mark[to->item[k]] = w->turn;
+			if (mark[to->item[k]] != w->walk) {
+				mark[to->item[k]] = w->walk;
 				w->stack[n++] = to->item[k];
 			}
 	return n;
@@ -64,7 +64,7 @@ static bool read_after(const struct walk *w, uint32_t value, uint32_t step)
 	const struct line *l = w->l;
 
 	for (uint32_t k = l->readers.first[value]; k < l->readers.first[value + 1]; k++)
-		if (l->readers.item[k] != step && w->down[l->readers.item[k]] == w->turn)
+		if (l->readers.item[k] != step && w->down[l->readers.item[k]] == w->walk)
 			return true;
 	return false;
 }
@@ -93,7 +93,7 @@ static uint64_t needs(struct walk *w, uint32_t step)
 	int64_t bytes = l->inside[step];
 	uint32_t n;
 
-	w->turn++;
+	w->walk++;
 	w->n_alive = 0;
 	spread(w, &l->before, w->up, step);
 	n = spread(w, &l->after, w->down, step);
@@ -102,9 +102,9 @@ static uint64_t needs(struct walk *w, uint32_t step)
 		for (uint32_t k = l->reads.first[v]; k < l->reads.first[v + 1]; k++) {
 			uint32_t x = l->reads.item[k], maker = l->value[x].maker;
 			w->walked++;
-			if (w->seen[x] == w->turn || maker == step || (w->up[maker] != w->turn && !l->pinned[maker]))
+			if (w->seen[x] == w->walk || maker == step || (w->up[maker] != w->walk && !l->pinned[maker]))
 				continue;
-			w->seen[x] = w->turn;
+			w->seen[x] = w->walk;
 			w->alive[w->n_alive++] = x;
 			bytes += (int64_t)l->value[x].bytes;
 		}
@@ -162,7 +162,7 @@ static bool made_before(const struct program *p, const struct walk *w, const str
 	const struct program_life *life = &p->life[x->first];
 	uint32_t maker = life->maker - p->graph->comp[p->graph->entry].first;
 
-	return x->n == 1 && life->comp == p->graph->entry && maker != step && w->up[maker] == w->turn;
+	return x->n == 1 && life->comp == p->graph->entry && maker != step && w->up[maker] == w->walk;
 }
 
 /*

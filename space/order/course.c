@@ -87,18 +87,18 @@ static void walk(struct course *c, const uint32_t *step, uint32_t n, uint32_t en
 {
 	const struct line *l = c->line;
 
-	if (++c->turn == 0) {
+	if (++c->walk == 0) {
 		memset(c->met, 0, l->n_values * sizeof *c->met);
-		c->turn = 1;
+		c->walk = 1;
 	}
 	for (uint32_t i = n; i-- > 0;) {
 		uint32_t v = step[i];
 		uint64_t made = 0, saved = 0;
 		for (uint32_t k = l->reads.first[v]; k < l->reads.first[v + 1]; k++) {
 			uint32_t x = l->reads.item[k];
-			if (c->met[x] == c->turn || c->place[c->last[x]] > end)
+			if (c->met[x] == c->walk || c->place[c->last[x]] > end)
 				continue;
-			c->met[x] = c->turn;
+			c->met[x] = c->walk;
 			c->undo[c->n_undo++] = (struct line_pair){x, c->last[x]};
 			c->last[x] = v;
 			alive += l->value[x].bytes;
@@ -107,7 +107,7 @@ static void walk(struct course *c, const uint32_t *step, uint32_t n, uint32_t en
 			uint32_t x = l->makes.item[k];
 			made += l->value[x].bytes;
 			saved += shared(c, x);
-			if (c->met[x] != c->turn && c->place[c->last[x]] <= end)
+			if (c->met[x] != c->walk && c->place[c->last[x]] <= end)
 				alive += l->value[x].bytes;
 		}
 		bytes[i] = alive + (uint64_t)l->inside[v] - saved;

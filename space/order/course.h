@@ -39,7 +39,7 @@ struct course {
 		double heat;	  /* of the whole order with this window */
 		uint64_t peak;	  /* of the window alone */
 	} trial;
-	uint32_t *met, turn;	      /* per value: the last walk that met it; the number of the present walk */
+	uint32_t *met, walk;	      /* per value: the last walk that met it; the number of the present walk */
 	struct line_pair *undo;	      /* values, and their last readers before the trial */
 	uint32_t n_undo;
 	uint64_t taken;		      /* trials taken since heat was last summed anew */

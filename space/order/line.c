@@ -80,7 +80,7 @@ static void lay_out(struct line_pairs *p, uint32_t n, struct line_list *out)
 		out->first[i + 1] += out->first[i];
 }
 
-static void turn(struct line_pairs *p)
+static void swap_ends(struct line_pairs *p)
 {
 	for (size_t i = 0; i < p->n; i++)
 		p->v[i] = (struct line_pair){p->v[i].b, p->v[i].a};
@@ -94,10 +94,10 @@ void line_finish(struct line *l)
 		pairs_add(&made, l->value[i].maker, i);
 	lay_out(&made, l->n, &l->makes);
 	lay_out(&l->edges, l->n, &l->after);
-	turn(&l->edges);
+	swap_ends(&l->edges);
 	lay_out(&l->edges, l->n, &l->before);
 	lay_out(&l->uses, l->n, &l->reads);
-	turn(&l->uses);
+	swap_ends(&l->uses);
 	lay_out(&l->uses, l->n_values, &l->readers);
 	lay_out(&l->shares, l->n_values, &l->twins);
 	mem_free(made.v);

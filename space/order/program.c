@@ -99,9 +99,9 @@ static int by_value(const void *a, const void *b)
 static void add_life(struct program *p, uint32_t name, uint32_t node)
 {
 	const struct values *v = &p->values;
-	uint32_t part = values_part(v, name), x = values_of(v, name);
+	uint32_t life = values_life(v, name), x = values_of(v, name);
 
-	p->life[p->n_lives] = (struct program_life){.maker = node, .comp = v->home[part], .number = v->number[part],
+	p->life[p->n_lives] = (struct program_life){.maker = node, .comp = v->home[life], .number = v->number[life],
 		.begin = p->of_name[x], .end = p->n_lives};
 	p->n_lives++;
 }
@@ -121,9 +121,9 @@ static void list_values(struct program *p)
 		p->of_name[k] = NONE;
 	for (uint32_t i = 0; i < g->n_nodes; i++)
 		for (uint32_t k = v->leaf[i]; k < v->leaf[i + 1]; k++) {
-			uint32_t x = values_of(v, k), part = values_part(v, k);
-			if ((given[x] && !(result[x] && v->several[x])) || v->number[part] == NONE || listed[part] ||
-				v->home[part] != g->node[i].comp)
+			uint32_t x = values_of(v, k), life = values_life(v, k);
+			if ((given[x] && !(result[x] && v->several[x])) || v->number[life] == NONE || listed[life] ||
+				v->home[life] != g->node[i].comp)
 				continue;
 			if (p->of_name[x] == NONE) {
 				p->of_name[x] = p->n_values;
@@ -131,7 +131,7 @@ static void list_values(struct program *p)
 					.result = result[x],
 					.room = NONE};
 			}
-			listed[part] = true;
+			listed[life] = true;
 			add_life(p, k, i);
 		}
 	if (p->n_lives)
@@ -221,17 +221,17 @@ void program_as_listed(struct program *p)
 	p->listed = true;
 }
 
-/* Returns a value's turn by the listing. Computations are listed after those that call them. */
-static uint64_t listed_turn(const struct program *p, const struct program_value *x)
+/* Returns a value's rank by the listing. Computations are listed after those that call them. */
+static uint64_t listed_rank(const struct program *p, const struct program_value *x)
 {
-	uint64_t turn = UINT64_MAX;
+	uint64_t rank = UINT64_MAX;
 
 	for (uint32_t k = x->first; k < x->first + x->n; k++) {
 		uint32_t m = p->life[k].maker;
 		uint64_t at = (uint64_t)(p->graph->n_comps - p->graph->node[m].comp) << 32 | m;
-		turn = at < turn ? at : turn;
+		rank = at < rank ? at : rank;
 	}
-	return turn;
+	return rank;
 }
 
 static void set_lives(struct program *p)
@@ -246,7 +246,7 @@ static void set_lives(struct program *p)
 			x->begin = y->begin < x->begin ? y->begin : x->begin;
 			x->end = y->end > x->end ? y->end : x->end;
 		}
-		x->turn = p->listed ? listed_turn(p, x) : x->begin;
+		x->rank = p->listed ? listed_rank(p, x) : x->begin;
 		if (x->result) { /* its last life never ends */
 			for (uint32_t k = x->first; k < x->first + x->n; k++)
 				if (p->life[k].end == x->end)

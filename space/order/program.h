@@ -17,7 +17,7 @@
 #include "space/order/course.h"
 #include "space/order/values.h"
 
-struct program_life { /* the life of one part of a buffer; most buffers have one part (values.h) */
+struct program_life { /* a time during which a buffer is in use; most buffers have one life (values.h) */
 	uint32_t maker; /* the node that makes it */
 	uint32_t comp, number; /* its line, and its number among the values of that line */
 	uint64_t begin, end; /* by the clock of program.time */
@@ -28,7 +28,7 @@ struct program_value { /* a buffer; the array is in the order in which the compi
 	uint32_t first, n; /* its lives, in the order in which the program lists them */
 	uint64_t size; /* as the program says, not rounded */
 	uint64_t begin, end; /* from the first of its lives to the last */
-	uint64_t turn; /* of buffers of the same size, the one with the smaller turn gets memory first */
+	uint64_t rank; /* of buffers of the same size, the one with the smaller rank gets memory first */
 	bool result; /* is it a result of the program? */
 	uint32_t room; /* the number of the room that it is in (rooms.h); NONE: it is in the heap */
 };

@@ -36,12 +36,12 @@ static bool sooner(const struct program_value *x, const struct program_value *y)
 		return x->size > y->size;
 	if (x->result != y->result)
 		return x->result;
-	if (x->turn != y->turn)
-		return x->turn < y->turn;
+	if (x->rank != y->rank)
+		return x->rank < y->rank;
 	return x->name < y->name;
 }
 
-static int by_turn(const void *a, const void *b)
+static int by_rank(const void *a, const void *b)
 {
 	return sooner(a, b) ? -1 : sooner(b, a);
 }
@@ -58,7 +58,7 @@ static void sort(struct program *p)
 			p->value[k] = p->value[k - 1];
 		p->value[k] = x;
 		if (left == 0) {
-			qsort(p->value, p->n_values, sizeof *p->value, by_turn);
+			qsort(p->value, p->n_values, sizeof *p->value, by_rank);
 			return;
 		}
 	}

@@ -2,7 +2,7 @@
  * rooms.h - finds the values that live in the memory of the program's results, by XLA's rules.
  *
  * A room is the memory of one result. Buffers get their memory from the largest to the smallest; of the same size,
- * results come first, and the others by their turn (program.h). A result moves into its own room. Any other buffer
+ * results come first, and the others by their rank (program.h). A result moves into its own room. Any other buffer
  * takes a room that is large enough and free during all of its lives: the room of one of its makers' operands, or else
  * the smallest. A buffer that finds no room goes into the heap.
  *

@@ -108,13 +108,13 @@ static uint32_t over(const struct values *v, uint32_t node, uint32_t operand)
 	return v->leaf[node] + (values_array(v, node) ? 0 : 1 + operand);
 }
 
-/* Does that node make the part (values.h), and is it in temporary memory? */
-static bool makes_here(const struct values *v, uint32_t part, uint32_t node)
+/* Does that node begin the life (values.h), and is it in temporary memory? */
+static bool makes_here(const struct values *v, uint32_t life, uint32_t node)
 {
 	uint32_t comp = v->graph->node[node].comp;
 
-	return v->home[part] == comp && v->line[comp].value[v->number[part]].maker == node -
-		v->graph->comp[comp].first && !v->outside[values_of(v, part)];
+	return v->home[life] == comp && v->line[comp].value[v->number[life]].maker == node -
+		v->graph->comp[comp].first && !v->outside[values_of(v, life)];
 }
 
 /*
@@ -132,8 +132,8 @@ void order_add_shares(struct values *v, uint32_t comp)
 			uint32_t from = node_operands(g, i)[o], to = over(v, i, o), x, y;
 			if (to == NONE || !values_array(v, from))
 				continue;
-			x = values_part(v, to);
-			y = values_part(v, v->leaf[from]);
+			x = values_life(v, to);
+			y = values_life(v, v->leaf[from]);
 			if (y != x && makes_here(v, x, i) && makes_here(v, y, from) && !v->several[values_of(v, y)])
 				line_shares(l, v->number[x], v->number[y]);
 		}

@@ -9,10 +9,10 @@
  * tried at all; some moves are tried however bad they seem. If no values are in the memory of results, quick moves are
  * exact already, and they get most of the time.
  *
- * Live bytes and bytes of the heap differ by gaps (heap.h). The heap counts in the end. So in the last part of the
- * search, if the gaps are large enough, moves are judged by the heap, too. If tens of thousands of values are alive
- * together, laying out the heap takes seconds; for such a program live bytes stand for it, and a caller who wants the
- * heap asks for it afterwards.
+ * Live bytes and bytes of the heap differ by gaps (heap.h). The heap counts in the end. So late in the search, if the
+ * gaps are large enough, moves are judged by the heap, too. If tens of thousands of values are alive together, laying
+ * out the heap takes seconds; for such a program live bytes stand for it, and a caller who wants the heap asks for it
+ * afterwards.
  */
 #include "space/order/tune.h"
 
@@ -259,8 +259,8 @@ static bool worth_it(const struct program *p, uint32_t comp)
 	return p->values.line[comp].n > 2 && p->peak[comp] > 0;
 }
 
-/* Tunes all computations from the orders that the program has, in a share (`part`) of the time. */
-static void pass(struct tuner *t, double part)
+/* Tunes all computations from the orders that the program has, in a share of the time. */
+static void pass(struct tuner *t, double share)
 {
 	struct program *p = t->p;
 	double steps = 0;
@@ -271,7 +271,7 @@ static void pass(struct tuner *t, double part)
 	for (uint32_t c = 0; c < p->graph->n_comps; c++) {
 		if (!worth_it(p, c))
 			continue;
-		t->share = part * p->values.line[c].n / steps;
+		t->share = share * p->values.line[c].n / steps;
 		t->seconds = t->o->seconds * t->share;
 		t->moves = t->o->moves ? (uint64_t)((double)t->o->moves * t->share) + 1 : 0;
 		tune_line(t, c);

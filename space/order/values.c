@@ -40,23 +40,23 @@ uint32_t values_of(const struct values *v, uint32_t name)
 	return find(v->parent, name);
 }
 
-uint32_t values_part(const struct values *v, uint32_t name)
+uint32_t values_life(const struct values *v, uint32_t name)
 {
-	return find(v->part, name);
+	return find(v->life, name);
 }
 
 enum tie {
 	NOTHING,
 	RENAMED,   /* the same array by another name */
-	REWRITTEN, /* another array in the same buffer, which takes its place at once: the same part */
-	CARRIED	   /* another array in the same buffer, which may come later: another part */
+	REWRITTEN, /* another array in the same buffer, which takes its place at once: they share a life */
+	CARRIED	   /* another array in the same buffer, which may come later: another life */
 };
 
 static void join(struct values *v, uint32_t a, uint32_t b, enum tie tie)
 {
 	unite(v->parent, a, b);
 	if (tie != CARRIED)
-		unite(v->part, a, b);
+		unite(v->life, a, b);
 	if (tie != RENAMED)
 		v->several[a] = true;
 }
@@ -236,7 +236,7 @@ static void find_names(struct values *v)
 	}
 	v->n = v->leaf[g->n_nodes];
 	v->parent = MEM_NEW(v->n, uint32_t);
-	v->part = MEM_NEW(v->n, uint32_t);
+	v->life = MEM_NEW(v->n, uint32_t);
 	v->several = MEM_NEW(v->n, bool);
 	v->bytes = MEM_NEW(v->n, uint64_t);
 	v->home = MEM_NEW(v->n, uint32_t);
@@ -244,7 +244,7 @@ static void find_names(struct values *v)
 	v->table = MEM_NEW(v->n, bool);
 	v->number = MEM_NEW(v->n, uint32_t);
 	for (uint32_t i = 0; i < v->n; i++) {
-		v->parent[i] = v->part[i] = i;
+		v->parent[i] = v->life[i] = i;
 		v->number[i] = NONE;
 	}
 	for (uint32_t i = 0; i < g->n_nodes; i++) {
@@ -292,8 +292,8 @@ static void join_donated(struct values *v)
 }
 
 /*
- * Finds the home of each part, and marks buffers that are not in temporary memory. Callers are numbered after callees,
- * so the last computation in which a part has a name is the outermost, its home.
+ * Finds the home of each life, and marks buffers that are not in temporary memory. Callers are numbered after callees,
+ * so the last computation in which a life has a name is the outermost, its home.
  */
 static void place_values(struct values *v)
 {
@@ -304,7 +304,7 @@ static void place_values(struct values *v)
 			(g->node[i].opcode == OP_PARAMETER && g->node[i].comp == g->entry);
 		for (uint32_t k = v->leaf[i]; k < v->leaf[i + 1]; k++) {
 			uint32_t x = values_of(v, k);
-			v->home[values_part(v, k)] = g->node[i].comp;
+			v->home[values_life(v, k)] = g->node[i].comp;
 			v->several[x] |= v->several[k];
 			v->outside[x] |= out;
 			v->bytes[x] = v->bytes[k] > v->bytes[x] ? v->bytes[k] : v->bytes[x];
@@ -324,7 +324,7 @@ static void add_reads(struct values *v, uint32_t by, uint32_t first, uint32_t en
 	uint32_t comp = v->graph->node[by].comp;
 
 	for (uint32_t k = first; k < end; k++) {
-		uint32_t x = values_part(v, k);
+		uint32_t x = values_life(v, k);
 		if (v->home[x] == comp && v->number[x] != NONE)
 			line_reads(&v->line[comp], by - v->graph->comp[comp].first, v->number[x]);
 	}
@@ -338,7 +338,7 @@ static void add_values(struct values *v, uint32_t comp)
 
 	for (uint32_t i = c->first; i < c->first + c->n_nodes; i++) {
 		for (uint32_t k = v->leaf[i]; k < v->leaf[i + 1]; k++) {
-			uint32_t x = values_part(v, k), b = values_of(v, k);
+			uint32_t x = values_life(v, k), b = values_of(v, k);
 			if (v->home[x] == comp && v->number[x] == NONE && !v->table[k])
 				v->number[x] = line_value(l, i - c->first, v->outside[b] ? 0
 					: values_rounded(v->bytes[b]));
@@ -472,7 +472,7 @@ void values_release(struct values *v)
 		line_release(&v->line[c]);
 	mem_free(v->leaf);
 	mem_free(v->parent);
-	mem_free(v->part);
+	mem_free(v->life);
 	mem_free(v->several);
 	mem_free(v->bytes);
 	mem_free(v->home);

@@ -10,11 +10,11 @@
  * tables have names, but they are not values of lines.
  *
  * The buffer of a loop is not always in use: between the last reader of what an iteration was given and the maker of
- * what it hands on, other values may be there. So such a buffer has several parts: what goes into the loop, what its
+ * what it hands on, other values may be there. So such a buffer has several lives: what goes into the loop, what its
  * condition is given, what its body is given, what its body gives, and what comes out. Likewise what each branch gives
- * is a part, and what comes out of all branches. Every other buffer is one part. Each part is alive on its own.
+ * has a life, and what comes out of all branches. Every other buffer has one life.
  *
- * A part's home is the outermost computation in which it has a name. Each computation that is compiled as such (the
+ * A life's home is the outermost computation in which it has a name. Each computation that is compiled as such (the
  * entry, and those of control flow) becomes a line; its steps are its instructions, in the graph's numbering. At the
  * step that runs a loop, what the loop carries is counted once, inside.
  *
@@ -32,22 +32,22 @@ struct values {
 	uint32_t n;		/* the number of names */
 	uint32_t *leaf;		/* per node: its first name; the names of node v end at leaf[v + 1] */
 	uint32_t *parent;	/* per name: one step towards the name that stands for its buffer (union and find) */
-	uint32_t *part;		/* per name: one step towards the name that stands for its part */
+	uint32_t *life;		/* per name: one step towards the name that stands for its life */
 	uint64_t *bytes;	/* per name, as its shape says; at the name that stands for a buffer, the largest */
 	bool *outside;		/* at the name that stands for a buffer: it is not in temporary memory */
 	bool *table;		/* per name: it is a tuple's table */
 	bool *several;		/* at the name that stands for a buffer: several instructions make what is in it */
-	uint32_t *home;		/* at the name that stands for a part: its computation */
-	uint32_t *number;	/* at the name that stands for a part: its value in the line of its home; NONE: none */
+	uint32_t *home;		/* at the name that stands for a life: its computation */
+	uint32_t *number;	/* at the name that stands for a life: its value in the line of its home; NONE: none */
 	struct line *line;	/* per computation; n is 0 for those that are not compiled as such */
 };
 
 /* Finds all values, and makes the lines. Step i of a computation's line is node comp.first + i. */
 void values_find(struct values *v, const struct graph *g);
 void values_release(struct values *v);
-/* Return the name that stands for the buffer of a name, and the one that stands for its part. */
+/* Return the name that stands for the buffer of a name, and the one that stands for its life. */
 uint32_t values_of(const struct values *v, uint32_t name);
-uint32_t values_part(const struct values *v, uint32_t name);
+uint32_t values_life(const struct values *v, uint32_t name);
 /* Does the node make one array, and not a tuple? */
 bool values_array(const struct values *v, uint32_t node);
 /* Returns the bytes of all tables together. */

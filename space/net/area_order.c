@@ -1,17 +1,17 @@
 /*
- * region_order.c - finds the order in which variables are eliminated.
+ * area_order.c - finds the order in which variables are eliminated.
  *
  * The variable whose table would be smallest comes next; a heap holds the variables by that size. If even the smallest
  * table is larger than `room`, one of the variables in it keeps its present choice, and so drops out of all tables.
  */
-#include "space/net/region_own.h"
+#include "space/net/area_own.h"
 
 #include <math.h>
 #include <string.h>
 
 #define LEAST_ROOM 300.0 /* `room` never shrinks below this */
 
-void region_add_near(struct region_solver *r, uint32_t i, uint32_t j)
+void area_add_near(struct area_solver *r, uint32_t i, uint32_t j)
 {
 	struct local *l = &r->local[i];
 
@@ -29,7 +29,7 @@ void region_add_near(struct region_solver *r, uint32_t i, uint32_t j)
 	l->near[l->n_near++] = j;
 }
 
-static void drop_near(struct region_solver *r, uint32_t i, uint32_t j)
+static void drop_near(struct area_solver *r, uint32_t i, uint32_t j)
 {
 	struct local *l = &r->local[i];
 
@@ -40,7 +40,7 @@ static void drop_near(struct region_solver *r, uint32_t i, uint32_t j)
 		}
 }
 
-static double table_size(const struct region_solver *r, uint32_t i)
+static double table_size(const struct area_solver *r, uint32_t i)
 {
 	const struct local *l = &r->local[i];
 	double size = l->n;
@@ -52,7 +52,7 @@ static double table_size(const struct region_solver *r, uint32_t i)
 	return size;
 }
 
-static void heap_push(struct region_solver *r, uint32_t i)
+static void heap_push(struct area_solver *r, uint32_t i)
 {
 	struct waiting w = {table_size(r, i), i};
 	size_t at;
@@ -63,7 +63,7 @@ static void heap_push(struct region_solver *r, uint32_t i)
 	r->heap[at] = w;
 }
 
-static struct waiting heap_pop(struct region_solver *r)
+static struct waiting heap_pop(struct area_solver *r)
 {
 	struct waiting top = r->heap[0], last = r->heap[--r->n_heap];
 	size_t at = 0, child;
@@ -79,7 +79,7 @@ static struct waiting heap_pop(struct region_solver *r)
 	return top;
 }
 
-static void order_next(struct region_solver *r, uint32_t i)
+static void order_next(struct area_solver *r, uint32_t i)
 {
 	struct local *l = &r->local[i];
 
@@ -90,14 +90,14 @@ static void order_next(struct region_solver *r, uint32_t i)
 		drop_near(r, l->near[k], i);
 		for (uint32_t j = 0; j < l->n_near; j++)
 			if (j != k)
-				region_add_near(r, l->near[k], l->near[j]);
+				area_add_near(r, l->near[k], l->near[j]);
 	}
 	for (uint32_t k = 0; k < l->n_near; k++)
 		heap_push(r, l->near[k]);
 }
 
 /* Makes i or one of its neighbours keep its choice: most likely the one that has most neighbours and choices. */
-static void leave_near(struct region_solver *r, uint32_t i)
+static void leave_near(struct area_solver *r, uint32_t i)
 {
 	struct local *l = &r->local[i];
 	double most = -1;
@@ -123,7 +123,7 @@ static void leave_near(struct region_solver *r, uint32_t i)
 		heap_push(r, i);
 }
 
-void region_find_order(struct region_solver *r)
+void area_find_order(struct area_solver *r)
 {
 	r->n_heap = 0;
 	r->n_order = 0;

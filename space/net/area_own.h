@@ -1,21 +1,21 @@
 /*
- * region_own.h - the data that region.c (tables) and region_order.c (order of elimination) share. No other file
+ * area_own.h - the data that area.c (tables) and area_order.c (order of elimination) share. No other file
  * includes it.
  */
-#ifndef SPACE_NET_REGION_OWN_H
-#define SPACE_NET_REGION_OWN_H
+#ifndef SPACE_NET_AREA_OWN_H
+#define SPACE_NET_AREA_OWN_H
 
 #include "base/mem.h"
-#include "space/net/region.h"
+#include "space/net/area.h"
 
 #define MOST_AXES 16
 
-struct local { /* a variable of the region */
+struct local { /* a variable of the area */
 	uint32_t var;
 	uint32_t n;	     /* the number of choices that are not forbidden */
 	uint16_t *choice;    /* [n] */
 	double *cost;	     /* [n] includes memory at its prices, and all edges to variables that keep their choice */
-	uint32_t *near;	     /* its neighbours in the region, while the order is sought */
+	uint32_t *near;	     /* its neighbours in the area, while the order is sought */
 	uint32_t n_near, cap_near;
 	uint32_t when;	     /* position in the order; LEFT: it keeps its choice */
 	bool gone;
@@ -38,9 +38,9 @@ struct waiting { /* an entry of the heap: a variable, and the size of its table 
 	uint32_t i;
 };
 
-struct region_solver {
+struct area_solver {
 	const struct reduced *m;
-	const struct region_task *task;
+	const struct area_task *task;
 	uint32_t *number; /* per variable of the model: local number + 1, or 0 */
 	struct local *local;
 	size_t cap_local;
@@ -56,7 +56,7 @@ struct region_solver {
 };
 
 /* Finds the order of elimination, and the variables that keep their choice (`when` is LEFT). */
-void region_find_order(struct region_solver *r);
-void region_add_near(struct region_solver *r, uint32_t i, uint32_t j); /* j becomes a neighbour of i */
+void area_find_order(struct area_solver *r);
+void area_add_near(struct area_solver *r, uint32_t i, uint32_t j); /* j becomes a neighbour of i */
 
 #endif

@@ -1,29 +1,29 @@
 /*
- * region.h - finds the best choices of some variables, the region, while all other variables keep theirs. It is exact,
+ * area.h - finds the best choices of some variables, the area, while all other variables keep theirs. It is exact,
  * and counts memory by prices.
  *
- *	struct region_solver *r = region_new(m);
- *	struct region_task t = {.x = x, .some = some, .n = n, .price = prices, .room = 20000, .rng = &rng};
- *	region_solve(r, &t, out);
- *	region_free(r);
+ *	struct area_solver *r = area_new(m);
+ *	struct area_task t = {.x = x, .some = some, .n = n, .price = prices, .room = 20000, .rng = &rng};
+ *	area_solve(r, &t, out);
+ *	area_free(r);
  *
  * Each tick has a price for a unit of memory. Prices are given as running sums: price[t] is what a unit costs during
  * all ticks before t. If the variables are connected so closely that a table would have more than `room` entries, some
  * of them keep their choice, and the others are solved exactly.
  */
-#ifndef SPACE_NET_REGION_H
-#define SPACE_NET_REGION_H
+#ifndef SPACE_NET_AREA_H
+#define SPACE_NET_AREA_H
 
 #include "base/rng.h"
 #include "space/net/reduced.h"
 
-struct region_solver;
-struct region_solver *region_new(const struct reduced *m);
-void region_free(struct region_solver *r); /* accepts NULL */
+struct area_solver;
+struct area_solver *area_new(const struct reduced *m);
+void area_free(struct area_solver *r); /* accepts NULL */
 
-struct region_task {
+struct area_task {
 	const uint16_t *x;	/* [n_vars] the present choice of every variable */
-	const uint32_t *some;	/* [n] the region's variables, all distinct */
+	const uint32_t *some;	/* [n] the area's variables, all distinct */
 	uint32_t n;
 	const double *price;	/* [n_ticks + 1] running sums; NULL: memory is free */
 	double room;		/* the most entries of a table */
@@ -35,6 +35,6 @@ struct region_task {
  * out[i] becomes the choice of some[i]. Returns the cost of the eliminated variables, with their memory at its prices
  * and with all their edges.
  */
-double region_solve(struct region_solver *r, const struct region_task *task, uint16_t *out);
+double area_solve(struct area_solver *r, const struct area_task *task, uint16_t *out);
 
 #endif

@@ -1,29 +1,29 @@
 /*
- * region.c - eliminates variables one after the other (Bertele and Brioschi 1972).
+ * area.c - eliminates variables one after the other (Bertele and Brioschi 1972).
  *
  * To eliminate a variable, we write a table: for every combination of choices of its neighbours, the least that the
  * variable can cost and the choice that costs it. The table becomes a cost of those neighbours, which are then
  * neighbours of each other. When all variables are gone, the choices are read back in the opposite order.
  *
- * First we find the order of elimination (region_order.c). Then we make the tables. The axes of a table are sorted by
+ * First we find the order of elimination (area_order.c). Then we make the tables. The axes of a table are sorted by
  * that order, backwards: the variable that is eliminated next is the last axis, which is the fastest. So the inner loop
  * runs over neighbouring numbers.
  */
-#include "space/net/region_own.h"
+#include "space/net/area_own.h"
 
 #include <math.h>
 #include <string.h>
 
-struct region_solver *region_new(const struct reduced *m)
+struct area_solver *area_new(const struct reduced *m)
 {
-	struct region_solver *r = MEM_NEW(1, struct region_solver);
+	struct area_solver *r = MEM_NEW(1, struct area_solver);
 
 	r->m = m;
 	r->number = MEM_NEW(m->n_vars + 1, uint32_t);
 	return r;
 }
 
-void region_free(struct region_solver *r)
+void area_free(struct area_solver *r)
 {
 	if (!r)
 		return;
@@ -45,10 +45,10 @@ static double memory_price(const struct var *v, uint32_t k, const double *price)
 	return sum;
 }
 
-/* Adds up what each choice of a variable costs with everything outside the region. Leaves out forbidden choices. */
-static void take_var(struct region_solver *r, struct local *l)
+/* Adds up what each choice of a variable costs with everything outside the area. Leaves out forbidden choices. */
+static void take_var(struct area_solver *r, struct local *l)
 {
-	const struct region_task *task = r->task;
+	const struct area_task *task = r->task;
 	const struct var *v = &r->m->var[l->var];
 	uint16_t now = task->x[l->var];
 	double *cost = arena_alloc(&r->mem, v->choices * sizeof *cost);
@@ -80,7 +80,7 @@ static void take_var(struct region_solver *r, struct local *l)
 	l->n = n;
 }
 
-static size_t entries(const struct region_solver *r, const struct table *t)
+static size_t entries(const struct area_solver *r, const struct table *t)
 {
 	size_t n = 1;
 
@@ -93,7 +93,7 @@ static size_t entries(const struct region_solver *r, const struct table *t)
  * Puts a table into the list of its last axis, which is the first of its variables to be eliminated. If a table with
  * the same axes is there, adds to that one instead.
  */
-static void file_table(struct region_solver *r, const struct table *t)
+static void file_table(struct area_solver *r, const struct table *t)
 {
 	struct local *l = &r->local[t->axis[t->n_axes - 1]];
 
@@ -111,8 +111,8 @@ static void file_table(struct region_solver *r, const struct table *t)
 	l->table = (uint32_t)r->n_tables++;
 }
 
-/* Takes the edges inside the region: those to variables that keep their choice become costs, others become tables. */
-static void take_edges(struct region_solver *r, uint32_t i)
+/* Takes the edges inside the area: those to variables that keep their choice become costs, others become tables. */
+static void take_edges(struct area_solver *r, uint32_t i)
 {
 	struct local *l = &r->local[i];
 	const struct var *v = &r->m->var[l->var];
@@ -139,7 +139,7 @@ static void take_edges(struct region_solver *r, uint32_t i)
 }
 
 /* Lists the other variables in a variable's tables: the axes of its new table, the last to be eliminated first. */
-static void find_axes(struct region_solver *r, struct local *l)
+static void find_axes(struct area_solver *r, struct local *l)
 {
 	l->n_axes = 0;
 	for (uint32_t t = l->table; t != NEVER_YET; t = r->table[t].next)
@@ -161,7 +161,7 @@ struct sum { /* the tables that are added up for an entry of the new table */
 	size_t (*stride)[MOST_AXES]; /* per table and axis of the new table */
 };
 
-static void find_strides(const struct region_solver *r, const struct local *l, const struct table *t, size_t *stride)
+static void find_strides(const struct area_solver *r, const struct local *l, const struct table *t, size_t *stride)
 {
 	size_t size = l->n;
 
@@ -212,7 +212,7 @@ static void move_along(struct sum *s, uint32_t axis, size_t times, bool back)
 /*
  * Fills the new table; its last axis is the fastest. Tables that do not depend on it are added up once per row.
  */
-static void fill(struct region_solver *r, struct local *l, struct sum *s, double *out)
+static void fill(struct area_solver *r, struct local *l, struct sum *s, double *out)
 {
 	uint32_t at[MOST_AXES] = {0}, last = l->n_axes - 1, width = r->local[l->axis[last]].n, a;
 	double *row = arena_alloc(&r->mem, 2 * l->n * sizeof *row), *sum = row + l->n;
@@ -246,7 +246,7 @@ static void absorb(struct local *l, const struct table *t)
 }
 
 /* Eliminates variable i. Returns its least cost if that depends on no other variable, else 0: a table has it. */
-static double eliminate(struct region_solver *r, uint32_t i)
+static double eliminate(struct area_solver *r, uint32_t i)
 {
 	struct local *l = &r->local[i];
 	struct sum s = {0};
@@ -279,7 +279,7 @@ static double eliminate(struct region_solver *r, uint32_t i)
 	return 0;
 }
 
-static void read_back(struct region_solver *r, uint16_t *out)
+static void read_back(struct area_solver *r, uint16_t *out)
 {
 	for (uint32_t i = 0; i < r->n; i++)
 		out[i] = r->task->x[r->local[i].var];
@@ -293,7 +293,7 @@ static void read_back(struct region_solver *r, uint16_t *out)
 	}
 }
 
-double region_solve(struct region_solver *r, const struct region_task *task, uint16_t *out)
+double area_solve(struct area_solver *r, const struct area_task *task, uint16_t *out)
 {
 	double cost = 0;
 
@@ -311,9 +311,9 @@ double region_solve(struct region_solver *r, const struct region_task *task, uin
 		take_var(r, &r->local[i]);
 		for (uint32_t e = 0; e < v->n_links; e++)
 			if (r->number[v->link[e].other])
-				region_add_near(r, i, r->number[v->link[e].other] - 1);
+				area_add_near(r, i, r->number[v->link[e].other] - 1);
 	}
-	region_find_order(r);
+	area_find_order(r);
 	for (uint32_t i = 0; i < r->n; i++)
 		take_edges(r, i);
 	for (uint32_t o = 0; o < r->n_order; o++)
