@@ -74,8 +74,8 @@ int contest_price(struct contest *c, const struct contest_ask *ask, struct conte
 bool contest_spent(const struct contest *c);
 int contest_tell(struct contest *c, const uint8_t *config, struct estimate *cost, bool *refused, struct err *err);
 /*
- * What our own search would try from `config`, in its place; -1: nothing, and the client is told why. `by`: what guides
- * it.
+ * Replaces `config` by what our own search would try next from there. -1: there is nothing to try, and the sentence
+ * says why. `by` gets what guides the proposals.
  */
 int contest_advise(struct contest *c, uint8_t *config, struct rng *rng, const char **by, struct err *err);
 /* The device is given back for it, and the contest is over. */

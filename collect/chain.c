@@ -10,7 +10,7 @@
 
 #define ANCHOR_PAIRS 4 /* at least; a slow configuration is not run more often than that */
 
-/* Modules that are compiled ahead: so many a helper, and so many more. */
+/* How many modules are compiled ahead: AHEAD_EACH for each helper, and AHEAD_LEAST more. */
 #define AHEAD_EACH 3
 #define AHEAD_LEAST 4
 

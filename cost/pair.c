@@ -1,8 +1,8 @@
 /*
  * pair.c - programs put side by side: compiled, compared, timed, dropped.
  *
- * The sides are compiled in random order, for what is loaded first tends to run slower. If a helper compiled a side of
- * a region ahead (device_expect), it is loaded instead, as often as the measurement wants instances.
+ * The sides are compiled in random order, because what is loaded first tends to run slower. If a helper compiled a side
+ * of a region ahead (device_expect), it is loaded instead, as often as the measurement wants instances.
  *
  * A crash is tried once more, at once: a worker can also die of something else.
  */

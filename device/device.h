@@ -267,7 +267,7 @@ struct difference {
 struct comparison { /* all zero is empty */
 	enum outcome outcome;
 	char detail[512];
-	bool layouts_differ;	 /* of inputs or outputs: whoever hands buffers to one cannot hand them to the other */
+	bool layouts_differ;	 /* of inputs or outputs: buffers made for one program do not fit the other */
 	struct difference all;	 /* the largest of each; sums of what is counted */
 	struct difference *output;
 	uint32_t n_outputs;

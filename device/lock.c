@@ -95,7 +95,7 @@ int lock_take(struct lock *l, const char *name, const char *what, bool wait, str
 		if (lock_file(fd, l, what, wait) < 0) {
 			bool busy = errno == EWOULDBLOCK;
 
-			if (errno == EINTR) /* whoever catches a signal wants to end, not to wait on */
+			if (errno == EINTR) /* a program that catches signals wants to end, and not to go on waiting */
 				err_set(err, "interrupted while waiting for %s", what);
 			else if (!busy)
 				err_errno(err, "the lock file %s cannot be locked", l->path);
@@ -121,9 +121,9 @@ void lock_release(struct lock *l)
 }
 
 /*
- * Is this file locked by the process that it names? The kernel lists who holds what. (To try the lock would tell as
- * well, but whoever tries it at the same moment would find it taken. The device's number in that list is not everywhere
- * that of the file, so it is not compared.)
+ * Is this file locked by the process that it names? The kernel lists which process holds which lock. (Trying the lock
+ * would tell as well, but another program that tries it at the same moment would find it taken. On some file systems
+ * the list has another device number than the file, so we do not compare it.)
  */
 static bool held_by(long holder, const struct stat *st)
 {

@@ -37,7 +37,7 @@ void module_inside(const void *p, size_t n, struct buf *out);
 
 /*
  * Returns a hash of what the module computes and how; names, ids and metadata do not count. Modules with equal hashes
- * are the same program. 0: it cannot be told.
+ * are the same program. 0: the module cannot be read.
  */
 uint64_t module_hash(const void *p, size_t n);
 

@@ -8,9 +8,9 @@
 #include "device/pipeline.h"
 
 /*
- * The passes of h's plugin at h's stage, and the options of that stage with their names filled in. Read once for a
- * build of a plugin and then kept on disk (*kept: it was). -1 with a sentence where the pipeline is not understood;
- * `out` is then filled all the same as far as it was read.
+ * Finds the passes of h's plugin at h's stage, and the options of that stage with the names of passes filled in. They
+ * are read once for each build of a plugin, and then kept on disk (*kept: they were there). Fails if the pipeline is
+ * not understood; `out` then has what was read of it.
  */
 int probe_pipeline(struct host *h, struct pipeline *out, struct buf *apply, bool *kept, struct err *err);
 

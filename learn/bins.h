@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include "base/mem.h"
 
-#define BINS_MOST 64 /* so many of a column: histograms of all columns stay in the second cache */
+#define BINS_MOST 64 /* bins of a column; with these, the histograms of all columns fit into the second cache */
 
 struct bins { /* all zero is empty */
 	struct arena mem;

@@ -77,7 +77,7 @@ static uint32_t gather(struct booster *b, const struct data *d, const bool *held
 	return n;
 }
 
-/* What every row is told before the first tree: the weighted mean, as a logit for the sign. */
+/* The prediction for every row before the first tree: the weighted mean, as a logit for the sign. */
 static float base_of(const struct booster *b, int out)
 {
 	double sum = 0, weight = 0, mean;

@@ -65,7 +65,7 @@ struct team;
 void evaluate(const struct data *d, const bool *which, const bool *known, const struct model *m,
 	struct team *team, struct evaluation *out);
 void evaluation_release(struct evaluation *e);
-/* Fills `mean` from the graphs; for who puts evaluations together. */
+/* Fills `mean` from the graphs; for callers that put evaluations together. */
 void evaluation_average(struct evaluation *e);
 
 /* Share of the sum of `value` that the first `part` of n items by falling score hold; ties on average. */

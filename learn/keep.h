@@ -28,8 +28,8 @@ struct keep_options {
 };
 
 struct kept { /* all zero is empty; kept_release */
-	bool placed;		/* the new model stands in the place now */
-	bool forced;		/* it would not, but for force */
+	bool placed;		/* the new model was put in place */
+	bool forced;		/* it was put in place only because of --force */
 	bool flattered;		/* the old one may have been trained on what it was judged on */
 	struct judged judged;
 	struct buf path;	/* the place */

@@ -86,9 +86,9 @@ void pass_release(struct pass *p);
 
 void net_forward(const struct net *net, const struct batch *b, struct pass *p);
 /*
- * The parts of net_forward, for who keeps states and recomputes some rows of them: h0 of n nodes; the
- * means of n rows' neighbours into cat (whose first part the caller fills with their own h); one layer
- * (0-based) from cat; the head of n flips, h by row, into p->out. The p's arena is the caller's to reset.
+ * The steps of net_forward, for callers that keep states and recompute some rows of them: h0 of n nodes; the means of
+ * n rows' neighbours into cat (whose first columns the caller fills with their own h); one layer (0-based) from cat;
+ * the head of n flips, h by row, into p->out. The caller resets the arena of p.
  */
 void net_input(const struct net *net, const uint16_t *opcode, const uint16_t *dtype, const real *x, size_t n,
 	real *h, real *xhat, real *rstd);

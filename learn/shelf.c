@@ -226,7 +226,7 @@ int shelf_put(const char *path, const struct model *m, struct err *err)
 	return keep_before(path, err) < 0 ? -1 : model_write(m, path, err);
 }
 
-/* What is told of every model, by whoever lists them. */
+/* Where the list of models goes: as text or as JSON. */
 struct visitor {
 	struct buf *text;
 	struct json *json;

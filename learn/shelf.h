@@ -40,7 +40,7 @@ int shelf_path(const struct shelf *at, struct buf *out, struct err *err);
  * passed over, and why, is a line each in `notes`.
  */
 struct model *shelf_find(const struct shelf *at, struct buf *path, struct buf *notes);
-/* The one of these weights among the user's, the one before it and the shipped; NULL: none. */
+/* Finds the model with this checksum: the user's, the one before it, or the shipped one. NULL: it is none of these. */
 struct model *shelf_find_sum(const struct shelf *at, const char *hex, struct buf *path);
 
 /* Makes the folder and proves that it can be written. */

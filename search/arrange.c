@@ -191,7 +191,7 @@ static bool fits(struct arrange *a)
 	return room_for(a->device, bytes, a->lab->subject.name, a->why, sizeof a->why);
 }
 
-/* Writes the program that is arranged so, for who has a compiler. */
+/* Writes the program in that arrangement, for users who have a compiler. */
 static int keep_module(struct arrange *a, const uint8_t *config, struct err *err)
 {
 	struct buf module = {0};

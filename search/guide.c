@@ -161,7 +161,7 @@ void guide_move(struct guide *g, const uint8_t *config)
 
 	if (g->scorer.move)
 		changed = g->scorer.move(g->scorer.ctx, config, &n);
-	for (uint32_t i = 0; i < g->s->n_sites; i++) { /* whoever moved may move again */
+	for (uint32_t i = 0; i < g->s->n_sites; i++) { /* a site that moved may move again */
 		if (config[i] == g->config[i] && g->moved && changed)
 			continue;
 		g->touched[g->s->site[i].tie] |= g->o.tied && config[i] != g->config[i];

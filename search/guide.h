@@ -50,7 +50,7 @@ void guide_free(struct guide *g); /* accepts NULL */
 void guide_move(struct guide *g, const uint8_t *config);
 /* Draws a flip; false when every flip was tried since the last move near it (only with adapt). */
 bool guide_pick(struct guide *g, struct rng *r, uint32_t *site, uint8_t *choice);
-/* The score of what a site would be flipped to next, for all that moves with it; 0 without a scorer. */
+/* The score of a site's next flip, together with the sites that move with it; 0 without a scorer. */
 double guide_worth(const struct guide *g, uint32_t site);
 /* Is a flip of this site a move of its own? Of tied sites that move together, only one is. */
 bool guide_leads(const struct guide *g, uint32_t site);

@@ -17,11 +17,11 @@
 #include "ready/culprit.h"
 #include "search/hunt.h"
 
-/* A confirmed gain must exceed so many of its standard errors; 8% of candidates without any gain do. */
+/* A candidate is kept if its confirmed gain exceeds so many standard errors; 8% of candidates without any gain do. */
 #define KEEP_SIGMAS 1.0
 /*
- * A gain of so many of its standard errors is no luck. It is not measured again if that takes so many seconds: no
- * figure that is kept could be flattered by its choice.
+ * A gain of at least so many standard errors is not luck. If measuring it again takes at least so many seconds, it is
+ * not measured again: choosing it can hardly have made its figure too good.
  */
 #define CERTAIN_SIGMAS 8.0
 #define CERTAIN_SECONDS 2.0

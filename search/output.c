@@ -75,7 +75,7 @@ static int write_executable(const char *dir, struct lab *lab, struct device *d, 
 	return rc;
 }
 
-/* The answer in the form that the kind has for whoever uses the program. */
+/* Writes the answer in the kind's own form, for the users of the program. */
 static int write_answer(const char *dir, const struct result *r, const uint8_t *config, struct err *err)
 {
 	struct space *s = r->hunt->s;

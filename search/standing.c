@@ -50,7 +50,7 @@ void hunt_add_point(struct hunt *h)
 		(struct hunt_point){h->evaluations, hunt_seconds(h), h->running.value, h->running.se};
 }
 
-#define ADDED_MOST 1e-3 /* of a program's instructions: so many more leave it as it is */
+#define ADDED_MOST 1e-3 /* a program with at most this share of added instructions counts as the same */
 
 /*
  * If compiling is dear and every part of the compiler's own program was read back, the default as read back is taken to

@@ -77,7 +77,7 @@ struct verdict { /* all zero is empty */
 
 /* Sets the sentence (verdict_words.c). */
 void verdict_words(struct verdict *v);
-/* Returns what whoever runs the tuned program must know if it takes other parameters; else NULL. */
+/* If the tuned program takes other parameters than the user's, returns what its users must know; else NULL. */
 const char *verdict_attention(const struct verdict *v);
 /* Writes the clause about a limit: "within the limit bytes:+0% (1.2 MiB, -3.10%)". */
 void verdict_limit_text(const struct verdict_limit *l, struct buf *out);

@@ -251,7 +251,7 @@ struct space_ops {
 	 */
 	int (*operators)(struct space *s, uint32_t site, uint8_t choice, struct regions *before, struct regions *after,
 		struct err *err);
-	/* Writes the decisions for whoever uses the program, as a file of this name beside the others; may be NULL. */
+	/* Writes the decisions for the users of the program, into a file of that name in the folder; may be NULL. */
 	void (*answer)(struct space *s, const uint8_t *config, struct buf *out);
 	const char *answer_file;
 	/*

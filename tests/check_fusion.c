@@ -426,7 +426,7 @@ static void contexts_agree(void)
 	for (uint32_t v = 0; v < t.g.n_nodes; v += 7) {
 		t.s->ops->context(t.s, t.a, &v, 1, few);
 		for (int k = 0; k < CTX_COUNT; k++)
-			if (k < CTX_GROUP_INPUTS) /* of equally large groups any may be told */
+			if (k < CTX_GROUP_INPUTS) /* of equally large groups, either may be described */
 				CHECK_NEAR(few[k], many[v * CTX_COUNT + (unsigned)k], 0);
 	}
 	mem_free(all);

@@ -359,7 +359,7 @@ static void a_run_on_other_decisions_is_passed_over(void)
 	CHECK_INT(run_resume(s, &spec, &run, other, &err), 1);
 	CHECK_INT(run_steps(run), 3);
 	run_free(run);
-	/* And whoever goes back finds the first one behind the second. */
+	/* A return to the first decisions finds the first run again. */
 	spec = made_spec(&m, 9);
 	CHECK_INT(run_resume(s, &spec, &run, other, &err), 1);
 	CHECK_STR(run_uuid(run), uuid);

@@ -347,7 +347,7 @@ static void damaged_pages_are_a_sentence(void)
 		CHECK_INT(pread(fd, was, 4096, page * 4096), 4096);
 		CHECK_INT(pwrite(fd, junk, 4096, page * 4096), 4096);
 		n = replayed(&err);
-		/* Either the page does not matter for reading the run, or it is told. */
+		/* Either the page does not matter for reading the run, or the damage is reported. */
 		CHECK(n == 400 || (n == -1 && (strstr(err.text, "damaged") || strstr(err.text, "no store"))));
 		told += n == -1;
 		CHECK_INT(pwrite(fd, was, 4096, page * 4096), 4096);

@@ -276,7 +276,7 @@ static void a_shard_that_grew_is_merged_again(void)
 	same_steps("gout.sqlite", "g1.sqlite");
 	CHECK_INT(sh("$S verify gout.sqlite && $S show gout.sqlite 1"), 0);
 	CHECK_SAYS("finished");
-	/* An older copy brings nothing; one that went another way is told. */
+	/* An older copy brings nothing; a copy that was continued differently is reported. */
 	CHECK_INT(sh("$S merge gout.sqlite fork.sqlite"), 0);
 	CHECK_SAYS("0 new steps");
 	CHECK_INT(alter("fork.sqlite", "UPDATE resume SET state = (SELECT "

@@ -152,7 +152,7 @@ static inline void consume_region(struct space *s, const uint8_t *a, const uint8
 	regions_release(&all);
 }
 
-/* Asks for what people are told about a configuration and a choice: words, pictures, single operations. */
+/* Asks for what we show people about a configuration and a choice: words, pictures, single operations. */
 static inline void consume_said(struct space *s, const uint8_t *config, struct rng *r)
 {
 	struct buf said = {0};

@@ -185,7 +185,7 @@ static const struct format {
 };
 #define FORMATS (sizeof formats / sizeof *formats)
 
-/* Of one element or, of complex numbers, of one of its two floats; in memory less than a byte takes one. */
+/* Returns the bytes that a number takes in memory, at least one. Of a complex number, that is one of its two floats. */
 static size_t part_bytes(const struct format *f)
 {
 	return f->kind == COMPLEX ? (size_t)f->bits / 16 : ((size_t)f->bits + 7) / 8;

@@ -1,10 +1,10 @@
 /*
- * fits.c - does an instruction have the shape that its operands give it?
+ * fits.c - checks whether an instruction has the shape that its operands give it.
  *
  * A file may claim anything: a sum of rows of different lengths, a convolution whose window is not its kernel. What
- * graph_valid promises (graph/valid.h) leaves that open, for most readers only count bytes; the compiler refuses such
- * a program. A rule takes sizes from one place and writes them in another, so it needs them to agree. rule_plain asks
- * here, before any rule looks at an instruction's dimensions. An operation that no rule looks through always fits.
+ * graph_valid promises (graph/valid.h) leaves that open, because most readers only count bytes; the compiler refuses
+ * such a program. A rule takes sizes from one place and writes them in another, so it needs them to agree. rule_plain
+ * asks here, before any rule looks at an instruction's dimensions. An operation that no rule looks through always fits.
  */
 #include "space/rewrite/rule.h"
 

@@ -30,7 +30,7 @@ struct mesh {
 	} axis[MESH_AXES];
 };
 
-/* "4", "2x2", "data=2,model=2"; ':' does for ','. */
+/* Reads a mesh: "4", "2x2", "data=2,model=2". ':' may stand in place of ','. */
 int mesh_parse(struct mesh *m, const char *text, struct err *err);
 
 struct layout {
@@ -46,10 +46,10 @@ void layout_at(const struct mesh *m, const Hlo__ShapeProto *shape, uint32_t k, s
 uint32_t layout_number(const struct mesh *m, const Hlo__ShapeProto *shape, const struct layout *l);
 /* Can the tensor be split so? */
 bool layout_fits(const struct mesh *m, const Hlo__ShapeProto *shape, const struct layout *l);
-/* Into how many parts. */
+/* Returns into how many parts the layout cuts a tensor. */
 uint32_t layout_parts(const struct mesh *m, const struct layout *l);
 
-/* As XLA is told of it; lives in `mem`. */
+/* Returns the layout as XLA writes it; it lives in `mem`. */
 Hlo__OpSharding *layout_sharding(const struct mesh *m, const struct layout *l, uint32_t rank, struct arena *mem);
 /* The axes that split a dimension, outermost first; returns how many. */
 uint32_t layout_axes(const struct mesh *m, const struct layout *l, uint32_t dim, uint32_t axis[MESH_AXES]);

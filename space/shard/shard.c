@@ -25,7 +25,7 @@ static int apply_whole(struct space *s, const uint8_t *config, struct buf *modul
 	return 0;
 }
 
-/* Two configurations that say the same in the program are the same: keys are of what is written. */
+/* Keys are hashes of the written programs, so configurations that write the same program count as the same. */
 static int region(struct space *s, const uint8_t *a, const uint8_t *b, struct regions *out, struct err *err)
 {
 	struct region *r;
@@ -43,7 +43,7 @@ static int region(struct space *s, const uint8_t *a, const uint8_t *b, struct re
 	return 0;
 }
 
-/* An annotation is a wish that the partitioner keeps by its making; there is nothing to read back from what it made. */
+/* The partitioner always keeps an annotation, so there is nothing to check in the program that it made. */
 static int check(struct space *s, const uint8_t *config, const void *optimised, size_t n, struct check_result *out,
 	struct err *err)
 {
@@ -81,7 +81,7 @@ static void context(struct space *s, const uint8_t *config, const uint32_t *node
 	}
 }
 
-/* All members of the sites that differ. */
+/* Lists all members of the sites that differ. */
 static void touched(struct space *s, const uint8_t *a, const uint8_t *b, const uint32_t *changed, uint32_t n_changed,
 	uint32_t **nodes, size_t *n, size_t *cap)
 {
@@ -119,7 +119,7 @@ static void summary(struct space *s, const uint8_t *config, struct buf *out)
 		quantity_text(QUANTITY_BYTES, (double)here, text[1]));
 }
 
-/* Before anything is known: what splitting saves of memory, which is what large tensors are worth looking at for. */
+/* A score for when nothing else is known: the memory that splitting saves, so large tensors come first. */
 static double promise(struct space *s, uint32_t site, uint8_t choice)
 {
 	const struct node *v = &s->graph->node[s->site[site].node];
