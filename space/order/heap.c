@@ -7,6 +7,11 @@
  * In a large program few blocks live at the same time, so we must not compare a block with all others. Time is cut into
  * slots, each with a list of the blocks that live in it. A block that lives long is in no slot, but in one list of all
  * such blocks.
+ *
+ * Fitting a block in needs those in its way sorted by where they lie. So lists are kept sorted, and what is taken out
+ * of several is merged. Where most blocks live at the same time, lists have tens of thousands of blocks, and entering
+ * one must not move all others: what came last is a short list of its own, which is merged into the long one when it is
+ * full.
  */
 #include "space/order/heap.h"
 
@@ -35,21 +40,27 @@ struct event {
 #define SLOTS 256
 #define LONG (SLOTS / 8) /* a block that lives in more slots than this is in the list of long ones */
 
-struct inmate { /* a block in a list, with its times, which are compared first */
+struct inmate { /* a block in a list, with all that decides whether it is in the way, and of what */
+	uint64_t offset, end;	/* where it lies in the heap; `end` is rounded */
+	uint32_t comes, goes;	/* ticks */
 	uint32_t block;
-	uint64_t begin, end;
+	bool many;		/* it lives in several spans */
 };
 
+#define LATEST 256 /* entries of a list's latest part before it is merged into the list */
+
 struct slot {
-	struct inmate *v;
-	uint32_t n;
-	size_t cap;
+	struct inmate *v, *latest; /* both sorted by offset */
+	uint32_t n, n_latest;
+	size_t cap, cap_latest;
 	uint64_t start; /* the slot's first tick */
 };
 
 struct near {
 	uint64_t offset, end; /* where the block begins and ends in the heap; `end` is rounded */
 };
+
+#define RUNS (2 * (LONG + 2)) /* sorted runs that the blocks in the way of one come from */
 
 struct heap {
 	struct span *span;   /* per life of the program */
@@ -58,7 +69,9 @@ struct heap {
 	struct event *event;
 	struct block *block, *sorted;
 	uint32_t *spans;     /* the lives of all blocks, block by block */
-	struct near *near;   /* scratch: the blocks that are in the way of one */
+	struct near *near, *spare; /* scratch: the blocks that are in the way of one; room to merge in */
+	uint32_t run[RUNS + 1];	   /* where the sorted runs in `near` begin, and where the last one ends */
+	uint32_t n_runs;
 	struct slot slot[SLOTS + 2]; /* the last but one is the list of long blocks, the last is a list of all */
 	uint64_t clock;	     /* the number of ticks */
 	uint32_t n;	     /* the number of blocks */
@@ -203,77 +216,118 @@ static bool is_long(const struct heap *h, const struct block *x)
 }
 
 /*
- * Adds to h->near those blocks of a slot that are in the way of block x. Two blocks may meet in several slots; to count
- * them once, a block is added only in the slot in which it begins, or in the first slot of x (`first`).
+ * Adds a run to h->near: those blocks of a list that are in the way of block x and do not come before `start`. A list
+ * may be long, and the answers follow no pattern that a processor could foresee. So each block is written down, and
+ * counted only if it is one of them: there is no jump to predict.
  */
-static uint32_t add_near(struct heap *h, const struct block *x, const struct slot *s, bool first, uint32_t n_near)
+static void add_near(struct heap *h, const struct block *x, const struct inmate *v, uint32_t n, uint64_t start)
 {
 	uint64_t end = x->begin + x->length;
+	uint32_t n_near = h->run[h->n_runs];
 
-	for (uint32_t i = 0; i < s->n; i++) {
-		const struct inmate *in = &s->v[i];
-		const struct block *y;
-		if (in->begin > end || x->begin > in->end || (!first && in->begin < s->start))
-			continue;
-		y = &h->sorted[in->block];
-		if ((x->n > 1 || y->n > 1) && !meet(h, x, y))
-			continue;
-		h->near[n_near++] = (struct near){y->offset, values_rounded(y->offset + y->size)};
+	for (uint32_t i = 0; i < n; i++) {
+		const struct inmate *in = &v[i];
+		bool together = (in->comes <= end) & (in->goes >= x->begin) & (in->comes >= start);
+		h->near[n_near] = (struct near){in->offset, in->end};
+		if (in->many | (x->n > 1))
+			together = together && meet(h, x, &h->sorted[in->block]);
+		n_near += together;
 	}
-	return n_near;
+	h->run[++h->n_runs] = n_near;
 }
 
-static int by_offset(const void *a, const void *b)
+static void add_slot(struct heap *h, const struct block *x, const struct slot *s, uint64_t start)
 {
-	const struct near *x = a, *y = b;
-
-	return (x->offset > y->offset) - (x->offset < y->offset);
+	add_near(h, x, s->v, s->n, start);
+	add_near(h, x, s->latest, s->n_latest, start);
 }
 
-/* Sorts by insertion, because the blocks mostly come from two sorted lists; gives up if that takes long. */
-static void sort_near(struct heap *h, uint32_t n)
+/* Merges two runs that lie one after the other. */
+static void merge(struct heap *h, uint32_t first, uint32_t second, uint32_t end)
 {
-	uint64_t left = 16 * (uint64_t)n;
+	uint32_t n = second - first, i = 0, k = second, out = first;
 
-	for (uint32_t i = 1; i < n; i++) {
-		struct near x = h->near[i];
-		uint32_t k = i;
-		for (; k > 0 && left > 0 && h->near[k - 1].offset > x.offset; k--, left--)
-			h->near[k] = h->near[k - 1];
-		h->near[k] = x;
-		if (left == 0) {
-			qsort(h->near, n, sizeof *h->near, by_offset);
-			return;
-		}
-	}
+	if (first == second || second == end || h->near[second - 1].offset <= h->near[second].offset)
+		return;
+	memcpy(h->spare, h->near + first, n * sizeof *h->spare);
+	while (i < n)
+		h->near[out++] = k == end || h->spare[i].offset <= h->near[k].offset ? h->spare[i++] : h->near[k++];
 }
 
-/* Lists the blocks that have their place and are in the way of block x, by offset; returns how many. */
+/* Merges the runs [from, to) into one. */
+static void merge_runs(struct heap *h, uint32_t from, uint32_t to)
+{
+	uint32_t half = from + (to - from) / 2;
+
+	if (to - from < 2)
+		return;
+	merge_runs(h, from, half);
+	merge_runs(h, half, to);
+	merge(h, h->run[from], h->run[half], h->run[to]);
+}
+
+/*
+ * Lists the blocks that have their place and are in the way of block x, by offset; returns how many. Two blocks may
+ * meet in several slots; to count them once, a block is taken from the slot in which it begins, or from the first slot
+ * of x. The long ones are many, so they are merged once, with all others.
+ */
 static uint32_t find_near(struct heap *h, const struct block *x)
 {
-	uint32_t from = slot_of(h, x->begin), to = slot_of(h, x->begin + x->length), n;
+	uint32_t from = slot_of(h, x->begin), to = slot_of(h, x->begin + x->length), others;
 
+	h->n_runs = 0;
 	if (is_long(h, x))
-		n = add_near(h, x, &h->slot[SLOTS + 1], true, 0);
-	else
-		n = add_near(h, x, &h->slot[SLOTS], true, 0);
+		add_slot(h, x, &h->slot[SLOTS + 1], 0);
 	for (uint32_t k = from; k <= to && !is_long(h, x); k++)
-		n = add_near(h, x, &h->slot[k], k == from, n);
-	sort_near(h, n);
-	return n;
+		add_slot(h, x, &h->slot[k], k == from ? 0 : h->slot[k].start);
+	others = h->n_runs;
+	if (!is_long(h, x))
+		add_slot(h, x, &h->slot[SLOTS], 0);
+	merge_runs(h, 0, others);
+	merge_runs(h, others, h->n_runs);
+	merge(h, 0, h->run[others], h->run[h->n_runs]);
+	return h->run[h->n_runs];
 }
 
-static void add_to_slot(struct heap *h, uint32_t slot, uint32_t block)
+/* Merges the latest into the list, from the end. */
+static void settle_slot(struct slot *s)
 {
-	struct slot *s = &h->slot[slot];
-	const struct block *x = &h->sorted[block];
-	uint32_t k = s->n;
+	uint32_t i = s->n, k = s->n_latest, out = i + k;
 
-	MEM_GROW(&s->v, &s->cap, (size_t)s->n + 1);
-	s->n++;
-	for (; k > 0 && h->sorted[s->v[k - 1].block].offset > x->offset; k--)
-		s->v[k] = s->v[k - 1];
-	s->v[k] = (struct inmate){block, x->begin, x->begin + x->length};
+	MEM_GROW(&s->v, &s->cap, (size_t)out);
+	while (k > 0)
+		s->v[--out] = i > 0 && s->v[i - 1].offset > s->latest[k - 1].offset ? s->v[--i] : s->latest[--k];
+	s->n += s->n_latest;
+	s->n_latest = 0;
+}
+
+static void add_to_slot(struct slot *s, const struct inmate *x)
+{
+	uint32_t k;
+
+	if (s->n_latest == LATEST)
+		settle_slot(s);
+	k = s->n_latest++;
+	MEM_GROW(&s->latest, &s->cap_latest, (size_t)s->n_latest);
+	for (; k > 0 && s->latest[k - 1].offset > x->offset; k--)
+		s->latest[k] = s->latest[k - 1];
+	s->latest[k] = *x;
+}
+
+/* Enters a block that has its place now. */
+static void enter(struct heap *h, uint32_t block)
+{
+	const struct block *x = &h->sorted[block];
+	const struct inmate in = {x->offset, values_rounded(x->offset + x->size), (uint32_t)x->begin,
+		(uint32_t)(x->begin + x->length), block, x->n > 1};
+
+	add_to_slot(&h->slot[SLOTS + 1], &in);
+	if (is_long(h, x)) {
+		add_to_slot(&h->slot[SLOTS], &in);
+		return;
+	}
+	for (uint32_t s = slot_of(h, x->begin); s <= slot_of(h, x->begin + x->length); s++)
+		add_to_slot(&h->slot[s], &in);
 }
 
 /* Puts a block where it fits best among those that have their place. Returns where it ends. */
@@ -293,11 +347,7 @@ static uint64_t put(struct heap *h, uint32_t block)
 	}
 	if (best == UINT64_MAX)
 		x->offset = end;
-	add_to_slot(h, SLOTS + 1, block);
-	if (is_long(h, x))
-		add_to_slot(h, SLOTS, block);
-	for (uint32_t s = slot_of(h, x->begin); !is_long(h, x) && s <= slot_of(h, x->begin + x->length); s++)
-		add_to_slot(h, s, block);
+	enter(h, block);
 	return x->offset + x->size;
 }
 
@@ -307,7 +357,7 @@ static uint64_t put_all(struct heap *h, int (*order)(const void *, const void *)
 
 	memcpy(h->sorted, h->block, h->n * sizeof *h->sorted);
 	for (uint32_t s = 0; s < SLOTS + 2; s++) {
-		h->slot[s].n = 0;
+		h->slot[s].n = h->slot[s].n_latest = 0;
 		h->slot[s].start = (s * (h->clock + 1) + SLOTS - 1) / SLOTS;
 	}
 	if (h->n)
@@ -330,7 +380,8 @@ static struct heap *make(const struct program *p)
 	h->block = MEM_NEW(p->n_values, struct block);
 	h->sorted = MEM_NEW(p->n_values, struct block);
 	h->spans = MEM_NEW(p->n_lives, uint32_t);
-	h->near = MEM_NEW(p->n_values, struct near);
+	h->near = MEM_NEW(p->n_values + 1, struct near);
+	h->spare = MEM_NEW(p->n_values, struct near);
 	return h;
 }
 
@@ -373,7 +424,10 @@ void heap_free(struct heap *h)
 	mem_free(h->sorted);
 	mem_free(h->spans);
 	mem_free(h->near);
-	for (uint32_t s = 0; s < SLOTS + 2; s++)
+	mem_free(h->spare);
+	for (uint32_t s = 0; s < SLOTS + 2; s++) {
 		mem_free(h->slot[s].v);
+		mem_free(h->slot[s].latest);
+	}
 	mem_free(h);
 }
