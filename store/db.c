@@ -16,12 +16,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
+#include "base/io.h"
 #include "base/mem.h"
 #include "base/outcome.h"
 #include "store/sql.h"
@@ -58,6 +60,17 @@ static int check_network(const char *path, struct err *err)
 		"merge, or use --force", path, name);
 }
 
+bool store_packed(const char *path)
+{
+	char start[4];
+	FILE *f = fopen(path, "rb");
+	bool yes = f && fread(start, 1, sizeof start, f) == sizeof start && io_is_packed(start, sizeof start);
+
+	if (f)
+		fclose(f);
+	return yes;
+}
+
 static int check_file(const char *path, enum store_mode mode, const struct store_options *o, struct err *err)
 {
 	struct stat st;
@@ -71,6 +84,8 @@ static int check_file(const char *path, enum store_mode mode, const struct store
 		return err_set(err, "%s is not a regular file, so it is no store", path);
 	} else if (st.st_size == 0 && mode != STORE_CREATE) {
 		return err_set(err, "%s is empty: not a store yet", path);
+	} else if (store_packed(path)) {
+		return err_set(err, "%s is packed: `store merge OUT %s` unpacks it into a store", path, path);
 	}
 	return o->force ? 0 : check_network(path, err);
 }

@@ -48,6 +48,9 @@ const char *store_path(const struct store *s);
 /* 32 hex digits and dashes, random (version 4): the name of a run everywhere. */
 void store_uuid(char uuid[37]);
 
+/* Is the file packed, as measurements are shipped? A file that cannot be read counts as not packed. */
+bool store_packed(const char *path);
+
 /* The name of the network file system with this number of statfs, or NULL for a local file system. */
 const char *store_network_name(long type);
 

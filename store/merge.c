@@ -67,18 +67,6 @@ static int check_not_same(struct merge *m, struct err *err)
 	return 0;
 }
 
-/* Is the file packed? One that cannot be read counts as not packed; opening it then says why. */
-static bool packed(const char *path)
-{
-	char start[4];
-	FILE *f = fopen(path, "rb");
-	bool yes = f && fread(start, 1, sizeof start, f) == sizeof start && io_is_packed(start, sizeof start);
-
-	if (f)
-		fclose(f);
-	return yes;
-}
-
 /* Opens the shard; *unpacked is the file to be deleted when it is closed, or NULL. */
 static struct store *open_shard(const struct merge *m, char **unpacked, struct err *err)
 {
@@ -88,7 +76,7 @@ static struct store *open_shard(const struct merge *m, char **unpacked, struct e
 	int rc = 0;
 
 	*unpacked = NULL;
-	if (packed(m->shard)) {
+	if (store_packed(m->shard)) {
 		buf_addf(&name, "%s.unpacked", store_path(m->s));
 		*unpacked = buf_detach(&name, NULL);
 		if ((rc = io_read_file(m->shard, IO_FILE_LIMIT, &data, err)) == 0)

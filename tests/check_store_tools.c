@@ -258,6 +258,8 @@ static void packed_shards_are_merged(void)
 	CHECK_SAYS("2 new runs and 100 new steps");
 	CHECK_SAYS("0 new runs and 0 new steps");
 	same_steps("pout.sqlite", "p1.sqlite");
+	CHECK_INT(sh("$S info p1.zst"), 1);
+	CHECK_SAYS("p1.zst is packed: `store merge OUT");
 	CHECK(pack_file("p1.sqlite", "short.zst", 1000) && sh("echo no store > text") == 0 &&
 		pack_file("text", "text.zst", SIZE_MAX));
 	CHECK_INT(sh("$S merge pout.sqlite short.zst"), 1);
