@@ -237,8 +237,9 @@ done_ damaged_state
 
 # If the same program has other decisions, as after an upgrade, a new search begins, and says so.
 "$search" -q --device none --graph toy:40:3:6 --out q --budget 10000000 --db q.db >out 2>&1 & pid=$!
-await $pid test -s q/state
-kill -9 $pid; wait $pid 2>/dev/null
+await $pid has_trials q.db 0
+kill -INT $pid; wait $pid
+[ -s q/state ] || fail "nothing to go on from"
 run --device none --graph toy:40:2:6 --out q --budget 20 --resume
 answers '^20 evaluations' q
 grep -qE '^search: nothing to resume: q/state made other decisions' talk || fail "said: $(cat talk)"
@@ -274,16 +275,16 @@ if [ ! -e "$b/tests/fake_plugin.so" ]; then
 	echo "skip: crashes: no fake plugin without the plugin's header"
 	exit $failed
 fi
-fake=(--device "$b/tests/fake_plugin.so" --core 0 --budget 40 --verdict-seconds 0.1 --graph "$graphs/tiny/chain.pb.zst")
+fake=(--device "$b/tests/fake_plugin.so" --core 0 --budget 20 --verdict-seconds 0.1 --graph "$graphs/tiny/chain.pb.zst")
 for nth in 1 2 3 5 8 12 17; do # whatever a worker compiles as its n-th program kills it
 	FAKE_PLUGIN="fake:any=1;spread=40;nth=$nth" run "${fake[@]}" --out "f$nth" --db f.db --drift-checks 2 \
 		--seed $nth
-	if [ $rc -eq 0 ]; then answers '^40 evaluations' "f$nth"; else wants 'signal 6'; fi
+	if [ $rc -eq 0 ]; then answers '^20 evaluations' "f$nth"; else wants 'signal 6'; fi
 done
 FAKE_PLUGIN="fake:any=1;spread=40;crash=50" run "${fake[@]}" --out f
 answers '[1-9][0-9]* crashed' f
 FAKE_PLUGIN="fake:any=1;crash=101" run "${fake[@]}" --out f --db g.db
-answers '40 crashed' f
+answers '20 crashed' f
 [ "$(query g.db 'SELECT count(*) FROM failure')" -gt 0 ] || fail "failures are not in the store"
 for db in f g; do "$store" verify $db.db >/dev/null || fail "$db.db is unsound"; done
 done_ crashes
@@ -297,7 +298,7 @@ done
 [ "$(query late.db 'SELECT count(*) FROM failure')" -eq 0 ] || fail "what was given up is a failure in the store"
 [ "$(query late.db 'SELECT count(*) FROM region')" -eq 0 ] || fail "what was given up has a price in the store"
 FAKE_PLUGIN="fake:any=1;spread=40" run "${fake[@]}" --seconds 600 --jobs 0 --out late --db late.db --resume
-answers '^40 evaluations' late
+answers '^20 evaluations' late
 "$store" verify late.db >/dev/null || fail "late.db is unsound"
 done_ time_is_kept
 
@@ -306,7 +307,7 @@ for jobs in 0 3; do
 	run --device sim --graph "$graphs/tiny/attention.pb.zst" --budget 80 --jobs $jobs --out j$jobs
 	answers '^80 evaluations' j$jobs
 	FAKE_PLUGIN="fake:any=1;spread=40;crash=20" run "${fake[@]}" --jobs $jobs --quiet-pairs --out k$jobs
-	answers '^40 evaluations.*crashed' k$jobs
+	answers '^20 evaluations.*crashed' k$jobs
 done
 cmp -s j0/config.json j3/config.json || fail "with workers that compile ahead the search went another way"
 run "${fake[@]}" --jobs 1000 --out k
@@ -329,7 +330,7 @@ done_ other_numbers
 
 # No whole program is run, so its time is not known.
 FAKE_PLUGIN="fake:any=1;spread=40" run "${fake[@]}" --unverified --json --out u
-answers '"evaluations":40.*"default_seconds":0,' u
+answers '"evaluations":20.*"default_seconds":0,' u
 FAKE_PLUGIN="fake:any=1" run "${fake[@]}" --unverified --start random --out u
 wants 'starts from the default'
 FAKE_PLUGIN="fake:any=1" run "${fake[@]}" --unverified --strategy greedy --out u

@@ -131,6 +131,7 @@ static PJRT_Executable *keep(const char *code, size_t n)
 	e->code = malloc(n + 1);
 	memcpy(e->code, code, n);
 	e->n = n;
+	e->script = script_of(e->code, n, &e->script_len);
 	e->users = 1;
 	e->factor = 1;
 	return e;
@@ -194,7 +195,7 @@ static PJRT_Error *client_compile(PJRT_Client_Compile_Args *a)
 	}
 	for (size_t i = 0; i < leak; i += 4096)
 		((volatile char *)lost)[i] = 1;
-	PJRT_Error *error = act(find(e->code, e->n, "compile"), "compile");
+	PJRT_Error *error = act(told_by(e, "compile"), "compile");
 	if (!error)
 		a->executable = load(e);
 	release(e);
@@ -272,7 +273,7 @@ static void serialised_delete(PJRT_SerializedExecutable *s)
 }
 static PJRT_Error *serialise(PJRT_Executable_Serialize_Args *a)
 {
-	const char *can = find(a->executable->code, a->executable->n, "serial");
+	const char *can = told_by(a->executable, "serial");
 	if (can && strcmp(can, "no") == 0)
 		return fail(PJRT_Error_Code_UNIMPLEMENTED, "the fake was told not to serialise");
 	a->serialized_bytes = a->executable->code;
@@ -324,7 +325,7 @@ static PJRT_Error *execute(PJRT_LoadedExecutable_Execute_Args *a)
 	double start = seconds();
 	PJRT_LoadedExecutable *l = a->executable;
 	PJRT_Executable *e = l->exe;
-	const char *verb = find(e->code, e->n, "run");
+	const char *verb = told_by(e, "run");
 	char what[16] = "";
 	snprintf(what, sizeof what, "%s", verb ? verb : "");
 	if (l->runs++ >= (long)number(e, "after", 0)) {
@@ -344,7 +345,7 @@ static PJRT_Error *execute(PJRT_LoadedExecutable_Execute_Args *a)
 	b->dims[0] = 4;
 	for (int i = 0; i < 4; i++)
 		b->v[i] = (float)((i + 1) * number(e, "out", 1) * factor_of(e, a->argument_lists[0], a->num_args));
-	const char *type = find(e->code, e->n, "type");
+	const char *type = told_by(e, "type");
 	b->whole = type && strcmp(type, "int") == 0;
 	if (strcmp(what, "nan") == 0)
 		b->v[2] = NAN;
