@@ -121,7 +121,7 @@ static bool same_numbering(const struct graph *a, const struct graph *b)
 
 static void disguises(void)
 {
-	for (uint64_t seed = 0; seed < 150; seed++) {
+	for (uint64_t seed = 0; seed < (uint64_t)test_cases(150); seed++) {
 		struct random r = {0};
 		struct graph a = {0}, b = {0};
 		Hlo__HloModuleProto *m = random_module(&r, seed);

@@ -138,18 +138,18 @@ static int compare(const void *a, const void *b)
 /* 2^18 keys of the kind we have (small numbers) have no equal hashes, nor equal low 36 bits too often. */
 static void few_collisions(void)
 {
-	enum { N = 1 << 18 };
-	uint64_t *h = MEM_NEW(N, uint64_t);
+	const size_t n = (size_t)test_cases(1 << 18);
+	uint64_t *h = MEM_NEW(n, uint64_t);
 	size_t same = 0, same_low = 0;
-	for (uint64_t i = 0; i < N; i++)
+	for (uint64_t i = 0; i < n; i++)
 		h[i] = hash_zobrist(i / 8, i % 8);
-	qsort(h, N, sizeof(*h), compare);
-	for (size_t i = 1; i < N; i++)
+	qsort(h, n, sizeof(*h), compare);
+	for (size_t i = 1; i < n; i++)
 		same += h[i] == h[i - 1];
-	for (size_t i = 0; i < N; i++)
+	for (size_t i = 0; i < n; i++)
 		h[i] &= ((uint64_t)1 << 36) - 1;
-	qsort(h, N, sizeof(*h), compare);
-	for (size_t i = 1; i < N; i++)
+	qsort(h, n, sizeof(*h), compare);
+	for (size_t i = 1; i < n; i++)
 		same_low += h[i] == h[i - 1];
 	CHECK_INT(same, 0);
 	CHECK(same_low < 3); /* expected: 0.5 */

@@ -95,7 +95,7 @@ static void steps_decide(void)
 	rng_seed(&rng, 5);
 	net_random(&text, &shape, &rng);
 	parse_or_exit(&net, &text);
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 1 + test_cases(2); i++) {
 		struct network_options o = {.steps = steps, .jobs = 3, .seed = 7};
 		struct network_result r;
 		network_solve(&net, &o, &r);

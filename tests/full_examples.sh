@@ -1,6 +1,6 @@
 #!/bin/bash
 # The examples in Python, each to its end, with small budgets and verdicts of a second: what they assert holds, and they
-# say what came out.
+# say what came out. LONG_TESTS=1 gives the dearest two more evaluations and samples, which take the same paths again.
 set -u
 jax=${VANTAGE_JAX:-python3}
 "$jax" -c 'import jax' 2>/dev/null || { echo "skip: examples: $jax has no jax"; exit 0; }
@@ -26,6 +26,7 @@ example() { # NAME WANTED [ARGUMENT]: a line of what it prints matches
 	fi
 }
 example first '^the same numbers: True'
-example transformer 'loss after 5 steps' 3
+evaluations=$([ -n "${LONG_TESTS:-}" ] && echo 3 || echo 1) samples=$([ -n "${LONG_TESTS:-}" ] && echo 24 || echo 10)
+example transformer 'loss after 5 steps' "$evaluations"
 example memory '(needs .* less temporary memory|default is the answer|[Nn]othing)' 1
-example night '^normal: 24 measured decisions' 24
+example night "^normal: $samples measured decisions" "$samples"
