@@ -230,7 +230,7 @@ static void write_controls(const struct reader *r, const struct node *n, struct 
 static void write_node(const struct reader *r, uint32_t i, int64_t unit, struct buf *out)
 {
 	const struct node *n = &r->node[i];
-	const int64_t *size = r->output + n->first_output;
+	const int64_t *size = n->n_outputs ? r->output + n->first_output : NULL;
 
 	buf_addf(out, " n%" PRIu32 " = %s", i, n->n_outputs > 1 ? "(" : n->n_outputs ? "" : "u8[0]{0}");
 	for (uint32_t k = 0; k < n->n_outputs; k++)
