@@ -1,9 +1,7 @@
 /*
- * quantity.c - the names of quantity.h, and how figures are written.
+ * quantity.c - the names of quantity.h, and how figures are written: both by the rows of schemas/quantity.def.
  *
- * A scaled figure has three digits ("12.3 us"), because no measurement here is better. A count of cycles is written
- * whole, with commas, until it is so large that nobody reads its last digits. A formula's value has no unit, so it is
- * not scaled.
+ * A count that has no larger unit is written whole, with commas, until it is so large that nobody reads its last digits.
  */
 #include "base/quantity.h"
 #include <math.h>
@@ -12,45 +10,38 @@
 #include <string.h>
 #include "base/buf.h"
 
-struct scale {
-	double one; /* one of this unit, in the base unit */
-	const char *unit;
-};
-
-static const struct scale seconds[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}};
-static const struct scale bytes[] = {{0x1p40, "TiB"}, {0x1p30, "GiB"}, {0x1p20, "MiB"}, {0x1p10, "KiB"}, {1, "bytes"}};
-static const struct scale cycles[] = {{1e12, "Tcycles"}, {1e9, "Gcycles"}, {1, "cycles"}};
-static const struct scale formula[] = {{1, ""}};
+enum figures { ROUNDED, COUNTED, BARE };
 
 static const struct facts {
 	const char *name, *unit, *verb, *noun;
 	double one; /* one of `unit`, in the base unit */
 	bool deterministic;
+	enum figures figures;
 } table[] = {
-#define QUANTITY(id, name, unit, one, deterministic, verb, noun, meaning) {name, unit, verb, noun, one, deterministic},
+#define QUANTITY(id, name, unit, one, deterministic, figures, verb, noun, meaning) \
+	{name, unit, verb, noun, one, deterministic, figures},
 #include "schemas/quantity.def"
-#undef QUANTITY
 };
 
-#define LENGTH(array) (sizeof(array) / sizeof *(array))
+static const struct scale {
+	enum quantity quantity;
+	const char *unit;
+	double one; /* one of this unit, in the base unit */
+} scales[] = {
+#define SCALE(id, unit, one) {QUANTITY_##id, unit, one},
+#include "schemas/quantity.def"
+};
 
-/* The units that figures of a quantity are scaled to, largest first. */
-static const struct scale *scales(enum quantity q, size_t *n)
+#define N_SCALES (sizeof scales / sizeof *scales)
+
+/* Iterates over the units of a quantity, largest first: the one after `last`, the first after NULL, NULL at the end. */
+static const struct scale *next_scale(enum quantity q, const struct scale *last)
 {
-	switch (q) {
-	case QUANTITY_SECONDS:
-		*n = LENGTH(seconds);
-		return seconds;
-	case QUANTITY_BYTES:
-		*n = LENGTH(bytes);
-		return bytes;
-	case QUANTITY_CYCLES:
-		*n = LENGTH(cycles);
-		return cycles;
-	default:
-		*n = LENGTH(formula);
-		return formula;
-	}
+	const struct scale *s = last ? last + 1 : scales;
+
+	while (s < scales + N_SCALES && s->quantity != q)
+		s++;
+	return s < scales + N_SCALES ? s : NULL;
 }
 
 static const struct facts *facts(enum quantity q)
@@ -88,15 +79,15 @@ enum quantity quantity_find(const char *name)
 	return (enum quantity)q;
 }
 
-/* The largest unit of which the value, rounded to three digits, is at least 1; else the smallest unit. */
+/* The largest unit of which the value, rounded to three digits, is at least 1; else the smallest. Of 0: the base unit. */
 static const struct scale *scale_of(enum quantity q, double value)
 {
-	size_t n, i = 0;
-	const struct scale *s = scales(q, &n);
+	const struct scale *s = next_scale(q, NULL), *next;
 
-	while (i + 1 < n && fabs(value) < s[i].one * 0.9995)
-		i++;
-	return value == 0 ? &s[q == QUANTITY_SECONDS ? 0 : n - 1] : &s[i];
+	BUG_ON(!s);
+	while ((value == 0 ? s->one != 1 : fabs(value) < s->one * 0.9995) && (next = next_scale(q, s)))
+		s = next;
+	return s;
 }
 
 const char *quantity_unit(enum quantity q)
@@ -133,48 +124,36 @@ const char *quantity_text(enum quantity q, double value, char out[QUANTITY_TEXT]
 	double v = value / s->one;
 	char number[QUANTITY_TEXT];
 
-	if (s->one == 1 && (q == QUANTITY_BYTES || q == QUANTITY_CYCLES) && isfinite(v))
+	if (s->one == 1 && facts(q)->figures == COUNTED && isfinite(v))
 		write_count(v, number, sizeof number);
 	else
-		snprintf(number, sizeof number, q == QUANTITY_FORMULA ? "%.6g" : "%.3g", v);
+		snprintf(number, sizeof number, facts(q)->figures == BARE ? "%.6g" : "%.3g", v);
 	snprintf(out, QUANTITY_TEXT, "%.28s%s%s", number, *s->unit ? " " : "", s->unit);
 	return out;
 }
 
-/* The unit with this name, or NULL. */
-static const struct scale *unit_of(enum quantity q, const char *word)
-{
-	size_t n;
-	const struct scale *s = scales(q, &n);
-
-	for (size_t i = 0; i < n; i++)
-		if (strcmp(s[i].unit, word) == 0)
-			return &s[i];
-	return NULL;
-}
-
 int quantity_read(enum quantity q, const char *text, double *value, struct err *err)
 {
-	static const struct scale base = {1, ""};
-	const struct scale *unit, *known;
 	struct buf list = {0};
-	size_t n;
 	char *end;
 	double v = strtod(text, &end);
 
 	if (end == text || !isfinite(v))
 		return err_set(err, "\"%.60s\" does not begin with a number", text);
 	end += strspn(end, " ");
-	unit = *end ? unit_of(q, end) : &base;
-	if (unit) {
-		*value = v * unit->one;
+	*value = v;
+	if (!*end)
 		return 0;
+	for (const struct scale *s = next_scale(q, NULL); s; s = next_scale(q, s)) {
+		if (strcmp(s->unit, end) == 0) {
+			*value = v * s->one;
+			buf_release(&list);
+			return 0;
+		}
+		if (*s->unit)
+			buf_addf(&list, "%s%s", list.len ? ", " : "; they have ", s->unit);
 	}
-	known = scales(q, &n);
-	for (size_t i = 0; i < n && *known[i].unit; i++)
-		buf_addf(&list, "%s%s", i ? ", " : "", known[i].unit);
-	err_set(err, "%s have no unit \"%.30s\"%s%s", quantity_name(q), end, list.len ? "; they have " : "",
-		list.len ? (char *)list.data : "");
+	err_set(err, "%s have no unit \"%.30s\"%s", quantity_name(q), end, list.len ? (char *)list.data : "");
 	buf_release(&list);
 	return -1;
 }

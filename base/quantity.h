@@ -15,7 +15,6 @@
 enum quantity {
 #define QUANTITY(id, ...) QUANTITY_##id,
 #include "schemas/quantity.def"
-#undef QUANTITY
 	QUANTITY_COUNT
 };
 

@@ -35,7 +35,8 @@ static void count(const struct compiled *c, struct optimised *o)
 static void put_text(const struct device_info *i, const struct compiled *c,
 	const struct optimised *o, const struct timing *t, struct buf *out)
 {
-	char source[DEVICE_SOURCE];
+	char source[DEVICE_SOURCE], text[3][QUANTITY_TEXT];
+	double half = 1.96 * t->delta_se;
 
 	buf_addf(out, "device    %s (%s, %s)", i->backend, i->platform, i->version);
 	if (i->core >= 0)
@@ -51,11 +52,13 @@ static void put_text(const struct device_info *i, const struct compiled *c,
 	if (t->outcome != OUTCOME_OK)
 		buf_addf(out, "run       %s: %s\n", outcome_name(t->outcome), t->detail);
 	else if (*i->estimator)
-		buf_addf(out, "price     %.6g ms, %s\n", t->seconds_a * 1e3, device_source(i, source, sizeof source));
+		buf_addf(out, "price     %s, %s\n", quantity_text(i->quantity, t->seconds_a, text[0]),
+			device_source(i, source, sizeof source));
 	else
-		buf_addf(out, "run       %.6g ms, 95%% interval %.6g to %.6g ms (%s; %u runs)\n",
-			t->seconds_a * 1e3, (t->seconds_a - 1.96 * t->delta_se) * 1e3,
-			(t->seconds_a + 1.96 * t->delta_se) * 1e3, cost_kind_name(t->kind),
+		buf_addf(out, "run       %s, 95%% interval %s to %s (%s; %u runs)\n",
+			quantity_text(i->quantity, t->seconds_a, text[0]),
+			quantity_text(i->quantity, t->seconds_a - half, text[1]),
+			quantity_text(i->quantity, t->seconds_a + half, text[2]), cost_kind_name(t->kind),
 			t->pairs * t->batch);
 	if (t->faults_a >= 1)
 		buf_addf(out, "          %.0f pages of memory mapped in by a run\n", t->faults_a);
@@ -82,7 +85,8 @@ static void put_json(const struct device_info *i, const struct compiled *c,
 	json_num(&j, "compile_seconds", c->seconds);
 	if (c->outcome == OUTCOME_OK) {
 		json_str(&j, "run_outcome", outcome_name(t->outcome));
-		json_num(&j, "run_seconds", t->seconds_a);
+		json_str(&j, "quantity", quantity_name(i->quantity));
+		json_num(&j, i->quantity == QUANTITY_SECONDS ? "run_seconds" : "run_cost", t->seconds_a);
 		json_num(&j, "run_se", t->delta_se);
 		json_str(&j, "kind", cost_kind_name(t->kind));
 		json_str(&j, "estimator", *i->estimator ? i->estimator : NULL);

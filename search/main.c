@@ -70,8 +70,9 @@ static void show(struct session *s, struct progress *p)
 	char detail[160];
 
 	if (h->lab->parts_only || hunt_vague(h))
-		snprintf(detail, sizeof detail, "%+.3g +- %.2g us by the parts alone, %llu kept",
-			h->running.value * 1e6, h->running.se * 1e6, (unsigned long long)h->kept);
+		snprintf(detail, sizeof detail, "%+.3g +- %.2g %s by the parts alone, %llu kept",
+			quantity_in_unit(h->quantity, h->running.value), quantity_in_unit(h->quantity, h->running.se),
+			quantity_unit(h->quantity), (unsigned long long)h->kept);
 	else
 		snprintf(detail, sizeof detail, "best %+.2f%% +- %.2f, %llu kept, cached %.0f%%", -100 * hunt_gain(h),
 			100 * hunt_gain_se(h), (unsigned long long)h->kept,

@@ -228,6 +228,7 @@ int rival_search(struct lab *lab, struct device *d, const struct rival_options *
 	struct rival_answer *a, struct err *err)
 {
 	struct rival r = {.lab = lab, .s = lab->space, .d = d, .o = o, .a = a};
+	char text[2][QUANTITY_TEXT];
 	double total = 0;
 	int rc;
 
@@ -246,8 +247,10 @@ int rival_search(struct lab *lab, struct device *d, const struct rival_options *
 	else if (rc == 0)
 		greedy(&r, config);
 	if (rc == 0)
-		talk("%u operators measured once each; %llu programs; by their sum the best takes %.1f us less of %.1f",
-			a->operators, (unsigned long long)a->programs, 1e6 * a->believed, 1e6 * total);
+		talk("%u operators measured once each; %llu programs; by their sum the best %s %s less of %s", a->operators,
+			(unsigned long long)a->programs, quantity_verb(lab->quantity),
+			quantity_text(lab->quantity, a->believed, text[0]),
+			quantity_text(lab->quantity, total, text[1]));
 	device_until(d, 0);
 	prices_release(&r.known);
 	mem_free(r.delta);

@@ -16,7 +16,7 @@ case_() { # name, wanted pattern in the output, command
 	fi
 }
 [ -x "$inspect" ] || { echo "skip: inspect_device: $inspect is not built"; exit 0; }
-case_ modelled '^run +[0-9.e-]+ ms.*modelled' "$inspect" --device sim $graph
+case_ modelled '^run +[0-9.]+ us, 95% interval .*modelled' "$inspect" --device sim $graph
 case_ modelled_json '"kind": "modelled"' "$inspect" --device sim --json $graph
 case_ unknown_device 'there is no device "cup"; did you mean --device cpu\? Known are ' "$inspect" --device cup $graph
 case_ missing_plugin 'in none of: /nowhere.*make deps' env VANTAGE_PLUGIN_DIR=/nowhere "$inspect" --device cuda $graph

@@ -51,6 +51,25 @@ static void figures_are_for_people(void)
 	}
 }
 
+/* What is written can be read, in any unit. Figures with fewer digits than that come back rounded. */
+static void figures_are_read_back(void)
+{
+	static const double t[] = {0, 3, -7, 250, 1e4, 2e6, 3e9, 4e12};
+	char text[QUANTITY_TEXT], *comma;
+
+	for (int q = 0; q < QUANTITY_COUNT; q++)
+		for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+			struct err err = {0};
+			double back = NAN;
+			quantity_text((enum quantity)q, t[i], text);
+			while ((comma = strchr(text, ',')))
+				memmove(comma, comma + 1, strlen(comma));
+			if (!CHECK(quantity_read((enum quantity)q, text, &back, &err) == 0) ||
+				!CHECK_NEAR(back, t[i], 0.005 * fabs(t[i])))
+				printf("\t%s: \"%s\" %s\n", quantity_name((enum quantity)q), text, err.text);
+		}
+}
+
 static void lists_share_a_unit(void)
 {
 	CHECK_STR(quantity_unit(QUANTITY_SECONDS), "us");
@@ -65,6 +84,7 @@ int main(void)
 {
 	RUN(names_lead_back);
 	RUN(figures_are_for_people);
+	RUN(figures_are_read_back);
 	RUN(lists_share_a_unit);
 	return test_done();
 }

@@ -7,7 +7,7 @@ text=$("$inspect" --device cpu $graph 2>&1)
 case $text in *"make deps"*) echo "skip: inspect_cpu: no plugin"; exit 0 ;; esac
 json=$("$inspect" --device cpu --json $graph 2>&1)
 failed=0
-for want in '^compile +[0-9.]+ s' '^run +[0-9.e-]+ ms, 95% interval .*measured' '^memory +[0-9.]+ MB' \
+for want in '^compile +[0-9.]+ s' '^run +[0-9.e+-]+ [mun]?s, 95% interval .*measured' '^memory +[0-9.]+ MB' \
 	'^optimised [0-9]+ instructions, [1-9][0-9]* of them fusions'; do
 	grep -qE "$want" <<<"$text" || { echo "FAIL: inspect_cpu: no \"$want\" in: $text"; failed=1; }
 done
