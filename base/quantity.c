@@ -1,7 +1,7 @@
 /*
  * quantity.c - the names of quantity.h, and how figures are written: both by the rows of schemas/quantity.def.
  *
- * A count that has no larger unit is written whole, with commas, until it is so large that nobody reads its last digits.
+ * A count below the next larger unit is written whole, with commas, because people compare such figures digit by digit.
  */
 #include "base/quantity.h"
 #include <math.h>
@@ -79,7 +79,7 @@ enum quantity quantity_find(const char *name)
 	return (enum quantity)q;
 }
 
-/* The largest unit of which the value, rounded to three digits, is at least 1; else the smallest. Of 0: the base unit. */
+/* The largest unit of which the value, rounded to three digits, is at least 1, or the smallest; of 0 the base unit. */
 static const struct scale *scale_of(enum quantity q, double value)
 {
 	const struct scale *s = next_scale(q, NULL), *next;

@@ -247,8 +247,8 @@ int rival_search(struct lab *lab, struct device *d, const struct rival_options *
 	else if (rc == 0)
 		greedy(&r, config);
 	if (rc == 0)
-		talk("%u operators measured once each; %llu programs; by their sum the best %s %s less of %s", a->operators,
-			(unsigned long long)a->programs, quantity_verb(lab->quantity),
+		talk("%u operators measured once each; %llu programs; by their sum the best %s %s less of %s",
+			a->operators, (unsigned long long)a->programs, quantity_verb(lab->quantity),
 			quantity_text(lab->quantity, a->believed, text[0]),
 			quantity_text(lab->quantity, total, text[1]));
 	device_until(d, 0);

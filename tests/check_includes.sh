@@ -71,9 +71,6 @@ cat >"$dir/circles" <<'END' || exit 1
 device/(device|pool).c: a device has a pool of helpers, and each helper is a device
 hlo/print/(form|shard).c: a sharding is an attribute, and has attributes
 hlo/text/(async|attr|form|note|op|operand|shard|text).c: attributes hold computations, which hold lines with attributes
-space/order/(arranging|order).c: the kind names its way of arranging, which works on the kind's spaces
-space/order/(brkga|trial).c: a trial lets the genetic algorithm look, which tries each of its orders
-space/order/(share|values).c: values.c lists values, and asks share.c which share memory, which looks them up
 END
 # Reads what nm -A says of objects, "FILE.o:ADDRESS TYPE SYMBOL", and then the table of circles.
 cat >"$dir/symbols" <<'PROGRAM' || exit 1

@@ -29,7 +29,7 @@ extern const double order_shift[];
 
 /*
  * Returns the space's program, which the caller may change. It has the orders of the configuration that was asked for
- * last. NULL: the space is of another kind.
+ * last.
  */
 struct program *order_program(struct space *s);
 /* Gives the program the orders of a configuration. */

@@ -4,11 +4,20 @@
  * An update of a slice always works in place, alone or as the root of a fusion; the copies that this needs are in the
  * program already. Other instructions may work in place if they are the last reader of an operand:
  *
- * - an operation that makes element i of its result from element i of an operand of the same shape, but not a plain
- * copy; - a loop fusion in which all instructions from that parameter to the root are such operations; - a sort, which
- * may sort each of its operands where it is.
+ *	an operation that makes element i of its result from element i of an operand of the same shape, but not a plain
+ *		copy;
+ *	a loop fusion in which all instructions from that parameter to the root are such operations;
+ *	a sort, which may sort each of its operands where it is.
  */
 #include "space/order/own.h"
+
+uint32_t order_parameter(const struct graph *g, uint32_t comp, int64_t number)
+{
+	for (uint32_t v = g->comp[comp].first; v < g->comp[comp].first + g->comp[comp].n_nodes; v++)
+		if (g->node[v].opcode == OP_PARAMETER && g->node[v].proto->parameter_number == number)
+			return v;
+	return NONE;
+}
 
 /* Follows instructions that only give a value another name, back to the one that makes it. */
 static uint32_t source(const struct graph *g, uint32_t v)
@@ -94,47 +103,6 @@ bool order_may_share(const struct graph *g, uint32_t node, uint32_t operand)
 		return elementwise(g, node);
 	if (n->n_called != 1)
 		return false;
-	inside = values_parameter(g, node_calls(g, node)[0], operand);
+	inside = order_parameter(g, node_calls(g, node)[0], operand);
 	return inside != NONE && leads_to_root(g, inside, 0);
-}
-
-/* Returns the name of the node's value that may be written over that operand, as far as the node decides; or NONE. */
-static uint32_t over(const struct values *v, uint32_t node, uint32_t operand)
-{
-	const struct graph *g = v->graph;
-
-	if (!order_may_share(g, node, operand))
-		return NONE;
-	return v->leaf[node] + (values_array(v, node) ? 0 : 1 + operand);
-}
-
-/* Does that node begin the life (values.h), and is it in temporary memory? */
-static bool makes_here(const struct values *v, uint32_t life, uint32_t node)
-{
-	uint32_t comp = v->graph->node[node].comp;
-
-	return v->home[life] == comp && v->line[comp].value[v->number[life]].maker == node -
-		v->graph->comp[comp].first && !v->outside[values_of(v, life)];
-}
-
-/*
- * Tells the line which values may be written over which. The compiler allows this only if the operand itself makes the
- * value that is written over, and that value has its buffer to itself.
- */
-void order_add_shares(struct values *v, uint32_t comp)
-{
-	const struct graph *g = v->graph;
-	const struct comp *c = &g->comp[comp];
-	struct line *l = &v->line[comp];
-
-	for (uint32_t i = c->first; i < c->first + c->n_nodes; i++)
-		for (uint32_t o = 0; o < g->node[i].n_operands; o++) {
-			uint32_t from = node_operands(g, i)[o], to = over(v, i, o), x, y;
-			if (to == NONE || !values_array(v, from))
-				continue;
-			x = values_life(v, to);
-			y = values_life(v, v->leaf[from]);
-			if (y != x && makes_here(v, x, i) && makes_here(v, y, from) && !v->several[values_of(v, y)])
-				line_shares(l, v->number[x], v->number[y]);
-		}
 }

@@ -1,9 +1,8 @@
 /*
- * values.c - unites the names of each buffer by union and find, and makes the lines.
+ * values.c - unites the names of each buffer by union and find.
  */
 #include "space/order/values.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include "hlo/shape.h"
 #include "space/order/own.h"
@@ -14,11 +13,6 @@
 uint64_t values_rounded(uint64_t bytes)
 {
 	return (bytes + ALIGN - 1) / ALIGN * ALIGN;
-}
-
-static bool compiled(const struct graph *g, uint32_t comp)
-{
-	return g->comp[comp].role == ROLE_ENTRY || g->comp[comp].role == ROLE_CONTROL;
 }
 
 static uint32_t find(uint32_t *parent, uint32_t name)
@@ -100,14 +94,6 @@ static void set_leaf_bytes(struct values *v, const Hlo__ShapeProto *s, uint32_t 
 	v->bytes[(*next)++] = bytes;
 }
 
-uint32_t values_parameter(const struct graph *g, uint32_t comp, int64_t number)
-{
-	for (uint32_t v = g->comp[comp].first; v < g->comp[comp].first + g->comp[comp].n_nodes; v++)
-		if (g->node[v].opcode == OP_PARAMETER && g->node[v].proto->parameter_number == number)
-			return v;
-	return NONE;
-}
-
 /*
  * Joins n operands of a node, from operand `first` on, with the parameters of a computation; unless `result` is
  * NOTHING, also joins the computation's root with the node.
@@ -118,7 +104,7 @@ static void join_call(struct values *v, uint32_t node, uint32_t comp, uint32_t f
 	const struct graph *g = v->graph;
 
 	for (uint32_t k = 0; k < n; k++) {
-		uint32_t p = values_parameter(g, comp, k);
+		uint32_t p = order_parameter(g, comp, k);
 		if (p != NONE)
 			join_all(v, p, 0, node_operands(g, node)[first + k], 0, given);
 	}
@@ -231,7 +217,7 @@ static void find_names(struct values *v)
 	v->leaf = MEM_NEW(g->n_nodes + 1, uint32_t);
 	for (uint32_t i = 0; i < g->n_nodes; i++) {
 		const Hlo__ShapeProto *s = g->node[i].proto->shape;
-		bool ours = compiled(g, g->node[i].comp);
+		bool ours = order_compiled(g, g->node[i].comp);
 		v->leaf[i + 1] = v->leaf[i] + (ours ? names_of(s) : 0);
 	}
 	v->n = v->leaf[g->n_nodes];
@@ -248,7 +234,7 @@ static void find_names(struct values *v)
 		v->number[i] = NONE;
 	}
 	for (uint32_t i = 0; i < g->n_nodes; i++) {
-		if (!compiled(g, g->node[i].comp))
+		if (!order_compiled(g, g->node[i].comp))
 			continue;
 		set_leaf_bytes(v, g->node[i].proto->shape, &next);
 		join_names(v, i);
@@ -280,7 +266,7 @@ static void join_donated(struct values *v)
 
 	for (size_t i = 0; a && i < a->n_entries; i++) {
 		const Hlo__AliasEntry *e = a->entries[i];
-		uint32_t param = values_parameter(g, g->entry, e->parameter_number), from, to;
+		uint32_t param = order_parameter(g, g->entry, e->parameter_number), from, to;
 		if (param == NONE)
 			continue;
 		from = leaf_at(g->node[param].proto->shape, e->parameter_shape_index, e->n_parameter_shape_index,
@@ -312,81 +298,6 @@ static void place_values(struct values *v)
 	}
 }
 
-/* Does the operation only hand names on? Then it does not count as a reader of its operands. */
-static bool only_names(uint16_t op)
-{
-	return op == OP_TUPLE || op == OP_GET_TUPLE_ELEMENT || op == OP_DOMAIN;
-}
-
-/* Notes that node `by` reads the names from `first` to before `end`. */
-static void add_reads(struct values *v, uint32_t by, uint32_t first, uint32_t end)
-{
-	uint32_t comp = v->graph->node[by].comp;
-
-	for (uint32_t k = first; k < end; k++) {
-		uint32_t x = values_life(v, k);
-		if (v->home[x] == comp && v->number[x] != NONE)
-			line_reads(&v->line[comp], by - v->graph->comp[comp].first, v->number[x]);
-	}
-}
-
-static void add_values(struct values *v, uint32_t comp)
-{
-	const struct graph *g = v->graph;
-	const struct comp *c = &g->comp[comp];
-	struct line *l = &v->line[comp];
-
-	for (uint32_t i = c->first; i < c->first + c->n_nodes; i++) {
-		for (uint32_t k = v->leaf[i]; k < v->leaf[i + 1]; k++) {
-			uint32_t x = values_life(v, k), b = values_of(v, k);
-			if (v->home[x] == comp && v->number[x] == NONE && !v->table[k])
-				v->number[x] = line_value(l, i - c->first, v->outside[b] ? 0
-					: values_rounded(v->bytes[b]));
-		}
-		for (uint32_t o = 0; o < g->node[i].n_operands; o++) {
-			uint32_t from = node_operands(g, i)[o];
-			line_after(l, from - c->first, i - c->first);
-			if (!only_names(g->node[i].opcode))
-				add_reads(v, i, v->leaf[from], v->leaf[from + 1]);
-		}
-	}
-	add_reads(v, c->root, v->leaf[c->root], v->leaf[c->root + 1]); /* what it returns lives to its end */
-}
-
-struct named {
-	int64_t id;
-	uint32_t node;
-};
-
-static int by_id(const void *a, const void *b)
-{
-	const struct named *x = a, *y = b;
-
-	return (x->id > y->id) - (x->id < y->id);
-}
-
-/* Adds the program's control dependencies, which say what comes first without passing a value. */
-static void add_control(struct values *v, uint32_t comp)
-{
-	const struct graph *g = v->graph;
-	const struct comp *c = &g->comp[comp];
-	struct named *all = MEM_NEW(c->n_nodes, struct named);
-
-	for (uint32_t i = 0; i < c->n_nodes; i++)
-		all[i] = (struct named){g->node[c->first + i].proto->id, i};
-	qsort(all, c->n_nodes, sizeof *all, by_id);
-	for (uint32_t i = 0; i < c->n_nodes; i++) {
-		const Hlo__HloInstructionProto *in = g->node[c->first + i].proto;
-		for (size_t k = 0; k < in->n_control_predecessor_ids; k++) {
-			struct named key = {in->control_predecessor_ids[k], 0};
-			const struct named *p = bsearch(&key, all, c->n_nodes, sizeof *all, by_id);
-			if (p)
-				line_after(&v->line[comp], p->node, i);
-		}
-	}
-	mem_free(all);
-}
-
 uint64_t values_tables(const struct values *v)
 {
 	uint64_t bytes = 0;
@@ -397,73 +308,12 @@ uint64_t values_tables(const struct values *v)
 	return bytes;
 }
 
-/* Pins parameters and constants, because they do nothing when they run. */
-static void add_pins(struct values *v, uint32_t comp)
-{
-	const struct graph *g = v->graph;
-	const struct comp *c = &g->comp[comp];
-
-	for (uint32_t i = c->first; i < c->first + c->n_nodes; i++)
-		if ((g->node[i].opcode == OP_PARAMETER || g->node[i].opcode == OP_CONSTANT) &&
-			!g->node[i].proto->n_control_predecessor_ids)
-			line_pin(&v->line[comp], i - c->first);
-}
-
-void values_find(struct values *v, const struct graph *g)
+void values_name(struct values *v, const struct graph *g)
 {
 	*v = (struct values){.graph = g};
 	find_names(v);
 	join_donated(v);
 	place_values(v);
-	v->line = MEM_NEW(g->n_comps, struct line);
-	for (uint32_t c = 0; c < g->n_comps; c++) {
-		line_init(&v->line[c], compiled(g, c) ? g->comp[c].n_nodes : 0);
-		if (compiled(g, c)) {
-			add_pins(v, c);
-			add_values(v, c);
-			add_control(v, c);
-			order_add_shares(v, c);
-		}
-		line_finish(&v->line[c]);
-	}
-}
-
-/*
- * Returns the bytes that count twice at a loop or a branch: what a loop carries, and what a branch gives, count inside,
- * and again among the values that the step reads and makes.
- */
-static uint64_t counted_twice(const struct values *v, uint32_t node)
-{
-	const struct graph *g = v->graph;
-	const struct line *l = &v->line[g->node[node].comp];
-	uint32_t step = node - g->comp[g->node[node].comp].first;
-	uint64_t bytes = 0;
-
-	for (uint32_t k = l->reads.first[step]; g->node[node].opcode == OP_WHILE && k < l->reads.first[step + 1]; k++)
-		bytes += l->value[l->reads.item[k]].bytes;
-	for (uint32_t k = l->makes.first[step]; k < l->makes.first[step + 1]; k++)
-		bytes += l->value[l->makes.item[k]].bytes;
-	return bytes;
-}
-
-void values_inside(struct values *v, const uint64_t *peak, uint32_t comp)
-{
-	const struct graph *g = v->graph;
-	const struct comp *c = &g->comp[comp];
-	struct line *l = &v->line[comp];
-
-	for (uint32_t i = 0; i < l->n; i++) {
-		const struct node *n = &g->node[c->first + i];
-		uint64_t most = 0;
-		for (uint32_t k = 0; k < n->n_called; k++) {
-			uint32_t callee = node_calls(g, c->first + i)[k];
-			if (compiled(g, callee) && peak[callee] > most)
-				most = peak[callee];
-		}
-		l->inside[i] = (int64_t)most;
-		if (n->opcode == OP_WHILE || n->opcode == OP_CONDITIONAL)
-			l->inside[i] -= (int64_t)counted_twice(v, c->first + i);
-	}
 }
 
 void values_release(struct values *v)
