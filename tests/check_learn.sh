@@ -104,6 +104,24 @@ done
 is trees_unless_told_otherwise $?
 refuses no_such_learner "gnn, trees or both" --db "$db" --learner oracle
 
+# As many choices at a site as there may be: through a store, a model and the search that it guides.
+for learner in gnn trees; do
+	rm -rf "$tmp/many"*
+	"$BIN/collect" --device none -q -g toy:6:200:2 -n 12 --db "$tmp/many.db" >"$tmp/out" 2>"$tmp/err" &&
+		"$BIN/store" verify "$tmp/many.db" >"$tmp/out" 2>"$tmp/err" &&
+		"$BIN/learn" --db "$tmp/many.db" -q --learner $learner --epochs 1 --least-steps 20 --width 8 --head 8 \
+			--trees 10 --out "$tmp/many.vm" >"$tmp/out" 2>"$tmp/err" &&
+		"$BIN/search" -g toy:6:200:2 --device none --model "$tmp/many.vm" --db "$tmp/many.db" --budget 40 -q \
+			--out "$tmp/many" >"$tmp/out" 2>"$tmp/err" &&
+		"$BIN/store" verify "$tmp/many.db" >"$tmp/out" 2>"$tmp/err" &&
+		python3 - "$tmp/many/config.json" <<'PY' 2>"$tmp/err"
+import json, sys
+sites = json.load(open(sys.argv[1]))["sites"]
+assert all(x["choices"] == 200 for x in sites) and max(x["chosen"] for x in sites) > 15, sites
+PY
+	is "${learner}_know_two_hundred_choices" $?
+done
+
 # One graph is enough to train on.
 "$BIN/learn" --db "$db" --holdout '[23]$' $quick --out "$tmp/n.vm" >"$tmp/out" 2>"$tmp/err"
 is one_graph_is_enough $?
