@@ -328,6 +328,13 @@ FAKE_PLUGIN="fake:any=1" run "${whole[@]}"
 answers 'Its numbers are those of the compiler.s own program on normal, positive, large, small, zero inputs' w
 done_ other_numbers
 
+# What is exact is asked once: bytes are never confirmed, checked, or weighed by six workers.
+FAKE_PLUGIN="fake:any=1;spread=40" run "${fake[@]}" --objective bytes --start random --seed 1 --budget 12 \
+	--drift-checks 2 --out e --deadline 36000 --json
+answers '"compiled":1,.*"kept":[1-9].*"refuted":0,.*"checks":\[\]' e
+grep -q '"instances":0,"pairs":0,' out || fail "bytes were timed: $(cat out)"
+done_ exact_figures
+
 # No whole program is run, so its time is not known.
 FAKE_PLUGIN="fake:any=1;spread=40" run "${fake[@]}" --unverified --json --out u
 answers '"evaluations":20.*"default_seconds":0,' u
