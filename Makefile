@@ -142,7 +142,7 @@ compiled: $(addsuffix .o,$(filter-out $(FUZZ:%=$(B)/tests/check_fuzz_%),$(TESTS)
 	@:
 deps:
 	@$(DEPS_OF)
-deps-cuda deps-tpu: deps-%:
+deps-%: FORCE
 	@$(DEPS_OF) --$*
 fuzz:
 	@$(MAKE) --no-print-directory MODE=fuzz CC=clang $(FUZZ:%=build/fuzz/fuzz/%)
@@ -160,6 +160,6 @@ clean:
 help:
 	@sed -n '/^#/!q; s/^# //p' Makefile
 
-.PHONY: all door wheel check test tests benches compiled deps deps-cuda deps-tpu demo fuzz install clean help FORCE
+.PHONY: all door wheel check test tests benches compiled deps demo fuzz install clean help FORCE
 .SECONDARY:
 -include $(shell find $(B) -name '*.d' 2>/dev/null)

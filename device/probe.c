@@ -7,7 +7,8 @@
  *
  *	The compiler's own decisions, applied with the list, give the compiler's own program. If the list lacks a pass,
  *	or has one that runs too early, it shows here, as far as this small program needs that pass.
- *	If nothing was fused, nothing is fused afterwards: no pass of the list decides again.
+ *	If the decision is about kernels (GROUPED in schemas/stage.def) and nothing was fused, nothing is fused
+ *	afterwards: no pass of the list decides again.
  *
  * A plugin that fails is refused for decisions. The names and the number of passes do not matter, so a new version with
  * another pass needs no change here. A table of known passes would stop at each new name.
@@ -201,9 +202,10 @@ static int ask(struct host *p, const struct buf *module, struct pipeline *out, s
 		rc = pipeline_find(out, p->stage->pass, err);
 	if (rc == 0)
 		stage_apply(p->stage, out, apply);
-	if (rc == 0 && (prove_default(p, &e, c.hash, apply->data, err) < 0 || prove_nothing(p, &e, apply->data,
-		err) < 0))
-		rc = -1;
+	if (rc == 0)
+		rc = prove_default(p, &e, c.hash, apply->data, err);
+	if (rc == 0 && p->stage->grouped)
+		rc = prove_nothing(p, &e, apply->data, err);
 	extracted_release(&e);
 	compiled_release(&c);
 	return rc;

@@ -7,8 +7,9 @@
 #include <string.h>
 
 static const struct stage stages[] = {
-#define STAGE(kind, backend, pass, extract, apply) {kind, backend, pass, extract, apply, false},
-#define ARRANGED(kind, backend, pass, extract, apply) {kind, backend, pass, extract, apply, true},
+#define STAGE(...) {__VA_ARGS__, false, false},
+#define GROUPED(...) {__VA_ARGS__, true, false},
+#define ARRANGED(...) {__VA_ARGS__, false, true},
 #include "schemas/stage.def"
 #undef STAGE
 };

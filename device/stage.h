@@ -12,6 +12,8 @@ struct stage {
 	const char *pass;    /* that decides, as a regular expression */
 	const char *extract; /* debug options to dump the modules around it; DIR stands for the folder */
 	const char *apply;   /* debug options that run only what follows it; PASSES stands for its passes */
+	/* this stage decides which instructions share a kernel, and the probe proves that no later pass joins more */
+	bool grouped;
 	/* this stage decides how the optimised program is arranged in memory, and the compiler is stopped there */
 	bool arranged;
 };

@@ -188,6 +188,11 @@ struct space_option {
 	int (*add)(const char *kind, const char *value, char out[SPACE_KIND_ROOM], struct err *err);
 };
 
+/*
+ * What an open space can do. Every space needs kind, apply, region, check, context and touched; formula, if the kind
+ * prices by formula; and decode or undecided. Whatever else is NULL cannot be done. tests/full_grow.sh has the smallest
+ * kind.
+ */
 struct space_ops {
 	const struct space_kind *kind;
 	/* The module to compile for a configuration. */

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Orders without a compiler: a search on a CostGraphDef goes by the model, finds the order that needs least, proves it,
 # and ends at once.
+# needs: space/order
 set -u
 bin=$(realpath "${BIN:-bin}")
 dir=$(mktemp -d) || exit 1

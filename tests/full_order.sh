@@ -1,6 +1,7 @@
 #!/bin/bash
 # Orders on the real compiler: it runs them exactly as asked, they compute the very same bits, our model of its memory
 # is right to 1%, and a search needs fewer bytes by the compiler's word, by every strategy.
+# needs: space/order
 set -u
 bin=$(realpath "${BIN:-bin}") root=$(realpath .) build=$(realpath "${B:-build/release}") core=${CORE:-0}
 plugin=$(DEPS=$(realpath -m "${DEPS:-.deps}") tests/deps --where)
