@@ -18,17 +18,11 @@ static const struct feature {
 	const char *name, *meaning;
 	uint32_t since; /* the first table that has it */
 } features[] = {
-#define NODE(id, name, meaning) {name, meaning, 1},
-#define NODE_2(id, name, meaning) {name, meaning, 2},
-#define FLIP_2(...)
+#define NODE(id, name, meaning, table) {name, meaning, table},
 #include "schemas/feature.def"
-#define CONTEXT(id, name, meaning) {name, meaning, 1},
-#define NODE_2(...)
-#define FLIP_2(...)
+#define CONTEXT(id, name, meaning, table) {name, meaning, table},
 #include "schemas/feature.def"
-#define FLIP(id, name, meaning) {name, meaning, 1},
-#define NODE_2(...)
-#define FLIP_2(id, name, meaning) {name, meaning, 2},
+#define FLIP(id, name, meaning, table) {name, meaning, table},
 #include "schemas/feature.def"
 };
 
