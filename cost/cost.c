@@ -79,8 +79,8 @@ static int set_pricing(struct cost *c, struct err *err)
 			return err_set(err, "a space of kind %s cannot be measured without a device", c->space->kind);
 		return 0;
 	}
-	return err_set(err, "decisions of the kind %s cannot be priced in %s on this device; they can in %s", k->name,
-		quantity_name((enum quantity)(c->o.quantity - 1)), space_priced(k));
+	return err_set(err, "decisions of the kind %s cannot be priced in %s on this device; elsewhere they can in %s",
+		k->name, quantity_name((enum quantity)(c->o.quantity - 1)), space_priced(k));
 }
 
 struct cost *cost_new(struct space *s, struct device *d, const struct cost_options *o, struct err *err)

@@ -1,5 +1,5 @@
 /*
- * numbers.c - see the header. The two programs of the yardstick "fusions" are compiled only if "nudged" is not enough.
+ * numbers.c - see the header. The two programs of the yardstick "plain" are compiled only if "nudged" is not enough.
  */
 #include <math.h>
 #include <stdio.h>
@@ -14,19 +14,19 @@
 #define TELLING 0.5	   /* a kind of input that allows so much tells nothing */
 
 /* The programs that are compared. */
-enum side { OWN, TUNED, READ_BACK, UNFUSED, SIDES };
+enum side { OWN, TUNED, READ_BACK, PLAIN, SIDES };
 
 struct check {
 	const struct numbers_job *job;
 	bool fresh;
-	struct compiled more[2]; /* READ_BACK, UNFUSED: compiled when first wanted */
+	struct compiled more[2]; /* READ_BACK, PLAIN: compiled when first wanted */
 };
 
 /* The comparisons on one kind of input. */
 struct trial {
 	struct comparison tuned;    /* against the compiler's own */
 	struct comparison nudged;   /* the compiler's own against itself on nudged inputs */
-	struct comparison fusions;  /* the default as read back against no fusion; empty until wanted */
+	struct comparison plain;    /* the default as read back against choice 0 everywhere; empty until wanted */
 };
 
 static struct compiled *program_of(struct check *c, enum side side)
@@ -112,7 +112,7 @@ struct judged {
 
 static struct judged judge_output(const struct trial *t, uint32_t k)
 {
-	const struct difference *d = &t->tuned.output[k], *n = output_of(&t->nudged, k), *f = output_of(&t->fusions, k);
+	const struct difference *d = &t->tuned.output[k], *n = output_of(&t->nudged, k), *f = output_of(&t->plain, k);
 	double least = LEAST_UNITS * d->unit * (d->unit < COARSE_UNIT ? YARDSTICKS : 1);
 	struct judged j = {.allowed = fmax(least, YARDSTICKS * fmax(n->max_rel, f->max_rel)),
 		.unlike_allowed = YARDSTICKS * (n->unlike > f->unlike ? n->unlike : f->unlike)};
@@ -186,7 +186,7 @@ static int check_on(struct check *c, struct numbers *n, enum inputs i, struct tr
 		return -1;
 	if (t->tuned.outcome == OUTCOME_OK) {
 		good = judge(t, &n->on[i]);
-		if (!good && compare(c, READ_BACK, UNFUSED, i, false, &t->fusions, err) < 0)
+		if (!good && compare(c, READ_BACK, PLAIN, i, false, &t->plain, err) < 0)
 			return -1;
 		good = good || judge(t, &n->on[i]);
 	}
@@ -240,7 +240,7 @@ int numbers_check(struct numbers *out, const struct numbers_job *job, struct err
 		rc = check_on(&c, out, (enum inputs)i, &t, err);
 		comparison_release(&t.tuned);
 		comparison_release(&t.nudged);
-		comparison_release(&t.fusions);
+		comparison_release(&t.plain);
 	}
 	if (rc == 0 && out->outcome == OUTCOME_OK && !any_told(out)) {
 		out->outcome = OUTCOME_WRONG_NUMBERS;

@@ -2,19 +2,19 @@
  * numbers.h - does the tuned program compute what the user's own does?
  *
  * The compiler's own program, compiled from what the user gave, and the tuned one run on the same inputs. There are
- * several kinds of input (schemas/inputs.def), and every output is compared on each. Fusing changes the order of
+ * several kinds of input (schemas/inputs.def), and every output is compared on each. Decisions change the order of
  * floating-point operations, so outputs may differ a little. How much is allowed depends on the program, on the output
  * and on the kind of input: ten times the largest of
  *
  * nudged  how much the outputs of the compiler's own program change when every input moves to a neighbouring number
- * fusions  how much the outputs of the default as read back and of the program without any fusion differ
+ * plain  how much the outputs of the default as read back and of the program with choice 0 everywhere differ
  * least  four units in the last place of the output's type
  *
- * "nudged" shows what rounding can do. The two programs of "fusions" are ours, and both may be wrong. But they are only
+ * "nudged" shows what rounding can do. The two programs of "plain" are ours, and both may be wrong. But they are only
  * compared with each other, so an error that both have allows nothing more. Types of 16 bits and fewer are coarse: for
  * them the least is four units, not ten times four.
  *
- * NaN, infinities and integers may differ in ten times as many places as they do under "nudged" and "fusions", which is
+ * NaN, infinities and integers may differ in ten times as many places as they do under "nudged" and "plain", which is
  * mostly nowhere. Inputs and outputs must have the same layouts. A kind of input tells nothing if half the magnitude of
  * the outputs would be allowed, as in a program that is chaotic in its inputs, or if all outputs are NaN. If no kind
  * tells anything, the tuned program is not taken.

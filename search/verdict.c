@@ -203,9 +203,9 @@ static void set_gain(struct verdict *v, const struct weighed *w)
 {
 	v->default_seconds = w->dflt;
 	v->tuned_seconds = w->tuned;
-	v->gain = -w->change;
-	v->low = -w->high;
-	v->high = -w->low;
+	v->gain = 0 - w->change; /* never -0, which people would read as "-0.00%" */
+	v->low = 0 - w->high;
+	v->high = 0 - w->low;
 }
 
 void verdict_interval(struct verdict *v, const struct timing *t, size_t n, size_t wanted)
