@@ -4,6 +4,7 @@
 # needs: space/toy
 set -u
 . tests/await.sh
+. tests/script.sh
 bin=$(realpath "${BIN:-bin}")
 arena=$bin/arena store=$bin/store graphs=$(realpath examples/graphs) peers=$(realpath bench/peers) \
 	client=$(realpath tests/arena_session.py)
@@ -15,12 +16,6 @@ trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
 export XDG_RUNTIME_DIR=$dir XDG_DATA_HOME=$dir/data TMPDIR=$dir PYTHONDONTWRITEBYTECODE=1 PATH=$bin:$PATH
 RANDOM=7
-bad=
-fail() { bad="$bad; $*"; }
-done_() { # name
-	if [ -z "$bad" ]; then echo "pass: $1"; else echo "FAIL: $1: ${bad#; }"; fi
-	bad=
-}
 sound() { "$store" verify "$1" >verified 2>&1 || fail "$1: $(tail -1 verified)"; }
 query() { "$store" query "$1" "$2" --csv | tail -n +2; }
 

@@ -3,6 +3,7 @@
 # needs: space/toy
 set -u
 . tests/await.sh
+. tests/script.sh
 bin=$(realpath "${BIN:-bin}") b=$(realpath "${B:-build/release}")
 collect=$bin/collect store=$bin/store
 graphs=$(realpath examples/graphs/tiny)
@@ -12,12 +13,6 @@ dir=$(mktemp -d -p "$tmp") || exit 1
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
 export XDG_RUNTIME_DIR=$dir TMPDIR=$dir
-failed=0 bad=
-fail() { bad="$bad; $*"; }
-done_() { # name
-	if [ -z "$bad" ]; then echo "pass: $1"; else echo "FAIL: $1: ${bad#; }"; failed=1; fi
-	bad=
-}
 run() { # db, arguments: toys; output in out, talk in talk, status in rc
 	local db=$1
 	shift

@@ -43,19 +43,25 @@ static void fused_program(struct make *mk, enum fused how)
 	make_op(c, "negate", f, 1, t);
 }
 
-static uint64_t root_hash(enum fused how)
+/* The hash of the root of a program that was made; releases the program. */
+static uint64_t hash_of_made(struct make *mk)
 {
-	struct make mk = {0};
 	struct graph g = {0};
 	uint64_t h = 0, hash[64];
-	fused_program(&mk, how);
-	if (make_graph(&g, make_module(&mk))) {
+	if (make_graph(&g, make_module(mk))) {
 		graph_structural_hash(&g, hash);
 		h = hash[g.comp[g.entry].root];
 	}
 	graph_release(&g);
-	make_release(&mk);
+	make_release(mk);
 	return h;
+}
+
+static uint64_t root_hash(enum fused how)
+{
+	struct make mk = {0};
+	fused_program(&mk, how);
+	return hash_of_made(&mk);
 }
 
 static void fusion_leaves_no_trace(void)
@@ -71,8 +77,6 @@ static void fusion_leaves_no_trace(void)
 static uint64_t sort_hash(bool fused, const char *opcode)
 {
 	struct make mk = {0};
-	struct graph g = {0};
-	uint64_t h = 0, hash[64];
 	Hlo__ShapeProto *one = make_shape(&mk, DT_F32, 0), *f = make_shape(&mk, DT_F32, 1, 8);
 	struct make_comp *in = fused ? make_comp(&mk, "fused") : NULL, *less, *c;
 	if (in) {
@@ -92,13 +96,7 @@ static uint64_t sort_hash(bool fused, const char *opcode)
 	make_instruction *sort = make_op(c, "sort", f, 1, make_param(c, f));
 	make_dims(c, sort, 1, 0);
 	make_calls(sort, &mk, 1, less);
-	if (make_graph(&g, make_module(&mk))) {
-		graph_structural_hash(&g, hash);
-		h = hash[g.comp[g.entry].root];
-	}
-	graph_release(&g);
-	make_release(&mk);
-	return h;
+	return hash_of_made(&mk);
 }
 
 static void fusion_in_what_is_applied(void)

@@ -5,10 +5,8 @@
 # A kind of decision or a backend is named in its folder and its tables alone.
 set -u
 cd "$(dirname "$0")/.." || exit 1
+. tests/script.sh
 
-report() { # NAME OFFENCES: passes when there are none
-	if [ -z "$2" ]; then echo "pass: $1"; else echo "FAIL: $1: $2"; fi
-}
 sources() { find base hlo graph space device cost ready store lab collect learn search inspect arena -name '*.[ch]' |
 	sort; }
 

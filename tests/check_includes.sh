@@ -8,6 +8,7 @@
 # within a room no two files may need each other, directly or through others, unless the table below says why.
 set -u
 cd "$(dirname "$0")/.." || exit 1
+. tests/script.sh
 
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
@@ -45,10 +46,6 @@ cat >"$dir/includes" <<'END' || exit 1
 		print FILENAME ":" FNR ": " room(file) "/ must not include " name
 }
 END
-
-report() { # NAME OFFENCES: passes when there are none
-	if [ -z "$2" ]; then echo "pass: $1"; else echo "FAIL: $1: $2"; fi
-}
 
 rooms=(base hlo graph space device cost ready store lab collect learn search inspect arena)
 mapfile -t files < <(find "${rooms[@]}" -name '*.[ch]')

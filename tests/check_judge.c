@@ -53,7 +53,8 @@ static double slow_depth(const struct data *d, const struct judge_list *l, const
 	return sum / gain;
 }
 
-static void setup(struct lesson *t, int programs)
+/* Draws samples of so many programs; returns a list of all. */
+static struct judge_list setup(struct lesson *t, int programs)
 {
 	char name[32];
 
@@ -63,17 +64,16 @@ static void setup(struct lesson *t, int programs)
 	}
 	data_finish(&t->d);
 	apart_mark(&t->d);
+	return all_of(&t->d);
 }
 
 static void the_figure_is_what_it_says(void)
 {
 	struct lesson t = lesson_new();
-	struct judge_list l;
+	struct judge_list l = setup(&t, 1);
 	struct judged j;
 	float *a, *b;
 
-	setup(&t, 1);
-	l = all_of(&t.d);
 	a = guesses(&t.d, &l, 3, 1);
 	b = guesses(&t.d, &l, 0, 1);
 	for (size_t i = 0; i < l.n_flips; i += 3) /* ties */
@@ -93,11 +93,9 @@ static void the_figure_is_what_it_says(void)
 static void the_rule(void)
 {
 	struct lesson t = lesson_new();
-	struct judge_list l;
+	struct judge_list l = setup(&t, 4);
 	struct judged j;
 
-	setup(&t, 4);
-	l = all_of(&t.d);
 	for (int i = 0; i < 4; i++) { /* {noise of the new, of the old} and what must come out */
 		static const struct {
 			double fresh, old;
@@ -117,12 +115,10 @@ static void the_rule(void)
 static void few_judge_nothing(void)
 {
 	struct lesson t = lesson_new();
-	struct judge_list l;
+	struct judge_list l = setup(&t, 1);
 	struct judged j;
 	float *a, *b;
 
-	setup(&t, 1);
-	l = all_of(&t.d);
 	a = guesses(&t.d, &l, 0, 1);
 	b = guesses(&t.d, &l, 50, 2);
 	l.n = 8; /* of eight sites at most */
@@ -143,12 +139,10 @@ static void few_judge_nothing(void)
 static void chance_is_rarely_called_better(void)
 {
 	struct lesson t = lesson_new();
-	struct judge_list l;
+	struct judge_list l = setup(&t, 3);
 	struct judged j;
 	int better = 0, rounds = 200;
 
-	setup(&t, 3);
-	l = all_of(&t.d);
 	for (int i = 0; i < rounds; i++) {
 		float *a = guesses(&t.d, &l, 2, 2 * (uint64_t)i + 1), *b = guesses(&t.d, &l, 2, 2 * (uint64_t)i + 2);
 		judge(&t.d, &l, a, b, &j);

@@ -289,12 +289,27 @@ static void files_are_whole_or_not_at_all(void)
 	model_free(m);
 }
 
+/* The model as one of an older table of features would be read; NULL if it is refused. */
+static struct model *as_of_table(const struct model *m, uint64_t hash)
+{
+	struct buf b = {0};
+	struct err err = {0};
+	struct model *back;
+
+	model_pack(m, &b);
+	memcpy(b.data + 12, &hash, sizeof hash);
+	seal(&b);
+	back = model_parse(b.data, b.len, "test", &err);
+	if (!CHECK(back != NULL))
+		printf("%s\n", err.text);
+	buf_release(&b);
+	return back;
+}
+
 /* A network that was trained on the first table of features is read, and gives later features no weight. */
 static void older_tables_are_read(void)
 {
 	struct model *m = some_model(), *back;
-	struct buf b = {0};
-	struct err err = {0};
 	uint32_t map[NODE_FEATURES + FLIP_FEATURES];
 	struct net_size size = m->net.size;
 	uint64_t hash = feature_hash(1, NULL);
@@ -310,14 +325,9 @@ static void older_tables_are_read(void)
 	net_init(&m->net, &size);
 	rng_seed(&r, 5);
 	net_randomise(&m->net, &r);
-	model_pack(m, &b);
-	memcpy(b.data + 12, &hash, sizeof hash);
-	seal(&b);
-	back = model_parse(b.data, b.len, "test", &err);
-	if (!CHECK(back != NULL)) {
-		printf("%s\n", err.text);
+	back = as_of_table(m, hash);
+	if (!back)
 		return;
-	}
 	CHECK_INT(back->net.size.flip_features, FLIP_FEATURES);
 	old = net_param(&m->net, m->net.weight, "head1.weight") + size.width * size.head;
 	now = net_param(&back->net, back->net.weight, "head1.weight") + size.width * size.head;
@@ -328,15 +338,12 @@ static void older_tables_are_read(void)
 		k += known;
 	}
 	model_free(back), model_free(m);
-	buf_release(&b);
 }
 
 /* The same of trees: they go on asking about the columns that they were grown on. */
 static void older_trees_are_read(void)
 {
 	struct model *m = some_model(), *back;
-	struct buf b = {0};
-	struct err err = {0};
 	uint32_t map[ROW_COLUMNS], nodes = feature_map(1, false, map), flips = feature_map(1, true, map);
 	uint64_t hash = feature_hash(1, NULL);
 
@@ -354,19 +361,13 @@ static void older_trees_are_read(void)
 		f->n_nodes = 3;
 		f->n_trees = 1;
 	}
-	model_pack(m, &b);
-	memcpy(b.data + 12, &hash, sizeof hash);
-	seal(&b);
-	back = model_parse(b.data, b.len, "test", &err);
-	if (!CHECK(back != NULL)) {
-		printf("%s\n", err.text);
+	back = as_of_table(m, hash);
+	if (!back)
 		return;
-	}
 	CHECK_INT(back->trees.n_columns, ROW_COLUMNS);
 	for (int k = 0; k < OUT_COUNT; k++)
 		CHECK_INT(back->trees.forest[k].node[0].column, NODE_FEATURES + map[flips - 1]);
 	model_free(back), model_free(m);
-	buf_release(&b);
 }
 
 int main(void)

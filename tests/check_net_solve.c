@@ -16,18 +16,25 @@ static void parse_or_exit(struct network *net, const struct buf *text)
 	exit(1);
 }
 
+/* Draws a network, and keeps its text. */
+static void draw_net(struct network *net, struct buf *text, const struct net_shape *shape, uint64_t seed)
+{
+	struct rng rng;
+
+	rng_seed(&rng, seed);
+	net_random(text, shape, &rng);
+	parse_or_exit(net, text);
+}
+
 static void as_good_as_all(const struct net_shape *shape, uint64_t seed)
 {
 	struct network_options o = {.steps = 400, .jobs = 2, .seed = seed};
 	struct network_result r;
 	struct network net;
 	struct buf text = {0};
-	struct rng rng;
 	network_sum best = 0;
 
-	rng_seed(&rng, seed);
-	net_random(&text, shape, &rng);
-	parse_or_exit(&net, &text);
+	draw_net(&net, &text, shape, seed);
 	bool any = net_brute(&net, &best);
 	network_solve(&net, &o, &r);
 	struct network_value v = network_value(&net, r.choice);
@@ -68,11 +75,8 @@ static void huge_costs(void)
 		struct network_result r;
 		struct network net;
 		struct buf text = {0};
-		struct rng rng;
-		network_sum best = 0;
-		rng_seed(&rng, seed);
-		net_random(&text, &shape, &rng);
-		parse_or_exit(&net, &text);
+			network_sum best = 0;
+		draw_net(&net, &text, &shape, seed);
 		bool any = net_brute(&net, &best);
 		network_solve(&net, &o, &r);
 		CHECK_INT(r.found, any);
@@ -89,12 +93,9 @@ static void steps_decide(void)
 	struct net_shape shape = {.nodes = 120, .edges = 280, .choices = 6, .size = 1000, .tightness = 14};
 	struct network net;
 	struct buf text = {0};
-	struct rng rng;
 	network_sum first = 0;
 
-	rng_seed(&rng, 5);
-	net_random(&text, &shape, &rng);
-	parse_or_exit(&net, &text);
+	draw_net(&net, &text, &shape, 5);
 	for (int i = 0; i < 1 + test_cases(2); i++) {
 		struct network_options o = {.steps = steps, .jobs = 3, .seed = 7};
 		struct network_result r;

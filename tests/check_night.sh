@@ -3,6 +3,7 @@
 # everything that can happen to the place of a model.
 set -u
 cd "$(dirname "$0")/.." || exit 1
+. tests/script.sh
 bin=$(realpath "${BIN:-bin}") root=$PWD
 search=$bin/search learn=$bin/learn
 [ -x "$search" ] && [ -x "$bin/collect" ] || { echo "skip: night: it is not built"; exit 0; }
@@ -14,12 +15,6 @@ export XDG_RUNTIME_DIR=$dir TMPDIR=$dir XDG_DATA_HOME=$dir/data VANTAGE=$bin
 place=$dir/data/vantage/models/sim/modelled/fusion.vm
 night=$dir/data/vantage/night
 quick="--learner gnn --epochs 0.01 --width 16 --head 16 --top-draws 0"
-failed=0 bad=
-fail() { bad="$bad; $*"; }
-done_() { # name
-	if [ -z "$bad" ]; then echo "pass: $1"; else echo "FAIL: $1: ${bad#; }"; failed=1; fi
-	bad=
-}
 field() { grep -oE "\"$1\": ?\"?[^,\"]*" "$2" | head -1 | sed 's/.*[:"] *//'; }
 sum() { cat "$1" 2>/dev/null | cksum; }
 learns() { # STATUS ARGUMENTS...: in out, talk in talk

@@ -3,13 +3,10 @@
 # What search does with rules: their names, the page, and one kind of decision after another.
 set -u
 cd "$(dirname "$0")/.." || exit 1
+. tests/script.sh
 BIN=${BIN:-bin}
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
-
-report() { # NAME OFFENCE: passes when there is none
-	if [ -z "$2" ]; then echo "pass: $1"; else echo "FAIL: $1: $2"; fi
-}
 
 cat >"$tmp/net.hlo" <<'END'
 HloModule net

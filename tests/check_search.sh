@@ -4,6 +4,7 @@
 # needs: space/toy
 set -u
 . tests/await.sh
+. tests/script.sh
 bin=$(realpath "${BIN:-bin}") b=$(realpath "${B:-build/release}")
 search=$bin/search store=$bin/store
 graphs=$(realpath examples/graphs) models=$(realpath models)
@@ -14,12 +15,6 @@ trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
 export XDG_RUNTIME_DIR=$dir XDG_DATA_HOME=$dir/data TMPDIR=$dir
 RANDOM=5
-failed=0 bad=
-fail() { bad="$bad; $*"; }
-done_() { # name
-	if [ -z "$bad" ]; then echo "pass: $1"; else echo "FAIL: $1: ${bad#; }"; failed=1; fi
-	bad=
-}
 run() { # arguments; output in out, talk in talk, status in rc
 	"$search" -q "$@" >out 2>talk
 	rc=$?

@@ -3,13 +3,10 @@
 # are sentences.
 set -u
 cd "$(dirname "$0")/.." || exit 1
+. tests/script.sh
 BIN=${BIN:-bin}
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
-
-report() { # NAME OFFENCE: passes when there is none
-	if [ -z "$2" ]; then echo "pass: $1"; else echo "FAIL: $1: $2"; fi
-}
 
 # The best of these costs 211: node 1 must not take its first choice beside node 0's first, for memory.
 cat >"$tmp/two.json" <<END

@@ -3,16 +3,11 @@
 # and ends at once.
 # needs: space/order
 set -u
+. tests/script.sh
 bin=$(realpath "${BIN:-bin}")
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 export XDG_RUNTIME_DIR=$dir XDG_CACHE_HOME=$dir
-failed=0 bad=
-fail() { bad="$bad; $*"; }
-done_() {
-	if [ -z "$bad" ]; then echo "pass: $1"; else echo "FAIL: $1: ${bad#; }"; failed=1; fi
-	bad=
-}
 cd "$dir" || exit 1
 
 # Three chains of a large output that becomes small, listed so that all the large ones come first.

@@ -173,24 +173,35 @@ static int wild_pair(struct device *d, uint32_t a, uint32_t b, const struct prec
 	return 0;
 }
 
+/* A device that times pairs wildly, by the operations that the caller keeps. */
+static struct device *wild_device(struct device_ops *ops)
+{
+	struct device *d = device_open(&(struct device_options){.backend = "sim"}, NULL);
+
+	*ops = *d->ops;
+	ops->pair = wild_pair;
+	d->ops = ops;
+	d->info.kind = COST_MEASURED;
+	return d;
+}
+
+static const struct hunt_options wild_hunt = {.strategy = STRATEGY_RANDOM, .budget = 60, .seed = 3,
+	.part_known = true};
+
 static void no_gain_is_beyond_sense(void)
 {
 	static const double se[] = {0.01, 3};
 
 	for (size_t i = 0; i < sizeof se / sizeof *se; i++) {
-		struct device *d = device_open(&(struct device_options){.backend = "sim"}, NULL);
-		struct hunt_options o = {.strategy = STRATEGY_RANDOM, .budget = 60, .seed = 3, .part_known = true};
-		struct device_ops ops = *d->ops;
+		struct device_ops ops;
+		struct device *d = wild_device(&ops);
 		struct err err = {0};
 		struct lab lab;
 		struct hunt h;
 
-		ops.pair = wild_pair;
-		d->ops = &ops;
-		d->info.kind = COST_MEASURED;
 		ratio_se = se[i];
 		if (!CHECK(lab_open(&lab, PROGRAM, "fusion", d, &(struct cost_options){0}, NULL, &err) == 0 &&
-			    hunt_begin(&h, &o, &lab, NULL, &err) == 0)) {
+			    hunt_begin(&h, &wild_hunt, &lab, NULL, &err) == 0)) {
 			printf("%s\n", err.text);
 			return;
 		}
@@ -216,22 +227,18 @@ static void own_program_stands_for_the_default(void)
 
 	ratio_se = 0.01;
 	for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
-		struct device *d = device_open(&(struct device_options){.backend = "sim"}, NULL);
-		struct hunt_options o = {.strategy = STRATEGY_RANDOM, .budget = 60, .seed = 3, .part_known = true};
-		struct device_ops ops = *d->ops;
+		struct device_ops ops;
+		struct device *d = wild_device(&ops);
 		struct err err = {0};
 		struct lab lab;
 		struct hunt h;
 
-		ops.pair = wild_pair;
-		d->ops = &ops;
-		d->info.kind = COST_MEASURED;
 		if (!CHECK(lab_open(&lab, PROGRAM, "fusion", d, &(struct cost_options){0}, NULL, &err) == 0))
 			return;
 		lab.subject.extract_seconds = t[i].extract;
 		lab.space->account.parts = t[i].parts;
 		lab.space->account.equal = t[i].equal;
-		if (!CHECK(hunt_begin(&h, &o, &lab, NULL, &err) == 0))
+		if (!CHECK(hunt_begin(&h, &wild_hunt, &lab, NULL, &err) == 0))
 			printf("%s\n", err.text);
 		CHECK_INT(hunt_own_stands(&h), t[i].stands);
 		if (t[i].stands) { /* the pair that a machine times wildly was not asked for */

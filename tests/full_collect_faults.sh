@@ -3,17 +3,12 @@
 # a disk that is full. One sentence each, and everything stored is still there.
 # needs: space/toy
 set -u
+. tests/script.sh
 bin=$(realpath "${BIN:-bin}")
 collect=$bin/collect store=$bin/store
 dir=$(mktemp -d) || exit 1
 trap 'umount "$dir/small" 2>/dev/null; rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
-failed=0 bad=
-fail() { bad="$bad; $*"; }
-done_() {
-	if [ -z "$bad" ]; then echo "pass: $1"; else echo "FAIL: $1: ${bad#; }"; failed=1; fi
-	bad=
-}
 run() { "$collect" --device none --graph toy:12:3:1 "$@" >out 2>talk; rc=$?; }
 wants() {
 	[ $rc -eq 1 ] && [ "$(wc -l <talk)" -eq 1 ] && grep -qE "^collect: .*$1" talk ||

@@ -2,16 +2,11 @@
 # The demo as a stranger sees it, with a search of a few seconds: every part is shown and works, the verdict is the one
 # that was measured, and without a plugin one sentence says what to do. The gain itself is not judged.
 set -u
+. tests/script.sh
 bin=$(realpath "${BIN:-bin}") deps=$(realpath -m "${DEPS:-.deps}")
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 export XDG_RUNTIME_DIR=$dir TMPDIR=$dir BIN=$bin
-failed=0 bad=
-fail() { bad="$bad; $*"; }
-done_() {
-	if [ -z "$bad" ]; then echo "pass: $1"; else echo "FAIL: $1: ${bad#; }"; failed=1; fi
-	bad=
-}
 DEPS=$dir/nowhere DEMO_OUT=$dir examples/demo.sh >"$dir/none" 2>&1 && fail "went on without a plugin"
 grep -q 'make deps' "$dir/none" && [ "$(wc -l <"$dir/none")" -eq 1 ] || fail "$(cat "$dir/none")"
 done_ demo_without_a_plugin

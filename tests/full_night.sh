@@ -3,6 +3,7 @@
 # programs, so the first night's model is judged against it.
 set -u
 cd "$(dirname "$0")/.." || exit 1
+. tests/script.sh
 bin=$(realpath "${BIN:-bin}") root=$PWD
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
@@ -13,12 +14,6 @@ export UNTIL=$(date -d "12 hours" +%H:%M) # by default it ends at 06:00, which m
 cd "$dir" || exit 1
 place=$dir/data/vantage/models/cpu/measured/fusion.vm log=$dir/data/vantage/night/log
 quick="--learner gnn --epochs 0.01 --least-steps 100 --top-draws 0"
-failed=0 bad=
-fail() { bad="$bad; $*"; }
-done_() {
-	if [ -z "$bad" ]; then echo "pass: $1"; else echo "FAIL: $1: ${bad#; }"; failed=1; fi
-	bad=
-}
 mkdir graphs && cp "$root/examples/graphs/tiny/attention.pb.zst" "$root/examples/graphs/tiny/scan.pb.zst" graphs
 
 LEARN="$quick --json" "$root/examples/cron/vantage-night" graphs --samples 60 2>talk || fail "night 1: $(cat talk)"

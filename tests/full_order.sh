@@ -3,17 +3,12 @@
 # is right to 1%, and a search needs fewer bytes by the compiler's word, by every strategy.
 # needs: space/order
 set -u
+. tests/script.sh
 bin=$(realpath "${BIN:-bin}") root=$(realpath .) build=$(realpath "${B:-build/release}") core=${CORE:-0}
 plugin=$(DEPS=$(realpath -m "${DEPS:-.deps}") tests/deps --where)
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 export XDG_RUNTIME_DIR=$dir TMPDIR=$dir
-failed=0 bad=
-fail() { bad="$bad; $*"; }
-done_() {
-	if [ -z "$bad" ]; then echo "pass: $1"; else echo "FAIL: $1: ${bad#; }"; failed=1; fi
-	bad=
-}
 [ -e "$plugin" ] && [ -x "$bin/search" ] && [ -x "$build/bench/order" ] || { echo "skip: order: no plugin"; exit 0; }
 cd "$dir" || exit 1
 graphs="tiny/attention tiny/branch tiny/loop tiny/update loops/heat loops/k-means loops/gru-language"

@@ -4,16 +4,11 @@
 # was kept. On small programs all of the compiler's own decisions are read back; applied, they are honoured.
 set -u
 cd "$(dirname "$0")/.." || exit 1
+. tests/script.sh
 bin=$(realpath "${BIN:-bin}") deps=$(realpath -m "${DEPS:-.deps}")
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 export XDG_RUNTIME_DIR=$dir XDG_CACHE_HOME=$dir/cache VANTAGE_PLUGIN_DIR=${VANTAGE_PLUGIN_DIR:-$deps}
-failed=0 bad=
-fail() { bad="$bad; $*"; }
-done_() {
-	if [ -z "$bad" ]; then echo "pass: $1"; else echo "FAIL: $1: ${bad#; }"; failed=1; fi
-	bad=
-}
 sorted() { tr , '\n' | sort; }
 
 # Read off dumps. Those that also stand before fusion are left out (device/pipeline.h).

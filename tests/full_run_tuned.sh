@@ -3,18 +3,13 @@
 # Python that has jax (VANTAGE_JAX names it, if python3 has none). Both run the default and the tuned program, whose
 # outputs must agree. The gain is not judged here; bench/again.py does that.
 set -u
+. tests/script.sh
 bin=$(realpath "${BIN:-bin}") root=$(realpath .) core=${CORE:-0}
 search=$bin/search plugin=$(DEPS=$(realpath -m "${DEPS:-.deps}") tests/deps --where)
 headers=$(realpath -m "${DEPS:-.deps}")/xla_plugins
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 export XDG_RUNTIME_DIR=$dir TMPDIR=$dir
-failed=0 bad=
-fail() { bad="$bad; $*"; }
-done_() {
-	if [ -z "$bad" ]; then echo "pass: $1"; else echo "FAIL: $1: ${bad#; }"; failed=1; fi
-	bad=
-}
 [ -e "$plugin" ] && [ -x "$search" ] || { echo "skip: run_tuned: no plugin"; exit 0; }
 cd "$dir" || exit 1
 for g in chain loop nothing; do

@@ -5,6 +5,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/await.sh
+. tests/script.sh
 bin=$(realpath "${BIN:-bin}") examples=$PWD/examples
 skip() { echo "skip: slurm: $*"; exit 0; }
 export PATH=$PATH:/usr/sbin:/sbin
@@ -37,12 +38,6 @@ finish() {
 }
 trap finish EXIT
 trap 'exit 1' INT TERM
-failed=0 bad=
-fail() { bad="$bad; $*"; }
-done_() {
-	if [ -z "$bad" ]; then echo "pass: $1"; else echo "FAIL: $1: ${bad#; }"; failed=1; fi
-	bad=
-}
 port() { python3 -c 'import socket; s = socket.socket(); s.bind(("", 0)); print(s.getsockname()[1])' 2>/dev/null ||
 	echo $((20000 + RANDOM % 20000)); }
 
