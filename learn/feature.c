@@ -291,10 +291,17 @@ void feature_release(struct scene *v)
 	*v = (struct scene){0};
 }
 
-static void bits(real *x, uint8_t choice)
+/*
+ * Writes a choice in three columns: two bits, and the rest of the number. Up to 7 the rest is a bit, too, as in all
+ * models of kinds with so few choices; a larger one goes in as a logarithm, so that no two choices look alike.
+ */
+static void write_choice(real *x, uint8_t choice)
 {
-	for (int i = 0; i < 3; i++)
-		x[i] = (real)(choice >> i & 1);
+	int rest = choice >> 2;
+
+	x[0] = (real)(choice & 1);
+	x[1] = (real)(choice >> 1 & 1);
+	x[2] = rest ? 1 + (real)log2(rest) : 0;
 }
 
 static real scaled(const struct space_feature *f, double x)
@@ -331,7 +338,7 @@ void feature_context(struct scene *v, const uint8_t *config, const uint32_t *nod
 	for (uint32_t i = 0; i < n; i++) {
 		real *x = out + i * stride;
 		uint32_t site = s->site_of[nodes[i]];
-		bits(x + CONTEXT_CHOICE_1, site == NONE ? 0 : config[site]);
+		write_choice(x + CONTEXT_CHOICE_1, site == NONE ? 0 : config[site]);
 		x[CONTEXT_CHOICES] = site == NONE ? 0 : (real)s->site[site].choices / 8;
 		x[CONTEXT_DEFAULT] = site != NONE && config[site] == s->site[site].dflt;
 		if (v->own)
@@ -393,8 +400,8 @@ double feature_flip(struct scene *v, uint8_t *config, uint32_t site, uint8_t to,
 
 	if (s->ops->effect)
 		s->ops->effect(s, config, site, to, raw);
-	bits(out + FLIP_FROM_1, config[site]);
-	bits(out + FLIP_TO_1, to);
+	write_choice(out + FLIP_FROM_1, config[site]);
+	write_choice(out + FLIP_TO_1, to);
 	out[FLIP_FROM_DEFAULT] = config[site] == w->dflt;
 	out[FLIP_TO_DEFAULT] = to == w->dflt;
 	out[FLIP_EXECUTIONS] = size(trips);

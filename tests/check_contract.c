@@ -278,7 +278,7 @@ static void effects_turn_round(void)
 static void features_are_numbers(void)
 {
 	struct scene scene;
-	real flip[FLIP_FEATURES], context[NODE_CONTEXT];
+	real flip[FLIP_FEATURES], other[FLIP_FEATURES], context[NODE_CONTEXT];
 	feature_open(&scene, space);
 	space_default(space, a);
 	stir(0.3, a);
@@ -292,6 +292,14 @@ static void features_are_numbers(void)
 		for (int k = 0; k < FLIP_FEATURES; k++)
 			CHECK(isfinite(flip[k]) && fabs(flip[k]) < 100);
 	}
+	for (uint32_t i = 0; i < space->n_sites; i++) /* no two choices look alike */
+		for (uint8_t c = 1; c < space->site[i].choices; c++) {
+			feature_flip(&scene, a, i, c, flip);
+			for (uint8_t d = c & 7; d < c; d = (uint8_t)(d + 8)) {
+				feature_flip(&scene, a, i, d, other);
+				CHECK(memcmp(flip, other, sizeof flip) != 0);
+			}
+		}
 	feature_release(&scene);
 }
 
