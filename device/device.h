@@ -174,6 +174,7 @@ struct extracted {
 	struct buf initial, before, after;
 	/* the executable that was compiled by the way, the compiler's own program; empty where it cannot be kept */
 	struct buf own;
+	uint64_t peak_bytes; /* of memory that a run of it needs; 0 if unknown */
 };
 int device_extract(struct device *d, const char *format, const void *p, size_t n, struct extracted *out,
 	struct err *err);

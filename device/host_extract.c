@@ -27,10 +27,12 @@ int host_extract_at(struct host *h, const char *format, const void *p, size_t n,
 		return -1;
 	}
 	host_join(&options, dump.options.data, h->options.data);
-	int rc = host_compile_with(h, format, options.data, p, n, WANT_SERIALISED, false, NULL, compiled, err);
+	int rc = host_compile_with(h, format, options.data, p, n, WANT_SERIALISED | WANT_MEMORY, false, NULL,
+		compiled, err);
 	if (rc == 0) {
 		out->outcome = compiled->outcome;
 		out->seconds = compiled->seconds;
+		out->peak_bytes = compiled->peak_bytes;
 		out->own = compiled->serialised;
 		compiled->serialised = (struct buf){0};
 		memcpy(out->detail, compiled->detail, sizeof out->detail);

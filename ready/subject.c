@@ -142,15 +142,24 @@ uint64_t subject_least_memory(const struct graph *g)
 	return bytes;
 }
 
+/* Refuses a program that needs too much memory to be run here. */
+static int fit(const struct subject *s, uint64_t bytes, const struct device *d, struct err *err)
+{
+	char why[300];
+
+	if (room_for(d, device_info(d)->can_run ? bytes : 0, s->name, why, sizeof why))
+		return 0;
+	return err_set(err, "%s; where a program cannot be run, search --unverified goes by its parts alone", why);
+}
+
 /* Says what opening will do if it takes long. Refuses, before compiling, a program that cannot run here. */
 static int foresee(const struct subject *s, const struct graph *g, const struct device *d, struct err *err)
 {
 	uint64_t bytes = subject_least_memory(g);
-	char why[300], time[32];
+	char time[32];
 
-	if (!room_for(d, device_info(d)->can_run ? bytes : 0, s->name, why, sizeof why))
-		return err_set(err, "%s; where a program cannot be run, search --unverified goes by its parts alone",
-			why);
+	if (fit(s, bytes, d, err) < 0)
+		return -1;
 	if (g->n_nodes >= MANY)
 		talk("%s: %u instructions, %.1f GiB of inputs and results; compiling it to "
 			"see what the compiler decides, about %s of a "
@@ -167,7 +176,7 @@ static int learn(struct subject *s, struct user_program *p, struct device *d, st
 	bool lowered = p->extracted.before.len > 0; /* then the program was not HLO */
 
 	if (foresee(s, &p->graph, d, err) < 0 || extract(s, d, &p->extracted, err) < 0 ||
-		settle(s, &p->extracted.before, d, err) < 0)
+		fit(s, p->extracted.peak_bytes, d, err) < 0 || settle(s, &p->extracted.before, d, err) < 0)
 		return -1;
 	buf_add(&o->before, s->bytes.data, s->bytes.len);
 	buf_add(&o->after, p->extracted.after.data, p->extracted.after.len);

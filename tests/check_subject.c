@@ -97,6 +97,7 @@ struct compiler {
 	enum behaviour { SHOWS, SHOWS_NOTHING, REFUSES, BROKEN } does;
 	const char *format;	 /* it was asked for */
 	struct buf initial, before, after;
+	uint64_t peak, memory;	 /* what its program needs, and what there is */
 };
 
 static int extract(struct device *d, const char *format, const void *p, size_t n, struct extracted *out,
@@ -115,11 +116,17 @@ static int extract(struct device *d, const char *format, const void *p, size_t n
 		buf_add(&out->initial, c->initial.data, c->initial.len);
 		buf_add(&out->before, c->before.data, c->before.len);
 		buf_add(&out->after, c->after.data, c->after.len);
+		out->peak_bytes = c->peak;
 	}
 	return 0;
 }
 
-static const struct device_ops compiler_ops = {.extract = extract};
+static void effort(const struct device *d, struct effort *out)
+{
+	*out = (struct effort){.memory = ((const struct compiler *)d)->memory};
+}
+
+static const struct device_ops compiler_ops = {.extract = extract, .effort = effort};
 
 static void compiler_decides_the_defaults(void)
 {
@@ -156,6 +163,16 @@ static void compiler_decides_the_defaults(void)
 		subject_release(&s);
 	}
 	subject_release(&plain);
+	c.peak = (uint64_t)5 << 30; /* known once it is compiled, and before it is compiled again */
+	c.memory = (uint64_t)3 << 30;
+	for (int runs = 0; runs < 2; runs++) {
+		struct err err = {0};
+		c.d.info.can_run = runs;
+		if (CHECK_INT(subject_open(&s, at("program.pb"), NULL, &c.d, &err), -runs) && !runs)
+			subject_release(&s);
+		CHECK(!runs || strstr(err.text, "program needs 5.0 GiB of memory"));
+	}
+	c.d.info.can_run = false;
 	for (int does = SHOWS_NOTHING; does <= BROKEN; does++)
 		for (int mlir = 0; mlir < 2; mlir++) {
 			struct err err = {0};
