@@ -53,8 +53,8 @@ static double slow_depth(const struct data *d, const struct judge_list *l, const
 	return sum / gain;
 }
 
-/* Draws samples of so many programs; returns a list of all. */
-static struct judge_list setup(struct lesson *t, int programs)
+/* Draws samples of so many programs. */
+static void setup(struct lesson *t, int programs)
 {
 	char name[32];
 
@@ -64,13 +64,19 @@ static struct judge_list setup(struct lesson *t, int programs)
 	}
 	data_finish(&t->d);
 	apart_mark(&t->d);
+}
+
+/* The same, and lists all that is there to judge. */
+static struct judge_list setup_all(struct lesson *t, int programs)
+{
+	setup(t, programs);
 	return all_of(&t->d);
 }
 
 static void the_figure_is_what_it_says(void)
 {
 	struct lesson t = lesson_new();
-	struct judge_list l = setup(&t, 1);
+	struct judge_list l = setup_all(&t, 1);
 	struct judged j;
 	float *a, *b;
 
@@ -93,7 +99,7 @@ static void the_figure_is_what_it_says(void)
 static void the_rule(void)
 {
 	struct lesson t = lesson_new();
-	struct judge_list l = setup(&t, 4);
+	struct judge_list l = setup_all(&t, 4);
 	struct judged j;
 
 	for (int i = 0; i < 4; i++) { /* {noise of the new, of the old} and what must come out */
@@ -115,7 +121,7 @@ static void the_rule(void)
 static void few_judge_nothing(void)
 {
 	struct lesson t = lesson_new();
-	struct judge_list l = setup(&t, 1);
+	struct judge_list l = setup_all(&t, 1);
 	struct judged j;
 	float *a, *b;
 
@@ -139,7 +145,7 @@ static void few_judge_nothing(void)
 static void chance_is_rarely_called_better(void)
 {
 	struct lesson t = lesson_new();
-	struct judge_list l = setup(&t, 3);
+	struct judge_list l = setup_all(&t, 3);
 	struct judged j;
 	int better = 0, rounds = 200;
 
