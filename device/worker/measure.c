@@ -17,8 +17,9 @@
  * Sequential stopping: after min_pairs the standard error is looked at each time the pairs have grown by a
  * quarter (looking after every pair would stop on lucky moments). It ends below `target`, at max_seconds of
  * running, or, with several instances, when more pairs could no longer help because the noise within is a
- * tenth of what the instances differ by. Early stop: every pair so far agrees that one side is `give_up`
- * times slower.
+ * tenth of what the instances differ by. Early stop: nine in ten of the first pairs say that one side is
+ * `give_up` times slower; if they are few, all do. (When all had to, one interruption in them made a run of
+ * hours out of a hopeless pair.)
  *
  * Long runs: if the fewest pairs would run longer than they may (`most`), one run of each side is enough, after one to
  * warm up if a run takes less than a second. More pairs are taken while there is time for them and the error of the
@@ -41,6 +42,7 @@
 #define SAMPLE 100e-6 /* seconds a timing should last at least */
 #define MAX_BATCH 500u
 #define MAX_PAIRS 50000u /* of all instances, what memory and patience allow */
+#define FIRST_PAIRS 64u	 /* after so many, a pair is not given up any more */
 #define LEAST 4u	 /* pairs of an instance below which nothing can be said */
 #define PATIENCE 3.0	 /* times max_seconds: so long undisturbed pairs are waited for */
 #define TRIM 0.2
@@ -200,22 +202,19 @@ static struct estimate over_instances(
 	return e;
 }
 
-/* Do all pairs, and at least `least`, say that one side is slower by the give-up factor? */
+/* Do nine in ten of all pairs, which are at least `least`, say that the same side is slower by the give-up factor? */
 static bool hopeless(const struct run_state *m, uint32_t least)
 {
-	int sign = 0;
-	uint32_t n = 0;
+	uint32_t n = 0, slower[2] = {0, 0};
+
 	if (m->s->sides < 2)
 		return false;
 	for (uint32_t i = 0; i < m->p.instances; i++)
 		for (size_t k = 0; k < m->series[i].n; k++, n++) {
 			double r = value_of(&m->series[i].v[k], RATIO);
-			int side = r > 0 ? 1 : -1;
-			if (fabs(r) < log(m->p.give_up) || (sign && side != sign))
-				return false;
-			sign = side;
+			slower[r > 0] += fabs(r) >= log(m->p.give_up);
 		}
-	return n >= least;
+	return n >= least && 10 * (slower[0] > slower[1] ? slower[0] : slower[1]) >= 9 * n;
 }
 
 static bool precise(struct run_state *m)
@@ -249,7 +248,7 @@ static int take_pairs(struct run_state *m)
 		if ((rc = take_round(m, order)) < 0)
 			break;
 		taken += m->p.instances * (uint32_t)m->s->sides;
-		m->out->gave_up = taken <= 64 && hopeless(m, 3);
+		m->out->gave_up = taken <= FIRST_PAIRS && hopeless(m, 3);
 		if (m->out->gave_up || taken >= MAX_PAIRS)
 			break;
 		if (!enough(m))
