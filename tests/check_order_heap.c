@@ -18,7 +18,7 @@ struct tick {
 	uint32_t block, goes;
 };
 
-/* Half of the calls read any of those before them, the others near ones; `far` of 100 readers are of the first sort. */
+/* Draws calls that read two of those before them: `far` of 100 calls read any, the others only the last twenty. */
 static void draw(struct buf *b, struct rng *r, uint32_t n, uint32_t far)
 {
 	for (uint32_t i = 0; i < n; i++) {
@@ -85,7 +85,7 @@ static uint32_t blocks_of(const struct program *p, struct slow *s)
 	return n;
 }
 
-/* Is the place free, of all that are there and live at some of the same time? `next`: where to try next. */
+/* Does nothing lie there that lives at some of the same time? If something does, `next` is where it ends. */
 static bool is_free(const struct slow *s, uint32_t n, uint64_t at, const struct slow *x, uint64_t *next)
 {
 	for (uint32_t i = 0; i < n; i++) {
@@ -98,7 +98,7 @@ static bool is_free(const struct slow *s, uint32_t n, uint64_t at, const struct 
 	return true;
 }
 
-/* The gap that begins there ends at the next block in the way. */
+/* Returns the bytes from there to the next block in the way. */
 static uint64_t gap(const struct slow *s, uint32_t n, uint64_t at, const struct slow *x)
 {
 	uint64_t end = UINT64_MAX;

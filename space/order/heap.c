@@ -8,10 +8,10 @@
  * slots, each with a list of the blocks that live in it. A block that lives long is in no slot, but in one list of all
  * such blocks.
  *
- * Fitting a block in needs those in its way sorted by where they lie. So lists are kept sorted, and what is taken out
- * of several is merged. Where most blocks live at the same time, lists have tens of thousands of blocks, and entering
- * one must not move all others: what came last is a short list of its own, which is merged into the long one when it is
- * full.
+ * To fit a block in, we need the blocks in its way sorted by where they lie. So lists are kept sorted, and what comes
+ * from several lists is merged. If most blocks live at the same time, a list holds tens of thousands of them, and a new
+ * one must not move all others. So the latest blocks are in a short list of their own. It is merged into the long one
+ * when it is full.
  */
 #include "space/order/heap.h"
 
