@@ -35,6 +35,51 @@ static const char step[] =
 	"  ROOT out = (f32[8,16], f32[8,16], f32[16,8]) tuple(w1n, m1n, w2n)\n"
 	"}\n";
 
+/* Three layers as a loop: up is [3,8,16], down [3,4,4,8], whose rows are two dimensions; it only serves. */
+static const char layers[] =
+	"HloModule layers\n"
+	"body {\n"
+	"  s = (s32[], f32[32,8], f32[3,8,16], f32[3,4,4,8]) parameter(0)\n"
+	"  i = s32[] get-tuple-element(s), index=0\n"
+	"  x = f32[32,8] get-tuple-element(s), index=1\n"
+	"  ups = f32[3,8,16] get-tuple-element(s), index=2\n"
+	"  downs = f32[3,4,4,8] get-tuple-element(s), index=3\n"
+	"  zero = s32[] constant(0)\n"
+	"  up1 = f32[1,8,16] dynamic-slice(ups, i, zero, zero), dynamic_slice_sizes={1,8,16}\n"
+	"  up = f32[8,16] reshape(up1)\n"
+	"  down1 = f32[1,4,4,8] dynamic-slice(downs, i, zero, zero, zero), dynamic_slice_sizes={1,4,4,8}\n"
+	"  down = f32[16,8] reshape(down1)\n"
+	"  h = f32[32,16] dot(x, up), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+	"  a = f32[32,16] tanh(h)\n"
+	"  y = f32[32,8] dot(a, down), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+	"  one = s32[] constant(1)\n"
+	"  j = s32[] add(i, one)\n"
+	"  ROOT t = (s32[], f32[32,8], f32[3,8,16], f32[3,4,4,8]) tuple(j, y, ups, downs)\n"
+	"}\n"
+	"more {\n"
+	"  t2 = (s32[], f32[32,8], f32[3,8,16], f32[3,4,4,8]) parameter(0)\n"
+	"  i2 = s32[] get-tuple-element(t2), index=0\n"
+	"  three = s32[] constant(3)\n"
+	"  ROOT less = pred[] compare(i2, three), direction=LT\n"
+	"}\n"
+	"apply {\n"
+	"  v = f32[32,8] parameter(0)\n"
+	"  w = f32[8,8] parameter(1)\n"
+	"  ROOT z = f32[32,8] dot(v, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+	"}\n"
+	"ENTRY main {\n"
+	"  first = f32[32,8] parameter(0)\n"
+	"  all_up = f32[3,8,16] parameter(1)\n"
+	"  all_down = f32[3,4,4,8] parameter(2)\n"
+	"  head = f32[8,8] parameter(3)\n"
+	"  begin = s32[] constant(0)\n"
+	"  state = (s32[], f32[32,8], f32[3,8,16], f32[3,4,4,8]) tuple(begin, first, all_up, all_down)\n"
+	"  loop = (s32[], f32[32,8], f32[3,8,16], f32[3,4,4,8]) while(state), condition=more, body=body\n"
+	"  last = f32[32,8] get-tuple-element(loop), index=1\n"
+	"  turned = f32[8,8] transpose(head), dimensions={1,0}\n"
+	"  ROOT out = f32[32,8] call(last, turned), to_apply=apply\n"
+	"}\n";
+
 static const char partitioned[] =
 	"HloModule part\n"
 	"add { a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT c = f32[] add(a, b)\n}\n"
@@ -146,15 +191,20 @@ static void shardings_say_who_holds_what(void)
 	arena_release(&mem);
 }
 
-static struct space *open_space(struct graph *g, const char *kind)
+static struct space *open_as(struct graph *g, const char *text, const char *kind)
 {
 	struct err err = {{0}};
 	struct space *s;
 
-	read_program(g, step);
+	read_program(g, text);
 	s = space_open(kind, "pod", g, NULL, 0, &err);
 	CHECK_STR(err.text, "");
 	return s;
+}
+
+static struct space *open_space(struct graph *g, const char *kind)
+{
+	return open_as(g, step, kind);
 }
 
 static uint32_t site_of(const struct space *s, const char *name)
@@ -212,6 +262,30 @@ static void hands_lay_out(void)
 			CHECK_INT(l.dim[1], want[k][1]);
 		}
 	}
+	mem_free(config);
+	space_free(s);
+	graph_release(&g);
+}
+
+/* Returns which dimension of a parameter the only axis splits. */
+static int8_t split_of(const struct space *s, const uint8_t *config, const char *name)
+{
+	struct layout l;
+
+	shard_layout(s, site_of(s, name), config[site_of(s, name)], &l);
+	return l.dim[0];
+}
+
+static void pairs_are_found_in_loops_and_calls(void)
+{
+	struct graph g = {0};
+	struct space *s = open_as(&g, layers, "shard/arguments:4");
+	uint8_t *config = MEM_NEW(s->n_sites, uint8_t);
+
+	space_start_find(s, "model")->fill(s, config);
+	CHECK_INT(split_of(s, config, "all_up"), 2);
+	CHECK_INT(split_of(s, config, "all_down"), 1);
+	CHECK_INT(split_of(s, config, "head"), 0); /* its columns, before it is turned */
 	mem_free(config);
 	space_free(s);
 	graph_release(&g);
@@ -321,6 +395,7 @@ int main(void)
 	RUN(shardings_say_who_holds_what);
 	RUN(roles_are_told);
 	RUN(hands_lay_out);
+	RUN(pairs_are_found_in_loops_and_calls);
 	RUN(annotations_are_written);
 	RUN(names_are_told);
 	RUN(exchanges_are_counted);

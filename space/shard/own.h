@@ -3,6 +3,7 @@
  *
  *	mesh.c	    devices in a grid, and layouts over it	starts.c    what people do by hand, found by rule
  *	roles.c	    what a parameter is for			pairs.c	    which products go in pairs
+ *	behind.c    which parameter a value is a part of
  *	sites.c	    what is decided about			write.c	    the program with its annotations
  *	shard.c	    the space					answer.c    shardings.json
  */
@@ -77,6 +78,17 @@ uint8_t shard_choice(const struct space *s, uint32_t site, const struct layout *
 /* starts.c */
 extern const struct space_start shard_starts[];
 void shard_default(struct space *s, uint8_t *config);
+/* behind.c */
+#define VIEW_RANK 8
+struct view { /* of a value: what it is a part of */
+	uint32_t node;
+	int8_t dim[VIEW_RANK]; /* per dimension of the value: where it lies in that node's, or -1 */
+};
+/* Finds the entry parameter that v is a part of; false: it was computed, or it has too many dimensions. */
+bool behind(const struct graph *g, uint32_t v, struct view *out);
+/* Lists what a node reads, through calls and kept states of loops; `room` is for one. Returns how many. */
+uint32_t behind_sources(const struct graph *g, uint32_t v, uint32_t *room, const uint32_t **out);
+
 /* pairs.c: per node the dimension that splitting by pairs of products splits of a weight, or -1. */
 void shard_pairs(const struct space *s, int8_t *dim, uint32_t parts);
 

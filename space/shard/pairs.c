@@ -8,7 +8,9 @@
  * these weights was split by columns, this one is split by rows, and a new pair begins behind it; else it is split by
  * columns.
  *
- * Only the first product that reads a weight counts. The others compute its gradient, and follow from it.
+ * The layers of a network may stand in the program one after the other or as a loop, whose turns cut their weights out
+ * of one tensor; the weight behind an operand is found in both cases (behind.c). Only the first product that reads a
+ * weight counts. The others compute its gradient, and follow from it.
  */
 #include "space/shard/own.h"
 
@@ -19,20 +21,9 @@ enum split { SPLIT_NONE, SPLIT_COLUMNS, SPLIT_ROWS };
 struct product { /* a node whose operand is a weight */
 	uint32_t weight; /* NONE: it has none */
 	uint32_t operand; /* which of the two that is */
+	struct view view; /* of the operand, into the weight */
 	uint8_t split;
-	int8_t dim; /* of the weight */
 };
-
-/* Returns the weight that a value is, perhaps copied or converted; NONE: the value is no weight. */
-static uint32_t weight_behind(const struct space *s, uint32_t v)
-{
-	const struct graph *g = s->graph;
-
-	while (g->node[v].opcode == OP_CONVERT || g->node[v].opcode == OP_COPY)
-		v = node_operands(g, v)[0];
-	return g->node[v].opcode == OP_PARAMETER && g->node[v].comp == g->entry && purpose_of(s, v)->role == FOR_WEIGHT
-		? v : NONE;
-}
 
 static bool listed(const int64_t *v, size_t n, int64_t x)
 {
@@ -42,7 +33,7 @@ static bool listed(const int64_t *v, size_t n, int64_t x)
 	return false;
 }
 
-/* Is dimension `dim` of the weight summed over? */
+/* Is dimension `dim` of the operand summed over? */
 static bool is_summed(const struct graph *g, uint32_t v, uint32_t operand, int64_t dim)
 {
 	const Hlo__DotDimensionNumbers *d = g->node[v].proto->dot_dimension_numbers;
@@ -71,17 +62,20 @@ static bool is_other(const struct graph *g, uint32_t v, uint32_t operand, int64_
 }
 
 /*
- * Returns the first dimension of the weight that is summed over (or is not) and that can be divided; -1: there is none.
+ * Returns the dimension of the weight behind the operand's first one that is summed over (or is not) and that can be
+ * divided; -1: there is none.
  */
 static int8_t find_dim(const struct space *s, uint32_t v, const struct product *p, bool summed, uint32_t parts)
 {
-	const Hlo__ShapeProto *shape = shape_of(s, p->weight);
+	const Hlo__ShapeProto *whole = shape_of(s, p->weight);
+	const Hlo__ShapeProto *shape = shape_of(s, node_operands(s->graph, v)[p->operand]);
 
 	for (size_t d = 0; d < shape->n_dimensions; d++) {
 		bool other = is_other(s->graph, v, p->operand, (int64_t)d);
-		if (!other && is_summed(s->graph, v, p->operand, (int64_t)d) == summed &&
-			shape->dimensions[d] % parts == 0)
-			return (int8_t)d;
+		int8_t there = p->view.dim[d];
+		if (!other && is_summed(s->graph, v, p->operand, (int64_t)d) == summed && there >= 0 &&
+			shape->dimensions[d] % parts == 0 && whole->dimensions[there] % parts == 0)
+			return there;
 	}
 	return -1;
 }
@@ -89,7 +83,8 @@ static int8_t find_dim(const struct space *s, uint32_t v, const struct product *
 /* Is a product that was split by columns met on the way up from v, and none with a weight before it? */
 static bool meets_columns(const struct graph *g, const struct product *p, uint32_t v, uint32_t *mark, uint32_t turn)
 {
-	uint32_t *stack = MEM_NEW(g->n_nodes + 1, uint32_t), n = 0;
+	uint32_t *stack = MEM_NEW(g->n_nodes + 1, uint32_t), n = 0, n_sources, room;
+	const uint32_t *source;
 	bool found = false;
 
 	stack[n++] = v;
@@ -100,15 +95,23 @@ static bool meets_columns(const struct graph *g, const struct product *p, uint32
 			found = p[u].split == SPLIT_COLUMNS;
 			continue;
 		}
-		for (uint32_t k = 0; k < g->node[u].n_operands; k++) {
-			uint32_t o = node_operands(g, u)[k];
-			if (mark[o] != turn)
-				stack[n++] = o;
-			mark[o] = turn;
+		n_sources = behind_sources(g, u, &room, &source);
+		for (uint32_t k = 0; k < n_sources; k++) {
+			if (mark[source[k]] != turn)
+				stack[n++] = source[k];
+			mark[source[k]] = turn;
 		}
 	}
 	mem_free(stack);
 	return found;
+}
+
+/* Does the computation run as a part of the program, and not for each element of something? */
+static bool runs(const struct graph *g, uint32_t v)
+{
+	uint8_t role = g->comp[g->node[v].comp].role;
+
+	return role == ROLE_ENTRY || role == ROLE_CONTROL;
 }
 
 /* Finds the first product of each weight. */
@@ -116,18 +119,18 @@ static void find_products(const struct space *s, struct product *p)
 {
 	const struct graph *g = s->graph;
 	uint8_t *taken = MEM_NEW(g->n_nodes + 1, uint8_t);
+	struct view view;
 
 	for (uint32_t v = 0; v < g->n_nodes; v++) {
 		p[v].weight = NONE;
-		if (g->node[v].comp != g->entry || (g->node[v].opcode != OP_DOT && g->node[v].opcode != OP_CONVOLUTION))
+		if (!runs(g, v) || (g->node[v].opcode != OP_DOT && g->node[v].opcode != OP_CONVOLUTION))
 			continue;
-		for (uint32_t k = 0; k < 2 && p[v].weight == NONE; k++) {
-			uint32_t w = weight_behind(s, node_operands(g, v)[k]);
-			if (w != NONE && !taken[w]) {
-				p[v] = (struct product){.weight = w, .operand = k};
-				taken[w] = 1;
+		for (uint32_t k = 0; k < 2 && p[v].weight == NONE; k++)
+			if (behind(g, node_operands(g, v)[k], &view) && !taken[view.node] &&
+				purpose_of(s, view.node)->role == FOR_WEIGHT) {
+				p[v] = (struct product){.weight = view.node, .operand = k, .view = view};
+				taken[view.node] = 1;
 			}
-		}
 	}
 	mem_free(taken);
 }
