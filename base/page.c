@@ -33,7 +33,8 @@ static const char style[] =
 	"h1{font-size:1.4em}h2{font-size:1.1em;margin-top:2em}.verdict{font-size:1.15em;padding:.8em 1em;"
 	"border-left:5px solid #888;background:#f4f5f7}.tuned{border-color:#1a7f4b}table{border-collapse:"
 	"collapse;width:100%}td,th{text-align:left;padding:.25em .7em .25em 0;border-bottom:1px solid #dde1e6;"
-	"vertical-align:top}td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}code{font-size:.92em;"
+	"vertical-align:top}td.n,th.n{text-align:right;"
+	"font-variant-numeric:tabular-nums;white-space:nowrap}code{font-size:.92em;"
 	"word-break:break-all}svg{width:49%;height:auto}figure{margin:0}figcaption{color:#5a6472;font-size:.9em}";
 
 void page_begin(struct buf *b, const char *title, const char *heading)
@@ -119,7 +120,7 @@ static void y_axis(const struct plot *p)
 
 	for (double v = first_tick(&p->y, step); v <= p->y.high + step / 1e6; v += step)
 		buf_addf(p->out, "<line x1='%d' x2='%d' y1='%.1f' y2='%.1f' stroke='#dde1e6'/><text x='%d' y='%.1f' "
-			"font-size='11' text-anchor='end' fill='#5a6472'>%.3g%s</text>", LEFT, WIDE - RIGHT,
+			"font-size='11' text-anchor='end' fill='#5a6472'>%.6g%s</text>", LEFT, WIDE - RIGHT,
 			plot_y(p, v), plot_y(p, v), LEFT - 6, plot_y(p, v) + 4, round_zero(v, step), p->y_unit
 			? p->y_unit : "");
 	if (p->y_label)

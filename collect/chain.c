@@ -78,7 +78,8 @@ int chain_anchor(const struct chain *c, struct chain_state *at, struct anchor *a
 	if (rc < 0)
 		return -1;
 	*a = (struct anchor){.chain = c->number, .sweep = at->sweep, .outcome = t.outcome, .kind = t.kind,
-		.default_seconds = at->default_seconds, .whole = t.delta, .whole_se = t.delta_se,
+		.default_seconds = t.outcome == OUTCOME_OK && t.seconds_a > 0 ? t.seconds_a : at->default_seconds,
+		.whole = t.delta, .whole_se = t.delta_se,
 		.running = at->running, .running_se = sqrt(at->running_var)};
 	a->reanchored = reanchor(at, &t);
 	*cut = t.cut;

@@ -87,17 +87,25 @@ static struct summary sum_up(const struct plan *p)
 static void write_program(const struct plan *p, uint32_t i, struct json *j)
 {
 	const struct chain *c = plan_chains_of(p, i);
-	uint64_t samples = 0;
+	uint64_t samples = 0, regions = 0, cached = 0;
 	double seconds = 0;
 
 	for (uint32_t k = 0; k < p->n_chains; k++) {
 		samples += c[k].at.steps;
 		seconds += c[k].spent;
 	}
+	for (uint32_t w = 0; w < p->n_workers; w++) {
+		const struct lab *l = p->worker[w].lab ? &p->worker[w].lab[i] : NULL;
+		const struct cost_totals *t = l && l->cost ? cost_totals(l->cost) : NULL;
+		regions += t ? t->regions : 0;
+		cached += t ? t->cached : 0;
+	}
 	json_object(j, NULL);
 	json_str(j, "name", p->worker[0].lab[i].subject.name);
 	json_uint(j, "samples_of_run", samples);
 	json_num(j, "seconds", seconds);
+	json_uint(j, "regions", regions); /* opening included */
+	json_uint(j, "cached", cached);
 	json_end(j);
 }
 

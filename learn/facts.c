@@ -113,8 +113,7 @@ static void add_day(struct buf *out, uint64_t seconds)
 		buf_adds(out, "one day");
 }
 
-/* How many programs it was trained on, and of how many decisions; those held out do not count. */
-static uint32_t trained_on(const struct model_facts *f, uint64_t *decisions)
+uint32_t facts_trained_on(const struct model_facts *f, uint64_t *decisions)
 {
 	uint32_t n = 0;
 
@@ -130,7 +129,7 @@ static uint32_t trained_on(const struct model_facts *f, uint64_t *decisions)
 void facts_text(const struct model_facts *f, struct buf *out)
 {
 	uint64_t decisions;
-	uint32_t n = trained_on(f, &decisions);
+	uint32_t n = facts_trained_on(f, &decisions);
 
 	buf_addf(out, "%llu decisions", (unsigned long long)decisions);
 	if (f->n_programs == 0) {
@@ -163,7 +162,7 @@ void facts_json(const struct model_facts *f, struct json *j, const char *key)
 {
 	uint64_t decisions;
 
-	trained_on(f, &decisions);
+	facts_trained_on(f, &decisions);
 	json_object(j, key);
 	json_str(j, "device", f->backend);
 	json_str(j, "cost", cost_kind_name(f->kind));

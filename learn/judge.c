@@ -46,6 +46,12 @@ float *judge_predict(const struct data *d, const struct judge_list *list, const 
 	return gain;
 }
 
+const char *judgement_name(enum judgement j)
+{
+	static const char *const name[] = {"better", "worse", "within noise"};
+	return name[j];
+}
+
 static int by_falling_score(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;

@@ -28,6 +28,7 @@ struct judge_list {	   /* the examples to judge on; example is freed by who fill
 };
 
 enum judgement { JUDGED_BETTER, JUDGED_WORSE, JUDGED_ALIKE };
+const char *judgement_name(enum judgement j); /* "better", "worse", "within noise" */
 
 struct judged {
 	enum judgement verdict;	    /* of the new one */

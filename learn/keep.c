@@ -5,7 +5,9 @@
 
 #include <math.h>
 #include <string.h>
+#include <time.h>
 #include "learn/apart.h"
+#include "learn/history.h"
 #include "learn/shelf.h"
 #include "learn/team.h"
 
@@ -107,6 +109,7 @@ int keep(const struct dataset *ds, const bool *held, const struct model *fresh, 
 	struct kept *out, struct err *err)
 {
 	struct shelf at = place_of(ds);
+	struct err why = {0};
 	bool wanted;
 	int rc = -1, lock = -1;
 
@@ -122,6 +125,8 @@ int keep(const struct dataset *ds, const bool *held, const struct model *fresh, 
 	if (wanted || out->forced)
 		rc = shelf_put(out->path.data, fresh, err);
 	out->placed = rc == 0 && (wanted || out->forced);
+	if (rc == 0 && history_add(out, fresh, (double)time(NULL), &why) < 0)
+		buf_addf(&out->notes, "no line in the history of models: %s\n", why.text);
 out:
 	shelf_unlock(lock);
 	return rc;
@@ -192,7 +197,6 @@ void kept_text(const struct kept *k, struct buf *out)
 
 void kept_json(const struct kept *k, struct json *j, const char *key)
 {
-	static const char *const word[] = {"better", "worse", "within noise"};
 	struct buf text = {0};
 
 	kept_text(k, &text);
@@ -200,7 +204,7 @@ void kept_json(const struct kept *k, struct json *j, const char *key)
 	json_bool(j, "replaced", k->placed);
 	json_bool(j, "forced", k->forced);
 	json_str(j, "path", k->path.data);
-	json_str(j, "verdict", word[k->judged.verdict]);
+	json_str(j, "verdict", judgement_name(k->judged.verdict));
 	json_str(j, "sentence", text.data);
 	json_num(j, "depth_new", k->judged.depth[0]);
 	json_num(j, "depth_old", k->judged.depth[1]);

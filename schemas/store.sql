@@ -179,7 +179,7 @@ CREATE TABLE anchor (
 	n INTEGER NOT NULL,
 	chain INTEGER NOT NULL,
 	sweep INTEGER NOT NULL,
-	default_seconds REAL NOT NULL,
+	default_seconds REAL NOT NULL, -- of the default in the same comparison; in older rows, when the run began
 	whole REAL,             -- seconds above the default, and its standard error
 	whole_se REAL,
 	running REAL NOT NULL,  -- the same by summing

@@ -19,7 +19,7 @@ struct request {
 	struct store_options options;
 	bool quiet;
 	/* options of single verbs */
-	const char *out, *run, *graph;
+	const char *out, *run, *graph, *models;
 	int64_t every;
 	int export_format;
 };
@@ -33,6 +33,7 @@ int cmd_verify(struct request *r, struct err *err);
 int cmd_merge(struct request *r, struct err *err); /* the words are the shards */
 int cmd_export(struct request *r, struct err *err);
 int cmd_query(struct request *r, struct err *err);
+int cmd_report(struct request *r, struct err *err);
 
 /* Progress is shown only to a person. */
 enum progress_mode cmd_talk(const struct request *r);

@@ -43,7 +43,7 @@ static int cmd_compact(struct request *r, struct err *err)
 	return 0;
 }
 
-enum takes { TAKES_RUN = 1, TAKES_OUT = 2, TAKES_FORMAT = 4, TAKES_WAIT = 8, TAKES_ROWS = 16 };
+enum takes { TAKES_RUN = 1, TAKES_OUT = 2, TAKES_FORMAT = 4, TAKES_WAIT = 8, TAKES_ROWS = 16, TAKES_PAGE = 32 };
 
 static const struct verb {
 	const char *name;
@@ -73,6 +73,9 @@ static const struct verb {
 		"Runs one read-only SQL statement. It may use REGEXP (PCRE2), cost(costs, "
 		"k), cost_se(costs, k), cost_outcome(costs, k) and the view `samples`. schemas/store.sql says what the "
 		"tables hold."},
+	{"report", cmd_report, STORE_READ, TAKES_PAGE, "FILE --out PAGE", "draw a page about the nights",
+		"Writes a page (HTML) about the nights: samples, coverage, errors, the default's own cost over time "
+		"and the best seen, per program; every stretch of work; and the history of the models learnt."},
 	{"rebuild", cmd_rebuild, STORE_WRITE, TAKES_WAIT, "FILE", "compute derived tables anew", "Computes the "
 		"derived tables (label scales, bests) from the facts."},
 	{"compact", cmd_compact, STORE_WRITE, TAKES_WAIT, "FILE", "give unused space back", "Brings an older store to "
@@ -105,6 +108,9 @@ static size_t option_table(const struct verb *v, struct request *r, struct flags
 			"the file to write, or the folder for npz; default: standard output"),
 		OPT_INT(0, "every", &r->every, 1, 1e9, "write only one in so many samples"),
 		OPT_ENUM(0, "format", &r->export_format, "jsonl|csv|npz", "the format to write")};
+	const struct opt page[] = {OPT_STR('o', "out", &r->out, "PAGE", "the page to write"),
+		OPT_STR(0, "models", &r->models, "DIR",
+			"the folder with the histories of models (default: where search looks for models)")};
 	const struct opt end = OPT_END;
 	size_t n = 0;
 
@@ -116,6 +122,8 @@ static size_t option_table(const struct verb *v, struct request *r, struct flags
 		t[n++] = rows[i];
 	for (size_t i = 0; (v->takes & TAKES_RUN) && i < sizeof chosen / sizeof *chosen; i++)
 		t[n++] = chosen[i];
+	for (size_t i = 0; (v->takes & TAKES_PAGE) && i < 2; i++)
+		t[n++] = page[i];
 	t[n] = end;
 	return n;
 }
