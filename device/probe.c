@@ -26,7 +26,9 @@
 
 /*
  * Something of each sort that the passes behind fusion look at: chains, a sum, a product, a value with two readers, and
- * a loop that is small enough to become one kernel.
+ * a loop that is small enough to become one kernel. The branch stays one because there is a product in it; a cheap one
+ * would become a select. The transpose costs nothing, but its result is then read in order, so it is copied into
+ * another layout.
  */
 static const char program[] =
 	"HloModule vantage_probe\n"
@@ -36,7 +38,13 @@ static const char program[] =
 	"step { p = (s32[], f32[64,32]) parameter(0) i = s32[] get-tuple-element(p), index=0\n"
 	"  x = f32[64,32] get-tuple-element(p), index=1 one = s32[] constant(1) next = s32[] add(i, one)\n"
 	"  y = f32[64,32] tanh(x) z = f32[64,32] multiply(y, x) ROOT both = (s32[], f32[64,32]) tuple(next, z) }\n"
+	"wave { p = f32[64,32] parameter(0) s = f32[64,32] sine(p)\n"
+	"  near = f32[64,64] dot(s, p), lhs_contracting_dims={1}, rhs_contracting_dims={1}\n"
+	"  n = f32[64,64] negate(near)\n"
+	"  ROOT far = f32[64,32] dot(n, p), lhs_contracting_dims={1}, rhs_contracting_dims={0} }\n"
+	"decay { p = f32[64,32] parameter(0) n = f32[64,32] negate(p) ROOT e = f32[64,32] exponential(n) }\n"
 	"ENTRY main { x = f32[64,32] parameter(0) w = f32[32,32] parameter(1) v = f32[32] parameter(2)\n"
+	"  which = pred[] parameter(3)\n"
 	"  product = f32[64,32] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
 	"  wide = f32[64,32] broadcast(v), dimensions={1} shifted = f32[64,32] add(product, wide)\n"
 	"  grown = f32[64,32] exponential(shifted) zero = f32[] constant(0)\n"
@@ -45,7 +53,14 @@ static const char program[] =
 	"  root = f32[64] sqrt(rows) none = s32[] constant(0) start = (s32[], f32[64,32]) tuple(none, share)\n"
 	"  turned = (s32[], f32[64,32]) while(start), condition=below, body=step\n"
 	"  last = f32[64,32] get-tuple-element(turned), index=1 less = f32[64,32] subtract(last, share)\n"
-	"  ROOT all = (f32[64,32], f32[64]) tuple(less, root) }\n";
+	"  either = f32[64,32] conditional(which, x, less), true_computation=wave, false_computation=decay\n"
+	"  turn = f32[32,64] transpose(either), dimensions={1,0} line = f32[2048] reshape(turn)\n"
+	"  steep = f32[2048] tanh(line) ROOT all = (f32[64,32], f32[64], f32[2048]) tuple(less, root, steep) }\n";
+
+const char *probe_program(void)
+{
+	return program;
+}
 
 /* ---- what is kept ---- */
 

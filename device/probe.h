@@ -14,6 +14,9 @@
  */
 int probe_pipeline(struct host *h, struct pipeline *out, struct buf *apply, bool *kept, struct err *err);
 
+/* The program that is compiled for it, as HLO text. */
+const char *probe_program(void);
+
 /* Where it is kept; empty where there is no home. */
 void probe_path(const struct host *h, struct buf *out);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include "device/device.h"
 #include "device/probe.h"
+#include "graph/graph.h"
 #include "tests/device_fixture.h"
 
 static bool plugin; /* there is one to pretend with */
@@ -156,11 +157,30 @@ static void asks_the_plugin(void)
 	buf_release(&file);
 }
 
+/* What a pass behind the decision may treat in a way of its own is in the program that proves the list of them. */
+static void probes_something_of_each_sort(void)
+{
+	static const enum opcode wanted[] = {OP_DOT, OP_REDUCE, OP_WHILE, OP_CONDITIONAL, OP_TRANSPOSE, OP_RESHAPE};
+	const char *text = probe_program();
+	struct graph g = {0};
+	struct err err = {{0}};
+
+	CHECK(graph_parse(&g, text, strlen(text), "the probe", &err) == 0);
+	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+		size_t found = 0;
+		for (uint32_t v = 0; v < g.n_nodes; v++)
+			found += g.node[v].opcode == wanted[i];
+		CHECK(found > 0);
+	}
+	graph_release(&g);
+}
+
 int main(void)
 {
 	plugin = fixture_begin();
 	RUN(reads_what_is_printed);
 	RUN(says_what_it_misses);
+	RUN(probes_something_of_each_sort);
 	RUN(asks_the_plugin);
 	fixture_end();
 	return test_done();
