@@ -1,7 +1,7 @@
 /*
  * decoded.c - measures how far the default that searches start from is from the compiler's own program.
  *
- *	build/release/bench/decoded [--core N] [--instances N] [--seconds S] GRAPH...
+ *	build/release/bench/decoded [--core N] [--device NAME] [--instances N] [--seconds S] GRAPH...
  *
  * The compiler's decisions are read back as choices; decisions that choices cannot say are lost. This bench runs the
  * compiler's program alternately with the program of those choices, with several instances of each. It prints one line
@@ -12,7 +12,8 @@
 #include "ready/subject.h"
 
 struct settings {
-	int64_t core, instances;
+	struct each_on on;
+	int64_t instances;
 	double seconds;
 };
 
@@ -63,12 +64,12 @@ static int try_program(const char *path, struct device *d, const void *settings,
 
 int main(int argc, char **argv)
 {
-	struct settings set = {.core = -1, .instances = 4, .seconds = 4};
-	const struct opt table[] = {OPT_INT(0, "core", &set.core, -1, 1023, "core to use; -1: the least loaded"),
+	struct settings set = {.on = EACH_ON, .instances = 4, .seconds = 4};
+	const struct opt table[] = {OPT_EACH_ON(&set.on),
 		OPT_INT(0, "instances", &set.instances, 1, 100, "of each side"),
 		OPT_NUM(0, "seconds", &set.seconds, 0.1, 600, "of running a pair at most"), OPT_END};
 	const struct opt_program prog = {"decoded", "[OPTIONS] GRAPH...",
 		"Runs the compiler's default against what we read of it.", table};
 
-	return each_program(&prog, argc, argv, &set.core, try_program, &set);
+	return each_program(&prog, argc, argv, &set.on, try_program, &set);
 }

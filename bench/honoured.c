@@ -1,7 +1,7 @@
 /*
  * honoured.c - tests random configurations on the real compiler: are they honoured, and are the numbers right?
  *
- *	build/release/bench/honoured [--configs N] [--core N] GRAPH...
+ *	build/release/bench/honoured [--configs N] [--core N] [--device NAME] GRAPH...
  *
  * For each program it applies and compiles N random configurations, with densities from 0.1 to 0.9. It compares the
  * groups of the optimised program with those of the configuration, and the outputs with those of the compiler's own
@@ -14,7 +14,8 @@
 #include "search/numbers.h"
 
 struct settings {
-	int64_t configs, core, seed;
+	struct each_on on;
+	int64_t configs, seed;
 };
 
 struct count {
@@ -106,13 +107,13 @@ out:
 
 int main(int argc, char **argv)
 {
-	struct settings set = {.configs = 50, .core = -1, .seed = 1};
+	struct settings set = {.configs = 50, .on = EACH_ON, .seed = 1};
 	const struct opt table[] = {
 		OPT_INT('n', "configs", &set.configs, 1, 100000, "random configurations of each program"),
-		OPT_INT(0, "core", &set.core, -1, 1023, "core to use; -1: the least loaded"),
+		OPT_EACH_ON(&set.on),
 		OPT_INT('s', "seed", &set.seed, 0, INT64_MAX, "random seed"), OPT_END};
 	const struct opt_program prog = {"honoured", "[OPTIONS] GRAPH...",
 		"Compiles random configurations and checks that the compiler keeps them.", table};
 
-	return each_program(&prog, argc, argv, &set.core, try_program, &set);
+	return each_program(&prog, argc, argv, &set.on, try_program, &set);
 }

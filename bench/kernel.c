@@ -1,7 +1,8 @@
 /*
  * kernel.c - measures what a kernel costs in a program beyond what its region shows.
  *
- *	build/release/bench/kernel [--core N] [--rounds N] [--flips N] [--instances N] [--seconds S] GRAPH...
+ *	build/release/bench/kernel [--core N] [--device NAME] [--rounds N] [--flips N] [--instances N] [--seconds S] \
+ *		GRAPH...
  *
  * A region runs alone, again and again; in a program its kernels come after hundreds of others. In each round some
  * values that the default absorbs are kept in memory instead, which makes new kernels and changes little else. The
@@ -20,7 +21,8 @@
 #define MOST_ROUNDS 1000
 
 struct settings {
-	int64_t core, rounds, flips, instances, seed;
+	struct each_on on;
+	int64_t rounds, flips, instances, seed;
 	double seconds;
 };
 
@@ -95,8 +97,8 @@ static int try_program(const char *path, struct device *d, const void *settings,
 
 int main(int argc, char **argv)
 {
-	struct settings set = {.core = -1, .rounds = 4, .flips = 40, .instances = 4, .seed = 1, .seconds = 4};
-	const struct opt table[] = {OPT_INT(0, "core", &set.core, -1, 1023, "core to use; -1: the least loaded"),
+	struct settings set = {.on = EACH_ON, .rounds = 4, .flips = 40, .instances = 4, .seed = 1, .seconds = 4};
+	const struct opt table[] = {OPT_EACH_ON(&set.on),
 		OPT_INT(0, "rounds", &set.rounds, 1, MOST_ROUNDS, "choices of sites"),
 		OPT_INT(0, "flips", &set.flips, 1, 100000, "sites in a round"),
 		OPT_INT(0, "instances", &set.instances, 1, 100, "of each side of a whole program"),
@@ -105,5 +107,5 @@ int main(int argc, char **argv)
 	const struct opt_program prog = {"kernel", "[OPTIONS] GRAPH...",
 		"Measures what a kernel costs in a program beyond what its region shows.", table};
 
-	return each_program(&prog, argc, argv, &set.core, try_program, &set);
+	return each_program(&prog, argc, argv, &set.on, try_program, &set);
 }

@@ -334,7 +334,7 @@ int main(int argc, char **argv)
 		.device = "cpu"};
 	const struct opt table[] = {OPT_INT(0, "flips", &set.flips, 1, 100000, "flips of each graph"),
 		OPT_STR(0, "csv", &set.csv, "FILE", "where rows are kept and added"),
-		OPT_STR(0, "device", &set.device, "NAME", "cpu or sim"),
+		OPT_STR(0, "device", &set.device, "NAME", "cpu, sim, NAME@VERSION, or the path of a plugin"),
 		OPT_INT(0, "instances", &set.instances, 1, 64, "of each whole program"),
 		OPT_NUM(0, "whole-seconds", &set.whole_seconds, 0.01, 1000, "of running a whole pair at most"),
 		OPT_INT(0, "seed", &set.seed, 0, INT64_MAX, "which flips"),

@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""Scores models on measurements of another version of the compiler than the one that they were learnt from.
+
+    bench/moved.py [--seeds N] [--bin DIR] OLD.sqlite NEW.sqlite
+
+Both stores have measurements of one backend, by two of its versions. Each program of NEW is left out in turn, and
+models that never saw it are scored on its decisions in NEW: one learnt from OLD, and one learnt from NEW. The table has
+the mean of each metric over programs and seeds, with a 95% interval over the programs. A program that is in NEW alone
+was never seen by any model of OLD.
+"""
+import argparse
+import json
+import math
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+AT_10 = 2  # of the shares for which gain and recall are given: 1, 5, 10, 20%
+
+
+def options():
+    p = argparse.ArgumentParser(description=__doc__.split("\n")[0], epilog=__doc__.split("\n", 2)[2],
+                                formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("old", type=pathlib.Path)
+    p.add_argument("new", type=pathlib.Path)
+    p.add_argument("--seeds", type=int, default=3)
+    p.add_argument("--bin", type=pathlib.Path, default=ROOT / "bin")
+    return p.parse_args()
+
+
+def learn(o, store, *how):
+    """Scores by program: gain@10% (None where there is nothing to gain), recall@10%, Spearman."""
+    done = subprocess.run([str(x) for x in (o.bin / "learn", "--quiet", "--json", "--db", store, *how)],
+                          capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"moved: learn {' '.join(map(str, how))}: {done.stderr.strip()[-600:]}")
+    return {g["graph"]: (g["model"]["gain"][AT_10], g["model"]["recall"][AT_10], g["model"]["spearman"])
+            for g in json.loads(done.stdout)["graphs"] if g["graph"] != "mean"}
+
+
+def moved(o, seed, scratch):
+    """For each program of NEW, its scores by a model that is learnt from OLD without it; and the programs of both."""
+    model = pathlib.Path(scratch) / "old.vm"
+    learn(o, o.old, "--seed", seed, "--out", model)
+    found = learn(o, o.new, "--eval", model)
+    both = sorted(set(found) & set(learn(o, o.old, "--eval", model)))
+    for program in both:
+        learn(o, o.old, "--seed", seed, "--holdout", f"^{re.escape(program)}$", "--out", model)
+        found[program] = learn(o, o.new, "--eval", model)[program]
+    return found, both
+
+
+def mean(name, by_seed, programs):
+    cells = []
+    for metric in range(3):
+        seen = [[s[p][metric] for s in by_seed if s[p][metric] is not None] for p in programs]
+        means = [statistics.mean(v) for v in seen if v]
+        wide = 1.96 * statistics.stdev(means) / math.sqrt(len(means)) if len(means) > 1 else math.nan
+        cells.append(f"{100 * statistics.mean(means):.1f}% +- {100 * wide:.1f}")
+    print(f"| {name} | {len(programs)} | " + " | ".join(cells) + " |", flush=True)
+
+
+def main():
+    o, old, new, both = options(), [], [], []
+    with tempfile.TemporaryDirectory() as scratch:
+        for seed in range(1, o.seeds + 1):
+            found, both = moved(o, seed, scratch)
+            old.append(found)
+            new.append(learn(o, o.new, "--leave-one-out", "--seed", seed))
+    print("| learnt from | programs | gain@10% | recall@10% | Spearman |\n|---|---|---|---|---|")
+    for part, programs in (("", list(new[0])), (", those in both", both),
+                           (", those in the new alone", [p for p in new[0] if p not in both])):
+        if programs:
+            mean("the old version" + part, old, programs)
+            mean("the new version" + part, new, programs)
+
+
+if __name__ == "__main__":
+    main()
