@@ -1,5 +1,6 @@
 """pip install . : builds the programs with make. They, the model, and the library that calls compiled programs become
-the package `vantage`. The compiler's plugin comes as a package of its own: the first row of schemas/plugin.def.
+the package `vantage`. The compiler's plugin comes as a package of its own: the first row of schemas/plugin.def. That
+package asks for a jax that is no newer than itself, so pip installs such a jax; programs of a newer jax run as well.
 
 The libraries that our programs are linked with go into the package, too, and the programs look for them there first. So
 a wheel (`make wheel`) works on machines that have none of them. It only needs a C library as new as that of the machine
@@ -44,6 +45,7 @@ class BuildPrograms(build_py):
         files = {f"bin/{name}": ROOT / BIN / name for name in PROGRAMS}
         files |= {f"lib/{name}": path for name, path in libraries(files.values()).items()}
         files["models/cpu.vm"] = ROOT / "models/cpu.vm"
+        files["plugin.def"] = ROOT / "schemas/plugin.def"
         for name, path in files.items():
             (package / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, package / name)

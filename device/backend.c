@@ -65,7 +65,7 @@ static bool check_version(const struct backend *b, const char *version, struct e
 	struct buf known = {0};
 
 	for (size_t i = 0; i < N_PLUGINS; i++) {
-		if (strcmp(plugins[i].backend, b->name) != 0)
+		if (strcmp(plugins[i].backend, b->plugin) != 0)
 			continue;
 		if (strcmp(plugins[i].version, version) == 0) {
 			buf_release(&known);
@@ -219,29 +219,58 @@ static bool try_near_program(const char *below, struct buf *path, struct buf *lo
 const struct plugin *backend_known(const struct backend *b, const char *fingerprint)
 {
 	for (size_t i = 0; i < N_PLUGINS; i++)
-		if (strcmp(plugins[i].backend, b->name) == 0 && strcmp(plugins[i].fingerprint, fingerprint) == 0)
+		if (strcmp(plugins[i].backend, b->plugin) == 0 && strcmp(plugins[i].fingerprint, fingerprint) == 0)
 			return &plugins[i];
 	return NULL;
 }
 
-static bool try_everywhere(const char *below, struct buf *path, struct buf *looked)
+/* A sort of place where a plugin may lie. */
+typedef bool place(const char *below, struct buf *path, struct buf *looked);
+
+static bool try_named(const char *below, struct buf *path, struct buf *looked)
 {
 	const char *dir = getenv("VANTAGE_PLUGIN_DIR");
 
-	buf_reset(looked);
-	return (dir && *dir && try_folder(dir, below, path, looked)) || try_near_program(below, path, looked) ||
-		try_python(below, path, looked);
+	return dir && *dir && try_folder(dir, below, path, looked);
 }
 
-/* Of the version asked for, or of any: the first that is there. */
-static bool try_versions(const struct backend *b, const char *version, struct buf *path, struct buf *looked)
+static bool try_elsewhere(const char *below, struct buf *path, struct buf *looked)
 {
-	for (size_t i = 0; i < N_PLUGINS; i++)
-		if (strcmp(plugins[i].backend, b->name) == 0 &&
-			(!version || strcmp(version, plugins[i].version) == 0) &&
-			try_everywhere(plugins[i].file, path, looked))
+	return try_near_program(below, path, looked) || try_python(below, path, looked);
+}
+
+/* The version asked for, or any: the first that is there. */
+static bool try_versions(const struct backend *b, const char *version, place *there, struct buf *path,
+	struct buf *looked)
+{
+	for (size_t i = 0; i < N_PLUGINS; i++) {
+		if (strcmp(plugins[i].backend, b->plugin) != 0 || (version && strcmp(version, plugins[i].version) != 0))
+			continue;
+		buf_reset(looked);
+		if (there(plugins[i].file, path, looked))
 			return true;
+	}
 	return false;
+}
+
+/* A folder that the user names comes before all others, whatever versions they have. */
+static bool try_places(const struct backend *b, const char *version, struct buf *path, struct buf *looked)
+{
+	static place *const places[] = {try_named, try_elsewhere};
+	struct buf here = {0};
+	bool found = false;
+
+	for (int i = 0; i < 2 && !found; i++) {
+		buf_reset(&here);
+		if (strchr(b->plugin, '/'))
+			found = places[i](b->plugin, path, &here);
+		else
+			found = try_versions(b, version, places[i], path, &here);
+		if (here.len)
+			buf_addf(looked, "%s%s", looked->len ? ", " : "", here.data);
+	}
+	buf_release(&here);
+	return found;
 }
 
 int backend_plugin(const struct backend *b, const char *name, struct buf *path, struct err *err)
@@ -254,8 +283,7 @@ int backend_plugin(const struct backend *b, const char *name, struct buf *path, 
 		buf_adds(path, name);
 		return io_exists(name) ? 0 : err_set(err, "there is no plugin at %s", name);
 	}
-	found = *b->plugin ? try_everywhere(b->plugin, path, &looked)
-			   : try_versions(b, name ? version_in(name) : NULL, path, &looked);
+	found = try_places(b, name ? version_in(name) : NULL, path, &looked);
 	if (!found)
 		err_set(err, "the plugin of device %s is in none of: %s; \"make %s\" fetches it, "
 			"\"tests/deps --plugin VERSION\" another version where "

@@ -46,9 +46,9 @@ const struct plugin *backend_known(const struct backend *b, const char *fingerpr
 
 /*
  * Appends the path of the plugin's file: the name itself if it is a path. Otherwise the file is looked for in
- * VANTAGE_PLUGIN_DIR, the fetched folder (.deps beside or above the program's folder), installed folders, and Python's
- * site-packages. A name without @VERSION means the first known version that is found. Returns -1 with a sentence that
- * says where it looked and how to fetch the plugin.
+ * VANTAGE_PLUGIN_DIR, and if it is not there, in the fetched folder (.deps beside or above the program's folder),
+ * installed folders, and Python's site-packages. A name without @VERSION means the first known version that is found.
+ * Returns -1 with a sentence that says where it looked and how to fetch the plugin.
  */
 int backend_plugin(const struct backend *b, const char *name, struct buf *path, struct err *err);
 

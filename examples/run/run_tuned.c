@@ -4,7 +4,7 @@
  *	protoc-c --c_out=. schemas/hlo.proto schemas/compile_options.proto
  *	cc -O2 -I. -I.deps/xla_plugins/xla_cpu_pjrt/include -o run_tuned examples/run/run_tuned.c \
  *		schemas/hlo.pb-c.c schemas/compile_options.pb-c.c -lprotobuf-c -ldl -lm
- *	taskset -c 0 ./run_tuned .deps/xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so chain.tuned
+ *	taskset -c 0 ./run_tuned "$(tests/deps --where)" chain.tuned
  *
  * The tuned program is loaded from tuned.exe, if this very plugin wrote it, or compiled from tuned.pb with the
  * options in options.txt: see load_tuned. The rest makes inputs, runs default.pb and the tuned program in turns,

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Runs what a search left in its folder, in JAX.
 
-    pip install jax xla-cpu-pjrt
-    taskset -c 0 run_tuned.py chain.tuned                       with the compiler inside jaxlib
-    taskset -c 0 run_tuned.py chain.tuned xla_cpu_pjrt.so       with the plugin it was measured with
+    pip install jax
+    taskset -c 0 run_tuned.py chain.tuned                 with the compiler inside jaxlib
+    taskset -c 0 run_tuned.py chain.tuned PLUGIN.so       with the plugin it was measured with (tests/deps --where)
 
 `Tuned` is all there is to it: copy it. With a plugin it loads tuned.exe, the very program that was measured.
 Without one it compiles tuned.pb, with the options in options.txt. jaxlib takes programs as MLIR only, which

@@ -6,7 +6,7 @@ Nothing is copied. The plugin is in the same process as JAX, and knows nothing o
 import ctypes
 import threading
 
-from .programs import PLUGIN, Refused, find, plugin_folder
+from .programs import Refused, find, find_plugin
 
 # Our name of a type is JAX's; PJRT's number, DLPack's code and bits.
 TYPES = {
@@ -46,7 +46,7 @@ def library():
             lib.vantage_call_new.restype = ctypes.c_void_p
             lib.vantage_call_free.argtypes = [ctypes.c_void_p]
             why = ctypes.create_string_buffer(4096)
-            if lib.vantage_open(str(plugin_folder() / PLUGIN).encode(), why, ctypes.c_size_t(len(why))):
+            if lib.vantage_open(str(find_plugin()[1]).encode(), why, ctypes.c_size_t(len(why))):
                 raise Refused(f"the plugin does not start: {why.value.decode()}")
             _library = lib
         return _library

@@ -1,12 +1,14 @@
 """Finds our programs and the plugin, and runs the programs.
 
 The programs are beside this file if pip installed vantage, in bin/ of a checkout, or else in the PATH. The plugin is in
-the Python package that pip installed with it, or in VANTAGE_PLUGIN_DIR or .deps.
+VANTAGE_PLUGIN_DIR, in the Python package that pip installed with it, or in .deps. If several versions are there, it is
+the first that plugin.def lists.
 """
 import importlib.util
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -15,7 +17,6 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 CHECKOUT = HERE.parent.parent
-PLUGIN = pathlib.Path("xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so")
 
 
 class Refused(Exception):
@@ -33,21 +34,32 @@ def find(name):
     return found
 
 
-def plugin_folder():
-    """The folder below which the plugin lies."""
-    spec = importlib.util.find_spec("xla_plugins")
-    packages = [pathlib.Path(p).parent for p in spec.submodule_search_locations] if spec else []
-    named = [pathlib.Path(os.environ["VANTAGE_PLUGIN_DIR"])] if "VANTAGE_PLUGIN_DIR" in os.environ else []
-    for folder in named + packages + [CHECKOUT / ".deps"]:
-        if (folder / PLUGIN).exists():
-            return folder
-    raise Refused("the compiler's plugin is not here: pip install xla-cpu-pjrt")
+def known_plugins():
+    """Of each version of XLA:CPU: the package with its version, and the plugin's file below the packages' folder."""
+    table = next(p for p in (HERE / "plugin.def", CHECKOUT / "schemas/plugin.def") if p.exists()).read_text()
+    rows = re.findall(r'^PLUGIN\("cpu", "[^"]*", "([^"]*)", "([^"]*)",\s*"([^"]*)"', table, re.M)
+    return [(f"{package}=={version}", pathlib.PurePath(file)) for package, version, file in rows]
+
+
+def find_plugin():
+    """The folder below which the plugin lies, and its path."""
+    known, named = known_plugins(), os.environ.get("VANTAGE_PLUGIN_DIR")
+    for package, file in known if named else []:
+        if (pathlib.Path(named) / file).exists():
+            return pathlib.Path(named), pathlib.Path(named) / file
+    for package, file in known:
+        spec = importlib.util.find_spec(file.parts[0])
+        packages = [pathlib.Path(p).parent for p in spec.submodule_search_locations] if spec else []
+        for folder in packages + [CHECKOUT / ".deps"]:
+            if (folder / file).exists():
+                return folder, folder / file
+    raise Refused(f"the compiler's plugin is not here: pip install {known[0][0]}")
 
 
 def environment(plugin=True):
     """For our programs. Those that need no plugin run without one."""
     try:
-        return dict(os.environ, VANTAGE_PLUGIN_DIR=str(plugin_folder()))
+        return dict(os.environ, VANTAGE_PLUGIN_DIR=str(find_plugin()[0]))
     except Refused:
         if plugin:
             raise
@@ -62,6 +74,8 @@ def last_words(text):
 
 def run(name, *arguments, progress=None, plugin=True):
     """The exit status, what the program prints, what it says. Its talk goes to `progress`, line by line.
+
+    `plugin`: whether the program needs one.
 
     The first Ctrl-C asks the program to stop with what it has, the second ends it.
     """

@@ -36,7 +36,7 @@ def machine():
         model = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "")
     except OSError:
         pass
-    plugin = programs.plugin_folder() / programs.PLUGIN
+    _, plugin = programs.find_plugin()
     return {"processor": f"{platform.machine()} {model}", "plugin": f"{plugin.name} of {plugin.stat().st_size} bytes"}
 
 
