@@ -101,12 +101,12 @@ static int add_next(struct hunt *h, uint32_t many, const struct foresight *befor
 	uint32_t pos = h->sweep_pos, kept = h->sweep_kept;
 	int rc = 0;
 
-	if (h->n_flips == 1 || (h->n_flips && h->o.tied))
+	if (hunt_is_flip(h))
 		guide_suppose(h->guide, h->flips[0], h->candidate[h->flips[0]]);
 	hunt_undo(h);
 	for (uint32_t i = 0; i < many && rc == 0 && foreseeable(h) && hunt_propose(h); i++) {
 		rc = add_candidate(h, before, now, agenda, err);
-		if (h->n_flips == 1 || h->o.tied)
+		if (hunt_is_flip(h))
 			guide_suppose(h->guide, h->flips[0], h->candidate[h->flips[0]]);
 		h->idle++;
 		hunt_undo(h);

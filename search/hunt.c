@@ -389,7 +389,7 @@ int hunt_next(struct hunt *h, struct err *err)
 		return end(h, err);
 	n = h->n_flips;
 	beyond = h->beyond;
-	single = n == 1 || h->o.tied;
+	single = hunt_is_flip(h);
 	site = h->flips[0];
 	hunt_allow(h);
 	if (price(h, &d, &better, err) < 0)

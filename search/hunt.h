@@ -185,6 +185,8 @@ bool hunt_could_go_on(const struct hunt *h);
 
 /* For hunt.c, propose.c and drift.c only. */
 bool hunt_propose(struct hunt *h); /* sets candidate and flips; false: nothing is left to try */
+/* Is the candidate one flip to the guide: of one site, or of tied ones to one choice? */
+bool hunt_is_flip(const struct hunt *h);
 void hunt_undo(struct hunt *h);	   /* makes the candidate the configuration again */
 int hunt_check(struct hunt *h, bool last, struct err *err); /* of the whole program, if it is time for one */
 /* The seconds that the last check is expected to take; 0 if there will be none. */

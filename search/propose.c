@@ -3,13 +3,15 @@
  *
  * A candidate goes into h->candidate, and the sites in which it differs into h->flips. There are three ways: the
  * flip with the highest score of the guide; a random choice for every site around one (the paper's mutation, whose
- * radius grows while nothing is found); and the next flip of a sweep.
+ * radius grows while nothing is found); and the next flip of a sweep. If the kind says that some flips may pay only
+ * together with the first, they are added to it in every second candidate, and so both are tried.
  */
 #include "search/hunt.h"
 
 #define PATIENCE 4	/* evaluations per site without success before the radius grows */
 #define RADIUS 16	/* ... at most to this */
 #define LEAST_IDLE 50	/* evaluations without success that say nothing yet */
+#define TOGETHER 16	/* flips that are added to one, as they may pay only with it */
 #define AUTO_GROWTHS 8	/* by the budget, the radius may grow so often */
 
 static void flip(struct hunt *h, uint32_t site, uint8_t choice)
@@ -34,6 +36,31 @@ static void propose_flip(struct hunt *h, uint32_t site, uint8_t choice)
 		flip_class(h, site, choice);
 	else
 		flip(h, site, choice);
+}
+
+/* Adds the flips that may pay only together with those proposed, and those that may pay only with them. */
+static void add_together(struct hunt *h)
+{
+	uint32_t site[TOGETHER], was = h->n_flips;
+	uint8_t choice[TOGETHER];
+
+	for (uint32_t i = 0; i < h->n_flips && i < was + TOGETHER; i++) {
+		uint32_t n = h->s->ops->together(h->s, h->candidate, h->flips[i], h->candidate[h->flips[i]], site,
+			choice, TOGETHER);
+		for (uint32_t k = 0; k < n; k++)
+			flip(h, site[k], choice[k]);
+	}
+}
+
+bool hunt_is_flip(const struct hunt *h)
+{
+	const struct site *first = &h->s->site[h->flips[0]];
+
+	for (uint32_t i = 1; i < h->n_flips; i++)
+		if (!h->o.tied || h->s->site[h->flips[i]].tie != first->tie ||
+			h->candidate[h->flips[i]] != h->candidate[h->flips[0]])
+			return false;
+	return h->n_flips > 0;
 }
 
 static uint32_t narrowest(const struct hunt *h)
@@ -119,10 +146,13 @@ bool hunt_propose(struct hunt *h)
 	for (int tries = 0; tries < 100; tries++) {
 		bool any = guide_pick(h->guide, &h->rng, &site, &choice);
 		bool alone = h->o.strategy == STRATEGY_GUIDED && h->o.propose == PROPOSE_SIGNED;
-		if (any && alone && (h->o.adapt || hunt_radius(h) == narrowest(h) || rng_below(&h->rng, 2)))
+		if (any && alone && (h->o.adapt || hunt_radius(h) == narrowest(h) || rng_below(&h->rng, 2))) {
 			propose_flip(h, site, choice);
-		else /* the paper's; and when all single flips were tried: further away */
+			if (h->s->ops->together && rng_below(&h->rng, 2))
+				add_together(h);
+		} else { /* the paper's; and when all single flips were tried: further away */
 			propose_around(h, any ? site : (uint32_t)rng_below(&h->rng, h->s->n_sites));
+		}
 		if (h->n_flips)
 			return true;
 	}

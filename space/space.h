@@ -246,6 +246,12 @@ struct space_ops {
 	void (*effect)(struct space *s, uint8_t *config, uint32_t site, uint8_t choice, float *out);
 	/* Guesses, before anything was measured or learnt, what a choice would save against choice 0; may be NULL. */
 	double (*promise)(struct space *s, uint32_t site, uint8_t choice);
+	/*
+	 * Names flips that may pay only together with the flip of `site` to `choice`: at most `most` other sites and
+	 * what they would choose. Returns how many. NULL: flips pay alone.
+	 */
+	uint32_t (*together)(struct space *s, const uint8_t *config, uint32_t site, uint8_t choice, uint32_t *sites,
+		uint8_t *choices, uint32_t most);
 	/* A choice in words, for people; may be NULL. */
 	void (*words)(struct space *s, uint32_t site, uint8_t choice, struct buf *out);
 	/* What a choice makes of the site's place, as a program in text, for people; may be NULL. */

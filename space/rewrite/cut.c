@@ -44,25 +44,43 @@ static bool belongs(const struct cut *c, uint32_t site)
 	return false;
 }
 
-/* Finds all sites that share what they compute with this one. */
+static void add_site(struct cut *c, uint32_t site)
+{
+	if (listed(c->site, c->n_sites, site))
+		return;
+	c->site[c->n_sites++] = site;
+	add_anchors(c, site);
+}
+
+/* Adds the sites that share with this one a node that both look through. */
+static void add_sharing(struct cut *c, uint32_t site)
+{
+	const struct rewrite *w = rewrite_of(c->s);
+
+	for (uint32_t k = w->near_first[site]; k < w->near_first[site + 1]; k++)
+		if (c->real[0][w->near[k]] || c->real[1][w->near[k]])
+			add_site(c, w->near[k]);
+}
+
+/* Finds all sites that share what they compute, or look through, with this one. */
 static void find_sites(struct cut *c, uint32_t site)
 {
 	bool more = rewrite_of(c->s)->has_joins;
+	uint32_t n = c->s->n_sites;
 
-	c->site = arena_alloc(&c->mem, (more ? c->s->n_sites : 1) * sizeof *c->site);
-	c->anchor = arena_alloc(&c->mem, (more ? 3 * c->s->n_sites : 1) * sizeof *c->anchor);
-	c->site[c->n_sites++] = site;
-	add_anchors(c, site);
-	while (more) {
-		more = false;
-		for (uint32_t i = 0; i < c->s->n_sites; i++) {
-			if (!belongs(c, i) || listed(c->site, c->n_sites, i))
-				continue;
-			c->site[c->n_sites++] = i;
-			add_anchors(c, i);
-			more = true;
-		}
-	}
+	c->site = arena_alloc(&c->mem, n * sizeof *c->site);
+	c->anchor = arena_alloc(&c->mem, 3 * (size_t)n * sizeof *c->anchor);
+	add_site(c, site);
+	do {
+		uint32_t was = c->n_sites;
+		for (uint32_t i = 0; i < c->n_sites; i++)
+			add_sharing(c, c->site[i]);
+		for (uint32_t i = 0; i < n && more; i++)
+			if (belongs(c, i))
+				add_site(c, i);
+		if (c->n_sites == was)
+			break;
+	} while (more);
 	sort_u32(c->site, c->n_sites);
 	sort_u32(c->anchor, c->n_anchors); /* so that the place reads its values in one order, wherever it is come by */
 }

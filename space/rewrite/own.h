@@ -6,6 +6,7 @@
  *	draft.c	   writing instructions		    cut.c     a place cut out, on both sides
  *	join.c	   what is computed together	    hoist.c   what is computed once, by another program
  *	effect.c   which choices take effect	    lines.c   lists of instructions
+ *	near.c	   places that share what they look through
  *	pattern.c, pattern_read.c  rules that need none
  *	conv.c, grouped.c, patches.c, pool.c, split.c, merge.c, variance.c  rules that need code
  *	facts.c, fits.c  what these ask of nodes
@@ -33,6 +34,8 @@ struct rewrite {
 	uint32_t *first;
 	/* Scratch, per node: 1 if a site before consumed it; 2 or 3 if it leads nodes that share operand 0 or 1. */
 	uint8_t *taken;
+	/* near[near_first[i] ..] to near_first[i + 1]: the other sites that look through a node that site i does. */
+	uint32_t *near, *near_first;
 	uint8_t *real;	/* scratch, per site */
 	uint8_t *leads; /* scratch, per node: all zero between calls */
 	struct joins *joins;
@@ -66,6 +69,12 @@ void rewrite_draft(const struct space *s, uint32_t site, const struct offer *o, 
 void rewrite_draft_joined(const struct space *s, uint32_t leader, const uint8_t *real, struct draft *d);
 /* Sets `leads` of all leaders of what takes effect. */
 void rewrite_mark_leaders(const struct space *s, const uint8_t *real, uint8_t as);
+
+/* ---- near.c ---- */
+void near_open(struct space *s);
+/* space_ops.together. */
+uint32_t near_together(struct space *s, const uint8_t *config, uint32_t site, uint8_t choice, uint32_t *sites,
+	uint8_t *choices, uint32_t most);
 
 /* ---- join.c ---- */
 void joins_open(struct space *s);

@@ -88,6 +88,7 @@ static void release(struct space *s)
 	.context = space_context_alone, .touched = space_touched_sites, \
 	.undecided = "the program as it was handed in", .summary = summary, .starts = starts, \
 	.promise = promise, .words = words, .picture = rewrite_picture, .operators = rewrite_operators, \
+	.together = near_together, \
 	.release = release
 
 static const struct space_ops rewrite_ops = {SHARED_OPS};
@@ -287,6 +288,7 @@ static int rewrite_open(struct space *s, const char *backend, struct err *err)
 	}
 	mem_free(o.led_by);
 	settle(s, &o);
+	near_open(s);
 	w->leads = ARENA_NEW(&s->mem, g->n_nodes, uint8_t);
 	w->taken = ARENA_NEW(&s->mem, g->n_nodes, uint8_t);
 	w->real = ARENA_NEW(&s->mem, s->n_sites, uint8_t);
