@@ -52,3 +52,14 @@ says refusals_are_sentences "
 try: vantage.memory('nowhere.pb')
 except vantage.Refused as e: assert 'nowhere.pb' in str(e), e
 else: raise SystemExit('a missing file was taken')"
+folder=$(mktemp -d) && trap 'rm -rf "$folder"' EXIT
+VANTAGE_PLUGIN_DIR=$folder says the_newest_plugin_of_a_folder "
+import pathlib
+from vantage import programs
+known = programs.known_plugins()
+assert len(known) >= 3 and known[0][0].count('==') == 1, known
+for package, file in reversed(known):  # each is newer than those that are there
+	path = pathlib.Path('$folder') / file
+	path.parent.mkdir(parents=True)
+	path.touch()
+	assert programs.find_plugin() == (pathlib.Path('$folder'), path), package"
