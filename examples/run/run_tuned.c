@@ -216,6 +216,20 @@ static double read_float(const struct format *f, uint64_t code)
 	return sign * ldexp((double)(m + (1ull << f->mantissa)), e - f->bias - f->mantissa);
 }
 
+/*
+ * Is the last dimension the fastest, as it is where nothing else is said? Such a layout is not named: a new plugin
+ * takes no other for types of less than a byte, and this interface cannot say that they are packed.
+ */
+static int row_major(const Hlo__ShapeProto *s)
+{
+	if (!s->layout)
+		return 1;
+	for (size_t i = 0; i < s->layout->n_minor_to_major; i++)
+		if (s->layout->minor_to_major[i] != (int64_t)(s->n_dimensions - 1 - i))
+			return 0;
+	return s->layout->n_minor_to_major == s->n_dimensions;
+}
+
 /* An input for one parameter, laid out as the program wants it: floats within +-0.5, whole numbers 0 or 1. */
 static PJRT_Buffer *make_input(const Hlo__ShapeProto *s)
 {
@@ -245,7 +259,7 @@ static PJRT_Buffer *make_input(const Hlo__ShapeProto *s)
 	}
 	b.client = client;
 	b.device = device;
-	b.device_layout = s->layout && s->n_dimensions ? &order : NULL;
+	b.device_layout = row_major(s) ? NULL : &order;
 	b.data = data;
 	b.type = f->type;
 	b.dims = s->dimensions;
