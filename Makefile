@@ -121,8 +121,8 @@ $(B)/tests/fake_plugin.so: tests/fake_plugin.c tests/fake_plugin.h $(B)/flags
 
 # What the Python package calls compiled programs with; it needs that header, too.
 DOOR = $(if $(wildcard $(PJRT)/pjrt_c_api.h),$(BIN)/vantage-call.so)
-$(BIN)/vantage-call.so: python/call.c $(B)/flags
-	@mkdir -p $(@D); $(CC) $(OUR_CFLAGS) -fPIC -shared $(LDFLAGS) -o $@ $< -ldl
+$(BIN)/vantage-call.so: $(wildcard python/*.[ch]) $(B)/flags
+	@mkdir -p $(@D); $(CC) $(OUR_CFLAGS) -fPIC -shared $(LDFLAGS) -o $@ $(filter %.c,$^) -ldl
 
 check: all $(CHECKS) $(FAKE)
 	@B=$(B) BIN=$(BIN) tests/run check

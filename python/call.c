@@ -11,13 +11,18 @@
  */
 #include <dlfcn.h>
 #include <pjrt_c_api.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "python/call.h"
+
 #define ARGS(name, a) PJRT_##name##_Args a = {.struct_size = PJRT_##name##_Args_STRUCT_SIZE}
 #define MOST_RANK 64
+#define SMALL 1024  /* bytes that are copied faster than a buffer is made */
+#define ALIGNED 64  /* what the plugin needs so as not to copy */
 
 /* DLPack's structures, version 0: a tensor, and the function that gives it back. */
 struct dl_tensor {
@@ -46,6 +51,11 @@ struct call {
 	size_t n_in, n_out;
 	struct array *in, *out;
 	int64_t *keep; /* [n_in] the inputs that a run may not overwrite: all of them */
+
+	pthread_mutex_t lock; /* of the next three; a run that finds it taken does without them */
+	PJRT_Buffer **lent;   /* [n_in] the inputs of the last run, or NULL */
+	const void **at;      /* [n_in] where each of lent lies if it is no copy, or NULL */
+	void **small;         /* [n_in] a place for each input of at most SMALL bytes, or NULL */
 };
 
 static const PJRT_Api *api;
@@ -57,7 +67,7 @@ struct call *vantage_call_new(const char *format, const char *code, size_t n, co
 	char *why, size_t room);
 int vantage_call_sign(struct call *c, size_t n_in, const struct array *in, size_t n_out, const struct array *out,
 	char *why, size_t room);
-int vantage_call_run(const struct call *c, const void *const *in, struct dl_managed **out, char *why, size_t room);
+int vantage_call_run(struct call *c, const void *const *in, struct dl_managed **out, char *why, size_t room);
 void vantage_call_free(struct call *c);
 
 /* Puts the error into `why` and frees it; false if there is none. */
@@ -165,9 +175,18 @@ struct call *vantage_call_new(const char *format, const char *code, size_t n, co
 			return NULL;
 	}
 	c = calloc(1, sizeof *c);
-	if (c)
+	if (c && pthread_mutex_init(&c->lock, NULL) == 0)
 		c->executable = load.loaded_executable ? load.loaded_executable : compile.executable;
 	return c;
+}
+
+static size_t bytes_of(const struct array *a)
+{
+	size_t n = a->bits / 8;
+
+	for (int32_t i = 0; i < a->rank; i++)
+		n *= (size_t)a->dims[i];
+	return n;
 }
 
 static struct array *copy_of(const struct array *from, size_t n)
@@ -212,12 +231,18 @@ int vantage_call_sign(struct call *c, size_t n_in, const struct array *in, size_
 	c->in = copy_of(in, n_in);
 	c->out = copy_of(out, n_out);
 	c->keep = calloc(n_in + 1, sizeof *c->keep);
-	if (!c->in || !c->out || !c->keep) {
+	c->lent = calloc(n_in + 1, sizeof(PJRT_Buffer *));
+	c->at = calloc(n_in + 1, sizeof *c->at);
+	c->small = calloc(n_in + 1, sizeof *c->small);
+	if (!c->in || !c->out || !c->keep || !c->lent || !c->at || !c->small) {
 		snprintf(why, room, "out of memory");
 		return -1;
 	}
-	for (size_t i = 0; i < n_in; i++)
+	for (size_t i = 0; i < n_in; i++) {
 		c->keep[i] = (int64_t)i;
+		if (bytes_of(&in[i]) > 0 && bytes_of(&in[i]) <= SMALL)
+			c->small[i] = aligned_alloc(ALIGNED, SMALL);
+	}
 	return 0;
 }
 
@@ -248,6 +273,60 @@ static PJRT_Buffer *lend(const struct array *a, const void *data, char *why, siz
 	d.event = b.done_with_host_buffer;
 	failed(api->PJRT_Event_Destroy(&d), NULL, 0);
 	return b.buffer;
+}
+
+/* Is the buffer the memory at `data`, and no copy? */
+static bool is_view(PJRT_Buffer *b, const void *data)
+{
+	ARGS(Buffer_UnsafePointer, p);
+
+	p.buffer = b;
+	return !failed(api->PJRT_Buffer_UnsafePointer(&p), NULL, 0) && p.buffer_pointer == (uintptr_t)data;
+}
+
+/*
+ * Lends all inputs: b[i] for in[i]. Making a buffer costs as much as a small program's run, and most of a model's
+ * inputs are where they were in the last run. So the last run's buffers are used again where they are the caller's
+ * memory itself. A buffer on a processor is an address, so it does not matter what the caller wrote there meanwhile.
+ * Small inputs, which are new numbers more often than not, are copied to a place that does not change. True: the
+ * buffers belong to the call, which is locked.
+ */
+static bool lend_all(struct call *c, const void *const *in, PJRT_Buffer **b, bool *good, char *why, size_t room)
+{
+	bool kept = pthread_mutex_trylock(&c->lock) == 0;
+
+	for (size_t i = 0; i < c->n_in && *good; i++) {
+		const void *data = kept && c->small[i] ? c->small[i] : in[i];
+
+		if (data != in[i])
+			memcpy(c->small[i], in[i], bytes_of(&c->in[i]));
+		if (kept && data && c->at[i] == data) {
+			b[i] = c->lent[i];
+			continue;
+		}
+		b[i] = lend(&c->in[i], data, why, room);
+		*good = b[i] != NULL;
+		if (kept) {
+			drop(c->lent[i]);
+			c->lent[i] = b[i];
+			c->at[i] = b[i] && is_view(b[i], data) ? data : NULL;
+		}
+	}
+	return kept;
+}
+
+/* Ends what lend_all began. Copies are not kept: they would take room. */
+static void end_loan(struct call *c, bool kept, PJRT_Buffer **b)
+{
+	for (size_t i = 0; i < c->n_in; i++)
+		if (!kept) {
+			drop(b[i]);
+		} else if (!c->at[i]) {
+			drop(c->lent[i]);
+			c->lent[i] = NULL;
+		}
+	if (kept)
+		pthread_mutex_unlock(&c->lock);
 }
 
 static void give_back(struct dl_managed *m)
@@ -297,14 +376,22 @@ static bool execute(const struct call *c, PJRT_Buffer *const *in, PJRT_Buffer **
 	return !failed(api->PJRT_LoadedExecutable_Execute(&e), why, room) && await(done, why, room);
 }
 
-/* Runs the program to its end. in: an address each; out: a tensor each, whose deleter the caller calls once. */
-int vantage_call_run(const struct call *c, const void *const *in, struct dl_managed **out, char *why, size_t room)
+/* Buffers of inputs and results, all NULL; NULL if memory is out. */
+static PJRT_Buffer **room_for(const struct call *c, char *why, size_t room)
 {
-	PJRT_Buffer **b = calloc(c->n_in + c->n_out + 1, sizeof *b), **results = b + c->n_in;
-	bool good = b != NULL;
+	PJRT_Buffer **b = calloc(c->n_in + c->n_out + 1, sizeof(PJRT_Buffer *));
 
-	for (size_t i = 0; i < c->n_in && good; i++)
-		good = (b[i] = lend(&c->in[i], in[i], why, room)) != NULL;
+	if (!b)
+		snprintf(why, room, "out of memory");
+	return b;
+}
+
+/* Runs the program to its end. in: an address each; out: a tensor each, whose deleter the caller calls once. */
+int vantage_call_run(struct call *c, const void *const *in, struct dl_managed **out, char *why, size_t room)
+{
+	PJRT_Buffer **b = room_for(c, why, room), **results = b ? b + c->n_in : NULL;
+	bool good = b != NULL, kept = b && lend_all(c, in, b, &good, why, room);
+
 	good = good && execute(c, b, results, why, room);
 	for (size_t i = 0; i < c->n_out; i++) {
 		out[i] = good ? tensor_of(&c->out[i], results[i], why, room) : NULL;
@@ -315,8 +402,46 @@ int vantage_call_run(const struct call *c, const void *const *in, struct dl_mana
 			give_back(out[i]);
 		out[i] = NULL;
 	}
-	for (size_t i = 0; b && i < c->n_in; i++)
-		drop(b[i]);
+	if (b)
+		end_loan(c, kept, b);
+	free(b);
+	return good ? 0 : -1;
+}
+
+size_t vantage_call_inputs(const struct call *c)
+{
+	return c->n_in;
+}
+
+size_t vantage_call_outputs(const struct call *c)
+{
+	return c->n_out;
+}
+
+static bool copy_out(const struct array *a, PJRT_Buffer *b, void *to, char *why, size_t room)
+{
+	ARGS(Buffer_UnsafePointer, p);
+
+	p.buffer = b;
+	if (failed(api->PJRT_Buffer_UnsafePointer(&p), why, room))
+		return false;
+	if (bytes_of(a))
+		memcpy(to, (const void *)p.buffer_pointer, bytes_of(a));
+	return true;
+}
+
+int vantage_call_into(struct call *c, const void *const *in, void *const *out, char *why, size_t room)
+{
+	PJRT_Buffer **b = room_for(c, why, room), **results = b ? b + c->n_in : NULL;
+	bool good = b != NULL, kept = b && lend_all(c, in, b, &good, why, room);
+
+	good = good && execute(c, b, results, why, room);
+	for (size_t i = 0; i < c->n_out && good; i++)
+		good = copy_out(&c->out[i], results[i], out[i], why, room);
+	for (size_t i = 0; b && i < c->n_out; i++)
+		drop(results[i]);
+	if (b)
+		end_loan(c, kept, b);
 	free(b);
 	return good ? 0 : -1;
 }
@@ -328,8 +453,16 @@ void vantage_call_free(struct call *c)
 
 	if (!c)
 		return;
+	for (size_t i = 0; c->lent && i < c->n_in; i++)
+		drop(c->lent[i]);
+	for (size_t i = 0; c->small && i < c->n_in; i++)
+		free(c->small[i]);
 	d.executable = c->executable;
 	failed(api->PJRT_LoadedExecutable_Destroy(&d), NULL, 0);
+	pthread_mutex_destroy(&c->lock);
+	free(c->lent);
+	free(c->small);
+	free(c->at);
 	free(c->in);
 	free(c->out);
 	free(c->keep);

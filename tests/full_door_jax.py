@@ -4,37 +4,10 @@ the right numbers, or are refused with a sentence; one is tuned, saved and loade
 searched: what is on trial is the way in and out."""
 import os
 import pathlib
-import sys
 import tempfile
 import warnings
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "python"))
-counts = {"pass": 0, "FAIL": 0, "skip": 0}
-
-
-def say(word, name, why=""):
-    counts[word] += 1
-    print(f"{word}: {name}" + (f": {why}" if why else ""))
-
-
-def end():
-    print(f"{counts['pass']} passed, {counts['FAIL']} failed, {counts['skip']} skipped")
-    sys.exit(1 if counts["FAIL"] else 0)
-
-
-try:
-    import jax
-    import jax.numpy as jnp
-    import numpy as np
-    import vantage
-    from vantage import tuned as inside
-    from vantage.lower import lower
-    from vantage.native import Call, library
-    library()
-except (ImportError, vantage.Refused) as e:
-    say("skip", "all of it", str(e))
-    end()
+from door import end, f32, jax, jnp, np, same, say, through, vantage
 
 
 @jax.custom_vjp
@@ -44,7 +17,6 @@ def rough(x):
 
 rough.defvjp(lambda x: (rough(x), x), lambda x, g: (g * (1 + 0 * x),))
 shared = jnp.arange(8, dtype=jnp.float32)
-f32 = lambda *n: jnp.asarray(np.random.default_rng(1).standard_normal(n), jnp.float32)
 FORMS = {
     "two matrices": (lambda a, b: a @ b, (f32(5, 7), f32(7, 3)), {}),
     "a tree in, a tree out": (lambda t: {"sum": t["a"] + t["b"][0], "all": (t["a"], [t["b"][1]])},
@@ -82,23 +54,6 @@ FORMS = {
     "an array of numpy, transposed": (lambda a: a + 1, (np.arange(6, dtype=np.float32).reshape(2, 3).T,), {}),
     "a convolution": (lambda a, w: jax.lax.conv(a, w, (1, 1), "SAME"), (f32(1, 3, 8, 8), f32(4, 3, 3, 3)), {}),
 }
-
-
-def same(a, b):
-    a, b = jax.tree.flatten(a), jax.tree.flatten(b)
-    return a[1] == b[1] and all(
-        x.dtype == y.dtype and x.shape == y.shape
-        for x, y in zip(map(jnp.asarray, a[0]), map(jnp.asarray, b[0]))) and all(
-        np.allclose(np.asarray(x, np.complex128), np.asarray(y, np.complex128),
-                    rtol=1e-2 if x.itemsize == 2 else 1e-4, atol=1e-5)
-        for x, y in zip(inside._leaves(a[0]), inside._leaves(b[0])))
-
-
-def through(function, args, kwargs):
-    """The function with its program compiled as it is, called as a tuned one is."""
-    known = lower(function, args, kwargs)
-    call = Call(known.module, known.inputs, known.outputs, {})
-    return inside.Tuned(function, inside.Report("compiled as it is"), call, known)
 
 
 def check_form(name, function, args, kwargs):

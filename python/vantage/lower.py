@@ -20,6 +20,7 @@ class Lowered:
     layout: "Layout"
     out_tree: object
     out_keys: dict   # result number: the implementation of the random key that it is
+    out_weak: tuple = ()  # numbers of the results whose type gives way to others', as that of Python's numbers does
 
 
 @dataclasses.dataclass
@@ -28,14 +29,41 @@ class Layout:
     tree: object
     fixed: dict      # leaf number: a value that is part of the program
     keys: dict       # leaf number: the implementation of the random key that it is
+    weak: list = None  # numbers of the leaves whose type gives way to others'; None, in old files: not known
 
     def __eq__(self, other):
-        return self.tree == other.tree and self.keys == other.keys and self.fixed == other.fixed
+        return (self.tree == other.tree and self.keys == other.keys and self.fixed == other.fixed and
+                (self.weak == other.weak or None in (self.weak, other.weak)))
 
 
 def is_key(x):
     import jax
     return hasattr(x, "dtype") and jax.dtypes.issubdtype(x.dtype, jax.dtypes.prng_key)
+
+
+def key_data(x):
+    """What a program is given for it: a random key's numbers, or the value itself."""
+    import jax
+    return jax.random.key_data(x) if is_key(x) else x
+
+
+def is_weak(x):
+    """Is its type one of Python's numbers, which gives way to the types of arrays?"""
+    return type(x) in (int, float, complex) or getattr(x, "weak_type", False)
+
+
+def weak_of(leaves):
+    return [i for i, x in enumerate(leaves) if is_weak(x)]
+
+
+def weakened(x):
+    """The array with a type that gives way. JAX has no public name for this."""
+    try:
+        from jax._src.lax.lax import _convert_element_type
+    except ImportError as e:
+        raise Refused("a result has the type of Python's numbers, which this version of JAX cannot be given back: "
+                      "turn it into an array of a type of its own") from e
+    return _convert_element_type(x, x.dtype, weak_type=True)
 
 
 def is_value(x):
@@ -57,9 +85,8 @@ def split(args, kwargs, static_argnums=(), static_argnames=()):
         else:
             if is_key(x):
                 keys[i] = str(jax.random.key_impl(x))
-                x = jax.random.key_data(x)
-            values.append(x)
-    return values, Layout(tree, fixed, keys)
+            values.append(key_data(x))
+    return values, Layout(tree, fixed, keys, [i for i in weak_of(leaves) if i not in fixed])
 
 
 class _Fixed:
@@ -88,6 +115,16 @@ def join(values, layout):
     return jax.tree.unflatten(layout.tree, leaves)
 
 
+def as_results(results, known):
+    """Of the program's results, those of the function: in its tree, keys as keys."""
+    import jax
+    for i, impl in known.out_keys.items():
+        results[i] = jax.random.wrap_key_data(results[i], impl=impl)
+    for i in known.out_weak:
+        results[i] = weakened(results[i])
+    return jax.tree.unflatten(known.out_tree, results)
+
+
 def lower(function, args, kwargs, static_argnums=(), static_argnames=()):
     """The program that JAX makes of the function for these arguments."""
     import jax
@@ -101,8 +138,10 @@ def lower(function, args, kwargs, static_argnums=(), static_argnames=()):
         for i, x in enumerate(results):
             if is_key(x):
                 out_keys[i] = str(jax.random.key_impl(x))
-        flat.tree = tree
-        return [jax.random.key_data(x) if is_key(x) else jax.numpy.asarray(x) for x in results]
+        flat.tree, flat.weak = tree, tuple(weak_of(results))
+        if flat.weak:
+            weakened(jax.numpy.zeros(()))  # refuses where it cannot
+        return [key_data(x) if is_key(x) else jax.numpy.asarray(x) for x in results]
 
     flat.__name__ = getattr(function, "__name__", flat.__name__)
     try:
@@ -120,4 +159,4 @@ def lower(function, args, kwargs, static_argnums=(), static_argnames=()):
     like = [(tuple(a.shape), str(a.dtype)) for a in jax.tree.leaves(lowered.args_info)]
     outputs = [(tuple(a.shape), str(a.dtype)) for a in jax.tree.leaves(lowered.out_info)]
     content = hashlib.sha256(lowered.as_text().encode()).hexdigest()  # the module itself numbers things anew each time
-    return Lowered(module, content, like, outputs, layout, flat.tree, out_keys)
+    return Lowered(module, content, like, outputs, layout, flat.tree, out_keys, flat.weak)

@@ -30,7 +30,7 @@ def _array(shape, dtype):
     return Array(number, len(shape), code, bits, (ctypes.c_int64 * MOST_RANK)(*shape))
 
 
-_capsule = ctypes.pythonapi.PyCapsule_New
+_capsule = ctypes.PyDLL(None).PyCapsule_New  # of our own: others set other types on pythonapi's
 _capsule.restype = ctypes.py_object
 _capsule.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
 _lock = threading.Lock()

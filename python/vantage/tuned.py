@@ -20,8 +20,9 @@ import tempfile
 import warnings
 
 from . import programs
-from .lower import lower, split
+from .lower import as_results, lower, split
 from .programs import Refused
+from .quick import NO, quick
 from .report import Report
 
 YARDSTICK = 10  # times the distance of the compiler's own program from the function's results
@@ -51,7 +52,7 @@ class Tuned:
     def __init__(self, function, report, call=None, lowered=None, static=((), ()), folder=None):
         self.function, self.report, self.folder = function, report, folder
         self._call, self._static, self._said = call, static, False
-        self._lowered, self._quick = lowered, _quick(lowered) if lowered else None
+        self._lowered, self._quick = lowered, quick(call, lowered) if call else None
         if function is not None:
             functools.update_wrapper(self, function, updated=())
 
@@ -65,9 +66,11 @@ class Tuned:
     def __call__(self, *args, **kwargs):
         if self._call is None:
             return self._plain(args, kwargs, None)
-        known, addresses = self._lowered, self._quick and self._quick(args, kwargs)
-        if addresses:
-            return _tree(self._call(addresses), known)
+        if self._quick:
+            results = self._quick(args, kwargs)
+            if results is not NO:
+                return results
+        known = self._lowered
         values, layout = split(args, kwargs, *self._static)
         if layout != known.layout:
             return self._plain(args, kwargs, "arguments of another form")
@@ -78,7 +81,7 @@ class Tuned:
                 given = f"{getattr(x, 'dtype', type(x).__name__)}{list(getattr(x, 'shape', ()))}"
                 return self._plain(args, kwargs, None if _traced(x) else f"{given} for {dtype}{list(shape)}")
             arrays.append(a)
-        return _tree(self._call([a[0] for a in arrays]), known)
+        return as_results(self._call([a[0] for a in arrays]), known)
 
     def _plain(self, args, kwargs, why):
         if self.function is None:
@@ -92,38 +95,6 @@ class Tuned:
 def _traced(x):
     import jax
     return isinstance(x, jax.core.Tracer)
-
-
-def _quick(known):
-    """A function that finds the addresses of the usual call, JAX's own arrays on a processor and nothing else, in a few
-    microseconds; it gives None where a call is not so, or the slow way might know better. None: this program has no
-    such calls."""
-    if known.layout.fixed or known.layout.keys or not known.inputs:
-        return None
-    import jax
-    flatten, tree = jax.tree_util.tree_flatten, known.layout.tree
-    array = type(jax.numpy.zeros((), device=jax.local_devices(backend="cpu")[0]))
-    wanted = [(shape, jax.numpy.dtype(dtype)) for shape, dtype in known.inputs]
-    homes = {jax.numpy.zeros((), device=d).sharding for d in jax.local_devices(backend="cpu")}
-    last = [None]  # of the shardings that are on one processor, the one that the last array had
-
-    def addresses(args, kwargs):
-        leaves, form = flatten((args, kwargs))
-        if form != tree:
-            return None
-        found = []
-        for x, (shape, dtype) in zip(leaves, wanted):
-            if type(x) is not array or x.shape != shape or x.dtype != dtype:
-                return None
-            home = x.sharding
-            if home is not last[0]:
-                if home not in homes:
-                    return None
-                last[0] = home
-            found.append(x.block_until_ready().unsafe_buffer_pointer())
-        return found
-
-    return addresses
 
 
 def _memory(x, shape, dtype):
@@ -148,13 +119,6 @@ def _memory(x, shape, dtype):
             return None
         a = a.astype(jax.numpy.dtype(dtype), copy=False)
     return a.ctypes.data, a
-
-
-def _tree(results, known):
-    import jax
-    for i, impl in known.out_keys.items():
-        results[i] = jax.random.wrap_key_data(results[i], impl=impl)
-    return jax.tree.unflatten(known.out_tree, results)
 
 
 def _distance(a, b):

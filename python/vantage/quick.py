@@ -1,0 +1,131 @@
+"""The short way through a call of a tuned function, for calls that are just like those it was tuned for.
+
+Programs with small results become one operation of a program of jaxlib's (python/inside.c says how). Then compiled code
+of jaxlib's compares trees, types and shapes, and makes the results, as in a call of jax.jit's. Results are copied once.
+From MOST_COPIED bytes on copying costs more than it saves, and the plugin's memory itself becomes an array.
+
+Both ways answer NO where a call is not so, or the long way might know better. A type that gives way to others', that of
+Python's own numbers, is another type here: `2.0` times bfloat16 is bfloat16, a float32 times bfloat16 is float32.
+jaxlib takes one for the other in compiled programs.
+"""
+from .lower import as_results, key_data, weak_of
+from .native import Call, library
+from .programs import Refused
+
+MOST_COPIED = 1 << 20
+NO = object()
+_registered = []
+
+
+def bytes_of(known):
+    import numpy
+    import jax
+    return sum(int(numpy.prod(shape, dtype=numpy.int64)) * jax.numpy.dtype(dtype).itemsize
+               for shape, dtype in known.outputs)
+
+
+def quick(call, known):
+    """A function of (args, kwargs) that gives results or NO. None: this program's calls have no short way."""
+    if known.layout.fixed or not isinstance(call, Call):
+        return None
+    if bytes_of(known) <= MOST_COPIED:
+        try:
+            return _inside(call, known)
+        except (ImportError, AttributeError, Refused):  # a JAX without this interface, or with another one
+            pass
+    return _lent(call, known) if known.inputs and not known.layout.keys else None
+
+
+def _register(jax):
+    if not _registered:
+        jax.ffi.register_ffi_target("vantage_inside", jax.ffi.pycapsule(library().vantage_inside), platform="cpu")
+        _registered.append(True)
+
+
+def _inside(call, known):
+    import jax
+    import numpy
+    _register(jax)
+    results = [jax.ShapeDtypeStruct(shape, jax.numpy.dtype(dtype)) for shape, dtype in known.outputs]
+    keys, arrays = known.layout.keys, iter(known.inputs)
+    leaves = []
+    for i in range(known.layout.tree.num_leaves):
+        shape, dtype = next(arrays)
+        x = jax.ShapeDtypeStruct(shape, jax.numpy.dtype(dtype))
+        leaves.append(jax.eval_shape(lambda d, impl=keys[i]: jax.random.wrap_key_data(d, impl=impl), x) if i in keys
+                      else x)
+    address = numpy.uint64(call.handle)
+
+    def tuned(*args, **kwargs):
+        given = [key_data(x) for x in jax.tree.leaves((args, kwargs))]
+        return as_results(list(jax.ffi.ffi_call("vantage_inside", results)(*given, call=address)), known)
+
+    args, kwargs = jax.tree.unflatten(known.layout.tree, leaves)
+    with jax.default_device(jax.local_devices(backend="cpu")[0]):
+        compiled = jax.jit(tuned, keep_unused=True).lower(*args, **kwargs).compile()
+    return _guarded(compiled, known.layout.weak)
+
+
+class _Watched:
+    """jaxlib's executable. Compiled code asks it about arguments of a form that it has not met, and not again."""
+
+    def __init__(self, executable, weak):
+        self.executable, self.weak, self.asked = executable, weak, False
+
+    def __getattr__(self, name):
+        return getattr(self.executable, name)
+
+    def call(self, *leaves):
+        if self.weak is not None and weak_of(leaves) != self.weak:
+            raise TypeError("a type that gives way to others', or one that no longer does")
+        self.asked = True
+        return self.executable.call(*leaves)
+
+
+def _guarded(compiled, weak):
+    """The compiled program, which looks at types that give way. jaxlib's code does so only by names that are not
+    public, so until it has asked once they are looked at here, for a third of the price of a call."""
+    import jax
+    watched, run = None, compiled
+    try:
+        watched = _Watched(compiled._executable, weak)
+        run = compiled._executable.create_cpp_call(compiled._params._replace(executable=watched)) or compiled
+    except (AttributeError, TypeError, ValueError):  # another version of JAX
+        pass
+
+    def guarded(args, kwargs):
+        if not (watched and watched.asked) and weak is not None and weak_of(jax.tree.leaves((args, kwargs))) != weak:
+            return NO
+        try:
+            return run(*args, **kwargs)
+        except (TypeError, ValueError):  # another tree, type, shape or device; a value that JAX traces
+            return NO
+
+    return guarded
+
+
+def _lent(call, known):
+    import jax
+    flatten, tree, weak = jax.tree_util.tree_flatten, known.layout.tree, known.layout.weak
+    array = type(jax.numpy.zeros((), device=jax.local_devices(backend="cpu")[0]))
+    wanted = [(shape, jax.numpy.dtype(dtype)) for shape, dtype in known.inputs]
+    homes = {jax.numpy.zeros((), device=d).sharding for d in jax.local_devices(backend="cpu")}
+    last = [None]  # of the shardings that are on one processor, the one that the last array had
+
+    def run(args, kwargs):
+        leaves, form = flatten((args, kwargs))
+        if form != tree or weak is not None and weak_of(leaves) != weak:
+            return NO
+        found = []
+        for x, (shape, dtype) in zip(leaves, wanted):
+            if type(x) is not array or x.shape != shape or x.dtype != dtype:
+                return NO
+            home = x.sharding
+            if home is not last[0]:
+                if home not in homes:
+                    return NO
+                last[0] = home
+            found.append(x.block_until_ready().unsafe_buffer_pointer())
+        return as_results(call(found), known)
+
+    return run

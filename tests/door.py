@@ -1,0 +1,57 @@
+"""What the tests of the Python package share: how they report, how they compare results, and a tuned function that was
+not searched: its program is compiled as it is, because what is on trial is the way in and out."""
+import pathlib
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "python"))
+counts = {"pass": 0, "FAIL": 0, "skip": 0}
+
+
+def say(word, name, why=""):
+    counts[word] += 1
+    print(f"{word}: {name}" + (f": {why}" if why else ""))
+
+
+def end():
+    print(f"{counts['pass']} passed, {counts['FAIL']} failed, {counts['skip']} skipped")
+    sys.exit(1 if counts["FAIL"] else 0)
+
+
+try:
+    import jax
+    import jax.numpy as jnp
+    import numpy as np
+    import vantage
+    from vantage import tuned as inside
+    from vantage.lower import lower
+    from vantage.native import Call, library
+except ImportError as e:
+    say("skip", "all of it", str(e))
+    end()
+try:
+    library()
+except vantage.Refused as e:
+    say("skip", "all of it", str(e))
+    end()
+
+
+def f32(*n):
+    return jnp.asarray(np.random.default_rng(1).standard_normal(n), jnp.float32)
+
+
+def same(a, b):
+    a, b = jax.tree.flatten(a), jax.tree.flatten(b)
+    return a[1] == b[1] and all(
+        x.dtype == y.dtype and x.shape == y.shape
+        for x, y in zip(map(jnp.asarray, a[0]), map(jnp.asarray, b[0]))) and all(
+        np.allclose(np.asarray(x, np.complex128), np.asarray(y, np.complex128),
+                    rtol=1e-2 if x.itemsize == 2 else 1e-4, atol=1e-5)
+        for x, y in zip(inside._leaves(a[0]), inside._leaves(b[0])))
+
+
+def through(function, args, kwargs):
+    """The function with its program compiled as it is, called as a tuned one is."""
+    known = lower(function, args, kwargs)
+    call = Call(known.module, known.inputs, known.outputs, {})
+    return inside.Tuned(function, inside.Report("compiled as it is"), call, known)

@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""Calls of tuned functions that take the short way, and calls that must not: other types, shapes, trees and devices,
+types that give way to others', arrays that are gone, values that JAX traces, several threads, memory written anew."""
+import threading
+import warnings
+
+from door import end, f32, jax, jnp, np, same, say, through
+from vantage import quick
+
+LARGE = quick.MOST_COPIED // 4 + 16
+
+
+def check(name, good, why=""):
+    say("pass" if good else "FAIL", name, "" if good else why)
+
+
+def quiet(fast, *args):
+    """The result, and what was said."""
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        return fast(*args), [str(w.message) for w in heard]
+
+
+def short(fast, *args):
+    """Does a call take the short way?"""
+    return fast._quick and fast._quick(args, {}) is not quick.NO
+
+
+def check_ways():
+    small, large = through(lambda a: a + 1, (f32(8),), {}), through(lambda a: a + 1, (f32(LARGE),), {})
+    check("a small result goes the short way", short(small, f32(8)))
+    check("so does a large one", short(large, f32(LARGE)))
+    for fast, n in ((small, 8), (large, LARGE)):
+        bare = through(fast.function, (f32(n),), {})
+        bare.function = None  # no way out
+        check(f"{n} numbers, three times", all(same(bare(f32(n) * k), f32(n) * k + 1) for k in range(3)))
+    for name, other in (("shape", f32(9)), ("type", f32(8).astype(jnp.bfloat16)), ("tree", [f32(8)])):
+        fast = through(lambda a: jax.tree.map(lambda x: x + 1, a), (f32(8),), {})
+        fast(f32(8))
+        got, heard = quiet(fast, other)
+        check(f"another {name} goes to the function", same(got, fast.function(other)) and len(heard) == 1, str(heard))
+        check(f"... and the next call of the first {name} does not", short(fast, f32(8)) and same(fast(f32(8)),
+                                                                                                f32(8) + 1))
+
+
+def check_weak():
+    """Types that give way: the program for a strong number is not that for a weak one."""
+    half = f32(4).astype(jnp.bfloat16)
+    times = lambda a, x: a * x  # noqa: E731
+    for name, first, second in (("strong", jnp.float32(2), 2.0), ("weak", 2.0, jnp.float32(2)),
+                                ("weak array", jnp.asarray(2.0), np.float32(2))):
+        fast = through(times, (half, first), {})
+        for _ in range(3):
+            check(f"tuned for a {name} number", short(fast, half, first) and same(fast(half, first),
+                                                                                  times(half, first)))
+        for _ in range(3):
+            got, _ = quiet(fast, half, second)
+            check(f"... called with another, {got.dtype}", not short(fast, half, second) and
+                  same(got, times(half, second)))
+    fast = through(lambda x: (x * 2, jnp.broadcast_to(x, (3,))), (0.5,), {})
+    fast.function = None
+    weak = [x.weak_type for x in fast(0.25)]
+    check("results that give way do so", weak == [True, True] and (fast(0.25)[1] * half[:3]).dtype == jnp.bfloat16,
+          str(weak))
+
+
+def check_traced():
+    fast = through(lambda a: jnp.sin(a) * 3, (f32(8),), {})
+    for name, of in (("a gradient", lambda f: jax.grad(lambda a: f(a).sum())(f32(8))),
+                     ("jit", lambda f: jax.jit(f)(f32(8))),
+                     ("vmap", lambda f: jax.vmap(f)(f32(3, 8))), ("a scan", lambda f: jax.lax.scan(
+                         lambda c, _: (f(c), None), f32(8), None, length=3)[0])):
+        for when in ("before", "after"):
+            got, heard = quiet(of, fast)
+            check(f"{name}, {when} a call of its own", same(got, of(fast.function)) and not heard, str(heard))
+            fast(f32(8))
+
+
+def check_gone():
+    fast, given = through(lambda a: a + 1, (f32(8),), {}), f32(8)
+    fast(given)
+    given.delete()
+    try:
+        fast(given)
+        check("an array that was deleted", False, "no error")
+    except RuntimeError as e:
+        check("an array that was deleted", "deleted" in str(e), str(e))
+
+
+def check_memory():
+    """An address that was seen before may hold other numbers."""
+    for n in (8, 1000, LARGE):
+        fast, given = through(lambda a, b: a + b, (f32(n), f32(n)), {}), np.ones(n, np.float32)
+        for k in range(4):
+            given[:] = k
+            check(f"{n} numbers written anew", same(fast(given, f32(n)), given + f32(n)))
+    kept = [fast(f32(LARGE) * k, f32(LARGE)) for k in range(4)]
+    check("results stay as they were", all(same(r, f32(LARGE) * k + f32(LARGE)) for k, r in enumerate(kept)))
+
+
+def check_threads():
+    for n in (8, 1000, LARGE):
+        fast, bad = through(lambda a: a * 2 + 1, (f32(n),), {}), []
+
+        def work(k):
+            mine = f32(n) * k
+            wanted = np.asarray(mine * 2 + 1)
+            bad.extend(k for _ in range(50) if not np.array_equal(np.asarray(fast(mine)), wanted))
+
+        threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+        [t.start() for t in threads]
+        [t.join() for t in threads]
+        check(f"{n} numbers, four threads", not bad, str(bad))
+
+
+check_ways()
+check_weak()
+check_traced()
+check_gone()
+check_memory()
+check_threads()
+end()
