@@ -31,6 +31,7 @@ struct device_options {	     /* all zero is the default */
 	double deadline;     /* the most seconds of an answer; 0: follows from earlier answers (patience.c) */
 	uint64_t seed;	     /* of the inputs */
 	bool wait;	     /* for the device's lock instead of failing with a sentence */
+	bool untimed;	     /* nothing is timed, so the machine's cores are shared with those who measure */
 	bool parts_only;     /* whole programs are not run: there is no room for them here, or their run fails */
 	const char *options; /* further compile options "name=value,...", or NULL */
 	/* the kind of decision, which says at which stage to extract and apply (stage.h); NULL: the backend's first */

@@ -2,7 +2,7 @@
  * host_open.c - opens a worker as a device, and describes it: plugin, cores, locks, options; and closes it.
  *
  * The worker is started at once, because only it knows which hardware there is. Its cores are locked before that, an
- * accelerator after it.
+ * accelerator after it. Where nothing is timed, no core is locked, and programs that measure need not be waited for.
  */
 #include <math.h>
 #include <stdio.h>
@@ -224,6 +224,12 @@ static const struct device_ops host_ops = {
 	host_close, host_compile, host_drop, host_extract, host_pair, host_run, host_compare,
 	host_effort, host_arrange, host_load, host_process};
 
+/* Are programs timed on this machine's cores? */
+static bool times(const struct host *h, const struct device_options *o)
+{
+	return h->backend->traits & ON_HOST && h->base.info.kind == COST_MEASURED && !o->untimed;
+}
+
 struct device *host_open(const struct device_options *o, struct err *err)
 {
 	struct host *h = MEM_NEW(1, struct host);
@@ -250,7 +256,7 @@ struct device *host_open(const struct device_options *o, struct err *err)
 		h->borrowed = MEM_NEW(o->n_beside, int);
 		memcpy(h->borrowed, o->beside, o->n_beside * sizeof *h->borrowed);
 		h->n_borrowed = o->n_beside;
-	} else if (h->backend->traits & ON_HOST || (!*h->target && o->core)) {
+	} else if (times(h, o) || (!*h->target && o->core)) {
 		if (core_set_take(&h->cores, name, o->core, o->cores, o->wait, err) < 0)
 			goto fail;
 		note_cores(h);

@@ -169,7 +169,7 @@ static int lower_with(struct user_program *p, const struct buf *file, struct dev
 static int lower(struct user_program *p, const char *path, const struct buf *file, struct device *d,
 	struct err *err)
 {
-	struct device_options o = {.backend = backend_first(), .wait = true};
+	struct device_options o = {.backend = backend_first(), .untimed = true};
 	if (d && device_info(d)->compiles)
 		return lower_with(p, file, d, err);
 	struct device *other = device_open(&o, err);

@@ -87,6 +87,7 @@ int parts_check(struct verdict *v, struct lab *lab, const uint8_t *config, const
 	if (!has_room(lab, devices, v->compared, sizeof v->compared))
 		return 0;
 	here.backend = backend_first();
+	here.untimed = true;
 	d = device_open(&here, &why);
 	if (!d) {
 		snprintf(v->compared, sizeof v->compared, "Its numbers were not compared: %.300s.", why.text);
