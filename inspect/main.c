@@ -78,7 +78,7 @@ static int show(const struct inspect_settings *s, const char *path, struct err *
 	struct inspection in = {s, path, NULL, &out, err};
 	size_t n = strlen(path);
 	bool json = (n > 5 && strcmp(path + n - 5, ".json") == 0) || (n > 8 && strcmp(path + n - 8, ".json.gz") == 0);
-	int rc = json && !s->pipeline ? puzzle_show(path, &out, err) : 0;
+	int rc = json && !s->pipeline && !space_maker(path) ? puzzle_show(path, &out, err) : 0;
 	if (rc == 0)
 		rc = s->pipeline ? inspect_pipeline(&in) : s->space || s->flip ? inspect_decisions(&in) : s->memory ?
 			inspect_memory(&in) : s->device ? inspect_device(&in) : view(&in);

@@ -54,9 +54,19 @@
 #define HUNT_AUTO (-1)
 #define HUNT_FORMAT 9 /* of the saved state */
 
-/* The last two choose by sums of operators before the hunt, which then only measures (rival.h). */
-/* From STRATEGY_OWN on: of kinds that look by themselves (space/arranging.h). */
-enum strategy { STRATEGY_GUIDED, STRATEGY_RANDOM, STRATEGY_SWEEP, STRATEGY_TASO, STRATEGY_GREEDY, STRATEGY_OWN };
+/*
+ * The last three choose before the hunt, which then only measures: by sums of operators (rival.h), and in the kind's
+ * own way (space_kind.solve). From STRATEGY_OWN on: of kinds that look for arrangements (space/arranging.h).
+ */
+enum strategy {
+	STRATEGY_GUIDED,
+	STRATEGY_RANDOM,
+	STRATEGY_SWEEP,
+	STRATEGY_TASO,
+	STRATEGY_GREEDY,
+	STRATEGY_SELF,
+	STRATEGY_OWN
+};
 enum propose { PROPOSE_SIGNED, PROPOSE_MAGNITUDE };
 /* From HUNT_NAMED on: the starts of the space, in their order. A saved search names its start by this number. */
 enum hunt_start { HUNT_GIVEN = -1, HUNT_DEFAULT, HUNT_RANDOM, HUNT_NAMED };

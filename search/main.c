@@ -22,6 +22,7 @@
 
 /* The state is written into the folder so often; without a store, also whenever something was kept. */
 #define SAVE_SECONDS 5
+#define SOLVE_SECONDS 60 /* a kind looks by itself so long, unless the user says how long */
 
 static bool arranges(const struct session *s)
 {
@@ -52,6 +53,8 @@ static void begin_talk(const struct session *s)
 	} else if (arranges(s)) {
 		talk("the compiler is asked for its own ways first; "
 		     "then arrangements are looked for, and the best is shown to it");
+	} else if (set->strategy == STRATEGY_SELF) {
+		talk("looking for the best answer in the way of the kind itself");
 	} else if (guided && s->lab.space->ops->promise) {
 		talk("no model for these decisions; guided by what the rules promise, then by what is measured");
 	} else if (guided) {
@@ -215,7 +218,26 @@ static int run_arrange(struct session *s, struct err *err)
 	return rc;
 }
 
-/* Lets a rival (rival.h) choose the configuration, if the strategy is one: s->given is then what it chose. */
+/* Lets the kind look by itself. */
+static int ask_kind(struct session *s, struct err *err)
+{
+	const struct settings *set = s->set;
+	struct space_effort e = {.seconds = set->seconds, .steps = (uint64_t)set->steps, .seed = (uint64_t)set->seed,
+		.jobs = set->jobs > 0 ? (uint32_t)set->jobs : 0, .stop = stop_asked};
+	const struct space_kind *kind = s->lab.space->ops->kind;
+
+	if (!kind->solve)
+		return err_set(err, "decisions of the kind %s have no strategy of their own: take guided, random or "
+			"sweep", kind->name);
+	if (e.seconds <= 0 && e.steps == 0)
+		e.seconds = SOLVE_SECONDS;
+	return kind->solve(s->lab.space, &e, s->given, err);
+}
+
+/*
+ * Lets a rival (rival.h), or the kind itself, choose the configuration, if the strategy says so: s->given is then what
+ * it chose.
+ */
 static int ask_rival(struct session *s, bool *rival, struct err *err)
 {
 	const struct settings *set = s->set;
@@ -223,11 +245,13 @@ static int ask_rival(struct session *s, bool *rival, struct err *err)
 		.budget = (uint64_t)set->budget, .seconds = set->seconds};
 	struct rival_answer answer;
 
-	*rival = set->strategy == STRATEGY_TASO || set->strategy == STRATEGY_GREEDY;
+	*rival = set->strategy == STRATEGY_TASO || set->strategy == STRATEGY_GREEDY || set->strategy == STRATEGY_SELF;
 	if (!*rival)
 		return 0;
 	if (!s->given)
 		s->given = mem_alloc(s->lab.space->n_sites + 1);
+	if (set->strategy == STRATEGY_SELF)
+		return ask_kind(s, err);
 	return rival_search(&s->lab, s->device, &ro, s->given, &answer, err);
 }
 
@@ -368,14 +392,40 @@ static int run_puzzle(const struct settings *set, struct err *err)
 		.strategy = set->placing, .goal = set->goal};
 
 	if (p.seconds <= 0 && p.steps == 0)
-		p.seconds = 60;
+		p.seconds = SOLVE_SECONDS;
 	return puzzle_solve(&p, err);
+}
+
+/*
+ * A public problem, for which the user named a strategy, is a program that its kind makes. Where a formula gives all
+ * prices, no device is needed; a kind that looks by itself does so, unless told otherwise.
+ */
+static int settle_made(struct settings *set, struct buf *program, struct err *err)
+{
+	const struct space_kind *kind = NULL;
+	struct err none = {0};
+
+	if (puzzle_is(set->graph) && set->strategy_named) {
+		if (puzzle_program(set->graph, set->goal, program, err) < 0)
+			return -1;
+		set->graph = program->data;
+	}
+	if (!puzzle_is(set->graph))
+		kind = space_maker(set->graph);
+	if (!kind && !strchr(set->space, ',') && !puzzle_is(set->graph))
+		kind = space_kind_find(set->space, &none);
+	if (kind && space_kind_counts(kind))
+		set->device = "none";
+	if (kind && kind->solve && !set->strategy_named)
+		set->strategy = STRATEGY_SELF;
+	return 0;
 }
 
 int main(int argc, char **argv)
 {
 	struct settings set;
 	struct session s = {.set = &set};
+	struct buf program = {0};
 	struct err err = {0};
 	int rc;
 
@@ -385,10 +435,13 @@ int main(int argc, char **argv)
 	talk_on(!set.quiet);
 	if (rc == 0 && user_program_is_cost_graph(set.graph))
 		set.device = "none";
+	if (rc == 0)
+		rc = settle_made(&set, &program, &err);
 	if (rc == 0) {
 		rc = puzzle_is(set.graph) ? run_puzzle(&set, &err) : run(&s, &err);
 		session_close(&s);
 	}
 	search_settings_release(&set);
+	buf_release(&program);
 	return rc < 0 ? err_exit(&err) : 0;
 }

@@ -13,13 +13,15 @@
 #include "base/json.h"
 #include "base/progress.h"
 #include "base/stop.h"
+#include "space/net/net.h"
 #include "space/net/solve.h"
+#include "space/place/deciding.h"
 #include "space/place/placing.h"
 
 bool puzzle_is(const char *path)
 {
 	static const char *const ends[] = {".json", ".json.gz", ".json.zst"};
-	size_t n = strlen(path);
+	size_t n = space_maker(path) ? 0 : strlen(path); /* "net:NAME.json" is a program */
 
 	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
 		size_t k = strlen(ends[i]);
@@ -27,6 +29,25 @@ bool puzzle_is(const char *path)
 			return true;
 	}
 	return false;
+}
+
+static const char not_one[] = "%s is JSON, but neither a problem of the iopddl contest, which begins with a "
+	"\"problem\", nor one of dnn-partitioning, which says \"maxFPGAs\"";
+
+int puzzle_program(const char *path, int goal, struct buf *name, struct err *err)
+{
+	static const char *const goals[] = {"load", "latency", "time"};
+	struct buf text = {0};
+	int rc = io_read_file(path, IO_FILE_LIMIT, &text, err);
+
+	if (rc == 0 && place_looks_like(text.data, text.len))
+		buf_addf(name, PLACE_PROGRAM, goals[goal], path);
+	else if (rc == 0 && network_looks_like(text.data, text.len))
+		buf_addf(name, NET_PROGRAM, path);
+	else if (rc == 0)
+		rc = err_set(err, not_one, path);
+	buf_release(&text);
+	return rc;
 }
 
 static void show(void *with, double seconds, uint64_t steps, bool found, network_sum cost)
@@ -151,7 +172,8 @@ static void show_place(void *with, uint64_t steps, double cost)
 static void place_summary(const struct puzzle_settings *set, const struct place *p, const struct placing_result *r,
 	struct buf *out)
 {
-	static const char *const goals[] = {"largest load", "latency"}, *const keys[] = {"load", "latency"};
+	static const char *const goals[] = {"largest load", "latency", "time"},
+		*const keys[] = {"load", "latency", "time"};
 	struct json j = {.out = out, .pretty = true};
 
 	if (!set->json) {
@@ -215,9 +237,7 @@ static int solve_text(const struct puzzle_settings *set, const struct buf *text,
 		return rc;
 	}
 	if (!network_looks_like(text->data, text->len))
-		return err_set(err, "%s is JSON, but neither a problem of the iopddl "
-			"contest, which begins with a \"problem\", nor "
-			"one of dnn-partitioning, which says \"maxFPGAs\"", set->path);
+		return err_set(err, not_one, set->path);
 	if ((rc = network_parse(&net, text->data, text->len, err)) < 0)
 		err_prefix(err, "%s", set->path);
 	else

@@ -289,6 +289,16 @@ static void add_curves(struct buf *b, const struct hunt *h)
 	buf_adds(b, ". The verdict above is measured anew, on whole programs.</figcaption></figure>\n");
 }
 
+/* What the kind itself shows of the default and of what was found. */
+static void add_page(struct buf *b, const struct hunt *h)
+{
+	uint8_t *dflt = mem_alloc(h->s->n_sites + 1);
+
+	space_default(h->s, dflt);
+	h->s->ops->page(h->s, dflt, h->config, b);
+	mem_free(dflt);
+}
+
 void report_write(const struct result *r, struct buf *b)
 {
 	const struct hunt *h = r->hunt;
@@ -302,6 +312,8 @@ void report_write(const struct result *r, struct buf *b)
 		add_curves(b, h);
 	if (r->verdict->n_limits)
 		add_limits(b, r->verdict);
+	if (h->s->ops->page)
+		add_page(b, h);
 	add_search(b, r);
 	if (h->n_steps)
 		add_steps(b, h);

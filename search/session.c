@@ -15,8 +15,13 @@
 
 void session_default_dir(const char *graph, struct buf *out)
 {
-	const char *slash = strrchr(graph, '/'), *name = slash ? slash + 1 : graph, *dot = strchr(name, '.');
+	const char *slash = strrchr(graph, '/'), *name, *dot;
 
+	if (space_maker(graph) && slash) /* what stands before the path is no folder */
+		for (const char *colon; (colon = strchr(graph, ':')) && colon < slash;)
+			graph = colon + 1;
+	name = slash ? slash + 1 : graph;
+	dot = strchr(name, '.');
 	buf_add(out, graph, dot && dot > name ? (size_t)(dot - graph) : strlen(graph));
 	buf_adds(out, ".tuned");
 	for (size_t i = 0; i < out->len; i++)

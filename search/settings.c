@@ -19,8 +19,8 @@ _Static_assert(HUNT_AUTO == OPT_AUTO, "what auto stores is what the search takes
 static struct {
 	const char *name[STRATEGIES];
 	int n;
-	char words[200], help[400]; /* as opt.h wants them */
-} strategies = {.name = {"guided", "random", "sweep", "taso", "greedy"}, .n = STRATEGY_OWN};
+	char words[200], help[500]; /* as opt.h wants them */
+} strategies = {.name = {"guided", "random", "sweep", "taso", "greedy", "own"}, .n = STRATEGY_OWN};
 
 static void add_strategy(const char *name)
 {
@@ -46,7 +46,8 @@ static void name_strategies(void)
 			sizeof strategies.words - strlen(strategies.words), "%s%s", i ? "|" : "", strategies.name[i]);
 	snprintf(strategies.help, sizeof strategies.help,
 		"how candidates are chosen. guided: by the model; random: at random; sweep: every single flip; taso "
-		"and greedy: as those optimisers do, by the sum of operators that are each measured once%s%s%s%s%s",
+		"and greedy: as those optimisers do, by the sum of operators that are each measured once; own: as "
+		"the kind of decision looks by itself, if it can, and then the default%s%s%s%s%s",
 		k ? ". For " : "", k ? k->name : "", k ? ": " : "", own.len ? own.data : "",
 		k ? ", the first unless another is named" : "");
 	buf_release(&own);
@@ -166,10 +167,11 @@ int search_parse(struct settings *s, int argc, char **argv, struct err *err)
 			"bytes:16GiB; may be repeated"),
 		OPT_SECTION("A public problem instead of a program "
 			"(NAME.json or NAME.json.gz: iopddl, dnn-partitioning)"),
-		OPT_ENUM(0, "placing", &s->placing, "anneal|one|contiguous|heft|random|local",
+		OPT_ENUM(0, "placing", &s->placing, "anneal|one|contiguous|heft|random|local|brkga",
 			"how operations are placed on devices"),
-		OPT_ENUM(0, "goal", &s->goal, "load|latency",
-			"what to make small: the load of the busiest device, or the time of one sample"),
+		OPT_ENUM(0, "goal", &s->goal, "load|latency|time",
+			"what to make small: the load of the busiest device, the time of one sample, or that by a list "
+			"scheduler"),
 		OPT_INT(0, "steps", &s->steps, 0, INT64_C(1) << 40,
 			"how many steps each thread takes, however long that lasts, so that the answer is always the "
 			"same; 0: as many as --seconds allows, or a minute"),
@@ -195,8 +197,10 @@ int search_parse(struct settings *s, int argc, char **argv, struct err *err)
 	*s = (struct settings){LAB_DEFAULTS, .jobs = OPT_AUTO, .budget = 2000, .start = "default", .hops = HUNT_AUTO,
 		.alpha = HUNT_AUTO,
 		.kernel_us = OPT_AUTO, .explore = 10, .tied = true, .drift_checks = 4, .verdict_seconds = OPT_AUTO,
-		.adapt = true, .by = INFER_GAIN};
+		.adapt = true, .by = INFER_GAIN, .strategy = -1};
 	rc = opt_parse(&prog, argc, argv, &n_words, err);
+	s->strategy_named = s->strategy >= 0;
+	s->strategy = s->strategy_named ? s->strategy : STRATEGY_GUIDED;
 	return rc == 0 ? settle(s, n_words, argv, err) : rc;
 }
 

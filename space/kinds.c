@@ -81,6 +81,15 @@ const struct space_price *space_prices(const struct space_kind *k)
 	return k->prices ? k->prices : usual;
 }
 
+bool space_kind_counts(const struct space_kind *k)
+{
+	const struct space_price *p = space_prices(k);
+
+	while (p->how == PRICING_FORMULA)
+		p++;
+	return p->how == PRICING_NONE;
+}
+
 const char *space_priced(const struct space_kind *k)
 {
 	static char text[200];

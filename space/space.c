@@ -149,19 +149,39 @@ void space_context_alone(struct space *s, const uint8_t *config, const uint32_t 
 	}
 }
 
+void space_touched_nodes(uint32_t *nodes, size_t n, uint32_t **out, size_t *n_out, size_t *cap)
+{
+	size_t kept = *n_out;
+
+	sort_u32(nodes, n);
+	MEM_GROW(out, cap, *n_out + n);
+	for (size_t i = 0; i < n; i++)
+		if (i == 0 || nodes[i] != nodes[i - 1])
+			(*out)[kept++] = nodes[i];
+	*n_out = kept;
+}
+
 void space_touched_sites(struct space *s, const uint8_t *a, const uint8_t *b, const uint32_t *changed,
 	uint32_t n_changed, uint32_t **nodes, size_t *n, size_t *cap)
 {
-	size_t first = *n, kept = *n;
+	uint32_t *of = mem_alloc((n_changed + (size_t)1) * sizeof *of);
 
 	(void)a;
 	(void)b;
-	MEM_GROW(nodes, cap, *n + n_changed);
 	for (uint32_t k = 0; k < n_changed; k++)
-		(*nodes)[(*n)++] = s->site[changed[k]].node;
-	sort_u32(*nodes + first, n_changed);
-	for (size_t i = first; i < *n; i++)
-		if (i == first || (*nodes)[i] != (*nodes)[i - 1])
-			(*nodes)[kept++] = (*nodes)[i];
-	*n = kept;
+		of[k] = s->site[changed[k]].node;
+	space_touched_nodes(of, n_changed, nodes, n, cap);
+	mem_free(of);
+}
+
+int space_region_formula(struct space *s, const uint8_t *a, const uint8_t *b, struct regions *out, struct err *err)
+{
+	struct region r = {.key = {config_hash(s, a), config_hash(s, b)}, .times = 1, .copies = 1, .n_nodes = 1};
+
+	(void)err;
+	if (memcmp(a, b, s->n_sites) == 0)
+		return 0;
+	MEM_GROW(&out->v, &out->cap, out->n + 1);
+	out->v[out->n++] = r;
+	return 0;
 }

@@ -149,6 +149,14 @@ struct space_price {
 	enum pricing how; /* PRICING_NONE ends a list */
 };
 
+/* How long a kind looks by itself (space_kind.solve); all zero: one second, on all cores. */
+struct space_effort {
+	double seconds;
+	uint64_t steps, seed; /* steps: the most, so that the answer is reproducible; 0: by the clock */
+	uint32_t jobs;	      /* threads; 0: one for each core */
+	bool (*stop)(void);   /* may be NULL */
+};
+
 /*
  * A kind of decision: one folder below space/, and its row in schemas/kind.def. The full name of a space is the kind's
  * name, alone or followed by '/' or ':' and text that the kind itself reads ("fusion/binary", "toy:7").
@@ -175,6 +183,11 @@ struct space_kind {
 	int (*make)(const char *program, struct buf *module, char *kind, struct err *err);
 	/* Returns how many devices programs of this full name are for, 1 where it does not say; NULL: always 1. */
 	uint32_t (*devices)(const char *kind);
+	/*
+	 * Looks for a good configuration in the kind's own way, which knows the formula and needs no prices; a search
+	 * then takes that unless told otherwise. May be NULL. -1 with a sentence if it finds none that is allowed.
+	 */
+	int (*solve)(struct space *s, const struct space_effort *e, uint8_t *config, struct err *err);
 	const struct space_option *options;	 /* of its own on the command line; NULL: none */
 	const struct space_arranging *arranging; /* for kinds that arrange programs in memory (arranging.h), or NULL */
 };
@@ -262,6 +275,10 @@ struct space_ops {
 	 */
 	int (*operators)(struct space *s, uint32_t site, uint8_t choice, struct regions *before, struct regions *after,
 		struct err *err);
+	/*
+	 * Appends, for the page of a search, HTML that shows what two configurations make of the program; may be NULL.
+	 */
+	void (*page)(struct space *s, const uint8_t *before, const uint8_t *after, struct buf *out);
 	/* Writes the decisions for the users of the program, into a file of that name in the folder; may be NULL. */
 	void (*answer)(struct space *s, const uint8_t *config, struct buf *out);
 	const char *answer_file;
@@ -297,6 +314,8 @@ const struct space_kind *space_maker(const char *program);
 const char *space_kind_forms(void);
 /* The same, each with what is decided, and then `more`: for --help. The text lasts until the next call. */
 const char *space_kind_words(const char *more);
+/* Are its prices all given by a formula, so that no device is needed? */
+bool space_kind_counts(const struct space_kind *k);
 /* The quantities in which the kind can price, and how: its own list, or the usual one if it has none. */
 const struct space_price *space_prices(const struct space_kind *k);
 /* The names of these quantities, for people; the text lasts until the next call. */
@@ -319,6 +338,10 @@ void space_context_alone(struct space *s, const uint8_t *config, const uint32_t 
 /* For space_ops.touched: where a choice changes its site alone. */
 void space_touched_sites(struct space *s, const uint8_t *a, const uint8_t *b, const uint32_t *changed,
 	uint32_t n_changed, uint32_t **nodes, size_t *n, size_t *cap);
+/* Appends nodes for space_ops.touched: sorts them, and leaves out what is there twice. */
+void space_touched_nodes(uint32_t *nodes, size_t n, uint32_t **out, size_t *n_out, size_t *cap);
+/* For space_ops.region, where a formula is the only price: one region with nothing in it. */
+int space_region_formula(struct space *s, const uint8_t *a, const uint8_t *b, struct regions *out, struct err *err);
 /* The start with this name, or NULL. */
 const struct space_start *space_start_find(const struct space *s, const char *name);
 

@@ -11,13 +11,13 @@ sources() { find base hlo graph space device cost ready store lab collect learn 
 	sort; }
 
 # Finds strings that are a name of the tables, or begin with one: "cpu", "fusion/binary", "toy:"; and sentences and help
-# texts that contain a name, unless it is an ordinary word (stores have shards, lists have an order). A kind may name
-# itself, and so may the folder of a backend. device/worker/ speaks to plugins, which call themselves "cpu", too.
-# Comments may name anything.
+# texts that contain a name, unless it is an ordinary word (stores have shards, lists have an order). A feature may be
+# called by such a word. A kind may name itself, and so may the folder of a backend. device/worker/ speaks to plugins,
+# which call themselves "cpu", too. Comments may name anything.
 kinds=$(sed -nE 's/^KIND\(([a-z]+)\)$/\1/p' schemas/kind.def)
 backends=$(sed -nE 's/^BACKEND\([a-z]+, "([a-z]+)".*/\1/p' schemas/backend.def)
 [ -n "$kinds" ] && [ -n "$backends" ] || echo "FAIL: tables_are_read: kinds \"$kinds\", backends \"$backends\""
-ordinary=" order shard "
+ordinary=" order shard net place "
 code() { # FILES: every line without its comments, as FILE:LINE: TEXT
 	awk '/^[ \t]*(\/?\*|\/\/)/ { next } { gsub(/\/\*[^*]*(\*\/|$)/, ""); print FILENAME ":" FNR ": " $0 }' "$@"
 }
@@ -25,7 +25,8 @@ named() { # FILES...: offences
 	local k
 	code "$@" | grep '"' >"$tmp/code"
 	for k in $kinds; do
-		grep -E "\"$k([/:][^\"]*)?\"|\"[^\"]*--space $k\b" "$tmp/code" | grep -vE "^(space|device)/$k/"
+		grep -E "\"$k([/:][^\"]*)?\"|\"[^\"]*--space $k\b" "$tmp/code" |
+			grep -vE "^(space|device)/$k/|SCALE_(PLAIN|SIZE)"
 		[ "${ordinary/ $k /}" = "$ordinary" ] || continue
 		grep -vE '#[ \t]*include' "$tmp/code" | grep -E "\"[^\"]*\b$k\b[^\"]*\"" |
 			grep -vE "^(space|device)/$k/"

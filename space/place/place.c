@@ -10,6 +10,7 @@
 #include <string.h>
 #include "base/json.h"
 #include "base/sort.h"
+#include "space/place/schedule.h"
 
 void place_release(struct place *p)
 {
@@ -81,6 +82,25 @@ static int find_order(struct place *p, struct err *err)
 	return 0;
 }
 
+/* For problems without a machine: accelerators are alike, and so are processors. */
+static void fill_devices(struct place *p)
+{
+	for (uint32_t d = 0; d < p->n_devices && !p->on[0]; d++)
+		p->room[d] = d < p->n_accelerators ? p->memory : INFINITY;
+	for (uint32_t d = p->n_devices; d-- > 0 && !p->on[d];)
+		p->on[d] = p->time[d >= p->n_accelerators];
+	p->rank = ARENA_NEW(&p->mem, p->n_nodes + 1, double);
+	for (uint32_t i = p->n_nodes; i-- > 0;) {
+		uint32_t v = p->order[i];
+		double most = 0, least = INFINITY;
+		for (uint32_t k = p->out_first[v]; k < p->out_first[v + 1]; k++)
+			most = fmax(most, p->rank[p->out[k]] + p->transfer[v]);
+		for (uint32_t d = 0; d < p->n_devices; d++)
+			least = fmin(least, p->on[d][v]);
+		p->rank[v] = most + least;
+	}
+}
+
 int place_finish(struct place *p, struct err *err)
 {
 	index_edges(p, p->from, p->to, &p->out_first, &p->out);
@@ -95,7 +115,10 @@ int place_finish(struct place *p, struct err *err)
 	for (uint32_t v = 0; v < p->n_nodes; v++)
 		p->member[p->group_first[p->group[v]] + at[p->group[v]]++] = v;
 	mem_free(at);
-	return find_order(p, err);
+	if (find_order(p, err) < 0)
+		return -1;
+	fill_devices(p);
+	return 0;
 }
 
 static bool is_processor(const struct place *p, uint32_t device)
@@ -103,32 +126,15 @@ static bool is_processor(const struct place *p, uint32_t device)
 	return device >= p->n_accelerators;
 }
 
-bool place_allowed(const struct place *p, const uint32_t *device)
+double place_busy(const struct place *p, const uint32_t *device, double load[PLACE_DEVICES])
 {
-	double used[PLACE_DEVICES] = {0};
+	double most = 0;
 
-	for (uint32_t v = 0; v < p->n_nodes; v++) {
-		if (device[v] >= p->n_devices || device[v] != device[p->member[p->group_first[p->group[v]]]])
-			return false;
-		if (!is_processor(p, device[v]) && !p->supported[v])
-			return false;
-		used[device[v]] += p->size[v];
-	}
-	for (uint32_t d = 0; d < p->n_accelerators; d++)
-		if (used[d] > p->memory)
-			return false;
-	return true;
-}
-
-double place_load(const struct place *p, const uint32_t *device)
-{
-	double load[PLACE_DEVICES] = {0}, most = 0;
-
-	if (!place_allowed(p, device))
-		return INFINITY;
+	for (uint32_t d = 0; d < p->n_devices; d++)
+		load[d] = 0;
 	for (uint32_t v = 0; v < p->n_nodes; v++) {
 		uint64_t needed = 0;
-		load[device[v]] += p->time[is_processor(p, device[v])][v];
+		load[device[v]] += p->on[device[v]][v];
 		for (uint32_t i = p->out_first[v]; i < p->out_first[v + 1]; i++)
 			needed |= (uint64_t)1 << device[p->out[i]];
 		needed &= ~((uint64_t)1 << device[v]);
@@ -140,6 +146,13 @@ double place_load(const struct place *p, const uint32_t *device)
 	for (uint32_t d = 0; d < p->n_devices; d++)
 		most = load[d] > most ? load[d] : most;
 	return most;
+}
+
+double place_load(const struct place *p, const uint32_t *device)
+{
+	double load[PLACE_DEVICES];
+
+	return place_allowed(p, device) ? place_busy(p, device, load) : INFINITY;
 }
 
 /*
@@ -223,7 +236,7 @@ static double piece_done(const struct place *p, const uint32_t *device, struct p
 	for (uint32_t k = q->first[i]; k < q->first[i + 1]; k++) {
 		uint32_t v = q->node[k];
 		bool processor = is_processor(p, device[v]), leaves = false;
-		work += p->time[processor][v];
+		work += p->on[device[v]][v];
 		for (uint32_t e = p->in_first[v]; e < p->in_first[v + 1]; e++) {
 			uint32_t u = p->in[e];
 			if (q->of[u] == i)
@@ -241,14 +254,12 @@ static double piece_done(const struct place *p, const uint32_t *device, struct p
 	return start + work;
 }
 
-double place_latency(const struct place *p, const uint32_t *device)
+double place_piecewise(const struct place *p, const uint32_t *device)
 {
 	struct pieces q;
 	uint32_t *ready, n = 0;
 	double last = 0;
 
-	if (!place_allowed(p, device))
-		return INFINITY;
 	pieces_init(&q, p, device);
 	ready = MEM_NEW(q.n + 1, uint32_t);
 	for (uint32_t i = 0; i < q.n; i++)
@@ -272,9 +283,28 @@ double place_latency(const struct place *p, const uint32_t *device)
 	return last;
 }
 
+double place_latency(const struct place *p, const uint32_t *device)
+{
+	return place_allowed(p, device) ? place_piecewise(p, device) : INFINITY;
+}
+
+double place_time(const struct place *p, const uint32_t *device)
+{
+	struct schedule s;
+	double finish;
+
+	if (!place_allowed(p, device))
+		return INFINITY;
+	schedule_make(p, device, NULL, &s);
+	finish = schedule_fits(p, &s) ? s.finish : INFINITY;
+	schedule_release(&s);
+	return finish;
+}
+
 double place_cost(const struct place *p, enum place_goal goal, const uint32_t *device)
 {
-	return goal == PLACE_LOAD ? place_load(p, device) : place_latency(p, device);
+	return goal == PLACE_LOAD ? place_load(p, device) : goal == PLACE_LATENCY ? place_latency(p, device)
+		: place_time(p, device);
 }
 
 void place_write(const struct place *p, enum place_goal goal, const uint32_t *device, struct buf *out)
@@ -282,7 +312,8 @@ void place_write(const struct place *p, enum place_goal goal, const uint32_t *de
 	struct json j = {.out = out};
 
 	json_object(&j, NULL);
-	json_num(&j, goal == PLACE_LOAD ? "maxLoad" : "totalLatency", place_cost(p, goal, device));
+	json_num(&j, goal == PLACE_LOAD ? "maxLoad" : goal == PLACE_LATENCY ? "totalLatency" : "totalTime",
+		place_cost(p, goal, device));
 	for (int processors = 0; processors < 2; processors++) {
 		uint32_t d = processors ? p->n_accelerators : 0, end = processors ? p->n_devices : p->n_accelerators;
 		json_array(&j, processors ? "cpus" : "fpgas");

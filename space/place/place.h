@@ -14,6 +14,9 @@
  *	     made; it transfers them in, computes, and transfers out what others need. A node on a processor starts
  *	     when its inputs are made.
  *
+ * time      One run of a program on a machine (machine.h), whose devices differ, and are connected by links. The
+ *	     schedule (schedule.h) says when each node runs and each value travels.
+ *
  * Nodes of one color class form a group: they must be on the same device. Devices are numbered, accelerators first.
  */
 #ifndef SPACE_PLACE_PLACE_H
@@ -30,12 +33,14 @@
 #define PLACE_EDGES ((uint32_t)1 << 24)
 #define PLACE_DEVICES 64
 
-enum place_goal { PLACE_LOAD, PLACE_LATENCY };
+enum place_goal { PLACE_LOAD, PLACE_LATENCY, PLACE_TIME };
+
+struct machine;
 
 struct place {
 	uint32_t n_nodes, n_edges, n_groups;
 	uint32_t n_accelerators, n_devices;
-	double memory;		/* of each accelerator */
+	double memory;		/* of each accelerator; of the smallest one */
 	int64_t *id;		/* [n_nodes] the node's number in the file */
 	double *time[2];	/* [n_nodes] on an accelerator, on a processor */
 	double *size, *transfer; /* [n_nodes] memory that the node takes; time to transfer its value once */
@@ -46,6 +51,16 @@ struct place {
 	uint32_t *out_first, *out, *in_first, *in;
 	uint32_t *order;	/* [n_nodes] nodes, each after its predecessors */
 	uint32_t *group_first, *member; /* nodes of each group */
+	/* What follows is for the goal time, but for on, room and rank, which place_finish fills in if empty. */
+	const double *on[PLACE_DEVICES]; /* [n_nodes] the time of each node on the device */
+	double room[PLACE_DEVICES];	 /* the memory of each device; infinite: no limit */
+	double *rank;			 /* [n_nodes] the time of the longest path from the node to the end */
+	const struct machine *machine;	 /* NULL: a value takes a transfer for each accelerator at the two ends */
+	double *bytes; /* [n_nodes] what is sent if another device reads the node's value; NULL without a machine */
+	double *held;  /* [n_nodes] memory for its value, from its start until the last one that reads it has run */
+	uint32_t n_inputs; /* values that are there from the beginning, on every device that reads them */
+	uint32_t *input_first, *input_reader; /* [n_inputs + 1]; nodes */
+	double *input_bytes;
 	struct arena mem;
 };
 
@@ -56,14 +71,22 @@ bool place_looks_like(const void *text, size_t n);
 void place_release(struct place *p);
 
 /*
- * Compute the cost of a placement; `device` is per node. Both are slow and plain. The result is infinite if the
+ * Compute the cost of a placement; `device` is per node. All are slow and plain. The result is infinite if the
  * placement is not allowed, or if pieces wait for each other.
  */
 double place_load(const struct place *p, const uint32_t *device);
 double place_latency(const struct place *p, const uint32_t *device);
+double place_time(const struct place *p, const uint32_t *device);
+/* The same two, whatever memory there is; place_busy fills in each device's load. */
+double place_busy(const struct place *p, const uint32_t *device, double load[PLACE_DEVICES]);
+double place_piecewise(const struct place *p, const uint32_t *device);
+/* The memory that the nodes and the inputs of each device take, without the values of a program. */
+void place_used(const struct place *p, const uint32_t *device, double used[PLACE_DEVICES]);
+/* May every node run where it is, and do groups stay together? How many may not. */
+uint32_t place_misplaced(const struct place *p, const uint32_t *device);
 /* Is the placement allowed? Every device must have enough memory, every node may run there, groups stay together. */
 bool place_allowed(const struct place *p, const uint32_t *device);
-/* place_load or place_latency, as the goal says. */
+/* place_load, place_latency or place_time, as the goal says. */
 double place_cost(const struct place *p, enum place_goal goal, const uint32_t *device);
 
 /* Appends the placement as JSON, in the form that the authors of the problems use. */

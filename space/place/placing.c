@@ -18,10 +18,11 @@
 #include <math.h>
 #include <string.h>
 #include "base/progress.h"
+#include "space/place/breed.h"
 #include "space/place/placing_quick.h"
 #include "space/place/standing_load.h"
 
-#define FIRST_CYCLE 20000  /* moves of the first cycle if the goal is load; if it is latency, a fiftieth of that */
+#define FIRST_CYCLE 20000  /* moves of the first cycle if the goal is load; if not, a fiftieth of that */
 #define WARMEST 0.5	   /* a share of the cost; a cycle begins at it, or up to WARM_RANGE powers of ten below */
 #define WARM_RANGE 4
 #define COLDEST 1e-6
@@ -59,7 +60,7 @@ static bool time_is_up(struct hunting *h)
 {
 	if ((h->o->stop && h->o->stop()) || (h->o->steps && h->r->steps >= h->o->steps))
 		h->over = true;
-	else if (h->r->steps % 64 == 0 || h->o->goal == PLACE_LATENCY)
+	else if (h->r->steps % 64 == 0 || h->o->goal != PLACE_LOAD)
 		h->over |= now_seconds() >= h->limit;
 	return h->over;
 }
@@ -200,7 +201,7 @@ static bool still_allowed(const struct hunting *h, uint32_t n)
 
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t d = h->to[i];
-		if (d < h->p->n_accelerators && (s->used[d] > h->p->memory || !s->accelerates[h->some[i]]))
+		if (s->used[d] > h->p->room[d] || (d < h->p->n_accelerators && !s->accelerates[h->some[i]]))
 			return false;
 	}
 	return true;
@@ -259,7 +260,7 @@ static void anneal(struct hunting *h)
 {
 	uint64_t moves = FIRST_CYCLE + 20 * (uint64_t)h->p->n_groups;
 
-	if (h->o->goal == PLACE_LATENCY)
+	if (h->o->goal != PLACE_LOAD)
 		moves /= 50;
 	for (int i = 0; !time_is_up(h); i++) {
 		cycle(h, moves);
@@ -329,6 +330,43 @@ static void quick(struct hunting *h, enum placing_strategy which)
 		start_by_branches(h);
 }
 
+static double cost_of(void *with, const uint32_t *device)
+{
+	struct hunting *h = with;
+
+	standing_load_set(&h->now, device);
+	keep_best(h);
+	h->r->steps++;
+	if (h->o->goal == PLACE_LOAD) {
+		place_spread(h->p, device, h->by_node);
+		return place_allowed(h->p, h->by_node) ? standing_load_most(&h->now) : INFINITY;
+	}
+	return true_cost(h);
+}
+
+static bool is_over(void *with)
+{
+	return time_is_up(with);
+}
+
+static void breed(struct hunting *h)
+{
+	uint32_t *known[3];
+	struct standing_load room;
+	struct breeding b = {.now = &room, .rng = &h->rng, .cost = cost_of, .over = is_over, .with = h};
+
+	standing_load_init(&room, h->p);
+	for (int k = 0; k < 3; k++)
+		known[k] = MEM_NEW(h->p->n_groups + 1, uint32_t);
+	placing_one(h->p, known[0]);
+	placing_contiguous(h->p, NULL, known[1]);
+	placing_heft(h->p, known[2]);
+	breed_run(&b, known, 3);
+	for (int k = 0; k < 3; k++)
+		mem_free(known[k]);
+	standing_load_release(&room);
+}
+
 static void hunt_by(struct hunting *h, enum placing_strategy which)
 {
 	switch (which) {
@@ -349,6 +387,9 @@ static void hunt_by(struct hunting *h, enum placing_strategy which)
 		if (isfinite(h->best_cost))
 			standing_load_set(&h->now, h->best);
 		anneal(h);
+		break;
+	case PLACING_BRKGA:
+		breed(h);
 		break;
 	default:
 		BUG("strategy %d", which);

@@ -12,6 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "space/place/schedule.h"
 #include "space/place/standing_load.h"
 
 #define MOST_EXACT 2000 /* programs of at most so many groups are cut exactly */
@@ -69,14 +70,31 @@ static void put(struct standing_load *s, uint32_t g, uint32_t wanted)
 	s->used[d] += s->group_size[g];
 }
 
+/* The device on which all nodes together take least time; the first accelerator if they are all alike. */
+static uint32_t fastest(const struct place *p)
+{
+	double least = INFINITY;
+	uint32_t best = 0;
+
+	for (uint32_t d = 0; d < p->n_devices && p->machine; d++) {
+		double sum = 0;
+		for (uint32_t v = 0; v < p->n_nodes; v++)
+			sum += p->on[d][v];
+		best = sum < least ? d : best;
+		least = fmin(least, sum);
+	}
+	return best;
+}
+
 void placing_one(const struct place *p, uint32_t *device)
 {
+	uint32_t d = fastest(p);
 	struct standing_load s;
 
 	standing_load_init(&s, p);
 	for (uint32_t g = 0; g < p->n_groups; g++) {
-		bool fits = p->n_accelerators && standing_load_fits(&s, g, 0);
-		put(&s, g, fits ? 0 : p->n_accelerators < p->n_devices ? p->n_accelerators : 0);
+		bool fits = p->n_accelerators && standing_load_fits(&s, g, d);
+		put(&s, g, fits ? d : p->n_accelerators < p->n_devices ? p->n_accelerators : 0);
 	}
 	memcpy(device, s.device, p->n_groups * sizeof *device);
 	standing_load_release(&s);
@@ -239,8 +257,7 @@ static int by_rank(const void *a, const void *b)
 }
 
 /*
- * Returns when node v would end on device d. It begins when the device is free and its inputs are there. An input from
- * another device takes one transfer for each accelerator at the two ends.
+ * Returns when node v would end on device d. It begins when the device is free and its inputs are there.
  */
 static double end_on(const struct place *p, const uint32_t *device, const double *end, const double *free_at,
 	uint32_t v, uint32_t d)
@@ -249,23 +266,17 @@ static double end_on(const struct place *p, const uint32_t *device, const double
 
 	for (uint32_t k = p->in_first[v]; k < p->in_first[v + 1]; k++) {
 		uint32_t u = p->in[k], from = device[p->group[u]];
-		double hops = from == d ? 0 : (from < p->n_accelerators) + (d < p->n_accelerators);
-		start = fmax(start, end[u] + hops * p->transfer[u]);
+		start = fmax(start, end[u] + schedule_transfer(p, u, from, d));
 	}
-	return start + p->time[d >= p->n_accelerators][v];
+	return start + p->on[d][v];
 }
 
 static struct ranked *rank_nodes(const struct place *p)
 {
 	struct ranked *rank = MEM_NEW(p->n_nodes + 1, struct ranked);
 
-	for (uint32_t i = p->n_nodes; i-- > 0;) {
-		uint32_t v = p->order[i];
-		double most = 0;
-		for (uint32_t k = p->out_first[v]; k < p->out_first[v + 1]; k++)
-			most = fmax(most, rank[p->out[k]].rank + p->transfer[v]);
-		rank[v] = (struct ranked){most + fmin(p->time[0][v], p->time[1][v]), v};
-	}
+	for (uint32_t v = 0; v < p->n_nodes; v++)
+		rank[v] = (struct ranked){p->rank[v], v};
 	return rank;
 }
 

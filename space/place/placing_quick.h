@@ -9,7 +9,10 @@
 
 #include "space/place/place.h"
 
-/* Puts every group on the first accelerator, and those that do not fit there on a processor, if there is one. */
+/*
+ * Puts every group on the first accelerator, or on the fastest device of a machine, and those that do not fit there on
+ * a processor, if there is one.
+ */
 void placing_one(const struct place *p, uint32_t *device);
 /*
  * Puts the nodes in an order, and gives each accelerator a contiguous stretch of it. The order is breadth first if r is

@@ -66,7 +66,7 @@ static void count(struct standing_load *s, uint32_t v, uint32_t device, bool mor
 
 static void add_time(struct standing_load *s, uint32_t v, uint32_t device, double sign)
 {
-	s->load[device] += sign * s->p->time[device >= s->p->n_accelerators][v];
+	s->load[device] += sign * s->p->on[device][v];
 }
 
 void standing_load_set(struct standing_load *s, const uint32_t *device)
@@ -140,9 +140,9 @@ void standing_load_move(struct standing_load *s, uint32_t group, uint32_t device
 
 bool standing_load_fits(const struct standing_load *s, uint32_t group, uint32_t device)
 {
-	if (device >= s->p->n_accelerators)
-		return true;
-	return s->accelerates[group] && s->used[device] + s->group_size[group] <= s->p->memory;
+	if (device < s->p->n_accelerators && !s->accelerates[group])
+		return false;
+	return s->used[device] + s->group_size[group] <= s->p->room[device];
 }
 
 double standing_load_most(const struct standing_load *s)

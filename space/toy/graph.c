@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 #include "space/toy/toy.h"
-#include "hlo/pack.h"
+#include "space/made.h"
 
 #define STEPS 8	  /* the most operations of a pattern */
 #define SITES_PER_PATTERN 16
@@ -173,40 +173,6 @@ static void add_results(struct writer *w)
 	add_instr(w, "tuple", shape, ids, n);
 }
 
-static void write_module(struct writer *w, const struct toy_spec *spec, struct buf *out)
-{
-	Hlo__HloModuleProto m;
-	Hlo__HloComputationProto entry, *entries = &entry;
-	Hlo__ProgramShapeProto ps;
-
-	hlo__program_shape_proto__init(&ps);
-	ps.parameters = ARENA_NEW(&w->mem, w->n, Hlo__ShapeProto *);
-	ps.parameter_names = ARENA_NEW(&w->mem, w->n, char *);
-	for (size_t i = 0; i < w->n; i++)
-		if (strcmp(w->instr[i]->opcode, "parameter") == 0) {
-			ps.parameters[ps.n_parameters++] = w->instr[i]->shape;
-			ps.parameter_names[ps.n_parameter_names++] = w->instr[i]->name;
-		}
-	ps.result = w->instr[w->n - 1]->shape;
-	hlo__hlo_computation_proto__init(&entry);
-	entry.name = (char *)"main";
-	entry.id = 1;
-	entry.instructions = w->instr;
-	entry.n_instructions = w->n;
-	entry.root_id = w->instr[w->n - 1]->id;
-	entry.program_shape = &ps;
-	hlo__hlo_module_proto__init(&m);
-	m.name = arena_printf(&w->mem, "toy_%u_%u_%llu", spec->sites, spec->choices,
-		(unsigned long long)spec->seed);
-	m.entry_computation_name = entry.name;
-	m.entry_computation_id = entry.id;
-	m.id = 1;
-	m.host_program_shape = &ps;
-	m.computations = &entries;
-	m.n_computations = 1;
-	pack_message(&m.base, out);
-}
-
 void toy_graph(const struct toy_spec *spec, struct buf *module)
 {
 	struct writer w = {.left = spec->sites};
@@ -225,7 +191,8 @@ void toy_graph(const struct toy_spec *spec, struct buf *module)
 			ends[n_ends++] = add_strand(&w, p, second);
 	}
 	add_results(&w);
-	write_module(&w, spec, module);
+	made_module(&w.mem, w.instr, w.n, arena_printf(&w.mem, "toy_%u_%u_%llu", spec->sites, spec->choices,
+		(unsigned long long)spec->seed), module);
 	mem_free(w.instr);
 	mem_free(w.used);
 	arena_release(&w.mem);
