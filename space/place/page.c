@@ -36,7 +36,8 @@ static void draw_name(const struct place *p, uint32_t d, double y, struct buf *o
 
 static void begin_drawing(double height, struct buf *out)
 {
-	buf_addf(out, "<svg viewBox=\"0 0 %.0f %.0f\" width=\"100%%\" font-family=\"sans-serif\">\n", LEFT + WIDTH + 60,
+	buf_addf(out, "<svg viewBox=\"0 0 %.0f %.0f\" "
+		"style=\"width:100%%;max-width:none\" font-family=\"sans-serif\">\n", LEFT + WIDTH + 60,
 		height);
 }
 
@@ -172,7 +173,7 @@ static void add_times(const struct place *p, const struct schedule *s, struct bu
 void place_page(const struct place *p, enum place_goal goal, const uint32_t *before, const uint32_t *after,
 	struct buf *out)
 {
-	double load[2][PLACE_DEVICES] = {{0}}, used[2][PLACE_DEVICES] = {{0}}, most = 0;
+	double load[2][PLACE_DEVICES] = {{0}}, used[2][PLACE_DEVICES] = {{0}}, room[PLACE_DEVICES], most = 0;
 	const uint32_t *device[] = {before, after};
 	struct schedule s[2];
 
@@ -187,15 +188,17 @@ void place_page(const struct place *p, enum place_goal goal, const uint32_t *bef
 			place_busy(p, device[k], load[k]);
 		}
 		for (uint32_t d = 0; d < p->n_devices; d++)
-			most = fmax(most, used[k][d]);
+			most = fmax(most, used[k][d] /= 0x1p20);
 	}
+	for (uint32_t d = 0; d < p->n_devices; d++)
+		room[d] = p->room[d] / 0x1p20;
 	buf_addf(out, "<h2>Load of each device</h2>\n<p>%s. Grey: default; green, and in figures: found.</p>\n",
 		goal == PLACE_TIME ? "The time in which it computes" : "Its nodes, and the transfers from and to it");
 	draw_bars(p, load[0], load[1], NULL, p->machine ? " ms" : "", out);
 	if (most > 0) {
 		buf_adds(out, "<h2>Memory of each device</h2>\n<p>Grey: default; green, and in figures: found; blue: "
 			"what there is.</p>\n");
-		draw_bars(p, used[0], used[1], p->room, " bytes", out);
+		draw_bars(p, used[0], used[1], room, " MiB", out);
 	}
 	if (goal == PLACE_TIME)
 		add_times(p, s, out);
