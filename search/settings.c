@@ -191,6 +191,7 @@ int search_parse(struct settings *s, int argc, char **argv, struct err *err)
 		"own program is the answer. A search that is told to stop (Ctrl-C) still gives its answer. "
 		"examples/run shows how to use the result.", all};
 	int n_words = 0, rc;
+	const char *device;
 
 	name_strategies();
 	insert_own(s, table, "space", all);
@@ -198,7 +199,9 @@ int search_parse(struct settings *s, int argc, char **argv, struct err *err)
 		.alpha = HUNT_AUTO,
 		.kernel_us = OPT_AUTO, .explore = 10, .tied = true, .drift_checks = 4, .verdict_seconds = OPT_AUTO,
 		.adapt = true, .by = INFER_GAIN, .strategy = -1};
+	device = s->device;
 	rc = opt_parse(&prog, argc, argv, &n_words, err);
+	s->device_named = s->device != device;
 	s->strategy_named = s->strategy >= 0;
 	s->strategy = s->strategy_named ? s->strategy : STRATEGY_GUIDED;
 	return rc == 0 ? settle(s, n_words, argv, err) : rc;

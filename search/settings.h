@@ -15,7 +15,7 @@ struct settings { /* members have the names of the options */
 	int64_t budget, seed, hops, core, replicas, partitions, drift_checks, jobs, steps;
 	double deadline, seconds, alpha, explore, verdict_seconds, kernel_us;
 	int strategy, propose, measure, by, placing, goal;
-	bool strategy_named; /* did the user name one? */
+	bool strategy_named, device_named; /* did the user name one? */
 	bool json, quiet, quiet_pairs, resume, wait, force, tied, adapt, raw, unverified;
 	/* values of the options that kinds of decision add, in the order of space_option_next */
 	const char *own[SETTINGS_OWN];

@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""REGAL's table for placement: strategies on synthetic graphs, with as many schedules looked at by each.
+
+    bench/regal.py [--graphs N] [--nodes N] [--devices N] [--evaluations 5000] [--train SAMPLES]
+
+Graphs are of the five families (place_family.py), on REGAL's number of devices (two, beside a slow one); what counts is
+the time by the list scheduler. A figure is by how much a strategy's time is below that of the genetic algorithm (brkga)
+with as many evaluations, in percent, geometric mean over the graphs of a family; brkga begins as all others at the
+placements that need no search. With --train, guided has a model that saw small made-up graphs only.
+"""
+import argparse
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BIN = os.path.join(HERE, "..", os.environ.get("BIN", "bin"))
+FAMILIES = ("erdos", "watts", "barabasi", "block", "layered")
+PLACINGS = ("one", "contiguous", "heft", "random", "local", "anneal")
+HUNTS = ("sweep", "guided")
+
+
+def run(*words):
+    return subprocess.run([os.path.join(BIN, words[0]), "-q", *words[1:]], check=True, stdout=subprocess.PIPE,
+                          text=True).stdout
+
+
+def placing(path, strategy, a, scratch):
+    said = run("search", path, "--goal", "time", "--placing", strategy, "--steps", str(a.evaluations), "--json",
+               "--out", os.path.join(scratch, "answer"))
+    return json.loads(said)["time"]
+
+
+def hunt(path, strategy, a, scratch, model):
+    said = run("search", path, "--goal", "time", "--strategy", strategy, "--budget", str(a.evaluations), "--json",
+               "--out", os.path.join(scratch, "out"), *(["--model", model] if model and strategy == "guided" else []))
+    search = json.loads(said)["search"]
+    return 1000 * (search["default_seconds"] + min(point["delta"] for point in search["curve"]))
+
+
+def train(samples, scratch):
+    store, model = os.path.join(scratch, "small.db"), os.path.join(scratch, "small.vm")
+    graphs = [f"--graph=place:time:{family}:40:3:{seed}" for seed in (1, 2)
+              for family in ("erdos", "small", "attach", "blocks", "layers")]
+    run("collect", *graphs, "--space", "place", "--device", "none", "--db", store, "--samples", str(samples))
+    run("learn", "--db", store, "--out", model)
+    return model
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--graphs", type=int, default=8, help="of each family")
+    parser.add_argument("--nodes", type=int, default=100)
+    parser.add_argument("--devices", type=int, default=2)
+    parser.add_argument("--evaluations", type=int, default=5000)
+    parser.add_argument("--train", type=int, default=4000, help="samples; 0: guided has no model")
+    a = parser.parse_args()
+    names = PLACINGS + HUNTS
+    logs = {name: {} for name in names}
+    with tempfile.TemporaryDirectory() as scratch:
+        model = train(a.train, scratch) if a.train else None
+        for family in FAMILIES:
+            for seed in range(1000, 1000 + a.graphs):
+                path = os.path.join(scratch, "graph.json")
+                with open(path, "w") as f:
+                    subprocess.run([sys.executable, os.path.join(HERE, "place_family.py"), family, str(a.nodes),
+                                    str(a.devices), str(seed)], check=True, stdout=f)
+                base = placing(path, "brkga", a, scratch)
+                for name in names:
+                    time = placing(path, name, a, scratch) if name in PLACINGS else hunt(path, name, a, scratch, model)
+                    logs[name].setdefault(family, []).append(math.log(time / base))
+    print("| time below brkga's | " + " | ".join(FAMILIES) + " | all |\n|" + "---|" * (len(FAMILIES) + 2))
+    for name in names:
+        cells = [logs[name][family] for family in FAMILIES] + [sum(logs[name].values(), [])]
+        print(f"| {name} | " + " | ".join(f"{100 * (1 - math.exp(sum(c) / len(c))):+.2f}%" for c in cells) + " |")
+
+
+if __name__ == "__main__":
+    main()
