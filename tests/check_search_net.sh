@@ -36,3 +36,35 @@ done <<'END'
 {"problem": {"nodes": {"intervals": [[0, 1]], "costs": [[1]], "usages": [[9]]}, "usage_limit": 8}}|no feasible answer
 END
 report refuses "$refused"
+
+# With a strategy the problem is a program like any other: a folder, a page, the answer in the owners' form.
+"$BIN/search" -q "$tmp/two.json" --strategy own --steps 50 --out "$tmp/two" >"$tmp/out" 2>"$tmp/err" ||
+	fail "$(cat "$tmp/err")"
+[ "$(cat "$tmp/two/answer.json")" = "[0, 1]" ] || fail "answered $(cat "$tmp/two/answer.json")"
+grep -q 'Memory over time' "$tmp/two/report.html" || fail "the page draws no memory"
+for strategy in guided random sweep; do
+	"$BIN/search" -q net:40:4:3 --strategy $strategy --budget 200 --out "$tmp/made" >"$tmp/out" 2>"$tmp/err"
+	grep -q '^200 evaluations\|nothing was left' "$tmp/out" || fail "$strategy: $(cat "$tmp/out" "$tmp/err")"
+done
+"$BIN/inspect" --space net:40:4:3 2>&1 | grep -q '40 sites' || fail "inspect does not show the sites"
+"$BIN/search" -q "$tmp/bad.json" --strategy own --steps 50 --out "$tmp/none" 2>&1 |
+	grep -q 'no answer that is allowed' || fail "a hopeless problem has an answer"
+done_ nets_are_programs
+
+cat >"$tmp/machine.txt" <<END
+device gpu count 2 flops 1e9 bandwidth 1e9 memory 64MiB
+device host flops 1e8 bandwidth 1e8
+link gpu gpu bandwidth 1e9
+link gpu host bandwidth 1e8 latency 1e-6
+END
+graph=examples/graphs/tiny/chain.pb.zst
+"$BIN/search" -q --graph $graph --space place --machine "$tmp/machine.txt" --steps 500 --out "$tmp/placed" \
+	>"$tmp/out" 2>"$tmp/err" || fail "$(cat "$tmp/err")"
+grep -q 'When each device does what' "$tmp/placed/report.html" || fail "the page draws no timeline"
+"$BIN/search" -q --graph $graph --space place --out "$tmp/x" 2>&1 | grep -q -- '--machine FILE' ||
+	fail "no machine is asked for"
+echo 'device gpu flops 0' >"$tmp/machine.txt"
+"$BIN/search" -q --graph $graph --space place --machine "$tmp/machine.txt" --out "$tmp/x" 2>&1 |
+	grep -q 'machine.txt, line 1: .*above 0' || fail "an impossible machine is taken"
+done_ programs_are_placed
+exit $failed

@@ -382,7 +382,7 @@ static void hunt_by(struct hunting *h, enum placing_strategy which)
 	case PLACING_ANNEAL:
 		for (int q = PLACING_ONE; q <= PLACING_HEFT; q++)
 			quick(h, (enum placing_strategy)q);
-		if (h->p->n_groups <= MOST_DESCENTS)
+		if (h->p->n_groups <= MOST_DESCENTS && h->o->goal != PLACE_TIME) /* annealing needs none */
 			from_chance(h, true, 10);
 		if (isfinite(h->best_cost))
 			standing_load_set(&h->now, h->best);
