@@ -218,7 +218,7 @@ int main(int argc, char **argv)
 		.strategy = order_strategies[0].name};
 	const struct opt table[] = {
 		OPT_NUM(0, "seconds", &set.seconds, 0, 1e6, "of a strategy on each program; 0: none"),
-		OPT_STR(0, "strategy", &set.strategy, "NAME", "anneal, brkga, sweep, random or exact"),
+		OPT_STR(0, "strategy", &set.strategy, "NAME", "guided, anneal, regal, brkga, sweep, random or exact"),
 		OPT_INT('n', "configs", &set.configs, 0, 100000, "random configurations of each program"),
 		OPT_INT(0, "bits", &set.bits, 0, 100000, "random configurations of each program that are run"),
 		OPT_INT(0, "core", &set.core, -1, 1023, "core to use; -1: the least loaded"),

@@ -1,225 +1,208 @@
 /*
- * order_graphs.c - compares strategies for orders on synthetic graphs, with the same number of evaluations for each.
+ * order_graphs.c - compares strategies for orders with the same number of evaluations for each, as REGAL's paper does.
  *
- *	build/release/bench/order_graphs [--graphs N] [--evaluations N] [--size N]
+ *	build/release/bench/order_graphs [--graphs N] [--evaluations N] [--size N] [--gap X] [GRAPH...]
  *	build/release/bench/order_graphs --print FAMILY [--size N] [--seed N]
  *
- * The families are those of REGAL's appendix. Edges are drawn at random, and lead from the smaller number to the
- * larger:
+ * Takes the GRAPHs (programs as they are in their files), or else drawn graphs (order_draw.h) of all families in turn.
+ * As in the paper's data, --gap keeps only drawn graphs with room for improvement: those on which brkga with few
+ * evaluations (FEW) needs at least so many percent more than with many (MANY).
  *
- *	erdos	    Erdos-Renyi: each pair with the same probability
- *	small	    Watts-Strogatz: each with its next neighbours, some of them exchanged for any
- *	attach	    Barabasi-Albert: each reads a few of those before, the more likely the more readers these have
- *	blocks	    stochastic blocks: pairs within a block are more likely than between
- *	layers	    each reads some of the layer before, few of any earlier one
+ * Every strategy begins with the depth-first order, and looks at the given number of orders; brkga, as in the paper,
+ * begins with nothing. "tuned" is brkga with the depth-first order as its first member, and a smaller population.
+ * "ours" is the better of guided and anneal, each with half the evaluations.
  *
- * Sizes of values are of two sorts, as in real programs: three in four are small (about 4 KiB, log-normal), one in four
- * large (about 256 KiB). All values end in one small one, so that nothing large is returned.
- *
- * Every strategy begins with the depth-first order, and looks at the given number of orders. The bench prints the
- * geometric mean of its bytes against those of that order and of brkga, and, if the graph is small enough, against the
- * best of all orders (by live bytes).
+ * The bench prints the geometric mean of each strategy's bytes against those of the depth-first order and of brkga,
+ * and, if a graph is small enough, of its live bytes against the best of all orders.
  */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/mem.h"
 #include "base/opt.h"
+#include "bench/order_draw.h"
 #include "graph/graph.h"
+#include "ready/user_program.h"
 #include "space/order/exact.h"
 #include "space/order/list.h"
-#include "space/order/strategy.h"
+#include "space/order/trial.h"
 
-static const char *const family[] = {"erdos", "small", "attach", "blocks", "layers"};
-#define FAMILIES (sizeof family / sizeof *family)
 #define MOST 4096 /* nodes */
 #define SMALL 40  /* nodes of graphs whose best order is found in any case: of a larger one it may take a minute */
 
-struct net {
-	uint32_t n;
-	uint8_t *edge; /* [n, n]: the second reads the first */
-	struct rng rng;
-};
+#define FEW 100 /* one generation */
+#define MANY 10000
 
-static void arrow(struct net *g, uint32_t a, uint32_t b)
-{
-	if (a != b)
-		g->edge[(size_t)(a < b ? a : b) * g->n + (a < b ? b : a)] = 1;
-}
-
-static void each_pair(struct net *g, int blocks)
-{
-	double alike = 3.0 / g->n;
-
-	for (uint32_t b = 0; b < g->n; b++)
-		for (uint32_t a = 0; a < b; a++)
-			if (rng_unit(&g->rng) < (!blocks ? alike : a * 5 / g->n == b * 5 / g->n ? 4 * alike
-				: alike / 4))
-				arrow(g, a, b);
-}
-
-static void small_world(struct net *g)
-{
-	for (uint32_t a = 0; a < g->n; a++)
-		for (uint32_t k = 1; k <= 2; k++)
-			arrow(g, a, rng_unit(&g->rng) < 0.3 ? (uint32_t)rng_below(&g->rng, g->n) : (a + k) % g->n);
-}
-
-static void attach(struct net *g)
-{
-	uint32_t *end = MEM_NEW(8 * (size_t)g->n, uint32_t), n = 0;
-
-	for (uint32_t b = 0; b < g->n; b++) {
-		for (int k = 0; k < 2 && b; k++) {
-			uint32_t a = n && rng_unit(&g->rng) < 0.8 ? end[rng_below(&g->rng, n)]
-				: (uint32_t)rng_below(&g->rng, b);
-			arrow(g, a, b);
-			end[n++] = a;
-		}
-		end[n++] = b;
-	}
-	mem_free(end);
-}
-
-static void layers(struct net *g)
-{
-	uint32_t wide = (uint32_t)sqrt(g->n) + 1;
-
-	for (uint32_t b = wide; b < g->n; b++)
-		for (int k = 0; k < 2; k++) {
-			uint32_t first = (b / wide - 1) * wide;
-			arrow(g, rng_unit(&g->rng) < 0.9 ? first + (uint32_t)rng_below(&g->rng, wide)
-				: (uint32_t)rng_below(&g->rng, first + 1), b);
-		}
-}
-
-static void draw(struct net *g, size_t which)
-{
-	switch (which) {
-	case 0:
-		each_pair(g, 0);
-		break;
-	case 1:
-		small_world(g);
-		break;
-	case 2:
-		attach(g);
-		break;
-	case 3:
-		each_pair(g, 1);
-		break;
-	default:
-		layers(g);
-	}
-}
-
-/* The graph as a program: what an operation does is not said. */
-static void write_text(struct net *g, struct buf *out)
-{
-	const char *comma = "";
-
-	buf_adds(out, "HloModule graph\nENTRY main {\n");
-	for (uint32_t b = 0; b < g->n; b++) {
-		double about = rng_unit(&g->rng) < 0.75 ? 1 << 10 : 1 << 16; /* floats */
-		buf_addf(out, " n%u = f32[%.0f]{0} custom-call(", b, 1 + floor(about * exp(rng_normal(&g->rng))));
-		comma = "";
-		for (uint32_t a = 0; a < b; a++)
-			if (g->edge[(size_t)a * g->n + b]) {
-				buf_addf(out, "%sn%u", comma, a);
-				comma = ", ";
-			}
-		buf_adds(out, "), custom_call_target=\"op\"\n");
-	}
-	buf_adds(out, " ROOT all = f32[1]{0} custom-call(");
-	comma = "";
-	for (uint32_t a = 0; a < g->n; a++) {
-		bool read = false;
-		for (uint32_t b = a + 1; b < g->n; b++)
-			read |= g->edge[(size_t)a * g->n + b];
-		if (!read) {
-			buf_addf(out, "%sn%u", comma, a);
-			comma = ", ";
-		}
-	}
-	buf_adds(out, "), custom_call_target=\"op\"\n}\n");
-}
-
-static void make(size_t which, uint32_t n, uint64_t seed, struct buf *out)
-{
-	struct net g = {.n = n, .edge = MEM_NEW((size_t)n * n, uint8_t)};
-
-	rng_seed2(&g.rng, seed, which);
-	draw(&g, which);
-	write_text(&g, out);
-	mem_free(g.edge);
-}
+enum { DEPTH_FIRST, BRKGA, TUNED, LOCAL, RANDOM, ANNEAL, REGAL, GUIDED, OURS, COLUMNS };
+static const char *const column[] = {"depth-first", "brkga", "tuned", "sweep", "random", "anneal", "regal", "guided",
+	"ours"};
 
 struct sum {
 	double first, brkga, exact;
 	uint32_t n, n_exact;
 };
 
-#define TRIED 4 /* strategies: all but exact */
-
 static void report(const char *name, const struct sum *sum)
 {
-	for (int i = 0; i < TRIED; i++) {
-		printf("%-8s %-8s %6.2f%% below depth-first, %+6.2f%% against brkga", name, order_strategies[i].name,
+	for (int i = 0; i < COLUMNS && sum->n; i++) {
+		printf("%-8s %-11s %6.2f%% below depth-first, %+6.2f%% against brkga", name, column[i],
 			100 * (1 - exp(sum[i].first / sum[i].n)), 100 * (exp(sum[i].brkga / sum[i].n) - 1));
 		if (sum[i].n_exact)
 			printf(", %.2f%% above the best of all (%u graphs)",
 				100 * (exp(sum[i].exact / sum[i].n_exact) - 1), sum[i].n_exact);
-		printf("\n");
+		printf(" (%u)\n", sum[i].n);
 	}
 	fflush(stdout);
 }
 
-/* One graph, every strategy. */
-static int try_graph(const struct buf *text, int64_t evaluations, uint64_t seed, struct sum *sum, struct err *err)
+/* Runs brkga with options of its own. */
+static void genetic(struct program *p, const struct brkga_options *how, uint64_t evaluations, uint64_t seed,
+	struct tune_result *out)
 {
-	struct graph g = {0};
-	struct program p;
-	uint64_t bytes[TRIED] = {0}, live[TRIED] = {0}, first, best = 0;
-	uint32_t *order;
+	struct tune_options o = {.moves = evaluations};
+	struct trial t;
+	struct rng r;
+
+	rng_seed(&r, seed);
+	trial_begin(&t, p, &o, &r, out);
+	if (how->from_nothing)
+		t.bytes = UINT64_MAX / 2; /* the order that it begins with does not count */
+	brkga_with(&t, how, NULL);
+	trial_end(&t);
+}
+
+static void named(struct program *p, const char *name, uint64_t evaluations, uint64_t seed, struct tune_result *out)
+{
+	struct tune_options o = {.moves = evaluations};
+	struct err err = {0};
+	struct rng r;
+
+	rng_seed(&r, seed);
+	BUG_ON(order_strategy_find(name)->run(p, &o, &r, out, &err) < 0); /* none of these can fail */
+}
+
+/* Fills a column for a program that is in the order to begin with; leaves it in the order that was found. */
+static void run_column(struct program *p, int which, uint64_t evaluations, uint64_t seed, struct tune_result *out)
+{
+	static const struct brkga_options plain = {.members = 100, .elite = 20, .mutants = 15, .bias = 0.7,
+		.from_nothing = true}, tuned = {.members = 50, .elite = 10, .mutants = 5, .bias = 0.8};
+
+	switch (which) {
+	case DEPTH_FIRST:
+		program_settle(p);
+		*out = (struct tune_result){.before = program_bytes(p), .bytes = program_bytes(p)};
+		break;
+	case BRKGA:
+		genetic(p, &plain, evaluations, seed, out);
+		break;
+	case TUNED:
+		genetic(p, &tuned, evaluations, seed, out);
+		break;
+	default:
+		named(p, column[which], evaluations, seed, out);
+	}
+}
+
+static void begin_with(struct program *p, uint32_t *const *orders)
+{
+	program_copy_orders(p, p->order, orders);
+}
+
+/* The better of two strategies, each with half the evaluations. */
+static void run_ours(struct program *p, uint32_t *const *first, uint64_t evaluations, uint64_t seed,
+	struct tune_result *out)
+{
+	struct tune_result a, b;
+
+	begin_with(p, first);
+	run_column(p, ANNEAL, evaluations / 2, seed, &a);
+	begin_with(p, first);
+	run_column(p, GUIDED, evaluations / 2, seed, &b);
+	*out = b.bytes < a.bytes ? b : a;
+}
+
+/* Every strategy on one program. */
+static void try_program(struct program *p, uint64_t evaluations, uint64_t seed, struct sum *sum)
+{
+	uint32_t entry = p->graph->entry, **first = MEM_NEW(p->graph->n_comps, uint32_t *);
+	struct tune_result r[COLUMNS];
+	uint64_t live[COLUMNS] = {0}, best = 0;
 	struct err no = {0};
 	bool exact;
-	int rc = graph_parse(&g, text->data, text->len, "graph", err);
 
-	if (rc < 0)
-		return -1;
-	program_open(&p, &g);
-	order = MEM_NEW(program_line(&p, g.entry)->n, uint32_t);
-	list_depth_first(program_line(&p, g.entry), order);
-	program_settle(&p);
-	exact = program_line(&p, g.entry)->n <= SMALL &&
-		exact_order(program_line(&p, g.entry), EXACT_SETS, p.order[g.entry], &best, &no) == 0;
-	for (int i = 0; i < TRIED && rc == 0; i++) {
-		struct tune_options o = {.moves = (uint64_t)evaluations};
-		struct tune_result r;
-		struct rng rng;
-		rng_seed(&rng, seed);
-		memcpy(p.order[g.entry], order, program_line(&p, g.entry)->n * sizeof *order);
-		rc = order_strategies[i].run(&p, &o, &rng, &r, err);
-		first = r.before;
-		bytes[i] = r.bytes;
-		live[i] = program_settle(&p);
-		sum[i].first += log((double)bytes[i] / (double)first);
+	for (uint32_t c = 0; c < p->graph->n_comps; c++) {
+		first[c] = MEM_NEW(program_line(p, c)->n, uint32_t);
+		if (program_line(p, c)->n)
+			list_depth_first(program_line(p, c), first[c]);
+	}
+	begin_with(p, first);
+	program_settle(p);
+	exact = program_line(p, entry)->n <= SMALL &&
+		exact_order(program_line(p, entry), EXACT_SETS, p->order[entry], &best, &no) == 0;
+	for (int i = 0; i < COLUMNS; i++) {
+		r[i]=r[0]; if (i > 1 && (!getenv("ONLY") || !strchr(getenv("ONLY"), (char)(48+i)))) continue;
+		begin_with(p, first);
+		if (i == OURS)
+			run_ours(p, first, evaluations, seed, &r[i]);
+		else
+			run_column(p, i, evaluations, seed, &r[i]);
+		live[i] = program_settle(p);
+	}
+	for (int i = 0; i < COLUMNS; i++) {
+		sum[i].first += log((double)r[i].bytes / (double)r[DEPTH_FIRST].bytes);
+		sum[i].brkga += log((double)r[i].bytes / (double)r[BRKGA].bytes);
 		sum[i].n++;
 		sum[i].exact += exact ? log((double)live[i] / (double)best) : 0;
 		sum[i].n_exact += exact;
 	}
-	for (int i = 0; i < TRIED && rc == 0; i++)
-		sum[i].brkga += log((double)bytes[i] / (double)bytes[1]);
-	mem_free(order);
+	for (uint32_t c = 0; c < p->graph->n_comps; c++)
+		mem_free(first[c]);
+	mem_free(first);
+}
+
+/* Has the program room for improvement: do many evaluations give brkga so much more than few? */
+static bool has_room(struct program *p, double gap, uint64_t seed)
+{
+	struct tune_result few, many;
+
+	run_column(p, BRKGA, FEW, seed, &few);
+	run_column(p, BRKGA, MANY, seed, &many);
+	return (double)few.bytes >= (1 + gap / 100) * (double)many.bytes;
+}
+
+/* Tries a drawn graph, unless it has no room for improvement. */
+static int try_drawn(const struct buf *text, uint64_t evaluations, uint64_t seed, double gap, struct sum *sum,
+	struct err *err)
+{
+	struct graph g = {0};
+	struct program p;
+
+	if (graph_parse(&g, text->data, text->len, "graph", err) < 0)
+		return -1;
+	program_open(&p, &g);
+	if (gap <= 0 || has_room(&p, gap, seed))
+		try_program(&p, evaluations, seed, sum);
 	program_release(&p);
 	graph_release(&g);
-	return rc;
+	return 0;
+}
+
+static int try_file(const char *path, uint64_t evaluations, uint64_t seed, struct sum *sum, struct err *err)
+{
+	struct user_program u;
+	struct program p;
+
+	if (user_program_fetch(&u, path, NULL, err) < 0)
+		return -1;
+	program_open(&p, &u.graph);
+	try_program(&p, evaluations, seed, sum);
+	program_release(&p);
+	user_program_release(&u);
+	return 0;
 }
 
 static void add(struct sum *to, const struct sum *from)
 {
-	for (int i = 0; i < TRIED; i++) {
+	for (int i = 0; i < COLUMNS; i++) {
 		to[i].first += from[i].first;
 		to[i].brkga += from[i].brkga;
 		to[i].exact += from[i].exact;
@@ -228,40 +211,88 @@ static void add(struct sum *to, const struct sum *from)
 	}
 }
 
+struct settings {
+	int64_t graphs, evaluations, size, seed;
+	double gap;
+	const char *print;
+};
+
+/* Draws the i-th graph of a family: from half to one and a half of the size. */
+static void draw_ith(const struct settings *s, size_t which, int64_t i, struct buf *out)
+{
+	draw_graph(which, (uint32_t)(s->size / 2 + i * 37 % (s->size + 1)) + 1,
+		(uint64_t)(s->seed + i), out);
+}
+
+/* Takes the families in turn, until there are enough graphs: of families that rarely have room there are fewer. */
+static int try_families(const struct settings *s, struct sum *all, struct err *err)
+{
+	struct sum sum[FAMILIES][COLUMNS] = {{{0}}};
+	int64_t drawn = 0;
+	uint32_t taken = 0;
+	int rc = 0;
+
+	for (; taken < s->graphs && rc == 0; drawn++) {
+		size_t f = (size_t)drawn % FAMILIES;
+		uint32_t before = sum[f]->n;
+		struct buf text = {0};
+		draw_ith(s, f, drawn / (int64_t)FAMILIES, &text);
+		rc = try_drawn(&text, (uint64_t)s->evaluations, (uint64_t)(s->seed + drawn), s->gap, sum[f], err);
+		taken += sum[f]->n - before;
+		buf_release(&text);
+	}
+	printf("%u of %lld graphs taken\n", taken, (long long)drawn);
+	for (size_t f = 0; f < FAMILIES; f++) {
+		report(family[f], sum[f]);
+		add(all, sum[f]);
+	}
+	return rc;
+}
+
+static int print_family(const struct settings *s, struct err *err)
+{
+	struct buf text = {0};
+
+	for (size_t f = 0; f < FAMILIES; f++)
+		if (strcmp(s->print, family[f]) == 0)
+			draw_ith(s, f, s->graphs / 2, &text);
+	if (!text.len)
+		return err_set(err, "there is no family %.60s: erdos, small, attach, blocks, layers", s->print);
+	fputs(text.data, stdout);
+	buf_release(&text);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
-	int64_t graphs = 40, evaluations = 5000, size = 100, seed = 1;
-	const char *print = NULL;
-	const struct opt table[] = {OPT_INT(0, "graphs", &graphs, 1, 100000, "of each family"),
-		OPT_INT(0, "evaluations", &evaluations, 1, INT64_C(1) << 40, "orders that each strategy looks at"),
-		OPT_INT(0, "size", &size, 2, MOST, "nodes of a graph; from half to one and a half of it"),
-		OPT_INT('s', "seed", &seed, 0, INT64_MAX / 2, "random seed; graphs count up from it"),
-		OPT_STR(0, "print", &print, "FAMILY", "only write one as "
+	struct settings s = {.graphs = 200, .evaluations = 5000, .size = 125, .seed = 1};
+	const struct opt table[] = {OPT_INT(0, "graphs", &s.graphs, 1, 100000, "in all"),
+		OPT_INT(0, "evaluations", &s.evaluations, 1, INT64_C(1) << 40, "orders that each strategy looks at"),
+		OPT_INT(0, "size", &s.size, 2, MOST, "nodes of a graph; from half to one and a half of it"),
+		OPT_INT('s', "seed", &s.seed, 0, INT64_MAX / 2, "random seed; graphs count up from it"),
+		OPT_NUM(0, "gap", &s.gap, 0, 1000, "percent that many evaluations must gain on a graph; 0: take all"),
+		OPT_STR(0, "print", &s.print, "FAMILY", "only write one as "
 			"HLO text: erdos, small, attach, blocks, layers"), OPT_END};
-	const struct opt_program prog = {"order_graphs", "[OPTIONS]",
-		"Compares strategies for orders on synthetic graphs.", table};
-	struct sum all[TRIED] = {{0}};
+	const struct opt_program prog = {"order_graphs", "[OPTIONS] [GRAPH...]",
+		"Compares strategies for orders on drawn graphs, or on programs.", table};
+	struct sum all[COLUMNS] = {{0}};
 	struct err err = {0};
 	int rc, n = 0;
 
 	err_program(prog.name);
 	rc = opt_parse(&prog, argc, argv, &n, &err);
-	for (size_t f = 0; f < FAMILIES && rc == 0; f++) {
-		struct sum sum[TRIED] = {{0}};
-		for (int64_t i = 0; i < graphs && rc == 0; i++) {
-			struct buf text = {0};
-			make(f, (uint32_t)(size / 2 + (size * i) / graphs) + 1, (uint64_t)(seed + i), &text);
-			if (!print)
-				rc = try_graph(&text, evaluations, (uint64_t)(seed + i), sum, &err);
-			else if (i == graphs / 2 && strcmp(print, family[f]) == 0)
-				fputs(text.data, stdout);
-			buf_release(&text);
-		}
-		if (!print && rc == 0)
-			report(family[f], sum);
-		add(all, sum);
+	if (rc == 0 && s.print)
+		return print_family(&s, &err) < 0 ? err_exit(&err) : 0;
+	if (rc == 0 && n == 0)
+		rc = try_families(&s, all, &err);
+	for (int i = 0; i < n && rc == 0; i++) {
+		struct sum one[COLUMNS] = {{0}};
+		rc = try_file(argv[i], (uint64_t)s.evaluations, (uint64_t)s.seed, one, &err);
+		printf("%s\n", argv[i]);
+		report("", one);
+		add(all, one);
 	}
-	if (!print && rc == 0)
+	if (rc == 0)
 		report("all", all);
 	return rc < 0 ? err_exit(&err) : 0;
 }

@@ -11,6 +11,7 @@
 #include "space/order/exact.h"
 #include "space/order/list.h"
 #include "space/order/order.h"
+#include "space/order/policy.h"
 #include "space/order/strategy.h"
 #include "space/order/write.h"
 #include "tests/order_slow.h"
@@ -88,6 +89,34 @@ static void moves_count_as_the_whole_does(void)
 		course_release(&c);
 		line_release(&l);
 	}
+}
+
+/* An order that the scheduler draws is legal, its peak is what counting gives, and the weights decide what it is. */
+static void the_scheduler_counts_as_the_whole_does(void)
+{
+	struct rng r;
+	double best = 0, deep = 0;
+
+	rng_seed(&r, 9);
+	for (int k = 0; k < 200; k++) {
+		struct line l;
+		uint32_t n = 2 + (uint32_t)rng_below(&r, 200), order[256];
+		uint64_t bytes[256], peak;
+		make_line(&l, n, &r);
+		list_depth_first(&l, order);
+		deep += (double)line_bytes(&l, order, bytes);
+		struct policy *p = policy_new(&l, order);
+		for (int heat = 0; heat < 2; heat++) {
+			peak = policy_draw(p, policy_learnt, heat, &r, order);
+			CHECK(line_legal(&l, order));
+			CHECK(peak == line_bytes(&l, order, bytes));
+		}
+		peak = policy_draw(p, policy_learnt, 0, &r, order);
+		best += (double)peak;
+		policy_free(p);
+		line_release(&l);
+	}
+	CHECK(best < deep); /* it has learnt something, on lines that are none of those it learnt from */
 }
 
 static void annealing_finds_the_best_of_all(void)
@@ -370,6 +399,7 @@ int main(void)
 {
 	RUN(any_keys_give_a_legal_order);
 	RUN(moves_count_as_the_whole_does);
+	RUN(the_scheduler_counts_as_the_whole_does);
 	RUN(annealing_finds_the_best_of_all);
 	RUN(the_exact_best_is_the_best_of_all);
 	RUN(depth_first_needs_one_chain);

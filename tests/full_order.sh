@@ -51,7 +51,7 @@ grep -q bits_equal json && fail "it says something of bits"
 	fail "it is not written"
 done_ what_is_not_run_is_written_all_the_same
 
-for how in anneal brkga sweep random; do
+for how in guided anneal regal brkga sweep random; do
 	"$build/bench/order" --core "$core" --seconds 1 --strategy $how \
 		--configs 0 "$root/examples/graphs/loops/gru-language.pb.zst" \
 		>out 2>talk || fail "$how: $(tail -1 talk)"

@@ -5,7 +5,7 @@
  * of the keys. In each generation the elite, the best members, stays as it is. Some members are replaced by mutants,
  * whose keys are random. All others are replaced by children: each key comes from an elite parent with a probability
  * above one half, else from the other parent. The first member of the first generation has the orders that the program
- * has.
+ * has. With a prior, most mutants have keys of its distributions; the others keep what it does not foresee possible.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +13,7 @@
 #include "space/order/list.h"
 #include "space/order/trial.h"
 
-#define MEMBERS 100
-#define ELITE 20
-#define MUTANTS 15
-#define BIAS 0.7
+#define FORESEEN (getenv("FO")?atof(getenv("FO")):0.75) /* the share of mutants that are drawn from the prior */
 
 struct member {
 	double *key;
@@ -25,8 +22,10 @@ struct member {
 
 struct brkga {
 	struct trial *t;
+	const struct brkga_options *o;
+	const struct prior *prior;
 	uint32_t n; /* the number of keys of a member */
-	struct member now[MEMBERS], next[MEMBERS];
+	struct member *now, *next;
 };
 
 static void judge(struct brkga *b, struct member *m)
@@ -44,18 +43,21 @@ static void judge(struct brkga *b, struct member *m)
 
 static void draw(struct brkga *b, struct member *m)
 {
+	bool foreseen = b->prior && rng_unit(b->t->rng) < FORESEEN;
+
 	for (uint32_t i = 0; i < b->n; i++)
-		m->key[i] = rng_unit(b->t->rng);
+		m->key[i] = foreseen ? b->prior->mean[i] + b->prior->spread[i] * rng_normal(b->t->rng)
+			: rng_unit(b->t->rng);
 	judge(b, m);
 }
 
 static void cross(struct brkga *b, struct member *m)
 {
-	const double *elite = b->now[rng_below(b->t->rng, ELITE)].key;
-	const double *other = b->now[ELITE + rng_below(b->t->rng, MEMBERS - ELITE)].key;
+	const double *elite = b->now[rng_below(b->t->rng, b->o->elite)].key;
+	const double *other = b->now[b->o->elite + rng_below(b->t->rng, b->o->members - b->o->elite)].key;
 
 	for (uint32_t i = 0; i < b->n; i++)
-		m->key[i] = rng_unit(b->t->rng) < BIAS ? elite[i] : other[i];
+		m->key[i] = rng_unit(b->t->rng) < b->o->bias ? elite[i] : other[i];
 	judge(b, m);
 }
 
@@ -63,15 +65,18 @@ static void begin(struct brkga *b)
 {
 	struct program *p = b->t->p;
 	double *key = b->now[0].key;
+	uint32_t first = !b->o->from_nothing;
 
+	program_copy_orders(p, p->order, b->t->best);
 	for (uint32_t c = 0; c < p->graph->n_comps; c++) {
 		uint32_t n = program_line(p, c)->n;
 		for (uint32_t i = 0; i < n; i++)
 			key[p->order[c][i]] = (double)i / n;
 		key += n;
 	}
-	judge(b, &b->now[0]);
-	for (int i = 1; i < MEMBERS && trial_more(b->t); i++)
+	if (first)
+		judge(b, &b->now[0]);
+	for (uint32_t i = first; i < b->o->members && trial_more(b->t); i++)
 		draw(b, &b->now[i]);
 }
 
@@ -85,42 +90,50 @@ static int by_bytes(const void *x, const void *y)
 /* Makes the next generation. The elite moves over unchanged; all other members are made anew. */
 static void step(struct brkga *b)
 {
-	for (int i = 0; i < ELITE; i++) {
+	for (uint32_t i = 0; i < b->o->elite; i++) {
 		struct member m = b->next[i];
 		b->next[i] = b->now[i];
 		b->now[i] = m;
 		memcpy(m.key, b->next[i].key, b->n * sizeof *m.key);
 	}
-	for (int i = ELITE; i < MEMBERS && trial_more(b->t); i++) {
-		if (i < MEMBERS - MUTANTS)
+	for (uint32_t i = b->o->elite; i < b->o->members && trial_more(b->t); i++) {
+		if (i < b->o->members - b->o->mutants)
 			cross(b, &b->next[i]);
 		else
 			draw(b, &b->next[i]);
 	}
-	for (int i = 0; i < MEMBERS; i++) {
+	for (uint32_t i = 0; i < b->o->members; i++) {
 		struct member m = b->now[i];
 		b->now[i] = b->next[i];
 		b->next[i] = m;
 	}
 }
 
-void brkga_run(struct trial *t)
+void brkga_with(struct trial *t, const struct brkga_options *o, const struct prior *prior)
 {
-	struct brkga b = {.t = t};
+	struct brkga b = {.t = t, .o = o, .prior = prior, .now = MEM_NEW(o->members, struct member),
+		.next = MEM_NEW(o->members, struct member)};
 
 	for (uint32_t c = 0; c < t->p->graph->n_comps; c++)
 		b.n += program_line(t->p, c)->n;
-	for (int i = 0; i < MEMBERS; i++) {
+	for (uint32_t i = 0; i < o->members; i++) {
 		b.now[i] = (struct member){MEM_NEW(b.n, double), UINT64_MAX};
 		b.next[i] = (struct member){MEM_NEW(b.n, double), UINT64_MAX};
 	}
 	begin(&b);
 	while (trial_more(t)) {
-		qsort(b.now, MEMBERS, sizeof *b.now, by_bytes);
+		qsort(b.now, o->members, sizeof *b.now, by_bytes);
 		step(&b);
 	}
-	for (int i = 0; i < MEMBERS; i++) {
+	for (uint32_t i = 0; i < o->members; i++) {
 		mem_free(b.now[i].key);
 		mem_free(b.next[i].key);
 	}
+	mem_free(b.now);
+	mem_free(b.next);
+}
+
+void brkga_run(struct trial *t)
+{
+	brkga_with(t, &(struct brkga_options)BRKGA_DEFAULTS, NULL);
 }

@@ -9,6 +9,7 @@
  *	bound	bytes that every order needs			write	orders to and from the compiler
  *	tune	annealing of a whole program			holders	what is in memory at the peak
  *	trial	the simple strategies, with brkga		bases	configurations as orders
+ *	policy	a learnt list scheduler				guided	the strategies that it guides
  *	strategy all strategies					order	the space; arranging: what search needs of it
  */
 #ifndef SPACE_ORDER_OWN_H

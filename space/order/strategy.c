@@ -25,6 +25,21 @@ static int run_anneal(struct program *p, const struct tune_options *o, struct rn
 	return 0;
 }
 
+static int run_guided(struct program *p, const struct tune_options *o, struct rng *r, struct tune_result *out,
+	struct err *err)
+{
+	(void)err;
+	guided_run(p, o, r, out);
+	return 0;
+}
+
+static int run_regal(struct program *p, const struct tune_options *o, struct rng *r, struct tune_result *out,
+	struct err *err)
+{
+	(void)err;
+	return run(regal_run, p, o, r, out);
+}
+
 static int run_brkga(struct program *p, const struct tune_options *o, struct rng *r, struct tune_result *out,
 	struct err *err)
 {
@@ -68,8 +83,9 @@ static int run_exact(struct program *p, const struct tune_options *o, struct rng
 	return rc;
 }
 
-const struct order_strategy order_strategies[] = {{"anneal", run_anneal}, {"brkga", run_brkga}, {"sweep", run_sweep},
-	{"random", run_random}, {"exact", run_exact}, {0}};
+const struct order_strategy order_strategies[] = {{"guided", run_guided}, {"anneal", run_anneal},
+	{"regal", run_regal}, {"brkga", run_brkga}, {"sweep", run_sweep}, {"random", run_random}, {"exact", run_exact},
+	{0}};
 
 const struct order_strategy *order_strategy_find(const char *name)
 {

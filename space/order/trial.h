@@ -30,9 +30,25 @@ bool trial_more(struct trial *t);
 /* Gives the program the best orders, fills in the result, and frees the trial. */
 void trial_end(struct trial *t);
 
+struct brkga_options {
+	uint32_t members, elite, mutants;
+	double bias; /* with which a child's key comes from its elite parent */
+	bool from_nothing; /* no member begins with the orders that the program has */
+};
+#define BRKGA_DEFAULTS {.members = 100, .elite = 20, .mutants = 15, .bias = 0.7}
+struct prior { /* per step of each line, line by line: where it should run, as a share of its line */
+	double *mean, *spread;
+};
+/* Runs brkga, with mutants drawn from the prior if there is one. */
+void brkga_with(struct trial *t, const struct brkga_options *o, const struct prior *prior);
+
 /* Strategies of strategy.h. Each tries orders until trial_more says no. */
 void brkga_run(struct trial *t);
+void regal_run(struct trial *t);
 void sweep_run(struct trial *t);
 void random_run(struct trial *t);
+
+/* Draws orders by the learnt scheduler, then tunes the best of them (tune.h). */
+void guided_run(struct program *p, const struct tune_options *o, struct rng *r, struct tune_result *out);
 
 #endif
