@@ -20,7 +20,8 @@ done >>chains.pbtxt
 echo 'node { name: "sum" id: 20 input_info { preceding_node: 11 } input_info { preceding_node: 12 }
 	input_info { preceding_node: 13 } output_info { size: 1 } }' >>chains.pbtxt
 
-"$bin/search" -q --space order --graph chains.pbtxt --seconds 600 --out found --json >json 2>talk || fail "$(cat talk)"
+"$bin/search" --space order --graph chains.pbtxt --seconds 600 --out found --json >json 2>talk || fail "$(cat talk)"
+grep -q "sizes are taken for units of 64 bytes" talk || fail "units were changed in silence: $(cat talk)"
 python3 - <<'P' || fail "said: $(cat json)"
 import json
 j = json.load(open("json"))

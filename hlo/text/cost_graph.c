@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/mem.h"
+#include "base/talk.h"
 #include "hlo/text/fields.h"
 
 struct input {
@@ -332,8 +333,13 @@ int cost_graph_read(const char *p, size_t n, const char *name, struct buf *hlo, 
 	for (uint32_t k = 0; k < r.n_outputs; k++)
 		most = r.output[k] > most ? r.output[k] : most;
 	if (rc == 0) {
+		int64_t unit = most < COST_GRAPH_UNITS ? COST_GRAPH_UNIT : 1;
+		if (unit > 1)
+			talk("%s: no output is as large as %d, so sizes are taken for units of %d bytes, and all "
+			     "figures count these",
+				name, COST_GRAPH_UNITS, COST_GRAPH_UNIT);
 		buf_adds(hlo, "HloModule cost_graph\nENTRY main {\n");
-		rc = write_nodes(&r, most < COST_GRAPH_UNITS ? COST_GRAPH_UNIT : 1, hlo);
+		rc = write_nodes(&r, unit, hlo);
 		write_root(&r, hlo);
 	}
 	for (uint32_t i = 0; i < r.n_nodes; i++)

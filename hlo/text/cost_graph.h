@@ -8,7 +8,7 @@
  *
  * Some files count memory in units of their own, a few dozen to an output. A compiler rounds each buffer up to more
  * than that, which would make all outputs equal. So if no output has COST_GRAPH_UNITS units or more, one unit becomes
- * COST_GRAPH_UNIT bytes.
+ * COST_GRAPH_UNIT bytes, and the user is told (base/talk.h).
  */
 #ifndef HLO_TEXT_COST_GRAPH_H
 #define HLO_TEXT_COST_GRAPH_H
