@@ -3,7 +3,7 @@
  *
  * guided: first orders are drawn with the learnt weights, then with weights that differ a little from the best so far,
  * because programs differ. Each that is better gives its weights to those after it. Annealing then goes on from the
- * best order (tune.h).
+ * best order (tune.h). If laying out the heap takes long, there is time for few orders, and annealing gets all of it.
  *
  * regal: brkga with mutants from a normal distribution for each step. Its mean and its deviation are those of the
  * step's places in orders drawn by the learnt scheduler.
@@ -12,6 +12,7 @@
 #include <string.h>
 #include "base/mem.h"
 #include "base/progress.h"
+#include "space/order/heap.h"
 #include "space/order/policy.h"
 #include "space/order/trial.h"
 
@@ -88,6 +89,11 @@ void guided_run(struct program *p, const struct tune_options *o, struct rng *r, 
 	struct trial t;
 	double began = now_seconds();
 
+	program_settle(p);
+	if (heap_work(p) > TUNE_DEAR) {
+		tune(p, o, r, out);
+		return;
+	}
 	trial_begin(&t, p, o, r, &drawn);
 	draw_orders(&t);
 	trial_end(&t);

@@ -37,7 +37,6 @@
 #define DOUBT 4		  /* whether an exact move is tried is decided at a temperature so many times as hot */
 #define BLIND 0.05	  /* the share of exact moves that are tried however bad they seem */
 #define EACH 0.25	  /* the share of the time for each of two orders to start from */
-#define DEAR 30000000	  /* pairs of blocks: with more, laying out the heap takes over a tenth of a second */
 #define SOFT 0.2	  /* the weight of live bytes in the judgement, once gaps count */
 
 struct tuner {
@@ -343,7 +342,7 @@ void tune(struct program *p, const struct tune_options *o, struct rng *r, struct
 	double began = now_seconds();
 
 	program_settle(p);
-	t.dear = heap_work(p) > DEAR;
+	t.dear = heap_work(p) > TUNE_DEAR;
 	*out = (struct tune_result){.before = settled_bytes(&t)};
 	bound_find(&t.bound, p);
 	try_exact(&t);

@@ -10,6 +10,8 @@
 #include "base/rng.h"
 #include "space/order/program.h"
 
+#define TUNE_DEAR 30000000 /* pairs of blocks: with more, laying out the heap takes over a tenth of a second */
+
 struct tune_options { /* give seconds or moves; all else may be zero */
 	double seconds;
 	uint64_t moves; /* if given instead of seconds, the answer is always the same */
