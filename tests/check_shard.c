@@ -267,6 +267,26 @@ static void hands_lay_out(void)
 	graph_release(&g);
 }
 
+static void moments_change_with_their_weights(void)
+{
+	struct graph g = {0};
+	struct space *s = open_space(&g, "shard/arguments:4");
+	uint8_t *config = MEM_NEW(s->n_sites, uint8_t), choices[9];
+	uint32_t sites[9];
+	struct layout l;
+
+	CHECK_INT(shard_together(s, config, site_of(s, "w1"), 2, sites, choices, 9), 1);
+	CHECK_INT(sites[0], site_of(s, "m1"));
+	shard_layout(s, sites[0], choices[0], &l);
+	CHECK_INT(l.dim[0], 1);
+	CHECK_INT(shard_together(s, config, site_of(s, "w1"), 2, sites, choices, 0), 0); /* there is no room */
+	CHECK_INT(shard_together(s, config, site_of(s, "m1"), 2, sites, choices, 9), 0); /* it goes alone */
+	CHECK_INT(shard_together(s, config, site_of(s, "w2"), 2, sites, choices, 9), 0); /* it has none */
+	mem_free(config);
+	space_free(s);
+	graph_release(&g);
+}
+
 /* Returns which dimension of a parameter the only axis splits. */
 static int8_t split_of(const struct space *s, const uint8_t *config, const char *name)
 {
@@ -396,6 +416,7 @@ int main(void)
 	RUN(roles_are_told);
 	RUN(hands_lay_out);
 	RUN(pairs_are_found_in_loops_and_calls);
+	RUN(moments_change_with_their_weights);
 	RUN(annotations_are_written);
 	RUN(names_are_told);
 	RUN(exchanges_are_counted);

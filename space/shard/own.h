@@ -6,6 +6,7 @@
  *	behind.c    which parameter a value is a part of
  *	sites.c	    what is decided about			write.c	    the program with its annotations
  *	shard.c	    the space					answer.c    shardings.json
+ *	together.c  what changes with a tensor
  */
 #ifndef SPACE_SHARD_OWN_H
 #define SPACE_SHARD_OWN_H
@@ -94,6 +95,9 @@ void shard_pairs(const struct space *s, int8_t *dim, uint32_t parts);
 
 /* write.c: the annotated program; `whole`: every device gets and gives whole values all the same. */
 void shard_write(struct space *s, const uint8_t *config, bool whole, struct buf *module);
+/* together.c: space_ops.together. */
+uint32_t shard_together(struct space *s, const uint8_t *config, uint32_t site, uint8_t choice, uint32_t *sites,
+	uint8_t *choices, uint32_t most);
 /* answer.c: shardings.json. */
 void shard_answer(struct space *s, const uint8_t *config, struct buf *out);
 

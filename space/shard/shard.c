@@ -155,6 +155,7 @@ static const struct space_ops shard_ops = {
 	.starts = shard_starts,
 	.by_hand = "layout made by hand",
 	.promise = promise,
+	.together = shard_together,
 	.words = words,
 	.answer = shard_answer,
 	.answer_file = "shardings.json",
