@@ -58,9 +58,11 @@ static int parse(struct contest_settings *s, int argc, char **argv, struct err *
 		"Requests and answers are lines of JSON (schemas/arena.md). The budget is counted here, "
 		"every price can be kept in a store, and the verdict is that of "
 		"search: measured anew against the compiler's own program.", table};
+	const char *usual;
 	int n_words = 0, rc;
 
 	*s = (struct contest_settings){LAB_DEFAULTS, .patience = 10};
+	usual = s->device;
 	rc = opt_parse(&prog, argc, argv, &n_words, err);
 	if (rc != 0)
 		return rc;
@@ -68,6 +70,8 @@ static int parse(struct contest_settings *s, int argc, char **argv, struct err *
 		s->graph = argv[0];
 	else if (n_words)
 		return err_set(err, "\"%s\" is no option; the program is named with --graph", argv[0]);
+	if (s->graph && s->device == usual && space_needs_no_device(s->graph, s->space))
+		s->device = "none";
 	return s->graph ? 0 : err_set(err, "no program to decide about: name one with --graph FILE");
 }
 

@@ -35,6 +35,17 @@ static int run(const struct settings *set, struct err *err)
 	return rc;
 }
 
+/* Takes no device where a formula gives the prices of all programs, unless the user named one. */
+static void settle_device(struct settings *set, const char *usual)
+{
+	bool needs = set->graph_dir || set->graphs.n == 0;
+
+	for (size_t i = 0; i < set->graphs.n; i++)
+		needs |= !space_needs_no_device(set->graphs.item[i], set->space);
+	if (!needs && set->device == usual)
+		set->device = "none";
+}
+
 int main(int argc, char **argv)
 {
 	struct settings set = {LAB_DEFAULTS, .jobs = OPT_AUTO, .db = "runs.sqlite", .workers = 1, .resume = true,
@@ -79,6 +90,7 @@ int main(int argc, char **argv)
 		"read. Made to run every night: it ends when --seconds or --samples is used up or it is told to stop "
 		"(Ctrl-C), and the next call goes on where it ended.", table};
 	struct err err = {0};
+	const char *usual = set.device;
 	int n_words = 0, rc;
 
 	err_program("collect");
@@ -87,6 +99,7 @@ int main(int argc, char **argv)
 	if (rc == 0 && n_words)
 		rc = err_set(&err, "\"%s\" is no option; programs are named with --graph", argv[0]);
 	if (rc == 0) {
+		settle_device(&set, usual);
 		set.quiet |= !isatty(STDERR_FILENO);
 		talk_on(!set.quiet);
 		rc = run(&set, &err);

@@ -414,7 +414,7 @@ static int settle_made(struct settings *set, struct buf *program, struct err *er
 		kind = space_maker(set->graph);
 	if (!kind && !strchr(set->space, ',') && !puzzle_is(set->graph))
 		kind = space_kind_find(set->space, &none);
-	if (kind && space_kind_counts(kind) && !set->device_named)
+	if (kind && space_needs_no_device(set->graph, set->space) && !set->device_named)
 		set->device = "none";
 	if (kind && kind->solve && !set->strategy_named)
 		set->strategy = STRATEGY_SELF;

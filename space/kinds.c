@@ -81,13 +81,14 @@ const struct space_price *space_prices(const struct space_kind *k)
 	return k->prices ? k->prices : usual;
 }
 
-bool space_kind_counts(const struct space_kind *k)
+bool space_needs_no_device(const char *program, const char *kind)
 {
-	const struct space_price *p = space_prices(k);
+	const struct space_kind *maker = space_maker(program), *k = maker ? maker : space_kind_find(kind, NULL);
+	const struct space_price *p = k && !(kind && strchr(kind, ',')) ? space_prices(k) : NULL;
 
-	while (p->how == PRICING_FORMULA)
+	while (p && p->how == PRICING_FORMULA)
 		p++;
-	return p->how == PRICING_NONE;
+	return p && p->how == PRICING_NONE;
 }
 
 const char *space_priced(const struct space_kind *k)

@@ -314,8 +314,11 @@ const struct space_kind *space_maker(const char *program);
 const char *space_kind_forms(void);
 /* The same, each with what is decided, and then `more`: for --help. The text lasts until the next call. */
 const char *space_kind_words(const char *more);
-/* Are its prices all given by a formula, so that no device is needed? */
-bool space_kind_counts(const struct space_kind *k);
+/*
+ * Are the prices of decisions about this program all given by a formula, so that no device is needed? `kind` is what
+ * the user asked for; a program that a kind makes is of that kind.
+ */
+bool space_needs_no_device(const char *program, const char *kind);
 /* The quantities in which the kind can price, and how: its own list, or the usual one if it has none. */
 const struct space_price *space_prices(const struct space_kind *k);
 /* The names of these quantities, for people; the text lasts until the next call. */
