@@ -40,6 +40,8 @@ figures = {
     "recall by sign": lambda g: g["recall_by_sign"][2],
     "Spearman": lambda g: g["model"]["spearman"],
     "signs right": lambda g: g["signs"],
+    "improve: precision": lambda g: g["improving_precision"],
+    "improve: recall": lambda g: g["improving_recall"],
     "gain@10%": lambda g: g["model"]["gain"][2],
     "gain@20%": lambda g: g["model"]["gain"][3],
     "gain by sign": lambda g: g["gain_by_sign"][2],
@@ -47,7 +49,7 @@ figures = {
     "best trivial recall": lambda g: max(g[k]["recall"][2] for k in ("opcode mean", "elements", "constant")),
     "ceiling": lambda g: g["measured twice"]["recall"][2],
 }
-columns = list(figures)[:8]
+columns = list(figures)[:10]
 of = {k: [] for k in figures}
 for seed in range(1, seeds + 1):
     found = [g for f in sorted(glob.glob(f"{path}.{seed}.*")) for g in json.load(open(f))["graphs"]]

@@ -207,7 +207,7 @@ static void rate_repeats(struct eval_graph *g, const struct columns *c, uint64_t
 
 static void rate_signs(struct eval_graph *g)
 {
-	size_t right = 0;
+	size_t right = 0, said = 0, both = 0;
 
 	for (size_t i = 0; i < g->n; i++) {
 		const struct eval_item *x = &g->item[i];
@@ -215,8 +215,12 @@ static void rate_signs(struct eval_graph *g)
 			continue;
 		g->n_significant++;
 		g->n_improving += x->advantage < 0;
+		said += x->p_improve > 0.5;
+		both += x->p_improve > 0.5 && x->advantage < 0;
 		right += (x->p_improve > 0.5) == (x->advantage < 0);
 	}
+	g->improving_precision = said ? (double)both / (double)said : NAN;
+	g->improving_recall = g->n_improving ? (double)both / (double)g->n_improving : NAN;
 	if (g->n_significant) {
 		double better = (double)g->n_improving / (double)g->n_significant;
 		g->signs = (double)right / (double)g->n_significant;

@@ -50,6 +50,8 @@ struct eval_graph {
 	double recall_by_sign[SHARES]; /* by how sure it is of the sign */
 	double spearman[RIVALS]; /* of |advantage| */
 	double signs, signs_majority; /* share right of the significant; of always saying the commoner */
+	/* Of the significant: what share of those said to improve do, and what share of those that do was said to. */
+	double improving_precision, improving_recall; /* NAN: none is said to; none does */
 	double gain_spearman; /* of predicted gain with the improvement */
 };
 

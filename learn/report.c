@@ -177,6 +177,8 @@ static void graph_row(struct buf *b, const char *name, const struct eval_graph *
 	cell(b, g->recall[BY_REPEAT][AT_10], true);
 	cell(b, g->spearman[BY_MODEL], false);
 	cell(b, g->signs, true);
+	cell(b, g->improving_precision, true);
+	cell(b, g->improving_recall, true);
 	cell(b, g->gain[BY_MODEL][AT_10], true);
 	cell(b, best_trivial(g->gain), true);
 	cell(b, g->gain[BY_REPEAT][AT_10], true);
@@ -189,6 +191,7 @@ static void graph_table(const struct report *r, struct buf *b)
 	buf_adds(b, "<h2>Graph by graph</h2>\n<table><tr><th>graph</th><th "
 		"class=n>flips</th><th class=n>recall@10%</th><th class=n>best trivial</th><th class=n>measured "
 		"twice</th><th class=n>Spearman</th><th class=n>signs right</th>"
+		"<th class=n>said to improve, do</th><th class=n>improve, said so</th>"
 		"<th class=n>gain@10%</th><th class=n>best trivial</th><th class=n>measured twice</th>"
 		"<th class=n>gain@20%</th></tr>\n");
 	for (uint32_t i = 0; i < r->eval->n_graphs; i++)

@@ -34,6 +34,14 @@ static void block(struct buf *out, const char *name, const struct eval_graph *g,
 		"those improve (%.3g %s in all); sign right %.0f%%"
 		" (commoner sign: %.0f%%)\n", name, g->n, g->n_significant, g->n_improving,
 		quantity_in_unit(q, g->possible), quantity_unit(q), 100 * g->signs, 100 * g->signs_majority);
+	buf_adds(out, "  said to improve: ");
+	if (isnan(g->improving_precision))
+		buf_adds(out, "none");
+	else
+		buf_addf(out, "%.0f%% do", 100 * g->improving_precision);
+	if (!isnan(g->improving_recall))
+		buf_addf(out, "; of those that do, %.0f%% are", 100 * g->improving_recall);
+	buf_addch(out, '\n');
 	buf_adds(out, "  order by        recall@1     5    10    20  Spearman  gain@1     5    10    20\n");
 	for (int r = 0; r < RIVALS; r++)
 		row(out, rival_name((enum rival)r), g->recall[r], g->spearman[r], g->gain[r]);
@@ -69,6 +77,8 @@ static void object(struct json *j, const char *name, const struct eval_graph *g)
 	json_num(j, "possible_seconds", g->possible);
 	json_num(j, "signs", g->signs);
 	json_num(j, "signs_majority", g->signs_majority);
+	json_num(j, "improving_precision", g->improving_precision);
+	json_num(j, "improving_recall", g->improving_recall);
 	for (int r = 0; r < RIVALS; r++) {
 		json_object(j, rival_name((enum rival)r));
 		shares(j, "recall", g->recall[r]);

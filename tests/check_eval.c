@@ -105,6 +105,7 @@ static void noise_lowers_the_ceiling(void)
 		CHECK((e.graph[0].possible == 0) == (bool)noisy);
 		CHECK(isnan(e.graph[0].gain[BY_MODEL][AT_10]) == (bool)noisy);
 		CHECK(isnan(e.graph[0].signs) == (bool)noisy);
+		CHECK(isnan(e.graph[0].improving_recall) == (bool)noisy);
 		evaluation_release(&e);
 		lesson_release(&t);
 		mem_free(config);
