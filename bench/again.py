@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tests whether the gains of searches hold, with a program that shares no code with them.
 
-    bench/again.py [--runs N] [--core N] DIR...
+    bench/again.py [--runs N] [--core N] [--cores N] DIR...
 
 bench/table1.py filled DIR. Each program that a search left is run again by examples/run/run_tuned.c, built as its
 opening says, in N processes that compile both programs anew, because processes differ. Their mean is compared with the
@@ -26,11 +26,14 @@ def options():
     p = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     p.add_argument("dirs", nargs="+", type=pathlib.Path, metavar="DIR")
     p.add_argument("--runs", type=int, default=12, help="processes a program; one alone is 0.5%% off as likely as not")
-    p.add_argument("--core", type=int, default=0)
+    p.add_argument("--core", type=int, default=0, help="the first core to run on")
+    p.add_argument("--cores", type=int, default=1, help="how many; as many as the searches in DIR ran on")
     p.add_argument("--plugin", type=pathlib.Path, help="the one that searched (default: the one that cpu means)")
     o = p.parse_args()
     if o.runs < 2:
         p.error("--runs: at least 2")
+    if o.cores < 1:
+        p.error("--cores: at least 1")
     if not o.plugin:
         o.plugin = ROOT / subprocess.run([ROOT / "tests/deps", "--where"], capture_output=True,
                                          text=True).stdout.strip()
@@ -50,12 +53,13 @@ def build(where):
     return where / "run_tuned"
 
 
-def run(program, plugin, core, tuned):
-    """Share of time saved, in one process; the executable made by the search is left out, so that it is compiled."""
+def run(program, plugin, cores, tuned):
+    """Share of time saved, in one process, whose threads are as many as the cores it is confined to. The executable
+    made by the search is left out, so that it is compiled."""
     with tempfile.TemporaryDirectory() as bare:
         for name in ("default.pb", "tuned.pb", "options.txt"):
             shutil.copy(tuned / name, bare)
-        said = subprocess.run(["taskset", "-c", str(core), program, plugin, bare],
+        said = subprocess.run(["taskset", "-c", cores, program, plugin, bare],
                               capture_output=True, text=True, timeout=600)
     found = re.search(r"([-0-9.]+)% less", said.stdout)
     if not found:
@@ -74,6 +78,7 @@ def claims(dirs):
 def main():
     o = options()
     held = all_claims = 0
+    cores = f"{o.core}-{o.core + o.cores - 1}"
     with tempfile.TemporaryDirectory() as where:
         program = build(pathlib.Path(where))
         print("| search | claimed, 95% interval | again: mean, single processes | |\n|---|---|---|---|")
@@ -81,7 +86,7 @@ def main():
             kept = d / "again" / (key + ".json")
             if not kept.exists():
                 kept.parent.mkdir(exist_ok=True)
-                kept.write_text(json.dumps([run(program, o.plugin, o.core, d / "tuned" / key) for _ in range(o.runs)]))
+                kept.write_text(json.dumps([run(program, o.plugin, cores, d / "tuned" / key) for _ in range(o.runs)]))
             gains = json.loads(kept.read_text())
             mean, se = statistics.mean(gains), statistics.stdev(gains) / len(gains) ** 0.5
             inside = v["gain_low"] <= mean <= v["gain_high"]
