@@ -139,7 +139,6 @@ static void try_program(struct program *p, uint64_t evaluations, uint64_t seed, 
 	exact = program_line(p, entry)->n <= SMALL &&
 		exact_order(program_line(p, entry), EXACT_SETS, p->order[entry], &best, &no) == 0;
 	for (int i = 0; i < COLUMNS; i++) {
-		r[i]=r[0]; if (i > 1 && (!getenv("ONLY") || !strchr(getenv("ONLY"), (char)(48+i)))) continue;
 		begin_with(p, first);
 		if (i == OURS)
 			run_ours(p, first, evaluations, seed, &r[i]);

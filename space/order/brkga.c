@@ -13,7 +13,7 @@
 #include "space/order/list.h"
 #include "space/order/trial.h"
 
-#define FORESEEN (getenv("FO")?atof(getenv("FO")):0.75) /* the share of mutants that are drawn from the prior */
+#define FORESEEN 0.75 /* the share of mutants that are drawn from the prior */
 
 struct member {
 	double *key;

@@ -16,15 +16,13 @@
 #include "space/order/policy.h"
 #include "space/order/trial.h"
 
-#include <stdlib.h>
-#define E(n,d) (getenv(n)?atof(getenv(n)):d)
-#define DRAWS E("DRAWS",0.15)	/* of a search by guided: the share for drawing orders ... */
-#define DRAWS_MOST 20000 /* ... and the most orders */
-#define STRAY E("STRAY",0.3)	/* how far weights stray, as a share of their own size, and ... */
-#define STRAY_LEAST E("SL",0.1) /* ... besides */
+#define DRAWS 0.15	/* of a search by guided: the share for drawing orders ... */
+#define DRAWS_MOST 2000 /* ... and the most orders */
+#define STRAY 0.3	/* how far weights stray, as a share of their own size, and ... */
+#define STRAY_LEAST 0.1 /* ... besides */
 #define PLAIN 8		/* orders drawn with the learnt weights as they are */
-#define SAMPLES E("SAMPLES",24)	/* orders by which regal gets its distributions */
-#define LEAST_SPREAD E("LS",0.01) /* no deviation is below this share of a computation */
+#define SAMPLES 24	/* orders by which regal gets its distributions */
+#define LEAST_SPREAD 0.01 /* no deviation is below this share of a computation */
 
 static struct policy **open_policies(struct program *p)
 {
@@ -100,7 +98,6 @@ void guided_run(struct program *p, const struct tune_options *o, struct rng *r, 
 	rest.moves = o->moves > drawn.moves ? o->moves - drawn.moves : o->moves > 0;
 	rest.seconds = fmax(o->seconds - (now_seconds() - began), 0);
 	rest.began = o->seconds > 0 ? 1 - rest.seconds / o->seconds : DRAWS;
-	rest.hot = E("HOT",0); rest.cold = E("COLD",0);
 	tune(p, &rest, r, &tuned);
 	*out = tuned;
 	out->before = drawn.before;
