@@ -199,18 +199,19 @@ static void transpose_layout(Hlo__ShapeProto *s)
 	}
 }
 
-/* A module as it comes between passes may want its inputs column-major; the values stay what they
- * are. */
+/*
+ * A module as it comes between passes may want its inputs column-major; the values stay what they are. There is no
+ * product in it, because a library computes those, and takes row-major ones alone.
+ */
 static void layouts_are_honoured(void)
 {
 	static const char text[] =
 		"module @matrix {\n"
 		"  func.func @main(%a: tensor<64x100xf32>, %b: tensor<100x7xf32>) -> "
-		"(tensor<64x100xf32>, tensor<64x7xf32>) {\n"
+		"(tensor<64x100xf32>, tensor<100x7xf32>) {\n"
 		"    %0 = stablehlo.exponential %a : tensor<64x100xf32>\n"
-		"    %1 = stablehlo.dot %0, %b : (tensor<64x100xf32>, tensor<100x7xf32>) -> "
-		"tensor<64x7xf32>\n"
-		"    return %0, %1 : tensor<64x100xf32>, tensor<64x7xf32>\n"
+		"    %1 = stablehlo.tanh %b : tensor<100x7xf32>\n"
+		"    return %0, %1 : tensor<64x100xf32>, tensor<100x7xf32>\n"
 		"  }\n"
 		"}\n";
 	struct extracted e;
@@ -247,7 +248,7 @@ static void layouts_are_honoured(void)
 	CHECK(turned.hash != plain.hash);
 	CHECK(device_compare(device, &plain, &turned, NULL, &c, &err) == 0);
 	CHECK_STR(c.detail, "");
-	CHECK_INT(c.all.elements, 64 * 107);
+	CHECK_INT(c.all.elements, 64 * 100 + 100 * 7);
 	CHECK(c.all.max_rel < 1e-4);
 	CHECK(c.layouts_differ);
 	printf("column-major: largest difference %g\n", c.all.max_abs);
