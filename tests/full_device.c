@@ -210,7 +210,7 @@ static void layouts_are_honoured(void)
 		"  func.func @main(%a: tensor<64x100xf32>, %b: tensor<100x7xf32>) -> "
 		"(tensor<64x100xf32>, tensor<100x7xf32>) {\n"
 		"    %0 = stablehlo.exponential %a : tensor<64x100xf32>\n"
-		"    %1 = stablehlo.tanh %b : tensor<100x7xf32>\n"
+		"    %1 = stablehlo.exponential %b : tensor<100x7xf32>\n"
 		"    return %0, %1 : tensor<64x100xf32>, tensor<100x7xf32>\n"
 		"  }\n"
 		"}\n";

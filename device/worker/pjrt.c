@@ -114,7 +114,7 @@ static int make_client(struct pjrt *p, struct refusal *v)
 		(int)(r.platform_version_size < 100 ? r.platform_version_size : 100),
 		r.platform_version);
 	pjrt_ask_device(p, (uint32_t)d.num_addressable_devices);
-	p->plain_copies = p->facts.on_host;
+	p->plain_copies = p->facts.on_host && !pjrt_heeds_layouts(p);
 	return 0;
 }
 

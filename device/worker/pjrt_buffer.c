@@ -277,6 +277,43 @@ static uint8_t *read_values(struct instance *i, uint32_t k, const struct values 
 	return other;
 }
 
+/*
+ * Two rows of three are put there and read back by columns. A plugin that heeds layouts returns the columns; an old
+ * XLA:CPU returns the rows, or refuses.
+ */
+bool pjrt_heeds_layouts(struct pjrt *p)
+{
+	static const float rows[] = {0, 1, 2, 3, 4, 5}, columns[] = {0, 3, 1, 4, 2, 5};
+	static const int64_t dims[] = {2, 3}, by_columns[] = {0, 1};
+	PJRT_Buffer_MemoryLayout layout = {.struct_size = PJRT_Buffer_MemoryLayout_STRUCT_SIZE,
+		.type = PJRT_Buffer_MemoryLayout_Type_Tiled,
+		.tiled = {.struct_size = PJRT_Buffer_MemoryLayout_Tiled_STRUCT_SIZE, .minor_to_major = by_columns,
+			.minor_to_major_size = 2}};
+	float got[6] = {0};
+	struct refusal ignored;
+	ARGS(Client_BufferFromHostBuffer, b);
+	ARGS(Buffer_ToHostBuffer, h);
+
+	b.client = p->client;
+	b.device = p->device[0];
+	b.data = rows;
+	b.type = PJRT_Buffer_Type_F32;
+	b.dims = dims;
+	b.num_dims = 2;
+	b.host_buffer_semantics = PJRT_HostBufferSemantics_kImmutableOnlyDuringCall;
+	if (pjrt_check(p, p->api->PJRT_Client_BufferFromHostBuffer(&b), "", &ignored) < 0)
+		return false;
+	h.src = b.buffer;
+	h.host_layout = &layout;
+	h.dst = got;
+	h.dst_size = sizeof got;
+	bool read = pjrt_await(p, b.done_with_host_buffer, "", &ignored) == 0 &&
+		pjrt_check(p, p->api->PJRT_Buffer_ToHostBuffer(&h), "", &ignored) == 0 &&
+		pjrt_await(p, h.event, "", &ignored) == 0;
+	pjrt_drop_buffer(p, b.buffer);
+	return read && memcmp(got, columns, sizeof got) == 0;
+}
+
 int output_values(struct instance *i, uint32_t k, struct values *out, struct refusal *v)
 {
 	struct pjrt *p = i->program->pjrt;

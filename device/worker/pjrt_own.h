@@ -40,7 +40,7 @@ struct pjrt {
 	uint64_t seed, tick, input_bytes;
 	char platform[64], version[160];
 	struct accelerator facts;
-	bool plain_copies; /* transfers do not heed layouts */
+	bool plain_copies; /* transfers do not heed layouts: XLA:CPU before 2026 (pjrt_heeds_layouts) */
 	struct input *input;
 	size_t n_inputs, cap_inputs;
 };
@@ -105,6 +105,8 @@ struct values { /* an output's elements, row-major; data NULL: it has none (toke
 	int64_t dims[MODULE_RANK];
 	uint8_t *data; /* freed by the caller */
 };
+/* Does a transfer put elements into the order that its layout asks for? */
+bool pjrt_heeds_layouts(struct pjrt *p);
 int output_values(struct instance *i, uint32_t k, struct values *out, struct refusal *v);
 /* The order of an output's dimensions in memory, fastest first; false where the plugin does not say. */
 bool output_order(const struct instance *i, uint32_t k, size_t rank, int64_t *order);
