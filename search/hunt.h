@@ -55,7 +55,7 @@
 #define HUNT_FORMAT 9 /* of the saved state */
 
 /*
- * The last three choose before the hunt, which then only measures: by sums of operators (rival.h), and in the kind's
+ * The last four choose before the hunt, which then only measures: by sums of operators (rival.h), and in the kind's
  * own way (space_kind.solve). From STRATEGY_OWN on: of kinds that look for arrangements (space/arranging.h).
  */
 enum strategy {
@@ -64,6 +64,7 @@ enum strategy {
 	STRATEGY_SWEEP,
 	STRATEGY_TASO,
 	STRATEGY_GREEDY,
+	STRATEGY_TENSAT,
 	STRATEGY_SELF,
 	STRATEGY_OWN
 };

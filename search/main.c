@@ -242,10 +242,11 @@ static int ask_rival(struct session *s, bool *rival, struct err *err)
 {
 	const struct settings *set = s->set;
 	struct rival_options ro = {.alpha = set->strategy == STRATEGY_TASO ? RIVAL_ALPHA : 0,
-		.budget = (uint64_t)set->budget, .seconds = set->seconds};
+		.extract = set->strategy == STRATEGY_TENSAT, .budget = (uint64_t)set->budget,
+		.seconds = set->seconds};
 	struct rival_answer answer;
 
-	*rival = set->strategy == STRATEGY_TASO || set->strategy == STRATEGY_GREEDY || set->strategy == STRATEGY_SELF;
+	*rival = set->strategy >= STRATEGY_TASO && set->strategy <= STRATEGY_SELF;
 	if (!*rival)
 		return 0;
 	if (!s->given)

@@ -5,7 +5,7 @@
  * from each operator; otherwise many small operators would seem dearer than they are inside a program. If an operator
  * does not compile, the choices that need it are not taken.
  */
-#include "search/rival.h"
+#include "search/rival_own.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,29 +13,8 @@
 #include "base/progress.h"
 #include "base/stop.h"
 #include "base/talk.h"
-#include "cost/price.h"
 
 #define OPERATOR_SECONDS 0.02 /* that each operator runs, to be measured */
-
-struct program { /* a program in the queue */
-	double cost; /* relative to the start */
-	uint8_t *config;
-};
-
-struct rival {
-	struct lab *lab;
-	struct space *s;
-	struct device *d;
-	const struct rival_options *o;
-	struct rival_answer *a;
-	struct prices known;
-	double nothing;	 /* seconds of a run that does almost nothing */
-	double *delta;	 /* per site and choice: by how much it changes the sum; NAN: it cannot be taken */
-	struct program *heap;
-	size_t n, cap;
-	uint64_t *seen; /* hash table of programs, by their hashes */
-	size_t n_seen, cap_seen;
-};
 
 static int run_alone(struct rival *r, const struct buf *module, double *seconds, struct err *err)
 {
@@ -56,8 +35,7 @@ static int run_alone(struct rival *r, const struct buf *module, double *seconds,
 	return rc;
 }
 
-/* Adds up the costs of operators; an operator that was met before is not measured again. */
-static int add_up(struct rival *r, const struct regions *ops, double *sum, struct err *err)
+int rival_add_up(struct rival *r, const struct regions *ops, double *sum, struct err *err)
 {
 	*sum = 0;
 	for (size_t i = 0; i < ops->n; i++) {
@@ -84,23 +62,22 @@ static int price_choice(struct rival *r, uint32_t site, uint8_t choice, struct e
 	int rc = r->s->ops->operators(r->s, site, choice, &before, &after, err);
 
 	if (rc == 0)
-		rc = add_up(r, &before, &was, err);
+		rc = rival_add_up(r, &before, &was, err);
 	if (rc == 0)
-		rc = add_up(r, &after, &is, err);
+		rc = rival_add_up(r, &after, &is, err);
 	r->delta[(size_t)site * r->s->stride + choice] = times * (is - was);
 	regions_release(&before);
 	regions_release(&after);
 	return rc;
 }
 
-/* Prices every choice of every site, and a run that does almost nothing. */
-static int price_all(struct rival *r, struct err *err)
+/* Measures a run that does almost nothing. */
+static int price_nothing(struct rival *r, struct err *err)
 {
 	static const char nothing[] = "HloModule m\n\nENTRY e {\n  x = f32[1] "
 		"parameter(0)\n  ROOT y = f32[1] negate(x)\n}\n";
 	struct graph g = {0};
 	struct buf module = {0};
-	uint32_t left = 0;
 	int rc = graph_parse(&g, nothing, sizeof nothing - 1, "nothing", err);
 
 	if (rc == 0)
@@ -110,6 +87,15 @@ static int price_all(struct rival *r, struct err *err)
 	graph_release(&g);
 	buf_release(&module);
 	r->nothing = isnan(r->nothing) ? 0 : r->nothing;
+	return rc;
+}
+
+/* Prices every choice of every site. */
+static int price_all(struct rival *r, struct err *err)
+{
+	uint32_t left = 0;
+	int rc = 0;
+
 	for (uint32_t i = 0; i < r->s->n_sites && rc == 0; i++)
 		for (uint8_t k = 1; k < r->s->site[i].choices && rc == 0 && !stop_asked(); k++) {
 			rc = price_choice(r, i, k, err);
@@ -241,10 +227,12 @@ int rival_search(struct lab *lab, struct device *d, const struct rival_options *
 	rc = cost_default_seconds(lab->cost, &total, NULL, err);
 	device_until(d, o->seconds > 0 ? now_seconds() + o->seconds : 0);
 	if (rc == 0)
-		rc = price_all(&r, err);
-	if (rc == 0 && o->alpha > 0)
+		rc = price_nothing(&r, err);
+	if (rc == 0)
+		rc = o->extract ? rival_extract(&r, config, err) : price_all(&r, err);
+	if (rc == 0 && !o->extract && o->alpha > 0)
 		backtrack(&r, total, config);
-	else if (rc == 0)
+	else if (rc == 0 && !o->extract)
 		greedy(&r, config);
 	if (rc == 0)
 		talk("%u operators measured once each; %llu programs; by their sum the best %s %s less of %s",

@@ -19,8 +19,8 @@ _Static_assert(HUNT_AUTO == OPT_AUTO, "what auto stores is what the search takes
 static struct {
 	const char *name[STRATEGIES];
 	int n;
-	char words[200], help[500]; /* as opt.h wants them */
-} strategies = {.name = {"guided", "random", "sweep", "taso", "greedy", "own"}, .n = STRATEGY_OWN};
+	char words[200], help[700]; /* as opt.h wants them */
+} strategies = {.name = {"guided", "random", "sweep", "taso", "greedy", "tensat", "own"}, .n = STRATEGY_OWN};
 
 static void add_strategy(const char *name)
 {
@@ -45,9 +45,10 @@ static void name_strategies(void)
 		snprintf(strategies.words + strlen(strategies.words),
 			sizeof strategies.words - strlen(strategies.words), "%s%s", i ? "|" : "", strategies.name[i]);
 	snprintf(strategies.help, sizeof strategies.help,
-		"how candidates are chosen. guided: by the model; random: at random; sweep: every single flip; taso "
-		"and greedy: as those optimisers do, by the sum of operators that are each measured once; own: as "
-		"the kind of decision looks by itself, if it can, and then the default%s%s%s%s%s",
+		"how candidates are chosen. guided: by the model; random: at random; sweep: every single flip; taso, "
+		"greedy and tensat: as those optimisers do, by the sum of operators that are each measured once; "
+		"tensat needs a solver of integer programs (coinor-cbc or glpk-utils); own: as the kind of decision "
+		"looks by itself, if it can, and then the default%s%s%s%s%s",
 		k ? ". For " : "", k ? k->name : "", k ? ": " : "", own.len ? own.data : "",
 		k ? ", the first unless another is named" : "");
 	buf_release(&own);
@@ -101,7 +102,7 @@ static int settle(struct settings *s, int n_words, char **words, struct err *err
 	if (s->from && strcmp(s->start, "default") != 0)
 		return err_set(err, "--from and --start both say where to begin");
 	if (s->unverified && (s->from || strcmp(s->start, "default") != 0 || s->measure == POLICY_WHOLE ||
-		s->strategy == STRATEGY_TASO || s->strategy == STRATEGY_GREEDY))
+		(s->strategy >= STRATEGY_TASO && s->strategy <= STRATEGY_TENSAT)))
 		return err_set(err, "--unverified runs no whole program: it "
 			"starts from the default, and measures by regions");
 	return settle_own(s, err);

@@ -279,6 +279,13 @@ struct space_ops {
 	 * Appends, for the page of a search, HTML that shows what two configurations make of the program; may be NULL.
 	 */
 	void (*page)(struct space *s, const uint8_t *before, const uint8_t *after, struct buf *out);
+	/*
+	 * Writes the operations that compute a node by a choice of its site (0, or no site: as it is), each alone in a
+	 * module, and appends the nodes that they read. Returns 1; 0 if the choice also changes other nodes. For rivals
+	 * that choose among all ways to compute a program; may be NULL.
+	 */
+	int (*alternative)(struct space *s, uint32_t node, uint8_t choice, struct regions *ops, uint32_t **reads,
+		size_t *n_reads, size_t *cap_reads, struct err *err);
 	/* Writes the decisions for the users of the program, into a file of that name in the folder; may be NULL. */
 	void (*answer)(struct space *s, const uint8_t *config, struct buf *out);
 	const char *answer_file;

@@ -62,6 +62,33 @@ for strategy in taso greedy; do
 	report "${strategy}_believes_in_sums" \
 		"$(grep -q 'operators measured once each; [0-9]* programs' "$tmp/err" || cat "$tmp/err")"
 done
+
+# A concatenation is gone only if both of its readers are rewritten: an integer program sees that.
+cat >"$tmp/shared.hlo" <<'END'
+HloModule shared
+
+ENTRY e {
+  a = f32[64,200] parameter(0)
+  b = f32[64,3000] parameter(1)
+  w = f32[3200,4] parameter(2)
+  g = f32[64,4] parameter(3)
+  c = f32[64,3200] concatenate(a, b), dimensions={1}
+  y = f32[64,4] dot(c, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  d = f32[3200,4] dot(c, g), lhs_contracting_dims={0}, rhs_contracting_dims={0}
+  ROOT t = (f32[64,4], f32[3200,4]) tuple(y, d)
+}
+END
+if command -v cbc >/dev/null || command -v glpsol >/dev/null; then
+	"$BIN/search" --device sim --core "${CORE:--1}" --wait --space rewrite --strategy tensat \
+		--graph "$tmp/shared.hlo" -o "$tmp/tensat" >"$tmp/said" 2>"$tmp/err"
+	report tensat_solves_an_integer_program "$(grep -q 'rows, solved in' "$tmp/err" || cat "$tmp/err"
+		[ "$(grep -c '"what": "split-concatenation' "$tmp/tensat/config.json")" = 2 ] ||
+			cat "$tmp/tensat/config.json")"
+fi
+PATH=/nowhere "$BIN/search" --device sim --core "${CORE:--1}" --wait --space rewrite --strategy tensat \
+	--graph "$tmp/shared.hlo" -o "$tmp/none" >"$tmp/said" 2>"$tmp/err"
+report tensat_says_what_to_install "$(grep -q 'apt-get install coinor-cbc' "$tmp/err" || cat "$tmp/err")"
+
 "$BIN/search" --device sim --core "${CORE:--1}" --wait --strategy taso --budget 5 --graph "$tmp/net.hlo" -o "$tmp/e" \
 	>"$tmp/said" 2>"$tmp/err"
 report sums_need_operators "$(grep -q 'are not about operators' "$tmp/err" || cat "$tmp/err")"

@@ -169,6 +169,15 @@ void cut_begin(struct cut *c, struct space *s, uint32_t site, const uint8_t *a, 
 	draft_begin(&c->draft, s->graph, &c->mem);
 }
 
+void cut_begin_node(struct cut *c, struct space *s, uint32_t node)
+{
+	*c = (struct cut){.s = s, .n_anchors = 1};
+	c->anchor = arena_dup(&c->mem, &node, sizeof node);
+	c->near = ARENA_NEW(&c->mem, 1 + s->graph->node[node].n_operands, uint32_t);
+	add_near(c, node);
+	draft_begin(&c->draft, s->graph, &c->mem);
+}
+
 void cut_end(struct cut *c)
 {
 	draft_release(&c->draft);

@@ -29,6 +29,8 @@ struct half {
 
 /* The place of `site`, which does something under `a` or `b`: these say what takes effect, and must outlive the cut. */
 void cut_begin(struct cut *c, struct space *s, uint32_t site, const uint8_t *a, const uint8_t *b);
+/* A node as it is, as a place without a site; only cut_write_one may follow. */
+void cut_begin_node(struct cut *c, struct space *s, uint32_t node);
 void cut_end(struct cut *c);
 /* What side 0 or 1 computes, and the values that it reads. The lines are freed by the caller. */
 void cut_half(struct cut *c, int side, struct half *h);

@@ -91,6 +91,8 @@ void rewrite_prepare(struct space *s, const uint8_t *config, struct buf *out);
 int rewrite_region(struct space *s, const uint8_t *a, const uint8_t *b, struct regions *out, struct err *err);
 int rewrite_operators(struct space *s, uint32_t site, uint8_t choice, struct regions *before, struct regions *after,
 	struct err *err);
+int rewrite_alternative(struct space *s, uint32_t node, uint8_t choice, struct regions *ops, uint32_t **reads,
+	size_t *n_reads, size_t *cap_reads, struct err *err);
 /* One side of a site's region as HLO text, for people. */
 void rewrite_picture(struct space *s, uint32_t site, uint8_t choice, struct buf *out);
 

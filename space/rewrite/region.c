@@ -128,21 +128,29 @@ void rewrite_picture(struct space *s, uint32_t site, uint8_t choice, struct buf 
 	mem_free(real);
 }
 
-static int add_operators(struct cut *c, int side, struct regions *out, struct err *err)
+static int add_operators(struct cut *c, const struct half *h, struct regions *out, struct err *err)
 {
-	struct half h;
 	int rc = 0;
 
-	cut_half(c, side, &h);
-	for (size_t k = 0; k < h.l.n && rc == 0; k++) {
-		if (opcode_is_idle(opcode_of(h.l.v[k]->opcode)))
+	for (size_t k = 0; k < h->l.n && rc == 0; k++) {
+		if (opcode_is_idle(opcode_of(h->l.v[k]->opcode)))
 			continue;
 		MEM_GROW(&out->v, &out->cap, out->n + 1);
 		struct region *r = &out->v[out->n++];
 		*r = (struct region){.times = 1, .copies = 1, .n_nodes = 1};
-		cut_write_one(c, &h, h.l.v[k], &r->a);
+		cut_write_one(c, h, h->l.v[k], &r->a);
 		rc = name_of(&r->a, &r->key[0], err);
 	}
+	return rc;
+}
+
+static int add_half(struct cut *c, int side, struct regions *out, struct err *err)
+{
+	struct half h;
+	int rc;
+
+	cut_half(c, side, &h);
+	rc = add_operators(c, &h, out, err);
 	mem_free(h.l.v);
 	return rc;
 }
@@ -155,10 +163,58 @@ int rewrite_operators(struct space *s, uint32_t site, uint8_t choice, struct reg
 	int rc;
 
 	cut_begin(&c, s, site, real, real + s->n_sites);
-	rc = add_operators(&c, 0, before, err);
+	rc = add_half(&c, 0, before, err);
 	if (rc == 0)
-		rc = add_operators(&c, 1, after, err);
+		rc = add_half(&c, 1, after, err);
 	cut_end(&c);
 	mem_free(real);
 	return rc;
+}
+
+/* Appends the nodes near the place that the lines read. */
+static void add_reads(const struct cut *c, const struct lines *l, uint32_t **reads, size_t *n, size_t *cap)
+{
+	for (uint32_t i = 0; i < c->n_near; i++) {
+		int64_t id = c->s->graph->node[c->near[i]].proto->id;
+		bool read = false;
+		for (size_t k = 0; k < l->n; k++)
+			for (size_t j = 0; j < l->v[k]->n_operand_ids; j++)
+				read |= l->v[k]->operand_ids[j] == id;
+		if (!read)
+			continue;
+		MEM_GROW(reads, cap, *n + 1);
+		(*reads)[(*n)++] = c->near[i];
+	}
+}
+
+int rewrite_alternative(struct space *s, uint32_t node, uint8_t choice, struct regions *ops, uint32_t **reads,
+	size_t *n_reads, size_t *cap_reads, struct err *err)
+{
+	uint32_t site = s->site_of[node];
+	const struct offer *o = site == NONE ? NULL : rewrite_offer(s, site, choice);
+	uint8_t *real = o ? alone(s, site, choice) : NULL;
+	struct half h = {0};
+	struct cut c;
+	int rc;
+
+	if (o && o->leader != NONE) {
+		mem_free(real);
+		return 0;
+	}
+	if (o)
+		cut_begin(&c, s, site, real, real + s->n_sites);
+	else
+		cut_begin_node(&c, s, node);
+	if (o)
+		rewrite_draft(s, site, o, &c.draft);
+	else
+		lines_add(&h.l, s->graph->node[node].proto);
+	for (size_t i = 0; i < c.draft.n; i++)
+		lines_add(&h.l, c.draft.v[i]);
+	add_reads(&c, &h.l, reads, n_reads, cap_reads);
+	rc = add_operators(&c, &h, ops, err);
+	mem_free(h.l.v);
+	cut_end(&c);
+	mem_free(real);
+	return rc < 0 ? -1 : 1;
 }
