@@ -64,6 +64,7 @@ static int go_back(struct hunt *h, struct err *err)
 	h->running = h->sure_cost;
 	hunt_restore_limits(h);
 	h->n_steps = h->sure_steps;
+	h->n_refused = 0;
 	guide_move(h->guide, h->config);
 	if (a && a->run) {
 		archive_lock(a);

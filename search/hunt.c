@@ -192,6 +192,7 @@ void hunt_release(struct hunt *h)
 	mem_free(h->ball);
 	mem_free(h->in_ball);
 	mem_free(h->dear);
+	mem_free(h->refused);
 	mem_free(h->size);
 	mem_free(h->curve);
 	mem_free(h->check);
@@ -229,6 +230,7 @@ static void keep(struct hunt *h, const struct delta *d)
 	hunt_keep_limits(h);
 	h->kept++;
 	h->idle = h->known = 0;
+	h->n_refused = 0;
 	h->sweep_kept++;
 	guide_move(h->guide, h->config);
 	hunt_add_point(h);
@@ -418,10 +420,12 @@ int hunt_next(struct hunt *h, struct err *err)
 	good = d.outcome == OUTCOME_OK && h->beyond == beyond; /* one that breaks a limit counts as one that failed */
 	if (single)
 		guide_tell(h->guide, site, h->candidate[site], good ? d.seconds / n : NAN);
-	if (better)
+	if (better) {
 		keep(h, &d);
-	else
+	} else {
+		hunt_refuse(h);
 		hunt_undo(h);
+	}
 	rc = hunt_store(h, &trial, err);
 	mem_free((void *)trial.flip);
 	return rc < 0 ? -1 : 1;

@@ -148,6 +148,8 @@ struct hunt {
 	double parts;		/* kernels that the steps since the last correction made */
 	uint64_t checked, checked_kept; /* evaluations and steps kept at the last check of the whole program */
 	double checking;	/* seconds they took */
+	uint64_t *refused;	/* hashes of candidates of several flips that were refused since something was kept; */
+	size_t n_refused, cap_refused; /* not saved: a search that is resumed may ask for one of them again */
 	uint64_t idle;		/* evaluations since something was kept */
 	uint64_t known;		/* ... since something was kept or had to be measured */
 	uint64_t evaluations, cached, measured, failed[OUTCOME_COUNT], kept, refuted, drifts;
@@ -198,6 +200,8 @@ bool hunt_could_go_on(const struct hunt *h);
 bool hunt_propose(struct hunt *h); /* sets candidate and flips; false: nothing is left to try */
 /* Is the candidate one flip to the guide: of one site, or of tied ones to one choice? */
 bool hunt_is_flip(const struct hunt *h);
+/* The candidate was priced and is not taken. If it is no flip, which the guide would remember, it is noted here. */
+void hunt_refuse(struct hunt *h);
 void hunt_undo(struct hunt *h);	   /* makes the candidate the configuration again */
 int hunt_check(struct hunt *h, bool last, struct err *err); /* of the whole program, if it is time for one */
 /* The seconds that the last check is expected to take; 0 if there will be none. */

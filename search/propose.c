@@ -63,6 +63,37 @@ bool hunt_is_flip(const struct hunt *h)
 	return h->n_flips > 0;
 }
 
+void hunt_refuse(struct hunt *h)
+{
+	if (hunt_is_flip(h))
+		return;
+	MEM_GROW(&h->refused, &h->cap_refused, h->n_refused + 1);
+	h->refused[h->n_refused++] = config_hash(h->s, h->candidate);
+}
+
+static bool was_refused(const struct hunt *h)
+{
+	uint64_t hash = config_hash(h->s, h->candidate);
+
+	for (size_t i = 0; i < h->n_refused; i++)
+		if (h->refused[i] == hash)
+			return true;
+	return false;
+}
+
+/* Proposes a flip, or with it those that may pay only with it, if these were not refused together. */
+static void propose_with(struct hunt *h, uint32_t site, uint8_t choice)
+{
+	propose_flip(h, site, choice);
+	if (!h->s->ops->together || rng_below(&h->rng, 2))
+		return;
+	add_together(h);
+	if (hunt_is_flip(h) || !was_refused(h))
+		return;
+	hunt_undo(h);
+	propose_flip(h, site, choice);
+}
+
 static uint32_t narrowest(const struct hunt *h)
 {
 	return h->o.hops == HUNT_AUTO ? 1 : (uint32_t)h->o.hops;
@@ -147,9 +178,7 @@ bool hunt_propose(struct hunt *h)
 		bool any = guide_pick(h->guide, &h->rng, &site, &choice);
 		bool alone = h->o.strategy == STRATEGY_GUIDED && h->o.propose == PROPOSE_SIGNED;
 		if (any && alone && (h->o.adapt || hunt_radius(h) == narrowest(h) || rng_below(&h->rng, 2))) {
-			propose_flip(h, site, choice);
-			if (h->s->ops->together && rng_below(&h->rng, 2))
-				add_together(h);
+			propose_with(h, site, choice);
 		} else { /* the paper's; and when all single flips were tried: further away */
 			propose_around(h, any ? site : (uint32_t)rng_below(&h->rng, h->s->n_sites));
 		}

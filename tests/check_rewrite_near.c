@@ -124,6 +124,13 @@ static void a_search_tries_both(void)
 		hunt_undo(&h);
 	}
 	CHECK(alone > 20 && both > 20 && other == 0);
+	for (int i = 0; i < 100; i++) { /* what was refused together is not proposed again */
+		CHECK(hunt_propose(&h));
+		if (!hunt_is_flip(&h))
+			hunt_refuse(&h);
+		hunt_undo(&h);
+	}
+	CHECK_INT(h.n_refused, 1);
 	hunt_release(&h);
 	space_free(s);
 }
