@@ -53,6 +53,28 @@ try: vantage.memory('nowhere.pb')
 except vantage.Refused as e: assert 'nowhere.pb' in str(e), e
 else: raise SystemExit('a missing file was taken')"
 folder=$(mktemp -d) && trap 'rm -rf "$folder"' EXIT
+says interrupts_reach_the_program "
+import os, signal
+from vantage import programs
+program = '$folder/program'
+open(program, 'w').write('#!/bin/sh\ntrap \"echo what it has; exit 0\" INT\necho begun >&2\n'
+	'while :; do sleep 0.05; done\n')
+os.chmod(program, 0o755)
+programs.find = lambda name: program
+ended = programs.run('any', plugin=False, progress=lambda line: signal.raise_signal(signal.SIGINT))
+assert ended == (0, 'what it has\n', 'begun\n', True), ended
+open(program, 'w').write('#!/bin/sh\ntrap \"echo still here >&2\" INT\necho \$\$ >&2\n'
+	'while :; do sleep 0.05; done\n')
+heard = []
+def twice(line):
+	heard.append(line)
+	signal.raise_signal(signal.SIGINT)
+try: programs.run('any', plugin=False, progress=twice)
+except KeyboardInterrupt: pass
+else: raise SystemExit('two interrupts did not end it')
+try: os.kill(int(heard[0]), 0)
+except ProcessLookupError: pass
+else: raise SystemExit('the program still runs')"
 VANTAGE_PLUGIN_DIR=$folder says the_newest_plugin_of_a_folder "
 import pathlib
 from vantage import programs

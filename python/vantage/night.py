@@ -44,8 +44,8 @@ def collect(function, *args, seconds=None, samples=None, db=None, static_argnums
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / f"{getattr(function, '__name__', 'function').strip('<>')}.pb"
         path.write_bytes(lower(function, args, kwargs, static_argnums, static_argnames).module)
-        status, printed, said = programs.run("collect", "--db", db, "--graph", path, *until, "--json", "--wait",
-                                             "--no-resume", *collect_options, progress=progress)
+        status, printed, said, _ = programs.run("collect", "--db", db, "--graph", path, *until, "--json", "--wait",
+                                                "--no-resume", *collect_options, progress=progress)
     if status or not printed.strip():
         raise Refused(programs.last_words(said))
     return json.loads(printed)["samples"]
@@ -54,9 +54,8 @@ def collect(function, *args, seconds=None, samples=None, db=None, static_argnums
 def learn(db=None, seconds=600, progress=programs.show, learn_options=()):
     """Fits a model to all that is in the store. If it is better than the model that guides `tune` now, it takes its
     place."""
-    status, printed, said = programs.run("learn", "--db", db or store(), "--json", "--seconds", seconds, *learn_options,
-                                         progress=progress,
-                                         plugin=False)
+    status, printed, said, _ = programs.run("learn", "--db", db or store(), "--json", "--seconds", seconds,
+                                            *learn_options, progress=progress, plugin=False)
     if status not in (0, 3) or not printed.strip():  # 3: the one before stays
         raise Refused(programs.last_words(said))
     return Learnt(json.loads(printed))

@@ -73,33 +73,39 @@ def last_words(text):
 
 
 def run(name, *arguments, progress=None, plugin=True):
-    """The exit status, what the program prints, what it says. Its talk goes to `progress`, line by line.
+    """The exit status, what the program prints, what it says, and whether it was asked to stop. Its talk goes to
+    `progress`, line by line.
 
     `plugin`: whether the program needs one.
 
-    The first Ctrl-C asks the program to stop with what it has, the second ends it.
+    The first Ctrl-C, wherever it arrives, asks the program to stop with what it has; the second ends it. No program is
+    left running.
     """
     said, stops = [], 0
     with tempfile.TemporaryFile("w+") as out:
         child = subprocess.Popen([find(name), *map(str, arguments)], stdout=out, stderr=subprocess.PIPE, text=True,
                                  env=environment(plugin), start_new_session=True)
-        while True:
-            try:
-                line = child.stderr.readline()
-            except KeyboardInterrupt:
-                stops += 1
-                child.send_signal(signal.SIGINT if stops == 1 else signal.SIGKILL)
-                continue
-            if not line:
-                break
-            said.append(line)
-            if progress:
-                progress(line.rstrip("\n"))
-        status = child.wait()
+        try:
+            line = None
+            while line != "":
+                try:
+                    line = child.stderr.readline()
+                    said.append(line)
+                    if progress and line:
+                        progress(line.rstrip("\n"))
+                except KeyboardInterrupt:
+                    stops += 1
+                    if stops > 1:
+                        raise
+                    child.send_signal(signal.SIGINT)
+            status = child.wait()
+        finally:
+            if child.poll() is None:
+                child.kill()
+                child.wait()
+            child.stderr.close()
         out.seek(0)
-        if stops > 1:
-            raise KeyboardInterrupt
-        return status, out.read(), "".join(said)
+        return status, out.read(), "".join(said), stops > 0
 
 
 def look(options, path_or_function, args, kwargs):
@@ -110,10 +116,15 @@ def look(options, path_or_function, args, kwargs):
             path = pathlib.Path(folder) / "program.pb"
             path.write_bytes(lower(path_or_function, args, kwargs).module)
             return look(options, path, (), {})
-    status, out, said = run("inspect", path_or_function, "--json", *options, plugin=False)
+    status, out, said, _ = run("inspect", path_or_function, "--json", *options, plugin=False, progress=_show_waiting)
     if status:
         raise Refused(last_words(said))
     return json.loads(out)
+
+
+def _show_waiting(line):
+    if line.startswith("waiting for"):
+        show(line)
 
 
 def show(line):

@@ -167,10 +167,10 @@ def _search(path, out, budget, seconds, space, objective, extra, progress):
     arguments = ["--graph", path, "--out", out, "--budget", budget, "--json", "--wait"]
     for name, value in (("--seconds", seconds), ("--space", space), ("--objective", objective)):
         arguments += [name, value] if value is not None else []
-    status, printed, said = programs.run("search", *arguments, *extra, progress=progress)
+    status, printed, said, stopped = programs.run("search", *arguments, *extra, progress=progress)
     if status or not printed.strip():
         raise Refused(programs.last_words(said))
-    return json.loads(printed)
+    return dict(json.loads(printed), asked=0 if stopped else budget)  # who asks again after Ctrl-C wants a whole search
 
 
 def _verdict(result):
@@ -189,7 +189,7 @@ def _found(lowered, folder, budget, **how):
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         path, out = pathlib.Path(scratch) / "program.pb", pathlib.Path(scratch) / "tuned"
         path.write_bytes(lowered.module)
-        kept = dict(_search(path, out, budget, **how), asked=budget)
+        kept = _search(path, out, budget, **how)
         if out.exists():
             shutil.rmtree(folder / "tuned", ignore_errors=True)
             out.rename(folder / "tuned")
