@@ -12,7 +12,7 @@ from .lower import as_results, key_data, weak_of
 from .native import Call, library
 from .programs import Refused
 
-MOST_COPIED = 1 << 20
+MOST_COPIED = 1 << 18
 NO = object()
 _registered = []
 
