@@ -38,6 +38,9 @@ def libraries(programs):
 class BuildPrograms(build_py):
     def run(self):
         super().run()
+        lacks = [name for name in ("make", os.environ.get("CC", "cc").split()[0]) if not shutil.which(name)]
+        if lacks:
+            raise SystemExit(f"building vantage needs {' and '.join(lacks)}; as root: apt-get install make gcc libc6-dev")
         subprocess.run(["make", "deps"], cwd=ROOT, check=True)
         jobs = len(os.sched_getaffinity(0))
         subprocess.run(["make", f"-j{jobs}", f"BIN={BIN}", f"LDFLAGS={LINK}", "door"], cwd=ROOT, check=True)
