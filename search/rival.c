@@ -1,9 +1,7 @@
 /*
  * rival.c - see rival.h.
  *
- * A run of any program costs some microseconds. So the time of a program that only negates one number is subtracted
- * from each operator; otherwise many small operators would seem dearer than they are inside a program. If an operator
- * does not compile, the choices that need it are not taken.
+ * If an operator does not compile (operators.c), the choices that need it are not taken.
  */
 #include "search/rival_own.h"
 
@@ -13,46 +11,6 @@
 #include "base/progress.h"
 #include "base/stop.h"
 #include "base/talk.h"
-
-#define OPERATOR_SECONDS 0.02 /* that each operator runs, to be measured */
-
-static int run_alone(struct rival *r, const struct buf *module, double *seconds, struct err *err)
-{
-	struct precision p = {.target = 0.02, .max_seconds = OPERATOR_SECONDS, .min_pairs = 5};
-	struct compiled c = {0};
-	struct timing t = {0};
-	int rc = device_compile(r->d, COMPILE_APPLIED, "hlo", module->data, module->len, 0, &c, err);
-
-	*seconds = NAN;
-	if (rc == 0 && c.outcome == OUTCOME_OK)
-		rc = device_run(r->d, &c, &p, &t, err);
-	if (rc == 0 && c.outcome == OUTCOME_OK && t.outcome == OUTCOME_OK)
-		*seconds = t.seconds_a;
-	timing_release(&t);
-	if (c.handle && device_drop(r->d, &c, rc == 0 ? err : NULL) < 0)
-		rc = -1;
-	compiled_release(&c);
-	return rc;
-}
-
-int rival_add_up(struct rival *r, const struct regions *ops, double *sum, struct err *err)
-{
-	*sum = 0;
-	for (size_t i = 0; i < ops->n; i++) {
-		uint64_t key[2] = {ops->v[i].key[0], ~ops->v[i].key[0]};
-		const struct price *known = prices_get(&r->known, key);
-		struct price p = {.seconds_a = 0};
-		if (!known) {
-			if (run_alone(r, &ops->v[i].a, &p.seconds_a, err) < 0)
-				return -1;
-			prices_put(&r->known, key, &p);
-			r->a->operators++;
-			known = &p;
-		}
-		*sum += fmax(0, known->seconds_a - r->nothing) + (isnan(known->seconds_a) ? NAN : 0);
-	}
-	return 0;
-}
 
 static int price_choice(struct rival *r, uint32_t site, uint8_t choice, struct err *err)
 {
@@ -68,25 +26,6 @@ static int price_choice(struct rival *r, uint32_t site, uint8_t choice, struct e
 	r->delta[(size_t)site * r->s->stride + choice] = times * (is - was);
 	regions_release(&before);
 	regions_release(&after);
-	return rc;
-}
-
-/* Measures a run that does almost nothing. */
-static int price_nothing(struct rival *r, struct err *err)
-{
-	static const char nothing[] = "HloModule m\n\nENTRY e {\n  x = f32[1] "
-		"parameter(0)\n  ROOT y = f32[1] negate(x)\n}\n";
-	struct graph g = {0};
-	struct buf module = {0};
-	int rc = graph_parse(&g, nothing, sizeof nothing - 1, "nothing", err);
-
-	if (rc == 0)
-		graph_write(&g, &module);
-	if (rc == 0)
-		rc = run_alone(r, &module, &r->nothing, err);
-	graph_release(&g);
-	buf_release(&module);
-	r->nothing = isnan(r->nothing) ? 0 : r->nothing;
 	return rc;
 }
 
@@ -227,7 +166,7 @@ int rival_search(struct lab *lab, struct device *d, const struct rival_options *
 	rc = cost_default_seconds(lab->cost, &total, NULL, err);
 	device_until(d, o->seconds > 0 ? now_seconds() + o->seconds : 0);
 	if (rc == 0)
-		rc = price_nothing(&r, err);
+		rc = rival_weigh_nothing(&r, err);
 	if (rc == 0)
 		rc = o->extract ? rival_extract(&r, config, err) : price_all(&r, err);
 	if (rc == 0 && !o->extract && o->alpha > 0)

@@ -27,6 +27,8 @@ struct rival {
 	size_t n_seen, cap_seen;
 };
 
+/* operators.c: measures a run that does almost nothing; before all others. */
+int rival_weigh_nothing(struct rival *r, struct err *err);
 /* Adds up the costs of operators; one that was met before is not measured again. NAN: one does not compile. */
 int rival_add_up(struct rival *r, const struct regions *ops, double *sum, struct err *err);
 
