@@ -195,16 +195,3 @@ void data_release(struct data *d)
 	arena_release(&d->mem);
 	*d = (struct data){0};
 }
-
-void data_row(const struct data *d, const struct example *e, uint8_t k, float *row)
-{
-	const real *fixed = d->graph[e->graph].scene.fixed;
-	const struct hood *h = e->hood;
-	struct row_node target = {fixed + (size_t)h->node[0] * NODE_FIXED, e->context}, user[FEATURE_DEGREE];
-	uint32_t n = 0;
-
-	for (uint32_t i = h->user_first[0]; i < h->user_first[1]; i++)
-		user[n++] = (struct row_node){fixed + (size_t)h->node[h->user_to[i]] * NODE_FIXED,
-			e->context + (size_t)h->user_to[i] * NODE_CONTEXT};
-	row_fill(&target, e->flip + (size_t)k * FLIP_FEATURES, user, n, row);
-}

@@ -15,7 +15,6 @@
 #define LEARN_DATA_H
 
 #include "learn/hood.h"
-#include "learn/row.h"
 #include "store/run.h"
 
 struct flip_label {
@@ -72,9 +71,6 @@ uint32_t data_graph(struct data *d, const char *name, struct space *s);
 void data_sample(struct data *d, uint32_t graph, const uint8_t *config, const struct sample *x);
 void data_finish(struct data *d);
 void data_release(struct data *d);
-
-/* The row (row.h) of the k-th flip of an example. */
-void data_row(const struct data *d, const struct example *e, uint8_t k, float *row);
 
 /* What the learner takes an advantage for: 0 within its own standard error. */
 static inline double label_size(const struct flip_label *l)

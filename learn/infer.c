@@ -169,7 +169,9 @@ static real *flip_of(const struct infer *f, uint32_t place)
 
 static void row_at(const struct infer *f, uint32_t node, uint32_t place, float *row)
 {
-	row_at_node(&f->scene, f->x, node, flip_of(f, place), row);
+	const real *v = f->x + (size_t)node * NODE_FEATURES;
+
+	row_fill(v, v + NODE_FIXED, flip_of(f, place), row);
 }
 
 /* The model's outputs for n flips, given by their nodes and their places; in the scratch memory of the pass. */

@@ -324,11 +324,14 @@ out:
 /* What format 4 added. Trees of an older table of features ask about the columns of that table. */
 static int parse_trees(struct cursor *c, struct model *m, uint32_t table, const char *name, struct err *err)
 {
-	uint32_t column[ROW_COLUMNS], n = row_columns(table, column);
+	uint32_t column[ROW_COLUMNS], nodes = feature_map(table, false, column);
+	uint32_t flips = feature_map(table, true, column + nodes);
 
+	for (uint32_t i = 0; i < flips; i++)
+		column[nodes + i] += NODE_FEATURES;
 	m->unit = cursor_f64(c);
 	if (!c->bad)
-		trees_parse(&m->trees, column, n, c);
+		trees_parse(&m->trees, column, nodes + flips, c);
 	if (c->bad || !(m->unit >= 0 && m->unit < INFINITY))
 		return err_set(err, "%s: its trees make no sense; train it again", name);
 	return 0;

@@ -17,8 +17,10 @@ static void by_trees(const struct trees *t, const struct data *d, const uint32_t
 
 	for (size_t i = 0; i < n; i++) {
 		const struct example *e = &d->example[example[i]];
+		const struct scene *g = &d->graph[e->graph].scene;
 		for (uint8_t k = 0; k < e->n_flips; k++, out += OUT_COUNT) {
-			data_row(d, e, k, row);
+			row_fill(g->fixed + (size_t)e->hood->node[0] * NODE_FIXED, e->context,
+				e->flip + (size_t)k * FLIP_FEATURES, row);
 			trees_predict(t, row, 1, out);
 		}
 	}

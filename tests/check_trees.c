@@ -289,41 +289,6 @@ static void the_file_keeps_trees(void)
 	}
 }
 
-/* The last columns of a row are the means over the target's users, as examples and as searches write them. */
-static void rows_have_their_users(void)
-{
-	struct lesson t = lesson_new();
-	const struct scene *g;
-	uint32_t met = 0;
-
-	toys(&t);
-	g = &t.d.graph[0].scene;
-	for (size_t i = 0; i < t.d.n_examples; i++) {
-		const struct example *e = &t.d.example[i];
-		uint32_t v = e->hood->node[0], n = g->user_first[v + 1] - g->user_first[v];
-		float row[ROW_COLUMNS], again[ROW_COLUMNS];
-		real *x, sum = 0;
-		if (e->graph != 0)
-			continue;
-		x = MEM_NEW((size_t)g->n_nodes * NODE_FEATURES, real);
-		for (uint32_t k = 0; k < e->hood->n[1]; k++) {
-			real *at = x + (size_t)e->hood->node[k] * NODE_FEATURES;
-			memcpy(at, g->fixed + (size_t)e->hood->node[k] * NODE_FIXED, NODE_FIXED * sizeof *at);
-			memcpy(at + NODE_FIXED, e->context + (size_t)k * NODE_CONTEXT, NODE_CONTEXT * sizeof *at);
-		}
-		for (uint32_t k = g->user_first[v]; k < g->user_first[v + 1]; k++)
-			sum += g->fixed[(size_t)g->user_to[k] * NODE_FIXED + NODE_USERS_F];
-		data_row(&t.d, e, 0, row);
-		row_at_node(g, x, v, e->flip, again);
-		CHECK(memcmp(row, again, sizeof row) == 0);
-		CHECK(fabs((double)row[ROW_USERS + NODE_USERS_F] - (n ? (double)sum / n : 0)) < 1e-6);
-		met += n > 1;
-		mem_free(x);
-	}
-	CHECK(met > 0);
-	lesson_release(&t);
-}
-
 /* Nonsense under a correct checksum is refused, or gives a tree that can be walked to its end. */
 static void nonsense_does_no_harm(void)
 {
@@ -368,7 +333,6 @@ int main(void)
 	RUN(toys_are_learnt_and_only_those);
 	RUN(nothing_to_learn_is_refused);
 	RUN(the_file_keeps_trees);
-	RUN(rows_have_their_users);
 	RUN(nonsense_does_no_harm);
 	return test_done();
 }
