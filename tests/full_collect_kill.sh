@@ -83,7 +83,7 @@ else
 fi
 if "$bin/inspect" --device cpu "$graphs/chain.pb.zst" >/dev/null 2>&1; then
 	kill_rounds real $((kills < 40 ? 6 : 10)) 5 1000 "" --device cpu --tau 1000000 --share 0 \
-		--graph "$graphs/chain.pb.zst" --graph "$graphs/reduction.pb.zst"
+		--graph "$graphs/chain.pb.zst" --graph "$graphs/loop.pb.zst"
 else
 	echo "skip: real: no plugin"
 fi
