@@ -55,12 +55,14 @@ static bool reanchor(struct chain_state *at, const struct timing *t)
 	double apart = fabs(t->delta - at->running);
 	double allowed = 3 * sqrt(t->delta_se * t->delta_se + at->running_var) + DRIFT_BOUND * at->default_seconds;
 
-	if (t->outcome != OUTCOME_OK || (at->known && apart <= allowed))
+	if (t->outcome != OUTCOME_OK)
+		return false;
+	at->best = fmin(at->known ? at->best : 0, t->delta);
+	if (at->known && apart <= allowed)
 		return false;
 	at->known = true;
 	at->running = t->delta;
 	at->running_var = t->delta_se * t->delta_se;
-	at->best = fmin(0, t->delta);
 	return true;
 }
 
@@ -87,12 +89,15 @@ int chain_anchor(const struct chain *c, struct chain_state *at, struct anchor *a
 	return 0;
 }
 
-/* Updates the state after a step whose drawn choice cost `moved`. */
-static void advance(struct chain_state *at, uint32_t n_sites, const struct estimate *moved)
+/*
+ * Updates the state after a step whose drawn choice cost `moved`. A sum of measured steps drifts, and the lowest of
+ * many such sums is low by chance, so only anchors say what was best; exact sums do, too.
+ */
+static void advance(struct chain_state *at, uint32_t n_sites, const struct estimate *moved, bool exact)
 {
 	at->running += moved->value;
 	at->running_var += moved->se * moved->se;
-	if (at->known)
+	if (at->known && exact)
 		at->best = fmin(at->best, at->running);
 	at->steps++;
 	if (++at->pos == n_sites) {
@@ -149,7 +154,7 @@ int chain_try(const struct chain *c, bool anchors, struct chain_step *t, struct 
 			c->at.tau * c->at.default_seconds, &r, &t->x, &moved, err);
 	t->cut = rc == 1;
 	if (rc == 0)
-		advance(&t->after, c->n_sites, &moved);
+		advance(&t->after, c->n_sites, &moved, cost_exact(c->lab->cost));
 	return rc < 0 ? -1 : 0;
 }
 

@@ -29,7 +29,7 @@ struct chain_state { /* saved with every step */
 	double noise;		     /* of one difference, seconds: what tau was chosen by */
 	bool known;	      /* is `running` known? Not before a random start's first anchor */
 	double running, running_var; /* cost relative to the default, and its variance */
-	double best;		     /* lowest running seen */
+	double best;		     /* lowest cost relative to the default seen: by an anchor, or by exact sums */
 };
 
 struct chain {
