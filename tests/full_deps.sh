@@ -117,6 +117,18 @@ ok none_is_none test $? -eq 1 -a ! -s "$tmp/out"
 ask --plugin 7.7
 says no_such_version 'there is no version "7.7" of the CPU plugin; known are .*0\.0\.1'
 
+# Without a compiler nothing can be asked about libraries. Once it is installed, those that lack are installed, too.
+plugin there
+script id 'echo 0'
+rm "$tmp/fake/cc"
+printf '#!/bin/bash\nexec %s "${@/#-lzstd/-lnot_on_this_machine}"\n' "$cc" >"$tmp/compiler"
+script apt-get "echo \"\$*\" >>'$tmp/asked'
+case \"\$* \" in *' gcc '*) install -m 755 '$tmp/compiler' '$tmp/fake/cc' ;; esac"
+ask
+ok libraries_after_the_compiler grep -q ' libzstd-dev' "$tmp/asked"
+script apt-get 'exit 0'
+script id 'echo 1000'
+
 # What can go wrong when plugins are fetched.
 script cc "exec $cc \"\$@\""
 plugin gone
