@@ -141,3 +141,17 @@ bool made_nodes(const struct graph *g, const char *target, uint32_t *node_of, ui
 	}
 	return found == n;
 }
+
+const char *made_numbers(const char *p, uint64_t *v, int n)
+{
+	for (int i = 0; i < n; i++) {
+		char *end;
+		if (*p < '0' || *p > '9')
+			return NULL;
+		v[i] = strtoull(p, &end, 10);
+		p = end;
+		if (*p == ':' && p[1])
+			p++;
+	}
+	return p;
+}

@@ -42,4 +42,10 @@ uint32_t made_problem(const struct graph *g, const char *target);
  */
 bool made_nodes(const struct graph *g, const char *target, uint32_t *node_of, uint32_t n);
 
+/*
+ * Reads n numbers with ':' between them from the name of a made program; returns what follows them and their last ':'.
+ * NULL: one is missing.
+ */
+const char *made_numbers(const char *p, uint64_t *v, int n);
+
 #endif

@@ -261,27 +261,12 @@ static int read_file(const char *path, struct network *net, struct buf *text, st
 	return network_parse(net, text->data, text->len, err) < 0 ? err_prefix(err, "%s", path) : 0;
 }
 
-/* Reads the numbers after a word, with ':' between them; returns what follows, or NULL. */
-static const char *numbers(const char *p, uint64_t *v, int n)
-{
-	for (int i = 0; i < n; i++) {
-		char *end;
-		if (*p < '0' || *p > '9')
-			return NULL;
-		v[i] = strtoull(p, &end, 10);
-		p = end;
-		if (*p == ':' && (i + 1 < n || p[1]))
-			p++;
-	}
-	return p;
-}
-
 static int find_text(const char *name, struct buf *text, struct err *err)
 {
 	struct buf whole = {0};
 	struct network net = {0};
 	uint64_t v[3] = {40, 4, 1};
-	const char *rest = numbers(name, v, 3);
+	const char *rest = made_numbers(name, v, 3);
 	int rc;
 
 	if (rest && !*rest) {
@@ -293,7 +278,7 @@ static int find_text(const char *name, struct buf *text, struct err *err)
 	}
 	if (strncmp(name, "cut:", 4) != 0)
 		return read_file(name, &net, text, err) < 0 ? -1 : (network_release(&net), 0);
-	rest = numbers(name + 4, v, 2);
+	rest = made_numbers(name + 4, v, 2);
 	if (!rest || !*rest || v[0] < 1 || v[0] > NET_NODES)
 		return err_set(err, "net:%.100s is not of the form net:cut:NODES:SEED:FILE", name);
 	rc = read_file(rest, &net, &whole, err);

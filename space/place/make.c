@@ -10,7 +10,6 @@
  */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include "base/io.h"
 #include "base/json.h"
@@ -181,21 +180,6 @@ void place_cut(const struct place *p, uint32_t nodes, uint64_t seed, struct buf 
 	mem_free(taken);
 }
 
-/* Reads numbers with ':' between them; returns what follows, or NULL. */
-static const char *numbers(const char *p, uint64_t *v, int n)
-{
-	for (int i = 0; i < n; i++) {
-		char *end;
-		if (*p < '0' || *p > '9')
-			return NULL;
-		v[i] = strtoull(p, &end, 10);
-		p = end;
-		if (*p == ':' && p[1])
-			p++;
-	}
-	return p;
-}
-
 static int read_file(const char *path, struct buf *text, struct err *err)
 {
 	if (io_read_file(path, IO_FILE_LIMIT, text, err) < 0)
@@ -207,7 +191,7 @@ static int read_file(const char *path, struct buf *text, struct err *err)
 static int cut_file(const char *name, struct buf *text, struct err *err)
 {
 	uint64_t v[2];
-	const char *path = numbers(name, v, 2);
+	const char *path = made_numbers(name, v, 2);
 	struct buf whole = {0};
 	struct place p = {0};
 	int rc;
@@ -239,7 +223,7 @@ static int find_text(const char *name, struct buf *text, struct err *err)
 			rest = name + n + 1;
 		}
 	}
-	rest = numbers(rest, v, 3);
+	rest = made_numbers(rest, v, 3);
 	if (!rest || *rest)
 		return read_file(name, text, err);
 	if (v[0] < 2 || v[0] > MOST_MADE || v[1] < 2 || v[1] > PLACE_DEVICES)
