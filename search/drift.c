@@ -3,8 +3,12 @@
  *
  * Sums of regions leave out what a program does as a whole, so a hunt that follows them can drift away from the truth.
  * A check measures the whole program against the default. If it agrees with the sum, within the errors of both, their
- * weighted mean is believed, and the configuration is vouched for. If it does not agree, the whole alone is believed.
- * If it is worse than the configuration that was vouched for last, the hunt goes back to that one.
+ * weighted mean is believed, and the configuration is vouched for. If it does not agree, the sum is forgotten. If it is
+ * also worse than the configuration that was vouched for last, the hunt goes back to that one. Either way the whole is
+ * measured once more, and that alone is believed: a figure that decided where to go is too good on average.
+ *
+ * The whole is believed as a ratio to the default, which ran beside it. A machine that has become slower since the
+ * default was measured slows down both.
  *
  * Limits that are measured are measured then, too. Figures that are exact are never checked, because they cannot drift.
  *
@@ -101,6 +105,44 @@ static void weigh(struct hunt *h, const struct estimate *whole)
 	h->parts *= 1 - weight;
 }
 
+/* What the whole program costs more than the default. */
+static struct estimate whole_cost(const struct hunt *h, const struct timing *t)
+{
+	double base = h->default_seconds;
+
+	if (h->quantity != QUANTITY_SECONDS || base <= 0 || t->ratio_se <= 0)
+		return (struct estimate){t->delta, t->delta_se, t->pairs};
+	return (struct estimate){base * expm1(t->ratio), base * exp(t->ratio) * t->ratio_se, t->pairs};
+}
+
+/* Measures the whole program against the default. `t` says whether it ran; if so, the cost is in `whole`. */
+static int weigh_whole(struct hunt *h, struct timing *t, struct estimate *whole, struct err *err)
+{
+	uint8_t *dflt = mem_alloc(h->s->n_sites);
+	int rc;
+
+	space_default(h->s, dflt);
+	rc = cost_whole(h->lab->cost, hunt_own_stands(h) ? NULL : dflt, h->config, &hunt_whole, t, err);
+	if (rc == 0 && t->outcome == OUTCOME_OK)
+		*whole = whole_cost(h, t);
+	mem_free(dflt);
+	return rc;
+}
+
+/* Believes the whole alone: `whole`, unless it can be measured once more. */
+static int believe_anew(struct hunt *h, const struct estimate *whole, struct err *err)
+{
+	struct estimate anew = *whole;
+	struct timing t = {0};
+	int rc = weigh_whole(h, &t, &anew, err);
+
+	h->running = anew;
+	h->parts = 0;
+	hunt_vouch(h, &anew);
+	timing_release(&t);
+	return rc;
+}
+
 /* Believes the whole program's cost from now on, or goes back if it was better before. */
 static int correct(struct hunt *h, const struct estimate *whole, bool drifted, struct err *err)
 {
@@ -115,23 +157,20 @@ static int correct(struct hunt *h, const struct estimate *whole, bool drifted, s
 		return 0;
 	}
 	h->drifts++;
-	if (worse) {
+	if (worse)
 		rc = go_back(h, err);
-	} else {
-		h->running = *whole;
-		h->parts = 0;
-		hunt_vouch(h, whole);
-	}
+	if (rc == 0)
+		rc = believe_anew(h, worse ? &h->sure_cost : whole, err);
 	hunt_add_point(h);
 	return rc;
 }
 
 /* Notes what a check found, for the report. */
-static struct hunt_check *note_check(struct hunt *h, const struct timing *t, bool drifted)
+static struct hunt_check *note_check(struct hunt *h, const struct estimate *whole, bool drifted)
 {
 	MEM_GROW(&h->check, &h->cap_check, h->n_check + 1);
 	h->check[h->n_check] = (struct hunt_check){.evaluation = h->evaluations, .seconds = hunt_seconds(h),
-		.believed = h->running.value, .whole = t->delta, .se = t->delta_se, .parts = h->parts,
+		.believed = h->running.value, .whole = whole->value, .se = whole->se, .parts = h->parts,
 		.drifted = drifted};
 	return &h->check[h->n_check++];
 }
@@ -172,19 +211,20 @@ static bool check_due(const struct hunt *h, bool last)
 
 
 /* Measures the objective on the whole program, and follows the result. */
-static int check_objective(struct hunt *h, const uint8_t *dflt, struct err *err)
+static int check_objective(struct hunt *h, struct err *err)
 {
+	struct estimate whole;
 	struct timing t = {0};
-	bool drifted;
-	int rc = cost_whole(h->lab->cost, hunt_own_stands(h) ? NULL : dflt, h->config, &hunt_whole, &t, err);
+	bool ok, drifted;
+	int rc = weigh_whole(h, &t, &whole, err);
 
-	drifted = rc == 0 && t.outcome == OUTCOME_OK &&
-		  fabs(t.delta - h->running.value) > 3 * hypot(t.delta_se, h->running.se);
+	ok = rc == 0 && t.outcome == OUTCOME_OK;
+	drifted = ok && fabs(whole.value - h->running.value) > 3 * hypot(whole.se, h->running.se);
 	if (rc == 0 && !t.cut)
 		rc = note_anchor(h, &t, drifted, err);
-	if (rc == 0 && t.outcome == OUTCOME_OK) {
-		struct hunt_check *note = note_check(h, &t, drifted);
-		rc = correct(h, &(struct estimate){t.delta, t.delta_se, t.pairs}, drifted, err);
+	if (rc == 0 && ok) {
+		struct hunt_check *note = note_check(h, &whole, drifted);
+		rc = correct(h, &whole, drifted, err);
 		note->part = h->part.value;
 	}
 	timing_release(&t);
@@ -203,7 +243,7 @@ static int check_all(struct hunt *h, const uint8_t *dflt, struct err *err)
 		return rc;
 	}
 	if (!cost_whole_exact(h->lab->cost))
-		return check_objective(h, dflt, err);
+		return check_objective(h, err);
 	hunt_vouch(h, &h->running);
 	return 0;
 }
