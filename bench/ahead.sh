@@ -17,7 +17,7 @@ for n in "${@:-1 2 4 8 16 32 64}"; do
 	for helpers in $n; do
 		evaluations=$(awk "BEGIN { print int($each * ($helpers + 1) / (3.2 * $slow)) + 1 }")
 		FAKE_PLUGIN="fake:any=1;slow=$((slow * 1000))" "$bin/search" -q --json \
-			--device "$b/tests/fake_plugin.so" --core 0 --jobs "$helpers" \
+			--device "$b/tests/fake_plugin.so" --jobs "$helpers" \
 			--strategy random --budget "$evaluations" --drift-checks 0 --verdict-seconds 0.1 \
 			--graph examples/graphs/held-out/ranker.pb.zst \
 			--out "$dir/o$helpers" --db "$dir/$helpers.db" >"$dir/out" 2>"$dir/talk" ||

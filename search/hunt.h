@@ -39,7 +39,7 @@
  *
  * Now and then, and at the end, a check measures the whole program against the default (drift.c). The sum and the whole
  * are two estimates of one thing, and their weighted mean is believed. A configuration is vouched for if its check
- * agreed with the sum. After a check that did not agree, the whole is measured once more, and that alone is believed; if
+ * agreed with the sum. After a check that did not agree, the whole is measured anew, and that alone is believed; if
  * the check was also worse than what was vouched for, the search goes back to that one first.
  *
  * The running sum is relative to the default as it was read back. How much that differs from the compiler's own program

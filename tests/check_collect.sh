@@ -212,12 +212,12 @@ done_ file_size_limit
 # Two collectors on one device, when there is a plugin to pretend with.
 if [ -e "$b/tests/fake_plugin.so" ]; then
 	export FAKE_PLUGIN=fake:any=1
-	fake=(--device "$b/tests/fake_plugin.so" --core 0 --graph "$graphs/chain.pb.zst")
+	fake=(--device "$b/tests/fake_plugin.so" --core "$(first_core)" --graph "$graphs/chain.pb.zst")
 	"$collect" "${fake[@]}" --db p1 >first 2>&1 & pid=$!
 	device_is_locked() { is_locked "$(echo vantage-*.lock)"; }
 	await $pid device_is_locked
 	"$collect" "${fake[@]}" --db p2 >out 2>talk; rc=$?
-	wants 'core 0.*(--wait|wait)'
+	wants 'core [0-9]+.*(--wait|wait)'
 	kill -TERM $pid; wait $pid || fail "SIGTERM while opening: status $?: $(cat first)"
 	done_ second_on_device
 

@@ -270,7 +270,8 @@ if [ ! -e "$b/tests/fake_plugin.so" ]; then
 	echo "skip: crashes: no fake plugin without the plugin's header"
 	exit $failed
 fi
-fake=(--device "$b/tests/fake_plugin.so" --core 0 --budget 20 --verdict-seconds 0.1 --graph "$graphs/tiny/chain.pb.zst")
+fake=(--device "$b/tests/fake_plugin.so" --core "$(first_core)" --budget 20 --verdict-seconds 0.1
+	--graph "$graphs/tiny/chain.pb.zst")
 for nth in 1 2 3 5 8 12 17; do # whatever a worker compiles as its n-th program kills it
 	FAKE_PLUGIN="fake:any=1;spread=40;nth=$nth" run "${fake[@]}" --out "f$nth" --db f.db --drift-checks 2 \
 		--seed $nth

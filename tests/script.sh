@@ -14,3 +14,6 @@ done_() {
 	report "$1" "${bad#; }"
 	bad=
 }
+
+# first_core: prints the first core that this process may use; a container need not have core 0.
+first_core() { sed -nE 's/^Cpus_allowed_list:[[:space:]]*([0-9]+).*/\1/p' /proc/self/status; }
