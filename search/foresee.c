@@ -98,7 +98,7 @@ static int add_next(struct hunt *h, uint32_t many, const struct foresight *befor
 {
 	struct rng rng = h->rng;
 	uint64_t idle = h->idle;
-	uint32_t pos = h->sweep_pos, kept = h->sweep_kept;
+	uint32_t pos = h->sweep_pos, kept = h->sweep_kept, scheme = h->scheme, scheme_kept = h->scheme_kept;
 	int rc = 0;
 
 	if (hunt_is_flip(h))
@@ -117,6 +117,8 @@ static int add_next(struct hunt *h, uint32_t many, const struct foresight *befor
 	h->idle = idle;
 	h->sweep_pos = pos;
 	h->sweep_kept = kept;
+	h->scheme = scheme;
+	h->scheme_kept = scheme_kept;
 	return rc;
 }
 

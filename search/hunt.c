@@ -104,6 +104,7 @@ void hunt_prepare(struct hunt *h, const struct hunt_options *o, struct lab *lab)
 	h->config = MEM_NEW(h->s->n_sites, uint8_t);
 	h->candidate = MEM_NEW(h->s->n_sites, uint8_t);
 	h->sure = MEM_NEW(h->s->n_sites, uint8_t);
+	h->drawn = MEM_NEW(h->s->n_sites, uint8_t);
 	h->flips = MEM_NEW(h->s->n_sites, uint32_t);
 	h->order = MEM_NEW(h->s->n_sites, uint32_t);
 	h->ball = MEM_NEW(h->s->graph->n_nodes, uint32_t);
@@ -186,6 +187,7 @@ void hunt_release(struct hunt *h)
 	mem_free(h->config);
 	mem_free(h->candidate);
 	mem_free(h->sure);
+	mem_free(h->drawn);
 	mem_free(h->flips);
 	hunt_forget(h);
 	mem_free(h->order);
@@ -230,7 +232,8 @@ static void keep(struct hunt *h, const struct delta *d)
 	hunt_keep_limits(h);
 	h->kept++;
 	h->idle = h->known = 0;
-	h->n_refused = 0;
+	if (!cost_exact(h->lab->cost)) /* what costs more than the last best, costs more than this one */
+		h->n_refused = 0;
 	h->sweep_kept++;
 	guide_move(h->guide, h->config);
 	hunt_add_point(h);

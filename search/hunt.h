@@ -54,6 +54,7 @@
 
 #define HUNT_AUTO (-1)
 #define HUNT_FORMAT 9 /* of the saved state */
+#define SCHEMES_DONE UINT32_MAX
 
 /*
  * The last four choose before the hunt, which then only measures: by sums of operators (rival.h), and in the kind's
@@ -165,6 +166,8 @@ struct hunt {
 	size_t n_steps, cap_steps;
 	uint32_t *order;	/* sweep */
 	uint32_t sweep_pos, sweep_kept;
+	uint32_t scheme, scheme_kept; /* the next one; steps kept when they began anew */
+	uint8_t *drawn;		/* a scheme */
 	uint32_t *ball;		/* nodes around a site */
 	uint8_t *in_ball;
 	size_t n_ball;

@@ -4,7 +4,8 @@
  * A candidate goes into h->candidate, and the sites in which it differs into h->flips. There are three ways: the
  * flip with the highest score of the guide; a random choice for every site around one (the paper's mutation, whose
  * radius grows while nothing is found); and the next flip of a sweep. If the kind says that some flips may pay only
- * together with the first, they are added to it in every second candidate, and so both are tried.
+ * together with the first, they are added to it in every second candidate, and so both are tried. A kind that draws
+ * schemes (space_ops.scheme) has them tried first: each is priced against the best so far, which they may become.
  */
 #include "search/hunt.h"
 
@@ -167,6 +168,40 @@ static bool propose_sweep(struct hunt *h)
 	return true;
 }
 
+/* Proposes the next scheme that is a candidate and was not refused; false: there is none now. */
+static bool propose_scheme(struct hunt *h)
+{
+	if (h->scheme == SCHEMES_DONE && h->kept > h->scheme_kept)
+		h->scheme = 0;
+	while (h->scheme != SCHEMES_DONE) {
+		if (h->scheme == 0)
+			h->scheme_kept = (uint32_t)h->kept;
+		if (!h->s->ops->scheme(h->s, h->config, h->scheme, h->drawn)) {
+			h->scheme = SCHEMES_DONE;
+			break;
+		}
+		h->scheme++;
+		for (uint32_t i = 0; i < h->s->n_sites; i++)
+			flip(h, i, h->drawn[i]);
+		if (h->n_flips && (hunt_is_flip(h) || !was_refused(h)))
+			return true;
+		hunt_undo(h);
+	}
+	return false;
+}
+
+/*
+ * Is it time for a scheme? A search begins with them, but they take at most half of its budget. After that, when a step
+ * was kept, they take turns with flips.
+ */
+static bool wants_scheme(struct hunt *h)
+{
+	bool first = h->scheme_kept == 0 && h->scheme != SCHEMES_DONE && 2 * h->evaluations < h->o.budget;
+
+	return h->s->ops->scheme && h->o.strategy == STRATEGY_GUIDED && h->o.propose == PROPOSE_SIGNED &&
+	       (first || rng_below(&h->rng, 2));
+}
+
 bool hunt_propose(struct hunt *h)
 {
 	uint32_t site;
@@ -174,6 +209,8 @@ bool hunt_propose(struct hunt *h)
 
 	if (h->o.strategy == STRATEGY_SWEEP)
 		return propose_sweep(h);
+	if (wants_scheme(h) && propose_scheme(h))
+		return true;
 	for (int tries = 0; tries < 100; tries++) {
 		bool any = guide_pick(h->guide, &h->rng, &site, &choice);
 		bool alone = h->o.strategy == STRATEGY_GUIDED && h->o.propose == PROPOSE_SIGNED;

@@ -98,6 +98,8 @@ void session_identify(struct session *s)
 		json_int(&j, "partitions", set->partitions);
 	if (set->unverified)
 		json_bool(&j, "unverified", true);
+	if (s->lab.space->ops->scheme)
+		json_bool(&j, "schemes", true); /* searches of before that saved nothing about them */
 	identify_aim(s, &j);
 	json_end(&j);
 }

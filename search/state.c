@@ -111,6 +111,23 @@ static void load_order(struct hunt *h, struct cursor *in)
 	}
 }
 
+/* Of kinds that draw schemes. Searches of before these were drawn have another identity (session.c). */
+static void save_schemes(const struct hunt *h, struct buf *out)
+{
+	if (h->s->ops->scheme) {
+		buf_u32(out, h->scheme);
+		buf_u32(out, h->scheme_kept);
+	}
+}
+
+static void load_schemes(struct hunt *h, struct cursor *in)
+{
+	if (h->s->ops->scheme) {
+		h->scheme = cursor_u32(in);
+		h->scheme_kept = cursor_u32(in);
+	}
+}
+
 void hunt_save(const struct hunt *h, struct buf *out)
 {
 	struct hunt now = *h;
@@ -125,6 +142,7 @@ void hunt_save(const struct hunt *h, struct buf *out)
 	for (uint32_t i = 0; i < n_order(h); i++)
 		buf_u32(out, h->order[i]);
 	save_limits(h, out);
+	save_schemes(h, out);
 	if (h->guide)
 		guide_save(h->guide, out);
 }
@@ -159,6 +177,7 @@ int hunt_load(struct hunt *h, const void *p, size_t n, struct err *err)
 	load_lists(h, &in);
 	load_order(h, &in);
 	load_limits(h, &in);
+	load_schemes(h, &in);
 	if (in.bad || h->hash != config_hash(h->s, config) || h->sure_steps > h->n_steps)
 		return err_set(err, "the saved state is damaged");
 	memcpy(h->config, config, size);

@@ -265,6 +265,12 @@ struct space_ops {
 	 */
 	uint32_t (*together)(struct space *s, const uint8_t *config, uint32_t site, uint8_t choice, uint32_t *sites,
 		uint8_t *choices, uint32_t most);
+	/*
+	 * Draws the k-th scheme: a configuration that the kind makes from another by a rule, with many flips at once.
+	 * Returns false beyond the last. The most promising come first. A scheme that changes nothing is no candidate.
+	 * NULL: there are none.
+	 */
+	bool (*scheme)(struct space *s, const uint8_t *config, uint32_t k, uint8_t *out);
 	/* A choice in words, for people; may be NULL. */
 	void (*words)(struct space *s, uint32_t site, uint8_t choice, struct buf *out);
 	/* What a choice makes of the site's place, as a program in text, for people; may be NULL. */

@@ -48,8 +48,11 @@ static bool is_kept(const struct graph *g, uint32_t loop, uint32_t k)
 	return true;
 }
 
-/* Returns the node that is element k of a tuple; NONE: it is not known. */
-static uint32_t element(const struct graph *g, uint32_t tuple, uint32_t k)
+/*
+ * Returns the node that is element k of a tuple; NONE: it is not known. For the state of a loop that is what the loop
+ * begins with; if `kept`, only where each turn passes it on.
+ */
+static uint32_t element(const struct graph *g, uint32_t tuple, uint32_t k, bool kept)
 {
 	for (int step = 0; step < STEPS_BACK && tuple != NONE; step++) {
 		const struct node *n = &g->node[tuple];
@@ -64,11 +67,11 @@ static uint32_t element(const struct graph *g, uint32_t tuple, uint32_t k)
 			tuple = callee_root(g, tuple);
 			break;
 		case OP_WHILE:
-			tuple = is_kept(g, tuple, k) ? node_operands(g, tuple)[0] : NONE;
+			tuple = !kept || is_kept(g, tuple, k) ? node_operands(g, tuple)[0] : NONE;
 			break;
 		case OP_PARAMETER:
 			if (caller != NONE && g->node[caller].opcode == OP_WHILE)
-				tuple = is_kept(g, caller, k) ? node_operands(g, caller)[0] : NONE;
+				tuple = !kept || is_kept(g, caller, k) ? node_operands(g, caller)[0] : NONE;
 			else
 				tuple = argument_of(g, tuple);
 			break;
@@ -79,6 +82,20 @@ static uint32_t element(const struct graph *g, uint32_t tuple, uint32_t k)
 	return NONE;
 }
 
+uint32_t behind_state(const struct graph *g, uint32_t v)
+{
+	switch (g->node[v].opcode) {
+	case OP_GET_TUPLE_ELEMENT:
+		return element(g, node_operands(g, v)[0], (uint32_t)g->node[v].proto->tuple_index, false);
+	case OP_PARAMETER:
+		return argument_of(g, v);
+	case OP_CALL:
+		return callee_root(g, v);
+	default:
+		return NONE;
+	}
+}
+
 uint32_t behind_sources(const struct graph *g, uint32_t v, uint32_t *room, const uint32_t **out)
 {
 	const struct node *n = &g->node[v];
@@ -86,7 +103,7 @@ uint32_t behind_sources(const struct graph *g, uint32_t v, uint32_t *room, const
 	*out = room;
 	switch (n->opcode) {
 	case OP_GET_TUPLE_ELEMENT:
-		*room = element(g, node_operands(g, v)[0], (uint32_t)n->proto->tuple_index);
+		*room = element(g, node_operands(g, v)[0], (uint32_t)n->proto->tuple_index, true);
 		return *room != NONE;
 	case OP_PARAMETER:
 		*room = argument_of(g, v);
@@ -102,11 +119,11 @@ uint32_t behind_sources(const struct graph *g, uint32_t v, uint32_t *room, const
 	}
 }
 
-/* Dimensions of `to` as those of `from`, which has the same elements in the same order. */
-static void through_reshape(const Hlo__ShapeProto *from, const Hlo__ShapeProto *to, int8_t *map)
+void behind_reshape(const Hlo__ShapeProto *from, const Hlo__ShapeProto *to, int8_t *map)
 {
 	size_t i = 0, j = 0;
 
+	memset(map, -1, VIEW_RANK * sizeof *map);
 	while (i < from->n_dimensions && j < to->n_dimensions) {
 		int64_t a = from->dimensions[i], b = to->dimensions[j];
 		size_t i0 = i++, j0 = j++;
@@ -141,7 +158,7 @@ static void step_back(const struct graph *g, uint32_t v, struct view *w)
 			map[d] = (int8_t)p->dimensions[d];
 		break;
 	case OP_RESHAPE:
-		through_reshape(from, to, map);
+		behind_reshape(from, to, map);
 		break;
 	default:
 		for (size_t d = 0; d < to->n_dimensions; d++)

@@ -6,7 +6,8 @@
  *	behind.c    which parameter a value is a part of
  *	sites.c	    what is decided about			write.c	    the program with its annotations
  *	shard.c	    the space					answer.c    shardings.json
- *	together.c  what changes with a tensor
+ *	together.c  what changes with a tensor		names.c	    which dimensions are the same thing
+ *	schemes.c   layouts of everything along names
  */
 #ifndef SPACE_SHARD_OWN_H
 #define SPACE_SHARD_OWN_H
@@ -54,6 +55,8 @@ struct shard {
 	struct place *place; /* per site */
 	uint32_t *member;    /* nodes */
 	uint32_t n_members;
+	uint32_t *name;	     /* per site and VIEW_RANK dimensions: its name (names.c), a number, the heaviest first */
+	uint32_t n_names;
 };
 
 static inline struct shard *shard_of(const struct space *s)
@@ -79,6 +82,16 @@ uint8_t shard_choice(const struct space *s, uint32_t site, const struct layout *
 /* starts.c */
 extern const struct space_start shard_starts[];
 void shard_default(struct space *s, uint8_t *config);
+/* Splits, over the axes from `from` to before `to`, the largest dimension not split yet that they divide. */
+void shard_split_largest(struct space *s, uint8_t *config, uint32_t site, uint32_t from, uint32_t to);
+/* Lays a site out, if the tensor can be split so and the program does not lay it out itself. */
+void shard_set(struct space *s, uint8_t *config, uint32_t site, const struct layout *l);
+/* What the parameter of a site is for. */
+enum role shard_role(const struct space *s, uint32_t site);
+/* names.c: fills names. */
+void shard_find_names(struct space *s);
+/* schemes.c: space_ops.scheme. */
+bool shard_scheme(struct space *s, const uint8_t *config, uint32_t k, uint8_t *out);
 /* behind.c */
 #define VIEW_RANK 8
 struct view { /* of a value: what it is a part of */
@@ -89,6 +102,11 @@ struct view { /* of a value: what it is a part of */
 bool behind(const struct graph *g, uint32_t v, struct view *out);
 /* Lists what a node reads, through calls and kept states of loops; `room` is for one. Returns how many. */
 uint32_t behind_sources(const struct graph *g, uint32_t v, uint32_t *room, const uint32_t **out);
+
+/* Returns where the value of a call, a parameter or a part of a tuple comes from, or NONE. Loops: from before them. */
+uint32_t behind_state(const struct graph *g, uint32_t v);
+/* VIEW_RANK dimensions of `to` as those of `from`, which has the same elements in the same order; -1: there is none. */
+void behind_reshape(const Hlo__ShapeProto *from, const Hlo__ShapeProto *to, int8_t *map);
 
 /* pairs.c: per node the dimension that splitting by pairs of products splits of a weight, or -1. */
 void shard_pairs(const struct space *s, int8_t *dim, uint32_t parts);

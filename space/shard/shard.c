@@ -156,6 +156,7 @@ static const struct space_ops shard_ops = {
 	.by_hand = "layout made by hand",
 	.promise = promise,
 	.together = shard_together,
+	.scheme = shard_scheme,
 	.words = words,
 	.answer = shard_answer,
 	.answer_file = "shardings.json",
@@ -199,6 +200,7 @@ static int shard_open(struct space *s, const char *backend, struct err *err)
 		return err_set(err, "there is nothing to lay out over one device");
 	roles_find(&h->roles, s->graph, &s->mem);
 	shard_find_sites(s, strncmp(s->kind, ARGUMENTS, strlen(ARGUMENTS) - 1) == 0);
+	shard_find_names(s);
 	config = MEM_NEW(s->n_sites + 1, uint8_t);
 	shard_default(s, config);
 	for (uint32_t i = 0; i < s->n_sites; i++)

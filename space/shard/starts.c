@@ -27,13 +27,13 @@ static struct layout split(int8_t dim, uint32_t from, uint32_t to)
 	return l;
 }
 
-static void set(struct space *s, uint8_t *config, uint32_t site, const struct layout *l)
+void shard_set(struct space *s, uint8_t *config, uint32_t site, const struct layout *l)
 {
 	if (!shard_of(s)->place[site].written && layout_fits(&shard_of(s)->mesh, shape_of(s, s->site[site].node), l))
 		config[site] = shard_choice(s, site, l);
 }
 
-static enum role role_of(const struct space *s, uint32_t site)
+enum role shard_role(const struct space *s, uint32_t site)
 {
 	return shard_of(s)->place[site].parameter ? purpose_of(s, s->site[site].node)->role : FOR_NOTHING;
 }
@@ -43,14 +43,13 @@ static void split_data(struct space *s, uint8_t *config, uint32_t to)
 {
 	memset(config, 0, s->n_sites);
 	for (uint32_t i = 0; i < s->n_sites; i++)
-		for (uint32_t n = to; role_of(s, i) == FOR_DATA && n > 0 && config[i] == 0; n--) {
+		for (uint32_t n = to; shard_role(s, i) == FOR_DATA && n > 0 && config[i] == 0; n--) {
 			struct layout l = split(0, 0, n);
-			set(s, config, i, &l);
+			shard_set(s, config, i, &l);
 		}
 }
 
-/* Splits, over the axes before `to`, the largest dimension that is not split yet and that they divide. */
-static void split_largest(struct space *s, uint8_t *config, uint32_t site, uint32_t to)
+void shard_split_largest(struct space *s, uint8_t *config, uint32_t site, uint32_t from, uint32_t to)
 {
 	const struct mesh *m = &shard_of(s)->mesh;
 	const Hlo__ShapeProto *shape = shape_of(s, s->site[site].node);
@@ -63,7 +62,7 @@ static void split_largest(struct space *s, uint8_t *config, uint32_t site, uint3
 		uint32_t axis[MESH_AXES];
 		if (layout_axes(m, &l, (uint32_t)d, axis))
 			continue;
-		for (uint32_t a = 0; a < to; a++)
+		for (uint32_t a = from; a < to; a++)
 			try.dim[a] = (int8_t)d;
 		if (shape->dimensions[d] > largest && layout_fits(m, shape, &try)) {
 			largest = shape->dimensions[d];
@@ -71,7 +70,7 @@ static void split_largest(struct space *s, uint8_t *config, uint32_t site, uint3
 		}
 	}
 	if (largest)
-		set(s, config, site, &best);
+		shard_set(s, config, site, &best);
 }
 
 /* Splits weights in pairs (pairs.c) over the axes from `from` on; a moment is laid out as its weight. */
@@ -86,12 +85,12 @@ static void split_pairs(struct space *s, uint8_t *config, uint32_t from)
 	shard_pairs(s, dim, parts);
 	for (uint32_t i = 0; i < s->n_sites; i++) {
 		uint32_t v = s->site[i].node;
-		enum role role = role_of(s, i);
+		enum role role = shard_role(s, i);
 		uint32_t weight = role == FOR_MOMENT ? purpose_of(s, v)->owner : v;
 		if ((role != FOR_WEIGHT && role != FOR_MOMENT) || dim[weight] < 0)
 			continue;
 		struct layout l = split(dim[weight], from, m->n);
-		set(s, config, i, &l);
+		shard_set(s, config, i, &l);
 	}
 	mem_free(dim);
 }
@@ -110,16 +109,16 @@ static void fill_zero(struct space *s, uint8_t *config)
 {
 	fill_data(s, config);
 	for (uint32_t i = 0; i < s->n_sites; i++)
-		if (role_of(s, i) == FOR_MOMENT)
-			split_largest(s, config, i, shard_of(s)->mesh.n);
+		if (shard_role(s, i) == FOR_MOMENT)
+			shard_split_largest(s, config, i, 0, shard_of(s)->mesh.n);
 }
 
 static void fill_fsdp(struct space *s, uint8_t *config)
 {
 	fill_zero(s, config);
 	for (uint32_t i = 0; i < s->n_sites; i++)
-		if (role_of(s, i) == FOR_WEIGHT)
-			split_largest(s, config, i, shard_of(s)->mesh.n);
+		if (shard_role(s, i) == FOR_WEIGHT)
+			shard_split_largest(s, config, i, 0, shard_of(s)->mesh.n);
 }
 
 static void fill_model(struct space *s, uint8_t *config)
@@ -140,8 +139,8 @@ static void fill_data_model_fsdp(struct space *s, uint8_t *config)
 
 	fill_data_model(s, config);
 	for (uint32_t i = 0; i < s->n_sites && others; i++)
-		if (role_of(s, i) == FOR_WEIGHT || role_of(s, i) == FOR_MOMENT)
-			split_largest(s, config, i, others);
+		if (shard_role(s, i) == FOR_WEIGHT || shard_role(s, i) == FOR_MOMENT)
+			shard_split_largest(s, config, i, 0, others);
 }
 
 /* Splits tables and their moments, by rows or by columns. */
@@ -150,12 +149,12 @@ static void split_tables(struct space *s, uint8_t *config, bool rows)
 	fill_data(s, config);
 	for (uint32_t i = 0; i < s->n_sites; i++) {
 		uint32_t v = s->site[i].node;
-		enum role role = role_of(s, i);
+		enum role role = shard_role(s, i);
 		const struct purpose *p = role == FOR_NOTHING ? NULL : purpose_of(s, v);
 		if (!p || !(p->table || (role == FOR_MOMENT && purpose_of(s, p->owner)->table)))
 			continue;
 		struct layout l = split(rows ? 0 : (int8_t)(s->graph->node[v].rank - 1), 0, shard_of(s)->mesh.n);
-		set(s, config, i, &l);
+		shard_set(s, config, i, &l);
 	}
 }
 
