@@ -26,7 +26,7 @@ struct tried { /* measured */
 	float row[ROW_COLUMNS];
 	real out[OUT_COUNT];
 	struct residual_sums sums;
-	double advantage, gain, trips;
+	double advantage, gain, units;
 	bool done;
 };
 
@@ -38,7 +38,7 @@ static double expected(const struct tried *x, enum how how)
 
 	if (how == LEARNING)
 		residual_correct(&x->sums, out);
-	return how == PERFECT ? x->gain : (double)guess_of(out, x->trips).gain;
+	return how == PERFECT ? x->gain : (double)guess_of(out, x->units).gain;
 }
 
 static size_t best(const struct tried *x, size_t n, enum how how)
@@ -77,7 +77,7 @@ static double found(const struct model *m, struct tried *x, size_t n, enum how h
 		}
 		for (size_t i = 0; i < k; i++)
 			residual_tell(r, x[list[i]].row, x[list[i]].out,
-				x[list[i]].advantage / (m->unit * x[list[i]].trips));
+				x[list[i]].advantage / (m->unit * x[list[i]].units));
 		for (size_t i = 0; i < n; i++)
 			residual_add(r, told, mark + i * residual_marks(r), &x[i].sums);
 		mem_free(list);
@@ -104,7 +104,7 @@ static struct tried *flips_of(const struct data *d, uint32_t graph, const struct
 			const struct flip_label *l = &e->label[k];
 			*y = (struct tried){.advantage = l->advantage, .gain = l->advantage < -l->se ? -l->advantage
 				: 0,
-				.trips = example_trips(d, e)};
+				.units = example_units(d, e)};
 			row_fill(g->fixed + (size_t)e->hood->node[0] * NODE_FIXED, e->context,
 				e->flip + (size_t)k * FLIP_FEATURES, y->row);
 			trees_predict(&m->trees, y->row, 1, y->out);

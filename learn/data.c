@@ -25,6 +25,7 @@ uint32_t data_graph(struct data *d, const char *name, struct space *s)
 	g = &d->graph[d->n_graphs];
 	*g = (struct data_graph){.name = mem_strdup(name)};
 	feature_open(&g->scene, s);
+	g->grain = space_grain(s, d->quantity);
 	g->part_share = part_share(s);
 	g->hood = MEM_NEW(s->n_sites, struct hood *);
 	hood_maker_init(&g->maker, &g->scene, d->radius);

@@ -43,6 +43,7 @@ struct data_graph {
 	struct scene scene;
 	struct hood **hood; /* per site; NULL until a sample needs it */
 	struct hood_maker maker;
+	double grain;	    /* what its costs count in (space_grain) */
 	double part_share;  /* of what is charged for a kernel (space/part.h) */
 	double sigma;	    /* seconds: median |advantage|; 0 without examples */
 	uint32_t n_samples, n_skipped; /* skipped: nothing to compare, or not a number */
@@ -59,6 +60,7 @@ struct data {
 	 */
 	double part_seconds;
 	bool picked;
+	enum quantity quantity; /* of all costs; set it before the first graph */
 	struct data_graph *graph;
 	struct example *example;
 	size_t n_graphs, cap_graphs, n_examples, cap_examples;

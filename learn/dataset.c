@@ -217,7 +217,7 @@ static bool comparable(struct dataset *ds, const struct run_info *r, const struc
 	if (!ds->backend) {
 		ds->backend = mem_strdup(r->backend);
 		ds->kind = r->cost_kind;
-		ds->quantity = r->quantity;
+		ds->quantity = ds->data.quantity = r->quantity;
 	}
 	if (strcmp(r->backend, ds->backend) == 0 && r->cost_kind == ds->kind && r->quantity == ds->quantity)
 		return true;

@@ -27,6 +27,7 @@ struct infer {
 	struct scene scene;
 	struct arena mem;
 	uint8_t *config, *scratch;   /* where predictions stand; a copy for the space to flip in */
+	double grain;		     /* what costs of this program count in (space.h) */
 	bool fresh;		     /* nothing predicted yet */
 	real *x;		     /* n_nodes x NODE_FEATURES */
 	real *h[NET_LAYERS + 1];     /* n_nodes x width */
@@ -62,6 +63,7 @@ struct infer *infer_new(const struct model *m, struct space *s, struct err *err)
 	f = MEM_NEW(1, struct infer);
 	f->model = m;
 	f->fresh = true;
+	f->grain = space_grain(s, m->facts.quantity);
 	feature_open(&f->scene, s);
 	f->config = ARENA_NEW(&f->mem, s->n_sites, uint8_t);
 	f->scratch = ARENA_NEW(&f->mem, s->n_sites, uint8_t);
@@ -197,12 +199,12 @@ static const real *predict_places(struct infer *f, const uint32_t *node, const u
 	return out;
 }
 
-/* How often a node runs, if the model predicts single executions; else 1. */
+/* How often a node runs, times the program's grain, if the model predicts single executions; else 1. */
 static double times_of(const struct infer *f, uint32_t node)
 {
 	const struct graph *g = f->scene.space->graph;
 
-	return f->model->unit > 0 ? g->comp[g->node[node].comp].trips : 1;
+	return f->model->unit > 0 ? f->grain * g->comp[g->node[node].comp].trips : 1;
 }
 
 /* Sets the prediction of a flip: the model's outputs, corrected by what was learnt. */

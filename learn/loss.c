@@ -15,18 +15,20 @@
 #define TRUSTED 0.25 /* error of a label on the log scale that halves its weight */
 #define HUBER REAL(1.0)
 
+#define LEAST_UNITS 1e-18
 #define UNIT_SHARE 0.4	/* of the median: below it sizes are nearly linear, above it nearly logarithmic */
 
-double example_trips(const struct data *d, const struct example *e)
+double example_units(const struct data *d, const struct example *e)
 {
-	const struct space *s = d->graph[e->graph].scene.space;
+	const struct data_graph *g = &d->graph[e->graph];
+	const struct space *s = g->scene.space;
 
-	return s->graph->comp[s->graph->node[s->site[e->site].node].comp].trips;
+	return g->grain * s->graph->comp[s->graph->node[s->site[e->site].node].comp].trips;
 }
 
 double label_unit(const struct data *d, const struct example *e, double unit)
 {
-	return unit > 0 ? unit * example_trips(d, e) : d->graph[e->graph].sigma;
+	return unit > 0 ? unit * example_units(d, e) : d->graph[e->graph].sigma;
 }
 
 double data_unit(const struct data *d, const bool *held)
@@ -40,7 +42,7 @@ double data_unit(const struct data *d, const bool *held)
 			continue;
 		MEM_GROW(&size, &cap, n + e->n_flips);
 		for (uint8_t k = 0; k < e->n_flips; k++)
-			size[n++] = fabs(e->label[k].advantage) / fmax(example_trips(d, e), 1e-9);
+			size[n++] = fabs(e->label[k].advantage) / fmax(example_units(d, e), LEAST_UNITS);
 	}
 	median = n ? stat_median(size, n) : 0;
 	mem_free(size);

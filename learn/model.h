@@ -54,7 +54,8 @@ struct model {
 	struct net net;		/* no layers: there is none */
 	struct trees trees;	/* no columns: there are none; with both, predictions are their mean */
 	/*
-	 * What the outputs count in: so many seconds (or bytes, ...) for one execution of a site. 0, as in models of
+	 * What the outputs count in: so many seconds (or bytes, ...) for one execution of a site, times the
+	 * program's grain (space.h). 0, as in models of
 	 * formats 1 to 3: the median |advantage| of the graph, for all its executions.
 	 */
 	double unit;

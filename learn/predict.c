@@ -44,7 +44,7 @@ void predict_examples(const struct model *m, const struct data *d, const uint32_
 		predict_mix(raw, other, flips);
 	for (size_t i = 0; i < n; i++) {
 		const struct example *e = &d->example[example[i]];
-		double times = m->unit > 0 ? example_trips(d, e) : 1;
+		double times = m->unit > 0 ? example_units(d, e) : 1;
 		for (uint8_t k = 0; k < e->n_flips; k++, at++)
 			out[at] = guess_of(raw + at * OUT_COUNT, times);
 	}

@@ -86,13 +86,16 @@ void train_predict(const struct net *net, const struct data *d, const uint32_t *
 real label_improves(const struct flip_label *l);
 
 /*
- * What is to be learnt of an example's flips is counted in: the model's unit (model.h) for each execution of the site,
- * or where the model has none the graph's sigma.
+ * What is to be learnt of an example's flips is counted in: the model's unit (model.h) for each execution of the site
+ * and times the grain of its program (space.h), or where the model has none the graph's sigma.
  */
 double label_unit(const struct data *d, const struct example *e, double unit);
-/* Executions of the example's site per run of the program. */
-double example_trips(const struct data *d, const struct example *e);
-/* The unit that the data give: UNIT_SHARE of the median |advantage| of one execution, over the graphs not held. */
+/* What units of the example's advantages are: executions of its site per run of the program, times the grain. */
+double example_units(const struct data *d, const struct example *e);
+/*
+ * The unit that the data give: UNIT_SHARE of the median |advantage| of one execution, in grains, over the graphs not
+ * held.
+ */
 double data_unit(const struct data *d, const bool *held);
 
 /* What a label says, in units: its size on the log scale, and how much each of the three losses heeds it. */

@@ -257,6 +257,11 @@ struct space_ops {
 	 * node, of its operands or of its users changes. NULL if the space cannot tell.
 	 */
 	void (*effect)(struct space *s, uint8_t *config, uint32_t site, uint8_t choice, float *out);
+	/*
+	 * What a typical cost of this program is, in the base unit of `q`, for kinds whose features are relative to it
+	 * because each problem counts in a unit of its own. NULL: all programs count alike, as in seconds.
+	 */
+	double (*grain)(const struct space *s, enum quantity q);
 	/* Guesses, before anything was measured or learnt, what a choice would save against choice 0; may be NULL. */
 	double (*promise)(struct space *s, uint32_t site, uint8_t choice);
 	/*
@@ -358,6 +363,11 @@ void space_touched_sites(struct space *s, const uint8_t *a, const uint8_t *b, co
 void space_touched_nodes(uint32_t *nodes, size_t n, uint32_t **out, size_t *n_out, size_t *cap);
 /* For space_ops.region, where a formula is the only price: one region with nothing in it. */
 int space_region_formula(struct space *s, const uint8_t *a, const uint8_t *b, struct regions *out, struct err *err);
+/* What the learner counts costs of this program in: its kind's grain, or 1. */
+static inline double space_grain(const struct space *s, enum quantity q)
+{
+	return s->ops->grain ? s->ops->grain(s, q) : 1;
+}
 /* The start with this name, or NULL. */
 const struct space_start *space_start_find(const struct space *s, const char *name);
 

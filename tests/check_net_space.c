@@ -1,7 +1,11 @@
 /*
  * check_net_space.c - nets as decisions: what a tally keeps up to date is what an answer is worth; a configuration
- * that is not allowed costs more than one that is; pieces are parts of the whole.
+ * that is not allowed costs more than one that is; pieces are parts of the whole; a learner sees no units.
  */
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "learn/train.h"
 #include "space/net/net.h"
 #include "space/net/tally.h"
 #include "tests/net_fixture.h"
@@ -107,6 +111,62 @@ static void pieces_are_parts(void)
 	buf_release(&part);
 }
 
+/* A problem of two nodes, with zeros put behind its costs. */
+static bool open_priced(const char *zeros, struct space **s, struct graph *g)
+{
+	struct buf text = {0}, name = {0};
+	char path[] = "/tmp/check_net_space.XXXXXX";
+	int fd = mkstemp(path);
+
+	buf_addf(&text, "{\"problem\":{\"name\":\"x\",\"nodes\":{\"intervals\":[[0,1],[0,1]],\"costs\":[[1%s,7%s],"
+		"[5%s,2%s]],\"usages\":[[1,2],[3,4]]},\"edges\":{\"nodes\":[[0,1]],\"costs\":[[3%s,4%s,8%s,6%s]]},"
+		"\"usage_limit\":9}}", zeros, zeros, zeros, zeros, zeros, zeros, zeros, zeros);
+	bool written = fd >= 0 && write(fd, text.data, text.len) == (ssize_t)text.len;
+	buf_addf(&name, "net:%s", path);
+	*s = CHECK(written) ? open_made(name.data, g) : NULL;
+	close(fd);
+	unlink(path);
+	buf_release(&text), buf_release(&name);
+	return *s != NULL;
+}
+
+/* What a model learns of a problem does not depend on the unit of the problem's costs. */
+static void units_do_not_matter(void)
+{
+	struct space *s[2] = {0};
+	struct graph g[2] = {0};
+	struct data d;
+
+	data_init(&d, 1);
+	d.quantity = QUANTITY_FORMULA;
+	if (!open_priced("", &s[0], &g[0]) || !open_priced("000000", &s[1], &g[1]))
+		return;
+	for (int i = 0; i < 2; i++) {
+		double times = i ? 1e6 : 1;
+		uint8_t config[2] = {0, 1};
+		struct sample x = {.site = 1};
+		x.chosen = 1;
+		x.n_choices = 2;
+		x.choice[1].delta = -2 * times;
+		data_sample(&d, data_graph(&d, "x", s[i]), config, &x);
+	}
+	data_finish(&d);
+	if (CHECK_INT(d.n_examples, 4))
+		for (int i = 0; i < 2; i++) {
+			const struct example *a = &d.example[i], *b = &d.example[2 + i];
+			struct target x = target_of(a->label, label_unit(&d, a, 1)),
+				y = target_of(b->label, label_unit(&d, b, 1));
+			CHECK(memcmp(a->flip, b->flip, FLIP_FEATURES * sizeof *a->flip) == 0);
+			if (!CHECK(x.size > 0 && fabs(x.size - y.size) < 1e-9))
+				printf("\t%g %g\n", x.size, y.size);
+		}
+	data_release(&d);
+	for (int i = 0; i < 2; i++) {
+		space_free(s[i]);
+		graph_release(&g[i]);
+	}
+}
+
 static void refuses(void)
 {
 	static const char *const table[][2] = {{"net:1:4:1", "2 to 100000 nodes"}, {"net:40:900:1", "2 to 255 choices"},
@@ -127,6 +187,7 @@ int main(void)
 	RUN(sums_agree);
 	RUN(costs_are_in_order);
 	RUN(pieces_are_parts);
+	RUN(units_do_not_matter);
 	RUN(refuses);
 	return test_done();
 }

@@ -166,6 +166,7 @@ static const struct space_ops net_ops = {
 	.summary = summary,
 	.starts = starts,
 	.effect = net_effect,
+	.grain = net_grain,
 	.promise = net_promise,
 	.words = words,
 	.answer = answer,

@@ -117,6 +117,11 @@ void net_effect(struct space *s, uint8_t *config, uint32_t site, uint8_t choice,
 	write_effect(net_own(s), net_own(s)->net_of[site], choice, out + N_EFFECTS);
 }
 
+double net_grain(const struct space *s, enum quantity q)
+{
+	return q == QUANTITY_BYTES ? net_own(s)->memory : net_own(s)->unit;
+}
+
 static void promise_all(struct space *s)
 {
 	struct net_space *n = net_own(s);

@@ -38,6 +38,7 @@ int net_begin(struct space *s, struct err *err);
 void net_stand(const struct space *s, const uint8_t *config);
 void net_context(struct space *s, const uint8_t *config, const uint32_t *nodes, uint32_t count, float *out);
 void net_effect(struct space *s, uint8_t *config, uint32_t site, uint8_t choice, float *out);
+double net_grain(const struct space *s, enum quantity q);
 double net_promise(struct space *s, uint32_t site, uint8_t choice);
 
 #endif

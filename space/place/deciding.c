@@ -218,6 +218,7 @@ static const struct space_ops place_ops = {
 	.summary = summary,
 	.starts = starts,
 	.effect = place_effect,
+	.grain = place_grain,
 	.words = words,
 	.answer = answer,
 	.answer_file = "placement.json",

@@ -85,6 +85,10 @@ void place_begin_features(struct space *s)
 			: round_all(&s->mem, p->on[d], p->n_nodes, time);
 	standing_load_init(&o->now, &o->rounded);
 	standing_load_set(&o->now, o->now.device);
+	o->memory = size;
+	for (uint32_t d = 0; d < p->n_devices; d++)
+		o->memory = isfinite(p->room[d]) ? fmin(o->memory, p->room[d]) : o->memory;
+	o->memory = fmax(o->memory, 1) / 1000;
 	o->unit = fmax(least / fmax(s->n_sites, 1) / 100, 1e-15);
 	o->critical = ARENA_NEW(&s->mem, p->n_nodes + 1, double);
 	o->scheduled = ARENA_NEW(&s->mem, s->n_sites + 1, uint8_t);
@@ -200,4 +204,12 @@ void place_effect(struct space *s, uint8_t *config, uint32_t site, uint8_t choic
 	write_effect(o, o->group[site], out);
 	standing_load_move(&o->now, o->group[site], choice);
 	write_effect(o, o->group[site], out + N_EFFECTS);
+}
+
+/* Memory counts in thousandths of the smallest device's, or of all sizes together if those are less. */
+double place_grain(const struct space *s, enum quantity q)
+{
+	const struct place_space *o = place_own(s);
+
+	return q == QUANTITY_BYTES ? o->memory : o->unit * o->second;
 }

@@ -21,7 +21,7 @@ struct place_space {
 	/* For features: the problem with its figures rounded, so that sums do not depend on their order. */
 	struct place rounded;
 	struct standing_load now;
-	double unit;	  /* a hundredth of the time of a node */
+	double unit, memory; /* a hundredth of the time of a node, a thousandth of a device's memory */
 	double *critical; /* [n_nodes] of the schedule in `scheduled` */
 	uint8_t *scheduled; /* [n_sites] */
 	bool has_schedule;
@@ -40,6 +40,7 @@ int place_make(const char *program, struct buf *module, char *kind, struct err *
 const uint32_t *place_devices(const struct space *s, const uint8_t *config);
 void place_begin_features(struct space *s);
 void place_context(struct space *s, const uint8_t *config, const uint32_t *nodes, uint32_t count, float *out);
+double place_grain(const struct space *s, enum quantity q);
 void place_effect(struct space *s, uint8_t *config, uint32_t site, uint8_t choice, float *out);
 
 #endif
