@@ -90,8 +90,8 @@ $(B)/rules: FORCE
 $(B)/schemas/rewrite.rules.h: $(RULES) $(B)/rules
 	@mkdir -p $(@D); for f in $(RULES); do echo "family $$(basename $$f .rules)"; cat $$f; done | \
 		od -An -v -tx1 | sed 's/ \(..\)/0x\1,/g; $$s/,$$//' > $@
-# The layers are plain loops that are to become vector code. Private: not for what they depend on.
-$(B)/learn/%.o: private CFLAGS_release = -O3 -g
+# The layers, and the tables of nets, are plain loops that are to become vector code. Private: not for what they depend on.
+$(B)/learn/%.o $(B)/space/net/area.o: private CFLAGS_release = -O3 -g
 $(B)/%.o: %.c $(B)/flags | $(PROTO) $(EMBED)
 	@mkdir -p $(@D); $(CC) $(OUR_CFLAGS) -MD -MP -c $< -o $@
 $(B)/%.o: $(B)/%.c $(B)/flags

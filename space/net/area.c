@@ -14,6 +14,19 @@
 #include <math.h>
 #include <string.h>
 
+#define ROUND 4 /* so many entries are looked at together, in two registers */
+typedef double lanes __attribute__((vector_size(16)));
+typedef int64_t lane_places __attribute__((vector_size(16)));
+
+/* A table of n entries, which may be read a few further. */
+static double *new_table(struct area_solver *r, size_t n)
+{
+	double *v = arena_alloc(&r->mem, (n + ROUND) * sizeof *v);
+
+	memset(v + n, 0, ROUND * sizeof *v);
+	return v;
+}
+
 struct area_solver *area_new(const struct reduced *m)
 {
 	struct area_solver *r = MEM_NEW(1, struct area_solver);
@@ -130,7 +143,7 @@ static void take_edges(struct area_solver *r, uint32_t i)
 		}
 		if (o->when < l->when)
 			continue; /* seen from its other end */
-		double *v_cost = arena_alloc(&r->mem, (size_t)l->n * o->n * sizeof *v_cost);
+		double *v_cost = new_table(r, (size_t)l->n * o->n);
 		for (uint32_t a = 0; a < o->n; a++)
 			for (uint32_t k = 0; k < l->n; k++)
 				v_cost[(size_t)a * l->n + k] = cost[(size_t)l->choice[k] * width + o->choice[a]];
@@ -155,6 +168,17 @@ static void find_axes(struct area_solver *r, struct local *l)
 		}
 }
 
+/* The least of n costs, and its place. */
+static double least_of(const double *cost, uint32_t n, uint16_t *arg)
+{
+	uint32_t best = 0;
+
+	for (uint32_t k = 1; k < n; k++)
+		best = cost[k] < cost[best] ? k : best;
+	*arg = (uint16_t)best;
+	return cost[best];
+}
+
 struct sum { /* the tables that are added up for an entry of the new table */
 	uint32_t n;
 	const double **v;
@@ -175,32 +199,40 @@ static void find_strides(const struct area_solver *r, const struct local *l, con
 	}
 }
 
-/*
- * sum[k] = from[k] + the values of some tables: of those that change along the last axis if `moving`, else of the rest.
- */
-static void add_tables(uint32_t n, const double *from, const struct sum *s, uint32_t last, bool moving, double *sum)
+static inline lanes load(const double *p)
 {
-	memcpy(sum, from, n * sizeof *sum);
-	for (uint32_t t = 0; t < s->n; t++) {
-		const double *v = s->v[t];
-		if ((s->stride[t][last] != 0) != moving)
-			continue;
-		for (uint32_t k = 0; k < n; k++)
-			sum[k] += v[k];
-	}
+	lanes v;
+
+	memcpy(&v, p, sizeof v);
+	return v;
 }
 
-static double least_of(const double *sum, uint32_t n, uint16_t *arg)
+/* Where x is lower than *least, takes it and its places over. */
+static inline void take_lower(lanes x, lane_places at, lanes *least, lane_places *best)
 {
-	double least = sum[0];
-	uint32_t best = 0;
+	lane_places lower = x < *least;
 
-	for (uint32_t k = 1; k < n; k++) {
-		best = sum[k] < least ? k : best;
-		least = sum[k] < least ? sum[k] : least;
+	*least = (lanes)(((lane_places)x & lower) | ((lane_places)*least & ~lower));
+	*best = (at & lower) | (*best & ~lower);
+}
+
+/*
+ * The least of a[k] + b[k], and a k that gives it. Four k compete side by side, without a branch, because most of a
+ * search's time goes here. Both arrays must be readable for ROUND further, and a must be infinite beyond n.
+ */
+static double least_sum(const double *a, const double *b, uint32_t n, uint16_t *arg)
+{
+	lanes even = {INFINITY, INFINITY}, odd = even;
+	lane_places at = {0, 1}, best = at, best_odd = at;
+
+	for (uint32_t k = 0; k < n; k += ROUND, at += ROUND) {
+		take_lower(load(a + k) + load(b + k), at, &even, &best);
+		take_lower(load(a + k + 2) + load(b + k + 2), at + 2, &odd, &best_odd);
 	}
-	*arg = (uint16_t)best;
-	return least;
+	take_lower(odd, best_odd, &even, &best);
+	bool second = even[1] < even[0];
+	*arg = (uint16_t)(second ? best[1] : best[0]);
+	return second ? even[1] : even[0];
 }
 
 static void move_along(struct sum *s, uint32_t axis, size_t times, bool back)
@@ -209,23 +241,64 @@ static void move_along(struct sum *s, uint32_t axis, size_t times, bool back)
 		s->v[t] = back ? s->v[t] - s->stride[t][axis] * times : s->v[t] + s->stride[t][axis] * times;
 }
 
+/* Puts the tables in front that change along the last axis. Returns how many they are: at least one has that axis. */
+static uint32_t moving_first(struct sum *s, uint32_t last)
+{
+	uint32_t n = 0;
+
+	for (uint32_t t = 0; t < s->n; t++) {
+		const double *v = s->v[t];
+		size_t stride[MOST_AXES];
+		if (s->stride[t][last] == 0)
+			continue;
+		memcpy(stride, s->stride[t], sizeof stride);
+		memcpy(s->stride[t], s->stride[n], sizeof stride);
+		memcpy(s->stride[n], stride, sizeof stride);
+		s->v[t] = s->v[n];
+		s->v[n++] = v;
+	}
+	return n;
+}
+
 /*
- * Fills the new table; its last axis is the fastest. Tables that do not depend on it are added up once per row.
+ * Fills one row of the new table, along its last axis. Of the tables, the first `moving` change along it; the others
+ * are added up once.
  */
+static void fill_row(const struct local *l, const struct sum *s, uint32_t moving, uint32_t width, double *scratch,
+	double *out, uint16_t *arg)
+{
+	double *row = scratch, *sum = moving > 1 ? scratch + l->n + ROUND : row;
+	uint32_t last = l->n_axes - 1;
+
+	memcpy(row, l->cost, l->n * sizeof *row);
+	for (uint32_t t = moving; t < s->n; t++)
+		for (uint32_t k = 0; k < l->n; k++)
+			row[k] += s->v[t][k];
+	for (uint32_t j = 0; j < width; j++) {
+		const double *v = s->v[0] + j * s->stride[0][last];
+		for (uint32_t t = 1; t < moving; t++) {
+			const double *add = s->v[t] + j * s->stride[t][last], *from = t == 1 ? row : sum;
+			for (uint32_t k = 0; k < l->n; k++)
+				sum[k] = from[k] + add[k];
+		}
+		out[j] = least_sum(sum, v, l->n, &arg[j]);
+	}
+}
+
+/* Fills the new table; its last axis is the fastest. */
 static void fill(struct area_solver *r, struct local *l, struct sum *s, double *out)
 {
 	uint32_t at[MOST_AXES] = {0}, last = l->n_axes - 1, width = r->local[l->axis[last]].n, a;
-	double *row = arena_alloc(&r->mem, 2 * l->n * sizeof *row), *sum = row + l->n;
+	double *scratch = arena_alloc(&r->mem, 2 * (l->n + ROUND) * sizeof *scratch);
+	uint32_t moving = moving_first(s, last);
 	uint16_t *arg = l->arg;
 
+	for (uint32_t i = 0; i < ROUND; i++)
+		scratch[l->n + i] = scratch[2 * l->n + ROUND + i] = INFINITY;
 	do {
-		add_tables(l->n, l->cost, s, last, false, row);
-		for (uint32_t j = 0; j < width; j++) {
-			add_tables(l->n, row, s, last, true, sum);
-			*out++ = least_of(sum, l->n, arg++);
-			move_along(s, last, 1, false);
-		}
-		move_along(s, last, width, true);
+		fill_row(l, s, moving, width, scratch, out, arg);
+		out += width;
+		arg += width;
 		for (a = last; a-- > 0;) {
 			uint32_t n = r->local[l->axis[a]].n;
 			if (++at[a] < n) {
@@ -269,7 +342,7 @@ static double eliminate(struct area_solver *r, uint32_t i)
 	for (uint32_t a = 0; a < l->n_axes; a++)
 		size *= r->local[l->axis[a]].n;
 	l->arg = arena_alloc(&r->mem, size * sizeof *l->arg);
-	out = arena_alloc(&r->mem, size * sizeof *out);
+	out = new_table(r, size);
 	if (l->n_axes == 0)
 		return least_of(l->cost, l->n, l->arg);
 	fill(r, l, &s, out);
