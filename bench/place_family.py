@@ -3,7 +3,10 @@
 are trained on: erdos (any earlier node, with equal chance), watts (a ring with some edges moved), barabasi (nodes with
 many edges get more), block (communities), layered (a layer reads from the one before).
 
-    bench/place_family.py FAMILY NODES DEVICES SEED > problem.json
+    bench/place_family.py FAMILY NODES DEVICES SEED [values] > problem.json
+
+With "values", memory is that of the nodes' values while they are needed, as in a run of a program, and not of the nodes
+all the time; no device has a limit that matters.
 """
 import json
 import random
@@ -49,7 +52,11 @@ def main():
             if u < v:
                 edges.append({"sourceId": u, "destId": v, "cost": cost[u]})
                 ends += [u, v]
-    memory = 2 * sum(x["size"] for x in nodes) / devices
+    total = sum(x["size"] for x in nodes)
+    if sys.argv[5:] == ["values"]:
+        for x in nodes:
+            x["valueSize"], x["size"] = x["size"], 0
+    memory = 2 * total / devices
     json.dump({"maxSizePerFPGA": memory, "maxFPGAs": devices, "maxCPUs": 1, "nodes": nodes, "edges": edges}, sys.stdout)
 
 

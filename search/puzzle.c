@@ -36,11 +36,14 @@ static const char not_one[] = "%s is JSON, but neither a problem of the iopddl c
 
 int puzzle_program(const char *path, int goal, struct buf *name, struct err *err)
 {
-	static const char *const goals[] = {"load", "latency", "time"};
+	static const char *const goals[] = {"load", "latency", "time", NULL};
 	struct buf text = {0};
 	int rc = io_read_file(path, IO_FILE_LIMIT, &text, err);
 
-	if (rc == 0 && place_looks_like(text.data, text.len))
+	if (rc == 0 && place_looks_like(text.data, text.len) && !goals[goal])
+		rc = err_set(err, "--goal memory is for --placing; with --strategy, ask for --goal time --objective "
+			"bytes");
+	else if (rc == 0 && place_looks_like(text.data, text.len))
 		buf_addf(name, PLACE_PROGRAM, goals[goal], path);
 	else if (rc == 0 && network_looks_like(text.data, text.len))
 		buf_addf(name, NET_PROGRAM, path);
@@ -88,6 +91,7 @@ static void summary_json(const struct network *net, const struct network_result 
 	json_uint(&j, "variables", r->n_vars);
 	json_uint(&j, "steps", r->steps);
 	json_uint(&j, "jobs", r->jobs);
+	json_uint(&j, "walks", r->walks);
 	json_num(&j, "seconds", r->seconds);
 	json_num(&j, "best_seconds", r->best_seconds);
 	json_end(&j);
@@ -172,8 +176,8 @@ static void show_place(void *with, uint64_t steps, double cost)
 static void place_summary(const struct puzzle_settings *set, const struct place *p, const struct placing_result *r,
 	struct buf *out)
 {
-	static const char *const goals[] = {"largest load", "latency", "time"},
-		*const keys[] = {"load", "latency", "time"};
+	static const char *const goals[] = {"largest load", "latency", "time", "memory"},
+		*const keys[] = {"load", "latency", "time", "memory"};
 	struct json j = {.out = out, .pretty = true};
 
 	if (!set->json) {

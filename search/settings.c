@@ -170,9 +170,9 @@ int search_parse(struct settings *s, int argc, char **argv, struct err *err)
 			"(NAME.json or NAME.json.gz: iopddl, dnn-partitioning)"),
 		OPT_ENUM(0, "placing", &s->placing, "anneal|one|contiguous|heft|random|local|brkga",
 			"how operations are placed on devices"),
-		OPT_ENUM(0, "goal", &s->goal, "load|latency|time",
-			"what to make small: the load of the busiest device, the time of one sample, or that by a list "
-			"scheduler"),
+		OPT_ENUM(0, "goal", &s->goal, "load|latency|time|memory",
+			"what to make small: the load of the busiest device, the time of one sample, or, by a list "
+			"scheduler, that time or the most memory in use on any device"),
 		OPT_INT(0, "steps", &s->steps, 0, INT64_C(1) << 40,
 			"how many steps each thread takes, however long that lasts, so that the answer is always the "
 			"same; 0: as many as --seconds allows, or a minute"),

@@ -69,6 +69,27 @@ static void entered_once(void)
 	place_release(&p);
 }
 
+/* A value takes memory from its start until what reads it has run, wherever it is read. */
+static void memory_of_values(void)
+{
+	static const char chain[] = "{\"maxSizePerFPGA\": 15, \"maxFPGAs\": 2, \"maxCPUs\": 1, \"nodes\": ["
+		"{\"id\": 1, \"fpgaLatency\": 1, \"cpuLatency\": 9, \"size\": 1, \"valueSize\": 5},"
+		"{\"id\": 2, \"fpgaLatency\": 1, \"cpuLatency\": 9, \"size\": 1, \"valueSize\": 7},"
+		"{\"id\": 3, \"fpgaLatency\": 1, \"cpuLatency\": 9, \"size\": 1, \"valueSize\": 2}], \"edges\": ["
+		"{\"sourceId\": 1, \"destId\": 2, \"cost\": 1}, {\"sourceId\": 2, \"destId\": 3, \"cost\": 1}]}";
+	static const uint32_t device[][3] = {{0, 0, 0}, {0, 1, 1}, {0, 0, 1}};
+	static const double most[] = {3 + 5 + 7, 2 + 5 + 7, 2 + 5 + 7};
+	struct place p;
+	struct err err = {0};
+
+	CHECK_INT(parse(&p, chain, &err), 0);
+	for (size_t i = 0; i < sizeof most / sizeof *most; i++)
+		CHECK_NEAR(place_cost(&p, PLACE_MEMORY, device[i]), most[i], 1e-9);
+	p.room[0] = 14;
+	CHECK(isinf(place_memory(&p, device[0])) && isinf(place_time(&p, device[0])));
+	place_release(&p);
+}
+
 static void what_is_allowed(void)
 {
 	static const uint32_t apart[4] = {0, 0, 1, 1}, together[4] = {0, 1, 0, 1}, all[4] = {0, 0, 0, 0},
@@ -214,6 +235,7 @@ int main(void)
 {
 	RUN(by_hand);
 	RUN(entered_once);
+	RUN(memory_of_values);
 	RUN(what_is_allowed);
 	RUN(refuses);
 	RUN(moves_add_up);

@@ -301,10 +301,25 @@ double place_time(const struct place *p, const uint32_t *device)
 	return finish;
 }
 
+double place_memory(const struct place *p, const uint32_t *device)
+{
+	struct schedule s;
+	double peak[PLACE_DEVICES], most = 0;
+
+	if (!place_allowed(p, device))
+		return INFINITY;
+	schedule_make(p, device, NULL, &s);
+	schedule_peaks(p, &s, peak);
+	for (uint32_t d = 0; d < p->n_devices; d++)
+		most = peak[d] <= p->room[d] ? fmax(most, peak[d]) : INFINITY;
+	schedule_release(&s);
+	return most;
+}
+
 double place_cost(const struct place *p, enum place_goal goal, const uint32_t *device)
 {
 	return goal == PLACE_LOAD ? place_load(p, device) : goal == PLACE_LATENCY ? place_latency(p, device)
-		: place_time(p, device);
+		: goal == PLACE_TIME ? place_time(p, device) : place_memory(p, device);
 }
 
 void place_write(const struct place *p, enum place_goal goal, const uint32_t *device, struct buf *out)
@@ -312,8 +327,8 @@ void place_write(const struct place *p, enum place_goal goal, const uint32_t *de
 	struct json j = {.out = out};
 
 	json_object(&j, NULL);
-	json_num(&j, goal == PLACE_LOAD ? "maxLoad" : goal == PLACE_LATENCY ? "totalLatency" : "totalTime",
-		place_cost(p, goal, device));
+	json_num(&j, goal == PLACE_LOAD ? "maxLoad" : goal == PLACE_LATENCY ? "totalLatency"
+		: goal == PLACE_TIME ? "totalTime" : "peakMemory", place_cost(p, goal, device));
 	for (int processors = 0; processors < 2; processors++) {
 		uint32_t d = processors ? p->n_accelerators : 0, end = processors ? p->n_devices : p->n_accelerators;
 		json_array(&j, processors ? "cpus" : "fpgas");

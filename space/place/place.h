@@ -16,6 +16,7 @@
  *
  * time      One run of a program on a machine (machine.h), whose devices differ, and are connected by links. The
  *	     schedule (schedule.h) says when each node runs and each value travels.
+ * memory    The same run, but the most memory in use on any device should be small.
  *
  * Nodes of one color class form a group: they must be on the same device. Devices are numbered, accelerators first.
  */
@@ -33,7 +34,7 @@
 #define PLACE_EDGES ((uint32_t)1 << 24)
 #define PLACE_DEVICES 64
 
-enum place_goal { PLACE_LOAD, PLACE_LATENCY, PLACE_TIME };
+enum place_goal { PLACE_LOAD, PLACE_LATENCY, PLACE_TIME, PLACE_MEMORY };
 
 struct machine;
 
@@ -51,13 +52,14 @@ struct place {
 	uint32_t *out_first, *out, *in_first, *in;
 	uint32_t *order;	/* [n_nodes] nodes, each after its predecessors */
 	uint32_t *group_first, *member; /* nodes of each group */
-	/* What follows is for the goal time, but for on, room and rank, which place_finish fills in if empty. */
+	/* What follows is for the goals time and memory; place_finish fills in on, room and rank if they are empty. */
 	const double *on[PLACE_DEVICES]; /* [n_nodes] the time of each node on the device */
 	double room[PLACE_DEVICES];	 /* the memory of each device; infinite: no limit */
 	double *rank;			 /* [n_nodes] the time of the longest path from the node to the end */
 	const struct machine *machine;	 /* NULL: a value takes a transfer for each accelerator at the two ends */
 	double *bytes; /* [n_nodes] what is sent if another device reads the node's value; NULL without a machine */
-	double *held;  /* [n_nodes] memory for its value, from its start until the last one that reads it has run */
+	/* [n_nodes] memory for its value, from its start until the last node that reads it has run; NULL: none */
+	double *held;
 	uint32_t n_inputs; /* values that are there from the beginning, on every device that reads them */
 	uint32_t *input_first, *input_reader; /* [n_inputs + 1]; nodes */
 	double *input_bytes;
@@ -77,7 +79,8 @@ void place_release(struct place *p);
 double place_load(const struct place *p, const uint32_t *device);
 double place_latency(const struct place *p, const uint32_t *device);
 double place_time(const struct place *p, const uint32_t *device);
-/* The same two, whatever memory there is; place_busy fills in each device's load. */
+double place_memory(const struct place *p, const uint32_t *device);
+/* The first two, whatever memory there is; place_busy fills in each device's load. */
 double place_busy(const struct place *p, const uint32_t *device, double load[PLACE_DEVICES]);
 double place_piecewise(const struct place *p, const uint32_t *device);
 /* The memory that the nodes and the inputs of each device take, without the values of a program. */
@@ -86,7 +89,7 @@ void place_used(const struct place *p, const uint32_t *device, double used[PLACE
 uint32_t place_misplaced(const struct place *p, const uint32_t *device);
 /* Is the placement allowed? Every device must have enough memory, every node may run there, groups stay together. */
 bool place_allowed(const struct place *p, const uint32_t *device);
-/* place_load, place_latency or place_time, as the goal says. */
+/* One of the four, as the goal says. */
 double place_cost(const struct place *p, enum place_goal goal, const uint32_t *device);
 
 /* Appends the placement as JSON, in the form that the authors of the problems use. */

@@ -7,7 +7,9 @@
  *	 "edges": [{"sourceId": 1, "destId": 2, "cost": 0.1}, ...]}
  *
  * What they call an FPGA stands for any accelerator. A node without colorClass is alone in its group; a node without
- * size takes no memory. All edges out of a node must have the same cost, because they all carry the node's one value.
+ * size takes no memory. A key of our own, "valueSize", is the memory of the node's value, from its start until the last
+ * node that reads it has run; the goals time and memory heed it. All edges out of a node must have the same cost,
+ * because they all carry the node's one value.
  */
 #include <stddef.h>
 #include <stdlib.h>
@@ -18,7 +20,7 @@
 
 struct draft_node {
 	int64_t id, color;
-	double time[2], size;
+	double time[2], size, held;
 	bool supported, backward;
 	uint32_t has; /* bits of the fields that were read */
 };
@@ -38,7 +40,7 @@ struct draft {
 	uint32_t has;
 };
 
-enum { ID = 1, ACCELERATOR = 2, PROCESSOR = 4, COLOR = 8, NODE_WHOLE = ID | ACCELERATOR | PROCESSOR };
+enum { ID = 1, ACCELERATOR = 2, PROCESSOR = 4, COLOR = 8, HELD = 16, NODE_WHOLE = ID | ACCELERATOR | PROCESSOR };
 enum { FROM = 1, TO = 2, COST = 4, EDGE_WHOLE = FROM | TO | COST };
 
 /* What the value of a key is (a whole number, true or false, seconds or bytes), and where it goes. */
@@ -54,6 +56,7 @@ static const struct field of_node[] = {
 	{"fpgaLatency", AMOUNT, offsetof(struct draft_node, time[0]), ACCELERATOR},
 	{"cpuLatency", AMOUNT, offsetof(struct draft_node, time[1]), PROCESSOR},
 	{"size", AMOUNT, offsetof(struct draft_node, size), 0},
+	{"valueSize", AMOUNT, offsetof(struct draft_node, held), HELD},
 	{"supportedOnFpga", TRUTH, offsetof(struct draft_node, supported), 0},
 	{"isBackwardNode", TRUTH, offsetof(struct draft_node, backward), 0},
 	{"colorClass", WHOLE, offsetof(struct draft_node, color), COLOR},
@@ -244,6 +247,10 @@ static int build(struct place *p, const struct draft *d, struct err *err)
 		p->time[1][v] = n->time[1];
 		p->size[v] = n->size;
 		p->supported[v] = n->supported;
+		if (n->has & HELD && !p->held)
+			p->held = ARENA_NEW(&p->mem, p->n_nodes + 1, double);
+		if (n->has & HELD)
+			p->held[v] = n->held;
 		name[v] = (struct named){n->id, v};
 	}
 	if (d->n_nodes > 1)
