@@ -110,6 +110,32 @@ static void steps_decide(void)
 	buf_release(&text);
 }
 
+/* One thread takes several walks in turns, and still the steps alone decide. */
+static void one_thread_has_several_walks(void)
+{
+	const uint32_t steps = (uint32_t)test_cases(6000);
+	struct net_shape shape = {.nodes = 30, .edges = 60, .choices = 5, .size = 1000, .tightness = 25};
+	struct network net;
+	struct buf text = {0};
+	network_sum first = 0;
+
+	draw_net(&net, &text, &shape, 8);
+	for (int i = 0; i < 2; i++) {
+		struct network_options o = {.steps = steps, .jobs = 1, .seed = 7};
+		struct network_result r;
+		network_solve(&net, &o, &r);
+		CHECK(r.found && !r.exact);
+		CHECK_INT(r.steps, steps);
+		if (steps >= 6000)
+			CHECK_INT(r.walks, 4);
+		first = i ? first : r.value.cost;
+		CHECK(r.value.cost == first);
+		network_result_release(&r);
+	}
+	network_release(&net);
+	buf_release(&text);
+}
+
 static void nothing_and_no_way(void)
 {
 	static const struct {
@@ -163,6 +189,7 @@ int main(void)
 	RUN(small_nets);
 	RUN(huge_costs);
 	RUN(steps_decide);
+	RUN(one_thread_has_several_walks);
 	RUN(nothing_and_no_way);
 	RUN(stops);
 	return test_done();

@@ -11,8 +11,9 @@
  *
  * The first prices decide how good the answer becomes: they may rise slowly until everything fits, or begin high and
  * sink slowly. No beginning is the best for all nets. So a walk consists of episodes, each with first prices, boldness
- * and a start of its own; an episode ends when it has found nothing better for a while. In large nets the first
- * episode lasts as long as there is time.
+ * and a start of its own; an episode ends when it has found nothing better for a while. The walk's best answer then
+ * learns from the episode's last one, which may be better in parts. In large nets the first episode may last as long as
+ * there is time.
  *
  * Tried and dropped: picking sizes by what they gained so far (small areas then undo noise for ever and look busy);
  * a segment tree for memory (after thin.c a plain sum over all ticks is as fast); float tables.
@@ -182,7 +183,7 @@ static void begin_episode(struct climb *c, bool first)
 	c->force = !first && rng_below(&c->rng, 2);
 	for (uint32_t t = 0; t < m->n_ticks; t++)
 		sum += c->price[t] * fabs(m->limit);
-	if (c->found && (m->n_vars >= SMALL || rng_below(&c->rng, 3) == 0) && sum > 0) {
+	if (c->found && rng_below(&c->rng, 3) < (m->n_vars >= SMALL ? 2 : 1) && sum > 0) {
 		standing_set(&c->now, c->best);
 		for (uint32_t t = 0; t < m->n_ticks; t++)
 			c->price[t] *= heat / sum;
@@ -306,6 +307,8 @@ static void note_best(struct climb *c)
 		c->episode_best = c->now.cost;
 		c->since = 0;
 	} else if (c->since > PATIENCE) {
+		memcpy(c->trial, c->now.x, c->m->n_vars * sizeof *c->trial);
+		climb_learn(c, c->trial);
 		begin_episode(c, false);
 		return;
 	}

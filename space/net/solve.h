@@ -30,7 +30,7 @@ struct network_result {
 	struct network_value value;
 	uint32_t n_vars;      /* variables of the reduced model (reduced.h) */
 	uint32_t n_ticks;     /* ticks of that model */
-	uint32_t jobs;
+	uint32_t jobs, walks; /* threads, and the walks that they began; none if all answers were tried */
 	uint64_t steps;	      /* of all threads together */
 	double seconds, best_seconds; /* in all, and until the answer was found */
 };
