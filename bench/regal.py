@@ -56,7 +56,8 @@ def train(a, scratch):
             path = os.path.join(scratch, f"{family}{seed}.json")
             write(family, 40, a.devices, seed, a, path)
             graphs.append(f"--graph=place:time:{path}")
-    run("collect", *graphs, *objective(a), "--space", "place", "--device", "none", "--db", store, "--samples", str(a.train))
+    run("collect", *graphs, *objective(a), "--space", "place", "--device", "none", "--db", store, "--samples",
+        str(a.train))
     run("learn", "--db", store, "--out", model)
     return model
 
@@ -86,7 +87,8 @@ def main():
                 write(family, a.nodes, a.devices, seed, a, path)
                 base = placing(path, "brkga", a, scratch)
                 for name in names:
-                    cost = placing(path, name, a, scratch) if name in PLACINGS else hunt(path, name, a, scratch, model)
+                    cost = placing(path, name, a, scratch) if name in PLACINGS else \
+                        hunt(path, name, a, scratch, model)
                     logs[name].setdefault(family, []).append(math.log(cost / base))
     print(f"| {a.goal} below brkga's | " + " | ".join(FAMILIES) + " | all |\n|" + "---|" * (len(FAMILIES) + 2))
     for name in names:
