@@ -150,20 +150,25 @@ int dump_left(struct dump *d, const char *end, struct buf *out, struct err *err)
 	return rc;
 }
 
-int dump_read_arranged(struct dump *d, const struct stage *s, struct buf *out, struct err *err)
+int dump_left_text(struct dump *d, const char *end, struct buf *out, struct err *err)
 {
-	char end[80], path[800];
-	char *found;
+	char path[800], *found = find_end(d, end);
 	int rc = 0;
 
-	snprintf(end, sizeof end, ".%.*s.hlo.pb", (int)strlen(s->pass) - 2, s->pass + 1);
-	found = find_end(d, end);
 	if (found) {
 		snprintf(path, sizeof path, "%s/%.400s", d->folder, found);
 		rc = io_read_file(path, IO_FILE_LIMIT, out, err);
 	}
 	mem_free(found);
 	return rc;
+}
+
+int dump_read_arranged(struct dump *d, const struct stage *s, struct buf *out, struct err *err)
+{
+	char end[80];
+
+	snprintf(end, sizeof end, ".%.*s.hlo.pb", (int)strlen(s->pass) - 2, s->pass + 1);
+	return dump_left_text(d, end, out, err);
 }
 
 void dump_end(struct dump *d)

@@ -22,6 +22,8 @@ int dump_read_arranged(struct dump *d, const struct stage *s, struct buf *out, s
 bool dump_has(const struct dump *d, const char *end);
 /* Appends the module of the first file whose name ends like this; nothing if there is none. */
 int dump_left(struct dump *d, const char *end, struct buf *out, struct err *err);
+/* The same, as the file is. */
+int dump_left_text(struct dump *d, const char *end, struct buf *out, struct err *err);
 void dump_end(struct dump *d); /* removes the folder */
 
 #endif

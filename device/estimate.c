@@ -8,15 +8,22 @@
 #define estimate_optimal NULL
 
 static const struct estimator estimators[] = {
-#define ESTIMATE(backend, reader, whose, options, stop, left) {backend, estimate_##reader, whose, options, stop, left},
+#define ESTIMATE(backend, reader, whose, options, stop, left) \
+	{backend, estimate_##reader, NULL, whose, options, stop, left},
+#define SCHEDULED(backend, reader, whose, options, left) {backend, NULL, estimate_##reader, whose, "", options, left},
 #include "schemas/estimate.def"
 #undef ESTIMATE
+#undef SCHEDULED
 };
 
-const struct estimator *estimator_find(const char *backend)
+const struct estimator *estimator_find(const char *backend, struct spread spread)
 {
-	for (size_t i = 0; i < sizeof estimators / sizeof *estimators; i++)
-		if (strcmp(estimators[i].backend, backend) == 0)
-			return &estimators[i];
-	return NULL;
+	const struct estimator *found = NULL;
+
+	for (size_t i = 0; i < sizeof estimators / sizeof *estimators; i++) {
+		const struct estimator *e = &estimators[i];
+		if (strcmp(e->backend, backend) == 0 && (!e->schedule || spread_devices(spread) > 1))
+			found = e; /* one for several devices comes later, and counts for these */
+	}
+	return found;
 }

@@ -28,18 +28,26 @@ struct estimator {
 	const char *backend;
 	/* `spread`: of the program over devices. NULL: the plugin's own figure counts. */
 	void (*read)(const struct graph *g, const char *target, struct spread spread, struct priced *out);
+	/* Reads a schedule that the compiler writes in place of prices; the graph is the optimised program. */
+	void (*schedule)(const char *text, size_t n, const struct graph *g, const char *target, struct spread spread,
+		struct priced *out);
 	const char *whose;
 	const char *options; /* debug options that make the compiler write its prices */
 	const char *stop;    /* debug options that stop it before it generates code; "": it is not stopped */
 	const char *left;    /* the end of the name of the file that it leaves then */
 };
 
-/* The estimator of a backend; NULL if it has none. */
-const struct estimator *estimator_find(const char *backend);
+/* The estimator of a backend for programs that are spread so; NULL if it has none. */
+const struct estimator *estimator_find(const char *backend, struct spread spread);
 
 /* estimate_reified.c: the prices that XLA:GPU writes beside each kernel. */
 void estimate_reified(const struct graph *g, const char *target, struct spread spread, struct priced *out);
 /* estimate_mesh.c: our model of a partitioned program on a machine of schemas/mesh.def. */
 void estimate_mesh(const struct graph *g, const char *target, struct spread spread, struct priced *out);
+/* The seconds that an exchange takes at least on the machine of a target, if a device sends so many bytes. */
+double estimate_exchange(const char *target, double bytes);
+/* estimate_schedule.c: the schedule that XLA:TPU writes of a program on several devices. */
+void estimate_schedule(const char *text, size_t n, const struct graph *g, const char *target, struct spread spread,
+	struct priced *out);
 
 #endif

@@ -33,12 +33,20 @@ static const struct machine machines[] = {
 #undef MESH
 };
 
+/* Finds a machine by its name, or by what begins with it and ':'. */
 static const struct machine *find_machine(const char *name)
 {
+	size_t n = strcspn(name, ":");
+
 	for (size_t i = 0; i < sizeof machines / sizeof *machines; i++)
-		if (strcmp(machines[i].name, name) == 0)
+		if (strlen(machines[i].name) == n && memcmp(machines[i].name, name, n) == 0)
 			return &machines[i];
 	return &machines[0];
+}
+
+double estimate_exchange(const char *target, double bytes)
+{
+	return find_machine(target)->floor + bytes / find_machine(target)->link;
 }
 
 enum how {

@@ -32,12 +32,20 @@ struct known { /* what is known of a handle since it was compiled */
 	double optimal;	 /* seconds that the compiler estimates for a run; 0: it estimates nothing */
 };
 
+#define REMEMBERED 16
+struct remembered { /* a program that was compiled for a target, and what came of it */
+	uint64_t key[2];
+	struct compiled compiled;
+};
+
 struct host {
 	struct device base;
 	const struct backend *backend;
 	char target[64];	   /* hardware that is compiled for; "": programs run here */
 	const struct estimator *estimator; /* of the target; NULL: none */
 	uint32_t last_handle;	   /* of ours */
+	struct remembered remembered[REMEMBERED]; /* by host_estimate.c, the oldest is forgotten */
+	uint32_t n_remembered;
 	const struct stage *stage; /* NULL: none is known */
 	struct buf plugin, worker, options;
 	struct buf applied; /* options to apply a configuration with: those of the stage, and then the user's */
@@ -109,6 +117,7 @@ void host_distrust(struct host *h, const struct cursor *c, struct answer *a);
 int host_compile_for(struct host *h, enum compile_how how, const char *format, const char *options, const void *p,
 	size_t n, unsigned want, struct compiled *out, struct err *err);
 bool host_handle_is_ours(uint32_t handle);
+void host_forget(struct host *h);
 int host_estimate(struct host *h, uint32_t a, uint32_t b, struct timing *out);
 
 /*

@@ -7,6 +7,9 @@
  * compile; the price is the same.
  *
  * Nothing of such a program stays in the worker. Its handle is a number of the host's, which keeps the price for it.
+ *
+ * The compiler always makes the same of a program, and a compile may take a minute. So the last few programs are kept
+ * with what came of them; one that is asked for again is not compiled again.
  */
 #include <math.h>
 #include <stdio.h>
@@ -15,6 +18,7 @@
 #include "device/dump.h"
 #include "device/host.h"
 #include "device/module.h"
+#include "hlo/exchange.h"
 #include "hlo/stopper.h"
 
 #define OURS 0x80000000u /* a bit in handles that the worker does not know */
@@ -53,8 +57,34 @@ static int compile_until_priced(struct host *h, const char *format, const char *
 	return rc;
 }
 
+/* Compiles completely, and keeps the schedule that the compiler leaves. */
+static int compile_with_schedule(struct host *h, const char *format, const char *options, const void *p, size_t n,
+	unsigned want, struct compiled *out, struct buf *schedule, struct err *err)
+{
+	struct dump dump;
+	struct buf all = {0}, module = {0};
+	bool add = strcmp(format, "hlo") == 0;
+	int rc;
+
+	if (add && exchange_add(p, n, "the program", spread_devices(h->base.info.spread), &module, err) < 0)
+		return -1;
+	if (dump_begin(&dump, h->estimator->stop, err) < 0) {
+		buf_release(&module);
+		return -1;
+	}
+	host_join(&all, options, dump.options.data);
+	rc = host_compile_with(h, format, all.data, add ? module.data : p, add ? module.len : n,
+		want | WANT_OPTIMISED | WANT_MEMORY, true, NULL, out, err);
+	if (rc == 0 && out->outcome == OUTCOME_OK)
+		rc = dump_left_text(&dump, h->estimator->left, schedule, err);
+	dump_end(&dump);
+	buf_release(&all);
+	buf_release(&module);
+	return rc;
+}
+
 /* Prices the optimised module by the reader of the backend's row. */
-static void price(struct host *h, enum compile_how how, struct compiled *out)
+static void price(struct host *h, enum compile_how how, const struct buf *schedule, struct compiled *out)
 {
 	struct priced e = {0};
 	struct graph g = {0};
@@ -64,7 +94,10 @@ static void price(struct host *h, enum compile_how how, struct compiled *out)
 		out->outcome = OUTCOME_REFUSED;
 		snprintf(out->detail, sizeof out->detail, "%.500s", err.text);
 	} else {
-		h->estimator->read(&g, h->target, h->base.info.spread, &e);
+		if (h->estimator->schedule)
+			h->estimator->schedule(schedule->data, schedule->len, &g, h->target, h->base.info.spread, &e);
+		else
+			h->estimator->read(&g, h->target, h->base.info.spread, &e);
 		out->optimal_seconds = e.seconds;
 		if (e.bytes) {
 			out->peak_bytes = out->temp_bytes = e.bytes;
@@ -78,25 +111,77 @@ static void price(struct host *h, enum compile_how how, struct compiled *out)
 	graph_release(&g);
 }
 
-int host_compile_for(struct host *h, enum compile_how how, const char *format, const char *options, const void *p,
+static int compile_new(struct host *h, enum compile_how how, const char *format, const char *options, const void *p,
 	size_t n, unsigned want, struct compiled *out, struct err *err)
 {
 	const struct estimator *e = h->estimator;
-	bool reads = e && e->read, here = h->backend->traits & HERE;
-	bool stops = reads && *e->stop && (here || !(want & (WANT_SERIALISED | WANT_MEMORY)));
+	bool reads = e && (e->read || e->schedule), here = h->backend->traits & HERE;
+	bool stops = reads && e->read && *e->stop && (here || !(want & (WANT_SERIALISED | WANT_MEMORY)));
+	struct buf schedule = {0};
 	int rc;
 
 	if (stops)
 		rc = compile_until_priced(h, format, options, p, n, out, err);
+	else if (reads && e->schedule)
+		rc = compile_with_schedule(h, format, options, p, n, want, out, &schedule, err);
 	else
 		rc = host_compile_with(h, format, options, p, n, want | (reads ? WANT_OPTIMISED : WANT_MEMORY), true,
 			NULL, out, err);
 	if (rc == 0 && out->outcome == OUTCOME_OK && reads)
-		price(h, how, out);
+		price(h, how, &schedule, out);
+	buf_release(&schedule);
 	if (!(want & WANT_OPTIMISED))
 		buf_release(&out->optimised);
 	if (rc == 0 && out->outcome == OUTCOME_OK && stops)
 		out->handle = OURS | ++h->last_handle;
+	return rc;
+}
+
+/* Copies what came of a program; the copy has texts of its own, and a handle of the host's. */
+static void copy_compiled(struct host *h, const struct compiled *from, struct compiled *out)
+{
+	*out = *from;
+	out->optimised = out->serialised = (struct buf){0};
+	buf_add(&out->optimised, from->optimised.data, from->optimised.len);
+	buf_add(&out->serialised, from->serialised.data, from->serialised.len);
+	if (out->handle)
+		out->handle = OURS | ++h->last_handle;
+}
+
+static void remember(struct host *h, const uint64_t key[2], const struct compiled *c)
+{
+	struct remembered *r = &h->remembered[h->n_remembered++ % REMEMBERED];
+
+	compiled_release(&r->compiled);
+	memcpy(r->key, key, sizeof r->key);
+	copy_compiled(h, c, &r->compiled);
+}
+
+void host_forget(struct host *h)
+{
+	for (uint32_t i = 0; i < REMEMBERED; i++)
+		compiled_release(&h->remembered[i].compiled);
+	h->n_remembered = 0;
+}
+
+int host_compile_for(struct host *h, enum compile_how how, const char *format, const char *options, const void *p,
+	size_t n, unsigned want, struct compiled *out, struct err *err)
+{
+	bool all = h->estimator && (h->estimator->schedule || h->backend->traits & HERE); /* whatever is wanted */
+	uint64_t what = hash_mix(hash64(format, strlen(format), how), all ? 0 : want);
+	uint64_t asked = hash64(options, strlen(options), what);
+	uint64_t key[2] = {hash64(p, n, asked), hash64(p, n, ~asked)};
+	int rc;
+
+	want |= all ? WANT_OPTIMISED : 0;
+	for (uint32_t i = 0; i < REMEMBERED && i < h->n_remembered; i++)
+		if (memcmp(h->remembered[i].key, key, sizeof key) == 0 && !(want & WANT_SERIALISED)) {
+			copy_compiled(h, &h->remembered[i].compiled, out);
+			return 0;
+		}
+	rc = compile_new(h, how, format, options, p, n, want, out, err);
+	if (rc == 0 && out->outcome == OUTCOME_OK)
+		remember(h, key, out);
 	return rc;
 }
 

@@ -85,6 +85,7 @@ static void host_close(struct device *d)
 	buf_release(&h->worker);
 	buf_release(&h->options);
 	host_stage_close(h);
+	host_forget(h);
 	buf_release(&h->request);
 	buf_release(&h->reply.payload);
 	mem_free(h->known);
@@ -210,7 +211,7 @@ static void fill_options(struct host *h, const char *given)
 	const struct target *t = *h->target ? target_find(h->backend->name, h->target) : NULL;
 	const char *each[] = {t ? t->options : "", "", given ? given : ""};
 
-	h->estimator = *h->target ? estimator_find(h->backend->name) : NULL;
+	h->estimator = *h->target ? estimator_find(h->backend->name, h->base.info.spread) : NULL;
 	if (h->estimator) {
 		each[1] = h->estimator->options;
 		snprintf(h->base.info.estimator, sizeof h->base.info.estimator, "%s for %.40s", h->estimator->whose,
