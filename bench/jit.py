@@ -6,8 +6,8 @@
 NAME is a program of examples/graphs, NAME.tuned the folder that `search` made of it. Two things are measured for each,
 on each set of cores, and both are ratios of runs that alternate within one process:
 
-  jit      the source by jax.jit, in jaxlib itself and in the plugin (PJRT_NAMES_AND_LIBRARY_PATHS): what the plugin's
-           own compiler is worth against that of jaxlib
+  jit      the source by jax.jit, in jaxlib itself and in the plugin, one device each: what the plugin's own
+           compiler is worth against that of jaxlib
   tuned    the compiler's own program against the tuned one, both compiled anew by the plugin on these cores
            (examples/run/run_tuned.c, which shares no code with the search)
 
@@ -73,10 +73,12 @@ def source(name):
 
 
 def measure(name, plugin, rounds):
-    os.environ["PJRT_NAMES_AND_LIBRARY_PATHS"] = f"plugin:{plugin}"
     os.environ["JAX_PLATFORMS"] = "cpu,plugin"
     import jax
     import numpy as np
+    from jax._src import xla_bridge
+    # A client that is not told otherwise has four devices, and then at least four threads, even on one core.
+    xla_bridge.register_plugin("plugin", library_path=str(plugin), options={"cpu_device_count": 1})
 
     def filled(shape):
         x = random.random(shape.shape, dtype=np.float32) - np.float32(0.5)
