@@ -338,7 +338,8 @@ int inspect_space(const struct inspect_space *o, struct buf *out, struct err *er
 static int open_device(const struct inspect_settings *set, const char *path, struct device **d,
 	struct err *err)
 {
-	struct device_options o = {.backend = set->device, .kind = set->space_kind, .wait = true};
+	struct device_options o = {.backend = set->device, .kind = set->space_kind, .wait = true,
+		.untimed = !set->flip};
 	struct err why = {0};
 
 	if (space_maker(path))

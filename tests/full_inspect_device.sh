@@ -16,4 +16,27 @@ for key in compile_seconds run_seconds run_se peak_bytes instructions fusions; d
 		{ echo "FAIL: inspect_cpu: no $key in: $json"; failed=1; }
 done
 [ $failed -eq 0 ] && echo "pass: inspect_cpu"
+
+# What only compiles does not wait for cores on which others measure.
+tmp=$(mktemp -d)
+held=()
+for core in $(seq 0 $(($(nproc --all) - 1))); do
+	flock -F "$tmp/vantage-cpu-core$core.lock" sleep 600 &
+	held+=($!)
+done
+for core in $(seq 0 $(($(nproc --all) - 1))); do # until each is held
+	while flock -n "$tmp/vantage-cpu-core$core.lock" true; do sleep 0.1; done
+done
+for show in --memory --space --pipeline; do
+	file=$graph
+	[ $show = --pipeline ] && file=
+	if said=$(XDG_RUNTIME_DIR=$tmp timeout 300 "$inspect" $show --device cpu $file 2>&1); then
+		echo "pass: locked_cores_$show"
+	else
+		echo "FAIL: locked_cores_$show: $(head -2 <<<"$said")"
+		failed=1
+	fi
+done
+kill "${held[@]}"
+rm -r "$tmp"
 exit $failed
