@@ -221,14 +221,14 @@ def decode(small):
 STEPS = (mlp, transformer2, transformer12, moe, recommender, convnet, graphnet, decode)
 
 
-def main():
+def main(steps=STEPS, usage=__doc__):
     words = [w for w in sys.argv[1:] if w != "--small"]
     small = "--small" in sys.argv
     if not words or words[0].startswith("-"):
-        sys.exit(__doc__)
+        sys.exit(usage)
     folder, names = pathlib.Path(words[0]), words[1:]
     folder.mkdir(parents=True, exist_ok=True)
-    for make in STEPS:
+    for make in steps:
         if names and make.__name__ not in names:
             continue
         step, args = make(small)

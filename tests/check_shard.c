@@ -246,6 +246,7 @@ static void hands_lay_out(void)
 		{"model", {1, 1}, {1, 1}, {0, 0}, {-1, -1}},
 		{"data-model", {-1, 1}, {-1, 1}, {-1, 0}, {0, -1}},
 		{"data-model-fsdp", {0, 1}, {0, 1}, {1, 0}, {0, -1}},
+		{"experts", {1, 1}, {1, 1}, {0, 0}, {0, 0}},
 	};
 	struct graph g = {0};
 	struct space *s = open_space(&g, "shard:2x2");
@@ -262,6 +263,42 @@ static void hands_lay_out(void)
 			CHECK_INT(l.dim[1], want[k][1]);
 		}
 	}
+	mem_free(config);
+	space_free(s);
+	graph_release(&g);
+}
+
+/* Weights that hold a matrix for each of four experts are split by experts, and others as for fsdp. */
+static void experts_are_split(void)
+{
+	static const char experts[] =
+		"HloModule experts\n"
+		"ENTRY main {\n"
+		"  x = f32[32,4,8] parameter(0)\n"
+		"  w = f32[4,8,16] parameter(1)\n"
+		"  v = f32[16,12] parameter(2)\n"
+		"  y = f32[4,32,16] dot(x, w), lhs_batch_dims={1}, rhs_batch_dims={0}, lhs_contracting_dims={2}, "
+		"rhs_contracting_dims={1}\n"
+		"  z = f32[4,32,12] dot(y, v), lhs_contracting_dims={2}, rhs_contracting_dims={0}\n"
+		"  ROOT t = f32[32,4,12] transpose(z), dimensions={1,0,2}\n"
+		"}\n";
+	static const struct {
+		const char *name;
+		int8_t dim;
+	} t[] = {{"x", 0}, {"w", 0}, {"v", 0}};
+	struct graph g = {0};
+	struct space *s = open_as(&g, experts, "shard:4");
+	uint8_t *config = MEM_NEW(s->n_sites, uint8_t);
+	struct layout l;
+
+	space_start_find(s, "experts")->fill(s, config);
+	for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+		shard_layout(s, site_of(s, t[i].name), config[site_of(s, t[i].name)], &l);
+		CHECK_INT(l.dim[0], t[i].dim);
+	}
+	space_start_find(s, "fsdp")->fill(s, config);
+	shard_layout(s, site_of(s, "w"), config[site_of(s, "w")], &l);
+	CHECK_INT(l.dim[0], 2);
 	mem_free(config);
 	space_free(s);
 	graph_release(&g);
@@ -415,6 +452,7 @@ int main(void)
 	RUN(shardings_say_who_holds_what);
 	RUN(roles_are_told);
 	RUN(hands_lay_out);
+	RUN(experts_are_split);
 	RUN(pairs_are_found_in_loops_and_calls);
 	RUN(moments_change_with_their_weights);
 	RUN(annotations_are_written);

@@ -110,6 +110,8 @@ void behind_reshape(const Hlo__ShapeProto *from, const Hlo__ShapeProto *to, int8
 
 /* pairs.c: per node the dimension that splitting by pairs of products splits of a weight, or -1. */
 void shard_pairs(const struct space *s, int8_t *dim, uint32_t parts);
+/* The same, of a weight with experts: the dimension that counts them. */
+void shard_experts(const struct space *s, int8_t *dim, uint32_t parts);
 
 /* write.c: the annotated program; `whole`: every device gets and gives whole values all the same. */
 void shard_write(struct space *s, const uint8_t *config, bool whole, struct buf *module);

@@ -11,12 +11,15 @@
  * The layers of a network may stand in the program one after the other or as a loop, whose turns cut their weights out
  * of one tensor; the weight behind an operand is found in both cases (behind.c). Only the first product that reads a
  * weight counts. The others compute its gradient, and follow from it.
+ *
+ * A weight may also have a dimension that counts products that have nothing to do with each other, as a layer of
+ * experts has. People split such a weight by experts, and the data go to where their experts are.
  */
 #include "space/shard/own.h"
 
 #include <string.h>
 
-enum split { SPLIT_NONE, SPLIT_COLUMNS, SPLIT_ROWS };
+enum split { SPLIT_NONE, SPLIT_COLUMNS, SPLIT_ROWS, SPLIT_EXPERTS };
 
 struct product { /* a node whose operand is a weight */
 	uint32_t weight; /* NONE: it has none */
@@ -61,19 +64,26 @@ static bool is_other(const struct graph *g, uint32_t v, uint32_t operand, int64_
 		       : listed(d->lhs_batch_dimensions, d->n_lhs_batch_dimensions, dim);
 }
 
+/* What the dimension of an operand is split as. */
+static enum split kind_of(const struct graph *g, uint32_t v, uint32_t operand, int64_t dim)
+{
+	if (is_other(g, v, operand, dim))
+		return g->node[v].opcode == OP_DOT ? SPLIT_EXPERTS : SPLIT_NONE;
+	return is_summed(g, v, operand, dim) ? SPLIT_ROWS : SPLIT_COLUMNS;
+}
+
 /*
- * Returns the dimension of the weight behind the operand's first one that is summed over (or is not) and that can be
+ * Returns the dimension of the weight behind the operand's first one that is split as asked for and that can be
  * divided; -1: there is none.
  */
-static int8_t find_dim(const struct space *s, uint32_t v, const struct product *p, bool summed, uint32_t parts)
+static int8_t find_dim(const struct space *s, uint32_t v, const struct product *p, enum split as, uint32_t parts)
 {
 	const Hlo__ShapeProto *whole = shape_of(s, p->weight);
 	const Hlo__ShapeProto *shape = shape_of(s, node_operands(s->graph, v)[p->operand]);
 
 	for (size_t d = 0; d < shape->n_dimensions; d++) {
-		bool other = is_other(s->graph, v, p->operand, (int64_t)d);
 		int8_t there = p->view.dim[d];
-		if (!other && is_summed(s->graph, v, p->operand, (int64_t)d) == summed && there >= 0 &&
+		if (kind_of(s->graph, v, p->operand, (int64_t)d) == as && there >= 0 &&
 			shape->dimensions[d] % parts == 0 && whole->dimensions[there] % parts == 0)
 			return there;
 	}
@@ -148,9 +158,21 @@ void shard_pairs(const struct space *s, int8_t *dim, uint32_t parts)
 		if (p[v].weight == NONE)
 			continue;
 		rows = meets_columns(g, p, node_operands(g, v)[1 - p[v].operand], mark, v + 1);
-		dim[p[v].weight] = find_dim(s, v, &p[v], rows, parts);
+		dim[p[v].weight] = find_dim(s, v, &p[v], rows ? SPLIT_ROWS : SPLIT_COLUMNS, parts);
 		p[v].split = dim[p[v].weight] < 0 ? SPLIT_NONE : rows ? SPLIT_ROWS : SPLIT_COLUMNS;
 	}
 	mem_free(p);
 	mem_free(mark);
+}
+
+void shard_experts(const struct space *s, int8_t *dim, uint32_t parts)
+{
+	struct product *p = MEM_NEW(s->graph->n_nodes + 1, struct product);
+
+	memset(dim, -1, s->graph->n_nodes);
+	find_products(s, p);
+	for (uint32_t v = 0; v < s->graph->n_nodes; v++)
+		if (p[v].weight != NONE)
+			dim[p[v].weight] = find_dim(s, v, &p[v], SPLIT_EXPERTS, parts);
+	mem_free(p);
 }

@@ -10,6 +10,8 @@
  *	data-model-fsdp	     the same, and what is left of weights and moments is split over the other axes
  *	tables-rows	     data split over all axes, and tables in which rows are looked up: by rows,
  *	tables-columns	     ... or by columns
+ *	experts		     data split over all axes, and weights that hold one matrix for each expert, by experts;
+ *			     what is left of weights and moments is split, as for fsdp
  *
  * Products are left to the partitioner. If the program itself says how a site is laid out, it keeps that layout.
  */
@@ -73,8 +75,9 @@ void shard_split_largest(struct space *s, uint8_t *config, uint32_t site, uint32
 		shard_set(s, config, site, &best);
 }
 
-/* Splits weights in pairs (pairs.c) over the axes from `from` on; a moment is laid out as its weight. */
-static void split_pairs(struct space *s, uint8_t *config, uint32_t from)
+/* Splits weights by a rule of pairs.c over the axes from `from` on; a moment is laid out as its weight. */
+static void split_weights(struct space *s, uint8_t *config, uint32_t from,
+	void (*rule)(const struct space *s, int8_t *dim, uint32_t parts))
 {
 	const struct mesh *m = &shard_of(s)->mesh;
 	int8_t *dim = MEM_NEW(s->graph->n_nodes + 1, int8_t);
@@ -82,7 +85,7 @@ static void split_pairs(struct space *s, uint8_t *config, uint32_t from)
 
 	for (uint32_t a = from; a < m->n; a++)
 		parts *= m->axis[a].size;
-	shard_pairs(s, dim, parts);
+	rule(s, dim, parts);
 	for (uint32_t i = 0; i < s->n_sites; i++) {
 		uint32_t v = s->site[i].node;
 		enum role role = shard_role(s, i);
@@ -124,13 +127,13 @@ static void fill_fsdp(struct space *s, uint8_t *config)
 static void fill_model(struct space *s, uint8_t *config)
 {
 	fill_none(s, config);
-	split_pairs(s, config, 0);
+	split_weights(s, config, 0, shard_pairs);
 }
 
 static void fill_data_model(struct space *s, uint8_t *config)
 {
 	split_data(s, config, shard_of(s)->mesh.n - 1);
-	split_pairs(s, config, shard_of(s)->mesh.n - 1);
+	split_weights(s, config, shard_of(s)->mesh.n - 1, shard_pairs);
 }
 
 static void fill_data_model_fsdp(struct space *s, uint8_t *config)
@@ -168,6 +171,15 @@ static void fill_tables_columns(struct space *s, uint8_t *config)
 	split_tables(s, config, false);
 }
 
+static void fill_experts(struct space *s, uint8_t *config)
+{
+	fill_data(s, config);
+	split_weights(s, config, 0, shard_experts);
+	for (uint32_t i = 0; i < s->n_sites; i++)
+		if (config[i] == 0 && (shard_role(s, i) == FOR_WEIGHT || shard_role(s, i) == FOR_MOMENT))
+			shard_split_largest(s, config, i, 0, shard_of(s)->mesh.n);
+}
+
 /* Keeps what the program says itself; where it says nothing, splits data by examples. */
 void shard_default(struct space *s, uint8_t *config)
 {
@@ -182,4 +194,5 @@ void shard_default(struct space *s, uint8_t *config)
 const struct space_start shard_starts[] = {{"none", fill_none}, {"data", fill_data}, {"zero", fill_zero},
 	{"fsdp", fill_fsdp}, {"model", fill_model}, {"data-model", fill_data_model},
 	{"data-model-fsdp", fill_data_model_fsdp},
-	{"tables-rows", fill_tables_rows}, {"tables-columns", fill_tables_columns}, {0}};
+	{"tables-rows", fill_tables_rows}, {"tables-columns", fill_tables_columns},
+	{"experts", fill_experts}, {0}};
