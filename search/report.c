@@ -57,6 +57,19 @@ static int decimals(double error)
 	return error > 0 ? (int)fmin(4, fmax(0, 1 - floor(log10(error)))) : 3;
 }
 
+/* A choice in words, if the kind has some and does not show it in a picture; else its number. */
+static void add_choice(struct buf *b, struct space *s, uint32_t site, uint8_t choice)
+{
+	struct buf words = {0};
+
+	if (s->ops->words && !s->ops->picture)
+		s->ops->words(s, site, choice, &words);
+	else
+		buf_addf(&words, "%u", choice);
+	page_text(b, words.data);
+	buf_release(&words);
+}
+
 static void add_steps(struct buf *b, const struct hunt *h)
 {
 	const struct space *s = h->s;
@@ -73,7 +86,11 @@ static void add_steps(struct buf *b, const struct hunt *h)
 		page_text(b, in->metadata ? in->metadata->op_name : "");
 		double delta = quantity_in_unit(h->quantity, t->delta), se = quantity_in_unit(h->quantity, t->se);
 		int places = decimals(se);
-		buf_addf(b, "</code></td><td>%u &rarr; %u</td><td class=n>%u</td>", t->from, t->to, t->n_flips);
+		buf_adds(b, "</code></td><td>");
+		add_choice(b, h->s, t->site, t->from);
+		buf_adds(b, " &rarr; ");
+		add_choice(b, h->s, t->site, t->to);
+		buf_addf(b, "</td><td class=n>%u</td>", t->n_flips);
 		buf_addf(b, "<td class=n>%.*f</td><td class=n>%.*f</td></tr>\n", places, delta, places, se);
 	}
 	buf_adds(b, "</table>\n");

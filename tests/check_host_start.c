@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <unistd.h>
 #include <sys/socket.h>
+#include "device/backend.h"
 #include "device/wire.h"
 #include "tests/device_fixture.h"
 
@@ -75,11 +76,15 @@ static void bad_plugins(void)
 static void missing_plugins_and_workers(void)
 {
 	struct err err = {{0}};
+	struct buf fetched = {0};
 	struct device_options cuda = {.backend = "cuda", .wait = true},
 			      fake = {.backend = fixture_plugin, .wait = true};
 	setenv("VANTAGE_PLUGIN_DIR", "/nowhere", 1);
-	CHECK(device_open(&cuda, &err) == NULL);
-	CHECK(strstr(err.text, "/nowhere") && strstr(err.text, "make deps"));
+	if (backend_plugin(backend_find("cuda", NULL), "cuda", &fetched, NULL) < 0) { /* else it would start */
+		CHECK(device_open(&cuda, &err) == NULL);
+		CHECK(strstr(err.text, "/nowhere") && strstr(err.text, "make deps"));
+	}
+	buf_release(&fetched);
 	unsetenv("VANTAGE_PLUGIN_DIR");
 	setenv("VANTAGE_WORKER", "/nowhere/worker", 1);
 	CHECK(device_open(&fake, &err) == NULL &&

@@ -19,7 +19,10 @@ case_() { # name, wanted pattern in the output, command
 case_ modelled '^run +[0-9.]+ us, 95% interval .*modelled' "$inspect" --device sim $graph
 case_ modelled_json '"kind": "modelled"' "$inspect" --device sim --json $graph
 case_ unknown_device 'there is no device "cup"; did you mean --device cpu\? Known are ' "$inspect" --device cup $graph
-case_ missing_plugin 'in none of: /nowhere.*make deps' env VANTAGE_PLUGIN_DIR=/nowhere "$inspect" --device cuda $graph
+alone=$(mktemp -d) && cp "$inspect" "$alone/inspect" # beside nothing that was fetched
+case_ missing_plugin "in none of: /nowhere.*make deps" env VANTAGE_PLUGIN_DIR=/nowhere "$alone/inspect" --device cuda \
+	$graph
+rm -r "$alone"
 case_ no_such_version 'there is no version "7\.7" of device cpu; known are .*0\.0\.1' "$inspect" --device cpu@7.7 $graph
 case_ no_versions 'there is no version "1" of device sim; known are none' "$inspect" --device sim@1 $graph
 case_ pipeline_wants_no_file 'wants no file' "$inspect" --pipeline --device sim $graph

@@ -304,6 +304,31 @@ static void experts_are_split(void)
 	graph_release(&g);
 }
 
+/* The page names the mesh, and each tensor before and after; what changed is bold. JAX's form stands below. */
+static void pages_show_layouts(void)
+{
+	static const char *const told[] = {"4 devices in a mesh: 2 along x, 2 along y.",
+		"<code>w1</code></td><td>8 &times; 16</td><td>whole on every device</td><td><b>split x, y</b></td>",
+		"<code>x</code></td><td>32 &times; 8</td><td>split x x y, -</td><td><b>split x, -</b></td>",
+		"&quot;w1&quot;: P(&quot;x&quot;, &quot;y&quot;),", "&quot;x&quot;: P(&quot;x&quot;, None),"};
+	struct graph g = {0};
+	struct space *s = open_space(&g, "shard:2x2");
+	uint8_t *before = MEM_NEW(s->n_sites, uint8_t), *after = MEM_NEW(s->n_sites, uint8_t);
+	struct buf page = {0};
+
+	space_start_find(s, "data")->fill(s, before);
+	space_start_find(s, "data-model-fsdp")->fill(s, after);
+	s->ops->page(s, before, after, &page);
+	for (size_t i = 0; i < sizeof told / sizeof *told; i++)
+		if (!CHECK(strstr(page.data, told[i]) != NULL))
+			printf("not found: %s\n%s\n", told[i], page.data);
+	buf_release(&page);
+	mem_free(before);
+	mem_free(after);
+	space_free(s);
+	graph_release(&g);
+}
+
 static void moments_change_with_their_weights(void)
 {
 	struct graph g = {0};
@@ -453,6 +478,7 @@ int main(void)
 	RUN(roles_are_told);
 	RUN(hands_lay_out);
 	RUN(experts_are_split);
+	RUN(pages_show_layouts);
 	RUN(pairs_are_found_in_loops_and_calls);
 	RUN(moments_change_with_their_weights);
 	RUN(annotations_are_written);

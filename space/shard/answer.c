@@ -29,7 +29,7 @@ static void add_spec(struct json *j, const struct mesh *m, const struct layout *
 	json_end(j);
 }
 
-static const char *name_of(const struct graph *g, uint32_t v)
+const char *shard_name(const struct graph *g, uint32_t v)
 {
 	const Hlo__HloInstructionProto *in = g->node[v].proto;
 
@@ -41,7 +41,7 @@ static void add_tensor(struct json *j, const struct space *s, uint32_t v, const 
 	const struct graph *g = s->graph;
 
 	json_object(j, NULL);
-	json_str(j, "name", name_of(g, v));
+	json_str(j, "name", shard_name(g, v));
 	json_str(j, "instruction", g->node[v].proto->name);
 	if (g->node[v].opcode == OP_PARAMETER) {
 		json_int(j, "parameter", g->node[v].proto->parameter_number);

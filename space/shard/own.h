@@ -7,7 +7,7 @@
  *	sites.c	    what is decided about			write.c	    the program with its annotations
  *	shard.c	    the space					answer.c    shardings.json
  *	together.c  what changes with a tensor		names.c	    which dimensions are the same thing
- *	schemes.c   layouts of everything along names
+ *	schemes.c   layouts of everything along names	page.c	    for the page of a search
  */
 #ifndef SPACE_SHARD_OWN_H
 #define SPACE_SHARD_OWN_H
@@ -120,5 +120,9 @@ uint32_t shard_together(struct space *s, const uint8_t *config, uint32_t site, u
 	uint8_t *choices, uint32_t most);
 /* answer.c: shardings.json. */
 void shard_answer(struct space *s, const uint8_t *config, struct buf *out);
+/* What people call a node: the path of an argument, or the operation. */
+const char *shard_name(const struct graph *g, uint32_t v);
+/* page.c: space_ops.page. */
+void shard_page(struct space *s, const uint8_t *before, const uint8_t *after, struct buf *out);
 
 #endif

@@ -158,6 +158,7 @@ static const struct space_ops shard_ops = {
 	.together = shard_together,
 	.scheme = shard_scheme,
 	.words = words,
+	.page = shard_page,
 	.answer = shard_answer,
 	.answer_file = "shardings.json",
 };
