@@ -42,26 +42,36 @@ static int settle(struct subject *s, const struct buf *program, struct device *d
 	return graph_parse(&s->graph, s->bytes.data, s->bytes.len, s->name, err);
 }
 
+/* Opens the space again, over another module. */
+static int reopen(struct subject *s, const struct buf *module, const char *backend, struct err *err)
+{
+	char kind[SPACE_KIND_ROOM];
+
+	memcpy(kind, s->space->kind, sizeof kind);
+	space_free(s->space);
+	s->space = NULL;
+	graph_release(&s->graph);
+	buf_reset(&s->bytes);
+	if (settle(s, module, NULL, err) < 0)
+		return -1;
+	s->space = space_open(kind, backend, &s->graph, NULL, 0, err);
+	return s->space ? 0 : -1;
+}
+
 /* Reads the compiler's choices back as defaults, from the program as it left it. */
 static int read_back(struct subject *s, const struct graph *after, const char *backend, struct buf *said,
 	struct err *err)
 {
 	const struct space_ops *ops = s->space->ops;
 	struct buf module = {0};
-	uint32_t added = ops->restate ? ops->restate(s->space, after, &module) : 0;
-	char kind[SPACE_KIND_ROOM];
+	uint32_t added = 0;
 	int rc = 0;
 
-	if (added) {
-		memcpy(kind, s->space->kind, sizeof kind);
-		space_free(s->space);
-		s->space = NULL;
-		graph_release(&s->graph);
-		buf_reset(&s->bytes);
-		rc = settle(s, &module, NULL, err);
-		if (rc == 0 && !(s->space = space_open(kind, backend, &s->graph, NULL, 0, err)))
-			rc = -1;
-	}
+	if (ops->adopt && ops->adopt(s->space, after, &module))
+		rc = reopen(s, &module, backend, err);
+	buf_reset(&module);
+	if (rc == 0 && ops->restate && (added = ops->restate(s->space, after, &module)))
+		rc = reopen(s, &module, backend, err);
 	buf_release(&module);
 	if (rc < 0)
 		return -1;

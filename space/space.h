@@ -242,6 +242,12 @@ struct space_ops {
 	 * Returns how many instructions that adds; if 0, nothing is appended. NULL: the program is never rewritten.
 	 */
 	uint32_t (*restate)(struct space *s, const struct graph *after, struct buf *module);
+	/*
+	 * If the compiler made kernels that no choice can say, not even of a rewritten program, appends the program
+	 * with these kernels in it, as the compiler made them. Returns how many; if 0, nothing is appended. It comes
+	 * before `restate`; NULL: there are no such kernels.
+	 */
+	uint32_t (*adopt)(struct space *s, const struct graph *after, struct buf *module);
 	const char *undecided; /* what the defaults are if the compiler's cannot be read, for people */
 	/* Appends a few words on the program under a configuration ("31 groups, 4 of them fusions"); may be NULL. */
 	void (*summary)(struct space *s, const uint8_t *config, struct buf *out);

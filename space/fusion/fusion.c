@@ -45,6 +45,7 @@ static const struct space_ops fusion_ops = {
 	.effect = fusion_effect,
 	.decode = decode,
 	.restate = fusion_restate,
+	.adopt = fusion_take_tiles,
 	.undecided = "the plain greedy rule",
 	.summary = summary,
 	.starts = starts,

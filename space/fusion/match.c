@@ -113,6 +113,17 @@ struct reading match_reading(const struct match *m, const struct copy *c, uint32
 		is_inside(m->after, c->after) && m->after->node[w].opcode != OP_PARAMETER};
 }
 
+uint32_t match_first(const struct match *m, uint32_t w)
+{
+	while (m->first[w] == NONE) {
+		uint32_t to = step(m->after, w);
+		if (to == NONE)
+			return NONE;
+		w = to;
+	}
+	return m->first[w];
+}
+
 bool match_is_kept(const struct match *m, const struct copy *c)
 {
 	const struct graph *a = m->after;

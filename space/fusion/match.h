@@ -35,6 +35,9 @@ struct reading {
 };
 struct reading match_reading(const struct match *m, const struct copy *c, uint32_t k);
 
+/* The first copy with the value of w, which may be a fusion or a parameter inside one; NONE if it has none. */
+uint32_t match_first(const struct match *m, uint32_t w);
+
 /* Does the copy's value go to memory: is it outside of fusions, or a result of its fusion? */
 bool match_is_kept(const struct match *m, const struct copy *c);
 

@@ -1,0 +1,256 @@
+/*
+ * tiles.c - takes the kernels that the compiler computes in tiles into the program, as the compiler left them.
+ *
+ * XLA:GPU has two kinds of kernels. Most are computed element by element. Some, such as a softmax, are computed in
+ * tiles (by Triton): there a reduction and what reads its result fit into one kernel. The program before the fusion
+ * pass has small kernels in tiles. The pass adds producers and consumers to them, joins them, and sets the size of the
+ * tiles. No choice of ours can say that: whatever we made of the same instructions would be another kind of kernel,
+ * many times slower or refused.
+ *
+ * So before the space is opened we rewrite the program. The instruction that such a kernel gives becomes the kernel,
+ * with its insides and its settings, and reads what the kernel reads. Instructions that nothing else needs go. From
+ * then on the kernel is one instruction that is never fused: choices are about all that is left around it.
+ *
+ * A kernel that the pass left as it was needs nothing, so a program without others stays the same, byte by byte. A
+ * kernel with several results, or one that reads a value which the program before did not have, is left out. What it
+ * holds then counts as absorbed against our rules (decode.c).
+ */
+#include <string.h>
+#include "hlo/pack.h"
+#include "space/fusion/emit.h"
+#include "space/fusion/match.h"
+#include "space/fusion/own.h"
+
+#define MARK "__triton" /* in the settings of a kernel in tiles */
+#define SUFFIX ".tiles" /* what names of its insides end with, before a number */
+
+struct tiler {
+	struct match m;
+	const struct graph *before, *after;
+	uint32_t *kernel; /* per node before: the kernel after the pass that it becomes, or NONE */
+	int64_t **reads;  /* per such node: what the kernel reads, as ids before the pass */
+	uint8_t *live;	  /* per node before */
+	uint32_t *copied; /* per computation after: the id of its copy; 0: none */
+	uint32_t next_comp, next_name, n_kernels;
+	Hlo__HloComputationProto **comp; /* the copies */
+	size_t n_comps;
+	struct arena mem;
+};
+
+bool fusion_is_tiled(const struct graph *g, uint32_t v)
+{
+	const struct node *n = &g->node[v];
+	const ProtobufCBinaryData *set = &n->proto->backend_config;
+
+	if (n->opcode != OP_FUSION || !n->proto->fusion_kind || strcmp(n->proto->fusion_kind, "kCustom") != 0)
+		return false;
+	return set->len >= sizeof MARK && memmem(set->data, set->len, MARK, sizeof MARK - 1);
+}
+
+static const struct comp *inside(const struct graph *g, uint32_t v)
+{
+	return &g->comp[node_calls(g, v)[0]];
+}
+
+/* Is the kernel one that stood in the program before and was not changed? */
+static bool is_unchanged(const struct tiler *t, uint32_t w, uint32_t v)
+{
+	return fusion_is_tiled(t->before, v) && t->before->node[v].n_operands == t->after->node[w].n_operands &&
+	       inside(t->before, v)->n_nodes == inside(t->after, w)->n_nodes;
+}
+
+/* The node of v's computation, before v, that has the value of w, an instruction after the pass; or NONE. */
+static uint32_t value_before(const struct tiler *t, uint32_t w, uint32_t v)
+{
+	const struct graph *g = t->before;
+	uint64_t hash = t->m.hash_after[w];
+
+	for (uint32_t c = match_first(&t->m, w); c != NONE; c = t->m.copy[c].next) {
+		uint32_t u = t->m.copy[c].node;
+		if (g->node[u].comp == g->node[v].comp && u < v)
+			return u;
+	}
+	for (uint32_t u = v; u-- > g->comp[g->node[v].comp].first;)
+		if (t->m.hash[u] == hash)
+			return u;
+	return NONE;
+}
+
+/* Notes that node v becomes kernel w, if all that w reads is there. */
+static void adopt(struct tiler *t, uint32_t w, uint32_t v)
+{
+	const struct node *n = &t->after->node[w];
+	int64_t *reads = ARENA_NEW(&t->mem, n->n_operands, int64_t);
+
+	for (uint32_t k = 0; k < n->n_operands; k++) {
+		uint32_t u = value_before(t, node_operands(t->after, w)[k], v);
+		if (u == NONE)
+			return;
+		reads[k] = t->before->node[u].proto->id;
+	}
+	t->n_kernels += t->kernel[v] == NONE;
+	t->kernel[v] = w;
+	t->reads[v] = reads;
+}
+
+static void find_kernels(struct tiler *t)
+{
+	const struct graph *a = t->after;
+
+	for (uint32_t w = 0; w < a->n_nodes; w++) {
+		uint8_t role = a->comp[a->node[w].comp].role;
+		if ((role != ROLE_ENTRY && role != ROLE_CONTROL) || !fusion_is_tiled(a, w) ||
+			a->node[inside(a, w)->root].opcode == OP_TUPLE)
+			continue;
+		for (uint32_t c = match_first(&t->m, w); c != NONE; c = t->m.copy[c].next) {
+			uint32_t v = t->m.copy[c].node;
+			if (!is_unchanged(t, w, v))
+				adopt(t, w, v);
+		}
+	}
+}
+
+/* A node of this computation has this id. */
+static void revive(struct tiler *t, const struct comp *c, int64_t id)
+{
+	for (uint32_t u = c->first; u < c->first + c->n_nodes; u++)
+		t->live[u] |= t->before->node[u].proto->id == id;
+}
+
+/* Finds what is still needed, from users to operands. What nobody needed before stays, too. */
+static void find_live(struct tiler *t)
+{
+	const struct graph *g = t->before;
+
+	for (uint32_t v = g->n_nodes; v-- > 0;) {
+		const struct node *n = &g->node[v];
+		uint32_t w = t->kernel[v];
+		t->live[v] |= n->n_users == 0 || n->opcode == OP_PARAMETER ||
+			      (n->flags & (NODE_ROOT | NODE_SIDE_EFFECT | NODE_CONTROL));
+		if (!t->live[v])
+			continue;
+		for (uint32_t k = 0; w == NONE && k < n->n_operands; k++)
+			t->live[node_operands(g, v)[k]] = 1;
+		for (uint32_t k = 0; w != NONE && k < t->after->node[w].n_operands; k++)
+			revive(t, &g->comp[n->comp], t->reads[v][k]);
+	}
+}
+
+static char *new_name(struct tiler *t, const char *stem)
+{
+	return arena_printf(&t->mem, "%s" SUFFIX "%u", stem, ++t->next_name);
+}
+
+/* Copies a computation, after those that it applies. Returns the id of the copy. */
+static uint32_t copy_comp(struct tiler *t, uint32_t which)
+{
+	const struct graph *a = t->after;
+	const struct comp *c = &a->comp[which];
+	Hlo__HloComputationProto *out = arena_dup(&t->mem, c->proto, sizeof *out);
+	uint32_t id;
+
+	if (t->copied[which])
+		return t->copied[which];
+	for (uint32_t v = c->first; v < c->first + c->n_nodes; v++)
+		for (uint32_t k = 0; k < a->node[v].n_called; k++)
+			copy_comp(t, node_calls(a, v)[k]);
+	id = t->copied[which] = t->next_comp++;
+	out->id = id;
+	out->name = new_name(t, c->proto->name);
+	out->root_id = emit_id(id, c->root - c->first + 1);
+	out->instructions = ARENA_NEW(&t->mem, c->n_nodes, Hlo__HloInstructionProto *);
+	out->n_instructions = c->n_nodes;
+	for (uint32_t v = c->first; v < c->first + c->n_nodes; v++) {
+		const struct node *n = &a->node[v];
+		Hlo__HloInstructionProto *in = arena_dup(&t->mem, n->proto, sizeof *in);
+		in->id = emit_id(id, v - c->first + 1);
+		in->name = new_name(t, n->proto->name);
+		in->operand_ids = ARENA_NEW(&t->mem, n->n_operands, int64_t);
+		for (uint32_t k = 0; k < n->n_operands; k++)
+			in->operand_ids[k] = emit_id(id, node_operands(a, v)[k] - c->first + 1);
+		in->called_computation_ids = ARENA_NEW(&t->mem, n->n_called, int64_t);
+		for (uint32_t k = 0; k < n->n_called; k++)
+			in->called_computation_ids[k] = t->copied[node_calls(a, v)[k]];
+		out->instructions[v - c->first] = in;
+	}
+	t->comp[t->n_comps++] = out;
+	return id;
+}
+
+/* Kernel w with the name and number of v, in whose place it stands. */
+static Hlo__HloInstructionProto *write_kernel(struct tiler *t, uint32_t v)
+{
+	const Hlo__HloInstructionProto *was = t->before->node[v].proto;
+	uint32_t w = t->kernel[v];
+	Hlo__HloInstructionProto *in = arena_dup(&t->mem, t->after->node[w].proto, sizeof *in);
+
+	in->name = was->name;
+	in->id = was->id;
+	in->operand_ids = t->reads[v];
+	in->called_computation_ids = ARENA_NEW(&t->mem, 1, int64_t);
+	in->called_computation_ids[0] = copy_comp(t, node_calls(t->after, w)[0]);
+	return in;
+}
+
+static Hlo__HloComputationProto *write_comp(struct tiler *t, const struct comp *c)
+{
+	Hlo__HloComputationProto *out = arena_dup(&t->mem, c->proto, sizeof *out);
+
+	out->instructions = ARENA_NEW(&t->mem, c->n_nodes, Hlo__HloInstructionProto *);
+	out->n_instructions = 0;
+	for (uint32_t v = c->first; v < c->first + c->n_nodes; v++)
+		if (t->live[v])
+			out->instructions[out->n_instructions++] = t->kernel[v] == NONE ? t->before->node[v].proto :
+									  write_kernel(t, v);
+	return out;
+}
+
+static void write_module(struct tiler *t, struct buf *out)
+{
+	const struct graph *g = t->before;
+	Hlo__HloModuleProto m = *g->module;
+	Hlo__HloComputationProto **own = ARENA_NEW(&t->mem, g->n_comps, Hlo__HloComputationProto *);
+	uint32_t n = 0;
+
+	t->comp = ARENA_NEW(&t->mem, t->after->n_comps + g->n_comps, Hlo__HloComputationProto *);
+	for (uint32_t c = 0; c < g->n_comps; c++)
+		if (g->comp[c].proto->id >= t->next_comp)
+			t->next_comp = (uint32_t)g->comp[c].proto->id + 1;
+	for (uint32_t c = 0; c < g->n_comps; c++) {
+		bool compiled = g->comp[c].role == ROLE_ENTRY || g->comp[c].role == ROLE_CONTROL;
+		if (g->comp[c].role != ROLE_DEAD)
+			own[n++] = compiled ? write_comp(t, &g->comp[c]) : g->comp[c].proto;
+	}
+	for (uint32_t c = 0; c < n; c++) /* what is called comes before its callers */
+		t->comp[t->n_comps++] = own[c];
+	m.computations = t->comp;
+	m.n_computations = t->n_comps;
+	m.schedule = NULL;
+	pack_message(&m.base, out);
+}
+
+uint32_t fusion_take_tiles(struct space *s, const struct graph *after, struct buf *module)
+{
+	struct tiler t = {.before = s->graph, .after = after};
+	uint32_t n = s->graph->n_nodes;
+	bool any = false;
+
+	for (uint32_t w = 0; w < after->n_nodes && !any; w++)
+		any = fusion_is_tiled(after, w);
+	if (!any)
+		return 0;
+	match_find(&t.m, s->graph, after);
+	t.kernel = arena_alloc(&t.mem, n * sizeof *t.kernel);
+	memset(t.kernel, 0xff, n * sizeof *t.kernel);
+	t.reads = ARENA_NEW(&t.mem, n, int64_t *);
+	t.live = ARENA_NEW(&t.mem, n, uint8_t);
+	t.copied = ARENA_NEW(&t.mem, after->n_comps, uint32_t);
+	find_kernels(&t);
+	if (t.n_kernels) {
+		find_live(&t);
+		write_module(&t, module);
+	}
+	match_release(&t.m);
+	arena_release(&t.mem);
+	return t.n_kernels;
+}
