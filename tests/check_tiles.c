@@ -1,5 +1,6 @@
 /*
- * check_tiles.c - kernels that the compiler computes in tiles become part of the program, as the compiler left them.
+ * check_tiles.c - kernels that no choice can say become part of the program, as the compiler left them; and scalar
+ * constants go into the instruction that reads them, as XLA:GPU does it.
  *
  * The program is half a softmax: before the fusion pass a small kernel in tiles subtracts the maximum; after it the
  * kernel also computes what it reads, and the exponential behind it.
@@ -44,15 +45,42 @@ static const char after[] = MAXIMUM
 	"  %soft = f32[8,64]{1,0} fusion(%x, %y), kind=kCustom, calls=%large" SETTINGS
 	"  ROOT %end = f32[8,64]{1,0} fusion(%soft), kind=kLoop, calls=%rest\n}\n";
 
-static struct space *open_text(struct graph *g, const char *text, size_t n)
+/* A reduction with two results, which absorbs what it reads. */
+#define BOTH \
+	"HloModule both\n" \
+	"%two (a: f32[], b: f32[], c: f32[], d: f32[]) -> (f32[], f32[]) {\n" \
+	"  %a = f32[] parameter(0)\n  %b = f32[] parameter(1)\n  %c = f32[] parameter(2)\n  %d = f32[] parameter(3)\n" \
+	"  %m = f32[] maximum(%a, %c)\n  %n = f32[] minimum(%b, %d)\n" \
+	"  ROOT %t = (f32[], f32[]) tuple(%m, %n)\n}\n"
+#define MAIN "ENTRY %main (x: f32[8,64]) -> f32[8] {\n  %x = f32[8,64]{1,0} parameter(0)\n"
+#define REDUCE "(f32[8]{0}, f32[8]{0}) reduce(%neg, %neg, %low, %low), dimensions={1}, to_apply=%two\n"
+#define RESULT "  ROOT %one = f32[8]{0} get-tuple-element(%both), index=1\n}\n"
+static const char both_before[] = BOTH MAIN
+	"  %low = f32[] constant(0)\n  %neg = f32[8,64]{1,0} negate(%x)\n"
+	"  %both = " REDUCE RESULT;
+static const char both_after[] = BOTH
+	"%large (p: f32[8,64]) -> (f32[8], f32[8]) {\n"
+	"  %p = f32[8,64]{1,0} parameter(0)\n  %low = f32[] constant(0)\n"
+	"  %neg = f32[8,64]{1,0} negate(%p)\n"
+	"  ROOT %r = " REDUCE "}\n" MAIN
+	"  %both = (f32[8]{0}, f32[8]{0}) fusion(%x), kind=kLoop, calls=%large\n" RESULT;
+
+static struct space *open_for(struct graph *g, const char *text, size_t n, const char *backend)
 {
 	struct err err = {{0}};
-	struct space *s = graph_parse(g, text, n, "softmax", &err) == 0 ? space_open("fusion", "cuda", g, NULL, 0, &err)
-								       : NULL;
+	struct space *s = NULL;
+
+	if (graph_parse(g, text, n, "program", &err) == 0)
+		s = space_open("fusion", backend, g, NULL, 0, &err);
 
 	if (!CHECK(s != NULL))
 		printf("\t%s\n", err.text);
 	return s;
+}
+
+static struct space *open_text(struct graph *g, const char *text, size_t n)
+{
+	return open_for(g, text, n, "cuda");
 }
 
 static uint32_t count_tiled(const struct graph *g, uint32_t *operands)
@@ -114,8 +142,64 @@ static void others_stay(void)
 	graph_release(&g);
 }
 
+static void several_results_are_taken_over(void)
+{
+	struct graph g = {0}, a = {0}, h = {0};
+	struct buf module = {0};
+	struct err err = {{0}};
+	struct space *s = open_text(&g, both_before, sizeof both_before - 1), *t = NULL;
+
+	if (s && CHECK(graph_parse(&a, both_after, sizeof both_after - 1, "after", &err) == 0)) {
+		CHECK_INT(fusion_take_tiles(s, &a, &module), 1);
+		t = open_text(&h, module.data, module.len);
+	}
+	if (t) {
+		CHECK(graph_find(&h, "neg") == NONE);
+		CHECK(fusion_gives_several(&h, graph_find(&h, "both")));
+	}
+	space_free(t);
+	space_free(s);
+	graph_release(&h);
+	graph_release(&a);
+	graph_release(&g);
+	buf_release(&module);
+}
+
+/* How many fusions does the program have if nothing is fused? */
+static uint32_t fusions_of_none(const char *backend)
+{
+	static const char text[] = MAXIMUM "ENTRY %main (x: f32[8,64]) -> f32[8] {\n"
+		"  %x = f32[8,64]{1,0} parameter(0)\n  %low = f32[] constant(-inf)\n"
+		"  %neg = f32[8,64]{1,0} negate(%x)\n"
+		"  ROOT %r = f32[8]{0} reduce(%neg, %low), dimensions={1}, to_apply=%max\n}\n";
+	struct graph g = {0}, h = {0};
+	struct buf module = {0};
+	struct err err = {{0}};
+	struct space *s = open_for(&g, text, sizeof text - 1, backend);
+	uint8_t config[4] = {0};
+	uint32_t n = 0;
+
+	if (s && CHECK(s->n_sites < 4) && CHECK(s->ops->apply(s, config, &module, &err) == 0) &&
+		CHECK(graph_parse(&h, module.data, module.len, "applied", &err) == 0))
+		for (uint32_t v = 0; v < h.n_nodes; v++)
+			n += h.node[v].opcode == OP_FUSION;
+	space_free(s);
+	graph_release(&h);
+	graph_release(&g);
+	buf_release(&module);
+	return n;
+}
+
+static void constants_go_inside(void)
+{
+	CHECK_INT(fusions_of_none("cuda"), 1);
+	CHECK_INT(fusions_of_none("cpu"), 0);
+}
+
 int main(void)
 {
+	RUN(several_results_are_taken_over);
+	RUN(constants_go_inside);
 	RUN(changed_kernels_are_taken_over);
 	RUN(others_stay);
 	return test_done();

@@ -147,14 +147,18 @@ static void found_group(const struct graph *g, const struct comp *c, uint32_t re
 		add(out, sig);
 }
 
-/* Leaves out kernels that a pass writes itself (kCustom): they were made before the decision. */
+/*
+ * Leaves out kernels that a pass writes itself (kCustom), because they were made before the decision, and those with
+ * the several results of one instruction, which no choice makes.
+ */
 static void found_groups(const struct graph *g, struct signatures *out)
 {
 	for (uint32_t v = 0; v < g->n_nodes; v++) {
 		const struct node *n = &g->node[v];
 		uint8_t role = g->comp[n->comp].role;
 		const struct comp *c;
-		if (n->opcode != OP_FUSION || (role != ROLE_ENTRY && role != ROLE_CONTROL) || is_custom(n))
+		if (n->opcode != OP_FUSION || (role != ROLE_ENTRY && role != ROLE_CONTROL) || is_custom(n) ||
+			fusion_gives_several(g, v))
 			continue;
 		c = &g->comp[node_calls(g, v)[0]];
 		if (g->node[c->root].opcode != OP_TUPLE)

@@ -262,13 +262,13 @@ void fusion_report_text(const struct space *s, const struct fusion_report *r, st
 	int said = 0;
 
 	for (uint32_t v = 0; v < g->n_nodes; v++)
-		tiled += fusion_is_tiled(g, v);
+		tiled += fusion_is_tiled(g, v) || fusion_gives_several(g, v);
 	buf_addf(out, "%u of %u sites found in the compiler's result, %u of %u groups equal, %u of %u fusions equal",
 		r->matched, r->sites, a->equal, a->parts, r->fusions_equal, r->fusions);
 	if (a->added)
 		buf_addf(out, ", instructions added for copies that differ: %u", a->added);
 	if (tiled)
-		buf_addf(out, ", kernels in tiles (Triton) that stay as the compiler made them: %u", tiled);
+		buf_addf(out, ", kernels that stay as the compiler made them: %u", tiled);
 	for (uint32_t c = 0; c < a->n_causes; c++)
 		if (a->cause[c].parts)
 			buf_addf(out, "%s%s %u", said++ ? ", " : "; the rest: ", a->cause[c].meaning,

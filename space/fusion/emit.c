@@ -233,6 +233,21 @@ static Hlo__HloInstructionProto *emit_bare(struct emitter *em, uint32_t v, int64
 	return in;
 }
 
+/*
+ * Does XLA:GPU's fusion pass put a scalar constant into this instruction, so that it becomes a fusion by itself? Later
+ * passes join fusions that they would not join with an instruction.
+ */
+static bool takes_constant(const struct space *s, uint32_t v)
+{
+	const struct graph *g = s->graph;
+	bool takes = false;
+
+	for (uint32_t k = 0; k < g->node[v].n_operands; k++)
+		takes |= (g->node[node_operands(g, v)[k]].flags & NODE_SCALAR_CONST) != 0;
+	return takes && fusion_of(s)->by_input && fusion_groupable(g, v) &&
+	       fusion_takes_part(fusion_of(s)->rules, g->node[v].opcode);
+}
+
 Hlo__HloInstructionProto *emit_group(struct emitter *em, const struct nodes *members, int64_t id)
 {
 	const struct graph *g = em->s->graph;
@@ -240,7 +255,7 @@ Hlo__HloInstructionProto *emit_group(struct emitter *em, const struct nodes *mem
 	struct inside in = {0};
 	Hlo__HloInstructionProto *fusion;
 
-	if (members->n == 1)
+	if (members->n == 1 && !takes_constant(em->s, root))
 		return emit_bare(em, root, id);
 	for (size_t i = 0; i < members->n; i++) /* reducers come before what calls them */
 		for (uint32_t k = 0; em->canonical && k < g->node[members->v[i]].n_called; k++)

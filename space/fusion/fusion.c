@@ -139,6 +139,7 @@ static int fusion_open(struct space *s, const char *backend, struct err *err)
 	node_map_init(&f->value, &s->mem, g->n_nodes);
 	f->binary = binary;
 	f->lightened = rules->light;
+	f->rules = rules;
 	f->by_input = rules->once;
 	fusion_find_lasting(s);
 	find_sites(s, binary, rules);

@@ -55,6 +55,11 @@ static unsigned role_of(const struct fusion_rules *r, uint16_t opcode)
 	return ((const uint8_t *)&fusible[opcode])[r->column];
 }
 
+bool fusion_takes_part(const struct fusion_rules *r, uint16_t opcode)
+{
+	return role_of(r, opcode) != 0;
+}
+
 bool fusion_groupable(const struct graph *g, uint32_t v)
 {
 	const struct node *n = &g->node[v];

@@ -37,6 +37,7 @@ struct fusion {
 	uint32_t *n_legal;  /* per node: how many consumers may absorb it */
 	uint8_t *must_keep; /* per node: is it kept whatever the choice? */
 	uint8_t *lasting;   /* per node: is it in memory that nothing may overwrite? */
+	const struct fusion_rules *rules; /* of the backend */
 	bool by_input;	    /* do kernels that reduce have a kind of their own (group_kind)? */
 	bool binary;	    /* does every site have only the choices none and all? */
 	bool lightened;	    /* do regions get what makes them run on the caller's thread (nothing.c)? */
@@ -105,6 +106,8 @@ struct fusion_rules {
 };
 const struct fusion_rules *fusion_rules_of(const char *backend);
 
+/* legal.c: can a fusion hold this operation? */
+bool fusion_takes_part(const struct fusion_rules *r, uint16_t opcode);
 /* legal.c: may `consumer` absorb what its operand edge e reads? */
 bool fusion_legal(const struct graph *g, const struct fusion_rules *r, uint32_t consumer, uint32_t e);
 

@@ -1,5 +1,5 @@
 /*
- * tiles.c - takes the kernels that the compiler computes in tiles into the program, as the compiler left them.
+ * tiles.c - takes kernels that no choice can say into the program, as the compiler left them.
  *
  * XLA:GPU has two kinds of kernels. Most are computed element by element. Some, such as a softmax, are computed in
  * tiles (by Triton): there a reduction and what reads its result fit into one kernel. The program before the fusion
@@ -7,13 +7,16 @@
  * tiles. No choice of ours can say that: whatever we made of the same instructions would be another kind of kernel,
  * many times slower or refused.
  *
+ * The other such kernels are those around a reduction with several results (the place of a maximum, beside the
+ * maximum). Our groups have one result each.
+ *
  * So before the space is opened we rewrite the program. The instruction that such a kernel gives becomes the kernel,
  * with its insides and its settings, and reads what the kernel reads. Instructions that nothing else needs go. From
  * then on the kernel is one instruction that is never fused: choices are about all that is left around it.
  *
- * A kernel that the pass left as it was needs nothing, so a program without others stays the same, byte by byte. A
- * kernel with several results, or one that reads a value which the program before did not have, is left out. What it
- * holds then counts as absorbed against our rules (decode.c).
+ * A kernel that the pass left as it was needs nothing, so a program without others stays the same, byte by byte.
+ * Left out are kernels that join several groups, and those that read a value which the program before did not have.
+ * What they hold then counts as absorbed against our rules (decode.c).
  */
 #include <string.h>
 #include "hlo/pack.h"
@@ -47,6 +50,20 @@ bool fusion_is_tiled(const struct graph *g, uint32_t v)
 	return set->len >= sizeof MARK && memmem(set->data, set->len, MARK, sizeof MARK - 1);
 }
 
+/* Does the kernel give the several results of one instruction? */
+bool fusion_gives_several(const struct graph *g, uint32_t v)
+{
+	const struct node *n = &g->node[v];
+
+	return n->opcode == OP_FUSION && n->dtype == DT_TUPLE &&
+	       g->node[g->comp[node_calls(g, v)[0]].root].opcode != OP_TUPLE;
+}
+
+static bool is_beyond_choices(const struct graph *g, uint32_t v)
+{
+	return fusion_is_tiled(g, v) || fusion_gives_several(g, v);
+}
+
 static const struct comp *inside(const struct graph *g, uint32_t v)
 {
 	return &g->comp[node_calls(g, v)[0]];
@@ -55,7 +72,7 @@ static const struct comp *inside(const struct graph *g, uint32_t v)
 /* Is the kernel one that stood in the program before and was not changed? */
 static bool is_unchanged(const struct tiler *t, uint32_t w, uint32_t v)
 {
-	return fusion_is_tiled(t->before, v) && t->before->node[v].n_operands == t->after->node[w].n_operands &&
+	return is_beyond_choices(t->before, v) && t->before->node[v].n_operands == t->after->node[w].n_operands &&
 	       inside(t->before, v)->n_nodes == inside(t->after, w)->n_nodes;
 }
 
@@ -99,7 +116,7 @@ static void find_kernels(struct tiler *t)
 
 	for (uint32_t w = 0; w < a->n_nodes; w++) {
 		uint8_t role = a->comp[a->node[w].comp].role;
-		if ((role != ROLE_ENTRY && role != ROLE_CONTROL) || !fusion_is_tiled(a, w) ||
+		if ((role != ROLE_ENTRY && role != ROLE_CONTROL) || !is_beyond_choices(a, w) ||
 			a->node[inside(a, w)->root].opcode == OP_TUPLE)
 			continue;
 		for (uint32_t c = match_first(&t->m, w); c != NONE; c = t->m.copy[c].next) {
@@ -236,8 +253,8 @@ uint32_t fusion_take_tiles(struct space *s, const struct graph *after, struct bu
 	bool any = false;
 
 	for (uint32_t w = 0; w < after->n_nodes && !any; w++)
-		any = fusion_is_tiled(after, w);
-	if (!any)
+		any = is_beyond_choices(after, w);
+	if (!any || !fusion_of(s)->by_input)
 		return 0;
 	match_find(&t.m, s->graph, after);
 	t.kernel = arena_alloc(&t.mem, n * sizeof *t.kernel);
