@@ -6,11 +6,14 @@
 #include <string.h>
 
 #define estimate_optimal NULL
+#define estimate_optimal_each NULL
+#define estimate_reified_each NULL
 
 static const struct estimator estimators[] = {
 #define ESTIMATE(backend, reader, whose, options, stop, left) \
-	{backend, estimate_##reader, NULL, whose, options, stop, left},
-#define SCHEDULED(backend, reader, whose, options, left) {backend, NULL, estimate_##reader, whose, "", options, left},
+	{backend, estimate_##reader, NULL, estimate_##reader##_each, whose, options, stop, left},
+#define SCHEDULED(backend, reader, whose, options, left) \
+	{backend, NULL, estimate_##reader, NULL, whose, "", options, left},
 #include "schemas/estimate.def"
 #undef ESTIMATE
 #undef SCHEDULED

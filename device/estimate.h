@@ -31,6 +31,8 @@ struct estimator {
 	/* Reads a schedule that the compiler writes in place of prices; the graph is the optimised program. */
 	void (*schedule)(const char *text, size_t n, const struct graph *g, const char *target, struct spread spread,
 		struct priced *out);
+	/* Writes the seconds that each node takes, in all of its turns; may be NULL. */
+	void (*each)(const struct graph *g, const char *target, struct spread spread, double *seconds);
 	const char *whose;
 	const char *options; /* debug options that make the compiler write its prices */
 	const char *stop;    /* debug options that stop it before it generates code; "": it is not stopped */
@@ -44,6 +46,7 @@ const struct estimator *estimator_find(const char *backend, struct spread spread
 void estimate_reified(const struct graph *g, const char *target, struct spread spread, struct priced *out);
 /* estimate_mesh.c: our model of a partitioned program on a machine of schemas/mesh.def. */
 void estimate_mesh(const struct graph *g, const char *target, struct spread spread, struct priced *out);
+void estimate_mesh_each(const struct graph *g, const char *target, struct spread spread, double *seconds);
 /* The seconds that an exchange takes at least on the machine of a target, if a device sends so many bytes. */
 double estimate_exchange(const char *target, double bytes);
 /* estimate_schedule.c: the schedule that XLA:TPU writes of a program on several devices. */

@@ -206,18 +206,37 @@ static double memory_of(const struct graph *g)
 	return bytes;
 }
 
+/* Prices every node that runs as a part of the program; `each` may be NULL. */
+static void price_nodes(const struct machine *m, const struct graph *g, struct spread spread, struct priced *out,
+	double *each)
+{
+	for (uint32_t c = 0; c < g->n_comps; c++) {
+		const struct comp *comp = &g->comp[c];
+		if (comp->role != ROLE_ENTRY && comp->role != ROLE_CONTROL)
+			continue;
+		for (uint32_t v = comp->first; v < comp->first + comp->n_nodes; v++) {
+			double seconds = comp->trips * seconds_of(m, g, v, spread, out);
+			out->seconds += seconds;
+			if (each)
+				each[v] = seconds;
+		}
+	}
+}
+
+void estimate_mesh_each(const struct graph *g, const char *target, struct spread spread, double *seconds)
+{
+	struct priced sum = {0};
+
+	memset(seconds, 0, g->n_nodes * sizeof *seconds);
+	price_nodes(find_machine(target), g, spread, &sum, seconds);
+}
+
 void estimate_mesh(const struct graph *g, const char *target, struct spread spread, struct priced *out)
 {
 	const struct machine *m = find_machine(target);
 
 	*out = (struct priced){0};
-	for (uint32_t c = 0; c < g->n_comps; c++) {
-		const struct comp *comp = &g->comp[c];
-		if (comp->role != ROLE_ENTRY && comp->role != ROLE_CONTROL)
-			continue;
-		for (uint32_t v = comp->first; v < comp->first + comp->n_nodes; v++)
-			out->seconds += comp->trips * seconds_of(m, g, v, spread, out);
-	}
+	price_nodes(m, g, spread, out, NULL);
 	out->bytes = (uint64_t)memory_of(g);
 	out->ours = out->kernels;
 	out->our_seconds = out->seconds;

@@ -21,8 +21,10 @@ static int read_compiled(struct by_hand_row *r, struct lab *lab, struct device *
 			&c, err);
 	if (rc == 0 && c.outcome == OUTCOME_OK && c.optimised.len) {
 		rc = graph_parse(&g, c.optimised.data, c.optimised.len, "the compiled program", err);
-		if (rc == 0)
+		if (rc == 0) {
 			collective_sum(&g, device_info(d)->spread, &r->exchanges);
+			strip_read(&r->strip, &g, device_info(d));
+		}
 		graph_release(&g);
 	}
 	r->bytes = (double)(c.peak_bytes ? c.peak_bytes : c.temp_bytes);
@@ -178,6 +180,22 @@ void by_hand_text(const struct by_hand *l, struct buf *out)
 	}
 }
 
+/* The best by hand and what was found, one below the other. */
+static void add_strips(const struct by_hand *l, struct buf *out)
+{
+	const struct by_hand_row *best = &l->row[l->best], *found = &l->row[l->n - 1];
+	double longest = fmax(strip_seconds(&best->strip), strip_seconds(&found->strip));
+
+	if (longest <= 0)
+		return;
+	buf_adds(out, "<p>What a device does in one run, from left to right, by our model, which hides no exchange "
+		"behind work:</p>\n<table>\n");
+	strip_draw(&best->strip, best->name, longest, out);
+	if (l->found)
+		strip_draw(&found->strip, found->name, longest, out);
+	buf_adds(out, "</table>\n");
+}
+
 void by_hand_page(const struct by_hand *l, struct buf *out)
 {
 	if (!l->n)
@@ -192,4 +210,5 @@ void by_hand_page(const struct by_hand *l, struct buf *out)
 		buf_adds(out, "</td></tr>\n");
 	}
 	buf_adds(out, "</table>\n");
+	add_strips(l, out);
 }

@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "graph/collective.h"
 #include "lab/lab.h"
+#include "search/strip.h"
 
 #define BY_HAND_MOST 16
 
@@ -21,6 +22,7 @@ struct by_hand_row {
 	double bytes;	/* that a device needs; 0: not known */
 	double excess;	/* how far it is beyond the limits, 0: within */
 	struct exchanges exchanges;
+	struct strip strip; /* what it does when */
 };
 
 struct by_hand { /* all zero: the kind has none */
