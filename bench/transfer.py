@@ -2,6 +2,7 @@
 """Does what was learnt on small problems of placement help on large ones never seen? Against the same search without.
 
     bench/transfer.py [--data ../shared/data] [--kind net|place] [--samples N] [--budgets 300,1000] [--seconds 3]
+        [--stop-after SECONDS]
 
 Collects advantages on pieces cut out of some public problems and on made-up ones, trains a model, and searches other
 problems, of which it saw nothing: guided by the model; guided without it (by what the kind promises, where it promises
@@ -18,6 +19,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BIN = os.path.join(HERE, "..", os.environ.get("BIN", "bin"))
@@ -101,6 +103,7 @@ def main():
     parser.add_argument("--budgets", default="300,1000")
     parser.add_argument("--seconds", default=3, type=float)
     parser.add_argument("--seeds", default="1,2,3")
+    parser.add_argument("--stop-after", default=math.inf, type=float, help="begin no problem after so many seconds")
     a = parser.parse_args()
     kind = "iopddl" if a.kind == "net" else "dnn-partitioning/throughput-inputs"
     folder = os.path.abspath(os.path.join(a.data, kind))
@@ -116,7 +119,11 @@ def main():
         print("| problem | by | " + " | ".join(heads) + " |\n|" + "---|" * (len(heads) + 2), flush=True)
         rivals = {"without it": "no model", "the kind's own search": "own"}
         ratios = {(head, rival): [] for head in heads for rival in rivals}
+        began = time.monotonic()
         for program in large:
+            if time.monotonic() - began > a.stop_after:
+                print("transfer: stopped before " + program, file=sys.stderr)
+                break
             found = {}
             for name, strategy, with_model in ways:
                 for head, limits in zip(heads, [{"budget": b} for b in budgets] + [{"seconds": a.seconds}]):

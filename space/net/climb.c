@@ -16,7 +16,9 @@
  * there is time.
  *
  * Tried and dropped: picking sizes by what they gained so far (small areas then undo noise for ever and look busy);
- * a segment tree for memory (after thin.c a plain sum over all ticks is as fast); float tables.
+ * a segment tree for memory (after thin.c a plain sum over all ticks is as fast); float tables; beginning half of the
+ * steps where the cost is (net M of iopddl has a quarter of its cost on two edges, and two of three walks still ended
+ * higher by a third).
  */
 #include "space/net/climb.h"
 
