@@ -158,6 +158,36 @@ static void ties_go_to_the_first_listed(void)
 	CHECK(bytes_when(text, 2, 3, true) < TWICE + 500);
 }
 
+/*
+ * If two operands die at an instruction that may be written over either, the first one's place is taken. v1 lies above
+ * v0, and v2 above v1. v3, which lives beside v4, stays as high as the operand whose place it takes.
+ */
+static void the_first_operand_yields(void)
+{
+#define ADDS(operands) "HloModule m\nENTRY main {\n q = f32[] parameter(0)\n" \
+	" v0 = f32[1200]{0} custom-call(q), custom_call_target=\"op\"\n" \
+	" v1 = f32[800]{0} custom-call(v0), custom_call_target=\"op\"\n" \
+	" v2 = f32[800]{0} custom-call(v1), custom_call_target=\"op\"\n v3 = f32[800]{0} add(" operands ")\n" \
+	" v4 = f32[1200]{0} custom-call(q), custom_call_target=\"op\"\n" \
+	" ROOT r = f32[1]{0} custom-call(v3, v4), custom_call_target=\"op\"\n}\n"
+	CHECK_INT(bytes_of(ADDS("v1, v2")), 8000);
+	CHECK_INT(bytes_of(ADDS("v2, v1")), 11200);
+}
+
+/*
+ * v1 goes a tick before v2 takes its place, so it lives no longer than v0, which is older and is laid out before it. So
+ * v2 lies above v0, and v3 above v2. If v1 went a tick later, it would be laid out first, below v0: 6,400 bytes.
+ */
+static void who_yields_goes_first(void)
+{
+	CHECK_INT(bytes_of("HloModule m\nENTRY main {\n q = f32[] parameter(0)\n"
+		" v0 = f32[800]{0} custom-call(q), custom_call_target=\"op\"\n"
+		" v1 = f32[800]{0} custom-call(v0), custom_call_target=\"op\"\n v2 = f32[800]{0} negate(v1)\n"
+		" v3 = f32[400]{0} custom-call(v2), custom_call_target=\"op\"\n"
+		" v4 = f32[1200]{0} custom-call(q), custom_call_target=\"op\"\n"
+		" ROOT r = f32[1]{0} custom-call(v3, v4), custom_call_target=\"op\"\n}\n"), 8000);
+}
+
 int main(void)
 {
 	RUN(a_result_is_room_unless_it_was_given);
@@ -165,6 +195,8 @@ int main(void)
 	RUN(what_a_branch_gives_is_made_inside);
 	RUN(a_value_takes_any_place_that_gets_free);
 	RUN(a_sort_works_in_place);
+	RUN(the_first_operand_yields);
+	RUN(who_yields_goes_first);
 	RUN(a_tuple_has_a_table);
 	RUN(ties_go_to_the_first_listed);
 	return test_done();

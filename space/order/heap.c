@@ -1,8 +1,10 @@
 /*
  * heap.c - lays out the heap as XLA does.
  *
- * XLA's clock advances by one with each value that comes or goes, and so does ours. A value that takes the place of an
- * operand which dies there (line.h, twins) is in the same block as that operand.
+ * XLA's clock advances by one with each value that comes or goes, and so does ours. At a step, values come before
+ * others go, with one exception. A value that takes the place of an operand which dies there (line.h, twins) is in the
+ * same block as that operand, and the operand goes right before it comes. How long values live decides between blocks
+ * of the same size, so a tick too much can put a block elsewhere.
  *
  * In a large program few blocks live at the same time, so we must not compare a block with all others. Time is cut into
  * slots, each with a list of the blocks that live in it. A block that lives long is in no slot, but in one list of all
@@ -32,9 +34,9 @@ struct block {
 };
 
 struct event {
-	uint64_t time, made; /* `made`: when the life's maker ran */
-	uint32_t life;
-	bool goes;
+	uint64_t time, made; /* `made`: when the maker of life `by` ran */
+	uint32_t life, by;   /* `by`: the life itself, or the one that takes its place */
+	enum { YIELDS, COMES, GOES } what;
 };
 
 #define SLOTS 256
@@ -64,7 +66,7 @@ struct near {
 
 struct heap {
 	struct span *span;   /* per life of the program */
-	uint32_t *of;	     /* per value: the next value of its block, or NONE */
+	uint32_t *next;	     /* per value: the value that takes its place, or NONE */
 	bool *joined;	     /* per value: it is in the block of another value */
 	struct event *event;
 	struct block *block, *sorted;
@@ -83,11 +85,13 @@ static int by_time(const void *a, const void *b)
 
 	if (x->time != y->time)
 		return x->time < y->time ? -1 : 1;
-	if (x->goes != y->goes)
-		return y->goes ? -1 : 1;
+	if ((x->what == GOES) != (y->what == GOES))
+		return y->what == GOES ? -1 : 1;
 	if (x->made != y->made)
 		return x->made < y->made ? -1 : 1;
-	return (x->life > y->life) - (x->life < y->life);
+	if (x->by != y->by)
+		return x->by < y->by ? -1 : 1;
+	return (x->what > y->what) - (x->what < y->what);
 }
 
 static bool in_heap(const struct program_value *x)
@@ -95,49 +99,92 @@ static bool in_heap(const struct program_value *x)
 	return !x->result && x->room == NONE && x->size > 0;
 }
 
-static void set_clock(struct program *p)
+static bool is_twin(const struct line *l, uint32_t made, uint32_t read)
 {
-	struct heap *h = p->heap;
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < p->n_values; i++)
-		for (uint32_t k = p->value[i].first; in_heap(&p->value[i]) && k < p->value[i].first + p->value[i].n;
-			k++) {
-			uint64_t made = p->time[p->life[k].maker];
-			h->event[n++] = (struct event){p->life[k].begin, made, k, false};
-			h->event[n++] = (struct event){p->life[k].end, made, k, true};
-		}
-	if (n)
-		qsort(h->event, n, sizeof *h->event, by_time);
-	h->clock = n;
-	for (uint32_t i = 0; i < n; i++)
-		*(h->event[i].goes ? &h->span[h->event[i].life].end : &h->span[h->event[i].life].begin) = i;
+	for (uint32_t k = l->twins.first[made]; k < l->twins.first[made + 1]; k++)
+		if (l->twins.item[k] == read)
+			return true;
+	return false;
 }
 
-/* Returns the value that dies where this one begins, and whose place this one takes; NONE if there is none. */
+/*
+ * Returns the value that dies where this one begins, and whose place this one takes; NONE if there is none. If several
+ * could be it, XLA takes the first of its maker's operands. (So it did in 17 of 17 cases in dumps of seven programs.)
+ */
 static uint32_t forerunner(struct program *p, const struct program_value *x)
 {
 	const struct program_life *a = &p->life[x->first];
 	const struct line *l = program_line(p, a->comp);
-	const struct graph *g = p->graph;
+	struct values *v = &p->values;
 
-	for (uint32_t k = l->twins.first[a->number]; x->n == 1 && k < l->twins.first[a->number + 1]; k++) {
-		uint32_t maker = g->comp[a->comp].first + l->value[l->twins.item[k]].maker;
-		uint32_t at = p->of_name[values_of(&p->values, p->values.leaf[maker])];
+	if (x->n > 1 || l->twins.first[a->number] == l->twins.first[a->number + 1])
+		return NONE;
+	for (uint32_t o = 0; o < p->graph->node[a->maker].n_operands; o++) {
+		uint32_t from = v->leaf[node_operands(p->graph, a->maker)[o]], life = values_life(v, from), at;
+		if (v->home[life] != a->comp || !is_twin(l, a->number, v->number[life]))
+			continue;
+		at = p->of_name[values_of(v, from)];
 		if (at != NONE && in_heap(&p->value[at]) && p->value[at].n == 1 && p->value[at].end == x->begin)
 			return at;
 	}
 	return NONE;
 }
 
-static void add_block(struct program *p, uint32_t value, const uint32_t *next, uint32_t *n_spans)
+/* Finds which value takes the place of which. */
+static void find_next(struct program *p)
+{
+	struct heap *h = p->heap;
+
+	memset(h->joined, 0, p->n_values * sizeof *h->joined);
+	for (uint32_t i = 0; i < p->n_values; i++)
+		h->next[i] = NONE;
+	for (uint32_t i = 0; i < p->n_values; i++) {
+		uint32_t before = in_heap(&p->value[i]) ? forerunner(p, &p->value[i]) : NONE;
+		if (before != NONE && h->next[before] == NONE) {
+			h->next[before] = i;
+			h->joined[i] = true;
+		}
+	}
+}
+
+/* Adds what happens to a value; `next` is the value that takes its place, or NONE. */
+static void add_events(struct program *p, uint32_t value, uint32_t next, uint32_t *n)
+{
+	struct event *event = p->heap->event;
+	const struct program_value *x = &p->value[value];
+
+	for (uint32_t k = x->first; k < x->first + x->n; k++) {
+		uint32_t by = next == NONE ? k : p->value[next].first;
+		event[(*n)++] = (struct event){p->life[k].begin, p->time[p->life[k].maker], k, k, COMES};
+		event[(*n)++] = (struct event){p->life[k].end, p->time[p->life[by].maker], k, by,
+			next == NONE ? GOES : YIELDS};
+	}
+}
+
+static void set_clock(struct program *p)
+{
+	struct heap *h = p->heap;
+	uint32_t n = 0;
+
+	find_next(p);
+	for (uint32_t i = 0; i < p->n_values; i++)
+		if (in_heap(&p->value[i]))
+			add_events(p, i, h->next[i], &n);
+	if (n)
+		qsort(h->event, n, sizeof *h->event, by_time);
+	h->clock = n;
+	for (uint32_t i = 0; i < n; i++)
+		*(h->event[i].what == COMES ? &h->span[h->event[i].life].begin : &h->span[h->event[i].life].end) = i;
+}
+
+static void add_block(struct program *p, uint32_t value, uint32_t *n_spans)
 {
 	struct heap *h = p->heap;
 	struct block *b = &h->block[h->n++];
 	uint64_t end = 0;
 
 	*b = (struct block){.size = p->value[value].size, .first = *n_spans, .begin = UINT64_MAX};
-	for (uint32_t i = value; i != NONE; i = next[i])
+	for (uint32_t i = value; i != NONE; i = h->next[i])
 		for (uint32_t k = p->value[i].first; k < p->value[i].first + p->value[i].n; k++) {
 			h->spans[(*n_spans)++] = k;
 			if (h->span[k].begin < b->begin) {
@@ -154,22 +201,12 @@ static void add_block(struct program *p, uint32_t value, const uint32_t *next, u
 static void find_blocks(struct program *p)
 {
 	struct heap *h = p->heap;
-	uint32_t n_spans = 0, *next = h->of;
+	uint32_t n_spans = 0;
 
-	memset(h->joined, 0, p->n_values * sizeof *h->joined);
-	for (uint32_t i = 0; i < p->n_values; i++)
-		next[i] = NONE;
-	for (uint32_t i = 0; i < p->n_values; i++) {
-		uint32_t before = in_heap(&p->value[i]) ? forerunner(p, &p->value[i]) : NONE;
-		if (before != NONE && next[before] == NONE) {
-			next[before] = i;
-			h->joined[i] = true;
-		}
-	}
 	h->n = 0;
 	for (uint32_t i = 0; i < p->n_values; i++)
 		if (in_heap(&p->value[i]) && !h->joined[i])
-			add_block(p, i, next, &n_spans);
+			add_block(p, i, &n_spans);
 }
 
 static int by_size(const void *a, const void *b)
@@ -374,7 +411,7 @@ static struct heap *make(const struct program *p)
 	struct heap *h = MEM_NEW(1, struct heap);
 
 	h->span = MEM_NEW(p->n_lives, struct span);
-	h->of = MEM_NEW(p->n_values, uint32_t);
+	h->next = MEM_NEW(p->n_values, uint32_t);
 	h->joined = MEM_NEW(p->n_values, bool);
 	h->event = MEM_NEW(2 * (size_t)p->n_lives, struct event);
 	h->block = MEM_NEW(p->n_values, struct block);
@@ -393,7 +430,7 @@ uint64_t heap_work(struct program *p)
 		p->heap = make(p);
 	set_clock(p);
 	for (uint64_t i = 0; i < p->heap->clock; i++) {
-		alive += p->heap->event[i].goes ? UINT64_MAX : 1;
+		alive += p->heap->event[i].what == COMES ? 1 : UINT64_MAX;
 		pairs += alive;
 	}
 	return pairs;
@@ -417,7 +454,7 @@ void heap_free(struct heap *h)
 	if (!h)
 		return;
 	mem_free(h->span);
-	mem_free(h->of);
+	mem_free(h->next);
 	mem_free(h->joined);
 	mem_free(h->event);
 	mem_free(h->block);
