@@ -109,7 +109,8 @@ static bool is_twin(const struct line *l, uint32_t made, uint32_t read)
 
 /*
  * Returns the value that dies where this one begins, and whose place this one takes; NONE if there is none. If several
- * could be it, XLA takes the first of its maker's operands. (So it did in 17 of 17 cases in dumps of seven programs.)
+ * could be it, XLA takes the first of its maker's operands. (So it did in all 20 pairs of such operands that were found
+ * in dumps of Kalman, the graph network, the VAE and U-Net.)
  */
 static uint32_t forerunner(struct program *p, const struct program_value *x)
 {
