@@ -5,20 +5,12 @@
 
 #include <stdio.h>
 #include <string.h>
+#include "hlo/edit.h"
 #include "hlo/ids.h"
 #include "hlo/op.h"
-#include "hlo/pack.h"
 
 #define EACH 512
 #define SHARDING_OTHER 3 /* of XLA's OpSharding: tiles */
-
-static Hlo__HloComputationProto *entry_of(const Hlo__HloModuleProto *m)
-{
-	for (size_t i = 0; i < m->n_computations; i++)
-		if (m->computations[i]->id == m->entry_computation_id)
-			return m->computations[i];
-	return m->n_computations ? m->computations[m->n_computations - 1] : NULL;
-}
 
 static Hlo__ShapeProto *make_shape(struct arena *mem, uint32_t devices)
 {
@@ -126,9 +118,12 @@ static Hlo__HloInstructionProto *with_operand(struct arena *mem, Hlo__HloInstruc
 	return out;
 }
 
-static int add(struct arena *mem, Hlo__HloModuleProto *m, Hlo__HloComputationProto *entry, uint32_t devices,
-	const char *name, struct err *err)
+static const char *add(const struct edit *e)
 {
+	struct arena *mem = e->mem;
+	Hlo__HloModuleProto *m = e->module;
+	Hlo__HloComputationProto *entry = e->entry;
+	uint32_t devices = *(const uint32_t *)e->arg;
 	size_t n = 0, root = entry->n_instructions;
 	Hlo__HloInstructionProto **list = ARENA_NEW(mem, entry->n_instructions + 4, Hlo__HloInstructionProto *);
 	struct ids ids = ids_of(m);
@@ -137,7 +132,7 @@ static int add(struct arena *mem, Hlo__HloModuleProto *m, Hlo__HloComputationPro
 		if (entry->instructions[i]->id == entry->root_id)
 			root = i;
 	if (root == entry->n_instructions)
-		return err_set(err, "%s has no result", name);
+		return "has no result";
 	Hlo__HloInstructionProto *old = entry->instructions[root];
 	list[n++] = make(mem, OP_IOTA, "vantage.numbers", ids_next(&ids, old), make_shape(mem, devices));
 	list[0]->n_dimensions = 1;
@@ -155,22 +150,10 @@ static int add(struct arena *mem, Hlo__HloModuleProto *m, Hlo__HloComputationPro
 	m->host_program_shape = with_result(mem, m->host_program_shape, list[0]->shape);
 	m->schedule = NULL;
 	m->spmd_output_sharding = NULL;
-	return 0;
+	return NULL;
 }
 
 int exchange_add(const void *p, size_t n, const char *name, uint32_t devices, struct buf *out, struct err *err)
 {
-	struct arena mem = {0};
-	Hlo__HloModuleProto *m = hlo_unpack(&mem, p, n, name, err);
-	Hlo__HloComputationProto *entry = m ? entry_of(m) : NULL;
-	int rc = -1;
-
-	if (m && !entry)
-		err_set(err, "%s has no computations", name);
-	if (entry)
-		rc = add(&mem, m, entry, devices, name, err);
-	if (rc == 0)
-		pack_message(&m->base, out);
-	arena_release(&mem);
-	return rc;
+	return hlo_edit(p, n, name, add, &devices, out, err);
 }

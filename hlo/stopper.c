@@ -4,21 +4,12 @@
 #include "hlo/stopper.h"
 
 #include <string.h>
+#include "hlo/edit.h"
 #include "hlo/ids.h"
 #include "hlo/op.h"
-#include "hlo/pack.h"
 
 #define NAME "vantage.stopper"
 #define TARGET "vantage_stopper"
-
-static Hlo__HloComputationProto *entry_of(const Hlo__HloModuleProto *m)
-{
-	for (size_t i = 0; i < m->n_computations; i++)
-		if (m->computations[i]->id == m->entry_computation_id)
-			return m->computations[i];
-	return m->n_computations ? m->computations[m->n_computations - 1] : NULL;
-}
-
 #define SHARDING_MANUAL 4 /* of XLA's OpSharding: the partitioner, which wants to be told, leaves it as it is */
 
 static Hlo__HloInstructionProto *make_call(struct arena *mem, int64_t id)
@@ -52,20 +43,24 @@ static Hlo__HloInstructionProto *make_call(struct arena *mem, int64_t id)
 	return in;
 }
 
-static void add_to(struct arena *mem, Hlo__HloModuleProto *m, Hlo__HloComputationProto *entry)
+static const char *add(const struct edit *e)
 {
-	Hlo__HloInstructionProto **list = arena_alloc(mem, (entry->n_instructions + 1) * sizeof *list);
-	struct ids ids = ids_of(m);
+	Hlo__HloComputationProto *entry = e->entry;
+	Hlo__HloInstructionProto **list = arena_alloc(e->mem, (entry->n_instructions + 1) * sizeof *list);
+	struct ids ids = ids_of(e->module);
 
-	list[0] = make_call(mem, entry->n_instructions ? ids_next(&ids, entry->instructions[0]) : 1);
+	list[0] = make_call(e->mem, entry->n_instructions ? ids_next(&ids, entry->instructions[0]) : 1);
 	memcpy(list + 1, entry->instructions, entry->n_instructions * sizeof *list);
 	entry->instructions = list;
 	entry->n_instructions++;
-	m->schedule = NULL; /* the call is not in it */
+	e->module->schedule = NULL; /* the call is not in it */
+	return NULL;
 }
 
-static void drop_from(Hlo__HloModuleProto *m, Hlo__HloComputationProto *entry)
+static const char *drop(const struct edit *e)
 {
+	Hlo__HloModuleProto *m = e->module;
+	Hlo__HloComputationProto *entry = e->entry;
 	int64_t id = -1;
 	size_t kept = 0;
 
@@ -86,35 +81,15 @@ static void drop_from(Hlo__HloModuleProto *m, Hlo__HloComputationProto *entry)
 				q->instruction_ids[kept++] = q->instruction_ids[i];
 		q->n_instruction_ids = kept;
 	}
-}
-
-static int change(const void *p, size_t n, const char *name, bool add, struct buf *out, struct err *err)
-{
-	struct arena mem = {0};
-	Hlo__HloModuleProto *m = hlo_unpack(&mem, p, n, name, err);
-	Hlo__HloComputationProto *entry = m ? entry_of(m) : NULL;
-	int rc = -1;
-
-	if (m && !entry)
-		err_set(err, "%s has no computations", name);
-	if (entry) {
-		if (add)
-			add_to(&mem, m, entry);
-		else
-			drop_from(m, entry);
-		pack_message(&m->base, out);
-		rc = 0;
-	}
-	arena_release(&mem);
-	return rc;
+	return NULL;
 }
 
 int stopper_add(const void *p, size_t n, const char *name, struct buf *out, struct err *err)
 {
-	return change(p, n, name, true, out, err);
+	return hlo_edit(p, n, name, add, NULL, out, err);
 }
 
 int stopper_drop(const void *p, size_t n, const char *name, struct buf *out, struct err *err)
 {
-	return change(p, n, name, false, out, err);
+	return hlo_edit(p, n, name, drop, NULL, out, err);
 }
