@@ -209,7 +209,6 @@ static bool check_due(const struct hunt *h, bool last)
 		hunt_seconds(h)));
 }
 
-
 /* Measures the objective on the whole program, and follows the result. */
 static int check_objective(struct hunt *h, struct err *err)
 {
