@@ -1,11 +1,12 @@
 /*
  * turns.c - see the header.
  *
- * The state of the loop, and of every loop around it, gets one more element: the count. The loop's body adds
- * to it, the loops around pass it on, and the entry starts it at 0 and returns it.
+ * The state of every loop that is counted, and of every loop around one, gets an element more for each count. The
+ * body of a counted loop adds 1 to its own; all others are passed on. The entry starts them at 0 and returns them.
  *
- * The rest of the program does not notice. Where a parameter or a loop became wider, the old instruction
- * becomes the tuple of all but the last element, and keeps its id, its shape and its readers.
+ * The rest of the program does not notice. Where a parameter or a loop became wider, the old instruction becomes the
+ * tuple of all but the last elements, and keeps its id, its shape and its readers. Loops that stand side by side hand
+ * the counts on in the order of the text, which is one in which they can run.
  */
 #include <math.h>
 #include <string.h>
@@ -21,13 +22,16 @@ struct rewrite {
 	struct graph g; /* the copy that is changed */
 	Hlo__ShapeProto *number;
 	uint32_t names;
-	int32_t step;
+	const uint32_t *loop; /* those that are counted */
+	uint32_t n_loops;
+	uint32_t *way; /* these and the loops around them, nodes of g, inner ones first */
+	size_t n_way, cap_way;
 	/* The computation that is being rewritten. */
 	Hlo__HloComputationProto *comp;
 	instruction **v;
 	size_t n, cap;
 	struct ids ids;
-	int64_t in, out; /* ids of the count at the start and at the end of the computation */
+	int64_t *count; /* ids of the counts at the place that was reached in the computation */
 };
 
 static instruction *blank(struct rewrite *r, const char *opcode, Hlo__ShapeProto *shape)
@@ -80,18 +84,19 @@ static Hlo__ShapeProto *wider(struct rewrite *r, const Hlo__ShapeProto *narrow)
 	Hlo__ShapeProto *s = arena_dup(&r->g.mem, narrow, sizeof *s);
 	size_t n = narrow->n_tuple_shapes;
 
-	s->tuple_shapes = ARENA_NEW(&r->g.mem, n + 1, Hlo__ShapeProto *);
+	s->tuple_shapes = ARENA_NEW(&r->g.mem, n + r->n_loops, Hlo__ShapeProto *);
 	if (n)
 		memcpy(s->tuple_shapes, narrow->tuple_shapes, n * sizeof *s->tuple_shapes);
-	s->tuple_shapes[n] = r->number;
-	s->n_tuple_shapes = n + 1;
+	for (uint32_t k = 0; k < r->n_loops; k++)
+		s->tuple_shapes[n + k] = r->number;
+	s->n_tuple_shapes = n + r->n_loops;
 	return s;
 }
 
-/* Takes a tuple apart: returns the ids of its elements, with room for one more. */
+/* Takes a tuple apart: returns the ids of its elements, with room for the counts. */
 static int64_t *apart(struct rewrite *r, int64_t tuple, const Hlo__ShapeProto *shape)
 {
-	int64_t *id = ARENA_NEW(&r->g.mem, shape->n_tuple_shapes + 1, int64_t);
+	int64_t *id = ARENA_NEW(&r->g.mem, shape->n_tuple_shapes + r->n_loops, int64_t);
 
 	for (size_t i = 0; i < shape->n_tuple_shapes; i++) {
 		instruction *e = add(r, "get-tuple-element", shape->tuple_shapes[i], &tuple, 1);
@@ -101,11 +106,11 @@ static int64_t *apart(struct rewrite *r, int64_t tuple, const Hlo__ShapeProto *s
 	return id;
 }
 
-/* Makes `old` the tuple of all elements of `wide` but the last; returns the id of the last. */
-static int64_t narrow_again(struct rewrite *r, instruction *old, const instruction *wide)
+/* Makes `old` the tuple of all elements of `wide` but the last, which are the counts from here on. */
+static void narrow_again(struct rewrite *r, instruction *old, const instruction *wide)
 {
 	int64_t *id = apart(r, wide->id, wide->shape);
-	size_t n = wide->shape->n_tuple_shapes - 1;
+	size_t n = wide->shape->n_tuple_shapes - r->n_loops;
 	instruction *in = blank(r, "tuple", old->shape);
 
 	in->name = old->name;
@@ -114,12 +119,12 @@ static int64_t narrow_again(struct rewrite *r, instruction *old, const instructi
 	in->control_predecessor_ids = old->control_predecessor_ids;
 	operands(r, in, id, n);
 	append(r, in);
-	return id[n];
+	memcpy(r->count, id + n, r->n_loops * sizeof *id);
 }
 
 static void widen_parameter(struct rewrite *r, instruction *old)
 {
-	r->in = narrow_again(r, old, add(r, "parameter", wider(r, old->shape), NULL, 0));
+	narrow_again(r, old, add(r, "parameter", wider(r, old->shape), NULL, 0));
 }
 
 /* The parameter of a loop's body or condition: the state. */
@@ -139,23 +144,33 @@ static void widen_loop(struct rewrite *r, instruction *old)
 	Hlo__ShapeProto *shape = wider(r, old->shape);
 	instruction *loop;
 
-	start[n] = r->in;
-	int64_t state = add(r, "tuple", shape, start, n + 1)->id;
+	memcpy(start + n, r->count, r->n_loops * sizeof *start);
+	int64_t state = add(r, "tuple", shape, start, n + r->n_loops)->id;
 	loop = add(r, "while", shape, &state, 1);
 	loop->called_computation_ids = old->called_computation_ids;
 	loop->n_called_computation_ids = old->n_called_computation_ids;
-	r->out = narrow_again(r, old, loop);
+	narrow_again(r, old, loop);
 }
 
-/* Begins to rewrite a computation: its parameter first, or, in the entry, the count; then what it holds. */
-static void rewrite_comp(struct rewrite *r, uint32_t comp, uint32_t inner)
+/* Is it a loop that becomes wider? */
+static bool on_the_way(const struct rewrite *r, const instruction *in)
+{
+	for (size_t i = 0; i < r->n_way; i++)
+		if (r->g.node[r->way[i]].proto == in)
+			return true;
+	return false;
+}
+
+/* Begins to rewrite a computation: its parameter first, or, in the entry, the counts; then what it holds. */
+static void rewrite_comp(struct rewrite *r, uint32_t comp)
 {
 	const struct comp *c = &r->g.comp[comp];
 
 	r->comp = c->proto;
 	r->n = 0;
 	if (comp == r->g.entry)
-		r->in = number(r, 0);
+		for (uint32_t k = 0; k < r->n_loops; k++)
+			r->count[k] = number(r, 0);
 	else
 		/* First, because a loop that does not need the parameter may stand before it. */
 		widen_parameter(r, parameter_of(c->proto));
@@ -163,7 +178,7 @@ static void rewrite_comp(struct rewrite *r, uint32_t comp, uint32_t inner)
 		instruction *in = c->proto->instructions[i];
 		if (comp != r->g.entry && strcmp(in->opcode, "parameter") == 0)
 			continue;
-		if (inner != NONE && in == r->g.node[inner].proto)
+		if (strcmp(in->opcode, "while") == 0 && on_the_way(r, in))
 			widen_loop(r, in);
 		else
 			append(r, in);
@@ -186,23 +201,25 @@ static void finish_comp(struct rewrite *r, int64_t root, Hlo__ShapeProto *state,
 
 static void count_in_condition(struct rewrite *r, uint32_t comp, Hlo__ShapeProto *state)
 {
-	rewrite_comp(r, comp, NONE);
+	rewrite_comp(r, comp);
 	finish_comp(r, r->comp->root_id, state, NULL);
 }
 
-static void count_in_body(struct rewrite *r, uint32_t comp, uint32_t inner, Hlo__ShapeProto *state)
+static void count_in_body(struct rewrite *r, uint32_t loop, Hlo__ShapeProto *state)
 {
+	uint32_t comp = node_calls(&r->g, loop)[0];
 	const instruction *root = r->g.node[r->g.comp[comp].root].proto;
-	size_t n = state->n_tuple_shapes - 1;
+	size_t n = state->n_tuple_shapes - r->n_loops;
 
-	rewrite_comp(r, comp, inner);
-	if (inner == NONE) {
-		int64_t sum[2] = {r->in, number(r, r->step)};
-		r->out = add(r, "add", r->number, sum, 2)->id;
-	}
+	rewrite_comp(r, comp);
+	for (uint32_t k = 0; k < r->n_loops; k++)
+		if (r->loop[k] == loop) {
+			int64_t sum[2] = {r->count[k], number(r, 1)};
+			r->count[k] = add(r, "add", r->number, sum, 2)->id;
+		}
 	int64_t *end = apart(r, root->id, root->shape);
-	end[n] = r->out;
-	finish_comp(r, add(r, "tuple", state, end, n + 1)->id, state, state);
+	memcpy(end + n, r->count, r->n_loops * sizeof *end);
+	finish_comp(r, add(r, "tuple", state, end, n + r->n_loops)->id, state, state);
 }
 
 /* Lists the loops around this one, outermost first, and then itself. Returns 0 if the count cannot be carried out. */
@@ -226,30 +243,56 @@ static size_t way_in(const struct graph *g, uint32_t loop, uint32_t *way)
 	return n;
 }
 
-static void count_on_the_way(struct rewrite *r, const uint32_t *way, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		Hlo__ShapeProto *state = wider(r, r->g.node[way[i]].proto->shape);
-		count_in_condition(r, node_calls(&r->g, way[i])[1], state);
-		count_in_body(r, node_calls(&r->g, way[i])[0], i + 1 < n ? way[i + 1] : NONE, state);
-	}
-	rewrite_comp(r, r->g.entry, way[0]);
-	finish_comp(r, r->out, NULL, r->number);
-}
-
-bool turns_program(const struct graph *g, uint32_t loop, int32_t step, struct buf *out)
+/* Finds the loops that become wider; false if one of the counts cannot be carried out. */
+static bool find_way(struct rewrite *r, const struct graph *g)
 {
 	uint32_t way[DEPTH];
-	size_t n = way_in(g, loop, way);
-	struct rewrite r = {.step = step};
+
+	for (uint32_t k = 0; k < r->n_loops; k++) {
+		size_t n = way_in(g, r->loop[k], way);
+		if (n == 0)
+			return false;
+		for (size_t i = 0; i < n; i++) {
+			size_t known = 0;
+			while (known < r->n_way && r->way[known] != way[i])
+				known++;
+			if (known < r->n_way)
+				continue;
+			MEM_GROW(&r->way, &r->cap_way, r->n_way + 1);
+			r->way[r->n_way++] = way[i];
+		}
+	}
+	return true;
+}
+
+/* Returns the shape of the result. */
+static Hlo__ShapeProto *count_all(struct rewrite *r)
+{
+	Hlo__ShapeProto none = HLO__SHAPE_PROTO__INIT, *result;
+
+	none.element_type = DT_TUPLE;
+	result = wider(r, &none);
+	r->count = ARENA_NEW(&r->g.mem, r->n_loops, int64_t);
+	for (size_t i = 0; i < r->n_way; i++) {
+		Hlo__ShapeProto *state = wider(r, r->g.node[r->way[i]].proto->shape);
+		count_in_condition(r, node_calls(&r->g, r->way[i])[1], state);
+		count_in_body(r, r->way[i], state);
+	}
+	rewrite_comp(r, r->g.entry);
+	finish_comp(r, add(r, "tuple", result, r->count, r->n_loops)->id, NULL, result);
+	return result;
+}
+
+bool turns_program(const struct graph *g, const uint32_t *loop, uint32_t n, struct buf *out)
+{
+	struct rewrite r = {.loop = loop, .n_loops = n};
 	struct buf bytes = {0};
 	Hlo__HloModuleProto *m;
-	bool sound;
+	bool sound = n > 0 && find_way(&r, g);
 
-	if (n == 0)
-		return false;
-	graph_write(g, &bytes);
-	sound = graph_parse(&r.g, bytes.data, bytes.len, "the program", NULL) == 0; /* same nodes, same numbers */
+	if (sound)
+		graph_write(g, &bytes);
+	sound = sound && graph_parse(&r.g, bytes.data, bytes.len, "the program", NULL) == 0; /* same nodes */
 	if (sound) {
 		r.ids = ids_of(r.g.module);
 		r.number = ARENA_NEW(&r.g.mem, 1, Hlo__ShapeProto);
@@ -257,19 +300,27 @@ bool turns_program(const struct graph *g, uint32_t loop, int32_t step, struct bu
 		r.number->element_type = DT_S32;
 		r.number->layout = ARENA_NEW(&r.g.mem, 1, Hlo__Layout);
 		hlo__layout__init(r.number->layout);
-		count_on_the_way(&r, way, n);
+		Hlo__ShapeProto *result = count_all(&r);
 		m = r.g.module;
 		m->schedule = NULL;
 		m->input_output_alias = NULL;
 		m->buffer_donor = NULL;
 		if (m->host_program_shape)
-			m->host_program_shape->result = r.number;
+			m->host_program_shape->result = result;
 		pack_message(&m->base, out);
 	}
 	mem_free(r.v);
+	mem_free(r.way);
 	graph_release(&r.g);
 	buf_release(&bytes);
 	return sound;
+}
+
+bool turns_countable(const struct graph *g, uint32_t loop)
+{
+	uint32_t way[DEPTH];
+
+	return way_in(g, loop, way) > 0;
 }
 
 double turns_entered(const struct graph *g, uint32_t loop)

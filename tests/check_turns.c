@@ -3,6 +3,8 @@
  * counted; and counts are kept.
  */
 #include "graph/turns.h"
+#include "ready/turns.h"
+#include "tests/script_device.h"
 #include "tests/test.h"
 #include "tests/turns_text.h"
 
@@ -32,28 +34,34 @@ static uint32_t count(const struct graph *g, uint16_t opcode)
 
 static void counting_programs_are_sound(void)
 {
+	static const struct {
+		bool both;
+		uint32_t counts, outer, inner; /* results; elements of the loops' states, which had two */
+	} cases[] = {{false, 1, 3, 2}, {false, 1, 3, 3}, {true, 2, 4, 4}};
 	struct graph g;
 	parse(&g, turns_text);
-	for (int which = 0; which < 2; which++) {
+	for (int which = 0; which < 3; which++) {
 		struct graph counting;
-		struct buf module = {0};
+		struct buf made = {0};
 		struct err err = {{0}};
-		if (!CHECK(turns_program(&g, loop(&g, which), 1, &module)))
+		uint32_t counted[] = {loop(&g, 0), loop(&g, 1)};
+		if (!CHECK(turns_program(&g, &counted[which % 2], cases[which].both ? 2 : 1, &made)))
 			continue;
-		if (!CHECK(graph_parse(&counting, module.data, module.len, "counting", &err) == 0)) {
+		if (!CHECK(graph_parse(&counting, made.data, made.len, "counting", &err) == 0)) {
 			printf("\t%s\n", err.text);
 			continue;
 		}
 		const struct node *root = &counting.node[counting.comp[counting.entry].root];
-		CHECK(root->dtype == DT_S32 && root->rank == 0);
-		CHECK_INT(counting.module->host_program_shape->result->element_type, DT_S32);
+		CHECK(root->dtype == DT_TUPLE);
+		CHECK_INT(root->proto->shape->n_tuple_shapes, cases[which].counts);
+		CHECK_INT(counting.module->host_program_shape->result->n_tuple_shapes, cases[which].counts);
 		CHECK_INT(counting.module->host_program_shape->n_parameters, 1);
 		CHECK_INT(count(&counting, OP_WHILE), 2);
 		/* only the loops on the way are wider */
-		CHECK_INT(counting.node[loop(&counting, 0)].proto->shape->n_tuple_shapes, 3);
-		CHECK_INT(counting.node[loop(&counting, 1)].proto->shape->n_tuple_shapes, which ? 3 : 2);
+		CHECK_INT(counting.node[loop(&counting, 0)].proto->shape->n_tuple_shapes, cases[which].outer);
+		CHECK_INT(counting.node[loop(&counting, 1)].proto->shape->n_tuple_shapes, cases[which].inner);
 		graph_release(&counting);
-		buf_release(&module);
+		buf_release(&made);
 	}
 	graph_release(&g);
 }
@@ -116,18 +124,19 @@ static void an_inner_loop_may_come_first(void)
 		"  ROOT w = (s32[]) while(t), condition=outer_go, body=outer\n"
 		"}\n";
 	struct graph g, counting;
-	struct buf module = {0};
+	struct buf made = {0};
 	struct err err = {{0}};
 
 	parse(&g, text);
 	for (int which = 0; which < 2; which++) {
-		buf_reset(&module);
-		CHECK(turns_program(&g, loop(&g, which), 1, &module));
-		if (!CHECK_INT(graph_parse(&counting, module.data, module.len, "counting", &err), 0))
+		uint32_t counted = loop(&g, which);
+		buf_reset(&made);
+		CHECK(turns_program(&g, &counted, 1, &made));
+		if (!CHECK_INT(graph_parse(&counting, made.data, made.len, "counting", &err), 0))
 			printf("\t%s\n", err.text);
 		graph_release(&counting);
 	}
-	buf_release(&module);
+	buf_release(&made);
 	graph_release(&g);
 }
 
@@ -152,6 +161,43 @@ static void counts_are_kept(void)
 	graph_release(&again);
 	graph_release(&g);
 	buf_release(&bytes);
+}
+
+static int script_compare(struct device *d, uint32_t a, uint32_t b, const struct compare_options *o,
+	struct comparison *out, struct err *err)
+{
+	static const double turns[] = {3, 15}; /* the inner loop's are those of all three executions */
+
+	(void)a;
+	(void)b;
+	(void)o;
+	(void)err;
+	((struct script *)d)->pairs++;
+	out->n_outputs = 2;
+	out->output = MEM_NEW(2, struct difference);
+	for (int i = 0; i < 2; i++)
+		out->output[i].max_abs = turns[i];
+	return 0;
+}
+
+/* However many loops there are, one large program is compiled and run: the other one is only zeros. */
+static void one_program_counts_all(void)
+{
+	struct script s = new_script();
+	struct device_ops ops = script_ops;
+	struct graph g;
+	struct err err = {{0}};
+	bool noted;
+
+	ops.compare = script_compare;
+	s.d.ops = &ops;
+	parse(&g, turns_text);
+	CHECK(count_turns(&s.d, &g, &noted, &err) == 0 && noted);
+	CHECK_INT(s.compiles, 2);
+	CHECK_INT(s.pairs, 1);
+	CHECK_INT(s.live, 0);
+	CHECK(g.node[loop(&g, 0)].trip_count == 3 && g.node[loop(&g, 1)].trip_count == 5);
+	graph_release(&g);
 }
 
 #define GO(shape) "go {\n  p = " shape " parameter(0)\n  ROOT c = pred[] " \
@@ -179,11 +225,13 @@ static void some_are_not_told(void)
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct graph g;
-		struct buf module = {0};
+		struct buf made = {0};
 		parse(&g, cases[i].text);
-		if (!CHECK(!turns_program(&g, loop(&g, 0), 1, &module)) || !CHECK(turns_entered(&g, loop(&g, 0)) == 0))
+		uint32_t first = loop(&g, 0);
+		CHECK(!turns_countable(&g, first));
+		if (!CHECK(!turns_program(&g, &first, 1, &made)) || !CHECK(turns_entered(&g, first) == 0))
 			printf("\t%s\n", cases[i].why);
-		CHECK(module.len == 0);
+		CHECK(made.len == 0);
 		graph_release(&g);
 	}
 }
@@ -194,6 +242,7 @@ int main(void)
 	RUN(a_loop_has_one_state);
 	RUN(an_inner_loop_may_come_first);
 	RUN(counts_are_kept);
+	RUN(one_program_counts_all);
 	RUN(some_are_not_told);
 	return test_done();
 }

@@ -207,7 +207,7 @@ static inline void consume_loops(const struct graph *g)
 		if (g->node[v].opcode != OP_WHILE)
 			continue;
 		n++;
-		if (turns_program(g, v, 1, &b)) {
+		if (turns_program(g, &v, 1, &b)) {
 			consume_own(&counted, &b, "a program that counts turns");
 			graph_release(&counted);
 		}

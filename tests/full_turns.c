@@ -57,6 +57,59 @@ static void what_is_not_known_is_right(void)
 	graph_release(&g);
 }
 
+/* One program counts loops that stand side by side, one of which needs the other. */
+static void all_are_counted_at_once(void)
+{
+	static const char text[] =
+		"HloModule m\n"
+		"more {\n"
+		"  p = (f32[]) parameter(0)\n"
+		"  x = f32[] get-tuple-element(p), index=0\n"
+		"  two = f32[] constant(2)\n"
+		"  y = f32[] add(x, two)\n"
+		"  ROOT t = (f32[]) tuple(y)\n"
+		"}\n"
+		"below_nine {\n"
+		"  p = (f32[]) parameter(0)\n"
+		"  x = f32[] get-tuple-element(p), index=0\n"
+		"  nine = f32[] constant(9)\n"
+		"  ROOT c = pred[] compare(x, nine), direction=LT\n"
+		"}\n"
+		"twice {\n"
+		"  p = (f32[]) parameter(0)\n"
+		"  x = f32[] get-tuple-element(p), index=0\n"
+		"  y = f32[] add(x, x)\n"
+		"  ROOT t = (f32[]) tuple(y)\n"
+		"}\n"
+		"below_eighty {\n"
+		"  p = (f32[]) parameter(0)\n"
+		"  x = f32[] get-tuple-element(p), index=0\n"
+		"  eighty = f32[] constant(80)\n"
+		"  ROOT c = pred[] compare(x, eighty), direction=LT\n"
+		"}\n"
+		"ENTRY main {\n"
+		"  a = f32[4] parameter(0)\n"
+		"  zero = f32[] constant(0)\n"
+		"  t = (f32[]) tuple(zero)\n"
+		"  w = (f32[]) while(t), condition=below_nine, body=more\n" /* 0, 2, ... 10: 5 */
+		"  ROOT w2 = (f32[]) while(w), condition=below_eighty, body=twice\n" /* 10, 20, 40, 80: 3 */
+		"}\n";
+	struct graph g;
+	struct err err = {{0}};
+	bool noted;
+	double want[2] = {3, 5};
+	int k = 0;
+
+	if (!CHECK(graph_parse(&g, text, sizeof text - 1, "text", &err) == 0) ||
+		!CHECK(count_turns(device, &g, &noted, &err) == 0 && noted))
+		return;
+	for (uint32_t v = g.n_nodes; v-- > 0;)
+		if (g.node[v].opcode == OP_WHILE)
+			CHECK_NEAR(g.node[v].trip_count, want[k++], 0);
+	CHECK_INT(k, 2);
+	graph_release(&g);
+}
+
 /* A solver's steps: how many there are depends on numbers. */
 static void a_real_solver(void)
 {
@@ -83,6 +136,7 @@ int main(void)
 	}
 	RUN(what_is_known_is_found);
 	RUN(what_is_not_known_is_right);
+	RUN(all_are_counted_at_once);
 	RUN(a_real_solver);
 	device_close(device);
 	return test_done();
