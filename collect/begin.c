@@ -135,13 +135,15 @@ static int begin_chain(struct plan *p, struct chain *c, double noise, double sec
 static int begin_program(struct plan *p, uint32_t i, struct err *err)
 {
 	struct chain *c = plan_chains_of(p, i);
-	double noise, seconds;
+	double noise, seconds, start = now_seconds();
 
 	if (cost_default_seconds(c->lab->cost, &seconds, NULL, err) < 0 || probe_noise(p, c, &noise, err) < 0)
 		return -1;
 	for (uint32_t k = 0; k < p->n_chains; k++)
 		if (begin_chain(p, &c[k], noise, seconds, err) < 0)
 			return -1;
+	p->opening[i] += now_seconds() - start;
+	progress_update(&p->progress, i + 1, NULL);
 	return 0;
 }
 

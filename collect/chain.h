@@ -42,7 +42,8 @@ struct chain {
 	uint32_t *sites, n_sites; /* those visited, in this sweep's order */
 	uint32_t *visited;	/* the same, ascending */
 	bool busy;		/* a worker is at it, since `begun` on the clock */
-	double begun, spent;	/* seconds that went into its steps since the plan was opened */
+	double begun, spent;	/* seconds that went into its steps since the plan was opened, */
+	uint32_t taken;		/* ... and how many steps these were */
 	uint32_t known;		/* steps in a row that measured nothing */
 };
 

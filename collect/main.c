@@ -79,8 +79,8 @@ int main(int argc, char **argv)
 		OPT_FLAG(0, "anchors", &set.anchors, "measure the whole program once per sweep, against drift"),
 		LAB_OPTS_HOW(set),
 		OPT_NUM(0, "share", &set.share, 0, 1e6,
-			"a program that has used so many times its fair share of the time has to wait, however few "
-			"samples it has; 0: only the numbers of samples decide whose turn it is"),
+			"a program whose next sample would give it more than so many times its fair share of the "
+			"time has to wait, however few samples it has; 0: only the numbers of samples decide"),
 		OPT_SECTION("Output"),
 		LAB_OPTS_TALK(set),
 		OPT_END};
@@ -100,6 +100,7 @@ int main(int argc, char **argv)
 		rc = err_set(&err, "\"%s\" is no option; programs are named with --graph", argv[0]);
 	if (rc == 0) {
 		settle_device(&set, usual);
+		set.silent = set.quiet;
 		set.quiet |= !isatty(STDERR_FILENO);
 		talk_on(!set.quiet);
 		rc = run(&set, &err);

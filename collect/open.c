@@ -124,6 +124,7 @@ static void leave_out(struct plan *p, uint32_t i, const struct err *why)
 	mem_free(p->path[i]);
 	p->n_programs--;
 	memmove(p->path + i, p->path + i + 1, (p->n_programs - i) * sizeof *p->path);
+	p->opening[i] = 0; /* of the next one, which is not open yet */
 }
 
 static int open_device(struct plan *p, uint32_t w, struct err *err)
@@ -159,13 +160,20 @@ int plan_open_programs(struct plan *p, struct worker *k, struct err *err)
 		return -1;
 	k->lab = MEM_NEW(p->n_programs, struct lab);
 	while (i < p->n_programs) {
-		bool may_go = k == p->worker && i >= p->n_named && p->n_programs > 1;
-		if (open_program(p, k, i, &co, err) == 0)
-			i++;
-		else if (may_go && !stop_asked())
+		bool first = k == p->worker, may_go = first && i >= p->n_named && p->n_programs > 1;
+		double start = now_seconds();
+		int rc = open_program(p, k, i, &co, err);
+		archive_lock(&p->archive);
+		p->opening[i] += now_seconds() - start;
+		archive_unlock(&p->archive);
+		if (rc < 0 && !(may_go && !stop_asked()))
+			return -1;
+		if (rc < 0)
 			leave_out(p, i, err);
 		else
-			return -1;
+			i++;
+		if (first)
+			progress_update(&p->progress, i, NULL);
 	}
 	return 0;
 }
@@ -203,6 +211,33 @@ static int check_settings(struct plan *p, struct err *err)
 	return 0;
 }
 
+static void show_from(struct plan *p, const char *what)
+{
+	progress_start(&p->progress, what, p->n_programs, p->set->silent ? PROGRESS_QUIET : PROGRESS_AUTO);
+}
+
+static void show_end(struct plan *p)
+{
+	if (p->progress.shown) /* a log has nothing of what took less than a minute */
+		progress_end(&p->progress);
+}
+
+/* Opens the programs and begins their chains, which may take minutes: a log has a line a minute. */
+static int open_all(struct plan *p, struct err *err)
+{
+	int rc;
+
+	show_from(p, "opening");
+	rc = plan_open_programs(p, p->worker, err);
+	show_end(p);
+	if (rc < 0 || init_chains(p, err) < 0)
+		return -1;
+	show_from(p, "probing");
+	rc = plan_begin(p, err);
+	show_end(p);
+	return rc;
+}
+
 int plan_open(struct plan *p, const struct settings *set, struct err *err)
 {
 	struct store_options so = {.force = set->force, .wait = set->wait};
@@ -220,13 +255,14 @@ int plan_open(struct plan *p, const struct settings *set, struct err *err)
 		if (!space_maker(p->path[i]) && access(p->path[i], R_OK) < 0)
 			return err_errno(err, "%s cannot be read", p->path[i]);
 	p->worker = MEM_NEW(p->n_workers, struct worker);
+	p->opening = MEM_NEW(p->n_programs, double);
 	if (!(p->archive.db = store_open(set->db, STORE_CREATE, &so, err)) ||
 		(set->cache && !(p->archive.cache = store_open(set->cache, STORE_READ, &so, err))))
 		return -1;
 	for (uint32_t w = 0; w < p->n_workers; w++)
 		if (open_device(p, w, err) < 0)
 			return -1;
-	if (plan_open_programs(p, p->worker, err) < 0 || init_chains(p, err) < 0 || plan_begin(p, err) < 0)
+	if (open_all(p, err) < 0)
 		return -1;
 	worker_count(p->worker, p->n_programs, &p->worker->opening);
 	p->worker->totals = p->worker->opening;
@@ -249,6 +285,7 @@ void plan_close(struct plan *p)
 	for (uint32_t i = 0; i < p->n_programs; i++)
 		mem_free(p->path[i]);
 	mem_free(p->path);
+	mem_free(p->opening);
 	mem_free(p->chain);
 	mem_free(p->worker);
 	pthread_mutex_destroy(&p->lock);

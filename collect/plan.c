@@ -92,6 +92,7 @@ static void *work(void *arg)
 		p->flying--;
 		c->busy = false;
 		c->spent += now_seconds() - c->begun;
+		c->taken++;
 		worker_count(w, p->n_programs, &w->totals);
 		if (rc < 0)
 			give_up(p, &err);

@@ -3,10 +3,10 @@
  *
  * A plan opens every program and starts or resumes the run. Then it gives out steps: the program with the fewest
  * samples is next, and of its chains the one with the fewest steps. So a night of any length is balanced. But a step
- * of one program may take as long as a hundred of another. So a program that had more than --share times its fair share
- * of the time waits, however few samples it has. Programs of which every step is known already have no share. (Equal
- * time for all was tried: the smallest programs then get a hundred times the samples of the large ones, most of them
- * known.) A step that is under way when the time is over is given up, and is no sample.
+ * of one program may take as long as a hundred of another. So a program whose next step would give it more than --share
+ * times its fair share of the time waits, however few samples it has (next.c). To be opened and probed counts as well.
+ * (Equal time for all was tried: the smallest programs then get a hundred times the samples of the large ones, most of
+ * them known.) A step that is under way when the time is over is given up, and is no sample.
  *
  * Several workers, each with a device of its own, work side by side. A chain is with one worker at a time, and the
  * store is written under one lock.
@@ -27,6 +27,7 @@ struct settings { /* of a run; what the command line says */
 	double share; /* times its fair share of the time, beyond which a program waits; 0: none waits */
 	int start, measure;	  /* enum start, enum cost_policy */
 	bool resume, wait, raw, quiet, quiet_pairs, json, force, anchors;
+	bool silent; /* also of an opening that takes minutes; quiet: of all else */
 };
 enum start { START_DEFAULT, START_RANDOM, START_MIXED };
 
@@ -45,6 +46,7 @@ struct plan {
 	struct chain *chain;	/* program p has chains p * n_chains ... */
 	uint32_t n_workers, n_programs, n_named, n_chains; /* n_named: of the programs the first; n_chains: of each */
 	char **path;
+	double *opening;	/* seconds that opening and probing each program took, all workers together */
 	uint64_t steps, before; /* samples of the run, and those of earlier stints */
 	uint64_t flying; /* samples in flight */
 	double started, deadline, running; /* times: of plan_open, of the end of the budget, of plan_run */

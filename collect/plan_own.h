@@ -18,8 +18,8 @@ static inline struct chain *plan_chains_of(const struct plan *p, uint32_t progra
 int plan_open_programs(struct plan *p, struct worker *k, struct err *err);
 
 /*
- * Returns the idle chain that takes the next step; if all programs with idle chains had their share of the time, one of
- * these. NULL if all chains are busy. Call it under the lock.
+ * Returns the idle chain that takes the next step; if all programs with idle chains had their share of the time, of the
+ * one that had the least. NULL if all chains are busy. Call it under the lock.
  */
 struct chain *plan_next(const struct plan *p);
 

@@ -104,6 +104,7 @@ static void write_program(const struct plan *p, uint32_t i, struct json *j)
 	json_str(j, "name", p->worker[0].lab[i].subject.name);
 	json_uint(j, "samples_of_run", samples);
 	json_num(j, "seconds", seconds);
+	json_num(j, "opening_seconds", p->opening[i]);
 	json_uint(j, "regions", regions); /* opening included */
 	json_uint(j, "cached", cached);
 	json_end(j);
