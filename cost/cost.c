@@ -131,17 +131,23 @@ void cost_set_worth(struct cost *c, const struct worth *w)
 	c->worth = *w;
 }
 
-static int measure_region(struct cost *c, struct region *r, const struct precision *p, struct price *out,
+/* Measures a region, or takes what a helper measured. `anew`: whatever was measured before does not count. */
+static int measure_region(struct cost *c, struct region *r, const struct precision *p, bool anew, struct price *out,
 	struct delta *d, struct err *err)
 {
 	const struct cost_hooks *h = &c->o.hooks;
 	struct sides sides = {.module = {&r->a, &r->b}, .alike = r->alike};
 	struct timing t = {0};
 	double start = now_seconds(), took;
-	int rc = cost_pair(c, &sides, p, &t, err);
+	int rc = 0;
 
+	if (anew || r->whole || !device_measured(c->device, sides.module, &t))
+		rc = cost_pair(c, &sides, p, &t, err);
+	else
+		c->totals.inside += t.compiling + t.inside;
+	d->compiling = fmax(d->compiling, t.compiling);
 	/* A confirmation takes its own time, and how long a part runs has little to do with its size. */
-	took = now_seconds() - start - fmax(t.inside - p->max_seconds, 0);
+	took = (t.ahead > 0 ? t.ahead : now_seconds() - start) - fmax(t.inside - p->max_seconds, 0);
 	if (p->instances < 2 && !r->whole)
 		pace_add(&c->pace, r->a.len + r->b.len, took, t.cut);
 	if (rc == 0 && t.outcome == OUTCOME_OK) {
@@ -170,8 +176,7 @@ static bool is_bound(const struct cost *c, const struct price *p)
 		fabs(log(p->seconds_b / p->seconds_a)) > log(limit);
 }
 
-/* How precisely a region is measured: as the caller asks, but not longer than the answer is worth. */
-static struct precision region_precision(const struct cost *c, const struct region *r, size_t regions,
+struct precision cost_region_precision(const struct cost *c, const struct region *r, size_t regions,
 	const struct precision *p)
 {
 	struct precision q = p ? *p : r->whole ? c->o.whole : c->o.region;
@@ -185,7 +190,7 @@ static struct precision region_precision(const struct cost *c, const struct regi
 static int add_region(struct cost *c, struct region *r, size_t regions, const struct precision *p, struct delta *d,
 	struct err *err)
 {
-	struct precision precision = region_precision(c, r, regions, p);
+	struct precision precision = cost_region_precision(c, r, regions, p);
 	struct price price = {.kind = d->kind};
 	int found = 1;
 
@@ -200,7 +205,7 @@ static int add_region(struct cost *c, struct region *r, size_t regions, const st
 	d->measured += found == 0;
 	if (found == 1)
 		d->gave_up |= is_bound(c, &price);
-	else if (measure_region(c, r, &precision, &price, d, err) < 0)
+	else if (measure_region(c, r, &precision, p != NULL, &price, d, err) < 0)
 		return -1;
 	if (price.outcome != OUTCOME_OK) {
 		d->outcome = price.outcome;

@@ -85,6 +85,7 @@ struct delta {
 	uint32_t regions, cached, measured; /* how many regions were priced, from a cache, by running */
 	double parts, added;	/* how many kernels b has more than a; the seconds charged for them */
 	double inside;		/* seconds spent in the device (compiling, running) */
+	double compiling;	/* seconds that the dearest region took to compile, both sides; 0: not known */
 };
 
 struct cost_totals {

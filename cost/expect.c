@@ -1,25 +1,37 @@
 /*
  * expect.c - foresees what pricing a move would compile, and how long that would take.
  *
- * Helpers compile what is foreseen ahead. Only regions are worth that: whole programs are few, and kept (spare.h). The
- * list leaves out what is priced already. The same calls make it that make the modules when the move is priced, so both
- * are equal byte by byte.
+ * Helpers compile and measure ahead what is foreseen. Only regions are worth that: whole programs are few, and kept
+ * (spare.h). The list leaves out what is priced already. The same calls make it that make the modules when the move is
+ * priced, so both are equal byte by byte.
  */
 #include <math.h>
 #include <string.h>
 #include "cost/own.h"
 
-/* Takes both sides of a region that would be measured. */
-static int expect_region(struct cost *c, struct region *r, uint32_t copies, struct agenda *agenda, struct err *err)
+/*
+ * Takes a region that would be measured: as a pair, where helpers measure. Confirmations are measured by whoever is
+ * asked, and only compiled ahead.
+ */
+static int expect_region(struct cost *c, struct region *r, size_t regions, uint32_t copies, struct agenda *agenda,
+	struct err *err)
 {
 	struct price ignored;
 	int found = r->key[0] == r->key[1] ? 1 : copies > 1 ? 0 : cost_find(c, r->key, &ignored, err);
 
-	if (found == 0) {
+	if (found != 0)
+		return found < 0 ? -1 : 0;
+	if (copies == 1 && device_measures_ahead(c->device)) {
+		struct errand e = {.module = {r->a, r->b}, .alike = r->alike,
+			.precision = cost_region_precision(c, r, regions, NULL)};
+		r->a = r->b = (struct buf){0};
+		agenda->measure = cost_measure_ahead;
+		agenda_add_pair(agenda, &e);
+	} else {
 		agenda_add(agenda, &r->a, copies);
 		agenda_add(agenda, &r->b, copies);
 	}
-	return found < 0 ? -1 : 0;
+	return 0;
 }
 
 /* The regions that pricing this move would compile; none where it is not priced by regions. */
@@ -38,7 +50,7 @@ int cost_expect(struct cost *c, const uint8_t *a, const uint8_t *b, uint32_t cop
 
 	for (size_t i = 0; i < r.n && rc == 0; i++)
 		if (!r.v[i].whole && (copies == 1 || !r.v[i].screen))
-			rc = expect_region(c, &r.v[i], copies, agenda, err);
+			rc = expect_region(c, &r.v[i], r.n, copies, agenda, err);
 	regions_release(&r);
 	return rc;
 }

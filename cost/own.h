@@ -63,6 +63,11 @@ int cost_regions(struct cost *c, const uint8_t *a, const uint8_t *b, struct regi
 int cost_path(struct space *s, const uint8_t *a, const uint8_t *b, size_t limit, struct regions *out, struct err *err);
 int cost_pair(struct cost *c, const struct sides *s, const struct precision *p, struct timing *out,
 	struct err *err);
+/* How precisely a region is measured: as the caller asks, but not longer than the answer is worth. */
+struct precision cost_region_precision(const struct cost *c, const struct region *r, size_t regions,
+	const struct precision *p);
+/* Measures a pair for a plan (agenda.measure); it uses nothing but the device, so any thread may call it. */
+void cost_measure_ahead(struct device *d, const struct errand *e, struct timing *out);
 /* Finds a price by key, in the table and the store: 1 found; 0 not found, or a failure worth another try; -1 error. */
 int cost_find(struct cost *c, const uint64_t key[2], struct price *out, struct err *err);
 /* Puts a price into the table and the store, unless a more precise one is there. */

@@ -8,6 +8,8 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include "base/hash.h"
+#include "base/progress.h"
 #include "cost/own.h"
 #include "device/room.h"
 
@@ -74,11 +76,11 @@ int cost_check(struct cost *c, const uint8_t *config, const struct compiled *p,
 #define ALIKE_COARSE_UNITS 8
 #define COARSE_UNIT 1e-4 /* relative */
 
-static int check_alike(struct cost *c, const struct compiled side[2], struct fate *fate, struct err *err)
+static int check_alike(struct device *d, const struct compiled side[2], struct fate *fate, struct err *err)
 {
 	struct comparison x = {0};
 	struct compare_options o = {.impatient = true};
-	int rc = device_compare(c->device, &side[0], &side[1], &o, &x, err);
+	int rc = device_compare(d, &side[0], &side[1], &o, &x, err);
 	double allowed = (x.all.unit < COARSE_UNIT ? ALIKE_UNITS : ALIKE_COARSE_UNITS) * x.all.unit;
 
 	if (rc == 0 && x.outcome != OUTCOME_OK) {
@@ -115,19 +117,20 @@ static int pair_once(struct cost *c, const struct sides *s, const struct precisi
 	struct compiled side[2] = {{0}, {0}};
 	struct fate fate = {0};
 	unsigned first = (unsigned)rng_below(&c->rng, 2);
+	uint32_t copies = p->copies ? p->copies : p->instances;
 	int rc = 0;
 
 	if (!s->config[0] && !s->config[1] && !s->own)
-		device_gather(c->device, s->module, p->instances);
+		device_gather(c->device, s->module, copies);
 	for (unsigned k = 0; k < 2 && rc == 0 && fate.outcome == OUTCOME_OK; k++) {
 		unsigned i = k ^ first;
-		rc = compile_side(c, s, i, p->instances, &side[i], &fate, err);
+		rc = compile_side(c, s, i, copies, &side[i], &fate, err);
 		if (rc == 0 && fate.outcome == OUTCOME_OK && s->config[i] && side[i].optimised.len)
 			rc = cost_check(c, s->config[i], &side[i], &fate, err);
 	}
 	*out = (struct timing){.kind = device_info(c->device)->kind};
 	if (rc == 0 && fate.outcome == OUTCOME_OK && s->alike && out->kind == COST_MEASURED)
-		rc = check_alike(c, side, &fate, err);
+		rc = check_alike(c->device, side, &fate, err);
 	if (rc == 0 && fate.outcome == OUTCOME_OK) {
 		rc = device_pair(c->device, &side[0], &side[1], p, out, err);
 		c->totals.inside += out->inside;
@@ -136,10 +139,52 @@ static int pair_once(struct cost *c, const struct sides *s, const struct precisi
 		out->signal = fate.signal;
 		memcpy(out->detail, fate.detail, sizeof out->detail);
 	}
+	out->compiling = side[0].seconds + side[1].seconds;
 	for (unsigned i = 0; i < 2; i++)
 		if (cost_drop(c, &side[i], rc == 0 ? err : NULL) < 0)
 			rc = -1;
 	return rc;
+}
+
+/* Would all workers have room for such programs at once? */
+static bool room_for_all(const struct device *d, const struct compiled side[2], uint32_t workers)
+{
+	char ignored[160];
+
+	return room_for(d, workers * (side[0].peak_bytes + side[1].peak_bytes), "it", ignored, sizeof ignored);
+}
+
+void cost_measure_ahead(struct device *d, const struct errand *e, struct timing *out)
+{
+	struct compiled side[2] = {{0}, {0}};
+	struct fate fate = {0};
+	struct err ignored;
+	unsigned first = (unsigned)hash64(e->module[0].data, e->module[0].len, 0) & 1;
+	double start = now_seconds();
+	int rc = 0;
+
+	for (unsigned k = 0; k < 2 && rc == 0 && fate.outcome == OUTCOME_OK; k++) {
+		const struct buf *module = &e->module[k ^ first];
+		rc = device_compile(d, COMPILE_APPLIED, "hlo", module->data, module->len, WANT_MEMORY,
+			&side[k ^ first], &ignored);
+		fate.outcome = side[k ^ first].outcome;
+	}
+	if (rc == 0 && fate.outcome == OUTCOME_OK && !room_for_all(d, side, e->workers))
+		fate.outcome = OUTCOME_OOM;
+	if (rc == 0 && fate.outcome == OUTCOME_OK && e->alike && device_info(d)->kind == COST_MEASURED)
+		rc = check_alike(d, side, &fate, &ignored);
+	if (rc == 0 && fate.outcome == OUTCOME_OK)
+		rc = device_pair(d, &side[0], &side[1], &e->precision, out, &ignored);
+	else
+		*out = (struct timing){.outcome = fate.outcome};
+	out->compiling = side[0].seconds + side[1].seconds;
+	for (unsigned i = 0; i < 2; i++) {
+		rc |= device_drop(d, &side[i], &ignored);
+		compiled_release(&side[i]);
+	}
+	if (rc < 0)
+		out->outcome = OUTCOME_REFUSED;
+	out->ahead = now_seconds() - start;
 }
 
 int cost_pair(struct cost *c, const struct sides *s, const struct precision *p, struct timing *out,

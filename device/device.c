@@ -11,6 +11,7 @@
 #include "base/progress.h"
 #include "device/backend.h"
 #include "device/ops.h"
+#include "device/prior.h"
 
 /* Which code opens the devices of a backend. */
 static const struct {
@@ -117,6 +118,11 @@ bool device_has_helpers(const struct device *d)
 	return pool_helpers(d->pool) > 0;
 }
 
+bool device_measures_ahead(const struct device *d)
+{
+	return pool_measures(d->pool);
+}
+
 void device_expect(struct device *d, struct agenda *agenda)
 {
 	if (d->pool)
@@ -133,6 +139,21 @@ void device_gather(struct device *d, const struct buf *const module[2], uint32_t
 {
 	if (d->pool && d->ops->load)
 		pool_gather(d->pool, d, module, 2, copies_of(instances));
+}
+
+bool device_measured(struct device *d, const struct buf *const module[2], struct timing *out)
+{
+	uint64_t key[2];
+
+	if (!pool_measures(d->pool))
+		return false;
+	agenda_pair_key(module[0], module[1], key);
+	return pool_measured(d->pool, d, key, out);
+}
+
+uint32_t device_copies(const struct precision *p, double compiling)
+{
+	return p->instances * compiling <= COMPILE_SHARE * p->max_seconds ? p->instances : 1;
 }
 
 int device_compile_planned(struct device *d, const void *p, size_t n, uint32_t instances, struct compiled *out,
@@ -187,11 +208,13 @@ int device_arrange(struct device *d, enum compile_how how, const char *options, 
 	return 0;
 }
 
-/* Called before and after something is timed: stops the helpers, or lets them go on. */
+/* Called before and after something is timed, so that others do not disturb it. */
 static void hold(struct device *d, bool on)
 {
 	if (d->pool)
 		pool_hold(d->pool, on);
+	if (d->helper)
+		helper_hold(d->helper, on);
 }
 
 int device_pair(struct device *d, const struct compiled *a, const struct compiled *b,

@@ -36,11 +36,11 @@ struct device_options {	     /* all zero is the default */
 	const char *options; /* further compile options "name=value,...", or NULL */
 	/* the kind of decision, which says at which stage to extract and apply (stage.h); NULL: the backend's first */
 	const char *kind;
-	/* how many workers compile ahead on other cores; JOBS_ALL: as many as there is room for; 0: none */
+	/* how many workers work ahead on other cores; JOBS_ALL: as many as there is room for; 0: none */
 	int jobs;
-	/* these workers stop while something is timed; if there are no other cores they always do */
+	/* these workers only compile, and stop while something is timed; if there are no other cores they always do */
 	bool quiet_pairs;
-	/* cores to be pinned to without locking them, for a worker that only compiles; and how many */
+	/* cores to be pinned to without locking them, for a worker that works ahead; and how many */
 	const int *beside;
 	size_t n_beside;
 	const char *model;   /* sim: device description file, or NULL for the built-in */
@@ -67,7 +67,7 @@ struct device_info {
 	int core;		/* pinned to, the first of `cores`; or -1 */
 	uint32_t cores;		/* that programs run on; 0: not pinned */
 	struct spread spread;	/* of programs over devices */
-	uint32_t helpers;	/* workers that compile ahead */
+	uint32_t helpers;	/* workers that work ahead */
 };
 
 struct pipeline;
@@ -134,37 +134,6 @@ int device_compile(struct device *d, enum compile_how how, const char *format, c
 int device_drop(struct device *d, struct compiled *c, struct err *err); /* forgets the handle */
 
 /*
- * A plan: the modules that will soon be compiled with COMPILE_APPLIED, in the order in which they will be needed, and
- * how many instances of each. The helpers of a device (device_options.jobs) compile them ahead, and
- * device_compile_planned loads what they made. A plan replaces the plan before it. An item without a module means one
- * that the device still has from earlier; if it has none, the item counts for nothing.
- */
-#define AGENDA_COPIES 8
-struct agenda { /* all zero is empty */
-	struct agenda_item {
-		uint64_t key[2]; /* of the module */
-		uint32_t copies;
-		struct buf module; /* HloModuleProto bytes */
-	} *v;
-	size_t n, cap;
-};
-void agenda_key(const void *module, size_t n, uint64_t key[2]);
-/* Appends a module, taking its bytes. */
-void agenda_add(struct agenda *agenda, struct buf *module, uint32_t copies);
-void agenda_add_known(struct agenda *agenda, const uint64_t key[2], uint32_t copies);
-void agenda_release(struct agenda *agenda);
-bool device_has_helpers(const struct device *d); /* does it have helpers? */
-void device_expect(struct device *d, struct agenda *agenda); /* takes the modules */
-/*
- * Called before two modules are compiled, each for so many instances. Waits for the executables that helpers are about
- * to finish, and meanwhile compiles those that no helper has begun. Does nothing if the modules are not in the plan.
- */
-void device_gather(struct device *d, const struct buf *const module[2], uint32_t instances);
-/* Compiles HLO as device_compile does with COMPILE_APPLIED; `instances` of the result will be measured. */
-int device_compile_planned(struct device *d, const void *p, size_t n, uint32_t instances, struct compiled *out,
-	struct err *err);
-
-/*
  * From one compile: the module just before the compiler decides, and the one just after; for MLIR also the module
  * before all optimisation, in `initial`. `after` may be empty.
  */
@@ -202,6 +171,7 @@ struct precision {
 	double max_seconds;  /* running time at most, all instances together; 0: 0.5 */
 	uint32_t min_pairs;  /* 0: 10 */
 	uint32_t instances;  /* loaded instances of each side; 0 or 1: one, with the prior for the rest */
+	uint32_t copies;     /* how many executables helpers compile for them; 0: one each */
 	double give_up;	     /* stop early when one side is this many times slower; 0: 1.5, negative: never */
 	double slow;	     /* seconds that a first run may take in any case, before side b is given up; 0: 2 */
 	bool raw;	     /* return raw times */
@@ -227,6 +197,8 @@ struct timing { /* all zero is empty */
 	double delta, delta_se;	 /* seconds: b - a */
 	uint32_t pairs, dropped, instances, batch;
 	double wall, inside;	 /* seconds the request took, and of those inside the plugin's execute */
+	double compiling; /* seconds that both sides took to compile, if it is known */
+	double ahead;	  /* seconds that all of it took on another device before it was asked for; 0: it was not */
 	double faults_a, faults_b; /* pages a run maps in, on average; 0 also where the program runs elsewhere */
 	struct buf raw;		 /* float pairs (seconds a, seconds b), if asked */
 };
@@ -236,6 +208,60 @@ int device_pair(struct device *d, const struct compiled *a, const struct compile
 /* One program alone: seconds_a and delta_se as its standard error. */
 int device_run(struct device *d, const struct compiled *a, const struct precision *p, struct timing *out,
 	struct err *err);
+
+/*
+ * A plan: what will soon be needed, in the order in which it will be. An item is a module that will be compiled with
+ * COMPILE_APPLIED, and for how many instances; or a pair of modules that will be measured. The helpers of a device
+ * (device_options.jobs) do it ahead, and device_compile_planned and device_measured have what they made. A plan
+ * replaces the plan before it. An item without a module means one that the device still has from earlier; if it has
+ * none, the item counts for nothing.
+ */
+#define AGENDA_COPIES 8
+struct errand { /* a pair to be measured; `measure` of the plan does it, in a thread of its own */
+	struct buf module[2]; /* HloModuleProto bytes */
+	bool alike;	      /* the numbers of both sides are compared first */
+	struct precision precision;
+	uint32_t workers; /* that measure on this machine, the caller's own among them */
+};
+struct agenda { /* all zero is empty */
+	struct agenda_item {
+		uint64_t key[2]; /* of the module, or of the pair */
+		uint32_t copies;
+		bool pair;
+		struct errand of; /* of a single module: module[0] */
+	} *v;
+	size_t n, cap;
+	/* Measures a pair on device d. An outcome other than ok says nothing: who needs the pair then measures it. */
+	void (*measure)(struct device *d, const struct errand *e, struct timing *out);
+};
+void agenda_key(const void *module, size_t n, uint64_t key[2]);
+void agenda_pair_key(const struct buf *a, const struct buf *b, uint64_t key[2]);
+/* Appends a module, or a pair, taking the bytes. */
+void agenda_add(struct agenda *agenda, struct buf *module, uint32_t copies);
+void agenda_add_pair(struct agenda *agenda, struct errand *e);
+void agenda_add_known(struct agenda *agenda, const uint64_t key[2], uint32_t copies);
+void agenda_release(struct agenda *agenda);
+bool device_has_helpers(const struct device *d); /* does it have helpers? */
+bool device_measures_ahead(const struct device *d); /* do they measure, too, or only compile? */
+void device_expect(struct device *d, struct agenda *agenda); /* takes the modules */
+/*
+ * Called before two modules are compiled, each for so many instances. Waits for the executables that helpers are about
+ * to finish, and meanwhile compiles those that no helper has begun. Does nothing if the modules are not in the plan.
+ */
+void device_gather(struct device *d, const struct buf *const module[2], uint32_t instances);
+/* Compiles HLO as device_compile does with COMPILE_APPLIED; `instances` of the result will be measured. */
+int device_compile_planned(struct device *d, const void *p, size_t n, uint32_t instances, struct compiled *out,
+	struct err *err);
+/*
+ * Was this pair measured ahead? If a helper is about to, waits for it, and meanwhile does what else is planned. If not,
+ * nobody is at the pair any more, and the caller measures it.
+ */
+bool device_measured(struct device *d, const struct buf *const module[2], struct timing *out);
+/*
+ * Returns how many executables of each side should be compiled, if the measurement wants several instances and
+ * compiling both sides once takes so many seconds: one each, or, where that is dear, one.
+ */
+uint32_t device_copies(const struct precision *p, double compiling);
 
 /* The kinds of input (schemas/inputs.def). Values are seeded: a parameter's number and shape decide them. */
 enum inputs {

@@ -180,6 +180,15 @@ static int try_core(struct core_lock *l, const char *device, int core, bool wait
 	return lock_take(&l->lock, name, what, wait, err);
 }
 
+int core_borrow(struct core_lock *l, int core, struct err *err)
+{
+	char name[32];
+
+	snprintf(name, sizeof name, "beside%d", core);
+	l->core = core;
+	return lock_take(&l->lock, name, name, false, err);
+}
+
 bool core_claimed(int core)
 {
 	char ending[32];

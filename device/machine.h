@@ -36,6 +36,11 @@ void core_release(struct core_lock *l);
 
 #define CORES_ALL (-1)
 
+/*
+ * Takes a core for a helper, which only other helpers heed: 1. Or 0: one of them has it. It is no claim, so a program
+ * that measures may have the core at any time.
+ */
+int core_borrow(struct core_lock *l, int core, struct err *err);
 /* Does another process measure on the core, on whichever device? */
 bool core_claimed(int core);
 

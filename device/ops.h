@@ -42,6 +42,7 @@ struct device {
 	int *core; /* that it is pinned to, n_cores of them; the device's own */
 	size_t n_cores;
 	struct pool *pool; /* NULL: it has no helpers */
+	struct helper *helper; /* NULL: it is not one */
 	double until;	   /* device_until; 0: no such time */
 };
 

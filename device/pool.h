@@ -1,9 +1,10 @@
 /*
- * pool.h - workers that compile ahead of need, on cores of their own.
+ * pool.h - workers that compile and measure ahead of need, on cores of their own.
  *
- * Nearly all of an evaluation is compiling, on one core of many. So a caller that knows what will soon be compiled says
- * so (a plan, in order), other workers compile it on other cores, and the device that measures loads what they made.
- * This changes no result: a module that is compiled ahead would have been compiled anyway, or is thrown away.
+ * Nearly all of an evaluation is compiling, on one core of many. So a caller that knows what will soon be needed says
+ * so (a plan, in order), and other workers do it on other cores: they compile a module, which the device that measures
+ * then loads, or compile and measure a pair of modules. This changes no result but by noise: what is done ahead would
+ * have been done anyway, or is thrown away.
  *
  * Compilers cut parallel work by the cores that they may use, so a helper is pinned to as many as the measuring worker
  * is, to others. Where there are no others it shares them, and is stopped while something is timed. It begins nothing
@@ -39,7 +40,13 @@ void pool_expect(struct pool *p, struct agenda *agenda);
 void pool_gather(struct pool *p, struct device *d, const struct buf *const *module, size_t n, uint32_t copies);
 /* Up to `most` executables of the module, as many as are there. */
 void pool_take(struct pool *p, const void *module, size_t n, uint32_t most, struct ahead *out);
+bool pool_measures(const struct pool *p); /* does it measure pairs, too? Accepts NULL */
+/* device_measured: the pair with this key. */
+bool pool_measured(struct pool *p, struct device *d, const uint64_t key[2], struct timing *out);
 /* Called with true before something is timed, and with false after it: helpers that would disturb it are stopped. */
 void pool_hold(struct pool *p, bool hold);
+/* The same where a helper times something: it waits until few others do, and nobody on its cores. */
+struct helper;
+void helper_hold(struct helper *h, bool hold);
 
 #endif

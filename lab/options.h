@@ -56,8 +56,10 @@
 /* Of those who know what they will compile next: int64_t jobs, OPT_AUTO by default; bool quiet_pairs. */
 #define LAB_OPTS_AHEAD(set) \
 	OPT_INT_AUTO(0, "jobs", &(set).jobs, 0, 256, \
-		"workers that compile ahead on other cores; auto: as many as the cores allow; 0: " LAB_JOBS_ZERO), \
-	OPT_FLAG(0, "quiet-pairs", &(set).quiet_pairs, "these workers stand still while something is timed")
+		"workers that compile and measure ahead on other cores; auto: as many as the cores allow; 0: " \
+		LAB_JOBS_ZERO), \
+	OPT_FLAG(0, "quiet-pairs", &(set).quiet_pairs, \
+		"these workers only compile, and stand still while something is timed")
 
 /* const char *cache */
 #define LAB_OPT_CACHE(set) \

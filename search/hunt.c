@@ -105,6 +105,7 @@ void hunt_prepare(struct hunt *h, const struct hunt_options *o, struct lab *lab)
 	h->candidate = MEM_NEW(h->s->n_sites, uint8_t);
 	h->sure = MEM_NEW(h->s->n_sites, uint8_t);
 	h->drawn = MEM_NEW(h->s->n_sites, uint8_t);
+	h->confirm = confirm;
 	h->flips = MEM_NEW(h->s->n_sites, uint32_t);
 	h->order = MEM_NEW(h->s->n_sites, uint32_t);
 	h->ball = MEM_NEW(h->s->graph->n_nodes, uint32_t);
@@ -299,7 +300,7 @@ static void say_worth(struct hunt *h)
  */
 static int credit(struct hunt *h, struct delta *d, bool *better, struct err *err)
 {
-	if (cost_confirm(h->lab->cost, h->config, h->candidate, &confirm, d, err) < 0)
+	if (cost_confirm(h->lab->cost, h->config, h->candidate, &h->confirm, d, err) < 0)
 		return -1;
 	*better = d->outcome == OUTCOME_OK;
 	return 0;
@@ -325,8 +326,9 @@ static int price_objective(struct hunt *h, struct delta *d, bool *better, struct
 	*better = d->outcome == OUTCOME_OK && d->seconds < 0;
 	if (!*better || cost_exact(h->lab->cost) || certain(d))
 		return 0;
-	if (hunt_expect(h, CONFIRMATIONS * confirm.instances, err) < 0 ||
-		cost_confirm(h->lab->cost, h->config, h->candidate, &confirm, d, err) < 0)
+	h->confirm.copies = d->compiling > 0 ? device_copies(&confirm, d->compiling) : 1;
+	if (hunt_expect(h, CONFIRMATIONS * h->confirm.copies, err) < 0 ||
+		cost_confirm(h->lab->cost, h->config, h->candidate, &h->confirm, d, err) < 0)
 		return -1;
 	*better = d->outcome == OUTCOME_OK && d->seconds < -KEEP_SIGMAS * d->se && d->seconds < 0;
 	h->refuted += !*better && !d->cut;

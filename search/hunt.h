@@ -173,6 +173,7 @@ struct hunt {
 	size_t n_ball;
 	struct foresight *foresight; /* what was foreseen last (foresee.c); NULL: nothing */
 	uint32_t *flips, n_flips; /* sites in which candidate differs */
+	struct precision confirm; /* of the present candidate */
 };
 
 /*

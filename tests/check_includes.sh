@@ -65,7 +65,7 @@ report lint_sees_offences "${missed:+missed $missed}"
 # Files that need each other, as a regular expression, and why that must be. A circle that is not here is an offence,
 # and so is a row without one.
 cat >"$dir/circles" <<'END' || exit 1
-device/(device|pool).c: a device has a pool of helpers, and each helper is a device
+device/(device|pool|pool_plan).c: a device has a pool of helpers, and each helper is a device
 hlo/print/(form|shard).c: a sharding is an attribute, and has attributes
 hlo/text/(async|attr|form|note|op|operand|shard|text).c: attributes hold computations, which hold lines with attributes
 END

@@ -1,8 +1,11 @@
 /*
- * check_pool.c - workers that compile ahead: what they compile is loaded; a failure of theirs has the same outcome as
- * without them; and nothing is left behind.
+ * check_pool.c - workers that work ahead: what they compile is loaded, and what they measure counts; a failure of
+ * theirs has the same outcome as without them; and nothing is left behind.
  */
 #include <math.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
 #include "device/ops.h"
 #include "tests/device_fixture.h"
 
@@ -105,11 +108,115 @@ static void plans_take_each_others_place(void)
 	expect(d, script, 2, 1);
 	expect(d, other, 2, 1);
 	compile_pair(d, script, 1, c, ready);
-	CHECK(c[1].outcome == OUTCOME_OK && ready[0] == 0 && ready[1] == 0);
+	CHECK(c[1].outcome == OUTCOME_OK);
 	drop_pair(d, c);
 	compile_pair(d, other, 1, c, ready);
 	CHECK(ready[0] == 1 && ready[1] == 1);
 	drop_pair(d, c);
+	device_close(d);
+}
+
+/* What was made when the plan changed is still there when it is wanted after all. */
+static void what_is_made_is_kept(void)
+{
+	static const char *const script[] = {"us=20", "us=30"}, *const other[] = {"us=40", "us=50"};
+	struct device *d = open_with(2, false);
+	struct buf module[2] = {{0}, {0}};
+	struct compiled c[2];
+	uint32_t ready[2];
+
+	if (!d)
+		return;
+	for (int i = 0; i < 2; i++)
+		fixture_program(script[i], &module[i]);
+	expect(d, script, 2, 1);
+	device_gather(d, (const struct buf *const[]){&module[0], &module[1]}, 1);
+	expect(d, other, 2, 1);
+	compile_pair(d, script, 1, c, ready);
+	CHECK(ready[0] == 1 && ready[1] == 1);
+	drop_pair(d, c);
+	for (int i = 0; i < 2; i++)
+		buf_release(&module[i]);
+	device_close(d);
+}
+
+static atomic_int measured; /* how often, by anybody */
+
+/* Stands for what measures a pair: by its first byte it fails, and its second one is the result. */
+static void measure(struct device *d, const struct errand *e, struct timing *out)
+{
+	const char *say = e->module[0].data;
+
+	CHECK(d && e->workers > 1 && e->module[1].len);
+	measured++;
+	*out = (struct timing){.outcome = say[0] == 'x' ? OUTCOME_CRASHED : OUTCOME_OK, .pairs = (uint32_t)say[1]};
+}
+
+static void expect_pairs(struct device *d, const char *const *say, size_t n)
+{
+	struct agenda agenda = {.measure = measure};
+
+	for (size_t i = 0; i < n; i++) {
+		struct errand e = {.alike = true};
+		buf_adds(&e.module[0], say[i]);
+		buf_adds(&e.module[1], "other side");
+		agenda_add_pair(&agenda, &e);
+	}
+	device_expect(d, &agenda);
+	agenda_release(&agenda);
+}
+
+/* Was it measured ahead? Then `pairs` is the result. */
+static bool was_measured(struct device *d, const char *say, uint32_t *pairs)
+{
+	struct buf a = {0}, b = {0};
+	struct timing t = {0};
+	bool was;
+
+	buf_adds(&a, say);
+	buf_adds(&b, "other side");
+	was = device_measured(d, (const struct buf *const[]){&a, &b}, &t);
+	*pairs = t.pairs;
+	timing_release(&t);
+	buf_release(&a);
+	buf_release(&b);
+	return was;
+}
+
+/*
+ * A pair is measured once, by a helper or by the device that would only wait; or, if nobody has begun it, by the
+ * caller. What it showed is kept if the plan changes, and given out once. A failure is left to the caller.
+ */
+static void pairs_are_measured_ahead(void)
+{
+	static const char *const say[] = {"oA", "oB", "oC", "xD", "oE"}, *const other[] = {"oF", "oB"};
+	uint32_t pairs, had = 0;
+	int before;
+	struct device *d = open_with(2, false);
+
+	if (!d || !device_measures_ahead(d)) {
+		printf("skip: pairs that are measured ahead: there is one core\n");
+		device_close(d);
+		return;
+	}
+	measured = 0;
+	expect_pairs(d, say, 5);
+	for (int i = 0; i < 5; i++)
+		if (was_measured(d, say[i], &pairs)) {
+			CHECK(say[i][0] == 'o' && pairs == (uint32_t)say[i][1]);
+			had++;
+		}
+	CHECK(had <= 4 && (int)had <= measured && measured <= 5);
+	CHECK(!was_measured(d, "oA", &pairs)); /* it was given out, or is the caller's */
+	before = measured;
+	expect_pairs(d, say, 5);
+	while (measured < before + 5) /* each is begun */
+		sched_yield();
+	expect_pairs(d, other, 2);
+	CHECK(was_measured(d, "oC", &pairs) && pairs == 'C');
+	device_close(d);
+	d = open_with(2, true);
+	CHECK(d && !device_measures_ahead(d)); /* they only compile */
 	device_close(d);
 }
 
@@ -166,7 +273,7 @@ static void agendas_know_modules_by_their_bytes(void)
 	CHECK(module.len == 0 && a.n == 1 && a.v[0].copies == 2);
 	CHECK(a.v[0].key[0] == key[0] && a.v[0].key[1] == key[1] && key[0] != key[1]);
 	agenda_add_known(&a, key, 1);
-	CHECK(a.n == 2 && a.v[1].module.len == 0 && a.v[1].key[0] == key[0]);
+	CHECK(a.n == 2 && a.v[1].of.module[0].len == 0 && a.v[1].key[0] == key[0]);
 	agenda_release(&a);
 	CHECK(a.n == 0);
 }
@@ -178,8 +285,11 @@ int main(void)
 		printf("skip: workers that compile ahead: no fake plugin without the plugin's header\n");
 		return test_done();
 	}
+	setenv("VANTAGE_SHARE_CORES", "1", 1);
 	RUN(what_is_made_is_loaded);
 	RUN(plans_take_each_others_place);
+	RUN(what_is_made_is_kept);
+	RUN(pairs_are_measured_ahead);
 	RUN(failures_are_met_alike);
 	RUN(closing_does_not_wait);
 	fixture_end();

@@ -1,0 +1,51 @@
+/*
+ * pool_own.h - what the files of a pool share; nobody else includes it.
+ *
+ *	pool.c	threads, cores, and what disturbs what	pool_plan.c  the jobs of a plan, and what comes of them
+ */
+#ifndef DEVICE_POOL_OWN_H
+#define DEVICE_POOL_OWN_H
+
+#include <pthread.h>
+#include "device/machine.h"
+#include "device/ops.h"
+
+/* A module of which executables are wanted, or a pair that is to be measured. */
+struct job {
+	uint64_t key[2];
+	bool pair;
+	struct errand of;	  /* a single module is module[0] */
+	uint32_t wanted, running; /* executables: in all; being made. Of a pair: 0 or 1 */
+	struct ahead made;
+	struct timing timing; /* of a pair, once it is done */
+	bool failed, done;
+};
+
+struct helper {
+	struct pool *pool;
+	pthread_t thread;
+	struct device_options options;
+	int *core;   /* borrowed by options.beside */
+	struct core_lock *lock; /* of each of them, while it measures */
+	long process; /* 0: none */
+};
+
+struct pool {
+	pthread_mutex_t lock;
+	pthread_cond_t more, made, never; /* something to do; something was done; only time passes */
+	struct job **job;	   /* in order of need */
+	size_t n_jobs, cap_jobs, bytes;
+	struct helper *helper;
+	uint32_t n_helpers, measuring; /* ... of them at present */
+	void (*measure)(struct device *d, const struct errand *e, struct timing *out);
+	bool quiet, measures, held, closing;
+};
+
+/* All of these are called under the pool's lock. */
+struct job *pool_next(const struct pool *p); /* the first job that nobody has begun; NULL: there is none */
+void pool_do(struct pool *p, struct device *d, struct job *j); /* does it on this device, without the lock */
+void pool_forget(struct pool *p); /* all jobs */
+/* Waits for news, or, if `until` is not 0, for this time on the clock. */
+void pool_wait(pthread_cond_t *news, pthread_mutex_t *lock, double until);
+
+#endif

@@ -1,0 +1,288 @@
+/*
+ * pool_plan.c - the jobs of a plan, in the order in which they will be needed, and what comes of them.
+ *
+ * A job is one of two. A module, and how many executables of it are wanted: two compilations of a program differ, so
+ * each instance that is measured should be compiled by itself. Or a pair of modules that is to be compiled and
+ * measured. A helper takes the first job that is not done, of which more executables are wanted than are made or being
+ * made. A new plan changes the jobs and their order.
+ *
+ * What is no longer wanted is not begun. But what was made of it is kept, up to a limit: a search that took another
+ * step often comes back to a region that this step did not touch. (When it was dropped, a search with 16 helpers that
+ * kept most of its steps did a sixth of its work twice.)
+ *
+ * If a helper fails, the job has failed and is not tried again; the measuring worker then does it itself and has the
+ * same outcome. So outcomes do not depend on helpers.
+ */
+#include <math.h>
+#include <string.h>
+#include <time.h>
+#include "base/mem.h"
+#include "device/pool_own.h"
+
+#define MOST_BYTES ((size_t)512 << 20) /* of executables that wait to be taken */
+#define MOST_IDLE 4096		       /* jobs that were done, at least in part, and are not wanted now */
+
+void ahead_release(struct ahead *a)
+{
+	for (uint32_t i = 0; i < a->n; i++)
+		buf_release(&a->executable[i]);
+	*a = (struct ahead){0};
+}
+
+static void job_free(struct pool *p, struct job *j)
+{
+	for (uint32_t i = 0; i < j->made.n; i++)
+		p->bytes -= j->made.executable[i].len;
+	ahead_release(&j->made);
+	for (int i = 0; i < 2; i++)
+		buf_release(&j->of.module[i]);
+	timing_release(&j->timing);
+	mem_free(j);
+}
+
+static struct job *find(const struct pool *p, const uint64_t key[2])
+{
+	for (size_t i = 0; i < p->n_jobs; i++)
+		if (p->job[i]->key[0] == key[0] && p->job[i]->key[1] == key[1])
+			return p->job[i];
+	return NULL;
+}
+
+struct job *pool_next(const struct pool *p)
+{
+	for (size_t i = 0; i < p->n_jobs; i++) {
+		struct job *j = p->job[i];
+		if (!j->failed && !j->done && j->made.n + j->running < j->wanted &&
+			(j->pair || p->bytes < MOST_BYTES))
+			return j;
+	}
+	return NULL;
+}
+
+/* Drops what nobody wants, unless something of it is made or being made; of what is made, what is beyond the limits. */
+static void sweep(struct pool *p)
+{
+	size_t kept = 0, idle = 0;
+
+	for (size_t i = 0; i < p->n_jobs; i++)
+		idle += !p->job[i]->wanted;
+	for (size_t i = 0; i < p->n_jobs; i++) {
+		struct job *j = p->job[i];
+		bool some = j->done || (j->made.n && p->bytes < MOST_BYTES / 2);
+		if (j->wanted || j->running || (some && idle <= MOST_IDLE)) {
+			p->job[kept++] = j;
+			continue;
+		}
+		idle--;
+		job_free(p, j);
+	}
+	p->n_jobs = kept;
+}
+
+void pool_forget(struct pool *p)
+{
+	for (size_t i = 0; i < p->n_jobs; i++)
+		job_free(p, p->job[i]);
+	p->n_jobs = 0;
+}
+
+/* Compiles a module, without the lock. `c` gets its executable, or nothing. `d` NULL: there is no device. */
+static void compile(struct device *d, const struct job *j, struct compiled *c)
+{
+	struct err err = {{0}};
+
+	if (!d || device_compile(d, COMPILE_APPLIED, "hlo", j->of.module[0].data, j->of.module[0].len,
+		WANT_SERIALISED, c, &err) < 0)
+		c->outcome = OUTCOME_REFUSED;
+	if (d && device_drop(d, c, &err) < 0)
+		c->outcome = OUTCOME_REFUSED;
+}
+
+/* The module is compiled, well or not. */
+static void finish_module(struct pool *p, struct job *j, struct compiled *c)
+{
+	j->running--;
+	if (c->outcome == OUTCOME_OK && c->serialised.len && j->made.n < AGENDA_COPIES) {
+		p->bytes += c->serialised.len;
+		j->made.executable[j->made.n++] = c->serialised;
+		j->made.seconds = c->seconds;
+		c->serialised = (struct buf){0};
+	} else if (c->outcome != OUTCOME_OK || !c->serialised.len) {
+		j->failed = true;
+	}
+	compiled_release(c);
+}
+
+/* The pair is measured, or not: then only because nobody wanted it any more on this device, or it has failed. */
+static void finish_pair(struct job *j, struct timing *t, bool late)
+{
+	j->running--;
+	j->done = t->outcome == OUTCOME_OK;
+	j->failed = !j->done && !late;
+	if (j->done) {
+		for (int i = 0; i < 2; i++)
+			buf_release(&j->of.module[i]);
+		j->timing = *t;
+		*t = (struct timing){0};
+	}
+	timing_release(t);
+}
+
+void pool_do(struct pool *p, struct device *d, struct job *j)
+{
+	struct compiled c = {0};
+	struct timing t = {.outcome = OUTCOME_REFUSED};
+
+	j->running++;
+	pthread_mutex_unlock(&p->lock);
+	if (!j->pair)
+		compile(d, j, &c);
+	else if (d)
+		p->measure(d, &j->of, &t);
+	pthread_mutex_lock(&p->lock);
+	if (j->pair)
+		finish_pair(j, &t, d && t.outcome == OUTCOME_TIMEOUT && device_late(d));
+	else
+		finish_module(p, j, &c);
+	sweep(p);
+	pthread_cond_broadcast(&p->made);
+}
+
+void pool_wait(pthread_cond_t *news, pthread_mutex_t *lock, double until)
+{
+	struct timespec t = {.tv_sec = (time_t)until, .tv_nsec = (long)(1e9 * (until - floor(until)))};
+
+	if (until > 0)
+		pthread_cond_timedwait(news, lock, &t);
+	else
+		pthread_cond_wait(news, lock);
+}
+
+/* Returns the job of an item of a plan, a new one if it has a module; NULL: it has neither. */
+static struct job *job_of(struct pool *p, struct agenda_item *item)
+{
+	struct job *j = find(p, item->key);
+
+	if (j || !item->of.module[0].len)
+		return j;
+	j = MEM_NEW(1, struct job);
+	*j = (struct job){.key = {item->key[0], item->key[1]}, .pair = item->pair, .of = item->of};
+	j->of.workers = p->n_helpers + 1;
+	item->of.module[0] = item->of.module[1] = (struct buf){0};
+	MEM_GROW(&p->job, &p->cap_jobs, p->n_jobs + 1);
+	p->job[p->n_jobs++] = j;
+	return j;
+}
+
+void pool_expect(struct pool *p, struct agenda *agenda)
+{
+	size_t front = 0;
+
+	pthread_mutex_lock(&p->lock);
+	if (agenda->measure)
+		p->measure = agenda->measure;
+	for (size_t i = 0; i < p->n_jobs; i++)
+		p->job[i]->wanted = 0;
+	for (size_t i = 0; i < agenda->n; i++) {
+		struct job *j = job_of(p, &agenda->v[i]);
+		size_t at = front;
+		uint32_t most;
+		if (!j)
+			continue;
+		most = j->pair ? 1 : AGENDA_COPIES;
+		j->wanted = j->wanted + agenda->v[i].copies > most ? most : j->wanted + agenda->v[i].copies;
+		while (at < p->n_jobs && p->job[at] != j)
+			at++;
+		if (at == p->n_jobs)
+			continue; /* it stands in front already */
+		p->job[at] = p->job[front];
+		p->job[front++] = j;
+	}
+	sweep(p);
+	pthread_cond_broadcast(&p->more);
+	pthread_mutex_unlock(&p->lock);
+}
+
+/* Returns one of these jobs of which too few executables are made or begun, or NULL; *wait: some are being made. */
+static struct job *not_begun(const struct pool *p, uint64_t (*key)[2], size_t n, uint32_t copies, bool *wait)
+{
+	*wait = false;
+	for (size_t i = 0; i < n; i++) {
+		struct job *j = find(p, key[i]);
+		uint32_t need = !j || j->failed ? 0 : j->wanted < copies ? j->wanted : copies;
+		if (j && j->made.n + j->running < need)
+			return j;
+		*wait |= j && j->made.n < need;
+	}
+	return NULL;
+}
+
+void pool_gather(struct pool *p, struct device *d, const struct buf *const *module, size_t n, uint32_t copies)
+{
+	uint64_t (*key)[2] = mem_alloc((n + 1) * sizeof *key);
+	bool wait;
+
+	for (size_t i = 0; i < n; i++)
+		agenda_key(module[i]->data, module[i]->len, key[i]);
+	pthread_mutex_lock(&p->lock);
+	for (;;) {
+		struct job *j = not_begun(p, key, n, copies, &wait);
+		if (j)
+			pool_do(p, d, j);
+		else if (wait && !device_late(d))
+			pool_wait(&p->made, &p->lock, d->until);
+		else
+			break;
+	}
+	pthread_mutex_unlock(&p->lock);
+	mem_free(key);
+}
+
+bool pool_measured(struct pool *p, struct device *d, const uint64_t key[2], struct timing *out)
+{
+	bool found;
+	struct job *j;
+
+	pthread_mutex_lock(&p->lock);
+	while ((j = find(p, key)) && j->running && !j->done && !device_late(d)) {
+		struct job *other = pool_next(p);
+		if (other)
+			pool_do(p, d, other);
+		else
+			pool_wait(&p->made, &p->lock, d->until);
+	}
+	found = j && j->done;
+	if (found) {
+		*out = j->timing;
+		j->timing = (struct timing){0};
+		j->done = false;
+	}
+	if (j) { /* nobody need begin it */
+		j->wanted = 0;
+		sweep(p);
+	}
+	pthread_mutex_unlock(&p->lock);
+	return found;
+}
+
+void pool_take(struct pool *p, const void *module, size_t n, uint32_t most, struct ahead *out)
+{
+	uint64_t key[2];
+	struct job *j;
+
+	agenda_key(module, n, key);
+	*out = (struct ahead){0};
+	pthread_mutex_lock(&p->lock);
+	j = find(p, key);
+	while (j && j->made.n && out->n < most) {
+		out->executable[out->n++] = j->made.executable[--j->made.n];
+		p->bytes -= out->executable[out->n - 1].len;
+		out->seconds = j->made.seconds;
+	}
+	if (j) {
+		j->wanted = j->wanted > most ? j->wanted - most : 0;
+		sweep(p);
+		pthread_cond_broadcast(&p->more); /* there is room again */
+	}
+	pthread_mutex_unlock(&p->lock);
+}
