@@ -87,21 +87,21 @@ static void huge_costs(void)
 	}
 }
 
-static void steps_decide(void)
+/* Solves the same net several times: it takes as many steps and ends with the same answer each time. */
+static void ends_the_same(const struct net_shape *shape, const struct network_options *o, int times, uint32_t walks)
 {
-	const uint32_t steps = (uint32_t)test_cases(100);
-	struct net_shape shape = {.nodes = 120, .edges = 280, .choices = 6, .size = 1000, .tightness = 14};
 	struct network net;
 	struct buf text = {0};
 	network_sum first = 0;
 
-	draw_net(&net, &text, &shape, 5);
-	for (int i = 0; i < 1 + test_cases(2); i++) {
-		struct network_options o = {.steps = steps, .jobs = 3, .seed = 7};
+	draw_net(&net, &text, shape, o->seed);
+	for (int i = 0; i < times; i++) {
 		struct network_result r;
-		network_solve(&net, &o, &r);
-		CHECK(r.found);
-		CHECK_INT(r.steps, 3 * steps);
+		network_solve(&net, o, &r);
+		CHECK(r.found && !r.exact);
+		CHECK_INT(r.steps, o->jobs * o->steps);
+		if (walks)
+			CHECK_INT(r.walks, walks);
 		first = i ? first : r.value.cost;
 		CHECK(r.value.cost == first);
 		network_result_release(&r);
@@ -110,30 +110,97 @@ static void steps_decide(void)
 	buf_release(&text);
 }
 
+static void steps_decide(void)
+{
+	struct net_shape shape = {.nodes = 120, .edges = 280, .choices = 6, .size = 1000, .tightness = 14};
+	struct network_options o = {.steps = (uint64_t)test_cases(100), .jobs = 3, .seed = 7};
+
+	ends_the_same(&shape, &o, 1 + test_cases(2), 0);
+}
+
 /* One thread takes several walks in turns, and still the steps alone decide. */
 static void one_thread_has_several_walks(void)
 {
-	const uint32_t steps = (uint32_t)test_cases(6000);
 	struct net_shape shape = {.nodes = 30, .edges = 60, .choices = 5, .size = 1000, .tightness = 25};
-	struct network net;
-	struct buf text = {0};
-	network_sum first = 0;
+	struct network_options o = {.steps = (uint64_t)test_cases(6000), .jobs = 1, .seed = 7};
 
-	draw_net(&net, &text, &shape, 8);
-	for (int i = 0; i < 2; i++) {
-		struct network_options o = {.steps = steps, .jobs = 1, .seed = 7};
-		struct network_result r;
-		network_solve(&net, &o, &r);
-		CHECK(r.found && !r.exact);
-		CHECK_INT(r.steps, steps);
-		if (steps >= 6000)
-			CHECK_INT(r.walks, 4);
-		first = i ? first : r.value.cost;
-		CHECK(r.value.cost == first);
-		network_result_release(&r);
+	ends_the_same(&shape, &o, 2, o.steps >= 6000 ? 4 : 0);
+}
+
+#define KINDS 4 /* of choices in a net of kinds */
+
+/*
+ * Appends a net in which neighbours pay much unless they take choices of the same kind (the number modulo KINDS). Of
+ * the kinds the last is the best for most nodes. With `only`, nodes have the choices of the last kind alone.
+ */
+static void net_of_kinds(struct buf *b, uint32_t nodes, uint32_t choices, bool only, uint64_t seed)
+{
+	static const uint64_t dear[KINDS] = {20, 17, 14, 6};
+	struct buf pairs = {0}, ends = {0};
+	struct rng rng;
+
+	rng_seed(&rng, seed);
+	buf_adds(b, "{\"problem\": {\"name\": \"kinds\", \"nodes\": {\"intervals\": [");
+	for (uint32_t i = 0; i < nodes; i++)
+		buf_addf(b, "%s[0,1]", i ? "," : "");
+	buf_adds(b, "], \"costs\": [");
+	for (uint32_t i = 0; i < nodes; i++) {
+		buf_addf(b, "%s", i ? ",[" : "[");
+		for (uint32_t k = 0, n = 0; k < choices; k++) {
+			uint64_t cost = dear[k % KINDS] + rng_below(&rng, 20);
+			if (!only || k % KINDS == KINDS - 1)
+				buf_addf(b, "%s%llu", n++ ? "," : "", (unsigned long long)cost);
+		}
+		buf_addch(b, ']');
 	}
-	network_release(&net);
-	buf_release(&text);
+	for (uint32_t i = 1; i < nodes; i++)
+		for (uint32_t e = 0; e < 4; e++) {
+			buf_addf(&ends, "%s[%u,%u]", ends.len ? "," : "", i, (uint32_t)rng_below(&rng, i));
+			buf_addf(&pairs, "%s", pairs.len ? ",[" : "[");
+			for (uint32_t k = 0, n = 0; k < choices * choices; k++) {
+				uint32_t kind = k / choices % KINDS;
+				uint64_t cost = rng_below(&rng, 10) + (kind == k % choices % KINDS ? 0 : 200);
+				if (!only || (kind == KINDS - 1 && k % choices % KINDS == KINDS - 1))
+					buf_addf(&pairs, "%s%llu", n++ ? "," : "", (unsigned long long)cost);
+			}
+			buf_addch(&pairs, ']');
+		}
+	buf_adds(b, "], \"usages\": [");
+	for (uint32_t i = 0; i < nodes; i++) {
+		buf_addf(b, "%s", i ? ",[" : "[");
+		for (uint32_t k = 0; k < (only ? choices / KINDS : choices); k++)
+			buf_addf(b, "%s%u", k ? "," : "", 1 + k / KINDS);
+		buf_addch(b, ']');
+	}
+	buf_addf(b, "]}, \"edges\": {\"nodes\": [%s], \"costs\": [%s]}, \"usage_limit\": %u}}", ends.data, pairs.data,
+		2 * nodes);
+	buf_release(&pairs);
+	buf_release(&ends);
+}
+
+/* An answer of another kind is found, though each change on the way there makes things much worse. */
+static void large_decisions(void)
+{
+	for (uint64_t seed = 0; seed < (uint64_t)test_cases(4); seed++) {
+		network_sum cost[2];
+		for (int only = 0; only < 2; only++) {
+			struct network_options o = {.steps = 60, .jobs = 1, .seed = seed};
+			struct network_result r;
+			struct network net;
+			struct buf text = {0};
+			net_of_kinds(&text, 150, 12, only, seed);
+			parse_or_exit(&net, &text);
+			network_solve(&net, &o, &r);
+			CHECK(r.found);
+			cost[only] = r.value.cost;
+			network_result_release(&r);
+			network_release(&net);
+			buf_release(&text);
+		}
+		if (!CHECK(cost[0] <= cost[1] + cost[1] / 50))
+			printf("\tseed %llu: %lld; with the best kind alone %lld\n", (unsigned long long)seed,
+				(long long)cost[0], (long long)cost[1]);
+	}
 }
 
 static void nothing_and_no_way(void)
@@ -190,6 +257,7 @@ int main(void)
 	RUN(huge_costs);
 	RUN(steps_decide);
 	RUN(one_thread_has_several_walks);
+	RUN(large_decisions);
 	RUN(nothing_and_no_way);
 	RUN(stops);
 	return test_done();

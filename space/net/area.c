@@ -58,39 +58,63 @@ static double memory_price(const struct var *v, uint32_t k, const double *price)
 	return sum;
 }
 
+/* Lists the choices that a variable may take. Returns how many they are. */
+static uint32_t list_choices(const struct area_task *task, const struct var *v, uint32_t var, uint16_t *list)
+{
+	uint32_t n = 0;
+
+	if (task->n_also == 0) {
+		for (; n < v->choices; n++)
+			list[n] = (uint16_t)n;
+		return n;
+	}
+	list[n++] = task->x[var];
+	for (uint32_t a = 0; a < task->n_also; a++) {
+		uint32_t k = 0;
+		while (k < n && list[k] != task->also[a][var])
+			k++;
+		if (k == n)
+			list[n++] = task->also[a][var];
+	}
+	return n;
+}
+
 /* Adds up what each choice of a variable costs with everything outside the area. Leaves out forbidden choices. */
 static void take_var(struct area_solver *r, struct local *l)
 {
 	const struct area_task *task = r->task;
 	const struct var *v = &r->m->var[l->var];
 	uint16_t now = task->x[l->var];
-	double *cost = arena_alloc(&r->mem, v->choices * sizeof *cost);
-	uint32_t n = 0;
+	uint32_t most = task->n_also ? task->n_also + 1 : v->choices, listed;
+	double stays = v->cost[now];
 
-	l->choice = arena_alloc(&r->mem, v->choices * sizeof *l->choice);
-	l->cost = arena_alloc(&r->mem, v->choices * sizeof *l->cost);
-	memcpy(cost, v->cost, v->choices * sizeof *cost);
+	l->choice = arena_alloc(&r->mem, most * sizeof *l->choice);
+	l->cost = arena_alloc(&r->mem, most * sizeof *l->cost);
+	listed = list_choices(task, v, l->var, l->choice);
+	for (uint32_t k = 0; k < listed; k++)
+		l->cost[k] = v->cost[l->choice[k]];
 	for (uint32_t i = 0; i < v->n_links; i++) {
 		const struct link *e = &v->link[i];
 		uint32_t width = r->m->var[e->other].choices;
 		const double *column = e->cost + task->x[e->other];
 		if (r->number[e->other])
 			continue;
-		for (uint32_t k = 0; k < v->choices; k++)
-			cost[k] += column[(size_t)k * width];
+		stays += column[(size_t)now * width];
+		for (uint32_t k = 0; k < listed; k++)
+			l->cost[k] += column[(size_t)l->choice[k] * width];
 	}
-	bool strict = REDUCED_ALLOWED(cost[now]);
-	for (uint32_t k = 0; k < v->choices; k++) {
-		if (strict && !REDUCED_ALLOWED(cost[k]))
+	l->n = 0;
+	for (uint32_t k = 0; k < listed; k++) {
+		double cost = l->cost[k];
+		if (REDUCED_ALLOWED(stays) && !REDUCED_ALLOWED(cost))
 			continue;
 		if (task->price)
-			cost[k] += memory_price(v, k, task->price);
+			cost += memory_price(v, l->choice[k], task->price);
 		if (task->noise > 0)
-			cost[k] += task->noise * rng_unit(task->rng);
-		l->choice[n] = (uint16_t)k;
-		l->cost[n++] = cost[k];
+			cost += task->noise * rng_unit(task->rng);
+		l->choice[l->n] = l->choice[k];
+		l->cost[l->n++] = cost;
 	}
-	l->n = n;
 }
 
 static size_t entries(const struct area_solver *r, const struct table *t)
@@ -395,4 +419,9 @@ double area_solve(struct area_solver *r, const struct area_task *task, uint16_t 
 	for (uint32_t i = 0; i < r->n; i++)
 		r->number[task->some[i]] = 0;
 	return cost;
+}
+
+double area_work(const struct area_solver *r)
+{
+	return r->made;
 }

@@ -25,6 +25,8 @@ struct area_task {
 	const uint16_t *x;	/* [n_vars] the present choice of every variable */
 	const uint32_t *some;	/* [n] the area's variables, all distinct */
 	uint32_t n;
+	const uint16_t *const *also; /* [n_also] answers; if any, a variable takes its choice in one of them or in x */
+	uint32_t n_also;
 	const double *price;	/* [n_ticks + 1] running sums; NULL: memory is free */
 	double room;		/* the most entries of a table */
 	double work;  /* roughly the most entries of all tables together: `room` shrinks as they add up */
@@ -36,5 +38,6 @@ struct area_task {
  * and with all their edges.
  */
 double area_solve(struct area_solver *r, const struct area_task *task, uint16_t *out);
+double area_work(const struct area_solver *r); /* entries of all tables that it made, from the beginning on */
 
 #endif

@@ -148,4 +148,5 @@ void area_find_order(struct area_solver *r)
 			work += size;
 		}
 	}
+	r->made += work;
 }

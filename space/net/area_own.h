@@ -45,6 +45,7 @@ struct area_solver {
 	struct local *local;
 	size_t cap_local;
 	uint32_t n, n_order;
+	double made; /* entries of all tables */
 	double whim; /* how much chance matters when a variable is chosen that keeps its choice; 0: not at all */
 	uint32_t *order;
 	size_t cap_order;

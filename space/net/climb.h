@@ -14,12 +14,15 @@
 #define SPACE_NET_CLIMB_H
 
 #include "space/net/area.h"
-#include "space/net/standing.h"
+#include "space/net/sketch.h"
 
 struct climb {
 	const struct reduced *m;
 	struct standing now;
 	struct area_solver *solver;
+	struct sketch *sketch;
+	double sketching, stepping; /* work spent on sketches and on other steps, in entries of tables */
+	uint32_t vain;		   /* sketches since one led to a better answer */
 	struct rng rng;
 	bool found;	  /* an answer that fits */
 	double best_cost; /* infinite before */
@@ -49,6 +52,7 @@ void climb_restart(struct climb *c, const uint16_t *x);
  * Learns from x: takes over, one by one, the connected sets of variables in which x differs from the best answer and
  * is better. Returns whether that gave a better answer. The walk goes on from the best.
  */
+void climb_note(struct climb *c);
 bool climb_learn(struct climb *c, const uint16_t *x);
 
 #endif

@@ -6,11 +6,11 @@
  * of a round depends only on the seed and the number of steps. So with a limit of steps and no limit of time the answer
  * is always the same.
  *
- * Walks end in answers of very different worth: on net M of iopddl, 3,000 steps of five walks led to 62 to 151
- * times 10^9. So there are LEAST_WALKS, even with one thread. A thread with several walks begins with one; when that
- * is stuck, it rests, and the next one begins, by itself; when all have been stuck once, they go on in turns. (All in
- * turns from the beginning leaves large nets too little time for any descent. One walk alone left net B at 1.7 times
- * its best cost, and walks that began at the best answer left M at 1.2 times.)
+ * Walks end in different answers: at 0.99 to 1.0 of the best of iopddl's net Q, for example. (Before there were
+ * sketches they ended at 1.2 to 3 times the best of net M, and at 1.7 of B.) So there are LEAST_WALKS, even with one
+ * thread. A thread with several walks begins with one; when that is stuck, it rests, and the next one begins, by
+ * itself; when all have been stuck once, they go on in turns. (All in turns from the beginning leaves large nets too
+ * little time for any descent.)
  */
 #include "space/net/solve.h"
 
