@@ -2,7 +2,7 @@
 """Does what was learnt on small problems of placement help on large ones never seen? Against the same search without.
 
     bench/transfer.py [--data ../shared/data] [--kind net|place] [--samples N] [--budgets 300,1000] [--seconds 3]
-        [--stop-after SECONDS]
+        [--keep FOLDER [--stop-after SECONDS]]
 
 Collects advantages on pieces cut out of some public problems and on made-up ones, trains a model, and searches other
 problems, of which it saw nothing: guided by the model; guided without it (by what the kind promises, where it promises
@@ -10,7 +10,8 @@ anything; else at random); at random; and in the kind's own way. A figure is the
 searches found, as a geometric mean over seeds. Below the problems stands the answer: on what share of them the model
 is ahead of the same search without (even counts half, seeds of a problem are one), and how many times the cost of the
 other its cost is, in the geometric mean over problems; each with its 95% interval over problems. Without the data it
-prints "skipped".
+prints "skipped". --keep holds the model and what was found, and the same command goes on from there: so a long bench is
+made in pieces.
 """
 import argparse
 import json
@@ -27,7 +28,8 @@ NET = ["net:cut:150:1:{}/A", "net:cut:150:2:{}/A", "net:cut:150:1:{}/K", "net:cu
        "net:cut:150:2:{}/D", "net:80:6:1", "net:120:6:2", "net:160:4:3", "net:120:8:4"]
 NET_UNSEEN = ["net:{}/B", "net:{}/G", "net:cut:1000:9:{}/M", "net:cut:400:5:{}/M", "net:cut:1000:9:{}/Q",
               "net:cut:400:5:{}/Q", "net:cut:1000:9:{}/S", "net:cut:400:5:{}/S", "net:1000:6:99", "net:600:8:98",
-              "net:1500:4:97", "net:400:12:96"]
+              "net:1500:4:97", "net:400:12:96", "net:cut:400:5:{}/B", "net:cut:400:5:{}/G", "net:cut:400:7:{}/M",
+              "net:cut:400:7:{}/Q", "net:cut:400:7:{}/S", "net:300:10:95", "net:800:5:94", "net:2000:4:93"]
 # Of the made-up families, two are held out.
 PLACE = ["place:{}/LayerGraphs/gnmt_inference", "place:cut:100:1:{}/OperatorGraphs/bert_l-3_inference",
          "place:cut:100:2:{}/OperatorGraphs/bert_l-3_inference", "place:cut:60:3:{}/LayerGraphs/inceptionv3_training",
@@ -36,7 +38,11 @@ PLACE_UNSEEN = ["place:{}/LayerGraphs/bert24_inference", "place:{}/LayerGraphs/b
                 "place:{}/LayerGraphs/resnet50_inference", "place:{}/LayerGraphs/resnet50_training",
                 "place:{}/OperatorGraphs/bert_l-6_inference", "place:{}/OperatorGraphs/resnet50_inference",
                 "place:erdos:300:8:99", "place:attach:300:8:99", "place:layers:1000:8:99", "place:small:60:4:2",
-                "place:small:300:8:99", "place:blocks:60:6:4", "place:blocks:300:8:99"]
+                "place:small:300:8:99", "place:blocks:60:6:4", "place:blocks:300:8:99",
+                "place:cut:200:4:{}/OperatorGraphs/bert_l-6_inference",
+                "place:cut:200:5:{}/OperatorGraphs/resnet50_inference",
+                "place:cut:100:6:{}/LayerGraphs/resnet50_training", "place:cut:100:6:{}/LayerGraphs/bert24_training",
+                "place:erdos:200:6:98", "place:small:150:6:98", "place:blocks:150:6:98"]
 
 
 def find(name, folder):
@@ -89,10 +95,47 @@ def answer(ratios, unit):
 def train(names, samples, scratch):
     store, model = os.path.join(scratch, "small.db"), os.path.join(scratch, "small.vm")
     graphs = [word for name in names for word in ("--graph", name)]
+    if os.path.exists(model):
+        return model
     run("collect", *graphs, "--space", names[0].split(":")[0], "--device", "none", "--db", store, "--samples",
         str(samples))
     run("learn", "--db", store, "--out", model)
     return model
+
+
+WAYS = [("model", "guided", True), ("no model", "guided", False), ("random", "random", False)]
+
+
+def search_all(program, heads, model, seeds, scratch):
+    """What all ways found: by way and head, (cost, default) of each seed."""
+    found = {}
+    for name, strategy, with_model in WAYS:
+        for head, limits in heads.items():
+            if name == "random" and head != next(iter(heads)):
+                continue
+            found[f"{name}, {head}"] = [search(program, strategy, scratch, model if with_model else None, seed=s,
+                                               **limits) for s in seeds]
+    last = list(heads)[-1]
+    found[f"own, {last}"] = [search(program, "own", scratch, seed=s, **heads[last]) for s in seeds]
+    return found
+
+
+def rows(name, found, heads):
+    """The problem's rows of the table."""
+    best = min(cost for costs in found.values() for cost, _ in costs)
+    dflt = found[f"random, {next(iter(heads))}"][0][1]
+    print(f"| {name} | default | " + " | ".join(f"{dflt / best:.4g}" for _ in heads) + " |")
+    for way in [w[0] for w in WAYS] + ["own"]:
+        cells = [f"{mean([c / best for c, _ in found[f'{way}, {h}']]):.4g}" if f"{way}, {h}" in found else ""
+                 for h in heads]
+        print(f"| {name} | {way} | " + " | ".join(cells) + " |", flush=True)
+
+
+def kept(path):
+    try:
+        return {line["program"]: line["found"] for line in map(json.loads, open(path))}
+    except FileNotFoundError:
+        return {}
 
 
 def main():
@@ -103,6 +146,7 @@ def main():
     parser.add_argument("--budgets", default="300,1000")
     parser.add_argument("--seconds", default=3, type=float)
     parser.add_argument("--seeds", default="1,2,3")
+    parser.add_argument("--keep", metavar="FOLDER", help="the model and what was found, to go on from")
     parser.add_argument("--stop-after", default=math.inf, type=float, help="begin no problem after so many seconds")
     a = parser.parse_args()
     kind = "iopddl" if a.kind == "net" else "dnn-partitioning/throughput-inputs"
@@ -112,42 +156,29 @@ def main():
     if None in small + large:
         return print(f"skipped: there are no problems in {folder}")
     budgets, seeds = [int(b) for b in a.budgets.split(",")], [int(s) for s in a.seeds.split(",")]
-    ways = [("model", "guided", True), ("no model", "guided", False), ("random", "random", False)]
+    heads = {f"{b} prices": {"budget": b} for b in budgets} | {f"{a.seconds:g} s": {"seconds": a.seconds}}
     with tempfile.TemporaryDirectory() as scratch:
-        model = train(small, a.samples, scratch)
-        heads = [f"{b} prices" for b in budgets] + [f"{a.seconds:g} s"]
+        scratch = a.keep or scratch
+        os.makedirs(scratch, exist_ok=True)
+        model, results = train(small, a.samples, scratch), os.path.join(scratch, "found.jsonl")
         print("| problem | by | " + " | ".join(heads) + " |\n|" + "---|" * (len(heads) + 2), flush=True)
-        rivals = {"without it": "no model", "the kind's own search": "own"}
-        ratios = {(head, rival): [] for head in heads for rival in rivals}
-        began = time.monotonic()
+        done, began = kept(results), time.monotonic()
         for program in large:
-            if time.monotonic() - began > a.stop_after:
+            if program not in done and time.monotonic() - began > a.stop_after:
                 print("transfer: stopped before " + program, file=sys.stderr)
                 break
-            found = {}
-            for name, strategy, with_model in ways:
-                for head, limits in zip(heads, [{"budget": b} for b in budgets] + [{"seconds": a.seconds}]):
-                    if name == "random" and head != heads[0]:
-                        continue
-                    found[name, head] = [search(program, strategy, scratch, model if with_model else None,
-                                                seed=s, **limits) for s in seeds]
-            found["own", heads[-1]] = [search(program, "own", scratch, seconds=a.seconds, seed=s) for s in seeds]
-            best = min(cost for costs in found.values() for cost, _ in costs)
-            dflt = found["random", heads[0]][0][1]
-            short = program.replace(folder + "/", "").replace(".json.gz", "").replace(".json", "")
-            print(f"| {short} | default | " + " | ".join(f"{dflt / best:.4g}" for _ in heads) + " |")
-            for name in [w[0] for w in ways] + ["own"]:
-                cells = [f"{mean([c / best for c, _ in found[name, h]]):.4g}" if (name, h) in found else ""
-                         for h in heads]
-                print(f"| {short} | {name} | " + " | ".join(cells) + " |", flush=True)
-            for (head, rival), list_of in ratios.items():
-                if (rivals[rival], head) in found:
-                    list_of.append([min(c / o, 1e6) for (c, _), (o, _) in zip(found["model", head],
-                                                                            found[rivals[rival], head])])
+            if program not in done:
+                done[program] = search_all(program, heads, model, seeds, scratch)
+                with open(results, "a") as f:
+                    print(json.dumps({"program": program, "found": done[program]}), file=f)
+            rows(program.replace(folder + "/", "").replace(".json.gz", "").replace(".json", ""), done[program], heads)
         print()
-        for (head, rival), list_of in ratios.items():
-            if list_of:
-                print(answer(list_of, f"the model, {head}, against {rival}"))
+        for rival, key in {"without it": "no model", "the kind's own search": "own"}.items():
+            for head in heads:
+                games = [(found[f"model, {head}"], found.get(f"{key}, {head}")) for found in done.values()]
+                ratios = [[min(c / o, 1e6) for (c, _), (o, _) in zip(mine, other)] for mine, other in games if other]
+                if ratios:
+                    print(answer(ratios, f"the model, {head}, against {rival}"))
 
 
 if __name__ == "__main__":
