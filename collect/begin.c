@@ -26,6 +26,7 @@
 
 #define PROBES 12 /* random flips priced to learn the noise */
 #define STARTS 8  /* random starts tried before the chain starts plain */
+#define RELAXED 1 /* seconds between two commits, if all prices are exact */
 
 static const char *const start_name[] = {"default", "random", "mixed"};
 
@@ -195,6 +196,7 @@ int plan_begin(struct plan *p, struct err *err)
 	int64_t *spaces = MEM_NEW(plan_n_chains(p), int64_t);
 	struct buf text = {0};
 	char other[37];
+	bool exact = true;
 	int rc = 0;
 
 	for (uint32_t k = 0; k < plan_n_chains(p); k++)
@@ -216,6 +218,10 @@ int plan_begin(struct plan *p, struct err *err)
 		rc = rc == 1 ? load_chains(p, err) : begin_run(p, &spec, err);
 	if (rc == 0)
 		p->steps = p->before = run_steps(p->archive.run);
+	for (uint32_t k = 0; k < plan_n_chains(p); k++)
+		exact &= cost_exact(p->chain[k].lab->cost);
+	if (rc == 0 && exact)
+		run_relax(p->archive.run, RELAXED);
 	buf_release(&text);
 	mem_free(spaces);
 	return rc;

@@ -5,7 +5,8 @@
  * chain's state. Then it takes the lock and stores keyframe, anchor and sample in one commit, together with the
  * states of all chains. Another chain's state is that of its own last commit, wherever its worker is by now.
  * The chain moves on only after the commit. So the store always holds whole steps, and a kill costs the steps
- * in flight: one per worker.
+ * in flight: one per worker. If all prices are exact, a step may take less time than a commit, and costs nothing to
+ * compute again. Then steps are committed together, those of RELAXED seconds at a time.
  *
  * Every worker first compiles all programs for its device. The first worker has done so when the run begins.
  * The others do it while the first one samples.

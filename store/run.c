@@ -16,6 +16,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "base/opt.h"
+#include "base/progress.h"
 #include "store/blob.h"
 #include "store/code.h"
 #include "store/replay.h"
@@ -36,6 +37,7 @@ struct run {
 	struct live *chain;
 	size_t cap;
 	struct buf state, code, pack;
+	double every, committed; /* seconds between two commits of steps; when the last one was */
 };
 
 static const char *const state_names[] = {"running", "stopped", "finished", "failed"};
@@ -338,19 +340,32 @@ int run_jump(struct run *r, uint32_t chain, uint32_t sweep, const uint8_t *confi
 	return put_keyframe(r, chain, sweep, true, err);
 }
 
-int run_save(struct run *r, const void *state, size_t n, struct err *err)
+static int put_state(struct run *r, const void *state, size_t n, struct err *err)
 {
-	if (sql_write(r->s, err) < 0 ||
-		sql_run(r->s, err, "UPDATE resume SET state = ? WHERE run = ?", "bi", state ? state : "", n, r->id) < 0)
+	if (sql_write(r->s, err) < 0)
 		return -1;
-	return store_commit(r->s, err);
+	return sql_run(r->s, err, "UPDATE resume SET state = ? WHERE run = ?", "bi", state ? state : "", n, r->id);
 }
 
-/* Writes the state after the step, and commits. */
+int run_save(struct run *r, const void *state, size_t n, struct err *err)
+{
+	return put_state(r, state, n, err) < 0 ? -1 : store_commit(r->s, err);
+}
+
+void run_relax(struct run *r, double seconds)
+{
+	r->every = seconds;
+}
+
+/* Writes the state after the step, and commits, unless that was done just now. */
 static int finish_step(struct run *r, uint32_t chain, const void *state, size_t n, struct err *err)
 {
-	if (run_save(r, state, n, err) < 0)
+	double now = r->every > 0 ? now_seconds() : 0;
+
+	if (put_state(r, state, n, err) < 0 || (now - r->committed >= r->every && store_commit(r->s, err) < 0))
 		return -1;
+	if (now - r->committed >= r->every)
+		r->committed = now;
 	r->steps++;
 	r->chain[chain].steps++;
 	return 0;

@@ -101,6 +101,12 @@ struct sample {
 };
 /* Appends a sample and commits. After a kill run_state gives back `state` (random numbers, position). */
 int run_sample(struct run *r, const struct sample *x, const void *state, size_t n_state, struct err *err);
+/*
+ * From now on a step is committed only if the last commit was so many seconds ago: for steps that take less time than a
+ * commit and that can be computed again. A kill loses the steps since then; the run goes on before them. run_end
+ * commits all.
+ */
+void run_relax(struct run *r, double seconds);
 /* Writes the state without a step, and what is waiting to be stored, and commits; for a run before its first step. */
 int run_save(struct run *r, const void *state, size_t n_state, struct err *err);
 

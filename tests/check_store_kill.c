@@ -243,6 +243,40 @@ static void a_killed_merge_goes_on(void)
 	printf("killed %d times\n", kills);
 }
 
+/* A run that commits rarely loses its last steps together, and goes on before them. Its end commits all. */
+static void a_relaxed_run_loses_steps_together(void)
+{
+	struct err err = {0};
+	struct made m;
+	struct rng r;
+	char other[37];
+
+	for (int ends = 0; ends < 2; ends++) {
+		struct store *s = store_open(at("relaxed.sqlite"), STORE_CREATE, NULL, &err);
+		struct run_spec spec;
+		struct run *run;
+		CHECK_INT(made_facts(s, "g", 8, 2, &m, &err), 0);
+		spec = made_spec(&m, 9);
+		run = made_run(s, &m, 9, 3, &err);
+		run_relax(run, 1e12);
+		rng_seed(&r, 1);
+		for (int i = 0; i < 2; i++) {
+			struct sample x = made_sample(&r, &m, 0, false);
+			CHECK_INT(run_sample(run, &x, &r, sizeof r, &err), 0);
+		}
+		CHECK_INT(ends ? run_end(run, RUN_STOPPED, NULL, &err) : 0, 0);
+		run_free(run);
+		store_close(s); /* to the file this is a kill: what was not committed is gone */
+		s = store_open(at("relaxed.sqlite"), STORE_WRITE, NULL, &err);
+		CHECK_INT(run_resume(s, &spec, &run, other, &err), 1);
+		CHECK_INT(run_steps(run), ends ? 5 : 3);
+		run_free(run);
+		store_close(s);
+		made_release(&m);
+		CHECK_INT(remove(at("relaxed.sqlite")), 0);
+	}
+}
+
 int main(void)
 {
 	struct err err = {0};
@@ -251,6 +285,7 @@ int main(void)
 	acknowledged = mmap(NULL, sizeof *acknowledged, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	RUN(killed_and_resumed_is_the_same_run);
 	RUN(a_killed_merge_goes_on);
+	RUN(a_relaxed_run_loses_steps_together);
 	io_remove_tree(folder, &err);
 	mem_free(folder);
 	return test_done();

@@ -7,6 +7,12 @@
 
 const double order_shift[ORDER_CHOICES] = {0, -0.02, 0.02, -0.1, 0.1, -0.3, 0.3, -2, 2};
 
+void order_forget(struct order *o)
+{
+	o->is_set = false;
+	memset(o->weighed, 0, sizeof o->weighed);
+}
+
 uint32_t order_base_site(const struct space *s)
 {
 	return order_of(s)->base_site;
@@ -24,7 +30,7 @@ void order_set_base(struct space *s, enum order_base base)
 	struct order *o = order_of(s);
 
 	program_copy_orders(&o->p, o->base[base], o->p.order);
-	o->is_set = false;
+	order_forget(o);
 }
 
 uint32_t *const *order_base_orders(const struct space *s, enum order_base base)
@@ -58,7 +64,6 @@ void order_set(struct space *s, const uint8_t *config)
 	program_settle(&o->p);
 	o->set = hash;
 	o->is_set = true;
-	o->is_weighed = false;
 }
 
 const struct program *order_of_config(struct space *s, const uint8_t *config)
@@ -70,19 +75,22 @@ const struct program *order_of_config(struct space *s, const uint8_t *config)
 uint64_t order_bytes(struct space *s, const uint8_t *config)
 {
 	struct order *o = order_of(s);
+	uint64_t hash = config_hash(s, config), at = hash % ORDER_WEIGHED;
 
-	order_set(s, config);
-	if (!o->is_weighed)
-		o->bytes = program_bytes(&o->p);
-	o->is_weighed = true;
-	return o->bytes;
+	if (!o->weighed[at].known || o->weighed[at].set != hash) {
+		order_set(s, config);
+		o->weighed[at].set = hash;
+		o->weighed[at].bytes = program_bytes(&o->p);
+		o->weighed[at].known = true;
+	}
+	return o->weighed[at].bytes;
 }
 
 struct program *order_program(struct space *s)
 {
 	struct order *o = order_of(s);
 
-	o->is_set = false; /* the caller may change it */
+	order_forget(o); /* the caller may change it */
 	return &o->p;
 }
 

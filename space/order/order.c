@@ -54,7 +54,7 @@ static int check(struct space *s, const uint8_t *config, const void *optimised, 
 		return -1;
 	order_set(s, config);
 	*out = (struct check_result){0};
-	o->is_set = false;
+	order_forget(o);
 	if (order_read(&o->p, g.module, &same, &all, &said) < 0)
 		snprintf(out->detail, sizeof out->detail, "%.230s", said.text);
 	else if (same < all)
@@ -95,15 +95,13 @@ static void context(struct space *s, const uint8_t *config, const uint32_t *node
 
 static int decode(struct space *s, const struct graph *after, struct buf *said, struct err *err)
 {
-	struct order *o = order_of(s);
 	uint8_t *config = MEM_NEW(s->n_sites + 1, uint8_t);
 	char text[QUANTITY_TEXT];
 
 	(void)after;
 	(void)err;
-	order_bytes(s, config);
 	buf_addf(said, "%u instructions in the compiler's order, which needs %s by our model of its memory",
-		s->graph->n_nodes, quantity_text(QUANTITY_BYTES, (double)o->bytes, text));
+		s->graph->n_nodes, quantity_text(QUANTITY_BYTES, (double)order_bytes(s, config), text));
 	mem_free(config);
 	return 0;
 }

@@ -35,6 +35,7 @@ struct fact { /* what the learner sees of a node (context_features says what eac
 	float place, alive, peak, life, made, freed;
 };
 
+#define ORDER_WEIGHED 64
 struct order {
 	struct program p;
 	uint32_t **base[ORDER_BASES]; /* per computation: its order */
@@ -42,9 +43,14 @@ struct order {
 	double *shift;
 	struct fact *fact;
 	uint64_t set;	/* if `is_set`: hash of the configuration whose orders the program has */
-	uint64_t bytes; /* if `is_weighed`: the cost of that configuration */
-	bool is_set, is_weighed;
+	bool is_set;
+	struct { /* costs of configurations that were weighed lately, by the last bits of their hash */
+		uint64_t set, bytes;
+		bool known;
+	} weighed[ORDER_WEIGHED];
 };
+/* The orders may have changed, or what a configuration means: forgets which one is set, and all costs. */
+void order_forget(struct order *o);
 
 static inline struct order *order_of(const struct space *s)
 {
