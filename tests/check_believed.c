@@ -98,7 +98,10 @@ static double one_search(struct lab *lab, uint64_t seed, uint32_t checks, double
 	return off;
 }
 
-/* The squares of what searches are off by must be less than `most` times those that they state. */
+/*
+ * The squares of what searches are off by must be less than `most` times those that they state. On the mean they are
+ * right, unless regions overstate: then all are off the same way, and only the error can say so.
+ */
 static void beliefs(uint32_t checks, double most)
 {
 	struct device_ops ops;
@@ -125,7 +128,7 @@ static void beliefs(uint32_t checks, double most)
 	printf("%u checks, %.1f kept a search: believed less true %+.3f +- %.3f us; squares over those stated %.2f\n",
 		checks, (double)kept / SEARCHES, 1e6 * mean, 1e6 * of_mean, squares);
 	CHECK(kept > 5 * SEARCHES);
-	CHECK(fabs(mean) < 2 * of_mean);
+	CHECK(overstated > 1 || fabs(mean) < 2 * of_mean);
 	CHECK(squares < most);
 	device_close(d);
 }

@@ -1,7 +1,7 @@
 /*
- * region.c - writes the smallest pair of modules whose difference is that of two configurations.
+ * region.c - writes the pair of modules that shows what the change of some groups costs.
  *
- * The groups that differ (fusion_affected) are cut out: the old ones into module a, the new ones into b.
+ * The groups that differ are cut out (cluster.c): the old ones into module a, the new ones into b.
  * Both modules take the same parameters: every value that either side reads from outside. Both return the
  * same results: the values kept in both that something outside reads. A value kept on one side only cannot be
  * missed outside. It changed because its own site changed, so all its readers are in changed groups.
@@ -14,10 +14,6 @@
  * value. Made-up numbers would not be those that the other side computes, and numbers decide how long an
  * exponential or a branch takes.
  *
- * Groups belong to the same region if a changed site connects them. Other groups form regions of their own.
- * The regions are priced one by one and the prices added. That is exact, except for what caches and
- * prefetchers carry from one kernel to the next.
- *
  * Everything is written in canonical manner (emit.h), parameters in order of first use. So the same region
  * in another layer, another graph or another night has the same key. key[0] is the hash of a, key[1] that
  * of b: the reverse move has the swapped key and the opposite price. For that, which side's uses come first must not
@@ -26,80 +22,9 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include "space/fusion/cluster.h"
 #include "space/fusion/emit.h"
 #include "hlo/pack.h"
-
-/* The groups around changed sites that are connected: one region. */
-struct cluster {
-	struct nodes roots[2];
-};
-
-struct clusters { /* all zero is empty */
-	struct cluster *v;
-	size_t n;
-	uint32_t *parent; /* per changed site: union-find */
-};
-
-static uint32_t find(uint32_t *parent, uint32_t i)
-{
-	while (parent[i] != i)
-		i = parent[i] = parent[parent[i]];
-	return i;
-}
-
-/* Connects site i with the sites that have one of these groups already. */
-static void join(struct space *s, struct clusters *all, uint32_t i, const struct nodes *roots)
-{
-	struct node_map *owner = &fusion_of(s)->value;
-
-	for (size_t k = 0; k < roots->n; k++)
-		if (node_map_has(owner, roots->v[k]))
-			all->parent[find(all->parent, owner->to[roots->v[k]])] = find(all->parent, i);
-		else
-			node_map_set(owner, roots->v[k], i);
-}
-
-static void append(struct nodes *to, const struct nodes *from)
-{
-	for (size_t i = 0; i < from->n; i++)
-		nodes_add(to, from->v[i]);
-}
-
-/* Finds the groups around each changed site, and puts those of connected sites together. */
-static void find_clusters(struct space *s, const uint8_t *a, const uint8_t *b, const struct nodes *changed,
-	struct clusters *all)
-{
-	all->n = changed->n;
-	all->v = MEM_NEW(changed->n, struct cluster);
-	all->parent = MEM_NEW(changed->n, uint32_t);
-	node_map_clear(&fusion_of(s)->value);
-	for (uint32_t i = 0; i < changed->n; i++) {
-		struct cluster *p = &all->v[i];
-		all->parent[i] = i;
-		fusion_affected(s, a, b, &changed->v[i], 1, &p->roots[0], &p->roots[1]);
-		join(s, all, i, &p->roots[0]);
-		join(s, all, i, &p->roots[1]);
-	}
-	for (uint32_t i = 0; i < changed->n; i++) {
-		struct cluster *p = &all->v[find(all->parent, i)];
-		for (int side = 0; side < 2 && p != &all->v[i]; side++) {
-			append(&p->roots[side], &all->v[i].roots[side]);
-			nodes_release(&all->v[i].roots[side]);
-		}
-	}
-	for (uint32_t i = 0; i < changed->n; i++)
-		for (int side = 0; side < 2; side++)
-			nodes_sort(&all->v[i].roots[side]);
-}
-
-static void parts_release(struct clusters *all)
-{
-	for (size_t i = 0; i < all->n; i++)
-		for (int side = 0; side < 2; side++)
-			nodes_release(&all->v[i].roots[side]);
-	mem_free(all->v);
-	mem_free(all->parent);
-}
 
 /* The values that a region reads from outside, and whether it may overwrite them. */
 struct inputs {
@@ -335,13 +260,12 @@ static void emit_region(struct space *s, const uint8_t *const config[2], const s
 	mem_free(in.own);
 }
 
-/* The same whichever side is called a. */
-static uint64_t smaller_key(const struct region *r)
+uint64_t cluster_key(const struct region *r)
 {
 	return r->key[0] < r->key[1] ? r->key[0] : r->key[1];
 }
 
-static void make_region(struct space *s, const uint8_t *const config[2], struct cluster *p, struct region *out)
+void cluster_region(struct space *s, const uint8_t *const config[2], struct cluster *p, struct region *out)
 {
 	struct nodes results = {0};
 	struct region other;
@@ -351,7 +275,7 @@ static void make_region(struct space *s, const uint8_t *const config[2], struct 
 	emit_region(s, config, p, p->roots[1].n > p->roots[0].n, &results, out);
 	if (p->roots[0].n == p->roots[1].n) {
 		emit_region(s, config, p, 1, &results, &other);
-		if (smaller_key(&other) < smaller_key(out)) {
+		if (cluster_key(&other) < cluster_key(out)) {
 			struct region swap = *out;
 			*out = other;
 			other = swap;
@@ -359,27 +283,4 @@ static void make_region(struct space *s, const uint8_t *const config[2], struct 
 		region_release(&other);
 	}
 	nodes_release(&results);
-}
-
-int fusion_region(struct space *s, const uint8_t *a, const uint8_t *b, struct regions *out, struct err *err)
-{
-	struct nodes changed = {0};
-	struct clusters all = {0};
-
-	(void)err;
-	for (uint32_t i = 0; i < s->n_sites; i++)
-		if (a[i] != b[i])
-			nodes_add(&changed, i);
-	find_clusters(s, a, b, &changed, &all);
-	for (size_t i = 0; i < all.n; i++) {
-		if (all.v[i].roots[0].n == 0 && all.v[i].roots[1].n == 0)
-			continue; /* it was put together with another site's */
-		MEM_GROW(&out->v, &out->cap, out->n + 1);
-		make_region(s, (const uint8_t *[]){a, b}, &all.v[i], &out->v[out->n++]);
-	}
-	if (out->n > 1)
-		regions_join(out);
-	parts_release(&all);
-	nodes_release(&changed);
-	return 0;
 }

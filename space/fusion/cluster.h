@@ -1,0 +1,16 @@
+/* cluster.h - groups that change together: what one region is made of. Inside space/fusion/ only. */
+#ifndef SPACE_FUSION_CLUSTER_H
+#define SPACE_FUSION_CLUSTER_H
+
+#include "space/fusion/own.h"
+
+struct cluster { /* all zero is empty */
+	struct nodes roots[2]; /* of groups, as they are before and after */
+};
+
+/* Writes the region of a cluster. Adds groups to the cluster that make what the other side only computes by the way. */
+void cluster_region(struct space *s, const uint8_t *const config[2], struct cluster *p, struct region *out);
+/* The smaller key of a region: the same whichever side is called a. */
+uint64_t cluster_key(const struct region *r);
+
+#endif
