@@ -49,6 +49,14 @@ void *mem_alloc(size_t size)
 	return p;
 }
 
+void *mem_alloc_aligned(size_t size, size_t alignment)
+{
+	void *p = NULL;
+	if (posix_memalign(&p, alignment, size ? size : 1) != 0)
+		out_of_memory(size);
+	return p;
+}
+
 static size_t product(size_t count, size_t size)
 {
 	size_t total;

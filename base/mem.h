@@ -13,6 +13,7 @@
 #include <stddef.h>
 
 void *mem_alloc(size_t size);		     /* never NULL; size 0 gives a unique pointer */
+void *mem_alloc_aligned(size_t size, size_t alignment); /* the alignment is a power of 2, and of pointers at least */
 void *mem_zalloc(size_t count, size_t size); /* zeroed; overflow of the product aborts */
 void *mem_realloc(void *old, size_t count, size_t size);
 char *mem_strdup(const char *s);

@@ -37,9 +37,9 @@ static uint64_t rotate(uint64_t x, int by)
 	return x << by | x >> (64 - by);
 }
 
-uint64_t rng_u64(struct rng *r)
+static inline uint64_t next(uint64_t s[4])
 {
-	uint64_t *s = r->s, result = rotate(s[1] * 5, 7) * 9, t = s[1] << 17;
+	uint64_t result = rotate(s[1] * 5, 7) * 9, t = s[1] << 17;
 	s[2] ^= s[0];
 	s[3] ^= s[1];
 	s[1] ^= s[2];
@@ -47,6 +47,20 @@ uint64_t rng_u64(struct rng *r)
 	s[2] ^= t;
 	s[3] = rotate(s[3], 45);
 	return result;
+}
+
+uint64_t rng_u64(struct rng *r)
+{
+	return next(r->s);
+}
+
+void rng_fill(struct rng *r, uint64_t *v, size_t n)
+{
+	struct rng own = *r; /* in registers */
+
+	for (size_t i = 0; i < n; i++)
+		v[i] = next(own.s);
+	*r = own;
 }
 
 double rng_unit(struct rng *r)

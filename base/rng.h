@@ -18,6 +18,7 @@ void rng_seed(struct rng *r, uint64_t seed);
 /* A stream of its own for (seed, purpose), e.g. one per chain or per thread. */
 void rng_seed2(struct rng *r, uint64_t seed, uint64_t stream);
 uint64_t rng_u64(struct rng *r);
+void rng_fill(struct rng *r, uint64_t *v, size_t n); /* as n calls of rng_u64, but several times as fast */
 double rng_unit(struct rng *r);			   /* [0, 1), 53 bits */
 uint64_t rng_below(struct rng *r, uint64_t n);	   /* [0, n) without bias; n > 0 */
 double rng_normal(struct rng *r);		   /* mean 0, variance 1; keeps no hidden state */

@@ -273,6 +273,37 @@ static void some_effort(const struct device *d, struct effort *out)
 	out->memory = free_memory;
 }
 
+/*
+ * Memory of large inputs is lent to the plugin, which has room here for none: inputs of one program after the other are
+ * made, run and let go. The fake refuses to run what was taken back too soon.
+ */
+static void large_inputs_are_lent(void)
+{
+	struct precision p = {.max_seconds = 0.01};
+	struct buf module = {0};
+	struct err err = {{0}};
+
+	for (int lent = 0; lent < 2; lent++) {
+		setenv("FAKE_PLUGIN", lent ? "fake:inputs=1;alias=1" : "fake:inputs=1", 1);
+		struct device *d = fixture_open();
+		for (int64_t mib = 2; CHECK(d != NULL) && mib <= 6; mib += 2) {
+			struct compiled c = {0};
+			struct timing t = {0};
+			fixture_program_of("us=10", mib << 18, &module);
+			CHECK(device_compile(d, COMPILE_DEFAULT, "hlo", module.data, module.len, 0, &c, &err) == 0);
+			CHECK(device_run(d, &c, &p, &t, &err) == 0);
+			CHECK_INT(t.outcome, lent ? OUTCOME_OK : OUTCOME_OOM);
+			CHECK(device_drop(d, &c, &err) == 0);
+			timing_release(&t);
+			compiled_release(&c);
+		}
+		CHECK_INT(device_generation(d), 1);
+		device_close(d);
+	}
+	unsetenv("FAKE_PLUGIN");
+	buf_release(&module);
+}
+
 /* A device on all cores: its figures are kept apart, and the lock of each core is taken and given back. */
 static void programs_run_on_several_cores(void)
 {
@@ -391,6 +422,7 @@ int main(void)
 		RUN(what_is_kept_is_loaded);
 		RUN(nobody_waits_longer_than_he_wants);
 		RUN(programs_run_on_several_cores);
+		RUN(large_inputs_are_lent);
 	} else {
 		printf("skip: what_is_kept_is_loaded: no fake plugin without the plugin's header\n");
 	}

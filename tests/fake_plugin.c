@@ -30,6 +30,12 @@ static PJRT_Error *event_destroy(PJRT_Event_Destroy_Args *a)
 	(void)a;
 	return NULL;
 }
+static PJRT_Error *event_on_ready(PJRT_Event_OnReady_Args *a)
+{
+	a->event->callback = a->callback;
+	a->event->ctx = a->user_arg;
+	return NULL;
+}
 static PJRT_Error *event_await(PJRT_Event_Await_Args *a)
 {
 	(void)a;
@@ -337,6 +343,9 @@ static PJRT_Error *execute(PJRT_LoadedExecutable_Execute_Args *a)
 				       (1 + noise() * number(e, "noise", 0) / 100);
 	if (a->num_devices != n_devices)
 		return fail(PJRT_Error_Code_INVALID_ARGUMENT, "the fake runs a program on all its devices");
+	for (size_t i = 0; i < a->num_args; i++)
+		if (!kept(a->argument_lists[0][i]))
+			return fail(PJRT_Error_Code_INTERNAL, "an input was lent to the fake and taken away");
 	for (size_t d = 1; d < a->num_devices; d++) {
 		a->output_lists[d][0] = calloc(1, sizeof(PJRT_Buffer));
 		a->device_complete_events[d] = &the_event;
@@ -359,33 +368,42 @@ static long long input_bytes; /* of the inputs there are */
 static PJRT_Error *from_host(PJRT_Client_BufferFromHostBuffer_Args *a)
 {
 	const char *limit = told("inputs", NULL);
-	long long bytes = 4;
+	bool lent = told("alias", NULL) && a->host_buffer_semantics == PJRT_HostBufferSemantics_kImmutableZeroCopy &&
+		(uintptr_t)a->data % 64 == 0;
+	size_t elements = 1;
 
 	for (size_t i = 0; i < a->num_dims; i++)
-		bytes *= a->dims[i];
+		elements *= (size_t)a->dims[i];
+	long long bytes = lent ? 0 : 4 * (long long)elements;
 	if (limit && input_bytes + bytes > atoll(limit) << 20)
 		return fail(PJRT_Error_Code_RESOURCE_EXHAUSTED, "the fake has no room for another input");
 	input_bytes += bytes;
 	a->buffer = calloc(1, sizeof(PJRT_Buffer));
 	a->buffer->bytes = bytes;
-	size_t elements = 1;
-	for (size_t i = 0; i < a->num_dims; i++)
-		elements *= (size_t)a->dims[i];
-	for (size_t i = 0; a->type == PJRT_Buffer_Type_F32 && i < elements; i++) {
-		double size = fabs((double)((const float *)a->data)[i]);
-		uint32_t bits;
-		memcpy(&bits, (const char *)a->data + 4 * i, 4);
-		a->buffer->largest = size > a->buffer->largest ? size : a->buffer->largest;
-		a->buffer->hash = (a->buffer->hash ^ bits) * HASH_PRIME;
-	}
-	a->buffer->hash >>= 32;
+	a->buffer->elements = elements;
+	if (a->type == PJRT_Buffer_Type_F32)
+		look_at(a->buffer, a->data);
 	a->done_with_host_buffer = &the_event;
+	if (lent) {
+		a->buffer->lent = a->data;
+		a->done_with_host_buffer = a->buffer->done = calloc(1, sizeof(PJRT_Event));
+	}
+	return NULL;
+}
+static PJRT_Error *unsafe_pointer(PJRT_Buffer_UnsafePointer_Args *a)
+{
+	a->buffer_pointer = (uintptr_t)a->buffer->lent;
 	return NULL;
 }
 static PJRT_Error *buffer_destroy(PJRT_Buffer_Destroy_Args *a)
 {
+	PJRT_Event *done = a->buffer->done;
+
 	input_bytes -= a->buffer->bytes;
 	free(a->buffer);
+	if (done && done->callback)
+		done->callback(NULL, done->ctx);
+	free(done);
 	return NULL;
 }
 static PJRT_Error *element_type(PJRT_Buffer_ElementType_Args *a)
@@ -430,6 +448,7 @@ const PJRT_Api *GetPjrtApi(void)
 	api.PJRT_Plugin_Initialize = initialise;
 	api.PJRT_Event_Destroy = event_destroy;
 	api.PJRT_Event_Await = event_await;
+	api.PJRT_Event_OnReady = event_on_ready;
 	api.PJRT_Client_Create = client_create;
 	api.PJRT_Client_Destroy = client_destroy;
 	api.PJRT_Client_PlatformName = platform_name;
@@ -454,6 +473,7 @@ const PJRT_Api *GetPjrtApi(void)
 	api.PJRT_LoadedExecutable_Execute = execute;
 	api.PJRT_Client_BufferFromHostBuffer = from_host;
 	api.PJRT_Buffer_Destroy = buffer_destroy;
+	api.PJRT_Buffer_UnsafePointer = unsafe_pointer;
 	api.PJRT_Buffer_ElementType = element_type;
 	api.PJRT_Buffer_Dimensions = dimensions;
 	api.PJRT_Buffer_ToHostBuffer = to_host;

@@ -26,6 +26,8 @@
  *	client=refuse abort hang                   what making a client does
  *	platform=cuda kind=big-one number=3        it is an accelerator; by default it is the machine itself
  *	memory=4096 MiB that it says it has        inputs=8   MiB of inputs it has room for
+ *	alias=1     it uses the memory of an input itself, if it may, and needs no room for it; a run then fails if the
+ *		    memory was changed or taken away
  *	any=1       programs without a script are compiled too, and do nothing in 10 us
  *	crash=20    percent of such programs that abort the compiler: always the same ones, and no whole program (whole
  *		    programs have "jit_" in them)
@@ -64,10 +66,14 @@ struct PJRT_DeviceDescription {
 	int unused;
 };
 struct PJRT_Event {
-	int unused;
+	PJRT_Event_OnReadyCallback callback; /* to be called when the buffer goes */
+	void *ctx;
 };
 struct PJRT_Buffer {
-	long long bytes; /* of an input */
+	long long bytes; /* of an input that has room of its own */
+	const float *lent; /* the memory of one that was lent, and so many elements; NULL: none */
+	size_t elements;
+	PJRT_Event *done; /* ... and who is told when it is not needed any more */
 	double largest; /* of an input of floats, and a hash of it */
 	uint64_t hash;
 	bool whole; /* an output of integers */
@@ -288,6 +294,30 @@ static double slower(const char *code, size_t n)
 	if (!v || memmem(code, n, "fake:", 5))
 		return 1;
 	return 1 + atof(v) / 100 * (double)(hash_of(code, n) % 1000) / 1000;
+}
+
+/* Notes the largest of an input's floats, and a hash of them. */
+static void look_at(PJRT_Buffer *b, const float *data)
+{
+	b->largest = 0;
+	b->hash = 0;
+	for (size_t i = 0; i < b->elements; i++) {
+		uint32_t bits;
+		memcpy(&bits, data + i, 4);
+		b->largest = fmax(b->largest, fabs((double)data[i]));
+		b->hash = (b->hash ^ bits) * HASH_PRIME;
+	}
+	b->hash >>= 32;
+}
+
+/* Is the memory that was lent still as it was? */
+static bool kept(const PJRT_Buffer *b)
+{
+	PJRT_Buffer now = *b;
+
+	if (b->lent)
+		look_at(&now, b->lent);
+	return now.hash == b->hash;
 }
 
 #endif

@@ -6,6 +6,9 @@
  * the values. Elements are generated in row-major order and then put into the layout that the program asks for, so the
  * values do not depend on the layout.
  *
+ * A plugin that computes in the machine's memory is lent the memory of a large input and makes no copy of it: a language
+ * model's weights take gigabytes, and half the time that making them took was the kernel's, for mapping them in twice.
+ *
  * Inputs stay in device memory. If they take more than their share of it, or if there is no room for another, the least
  * recently used goes first. The inputs of the last two programs (the pair that is being measured) always stay.
  */
@@ -21,6 +24,8 @@
 #include "device/worker/pjrt_own.h"
 
 #define MOST_INPUTS 4096u
+#define LENT ((size_t)1 << 20) /* bytes of an input, from which on its memory is lent */
+#define ALIGNMENT 64	       /* XLA:CPU takes no memory that begins elsewhere */
 
 static bool row_major(const struct type *t)
 {
@@ -78,16 +83,69 @@ static uint8_t *make_values(struct pjrt *p, const struct type *t, uint64_t key, 
 {
 	struct rng r;
 	size_t bytes = dtype_host_bytes(t->dtype);
-	uint8_t *data = mem_alloc(t->elements * bytes + 8);
+	uint8_t *data = mem_alloc_aligned(t->elements * bytes + 8, ALIGNMENT);
 	rng_seed2(&r, p->seed, key);
 	dtype_fill(t->dtype, w->kind, w->nudged, t->elements, &r, data);
 	if (p->plain_copies && !row_major(t)) {
-		uint8_t *other = mem_alloc(t->elements * bytes + 8);
+		uint8_t *other = mem_alloc_aligned(t->elements * bytes + 8, ALIGNMENT);
 		reorder(t->rank, t->dims, t->minor_to_major, bytes, false, data, other);
 		mem_free(data);
 		return other;
 	}
 	return data;
+}
+
+struct lent {
+	const PJRT_Api *api;
+	void *memory;
+};
+
+/* The plugin is done with the memory, perhaps on a thread of its own. */
+static void take_back(PJRT_Error *error, void *ctx)
+{
+	struct lent *l = ctx;
+	ARGS(Error_Destroy, d);
+
+	d.error = error;
+	if (error)
+		l->api->PJRT_Error_Destroy(&d);
+	mem_free(l->memory);
+	mem_free(l);
+}
+
+/* Does the buffer use this memory, and no copy of it? */
+static bool uses(struct pjrt *p, PJRT_Buffer *buffer, const void *memory)
+{
+	struct refusal ignored;
+	ARGS(Buffer_UnsafePointer, u);
+
+	u.buffer = buffer;
+	return pjrt_check(p, p->api->PJRT_Buffer_UnsafePointer(&u), "", &ignored) == 0 &&
+	       u.buffer_pointer == (uintptr_t)memory;
+}
+
+/* Frees the memory of an input once the plugin does not need it, which `done` tells: at once if it made a copy. */
+static int give_up_memory(struct pjrt *p, PJRT_Buffer *buffer, PJRT_Event *done, void *memory, bool lent,
+	struct refusal *v)
+{
+	struct refusal ignored;
+	int rc;
+
+	if (lent && done && uses(p, buffer, memory)) {
+		struct lent *l = MEM_NEW(1, struct lent);
+		ARGS(Event_OnReady, r);
+		ARGS(Event_Destroy, d);
+		*l = (struct lent){p->api, memory};
+		r.event = d.event = done;
+		r.callback = take_back;
+		r.user_arg = l;
+		rc = pjrt_check(p, p->api->PJRT_Event_OnReady(&r), "making an input", v);
+		pjrt_check(p, p->api->PJRT_Event_Destroy(&d), "", &ignored);
+		return rc; /* if it was refused, the memory stays: the buffer uses it */
+	}
+	rc = pjrt_await(p, done, "making an input", v);
+	mem_free(memory);
+	return rc;
 }
 
 static int make_buffer(
@@ -111,16 +169,18 @@ static int make_buffer(
 	b.type = t->dtype;
 	b.dims = t->dims;
 	b.num_dims = t->rank;
-	b.host_buffer_semantics = PJRT_HostBufferSemantics_kImmutableOnlyDuringCall;
+	bool lend = p->facts.on_host && t->elements * dtype_host_bytes(t->dtype) >= LENT && HAS(p, Event_OnReady) &&
+		HAS(p, Buffer_UnsafePointer);
+	b.host_buffer_semantics = lend ? PJRT_HostBufferSemantics_kImmutableZeroCopy
+				       : PJRT_HostBufferSemantics_kImmutableOnlyDuringCall;
 	b.device = p->device[w->device];
 	b.device_layout = row_major(t) ? NULL : &layout;
-	int rc = pjrt_check(p, p->api->PJRT_Client_BufferFromHostBuffer(&b), "making an input", v);
-	if (rc == 0) {
-		rc = pjrt_await(p, b.done_with_host_buffer, "making an input", v);
-		*out = b.buffer;
+	if (pjrt_check(p, p->api->PJRT_Client_BufferFromHostBuffer(&b), "making an input", v) < 0) {
+		mem_free(data);
+		return -1;
 	}
-	mem_free(data);
-	return rc;
+	*out = b.buffer;
+	return give_up_memory(p, b.buffer, b.done_with_host_buffer, data, lend, v);
 }
 
 void pjrt_drop_buffer(struct pjrt *p, PJRT_Buffer *b)

@@ -133,6 +133,23 @@ static double largest(const struct dtype_facts *f)
 	return most;
 }
 
+/* So many draws of the generator at once, and the small numbers they hold: a language model has billions of inputs. */
+#define DRAWS 1024
+union draws {
+	uint64_t whole[DRAWS];
+	uint32_t word[2 * DRAWS];
+	uint16_t half[4 * DRAWS];
+};
+
+/* Draws for the elements from `from` on, of n, if each draw makes `each` of them; returns for how many. */
+static uint64_t draw(union draws *d, struct rng *r, uint64_t from, uint64_t n, uint64_t each)
+{
+	uint64_t m = n - from < each * DRAWS ? n - from : each * DRAWS;
+
+	rng_fill(r, d->whole, (m + each - 1) / each);
+	return m;
+}
+
 /* A few hundred codes that decode to something in range, evenly picked from all. */
 static void fill_small_floats(const struct dtype_facts *f, const struct range *range, struct rng *r, uint8_t *p,
 	uint64_t n)
@@ -140,6 +157,7 @@ static void fill_small_floats(const struct dtype_facts *f, const struct range *r
 	double high = fmin(range->high, largest(f) / 4), low = range->low < 0 ? 0.02 * high : 0;
 	uint16_t table[512] = {0};
 	uint32_t count = 0, codes = 1u << f->bits;
+	union draws d;
 
 	for (uint32_t c = 0, step = codes / 256; count < 512 && c < codes; c += step ? step : 1) {
 		double v = float_decode(f->xla, c);
@@ -147,17 +165,39 @@ static void fill_small_floats(const struct dtype_facts *f, const struct range *r
 			table[count++] = (uint16_t)c;
 	}
 	count = count ? count : 1; /* nothing but the smallest */
-	for (uint64_t i = 0; i < n; i++)
-		memcpy(p + i * f->bytes, &table[rng_below(r, count)], f->bytes);
+	for (uint64_t i = 0, m; i < n; i += m) {
+		m = draw(&d, r, i, n, 4);
+		for (uint64_t k = 0; k < m && f->bytes == 1; k++)
+			p[i + k] = (uint8_t)table[(uint32_t)d.half[k] * count >> 16];
+		for (uint64_t k = 0; k < m && f->bytes == 2; k++)
+			memcpy(p + 2 * (i + k), &table[(uint32_t)d.half[k] * count >> 16], 2);
+	}
 }
 
 static void fill_integers(const struct dtype_facts *f, const struct range *range, struct rng *r, uint8_t *p, uint64_t n)
 {
 	uint64_t mask = range->integer & (f->number == DTYPE_BOOL || f->bits < 4 ? 1 : 7);
+	union draws d;
 
-	for (uint64_t i = 0; i < n; i++) {
-		uint64_t v = rng_u64(r) >> 32 & mask;
-		memcpy(p + i * f->bytes, &v, f->bytes);
+	for (uint64_t i = 0, m; i < n; i += m) {
+		m = draw(&d, r, i, n, 4);
+		for (uint64_t k = 0; k < m; k++) {
+			uint64_t v = (uint64_t)d.half[k] >> 8 & mask;
+			memcpy(p + (i + k) * f->bytes, &v, f->bytes);
+		}
+	}
+}
+
+static void fill_f32(float low, float width, struct rng *r, uint8_t *p, uint64_t n)
+{
+	union draws d;
+
+	for (uint64_t i = 0, m; i < n; i += m) {
+		m = draw(&d, r, i, n, 2);
+		for (uint64_t k = 0; k < m; k++) {
+			float v = (float)(int32_t)(d.word[k] >> 8) * 0x1p-24f * width + low;
+			memcpy(p + 4 * (i + k), &v, 4);
+		}
 	}
 }
 
@@ -176,10 +216,8 @@ void dtype_fill(PJRT_Buffer_Type t, enum inputs kind, bool nudged, uint64_t elem
 	}
 	if (bytes <= 2)
 		fill_small_floats(f, range, r, p, n);
-	for (uint64_t i = 0; i < n && bytes == 4; i++) {
-		float v = (float)(rng_u64(r) >> 40) * 0x1p-24f * (float)width + (float)low;
-		memcpy(p + 4 * i, &v, 4);
-	}
+	if (bytes == 4)
+		fill_f32((float)low, (float)width, r, p, n);
 	for (uint64_t i = 0; i < n && bytes == 8; i++) {
 		double v = rng_unit(r) * width + low;
 		memcpy(p + 8 * i, &v, 8);
