@@ -137,7 +137,7 @@ static int open_device(struct plan *p, uint32_t w, struct err *err)
 	if (lab_place(&o, set->cores, set->replicas, set->partitions, err) < 0)
 		return -1;
 	if (p->n_workers == 1) { /* several measure on cores of their own: there are none left to compile on */
-		o.jobs = (int)set->jobs;
+		o.jobs = o.crew = (int)set->jobs;
 		o.quiet_pairs = set->quiet_pairs;
 	} else if (set->jobs > 0) {
 		return err_set(err, "--jobs compiles ahead for one "

@@ -125,8 +125,10 @@ bool device_measures_ahead(const struct device *d)
 
 void device_expect(struct device *d, struct agenda *agenda)
 {
-	if (d->pool)
-		pool_expect(d->pool, agenda);
+	if (!d->pool)
+		return;
+	d->planned |= agenda->n > 0;
+	pool_expect(d->pool, agenda);
 }
 
 /* Returns how many executables to compile for so many instances: one each, up to AGENDA_COPIES. */

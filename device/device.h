@@ -40,6 +40,8 @@ struct device_options {	     /* all zero is the default */
 	int jobs;
 	/* these workers only compile, and stop while something is timed; if there are no other cores they always do */
 	bool quiet_pairs;
+	/* on how many other cores a large program may be compiled, until these workers have a plan; JOBS_ALL: all */
+	int crew;
 	/* cores to be pinned to without locking them, for a worker that works ahead; and how many */
 	const int *beside;
 	size_t n_beside;
@@ -109,6 +111,7 @@ enum compile_want {
 	WANT_OPTIMISED = 1,  /* the optimised HloModuleProto */
 	WANT_SERIALISED = 2, /* the executable's bytes, where the plugin can */
 	WANT_MEMORY = 4,     /* memory statistics and cost analysis */
+	WANT_CREW = 8,	     /* to compile on all cores that the device may use for it; hosts add this by themselves */
 };
 
 struct compiled { /* all zero is empty; compiled_release frees the bufs, device_drop the handle */

@@ -104,6 +104,13 @@ static void put_cores(const struct host *h, struct buf *q)
 		buf_u32(q, (uint32_t)h->borrowed[i]);
 }
 
+static void put_crew(const struct host *h, struct buf *q)
+{
+	buf_u32(q, (uint32_t)h->n_crew);
+	for (size_t i = 0; i < h->n_crew; i++)
+		buf_u32(q, (uint32_t)h->crew[i]);
+}
+
 int host_set_up(struct host *h, struct err *err)
 {
 	struct buf *q = &h->request;
@@ -119,6 +126,7 @@ int host_set_up(struct host *h, struct err *err)
 	buf_blob(q, h->plugin.data, h->plugin.len);
 	buf_u64(q, h->seed);
 	put_cores(h, q);
+	put_crew(h, q);
 	buf_u64(q, host_memory_limit(h));
 	buf_u32(q, spread_replicas(h->base.info.spread)); /* a probe's worker is for one device */
 	buf_u32(q, spread_partitions(h->base.info.spread));
@@ -190,6 +198,8 @@ void host_distrust(struct host *h, const struct cursor *c, struct answer *a)
 		judge(h, EXCHANGE_BROKEN, 0, a);
 }
 
+#define LARGE ((size_t)128 << 10) /* bytes of a program; smaller ones are compiled before other cores have woken up */
+
 /* Without `keep` the program is a user's own, which is compiled to be looked at and not run. */
 int host_compile_with(struct host *h, const char *format, const char *options, const void *p, size_t n,
 	unsigned want, bool keep, const struct ahead *ahead, struct compiled *out, struct err *err)
@@ -203,7 +213,7 @@ int host_compile_with(struct host *h, const char *format, const char *options, c
 	buf_reset(q);
 	buf_str(q, format);
 	buf_str(q, options);
-	buf_u32(q, want);
+	buf_u32(q, want | (n >= LARGE && !h->base.planned ? WANT_CREW : 0u));
 	buf_u8(q, keep);
 	buf_blob(q, p, n);
 	buf_u32(q, ahead ? ahead->n : 0);

@@ -60,6 +60,8 @@ struct host {
 	double longest_compile, longest_run; /* seconds, of all that went well */
 	struct child child;
 	struct core_set cores;
+	int *crew; /* further cores for compiling large programs */
+	size_t n_crew;
 	int *borrowed; /* cores to be pinned to that are not locked */
 	size_t n_borrowed;
 	struct lock device_lock; /* of an accelerator */

@@ -80,6 +80,7 @@ static void host_close(struct device *d)
 	core_set_release(&h->cores);
 	mem_free(h->base.core);
 	mem_free(h->borrowed);
+	mem_free(h->crew);
 	lock_release(&h->device_lock);
 	buf_release(&h->plugin);
 	buf_release(&h->worker);
@@ -189,6 +190,15 @@ static void note_cores(struct host *h)
 		snprintf(i->machine + used, sizeof i->machine - used, ", run on %u of them", i->cores);
 }
 
+static void find_crew(struct host *h, int most)
+{
+	if (!most)
+		return;
+	h->crew = cores_beside(h->base.core, h->base.n_cores, &h->n_crew);
+	if (most > 0 && h->n_crew > (size_t)most)
+		h->n_crew = (size_t)most;
+}
+
 /* What runs on several devices is priced apart from what runs on one, as another machine's. */
 static void note_devices(struct host *h)
 {
@@ -261,6 +271,7 @@ struct device *host_open(const struct device_options *o, struct err *err)
 		if (core_set_take(&h->cores, name, o->core, o->cores, o->wait, err) < 0)
 			goto fail;
 		note_cores(h);
+		find_crew(h, o->crew);
 	}
 	note_devices(h);
 	if (host_set_up(h, err) < 0 || take_accelerator(h, o->wait, err) < 0)

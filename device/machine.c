@@ -371,7 +371,7 @@ int cores_parse(const char *text, int *count, struct err *err)
 	return 0;
 }
 
-int core_pin(const int *core, size_t n, struct err *err)
+int thread_pin(long thread, const int *core, size_t n, struct err *err)
 {
 	int last = 0, rc;
 	size_t size;
@@ -386,10 +386,15 @@ int core_pin(const int *core, size_t n, struct err *err)
 		CPU_ZERO_S(size, set);
 		for (size_t i = 0; i < n; i++)
 			CPU_SET_S((size_t)core[i], size, set);
-		rc = sched_setaffinity(0, size, set);
+		rc = sched_setaffinity((pid_t)thread, size, set);
 	}
 	if (rc < 0)
 		err_errno(err, "the worker cannot be pinned to core %d", core[0]);
 	CPU_FREE(set);
 	return rc;
+}
+
+int core_pin(const int *core, size_t n, struct err *err)
+{
+	return thread_pin(0, core, n, err);
 }

@@ -63,5 +63,7 @@ int cores_parse(const char *text, int *count, struct err *err);
 
 /* Pins the calling process to n cores; before any thread is started. */
 int core_pin(const int *core, size_t n, struct err *err);
+/* Pins one thread, by its number in /proc; 0: the calling one. */
+int thread_pin(long thread, const int *core, size_t n, struct err *err);
 
 #endif

@@ -43,6 +43,7 @@ struct device {
 	size_t n_cores;
 	struct pool *pool; /* NULL: it has no helpers */
 	struct helper *helper; /* NULL: it is not one */
+	bool planned;	   /* helpers were told what to do: their cores are in use */
 	double until;	   /* device_until; 0: no such time */
 };
 

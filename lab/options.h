@@ -56,8 +56,8 @@
 /* Of those who know what they will compile next: int64_t jobs, OPT_AUTO by default; bool quiet_pairs. */
 #define LAB_OPTS_AHEAD(set) \
 	OPT_INT_AUTO(0, "jobs", &(set).jobs, 0, 256, \
-		"workers that compile and measure ahead on other cores; auto: as many as the cores allow; 0: " \
-		LAB_JOBS_ZERO), \
+		"workers that compile and measure ahead on other cores, and how many of these a large program " \
+		"is compiled on before that; auto: as many as the cores allow; 0: " LAB_JOBS_ZERO), \
 	OPT_FLAG(0, "quiet-pairs", &(set).quiet_pairs, \
 		"these workers only compile, and stand still while something is timed")
 

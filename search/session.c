@@ -154,7 +154,8 @@ int session_open(struct session *s, struct err *err)
 	s->device_options = (struct device_options){.backend = set->device, .core = (int)set->core + 1,
 		.kind = set->space,
 		.seed = 1, .wait = set->wait, .deadline = set->deadline,
-		.jobs = (int)set->jobs, .quiet_pairs = set->quiet_pairs, .parts_only = set->unverified};
+		.jobs = (int)set->jobs, .crew = (int)set->jobs, .quiet_pairs = set->quiet_pairs,
+		.parts_only = set->unverified};
 	if (lab_place(&s->device_options, set->cores, set->replicas, set->partitions, err) < 0 ||
 		(set->db && !(s->archive.db = store_open(set->db, STORE_CREATE, &so, err))) ||
 		(set->cache && !(s->archive.cache = store_open(set->cache, STORE_READ, &so, err))))

@@ -34,6 +34,8 @@
  *	hang=20     percent of such programs whose compilation never ends, likewise
  *	slow=200    milliseconds for which compiling such a program sleeps
  *	spread=40   percent by which the times of such programs differ; the same program always takes the same
+ *	crew=1      it compiles with threads, as many as it may use cores at its first compilation; a program with the
+ *		    script "crew=tell" is refused with how many there are, and how many cores these and the caller use
  *	nth=5       the fifth program that a worker compiles aborts
  *	applied=2   factor of the outputs of programs compiled with only the passes after fusion
  *	passes=none twice another   what a probe of the passes finds: no passes, fusion twice, or a program that becomes
@@ -44,6 +46,8 @@
 
 #include <math.h>
 #include <pjrt_c_api.h>
+#include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -284,6 +288,40 @@ static uint64_t hash_of(const char *code, size_t n)
 	for (size_t i = 0; i < n; i++)
 		h = (h ^ (uint8_t)code[i]) * HASH_PRIME;
 	return h >> 32;
+}
+
+static pthread_t crew[64];
+static int n_crew;
+
+static void *wait_for_work(void *ctx)
+{
+	for (;;)
+		pause();
+	return ctx;
+}
+
+static int cores_of(pthread_t thread)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	pthread_getaffinity_np(thread, sizeof set, &set);
+	return CPU_COUNT(&set);
+}
+
+/* Makes the threads that compile, once. NULL, or what a program wants to know of them. */
+static PJRT_Error *raise_crew(const char *code, size_t n)
+{
+	const char *env = getenv("FAKE_PLUGIN"), *asked = find(code, n, "crew");
+	char text[64];
+
+	if (!env || !find(env, strlen(env), "crew"))
+		return NULL;
+	for (int cores = n_crew ? 0 : cores_of(pthread_self()); n_crew < cores && n_crew < 64; n_crew++)
+		pthread_create(&crew[n_crew], NULL, wait_for_work, NULL);
+	snprintf(text, sizeof text, "%d threads on %d cores, asked on %d", n_crew, cores_of(crew[0]),
+		cores_of(pthread_self()));
+	return asked ? fail(PJRT_Error_Code_INVALID_ARGUMENT, text) : NULL;
 }
 
 /* Returns a factor between 1 and 1 + spread, the same for the same program. */

@@ -6,8 +6,8 @@
  * the values. Elements are generated in row-major order and then put into the layout that the program asks for, so the
  * values do not depend on the layout.
  *
- * A plugin that computes in the machine's memory is lent the memory of a large input and makes no copy of it: a language
- * model's weights take gigabytes, and half the time that making them took was the kernel's, for mapping them in twice.
+ * A plugin that computes in the machine's memory is lent the memory of a large input, and makes no copy. The weights of
+ * a language model take gigabytes, and half of the time for making them was the kernel's, which mapped them in twice.
  *
  * Inputs stay in device memory. If they take more than their share of it, or if there is no room for another, the least
  * recently used goes first. The inputs of the last two programs (the pair that is being measured) always stay.

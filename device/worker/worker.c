@@ -23,6 +23,7 @@
 #include "base/progress.h"
 #include "base/stop.h"
 #include "device/machine.h"
+#include "device/worker/crew.h"
 #include "device/worker/guard.h"
 #include "device/worker/pjrt.h"
 #include "device/worker/timed.h"
@@ -39,6 +40,7 @@ struct resident {
 
 struct worker {
 	struct pjrt *pjrt;
+	struct crew *crew;
 	struct resident *resident;
 	size_t n_resident, cap_resident;
 	uint32_t last_handle;
@@ -86,7 +88,10 @@ static void compile(struct worker *w, struct cursor *c, struct buf *out)
 		snprintf(v.detail, sizeof v.detail, "%u programs are resident already; drop some",
 			MOST_PROGRAMS);
 	} else {
+		if (want & WANT_CREW)
+			crew_spread(w->crew);
 		g = program_new(w->pjrt, format, code, n, options, keep, &ready, &v);
+		crew_gather(w->crew);
 	}
 	seconds = now_seconds() - seconds;
 	if (g && want & WANT_MEMORY)
@@ -217,16 +222,23 @@ static void compare(struct worker *w, struct cursor *c, struct buf *out)
 	buf_release(&body);
 }
 
+static uint32_t read_cores(struct cursor *c, int core[MOST_CORES])
+{
+	uint32_t n = cursor_count(c, sizeof(uint32_t));
+
+	for (uint32_t i = 0; i < n; i++)
+		core[i < MOST_CORES ? i : 0] = (int)cursor_u32(c);
+	return n;
+}
+
 static int set_up(struct worker *w, struct cursor *c, struct buf *out)
 {
 	struct err err = {{0}};
 	uint32_t protocol = cursor_u32(c);
 	char *name = cursor_str(c), *plugin = cursor_str(c);
 	uint64_t seed = cursor_u64(c);
-	int core[MOST_CORES];
-	uint32_t cores = cursor_count(c, sizeof(uint32_t));
-	for (uint32_t i = 0; i < cores; i++)
-		core[i < MOST_CORES ? i : 0] = (int)cursor_u32(c);
+	int core[MOST_CORES], other[MOST_CORES];
+	uint32_t cores = read_cores(c, core), others = read_cores(c, other);
 	uint64_t memory = cursor_u64(c);
 	struct spread spread = {.replicas = cursor_u32(c), .partitions = 0};
 	spread.partitions = cursor_u32(c);
@@ -237,8 +249,9 @@ static int set_up(struct worker *w, struct cursor *c, struct buf *out)
 		rc = err_set(&err,
 			"vantage-worker (%s) speaks protocol %u, its caller %u; build both anew",
 			opt_version(), WIRE_PROTOCOL, protocol);
-	if (rc == 0 && cores > MOST_CORES)
-		rc = err_set(&err, "a worker is pinned to at most %d cores, not %u", MOST_CORES, cores);
+	if (rc == 0 && (cores > MOST_CORES || others > MOST_CORES))
+		rc = err_set(&err, "a worker uses at most %d cores, not %u", MOST_CORES,
+			cores > others ? cores : others);
 	if (rc == 0 && (spread.replicas > MOST_DEVICES || spread.partitions > MOST_DEVICES ||
 		spread_devices(spread) > MOST_DEVICES))
 		rc = err_set(&err, "a program runs on 1 to %u devices, not on %u", MOST_DEVICES,
@@ -255,6 +268,8 @@ static int set_up(struct worker *w, struct cursor *c, struct buf *out)
 			       backend_target(backend, name, target, sizeof target, &err) < 0 ||
 			       !(w->pjrt = pjrt_open(backend, target, plugin, seed, spread, &err))))
 		rc = -1;
+	if (rc == 0)
+		w->crew = crew_raise(w->pjrt, core, cores, other, others);
 	w->on_core = rc == 0 && pjrt_device(w->pjrt)->on_host && cores == 1;
 	buf_u8(out, rc == 0);
 	buf_str(out, rc == 0 ? pjrt_platform(w->pjrt) : err.text);
