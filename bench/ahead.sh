@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.." || exit 1
 bin=${BIN:-bin} b=${B:-build/release} slow=${SLOW:-10} each=${SECONDS_EACH:-120}
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
-export XDG_RUNTIME_DIR=$dir XDG_CACHE_HOME=$dir/cache
+export XDG_RUNTIME_DIR=$dir XDG_CACHE_HOME=$dir/cache VANTAGE_SHARE_CORES=1
 printf '%8s %12s %9s %11s %6s\n' workers evaluations seconds compiling share
 for n in "${@:-1 2 4 8 16 32 64}"; do
 	for helpers in $n; do

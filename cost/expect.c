@@ -10,6 +10,18 @@
 #include "cost/own.h"
 
 /*
+ * A pair that takes longer is nearly all compiling. Then two helpers have it sooner, one side each, and the search,
+ * which cannot go on without it, waits half as long.
+ */
+#define DEAR 2.0 /* seconds */
+
+static bool as_pair(const struct cost *c, const struct region *r, uint32_t copies)
+{
+	return copies == 1 && device_measures_ahead(c->device) &&
+	       (device_info(c->device)->helpers == 1 || pace_of(&c->pace, r->a.len + r->b.len) < DEAR);
+}
+
+/*
  * Takes a region that would be measured: as a pair, where helpers measure. Confirmations are measured by whoever is
  * asked, and only compiled ahead.
  */
@@ -21,7 +33,7 @@ static int expect_region(struct cost *c, struct region *r, size_t regions, uint3
 
 	if (found != 0)
 		return found < 0 ? -1 : 0;
-	if (copies == 1 && device_measures_ahead(c->device)) {
+	if (as_pair(c, r, copies)) {
 		struct errand e = {.module = {r->a, r->b}, .alike = r->alike,
 			.precision = cost_region_precision(c, r, regions, NULL)};
 		r->a = r->b = (struct buf){0};

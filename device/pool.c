@@ -117,7 +117,8 @@ struct pool *pool_open(const struct device_options *o, const int *core, size_t n
 	pthread_cond_init(&p->never, &clock);
 	pthread_condattr_destroy(&clock);
 	p->quiet = o->quiet_pairs || n_other < n;
-	p->measures = !p->quiet && (helpers * n <= n_other || getenv("VANTAGE_SHARE_CORES"));
+	p->shares = getenv("VANTAGE_SHARE_CORES") != NULL;
+	p->measures = !p->quiet && (p->shares || helpers * n <= n_other);
 	p->helper = MEM_NEW(helpers, struct helper);
 	for (uint32_t i = 0; i < helpers; i++) {
 		struct helper *h = &p->helper[i];
@@ -200,7 +201,7 @@ static void take_cores(struct helper *h)
 	struct err ignored;
 	int rc = 0;
 
-	for (size_t i = 0; i < h->options.n_beside; i++)
+	for (size_t i = 0; i < h->options.n_beside && !p->shares; i++)
 		for (int turn = 0; turn < TURNS; turn++) {
 			rc = core_claimed(h->core[i]) ? 0 : core_borrow(&h->lock[i], h->core[i], &ignored);
 			pthread_mutex_lock(&p->lock);

@@ -38,7 +38,7 @@ struct pool {
 	struct helper *helper;
 	uint32_t n_helpers, measuring; /* ... of them at present */
 	void (*measure)(struct device *d, const struct errand *e, struct timing *out);
-	bool quiet, measures, held, closing;
+	bool quiet, measures, shares, held, closing; /* shares: cores, as VANTAGE_SHARE_CORES says */
 };
 
 /* All of these are called under the pool's lock. */

@@ -78,7 +78,7 @@ static void nobody_has_twice_his_share(void)
 	struct lab lab = {.kind = COST_MEASURED};
 	struct worker w = {.lab = &lab};
 	struct chain chain[MANY] = {{0}};
-	double opening[MANY], most = 0, spent = 0, each[MANY];
+	double opening[MANY], most = 0, spent = 0, worst = 0, each[MANY];
 	struct plan p = {.set = &set, .worker = &w, .chain = chain, .n_workers = 1, .n_programs = MANY, .n_chains = 1,
 		.opening = opening};
 	struct rng r;
@@ -100,9 +100,10 @@ static void nobody_has_twice_his_share(void)
 		}
 		for (uint32_t i = 0; i < MANY; i++)
 			most = fmax(most, (chain[i].spent + opening[i]) / (spent / MANY));
-		if (!CHECK(most < 1.7))
-			printf("  one of them had %.2f shares\n", most);
+		worst = fmax(worst, most);
 	}
+	printf("the most that one of %d programs had in ten nights: %.2f fair shares\n", MANY, worst);
+	CHECK(worst < 1.7);
 }
 
 /* Programs that have nothing new to say leave their time to the others, which share it. */

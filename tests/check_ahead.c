@@ -1,0 +1,107 @@
+/*
+ * check_ahead.c - what a cost tells its helpers: pairs to be measured, or modules to be compiled where compiling is
+ * nearly all of it; and that a price is the same, whoever measured it.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include "cost/cost.h"
+#include "tests/device_fixture.h"
+
+#define PROGRAM "examples/graphs/tiny/attention.pb.zst"
+
+struct bench {
+	struct graph g;
+	struct space *s;
+	struct device *d;
+	struct cost *c;
+	uint8_t *a, *b;
+};
+
+static void open_bench(struct bench *t, int jobs)
+{
+	struct device_options o = {.backend = fixture_plugin, .jobs = jobs, .deadline = 60};
+	struct err err = {{0}};
+
+	*t = (struct bench){.d = device_open(&o, &err)};
+	if (!CHECK(t->d && graph_read(&t->g, PROGRAM, &err) == 0) ||
+		!CHECK((t->s = space_open("fusion", "cpu", &t->g, NULL, 0, &err))) ||
+		!CHECK((t->c = cost_new(t->s, t->d, NULL, &err)))) {
+		printf("  %s\n", err.text);
+		exit(1);
+	}
+	t->a = mem_zalloc(t->s->n_sites, 1);
+	t->b = mem_zalloc(t->s->n_sites, 1);
+	t->b[0] = 1;
+}
+
+static void close_bench(struct bench *t)
+{
+	cost_free(t->c);
+	space_free(t->s);
+	graph_release(&t->g);
+	device_close(t->d);
+	mem_free(t->a);
+	mem_free(t->b);
+}
+
+/* A pair where it is cheap, or where one helper could not share it; modules for confirmations and where it is dear. */
+static void dear_pairs_are_compiled_by_two(void)
+{
+	static const struct {
+		int jobs;
+		uint32_t copies;
+		double seconds; /* that a module of 1,000 bytes takes; the pair has a few thousand */
+		bool pair;
+	} t[] = {{1, 1, 0.001, true}, {2, 1, 0.001, true}, {2, 3, 0.001, false}, {2, 1, 0.02, true}, {2, 1, 5, false},
+		{1, 1, 5, true}};
+
+	for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+		struct agenda agenda = {0};
+		struct bench b;
+		bool pair;
+		open_bench(&b, t[i].jobs);
+		pair = t[i].pair && device_measures_ahead(b.d); /* where there is one core they only compile */
+		for (int k = 0; k < 50; k++) /* experience with pairs of every size */
+			for (size_t bytes = 1000; bytes < 100000; bytes *= 2)
+				cost_note_pace(b.c, bytes, t[i].seconds * (double)bytes / 1000);
+		CHECK(cost_expect(b.c, b.a, b.b, t[i].copies, &agenda, NULL) == 0);
+		if (!CHECK(agenda.n == (pair ? 1 : 2) && agenda.v[0].pair == pair))
+			printf("  row %zu: %zu items\n", i, agenda.n);
+		agenda_release(&agenda);
+		close_bench(&b);
+	}
+}
+
+/* Measured by a helper, it is a price like any other: measured once, and then known. */
+static void a_price_is_a_price(void)
+{
+	struct delta alone, ahead, again;
+	struct agenda agenda = {0};
+	struct bench b;
+
+	open_bench(&b, 0);
+	CHECK(cost_delta(b.c, b.a, b.b, &alone, NULL) == 0);
+	close_bench(&b);
+	open_bench(&b, 1);
+	CHECK(cost_expect(b.c, b.a, b.b, 1, &agenda, NULL) == 0);
+	device_expect(b.d, &agenda);
+	agenda_release(&agenda);
+	CHECK(cost_delta(b.c, b.a, b.b, &ahead, NULL) == 0 && cost_delta(b.c, b.a, b.b, &again, NULL) == 0);
+	CHECK(ahead.outcome == OUTCOME_OK && ahead.measured == 1 && ahead.compiling > 0 && again.cached == 1);
+	CHECK_NEAR(ahead.seconds, alone.seconds, 10 * hypot(alone.se, ahead.se));
+	close_bench(&b);
+}
+
+int main(void)
+{
+	if (!fixture_begin()) {
+		printf("skip: what is measured ahead: no fake plugin without the plugin's header\n");
+		return test_done();
+	}
+	setenv("VANTAGE_SHARE_CORES", "1", 1);
+	setenv("FAKE_PLUGIN", "fake:any=1;spread=40", 1);
+	RUN(dear_pairs_are_compiled_by_two);
+	RUN(a_price_is_a_price);
+	fixture_end();
+	return test_done();
+}
