@@ -16,6 +16,7 @@
 #include "graph/print.h"
 #include "lab/options.h"
 #include "inspect/puzzle.h"
+#include "space/made.h"
 #include "space/space.h"
 
 struct view {
@@ -76,9 +77,10 @@ static int show(const struct inspect_settings *s, const char *path, struct err *
 {
 	struct buf out = {0};
 	struct inspection in = {s, path, NULL, &out, err};
-	size_t n = strlen(path);
-	bool json = (n > 5 && strcmp(path + n - 5, ".json") == 0) || (n > 8 && strcmp(path + n - 8, ".json.gz") == 0);
-	int rc = json && !s->pipeline && !space_maker(path) ? puzzle_show(path, &out, err) : 0;
+	if (space_maker(path) && !s->pipeline && !s->space && !s->flip)
+		return err_set(err, "%s is made up by a kind of decision: --space shows what can be decided in it. If "
+			"it stands for a public problem, name the problem's file alone", path);
+	int rc = made_is_file(path) && !s->pipeline ? puzzle_show(path, &out, err) : 0;
 	if (rc == 0)
 		rc = s->pipeline ? inspect_pipeline(&in) : s->space || s->flip ? inspect_decisions(&in) : s->memory ?
 			inspect_memory(&in) : s->device ? inspect_device(&in) : view(&in);

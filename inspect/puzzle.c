@@ -11,6 +11,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/io.h"
+#include "space/made.h"
 #include "space/net/reduced.h"
 #include "space/place/placing.h"
 
@@ -177,7 +178,7 @@ int puzzle_show(const char *path, struct buf *out, struct err *err)
 			show_net(&net, out);
 	} else {
 		buf_release(&text);
-		return 0;
+		return err_set(err, MADE_NOT_ONE, path);
 	}
 	place_release(&place);
 	network_release(&net);

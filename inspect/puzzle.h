@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-/* Returns 1 if the file holds such a problem, which is then appended to `out`; 0 if it does not; -1 with a sentence. */
+/* Returns 1 if the file holds such a problem, which is appended to `out`; 0 if it is no JSON; -1 with a sentence. */
 int puzzle_show(const char *path, struct buf *out, struct err *err);
 
 #endif

@@ -13,26 +13,11 @@
 #include "base/json.h"
 #include "base/progress.h"
 #include "base/stop.h"
+#include "space/made.h"
 #include "space/net/net.h"
 #include "space/net/solve.h"
 #include "space/place/deciding.h"
 #include "space/place/placing.h"
-
-bool puzzle_is(const char *path)
-{
-	static const char *const ends[] = {".json", ".json.gz", ".json.zst"};
-	size_t n = space_maker(path) ? 0 : strlen(path); /* "net:NAME.json" is a program */
-
-	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-		size_t k = strlen(ends[i]);
-		if (n > k && strcmp(path + n - k, ends[i]) == 0)
-			return true;
-	}
-	return false;
-}
-
-static const char not_one[] = "%s is JSON, but neither a problem of the iopddl contest, which begins with a "
-	"\"problem\", nor one of dnn-partitioning, which says \"maxFPGAs\"";
 
 int puzzle_program(const char *path, int goal, struct buf *name, struct err *err)
 {
@@ -48,7 +33,7 @@ int puzzle_program(const char *path, int goal, struct buf *name, struct err *err
 	else if (rc == 0 && network_looks_like(text.data, text.len))
 		buf_addf(name, NET_PROGRAM, path);
 	else if (rc == 0)
-		rc = err_set(err, not_one, path);
+		rc = err_set(err, MADE_NOT_ONE, path);
 	buf_release(&text);
 	return rc;
 }
@@ -241,7 +226,7 @@ static int solve_text(const struct puzzle_settings *set, const struct buf *text,
 		return rc;
 	}
 	if (!network_looks_like(text->data, text->len))
-		return err_set(err, not_one, set->path);
+		return err_set(err, MADE_NOT_ONE, set->path);
 	if ((rc = network_parse(&net, text->data, text->len, err)) < 0)
 		err_prefix(err, "%s", set->path);
 	else

@@ -21,8 +21,6 @@ struct puzzle_settings {
 	int strategy, goal; /* of placing: enum placing_strategy, enum place_goal */
 };
 
-/* Is that file such a problem, by its name? NAME.json, NAME.json.gz, NAME.json.zst. */
-bool puzzle_is(const char *path);
 /* Appends the name of the program that stands for the problem (space_kind.make), for --strategy. */
 int puzzle_program(const char *path, int goal, struct buf *name, struct err *err);
 int puzzle_solve(const struct puzzle_settings *set, struct err *err);

@@ -47,6 +47,11 @@ for strategy in guided random sweep; do
 	grep -q '^200 evaluations\|nothing was left' "$tmp/out" || fail "$strategy: $(cat "$tmp/out" "$tmp/err")"
 done
 "$BIN/inspect" --space net:40:4:3 2>&1 | grep -q '40 sites' || fail "inspect does not show the sites"
+"$BIN/inspect" net:40:4:3 2>"$tmp/err" && fail "inspect shows what is no file"
+echo '{}' >"$tmp/other.json"
+"$BIN/inspect" "$tmp/other.json" 2>"$tmp/err2" && fail "inspect takes any JSON for a problem"
+grep -q 'neither a problem' "$tmp/err2" || fail "inspect does not say what a problem is: $(cat "$tmp/err2")"
+grep -q 'made up.*--space' "$tmp/err" || fail "inspect does not say how to show a made-up program: $(cat "$tmp/err")"
 "$BIN/search" -q "$tmp/bad.json" --strategy own --steps 50 --out "$tmp/none" 2>&1 |
 	grep -q 'no answer that is allowed' || fail "a hopeless problem has an answer"
 done_ nets_are_programs
