@@ -361,8 +361,9 @@ static void follow_sketch(struct climb *c)
 {
 	struct sketch *d = c->sketch;
 	double work = area_work(c->solver), had = c->best_cost;
+	uint32_t passes = PASSES * d->work < MOST_WORK ? PASSES : 1;
 
-	for (uint32_t i = 0; i < PASSES; i++) {
+	for (uint32_t i = 0; i < passes; i++) {
 		sketch_write(d, c->found ? c->best_cost : INFINITY);
 		if (d->made.over <= 0 && REDUCED_ALLOWED(d->made.cost) &&
 			(c->now.over > 0 || d->made.cost < c->now.cost))
@@ -371,7 +372,7 @@ static void follow_sketch(struct climb *c)
 	fuse(c, d->made.x);
 	note_best(c);
 	c->vain = c->best_cost < had ? 0 : c->vain + 1;
-	c->sketching += PASSES * d->work + area_work(c->solver) - work;
+	c->sketching += passes * d->work + area_work(c->solver) - work;
 }
 
 void climb_restart(struct climb *c, const uint16_t *x)
