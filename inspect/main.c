@@ -16,7 +16,6 @@
 #include "graph/print.h"
 #include "lab/options.h"
 #include "inspect/puzzle.h"
-#include "space/made.h"
 #include "space/space.h"
 
 struct view {
@@ -80,7 +79,7 @@ static int show(const struct inspect_settings *s, const char *path, struct err *
 	if (space_maker(path) && !s->pipeline && !s->space && !s->flip)
 		return err_set(err, "%s is made up by a kind of decision: --space shows what can be decided in it. If "
 			"it stands for a public problem, name the problem's file alone", path);
-	int rc = made_is_file(path) && !s->pipeline ? puzzle_show(path, &out, err) : 0;
+	int rc = space_is_problem(path) && !s->pipeline ? puzzle_show(path, &out, err) : 0;
 	if (rc == 0)
 		rc = s->pipeline ? inspect_pipeline(&in) : s->space || s->flip ? inspect_decisions(&in) : s->memory ?
 			inspect_memory(&in) : s->device ? inspect_device(&in) : view(&in);

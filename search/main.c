@@ -17,7 +17,6 @@
 #include "search/output.h"
 #include "search/parts.h"
 #include "search/puzzle.h"
-#include "space/made.h"
 #include "search/rival.h"
 #include "search/session.h"
 
@@ -407,14 +406,14 @@ static int settle_made(struct settings *set, struct buf *program, struct err *er
 	const struct space_kind *kind = NULL;
 	struct err none = {0};
 
-	if (made_is_file(set->graph) && set->strategy_named) {
+	if (space_is_problem(set->graph) && set->strategy_named) {
 		if (puzzle_program(set->graph, set->goal, program, err) < 0)
 			return -1;
 		set->graph = program->data;
 	}
-	if (!made_is_file(set->graph))
+	if (!space_is_problem(set->graph))
 		kind = space_maker(set->graph);
-	if (!kind && !strchr(set->space, ',') && !made_is_file(set->graph))
+	if (!kind && !strchr(set->space, ',') && !space_is_problem(set->graph))
 		kind = space_kind_find(set->space, &none);
 	if (kind && space_needs_no_device(set->graph, set->space) && !set->device_named)
 		set->device = "none";
@@ -440,7 +439,7 @@ int main(int argc, char **argv)
 	if (rc == 0)
 		rc = settle_made(&set, &program, &err);
 	if (rc == 0) {
-		rc = made_is_file(set.graph) ? run_puzzle(&set, &err) : run(&s, &err);
+		rc = space_is_problem(set.graph) ? run_puzzle(&set, &err) : run(&s, &err);
 		session_close(&s);
 	}
 	search_settings_release(&set);

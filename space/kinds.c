@@ -49,6 +49,19 @@ const struct space_kind *space_maker(const char *program)
 	return NULL;
 }
 
+bool space_is_problem(const char *path)
+{
+	static const char *const ends[] = {".json", ".json.gz", ".json.zst"};
+	size_t n = space_maker(path) ? 0 : strlen(path);
+
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+		size_t k = strlen(ends[i]);
+		if (n > k && strcmp(path + n - k, ends[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
 const char *space_kind_forms(void)
 {
 	static char text[512];

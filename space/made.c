@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "hlo/pack.h"
-#include "space/space.h"
 
 void made_module(struct arena *mem, Hlo__HloInstructionProto **instr, size_t n, const char *name, struct buf *out)
 {
@@ -155,17 +154,4 @@ const char *made_numbers(const char *p, uint64_t *v, int n)
 			p++;
 	}
 	return p;
-}
-
-bool made_is_file(const char *path)
-{
-	static const char *const ends[] = {".json", ".json.gz", ".json.zst"};
-	size_t n = space_maker(path) ? 0 : strlen(path);
-
-	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-		size_t k = strlen(ends[i]);
-		if (n > k && strcmp(path + n - k, ends[i]) == 0)
-			return true;
-	}
-	return false;
 }

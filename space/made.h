@@ -30,9 +30,7 @@ void made_call(struct made *m, const char *target, const char *text, int64_t ele
 /* Adds the root, which holds the problem; appends the program, and releases m. */
 void made_end(struct made *m, const char *target, const void *text, size_t n_text, const char *name, struct buf *out);
 
-/* Is that file a public problem, by its name: NAME.json, perhaps .gz or .zst? But "net:NAME.json" is a program. */
-bool made_is_file(const char *path);
-/* What is said of such a file that holds no problem. */
+/* What is said of a file that is to hold a public problem, by its name, and does not. */
 #define MADE_NOT_ONE                                                                                             \
 	"%s is JSON, but neither a problem of the iopddl contest, which begins with a \"problem\", nor one of " \
 	"dnn-partitioning, which says \"maxFPGAs\""

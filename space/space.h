@@ -334,6 +334,8 @@ struct space {
 const struct space_kind *space_kind_find(const char *kind, struct err *err);
 /* The kind that makes the program of this name, so that no file is read; NULL if none does. */
 const struct space_kind *space_maker(const char *program);
+/* Is that file a public problem, by its name: NAME.json, perhaps .gz or .zst? But "net:NAME.json" is a program. */
+bool space_is_problem(const char *path);
 /* The full names of all kinds, for people; the text lasts as long as the process. */
 const char *space_kind_forms(void);
 /* The same, each with what is decided, and then `more`: for --help. The text lasts until the next call. */
