@@ -29,6 +29,7 @@ struct known { /* what is known of a handle since it was compiled */
 	uint32_t handle;
 	uint32_t ready;	 /* how many executables of it were compiled elsewhere */
 	double compile;	 /* seconds that compiling took; INFINITY: it was loaded and cannot be compiled again */
+	double load;	 /* ... then these are the seconds that loading took; else 0 */
 	double optimal;	 /* seconds that the compiler estimates for a run; 0: it estimates nothing */
 };
 

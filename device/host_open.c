@@ -27,14 +27,14 @@ static int host_compile(struct device *d, enum compile_how how, const char *form
 {
 	struct host *h = host_of(d);
 	const char *options = h->options.len ? h->options.data : "";
+	bool loaded = strcmp(format, FORMAT_EXECUTABLE) == 0;
 	if (how == COMPILE_APPLIED && host_apply_options(h, &options, err) < 0)
 		return -1;
 	int rc = *h->target ? host_compile_for(h, how, format, options, p, n, want, out, err)
 			    : host_compile_with(h, format, options, p, n, want, true, NULL, out, err);
 	if (rc == 0)
-		note_known(h, out, &(struct known){.compile = strcmp(format, FORMAT_EXECUTABLE) == 0 ? INFINITY
-			: out->seconds,
-			.optimal = out->optimal_seconds});
+		note_known(h, out, &(struct known){.compile = loaded ? INFINITY : out->seconds,
+			.load = loaded ? out->seconds : 0, .optimal = out->optimal_seconds});
 	return rc;
 }
 
@@ -190,11 +190,12 @@ static void note_cores(struct host *h)
 		snprintf(i->machine + used, sizeof i->machine - used, ", run on %u of them", i->cores);
 }
 
-static void find_crew(struct host *h, int most)
+/* `core`: the worker's own. */
+static void find_crew(struct host *h, const int *core, size_t n, int most)
 {
 	if (!most)
 		return;
-	h->crew = cores_beside(h->base.core, h->base.n_cores, &h->n_crew);
+	h->crew = cores_beside(core, n, &h->n_crew);
 	if (most > 0 && h->n_crew > (size_t)most)
 		h->n_crew = (size_t)most;
 }
@@ -267,11 +268,12 @@ struct device *host_open(const struct device_options *o, struct err *err)
 		h->borrowed = MEM_NEW(o->n_beside, int);
 		memcpy(h->borrowed, o->beside, o->n_beside * sizeof *h->borrowed);
 		h->n_borrowed = o->n_beside;
+		find_crew(h, h->borrowed, h->n_borrowed, o->crew);
 	} else if (times(h, o) || (!*h->target && o->core)) {
 		if (core_set_take(&h->cores, name, o->core, o->cores, o->wait, err) < 0)
 			goto fail;
 		note_cores(h);
-		find_crew(h, o->crew);
+		find_crew(h, h->base.core, h->base.n_cores, o->crew);
 	}
 	note_devices(h);
 	if (host_set_up(h, err) < 0 || take_accelerator(h, o->wait, err) < 0)

@@ -22,6 +22,7 @@
 #define AA_SHARE 0.05  /* of the measuring time, after that */
 #define AA_SECONDS 0.1 /* of one A/A pair */
 #define AA_COMPILE 1.0 /* seconds of compiling above which its second load is not compiled anew */
+#define AA_LOAD 1.0    /* seconds of loading above which there is no second load */
 
 /* The worker's measurement: estimates of a, b, ratio, delta without any prior. */
 struct raw_timing {
@@ -116,12 +117,14 @@ static void learn_prior(struct host *h, uint32_t a, double seconds)
 	timing_release(&t);
 }
 
-/* Should one more A/A pair be made for a program of this duration? */
-static bool worth_learning(const struct host *h, double seconds)
+/* Should one more A/A pair be made for a program, which takes so long to run? */
+static bool worth_learning(struct host *h, uint32_t a, double seconds)
 {
+	const struct known *k = host_known(h, a);
+
 	double n = prior_weight(&h->prior, seconds);
 	bool lucky = prior_variance(&h->prior, seconds) > LARGE_LUCK * LARGE_LUCK;
-	if (!h->child.pid || seconds > AA_SECONDS)
+	if (!h->child.pid || seconds > AA_SECONDS || (k && k->load > AA_LOAD))
 		return false;
 	return n < (lucky ? AA_LUCKY : AA_FIRST) || h->measured_aa < AA_SHARE * h->measured;
 }
@@ -147,7 +150,7 @@ static double unseen(struct host *h, uint32_t a, const struct timing *t,
 {
 	if (t->instances < 2) {
 		for (int i = 0; i < AA_BEFORE && prior_weight(&h->prior, seconds) < AA_BEFORE &&
-				worth_learning(h, seconds);
+				worth_learning(h, a, seconds);
 			i++)
 			learn_prior(h, a, seconds);
 		return prior_variance(&h->prior, seconds);
@@ -179,7 +182,7 @@ int host_pair(struct device *d, uint32_t a, uint32_t b, const struct precision *
 	out->ratio_se = sqrt(raw.ratio.se * raw.ratio.se + more);
 	out->delta_se = sqrt(raw.delta.se * raw.delta.se + more * middle * middle);
 	h->measured += out->wall;
-	if (out->instances < 2 && !out->gave_up && worth_learning(h, raw.a.value))
+	if (out->instances < 2 && !out->gave_up && worth_learning(h, a, raw.a.value))
 		learn_prior(h, a, raw.a.value);
 	return 0;
 }

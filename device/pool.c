@@ -123,7 +123,7 @@ struct pool *pool_open(const struct device_options *o, const int *core, size_t n
 	for (uint32_t i = 0; i < helpers; i++) {
 		struct helper *h = &p->helper[i];
 		*h = (struct helper){.pool = p, .options = *o};
-		h->options.jobs = 0;
+		h->options.jobs = h->options.crew = 0;
 		if (n)
 			choose_cores(h, i, n_other >= n ? other : core, n_other >= n ? n_other : n, n);
 		if (pthread_create(&h->thread, NULL, work, h) != 0) {

@@ -8,6 +8,7 @@
 #include "base/stat.h"
 #include "base/talk.h"
 #include "device/prior.h"
+#include "search/stations.h"
 #include "search/verdict.h"
 
 #define VERDICT_WORKERS 6
@@ -31,6 +32,8 @@
 struct kept {
 	struct buf side[2]; /* executables of what is too dear to compile in each; empty otherwise */
 	bool decided;	    /* whether there are to be any */
+	double load;	    /* seconds that loading one of them took; 0: none was loaded */
+	bool swap;	    /* the next worker makes side 1 first: what is loaded first may be faster */
 	double pair;	    /* seconds that timing both took, with making their inputs */
 	bool compared;	    /* the numbers were, by one of them */
 };
@@ -67,6 +70,7 @@ static int make_side(struct lab *lab, const uint8_t *config, struct device *d, i
 		take_spare(spares, how, program, kept);
 	if (rc == 0 && kept->len) {
 		rc = device_compile(d, COMPILE_DEFAULT, FORMAT_EXECUTABLE, kept->data, kept->len, 0, out, err);
+		k->load = fmax(k->load, out->seconds);
 		if (rc < 0 || out->outcome == OUTCOME_OK)
 			goto out;
 		compiled_release(out);
@@ -104,23 +108,44 @@ static void advise(struct verdict *v)
 			v->default_faults, v->tuned_faults);
 }
 
+/* Makes both sides, unless they are `ready`. Adds up the seconds that this took. */
+static int make_sides(struct lab *lab, const uint8_t *config, struct worker *w, struct kept *k, struct compiled c[2],
+	enum outcome *outcome, double *seconds, struct err *err)
+{
+	int rc = 0;
+
+	for (int i = 0; i < 2 && rc == 0; i++) {
+		int side = i ^ k->swap;
+		if (w->ready && w->ready[side].outcome == OUTCOME_OK) {
+			c[side] = w->ready[side];
+			w->ready[side] = (struct compiled){0};
+		} else {
+			rc = make_side(lab, config, w->device, side, k, &c[side], err);
+		}
+		*seconds += c[side].seconds;
+		if (*outcome == OUTCOME_OK)
+			*outcome = c[side].outcome;
+	}
+	k->swap = !k->swap;
+	return rc;
+}
+
 /* Runs the compiler's own program against ours: two modules, two ways of compiling. `p` NULL: they are not timed. */
-static int time_against_compiler(struct verdict *v, struct lab *lab, const uint8_t *config, struct device *d,
+static int time_against_compiler(struct verdict *v, struct lab *lab, const uint8_t *config, struct worker *w,
 	const struct precision *p, struct kept *k, struct timing *t, struct err *err)
 {
 	struct compiled c[2] = {{0}, {0}};
+	struct device *d = w->device;
 	double seconds = 0, start;
-	int rc = 0;
+	int rc = make_sides(lab, config, w, k, c, &t->outcome, &seconds, err);
 
-	for (int side = 0; side < 2 && rc == 0; side++) {
-		rc = make_side(lab, config, d, side, k, &c[side], err);
-		seconds += c[side].seconds;
-		if (t->outcome == OUTCOME_OK)
-			t->outcome = c[side].outcome;
-	}
 	start = now_seconds();
-	if (rc == 0 && t->outcome == OUTCOME_OK && p)
-		rc = device_pair(d, &c[0], &c[1], p, t, err);
+	if (rc == 0 && t->outcome == OUTCOME_OK && p) {
+		struct precision q = *p;
+		if (2 * k->load > p->max_seconds)
+			q.instances = 1; /* further loads would take longer than the timing */
+		rc = device_pair(d, &c[0], &c[1], &q, t, err);
+	}
 	k->pair = now_seconds() - start;
 	if (rc == 0 && t->outcome == OUTCOME_OK && !k->compared &&
 		(!lab->space->ops->apply_whole || lab->space->ops->prepares)) { /* parts.h does it for the others */
@@ -303,20 +328,21 @@ size_t verdict_workers(const struct verdict_options *o, double each)
 }
 
 /* Runs both programs on one worker: times them if `timed`; the first worker also compares their numbers. */
-static int weigh(struct verdict *v, struct lab *lab, const uint8_t *config, struct device *d, bool timed,
+static int weigh(struct verdict *v, struct lab *lab, const uint8_t *config, struct worker *w, bool timed,
 	double seconds, struct kept *k, struct timing *t, struct err *err)
 {
+	const struct device *d = w->device;
 	struct precision p = {.target = 0.0005, .max_seconds = seconds / VERDICT_WORKERS,
 		.instances = VERDICT_INSTANCES, .min_pairs = 20, .give_up = -1, .patient = true};
 	int rc;
 
 	if (!d || device_info(d)->kind != COST_MEASURED)
 		return 0;
-	rc = time_against_compiler(v, lab, config, d, timed ? &p : NULL, k, t, err);
+	rc = time_against_compiler(v, lab, config, w, timed ? &p : NULL, k, t, err);
 	if (rc == 0) {
 		v->outcome = t->outcome;
 		v->kind = t->kind;
-		v->cores = device_info(d)->cores;
+		v->cores = v->cores ? v->cores : device_info(d)->cores;
 	}
 	return rc;
 }
@@ -359,6 +385,7 @@ static int weigh_all(struct verdict *v, struct lab *lab, const uint8_t *config, 
 	struct weighed weighed[QUANTITY_COUNT] = {{0}};
 	struct timing t[VERDICT_WORKERS] = {{0}};
 	struct kept k = {0};
+	struct worker w = {0};
 	size_t n = 0, want = 1, wanted = 1;
 	double seconds = o->seconds > 0 ? o->seconds : VERDICT_SECONDS;
 	bool timed = false;
@@ -366,21 +393,20 @@ static int weigh_all(struct verdict *v, struct lab *lab, const uint8_t *config, 
 	int rc = 0;
 
 	while (rc == 0 && n < want && v->outcome == OUTCOME_OK && v->numbers.outcome == OUTCOME_OK) {
-		struct device *d = NULL;
-		if (o->device && !(d = device_open(o->device, err)))
-			rc = -1;
+		rc = worker_next(&w, o->device, k.decided ? k.side : NULL, want - n, err);
 		if (rc == 0 && n == 0)
-			rc = ask_figures(v, lab, config, d, weighed, &timed, err);
-		if (d && timed) {
+			rc = ask_figures(v, lab, config, w.device, weighed, &timed, err);
+		if (w.device && timed) {
 			wanted = VERDICT_WORKERS;
-			run = device_info(d)->quantity;
+			run = device_info(w.device)->quantity;
 		}
 		if (rc == 0 && v->measured && v->outcome == OUTCOME_OK)
-			rc = weigh(v, lab, config, d, timed, seconds, &k, &t[n], err);
+			rc = weigh(v, lab, config, &w, timed, seconds, &k, &t[n], err);
 		if (n++ == 0 && timed)
-			want = verdict_workers(o, k.pair);
-		device_close(d);
+			want = verdict_workers(o, k.pair + 2 * k.load / (double)(w.room ? w.room : 1));
+		worker_close(&w);
 	}
+	stations_close(w.at);
 	if (rc == 0 && v->outcome == OUTCOME_OK && timed) {
 		weighed[run] = interval(v, t, n, wanted);
 		v->few = n < wanted;

@@ -5,7 +5,8 @@
  * fresh workers, one after the other. Each runs two whole programs alternately: the compiler's own against the tuned
  * one, with two loaded instances of each side in random order. The first worker also compares the numbers of both on
  * several kinds of input (search/numbers.h). Each worker compiles for itself, unless that took more than twice as long
- * as the running: then all load what the first one compiled.
+ * as the running: then all load what the first one compiled, several side by side (stations.h), and if loading takes
+ * long as well, each loads one instance of each side.
  *
  * If runs are long, a worker runs each side once. If six such workers would take too long (longer than
  * --verdict-seconds, or than the search; a minute in any case), there are fewer of them, down to one. Few workers

@@ -1,9 +1,11 @@
 /*
  * check_crew.c - on which cores a plugin's threads compile: those of the worker, and for large programs also others, as
- * far as nobody measures there. The fake plugin makes threads as XLA:CPU does and says where they may run.
+ * far as nobody measures there; and that a verdict's workers load side by side. The fake plugin makes threads as
+ * XLA:CPU does, and says where they may run.
  */
 #include <stdlib.h>
 #include "device/machine.h"
+#include "search/stations.h"
 #include "tests/device_fixture.h"
 
 /* Compiles a program of so many bytes. The fake's answer must be this one. */
@@ -86,6 +88,46 @@ static void cores_on_which_others_measure_are_left_alone(void)
 	device_close(d);
 }
 
+/* After the first worker, those of a verdict load their programs side by side, and are then timed one by one. */
+static void workers_load_side_by_side(void)
+{
+	struct device_options o = {.backend = fixture_plugin, .deadline = PATIENT, .wait = true, .crew = JOBS_ALL};
+	struct precision p = {.max_seconds = 0.01, .instances = 1, .give_up = -1};
+	struct buf side[2] = {{0}, {0}};
+	struct worker w = {0};
+	struct err err = {{0}};
+	size_t together = 0;
+
+	fixture_program("us=10", &side[0]);
+	fixture_program("us=20", &side[1]);
+	CHECK(worker_next(&w, &o, NULL, 6, &err) == 0 && w.device && !w.ready && w.room >= 1);
+	if (!w.device)
+		return;
+	o.core = device_info(w.device)->core + 1;
+	bool alone = w.room == 1;
+	worker_close(&w);
+	for (size_t left = 5; left > 0; left--) {
+		struct timing t = {0};
+		if (!CHECK(worker_next(&w, &o, side, left, &err) == 0))
+			break;
+		together += w.ready != NULL;
+		if (w.ready && CHECK(w.ready[0].outcome == OUTCOME_OK && w.ready[1].outcome == OUTCOME_OK)) {
+			CHECK(device_pair(w.device, &w.ready[0], &w.ready[1], &p, &t, &err) == 0);
+			if (!CHECK(t.outcome == OUTCOME_OK && t.ratio > 0))
+				printf("\t%zu left: %s, %s, ratio %g\n", left, outcome_name(t.outcome), t.detail,
+					t.ratio);
+		}
+		timing_release(&t);
+		worker_close(&w);
+	}
+	CHECK(w.at == NULL);
+	CHECK(alone ? together == 0 : together >= 4); /* the last one may be alone */
+	CHECK_INT(fixture_leftovers(), 0);
+	CHECK(fixture_no_children());
+	buf_release(&side[0]);
+	buf_release(&side[1]);
+}
+
 int main(void)
 {
 	if (!fixture_begin()) {
@@ -95,6 +137,7 @@ int main(void)
 	setenv("FAKE_PLUGIN", "fake:crew=1", 1);
 	RUN(large_programs_use_other_cores);
 	RUN(cores_on_which_others_measure_are_left_alone);
+	RUN(workers_load_side_by_side);
 	fixture_end();
 	return test_done();
 }

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 #include "base/mem.h"
 #include "device/machine.h"
 
@@ -28,6 +29,7 @@ struct crew {
 	pthread_mutex_t lock;
 	pthread_cond_t over;
 	bool spread, watched;
+	long caller; /* a thread that is spread as well; 0: none */
 };
 
 static void list_threads(long **thread, size_t *n, size_t *cap)
@@ -61,6 +63,8 @@ static void move(const struct crew *c, const int *core, size_t n)
 
 	for (size_t i = 0; i < c->n_threads; i++)
 		thread_pin(c->thread[i], core, n, &ignored);
+	if (c->caller)
+		thread_pin(c->caller, core, n, &ignored);
 }
 
 /* Keeps the threads that were not there before. */
@@ -157,10 +161,24 @@ static void *watch(void *ctx)
 	return NULL;
 }
 
-void crew_spread(struct crew *c)
+/* Moves whatever threads there are: those that the caller started elsewhere are there. */
+static void recall_all(const struct crew *c)
+{
+	long *thread = NULL;
+	size_t n = 0, cap = 0;
+	struct err ignored;
+
+	list_threads(&thread, &n, &cap);
+	for (size_t i = 0; i < n; i++)
+		thread_pin(thread[i], c->core, c->n_own, &ignored);
+	mem_free(thread);
+}
+
+void crew_spread(struct crew *c, bool caller)
 {
 	if (!c)
 		return;
+	c->caller = caller ? (long)gettid() : 0;
 	use_free_cores(c);
 	c->spread = true;
 	c->watched = pthread_create(&c->watch, NULL, watch, c) == 0;
@@ -177,5 +195,7 @@ void crew_gather(struct crew *c)
 	if (c->watched)
 		pthread_join(c->watch, NULL);
 	move(c, c->core, c->n_own);
+	if (c->caller)
+		recall_all(c);
 }
 #endif

@@ -24,7 +24,7 @@ struct crew *crew_raise(struct pjrt *p, const int *own, size_t n_own, const int 
  * Lets the threads use the other cores, but none on which another process measures; that is looked at again and again
  * until crew_gather. Accept NULL.
  */
-void crew_spread(struct crew *c);
+void crew_spread(struct crew *c, bool caller); /* `caller`: the calling thread as well, which only loads */
 void crew_gather(struct crew *c);
 
 #endif

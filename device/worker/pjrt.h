@@ -49,6 +49,7 @@ void ready_release(struct ready *r);
 struct program *program_new(struct pjrt *p, const char *format, const void *code, size_t n,
 	const char *options, bool keep, struct ready *ready, struct refusal *v);
 void program_free(struct program *g); /* accepts NULL */
+bool program_loaded(const struct program *g); /* was it given as an executable? */
 /* The optimised HloModuleProto; empty where the plugin cannot say. */
 const struct buf *program_optimised(const struct program *g);
 uint64_t program_hash(const struct program *g); /* of the optimised module; 0: unknown */

@@ -148,12 +148,21 @@ static bool layouts_differ(const struct instance *a, const struct instance *b)
 	return false;
 }
 
-/* The instances to run: two where one program runs on two inputs, for the outputs of both are wanted. */
+/*
+ * The instances to run: two where one program runs on two inputs, for the outputs of both are wanted. The second is
+ * kept for the next inputs, because loading a large program takes longer than running it.
+ */
 static int choose_instances(const struct program_pair *q, struct instance *x[2], struct refusal *v)
 {
 	for (int side = 0; side < 2; side++) {
-		bool again = q->fresh || (side == 1 && q->program[0] == q->program[1]);
-		x[side] = again ? instance_new(q->program[side], false, v) : program_instance(q->program[side]);
+		struct program *g = q->program[side];
+		bool twin = side == 1 && q->program[0] == g;
+		if (q->fresh)
+			x[side] = instance_new(g, false, v);
+		else if (twin && !g->twin)
+			x[side] = g->twin = instance_new(g, false, v);
+		else
+			x[side] = twin ? g->twin : program_instance(g);
 		if (!x[side])
 			return -1;
 	}
@@ -214,7 +223,9 @@ int program_compare(const struct program_pair *q, struct buf *out, struct refusa
 	if (rc < 0)
 		out->len = before;
 	for (int side = 0; side < 2; side++)
-		if (x[side] && x[side] != program_instance(q->program[side]))
+		if (x[side] && x[side] == q->program[side]->twin)
+			instance_drop_outputs(x[side]);
+		else if (x[side] && x[side] != program_instance(q->program[side]))
 			instance_free(x[side]);
 	return rc;
 }

@@ -29,4 +29,12 @@ void instance_release(struct instance *i)
 	instance_drop_outputs(i);
 	destroy_loaded(i->program->pjrt, i->exe);
 }
+
+void instance_free(struct instance *i)
+{
+	if (!i)
+		return;
+	instance_release(i);
+	mem_free(i);
+}
 #endif

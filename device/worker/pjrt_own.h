@@ -53,7 +53,7 @@ struct instance {
 
 struct program {
 	struct pjrt *pjrt;
-	struct instance first;
+	struct instance first, *twin; /* twin: a second load, to be compared with the first; NULL: none yet */
 	PJRT_Executable *exe;
 	size_t n_params, n_outputs;
 	struct type *param;

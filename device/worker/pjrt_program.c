@@ -297,6 +297,7 @@ void program_free(struct program *g)
 		pjrt_check(g->pjrt, g->pjrt->api->PJRT_Executable_Destroy(&d), "", &ignored);
 	}
 	instance_release(&g->first);
+	instance_free(g->twin);
 	buf_release(&g->optimised);
 	buf_release(&g->code);
 	buf_release(&g->serialised);
@@ -308,6 +309,11 @@ void program_free(struct program *g)
 const struct buf *program_optimised(const struct program *g)
 {
 	return &g->optimised;
+}
+
+bool program_loaded(const struct program *g)
+{
+	return g->given;
 }
 
 uint64_t program_hash(const struct program *g)

@@ -35,14 +35,6 @@ struct instance *instance_new(struct program *g, bool anew, struct refusal *v)
 	return i;
 }
 
-void instance_free(struct instance *i)
-{
-	if (!i)
-		return;
-	instance_release(i);
-	mem_free(i);
-}
-
 /* Waits for all; the first refusal counts. */
 static int await_all(struct pjrt *p, PJRT_Event **done, struct refusal *v)
 {

@@ -37,13 +37,15 @@ static struct rusage used_so_far(void)
  * Chooses the instances of both sides. With one each, compiling made them. With one each of the same program, the other
  * is a second load, on either side by chance. Of several that are compiled, the first are those that compiling made. Of
  * several that are loaded, each is loaded when it is first run; measure.c draws which side that is, except for the very
- * first, because the order of loading is one of the things that make instances differ.
+ * first, because the order of loading is one of the things that make instances differ. A program that was given as an
+ * executable is loaded already, and to load a large one takes ten seconds: its first instance is that.
  */
 static void choose_instances(struct timed *s, uint32_t n, struct rng *r)
 {
 	int first = s->program[0] == s->program[1] ? (int)rng_below(r, 2) : 0;
+	bool loaded = program_loaded(s->program[0]) && (!s->program[1] || program_loaded(s->program[1]));
 
-	if (n > 1 && (!s->anew || !s->program[1] || s->program[0] == s->program[1]))
+	if (n > 1 && !loaded && (!s->anew || !s->program[1] || s->program[0] == s->program[1]))
 		return;
 	s->instance[first][0] = program_instance(s->program[0]);
 	if (s->program[1] && s->program[0] != s->program[1])

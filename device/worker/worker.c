@@ -89,7 +89,7 @@ static void compile(struct worker *w, struct cursor *c, struct buf *out)
 			MOST_PROGRAMS);
 	} else {
 		if (want & WANT_CREW)
-			crew_spread(w->crew);
+			crew_spread(w->crew, strcmp(format, FORMAT_EXECUTABLE) == 0);
 		g = program_new(w->pjrt, format, code, n, options, keep, &ready, &v);
 		crew_gather(w->crew);
 	}
