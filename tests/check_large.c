@@ -273,6 +273,31 @@ static void some_effort(const struct device *d, struct effort *out)
 	out->memory = free_memory;
 }
 
+/* A peak that leaves out temporary memory is not believed, however large it is. */
+static void peaks_have_temporary_memory(void)
+{
+	static const struct {
+		const char *script;
+		uint64_t peak;
+	} t[] = {{"args=1100;temp=1000;peak=1100", 2100}, {"args=1100;temp=1000;peak=400", 2100},
+		{"args=1100;temp=1000;peak=1900", 1900}, {"args=0;temp=1000;peak=1000", 1000},
+		{"args=1100;temp=0;peak=1100", 1100}};
+	struct device *d = fixture_open();
+	struct buf module = {0};
+	struct err err = {{0}};
+
+	for (size_t i = 0; CHECK(d != NULL) && i < sizeof t / sizeof *t; i++) {
+		struct compiled c = {0};
+		fixture_program(t[i].script, &module);
+		CHECK(device_compile(d, COMPILE_DEFAULT, "hlo", module.data, module.len, WANT_MEMORY, &c, &err) == 0);
+		if (!CHECK(c.peak_bytes == t[i].peak))
+			printf("\t%s: %llu\n", t[i].script, (unsigned long long)c.peak_bytes);
+		compiled_release(&c);
+	}
+	buf_release(&module);
+	device_close(d);
+}
+
 /*
  * Memory of large inputs is lent to the plugin, which has room here for none: inputs of one program after the other are
  * made, run and let go. The fake refuses to run what was taken back too soon.
@@ -423,6 +448,7 @@ int main(void)
 		RUN(nobody_waits_longer_than_he_wants);
 		RUN(programs_run_on_several_cores);
 		RUN(large_inputs_are_lent);
+		RUN(peaks_have_temporary_memory);
 	} else {
 		printf("skip: what_is_kept_is_loaded: no fake plugin without the plugin's header\n");
 	}

@@ -252,8 +252,9 @@ static PJRT_Error *cost_analysis(PJRT_Executable_GetCostAnalysis_Args *a)
 }
 static PJRT_Error *memory_stats(PJRT_Executable_GetCompiledMemoryStats_Args *a)
 {
-	a->peak_memory_in_bytes = 12345;
-	a->temp_size_in_bytes = (int64_t)(a->executable->n % 12000);
+	a->argument_size_in_bytes = (int64_t)number(a->executable, "args", 0);
+	a->peak_memory_in_bytes = (int64_t)number(a->executable, "peak", 12345);
+	a->temp_size_in_bytes = (int64_t)number(a->executable, "temp", (double)(a->executable->n % 12000));
 	return NULL;
 }
 

@@ -16,6 +16,7 @@
  *	small=2     ... if all inputs are below 0.01          zero=2  ... if all inputs are zero
  *	chaos=1     share by which the outputs change if an input changes at all
  *	type=int    the outputs are integers
+ *	args=8 temp=9 peak=8    bytes of memory that it tells of its arguments, of temporary values, and at most
  *
  * A program has one output, f32[4]. Like XLA, the plugin dumps the program around fusion if it is asked to, and says
  * which passes it runs (TF_CPP_VMODULE); then it compiles any program.

@@ -333,6 +333,19 @@ int program_serialise(struct program *g, struct buf *out, struct refusal *v)
 	return 0;
 }
 
+/*
+ * The peak that XLA:CPU tells leaves out the temporary memory. Arguments and results are there all the time, so a peak
+ * that is no more than these is not all of it.
+ */
+static uint64_t peak_of(const PJRT_Executable_GetCompiledMemoryStats_Args *m)
+{
+	int64_t lasting = m->argument_size_in_bytes + m->output_size_in_bytes - m->alias_size_in_bytes;
+	int64_t sum = lasting + m->temp_size_in_bytes, told = m->peak_memory_in_bytes;
+	int64_t peak = told > 0 && told >= m->temp_size_in_bytes && (told > lasting || told >= sum) ? told : sum;
+
+	return peak > 0 ? (uint64_t)peak : 0;
+}
+
 void program_facts(struct program *g, struct program_facts *out)
 {
 	struct pjrt *p = g->pjrt;
@@ -348,11 +361,7 @@ void program_facts(struct program *g, struct program_facts *out)
 	if (HAS(p, Executable_GetCompiledMemoryStats) &&
 		pjrt_check(p, p->api->PJRT_Executable_GetCompiledMemoryStats(&m), "", &ignored) ==
 			0) {
-		int64_t sum = m.argument_size_in_bytes + m.output_size_in_bytes +
-			      m.temp_size_in_bytes - m.alias_size_in_bytes;
-		/* The peak that XLA:CPU tells leaves out the temporary memory. */
-		int64_t told = m.peak_memory_in_bytes, peak = told > 0 && told >= m.temp_size_in_bytes ? told : sum;
-		out->peak_bytes = peak > 0 ? (uint64_t)peak : 0;
+		out->peak_bytes = peak_of(&m);
 		out->has_temp = m.temp_size_in_bytes >= 0;
 		out->temp_bytes = out->has_temp ? (uint64_t)m.temp_size_in_bytes : 0;
 		if (!out->code_bytes && m.generated_code_size_in_bytes > 0)
