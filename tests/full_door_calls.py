@@ -4,10 +4,11 @@ types that give way to others', arrays that are gone, values that JAX traces, se
 import threading
 import warnings
 
-from door import end, f32, jax, jnp, np, same, say, through
+from door import end, f32, inside, jax, jnp, np, same, say, through
 from vantage import quick
+from vantage.called import called
 
-LARGE = quick.MOST_COPIED // 4 + 16
+LARGE = (quick.MOST_COPIED + quick.EACH_COPIED) // 4 + 16
 
 
 def check(name, good, why=""):
@@ -34,6 +35,11 @@ def check_ways():
         bare = through(fast.function, (f32(n),), {})
         bare.function = None  # no way out
         check(f"{n} numbers, three times", all(same(bare(f32(n) * k), f32(n) * k + 1) for k in range(3)))
+    many = through(lambda t: [x + 1 for x in t], ([f32(LARGE // 10)] * 20,), {})
+    check("many small results are copied, a large one is not",
+          quick.copied(many._lowered) and not quick.copied(large._lowered))
+    check("... and are right", short(many, [f32(LARGE // 10)] * 20) and same(many([f32(LARGE // 10)] * 20)[7],
+                                                                            f32(LARGE // 10) + 1))
     for name, other in (("shape", f32(9)), ("type", f32(8).astype(jnp.bfloat16)), ("tree", [f32(8)])):
         fast = through(lambda a: jax.tree.map(lambda x: x + 1, a), (f32(8),), {})
         fast(f32(8))
@@ -113,6 +119,21 @@ def check_threads():
         check(f"{n} numbers, four threads", not bad, str(bad))
 
 
+def check_called():
+    """What calls cost is told of both sides, and a function that overwrites its arguments leaves the caller's alone."""
+    for name, function in (("plain", lambda a: a + 1), ("jitted", jax.jit(lambda a: a + 1)),
+                           ("donated", jax.jit(lambda a: a + 1, donate_argnums=0))):
+        fast, given = through(function, (f32(8),), {}), f32(8)
+        cost = called(fast, (given,), {}, ((), ()))
+        check(f"what calls cost, {name}", cost["tuned"] > 0 and cost["jit"] > 0 and cost["calls"] >= 2, str(cost))
+        check(f"... and the argument is still there, {name}", not given.is_deleted() and same(given, f32(8)))
+        inside._check(fast._call, fast._call, function, (given,), {}, fast._lowered, ((), ()))
+        check(f"... after numbers were compared, too, {name}", not given.is_deleted())
+    report = inside.Report("Less.", {"called": {"tuned": 2e-3, "jit": 1e-3, "calls": 9}})
+    check("the report says who is the better one", "jax.jit's is the better one" in repr(report), repr(report))
+
+
+check_called()
 check_ways()
 check_weak()
 check_traced()

@@ -2,7 +2,10 @@
 
 Programs with small results become one operation of a program of jaxlib's (python/inside.c says how). Then compiled code
 of jaxlib's compares trees, types and shapes, and makes the results, as in a call of jax.jit's. Results are copied once.
-From MOST_COPIED bytes on copying costs more than it saves, and the plugin's memory itself becomes an array.
+Where they are large, copying costs more than it saves, and the plugin's memory itself becomes an array. But then each
+array passes through Python, which takes as long as copying some 32 KiB. So many arrays may have more bytes: a training
+step with 456 arguments and 454 results of 1.2 MB took 10% less time than by jax.jit with arrays made of the plugin's
+memory, and 31% less with copies.
 
 Both ways answer NO where a call is not so, or the long way might know better. A type that gives way to others', that of
 Python's own numbers, is another type here: `2.0` times bfloat16 is bfloat16, a float32 times bfloat16 is float32.
@@ -12,23 +15,25 @@ from .lower import as_results, key_data, weak_of
 from .native import Call, library
 from .programs import Refused
 
-MOST_COPIED = 1 << 18
+MOST_COPIED, EACH_COPIED = 1 << 18, 1 << 15  # bytes of all results, and more for each
 NO = object()
 _registered = []
 
 
-def bytes_of(known):
+def copied(known):
+    """Are the results few enough bytes to be copied?"""
     import numpy
     import jax
-    return sum(int(numpy.prod(shape, dtype=numpy.int64)) * jax.numpy.dtype(dtype).itemsize
+    have = sum(int(numpy.prod(shape, dtype=numpy.int64)) * jax.numpy.dtype(dtype).itemsize
                for shape, dtype in known.outputs)
+    return have <= MOST_COPIED + EACH_COPIED * len(known.outputs)
 
 
 def quick(call, known):
     """A function of (args, kwargs) that gives results or NO. None: this program's calls have no short way."""
     if known.layout.fixed or not isinstance(call, Call):
         return None
-    if bytes_of(known) <= MOST_COPIED:
+    if copied(known):
         try:
             return _inside(call, known)
         except (ImportError, AttributeError, Refused):  # a JAX without this interface, or with another one

@@ -1,0 +1,47 @@
+"""What calls cost in the caller's own process: those of a tuned function, beside those of jax.jit.
+
+The verdict of a search is about two programs of one plugin, on so many cores. What a user gains is another figure: the
+way in and out costs something for each array, jaxlib holds another version of the compiler, and uses all cores that
+the process may. So both are called on the arguments that were given, in turns, and the report says how long that took.
+It is said, and decides nothing: a few calls are no measurement that would.
+"""
+import statistics
+import time
+
+ROUNDS, SECONDS = 15, 2.0  # at most; two rounds in any case
+
+
+def copies(tree):
+    """The same values in arrays of their own, which a function that overwrites its arguments may have."""
+    import jax
+    return jax.tree.map(lambda x: x.copy() if isinstance(x, jax.Array) else x, tree)
+
+
+def _overwrites(function, given):
+    import jax
+    mine = copies(given)
+    jax.block_until_ready(function(*mine[0], **mine[1]))
+    return any(isinstance(x, jax.Array) and x.is_deleted() for x in jax.tree.leaves(mine))
+
+
+def _seconds(function, given):
+    import jax
+    jax.block_until_ready(given)
+    start = time.perf_counter()
+    jax.block_until_ready(function(*given[0], **given[1]))
+    return time.perf_counter() - start
+
+
+def called(fast, args, kwargs, static):
+    """Seconds of a call of each, medians: {"tuned": s, "jit": s, "calls": n}."""
+    import jax
+    plain, given = fast.function, (args, kwargs)
+    if not hasattr(plain, "lower"):
+        plain = jax.jit(plain, static_argnums=static[0], static_argnames=static[1])
+    fresh = _overwrites(plain, given)
+    sides, times, end = (fast, plain), ([], []), time.perf_counter() + SECONDS
+    fast(*args, **kwargs)
+    while len(times[0]) < 2 or len(times[0]) < ROUNDS and time.perf_counter() < end:
+        for i in (0, 1) if len(times[0]) % 2 else (1, 0):
+            times[i].append(_seconds(sides[i], copies(given) if fresh else given))
+    return {"tuned": statistics.median(times[0]), "jit": statistics.median(times[1]), "calls": len(times[0])}
