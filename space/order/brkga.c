@@ -5,7 +5,7 @@
  * of the keys. In each generation the elite, the best members, stays as it is. Some members are replaced by mutants,
  * whose keys are random. All others are replaced by children: each key comes from an elite parent with a probability
  * above one half, else from the other parent. The first member of the first generation has the orders that the program
- * has. With a prior, most mutants have keys of its distributions; the others keep what it does not foresee possible.
+ * has. With a prior, most mutants come from it; the others keep what it does not foresee possible.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +13,7 @@
 #include "space/order/list.h"
 #include "space/order/trial.h"
 
+#define WHOLE 0.5     /* the share of these that are orders drawn as a whole; the others' keys come one by one */
 #define FORESEEN 0.75 /* the share of mutants that are drawn from the prior */
 
 struct member {
@@ -45,6 +46,11 @@ static void draw(struct brkga *b, struct member *m)
 {
 	bool foreseen = b->prior && rng_unit(b->t->rng) < FORESEEN;
 
+	if (foreseen && rng_unit(b->t->rng) < WHOLE) {
+		b->prior->draw(b->prior, b->t, m->key);
+		judge(b, m);
+		return;
+	}
 	for (uint32_t i = 0; i < b->n; i++)
 		m->key[i] = foreseen ? b->prior->mean[i] + b->prior->spread[i] * rng_normal(b->t->rng)
 			: rng_unit(b->t->rng);

@@ -36,8 +36,11 @@ struct brkga_options {
 	bool from_nothing; /* no member begins with the orders that the program has */
 };
 #define BRKGA_DEFAULTS {.members = 100, .elite = 20, .mutants = 15, .bias = 0.7}
-struct prior { /* per step of each line, line by line: where it should run, as a share of its line */
-	double *mean, *spread;
+struct prior {
+	double *mean, *spread; /* per step of each line, line by line: where it should run, as a share of its line */
+	/* draws orders of the whole program, from the distributions' own source; `key` gets their places likewise */
+	void (*draw)(const struct prior *prior, struct trial *t, double *key);
+	void *with;
 };
 /* Runs brkga, with mutants drawn from the prior if there is one. */
 void brkga_with(struct trial *t, const struct brkga_options *o, const struct prior *prior);
