@@ -6,11 +6,12 @@
  *
  * For each program it prints these lines:
  *
- *	model	our bytes against the compiler's, for its default order and for its other ways
+ *	model	our bytes against the compiler's, for its default order, our depth-first order, and its other ways
  *	random	of N random configurations: how many the compiler ran exactly as asked, how far the model is off, and in
  *		which share of pairs it ranks two orders as the compiler does
  *	bits	of the first N of these: how many compute the very same bits as the default, on all kinds of input
- *	tuned	what so many seconds of a strategy find, by the compiler's word, against the better of its own ways
+ *	tuned	what so many seconds of a strategy find, by the compiler's word, against the better of its own ways;
+ *		newer XLA has no depth-first way, so orders.py compares with our depth-first order, too
  */
 #include <math.h>
 #include <stdio.h>
@@ -151,6 +152,21 @@ static int try_bits(struct device *d, struct subject *s, const struct settings *
 	return rc;
 }
 
+/* What our own depth-first order needs. Leaves the program in that order. */
+static int try_depth_first(struct device *d, struct space *s, uint8_t *config, struct err *err)
+{
+	uint64_t bytes, model;
+
+	order_base_set(s, config, ORDER_DEPTH_FIRST);
+	model = order_bytes(s, config);
+	if (ask_chained(d, order_program(s), &bytes, NULL, err) < 0)
+		return -1;
+	printf("; depth-first by us %llu, %llu (%+.2f%%)", (unsigned long long)model, (unsigned long long)bytes,
+		percent(model, bytes));
+	order_base_set(s, config, ORDER_COMPILER);
+	return 0;
+}
+
 static int try_program(const char *path, struct device *d, const struct settings *set, struct err *err)
 {
 	struct subject s = {0};
@@ -175,6 +191,7 @@ static int try_program(const char *path, struct device *d, const struct settings
 	if (rc == 0)
 		printf("%s: %u sites; model %llu, compiler %llu (%+.2f%%)", s.name, s.space->n_sites,
 			(unsigned long long)model, (unsigned long long)dflt, percent(model, dflt));
+	rc = rc == 0 ? try_depth_first(d, s.space, config, err) : rc;
 	for (const struct stage_way *w = stage_way(stage_find(order_kind.name, device_info(d)->family)); rc == 0 && w;
 		w = NULL) {
 		if ((rc = ask(d, &s.bytes, w->options, p, &way, NULL, err)) < 0)
