@@ -29,6 +29,42 @@
 #define CALMER 0.98	/* the rate shrinks by this when a sketch fits, */
 #define LEAST_RATE 0.01 /* but not below this */
 
+/*
+ * Finds, for each link, its other end. We go through the links by the variable that they lead to: first we list them
+ * so, then we note where that variable has its own link to each neighbour.
+ */
+static void find_ends(struct sketch *d, size_t links)
+{
+	const struct reduced *m = d->m;
+	size_t *first = MEM_NEW(m->n_vars + 2, size_t), *place = MEM_NEW(m->n_vars + 1, size_t);
+	struct end {
+		uint32_t v, i;
+	} *end = MEM_NEW(links + 1, struct end);
+
+	for (uint32_t v = 0; v < m->n_vars; v++)
+		for (uint32_t i = 0; i < m->var[v].n_links; i++)
+			first[m->var[v].link[i].other + 2]++;
+	for (uint32_t v = 2; v < m->n_vars + 2; v++)
+		first[v] += first[v - 1];
+	for (uint32_t v = 0; v < m->n_vars; v++)
+		for (uint32_t i = 0; i < m->var[v].n_links; i++)
+			end[first[m->var[v].link[i].other + 1]++] = (struct end){v, i};
+	for (uint32_t o = 0; o < m->n_vars; o++) {
+		const struct var *a = &m->var[o];
+		for (uint32_t i = 0; i < a->n_links; i++)
+			place[a->link[i].other] = i;
+		for (size_t e = first[o]; e < first[o + 1]; e++) {
+			size_t link = d->link_at[end[e].v] + end[e].i, back = place[end[e].v];
+			d->out_at[link] = d->in_at[d->link_at[o] + back];
+			d->back[link] = a->link[back].cost;
+			d->work += (double)a->choices * m->var[end[e].v].choices / 2;
+		}
+	}
+	mem_free(first);
+	mem_free(place);
+	mem_free(end);
+}
+
 struct sketch *sketch_new(const struct reduced *m)
 {
 	struct sketch *d = MEM_NEW(1, struct sketch);
@@ -53,16 +89,7 @@ struct sketch *sketch_new(const struct reduced *m)
 			d->in_at[d->link_at[v] + i] = told;
 			told += m->var[v].choices;
 		}
-	for (uint32_t v = 0; v < m->n_vars; v++)
-		for (uint32_t i = 0; i < m->var[v].n_links; i++) {
-			const struct var *o = &m->var[m->var[v].link[i].other];
-			uint32_t back = 0;
-			while (o->link[back].other != v)
-				back++;
-			d->out_at[d->link_at[v] + i] = d->in_at[d->link_at[m->var[v].link[i].other] + back];
-			d->back[d->link_at[v] + i] = o->link[back].cost;
-			d->work += (double)m->var[v].choices * o->choices / 2;
-		}
+	find_ends(d, links);
 	d->told = MEM_NEW(told + 1, double);
 	d->own = MEM_NEW(choices + 1, double);
 	d->sum = MEM_NEW(most + 1, double);

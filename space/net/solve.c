@@ -62,16 +62,26 @@ static bool told_to_stop(const struct solving *s)
 	return s->o->stop && s->o->stop();
 }
 
-/* Lets a walk make steps until some time, or until the thread has made so many. */
+/* Is there time for another step of the walk? */
+static bool has_time(const struct solving *s, const struct walk *w)
+{
+	return now_seconds() + w->slowest < s->limit;
+}
+
+/*
+ * Lets a walk make steps until some time, or until the thread has made so many. It makes one at least, because a step
+ * may take longer than a round, but none that may not end before the search does.
+ */
 static void go(struct worker *t, struct walk *w, double until, uint64_t steps)
 {
-	while (t->steps < steps && !told_to_stop(t->s)) {
+	double now = 0;
+
+	while (now < until && t->steps < steps && !told_to_stop(t->s) && has_time(t->s, w)) {
 		double start = now_seconds();
-		if (start + w->slowest > until)
-			break;
 		climb_step(&w->climb);
 		t->steps++;
-		w->slowest = fmax(w->slowest * 0.98, now_seconds() - start);
+		now = now_seconds();
+		w->slowest = fmax(w->slowest * 0.98, now - start);
 	}
 }
 
@@ -201,7 +211,7 @@ static bool go_on(const struct solving *s)
 	if (s->o->steps && s->worker[0].steps >= s->o->steps)
 		return false;
 	for (uint32_t i = 0; i < s->n_walks; i++)
-		if (now_seconds() + s->walk[i].slowest < s->limit)
+		if (i / s->jobs < s->worker[i % s->jobs].n_begun && has_time(s, &s->walk[i]))
 			return true;
 	return false;
 }
