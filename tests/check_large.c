@@ -280,8 +280,8 @@ static void peaks_have_temporary_memory(void)
 		const char *script;
 		uint64_t peak;
 	} t[] = {{"args=1100;temp=1000;peak=1100", 2100}, {"args=1100;temp=1000;peak=400", 2100},
-		{"args=1100;temp=1000;peak=1900", 1900}, {"args=0;temp=1000;peak=1000", 1000},
-		{"args=1100;temp=0;peak=1100", 1100}};
+		{"args=1100;temp=1000;peak=1112", 2100}, {"args=0;temp=1000;peak=1000", 1000},
+		{"args=1100;temp=0;peak=1104", 1104}};
 	struct device *d = fixture_open();
 	struct buf module = {0};
 	struct err err = {{0}};

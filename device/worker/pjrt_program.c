@@ -334,14 +334,14 @@ int program_serialise(struct program *g, struct buf *out, struct refusal *v)
 }
 
 /*
- * The peak that XLA:CPU tells leaves out the temporary memory. Arguments and results are there all the time, so a peak
- * that is no more than these is not all of it.
+ * The peak that XLA:CPU tells leaves out the temporary memory, but has some bytes of its own. Arguments, results and
+ * temporary memory are there at the same time, so it is never less than their sum.
  */
 static uint64_t peak_of(const PJRT_Executable_GetCompiledMemoryStats_Args *m)
 {
-	int64_t lasting = m->argument_size_in_bytes + m->output_size_in_bytes - m->alias_size_in_bytes;
-	int64_t sum = lasting + m->temp_size_in_bytes, told = m->peak_memory_in_bytes;
-	int64_t peak = told > 0 && told >= m->temp_size_in_bytes && (told > lasting || told >= sum) ? told : sum;
+	int64_t sum = m->argument_size_in_bytes + m->output_size_in_bytes + m->temp_size_in_bytes -
+		      m->alias_size_in_bytes;
+	int64_t peak = m->peak_memory_in_bytes > sum ? m->peak_memory_in_bytes : sum;
 
 	return peak > 0 ? (uint64_t)peak : 0;
 }
