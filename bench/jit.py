@@ -11,7 +11,11 @@ on each set of cores, and both are ratios of runs that alternate within one proc
   tuned    the compiler's own program against the tuned one, both compiled anew by the plugin on these cores
            (examples/run/run_tuned.c, which shares no code with the search)
 
-Their product is how much less time the tuned program takes than jax.jit. Processes differ, so each figure is the median
+Their product is how much less time the tuned program takes than jax.jit. A third is what a caller of vantage.tune has:
+
+  called   the tuned program called as vantage.tune's functions are, with its way in and out, against jax.jit
+
+Processes differ, so each figure is the median
 of --processes. On one core `jit` takes the processor time, which other work on the machine does not change. On several
 cores it takes the time by the clock, and of each side's times the slowest of the fastest quarter. Inputs are those of
 examples/run: floats within +-0.5, whole numbers 0 or 1. PYTHON has jax and jaxlib; give several for several versions
@@ -50,6 +54,7 @@ def options():
     p.add_argument("--rounds", type=int, default=40, help="of each side in a process")
     p.add_argument("--processes", type=int, default=3, help="for each figure")
     p.add_argument("--inside", help=argparse.SUPPRESS)
+    p.add_argument("--tuned", type=pathlib.Path, help=argparse.SUPPRESS)
     o = p.parse_args()
     o.python = o.python or [sys.executable]
     o.cores = o.cores or ["0", "0-%d" % (os.cpu_count() - 1)]
@@ -72,7 +77,18 @@ def source(name):
     sys.exit(f"jit: examples/graphs makes no program called {name}")
 
 
-def measure(name, plugin, rounds):
+def as_called(function, inputs, folder):
+    """The tuned program, as vantage.tune gives it to its caller."""
+    sys.path.insert(0, str(ROOT / "python"))
+    import vantage
+    from vantage import lower, native, tuned
+    known = lower.lower(function, inputs, {})
+    options = dict(line.split("=", 1) for line in (folder / "options.txt").read_text().splitlines())
+    call = native.Call((folder / "tuned.pb").read_bytes(), known.inputs, known.outputs, options)
+    return tuned.Tuned(function, vantage.Report(""), call, known)
+
+
+def measure(name, plugin, rounds, folder):
     os.environ["JAX_PLATFORMS"] = "cpu,plugin"
     import jax
     import numpy as np
@@ -89,6 +105,9 @@ def measure(name, plugin, rounds):
     inputs = jax.tree.map(filled, arguments)
     devices = {"jaxlib": jax.devices("cpu")[0], "plugin": jax.devices("plugin")[0]}
     jitted = {side: jax.jit(function, donate_argnums=donated) for side in devices}
+    if folder:
+        devices["called"] = devices["jaxlib"]
+        jitted["called"] = as_called(function, jax.device_put(inputs, devices["called"]), folder)
     times, results = {side: [] for side in devices}, {}
     alone = len(os.sched_getaffinity(0)) == 1
     clock, typical = (time.process_time, statistics.median) if alone else (time.perf_counter, lower_quarter)
@@ -102,11 +121,12 @@ def measure(name, plugin, rounds):
             if n >= WARM:
                 times[side].append(seconds)
         order.reverse()
-    leaves = [[np.asarray(x) for x in jax.tree.leaves(results[side])] for side in devices]
+    leaves = {side: [np.asarray(x) for x in jax.tree.leaves(results[side])] for side in devices}
     apart = max((float(np.max(np.abs(a - b), initial=0) / (np.mean(np.abs(a)) or 1))
-                 for a, b in zip(*leaves) if a.dtype.kind == "f" and np.isfinite(a).all()), default=0.0)
-    print(json.dumps({"jaxlib": jax.lib.__version__, "seconds": typical(times["jaxlib"]),
-                      "ratio": typical(times["plugin"]) / typical(times["jaxlib"]), "apart": apart}))
+                 for side in devices for a, b in zip(leaves["jaxlib"], leaves[side])
+                 if a.dtype.kind == "f" and np.isfinite(a).all()), default=0.0)
+    print(json.dumps({"jaxlib": jax.lib.__version__, "seconds": typical(times["jaxlib"]), "apart": apart,
+                      **{s: typical(times[s]) / typical(times["jaxlib"]) for s in devices if s != "jaxlib"}}))
 
 
 # Outside: processes, and their table.
@@ -118,11 +138,12 @@ def said(command):
     return done.stdout
 
 
-def by_jit(python, name, cores, o):
+def by_jit(python, name, tuned, cores, o):
+    also = ["--tuned", tuned] if tuned else []
     runs = [json.loads(said(["taskset", "-c", cores, python, __file__, "--inside", name, "--plugin", o.plugin,
-                             "--rounds", o.rounds, name]).splitlines()[-1]) for _ in range(o.processes)]
-    return {"jaxlib": runs[0]["jaxlib"], "seconds": statistics.median(r["seconds"] for r in runs),
-            "ratio": statistics.median(r["ratio"] for r in runs), "apart": max(r["apart"] for r in runs)}
+                             "--rounds", o.rounds, *also, name]).splitlines()[-1]) for _ in range(o.processes)]
+    return {"jaxlib": runs[0]["jaxlib"], "apart": max(r["apart"] for r in runs),
+            **{k: statistics.median(r[k] for r in runs) for k in ("seconds", "plugin", "called") if k in runs[0]}}
 
 
 def by_search(program, tuned, cores, o):
@@ -138,23 +159,24 @@ def by_search(program, tuned, cores, o):
 
 
 def row(name, tuned, cores, python, program, o):
-    jit = by_jit(python, name, cores, o)
+    jit = by_jit(python, name, tuned, cores, o)
+    percent = lambda ratio: f"{100 * (ratio - 1):+.1f}%"  # noqa: E731
     gain = by_search(program, tuned, cores, o) if tuned else None
-    cells = [name, cores, f"{jit['jaxlib']}", f"{1e3 * jit['seconds']:.3g} ms", f"{100 * (jit['ratio'] - 1):+.1f}%",
-             "" if gain is None else f"{100 * (gain - 1):+.1f}%",
-             "" if gain is None else f"{100 * (gain * jit['ratio'] - 1):+.1f}%", f"{jit['apart']:.1g}"]
+    cells = [name, cores, f"{jit['jaxlib']}", f"{1e3 * jit['seconds']:.3g} ms", percent(jit["plugin"]),
+             *([percent(gain), percent(gain * jit["plugin"]), percent(jit["called"])] if tuned else [""] * 3),
+             f"{jit['apart']:.1g}"]
     print("| " + " | ".join(cells) + " |", flush=True)
 
 
 def main():
     o = options()
     if o.inside:
-        return measure(o.inside, o.plugin, o.rounds)
+        return measure(o.inside, o.plugin, o.rounds, o.tuned)
     from again import build
     with tempfile.TemporaryDirectory() as where:
         program = build(pathlib.Path(where))
         print("| program | cores | jaxlib | jax.jit | the plugin's own, against it | tuned, against the plugin's own "
-              "| tuned, against jax.jit | outputs apart |\n|---|---|---|---|---|---|---|---|")
+              "| tuned, against jax.jit | called, against jax.jit | outputs apart |\n" + "|---" * 9 + "|")
         for p in map(pathlib.Path, o.programs):
             tuned = p if p.is_dir() else None
             for cores in o.cores:
