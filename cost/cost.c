@@ -37,6 +37,7 @@
 
 /* A region is not measured precisely if one side is this many times slower. */
 #define REGION_GIVE_UP 4
+#define LATELY 0.2 /* the weight of the last one in a mean of what was lately */
 #define CONFIRMED 4 /* the error that is worth reaching is so many times smaller in a confirmation */
 
 /* The charge for a kernel of this program. */
@@ -131,6 +132,11 @@ void cost_set_worth(struct cost *c, const struct worth *w)
 	c->worth = *w;
 }
 
+void cost_note_compiling(struct cost *c, double seconds)
+{
+	c->compiling = c->compiling > 0 ? (1 - LATELY) * c->compiling + LATELY * seconds : seconds;
+}
+
 /* Measures a region, or takes what a helper measured. `anew`: whatever was measured before does not count. */
 static int measure_region(struct cost *c, struct region *r, const struct precision *p, bool anew, struct price *out,
 	struct delta *d, struct err *err)
@@ -146,6 +152,8 @@ static int measure_region(struct cost *c, struct region *r, const struct precisi
 	else
 		c->totals.inside += t.compiling + t.inside;
 	d->compiling = fmax(d->compiling, t.compiling);
+	if (t.compiling > 0)
+		cost_note_compiling(c, t.compiling);
 	/* A confirmation takes its own time, and how long a part runs has little to do with its size. */
 	took = (t.ahead > 0 ? t.ahead : now_seconds() - start) - fmax(t.inside - p->max_seconds, 0);
 	if (p->instances < 2 && !r->whole)

@@ -140,6 +140,7 @@ int cost_expect(struct cost *c, const uint8_t *a, const uint8_t *b, uint32_t cop
 int cost_takes(struct cost *c, const uint8_t *a, const uint8_t *b, double *seconds, size_t *bytes, struct err *err);
 double cost_takes_of(const struct cost *c, size_t bytes); /* the same of so many bytes of modules */
 void cost_set_pace(struct cost *c, double seconds, size_t bytes);
+void cost_note_compiling(struct cost *c, double seconds); /* both sides of a region took so long to compile */
 void cost_note_pace(struct cost *c, size_t bytes, double seconds); /* a pair of so many bytes took so long */
 /* Sets what costs are worth from now on. In a confirmation a quarter of the error is worth reaching. */
 void cost_set_worth(struct cost *c, const struct worth *w);

@@ -10,15 +10,16 @@
 #include "cost/own.h"
 
 /*
- * A pair that takes longer is nearly all compiling. Then two helpers have it sooner, one side each, and the search,
- * which cannot go on without it, waits half as long.
+ * A pair that takes longer to compile is nearly all compiling. Then two helpers have it sooner, one side each, and the
+ * search, which cannot go on without it, waits half as long. (Not by the pace: that is of the time that a pair took
+ * here, which is short for what was compiled ahead, and so the rule would undo itself.)
  */
 #define DEAR 2.0 /* seconds */
 
-static bool as_pair(const struct cost *c, const struct region *r, uint32_t copies)
+static bool as_pair(const struct cost *c, uint32_t copies)
 {
 	return copies == 1 && device_measures_ahead(c->device) &&
-	       (device_info(c->device)->helpers == 1 || pace_of(&c->pace, r->a.len + r->b.len) < DEAR);
+	       (device_info(c->device)->helpers == 1 || c->compiling < DEAR);
 }
 
 /*
@@ -33,7 +34,7 @@ static int expect_region(struct cost *c, struct region *r, size_t regions, uint3
 
 	if (found != 0)
 		return found < 0 ? -1 : 0;
-	if (as_pair(c, r, copies)) {
+	if (as_pair(c, copies)) {
 		struct errand e = {.module = {r->a, r->b}, .alike = r->alike,
 			.precision = cost_region_precision(c, r, regions, NULL)};
 		r->a = r->b = (struct buf){0};

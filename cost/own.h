@@ -20,6 +20,7 @@ struct cost {
 	enum quantity quantity;
 	enum pricing how;
 	struct cost_options o;
+	double compiling; /* seconds that both sides of a region took lately, on the mean */
 	double part; /* charge for a kernel of this program */
 	struct worth worth;
 	struct pace pace; /* of regions that are priced for the first time */
