@@ -3,9 +3,9 @@
 # Uses a fake plugin whose compiling only sleeps, so a machine of two cores shows what one of sixty-four would do. A
 # search prices candidates of a real program while HELPERS workers compile ahead. Prints, for each number of helpers:
 # workers (the helpers and the one that measures, which compiles when it would only wait), evaluations, seconds, seconds
-# of compiling that went into prices, and their share of the time of all workers. All programs take equally long, so no
-# step is kept, and the compilations that a kept step makes useless are not seen here. SLOW: seconds of one compilation
-# (10). SECONDS_EACH: about how many seconds each run takes (120).
+# of compiling that went into prices, and their share of the time of all workers. All programs take equally long, but a
+# kernel less saves time, so most steps are kept. What a kept step makes useless, and confirmations, do not count.
+# SLOW: seconds of one compilation (10). SECONDS_EACH: about how many seconds each run takes (120).
 set -u
 cd "$(dirname "$0")/.." || exit 1
 bin=${BIN:-bin} b=${B:-build/release} slow=${SLOW:-10} each=${SECONDS_EACH:-120}

@@ -2,9 +2,9 @@
 # array.sh [TASKS...]: what several collectors give that work side by side, as the tasks of a job array do.
 # Each has a store and a seed of its own, and reads one merged store as its cache (--cache), as examples/slurm does it.
 # A fake plugin whose compiling only sleeps lets one machine show what as many would do. Prints, for each number of
-# tasks (1 2 4 8 16): samples, samples a second of one task, and this as a share of what one task alone has; then what
-# the merged store is worth, the share of regions that a further task finds in it. SLOW: seconds of one compilation
-# (0.5). SECONDS_EACH: how long each run samples (40).
+# tasks (1 2 4 8 16): samples, regions measured a second by one task, and this as a share of what one task alone has
+# (samples have very different numbers of regions); then what the merged store is worth, the share of regions that a
+# further task finds in it. SLOW: seconds of one compilation (0.5). SECONDS_EACH: how long each run samples (40).
 set -u
 cd "$(dirname "$0")/.." || exit 1
 bin=$(realpath "${BIN:-bin}") plugin=$(realpath "${B:-build/release}/tests/fake_plugin.so")
@@ -32,9 +32,10 @@ for n in ${@:-1 2 4 8 16}; do
 	done
 	wait
 	for ((i = 1; i <= n; i++)); do
-		echo "$(number samples "$dir/t$n.$i.json") $(number samples_per_second "$dir/t$n.$i.json")"
+		f=$dir/t$n.$i.json
+		echo "$(number samples "$f") $(number regions "$f") $(number cached_share "$f") $(number seconds "$f")"
 	done | awk -v n="$n" -v file="$dir/alone" '
-		{ samples += $1; rate += $2 }
+		{ samples += $1; rate += $2 * (1 - $3) / $4 }
 		END {
 			if ((getline alone <file) <= 0) { alone = rate / n; print alone >file }
 			printf "%6d %8d %14.2f %9.0f%%\n", n, samples, rate / n, 100 * rate / n / alone }'
