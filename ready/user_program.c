@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "base/io.h"
+#include "base/talk.h"
 #include "device/backend.h"
 
 #define LIST_BYTES 700 /* the most bytes of names in a sentence */
@@ -181,6 +182,36 @@ static int lower(struct user_program *p, const char *path, const struct buf *fil
 	return rc;
 }
 
+/* The number after a word in the first line of a text; 1 where it does not stand. */
+static uint32_t said_in_first_line(const struct buf *text, const char *word)
+{
+	const char *end = memchr(text->data, '\n', text->len);
+	size_t n = end ? (size_t)(end - text->data) : text->len;
+	const char *at = memmem(text->data, n, word, strlen(word));
+	char number[12] = "";
+
+	if (!at)
+		return 1;
+	at += strlen(word);
+	for (size_t i = 0; i < sizeof number - 1 && at + i < text->data + n && at[i] >= '0' && at[i] <= '9'; i++)
+		number[i] = at[i];
+	return (uint32_t)strtoul(number, NULL, 10);
+}
+
+/* HLO as text says over how many devices it is spread, which the message it becomes does not. */
+static void tell_spread(const struct user_program *p, const struct buf *text, const struct device *d)
+{
+	struct spread here = device_info(d)->spread, said = {said_in_first_line(text, "replica_count="),
+		said_in_first_line(text, "num_partitions=")};
+
+	if (said.partitions > 1 && said.partitions != spread_partitions(here))
+		talk("%s is written for %u partitions, and opened for %u; --partitions %u opens it as it is written",
+			p->name, said.partitions, spread_partitions(here), said.partitions);
+	if (said.replicas > 1 && said.replicas != spread_replicas(here))
+		talk("%s is written for %u replicas, and opened for %u; --replicas %u opens it as it is written",
+			p->name, said.replicas, spread_replicas(here), said.replicas);
+}
+
 static int read_program(struct user_program *p, const char *path, struct device *d, struct err *err)
 {
 	struct buf file = {0};
@@ -189,6 +220,8 @@ static int read_program(struct user_program *p, const char *path, struct device 
 		rc = lower(p, path, &file, d, err);
 	else if (rc == 0)
 		rc = graph_parse(&p->graph, file.data, file.len, path, err);
+	if (rc == 0 && d && file.len > 9 && memcmp(file.data, "HloModule", 9) == 0)
+		tell_spread(p, &file, d);
 	buf_release(&file);
 	return rc;
 }

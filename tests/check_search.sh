@@ -331,6 +331,17 @@ answers '"compiled":1,.*"kept":[1-9].*"refuted":0,.*"checks":\[\]' e
 grep -q '"instances":0,"pairs":0,' out || fail "bytes were timed: $(cat out)"
 done_ exact_figures
 
+# A text that says over how many devices it is spread, opened for one.
+printf 'HloModule m, replica_count=4, num_partitions=2\n\nENTRY e {\n' >spread.hlo
+printf '  x = f32[8] parameter(0)\n  ROOT y = f32[8] negate(x)\n}\n' >>spread.hlo
+"$search" --device sim --graph spread.hlo --budget 1 --out s >out 2>talk
+grep -q 'written for 2 partitions, and opened for 1; --partitions 2' talk || fail "nothing of partitions: $(cat talk)"
+grep -q 'written for 4 replicas, and opened for 1; --replicas 4' talk || fail "nothing of replicas: $(cat talk)"
+sed -i 's/, replica_count=4, num_partitions=2//' spread.hlo
+"$search" --device sim --graph spread.hlo --budget 1 --out s >out 2>talk
+grep -q 'written for' talk && fail "words about devices of a program for one: $(cat talk)"
+done_ spread_is_told
+
 # No whole program is run, so its time is not known.
 FAKE_PLUGIN="fake:any=1;spread=40" run "${fake[@]}" --unverified --json --out u
 answers '"evaluations":20.*"default_seconds":0,' u
