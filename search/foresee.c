@@ -86,10 +86,10 @@ static int add_candidate(struct hunt *h, const struct foresight *before, struct 
 	return rc;
 }
 
-/* May the next proposal be made and taken back? */
+/* May the next proposal be made and taken back? A population is not copied for it. */
 static bool foreseeable(const struct hunt *h)
 {
-	return h->o.strategy != STRATEGY_SWEEP || h->sweep_pos != 0;
+	return h->o.strategy != STRATEGY_BRKGA && (h->o.strategy != STRATEGY_SWEEP || h->sweep_pos != 0);
 }
 
 /* Proposes what would come if nothing were kept, and takes it all back. */

@@ -189,6 +189,7 @@ void hunt_release(struct hunt *h)
 	mem_free(h->candidate);
 	mem_free(h->sure);
 	mem_free(h->drawn);
+	hunt_breed_release(h);
 	mem_free(h->flips);
 	hunt_forget(h);
 	mem_free(h->order);
@@ -425,6 +426,7 @@ int hunt_next(struct hunt *h, struct err *err)
 	good = d.outcome == OUTCOME_OK && h->beyond == beyond; /* one that breaks a limit counts as one that failed */
 	if (single)
 		guide_tell(h->guide, site, h->candidate[site], good ? d.seconds / n : NAN);
+	hunt_bred(h, good ? h->running.value + d.seconds : INFINITY);
 	if (better) {
 		keep(h, &d);
 	} else {

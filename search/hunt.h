@@ -1,7 +1,7 @@
 /*
  * hunt.h - the search: propose, price, confirm, keep.
  *
- * A hunt has a configuration, the best that it knows, and tries candidates against it. There are three strategies:
+ * A hunt has a configuration, the best that it knows, and tries candidates against it. There are four strategies:
  *
  *	guided	predict all sites; pick one at random among the best alpha percent; propose; keep the
  *		better; predict again what the change can have touched. There are two ways to propose:
@@ -11,6 +11,7 @@
  *	sweep	single flips, site by site, in predicted order with a model, at random without. Cheap regions
  *		make this baseline strong: each flip is priced against the present configuration, so flips
  *		whose regions do not touch add up as if taken together
+ *	brkga	breeds whole configurations (breed.c)
  *
  * If nothing is found for long, the radius of mutations grows, hop by hop, until something is found: some flips pay
  * only together with another one further away, which no fixed radius reaches. "Long" is a few evaluations per site, so
@@ -64,6 +65,7 @@ enum strategy {
 	STRATEGY_GUIDED,
 	STRATEGY_RANDOM,
 	STRATEGY_SWEEP,
+	STRATEGY_BRKGA,
 	STRATEGY_TASO,
 	STRATEGY_GREEDY,
 	STRATEGY_TENSAT,
@@ -168,6 +170,7 @@ struct hunt {
 	uint32_t sweep_pos, sweep_kept;
 	uint32_t scheme, scheme_kept; /* the next one; steps kept when they began anew */
 	uint8_t *drawn;		/* a scheme */
+	struct breed *breed;	/* brkga's population (breed.c); NULL: there is none yet */
 	uint32_t *ball;		/* nodes around a site */
 	uint8_t *in_ball;
 	size_t n_ball;
@@ -217,6 +220,12 @@ double hunt_last_check(const struct hunt *h);
  */
 int hunt_expect(struct hunt *h, uint32_t copies, struct err *err);
 void hunt_forget(struct hunt *h); /* releases what was foreseen */
+/* breed.c: sets candidate and flips; takes the cost of the candidate, or INFINITY. */
+bool hunt_breed(struct hunt *h);
+void hunt_bred(struct hunt *h, double cost);
+void hunt_breed_release(struct hunt *h);
+void hunt_breed_save(const struct hunt *h, struct buf *out);
+void hunt_breed_load(struct hunt *h, struct cursor *in);
 void hunt_vouch(struct hunt *h, const struct estimate *cost); /* the whole program agrees */
 void hunt_add_point(struct hunt *h);
 extern const struct precision hunt_whole; /* of a whole program against the default */

@@ -227,8 +227,8 @@ static int ask_kind(struct session *s, struct err *err)
 	const struct space_kind *kind = s->lab.space->ops->kind;
 
 	if (!kind->solve)
-		return err_set(err, "decisions of the kind %s have no strategy of their own: take guided, random or "
-			"sweep", kind->name);
+		return err_set(err, "decisions of the kind %s have no strategy of their own: take guided, random, "
+			"brkga or sweep", kind->name);
 	if (e.seconds <= 0 && e.steps == 0)
 		e.seconds = SOLVE_SECONDS;
 	return kind->solve(s->lab.space, &e, s->given, err);

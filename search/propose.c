@@ -3,9 +3,10 @@
  *
  * A candidate goes into h->candidate, and the sites in which it differs into h->flips. There are three ways: the
  * flip with the highest score of the guide; a random choice for every site around one (the paper's mutation, whose
- * radius grows while nothing is found); and the next flip of a sweep. If the kind says that some flips may pay only
- * together with the first, they are added to it in every second candidate, and so both are tried. A kind that draws
- * schemes (space_ops.scheme) has them tried first: each is priced against the best so far, which they may become.
+ * radius grows while nothing is found); and the next flip of a sweep. (For brkga see breed.c.) If the kind says that
+ * some flips may pay only together with the first, they are added to it in every second candidate, and so both are
+ * tried. A kind that draws schemes (space_ops.scheme) has them tried first: each is priced against the best so far,
+ * which they may become.
  */
 #include "search/hunt.h"
 
@@ -209,6 +210,8 @@ bool hunt_propose(struct hunt *h)
 
 	if (h->o.strategy == STRATEGY_SWEEP)
 		return propose_sweep(h);
+	if (h->o.strategy == STRATEGY_BRKGA)
+		return hunt_breed(h);
 	if (wants_scheme(h) && propose_scheme(h))
 		return true;
 	for (int tries = 0; tries < 100; tries++) {

@@ -37,7 +37,7 @@ static int open_advisor(struct session *s, const char *backend, struct err *err)
 		.kind = cost_kind(s->lab.cost), .quantity = cost_quantity(s->lab.cost)}};
 	int rc = 0;
 
-	if (set->strategy == STRATEGY_RANDOM)
+	if (set->strategy == STRATEGY_RANDOM || set->strategy == STRATEGY_BRKGA)
 		return 0;
 	if (set->resume && output_saved_setting(s->dir.data, "model", &begun))
 		o.begun = begun.data;

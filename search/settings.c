@@ -20,7 +20,7 @@ static struct {
 	const char *name[STRATEGIES];
 	int n;
 	char words[200], help[700]; /* as opt.h wants them */
-} strategies = {.name = {"guided", "random", "sweep", "taso", "greedy", "tensat", "own"}, .n = STRATEGY_OWN};
+} strategies = {.name = {"guided", "random", "sweep", "brkga", "taso", "greedy", "tensat", "own"}, .n = STRATEGY_OWN};
 
 static void add_strategy(const char *name)
 {
@@ -45,7 +45,8 @@ static void name_strategies(void)
 		snprintf(strategies.words + strlen(strategies.words),
 			sizeof strategies.words - strlen(strategies.words), "%s%s", i ? "|" : "", strategies.name[i]);
 	snprintf(strategies.help, sizeof strategies.help,
-		"how candidates are chosen. guided: by the model; random: at random; sweep: every single flip; taso, "
+		"how candidates are chosen. guided: by the model; random: at random; sweep: every single flip; brkga: "
+		"whole configurations are bred, as REGAL does; taso, "
 		"greedy and tensat: as those optimisers do, by the sum of operators that are each measured once; "
 		"tensat needs a solver of integer programs (coinor-cbc or glpk-utils); own: as the kind of decision "
 		"looks by itself, if it can, and then the default%s%s%s%s%s",

@@ -143,6 +143,8 @@ void hunt_save(const struct hunt *h, struct buf *out)
 		buf_u32(out, h->order[i]);
 	save_limits(h, out);
 	save_schemes(h, out);
+	if (h->o.strategy == STRATEGY_BRKGA)
+		hunt_breed_save(h, out);
 	if (h->guide)
 		guide_save(h->guide, out);
 }
@@ -178,6 +180,8 @@ int hunt_load(struct hunt *h, const void *p, size_t n, struct err *err)
 	load_order(h, &in);
 	load_limits(h, &in);
 	load_schemes(h, &in);
+	if (h->o.strategy == STRATEGY_BRKGA)
+		hunt_breed_load(h, &in);
 	if (in.bad || h->hash != config_hash(h->s, config) || h->sure_steps > h->n_steps)
 		return err_set(err, "the saved state is damaged");
 	memcpy(h->config, config, size);

@@ -113,10 +113,10 @@ static void every_strategy_reaches_the_optimum(void)
 		return;
 	best = optimum(b.lab.space);
 	for (int start = HUNT_DEFAULT; start <= HUNT_RANDOM; start++)
-		for (int k = 0; k < 3; k++) {
-			struct hunt_options o = {.strategy = k == 0 ? STRATEGY_GUIDED : STRATEGY_RANDOM,
-				.propose = k == 1 ? PROPOSE_MAGNITUDE : PROPOSE_SIGNED, .start = start,
-				.budget = k == 0 ? 6000 : 40000,
+		for (int k = 0; k < 4; k++) {
+			int strategy = k == 0 ? STRATEGY_GUIDED : k == 3 ? STRATEGY_BRKGA : STRATEGY_RANDOM;
+			struct hunt_options o = {.strategy = strategy, .start = start, .budget = k == 0 ? 6000 : 40000,
+				.propose = k == 1 ? PROPOSE_MAGNITUDE : PROPOSE_SIGNED,
 				.seed = 7, .alpha = 20, .explore = 10, .hops = 2, .adapt = k == 0};
 			run_search(&b, o, k == 0, best, &reached);
 			CHECK_NEAR(reached, best, 1e-9 * best);
@@ -205,10 +205,10 @@ static void saved_search_goes_on(const char *toy)
 
 	if (!open_bed(&b, toy))
 		return;
-	for (int i = 0; i < 24; i++) {
-		struct hunt_options o = {.strategy = i % 3, .propose = i / 3 % 2, .adapt = i / 6 % 2, .tied = i / 12,
-			.start = i % 2 ? HUNT_RANDOM : HUNT_DEFAULT, .budget = 300, .seed = 9, .hops = 1, .alpha = 10,
-			.explore = 10, .drift_checks = 4};
+	for (int i = 0; i < 32; i++) {
+		struct hunt_options o = {.strategy = i % 4, .propose = i / 4 % 2, .adapt = i / 8 % 2, .tied = i / 16,
+			.start = (i / 4 + i / 8) % 2 ? HUNT_RANDOM : HUNT_DEFAULT, .budget = 300, .seed = 9,
+			.hops = 1, .alpha = 10, .explore = 10, .drift_checks = 4};
 		run_in_pieces(&b, &o, 0, &whole, &state);
 		run_in_pieces(&b, &o, 17, &pieces, &state);
 		CHECK(pieces.hash == whole.hash);
