@@ -35,7 +35,11 @@ struct estimator {
 	void (*each)(const struct graph *g, const char *target, struct spread spread, double *seconds);
 	const char *whose;
 	const char *options; /* debug options that make the compiler write its prices */
-	const char *stop;    /* debug options that stop it before it generates code; "": it is not stopped */
+	/*
+	 * Debug options that stop it before it generates code; "": it is not stopped. If `schedule` is set: the options
+	 * that make it leave the schedule; it compiles to the end.
+	 */
+	const char *stop;
 	const char *left;    /* the end of the name of the file that it leaves then */
 };
 

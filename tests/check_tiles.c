@@ -95,38 +95,57 @@ static uint32_t count_tiled(const struct graph *g, uint32_t *operands)
 	return n;
 }
 
+/* A program before and after a pass, and the program that takes over what the pass made. */
+struct taking {
+	struct graph before, after, taken;
+	struct space *own, *then; /* of the first and the last */
+	struct buf module;	  /* the last, as bytes */
+};
+
+static void take(struct taking *k, const char *from, size_t n_from, const char *to, size_t n_to)
+{
+	struct err err = {{0}};
+
+	*k = (struct taking){0};
+	k->own = open_text(&k->before, from, n_from);
+	if (!k->own || !CHECK(graph_parse(&k->after, to, n_to, "after", &err) == 0))
+		return;
+	CHECK_INT(fusion_take_tiles(k->own, &k->after, &k->module), 1);
+	k->then = open_text(&k->taken, k->module.data, k->module.len);
+}
+
+static void taking_release(struct taking *k)
+{
+	space_free(k->then);
+	space_free(k->own);
+	graph_release(&k->taken);
+	graph_release(&k->after);
+	graph_release(&k->before);
+	buf_release(&k->module);
+}
+
 static void changed_kernels_are_taken_over(void)
 {
-	struct graph g = {0}, a = {0}, h = {0};
-	struct buf module = {0}, none = {0};
-	struct err err = {{0}};
+	struct taking k;
+	struct buf none = {0};
 	struct fusion_report report;
-	struct space *s = open_text(&g, before, sizeof before - 1), *t = NULL;
 	uint32_t reads = 0;
 
-	if (!s || !CHECK(graph_parse(&a, after, sizeof after - 1, "after", &err) == 0))
-		return;
-	fusion_decode(s, &a, &report);
-	CHECK(s->account.equal < s->account.parts); /* without it, choices cannot say the kernel */
-	CHECK_INT(fusion_take_tiles(s, &a, &module), 1);
-	t = open_text(&h, module.data, module.len);
-	if (t) {
-		fusion_decode(t, &a, &report);
-		CHECK_INT(t->account.equal, t->account.parts);
+	take(&k, before, sizeof before - 1, after, sizeof after - 1);
+	if (k.then) {
+		fusion_decode(k.own, &k.after, &report);
+		CHECK(k.own->account.equal < k.own->account.parts); /* choices alone cannot say the kernel */
+		fusion_decode(k.then, &k.after, &report);
+		CHECK_INT(k.then->account.equal, k.then->account.parts);
 		CHECK_INT(report.fusions_equal, 1); /* negate and tanh are ours to decide */
-		CHECK_INT(count_tiled(&h, &reads), 1);
+		CHECK_INT(count_tiled(&k.taken, &reads), 1);
 		CHECK_INT(reads, 2);
-		CHECK(graph_find(&h, "add") == NONE && graph_find(&h, "soft") == NONE);
-		CHECK(graph_find(&h, "exp") != NONE); /* the kernel has the name of what it gives */
-		CHECK_INT(fusion_take_tiles(t, &a, &none), 0); /* once is enough */
+		CHECK(graph_find(&k.taken, "add") == NONE && graph_find(&k.taken, "soft") == NONE);
+		CHECK(graph_find(&k.taken, "exp") != NONE); /* the kernel has the name of what it gives */
+		CHECK_INT(fusion_take_tiles(k.then, &k.after, &none), 0); /* once is enough */
 	}
 	CHECK_INT(none.len, 0);
-	space_free(t);
-	space_free(s);
-	graph_release(&h);
-	graph_release(&a);
-	graph_release(&g);
-	buf_release(&module);
+	taking_release(&k);
 }
 
 static void others_stay(void)
@@ -144,25 +163,14 @@ static void others_stay(void)
 
 static void several_results_are_taken_over(void)
 {
-	struct graph g = {0}, a = {0}, h = {0};
-	struct buf module = {0};
-	struct err err = {{0}};
-	struct space *s = open_text(&g, both_before, sizeof both_before - 1), *t = NULL;
+	struct taking k;
 
-	if (s && CHECK(graph_parse(&a, both_after, sizeof both_after - 1, "after", &err) == 0)) {
-		CHECK_INT(fusion_take_tiles(s, &a, &module), 1);
-		t = open_text(&h, module.data, module.len);
+	take(&k, both_before, sizeof both_before - 1, both_after, sizeof both_after - 1);
+	if (k.then) {
+		CHECK(graph_find(&k.taken, "neg") == NONE);
+		CHECK(fusion_gives_several(&k.taken, graph_find(&k.taken, "both")));
 	}
-	if (t) {
-		CHECK(graph_find(&h, "neg") == NONE);
-		CHECK(fusion_gives_several(&h, graph_find(&h, "both")));
-	}
-	space_free(t);
-	space_free(s);
-	graph_release(&h);
-	graph_release(&a);
-	graph_release(&g);
-	buf_release(&module);
+	taking_release(&k);
 }
 
 /* How many fusions does the program have if nothing is fused? */

@@ -12,21 +12,12 @@ static void add_mesh(const struct mesh *m, struct buf *out)
 	buf_adds(out, ". A layout names for each dimension the axes that split it.</p>\n");
 }
 
-static struct layout layout_of(const struct space *s, const uint8_t *config, uint32_t site, bool *said)
-{
-	struct layout l;
-
-	*said = shard_layout(s, site, config[site], &l);
-	return l;
-}
-
 static void add_layout(struct buf *out, const struct space *s, const uint8_t *config, uint32_t site)
 {
 	const struct place *p = &shard_of(s)->place[site];
-	bool said;
-	struct layout l = layout_of(s, config, site, &said);
+	struct layout l;
 
-	if (said || (p->parameter && !p->written))
+	if (shard_layout(s, site, config[site], &l) || (p->parameter && !p->written))
 		layout_words(&shard_of(s)->mesh, &l, s->graph->node[s->site[site].node].rank, out);
 	else
 		buf_adds(out, p->written ? "as the program says" : "by propagation");
@@ -80,12 +71,11 @@ static void add_specs(struct buf *out, const struct space *s, const uint8_t *con
 		"from jax.sharding import PartitionSpec as P\n\nspecs = {\n");
 	for (uint32_t v = c->first; v < c->first + c->n_nodes; v++) {
 		struct buf line = {0};
-		bool said;
 		struct layout l = layout_whole;
 		if (g->node[v].opcode != OP_PARAMETER || g->node[v].dtype == DT_TUPLE || g->node[v].proto->sharding)
 			continue;
 		if (s->site_of[v] != NONE)
-			l = layout_of(s, config, s->site_of[v], &said);
+			shard_layout(s, s->site_of[v], config[s->site_of[v]], &l);
 		buf_addf(&line, "    \"%s\": ", shard_name(g, v));
 		add_spec(&line, &shard_of(s)->mesh, &l, g->node[v].rank);
 		buf_adds(&line, ",\n");
