@@ -2,9 +2,9 @@
  * puzzle.c - see puzzle.h.
  *
  * For a net the view shows the number of nodes and choices, what is left after everything certain is decided, and the
- * least and most memory that can be in use during each of twenty stretches of time, compared with the limit. The lower
- * bound is the sum of the cheapest costs of all nodes and edges; no answer costs less. For a placement problem it shows
- * times, sizes, and a load that no placement can go below: all the time, shared out evenly.
+ * least and most memory that can be in use during each of at most twenty stretches of time, compared with the limit.
+ * The lower bound is the sum of the cheapest costs of all nodes and edges; no answer costs less. For a placement
+ * problem it shows times, sizes, and a load that no placement can go below: all the time, shared out evenly.
  */
 #include "inspect/puzzle.h"
 
@@ -16,6 +16,34 @@
 #include "space/place/placing.h"
 
 #define STRETCHES 20
+
+/* From when to when memory is in use at all, and in how many stretches that is shown: none shorter than a tick. */
+struct span {
+	int64_t begin, ticks, n;
+};
+
+static struct span span_of(const struct network *net)
+{
+	int64_t begin = INT64_MAX, end = 0;
+	struct span s = {0};
+
+	for (uint32_t i = 0; i < net->n_nodes; i++) {
+		if (net->begin[i] >= net->end[i])
+			continue;
+		begin = net->begin[i] < begin ? net->begin[i] : begin;
+		end = net->end[i] > end ? net->end[i] : end;
+	}
+	if (begin < end)
+		s = (struct span){begin, end - begin, STRETCHES};
+	s.n = s.ticks < STRETCHES ? s.ticks : STRETCHES;
+	return s;
+}
+
+/* The first tick of stretch k, or, after the last one, the end. */
+static int64_t span_at(const struct span *s, int64_t k)
+{
+	return s->begin + s->ticks / s->n * k + s->ticks % s->n * k / s->n;
+}
 
 static int64_t least_of(const int64_t *v, size_t n, bool most)
 {
@@ -44,7 +72,7 @@ static network_sum lower_bound(const struct network *net)
  * The largest memory in use during each stretch of time, if all nodes take their least memory; or, with `most`, their
  * most.
  */
-static void memory_over_time(const struct network *net, int64_t end, bool most, double *peak)
+static void memory_over_time(const struct network *net, const struct span *span, bool most, double *peak)
 {
 	struct network_value v;
 	uint32_t *choice = MEM_NEW(net->n_nodes + 1, uint32_t);
@@ -59,9 +87,8 @@ static void memory_over_time(const struct network *net, int64_t end, bool most, 
 	}
 	part.begin = begin_at;
 	part.end = end_at;
-	for (int s = 0; s < STRETCHES; s++) {
-		int64_t low = (int64_t)((double)end / STRETCHES * s),
-			high = (int64_t)((double)end / STRETCHES * (s + 1));
+	for (int64_t s = 0; s < span->n; s++) {
+		int64_t low = span_at(span, s), high = span_at(span, s + 1);
 		for (uint32_t i = 0; i < net->n_nodes; i++) {
 			begin_at[i] = net->begin[i] > low ? net->begin[i] : low;
 			end_at[i] = net->end[i] < high ? net->end[i] : high;
@@ -77,16 +104,18 @@ static void memory_over_time(const struct network *net, int64_t end, bool most, 
 static void show_memory(const struct network *net, struct buf *out)
 {
 	double least[STRETCHES], most[STRETCHES];
-	int64_t end = 0;
+	struct span span = span_of(net);
 
-	for (uint32_t i = 0; i < net->n_nodes; i++)
-		end = net->end[i] > end ? net->end[i] : end;
-	memory_over_time(net, end, false, least);
-	memory_over_time(net, end, true, most);
+	memory_over_time(net, &span, false, least);
+	memory_over_time(net, &span, true, most);
+	if (span.n == 0) {
+		buf_adds(out, "memory      none is ever in use\n");
+		return;
+	}
 	buf_addf(out, "memory      time from   at least    at most%s\n", net->limited ? "  (1: the limit)" : "");
-	for (int s = 0; s < STRETCHES; s++) {
+	for (int64_t s = 0; s < span.n; s++) {
 		double unit = net->limited && net->limit > 0 ? (double)net->limit : 1;
-		buf_addf(out, "%21lld %10.4g %10.4g", (long long)((double)end / STRETCHES * s), least[s] / unit,
+		buf_addf(out, "%21lld %10.4g %10.4g", (long long)span_at(&span, s), least[s] / unit,
 			most[s] / unit);
 		if (net->limited && net->limit > 0) {
 			buf_adds(out, "  ");

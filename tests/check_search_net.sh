@@ -48,6 +48,12 @@ for strategy in guided random sweep; do
 done
 "$BIN/inspect" --space net:40:4:3 2>&1 | grep -q '40 sites' || fail "inspect does not show the sites"
 "$BIN/inspect" net:40:4:3 2>"$tmp/err" && fail "inspect shows what is no file"
+cat >"$tmp/short.json" <<'END'
+{"problem": {"nodes": {"intervals": [[2, 5], [9223372036854775807, 5]], "costs": [[1], [2]], "usages": [[3], [4]]},
+ "usage_limit": 8}}
+END
+"$BIN/inspect" "$tmp/short.json" >"$tmp/out" 2>&1 || fail "inspect: $(cat "$tmp/out")"
+[ "$(grep -cE '^ +[0-9]+ +0\.375 ' "$tmp/out")" -eq 3 ] || fail "three ticks have other rows: $(cat "$tmp/out")"
 echo '{}' >"$tmp/other.json"
 "$BIN/inspect" "$tmp/other.json" 2>"$tmp/err2" && fail "inspect takes any JSON for a problem"
 grep -q 'neither a problem' "$tmp/err2" || fail "inspect does not say what a problem is: $(cat "$tmp/err2")"
