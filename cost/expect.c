@@ -11,38 +11,44 @@
 
 /*
  * A pair that takes longer to compile is nearly all compiling. Then two helpers have it sooner, one side each, and the
- * search, which cannot go on without it, waits half as long. (Not by the pace: that is of the time that a pair took
- * here, which is short for what was compiled ahead, and so the rule would undo itself.)
+ * search, which cannot go on without it, waits half as long. So it is with the first pairs, of which nobody knows. (Not
+ * by the pace: that is of the time that a pair took here, which is short for what was compiled ahead, and so the rule
+ * would undo itself.)
  */
 #define DEAR 2.0 /* seconds */
 
-static bool as_pair(const struct cost *c, uint32_t copies)
+static bool in_one(const struct cost *c)
 {
-	return copies == 1 && device_measures_ahead(c->device) &&
-	       (device_info(c->device)->helpers == 1 || c->compiling < DEAR);
+	return device_info(c->device)->helpers == 1 || (c->compiling > 0 && c->compiling < DEAR);
 }
 
 /*
- * Takes a region that would be measured: as a pair, where helpers measure. Confirmations are measured by whoever is
- * asked, and only compiled ahead.
+ * Takes a region that would be measured: as a pair, where helpers measure; one that is dear also as its modules.
+ * Confirmations are measured by whoever is asked, and only compiled ahead.
  */
 static int expect_region(struct cost *c, struct region *r, size_t regions, uint32_t copies, struct agenda *agenda,
 	struct err *err)
 {
 	struct price ignored;
 	int found = r->key[0] == r->key[1] ? 1 : copies > 1 ? 0 : cost_find(c, r->key, &ignored, err);
+	bool pair = copies == 1 && device_measures_ahead(c->device), one = pair && in_one(c);
+	struct errand e = {.alike = r->alike, .apart = !one,
+		.charge = r->copies * ((double)r->parts[1] - (double)r->parts[0]) * c->part / fmax(r->times, 1),
+		.precision = cost_region_precision(c, r, regions, NULL)};
 
 	if (found != 0)
 		return found < 0 ? -1 : 0;
-	if (as_pair(c, copies)) {
-		struct errand e = {.module = {r->a, r->b}, .alike = r->alike,
-			.precision = cost_region_precision(c, r, regions, NULL)};
-		r->a = r->b = (struct buf){0};
-		agenda->measure = cost_measure_ahead;
-		agenda_add_pair(agenda, &e);
-	} else {
+	if (pair) {
+		buf_add(&e.module[0], r->a.data, r->a.len);
+		buf_add(&e.module[1], r->b.data, r->b.len);
+	}
+	if (!one) {
 		agenda_add(agenda, &r->a, copies);
 		agenda_add(agenda, &r->b, copies);
+	}
+	if (pair) {
+		agenda->measure = cost_measure_ahead;
+		agenda_add_pair(agenda, &e);
 	}
 	return 0;
 }

@@ -164,9 +164,7 @@ void cost_measure_ahead(struct device *d, const struct errand *e, struct timing 
 	int rc = 0;
 
 	for (unsigned k = 0; k < 2 && rc == 0 && fate.outcome == OUTCOME_OK; k++) {
-		const struct buf *module = &e->module[k ^ first];
-		rc = device_compile(d, COMPILE_APPLIED, "hlo", module->data, module->len, WANT_MEMORY,
-			&side[k ^ first], &ignored);
+		rc = device_compile_errand(d, e, k ^ first, &side[k ^ first], &ignored);
 		fate.outcome = side[k ^ first].outcome;
 	}
 	if (rc == 0 && fate.outcome == OUTCOME_OK && !room_for_all(d, side, e->workers))

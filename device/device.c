@@ -158,23 +158,41 @@ uint32_t device_copies(const struct precision *p, double compiling)
 	return p->instances * compiling <= COMPILE_SHARE * p->max_seconds ? p->instances : 1;
 }
 
+/* Loads executables of a module that were compiled elsewhere; takes them. */
+static int load_ahead(struct device *d, const void *p, size_t n, struct ahead *ahead, struct compiled *out,
+	struct err *err)
+{
+	int rc;
+
+	*out = (struct compiled){0};
+	rc = d->ops->load(d, p, n, ahead, out, err);
+	out->generation = d->generation;
+	if (rc < 0)
+		compiled_release(out);
+	ahead_release(ahead);
+	return rc;
+}
+
+int device_compile_errand(struct device *d, const struct errand *e, unsigned i, struct compiled *out, struct err *err)
+{
+	const struct buf *m = &e->module[i];
+	struct ahead ahead = {.n = 1, .seconds = e->compiling[i]};
+
+	if (!e->executable[i].len || !d->ops->load)
+		return device_compile(d, COMPILE_APPLIED, "hlo", m->data, m->len, WANT_MEMORY, out, err);
+	buf_add(&ahead.executable[0], e->executable[i].data, e->executable[i].len);
+	return load_ahead(d, m->data, m->len, &ahead, out, err);
+}
+
 int device_compile_planned(struct device *d, const void *p, size_t n, uint32_t instances, struct compiled *out,
 	struct err *err)
 {
 	struct ahead ahead = {0};
-	int rc;
 
 	if (d->pool && d->ops->load)
 		pool_take(d->pool, p, n, copies_of(instances), &ahead);
-	if (!ahead.n)
-		return device_compile(d, COMPILE_APPLIED, "hlo", p, n, 0, out, err);
-	*out = (struct compiled){0};
-	rc = d->ops->load(d, p, n, &ahead, out, err);
-	out->generation = d->generation;
-	if (rc < 0)
-		compiled_release(out);
-	ahead_release(&ahead);
-	return rc;
+	return ahead.n ? load_ahead(d, p, n, &ahead, out, err)
+		       : device_compile(d, COMPILE_APPLIED, "hlo", p, n, 0, out, err);
 }
 
 int device_drop(struct device *d, struct compiled *c, struct err *err)

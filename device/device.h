@@ -224,7 +224,12 @@ struct errand { /* a pair to be measured; `measure` of the plan does it, in a th
 	struct buf module[2]; /* HloModuleProto bytes */
 	bool alike;	      /* the numbers of both sides are compared first */
 	struct precision precision;
+	double charge;	  /* seconds that side b costs more and that no timing of the pair shows */
 	uint32_t workers; /* that measure on this machine, the caller's own among them */
+	/* the modules are compiled as items of their own, which stand before it, and it is measured after that */
+	bool apart;
+	struct buf executable[2]; /* ... then these are what they became, */
+	double compiling[2];	  /* ... which took so many seconds */
 };
 struct agenda { /* all zero is empty */
 	struct agenda_item {
@@ -236,6 +241,11 @@ struct agenda { /* all zero is empty */
 	size_t n, cap;
 	/* Measures a pair on device d. An outcome other than ok says nothing: who needs the pair then measures it. */
 	void (*measure)(struct device *d, const struct errand *e, struct timing *out);
+	/*
+	 * How many more executables of each side does an errand need that came out so, because it will be measured
+	 * again? If its modules are items, they are made at once. NULL: none.
+	 */
+	uint32_t (*again)(const struct errand *e, const struct timing *t);
 };
 void agenda_key(const void *module, size_t n, uint64_t key[2]);
 void agenda_pair_key(const struct buf *a, const struct buf *b, uint64_t key[2]);
@@ -252,6 +262,8 @@ void device_expect(struct device *d, struct agenda *agenda); /* takes the module
  * to finish, and meanwhile compiles those that no helper has begun. Does nothing if the modules are not in the plan.
  */
 void device_gather(struct device *d, const struct buf *const module[2], uint32_t instances);
+/* Compiles side i of an errand, or loads its executable; for `measure` of a plan. */
+int device_compile_errand(struct device *d, const struct errand *e, unsigned i, struct compiled *out, struct err *err);
 /* Compiles HLO as device_compile does with COMPILE_APPLIED; `instances` of the result will be measured. */
 int device_compile_planned(struct device *d, const void *p, size_t n, uint32_t instances, struct compiled *out,
 	struct err *err);

@@ -116,8 +116,8 @@ struct pool *pool_open(const struct device_options *o, const int *core, size_t n
 	pthread_cond_init(&p->made, &clock);
 	pthread_cond_init(&p->never, &clock);
 	pthread_condattr_destroy(&clock);
-	p->quiet = o->quiet_pairs || n_other < n;
 	p->shares = getenv("VANTAGE_SHARE_CORES") != NULL;
+	p->quiet = o->quiet_pairs || (n_other < n && !p->shares);
 	p->measures = !p->quiet && (p->shares || helpers * n <= n_other);
 	p->helper = MEM_NEW(helpers, struct helper);
 	for (uint32_t i = 0; i < helpers; i++) {

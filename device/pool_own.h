@@ -19,6 +19,8 @@ struct job {
 	struct ahead made;
 	struct timing timing; /* of a pair, once it is done */
 	bool failed, done;
+	uint64_t side[2][2]; /* of a pair: the jobs of its modules */
+	uint32_t again;	     /* ... of which it needs so many more executables, now that it was measured */
 };
 
 struct helper {
@@ -38,11 +40,13 @@ struct pool {
 	struct helper *helper;
 	uint32_t n_helpers, measuring; /* ... of them at present */
 	void (*measure)(struct device *d, const struct errand *e, struct timing *out);
+	uint32_t (*again)(const struct errand *e, const struct timing *t);
 	bool quiet, measures, shares, held, closing; /* shares: cores, as VANTAGE_SHARE_CORES says */
 };
 
 /* All of these are called under the pool's lock. */
 struct job *pool_next(const struct pool *p); /* the first job that nobody has begun; NULL: there is none */
+struct job *pool_ready(const struct pool *p); /* the first such pair whose modules are compiled */
 void pool_do(struct pool *p, struct device *d, struct job *j); /* does it on this device, without the lock */
 void pool_forget(struct pool *p); /* all jobs */
 /* Waits for news, or, if `until` is not 0, for this time on the clock. */

@@ -6,6 +6,12 @@
  * measured. A helper takes the first job that is not done, of which more executables are wanted than are made or being
  * made. A new plan changes the jobs and their order.
  *
+ * A pair whose modules take long to compile is three jobs: the two modules, which two helpers compile, and the pair,
+ * which is measured by whoever comes by when both are there. If it shows a gain, it will be measured again, with
+ * executables of its own, and these are wanted from then on. (When they were wanted only once the search came to the
+ * pair, it waited for them each time: for as long as helpers had just begun something else, and for the compiling. Of
+ * a search with 16 helpers that was all of its time.)
+ *
  * What is no longer wanted is not begun. But what was made of it is kept, up to a limit: a search that took another
  * step often comes back to a region that this step did not touch. (When it was dropped, a search with 16 helpers that
  * kept most of its steps did a sixth of its work twice.)
@@ -48,14 +54,34 @@ static struct job *find(const struct pool *p, const uint64_t key[2])
 	return NULL;
 }
 
+/* Can it be begun now? */
+static bool possible(const struct pool *p, const struct job *j)
+{
+	if (j->failed || j->done || j->made.n + j->running >= j->wanted)
+		return false;
+	if (!j->of.apart)
+		return j->pair || p->bytes < MOST_BYTES;
+	for (int i = 0; i < 2; i++) {
+		const struct job *side = find(p, j->side[i]);
+		if (!side || !side->made.n)
+			return false;
+	}
+	return true;
+}
+
 struct job *pool_next(const struct pool *p)
 {
-	for (size_t i = 0; i < p->n_jobs; i++) {
-		struct job *j = p->job[i];
-		if (!j->failed && !j->done && j->made.n + j->running < j->wanted &&
-			(j->pair || p->bytes < MOST_BYTES))
-			return j;
-	}
+	for (size_t i = 0; i < p->n_jobs; i++)
+		if (possible(p, p->job[i]))
+			return p->job[i];
+	return NULL;
+}
+
+struct job *pool_ready(const struct pool *p)
+{
+	for (size_t i = 0; i < p->n_jobs; i++)
+		if (p->job[i]->of.apart && possible(p, p->job[i]))
+			return p->job[i];
 	return NULL;
 }
 
@@ -113,10 +139,47 @@ static void finish_module(struct pool *p, struct job *j, struct compiled *c)
 	compiled_release(c);
 }
 
+/* Wants so many more executables of a module. */
+static void want(struct job *j, uint32_t more)
+{
+	uint32_t most = j->pair ? 1 : AGENDA_COPIES;
+
+	j->wanted = j->wanted + more > most ? most : j->wanted + more;
+}
+
+/* Wants more executables of both sides of a pair; `less`: so many fewer than planned. */
+static void want_sides(const struct pool *p, const struct job *j, uint32_t more, uint32_t less)
+{
+	for (int i = 0; i < 2; i++) {
+		struct job *side = find(p, j->side[i]);
+		if (!side)
+			continue;
+		side->wanted -= side->wanted < less ? side->wanted : less;
+		want(side, more);
+	}
+}
+
+/* Takes an executable of each side out of their jobs. */
+static void take_sides(struct pool *p, struct job *j, struct errand *e)
+{
+	for (int i = 0; i < 2; i++) {
+		struct job *side = find(p, j->side[i]);
+		e->executable[i] = side->made.executable[--side->made.n];
+		e->compiling[i] = side->made.seconds;
+		p->bytes -= e->executable[i].len;
+	}
+	want_sides(p, j, 0, 1);
+}
+
 /* The pair is measured, or not: then only because nobody wanted it any more on this device, or it has failed. */
-static void finish_pair(struct job *j, struct timing *t, bool late)
+static void finish_pair(struct pool *p, struct job *j, struct timing *t, bool late)
 {
 	j->running--;
+	j->again = t->outcome == OUTCOME_OK && p->again ? p->again(&j->of, t) : 0;
+	if (j->again) {
+		want_sides(p, j, j->again, 0);
+		pthread_cond_broadcast(&p->more);
+	}
 	j->done = t->outcome == OUTCOME_OK;
 	j->failed = !j->done && !late;
 	if (j->done) {
@@ -132,16 +195,23 @@ void pool_do(struct pool *p, struct device *d, struct job *j)
 {
 	struct compiled c = {0};
 	struct timing t = {.outcome = OUTCOME_REFUSED};
+	struct errand e = j->of;
+	void (*measure)(struct device *, const struct errand *, struct timing *) = p->measure;
 
 	j->running++;
+	if (e.apart)
+		take_sides(p, j, &e);
 	pthread_mutex_unlock(&p->lock);
 	if (!j->pair)
 		compile(d, j, &c);
 	else if (d)
-		p->measure(d, &j->of, &t);
+		measure(d, &e, &t);
+	t.ahead += e.compiling[0] + e.compiling[1];
+	for (int i = 0; i < 2; i++)
+		buf_release(&e.executable[i]);
 	pthread_mutex_lock(&p->lock);
 	if (j->pair)
-		finish_pair(j, &t, d && t.outcome == OUTCOME_TIMEOUT && device_late(d));
+		finish_pair(p, j, &t, d && t.outcome == OUTCOME_TIMEOUT && device_late(d));
 	else
 		finish_module(p, j, &c);
 	sweep(p);
@@ -168,6 +238,8 @@ static struct job *job_of(struct pool *p, struct agenda_item *item)
 	j = MEM_NEW(1, struct job);
 	*j = (struct job){.key = {item->key[0], item->key[1]}, .pair = item->pair, .of = item->of};
 	j->of.workers = p->n_helpers + 1;
+	for (int i = 0; i < 2 && j->pair; i++)
+		agenda_key(j->of.module[i].data, j->of.module[i].len, j->side[i]);
 	item->of.module[0] = item->of.module[1] = (struct buf){0};
 	MEM_GROW(&p->job, &p->cap_jobs, p->n_jobs + 1);
 	p->job[p->n_jobs++] = j;
@@ -181,16 +253,17 @@ void pool_expect(struct pool *p, struct agenda *agenda)
 	pthread_mutex_lock(&p->lock);
 	if (agenda->measure)
 		p->measure = agenda->measure;
+	p->again = agenda->again;
 	for (size_t i = 0; i < p->n_jobs; i++)
 		p->job[i]->wanted = 0;
 	for (size_t i = 0; i < agenda->n; i++) {
 		struct job *j = job_of(p, &agenda->v[i]);
 		size_t at = front;
-		uint32_t most;
 		if (!j)
 			continue;
-		most = j->pair ? 1 : AGENDA_COPIES;
-		j->wanted = j->wanted + agenda->v[i].copies > most ? most : j->wanted + agenda->v[i].copies;
+		want(j, agenda->v[i].copies);
+		if (j->done || j->running) /* its modules, which stand before it, were used for it */
+			want_sides(p, j, j->again, j->of.apart);
 		while (at < p->n_jobs && p->job[at] != j)
 			at++;
 		if (at == p->n_jobs)
@@ -227,6 +300,8 @@ void pool_gather(struct pool *p, struct device *d, const struct buf *const *modu
 	pthread_mutex_lock(&p->lock);
 	for (;;) {
 		struct job *j = not_begun(p, key, n, copies, &wait);
+		if (!j && wait)
+			j = pool_ready(p);
 		if (j)
 			pool_do(p, d, j);
 		else if (wait && !device_late(d))
@@ -245,7 +320,7 @@ bool pool_measured(struct pool *p, struct device *d, const uint64_t key[2], stru
 
 	pthread_mutex_lock(&p->lock);
 	while ((j = find(p, key)) && j->running && !j->done && !device_late(d)) {
-		struct job *other = pool_next(p);
+		struct job *other = j->of.apart ? pool_ready(p) : pool_next(p); /* it is soon there */
 		if (other)
 			pool_do(p, d, other);
 		else

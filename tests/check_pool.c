@@ -220,6 +220,75 @@ static void pairs_are_measured_ahead(void)
 	device_close(d);
 }
 
+/* Stands for what measures a pair whose modules were compiled before, */
+static void measure_made(struct device *d, const struct errand *e, struct timing *out)
+{
+	struct compiled c[2];
+
+	for (unsigned i = 0; i < 2; i++) {
+		CHECK(e->executable[i].len && e->compiling[i] > 0);
+		CHECK(device_compile_errand(d, e, i, &c[i], NULL) == 0);
+		CHECK(c[i].outcome == OUTCOME_OK && host_known(host_of(d), c[i].handle)->ready == 1);
+	}
+	drop_pair(d, c);
+	*out = (struct timing){.outcome = OUTCOME_OK, .delta = -1};
+	measured++;
+}
+
+/* ... and of which two more executables are needed, because it will be measured again. */
+static uint32_t again(const struct errand *e, const struct timing *t)
+{
+	CHECK(e->apart && e->module[0].len);
+	return t->delta < 0 ? 2 : 0;
+}
+
+/* Two modules, one executable of each, and the pair of them. */
+static void expect_apart(struct device *d, const char *const *script)
+{
+	struct agenda agenda = {.measure = measure_made, .again = again};
+	struct errand e = {.apart = true};
+
+	for (int i = 0; i < 2; i++) {
+		struct buf module = {0};
+		fixture_program(script[i], &module);
+		buf_add(&e.module[i], module.data, module.len);
+		agenda_add(&agenda, &module, 1);
+	}
+	agenda_add_pair(&agenda, &e);
+	device_expect(d, &agenda);
+	agenda_release(&agenda);
+}
+
+/*
+ * A pair is measured when its modules are compiled, and what it needs to be measured again is compiled then, whether or
+ * not the plan changes: two executables of each side, beside those that it used up itself.
+ */
+static void what_is_measured_again_is_compiled(void)
+{
+	static const char *const script[] = {"us=20", "us=30"};
+
+	for (int twice = 0; twice < 2; twice++) {
+		struct device *d = open_with(2, false);
+		struct compiled c[2];
+		uint32_t ready[2];
+
+		if (!d)
+			return;
+		measured = 0;
+		expect_apart(d, script);
+		while (!measured)
+			sched_yield();
+		if (twice)
+			expect_apart(d, script);
+		compile_pair(d, script, 3, c, ready);
+		CHECK_INT(ready[0], 2);
+		CHECK_INT(ready[1], 2);
+		CHECK_INT(measured, 1);
+		drop_pair(d, c);
+		device_close(d);
+	}
+}
+
 /* If a compiler crashes or refuses in a helper, the measuring worker has the same outcome, and the pool goes on. */
 static void failures_are_met_alike(void)
 {
@@ -290,6 +359,7 @@ int main(void)
 	RUN(plans_take_each_others_place);
 	RUN(what_is_made_is_kept);
 	RUN(pairs_are_measured_ahead);
+	RUN(what_is_measured_again_is_compiled);
 	RUN(failures_are_met_alike);
 	RUN(closing_does_not_wait);
 	fixture_end();
