@@ -1,10 +1,14 @@
 /*
  * foresee.c - what a hunt will try next, for helpers that compile it ahead.
  *
- * Most candidates are not kept. So the hunt supposes that neither this one nor any that follows will be, proposes the
- * next ones to itself, with its own generator and guide, and takes all of that back. If it then comes otherwise (one is
- * kept, or a measurement changes what is expected of others), some of the guesses were wrong. The result of the search
- * does not depend on them: the hunt takes from the helpers only what it would have compiled itself.
+ * The hunt supposes of this candidate and of those that follow that they will be kept, or that they will not, whichever
+ * was more frequent lately; and of one that is confirmed that it will be. It proposes the next ones to itself, with its
+ * own generator and guide, and takes all of that back. If it then comes otherwise, or a measurement changes what is
+ * expected of others, some of the guesses were wrong. The result of the search does not depend on them: the hunt takes
+ * from the helpers only what it would have compiled itself.
+ *
+ * (When nothing was ever supposed to be kept, a search that kept three of four steps compiled a fifth of its modules in
+ * vain. A kept step is also a new start for the guide, which is not foreseen.)
  *
  * A sweep is foreseen to the end of its order, which it makes anew after that. Nothing is foreseen beyond the budget.
  */
@@ -14,6 +18,7 @@
 #define AHEAD_EACH 2 /* candidates ahead, by helper, */
 #define AHEAD_LEAST 2
 #define AHEAD_MOST 128
+#define MOSTLY 0.5
 
 /* The modules of a candidate that was foreseen before, so that its regions are not cut out again. */
 struct foreseen {
@@ -92,34 +97,61 @@ static bool foreseeable(const struct hunt *h)
 	return h->o.strategy != STRATEGY_BRKGA && (h->o.strategy != STRATEGY_SWEEP || h->sweep_pos != 0);
 }
 
-/* Proposes what would come if nothing were kept, and takes it all back. */
-static int add_next(struct hunt *h, uint32_t many, const struct foresight *before, struct foresight *now,
+/* Supposes that the candidate is kept, or that it is not. */
+static void suppose(struct hunt *h, bool kept)
+{
+	if (hunt_is_flip(h))
+		guide_suppose(h->guide, h->flips[0], h->candidate[h->flips[0]]);
+	for (uint32_t i = 0; i < h->n_flips && kept; i++) {
+		uint32_t site = h->flips[i];
+		h->hash = config_flip(h->config, h->hash, site, h->candidate[site]);
+	}
+	if (kept)
+		h->n_flips = 0;
+	h->idle = kept ? 0 : h->idle + 1;
+	hunt_undo(h);
+}
+
+/* Proposes what would come now, the present candidate being kept or not, and takes it all back. */
+static int add_next(struct hunt *h, bool keep, uint32_t many, const struct foresight *before, struct foresight *now,
 	struct agenda *agenda, struct err *err)
 {
 	struct rng rng = h->rng;
-	uint64_t idle = h->idle;
+	uint64_t idle = h->idle, hash = h->hash;
 	uint32_t pos = h->sweep_pos, kept = h->sweep_kept, scheme = h->scheme, scheme_kept = h->scheme_kept;
+	uint8_t *config = mem_alloc(h->s->n_sites);
 	int rc = 0;
 
-	if (hunt_is_flip(h))
-		guide_suppose(h->guide, h->flips[0], h->candidate[h->flips[0]]);
-	hunt_undo(h);
+	memcpy(config, h->config, h->s->n_sites);
+	suppose(h, keep);
 	for (uint32_t i = 0; i < many && rc == 0 && foreseeable(h) && hunt_propose(h); i++) {
 		rc = add_candidate(h, before, now, agenda, err);
-		if (hunt_is_flip(h))
-			guide_suppose(h->guide, h->flips[0], h->candidate[h->flips[0]]);
-		h->idle++;
-		hunt_undo(h);
+		suppose(h, h->keeping > MOSTLY);
 	}
 	hunt_undo(h);
 	guide_recall(h->guide);
+	memcpy(h->config, config, h->s->n_sites);
+	memcpy(h->candidate, config, h->s->n_sites);
+	mem_free(config);
 	h->rng = rng;
 	h->idle = idle;
+	h->hash = hash;
 	h->sweep_pos = pos;
 	h->sweep_kept = kept;
 	h->scheme = scheme;
 	h->scheme_kept = scheme_kept;
 	return rc;
+}
+
+/* How many executables of each side do the confirmations of a region need that was measured so? */
+static uint32_t again(const struct errand *e, const struct timing *t)
+{
+	double change = t->delta + e->charge;
+	struct precision p = hunt_confirmation();
+
+	if (change >= 0 || hunt_certain(change, t->delta_se, t->compiling + t->inside))
+		return 0;
+	return CONFIRMATIONS * device_copies(&p, t->compiling);
 }
 
 int hunt_expect(struct hunt *h, uint32_t copies, struct err *err)
@@ -136,7 +168,6 @@ int hunt_expect(struct hunt *h, uint32_t copies, struct err *err)
 
 	if (!helpers)
 		return 0;
-	h->idle += copies == 1; /* the candidate is not counted yet */
 	if (!h->foresight)
 		h->foresight = MEM_NEW(1, struct foresight);
 	rc = cost_expect(h->lab->cost, h->config, h->candidate, copies, &agenda, err);
@@ -144,7 +175,7 @@ int hunt_expect(struct hunt *h, uint32_t copies, struct err *err)
 	for (uint32_t i = 0; i < n; i++)
 		flips[i] = (struct flip){h->flips[i], h->candidate[h->flips[i]]};
 	if (rc == 0)
-		rc = add_next(h, many, h->foresight, &now, &agenda, err);
+		rc = add_next(h, copies > 1 || h->keeping > MOSTLY, many, h->foresight, &now, &agenda, err);
 	for (uint32_t i = 0; i < n; i++) { /* the candidate stands again */
 		h->flips[i] = flips[i].site;
 		h->candidate[flips[i].site] = flips[i].choice;
@@ -152,7 +183,7 @@ int hunt_expect(struct hunt *h, uint32_t copies, struct err *err)
 	h->n_flips = n;
 	forget(h->foresight);
 	*h->foresight = now;
-	h->idle -= copies == 1;
+	agenda.again = cost_exact(h->lab->cost) ? NULL : again;
 	device_expect(h->lab->device, &agenda);
 	agenda_release(&agenda);
 	mem_free(flips);

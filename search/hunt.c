@@ -20,12 +20,6 @@
 /* A candidate is kept if its confirmed gain exceeds so many standard errors; 8% of candidates without any gain do. */
 #define KEEP_SIGMAS 1.0
 /*
- * A gain of at least so many standard errors is not luck. If measuring it again takes at least so many seconds, it is
- * not measured again: choosing it can hardly have made its figure too good.
- */
-#define CERTAIN_SIGMAS 8.0
-#define CERTAIN_SECONDS 2.0
-/*
  * Besides noise, a step's gain in the program differs from what its region says by this share of it (as a standard
  * deviation). What regions leave out is much the same for all steps of a program, so these parts of the errors add up,
  * where noise averages out. (They were once taken for independent; then many steps outweighed the whole program's word,
@@ -43,10 +37,11 @@
  * How many seconds are spent on one measurement: until its error is a small share of the program's run, at most a share
  * of the time that is left for each evaluation (compiling and measuring again take the rest), but always some.
  */
-#define CONFIRMATIONS 2	  /* of what is kept, the credit among them */
 #define WORTH_ERROR 1e-3  /* the error, as a share of the program's run */
 #define WORTH_SHARE 0.25  /* of an evaluation's share of the time that is left */
 #define WORTH_SECONDS 1.0 /* any candidate gets this much; it decides nothing for regions of less than a tenth of it */
+
+#define LATELY 0.2 /* the weight of the last one in a mean of what was lately */
 
 /* With alpha by the budget, each site to pick from gets so many evaluations. */
 #define AUTO_EACH 4
@@ -56,8 +51,6 @@
 /* Nothing is left to try after so many evaluations, and so many per site, none of which had to be measured. */
 #define KNOWN 1000
 #define KNOWN_EACH 20
-
-static const struct precision confirm = {.target = 0.001, .max_seconds = 0.3, .instances = 3, .min_pairs = 12};
 
 static double auto_alpha(uint64_t budget, double moves)
 {
@@ -105,7 +98,7 @@ void hunt_prepare(struct hunt *h, const struct hunt_options *o, struct lab *lab)
 	h->candidate = MEM_NEW(h->s->n_sites, uint8_t);
 	h->sure = MEM_NEW(h->s->n_sites, uint8_t);
 	h->drawn = MEM_NEW(h->s->n_sites, uint8_t);
-	h->confirm = confirm;
+	h->confirm = hunt_confirmation();
 	h->flips = MEM_NEW(h->s->n_sites, uint32_t);
 	h->order = MEM_NEW(h->s->n_sites, uint32_t);
 	h->ball = MEM_NEW(h->s->graph->n_nodes, uint32_t);
@@ -310,7 +303,7 @@ static int credit(struct hunt *h, struct delta *d, bool *better, struct err *err
 /* Is the gain beyond doubt, and dear to measure again? */
 static bool certain(const struct delta *d)
 {
-	return d->inside > CERTAIN_SECONDS && d->seconds < -CERTAIN_SIGMAS * d->se;
+	return hunt_certain(d->seconds, d->se, d->inside);
 }
 
 /* Finds what the candidate costs in the objective, and whether it is better by that. */
@@ -327,7 +320,7 @@ static int price_objective(struct hunt *h, struct delta *d, bool *better, struct
 	*better = d->outcome == OUTCOME_OK && d->seconds < 0;
 	if (!*better || cost_exact(h->lab->cost) || certain(d))
 		return 0;
-	h->confirm.copies = d->compiling > 0 ? device_copies(&confirm, d->compiling) : 1;
+	h->confirm.copies = d->compiling > 0 ? device_copies(&h->confirm, d->compiling) : 1;
 	if (hunt_expect(h, CONFIRMATIONS * h->confirm.copies, err) < 0 ||
 		cost_confirm(h->lab->cost, h->config, h->candidate, &h->confirm, d, err) < 0)
 		return -1;
@@ -422,6 +415,7 @@ int hunt_next(struct hunt *h, struct err *err)
 		cut(h, single);
 		return 1;
 	}
+	h->keeping += LATELY * (better - h->keeping);
 	trial = to_trial(h, &d, better);
 	good = d.outcome == OUTCOME_OK && h->beyond == beyond; /* one that breaks a limit counts as one that failed */
 	if (single)

@@ -155,6 +155,7 @@ struct hunt {
 	uint64_t *refused;	/* hashes of candidates of several flips that were refused since something was kept; */
 	size_t n_refused, cap_refused; /* not saved: a search that is resumed may ask for one of them again */
 	uint64_t idle;		/* evaluations since something was kept */
+	double keeping;		/* the share of candidates that were kept lately; it changes no result */
 	uint64_t known;		/* ... since something was kept or had to be measured */
 	uint64_t evaluations, cached, measured, failed[OUTCOME_COUNT], kept, refuted, drifts;
 	double started, before; /* clock at start; seconds spent in earlier stretches */
@@ -203,6 +204,23 @@ bool hunt_vague(const struct hunt *h);
 uint32_t hunt_radius(const struct hunt *h);
 /* Is there budget left, and something to try, because time or a signal ended the search? */
 bool hunt_could_go_on(const struct hunt *h);
+
+#define CONFIRMATIONS 2 /* of what is kept, the credit among them */
+static inline struct precision hunt_confirmation(void)
+{
+	return (struct precision){.target = 0.001, .max_seconds = 0.3, .instances = 3, .min_pairs = 12};
+}
+/*
+ * A gain of at least so many standard errors is not luck. If measuring it again takes at least so many seconds, it is
+ * not measured again: choosing it can hardly have made its figure too good.
+ */
+#define CERTAIN_SIGMAS 8.0
+#define CERTAIN_SECONDS 2.0
+/* Is a change of cost such a gain? `inside`: the seconds that the device took for it. */
+static inline bool hunt_certain(double change, double se, double inside)
+{
+	return inside > CERTAIN_SECONDS && change < -CERTAIN_SIGMAS * se;
+}
 
 /* For hunt.c, propose.c and drift.c only. */
 bool hunt_propose(struct hunt *h); /* sets candidate and flips; false: nothing is left to try */
