@@ -171,6 +171,8 @@ struct hunt {
 	uint32_t sweep_pos, sweep_kept;
 	uint32_t scheme, scheme_kept; /* the next one; steps kept when they began anew */
 	uint8_t *drawn;		/* a scheme */
+	double scheme_seconds;	/* that schemes took, if the time matters */
+	double scheme_began;	/* when the one under way began; 0: none is */
 	struct breed *breed;	/* brkga's population (breed.c); NULL: there is none yet */
 	uint32_t *ball;		/* nodes around a site */
 	uint8_t *in_ball;
@@ -224,6 +226,7 @@ static inline bool hunt_certain(double change, double se, double inside)
 
 /* For hunt.c, propose.c and drift.c only. */
 bool hunt_propose(struct hunt *h); /* sets candidate and flips; false: nothing is left to try */
+bool hunt_propose_scheme(struct hunt *h); /* the same with a scheme, if it is time for one */
 /* Is the candidate one flip to the guide: of one site, or of tied ones to one choice? */
 bool hunt_is_flip(const struct hunt *h);
 /* The candidate was priced and is not taken. If it is no flip, which the guide would remember, it is noted here. */
@@ -254,6 +257,11 @@ int hunt_weigh_default(struct hunt *h, struct cost *c, struct estimate *out, str
 
 /* share.c. The clock at which the hunt has to be over; 0: never. */
 double hunt_end(const struct hunt *h);
+/* Does it matter how long a candidate takes? What is modelled does not depend on the speed of this machine. */
+static inline bool hunt_is_timed(const struct hunt *h)
+{
+	return h->o.seconds > 0 && h->lab->kind == COST_MEASURED;
+}
 /* hunt_propose, within the candidate's share of the time: 1, 0 nothing is left or can be had, -1 error. */
 int hunt_offer(struct hunt *h, struct err *err);
 /* Is there time for the candidate, as far as one can say? 1, 0, or -1 with an error. */

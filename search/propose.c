@@ -6,7 +6,7 @@
  * radius grows while nothing is found); and the next flip of a sweep. (For brkga see breed.c.) If the kind says that
  * some flips may pay only together with the first, they are added to it in every second candidate, and so both are
  * tried. A kind that draws schemes (space_ops.scheme) has them tried first: each is priced against the best so far,
- * which they may become.
+ * which they may become. (If the search is short of time, share.c asks for them, and decides which it can afford.)
  */
 #include "search/hunt.h"
 
@@ -203,6 +203,11 @@ static bool wants_scheme(struct hunt *h)
 	       (first || rng_below(&h->rng, 2));
 }
 
+bool hunt_propose_scheme(struct hunt *h)
+{
+	return wants_scheme(h) && propose_scheme(h);
+}
+
 bool hunt_propose(struct hunt *h)
 {
 	uint32_t site;
@@ -212,7 +217,7 @@ bool hunt_propose(struct hunt *h)
 		return propose_sweep(h);
 	if (h->o.strategy == STRATEGY_BRKGA)
 		return hunt_breed(h);
-	if (wants_scheme(h) && propose_scheme(h))
+	if (!hunt_is_timed(h) && hunt_propose_scheme(h))
 		return true;
 	for (int tries = 0; tries < 100; tries++) {
 		bool any = guide_pick(h->guide, &h->rng, &site, &choice);

@@ -18,6 +18,9 @@
  * candidate may be planned to take a few shares and no more. Shares grow by the time that cheap candidates do not use,
  * so dear ones get their turn. A candidate that takes many times what was expected is cut: what it would show comes too
  * late for the others.
+ *
+ * Schemes (space_ops.scheme) move many sites at once. They are tried first, and until they used up their part of the
+ * time, because one of them may be worth hundreds of flips. One that is too dear ends them: others are as large.
  */
 #include <math.h>
 #include <string.h>
@@ -35,6 +38,7 @@
 #define SMALL 1.0      /* seconds that any candidate may take */
 #define OFFERS 12      /* candidates that are set beside each other, */
 #define OFFERS_MOST 200 /* ... or more, while none of them can be had */
+#define SCHEMES 0.4    /* of the search's time may go into schemes */
 #define LOOKING 0.1    /* of what is left may go into looking for one */
 
 struct offer { /* all zero: none */
@@ -64,12 +68,6 @@ void hunt_allow_all(struct hunt *h)
 {
 	if (h->lab->device)
 		device_until(h->lab->device, 0);
-}
-
-/* Does it matter how long a candidate takes? What is modelled does not depend on the speed of this machine. */
-static bool counts(const struct hunt *h)
-{
-	return h->o.seconds > 0 && h->lab->kind == COST_MEASURED;
 }
 
 /* Seconds that the next candidate should take, and that it may. */
@@ -139,7 +137,7 @@ int hunt_affords(struct hunt *h, struct err *err)
 {
 	double seconds;
 
-	if (!counts(h))
+	if (!hunt_is_timed(h))
 		return 1;
 	return expected(h, &seconds, err) < 0 ? -1 : seconds <= most_of(h);
 }
@@ -240,15 +238,43 @@ static const struct offer *choose(const struct hunt *h, const struct offers *o)
 	return o->dear.n || h->evaluations + h->cut > 0 ? &o->dear : &o->cheapest;
 }
 
+/*
+ * Makes the next scheme the candidate, if it can be had: 1, 0 if not, -1 error. Schemes come first, and they are dear,
+ * so all of them together get no more than a part of the search's time.
+ */
+static int offer_scheme(struct hunt *h, struct err *err)
+{
+	double seconds;
+	size_t bytes;
+
+	if (h->scheme_began > 0)
+		h->scheme_seconds += now_seconds() - h->scheme_began;
+	h->scheme_began = 0;
+	if (!h->s->ops->scheme || h->scheme_seconds >= SCHEMES * h->o.seconds || !hunt_propose_scheme(h))
+		return 0;
+	if (cost_takes(h->lab->cost, h->config, h->candidate, &seconds, &bytes, err) < 0)
+		return -1;
+	if (seconds > most_of(h)) { /* the others are of the same size */
+		hunt_undo(h);
+		h->scheme = SCHEMES_DONE;
+		return 0;
+	}
+	h->planned = seconds;
+	h->scheme_began = now_seconds();
+	return 1;
+}
+
 int hunt_offer(struct hunt *h, struct err *err)
 {
 	struct offers o = {0};
 	const struct offer *taken;
 	int rc;
 
-	if (!counts(h))
+	if (!hunt_is_timed(h))
 		return hunt_propose(h);
 	h->too_dear = false;
+	if ((rc = offer_scheme(h, err)) != 0)
+		return rc;
 	rc = look(h, &o, err);
 	guide_recall(h->guide);
 	taken = choose(h, &o);

@@ -7,6 +7,7 @@
  *	join.c	   what is computed together	    hoist.c   what is computed once, by another program
  *	effect.c   which choices take effect	    lines.c   lists of instructions
  *	near.c	   places that share what they look through
+ *	block.c	   many places of one rule, tried at once
  *	pattern.c, pattern_read.c  rules that need none
  *	conv.c, grouped.c, patches.c, pool.c, split.c, merge.c, variance.c  rules that need code
  *	facts.c, fits.c  what these ask of nodes
@@ -75,6 +76,12 @@ void near_open(struct space *s);
 /* space_ops.together. */
 uint32_t near_together(struct space *s, const uint8_t *config, uint32_t site, uint8_t choice, uint32_t *sites,
 	uint8_t *choices, uint32_t most);
+
+/* ---- block.c ---- */
+/* space_ops.scheme. */
+bool rewrite_block(struct space *s, const uint8_t *config, uint32_t k, uint8_t *out);
+/* Is the move one of many classes by one variant of a rule, so that it is priced by whole programs? */
+bool rewrite_is_block(const struct space *s, const uint8_t *a, const uint8_t *b);
 
 /* ---- join.c ---- */
 void joins_open(struct space *s);

@@ -2,7 +2,8 @@
  * region.c - finds the regions of a move (space.h).
  *
  * If all rules that changed have a price by region, each place is cut out by itself (cut.h). For a rule with a price by
- * whole programs, a place alone would not tell the truth, so its region is the two whole programs.
+ * whole programs, a place alone would not tell the truth, so its region is the two whole programs. That goes for a
+ * block of places, too (block.c): errors of many regions add up.
  *
  * A region's key is a hash of its two programs that ignores the names of instructions. So the same place has the same
  * key in another layer, program or night.
@@ -81,7 +82,7 @@ int rewrite_region(struct space *s, const uint8_t *a, const uint8_t *b, struct r
 {
 	uint8_t *real_a = MEM_NEW(3 * s->n_sites + 1, uint8_t);
 	uint8_t *real_b = real_a + s->n_sites, *done = real_b + s->n_sites;
-	bool whole = false, places;
+	bool whole = rewrite_is_block(s, a, b), places = !whole;
 	int rc = 0;
 
 	rewrite_real(s, a, real_a);
@@ -89,7 +90,7 @@ int rewrite_region(struct space *s, const uint8_t *a, const uint8_t *b, struct r
 	for (uint32_t i = 0; i < s->n_sites; i++)
 		if (real_a[i] != real_b[i])
 			whole |= priced_whole(s, i, real_a[i]) || priced_whole(s, i, real_b[i]);
-	places = !whole || screened(real_b, real_a, s->n_sites);
+	places = places && (!whole || screened(real_b, real_a, s->n_sites));
 	for (uint32_t i = 0; i < s->n_sites && rc == 0 && places; i++)
 		if (real_a[i] != real_b[i] && !done[i])
 			rc = add_place(s, i, real_a, real_b, whole, done, out, err);

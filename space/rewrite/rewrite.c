@@ -88,7 +88,7 @@ static void release(struct space *s)
 	.context = space_context_alone, .touched = space_touched_sites, \
 	.undecided = "the program as it was handed in", .summary = summary, .starts = starts, \
 	.promise = promise, .words = words, .picture = rewrite_picture, .operators = rewrite_operators, \
-	.together = near_together, .alternative = rewrite_alternative, \
+	.together = near_together, .scheme = rewrite_block, .alternative = rewrite_alternative, \
 	.release = release
 
 static const struct space_ops rewrite_ops = {SHARED_OPS};

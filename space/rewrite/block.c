@@ -1,0 +1,148 @@
+/*
+ * block.c - blocks: many places rewritten by one rule at once, priced by whole programs.
+ *
+ * Some gains show in no region. A concatenation that all readers do without is gone from the program; what a product of
+ * matrices gains, the elementwise chain behind it may lose. Whole programs tell the truth, but a pair of them takes
+ * half a minute to price, and places are many. So they are tested in blocks. First comes all that a rule can do with
+ * one of its variants; then the more and the less promising half of it; then quarters. A block that does not stand is
+ * rewritten, and one that stands is taken back: so what gained as a whole is rid of the half that lost, and of what
+ * lost as a whole the half that gains is found.
+ *
+ * A move of places of at least BLOCK_CLASSES classes by one variant is priced by the two whole programs (region.c),
+ * whatever price the rule itself asks for. A smaller part of a block is priced as its rule says. Where there are fewer
+ * classes there are no blocks, for a search soon has tried them all.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "space/rewrite/own.h"
+
+#define BLOCK_CLASSES 4
+#define LEVELS 3 /* all, halves, quarters */
+
+struct family { /* what a variant of a rule can do */
+	uint16_t rule;
+	uint8_t variant;
+	double promise; /* of all its places */
+};
+
+struct member {
+	uint32_t site;
+	uint8_t choice;
+	float promise;
+};
+
+static int by_promise(const void *a, const void *b)
+{
+	const struct family *x = a, *y = b;
+
+	if (x->promise != y->promise)
+		return x->promise < y->promise ? 1 : -1;
+	return x->rule != y->rule ? (x->rule > y->rule) - (x->rule < y->rule) : x->variant - y->variant;
+}
+
+static int by_own_promise(const void *a, const void *b)
+{
+	const struct member *x = a, *y = b;
+
+	if (x->promise != y->promise)
+		return x->promise < y->promise ? 1 : -1;
+	return (x->site > y->site) - (x->site < y->site);
+}
+
+/* Returns the first choice of the site that is this variant of this rule; 0: none. */
+static uint8_t choice_of(const struct space *s, uint32_t site, uint16_t rule, uint8_t variant)
+{
+	for (uint8_t k = 1; k < s->site[site].choices; k++) {
+		const struct offer *o = rewrite_offer(s, site, k);
+		if (o->rule == rule && o->variant == variant)
+			return k;
+	}
+	return 0;
+}
+
+/* Lists the places of a family, most promising first; `out` has room for n_sites. */
+static size_t list_members(const struct space *s, const struct family *f, struct member *out)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < s->n_sites; i++) {
+		uint8_t k = choice_of(s, i, f->rule, f->variant);
+		if (k)
+			out[n++] = (struct member){i, k, rewrite_offer(s, i, k)->promise};
+	}
+	if (n)
+		qsort(out, n, sizeof *out, by_own_promise);
+	return n;
+}
+
+/* Lists the families that make blocks, most promising first. */
+static struct family *list_families(const struct space *s, uint32_t *n)
+{
+	struct rules *rules = &rewrite_of(s)->rules;
+	struct member *m = MEM_NEW(s->n_sites + 1, struct member);
+	uint8_t *seen = MEM_NEW(s->n_ties + 1, uint8_t);
+	struct family *v = MEM_NEW(rules->n * RULE_VARIANTS + 1, struct family);
+
+	*n = 0;
+	for (uint16_t r = 0; r < rules->n; r++)
+		for (uint8_t k = 1; k <= rules->rule[r].n_variants; k++) {
+			struct family f = {r, k, 0};
+			size_t size = list_members(s, &f, m), classes = 0;
+			memset(seen, 0, s->n_ties);
+			for (size_t i = 0; i < size; i++) {
+				classes += !seen[s->site[m[i].site].tie];
+				seen[s->site[m[i].site].tie] = 1;
+				f.promise += m[i].promise;
+			}
+			if (classes >= BLOCK_CLASSES)
+				v[(*n)++] = f;
+		}
+	if (*n)
+		qsort(v, *n, sizeof *v, by_promise);
+	mem_free(m);
+	mem_free(seen);
+	return v;
+}
+
+bool rewrite_block(struct space *s, const uint8_t *config, uint32_t k, uint8_t *out)
+{
+	uint32_t n, level = 0;
+	struct family *f = list_families(s, &n);
+	struct member *m = MEM_NEW(s->n_sites + 1, struct member);
+	bool stands = true;
+
+	memcpy(out, config, s->n_sites);
+	while (level < LEVELS && k >= n << level)
+		k -= n << level++;
+	if (level < LEVELS) {
+		size_t parts = (size_t)1 << level, part = k % parts, size = list_members(s, &f[k / parts], m);
+		for (size_t i = size * part / parts; i < size * (part + 1) / parts; i++)
+			stands &= config[m[i].site] == m[i].choice;
+		for (size_t i = size * part / parts; i < size * (part + 1) / parts; i++)
+			out[m[i].site] = stands ? 0 : m[i].choice;
+	}
+	mem_free(f);
+	mem_free(m);
+	return level < LEVELS;
+}
+
+bool rewrite_is_block(const struct space *s, const uint8_t *a, const uint8_t *b)
+{
+	uint32_t tie[BLOCK_CLASSES] = {0}, n = 0;
+	const struct offer *first = NULL;
+
+	for (uint32_t i = 0; i < s->n_sites && n < BLOCK_CLASSES; i++) {
+		const struct offer *o = a[i] == b[i] ? NULL : rewrite_offer(s, i, b[i] ? b[i] : a[i]);
+		uint32_t k = 0;
+		if (!o)
+			continue;
+		first = first ? first : o;
+		if (o->rule != first->rule || o->variant != first->variant)
+			return false;
+		while (k < n && tie[k] != s->site[i].tie)
+			k++;
+		if (k == n)
+			tie[n++] = s->site[i].tie;
+	}
+	return n == BLOCK_CLASSES;
+}

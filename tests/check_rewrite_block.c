@@ -1,0 +1,165 @@
+/*
+ * check_rewrite_block.c - blocks of places of one rule: what they are made of, how they are priced, and that a search
+ * begins with them.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "base/buf.h"
+#include "search/hunt.h"
+#include "search/scorer.h"
+#include "space/rewrite/own.h"
+#include "tests/test.h"
+
+#define PRODUCTS 6
+
+static struct graph graph;
+
+/* So many products with a concatenation, each of its own size: as many places, all of classes of their own. */
+static void read_program(uint32_t n)
+{
+	struct buf text = {0};
+	struct err err = {0};
+
+	buf_adds(&text, "HloModule m\n\nENTRY e {\n");
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t rows = 16u << i;
+		buf_addf(&text, "  a%u = f32[%u,2] parameter(%u)\n", i, rows, 3 * i);
+		buf_addf(&text, "  b%u = f32[%u,3] parameter(%u)\n", i, rows, 3 * i + 1);
+		buf_addf(&text, "  w%u = f32[5,4] parameter(%u)\n", i, 3 * i + 2);
+		buf_addf(&text, "  c%u = f32[%u,5] concatenate(a%u, b%u), dimensions={1}\n", i, rows, i, i);
+		buf_addf(&text, "  y%u = f32[%u,4] dot(c%u, w%u), lhs_contracting_dims={1}, "
+			"rhs_contracting_dims={0}\n", i, rows, i, i);
+	}
+	buf_adds(&text, "  ROOT t = (");
+	for (uint32_t i = 0; i < n; i++)
+		buf_addf(&text, "%sf32[%u,4]", i ? ", " : "", 16u << i);
+	buf_adds(&text, ") tuple(");
+	for (uint32_t i = 0; i < n; i++)
+		buf_addf(&text, "%sy%u", i ? ", " : "", i);
+	buf_adds(&text, ")\n}\n");
+	graph = (struct graph){0};
+	if (graph_parse(&graph, text.data, text.len, "program", &err) < 0)
+		printf("FAIL: program: %s\n", err.text);
+	buf_release(&text);
+}
+
+static struct space *open_space(uint32_t n)
+{
+	struct space *s;
+
+	read_program(n);
+	s = space_open("rewrite/without:merge-products", "cpu", &graph, NULL, 0, NULL);
+	if (!CHECK(s && s->n_sites == n && s->n_ties == n))
+		exit(1);
+	return s;
+}
+
+static void close_space(struct space *s)
+{
+	space_free(s);
+	graph_release(&graph);
+}
+
+static uint32_t rewritten(const uint8_t *config)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < PRODUCTS; i++)
+		n += config[i] != 0;
+	return n;
+}
+
+/* All places come first, then halves that make up all of them, then quarters. */
+static void blocks_are_all_then_halves_then_quarters(void)
+{
+	static const uint32_t sizes[] = {6, 3, 3, 1, 2, 1, 2};
+	struct space *s = open_space(PRODUCTS);
+	uint8_t config[PRODUCTS] = {0}, block[PRODUCTS], both[PRODUCTS] = {0};
+
+	for (uint32_t k = 0; k < 7; k++) {
+		CHECK(s->ops->scheme(s, config, k, block));
+		CHECK_INT(rewritten(block), sizes[k]);
+		for (uint32_t i = 0; i < PRODUCTS && (k == 1 || k == 2); i++)
+			both[i] += block[i];
+	}
+	CHECK(!s->ops->scheme(s, config, 7, block));
+	CHECK_INT(rewritten(both), PRODUCTS);
+	CHECK(s->ops->scheme(s, config, 1, block)); /* the most promising half: that of the largest products */
+	CHECK(block[s->site_of[graph_find(&graph, "y5")]] && !block[s->site_of[graph_find(&graph, "y0")]]);
+	close_space(s);
+}
+
+static void blocks_that_stand_are_taken_back(void)
+{
+	struct space *s = open_space(PRODUCTS);
+	uint8_t config[PRODUCTS], none[PRODUCTS] = {0}, block[PRODUCTS];
+
+	CHECK(s->ops->scheme(s, none, 0, config));
+	CHECK(s->ops->scheme(s, config, 0, block));
+	CHECK_INT(rewritten(block), 0);
+	CHECK(s->ops->scheme(s, config, 2, block));
+	CHECK_INT(rewritten(block), 3);
+	CHECK(s->ops->scheme(s, block, 0, config)); /* what stands in part is completed */
+	CHECK_INT(rewritten(config), PRODUCTS);
+	close_space(s);
+}
+
+/* One region, of the two whole programs; a few places are still priced by themselves. */
+static void blocks_are_priced_by_whole_programs(void)
+{
+	struct space *s = open_space(PRODUCTS);
+	uint8_t none[PRODUCTS] = {0}, block[PRODUCTS];
+	struct regions r = {0};
+
+	CHECK(s->ops->scheme(s, none, 0, block));
+	CHECK(s->ops->region(s, none, block, &r, NULL) == 0);
+	CHECK(r.n == 1 && r.v[0].whole);
+	regions_release(&r);
+	CHECK(s->ops->region(s, block, none, &r, NULL) == 0);
+	CHECK(r.n == 1 && r.v[0].whole);
+	regions_release(&r);
+	CHECK(s->ops->scheme(s, none, 1, block));
+	CHECK(s->ops->region(s, none, block, &r, NULL) == 0);
+	CHECK(r.n == 3 && !r.v[0].whole);
+	regions_release(&r);
+	close_space(s);
+}
+
+static void few_classes_make_no_block(void)
+{
+	struct space *s = open_space(3);
+	uint8_t config[3] = {0}, block[3];
+
+	CHECK(!s->ops->scheme(s, config, 0, block));
+	close_space(s);
+}
+
+static void a_search_begins_with_blocks(void)
+{
+	struct space *s = open_space(PRODUCTS);
+	struct lab lab = {.space = s};
+	struct hunt h;
+	struct hunt_options o = {.budget = 100, .seed = 1, .alpha = 100, .adapt = true, .tied = true};
+	struct scorer scorer = scorer_of_space(s);
+
+	hunt_prepare(&h, &o, &lab);
+	hunt_stand(&h, &scorer);
+	CHECK(hunt_propose(&h));
+	CHECK_INT(h.n_flips, PRODUCTS);
+	hunt_refuse(&h);
+	hunt_undo(&h);
+	CHECK(hunt_propose(&h));
+	CHECK_INT(h.n_flips, 3);
+	hunt_release(&h);
+	close_space(s);
+}
+
+int main(void)
+{
+	RUN(blocks_are_all_then_halves_then_quarters);
+	RUN(blocks_that_stand_are_taken_back);
+	RUN(blocks_are_priced_by_whole_programs);
+	RUN(few_classes_make_no_block);
+	RUN(a_search_begins_with_blocks);
+	return test_done();
+}
