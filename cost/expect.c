@@ -33,6 +33,7 @@ static int expect_region(struct cost *c, struct region *r, size_t regions, uint3
 	int found = r->key[0] == r->key[1] ? 1 : copies > 1 ? 0 : cost_find(c, r->key, &ignored, err);
 	bool pair = copies == 1 && device_measures_ahead(c->device), one = pair && in_one(c);
 	struct errand e = {.alike = r->alike, .apart = !one,
+		.times = r->times,
 		.charge = r->copies * ((double)r->parts[1] - (double)r->parts[0]) * c->part / fmax(r->times, 1),
 		.precision = cost_region_precision(c, r, regions, NULL)};
 

@@ -153,6 +153,11 @@ bool device_measured(struct device *d, const struct buf *const module[2], struct
 	return pool_measured(d->pool, d, key, out);
 }
 
+bool device_foretells(const struct device *d, const uint64_t key[2], double *seconds)
+{
+	return d->pool && pool_foretells(d->pool, key, seconds);
+}
+
 uint32_t device_copies(const struct precision *p, double compiling)
 {
 	return p->instances * compiling <= COMPILE_SHARE * p->max_seconds ? p->instances : 1;

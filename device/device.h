@@ -225,6 +225,7 @@ struct errand { /* a pair to be measured; `measure` of the plan does it, in a th
 	bool alike;	      /* the numbers of both sides are compared first */
 	struct precision precision;
 	double charge;	  /* seconds that side b costs more and that no timing of the pair shows */
+	double times;	  /* how often it counts in what it is a part of */
 	uint32_t workers; /* that measure on this machine, the caller's own among them */
 	/* the modules are compiled as items of their own, which stand before it, and it is measured after that */
 	bool apart;
@@ -272,6 +273,11 @@ int device_compile_planned(struct device *d, const void *p, size_t n, uint32_t i
  * nobody is at the pair any more, and the caller measures it.
  */
 bool device_measured(struct device *d, const struct buf *const module[2], struct timing *out);
+/*
+ * Adds what the errand with this key was found to cost ahead, with its charge and as often as it counts. Returns
+ * whether that is known by now; waits for nobody.
+ */
+bool device_foretells(const struct device *d, const uint64_t key[2], double *seconds);
 /*
  * Returns how many executables of each side should be compiled, if the measurement wants several instances and
  * compiling both sides once takes so many seconds: one each, or, where that is dear, one.

@@ -340,6 +340,20 @@ bool pool_measured(struct pool *p, struct device *d, const uint64_t key[2], stru
 	return found;
 }
 
+bool pool_foretells(struct pool *p, const uint64_t key[2], double *seconds)
+{
+	struct job *j;
+	bool known;
+
+	pthread_mutex_lock(&p->lock);
+	j = find(p, key);
+	known = j && j->done;
+	if (known)
+		*seconds += j->of.times * (j->timing.delta + j->of.charge);
+	pthread_mutex_unlock(&p->lock);
+	return known;
+}
+
 void pool_take(struct pool *p, const void *module, size_t n, uint32_t most, struct ahead *out)
 {
 	uint64_t key[2];

@@ -1,11 +1,11 @@
 /*
  * foresee.c - what a hunt will try next, for helpers that compile it ahead.
  *
- * The hunt supposes of this candidate and of those that follow that they will be kept, or that they will not, whichever
- * was more frequent lately; and of one that is confirmed that it will be. It proposes the next ones to itself, with its
- * own generator and guide, and takes all of that back. If it then comes otherwise, or a measurement changes what is
- * expected of others, some of the guesses were wrong. The result of the search does not depend on them: the hunt takes
- * from the helpers only what it would have compiled itself.
+ * The hunt supposes of this candidate and of those that follow that they will be kept, or that they will not: by what
+ * helpers have measured of them by now, or else by what was more frequent lately; and of one that is confirmed that it
+ * will be. It proposes the next ones to itself, with its own generator and guide, and takes all of that back. If it
+ * then comes otherwise, or a measurement changes what is expected of others, some of the guesses were wrong. The result
+ * of the search does not depend on them: the hunt takes from the helpers only what it would have compiled itself.
  *
  * (When nothing was ever supposed to be kept, a search that kept three of four steps compiled a fifth of its modules in
  * vain. A kept step is also a new start for the guide, which is not foreseen.)
@@ -67,6 +67,17 @@ static void note(struct foresight *f, uint64_t tag, const struct agenda *agenda,
 	f->v[f->n++] = x;
 }
 
+/* Will it be kept, as far as what it needs, from item `from` of the plan on, was measured ahead? If not, as lately. */
+static bool likely(const struct hunt *h, const struct agenda *agenda, size_t from)
+{
+	double seconds = 0;
+	bool known = false;
+
+	for (size_t i = from; i < agenda->n; i++)
+		known |= device_foretells(h->lab->device, agenda->v[i].key, &seconds);
+	return known ? seconds < 0 : h->keeping > MOSTLY;
+}
+
 /* What the present candidate needs, from memory or from its regions. */
 static int add_candidate(struct hunt *h, const struct foresight *before, struct foresight *now, struct agenda *agenda,
 	struct err *err)
@@ -125,8 +136,9 @@ static int add_next(struct hunt *h, bool keep, uint32_t many, const struct fores
 	memcpy(config, h->config, h->s->n_sites);
 	suppose(h, keep);
 	for (uint32_t i = 0; i < many && rc == 0 && foreseeable(h) && hunt_propose(h); i++) {
+		size_t from = agenda->n;
 		rc = add_candidate(h, before, now, agenda, err);
-		suppose(h, h->keeping > MOSTLY);
+		suppose(h, likely(h, agenda, from));
 	}
 	hunt_undo(h);
 	guide_recall(h->guide);
@@ -175,7 +187,7 @@ int hunt_expect(struct hunt *h, uint32_t copies, struct err *err)
 	for (uint32_t i = 0; i < n; i++)
 		flips[i] = (struct flip){h->flips[i], h->candidate[h->flips[i]]};
 	if (rc == 0)
-		rc = add_next(h, copies > 1 || h->keeping > MOSTLY, many, h->foresight, &now, &agenda, err);
+		rc = add_next(h, copies > 1 || likely(h, &agenda, 0), many, h->foresight, &now, &agenda, err);
 	for (uint32_t i = 0; i < n; i++) { /* the candidate stands again */
 		h->flips[i] = flips[i].site;
 		h->candidate[flips[i].site] = flips[i].choice;

@@ -243,10 +243,10 @@ static uint32_t again(const struct errand *e, const struct timing *t)
 }
 
 /* Two modules, one executable of each, and the pair of them. */
-static void expect_apart(struct device *d, const char *const *script)
+static void expect_apart(struct device *d, const char *const *script, uint64_t key[2])
 {
 	struct agenda agenda = {.measure = measure_made, .again = again};
-	struct errand e = {.apart = true};
+	struct errand e = {.apart = true, .charge = 0.25, .times = 2};
 
 	for (int i = 0; i < 2; i++) {
 		struct buf module = {0};
@@ -255,13 +255,14 @@ static void expect_apart(struct device *d, const char *const *script)
 		agenda_add(&agenda, &module, 1);
 	}
 	agenda_add_pair(&agenda, &e);
+	memcpy(key, agenda.v[2].key, sizeof agenda.v[2].key);
 	device_expect(d, &agenda);
 	agenda_release(&agenda);
 }
 
 /*
  * A pair is measured when its modules are compiled, and what it needs to be measured again is compiled then, whether or
- * not the plan changes: two executables of each side, beside those that it used up itself.
+ * not the plan changes: two executables of each side, beside those that it used up itself. What it costs is foretold.
  */
 static void what_is_measured_again_is_compiled(void)
 {
@@ -271,15 +272,19 @@ static void what_is_measured_again_is_compiled(void)
 		struct device *d = open_with(2, false);
 		struct compiled c[2];
 		uint32_t ready[2];
+		uint64_t key[2], other[2] = {1, 2};
+		double seconds = 1;
 
 		if (!d)
 			return;
 		measured = 0;
-		expect_apart(d, script);
-		while (!measured)
+		expect_apart(d, script, key);
+		while (!device_foretells(d, key, &seconds))
 			sched_yield();
+		CHECK_NEAR(seconds, 1 + 2 * (0.25 - 1), 1e-12);
+		CHECK(!device_foretells(d, other, &seconds));
 		if (twice)
-			expect_apart(d, script);
+			expect_apart(d, script, key);
 		compile_pair(d, script, 3, c, ready);
 		CHECK_INT(ready[0], 2);
 		CHECK_INT(ready[1], 2);
