@@ -39,6 +39,9 @@
 #define REGION_GIVE_UP 4
 #define LATELY 0.2 /* the weight of the last one in a mean of what was lately */
 #define CONFIRMED 4 /* the error that is worth reaching is so many times smaller in a confirmation */
+/* Of whole programs that were compiled to confirm one region: so many seconds of running, and instances, or more. */
+#define WHOLE_SECONDS 4
+#define WHOLE_INSTANCES 5
 
 /* The charge for a kernel of this program. */
 static double charge(const struct cost *c)
@@ -189,6 +192,11 @@ struct precision cost_region_precision(const struct cost *c, const struct region
 {
 	struct precision q = p ? *p : r->whole ? c->o.whole : c->o.region;
 
+	if (p && r->whole) { /* compiling took long: what is run after it must be worth it */
+		q.target = c->o.whole.target;
+		q.max_seconds = fmax(p->max_seconds, WHOLE_SECONDS);
+		q.instances = p->instances > WHOLE_INSTANCES ? p->instances : WHOLE_INSTANCES;
+	}
 	q.enough = c->worth.error / (p ? CONFIRMED : 1) / fmax(r->times, 1);
 	q.most = c->worth.seconds / (double)regions;
 	return q;

@@ -39,6 +39,7 @@
 #define OFFERS 12      /* candidates that are set beside each other, */
 #define OFFERS_MOST 200 /* ... or more, while none of them can be had */
 #define SCHEMES 0.4    /* of the search's time may go into schemes */
+#define SCHEME_MOST 0.7 /* ... and of what is left into one, which is measured three times if it is kept */
 #define LOOKING 0.1    /* of what is left may go into looking for one */
 
 struct offer { /* all zero: none */
@@ -98,6 +99,8 @@ static double patience(const struct hunt *h)
 {
 	double planned = TIMES * fmax(h->planned, share_of(h)) + RUNS * h->default_seconds;
 
+	if (h->scheme_began > 0)
+		return fmin(left(h), fmax(LEAST, SCHEME_MOST * left(h)));
 	return fmin(left(h), fmax(LEAST, fmin(planned, MOST * left(h))));
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/buf.h"
+#include "cost/own.h"
 #include "search/hunt.h"
 #include "search/scorer.h"
 #include "space/rewrite/own.h"
@@ -154,6 +155,20 @@ static void a_search_begins_with_blocks(void)
 	close_space(s);
 }
 
+/* What took long to compile is run long enough to be believed; a small region is not. */
+static void whole_programs_are_confirmed_patiently(void)
+{
+	static struct cost c = {.o.whole.target = 0.002};
+	struct region r = {.times = 1, .whole = true};
+	struct precision p = {.target = 0.001, .max_seconds = 0.3, .instances = 3}, q;
+
+	q = cost_region_precision(&c, &r, 1, &p);
+	CHECK(q.max_seconds > 1 && q.instances > 3 && q.target == 0.002);
+	r.whole = false;
+	q = cost_region_precision(&c, &r, 1, &p);
+	CHECK(q.max_seconds == 0.3 && q.instances == 3 && q.target == 0.001);
+}
+
 int main(void)
 {
 	RUN(blocks_are_all_then_halves_then_quarters);
@@ -161,5 +176,6 @@ int main(void)
 	RUN(blocks_are_priced_by_whole_programs);
 	RUN(few_classes_make_no_block);
 	RUN(a_search_begins_with_blocks);
+	RUN(whole_programs_are_confirmed_patiently);
 	return test_done();
 }
