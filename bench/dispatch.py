@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures what a call of a tuned function costs, beside a call of jax.jit's, on programs that do next to nothing.
 
-    bench/dispatch.py [--rounds N] [--calls N]
+    bench/dispatch.py [--rounds N] [--calls N] [--own]
 
 Each program is compiled as it is, without a search, and called as a tuned one is, so only the way in and out differs.
 The two sides take turns; in each turn a number of calls are made, each waited for. The figure of a side is the
@@ -18,7 +18,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "python"
 import jax  # noqa: E402
 import jax.numpy as jnp  # noqa: E402
 import vantage  # noqa: E402
-from vantage import tuned  # noqa: E402
+from vantage import inlined, tuned  # noqa: E402
 from vantage.lower import lower  # noqa: E402
 from vantage.native import Call  # noqa: E402
 
@@ -32,11 +32,12 @@ PROGRAMS = {
 }
 
 
-def through(function, args):
-    """The function as tune() would return it, with its program compiled as it is."""
+def through(function, args, own):
+    """The function as tune() would return it, with its program compiled as it is, by the plugin or by jaxlib."""
     known = lower(function, args, {})
     return tuned.Tuned(function, vantage.Report("compiled as it is"),
-                       Call(known.module, known.inputs, known.outputs, {}), known)
+                       Call(known.module, known.inputs, known.outputs, {}), known,
+                       executable=inlined.compiled(known.module, {}) if own else None)
 
 
 def time_of(f, args, calls):
@@ -50,10 +51,11 @@ def main():
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--rounds", type=int, default=31)
     options.add_argument("--calls", type=int, default=200, help="in each turn")
+    options.add_argument("--own", action="store_true", help="the program as jaxlib compiles it, not the plugin")
     set_ = options.parse_args()
     print("| program | jax.jit | ours | more | ratio |\n|---|---|---|---|---|")
     for name, (function, args) in PROGRAMS.items():
-        sides = jax.jit(function), through(function, args)
+        sides = jax.jit(function), through(function, args, set_.own)
         times = [[], []]
         for _ in range(set_.rounds + 2):  # two to warm up
             for side, f in enumerate(sides):

@@ -1,5 +1,6 @@
 """What the tests of the Python package share: how they report, how they compare results, and a tuned function that was
 not searched: its program is compiled as it is, because what is on trial is the way in and out."""
+import os
 import pathlib
 import sys
 
@@ -23,6 +24,7 @@ try:
     import jax.numpy as jnp
     import numpy as np
     import vantage
+    from vantage import inlined
     from vantage import tuned as inside
     from vantage.lower import lower
     from vantage.native import Call, library
@@ -50,8 +52,16 @@ def same(a, b):
         for x, y in zip(inside._leaves(a[0]), inside._leaves(b[0])))
 
 
+def own(known):
+    """jaxlib's own executable of a program, where OWN asks for that and jaxlib can."""
+    try:
+        return inlined.compiled(known.module, {}) if os.environ.get("OWN") else None
+    except vantage.Refused:
+        return None
+
+
 def through(function, args, kwargs):
     """The function with its program compiled as it is, called as a tuned one is."""
     known = lower(function, args, kwargs)
     call = Call(known.module, known.inputs, known.outputs, {})
-    return inside.Tuned(function, inside.Report("compiled as it is"), call, known)
+    return inside.Tuned(function, inside.Report("compiled as it is"), call, known, executable=own(known))

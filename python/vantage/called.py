@@ -24,7 +24,8 @@ def _overwrites(function, given):
     return any(isinstance(x, jax.Array) and x.is_deleted() for x in jax.tree.leaves(mine))
 
 
-def _seconds(function, given):
+def seconds(function, given):
+    """How long a call takes, with its results waited for."""
     import jax
     jax.block_until_ready(given)
     start = time.perf_counter()
@@ -43,5 +44,5 @@ def called(fast, args, kwargs, static):
     fast(*args, **kwargs)
     while len(times[0]) < 2 or len(times[0]) < ROUNDS and time.perf_counter() < end:
         for i in (0, 1) if len(times[0]) % 2 else (1, 0):
-            times[i].append(_seconds(sides[i], copies(given) if fresh else given))
+            times[i].append(seconds(sides[i], copies(given) if fresh else given))
     return {"tuned": statistics.median(times[0]), "jit": statistics.median(times[1]), "calls": len(times[0])}

@@ -1,13 +1,15 @@
 """The short way through a call of a tuned function, for calls that are just like those it was tuned for.
 
-Programs with small results become one operation of a program of jaxlib's (python/inside.c says how). Then compiled code
-of jaxlib's compares trees, types and shapes, and makes the results, as in a call of jax.jit's. Results are copied once.
-Where they are large, copying costs more than it saves, and the plugin's memory itself becomes an array. But then each
-array passes through Python, which takes as long as copying some 32 KiB. So many arrays may have more bytes: a training
-step with 456 arguments and 454 results of 1.2 MB took 10% less time than by jax.jit with arrays made of the plugin's
-memory, and 31% less with copies.
+If jaxlib compiled the tuned program itself (inlined.py), a call is one of a program of jaxlib's, and costs no more.
 
-Both ways answer NO where a call is not so, or the long way might know better. A type that gives way to others', that of
+Else programs with small results become one operation of a program of jaxlib's (python/inside.c says how). Then
+compiled code of jaxlib's compares trees, types and shapes, and makes the results, as in a call of jax.jit's. Results
+are copied once. Where they are large, copying costs more than it saves, and the plugin's memory itself becomes an
+array. But then each array passes through Python, which takes as long as copying some 32 KiB. So many arrays may have
+more bytes: a training step with 456 arguments and 454 results of 1.2 MB took 10% less time than by jax.jit with arrays
+made of the plugin's memory, and 31% less with copies.
+
+All ways answer NO where a call is not so, or the long way might know better. A type that gives way to others', that of
 Python's own numbers, is another type here: `2.0` times bfloat16 is bfloat16, a float32 times bfloat16 is float32.
 jaxlib takes one for the other in compiled programs.
 """
@@ -29,10 +31,16 @@ def copied(known):
     return have <= MOST_COPIED + EACH_COPIED * len(known.outputs)
 
 
-def quick(call, known):
-    """A function of (args, kwargs) that gives results or NO. None: this program's calls have no short way."""
+def quick(call, known, executable=None):
+    """A function of (args, kwargs) that gives results or NO. None: this program's calls have no short way.
+    `executable`: jaxlib's, of the same program."""
     if known.layout.fixed or not isinstance(call, Call):
         return None
+    if executable:
+        try:
+            return _own(executable, known)
+        except (ImportError, AttributeError, TypeError):  # a JAX without this interface, or with another one
+            pass
     if copied(known):
         try:
             return _inside(call, known)
@@ -47,11 +55,14 @@ def _register(jax):
         _registered.append(True)
 
 
-def _inside(call, known):
+def _results_of(known):
     import jax
-    import numpy
-    _register(jax)
-    results = [jax.ShapeDtypeStruct(shape, jax.numpy.dtype(dtype)) for shape, dtype in known.outputs]
+    return [jax.ShapeDtypeStruct(shape, jax.numpy.dtype(dtype)) for shape, dtype in known.outputs]
+
+
+def _shell(known, body):
+    """A compiled program of JAX's that takes and gives what the function does; `body` gives the results."""
+    import jax
     keys, arrays = known.layout.keys, iter(known.inputs)
     leaves = []
     for i in range(known.layout.tree.num_leaves):
@@ -59,16 +70,32 @@ def _inside(call, known):
         x = jax.ShapeDtypeStruct(shape, jax.numpy.dtype(dtype))
         leaves.append(jax.eval_shape(lambda d, impl=keys[i]: jax.random.wrap_key_data(d, impl=impl), x) if i in keys
                       else x)
-    address = numpy.uint64(call.handle)
 
     def tuned(*args, **kwargs):
-        given = [key_data(x) for x in jax.tree.leaves((args, kwargs))]
-        return as_results(list(jax.ffi.ffi_call("vantage_inside", results)(*given, call=address)), known)
+        return as_results(list(body([key_data(x) for x in jax.tree.leaves((args, kwargs))])), known)
 
     args, kwargs = jax.tree.unflatten(known.layout.tree, leaves)
     with jax.default_device(jax.local_devices(backend="cpu")[0]):
-        compiled = jax.jit(tuned, keep_unused=True).lower(*args, **kwargs).compile()
+        return jax.jit(tuned, keep_unused=True).lower(*args, **kwargs).compile()
+
+
+def _inside(call, known):
+    """Our program as one operation of one of jaxlib's."""
+    import jax
+    import numpy
+    _register(jax)
+    results, address = _results_of(known), numpy.uint64(call.handle)
+    compiled = _shell(known, lambda given: jax.ffi.ffi_call("vantage_inside", results)(*given, call=address))
     return _guarded(compiled, known.layout.weak)
+
+
+def _own(executable, known):
+    """jaxlib's executable of our program, in the place of that of a program with the same form, which gives zeros."""
+    import dataclasses
+    import jax
+    form = _shell(known, lambda given: [jax.numpy.zeros(x.shape, x.dtype) for x in _results_of(known)])
+    put = dataclasses.replace(form._executable._unloaded_executable, xla_executable=executable).load()
+    return _guarded(type(form)(put, [], form.args_info, form.out_tree, no_kwargs=form._no_kwargs), known.layout.weak)
 
 
 class _Watched:

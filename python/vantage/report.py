@@ -21,8 +21,10 @@ class Report:
         if not self.called:
             return self.sentence
         tuned, jit = (f"{1e3 * self.called[k]:.3g} ms" for k in ("tuned", "jit"))
+        by = " (jaxlib compiled it)" if self.called.get("by") == "jaxlib" else ""
         end = ", so jax.jit's is the better one here." if self.called["tuned"] > self.called["jit"] else "."
-        return f"{self.sentence} Called from here, on the arguments given, it takes {tuned}, and jax.jit's {jit}{end}"
+        return (f"{self.sentence} Called from here, on the arguments given, it takes {tuned}{by}, and jax.jit's "
+                f"{jit}{end}")
 
     def __repr__(self):
         return self.says() + (f"\n{self.page}" if self.page else "")

@@ -19,15 +19,13 @@ import shutil
 import tempfile
 import warnings
 
-from . import programs
+from . import inlined, programs
 from .called import called, copies
 from .lower import as_results, lower, split
 from .programs import Refused
 from .quick import NO, quick
 from .report import Report
-
-YARDSTICK = 10  # times the distance of the compiler's own program from the function's results
-ROUNDING = 64   # units in the last place of an average result, at least
+from .yardstick import apart
 
 
 def machine():
@@ -50,10 +48,10 @@ def cache_folder():
 class Tuned:
     """A function and, where there is one, the program found for it. Made by tune() and load()."""
 
-    def __init__(self, function, report, call=None, lowered=None, static=((), ()), folder=None):
+    def __init__(self, function, report, call=None, lowered=None, static=((), ()), folder=None, executable=None):
         self.function, self.report, self.folder = function, report, folder
         self._call, self._static, self._said = call, static, False
-        self._lowered, self._quick = lowered, quick(call, lowered) if call else None
+        self._lowered, self._quick = lowered, quick(call, lowered, executable) if call else None
         if function is not None:
             functools.update_wrapper(self, function, updated=())
 
@@ -122,27 +120,6 @@ def _memory(x, shape, dtype):
     return a.ctypes.data, a
 
 
-def _distance(a, b):
-    """The largest difference, and what rounding may do; infinite where NaNs or whole numbers differ."""
-    import numpy
-    if a.shape != b.shape or a.dtype != b.dtype:
-        return numpy.inf, 0.0
-    if a.dtype.kind in "biu":
-        return (0.0 if numpy.array_equal(a, b) else numpy.inf), 0.0
-    import jax
-    step = float(jax.numpy.finfo(a.dtype).eps)
-    wide = numpy.complex128 if a.dtype.kind == "c" else numpy.float64
-    a, b = a.astype(wide), b.astype(wide)
-    if not numpy.array_equal(numpy.isnan(a), numpy.isnan(b)):
-        return numpy.inf, 0.0
-    good = numpy.isfinite(a) & numpy.isfinite(b)
-    if not numpy.array_equal(a[~good], b[~good], equal_nan=True):
-        return numpy.inf, 0.0
-    a, b = a[good], b[good]
-    return float(numpy.max(numpy.abs(a - b), initial=0)), ROUNDING * step * float(numpy.mean(numpy.abs(b)) if b.size
-                                                                                  else 0)
-
-
 def _leaves(x):
     import jax
     import numpy
@@ -158,11 +135,9 @@ def _check(call, default, function, args, kwargs, known, static):
     mine = copies((args, kwargs)) if hasattr(function, "lower") else (args, kwargs)  # jitted ones may overwrite them
     want = _leaves(function(*mine[0], **mine[1]))
     ours, own = ([numpy.array(r) for r in c([a[0] for a in arrays])] for c in (call, default))
-    for i, (w, o, d) in enumerate(zip(want, ours, own)):
-        (far, rounding), (yard, _) = _distance(o, w), _distance(d, w)
-        if not far <= max(YARDSTICK * yard, rounding):
-            raise Refused(f"result {i} of the tuned program is {far:.3g} from the function's, the compiler's own "
-                          f"{yard:.3g}")
+    for i, far, yard in apart(want, ours, own):
+        raise Refused(f"result {i} of the tuned program is {far:.3g} from the function's, the compiler's own "
+                      f"{yard:.3g}")
 
 
 def _search(path, out, budget, seconds, space, objective, extra, progress):
@@ -243,9 +218,11 @@ def tune(function, *args, budget=300, seconds=None, space=None, objective=None, 
             progress(f"vantage: {report.sentence}")
         return Tuned(function, report, static=static)
     lowered.module = b""
-    fast = Tuned(function, report, call, lowered, static, folder / "tuned")
-    if "called" not in result and _verdict(result).get("quantity") == "seconds":
-        result["called"] = called(fast, args, kwargs, static)
+    executable = inlined.chosen(folder / "tuned", lowered, call, default, args, kwargs, progress)
+    fast = Tuned(function, report, call, lowered, static, folder / "tuned", executable)
+    by = "jaxlib" if executable else "plugin"
+    if result.get("called", {}).get("by") != by and _verdict(result).get("quantity") == "seconds":
+        result["called"] = {**called(fast, args, kwargs, static), "by": by}
         _keep(folder, result)
     report.called = result.get("called")
     return fast
@@ -282,7 +259,7 @@ def load(path, function=None):
         for k, v in about["machine"].items():
             if here[k] != v:
                 raise Refused(f"it was tuned for another {k}: {v}, here: {here[k]}")
-        return Tuned(function, report, _open(path, lowered)[0], lowered, static, path)
+        return Tuned(function, report, _open(path, lowered)[0], lowered, static, path, inlined.kept(path))
     except Refused as why:
         if function is None:
             raise
