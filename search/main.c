@@ -151,8 +151,8 @@ static struct result result_of(struct session *s, const struct device_info *info
 {
 	return (struct result){.hunt = &s->hunt, .verdict = &s->verdict, .device = info,
 		.graph = s->lab.subject.name, .strategy = search_strategy_name(s->hunt.o.strategy),
-		.advisor = &s->advisor, .before = s->before ? s->before->dir.data : NULL, .by_hand = &s->by_hand,
-		.opening = s->opening};
+		.advisor = &s->advisor, .before = s->before ? s->before->dir.data : NULL,
+		.by_hand = &s->by_hand, .worth = &s->worth, .opening = s->opening};
 }
 
 /* Seconds that the user gave the verdict; 0: the search decides. */
@@ -171,6 +171,8 @@ static int conclude(struct session *s, struct err *err)
 	int rc;
 
 	if (s->device && by_hand_add_found(&s->by_hand, &s->lab, s->device, s->hunt.config, found, err) < 0)
+		return -1;
+	if (worth_find(&s->worth, &s->hunt, s->lab.cost, err) < 0)
 		return -1;
 	if (s->device) { /* give the worker back: the verdict wants a fresh one on the same core */
 		info = *device_info(s->device);

@@ -331,6 +331,7 @@ void report_write(const struct result *r, struct buf *b)
 		add_limits(b, r->verdict);
 	if (h->s->ops->page)
 		add_page(b, h);
+	worth_page(r->worth, h, b);
 	add_search(b, r);
 	if (h->n_steps)
 		add_steps(b, h);

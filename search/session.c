@@ -259,6 +259,7 @@ int session_begin(struct session *s, struct err *err)
 
 void session_close(struct session *s)
 {
+	worth_release(&s->worth);
 	hunt_release(&s->hunt);
 	advisor_release(&s->advisor);
 	lab_release(&s->lab);

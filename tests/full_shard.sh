@@ -60,6 +60,16 @@ rows = {r["name"]: r for r in json.load(open(sys.argv[1]))["by_hand"]}
 assert rows["none"]["bytes_per_device"] > 170 * 1024 >= rows["found"]["bytes_per_device"], rows
 assert rows["data"]["bytes_sent"]["all-reduce"] == 2 * 0.75 * 2 * 64 * 128 * 4, rows["data"]
 END
+python3 - "$tmp/o" <<'END' 2>"$tmp/said" || bad="$bad; what each is worth: $(cat "$tmp/said")"
+import json, sys
+folder = sys.argv[1]
+found = json.load(open(folder + "/config.json"))
+other = {i for i, x in enumerate(found["sites"]) if x["chosen"] != x["default"]}
+assert other and {x["site"] for x in found["worth"]} == other, (other, found["worth"])
+assert all(x["outcome"] == "ok" and x["cost"] < found["verdict"]["tuned_seconds"] for x in found["worth"])
+assert any(x["cost"] for x in found["worth"]), found["worth"]
+assert "What each is worth" in open(folder + "/report.html").read()
+END
 if [ -z "$bad" ]; then echo "pass: limits_are_kept"; else echo "FAIL: limits_are_kept: $bad"; fi
 
 # Nothing is timed here, so nobody waits for cores on which others measure: not to price, and not to compare numbers.
