@@ -38,5 +38,12 @@ for show in --memory --space --pipeline; do
 	fi
 done
 kill "${held[@]}"
+
+said=$("$inspect" --space --device tpu:v5e:3x7 $graph 2>&1)
+case $said in
+*"make deps-tpu"*) echo "skip: a_topology_that_is_none: no libtpu" ;;
+*"cannot compile for v5e:3x7"*"written like tpu:v5e:2x2"*) echo "pass: a_topology_that_is_none" ;;
+*) echo "FAIL: a_topology_that_is_none: $said"; failed=1 ;;
+esac
 rm -r "$tmp"
 exit $failed

@@ -198,8 +198,13 @@ struct pjrt *pjrt_open(const struct backend *b, const char *target, const char *
 		goto fail;
 	ARGS(Plugin_Initialize, init);
 	if (pjrt_check(p, p->api->PJRT_Plugin_Initialize(&init), "initialising", &v) < 0 ||
-		(*target ? make_topology(p, &v) : make_client(p, &v)) < 0) {
+		(!*target && make_client(p, &v) < 0)) {
 		err_set(err, "the plugin %s does not start: %s", plugin, v.detail);
+		goto fail;
+	}
+	if (*target && make_topology(p, &v) < 0) {
+		err_set(err, "the plugin %s cannot compile for %s: %s%s", plugin, target, v.detail,
+			target_gpu(target, NULL) ? "" : "; targets are written like tpu:v5e:2x2");
 		goto fail;
 	}
 	size_t n = strlen(p->version);
