@@ -8,7 +8,7 @@ It is said, and decides nothing: a few calls are no measurement that would.
 import statistics
 import time
 
-ROUNDS, SECONDS = 15, 2.0  # at most; two rounds in any case
+ROUNDS, SECONDS = 21, 3.0  # at most; two rounds in any case
 
 
 def copies(tree):
@@ -24,13 +24,22 @@ def _overwrites(function, given):
     return any(isinstance(x, jax.Array) and x.is_deleted() for x in jax.tree.leaves(mine))
 
 
-def seconds(function, given):
+def _seconds(function, given):
     """How long a call takes, with its results waited for."""
     import jax
     jax.block_until_ready(given)
     start = time.perf_counter()
     jax.block_until_ready(function(*given[0], **given[1]))
     return time.perf_counter() - start
+
+
+def in_turns(sides, given):
+    """Seconds of each call of two functions that take turns: two lists. `given` makes the arguments of a call."""
+    times, end = ([], []), time.perf_counter() + SECONDS
+    while len(times[0]) < 2 or len(times[0]) < ROUNDS and time.perf_counter() < end:
+        for i in (0, 1) if len(times[0]) % 2 else (1, 0):
+            times[i].append(_seconds(sides[i], given()))
+    return times
 
 
 def called(fast, args, kwargs, static):
@@ -40,9 +49,6 @@ def called(fast, args, kwargs, static):
     if not hasattr(plain, "lower"):
         plain = jax.jit(plain, static_argnums=static[0], static_argnames=static[1])
     fresh = _overwrites(plain, given)
-    sides, times, end = (fast, plain), ([], []), time.perf_counter() + SECONDS
     fast(*args, **kwargs)
-    while len(times[0]) < 2 or len(times[0]) < ROUNDS and time.perf_counter() < end:
-        for i in (0, 1) if len(times[0]) % 2 else (1, 0):
-            times[i].append(seconds(sides[i], copies(given) if fresh else given))
+    times = in_turns((fast, plain), lambda: copies(given) if fresh else given)
     return {"tuned": statistics.median(times[0]), "jit": statistics.median(times[1]), "calls": len(times[0])}

@@ -1,8 +1,8 @@
 """The tuned program, compiled by the caller's own jaxlib: then a call of it is a call of one of jax.jit's programs.
 
-Through the plugin each call pays for a second interface, by the array. jaxlib can compile the tuned program itself. It
-is told to run only the passes that follow fusion, as the plugin is (options.txt), and two things are made up for that
-are lost on the way through MLIR:
+A call through the plugin passes through a second interface, which costs something for each array. jaxlib can compile
+the tuned program itself. It is told to run only the passes that follow fusion, as the plugin is (options.txt), and two
+things are made up for that are lost on the way through MLIR:
 
 - Kernels that a library computes are known by a note that MLIR does not carry. They are taken apart, and jaxlib's own
   pass for that library (LIBRARY) makes them again.
@@ -18,7 +18,7 @@ import re
 import statistics
 import time
 
-from .called import seconds
+from .called import in_turns
 from .lower import split
 from .programs import Refused
 from .quick import NO, quick
@@ -28,7 +28,6 @@ LIBRARY = "dot-library-rewriter"
 PASSES = "xla_enable_hlo_passes_only"
 CALL, EACH = 30e-6, 3e-6  # seconds that a call through the plugin costs at least, and more for each array
 WORTH = 0.01              # of the time of a call; less cannot be seen
-ROUNDS, SECONDS = 21, 3.0
 
 
 def version():
@@ -167,11 +166,8 @@ def _faster(made, call, known, args, kwargs):
     sides = [quick(call, known), quick(call, known, made)]
     if not all(side and side(args, kwargs) is not NO for side in sides):
         raise Refused("calls of this form have no short way")
-    times, end = ([], []), time.perf_counter() + SECONDS
-    while len(times[0]) < 2 or len(times[0]) < ROUNDS and time.perf_counter() < end:
-        for i in (0, 1) if len(times[0]) % 2 else (1, 0):
-            times[i].append(seconds(lambda *a, **k: sides[i](a, k), (args, kwargs)))
-    if statistics.median(times[1]) >= statistics.median(times[0]):
+    plugin, own = in_turns([lambda *a, _side=side, **k: _side(a, k) for side in sides], lambda: (args, kwargs))
+    if statistics.median(own) >= statistics.median(plugin):
         raise Refused("it is not faster")
 
 
