@@ -152,7 +152,7 @@ static struct result result_of(struct session *s, const struct device_info *info
 	return (struct result){.hunt = &s->hunt, .verdict = &s->verdict, .device = info,
 		.graph = s->lab.subject.name, .strategy = search_strategy_name(s->hunt.o.strategy),
 		.advisor = &s->advisor, .before = s->before ? s->before->dir.data : NULL,
-		.by_hand = &s->by_hand, .worth = &s->worth, .opening = s->opening};
+		.by_hand = &s->by_hand, .worth = &s->worth, .trim = &s->trim, .opening = s->opening};
 }
 
 /* Seconds that the user gave the verdict; 0: the search decides. */
@@ -167,9 +167,12 @@ static int conclude(struct session *s, struct err *err)
 	struct result r = result_of(s, s->device ? &info : NULL);
 	struct verdict_options vo = {.device = r.device ? &s->device_options : NULL, .seconds = verdict_seconds(s->set),
 		.searched = 0};
-	double found = s->hunt.default_seconds + s->hunt.running.value, begun;
+	double found, begun;
 	int rc;
 
+	if (trim_answer(&s->trim, &s->hunt, err) < 0)
+		return -1;
+	found = s->hunt.default_seconds + s->hunt.running.value;
 	if (s->device && by_hand_add_found(&s->by_hand, &s->lab, s->device, s->hunt.config, found, err) < 0)
 		return -1;
 	if (worth_find(&s->worth, &s->hunt, s->lab.cost, err) < 0)

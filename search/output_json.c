@@ -226,6 +226,7 @@ void output_json_config(const struct result *r, struct buf *out)
 	add_verdict(&j, r);
 	add_environment(&j, r);
 	by_hand_json(r->by_hand, &j);
+	trim_json(r->trim, &j);
 	worth_json(r->worth, r->hunt->s, &j);
 	add_sites(&j, r->hunt);
 	json_end(&j);

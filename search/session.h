@@ -18,6 +18,7 @@
 #include "search/advisor.h"
 #include "search/hunt.h"
 #include "search/by_hand.h"
+#include "search/trim.h"
 #include "search/worth.h"
 #include "search/scorer.h"
 #include "search/settings.h"
@@ -34,6 +35,7 @@ struct session { /* all zero but `set` and `before` is empty */
 	struct hunt hunt;
 	struct verdict verdict;
 	struct by_hand by_hand; /* made by hand, of kinds that have such */
+	struct trim trim;
 	struct worths worth;	/* of what was found beside them */
 	struct buf dir, identity; /* folder of the result; JSON */
 	bool more;	/* another kind goes on with the program that comes of this one */

@@ -282,6 +282,11 @@ struct space_ops {
 	 * NULL: there are none.
 	 */
 	bool (*scheme)(struct space *s, const uint8_t *config, uint32_t k, uint8_t *out);
+	/*
+	 * Would choice 0 at the site say less, and be as good wherever it costs no more? A search then takes back what
+	 * changes nothing. NULL: nothing is taken back.
+	 */
+	bool (*plain)(struct space *s, const uint8_t *config, uint32_t site);
 	/* A choice in words, for people; may be NULL. */
 	void (*words)(struct space *s, uint32_t site, uint8_t choice, struct buf *out);
 	/* What a choice makes of the site's place, as a program in text, for people; may be NULL. */

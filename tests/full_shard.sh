@@ -72,6 +72,25 @@ assert "What each is worth" in open(folder + "/report.html").read()
 END
 if [ -z "$bad" ]; then echo "pass: limits_are_kept"; else echo "FAIL: limits_are_kept: $bad"; fi
 
+# What changes nothing is taken back: the answer has few layouts of products, and costs what the search found.
+bad=
+search --mesh 4 --graph "$tmp/step.hlo" --budget 60 --start none --limit bytes:170KiB --out "$tmp/o" \
+	>/dev/null 2>"$tmp/said" &&
+	search --mesh 4 --graph "$tmp/step.hlo" --budget 0 --from "$tmp/o" --out "$tmp/p" >/dev/null 2>"$tmp/said" ||
+	bad="$(cat "$tmp/said")"
+python3 - "$tmp/o" "$tmp/p" <<'END' 2>"$tmp/said" || bad="$bad; $(cat "$tmp/said")"
+import json, sys
+first, again = (json.load(open(folder + "/config.json")) for folder in sys.argv[1:])
+taken, cost = first["taken_back"], lambda x: {r["name"]: r for r in x["by_hand"]}["found"]["cost"]
+left = [x for x in first["sites"] if x["chosen"] and x["name"] in ("h", "y", "dw2", "dh", "dw1")]
+assert taken["all_asked"] and taken["changed_nothing"] > 0 and taken["prices"] > 0, taken
+assert len(left) <= taken["asked"] - taken["changed_nothing"], (left, taken)
+assert abs(cost(first) - cost(again)) < 1e-12, (cost(first), cost(again))
+assert "changed nothing, and were taken back" in open(sys.argv[1] + "/report.html").read()
+END
+if [ -z "$bad" ]; then echo "pass: what_changes_nothing_is_taken_back"; else
+	echo "FAIL: what_changes_nothing_is_taken_back: $bad"; fi
+
 # Nothing is timed here, so nobody waits for cores on which others measure: not to price, and not to compare numbers.
 mkdir "$tmp/locks"
 held=()

@@ -10,6 +10,7 @@
 
 #define ARGUMENTS "shard/arguments:"
 #define ALL "shard:"
+#define SMALL 1e-4 /* of the parameters of a device: a tensor that may as well be whole */
 
 static int apply(struct space *s, const uint8_t *config, struct buf *module, struct err *err)
 {
@@ -128,6 +129,25 @@ static double promise(struct space *s, uint32_t site, uint8_t choice)
 	return 1e-12 * copies * ((double)v->bytes + (double)v->flops) * (1 - 0.5 / parts);
 }
 
+/*
+ * A product that is not laid out is left to the partitioner. A parameter that is not split takes more memory, which no
+ * price may show; so only what is small beside all parameters of a device may be whole.
+ */
+static bool plain(struct space *s, const uint8_t *config, uint32_t site)
+{
+	const struct shard *h = shard_of(s);
+	double all = 0, more;
+
+	if (!h->place[site].parameter)
+		return true;
+	for (uint32_t i = 0; i < s->n_sites; i++)
+		if (h->place[i].parameter)
+			all += h->place[i].n * (double)s->graph->node[s->site[i].node].bytes /
+				parts_of(s, i, config[i]);
+	more = h->place[site].n * (double)s->graph->node[s->site[site].node].bytes;
+	return more - more / parts_of(s, site, config[site]) <= SMALL * all;
+}
+
 static void words(struct space *s, uint32_t site, uint8_t choice, struct buf *out)
 {
 	const struct place *p = &shard_of(s)->place[site];
@@ -157,6 +177,7 @@ static const struct space_ops shard_ops = {
 	.promise = promise,
 	.together = shard_together,
 	.scheme = shard_scheme,
+	.plain = plain,
 	.words = words,
 	.page = shard_page,
 	.answer = shard_answer,
