@@ -80,6 +80,15 @@ enum space_effect {
 	EFFECT_ITERATIONS, /* elements of their results: the rounds of their outer loops */
 	EFFECT_APART,	   /* fetched elements that do not lie beside those fetched in the round before */
 	EFFECT_LINES,	   /* cache lines that all fetches go through, one after the other */
+	EFFECT_VALUES,	   /* values that they read */
+	EFFECT_CALLS,	   /* elements of functions such as exp */
+	EFFECT_FOLDED,	   /* elements that reductions and products fold */
+	EFFECT_INDEXED,	   /* elements asked for with an index that a reader makes of its own */
+	EFFECT_SOUGHT,	   /* ... with an index that is itself a value: gathers, dynamic slices */
+	EFFECT_SERIAL,	   /* operations and fetches of parts that cannot be computed in vectors */
+	EFFECT_OVER,	   /* ... of parts that may write over a value that they alone read */
+	EFFECT_LONE_FOLDED, /* elements folded by parts of one instruction, which may have code of their own */
+	EFFECT_LONE_MOVED, /* elements moved by parts of one instruction, likewise */
 	EFFECT_COUNT
 };
 

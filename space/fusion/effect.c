@@ -16,6 +16,10 @@
  * Each stream also has a walk: the dimension that moves from one round of the innermost loop to the next. A value that
  * is read at a stride fetches a cache line in each round and cannot be read as vectors, whether its reader is a
  * transpose itself or a copy that absorbed one.
+ *
+ * What else decides about a kernel's time is counted as well: whether it can be computed in vectors at all, whether it
+ * may write over a value that nobody else reads (then the compiler must fear that the two overlap, and gives up
+ * vectors), and whether it has one instruction only, for which the compiler may have better code.
  */
 #include <math.h>
 #include <string.h>
@@ -38,7 +42,9 @@ struct member { /* of the group being counted */
 struct tally { /* one group */
 	struct member *member; /* as in the list of nodes */
 	size_t cap;
-	uint32_t next_index;
+	uint32_t next_index, root;
+	bool serial;	       /* no vectors */
+	bool over;	       /* may write over what it reads */
 };
 
 /* How many rounds the inner loops make over the dimensions that a broadcast adds innermost. */
@@ -134,7 +140,7 @@ static double add_stream(struct member *m, struct stream new)
 
 /* How much work the asked elements are. */
 struct asked {
-	double elements, apart, lines;
+	double elements, apart, lines, indexed;
 };
 
 static void add_asked(struct asked *a, const struct node *p, struct walk w, double times)
@@ -144,6 +150,57 @@ static void add_asked(struct asked *a, const struct node *p, struct walk w, doub
 	a->elements += times;
 	a->apart += stride > 1 ? times : 0;
 	a->lines += times * fmin(1, stride * each / LINE);
+}
+
+/* Is the instruction a function that takes many operations for an element? */
+static bool is_call(const struct node *n)
+{
+	return opcode_facts(n->opcode)->class == CLASS_ELEMENTWISE && opcode_facts(n->opcode)->flops >= 8;
+}
+
+/* Does the instruction keep its kernel from computing several elements at once? */
+static bool is_serial(const struct node *n)
+{
+	switch (n->opcode) {
+	case OP_CONCATENATE:
+	case OP_PAD:
+	case OP_REVERSE:
+	case OP_GATHER:
+	case OP_DYNAMIC_UPDATE_SLICE:
+	case OP_COSINE:
+	case OP_SINE:
+	case OP_TAN:
+	case OP_ATAN2:
+	case OP_POWER:
+	case OP_REMAINDER:
+		return true;
+	default:
+		return opcode_facts(n->opcode)->class == CLASS_APPLY || opcode_facts(n->opcode)->class == CLASS_HEAVY;
+	}
+}
+
+static bool is_folding(const struct node *n)
+{
+	return opcode_facts(n->opcode)->class == CLASS_HEAVY || n->opcode == OP_REDUCE ||
+		n->opcode == OP_REDUCE_WINDOW;
+}
+
+static bool is_sought(const struct node *n, uint32_t k)
+{
+	return k == 0 && (n->opcode == OP_GATHER || n->opcode == OP_DYNAMIC_SLICE);
+}
+
+/* Is the group that was entered into `row` the only one that reads p, and may p's memory become its result's? */
+static bool may_write_over(const struct graph *g, const struct node_map *row, uint32_t p, uint32_t root)
+{
+	const struct node *n = &g->node[p];
+
+	if (n->bytes != g->node[root].bytes || n->opcode == OP_CONSTANT || n->opcode == OP_PARAMETER)
+		return false;
+	for (uint32_t k = 0; k < n->n_users; k++)
+		if (!node_map_has(row, node_users(g, p)[k]))
+			return false;
+	return true;
 }
 
 /* Adds what reader c asks of its k-th operand to the operand's streams `of`; returns what was not asked for before. */
@@ -158,7 +215,9 @@ static struct asked ask(struct tally *t, const struct graph *g, uint32_t c, cons
 	for (uint32_t i = 0; i < from->n; i++) {
 		struct stream new = {keeps ? from->stream[i].index : t->next_index++, from->stream[i].times * each,
 			walk_operand(g, c, k, from->stream[i].walk)};
-		add_asked(&out, &g->node[p], new.walk, add_stream(of, new));
+		double times = add_stream(of, new);
+		add_asked(&out, &g->node[p], new.walk, times);
+		out.indexed += keeps ? 0 : times;
 	}
 	return out;
 }
@@ -174,19 +233,24 @@ static void ask_operands(struct space *s, const uint8_t *config, uint32_t v, siz
 	for (uint32_t k = 0; k < n->n_operands; k++) {
 		uint32_t e = n->operand + k, p = g->edges[e];
 		struct asked new;
+		bool absorbed = fusion_absorbed(s, config, e);
 		if (g->node[p].flags & NODE_SCALAR_CONST)
 			continue;
-		if (fusion_absorbed(s, config, e)) {
-			ask(t, g, v, &t->member[i], k, &t->member[row->to[p]]);
-			continue;
-		}
-		if (!node_map_has(seen, p)) {
+		if (!absorbed && !node_map_has(seen, p)) {
 			out[EFFECT_READ] += (float)g->node[p].bytes;
+			out[EFFECT_VALUES] += 1;
+			t->over |= may_write_over(g, row, p, t->root);
 			MEM_GROW(&t->member, &t->cap, *n_values + 1);
 			t->member[*n_values].n = 0;
 			node_map_set(seen, p, (uint32_t)(*n_values)++);
 		}
-		new = ask(t, g, v, &t->member[i], k, &t->member[seen->to[p]]);
+		new = ask(t, g, v, &t->member[i], k, &t->member[absorbed ? row->to[p] : seen->to[p]]);
+		out[EFFECT_INDEXED] += (float)new.indexed;
+		out[EFFECT_FOLDED] += is_folding(n) ? (float)new.elements : 0;
+		out[EFFECT_SOUGHT] += is_sought(n, k) ? (float)new.elements : 0;
+		if (absorbed)
+			continue;
+		t->serial |= new.apart > 0;
 		out[EFFECT_LOADS] += (float)new.elements;
 		out[EFFECT_APART] += (float)new.apart;
 		out[EFFECT_LINES] += (float)new.lines;
@@ -199,6 +263,7 @@ static void add_group(struct space *s, const uint8_t *config, const struct nodes
 	struct node_map *row = &fusion_of(s)->inner, *seen = &fusion_of(s)->outer;
 	uint32_t root = members->v[members->n - 1];
 	size_t n_values = members->n; /* members, then values read */
+	float work = out[EFFECT_FLOPS] + out[EFFECT_LOADS], folded = out[EFFECT_FOLDED];
 
 	node_map_clear(row);
 	node_map_clear(seen);
@@ -208,19 +273,32 @@ static void add_group(struct space *s, const uint8_t *config, const struct nodes
 		t->member[i].n = 0;
 	}
 	t->next_index = 1;
+	t->root = root;
+	t->serial = t->over = false;
 	add_stream(&t->member[members->n - 1], (struct stream){0, (double)g->node[root].elements,
 		walk_of(&g->node[root])});
 	for (size_t i = members->n; i-- > 0;) { /* readers before what they read */
 		const struct node *n = &g->node[members->v[i]];
 		double each = n->elements ? n->flops / (double)n->elements : 0;
-		for (uint32_t k = 0; k < t->member[i].n; k++)
+		t->serial |= is_serial(n);
+		for (uint32_t k = 0; k < t->member[i].n; k++) {
 			out[EFFECT_FLOPS] += (float)(t->member[i].stream[k].times * each);
+			out[EFFECT_CALLS] += is_call(n) ? (float)t->member[i].stream[k].times : 0;
+		}
 		ask_operands(s, config, members->v[i], i, t, &n_values, out);
 	}
 	out[EFFECT_PARTS] += group_is_kernel(g, members);
 	out[EFFECT_NODES] += (float)members->n;
 	if ((float)members->n > out[EFFECT_LARGEST])
 		out[EFFECT_LARGEST] = (float)members->n;
+	work = out[EFFECT_FLOPS] + out[EFFECT_LOADS] - work;
+	out[EFFECT_SERIAL] += t->serial ? work : 0;
+	out[EFFECT_OVER] += t->over ? work : 0;
+	if (members->n == 1) {
+		out[EFFECT_LONE_FOLDED] += out[EFFECT_FOLDED] - folded;
+		out[EFFECT_LONE_MOVED] += opcode_facts(g->node[root].opcode)->class == CLASS_MOVE ?
+			(float)g->node[root].elements : 0;
+	}
 	out[EFFECT_WRITTEN] += (float)g->node[root].bytes;
 	out[EFFECT_ITERATIONS] += (float)g->node[root].elements;
 }
