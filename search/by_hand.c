@@ -6,6 +6,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/talk.h"
+#include "search/fits.h"
 
 /* What the compiler made of it: bytes that a device needs, and what it sends. */
 static int read_compiled(struct by_hand_row *r, struct lab *lab, struct device *d, const uint8_t *config,
@@ -82,6 +84,29 @@ static void make_default(struct space *s, const uint8_t *config)
 		s->site[i].dflt = config[i];
 }
 
+/* Nothing that people do by hand fits: the first scheme that does takes its place. */
+static int find_fitting(struct by_hand *l, struct lab *lab, struct device *d, uint8_t *config, struct err *err)
+{
+	struct by_hand_row *r = &l->row[l->n];
+	uint8_t *from = mem_alloc(lab->space->n_sites + 1);
+	uint32_t prices = 0;
+	int rc;
+
+	lab->space->ops->starts[l->best].fill(lab->space, from);
+	rc = fits_find(lab, from, config, &prices, err);
+	l->labels += prices;
+	mem_free(from);
+	if (rc == 0)
+		return err_set(err, "no %s fits, and none of %u others: %s", l->called, prices,
+			outcome_meaning(l->row[l->best].outcome));
+	if (rc < 0)
+		return -1;
+	*r = (struct by_hand_row){.name = "first that fits"};
+	l->best = l->n++;
+	talk("no %s fits; the search begins at the first of %u others that does", l->called, prices);
+	return price(r, lab, d, config, err);
+}
+
 int by_hand_price(struct by_hand *l, struct lab *lab, struct device *d, struct err *err)
 {
 	struct space *s = lab->space;
@@ -91,7 +116,7 @@ int by_hand_price(struct by_hand *l, struct lab *lab, struct device *d, struct e
 	*l = (struct by_hand){.quantity = cost_quantity(lab->cost), .called = s->ops->by_hand};
 	for (const struct space_start *p = s->ops->starts; d && s->n_sites && l->called && p && p->name && rc == 0;
 		p++) {
-		if (l->n == BY_HAND_MOST - 1)
+		if (l->n == BY_HAND_MOST - 2)
 			break;
 		l->row[l->n] = (struct by_hand_row){.name = p->name};
 		p->fill(s, config);
@@ -102,9 +127,10 @@ int by_hand_price(struct by_hand *l, struct lab *lab, struct device *d, struct e
 		l->n++;
 	}
 	if (rc == 0 && l->n && l->row[l->best].outcome != OUTCOME_OK)
-		rc = err_set(err, "no %s fits: %s", l->called, outcome_meaning(l->row[l->best].outcome));
-	if (rc == 0 && l->n) {
+		rc = find_fitting(l, lab, d, config, err);
+	else if (rc == 0 && l->n)
 		s->ops->starts[l->best].fill(s, config);
+	if (rc == 0 && l->n) {
 		make_default(s, config);
 		lab->reference = l->row[l->best].name;
 	}

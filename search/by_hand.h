@@ -3,7 +3,8 @@
  *
  * The starts of some kinds are what people do by hand (space_ops.by_hand). Each is compiled and priced. The best of
  * them that keeps the limits becomes the default: the search begins there and must beat it. The table has the price of
- * each start, the bytes that a device holds, and the bytes that devices send each other.
+ * each start, the bytes that a device holds, and the bytes that devices send each other. If none of them fits on the
+ * device, the search begins at the first scheme that does (fits.h).
  */
 #ifndef SEARCH_BY_HAND_H
 #define SEARCH_BY_HAND_H

@@ -15,6 +15,7 @@
 #include "base/stop.h"
 #include "base/talk.h"
 #include "ready/culprit.h"
+#include "search/fits.h"
 #include "search/hunt.h"
 
 /* A candidate is kept if its confirmed gain exceeds so many standard errors; 8% of candidates without any gain do. */
@@ -59,6 +60,23 @@ static double auto_alpha(uint64_t budget, double moves)
 	return fmax(AUTO_NARROWEST, fmin(front, AUTO_WIDEST));
 }
 
+/* The start does not fit on the device: the first scheme that does is the start, if there is one. */
+static int start_elsewhere(struct hunt *h, const uint8_t *dflt, struct timing *t, struct err *err)
+{
+	uint32_t prices = 0;
+	int rc = fits_find(h->lab, h->config, h->candidate, &prices, err);
+
+	h->evaluations += prices;
+	h->measured += rc > 0;
+	h->failed[OUTCOME_OOM] += prices - (rc > 0);
+	if (rc <= 0)
+		return rc;
+	talk("the start does not fit; the search begins at the first of %u others that does", prices);
+	memcpy(h->config, h->candidate, h->s->n_sites);
+	timing_release(t);
+	return cost_whole(h->lab->cost, dflt, h->config, &hunt_whole, t, err);
+}
+
 static int set_start(struct hunt *h, struct err *err)
 {
 	uint8_t *dflt = mem_alloc(h->s->n_sites);
@@ -75,6 +93,8 @@ static int set_start(struct hunt *h, struct err *err)
 		h->s->ops->starts[h->o.start - HUNT_NAMED].fill(h->s, h->config);
 	if (memcmp(h->config, dflt, h->s->n_sites) != 0) {
 		rc = cost_whole(h->lab->cost, dflt, h->config, &hunt_whole, &t, err);
+		if (rc == 0 && t.outcome == OUTCOME_OOM && cost_exact(h->lab->cost))
+			rc = start_elsewhere(h, dflt, &t, err);
 		if (rc == 0 && t.outcome != OUTCOME_OK)
 			rc = err_set(err, "the start cannot be run (%s); choose another --start or --seed",
 				outcome_name(t.outcome));

@@ -91,6 +91,37 @@ END
 if [ -z "$bad" ]; then echo "pass: what_changes_nothing_is_taken_back"; else
 	echo "FAIL: what_changes_nothing_is_taken_back: $bad"; fi
 
+# A program that no device can hold whole: the search begins at a layout that fits, also where none by hand does.
+cat >"$tmp/big.hlo" <<'END'
+HloModule big
+ENTRY main {
+  w = f32[65536,65536] parameter(0)
+  x = f32[1024,65536] parameter(1)
+  ROOT y = f32[1024,65536] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+}
+END
+cat >"$tmp/sums.hlo" <<'END'
+HloModule sums
+ENTRY main {
+  w = f32[2,65536,65536] parameter(0)
+  x = f32[64,2,65536] parameter(1)
+  y = f32[2,64,65536] dot(x, w), lhs_batch_dims={1}, lhs_contracting_dims={2}, rhs_batch_dims={0},
+    rhs_contracting_dims={1}
+  ROOT t = f32[2,64,65536] tanh(y)
+}
+END
+bad=
+"$BIN/search" --space shard --device pod:v5e --wait --mesh 4 --graph "$tmp/big.hlo" --budget 20 --start none \
+	--json --out "$tmp/o" >"$tmp/json" 2>"$tmp/said" &&
+	grep -q "the start does not fit; the search begins at the first of [0-9]* others that does" "$tmp/said" ||
+	bad="$(cat "$tmp/said")"
+"$BIN/search" --space shard --device pod:v5e --wait --mesh 2x4 --graph "$tmp/sums.hlo" --budget 20 \
+	--out "$tmp/p" >"$tmp/text" 2>"$tmp/said" &&
+	grep -q "no layout made by hand fits; the search begins at the first of [0-9]* others that does" "$tmp/said" &&
+	grep -q "first that fits" "$tmp/text" || bad="$bad; $(cat "$tmp/said" "$tmp/text")"
+if [ -z "$bad" ]; then echo "pass: what_does_not_fit_is_split_first"; else
+	echo "FAIL: what_does_not_fit_is_split_first: $bad"; fi
+
 # Nothing is timed here, so nobody waits for cores on which others measure: not to price, and not to compare numbers.
 mkdir "$tmp/locks"
 held=()
