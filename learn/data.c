@@ -115,6 +115,35 @@ void data_sample(struct data *d, uint32_t graph, const uint8_t *config, const st
 	g->n_skipped += !any;
 }
 
+void data_move(struct data *d, uint32_t graph, const uint8_t *from, const uint8_t *to, const struct choice_cost *cost)
+{
+	struct data_graph *g = &d->graph[graph];
+	struct space *s = g->scene.space;
+	struct choice_cost here = {.outcome = OUTCOME_OK};
+	uint32_t lead = feature_lead(s, from, to), rows;
+	struct flip_label label = {0};
+	struct example *e;
+
+	if (lead == NONE || !compare(&here, cost, &label)) {
+		g->n_skipped++;
+		return;
+	}
+	label.to = to[lead];
+	label.away = to[lead] != s->site[lead].dflt;
+	label.measured = true;
+	MEM_GROW(&d->example, &d->cap_examples, d->n_examples + 1);
+	e = &d->example[d->n_examples++];
+	*e = (struct example){.graph = graph, .site = lead, .from = from[lead], .n_flips = 1,
+		.hood = hood_of(d, g, lead), .config = config_hash(s, from), .picked = d->picked};
+	rows = e->hood->n[d->radius];
+	e->context = ARENA_NEW(&d->mem, (size_t)rows * NODE_CONTEXT, real);
+	e->flip = ARENA_NEW(&d->mem, FLIP_FEATURES, real);
+	e->label = arena_dup(&d->mem, &label, sizeof label);
+	feature_context(&g->scene, from, e->hood->node, rows, e->context, NODE_CONTEXT);
+	feature_move(&g->scene, from, to, e->flip);
+	g->n_samples++;
+}
+
 static double size_of(const struct example *e)
 {
 	double most = 0;

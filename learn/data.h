@@ -71,6 +71,8 @@ void data_init(struct data *d, uint32_t radius);
 uint32_t data_graph(struct data *d, const char *name, struct space *s);
 /* `config` is the configuration before the draw; what it says at the sample's site is the current choice. */
 void data_sample(struct data *d, uint32_t graph, const uint8_t *config, const struct sample *x);
+/* A move of several flips as one example (feature_move); `cost` of `to` is relative to `from`. */
+void data_move(struct data *d, uint32_t graph, const uint8_t *from, const uint8_t *to, const struct choice_cost *cost);
 void data_finish(struct data *d);
 void data_release(struct data *d);
 

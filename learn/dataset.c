@@ -163,6 +163,31 @@ static bool sample_of_trial(const struct source *x, const struct step *t, struct
 	return true;
 }
 
+/* Takes in a trial of several flips, if the kind can say what these do together. */
+static bool take_move(struct dataset *ds, const struct source *x, const struct step *t)
+{
+	const struct space *s = x->opened;
+	const struct trial *y = &t->trial;
+	struct choice_cost cost = {y->delta, y->se, y->outcome, y->bound};
+	uint8_t *to;
+	bool good = y->n_flips > 1;
+
+	if (!s->ops->effect_of)
+		return false;
+	to = mem_alloc(s->n_sites + 1);
+	memcpy(to, t->config, s->n_sites);
+	for (uint32_t i = 0; i < y->n_flips && good; i++) {
+		good = y->flip[i].site < s->n_sites && y->flip[i].choice < s->site[y->flip[i].site].choices;
+		if (good)
+			to[y->flip[i].site] = y->flip[i].choice;
+	}
+	good = good && config_valid(s, t->config, s->n_sites, NULL) == 0;
+	if (good)
+		data_move(&ds->data, x->number, t->config, to, &cost);
+	mem_free(to);
+	return good;
+}
+
 static uint64_t take_step(struct dataset *ds, const struct source *x, const struct step *t,
 	const struct dataset_options *o)
 {
@@ -175,7 +200,7 @@ static uint64_t take_step(struct dataset *ds, const struct source *x, const stru
 	if (o->limit && g->n_samples >= o->limit)
 		return 0;
 	if (t->is_trial && !sample_of_trial(x, t, &made))
-		return 0;
+		return take_move(ds, x, t);
 	data_sample(&ds->data, x->number, t->config, t->is_trial ? &made : &t->sample);
 	return 1;
 }

@@ -4,7 +4,7 @@
  * Graphs and spaces are rebuilt from what the store keeps, and compared with its hashes. What cannot be used is left
  * out, counted, and reported in `notes`: runs of another backend or kind of cost than the rest, a space in which this
  * version sees other decisions, samples without two comparable costs. If nothing is usable, that is an error. Single
- * flips that a search tried are samples, too.
+ * flips that a search tried are samples, too; so are its larger moves, of kinds that can tell what these do.
  *
  *	struct dataset ds;
  *	dataset_init(&ds, radius);

@@ -390,20 +390,54 @@ static double own_effect(const struct space_features *own, const float *before, 
 	return 0;
 }
 
+/* What is the same for all flips of a site, and which choices these are. */
+static void write_flip(const struct space *s, uint32_t site, uint8_t from, uint8_t to, real *out)
+{
+	const struct site *w = &s->site[site];
+
+	write_choice(out + FLIP_FROM_1, from);
+	write_choice(out + FLIP_TO_1, to);
+	out[FLIP_FROM_DEFAULT] = from == w->dflt;
+	out[FLIP_TO_DEFAULT] = to == w->dflt;
+	out[FLIP_EXECUTIONS] = size(s->graph->comp[s->graph->node[w->node].comp].trips);
+}
+
 double feature_flip(struct scene *v, uint8_t *config, uint32_t site, uint8_t to, real *out)
 {
 	struct space *s = v->space;
-	const struct site *w = &s->site[site];
 	uint32_t n = v->own ? v->own->n_effect : EFFECT_COUNT;
 	float raw[2 * FEATURE_OWN_EFFECT] = {0};
-	double trips = s->graph->comp[s->graph->node[w->node].comp].trips;
 
 	if (s->ops->effect)
 		s->ops->effect(s, config, site, to, raw);
-	write_choice(out + FLIP_FROM_1, config[site]);
-	write_choice(out + FLIP_TO_1, to);
-	out[FLIP_FROM_DEFAULT] = config[site] == w->dflt;
-	out[FLIP_TO_DEFAULT] = to == w->dflt;
-	out[FLIP_EXECUTIONS] = size(trips);
+	write_flip(s, site, config[site], to, out);
 	return v->own ? own_effect(v->own, raw, raw + n, out) : usual_effect(raw, raw + n, out);
+}
+
+/* Parameters lead, because what is done in loops counts by their turns; then the largest. */
+uint32_t feature_lead(const struct space *s, const uint8_t *from, const uint8_t *to)
+{
+	uint32_t lead = NONE;
+
+	for (uint32_t i = 0; i < s->n_sites; i++) {
+		const struct node *a = &s->graph->node[s->site[i].node];
+		const struct node *b = lead == NONE ? a : &s->graph->node[s->site[lead].node];
+		bool first = a->opcode == OP_PARAMETER, other = b->opcode == OP_PARAMETER;
+		if (from[i] != to[i] && (lead == NONE || (first != other ? first : a->bytes > b->bytes)))
+			lead = i;
+	}
+	return lead;
+}
+
+void feature_move(struct scene *v, const uint8_t *from, const uint8_t *to, real *out)
+{
+	uint32_t n = v->own ? v->own->n_effect : EFFECT_COUNT, lead = feature_lead(v->space, from, to);
+	float raw[2 * FEATURE_OWN_EFFECT] = {0};
+
+	v->space->ops->effect_of(v->space, from, to, raw);
+	write_flip(v->space, lead, from[lead], to[lead], out);
+	if (v->own)
+		own_effect(v->own, raw, raw + n, out);
+	else
+		usual_effect(raw, raw + n, out);
 }

@@ -79,5 +79,11 @@ void feature_context(struct scene *g, const uint8_t *config, const uint32_t *nod
 	real *out, size_t stride);
 /* FLIP_FEATURES numbers; config is left as it was. Returns the kernels that the flip adds. */
 double feature_flip(struct scene *g, uint8_t *config, uint32_t site, uint8_t to, real *out);
+/*
+ * A move of several flips, for kinds that can tell its effect (space_ops.effect_of), is described as one flip: of the
+ * site that feature_lead names, with the effect of them all.
+ */
+uint32_t feature_lead(const struct space *s, const uint8_t *from, const uint8_t *to);
+void feature_move(struct scene *g, const uint8_t *from, const uint8_t *to, real *out);
 
 #endif

@@ -32,6 +32,7 @@ int advisor_open(struct advisor *a, const struct advisor_options *o, struct spac
 		return o->named ? -1 : 0;
 	if (!(a->infer = infer_new(a->model, space, err)))
 		return -1;
+	a->rater = rater_new(a->model, space);
 	a->seen = facts_seen(&a->model->facts, &space->graph->content);
 	digest_hex(&a->model->sum, hex);
 	buf_adds(&a->name, o->begun && strcmp(o->begun, a->path.data) == 0 ? o->begun : hex);
@@ -41,6 +42,7 @@ int advisor_open(struct advisor *a, const struct advisor_options *o, struct spac
 void advisor_release(struct advisor *a)
 {
 	infer_free(a->infer);
+	rater_free(a->rater);
 	model_free(a->model);
 	buf_release(&a->path);
 	buf_release(&a->name);

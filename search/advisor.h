@@ -9,12 +9,13 @@
 #define SEARCH_ADVISOR_H
 
 #include "learn/facts.h"
-#include "learn/infer.h"
+#include "learn/rater.h"
 #include "learn/shelf.h"
 
 struct advisor { /* all zero is none; advisor_release accepts it */
 	struct model *model;
 	struct infer *infer;
+	struct rater *rater; /* NULL: it cannot rate moves of several flips */
 	struct buf path;
 	struct buf name;  /* what a saved search knows the model by: its checksum in hex */
 	struct buf notes; /* the models that were passed over, and why: lines */

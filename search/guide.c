@@ -275,6 +275,25 @@ double guide_worth(const struct guide *g, uint32_t site)
 	return g->scorer.score ? (double)g->score[site] : 0;
 }
 
+bool guide_rates(const struct guide *g)
+{
+	return g->scorer.rate;
+}
+
+float guide_rate(const struct guide *g, const uint8_t *from, const uint8_t *to)
+{
+	return g->scorer.rate(g->scorer.ctx, from, to);
+}
+
+float guide_best(const struct guide *g)
+{
+	float best = -INFINITY;
+
+	for (uint32_t i = 0; i < g->s->n_sites; i++)
+		best = g->score[i] > best ? g->score[i] : best;
+	return best;
+}
+
 void guide_tell(struct guide *g, uint32_t site, uint8_t choice, double seconds)
 {
 	g->tried[site * g->row + choice / 8] |= (uint8_t)(1u << choice % 8);

@@ -23,6 +23,8 @@ struct scorer { /* all zero: none */
 	const uint32_t *(*move)(void *ctx, const uint8_t *config, uint32_t *n);
 	/* Score of flipping `site` to `choice`; higher is better, any scale. */
 	float (*score)(void *ctx, uint32_t site, uint8_t choice);
+	/* Score of a move of any number of flips, on the scale of `score`; NULL if it cannot tell. */
+	float (*rate)(void *ctx, const uint8_t *from, const uint8_t *to);
 	/*
 	 * Takes in what a flip turned out to cost, in base units; every score may differ afterwards. The other two save
 	 * what was learnt, and load it. All three are NULL if the scorer does not learn.
@@ -52,6 +54,10 @@ void guide_move(struct guide *g, const uint8_t *config);
 bool guide_pick(struct guide *g, struct rng *r, uint32_t *site, uint8_t *choice);
 /* The score of a site's next flip, together with the sites that move with it; 0 without a scorer. */
 double guide_worth(const struct guide *g, uint32_t site);
+/* Can the scorer rate moves of several flips? Then the score of one, and the best score of any single flip. */
+bool guide_rates(const struct guide *g);
+float guide_rate(const struct guide *g, const uint8_t *from, const uint8_t *to);
+float guide_best(const struct guide *g);
 /* Is a flip of this site a move of its own? Of tied sites that move together, only one is. */
 bool guide_leads(const struct guide *g, uint32_t site);
 /* Tells what trying a single flip showed: seconds of each copy, negative is better; NAN: it failed. */

@@ -205,6 +205,7 @@ void hunt_release(struct hunt *h)
 	hunt_breed_release(h);
 	mem_free(h->flips);
 	hunt_forget(h);
+	hunt_forget_ranking(h);
 	mem_free(h->order);
 	mem_free(h->ball);
 	mem_free(h->in_ball);

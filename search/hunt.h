@@ -171,6 +171,7 @@ struct hunt {
 	uint32_t sweep_pos, sweep_kept;
 	uint32_t scheme, scheme_kept; /* the next one; steps kept when they began anew */
 	uint8_t *drawn;		/* a scheme */
+	struct ranking *ranking; /* schemes in the model's order (ranking.c); NULL: there was none yet */
 	double scheme_seconds;	/* that schemes took, if the time matters */
 	double scheme_began;	/* when the one under way began; 0: none is */
 	struct breed *breed;	/* brkga's population (breed.c); NULL: there is none yet */
@@ -241,6 +242,15 @@ double hunt_last_check(const struct hunt *h);
  */
 int hunt_expect(struct hunt *h, uint32_t copies, struct err *err);
 void hunt_forget(struct hunt *h); /* releases what was foreseen */
+/*
+ * ranking.c: the k-th scheme of the present configuration, the most promising first, into `drawn`; `gain` is its
+ * score, or INFINITY where nothing rates schemes. false: there are no more.
+ */
+bool hunt_draw_scheme(struct hunt *h, uint32_t k, float *gain);
+/* Is it the turn of the kind's own order, where there is a model? Then draws the next of that; false: no more. */
+bool hunt_hedges(struct hunt *h);
+bool hunt_draw_next(struct hunt *h);
+void hunt_forget_ranking(struct hunt *h);
 /* breed.c: sets candidate and flips; takes the cost of the candidate, or INFINITY. */
 bool hunt_breed(struct hunt *h);
 void hunt_bred(struct hunt *h, double cost);

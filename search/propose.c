@@ -6,7 +6,9 @@
  * radius grows while nothing is found); and the next flip of a sweep. (For brkga see breed.c.) If the kind says that
  * some flips may pay only together with the first, they are added to it in every second candidate, and so both are
  * tried. A kind that draws schemes (space_ops.scheme) has them tried first: each is priced against the best so far,
- * which they may become. (If the search is short of time, share.c asks for them, and decides which it can afford.)
+ * which they may become. With a model that can rate them (ranking.c), schemes and flips take turns by what they
+ * promise, and all schemes are rated anew when something was kept. (If the search is short of time, share.c asks for
+ * schemes, and decides which it can afford.)
  */
 #include "search/hunt.h"
 
@@ -169,36 +171,59 @@ static bool propose_sweep(struct hunt *h)
 	return true;
 }
 
+/* Schemes begin anew when something was kept: after the last of them, or at once if a model can tell the best. */
+static bool begins_schemes(const struct hunt *h)
+{
+	return h->kept > h->scheme_kept && (h->scheme == SCHEMES_DONE || guide_rates(h->guide));
+}
+
+/* Makes the scheme that was drawn the candidate; false: it is none, or was refused. */
+static bool propose_drawn(struct hunt *h)
+{
+	for (uint32_t i = 0; i < h->s->n_sites; i++)
+		flip(h, i, h->drawn[i]);
+	if (h->n_flips && (hunt_is_flip(h) || !was_refused(h)))
+		return true;
+	hunt_undo(h);
+	return false;
+}
+
 /* Proposes the next scheme that is a candidate and was not refused; false: there is none now. */
 static bool propose_scheme(struct hunt *h)
 {
-	if (h->scheme == SCHEMES_DONE && h->kept > h->scheme_kept)
+	float gain;
+
+	if (begins_schemes(h))
 		h->scheme = 0;
+	if (hunt_hedges(h))
+		while (hunt_draw_next(h))
+			if (propose_drawn(h))
+				return true;
 	while (h->scheme != SCHEMES_DONE) {
 		if (h->scheme == 0)
 			h->scheme_kept = (uint32_t)h->kept;
-		if (!h->s->ops->scheme(h->s, h->config, h->scheme, h->drawn)) {
+		if (!hunt_draw_scheme(h, h->scheme, &gain)) {
 			h->scheme = SCHEMES_DONE;
 			break;
 		}
+		if (gain < guide_best(h->guide))
+			return false; /* a flip promises more */
 		h->scheme++;
-		for (uint32_t i = 0; i < h->s->n_sites; i++)
-			flip(h, i, h->drawn[i]);
-		if (h->n_flips && (hunt_is_flip(h) || !was_refused(h)))
+		if (propose_drawn(h))
 			return true;
-		hunt_undo(h);
 	}
 	return false;
 }
 
 /*
  * Is it time for a scheme? A search begins with them, but they take at most half of its budget. After that, when a step
- * was kept, they take turns with flips.
+ * was kept, they take turns with flips. With a model that rates both, what promises most comes first.
  */
 static bool wants_scheme(struct hunt *h)
 {
 	bool first = h->scheme_kept == 0 && h->scheme != SCHEMES_DONE && 2 * h->evaluations < h->o.budget;
 
+	first |= guide_rates(h->guide); /* then they take turns by what they promise */
 	return h->s->ops->scheme && h->o.strategy == STRATEGY_GUIDED && h->o.propose == PROPOSE_SIGNED &&
 	       (first || rng_below(&h->rng, 2));
 }

@@ -11,12 +11,24 @@ static const uint32_t *model_move(void *ctx, const uint8_t *config, uint32_t *n)
 	return infer_changed(m->f, n);
 }
 
+static float by(const struct model_scorer *m, const struct prediction *p)
+{
+	return m->by == INFER_MAGNITUDE ? p->magnitude : m->by == INFER_IMPROVE ? p->p_improve : p->gain;
+}
+
 static float model_score(void *ctx, uint32_t site, uint8_t choice)
 {
 	struct model_scorer *m = ctx;
-	const struct prediction *p = &infer_site(m->f, site)[choice];
 
-	return m->by == INFER_MAGNITUDE ? p->magnitude : m->by == INFER_IMPROVE ? p->p_improve : p->gain;
+	return by(m, &infer_site(m->f, site)[choice]);
+}
+
+static float model_rate(void *ctx, const uint8_t *from, const uint8_t *to)
+{
+	struct model_scorer *m = ctx;
+	struct prediction p = rater_move(m->r, from, to);
+
+	return by(m, &p);
 }
 
 static void model_learn(void *ctx, uint32_t site, uint8_t choice, double amount)
@@ -42,7 +54,8 @@ static void model_load(void *ctx, struct cursor *in)
 
 struct scorer scorer_of_model(struct model_scorer *m)
 {
-	struct scorer s = {.ctx = m, .move = model_move, .score = model_score};
+	struct scorer s = {.ctx = m, .move = model_move, .score = model_score,
+		.rate = m->r ? model_rate : NULL};
 
 	if (m->learns && infer_adapt(m->f)) {
 		s.learn = model_learn;

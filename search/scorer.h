@@ -4,13 +4,14 @@
 #ifndef SEARCH_SCORER_H
 #define SEARCH_SCORER_H
 
-#include "learn/infer.h"
+#include "learn/rater.h"
 #include "search/guide.h"
 
-struct model_scorer { /* one of the three ways of a model; `f` is borrowed */
+struct model_scorer { /* one of the three ways of a model; both are borrowed */
 	struct infer *f;
 	enum infer_by by;
 	bool learns; /* does it learn from what the search measures? */
+	struct rater *r; /* of moves of several flips; may be NULL */
 };
 struct scorer scorer_of_model(struct model_scorer *m);
 struct scorer scorer_of_space(struct space *s); /* one whose kind promises something */

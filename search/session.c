@@ -42,7 +42,8 @@ static int open_advisor(struct session *s, const char *backend, struct err *err)
 	if (set->resume && output_saved_setting(s->dir.data, "model", &begun))
 		o.begun = begun.data;
 	rc = advisor_open(&s->advisor, &o, s->lab.space, err);
-	s->scoring = (struct model_scorer){s->advisor.infer, (enum infer_by)set->by, set->adapt && s->advisor.infer};
+	s->scoring = (struct model_scorer){s->advisor.infer, (enum infer_by)set->by, set->adapt && s->advisor.infer,
+		s->advisor.rater};
 	buf_release(&begun);
 	return rc;
 }

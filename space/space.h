@@ -272,6 +272,8 @@ struct space_ops {
 	 * node, of its operands or of its users changes. NULL if the space cannot tell.
 	 */
 	void (*effect)(struct space *s, uint8_t *config, uint32_t site, uint8_t choice, float *out);
+	/* The same of a move of any number of sites; of one flip they are equal. NULL: only flips can be told. */
+	void (*effect_of)(struct space *s, const uint8_t *from, const uint8_t *to, float *out);
 	/*
 	 * What a typical cost of this program is, in the base unit of `q`, for kinds whose features are relative to it
 	 * because each problem counts in a unit of its own. NULL: all programs count alike, as in seconds.

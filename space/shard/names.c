@@ -312,6 +312,13 @@ static void weigh(struct sets *s, const struct space *space, double *sum)
 	}
 }
 
+/* Keeps the names of a node's dimensions. */
+static void write_names(struct sets *s, uint32_t v, const uint32_t *number_of, uint32_t *out)
+{
+	for (uint32_t d = 0; d < VIEW_RANK; d++)
+		out[d] = d < s->g->node[v].rank ? number_of[find(s, s->base[v] + d)] : NONE;
+}
+
 /* Numbers the names of the sites' dimensions, the heaviest first. */
 static void number(struct sets *s, struct space *space, uint32_t n_dims)
 {
@@ -327,10 +334,13 @@ static void number(struct sets *s, struct space *space, uint32_t n_dims)
 	qsort(name, h->n_names, sizeof *name, by_weight);
 	for (uint32_t i = 0; i < h->n_names; i++)
 		number_of[name[i].set] = i;
-	for (uint32_t i = 0; i < space->n_sites; i++)
-		for (uint32_t d = 0; d < VIEW_RANK; d++)
-			h->name[i * VIEW_RANK + d] = d < s->g->node[space->site[i].node].rank
-				? number_of[find(s, s->base[space->site[i].node] + d)] : NONE;
+	for (uint32_t i = 0; i < space->n_sites; i++) {
+		uint32_t v = space->site[i].node;
+		write_names(s, v, number_of, h->name + (size_t)i * VIEW_RANK);
+		for (uint32_t k = 0; k < 2 && k < s->g->node[v].n_operands; k++)
+			write_names(s, node_operands(s->g, v)[k], number_of,
+				h->operand_name + (2 * (size_t)i + k) * VIEW_RANK);
+	}
 	mem_free(sum);
 	mem_free(number_of);
 	mem_free(name);
@@ -350,6 +360,7 @@ void shard_find_names(struct space *space)
 	for (uint32_t i = 0; i < n; i++)
 		s.next[i] = i;
 	shard_of(space)->name = ARENA_NEW(&space->mem, space->n_sites * VIEW_RANK + 1, uint32_t);
+	shard_of(space)->operand_name = ARENA_NEW(&space->mem, 2 * (size_t)space->n_sites * VIEW_RANK + 1, uint32_t);
 	join_all(&s, space);
 	number(&s, space, n);
 	mem_free(s.base);

@@ -8,6 +8,7 @@
  *	shard.c	    the space					answer.c    shardings.json
  *	together.c  what changes with a tensor		names.c	    which dimensions are the same thing
  *	schemes.c   layouts of everything along names	page.c	    for the page of a search
+ *	guess.c	    what a device is likely to do		features.c  what a learner sees of that
  */
 #ifndef SPACE_SHARD_OWN_H
 #define SPACE_SHARD_OWN_H
@@ -42,6 +43,8 @@ static inline bool purpose_batched(const struct purpose *p)
 	return p->role == FOR_DATA;
 }
 
+struct product;
+
 struct place { /* of a site: all that is decided alike */
 	uint32_t first, n; /* its members */
 	bool parameter;
@@ -57,6 +60,10 @@ struct shard {
 	uint32_t n_members;
 	uint32_t *name;	     /* per site and VIEW_RANK dimensions: its name (names.c), a number, the heaviest first */
 	uint32_t n_names;
+	uint32_t *operand_name; /* likewise of the two operands of each site that is a product */
+	struct product *product; /* what products read (guess.c), in the order of the program */
+	uint32_t n_products;
+	double grain;		/* seconds that the program would take if divided evenly; 0: not guessed yet */
 };
 
 static inline struct shard *shard_of(const struct space *s)

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/sort.h"
-#include "space/shard/own.h"
+#include "space/shard/guess.h"
 
 #define ARGUMENTS "shard/arguments:"
 #define ALL "shard:"
@@ -67,38 +67,21 @@ static uint32_t parts_of(const struct space *s, uint32_t site, uint8_t choice)
 	return layout_parts(&shard_of(s)->mesh, &l);
 }
 
-static void context(struct space *s, const uint8_t *config, const uint32_t *nodes, uint32_t n, float *out)
-{
-	memset(out, 0, (size_t)n * CTX_COUNT * sizeof *out);
-	for (uint32_t k = 0; k < n; k++, out += CTX_COUNT) {
-		const struct node *v = &s->graph->node[nodes[k]];
-		uint32_t i = s->site_of[nodes[k]], parts = i == NONE ? 1 : parts_of(s, i, config[i]);
-		out[CTX_KEPT] = 1;
-		out[CTX_COPIES] = (float)shard_of(s)->mesh.devices / (float)parts;
-		out[CTX_GROUP_NODES] = i == NONE ? 1 : (float)shard_of(s)->place[i].n;
-		out[CTX_GROUP_INPUTS] = (float)v->n_operands;
-		out[CTX_GROUP_BYTES] = (float)v->bytes / (float)parts;
-		out[CTX_GROUP_FLOPS] = (float)v->flops / (float)parts;
-	}
-}
-
-/* Lists all members of the sites that differ. */
+/* Loads are of the whole program, so every flip has to be looked at again after a move. */
 static void touched(struct space *s, const uint8_t *a, const uint8_t *b, const uint32_t *changed, uint32_t n_changed,
 	uint32_t **nodes, size_t *n, size_t *cap)
 {
 	const struct shard *h = shard_of(s);
-	size_t first = *n;
 
 	(void)a;
 	(void)b;
-	for (uint32_t k = 0; k < n_changed; k++) {
-		const struct place *p = &h->place[changed[k]];
-		MEM_GROW(nodes, cap, *n + p->n);
-		memcpy(*nodes + *n, h->member + p->first, p->n * sizeof **nodes);
-		*n += p->n;
-	}
-	if (*n > first)
-		sort_u32(*nodes + first, *n - first);
+	(void)changed;
+	if (n_changed == 0)
+		return;
+	MEM_GROW(nodes, cap, *n + h->n_members);
+	memcpy(*nodes + *n, h->member, h->n_members * sizeof **nodes);
+	sort_u32(*nodes + *n, h->n_members);
+	*n += h->n_members;
 }
 
 static void summary(struct space *s, const uint8_t *config, struct buf *out)
@@ -168,7 +151,10 @@ static const struct space_ops shard_ops = {
 	.apply_whole = apply_whole,
 	.region = region,
 	.check = check,
-	.context = context,
+	.context = shard_context,
+	.effect = shard_effect,
+	.effect_of = shard_effect_of,
+	.grain = shard_grain,
 	.touched = touched,
 	.undecided = "what the program says itself, or else data split by examples",
 	.summary = summary,
@@ -223,6 +209,7 @@ static int shard_open(struct space *s, const char *backend, struct err *err)
 	roles_find(&h->roles, s->graph, &s->mem);
 	shard_find_sites(s, strncmp(s->kind, ARGUMENTS, strlen(ARGUMENTS) - 1) == 0);
 	shard_find_names(s);
+	shard_read_products(s);
 	config = MEM_NEW(s->n_sites + 1, uint8_t);
 	shard_default(s, config);
 	for (uint32_t i = 0; i < s->n_sites; i++)
@@ -250,6 +237,7 @@ const struct space_kind shard_kind = {
 	.choices = "0 leaves a tensor as the program has it, the others lay it "
 		"over the mesh: which dimension each axis splits.",
 	.prices = prices,
+	.features = &shard_features,
 	.open = shard_open,
 	.devices = devices,
 	.options = options,
