@@ -9,6 +9,10 @@
  *	replayed  the compiler's module after fusion, compiled with only the later passes: does it give the compiler's
  *		  own program and the same price?
  *	default   the same for the default as our choices say it
+ *
+ *		  "the same kernels": only their order, or that of their operands, differs; "the same groups": besides,
+ *		  other groups are joined into kernels of several results, as multi_output_fusion does afterwards
+ *
  *	configs   random configurations: how many were compiled, refused, honoured
  *	flips	  single flips from the default, by region: how many were priced and refused, and how many in a second
  *		  of processor time and of wall time
@@ -29,9 +33,65 @@ struct settings {
 struct side {
 	enum outcome outcome;
 	double seconds;
-	uint64_t hash;
+	uint64_t hash, kernels, groups; /* of the program; of its kernels in any order; of their results, likewise */
+	uint32_t n_kernels;
 	char detail[512];
 };
+
+/* What result v of a fusion is made of inside it, whatever the order; `seen` is all 0 before and after. */
+static uint64_t cone(const struct graph *g, const struct comp *c, uint32_t v, const uint64_t *hash, uint8_t *seen)
+{
+	uint64_t sum = 0;
+
+	seen[v - c->first] = 1;
+	for (uint32_t u = v + 1; u-- > c->first;) {
+		if (!seen[u - c->first])
+			continue;
+		seen[u - c->first] = 0;
+		sum += g->node[u].opcode == OP_PARAMETER ? 0 : hash_mix(1, hash[u]);
+		for (uint32_t k = 0; k < g->node[u].n_operands; k++)
+			seen[node_operands(g, u)[k] - c->first] = 1;
+	}
+	return sum;
+}
+
+/* Adds a kernel, which is the sum of its results; a later result of the same kernel does not change the sum. */
+static void add_kernel(const struct graph *g, uint32_t v, const uint64_t *hash, struct side *out)
+{
+	const struct comp *c = g->node[v].n_called ? &g->comp[node_calls(g, v)[0]] : NULL;
+	bool several = c && g->node[c->root].opcode == OP_TUPLE;
+	uint32_t n = several ? g->node[c->root].n_operands : 1;
+	uint8_t *seen = c ? mem_zalloc(c->n_nodes, 1) : NULL;
+	uint64_t sum = 0;
+
+	for (uint32_t k = 0; k < n; k++) {
+		uint64_t one = !c ? hash[v] : cone(g, c, several ? node_operands(g, c->root)[k] : c->root, hash, seen);
+		out->groups += hash_mix(2, one);
+		sum += hash_mix(3, one);
+	}
+	out->kernels += hash_mix(4, sum);
+	out->n_kernels++;
+	mem_free(seen);
+}
+
+static int read_kernels(const struct buf *optimised, struct side *out, struct err *err)
+{
+	struct graph g = {0};
+	uint64_t *hash;
+
+	if (graph_parse(&g, optimised->data, optimised->len, "the optimised program", err) < 0)
+		return -1;
+	hash = MEM_NEW(g.n_nodes, uint64_t);
+	graph_structural_hash(&g, hash);
+	for (uint32_t v = 0; v < g.n_nodes; v++) {
+		uint8_t role = g.comp[g.node[v].comp].role;
+		if ((role == ROLE_ENTRY || role == ROLE_CONTROL) && node_is_kernel(&g, v))
+			add_kernel(&g, v, hash, out);
+	}
+	mem_free(hash);
+	graph_release(&g);
+	return 0;
+}
 
 static int compile(struct device *d, enum compile_how how, const struct buf *module, struct side *out,
 	struct buf *optimised, struct err *err)
@@ -47,6 +107,8 @@ static int compile(struct device *d, enum compile_how how, const struct buf *mod
 		out->hash = c.hash;
 	}
 	snprintf(out->detail, sizeof out->detail, "%s", c.detail);
+	if (rc == 0 && c.optimised.len)
+		rc = read_kernels(&c.optimised, out, err);
 	if (rc == 0 && optimised)
 		buf_add(optimised, c.optimised.data, c.optimised.len);
 	timing_release(&t);
@@ -61,8 +123,12 @@ static void say_side(const char *name, const struct side *own, const struct side
 	if (s->outcome != OUTCOME_OK)
 		printf("  %-9s %s: %.300s\n", name, outcome_name(s->outcome), s->detail);
 	else
-		printf("  %-9s %s, %.4f us (%+.4f)\n", name, s->hash == own->hash ? "the same program"
-			: "another program", 1e6 * s->seconds, 1e6 * (s->seconds - own->seconds));
+		printf("  %-9s %s, %.4f us (%+.4f), %u kernels of %u\n", name,
+			s->hash == own->hash	       ? "the same program"
+				: s->kernels == own->kernels ? "the same kernels"
+				: s->groups == own->groups   ? "the same groups, joined in another way"
+							     : "another program",
+			1e6 * s->seconds, 1e6 * (s->seconds - own->seconds), s->n_kernels, own->n_kernels);
 }
 
 static int replay(struct subject *s, struct device *d, struct err *err)

@@ -18,7 +18,8 @@
  *
  * XLA would compile some kernels that it never makes itself, and for which its price means nothing: two reductions
  * that feed one another, a reduction whose result is broadcast again, more operands than a launch can pass. A program
- * with such a kernel is refused. XLA's own programs have none, except in tiles.
+ * with such a kernel is refused. XLA's own programs have none, except in tiles. XLA does broadcast the result of a short
+ * reduction if another reduction then folds it again, because the kernel stays a reduction: that is allowed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,11 +99,21 @@ static struct roofline roofline_of(const char *target)
 		.far_rate = bytes, .memory_rate = bytes};
 }
 
-/* Does a large reduction of the fusion feed another, or is one that threads share repeated for each element? */
+/* Do threads share the work of this reduction, which may fold several arrays together? */
+static bool is_hero(const struct graph *g, uint32_t v)
+{
+	return reduction_is_shared(g, v) || (g->node[v].opcode == OP_REDUCE && g->node[v].n_operands > 2);
+}
+
+/*
+ * Does a large reduction of the fusion feed another, or is a result of the fusion one that repeats a reduction for each
+ * element although threads could share it?
+ */
 static const char *refused_reduction(const struct graph *g, const struct comp *c)
 {
-	/* Per node: the number of results of the largest such reduction at or before it; 0: none. */
-	uint64_t *large = mem_zalloc(2 * (size_t)c->n_nodes + 1, sizeof *large), *shared = large + c->n_nodes;
+	/* Per node: the number of results of the largest such reduction at or before it, not repeated yet; 0: none. */
+	uint64_t *large = mem_zalloc(3 * (size_t)c->n_nodes + 1, sizeof *large), *shared = large + c->n_nodes;
+	uint64_t *again = shared + c->n_nodes; /* per node: is one repeated at or before it, and not folded since? */
 	const char *why = NULL;
 
 	for (uint32_t i = 0; i < c->n_nodes && !why; i++) {
@@ -112,16 +123,20 @@ static const char *refused_reduction(const struct graph *g, const struct comp *c
 			uint32_t p = node_operands(g, v)[k] - c->first;
 			large[i] = large[p] > large[i] ? large[p] : large[i];
 			shared[i] = shared[p] > shared[i] ? shared[p] : shared[i];
+			again[i] |= again[p];
 		}
 		if (reduction_folds(g, v) >= LARGE_REDUCTION) {
 			why = large[i] ? "a reduction of what another one gives" : NULL;
 			large[i] = n->elements;
 		}
-		if (shared[i] && n->opcode != OP_TUPLE && n->elements > shared[i])
-			why = "a reduction that is done again for each element";
-		if (reduction_is_shared(g, v))
+		again[i] |= shared[i] && n->opcode != OP_TUPLE && n->elements > shared[i];
+		if (is_hero(g, v)) {
 			shared[i] = n->elements;
+			again[i] = 0;
+		}
 	}
+	if (!why && again[c->root - c->first])
+		why = "a reduction that is done again for each element";
 	mem_free(large);
 	return why;
 }

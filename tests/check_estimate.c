@@ -113,6 +113,20 @@ static const struct {
 		"f32[64] reduce(p, z), dimensions={0}, to_apply=sum ROOT q = f32[8,64] broadcast(r), dimensions={1} }\n"
 		"ENTRY main { x = f32[8,64] parameter(0) ROOT "
 		"y = f32[8,64] fusion(x), kind=kLoop, calls=two" COST(ONE("0.5", "")) " }\n", 1.5, 1, 0, NULL},
+	{"it may be spread if it is short and folded again",
+		HEAD "two { p = f32[1024,8] parameter(0) z = f32[] constant(0) r = "
+		"f32[1024] reduce(p, z), dimensions={1}, to_apply=sum b = f32[1024,64] broadcast(r), dimensions={0} "
+		"ROOT q = f32[1024] reduce(b, z), dimensions={1}, to_apply=sum }\n"
+		"ENTRY main { x = f32[1024,8] parameter(0) ROOT y = "
+		"f32[1024] fusion(x), kind=kInput, calls=two" COST(ONE("0.5", "")) " }\n", 1.5, 1, 0, NULL},
+	{"but not if it is a result of the kernel, too",
+		HEAD "two { p = f32[1024,8] parameter(0) z = f32[] constant(0) r = "
+		"f32[1024] reduce(p, z), dimensions={1}, to_apply=sum b = f32[1024,64] broadcast(r), dimensions={0} "
+		"q = f32[1024] reduce(b, z), dimensions={1}, to_apply=sum "
+		"ROOT t = (f32[1024], f32[1024,64]) tuple(q, b) }\n"
+		"ENTRY main { x = f32[1024,8] parameter(0) ROOT y = "
+		"(f32[1024], f32[1024,64]) fusion(x), kind=kInput, calls=two" COST(ONE("0.5", "")) " }\n",
+		1.5, 1, 0, "again for each element"},
 	{"and in tiles it is the compiler's own affair",
 		HEAD "two { p = f32[1024,64] parameter(0) z = f32[] constant(0) r = "
 		"f32[64] reduce(p, z), dimensions={0}, to_apply=sum ROOT q = f32[1024,64] broadcast(r), dimensions={1} "
