@@ -5,8 +5,7 @@
 
 #include <string.h>
 
-#define estimate_optimal NULL
-#define estimate_optimal_each NULL
+#define estimate_cycles_each NULL
 #define estimate_reified_each NULL
 
 static const struct estimator estimators[] = {

@@ -26,7 +26,7 @@ struct priced { /* all zero is empty */
 
 struct estimator {
 	const char *backend;
-	/* `spread`: of the program over devices. NULL: the plugin's own figure counts. */
+	/* `spread`: of the program over devices. NULL: there is `schedule` instead. */
 	void (*read)(const struct graph *g, const char *target, struct spread spread, struct priced *out);
 	/* Reads a schedule that the compiler writes in place of prices; the graph is the optimised program. */
 	void (*schedule)(const char *text, size_t n, const struct graph *g, const char *target, struct spread spread,
@@ -48,6 +48,8 @@ const struct estimator *estimator_find(const char *backend, struct spread spread
 
 /* estimate_reified.c: the prices that XLA:GPU writes beside each kernel. */
 void estimate_reified(const struct graph *g, const char *target, struct spread spread, struct priced *out);
+/* estimate_cycles.c: the cycles that XLA:TPU writes beside each kernel. */
+void estimate_cycles(const struct graph *g, const char *target, struct spread spread, struct priced *out);
 /* estimate_mesh.c: our model of a partitioned program on a machine of schemas/mesh.def. */
 void estimate_mesh(const struct graph *g, const char *target, struct spread spread, struct priced *out);
 void estimate_mesh_each(const struct graph *g, const char *target, struct spread spread, double *seconds);

@@ -18,8 +18,8 @@
  *
  * XLA would compile some kernels that it never makes itself, and for which its price means nothing: two reductions
  * that feed one another, a reduction whose result is broadcast again, more operands than a launch can pass. A program
- * with such a kernel is refused. XLA's own programs have none, except in tiles. XLA does broadcast the result of a short
- * reduction if another reduction then folds it again, because the kernel stays a reduction: that is allowed.
+ * with such a kernel is refused. XLA's own programs have none, except in tiles. XLA does broadcast the result of a
+ * short reduction if another reduction then folds it again, because the kernel stays a reduction: that is allowed.
  */
 #include <stdio.h>
 #include <stdlib.h>

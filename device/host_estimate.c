@@ -103,7 +103,7 @@ static void price(struct host *h, enum compile_how how, const struct buf *schedu
 			out->peak_bytes = out->temp_bytes = e.bytes;
 			out->has_temp = true;
 		}
-		if (how == COMPILE_APPLIED && e.outcome != OUTCOME_OK) {
+		if (e.outcome != OUTCOME_OK && (how == COMPILE_APPLIED || e.seconds <= 0)) {
 			out->outcome = e.outcome;
 			snprintf(out->detail, sizeof out->detail, "%s", e.detail);
 		}

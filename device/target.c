@@ -51,6 +51,14 @@ static const struct {
 #undef UNIT_ROW
 };
 
+static const struct {
+	const char *name;
+	double cycles_per_microsecond, operations_per_cycle, products_per_cycle, memory_bandwidth;
+} tpus[] = {
+#define TPU(...) {__VA_ARGS__},
+#include "schemas/target.def"
+};
+
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
 const struct target *target_find(const char *backend, const char *name)
@@ -123,5 +131,12 @@ double target_number(const char *name, const char *field)
 		for (size_t i = 0; i < COUNT(facts) && strcmp(gpus[gpu].name, name) == 0; i++)
 			if (strcmp(facts[i].field, field) == 0)
 				return strtod(facts[i].value[gpu], NULL);
+	for (size_t i = 0; i < COUNT(tpus); i++)
+		if (strlen(tpus[i].name) == strcspn(name, ":") && memcmp(tpus[i].name, name, strcspn(name, ":")) == 0)
+			return strcmp(field, "cycles_per_microsecond") == 0 ? tpus[i].cycles_per_microsecond :
+			       strcmp(field, "operations_per_cycle") == 0	  ? tpus[i].operations_per_cycle :
+			       strcmp(field, "products_per_cycle") == 0	  ? tpus[i].products_per_cycle :
+			       strcmp(field, "memory_bandwidth") == 0	  ? tpus[i].memory_bandwidth :
+										    0;
 	return 0;
 }

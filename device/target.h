@@ -19,7 +19,7 @@ void target_list(const char *backend, struct buf *out);
 /* Is it a GPU of the table? If `out` is not NULL, appends what XLA has to be told about it, in protobuf's text form. */
 bool target_gpu(const char *name, struct buf *out);
 
-/* A number of that text; 0 if it has none. */
+/* A number of that text, or of a TPU's row; 0 if it has none. */
 double target_number(const char *name, const char *field);
 
 #endif

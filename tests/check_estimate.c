@@ -158,6 +158,60 @@ static void prices_add_up(void)
 	}
 }
 
+#define CYCLES(n) \
+	", backend_config={\"window_config\":{\"kernel_window_bounds\":[],\"estimated_cycles\":\"" n "\"}}"
+#define ON_TPU(name, of, calls, cycles) name " = f32[1024] fusion(" of "), kind=kLoop, calls=" calls CYCLES(cycles)
+
+static const struct {
+	const char *what, *text;
+	double us; /* without what our roofline says */
+	uint32_t kernels, ours;
+} on_tpu[] = {
+	{"1,500 cycles are a microsecond", HEAD NEG ENTRY("ROOT " ON_TPU("y", "x", "neg", "3000")), 2, 1, 0},
+	{"an instruction that is compiled by itself", HEAD ENTRY("ROOT y = f32[1024] abs(x)" CYCLES("1500")), 1, 1, 0},
+	{"a sort has no cycles, so it gets our roofline",
+		HEAD "less { a = f32[] parameter(0) b = f32[] parameter(1) "
+		"ROOT l = pred[] compare(a, b), direction=LT }\n"
+		ENTRY("ROOT y = f32[1024] sort(x), dimensions={0}, to_apply=less"), 0, 1, 1},
+	{"a product has our roofline whatever is written",
+		HEAD "ENTRY main { x = f32[64,64] parameter(0) "
+		"ROOT y = f32[64,64] dot(x, x), lhs_contracting_dims={1}, "
+		"rhs_contracting_dims={0}" CYCLES("3000") " }\n", 0, 1, 1},
+	{"a loop counts as often as it turns, and its numbers take nothing",
+		HEAD NEG "body { p = (s32[], f32[1024]) parameter(0) i = s32[] get-tuple-element(p), index=0 "
+		"one = s32[] constant(1) j = s32[] add(i, one) v = f32[1024] get-tuple-element(p), "
+		"index=1 " ON_TPU("w", "v", "neg", "1500") " ROOT t = (s32[], f32[1024]) tuple(j, w) }\n"
+		"cond { p = (s32[], f32[1024]) parameter(0) ROOT yes = pred[] constant(true) }\n"
+		ENTRY("zero = s32[] constant(0) s = (s32[], f32[1024]) tuple(zero, x) ROOT l = "
+			"(s32[], f32[1024]) while(s), condition=cond, "
+		      "body=body, backend_config={\"known_trip_count\":{\"n\":\"10\"}}"), 10, 1, 0},
+};
+
+static void cycles_add_up(void)
+{
+	struct graph g = {0};
+	struct priced p;
+	struct err err = {{0}};
+
+	for (size_t i = 0; i < sizeof on_tpu / sizeof *on_tpu; i++) {
+		if (!CHECK(graph_parse(&g, on_tpu[i].text, strlen(on_tpu[i].text), on_tpu[i].what, &err) == 0)) {
+			printf("%s: %s\n", on_tpu[i].what, err.text);
+			continue;
+		}
+		estimate_cycles(&g, "v5e:2x2", (struct spread){0}, &p);
+		if (!CHECK_NEAR(1e6 * (p.seconds - p.our_seconds), on_tpu[i].us, 1e-9))
+			printf("that was: %s\n", on_tpu[i].what);
+		CHECK_INT(p.kernels, on_tpu[i].kernels);
+		CHECK_INT(p.ours, on_tpu[i].ours);
+		CHECK((p.our_seconds > 0) == (on_tpu[i].ours > 0));
+		CHECK_INT(p.outcome, OUTCOME_OK);
+		estimate_cycles(&g, "v99:2x2", (struct spread){0}, &p);
+		CHECK_INT(p.outcome, OUTCOME_REFUSED);
+		CHECK(strstr(p.detail, "v99") != NULL);
+		graph_release(&g);
+	}
+}
+
 /* A copy of 4 KiB each way over 3.35 TB/s. */
 static void our_roofline_is_the_target_s(void)
 {
@@ -179,6 +233,7 @@ int main(int argc, char **argv)
 	RUN(targets_are_found_by_name);
 	RUN(gpus_are_told);
 	RUN(prices_add_up);
+	RUN(cycles_add_up);
 	RUN(our_roofline_is_the_target_s);
 	return test_done();
 }

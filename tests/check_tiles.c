@@ -65,6 +65,24 @@ static const char both_after[] = BOTH
 	"  ROOT %r = " REDUCE "}\n" MAIN
 	"  %both = (f32[8]{0}, f32[8]{0}) fusion(%x), kind=kLoop, calls=%large\n" RESULT;
 
+/* On a TPU a product stays in the company that the compiler gave it; other kernels are decided about. */
+#define PRODUCT "HloModule product\n"
+#define PRODUCT_MAIN "ENTRY %main (x: f32[64,64]) -> f32[64,64] {\n  %x = f32[64,64]{1,0} parameter(0)\n"
+#define DOT "dot(%x, %neg), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+static const char product_before[] = PRODUCT PRODUCT_MAIN
+	"  %neg = f32[64,64]{1,0} negate(%x)\n  %d = f32[64,64]{1,0} " DOT
+	"  %t = f32[64,64]{1,0} tanh(%d)\n  %e = f32[64,64]{1,0} exponential(%t)\n"
+	"  ROOT %a = f32[64,64]{1,0} add(%e, %x)\n}\n";
+static const char product_after[] = PRODUCT
+	"%with (x: f32[64,64]) -> f32[64,64] {\n  %x = f32[64,64]{1,0} parameter(0)\n"
+	"  %neg = f32[64,64]{1,0} negate(%x)\n  %d = f32[64,64]{1,0} " DOT
+	"  ROOT %t = f32[64,64]{1,0} tanh(%d)\n}\n"
+	"%rest (p: f32[64,64], x: f32[64,64]) -> f32[64,64] {\n  %p = f32[64,64]{1,0} parameter(0)\n"
+	"  %x = f32[64,64]{1,0} parameter(1)\n  %e = f32[64,64]{1,0} exponential(%p)\n"
+	"  ROOT %a = f32[64,64]{1,0} add(%e, %x)\n}\n" PRODUCT_MAIN
+	"  %t = f32[64,64]{1,0} fusion(%x), kind=kOutput, calls=%with\n"
+	"  ROOT %a = f32[64,64]{1,0} fusion(%t, %x), kind=kLoop, calls=%rest\n}\n";
+
 static struct space *open_for(struct graph *g, const char *text, size_t n, const char *backend)
 {
 	struct err err = {{0}};
@@ -102,16 +120,22 @@ struct taking {
 	struct buf module;	  /* the last, as bytes */
 };
 
-static void take(struct taking *k, const char *from, size_t n_from, const char *to, size_t n_to)
+static void take_for(const char *backend, struct taking *k, const char *from, size_t n_from, const char *to,
+	size_t n_to)
 {
 	struct err err = {{0}};
 
 	*k = (struct taking){0};
-	k->own = open_text(&k->before, from, n_from);
+	k->own = open_for(&k->before, from, n_from, backend);
 	if (!k->own || !CHECK(graph_parse(&k->after, to, n_to, "after", &err) == 0))
 		return;
 	CHECK_INT(fusion_take_tiles(k->own, &k->after, &k->module), 1);
-	k->then = open_text(&k->taken, k->module.data, k->module.len);
+	k->then = open_for(&k->taken, k->module.data, k->module.len, backend);
+}
+
+static void take(struct taking *k, const char *from, size_t n_from, const char *to, size_t n_to)
+{
+	take_for("cuda", k, from, n_from, to, n_to);
 }
 
 static void taking_release(struct taking *k)
@@ -173,6 +197,27 @@ static void several_results_are_taken_over(void)
 	taking_release(&k);
 }
 
+static void what_our_rules_forbid_is_taken_over_on_tpu(void)
+{
+	struct taking k;
+	struct fusion_report report;
+	uint32_t kept;
+
+	take_for("tpu", &k, product_before, sizeof product_before - 1, product_after, sizeof product_after - 1);
+	if (k.then) {
+		fusion_decode(k.own, &k.after, &report);
+		CHECK(k.own->account.equal < k.own->account.parts);
+		fusion_decode(k.then, &k.after, &report);
+		CHECK_INT(k.then->account.equal, k.then->account.parts);
+		kept = graph_find(&k.taken, "t");
+		CHECK(kept != NONE && k.taken.node[kept].opcode == OP_FUSION);
+		CHECK(graph_find(&k.taken, "d") == NONE);
+		CHECK_INT(k.then->n_sites, 1); /* the exponential, into the sum */
+		CHECK_INT(fusion_take_tiles(k.then, &k.after, &k.module), 0);
+	}
+	taking_release(&k);
+}
+
 /* How many fusions does the program have if nothing is fused? */
 static uint32_t fusions_of_none(const char *backend)
 {
@@ -207,6 +252,7 @@ static void constants_go_inside(void)
 int main(void)
 {
 	RUN(several_results_are_taken_over);
+	RUN(what_our_rules_forbid_is_taken_over_on_tpu);
 	RUN(constants_go_inside);
 	RUN(changed_kernels_are_taken_over);
 	RUN(others_stay);

@@ -31,17 +31,6 @@ struct decoder {
 	struct arena mem;
 };
 
-/* Is operand k decided about? Not if an earlier operand is the same value, or if it is a scalar constant. */
-static bool is_decided(const struct graph *g, uint32_t v, uint32_t k)
-{
-	const uint32_t *op = node_operands(g, v);
-
-	for (uint32_t i = 0; i < k; i++)
-		if (op[i] == op[k])
-			return false;
-	return !(g->node[op[k]].flags & NODE_SCALAR_CONST);
-}
-
 static void count_edges(struct decoder *d)
 {
 	const struct graph *g = d->s->graph;
@@ -68,7 +57,7 @@ static void set_defaults(struct decoder *d)
 	for (uint32_t c = 0; c < g->n_nodes; c++)
 		for (uint32_t k = 0; k < g->node[c].n_operands; k++) {
 			uint32_t e = g->node[c].operand + k, site = d->s->site_of[g->edges[e]];
-			if (f->mask[e] == 0 || !is_decided(g, c, k) || d->absorbed[e] + d->read[e] == 0)
+			if (f->mask[e] == 0 || !fusion_is_decided(g, c, k) || d->absorbed[e] + d->read[e] == 0)
 				continue;
 			votes[site] += d->absorbed[e] > d->read[e] ? 1 : -1;
 			if (d->absorbed[e] > d->read[e])
@@ -127,7 +116,7 @@ static void compare_copy(struct decoder *d, uint32_t at, struct nodes *queue, st
 	for (uint32_t k = 0; k < n->n_operands; k++) {
 		struct reading r = match_reading(&d->m, c, k);
 		uint32_t e = n->operand + k, p = g->edges[e];
-		if (!is_decided(g, c->node, k))
+		if (!fusion_is_decided(g, c->node, k))
 			continue;
 		if (r.copy == NONE)
 			blame(f, CAUSE_NOT_FOUND, p, c->node);
@@ -262,7 +251,8 @@ void fusion_report_text(const struct space *s, const struct fusion_report *r, st
 	int said = 0;
 
 	for (uint32_t v = 0; v < g->n_nodes; v++)
-		tiled += fusion_is_tiled(g, v) || fusion_gives_several(g, v);
+		tiled += fusion_of(s)->rules->keeps ? g->node[v].opcode == OP_FUSION && node_is_kernel(g, v) :
+						      fusion_is_beyond_choices(g, v);
 	buf_addf(out, "%u of %u sites found in the compiler's result, %u of %u groups equal, %u of %u fusions equal",
 		r->matched, r->sites, a->equal, a->parts, r->fusions_equal, r->fusions);
 	if (a->added)

@@ -55,15 +55,18 @@ void fusion_report_text(const struct space *s, const struct fusion_report *r, st
 uint32_t fusion_restate(struct space *s, const struct graph *after, struct buf *module);
 
 /*
- * If the compiler made or changed kernels that no choice can say, because it computes them in tiles or they give
- * several results of one instruction, writes the program anew with these kernels in it, as the
- * compiler left them (tiles.c). Returns how many; if 0, nothing is written.
+ * If the compiler made or changed kernels that no choice can say, because it computes them in tiles, they give several
+ * results of one instruction, or they break our rules on a backend whose kernels are then kept, writes the program anew
+ * with these kernels in it, as the compiler left them (tiles.c). Returns how many; if 0, nothing is written.
  */
 uint32_t fusion_take_tiles(struct space *s, const struct graph *after, struct buf *module);
 /* Is the node a kernel in tiles? */
 bool fusion_is_tiled(const struct graph *g, uint32_t v);
 /* Is it a kernel that gives the several results of one instruction? */
 bool fusion_gives_several(const struct graph *g, uint32_t v);
+
+/* Is it either of the two? */
+bool fusion_is_beyond_choices(const struct graph *g, uint32_t v);
 
 /* Counts the groups of a configuration, and those with more than one member (fusions). */
 void fusion_count(struct space *s, const uint8_t *config, uint32_t *groups, uint32_t *fusions);

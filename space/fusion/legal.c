@@ -25,7 +25,7 @@
 #define TILE 16 /* the fewest rows and columns of a tile */
 #define MANY 16 /* elements that a reduction folds into one; fewer are cheap to fold again */
 
-enum { DOTS = 1, LIGHT = 2, ONCE = 4 };
+enum { DOTS = 1, LIGHT = 2, ONCE = 4, KEEPS = 8 };
 
 struct fusible {
 	uint8_t cpu, cuda, tpu; /* the columns of the table */
@@ -38,7 +38,7 @@ static const struct fusible fusible[OP_COUNT + 1] = {
 static const struct fusion_rules rules[] = {
 #define FUSION_RULES(backend, column, traits) \
 	{backend, offsetof(struct fusible, column), ((traits) & DOTS) != 0, ((traits) & LIGHT) != 0, \
-		((traits) & ONCE) != 0},
+		((traits) & ONCE) != 0, ((traits) & KEEPS) != 0},
 #include "schemas/fusible.def"
 };
 
@@ -128,6 +128,16 @@ static bool folds_again(const struct graph *g, uint32_t producer, uint32_t consu
 	if (reduction_is_shared(g, producer) && g->node[consumer].elements > g->node[producer].elements)
 		return true;
 	return reduction_folds(g, producer) >= MANY && reduction_folds(g, consumer) >= MANY;
+}
+
+bool fusion_is_decided(const struct graph *g, uint32_t v, uint32_t k)
+{
+	const uint32_t *op = node_operands(g, v);
+
+	for (uint32_t i = 0; i < k; i++)
+		if (op[i] == op[k])
+			return false;
+	return !(g->node[op[k]].flags & NODE_SCALAR_CONST);
 }
 
 bool fusion_legal(const struct graph *g, const struct fusion_rules *r, uint32_t consumer, uint32_t e)

@@ -102,7 +102,7 @@ bool group_is_kernel(const struct graph *g, const struct nodes *members);
 struct fusion_rules {
 	const char *backend;
 	size_t column;	  /* its column in legal.c's table */
-	bool dots, light, once; /* see schemas/fusible.def */
+	bool dots, light, once, keeps; /* see schemas/fusible.def */
 };
 const struct fusion_rules *fusion_rules_of(const char *backend);
 
@@ -111,6 +111,8 @@ bool fusion_takes_part(const struct fusion_rules *r, uint16_t opcode);
 /* legal.c: may `consumer` absorb what its operand edge e reads? */
 bool fusion_legal(const struct graph *g, const struct fusion_rules *r, uint32_t consumer, uint32_t e);
 
+/* legal.c: is operand k decided about? Not if an earlier operand is the same value, or if it is a scalar constant. */
+bool fusion_is_decided(const struct graph *g, uint32_t v, uint32_t k);
 /* lives.c: fills `lasting`, once. */
 void fusion_find_lasting(struct space *s);
 /* One of the groups with these roots (ascending) makes v: does any other group read it? */

@@ -10,6 +10,10 @@
  * The other such kernels are those around a reduction with several results (the place of a maximum, beside the
  * maximum). Our groups have one result each.
  *
+ * XLA:TPU fuses by strict rules of its own: products, reductions and broadcasts only in a certain company. Whoever
+ * groups them otherwise ends the compiler, so our rules leave them alone. There each kernel in which the compiler fused
+ * against our rules is such a kernel, too (KEEPS in schemas/fusible.def).
+ *
  * So before the space is opened we rewrite the program. The instruction that such a kernel gives becomes the kernel,
  * with its insides and its settings, and reads what the kernel reads. Instructions that nothing else needs go. From
  * then on the kernel is one instruction that is never fused: choices are about all that is left around it.
@@ -30,6 +34,7 @@
 struct tiler {
 	struct match m;
 	const struct graph *before, *after;
+	uint8_t *against; /* per node after: is something fused against our rules in it? NULL: that is not kept */
 	uint32_t *kernel; /* per node before: the kernel after the pass that it becomes, or NONE */
 	int64_t **reads;  /* per such node: what the kernel reads, as ids before the pass */
 	uint8_t *live;	  /* per node before */
@@ -50,7 +55,6 @@ bool fusion_is_tiled(const struct graph *g, uint32_t v)
 	return set->len >= sizeof MARK && memmem(set->data, set->len, MARK, sizeof MARK - 1);
 }
 
-/* Does the kernel give the several results of one instruction? */
 bool fusion_gives_several(const struct graph *g, uint32_t v)
 {
 	const struct node *n = &g->node[v];
@@ -59,20 +63,48 @@ bool fusion_gives_several(const struct graph *g, uint32_t v)
 	       g->node[g->comp[node_calls(g, v)[0]].root].opcode != OP_TUPLE;
 }
 
-static bool is_beyond_choices(const struct graph *g, uint32_t v)
-{
-	return fusion_is_tiled(g, v) || fusion_gives_several(g, v);
-}
-
 static const struct comp *inside(const struct graph *g, uint32_t v)
 {
 	return &g->comp[node_calls(g, v)[0]];
 }
 
+bool fusion_is_beyond_choices(const struct graph *g, uint32_t v)
+{
+	return fusion_is_tiled(g, v) || fusion_gives_several(g, v);
+}
+
+/* Marks the kernels in which the compiler fused what our rules forbid. */
+static void find_against(struct tiler *t, const struct space *s)
+{
+	const struct graph *g = t->before, *a = t->after;
+
+	for (size_t i = 0; i < t->m.n; i++) {
+		const struct copy *c = &t->m.copy[i];
+		const struct node *n = &g->node[c->node];
+		uint32_t w = c->after;
+		while (a->comp[a->node[w].comp].role == ROLE_FUSED && a->comp[a->node[w].comp].caller != NONE)
+			w = a->comp[a->node[w].comp].caller;
+		for (uint32_t k = 0; w != c->after && k < n->n_operands; k++) {
+			struct reading r = match_reading(&t->m, c, k);
+			if (r.copy != NONE && r.inside && fusion_is_decided(g, c->node, k) &&
+				fusion_of(s)->mask[n->operand + k] == 0)
+				t->against[w] = 1;
+		}
+	}
+}
+
+static bool is_taken(const struct tiler *t, uint32_t w)
+{
+	return fusion_is_beyond_choices(t->after, w) || (t->against && t->against[w]);
+}
+
 /* Is the kernel one that stood in the program before and was not changed? */
 static bool is_unchanged(const struct tiler *t, uint32_t w, uint32_t v)
 {
-	return is_beyond_choices(t->before, v) && t->before->node[v].n_operands == t->after->node[w].n_operands &&
+	const struct graph *g = t->before;
+	bool kept = t->against ? g->node[v].opcode == OP_FUSION : fusion_is_beyond_choices(g, v);
+
+	return kept && g->node[v].n_operands == t->after->node[w].n_operands &&
 	       inside(t->before, v)->n_nodes == inside(t->after, w)->n_nodes;
 }
 
@@ -116,7 +148,7 @@ static void find_kernels(struct tiler *t)
 
 	for (uint32_t w = 0; w < a->n_nodes; w++) {
 		uint8_t role = a->comp[a->node[w].comp].role;
-		if ((role != ROLE_ENTRY && role != ROLE_CONTROL) || !is_beyond_choices(a, w) ||
+		if ((role != ROLE_ENTRY && role != ROLE_CONTROL) || !is_taken(t, w) ||
 			a->node[inside(a, w)->root].opcode == OP_TUPLE)
 			continue;
 		for (uint32_t c = match_first(&t->m, w); c != NONE; c = t->m.copy[c].next) {
@@ -246,15 +278,23 @@ static void write_module(struct tiler *t, struct buf *out)
 	pack_message(&m.base, out);
 }
 
+/* Could a kernel be one to take? If not, nothing need be matched. */
+static bool is_possible(const struct space *s, const struct graph *after)
+{
+	bool any = false;
+
+	for (uint32_t w = 0; w < after->n_nodes && !any; w++)
+		any = fusion_of(s)->rules->keeps ? after->node[w].opcode == OP_FUSION :
+						   fusion_is_beyond_choices(after, w);
+	return any && (fusion_of(s)->by_input || fusion_of(s)->rules->keeps);
+}
+
 uint32_t fusion_take_tiles(struct space *s, const struct graph *after, struct buf *module)
 {
 	struct tiler t = {.before = s->graph, .after = after};
 	uint32_t n = s->graph->n_nodes;
-	bool any = false;
 
-	for (uint32_t w = 0; w < after->n_nodes && !any; w++)
-		any = is_beyond_choices(after, w);
-	if (!any || !fusion_of(s)->by_input)
+	if (!is_possible(s, after))
 		return 0;
 	match_find(&t.m, s->graph, after);
 	t.kernel = arena_alloc(&t.mem, n * sizeof *t.kernel);
@@ -262,6 +302,10 @@ uint32_t fusion_take_tiles(struct space *s, const struct graph *after, struct bu
 	t.reads = ARENA_NEW(&t.mem, n, int64_t *);
 	t.live = ARENA_NEW(&t.mem, n, uint8_t);
 	t.copied = ARENA_NEW(&t.mem, after->n_comps, uint32_t);
+	if (fusion_of(s)->rules->keeps) {
+		t.against = ARENA_NEW(&t.mem, after->n_nodes, uint8_t);
+		find_against(&t, s);
+	}
 	find_kernels(&t);
 	if (t.n_kernels) {
 		find_live(&t);
