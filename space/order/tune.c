@@ -138,6 +138,8 @@ static void quick_round(struct tuner *t, uint32_t comp, struct anneal *k, double
 	const struct course *c = k->course;
 	uint32_t n = c->line->n, round = n < ROUND_LEAST ? ROUND_LEAST : n > ROUND_MOST ? ROUND_MOST : n;
 
+	if (t->moves && t->moves - k->moves < round)
+		round = (uint32_t)(t->moves - k->moves);
 	anneal_moves(k, round, warm);
 	memcpy(t->p->order[comp], c->order, n * sizeof *c->order);
 	consider(t, comp, program_settle(t->p));
