@@ -33,33 +33,72 @@ MOMENTS = (1, 3, 10, 30)  # seconds, of the table by seconds
 
 
 def ours(strategy, game, set_):
+    """A game of bin/search. A kind that looks by a model of its own counts what it looks at as steps, and has no
+    curve."""
     model = [f"--model={set_.model}"] if set_.model and strategy == "guided" else []
+    bound = "steps" if set_.space == "order" else "budget"
     with tempfile.TemporaryDirectory() as folder:
         said = subprocess.run([vantage.programs.find("search"), "-q", "--json", "--wait", f"--device={set_.device}",
-                               f"--space={set_.space}", f"--graph={game['program']}", f"--budget={game['budget']}",
+                               f"--space={set_.space}", f"--graph={game['program']}", f"--{bound}={game['budget']}",
                                f"--seed={game['seed']}", f"--strategy={strategy}", *model, f"--out={folder}/out"],
                               check=True, stdout=subprocess.PIPE).stdout
     said = json.loads(said)
+    if "search" not in said:
+        least = min(way["bytes"] for name, way in said["ways"].items() if name != "tuned")
+        gain = 1 - said["ways"]["tuned"]["bytes"] / least
+        return {"gain": gain, "tuned": gain > 0}, said["search_seconds"], []
     own, search = said["search"]["default_seconds"], said["search"]
     curve = [(p["evaluation"], p["seconds"], -p["delta"] / own) for p in search["curve"]]
     return said["verdict"], search["seconds"], curve
 
 
 class Watched:
-    """An arena that notes when the best of its prices fell."""
+    """An arena that notes when the best of its prices fell. Where prices are a formula, the best start of the kind takes
+    the place of the default for whoever plays, because our own search begins there, too."""
 
     def __init__(self, arena):
-        self.arena, self.began, self.curve, self.best = arena, time.monotonic(), [], 0.0
+        self.arena, self.began, self.curve, self.best, self.start = arena, time.monotonic(), [], 0.0, None
+        self.about = dict(arena.about)
+        for name in arena.about["starts"] if arena.about["kind"] == "modelled" else []:
+            value = arena.price(name)["value"]
+            if value < self.about["default"] - arena.about["default"]:
+                self.start, self.about["default"] = arena.ask(name), arena.about["default"] + value
 
     def __getattr__(self, name):
         return getattr(self.arena, name)
 
-    def price(self, *args, **named):
-        got = self.arena.price(*args, **named)
-        if got.get("total", 0.0) < self.best:
-            self.best = got["total"]
-            self.curve.append((self.budget["priced"], time.monotonic() - self.began,
-                               -self.best / self.about["default"]))
+    def whole(self, config):
+        """A configuration as the arena is to see it."""
+        if self.start is None or isinstance(config, list):
+            return config
+        config = {} if config == "default" else config
+        return [config.get(site, choice) for site, choice in enumerate(self.start)] if isinstance(config, dict) else config
+
+    def space(self):
+        space = self.arena.space()
+        return space if self.start is None else {**space, "default": self.start}
+
+    def ask(self, how, config=None, seed=None):
+        return self.arena.ask(how, self.whole(config), seed)
+
+    def tell(self, config):
+        return self.arena.tell(self.whole(config))
+
+    def price(self, config, base=None, **named):
+        got = self.arena.price(self.whole(config), base=self.whole("default" if base is None else base), **named)
+        if "total" in got:
+            gain = 1 - (self.arena.about["default"] + got["total"]) / self.about["default"]
+            if gain > self.best:
+                self.best = gain
+                self.curve.append((self.budget["priced"], time.monotonic() - self.began, gain))
+        return got
+
+    def verdict(self):
+        """Against where it began."""
+        got = self.arena.verdict()
+        if self.start is not None:
+            got["gain"] = 1 - got["with"] / self.about["default"]
+            got["tuned"] = got["gain"] > 0
         return got
 
 
@@ -70,7 +109,7 @@ def peer(name, game, set_):
         watched = Watched(arena)
         importlib.import_module(name).play(watched, random.Random(game["seed"]))
         seconds = time.monotonic() - watched.began
-        return arena.verdict(), seconds, watched.curve
+        return watched.verdict(), seconds, watched.curve
 
 
 def play_one(game, set_):
