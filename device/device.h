@@ -296,8 +296,11 @@ const char *inputs_name(enum inputs i);
 /* How to compare; all zero is the default. */
 struct compare_options {
 	enum inputs inputs;
-	/* b's inputs are a's with every float moved to a neighbouring number of its type, but for zeros */
-	bool nudged;
+	/*
+	 * Unless it is 0, b's inputs are a's with every float, but for zeros, moved to a neighbouring number of its
+	 * type. Another number moves others up and down.
+	 */
+	uint8_t nudged;
 	/* both programs are loaded anew first, so that state which they keep from run to run is reset */
 	bool fresh;
 	/* b is given up if it takes much longer than a: a time-out */

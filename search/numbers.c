@@ -1,32 +1,47 @@
 /*
- * numbers.c - see the header. The two programs of the yardstick "plain" are compiled only if "nudged" is not enough.
+ * numbers.c - see the header. What takes longer is asked only if what was asked before is not enough: further nudges,
+ * then the two programs of "plain", which must be compiled, then those in 64 bits, which are also slow to run.
  */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/mem.h"
 #include "base/progress.h"
+#include "base/talk.h"
+#include "device/room.h"
+#include "hlo/widen.h"
 #include "search/numbers.h"
 
 #define YARDSTICKS 10
+#define NUDGES 4	   /* the most, of each kind of input */
+#define FURTHER 3	   /* times as far from what is not rounded as the compiler's own program */
+#define FLOAT_UNIT 0x1p-23 /* programs do not add up in shorter types */
+/* In 64 bits the programs must agree to so many units of the output's type, or this share of what is allowed. */
+#define RIGHT_UNITS 2
+#define RIGHT_SHARE 1e-6
 #define LEAST_UNITS 4	   /* in the last place */
 #define COARSE_UNIT 1e-4   /* relative; a float of 16 bits or fewer has a larger one */
 #define TELLING 0.5	   /* a kind of input that allows so much tells nothing */
 
-/* The programs that are compared. */
-enum side { OWN, TUNED, READ_BACK, PLAIN, SIDES };
+/* The programs that are compared. The last two are in 64 bits. */
+enum side { OWN, TUNED, READ_BACK, PLAIN, EXACT, TUNED_EXACT, SIDES };
 
 struct check {
 	const struct numbers_job *job;
 	bool fresh;
-	struct compiled more[2]; /* READ_BACK, PLAIN: compiled when first wanted */
+	bool none[SIDES];			 /* in 64 bits, there is no such program */
+	struct compiled more[SIDES - READ_BACK]; /* compiled when first wanted */
 };
 
 /* The comparisons on one kind of input. */
 struct trial {
 	struct comparison tuned;    /* against the compiler's own */
-	struct comparison nudged;   /* the compiler's own against itself on nudged inputs */
-	struct comparison plain;    /* the default as read back against choice 0 everywhere; empty until wanted */
+	struct comparison nudged[NUDGES]; /* the compiler's own against itself on nudged inputs */
+	/* Empty until wanted: the default as read back against choice 0 everywhere; */
+	struct comparison plain;
+	/* ... the program in 64 bits against the compiler's own, the tuned one, and the tuned one in 64 bits */
+	struct comparison exact[3];
+	double long_sum; /* how far rounding takes the longest sum, in units of a float's last place */
 };
 
 static struct compiled *program_of(struct check *c, enum side side)
@@ -40,31 +55,68 @@ static uint8_t *config_of(const struct check *c, enum side side)
 	struct space *s = c->job->space;
 	uint8_t *config = MEM_NEW(s->n_sites + 1, uint8_t);
 
-	if (side == TUNED)
+	if (side == TUNED || side == TUNED_EXACT)
 		memcpy(config, c->job->config, s->n_sites);
 	if (side == READ_BACK)
 		space_default(s, config);
 	return config;
 }
 
-static int compile(struct check *c, enum side side, struct err *err)
+static bool made_from_original(enum side side)
+{
+	return side == OWN || side == EXACT;
+}
+
+/* What is to be compiled, before it is widened. */
+static int make_module(const struct check *c, enum side side, struct buf *out, struct err *err)
 {
 	const struct numbers_job *job = c->job;
 	const struct space_ops *ops = job->space->ops;
+	const struct buf *given = made_from_original(side) ? job->original : side == READ_BACK || side == PLAIN ? NULL :
+		job->module;
+	uint8_t *config = config_of(c, side);
+	int rc = 0;
+
+	if (given)
+		buf_add(out, given->data, given->len);
+	else
+		rc = (ops->apply_whole ? ops->apply_whole : ops->apply)(job->space, config, out, err);
+	mem_free(config);
+	return rc;
+}
+
+/* Compiles a program in 64 bits. If there is none, or no room for it, its outcome says so. */
+static int compile_exact(struct check *c, enum side side, const struct buf *module, struct err *err)
+{
+	enum compile_how how = made_from_original(side) ? COMPILE_DEFAULT : COMPILE_APPLIED;
+	struct compiled *p = program_of(c, side);
+	struct device *d = c->job->device;
+	struct buf wide = {0};
+	int rc = 0;
+
+	if (hlo_widen(module->data, module->len, "the program", &wide, NULL) < 0)
+		p->outcome = OUTCOME_REFUSED;
+	else
+		rc = device_compile(d, how, "hlo", wide.data, wide.len, WANT_MEMORY, p, err);
+	if (rc == 0 && p->outcome == OUTCOME_OK && !room_for(d, p->peak_bytes, "it", p->detail, sizeof p->detail))
+		p->outcome = OUTCOME_OOM;
+	c->none[side] |= p->outcome != OUTCOME_OK;
+	buf_release(&wide);
+	return rc;
+}
+
+static int compile(struct check *c, enum side side, struct err *err)
+{
+	enum compile_how how = made_from_original(side) ? COMPILE_DEFAULT : COMPILE_APPLIED;
 	struct compiled *p = program_of(c, side);
 	struct buf module = {0};
-	uint8_t *config;
-	int rc;
+	int rc = make_module(c, side, &module, err);
 
 	compiled_release(p);
-	if (side == OWN)
-		return device_compile(job->device, COMPILE_DEFAULT, "hlo", job->original->data, job->original->len, 0,
-			p, err);
-	config = config_of(c, side);
-	rc = (ops->apply_whole ? ops->apply_whole : ops->apply)(job->space, config, &module, err);
-	if (rc == 0)
-		rc = device_compile(job->device, COMPILE_APPLIED, "hlo", module.data, module.len, 0, p, err);
-	mem_free(config);
+	if (rc == 0 && side >= EXACT)
+		rc = compile_exact(c, side, &module, err);
+	else if (rc == 0)
+		rc = device_compile(c->job->device, how, "hlo", module.data, module.len, 0, p, err);
 	buf_release(&module);
 	return rc;
 }
@@ -79,8 +131,8 @@ static int ensure(struct check *c, enum side side, struct err *err)
 	return compile(c, side, err);
 }
 
-static int compare(struct check *c, enum side a, enum side b, enum inputs inputs, bool nudged, struct comparison *out,
-	struct err *err)
+static int compare(struct check *c, enum side a, enum side b, enum inputs inputs, uint8_t nudged,
+	struct comparison *out, struct err *err)
 {
 	struct compare_options o = {.inputs = inputs, .nudged = nudged, .fresh = c->fresh};
 	struct compiled *x = program_of(c, a), *y = program_of(c, b);
@@ -106,19 +158,55 @@ static const struct difference *output_of(const struct comparison *c, uint32_t k
 struct judged {
 	double allowed;
 	uint64_t unlike_allowed;
+	double difference;
 	double share; /* of what is allowed; above 1: too far */
-	bool told;
+	bool told, exact;
 };
+
+static void widen_by(const struct difference *d, double *rounding, uint64_t *unlike)
+{
+	*rounding = fmax(*rounding, d->max_rel);
+	*unlike = *unlike > d->unlike ? *unlike : d->unlike;
+}
+
+/* Is number i of the comparisons with the program in 64 bits there? */
+static bool has_exact(const struct trial *t, int i)
+{
+	return t->exact[i].outcome == OUTCOME_OK && t->exact[i].n_outputs > 0;
+}
+
+/* How far an output may be from what is not rounded. `allowed` is how far the two programs may be apart. */
+static double allowed_exact(const struct trial *t, uint32_t k, double unit, double allowed)
+{
+	const struct difference *right = output_of(&t->exact[2], k);
+
+	allowed = fmax(allowed, FURTHER * output_of(&t->exact[0], k)->max_rel);
+	if (has_exact(t, 2) && right->unlike == 0 && right->max_rel <= fmax(RIGHT_UNITS * unit, RIGHT_SHARE * allowed))
+		allowed = fmax(allowed, t->long_sum * fmin(unit, FLOAT_UNIT));
+	return allowed;
+}
 
 static struct judged judge_output(const struct trial *t, uint32_t k)
 {
-	const struct difference *d = &t->tuned.output[k], *n = output_of(&t->nudged, k), *f = output_of(&t->plain, k);
-	double least = LEAST_UNITS * d->unit * (d->unit < COARSE_UNIT ? YARDSTICKS : 1);
-	struct judged j = {.allowed = fmax(least, YARDSTICKS * fmax(n->max_rel, f->max_rel)),
-		.unlike_allowed = YARDSTICKS * (n->unlike > f->unlike ? n->unlike : f->unlike)};
+	const struct difference *d = &t->tuned.output[k], *own = output_of(&t->exact[0], k);
+	double least = LEAST_UNITS * d->unit * (d->unit < COARSE_UNIT ? YARDSTICKS : 1), rounding = 0, any = 0;
+	uint64_t unlike = 0;
+	struct judged j = {.difference = d->max_rel};
 
+	for (int i = 0; i < NUDGES; i++)
+		widen_by(output_of(&t->nudged[i], k), &rounding, &unlike);
+	widen_by(output_of(&t->plain, k), &rounding, &unlike);
+	if (d->unit == 0)
+		widen_by(own, &any, &unlike);
+	j.allowed = fmax(least, YARDSTICKS * rounding);
+	j.unlike_allowed = YARDSTICKS * unlike;
+	if (!(j.difference <= j.allowed) && has_exact(t, 0) && has_exact(t, 1)) {
+		j.exact = true;
+		j.difference = output_of(&t->exact[1], k)->max_rel;
+		j.allowed = allowed_exact(t, k, d->unit, j.allowed);
+	}
 	j.told = d->unit > 0 ? d->finite > 0 && j.allowed < TELLING : d->elements > j.unlike_allowed;
-	j.share = d->unit > 0 ? d->max_rel / j.allowed : 0;
+	j.share = d->unit > 0 ? j.difference / j.allowed : 0;
 	if (!(j.share <= 1) || d->unlike > j.unlike_allowed)
 		j.share = fmax(2, j.share);
 	return j;
@@ -138,8 +226,9 @@ static bool judge(const struct trial *t, struct numbers_on *on)
 			continue;
 		worst = j.share;
 		on->output = k;
-		on->difference = d->max_rel;
+		on->difference = j.difference;
 		on->allowed = j.allowed;
+		on->exact = j.exact;
 		on->unlike = d->unlike;
 		on->unlike_allowed = j.unlike_allowed;
 	}
@@ -168,31 +257,94 @@ static void explain(struct numbers *n, const struct trial *t, enum inputs i)
 			inputs_name(i), (unsigned long long)on->unlike, on->output,
 			(unsigned long long)on->unlike_allowed);
 	else
-		snprintf(s, room, "on %s inputs, output %u differs by %.2g relative, %.2g allowed", inputs_name(i),
-			on->output, on->difference, on->allowed);
+		snprintf(s, room, "on %s inputs, output %u differs by %.2g relative%s, %.2g allowed", inputs_name(i),
+			on->output, on->difference, on->exact ? " from what it is without rounding" : "", on->allowed);
+}
+
+/* Is choice 0 everywhere another program than the default as it was read back? */
+static bool has_plain(const struct check *c)
+{
+	uint8_t *dflt = config_of(c, READ_BACK), *plain = config_of(c, PLAIN);
+	bool differ = memcmp(dflt, plain, c->job->space->n_sites) != 0;
+
+	mem_free(dflt);
+	mem_free(plain);
+	return differ;
+}
+
+/* The longest sum of the program: the most work for an element, where no other computation is run for it. */
+static double longest_sum(const struct graph *g)
+{
+	double most = 1;
+
+	for (uint32_t v = 0; v < g->n_nodes; v++)
+		if (g->node[v].elements && opcode_facts(g->node[v].opcode)->class != CLASS_CALL)
+			most = fmax(most, g->node[v].flops / (double)g->node[v].elements);
+	return most;
+}
+
+/* Number `which` of the comparisons with the program in 64 bits, if there are such programs. */
+static int compare_exact(struct check *c, enum inputs i, struct trial *t, int which, struct err *err)
+{
+	static const enum side with[] = {OWN, TUNED, TUNED_EXACT};
+
+	if (c->none[EXACT] || c->none[with[which]])
+		return 0;
+	if (!c->more[EXACT - READ_BACK].handle)
+		talk("its numbers differ by more than nudged inputs do; computing them in 64 bits to see why");
+	return compare(c, EXACT, with[which], i, 0, &t->exact[which], err);
+}
+
+/* Asks one yardstick after the other until the numbers are good, or there is no more. */
+static int measure_on(struct check *c, enum inputs i, struct trial *t, struct numbers_on *on, bool *good,
+	struct err *err)
+{
+	*good = judge(t, on);
+	for (uint8_t k = 1; k < NUDGES && !*good && !t->tuned.layouts_differ; k++) {
+		if (compare(c, OWN, OWN, i, (uint8_t)(k + 1), &t->nudged[k], err) < 0)
+			return -1;
+		*good = judge(t, on);
+	}
+	if (!*good && has_plain(c) && compare(c, READ_BACK, PLAIN, i, 0, &t->plain, err) < 0)
+		return -1;
+	*good = *good || judge(t, on);
+	t->long_sum = LEAST_UNITS * sqrt(longest_sum(c->job->space->graph));
+	for (int k = 0; k < 3 && !*good && !t->tuned.layouts_differ; k++) {
+		if (compare_exact(c, i, t, k, err) < 0)
+			return -1;
+		*good = judge(t, on);
+	}
+	return 0;
 }
 
 /* Compares on one kind of input. The result goes to n->on[i], and the reason to n if it is not good enough. */
 static int check_on(struct check *c, struct numbers *n, enum inputs i, struct trial *t, struct err *err)
 {
+	enum outcome own;
 	bool good = false;
 
-	if (compare(c, OWN, OWN, i, true, &t->nudged, err) < 0)
+	if (compare(c, OWN, OWN, i, 1, &t->nudged[0], err) < 0)
 		return -1;
-	n->on[i].own = t->nudged.outcome;
-	if (t->nudged.outcome != OUTCOME_OK) /* a program need not run on just any input */
+	own = n->on[i].own = t->nudged[0].outcome;
+	if (own != OUTCOME_OK) /* a program need not run on just any input */
 		return 0;
-	if (compare(c, OWN, TUNED, i, false, &t->tuned, err) < 0)
+	if (compare(c, OWN, TUNED, i, 0, &t->tuned, err) < 0)
 		return -1;
-	if (t->tuned.outcome == OUTCOME_OK) {
-		good = judge(t, &n->on[i]);
-		if (!good && compare(c, READ_BACK, PLAIN, i, false, &t->plain, err) < 0)
-			return -1;
-		good = good || judge(t, &n->on[i]);
-	}
+	if (t->tuned.outcome == OUTCOME_OK && measure_on(c, i, t, &n->on[i], &good, err) < 0)
+		return -1;
 	if (!good)
 		explain(n, t, i);
 	return 0;
+}
+
+static void trial_release(struct trial *t)
+{
+	comparison_release(&t->tuned);
+	for (int k = 0; k < NUDGES; k++)
+		comparison_release(&t->nudged[k]);
+	comparison_release(&t->plain);
+	for (int k = 0; k < 3; k++)
+		comparison_release(&t->exact[k]);
 }
 
 static bool any_told(const struct numbers *n)
@@ -238,16 +390,14 @@ int numbers_check(struct numbers *out, const struct numbers_job *job, struct err
 		if (!time_for_another(out, job, now_seconds() - start, i))
 			break;
 		rc = check_on(&c, out, (enum inputs)i, &t, err);
-		comparison_release(&t.tuned);
-		comparison_release(&t.nudged);
-		comparison_release(&t.plain);
+		trial_release(&t);
 	}
 	if (rc == 0 && out->outcome == OUTCOME_OK && !any_told(out)) {
 		out->outcome = OUTCOME_WRONG_NUMBERS;
 		out->silent = true;
 		say_why_silent(out);
 	}
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < SIDES - READ_BACK; i++) {
 		if (rc == 0 && c.more[i].handle)
 			rc = device_drop(job->device, &c.more[i], err);
 		compiled_release(&c.more[i]);

@@ -10,14 +10,26 @@
  * plain  how much the outputs of the default as read back and of the program with choice 0 everywhere differ
  * least  four units in the last place of the output's type
  *
- * "nudged" shows what rounding can do. The two programs of "plain" are ours, and both may be wrong. But they are only
- * compared with each other, so an error that both have allows nothing more. Types of 16 bits and fewer are coarse: for
- * them the least is four units, not ten times four.
+ * "nudged" shows what rounding of the inputs can do. An output of a few numbers may hardly move by luck, so the inputs
+ * are nudged several times if once is not enough. The two programs of "plain" are ours, and both may be wrong. But they
+ * are only compared with each other, so an error that both have allows nothing more. Types of 16 bits and fewer are
+ * coarse: for them the least is four units, not ten times four.
+ *
+ * A program rounds inside as well, and a long sum is off by much more than its inputs are. So the last yardstick is
+ * what the program would compute without rounding: its own instructions in 64 bits (hlo/widen.h). The compiler's own
+ * program is some way off from that. The tuned one may be three times as far off, or as far as was allowed before. Then
+ * it does not matter how far the two are apart: if one adds up a sum much better than the other, that is how far the
+ * worse one is off.
+ *
+ * If the tuned program adds up a sum much worse, this is not enough. But then its own instructions in 64 bits must give
+ * what the other's give, to about the last place, which no wrong program does; and it may be as far off as the longest
+ * sum of the program can be in any order. Each partial sum is rounded up or down by chance, so that is the least times
+ * the root of the number of terms.
  *
  * NaN, infinities and integers may differ in ten times as many places as they do under "nudged" and "plain", which is
- * mostly nowhere. Inputs and outputs must have the same layouts. A kind of input tells nothing if half the magnitude of
- * the outputs would be allowed, as in a program that is chaotic in its inputs, or if all outputs are NaN. If no kind
- * tells anything, the tuned program is not taken.
+ * mostly nowhere; integers also in ten times as many as without rounding. Inputs and outputs must have the same
+ * layouts. A kind of input tells nothing if half the magnitude of the outputs would be allowed, as in a program that is
+ * chaotic in its inputs, or if all outputs are NaN. If no kind tells anything, the tuned program is not taken.
  *
  * A program that draws random numbers is loaded anew for every comparison, so that both begin with the same ones.
  */
@@ -33,6 +45,7 @@ struct numbers_on { /* what one kind of input said */
 	bool told;	   /* it could have shown a difference */
 	/* relative, of the output that comes closest to what is allowed, or furthest beyond */
 	double difference, allowed;
+	bool exact;	   /* ... from what it would be without rounding; otherwise from the other program's */
 	uint32_t output;   /* its number */
 	uint64_t unlike, unlike_allowed; /* of the output that has most */
 	uint64_t elements, finite; /* of all outputs */
@@ -51,6 +64,7 @@ struct numbers_job {
 	struct space *space;
 	const struct buf *original; /* HloModuleProto bytes that the compiler's own program is made from */
 	const uint8_t *config;	    /* of the tuned one */
+	const struct buf *module;   /* ... its HloModuleProto bytes; NULL: what the space makes of the configuration */
 	struct compiled *own, *tuned; /* compiled; replaced where the worker is lost on the way */
 	/* once a kind of input told something: no further kind that would end later than this; 0: all */
 	double seconds;

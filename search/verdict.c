@@ -150,7 +150,7 @@ static int time_against_compiler(struct verdict *v, struct lab *lab, const uint8
 	if (rc == 0 && t->outcome == OUTCOME_OK && !k->compared &&
 		(!lab->space->ops->apply_whole || lab->space->ops->prepares)) { /* parts.h does it for the others */
 		struct compiled whole = {0};
-		struct numbers_job job = {d, lab->space, &lab->subject.original, config, &c[0],
+		struct numbers_job job = {d, lab->space, &lab->subject.original, config, NULL, &c[0],
 			lab->space->ops->prepares ? &whole : &c[1], fmax(NUMBERS_SECONDS, NUMBERS_PAIRS * k->pair)};
 		k->compared = true;
 		rc = numbers_check(&v->numbers, &job, err);

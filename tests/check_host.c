@@ -82,15 +82,16 @@ static void kinds_of_input(void)
 	static const struct {
 		const char *script;
 		enum inputs inputs;
-		bool nudged, fresh;
+		uint8_t nudged;
+		bool fresh;
 		double abs;
 		uint64_t unlike;
 	} table[] = {
-		{"large=2", INPUTS_NORMAL, false, false, 0, 0}, {"large=2", INPUTS_LARGE, false, false, 4, 0},
-		{"large=2", INPUTS_LARGE, false, true, 4, 0}, {"small=2", INPUTS_SMALL, false, false, 4, 0},
-		{"small=2", INPUTS_ZERO, false, false, 0, 0}, {"zero=2", INPUTS_ZERO, false, false, 4, 0},
-		{"zero=2", INPUTS_POSITIVE, false, false, 0, 0}, {"us=9", INPUTS_NORMAL, true, false, 0, 0},
-		{"serial=no;zero=2", INPUTS_ZERO, false, true, 4, 0},
+		{"large=2", INPUTS_NORMAL, 0, false, 0, 0}, {"large=2", INPUTS_LARGE, 0, false, 4, 0},
+		{"large=2", INPUTS_LARGE, 0, true, 4, 0}, {"small=2", INPUTS_SMALL, 0, false, 4, 0},
+		{"small=2", INPUTS_ZERO, 0, false, 0, 0}, {"zero=2", INPUTS_ZERO, 0, false, 4, 0},
+		{"zero=2", INPUTS_POSITIVE, 0, false, 0, 0}, {"us=9", INPUTS_NORMAL, 1, false, 0, 0},
+		{"serial=no;zero=2", INPUTS_ZERO, 0, true, 4, 0},
 	};
 	struct device *d = fixture_open();
 	struct compiled plain, other, chaos, whole;
@@ -115,7 +116,7 @@ static void kinds_of_input(void)
 	 */
 	CHECK(fixture_compile(d, "chaos=1", &chaos) == OUTCOME_OK);
 	for (int i = 0; i < INPUTS_COUNT; i++)
-		for (int nudged = 0; nudged < 2; nudged++) {
+		for (uint8_t nudged = 0; nudged < 3; nudged++) {
 			struct compare_options o = {.inputs = (enum inputs)i, .nudged = nudged};
 			CHECK(device_compare(d, &chaos, &chaos, &o, &c, &err) == 0);
 			CHECK((c.all.max_rel > 0) == (nudged && i != INPUTS_ZERO));

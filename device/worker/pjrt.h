@@ -71,7 +71,7 @@ void instance_free(struct instance *i); /* accepts NULL */
  * Puts the program's inputs of a kind into device memory, unless they are there (device.h says what `nudged` means).
  * Returns 0, or -1 with a refusal.
  */
-int program_inputs(struct program *g, enum inputs kind, bool nudged, struct refusal *v);
+int program_inputs(struct program *g, enum inputs kind, unsigned nudged, struct refusal *v);
 /*
  * Runs `times` times, one after the other, and adds the seconds from call to completion to *seconds. With `keep` the
  * instance keeps the outputs of the last run. Returns 0, or -1 with a refusal.
@@ -81,7 +81,8 @@ uint32_t instance_outputs(const struct instance *i);
 struct program_pair {
 	struct program *program[2];
 	uint32_t inputs; /* of enum inputs */
-	bool nudged, fresh; /* as in struct compare_options */
+	uint8_t nudged;	    /* as in struct compare_options, */
+	bool fresh;	    /* likewise */
 	/* What runs next is b, a took so long; and 0: it has ended. NULL: nobody wants to know. */
 	void (*limit)(void *ctx, double seconds);
 	void *ctx;

@@ -75,7 +75,7 @@ static bool valid_order(size_t rank, const int64_t *minor_to_major)
 struct wanted { /* inputs to be made */
 	uint32_t device;
 	enum inputs kind;
-	bool nudged;
+	unsigned nudged;
 };
 
 /* The input's values, in the order in which the plugin takes them. */
@@ -250,7 +250,8 @@ static int ensure_input(
 	struct pjrt *p, const struct type *t, size_t place, const struct wanted *w, PJRT_Buffer **out,
 		struct refusal *v)
 {
-	uint64_t key = hash_mix(key_of(t, place), ((uint64_t)w->device * INPUTS_COUNT + w->kind) * 2 + w->nudged);
+	uint64_t which = ((uint64_t)w->device * INPUTS_COUNT + w->kind) * (UINT8_MAX + 1) + w->nudged;
+	uint64_t key = hash_mix(key_of(t, place), which);
 	uint64_t bytes = t->elements * dtype_host_bytes(t->dtype);
 	for (size_t i = 0; i < p->n_inputs; i++)
 		if (p->input[i].key == key) {
@@ -279,7 +280,7 @@ static int ensure_input(
 	return 0;
 }
 
-int program_inputs(struct program *g, enum inputs kind, bool nudged, struct refusal *v)
+int program_inputs(struct program *g, enum inputs kind, unsigned nudged, struct refusal *v)
 {
 	struct wanted w = {0, kind, nudged};
 

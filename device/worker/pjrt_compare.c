@@ -178,7 +178,7 @@ static int run_both(const struct program_pair *q, struct instance *x[2], struct 
 	for (int side = 0; side < 2; side++) {
 		if (side == 0 || q->nudged)
 			pjrt_forget_use(q->program[side]->pjrt);
-		int rc = program_inputs(q->program[side], (enum inputs)q->inputs, q->nudged && side == 1, v);
+		int rc = program_inputs(q->program[side], (enum inputs)q->inputs, side == 1 ? q->nudged : 0, v);
 		if (rc == 0 && side == 1 && q->limit)
 			q->limit(q->ctx, took[0]);
 		rc = rc == 0 ? instance_run(x[side], 1, true, &took[side], v) : rc;

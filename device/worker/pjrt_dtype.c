@@ -201,7 +201,7 @@ static void fill_f32(float low, float width, struct rng *r, uint8_t *p, uint64_t
 	}
 }
 
-void dtype_fill(PJRT_Buffer_Type t, enum inputs kind, bool nudged, uint64_t elements, struct rng *r, uint8_t *p)
+void dtype_fill(PJRT_Buffer_Type t, enum inputs kind, unsigned nudged, uint64_t elements, struct rng *r, uint8_t *p)
 {
 	const struct dtype_facts *f = facts_of(t);
 	const struct range *range = &ranges[kind];
@@ -222,6 +222,8 @@ void dtype_fill(PJRT_Buffer_Type t, enum inputs kind, bool nudged, uint64_t elem
 		double v = rng_unit(r) * width + low;
 		memcpy(p + 8 * i, &v, 8);
 	}
+	if (nudged > 1)
+		rng_seed2(r, rng_u64(r), nudged);
 	if (nudged)
 		nudge_all(p, n, bytes, f->bits / parts, r);
 }

@@ -97,7 +97,7 @@ double dtype_read(PJRT_Buffer_Type t, const uint8_t *p, int part);
 double dtype_unit(PJRT_Buffer_Type t);
 bool dtype_complex(PJRT_Buffer_Type t);
 /* Values for an array of so many elements, row-major. The same generator gives the same ones, nudged or not. */
-void dtype_fill(PJRT_Buffer_Type t, enum inputs kind, bool nudged, uint64_t elements, struct rng *r, uint8_t *p);
+void dtype_fill(PJRT_Buffer_Type t, enum inputs kind, unsigned nudged, uint64_t elements, struct rng *r, uint8_t *p);
 
 struct values { /* an output's elements, row-major; data NULL: it has none (tokens) */
 	PJRT_Buffer_Type dtype;

@@ -161,8 +161,8 @@ void timed_answer(struct timed *s, const struct precision *p, struct rng *r, str
 	q.instances = q.instances == 0 ? 1 : q.instances > TIMED_INSTANCES ? TIMED_INSTANCES : q.instances;
 	if (a) {
 		choose_instances(s, q.instances, r);
-		if (program_inputs(a, INPUTS_NORMAL, false, &s->refusal) == 0 &&
-			(!b || program_inputs(b, INPUTS_NORMAL, false, &s->refusal) == 0) &&
+		if (program_inputs(a, INPUTS_NORMAL, 0, &s->refusal) == 0 &&
+			(!b || program_inputs(b, INPUTS_NORMAL, 0, &s->refusal) == 0) &&
 			measure(&subject, &q, r, &m) < 0)
 			measured_release(&m);
 		free_instances(s, a, b);
