@@ -128,7 +128,8 @@ int search_parse(struct settings *s, int argc, char **argv, struct err *err)
 			"of the program and the verdict; what is under way then is given up; 0: no limit"),
 		OPT_NUM_AUTO(0, "verdict-seconds", &s->verdict_seconds, 0.1, 1e6,
 			"seconds for which the verdict runs the two programs; auto: 20, or more if one run takes "
-			"seconds, but no more than the search took"),
+			"seconds, but no more than the search took; four times as long if a gain is likely but not "
+			"sure"),
 		OPT_SECTION("How"),
 		OPT_ENUM(0, "strategy", &s->strategy, strategies.words, strategies.help),
 		OPT_STR('m', "model", &s->model, "FILE",

@@ -25,6 +25,7 @@
 /* With fewer workers than there should be: as how many workers the assumption counts about how much they differ. */
 #define ASSUMED_WORKERS 4.0
 #define IN_PROPORTION 60.0   /* seconds that the timing may always take */
+#define UNSURE_TIMES 4.0     /* so many times as long, if few workers lean towards a gain but are not sure */
 #define NUMBERS_SECONDS 30.0 /* ... and comparing numbers on further kinds of input; */
 #define NUMBERS_PAIRS 3.0    /* or so many times as long as timing both sides once */
 
@@ -319,12 +320,27 @@ static int ask_figures(struct verdict *v, struct lab *lab, const uint8_t *config
 	return rc;
 }
 
-size_t verdict_workers(const struct verdict_options *o, double each)
+/* How many workers fit, if there may be so many times as much time as is in proportion. */
+static size_t workers_within(const struct verdict_options *o, double each, double times)
 {
 	double all = VERDICT_WORKERS * each, time = o->seconds > 0 ? o->seconds : fmin(all, o->searched);
 
-	time = fmax(time, IN_PROPORTION);
+	time = times * fmax(time, IN_PROPORTION);
 	return all <= time ? VERDICT_WORKERS : (size_t)fmax(1, time / each);
+}
+
+size_t verdict_workers(const struct verdict_options *o, double each)
+{
+	return workers_within(o, each, 1);
+}
+
+size_t verdict_more_workers(const struct verdict *v, const struct verdict_options *o, double each,
+	const struct timing *t, size_t n)
+{
+	struct weighed w = interval(v, t, n, VERDICT_WORKERS);
+	size_t more = workers_within(o, each, UNSURE_TIMES);
+
+	return w.change < 0 && w.high >= 0 && more > n ? more : n;
 }
 
 /* Runs both programs on one worker: times them if `timed`; the first worker also compares their numbers. */
@@ -386,8 +402,8 @@ static int weigh_all(struct verdict *v, struct lab *lab, const uint8_t *config, 
 	struct timing t[VERDICT_WORKERS] = {{0}};
 	struct kept k = {0};
 	struct worker w = {0};
-	size_t n = 0, want = 1, wanted = 1;
-	double seconds = o->seconds > 0 ? o->seconds : VERDICT_SECONDS;
+	size_t n = 0, want = 1, wanted = 1, more = 0;
+	double seconds = o->seconds > 0 ? o->seconds : VERDICT_SECONDS, each = 0;
 	bool timed = false;
 	enum quantity run = QUANTITY_SECONDS;
 	int rc = 0;
@@ -402,8 +418,12 @@ static int weigh_all(struct verdict *v, struct lab *lab, const uint8_t *config, 
 		}
 		if (rc == 0 && v->measured && v->outcome == OUTCOME_OK)
 			rc = weigh(v, lab, config, &w, timed, seconds, &k, &t[n], err);
-		if (n++ == 0 && timed)
-			want = verdict_workers(o, k.pair + 2 * k.load / (double)(w.room ? w.room : 1));
+		if (n++ == 0 && timed) {
+			each = k.pair + 2 * k.load / (double)(w.room ? w.room : 1);
+			want = verdict_workers(o, each);
+		}
+		if (n == want && n < wanted && more == 0 && v->outcome == OUTCOME_OK)
+			want = more = verdict_more_workers(v, o, each, t, n);
 		worker_close(&w);
 	}
 	stations_close(w.at);

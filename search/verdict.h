@@ -10,8 +10,10 @@
  *
  * If runs are long, a worker runs each side once. If six such workers would take too long (longer than
  * --verdict-seconds, or than the search; a minute in any case), there are fewer of them, down to one. Few workers
- * cannot show how much workers differ, so that is assumed, and makes the interval wide. Whole programs that took long
- * to compile are not compiled again: all workers load what the search kept (cost/spare.h).
+ * cannot show how much workers differ, so that is assumed, and makes the interval wide. If they lean towards a gain but
+ * are not sure, more are asked, up to four times the time. This second look can be wrong once more, as rarely as the
+ * first. Whole programs that took long to compile are not compiled again: all workers load what the search kept
+ * (cost/spare.h).
  *
  * A figure that is exact, as bytes of memory are, is asked for once, on the first worker, for the compiler's own
  * program and for the tuned one. If nothing is to be timed there is no second worker, but the numbers are still
@@ -100,6 +102,9 @@ int verdict_reach(struct verdict *v, struct lab *lab, const uint8_t *config, con
 
 /* How many workers there are in all, where one takes so many seconds to time both sides. */
 size_t verdict_workers(const struct verdict_options *o, double each);
+/* ... after the first n, fewer than there should be: more than n, if these lean towards a gain and are not sure. */
+size_t verdict_more_workers(const struct verdict *v, const struct verdict_options *o, double each,
+	const struct timing *t, size_t n);
 /*
  * Sets gain and interval, and all that is a mean, from what n workers said, where there should be `wanted`. Public for
  * tests, which know what the workers should lead to.

@@ -421,6 +421,47 @@ static void few_workers_cover(void)
 	}
 }
 
+/*
+ * Few workers that lean towards a gain get company; those that are sure, or lean towards a loss, do not. If there is no
+ * gain, both looks together claim one as rarely as two independent ones do.
+ */
+static void unsure_workers_get_company(void)
+{
+	static const struct {
+		double ratio, se, each;
+		size_t workers;
+	} rows[] = {
+		{-0.05, 0.05, 30, 6}, {-0.05, 0.001, 30, 2}, {0.01, 0.05, 30, 2},
+		{-0.05, 0.05, 50, 4}, /* four times the minute */
+		{-0.05, 0.05, 500, 2},
+	};
+	struct verdict_options o = {0};
+	int claims = 0, asked = 0;
+	struct rng r;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct timing t = {.ratio = rows[i].ratio, .ratio_se = rows[i].se, .seconds_a = 1, .seconds_b = 1};
+		struct timing two[2] = {t, t};
+		struct verdict v = {.compiled = 2};
+		if (!CHECK_INT(verdict_more_workers(&v, &o, rows[i].each, two, 2), rows[i].workers))
+			printf("  row %zu\n", i);
+	}
+	rng_seed(&r, 9);
+	for (int i = 0; i < 4000; i++) {
+		struct timing t[6];
+		struct verdict v = {.compiled = 6};
+		size_t n;
+		for (size_t k = 0; k < 6; k++)
+			t[k] = (struct timing){.ratio = 0.02 * rng_normal(&r), .ratio_se = 0.02, .seconds_a = 1};
+		n = verdict_more_workers(&v, &o, 25, t, 2);
+		verdict_interval(&v, t, n, 6);
+		claims += v.low > 0;
+		asked += n > 2;
+	}
+	CHECK(asked > 1000);
+	if (!CHECK(claims <= 0.05 * 4000))
+		printf("  %d claims of 4000\n", claims);
+}
+
 static void durations_in_words(void)
 {
 	static const struct {
@@ -440,6 +481,7 @@ int main(void)
 	RUN(memory_is_foreseen);
 	RUN(workers_are_in_proportion);
 	RUN(few_workers_cover);
+	RUN(unsure_workers_get_company);
 	RUN(durations_in_words);
 	bool fake = fixture_begin();
 	RUN(openings_are_kept);
