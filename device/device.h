@@ -34,6 +34,11 @@ struct device_options {	     /* all zero is the default */
 	bool untimed;	     /* nothing is timed, so the machine's cores are shared with those who measure */
 	bool parts_only;     /* whole programs are not run: there is no room for them here, or their run fails */
 	const char *options; /* further compile options "name=value,...", or NULL */
+	/*
+	 * For kinds that decide how the optimised program is arranged: with which compile options the program that is
+	 * opened becomes the optimised one, if other decisions made it (their device's compile_options); or NULL.
+	 */
+	const char *made_by;
 	/* the kind of decision, which says at which stage to extract and apply (stage.h); NULL: the backend's first */
 	const char *kind;
 	/* how many workers work ahead on other cores; JOBS_ALL: as many as there is room for; 0: none */
@@ -61,6 +66,7 @@ struct device_info {
 	char build[24];		/* a hash of the plugin's file, or "" */
 	const char *release;	/* its version in schemas/plugin.def; NULL: it is none of those */
 	char compile_options[1024]; /* what is used to apply a configuration */
+	char made_by[1024];	/* as in device_options; "" */
 	enum cost_kind kind;
 	char estimator[80];	/* whose estimates its costs are ("XLA's model for H100"); "": they are no estimates */
 	enum quantity quantity; /* what its costs are of */

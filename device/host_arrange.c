@@ -58,7 +58,7 @@ int host_arrange(struct device *d, enum compile_how how, const char *further, co
 int host_extract_arranged(struct device *d, const void *p, size_t n, struct extracted *out, struct err *err)
 {
 	struct arranged a = {0};
-	int rc = host_arrange(d, COMPILE_DEFAULT, NULL, p, n, &a, err);
+	int rc = host_arrange(d, COMPILE_DEFAULT, host_of(d)->base.info.made_by, p, n, &a, err);
 
 	out->outcome = a.outcome;
 	out->seconds = a.seconds;

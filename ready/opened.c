@@ -53,6 +53,8 @@ static bool path_of(const struct buf *original, const struct device *d, struct b
 		h[k] = hash64(original->data, original->len, FORMAT + (k << 32));
 		h[k] = add_text(add_text(h[k], i->build), i->version);
 		h[k] = add_text(add_text(add_text(h[k], i->machine), i->device), i->compile_options);
+		if (*i->made_by)
+			h[k] = add_text(h[k], i->made_by);
 	}
 	buf_addf(out, "/%016llx%016llx.zst", (unsigned long long)h[0], (unsigned long long)h[1]);
 	return true;

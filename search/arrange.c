@@ -105,7 +105,7 @@ static int ask_ways(struct arrange *a, struct err *err)
 	if (rc == 0)
 		rc = ask_applied(a, config, &bytes, err);
 	if (rc == 0)
-		add_way(a, "default", config, bytes);
+		add_way(a, a->derived ? "decided" : "default", config, bytes);
 	if (rc == 0 && other)
 		rc = ask(a, COMPILE_APPLIED, other->options, &a->lab->subject.bytes, config, &bytes, err);
 	if (rc == 0 && other)
@@ -129,6 +129,12 @@ static void show(void *with, double share, uint64_t bytes)
 	progress_update(&t->progress, (uint64_t)(100 * (t->from + (t->to - t->from) * share)), detail);
 }
 
+/* Does a program that needs so many bytes keep the limit that the user set, if any? */
+static bool in_room(const struct arrange *a, uint64_t bytes)
+{
+	return !a->set->room || limit_excess(a->set->room, (double)a->default_bytes, (double)bytes) == 0;
+}
+
 /* Looks for a better arrangement, from the better of the compiler's ways. The best, by the compiler, comes last. */
 static int look_for_better(struct arrange *a, struct err *err)
 {
@@ -140,10 +146,15 @@ static int look_for_better(struct arrange *a, struct err *err)
 		.other = other ? a->way[!better].config : NULL, .seconds = a->set->seconds, .moves = a->set->budget,
 		.seed = a->set->seed, .stop = stop_asked, .progress = show, .with = &talk};
 	struct space_looked looked = {0};
-	uint8_t *config = MEM_NEW(s->n_sites + 1, uint8_t);
+	uint8_t *config;
 	uint64_t bytes;
 	int rc;
 
+	if (a->set->room && in_room(a, a->way[0].bytes)) { /* then there is no reason to change the arrangement */
+		add_way(a, "tuned", a->way[0].config, a->way[0].bytes);
+		return 0;
+	}
+	config = MEM_NEW(s->n_sites + 1, uint8_t);
 	progress_start(&talk.progress, "search", 100, a->set->quiet ? PROGRESS_QUIET : PROGRESS_AUTO);
 	rc = kind_of(a)->look(s, &o, config, &looked, err);
 	progress_end(&talk.progress);
@@ -221,7 +232,7 @@ static int prove(struct arrange *a, const uint8_t *config, struct err *err)
 	failed = runs && own.outcome != OUTCOME_OK ? &own : &tuned;
 	if (rc == 0 && runs && failed->outcome != OUTCOME_OK)
 		tell_why(a, failed->outcome, failed->detail);
-	else if (rc == 0 && runs)
+	else if (rc == 0 && runs && !a->derived)
 		rc = compare_bits(a, &own, &tuned, err);
 	if (rc == 0)
 		rc = io_write_in(a->set->dir, "tuned.pb", module.data, module.len, err);
@@ -267,7 +278,13 @@ static bool tell_against(struct arrange *a, double percent)
 	size_t n = sizeof a->sentence;
 	struct buf limit = {0};
 
-	if (!a->bits_equal) {
+	if (a->derived && v->numbers.outcome == OUTCOME_WRONG_NUMBERS) {
+		snprintf(a->sentence, n,
+			"The tuned program needs %.2f%% less temporary memory, but computes other numbers (%.200s); "
+			"the default is the answer.", percent, v->numbers.detail);
+		return true;
+	}
+	if (!a->derived && !a->bits_equal) {
 		snprintf(a->sentence, n,
 			"The tuned program needs %.2f%% less temporary memory, but could not be shown to compute the "
 			"same bits%s%s%s; the default is the answer. With --unverified it is written all the same.",
@@ -329,8 +346,40 @@ static void judge(struct arrange *a)
 	else if (a->tuned)
 		snprintf(a->sentence, n,
 			"The tuned program needs %.2f%% less temporary memory than the compiler's default (%s instead "
-			"of %s), computes the same bits, and takes %+.1f%% time (95%% interval %+.1f%% to %+.1f%%).",
-			100 * saved, less, dflt, -100 * v->gain, -100 * v->high, -100 * v->low);
+			"of %s), computes the same %s, and takes %+.1f%% time (95%% interval %+.1f%% to %+.1f%%).",
+			100 * saved, less, dflt, a->derived ? "numbers" : "bits", -100 * v->gain, -100 * v->high,
+			-100 * v->low);
+}
+
+/* Judges a program that is to be fast within a limit on bytes: the verdict is about time, and the limit joins it. */
+static void judge_time(struct arrange *a)
+{
+	const struct arrangement *found = &a->way[a->n_ways - 1];
+	struct verdict *v = &a->verdict;
+	struct verdict_limit *l = &v->limit[0];
+	double dflt = (double)a->default_bytes, tuned = (double)found->bytes, change = dflt > 0 ? tuned / dflt - 1 : 0;
+
+	l->limit = *a->set->room;
+	l->weighed = (struct weighed){.known = true, .exact = true, .kind = a->lab->kind, .dflt = dflt,
+		.tuned = tuned, .change = change, .low = change, .high = change};
+	l->state = in_room(a, found->bytes) ? LIMIT_KEPT : LIMIT_BROKEN;
+	l->default_breaks = !in_room(a, a->default_bytes);
+	v->n_limits = 1;
+	if (l->state == LIMIT_BROKEN) {
+		struct buf limit = {0};
+		char needs[QUANTITY_TEXT];
+		verdict_limit_text(l, &limit);
+		snprintf(a->sentence, sizeof a->sentence,
+			"In the best arrangement that was found, what was decided needs %s of temporary memory, %s; "
+			"the default is the answer.", quantity_text(QUANTITY_BYTES, tuned, needs), limit.data);
+		buf_release(&limit);
+		return;
+	}
+	v->tuned = v->measured && v->outcome == OUTCOME_OK && v->numbers.outcome == OUTCOME_OK &&
+		l->state == LIMIT_KEPT && (v->low > 0 || l->default_breaks);
+	verdict_tell(v);
+	a->tuned = v->tuned;
+	snprintf(a->sentence, sizeof a->sentence, "%.690s", v->sentence);
 }
 
 static int write_all(struct arrange *a, struct err *err)
@@ -372,11 +421,21 @@ static int take_limit(struct arrange *a, struct err *err)
 	return 0;
 }
 
+/* Is there anything left to learn from running it? */
+static bool worth_timing(const struct arrange *a, const struct arrangement *found)
+{
+	if (!a->stage || a->set->unverified)
+		return false;
+	return a->set->room ? in_room(a, found->bytes)
+		: found->bytes < a->default_bytes && (a->derived || a->bits_equal);
+}
+
 int arrange_search(struct arrange *a, struct err *err)
 {
 	const struct arrangement *found;
 	int rc = take_limit(a, err);
 
+	a->derived = a->lab->derived;
 	a->stage = a->device ? stage_find(a->lab->space->kind, device_info(a->device)->family) : NULL;
 	if (rc == 0)
 		rc = a->device ? ask_ways(a, err) : weigh_ways(a, err);
@@ -390,9 +449,11 @@ int arrange_search(struct arrange *a, struct err *err)
 	device_close(a->device);
 	a->device = NULL;
 	a->lab->quantity = QUANTITY_SECONDS; /* bytes are known already; the verdict is about time */
-	if (rc == 0 && a->stage && found->bytes < a->default_bytes && a->bits_equal)
+	if (rc == 0 && worth_timing(a, found))
 		rc = reach_verdict(a, found->config, err);
-	if (rc == 0)
+	if (rc == 0 && a->set->room)
+		judge_time(a);
+	else if (rc == 0)
 		judge(a);
 	return rc == 0 ? write_all(a, err) : rc;
 }

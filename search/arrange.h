@@ -8,6 +8,12 @@
  * whole interval of the verdict counts; while it leaves that open, the verdict is reached again, from longer runs.
  *
  * Without a device there is only the model: the ways are the kind's own starts, and nothing is compiled or claimed.
+ *
+ * If other kinds decided before (lab.derived), the program is the optimised one that came of their decisions, and all
+ * is compared with the compiler's own program still. Decisions such as fusion change the order of floating-point
+ * operations, so not the bits are compared then, but the numbers, as in every verdict. What is made small may then be
+ * time (`room`): the other decisions made the program fast, and it is arranged anew only if it needs more memory than
+ * it may.
  */
 #ifndef SEARCH_ARRANGE_H
 #define SEARCH_ARRANGE_H
@@ -22,6 +28,7 @@ struct arrange_settings {
 	const char *strategy; /* by its name; NULL: the kind's first */
 	uint64_t budget; /* how many arrangements it looks at, so that the answer is reproducible; 0: by the clock */
 	uint64_t seed;
+	const struct limit *room; /* make the program fast within this limit on bytes; NULL: make its bytes few */
 	bool unverified; /* run nothing: neither bits nor time are compared, and nothing is claimed of them */
 	bool json, quiet;
 };
@@ -41,7 +48,8 @@ struct arrange { /* the search, and its result */
 	const struct device_options *device_options;
 	const struct stage *stage; /* at which it decides; NULL: there is no compiler */
 	uint64_t default_bytes; /* of the compiler's own program, according to the compiler */
-	struct arrangement way[3]; /* the default as we apply it; the compiler's other way, if any; what was found */
+	/* the program in the compiler's order, as we apply it; in the compiler's other way, if any; what was found */
+	struct arrangement way[3];
 	uint32_t n_ways;
 	uint32_t labels;
 	double label_seconds, seconds;
@@ -49,6 +57,7 @@ struct arrange { /* the search, and its result */
 	uint64_t least;	/* bytes that no arrangement goes below, by the kind's model; 0: that is not known */
 	bool proved;	/* ... and the model's best needs no more */
 	bool bits_equal, tuned;
+	bool derived;	    /* other decisions came before: numbers are compared, not bits */
 	char why[300];	    /* why its bits could not be compared; "" if they were */
 	bool forgone;	    /* it needs fewer bytes, and the user asked for no other proof */
 	bool limited;	    /* there is a limit on time */

@@ -71,11 +71,14 @@ void arrange_page(struct arrange *a, struct buf *out)
 	page_begin(out, title, a->lab->subject.name);
 	buf_adds(out, "<p>");
 	page_text(out, a->sentence);
-	buf_adds(out, "</p>\n<h2>Temporary memory over the program</h2>\n"
-		      "<p>Grey: the compiler's default; blue: its other way; green: tuned. Bytes alive at each "
-		      "instruction, by our model of the compiler's memory.</p>\n");
+	buf_addf(out, "</p>\n<h2>Temporary memory over the program</h2>\n"
+		"<p>Grey: %s; blue: the compiler's other way; green: tuned. Bytes alive at each "
+		"instruction, by our model of the compiler's memory.</p>\n", a->derived
+		? "what was decided, in the compiler's order" : "the compiler's default");
 	draw(a, out);
 	page_table(out);
+	if (a->derived)
+		page_row(out, "default", quantity_text(QUANTITY_BYTES, (double)a->default_bytes, text[0]));
 	for (uint32_t w = 0; w < a->n_ways; w++) {
 		quantity_text(QUANTITY_BYTES, (double)a->way[w].bytes, text[0]);
 		quantity_text(QUANTITY_BYTES, (double)a->way[w].course.bytes, text[1]);
@@ -92,7 +95,8 @@ void arrange_page(struct arrange *a, struct buf *out)
 		(unsigned long long)a->moves, a->seconds, a->labels, a->labels ? a->label_seconds / a->labels : 0);
 	page_row(out, "Search", value);
 	page_table_end(out);
-	show_holders(a, "the compiler's default", a->way[0].config, out);
+	show_holders(a, a->derived ? "decided, in the compiler's order" : "the compiler's default", a->way[0].config,
+		out);
 	show_holders(a, "tuned", a->way[a->n_ways - 1].config, out);
 	page_end(out);
 }
@@ -119,7 +123,10 @@ static void add_figures(const struct arrange *a, struct json *j)
 	if (a->set->unverified || !a->stage) {
 		json_bool(j, "unverified", true);
 	} else {
-		json_bool(j, "bits_equal", a->bits_equal);
+		if (a->derived)
+			json_str(j, "numbers", outcome_name(a->verdict.numbers.outcome));
+		else
+			json_bool(j, "bits_equal", a->bits_equal);
 		json_num(j, "time_more", -a->verdict.gain);
 		json_num(j, "time_more_low", -a->verdict.high);
 		json_num(j, "time_more_high", -a->verdict.low);
@@ -156,10 +163,10 @@ static void add_verdict(const struct arrange *a, struct json *j)
 	json_object(j, "verdict");
 	json_bool(j, "tuned", a->tuned);
 	json_str(j, "sentence", a->sentence);
-	json_str(j, "quantity", quantity_name(QUANTITY_BYTES));
-	json_num(j, "gain", gain);
-	json_num(j, "gain_low", gain);
-	json_num(j, "gain_high", gain);
+	json_str(j, "quantity", quantity_name(a->set->room ? QUANTITY_SECONDS : QUANTITY_BYTES));
+	json_num(j, "gain", a->set->room ? a->verdict.gain : gain);
+	json_num(j, "gain_low", a->set->room ? a->verdict.low : gain);
+	json_num(j, "gain_high", a->set->room ? a->verdict.high : gain);
 	json_end(j);
 }
 
@@ -177,6 +184,8 @@ void arrange_summary(const struct arrange *a, struct buf *out)
 		return;
 	}
 	buf_addf(out, "%s\n", a->sentence);
+	if (a->derived)
+		buf_addf(out, "%-12s %s\n", "default", quantity_text(QUANTITY_BYTES, (double)a->default_bytes, text));
 	for (const struct arrangement *w = a->way; w < a->way + a->n_ways; w++)
 		buf_addf(out, "%-12s %s\n", w->name, quantity_text(QUANTITY_BYTES, (double)w->bytes, text));
 	tell_least(a, least, sizeof least);

@@ -207,7 +207,8 @@ static int run_arrange(struct session *s, struct err *err)
 	const char *strategy = set->strategy == STRATEGY_GUIDED ? NULL : search_strategy_name(set->strategy);
 	struct arrange_settings as = {.dir = s->dir.data, .seconds = set->seconds > 0 ? set->seconds : 60,
 		.verdict_seconds = verdict_seconds(set), .strategy = strategy, .budget = (uint64_t)set->steps,
-		.seed = (uint64_t)set->seed, .unverified = set->unverified, .json = set->json, .quiet = set->quiet};
+		.seed = (uint64_t)set->seed, .unverified = set->unverified, .json = set->json, .quiet = set->quiet,
+		.room = s->aims && s->aims->fast ? &s->aims->room : NULL};
 	struct arrange a = {.set = &as, .lab = &s->lab, .device = s->device, .device_options = &s->device_options};
 	struct buf out = {0};
 	int rc;
@@ -316,6 +317,7 @@ static int hand_over(struct session *s, struct buf *program, struct err *err)
 	struct buf module = {0};
 	int rc = s->lab.space->ops->apply(s->lab.space, s->hunt.config, &module, err);
 
+	memcpy(s->made_by, info.compile_options, sizeof s->made_by);
 	snprintf(s->verdict.sentence, sizeof s->verdict.sentence,
 		"These decisions are judged together with those that were made on the program that came of them.");
 	buf_addf(program, "%s/derived.pb", s->dir.data);
@@ -334,10 +336,11 @@ static int hand_over(struct session *s, struct buf *program, struct err *err)
  * Searches kind after kind ("rewrite,fusion"), each on the program that the one before left; `first` are the kinds to
  * come.
  */
-static int run_after(struct session *last, const char *first, const struct session *before, struct err *err)
+static int run_after(struct session *last, const char *first, const struct session *before, struct aims *aims,
+	struct err *err)
 {
 	struct settings own = *last->set, rest = *last->set;
-	struct session s = {.set = &own, .before = before};
+	struct session s = {.set = &own, .before = before, .aims = aims};
 	struct buf kind = {0}, dir = {0}, program = {0};
 	const char *comma = strchr(first, ',');
 	int rc;
@@ -352,6 +355,7 @@ static int run_after(struct session *last, const char *first, const struct sessi
 	if (comma) {
 		struct buf inner = {0};
 		own.space = kind.data;
+		aims_take(aims, false, &own);
 		buf_addf(&inner, "%s/%.*s", dir.data, (int)strcspn(kind.data, "/:"), kind.data);
 		own.out = inner.data;
 		own.seconds /= 2; /* the next kinds get the other half */
@@ -365,13 +369,15 @@ static int run_after(struct session *last, const char *first, const struct sessi
 		rest.start = "default";
 		rest.seconds -= own.seconds;
 		last->set = &rest;
-		rc = rc == 0 ? run_after(last, comma + 1, &s, err) : rc;
+		rc = rc == 0 ? run_after(last, comma + 1, &s, aims, err) : rc;
 		session_close(&s);
 		buf_release(&inner);
 	} else {
 		rest.space = kind.data;
+		aims_take(aims, true, &rest);
 		last->set = &rest;
 		last->before = before;
+		last->aims = aims;
 		rc = rc == 0 ? search_on(last, err) : rc;
 		rc = rc == 0 ? conclude(last, err) : rc;
 		rc = rc == 1 ? 0 : rc;
@@ -385,9 +391,12 @@ static int run_after(struct session *last, const char *first, const struct sessi
 
 static int run(struct session *s, struct err *err)
 {
-	if (strchr(s->set->space, ','))
-		return run_after(s, s->set->space, NULL, err);
-	int rc = search_on(s, err);
+	struct aims aims;
+	int rc = aims_read(&aims, s->set, err);
+
+	if (rc == 0 && strchr(s->set->space, ','))
+		return run_after(s, s->set->space, NULL, &aims, err);
+	rc = rc == 0 ? search_on(s, err) : rc;
 	return rc == 0 ? conclude(s, err) : rc < 0 ? -1 : 0;
 }
 

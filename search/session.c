@@ -153,7 +153,7 @@ int session_open(struct session *s, struct err *err)
 		session_default_dir(set->graph, &s->dir);
 	s->archive.raw = set->raw;
 	s->device_options = (struct device_options){.backend = set->device, .core = (int)set->core + 1,
-		.kind = set->space,
+		.kind = set->space, .made_by = s->before ? s->before->made_by : NULL,
 		.seed = 1, .wait = set->wait, .deadline = set->deadline,
 		.jobs = (int)set->jobs, .crew = (int)set->jobs, .quiet_pairs = set->quiet_pairs,
 		.parts_only = set->unverified};
@@ -174,6 +174,8 @@ int session_open(struct session *s, struct err *err)
 		const struct buf *own = &s->before->lab.subject.original;
 		buf_reset(&s->lab.subject.original);
 		buf_add(&s->lab.subject.original, own->data, own->len);
+		mem_free(s->lab.subject.name);
+		s->lab.subject.name = mem_strdup(s->before->lab.subject.name);
 		s->lab.derived = true;
 	}
 	if (set->from) {

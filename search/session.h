@@ -16,6 +16,7 @@
 #define SEARCH_SESSION_H
 
 #include "search/advisor.h"
+#include "search/aims.h"
 #include "search/hunt.h"
 #include "search/by_hand.h"
 #include "search/trim.h"
@@ -42,6 +43,8 @@ struct session { /* all zero but `set` and `before` is empty */
 	uint8_t *given; /* the configuration of --from */
 	/* The search of another kind that decided first, or NULL. This one's program is what came of its decisions. */
 	const struct session *before;
+	char made_by[sizeof((struct device_info *)0)->compile_options]; /* how to compile what this one hands over */
+	struct aims *aims; /* of all the kinds; NULL: there is one kind */
 	int start; /* of enum hunt_start */
 	double began, opening; /* clock at the beginning; seconds until the search */
 };

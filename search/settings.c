@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 #define LAB_JOBS_ZERO "none. For a public problem: threads that search; auto and 0: as many as there are cores"
-#define LAB_SPACE_MORE ". KIND,KIND: one after the other, such as rewriting and then what the compiler decides about it"
+#define LAB_SPACE_MORE ". KIND,KIND or KIND+KIND: one after the other, such as rewriting and then what the compiler " \
+	"decides about it; if the last one arranges memory, a program is made fast within a limit on bytes, or small " \
+	"within one on seconds"
 #include "lab/options.h"
 #include "learn/infer.h"
 #include "search/hunt.h"
@@ -91,6 +93,26 @@ static int settle_own(struct settings *s, struct err *err)
 	return 0;
 }
 
+/* Kinds may be joined by "+", too, which people write where they are decided for one purpose. */
+static int settle_joined(struct settings *s, struct err *err)
+{
+	struct err none = {0};
+	char next[SPACE_KIND_ROOM];
+
+	if (!strchr(s->space, '+'))
+		return 0;
+	if (strlen(s->space) >= sizeof s->kind)
+		return err_set(err, "--space %.60s... is too long", s->space);
+	strcpy(s->kind, s->space);
+	for (char *plus = s->kind; (plus = strchr(plus, '+')); plus++) {
+		snprintf(next, sizeof next, "%.*s", (int)strcspn(plus + 1, "+,"), plus + 1);
+		if (space_kind_find(next, &none))
+			*plus = ',';
+	}
+	s->space = s->kind;
+	return 0;
+}
+
 /* The words that are no options, and options that cannot go together. */
 static int settle(struct settings *s, int n_words, char **words, struct err *err)
 {
@@ -106,7 +128,7 @@ static int settle(struct settings *s, int n_words, char **words, struct err *err
 		(s->strategy >= STRATEGY_TASO && s->strategy <= STRATEGY_TENSAT)))
 		return err_set(err, "--unverified runs no whole program: it "
 			"starts from the default, and measures by regions");
-	return settle_own(s, err);
+	return settle_joined(s, err) < 0 ? -1 : settle_own(s, err);
 }
 
 int search_parse(struct settings *s, int argc, char **argv, struct err *err)

@@ -40,4 +40,20 @@ echo 'node { id: 1 control_input: 2 }' >wrong.pbtxt
 "$bin/search" -q --space order --graph wrong.pbtxt >out 2>talk && fail "it was read"
 grep -q "wrong.pbtxt, line 1: an input is of a node that is not there" talk || fail "said: $(cat talk)"
 done_ a_broken_one_is_refused
+# What a joint search cannot do is said before anything is opened.
+refused() {
+	want=$1
+	shift
+	"$bin/search" -q --graph chains.pbtxt --out no "$@" >out 2>talk && fail "$* was taken"
+	grep -q -- "$want" talk || fail "$*: said: $(cat talk)"
+}
+refused "makes seconds small here, so bytes can be limited" --space fusion+order --device sim --limit seconds:+1%
+refused "makes bytes small here, so seconds can be limited" --space fusion+order --device sim --objective bytes \
+	--limit bytes:+0%
+refused "takes one limit" --space fusion,order --device sim --limit bytes:+0%,seconds:+1%
+refused "makes seconds or bytes small, nothing else" --space fusion+order --device sim --objective cycles
+refused "needs a device that runs them" --space fusion+order --device none
+refused "needs a device that runs them" --space fusion+order --device sim --unverified
+refused "no decision space called ordr" --space fusion,ordr
+done_ a_joint_search_says_what_it_cannot_do
 exit $failed

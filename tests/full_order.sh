@@ -62,4 +62,30 @@ done
 	>out 2>talk && fail "a limit on bytes was taken"
 grep -q "bytes are what the search makes small" talk || fail "said: $(tail -1 talk)"
 done_ strategies_and_limits
+
+# Fusion first, then the order: fast within a limit on bytes that the compiler's order breaks; and small.
+joint() {
+	"$bin/search" -q --core "$core" --space fusion+order --graph "$root/examples/graphs/loops/gru-language.pb.zst" \
+		--budget 4 --seconds 16 --verdict-seconds 1 --json "$@" >json 2>talk || fail "$*: $(cat talk)"
+}
+joint --out fast --limit bytes:-30% --steps 20000
+python3 - <<'P' || fail "not arranged within the limit: $(cat json)"
+import json
+j = json.load(open("json"))
+room = 0.7 * j["default_bytes"]
+raise SystemExit(not (j["ways"]["decided"]["bytes"] > room >= j["ways"]["tuned"]["bytes"] and j["numbers"] == "ok"
+	and j["verdict"]["quantity"] == "seconds" and "within the limit bytes:-30%" in j["sentence"]))
+P
+[ -s fast/tuned.exe ] && [ -s fast/fusion/decisions.json ] && [ -s fast/report.html ] ||
+	fail "files are missing: $(ls fast fast/fusion)"
+joint --out roomy --limit bytes:+1000%
+grep -q '"moves": 0,' json || fail "arranged although there was room: $(cat json)"
+joint --out small --objective bytes --limit seconds:+1000% --steps 20000
+python3 - <<'P' || fail "not smaller: $(cat json)"
+import json
+j = json.load(open("json"))
+raise SystemExit(not (j["tuned"] and j["ways"]["tuned"]["bytes"] < j["ways"]["decided"]["bytes"] and
+	j["verdict"]["quantity"] == "bytes" and j["numbers"] == "ok" and "computes the same numbers" in j["sentence"]))
+P
+done_ fusion_and_order_together
 exit $failed
