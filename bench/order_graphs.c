@@ -12,6 +12,8 @@
  * begins with nothing. "tuned" is brkga with the depth-first order as its first member, and a smaller population.
  * "ours" is the better of guided and anneal, each with half the evaluations.
  *
+ * With --columns only some strategies run, beside depth-first and brkga, with which all are compared.
+ *
  * With --keep each figure of a drawn graph is written to that file as soon as it is known, and is taken from there when
  * the bench is called again. So it can be stopped and started again; it begins no graph after --stop-after seconds. To
  * measure a strategy anew, delete its lines.
@@ -82,6 +84,23 @@ static void know(struct kept *k, size_t graph, int row, uint64_t bytes, uint64_t
 	}
 }
 
+struct wanted { /* what to measure */
+	uint64_t evaluations;
+	const char *columns; /* "regal,guided"; NULL: all */
+};
+
+static bool wants(const struct wanted *w, int which)
+{
+	size_t n = strlen(column[which]);
+
+	if (!w->columns || which == DEPTH_FIRST || which == BRKGA)
+		return true;
+	for (const char *p = w->columns; (p = strstr(p, column[which])); p += n)
+		if ((p == w->columns || p[-1] == ',') && (p[n] == 0 || p[n] == ','))
+			return true;
+	return false;
+}
+
 struct sum {
 	double first, brkga, square, exact; /* square: of brkga, for the standard error */
 	uint32_t n, n_exact;
@@ -89,7 +108,9 @@ struct sum {
 
 static void report(const char *name, const struct sum *sum)
 {
-	for (int i = 0; i < COLUMNS && sum->n; i++) {
+	for (int i = 0; i < COLUMNS; i++) {
+		if (!sum[i].n)
+			continue;
 		printf("%-8s %-11s %6.2f%% below depth-first, %+6.2f%% +- %.2f against brkga", name, column[i],
 			100 * (1 - exp(sum[i].first / sum[i].n)), 100 * (exp(sum[i].brkga / sum[i].n) - 1),
 			100 * sqrt(fmax(sum[i].square - sum[i].brkga * sum[i].brkga / sum[i].n, 0)) / sum[i].n);
@@ -168,7 +189,7 @@ static void run_ours(struct program *p, uint32_t *const *first, uint64_t evaluat
 }
 
 /* Finds what is not known yet of a program. */
-static void try_program(struct program *p, uint64_t evaluations, uint64_t seed, struct kept *k, size_t graph)
+static void try_program(struct program *p, const struct wanted *w, uint64_t seed, struct kept *k, size_t graph)
 {
 	uint32_t entry = p->graph->entry, **first = MEM_NEW(p->graph->n_comps, uint32_t *);
 	uint64_t best = 0;
@@ -188,13 +209,13 @@ static void try_program(struct program *p, uint64_t evaluations, uint64_t seed, 
 	}
 	for (int i = 0; i < COLUMNS; i++) {
 		struct tune_result r;
-		if (figures_of(k, graph)->row[i].known)
+		if (figures_of(k, graph)->row[i].known || !wants(w, i))
 			continue;
 		begin_with(p, first);
 		if (i == OURS)
-			run_ours(p, first, evaluations, seed, &r);
+			run_ours(p, first, w->evaluations, seed, &r);
 		else
-			run_column(p, i, evaluations, seed, &r);
+			run_column(p, i, w->evaluations, seed, &r);
 		know(k, graph, i, r.bytes, program_settle(p));
 	}
 	for (uint32_t c = 0; c < p->graph->n_comps; c++)
@@ -207,6 +228,8 @@ static void add_figures(const struct figures *f, struct sum *sum)
 	uint64_t best = f->row[BEST].live;
 
 	for (int i = 0; i < COLUMNS; i++) {
+		if (!f->row[i].known)
+			continue;
 		sum[i].first += log((double)f->row[i].bytes / (double)f->row[DEPTH_FIRST].bytes);
 		sum[i].brkga += log((double)f->row[i].bytes / (double)f->row[BRKGA].bytes);
 		sum[i].square += pow(log((double)f->row[i].bytes / (double)f->row[BRKGA].bytes), 2);
@@ -227,7 +250,7 @@ static bool has_room(struct program *p, double gap, uint64_t seed)
 }
 
 /* Tries a drawn graph, unless it has no room for improvement. */
-static int try_drawn(const struct buf *text, uint64_t evaluations, uint64_t seed, double gap, struct kept *k,
+static int try_drawn(const struct buf *text, const struct wanted *w, uint64_t seed, double gap, struct kept *k,
 	size_t graph, struct err *err)
 {
 	struct graph g = {0};
@@ -239,13 +262,13 @@ static int try_drawn(const struct buf *text, uint64_t evaluations, uint64_t seed
 	if (!figures_of(k, graph)->row[TAKEN].known)
 		know(k, graph, TAKEN, gap <= 0 || has_room(&p, gap, seed), 0);
 	if (k->v[graph].row[TAKEN].bytes)
-		try_program(&p, evaluations, seed, k, graph);
+		try_program(&p, w, seed, k, graph);
 	program_release(&p);
 	graph_release(&g);
 	return 0;
 }
 
-static int try_file(const char *path, uint64_t evaluations, uint64_t seed, struct sum *sum, struct err *err)
+static int try_file(const char *path, const struct wanted *w, uint64_t seed, struct sum *sum, struct err *err)
 {
 	struct user_program u;
 	struct program p;
@@ -254,7 +277,7 @@ static int try_file(const char *path, uint64_t evaluations, uint64_t seed, struc
 	if (user_program_fetch(&u, path, NULL, err) < 0)
 		return -1;
 	program_open(&p, &u.graph);
-	try_program(&p, evaluations, seed, &k, 0);
+	try_program(&p, w, seed, &k, 0);
 	add_figures(&k.v[0], sum);
 	mem_free(k.v);
 	program_release(&p);
@@ -277,7 +300,7 @@ static void add(struct sum *to, const struct sum *from)
 struct settings {
 	int64_t graphs, evaluations, size, seed;
 	double gap, stop_after;
-	const char *print, *keep;
+	const char *print, *keep, *columns;
 };
 
 /* Draws the i-th graph of a family: from half to one and a half of the size. */
@@ -324,6 +347,7 @@ static int try_families(const struct settings *s, struct sum *all, struct err *e
 {
 	struct sum sum[FAMILIES][COLUMNS] = {{{0}}};
 	struct kept k = {0};
+	struct wanted w = {(uint64_t)s->evaluations, s->columns};
 	double began = now_seconds();
 	size_t drawn = 0;
 	int64_t taken = 0;
@@ -333,7 +357,7 @@ static int try_families(const struct settings *s, struct sum *all, struct err *e
 		size_t f = drawn % FAMILIES;
 		struct buf text = {0};
 		draw_ith(s, f, (int64_t)(drawn / FAMILIES), &text);
-		rc = try_drawn(&text, (uint64_t)s->evaluations, (uint64_t)s->seed + drawn, s->gap, &k, drawn, err);
+		rc = try_drawn(&text, &w, (uint64_t)s->seed + drawn, s->gap, &k, drawn, err);
 		if (rc == 0 && k.v[drawn].row[TAKEN].bytes) {
 			add_figures(&k.v[drawn], sum[f]);
 			taken++;
@@ -376,6 +400,9 @@ int main(int argc, char **argv)
 		OPT_NUM(0, "gap", &s.gap, 0, 1000, "percent that many evaluations must gain on a graph; 0: take all"),
 		OPT_STR(0, "keep", &s.keep, "FILE", "where figures of drawn graphs are kept, to go on from there"),
 		OPT_NUM(0, "stop-after", &s.stop_after, 0, 1e9, "seconds after which no other graph begins"),
+		OPT_STR(0, "columns", &s.columns, "NAME,NAME",
+			"only these strategies, beside depth-first and brkga: tuned, sweep, random, anneal, regal, "
+			"guided, ours"),
 		OPT_STR(0, "print", &s.print, "FAMILY", "only write one as "
 			"HLO text: erdos, small, attach, blocks, layers"), OPT_END};
 	const struct opt_program prog = {"order_graphs", "[OPTIONS] [GRAPH...]",
@@ -392,7 +419,8 @@ int main(int argc, char **argv)
 		rc = try_families(&s, all, &err);
 	for (int i = 0; i < n && rc == 0; i++) {
 		struct sum one[COLUMNS] = {{0}};
-		rc = try_file(argv[i], (uint64_t)s.evaluations, (uint64_t)s.seed, one, &err);
+		struct wanted w = {(uint64_t)s.evaluations, s.columns};
+		rc = try_file(argv[i], &w, (uint64_t)s.seed, one, &err);
 		printf("%s\n", argv[i]);
 		report("", one);
 		add(all, one);
