@@ -269,6 +269,7 @@ static struct waiting wait_begin(const struct child *c, struct patience patience
 	return (struct waiting){patience, now, now + patience.seconds, used, used, c->pid};
 }
 
+#define ASK_AGAIN 0.5	 /* seconds after which it is asked again whether a reply is wanted */
 #define LOOKS 8		 /* a child that is waited for longer is looked at so often in as long as it had at first */
 #define AT_WORK 0.01	 /* of a processor, since the last look: it computes */
 
@@ -296,6 +297,7 @@ enum exchange child_exchange(struct child *c, enum wire_type type, const struct 
 {
 	struct traffic t = {.request = request, .reply = reply, .id = ++c->next_id};
 	struct waiting w = wait_begin(c, patience);
+	bool unwanted = false;
 	int got = 0;
 	wire_header(t.header, type, t.id, request ? request->len : 0);
 	buf_reset(&reply->payload);
@@ -309,6 +311,8 @@ enum exchange child_exchange(struct child *c, enum wire_type type, const struct 
 		struct pollfd fds[2] = {
 			{c->fd, (short)(POLLIN | (t.sent < whole ? POLLOUT : 0)), 0},
 			{c->stderr_fd, POLLIN, 0}};
+		if (c->unwanted)
+			left = fmin(left, ASK_AGAIN);
 		int ms = left > 1000 ? 1000000 : (int)(left * 1000) + 1;
 		if (poll(fds, 2, ms) < 0 && errno != EINTR)
 			break;
@@ -316,6 +320,9 @@ enum exchange child_exchange(struct child *c, enum wire_type type, const struct 
 		if (says_it_hangs(c))
 			break;
 		got = pull(c, &t);
+		unwanted = got == 0 && c->unwanted && c->unwanted(c->ctx);
+		if (unwanted)
+			break;
 	}
 	if (got == 1 && reply->type == (uint32_t)type) {
 		if (c->listen)
@@ -325,6 +332,8 @@ enum exchange child_exchange(struct child *c, enum wire_type type, const struct 
 		return EXCHANGE_OK;
 	}
 	end(c, got == -1 ? 0.3 : 0);
+	if (unwanted)
+		return EXCHANGE_UNWANTED;
 	return got == 0 ? EXCHANGE_TIMEOUT : got == -1 ? EXCHANGE_DIED : EXCHANGE_BROKEN;
 }
 

@@ -16,6 +16,9 @@ struct child { /* all zero: none running */
 	bool listen;	 /* set before the start: tail keeps all that is printed, also before good answers */
 	/* NAME=VALUE, up to a NULL: added to the worker's environment; NULL: it gets ours */
 	const char *const *environment;
+	/* asked now and then while a reply is waited for; true: nobody wants it any more; NULL: it is always wanted */
+	bool (*unwanted)(void *ctx);
+	void *ctx;
 	int status;	 /* as from waitpid, of the last one that ended */
 	uint32_t next_id;
 };
@@ -34,7 +37,7 @@ struct patience {
 	double until;	      /* the clock (now_seconds) at which it is over in any case; 0: none */
 };
 
-enum exchange { EXCHANGE_OK, EXCHANGE_TIMEOUT, EXCHANGE_DIED, EXCHANGE_BROKEN };
+enum exchange { EXCHANGE_OK, EXCHANGE_TIMEOUT, EXCHANGE_DIED, EXCHANGE_BROKEN, EXCHANGE_UNWANTED };
 /*
  * Sends a request and receives its reply. After any result but EXCHANGE_OK the child has been killed and reaped, and
  * `status` and `tail` tell how it ended.

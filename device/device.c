@@ -209,6 +209,11 @@ int device_drop(struct device *d, struct compiled *c, struct err *err)
 	return rc;
 }
 
+void device_screen(struct device *d, const struct screen *s)
+{
+	d->screen = s ? *s : (struct screen){0};
+}
+
 int device_extract(struct device *d, const char *format, const void *p, size_t n,
 	struct extracted *out, struct err *err)
 {

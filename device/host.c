@@ -54,6 +54,12 @@ void host_bury(struct host *h)
 static void judge(struct host *h, enum exchange e, double deadline, struct answer *a)
 {
 	int status = h->child.status;
+	if (e == EXCHANGE_UNWANTED) {
+		a->outcome = OUTCOME_OOM;
+		snprintf(a->detail, a->detail_size, "%s", h->unwanted);
+		host_bury(h);
+		return;
+	}
 	if (e == EXCHANGE_TIMEOUT) {
 		a->outcome = OUTCOME_TIMEOUT;
 		snprintf(a->detail, a->detail_size, "no answer within %.3g s; the worker was killed",

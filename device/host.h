@@ -60,6 +60,7 @@ struct host {
 	unsigned long long memory_kills; /* machine_memory_kills when the worker was started */
 	double longest_compile, longest_run; /* seconds, of all that went well */
 	struct child child;
+	char unwanted[300]; /* why an answer was given up that nobody wanted any more */
 	struct core_set cores;
 	int *crew; /* further cores for compiling large programs */
 	size_t n_crew;
@@ -150,6 +151,19 @@ int host_extract(struct device *d, const char *format, const void *p, size_t n, 
 int host_extract_at(struct host *h, const char *format, const void *p, size_t n, struct compiled *compiled,
 	struct extracted *out, struct err *err);
 void host_join(struct buf *out, const char *a, const char *b);
+
+/*
+ * host_screen.c: lets the device's screen look at the dump of the compilation that is asked for next. `s` lives until
+ * host_screen_end.
+ */
+struct host_screen {
+	struct host *host;
+	struct dump *dump;
+	const struct stage *stage; /* that writes how programs are arranged */
+	bool done;
+};
+void host_screen_begin(struct host_screen *s, struct host *h, struct dump *dump);
+void host_screen_end(struct host_screen *s);
 
 int host_find_worker(struct buf *out, struct err *err); /* host_worker.c: the path of vantage-worker */
 /* Of device_ops; host_compare.c and host_time.c have them. */

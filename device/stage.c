@@ -42,6 +42,14 @@ const struct stage *stage_find(const char *kind, const char *backend)
 	return NULL;
 }
 
+const struct stage *stage_arranging(const char *backend)
+{
+	for (size_t i = 0; i < sizeof stages / sizeof *stages; i++)
+		if (stages[i].arranged && strcmp(stages[i].backend, backend) == 0)
+			return &stages[i];
+	return NULL;
+}
+
 #define PASSES "PASSES"
 
 bool stage_wants_passes(const struct stage *s)

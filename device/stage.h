@@ -29,6 +29,9 @@ const struct stage_way *stage_way(const struct stage *s);
 /* `kind` may be a full name ("fusion/binary"); NULL: the first that the backend has. NULL: there is none. */
 const struct stage *stage_find(const char *kind, const char *backend);
 
+/* The stage at which the backend arranges programs in memory; NULL: it has none. */
+const struct stage *stage_arranging(const char *backend);
+
 /* Are the passes to apply with to be read from the plugin? */
 bool stage_wants_passes(const struct stage *s);
 /* Appends `apply` with the passes that follow in p (pipeline_find was done). */

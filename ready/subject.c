@@ -18,6 +18,7 @@
 #include "base/talk.h"
 #include "device/backend.h"
 #include "device/room.h"
+#include "space/arranging.h"
 #include "ready/user_program.h"
 #include "ready/turns.h"
 
@@ -30,7 +31,7 @@ static int settle(struct subject *s, const struct buf *program, struct device *d
 	bool noted = false;
 	int rc = graph_parse(&s->graph, program->data, program->len, s->name, err);
 
-	if (rc == 0 && d)
+	if (rc == 0 && d && s->regions)
 		rc = count_turns(d, &s->graph, &noted, err);
 	if (rc < 0)
 		return -1;
@@ -121,26 +122,10 @@ static int open_made(struct subject *s, const struct space_kind *maker, const ch
 	return settle(s, &s->original, NULL, err) < 0 ? -1 : open_space(s, kind, d, &none, err);
 }
 
-/* Gets the module before the decision and the one after it, unless fetching gave them already. */
-static int extract(struct subject *s, struct device *d, struct extracted *e, struct err *err)
-{
-	if (e->before.len)
-		return 0;
-	extracted_release(e);
-	if (device_extract(d, "hlo", s->original.data, s->original.len, e, err) < 0)
-		return -1;
-	if (e->outcome != OUTCOME_OK)
-		return err_set(err, "%s cannot be compiled: %s: %.500s", s->name, outcome_meaning(e->outcome),
-			e->detail);
-	if (e->before.len)
-		return 0;
-	return err_set(err, "%s was compiled, but the plugin did not show it as it is before the pass that decides",
-		s->name);
-}
-
 #define MANY 2000		   /* instructions, from which on a program is not opened in a moment */
 /* seconds of a free core that the compiler takes for one, as far as anybody can say beforehand */
 #define COMPILE_EACH 4e-3
+#define CANNOT "where a program cannot be run, search --unverified goes by its parts alone"
 
 uint64_t subject_least_memory(const struct graph *g)
 {
@@ -152,6 +137,55 @@ uint64_t subject_least_memory(const struct graph *g)
 	return bytes;
 }
 
+/* What the device's screen (device.h) has to know. */
+struct memory_screen {
+	const struct subject *subject;
+	const struct device *device;
+	const struct space_arranging *arranging;
+	uint64_t least; /* bytes of inputs and results */
+	bool refused;
+};
+
+/* Is there memory for inputs, results, and the temporary values of the program as the compiler arranged it? */
+static enum screened ask_memory(void *ctx, const void *proto, size_t n, char *why, size_t room)
+{
+	struct memory_screen *m = ctx;
+	struct err incomplete;
+	uint64_t temporary;
+
+	if (m->arranging->figure(proto, n, &temporary, &incomplete) < 0)
+		return SCREEN_WAIT;
+	m->refused = !room_for(m->device, m->least + temporary, m->subject->name, why, room);
+	return m->refused ? SCREEN_STOP : SCREEN_GO_ON;
+}
+
+/* Gets the module before the decision and the one after it, unless fetching gave them already. `g`: the program. */
+static int extract(struct subject *s, const struct graph *g, struct device *d, struct extracted *e, struct err *err)
+{
+	const struct space_kind *arranger = space_arranger();
+	struct memory_screen m = {s, d, arranger ? arranger->arranging : NULL, subject_least_memory(g), false};
+	int rc;
+
+	if (e->before.len)
+		return 0;
+	extracted_release(e);
+	if (m.arranging && device_info(d)->can_run)
+		device_screen(d, &(struct screen){ask_memory, &m});
+	rc = device_extract(d, "hlo", s->original.data, s->original.len, e, err);
+	device_screen(d, NULL);
+	if (rc < 0)
+		return -1;
+	if (m.refused)
+		return err_set(err, "%s; " CANNOT, e->detail);
+	if (e->outcome != OUTCOME_OK)
+		return err_set(err, "%s cannot be compiled: %s: %.500s", s->name, outcome_meaning(e->outcome),
+			e->detail);
+	if (e->before.len)
+		return 0;
+	return err_set(err, "%s was compiled, but the plugin did not show it as it is before the pass that decides",
+		s->name);
+}
+
 /* Refuses a program that needs too much memory to be run here. */
 static int fit(const struct subject *s, uint64_t bytes, const struct device *d, struct err *err)
 {
@@ -159,7 +193,7 @@ static int fit(const struct subject *s, uint64_t bytes, const struct device *d, 
 
 	if (room_for(d, device_info(d)->can_run ? bytes : 0, s->name, why, sizeof why))
 		return 0;
-	return err_set(err, "%s; where a program cannot be run, search --unverified goes by its parts alone", why);
+	return err_set(err, "%s; " CANNOT, why);
 }
 
 /* Says what opening will do if it takes long. Refuses, before compiling, a program that cannot run here. */
@@ -185,7 +219,7 @@ static int learn(struct subject *s, struct user_program *p, struct device *d, st
 	struct compiled own = {0};
 	bool lowered = p->extracted.before.len > 0; /* then the program was not HLO */
 
-	if (foresee(s, &p->graph, d, err) < 0 || extract(s, d, &p->extracted, err) < 0 ||
+	if (foresee(s, &p->graph, d, err) < 0 || extract(s, &p->graph, d, &p->extracted, err) < 0 ||
 		fit(s, p->extracted.peak_bytes, d, err) < 0 || settle(s, &p->extracted.before, d, err) < 0)
 		return -1;
 	buf_add(&o->before, s->bytes.data, s->bytes.len);
@@ -194,8 +228,21 @@ static int learn(struct subject *s, struct user_program *p, struct device *d, st
 	own.serialised = p->extracted.own;
 	if (!lowered)
 		spare_put(&o->spares, COMPILE_DEFAULT, &s->original, &own);
-	opened_keep(o, &s->original, d);
+	if (!s->regions || device_info(d)->can_run || !turns_unknown(&s->graph))
+		opened_keep(o, &s->original, d); /* the next search may count them */
 	return 0;
+}
+
+/* Does the kind price by regions? Then it counts how often a region runs. */
+static bool has_regions(const char *kind)
+{
+	struct err ignored;
+	const struct space_kind *k = space_kind_find(kind, &ignored);
+	bool any = false;
+
+	for (const struct space_price *p = k ? space_prices(k) : NULL; p && p->how != PRICING_NONE; p++)
+		any |= p->how == PRICING_REGION;
+	return any;
 }
 
 static int open_program(struct subject *s, const char *path, const char *kind, struct device *d,
@@ -205,6 +252,7 @@ static int open_program(struct subject *s, const char *path, const char *kind, s
 	if (user_program_fetch(&p, path, d, err) < 0)
 		return -1;
 	s->name = p.name;
+	s->regions = has_regions(kind);
 	p.name = NULL;
 	graph_write(&p.graph, &s->original);
 	s->known = d && opened_find(&s->opened, &s->original, d);

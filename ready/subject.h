@@ -23,6 +23,7 @@ struct subject { /* all zero is empty */
 	double extract_seconds; /* that compiling took, now or when it was opened before */
 	struct opened opened;	/* what opening it taught, now or before */
 	bool known;		/* was it opened before? Then nothing was compiled */
+	bool regions;		/* does the kind price by regions, so that turns of loops count? */
 };
 
 int subject_open(struct subject *s, const char *path, const char *space_kind, struct device *d,

@@ -95,13 +95,20 @@ static uint32_t next_loops(const struct graph *g, uint32_t *below, uint32_t *loo
 	return n;
 }
 
+bool turns_unknown(const struct graph *g)
+{
+	uint32_t loop[AT_ONCE], below = g->n_nodes;
+
+	return next_loops(g, &below, loop) > 0;
+}
+
 int count_turns(struct device *d, struct graph *g, bool *noted, struct err *err)
 {
 	uint32_t loop[AT_ONCE], below = g->n_nodes, n;
 	double turns[AT_ONCE];
 
 	*noted = false;
-	if (device_info(d)->kind != COST_MEASURED)
+	if (device_info(d)->kind != COST_MEASURED || !device_info(d)->can_run)
 		return 0;
 	while ((n = next_loops(g, &below, loop)) > 0) {
 		if (turns_in_all(d, g, loop, n, turns, err) < 0)

@@ -8,9 +8,12 @@
 #include "graph/graph.h"
 
 /*
- * Counts, and notes the counts in the graph's message (graph/turns.h); does nothing if the device only models. If
- * something was *noted, the graph's arrays are out of date: it has to be read again.
+ * Counts, and notes the counts in the graph's message (graph/turns.h); does nothing if the device only models, or may
+ * not run whole programs. If something was *noted, the graph's arrays are out of date: it has to be read again.
  */
 int count_turns(struct device *d, struct graph *g, bool *noted, struct err *err);
+
+/* Are there loops whose turns could be counted and are not known? */
+bool turns_unknown(const struct graph *g);
 
 #endif

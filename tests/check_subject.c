@@ -8,6 +8,7 @@
 #include "device/ops.h"
 #include "ready/subject.h"
 #include "space/toy/toy.h"
+#include "schemas/hlo.pb-c.h"
 #include "tests/test.h"
 
 static char folder[] = "/tmp/check_subject.XXXXXX";
@@ -98,7 +99,30 @@ struct compiler {
 	const char *format;	 /* it was asked for */
 	struct buf initial, before, after;
 	uint64_t peak, memory;	 /* what its program needs, and what there is */
+	uint64_t temporary;	 /* ... and what it dumps of temporary values before it generates code; 0: nothing */
+	bool given_up;		 /* its compilation was */
 };
+
+/* Shows the screen, if there is one, what the compiler dumps: first a part of it. */
+static bool screened(struct compiler *c, struct extracted *out)
+{
+	Hlo__BufferAllocationProto value = HLO__BUFFER_ALLOCATION_PROTO__INIT, *values[] = {&value};
+	Hlo__BufferAssignmentProto all = HLO__BUFFER_ASSIGNMENT_PROTO__INIT;
+	Hlo__ArrangedProto a = HLO__ARRANGED_PROTO__INIT;
+	const struct screen *s = &c->d.screen;
+	uint8_t bytes[200];
+	size_t n;
+
+	value.size = (int64_t)c->temporary;
+	all.n_buffer_allocations = 1;
+	all.buffer_allocations = values;
+	a.buffer_assignment = &all;
+	n = hlo__arranged_proto__pack(&a, bytes);
+	if (!s->ask || !c->temporary)
+		return false;
+	CHECK_INT(s->ask(s->ctx, bytes, n / 2, out->detail, sizeof out->detail), SCREEN_WAIT);
+	return s->ask(s->ctx, bytes, n, out->detail, sizeof out->detail) == SCREEN_STOP;
+}
 
 static int extract(struct device *d, const char *format, const void *p, size_t n, struct extracted *out,
 	struct err *err)
@@ -107,6 +131,11 @@ static int extract(struct device *d, const char *format, const void *p, size_t n
 	(void)p;
 	(void)n;
 	c->format = format;
+	c->given_up = screened(c, out);
+	if (c->given_up) {
+		out->outcome = OUTCOME_OOM;
+		return 0;
+	}
 	if (c->does == BROKEN)
 		return err_set(err, "no plugin");
 	if (c->does == REFUSES) {
@@ -172,6 +201,19 @@ static void compiler_decides_the_defaults(void)
 			subject_release(&s);
 		CHECK(!runs || strstr(err.text, "program needs 5.0 GiB of memory"));
 	}
+	c.peak = 0;
+	for (int runs = 0; runs < 2; runs++)
+		for (uint64_t gib = 2; gib < 8; gib += 5) { /* known before it is compiled, if it is to be run */
+			struct err err = {0};
+			bool refused = runs && gib > 3;
+			c.d.info.can_run = runs;
+			c.temporary = gib << 30;
+			if (CHECK_INT(subject_open(&s, at("program.pb"), NULL, &c.d, &err), -refused) && !refused)
+				subject_release(&s);
+			CHECK_INT(c.given_up, refused);
+			CHECK(!refused || strstr(err.text, "program needs 7.0 GiB of memory"));
+		}
+	c.temporary = 0;
 	c.d.info.can_run = false;
 	for (int does = SHOWS_NOTHING; does <= BROKEN; does++)
 		for (int mlir = 0; mlir < 2; mlir++) {

@@ -16,6 +16,7 @@
  *	small=2     ... if all inputs are below 0.01          zero=2  ... if all inputs are zero
  *	chaos=1     share by which the outputs change if an input changes at all
  *	type=int    the outputs are integers
+ *	arranged=1  it dumps itself also as the program that is arranged in memory, before it is compiled any further
  *	args=8 temp=9 peak=8    bytes of memory that it tells of its arguments, of temporary values, and at most
  *
  * A program has one output, f32[4]. Like XLA, the plugin dumps the program around fusion if it is asked to, and says
@@ -277,7 +278,7 @@ static void dump(const char *options, size_t n, const PJRT_Executable *e)
 	dump_one(at + 15, at[14], "0000.passes.after_early.before_fusion", e);
 	dump_one(at + 15, at[14], "0001.passes.after_fusion.before_late", e);
 	dump_one(at + 15, at[14], "0002.passes.after_late.before_later", NULL);
-	dump_one(at + 15, at[14], "cpu_after_optimizations", NULL);
+	dump_one(at + 15, at[14], "cpu_after_optimizations", told_by(e, "arranged") ? e : NULL);
 }
 
 #define HASH_PRIME 1099511628211u
