@@ -192,7 +192,11 @@ static void one_program_counts_all(void)
 	ops.compare = script_compare;
 	s.d.ops = &ops;
 	parse(&g, turns_text);
-	CHECK(count_turns(&s.d, &g, &noted, &err) == 0 && noted);
+	s.d.info.can_run = false;
+	CHECK(count_turns(&s.d, &g, &noted, &err) == 0 && !noted && turns_unknown(&g));
+	CHECK_INT(s.compiles, 0);
+	s.d.info.can_run = true;
+	CHECK(count_turns(&s.d, &g, &noted, &err) == 0 && noted && !turns_unknown(&g));
 	CHECK_INT(s.compiles, 2);
 	CHECK_INT(s.pairs, 1);
 	CHECK_INT(s.live, 0);
