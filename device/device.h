@@ -51,6 +51,8 @@ struct device_options {	     /* all zero is the default */
 	const int *beside;
 	size_t n_beside;
 	const char *model;   /* sim: device description file, or NULL for the built-in */
+	/* by what the parts of our model's prices are multiplied, one for each (estimate.h), borrowed; NULL: by 1 */
+	const double *weights;
 	struct spread spread; /* over the devices on which a program runs; all zero: one, and nothing is partitioned */
 };
 

@@ -14,9 +14,22 @@ static const struct estimator estimators[] = {
 #define SCHEDULED(backend, reader, whose, options, left) \
 	{backend, NULL, estimate_##reader, NULL, whose, "", options, left},
 #include "schemas/estimate.def"
-#undef ESTIMATE
-#undef SCHEDULED
 };
+
+const char *estimate_screen(const char *backend)
+{
+	static const struct {
+		const char *backend, *screen;
+	} screens[] = {
+#define SCREEN(...) {__VA_ARGS__},
+#include "schemas/estimate.def"
+	};
+
+	for (size_t i = 0; i < sizeof screens / sizeof *screens; i++)
+		if (strcmp(screens[i].backend, backend) == 0)
+			return screens[i].screen;
+	return NULL;
+}
 
 const struct estimator *estimator_find(const char *backend, struct spread spread)
 {

@@ -11,9 +11,22 @@
 #include "base/spread.h"
 #include "device/roofline.h"
 
+/*
+ * What the seconds of our model of a mesh go into. A search that knows better how long each takes on a target gives
+ * each a weight (device_options.weights).
+ */
+enum estimate_part {
+	PART_WORK,	/* products, where operations take longest */
+	PART_MEMORY,	/* bytes that go from memory and to it */
+	PART_EXCHANGES, /* bytes over links */
+	PART_STARTS,	/* of kernels and exchanges */
+	ESTIMATE_PARTS
+};
+
 /* The price of a program, and where it comes from. */
 struct priced { /* all zero is empty */
 	double seconds;
+	double part[ESTIMATE_PARTS]; /* of the seconds; all zero: they are not told apart */
 	uint32_t kernels;  /* kernels that are started; those in loops count once */
 	uint32_t modelled; /* how many of them the compiler's model priced */
 	uint32_t ours;	   /* how many our roofline priced, because the model has no price */
@@ -46,15 +59,26 @@ struct estimator {
 /* The estimator of a backend for programs that are spread so; NULL if it has none. */
 const struct estimator *estimator_find(const char *backend, struct spread spread);
 
+/*
+ * The backend whose prices of the same decisions take a fraction of the time, so that they tell which programs this one
+ * had better be asked about; NULL: there is none.
+ */
+const char *estimate_screen(const char *backend);
+
 /* estimate_reified.c: the prices that XLA:GPU writes beside each kernel. */
 void estimate_reified(const struct graph *g, const char *target, struct spread spread, struct priced *out);
 /* estimate_cycles.c: the cycles that XLA:TPU writes beside each kernel. */
+/* The cycles that it writes beside a node, and 0 if there are none. */
+double estimate_kernel_cycles(const struct node *n);
 void estimate_cycles(const struct graph *g, const char *target, struct spread spread, struct priced *out);
 /* estimate_mesh.c: our model of a partitioned program on a machine of schemas/mesh.def. */
 void estimate_mesh(const struct graph *g, const char *target, struct spread spread, struct priced *out);
 void estimate_mesh_each(const struct graph *g, const char *target, struct spread spread, double *seconds);
-/* The seconds that an exchange takes at least on the machine of a target, if a device sends so many bytes. */
-double estimate_exchange(const char *target, double bytes);
+/*
+ * The seconds that an exchange (enum collective) takes at least on the machine of a target, if so many devices take
+ * part and each sends so many bytes; 0 if there is nobody to exchange with.
+ */
+double estimate_exchange(const char *target, int kind, uint32_t group, double bytes);
 /* estimate_schedule.c: the schedule that XLA:TPU writes of a program on several devices. */
 void estimate_schedule(const char *text, size_t n, const struct graph *g, const char *target, struct spread spread,
 	struct priced *out);

@@ -37,8 +37,7 @@ static int read_cycles(struct scan *s, double *cycles)
 	return rc;
 }
 
-/* The cycles of a kernel; 0: none are written. */
-static double cycles_of(const struct node *n)
+double estimate_kernel_cycles(const struct node *n)
 {
 	const ProtobufCBinaryData *set = &n->proto->backend_config;
 	struct err ignored;
@@ -98,7 +97,7 @@ static double add_computation(struct tpu *t, const struct graph *g, const struct
 			copies += (double)g->node[node_operands(g, v)[0]].bytes / t->roofline.memory_rate;
 			continue;
 		}
-		cycles = product ? 0 : cycles_of(n);
+		cycles = product ? 0 : estimate_kernel_cycles(n);
 		if (cycles <= 0 && n->rank == 0 && n->dtype != DT_TUPLE)
 			continue;
 		ours = cycles > 0 ? 0 : roofline_kernel(product ? &t->products : &t->roofline, g, v, &t->scratch);

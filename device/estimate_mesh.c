@@ -7,7 +7,8 @@
  * once by all that is fused behind it; products, lookups and exchanges each read it once more.
  *
  *	product		the longer of its operations and its bytes
- *	exchange	what a device sends over its links' rate, and never less than a floor (schemas/mesh.def)
+ *	exchange	what a device sends over its links' rate, and never less than a floor (schemas/mesh.def); what
+ *			only products read may be sent in a narrower type
  *	all else	bytes over the rate of memory, or the operations if they take longer
  *
  * Exchanges are not hidden behind work, although a compiler may hide some. So no layout wins because an exchange seems
@@ -24,7 +25,7 @@
 
 struct machine {
 	const char *name;
-	double wide, narrow, other, memory_rate, link, floor, launch, memory;
+	double wide, narrow, other, memory_rate, ring, pair, pieces, floor, launch, memory, on_its_way;
 };
 
 static const struct machine machines[] = {
@@ -44,9 +45,19 @@ static const struct machine *find_machine(const char *name)
 	return &machines[0];
 }
 
-double estimate_exchange(const char *target, double bytes)
+/* Bytes that a device sends a second in an exchange. */
+static double rate_of(const struct machine *m, int kind, uint32_t group)
 {
-	return find_machine(target)->floor + bytes / find_machine(target)->link;
+	if (kind == ALL_TO_ALL)
+		return m->pieces;
+	return group == 2 || kind == COLLECTIVE_PERMUTE ? m->pair : m->ring;
+}
+
+double estimate_exchange(const char *target, int kind, uint32_t group, double bytes)
+{
+	const struct machine *m = find_machine(target);
+
+	return group > 1 ? m->floor + bytes / rate_of(m, kind, group) : 0;
 }
 
 enum how {
@@ -140,28 +151,57 @@ static double product_rate(const struct machine *m, const struct graph *g, uint3
 	return dtype_bits(type) < 32 ? m->narrow : m->wide;
 }
 
-static double seconds_of(const struct machine *m, const struct graph *g, uint32_t v, struct spread spread,
-	struct priced *out)
+/* Do only products read a value, as it is or moved about? */
+static bool feeds_products(const struct graph *g, uint32_t v)
+{
+	bool all = g->node[v].n_users > 0 && !(g->node[v].flags & NODE_ROOT);
+
+	for (uint32_t k = 0; k < g->node[v].n_users && all; k++) {
+		uint32_t u = node_users(g, v)[k];
+		uint16_t op = g->node[u].opcode;
+		all = opcode_facts(op)->class == CLASS_HEAVY || ((op == OP_RESHAPE || op == OP_TRANSPOSE || op ==
+			OP_BITCAST || op == OP_COPY) && feeds_products(g, u));
+	}
+	return all;
+}
+
+static double exchange_bytes(const struct machine *m, const struct graph *g, uint32_t v, const struct exchange *e)
+{
+	bool narrowed = e->kind == ALL_GATHER && g->node[v].dtype == DT_F32 && feeds_products(g, v);
+
+	return e->bytes * (narrowed ? m->on_its_way / 4 : 1);
+}
+
+/* Adds what a node takes in one turn to the parts of the price. */
+static void add_node(const struct machine *m, const struct graph *g, uint32_t v, struct spread spread,
+	struct priced *out, double *part)
 {
 	const struct node *n = &g->node[v];
 	enum how how = how_of(g, v);
+	bool product = opcode_facts(n->opcode)->class == CLASS_HEAVY, written = is_written(g, v, how);
 	struct exchange e;
 	double bytes, work;
 
 	if (collective_read(g, v, spread, &e)) {
-		out->exchanged += e.bytes;
-		return e.group > 1 ? m->floor + e.bytes / m->link : 0;
+		double sent = exchange_bytes(m, g, v, &e);
+		out->exchanged += sent;
+		part[PART_STARTS] += e.group > 1 ? m->floor : 0;
+		part[PART_EXCHANGES] += e.group > 1 ? sent / rate_of(m, e.kind, e.group) : 0;
+		return;
 	}
 	bytes = is_in_memory(g, v) ? read_fused(g, v) : 0;
-	if (how == HOW_NOTHING)
-		return bytes / m->memory_rate;
+	if (how == HOW_NOTHING) {
+		part[PART_MEMORY] += bytes / m->memory_rate;
+		return;
+	}
 	if (how == HOW_OWN)
 		bytes += own_bytes(g, v);
-	else if (is_written(g, v, how))
+	else if (written)
 		bytes += (double)n->bytes;
-	work = n->flops / (opcode_facts(n->opcode)->class == CLASS_HEAVY ? product_rate(m, g, v) : m->other);
-	out->kernels += is_written(g, v, how);
-	return fmax(work, bytes / m->memory_rate) + (is_written(g, v, how) ? m->launch : 0);
+	work = n->flops / (product ? product_rate(m, g, v) : m->other);
+	out->kernels += written;
+	part[product && work > bytes / m->memory_rate ? PART_WORK : PART_MEMORY] += fmax(work, bytes / m->memory_rate);
+	part[PART_STARTS] += written ? m->launch : 0;
 }
 
 /* The most bytes of written values of a computation that are alive at once, and of what it calls on top. */
@@ -215,7 +255,12 @@ static void price_nodes(const struct machine *m, const struct graph *g, struct s
 		if (comp->role != ROLE_ENTRY && comp->role != ROLE_CONTROL)
 			continue;
 		for (uint32_t v = comp->first; v < comp->first + comp->n_nodes; v++) {
-			double seconds = comp->trips * seconds_of(m, g, v, spread, out);
+			double part[ESTIMATE_PARTS] = {0}, seconds = 0;
+			add_node(m, g, v, spread, out, part);
+			for (int k = 0; k < ESTIMATE_PARTS; k++) {
+				out->part[k] += comp->trips * part[k];
+				seconds += comp->trips * part[k];
+			}
 			out->seconds += seconds;
 			if (each)
 				each[v] = seconds;

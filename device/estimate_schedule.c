@@ -1,194 +1,419 @@
 /*
- * estimate_schedule.c - reads what a program on several devices takes from the schedule that XLA:TPU writes.
+ * estimate_schedule.c - replays a program on several devices as XLA:TPU has scheduled it, and says what it takes.
  *
- * The schedule says for each instruction of a computation when it starts and ends, in cycles, with exchanges beside
- * other work where the compiler managed that. The entry's last end is the program's time. It is a text of nested names:
+ * The compiled program has an order, in which the compiler starts exchanges and copies early and waits for them late.
+ * We go through it as a device does. One instruction runs after the other; what was started goes on beside them. Links
+ * do one exchange after the other, and so does what copies into fast memory. An instruction that ends something waits.
  *
- *	hlo_module { ... computations { ... instructions { name: "all-reduce.1" ... id: 7 } ... id: 19 } }
- *	computation_schedules { computation_id: 19
- *		instructions { id: 7 start_timestamp_cycles: 1 end_timestamp_cycles: 17.5 } ...
- *		scheduler_statistics { total_cycles: 74645.2 } cycles_per_microsecond: 1500 }
+ *	kernel		the cycles that the compiler writes beside it (estimate_cycles.c) once it has chosen its tiles
+ *	exchange	what its schedule gives it (schedule_text.h)
+ *	loop		its body, as often as it turns
  *
- * The compiler prices some exchanges at almost nothing: tiny ones, and reductions of which each device keeps its part
- * and that are done while nothing else is. So each exchange that is given less than our model of the machine
- * (schemas/mesh.def) says it takes at least, counts as much more. A layout gains nothing by what has no price.
+ * and nothing less than what the machine permits: bytes of memory over its rate, operations of products over theirs
+ * (schemas/target.def), bytes sent over links and a floor (schemas/mesh.def). So a layout gains nothing by what the
+ * compiler forgot to price. It forgets much: it gives 263 cycles to a reduction of 100 MB over four devices.
  *
- * An exchange is one instruction, or a fusion that holds one, or a start and its end, between which other work is done.
+ * The schedule has a total, too, which we once took. The scheduler prices kernels before their tiles are chosen: a
+ * product of 275 Gflop at 11 ms in f32 and at 8 ms in bfloat16, where the machine needs 1.4 ms and the compiler itself
+ * writes 1.44 ms beside the kernel; and a reduction that is no fusion at one cycle, whatever it reads. With products
+ * five times too long all exchanges seem hidden.
+ *
+ * An exchange is one instruction, or a fusion that holds one, or a start and its end, or a chain of fusions, of which
+ * each does a part of the work, between a start and an end. The links of a chain have one channel.
  */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "device/estimate.h"
+#include "device/schedule_text.h"
+#include "device/target.h"
 #include "graph/collective.h"
+#include "hlo/names.h"
 
-struct reading { /* a text, line by line, and how deep its names are nested */
-	const char *p, *end;
-	int depth;
-	const char *name, *value; /* of the line; value NULL: a name that opens or closes */
-	size_t n_name, n_value;
+#define FAST 1 /* the number of the fast memory in layouts */
+
+struct replay {
+	const struct graph *g;
+	const struct schedule_text *s;
+	struct spread spread;
+	const char *target;
+	double second;	     /* cycles in it */
+	double memory, work; /* bytes, and operations of products, a second */
+	double *ready;	     /* per node: when what it started is done; 0: it started nothing */
+	double *of_comp;     /* seconds of a computation, which are known once it was replayed */
+	uint32_t **order;    /* ... its nodes, as they are scheduled; NULL: in the order of the graph */
+	struct { /* exchanges under way in chains */
+		int64_t channel;
+		double ready;
+	} chain[32];
+	uint32_t n_chains;
+	struct priced *out;
 };
 
-/* Reads the next line; false: there is none. Closing lines have no name. */
-static bool next(struct reading *r)
-{
-	const char *line = r->p, *end, *colon;
-
-	if (r->p >= r->end)
-		return false;
-	end = memchr(line, '\n', (size_t)(r->end - line));
-	end = end ? end : r->end;
-	r->p = end + (end < r->end);
-	while (line < end && *line == ' ')
-		line++;
-	r->name = line;
-	r->n_name = r->n_value = 0;
-	r->value = NULL;
-	if (line == end)
-		return true;
-	if (*line == '}') {
-		r->depth--;
-		return true;
-	}
-	if (end[-1] == '{') {
-		r->depth++;
-		r->n_name = (size_t)(end - line) - (end - line > 1 ? 2 : 1);
-		return true;
-	}
-	colon = memchr(line, ':', (size_t)(end - line));
-	if (colon && colon + 2 <= end) {
-		r->n_name = (size_t)(colon - line);
-		r->value = colon + 2;
-		r->n_value = (size_t)(end - r->value);
-	}
-	return true;
-}
-
-static bool is(const struct reading *r, int depth, const char *name)
-{
-	return r->depth == depth && strlen(name) == r->n_name && memcmp(r->name, name, r->n_name) == 0;
-}
-
-static double number(const struct reading *r)
-{
-	char text[40];
-
-	snprintf(text, sizeof text, "%.*s", (int)(r->n_value < 39 ? r->n_value : 39), r->value);
-	return strtod(text, NULL);
-}
-
-static int64_t whole_number(const struct reading *r)
-{
-	char text[40];
-
-	snprintf(text, sizeof text, "%.*s", (int)(r->n_value < 39 ? r->n_value : 39), r->value);
-	return strtoll(text, NULL, 10);
-}
-
-struct span { /* of an instruction, in cycles */
-	int64_t id;
-	double start, end;
+struct clock { /* of a computation */
+	double now, links, copies; /* until when each is busy */
+	double bytes; /* that went from slow memory or to it */
 };
 
-struct schedule { /* of one computation */
-	int64_t computation;
-	struct span *span;
-	size_t n, cap;
-	double total, per_microsecond;
-};
-
-/* Reads the schedules of a text; the one of the computation, or else the last, stays. */
-static void read_schedule(const char *text, size_t n, int64_t computation, struct schedule *s)
+static bool ends_with(const char *text, const char *end)
 {
-	struct reading r = {.p = text, .end = text + n};
+	size_t n = strlen(text), m = strlen(end);
 
-	while (next(&r)) {
-		if (is(&r, 1, "computation_schedules")) {
-			if (s->computation == computation && s->total > 0)
-				return;
-			s->n = 0;
-			s->total = 0;
-		} else if (is(&r, 1, "computation_id") && r.value) {
-			s->computation = whole_number(&r);
-		} else if (is(&r, 2, "instructions") && s->computation) {
-			MEM_GROW(&s->span, &s->cap, s->n + 1);
-			s->span[s->n++] = (struct span){0};
-		} else if (is(&r, 2, "id") && r.value && s->n) {
-			s->span[s->n - 1].id = whole_number(&r);
-		} else if (is(&r, 2, "start_timestamp_cycles") && r.value && s->n) {
-			s->span[s->n - 1].start = number(&r);
-		} else if (is(&r, 2, "end_timestamp_cycles") && r.value && s->n) {
-			s->span[s->n - 1].end = number(&r);
-		} else if (is(&r, 2, "total_cycles") && r.value) {
-			s->total = number(&r);
-		} else if (is(&r, 1, "cycles_per_microsecond") && r.value) {
-			s->per_microsecond = number(&r);
+	return n > m && strcmp(text + n - m, end) == 0;
+}
+
+static bool is_slow(const struct graph *g, uint32_t v)
+{
+	const Hlo__ShapeProto *shape = g->node[v].proto->shape;
+
+	return g->node[v].dtype != DT_TUPLE && !(shape->layout && shape->layout->memory_space == FAST);
+}
+
+/* Bytes of a result that lie in slow memory. */
+static double slow_bytes(const struct graph *g, uint32_t v)
+{
+	const Hlo__ShapeProto *shape = g->node[v].proto->shape;
+	double bytes = 0, elements = 0;
+
+	if (g->node[v].dtype != DT_TUPLE)
+		return is_slow(g, v) ? (double)g->node[v].bytes : 0;
+	for (size_t i = 0; i < shape->n_tuple_shapes; i++) {
+		const Hlo__ShapeProto *part = shape->tuple_shapes[i];
+		if (part->element_type == DT_TUPLE || (part->layout && part->layout->memory_space == FAST))
+			continue;
+		elements = 1;
+		for (size_t d = 0; d < part->n_dimensions; d++)
+			elements *= (double)part->dimensions[d];
+		bytes += elements * dtype_bits((uint8_t)part->element_type) / 8;
+	}
+	return bytes;
+}
+
+static double last_bytes(const struct graph *g, uint32_t v) /* of the last operand */
+{
+	return (double)g->node[node_operands(g, v)[g->node[v].n_operands - 1]].bytes;
+}
+
+/* The most bytes that the readers of a value look at; a reader that cuts looks at what it takes. */
+static double looked_at(const struct graph *g, uint32_t v)
+{
+	double all = (double)g->node[v].bytes, sum = 0;
+
+	for (uint32_t k = 0; k < g->node[v].n_users; k++) {
+		uint32_t u = node_users(g, v)[k];
+		switch (g->node[u].opcode) {
+		case OP_BITCAST:
+			sum += looked_at(g, u);
+			break;
+		case OP_SLICE:
+		case OP_DYNAMIC_SLICE:
+		case OP_GATHER:
+			sum += (double)g->node[u].bytes;
+			break;
+		case OP_DYNAMIC_UPDATE_SLICE: /* in place */
+			sum += node_operands(g, u)[0] == v ? 0 : all;
+			break;
+		case OP_SCATTER:
+			sum += node_operands(g, u)[0] == v ? last_bytes(g, u) : all;
+			break;
+		default:
+			return all;
 		}
 	}
+	return fmin(sum, all);
 }
 
-/* Finds the span of a node by its id. */
-static const struct span *span_of(const struct schedule *s, const struct graph *g, uint32_t v)
+/* What a fusion writes of its result: in place, only what is new. */
+static double written(const struct graph *g, uint32_t root, double all)
 {
-	for (size_t i = 0; i < s->n; i++)
-		if (s->span[i].id == g->node[v].proto->id)
-			return &s->span[i];
+	const struct node *n = &g->node[root];
+
+	if (n->opcode == OP_BITCAST)
+		return written(g, node_operands(g, root)[0], all);
+	if (n->opcode == OP_SCATTER)
+		return fmin(all, last_bytes(g, root));
+	if (n->opcode == OP_DYNAMIC_UPDATE_SLICE)
+		return fmin(all, (double)g->node[node_operands(g, root)[1]].bytes);
+	return all;
+}
+
+/* Bytes that a kernel moves from slow memory and to it. */
+static double kernel_bytes(const struct graph *g, uint32_t v)
+{
+	const struct node *n = &g->node[v];
+	const struct comp *c = n->opcode == OP_FUSION ? &g->comp[node_calls(g, v)[0]] : NULL;
+	double bytes = slow_bytes(g, v);
+
+	if (c)
+		bytes = written(g, c->root, bytes);
+	for (uint32_t k = 0; !c && k < n->n_operands; k++) {
+		bool cuts = n->opcode == OP_SLICE || n->opcode == OP_DYNAMIC_SLICE || n->opcode == OP_GATHER;
+		uint32_t x = node_operands(g, v)[k];
+		if (is_slow(g, x))
+			bytes += fmin((double)g->node[x].bytes, cuts ? (double)n->bytes : INFINITY);
+	}
+	for (uint32_t u = c ? c->first : 0; c && u < c->first + c->n_nodes; u++) {
+		const Hlo__HloInstructionProto *in = g->node[u].proto;
+		if (g->node[u].opcode != OP_PARAMETER || (uint64_t)in->parameter_number >= n->n_operands)
+			continue;
+		if (is_slow(g, node_operands(g, v)[in->parameter_number]))
+			bytes += looked_at(g, u);
+	}
+	return bytes;
+}
+
+/* Operations of the products in a kernel. */
+static double product_flops(const struct graph *g, uint32_t v)
+{
+	const struct node *n = &g->node[v];
+	double flops = opcode_facts(n->opcode)->class == CLASS_HEAVY ? n->flops : 0;
+
+	for (uint32_t c = 0; n->opcode == OP_FUSION && c < n->n_called; c++) {
+		const struct comp *in = &g->comp[node_calls(g, v)[c]];
+		for (uint32_t u = in->first; u < in->first + in->n_nodes; u++)
+			flops += product_flops(g, u);
+	}
+	return flops;
+}
+
+/* Finds an exchange in a node, or in what it calls. */
+static bool find_exchange(const struct replay *r, uint32_t v, struct exchange *e, int64_t *channel)
+{
+	const struct graph *g = r->g;
+
+	if (collective_read(g, v, r->spread, e)) {
+		*channel = g->node[v].proto->channel_id;
+		return true;
+	}
+	for (uint32_t c = 0; c < g->node[v].n_called && g->node[v].opcode != OP_WHILE && g->node[v].opcode !=
+		OP_CONDITIONAL; c++) {
+		const struct comp *in = &g->comp[node_calls(g, v)[c]];
+		for (uint32_t u = in->first; u < in->first + in->n_nodes; u++)
+			if (find_exchange(r, u, e, channel))
+				return true;
+	}
+	return false;
+}
+
+/* Seconds that an exchange takes. */
+static double exchange_seconds(struct replay *r, uint32_t v, const struct exchange *e, bool started)
+{
+	const struct span *given = schedule_text_find(r->s, r->g->node[v].proto->id);
+	double least = estimate_exchange(r->target, e->kind, e->group, e->bytes), seconds = 0;
+
+	if (given && !started) /* of a start, the span says nothing */
+		seconds = (given->end - given->start) / r->second;
+	r->out->exchanged += e->bytes;
+	r->out->ours += seconds < least;
+	return fmax(seconds, least);
+}
+
+/* A link of a chain, or a start: the exchange begins, unless it began before, and goes on beside others. */
+static double *chain_of(struct replay *r, int64_t channel)
+{
+	for (uint32_t i = 0; i < r->n_chains; i++)
+		if (r->chain[i].channel == channel)
+			return &r->chain[i].ready;
 	return NULL;
 }
 
-/* The seconds from the start of an exchange to its end, as scheduled; -1: it is not in the schedule. */
-static double scheduled(const struct schedule *s, const struct graph *g, uint32_t v)
+static void end_chain(struct replay *r, int64_t channel)
 {
-	const struct comp *c = &g->comp[g->node[v].comp];
-	const struct span *first, *last;
-
-	if (c->role == ROLE_FUSED && c->caller != NONE)
-		v = c->caller;
-	first = last = span_of(s, g, v);
-	for (uint32_t k = 0; k < g->node[v].n_users && first; k++) { /* the end of what was started */
-		const char *op = g->node[node_users(g, v)[k]].proto->opcode;
-		size_t n = strlen(op);
-		const struct span *done = n > 5 && strcmp(op + n - 5, "-done") == 0
-			? span_of(s, g, node_users(g, v)[k]) : NULL;
-		last = done ? done : last;
-	}
-	return first ? (last->end - first->start) / (1e6 * s->per_microsecond) : -1;
+	for (uint32_t i = 0; i < r->n_chains; i++)
+		if (r->chain[i].channel == channel)
+			r->chain[i] = r->chain[--r->n_chains];
 }
 
-/* What exchanges take at least, beyond what they were given. */
-static double unpriced(const struct schedule *s, const struct graph *g, const char *target, struct spread spread,
-	struct priced *out)
+/* Does the node call what has this call of the compiler's: of the beginning, or the end, of a chain? */
+static bool is_chain(const struct graph *g, uint32_t v, const char *target)
 {
-	double more = 0;
-	struct exchange e;
+	const struct comp *in = g->node[v].opcode == OP_FUSION ? &g->comp[node_calls(g, v)[0]] : NULL;
 
-	for (uint32_t v = 0; v < g->n_nodes; v++) {
-		double given;
-		if (!collective_read(g, v, spread, &e) || e.group < 2)
-			continue;
-		given = scheduled(s, g, v);
-		if (given < 0)
-			continue;
-		out->exchanged += e.bytes;
-		out->ours += given < estimate_exchange(target, e.bytes);
-		more += fmax(0, estimate_exchange(target, e.bytes) - given);
+	for (uint32_t u = in ? in->first : 0; in && u < in->first + in->n_nodes; u++)
+		if (g->node[u].opcode == OP_CUSTOM_CALL && strcmp(g->node[u].proto->custom_call_target, target) == 0)
+			return true;
+	return false;
+}
+
+static void begin_exchange(struct replay *r, uint32_t v, const struct exchange *e, int64_t channel, struct clock *t)
+{
+	t->links = fmax(t->now, t->links) + exchange_seconds(r, v, e, true);
+	r->ready[v] = t->links;
+	if (channel && r->n_chains < sizeof r->chain / sizeof *r->chain && !chain_of(r, channel)) {
+		r->chain[r->n_chains].channel = channel;
+		r->chain[r->n_chains++].ready = t->links;
 	}
-	return more;
+}
+
+/* Waits for what the operands started. */
+static void wait(const struct replay *r, uint32_t v, struct clock *t)
+{
+	for (uint32_t k = 0; k < r->g->node[v].n_operands; k++)
+		t->now = fmax(t->now, r->ready[node_operands(r->g, v)[k]]);
+}
+
+static double run_kernel(struct replay *r, uint32_t v, struct clock *t)
+{
+	double cycles = estimate_kernel_cycles(&r->g->node[v]), seconds = cycles / r->second;
+	double bytes = kernel_bytes(r->g, v), work = product_flops(r->g, v) / r->work;
+	double least = fmax(bytes / r->memory, work);
+
+	t->bytes += bytes;
+	r->out->kernels++;
+	r->out->modelled += cycles > 0;
+	if (least > seconds)
+		r->out->our_seconds += r->g->comp[r->g->node[v].comp].trips * (least - seconds);
+	return fmax(seconds, least);
+}
+
+static double replay(struct replay *r, uint32_t comp);
+
+/* What is called runs here: a loop as often as it turns, of branches the longest. */
+static double run_called(struct replay *r, uint32_t v)
+{
+	const struct node *n = &r->g->node[v];
+	double seconds = 0;
+
+	for (uint32_t c = 0; c < n->n_called; c++) {
+		double one = replay(r, node_calls(r->g, v)[c]);
+		seconds = n->opcode == OP_CONDITIONAL ? fmax(seconds, one) : seconds + one;
+	}
+	return seconds * (n->opcode == OP_WHILE && n->trip_count > 0 ? n->trip_count : 1);
+}
+
+/* A copy into fast memory, or out of it: as many bytes as its end has. */
+static void begin_copy(struct replay *r, uint32_t v, struct clock *t)
+{
+	const struct graph *g = r->g;
+	double bytes = 0;
+
+	for (uint32_t k = 0; k < g->node[v].n_users; k++)
+		if (ends_with(g->node[node_users(g, v)[k]].proto->opcode, "-done"))
+			bytes = (double)g->node[node_users(g, v)[k]].bytes;
+	t->bytes += bytes;
+	t->copies = fmax(t->now, t->copies) + bytes / r->memory;
+	r->ready[v] = t->copies;
+}
+
+static void run_exchange(struct replay *r, uint32_t v, const struct exchange *e, int64_t channel, struct clock *t)
+{
+	const struct graph *g = r->g;
+	const double *link = channel ? chain_of(r, channel) : NULL;
+
+	if (ends_with(g->node[v].proto->opcode, "-start") || is_chain(g, v, "AsyncCollectiveStart")) {
+		begin_exchange(r, v, e, channel, t);
+	} else if (is_chain(g, v, "AsyncCollectiveDone")) {
+		t->now = fmax(t->now, link ? *link : 0);
+		end_chain(r, channel);
+	} else if (g->node[v].opcode == OP_FUSION && link) { /* it goes on beside what the kernel computes */
+		t->now += run_kernel(r, v, t);
+	} else {
+		t->now = fmax(t->now, t->links) + exchange_seconds(r, v, e, false);
+		t->links = t->now;
+	}
+}
+
+static void run(struct replay *r, uint32_t v, struct clock *t)
+{
+	const struct graph *g = r->g;
+	const char *op = g->node[v].proto->opcode;
+	bool starts = ends_with(op, "-start");
+	struct exchange e;
+	int64_t channel = 0;
+
+	if (ends_with(op, "-done"))
+		wait(r, v, t);
+	else if (find_exchange(r, v, &e, &channel))
+		run_exchange(r, v, &e, channel, t);
+	else if (starts)
+		begin_copy(r, v, t);
+	else if (g->node[v].n_called && g->comp[node_calls(g, v)[0]].role == ROLE_CONTROL)
+		t->now += run_called(r, v);
+	else if (node_is_kernel(g, v))
+		t->now += run_kernel(r, v, t);
+}
+
+/* Returns the seconds of a computation, once. */
+static double replay(struct replay *r, uint32_t comp)
+{
+	const struct comp *c = &r->g->comp[comp];
+	struct clock t = {0};
+
+	if (r->of_comp[comp] >= 0)
+		return r->of_comp[comp];
+	for (uint32_t i = 0; i < c->n_nodes; i++)
+		run(r, r->order[comp] ? r->order[comp][i] : c->first + i, &t);
+	t.now = fmax(t.now, fmax(t.links, t.copies));
+	return r->of_comp[comp] = fmax(t.now, t.bytes / r->memory);
+}
+
+/* Lists the nodes of a computation as the program is scheduled; NULL: it does not say. */
+static uint32_t *order_of(const struct graph *g, uint32_t comp)
+{
+	const Hlo__HloScheduleProto *s = g->module->schedule;
+	const struct comp *c = &g->comp[comp];
+	const Hlo__InstructionSequence *list = NULL;
+	struct names at = {0};
+	uint32_t *out;
+
+	for (size_t i = 0; s && i < s->n_sequences; i++)
+		if (s->sequences[i]->key == c->proto->id)
+			list = s->sequences[i]->value;
+	if (!list || list->n_instruction_ids != c->n_nodes)
+		return NULL;
+	out = MEM_NEW(c->n_nodes + 1, uint32_t);
+	for (uint32_t v = c->first; v < c->first + c->n_nodes; v++)
+		names_put(&at, (const char *)&g->node[v].proto->id, sizeof(int64_t), v);
+	for (uint32_t i = 0; i < c->n_nodes; i++) {
+		out[i] = names_get(&at, (const char *)&list->instruction_ids[i], sizeof(int64_t));
+		if (out[i] == NAMES_NONE) {
+			mem_free(out);
+			out = NULL;
+			break;
+		}
+	}
+	names_release(&at);
+	return out;
+}
+
+static void replay_all(struct replay *r)
+{
+	const struct graph *g = r->g;
+
+	r->ready = MEM_NEW(g->n_nodes + 1, double);
+	r->of_comp = MEM_NEW(g->n_comps + 1, double);
+	r->order = MEM_NEW(g->n_comps + 1, uint32_t *);
+	for (uint32_t c = 0; c < g->n_comps; c++) {
+		r->of_comp[c] = -1;
+		if (g->comp[c].role == ROLE_ENTRY || g->comp[c].role == ROLE_CONTROL)
+			r->order[c] = order_of(g, c);
+	}
+	r->out->seconds = replay(r, g->entry);
+	for (uint32_t c = 0; c < g->n_comps; c++)
+		mem_free(r->order[c]);
+	mem_free(r->order);
+	mem_free(r->of_comp);
+	mem_free(r->ready);
 }
 
 void estimate_schedule(const char *text, size_t n, const struct graph *g, const char *target, struct spread spread,
 	struct priced *out)
 {
-	struct schedule s = {0};
+	struct schedule_text s;
+	struct replay r = {.g = g, .s = &s, .spread = spread, .target = target, .out = out,
+		.memory = target_number(target, "memory_bandwidth")};
 
 	*out = (struct priced){0};
-	read_schedule(text, n, g->comp[g->entry].proto->id, &s);
-	if (s.total > 0 && s.per_microsecond > 0) {
-		out->our_seconds = unpriced(&s, g, target, spread, out);
-		out->seconds = 1e-6 * s.total / s.per_microsecond + out->our_seconds;
+	schedule_text_read(text, n, &s);
+	r.second = 1e6 * s.per_microsecond;
+	r.work = target_number(target, "products_per_cycle") * r.second;
+	if (r.second > 0 && s.n && r.memory > 0 && r.work > 0) {
+		replay_all(&r);
 	} else {
 		out->outcome = OUTCOME_REFUSED;
-		snprintf(out->detail, sizeof out->detail, "the compiler wrote no schedule of this program");
+		snprintf(out->detail, sizeof out->detail, s.n ? "what a %.40s can do is not known (schemas/target.def)"
+			: "the compiler wrote no schedule of this program", target);
 	}
-	mem_free(s.span);
+	schedule_text_release(&s);
 }

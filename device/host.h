@@ -44,6 +44,7 @@ struct host {
 	const struct backend *backend;
 	char target[64];	   /* hardware that is compiled for; "": programs run here */
 	const struct estimator *estimator; /* of the target; NULL: none */
+	double weight[ESTIMATE_PARTS]; /* as in device_options */
 	uint32_t last_handle;	   /* of ours */
 	struct remembered remembered[REMEMBERED]; /* by host_estimate.c, the oldest is forgotten */
 	uint32_t n_remembered;

@@ -83,6 +83,16 @@ static int compile_with_schedule(struct host *h, const char *format, const char 
 	return rc;
 }
 
+/* The price, with the weights of its parts. Weights of 1 change nothing, not even by rounding. */
+static double weighted(const struct host *h, const struct priced *e)
+{
+	double seconds = e->seconds;
+
+	for (int i = 0; i < ESTIMATE_PARTS; i++)
+		seconds += (h->weight[i] - 1) * e->part[i];
+	return seconds;
+}
+
 /* Prices the optimised module by the reader of the backend's row. */
 static void price(struct host *h, enum compile_how how, const struct buf *schedule, struct compiled *out)
 {
@@ -98,7 +108,7 @@ static void price(struct host *h, enum compile_how how, const struct buf *schedu
 			h->estimator->schedule(schedule->data, schedule->len, &g, h->target, h->base.info.spread, &e);
 		else
 			h->estimator->read(&g, h->target, h->base.info.spread, &e);
-		out->optimal_seconds = e.seconds;
+		out->optimal_seconds = weighted(h, &e);
 		if (e.bytes) {
 			out->peak_bytes = out->temp_bytes = e.bytes;
 			out->has_temp = true;

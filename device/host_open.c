@@ -253,6 +253,8 @@ struct device *host_open(const struct device_options *o, struct err *err)
 	h->base.info.spread = (struct spread){spread_replicas(o->spread), spread_partitions(o->spread)};
 	h->deadline = o->deadline;
 	h->parts_only = o->parts_only;
+	for (int i = 0; i < ESTIMATE_PARTS; i++)
+		h->weight[i] = o->weights ? o->weights[i] : 1;
 	rng_seed2(&h->rng, o->seed, hash64("host", 4, 0));
 	h->backend = backend_find(o->backend, err);
 	if (!h->backend || backend_target(h->backend, o->backend, h->target, sizeof h->target, err) < 0 ||

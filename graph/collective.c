@@ -4,6 +4,7 @@
 #include "graph/collective.h"
 
 #include <string.h>
+#include "hlo/names.h"
 
 static const struct {
 	const char *opcode, *started;
@@ -85,19 +86,30 @@ bool collective_read(const struct graph *g, uint32_t v, struct spread spread, st
 	return true;
 }
 
+/* Is there an earlier node with its channel? Compilers cut an exchange into a chain of fusions, which share it. */
+static bool is_counted(const struct graph *g, uint32_t v, struct names *channels)
+{
+	const int64_t *channel = &g->node[v].proto->channel_id;
+
+	return g->comp[g->node[v].comp].role == ROLE_FUSED && *channel &&
+	       !names_put(channels, (const char *)channel, sizeof *channel, v);
+}
+
 void collective_sum(const struct graph *g, struct spread spread, struct exchanges *out)
 {
+	struct names channels = {0};
 	struct exchange e;
 
 	*out = (struct exchanges){{0}, {0}};
 	for (uint32_t c = 0; c < g->n_comps; c++) {
 		const struct comp *comp = &g->comp[c];
-		if (comp->role != ROLE_ENTRY && comp->role != ROLE_CONTROL)
+		if (comp->role > ROLE_FUSED)
 			continue;
 		for (uint32_t v = comp->first; v < comp->first + comp->n_nodes; v++)
-			if (collective_read(g, v, spread, &e)) {
+			if (collective_read(g, v, spread, &e) && !is_counted(g, v, &channels)) {
 				out->bytes[e.kind] += comp->trips * e.bytes;
 				out->count[e.kind] += comp->trips;
 			}
 	}
+	names_release(&channels);
 }

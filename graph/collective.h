@@ -26,7 +26,7 @@ struct exchange {
  */
 bool collective_read(const struct graph *g, uint32_t v, struct spread spread, struct exchange *out);
 
-struct exchanges { /* of one run of a program, by kind; loops by their turns */
+struct exchanges { /* of one run of a program, by kind; loops by their turns; also what fusions do */
 	double bytes[COLLECTIVES], count[COLLECTIVES];
 };
 void collective_sum(const struct graph *g, struct spread spread, struct exchanges *out);
