@@ -255,39 +255,67 @@ static void append(struct evaluation *all, const struct evaluation *from)
 		all->graph[all->n_graphs++] = from->graph[i];
 }
 
-/* Holds out every graph of the same name as graph i: it may stand several times. */
-static void hold(const struct data *d, size_t i, bool *held, bool *known, bool *done)
+/* Numbers the part of each graph; graphs of one name are in one. `parts` 0: a part for each name. Returns how many. */
+static uint32_t number_parts(const struct data *d, uint32_t parts, uint32_t *part)
 {
-	for (size_t k = 0; k < d->n_graphs; k++) {
-		held[k] = strcmp(d->graph[k].name, d->graph[i].name) == 0;
-		known[k] = !held[k];
-		done[k] |= held[k];
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < d->n_graphs; i++) {
+		size_t k = 0;
+		while (strcmp(d->graph[k].name, d->graph[i].name) != 0)
+			k++;
+		part[i] = k < i ? part[k] : parts ? n % parts : n;
+		n += k == i;
 	}
+	return parts && parts < n ? parts : n;
+}
+
+/* Holds out one part; returns whether there is anything to score in it. */
+static bool hold(const struct data *d, const uint32_t *part, uint32_t which, bool *held, bool *known)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < d->n_graphs; i++) {
+		held[i] = part[i] == which;
+		known[i] = !held[i];
+		any |= held[i] && d->graph[i].n_examples > 0;
+	}
+	return any;
+}
+
+/* The name of the first graph that is held out. */
+static const char *first_of(const struct data *d, const bool *held)
+{
+	size_t i = 0;
+
+	while (!held[i])
+		i++;
+	return d->graph[i].name;
 }
 
 static int leave_one_out(const struct settings *s, const struct dataset *ds, struct err *err)
 {
 	const struct data *d = &ds->data;
 	size_t n = d->n_graphs;
-	bool *held = MEM_NEW(n, bool), *known = MEM_NEW(n, bool), *done = MEM_NEW(n, bool);
-	struct evaluation all = {0}, *part = MEM_NEW(n, struct evaluation);
+	bool *held = MEM_NEW(n, bool), *known = MEM_NEW(n, bool);
+	uint32_t *part = MEM_NEW(n, uint32_t), parts = number_parts(d, (uint32_t)s->parts, part);
+	struct evaluation all = {0}, *each = MEM_NEW(n, struct evaluation);
 	struct report_curve *curve = MEM_NEW(n, struct report_curve);
 	struct report r = {.ds = ds, .eval = &all, .curve = curve};
 	struct team *team = team_new(s->fit.net.threads);
 	int rc = 0;
 
 	all.graph = ARENA_NEW(&all.mem, n, struct eval_graph);
-	for (size_t i = 0; i < n && rc == 0 && !stop_asked(); i++) {
+	for (uint32_t i = 0; i < parts && rc == 0 && !stop_asked(); i++) {
 		struct model m = {0};
-		if (done[i] || d->graph[i].n_examples == 0)
+		if (!hold(d, part, i, held, known))
 			continue;
-		hold(d, i, held, known, done);
-		talk(s, "without %s:", d->graph[i].name);
+		talk(s, "without %s%s:", first_of(d, held), s->parts ? " and the rest of its part" : "");
 		rc = make_model(s, ds, held, &m, &curve[r.n_curves].result, err);
-		curve[r.n_curves++].without = d->graph[i].name;
+		curve[r.n_curves++].without = first_of(d, held);
 		if (rc == 0) {
-			evaluate(d, held, known, &m, team, &part[i]);
-			append(&all, &part[i]);
+			evaluate(d, held, known, &m, team, &each[i]);
+			append(&all, &each[i]);
 		}
 		model_release(&m);
 	}
@@ -296,12 +324,12 @@ static int leave_one_out(const struct settings *s, const struct dataset *ds, str
 		rc = deliver(s, &r, NULL, err);
 	}
 	for (size_t i = 0; i < n; i++) {
-		evaluation_release(&part[i]);
+		evaluation_release(&each[i]);
 		train_result_release(&curve[i].result);
 	}
 	evaluation_release(&all);
 	team_free(team);
-	mem_free(part), mem_free(curve), mem_free(held), mem_free(known), mem_free(done);
+	mem_free(part), mem_free(each), mem_free(curve), mem_free(held), mem_free(known);
 	return rc;
 }
 

@@ -50,6 +50,8 @@ static int settle(struct settings *s, struct err *err)
 		return err_set(err, "--leave-one-out decides itself what to hold out and keeps no model");
 	if (check_pattern(s->holdout, err) < 0)
 		return err_prefix(err, "--holdout");
+	if (s->parts && !s->leave_one_out)
+		return err_set(err, "--parts says how many parts are left out in turn, by --leave-one-out");
 	s->keep = s->keep && !s->out && !s->eval && !s->leave_one_out;
 	if (s->force && !s->keep)
 		return err_set(err, "--force is for a model that goes where search finds it, and this one does not");
@@ -82,6 +84,8 @@ int settings_parse(struct settings *s, int argc, char **argv, struct err *err)
 			"on graphs whose names match, but score on them"),
 		OPT_FLAG(0, "leave-one-out", &s->leave_one_out,
 			"for each graph in turn: train on the others, and score on it"),
+		OPT_INT(0, "parts", &s->parts, 0, 1e6, "with --leave-one-out: leave out so many "
+			"parts of the graphs in turn instead of single ones; 0: single ones"),
 		OPT_STR(0, "eval", &s->eval, "MODEL", "train nothing; score this model"),
 		OPT_FLAG(0, "score-training", &s->score_training, "score also on the graphs that were trained on"),
 		OPT_SECTION("Result"),
