@@ -177,6 +177,9 @@ static const struct {
 		HEAD "ENTRY main { x = f32[64,64] parameter(0) "
 		"ROOT y = f32[64,64] dot(x, x), lhs_contracting_dims={1}, "
 		"rhs_contracting_dims={0}" CYCLES("3000") " }\n", 0, 1, 1},
+	{"so has a reduction over a window",
+		HEAD ENTRY("z = f32[] constant(0) ROOT y = f32[512] reduce-window(x, z), window={size=2 stride=2}, "
+		      "to_apply=sum" CYCLES("3000")), 0, 1, 1},
 	{"a loop counts as often as it turns, and its numbers take nothing",
 		HEAD NEG "body { p = (s32[], f32[1024]) parameter(0) i = s32[] get-tuple-element(p), index=0 "
 		"one = s32[] constant(1) j = s32[] add(i, one) v = f32[1024] get-tuple-element(p), "
@@ -212,6 +215,28 @@ static void cycles_add_up(void)
 	}
 }
 
+#define DOT(x) "dot(" x ", " x "), lhs_contracting_dims={1}, rhs_contracting_dims={0}"
+#define TIMES_ITSELF HEAD "ENTRY main { x = f32[4096,4096] parameter(0) ROOT y = f32[4096,4096] " DOT("x") " }\n"
+
+/* A product costs the same by itself and wrapped into a kernel: 2 * 4096^3 operations, 131,072 in a cycle. */
+static void a_product_costs_the_same_in_a_kernel(void)
+{
+	static const char *const texts[] = {TIMES_ITSELF,
+		HEAD "f { p = f32[4096,4096] parameter(0) ROOT d = f32[4096,4096] " DOT("p") " }\n"
+		"ENTRY main { x = f32[4096,4096] parameter(0) ROOT y = f32[4096,4096] fusion(x), kind=kOutput, calls=f }\n"};
+
+	for (int i = 0; i < 2; i++) {
+		struct graph g = {0};
+		struct priced p;
+		struct err err = {{0}};
+		if (!CHECK(graph_parse(&g, texts[i], strlen(texts[i]), "product", &err) == 0))
+			return;
+		estimate_cycles(&g, "v5e:2x2", (struct spread){0}, &p);
+		CHECK_NEAR(p.seconds, (2.0 * 4096 * 4096 * 4096 / 131072 + 1800) / 1.5e9, 1e-9);
+		graph_release(&g);
+	}
+}
+
 /* A copy of 4 KiB each way over 3.35 TB/s. */
 static void our_roofline_is_the_target_s(void)
 {
@@ -234,6 +259,7 @@ int main(int argc, char **argv)
 	RUN(gpus_are_told);
 	RUN(prices_add_up);
 	RUN(cycles_add_up);
+	RUN(a_product_costs_the_same_in_a_kernel);
 	RUN(our_roofline_is_the_target_s);
 	return test_done();
 }
