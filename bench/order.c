@@ -28,7 +28,7 @@
 struct settings {
 	double seconds;
 	int64_t configs, bits, core, seed;
-	const char *strategy;
+	const char *strategy, *device;
 };
 
 /* The compiler's figure for a module; with `same`, whether it runs in the orders the program has. */
@@ -238,6 +238,7 @@ int main(int argc, char **argv)
 		OPT_STR(0, "strategy", &set.strategy, "NAME", "guided, anneal, regal, brkga, sweep, random or exact"),
 		OPT_INT('n', "configs", &set.configs, 0, 100000, "random configurations of each program"),
 		OPT_INT(0, "bits", &set.bits, 0, 100000, "random configurations of each program that are run"),
+		OPT_STR('d', "device", &set.device, "NAME", "device; default: the first"),
 		OPT_INT(0, "core", &set.core, -1, 1023, "core to use; -1: the least loaded"),
 		OPT_INT('s', "seed", &set.seed, 0, INT64_MAX, "random seed"), OPT_END};
 	const struct opt_program prog = {"order", "[OPTIONS] GRAPH...",
@@ -252,6 +253,7 @@ int main(int argc, char **argv)
 	if (rc == 0 && !order_strategy_find(set.strategy))
 		rc = err_set(&err, "there is no strategy %.60s", set.strategy);
 	o.core = (int)set.core + 1;
+	o.backend = set.device;
 	if (rc == 0 && !(d = device_open(&o, &err)))
 		rc = -1;
 	for (int i = 0; rc == 0 && i < n; i++)

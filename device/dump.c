@@ -167,7 +167,7 @@ int dump_read_arranged(struct dump *d, const struct stage *s, struct buf *out, s
 {
 	char end[80];
 
-	snprintf(end, sizeof end, ".%.*s.hlo.pb", (int)strlen(s->pass) - 2, s->pass + 1);
+	snprintf(end, sizeof end, "%.*s.hlo.pb", (int)strlen(s->pass) - 2, s->pass + 1);
 	return dump_left_text(d, end, out, err);
 }
 

@@ -22,20 +22,24 @@ int host_arrange(struct device *d, enum compile_how how, const char *further, co
 	struct dump dump = {0};
 	struct buf options = {0}, stopped = {0};
 	struct compiled compiled = {0};
-	int rc;
+	const char *stop = h->estimator && !(h->backend->traits & HERE) ? h->estimator->stop : "";
+	int rc = 0;
 
 	if (!h->stage || !h->stage->arranged)
 		return err_set(err, "%s was not opened for a kind of decision about memory", h->base.info.backend);
-	rc = stopper_add(p, n, "the program", &stopped, err);
+	if (!*stop)
+		rc = stopper_add(p, n, "the program", &stopped, err);
+	host_join(&options, h->stage->extract, stop);
 	if (rc == 0)
-		rc = dump_begin(&dump, h->stage->extract, err);
+		rc = dump_begin(&dump, options.data, err);
 	if (rc == 0) {
+		buf_reset(&options);
 		buf_adds(&options, dump.options.data);
 		add_options(&options, how == COMPILE_APPLIED ? h->stage->apply : NULL);
 		add_options(&options, h->options.data);
 		add_options(&options, further);
-		rc = host_compile_with(h, "hlo", options.data, stopped.data, stopped.len, 0, false, NULL, &compiled,
-			err);
+		rc = host_compile_with(h, "hlo", options.data, *stop ? p : stopped.data, *stop ? n : stopped.len, 0,
+			false, NULL, &compiled, err);
 	}
 	if (rc == 0)
 		rc = dump_read_arranged(&dump, h->stage, &out->proto, err);

@@ -222,10 +222,10 @@ static int prove(struct arrange *a, const uint8_t *config, struct err *err)
 	struct compiled own = {0}, tuned = {0};
 	struct buf module = {0};
 	int rc = a->lab->space->ops->apply(a->lab->space, config, &module, err);
-	bool runs = !a->set->unverified && fits(a);
+	bool runs = !a->estimated && !a->set->unverified && fits(a);
 	const struct compiled *failed;
 
-	if (rc == 0 && runs)
+	if (rc == 0 && (runs || a->estimated))
 		rc = device_compile(d, COMPILE_DEFAULT, "hlo", original->data, original->len, 0, &own, err);
 	if (rc == 0)
 		rc = device_compile(d, COMPILE_APPLIED, "hlo", module.data, module.len, WANT_SERIALISED, &tuned, err);
@@ -234,6 +234,8 @@ static int prove(struct arrange *a, const uint8_t *config, struct err *err)
 		tell_why(a, failed->outcome, failed->detail);
 	else if (rc == 0 && runs && !a->derived)
 		rc = compare_bits(a, &own, &tuned, err);
+	else if (rc == 0 && a->estimated)
+		rc = arrange_estimate(a, &own, &tuned, err);
 	if (rc == 0)
 		rc = io_write_in(a->set->dir, "tuned.pb", module.data, module.len, err);
 	if (rc == 0 && tuned.serialised.len)
@@ -326,9 +328,11 @@ static void judge(struct arrange *a)
 
 	quantity_text(QUANTITY_BYTES, (double)a->default_bytes, dflt);
 	quantity_text(QUANTITY_BYTES, (double)found->bytes, less);
-	a->forgone = saved > 0 && (a->set->unverified || !a->stage);
-	a->tuned = saved > 0 && !a->forgone && !tell_against(a, 100 * saved);
-	if (saved <= 0)
+	a->forgone = saved > 0 && !a->estimated && (a->set->unverified || !a->stage);
+	a->tuned = saved > 0 && !a->estimated && !a->forgone && !tell_against(a, 100 * saved);
+	if (saved > 0 && a->estimated)
+		arrange_judge_estimate(a, saved, dflt, less);
+	else if (saved <= 0)
 		snprintf(a->sentence, n,
 			"No arrangement was found that needs less temporary memory than the %s (%s); the "
 			"default is the answer.",
@@ -436,6 +440,7 @@ int arrange_search(struct arrange *a, struct err *err)
 	int rc = take_limit(a, err);
 
 	a->derived = a->lab->derived;
+	a->estimated = arrange_is_estimated(a);
 	a->stage = a->device ? stage_find(a->lab->space->kind, device_info(a->device)->family) : NULL;
 	if (rc == 0)
 		rc = a->device ? ask_ways(a, err) : weigh_ways(a, err);

@@ -7,6 +7,7 @@
  * computes the same bits, and surely takes no more time than the limit allows (--limit, or else the kind's own). The
  * whole interval of the verdict counts; while it leaves that open, the verdict is reached again, from longer runs.
  *
+ * On hardware that is not here nothing can be run: bytes are the compiler's, and time is what its model says.
  * Without a device there is only the model: the ways are the kind's own starts, and nothing is compiled or claimed.
  *
  * If other kinds decided before (lab.derived), the program is the optimised one that came of their decisions, and all
@@ -63,12 +64,22 @@ struct arrange { /* the search, and its result */
 	bool limited;	    /* there is a limit on time */
 	struct limit limit; /* that one */
 	struct verdict verdict;
+	bool estimated; /* it is for hardware that is not here: time is what this says of both programs */
+	char estimator[80];
+	double seconds_default, seconds_tuned;
 	char sentence[700];
 };
 
 /* The device is closed and opened again meanwhile; it is closed when this returns. */
 int arrange_search(struct arrange *a, struct err *err);
 void arrange_release(struct arrange *a);
+
+/* arrange_estimate.c: is it for hardware that is not here? */
+bool arrange_is_estimated(const struct arrange *a);
+/* Prices both programs by the compiler's model. */
+int arrange_estimate(struct arrange *a, struct compiled *own, struct compiled *tuned, struct err *err);
+/* Writes the sentence, and whether the tuned program, which saves this share of the bytes, is the answer. */
+void arrange_judge_estimate(struct arrange *a, double saved, const char *dflt, const char *less);
 
 /* arrange_page.c: report.html, config.json and the summary. */
 void arrange_page(struct arrange *a, struct buf *out);

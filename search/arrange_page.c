@@ -120,7 +120,11 @@ static void add_figures(const struct arrange *a, struct json *j)
 		json_uint(j, "least_bytes", a->least);
 		json_bool(j, "proved_least", a->proved);
 	}
-	if (a->set->unverified || !a->stage) {
+	if (a->estimated) {
+		json_str(j, "estimator", a->estimator);
+		json_num(j, "default_seconds", a->seconds_default);
+		json_num(j, "tuned_seconds", a->seconds_tuned);
+	} else if (a->set->unverified || !a->stage) {
 		json_bool(j, "unverified", true);
 	} else {
 		if (a->derived)

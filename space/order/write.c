@@ -55,7 +55,8 @@ static int by_name(const void *a, const void *b)
 
 struct identified {
 	int64_t id;
-	const char *name;
+	const Hlo__HloInstructionProto *in;
+	uint32_t node; /* the program's node that it is, or NONE */
 };
 
 static int by_id(const void *a, const void *b)
@@ -65,11 +66,59 @@ static int by_id(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-static const struct named *find_name(const struct named *all, uint32_t n, const char *name)
-{
-	struct named key = {name, 0};
+/* The instructions of a computation of the module, by their ids. */
+struct listed {
+	struct identified *v;
+	size_t n;
+};
 
-	return bsearch(&key, all, n, sizeof *all, by_name);
+static struct identified *find_id(const struct listed *l, int64_t id)
+{
+	struct identified key = {.id = id};
+
+	return bsearch(&key, l->v, l->n, sizeof *l->v, by_id);
+}
+
+/* Does the instruction do what the node does, to the same values? */
+static bool is_same(const struct graph *g, uint32_t node, const struct listed *l, const Hlo__HloInstructionProto *in)
+{
+	const struct node *n = &g->node[node];
+
+	if (strcmp(n->proto->opcode, in->opcode) != 0 || n->n_operands != in->n_operand_ids)
+		return false;
+	for (uint32_t k = 0; k < n->n_operands; k++) {
+		const struct identified *op = find_id(l, in->operand_ids[k]);
+		if (!op || op->node != node_operands(g, node)[k])
+			return false;
+	}
+	return true;
+}
+
+enum placed { NOT_YET, PLACED, MADE_ANEW };
+
+/*
+ * Which node is the instruction? The one of its name, if it does the same. Some compilers take copies out, put them in
+ * again and give them new names; then it is a node that does the same and is not placed yet.
+ */
+static uint32_t node_of(const struct graph *g, const struct named *all, const struct listed *l,
+	const Hlo__HloInstructionProto *in, enum placed *placed)
+{
+	struct named key = {in->name, 0};
+	const struct named *named = bsearch(&key, all, g->n_nodes, sizeof *all, by_name);
+	const struct identified *from = in->n_operand_ids ? find_id(l, in->operand_ids[0]) : NULL;
+
+	if (named && !placed[named->node] && is_same(g, named->node, l, in)) {
+		placed[named->node] = PLACED;
+		return named->node;
+	}
+	for (uint32_t k = 0; from && from->node != NONE && k < g->node[from->node].n_users; k++) {
+		uint32_t u = node_users(g, from->node)[k];
+		if (!placed[u] && is_same(g, u, l, in)) {
+			placed[u] = MADE_ANEW;
+			return u;
+		}
+	}
+	return NONE;
 }
 
 /*
@@ -77,23 +126,24 @@ static const struct named *find_name(const struct named *all, uint32_t n, const 
  * of the computation that it is in there; next[] counts them.
  */
 static void read_sequence(struct program *p, const Hlo__HloComputationProto *c, const Hlo__InstructionSequence *q,
-	const struct named *all, uint32_t *next)
+	const struct named *all, enum placed *placed, uint32_t *next)
 {
 	const struct graph *g = p->graph;
-	struct identified *ids = MEM_NEW(c->n_instructions, struct identified);
+	struct listed l = {MEM_NEW(c->n_instructions, struct identified), c->n_instructions};
 
 	for (size_t i = 0; i < c->n_instructions; i++)
-		ids[i] = (struct identified){c->instructions[i]->id, c->instructions[i]->name};
-	qsort(ids, c->n_instructions, sizeof *ids, by_id);
+		l.v[i] = (struct identified){c->instructions[i]->id, c->instructions[i], NONE};
+	qsort(l.v, l.n, sizeof *l.v, by_id);
 	for (size_t i = 0; i < q->n_instruction_ids; i++) {
-		struct identified key = {q->instruction_ids[i], NULL};
-		const struct identified *in = bsearch(&key, ids, c->n_instructions, sizeof *ids, by_id);
-		const struct named *ours = in ? find_name(all, g->n_nodes, in->name) : NULL;
-		uint32_t comp = ours ? g->node[ours->node].comp : 0;
-		if (ours && next[comp] < p->values.line[comp].n)
-			p->order[comp][next[comp]++] = ours->node - g->comp[comp].first;
+		struct identified *in = find_id(&l, q->instruction_ids[i]);
+		uint32_t v = in ? node_of(g, all, &l, in->in, placed) : NONE, comp = v == NONE ? 0 : g->node[v].comp;
+		if (v == NONE)
+			continue;
+		in->node = v;
+		if (next[comp] < p->values.line[comp].n)
+			p->order[comp][next[comp]++] = v - g->comp[comp].first;
 	}
-	mem_free(ids);
+	mem_free(l.v);
 }
 
 static const Hlo__HloComputationProto *computation(const Hlo__HloModuleProto *m, int64_t id)
@@ -104,9 +154,35 @@ static const Hlo__HloComputationProto *computation(const Hlo__HloModuleProto *m,
 	return NULL;
 }
 
+/* Drops from an order what the compiler made anew, which it puts where it likes. Returns how many are left. */
+static uint32_t drop_anew(const struct comp *c, const uint32_t *order, const enum placed *placed, uint32_t *out)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < c->n_nodes; i++)
+		if (placed[c->first + order[i]] != MADE_ANEW)
+			out[n++] = order[i];
+	return n;
+}
+
+static void count_same(const struct program *p, uint32_t comp, const uint32_t *old, const enum placed *placed,
+	uint32_t *same, uint32_t *all)
+{
+	const struct comp *c = &p->graph->comp[comp];
+	uint32_t *a = MEM_NEW(c->n_nodes, uint32_t), *b = MEM_NEW(c->n_nodes, uint32_t);
+	uint32_t n = drop_anew(c, old, placed, a);
+
+	drop_anew(c, p->order[comp], placed, b);
+	for (uint32_t i = 0; i < n; i++)
+		*same += a[i] == b[i];
+	*all += n;
+	mem_free(a);
+	mem_free(b);
+}
+
 /* Checks that each computation has a legal order of all its instructions, and counts those that are where they were. */
-static int compare(struct program *p, uint32_t **old, const uint32_t *next, uint32_t *same, uint32_t *all,
-	struct err *err)
+static int compare(struct program *p, uint32_t **old, const uint32_t *next, const enum placed *placed, uint32_t *same,
+	uint32_t *all, struct err *err)
 {
 	for (uint32_t c = 0; c < p->graph->n_comps; c++) {
 		const struct line *l = &p->values.line[c];
@@ -114,9 +190,8 @@ static int compare(struct program *p, uint32_t **old, const uint32_t *next, uint
 			return err_set(err, "the compiler's order of "
 				"computation %.100s is not one of its %u instructions",
 				p->graph->comp[c].proto->name, l->n);
-		for (uint32_t i = 0; i < l->n; i++)
-			*same += p->order[c][i] == old[c][i];
-		*all += l->n;
+		if (l->n)
+			count_same(p, c, old[c], placed, same, all);
 	}
 	return 0;
 }
@@ -125,6 +200,7 @@ int order_read(struct program *p, const Hlo__HloModuleProto *m, uint32_t *same, 
 {
 	const struct graph *g = p->graph;
 	struct named *names = MEM_NEW(g->n_nodes, struct named);
+	enum placed *placed = MEM_NEW(g->n_nodes, enum placed);
 	uint32_t **old = MEM_NEW(g->n_comps, uint32_t *), *next = MEM_NEW(g->n_comps, uint32_t), equal = 0, total = 0;
 	int rc;
 
@@ -138,9 +214,9 @@ int order_read(struct program *p, const Hlo__HloModuleProto *m, uint32_t *same, 
 	for (size_t s = 0; m->schedule && s < m->schedule->n_sequences; s++) {
 		const Hlo__HloComputationProto *c = computation(m, m->schedule->sequences[s]->key);
 		if (c && m->schedule->sequences[s]->value)
-			read_sequence(p, c, m->schedule->sequences[s]->value, names, next);
+			read_sequence(p, c, m->schedule->sequences[s]->value, names, placed, next);
 	}
-	rc = compare(p, old, next, &equal, &total, err);
+	rc = compare(p, old, next, placed, &equal, &total, err);
 	for (uint32_t c = 0; c < g->n_comps; c++) {
 		if (rc < 0)
 			memcpy(p->order[c], old[c], p->values.line[c].n * sizeof **old);
@@ -153,6 +229,7 @@ int order_read(struct program *p, const Hlo__HloModuleProto *m, uint32_t *same, 
 	mem_free(old);
 	mem_free(next);
 	mem_free(names);
+	mem_free(placed);
 	return rc;
 }
 

@@ -13,9 +13,10 @@
 /* Appends the module with its instructions in the program's orders, each waiting for the one before. */
 void order_write(const struct program *p, struct buf *module);
 /*
- * Gives the program the orders of a scheduled module. Instructions are found by name; those of the module that the
- * program does not have are left out. Fails if that is no legal order of the program. Unless they are NULL, `all` gets
- * the number of the program's instructions, and `same` how many of them are where they were before.
+ * Gives the program the orders of a scheduled module. Instructions are found by name, or else by what they do; those of
+ * the module that the program does not have are left out. Fails if that is no legal order of the program. Unless they
+ * are NULL, `all` gets the number of the program's instructions, and `same` how many of them are where they were
+ * before. XLA:GPU takes copies out and puts new ones in, in places of its own; they do not count.
  */
 int order_read(struct program *p, const Hlo__HloModuleProto *m, uint32_t *same, uint32_t *all, struct err *err);
 /*
