@@ -56,7 +56,6 @@ static int by_name(const void *a, const void *b)
 struct identified {
 	int64_t id;
 	const Hlo__HloInstructionProto *in;
-	uint32_t node; /* the program's node that it is, or NONE */
 };
 
 static int by_id(const void *a, const void *b)
@@ -72,52 +71,74 @@ struct listed {
 	size_t n;
 };
 
-static struct identified *find_id(const struct listed *l, int64_t id)
+static const struct identified *find_id(const struct listed *l, int64_t id)
 {
 	struct identified key = {.id = id};
 
 	return bsearch(&key, l->v, l->n, sizeof *l->v, by_id);
 }
 
-/* Does the instruction do what the node does, to the same values? */
-static bool is_same(const struct graph *g, uint32_t node, const struct listed *l, const Hlo__HloInstructionProto *in)
+static const struct named *find_name(const struct named *all, uint32_t n, const char *name)
 {
-	const struct node *n = &g->node[node];
+	struct named key = {name, 0};
 
-	if (strcmp(n->proto->opcode, in->opcode) != 0 || n->n_operands != in->n_operand_ids)
-		return false;
-	for (uint32_t k = 0; k < n->n_operands; k++) {
-		const struct identified *op = find_id(l, in->operand_ids[k]);
-		if (!op || op->node != node_operands(g, node)[k])
-			return false;
+	return bsearch(&key, all, n, sizeof *all, by_name);
+}
+
+/* What a copy copies, and what that copies, and so on. */
+static uint32_t original(const struct graph *g, uint32_t v)
+{
+	while (g->node[v].opcode == OP_COPY)
+		v = node_operands(g, v)[0];
+	return v;
+}
+
+static bool is_copy(const Hlo__HloInstructionProto *in)
+{
+	return strcmp(in->opcode, "copy") == 0 && in->n_operand_ids == 1;
+}
+
+/* The same of an instruction of the module; NULL if that is not in the list. */
+static const Hlo__HloInstructionProto *original_of(const struct listed *l, const Hlo__HloInstructionProto *in)
+{
+	for (size_t i = 0; in && is_copy(in) && i < l->n; i++) {
+		const struct identified *from = find_id(l, in->operand_ids[0]);
+		in = from ? from->in : NULL;
 	}
-	return true;
+	return in;
 }
 
 enum placed { NOT_YET, PLACED, MADE_ANEW };
 
 /*
- * Which node is the instruction? The one of its name, if it does the same. Some compilers take copies out, put them in
- * again and give them new names; then it is a node that does the same and is not placed yet.
+ * Which node is the instruction? Its name tells. But some compilers take copies out, put others in and give them new
+ * names; such a one is a copy of the same value that is not placed yet, or else none of ours.
  */
 static uint32_t node_of(const struct graph *g, const struct named *all, const struct listed *l,
 	const Hlo__HloInstructionProto *in, enum placed *placed)
 {
-	struct named key = {in->name, 0};
-	const struct named *named = bsearch(&key, all, g->n_nodes, sizeof *all, by_name);
-	const struct identified *from = in->n_operand_ids ? find_id(l, in->operand_ids[0]) : NULL;
+	const struct named *own = find_name(all, g->n_nodes, in->name), *from;
+	const Hlo__HloInstructionProto *first;
 
-	if (named && !placed[named->node] && is_same(g, named->node, l, in)) {
-		placed[named->node] = PLACED;
-		return named->node;
+	if (!is_copy(in)) {
+		if (!own || g->node[own->node].opcode == OP_COPY)
+			return NONE;
+		placed[own->node] = PLACED;
+		return own->node;
 	}
-	for (uint32_t k = 0; from && from->node != NONE && k < g->node[from->node].n_users; k++) {
-		uint32_t u = node_users(g, from->node)[k];
-		if (!placed[u] && is_same(g, u, l, in)) {
-			placed[u] = MADE_ANEW;
-			return u;
+	first = original_of(l, in);
+	from = first ? find_name(all, g->n_nodes, first->name) : NULL;
+	if (!from)
+		return NONE;
+	if (own && g->node[own->node].opcode == OP_COPY && !placed[own->node] && original(g, own->node) == from->node) {
+		placed[own->node] = PLACED;
+		return own->node;
+	}
+	for (uint32_t v = from->node + 1; v < g->n_nodes && g->node[v].comp == g->node[from->node].comp; v++)
+		if (g->node[v].opcode == OP_COPY && !placed[v] && original(g, v) == from->node) {
+			placed[v] = MADE_ANEW;
+			return v;
 		}
-	}
 	return NONE;
 }
 
@@ -132,18 +153,48 @@ static void read_sequence(struct program *p, const Hlo__HloComputationProto *c, 
 	struct listed l = {MEM_NEW(c->n_instructions, struct identified), c->n_instructions};
 
 	for (size_t i = 0; i < c->n_instructions; i++)
-		l.v[i] = (struct identified){c->instructions[i]->id, c->instructions[i], NONE};
+		l.v[i] = (struct identified){c->instructions[i]->id, c->instructions[i]};
 	qsort(l.v, l.n, sizeof *l.v, by_id);
 	for (size_t i = 0; i < q->n_instruction_ids; i++) {
-		struct identified *in = find_id(&l, q->instruction_ids[i]);
+		const struct identified *in = find_id(&l, q->instruction_ids[i]);
 		uint32_t v = in ? node_of(g, all, &l, in->in, placed) : NONE, comp = v == NONE ? 0 : g->node[v].comp;
 		if (v == NONE)
 			continue;
-		in->node = v;
 		if (next[comp] < p->values.line[comp].n)
 			p->order[comp][next[comp]++] = v - g->comp[comp].first;
 	}
 	mem_free(l.v);
+}
+
+/* Appends v to an order, after the copies before it that the compiler took out. */
+static void put(const struct graph *g, uint32_t v, enum placed *placed, uint32_t *order, uint32_t *n)
+{
+	for (uint32_t k = 0; k < g->node[v].n_operands; k++) {
+		uint32_t p = node_operands(g, v)[k];
+		if (placed[p] != NOT_YET || g->node[p].opcode != OP_COPY)
+			continue;
+		placed[p] = MADE_ANEW;
+		put(g, p, placed, order, n);
+	}
+	order[(*n)++] = v - g->comp[g->node[v].comp].first;
+}
+
+/* Puts copies that the compiler took out, and did not put in again, before what reads them. */
+static void put_missing(struct program *p, uint32_t comp, enum placed *placed, uint32_t *next)
+{
+	const struct comp *c = &p->graph->comp[comp];
+	uint32_t *order = mem_alloc((c->n_nodes + 1) * sizeof *order), n = 0;
+
+	for (uint32_t i = 0; i < next[comp]; i++)
+		put(p->graph, c->first + p->order[comp][i], placed, order, &n);
+	for (uint32_t v = c->first; v < c->first + c->n_nodes; v++)
+		if (placed[v] == NOT_YET && p->graph->node[v].opcode == OP_COPY) {
+			placed[v] = MADE_ANEW;
+			put(p->graph, v, placed, order, &n);
+		}
+	memcpy(p->order[comp], order, n * sizeof *order);
+	next[comp] = n;
+	mem_free(order);
 }
 
 static const Hlo__HloComputationProto *computation(const Hlo__HloModuleProto *m, int64_t id)
@@ -216,6 +267,9 @@ int order_read(struct program *p, const Hlo__HloModuleProto *m, uint32_t *same, 
 		if (c && m->schedule->sequences[s]->value)
 			read_sequence(p, c, m->schedule->sequences[s]->value, names, placed, next);
 	}
+	for (uint32_t c = 0; c < g->n_comps; c++)
+		if (next[c] && next[c] < p->values.line[c].n)
+			put_missing(p, c, placed, next);
 	rc = compare(p, old, next, placed, &equal, &total, err);
 	for (uint32_t c = 0; c < g->n_comps; c++) {
 		if (rc < 0)
