@@ -14,6 +14,7 @@
 #include "device/stage.h"
 #include "ready/user_program.h"
 #include "search/arrange.h"
+#include "search/mend.h"
 #include "search/output.h"
 #include "search/parts.h"
 #include "search/puzzle.h"
@@ -192,6 +193,8 @@ static int conclude(struct session *s, struct err *err)
 	vo.searched = hunt_seconds(&s->hunt);
 	begun = now_seconds();
 	rc = verdict_reach(&s->verdict, &s->lab, s->hunt.config, &vo, err);
+	if (rc == 0)
+		rc = mend_answer(&s->verdict, &s->hunt, &vo, err);
 	if (rc == 0 && r.device)
 		rc = parts_check(&s->verdict, &s->lab, s->hunt.config, &s->device_options, err);
 	r.judging = now_seconds() - begun;

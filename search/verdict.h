@@ -74,7 +74,7 @@ struct verdict { /* all zero is empty */
 	double default_faults, tuned_faults; /* pages of memory that each run maps in */
 	uint32_t instances, pairs, compiled; /* compiled: workers that compiled for themselves */
 	char sentence[900];
-	char compared[400]; /* on which inputs the numbers agree, and how closely; empty where none were compared */
+	char compared[800]; /* on which inputs the numbers agree, and how closely; empty where none were compared */
 	char advice[400]; /* what would help either program; mostly empty */
 };
 

@@ -298,6 +298,11 @@ struct space_ops {
 	 * changes nothing. NULL: nothing is taken back.
 	 */
 	bool (*plain)(struct space *s, const uint8_t *config, uint32_t site);
+	/*
+	 * The rule that a choice follows, counted from 1. If the numbers of an answer are refused, what follows one
+	 * rule is taken back, and then what follows another. NULL: choices follow no rules.
+	 */
+	uint32_t (*rule)(struct space *s, uint32_t site, uint8_t choice);
 	/* A choice in words, for people; may be NULL. */
 	void (*words)(struct space *s, uint32_t site, uint8_t choice, struct buf *out);
 	/* What a choice makes of the site's place, as a program in text, for people; may be NULL. */

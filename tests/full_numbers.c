@@ -70,7 +70,7 @@ static instruction *make(struct graph *g, struct ids *ids, const instruction *li
 /* Puts a product with a constant before operand 1 of an addition. */
 static bool shrink_term(struct graph *g, uint32_t v)
 {
-	Hlo__HloComputationProto *c = g->comp[g->entry].proto;
+	Hlo__HloComputationProto *c = g->comp[g->node[v].comp].proto;
 	instruction *in = g->node[v].proto, *factor, *all, *product, **list;
 	struct ids ids = ids_of(g->module);
 	Hlo__ShapeProto *scalar = arena_dup(&g->mem, in->shape, sizeof *scalar);
@@ -121,7 +121,7 @@ static bool harm(struct graph *g, uint32_t v, enum mistake kind)
 /* Is the instruction one that rewriting wrote? */
 static bool is_new(const struct graph *was, const struct graph *g, uint32_t v)
 {
-	return g->node[v].comp == g->entry && graph_find(was, g->node[v].proto->name) == NONE;
+	return g->comp[g->node[v].comp].role <= ROLE_CONTROL && graph_find(was, g->node[v].proto->name) == NONE;
 }
 
 /* Writes the program with a mistake at a place in the share `from` of 1 of the new instructions, or behind it. */
@@ -196,7 +196,8 @@ static void try_program(const char *path)
 		return;
 	}
 	config = MEM_NEW(s.space->n_sites + 1, uint8_t);
-	space_start_find(s.space, "promised")->fill(s.space, config);
+	for (uint32_t i = 0; i < s.space->n_sites; i++)
+		config[i] = (uint8_t)(s.space->site[i].choices - 1);
 	if (CHECK(s.space->n_sites > 0 && s.space->ops->apply(s.space, config, &right, &err) == 0) &&
 		CHECK(device_compile(device, COMPILE_DEFAULT, "hlo", s.original.data, s.original.len, 0, &own, &err) ==
 			0)) {

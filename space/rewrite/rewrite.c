@@ -63,6 +63,13 @@ static void words(struct space *s, uint32_t site, uint8_t choice, struct buf *ou
 		buf_adds(out, "as it is");
 }
 
+static uint32_t rule_number(struct space *s, uint32_t site, uint8_t choice)
+{
+	const struct offer *o = rewrite_offer(s, site, choice);
+
+	return o ? 1u + o->rule : 0;
+}
+
 /* Sets every site to the choice that promises most. Promises of rules priced by whole programs are not relied on. */
 static void fill_promised(struct space *s, uint8_t *config)
 {
@@ -87,9 +94,9 @@ static void release(struct space *s)
 	.kind = &rewrite_kind, .apply = rewrite_apply, .region = rewrite_region, .check = check, \
 	.context = space_context_alone, .touched = space_touched_sites, \
 	.undecided = "the program as it was handed in", .summary = summary, .starts = starts, \
-	.promise = promise, .words = words, .picture = rewrite_picture, .operators = rewrite_operators, \
-	.together = near_together, .scheme = rewrite_block, .alternative = rewrite_alternative, \
-	.release = release
+	.promise = promise, .rule = rule_number, .words = words, .picture = rewrite_picture, \
+	.operators = rewrite_operators, .together = near_together, .scheme = rewrite_block, \
+	.alternative = rewrite_alternative, .release = release
 
 static const struct space_ops rewrite_ops = {SHARED_OPS};
 /* ... where parameters are hoisted. */
