@@ -145,7 +145,7 @@ static int measure_region(struct cost *c, struct region *r, const struct precisi
 	struct delta *d, struct err *err)
 {
 	const struct cost_hooks *h = &c->o.hooks;
-	struct sides sides = {.module = {&r->a, &r->b}, .alike = r->alike};
+	struct sides sides = {.module = {&r->a, &r->b}, .alike = r->alike, .whole = r->whole};
 	struct timing t = {0};
 	double start = now_seconds(), took;
 	int rc = 0;

@@ -54,6 +54,7 @@ struct sides {
 	const uint8_t *config[2]; /* the choices that the compiler has to honour, or NULL */
 	bool own;		  /* is side 0 compiled with all of the compiler's own decisions? */
 	bool alike;		  /* are the numbers of both sides compared first? */
+	bool whole;		  /* whole programs, which are kept where they took long to compile (spare.h) */
 };
 /* The regions whose prices are the cost of a move (path.c); `out` is empty before. */
 int cost_regions(struct cost *c, const uint8_t *a, const uint8_t *b, struct regions *out, struct err *err);

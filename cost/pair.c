@@ -2,7 +2,9 @@
  * pair.c - programs put side by side: compiled, compared, timed, dropped.
  *
  * The sides are compiled in random order, because what is loaded first tends to run slower. If a helper compiled a side
- * of a region ahead (device_expect), it is loaded instead, as often as the measurement wants instances.
+ * of a region ahead (device_expect), it is loaded instead, as often as the measurement wants instances. A region of
+ * whole programs is measured three times if it is kept, and its first side is that of the next one; so what took long
+ * to compile is kept, unless helpers have it.
  *
  * A crash is tried once more, at once: a worker can also die of something else.
  */
@@ -103,7 +105,7 @@ static int compile_side(struct cost *c, const struct sides *s, unsigned i, uint3
 	const struct buf *module = s->module[i];
 	enum compile_how how = s->own && i == 0 ? COMPILE_DEFAULT : COMPILE_APPLIED;
 
-	if (s->config[i] || s->own)
+	if (s->config[i] || s->own || (s->whole && !device_has_helpers(c->device)))
 		return cost_compile_whole(c, how, module, s->config[i] ? WANT_OPTIMISED : 0, out, fate, err);
 	if (device_compile_planned(c->device, module->data, module->len, instances, out, err) < 0)
 		return -1;

@@ -46,7 +46,7 @@ static int whole_on_device(struct cost *c, const uint8_t *a, const uint8_t *b, c
 {
 	const struct cost_hooks *h = &c->o.hooks;
 	struct buf module[2] = {{0}, {0}};
-	struct sides sides = {{a ? &module[0] : c->o.original, &module[1]}, {a, b}, !a, false};
+	struct sides sides = {{a ? &module[0] : c->o.original, &module[1]}, {a, b}, !a, false, false};
 	int rc = a ? applied(c, a, &module[0], err) : 0;
 
 	if (rc == 0)

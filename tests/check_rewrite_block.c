@@ -6,6 +6,8 @@
 #include <string.h>
 #include "base/buf.h"
 #include "cost/own.h"
+#include "cost/spare.h"
+#include "device/ops.h"
 #include "search/hunt.h"
 #include "search/scorer.h"
 #include "space/rewrite/own.h"
@@ -169,6 +171,72 @@ static void whole_programs_are_confirmed_patiently(void)
 	CHECK(q.max_seconds == 0.3 && q.instances == 3 && q.target == 0.001);
 }
 
+/* A device on which everything takes long to compile, and what is rewritten is faster. */
+struct slow {
+	struct device d;
+	uint32_t compiled, loaded;
+};
+
+static int slow_compile(struct device *d, enum compile_how how, const char *format, const void *p, size_t n,
+	unsigned want, struct compiled *out, struct err *err)
+{
+	struct slow *s = (struct slow *)d;
+	bool loads = strcmp(format, FORMAT_EXECUTABLE) == 0;
+
+	(void)how, (void)err;
+	s->loaded += loads;
+	s->compiled += !loads;
+	out->handle = s->loaded + s->compiled;
+	out->seconds = loads ? 0.1 : SPARE_DEAR + 1;
+	if (want & WANT_SERIALISED)
+		buf_add(&out->serialised, p, n);
+	return 0;
+}
+
+static int slow_drop(struct device *d, uint32_t handle, struct err *err)
+{
+	(void)d, (void)handle, (void)err;
+	return 0;
+}
+
+static int slow_pair(struct device *d, uint32_t a, uint32_t b, const struct precision *p, struct timing *out,
+	struct err *err)
+{
+	(void)d, (void)a, (void)b, (void)p, (void)err;
+	*out = (struct timing){.delta = -1e-3, .delta_se = 1e-6, .seconds_a = 1e-2, .seconds_b = 9e-3, .pairs = 10};
+	return 0;
+}
+
+/* The price of a block, its confirmation and its credit compile each side once; the next one has one new side. */
+static void whole_programs_are_compiled_once(void)
+{
+	static const struct device_ops ops = {.compile = slow_compile, .drop = slow_drop, .pair = slow_pair};
+	struct space *s = open_space(PRODUCTS);
+	struct slow slow = {.d = {.ops = &ops}};
+	struct spares spares = {0};
+	struct cost_options o = {.spares = &spares, .part_seconds = -1};
+	struct precision p = {.target = 0.001, .max_seconds = 0.3, .instances = 3};
+	uint8_t none[PRODUCTS] = {0}, block[PRODUCTS], other[PRODUCTS];
+	struct err err = {0};
+	struct cost *c = cost_new(s, &slow.d, &o, &err);
+	struct delta d;
+
+	CHECK(s->ops->scheme(s, none, 0, block));
+	memcpy(other, block, sizeof other);
+	CHECK(c && cost_delta(c, none, block, &d, &err) == 0 && d.seconds < 0);
+	for (int i = 0; i < 2; i++)
+		CHECK(cost_confirm(c, none, block, &p, &d, &err) == 0 && d.seconds < 0);
+	CHECK_INT(slow.compiled, 2);
+	CHECK_INT(slow.loaded, 4);
+	other[0] = 0; /* five places are taken back: the base is known */
+	CHECK(cost_delta(c, other, none, &d, &err) == 0);
+	CHECK_INT(slow.compiled, 3);
+	CHECK_INT(slow.loaded, 5);
+	cost_free(c);
+	spares_release(&spares);
+	close_space(s);
+}
+
 int main(void)
 {
 	RUN(blocks_are_all_then_halves_then_quarters);
@@ -177,5 +245,6 @@ int main(void)
 	RUN(few_classes_make_no_block);
 	RUN(a_search_begins_with_blocks);
 	RUN(whole_programs_are_confirmed_patiently);
+	RUN(whole_programs_are_compiled_once);
 	return test_done();
 }
