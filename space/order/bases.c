@@ -2,6 +2,7 @@
  * bases.c - the orders of a configuration: its choices become shifts of steps in its base (list.h).
  */
 #include <string.h>
+#include "base/hash.h"
 #include "space/order/list.h"
 #include "space/order/own.h"
 
@@ -10,7 +11,9 @@ const double order_shift[ORDER_CHOICES] = {0, -0.02, 0.02, -0.1, 0.1, -0.3, 0.3,
 void order_forget(struct order *o)
 {
 	o->is_set = false;
-	memset(o->weighed, 0, sizeof o->weighed);
+	memset(o->config, 0, sizeof o->config);
+	memset(o->orders, 0, sizeof o->orders);
+	memset(o->made, 0, o->p.graph->n_comps * sizeof *o->made);
 }
 
 uint32_t order_base_site(const struct space *s)
@@ -38,10 +41,17 @@ uint32_t *const *order_base_orders(const struct space *s, enum order_base base)
 	return order_of(s)->base[base];
 }
 
-static void set_comp(struct space *s, const uint8_t *config, uint32_t comp, uint32_t *const *base)
+/* Makes the order of a computation, unless it has been made of the same choices. */
+static void set_comp(struct space *s, const uint8_t *config, uint32_t comp, enum order_base which)
 {
 	struct order *o = order_of(s);
 	const struct line *l = program_line(&o->p, comp);
+	uint32_t *const *base = o->base[which], first = o->first_site[comp], n = o->first_site[comp + 1] - first;
+	uint64_t made = hash64(config + first, n, which) | 1;
+
+	if (o->made[comp] == made)
+		return;
+	o->made[comp] = made;
 
 	for (uint32_t v = 0; v < l->n; v++) {
 		uint32_t site = s->site_of[s->graph->comp[comp].first + v];
@@ -50,17 +60,33 @@ static void set_comp(struct space *s, const uint8_t *config, uint32_t comp, uint
 	list_shifted(l, base[comp], o->shift, o->p.order[comp]);
 }
 
+/* Gives the program the orders of a configuration, but does not settle it. */
+static void make_orders(struct space *s, const uint8_t *config)
+{
+	enum order_base base = order_base_of(s, config);
+
+	for (uint32_t c = 0; c < s->graph->n_comps; c++)
+		if (program_line(&order_of(s)->p, c)->n)
+			set_comp(s, config, c, base);
+}
+
+static uint64_t hash_of_orders(struct order *o)
+{
+	uint64_t h = 0;
+
+	for (uint32_t c = 0; c < o->p.graph->n_comps; c++)
+		h = hash64(o->p.order[c], program_line(&o->p, c)->n * sizeof **o->p.order, h);
+	return h;
+}
+
 void order_set(struct space *s, const uint8_t *config)
 {
 	struct order *o = order_of(s);
 	uint64_t hash = config_hash(s, config);
-	uint32_t *const *base = o->base[order_base_of(s, config)];
 
 	if (o->is_set && o->set == hash)
 		return;
-	for (uint32_t c = 0; c < s->graph->n_comps; c++)
-		if (program_line(&o->p, c)->n)
-			set_comp(s, config, c, base);
+	make_orders(s, config);
 	program_settle(&o->p);
 	o->set = hash;
 	o->is_set = true;
@@ -75,15 +101,23 @@ const struct program *order_of_config(struct space *s, const uint8_t *config)
 uint64_t order_bytes(struct space *s, const uint8_t *config)
 {
 	struct order *o = order_of(s);
-	uint64_t hash = config_hash(s, config), at = hash % ORDER_WEIGHED;
+	uint64_t hash = config_hash(s, config), orders;
+	struct weighed *w = &o->config[hash % ORDER_WEIGHED], *as;
 
-	if (!o->weighed[at].known || o->weighed[at].set != hash) {
-		order_set(s, config);
-		o->weighed[at].set = hash;
-		o->weighed[at].bytes = program_bytes(&o->p);
-		o->weighed[at].known = true;
+	if (w->known && w->hash == hash)
+		return w->bytes;
+	if (!o->is_set || o->set != hash) {
+		make_orders(s, config);
+		o->is_set = false;
 	}
-	return o->weighed[at].bytes;
+	orders = hash_of_orders(o);
+	as = &o->orders[orders % ORDER_WEIGHED];
+	if (!as->known || as->hash != orders) {
+		order_set(s, config);
+		*as = (struct weighed){orders, program_bytes(&o->p), true};
+	}
+	*w = (struct weighed){hash, as->bytes, true};
+	return w->bytes;
 }
 
 struct program *order_program(struct space *s)

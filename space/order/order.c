@@ -190,6 +190,11 @@ static void find_sites(struct space *s)
 			class[s->site_of[v]] = v; /* no two sites are tied, because their places in the order differ */
 		}
 	o->base_site = s->site_of[root];
+	for (uint32_t c = 0, i = 0; c <= g->n_comps; c++) {
+		while (i < s->n_sites && (c == g->n_comps || s->site[i].node < g->comp[c].first))
+			i++;
+		o->first_site[c] = i;
+	}
 	space_tie(s, class);
 	mem_free(class);
 }
@@ -254,6 +259,8 @@ static int order_open(struct space *s, const char *backend, struct err *err)
 	for (uint32_t c = 0; c < s->graph->n_comps; c++)
 		most = program_line(&o->p, c)->n > most ? program_line(&o->p, c)->n : most;
 	o->shift = ARENA_NEW(&s->mem, most, double);
+	o->made = ARENA_NEW(&s->mem, s->graph->n_comps, uint64_t);
+	o->first_site = ARENA_NEW(&s->mem, s->graph->n_comps + 1, uint32_t);
 	o->fact = ARENA_NEW(&s->mem, s->graph->n_nodes, struct fact);
 	set_bases(s);
 	find_sites(s);

@@ -42,12 +42,18 @@ struct order {
 	uint32_t base_site;
 	double *shift;
 	struct fact *fact;
-	uint64_t set;	/* if `is_set`: hash of the configuration whose orders the program has */
+	uint32_t *first_site; /* per computation: the first site that is in it or comes later; and one more */
+	uint64_t *made;	/* per computation: hash of the base and choices that its order was made of; 0: not known */
+	uint64_t set;	/* if `is_set`: hash of the configuration whose orders the program has, settled */
 	bool is_set;
-	struct { /* costs of configurations that were weighed lately, by the last bits of their hash */
-		uint64_t set, bytes;
+	/*
+	 * Bytes of what was weighed lately, by the last bits of a hash: of configurations, and of orders. Different
+	 * configurations often give the same orders.
+	 */
+	struct weighed {
+		uint64_t hash, bytes;
 		bool known;
-	} weighed[ORDER_WEIGHED];
+	} config[ORDER_WEIGHED], orders[ORDER_WEIGHED];
 };
 /* The orders may have changed, or what a configuration means: forgets which one is set, and all costs. */
 void order_forget(struct order *o);
