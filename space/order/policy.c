@@ -4,6 +4,9 @@
  * The steps that can run wait in the order in which they came to wait. If more than SEEN of them wait, only some are
  * looked at: most of those that came last, and a few of those that have waited longest. So a step costs the same in a
  * program of any size.
+ *
+ * Nearly all of the time went into logarithms and hyperbolic tangents, so both are approximated (to a millionth and to
+ * a ten-thousandth, which no score notices), those of whole numbers are looked up, and nothing is computed of zero.
  */
 #include "space/order/policy.h"
 
@@ -22,6 +25,8 @@ const double policy_learnt[POLICY_WEIGHTS] = {
 struct policy {
 	const struct line *l;
 	double unit;	  /* the mean bytes of values that weigh something */
+	double *log;	  /* of one more than each number from 0 to the number of steps */
+	double *makes;	  /* per step: the bytes that it makes */
 	double *height;	  /* per step: on the longest way to an end, as a share */
 	uint32_t *deep, *base; /* per step: its place in a depth-first order, and in the base order */
 	uint32_t *missing;	/* per step: predecessors that have not run */
@@ -69,6 +74,10 @@ struct policy *policy_new(const struct line *l, const uint32_t *base)
 		weighty += l->value[i].bytes > 0;
 	}
 	k->unit = weighty ? k->unit / weighty : 1;
+	k->log = MEM_NEW((size_t)l->n + 1, double);
+	for (uint32_t i = 0; i <= l->n; i++)
+		k->log[i] = log1p(i);
+	k->makes = MEM_NEW(l->n, double);
 	list_depth_first(l, order);
 	k->deep = places(l, order);
 	k->base = places(l, base);
@@ -81,6 +90,8 @@ void policy_free(struct policy *k)
 {
 	if (!k)
 		return;
+	mem_free(k->log);
+	mem_free(k->makes);
 	mem_free(k->height);
 	mem_free(k->deep);
 	mem_free(k->base);
@@ -92,12 +103,38 @@ void policy_free(struct policy *k)
 	mem_free(k);
 }
 
+/* The natural logarithm of a number above 0: that of the power of two below it, and a series for the rest. */
+static double quick_log(double x)
+{
+	uint64_t bits;
+	double t, u;
+	int power;
+
+	memcpy(&bits, &x, sizeof bits);
+	power = (int)(bits >> 52) - 1023;
+	bits = (bits & 0xfffffffffffff) | UINT64_C(1023) << 52;
+	memcpy(&x, &bits, sizeof x);
+	t = (x - 1) / (x + 1);
+	u = t * t;
+	return power * M_LN2 + 2 * t * (1 + u * (1.0 / 3 + u * (1.0 / 5 + u * (1.0 / 7 + u / 9))));
+}
+
+/* A quotient of polynomials that is near the hyperbolic tangent up to 5, where both are nearly 1. */
+static double quick_tanh(double x)
+{
+	double u = x * x;
+
+	if (u > 25)
+		return x < 0 ? -1 : 1;
+	return x * (135135 + u * (17325 + u * (378 + u))) / (135135 + u * (62370 + u * (3150 + u * 28)));
+}
+
 /* Bytes on a log scale, with their sign. */
 static double scaled(const struct policy *k, double bytes)
 {
-	double x = log1p(fabs(bytes) / k->unit);
-
-	return bytes < 0 ? -x : x;
+	if (bytes > 0)
+		return quick_log(1 + bytes / k->unit);
+	return bytes < 0 ? -quick_log(1 - bytes / k->unit) : 0;
 }
 
 /* Bytes of values that a step reads and that no other step will read after it. */
@@ -109,15 +146,6 @@ static double freed(const struct policy *k, uint32_t step)
 	for (uint32_t i = l->reads.first[step]; i < l->reads.first[step + 1]; i++)
 		if (k->left[l->reads.item[i]] == 1)
 			bytes += (double)l->value[l->reads.item[i]].bytes;
-	return bytes;
-}
-
-static double made(const struct line *l, uint32_t step)
-{
-	double bytes = 0;
-
-	for (uint32_t i = l->makes.first[step]; i < l->makes.first[step + 1]; i++)
-		bytes += (double)l->value[l->makes.item[i]].bytes;
 	return bytes;
 }
 
@@ -185,20 +213,20 @@ static void see_after(const struct policy *k, uint32_t v, double *f)
 		most = fmax(most, held(k, u));
 		if (k->missing[u] > 1)
 			continue;
-		adds = made(l, u) - freed(k, u);
+		adds = k->makes[u] - freed(k, u);
 		best = readied++ == 0 || adds < best ? adds : best;
 	}
-	f[POLICY_READIES] = log1p(readied);
+	f[POLICY_READIES] = k->log[readied];
 	f[POLICY_NEXT] = scaled(k, best);
 	f[POLICY_MISSES] = misses;
 	f[POLICY_HELD] = scaled(k, most);
-	f[POLICY_READERS] = log1p(n);
+	f[POLICY_READERS] = k->log[n];
 }
 
 static void see(const struct policy *k, uint32_t v, double *f)
 {
 	const struct line *l = k->l;
-	double makes = made(l, v), frees = freed(k, v), n = l->n;
+	double makes = k->makes[v], frees = freed(k, v), n = l->n;
 	double then = (double)k->alive + makes + (double)l->inside[v] - saved(k, v);
 
 	f[POLICY_GROWS] = scaled(k, makes - frees);
@@ -206,7 +234,7 @@ static void see(const struct policy *k, uint32_t v, double *f)
 	f[POLICY_FREES] = scaled(k, frees);
 	f[POLICY_OVER] = then > (double)k->peak ? scaled(k, then - (double)k->peak) : 0;
 	f[POLICY_LATELY] = 1.0 / (1 + k->now - k->last[v]);
-	f[POLICY_WAITS] = log1p(k->now - k->since[v]) / log1p(n);
+	f[POLICY_WAITS] = k->log[k->now - k->since[v]] / k->log[l->n];
 	f[POLICY_DEPTH_FIRST] = ((double)k->deep[v] - k->now) / n;
 	f[POLICY_BASE] = ((double)k->base[v] - k->now) / n;
 	f[POLICY_HEIGHT] = k->height[v];
@@ -226,7 +254,7 @@ static double score(const double *w, const double *f)
 		for (int i = 0; i < POLICY_FACTS; i++)
 			x += w[i] * f[i];
 		if (w[POLICY_FACTS] < 0 || w[POLICY_FACTS] > 0)
-			sum += w[POLICY_FACTS] * tanh(x);
+			sum += w[POLICY_FACTS] * quick_tanh(x);
 	}
 	return sum;
 }
@@ -243,7 +271,7 @@ static uint32_t choose(const struct policy *k, const double *weight, double heat
 		see(k, k->wait[at], f);
 		s = score(weight, f);
 		if (heat > 0)
-			s -= heat * log(-log(rng_unit(r) + 1e-12) + 1e-12);
+			s -= heat * quick_log(fmax(-quick_log(rng_unit(r) + 1e-12), 1e-12));
 		if (s > most) {
 			most = s;
 			best = at;
@@ -256,7 +284,7 @@ static uint32_t choose(const struct policy *k, const double *weight, double heat
 static void advance(struct policy *k, uint32_t v)
 {
 	const struct line *l = k->l;
-	double then = (double)k->alive + made(l, v) + (double)l->inside[v] - saved(k, v);
+	double then = (double)k->alive + k->makes[v] + (double)l->inside[v] - saved(k, v);
 
 	k->peak = then > (double)k->peak ? (uint64_t)then : k->peak;
 	k->since[v] = UINT32_MAX;
@@ -286,8 +314,11 @@ static void begin(struct policy *k, uint32_t *order)
 	k->alive = k->peak = 0;
 	memset(k->last, 0, l->n * sizeof *k->last);
 	memset(k->since, 0, l->n * sizeof *k->since);
-	for (uint32_t i = 0; i < l->n_values; i++)
+	memset(k->makes, 0, l->n * sizeof *k->makes);
+	for (uint32_t i = 0; i < l->n_values; i++) {
 		k->left[i] = l->readers.first[i + 1] - l->readers.first[i];
+		k->makes[l->value[i].maker] += (double)l->value[i].bytes;
+	}
 	for (uint32_t v = 0; v < l->n; v++) {
 		k->missing[v] = l->before.first[v + 1] - l->before.first[v];
 		if (k->missing[v] == 0 && !l->pinned[v])
