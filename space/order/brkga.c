@@ -13,8 +13,7 @@
 #include "space/order/list.h"
 #include "space/order/trial.h"
 
-#define WHOLE 0.5     /* the share of these that are orders drawn as a whole; the others' keys come one by one */
-#define FORESEEN 0.75 /* the share of mutants that are drawn from the prior */
+#define FORESEEN 0.9 /* the share of mutants that are drawn from the prior */
 
 struct member {
 	double *key;
@@ -46,15 +45,13 @@ static void draw(struct brkga *b, struct member *m)
 {
 	bool foreseen = b->prior && rng_unit(b->t->rng) < FORESEEN;
 
-	if (foreseen && rng_unit(b->t->rng) < WHOLE) {
-		b->prior->draw(b->prior, b->t, m->key);
-		judge(b, m);
-		return;
-	}
-	for (uint32_t i = 0; i < b->n; i++)
-		m->key[i] = foreseen ? b->prior->mean[i] + b->prior->spread[i] * rng_normal(b->t->rng)
-			: rng_unit(b->t->rng);
+	if (foreseen)
+		b->prior->draw(b->prior->with, b->t, m->key);
+	for (uint32_t i = 0; i < b->n && !foreseen; i++)
+		m->key[i] = rng_unit(b->t->rng);
 	judge(b, m);
+	if (foreseen)
+		b->prior->told(b->prior->with, m->bytes);
 }
 
 static void cross(struct brkga *b, struct member *m)

@@ -5,10 +5,10 @@
  * because programs differ. Each that is better gives its weights to those after it. Annealing then goes on from the
  * best order (tune.h). If laying out the heap takes long, there is time for few orders, and annealing gets all of it.
  *
- * regal: brkga with mutants from distributions that the learnt scheduler gives. Half of them are orders that it draws,
- * with weights that stray. The keys of the others come from a normal distribution for each step, with the mean and the
- * deviation of the step's places in such orders. (All from normal distributions, as in the paper, found 0.8% less in
- * 5,000 evaluations: keys drawn one by one lose what goes together.)
+ * regal: brkga whose mutants are orders that the learnt scheduler draws. Their weights stray from the best so far, too,
+ * so they come from a distribution that is the program's own. (Keys drawn one by one from a normal distribution for
+ * each step, with mean and deviation of its places in such orders, as in the paper, lose what goes together: with half
+ * of the mutants so, and all weights straying from the learnt ones, regal's orders need more.)
  */
 #include <math.h>
 #include <string.h>
@@ -18,14 +18,13 @@
 #include "space/order/policy.h"
 #include "space/order/trial.h"
 
-#define DRAWS 0.15	/* of a search by guided: the share for drawing orders ... */
-#define DRAWS_MOST 2000 /* ... and the most orders */
+#define DRAWS_TIME 0.15	/* of a search by guided: the share of its time for drawing orders, ... */
+#define DRAWS 0.4	/* ... or of its orders, of which one by annealing takes much less time; ... */
+#define DRAWS_MOST 2000 /* ... and the most that are drawn */
 #define STRAY 0.3	/* how far weights stray, as a share of their own size, and ... */
 #define STRAY_LEAST 0.1 /* ... besides */
 #define CALM 0.3	/* how hot half of the orders are drawn */
 #define PLAIN 8		/* orders drawn with the learnt weights as they are */
-#define SAMPLES 24	/* orders by which regal gets its distributions */
-#define LEAST_SPREAD 0.01 /* no deviation is below this share of a computation */
 
 static struct policy **open_policies(struct program *p)
 {
@@ -57,9 +56,10 @@ static uint64_t draw(struct trial *t, struct policy **k, const double *weight, d
 static bool more_draws(struct trial *t)
 {
 	const struct tune_options *o = t->o;
-	double share = o->moves ? (double)t->out->moves / (double)o->moves : (now_seconds() - t->began) / o->seconds;
+	bool more = o->moves ? (double)t->out->moves < DRAWS * (double)o->moves
+		: now_seconds() - t->began < DRAWS_TIME * o->seconds;
 
-	return trial_more(t) && share < DRAWS && t->out->moves < DRAWS_MOST;
+	return trial_more(t) && more && t->out->moves < DRAWS_MOST;
 }
 
 static void stray(double *weight, const double *from, struct rng *r)
@@ -115,57 +115,44 @@ void guided_run(struct program *p, const struct tune_options *o, struct rng *r, 
 	out->seconds = now_seconds() - began;
 }
 
-/* Draws orders of all computations, with weights that stray from what was learnt, and gives the places of the steps. */
-static void draw_places(const struct prior *prior, struct trial *t, double *key)
-{
-	struct program *p = t->p;
-	struct policy **k = prior->with;
-	double weight[POLICY_WEIGHTS];
+struct foresight { /* where regal's mutants come from */
+	struct policy **policy;
+	double best[POLICY_WEIGHTS], last[POLICY_WEIGHTS];
+	uint64_t bytes; /* that the best orders drawn so far need */
+};
 
-	stray(weight, policy_learnt, t->rng);
+/* Draws orders of all computations, with weights that stray from the best so far, and gives the places of the steps. */
+static void draw_places(void *with, struct trial *t, double *key)
+{
+	struct foresight *f = with;
+	struct program *p = t->p;
+
+	stray(f->last, f->best, t->rng);
 	for (uint32_t c = 0; c < p->graph->n_comps; key += program_line(p, c)->n, c++) {
 		uint32_t n = program_line(p, c)->n;
-		if (k[c])
-			policy_draw(k[c], weight, rng_unit(t->rng) < 0.5 ? CALM : 1, t->rng, p->order[c]);
+		if (f->policy[c])
+			policy_draw(f->policy[c], f->last, rng_unit(t->rng) < 0.5 ? CALM : 1, t->rng, p->order[c]);
 		for (uint32_t i = 0; i < n; i++)
 			key[p->order[c][i]] = (double)i / n;
 	}
 }
 
-/* Sets mean and deviation of each step's place, from orders drawn by the learnt scheduler. */
-static void find_prior(struct trial *t, struct policy **k, struct prior *prior)
+static void keep_weights(void *with, uint64_t bytes)
 {
-	struct program *p = t->p;
-	uint32_t all = 0, n = 0;
+	struct foresight *f = with;
 
-	for (uint32_t c = 0; c < p->graph->n_comps; c++)
-		all += program_line(p, c)->n;
-	*prior = (struct prior){MEM_NEW(all, double), MEM_NEW(all, double), draw_places, k};
-	for (; n < SAMPLES && (n == 0 || trial_more(t)); n++) {
-		double *mean = prior->mean, *square = prior->spread;
-		draw(t, k, policy_learnt, n == 0 ? 0 : 1);
-		for (uint32_t c = 0; c < p->graph->n_comps; mean += program_line(p, c)->n,
-			square += program_line(p, c)->n, c++)
-			for (uint32_t i = 0; i < program_line(p, c)->n; i++) {
-				double x = (double)i / program_line(p, c)->n;
-				mean[p->order[c][i]] += x;
-				square[p->order[c][i]] += x * x;
-			}
-	}
-	for (uint32_t i = 0; i < all; i++) {
-		prior->mean[i] /= n;
-		prior->spread[i] = sqrt(fmax(prior->spread[i] / n - prior->mean[i] * prior->mean[i], 0)) + LEAST_SPREAD;
-	}
+	if (bytes > f->bytes)
+		return;
+	f->bytes = bytes;
+	memcpy(f->best, f->last, sizeof f->best);
 }
 
 void regal_run(struct trial *t)
 {
-	struct policy **k = open_policies(t->p);
-	struct prior prior;
+	struct foresight f = {.policy = open_policies(t->p), .bytes = UINT64_MAX};
+	struct prior prior = {draw_places, keep_weights, &f};
 
-	find_prior(t, k, &prior);
+	memcpy(f.best, policy_learnt, sizeof f.best);
 	brkga_with(t, &(struct brkga_options)BRKGA_DEFAULTS, &prior);
-	mem_free(prior.mean);
-	mem_free(prior.spread);
-	close_policies(k, t->p);
+	close_policies(f.policy, t->p);
 }

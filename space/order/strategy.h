@@ -4,7 +4,7 @@
  *
  *	guided	draws orders with a learnt list scheduler (policy.h), then anneals from the best; the default
  *	anneal	annealing with moves aimed at the peak (tune.h)
- *	regal	brkga with mutants from distributions that the learnt scheduler gives (guided.c)
+ *	regal	brkga with mutants that the learnt scheduler draws (guided.c)
  *	brkga	a biased random-key genetic algorithm (brkga.c), as in "REGAL: Transfer Learning For Fast Optimization
  *		of Computation Graphs"
  *	sweep	local search: shifts one step after another by each of a few distances, and keeps the best place

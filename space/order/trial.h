@@ -37,9 +37,9 @@ struct brkga_options {
 };
 #define BRKGA_DEFAULTS {.members = 100, .elite = 20, .mutants = 15, .bias = 0.7}
 struct prior {
-	double *mean, *spread; /* per step of each line, line by line: where it should run, as a share of its line */
-	/* draws orders of the whole program, from the distributions' own source; `key` gets their places likewise */
-	void (*draw)(const struct prior *prior, struct trial *t, double *key);
+	/* draws orders of the whole program; `key` gets the steps' places, line by line, as shares of their line */
+	void (*draw)(void *with, struct trial *t, double *key);
+	void (*told)(void *with, uint64_t bytes); /* what the program needs in the orders that were drawn last */
 	void *with;
 };
 /* Runs brkga, with mutants drawn from the prior if there is one. */
