@@ -6,6 +6,7 @@
 #include "graph/graph.h"
 #include "hlo/pack.h"
 #include "hlo/stopper.h"
+#include "ready/user_program.h"
 #include "space/order/anneal.h"
 #include "space/order/holders.h"
 #include "space/order/exact.h"
@@ -235,6 +236,58 @@ static void depth_first_needs_one_chain(void)
 	holders_release(&h);
 	space_free(s);
 	graph_release(&g);
+}
+
+/* What a configuration needs, and its live bytes, asked of a space that has seen no other. */
+static uint64_t asked_anew(const struct graph *g, const uint8_t *config, uint64_t *peak)
+{
+	struct err err = {0};
+	struct space *s = space_open("order", "sim", g, NULL, 0, &err);
+	uint64_t bytes = order_bytes(s, config);
+
+	*peak = order_of_config(s, config)->peak[g->entry];
+	space_free(s);
+	return bytes;
+}
+
+/* Bytes are kept, and orders made only where choices changed: what was asked before must not matter. */
+static void what_was_asked_before_does_not_matter(void)
+{
+	static const char *const path[] = {"examples/graphs/tiny/scan.pb.zst", "examples/graphs/tiny/attention.pb.zst"};
+	struct rng r;
+
+	rng_seed(&r, 12);
+	for (size_t k = 0; k < sizeof path / sizeof *path; k++) {
+		struct user_program u;
+		struct err err = {0};
+		struct space *s = NULL;
+		uint8_t config[200] = {0};
+		uint64_t peak;
+		if (!CHECK(user_program_fetch(&u, path[k], NULL, &err) == 0) ||
+			!CHECK((s = space_open("order", "sim", &u.graph, NULL, 0, &err)) && s->n_sites < 200)) {
+			printf("\t%s: %s\n", path[k], err.text);
+			return;
+		}
+		for (int i = 0; i < 60; i++) {
+			uint32_t site = (uint32_t)rng_below(&r, s->n_sites);
+			/* a found order would have to be found in the other space as well */
+			uint8_t n = site == order_base_site(s) ? ORDER_FOUND : s->site[site].choices;
+			if (i % 7 == 3) { /* somebody changes the orders */
+				struct program *p = order_program(s);
+				program_copy_orders(p, p->order, order_base_orders(s, ORDER_DEPTH_FIRST));
+				program_settle(p);
+			}
+			for (uint8_t c = 0; c < n; c++) {
+				config[site] = c;
+				CHECK_INT(order_bytes(s, config), asked_anew(&u.graph, config, &peak));
+			}
+			config[site] = (uint8_t)rng_below(&r, n);
+			asked_anew(&u.graph, config, &peak);
+			CHECK_INT(order_of_config(s, config)->peak[u.graph.entry], peak);
+		}
+		space_free(s);
+		user_program_release(&u);
+	}
 }
 
 /* Orders the program so that all large values come first. */
@@ -473,6 +526,7 @@ int main(void)
 	RUN(annealing_finds_the_best_of_all);
 	RUN(the_exact_best_is_the_best_of_all);
 	RUN(depth_first_needs_one_chain);
+	RUN(what_was_asked_before_does_not_matter);
 	RUN(tuning_is_never_worse);
 	RUN(every_strategy_finds_the_chains);
 	RUN(what_is_written_reads_back);
