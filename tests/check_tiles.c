@@ -7,6 +7,7 @@
  */
 #include <string.h>
 #include "space/fusion/fusion.h"
+#include "space/fusion/own.h"
 #include "tests/test.h"
 
 #define MAXIMUM \
@@ -249,8 +250,55 @@ static void constants_go_inside(void)
 	CHECK_INT(fusions_of_none("cpu"), 0);
 }
 
+/* A store names the backend with its target, and the space is the same. */
+static void a_target_has_its_backend_s_rules(void)
+{
+	static const char *const named[][2] = {{"cuda", "cuda:h100"}, {"tpu", "tpu:v5e:2x2"}, {"cpu", "cpu:any"}};
+
+	for (size_t i = 0; i < sizeof named / sizeof *named; i++)
+		CHECK(fusion_rules_of(named[i][0]) == fusion_rules_of(named[i][1]));
+	CHECK(fusion_rules_of("cuda") != fusion_rules_of("cpu") && fusion_rules_of("tpu") != fusion_rules_of("cpu"));
+	CHECK(fusion_rules_of("cudas:h100") == fusion_rules_of("cpu"));
+}
+
+/* On a TPU a region copies each matrix that it is given, from a layout that is not the one it reads. */
+static void inputs_are_copied_on_tpu(void)
+{
+	static const char *const backends[] = {"tpu", "cuda"};
+
+	for (int i = 0; i < 2; i++) {
+		struct graph g = {0}, one = {0};
+		struct space *s = open_for(&g, product_before, sizeof product_before - 1, backends[i]);
+		struct regions r = {0};
+		struct err err = {{0}};
+		uint8_t *a = MEM_NEW(s->n_sites + 1, uint8_t), *b = MEM_NEW(s->n_sites + 1, uint8_t);
+		uint32_t copies = 0, others = 0;
+		b[s->site_of[graph_find(&g, "e")]] = 1;
+		CHECK(s->ops->region(s, a, b, &r, &err) == 0);
+		if (CHECK_INT(r.n, 1) && CHECK(graph_parse(&one, r.v[0].b.data, r.v[0].b.len, "region", &err) == 0))
+			for (uint32_t v = 0; v < one.n_nodes; v++) {
+				const struct node *n = &one.node[v];
+				if (n->opcode != OP_COPY)
+					continue;
+				copies++;
+				others += one.node[node_operands(&one, v)[0]].proto->shape->layout->minor_to_major[0] !=
+					  n->proto->shape->layout->minor_to_major[0];
+			}
+		CHECK_INT(copies, i == 0 ? 2 : 0);
+		CHECK_INT(others, copies);
+		graph_release(&one);
+		regions_release(&r);
+		space_free(s);
+		graph_release(&g);
+		mem_free(a);
+		mem_free(b);
+	}
+}
+
 int main(void)
 {
+	RUN(a_target_has_its_backend_s_rules);
+	RUN(inputs_are_copied_on_tpu);
 	RUN(several_results_are_taken_over);
 	RUN(what_our_rules_forbid_is_taken_over_on_tpu);
 	RUN(constants_go_inside);

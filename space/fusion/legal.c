@@ -25,7 +25,7 @@
 #define TILE 16 /* the fewest rows and columns of a tile */
 #define MANY 16 /* elements that a reduction folds into one; fewer are cheap to fold again */
 
-enum { DOTS = 1, LIGHT = 2, ONCE = 4, KEEPS = 8 };
+enum { DOTS = 1, LIGHT = 2, ONCE = 4, KEEPS = 8, COPIES = 16 };
 
 struct fusible {
 	uint8_t cpu, cuda, tpu; /* the columns of the table */
@@ -38,14 +38,17 @@ static const struct fusible fusible[OP_COUNT + 1] = {
 static const struct fusion_rules rules[] = {
 #define FUSION_RULES(backend, column, traits) \
 	{backend, offsetof(struct fusible, column), ((traits) & DOTS) != 0, ((traits) & LIGHT) != 0, \
-		((traits) & ONCE) != 0, ((traits) & KEEPS) != 0},
+		((traits) & ONCE) != 0, ((traits) & KEEPS) != 0, ((traits) & COPIES) != 0},
 #include "schemas/fusible.def"
 };
 
+/* A store names a backend with its target ("cuda:h100"). */
 const struct fusion_rules *fusion_rules_of(const char *backend)
 {
+	size_t n = strcspn(backend, ":");
+
 	for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-		if (strcmp(rules[i].backend, backend) == 0)
+		if (strlen(rules[i].backend) == n && memcmp(rules[i].backend, backend, n) == 0)
 			return &rules[i];
 	return &rules[0];
 }

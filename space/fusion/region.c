@@ -168,22 +168,63 @@ static Hlo__HloInstructionProto *emit_again(struct emitter *em, uint32_t v, int6
 	return in;
 }
 
+static Hlo__HloInstructionProto *emit_in_layout(struct emitter *em, uint32_t v, int64_t from, int64_t id)
+{
+	Hlo__HloInstructionProto *in = emit_op(em, "copy", em->s->graph->node[v].proto->shape, id);
+
+	in->n_operand_ids = 1;
+	in->operand_ids = ARENA_NEW(&em->mem, 1, int64_t);
+	in->operand_ids[0] = from;
+	return in;
+}
+
+/*
+ * XLA:TPU lays out the parameters of a program as it likes, whatever it is told, and what reads them then does not fit.
+ * So they are copied into the layout that is read. A copy from the same layout would be dropped before that, so the
+ * parameter states another. What it states does not count.
+ */
+static Hlo__ShapeProto *in_other_layout(struct emitter *em, const Hlo__ShapeProto *shape)
+{
+	Hlo__ShapeProto *out = arena_dup(&em->mem, shape, sizeof *out);
+	size_t n = shape->layout->n_minor_to_major;
+
+	out->layout = arena_alloc(&em->mem, sizeof *out->layout);
+	hlo__layout__init(out->layout);
+	out->layout->minor_to_major = arena_alloc(&em->mem, n * sizeof *out->layout->minor_to_major);
+	out->layout->n_minor_to_major = n;
+	for (size_t i = 0; i < n; i++)
+		out->layout->minor_to_major[i] = shape->layout->minor_to_major[n - 1 - i];
+	return out;
+}
+
+/* Is there more than one layout of the value? */
+static bool has_layouts(const struct graph *g, uint32_t v)
+{
+	const Hlo__ShapeProto *shape = g->node[v].proto->shape;
+
+	return shape->layout && shape->layout->n_minor_to_major > 1;
+}
+
 static void emit_inputs(struct emitter *em, struct instrs *l, const struct inputs *in)
 {
 	struct node_map *value = &fusion_of(em->s)->value;
+	bool copies = fusion_of(em->s)->rules->copies;
 
 	for (size_t i = 0; i < in->v.n; i++) {
 		node_map_set(value, in->v.v[i], (uint32_t)l->n + 1);
-		instrs_add(em, l,
-			emit_parameter(em, em->s->graph->node[in->v.v[i]].proto->shape, (uint32_t)i,
-				emit_value_id(em, in->v.v[i])));
+		Hlo__ShapeProto *shape = em->s->graph->node[in->v.v[i]].proto->shape;
+		if (copies && has_layouts(em->s->graph, in->v.v[i]))
+			shape = in_other_layout(em, shape);
+		instrs_add(em, l, emit_parameter(em, shape, (uint32_t)i, emit_value_id(em, in->v.v[i])));
 	}
 	for (size_t i = 0; i < in->v.n; i++) {
 		int64_t from = emit_value_id(em, in->v.v[i]);
-		if (!in->own[i])
+		bool copied = copies && has_layouts(em->s->graph, in->v.v[i]);
+		if (!in->own[i] && !copied)
 			continue;
 		node_map_set(value, in->v.v[i], (uint32_t)l->n + 1);
-		instrs_add(em, l, emit_again(em, in->v.v[i], from, emit_value_id(em, in->v.v[i])));
+		instrs_add(em, l, (copied ? emit_in_layout : emit_again)(em, in->v.v[i], from,
+			emit_value_id(em, in->v.v[i])));
 	}
 }
 
