@@ -6,7 +6,8 @@
  *
  * For each program it prints these lines:
  *
- *	model	our bytes against the compiler's, for its default order, our depth-first order, and its other ways
+ *	model	our bytes against the compiler's, for its default order, our depth-first order, and its other ways; and
+ *		what its own program needs, in which nothing is forced
  *	random	of N random configurations: how many the compiler ran exactly as asked, how far the model is off, and in
  *		which share of pairs it ranks two orders as the compiler does
  *	bits	of the first N of these: how many compute the very same bits as the default, on all kinds of input
@@ -167,6 +168,21 @@ static int try_depth_first(struct device *d, struct space *s, uint8_t *config, s
 	return 0;
 }
 
+/* Says what the compiler's own program needs, and how far from that the same order is, if it is forced. */
+static int say_own(struct device *d, const struct buf *original, uint64_t forced, struct err *err)
+{
+	struct arranged a;
+	uint64_t own = 0;
+	int rc = device_arrange(d, COMPILE_DEFAULT, NULL, original->data, original->len, &a, err);
+
+	if (rc == 0 && a.outcome == OUTCOME_OK)
+		rc = order_figure(a.proto.data, a.proto.len, &own, err);
+	if (rc == 0)
+		printf("; own %llu, so forced is %+.2f%%\n", (unsigned long long)own, percent(forced, own));
+	arranged_release(&a);
+	return rc;
+}
+
 static int try_program(const char *path, struct device *d, const struct settings *set, struct err *err)
 {
 	struct subject s = {0};
@@ -206,7 +222,7 @@ static int try_program(const char *path, struct device *d, const struct settings
 		order_base_set(s.space, config, way < best ? ORDER_DEPTH_FIRST : ORDER_COMPILER);
 		best = way < best ? way : best;
 	}
-	printf("\n");
+	rc = rc == 0 ? say_own(d, &s.original, dflt, err) : rc;
 	if (rc == 0 && set->configs)
 		rc = try_random(d, s.space, set, &r, err);
 	if (rc == 0 && set->bits)

@@ -223,7 +223,8 @@ static void a_product_costs_the_same_in_a_kernel(void)
 {
 	static const char *const texts[] = {TIMES_ITSELF,
 		HEAD "f { p = f32[4096,4096] parameter(0) ROOT d = f32[4096,4096] " DOT("p") " }\n"
-		"ENTRY main { x = f32[4096,4096] parameter(0) ROOT y = f32[4096,4096] fusion(x), kind=kOutput, calls=f }\n"};
+		"ENTRY main { x = f32[4096,4096] parameter(0) "
+		"ROOT y = f32[4096,4096] fusion(x), kind=kOutput, calls=f }\n"};
 
 	for (int i = 0; i < 2; i++) {
 		struct graph g = {0};
