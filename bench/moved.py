@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Scores models on measurements of another version of the compiler than the one that they were learnt from.
+"""Scores models on measurements of another compiler, or another version of it, than that which they were learnt from.
 
-    bench/moved.py [--seeds N] [--bin DIR] OLD.sqlite NEW.sqlite
+    bench/moved.py [--seeds N] [--limit N] [--names A,B] [--bin DIR] OLD.sqlite NEW.sqlite
 
-Both stores have measurements of one backend, by two of its versions. Each program of NEW is left out in turn, and
+The stores have measurements by two versions of a backend, or by two backends. Each program of NEW is left out in turn, and
 models that never saw it are scored on its decisions in NEW: one learnt from OLD, and one learnt from NEW. The table has
 the mean of each metric over programs and seeds, with a 95% interval over the programs. A program that is in NEW alone
 was never seen by any model of OLD.
@@ -28,13 +28,15 @@ def options():
     p.add_argument("old", type=pathlib.Path)
     p.add_argument("new", type=pathlib.Path)
     p.add_argument("--seeds", type=int, default=3)
+    p.add_argument("--limit", type=int, default=0, help="the most samples of a program; 0: all")
+    p.add_argument("--names", default="the old version,the new version", help="what the table calls the two")
     p.add_argument("--bin", type=pathlib.Path, default=ROOT / "bin")
     return p.parse_args()
 
 
 def learn(o, store, *how):
     """Scores by program: gain@10% (None where there is nothing to gain), recall@10%, Spearman."""
-    done = subprocess.run([str(x) for x in (o.bin / "learn", "--quiet", "--json", "--db", store, *how)],
+    done = subprocess.run([str(x) for x in (o.bin / "learn", "--quiet", "--json", "--limit", o.limit, "--db", store, *how)],
                           capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"moved: learn {' '.join(map(str, how))}: {done.stderr.strip()[-600:]}")
@@ -46,11 +48,11 @@ def moved(o, seed, scratch):
     """For each program of NEW, its scores by a model that is learnt from OLD without it; and the programs of both."""
     model = pathlib.Path(scratch) / "old.vm"
     learn(o, o.old, "--seed", seed, "--out", model)
-    found = learn(o, o.new, "--eval", model)
-    both = sorted(set(found) & set(learn(o, o.old, "--eval", model)))
+    found = learn(o, o.new, "--foreign", "--eval", model)
+    both = sorted(set(found) & set(learn(o, o.old, "--foreign", "--eval", model)))
     for program in both:
         learn(o, o.old, "--seed", seed, "--holdout", f"^{re.escape(program)}$", "--out", model)
-        found[program] = learn(o, o.new, "--eval", model)[program]
+        found[program] = learn(o, o.new, "--foreign", "--eval", model)[program]
     return found, both
 
 
@@ -66,6 +68,7 @@ def mean(name, by_seed, programs):
 
 def main():
     o, old, new, both = options(), [], [], []
+    first, second = o.names.split(",")
     with tempfile.TemporaryDirectory() as scratch:
         for seed in range(1, o.seeds + 1):
             found, both = moved(o, seed, scratch)
@@ -73,10 +76,10 @@ def main():
             new.append(learn(o, o.new, "--leave-one-out", "--seed", seed))
     print("| learnt from | programs | gain@10% | recall@10% | Spearman |\n|---|---|---|---|---|")
     for part, programs in (("", list(new[0])), (", those in both", both),
-                           (", those in the new alone", [p for p in new[0] if p not in both])):
+                           (", those in the second alone", [p for p in new[0] if p not in both])):
         if programs:
-            mean("the old version" + part, old, programs)
-            mean("the new version" + part, new, programs)
+            mean(first + part, old, programs)
+            mean(second + part, new, programs)
 
 
 if __name__ == "__main__":

@@ -342,7 +342,8 @@ static int score(const struct settings *s, const struct dataset *ds, const struc
 	struct report r = {.ds = ds, .eval = &e, .model = s->eval, .facts = m->facts.provenance, .seen = true};
 	int rc = -1;
 
-	if (model_fits(m, ds->backend, ds->space, ds->kind, ds->quantity, err) < 0)
+	if (model_fits(m, s->foreign ? m->facts.backend : ds->backend, ds->space, s->foreign ? m->facts.kind : ds->kind,
+		ds->quantity, err) < 0)
 		goto out;
 	for (size_t i = 0; i < n; i++)
 		which[i] = true;

@@ -46,6 +46,8 @@ static int settle(struct settings *s, struct err *err)
 		return err_set(err, "no measurements to learn from: name a store with --db FILE");
 	if (s->eval && (s->out || s->leave_one_out))
 		return err_set(err, "--eval trains nothing, so --out and --leave-one-out make no sense with it");
+	if (s->foreign && !s->eval)
+		return err_set(err, "--foreign is for a model that --eval names");
 	if (s->leave_one_out && (s->holdout || s->out))
 		return err_set(err, "--leave-one-out decides itself what to hold out and keeps no model");
 	if (check_pattern(s->holdout, err) < 0)
@@ -87,6 +89,8 @@ int settings_parse(struct settings *s, int argc, char **argv, struct err *err)
 		OPT_INT(0, "parts", &s->parts, 0, 1e6, "with --leave-one-out: leave out so many "
 			"parts of the graphs in turn instead of single ones; 0: single ones"),
 		OPT_STR(0, "eval", &s->eval, "MODEL", "train nothing; score this model"),
+		OPT_FLAG(0, "foreign", &s->foreign,
+			"with --eval: score it even if it was learnt from another backend or another kind of cost"),
 		OPT_FLAG(0, "score-training", &s->score_training, "score also on the graphs that were trained on"),
 		OPT_SECTION("Result"),
 		OPT_STR('o', "out", &s->out, "FILE",

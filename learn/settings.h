@@ -13,7 +13,7 @@ struct settings {
 	const char *learner;
 	double kernel_us; /* OPT_AUTO: by the backend */
 	int64_t width, head, layers, batch, threads, seed, limit, patience, least_steps, trees, leaves, least_rows, parts;
-	bool leave_one_out, json, blind, linear, current_only, quiet, score_training, keep, force, models, absolute;
+	bool leave_one_out, json, blind, linear, current_only, quiet, score_training, foreign, keep, force, models, absolute;
 	struct fit_options fit;
 };
 

@@ -152,7 +152,12 @@ refuses stray_word "zebra" --db "$db" zebra
 if [ -x "$BIN/store" ]; then
 	"$BIN/collect" --device sim --space fusion -q -g examples/graphs/tiny/chain.pb.zst -n 10 \
 		--db "$tmp/sim.sqlite" >"$tmp/out" 2>"$tmp/err" &&
-		refuses model_of_another_space "kind toy, not fusion" --db "$tmp/sim.sqlite" --eval "$tmp/m.vm"
+		refuses model_of_another_space "kind toy, not fusion" --db "$tmp/sim.sqlite" --eval "$tmp/m.vm" &&
+		refuses foreign_model "trained for cpu, not for sim" --db "$tmp/sim.sqlite" --eval models/cpu.vm &&
+		refuses foreign_alone "that --eval names" --db "$tmp/sim.sqlite" --foreign &&
+		"$BIN/learn" --db "$tmp/sim.sqlite" --eval models/cpu.vm --foreign -q --json >"$tmp/out" 2>"$tmp/err" &&
+		grep -q spearman "$tmp/out"
+	is foreign_models_are_scored_if_asked $?
 	"$BIN/learn" --db "$db" --db "$tmp/sim.sqlite" --no-keep --epochs 0.1 --least-steps 1 \
 		>"$tmp/out" 2>"$tmp/err" &&
 		grep -q "left out: its costs are modelled seconds on sim" "$tmp/err"
