@@ -42,7 +42,7 @@ int cost_compile_whole(struct cost *c, enum compile_how how, const struct buf *m
 	meet(c, out, fate);
 	if (fate->outcome != OUTCOME_OK)
 		return 0;
-	if (!room_for(c->device, out->peak_bytes, "it", fate->detail, sizeof fate->detail))
+	if (!room_for(c->device, out->peak_bytes, "it", ROOM_OF_ALL, fate->detail, sizeof fate->detail))
 		fate->outcome = OUTCOME_OOM;
 	return 0;
 }
@@ -153,7 +153,7 @@ static bool room_for_all(const struct device *d, const struct compiled side[2], 
 {
 	char ignored[160];
 
-	return room_for(d, workers * (side[0].peak_bytes + side[1].peak_bytes), "it", ignored, sizeof ignored);
+	return room_for(d, workers * (side[0].peak_bytes + side[1].peak_bytes), "it", ROOM_OF_ALL, ignored, sizeof ignored);
 }
 
 void cost_measure_ahead(struct device *d, const struct errand *e, struct timing *out)

@@ -11,8 +11,10 @@
 
 /*
  * Returns false, with a sentence with both figures, if `what` ("it") needs more memory than its worker may have or the
- * machine has free. Returns true if either figure is unknown (`bytes` 0).
+ * machine has free; `of`: for what it needs that much. Returns true if either figure is unknown (`bytes` 0).
  */
-bool room_for(const struct device *d, uint64_t bytes, const char *what, char *out, size_t n);
+#define ROOM_OF_ALL "inputs, results and temporary values"
+#define ROOM_OF_ENDS "inputs and results alone"
+bool room_for(const struct device *d, uint64_t bytes, const char *what, const char *of, char *out, size_t n);
 
 #endif

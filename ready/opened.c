@@ -19,6 +19,9 @@
 #define ROOM ((uint64_t)2 << 30)       /* the most bytes of all files together */
 #define LONG_RUN 1.0		       /* seconds; a longer run is not repeated only to know how long it takes */
 #define UNPACKED ((size_t)4 << 30)
+#define PACE_BYTES 64
+#define PACE_MOST 1.0 /* seconds an instruction: no compiler is so slow */
+#define LATEST 0.5    /* the weight of the latest program in the pace */
 
 void opened_release(struct opened *o)
 {
@@ -42,22 +45,65 @@ static uint64_t add_text(uint64_t h, const char *text)
 	return hash64(text, strlen(text) + 1, h);
 }
 
-static bool path_of(const struct buf *original, const struct device *d, struct buf *out)
+/* Appends what two hashes say of these bytes and of the device. */
+static void add_name(const void *bytes, size_t n, const struct device *d, struct buf *out)
 {
 	const struct device_info *i = device_info(d);
-	uint64_t h[2];
 
+	for (uint64_t k = 0; k < 2; k++) {
+		uint64_t h = hash64(bytes, n, FORMAT + (k << 32));
+		h = add_text(add_text(h, i->build), i->version);
+		h = add_text(add_text(add_text(h, i->machine), i->device), i->compile_options);
+		if (*i->made_by)
+			h = add_text(h, i->made_by);
+		buf_addf(out, "%016llx", (unsigned long long)h);
+	}
+}
+
+static bool path_of(const struct buf *original, const struct device *d, struct buf *out)
+{
 	if (!folder(out))
 		return false;
-	for (uint64_t k = 0; k < 2; k++) {
-		h[k] = hash64(original->data, original->len, FORMAT + (k << 32));
-		h[k] = add_text(add_text(h[k], i->build), i->version);
-		h[k] = add_text(add_text(add_text(h[k], i->machine), i->device), i->compile_options);
-		if (*i->made_by)
-			h[k] = add_text(h[k], i->made_by);
-	}
-	buf_addf(out, "/%016llx%016llx.zst", (unsigned long long)h[0], (unsigned long long)h[1]);
+	buf_adds(out, "/");
+	add_name(original->data, original->len, d, out);
+	buf_adds(out, ".zst");
 	return true;
+}
+
+static bool pace_path(const struct device *d, struct buf *out)
+{
+	if (!folder(out))
+		return false;
+	buf_adds(out, "/pace-");
+	add_name("", 0, d, out);
+	return true;
+}
+
+double opened_pace(const struct device *d)
+{
+	struct buf path = {0}, file = {0};
+	struct err ignored;
+	double pace = 0;
+
+	if (pace_path(d, &path) && io_exists(path.data) && io_read_file(path.data, PACE_BYTES, &file, &ignored) == 0)
+		pace = strtod(file.data, NULL);
+	buf_release(&path);
+	buf_release(&file);
+	return pace > 0 && pace < PACE_MOST ? pace : 0;
+}
+
+static void keep_pace(const struct device *d, double pace)
+{
+	struct buf path = {0}, text = {0}, at = {0};
+	double before = opened_pace(d);
+	struct err ignored;
+
+	buf_addf(&text, "%.4g\n", before > 0 ? before + LATEST * (pace - before) : pace);
+	if (folder(&at) && io_make_dir(at.data, &ignored) == 0 && pace_path(d, &path))
+		io_write_file(path.data, text.data, text.len, &ignored);
+	buf_release(&path);
+	buf_release(&text);
+	buf_release(&at);
 }
 
 #define FIGURES(F) F(f64, seconds) F(f64, run) F(f64, run_se) F(f64, more) F(f64, more_se)
@@ -160,6 +206,12 @@ static void make_room(const char *at)
 		if (!gone)
 			return;
 	}
+}
+
+void opened_compiled(const struct device *d, double seconds, uint32_t instructions)
+{
+	if (seconds >= SPARE_DEAR && instructions && device_info(d)->kind == COST_MEASURED)
+		keep_pace(d, seconds / instructions);
 }
 
 void opened_keep(const struct opened *o, const struct buf *original, const struct device *d)

@@ -32,4 +32,11 @@ bool opened_find(struct opened *o, const struct buf *original, const struct devi
 /* Keeps `o` if it took long (SPARE_DEAR). If it cannot be written, nothing happens. */
 void opened_keep(const struct opened *o, const struct buf *original, const struct device *d);
 
+/*
+ * How many seconds an instruction the device's compiler took for programs that took long, lately; 0: there was none.
+ * opened_compiled says what another one took.
+ */
+double opened_pace(const struct device *d);
+void opened_compiled(const struct device *d, double seconds, uint32_t instructions);
+
 #endif

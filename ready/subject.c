@@ -14,9 +14,11 @@
  */
 #include "ready/subject.h"
 
+#include <stdio.h>
 #include <string.h>
 #include "base/talk.h"
 #include "device/backend.h"
+#include "device/machine.h"
 #include "device/room.h"
 #include "space/arranging.h"
 #include "ready/user_program.h"
@@ -123,10 +125,9 @@ static int open_made(struct subject *s, const struct space_kind *maker, const ch
 }
 
 #define MANY 2000		   /* instructions, from which on a program is not opened in a moment */
-/* seconds of a free core that the compiler takes for one, as far as anybody can say beforehand */
-#define COMPILE_EACH 4e-3
-#define CANNOT "where a program cannot be run, search --unverified goes by its parts alone"
-
+/* seconds of a free core that compilers took for one, before anything was compiled here: from, to */
+#define COMPILE_LEAST 0.7e-3
+#define COMPILE_MOST 4e-3
 uint64_t subject_least_memory(const struct graph *g)
 {
 	const struct comp *entry = &g->comp[g->entry];
@@ -137,12 +138,22 @@ uint64_t subject_least_memory(const struct graph *g)
 	return bytes;
 }
 
+/* Says why a program is not run that needs so much memory, and what can be done. */
+static int refuse(const struct device *d, uint64_t bytes, const char *why, struct err *err)
+{
+	bool limited = device_info(d)->core >= 0 && machine_available() >= bytes;
+
+	return err_set(err, "%s%s; where a program cannot be run, search --unverified goes by its parts alone", why,
+		limited ? " for a worker, and more in the machine: VANTAGE_WORKER_MEMORY=MIB gives it so many MiB" : "");
+}
+
 /* What the device's screen (device.h) has to know. */
 struct memory_screen {
 	const struct subject *subject;
 	const struct device *device;
 	const struct space_arranging *arranging;
 	uint64_t least; /* bytes of inputs and results */
+	uint64_t bytes; /* with temporary values */
 	bool refused;
 };
 
@@ -155,7 +166,8 @@ static enum screened ask_memory(void *ctx, const void *proto, size_t n, char *wh
 
 	if (m->arranging->figure(proto, n, &temporary, &incomplete) < 0)
 		return SCREEN_WAIT;
-	m->refused = !room_for(m->device, m->least + temporary, m->subject->name, why, room);
+	m->bytes = m->least + temporary;
+	m->refused = !room_for(m->device, m->bytes, m->subject->name, ROOM_OF_ALL, why, room);
 	return m->refused ? SCREEN_STOP : SCREEN_GO_ON;
 }
 
@@ -163,7 +175,7 @@ static enum screened ask_memory(void *ctx, const void *proto, size_t n, char *wh
 static int extract(struct subject *s, const struct graph *g, struct device *d, struct extracted *e, struct err *err)
 {
 	const struct space_kind *arranger = space_arranger();
-	struct memory_screen m = {s, d, arranger ? arranger->arranging : NULL, subject_least_memory(g), false};
+	struct memory_screen m = {s, d, arranger ? arranger->arranging : NULL, subject_least_memory(g), 0, false};
 	int rc;
 
 	if (e->before.len)
@@ -176,7 +188,7 @@ static int extract(struct subject *s, const struct graph *g, struct device *d, s
 	if (rc < 0)
 		return -1;
 	if (m.refused)
-		return err_set(err, "%s; " CANNOT, e->detail);
+		return refuse(d, m.bytes, e->detail, err);
 	if (e->outcome != OUTCOME_OK)
 		return err_set(err, "%s cannot be compiled: %s: %.500s", s->name, outcome_meaning(e->outcome),
 			e->detail);
@@ -187,28 +199,41 @@ static int extract(struct subject *s, const struct graph *g, struct device *d, s
 }
 
 /* Refuses a program that needs too much memory to be run here. */
-static int fit(const struct subject *s, uint64_t bytes, const struct device *d, struct err *err)
+static int fit(const struct subject *s, uint64_t bytes, const char *of, const struct device *d, struct err *err)
 {
 	char why[300];
 
-	if (room_for(d, device_info(d)->can_run ? bytes : 0, s->name, why, sizeof why))
+	if (room_for(d, device_info(d)->can_run ? bytes : 0, s->name, of, why, sizeof why))
 		return 0;
-	return err_set(err, "%s; " CANNOT, why);
+	return refuse(d, bytes, why, err);
+}
+
+/* How long compiling will take, in words: by what other programs took here, or within wide limits. */
+static const char *how_long(const struct graph *g, const struct device *d, char *out, size_t n)
+{
+	double pace = opened_pace(d);
+	char from[32], to[32];
+
+	talk_seconds((pace > 0 ? pace : COMPILE_LEAST) * g->n_nodes, from, sizeof from);
+	talk_seconds(COMPILE_MOST * g->n_nodes, to, sizeof to);
+	if (pace > 0)
+		snprintf(out, n, "about %s if it is like others before", from);
+	else
+		snprintf(out, n, "%s to %s of a free core", from, to);
+	return out;
 }
 
 /* Says what opening will do if it takes long. Refuses, before compiling, a program that cannot run here. */
 static int foresee(const struct subject *s, const struct graph *g, const struct device *d, struct err *err)
 {
 	uint64_t bytes = subject_least_memory(g);
-	char time[32];
+	char time[100];
 
-	if (fit(s, bytes, d, err) < 0)
+	if (fit(s, bytes, ROOM_OF_ENDS, d, err) < 0)
 		return -1;
 	if (g->n_nodes >= MANY)
-		talk("%s: %u instructions, %.1f GiB of inputs and results; compiling it to "
-			"see what the compiler decides, about %s of a "
-			"free core", s->name, g->n_nodes, (double)bytes / GIB, talk_seconds(COMPILE_EACH * g->n_nodes,
-			time, sizeof time));
+		talk("%s: %u instructions, %.1f GiB of inputs and results; compiling it to see what the compiler "
+		     "decides, %s", s->name, g->n_nodes, (double)bytes / GIB, how_long(g, d, time, sizeof time));
 	return 0;
 }
 
@@ -220,11 +245,12 @@ static int learn(struct subject *s, struct user_program *p, struct device *d, st
 	bool lowered = p->extracted.before.len > 0; /* then the program was not HLO */
 
 	if (foresee(s, &p->graph, d, err) < 0 || extract(s, &p->graph, d, &p->extracted, err) < 0 ||
-		fit(s, p->extracted.peak_bytes, d, err) < 0 || settle(s, &p->extracted.before, d, err) < 0)
+		fit(s, p->extracted.peak_bytes, ROOM_OF_ALL, d, err) < 0 || settle(s, &p->extracted.before, d, err) < 0)
 		return -1;
 	buf_add(&o->before, s->bytes.data, s->bytes.len);
 	buf_add(&o->after, p->extracted.after.data, p->extracted.after.len);
 	o->seconds = own.seconds = p->extracted.seconds;
+	opened_compiled(d, o->seconds, p->graph.n_nodes);
 	own.serialised = p->extracted.own;
 	if (!lowered)
 		spare_put(&o->spares, COMPILE_DEFAULT, &s->original, &own);

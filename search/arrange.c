@@ -199,7 +199,7 @@ static bool fits(struct arrange *a)
 {
 	uint64_t bytes = subject_least_memory(a->lab->space->graph) + a->default_bytes;
 
-	return room_for(a->device, bytes, a->lab->subject.name, a->why, sizeof a->why);
+	return room_for(a->device, bytes, a->lab->subject.name, ROOM_OF_ALL, a->why, sizeof a->why);
 }
 
 /* Writes the program in that arrangement, for users who have a compiler. */

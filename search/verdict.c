@@ -26,6 +26,7 @@
 #define ASSUMED_WORKERS 4.0
 #define IN_PROPORTION 60.0   /* seconds that the timing may always take */
 #define UNSURE_TIMES 4.0     /* so many times as long, if few workers lean towards a gain but are not sure */
+#define LONG_JUDGING 10.0    /* seconds that the user is told about */
 #define NUMBERS_SECONDS 30.0 /* ... and comparing numbers on further kinds of input; */
 #define NUMBERS_PAIRS 3.0    /* or so many times as long as timing both sides once */
 
@@ -394,6 +395,22 @@ static void judge(struct verdict *v, const struct lab *lab, const struct weighed
 	v->tuned = v->measured && v->numbers.outcome == OUTCOME_OK && kept && (v->low > 0 || needed);
 }
 
+/* Large programs take minutes to judge, in which nothing else is said. */
+static void tell_beginning(const struct verdict *v, const struct lab *lab)
+{
+	if (v->measured && lab->kind == COST_MEASURED && lab->subject.extract_seconds >= SPARE_DEAR)
+		talk("judging what was found against the compiler's own program: whole programs, in fresh processes");
+}
+
+static void tell_how_long(size_t more, double each)
+{
+	char time[32];
+
+	if (more && (double)more * each >= LONG_JUDGING)
+		talk("a first process has timed both; %zu more will, for about %s", more,
+			talk_seconds((double)more * each, time, sizeof time));
+}
+
 /* Asks worker after worker, each a process of its own. Exact figures are asked of the first one only. */
 static int weigh_all(struct verdict *v, struct lab *lab, const uint8_t *config, const struct verdict_options *o,
 	struct err *err)
@@ -408,6 +425,7 @@ static int weigh_all(struct verdict *v, struct lab *lab, const uint8_t *config, 
 	enum quantity run = QUANTITY_SECONDS;
 	int rc = 0;
 
+	tell_beginning(v, lab);
 	while (rc == 0 && n < want && v->outcome == OUTCOME_OK && v->numbers.outcome == OUTCOME_OK) {
 		rc = worker_next(&w, o->device, k.decided ? k.side : NULL, want - n, err);
 		if (rc == 0 && n == 0)
@@ -421,6 +439,7 @@ static int weigh_all(struct verdict *v, struct lab *lab, const uint8_t *config, 
 		if (n++ == 0 && timed) {
 			each = k.pair + 2 * k.load / (double)(w.room ? w.room : 1);
 			want = verdict_workers(o, each);
+			tell_how_long(want - 1, each);
 		}
 		if (n == want && n < wanted && more == 0 && v->outcome == OUTCOME_OK)
 			want = more = verdict_more_workers(v, o, each, t, n);

@@ -255,6 +255,14 @@ static void openings_are_kept(void)
 		harm_file(keep, false);
 		CHECK(!opened_find(&back, &program, &d));
 	}
+	CHECK(opened_pace(&d) == 0);
+	opened_compiled(&d, 1, 100); /* too soon over to say anything */
+	opened_compiled(&d, 60, 0);
+	CHECK(opened_pace(&d) == 0);
+	opened_compiled(&d, 60, 30000);
+	CHECK(fabs(opened_pace(&d) - 2e-3) < 1e-6 && opened_pace(&other) == 0);
+	opened_compiled(&d, 30, 30000); /* the latest counts half */
+	CHECK(fabs(opened_pace(&d) - 1.5e-3) < 1e-6);
 	opened_release(&o);
 	opened_release(&cheap);
 	opened_release(&quick);
@@ -363,13 +371,13 @@ static void memory_is_foreseen(void)
 	char why[300] = "";
 
 	free_memory = (uint64_t)3 << 30;
-	CHECK(room_for(&d, 0, "it", why, sizeof why));
-	CHECK(room_for(&d, (uint64_t)3 << 30, "it", why, sizeof why));
-	CHECK(!room_for(&d, (uint64_t)5 << 30, "it", why, sizeof why));
+	CHECK(room_for(&d, 0, "it", ROOM_OF_ALL, why, sizeof why));
+	CHECK(room_for(&d, (uint64_t)3 << 30, "it", ROOM_OF_ALL, why, sizeof why));
+	CHECK(!room_for(&d, (uint64_t)5 << 30, "it", ROOM_OF_ALL, why, sizeof why));
 	CHECK_STR(why, "it needs 5.0 GiB of memory for its inputs, results "
 		"and temporary values, and 3.0 GiB are free here");
 	free_memory = 0;
-	CHECK(room_for(&d, (uint64_t)5 << 50, "it", why, sizeof why));
+	CHECK(room_for(&d, (uint64_t)5 << 50, "it", ROOM_OF_ALL, why, sizeof why));
 }
 
 static void workers_are_in_proportion(void)
