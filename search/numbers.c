@@ -212,19 +212,32 @@ static struct judged judge_output(const struct trial *t, uint32_t k)
 	return j;
 }
 
+/*
+ * Is the first the one to speak of? One that is too far comes first, then one that tells something, then the nearest to
+ * what is allowed.
+ */
+static bool speaks_before(const struct judged *a, const struct judged *b)
+{
+	if ((a->share > 1) != (b->share > 1))
+		return a->share > 1;
+	if (a->told != b->told && !(a->share > 1))
+		return a->told;
+	return a->share != b->share ? a->share > b->share : a->allowed < b->allowed;
+}
+
 /* Judges the outputs on one kind of input; true if all differ by no more than is allowed. */
 static bool judge(const struct trial *t, struct numbers_on *on)
 {
-	double worst = -1;
+	struct judged worst = {.share = -1, .allowed = INFINITY};
 
 	*on = (struct numbers_on){.compared = true, .elements = t->tuned.all.elements, .finite = t->tuned.all.finite};
 	for (uint32_t k = 0; k < t->tuned.n_outputs; k++) {
 		const struct difference *d = &t->tuned.output[k];
 		struct judged j = judge_output(t, k);
 		on->told |= j.told;
-		if (!(j.share > worst))
+		if (!speaks_before(&j, &worst))
 			continue;
-		worst = j.share;
+		worst = j;
 		on->output = k;
 		on->difference = j.difference;
 		on->allowed = j.allowed;
@@ -232,7 +245,7 @@ static bool judge(const struct trial *t, struct numbers_on *on)
 		on->unlike = d->unlike;
 		on->unlike_allowed = j.unlike_allowed;
 	}
-	return worst <= 1 && !t->tuned.layouts_differ;
+	return worst.share <= 1 && !t->tuned.layouts_differ;
 }
 
 static void explain(struct numbers *n, const struct trial *t, enum inputs i)

@@ -94,6 +94,15 @@ static const struct row rows[] = {
 	{"half of what is there would be allowed", INPUTS_LARGE,
 	{{.max_rel = 0.1, .unit = FLOAT, .elements = 9, .finite = 9}},
 		{{.max_rel = 0.06}}, FAR(0), .want = OUTCOME_OK, .silent = true},
+	{"one output is chaos, and equal by luck", INPUTS_NORMAL,
+		{{.max_rel = 0, .unit = FLOAT, .elements = 9, .finite = 9}, {.max_rel = 2e-3, .unit = FLOAT,
+		.elements = 9, .finite = 9}},
+		{{.max_rel = 64}, {.max_rel = 1e-3}}, FAR(0), .want = OUTCOME_OK},
+	{"one output is chaos, and both are equal", INPUTS_NORMAL, FAR(0), {{.max_rel = 64}, {.max_rel = 1e-3}}, FAR(0),
+		.want = OUTCOME_OK},
+	{"one output is chaos, and even further apart", INPUTS_NORMAL,
+		{{.max_rel = 700, .unit = FLOAT, .elements = 9, .finite = 9}, {.unit = FLOAT, .elements = 9, .finite = 9}},
+		{{.max_rel = 64}}, FAR(0), .want = OUTCOME_WRONG_NUMBERS, .says = "output 0", .compiled = 2},
 	{"all NaN on large inputs", INPUTS_LARGE, {{.unit = FLOAT, .elements = 9}}, FAR(0), FAR(0), .want = OUTCOME_OK,
 	.silent = true},
 	{"its own program does not run on large inputs", INPUTS_LARGE, FAR(0), FAR(0), FAR(0), .own = OUTCOME_TIMEOUT,
@@ -256,6 +265,23 @@ static void words(void)
 	buf_release(&kinds);
 }
 
+/* What is said of the numbers is about an output that tells something. */
+static void chaos_does_not_speak(void)
+{
+	static const char *const which[] = {"one output is chaos, and equal by luck",
+		"one output is chaos, and both are equal"};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct script s = {.row = row_of(which[i])};
+		struct numbers n;
+		if (!check(&s, &n))
+			return;
+		CHECK_INT(n.on[INPUTS_NORMAL].output, 1);
+		CHECK_NEAR(n.on[INPUTS_NORMAL].allowed, 1e-2, 1e-12);
+		CHECK_NEAR(n.on[INPUTS_NORMAL].difference, i ? 0 : 2e-3, 1e-12);
+	}
+}
+
 int main(void)
 {
 	struct err err = {0};
@@ -266,6 +292,7 @@ int main(void)
 		RUN(the_rule);
 		RUN(silence_is_no_proof);
 		RUN(words);
+		RUN(chaos_does_not_speak);
 	}
 	subject_release(&subject);
 	return test_done();
