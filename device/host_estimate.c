@@ -112,6 +112,8 @@ static void price(struct host *h, enum compile_how how, const struct buf *schedu
 		if (e.bytes) {
 			out->peak_bytes = out->temp_bytes = e.bytes;
 			out->has_temp = true;
+		} else if (h->estimator->schedule && out->peak_bytes) { /* what a device of several has to hold */
+			out->temp_bytes = out->peak_bytes;
 		}
 		if (e.outcome != OUTCOME_OK && (how == COMPILE_APPLIED || e.seconds <= 0)) {
 			out->outcome = e.outcome;

@@ -6,6 +6,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/progress.h"
+#include "base/stop.h"
 #include "base/talk.h"
 #include "search/fits.h"
 
@@ -56,7 +58,7 @@ static int read_limits(struct by_hand_row *r, struct lab *lab, const uint8_t *co
 	return rc;
 }
 
-static int price(struct by_hand_row *r, struct lab *lab, struct device *d, const uint8_t *config, struct err *err)
+int by_hand_row_price(struct by_hand_row *r, struct lab *lab, struct device *d, const uint8_t *config, struct err *err)
 {
 	struct timing t = {0};
 	int rc = cost_whole(lab->cost, config, config, NULL, &t, err);
@@ -71,7 +73,7 @@ static int price(struct by_hand_row *r, struct lab *lab, struct device *d, const
 	return rc;
 }
 
-static bool is_better(const struct by_hand_row *a, const struct by_hand_row *b)
+bool by_hand_is_better(const struct by_hand_row *a, const struct by_hand_row *b)
 {
 	if ((a->outcome == OUTCOME_OK) != (b->outcome == OUTCOME_OK))
 		return a->outcome == OUTCOME_OK;
@@ -104,7 +106,19 @@ static int find_fitting(struct by_hand *l, struct lab *lab, struct device *d, ui
 	*r = (struct by_hand_row){.name = "first that fits"};
 	l->best = l->n++;
 	talk("no %s fits; the search begins at the first of %u others that does", l->called, prices);
-	return price(r, lab, d, config, err);
+	return by_hand_row_price(r, lab, d, config, err);
+}
+
+#define LONG 5.0 /* seconds; whoever waits so long for a price is told */
+
+/* Says what one that took long costs. */
+static void talk_row(const struct by_hand *l, const struct by_hand_row *r, double seconds)
+{
+	char cost[QUANTITY_TEXT], time[32];
+
+	if (seconds >= LONG)
+		talk("%s: %s (asking took %s)", r->name, r->outcome == OUTCOME_OK ? quantity_text(l->quantity, r->cost,
+			cost) : outcome_meaning(r->outcome), talk_seconds(seconds, time, sizeof time));
 }
 
 int by_hand_price(struct by_hand *l, struct lab *lab, struct device *d, struct err *err)
@@ -116,13 +130,15 @@ int by_hand_price(struct by_hand *l, struct lab *lab, struct device *d, struct e
 	*l = (struct by_hand){.quantity = cost_quantity(lab->cost), .called = s->ops->by_hand};
 	for (const struct space_start *p = s->ops->starts; d && s->n_sites && l->called && p && p->name && rc == 0;
 		p++) {
-		if (l->n == BY_HAND_MOST - 2)
+		if (l->n == BY_HAND_MOST - 2 || (stop_asked() && l->n && l->row[l->best].outcome == OUTCOME_OK))
 			break;
+		double start = now_seconds();
 		l->row[l->n] = (struct by_hand_row){.name = p->name};
 		p->fill(s, config);
-		rc = price(&l->row[l->n], lab, d, config, err);
-		if (is_better(&l->row[l->n], &l->row[l->best]))
+		rc = by_hand_row_price(&l->row[l->n], lab, d, config, err);
+		if (by_hand_is_better(&l->row[l->n], &l->row[l->best]))
 			l->best = l->n;
+		talk_row(l, &l->row[l->n], now_seconds() - start);
 		l->labels++;
 		l->n++;
 	}

@@ -37,6 +37,10 @@ struct by_hand { /* all zero: the kind has none */
 
 /* Prices the starts, and makes the best the default. Does nothing if the kind's starts are not made by hand. */
 int by_hand_price(struct by_hand *l, struct lab *lab, struct device *d, struct err *err);
+/* Prices one configuration; the row's name is set already. */
+int by_hand_row_price(struct by_hand_row *r, struct lab *lab, struct device *d, const uint8_t *config, struct err *err);
+/* Does it run where the other does not, or come nearer to the limits, or cost less? */
+bool by_hand_is_better(const struct by_hand_row *a, const struct by_hand_row *b);
 /* Adds what was found. */
 int by_hand_add_found(struct by_hand *l, struct lab *lab, struct device *d, const uint8_t *config, double cost,
 	struct err *err);

@@ -153,7 +153,8 @@ static struct result result_of(struct session *s, const struct device_info *info
 	return (struct result){.hunt = &s->hunt, .verdict = &s->verdict, .device = info,
 		.graph = s->lab.subject.name, .strategy = search_strategy_name(s->hunt.o.strategy),
 		.advisor = &s->advisor, .before = s->before ? s->before->dir.data : NULL,
-		.by_hand = &s->by_hand, .worth = &s->worth, .trim = &s->trim, .opening = s->opening};
+		.by_hand = &s->by_hand, .screen = &s->screen, .worth = &s->worth, .trim = &s->trim,
+		.opening = s->opening};
 }
 
 /* Seconds that the user gave the verdict; 0: the search decides. */
@@ -243,6 +244,19 @@ static int ask_kind(struct session *s, struct err *err)
 	return kind->solve(s->lab.space, &e, s->given, err);
 }
 
+/* Lets another device say what is worth pricing, if there is one for that: s->given is then what was found. */
+static int ask_screen(struct session *s, bool *screened, struct err *err)
+{
+	char name[64];
+
+	*screened = screen_find(s, name, sizeof name);
+	if (!*screened)
+		return 0;
+	if (!s->given)
+		s->given = mem_alloc(s->lab.space->n_sites + 1);
+	return screen_search(&s->screen, s, name, s->given, err);
+}
+
 /*
  * Lets a rival (rival.h), or the kind itself, choose the configuration, if the strategy says so: s->given is then what
  * it chose.
@@ -274,7 +288,7 @@ static int search_on(struct session *s, struct err *err)
 		.alpha = set->alpha, .explore = set->explore, .hops = (int32_t)set->hops, .tied = set->tied,
 		.adapt = set->adapt, .drift_checks = (uint32_t)set->drift_checks,
 		.part_known = set->kernel_us != OPT_AUTO};
-	bool rival, promises;
+	bool rival, screened, promises;
 	struct scorer scorer;
 
 	s->began = now_seconds();
@@ -293,12 +307,13 @@ static int search_on(struct session *s, struct err *err)
 			"--strategy %s is for kinds that look for arrangements by themselves, on a compiler that says "
 			"what these need",
 			search_strategy_name(set->strategy));
-	if (by_hand_price(&s->by_hand, &s->lab, s->device, err) < 0 || ask_rival(s, &rival, err) < 0)
+	if (by_hand_price(&s->by_hand, &s->lab, s->device, err) < 0 || ask_rival(s, &rival, err) < 0 ||
+		ask_screen(s, &screened, err) < 0)
 		return -1;
-	ho.start = set->from || rival ? HUNT_GIVEN : s->start;
+	ho.start = set->from || rival || screened ? HUNT_GIVEN : s->start;
 	ho.given = s->given;
-	if (rival)
-		ho.budget = 0; /* the rival has already chosen; the hunt only measures */
+	if (rival || screened)
+		ho.budget = 0; /* they have already chosen; the hunt only measures */
 	promises = !s->advisor.infer && s->lab.space->ops->promise;
 	if (ho.strategy == STRATEGY_GUIDED && !s->advisor.infer && !promises)
 		ho.strategy = STRATEGY_RANDOM;
@@ -308,7 +323,10 @@ static int search_on(struct session *s, struct err *err)
 	session_identify(s);
 	if (hunt_begin(&s->hunt, &ho, &s->lab, s->advisor.infer || promises ? &scorer : NULL, err) < 0)
 		return -1;
-	s->opening = now_seconds() - s->began;
+	s->opening = now_seconds() - s->began - s->screen.seconds;
+	s->hunt.before += s->screen.seconds;
+	s->hunt.evaluations += s->screen.n;
+	s->hunt.measured += s->screen.n;
 	return session_begin(s, err) < 0 || hunt_on(s, err) < 0 ? -1 : 0;
 }
 

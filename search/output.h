@@ -19,6 +19,7 @@
 #include "search/advisor.h"
 #include "search/hunt.h"
 #include "search/by_hand.h"
+#include "search/screen.h"
 #include "search/trim.h"
 #include "search/worth.h"
 #include "search/verdict.h"
@@ -32,6 +33,7 @@ struct result { /* everything there is to tell */
 	const char *before; /* the folder of the kind that decided first, or NULL */
 	const struct by_hand *by_hand; /* made by hand, and what was found beside them */
 	const struct worths *worth;     /* of each decision of that */
+	const struct screen *screen;	/* what another device said to ask about */
 	const struct trim *trim;	/* what was taken back for changing nothing */
 	double opening, judging; /* seconds that came before the search, and that the verdict took */
 };

@@ -226,6 +226,7 @@ void output_json_config(const struct result *r, struct buf *out)
 	add_verdict(&j, r);
 	add_environment(&j, r);
 	by_hand_json(r->by_hand, &j);
+	screen_json(r->screen, &j);
 	trim_json(r->trim, &j);
 	worth_json(r->worth, r->hunt->s, &j);
 	add_sites(&j, r->hunt);
@@ -255,6 +256,7 @@ void output_json_summary(const struct result *r, const char *dir, struct buf *ou
 	add_search(&j, r);
 	add_environment(&j, r);
 	by_hand_json(r->by_hand, &j);
+	screen_json(r->screen, &j);
 	json_end(&j);
 	buf_addch(out, '\n');
 }

@@ -331,6 +331,7 @@ void report_write(const struct result *r, struct buf *b)
 		add_limits(b, r->verdict);
 	if (h->s->ops->page)
 		add_page(b, h);
+	screen_page(r->screen, b);
 	trim_page(r->trim, b);
 	worth_page(r->worth, h, b);
 	add_search(b, r);

@@ -263,6 +263,7 @@ int session_begin(struct session *s, struct err *err)
 void session_close(struct session *s)
 {
 	worth_release(&s->worth);
+	screen_release(&s->screen);
 	hunt_release(&s->hunt);
 	advisor_release(&s->advisor);
 	lab_release(&s->lab);

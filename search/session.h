@@ -19,6 +19,7 @@
 #include "search/aims.h"
 #include "search/hunt.h"
 #include "search/by_hand.h"
+#include "search/screen.h"
 #include "search/trim.h"
 #include "search/worth.h"
 #include "search/scorer.h"
@@ -36,6 +37,7 @@ struct session { /* all zero but `set` and `before` is empty */
 	struct hunt hunt;
 	struct verdict verdict;
 	struct by_hand by_hand; /* made by hand, of kinds that have such */
+	struct screen screen;	/* where another device says what is worth pricing */
 	struct trim trim;
 	struct worths worth;	/* of what was found beside them */
 	struct buf dir, identity; /* folder of the result; JSON */

@@ -141,6 +141,30 @@ else
 fi
 kill "${held[@]}"
 
+# Where a price takes long, our model says what is worth asking about, and the compiler's price decides.
+if [ -e "${DEPS:-.deps}/libtpu/libtpu.so" ]; then
+	if "$BIN/search" --space shard --device tpu:v5e:2x2 -q --wait --mesh 4 --graph "$tmp/step.hlo" --budget 2 \
+		--json --out "$tmp/o" >"$tmp/json" 2>"$tmp/said" &&
+		python3 - "$tmp/json" "$tmp/o" <<'END' 2>"$tmp/said"; then
+import json, sys
+told = json.load(open(sys.argv[1]))
+rows, screen = {r["name"]: r for r in told["by_hand"]}, told["screen"]
+asked = screen["asked"]
+assert screen["by"] == "pod:v5e" and screen["looked_at"] > len(asked) > 0, screen
+assert 1 <= len(asked) <= 2 and all(r["promised"] > 0 for r in asked), asked
+best = rows[told["best_by_hand"]]["cost"]
+assert rows["found"]["cost"] == min([best] + [r["cost"] for r in asked if r["better"]]), (rows, asked)
+page = open(sys.argv[2] + "/report.html").read()
+assert "What was asked" in page
+END
+		echo "pass: the_compiler_decides_among_what_the_model_promises"
+	else
+		echo "FAIL: the_compiler_decides_among_what_the_model_promises: $(tail -3 "$tmp/said")"
+	fi
+else
+	echo "skip: the_compiler_decides_among_what_the_model_promises: no libtpu (make deps-tpu)"
+fi
+
 "$python" -c 'import jax' 2>/dev/null || { echo "skip: jax_takes_layouts: no JAX"; exit 0; }
 cat >"$tmp/try.py" <<'END'
 import os, subprocess, sys
