@@ -127,7 +127,8 @@ const char *quantity_text(enum quantity q, double value, char out[QUANTITY_TEXT]
 	if (s->one == 1 && facts(q)->figures == COUNTED && isfinite(v))
 		write_count(v, number, sizeof number);
 	else
-		snprintf(number, sizeof number, facts(q)->figures == BARE ? "%.6g" : "%.3g", v);
+		snprintf(number, sizeof number, facts(q)->figures == BARE ? "%.6g" : fabs(v) >= 999.5 && fabs(v) < 1e4
+			? "%.0f" : "%.3g", v); /* 1020 MiB, not 1.02e+03 MiB */
 	snprintf(out, QUANTITY_TEXT, "%.28s%s%s", number, *s->unit ? " " : "", s->unit);
 	return out;
 }

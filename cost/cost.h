@@ -90,6 +90,7 @@ struct delta {
 
 struct cost_totals {
 	uint64_t deltas, regions, cached, measured, failed[OUTCOME_COUNT];
+	uint64_t asked; /* compilers, for a figure that nobody knew */
 	double wall, inside;
 };
 

@@ -63,6 +63,7 @@ static int figure_of(struct cost *c, const uint8_t *config, const struct buf *mo
 	if (found != 0)
 		return found < 0 ? -1 : 0;
 	*asked = true;
+	c->totals.asked++;
 	*out = (struct price){.kind = cost_kind(c)};
 	if (ask(c, config, module, &out->delta, fate, err) < 0)
 		return -1;

@@ -9,6 +9,7 @@
 #include "base/progress.h"
 #include "base/stop.h"
 #include "base/talk.h"
+#include "device/estimate.h"
 #include "search/fits.h"
 
 /* What the compiler made of it: bytes that a device needs, and what it sends. */
@@ -58,8 +59,15 @@ static int read_limits(struct by_hand_row *r, struct lab *lab, const uint8_t *co
 	return rc;
 }
 
+/* A program whose price was known is not compiled again only to describe it, where compiling takes long. */
+static bool is_described(const struct device *d, bool asked)
+{
+	return asked || !estimate_screen(device_info(d)->family);
+}
+
 int by_hand_row_price(struct by_hand_row *r, struct lab *lab, struct device *d, const uint8_t *config, struct err *err)
 {
+	uint64_t asked = cost_totals(lab->cost)->asked;
 	struct timing t = {0};
 	int rc = cost_whole(lab->cost, config, config, NULL, &t, err);
 
@@ -68,7 +76,7 @@ int by_hand_row_price(struct by_hand_row *r, struct lab *lab, struct device *d, 
 	timing_release(&t);
 	if (rc == 0 && r->outcome == OUTCOME_OK)
 		rc = read_limits(r, lab, config, err);
-	if (rc == 0 && r->outcome == OUTCOME_OK)
+	if (rc == 0 && r->outcome == OUTCOME_OK && is_described(d, cost_totals(lab->cost)->asked > asked))
 		rc = read_compiled(r, lab, d, config, err);
 	return rc;
 }
@@ -146,6 +154,8 @@ int by_hand_price(struct by_hand *l, struct lab *lab, struct device *d, struct e
 		rc = find_fitting(l, lab, d, config, err);
 	else if (rc == 0 && l->n)
 		s->ops->starts[l->best].fill(s, config);
+	if (rc == 0 && l->n && l->row[l->best].bytes <= 0)
+		rc = read_compiled(&l->row[l->best], lab, d, config, err);
 	if (rc == 0 && l->n) {
 		make_default(s, config);
 		lab->reference = l->row[l->best].name;
@@ -210,7 +220,7 @@ static void add_row(const struct by_hand *l, const struct by_hand_row *r, const 
 			quantity_text(QUANTITY_BYTES, r->exchanges.bytes[c], text));
 		any = true;
 	}
-	buf_adds(out, any ? "" : "nothing");
+	buf_adds(out, any ? "" : r->bytes > 0 ? "nothing" : "not asked again");
 }
 
 void by_hand_text(const struct by_hand *l, struct buf *out)

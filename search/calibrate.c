@@ -1,10 +1,15 @@
 /*
  * calibrate.c - finds the weights by least squares on a log scale.
  *
- * With u the logarithms of the weights, the sum over programs of (log(model) - log(judge))^2 / NOISE^2, plus the sum
+ * With u the logarithms of the weights, the sum over programs of (log(model) - log(judge))^2 / noise^2, plus the sum
  * of u^2 / DOUBT^2, is made as small as possible. The second sum says how far we believe a rate to be off before
  * anything is seen: by a factor of e. So a part that no program has keeps its weight. Steps are those of Gauss and
  * Newton, damped where they would overshoot.
+ *
+ * What the judge finds dear matters less: the noise of a program that costs twice as much as the cheapest is twice as
+ * large. A search goes on among the cheap ones, and dear ones often have a reason of their own, such as one slow kernel
+ * that cheap ones do not have. (A layer of experts that is whole on every device costs ten times the best, and the
+ * weights that explain that promised 5.0 ms for layouts of 2.9.)
  */
 #include "search/calibrate.h"
 
@@ -12,7 +17,7 @@
 #include <string.h>
 
 #define N CALIBRATED_PARTS
-#define NOISE 0.15 /* by how much sums of parts differ from a judge at best: they know nothing of overlap */
+#define NOISE 0.15 /* of the cheapest: sums of parts know nothing of overlap */
 #define DOUBT 1.0
 #define STEPS 60
 #define LARGEST 1.0 /* a step, of a logarithm */
@@ -26,16 +31,25 @@ static double model_of(const struct calibration *row, const double *u)
 	return sum;
 }
 
-static double loss_of(const struct calibration *row, size_t n, const double *u)
+/* One over the noise of a program; 0: it says nothing. */
+static double surely(const struct calibration *row, size_t n, size_t i)
 {
 	static const double none[N];
+	double least = INFINITY;
+
+	for (size_t k = 0; k < n; k++)
+		if (row[k].cost > 0)
+			least = fmin(least, row[k].cost);
+	return row[i].cost > 0 && model_of(&row[i], none) > 0 ? least / row[i].cost / NOISE : 0;
+}
+
+static double loss_of(const struct calibration *row, size_t n, const double *u)
+{
 	double sum = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		if (row[i].cost <= 0 || model_of(&row[i], none) <= 0)
-			continue;
-		sum += pow(log(model_of(&row[i], u) / row[i].cost) / NOISE, 2);
-	}
+	for (size_t i = 0; i < n; i++)
+		if (surely(row, n, i) > 0)
+			sum += pow(log(model_of(&row[i], u) / row[i].cost) * surely(row, n, i), 2);
 	for (int k = 0; k < N; k++)
 		sum += u[k] * u[k] / (DOUBT * DOUBT);
 	return sum;
@@ -61,7 +75,6 @@ static void solve(double a[N][N], double b[N])
 /* The step from u at which the sum of squares, made straight, would be least. */
 static void step_of(const struct calibration *row, size_t n, const double *u, double damping, double step[N])
 {
-	static const double none[N];
 	double a[N][N] = {{0}};
 
 	for (int k = 0; k < N; k++) {
@@ -69,16 +82,16 @@ static void step_of(const struct calibration *row, size_t n, const double *u, do
 		step[k] = -u[k] / (DOUBT * DOUBT);
 	}
 	for (size_t i = 0; i < n; i++) {
-		double model = model_of(&row[i], u), slope[N], off;
-		if (row[i].cost <= 0 || model_of(&row[i], none) <= 0)
+		double model = model_of(&row[i], u), sure = surely(row, n, i), slope[N], off;
+		if (sure <= 0)
 			continue;
-		off = log(model / row[i].cost);
+		off = log(model / row[i].cost) * sure;
 		for (int k = 0; k < N; k++)
-			slope[k] = exp(u[k]) * row[i].part[k] / model;
+			slope[k] = exp(u[k]) * row[i].part[k] / model * sure;
 		for (int k = 0; k < N; k++) {
-			step[k] -= slope[k] * off / (NOISE * NOISE);
+			step[k] -= slope[k] * off;
 			for (int c = 0; c < N; c++)
-				a[k][c] += slope[k] * slope[c] / (NOISE * NOISE);
+				a[k][c] += slope[k] * slope[c];
 		}
 	}
 	solve(a, step);

@@ -7,7 +7,7 @@
 #include "base/rng.h"
 #include "tests/test.h"
 
-#define ROWS 12
+#define ROWS 200
 
 static const double truth[CALIBRATED_PARTS] = {4, 0.5, 1.5, 1};
 
@@ -82,10 +82,21 @@ static void one_program_moves_the_largest_part(void)
 	CHECK_NEAR((weight[0] * 9e-3 + weight[1] * 1e-3) / 30e-3, 1, 0.1);
 }
 
+/* Two programs that look alike and cost 1 and 10: the cheap one is believed. */
+static void cheap_programs_matter_more(void)
+{
+	struct calibration row[] = {{{1, 1, 0, 0}, 2}, {{1, 1.2, 0, 0}, 20}};
+	double weight[CALIBRATED_PARTS];
+
+	calibrate(row, 2, weight);
+	CHECK_NEAR(weight[0] + weight[1], 2, 0.3);
+}
+
 int main(void)
 {
 	RUN(true_weights_are_found);
 	RUN(nothing_known_changes_nothing);
+	RUN(cheap_programs_matter_more);
 	RUN(one_program_moves_the_largest_part);
 	return test_done();
 }

@@ -31,7 +31,7 @@ static void figures_are_for_people(void)
 		{QUANTITY_BYTES, 1024, "1 KiB"},
 		{QUANTITY_BYTES, -1.5 * 1048576, "-1.5 MiB"},
 		{QUANTITY_BYTES, 10454032, "9.97 MiB"},
-		{QUANTITY_BYTES, 3e15, "2.73e+03 TiB"},
+		{QUANTITY_BYTES, 3e15, "2728 TiB"},
 		{QUANTITY_CYCLES, 12345, "12,345 cycles"},
 		{QUANTITY_CYCLES, -270, "-270 cycles"},
 		{QUANTITY_CYCLES, 123456789, "123,456,789 cycles"},
