@@ -226,11 +226,14 @@ static const char *how_long(const struct graph *g, const struct device *d, char 
 /* Says what opening will do if it takes long. Refuses, before compiling, a program that cannot run here. */
 static int foresee(const struct subject *s, const struct graph *g, const struct device *d, struct err *err)
 {
+	const struct device_passes *passes = device_passes(d);
 	uint64_t bytes = subject_least_memory(g);
 	char time[100];
 
 	if (fit(s, bytes, ROOM_OF_ENDS, d, err) < 0)
 		return -1;
+	if (!passes->decides)
+		return 0; /* the decisions are about the user's program itself, which is not compiled first */
 	if (g->n_nodes >= MANY)
 		talk("%s: %u instructions, %.1f GiB of inputs and results; compiling it to see what the compiler "
 		     "decides, %s", s->name, g->n_nodes, (double)bytes / GIB, how_long(g, d, time, sizeof time));

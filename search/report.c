@@ -325,7 +325,7 @@ void report_write(const struct result *r, struct buf *b)
 	page_begin(b, title, r->graph);
 	add_verdict(b, r);
 	by_hand_page(r->by_hand, b);
-	if (h->n_curve && h->evaluations && h->default_seconds > 0)
+	if (h->n_curve && h->evaluations && h->default_seconds > 0 && !r->screen->turns)
 		add_curves(b, h);
 	if (r->verdict->n_limits)
 		add_limits(b, r->verdict);

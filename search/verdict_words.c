@@ -129,8 +129,9 @@ static void tell_estimate(const struct verdict *v, struct buf *out)
 		buf_addf(out, "take %.2f%% less %s than %s", 100 * v->gain, quantity_noun(v->quantity),
 			v->reference ? reference(v, than) : "the compiler's own");
 	else
-		buf_addf(out, "gain nothing (%+.2f%%, estimated: nothing was run); the default is the answer.",
-			100 * v->gain);
+		buf_addf(out, "gain nothing (%+.2f%%, %s: nothing was run); %s is the answer.",
+			round(1e4 * v->gain) / 100 + 0, /* never -0 */
+			cost_kind_name(v->kind), v->reference ? reference(v, than) : "the default");
 	if (beyond.len)
 		buf_addf(out, ", but be %s; the default is the answer.", beyond.data);
 	else if (v->tuned && v->reference)
