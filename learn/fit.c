@@ -1,5 +1,6 @@
 /*
- * fit.c - calls the learners that were asked for, and puts their parts into one model.
+ * fit.c - calls the learners that were asked for, and puts their parts into one model. With both, the network is given
+ * what trees say that never saw its program (advice.h).
  */
 #include "learn/fit.h"
 
@@ -42,10 +43,19 @@ int fit(const struct data *d, const bool *held, const struct fit_options *o, str
 	struct err *err)
 {
 	struct train_options net = o->net;
+	struct advice a = {0};
+	int rc = 0;
 
 	m->unit = o->absolute ? data_unit(d, held) : 0;
 	net.unit = m->unit;
-	if (learner_has_net(o->learner) && train(d, held, &net, &m->net, out, err) < 0)
-		return -1;
-	return o->learner == LEARNER_GNN ? 0 : fit_trees(d, held, o, m, out, err);
+	if (o->learner != LEARNER_GNN)
+		rc = fit_trees(d, held, o, m, out, err);
+	if (rc == 0 && o->learner == LEARNER_BOTH) {
+		rc = advice_crossed(&m->trees, d, held, m->unit, &o->trees, &a, err);
+		net.advice = &a;
+	}
+	if (rc == 0 && learner_has_net(o->learner))
+		rc = train(d, held, &net, &m->net, out, err);
+	advice_release(&a);
+	return rc;
 }

@@ -1,5 +1,6 @@
 /*
- * fit.h - fits a model with the learner that the user asked for, or both, on the same data, labels and held-out graphs.
+ * fit.h - fits a model with the learner that the user asked for, or both, one of which corrects the other, on the
+ * same data, labels and held-out graphs.
  */
 #ifndef LEARN_FIT_H
 #define LEARN_FIT_H

@@ -172,7 +172,6 @@ static real *flip_of(const struct infer *f, uint32_t place)
 static void row_at(const struct infer *f, uint32_t node, uint32_t place, float *row)
 {
 	const real *v = f->x + (size_t)node * NODE_FEATURES;
-
 	row_fill(v, v + NODE_FIXED, flip_of(f, place), row);
 }
 
@@ -180,23 +179,24 @@ static void row_at(const struct infer *f, uint32_t node, uint32_t place, float *
 static const real *predict_places(struct infer *f, const uint32_t *node, const uint32_t *place, uint32_t n)
 {
 	const struct model *m = f->model;
-	real *x = room(f, n, FLIP_FEATURES), *out = room(f, n, OUT_COUNT);
+	uint32_t advised = m->net.size.advised, width = FLIP_FEATURES + advised;
+	real *x = room(f, n, width), *out = room(f, n, OUT_COUNT);
 	float row[ROW_COLUMNS];
-
-	if (m->net.size.layers) {
-		for (uint32_t i = 0; i < n; i++)
-			memcpy(x + (size_t)i * FLIP_FEATURES, flip_of(f, place[i]), FLIP_FEATURES * sizeof *x);
-		net_head(&m->net, f->h[m->net.size.layers], node, x, n, &f->pass);
-	}
-	if (!m->trees.n_columns)
-		return f->pass.out;
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n && m->trees.n_columns; i++) {
 		row_at(f, node[i], place[i], row);
 		trees_predict(&m->trees, row, 1, out + (size_t)i * OUT_COUNT);
 	}
-	if (m->net.size.layers)
-		predict_mix(out, f->pass.out, n);
-	return out;
+	if (!m->net.size.layers)
+		return out;
+	for (uint32_t i = 0; i < n; i++) {
+		real *to = x + (size_t)i * width;
+		memcpy(to, flip_of(f, place[i]), FLIP_FEATURES * sizeof *x);
+		memcpy(to + FLIP_FEATURES, out + (size_t)i * OUT_COUNT, advised * sizeof *x);
+	}
+	net_head(&m->net, f->h[m->net.size.layers], node, x, n, &f->pass);
+	if (model_mixes(m))
+		predict_mix(f->pass.out, out, n);
+	return f->pass.out;
 }
 
 /* How often a node runs, times the program's grain, if the model predicts single executions; else 1. */

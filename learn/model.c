@@ -14,8 +14,9 @@
 #include "learn/feature.h"
 
 #define MAGIC "VANTAGEM"
-#define VERSION 4
+#define VERSION 5 /* the network takes the trees' outputs and corrects them */
 /* Older formats are still written where they can say it, so that older programs read it: */
+#define VERSION_TREES 4	   /* trees, or a unit; with a network besides, predictions are the mean; */
 #define VERSION_SECONDS 2  /* a network that counts in the graph's median seconds; */
 #define VERSION_QUANTITY 3 /* ... in the graph's median of another quantity */
 #define FILE_LIMIT ((size_t)256 << 20)
@@ -61,8 +62,10 @@ static const struct space_features *own_features(const struct model_facts *f)
 
 static uint32_t version_of(const struct model *m)
 {
-	if (m->unit > 0 || m->trees.n_columns || !m->net.size.layers)
+	if (m->net.size.advised)
 		return VERSION;
+	if (m->unit > 0 || m->trees.n_columns || !m->net.size.layers)
+		return VERSION_TREES;
 	return m->facts.quantity == QUANTITY_SECONDS ? VERSION_SECONDS : VERSION_QUANTITY;
 }
 
@@ -72,6 +75,8 @@ static void put_net(struct buf *out, const struct net *net)
 	buf_u32(out, net->size.head);
 	buf_u32(out, net->size.layers);
 	buf_u32(out, net->size.blind);
+	if (net->size.advised)
+		buf_u32(out, net->size.advised);
 	if (!net->size.layers)
 		return;
 	buf_u32(out, OP_COUNT);
@@ -195,7 +200,8 @@ static int parse_facts(struct cursor *c, struct model_facts *f, uint32_t version
 	return rc < 0 ? err_set(err, "%s: its header makes no sense", name) : 0;
 }
 
-static int parse_sizes(struct cursor *c, uint32_t table, struct net_size *s, const char *name, struct err *err)
+static int parse_sizes(struct cursor *c, uint32_t version, uint32_t table, struct net_size *s, const char *name,
+	struct err *err)
 {
 	uint32_t blind, map[NODE_FEATURES + FLIP_FEATURES];
 
@@ -204,11 +210,12 @@ static int parse_sizes(struct cursor *c, uint32_t table, struct net_size *s, con
 	s->layers = cursor_u32(c);
 	blind = cursor_u32(c);
 	s->blind = blind == 1;
+	s->advised = version > VERSION_TREES ? cursor_u32(c) : 0;
 	s->dtypes = FEATURE_DTYPES;
 	s->node_features = feature_map(table, false, map);
-	s->flip_features = feature_map(table, true, map);
+	s->flip_features = feature_map(table, true, map) + s->advised;
 	if (c->bad || s->width < 1 || s->width > LAYER_WIDTH || s->head < 1 || s->head > LAYER_WIDTH ||
-		s->layers < 1 || s->layers > NET_LAYERS || blind > 1)
+		s->layers < 1 || s->layers > NET_LAYERS || blind > 1 || (s->advised != 0 && s->advised != OUT_COUNT))
 		return err_set(err, "%s: the sizes of its network are out of range", name);
 	return 0;
 }
@@ -265,11 +272,14 @@ static void map_rows(const struct param *p, const struct net_size *theirs, const
 	bool node = strcmp(p->name, "input.weight") == 0, skip = strcmp(p->name, "out.skip") == 0;
 	bool head = strcmp(p->name, "head1.weight") == 0;
 	uint32_t first = head ? theirs->width : 0; /* the nodes' states come before the flip's features */
+	uint32_t n = theirs->flip_features - theirs->advised;
 
 	for (uint32_t k = 0; k < p->rows; k++)
 		map[k] = strcmp(p->name, "opcode") == 0 ? opcode[k] : k;
 	if (node || skip || head)
 		feature_map(table, !node, map + first);
+	for (uint32_t k = 0; (skip || head) && k < theirs->advised; k++)
+		map[first + n + k] = FLIP_FEATURES + k;
 	for (uint32_t k = first; head && k < p->rows; k++)
 		map[k] += first;
 }
@@ -281,7 +291,7 @@ static void adopt(struct net *ours, const struct net *theirs, const uint16_t *op
 
 	size.opcodes = OP_COUNT + 1;
 	size.node_features = NODE_FEATURES;
-	size.flip_features = FLIP_FEATURES;
+	size.flip_features = FLIP_FEATURES + size.advised;
 	net_init(ours, &size);
 	for (uint32_t i = 0; i < ours->n_params; i++) {
 		const struct param *p = &ours->param[i], *q = &theirs->param[i];
@@ -307,7 +317,7 @@ static int parse_net(struct cursor *c, struct net *out, uint32_t version, uint32
 
 	if (version > VERSION_QUANTITY && cursor_left(c) == sizeof none && memcmp(c->p, none, sizeof none) == 0)
 		return 0;
-	if (parse_sizes(c, table, &size, name, err) < 0 || parse_opcodes(c, &map, &size.opcodes, name, err) < 0)
+	if (parse_sizes(c, version, table, &size, name, err) < 0 || parse_opcodes(c, &map, &size.opcodes, name, err) < 0)
 		goto out;
 	size.opcodes++;
 	net_init(&theirs, &size);
@@ -360,6 +370,10 @@ struct model *model_parse(const void *p, size_t n, const char *name, struct err 
 	if ((version > VERSION_QUANTITY && parse_trees(&c, m, table, name, err) < 0) ||
 		parse_net(&c, &m->net, version, table, name, err) < 0)
 		goto fail;
+	if (m->net.size.advised && !m->trees.n_columns) {
+		err_set(err, "%s lacks the trees that its network corrects; train it again", name);
+		goto fail;
+	}
 	if (!m->net.size.layers && !m->trees.n_columns) {
 		err_set(err, "%s holds neither a network nor trees; train it again", name);
 		goto fail;

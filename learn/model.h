@@ -52,7 +52,7 @@ void model_facts_release(struct model_facts *f);
 struct model {
 	struct model_facts facts;
 	struct net net;		/* no layers: there is none */
-	struct trees trees;	/* no columns: there are none; with both, predictions are their mean */
+	struct trees trees;	/* no columns: there are none; with both, see model_mixes */
 	/*
 	 * What the outputs count in: so many seconds (or bytes, ...) for one execution of a site, times the
 	 * program's grain (space.h). 0, as in models of
@@ -61,6 +61,15 @@ struct model {
 	double unit;
 	struct digest sum;	/* of the file it was read from: names these weights */
 };
+
+/*
+ * Are the model's predictions the mean of its network and its trees, as in older models with both? In others the
+ * network takes the trees' outputs and corrects them.
+ */
+static inline bool model_mixes(const struct model *m)
+{
+	return m->net.size.layers && m->trees.n_columns && !m->net.size.advised;
+}
 
 struct model *model_read(const char *path, struct err *err);
 int model_write(const struct model *m, const char *path, struct err *err);

@@ -89,6 +89,17 @@ static bool ends_with(const char *name, const char *tail)
 	return n >= k && strcmp(name + n - k, tail) == 0;
 }
 
+/* What trees say goes straight to the outputs. */
+static void begin_with_advice(struct net *net)
+{
+	real *skip = net_param(net, net->weight, "out.skip") +
+		(size_t)(net->size.flip_features - net->size.advised) * OUT_COUNT;
+
+	for (uint32_t i = 0; i < net->size.advised; i++)
+		for (uint32_t k = 0; k < OUT_COUNT; k++)
+			skip[i * OUT_COUNT + k] = i == k;
+}
+
 /* Matrices: normal with the variance that keeps relu's output at 1. The last one starts small. */
 void net_randomise(struct net *net, struct rng *r)
 {
@@ -105,6 +116,7 @@ void net_randomise(struct net *net, struct rng *r)
 			net->weight[p->at + k] = one ? 1 : ends_with(p->name, "bias") ? 0
 				: (real)(scale * rng_normal(r));
 	}
+	begin_with_advice(net);
 }
 
 real *net_param(const struct net *net, real *weights, const char *name)

@@ -10,6 +10,9 @@
  * the magnitude log(1 + |advantage| / sigma), the logit of "improves", and the size of the improvement
  * log(1 + gain / sigma) given that it improves.
  *
+ * If the last of f are what trees say, S begins with 1 where their output meets ours. So an untrained network says what
+ * they say, and training corrects it.
+ *
  * A layer needs the layer below only for the neighbours of what it computes. Rows of a batch are
  * therefore ordered by distance from the targets, and layer l runs on the first n[layers - l] rows:
  * targets alone at the top, everything at the bottom. A whole graph is a batch in which all distances
@@ -37,6 +40,7 @@ struct net_size {
 	uint32_t layers;
 	uint32_t opcodes, dtypes;	  /* rows of the embedding tables */
 	uint32_t node_features, flip_features;
+	uint32_t advised; /* how many of the flip's features, the last ones, are the trees' outputs (advice.h); or 0 */
 	bool blind; /* operands and users in one mean: only to show that direction matters */
 };
 

@@ -82,22 +82,27 @@ static void copy_lists(struct pack *p, const struct data *d, const uint32_t *exa
 	*out_to = to;
 }
 
-static void copy_flips(struct pack *p, const struct data *d, const uint32_t *example, uint32_t n)
+static void copy_flips(struct pack *p, const struct data *d, const struct advice *a, const uint32_t *example,
+	uint32_t n)
 {
+	size_t width = FLIP_FEATURES + (a ? OUT_COUNT : 0);
 	uint32_t flips = 0, *row;
 	real *f;
 
 	for (uint32_t i = 0; i < n; i++)
 		flips += d->example[example[i]].n_flips;
 	row = arena_alloc(&p->mem, (flips + 1) * sizeof *row);
-	f = arena_alloc(&p->mem, ((size_t)flips * FLIP_FEATURES + 1) * sizeof *f);
+	f = arena_alloc(&p->mem, (flips * width + 1) * sizeof *f);
 	p->owner = arena_alloc(&p->mem, (flips + 1) * sizeof *p->owner);
 	p->label = arena_alloc(&p->mem, (flips + 1) * sizeof *p->label);
 	flips = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct example *e = &d->example[example[i]];
-		memcpy(f + (size_t)flips * FLIP_FEATURES, e->flip, (size_t)e->n_flips * FLIP_FEATURES * sizeof *f);
 		for (uint8_t k = 0; k < e->n_flips; k++, flips++) {
+			real *to = f + flips * width;
+			memcpy(to, e->flip + (size_t)k * FLIP_FEATURES, FLIP_FEATURES * sizeof *f);
+			if (a)
+				memcpy(to + FLIP_FEATURES, advice_on(a, example[i], k), OUT_COUNT * sizeof *f);
 			row[flips] = i; /* ring 0 holds the targets, one each, in order */
 			p->owner[flips] = i;
 			p->label[flips] = &e->label[k];
@@ -108,7 +113,7 @@ static void copy_flips(struct pack *p, const struct data *d, const uint32_t *exa
 	p->batch.f = f;
 }
 
-void pack_examples(struct pack *p, const struct data *d, const uint32_t *example, uint32_t n)
+void pack_examples(struct pack *p, const struct data *d, const struct advice *a, const uint32_t *example, uint32_t n)
 {
 	uint32_t *base, rings = d->radius + 1;
 	uint16_t *opcode, *dtype;
@@ -127,7 +132,7 @@ void pack_examples(struct pack *p, const struct data *d, const uint32_t *example
 	p->batch.x = x;
 	copy_lists(p, d, example, n, base, false, &p->batch.op_first, &p->batch.op_to);
 	copy_lists(p, d, example, n, base, true, &p->batch.user_first, &p->batch.user_to);
-	copy_flips(p, d, example, n);
+	copy_flips(p, d, a, example, n);
 }
 
 void pack_release(struct pack *p)

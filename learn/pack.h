@@ -8,7 +8,7 @@
 #ifndef LEARN_PACK_H
 #define LEARN_PACK_H
 
-#include "learn/data.h"
+#include "learn/advice.h"
 
 struct pack { /* all zero is empty; reused from batch to batch */
 	struct arena mem;
@@ -16,7 +16,8 @@ struct pack { /* all zero is empty; reused from batch to batch */
 	uint32_t *owner;	/* per flip: which of the examples given */
 	const struct flip_label **label; /* per flip */
 };
-void pack_examples(struct pack *p, const struct data *d, const uint32_t *example, uint32_t n);
+/* `a` NULL: the network takes no advice. */
+void pack_examples(struct pack *p, const struct data *d, const struct advice *a, const uint32_t *example, uint32_t n);
 void pack_release(struct pack *p);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * predict.h - what a model says of examples: its network's outputs, its trees', or the mean of both.
+ * predict.h - what a model says of examples: the outputs of its trees, of its network, or of a network
+ * that corrects its trees; in older models, the mean of the two.
  */
 #ifndef LEARN_PREDICT_H
 #define LEARN_PREDICT_H

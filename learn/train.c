@@ -115,7 +115,7 @@ static void shard_step(void *ctx, uint32_t item, uint32_t member)
 
 	count = count < SHARD ? count : SHARD;
 	memset(grad, 0, n * sizeof *grad);
-	pack_examples(&m->pack, t->data, t->batch + from, count);
+	pack_examples(&m->pack, t->data, t->options->advice, t->batch + from, count);
 	net_forward(t->net, &m->pack.batch, &m->pass);
 	MEM_GROW(&m->d_out, &m->cap_d_out, (size_t)m->pack.batch.n_flips * OUT_COUNT);
 	for (uint32_t i = 0; i < m->pack.batch.n_flips; i++) {
@@ -156,6 +156,7 @@ static double step(struct trainer *t, double done, double *norm)
 struct predicting {
 	const struct net *net;
 	const struct data *data;
+	const struct advice *advice;
 	const uint32_t *example;
 	size_t n;
 	size_t *first; /* per shard: the first flip */
@@ -169,7 +170,7 @@ static void shard_predict(void *ctx, uint32_t item, uint32_t member)
 	struct member *m = &p->member[member];
 	size_t from = (size_t)item * SHARD, count = p->n - from < SHARD ? p->n - from : SHARD;
 
-	pack_examples(&m->pack, p->data, p->example + from, (uint32_t)count);
+	pack_examples(&m->pack, p->data, p->advice, p->example + from, (uint32_t)count);
 	net_forward(p->net, &m->pack.batch, &m->pass);
 	memcpy(p->out + p->first[item] * OUT_COUNT, m->pass.out,
 		(size_t)m->pack.batch.n_flips * OUT_COUNT * sizeof *p->out);
@@ -185,11 +186,11 @@ static void members_free(struct member *m, uint32_t n)
 	mem_free(m);
 }
 
-void train_predict(const struct net *net, const struct data *d, const uint32_t *example, size_t n,
-	struct team *team, real *out)
+void train_predict(const struct net *net, const struct data *d, const struct advice *a, const uint32_t *example,
+	size_t n, struct team *team, real *out)
 {
 	size_t shards = (n + SHARD - 1) / SHARD, flips = 0;
-	struct predicting p = {net, d, example, n, MEM_NEW(shards + 1, size_t),
+	struct predicting p = {net, d, a, example, n, MEM_NEW(shards + 1, size_t),
 		MEM_NEW(team_size(team), struct member), out};
 
 	for (size_t i = 0; i < n; i++) {
@@ -218,7 +219,7 @@ static double held_loss(const struct trainer *t, const struct net *net)
 	double *sum = MEM_NEW(d->n_graphs, double), *n = MEM_NEW(d->n_graphs, double), total = 0, graphs = 0;
 	real *out = MEM_NEW(count_flips(d, t->held, t->n_held) * OUT_COUNT + 1, real), ignored[OUT_COUNT], *at = out;
 
-	train_predict(net, d, t->held, t->n_held, t->team, out);
+	train_predict(net, d, t->options->advice, t->held, t->n_held, t->team, out);
 	for (size_t i = 0; i < t->n_held; i++) {
 		const struct example *e = &d->example[t->held[i]];
 		for (uint8_t k = 0; k < e->n_flips; k++, at += OUT_COUNT) {
@@ -266,7 +267,8 @@ static void trainer_init(struct trainer *t, const struct data *d, const bool *he
 	size.opcodes = OP_COUNT + 1;
 	size.dtypes = FEATURE_DTYPES;
 	size.node_features = NODE_FEATURES;
-	size.flip_features = FLIP_FEATURES;
+	size.advised = o->advice ? OUT_COUNT : 0;
+	size.flip_features = FLIP_FEATURES + size.advised;
 	size.layers = d->radius;
 	*t = (struct trainer){.data = d, .options = o, .net = net};
 	make_pools(t, held);
@@ -395,7 +397,7 @@ static void calibrate(struct trainer *t)
 	real *out = MEM_NEW(count_flips(t->data, example, n) * OUT_COUNT + 1, real), *bias;
 	double want = 0, low = -20, high = 20;
 
-	train_predict(t->net, t->data, example, n, t->team, out);
+	train_predict(t->net, t->data, t->options->advice, example, n, t->team, out);
 	for (size_t i = 0; i < n; i++) {
 		const struct example *e = &t->data->example[example[i]];
 		for (uint8_t k = 0; k < e->n_flips; k++, flips++)

@@ -23,7 +23,7 @@
 #define LEARN_TRAIN_H
 
 #include "learn/adam.h"
-#include "learn/data.h"
+#include "learn/advice.h"
 
 struct train_point { /* one point of the learning curve */
 	uint64_t step;
@@ -44,6 +44,7 @@ struct train_options {
 	double top_draws, top_part; /* share of draws from the top, and what share of examples that is */
 	double gain_draws;	   /* of the draws from the top: share from the gains instead */
 	double magnitude_weight, sign_weight, size_weight; /* of the three losses */
+	const struct advice *advice; /* what trees say of all flips, which the network corrects; NULL: it has no trees */
 	double unit;		   /* of the labels, for one execution; 0: the sigma of each graph */
 	bool linear;		   /* labels without the logarithm: only to show that it matters */
 	bool current_only;	   /* no mirrored examples */
@@ -77,10 +78,13 @@ void train_result_release(struct train_result *r);
 int train(const struct data *d, const bool *held, const struct train_options *o, struct net *net,
 	struct train_result *out, struct err *err);
 
-/* Raw outputs (OUT_COUNT each) for every flip of the examples given, in order; `out` has room. */
+/*
+ * Raw outputs (OUT_COUNT each) for every flip of the examples given, in order; `out` has room. `a` NULL: the network
+ * takes no advice.
+ */
 struct team;
-void train_predict(const struct net *net, const struct data *d, const uint32_t *example, size_t n,
-	struct team *team, real *out);
+void train_predict(const struct net *net, const struct data *d, const struct advice *a, const uint32_t *example,
+	size_t n, struct team *team, real *out);
 
 /* Probability that the flip improves, given what was measured: the target of the sign. */
 real label_improves(const struct flip_label *l);

@@ -169,7 +169,7 @@ static void batches_agree_with_inference(void)
 	for (e = 0; e < d.n_examples; e++) {
 		if (d.example[e].from != config[d.example[e].site])
 			continue;
-		pack_examples(&p, &d, &e, 1);
+		pack_examples(&p, &d, NULL, &e, 1);
 		net_forward(&m.net, &p.batch, &pass);
 		for (uint8_t k = 0; k < d.example[e].n_flips; k++) {
 			float want = pass.out[k * OUT_COUNT + OUT_MAGNITUDE];
@@ -207,7 +207,7 @@ static void twenty_samples_are_learnt_by_heart(void)
 	for (uint32_t i = 0; i < t.d.n_examples; i++)
 		if (t.d.example[i].label[0].measured)
 			all[n++] = i;
-	train_predict(&t.net, &t.d, all, n, t.team, out);
+	train_predict(&t.net, &t.d, NULL, all, n, t.team, out);
 	for (size_t i = 0; i < n; i++) {
 		const struct flip_label *l = t.d.example[all[i]].label;
 		CHECK_NEAR(out[i * OUT_COUNT], log1p(fabs(l->advantage) / t.d.graph[0].sigma), 0.05);
@@ -276,7 +276,7 @@ static void an_unseen_toy_is_predicted(void)
 	CHECK(train(&t.d, held, &t.o, &t.net, &t.r, &t.err) == 0);
 	out = MEM_NEW((size_t)t.d.graph[5].n_examples * 2 * OUT_COUNT, real);
 	guess = MEM_NEW(t.d.graph[5].n_examples * 2, double), truth = MEM_NEW(t.d.graph[5].n_examples * 2, double);
-	train_predict(&t.net, &t.d, t.d.graph[5].by_size, t.d.graph[5].n_examples, t.team, out);
+	train_predict(&t.net, &t.d, NULL, t.d.graph[5].by_size, t.d.graph[5].n_examples, t.team, out);
 	for (uint32_t i = 0; i < t.d.graph[5].n_examples; i++)
 		for (uint8_t k = 0; k < t.d.example[t.d.graph[5].by_size[i]].n_flips; k++, flips++) {
 			double a = t.d.example[t.d.graph[5].by_size[i]].label[k].advantage;
@@ -310,7 +310,7 @@ static void signs_are_calibrated(void)
 		const struct example *e = &t.d.example[i];
 		if (!e->label[0].measured)
 			continue;
-		train_predict(&t.net, &t.d, &i, 1, t.team, out);
+		train_predict(&t.net, &t.d, NULL, &i, 1, t.team, out);
 		for (uint8_t k = 0; k < e->n_flips; k++) {
 			said += 1 / (1 + exp(-(double)out[k * OUT_COUNT + OUT_SIGN]));
 			did += (double)label_improves(&e->label[k]);
