@@ -407,7 +407,7 @@ static void tell_how_long(size_t more, double each)
 	char time[32];
 
 	if (more && (double)more * each >= LONG_JUDGING)
-		talk("a first process has timed both; %zu more will, for about %s", more,
+		talk("%zu more process%s will time both, for about %s", more, more == 1 ? "" : "es",
 			talk_seconds((double)more * each, time, sizeof time));
 }
 
@@ -441,8 +441,10 @@ static int weigh_all(struct verdict *v, struct lab *lab, const uint8_t *config, 
 			want = verdict_workers(o, each);
 			tell_how_long(want - 1, each);
 		}
-		if (n == want && n < wanted && more == 0 && v->outcome == OUTCOME_OK)
+		if (n == want && n < wanted && more == 0 && v->outcome == OUTCOME_OK) {
 			want = more = verdict_more_workers(v, o, each, t, n);
+			tell_how_long(more - n, each);
+		}
 		worker_close(&w);
 	}
 	stations_close(w.at);
