@@ -98,7 +98,8 @@ static int compile_exact(struct check *c, enum side side, const struct buf *modu
 		p->outcome = OUTCOME_REFUSED;
 	else
 		rc = device_compile(d, how, "hlo", wide.data, wide.len, WANT_MEMORY, p, err);
-	if (rc == 0 && p->outcome == OUTCOME_OK && !room_for(d, p->peak_bytes, "it", p->detail, sizeof p->detail))
+	if (rc == 0 && p->outcome == OUTCOME_OK &&
+		!room_for(d, p->peak_bytes, "it", ROOM_OF_ALL, p->detail, sizeof p->detail))
 		p->outcome = OUTCOME_OOM;
 	c->none[side] |= p->outcome != OUTCOME_OK;
 	buf_release(&wide);
