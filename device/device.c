@@ -209,9 +209,9 @@ int device_drop(struct device *d, struct compiled *c, struct err *err)
 	return rc;
 }
 
-void device_screen(struct device *d, const struct screen *s)
+void device_veto(struct device *d, const struct veto *s)
 {
-	d->screen = s ? *s : (struct screen){0};
+	d->veto = s ? *s : (struct veto){0};
 }
 
 int device_extract(struct device *d, const char *format, const void *p, size_t n,

@@ -162,17 +162,17 @@ int device_extract(struct device *d, const char *format, const void *p, size_t n
 void extracted_release(struct extracted *e);
 
 /*
- * A screen is asked about each program that is extracted, as soon as the compiler has written how it arranges the program
+ * A veto is asked about each program that is extracted, as soon as the compiler has written how it arranges the program
  * in memory (`proto` is that of struct arranged). It writes this before it generates code, which takes most of its time.
- * SCREEN_STOP: the compilation is given up, with the outcome "out of memory" and what the screen wrote into `why`.
- * SCREEN_WAIT: it is not all there yet.
+ * VETO_STOP: the compilation is given up, with the outcome "out of memory" and what it wrote into `why`.
+ * VETO_WAIT: it is not all there yet.
  */
-enum screened { SCREEN_GO_ON, SCREEN_STOP, SCREEN_WAIT };
-struct screen {
-	enum screened (*ask)(void *ctx, const void *proto, size_t n, char *why, size_t room);
+enum vetoed { VETO_NONE, VETO_STOP, VETO_WAIT };
+struct veto {
+	enum vetoed (*ask)(void *ctx, const void *proto, size_t n, char *why, size_t room);
 	void *ctx;
 };
-void device_screen(struct device *d, const struct screen *s); /* from now on; NULL: no more */
+void device_veto(struct device *d, const struct veto *s); /* from now on; NULL: no more */
 
 /*
  * How the compiler arranges a program in memory, without generating code: an HloProto with the optimised module in its

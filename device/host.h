@@ -154,17 +154,17 @@ int host_extract_at(struct host *h, const char *format, const void *p, size_t n,
 void host_join(struct buf *out, const char *a, const char *b);
 
 /*
- * host_screen.c: lets the device's screen look at the dump of the compilation that is asked for next. `s` lives until
- * host_screen_end.
+ * host_veto.c: lets the device's veto look at the dump of the compilation that is asked for next. `s` lives until
+ * host_veto_end.
  */
-struct host_screen {
+struct host_veto {
 	struct host *host;
 	struct dump *dump;
 	const struct stage *stage; /* that writes how programs are arranged */
 	bool done;
 };
-void host_screen_begin(struct host_screen *s, struct host *h, struct dump *dump);
-void host_screen_end(struct host_screen *s);
+void host_veto_begin(struct host_veto *s, struct host *h, struct dump *dump);
+void host_veto_end(struct host_veto *s);
 
 int host_find_worker(struct buf *out, struct err *err); /* host_worker.c: the path of vantage-worker */
 /* Of device_ops; host_compare.c and host_time.c have them. */

@@ -18,7 +18,7 @@ int host_extract_at(struct host *h, const char *format, const void *p, size_t n,
 	struct extracted *out, struct err *err)
 {
 	struct dump dump;
-	struct host_screen screen;
+	struct host_veto veto;
 	struct buf options = {0};
 	const char *stop = h->estimator ? h->estimator->stop : "";
 
@@ -28,10 +28,10 @@ int host_extract_at(struct host *h, const char *format, const void *p, size_t n,
 		return -1;
 	}
 	host_join(&options, dump.options.data, h->options.data);
-	host_screen_begin(&screen, h, &dump);
+	host_veto_begin(&veto, h, &dump);
 	int rc = host_compile_with(h, format, options.data, p, n, WANT_SERIALISED | WANT_MEMORY, false, NULL,
 		compiled, err);
-	host_screen_end(&screen);
+	host_veto_end(&veto);
 	if (rc == 0) {
 		out->outcome = compiled->outcome;
 		out->seconds = compiled->seconds;

@@ -45,7 +45,7 @@ struct device {
 	struct helper *helper; /* NULL: it is not one */
 	bool planned;	   /* helpers were told what to do: their cores are in use */
 	double until;	   /* device_until; 0: no such time */
-	struct screen screen; /* device_screen; all zero: there is none */
+	struct veto veto; /* device_veto; all zero: there is none */
 };
 
 /* The process that compiles for it; 0: there is none. */

@@ -147,8 +147,8 @@ static int refuse(const struct device *d, uint64_t bytes, const char *why, struc
 		limited ? " for a worker, and more in the machine: VANTAGE_WORKER_MEMORY=MIB gives it so many MiB" : "");
 }
 
-/* What the device's screen (device.h) has to know. */
-struct memory_screen {
+/* What the device's veto (device.h) has to know. */
+struct memory_veto {
 	const struct subject *subject;
 	const struct device *device;
 	const struct space_arranging *arranging;
@@ -158,33 +158,33 @@ struct memory_screen {
 };
 
 /* Is there memory for inputs, results, and the temporary values of the program as the compiler arranged it? */
-static enum screened ask_memory(void *ctx, const void *proto, size_t n, char *why, size_t room)
+static enum vetoed ask_memory(void *ctx, const void *proto, size_t n, char *why, size_t room)
 {
-	struct memory_screen *m = ctx;
+	struct memory_veto *m = ctx;
 	struct err incomplete;
 	uint64_t temporary;
 
 	if (m->arranging->figure(proto, n, &temporary, &incomplete) < 0)
-		return SCREEN_WAIT;
+		return VETO_WAIT;
 	m->bytes = m->least + temporary;
 	m->refused = !room_for(m->device, m->bytes, m->subject->name, ROOM_OF_ALL, why, room);
-	return m->refused ? SCREEN_STOP : SCREEN_GO_ON;
+	return m->refused ? VETO_STOP : VETO_NONE;
 }
 
 /* Gets the module before the decision and the one after it, unless fetching gave them already. `g`: the program. */
 static int extract(struct subject *s, const struct graph *g, struct device *d, struct extracted *e, struct err *err)
 {
 	const struct space_kind *arranger = space_arranger();
-	struct memory_screen m = {s, d, arranger ? arranger->arranging : NULL, subject_least_memory(g), 0, false};
+	struct memory_veto m = {s, d, arranger ? arranger->arranging : NULL, subject_least_memory(g), 0, false};
 	int rc;
 
 	if (e->before.len)
 		return 0;
 	extracted_release(e);
 	if (m.arranging && device_info(d)->can_run)
-		device_screen(d, &(struct screen){ask_memory, &m});
+		device_veto(d, &(struct veto){ask_memory, &m});
 	rc = device_extract(d, "hlo", s->original.data, s->original.len, e, err);
-	device_screen(d, NULL);
+	device_veto(d, NULL);
 	if (rc < 0)
 		return -1;
 	if (m.refused)

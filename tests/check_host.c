@@ -320,30 +320,30 @@ static void extraction(void)
 static int asked;
 
 /* Is not content with the first three looks. */
-static enum screened refuse_later(void *ctx, const void *proto, size_t n, char *why, size_t room)
+static enum vetoed refuse_later(void *ctx, const void *proto, size_t n, char *why, size_t room)
 {
 	const struct buf *program = ctx;
 
 	CHECK(memmem(proto, n, program->data, program->len) != NULL);
 	snprintf(why, room, "it is too large");
-	return ++asked <= 3 ? SCREEN_WAIT : SCREEN_STOP;
+	return ++asked <= 3 ? VETO_WAIT : VETO_STOP;
 }
 
-static enum screened let_go(void *ctx, const void *proto, size_t n, char *why, size_t room)
+static enum vetoed let_go(void *ctx, const void *proto, size_t n, char *why, size_t room)
 {
 	(void)ctx;
 	(void)proto;
 	(void)n;
 	snprintf(why, room, "nothing");
 	asked++;
-	return SCREEN_GO_ON;
+	return VETO_NONE;
 }
 
-/* A compilation that would never end is given up as soon as the screen says so; the worker is then started anew. */
+/* A compilation that would never end is given up as soon as the veto says so; the worker is then started anew. */
 static void compiling_is_given_up(void)
 {
 	struct buf program = {0};
-	struct screen stop = {refuse_later, &program}, go = {let_go, NULL};
+	struct veto stop = {refuse_later, &program}, go = {let_go, NULL};
 	struct device *d = fixture_open();
 	struct extracted e;
 	struct err err = {{0}};
@@ -352,21 +352,21 @@ static void compiling_is_given_up(void)
 		return;
 	fixture_program("arranged=1;compile=hang", &program);
 	fixture_deadline(d, PATIENT);
-	device_screen(d, &stop);
+	device_veto(d, &stop);
 	asked = 0;
 	CHECK(device_extract(d, "hlo", program.data, program.len, &e, &err) == 0);
 	CHECK_INT(e.outcome, OUTCOME_OOM);
 	CHECK_STR(e.detail, "it is too large");
 	CHECK_INT(asked, 4);
 	extracted_release(&e);
-	device_screen(d, &go);
+	device_veto(d, &go);
 	asked = 0;
 	fixture_deadline(d, 2 * SHORT);
 	CHECK(device_extract(d, "hlo", program.data, program.len, &e, &err) == 0);
 	CHECK_INT(e.outcome, OUTCOME_TIMEOUT);
 	CHECK(asked <= 1);
 	extracted_release(&e);
-	device_screen(d, NULL);
+	device_veto(d, NULL);
 	fixture_deadline(d, PATIENT);
 	fixture_program("arranged=1", &program);
 	CHECK(device_extract(d, "hlo", program.data, program.len, &e, &err) == 0);

@@ -103,13 +103,13 @@ struct compiler {
 	bool given_up;		 /* its compilation was */
 };
 
-/* Shows the screen, if there is one, what the compiler dumps: first a part of it. */
+/* Shows the veto, if there is one, what the compiler dumps: first a part of it. */
 static bool screened(struct compiler *c, struct extracted *out)
 {
 	Hlo__BufferAllocationProto value = HLO__BUFFER_ALLOCATION_PROTO__INIT, *values[] = {&value};
 	Hlo__BufferAssignmentProto all = HLO__BUFFER_ASSIGNMENT_PROTO__INIT;
 	Hlo__ArrangedProto a = HLO__ARRANGED_PROTO__INIT;
-	const struct screen *s = &c->d.screen;
+	const struct veto *s = &c->d.veto;
 	uint8_t bytes[200];
 	size_t n;
 
@@ -120,8 +120,8 @@ static bool screened(struct compiler *c, struct extracted *out)
 	n = hlo__arranged_proto__pack(&a, bytes);
 	if (!s->ask || !c->temporary)
 		return false;
-	CHECK_INT(s->ask(s->ctx, bytes, n / 2, out->detail, sizeof out->detail), SCREEN_WAIT);
-	return s->ask(s->ctx, bytes, n, out->detail, sizeof out->detail) == SCREEN_STOP;
+	CHECK_INT(s->ask(s->ctx, bytes, n / 2, out->detail, sizeof out->detail), VETO_WAIT);
+	return s->ask(s->ctx, bytes, n, out->detail, sizeof out->detail) == VETO_STOP;
 }
 
 static int extract(struct device *d, const char *format, const void *p, size_t n, struct extracted *out,

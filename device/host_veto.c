@@ -1,5 +1,5 @@
 /*
- * host_screen.c - gives a compilation up early if the program will not fit into memory.
+ * host_veto.c - gives a compilation up early if the program will not fit into memory.
  *
  * The compiler dumps how it arranges a program in memory, and then generates code for minutes. The dump grows while we
  * wait, so what is there is tried again until it is whole.
@@ -11,9 +11,9 @@
 
 static bool too_much(void *ctx)
 {
-	struct host_screen *s = ctx;
-	const struct screen *of = &s->host->base.screen;
-	enum screened answer = SCREEN_WAIT;
+	struct host_veto *s = ctx;
+	const struct veto *of = &s->host->base.veto;
+	enum vetoed answer = VETO_WAIT;
 	struct buf proto = {0};
 	struct err ignored;
 
@@ -22,20 +22,20 @@ static bool too_much(void *ctx)
 	if (dump_read_arranged(s->dump, s->stage, &proto, &ignored) == 0 && proto.len)
 		answer = of->ask(of->ctx, proto.data, proto.len, s->host->unwanted, sizeof s->host->unwanted);
 	buf_release(&proto);
-	s->done = answer != SCREEN_WAIT;
-	return answer == SCREEN_STOP;
+	s->done = answer != VETO_WAIT;
+	return answer == VETO_STOP;
 }
 
-void host_screen_begin(struct host_screen *s, struct host *h, struct dump *dump)
+void host_veto_begin(struct host_veto *s, struct host *h, struct dump *dump)
 {
-	*s = (struct host_screen){h, dump, stage_arranging(h->backend->name), false};
-	if (!h->base.screen.ask || !s->stage)
+	*s = (struct host_veto){h, dump, stage_arranging(h->backend->name), false};
+	if (!h->base.veto.ask || !s->stage)
 		return;
 	h->child.unwanted = too_much;
 	h->child.ctx = s;
 }
 
-void host_screen_end(struct host_screen *s)
+void host_veto_end(struct host_veto *s)
 {
 	s->host->child.unwanted = NULL;
 	s->host->child.ctx = NULL;
