@@ -153,7 +153,8 @@ static bool room_for_all(const struct device *d, const struct compiled side[2], 
 {
 	char ignored[160];
 
-	return room_for(d, workers * (side[0].peak_bytes + side[1].peak_bytes), "it", ROOM_OF_ALL, ignored, sizeof ignored);
+	return room_for(d, workers * (side[0].peak_bytes + side[1].peak_bytes), "it", ROOM_OF_ALL, ignored,
+		sizeof ignored);
 }
 
 void cost_measure_ahead(struct device *d, const struct errand *e, struct timing *out)

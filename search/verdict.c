@@ -11,21 +11,7 @@
 #include "search/stations.h"
 #include "search/verdict.h"
 
-#define VERDICT_WORKERS 6
 #define VERDICT_INSTANCES 2 /* of each side, in each of them */
-/*
- * By how much the mean of six workers differs from the mean of ten other processes an hour later. The difference is the
- * standard deviation of a log ratio and has three terms: a share, seconds a run, and a part of the gain itself. These
- * are the likeliest values over 19 second opinions on five programs of 7 us to 110 ms a run (bench/again.py).
- */
-#define OCCASION_SHARE 0.006
-#define OCCASION_SECONDS 0.25e-6
-#define OCCASION_OF_GAIN 0.07
-#define OCCASIONS 19
-/* With fewer workers than there should be: as how many workers the assumption counts about how much they differ. */
-#define ASSUMED_WORKERS 4.0
-#define IN_PROPORTION 60.0   /* seconds that the timing may always take */
-#define UNSURE_TIMES 4.0     /* so many times as long, if few workers lean towards a gain but are not sure */
 #define LONG_JUDGING 10.0    /* seconds that the user is told about */
 #define NUMBERS_SECONDS 30.0 /* ... and comparing numbers on further kinds of input; */
 #define NUMBERS_PAIRS 3.0    /* or so many times as long as timing both sides once */
@@ -168,63 +154,6 @@ static int time_against_compiler(struct verdict *v, struct lab *lab, const uint8
 	return rc;
 }
 
-/*
- * The variance, of a log ratio, that the workers cannot show: the machine differs on another occasion and, if all of
- * them loaded one compilation, another compilation differs.
- */
-static double unseen(const struct verdict *v, size_t n, double seconds, double ratio)
-{
-	double occasion;
-
-	if (seconds <= 0) /* one program twice: nothing was run */
-		return 0;
-	occasion = hypot(hypot(OCCASION_SHARE, OCCASION_SECONDS / seconds), OCCASION_OF_GAIN * ratio);
-	return occasion * occasion + (v->compiled < n ? COMPILE_VARIANCE : 0);
-}
-
-/*
- * Half the interval from fewer workers than there should be. It assumes that workers differ by as much as the error
- * that each of them reports; what is seen replaces the assumption step by step.
- */
-static double half_of_few(const struct verdict *v, const double *ratio, const struct timing *t, size_t n,
-	double seconds)
-{
-	double mean = stat_mean(ratio, n), assumed = 0, seen = 0, weight = ASSUMED_WORKERS + (double)n - 1;
-
-	for (size_t i = 0; i < n; i++) {
-		assumed += t[i].ratio_se * t[i].ratio_se / (double)n;
-		seen += (ratio[i] - mean) * (ratio[i] - mean);
-	}
-	return stat_t(VERDICT_COVERAGE, weight) *
-	       sqrt((ASSUMED_WORKERS * assumed + seen) / weight / (double)n + unseen(v, n, seconds, mean));
-}
-
-/* Summarises the workers' timings, one each. */
-static struct weighed interval(const struct verdict *v, const struct timing *t, size_t n, size_t wanted)
-{
-	struct weighed w = {.known = true, .kind = t->kind};
-	double ratio[VERDICT_WORKERS] = {0}, mean, half = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		ratio[i] = t[i].ratio;
-		w.dflt += t[i].seconds_a / (double)n;
-		w.tuned += t[i].seconds_b / (double)n;
-	}
-	mean = stat_mean(ratio, n);
-	if (n < wanted)
-		half = half_of_few(v, ratio, t, n, w.dflt);
-	else if (n > 1)
-		half = hypot(stat_t(VERDICT_COVERAGE, (double)n - 1) * sqrt(stat_var(ratio, n) / (double)n),
-			stat_t(VERDICT_COVERAGE, OCCASIONS - 1) * sqrt(unseen(v, n, w.dflt, mean)));
-	else if (t->ratio_se > 0)
-		half = stat_t(VERDICT_COVERAGE, fmax(1, (double)t->instances - 1)) * t->ratio_se;
-	w.exact = n == 1 && half == 0;
-	w.change = expm1(mean);
-	w.low = expm1(mean - half);
-	w.high = expm1(mean + half);
-	return w;
-}
-
 /* Sets the gain from the objective's figures, as shares saved. */
 static void set_gain(struct verdict *v, const struct weighed *w)
 {
@@ -237,7 +166,7 @@ static void set_gain(struct verdict *v, const struct weighed *w)
 
 void verdict_interval(struct verdict *v, const struct timing *t, size_t n, size_t wanted)
 {
-	struct weighed w = interval(v, t, n, wanted);
+	struct weighed w = verdict_weigh(v, t, n, wanted);
 
 	v->few = n < wanted;
 	set_gain(v, &w);
@@ -299,7 +228,7 @@ static int ask_figure(struct verdict *v, struct lab *lab, const uint8_t *config,
 		rc = cost_whole(c, !lab->reference && (measured || *estimator) ? NULL : dflt, config, NULL, &t, err);
 		if (t.outcome != OUTCOME_OK)
 			v->outcome = t.outcome;
-		*w = interval(v, &t, 1, 1);
+		*w = verdict_weigh(v, &t, 1, 1);
 		v->kind = t.kind;
 		v->cores = d ? device_info(d)->cores : 0;
 		timing_release(&t);
@@ -319,29 +248,6 @@ static int ask_figures(struct verdict *v, struct lab *lab, const uint8_t *config
 		if (asked_about(lab, (enum quantity)q))
 			rc = ask_figure(v, lab, config, d, (enum quantity)q, &w[q], timed, err);
 	return rc;
-}
-
-/* How many workers fit, if there may be so many times as much time as is in proportion. */
-static size_t workers_within(const struct verdict_options *o, double each, double times)
-{
-	double all = VERDICT_WORKERS * each, time = o->seconds > 0 ? o->seconds : fmin(all, o->searched);
-
-	time = times * fmax(time, IN_PROPORTION);
-	return all <= time ? VERDICT_WORKERS : (size_t)fmax(1, time / each);
-}
-
-size_t verdict_workers(const struct verdict_options *o, double each)
-{
-	return workers_within(o, each, 1);
-}
-
-size_t verdict_more_workers(const struct verdict *v, const struct verdict_options *o, double each,
-	const struct timing *t, size_t n)
-{
-	struct weighed w = interval(v, t, n, VERDICT_WORKERS);
-	size_t more = workers_within(o, each, UNSURE_TIMES);
-
-	return w.change < 0 && w.high >= 0 && more > n ? more : n;
 }
 
 /* Runs both programs on one worker: times them if `timed`; the first worker also compares their numbers. */
@@ -449,7 +355,7 @@ static int weigh_all(struct verdict *v, struct lab *lab, const uint8_t *config, 
 	}
 	stations_close(w.at);
 	if (rc == 0 && v->outcome == OUTCOME_OK && timed) {
-		weighed[run] = interval(v, t, n, wanted);
+		weighed[run] = verdict_weigh(v, t, n, wanted);
 		v->few = n < wanted;
 		count_runs(v, t, n);
 	}

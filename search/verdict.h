@@ -34,6 +34,7 @@
 
 #define VERDICT_COVERAGE 0.95
 #define VERDICT_SECONDS 20.0
+#define VERDICT_WORKERS 6
 
 /* The cost of both programs in one quantity. */
 struct weighed {
@@ -100,6 +101,8 @@ void verdict_forgo(struct verdict *v, const struct lab *lab, const uint8_t *conf
 int verdict_reach(struct verdict *v, struct lab *lab, const uint8_t *config, const struct verdict_options *o,
 	struct err *err);
 
+/* verdict_interval.c: the cost of both programs, from what n workers said, where there should be `wanted`. */
+struct weighed verdict_weigh(const struct verdict *v, const struct timing *t, size_t n, size_t wanted);
 /* How many workers there are in all, where one takes so many seconds to time both sides. */
 size_t verdict_workers(const struct verdict_options *o, double each);
 /* ... after the first n, fewer than there should be: more than n, if these lean towards a gain and are not sure. */

@@ -157,6 +157,35 @@ static void effort(const struct device *d, struct effort *out)
 
 static const struct device_ops compiler_ops = {.extract = extract, .effort = effort};
 
+/* What does not fit is refused, if it is to be run. */
+static void memory_decides(struct compiler *c)
+{
+	struct subject s;
+
+	c->peak = (uint64_t)5 << 30; /* known once it is compiled, and before it is compiled again */
+	c->memory = (uint64_t)3 << 30;
+	for (int runs = 0; runs < 2; runs++) {
+		struct err err = {0};
+		c->d.info.can_run = runs;
+		if (CHECK_INT(subject_open(&s, at("program.pb"), NULL, &c->d, &err), -runs) && !runs)
+			subject_release(&s);
+		CHECK(!runs || strstr(err.text, "program needs 5.0 GiB of memory"));
+	}
+	c->peak = 0;
+	for (int runs = 0; runs < 2; runs++)
+		for (uint64_t gib = 2; gib < 8; gib += 5) { /* known before it is compiled, if it is to be run */
+			struct err err = {0};
+			bool refused = runs && gib > 3;
+			c->d.info.can_run = runs;
+			c->temporary = gib << 30;
+			if (CHECK_INT(subject_open(&s, at("program.pb"), NULL, &c->d, &err), -refused) && !refused)
+				subject_release(&s);
+			CHECK_INT(c->given_up, refused);
+			CHECK(!refused || strstr(err.text, "program needs 7.0 GiB of memory"));
+		}
+	c->temporary = 0;
+}
+
 static void compiler_decides_the_defaults(void)
 {
 	struct compiler c = {.d = {.ops = &compiler_ops, .info = {.backend = "cpu", .family = "cpu",
@@ -192,28 +221,7 @@ static void compiler_decides_the_defaults(void)
 		subject_release(&s);
 	}
 	subject_release(&plain);
-	c.peak = (uint64_t)5 << 30; /* known once it is compiled, and before it is compiled again */
-	c.memory = (uint64_t)3 << 30;
-	for (int runs = 0; runs < 2; runs++) {
-		struct err err = {0};
-		c.d.info.can_run = runs;
-		if (CHECK_INT(subject_open(&s, at("program.pb"), NULL, &c.d, &err), -runs) && !runs)
-			subject_release(&s);
-		CHECK(!runs || strstr(err.text, "program needs 5.0 GiB of memory"));
-	}
-	c.peak = 0;
-	for (int runs = 0; runs < 2; runs++)
-		for (uint64_t gib = 2; gib < 8; gib += 5) { /* known before it is compiled, if it is to be run */
-			struct err err = {0};
-			bool refused = runs && gib > 3;
-			c.d.info.can_run = runs;
-			c.temporary = gib << 30;
-			if (CHECK_INT(subject_open(&s, at("program.pb"), NULL, &c.d, &err), -refused) && !refused)
-				subject_release(&s);
-			CHECK_INT(c.given_up, refused);
-			CHECK(!refused || strstr(err.text, "program needs 7.0 GiB of memory"));
-		}
-	c.temporary = 0;
+	memory_decides(&c);
 	c.d.info.can_run = false;
 	for (int does = SHOWS_NOTHING; does <= BROKEN; does++)
 		for (int mlir = 0; mlir < 2; mlir++) {
