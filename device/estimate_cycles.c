@@ -15,7 +15,8 @@
  * products has its operands brought to it, so that fetching them costs nothing beyond the rate of memory.
  *
  * What else has no cycles, such as a sort, gets a roofline of the target (schemas/target.def), and the estimate tells
- * how many did. Numbers alone are computed beside everything else, and take nothing.
+ * how many did. Numbers alone are computed beside everything else, and take nothing; a program of nothing else takes a
+ * cycle, because no time at all would mean that there is no estimate.
  */
 #include <math.h>
 #include <stdio.h>
@@ -146,5 +147,6 @@ void estimate_cycles(const struct graph *g, const char *target, struct spread sp
 		if (comp->role == ROLE_ENTRY || comp->role == ROLE_CONTROL)
 			out->seconds += comp->trips * add_computation(&t, g, comp, out);
 	}
+	out->seconds = fmax(out->seconds, 1 / t.second);
 	roofline_scratch_release(&t.scratch);
 }

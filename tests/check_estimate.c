@@ -177,6 +177,8 @@ static const struct {
 		HEAD "ENTRY main { x = f32[64,64] parameter(0) "
 		"ROOT y = f32[64,64] dot(x, x), lhs_contracting_dims={1}, "
 		"rhs_contracting_dims={0}" CYCLES("3000") " }\n", 0, 1, 1},
+	{"a program of numbers takes a cycle", HEAD "ENTRY main { x = f32[] parameter(0) ROOT y = f32[] abs(x) }\n",
+		1 / 1500.0, 0, 0},
 	{"so has a reduction over a window",
 		HEAD ENTRY("z = f32[] constant(0) ROOT y = f32[512] reduce-window(x, z), window={size=2 stride=2}, "
 		      "to_apply=sum" CYCLES("3000")), 0, 1, 1},

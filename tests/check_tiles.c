@@ -261,6 +261,29 @@ static void a_target_has_its_backend_s_rules(void)
 	CHECK(fusion_rules_of("cudas:h100") == fusion_rules_of("cpu"));
 }
 
+#define PADDED(how) \
+	"HloModule pads\nENTRY %main (x: f32[4]) -> f32[7] {\n  %x = f32[4]{0} parameter(0)\n  %zero = f32[] constant(0)\n" \
+	"  %n = f32[4]{0} negate(%x)\n  %p = f32[7]{0} pad(%n, %zero), padding=" how "\n" \
+	"  ROOT %t = f32[7]{0} tanh(%p)\n}\n"
+
+/* The compiler for TPUs aborts if a pad that puts zeros between elements is in a fusion. */
+static void pads_between_elements_stay_out_on_tpu(void)
+{
+	static const struct {
+		const char *text, *backend;
+		uint32_t sites;
+	} cases[] = {{PADDED("1_2"), "tpu", 1}, {PADDED("0_0_1"), "tpu", 0}, {PADDED("0_0_1"), "cuda", 2}};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct graph g = {0};
+		struct space *s = open_for(&g, cases[i].text, strlen(cases[i].text), cases[i].backend);
+		if (!CHECK_INT(s->n_sites, cases[i].sites))
+			printf("that was case %zu\n", i);
+		space_free(s);
+		graph_release(&g);
+	}
+}
+
 /* On a TPU a region copies each matrix that it is given, from a layout that is not the one it reads. */
 static void inputs_are_copied_on_tpu(void)
 {
@@ -299,6 +322,7 @@ int main(void)
 {
 	RUN(a_target_has_its_backend_s_rules);
 	RUN(inputs_are_copied_on_tpu);
+	RUN(pads_between_elements_stay_out_on_tpu);
 	RUN(several_results_are_taken_over);
 	RUN(what_our_rules_forbid_is_taken_over_on_tpu);
 	RUN(constants_go_inside);

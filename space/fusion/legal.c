@@ -25,7 +25,7 @@
 #define TILE 16 /* the fewest rows and columns of a tile */
 #define MANY 16 /* elements that a reduction folds into one; fewer are cheap to fold again */
 
-enum { DOTS = 1, LIGHT = 2, ONCE = 4, KEEPS = 8, COPIES = 16 };
+enum { DOTS = 1, LIGHT = 2, ONCE = 4, KEEPS = 8, COPIES = 16, OUTSIDE = 32 };
 
 struct fusible {
 	uint8_t cpu, cuda, tpu; /* the columns of the table */
@@ -38,7 +38,7 @@ static const struct fusible fusible[OP_COUNT + 1] = {
 static const struct fusion_rules rules[] = {
 #define FUSION_RULES(backend, column, traits) \
 	{backend, offsetof(struct fusible, column), ((traits) & DOTS) != 0, ((traits) & LIGHT) != 0, \
-		((traits) & ONCE) != 0, ((traits) & KEEPS) != 0, ((traits) & COPIES) != 0},
+		((traits) & ONCE) != 0, ((traits) & KEEPS) != 0, ((traits) & COPIES) != 0, ((traits) & OUTSIDE) != 0},
 #include "schemas/fusible.def"
 };
 
@@ -143,6 +143,17 @@ bool fusion_is_decided(const struct graph *g, uint32_t v, uint32_t k)
 	return !(g->node[op[k]].flags & NODE_SCALAR_CONST);
 }
 
+/* Does it put something between elements, and not only around them? */
+static bool pads_inside(const struct graph *g, uint32_t v)
+{
+	const Hlo__PaddingConfig *p = g->node[v].opcode == OP_PAD ? g->node[v].proto->padding_config : NULL;
+
+	for (size_t i = 0; p && i < p->n_dimensions; i++)
+		if (p->dimensions[i]->interior_padding)
+			return true;
+	return false;
+}
+
 bool fusion_legal(const struct graph *g, const struct fusion_rules *r, uint32_t consumer, uint32_t e)
 {
 	uint32_t producer = g->edges[e];
@@ -154,7 +165,7 @@ bool fusion_legal(const struct graph *g, const struct fusion_rules *r, uint32_t 
 		return producer == dot && r->dots;
 	if (!(role_of(r, g->node[producer].opcode) & FUSE_PRODUCER) || output_fused_dot(g, producer) != NONE)
 		return false;
-	if (r->once && folds_again(g, producer, consumer))
+	if ((r->once && folds_again(g, producer, consumer)) || (r->outside && pads_inside(g, producer)))
 		return false;
 	if (g->node[consumer].opcode == OP_DOT)
 		return is_dot_root(g, consumer) && r->dots;
