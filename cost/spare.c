@@ -10,8 +10,22 @@ static uint64_t hash_of(enum compile_how how, const struct buf *module)
 	return h ? h : 1;
 }
 
+static void forget(struct spare *p)
+{
+	compiled_release(&p->live);
+	p->live = (struct compiled){0};
+	p->on = NULL;
+}
+
+void spares_forget(struct spares *k)
+{
+	for (int i = 0; i < SPARES; i++)
+		forget(&k->program[i]);
+}
+
 void spares_release(struct spares *k)
 {
+	spares_forget(k);
 	for (int i = 0; i < SPARES; i++)
 		buf_release(&k->program[i].executable);
 	*k = (struct spares){0};
@@ -42,8 +56,10 @@ void spare_put(struct spares *k, enum compile_how how, const struct buf *module,
 
 	if (c->outcome != OUTCOME_OK || !c->serialised.len || c->seconds < SPARE_DEAR)
 		return;
-	if (!p)
+	if (!p) {
 		p = least_used(k);
+		forget(p);
+	}
 	buf_reset(&p->executable);
 	buf_add(&p->executable, c->serialised.data, c->serialised.len);
 	p->hash = hash;
@@ -60,19 +76,49 @@ const struct spare *spare_get(struct spares *k, enum compile_how how, const stru
 	return p;
 }
 
+void spare_lend(struct spares *k, enum compile_how how, const struct buf *module, struct device *d, struct compiled *c)
+{
+	struct spare *p = c->handle ? find(k, hash_of(how, module)) : NULL;
+	struct err ignored;
+
+	if (p && !p->live.handle) {
+		p->live = *c;
+		p->on = d;
+	} else {
+		device_drop(d, c, &ignored);
+		compiled_release(c);
+	}
+	*c = (struct compiled){0};
+}
+
+/* Takes what is on the device, if it is still there. */
+static bool take_live(struct spare *p, const struct device *d, unsigned want, struct compiled *out)
+{
+	if (!p->live.handle || p->on != d || p->live.generation != device_generation(d) || want & WANT_OPTIMISED)
+		return false;
+	*out = p->live;
+	out->seconds = p->seconds;
+	p->live = (struct compiled){0};
+	return true;
+}
+
 int spare_compile(struct spares *k, struct device *d, enum compile_how how, const struct buf *module, unsigned want,
 	struct compiled *out, struct err *err)
 {
-	const struct spare *p = k ? spare_get(k, how, module) : NULL;
+	struct spare *p = k ? find(k, hash_of(how, module)) : NULL;
 	int rc;
 
+	if (p)
+		p->used = ++k->tick;
+	if (p && take_live(p, d, want, out))
+		return 0;
 	if (p) {
 		rc = device_compile(d, how, FORMAT_EXECUTABLE, p->executable.data, p->executable.len, want, out, err);
 		out->seconds = p->seconds;
 		if (rc < 0 || out->outcome == OUTCOME_OK || out->outcome == OUTCOME_OOM)
 			return rc;
 		compiled_release(out); /* no use to anybody */
-		find(k, p->hash)->hash = 0;
+		p->hash = 0;
 	}
 	rc = device_compile(d, how, "hlo", module->data, module->len, want | (k ? WANT_SERIALISED : 0u), out, err);
 	if (rc == 0 && k)

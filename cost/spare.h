@@ -20,6 +20,8 @@ struct spares { /* all zero is empty */
 		uint64_t used;
 		double seconds; /* that compiling took */
 		struct buf executable;
+		struct compiled live; /* it is on this device already, for whoever wants it first; handle 0: it is not */
+		const struct device *on;
 	} program[SPARES];
 	uint64_t tick;
 };
@@ -36,5 +38,10 @@ const struct spare *spare_get(struct spares *k, enum compile_how how, const stru
  */
 int spare_compile(struct spares *k, struct device *d, enum compile_how how, const struct buf *module, unsigned want,
 	struct compiled *out, struct err *err);
+
+/* Gives what was put here as it is on device `d`, to the next spare_compile for that device. Takes *c. */
+void spare_lend(struct spares *k, enum compile_how how, const struct buf *module, struct device *d, struct compiled *c);
+/* Forgets what is on devices: call this before one is closed. */
+void spares_forget(struct spares *k);
 
 #endif

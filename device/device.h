@@ -120,6 +120,7 @@ enum compile_want {
 	WANT_SERIALISED = 2, /* the executable's bytes, where the plugin can */
 	WANT_MEMORY = 4,     /* memory statistics and cost analysis */
 	WANT_CREW = 8,	     /* to compile on all cores that the device may use for it; hosts add this by themselves */
+	WANT_RESIDENT = 16,  /* hosts: the program that is extracted stays on the device */
 };
 
 struct compiled { /* all zero is empty; compiled_release frees the bufs, device_drop the handle */
@@ -156,6 +157,8 @@ struct extracted {
 	/* the executable that was compiled by the way, the compiler's own program; empty where it cannot be kept */
 	struct buf own;
 	uint64_t peak_bytes; /* of memory that a run of it needs; 0 if unknown */
+	/* the same executable, ready to run on the device, which spares loading it; handle 0: it is not there */
+	struct compiled resident;
 };
 int device_extract(struct device *d, const char *format, const void *p, size_t n, struct extracted *out,
 	struct err *err);

@@ -220,7 +220,7 @@ int host_compile_with(struct host *h, const char *format, const char *options, c
 	buf_str(q, format);
 	buf_str(q, options);
 	buf_u32(q, want | (n >= LARGE && !h->base.planned ? WANT_CREW : 0u));
-	buf_u8(q, keep);
+	buf_u8(q, keep || want & WANT_RESIDENT);
 	buf_blob(q, p, n);
 	buf_u32(q, ahead ? ahead->n : 0);
 	for (uint32_t i = 0; ahead && i < ahead->n; i++)

@@ -102,6 +102,7 @@ double work_of_measuring(const struct host *h, const struct precision *p, double
 double work_of_comparing(const struct host *h);
 
 struct known *host_known(struct host *h, uint32_t handle); /* NULL when unknown */
+void host_note(struct host *h, const struct compiled *c); /* of a program that was compiled just now */
 uint64_t host_memory_limit(const struct host *h); /* of the worker's data, in bytes; 0: none */
 int host_set_up(struct host *h, struct err *err); /* starts the worker, which must not run */
 
@@ -146,11 +147,11 @@ int host_extract_arranged(struct device *d, const void *p, size_t n, struct extr
 int host_extract(struct device *d, const char *format, const void *p, size_t n, struct extracted *out,
 	struct err *err);
 /*
- * host_extract.c: extracts without asking whether the plugin is understood. `compiled` says what became of the whole
- * program. The other one writes two lists of options as one.
+ * host_extract.c: extracts without asking whether the plugin is understood. `more`: WANT_RESIDENT, or 0. `compiled`
+ * says what became of the whole program. The other one writes two lists of options as one.
  */
-int host_extract_at(struct host *h, const char *format, const void *p, size_t n, struct compiled *compiled,
-	struct extracted *out, struct err *err);
+int host_extract_at(struct host *h, const char *format, const void *p, size_t n, unsigned more,
+	struct compiled *compiled, struct extracted *out, struct err *err);
 void host_join(struct buf *out, const char *a, const char *b);
 
 /*

@@ -14,8 +14,8 @@ void host_join(struct buf *out, const char *a, const char *b)
 		buf_addf(out, "%s%s", *a ? "," : "", b);
 }
 
-int host_extract_at(struct host *h, const char *format, const void *p, size_t n, struct compiled *compiled,
-	struct extracted *out, struct err *err)
+int host_extract_at(struct host *h, const char *format, const void *p, size_t n, unsigned more,
+	struct compiled *compiled, struct extracted *out, struct err *err)
 {
 	struct dump dump;
 	struct host_veto veto;
@@ -29,7 +29,7 @@ int host_extract_at(struct host *h, const char *format, const void *p, size_t n,
 	}
 	host_join(&options, dump.options.data, h->options.data);
 	host_veto_begin(&veto, h, &dump);
-	int rc = host_compile_with(h, format, options.data, p, n, WANT_SERIALISED | WANT_MEMORY, false, NULL,
+	int rc = host_compile_with(h, format, options.data, p, n, WANT_SERIALISED | WANT_MEMORY | more, false, NULL,
 		compiled, err);
 	host_veto_end(&veto);
 	if (rc == 0) {

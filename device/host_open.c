@@ -38,6 +38,11 @@ static int host_compile(struct device *d, enum compile_how how, const char *form
 	return rc;
 }
 
+void host_note(struct host *h, const struct compiled *c)
+{
+	note_known(h, c, &(struct known){.compile = c->seconds, .optimal = c->optimal_seconds});
+}
+
 /* Takes over the executables that helpers compiled ahead. */
 static int host_load(struct device *d, const void *p, size_t n, const struct ahead *ahead, struct compiled *out,
 	struct err *err)

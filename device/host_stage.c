@@ -79,7 +79,16 @@ int host_extract(struct device *d, const char *format, const void *p, size_t n, 
 	}
 	if (h->stage->arranged && strcmp(format, "hlo") == 0)
 		return host_extract_arranged(d, p, n, out, err);
-	int rc = host_extract_at(h, format, p, n, &compiled, out, err);
+	bool stays = h->base.info.can_run && strcmp(format, "hlo") == 0;
+	int rc = host_extract_at(h, format, p, n, stays ? WANT_RESIDENT : 0, &compiled, out, err);
+	compiled.generation = h->base.generation;
+	if (rc == 0 && out->outcome == OUTCOME_OK && compiled.handle) {
+		host_note(h, &compiled);
+		out->resident = compiled;
+		return 0;
+	}
+	if (device_drop(d, &compiled, rc == 0 ? err : NULL) < 0)
+		rc = -1;
 	compiled_release(&compiled);
 	return rc;
 }

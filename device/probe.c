@@ -206,7 +206,7 @@ static int ask(struct host *p, const struct buf *module, struct pipeline *out, s
 {
 	struct extracted e = {0};
 	struct compiled c = {0};
-	int rc = host_extract_at(p, "hlo", module->data, module->len, &c, &e, err);
+	int rc = host_extract_at(p, "hlo", module->data, module->len, 0, &c, &e, err);
 
 	if (rc == 0 && e.outcome != OUTCOME_OK)
 		rc = err_set(err, "it does not compile our probe (%s): %.500s", outcome_name(e.outcome), e.detail);

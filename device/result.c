@@ -21,6 +21,7 @@ void extracted_release(struct extracted *e)
 	buf_release(&e->before);
 	buf_release(&e->after);
 	buf_release(&e->own);
+	compiled_release(&e->resident);
 }
 
 void timing_release(struct timing *t)

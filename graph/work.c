@@ -161,3 +161,13 @@ void graph_work(struct graph *g)
 	}
 	mem_free(comp);
 }
+
+double graph_operations(const struct graph *g)
+{
+	const struct comp *entry = &g->comp[g->entry];
+	double all = 0;
+
+	for (uint32_t v = entry->first; v < entry->first + entry->n_nodes; v++)
+		all += g->node[v].flops; /* with those of what it calls */
+	return all;
+}

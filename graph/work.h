@@ -8,4 +8,7 @@
 
 void graph_work(struct graph *g); /* fills node->flops; needs trip counts */
 
+/* The operations of one run of the program; a loop whose turns are unknown counts as one turn. */
+double graph_operations(const struct graph *g);
+
 #endif

@@ -285,6 +285,7 @@ void lab_drop_costs(struct lab *l)
 		l->limit[i].cost = NULL;
 	}
 	l->device = NULL;
+	spares_forget(&l->subject.opened.spares); /* the device will be closed */
 }
 
 void lab_release(struct lab *l)

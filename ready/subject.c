@@ -257,6 +257,7 @@ static int learn(struct subject *s, struct user_program *p, struct device *d, st
 	own.serialised = p->extracted.own;
 	if (!lowered)
 		spare_put(&o->spares, COMPILE_DEFAULT, &s->original, &own);
+	spare_lend(&o->spares, COMPILE_DEFAULT, &s->original, d, &p->extracted.resident);
 	if (!s->regions || device_info(d)->can_run || !turns_unknown(&s->graph))
 		opened_keep(o, &s->original, d); /* the next search may count them */
 	return 0;

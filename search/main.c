@@ -12,6 +12,7 @@
 #include "base/stop.h"
 #include "base/talk.h"
 #include "device/stage.h"
+#include "graph/work.h"
 #include "ready/user_program.h"
 #include "search/arrange.h"
 #include "search/mend.h"
@@ -23,6 +24,8 @@
 
 /* The state is written into the folder so often; without a store, also whenever something was kept. */
 #define SAVE_SECONDS 5
+#define FASTEST_CORE 1e11 /* operations a second, which no core exceeds by much */
+#define LONG_RUN 10.0	  /* seconds of a run that are worth a word beforehand */
 #define SOLVE_SECONDS 60 /* a kind looks by itself so long, unless the user says how long */
 
 static bool arranges(const struct session *s)
@@ -31,6 +34,19 @@ static bool arranges(const struct session *s)
 	bool asked = stage ? stage->arranged : !s->device; /* without a device the model answers */
 
 	return asked && s->lab.space->ops->kind->arranging && s->lab.quantity == QUANTITY_BYTES;
+}
+
+/* Warns of a program whose single run takes long, before it is run for the first time. */
+static void talk_run(const struct session *s)
+{
+	const struct device_info *i = s->device ? device_info(s->device) : NULL;
+	double least = i && i->cores ? graph_operations(&s->lab.subject.graph) / (FASTEST_CORE * i->cores) : 0;
+	char time[32];
+
+	if (least >= LONG_RUN && i->can_run && i->kind == COST_MEASURED && s->lab.quantity == QUANTITY_SECONDS)
+		talk("one run is %.3g operations, %s at the very least on %u core%s: the default is run at least once, "
+		     "and the verdict runs it at least once more", least * FASTEST_CORE * i->cores,
+			talk_seconds(least, time, sizeof time), i->cores, i->cores > 1 ? "s" : "");
 }
 
 static void begin_talk(const struct session *s)
@@ -65,6 +81,8 @@ static void begin_talk(const struct session *s)
 		talk(s->lab.subject.known ? "opened from what was kept of it, which took %s then"
 			: "compiling took %s; now the default is measured",
 			talk_seconds(s->lab.subject.extract_seconds, time, sizeof time));
+	if (!s->lab.subject.known)
+		talk_run(s);
 	buf_release(&line);
 }
 

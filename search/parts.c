@@ -7,6 +7,7 @@
 #include "base/talk.h"
 #include "device/backend.h"
 #include "device/machine.h"
+#include "graph/work.h"
 
 #define PARTS_SECONDS 30.0
 #define PARTS_RATE 1e10	   /* operations that a core does a second, as far as anybody can say beforehand */
@@ -17,16 +18,12 @@ static bool has_room(const struct lab *lab, uint32_t devices, char *why, size_t 
 {
 	const struct graph *g = &lab->subject.graph;
 	const struct comp *c = &g->comp[g->entry];
-	double bytes = (double)g->node[c->root].bytes, there = (double)machine_available(), work = 0;
+	double bytes = (double)g->node[c->root].bytes, there = (double)machine_available(), work;
 	char time[32];
 
 	for (uint32_t v = c->first; v < c->first + c->n_nodes; v++)
 		bytes += g->node[v].opcode == OP_PARAMETER ? (double)g->node[v].bytes : 0;
-	for (uint32_t v = 0; v < g->n_nodes; v++) {
-		const struct comp *in = &g->comp[g->node[v].comp];
-		work += in->role <= ROLE_CONTROL ? g->node[v].flops * in->trips : 0;
-	}
-	work *= devices / PARTS_RATE; /* the program as it was given is whole on each */
+	work = graph_operations(g) * devices / PARTS_RATE; /* the program as it was given is whole on each */
 	if (work > PARTS_SECONDS) {
 		snprintf(why, n,
 			"Its numbers were not compared: one run as %u devices would take %s of a core of this machine. "

@@ -6,6 +6,7 @@
 #include "base/io.h"
 #include "bench/gen_module.h"
 #include "hlo/module.h"
+#include "graph/work.h"
 #include "tests/make_graph.h"
 
 static void arrays(void)
@@ -170,6 +171,7 @@ static void roles(void)
 		CHECK(g.node[v].flags & NODE_SIDE_EFFECT); /* it draws random numbers */
 		/* per round: 8 additions of the reducer, 8 x 8 of rng, 8 additions; the test is a constant */
 		CHECK_NEAR(g.node[v].flops, 3 * (8 + 64 + 8), 0);
+		CHECK_NEAR(graph_operations(&g), 3 * (8 + 64 + 8), 0);
 		CHECK_STR(g.comp[g.n_comps - 1].proto->name, "dead");
 	}
 	graph_release(&g);

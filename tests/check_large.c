@@ -1,6 +1,6 @@
 /*
- * check_large.c - what large programs need: long deadlines, executables that are kept, and memory that is estimated
- * before it is used. (Measuring by few runs: check_measure.c.)
+ * check_large.c - what large programs need: long deadlines, what opening one taught, and memory that is estimated
+ * before it is used. (Measuring by few runs: check_measure.c; executables that are kept: check_spare.c.)
  */
 #include <math.h>
 #include <stdlib.h>
@@ -42,91 +42,6 @@ static void patience_follows_what_was_seen(void)
 	h.deadline = 7;
 	p = host_patience(&h);
 	CHECK(p.seconds == 7 && p.most <= 7);
-}
-
-static struct compiled dear(double seconds, const char *bytes)
-{
-	struct compiled c = {.seconds = seconds};
-
-	buf_adds(&c.serialised, bytes);
-	return c;
-}
-
-static void put(struct spares *k, enum compile_how how, const char *module, double seconds)
-{
-	struct buf m = {0};
-	struct compiled c = dear(seconds, module);
-
-	buf_adds(&m, module);
-	spare_put(k, how, &m, &c);
-	compiled_release(&c);
-	buf_release(&m);
-}
-
-static bool there(struct spares *k, enum compile_how how, const char *module)
-{
-	struct buf m = {0};
-	const struct spare *p;
-
-	buf_adds(&m, module);
-	p = spare_get(k, how, &m);
-	buf_release(&m);
-	return p && strcmp(p->executable.data, module) == 0;
-}
-
-static void dear_programs_are_kept(void)
-{
-	struct spares k = {0};
-	char name[16];
-
-	put(&k, COMPILE_DEFAULT, "own", 60);
-	put(&k, COMPILE_APPLIED, "cheap", 0.1);
-	CHECK(there(&k, COMPILE_DEFAULT, "own"));
-	CHECK(!there(&k, COMPILE_APPLIED, "own"));
-	CHECK(!there(&k, COMPILE_APPLIED, "cheap"));
-	for (int i = 0; i < 3 * SPARES; i++) { /* who is asked for stays */
-		snprintf(name, sizeof name, "p%d", i);
-		put(&k, COMPILE_APPLIED, name, 60);
-		CHECK(there(&k, COMPILE_APPLIED, name));
-		CHECK(there(&k, COMPILE_DEFAULT, "own"));
-	}
-	CHECK(!there(&k, COMPILE_APPLIED, "p0"));
-	put(&k, COMPILE_DEFAULT, "own", 70);
-	CHECK(there(&k, COMPILE_DEFAULT, "own"));
-	spares_release(&k);
-	CHECK(!there(&k, COMPILE_DEFAULT, "own"));
-}
-
-/* On the fake plugin: a kept executable is loaded the second time; one that cannot be loaded is compiled. */
-static void what_is_kept_is_loaded(void)
-{
-	struct device *d = fixture_open();
-	struct spares k = {0};
-	struct buf module = {0};
-	struct compiled c = {0};
-	struct err err = {{0}};
-
-	if (!CHECK(d != NULL))
-		return;
-	fixture_program("us=10", &module);
-	CHECK(spare_compile(&k, d, COMPILE_APPLIED, &module, 0, &c, &err) == 0 && c.outcome == OUTCOME_OK);
-	CHECK(spare_get(&k, COMPILE_APPLIED, &module) == NULL); /* that was fast */
-	CHECK(c.serialised.len > 0);
-	c.seconds = 60;
-	spare_put(&k, COMPILE_APPLIED, &module, &c);
-	compiled_release(&c);
-	CHECK(spare_compile(&k, d, COMPILE_APPLIED, &module, 0, &c, &err) == 0 && c.outcome == OUTCOME_OK);
-	CHECK(c.seconds == 60 && c.handle != 0 && c.serialised.len == 0);
-	CHECK(isinf(host_known(host_of(d), c.handle)->compile)); /* nobody compiles it anew */
-	compiled_release(&c);
-	buf_reset(&k.program[0].executable);
-	buf_adds(&k.program[0].executable, "fake:reload=no");
-	CHECK(spare_compile(&k, d, COMPILE_APPLIED, &module, 0, &c, &err) == 0 && c.outcome == OUTCOME_OK);
-	CHECK(c.seconds < 60 && c.serialised.len > 0);
-	compiled_release(&c);
-	spares_release(&k);
-	buf_release(&module);
-	device_close(d);
 }
 
 static enum outcome compile_outcome(struct device *d, const char *script)
@@ -485,7 +400,6 @@ static void durations_in_words(void)
 int main(void)
 {
 	RUN(patience_follows_what_was_seen);
-	RUN(dear_programs_are_kept);
 	RUN(memory_is_foreseen);
 	RUN(workers_are_in_proportion);
 	RUN(few_workers_cover);
@@ -494,13 +408,12 @@ int main(void)
 	bool fake = fixture_begin();
 	RUN(openings_are_kept);
 	if (fake) {
-		RUN(what_is_kept_is_loaded);
 		RUN(nobody_waits_longer_than_he_wants);
 		RUN(programs_run_on_several_cores);
 		RUN(large_inputs_are_lent);
 		RUN(peaks_have_temporary_memory);
 	} else {
-		printf("skip: what_is_kept_is_loaded: no fake plugin without the plugin's header\n");
+		printf("skip: nobody_waits_longer_than_he_wants: no fake plugin without the plugin's header\n");
 	}
 	fixture_end();
 	return test_done();

@@ -1,0 +1,151 @@
+/*
+ * check_spare.c - executables of whole programs are kept, loaded, or taken from the device where they are already.
+ */
+#include <math.h>
+#include "cost/spare.h"
+#include "device/host.h"
+#include "tests/device_fixture.h"
+
+static struct compiled dear(double seconds, const char *bytes)
+{
+	struct compiled c = {.seconds = seconds};
+
+	buf_adds(&c.serialised, bytes);
+	return c;
+}
+
+static void put(struct spares *k, enum compile_how how, const char *module, double seconds)
+{
+	struct buf m = {0};
+	struct compiled c = dear(seconds, module);
+
+	buf_adds(&m, module);
+	spare_put(k, how, &m, &c);
+	compiled_release(&c);
+	buf_release(&m);
+}
+
+static bool there(struct spares *k, enum compile_how how, const char *module)
+{
+	struct buf m = {0};
+	const struct spare *p;
+
+	buf_adds(&m, module);
+	p = spare_get(k, how, &m);
+	buf_release(&m);
+	return p && strcmp(p->executable.data, module) == 0;
+}
+
+static void dear_programs_are_kept(void)
+{
+	struct spares k = {0};
+	char name[16];
+
+	put(&k, COMPILE_DEFAULT, "own", 60);
+	put(&k, COMPILE_APPLIED, "cheap", 0.1);
+	CHECK(there(&k, COMPILE_DEFAULT, "own"));
+	CHECK(!there(&k, COMPILE_APPLIED, "own"));
+	CHECK(!there(&k, COMPILE_APPLIED, "cheap"));
+	for (int i = 0; i < 3 * SPARES; i++) { /* who is asked for stays */
+		snprintf(name, sizeof name, "p%d", i);
+		put(&k, COMPILE_APPLIED, name, 60);
+		CHECK(there(&k, COMPILE_APPLIED, name));
+		CHECK(there(&k, COMPILE_DEFAULT, "own"));
+	}
+	CHECK(!there(&k, COMPILE_APPLIED, "p0"));
+	put(&k, COMPILE_DEFAULT, "own", 70);
+	CHECK(there(&k, COMPILE_DEFAULT, "own"));
+	spares_release(&k);
+	CHECK(!there(&k, COMPILE_DEFAULT, "own"));
+}
+
+/* On the fake plugin: a kept executable is loaded the second time; one that cannot be loaded is compiled. */
+static void what_is_kept_is_loaded(void)
+{
+	struct device *d = fixture_open();
+	struct spares k = {0};
+	struct buf module = {0};
+	struct compiled c = {0};
+	struct err err = {{0}};
+
+	if (!CHECK(d != NULL))
+		return;
+	fixture_program("us=10", &module);
+	CHECK(spare_compile(&k, d, COMPILE_APPLIED, &module, 0, &c, &err) == 0 && c.outcome == OUTCOME_OK);
+	CHECK(spare_get(&k, COMPILE_APPLIED, &module) == NULL); /* that was fast */
+	CHECK(c.serialised.len > 0);
+	c.seconds = 60;
+	spare_put(&k, COMPILE_APPLIED, &module, &c);
+	compiled_release(&c);
+	CHECK(spare_compile(&k, d, COMPILE_APPLIED, &module, 0, &c, &err) == 0 && c.outcome == OUTCOME_OK);
+	CHECK(c.seconds == 60 && c.handle != 0 && c.serialised.len == 0);
+	CHECK(isinf(host_known(host_of(d), c.handle)->compile)); /* nobody compiles it anew */
+	compiled_release(&c);
+	buf_reset(&k.program[0].executable);
+	buf_adds(&k.program[0].executable, "fake:reload=no");
+	CHECK(spare_compile(&k, d, COMPILE_APPLIED, &module, 0, &c, &err) == 0 && c.outcome == OUTCOME_OK);
+	CHECK(c.seconds < 60 && c.serialised.len > 0);
+	compiled_release(&c);
+	spares_release(&k);
+	buf_release(&module);
+	device_close(d);
+}
+
+/* What extraction left on the device is taken from there, once, and only on that device. */
+static void what_is_there_is_not_loaded(void)
+{
+	struct device *d = fixture_open();
+	struct spares k = {0};
+	struct buf module = {0};
+	struct extracted e = {0};
+	struct compiled c = {0}, own = {.seconds = 60};
+	struct err err = {{0}};
+	uint32_t handle;
+
+	if (!CHECK(d != NULL))
+		return;
+	fixture_program("us=10", &module);
+	for (int round = 0; round < 3; round++) { /* 0: it is taken; 1: it is forgotten; 2: it is nothing to keep */
+		CHECK(device_extract(d, "hlo", module.data, module.len, &e, &err) == 0 && e.outcome == OUTCOME_OK);
+		handle = e.resident.handle;
+		CHECK(handle != 0 && e.resident.generation == device_generation(d));
+		buf_add(&own.serialised, e.own.data, e.own.len);
+		if (round < 2)
+			spare_put(&k, COMPILE_DEFAULT, &module, &own);
+		spare_lend(&k, COMPILE_DEFAULT, &module, d, &e.resident);
+		CHECK_INT(e.resident.handle, 0);
+		if (round == 1)
+			spares_forget(&k);
+		CHECK(spare_compile(&k, d, COMPILE_APPLIED, &module, 0, &c, &err) == 0 && c.handle != handle);
+		compiled_release(&c);
+		CHECK(spare_compile(&k, d, COMPILE_DEFAULT, &module, 0, &c, &err) == 0 && c.outcome == OUTCOME_OK);
+		CHECK((c.handle == handle) == (round == 0));
+		if (round == 0) {
+			struct timing t = {0};
+			CHECK(c.seconds == 60 && device_run(d, &c, &(struct precision){0}, &t, &err) == 0);
+			CHECK_INT(t.outcome, OUTCOME_OK);
+			timing_release(&t);
+		}
+		compiled_release(&c);
+		CHECK(spare_compile(&k, d, COMPILE_DEFAULT, &module, 0, &c, &err) == 0 && c.handle != handle);
+		compiled_release(&c);
+		compiled_release(&own);
+		extracted_release(&e);
+		spares_release(&k);
+	}
+	buf_release(&module);
+	device_close(d);
+}
+
+int main(void)
+{
+	RUN(dear_programs_are_kept);
+	if (fixture_begin()) {
+		RUN(what_is_kept_is_loaded);
+		RUN(what_is_there_is_not_loaded);
+	} else {
+		printf("skip: what_is_kept_is_loaded: no fake plugin without the plugin's header\n");
+	}
+	fixture_end();
+	return test_done();
+}
