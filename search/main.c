@@ -79,6 +79,7 @@ static void begin_talk(const struct session *s)
 	}
 	if (s->lab.subject.extract_seconds >= SPARE_DEAR)
 		talk(s->lab.subject.known ? "opened from what was kept of it, which took %s then"
+			: s->lab.parts_only ? "compiling took %s; the program is not run, its parts are"
 			: "compiling took %s; now the default is measured",
 			talk_seconds(s->lab.subject.extract_seconds, time, sizeof time));
 	if (!s->lab.subject.known)

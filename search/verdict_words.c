@@ -162,7 +162,7 @@ static void tell_belief(const struct verdict *v, struct buf *out)
 
 	buf_addf(out, "Nothing is claimed, for the program was not run: by its parts, "
 		"each measured alone, what was found %s %s %s %s than the compiler's default (standard error %s). It "
-		"is written as tuned.pb, to be measured where there is room for it.",
+		"is written as tuned.pb, to be measured where it can be run.",
 		quantity_verb(v->quantity), quantity_text(v->quantity, fabs(v->believed.value), change),
 		v->believed.value < 0 ? "less" : "more",
 		quantity_noun(v->quantity), quantity_text(v->quantity, v->believed.se, error));
