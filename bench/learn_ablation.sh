@@ -5,11 +5,12 @@
 #	bench/learn_ablation.sh DB [SEEDS [STEPS [FOLD...]]]
 #
 # A FOLD is a pattern of names; the graphs that match it are held out together. Without folds each graph is held out
-# alone, which is the honest figure but takes as many trainings as there are graphs. Each training has STEPS steps (250)
-# of 256 draws. Prints a row per variant: means over graphs and seeds, and the standard deviation between seeds.
+# alone, which is the honest figure but takes as many trainings as there are graphs; with PARTS=5 in the environment
+# they are left out in five parts. Each training has STEPS steps (250) of 256 draws. Prints a row per variant: means
+# over graphs and seeds, and the standard deviation between seeds.
 set -u
 cd "$(dirname "$0")/.." || exit 1
-[ $# -ge 1 ] || { sed -n 's/^# \{0,1\}//; 2,10p' "$0"; exit 1; }
+[ $# -ge 1 ] || { sed -n 's/^# \{0,1\}//; 2,11p' "$0"; exit 1; }
 db=$1 seeds=${2:-3} steps=${3:-250}
 shift $(($# > 3 ? 3 : $#))
 folds=("$@")
@@ -22,14 +23,14 @@ score() { # NAME OPTIONS...
 	shift
 	for seed in $(seq "$seeds"); do
 		if [ ${#folds[@]} -eq 0 ]; then
-			"$BIN/learn" --db "$db" -q --leave-one-out --json --seed "$seed" --epochs 0.01 \
-				--least-steps "$steps" "$@" \
+			"$BIN/learn" --db "$db" -q --learner gnn --leave-one-out --parts "${PARTS:-0}" --json \
+				--seed "$seed" --epochs 0.01 --least-steps "$steps" "$@" \
 				>"$tmp/$name.$seed.0" || exit 1
 		fi
 		for i in "${!folds[@]}"; do
-			"$BIN/learn" --db "$db" -q --no-keep --holdout "${folds[$i]}" --json --seed "$seed" \
-				--epochs 0.01 --least-steps "$steps" \
-				"$@" >"$tmp/$name.$seed.$i" || exit 1
+			"$BIN/learn" --db "$db" -q --learner gnn --no-keep --holdout "${folds[$i]}" --json \
+				--seed "$seed" --epochs 0.01 --least-steps "$steps" "$@" \
+				>"$tmp/$name.$seed.$i" || exit 1
 		done
 	done
 	python3 - "$name" "$seeds" "$tmp/$name" <<'PY'
@@ -80,3 +81,5 @@ score 1_layer --layers 1
 score 2_layers --layers 2
 score sign_instead_of_magnitude --magnitude-weight 0
 score magnitude_alone --sign-weight 0 --size-weight 0
+score trees_alone --learner trees
+score corrects_trees --learner both

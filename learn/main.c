@@ -283,6 +283,31 @@ static bool hold(const struct data *d, const uint32_t *part, uint32_t which, boo
 	return any;
 }
 
+/*
+ * Of the programs that are known leaves only `most`, drawn at random. Programs are told apart by `one`: their parts, if
+ * each were left out alone.
+ */
+static void draw_programs(const uint32_t *one, size_t n, uint32_t most, uint64_t seed, bool *known)
+{
+	uint32_t *list = MEM_NEW(n + 1, uint32_t), k = 0;
+	bool *drawn = MEM_NEW(n + 1, bool);
+	struct rng r;
+
+	for (size_t i = 0; i < n; i++)
+		if (known[i] && !drawn[one[i]]) {
+			drawn[one[i]] = true;
+			list[k++] = one[i];
+		}
+	rng_seed2(&r, seed, 55);
+	rng_shuffle(&r, list, k);
+	for (uint32_t i = most; i < k; i++)
+		drawn[list[i]] = false;
+	for (size_t i = 0; i < n; i++)
+		known[i] = known[i] && drawn[one[i]];
+	mem_free(list);
+	mem_free(drawn);
+}
+
 /* The name of the first graph that is held out. */
 static const char *first_of(const struct data *d, const bool *held)
 {
@@ -298,20 +323,27 @@ static int leave_one_out(const struct settings *s, const struct dataset *ds, str
 	const struct data *d = &ds->data;
 	size_t n = d->n_graphs;
 	bool *held = MEM_NEW(n, bool), *known = MEM_NEW(n, bool);
-	uint32_t *part = MEM_NEW(n, uint32_t), parts = number_parts(d, (uint32_t)s->parts, part);
+	bool *untaught = MEM_NEW(n, bool); /* not trained on: those held out, and with --programs others */
+	uint32_t *one = MEM_NEW(n, uint32_t), *part = MEM_NEW(n, uint32_t);
+	uint32_t parts = number_parts(d, (uint32_t)s->parts, part);
 	struct evaluation all = {0}, *each = MEM_NEW(n, struct evaluation);
 	struct report_curve *curve = MEM_NEW(n, struct report_curve);
 	struct report r = {.ds = ds, .eval = &all, .curve = curve};
 	struct team *team = team_new(s->fit.net.threads);
 	int rc = 0;
 
+	number_parts(d, 0, one);
 	all.graph = ARENA_NEW(&all.mem, n, struct eval_graph);
 	for (uint32_t i = 0; i < parts && rc == 0 && !stop_asked(); i++) {
 		struct model m = {0};
 		if (!hold(d, part, i, held, known))
 			continue;
+		if (s->programs)
+			draw_programs(one, n, (uint32_t)s->programs, (uint64_t)s->seed * 1000 + i, known);
+		for (size_t k = 0; k < n; k++)
+			untaught[k] = !known[k];
 		talk(s, "without %s%s:", first_of(d, held), s->parts ? " and the rest of its part" : "");
-		rc = make_model(s, ds, held, &m, &curve[r.n_curves].result, err);
+		rc = make_model(s, ds, untaught, &m, &curve[r.n_curves].result, err);
 		curve[r.n_curves++].without = first_of(d, held);
 		if (rc == 0) {
 			evaluate(d, held, known, &m, team, &each[i]);
@@ -329,7 +361,8 @@ static int leave_one_out(const struct settings *s, const struct dataset *ds, str
 	}
 	evaluation_release(&all);
 	team_free(team);
-	mem_free(part), mem_free(each), mem_free(curve), mem_free(held), mem_free(known);
+	mem_free(untaught), mem_free(one), mem_free(part), mem_free(each), mem_free(curve);
+	mem_free(held), mem_free(known);
 	return rc;
 }
 

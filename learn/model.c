@@ -215,7 +215,8 @@ static int parse_sizes(struct cursor *c, uint32_t version, uint32_t table, struc
 	s->node_features = feature_map(table, false, map);
 	s->flip_features = feature_map(table, true, map) + s->advised;
 	if (c->bad || s->width < 1 || s->width > LAYER_WIDTH || s->head < 1 || s->head > LAYER_WIDTH ||
-		s->layers < 1 || s->layers > NET_LAYERS || blind > 1 || (s->advised != 0 && s->advised != OUT_COUNT))
+		s->layers < 1 || s->layers > NET_LAYERS || blind > 1 ||
+		(s->advised != 0 && s->advised != OUT_COUNT))
 		return err_set(err, "%s: the sizes of its network are out of range", name);
 	return 0;
 }
@@ -317,7 +318,8 @@ static int parse_net(struct cursor *c, struct net *out, uint32_t version, uint32
 
 	if (version > VERSION_QUANTITY && cursor_left(c) == sizeof none && memcmp(c->p, none, sizeof none) == 0)
 		return 0;
-	if (parse_sizes(c, version, table, &size, name, err) < 0 || parse_opcodes(c, &map, &size.opcodes, name, err) < 0)
+	if (parse_sizes(c, version, table, &size, name, err) < 0 ||
+		parse_opcodes(c, &map, &size.opcodes, name, err) < 0)
 		goto out;
 	size.opcodes++;
 	net_init(&theirs, &size);

@@ -52,8 +52,8 @@ static int settle(struct settings *s, struct err *err)
 		return err_set(err, "--leave-one-out decides itself what to hold out and keeps no model");
 	if (check_pattern(s->holdout, err) < 0)
 		return err_prefix(err, "--holdout");
-	if (s->parts && !s->leave_one_out)
-		return err_set(err, "--parts says how many parts are left out in turn, by --leave-one-out");
+	if ((s->parts || s->programs) && !s->leave_one_out)
+		return err_set(err, "--%s is for --leave-one-out", s->parts ? "parts" : "programs");
 	s->keep = s->keep && !s->out && !s->eval && !s->leave_one_out;
 	if (s->force && !s->keep)
 		return err_set(err, "--force is for a model that goes where search finds it, and this one does not");
@@ -88,6 +88,8 @@ int settings_parse(struct settings *s, int argc, char **argv, struct err *err)
 			"for each graph in turn: train on the others, and score on it"),
 		OPT_INT(0, "parts", &s->parts, 0, 1e6, "with --leave-one-out: leave out so many "
 			"parts of the graphs in turn instead of single ones; 0: single ones"),
+		OPT_INT(0, "programs", &s->programs, 0, 1e6, "with --leave-one-out: train on so many other programs, "
+			"drawn by the seed; 0: on all others"),
 		OPT_STR(0, "eval", &s->eval, "MODEL", "train nothing; score this model"),
 		OPT_FLAG(0, "foreign", &s->foreign,
 			"with --eval: score it even if it was learnt from another backend or another kind of cost"),
@@ -105,7 +107,8 @@ int settings_parse(struct settings *s, int argc, char **argv, struct err *err)
 		OPT_SECTION("Learner"),
 		OPT_STR(0, "learner", &s->learner, "NAME",
 			"trees: boosted trees, which see the instruction that is decided about alone; gnn: a graph "
-			"network, which also sees its neighbourhood; both: a network that takes what trees say, and corrects it"),
+			"network, which also sees its neighbourhood; both: a network that takes what trees say, and "
+			"corrects it"),
 		OPT_FLAG(0, "absolute", &s->absolute, "with gnn: predict the time of one execution, as trees "
 			"do, instead of multiples of each graph's median"),
 		OPT_INT(0, "trees", &s->trees, 1, 100000, "trees in each of the three forests"),

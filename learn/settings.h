@@ -12,8 +12,10 @@ struct settings {
 	const char *out, *report, *eval, *holdout, *backend, *cost;
 	const char *learner;
 	double kernel_us; /* OPT_AUTO: by the backend */
-	int64_t width, head, layers, batch, threads, seed, limit, patience, least_steps, trees, leaves, least_rows, parts;
-	bool leave_one_out, json, blind, linear, current_only, quiet, score_training, foreign, keep, force, models, absolute;
+	int64_t width, head, layers, batch, threads, seed, limit, patience, least_steps, trees, leaves, least_rows;
+	int64_t parts, programs;
+	bool leave_one_out, json, blind, linear, current_only, quiet, score_training, foreign, keep, force;
+	bool models, absolute;
 	struct fit_options fit;
 };
 

@@ -44,7 +44,7 @@ struct train_options {
 	double top_draws, top_part; /* share of draws from the top, and what share of examples that is */
 	double gain_draws;	   /* of the draws from the top: share from the gains instead */
 	double magnitude_weight, sign_weight, size_weight; /* of the three losses */
-	const struct advice *advice; /* what trees say of all flips, which the network corrects; NULL: it has no trees */
+	const struct advice *advice; /* what trees say of all flips, which the network corrects, or NULL */
 	double unit;		   /* of the labels, for one execution; 0: the sigma of each graph */
 	bool linear;		   /* labels without the logarithm: only to show that it matters */
 	bool current_only;	   /* no mirrored examples */

@@ -53,6 +53,22 @@ is threads_change_nothing $?
 	grep -q '^mean: ' "$tmp/out"
 is leaves_one_out $?
 
+trees="-q --leave-one-out --trees 20 --json"
+for how in "" "--parts 3" "--parts 2" "--programs 9" "--programs 1"; do
+	# shellcheck disable=SC2086 # several options
+	"$BIN/learn" --db "$db" $trees $how >"$tmp/loo${how#--p}" 2>"$tmp/err" || break
+done
+cmp -s "$tmp/loo" "$tmp/looarts 3" && cmp -s "$tmp/loo" "$tmp/loorograms 9" &&
+	! cmp -s "$tmp/loo" "$tmp/looarts 2" && ! cmp -s "$tmp/loo" "$tmp/loorograms 1" &&
+	[ "$(grep -c '"graph": "toy' "$tmp/looarts 2")" -eq 3 ]
+is leaves_parts_out_and_trains_on_fewer $?
+refuses parts_need_leave_one_out "leave-one-out" --db "$db" --parts 2
+
+"$BIN/learn" --db "$db" --learner both -q --layers 1 --epochs 0.01 --least-steps 20 --width 16 --head 16 --trees 20 \
+	--out "$tmp/both.vm" >"$tmp/out" 2>"$tmp/err" &&
+	"$BIN/learn" --db "$db" --eval "$tmp/both.vm" -q --json 2>"$tmp/err" | grep -q '"graph": "toy'
+is a_network_corrects_trees $?
+
 "$BIN/learn" --db "$db" --eval "$tmp/m.vm" -q --report "$tmp/eval.html" >"$tmp/out" 2>"$tmp/err" &&
 	python3 - "$tmp" <<'PY' 2>"$tmp/err"
 import sys, re
