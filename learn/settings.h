@@ -14,8 +14,8 @@ struct settings {
 	double kernel_us; /* OPT_AUTO: by the backend */
 	int64_t width, head, layers, batch, threads, seed, limit, patience, least_steps, trees, leaves, least_rows;
 	int64_t parts, programs;
-	bool leave_one_out, json, blind, linear, current_only, quiet, score_training, foreign, keep, force;
-	bool models, absolute;
+	bool leave_one_out, json, blind, linear, current_only, quiet, score_training, keep, force, models, absolute;
+	bool foreign; /* what --eval names may have been learnt elsewhere */
 	struct fit_options fit;
 };
 

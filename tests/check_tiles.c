@@ -262,7 +262,8 @@ static void a_target_has_its_backend_s_rules(void)
 }
 
 #define PADDED(how) \
-	"HloModule pads\nENTRY %main (x: f32[4]) -> f32[7] {\n  %x = f32[4]{0} parameter(0)\n  %zero = f32[] constant(0)\n" \
+	"HloModule pads\nENTRY %main (x: f32[4]) -> f32[7] {\n  %x = f32[4]{0} parameter(0)\n" \
+	"  %zero = f32[] constant(0)\n" \
 	"  %n = f32[4]{0} negate(%x)\n  %p = f32[7]{0} pad(%n, %zero), padding=" how "\n" \
 	"  ROOT %t = f32[7]{0} tanh(%p)\n}\n"
 
