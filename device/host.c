@@ -257,3 +257,12 @@ struct known *host_known(struct host *h, uint32_t handle)
 			return &h->known[i];
 	return NULL;
 }
+
+void host_note(struct host *h, const struct compiled *c, const struct known *k)
+{
+	if (!c->handle)
+		return;
+	MEM_GROW(&h->known, &h->cap_known, h->n_known + 1);
+	h->known[h->n_known] = *k;
+	h->known[h->n_known++].handle = c->handle;
+}

@@ -102,7 +102,7 @@ double work_of_measuring(const struct host *h, const struct precision *p, double
 double work_of_comparing(const struct host *h);
 
 struct known *host_known(struct host *h, uint32_t handle); /* NULL when unknown */
-void host_note(struct host *h, const struct compiled *c); /* of a program that was compiled just now */
+void host_note(struct host *h, const struct compiled *c, const struct known *k); /* from now on, if it has a handle */
 uint64_t host_memory_limit(const struct host *h); /* of the worker's data, in bytes; 0: none */
 int host_set_up(struct host *h, struct err *err); /* starts the worker, which must not run */
 

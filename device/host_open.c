@@ -13,15 +13,6 @@
 #include "device/host.h"
 #include "device/target.h"
 
-static void note_known(struct host *h, const struct compiled *c, const struct known *k)
-{
-	if (!c->handle)
-		return;
-	MEM_GROW(&h->known, &h->cap_known, h->n_known + 1);
-	h->known[h->n_known] = *k;
-	h->known[h->n_known++].handle = c->handle;
-}
-
 static int host_compile(struct device *d, enum compile_how how, const char *format, const void *p,
 	size_t n, unsigned want, struct compiled *out, struct err *err)
 {
@@ -33,14 +24,9 @@ static int host_compile(struct device *d, enum compile_how how, const char *form
 	int rc = *h->target ? host_compile_for(h, how, format, options, p, n, want, out, err)
 			    : host_compile_with(h, format, options, p, n, want, true, NULL, out, err);
 	if (rc == 0)
-		note_known(h, out, &(struct known){.compile = loaded ? INFINITY : out->seconds,
+		host_note(h, out, &(struct known){.compile = loaded ? INFINITY : out->seconds,
 			.load = loaded ? out->seconds : 0, .optimal = out->optimal_seconds});
 	return rc;
-}
-
-void host_note(struct host *h, const struct compiled *c)
-{
-	note_known(h, c, &(struct known){.compile = c->seconds, .optimal = c->optimal_seconds});
 }
 
 /* Takes over the executables that helpers compiled ahead. */
@@ -53,7 +39,7 @@ static int host_load(struct device *d, const void *p, size_t n, const struct ahe
 	if (host_apply_options(h, &options, err) < 0 ||
 		host_compile_with(h, "hlo", options, p, n, 0, true, ahead, out, err) < 0)
 		return -1;
-	note_known(h, out, &(struct known){.ready = ahead->n, .compile = out->seconds});
+	host_note(h, out, &(struct known){.ready = ahead->n, .compile = out->seconds});
 	return 0;
 }
 
