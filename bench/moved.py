@@ -3,9 +3,9 @@
 
     bench/moved.py [--seeds N] [--limit N] [--names A,B] [--bin DIR] OLD.sqlite NEW.sqlite
 
-The stores have measurements by two versions of a backend, or by two backends. Each program of NEW is left out in turn, and
-models that never saw it are scored on its decisions in NEW: one learnt from OLD, and one learnt from NEW. The table has
-the mean of each metric over programs and seeds, with a 95% interval over the programs. A program that is in NEW alone
+The stores have measurements by two versions of a backend, or by two backends. Each program of NEW is left out in turn,
+and models that never saw it are scored on its decisions in NEW: one learnt from OLD, and one learnt from NEW. The table
+has the mean of each metric over programs and seeds, with a 95% interval over the programs. A program that is in NEW alone
 was never seen by any model of OLD.
 """
 import argparse
@@ -36,8 +36,8 @@ def options():
 
 def learn(o, store, *how):
     """Scores by program: gain@10% (None where there is nothing to gain), recall@10%, Spearman."""
-    done = subprocess.run([str(x) for x in (o.bin / "learn", "--quiet", "--json", "--limit", o.limit, "--db", store, *how)],
-                          capture_output=True, text=True)
+    command = (o.bin / "learn", "--quiet", "--json", "--limit", o.limit, "--db", store, *how)
+    done = subprocess.run([str(x) for x in command], capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"moved: learn {' '.join(map(str, how))}: {done.stderr.strip()[-600:]}")
     return {g["graph"]: (g["model"]["gain"][AT_10], g["model"]["recall"][AT_10], g["model"]["spearman"])

@@ -20,7 +20,7 @@ struct spares { /* all zero is empty */
 		uint64_t used;
 		double seconds; /* that compiling took */
 		struct buf executable;
-		struct compiled live; /* it is on this device already, for whoever wants it first; handle 0: it is not */
+		struct compiled live; /* it is on this device, for whoever wants it first; handle 0: it is not */
 		const struct device *on;
 	} program[SPARES];
 	uint64_t tick;

@@ -166,7 +166,8 @@ void extracted_release(struct extracted *e);
 
 /*
  * A veto is asked about each program that is extracted, as soon as the compiler has written how it arranges the program
- * in memory (`proto` is that of struct arranged). It writes this before it generates code, which takes most of its time.
+ * in memory (`proto` is that of struct arranged). It writes this before it generates code, which takes most of the
+ * time.
  * VETO_STOP: the compilation is given up, with the outcome "out of memory" and what it wrote into `why`.
  * VETO_WAIT: it is not all there yet.
  */

@@ -83,7 +83,8 @@ int host_extract(struct device *d, const char *format, const void *p, size_t n, 
 	int rc = host_extract_at(h, format, p, n, stays ? WANT_RESIDENT : 0, &compiled, out, err);
 	compiled.generation = h->base.generation;
 	if (rc == 0 && out->outcome == OUTCOME_OK && compiled.handle) {
-		host_note(h, &compiled, &(struct known){.compile = compiled.seconds, .optimal = compiled.optimal_seconds});
+		host_note(h, &compiled, &(struct known){.compile = compiled.seconds,
+			.optimal = compiled.optimal_seconds});
 		out->resident = compiled;
 		return 0;
 	}

@@ -144,7 +144,8 @@ static int refuse(const struct device *d, uint64_t bytes, const char *why, struc
 	bool limited = device_info(d)->core >= 0 && machine_available() >= bytes;
 
 	return err_set(err, "%s%s; where a program cannot be run, search --unverified goes by its parts alone", why,
-		limited ? " for a worker, and more in the machine: VANTAGE_WORKER_MEMORY=MIB gives it so many MiB" : "");
+		limited ? " for a worker, and more in the machine: VANTAGE_WORKER_MEMORY=MIB gives it so many MiB"
+			: "");
 }
 
 /* What the device's veto (device.h) has to know. */

@@ -1,9 +1,9 @@
 /*
  * verdict_interval.c - what the workers of a verdict say together, and how many of them there should be.
  *
- * The interval is that of the mean of log ratios, one from each worker. It has to hold on another occasion, too. So what
- * differs between occasions is added, as second opinions of an hour later have shown it. Few workers cannot show how
- * much workers differ. That is assumed then, and what is seen replaces the assumption step by step.
+ * The interval is that of the mean of log ratios, one from each worker. It has to hold on another occasion, too. So
+ * what differs between occasions is added, as second opinions of an hour later have shown it. Few workers cannot show
+ * how much workers differ. That is assumed then, and what is seen replaces the assumption step by step.
  */
 #include <math.h>
 #include "base/stat.h"

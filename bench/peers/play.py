@@ -53,8 +53,8 @@ def ours(strategy, game, set_):
 
 
 class Watched:
-    """An arena that notes when the best of its prices fell. Where prices are a formula, the best start of the kind takes
-    the place of the default for whoever plays, because our own search begins there, too."""
+    """An arena that notes when the best of its prices fell. Where prices are a formula, the best start of the kind
+    takes the place of the default for whoever plays, because our own search begins there, too."""
 
     def __init__(self, arena):
         self.arena, self.began, self.curve, self.best, self.start = arena, time.monotonic(), [], 0.0, None
@@ -69,10 +69,10 @@ class Watched:
 
     def whole(self, config):
         """A configuration as the arena is to see it."""
-        if self.start is None or isinstance(config, list):
-            return config
         config = {} if config == "default" else config
-        return [config.get(site, choice) for site, choice in enumerate(self.start)] if isinstance(config, dict) else config
+        if self.start is None or not isinstance(config, dict):
+            return config
+        return [config.get(site, choice) for site, choice in enumerate(self.start)]
 
     def space(self):
         space = self.arena.space()
