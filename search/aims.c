@@ -44,7 +44,7 @@ int aims_read(struct aims *a, const struct settings *set, struct err *err)
 	char name[SPACE_KIND_ROOM];
 	enum quantity objective;
 
-	*a = (struct aims){0};
+	*a = (struct aims){.graph = set->graph};
 	if (comma && !last)
 		return -1;
 	if (!comma || !last->arranging)

@@ -3,8 +3,9 @@
  * memory ("fusion+order").
  *
  * If time is to be small, the first kinds make the program as fast as they can, whatever memory that takes. The last
- * one then arranges it within the limit on bytes, which is that of the default unless the user says otherwise. If bytes
- * are to be few, all kinds make them few, within the limit on time. The verdict is on what comes of all of them.
+ * one then arranges it within the limit on bytes, which is that of the default unless the user says otherwise. If no
+ * arrangement is within the limit, what was decided before is given up, and the compiler's own program arranged. If
+ * bytes are to be few, all kinds make them few, within the limit on time. The verdict is on what comes of all of them.
  */
 #ifndef SEARCH_AIMS_H
 #define SEARCH_AIMS_H
@@ -14,6 +15,7 @@
 
 struct aims { /* all zero: each kind gets what the user says */
 	bool joint;		/* the last kind arranges what the others made */
+	const char *graph;	/* the user's own program */
 	bool fast;		/* time is what is made small */
 	struct limit room;	/* then: the limit on bytes */
 	const char *time_limit; /* else: the limit on time, as the user writes it */

@@ -369,13 +369,16 @@ static void judge_time(struct arrange *a)
 	l->state = in_room(a, found->bytes) ? LIMIT_KEPT : LIMIT_BROKEN;
 	l->default_breaks = !in_room(a, a->default_bytes);
 	v->n_limits = 1;
+	a->beyond = a->derived && l->state == LIMIT_BROKEN;
 	if (l->state == LIMIT_BROKEN) {
 		struct buf limit = {0};
 		char needs[QUANTITY_TEXT];
 		verdict_limit_text(l, &limit);
 		snprintf(a->sentence, sizeof a->sentence,
-			"In the best arrangement that was found, what was decided needs %s of temporary memory, %s; "
-			"the default is the answer.", quantity_text(QUANTITY_BYTES, tuned, needs), limit.data);
+			"In the best arrangement that was found, %s needs %s of temporary memory, %s%s.",
+			a->derived ? "what was decided" : "the program",
+			quantity_text(QUANTITY_BYTES, tuned, needs), limit.data,
+			a->derived ? "" : "; the default is the answer");
 		buf_release(&limit);
 		return;
 	}

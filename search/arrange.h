@@ -59,6 +59,7 @@ struct arrange { /* the search, and its result */
 	bool proved;	/* ... and the model's best needs no more */
 	bool bits_equal, tuned;
 	bool derived;	    /* other decisions came before: numbers are compared, not bits */
+	bool beyond;	    /* ... and what they made needs more than the limit on bytes in every arrangement found */
 	char why[300];	    /* why its bits could not be compared; "" if they were */
 	bool forgone;	    /* it needs fewer bytes, and the user asked for no other proof */
 	bool limited;	    /* there is a limit on time */

@@ -238,7 +238,10 @@ static int run_arrange(struct session *s, struct err *err)
 
 	s->device = NULL; /* arrange_search closes it */
 	rc = arrange_search(&a, err);
-	if (rc == 0) {
+	s->beyond = rc == 0 && a.beyond;
+	if (s->beyond)
+		talk("%s", a.sentence);
+	else if (rc == 0) {
 		arrange_summary(&a, &out);
 		fputs(out.data, stdout);
 	}
@@ -373,6 +376,22 @@ static int hand_over(struct session *s, struct buf *program, struct err *err)
 }
 
 /*
+ * Arranges the user's own program instead, because what other kinds decided needs more memory than it may in every
+ * arrangement that was found.
+ */
+static int run_without(struct session *last, const char *graph, struct err *err)
+{
+	struct settings set = *last->set;
+	struct aims *aims = last->aims;
+
+	set.graph = graph;
+	talk("so the compiler's own program is arranged, without these decisions");
+	session_close(last);
+	*last = (struct session){.set = &set, .aims = aims};
+	return search_on(last, err);
+}
+
+/*
  * Searches kind after kind ("rewrite,fusion"), each on the program that the one before left; `first` are the kinds to
  * come.
  */
@@ -419,6 +438,8 @@ static int run_after(struct session *last, const char *first, const struct sessi
 		last->before = before;
 		last->aims = aims;
 		rc = rc == 0 ? search_on(last, err) : rc;
+		if (rc == 1 && last->beyond)
+			rc = run_without(last, aims->graph, err);
 		rc = rc == 0 ? conclude(last, err) : rc;
 		rc = rc == 1 ? 0 : rc;
 		session_close(last);

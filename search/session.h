@@ -47,6 +47,7 @@ struct session { /* all zero but `set` and `before` is empty */
 	const struct session *before;
 	char made_by[sizeof((struct device_info *)0)->compile_options]; /* how to compile what this one hands over */
 	struct aims *aims; /* of all the kinds; NULL: there is one kind */
+	bool beyond; /* what the kinds before made needs too much memory in every arrangement; nothing was answered */
 	int start; /* of enum hunt_start */
 	double began, opening; /* clock at the beginning; seconds until the search */
 };

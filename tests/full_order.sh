@@ -80,6 +80,13 @@ P
 	fail "files are missing: $(ls fast fast/fusion)"
 joint --out roomy --limit bytes:+1000%
 grep -q '"moves": 0,' json || fail "arranged although there was room: $(cat json)"
+# Where no arrangement of what was decided keeps the limit, the compiler's own program is tried.
+"$bin/search" --core "$core" --space fusion+order --graph "$root/examples/graphs/loops/gru-language.pb.zst" --budget 2 \
+	--seconds 8 --steps 2000 --verdict-seconds 1 --limit bytes:-90% --out beyond --json >json 2>talk ||
+	fail "beyond: $(tail -1 talk)"
+grep -q "what was decided needs .* beyond the limit" talk && grep -q "so the compiler's own program is arranged" talk &&
+	grep -q '"default": {' json && grep -q "the program needs .* beyond the limit" json ||
+	fail "beyond: $(cat talk json)"
 joint --out small --objective bytes --limit seconds:+1000% --steps 20000
 python3 - <<'P' || fail "not smaller: $(cat json)"
 import json
