@@ -369,8 +369,7 @@ static void compiling_is_given_up(void)
 	device_veto(d, NULL);
 	fixture_deadline(d, PATIENT);
 	fixture_program("arranged=1", &program);
-	CHECK(device_extract(d, "hlo", program.data, program.len, &e, &err) == 0);
-	CHECK_INT(e.outcome, OUTCOME_OK);
+	CHECK(device_extract(d, "hlo", program.data, program.len, &e, &err) == 0 && e.outcome == OUTCOME_OK);
 	extracted_release(&e);
 	device_close(d);
 	buf_release(&program);
