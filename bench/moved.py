@@ -5,8 +5,8 @@
 
 The stores have measurements by two versions of a backend, or by two backends. Each program of NEW is left out in turn,
 and models that never saw it are scored on its decisions in NEW: one learnt from OLD, and one learnt from NEW. The table
-has the mean of each metric over programs and seeds, with a 95% interval over the programs. A program that is in NEW alone
-was never seen by any model of OLD.
+has the mean of each metric over programs and seeds, with a 95% interval over the programs. A program that is in NEW
+alone was never seen by any model of OLD.
 """
 import argparse
 import json

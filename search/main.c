@@ -15,18 +15,17 @@
 #include "graph/work.h"
 #include "ready/user_program.h"
 #include "search/arrange.h"
+#include "search/chosen.h"
 #include "search/mend.h"
 #include "search/output.h"
 #include "search/parts.h"
 #include "search/puzzle.h"
-#include "search/rival.h"
 #include "search/session.h"
 
 /* The state is written into the folder so often; without a store, also whenever something was kept. */
 #define SAVE_SECONDS 5
 #define FASTEST_CORE 1e11 /* operations a second, which no core exceeds by much */
 #define LONG_RUN 10.0	  /* seconds of a run that are worth a word beforehand */
-#define SOLVE_SECONDS 60 /* a kind looks by itself so long, unless the user says how long */
 
 static bool arranges(const struct session *s)
 {
@@ -250,57 +249,6 @@ static int run_arrange(struct session *s, struct err *err)
 	return rc;
 }
 
-/* Lets the kind look by itself. */
-static int ask_kind(struct session *s, struct err *err)
-{
-	const struct settings *set = s->set;
-	struct space_effort e = {.seconds = set->seconds, .steps = (uint64_t)set->steps, .seed = (uint64_t)set->seed,
-		.jobs = set->jobs > 0 ? (uint32_t)set->jobs : 0, .stop = stop_asked};
-	const struct space_kind *kind = s->lab.space->ops->kind;
-
-	if (!kind->solve)
-		return err_set(err, "decisions of the kind %s have no strategy of their own: take guided, random, "
-			"brkga or sweep", kind->name);
-	if (e.seconds <= 0 && e.steps == 0)
-		e.seconds = SOLVE_SECONDS;
-	return kind->solve(s->lab.space, &e, s->given, err);
-}
-
-/* Lets another device say what is worth pricing, if there is one for that: s->given is then what was found. */
-static int ask_screen(struct session *s, bool *screened, struct err *err)
-{
-	char name[64];
-
-	*screened = screen_find(s, name, sizeof name);
-	if (!*screened)
-		return 0;
-	if (!s->given)
-		s->given = mem_alloc(s->lab.space->n_sites + 1);
-	return screen_search(&s->screen, s, name, s->given, err);
-}
-
-/*
- * Lets a rival (rival.h), or the kind itself, choose the configuration, if the strategy says so: s->given is then what
- * it chose.
- */
-static int ask_rival(struct session *s, bool *rival, struct err *err)
-{
-	const struct settings *set = s->set;
-	struct rival_options ro = {.alpha = set->strategy == STRATEGY_TASO ? RIVAL_ALPHA : 0,
-		.extract = set->strategy == STRATEGY_TENSAT, .budget = (uint64_t)set->budget,
-		.seconds = set->seconds};
-	struct rival_answer answer;
-
-	*rival = set->strategy >= STRATEGY_TASO && set->strategy <= STRATEGY_SELF;
-	if (!*rival)
-		return 0;
-	if (!s->given)
-		s->given = mem_alloc(s->lab.space->n_sites + 1);
-	if (set->strategy == STRATEGY_SELF)
-		return ask_kind(s, err);
-	return rival_search(&s->lab, s->device, &ro, s->given, &answer, err);
-}
-
 /* Opens the session, and searches until the budget is used up. 1: the kind has already given its answer. */
 static int search_on(struct session *s, struct err *err)
 {
@@ -310,7 +258,7 @@ static int search_on(struct session *s, struct err *err)
 		.alpha = set->alpha, .explore = set->explore, .hops = (int32_t)set->hops, .tied = set->tied,
 		.adapt = set->adapt, .drift_checks = (uint32_t)set->drift_checks,
 		.part_known = set->kernel_us != OPT_AUTO};
-	bool rival, screened, promises;
+	bool chosen, promises;
 	struct scorer scorer;
 
 	s->began = now_seconds();
@@ -329,13 +277,12 @@ static int search_on(struct session *s, struct err *err)
 			"--strategy %s is for kinds that look for arrangements by themselves, on a compiler that says "
 			"what these need",
 			search_strategy_name(set->strategy));
-	if (by_hand_price(&s->by_hand, &s->lab, s->device, err) < 0 || ask_rival(s, &rival, err) < 0 ||
-		ask_screen(s, &screened, err) < 0)
+	if (by_hand_price(&s->by_hand, &s->lab, s->device, err) < 0 || chosen_by_others(s, &chosen, err) < 0)
 		return -1;
-	ho.start = set->from || rival || screened ? HUNT_GIVEN : s->start;
+	ho.start = set->from || chosen ? HUNT_GIVEN : s->start;
 	ho.given = s->given;
-	if (rival || screened)
-		ho.budget = 0; /* they have already chosen; the hunt only measures */
+	if (chosen)
+		ho.budget = 0; /* the hunt only measures */
 	promises = !s->advisor.infer && s->lab.space->ops->promise;
 	if (ho.strategy == STRATEGY_GUIDED && !s->advisor.infer && !promises)
 		ho.strategy = STRATEGY_RANDOM;

@@ -360,11 +360,10 @@ static void compiling_is_given_up(void)
 	CHECK_INT(asked, 4);
 	extracted_release(&e);
 	device_veto(d, &go);
-	asked = 0;
 	fixture_deadline(d, 2 * SHORT);
 	CHECK(device_extract(d, "hlo", program.data, program.len, &e, &err) == 0);
 	CHECK_INT(e.outcome, OUTCOME_TIMEOUT);
-	CHECK(asked <= 1);
+	CHECK(asked <= 5);
 	extracted_release(&e);
 	device_veto(d, NULL);
 	fixture_deadline(d, PATIENT);
