@@ -150,8 +150,9 @@ import json, sys
 told = json.load(open(sys.argv[1]))
 rows, screen = {r["name"]: r for r in told["by_hand"]}, told["screen"]
 asked = screen["asked"]
-assert screen["by"] == "pod:v5e" and screen["looked_at"] > len(asked) > 0, screen
-assert 1 <= len(asked) <= 2 and all(r["promised"] > 0 for r in asked), asked
+assert screen["by"] == "pod:v5e" and screen["turns"] > 0 and screen["looked_at"] >= 100, screen
+assert all(w > 0 for w in screen["weights"].values()) and screen["weights"]["memory"] != 1, screen # of a tiny program
+assert len(asked) <= 2 and all(r["promised"] > 0 for r in asked), asked
 best = rows[told["best_by_hand"]]["cost"]
 assert rows["found"]["cost"] == min([best] + [r["cost"] for r in asked if r["better"]]), (rows, asked)
 page = open(sys.argv[2] + "/report.html").read()
