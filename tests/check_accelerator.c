@@ -3,6 +3,7 @@
  * room they have for inputs. The fake plugin plays the devices.
  */
 #include "device/accelerator.h"
+#include "device/machine.h"
 #include "store/fact.h"
 #include "tests/device_fixture.h"
 
@@ -110,11 +111,19 @@ static void one_program_measures_on_it(void)
 	};
 	struct err err = {{0}};
 	struct device *d;
+	size_t others;
 
 	unsetenv("CUDA_VISIBLE_DEVICES");
 	unsetenv("ROCR_VISIBLE_DEVICES");
 	d = open_as("fake:platform=cuda;kind=big;number=3", true, &err);
-	for (size_t i = 0; CHECK(d != NULL) && i < sizeof t / sizeof *t; i++) {
+	if (!CHECK(d != NULL))
+		return;
+	mem_free(cores_beside(&(int){device_info(d)->core}, 1, &others));
+	if (others == 0) {
+		device_close(d);
+		SKIP("this process may use one core only, and two devices measure on two");
+	}
+	for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
 		struct err why = {{0}};
 		struct device *other;
 
