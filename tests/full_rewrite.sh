@@ -145,8 +145,9 @@ c = json.load(open(sys.argv[1]))
 v, chosen = c["verdict"], [s["what"].split(":")[0] for s in c["sites"] if s["chosen"]]
 if v.get("numbers") != "ok" or chosen != ["depthwise-forward"]:
 	print("numbers:", v.get("numbers"), v.get("numbers_detail"), "chosen:", chosen)
-if not v["compared"].startswith("What follows the rule one-pass-variance was taken back in 1 place: with it, on "):
-	print("compared:", v["compared"])
+page = open(sys.argv[1].replace("config.json", "report.html")).read()
+if "What follows the rule one-pass-variance was taken back in 1 place" not in page:
+	print("the page does not say so")
 END
 )
 [ -z "$wrong" ] && echo "pass: what_makes_numbers_wrong_is_taken_back" ||
