@@ -268,6 +268,32 @@ static void exact_costs_are_known(void)
 	}
 }
 
+/* What was run must be what was asked for. An estimate is that of the program that the compiler made of it. */
+static void choices_must_be_honoured_where_programs_run(void)
+{
+	static const struct {
+		enum cost_kind kind;
+		enum outcome want;
+	} t[] = {{COST_MEASURED, OUTCOME_NOT_HONOURED}, {COST_ESTIMATED, OUTCOME_OK}};
+	struct buf same = {0};
+
+	flipped(3);
+	CHECK(space->ops->apply(space, dflt, &same, NULL) == 0);
+	for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+		struct script s = new_script();
+		struct cost *c;
+		struct timing w;
+
+		s.d.info.kind = t[i].kind;
+		s.always = &same;
+		c = script_cost(&s, POLICY_WHOLE, NULL);
+		CHECK(cost_whole(c, dflt, flip, NULL, &w, NULL) == 0);
+		CHECK_INT(w.outcome, t[i].want);
+		cost_free(c);
+	}
+	buf_release(&same);
+}
+
 static void order_of_compiling_is_random(void)
 {
 	struct script s = new_script();
@@ -355,6 +381,7 @@ int main(void)
 	RUN(confirmation_keeps_the_better);
 	RUN(worth_is_shared);
 	RUN(exact_costs_are_known);
+	RUN(choices_must_be_honoured_where_programs_run);
 	RUN(order_of_compiling_is_random);
 	RUN(table_of_prices);
 	RUN(what_has_no_figure_has_no_cost);
