@@ -235,6 +235,9 @@ static int run_arrange(struct session *s, struct err *err)
 	struct buf out = {0};
 	int rc;
 
+	if (set->resume)
+		talk("nothing to resume: decisions of the kind %s are looked for anew each time",
+			s->lab.space->ops->kind->name);
 	s->device = NULL; /* arrange_search closes it */
 	rc = arrange_search(&a, err);
 	s->beyond = rc == 0 && a.beyond;

@@ -178,6 +178,9 @@ int session_open(struct session *s, struct err *err)
 		s->lab.subject.name = mem_strdup(s->before->lab.subject.name);
 		s->lab.derived = true;
 	}
+	if (set->from && s->lab.space->ops->kind->arranging)
+		return err_set(err, "decisions of the kind %s are looked for anew each time: --from is for choices "
+			"that are priced one by one", s->lab.space->ops->kind->name);
 	if (set->from) {
 		s->given = mem_alloc(s->lab.space->n_sites + 1);
 		if (earlier_read(set->from, s->lab.space, s->given, err) < 0)

@@ -36,6 +36,13 @@ done
 grep -q "there is no better one" found/report.html || fail "the report does not say that it is proved"
 done_ a_cost_graph_is_searched_by_the_model
 
+"$bin/search" -q --space order --graph chains.pbtxt --from found --out again >out 2>talk &&
+	fail "it began from an earlier order"
+grep -q "looked for anew each time" talk || fail "said: $(cat talk)"
+"$bin/search" --space order --graph chains.pbtxt --resume --out found >out 2>talk || fail "$(cat talk)"
+grep -q "nothing to resume" talk || fail "began anew in silence: $(cat talk)"
+done_ an_order_is_looked_for_anew
+
 echo 'node { id: 1 control_input: 2 }' >wrong.pbtxt
 "$bin/search" -q --space order --graph wrong.pbtxt >out 2>talk && fail "it was read"
 grep -q "wrong.pbtxt, line 1: an input is of a node that is not there" talk || fail "said: $(cat talk)"
