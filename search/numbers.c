@@ -41,7 +41,7 @@ struct trial {
 	struct comparison plain;
 	/* ... the program in 64 bits against the compiler's own, the tuned one, and the tuned one in 64 bits */
 	struct comparison exact[3];
-	double long_sum; /* how far rounding takes the longest sum, in units of a float's last place */
+	double long_way; /* how far rounding takes a number on the longest way, in units of a float's last place */
 };
 
 static struct compiled *program_of(struct check *c, enum side side)
@@ -183,7 +183,7 @@ static double allowed_exact(const struct trial *t, uint32_t k, double unit, doub
 
 	allowed = fmax(allowed, FURTHER * output_of(&t->exact[0], k)->max_rel);
 	if (has_exact(t, 2) && right->unlike == 0 && right->max_rel <= fmax(RIGHT_UNITS * unit, RIGHT_SHARE * allowed))
-		allowed = fmax(allowed, t->long_sum * fmin(unit, FLOAT_UNIT));
+		allowed = fmax(allowed, t->long_way * fmin(unit, FLOAT_UNIT));
 	return allowed;
 }
 
@@ -286,14 +286,36 @@ static bool has_plain(const struct check *c)
 	return differ;
 }
 
-/* The longest sum of the program: the most work for an element, where no other computation is run for it. */
-static double longest_sum(const struct graph *g)
+/* How many terms node v adds up for each number that it gives, what it calls included; by computation in `inside`. */
+static double terms_of(const struct graph *g, const struct comp *c, uint32_t v, const double *inside)
 {
-	double most = 1;
+	const struct node *n = &g->node[v];
+	double terms = 0;
 
-	for (uint32_t v = 0; v < g->n_nodes; v++)
-		if (g->node[v].elements && opcode_facts(g->node[v].opcode)->class != CLASS_CALL)
-			most = fmax(most, g->node[v].flops / (double)g->node[v].elements);
+	if (opcode_facts(n->opcode)->class != CLASS_CALL)
+		return n->elements ? n->flops / (double)n->elements : 0;
+	for (uint32_t k = 0; k < n->n_called; k++) {
+		uint32_t callee = node_calls(g, v)[k];
+		terms = fmax(terms, inside[callee] * fmax(1, g->comp[callee].trips / c->trips));
+	}
+	return terms;
+}
+
+/* The most terms that are added up on any way through the program, one sum after the other. */
+static double longest_way(const struct graph *g)
+{
+	double *way = MEM_NEW(g->n_nodes + 1, double), *inside = MEM_NEW(g->n_comps, double), most;
+
+	for (uint32_t c = 0; c < g->n_comps; c++)
+		for (uint32_t v = g->comp[c].first; v < g->comp[c].first + g->comp[c].n_nodes; v++) {
+			for (uint32_t k = 0; k < g->node[v].n_operands; k++)
+				way[v] = fmax(way[v], way[node_operands(g, v)[k]]);
+			way[v] += terms_of(g, &g->comp[c], v, inside);
+			inside[c] = fmax(inside[c], way[v]);
+		}
+	most = fmax(1, inside[g->entry]);
+	mem_free(way);
+	mem_free(inside);
 	return most;
 }
 
@@ -322,7 +344,7 @@ static int measure_on(struct check *c, enum inputs i, struct trial *t, struct nu
 	if (!*good && has_plain(c) && compare(c, READ_BACK, PLAIN, i, 0, &t->plain, err) < 0)
 		return -1;
 	*good = *good || judge(t, on);
-	t->long_sum = LEAST_UNITS * sqrt(longest_sum(c->job->space->graph));
+	t->long_way = LEAST_UNITS * sqrt(longest_way(c->job->space->graph));
 	for (int k = 0; k < 3 && !*good && !t->tuned.layouts_differ; k++) {
 		if (compare_exact(c, i, t, k, err) < 0)
 			return -1;

@@ -22,9 +22,10 @@
  * worse one is off.
  *
  * If the tuned program adds up a sum much worse, this is not enough. But then its own instructions in 64 bits must give
- * what the other's give, to about the last place, which no wrong program does; and it may be as far off as the longest
- * sum of the program can be in any order. Each partial sum is rounded up or down by chance, so that is the least times
- * the root of the number of terms.
+ * what the other's give, to about the last place, which no wrong program does; and it may be as far off as the sums of
+ * the program can be in any order. Each partial sum is rounded up or down by chance, and a number that is the result of
+ * sums of sums has the errors of all of them. So that is the least times the root of the number of terms that are added
+ * up on the longest way through the program.
  *
  * NaN, infinities and integers may differ in ten times as many places as they do under "nudged" and "plain", which is
  * mostly nowhere; integers also in ten times as many as without rounding. Inputs and outputs must have the same
