@@ -85,7 +85,7 @@ static int serve(struct contest *c, int in, const struct sender *to, struct err 
 	const char *text;
 	bool quit = false;
 	size_t n;
-	int rc;
+	int rc = 0;
 
 	while (!quit && sent == SENT && (rc = lines_next(&lines, &text, &n, err)) > 0) {
 		struct err why = {0};

@@ -186,7 +186,7 @@ static void add_node(const struct machine *m, const struct graph *g, uint32_t v,
 		double sent = exchange_bytes(m, g, v, &e);
 		out->exchanged += sent;
 		part[PART_STARTS] += e.group > 1 ? m->floor : 0;
-		part[PART_EXCHANGES] += e.group > 1 ? sent / rate_of(m, e.kind, e.group) : 0;
+		part[PART_EXCHANGES] += e.group > 1 ? sent / rate_of(m, (int)e.kind, e.group) : 0;
 		return;
 	}
 	bytes = is_in_memory(g, v) ? read_fused(g, v) : 0;

@@ -200,7 +200,7 @@ static bool find_exchange(const struct replay *r, uint32_t v, struct exchange *e
 static double exchange_seconds(struct replay *r, uint32_t v, const struct exchange *e, bool started)
 {
 	const struct span *given = schedule_text_find(r->s, r->g->node[v].proto->id);
-	double least = estimate_exchange(r->target, e->kind, e->group, e->bytes), seconds = 0;
+	double least = estimate_exchange(r->target, (int)e->kind, e->group, e->bytes), seconds = 0;
 
 	if (given && !started) /* of a start, the span says nothing */
 		seconds = (given->end - given->start) / r->second;

@@ -150,6 +150,7 @@ int boost(const struct data *d, const bool *held, double unit, const struct boos
 	double start = now_seconds();
 
 	*trees = (struct trees){.n_columns = ROW_COLUMNS};
+	*out = (struct boost_result){0};
 	out->rows = gather(&b, d, held, unit);
 	if (out->rows > 0)
 		team_run(team, grow_forest, &b, OUT_COUNT);
