@@ -171,8 +171,8 @@ static bool is_same(const struct buf *a, const struct buf *b)
 	bool same = true;
 
 	for (int i = 0; i < 2; i++)
-		same &= CHECK(device_compile(device, COMPILE_APPLIED, "hlo", module[i]->data, module[i]->len, 0, &c[i], &err)
-			== 0) && c[i].outcome == OUTCOME_OK;
+		same &= CHECK(device_compile(device, COMPILE_APPLIED, "hlo", module[i]->data, module[i]->len, 0, &c[i],
+			&err) == 0) && c[i].outcome == OUTCOME_OK;
 	for (int i = 0; same && i < INPUTS_COUNT; i++) {
 		struct compare_options o = {.inputs = (enum inputs)i};
 		struct comparison x = {0};

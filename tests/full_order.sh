@@ -68,7 +68,8 @@ joint() {
 	"$bin/search" -q --core "$core" --space fusion+order --graph "$root/examples/graphs/loops/gru-language.pb.zst" \
 		--budget 4 --seconds 16 --verdict-seconds 1 --json "$@" >json 2>talk || fail "$*: $(cat talk)"
 }
-joint --out fast --limit bytes:-20% --steps 20000
+# What fusion keeps hangs on what was measured, and with it how many bytes are to be won; so here it keeps nothing.
+joint --out fast --limit bytes:-20% --steps 20000 --budget 0
 python3 - <<'P' || fail "not arranged within the limit: $(cat json)"
 import json
 j = json.load(open("json"))
