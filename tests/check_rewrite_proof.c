@@ -11,6 +11,7 @@
 #include "graph/ring.h"
 #include "space/space.h"
 #include "space/rewrite/own.h"
+#include "tests/harm.h"
 #include "tests/rewrite_cases.h"
 #include "tests/rewrite_merges.h"
 #include "tests/rewrite_patterns.h"
@@ -199,14 +200,7 @@ static bool spoil(const struct graph *a, const struct graph *g, uint32_t v, int 
 	uint16_t op = g->node[v].opcode;
 
 	if (kind == 0 && op == OP_SLICE)
-		for (size_t i = 0; i < in->n_slice_dimensions; i++) {
-			Hlo__SliceDimensions *d = in->slice_dimensions[i];
-			int64_t by = d->limit < x->dimensions[i] ? 1 : d->start > 0 ? -1 : 0;
-			d->start += by;
-			d->limit += by;
-			if (by)
-				return true;
-		}
+		return shift_slice(g, v);
 	if (kind == 1 && op == OP_PAD)
 		for (size_t i = 0; i < in->padding_config->n_dimensions; i++) {
 			Hlo__PaddingConfigDimension *d = in->padding_config->dimensions[i];

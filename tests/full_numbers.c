@@ -12,6 +12,7 @@
 #include "hlo/pack.h"
 #include "ready/subject.h"
 #include "search/numbers.h"
+#include "tests/harm.h"
 #include "tests/test.h"
 
 #define EACH 3 /* places of each kind of mistake */
@@ -24,22 +25,6 @@ static const char *const mistakes[MISTAKES] = {"a row later", "other padding", "
 static struct device *device;
 static const char *const *programs;
 static int n_programs;
-
-static bool shift_slice(const struct graph *g, uint32_t v)
-{
-	instruction *in = g->node[v].proto;
-	const Hlo__ShapeProto *x = g->node[node_operands(g, v)[0]].proto->shape;
-
-	for (size_t i = 0; i < in->n_slice_dimensions; i++) {
-		Hlo__SliceDimensions *d = in->slice_dimensions[i];
-		int64_t by = d->limit < x->dimensions[i] ? 1 : d->start > 0 ? -1 : 0;
-		d->start += by;
-		d->limit += by;
-		if (by)
-			return true;
-	}
-	return false;
-}
 
 static bool shift_padding(const struct graph *g, uint32_t v)
 {
