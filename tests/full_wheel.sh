@@ -1,13 +1,17 @@
 #!/bin/bash
-# The wheel is made by one command, installed into a fresh environment, and works away from the checkout: its programs
-# are its own, find the libraries that came with them, and open, price and show programs.
+# The wheel is made from a fresh checkout, in which nothing was fetched yet, and installed into a fresh environment. It
+# works away from the checkout: its programs are its own, find the libraries that came with them, and open, price and
+# show programs.
 set -u
 python3 -m pip --version >/dev/null 2>&1 || { echo "skip: wheel: python3 has no pip"; exit 0; }
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 graphs=$(realpath examples/graphs)
-if ! python3 -m pip wheel -q --no-deps --disable-pip-version-check -w "$dir" . >"$dir/log" 2>&1; then
-	if grep -qE 'NewConnectionError|ProxyError|ConnectTimeout|name resolution' "$dir/log" ||
+git clone -q . "$dir/checkout" 2>"$dir/log" || { echo "skip: wheel: $(tail -1 "$dir/log")"; exit 0; }
+python3 -m venv "$dir/builder" >"$dir/log" 2>&1 ||
+	{ echo "skip: wheel: python3 makes no environment with pip"; exit 0; }
+if ! (unset DEPS && cd "$dir/checkout" && "$dir/builder/bin/pip" wheel --no-deps -w "$dir" .) >"$dir/log" 2>&1; then
+	if grep -qE 'NewConnectionError|ProxyError|ConnectTimeout|name resolution|index cannot be reached' "$dir/log" ||
 		grep -q 'No matching distribution found for setuptools' "$dir/log"; then
 		echo "skip: wheel: what builds it cannot be fetched"
 	else

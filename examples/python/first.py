@@ -8,4 +8,4 @@ def f(u, v):  # four steps of a wave in a field
 
 u, v = jax.random.normal(jax.random.key(1), (2, 256, 256))
 fast = vantage.tune(f, u, v, seconds=20)
-print(fast.report, "\nthe same numbers:", all(map(jnp.allclose, fast(u, v), f(u, v))))
+print(fast.report, "\nlargest difference:", max(abs(a - b).max() for a, b in zip(fast(u, v), f(u, v))))
