@@ -18,7 +18,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "python"
 import jax  # noqa: E402
 import jax.numpy as jnp  # noqa: E402
 import vantage  # noqa: E402
-from vantage import inlined, tuned  # noqa: E402
+from vantage import grafted, tuned  # noqa: E402
 from vantage.lower import lower  # noqa: E402
 from vantage.native import Call  # noqa: E402
 
@@ -33,11 +33,11 @@ PROGRAMS = {
 
 
 def through(function, args, own):
-    """The function as tune() would return it, with its program compiled as it is, by the plugin or by jaxlib."""
+    """The function as tune() would return it, with its program compiled as it is, run by the plugin or by jaxlib."""
     known = lower(function, args, {})
-    return tuned.Tuned(function, vantage.Report("compiled as it is"),
-                       Call(known.module, known.inputs, known.outputs, {}), known,
-                       executable=inlined.compiled(known.module, {}) if own else None)
+    call = Call(known.module, known.inputs, known.outputs, {})
+    return tuned.Tuned(function, vantage.Report("compiled as it is"), call, known,
+                       executable=grafted.graft(call.written(), known.outputs) if own else None)
 
 
 def time_of(f, args, calls):
@@ -51,7 +51,7 @@ def main():
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--rounds", type=int, default=31)
     options.add_argument("--calls", type=int, default=200, help="in each turn")
-    options.add_argument("--own", action="store_true", help="the program as jaxlib compiles it, not the plugin")
+    options.add_argument("--own", action="store_true", help="the program run by jaxlib, not by the plugin")
     set_ = options.parse_args()
     print("| program | jax.jit | ours | more | ratio |\n|---|---|---|---|---|")
     for name, (function, args) in PROGRAMS.items():

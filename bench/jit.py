@@ -81,11 +81,16 @@ def as_called(function, inputs, folder):
     """The tuned program, as vantage.tune gives it to its caller."""
     sys.path.insert(0, str(ROOT / "python"))
     import vantage
-    from vantage import lower, native, tuned
+    from vantage import grafted, lower, native, tuned
     known = lower.lower(function, inputs, {})
     options = dict(line.split("=", 1) for line in (folder / "options.txt").read_text().splitlines())
     call = native.Call((folder / "tuned.pb").read_bytes(), known.inputs, known.outputs, options)
-    return tuned.Tuned(function, vantage.Report(""), call, known)
+    default = native.Call((folder / "default.pb").read_bytes(), known.inputs, known.outputs, {})
+    with tempfile.TemporaryDirectory() as here:
+        (pathlib.Path(here) / "tuned.exe").write_bytes(call.written())
+        made = grafted.chosen(pathlib.Path(here), known, call, default, inputs, {})
+        print((pathlib.Path(here) / "grafted.json").read_text(), file=sys.stderr)
+    return tuned.Tuned(function, vantage.Report(""), call, known, executable=made)
 
 
 def measure(name, plugin, rounds, folder):

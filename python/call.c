@@ -18,26 +18,12 @@
 #include <string.h>
 
 #include "python/call.h"
+#include "python/dlpack.h"
 
 #define ARGS(name, a) PJRT_##name##_Args a = {.struct_size = PJRT_##name##_Args_STRUCT_SIZE}
 #define MOST_RANK 64
 #define SMALL 1024  /* bytes that are copied faster than a buffer is made */
 #define ALIGNED 64  /* what the plugin needs so as not to copy */
-
-/* DLPack's structures, version 0: a tensor, and the function that gives it back. */
-struct dl_tensor {
-	void *data;
-	struct { int32_t type, id; } device; /* type 1: this machine's memory */
-	int32_t ndim;
-	struct { uint8_t code, bits; uint16_t lanes; } dtype;
-	int64_t *shape, *strides; /* strides NULL: row by row */
-	uint64_t byte_offset;
-};
-struct dl_managed {
-	struct dl_tensor tensor;
-	void *context; /* the PJRT_Buffer that owns the memory */
-	void (*deleter)(struct dl_managed *);
-};
 
 struct array { /* an input or output of a program */
 	int32_t type; /* PJRT_Buffer_Type */
@@ -68,6 +54,7 @@ struct call *vantage_call_new(const char *format, const char *code, size_t n, co
 int vantage_call_sign(struct call *c, size_t n_in, const struct array *in, size_t n_out, const struct array *out,
 	char *why, size_t room);
 int vantage_call_run(struct call *c, const void *const *in, struct dl_managed **out, char *why, size_t room);
+int vantage_call_save(struct call *c, void (*take)(const char *code, size_t n), char *why, size_t room);
 void vantage_call_free(struct call *c);
 
 /* Puts the error into `why` and frees it; false if there is none. */
@@ -198,20 +185,51 @@ static struct array *copy_of(const struct array *from, size_t n)
 	return to;
 }
 
-static size_t outputs_of(const struct call *c)
+/* What is known of the program when it is not loaded; NULL: not even that. */
+static PJRT_Executable *unloaded(const struct call *c, char *why, size_t room)
 {
 	ARGS(LoadedExecutable_GetExecutable, g);
-	ARGS(Executable_NumOutputs, o);
-	ARGS(Executable_Destroy, d);
 
 	g.loaded_executable = c->executable;
-	if (failed(api->PJRT_LoadedExecutable_GetExecutable(&g), NULL, 0))
-		return SIZE_MAX;
-	o.executable = d.executable = g.executable;
-	if (failed(api->PJRT_Executable_NumOutputs(&o), NULL, 0))
+	return failed(api->PJRT_LoadedExecutable_GetExecutable(&g), why, room) ? NULL : g.executable;
+}
+
+static void forget(PJRT_Executable *e)
+{
+	ARGS(Executable_Destroy, d);
+
+	d.executable = e;
+	if (e)
+		failed(api->PJRT_Executable_Destroy(&d), NULL, 0);
+}
+
+static size_t outputs_of(const struct call *c)
+{
+	PJRT_Executable *e = unloaded(c, NULL, 0);
+	ARGS(Executable_NumOutputs, o);
+
+	o.executable = e;
+	if (!e || failed(api->PJRT_Executable_NumOutputs(&o), NULL, 0))
 		o.num_outputs = SIZE_MAX;
-	failed(api->PJRT_Executable_Destroy(&d), NULL, 0);
+	forget(e);
 	return o.num_outputs;
+}
+
+/* Hands the compiled program, as the plugin writes it down, to `take`. */
+int vantage_call_save(struct call *c, void (*take)(const char *code, size_t n), char *why, size_t room)
+{
+	ARGS(Executable_Serialize, s);
+	PJRT_Executable *e = unloaded(c, why, room);
+	bool good;
+
+	s.executable = e;
+	good = e && !failed(api->PJRT_Executable_Serialize(&s), why, room);
+	if (good) {
+		take(s.serialized_bytes, s.serialized_bytes_size);
+		s.serialized_executable_deleter(s.serialized_executable);
+	}
+	forget(e);
+	return good ? 0 : -1;
 }
 
 /*

@@ -24,7 +24,7 @@ try:
     import jax.numpy as jnp
     import numpy as np
     import vantage
-    from vantage import inlined
+    from vantage import grafted
     from vantage import tuned as inside
     from vantage.lower import lower
     from vantage.native import Call, library
@@ -52,16 +52,13 @@ def same(a, b):
         for x, y in zip(inside._leaves(a[0]), inside._leaves(b[0])))
 
 
-def own(known):
-    """jaxlib's own executable of a program, where OWN asks for that and jaxlib can."""
-    try:
-        return inlined.compiled(known.module, {}) if os.environ.get("OWN") else None
-    except vantage.Refused:
-        return None
+def own(call, known):
+    """jaxlib's executable of a program, where OWN asks for that."""
+    return grafted.graft(call.written(), known.outputs) if os.environ.get("OWN") else None
 
 
 def through(function, args, kwargs):
     """The function with its program compiled as it is, called as a tuned one is."""
     known = lower(function, args, kwargs)
     call = Call(known.module, known.inputs, known.outputs, {})
-    return inside.Tuned(function, inside.Report("compiled as it is"), call, known, executable=own(known))
+    return inside.Tuned(function, inside.Report("compiled as it is"), call, known, executable=own(call, known))

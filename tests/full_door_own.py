@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Tuned programs that the caller's own jaxlib compiles: all that is tried of calls through the plugin is tried of them,
+"""Tuned programs that the caller's own jaxlib runs: all that is tried of calls through the plugin is tried of them,
 too; and what decides between the two ways, and what is refused."""
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
 
-from door import Call, ROOT, end, f32, inlined, jax, jnp, lower, np, same, say, through, vantage
+from door import Call, ROOT, end, f32, grafted, jax, jnp, lower, np, same, say, through, vantage
 
 
 def check(name, good, why=""):
@@ -34,58 +35,77 @@ def check_is_used():
     del os.environ["OWN"]
 
 
-def tuned_folder(where, function, args, told=""):
+def tuned_folder(where, function, args):
     """A folder as a search leaves it, of the program as it is; and what goes with it."""
     known = lower(function, args, {})
     where.mkdir()
-    (where / "tuned.pb").write_bytes(known.module)
-    (where / "options.txt").write_text(told)
-    return known, Call(known.module, known.inputs, known.outputs, {})
+    call = Call(known.module, known.inputs, known.outputs, {})
+    (where / "tuned.exe").write_bytes(call.written())
+    return known, call
+
+
+def said(folder):
+    return json.loads((folder / "grafted.json").read_text())[grafted.version()]
 
 
 def check_chosen(scratch):
     """The faster way is kept for the next process, and the reason where there is none."""
-    function, args = lambda t: [x + 1 for x in t], ([f32(8)] * 40,)
-    known, call = tuned_folder(scratch / "many", function, args)
-    made = inlined.chosen(scratch / "many", known, call, call, args, {})
-    said = json.loads((scratch / "many" / "jaxlib.json").read_text())
-    check("either way is chosen, and written down", list(said) == [inlined.version()] and
-          said[inlined.version()] in ("", "it is not faster") and (made is not None) == (said[inlined.version()] == ""),
-          str(said))
-    (scratch / "many" / "jaxlib.json").write_text(json.dumps({inlined.version(): ""}))
-    inlined.keep(inlined.compiled(known.module, {}), scratch / "many")
-    executable = inlined.kept(scratch / "many")
+    function, args, here = lambda t: [x + 1 for x in t], ([f32(8)] * 40,), scratch / "many"
+    known, call = tuned_folder(here, function, args)
+    made = grafted.chosen(here, known, call, call, args, {})
+    check("either way is chosen, and written down",
+          said(here) in ("", "it is not faster") and (made is not None) == (said(here) == ""), said(here))
+    (here / "grafted.json").write_text(json.dumps({grafted.version(): ""}))
+    executable = grafted.chosen(here, known, None, None, args, {})
     fast = vantage.tuned.Tuned(function, vantage.Report(""), call, known, executable=executable)
     check("the next process loads it", executable is not None and same(fast(*args), function(*args)))
-    inlined.saved(scratch / "many").write_bytes(b"garbage")
-    check("a damaged one is left alone", inlined.kept(scratch / "many") is None)
-    (scratch / "many" / "jaxlib.json").write_text(json.dumps({"0.0": ""}))
-    check("so is another version's", inlined.kept(scratch / "many") is None)
+    (here / "tuned.exe").write_bytes(b"garbage")
+    check("a damaged one is left alone", grafted.kept(here, known) is None)
+    (here / "grafted.json").write_text(json.dumps({"0.0": ""}))
+    check("so is another version's", grafted.kept(here, known) is None)
+
+
+def check_columns(scratch):
+    """Arrays that lie column by column inside, as a compiler's products and convolutions make them."""
+    function = lambda a, b: jnp.sin(jnp.einsum("bij,bkj->kbi", a, b)).transpose(1, 2, 0)  # noqa: E731
+    args = (f32(3, 8, 5), f32(3, 7, 5))
+    known, call = tuned_folder(scratch / "columns", function, args)
+    made = grafted.graft(call.written(), known.outputs)
+    check("columns stay columns", same(grafted.results_of(made, list(args))[0], function(*args)))
 
 
 def check_refused(scratch):
     other, args = lambda a: a * 2, (f32(64),)
     known, call = tuned_folder(scratch / "wrong", lambda a: a * 3, args)
     _, right = tuned_folder(scratch / "right", other, args)
-    made = inlined.chosen(scratch / "wrong", known, right, right, args, {})
-    said = json.loads((scratch / "wrong" / "jaxlib.json").read_text())[inlined.version()]
-    check("other numbers are refused", made is None and "result 0 of jaxlib's" in said, said)
+    made = grafted.chosen(scratch / "wrong", known, right, right, args, {})
+    check("other numbers are refused", made is None and "result 0 of jaxlib's" in said(scratch / "wrong"),
+          said(scratch / "wrong"))
     known, call = tuned_folder(scratch / "long", lambda a: jax.lax.fori_loop(0, 3000, lambda i, x: jnp.sin(x @ a), a),
                                (f32(64, 64),))
-    made = inlined.chosen(scratch / "long", known, call, call, (f32(64, 64),), {})
-    said = json.loads((scratch / "long" / "jaxlib.json").read_text())[inlined.version()]
-    check("a program that runs long is not compiled again", made is None and "runs for so long" in said, said)
-    check("rows are told from columns", inlined.lies_otherwise("f32[2,3]{0,1} add(") == "[2,3]{0,1}" and
-          not inlined.lies_otherwise("f32[2,1,3]{2,0,1} add(f32[4]{0} %x, f32[2,3]{1,0:T(8)} %y)"))
-    text = ("%f (p: f32[2]) -> f32[2] {\n  %p = f32[2]{0} parameter(0)\n  ROOT %s = f32[2]{0} sine(%p)\n}\n"
-            "ENTRY %e (a: f32[2]) -> f32[2] {\n  ROOT %c = f32[2]{0} fusion(%a), kind=kLoop, calls=%f\n}\n")
-    check("kernels are told apart", inlined.kernels(text) - inlined.kernels(text.replace("sine", "cosine")) ==
-          {("sine",)}, str(inlined.kernels(text)))
+    made = grafted.chosen(scratch / "long", known, call, call, (f32(64, 64),), {})
+    check("a program that runs long is not tried", made is None and "runs for so long" in said(scratch / "long"),
+          said(scratch / "long"))
+
+
+def check_survives(scratch):
+    """Whatever harm a program does in jaxlib, it does in another process."""
+    known, call = tuned_folder(scratch / "harm", lambda a: a + 1, (f32(8),))
+    (scratch / "harm" / "tuned.exe").write_bytes(call.written()[:-100])
+    made = grafted.chosen(scratch / "harm", known, call, call, (f32(8),), {})
+    check("what cannot be loaded is refused", made is None and "cannot run it" in said(scratch / "harm"),
+          said(scratch / "harm"))
+    python, sys.executable = sys.executable, shutil.which("false")
+    (scratch / "harm" / "grafted.json").unlink()
+    grafted.chosen(scratch / "harm", known, call, call, (f32(8),), {})
+    sys.executable = python
+    check("so is what ends its process without a word", "cannot run it: status 1" in said(scratch / "harm"),
+          said(scratch / "harm"))
 
 
 check_is_used()
 with tempfile.TemporaryDirectory() as scratch:
-    check_chosen(pathlib.Path(scratch))
-    check_refused(pathlib.Path(scratch))
+    for look in (check_chosen, check_columns, check_refused, check_survives):
+        look(pathlib.Path(scratch))
 check_others()
 end()

@@ -120,6 +120,16 @@ class Call:
         run.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t]
         self.run, self.receive = run, _receiver()
 
+    def written(self):
+        """The compiled program as the plugin writes it down."""
+        got = []
+        take = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_size_t)
+        with_room = (self.why, ctypes.c_size_t(len(self.why)))
+        if self.library.vantage_call_save(ctypes.c_void_p(self.handle),
+                                          take(lambda at, n: got.append(ctypes.string_at(at, n))), *with_room):
+            raise Refused(self.why.value.decode())
+        return got[0]
+
     def __call__(self, addresses):
         out = self.gives()
         why = ctypes.create_string_buffer(1024)

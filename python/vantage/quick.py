@@ -1,6 +1,6 @@
 """The short way through a call of a tuned function, for calls that are just like those it was tuned for.
 
-If jaxlib compiled the tuned program itself (inlined.py), a call is one of a program of jaxlib's, and costs no more.
+If jaxlib itself runs the tuned program (grafted.py), a call is one of a program of jaxlib's, and costs no more.
 
 Else programs with small results become one operation of a program of jaxlib's (python/inside.c says how). Then
 compiled code of jaxlib's compares trees, types and shapes, and makes the results, as in a call of jax.jit's. Results
@@ -38,7 +38,7 @@ def quick(call, known, executable=None):
         return None
     if executable:
         try:
-            return _own(executable, known)
+            return _own(executable, call, known)
         except (ImportError, AttributeError, TypeError):  # a JAX without this interface, or with another one
             pass
     if copied(known):
@@ -79,21 +79,23 @@ def _shell(known, body):
         return jax.jit(tuned, keep_unused=True).lower(*args, **kwargs).compile()
 
 
-def _inside(call, known):
-    """Our program as one operation of one of jaxlib's."""
+def _around(call, known):
+    """A program of jaxlib's with our program as its one operation."""
     import jax
     import numpy
     _register(jax)
     results, address = _results_of(known), numpy.uint64(call.handle)
-    compiled = _shell(known, lambda given: jax.ffi.ffi_call("vantage_inside", results)(*given, call=address))
-    return _guarded(compiled, known.layout.weak)
+    return _shell(known, lambda given: jax.ffi.ffi_call("vantage_inside", results)(*given, call=address))
 
 
-def _own(executable, known):
-    """jaxlib's executable of our program, in the place of that of a program with the same form, which gives zeros."""
+def _inside(call, known):
+    return _guarded(_around(call, known), known.layout.weak)
+
+
+def _own(executable, call, known):
+    """jaxlib's executable of our program, in the place of that of a program with the same form."""
     import dataclasses
-    import jax
-    form = _shell(known, lambda given: [jax.numpy.zeros(x.shape, x.dtype) for x in _results_of(known)])
+    form = _around(call, known)
     put = dataclasses.replace(form._executable._unloaded_executable, xla_executable=executable).load()
     return _guarded(type(form)(put, [], form.args_info, form.out_tree, no_kwargs=form._no_kwargs), known.layout.weak)
 

@@ -21,7 +21,7 @@ class Report:
         if not self.called:
             return self.sentence
         tuned, jit = (f"{1e3 * self.called[k]:.3g} ms" for k in ("tuned", "jit"))
-        by = " (jaxlib compiled it)" if self.called.get("by") == "jaxlib" else ""
+        by = " (jaxlib runs it)" if self.called.get("by") == "jaxlib" else ""
         end = ", so jax.jit's is the better one here." if self.called["tuned"] > self.called["jit"] else "."
         return (f"{self.sentence} Called from here, on the arguments given, it takes {tuned}{by}, and jax.jit's "
                 f"{jit}{end}")

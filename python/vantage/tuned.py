@@ -19,7 +19,7 @@ import shutil
 import tempfile
 import warnings
 
-from . import inlined, programs
+from . import grafted, programs
 from .called import called, copies
 from .lower import as_results, lower, split
 from .programs import Refused
@@ -218,7 +218,7 @@ def tune(function, *args, budget=300, seconds=None, space=None, objective=None, 
             progress(f"vantage: {report.sentence}")
         return Tuned(function, report, static=static)
     lowered.module = b""
-    executable = inlined.chosen(folder / "tuned", lowered, call, default, args, kwargs, progress)
+    executable = grafted.chosen(folder / "tuned", lowered, call, default, args, kwargs, progress)
     fast = Tuned(function, report, call, lowered, static, folder / "tuned", executable)
     by = "jaxlib" if executable else "plugin"
     if result.get("called", {}).get("by") != by and _verdict(result).get("quantity") == "seconds":
@@ -259,7 +259,7 @@ def load(path, function=None):
         for k, v in about["machine"].items():
             if here[k] != v:
                 raise Refused(f"it was tuned for another {k}: {v}, here: {here[k]}")
-        return Tuned(function, report, _open(path, lowered)[0], lowered, static, path, inlined.kept(path))
+        return Tuned(function, report, _open(path, lowered)[0], lowered, static, path, grafted.kept(path, lowered))
     except Refused as why:
         if function is None:
             raise

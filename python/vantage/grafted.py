@@ -1,0 +1,170 @@
+"""The tuned program, run by the caller's own jaxlib: then a call of it is a call of one of jax.jit's programs.
+
+A call through the plugin passes through a second interface, which costs something for each array. The plugin and jaxlib
+hold the same compiler, and write down what they compiled in the same form, before which jaxlib puts a preface about the
+results. So jaxlib is given the plugin's program behind the preface of a small program of its own with such results. It
+runs the very machine code that the search measured.
+
+The two are often of different versions. So nothing is taken on trust: a process of its own, which may crash, loads and
+runs the program first; then its results are compared with the plugin's, and the two are timed in turns. The faster one
+is kept for calls. Nothing here is public in JAX; where a name is missing, calls go as before.
+"""
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+
+from .called import in_turns
+from .lower import split
+from .programs import Refused
+from .quick import NO, quick
+from .yardstick import apart
+
+CALL, EACH = 30e-6, 3e-6   # seconds that a call through the plugin costs at least, and more for each array
+WORTH = 0.01               # of the time of a call; less cannot be seen
+START, RUNS = 120.0, 100.0 # seconds until the process of its own has loaded the program, and how many runs it may take
+
+
+def version():
+    import jaxlib
+    return jaxlib.__version__
+
+
+def _preface(outputs):
+    """What jaxlib writes before a compiled program with these results: a message with its length before it."""
+    import jax
+    device = jax.local_devices(backend="cpu")[0]
+    results = [jax.ShapeDtypeStruct(shape, jax.numpy.dtype(dtype)) for shape, dtype in outputs]
+    with jax.default_device(device):
+        small = jax.jit(lambda *r: jax.lax.optimization_barrier(r), keep_unused=True).lower(*results).compile()
+    written = device.client.serialize_executable(small._executable.xla_executable)
+    length = end = 0
+    while end == 0 or written[end - 1] & 128:
+        length |= (written[end] & 127) << 7 * end
+        end += 1
+    return written[:end + length]
+
+
+def graft(code, outputs):
+    """jaxlib's executable of a program that the plugin compiled and wrote down."""
+    import jax
+    from jax._src.lib import _jax
+    device = jax.local_devices(backend="cpu")[0]
+    return device.client.deserialize_executable(_preface(outputs) + code, _jax.DeviceList((device,)), None)
+
+
+def results_of(made, arrays):
+    return [a[0] for a in made.execute_sharded(arrays).disassemble_into_single_device_arrays()]
+
+
+def attempt():
+    """What the process of its own does: a program and what it takes and gives, on standard input, is run once."""
+    import jax
+    path, inputs, outputs = json.load(sys.stdin)
+    with open(path, "rb") as f:
+        made = graft(f.read(), outputs)
+    jax.block_until_ready(results_of(made, [jax.numpy.zeros(shape, dtype) for shape, dtype in inputs]))
+
+
+def _survives(path, known, seconds):
+    """Refuses a program that jaxlib cannot load and run without harm, seen in another process."""
+    code = "import sys, json; sys.path[:] = json.loads(sys.argv[1]); from vantage.grafted import attempt; attempt()"
+    told = json.dumps([str(path), known.inputs, known.outputs])
+    try:
+        done = subprocess.run([sys.executable, "-c", code, json.dumps(sys.path)], input=told, text=True,
+                              env={**os.environ, "JAX_PLATFORMS": "cpu", "JAX_ENABLE_X64": "1"},
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=START + RUNS * seconds)
+    except subprocess.TimeoutExpired:
+        raise Refused(f"jaxlib {version()} did not come back from it") from None
+    if done.returncode:
+        last = ([line for line in done.stderr.splitlines() if line.strip()] or [f"status {done.returncode}"])[-1]
+        raise Refused(f"jaxlib {version()} cannot run it: {last}")
+
+
+def _agree(made, call, default, values, known):
+    """Refuses an executable whose results are not the plugin's, on these arguments and on others of their form."""
+    import jax
+    import numpy
+    draw = numpy.random.default_rng(1)
+    for given in (values, [_drawn(x, draw) for x in values]):
+        arrays = [jax.device_put(numpy.asarray(x).astype(jax.numpy.dtype(dtype)), jax.local_devices(backend="cpu")[0])
+                  for x, (_, dtype) in zip(given, known.inputs)]
+        addresses = [x.block_until_ready().unsafe_buffer_pointer() for x in arrays]
+        want, own = ([numpy.array(r) for r in c(addresses)] for c in (call, default))
+        ours = [numpy.array(r) for r in results_of(made, arrays)]
+        for i, far, yard in apart(want, ours, own):
+            raise Refused(f"result {i} of jaxlib's is {far:.3g} from the plugin's, the compiler's own {yard:.3g}")
+
+
+def _drawn(x, draw):
+    """Other numbers of this form. Whole numbers stay: they may be places in another array."""
+    import numpy
+    x = numpy.asarray(x)
+    return draw.standard_normal(x.shape) if x.dtype.kind == "f" or x.dtype.name == "bfloat16" else x
+
+
+def _seconds(call, values):
+    """Of a run through the plugin, its arrays' way included."""
+    import jax
+    arrays = [jax.numpy.asarray(x) for x in values]
+    times = []
+    for _ in range(3):
+        start = time.perf_counter()
+        call([x.block_until_ready().unsafe_buffer_pointer() for x in arrays])
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+def _faster(made, call, known, args, kwargs):
+    """Refuses what is not faster for its caller."""
+    sides = [quick(call, known), quick(call, known, made)]
+    if not all(side and side(args, kwargs) is not NO for side in sides):
+        raise Refused("calls of this form have no short way")
+    plugin, own = in_turns([lambda *a, _side=side, **k: _side(a, k) for side in sides], lambda: (args, kwargs))
+    if statistics.median(own) >= statistics.median(plugin):
+        raise Refused("it is not faster")
+
+
+def _said(folder):
+    """What was found out about each version of jaxlib: "" if it runs the program faster, or why it does not run it."""
+    try:
+        return json.loads((folder / "grafted.json").read_text())
+    except (OSError, ValueError):
+        return {}
+
+
+def kept(folder, known):
+    """jaxlib's executable, if that was found to be the faster one with this version; None: calls go through the
+    plugin."""
+    if _said(folder).get(version()) != "":
+        return None
+    try:
+        return graft((folder / "tuned.exe").read_bytes(), known.outputs)
+    except Exception:  # the interface is not public
+        return None
+
+
+def chosen(folder, known, call, default, args, kwargs, progress=None):
+    """What `kept` gives, found out now if it was not before."""
+    if version() in _said(folder):
+        return kept(folder, known)
+    made, why = None, ""
+    try:
+        values = split(args, kwargs)[0]
+        if known.layout.fixed:
+            raise Refused("some arguments are part of the program")
+        seconds = _seconds(call, values)
+        if CALL + EACH * (len(known.inputs) + len(known.outputs)) <= WORTH * seconds:
+            raise Refused("it runs for so long that the way to it is nothing")
+        if progress:
+            progress(f"vantage: trying whether jaxlib {version()} runs the program, too, for faster calls")
+        _survives(folder / "tuned.exe", known, seconds)
+        made = graft((folder / "tuned.exe").read_bytes(), known.outputs)
+        _agree(made, call, default, values, known)
+        _faster(made, call, known, args, kwargs)
+    except Exception as e:  # the interface is not public, and its errors are many
+        made, why = None, str(e).splitlines()[0] if str(e) else type(e).__name__
+    (folder / "grafted.json").write_text(json.dumps({**_said(folder), version(): why}))
+    return made
