@@ -16,6 +16,7 @@
 #include "ready/user_program.h"
 #include "search/arrange.h"
 #include "search/chosen.h"
+#include "search/hint.h"
 #include "search/mend.h"
 #include "search/output.h"
 #include "search/parts.h"
@@ -84,6 +85,19 @@ static void begin_talk(const struct session *s)
 	if (!s->lab.subject.known)
 		talk_run(s);
 	buf_release(&line);
+}
+
+/* Says what else could be decided, where programs are timed. */
+static void hint(const struct session *s)
+{
+	const struct device_info *i = s->device ? device_info(s->device) : NULL;
+	struct buf said = {0};
+
+	if (i && i->kind == COST_MEASURED && !s->set->quiet && !s->before && !s->more)
+		hint_other(&s->lab, s->hunt.default_seconds, &said);
+	if (said.len)
+		talk("%s", said.data);
+	buf_release(&said);
 }
 
 static void show(struct session *s, struct progress *p)
@@ -295,6 +309,7 @@ static int search_on(struct session *s, struct err *err)
 	session_identify(s);
 	if (hunt_begin(&s->hunt, &ho, &s->lab, s->advisor.infer || promises ? &scorer : NULL, err) < 0)
 		return -1;
+	hint(s);
 	s->opening = now_seconds() - s->began - s->screen.seconds;
 	s->hunt.before += s->screen.seconds;
 	s->hunt.evaluations += s->screen.n;

@@ -49,6 +49,14 @@ const struct space_kind *space_maker(const char *program)
 	return NULL;
 }
 
+const struct space_kind *space_leader(void)
+{
+	for (size_t i = 0; i < N_KINDS; i++)
+		if (kinds[i]->leads)
+			return kinds[i];
+	return NULL;
+}
+
 bool space_is_problem(const char *path)
 {
 	static const char *const ends[] = {".json", ".json.gz", ".json.zst"};

@@ -199,6 +199,11 @@ struct space_kind {
 	int (*solve)(struct space *s, const struct space_effort *e, uint8_t *config, struct err *err);
 	const struct space_option *options;	 /* of its own on the command line; NULL: none */
 	const struct space_arranging *arranging; /* for kinds that arrange programs in memory (arranging.h), or NULL */
+	/*
+	 * For a kind whose answers are programs like those that users hand in, so that another kind can go on with
+	 * them: the start (space_start) that sets all places to what promises most by itself. NULL for others.
+	 */
+	const char *leads;
 };
 #define SPACE_KIND_ROOM 256
 
@@ -355,6 +360,8 @@ struct space {
 const struct space_kind *space_kind_find(const char *kind, struct err *err);
 /* The kind that makes the program of this name, so that no file is read; NULL if none does. */
 const struct space_kind *space_maker(const char *program);
+/* The kind that says `leads`, or NULL. */
+const struct space_kind *space_leader(void);
 /* Is that file a public problem, by its name: NAME.json, perhaps .gz or .zst? But "net:NAME.json" is a program. */
 bool space_is_problem(const char *path);
 /* The full names of all kinds, for people; the text lasts as long as the process. */

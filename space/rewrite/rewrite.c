@@ -82,7 +82,8 @@ static void fill_promised(struct space *s, uint8_t *config)
 	}
 }
 
-static const struct space_start starts[] = {{"promised", fill_promised}, {NULL, NULL}};
+#define PROMISED "promised"
+static const struct space_start starts[] = {{PROMISED, fill_promised}, {NULL, NULL}};
 
 static void release(struct space *s)
 {
@@ -329,4 +330,5 @@ const struct space_kind rewrite_kind = {
 	.choices = "0 leaves the program as it is, every other one writes the place in another way.",
 	.open = rewrite_open,
 	.options = options,
+	.leads = PROMISED,
 };
