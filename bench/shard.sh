@@ -6,6 +6,7 @@
 # Prints a row for each program and mesh: the best layout made by hand, what a search found, and after how many labels.
 # A label is one program that is partitioned and priced; those of the layouts made by hand count. The last column is
 # another search, with 100 labels, which knows no layout made by hand: how far its result is above the best by hand.
+# Nothing is run here; shard_numbers.py compares the numbers of the answers.
 set -u
 dir=${1:?where shard_steps.py wrote the programs} labels=${2:-300} machine=${3:-v5e}
 out=${KEEP:-$(mktemp -d)} || exit 1
@@ -15,7 +16,7 @@ by_hand=10
 run() { # NAME MESH PROGRAM LABELS START
 	[ -s "$out/$1.json" ] && return
 	bin/search --space shard --mesh "$2" --device "pod:$machine" --graph "$3" --budget $(($4 - by_hand)) \
-		--start "$5" --wait --quiet --json --out "$out/$1" --deadline 600 >"$out/$1.new" &&
+		--start "$5" --unverified --wait --quiet --json --out "$out/$1" --deadline 600 >"$out/$1.new" &&
 		mv "$out/$1.new" "$out/$1.json"
 }
 echo "| program | mesh | best by hand | its step | found | less | labels | from nothing, 100 labels |"

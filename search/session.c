@@ -125,6 +125,16 @@ static int find_start(struct session *s, struct err *err)
 	return -1;
 }
 
+/* A start is priced as a whole program, and where programs are measured --unverified runs none. */
+static int check_start(const struct session *s, struct err *err)
+{
+	bool elsewhere = s->set->from || strcmp(s->set->start, "default") != 0;
+
+	if (s->set->unverified && elsewhere && s->device && device_info(s->device)->kind == COST_MEASURED)
+		return err_set(err, SETTINGS_BY_PARTS);
+	return 0;
+}
+
 static int read_limits(const struct settings *set, struct limit *out, uint32_t *n, struct err *err)
 {
 	int rc = 0;
@@ -162,6 +172,8 @@ int session_open(struct session *s, struct err *err)
 		(set->cache && !(s->archive.cache = store_open(set->cache, STORE_READ, &so, err))))
 		return -1;
 	if (strcmp(set->device, "none") != 0 && !(s->device = device_open(&s->device_options, err)))
+		return -1;
+	if (check_start(s, err) < 0)
 		return -1;
 	backend = s->device ? device_info(s->device)->backend : "formula";
 	if (set->kernel_us != OPT_AUTO)

@@ -124,10 +124,9 @@ static int settle(struct settings *s, int n_words, char **words, struct err *err
 		return err_set(err, "no program to tune: name one with --graph FILE");
 	if (s->from && strcmp(s->start, "default") != 0)
 		return err_set(err, "--from and --start both say where to begin");
-	if (s->unverified && (s->from || strcmp(s->start, "default") != 0 || s->measure == POLICY_WHOLE ||
+	if (s->unverified && (s->measure == POLICY_WHOLE ||
 		(s->strategy >= STRATEGY_TASO && s->strategy <= STRATEGY_TENSAT)))
-		return err_set(err, "--unverified runs no whole program: it "
-			"starts from the default, and measures by regions");
+		return err_set(err, SETTINGS_BY_PARTS);
 	return settle_joined(s, err) < 0 ? -1 : settle_own(s, err);
 }
 
@@ -182,7 +181,8 @@ int search_parse(struct settings *s, int argc, char **argv, struct err *err)
 		OPT_FLAG(0, "tied", &s->tied, "decide sites with the same surroundings together"),
 		OPT_FLAG(0, "unverified", &s->unverified,
 			"for a program that cannot be run here: price it by its parts, or by the compiler's own "
-			"figures; what is found is written, but nothing is claimed"),
+			"figures; what is found is written, but nothing is claimed. What is laid over several devices is "
+			"priced as ever, and its numbers are not compared"),
 		OPT_INT(0, "drift-checks", &s->drift_checks, 0, 1000,
 			"how often, at most, the whole program is measured during the search, to see whether the gains "
 			"of its parts arrive"),

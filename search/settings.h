@@ -8,6 +8,8 @@
 #include "space/space.h"
 
 #define SETTINGS_OWN 8
+#define SETTINGS_BY_PARTS \
+	"--unverified runs no whole program: it starts from the default, and measures by regions"
 
 struct settings { /* members have the names of the options */
 	const char *cores, *graph, *model, *db, *cache, *out, *device, *space, *from, *start, *objective;

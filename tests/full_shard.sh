@@ -50,6 +50,12 @@ for mesh in 4 2x2; do
 done
 [ -z "$bad" ] && echo "pass: numbers_are_those_of_one_device" || echo "FAIL: numbers_are_those_of_one_device: $bad"
 
+# Without the comparison, from any start, and it says so.
+bad=
+search --mesh 4 --graph "$tmp/step.hlo" --start fsdp --budget 0 --unverified --out "$tmp/o" >"$tmp/said" 2>&1 &&
+	grep -q "^Its numbers were not compared, as --unverified asks" "$tmp/said" || bad="$(head -3 "$tmp/said")"
+[ -z "$bad" ] && echo "pass: numbers_are_left_out_if_asked" || echo "FAIL: numbers_are_left_out_if_asked: $bad"
+
 bad=
 search --mesh 4 --graph "$tmp/step.hlo" --budget 40 --limit bytes:170KiB --json --out "$tmp/o" \
 	>"$tmp/json" 2>"$tmp/said" ||
