@@ -214,6 +214,67 @@ static void axes_alike_are_tried_once(void)
 	graph_release(&g);
 }
 
+/* In how many schemes does the second axis do something else with x, and the first does not? */
+static uint32_t second_differs(struct space *s, const uint8_t *config)
+{
+	uint8_t *drawn = MEM_NEW(s->n_sites, uint8_t);
+	uint32_t n = 0, x = site_of(s, "x");
+	struct layout was, is;
+
+	shard_layout(s, x, config[x], &was);
+	for (uint32_t k = 0; s->ops->scheme(s, config, k, drawn); k++) {
+		shard_layout(s, x, drawn[x], &is);
+		n += is.dim[0] == was.dim[0] && is.dim[1] != was.dim[1];
+	}
+	mem_free(drawn);
+	return n;
+}
+
+/* The same where both split the same already. */
+static void axes_used_alike_are_tried_once(void)
+{
+	struct graph g = {0};
+	struct space *s = open_as(&g, step, "shard:2x2");
+	uint8_t *config = MEM_NEW(s->n_sites, uint8_t);
+	struct layout both = {{0, 0, -1, -1}}, first = {{0, -1, -1, -1}};
+
+	shard_set(s, config, site_of(s, "x"), &both);
+	CHECK_INT(second_differs(s, config), 0);
+	shard_set(s, config, site_of(s, "w2"), &first);
+	CHECK(second_differs(s, config) > 0);
+	mem_free(config);
+	space_free(s);
+	graph_release(&g);
+}
+
+/* Weights can turn to another name while data and products stay split by examples. */
+static void weights_turn_alone(void)
+{
+	struct graph g = {0};
+	struct space *s = open_as(&g, step, "shard:4");
+	uint8_t *config = MEM_NEW(s->n_sites, uint8_t), *drawn = MEM_NEW(s->n_sites, uint8_t);
+	struct layout examples = {{0, -1, -1, -1}}, columns = {{1, -1, -1, -1}}, l;
+	uint32_t w1 = site_of(s, "w1"), m1 = site_of(s, "m1"), found = 0;
+
+	for (uint32_t i = 0; i < s->n_sites; i++)
+		if (name_of(s, "x", 0) == shard_of(s)->name[i * VIEW_RANK])
+			shard_set(s, config, i, &examples);
+	shard_set(s, config, w1, &examples);
+	shard_set(s, config, m1, &examples);
+	for (uint32_t k = 0; s->ops->scheme(s, config, k, drawn); k++) {
+		uint32_t others = 0;
+		for (uint32_t i = 0; i < s->n_sites; i++)
+			others += drawn[i] != config[i] && i != w1 && i != m1 && i != site_of(s, "w2");
+		shard_layout(s, w1, drawn[w1], &l);
+		found += others == 0 && memcmp(&l, &columns, sizeof l) == 0 && drawn[w1] == drawn[m1];
+	}
+	CHECK(found > 0);
+	mem_free(config);
+	mem_free(drawn);
+	space_free(s);
+	graph_release(&g);
+}
+
 /* A search begins with the schemes, offers none again that was refused, and goes on with flips. */
 static void searches_begin_with_schemes(void)
 {
@@ -259,6 +320,8 @@ int main(void)
 	RUN(other_operations_tie_them);
 	RUN(schemes_reach_what_hands_do);
 	RUN(axes_alike_are_tried_once);
+	RUN(axes_used_alike_are_tried_once);
+	RUN(weights_turn_alone);
 	RUN(searches_begin_with_schemes);
 	return test_done();
 }

@@ -10,12 +10,13 @@
  *	with-rest	the same, and it splits weights and moments that do not have the name at their largest dimension
  *	with-moments	the same, but weights that do not have the name stay whole
  *	over		what has the name changes to it, the axis splits all else as it did
+ *	kept-over	the same, but only weights and moments change: what is computed and the data stay where they are
  *	beside		what has the name and is not split by the axis is split
  *	without		what the axis splits along the name is not split by it any more
  *
  * and three for each axis: all weights and moments that it does not split are split, or all such moments, or products
  * are left to the partitioner. All axes together count as an axis, too: they split one dimension. If two axes are
- * equally long and split nothing yet, only the first is tried.
+ * equally long and split the same of everything, only the first is tried.
  */
 #include "space/shard/own.h"
 
@@ -23,7 +24,7 @@
 
 #define NAMES_MOST 16 /* the heaviest; the others are left to single flips */
 
-enum way { AFRESH, WITH_REST, WITH_MOMENTS, OVER, BESIDE, WITHOUT, REST, MOMENTS, FREE };
+enum way { AFRESH, WITH_REST, WITH_MOMENTS, OVER, KEPT_OVER, BESIDE, WITHOUT, REST, MOMENTS, FREE };
 #define WAYS_NAMED REST
 
 /* The name of a dimension of a site. */
@@ -86,6 +87,12 @@ static int8_t dim_named(const struct space *s, const uint8_t *config, uint32_t s
 	return -1;
 }
 
+/* Weights, moments, and what else is kept from one run to the next; not data. */
+static bool is_kept(const struct space *s, uint32_t site)
+{
+	return shard_of(s)->place[site].parameter && shard_role(s, site) != FOR_DATA;
+}
+
 static void split_named(struct space *s, uint8_t *config, uint32_t name, struct axes x, enum way way)
 {
 	for (uint32_t i = 0; i < s->n_sites; i++) {
@@ -93,6 +100,8 @@ static void split_named(struct space *s, uint8_t *config, uint32_t name, struct 
 		int8_t dim = dim_named(s, config, i, name, x);
 		if (way == WITHOUT && name_of(s, i, now.dim[x.from]) == name)
 			turn(s, config, i, x, -1);
+		else if (way == KEPT_OVER && !is_kept(s, i))
+			continue;
 		else if (way != WITHOUT && dim >= 0 && (way != BESIDE || !is_split(&now, x)))
 			turn(s, config, i, x, dim);
 	}
@@ -108,23 +117,24 @@ static void split_rest(struct space *s, uint8_t *config, struct axes x, bool wei
 	}
 }
 
-static bool is_used(const struct space *s, const uint8_t *config, struct axes x)
+/* Do two axes of one length split the same of everything? Then a scheme does with one what it does with the other. */
+static bool is_alike(const struct space *s, const uint8_t *config, uint32_t a, uint32_t b)
 {
-	for (uint32_t i = 0; i < s->n_sites; i++) {
+	const struct mesh *m = &shard_of(s)->mesh;
+
+	for (uint32_t i = 0; m->axis[a].size == m->axis[b].size && i < s->n_sites; i++) {
 		struct layout l = layout_of(s, config, i);
-		if (is_split(&l, x))
-			return true;
+		if (l.dim[a] != l.dim[b])
+			return false;
 	}
-	return false;
+	return m->axis[a].size == m->axis[b].size;
 }
 
 /* Is there an earlier axis that would do the same? */
 static bool is_repeated(const struct space *s, const uint8_t *config, struct axes x)
 {
-	const struct mesh *m = &shard_of(s)->mesh;
-
-	for (uint32_t a = 0; a < x.from && !is_used(s, config, x); a++)
-		if (m->axis[a].size == m->axis[x.from].size && !is_used(s, config, (struct axes){a, a + 1}))
+	for (uint32_t a = 0; a < x.from; a++)
+		if (is_alike(s, config, a, x.from))
 			return true;
 	return false;
 }
@@ -142,13 +152,17 @@ static void draw(struct space *s, uint8_t *config, enum way way, uint32_t name, 
 		split_rest(s, config, x, false);
 }
 
-/* In which order they are tried: first what uses all axes as one, then what uses each alone. */
+/*
+ * In which order they are tried: first what uses all axes as one, which is half as many layouts as with two axes each
+ * alone. Then each axis alone, beginning with what leaves the most as it is.
+ */
 static const struct stage {
 	enum way way;
 	bool each;
-} stages[] = {{AFRESH, false}, {WITH_REST, false}, {REST, false}, {OVER, false}, {BESIDE, false}, {AFRESH, true},
-	{OVER, true}, {BESIDE, true}, {REST, true}, {FREE, false}, {WITH_REST, true}, {WITH_MOMENTS, false},
-	{WITH_MOMENTS, true}, {MOMENTS, false}, {MOMENTS, true}, {WITHOUT, false}, {WITHOUT, true}, {FREE, true}};
+} stages[] = {{AFRESH, false}, {WITH_REST, false}, {REST, false}, {OVER, false}, {KEPT_OVER, false}, {BESIDE, false},
+	{FREE, false}, {OVER, true}, {KEPT_OVER, true}, {BESIDE, true}, {REST, true}, {WITH_REST, true}, {AFRESH, true},
+	{WITH_MOMENTS, false}, {WITH_MOMENTS, true}, {MOMENTS, false}, {MOMENTS, true}, {WITHOUT, false},
+	{WITHOUT, true}, {FREE, true}};
 
 bool shard_scheme(struct space *s, const uint8_t *config, uint32_t k, uint8_t *out)
 {
