@@ -225,6 +225,9 @@ static void add_row(const struct by_hand *l, const struct by_hand_row *r, const 
 
 void by_hand_text(const struct by_hand *l, struct buf *out)
 {
+	if (l->n)
+		buf_addf(out, "  %-16s %s, memory of a device, what it sends in a run\n", l->called,
+			quantity_noun(l->quantity));
 	for (uint32_t i = 0; i < l->n; i++) {
 		buf_addf(out, "%c %-16s ", i == l->best ? '*' : ' ', l->row[i].name);
 		add_row(l, &l->row[i], "  ", out);
@@ -254,10 +257,13 @@ void by_hand_page(const struct by_hand *l, struct buf *out)
 		return;
 	buf_addf(out, "<h2>What people do by hand</h2>\n<p>Each %s was priced before "
 		"the search, which began at the best (%s).</p>\n"
-		"<table><tr><th>by hand</th><th>%s</th><th>memory of a device</th><th>what a device sends</th></tr>\n",
-		l->called, l->row[l->best].name, quantity_name(l->quantity));
+		"<table><tr><th>by hand</th><th>%s</th><th>memory of a device</th><th>what a device sends in a "
+		"run</th></tr>\n",
+		l->called, l->row[l->best].name, quantity_noun(l->quantity));
 	for (uint32_t i = 0; i < l->n; i++) {
-		buf_addf(out, "<tr><td>%s</td><td>", l->row[i].name);
+		bool bold = i == l->best || (l->found && i + 1 == l->n);
+		buf_addf(out, "<tr%s><td style=\"white-space:nowrap\">%s</td><td style=\"white-space:nowrap\">",
+			bold ? " style=\"font-weight:bold\"" : "", l->row[i].name);
 		add_row(l, &l->row[i], "</td><td>", out);
 		buf_adds(out, "</td></tr>\n");
 	}

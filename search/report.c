@@ -281,8 +281,9 @@ static void add_verdict(struct buf *b, const struct result *r)
 	buf_addf(b, "<p class='verdict%s'>", v->tuned ? " tuned" : "");
 	page_text(b, v->sentence);
 	if (v->measured && v->default_seconds > 0)
-		buf_addf(b, "<br>%s by default, %s with what was found.",
-			quantity_text(r->hunt->quantity, v->default_seconds, was),
+		buf_addf(b, "<br>%s %s%s, %s with what was found.",
+			quantity_text(r->hunt->quantity, v->default_seconds, was), v->reference ? "with " : "by ",
+			v->reference ? v->reference : "default",
 			quantity_text(r->hunt->quantity, v->tuned_seconds, is));
 	buf_adds(b, "</p>\n");
 	add_paragraph(b, v->compared);
@@ -296,14 +297,20 @@ static void add_verdict(struct buf *b, const struct result *r)
 
 static void add_curves(struct buf *b, const struct hunt *h)
 {
+	bool whole = h->lab->reference; /* priced as whole programs, against what people do by hand */
+
 	buf_adds(b, "<figure>");
 	add_curve(b, h, false);
 	add_curve(b, h, true);
-	buf_adds(b, "<figcaption>Saved by the best configuration so far, in percent of the default, as summed from "
-		    "regions during the search");
+	buf_adds(b, "<figcaption>Saved by the best configuration so far, in percent of ");
+	page_text(b, whole ? h->lab->reference : "the default");
+	if (!whole)
+		buf_adds(b, ", as summed from regions during the search");
 	if (h->n_check)
 		buf_adds(b, "; dots are the whole program measured against the decoded default, with 95% intervals");
-	buf_adds(b, ". The verdict above is measured anew, on whole programs.</figcaption></figure>\n");
+	buf_adds(b, whole ? ", by the prices of whole programs. What was taken back afterwards is not counted."
+		: ". The verdict above is measured anew, on whole programs.");
+	buf_adds(b, "</figcaption></figure>\n");
 }
 
 /* What the kind itself shows of the default and of what was found. */

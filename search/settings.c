@@ -181,8 +181,8 @@ int search_parse(struct settings *s, int argc, char **argv, struct err *err)
 		OPT_FLAG(0, "tied", &s->tied, "decide sites with the same surroundings together"),
 		OPT_FLAG(0, "unverified", &s->unverified,
 			"for a program that cannot be run here: price it by its parts, or by the compiler's own "
-			"figures; what is found is written, but nothing is claimed. What is laid over several devices is "
-			"priced as ever, and its numbers are not compared"),
+			"figures; what is found is written, but nothing is claimed. What is laid over several devices "
+			"is priced as ever, and its numbers are not compared"),
 		OPT_INT(0, "drift-checks", &s->drift_checks, 0, 1000,
 			"how often, at most, the whole program is measured during the search, to see whether the gains "
 			"of its parts arrive"),

@@ -75,7 +75,9 @@ void strip_draw(const struct strip *s, const char *name, double longest, struct 
 
 	if (strip_seconds(s) <= 0)
 		return;
-	buf_addf(out, "<tr><td>%s</td><td><svg width=%d height=%d>", name, WIDTH, HEIGHT);
+	buf_addf(out, "<tr><td style=\"white-space:nowrap\">%s</td><td style=\"width:100%%\"><svg "
+		"viewBox=\"0 0 %d %d\" preserveAspectRatio=none style=\"width:100%%;height:%dpx;display:block\">", name,
+		WIDTH, HEIGHT, HEIGHT);
 	for (uint32_t i = 0, from = 0; i < STRIP_PIECES; i++) {
 		if (i + 1 < STRIP_PIECES && s->piece[i + 1] == s->piece[from])
 			continue;
@@ -83,9 +85,9 @@ void strip_draw(const struct strip *s, const char *name, double longest, struct 
 			HEIGHT, whats[s->piece[from]].colour);
 		from = i + 1;
 	}
-	buf_adds(out, "</svg></td><td>");
+	buf_adds(out, "</svg>");
 	for (int k = 0; k < STRIP_WHATS; k++)
-		buf_addf(out, "%s<span style=\"color:%s\">%s</span> %s", k ? ", " : "", whats[k].colour, whats[k].name,
-			quantity_text(QUANTITY_SECONDS, s->sum[k], text));
+		buf_addf(out, "%s<span style=\"color:%s\">&#9632;</span> %s %s", k ? ", " : "", whats[k].colour,
+			whats[k].name, quantity_text(QUANTITY_SECONDS, s->sum[k], text));
 	buf_adds(out, "</td></tr>\n");
 }

@@ -308,8 +308,9 @@ static void experts_are_split(void)
 static void pages_show_layouts(void)
 {
 	static const char *const told[] = {"4 devices in a mesh: 2 along x, 2 along y.",
+		"left to the partitioner, before and after",
 		"<code>w1</code></td><td>8 &times; 16</td><td>whole on every device</td><td><b>split x, y</b></td>",
-		"<code>x</code></td><td>32 &times; 8</td><td>split x x y, -</td><td><b>split x, -</b></td>",
+		"<code>x</code></td><td>32 &times; 8</td><td>split x and y, -</td><td><b>split x, -</b></td>",
 		"&quot;w1&quot;: P(&quot;x&quot;, &quot;y&quot;),", "&quot;x&quot;: P(&quot;x&quot;, None),"};
 	struct graph g = {0};
 	struct space *s = open_space(&g, "shard:2x2");
@@ -322,6 +323,7 @@ static void pages_show_layouts(void)
 	for (size_t i = 0; i < sizeof told / sizeof *told; i++)
 		if (!CHECK(strstr(page.data, told[i]) != NULL))
 			printf("not found: %s\n%s\n", told[i], page.data);
+	CHECK(strstr(page.data, "by propagation") == NULL); /* rows that say nothing are left out */
 	buf_release(&page);
 	mem_free(before);
 	mem_free(after);

@@ -217,7 +217,7 @@ void layout_words(const struct mesh *m, const struct layout *l, uint32_t rank, s
 		uint32_t n = layout_axes(m, l, d, axis);
 		buf_adds(out, d ? ", " : "");
 		for (uint32_t i = 0; i < n; i++)
-			buf_addf(out, "%s%s", i ? " x " : "", m->axis[axis[i]].name);
+			buf_addf(out, "%s%s", i ? " and " : "", m->axis[axis[i]].name);
 		if (n == 0)
 			buf_adds(out, "-");
 	}

@@ -53,7 +53,7 @@ uint32_t layout_parts(const struct mesh *m, const struct layout *l);
 Hlo__OpSharding *layout_sharding(const struct mesh *m, const struct layout *l, uint32_t rank, struct arena *mem);
 /* The axes that split a dimension, outermost first; returns how many. */
 uint32_t layout_axes(const struct mesh *m, const struct layout *l, uint32_t dim, uint32_t axis[MESH_AXES]);
-/* For people: "data x model, -, -", a word for each dimension; "whole" where nothing is split. */
+/* For people: "data and model, -, -", a word for each dimension; "whole" where nothing is split. */
 void layout_words(const struct mesh *m, const struct layout *l, uint32_t rank, struct buf *out);
 
 #endif

@@ -9,7 +9,8 @@ static void add_mesh(const struct mesh *m, struct buf *out)
 	buf_addf(out, "<h2>Layouts</h2>\n<p>%u devices in a mesh: ", m->devices);
 	for (uint32_t a = 0; a < m->n; a++)
 		buf_addf(out, "%s%u along %s", a ? ", " : "", m->axis[a].size, m->axis[a].name);
-	buf_adds(out, ". A layout names for each dimension the axes that split it.</p>\n");
+	buf_adds(out, ". A layout names for each dimension the axes that split it; &ldquo;-&rdquo;: the dimension is "
+		"whole on each device. By propagation: XLA's partitioner decides.</p>\n");
 }
 
 static void add_layout(struct buf *out, const struct space *s, const uint8_t *config, uint32_t site)
@@ -85,12 +86,29 @@ static void add_specs(struct buf *out, const struct space *s, const uint8_t *con
 	buf_adds(out, "}\n</pre>\n");
 }
 
+/* A product that the partitioner decides about, before and after: there is nothing to read in its row. */
+static bool is_left(const struct space *s, uint32_t site, const uint8_t *before, const uint8_t *after)
+{
+	const struct place *p = &shard_of(s)->place[site];
+
+	return !p->parameter && !p->written && before[site] == 0 && after[site] == 0;
+}
+
 void shard_page(struct space *s, const uint8_t *before, const uint8_t *after, struct buf *out)
 {
+	uint32_t left = 0;
+
 	add_mesh(&shard_of(s)->mesh, out);
 	buf_adds(out, "<table><tr><th>tensor</th><th>dimensions</th><th>best by hand</th><th>found</th></tr>\n");
+	for (int same = 0; same < 2; same++) /* what changed comes first */
+		for (uint32_t i = 0; i < s->n_sites; i++)
+			if ((before[i] == after[i]) == same && !is_left(s, i, before, after))
+				add_tensor(out, s, i, before, after);
 	for (uint32_t i = 0; i < s->n_sites; i++)
-		add_tensor(out, s, i, before, after);
+		left += is_left(s, i, before, after) ? shard_of(s)->place[i].n : 0;
 	buf_adds(out, "</table>\n");
+	if (left)
+		buf_addf(out, "<p>%u product%s left to the partitioner, before and after.</p>\n", left,
+			left == 1 ? " is" : "s are");
 	add_specs(out, s, after);
 }
