@@ -74,7 +74,9 @@ other = {i for i, x in enumerate(found["sites"]) if x["chosen"] != x["default"]}
 assert other and {x["site"] for x in found["worth"]} == other, (other, found["worth"])
 assert all(x["outcome"] == "ok" and x["cost"] < found["verdict"]["tuned_seconds"] for x in found["worth"])
 assert any(x["cost"] for x in found["worth"]), found["worth"]
-assert "What each is worth" in open(folder + "/report.html").read()
+page = open(folder + "/report.html").read()
+assert "What each is worth" in page and "exchanges" in page and "what a device sends in a run" in page
+assert page.count("<svg viewBox=") >= 4 # two curves, and what a device does with either layout
 END
 if [ -z "$bad" ]; then echo "pass: limits_are_kept"; else echo "FAIL: limits_are_kept: $bad"; fi
 
@@ -96,6 +98,21 @@ assert "changed nothing, and were taken back" in open(sys.argv[1] + "/report.htm
 END
 if [ -z "$bad" ]; then echo "pass: what_changes_nothing_is_taken_back"; else
 	echo "FAIL: what_changes_nothing_is_taken_back: $bad"; fi
+
+# A layout that costs more than the one by hand is taken back: afterwards each that is left is worth something.
+bad=
+sed 's/256/rows/g; s/128/2048/g; s/64/1024/g; s/rows/4096/g' "$tmp/step.hlo" >"$tmp/wide.hlo"
+search --mesh 4 --graph "$tmp/wide.hlo" --start random --seed 2 --strategy random --budget 10 --unverified \
+	--out "$tmp/o" >/dev/null 2>"$tmp/said" || bad="$(cat "$tmp/said")"
+python3 - "$tmp/o" <<'END' 2>"$tmp/said" || bad="$bad; $(cat "$tmp/said")"
+import json, sys
+found = json.load(open(sys.argv[1] + "/config.json"))
+assert found["taken_back"]["cost_more"] > 0 and found["taken_back"]["all_asked"], found["taken_back"]
+assert found["worth"] and all(x["cost"] > 0 for x in found["worth"]), found["worth"]
+assert "taken back, too" in open(sys.argv[1] + "/report.html").read()
+END
+if [ -z "$bad" ]; then echo "pass: what_costs_more_is_taken_back"; else
+	echo "FAIL: what_costs_more_is_taken_back: $bad"; fi
 
 # A program that no device can hold whole: the search begins at a layout that fits, also where none by hand does.
 cat >"$tmp/big.hlo" <<'END'
