@@ -119,14 +119,21 @@ static int find_fitting(struct by_hand *l, struct lab *lab, struct device *d, ui
 
 #define LONG 5.0 /* seconds; whoever waits so long for a price is told */
 
-/* Says what one that took long costs. */
-static void talk_row(const struct by_hand *l, const struct by_hand_row *r, double seconds)
+/* Says what one that took long costs, and how many may take as long. */
+static void talk_row(const struct by_hand *l, const struct by_hand_row *r, double seconds,
+	const struct space_start *next)
 {
-	char cost[QUANTITY_TEXT], time[32];
+	char cost[QUANTITY_TEXT], time[32], more[32] = "";
+	uint32_t left = 0;
 
-	if (seconds >= LONG)
-		talk("%s: %s (asking took %s)", r->name, r->outcome == OUTCOME_OK ? quantity_text(l->quantity, r->cost,
-			cost) : outcome_meaning(r->outcome), talk_seconds(seconds, time, sizeof time));
+	if (seconds < LONG)
+		return;
+	for (; next->name; next++)
+		left++;
+	if (left)
+		snprintf(more, sizeof more, "; %u more to ask", left);
+	talk("%s: %s (asking took %s%s)", r->name, r->outcome == OUTCOME_OK ? quantity_text(l->quantity, r->cost, cost)
+		: outcome_meaning(r->outcome), talk_seconds(seconds, time, sizeof time), more);
 }
 
 int by_hand_price(struct by_hand *l, struct lab *lab, struct device *d, struct err *err)
@@ -146,7 +153,7 @@ int by_hand_price(struct by_hand *l, struct lab *lab, struct device *d, struct e
 		rc = by_hand_row_price(&l->row[l->n], lab, d, config, err);
 		if (by_hand_is_better(&l->row[l->n], &l->row[l->best]))
 			l->best = l->n;
-		talk_row(l, &l->row[l->n], now_seconds() - start);
+		talk_row(l, &l->row[l->n], now_seconds() - start, p + 1);
 		l->labels++;
 		l->n++;
 	}

@@ -13,6 +13,7 @@
 #include "base/stop.h"
 #include "base/talk.h"
 #include "device/estimate.h"
+#include "search/asked.h"
 #include "search/session.h"
 
 #define EACH 150     /* candidates of a turn, by the screen */
@@ -38,8 +39,7 @@ struct job {
 	const char *name;   /* of the screen's device */
 	struct calibration *known; /* what the device priced */
 	size_t n_known, cap_known;
-	uint64_t *asked;    /* hashes of the configurations among them */
-	size_t n_asked, cap_asked;
+	struct asked asked;
 	struct by_hand_row best; /* its price */
 	uint8_t *config;	 /* the best so far */
 	double began;
@@ -96,8 +96,12 @@ static int open_turn(struct job *j, struct turn *t, const uint8_t *from, struct 
 	return 0;
 }
 
-/* Reads the parts of a configuration's price by the screen. They are zero if it has no price. */
-static int read_parts(struct turn *t, const uint8_t *config, double part[ESTIMATE_PARTS], struct err *err)
+struct seen { /* of a configuration, by the screen; all zero: it has no price */
+	double part[ESTIMATE_PARTS];
+	struct digest made; /* the partitioned program */
+};
+
+static int read_parts(struct turn *t, const uint8_t *config, struct seen *out, struct err *err)
 {
 	const struct device_info *i = device_info(t->device);
 	const struct estimator *e = estimator_find(i->family, i->spread);
@@ -110,13 +114,15 @@ static int read_parts(struct turn *t, const uint8_t *config, double part[ESTIMAT
 	if (rc == 0)
 		rc = device_compile(t->device, COMPILE_APPLIED, "hlo", module.data, module.len, WANT_OPTIMISED, &c,
 			err);
+	*out = (struct seen){{0}, {{0}}};
 	if (rc == 0 && c.outcome == OUTCOME_OK && c.optimised.len && e && e->read) {
 		rc = graph_parse(&g, c.optimised.data, c.optimised.len, "the partitioned program", err);
 		if (rc == 0)
 			e->read(&g, strchr(i->backend, ':') + 1, i->spread, &p);
+		memcpy(out->part, p.part, sizeof p.part);
+		out->made = g.content;
 		graph_release(&g);
 	}
-	memcpy(part, p.part, sizeof p.part);
 	if (c.handle && device_drop(t->device, &c, rc == 0 ? err : NULL) < 0)
 		rc = -1;
 	compiled_release(&c);
@@ -134,28 +140,19 @@ static double weighted(const struct screen *sc, const double part[ESTIMATE_PARTS
 }
 
 /* Takes in what the device said of a configuration. */
-static int learn(struct job *j, struct turn *t, const uint8_t *config, double cost, double *promised, struct err *err)
+static void learn(struct job *j, const uint8_t *config, const struct seen *seen, double cost)
 {
 	struct calibration c = {{0}, cost};
 
-	if (read_parts(t, config, c.part, err) < 0)
-		return -1;
-	*promised = weighted(j->sc, c.part);
+	memcpy(c.part, seen->part, sizeof c.part);
 	MEM_GROW(&j->known, &j->cap_known, j->n_known + 1);
 	j->known[j->n_known++] = c;
-	MEM_GROW(&j->asked, &j->cap_asked, j->n_asked + 1);
-	j->asked[j->n_asked++] = config_hash(j->s->lab.space, config);
-	return 0;
+	asked_add(&j->asked, config_hash(j->s->lab.space, config), &seen->made);
 }
 
 static bool was_asked(const struct job *j, const uint8_t *config)
 {
-	uint64_t hash = config_hash(j->s->lab.space, config);
-
-	for (size_t i = 0; i < j->n_asked; i++)
-		if (j->asked[i] == hash)
-			return true;
-	return false;
+	return asked_has(&j->asked, config_hash(j->s->lab.space, config));
 }
 
 /* What people do by hand was priced by the device before; the screen tells its parts. */
@@ -165,31 +162,42 @@ static int learn_by_hand(struct job *j, struct err *err)
 	uint8_t *config = mem_alloc(s->lab.space->n_sites + 1);
 	const struct space_start *p = s->lab.space->ops->starts;
 	struct turn t = {0};
-	double promised;
+	struct seen seen;
 	int rc = open_turn(j, &t, j->config, err);
 
 	for (uint32_t i = 0; rc == 0 && i < s->by_hand.n && p[i].name; i++) {
 		p[i].fill(s->lab.space, config);
-		if (s->by_hand.row[i].outcome == OUTCOME_OK && !was_asked(j, config))
-			rc = learn(j, &t, config, s->by_hand.row[i].cost, &promised, err);
+		if (s->by_hand.row[i].outcome != OUTCOME_OK || was_asked(j, config))
+			continue;
+		if ((rc = read_parts(&t, config, &seen, err)) == 0)
+			learn(j, config, &seen, s->by_hand.row[i].cost);
 	}
 	close_turn(&t);
 	mem_free(config);
 	return rc;
 }
 
-/* Asks the device. `better`: it is the best so far. */
+/* Asks the device, unless it knows the program already. `better`: it is the best so far. */
 static int ask(struct job *j, struct turn *t, const uint8_t *config, bool *better, struct err *err)
 {
 	struct screen *sc = j->sc;
 	struct screened r = {.turn = sc->turns};
 	struct by_hand_row row = {.name = "found"};
 	char promised[QUANTITY_TEXT], said[QUANTITY_TEXT];
+	struct seen seen;
 
 	*better = false;
-	if (by_hand_row_price(&row, &j->s->lab, j->s->device, config, err) < 0 ||
-		learn(j, t, config, row.outcome == OUTCOME_OK ? row.cost : 0, &r.promised, err) < 0)
+	if (read_parts(t, config, &seen, err) < 0)
 		return -1;
+	if (asked_made(&j->asked, &seen.made)) {
+		sc->same++;
+		asked_add(&j->asked, config_hash(j->s->lab.space, config), &seen.made);
+		return 0;
+	}
+	if (by_hand_row_price(&row, &j->s->lab, j->s->device, config, err) < 0)
+		return -1;
+	learn(j, config, &seen, row.outcome == OUTCOME_OK ? row.cost : 0);
+	r.promised = weighted(sc, seen.part);
 	r.cost = row.cost;
 	r.outcome = row.outcome;
 	r.better = *better = by_hand_is_better(&row, &j->best);
@@ -284,7 +292,7 @@ static int hunt_on(struct job *j, struct turn *t, struct err *err)
 static int take_turn(struct job *j, const uint8_t *from, bool *better, struct err *err)
 {
 	struct turn t = {0};
-	double part[ESTIMATE_PARTS];
+	struct seen seen;
 	int rc;
 
 	*better = false;
@@ -292,8 +300,8 @@ static int take_turn(struct job *j, const uint8_t *from, bool *better, struct er
 	calibrate(j->known, j->n_known, j->sc->weight);
 	rc = open_turn(j, &t, from, err);
 	if (rc == 0)
-		rc = read_parts(&t, from, part, err);
-	if (rc == 0 && weighted(j->sc, part) > 0)
+		rc = read_parts(&t, from, &seen, err);
+	if (rc == 0 && weighted(j->sc, seen.part) > 0)
 		rc = hunt_on(j, &t, err);
 	else if (rc == 0)
 		talk("turn %u: %s has no price of where it would begin", j->sc->turns, j->name);
@@ -365,7 +373,7 @@ int screen_search(struct screen *sc, struct session *s, const char *name, uint8_
 		*err = why;
 	sc->seconds = now_seconds() - j.began;
 	mem_free(j.known);
-	mem_free(j.asked);
+	asked_release(&j.asked);
 	return rc;
 }
 
@@ -385,6 +393,7 @@ void screen_json(const struct screen *sc, struct json *j)
 	json_str(j, "by", sc->by);
 	json_uint(j, "turns", sc->turns);
 	json_uint(j, "looked_at", sc->looked);
+	json_uint(j, "same_program", sc->same);
 	json_num(j, "seconds", sc->seconds);
 	json_object(j, "weights");
 	for (int k = 0; k < CALIBRATED_PARTS; k++)
@@ -427,4 +436,7 @@ void screen_page(const struct screen *sc, struct buf *out)
 			r->better ? "the best so far" : "");
 	}
 	buf_adds(out, "</table>\n");
+	if (sc->same)
+		buf_addf(out, "<p>%llu more became programs whose price was known: the partitioner makes the same of "
+			"them.</p>\n", (unsigned long long)sc->same);
 }

@@ -44,6 +44,8 @@ struct screen { /* all zero: none; screen_release accepts it */
 	size_t n, cap;
 	uint32_t turns;
 	uint64_t looked; /* candidates that the screen priced */
+	/* candidates of which the partitioner makes a program that was asked about: the device is not asked again */
+	uint64_t same;
 	double weight[CALIBRATED_PARTS]; /* the last ones */
 	double seconds;
 };
