@@ -117,6 +117,36 @@ static int find_fitting(struct by_hand *l, struct lab *lab, struct device *d, ui
 	return by_hand_row_price(r, lab, d, config, err);
 }
 
+/* Nothing that people do by hand has a price, and memory is not why: says what the compiler said. Returns -1. */
+static int tell_why(const struct by_hand *l, struct lab *lab, struct device *d, uint8_t *config, struct err *err)
+{
+	enum outcome outcome = l->row[l->best].outcome;
+	struct buf module = {0};
+	struct compiled c = {0};
+	int rc;
+
+	lab->space->ops->starts[l->best].fill(lab->space, config);
+	rc = lab->space->ops->apply(lab->space, config, &module, err);
+	if (rc == 0)
+		rc = device_compile(d, COMPILE_APPLIED, "hlo", module.data, module.len, 0, &c, err);
+	if (rc == 0 && c.handle)
+		rc = device_drop(d, &c, err);
+	if (rc == 0)
+		err_set(err, "no %s can be priced: %s%s%.*s", l->called, outcome_meaning(outcome),
+			c.detail[0] ? ": " : "", (int)fmin(300, (double)strcspn(c.detail, "\n")), c.detail);
+	compiled_release(&c);
+	buf_release(&module);
+	return -1;
+}
+
+static bool any_too_large(const struct by_hand *l)
+{
+	for (uint32_t i = 0; i < l->n; i++)
+		if (l->row[i].outcome == OUTCOME_OOM)
+			return true;
+	return false;
+}
+
 #define LONG 5.0 /* seconds; whoever waits so long for a price is told */
 
 /* Says what one that took long costs, and how many may take as long. */
@@ -158,7 +188,7 @@ int by_hand_price(struct by_hand *l, struct lab *lab, struct device *d, struct e
 		l->n++;
 	}
 	if (rc == 0 && l->n && l->row[l->best].outcome != OUTCOME_OK)
-		rc = find_fitting(l, lab, d, config, err);
+		rc = any_too_large(l) ? find_fitting(l, lab, d, config, err) : tell_why(l, lab, d, config, err);
 	else if (rc == 0 && l->n)
 		s->ops->starts[l->best].fill(s, config);
 	if (rc == 0 && l->n && l->row[l->best].bytes <= 0)

@@ -145,6 +145,18 @@ bad=
 if [ -z "$bad" ]; then echo "pass: what_does_not_fit_is_split_first"; else
 	echo "FAIL: what_does_not_fit_is_split_first: $bad"; fi
 
+# What the partitioner refuses is no matter of memory: nothing else is tried, and its own words are told.
+printf 'HloModule m\n\nENTRY e {\n  x = f32[8,8] parameter(0)\n' >"$tmp/manual.hlo"
+printf '  ROOT y = f32[8,8] custom-call(x), custom_call_target="xla.sdy.GlobalToLocalShape", ' >>"$tmp/manual.hlo"
+printf 'custom_call_has_side_effect=true\n}\n' >>"$tmp/manual.hlo"
+if search --mesh 2 --graph "$tmp/manual.hlo" --out "$tmp/o" >"$tmp/said" 2>&1; then
+	echo "FAIL: what_is_refused_is_told: $(head -3 "$tmp/said")"
+elif grep -q "^search: no layout made by hand can be priced: .*GlobalToLocalShape" "$tmp/said"; then
+	echo "pass: what_is_refused_is_told"
+else
+	echo "FAIL: what_is_refused_is_told: $(head -3 "$tmp/said")"
+fi
+
 # Nothing is timed here, so nobody waits for cores on which others measure: not to price, and not to compare numbers.
 mkdir "$tmp/locks"
 held=()

@@ -9,6 +9,9 @@
  * The program can also be written so that every device takes all parameters whole and returns all results whole, and
  * only the values between them are split. Such a program runs on the inputs of one device, so its numbers can be
  * compared with those of one device.
+ *
+ * JAX's newer way of partitioning (Shardy) marks results by calls of its own, which the partitioner here refuses. They
+ * give back what they take, so they are written as copies. What they say of layouts is not read.
  */
 #include "space/shard/own.h"
 
@@ -159,6 +162,27 @@ static bool is_decided(const struct writing *w, uint32_t v)
 	return site != NONE && w->config[site];
 }
 
+#define SHARDY_RESULT "xla.sdy.FuncResultSharding"
+
+static Hlo__HloInstructionProto *without_shardy(struct writing *w, Hlo__HloInstructionProto *in)
+{
+	Hlo__HloInstructionProto *out;
+
+	if (!in->custom_call_target || strcmp(in->custom_call_target, SHARDY_RESULT) != 0 || in->n_operand_ids != 1)
+		return in;
+	out = ARENA_NEW(&w->mem, 1, Hlo__HloInstructionProto);
+	hlo__hlo_instruction_proto__init(out);
+	out->id = in->id;
+	out->name = in->name;
+	out->opcode = (char *)(uintptr_t)"copy";
+	out->shape = in->shape;
+	out->metadata = in->metadata;
+	out->operand_ids = in->operand_ids;
+	out->n_operand_ids = 1;
+	out->sharding = in->sharding;
+	return out;
+}
+
 static Hlo__HloComputationProto *write_comp(struct writing *w, uint32_t comp)
 {
 	const struct graph *g = w->s->graph;
@@ -175,7 +199,7 @@ static Hlo__HloComputationProto *write_comp(struct writing *w, uint32_t comp)
 		else if (is_decided(w, v))
 			add_laid_out(w, copy(w, g->node[v].proto), said_of(w, v));
 		else
-			add(w, g->node[v].proto);
+			add(w, without_shardy(w, g->node[v].proto));
 	}
 	if (entry && g->node[c->root].opcode != OP_TUPLE)
 		out->root_id = lay_out_result(w, c->root, 0);
