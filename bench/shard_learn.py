@@ -3,11 +3,12 @@
 
     bench/shard_learn.py KEEP SMALL UNSEEN [--meshes 4,2x2] [--samples 120] [--budget 80] [--machine v5e]
 
-SMALL has steps by `shard_steps.py --small`, UNSEEN others, by shard_unseen.py or shard_fresh.py. On each small step,
-over 4 devices and over 2x2, searches by our rules and at random leave their prices in KEEP/small.db, from which a model
-is learnt. Then each unseen step is searched from nothing (every device does everything), with the model and without. A
-figure is what the best of so many labels costs over the best that either search found. KEEP holds all of it, so the
-same command goes on where it was stopped.
+SMALL has steps of few layers by shard_steps.py (with `--small` tensors nothing beats one device, so there is nothing to
+learn), UNSEEN others, by shard_unseen.py or shard_fresh.py. On each small step, over 2, 4 and 2x2 devices, searches by
+our rules and at random leave their prices in KEEP/small.db, from which a model is learnt. Then each unseen step is
+searched from nothing (every device does everything), with the model and without. A figure is what the best of so many
+labels costs over the best that either search found. KEEP holds all of it, so the same command goes on where it was
+stopped.
 """
 import argparse
 import json
@@ -47,7 +48,8 @@ def learn(o):
         for mesh in SMALL_MESHES:
             for strategy in ("guided", "random"):
                 name = f"{graph.stem}.{mesh}.{strategy}"
-                search(graph, mesh, o.keep / name, o.machine, o.samples, "--strategy", strategy, "--db", store)
+                search(graph, mesh, o.keep / name, o.machine, o.samples, "--strategy", strategy, "--model", "none",
+                       "--db", store)
     print(run("learn", "--db", store, "--out", model))
     return model
 
@@ -75,7 +77,7 @@ def main():
         for mesh in o.meshes.split(","):
             try:
                 curves = [search(graph, mesh, o.keep / f"unseen.{graph.stem}.{mesh}.{way}", o.machine, o.budget, *more)
-                          for way, more in (("without", ()), ("with", ("--model", model)))]
+                          for way, more in (("without", ("--model", "none")), ("with", ("--model", model)))]
             except subprocess.CalledProcessError:
                 print(f"| {graph.stem} | {mesh} | no answer |")
                 continue

@@ -27,6 +27,8 @@ int advisor_open(struct advisor *a, const struct advisor_options *o, struct spac
 {
 	char hex[65];
 
+	if (o->named && strcmp(o->named, "none") == 0)
+		return 0;
 	a->model = choose(a, o, err);
 	if (!a->model)
 		return o->named ? -1 : 0;

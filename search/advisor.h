@@ -1,9 +1,9 @@
 /*
  * advisor.h - finds the model that guides a search, and says what it was trained on.
  *
- * A model named with --model must fit. Otherwise it is the user's own or the shipped one (learn/shelf.h); if none
- * fits, the search has no advisor. A search that is resumed takes the model that it began with, if that still
- * exists: a night may have put another in its place meanwhile.
+ * A model named with --model must fit; "none" names none. Otherwise it is the user's own or the shipped one
+ * (learn/shelf.h); if none fits, the search has no advisor. A search that is resumed takes the model that it began
+ * with, if that still exists: a night may have put another in its place meanwhile.
  */
 #ifndef SEARCH_ADVISOR_H
 #define SEARCH_ADVISOR_H

@@ -154,7 +154,8 @@ int search_parse(struct settings *s, int argc, char **argv, struct err *err)
 		OPT_SECTION("How"),
 		OPT_ENUM(0, "strategy", &s->strategy, strategies.words, strategies.help),
 		OPT_STR('m', "model", &s->model, "FILE",
-			"the model that guides the search; default: your own from learn, or else the one shipped"),
+			"the model that guides the search; none: no model; default: your own from learn, or else the "
+			"one shipped"),
 		OPT_STR(0, "start", &s->start, "NAME",
 			"where the search starts: at the compiler's default, at random choices, or by a rule that the "
 			"kind of decision has, such as greedy"),

@@ -114,6 +114,20 @@ END
 if [ -z "$bad" ]; then echo "pass: what_costs_more_is_taken_back"; else
 	echo "FAIL: what_costs_more_is_taken_back: $bad"; fi
 
+# The model that is shipped guides, unless it is told not to.
+bad=
+for model in "" none; do
+	search --mesh 4 --graph "$tmp/wide.hlo" --budget 5 --unverified --json ${model:+--model $model} --out "$tmp/o" \
+		>"$tmp/json.$model" 2>"$tmp/said" || bad="$bad; $(cat "$tmp/said")"
+done
+python3 - "$tmp/json." "$tmp/json.none" <<'END' 2>"$tmp/said" || bad="$bad; $(cat "$tmp/said")"
+import json, sys
+shipped, none = (json.load(open(f))["search"]["model"] for f in sys.argv[1:])
+assert shipped and shipped.endswith("pod-v5e.vm") and none is None, (shipped, none)
+END
+if [ -z "$bad" ]; then echo "pass: a_model_guides_unless_told_not_to"; else
+	echo "FAIL: a_model_guides_unless_told_not_to: $bad"; fi
+
 # A program that no device can hold whole: the search begins at a layout that fits, also where none by hand does.
 cat >"$tmp/big.hlo" <<'END'
 HloModule big
