@@ -1,8 +1,8 @@
 #!/bin/bash
 # Searches layouts of the eight steps of bench/shard_steps.py on three meshes.
 #	bench/shard.sh DIR [LABELS] [MACHINE]	DIR: where shard_steps.py (or shard_unseen.py) wrote the steps
-# MESHES and PROGRAMS in the environment choose among them. If KEEP names a folder, results are left there, and those
-# that are there already are not made anew.
+# MESHES and PROGRAMS in the environment choose among them, MODEL names another model than the one shipped, or none.
+# If KEEP names a folder, results are left there, and those that are there already are not made anew.
 # Prints a row for each program and mesh: the best layout made by hand, what a search found, and after how many labels.
 # A label is one program that is partitioned and priced; those of the layouts made by hand count. The last column is
 # another search, with 100 labels, which knows no layout made by hand: how far its result is above the best by hand.
@@ -16,7 +16,8 @@ by_hand=10
 run() { # NAME MESH PROGRAM LABELS START
 	[ -s "$out/$1.json" ] && return
 	bin/search --space shard --mesh "$2" --device "pod:$machine" --graph "$3" --budget $(($4 - by_hand)) \
-		--start "$5" --unverified --wait --quiet --json --out "$out/$1" --deadline 600 >"$out/$1.new" &&
+		--start "$5" ${MODEL:+--model "$MODEL"} --unverified --wait --quiet --json --out "$out/$1" \
+		--deadline 600 >"$out/$1.new" &&
 		mv "$out/$1.new" "$out/$1.json"
 }
 echo "| program | mesh | best by hand | its step | found | less | labels | from nothing, 100 labels |"
