@@ -83,6 +83,55 @@ static void moves_count_as_the_whole_does(void)
 	}
 }
 
+/* Moves that lie apart, all in one order, give each window the bytes that it has if its move is the only one. */
+static void moves_apart_share_an_order(void)
+{
+	struct rng r;
+	uint64_t moves = 0, orders = 0;
+
+	rng_seed(&r, 12);
+	for (int k = 0; k < 40; k++) {
+		struct line l;
+		uint32_t n = 20 + (uint32_t)rng_below(&r, 130), order[160], all[160], alone[160], first, size;
+		uint64_t together[160], one[160];
+		bool taken[160] = {false};
+		struct course c;
+		struct anneal a;
+		make_line(&l, n, &r);
+		as_listed(&l, order);
+		memcpy(all, order, n * sizeof *order);
+		course_init(&c, &l, order);
+		anneal_init(&a, &c, &r);
+		for (int i = 0; i < 30; i++) {
+			bool free = (size = anneal_next(&a, &first)) > 0;
+			for (uint32_t p = first; free && p < first + size; p++)
+				free = !taken[p];
+			if (!free)
+				continue;
+			memset(taken + first, true, size);
+			memcpy(all + first, a.sequence, size * sizeof *all);
+			CHECK(line_legal(&l, all));
+			line_bytes(&l, all, together);
+			memcpy(alone, order, n * sizeof *order);
+			memcpy(alone + first, a.sequence, size * sizeof *alone);
+			line_bytes(&l, alone, one);
+			CHECK(memcmp(together + first, one + first, size * sizeof *one) == 0);
+		}
+		a.apart = true;
+		a.moves = a.orders = 0;
+		anneal_moves(&a, 20, 0.01);
+		CHECK_INT(a.orders, 20);
+		CHECK(line_legal(&l, c.order));
+		CHECK_INT(course_peak(&c), line_bytes(&l, c.order, together));
+		moves += a.moves;
+		orders += a.orders;
+		anneal_release(&a);
+		course_release(&c);
+		line_release(&l);
+	}
+	CHECK(moves > 4 * orders);
+}
+
 /* An order that the scheduler draws is legal, its peak is what counting gives, and the weights decide what it is. */
 static void the_scheduler_counts_as_the_whole_does(void)
 {
@@ -315,6 +364,7 @@ int main(void)
 {
 	RUN(any_keys_give_a_legal_order);
 	RUN(moves_count_as_the_whole_does);
+	RUN(moves_apart_share_an_order);
 	RUN(the_scheduler_counts_as_the_whole_does);
 	RUN(annealing_finds_the_best_of_all);
 	RUN(the_exact_best_is_the_best_of_all);

@@ -16,6 +16,7 @@
 #define NARROW 512	/* steps: moves with a longer window are drawn less often, in proportion to their length */
 #define AIMED 0.5	/* the share of moves that are aimed, if all windows are short */
 #define NEAR 0.98	/* positions with this share of the peak are aimed at */
+#define CROWDED 80	/* moves that find no room in an order before it is full */
 
 /* Pulls the step at position `at` to position `to`. Writes the window's new sequence; returns its length, or 0. */
 static uint32_t pull(const struct course *c, uint32_t at, uint32_t to, uint8_t *mark, uint32_t *out)
@@ -177,6 +178,7 @@ uint32_t anneal_next(struct anneal *k, uint32_t *first)
 	int64_t far;
 
 	k->moves++;
+	k->orders += !k->apart;
 	if (k->aim.n && rng_unit(k->rng) < k->aim.share)
 		return aimed_move(k, first);
 	step = k->free_step[rng_below(k->rng, k->n_free)];
@@ -186,22 +188,69 @@ uint32_t anneal_next(struct anneal *k, uint32_t *first)
 	return anneal_move(k->course, step, far, k->mark, k->sequence, first);
 }
 
-void anneal_moves(struct anneal *k, uint32_t moves, double warmth)
+/* Tries a move, and takes it if it is good enough. */
+static void try_move(struct anneal *k, uint32_t first, uint32_t n, double warmth)
 {
-	struct course *c = k->course;
+	course_try(k->course, first, n, k->sequence);
+	if (!accepted(k, warmth))
+		return;
+	k->taken++;
+	course_take(k->course);
+}
 
-	for (uint32_t i = 0; i < moves && k->n_free; i++) {
+void anneal_fresh(struct anneal *k)
+{
+	k->orders++;
+	k->now++;
+}
+
+/* Has the present order a move in that window? */
+static bool overlaps(const struct anneal *k, uint32_t first, uint32_t n)
+{
+	for (uint32_t p = first; p < first + n; p++)
+		if (k->seen[p] == k->now)
+			return true;
+	return false;
+}
+
+static void cover(struct anneal *k, uint32_t first, uint32_t n)
+{
+	for (uint32_t p = first; p < first + n; p++)
+		k->seen[p] = k->now;
+}
+
+/* Looks at one order, with as many moves as soon find room. */
+static void look_at_order(struct anneal *k, double warmth)
+{
+	uint32_t first, n, made = 0;
+
+	anneal_aim(k);
+	for (int crowded = 0; crowded < CROWDED && (!k->most || made < k->most);) {
+		n = anneal_next(k, &first);
+		if (n == 0 || overlaps(k, first, n)) {
+			crowded++;
+			continue;
+		}
+		cover(k, first, n);
+		try_move(k, first, n, warmth);
+		made++;
+	}
+	anneal_fresh(k);
+}
+
+void anneal_moves(struct anneal *k, uint32_t orders, double warmth)
+{
+	for (uint32_t i = 0; i < orders && k->n_free; i++) {
 		uint32_t first, n;
-		if (i % (AIM_EVERY + c->line->n / AIM_STEPS) == 0)
+		if (k->apart) {
+			look_at_order(k, warmth);
+			continue;
+		}
+		if (i % (AIM_EVERY + k->course->line->n / AIM_STEPS) == 0)
 			anneal_aim(k);
 		n = anneal_next(k, &first);
-		if (n == 0)
-			continue;
-		course_try(c, first, n, k->sequence);
-		if (!accepted(k, warmth))
-			continue;
-		k->taken++;
-		course_take(c);
+		if (n > 0)
+			try_move(k, first, n, warmth);
 	}
 }
 
@@ -218,7 +267,8 @@ static void find_free(struct anneal *k)
 
 void anneal_init(struct anneal *k, struct course *c, struct rng *r)
 {
-	*k = (struct anneal){.course = c, .rng = r, .widest = c->line->n < WIDEST ? c->line->n : WIDEST};
+	*k = (struct anneal){.course = c, .rng = r, .widest = c->line->n < WIDEST ? c->line->n : WIDEST, .now = 1};
+	k->seen = MEM_NEW(c->line->n, uint32_t);
 	k->mark = MEM_NEW(c->line->n, uint8_t);
 	k->sequence = MEM_NEW(c->line->n, uint32_t);
 	k->free_step = MEM_NEW(c->line->n, uint32_t);
@@ -229,6 +279,7 @@ void anneal_init(struct anneal *k, struct course *c, struct rng *r)
 
 void anneal_release(struct anneal *k)
 {
+	mem_free(k->seen);
 	mem_free(k->mark);
 	mem_free(k->sequence);
 	mem_free(k->free_step);

@@ -13,10 +13,15 @@
  *
  * A move that lowers the heat (course.h) is taken. Another move is taken with a probability that falls with the heat
  * that it adds, and with time.
+ *
+ * Who looks at an order sees the bytes at each of its steps. Moves whose windows do not overlap say nothing of each
+ * other: all of them can be made in one order, and each is judged by the steps of its own window, as if it had been
+ * made alone. So where orders are counted (`apart`), as many such moves as are soon found are one order looked at.
  */
 #ifndef SPACE_ORDER_ANNEAL_H
 #define SPACE_ORDER_ANNEAL_H
 
+#include <stdbool.h>
 #include "base/rng.h"
 #include "space/order/course.h"
 
@@ -37,13 +42,19 @@ struct anneal {
 		double share;	 /* the share of all moves that are aimed */
 	} aim;
 	uint64_t moves, taken;
+	bool apart;		/* orders are counted, so moves that lie apart share one */
+	uint64_t orders;	/* orders looked at; without `apart`, one for each move */
+	uint32_t most;		/* the most moves in one order; 0: no limit */
+	uint32_t *seen, now;	/* per position: the last order with a move there; the number of the present order */
 };
 
 /* Borrows both: they must live as long as the struct. */
 void anneal_init(struct anneal *k, struct course *c, struct rng *r);
 void anneal_release(struct anneal *k);
-/* Tries so many moves at a temperature (`warmth`, a share of the peak). The course then has the new order. */
-void anneal_moves(struct anneal *k, uint32_t moves, double warmth);
+/* Looks at so many orders at a temperature (`warmth`, a share of the peak). The course then has the new order. */
+void anneal_moves(struct anneal *k, uint32_t orders, double warmth);
+/* Counts an order, and forgets which moves it had: the next move is one of another order. */
+void anneal_fresh(struct anneal *k);
 /* Picks one of the worst positions of the present order, at which anneal_next aims from now on. */
 void anneal_aim(struct anneal *k);
 /* Draws a move and counts it, but does not make it. The result is anneal_move's; the sequence is in k->sequence. */

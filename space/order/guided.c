@@ -4,6 +4,8 @@
  * guided: first orders are drawn with the learnt weights, then with weights that differ a little from the best so far,
  * because programs differ. Each that is better gives its weights to those after it. Annealing then goes on from the
  * best order (tune.h). If laying out the heap takes long, there is time for few orders, and annealing gets all of it.
+ * If orders are counted, there are few: then some are not drawn, but are the best so far with steps shifted at random.
+ * Programs differ in which of the two finds more, so the next order is made in the way that has found more so far.
  *
  * regal: brkga whose mutants are orders that the learnt scheduler draws. Their weights stray from the best so far, too,
  * so they come from a distribution that is the program's own. (Keys drawn one by one from a normal distribution for
@@ -62,32 +64,64 @@ static bool more_draws(struct trial *t)
 	return trial_more(t) && more && t->out->moves < DRAWS_MOST;
 }
 
+struct drawn { /* what is known from the orders drawn so far */
+	struct policy **policy;
+	double best[POLICY_WEIGHTS];
+	uint64_t bytes;
+};
+
 static void stray(double *weight, const double *from, struct rng *r)
 {
 	for (int w = 0; w < POLICY_WEIGHTS; w++)
 		weight[w] = from[w] + rng_normal(r) * (STRAY * fabs(from[w]) + STRAY_LEAST);
 }
 
+/* Draws the i-th order, and keeps its weights if it is the best that was drawn so far. */
+static void draw_next(struct drawn *d, struct trial *t, uint64_t i)
+{
+	double weight[POLICY_WEIGHTS];
+	uint64_t now;
+
+	if (i < PLAIN)
+		memcpy(weight, d->best, sizeof weight);
+	else
+		stray(weight, d->best, t->rng);
+	now = draw(t, d->policy, weight, i == 0 ? 0 : i < PLAIN ? 1 : i % 2 ? CALM : 0);
+	if (now > d->bytes)
+		return;
+	d->bytes = now;
+	memcpy(d->best, weight, sizeof d->best);
+}
+
+/* Is the next order to be a drawn one? If orders are few, it depends on what both ways have found. */
+static bool is_drawn(const struct trial *t, const uint64_t *tried, const uint64_t *found)
+{
+	double chance[2];
+
+	for (int way = 0; way < 2; way++)
+		chance[way] = (double)(found[way] + 1) / (double)(tried[way] + 2);
+	return !t->o->moves || tried[1] == 0 || rng_unit(t->rng) * (chance[0] + chance[1]) >= chance[0];
+}
+
 static void draw_orders(struct trial *t)
 {
-	struct policy **k = open_policies(t->p);
-	double best[POLICY_WEIGHTS], weight[POLICY_WEIGHTS];
-	uint64_t bytes = UINT64_MAX;
+	struct drawn d = {.policy = open_policies(t->p), .bytes = UINT64_MAX};
+	double *shift = MEM_NEW(trial_longest(t), double);
+	uint64_t tried[2] = {0}, found[2] = {0}; /* orders by shifts; drawn ones */
 
-	memcpy(best, policy_learnt, sizeof best);
-	for (uint64_t i = 0; i == 0 || more_draws(t); i++) {
-		uint64_t now;
-		if (i < PLAIN)
-			memcpy(weight, best, sizeof weight);
+	memcpy(d.best, policy_learnt, sizeof d.best);
+	while (tried[1] == 0 || more_draws(t)) {
+		uint64_t before = t->bytes;
+		bool way = is_drawn(t, tried, found);
+		if (way)
+			draw_next(&d, t, tried[1]);
 		else
-			stray(weight, best, t->rng);
-		now = draw(t, k, weight, i == 0 ? 0 : i < PLAIN ? 1 : i % 2 ? CALM : 0);
-		if (now > bytes)
-			continue;
-		bytes = now;
-		memcpy(best, weight, sizeof best);
+			trial_shift(t, shift);
+		tried[way]++;
+		found[way] += t->bytes < before;
 	}
-	close_policies(k, t->p);
+	mem_free(shift);
+	close_policies(d.policy, t->p);
 }
 
 void guided_run(struct program *p, const struct tune_options *o, struct rng *r, struct tune_result *out)

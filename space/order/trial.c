@@ -75,21 +75,29 @@ static void shift_some(struct trial *t, uint32_t comp, uint32_t *const *base, do
 	list_shifted(l, base[comp], shift, t->p->order[comp]);
 }
 
+uint32_t trial_longest(const struct trial *t)
+{
+	uint32_t most = 0;
+
+	for (uint32_t c = 0; c < t->p->graph->n_comps; c++)
+		most = program_line(t->p, c)->n > most ? program_line(t->p, c)->n : most;
+	return most;
+}
+
+uint64_t trial_shift(struct trial *t, double *shift)
+{
+	for (uint32_t c = 0; c < t->p->graph->n_comps; c++)
+		if (program_line(t->p, c)->n)
+			shift_some(t, c, t->best, shift);
+	return trial_bytes(t);
+}
+
 void random_run(struct trial *t)
 {
-	struct program *p = t->p;
-	uint32_t most = 0;
-	double *shift;
+	double *shift = MEM_NEW(trial_longest(t), double);
 
-	for (uint32_t c = 0; c < p->graph->n_comps; c++)
-		most = program_line(p, c)->n > most ? program_line(p, c)->n : most;
-	shift = MEM_NEW(most, double);
-	while (trial_more(t)) { /* each time from the best orders so far */
-		for (uint32_t c = 0; c < p->graph->n_comps; c++)
-			if (program_line(p, c)->n)
-				shift_some(t, c, t->best, shift);
-		trial_bytes(t);
-	}
+	while (trial_more(t))
+		trial_shift(t, shift);
 	mem_free(shift);
 }
 

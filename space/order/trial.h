@@ -30,6 +30,14 @@ bool trial_more(struct trial *t);
 /* Gives the program the best orders, fills in the result, and frees the trial. */
 void trial_end(struct trial *t);
 
+/* The number of steps of the longest computation. */
+uint32_t trial_longest(const struct trial *t);
+/*
+ * Tries the best orders so far with a random share of their steps shifted by random distances, and returns the bytes.
+ * `shift` is scratch for so many steps as trial_longest says.
+ */
+uint64_t trial_shift(struct trial *t, double *shift);
+
 struct brkga_options {
 	uint32_t members, elite, mutants;
 	double bias; /* with which a child's key comes from its elite parent */

@@ -35,6 +35,7 @@
 #define HARDLY 0.01	  /* weights hardly change if results and rooms have less than this share of the peak */
 #define AGAIN 3		  /* exact moves begin at a temperature so many times as hot */
 #define DOUBT 4		  /* whether an exact move is tried is decided at a temperature so many times as hot */
+#define TOGETHER 32	  /* the most moves in one order that is settled, if orders are counted */
 #define BLIND 0.05	  /* the share of exact moves that are tried however bad they seem */
 #define EACH 0.25	  /* the share of the time for each of two orders to start from */
 #define SOFT 0.2	  /* the weight of live bytes in the judgement, once gaps count */
@@ -76,7 +77,7 @@ static bool at_end(const struct tuner *t, uint32_t comp)
 
 static double done(const struct tuner *t, uint32_t comp, const struct anneal *k)
 {
-	double share = t->moves ? (double)k->moves / (double)t->moves : (now_seconds() - t->began) / t->seconds;
+	double share = t->moves ? (double)k->orders / (double)t->moves : (now_seconds() - t->began) / t->seconds;
 
 	return at_end(t, comp) || (t->o->stop && t->o->stop()) ? 1 : share;
 }
@@ -138,8 +139,8 @@ static void quick_round(struct tuner *t, uint32_t comp, struct anneal *k, double
 	const struct course *c = k->course;
 	uint32_t n = c->line->n, round = n < ROUND_LEAST ? ROUND_LEAST : n > ROUND_MOST ? ROUND_MOST : n;
 
-	if (t->moves && t->moves - k->moves < round)
-		round = (uint32_t)(t->moves - k->moves);
+	if (t->moves && t->moves - k->orders < round)
+		round = (uint32_t)(t->moves - k->orders);
 	anneal_moves(k, round, warm);
 	memcpy(t->p->order[comp], c->order, n * sizeof *c->order);
 	consider(t, comp, program_settle(t->p));
@@ -171,6 +172,43 @@ static uint32_t next_move(struct anneal *k, double warm, uint32_t *first)
 	return 0;
 }
 
+/* Is the settled order good enough, after one that was judged `now`? */
+static bool settled_well(struct tuner *t, const struct course *c, double warm, double *now)
+{
+	double then = judge(t, c);
+
+	if (then > *now && rng_unit(t->rng) >= exp(-(then - *now) / warm))
+		return false;
+	*now = then;
+	return true;
+}
+
+/*
+ * Makes one or more moves that lie apart, all in one order, and settles: takes them, or takes all of them back. Those
+ * that seem too bad by the present weights are left out, so two orders are looked at.
+ */
+static void exact_order(struct tuner *t, uint32_t comp, struct anneal *k, double warm, double *now)
+{
+	struct program *p = t->p;
+	struct line *l = program_line(p, comp);
+	uint32_t *order = p->order[comp];
+
+	memcpy(t->old, order, l->n * sizeof *order);
+	k->most = (uint32_t)exp(rng_unit(k->rng) * log(TOGETHER));
+	anneal_moves(k, 1, DOUBT * warm);
+	k->most = 0;
+	memcpy(order, k->course->order, l->n * sizeof *order);
+	consider(t, comp, program_settle(p));
+	anneal_fresh(k);
+	if (settled_well(t, k->course, warm, now)) {
+		keep_weights(t, l);
+		return;
+	}
+	memcpy(order, t->old, l->n * sizeof *order);
+	restore_weights(t, l);
+	course_set(k->course, order);
+}
+
 /* Makes exact moves: each is judged by the settled program, and taken back if it is not good enough. */
 static void exact_round(struct tuner *t, uint32_t comp, struct anneal *k, double warm)
 {
@@ -180,17 +218,16 @@ static void exact_round(struct tuner *t, uint32_t comp, struct anneal *k, double
 	double now = judge(t, k->course);
 
 	anneal_aim(k);
-	for (int i = 0; i < EXACT_ROUND; i++) {
+	for (int i = 0; i < EXACT_ROUND && k->apart && k->orders < t->moves; i++)
+		exact_order(t, comp, k, warm, &now);
+	for (int i = 0; i < EXACT_ROUND && !k->apart; i++) {
 		uint32_t first, size = next_move(k, warm, &first);
-		double then;
 		if (!size)
 			continue;
 		memcpy(old, order + first, size * sizeof *old);
 		memcpy(order + first, k->sequence, size * sizeof *old);
 		consider(t, comp, program_settle(p));
-		then = judge(t, k->course);
-		if (then <= now || rng_unit(t->rng) < exp(-(then - now) / warm)) {
-			now = then;
+		if (settled_well(t, k->course, warm, &now)) {
 			keep_weights(t, l);
 			continue;
 		}
@@ -230,6 +267,7 @@ static void tune_line(struct tuner *t, uint32_t comp)
 	t->first = t->rooms && l->n < LARGE ? FIRST : FIRST_ALONE;
 	memcpy(t->best, p->order[comp], l->n * sizeof *t->best);
 	anneal_init(&k, &p->course[comp], t->rng);
+	k.apart = t->moves > 0;
 	t->began = now_seconds();
 	while ((share = done(t, comp, &k)) < 1) {
 		if (share >= t->first && !exact) {
@@ -248,7 +286,7 @@ static void tune_line(struct tuner *t, uint32_t comp)
 				t->best_bytes);
 	}
 	go_back(t, comp);
-	t->out->moves += k.moves;
+	t->out->moves += k.orders;
 	anneal_release(&k);
 	mem_free(t->best);
 	mem_free(t->old);
