@@ -3,8 +3,10 @@
 
     examples/python/memory.py [SECONDS]             # of search; 20 unless said otherwise
 
-First it shows where memory is needed most, then it looks for a better order. The result computes the same bits.
+First it shows where memory is needed most, then it looks for a better order. The result computes the same bits. Editors
+and jupytext open this file as a notebook: a line that begins with "# %%" begins a cell.
 """
+# %%
 import sys
 
 import jax
@@ -12,9 +14,10 @@ import jax.numpy as jnp
 import numpy as np
 import vantage
 
-seconds = float(sys.argv[1]) if len(sys.argv) > 1 else 20
+seconds = float(sys.argv[1]) if sys.argv[1:2] and sys.argv[1].isdecimal() else 20  # a notebook has other arguments
 
 
+# %%
 def step(params, x, y):
     """Gradient descent through eight layers, and a second loss that looks at every layer: much is alive at once."""
     def loss(params):
@@ -30,7 +33,24 @@ keys = jax.random.split(jax.random.key(0), 10)
 params = [jax.random.normal(k, (128, 128)) * 128 ** -0.5 for k in keys[:8]]
 x, y = (jax.random.normal(k, (512, 128)) for k in keys[8:])
 
-print(vantage.memory(step, params, x, y))
+# %% [markdown]
+# Where its program needs most memory, and what is in it there. In a notebook this draws itself.
+
+# %%
+needed = vantage.memory(step, params, x, y)
+print(needed)
+needed
+
+# %% [markdown]
+# The same operations in another order. It is the answer only if the program takes at most 2% longer.
+
+# %%
 small = vantage.tune(step, params, x, y, space="order", objective="bytes", seconds=seconds)
 print(small.report)
+small.report
+
+# %% [markdown]
+# The same numbers, on the arguments given.
+
+# %%
 assert all(np.allclose(a, b, rtol=1e-4, atol=1e-6) for a, b in zip(small(params, x, y), jax.jit(step)(params, x, y)))

@@ -3,8 +3,10 @@
 
     examples/python/transformer.py [BUDGET]         # changes that are tried; 100 unless said otherwise
 
-Needs JAX and vantage (pip install .). If nothing better is found, the result is the compiler's own program.
+Needs JAX and vantage (pip install .). If nothing better is found, the result is the compiler's own program. Editors and
+jupytext open this file as a notebook: a line that begins with "# %%" begins a cell.
 """
+# %%
 import pathlib
 import sys
 import tempfile
@@ -15,9 +17,13 @@ import jax.numpy as jnp
 import vantage
 
 WIDTH, HEADS, LENGTH, BATCH = 64, 4, 64, 4
-budget = int(sys.argv[1]) if len(sys.argv) > 1 else 100
+budget = int(sys.argv[1]) if sys.argv[1:2] and sys.argv[1].isdecimal() else 100  # a notebook has other arguments
+
+# %% [markdown]
+# A block of a transformer, and a step of its training. Nothing in it is written for vantage.
 
 
+# %%
 def norm(x, scale):
     return (x - x.mean(-1, keepdims=True)) * jax.lax.rsqrt(x.var(-1, keepdims=True) + 1e-5) * scale
 
@@ -42,11 +48,27 @@ params = {name: jax.random.normal(next(keys), shape) * shape[0] ** -0.5 for name
 params |= {"before": jnp.ones(WIDTH), "after": jnp.ones(WIDTH)}
 x, y = (jax.random.normal(next(keys), (BATCH, LENGTH, WIDTH)) for _ in range(2))
 
-print(vantage.inspect(step, params, x, y).sentence())
+# %% [markdown]
+# What is in its program. In a notebook this draws itself.
+
+# %%
+program = vantage.inspect(step, params, x, y)
+print(program.sentence())
+program
+
+# %% [markdown]
+# The search. Ctrl-C, or the notebook's stop button, ends it with the best so far. The report is the verdict: both
+# programs were run in turns, as wholes, in fresh processes.
+
+# %%
 fast = vantage.tune(step, params, x, y, budget=budget)
 print(fast.report)
+fast.report
 
+# %% [markdown]
 # The same numbers over a few steps, each on what the one before gave.
+
+# %%
 ours, theirs, plain = params, params, jax.jit(step)
 for i in range(5):
     ours, loss = fast(ours, x, y)
@@ -54,7 +76,10 @@ for i in range(5):
     assert jnp.allclose(loss, wanted, rtol=1e-4), (i, loss, wanted)
 print(f"loss after 5 steps: {loss:.6f}, by jax.jit {wanted:.6f}")
 
+# %% [markdown]
 # For the next process: a folder, and the function beside it for calls of another form.
+
+# %%
 if fast.tuned:
     with tempfile.TemporaryDirectory() as folder:
         vantage.save(fast, pathlib.Path(folder) / "step.tuned")
