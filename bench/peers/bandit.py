@@ -17,16 +17,20 @@ def play(arena, rng):
     def reach(arm, site):
         return min(arm[1], space["choices"][site] - 1)
 
+    def changes(arm):
+        """Without that, it would save nothing: its class is there already."""
+        return any(config[site] != reach(arm, site) for site in members[arm[0]])
+
     rng.shuffle(arms)
     plays, mean = dict.fromkeys(arms, 0), dict.fromkeys(arms, 0.0)
     config, scale, turn = list(space["default"]), 0.0, 0
     arena.tell("default")
     while arena.budget["left"] and arms:
         turn += 1
-        # An arm of a class that is there already would save nothing.
-        free = [a for a in arms if any(config[site] != reach(a, site) for site in members[a[0]])]
-        arm = max(free, key=lambda a: mean[a] + scale * math.sqrt(2 * math.log(turn) / plays[a]) if plays[a]
-                  else math.inf)
+        # One that was not played yet comes first.
+        arm = next((a for a in arms if not plays[a] and changes(a)), None) or max(
+            (a for a in arms if plays[a] and changes(a)),
+            key=lambda a: mean[a] + scale * math.sqrt(2 * math.log(turn) / plays[a]))
         tie, choice = arm
         there = list(config)
         for site in members[tie]:
