@@ -16,6 +16,13 @@ def rough(x):
 
 
 rough.defvjp(lambda x: (rough(x), x), lambda x, g: (g * (1 + 0 * x),))
+
+
+def printing(x):
+    jax.debug.print("{}", x)
+    return x + 1
+
+
 shared = jnp.arange(8, dtype=jnp.float32)
 FORMS = {
     "two matrices": (lambda a, b: a @ b, (f32(5, 7), f32(7, 3)), {}),
@@ -68,6 +75,7 @@ def check_form(name, function, args, kwargs):
 def check_refused():
     refused = {
         "a branch on a value": (lambda a: a if a > 0 else -a, (jnp.float32(1),), "static"),
+        "what prints while it runs": (printing, (f32(3),), "calls back into Python"),
         "a function that fails": (lambda a: a @ jnp.ones(7), (f32(3),), "makes no program"),
     }
     for name, (function, args, words) in refused.items():

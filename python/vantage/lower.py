@@ -158,5 +158,9 @@ def lower(function, args, kwargs, static_argnums=(), static_argnames=()):
         raise Refused(f"JAX makes no program of it: {str(e).splitlines()[0] if str(e) else type(e).__name__}") from e
     like = [(tuple(a.shape), str(a.dtype)) for a in jax.tree.leaves(lowered.args_info)]
     outputs = [(tuple(a.shape), str(a.dtype)) for a in jax.tree.leaves(lowered.out_info)]
-    content = hashlib.sha256(lowered.as_text().encode()).hexdigest()  # the module itself numbers things anew each time
+    text = lowered.as_text()
+    if "python_cpu_callback" in text:
+        raise Refused("it calls back into Python while it runs (jax.debug.print, jax.pure_callback, io_callback), "
+                      "which a program outside of JAX cannot do")
+    content = hashlib.sha256(text.encode()).hexdigest()  # the module itself numbers things anew each time
     return Lowered(module, content, like, outputs, layout, flat.tree, out_keys, flat.weak)
