@@ -32,21 +32,32 @@ OURS = ("guided", "random")
 MOMENTS = (1, 3, 10, 30)  # seconds, of the table by seconds
 
 
-def ours(strategy, game, set_):
-    """A game of bin/search. A kind that looks by a model of its own counts what it looks at as steps, and has no
-    curve."""
+def searched(strategy, game, set_, *bound):
+    """What bin/search says, within the bound that its option sets."""
     model = [f"--model={set_.model}"] if set_.model and strategy == "guided" else []
-    bound = "steps" if set_.space == "order" else "budget"
     with tempfile.TemporaryDirectory() as folder:
         said = subprocess.run([vantage.programs.find("search"), "-q", "--json", "--wait", f"--device={set_.device}",
-                               f"--space={set_.space}", f"--graph={game['program']}", f"--{bound}={game['budget']}",
-                               f"--seed={game['seed']}", f"--strategy={strategy}", *model, f"--out={folder}/out"],
+                               f"--space={set_.space}", f"--graph={game['program']}", f"--seed={game['seed']}",
+                               f"--strategy={strategy}", *model, f"--out={folder}/out", *bound],
                               check=True, stdout=subprocess.PIPE).stdout
-    said = json.loads(said)
-    if "search" not in said:
-        least = min(way["bytes"] for name, way in said["ways"].items() if name != "tuned")
-        gain = 1 - said["ways"]["tuned"]["bytes"] / least
-        return {"gain": gain, "tuned": gain > 0}, said["search_seconds"], []
+    return json.loads(said)
+
+
+def arranged(said):
+    """By how much the order found is below the better of the program's own."""
+    least = min(way["bytes"] for name, way in said["ways"].items() if name != "tuned")
+    return max(0.0, 1 - said["ways"]["tuned"]["bytes"] / least)
+
+
+def ours(strategy, game, set_):
+    """A game of bin/search. A kind that looks by a model of its own counts what it looks at as steps, and tells no
+    curve: with --clock it searches again for each of the seconds of the table, in the games of the largest budget."""
+    if set_.space == "order":
+        said = searched(strategy, game, set_, f"--steps={game['budget']}")
+        moments = MOMENTS if set_.clock and game["budget"] == max(map(int, set_.budgets.split(","))) else ()
+        curve = [(0, at, arranged(searched(strategy, game, set_, f"--seconds={at}"))) for at in moments]
+        return {"gain": arranged(said), "tuned": True}, said["search_seconds"], curve
+    said = searched(strategy, game, set_, f"--budget={game['budget']}")
     own, search = said["search"]["default_seconds"], said["search"]
     curve = [(p["evaluation"], p["seconds"], -p["delta"] / own) for p in search["curve"]]
     return said["verdict"], search["seconds"], curve
@@ -227,6 +238,8 @@ def main():
     options.add_argument("--model", help="the model that guides ours; default: the one that search takes")
     options.add_argument("--environments", metavar="DIR",
                          help="an environment for each peer that needs packages is made here")
+    options.add_argument("--clock", action="store_true",
+                         help="play ours again within the seconds of the table, where a search tells no curve")
     options.add_argument("--results", metavar="FILE", help="games are kept here, and go on from there")
     options.add_argument("--stop-after", type=float, metavar="SECONDS", help="begin no game after that")
     options.add_argument("--table", action="store_true", help="only print the tables of --results")

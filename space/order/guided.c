@@ -27,6 +27,7 @@
 #define STRAY_LEAST 0.1 /* ... besides */
 #define CALM 0.3	/* how hot half of the orders are drawn */
 #define PLAIN 8		/* orders drawn with the learnt weights as they are */
+#define HOPE 1e-3	/* what a way of making orders is thought to find before it is tried, in parts of the bytes */
 
 static struct policy **open_policies(struct program *p)
 {
@@ -93,32 +94,41 @@ static void draw_next(struct drawn *d, struct trial *t, uint64_t i)
 	memcpy(d->best, weight, sizeof d->best);
 }
 
-/* Is the next order to be a drawn one? If orders are few, it depends on what both ways have found. */
-static bool is_drawn(const struct trial *t, const uint64_t *tried, const uint64_t *found)
-{
-	double chance[2];
+struct way { /* of making an order */
+	uint64_t tried;
+	double found; /* by how much the best orders became better: the sum of logarithms */
+};
 
-	for (int way = 0; way < 2; way++)
-		chance[way] = (double)(found[way] + 1) / (double)(tried[way] + 2);
-	return !t->o->moves || tried[1] == 0 || rng_unit(t->rng) * (chance[0] + chance[1]) >= chance[0];
+/* What an order made in this way is expected to find. A way that found nothing is tried the less, the longer it has. */
+static double expected(const struct way *w)
+{
+	return (w->found + HOPE) / (double)(w->tried + 1);
+}
+
+/* Is the next order to be a drawn one? If orders are few, it depends on what both ways have found. */
+static bool is_drawn(const struct trial *t, const struct way *drawn, const struct way *shifted)
+{
+	double a = expected(drawn), b = expected(shifted);
+
+	return !t->o->moves || drawn->tried == 0 || rng_unit(t->rng) * (a + b) < a;
 }
 
 static void draw_orders(struct trial *t)
 {
 	struct drawn d = {.policy = open_policies(t->p), .bytes = UINT64_MAX};
 	double *shift = MEM_NEW(trial_longest(t), double);
-	uint64_t tried[2] = {0}, found[2] = {0}; /* orders by shifts; drawn ones */
+	struct way drawn = {0}, shifted = {0};
 
 	memcpy(d.best, policy_learnt, sizeof d.best);
-	while (tried[1] == 0 || more_draws(t)) {
-		uint64_t before = t->bytes;
-		bool way = is_drawn(t, tried, found);
-		if (way)
-			draw_next(&d, t, tried[1]);
+	while (drawn.tried == 0 || more_draws(t)) {
+		double before = log((double)t->bytes + 1);
+		struct way *way = is_drawn(t, &drawn, &shifted) ? &drawn : &shifted;
+		if (way == &drawn)
+			draw_next(&d, t, drawn.tried);
 		else
 			trial_shift(t, shift);
-		tried[way]++;
-		found[way] += t->bytes < before;
+		way->tried++;
+		way->found += before - log((double)t->bytes + 1);
 	}
 	mem_free(shift);
 	close_policies(d.policy, t->p);
