@@ -76,6 +76,7 @@ def check_refused():
     refused = {
         "a branch on a value": (lambda a: a if a > 0 else -a, (jnp.float32(1),), "static"),
         "what prints while it runs": (printing, (f32(3),), "calls back into Python"),
+        "a routine of LAPACK": (jnp.linalg.cholesky, (jnp.eye(3),), "LAPACK"),
         "a function that fails": (lambda a: a @ jnp.ones(7), (f32(3),), "makes no program"),
     }
     for name, (function, args, words) in refused.items():
@@ -116,6 +117,8 @@ def check_looks():
     compiled = vantage.memory(step, w, x, device="cpu")
     good = compiled.compiler_bytes and "by the compiler" in repr(compiled)
     say("pass" if good else "FAIL", "memory of a function, by the compiler", "" if good else repr(compiled))
+    seen = vantage.inspect(printing, f32(3))
+    say("pass" if seen["opcodes"]["custom-call"] == 1 else "FAIL", "inspect of what cannot be tuned", repr(seen))
     try:
         vantage.inspect(lambda a: a @ jnp.ones(7), f32(3))
         say("FAIL", "inspect of a function that fails")

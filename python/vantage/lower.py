@@ -7,6 +7,7 @@ random key is passed as the numbers that it consists of.
 import dataclasses
 import hashlib
 import numbers
+import re
 
 from .programs import Refused
 
@@ -21,6 +22,7 @@ class Lowered:
     out_tree: object
     out_keys: dict   # result number: the implementation of the random key that it is
     out_weak: tuple = ()  # numbers of the results whose type gives way to others', as that of Python's numbers does
+    foreign: str = ""     # why no program outside of JAX can do what it does, if so
 
 
 @dataclasses.dataclass
@@ -125,6 +127,18 @@ def as_results(results, known):
     return jax.tree.unflatten(known.out_tree, results)
 
 
+def foreign(text):
+    """Why a program, as StableHLO, cannot run outside of JAX: it calls what only jaxlib has. Empty: it can."""
+    called = re.search(r"custom_call @(\w*python_cpu_callback|lapack_\w+)", text)
+    if not called:
+        return ""
+    if called.group(1).startswith("lapack_"):
+        return (f"it calls {called.group(1)}: decompositions and solutions of linear systems on a CPU are routines of "
+                "LAPACK, which jaxlib brings along and a program outside of it cannot call")
+    return ("it calls back into Python while it runs (jax.debug.print, jax.pure_callback, io_callback), which a "
+            "program outside of JAX cannot do")
+
+
 def lower(function, args, kwargs, static_argnums=(), static_argnames=()):
     """The program that JAX makes of the function for these arguments."""
     import jax
@@ -159,8 +173,5 @@ def lower(function, args, kwargs, static_argnums=(), static_argnames=()):
     like = [(tuple(a.shape), str(a.dtype)) for a in jax.tree.leaves(lowered.args_info)]
     outputs = [(tuple(a.shape), str(a.dtype)) for a in jax.tree.leaves(lowered.out_info)]
     text = lowered.as_text()
-    if "python_cpu_callback" in text:
-        raise Refused("it calls back into Python while it runs (jax.debug.print, jax.pure_callback, io_callback), "
-                      "which a program outside of JAX cannot do")
     content = hashlib.sha256(text.encode()).hexdigest()  # the module itself numbers things anew each time
-    return Lowered(module, content, like, outputs, layout, flat.tree, out_keys, flat.weak)
+    return Lowered(module, content, like, outputs, layout, flat.tree, out_keys, flat.weak, foreign(text))

@@ -41,9 +41,12 @@ def collect(function, *args, seconds=None, samples=None, db=None, static_argnums
     until = ["--seconds", 60 if seconds is None and samples is None else seconds or 0, "--samples", samples or 0]
     db = pathlib.Path(db or store())
     db.parent.mkdir(parents=True, exist_ok=True)
+    lowered = lower(function, args, kwargs, static_argnums, static_argnames)
+    if lowered.foreign:
+        raise Refused(lowered.foreign)
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / f"{getattr(function, '__name__', 'function').strip('<>')}.pb"
-        path.write_bytes(lower(function, args, kwargs, static_argnums, static_argnames).module)
+        path.write_bytes(lowered.module)
         status, printed, said, _ = programs.run("collect", "--db", db, "--graph", path, *until, "--json", "--wait",
                                                 "--no-resume", *collect_options, progress=progress)
     if status or not printed.strip():

@@ -202,6 +202,8 @@ def tune(function, *args, budget=300, seconds=None, space=None, objective=None, 
               tuple([static_argnames] if isinstance(static_argnames, str) else static_argnames))
     try:
         lowered = lower(function, args, kwargs, *static)
+        if lowered.foreign:
+            raise Refused(lowered.foreign)
         how = {"space": space, "objective": objective, "extra": list(map(str, search_options))}
         folder = cache_folder() / _key(lowered, how)
         if not cache:
