@@ -4,6 +4,8 @@ the right numbers, or are refused with a sentence; one is tuned, saved and loade
 searched: what is on trial is the way in and out."""
 import os
 import pathlib
+import subprocess
+import sys
 import tempfile
 import warnings
 
@@ -90,6 +92,28 @@ def check_refused():
         say("pass" if "cannot be handed over" in str(why) else "FAIL", "refused: a small float", str(why))
 
 
+SEVERAL = """
+import jax, jax.numpy as jnp, vantage
+mesh = jax.make_mesh((2,), ("d",), axis_types=(jax.sharding.AxisType.Auto,))
+spec = jax.sharding.PartitionSpec("d")
+lying = jax.device_put(jnp.ones(4), jax.sharding.NamedSharding(mesh, spec))
+mapped = jax.shard_map(lambda a: jax.lax.psum(a, "d"), mesh=mesh, in_specs=spec, out_specs=jax.sharding.PartitionSpec())
+for function, a in ((mapped, jnp.ones(4)), (lambda a: a + 1, lying)):
+    fast = vantage.tune(function, a, progress=None)
+    print("for 2 devices" in fast.report.sentence and bool((fast(a) == function(a)).all()))
+"""
+
+
+def check_several():
+    """Functions for several devices are refused; it takes a process that has two."""
+    flags = "--xla_force_host_platform_device_count=2"
+    path = os.pathsep.join(p for p in sys.path if p)
+    done = subprocess.run([sys.executable, "-c", SEVERAL], text=True, capture_output=True,
+                          env=dict(os.environ, XLA_FLAGS=flags, JAX_PLATFORMS="cpu", PYTHONPATH=path))
+    say("pass" if done.stdout.split() == ["True", "True"] else "FAIL", "refused: several devices",
+        done.stdout + done.stderr[-300:])
+
+
 def check_other_calls():
     fast = through(lambda a, b: a * b["x"], (f32(4), {"x": f32(4)}), {})
     with warnings.catch_warnings(record=True) as heard:
@@ -155,6 +179,7 @@ for form, (function, args, kwargs) in FORMS.items():
     except Exception as e:
         say("FAIL", form, f"{type(e).__name__}: {e}")
 check_refused()
+check_several()
 check_other_calls()
 check_looks()
 with tempfile.TemporaryDirectory() as scratch:

@@ -22,7 +22,7 @@ class Lowered:
     out_tree: object
     out_keys: dict   # result number: the implementation of the random key that it is
     out_weak: tuple = ()  # numbers of the results whose type gives way to others', as that of Python's numbers does
-    foreign: str = ""     # why no program outside of JAX can do what it does, if so
+    foreign: str = ""     # why no program for one device, outside of JAX, can do what it does, if so
 
 
 @dataclasses.dataclass
@@ -128,7 +128,11 @@ def as_results(results, known):
 
 
 def foreign(text):
-    """Why a program, as StableHLO, cannot run outside of JAX: it calls what only jaxlib has. Empty: it can."""
+    """Why a program, as StableHLO, cannot run outside of JAX on one device. Empty: it can, as far as this tells."""
+    devices = re.search(r"mhlo\.num_(?:partitions|replicas) = (?!1 )(\d+)", text)
+    if devices:
+        return (f"it is written for {devices.group(1)} devices (shard_map, pmap, or arrays that lie over several), and "
+                "what is tuned here runs on one")
     called = re.search(r"custom_call @(\w*python_cpu_callback|lapack_\w+)", text)
     if not called:
         return ""
