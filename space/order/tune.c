@@ -26,6 +26,8 @@
 
 #define ROUND_LEAST 500	  /* quick moves between two settlings, at least ... */
 #define ROUND_MOST 4000	  /* ... and at most, because the clock is read only then */
+#define ROUNDS 16	  /* if orders are counted, they are settled so many times, ... */
+#define ROUND_FEWEST 4	  /* ... and not before there are so many */
 #define EXACT_ROUND 32	  /* exact moves between two looks at the clock */
 #define FIRST 0.15	  /* the share of the time for quick moves ... */
 #define FIRST_ALONE 0.8	  /* ... if weights hardly change, or the line is large */
@@ -45,7 +47,7 @@ struct tuner {
 	const struct tune_options *o;
 	struct tune_result *out;
 	struct rng *rng;
-	double share_done, share; /* of all the time: the share used before, and this computation's in this pass */
+	double share_done, share; /* of all the time: the share used up to here, and this computation's in this pass */
 	double began, seconds;	  /* when this computation began, and its time */
 	uint64_t moves;		  /* its moves; 0: it ends by the clock */
 	double first;		  /* the share of its time for quick moves */
@@ -133,16 +135,25 @@ static void go_back(struct tuner *t, uint32_t comp)
 	keep_weights(t, program_line(t->p, comp));
 }
 
+/* How many quick moves, or orders with many of them, come before the next settling. */
+static uint32_t round_of(const struct tuner *t, const struct anneal *k)
+{
+	uint32_t n = k->course->line->n, round = n < ROUND_LEAST ? ROUND_LEAST : n > ROUND_MOST ? ROUND_MOST : n;
+	uint64_t left = t->moves - k->orders, quick = (uint64_t)(t->first * (double)t->moves) / ROUNDS;
+
+	if (!t->moves)
+		return round;
+	round = quick < ROUND_FEWEST ? ROUND_FEWEST : quick < round ? (uint32_t)quick : round;
+	return left < round ? (uint32_t)left : round;
+}
+
 /* Makes many quick moves, and settles. */
 static void quick_round(struct tuner *t, uint32_t comp, struct anneal *k, double warm)
 {
 	const struct course *c = k->course;
-	uint32_t n = c->line->n, round = n < ROUND_LEAST ? ROUND_LEAST : n > ROUND_MOST ? ROUND_MOST : n;
 
-	if (t->moves && t->moves - k->orders < round)
-		round = (uint32_t)(t->moves - k->orders);
-	anneal_moves(k, round, warm);
-	memcpy(t->p->order[comp], c->order, n * sizeof *c->order);
+	anneal_moves(k, round_of(t, k), warm);
+	memcpy(t->p->order[comp], c->order, c->line->n * sizeof *c->order);
 	consider(t, comp, program_settle(t->p));
 }
 
@@ -218,8 +229,10 @@ static void exact_round(struct tuner *t, uint32_t comp, struct anneal *k, double
 	double now = judge(t, k->course);
 
 	anneal_aim(k);
-	for (int i = 0; i < EXACT_ROUND && k->apart && k->orders < t->moves; i++)
+	for (int i = 0; i < EXACT_ROUND && k->apart && k->orders + 1 < t->moves; i++)
 		exact_order(t, comp, k, warm, &now);
+	if (k->apart && k->orders + 1 == t->moves)
+		anneal_fresh(k); /* one order is left, which is not enough */
 	for (int i = 0; i < EXACT_ROUND && !k->apart; i++) {
 		uint32_t first, size = next_move(k, warm, &first);
 		if (!size)
@@ -282,8 +295,8 @@ static void tune_line(struct tuner *t, uint32_t comp)
 		else
 			quick_round(t, comp, &k, warmth(t, share));
 		if (t->o->progress)
-			t->o->progress(t->o->with, t->o->began + (1 - t->o->began) * (t->share_done + t->share * share),
-				t->best_bytes);
+			t->o->progress(t->o->with,
+				t->o->began + (1 - t->o->began) * (t->share_done - t->share * (1 - share)), t->best_bytes);
 	}
 	go_back(t, comp);
 	t->out->moves += k.orders;
@@ -304,6 +317,7 @@ static void pass(struct tuner *t, double share)
 {
 	struct program *p = t->p;
 	double steps = 0;
+	uint64_t due; /* orders that are looked at by then */
 
 	program_settle(p);
 	for (uint32_t c = 0; c < p->graph->n_comps; c++)
@@ -313,9 +327,11 @@ static void pass(struct tuner *t, double share)
 			continue;
 		t->share = share * p->values.line[c].n / steps;
 		t->seconds = t->o->seconds * t->share;
-		t->moves = t->o->moves ? (uint64_t)((double)t->o->moves * t->share) + 1 : 0;
-		tune_line(t, c);
 		t->share_done += t->share;
+		due = (uint64_t)((double)t->o->moves * t->share_done + 0.5);
+		t->moves = due > t->out->moves ? due - t->out->moves : 0;
+		if (t->moves || !t->o->moves)
+			tune_line(t, c);
 	}
 }
 
