@@ -295,8 +295,8 @@ static void tune_line(struct tuner *t, uint32_t comp)
 		else
 			quick_round(t, comp, &k, warmth(t, share));
 		if (t->o->progress)
-			t->o->progress(t->o->with,
-				t->o->began + (1 - t->o->began) * (t->share_done - t->share * (1 - share)), t->best_bytes);
+			t->o->progress(t->o->with, t->o->began + (1 - t->o->began) *
+				(t->share_done - t->share * (1 - share)), t->best_bytes);
 	}
 	go_back(t, comp);
 	t->out->moves += k.orders;
