@@ -9,6 +9,9 @@
  * tried at all; some moves are tried however bad they seem. If no values are in the memory of results, quick moves are
  * exact already, and they get most of the time.
  *
+ * If orders are counted instead of seconds, there are few of them, and thinking costs nothing: moves that lie apart are
+ * made in one order (anneal.h), quick ones as many as find room, exact ones from one to some.
+ *
  * Live bytes and bytes of the heap differ by gaps (heap.h). The heap counts in the end. So late in the search, if the
  * gaps are large enough, moves are judged by the heap, too. If tens of thousands of values are alive together, laying
  * out the heap takes seconds; for such a program live bytes stand for it, and a caller who wants the heap asks for it

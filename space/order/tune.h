@@ -14,7 +14,7 @@
 
 struct tune_options { /* give seconds or moves; all else may be zero */
 	double seconds;
-	uint64_t moves; /* if given instead of seconds, the answer is always the same */
+	uint64_t moves; /* orders to look at; if given instead of seconds, the answer is always the same */
 	double hot, cold; /* temperatures; 0: those of anneal.h */
 	double began; /* the share of a longer search that was over before, for `progress` */
 	/* more orders to start from, one per computation; NULL: start only from those that the program has */
