@@ -53,6 +53,18 @@ done
 [ "$(sed "s/, .seconds.*//" peers.1)" = "$(sed "s/, .seconds.*//" peers.2)" ] || fail "one seed, two answers"
 done_ peers
 
+# Peers play for orders, too. With few of them our own search is ahead, and looks at no more than it may.
+python3 "$peers/play.py" --device none --space order --budgets 60 --seeds 1 --peers guided,random,anneal \
+	"$graphs/train/vae.pb.zst" >games 2>talk || fail "$(tail -3 talk)"
+python3 -c 'import json
+gain = {row["by"]: row["gain"] for row in map(json.loads, open("games"))}
+assert gain["guided"] > max(gain["random"], gain["anneal"]) >= 0, gain' 2>talk || fail "$(tail -1 talk)"
+moves=$("$bin/search" -q --json --device none --space order -g "$graphs/train/vae.pb.zst" --steps 60 --out arranged 2>talk |
+	python3 -c 'import json, sys; print(json.load(sys.stdin)["moves"])')
+[ "${moves:-0}" -le 60 ] && [ "${moves:-0}" -gt 50 ] || fail "looked at ${moves:-none} orders of 60: $(tail -1 talk)"
+rm -f games
+done_ peers_for_orders
+
 # Each peer from a package plays, or is left out with a sentence. A table that was interrupted goes on.
 packaged=$(cd "$peers" && grep -l '^needs: ' *.py | sed 's/\.py$//' | paste -sd,)
 games="--device none --space toy --budgets 20 --peers $packaged,anneal --results games toy:9:3:5"
