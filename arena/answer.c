@@ -162,7 +162,7 @@ static int ask(struct reply *a)
 {
 	struct contest *c = a->c;
 	const struct request *r = a->r;
-	const struct space *s = c->lab.space;
+	struct space *s = c->lab.space;
 	const struct space_start *start = space_start_find(s, r->how);
 	uint8_t *config = mem_alloc(s->n_sites + 1);
 	struct rng own, *rng = &c->rng;

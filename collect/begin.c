@@ -88,7 +88,7 @@ static int probe_noise(const struct plan *p, const struct chain *c, double *nois
 /* Draws a random start that runs, and finds what it costs; `a` is the measurement. */
 static int draw_start(const struct plan *p, struct chain *c, struct anchor *a, struct err *err)
 {
-	const struct space *s = c->lab->space;
+	struct space *s = c->lab->space;
 	double density;
 	bool cut; /* nothing is here: the plan has not begun */
 	struct rng r;

@@ -18,8 +18,7 @@
  *
  * XLA would compile some kernels that it never makes itself, and for which its price means nothing: two reductions
  * that feed one another, a reduction whose result is broadcast again, more operands than a launch can pass. A program
- * with such a kernel is refused. XLA's own programs have none, except in tiles. XLA does broadcast the result of a
- * short reduction if another reduction then folds it again, because the kernel stays a reduction: that is allowed.
+ * with such a kernel is refused. XLA's own programs have none, except in tiles.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,11 +26,9 @@
 #include "base/scan.h"
 #include "device/estimate.h"
 #include "device/target.h"
-#include "graph/reduction.h"
+#include "graph/unmade.h"
 
-#define LAUNCH 1e-6	   /* seconds */
-#define MOST_OPERANDS 96   /* the most operands and results of a kernel */
-#define LARGE_REDUCTION 16 /* elements folded into one; fewer are folded by the thread that needs the result */
+#define LAUNCH 1e-6 /* seconds */
 
 enum { MODEL_TILES, MODEL_PLAIN, MODEL_SCHEDULER, N_MODELS };
 static const char *const models[N_MODELS] = {"indexing-cost-model", "", "sol"};
@@ -99,45 +96,16 @@ static struct roofline roofline_of(const char *target)
 		.far_rate = bytes, .memory_rate = bytes};
 }
 
-/* Do threads share the work of this reduction, which may fold several arrays together? */
-static bool is_hero(const struct graph *g, uint32_t v)
-{
-	return reduction_is_shared(g, v) || (g->node[v].opcode == OP_REDUCE && g->node[v].n_operands > 2);
-}
-
-/*
- * Does a large reduction of the fusion feed another, or is a result of the fusion one that repeats a reduction for each
- * element although threads could share it?
- */
+/* The same of the nodes of a fusion (graph/unmade.h). */
 static const char *refused_reduction(const struct graph *g, const struct comp *c)
 {
-	/* Per node: the number of results of the largest such reduction at or before it, not repeated yet; 0: none. */
-	uint64_t *large = mem_zalloc(3 * (size_t)c->n_nodes + 1, sizeof *large), *shared = large + c->n_nodes;
-	uint64_t *again = shared + c->n_nodes; /* per node: is one repeated at or before it, and not folded since? */
-	const char *why = NULL;
+	uint32_t *nodes = MEM_NEW(c->n_nodes, uint32_t), at;
+	const char *why;
 
-	for (uint32_t i = 0; i < c->n_nodes && !why; i++) {
-		uint32_t v = c->first + i;
-		const struct node *n = &g->node[v];
-		for (uint32_t k = 0; k < n->n_operands; k++) {
-			uint32_t p = node_operands(g, v)[k] - c->first;
-			large[i] = large[p] > large[i] ? large[p] : large[i];
-			shared[i] = shared[p] > shared[i] ? shared[p] : shared[i];
-			again[i] |= again[p];
-		}
-		if (reduction_folds(g, v) >= LARGE_REDUCTION) {
-			why = large[i] ? "a reduction of what another one gives" : NULL;
-			large[i] = n->elements;
-		}
-		again[i] |= shared[i] && n->opcode != OP_TUPLE && n->elements > shared[i];
-		if (is_hero(g, v)) {
-			shared[i] = n->elements;
-			again[i] = 0;
-		}
-	}
-	if (!why && again[c->root - c->first])
-		why = "a reduction that is done again for each element";
-	mem_free(large);
+	for (uint32_t i = 0; i < c->n_nodes; i++)
+		nodes[i] = c->first + i;
+	why = unmade_reduction(g, nodes, c->root + 1 - c->first, &at);
+	mem_free(nodes);
 	return why;
 }
 
@@ -148,7 +116,7 @@ static const char *refused(const struct graph *g, uint32_t v)
 
 	if (n->opcode != OP_FUSION || (n->proto->fusion_kind && strcmp(n->proto->fusion_kind, "kCustom") == 0))
 		return NULL;
-	if (n->n_operands + 1 > MOST_OPERANDS)
+	if (n->n_operands + 1 > UNMADE_OPERANDS)
 		return "more operands than it passes to one";
 	return refused_reduction(g, &g->comp[node_calls(g, v)[0]]);
 }

@@ -77,12 +77,14 @@ void space_default(const struct space *s, uint8_t *config)
 		config[i] = s->site[i].dflt;
 }
 
-void space_random(const struct space *s, double density, struct rng *r, uint8_t *config)
+void space_random(struct space *s, double density, struct rng *r, uint8_t *config)
 {
 	for (uint32_t i = 0; i < s->n_sites; i++) {
 		bool plain = rng_unit(r) >= density;
 		config[i] = plain ? 0 : (uint8_t)(1 + rng_below(r, s->site[i].choices - 1u));
 	}
+	if (s->ops->allow)
+		s->ops->allow(s, config);
 }
 
 int config_valid(const struct space *s, const uint8_t *config, size_t n, struct err *err)

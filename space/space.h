@@ -280,6 +280,11 @@ struct space_ops {
 	/* The same of a move of any number of sites; of one flip they are equal. NULL: only flips can be told. */
 	void (*effect_of)(struct space *s, const uint8_t *from, const uint8_t *to, float *out);
 	/*
+	 * Takes choices back that together ask for what the compiler never does, although each may be made alone.
+	 * Returns how many. NULL: all configurations are allowed.
+	 */
+	uint32_t (*allow)(struct space *s, uint8_t *config);
+	/*
 	 * What a typical cost of this program is, in the base unit of `q`, for kinds whose features are relative to it
 	 * because each problem counts in a unit of its own. NULL: all programs count alike, as in seconds.
 	 */
@@ -420,7 +425,8 @@ void space_tie(struct space *s, const uint64_t *hash);
 
 /* Configurations: n_sites bytes owned by the caller. */
 void space_default(const struct space *s, uint8_t *config);
-void space_random(const struct space *s, double density, struct rng *r, uint8_t *config);
+/* Draws a configuration that is allowed; before that, a site is not the plain one with probability `density`. */
+void space_random(struct space *s, double density, struct rng *r, uint8_t *config);
 static inline uint64_t config_hash(const struct space *s, const uint8_t *config)
 {
 	return hash_choices(config, s->n_sites);

@@ -43,6 +43,7 @@ static const struct space_ops fusion_ops = {
 	.context = fusion_context,
 	.touched = fusion_touched,
 	.effect = fusion_effect,
+	.allow = fusion_allow,
 	.decode = decode,
 	.restate = fusion_restate,
 	.adopt = fusion_take_tiles,

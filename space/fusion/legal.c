@@ -2,8 +2,8 @@
  * legal.c - says whether a consumer may absorb an operand.
  *
  * Legality is a property of an edge, never of a configuration. Whatever subset of legal edges is chosen,
- * the backend must be able to compute the groups. The table schemas/fusible.def says which operations take
- * part; this file holds what a table cannot say.
+ * the backend must be able to compute the groups; allow.c says which of them it never makes by itself. The
+ * table schemas/fusible.def says which operations take part; this file holds what a table cannot say.
  *
  * These are never absorbed: a result that is not one array of whole bytes; a constant (apply copies scalar ones
  * into each group, the others stay in memory); an instruction with side effects or control dependencies; anything
@@ -25,7 +25,7 @@
 #define TILE 16 /* the fewest rows and columns of a tile */
 #define MANY 16 /* elements that a reduction folds into one; fewer are cheap to fold again */
 
-enum { DOTS = 1, LIGHT = 2, ONCE = 4, KEEPS = 8, COPIES = 16, OUTSIDE = 32 };
+enum { DOTS = 1, LIGHT = 2, ONCE = 4, KEEPS = 8, COPIES = 16, OUTSIDE = 32, JOINS = 64 };
 
 struct fusible {
 	uint8_t cpu, cuda, tpu; /* the columns of the table */
@@ -38,7 +38,8 @@ static const struct fusible fusible[OP_COUNT + 1] = {
 static const struct fusion_rules rules[] = {
 #define FUSION_RULES(backend, column, traits) \
 	{backend, offsetof(struct fusible, column), ((traits) & DOTS) != 0, ((traits) & LIGHT) != 0, \
-		((traits) & ONCE) != 0, ((traits) & KEEPS) != 0, ((traits) & COPIES) != 0, ((traits) & OUTSIDE) != 0},
+		((traits) & ONCE) != 0, ((traits) & KEEPS) != 0, ((traits) & COPIES) != 0, ((traits) & OUTSIDE) != 0, \
+		((traits) & JOINS) != 0},
 #include "schemas/fusible.def"
 };
 

@@ -102,7 +102,7 @@ bool group_is_kernel(const struct graph *g, const struct nodes *members);
 struct fusion_rules {
 	const char *backend;
 	size_t column;	  /* its column in legal.c's table */
-	bool dots, light, once, keeps, copies, outside; /* see schemas/fusible.def */
+	bool dots, light, once, keeps, copies, outside, joins; /* see schemas/fusible.def */
 };
 const struct fusion_rules *fusion_rules_of(const char *backend);
 
@@ -128,6 +128,8 @@ void fusion_context(struct space *s, const uint8_t *config, const uint32_t *node
 void fusion_touched(struct space *s, const uint8_t *a, const uint8_t *b, const uint32_t *changed,
 	uint32_t n_changed, uint32_t **nodes, size_t *n, size_t *cap);
 void fusion_effect(struct space *s, uint8_t *config, uint32_t site, uint8_t choice, float *out);
+/* allow.c: keeps sites until no group is one of which the compiler never makes a kernel; returns how many. */
+uint32_t fusion_allow(struct space *s, uint8_t *config);
 /* As fusion_affected for a single flip. The site is flipped in `config` and set back, so no copy is needed. */
 void fusion_flipped(struct space *s, uint8_t *config, uint32_t site, uint8_t choice, struct nodes *before,
 	struct nodes *after);

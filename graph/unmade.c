@@ -1,0 +1,86 @@
+/*
+ * unmade.c - see unmade.h.
+ *
+ * Two large reductions may not feed one another: the second would wait for all threads of the first. Nor may the result
+ * of a reduction that threads share be repeated for each element, because then each thread would fold everything alone.
+ * XLA does repeat the result of a short reduction if another reduction folds it again, because the kernel stays a
+ * reduction: that is allowed.
+ */
+#include "graph/unmade.h"
+
+#include "base/mem.h"
+#include "graph/reduction.h"
+
+#define LARGE 16 /* elements folded into one; fewer are folded by the thread that needs the result */
+
+/* What is at or before a node: 1 + a reduction, or 0. */
+struct before {
+	uint32_t large;	 /* one of many elements, not repeated yet */
+	uint32_t shared; /* the one with most results that threads share */
+	uint32_t again;	 /* one that is repeated, and was not folded since */
+};
+
+/* Do threads share the work of this reduction, which may fold several arrays together? */
+static bool is_hero(const struct graph *g, uint32_t v)
+{
+	return reduction_is_shared(g, v) || (g->node[v].opcode == OP_REDUCE && g->node[v].n_operands > 2);
+}
+
+static void collect(const struct graph *g, const struct before *p, struct before *b)
+{
+	if (p->large)
+		b->large = p->large;
+	if (p->shared && (!b->shared || g->node[p->shared - 1].elements > g->node[b->shared - 1].elements))
+		b->shared = p->shared;
+	if (p->again)
+		b->again = p->again;
+}
+
+/* Returns where v is among the nodes, or n. */
+static size_t place_of(const uint32_t *nodes, size_t n, uint32_t v)
+{
+	size_t low = 0, high = n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (nodes[mid] < v)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < n && nodes[low] == v ? low : n;
+}
+
+const char *unmade_reduction(const struct graph *g, const uint32_t *nodes, size_t n, uint32_t *at)
+{
+	struct before *all = MEM_NEW(n + 1, struct before);
+	const char *why = NULL;
+
+	for (size_t i = 0; i < n && !why; i++) {
+		uint32_t v = nodes[i];
+		const struct node *node = &g->node[v];
+		struct before *b = &all[i];
+		for (uint32_t k = 0; k < node->n_operands; k++) {
+			size_t p = place_of(nodes, i, node_operands(g, v)[k]);
+			if (p < i)
+				collect(g, &all[p], b);
+		}
+		if (reduction_folds(g, v) >= LARGE) {
+			why = b->large ? "a reduction of what another one gives" : NULL;
+			*at = b->large ? b->large - 1 : NONE;
+			b->large = v + 1;
+		}
+		if (b->shared && node->opcode != OP_TUPLE && node->elements > g->node[b->shared - 1].elements)
+			b->again = b->shared;
+		if (is_hero(g, v)) {
+			b->shared = v + 1;
+			b->again = 0;
+		}
+	}
+	if (!why && n && all[n - 1].again) {
+		*at = all[n - 1].again - 1;
+		why = "a reduction that is done again for each element";
+	}
+	mem_free(all);
+	return why;
+}

@@ -1,0 +1,17 @@
+/*
+ * unmade.h - kernels that XLA:GPU would compile, but never makes itself, so that its prices of them mean nothing.
+ */
+#ifndef GRAPH_UNMADE_H
+#define GRAPH_UNMADE_H
+
+#include "graph/graph.h"
+
+#define UNMADE_OPERANDS 96 /* the most values that a kernel reads and gives */
+
+/*
+ * Why is no kernel made of these nodes of one computation (ascending; the last one is the result)? NULL: one may be.
+ * *at: the reduction that had better be kept in memory; it is never the result.
+ */
+const char *unmade_reduction(const struct graph *g, const uint32_t *nodes, size_t n, uint32_t *at);
+
+#endif
