@@ -10,6 +10,11 @@ struct cluster { /* all zero is empty */
 
 /* Writes the region of a cluster. Adds groups to the cluster that make what the other side only computes by the way. */
 void cluster_region(struct space *s, const uint8_t *const config[2], struct cluster *p, struct region *out);
+/*
+ * joined.c: adds to both sides the groups that the move leaves alone and the compiler may join with those that it
+ * changes. Nothing, if the backend joins none.
+ */
+void cluster_add_joined(struct space *s, const uint8_t *const config[2], struct cluster *p);
 /* The smaller key of a region: the same whichever side is called a. */
 uint64_t cluster_key(const struct region *r);
 

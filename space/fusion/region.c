@@ -33,8 +33,23 @@ struct inputs {
 	size_t cap_own;
 };
 
+/*
+ * Is it worth an extra kernel that the group can overwrite what it reads? Not where kernels are joined, which that one
+ * would be, too; there it is only for results that are made in place, because they would be copied first.
+ */
+static bool may_overwrite(const struct space *s, const struct nodes *members)
+{
+	bool in_place = !fusion_of(s)->rules->joins;
+
+	for (size_t i = 0; i < members->n && !in_place; i++) {
+		uint16_t opcode = s->graph->node[members->v[i]].opcode;
+		in_place = opcode == OP_DYNAMIC_UPDATE_SLICE || opcode == OP_SCATTER;
+	}
+	return in_place;
+}
+
 /* Adds v, which the group of `root` reads. The group may overwrite it if its result is as large. */
-static void add_input(struct space *s, struct inputs *in, uint32_t v, uint32_t root)
+static void add_input(struct space *s, struct inputs *in, uint32_t v, uint32_t root, bool overwrites)
 {
 	const struct node *n = &s->graph->node[v];
 	struct node_map *number = &fusion_of(s)->value;
@@ -45,7 +60,7 @@ static void add_input(struct space *s, struct inputs *in, uint32_t v, uint32_t r
 		MEM_GROW(&in->own, &in->cap_own, in->v.n);
 		in->own[in->v.n - 1] = false;
 	}
-	in->own[number->to[v]] |= n->bytes == s->graph->node[root].bytes && n->dtype != DT_TUPLE;
+	in->own[number->to[v]] |= overwrites && n->bytes == s->graph->node[root].bytes && n->dtype != DT_TUPLE;
 }
 
 /* Adds the values that the groups of one side read and do not make, in order of first use. */
@@ -58,13 +73,14 @@ static void collect_inputs(struct space *s, const uint8_t *config, const struct 
 	for (size_t i = 0; i < roots->n; i++) {
 		members.n = 0;
 		group_walk(s, config, roots->v[i], &members);
+		bool overwrites = may_overwrite(s, &members);
 		for (size_t k = 0; k < members.n; k++) {
 			const struct node *n = &g->node[members.v[k]];
 			for (uint32_t e = n->operand; e < n->operand + n->n_operands; e++) {
 				uint32_t p = g->edges[e];
 				if (!fusion_absorbed(s, config, e) && !nodes_has(roots, p) &&
 					!(g->node[p].flags & NODE_SCALAR_CONST))
-					add_input(s, in, p, roots->v[i]);
+					add_input(s, in, p, roots->v[i], overwrites);
 			}
 		}
 	}
@@ -312,6 +328,7 @@ void cluster_region(struct space *s, const uint8_t *const config[2], struct clus
 	struct region other;
 
 	add_makers(s, config, p);
+	cluster_add_joined(s, config, p);
 	find_results(s, config, p, &results);
 	emit_region(s, config, p, p->roots[1].n > p->roots[0].n, &results, out);
 	if (p->roots[0].n == p->roots[1].n) {
