@@ -97,7 +97,43 @@ static void regions_hold_what_may_be_joined(void)
 		"  n = f32[] negate(x)\n  ROOT r = (f32[], f32[]) tuple(y, n)\n}\n", "cuda"), 0);
 }
 
-/* A reduction of what another one gives, and one whose result is repeated; no edge shows it, as something is between. */
+/* The first result of the region of the flip of tanh, where the root names exp and a negation in this order. */
+static uint16_t first_result(const char *order, const char *backend)
+{
+	struct graph g = {0}, h = {0};
+	struct space *s;
+	struct regions rg = {0};
+	struct err err = {{0}};
+	uint8_t a[16] = {0}, b[16] = {0};
+	uint16_t opcode = 0;
+	char text[800];
+
+	snprintf(text, sizeof text, HEAD "  x = f32[8,8]{1,0} parameter(0)\n  t = f32[8,8]{1,0} tanh(x)\n"
+		"  y = f32[8,8]{1,0} exponential(t)\n  n = f32[8,8]{1,0} negate(y)\n"
+		"  ROOT r = (f32[8,8]{1,0}, f32[8,8]{1,0}) tuple(%s)\n}\n", order);
+	if (open_text(text, backend, &g, &s)) {
+		for (uint32_t i = 0; i < s->n_sites; i++)
+			b[i] = g.node[s->site[i].node].opcode == OP_TANH;
+		CHECK(s->ops->region(s, b, a, &rg, &err) == 0);
+		if (CHECK_INT(rg.n, 1) && CHECK(graph_parse(&h, rg.v[0].b.data, rg.v[0].b.len, "region", &err) == 0))
+			opcode = h.node[node_operands(&h, h.comp[h.entry].root)[0]].opcode;
+	}
+	regions_release(&rg);
+	space_free(s);
+	graph_release(&g);
+	graph_release(&h);
+	return opcode;
+}
+
+/* The walk from the root decides what is joined with what, so the region's goes the same way. */
+static void results_come_as_the_program_s_walk_enters_them(void)
+{
+	CHECK_INT(first_result("y, n", "cuda"), OP_EXPONENTIAL);
+	CHECK_INT(first_result("n, y", "cuda"), OP_NEGATE);
+	CHECK_INT(first_result("n, y", "cpu"), OP_EXPONENTIAL);
+}
+
+/* A reduction of what another one gives, and one whose result is repeated. No edge shows it; something is between. */
 static const char norms[] = HEAD
 	"  x = f32[64,64,64]{2,1,0} parameter(0)\n  z = f32[] constant(0)\n"
 	"  r = f32[64,64]{1,0} reduce(x, z), dimensions={2}, to_apply=add\n"
@@ -184,6 +220,7 @@ static void large_groups_are_parted(void)
 int main(void)
 {
 	RUN(regions_hold_what_may_be_joined);
+	RUN(results_come_as_the_program_s_walk_enters_them);
 	RUN(what_is_drawn_is_allowed);
 	RUN(large_groups_are_parted);
 	return test_done();

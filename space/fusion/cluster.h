@@ -15,6 +15,8 @@ void cluster_region(struct space *s, const uint8_t *const config[2], struct clus
  * changes. Nothing, if the backend joins none.
  */
 void cluster_add_joined(struct space *s, const uint8_t *const config[2], struct cluster *p);
+/* joined.c: puts the results of a region into the order in which the compiler joins them in the program. */
+void cluster_order_results(const struct space *s, struct nodes *results);
 /* The smaller key of a region: the same whichever side is called a. */
 uint64_t cluster_key(const struct region *r);
 

@@ -143,6 +143,8 @@ static int fusion_open(struct space *s, const char *backend, struct err *err)
 	f->rules = rules;
 	f->by_input = rules->once;
 	fusion_find_lasting(s);
+	if (rules->joins)
+		fusion_find_entered(s);
 	find_sites(s, binary, rules);
 	fusion_ties(s, TIE_HOPS);
 	fusion_greedy(s, config = mem_alloc(s->n_sites + 1));

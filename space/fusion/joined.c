@@ -16,6 +16,11 @@
  *
  * Values of one element and constants are no reason to join. With whom those that are added would be joined otherwise
  * is not asked: one step is taken, and at most MOST groups are added.
+ *
+ * Which kernels are joined depends on the order in which the compiler comes to them: it walks from the root, through
+ * first operands first. The root of a region names its results in the order in which the program's own walk enters
+ * them, so that the walk through the region takes the same way. (In ascending order, a kernel that only a joined one
+ * reads was left alone, because the two that it reads were joined too late.)
  */
 #include "graph/reduction.h"
 #include "space/fusion/cluster.h"
@@ -179,4 +184,42 @@ void cluster_add_joined(struct space *s, const uint8_t *const config[2], struct 
 	nodes_release(&w.read);
 	mem_free(w.rounds);
 	mem_free(w.before);
+}
+
+/* A walk from the root of a computation, through first operands first. */
+static void walk_from(const struct graph *g, uint32_t root, uint32_t *entered, uint32_t *now, struct nodes *stack)
+{
+	nodes_add(stack, root);
+	while (stack->n) {
+		uint32_t v = stack->v[--stack->n];
+		if (entered[v])
+			continue;
+		entered[v] = ++*now;
+		for (uint32_t k = g->node[v].n_operands; k-- > 0;)
+			nodes_add(stack, node_operands(g, v)[k]);
+	}
+}
+
+void fusion_find_entered(struct space *s)
+{
+	const struct graph *g = s->graph;
+	struct nodes stack = {0};
+	uint32_t now = 0;
+
+	fusion_of(s)->entered = ARENA_NEW(&s->mem, g->n_nodes, uint32_t);
+	for (uint32_t c = 0; c < g->n_comps; c++)
+		walk_from(g, g->comp[c].root, fusion_of(s)->entered, &now, &stack);
+	nodes_release(&stack);
+}
+
+void cluster_order_results(const struct space *s, struct nodes *results)
+{
+	const uint32_t *entered = fusion_of(s)->entered;
+
+	for (size_t i = 1; entered && i < results->n; i++)
+		for (size_t k = i; k > 0 && entered[results->v[k]] < entered[results->v[k - 1]]; k--) {
+			uint32_t v = results->v[k];
+			results->v[k] = results->v[k - 1];
+			results->v[k - 1] = v;
+		}
 }

@@ -38,6 +38,7 @@ struct fusion {
 	uint8_t *must_keep; /* per node: is it kept whatever the choice? */
 	uint8_t *lasting;   /* per node: is it in memory that nothing may overwrite? */
 	const struct fusion_rules *rules; /* of the backend */
+	uint32_t *entered;  /* per node: when a walk from the root comes to it (joined.c); NULL: nothing is joined */
 	bool by_input;	    /* do kernels that reduce have a kind of their own (group_kind)? */
 	bool binary;	    /* does every site have only the choices none and all? */
 	bool lightened;	    /* do regions get what makes them run on the caller's thread (nothing.c)? */
@@ -115,6 +116,8 @@ bool fusion_legal(const struct graph *g, const struct fusion_rules *r, uint32_t 
 bool fusion_is_decided(const struct graph *g, uint32_t v, uint32_t k);
 /* lives.c: fills `lasting`, once. */
 void fusion_find_lasting(struct space *s);
+/* joined.c: fills `entered`, once. */
+void fusion_find_entered(struct space *s);
 /* One of the groups with these roots (ascending) makes v: does any other group read it? */
 bool fusion_read_outside(struct space *s, const uint8_t *config, const struct nodes *roots, uint32_t v);
 /* These groups read v: may they overwrite it, because no later group reads it and it does not last? */

@@ -297,6 +297,7 @@ static void find_results(struct space *s, const uint8_t *const config[2], const 
 						  fusion_read_outside(s, config[1], &p->roots[1], v)))
 			nodes_add(results, v);
 	}
+	cluster_order_results(s, results);
 }
 
 static void emit_region(struct space *s, const uint8_t *const config[2], const struct cluster *p, int lead,
