@@ -143,6 +143,32 @@ static const char norms[] = HEAD
 	"  c = f32[64,64]{1,0} broadcast(e), dimensions={0}\n"
 	"  ROOT o = f32[64,64]{1,0} tanh(c)\n}\n";
 
+/* May an update in place absorb what it updates, and what it updates it with? */
+static void what_is_updated_in_place_is_in_memory(void)
+{
+	static const struct {
+		const char *backend;
+		bool updated;
+	} t[] = {{"cuda", false}, {"cpu", true}, {"cuda:h100", false}};
+
+	for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+		struct graph g = {0};
+		struct space *s;
+		if (open_text(HEAD "  x = f32[8]{0} parameter(0)\n  i = s32[] parameter(1)\n"
+			"  y = f32[2]{0} parameter(2)\n  e = f32[8]{0} exponential(x)\n  n = f32[2]{0} negate(y)\n"
+			"  ROOT u = f32[8]{0} dynamic-update-slice(e, n, i)\n}\n", t[i].backend, &g, &s))
+			for (uint32_t v = 0; v < g.n_nodes; v++) {
+				bool site = s->site_of[v] != NONE;
+				if (g.node[v].opcode == OP_EXPONENTIAL)
+					CHECK_INT(site, t[i].updated);
+				else if (g.node[v].opcode == OP_NEGATE)
+					CHECK_INT(site, true);
+			}
+		space_free(s);
+		graph_release(&g);
+	}
+}
+
 /* How many groups of the configuration are kernels that are never made? */
 static uint32_t unmade(struct space *s, const uint8_t *config)
 {
@@ -221,6 +247,7 @@ int main(void)
 {
 	RUN(regions_hold_what_may_be_joined);
 	RUN(results_come_as_the_program_s_walk_enters_them);
+	RUN(what_is_updated_in_place_is_in_memory);
 	RUN(what_is_drawn_is_allowed);
 	RUN(large_groups_are_parted);
 	return test_done();

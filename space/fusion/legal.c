@@ -25,7 +25,7 @@
 #define TILE 16 /* the fewest rows and columns of a tile */
 #define MANY 16 /* elements that a reduction folds into one; fewer are cheap to fold again */
 
-enum { DOTS = 1, LIGHT = 2, ONCE = 4, KEEPS = 8, COPIES = 16, OUTSIDE = 32, JOINS = 64 };
+enum { DOTS = 1, LIGHT = 2, ONCE = 4, KEEPS = 8, COPIES = 16, OUTSIDE = 32, JOINS = 64, UPDATES = 128 };
 
 struct fusible {
 	uint8_t cpu, cuda, tpu; /* the columns of the table */
@@ -39,7 +39,7 @@ static const struct fusion_rules rules[] = {
 #define FUSION_RULES(backend, column, traits) \
 	{backend, offsetof(struct fusible, column), ((traits) & DOTS) != 0, ((traits) & LIGHT) != 0, \
 		((traits) & ONCE) != 0, ((traits) & KEEPS) != 0, ((traits) & COPIES) != 0, ((traits) & OUTSIDE) != 0, \
-		((traits) & JOINS) != 0},
+		((traits) & JOINS) != 0, ((traits) & UPDATES) != 0},
 #include "schemas/fusible.def"
 };
 
@@ -144,6 +144,15 @@ bool fusion_is_decided(const struct graph *g, uint32_t v, uint32_t k)
 	return !(g->node[op[k]].flags & NODE_SCALAR_CONST);
 }
 
+/* Does v write over a part of what this operand edge reads, and hand on the rest? */
+static bool is_updated(const struct graph *g, uint32_t v, uint32_t e)
+{
+	const struct node *n = &g->node[v];
+	uint32_t updated = n->opcode == OP_DYNAMIC_UPDATE_SLICE ? 1 : n->opcode == OP_SCATTER ? n->n_operands / 2 : 0;
+
+	return e - n->operand < updated;
+}
+
 /* Does it put something between elements, and not only around them? */
 static bool pads_inside(const struct graph *g, uint32_t v)
 {
@@ -166,7 +175,8 @@ bool fusion_legal(const struct graph *g, const struct fusion_rules *r, uint32_t 
 		return producer == dot && r->dots;
 	if (!(role_of(r, g->node[producer].opcode) & FUSE_PRODUCER) || output_fused_dot(g, producer) != NONE)
 		return false;
-	if ((r->once && folds_again(g, producer, consumer)) || (r->outside && pads_inside(g, producer)))
+	if ((r->once && folds_again(g, producer, consumer)) || (r->outside && pads_inside(g, producer)) ||
+		(r->updates && is_updated(g, consumer, e)))
 		return false;
 	if (g->node[consumer].opcode == OP_DOT)
 		return is_dot_root(g, consumer) && r->dots;

@@ -103,7 +103,7 @@ bool group_is_kernel(const struct graph *g, const struct nodes *members);
 struct fusion_rules {
 	const char *backend;
 	size_t column;	  /* its column in legal.c's table */
-	bool dots, light, once, keeps, copies, outside, joins; /* see schemas/fusible.def */
+	bool dots, light, once, keeps, copies, outside, joins, updates; /* see schemas/fusible.def */
 };
 const struct fusion_rules *fusion_rules_of(const char *backend);
 
