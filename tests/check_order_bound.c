@@ -87,7 +87,7 @@ static void no_program_is_below_its_bound(void)
 			if (program_line(&p, c)->n)
 				shuffle_order(program_line(&p, c), &r, p.order[c]);
 		CHECK(program_settle(&p) + p.tables >= b.bytes);
-		CHECK(values_rounded(program_bytes(&p)) >= b.bytes);
+		CHECK(values_rounded(&p.values, program_bytes(&p)) >= b.bytes);
 	}
 	bound_release(&b);
 	program_release(&p);

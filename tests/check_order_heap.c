@@ -85,11 +85,13 @@ static uint32_t blocks_of(const struct program *p, struct slow *s)
 	return n;
 }
 
+static struct values heap_like; /* the alignment of its buffers */
+
 /* Does nothing lie there that lives at some of the same time? If something does, `next` is where it ends. */
 static bool is_free(const struct slow *s, uint32_t n, uint64_t at, const struct slow *x, uint64_t *next)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		uint64_t end = values_rounded(s[i].offset + s[i].size);
+		uint64_t end = values_rounded(&heap_like, s[i].offset + s[i].size);
 		if (s[i].begin <= x->end && x->begin <= s[i].end && s[i].offset < at + x->size && at < end) {
 			*next = end;
 			return false;
@@ -164,7 +166,8 @@ static void the_heap_is_that_of_all_pairs(void)
 			buf_release(&text);
 			continue;
 		}
-		program_open(&p, &g);
+		program_open_for(&p, &g, i % 2 ? "cuda:h100" : "cpu");
+		heap_like.align = p.values.align;
 		for (int k = 0; k < 2; k++) { /* and after it was laid out differently */
 			uint64_t fast, slow;
 			if (k)
@@ -182,8 +185,34 @@ static void the_heap_is_that_of_all_pairs(void)
 	}
 }
 
+/* Two buffers of 4 bytes that live together need the first one's whole place, and 4 bytes. */
+static void buffers_begin_where_the_backend_puts_them(void)
+{
+	static const struct {
+		const char *backend;
+		uint64_t bytes;
+	} t[] = {{"cpu", 68}, {"cuda", 260}, {"cuda:h100", 260}, {"tpu", 68}, {NULL, 68}};
+	static const char text[] = "HloModule m\nENTRY e {\n  x = f32[1]{0} parameter(0)\n"
+		"  a = f32[1]{0} exponential(x)\n  b = f32[1]{0} tanh(x)\n"
+		"  ROOT r = f32[2]{0} concatenate(a, b), dimensions={0}\n}\n";
+
+	for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+		struct graph g;
+		struct program p;
+		struct err err = {0};
+		if (!CHECK(graph_parse(&g, text, strlen(text), "text", &err) == 0))
+			return;
+		program_open_for(&p, &g, t[i].backend);
+		program_settle(&p);
+		CHECK_INT(heap_bytes(&p), t[i].bytes);
+		program_release(&p);
+		graph_release(&g);
+	}
+}
+
 int main(void)
 {
+	RUN(buffers_begin_where_the_backend_puts_them);
 	RUN(the_heap_is_that_of_all_pairs);
 	return test_done();
 }

@@ -28,7 +28,7 @@ static void what_is_written_reads_back(void)
 		CHECK(graph_parse(&back, module.data, module.len, "written", &err) == 0);
 		/* Each waits for the one before, so that there is one legal order, and it is that one. */
 		struct values v;
-		values_find(&v, &back);
+		values_find(&v, &back, values_alignment(NULL));
 		struct program *p = order_program(s);
 		uint32_t *order = MEM_NEW(v.line[back.entry].n, uint32_t);
 		as_listed(&v.line[back.entry], order);

@@ -178,7 +178,7 @@ static uint64_t relieved(const struct program *p, const struct walk *w, struct r
 	for (uint32_t i = 0; i < p->n_values; i++)
 		if (p->value[i].result && !made_before(p, w, &p->value[i], step)) {
 			r->room[n_rooms++] = p->value[i].size;
-			all += values_rounded(p->value[i].size);
+			all += values_rounded(&p->values, p->value[i].size);
 		}
 	if (w->l->inside[step])
 		return all;
@@ -196,7 +196,7 @@ static uint64_t relieved(const struct program *p, const struct walk *w, struct r
 			fit++;
 		if (taken < fit) {
 			taken++;
-			bytes += values_rounded(r->size[i]);
+			bytes += values_rounded(&p->values, r->size[i]);
 		}
 	}
 	return bytes;
@@ -273,7 +273,7 @@ static uint64_t in_results(const struct program *p, struct relief *r)
 			else
 				high = middle;
 		}
-		bytes += p->value[i].result && low < n ? values_rounded(r->size[low]) : 0;
+		bytes += p->value[i].result && low < n ? values_rounded(&p->values, r->size[low]) : 0;
 	}
 	return bytes;
 }
@@ -306,7 +306,7 @@ static void weigh_all(struct program *p)
 	for (uint32_t i = 0; i < p->n_values; i++)
 		for (uint32_t k = p->value[i].first; k < p->value[i].first + p->value[i].n; k++)
 			program_line(p, p->life[k].comp)->value[p->life[k].number].bytes =
-				p->value[i].result ? 0 : values_rounded(p->value[i].size);
+				p->value[i].result ? 0 : values_rounded(&p->values, p->value[i].size);
 }
 
 void bound_find(struct bound *b, struct program *p)
@@ -315,8 +315,8 @@ void bound_find(struct bound *b, struct program *p)
 	struct relief r = {.of = values_of_entry(p)};
 	uint64_t walked = 0;
 
-	*b = (struct bound){.n = p->graph->n_comps, .comp = MEM_NEW(p->graph->n_comps, uint64_t),
-		.order = MEM_NEW(p->graph->n_comps, uint32_t *)};
+	*b = (struct bound){.n = p->graph->n_comps, .align = p->values.align,
+		.comp = MEM_NEW(p->graph->n_comps, uint64_t), .order = MEM_NEW(p->graph->n_comps, uint32_t *)};
 	r.room = MEM_NEW(p->n_values, uint64_t);
 	r.size = MEM_NEW(p->n_values, uint64_t);
 	program_settle(p);
@@ -337,7 +337,7 @@ void bound_find(struct bound *b, struct program *p)
 
 bool bound_reached(const struct bound *b, uint64_t bytes)
 {
-	return values_rounded(bytes) <= b->bytes;
+	return (bytes + b->align - 1) / b->align * b->align <= b->bytes;
 }
 
 void bound_release(struct bound *b)

@@ -22,7 +22,7 @@ struct bound { /* all zero is empty */
 	/* per computation: the bound of its line, for all but the entry as if none of its values is with a result */
 	uint64_t *comp;
 	uint32_t **order; /* per computation: an order that needs just these bytes; NULL unless exact.h found one */
-	uint32_t n;	  /* the number of computations */
+	uint32_t n, align; /* the number of computations; of the heap's buffers (values.h) */
 };
 
 /* Finds the bound. The program keeps its orders, and is settled afterwards (program.h). */

@@ -77,6 +77,7 @@ struct heap {
 	struct slot slot[SLOTS + 2]; /* the last but one is the list of long blocks, the last is a list of all */
 	uint64_t clock;	     /* the number of ticks */
 	uint32_t n;	     /* the number of blocks */
+	uint64_t align;	     /* of each buffer */
 };
 
 static int by_time(const void *a, const void *b)
@@ -356,8 +357,9 @@ static void add_to_slot(struct slot *s, const struct inmate *x)
 static void enter(struct heap *h, uint32_t block)
 {
 	const struct block *x = &h->sorted[block];
-	const struct inmate in = {x->offset, values_rounded(x->offset + x->size), (uint32_t)x->begin,
-		(uint32_t)(x->begin + x->length), block, x->n > 1};
+	uint64_t end = (x->offset + x->size + h->align - 1) / h->align * h->align;
+	const struct inmate in = {x->offset, end, (uint32_t)x->begin, (uint32_t)(x->begin + x->length), block,
+		x->n > 1};
 
 	add_to_slot(&h->slot[SLOTS + 1], &in);
 	if (is_long(h, x)) {
@@ -411,6 +413,7 @@ static struct heap *make(const struct program *p)
 {
 	struct heap *h = MEM_NEW(1, struct heap);
 
+	h->align = p->values.align;
 	h->span = MEM_NEW(p->n_lives, struct span);
 	h->next = MEM_NEW(p->n_values, uint32_t);
 	h->joined = MEM_NEW(p->n_values, bool);

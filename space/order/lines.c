@@ -34,7 +34,7 @@ static void add_values(struct values *v, uint32_t comp)
 			uint32_t x = values_life(v, k), b = values_of(v, k);
 			if (v->home[x] == comp && v->number[x] == NONE && !v->table[k])
 				v->number[x] = line_value(l, i - c->first, v->outside[b] ? 0
-					: values_rounded(v->bytes[b]));
+					: values_rounded(v, v->bytes[b]));
 		}
 		for (uint32_t o = 0; o < g->node[i].n_operands; o++) {
 			uint32_t from = node_operands(g, i)[o];
@@ -133,9 +133,9 @@ static void add_shares(struct values *v, uint32_t comp)
 		}
 }
 
-void values_find(struct values *v, const struct graph *g)
+void values_find(struct values *v, const struct graph *g, uint32_t align)
 {
-	values_name(v, g);
+	values_name(v, g, align);
 	v->line = MEM_NEW(g->n_comps, struct line);
 	for (uint32_t c = 0; c < g->n_comps; c++) {
 		line_init(&v->line[c], order_compiled(g, c) ? g->comp[c].n_nodes : 0);

@@ -249,13 +249,12 @@ static int order_open(struct space *s, const char *backend, struct err *err)
 	struct order *o = ARENA_NEW(&s->mem, 1, struct order);
 	uint32_t most = 0;
 
-	(void)backend;
 	if (strcmp(s->kind, order_kind.name) != 0)
 		return err_set(err, "there is no decision space called %.60s: \"%s\" takes nothing behind its name",
 			s->kind, order_kind.name);
 	s->ops = &order_ops;
 	s->own = o;
-	program_open(&o->p, s->graph);
+	program_open_for(&o->p, s->graph, backend);
 	for (uint32_t c = 0; c < s->graph->n_comps; c++)
 		most = program_line(&o->p, c)->n > most ? program_line(&o->p, c)->n : most;
 	o->shift = ARENA_NEW(&s->mem, most, double);

@@ -24,7 +24,7 @@ bool order_may_share(const struct graph *g, uint32_t node, uint32_t operand);
 /* share.c: the computation's parameter with that number, or NONE. */
 uint32_t order_parameter(const struct graph *g, uint32_t comp, int64_t number);
 /* values.c: names the values of a program; values_find then makes lines of them. */
-void values_name(struct values *v, const struct graph *g);
+void values_name(struct values *v, const struct graph *g, uint32_t align);
 /* Is the computation compiled as such? Then it has a line. */
 static inline bool order_compiled(const struct graph *g, uint32_t comp)
 {

@@ -146,10 +146,10 @@ static void list_values(struct program *p)
 	mem_free(listed);
 }
 
-void program_open(struct program *p, const struct graph *g)
+void program_open_for(struct program *p, const struct graph *g, const char *backend)
 {
 	*p = (struct program){.graph = g};
-	values_find(&p->values, g);
+	values_find(&p->values, g, values_alignment(backend));
 	p->order = MEM_NEW(g->n_comps, uint32_t *);
 	p->peak = MEM_NEW(g->n_comps, uint64_t);
 	p->time = MEM_NEW(g->n_nodes, uint64_t);
@@ -161,6 +161,11 @@ void program_open(struct program *p, const struct graph *g)
 	for (uint32_t c = 0; c < g->n_comps; c++)
 		if (program_line(p, c)->n)
 			course_init(&p->course[c], program_line(p, c), p->order[c]);
+}
+
+void program_open(struct program *p, const struct graph *g)
+{
+	program_open_for(p, g, NULL);
 }
 
 #define DEEPEST 256 /* the most calls within calls that are followed */
@@ -260,7 +265,7 @@ static void set_weights(struct program *p)
 {
 	for (uint32_t i = 0; i < p->n_values; i++) {
 		const struct program_value *x = &p->value[i];
-		uint64_t bytes = x->result || x->room != NONE ? 0 : values_rounded(x->size);
+		uint64_t bytes = x->result || x->room != NONE ? 0 : values_rounded(&p->values, x->size);
 		for (uint32_t k = x->first; k < x->first + x->n; k++)
 			program_line(p, p->life[k].comp)->value[p->life[k].number].bytes = bytes;
 	}

@@ -52,6 +52,8 @@ struct program {
 };
 
 void program_open(struct program *p, const struct graph *g);
+/* The same, as this backend's compiler gives memory; NULL: as the first one of schemas/heap.def. */
+void program_open_for(struct program *p, const struct graph *g, const char *backend);
 /*
  * Of buffers of the same size, the compiler gives memory first to the one that the program lists first. A program that
  * order_write wrote is listed in the order in which it runs, and that is what we assume. After this call we assume

@@ -77,7 +77,7 @@ static bool at_end(const struct tuner *t, uint32_t comp)
 	if (bound_reached(&t->bound, t->best_bytes))
 		return true;
 	return !t->rooms && t->best_peak <= t->bound.comp[comp] &&
-		values_rounded(t->best_bytes) <= p->peak[p->graph->entry] + p->tables;
+		values_rounded(&p->values, t->best_bytes) <= p->peak[p->graph->entry] + p->tables;
 }
 
 static double done(const struct tuner *t, uint32_t comp, const struct anneal *k)
@@ -105,7 +105,7 @@ static void consider(struct tuner *t, uint32_t comp, uint64_t bytes)
 {
 	struct program *p = t->p;
 
-	if (bytes + p->tables >= values_rounded(t->best_bytes + 1))
+	if (bytes + p->tables >= values_rounded(&p->values, t->best_bytes + 1))
 		return;
 	bytes = heap_of(t, bytes);
 	if (bytes > t->best_bytes || (bytes == t->best_bytes && p->peak[comp] >= t->best_peak))

@@ -7,12 +7,29 @@
 #include "hlo/shape.h"
 #include "space/order/own.h"
 
-#define ALIGN 64  /* every buffer in XLA's heap begins at a multiple of this */
 #define POINTER 8 /* bytes that a table needs for each element */
 
-uint64_t values_rounded(uint64_t bytes)
+static const struct {
+	const char *backend;
+	uint32_t align;
+} heaps[] = {
+#define HEAP(backend, align) {backend, align},
+#include "schemas/heap.def"
+};
+
+uint32_t values_alignment(const char *backend)
 {
-	return (bytes + ALIGN - 1) / ALIGN * ALIGN;
+	size_t n = backend ? strcspn(backend, ":") : 0; /* a target may be named behind it */
+
+	for (size_t i = 0; i < sizeof heaps / sizeof *heaps; i++)
+		if (strlen(heaps[i].backend) == n && memcmp(heaps[i].backend, backend, n) == 0)
+			return heaps[i].align;
+	return heaps[0].align;
+}
+
+uint64_t values_rounded(const struct values *v, uint64_t bytes)
+{
+	return (bytes + v->align - 1) / v->align * v->align;
 }
 
 static uint32_t find(uint32_t *parent, uint32_t name)
@@ -304,13 +321,13 @@ uint64_t values_tables(const struct values *v)
 
 	for (uint32_t k = 0; k < v->n; k++)
 		if (v->table[k] && values_of(v, k) == k && !v->outside[k])
-			bytes += values_rounded(v->bytes[k]);
+			bytes += values_rounded(v, v->bytes[k]);
 	return bytes;
 }
 
-void values_name(struct values *v, const struct graph *g)
+void values_name(struct values *v, const struct graph *g, uint32_t align)
 {
-	*v = (struct values){.graph = g};
+	*v = (struct values){.graph = g, .align = align};
 	find_names(v);
 	join_donated(v);
 	place_values(v);

@@ -29,6 +29,7 @@
 
 struct values {
 	const struct graph *graph;
+	uint32_t align;		/* every buffer begins at a multiple of so many bytes (schemas/heap.def) */
 	uint32_t n;		/* the number of names */
 	uint32_t *leaf;		/* per node: its first name; the names of node v end at leaf[v + 1] */
 	uint32_t *parent;	/* per name: one step towards the name that stands for its buffer (union and find) */
@@ -42,8 +43,10 @@ struct values {
 	struct line *line;	/* per computation; n is 0 for those that are not compiled as such */
 };
 
+/* The alignment of buffers by a backend's compiler; the first row's if the name is NULL or has no row. */
+uint32_t values_alignment(const char *backend);
 /* Finds all values, and makes the lines. Step i of a computation's line is node comp.first + i. */
-void values_find(struct values *v, const struct graph *g);
+void values_find(struct values *v, const struct graph *g, uint32_t align);
 void values_release(struct values *v);
 /* Return the name that stands for the buffer of a name, and the one that stands for its life. */
 uint32_t values_of(const struct values *v, uint32_t name);
@@ -53,7 +56,7 @@ bool values_array(const struct values *v, uint32_t node);
 /* Returns the bytes of all tables together. */
 uint64_t values_tables(const struct values *v);
 /* Returns what so many bytes take in a heap. */
-uint64_t values_rounded(uint64_t bytes);
+uint64_t values_rounded(const struct values *v, uint64_t bytes);
 /* Sets `inside` of a computation's line, from the peak of each computation. */
 void values_inside(struct values *v, const uint64_t *peak, uint32_t comp);
 
