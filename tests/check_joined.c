@@ -97,6 +97,47 @@ static void regions_hold_what_may_be_joined(void)
 		"  n = f32[] negate(x)\n  ROOT r = (f32[], f32[]) tuple(y, n)\n}\n", "cuda"), 0);
 }
 
+/* How many regions has a move of two flips, of tanh and of cosine? */
+static uint32_t regions_of_two(const char *second, const char *backend)
+{
+	struct graph g = {0};
+	struct space *s;
+	struct regions rg = {0};
+	struct err err = {{0}};
+	uint8_t a[16] = {0}, b[16] = {0};
+	uint32_t n = 99;
+	char text[800];
+
+	snprintf(text, sizeof text, HEAD "  x = f32[8,8]{1,0} parameter(0)\n  w = f32[8,8]{1,0} parameter(1)\n"
+		"  v = f32[4,8]{1,0} slice(x), slice={[0:4], [0:8]}\n  t = f32[8,8]{1,0} tanh(x)\n"
+		"  y = f32[8,8]{1,0} exponential(t)\n  c = %s\n  d = f32[] constant(0)\n"
+		"  m = f32[] reduce(n, d), dimensions={0,1}, to_apply=add\n"
+		"  ROOT r = (f32[8,8]{1,0}, f32[]) tuple(y, m)\n}\n", second);
+	if (open_text(text, backend, &g, &s)) {
+		for (uint32_t i = 0; i < s->n_sites; i++)
+			b[i] = g.node[s->site[i].node].opcode == OP_TANH || g.node[s->site[i].node].opcode == OP_COSINE;
+		CHECK(s->ops->region(s, a, b, &rg, &err) == 0);
+		n = (uint32_t)rg.n;
+	}
+	regions_release(&rg);
+	space_free(s);
+	graph_release(&g);
+	return n;
+}
+
+/* Two changes of groups that may be joined with one another are priced together. */
+static void changes_that_may_be_joined_are_one_region(void)
+{
+	static const char same[] = "f32[8,8]{1,0} cosine(x)\n  n = f32[8,8]{1,0} negate(c)",
+		other[] = "f32[8,8]{1,0} cosine(w)\n  n = f32[8,8]{1,0} negate(c)",
+		smaller[] = "f32[4,8]{1,0} cosine(v)\n  n = f32[4,8]{1,0} negate(c)";
+
+	CHECK_INT(regions_of_two(same, "cuda"), 1);
+	CHECK_INT(regions_of_two(other, "cuda"), 2);
+	CHECK_INT(regions_of_two(smaller, "cuda"), 2);
+	CHECK_INT(regions_of_two(same, "cpu"), 2);
+}
+
 /* The first result of the region of the flip of tanh, where the root names exp and a negation in this order. */
 static uint16_t first_result(const char *order, const char *backend)
 {
@@ -246,6 +287,7 @@ static void large_groups_are_parted(void)
 int main(void)
 {
 	RUN(regions_hold_what_may_be_joined);
+	RUN(changes_that_may_be_joined_are_one_region);
 	RUN(results_come_as_the_program_s_walk_enters_them);
 	RUN(what_is_updated_in_place_is_in_memory);
 	RUN(what_is_drawn_is_allowed);

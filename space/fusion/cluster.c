@@ -63,6 +63,8 @@ static void find_clusters(struct space *s, const uint8_t *a, const uint8_t *b, c
 		join(s, all, i, &p->roots[0]);
 		join(s, all, i, &p->roots[1]);
 	}
+	if (fusion_of(s)->rules->joins)
+		cluster_find_together(s, (const uint8_t *[]){a, b}, all->v, (uint32_t)changed->n, all->parent);
 	for (uint32_t i = 0; i < changed->n; i++) {
 		struct cluster *p = &all->v[find(all->parent, i)];
 		for (int side = 0; side < 2 && p != &all->v[i]; side++) {

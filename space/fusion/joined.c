@@ -36,8 +36,7 @@ struct ways {
 	size_t n_rounds, cap_rounds;
 };
 
-/* Over how many elements a group runs: those of its result, or those that threads fold together. */
-static uint64_t rounds_of(const struct graph *g, const struct nodes *members)
+uint64_t cluster_rounds(const struct graph *g, const struct nodes *members)
 {
 	uint64_t rounds = g->node[members->v[members->n - 1]].elements;
 
@@ -47,8 +46,7 @@ static uint64_t rounds_of(const struct graph *g, const struct nodes *members)
 	return rounds;
 }
 
-/* Adds the values that a group reads from memory and that are no constants. */
-static void add_reads(const struct space *s, const uint8_t *config, const struct nodes *members, struct nodes *out)
+void cluster_add_reads(const struct space *s, const uint8_t *config, const struct nodes *members, struct nodes *out)
 {
 	const struct graph *g = s->graph;
 
@@ -69,9 +67,9 @@ static void look_at_changed(struct space *s, const uint8_t *const config[2], con
 			members.n = 0;
 			group_walk(s, config[side], p->roots[side].v[i], &members);
 			nodes_add(&w->changed, p->roots[side].v[i]);
-			add_reads(s, config[side], &members, &w->read);
+			cluster_add_reads(s, config[side], &members, &w->read);
 			MEM_GROW(&w->rounds, &w->cap_rounds, w->n_rounds + 1);
-			w->rounds[w->n_rounds++] = rounds_of(s->graph, &members);
+			w->rounds[w->n_rounds++] = cluster_rounds(s->graph, &members);
 		}
 	nodes_sort(&w->changed);
 	nodes_sort(&w->read);
@@ -123,11 +121,11 @@ static bool may_join(struct space *s, const uint8_t *const config[2], const stru
 
 	may = may && same_members(s, config, root, &members) && group_is_kernel(s->graph, &members);
 	if (may) {
-		uint64_t rounds = rounds_of(s->graph, &members);
+		uint64_t rounds = cluster_rounds(s->graph, &members);
 		may = false;
 		for (size_t i = 0; i < w->n_rounds && !may; i++)
 			may = w->rounds[i] == rounds;
-		add_reads(s, config[0], &members, &reads);
+		cluster_add_reads(s, config[0], &members, &reads);
 	}
 	for (size_t i = 0; i < reads.n && may; i++)
 		may = nodes_has(&w->changed, reads.v[i]) || !w->after[reads.v[i]];
