@@ -175,6 +175,23 @@ static int by_falling_size(const void *a, const void *b)
 	return (x->example > y->example) - (x->example < y->example);
 }
 
+/*
+ * The median, 0 without sizes. Where costs are estimated, most flips may cost exactly nothing; then it is the median of
+ * the others. If all are 0 there is no scale at all, and any will do.
+ */
+static double scale_of(double *sizes, size_t n)
+{
+	double median = n ? stat_median(sizes, n) : 0;
+	size_t some = 0;
+
+	for (size_t i = 0; i < n && median == 0; i++)
+		if (sizes[i] > 0)
+			sizes[some++] = sizes[i];
+	if (some)
+		median = stat_median(sizes, some);
+	return n ? fmax(median, 1e-12) : 0;
+}
+
 static void finish_graph(struct data *d, uint32_t graph)
 {
 	struct data_graph *g = &d->graph[graph];
@@ -200,8 +217,7 @@ static void finish_graph(struct data *d, uint32_t graph)
 		if (is_gain(&d->example[r[i].example]))
 			g->gains[g->n_gains++] = r[i].example;
 	}
-	/* No scale at all (all advantages 0): any will do. */
-	g->sigma = flips ? fmax(stat_median(sizes, flips), 1e-12) : 0;
+	g->sigma = scale_of(sizes, flips);
 	mem_free(sizes);
 	mem_free(r);
 }

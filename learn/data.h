@@ -45,7 +45,7 @@ struct data_graph {
 	struct hood_maker maker;
 	double grain;	    /* what its costs count in (space_grain) */
 	double part_share;  /* of what is charged for a kernel (space/part.h) */
-	double sigma;	    /* seconds: median |advantage|; 0 without examples */
+	double sigma;	    /* seconds: median |advantage|, of those not 0 if it is 0; 0 without examples */
 	uint32_t n_samples, n_skipped; /* skipped: nothing to compare, or not a number */
 	/* Numbers of its examples, by falling |advantage| (of the flip with the largest). */
 	uint32_t *by_size, n_examples;

@@ -359,8 +359,29 @@ static void stopping_keeps_what_there_is(void)
 	lesson_release(&t);
 }
 
+/* Where most flips cost exactly nothing, the scale of a program is that of the others. */
+static void the_scale_is_of_what_costs_something(void)
+{
+	static const struct {
+		uint32_t every; /* one example of so many costs something; 0: none does */
+		double sigma;
+	} t[] = {{1, 2e-6}, {4, 2e-6}, {0, 1e-12}};
+
+	for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+		struct lesson l = lesson_new();
+		toy_samples(&l.d, toys_add(&l.toys, "toy:60:3:1"), "toy:60:3:1", 2, 1);
+		for (size_t k = 0; k < l.d.n_examples; k++)
+			for (uint8_t f = 0; f < l.d.example[k].n_flips; f++)
+				l.d.example[k].label[f].advantage = t[i].every && k % t[i].every == 0 ? -2e-6 : 0;
+		data_finish(&l.d);
+		CHECK_NEAR(l.d.graph[0].sigma, t[i].sigma, 1e-15);
+		lesson_release(&l);
+	}
+}
+
 int main(void)
 {
+	RUN(the_scale_is_of_what_costs_something);
 	RUN(work_is_done_once_each);
 	RUN(samples_become_examples);
 	RUN(bounds_say_only_what_they_can);
