@@ -59,8 +59,8 @@ python3 "$peers/play.py" --device none --space order --budgets 60 --seeds 1 --pe
 python3 -c 'import json
 gain = {row["by"]: row["gain"] for row in map(json.loads, open("games"))}
 assert gain["guided"] > max(gain["random"], gain["anneal"]) >= 0, gain' 2>talk || fail "$(tail -1 talk)"
-moves=$("$bin/search" -q --json --device none --space order -g "$graphs/train/vae.pb.zst" --steps 60 --out arranged 2>talk |
-	python3 -c 'import json, sys; print(json.load(sys.stdin)["moves"])')
+moves=$("$bin/search" -q --json --device none --space order -g "$graphs/train/vae.pb.zst" --steps 60 \
+	--out arranged 2>talk | python3 -c 'import json, sys; print(json.load(sys.stdin)["moves"])')
 [ "${moves:-0}" -le 60 ] && [ "${moves:-0}" -gt 50 ] || fail "looked at ${moves:-none} orders of 60: $(tail -1 talk)"
 rm -f games
 done_ peers_for_orders
