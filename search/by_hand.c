@@ -65,11 +65,30 @@ static bool is_described(const struct device *d, bool asked)
 	return asked || !estimate_screen(device_info(d)->family);
 }
 
+/* The price of a whole program: a figure, or, where programs are timed, what it takes beside the default. */
+static int price(struct lab *lab, const uint8_t *config, struct timing *t, struct err *err)
+{
+	uint8_t *dflt = mem_alloc(lab->space->n_sites + 1);
+	double seconds = 0;
+	int rc = 0;
+
+	memcpy(dflt, config, lab->space->n_sites);
+	if (!cost_whole_exact(lab->cost)) {
+		space_default(lab->space, dflt);
+		rc = cost_default_seconds(lab->cost, &seconds, NULL, err);
+	}
+	rc = rc == 0 ? cost_whole(lab->cost, dflt, config, NULL, t, err) : rc;
+	if (!cost_whole_exact(lab->cost))
+		t->seconds_b = t->identical ? seconds : seconds * exp(t->ratio);
+	mem_free(dflt);
+	return rc;
+}
+
 int by_hand_row_price(struct by_hand_row *r, struct lab *lab, struct device *d, const uint8_t *config, struct err *err)
 {
 	uint64_t asked = cost_totals(lab->cost)->asked;
 	struct timing t = {0};
-	int rc = cost_whole(lab->cost, config, config, NULL, &t, err);
+	int rc = price(lab, config, &t, err);
 
 	r->outcome = t.outcome;
 	r->cost = t.seconds_b;
@@ -88,10 +107,12 @@ bool by_hand_is_better(const struct by_hand_row *a, const struct by_hand_row *b)
 	return a->excess != b->excess ? a->excess < b->excess : a->cost < b->cost;
 }
 
-static void make_default(struct space *s, const uint8_t *config)
+/* Makes it the default, whose time is then to be measured anew. */
+static void make_default(struct lab *lab, const uint8_t *config)
 {
-	for (uint32_t i = 0; i < s->n_sites; i++)
-		s->site[i].dflt = config[i];
+	for (uint32_t i = 0; i < lab->space->n_sites; i++)
+		lab->space->site[i].dflt = config[i];
+	cost_set_default(lab->cost, 0, 0);
 }
 
 /* Nothing that people do by hand fits: the first scheme that does takes its place. */
@@ -194,7 +215,7 @@ int by_hand_price(struct by_hand *l, struct lab *lab, struct device *d, struct e
 	if (rc == 0 && l->n && l->row[l->best].bytes <= 0)
 		rc = read_compiled(&l->row[l->best], lab, d, config, err);
 	if (rc == 0 && l->n) {
-		make_default(s, config);
+		make_default(lab, config);
 		lab->reference = l->row[l->best].name;
 	}
 	mem_free(config);

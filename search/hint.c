@@ -43,7 +43,7 @@ void hint_other(const struct lab *lab, double default_seconds, struct buf *out)
 	struct err ignored;
 	uint32_t n;
 
-	if (!other || here == other || here->make || lab->quantity != QUANTITY_SECONDS ||
+	if (!other || here == other || here != space_kind_find(NULL, NULL) || lab->quantity != QUANTITY_SECONDS ||
 		graph_parse(&g, original->data, original->len, lab->subject.name, &ignored) < 0)
 		return;
 	s = space_open(other->name, backend_first(), &g, NULL, 0, &ignored);
