@@ -3,8 +3,8 @@
  *
  * People name no kind of decision, and the default one may have nothing to give where another has a lot: a training
  * step of an image network was 0.2% slower at best after all that fusion tried, and took 42% less time with its
- * convolutions written in another way. Places are counted, and their promises added up in a fraction of a second. The
- * promises are rules of thumb, often several times too small or too large, so they decide nothing but this sentence.
+ * convolutions written in another way. To count the places and to add up their promises takes a fraction of a second.
+ * Promises are rules of thumb, often several times too small or too large, so they decide nothing but this sentence.
  */
 #include "search/hint.h"
 
@@ -14,7 +14,7 @@
 
 #define WORTH_A_WORD 0.01 /* of the program's time */
 
-/* The sum of what the places promise that are not promising only together; their number goes to `n`. */
+/* Sets each place to what promises most by itself, and adds the promises up; `n` is how many promise anything. */
 static double promised(struct space *s, uint32_t *n)
 {
 	const struct space_start *start = space_start_find(s, s->ops->kind->leads);

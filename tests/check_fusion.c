@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include "base/io.h"
 #include "space/fusion/own.h"
+#include "tests/opcodes.h"
 #include "tests/test.h"
 
 static const char *const programs[] = {"examples/graphs/tiny/chain.pb.zst", "examples/graphs/tiny/reduction.pb.zst",
@@ -226,20 +227,6 @@ static void regions_are_pairs_of_programs(void)
 		}
 		close_subject(&t);
 	}
-}
-
-static size_t opcodes_in(const struct buf *b, enum opcode opcode)
-{
-	struct graph g;
-	struct err err = {0};
-	size_t n = 0;
-
-	if (!CHECK(graph_parse(&g, b->data, b->len, "region", &err) == 0))
-		printf("%s\n", err.text);
-	for (uint32_t v = 0; v < g.n_nodes; v++)
-		n += g.node[v].opcode == opcode;
-	graph_release(&g);
-	return n;
 }
 
 /* Returns the number of results of a region, without the one that every region has (nothing.c). */

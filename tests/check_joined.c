@@ -5,6 +5,7 @@
 #include <string.h>
 #include "graph/unmade.h"
 #include "space/fusion/own.h"
+#include "tests/opcodes.h"
 #include "tests/test.h"
 
 #define HEAD "HloModule m\n" \
@@ -23,20 +24,6 @@ static bool open_text(const char *text, const char *backend, struct graph *g, st
 	return *s != NULL;
 }
 
-static uint32_t count(const struct buf *b, uint16_t opcode)
-{
-	struct graph g = {0};
-	struct err err = {{0}};
-	uint32_t n = 0;
-
-	if (!CHECK(graph_parse(&g, b->data, b->len, "region", &err) == 0))
-		printf("%s\n", err.text);
-	for (uint32_t v = 0; v < g.n_nodes; v++)
-		n += g.node[v].opcode == opcode;
-	graph_release(&g);
-	return n;
-}
-
 /* Returns how many negations are on each side of the region of the flip of tanh, or 99 if they are not as many. */
 static uint32_t negations(const char *text, const char *backend)
 {
@@ -51,8 +38,8 @@ static uint32_t negations(const char *text, const char *backend)
 		for (uint32_t i = 0; i < s->n_sites; i++)
 			b[i] = g.node[s->site[i].node].opcode == OP_TANH;
 		CHECK(s->ops->region(s, a, b, &rg, &err) == 0);
-		if (CHECK_INT(rg.n, 1) && count(&rg.v[0].a, OP_NEGATE) == count(&rg.v[0].b, OP_NEGATE))
-			n = count(&rg.v[0].a, OP_NEGATE);
+		if (CHECK_INT(rg.n, 1) && opcodes_in(&rg.v[0].a, OP_NEGATE) == opcodes_in(&rg.v[0].b, OP_NEGATE))
+			n = opcodes_in(&rg.v[0].a, OP_NEGATE);
 	}
 	regions_release(&rg);
 	space_free(s);
