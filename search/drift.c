@@ -196,17 +196,28 @@ double hunt_last_check(const struct hunt *h)
 	return none ? 0 : fmin(expected(h), LAST_SHARE * h->o.seconds);
 }
 
+/*
+ * Has the search come so far since the last check that the next one is due? Checks are spread over the budget, and over
+ * the seconds where these end a search first: people who give it seconds leave the budget as large as it is.
+ */
+static bool far_enough(const struct hunt *h)
+{
+	uint32_t spans = h->o.drift_checks + 1;
+	uint64_t every = h->o.budget / spans;
+	double last = h->n_check ? h->check[h->n_check - 1].seconds : 0;
+
+	return (every && h->evaluations >= h->checked + every) ||
+	       (hunt_is_timed(h) && hunt_seconds(h) >= last + h->o.seconds / spans);
+}
+
 /* Is a check due? Only if something was kept since the last; after enough evaluations and time, or at the end. */
 static bool check_due(const struct hunt *h, bool last)
 {
-	uint64_t every = h->o.drift_checks ? h->o.budget / (h->o.drift_checks + 1) : 0;
-
 	if (h->lab->parts_only || !h->o.drift_checks || h->kept == h->checked_kept || (cost_whole_exact(h->lab->cost) &&
 		!hunt_inexact_limits(h)))
 		return false;
-	return last || (every && h->evaluations >= h->checked + every &&
-		(h->lab->kind == COST_MODELLED || h->checking + expected(h) <= CHECK_FREE + CHECK_SHARE *
-		hunt_seconds(h)));
+	return last || (far_enough(h) && (h->lab->kind == COST_MODELLED ||
+		h->checking + expected(h) <= CHECK_FREE + CHECK_SHARE * hunt_seconds(h)));
 }
 
 /* Measures the objective on the whole program, and follows the result. */

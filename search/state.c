@@ -165,6 +165,18 @@ int hunt_store(const struct hunt *h, const struct trial *t, struct err *err)
 	return rc;
 }
 
+/* Tells the kind what was taken, as if it had been one move. */
+static void retake(struct hunt *h)
+{
+	uint8_t *dflt = h->s->ops->taken ? mem_alloc(h->s->n_sites) : NULL;
+
+	if (!dflt)
+		return;
+	space_default(h->s, dflt);
+	h->s->ops->taken(h->s, dflt, h->config);
+	mem_free(dflt);
+}
+
 int hunt_load(struct hunt *h, const void *p, size_t n, struct err *err)
 {
 	struct cursor in = cursor_of(p, n);
@@ -187,6 +199,7 @@ int hunt_load(struct hunt *h, const void *p, size_t n, struct err *err)
 	memcpy(h->config, config, size);
 	memcpy(h->candidate, config, size);
 	memcpy(h->sure, sure, size);
+	retake(h);
 	cost_set_part(h->lab->cost, h->part.value);
 	if (h->guide) {
 		guide_move(h->guide, h->config);

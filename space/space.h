@@ -304,6 +304,11 @@ struct space_ops {
 	 */
 	bool (*scheme)(struct space *s, const uint8_t *config, uint32_t k, uint8_t *out);
 	/*
+	 * A search took the move from a to b, at the price of its regions. A kind that has two ways to price moves uses
+	 * this to stay with one, since what one way gives and the other takes back would never end. NULL: there is one.
+	 */
+	void (*taken)(struct space *s, const uint8_t *a, const uint8_t *b);
+	/*
 	 * Would choice 0 at the site say less, and be as good wherever it costs no more? A search then takes back what
 	 * changes nothing. NULL: nothing is taken back.
 	 */

@@ -172,11 +172,36 @@ static void going_back_does_not_flatter(void)
 	outliers = loudness = 1;
 }
 
+/* A search that its seconds end, long before its budget, is checked on the way, not only in the end. */
+static void checks_are_spread_over_seconds(void)
+{
+	struct device_ops ops;
+	struct err err = {0};
+	struct device *d = open_noisy(&ops, &err);
+	struct cost_options co = {.seed = 1};
+	struct hunt_options o = {.strategy = STRATEGY_RANDOM, .budget = 1000000, .seconds = 150e3, .seed = 1, .alpha = 10,
+		.hops = 1, .tied = true, .drift_checks = 4, .part_known = true};
+	struct lab lab = {0};
+	struct hunt h;
+
+	noisy = true;
+	CHECK(d && lab_open(&lab, PROGRAM, "fusion", d, &co, NULL, &err) == 0);
+	CHECK(hunt_begin(&h, &o, &lab, NULL, &err) == 0);
+	while (hunt_next(&h, &err) == 1)
+		h.before += 1e3; /* every evaluation takes so long */
+	printf("%llu evaluations, %zu checks\n", (unsigned long long)h.evaluations, h.n_check);
+	CHECK(h.evaluations < 200 && h.n_check >= 3);
+	hunt_release(&h);
+	lab_release(&lab);
+	device_close(d);
+}
+
 int main(void)
 {
 	RUN(steps_are_not_flattered);
 	RUN(whole_programs_do_not_flatter);
 	RUN(regions_that_overstate_are_no_surprise);
 	RUN(going_back_does_not_flatter);
+	RUN(checks_are_spread_over_seconds);
 	return test_done();
 }

@@ -128,6 +128,32 @@ static void blocks_are_priced_by_whole_programs(void)
 	close_space(s);
 }
 
+/*
+ * Once a block was taken, all moves of its variant are priced by whole programs: else what these gave and regions took
+ * back would go round and round.
+ */
+static void what_was_taken_as_a_block_stays_with_whole_programs(void)
+{
+	struct space *s = open_space(PRODUCTS);
+	uint8_t none[PRODUCTS] = {0}, half[PRODUCTS], block[PRODUCTS];
+	struct regions r = {0};
+
+	CHECK(s->ops->scheme(s, none, 0, block));
+	CHECK(s->ops->scheme(s, block, 1, half));
+	s->ops->taken(s, none, half);
+	CHECK(s->ops->region(s, block, half, &r, NULL) == 0);
+	CHECK(r.n == 3 && !r.v[0].whole); /* three places are no block */
+	regions_release(&r);
+	s->ops->taken(s, none, block);
+	CHECK(s->ops->region(s, block, half, &r, NULL) == 0);
+	CHECK(r.n == 1 && r.v[0].whole);
+	regions_release(&r);
+	CHECK(s->ops->region(s, half, block, &r, NULL) == 0);
+	CHECK(r.n == 4 && r.v[0].screen && r.v[3].whole); /* forth, places are asked before */
+	regions_release(&r);
+	close_space(s);
+}
+
 static void few_classes_make_no_block(void)
 {
 	struct space *s = open_space(3);
@@ -242,6 +268,7 @@ int main(void)
 	RUN(blocks_are_all_then_halves_then_quarters);
 	RUN(blocks_that_stand_are_taken_back);
 	RUN(blocks_are_priced_by_whole_programs);
+	RUN(what_was_taken_as_a_block_stays_with_whole_programs);
 	RUN(few_classes_make_no_block);
 	RUN(a_search_begins_with_blocks);
 	RUN(whole_programs_are_confirmed_patiently);

@@ -41,6 +41,7 @@ struct rewrite {
 	uint8_t *leads; /* scratch, per node: all zero between calls */
 	struct joins *joins;
 	bool has_joins;
+	bool *told; /* per variant of each rule: is it priced by whole programs, since a block of it was taken? */
 	uint8_t *on; /* per node: HOIST_GIVEN if it depends on given parameters alone; NULL if `given` is */
 	bool *given; /* per parameter: does it stay the same from run to run (hoist.c)? NULL: nobody said so of any */
 };
@@ -80,6 +81,10 @@ uint32_t near_together(struct space *s, const uint8_t *config, uint32_t site, ui
 /* ---- block.c ---- */
 /* space_ops.scheme. */
 bool rewrite_block(struct space *s, const uint8_t *config, uint32_t k, uint8_t *out);
+/* space_ops.taken. */
+void rewrite_taken(struct space *s, const uint8_t *a, const uint8_t *b);
+/* Is this choice priced by whole programs, because its rule says so or a block of it was taken? */
+bool rewrite_told_whole(const struct space *s, uint32_t site, uint8_t choice);
 /* Is the move one of many classes by one variant of a rule, so that it is priced by whole programs? */
 bool rewrite_is_block(const struct space *s, const uint8_t *a, const uint8_t *b);
 

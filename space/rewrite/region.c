@@ -3,7 +3,7 @@
  *
  * If all rules that changed have a price by region, each place is cut out by itself (cut.h). For a rule with a price by
  * whole programs, a place alone would not tell the truth, so its region is the two whole programs. That goes for a
- * block of places, too (block.c): errors of many regions add up.
+ * block of places, too, and for what may be taken back from one (block.c): errors of many regions add up.
  *
  * A region's key is a hash of its two programs that ignores the names of instructions. So the same place has the same
  * key in another layer, program or night.
@@ -59,13 +59,6 @@ static int add_whole(struct space *s, const uint8_t *a, const uint8_t *b, struct
 	return 0;
 }
 
-static bool priced_whole(const struct space *s, uint32_t site, uint8_t choice)
-{
-	const struct offer *o = rewrite_offer(s, site, choice);
-
-	return o && rewrite_rule(s, o)->whole;
-}
-
 /*
  * Are places priced before the whole programs? They promise too much, so if they promise no gain, the whole programs
  * need not be run. A move that takes a rewriting back is always priced by whole programs alone.
@@ -89,7 +82,7 @@ int rewrite_region(struct space *s, const uint8_t *a, const uint8_t *b, struct r
 	rewrite_real(s, b, real_b);
 	for (uint32_t i = 0; i < s->n_sites; i++)
 		if (real_a[i] != real_b[i])
-			whole |= priced_whole(s, i, real_a[i]) || priced_whole(s, i, real_b[i]);
+			whole |= rewrite_told_whole(s, i, real_a[i]) || rewrite_told_whole(s, i, real_b[i]);
 	places = places && (!whole || screened(real_b, real_a, s->n_sites));
 	for (uint32_t i = 0; i < s->n_sites && rc == 0 && places; i++)
 		if (real_a[i] != real_b[i] && !done[i])

@@ -96,7 +96,7 @@ static void release(struct space *s)
 	.context = space_context_alone, .touched = space_touched_sites, \
 	.undecided = "the program as it was handed in", .summary = summary, .starts = starts, \
 	.promise = promise, .rule = rule_number, .words = words, .picture = rewrite_picture, \
-	.operators = rewrite_operators, .together = near_together, .scheme = rewrite_block, \
+	.operators = rewrite_operators, .together = near_together, .scheme = rewrite_block, .taken = rewrite_taken, \
 	.alternative = rewrite_alternative, .release = release
 
 static const struct space_ops rewrite_ops = {SHARED_OPS};
@@ -300,6 +300,7 @@ static int rewrite_open(struct space *s, const char *backend, struct err *err)
 	w->leads = ARENA_NEW(&s->mem, g->n_nodes, uint8_t);
 	w->taken = ARENA_NEW(&s->mem, g->n_nodes, uint8_t);
 	w->real = ARENA_NEW(&s->mem, s->n_sites, uint8_t);
+	w->told = ARENA_NEW(&s->mem, w->rules.n * RULE_VARIANTS, bool);
 	space_tie(s, o.tie);
 	mem_free(o.tie);
 	return 0;
