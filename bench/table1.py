@@ -121,7 +121,7 @@ def search(o, model, path, strategy, start, seed, log):
         if o.report_only:
             return None
         own, guided, _ = RIVALS[strategy]
-        argv = [o.bin / "search", "--graph", path, "--device", o.device, "--core", o.core,
+        argv = [o.bin / "search", "--graph", path, "--space", "fusion", "--device", o.device, "--core", o.core,
                 "--start", start, "--seed", seed, "--budget", o.budget, "--out", o.out / "tuned" / key, "--json",
                 "--quiet", "--wait", "--verdict-seconds", o.verdict_seconds]
         argv += ["--model", model] if guided else []

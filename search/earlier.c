@@ -41,20 +41,46 @@ static int take(const char *text, const char *path, const struct space *s, uint8
 	return 0;
 }
 
+/* Reads what a search left in DIR, or DIR/KIND for a kind that others followed, as text; `path` gets its name. */
+static int read_text(const char *dir, struct buf *path, struct buf *text, struct err *err)
+{
+	int rc;
+
+	buf_addf(path, "%s/config.json", dir);
+	if (!io_exists(path->data)) {
+		buf_reset(path);
+		buf_addf(path, "%s/decisions.json", dir);
+	}
+	if (io_exists(path->data))
+		rc = io_read_file(path->data, IO_FILE_LIMIT, text, err);
+	else
+		rc = err_set(err, "no search left its result in %s: it holds no config.json", dir);
+	buf_addch(text, 0);
+	return rc;
+}
+
 int earlier_read(const char *dir, const struct space *s, uint8_t *config, struct err *err)
 {
 	struct buf path = {0}, text = {0};
-	int rc;
+	int rc = read_text(dir, &path, &text, err);
 
-	buf_addf(&path, "%s/config.json", dir);
-	if (io_exists(path.data))
-		rc = io_read_file(path.data, IO_FILE_LIMIT, &text, err);
-	else
-		rc = err_set(err, "no search left its result in %s: it holds no config.json", dir);
-	buf_addch(&text, 0);
 	if (rc == 0)
 		rc = take(text.data, path.data, s, config, err);
 	buf_release(&path);
 	buf_release(&text);
 	return rc;
+}
+
+bool earlier_followed(const char *dir)
+{
+	struct buf path = {0}, text = {0};
+	const char *before = NULL;
+	bool followed;
+
+	if (read_text(dir, &path, &text, NULL) == 0)
+		before = value_of(text.data, "\"before\"");
+	followed = before && strncmp(before, "null", 4) != 0;
+	buf_release(&path);
+	buf_release(&text);
+	return followed;
 }

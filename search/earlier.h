@@ -6,7 +6,12 @@
 
 #include "space/space.h"
 
-/* Sets the n_sites choices of `config` to those in DIR/config.json; an error if that is of another space. */
+/*
+ * Sets the n_sites choices of `config` to those in DIR/config.json, or in DIR/decisions.json, which a kind leaves that
+ * others followed; an error if that is of another space.
+ */
 int earlier_read(const char *dir, const struct space *s, uint8_t *config, struct err *err);
+/* Are the decisions in DIR about a program that came of those of another kind? */
+bool earlier_followed(const char *dir);
 
 #endif

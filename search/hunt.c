@@ -290,9 +290,18 @@ static void count(struct hunt *h, const struct delta *d)
 		h->measured++;
 }
 
+/* Was nothing kept for longer than it may last? */
+static bool lost_patience(const struct hunt *h)
+{
+	double share = h->o.patience;
+
+	return share > 0 && h->kept == 0 && ((double)h->evaluations >= share * (double)h->o.budget ||
+		(h->o.seconds > 0 && hunt_seconds(h) >= share * h->o.seconds));
+}
+
 static bool over(const struct hunt *h)
 {
-	return h->s->n_sites == 0 || h->evaluations >= h->o.budget || stop_asked() ||
+	return h->s->n_sites == 0 || h->evaluations >= h->o.budget || stop_asked() || lost_patience(h) ||
 	       (h->o.seconds > 0 && now_seconds() + hunt_last_check(h) >= hunt_end(h));
 }
 

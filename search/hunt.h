@@ -86,6 +86,7 @@ struct hunt_options {
 	int32_t hops; /* radius of a mutation; HUNT_AUTO: by the budget */
 	bool tied, adapt;
 	uint32_t drift_checks; /* how many, spread over the budget, if they cost little beside it */
+	double patience;       /* the share of budget and seconds after which it ends if nothing was kept; 0: all */
 	bool part_known;       /* the charge for a kernel is right; otherwise the checks correct it */
 };
 

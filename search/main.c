@@ -16,7 +16,7 @@
 #include "ready/user_program.h"
 #include "search/arrange.h"
 #include "search/chosen.h"
-#include "search/hint.h"
+#include "search/lead.h"
 #include "search/mend.h"
 #include "search/output.h"
 #include "search/parts.h"
@@ -87,19 +87,6 @@ static void begin_talk(const struct session *s)
 	buf_release(&line);
 }
 
-/* Says what else could be decided, where programs are timed. */
-static void hint(const struct session *s)
-{
-	const struct device_info *i = s->device ? device_info(s->device) : NULL;
-	struct buf said = {0};
-
-	if (i && i->kind == COST_MEASURED && !s->set->quiet && !s->before && !s->more)
-		hint_other(&s->lab, s->hunt.default_seconds, &said);
-	if (said.len)
-		talk("%s", said.data);
-	buf_release(&said);
-}
-
 static void show(struct session *s, struct progress *p)
 {
 	const struct hunt *h = &s->hunt;
@@ -123,7 +110,7 @@ static int hunt_on(struct session *s, struct err *err)
 	uint64_t kept = s->hunt.kept;
 	int rc;
 
-	progress_start(&p, "search", (uint64_t)s->set->budget, s->set->quiet ? PROGRESS_QUIET : PROGRESS_AUTO);
+	progress_start(&p, "search", s->hunt.o.budget, s->set->quiet ? PROGRESS_QUIET : PROGRESS_AUTO);
 	while ((rc = hunt_next(&s->hunt, err)) == 1) {
 		show(s, &p);
 		if ((s->hunt.kept == kept || s->archive.run) && now_seconds() < saved + SAVE_SECONDS)
@@ -278,6 +265,8 @@ static int search_on(struct session *s, struct err *err)
 	bool chosen, promises;
 	struct scorer scorer;
 
+	if (s->more)
+		lead_allow(&ho, set);
 	s->began = now_seconds();
 	if (session_open(s, err) < 0)
 		return -1;
@@ -309,28 +298,37 @@ static int search_on(struct session *s, struct err *err)
 	session_identify(s);
 	if (hunt_begin(&s->hunt, &ho, &s->lab, s->advisor.infer || promises ? &scorer : NULL, err) < 0)
 		return -1;
-	hint(s);
 	s->opening = now_seconds() - s->began - s->screen.seconds;
+	if (s->more)
+		lead_bound(&s->hunt.o, set, s->opening);
 	s->hunt.before += s->screen.seconds;
 	s->hunt.evaluations += s->screen.n;
 	s->hunt.measured += s->screen.n;
 	return session_begin(s, err) < 0 || hunt_on(s, err) < 0 ? -1 : 0;
 }
 
-/* Writes the program with the decisions of this kind, from which the next kind starts; closes the device. */
+/*
+ * Writes the program with the decisions of this kind, from which the next kind starts; if it found nothing, `program`
+ * stays empty. Closes the device.
+ */
 static int hand_over(struct session *s, struct buf *program, struct err *err)
 {
 	struct device_info info = s->device ? *device_info(s->device) : (struct device_info){0};
 	struct result r = result_of(s, s->device ? &info : NULL);
+	bool found = lead_found(&s->hunt);
 	struct buf module = {0};
-	int rc = s->lab.space->ops->apply(s->lab.space, s->hunt.config, &module, err);
+	int rc = 0;
 
 	memcpy(s->made_by, info.compile_options, sizeof s->made_by);
-	snprintf(s->verdict.sentence, sizeof s->verdict.sentence,
-		"These decisions are judged together with those that were made on the program that came of them.");
-	buf_addf(program, "%s/derived.pb", s->dir.data);
-	if (rc == 0)
+	snprintf(s->verdict.sentence, sizeof s->verdict.sentence, "%s", found
+		? "These decisions are judged together with those that were made on the program that came of them."
+		: "Nothing was found here, so the program was left as it is.");
+	if (found)
+		rc = s->lab.space->ops->apply(s->lab.space, s->hunt.config, &module, err);
+	if (rc == 0 && found) {
+		buf_addf(program, "%s/derived.pb", s->dir.data);
 		rc = io_write_file(program->data, module.data, module.len, err);
+	}
 	if (rc == 0)
 		rc = output_write_decisions(s->dir.data, &r, err);
 	buf_release(&module);
@@ -377,25 +375,27 @@ static int run_after(struct session *last, const char *first, const struct sessi
 	rest.out = last->set->out ? last->set->out : dir.data;
 	rc = io_make_dir(dir.data, err);
 	if (comma) {
-		struct buf inner = {0};
+		struct buf inner = {0}, from = {0};
 		own.space = kind.data;
+		own.model = own.model && strcmp(own.model, "none") == 0 ? own.model : NULL; /* one is of one kind */
+		lead_from(kind.data, &from, &own);
 		aims_take(aims, false, &own);
 		buf_addf(&inner, "%s/%.*s", dir.data, (int)strcspn(kind.data, "/:"), kind.data);
 		own.out = inner.data;
-		own.seconds /= 2; /* the next kinds get the other half */
 		s.more = true;
 		rc = rc == 0 ? search_on(&s, err) : rc;
 		if (rc == 1)
 			rc = err_set(err, "what %s decides is no program that another kind can go on with", kind.data);
 		rc = rc == 0 ? hand_over(&s, &program, err) : rc;
-		rest.graph = program.data;
-		rest.from = NULL;
+		rest.graph = program.len ? program.data : rest.graph;
 		rest.start = "default";
-		rest.seconds -= own.seconds;
+		if (rc == 0)
+			lead_spend(&s.hunt, &rest);
 		last->set = &rest;
-		rc = rc == 0 ? run_after(last, comma + 1, &s, aims, err) : rc;
+		rc = rc == 0 ? run_after(last, comma + 1, program.len ? &s : before, aims, err) : rc;
 		session_close(&s);
 		buf_release(&inner);
+		buf_release(&from);
 	} else {
 		rest.space = kind.data;
 		aims_take(aims, true, &rest);
@@ -478,6 +478,8 @@ int main(int argc, char **argv)
 		set.device = "none";
 	if (rc == 0)
 		rc = settle_made(&set, &program, &err);
+	if (rc == 0)
+		lead_settle(&set);
 	if (rc == 0) {
 		rc = space_is_problem(set.graph) ? run_puzzle(&set, &err) : run(&s, &err);
 		session_close(&s);

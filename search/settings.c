@@ -8,10 +8,12 @@
 #define LAB_JOBS_ZERO "none. For a public problem: threads that search; auto and 0: as many as there are cores"
 #define LAB_SPACE_MORE ". KIND,KIND or KIND+KIND: one after the other, such as rewriting and then what the compiler " \
 	"decides about it; if the last one arranges memory, a program is made fast within a limit on bytes, or small " \
-	"within one on seconds"
+	"within one on seconds. auto: the first of these; for a program that is timed, after rewriting it if that " \
+	"promises something"
 #include "lab/options.h"
 #include "learn/infer.h"
 #include "search/hunt.h"
+#include "search/lead.h"
 #include "space/arranging.h"
 
 _Static_assert(HUNT_AUTO == OPT_AUTO, "what auto stores is what the search takes");
@@ -225,6 +227,7 @@ int search_parse(struct settings *s, int argc, char **argv, struct err *err)
 		.alpha = HUNT_AUTO,
 		.kernel_us = OPT_AUTO, .explore = 10, .tied = true, .drift_checks = 4, .verdict_seconds = OPT_AUTO,
 		.adapt = true, .by = INFER_GAIN, .strategy = -1};
+	s->space = LEAD_AUTO;
 	device = s->device;
 	rc = opt_parse(&prog, argc, argv, &n_words, err);
 	s->device_named = s->device != device;

@@ -18,10 +18,11 @@ struct settings { /* members have the names of the options */
 	double deadline, seconds, alpha, explore, verdict_seconds, kernel_us;
 	int strategy, propose, measure, by, placing, goal;
 	bool strategy_named, device_named; /* did the user name one? */
+	bool kinds_chosen; /* by lead_settle, not by the user */
 	bool json, quiet, quiet_pairs, resume, wait, force, tied, adapt, raw, unverified;
 	/* values of the options that kinds of decision add, in the order of space_option_next */
 	const char *own[SETTINGS_OWN];
-	char kind[SPACE_KIND_ROOM];    /* `space` with these */
+	char kind[SPACE_KIND_ROOM];    /* `space` with these, or as it was chosen */
 };
 
 /* Fills the settings. 0: go on; 1: the user asked for help and has it; -1 with a sentence. */

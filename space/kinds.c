@@ -82,7 +82,7 @@ const char *space_kind_forms(void)
 
 const char *space_kind_words(const char *more)
 {
-	static char text[1024];
+	static char text[2048];
 	size_t n = (size_t)snprintf(text, sizeof text, "what to decide. ");
 
 	for (size_t i = 0; i < N_KINDS && n < sizeof text; i++)

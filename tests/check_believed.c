@@ -179,8 +179,8 @@ static void checks_are_spread_over_seconds(void)
 	struct err err = {0};
 	struct device *d = open_noisy(&ops, &err);
 	struct cost_options co = {.seed = 1};
-	struct hunt_options o = {.strategy = STRATEGY_RANDOM, .budget = 1000000, .seconds = 150e3, .seed = 1, .alpha = 10,
-		.hops = 1, .tied = true, .drift_checks = 4, .part_known = true};
+	struct hunt_options o = {.strategy = STRATEGY_RANDOM, .budget = 1000000, .seconds = 150e3, .seed = 1,
+		.alpha = 10, .hops = 1, .tied = true, .drift_checks = 4, .part_known = true};
 	struct lab lab = {0};
 	struct hunt h;
 

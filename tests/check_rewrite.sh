@@ -48,6 +48,9 @@ report pages_show_places "$(for word in 'Each place, before and after' 'convolut
 search --space rewrite,fusion --skip-rule depthwise-forward -o "$tmp/f" >/dev/null
 report rules_are_skipped_before_another_kind \
 	"$(grep -q '"sites": \[\]' "$tmp/f/rewrite/decisions.json" || cat "$tmp/err")"
+report what_finds_nothing_leaves_the_program_alone "$(
+	[ ! -e "$tmp/f/rewrite/derived.pb" ] || echo "it wrote a program; "
+	grep -q '"before": null' "$tmp/f/config.json" || echo "the next kind names it; ")"
 search --space rewrite,fusion --hoist-params 1 -o "$tmp/g" >/dev/null
 told='takes other parameters, so no other kind can go on'
 report parameters_are_hoisted_alone "$(grep -q "$told" "$tmp/err" || cat "$tmp/err")"

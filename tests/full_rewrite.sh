@@ -152,3 +152,22 @@ END
 )
 [ -z "$wrong" ] && echo "pass: what_makes_numbers_wrong_is_taken_back" ||
 	echo "FAIL: what_makes_numbers_wrong_is_taken_back: $wrong"
+
+# A search that is given no kind rewrites what promises something first, and then goes on with what came of it. Timings
+# do not decide here: whatever was found, there is an answer, and its numbers are right.
+"$BIN/search" --device cpu --core "${CORE:--1}" --wait --json --budget 12 --seconds 20 --verdict-seconds 1 \
+	--graph "$tmp/mend.hlo" -o "$tmp/auto" >"$tmp/said" 2>"$tmp/err" || cat "$tmp/err"
+wrong=$(
+	grep -q 'so --space rewrite,fusion' "$tmp/err" || echo "it does not say what it decides: $(cat "$tmp/err")"
+	[ -s "$tmp/auto/rewrite/decisions.json" ] || echo "nothing was rewritten"
+	grep -q '"numbers": "\(ok\|wrong numbers\)"' "$tmp/auto/config.json" ||
+		grep '"numbers"' "$tmp/auto/config.json")
+if [ -s "$tmp/auto/rewrite/derived.pb" ]; then
+	"$BIN/search" --device cpu --core "${CORE:--1}" --wait -q --json --budget 0 --verdict-seconds 1 \
+		--graph "$tmp/mend.hlo" --from "$tmp/auto" -o "$tmp/again" >"$tmp/said" 2>"$tmp/err" ||
+		wrong="$wrong; again: $(cat "$tmp/err")"
+	for f in rewrite/derived.pb tuned.pb; do
+		cmp -s "$tmp/auto/$f" "$tmp/again/$f" || wrong="$wrong; $f is another one when measured again"
+	done
+fi
+[ -z "$wrong" ] && echo "pass: no_kind_named_rewrites_first" || echo "FAIL: no_kind_named_rewrites_first: $wrong"

@@ -1,0 +1,135 @@
+/*
+ * lead.c - see lead.h.
+ *
+ * People name no kind of decision, and the default one may have nothing to give where another has a lot: of a training
+ * step of an image network fusion found nothing, and its convolutions written in another way took 42% off it. So a
+ * kind whose answers are programs, with which the default kind can go on, is decided first where it promises anything.
+ * Counting its places and adding up what they promise takes a fraction of a second. Promises are rules of thumb, often
+ * many times too small or too large (of 0.3% came 5%, of 15% nothing), so they only decide what is tried. What is tried
+ * takes up to half of the search; if it has found nothing by a quarter, the rest is the next kind's. What it leaves is
+ * the next kind's, too.
+ *
+ * A search without --seconds would wait long for whole programs of minutes, by which such a kind is priced. It may take
+ * ten times as long as opening the program, and at least two minutes.
+ */
+#include "search/lead.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/talk.h"
+#include "device/backend.h"
+#include "graph/work.h"
+#include "ready/user_program.h"
+#include "search/earlier.h"
+
+#define WORTH 0.002	   /* of the program's time, at the least */
+#define CORE_RATE 1e11	   /* operations that a core does a second, at the most */
+#define LEAD_SHARE 0.5	   /* of what is left, for kinds that others follow */
+#define PATIENCE 0.5	   /* of that, if nothing was found */
+#define TIMES_OPENING 10.0 /* seconds, if the user gave none */
+#define LEAST_SECONDS 120.0
+
+/* Adds up what each place would save by the choice that promises most. */
+static double promised(struct space *s)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < s->n_sites && s->ops->promise; i++) {
+		double most = 0;
+		for (uint8_t k = 1; k < s->site[i].choices; k++)
+			most = fmax(most, s->ops->promise(s, i, k));
+		sum += most;
+	}
+	return sum;
+}
+
+bool lead_promises(const struct graph *g, double seconds)
+{
+	const struct space_kind *leader = space_leader();
+	struct space *s = leader ? space_open(leader->name, backend_first(), g, NULL, 0, NULL) : NULL;
+	double sum = s ? promised(s) : 0;
+
+	space_free(s);
+	return sum > WORTH * seconds;
+}
+
+/* Does a search by these settings time programs, beginning from the default, with nothing else to keep to? */
+static bool times_programs(const struct settings *set)
+{
+	struct err ignored;
+	const struct backend *b = backend_find(set->device, &ignored);
+
+	return b && b->kind == COST_MEASURED && (b->traits & ON_HOST) && !set->unverified && set->limits.n == 0 &&
+	       (!set->objective || quantity_find(set->objective) == QUANTITY_SECONDS) &&
+	       set->strategy == STRATEGY_GUIDED && strcmp(set->start, "default") == 0 &&
+	       strcmp(set->graph, "-") != 0 && !space_maker(set->graph);
+}
+
+/* Does anything promise to be worth deciding first? What cannot be read is told when it is opened. */
+static bool promises(const char *path)
+{
+	struct user_program p = {0};
+	struct err ignored;
+	bool worth = user_program_fetch(&p, path, NULL, &ignored) == 0 &&
+		lead_promises(&p.graph, graph_operations(&p.graph) / CORE_RATE);
+
+	user_program_release(&p);
+	return worth;
+}
+
+void lead_settle(struct settings *set)
+{
+	const struct space_kind *next = space_kind_find(NULL, NULL), *leader = space_leader();
+
+	if (strcmp(set->space, LEAD_AUTO) != 0)
+		return;
+	set->space = next->name;
+	if (!leader || !times_programs(set) || !(set->from ? earlier_followed(set->from) : promises(set->graph)))
+		return;
+	snprintf(set->kind, sizeof set->kind, "%s,%s", leader->name, next->name);
+	set->space = set->kind;
+	set->kinds_chosen = true;
+	if (!set->from)
+		talk("parts of the program could be computed in another way, so --space %s", set->space);
+}
+
+void lead_from(const char *kind, struct buf *path, struct settings *set)
+{
+	if (!set->from)
+		return;
+	buf_addf(path, "%s/%.*s", set->from, (int)strcspn(kind, "/:"), kind);
+	set->from = path->data;
+	set->budget = 0;
+}
+
+void lead_allow(struct hunt_options *o, const struct settings *set)
+{
+	o->seconds = LEAD_SHARE * set->seconds;
+	o->budget = (uint64_t)(LEAD_SHARE * (double)set->budget);
+	o->patience = PATIENCE;
+}
+
+void lead_bound(struct hunt_options *o, const struct settings *set, double opening)
+{
+	if (set->kinds_chosen && o->seconds <= 0)
+		o->seconds = fmax(TIMES_OPENING * opening, LEAST_SECONDS);
+}
+
+void lead_spend(const struct hunt *h, struct settings *set)
+{
+	if (set->seconds > 0)
+		set->seconds = fmax(set->seconds - hunt_seconds(h), (1 - LEAD_SHARE) * set->seconds);
+	set->budget -= (int64_t)h->evaluations < set->budget ? (int64_t)h->evaluations : set->budget;
+}
+
+bool lead_found(const struct hunt *h)
+{
+	uint8_t *dflt = mem_alloc(h->s->n_sites + 1);
+	bool same;
+
+	space_default(h->s, dflt);
+	same = memcmp(dflt, h->config, h->s->n_sites) == 0;
+	mem_free(dflt);
+	return !same && (h->kept == 0 || h->running.value < 0); /* what the user began with stands */
+}

@@ -1,0 +1,36 @@
+/*
+ * lead.h - several kinds of decision, one after the other: which of them, if the user names none, and how much of a
+ * search the first ones may take.
+ */
+#ifndef SEARCH_LEAD_H
+#define SEARCH_LEAD_H
+
+#include "search/hunt.h"
+#include "search/settings.h"
+
+#define LEAD_AUTO "auto"
+
+/*
+ * Puts kinds in the place of LEAD_AUTO: the default one, after another that leads to it if that promises something of
+ * this program. Says so.
+ */
+void lead_settle(struct settings *set);
+
+/* Is it worth deciding first what leads to the default kind, in a program that takes `seconds` at the least? */
+bool lead_promises(const struct graph *g, double seconds);
+
+/*
+ * With --from, a kind that others follow stays as it was decided, in the folder of its name there; the last one goes
+ * on. `path` keeps the name of that folder.
+ */
+void lead_from(const char *kind, struct buf *path, struct settings *set);
+/* Sets what a kind that others follow may take, `set` being all that is left. */
+void lead_allow(struct hunt_options *o, const struct settings *set);
+/* Sets the seconds, where neither kinds nor seconds are the user's, by what opening the program took. */
+void lead_bound(struct hunt_options *o, const struct settings *set, double opening);
+/* Takes from the settings what such a kind used. */
+void lead_spend(const struct hunt *h, struct settings *set);
+/* Did it find anything that others should go on with? */
+bool lead_found(const struct hunt *h);
+
+#endif

@@ -1,0 +1,143 @@
+/*
+ * check_lead.c - which kinds of decision a search takes if the user names none, and how much of it the first may use.
+ */
+#include <stdlib.h>
+#include <unistd.h>
+#include "base/io.h"
+#include "device/backend.h"
+#include "search/lead.h"
+#include "tests/test.h"
+
+/* A depthwise layer. */
+static const char program[] =
+	"HloModule m\n\nENTRY e {\n"
+	"  x = f32[1,60,60,32] parameter(0)\n  k = f32[3,3,1,32] parameter(1)\n"
+	"  ROOT y = f32[1,60,60,32] convolution(x, k), window={size=3x3 pad=1_1x1_1}, "
+	"dim_labels=b01f_01io->b01f, feature_group_count=32\n}\n";
+static const char nothing[] = "HloModule m\n\nENTRY e {\n  x = f32[4] parameter(0)\n  ROOT y = f32[4] sine(x)\n}\n";
+
+static void a_share_of_the_program_must_be_promised(void)
+{
+	static const struct {
+		const char *text;
+		double seconds;
+		bool leads;
+	} table[] = {{program, 1e-6, true}, {program, 1e6, false}, {nothing, 1e-9, false}};
+
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+		struct graph g;
+		struct err err = {0};
+		if (!CHECK_INT(graph_parse(&g, table[i].text, strlen(table[i].text), "m", &err), 0))
+			return;
+		CHECK_INT(lead_promises(&g, table[i].seconds), table[i].leads);
+		graph_release(&g);
+	}
+}
+
+static char path[] = "/tmp/vantage-lead-XXXXXX";
+
+static struct settings asked(void)
+{
+	return (struct settings){.graph = path, .space = LEAD_AUTO, .device = backend_first(), .start = "default",
+		.strategy = STRATEGY_GUIDED};
+}
+
+/* Returns the kinds that are decided, a comma between them. */
+static const char *settled(struct settings set)
+{
+	static struct settings last;
+
+	lead_settle(&set);
+	last = set;
+	return last.kinds_chosen ? last.kind : last.space;
+}
+
+static void only_programs_that_are_timed_from_the_default_are_led(void)
+{
+	const char *both = "rewrite,fusion", *one = "fusion", *limit = "bytes:+0%";
+	struct settings s = asked();
+	struct err err = {0};
+	int fd = mkstemp(path);
+
+	if (!CHECK(fd >= 0 && io_write_file(path, program, strlen(program), &err) == 0))
+		return;
+	close(fd);
+	CHECK_STR(settled(s), both);
+	s.objective = "seconds";
+	CHECK_STR(settled(s), both);
+	s.objective = "bytes";
+	CHECK_STR(settled(s), one);
+	s = asked();
+	s.device = "sim";
+	CHECK_STR(settled(s), one);
+	s = asked();
+	s.from = "/nowhere";
+	CHECK_STR(settled(s), one);
+	s = asked();
+	s.start = "random";
+	CHECK_STR(settled(s), one);
+	s = asked();
+	s.strategy = STRATEGY_SWEEP;
+	CHECK_STR(settled(s), one);
+	s = asked();
+	s.unverified = true;
+	CHECK_STR(settled(s), one);
+	s = asked();
+	s.limits = (struct opt_list){.item = &limit, .n = 1};
+	CHECK_STR(settled(s), one);
+	s = asked();
+	s.graph = "/nowhere/program.pb";
+	CHECK_STR(settled(s), one);
+	s = asked();
+	s.space = "order"; /* the user's word */
+	CHECK_STR(settled(s), "order");
+	CHECK(io_write_file(path, nothing, strlen(nothing), &err) == 0);
+	CHECK_STR(settled(asked()), one);
+	remove(path);
+}
+
+static void what_is_not_used_is_the_next_ones(void)
+{
+	struct settings s = asked();
+	struct hunt h = {.started = 0, .ended = 10, .evaluations = 30};
+	struct hunt_options o = {0};
+
+	s.seconds = 100;
+	s.budget = 200;
+	lead_allow(&o, &s);
+	CHECK(o.seconds == 50 && o.budget == 100 && o.patience > 0);
+	lead_spend(&h, &s);
+	CHECK(s.seconds == 90 && s.budget == 170);
+	h.ended = 80; /* a last check took longer than it should */
+	lead_spend(&h, &s);
+	CHECK(s.seconds == 45);
+	h.evaluations = 1000;
+	lead_spend(&h, &s);
+	CHECK(s.budget == 0);
+}
+
+static void seconds_are_bound_where_kinds_were_not_named(void)
+{
+	struct settings s = asked();
+	struct hunt_options o = {0};
+
+	lead_bound(&o, &s, 100);
+	CHECK(o.seconds == 0);
+	s.kinds_chosen = true;
+	lead_bound(&o, &s, 1);
+	CHECK(o.seconds == 120);
+	o.seconds = 0;
+	lead_bound(&o, &s, 100);
+	CHECK(o.seconds == 1000);
+	lead_bound(&o, &s, 1);
+	CHECK(o.seconds == 1000); /* the user's, as far as it knows */
+}
+
+int main(void)
+{
+	RUN(a_share_of_the_program_must_be_promised);
+	RUN(only_programs_that_are_timed_from_the_default_are_led);
+	RUN(what_is_not_used_is_the_next_ones);
+	RUN(seconds_are_bound_where_kinds_were_not_named);
+	return test_done();
+}
