@@ -29,8 +29,8 @@ run "$BIN/learn" -q --db "$out/runs.sqlite" --holdout 'wavenet|shallow-water' --
 echo "(the model is $out/unseen.vm; how well it predicts the two it has not seen: $out/scores.txt)"
 
 say "2. Tune a training step of WaveNet, which that model has never seen: $seconds seconds of search, then the verdict"
-run "$BIN/search" --wait --graph examples/graphs/train/wavenet.pb.zst --model "$out/unseen.vm" --seconds "$seconds" \
-	--verdict-seconds "${DEMO_VERDICT:-10}" --out "$out/wavenet.tuned" | tee "$out/said.txt"
+run "$BIN/search" --wait --graph examples/graphs/train/wavenet.pb.zst --space fusion --model "$out/unseen.vm" \
+	--seconds "$seconds" --verdict-seconds "${DEMO_VERDICT:-10}" --out "$out/wavenet.tuned" | tee "$out/said.txt"
 
 say "3. Run what came out by a program of 400 lines that knows the plugin only (examples/run/run_tuned.c)"
 protoc-c --c_out="$out" schemas/hlo.proto schemas/compile_options.proto
