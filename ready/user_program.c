@@ -226,6 +226,16 @@ static int read_program(struct user_program *p, const char *path, struct device 
 	return rc;
 }
 
+bool user_program_is_hlo(const char *path)
+{
+	struct buf file = {0};
+	bool is = is_folder(path) || (io_read_file(path, IO_FILE_LIMIT, &file, NULL) == 0 &&
+		hlo_sniff(file.data, file.len) != HLO_MLIR);
+
+	buf_release(&file);
+	return is;
+}
+
 bool user_program_is_cost_graph(const char *path)
 {
 	static const char *const ends[] = {".pbtxt", ".pbtxt.zst", ".pbtxt.gz"};

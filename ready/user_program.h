@@ -18,6 +18,8 @@ struct user_program { /* all zero is empty */
 };
 
 int user_program_fetch(struct user_program *p, const char *path, struct device *d, struct err *err);
+/* Can the file be read without a compiler that lowers it? */
+bool user_program_is_hlo(const char *path);
 /* Does a path name a CostGraphDef? Of its operations only the memory is known, so no device can compile them. */
 bool user_program_is_cost_graph(const char *path);
 void user_program_release(struct user_program *p);

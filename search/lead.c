@@ -63,7 +63,13 @@ static bool times_programs(const struct settings *set)
 	return b && b->kind == COST_MEASURED && (b->traits & ON_HOST) && !set->unverified && set->limits.n == 0 &&
 	       (!set->objective || quantity_find(set->objective) == QUANTITY_SECONDS) &&
 	       set->strategy == STRATEGY_GUIDED && strcmp(set->start, "default") == 0 &&
-	       strcmp(set->graph, "-") != 0 && !space_maker(set->graph);
+	       !space_maker(set->graph);
+}
+
+/* The seconds that a run takes at the least. */
+static double least_seconds(const struct graph *g)
+{
+	return graph_operations(g) / CORE_RATE;
 }
 
 /* Does anything promise to be worth deciding first? What cannot be read is told when it is opened. */
@@ -72,26 +78,37 @@ static bool promises(const char *path)
 	struct user_program p = {0};
 	struct err ignored;
 	bool worth = user_program_fetch(&p, path, NULL, &ignored) == 0 &&
-		lead_promises(&p.graph, graph_operations(&p.graph) / CORE_RATE);
+		lead_promises(&p.graph, least_seconds(&p.graph));
 
 	user_program_release(&p);
 	return worth;
 }
 
-void lead_settle(struct settings *set)
+bool lead_belatedly(const struct settings *set, const struct graph *g)
 {
-	const struct space_kind *next = space_kind_find(NULL, NULL), *leader = space_leader();
+	return set->kinds_open && lead_promises(g, least_seconds(g));
+}
 
-	if (strcmp(set->space, LEAD_AUTO) != 0)
-		return;
-	set->space = next->name;
-	if (!leader || !times_programs(set) || !(set->from ? earlier_followed(set->from) : promises(set->graph)))
-		return;
-	snprintf(set->kind, sizeof set->kind, "%s,%s", leader->name, next->name);
+void lead_take(struct settings *set)
+{
+	snprintf(set->kind, sizeof set->kind, "%s,%s", space_leader()->name, space_kind_find(NULL, NULL)->name);
 	set->space = set->kind;
 	set->kinds_chosen = true;
+	set->kinds_open = false;
 	if (!set->from)
 		talk("parts of the program could be computed in another way, so --space %s", set->space);
+}
+
+void lead_settle(struct settings *set)
+{
+	if (strcmp(set->space, LEAD_AUTO) != 0)
+		return;
+	set->space = space_kind_find(NULL, NULL)->name;
+	if (!space_leader() || !times_programs(set))
+		return;
+	set->kinds_open = !set->from && !user_program_is_hlo(set->graph);
+	if (!set->kinds_open && (set->from ? earlier_followed(set->from) : promises(set->graph)))
+		lead_take(set);
 }
 
 void lead_from(const char *kind, struct buf *path, struct settings *set)

@@ -12,9 +12,14 @@
 
 /*
  * Puts kinds in the place of LEAD_AUTO: the default one, after another that leads to it if that promises something of
- * this program. Says so.
+ * this program. Says so. A program that a compiler has to lower first is looked at when it is open: until then it gets
+ * the default kind, and set->kinds_open.
  */
 void lead_settle(struct settings *set);
+/* The program is open: should another kind lead after all? */
+bool lead_belatedly(const struct settings *set, const struct graph *g);
+/* Sets both kinds, and says so. */
+void lead_take(struct settings *set);
 
 /* Is it worth deciding first what leads to the default kind, in a program that takes `seconds` at the least? */
 bool lead_promises(const struct graph *g, double seconds);

@@ -18,7 +18,8 @@ struct settings { /* members have the names of the options */
 	double deadline, seconds, alpha, explore, verdict_seconds, kernel_us;
 	int strategy, propose, measure, by, placing, goal;
 	bool strategy_named, device_named; /* did the user name one? */
-	bool kinds_chosen; /* by lead_settle, not by the user */
+	bool kinds_chosen; /* by us, not by the user (lead.h) */
+	bool kinds_open;   /* the program has to be opened before we can */
 	bool json, quiet, quiet_pairs, resume, wait, force, tied, adapt, raw, unverified;
 	/* values of the options that kinds of decision add, in the order of space_option_next */
 	const char *own[SETTINGS_OWN];

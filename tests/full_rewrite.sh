@@ -153,6 +153,27 @@ END
 [ -z "$wrong" ] && echo "pass: what_makes_numbers_wrong_is_taken_back" ||
 	echo "FAIL: what_makes_numbers_wrong_is_taken_back: $wrong"
 
+# The same of a program that a compiler has to lower: it is looked at when it is open.
+cat >"$tmp/lowered.mlir" <<'END'
+module @lowered {
+  func.func public @main(%x: tensor<4x32x32x16xf32>, %k: tensor<3x3x1x16xf32>) -> tensor<4x32x32x16xf32> {
+    %y = stablehlo.convolution(%x, %k) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f],
+      window = {pad = [[1, 1], [1, 1]]} {batch_group_count = 1 : i64, feature_group_count = 16 : i64}
+      : (tensor<4x32x32x16xf32>, tensor<3x3x1x16xf32>) -> tensor<4x32x32x16xf32>
+    %z = stablehlo.negate %y : tensor<4x32x32x16xf32>
+    return %z : tensor<4x32x32x16xf32>
+  }
+}
+END
+"$BIN/search" --device cpu --core "${CORE:--1}" --wait --json --budget 4 --seconds 10 --verdict-seconds 1 \
+	--graph "$tmp/lowered.mlir" -o "$tmp/lowered" >"$tmp/said" 2>"$tmp/err" || cat "$tmp/err"
+wrong=$(
+	grep -q 'so --space rewrite,fusion' "$tmp/err" || echo "it does not say what it decides: $(cat "$tmp/err")"
+	grep -q '"graph":"lowered"' "$tmp/said" || cat "$tmp/said"
+	[ -s "$tmp/lowered/rewrite/decisions.json" ] || echo "nothing was rewritten")
+[ -z "$wrong" ] && echo "pass: what_is_lowered_is_looked_at_when_open" ||
+	echo "FAIL: what_is_lowered_is_looked_at_when_open: $wrong"
+
 # A search that is given no kind rewrites what promises something first, and then goes on with what came of it. Timings
 # do not decide here: whatever was found, there is an answer, and its numbers are right.
 "$BIN/search" --device cpu --core "${CORE:--1}" --wait --json --budget 12 --seconds 20 --verdict-seconds 1 \
