@@ -101,6 +101,7 @@ static int run_after(struct session *last, const char *first, const struct sessi
 		if (rc == 0)
 			lead_spend(&s.hunt, &rest);
 		last->set = &rest;
+		last->first = &s;
 		rc = rc == 0 ? run_after(last, comma + 1, program.len ? &s : before, aims, err) : rc;
 		session_close(&s);
 		buf_release(&inner);

@@ -164,6 +164,11 @@ void output_summary(const struct result *r, const char *dir, bool json, struct b
 		buf_addf(out, "%s\n", r->verdict->advice);
 	if (verdict_attention(r->verdict))
 		buf_addf(out, "%s\n", verdict_attention(r->verdict));
+	if (r->first)
+		buf_addf(out, "First %llu evaluation%s of the kind %s in %.1f s: %llu kept%s\n",
+			(unsigned long long)r->first->evaluations, r->first->evaluations == 1 ? "" : "s",
+			r->first->s->ops->kind->name, hunt_seconds(r->first), (unsigned long long)r->first->kept,
+			r->before ? "" : ", and the program was left as it is");
 	buf_addf(out,
 		"%llu evaluation%s in %.1f s: %llu measured, %llu cached, %llu kept, %llu refuted when measured again",
 		(unsigned long long)h->evaluations, h->evaluations == 1 ? "" : "s", hunt_seconds(h),

@@ -31,6 +31,7 @@ struct result { /* everything there is to tell */
 	const char *graph, *strategy;
 	const struct advisor *advisor;
 	const char *before; /* the folder of the kind that decided first, or NULL */
+	const struct hunt *first; /* of a kind that was searched first, whether it found anything or not; or NULL */
 	const struct by_hand *by_hand; /* made by hand, and what was found beside them */
 	const struct worths *worth;     /* of each decision of that */
 	const struct screen *screen;	/* what another device said to ask about */

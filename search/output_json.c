@@ -244,6 +244,22 @@ void output_json_decisions(const struct result *r, struct buf *out)
 	json_end(&j);
 }
 
+/* What was searched first. */
+static void add_first(struct json *j, const struct result *r)
+{
+	if (!r->first)
+		return;
+	json_object(j, "first");
+	json_str(j, "space", r->first->s->kind);
+	json_str(j, "out", r->before);
+	json_uint(j, "evaluations", r->first->evaluations);
+	json_uint(j, "kept", r->first->kept);
+	json_num(j, "seconds", hunt_seconds(r->first));
+	json_num(j, "gain_believed", hunt_gain(r->first));
+	json_num(j, "gain_believed_se", hunt_gain_se(r->first));
+	json_end(j);
+}
+
 void output_json_summary(const struct result *r, const char *dir, struct buf *out)
 {
 	struct json j = {.out = out};
@@ -253,6 +269,7 @@ void output_json_summary(const struct result *r, const char *dir, struct buf *ou
 	json_str(&j, "out", dir);
 	json_uint(&j, "sites", r->hunt->s->n_sites);
 	add_verdict(&j, r);
+	add_first(&j, r);
 	add_search(&j, r);
 	add_environment(&j, r);
 	by_hand_json(r->by_hand, &j);

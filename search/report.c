@@ -323,6 +323,18 @@ static void add_page(struct buf *b, const struct hunt *h)
 	mem_free(dflt);
 }
 
+/* The page of the kind that decided first lies in the folder of its name beside this one. */
+static void add_first(struct buf *b, const struct result *r)
+{
+	const char *kind = r->first ? r->first->s->ops->kind->name : NULL;
+
+	if (kind)
+		buf_addf(b, "<p>First came %llu evaluations of the kind %s, of which %llu were kept%s: "
+			"<a href='%s/report.html'>what was decided there</a>.</p>\n",
+			(unsigned long long)r->first->evaluations, kind, (unsigned long long)r->first->kept,
+			r->before ? "" : ", and the program was left as it is", kind);
+}
+
 void report_write(const struct result *r, struct buf *b)
 {
 	const struct hunt *h = r->hunt;
@@ -342,6 +354,7 @@ void report_write(const struct result *r, struct buf *b)
 	trim_page(r->trim, b);
 	worth_page(r->worth, h, b);
 	add_search(b, r);
+	add_first(b, r);
 	if (h->n_steps)
 		add_steps(b, h);
 	if (h->s->ops->picture && h->s->ops->words)

@@ -164,6 +164,7 @@ struct result single_result(struct session *s, const struct device_info *info)
 	return (struct result){.hunt = &s->hunt, .verdict = &s->verdict, .device = info,
 		.graph = s->lab.subject.name, .strategy = search_strategy_name(s->hunt.o.strategy),
 		.advisor = &s->advisor, .before = s->before ? s->before->dir.data : NULL,
+		.first = s->first ? &s->first->hunt : NULL,
 		.by_hand = &s->by_hand, .screen = &s->screen, .worth = &s->worth, .trim = &s->trim,
 		.opening = s->opening};
 }

@@ -35,7 +35,9 @@ report unknown_rules_are_told "$(grep -q "$told" "$tmp/err" || cat "$tmp/err")"
 search --space rewrite --skip-rule depthwise-forward -o "$tmp/c" >/dev/null || cat "$tmp/err"
 report rules_are_skipped "$(grep -q '"sites": \[\]' "$tmp/c/config.json" || grep sites "$tmp/c/config.json")"
 
-search --space rewrite,fusion --start promised -o "$tmp/d" >/dev/null || cat "$tmp/err"
+search --space rewrite,fusion --start promised -o "$tmp/d" >"$tmp/said" || cat "$tmp/err"
+report what_came_first_is_told "$(grep -q "^First 0 evaluations of the kind rewrite" "$tmp/said" || cat "$tmp/said"
+	grep -qF "<a href='rewrite/report.html'>" "$tmp/d/report.html" || echo "the page has no link")"
 report one_kind_after_another "$(
 	grep -q '"space": "rewrite"' "$tmp/d/rewrite/decisions.json" || echo "no decisions of the first kind; "
 	[ -s "$tmp/d/rewrite/derived.pb" ] || echo "no program between; "
