@@ -172,7 +172,7 @@ void lab_remember(struct lab *l, const struct timing *t)
 {
 	struct opened *o = &l->subject.opened;
 
-	if (!l->device || t->outcome != OUTCOME_OK || t->seconds_b <= 0)
+	if (!l->device || l->derived || t->outcome != OUTCOME_OK || t->seconds_b <= 0)
 		return;
 	o->run = t->seconds_b;
 	o->run_se = t->seconds_b * t->ratio_se * M_SQRT1_2; /* a ratio has the error of two sides */

@@ -130,6 +130,48 @@ static void harm_file(size_t keep, bool flip)
 	buf_release(&bytes);
 }
 
+/* Makes the fixture's folder the cache; `before` gets what it was. */
+static void own_cache(char before[512])
+{
+	snprintf(before, 512, "%s", getenv("XDG_CACHE_HOME") ? getenv("XDG_CACHE_HOME") : "");
+	setenv("XDG_CACHE_HOME", fixture_folder, 1);
+}
+
+static void drop_cache(const char *before)
+{
+	struct buf at = {0};
+
+	buf_addf(&at, "%s/vantage", fixture_folder);
+	CHECK(io_remove_tree(at.data, NULL) == 0);
+	setenv("XDG_CACHE_HOME", before, 1); /* empty is as not set */
+	buf_release(&at);
+}
+
+/*
+ * What was learnt of a program that came of other decisions is not kept under the name of the user's own: the next
+ * search would begin with these decisions, unasked.
+ */
+static void what_others_decided_is_not_kept(void)
+{
+	struct device d = {.ops = &no_ops, .info = {.kind = COST_MEASURED, .build = "3", .machine = "here"}};
+	struct lab lab = {.device = &d, .derived = true, .subject.opened = some_opening(60, 20)};
+	struct timing t = {.seconds_b = 20, .ratio_se = 0.01};
+	struct opened back;
+	char before[512];
+
+	own_cache(before);
+	buf_adds(&lab.subject.original, "the user's program");
+	lab_remember(&lab, &t);
+	CHECK(!opened_find(&back, &lab.subject.original, &d));
+	lab.derived = false;
+	lab_remember(&lab, &t);
+	CHECK(opened_find(&back, &lab.subject.original, &d));
+	opened_release(&back);
+	opened_release(&lab.subject.opened);
+	buf_release(&lab.subject.original);
+	drop_cache(before);
+}
+
 static void openings_are_kept(void)
 {
 	struct device d = {.ops = &no_ops, .info = {.kind = COST_MEASURED, .build = "1", .machine = "here"}}, other = d;
@@ -137,8 +179,7 @@ static void openings_are_kept(void)
 	struct buf program = {0}, module = {0};
 	char before[512];
 
-	snprintf(before, sizeof before, "%s", getenv("XDG_CACHE_HOME") ? getenv("XDG_CACHE_HOME") : "");
-	setenv("XDG_CACHE_HOME", fixture_folder, 1);
+	own_cache(before);
 	buf_adds(&program, "program");
 	buf_adds(&module, "module");
 	CHECK(!opened_find(&back, &program, &d));
@@ -183,11 +224,7 @@ static void openings_are_kept(void)
 	opened_release(&quick);
 	buf_release(&program);
 	buf_release(&module);
-	buf_adds(&program, fixture_folder);
-	buf_adds(&program, "/vantage");
-	CHECK(io_remove_tree(program.data, NULL) == 0);
-	setenv("XDG_CACHE_HOME", before, 1); /* empty is as not set */
-	buf_release(&program);
+	drop_cache(before);
 }
 
 static void some_effort(const struct device *d, struct effort *out)
@@ -407,6 +444,7 @@ int main(void)
 	RUN(durations_in_words);
 	bool fake = fixture_begin();
 	RUN(openings_are_kept);
+	RUN(what_others_decided_is_not_kept);
 	if (fake) {
 		RUN(nobody_waits_longer_than_he_wants);
 		RUN(programs_run_on_several_cores);
