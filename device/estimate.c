@@ -9,10 +9,10 @@
 #define estimate_reified_each NULL
 
 static const struct estimator estimators[] = {
-#define ESTIMATE(backend, reader, whose, options, stop, left) \
-	{backend, estimate_##reader, NULL, estimate_##reader##_each, whose, options, stop, left},
+#define ESTIMATE(backend, reader, whose, options, stop, left, brief) \
+	{backend, estimate_##reader, NULL, estimate_##reader##_each, whose, options, stop, left, brief},
 #define SCHEDULED(backend, reader, whose, options, left) \
-	{backend, NULL, estimate_##reader, NULL, whose, "", options, left},
+	{backend, NULL, estimate_##reader, NULL, whose, "", options, left, ""},
 #include "schemas/estimate.def"
 };
 

@@ -29,6 +29,7 @@ struct priced { /* all zero is empty */
 	double part[ESTIMATE_PARTS]; /* of the seconds; all zero: they are not told apart */
 	uint32_t kernels;  /* kernels that are started; those in loops count once */
 	uint32_t modelled; /* how many of them the compiler's model priced */
+	uint32_t unpriced; /* how many the compiler gave no price, of any model */
 	uint32_t ours;	   /* how many our roofline priced, because the model has no price */
 	double our_seconds; /* the part of `seconds` by our roofline */
 	double exchanged;   /* bytes that a device sends to others */
@@ -54,6 +55,7 @@ struct estimator {
 	 */
 	const char *stop;
 	const char *left;    /* the end of the name of the file that it leaves then */
+	const char *brief;   /* debug options with which few kernels have no price, and the others the same, sooner */
 };
 
 /* The estimator of a backend for programs that are spread so; NULL if it has none. */

@@ -143,6 +143,7 @@ static void add_kernel(const struct graph *g, uint32_t v, const struct roofline 
 			"a kernel (%s, %.80s), its price means nothing", why, n->proto->name);
 	}
 	out->kernels++;
+	out->unpriced += seconds < 0;
 	if (seconds > 0) {
 		out->modelled++;
 	} else {

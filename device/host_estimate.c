@@ -21,6 +21,7 @@
 #include "hlo/exchange.h"
 #include "hlo/stopper.h"
 
+#define SMALL ((size_t)128 << 10) /* bytes of a program, of which compiling takes hardly longer than what is left out */
 #define OURS 0x80000000u /* a bit in handles that the worker does not know */
 
 /* Runs the compiler until it stops, and reads the optimised module that it left. */
@@ -93,8 +94,8 @@ static double weighted(const struct host *h, const struct priced *e)
 	return seconds;
 }
 
-/* Prices the optimised module by the reader of the backend's row. */
-static void price(struct host *h, enum compile_how how, const struct buf *schedule, struct compiled *out)
+/* Prices the optimised module by the reader of the backend's row. Returns how many kernels have no price. */
+static uint32_t price(struct host *h, enum compile_how how, const struct buf *schedule, struct compiled *out)
 {
 	struct priced e = {0};
 	struct graph g = {0};
@@ -121,6 +122,35 @@ static void price(struct host *h, enum compile_how how, const struct buf *schedu
 		}
 	}
 	graph_release(&g);
+	return e.unpriced;
+}
+
+/*
+ * Compiles until the compiler stops, and prices what it left. A small program is first tried in the brief manner. Calls
+ * of a library are what has no price then, so that is not tried with one.
+ */
+static int compile_and_price(struct host *h, enum compile_how how, const char *format, const char *options,
+	const void *p, size_t n, struct compiled *out, struct err *err)
+{
+	static const char call[] = "custom-call";
+	const char *brief = h->estimator->brief;
+	bool try = *brief && how == COMPILE_APPLIED && n < SMALL && !strstr(options, brief) && !memmem(p, n, call,
+		sizeof call - 1);
+	const struct buf none = {0};
+	struct buf all = {0};
+	int rc;
+
+	host_join(&all, options, try ? brief : "");
+	rc = compile_until_priced(h, format, all.len ? all.data : "", p, n, out, err);
+	if (rc == 0 && out->outcome == OUTCOME_OK && price(h, how, &none, out) && try) {
+		compiled_release(out);
+		*out = (struct compiled){0};
+		rc = compile_until_priced(h, format, options, p, n, out, err);
+		if (rc == 0 && out->outcome == OUTCOME_OK)
+			price(h, how, &none, out);
+	}
+	buf_release(&all);
+	return rc;
 }
 
 static int compile_new(struct host *h, enum compile_how how, const char *format, const char *options, const void *p,
@@ -133,13 +163,13 @@ static int compile_new(struct host *h, enum compile_how how, const char *format,
 	int rc;
 
 	if (stops)
-		rc = compile_until_priced(h, format, options, p, n, out, err);
+		rc = compile_and_price(h, how, format, options, p, n, out, err);
 	else if (reads && e->schedule)
 		rc = compile_with_schedule(h, format, options, p, n, want, out, &schedule, err);
 	else
 		rc = host_compile_with(h, format, options, p, n, want | (reads ? WANT_OPTIMISED : WANT_MEMORY), true,
 			NULL, out, err);
-	if (rc == 0 && out->outcome == OUTCOME_OK && reads)
+	if (rc == 0 && out->outcome == OUTCOME_OK && reads && !stops)
 		price(h, how, &schedule, out);
 	buf_release(&schedule);
 	if (!(want & WANT_OPTIMISED))
