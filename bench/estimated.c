@@ -16,6 +16,8 @@
  *	configs   random configurations: how many were compiled, refused, honoured
  *	flips	  single flips from the default, by region: how many were priced and refused, and how many in a second
  *		  of processor time and of wall time
+ *
+ * A line is printed as soon as it is known. How far it is in between goes to standard error.
  */
 #include <stdio.h>
 #include <string.h>
@@ -170,9 +172,11 @@ static int try_configs(struct subject *s, struct device *d, const struct setting
 {
 	uint32_t outcome[OUTCOME_COUNT] = {0}, kept = 0;
 	uint8_t *config = mem_alloc(s->space->n_sites + 1);
+	struct progress p = {0};
 	char last[400] = "";
 	int rc = 0;
 
+	progress_start(&p, "configurations", (uint64_t)set->configs, PROGRESS_AUTO);
 	for (int64_t i = 0; i < set->configs && rc == 0; i++) {
 		struct buf module = {0}, optimised = {0};
 		struct check_result check = {0};
@@ -190,7 +194,10 @@ static int try_configs(struct subject *s, struct device *d, const struct setting
 			snprintf(last, sizeof last, "%.390s", side.outcome == OUTCOME_OK ? check.detail : side.detail);
 		buf_release(&module);
 		buf_release(&optimised);
+		progress_update(&p, (uint64_t)i + 1, NULL);
 	}
+	if (set->configs)
+		progress_end(&p);
 	if (set->configs)
 		printf("  configs   %lld: %u compiled, %u of them as asked; %u refused, %u crashed, %u other%s%s\n",
 			(long long)set->configs, outcome[OUTCOME_OK], kept, outcome[OUTCOME_REFUSED],
@@ -218,10 +225,12 @@ static int try_flips(struct subject *s, struct device *d, const struct settings 
 	uint8_t *a = mem_alloc(n + 1), *b = mem_alloc(n + 1);
 	struct cost *c = cost_new(s->space, d, NULL, err);
 	double start = now_seconds();
+	struct progress p = {0};
 	char last[400] = "";
 	int rc = c ? 0 : -1;
 
 	space_default(s->space, a);
+	progress_start(&p, "flips", (uint64_t)set->flips, PROGRESS_AUTO);
 	for (int64_t i = 0; i < set->flips && rc == 0 && n; i++) {
 		struct delta delta = {0};
 		uint32_t site = (uint32_t)rng_below(r, n), k = s->space->site[site].choices;
@@ -232,14 +241,17 @@ static int try_flips(struct subject *s, struct device *d, const struct settings 
 		gains += delta.outcome == OUTCOME_OK && delta.seconds < 0;
 		if (delta.outcome != OUTCOME_OK && !strstr(delta.detail, "when it was tried before"))
 			snprintf(last, sizeof last, "%.390s", delta.detail);
+		progress_update(&p, (uint64_t)i + 1, NULL);
 	}
-	if (set->flips && c)
+	if (set->flips && c) {
+		progress_end(&p);
 		printf("  flips     %lld: %u priced (%u gains), %u refused, %u crashed, %u "
 			"other; %u regions compiled in %.1f s wall%s%s\n",
 			(long long)set->flips, outcome[OUTCOME_OK], gains, outcome[OUTCOME_REFUSED],
 			outcome[OUTCOME_CRASHED], outcome[OUTCOME_TIMEOUT] + outcome[OUTCOME_OOM] +
 			outcome[OUTCOME_NOT_HONOURED], (unsigned)cost_totals(c)->measured, now_seconds() - start, *last
 			? "; last: " : "", last);
+	}
 	cost_free(c);
 	mem_free(a);
 	mem_free(b);
@@ -268,7 +280,6 @@ static int try_program(const char *path, const struct settings *set, struct err 
 	if (rc == 0)
 		printf("  in all    %.1f s wall, %.1f s of a processor\n", now_seconds() - start,
 			processor_seconds() - used);
-	fflush(stdout);
 	subject_release(&s);
 	return rc;
 }
@@ -287,6 +298,7 @@ int main(int argc, char **argv)
 	int n = 0, failed = 0;
 
 	err_program(prog.name);
+	setvbuf(stdout, NULL, _IOLBF, 0); /* a line is there as soon as it is known, in a file, too */
 	if (opt_parse(&prog, argc, argv, &n, &err) != 0)
 		return err.text[0] ? err_exit(&err) : 0;
 	for (int i = 0; i < n; i++)
