@@ -52,6 +52,9 @@ def options():
     p.add_argument("--db", type=pathlib.Path,
                    help="measurements that exist already; default: collect into DIR/runs.sqlite")
     p.add_argument("--model", type=pathlib.Path, help="a model that exists already; default: learn DIR/model.vm")
+    p.add_argument("--prices", type=pathlib.Path,
+                   help="a store of prices that all searches share, where they are estimates and so always the same: "
+                        "what one game has priced takes no time in the next. Seconds then say nothing")
     p.add_argument("--collect-seconds", type=float, default=4 * 3600)
     p.add_argument("--learn-seconds", type=float, default=900)
     p.add_argument("--budget", type=int, default=2000)
@@ -126,6 +129,7 @@ def search(o, model, path, strategy, start, seed, log):
                 "--quiet", "--wait", "--verdict-seconds", o.verdict_seconds]
         argv += ["--model", model] if guided else []
         argv += ["--seconds", o.seconds] if o.seconds else []
+        argv += ["--db", o.prices] if o.prices else []
         argv += own
         r = run(argv, log)
         if r.returncode:

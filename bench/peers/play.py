@@ -34,11 +34,12 @@ MOMENTS = (1, 3, 10, 30)  # seconds, of the table by seconds
 
 def searched(strategy, game, set_, *bound):
     """What bin/search says, within the bound that its option sets."""
-    model = [f"--model={set_.model}"] if set_.model and strategy == "guided" else []
+    more = [f"--model={set_.model}"] if set_.model and strategy == "guided" else []
+    more += [f"--db={set_.prices}"] if set_.prices else []
     with tempfile.TemporaryDirectory() as folder:
         said = subprocess.run([vantage.programs.find("search"), "-q", "--json", "--wait", f"--device={set_.device}",
                                f"--space={set_.space}", f"--graph={game['program']}", f"--seed={game['seed']}",
-                               f"--strategy={strategy}", *model, f"--out={folder}/out", *bound],
+                               f"--strategy={strategy}", *more, f"--out={folder}/out", *bound],
                               check=True, stdout=subprocess.PIPE).stdout
     return json.loads(said)
 
@@ -115,7 +116,7 @@ class Watched:
 
 def peer(name, game, set_):
     with vantage.Arena(game["program"], device=set_.device, space=set_.space, budget=game["budget"], seed=game["seed"],
-                       wait=True,
+                       wait=True, db=set_.prices,
                        model=set_.model) as arena:
         watched = Watched(arena)
         importlib.import_module(name).play(watched, random.Random(game["seed"]))
@@ -160,9 +161,9 @@ def missing(name):
 
 
 def play_apart(python, game, set_):
-    model = [f"--model={set_.model}"] if set_.model else []
+    more = [f"--{name}={value}" for name, value in (("model", set_.model), ("prices", set_.prices)) if value]
     said = subprocess.run([python, __file__, "--one", json.dumps(game), f"--device={set_.device}",
-                           f"--space={set_.space}", *model], check=True, stdout=subprocess.PIPE).stdout
+                           f"--space={set_.space}", *more], check=True, stdout=subprocess.PIPE).stdout
     return json.loads(said)
 
 
@@ -236,6 +237,9 @@ def main():
     options.add_argument("--seeds", default="1,2,3")
     options.add_argument("--peers", default="anneal,bandit,asked,random,guided")
     options.add_argument("--model", help="the model that guides ours; default: the one that search takes")
+    options.add_argument("--prices", metavar="FILE", help="a store of prices that all games share, where prices are "
+                         "estimates and so always the same: what was priced takes no time again. Seconds then say "
+                         "nothing")
     options.add_argument("--environments", metavar="DIR",
                          help="an environment for each peer that needs packages is made here")
     options.add_argument("--clock", action="store_true",
