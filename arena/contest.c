@@ -65,7 +65,8 @@ static int begin_run(struct contest *c, struct err *err)
 static int open_lab(struct contest *c, struct err *err)
 {
 	const struct contest_settings *set = c->set;
-	struct cost_options co = {.policy = (enum cost_policy)set->measure, .seed = (uint64_t)set->seed};
+	struct cost_options co = {.policy = (enum cost_policy)set->measure, .seed = (uint64_t)set->seed,
+		.ask_wholes = true};
 	struct limit limits[LIMITS_MOST];
 	uint32_t n_limits = 0;
 	int rc = lab_objective(set->objective, &co.quantity, err);

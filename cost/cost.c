@@ -75,6 +75,8 @@ static int set_pricing(struct cost *c, struct err *err)
 			continue;
 		c->how = p->how == PRICING_REGION && c->o.policy == POLICY_WHOLE ? PRICING_WHOLE : p->how;
 		c->quantity = run && c->device ? device_info(c->device)->quantity : p->quantity;
+		c->said = p->how == PRICING_REGION && c->quantity == QUANTITY_SECONDS && c->device &&
+			device_info(c->device)->kind == COST_ESTIMATED;
 		if (c->o.quantity && c->quantity != (enum quantity)(c->o.quantity - 1))
 			continue;
 		if (p->how == PRICING_FORMULA)
@@ -211,6 +213,7 @@ static int add_region(struct cost *c, struct region *r, size_t regions, const st
 	int found = 1;
 
 	d->regions++;
+	c->regions += (double)(r->a.len + r->b.len);
 	if (r->key[0] == r->key[1]) /* one module on both sides: nothing to measure */
 		found = 1;
 	else
@@ -234,26 +237,6 @@ static int add_region(struct cost *c, struct region *r, size_t regions, const st
 	d->seconds += r->times * price.delta;
 	d->se += r->times * r->times * price.se * price.se; /* a variance until the end */
 	return 0;
-}
-
-static int by_region(struct cost *c, const uint8_t *a, const uint8_t *b, const struct precision *p,
-	struct delta *d, struct err *err)
-{
-	struct regions r = {0};
-	int rc = cost_regions(c, a, b, &r, err);
-
-	for (size_t i = 0; i < r.n && rc == 0 && d->outcome == OUTCOME_OK; i++) {
-		if (r.v[i].whole && i > 0 && d->seconds >= 0)
-			break; /* its places promise nothing: what they lose is the answer */
-		if (r.v[i].whole)
-			d->seconds = d->se = 0;
-		rc = add_region(c, &r.v[i], r.n, r.v[i].screen ? NULL : p, d, err);
-	}
-	d->se = sqrt(d->se);
-	d->added = d->parts * c->part;
-	d->seconds += d->added;
-	regions_release(&r);
-	return rc;
 }
 
 static int by_whole(struct cost *c, const uint8_t *a, const uint8_t *b, const struct precision *p,
@@ -293,6 +276,45 @@ static int by_figure(struct cost *c, const uint8_t *a, const uint8_t *b, struct 
 	d->measured = asked[0] || asked[1];
 	d->cached = !d->measured;
 	return 0;
+}
+
+/* Asks what the whole programs cost, instead of regions or after them (`d` so far). */
+static int ask_whole(struct cost *c, const uint8_t *a, const uint8_t *b, struct delta *d, struct err *err)
+{
+	struct delta before = *d;
+	int rc;
+
+	d->parts = d->se = 0;
+	rc = by_figure(c, a, b, d, err);
+	d->regions += before.regions;
+	d->cached += before.cached;
+	d->measured += before.measured;
+	return rc;
+}
+
+static int by_region(struct cost *c, const uint8_t *a, const uint8_t *b, const struct precision *p,
+	struct delta *d, struct err *err)
+{
+	struct regions r = {0};
+	bool instead = false;
+	int rc = cost_regions(c, a, b, &r, err);
+
+	if (rc == 0)
+		rc = cost_asks_instead(c, &r, &instead, err);
+	for (size_t i = 0; i < r.n && rc == 0 && d->outcome == OUTCOME_OK && !instead; i++) {
+		if (r.v[i].whole && i > 0 && d->seconds >= 0)
+			break; /* its places promise nothing: what they lose is the answer */
+		if (r.v[i].whole)
+			d->seconds = d->se = 0;
+		rc = add_region(c, &r.v[i], r.n, r.v[i].screen ? NULL : p, d, err);
+	}
+	d->se = sqrt(d->se);
+	if (rc == 0 && (instead || (d->outcome == OUTCOME_OK && d->seconds < 0 && cost_asks_after(c, a))))
+		rc = ask_whole(c, a, b, d, err);
+	d->added = d->parts * c->part;
+	d->seconds += d->added;
+	regions_release(&r);
+	return rc;
 }
 
 static int by_policy(struct cost *c, const uint8_t *a, const uint8_t *b, const struct precision *p,

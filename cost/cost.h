@@ -57,6 +57,11 @@ struct cost_options { /* all zero is the default */
 	struct precision whole;	 /* of a whole-graph pair; 0: target 0.002, 1 s, instances 1 */
 	struct cost_hooks hooks;
 	uint64_t seed;		 /* order of compiling */
+	/*
+	 * Where a compiler says what a whole program costs (an estimate): what its regions promise is a gain only if
+	 * the whole program says so (said.c).
+	 */
+	bool ask_wholes;
 	double part_seconds;	 /* charge for a kernel of a large program (space/part.h); 0: the device's; < 0: none */
 	/* Both are borrowed and may be NULL. */
 	struct spares *spares;	    /* whole programs that took long to compile */

@@ -54,19 +54,29 @@ static int expect_region(struct cost *c, struct region *r, size_t regions, uint3
 	return 0;
 }
 
-/* The regions that pricing this move would compile; none where it is not priced by regions. */
-static int regions_to_price(struct cost *c, const uint8_t *a, const uint8_t *b, struct regions *r, struct err *err)
+/*
+ * The regions that pricing this move would compile; none where it is not priced by regions. *instead: the whole program
+ * is asked about.
+ */
+static int regions_to_price(struct cost *c, const uint8_t *a, const uint8_t *b, struct regions *r, bool *instead,
+	struct err *err)
 {
+	*instead = false;
 	if (!c->device || c->how != PRICING_REGION || memcmp(a, b, c->space->n_sites) == 0)
 		return 0;
-	return cost_regions(c, a, b, r, err);
+	if (cost_regions(c, a, b, r, err) < 0 || cost_asks_instead(c, r, instead, err) < 0)
+		return -1;
+	if (*instead)
+		regions_release(r);
+	return 0;
 }
 
 int cost_expect(struct cost *c, const uint8_t *a, const uint8_t *b, uint32_t copies, struct agenda *agenda,
 	struct err *err)
 {
 	struct regions r = {0};
-	int rc = regions_to_price(c, a, b, &r, err);
+	bool instead;
+	int rc = regions_to_price(c, a, b, &r, &instead, err);
 
 	for (size_t i = 0; i < r.n && rc == 0; i++)
 		if (!r.v[i].whole && (copies == 1 || !r.v[i].screen))
@@ -95,10 +105,11 @@ static int add_seconds(struct cost *c, const struct region *r, double *seconds, 
 int cost_takes(struct cost *c, const uint8_t *a, const uint8_t *b, double *seconds, size_t *bytes, struct err *err)
 {
 	struct regions r = {0};
-	int rc = regions_to_price(c, a, b, &r, err);
+	bool instead;
+	int rc = regions_to_price(c, a, b, &r, &instead, err);
 
-	*seconds = 0;
-	*bytes = 0;
+	*bytes = instead ? c->program : 0;
+	*seconds = pace_of(&c->pace, *bytes);
 	for (size_t i = 0; i < r.n && rc == 0; i++)
 		rc = add_seconds(c, &r.v[i], seconds, bytes, err);
 	regions_release(&r);

@@ -4,7 +4,7 @@
  *	cost.c	   moves, by region		pair.c	  two programs side by side
  *	path.c	   moves, site after site	ledger.c  prices that are known, and failures
  *	whole.c	   whole programs		expect.c  what a move would compile
- *	figure.c   figures of whole programs
+ *	figure.c   figures of whole programs		said.c	  when these take the place of regions
  */
 #ifndef COST_OWN_H
 #define COST_OWN_H
@@ -19,6 +19,9 @@ struct cost {
 	struct device *device; /* NULL: the price is a formula */
 	enum quantity quantity;
 	enum pricing how;
+	bool said;	       /* regions are what is priced, and the compiler says what whole programs cost (said.c) */
+	size_t program;	       /* bytes of the program in its default configuration; 0: not known yet */
+	double regions, wholes; /* bytes of all regions that were priced; of programs that were asked about besides */
 	struct cost_options o;
 	double compiling; /* seconds that both sides of a region took lately, on the mean */
 	double part; /* charge for a kernel of this program */
@@ -79,6 +82,11 @@ int cost_keep(struct cost *c, const uint64_t key[2], struct price p, struct err 
  * own program. *asked tells whether the compiler had to be asked. If the program has no such figure, the fate says so.
  */
 int cost_figure(struct cost *c, const uint8_t *config, double *value, bool *asked, struct fate *fate, struct err *err);
+bool cost_knows_figure(const struct cost *c, const uint8_t *config); /* was it asked for here before? */
+/* said.c: is the whole program asked about instead of these regions, because they are larger? */
+int cost_asks_instead(struct cost *c, const struct regions *r, bool *out, struct err *err);
+/* ... or is it also asked about after them, because they promise a gain over `a`, and it is affordable? */
+bool cost_asks_after(struct cost *c, const uint8_t *a);
 /* Checks whether the compiler honoured the choices of `config`; if not, the fate is not_honoured. */
 int cost_check(struct cost *c, const uint8_t *config, const struct compiled *p, struct fate *fate, struct err *err);
 int cost_failed(struct cost *c, enum outcome o, int signal, const char *detail, struct err *err);

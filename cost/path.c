@@ -104,13 +104,14 @@ int cost_path(struct space *s, const uint8_t *a, const uint8_t *b, size_t limit,
 static int cut_out(struct cost *c, const uint8_t *a, const uint8_t *b, struct regions *out, struct err *err)
 {
 	struct regions steps = {0};
+	bool instead;
 	size_t limit;
 	int rc;
 
-	if (c->space->ops->region(c->space, a, b, out, err) < 0)
+	if (c->space->ops->region(c->space, a, b, out, err) < 0 || cost_asks_instead(c, out, &instead, err) < 0)
 		return -1;
 	limit = (size_t)(WORTH_IT * (double)bytes_of(out));
-	if (bytes_of(out) < LARGE || whole_among(out) || count_sites(c->space, a, b) < 2)
+	if (instead || bytes_of(out) < LARGE || whole_among(out) || count_sites(c->space, a, b) < 2)
 		return 0;
 	rc = cost_path(c->space, a, b, limit, &steps, err);
 	if (rc == 1) {

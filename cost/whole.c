@@ -36,6 +36,8 @@ static int compare_figures(struct cost *c, const uint8_t *a, const uint8_t *b, s
 		return -1;
 	set_fate(t, &fate);
 	t->cut = cost_cut(c, fate.outcome);
+	if (fate.outcome != OUTCOME_OK)
+		return 0;
 	t->delta = t->seconds_b - t->seconds_a;
 	t->ratio = t->delta == 0 ? 0 : log(t->seconds_b / t->seconds_a);
 	return 0;
@@ -66,7 +68,7 @@ int cost_whole(struct cost *c, const uint8_t *a, const uint8_t *b, const struct 
 	struct timing *out, struct err *err)
 {
 	*out = (struct timing){.kind = cost_kind(c)};
-	if (cost_whole_exact(c))
+	if (cost_whole_exact(c) || c->said)
 		return compare_figures(c, a, b, out, err);
 	return whole_on_device(c, a, b, p, out, err);
 }
@@ -127,7 +129,7 @@ static int run_default(struct cost *c, const uint8_t *config, struct timing *t, 
 
 int cost_own_alone(struct cost *c, struct timing *out, struct err *err)
 {
-	int rc = run_default(c, NULL, out, err);
+	int rc = c->said ? compare_figures(c, NULL, NULL, out, err) : run_default(c, NULL, out, err);
 
 	out->cut = cost_cut(c, out->outcome);
 	if (rc < 0 || out->outcome != OUTCOME_OK || out->seconds_a <= 0)
@@ -142,11 +144,12 @@ int cost_own_alone(struct cost *c, struct timing *out, struct err *err)
 
 static int measure_default(struct cost *c, const uint8_t *config, struct err *err)
 {
+	bool figure = cost_whole_exact(c) || c->said;
 	struct timing t = {0};
 	int rc;
 
-	rc = cost_whole_exact(c) ? compare_figures(c, config, config, &t, err) : run_default(c, config, &t, err);
-	if (rc == 0 && t.outcome == OUTCOME_CRASHED && !cost_whole_exact(c))
+	rc = figure ? compare_figures(c, config, config, &t, err) : run_default(c, config, &t, err);
+	if (rc == 0 && t.outcome == OUTCOME_CRASHED && !figure)
 		rc = run_default(c, config, &t, err);
 	c->default_died = rc == 0 && (t.outcome == OUTCOME_CRASHED || t.outcome == OUTCOME_REFUSED);
 	if (rc == 0 && t.outcome != OUTCOME_OK)

@@ -148,7 +148,8 @@ int session_open(struct session *s, struct err *err)
 {
 	const struct settings *set = s->set;
 	struct store_options so = {.force = set->force, .wait = set->wait};
-	struct cost_options co = {.policy = (enum cost_policy)set->measure, .seed = (uint64_t)set->seed};
+	struct cost_options co = {.policy = (enum cost_policy)set->measure, .seed = (uint64_t)set->seed,
+		.ask_wholes = true};
 	const char *backend = "formula";
 	struct limit limits[LIMITS_MOST];
 	uint32_t n_limits = 0;

@@ -67,6 +67,7 @@ static inline int script_compile(struct device *d, enum compile_how how, const c
 	if (!s->first)
 		s->first = s->module[h];
 	out->handle = h;
+	out->optimal_seconds = hashed_seconds(s->module[h]);
 	if (s->always && (want & WANT_OPTIMISED))
 		buf_add(&out->optimised, s->always->data, s->always->len);
 	s->live++;
