@@ -271,10 +271,50 @@ static void large_groups_are_parted(void)
 	buf_release(&text);
 }
 
+/* Barriers on each side of the region of the flip of cosine, which two groups read; 99 if they are not as many. */
+static uint32_t barriers(const char *d, const char *backend)
+{
+	struct graph g = {0};
+	struct space *s;
+	struct regions rg = {0};
+	uint8_t a[16] = {0}, b[16] = {0};
+	uint32_t n = 99;
+	char text[900];
+
+	snprintf(text, sizeof text, HEAD "  x = f32[8,8]{1,0} parameter(0)\n  w = f32[8,8]{1,0} parameter(1)\n"
+		"  c = f32[8,8]{1,0} cosine(x)\n  y = f32[8,8]{1,0} exponential(c)\n"
+		"  d = f32[4,4]{1,0} custom-call(%s, w), custom_call_target=\"less\"\n"
+		"  e = f32[8,8]{1,0} custom-call(d, w), custom_call_target=\"more\"\n"
+		"  o = f32[8,8]{1,0} add(e, c)\n  p = f32[8,8]{1,0} multiply(o, e)\n"
+		"  ROOT r = (f32[8,8]{1,0}, f32[8,8]{1,0}) tuple(y, p)\n}\n", d);
+	if (open_text(text, backend, &g, &s) && CHECK(s->n_sites <= 16)) {
+		for (uint32_t i = 0; i < s->n_sites; i++)
+			if (g.node[s->site[i].node].opcode == OP_COSINE)
+				b[i] = (uint8_t)(s->site[i].choices - 1);
+		CHECK(s->ops->region(s, a, b, &rg, NULL) == 0);
+		if (CHECK_INT(rg.n, 1) && opcodes_in(&rg.v[0].a, OP_OPTIMIZATION_BARRIER) ==
+			opcodes_in(&rg.v[0].b, OP_OPTIMIZATION_BARRIER))
+			n = opcodes_in(&rg.v[0].a, OP_OPTIMIZATION_BARRIER);
+	}
+	regions_release(&rg);
+	space_free(s);
+	graph_release(&g);
+	return n;
+}
+
+/* An input that comes of a result, by a way outside, waits for it; otherwise two groups could become one there. */
+static void inputs_wait_for_what_they_come_of(void)
+{
+	CHECK_INT(barriers("y", "cuda"), 1);
+	CHECK_INT(barriers("x", "cuda"), 0);
+	CHECK_INT(barriers("y", "cpu"), 0); /* nothing is joined there */
+}
+
 int main(void)
 {
 	RUN(regions_hold_what_may_be_joined);
 	RUN(changes_that_may_be_joined_are_one_region);
+	RUN(inputs_wait_for_what_they_come_of);
 	RUN(results_come_as_the_program_s_walk_enters_them);
 	RUN(what_is_updated_in_place_is_in_memory);
 	RUN(what_is_drawn_is_allowed);

@@ -25,6 +25,12 @@ void cluster_find_together(struct space *s, const uint8_t *const config[2], cons
 uint64_t cluster_rounds(const struct graph *g, const struct nodes *members);
 /* Adds the values that a group reads from memory and that are no constants. */
 void cluster_add_reads(const struct space *s, const uint8_t *config, const struct nodes *members, struct nodes *out);
+/*
+ * waits.c: for each input of a region, those of its results from which it comes by a way outside (`waits`, one per
+ * input, empty before). None, if the backend joins no kernels.
+ */
+void cluster_find_waits(const struct space *s, const struct cluster *p, const struct nodes *results,
+	const struct nodes *inputs, struct nodes *waits);
 /* joined.c: puts the results of a region into the order in which the compiler joins them in the program. */
 void cluster_order_results(const struct space *s, struct nodes *results);
 /* The smaller key of a region: the same whichever side is called a. */

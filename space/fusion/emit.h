@@ -60,6 +60,9 @@ uint32_t emit_comp_id(struct emitter *em);
 /* The id of an instruction by its number, from 1, within its computation. */
 int64_t emit_id(uint32_t comp_id, size_t number);
 
+/* waits.c: makes whatever reads this input from now on depend on these results, which have been written. */
+void emit_wait(struct emitter *em, struct instrs *l, uint32_t input, const struct nodes *results);
+
 /* nothing.c: an instruction that makes a region run on the caller's thread. */
 Hlo__HloInstructionProto *emit_nothing(struct emitter *em, int64_t id);
 

@@ -14,6 +14,8 @@
  * value. Made-up numbers would not be those that the other side computes, and numbers decide how long an
  * exponential or a branch takes.
  *
+ * An input may come of a result, by a way outside of the region. Where that counts, it is made to (waits.c).
+ *
  * Everything is written in canonical manner (emit.h), parameters in order of first use. So the same region
  * in another layer, another graph or another night has the same key. key[0] is the hash of a, key[1] that
  * of b: the reverse move has the swapped key and the opposite price. For that, which side's uses come first must not
@@ -30,8 +32,18 @@
 struct inputs {
 	struct nodes v;
 	uint8_t *own;
+	struct nodes *waits; /* which results each of them comes from (waits.c) */
 	size_t cap_own;
 };
+
+static void inputs_release(struct inputs *in)
+{
+	for (size_t i = 0; in->waits && i < in->v.n; i++)
+		nodes_release(&in->waits[i]);
+	nodes_release(&in->v);
+	mem_free(in->waits);
+	mem_free(in->own);
+}
 
 /*
  * Is it worth an extra kernel that the group can overwrite what it reads? Not where kernels are joined, which that one
@@ -101,8 +113,7 @@ static void add_makers(struct space *s, const uint8_t *const config[2], struct c
 		for (size_t i = 0; i < in.v.n; i++)
 			for (int both = 0; both < 2 && nodes_has(&members, in.v.v[i]); both++)
 				nodes_add(&p->roots[both], in.v.v[i]);
-		nodes_release(&in.v);
-		mem_free(in.own);
+		inputs_release(&in);
 		nodes_release(&members);
 		nodes_sort(&p->roots[0]);
 		nodes_sort(&p->roots[1]);
@@ -244,6 +255,14 @@ static void emit_inputs(struct emitter *em, struct instrs *l, const struct input
 	}
 }
 
+/* Makes the inputs wait that come after `from` in the program and before `root`, the next group to be written. */
+static void emit_waits(struct emitter *em, struct instrs *l, const struct inputs *in, uint32_t from, uint32_t root)
+{
+	for (size_t i = 0; i < in->v.n; i++)
+		if (in->waits[i].n && in->v.v[i] >= from && in->v.v[i] < root)
+			emit_wait(em, l, in->v.v[i], &in->waits[i]);
+}
+
 /*
  * Writes one side: inputs, groups in order of their roots, results. Returns how many nodes; *parts: how many kernels.
  */
@@ -265,6 +284,7 @@ static uint32_t emit_side(struct space *s, const uint8_t *config, const struct i
 		group_walk(s, config, roots->v[i], &members);
 		n_nodes += (uint32_t)members.n;
 		*parts += group_is_kernel(s->graph, &members);
+		emit_waits(&em, &l, in, i ? roots->v[i - 1] : 0, roots->v[i]);
 		if (members.n == 1)
 			bare_constants(&em, &l, roots->v[i]);
 		node_map_set(value, roots->v[i], (uint32_t)l.n + 1);
@@ -308,14 +328,15 @@ static void emit_region(struct space *s, const uint8_t *const config[2], const s
 	uint32_t in_a, in_b;
 
 	find_inputs(s, config, p, lead, &in);
+	in.waits = MEM_NEW(in.v.n + 1, struct nodes);
+	cluster_find_waits(s, p, results, &in.v, in.waits);
 	*out = (struct region){.times = g->comp[g->node[p->roots[0].v[0]].comp].trips, .copies = 1};
 	in_a = emit_side(s, config[0], &in, &p->roots[0], results, &out->a, &out->parts[0]);
 	in_b = emit_side(s, config[1], &in, &p->roots[1], results, &out->b, &out->parts[1]);
 	out->n_nodes = in_a > in_b ? in_a : in_b;
 	out->key[0] = hash64(out->a.data, out->a.len, 0);
 	out->key[1] = hash64(out->b.data, out->b.len, 0);
-	nodes_release(&in.v);
-	mem_free(in.own);
+	inputs_release(&in);
 }
 
 uint64_t cluster_key(const struct region *r)
