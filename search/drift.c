@@ -29,6 +29,7 @@
 #define CHECK_FREE 1.0
 #define CHECK_SHARE 0.3
 #define LAST_SHARE 0.5	 /* the most of --seconds that is kept for the last check */
+#define ROUNDING 1e-12	 /* of the default: a sum of exact prices is that far from the whole */
 #define CHECK_DEFAULTS 1 /* as long as weighing the default took at the start, until one was made */
 
 void hunt_vouch(struct hunt *h, const struct estimate *cost)
@@ -229,7 +230,8 @@ static int check_objective(struct hunt *h, struct err *err)
 	int rc = weigh_whole(h, &t, &whole, err);
 
 	ok = rc == 0 && t.outcome == OUTCOME_OK;
-	drifted = ok && fabs(whole.value - h->running.value) > 3 * hypot(whole.se, h->running.se);
+	drifted = ok && fabs(whole.value - h->running.value) >
+		3 * hypot(whole.se, h->running.se) + ROUNDING * h->default_seconds;
 	if (rc == 0 && !t.cut)
 		rc = note_anchor(h, &t, drifted, err);
 	if (rc == 0 && ok) {
