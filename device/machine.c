@@ -3,6 +3,7 @@
  *
  * Two measurements on one core would time each other, so a device locks its core (lock.h).
  */
+#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -169,11 +170,108 @@ static struct load *cores_by_load(size_t *n, bool look, struct err *err)
 	return out;
 }
 
+/* The cores that this process keeps between two devices, and the locks of those that no device has at the moment. */
+static struct {
+	pthread_mutex_t guard;
+	int *core;
+	struct core_lock *idle;
+	size_t n, n_idle, cap, cap_idle;
+} kept = {.guard = PTHREAD_MUTEX_INITIALIZER};
+
+/* Is it the lock of a core for this device? */
+static bool is_of(const struct core_lock *l, const char *device, int core)
+{
+	char ending[160];
+	size_t n = (size_t)snprintf(ending, sizeof ending, "/vantage-%s-core%d.lock", device, core);
+	size_t len = strlen(l->lock.path);
+
+	return l->core == core && len >= n && strcmp(l->lock.path + len - n, ending) == 0;
+}
+
+/* The place of the core's lock among those that are kept and idle; n_idle: it is not there. */
+static size_t find_idle(const char *device, int core)
+{
+	size_t i = 0;
+
+	while (i < kept.n_idle && !is_of(&kept.idle[i], device, core))
+		i++;
+	return i;
+}
+
+static bool take_kept(struct core_lock *l, const char *device, int core)
+{
+	pthread_mutex_lock(&kept.guard);
+	size_t i = find_idle(device, core);
+	bool found = i < kept.n_idle;
+
+	if (found) {
+		*l = kept.idle[i];
+		kept.idle[i] = kept.idle[--kept.n_idle];
+	}
+	pthread_mutex_unlock(&kept.guard);
+	return found;
+}
+
+/* Puts the lock where the next device finds it. False: its core is not kept. */
+static bool put_kept(const struct core_lock *l)
+{
+	bool found = false;
+
+	pthread_mutex_lock(&kept.guard);
+	for (size_t i = 0; i < kept.n && !found; i++)
+		found = kept.core[i] == l->core;
+	if (found) {
+		MEM_GROW(&kept.idle, &kept.cap_idle, kept.n_idle + 1);
+		kept.idle[kept.n_idle++] = *l;
+	}
+	pthread_mutex_unlock(&kept.guard);
+	return found;
+}
+
+/* Sorts the cores so that those that this process keeps for the device come first. */
+static void put_kept_first(struct load *cores, size_t n, const char *device)
+{
+	size_t first = 0;
+
+	pthread_mutex_lock(&kept.guard);
+	for (size_t i = 0; i < n; i++)
+		if (find_idle(device, cores[i].core) < kept.n_idle) {
+			struct load l = cores[i];
+			cores[i] = cores[first];
+			cores[first++] = l;
+		}
+	pthread_mutex_unlock(&kept.guard);
+}
+
+void cores_keep(const int *core, size_t n)
+{
+	pthread_mutex_lock(&kept.guard);
+	MEM_GROW(&kept.core, &kept.cap, kept.n + n);
+	for (size_t i = 0; i < n; i++)
+		kept.core[kept.n++] = core[i];
+	pthread_mutex_unlock(&kept.guard);
+}
+
+void cores_give_back(void)
+{
+	pthread_mutex_lock(&kept.guard);
+	while (kept.n_idle)
+		core_release(&kept.idle[--kept.n_idle]);
+	mem_free(kept.idle);
+	mem_free(kept.core);
+	kept.idle = NULL;
+	kept.core = NULL;
+	kept.n = kept.cap = kept.cap_idle = 0;
+	pthread_mutex_unlock(&kept.guard);
+}
+
 /* Takes the lock of a core (lock_take). */
 static int try_core(struct core_lock *l, const char *device, int core, bool wait, struct err *err)
 {
 	char name[128], what[128];
 
+	if (take_kept(l, device, core))
+		return 1;
 	snprintf(name, sizeof name, "%s-core%d", device, core);
 	snprintf(what, sizeof what, "%s on core %d", device, core);
 	l->core = core;
@@ -217,6 +315,7 @@ int core_take(struct core_lock *l, const char *device, int wanted, bool wait, st
 		cores[0] = cores[k];
 		n = 1;
 	}
+	put_kept_first(cores, n, device);
 	for (size_t i = 0; i < n && rc == 0; i++)
 		rc = try_core(l, device, cores[i].core, false, err);
 	if (rc == 0 && wait)
@@ -266,7 +365,8 @@ static int take_waiting(struct core_set *s, const char *device, struct load *cor
 static void unlock_all(struct core_set *s)
 {
 	while (s->n)
-		core_release(&s->at[--s->n]);
+		if (!put_kept(&s->at[--s->n]))
+			core_release(&s->at[s->n]);
 }
 
 /* Sorts the list so that `wanted` and the cores after it come first. */
@@ -299,6 +399,8 @@ static int take_several(struct core_set *s, const char *device, int wanted, size
 	if (rc == 0 && wanted)
 		rc = put_first(cores, n, wanted, err);
 	if (rc == 0) {
+		if (!wanted)
+			put_kept_first(cores, n, device);
 		s->at = MEM_NEW(count, struct core_lock);
 		rc = take_free(s, device, cores, n, count, err);
 	}

@@ -56,6 +56,13 @@ struct core_set { /* all zero is empty; core_set_release accepts it */
  */
 int core_set_take(struct core_set *s, const char *device, int wanted, int count, bool wait, struct err *err);
 void core_set_release(struct core_set *s);
+/*
+ * From now on core_set_release keeps the locks of these cores, for the next core_set_take of this process. So a search
+ * that closes its device to judge with fresh ones does not lose its core to somebody who waits for it. Until
+ * cores_give_back, or the end of the process.
+ */
+void cores_keep(const int *core, size_t n);
+void cores_give_back(void);
 /* The cores that this process may use and that are not among these n; the caller frees the list. */
 int *cores_beside(const int *core, size_t n, size_t *n_out);
 /* Turns "3" or "all" into the count for core_set_take; -1 with a sentence if it is neither. */

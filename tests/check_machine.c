@@ -94,6 +94,53 @@ static void cores_are_taken_together(void)
 	allowed_cores = 1;
 }
 
+/* Could another process take the core? */
+static bool free_for_others(int core)
+{
+	struct lock l;
+	struct err err = {0};
+	char name[64];
+	bool taken;
+
+	snprintf(name, sizeof name, "check-machine-core%d", core);
+	taken = lock_take(&l, name, name, false, &err) == 1;
+	lock_release(&l);
+	return taken;
+}
+
+/* A core that is kept goes from one device of a process to the next, and to no other process between. */
+static void a_kept_core_is_not_lost(void)
+{
+	struct core_set s, other;
+	struct err err = {0};
+	int core;
+
+	kernel_cores = 1024;
+	allowed_core = 20;
+	allowed_cores = 3;
+	CHECK_INT(core_set_take(&s, "check-machine", 22, 1, false, &err), 0);
+	core_set_release(&s);
+	CHECK(free_for_others(21)); /* unless it is kept */
+	CHECK_INT(core_set_take(&s, "check-machine", 22, 1, false, &err), 0);
+	core = s.at[0].core;
+	cores_keep(&core, 1);
+	core_set_release(&s);
+	CHECK(!free_for_others(21));
+	CHECK(free_for_others(20));
+	CHECK_INT(core_set_take(&s, "check-machine", 0, 1, false, &err), 0); /* whichever it likes: the one it has */
+	CHECK_INT(s.at[0].core, 21);
+	CHECK(core_set_take(&other, "check-machine", 22, 1, false, &err) < 0); /* two devices never have one core */
+	core_set_release(&s);
+	CHECK_INT(core_set_take(&s, "check-machine", 0, 2, false, &err), 0);
+	CHECK_INT(s.at[0].core, 21);
+	core_set_release(&s);
+	CHECK(!free_for_others(21));
+	CHECK(free_for_others(20) && free_for_others(22)); /* only the core that was named is kept */
+	cores_give_back();
+	CHECK(free_for_others(21));
+	allowed_cores = 1;
+}
+
 static void counts_of_cores_are_read(void)
 {
 	static const struct {
@@ -136,6 +183,7 @@ int main(void)
 {
 	RUN(a_core_is_found_among_many);
 	RUN(cores_are_taken_together);
+	RUN(a_kept_core_is_not_lost);
 	RUN(counts_of_cores_are_read);
 	RUN(several_cores_are_pinned);
 	RUN(a_far_core_is_pinned);
