@@ -24,6 +24,7 @@
 #include <unistd.h>
 #include "base/mem.h"
 #include "base/progress.h"
+#include "base/stop.h"
 #include "device/child.h"
 
 #define TAIL 16384u
@@ -279,7 +280,7 @@ static double wait_left(struct waiting *w)
 	double now = now_seconds(), step = w->patience.seconds / LOOKS, end = w->patience.until > 0 ? w->patience.until
 		: INFINITY, used;
 
-	if (now >= end)
+	if (now >= end || (w->patience.heeds_stop && stop_asked()))
 		return 0;
 	if (now < w->until)
 		return fmin(w->until, end) - now;
@@ -311,7 +312,7 @@ enum exchange child_exchange(struct child *c, enum wire_type type, const struct 
 		struct pollfd fds[2] = {
 			{c->fd, (short)(POLLIN | (t.sent < whole ? POLLOUT : 0)), 0},
 			{c->stderr_fd, POLLIN, 0}};
-		if (c->unwanted)
+		if (c->unwanted || patience.heeds_stop) /* another thread may have got the signal */
 			left = fmin(left, ASK_AGAIN);
 		int ms = left > 1000 ? 1000000 : (int)(left * 1000) + 1;
 		if (poll(fds, 2, ms) < 0 && errno != EINTR)

@@ -35,6 +35,7 @@ int child_start(struct child *c, const char *program, struct err *err);
 struct patience {
 	double seconds, most; /* most <= seconds: the clock on the wall is all that counts */
 	double until;	      /* the clock (now_seconds) at which it is over in any case; 0: none */
+	bool heeds_stop;      /* it is over, too, once the user asks the program to stop */
 };
 
 enum exchange { EXCHANGE_OK, EXCHANGE_TIMEOUT, EXCHANGE_DIED, EXCHANGE_BROKEN, EXCHANGE_UNWANTED };

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/progress.h"
 #include "device/backend.h"
+#include "device/machine.h"
 #include "device/ops.h"
 #include "device/prior.h"
 
@@ -54,6 +55,11 @@ void device_close(struct device *d)
 		return;
 	pool_close(d->pool);
 	d->ops->close(d);
+}
+
+void device_keep_cores(const struct device *d)
+{
+	cores_keep(d->core, d->n_cores);
 }
 
 long device_process(const struct device *d)

@@ -106,7 +106,14 @@ uint32_t device_generation(const struct device *d); /* grows by one at each resp
  * time.
  */
 void device_until(struct device *d, double clock);
+/*
+ * From now on, or no longer, the same holds once the user asks the program to stop (base/stop.h): while a program is
+ * opened or a candidate is priced, but not for a verdict, which the user still wants.
+ */
+void device_heed_stop(struct device *d, bool heed);
 bool device_late(const struct device *d); /* is it over? */
+/* Keeps its cores for the devices that this process opens after it (cores_keep). */
+void device_keep_cores(const struct device *d);
 /* Fills in the effort with which a request is made now; all unknown if the device's answers do not depend on it. */
 void device_effort(const struct device *d, struct effort *out);
 

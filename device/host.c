@@ -179,8 +179,10 @@ int host_ask(
 	}
 	h->asked = now_seconds();
 	struct patience patience = host_patience(h);
-	if (type == WIRE_DROP)
-		patience.until = 0; /* it takes no time, and a search that is late has to tidy up as well */
+	if (type == WIRE_DROP) { /* it takes no time, and a search that is late has to tidy up as well */
+		patience.until = 0;
+		patience.heeds_stop = false;
+	}
 	enum exchange e = child_exchange(&h->child, type, &h->request, patience, &h->reply);
 	h->work = 0;
 	if (e != EXCHANGE_OK) {

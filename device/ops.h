@@ -45,6 +45,7 @@ struct device {
 	struct helper *helper; /* NULL: it is not one */
 	bool planned;	   /* helpers were told what to do: their cores are in use */
 	double until;	   /* device_until; 0: no such time */
+	bool heeds_stop;   /* device_heed_stop */
 	struct veto veto; /* device_veto; all zero: there is none */
 };
 

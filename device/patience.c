@@ -16,6 +16,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include "base/progress.h"
+#include "base/stop.h"
 #include "device/host.h"
 
 #define ANSWER 120.0	   /* seconds that any answer may take */
@@ -30,7 +31,7 @@ struct patience patience_to_start(void)
 	const char *given = getenv("VANTAGE_WORKER_START");
 	double seconds = given && *given ? strtod(given, NULL) : ANSWER;
 
-	return (struct patience){seconds, given && *given ? 0 : CROWDED * seconds, 0};
+	return (struct patience){seconds, given && *given ? 0 : CROWDED * seconds, 0, false};
 }
 
 struct patience host_patience(const struct host *h)
@@ -38,8 +39,8 @@ struct patience host_patience(const struct host *h)
 	double seconds = ANSWER * (1 + (double)h->request.len / ANSWER_BYTES) + TIMES * h->work;
 
 	if (h->deadline > 0)
-		return (struct patience){h->deadline, 0, h->base.until};
-	return (struct patience){seconds, CROWDED * seconds, h->base.until};
+		return (struct patience){h->deadline, 0, h->base.until, h->base.heeds_stop};
+	return (struct patience){seconds, CROWDED * seconds, h->base.until, h->base.heeds_stop};
 }
 
 double work_of_compiling(const struct host *h, bool patient)
@@ -64,7 +65,12 @@ void device_until(struct device *d, double clock)
 	d->until = clock;
 }
 
+void device_heed_stop(struct device *d, bool heed)
+{
+	d->heeds_stop = heed;
+}
+
 bool device_late(const struct device *d)
 {
-	return d->until > 0 && now_seconds() >= d->until;
+	return (d->until > 0 && now_seconds() >= d->until) || (d->heeds_stop && stop_asked());
 }

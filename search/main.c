@@ -10,6 +10,7 @@
 #include "base/io.h"
 #include "base/stop.h"
 #include "base/talk.h"
+#include "device/machine.h"
 #include "ready/user_program.h"
 #include "search/chosen.h"
 #include "search/lead.h"
@@ -221,5 +222,6 @@ int main(int argc, char **argv)
 	}
 	search_settings_release(&set);
 	buf_release(&program);
+	cores_give_back();
 	return rc < 0 ? err_exit(&err) : 0;
 }

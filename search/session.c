@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include "base/json.h"
 #include "base/opt.h"
+#include "base/stop.h"
 #include "device/machine.h"
 #include "search/earlier.h"
 #include "search/output.h"
@@ -144,6 +145,19 @@ static int read_limits(const struct settings *set, struct limit *out, uint32_t *
 	return rc;
 }
 
+void session_heed_stop(struct session *s, bool heed)
+{
+	if (s->device)
+		device_heed_stop(s->device, heed);
+}
+
+int session_not_opened(const struct session *s, struct err *err)
+{
+	if (s->before || !stop_asked())
+		return -1;
+	return err_set(err, "stopped while %s was opened: nothing was searched", s->set->graph);
+}
+
 int session_open(struct session *s, struct err *err)
 {
 	const struct settings *set = s->set;
@@ -174,6 +188,9 @@ int session_open(struct session *s, struct err *err)
 		return -1;
 	if (strcmp(set->device, "none") != 0 && !(s->device = device_open(&s->device_options, err)))
 		return -1;
+	if (s->device)
+		device_keep_cores(s->device); /* the verdict opens others on them */
+	session_heed_stop(s, !s->before);
 	if (check_start(s, err) < 0)
 		return -1;
 	backend = s->device ? device_info(s->device)->backend : "formula";

@@ -67,8 +67,10 @@ void hunt_allow_check(struct hunt *h)
 
 void hunt_allow_all(struct hunt *h)
 {
-	if (h->lab->device)
-		device_until(h->lab->device, 0);
+	if (!h->lab->device)
+		return;
+	device_until(h->lab->device, 0);
+	device_heed_stop(h->lab->device, false);
 }
 
 /* Seconds that the next candidate should take, and that it may. */

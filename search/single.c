@@ -1,12 +1,14 @@
 /*
- * single.c - see single.h. After the first SIGINT or SIGTERM the hunt ends, and the verdict and the files still come;
- * the second stops at once.
+ * single.c - see single.h. After the first SIGINT or SIGTERM what the hunt has under way is given up, and the verdict
+ * and the files still come; while the program is opened there is nothing to judge yet, and the search ends. The second
+ * signal stops at once.
  */
 #include "search/single.h"
 
 #include <stdio.h>
 #include <string.h>
 #include "base/progress.h"
+#include "base/stop.h"
 #include "base/talk.h"
 #include "device/stage.h"
 #include "graph/work.h"
@@ -260,8 +262,9 @@ int single_search(struct session *s, struct err *err)
 	if (s->more)
 		lead_allow(&ho, set);
 	s->began = now_seconds();
-	if (session_open(s, err) < 0)
-		return -1;
+	if (session_open(s, err) < 0 || (stop_asked() && !s->before))
+		return session_not_opened(s, err);
+	session_heed_stop(s, false);
 	if (lead_belatedly(set, &s->lab.subject.graph))
 		return SINGLE_LED;
 	begin_talk(s);
@@ -290,8 +293,10 @@ int single_search(struct session *s, struct err *err)
 		infer_tied(s->advisor.infer);
 	scorer = promises ? scorer_of_space(s->lab.space) : scorer_of_model(&s->scoring);
 	session_identify(s);
+	session_heed_stop(s, !s->before && !s->by_hand.n && !chosen);
 	if (hunt_begin(&s->hunt, &ho, &s->lab, s->advisor.infer || promises ? &scorer : NULL, err) < 0)
-		return -1;
+		return session_not_opened(s, err);
+	session_heed_stop(s, true);
 	s->opening = now_seconds() - s->began - s->screen.seconds;
 	if (s->more)
 		lead_bound(&s->hunt.o, set, s->opening);

@@ -3,7 +3,10 @@
  * before it is used. (Measuring by few runs: check_measure.c; executables that are kept: check_spare.c.)
  */
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/time.h>
+#include "base/stop.h"
 #include "base/talk.h"
 #include "cost/spare.h"
 #include "device/host.h"
@@ -83,6 +86,35 @@ static void nobody_waits_longer_than_he_wants(void)
 	CHECK_INT(device_generation(d), generation + 1); /* nobody was ended for it */
 	device_until(d, 0);
 	CHECK_INT(compile_outcome(d, "us=10"), OUTCOME_OK);
+	device_close(d);
+	CHECK(fixture_no_children());
+}
+
+static void ask_to_stop(int sig)
+{
+	(void)sig;
+	stop_ask(true);
+}
+
+/* Where the user's wish to stop is heeded, a compiler that never answers is ended; elsewhere its answer is wanted. */
+static void a_wish_to_stop_ends_what_is_under_way(void)
+{
+	struct device *d = device_open(&(struct device_options){.backend = fixture_plugin, .deadline = 36000}, NULL);
+
+	if (!CHECK(d != NULL))
+		return;
+	device_heed_stop(d, true);
+	CHECK_INT(compile_outcome(d, "us=10"), OUTCOME_OK);
+	signal(SIGALRM, ask_to_stop);
+	/* while it waits, or before it does: then it does not begin to */
+	setitimer(ITIMER_REAL, &(struct itimerval){.it_value.tv_usec = 100000}, NULL);
+	CHECK_INT(compile_outcome(d, "compile=hang"), OUTCOME_TIMEOUT);
+	CHECK(device_late(d));
+	CHECK_INT(compile_outcome(d, "us=10"), OUTCOME_TIMEOUT);
+	device_heed_stop(d, false);
+	CHECK(!device_late(d));
+	CHECK_INT(compile_outcome(d, "us=10"), OUTCOME_OK);
+	stop_ask(false);
 	device_close(d);
 	CHECK(fixture_no_children());
 }
@@ -447,6 +479,7 @@ int main(void)
 	RUN(what_others_decided_is_not_kept);
 	if (fake) {
 		RUN(nobody_waits_longer_than_he_wants);
+	RUN(a_wish_to_stop_ends_what_is_under_way);
 		RUN(programs_run_on_several_cores);
 		RUN(large_inputs_are_lent);
 		RUN(peaks_have_temporary_memory);

@@ -364,4 +364,15 @@ wait $pid; rc=$?
 run "${fake[@]}" --no-adapt --out j --resume # nothing of it is in the way: not its folder, not its lock
 answers '^[0-9]+ evaluations' j
 done_ second_signal
+
+# Nothing was searched yet, and the compiler may take hours: the first signal ends it.
+has_worker() {
+	[ -n "$(cat /proc/$pid/task/$pid/children)" ]
+}
+FAKE_PLUGIN="fake:any=1;slow=1000000" "$search" -q "${fake[@]}" --out stopped >out 2>talk & pid=$!
+await $pid has_worker
+kill -INT $pid; wait $pid; rc=$?
+wants 'stopped while .* was opened: nothing was searched'
+[ ! -e stopped/config.json ] || fail "an answer: $(cat out)"
+done_ stopped_while_opening
 exit $failed
