@@ -106,7 +106,7 @@ int dump_read(struct dump *d, const struct stage *s, bool initial, struct extrac
 		mem_free(found[k]);
 	if (rc == 0 && !*s->pass)
 		buf_add(&out->before, out->initial.data, out->initial.len);
-	if (rc == 0 && !out->before.len) {
+	if (rc == 0 && !out->before.len && out->outcome == OUTCOME_OK) {
 		out->outcome = OUTCOME_REFUSED;
 		snprintf(out->detail, sizeof out->detail,
 			"the compiler did not run its pass %s on this program, or calls it otherwise", pass);

@@ -42,7 +42,8 @@ int host_extract_at(struct host *h, const char *format, const void *p, size_t n,
 	}
 	if (rc == 0 && *stop && out->outcome == OUTCOME_REFUSED && dump_has(&dump, h->estimator->left))
 		out->outcome = OUTCOME_OK; /* it stopped where it was asked to */
-	if (rc == 0 && out->outcome == OUTCOME_OK)
+	/* what was refused while code was generated was shown before that */
+	if (rc == 0 && (out->outcome == OUTCOME_OK || (out->outcome == OUTCOME_REFUSED && strcmp(format, "hlo") != 0)))
 		rc = dump_read(&dump, h->stage, strcmp(format, "hlo") != 0, out, err);
 	dump_end(&dump);
 	buf_release(&options);

@@ -11,6 +11,7 @@
 #include "base/quantity.h"
 #include "device/backend.h"
 #include "inspect/inspect.h"
+#include "ready/foreign.h"
 #include "ready/user_program.h"
 #include "space/arranging.h"
 
@@ -135,7 +136,7 @@ static int show_arranged(struct inspection *in, const struct space_kind *kind, c
 	if (d)
 		rc = device_extract(d, "hlo", module.data, module.len, &e, in->err);
 	if (rc == 0 && e.outcome != OUTCOME_OK)
-		rc = err_set(in->err, "%s cannot be compiled: %.400s", in->path, e.detail);
+		rc = refused_by_compiler(in->path, &e, in->err);
 	if (rc == 0)
 		rc = kind->arranging->figure(e.after.data, e.after.len, &said, in->err);
 	if (rc == 0)

@@ -21,6 +21,7 @@
 #include "device/machine.h"
 #include "device/room.h"
 #include "space/arranging.h"
+#include "ready/foreign.h"
 #include "ready/user_program.h"
 #include "ready/turns.h"
 
@@ -191,8 +192,7 @@ static int extract(struct subject *s, const struct graph *g, struct device *d, s
 	if (m.refused)
 		return refuse(d, m.bytes, e->detail, err);
 	if (e->outcome != OUTCOME_OK)
-		return err_set(err, "%s cannot be compiled: %s: %.500s", s->name, outcome_meaning(e->outcome),
-			e->detail);
+		return refused_by_compiler(s->name, e, err);
 	if (e->before.len)
 		return 0;
 	return err_set(err, "%s was compiled, but the plugin did not show it as it is before the pass that decides",

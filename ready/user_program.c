@@ -17,6 +17,7 @@
 #include "base/io.h"
 #include "base/talk.h"
 #include "device/backend.h"
+#include "ready/foreign.h"
 
 #define LIST_BYTES 700 /* the most bytes of names in a sentence */
 
@@ -159,12 +160,15 @@ static int lower_with(struct user_program *p, const struct buf *file, struct dev
 	struct extracted *e = &p->extracted;
 	if (device_extract(d, "mlir", file->data, file->len, e, err) < 0)
 		return -1;
-	if (e->outcome != OUTCOME_OK)
-		return err_set(err, "%s cannot be compiled: %s: %.500s", p->name, outcome_meaning(e->outcome),
-			e->detail);
+	if (e->outcome != OUTCOME_OK && e->initial.len == 0)
+		return refused_by_compiler(p->name, e, err);
 	if (e->initial.len == 0)
 		return err_set(err, "%s was compiled, but the plugin did not show it as HLO", p->name);
-	return graph_parse(&p->graph, e->initial.data, e->initial.len, p->name, err);
+	if (graph_parse(&p->graph, e->initial.data, e->initial.len, p->name, err) < 0)
+		return -1;
+	if (e->outcome != OUTCOME_OK) /* it can be read, and is refused again by whoever wants it compiled */
+		extracted_release(e);
+	return 0;
 }
 
 static int lower(struct user_program *p, const char *path, const struct buf *file, struct device *d,

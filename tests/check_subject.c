@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include "base/io.h"
 #include "device/ops.h"
+#include "ready/foreign.h"
 #include "ready/subject.h"
 #include "space/toy/toy.h"
 #include "schemas/hlo.pb-c.h"
@@ -47,6 +48,33 @@ static void toys_are_generated(void)
 	space_free(again);
 	graph_release(&g);
 	subject_release(&s);
+}
+
+/* What the compiler does not have is named; any other refusal is passed on. */
+static void foreign_calls_are_named(void)
+{
+	static const struct {
+		enum outcome outcome;
+		const char *detail, *wants, *lacks;
+	} t[] = {
+		{OUTCOME_REFUSED, "compiling: No FFI handler registered for lapack_spotrf_ffi on a platform Host (canonical "
+			"host)", "it calls lapack_spotrf_ffi, which is no part of the compiler", "FFI"},
+		{OUTCOME_REFUSED, "No registered implementation for untyped custom call to LuDecomposition for Host",
+			"it calls LuDecomposition, which", "LAPACK"},
+		{OUTCOME_REFUSED, "No registered implementation for custom call to \"mine\" for platform Host",
+			"it calls mine, which", "\""},
+		{OUTCOME_REFUSED, "Mismatched shapes", "Mismatched shapes", "it calls"},
+		{OUTCOME_CRASHED, "No FFI handler registered for x on", "No FFI handler registered for x on", "it calls"}};
+
+	for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+		struct extracted e = {.outcome = t[i].outcome};
+		struct err err = {0};
+		snprintf(e.detail, sizeof e.detail, "%s", t[i].detail);
+		CHECK_INT(refused_by_compiler("step", &e, &err), -1);
+		if (!CHECK(strstr(err.text, "step cannot be compiled: ") == err.text) ||
+			!CHECK(strstr(err.text, t[i].wants) && !strstr(err.text, t[i].lacks)))
+			printf("\t%s\n", err.text);
+	}
 }
 
 static void files_are_read(void)
@@ -285,6 +313,7 @@ int main(void)
 	if (!mkdtemp(folder))
 		return 1;
 	RUN(toys_are_generated);
+	RUN(foreign_calls_are_named);
 	RUN(files_are_read);
 	RUN(dump_folders_are_searched);
 	RUN(compiler_decides_the_defaults);
