@@ -3,7 +3,10 @@
  * an exponential that a negation may absorb, the negation that a sum may absorb, and a cosine of which a part is cut
  * out.
  */
+#include <stdio.h>
 #include <string.h>
+#include "base/buf.h"
+#include "base/mem.h"
 #include "space/fusion/own.h"
 #include "tests/test.h"
 
@@ -74,8 +77,58 @@ static void effects_are_those_counted_by_hand(void)
 	graph_release(&g);
 }
 
+/* A chain of so many operations, of which all but one are in one kernel, and what is said of cutting it in the middle. */
+static void cut_chain(uint32_t n, float *effect)
+{
+	struct graph g = {0};
+	struct err err = {{0}};
+	struct space *s;
+	struct buf t = {0};
+	uint8_t *config;
+
+	buf_adds(&t, "HloModule chain\nENTRY %main (p: f32[64]) -> f32[64] {\n  %x0 = f32[64]{0} parameter(0)\n");
+	for (uint32_t i = 1; i <= n; i++)
+		buf_addf(&t, "  %s%%x%u = f32[64]{0} add(%%x%u, %%x0)\n", i == n ? "ROOT " : "", i, i - 1);
+	buf_adds(&t, "}\n");
+	if (CHECK(graph_parse(&g, t.data, t.len, "chain", &err) == 0 &&
+		    (s = space_open("fusion", "cpu", &g, NULL, 0, &err)))) {
+		char middle[16];
+		config = mem_alloc(s->n_sites);
+		for (uint32_t i = 0; i < s->n_sites; i++)
+			config[i] = (uint8_t)(s->site[i].choices - 1);
+		snprintf(middle, sizeof middle, "x%u", n / 2);
+		s->ops->effect(s, config, site_named(s, middle), 0, effect);
+		mem_free(config);
+		space_free(s);
+	} else {
+		printf("%s\n", err.text);
+	}
+	graph_release(&g);
+	buf_release(&t);
+}
+
+/* Of a large kernel only what is near the flip is counted: the rest is the same before and after it. */
+static void large_kernels_are_counted_near_the_flip(void)
+{
+	static const enum space_effect same[] = {EFFECT_FLOPS, EFFECT_READ, EFFECT_WRITTEN, EFFECT_LOADS, EFFECT_PARTS,
+		EFFECT_VALUES, EFFECT_NODES, EFFECT_CALLS, EFFECT_SERIAL};
+	float small[2 * EFFECT_COUNT], large[2 * EFFECT_COUNT];
+
+	cut_chain(600, small);
+	cut_chain(6000, large);
+	for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+		if (!CHECK_NEAR((double)(large[EFFECT_COUNT + same[i]] - large[same[i]]),
+			    (double)(small[EFFECT_COUNT + same[i]] - small[same[i]]), 1e-3))
+			printf("effect %d\n", (int)same[i]);
+	CHECK_NEAR((double)small[EFFECT_FLOPS], 600 * 64, 1e-3);
+	CHECK((double)large[EFFECT_FLOPS] < 2000 * 64);
+	CHECK_NEAR((double)large[EFFECT_NODES], 6000, 1e-3);
+	CHECK_NEAR((double)large[EFFECT_LARGEST], 6000, 1e-3);
+}
+
 int main(void)
 {
 	RUN(effects_are_those_counted_by_hand);
+	RUN(large_kernels_are_counted_near_the_flip);
 	return test_done();
 }

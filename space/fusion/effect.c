@@ -17,6 +17,11 @@
  * is read at a stride fetches a cache line in each round and cannot be read as vectors, whether its reader is a
  * transpose itself or a copy that absorbed one.
  *
+ * Some kernels have thousands of instructions (a hash function, an ensemble, a solver whose steps are unrolled). To
+ * count all of one for each of its flips would take minutes, and what lies far from the flip is the same before and
+ * after it. So if the groups of a flip are large, only the nodes that are fewest steps away from it are counted, the same
+ * on both sides. A member whose readers are too far away counts as if it were asked once for each element.
+ *
  * What else decides about a kernel's time is counted as well: whether it can be computed in vectors at all, whether it
  * may write over a value that nobody else reads (then the compiler must fear that the two overlap, and gives up
  * vectors), and whether it has one instruction only, for which the compiler may have better code.
@@ -27,6 +32,8 @@
 #include "space/fusion/own.h"
 
 #define STREAMS 32 /* of one member; further ones are added to the last */
+#define NEAR 1024  /* nodes that are counted of large groups */
+#define FAR UINT32_MAX /* in the map of members: it is not counted */
 
 struct stream {
 	uint32_t index;
@@ -40,9 +47,11 @@ struct member { /* of the group being counted */
 };
 
 struct tally { /* one group */
-	struct member *member; /* as in the list of nodes */
+	struct member *member; /* as in the list of those that are counted */
 	size_t cap;
+	struct nodes counted;
 	uint32_t next_index, root;
+	bool limited;	       /* only nodes in the map of near ones are counted */
 	bool serial;	       /* no vectors */
 	bool over;	       /* may write over what it reads */
 };
@@ -234,7 +243,7 @@ static void ask_operands(struct space *s, const uint8_t *config, uint32_t v, siz
 		uint32_t e = n->operand + k, p = g->edges[e];
 		struct asked new;
 		bool absorbed = fusion_absorbed(s, config, e);
-		if (g->node[p].flags & NODE_SCALAR_CONST)
+		if ((g->node[p].flags & NODE_SCALAR_CONST) || (absorbed && row->to[p] == FAR))
 			continue;
 		if (!absorbed && !node_map_has(seen, p)) {
 			out[EFFECT_READ] += (float)g->node[p].bytes;
@@ -257,35 +266,90 @@ static void ask_operands(struct space *s, const uint8_t *config, uint32_t v, siz
 	}
 }
 
+/* Enters v into the map of near nodes if it is a member of some group at hand and there is room; the list is the queue. */
+static void reach(struct space *s, struct nodes *queue, uint32_t v)
+{
+	struct node_map *near = &fusion_of(s)->value;
+
+	if (queue->n < NEAR && node_map_has(&fusion_of(s)->inner, v) && !node_map_has(near, v)) {
+		node_map_set(near, v, 0);
+		nodes_add(queue, v);
+	}
+}
+
+/* Are these groups so large that not all of them is counted? Then it finds the nodes that are, nearest first. */
+static bool find_near(struct space *s, const uint8_t *config, const struct nodes *roots, uint32_t flipped)
+{
+	const struct graph *g = s->graph;
+	struct nodes all = {0}, queue = {0};
+	bool large;
+
+	for (size_t i = 0; i < roots->n; i++)
+		group_walk(s, config, roots->v[i], &all);
+	large = all.n > NEAR;
+	if (large) {
+		node_map_clear(&fusion_of(s)->inner);
+		node_map_clear(&fusion_of(s)->value);
+		for (size_t i = 0; i < all.n; i++)
+			node_map_set(&fusion_of(s)->inner, all.v[i], 0);
+		reach(s, &queue, flipped);
+		for (size_t i = 0; i < queue.n && queue.n < NEAR; i++) {
+			const struct node *n = &g->node[queue.v[i]];
+			for (uint32_t k = 0; k < n->n_operands; k++)
+				reach(s, &queue, g->edges[n->operand + k]);
+			for (uint32_t k = 0; k < n->n_users; k++)
+				reach(s, &queue, node_users(g, queue.v[i])[k]);
+		}
+	}
+	nodes_release(&all);
+	nodes_release(&queue);
+	return large;
+}
+
+/* Enters the members into the map, and forgets what was asked of an earlier group's. */
+static void begin_group(struct space *s, const struct nodes *members, struct tally *t)
+{
+	struct node_map *row = &fusion_of(s)->inner;
+
+	node_map_clear(row);
+	node_map_clear(&fusion_of(s)->outer);
+	t->counted.n = 0;
+	for (size_t i = 0; i < members->n; i++) {
+		bool near = !t->limited || node_map_has(&fusion_of(s)->value, members->v[i]);
+		node_map_set(row, members->v[i], near ? (uint32_t)t->counted.n : FAR);
+		if (near)
+			nodes_add(&t->counted, members->v[i]);
+	}
+	MEM_GROW(&t->member, &t->cap, t->counted.n);
+	for (size_t i = 0; i < t->counted.n; i++)
+		t->member[i].n = 0;
+	t->next_index = 1;
+	t->root = members->v[members->n - 1];
+	t->serial = t->over = false;
+}
+
 static void add_group(struct space *s, const uint8_t *config, const struct nodes *members, struct tally *t, float *out)
 {
 	const struct graph *g = s->graph;
-	struct node_map *row = &fusion_of(s)->inner, *seen = &fusion_of(s)->outer;
 	uint32_t root = members->v[members->n - 1];
-	size_t n_values = members->n; /* members, then values read */
+	size_t n_values; /* members, then values read */
 	float work = out[EFFECT_FLOPS] + out[EFFECT_LOADS], folded = out[EFFECT_FOLDED];
 
-	node_map_clear(row);
-	node_map_clear(seen);
-	MEM_GROW(&t->member, &t->cap, members->n);
-	for (size_t i = 0; i < members->n; i++) {
-		node_map_set(row, members->v[i], (uint32_t)i);
-		t->member[i].n = 0;
-	}
-	t->next_index = 1;
-	t->root = root;
-	t->serial = t->over = false;
-	add_stream(&t->member[members->n - 1], (struct stream){0, (double)g->node[root].elements,
-		walk_of(&g->node[root])});
-	for (size_t i = members->n; i-- > 0;) { /* readers before what they read */
-		const struct node *n = &g->node[members->v[i]];
+	begin_group(s, members, t);
+	n_values = t->counted.n;
+	for (size_t i = t->counted.n; i-- > 0;) { /* readers before what they read */
+		uint32_t v = t->counted.v[i];
+		const struct node *n = &g->node[v];
 		double each = n->elements ? n->flops / (double)n->elements : 0;
+		if (t->member[i].n == 0) /* the root, or its readers are far */
+			add_stream(&t->member[i], (struct stream){v == root ? 0 : t->next_index++, (double)n->elements,
+				walk_of(n)});
 		t->serial |= is_serial(n);
 		for (uint32_t k = 0; k < t->member[i].n; k++) {
 			out[EFFECT_FLOPS] += (float)(t->member[i].stream[k].times * each);
 			out[EFFECT_CALLS] += is_call(n) ? (float)t->member[i].stream[k].times : 0;
 		}
-		ask_operands(s, config, members->v[i], i, t, &n_values, out);
+		ask_operands(s, config, v, i, t, &n_values, out);
 	}
 	out[EFFECT_PARTS] += group_is_kernel(g, members);
 	out[EFFECT_NODES] += (float)members->n;
@@ -303,10 +367,10 @@ static void add_group(struct space *s, const uint8_t *config, const struct nodes
 	out[EFFECT_ITERATIONS] += (float)g->node[root].elements;
 }
 
-static void add_groups(struct space *s, const uint8_t *config, const struct nodes *roots, float *out)
+static void add_groups(struct space *s, const uint8_t *config, const struct nodes *roots, bool limited, float *out)
 {
 	struct nodes members = {0};
-	struct tally t = {0};
+	struct tally t = {.limited = limited};
 
 	for (size_t i = 0; i < roots->n; i++) {
 		members.n = 0;
@@ -314,6 +378,7 @@ static void add_groups(struct space *s, const uint8_t *config, const struct node
 		add_group(s, config, &members, &t, out);
 	}
 	mem_free(t.member);
+	nodes_release(&t.counted);
 	nodes_release(&members);
 }
 
@@ -321,12 +386,14 @@ void fusion_effect(struct space *s, uint8_t *config, uint32_t site, uint8_t choi
 {
 	struct nodes before = {0}, after = {0};
 	uint8_t old = config[site];
+	bool limited;
 
 	memset(out, 0, 2 * EFFECT_COUNT * sizeof *out);
 	fusion_flipped(s, config, site, choice, &before, &after);
-	add_groups(s, config, &before, out);
+	limited = find_near(s, config, &before, s->site[site].node);
+	add_groups(s, config, &before, limited, out);
 	config[site] = choice;
-	add_groups(s, config, &after, out + EFFECT_COUNT);
+	add_groups(s, config, &after, limited, out + EFFECT_COUNT);
 	config[site] = old;
 	nodes_release(&before);
 	nodes_release(&after);
