@@ -47,6 +47,45 @@ echo 'node { id: 1 control_input: 2 }' >wrong.pbtxt
 "$bin/search" -q --space order --graph wrong.pbtxt >out 2>talk && fail "it was read"
 grep -q "wrong.pbtxt, line 1: an input is of a node that is not there" talk || fail "said: $(cat talk)"
 done_ a_broken_one_is_refused
+
+# A computation that holds memory, but has no step that could move: its only one is a call.
+cat >still.hlo <<'P'
+HloModule still
+%inner (a: f32[1000], b: f32[1000]) -> f32[1000] {
+  %a = f32[1000] parameter(0)
+  %b = f32[1000] parameter(1)
+  %e = f32[1000] exponential(%a)
+  %s = f32[1000] sine(%e)
+  %c = f32[1000] cosine(%e)
+  %t = f32[1000] tan(%b)
+  %d = f32[1000] add(%s, %t)
+  ROOT %r = f32[1000] add(%d, %c)
+}
+%outer (x: f32[1000], y: f32[1000]) -> f32[1000] {
+  %x = f32[1000] parameter(0)
+  %y = f32[1000] parameter(1)
+  ROOT %k = f32[1000] call(%x, %y), to_apply=%inner
+}
+ENTRY %main (p: f32[1000]) -> f32[10] {
+  %p = f32[1000] parameter(0)
+  %o = f32[1000] call(%p, %p), to_apply=%outer
+  %v0 = f32[500] custom-call(%p, %p), custom_call_target="f"
+  %v1 = f32[1300] custom-call(%o, %p), custom_call_target="f"
+  %v2 = f32[300] custom-call(%v1, %v1), custom_call_target="f"
+  %v3 = f32[700] custom-call(%v2, %o), custom_call_target="f"
+  %v4 = f32[300] custom-call(%v3, %v3), custom_call_target="f"
+  %v5 = f32[1100] custom-call(%v0, %v2), custom_call_target="f"
+  %v6 = f32[1100] custom-call(%o, %v4), custom_call_target="f"
+  %v7 = f32[1100] custom-call(%p, %v3), custom_call_target="f"
+  %v8 = f32[1100] custom-call(%p, %v4), custom_call_target="f"
+  ROOT %z = f32[10] custom-call(%v6, %v7, %v8), custom_call_target="g"
+}
+P
+"$bin/search" -q --space order --device none --graph still.hlo --seconds 600 --steps 20000 --out still >out 2>talk ||
+	fail "$(cat talk)"
+grep -q "needs .*% less temporary memory" out || fail "said: $(cat out)"
+done_ a_computation_that_cannot_move_is_left_alone
+
 # What a joint search cannot do is said before anything is opened.
 refused() {
 	want=$1

@@ -254,14 +254,27 @@ void anneal_moves(struct anneal *k, uint32_t orders, double warmth)
 	}
 }
 
-/* Lists the steps whose position matters. Values count even if they weigh nothing now: they may lose their room. */
+/* Does the step's position matter? Values count even if they weigh nothing now: they may lose their room. */
+static bool is_free(const struct line *l, uint32_t v)
+{
+	return !l->pinned[v] && (l->makes.first[v] < l->makes.first[v + 1] || l->reads.first[v] < l->reads.first[v + 1]);
+}
+
+bool anneal_can(const struct line *l)
+{
+	uint32_t v = 0;
+
+	while (v < l->n && !is_free(l, v))
+		v++;
+	return v < l->n;
+}
+
 static void find_free(struct anneal *k)
 {
 	const struct line *l = k->course->line;
 
 	for (uint32_t v = 0; v < l->n; v++)
-		if (!l->pinned[v] && (l->makes.first[v] < l->makes.first[v + 1] ||
-			l->reads.first[v] < l->reads.first[v + 1]))
+		if (is_free(l, v))
 			k->free_step[k->n_free++] = v;
 }
 

@@ -50,6 +50,8 @@ struct anneal {
 
 /* Borrows both: they must live as long as the struct. */
 void anneal_init(struct anneal *k, struct course *c, struct rng *r);
+/* Is there a step whose position matters? If not, there is no move to draw. */
+bool anneal_can(const struct line *l);
 void anneal_release(struct anneal *k);
 /* Looks at so many orders at a temperature (`warmth`, a share of the peak). The course then has the new order. */
 void anneal_moves(struct anneal *k, uint32_t orders, double warmth);

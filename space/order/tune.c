@@ -309,10 +309,10 @@ static void tune_line(struct tuner *t, uint32_t comp)
 	mem_free(t->weights);
 }
 
-/* Is the order of this computation worth tuning? A computation that holds no memory is not. */
+/* Is the order of this computation worth tuning? One that holds no memory, or whose steps hold none, is not. */
 static bool worth_it(const struct program *p, uint32_t comp)
 {
-	return p->values.line[comp].n > 2 && p->peak[comp] > 0;
+	return p->values.line[comp].n > 2 && p->peak[comp] > 0 && anneal_can(&p->values.line[comp]);
 }
 
 /* Tunes all computations from the orders that the program has, in a share of the time. */
