@@ -24,13 +24,21 @@
 #define SMALL ((size_t)128 << 10) /* bytes of a program, of which compiling takes hardly longer than what is left out */
 #define OURS 0x80000000u /* a bit in handles that the worker does not know */
 
-/* Runs the compiler until it stops, and reads the optimised module that it left. */
+/*
+ * Runs the compiler until it stops, and reads the optimised module that it left.
+ *
+ * With a few passes only, XLA:CPU may abort before it reaches what stops it: two constants that a loop carries and
+ * exchanges end up in one place, because the pass that copies them did not run. What it left before that is what we
+ * wanted. None of our handles is the worker's here, so its death takes none with it.
+ */
 static int compile_until_priced(struct host *h, const char *format, const char *options, const void *p, size_t n,
 	struct compiled *out, struct err *err)
 {
 	struct dump dump;
 	struct buf all = {0}, stopped = {0}, left = {0};
 	bool call = h->backend->traits & HERE && strcmp(format, "hlo") == 0; /* what stops it is part of the program */
+	uint32_t generation = h->base.generation;
+	struct err ignored;
 
 	if ((call && stopper_add(p, n, "the program", &stopped, err) < 0) || dump_begin(&dump, h->estimator->stop,
 		err) < 0) {
@@ -42,6 +50,9 @@ static int compile_until_priced(struct host *h, const char *format, const char *
 		out, err);
 	if (rc == 0 && (out->outcome == OUTCOME_OK || out->outcome == OUTCOME_REFUSED))
 		rc = dump_left(&dump, h->estimator->left, &left, err);
+	else if (rc == 0 && out->outcome == OUTCOME_CRASHED && call &&
+		dump_left(&dump, h->estimator->left, &left, &ignored) < 0)
+		buf_reset(&left);
 	if (rc == 0 && left.len && call)
 		rc = stopper_drop(left.data, left.len, "the program that was left", &out->optimised, err);
 	else if (rc == 0)
@@ -49,6 +60,8 @@ static int compile_until_priced(struct host *h, const char *format, const char *
 	if (rc == 0 && out->optimised.len) {
 		out->outcome = OUTCOME_OK;
 		out->detail[0] = 0;
+		out->signal = 0;
+		h->base.generation = generation;
 		out->hash = module_hash(out->optimised.data, out->optimised.len);
 	}
 	dump_end(&dump);

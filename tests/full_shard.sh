@@ -127,6 +127,50 @@ END
 if [ -z "$bad" ]; then echo "pass: what_costs_more_is_taken_back"; else
 	echo "FAIL: what_costs_more_is_taken_back: $bad"; fi
 
+# A loop that carries two constants and exchanges them, as JAX's random numbers do: with a few passes only the compiler
+# aborts after it has shown what was asked for.
+bad=
+cat >"$tmp/swap.hlo" <<'END'
+HloModule swap
+%body (q: (s32[], u32[4], u32[4], f32[64,64])) -> (s32[], u32[4], u32[4], f32[64,64]) {
+  %q = (s32[], u32[4], u32[4], f32[64,64]) parameter(0)
+  %i = s32[] get-tuple-element(%q), index=0
+  %a = u32[4] get-tuple-element(%q), index=1
+  %b = u32[4] get-tuple-element(%q), index=2
+  %x = f32[64,64] get-tuple-element(%q), index=3
+  %one = s32[] constant(1)
+  %j = s32[] add(%i, %one)
+  %s = u32[1] slice(%a), slice={[0:1]}
+  %r = u32[] reshape(%s)
+  %f = f32[] convert(%r)
+  %w = f32[64,64] broadcast(%f), dimensions={}
+  %y = f32[64,64] multiply(%x, %w)
+  ROOT %t = (s32[], u32[4], u32[4], f32[64,64]) tuple(%j, %b, %a, %y)
+}
+%more (p: (s32[], u32[4], u32[4], f32[64,64])) -> pred[] {
+  %p = (s32[], u32[4], u32[4], f32[64,64]) parameter(0)
+  %k = s32[] get-tuple-element(%p), index=0
+  %n = s32[] constant(5)
+  ROOT %c = pred[] compare(%k, %n), direction=LT
+}
+ENTRY %main (u: f32[64,64], v: f32[64,64]) -> f32[64,64] {
+  %u = f32[64,64] parameter(0)
+  %v = f32[64,64] parameter(1)
+  %d = f32[64,64] dot(%u, %v), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  %z = s32[] constant(0)
+  %c1 = u32[4] constant({13, 15, 26, 6})
+  %c2 = u32[4] constant({17, 29, 16, 24})
+  %in = (s32[], u32[4], u32[4], f32[64,64]) tuple(%z, %c1, %c2, %d)
+  %l = (s32[], u32[4], u32[4], f32[64,64]) while(%in), condition=%more, body=%body
+  ROOT %o = f32[64,64] get-tuple-element(%l), index=3
+}
+END
+search --mesh 4 --graph "$tmp/swap.hlo" --budget 5 --unverified --out "$tmp/o" >"$tmp/out" 2>"$tmp/said" ||
+	bad="$(cat "$tmp/said")"
+grep -q "^  data .* us" "$tmp/out" || bad="$bad; $(cat "$tmp/out")"
+if [ -z "$bad" ]; then echo "pass: constants_that_a_loop_exchanges"; else
+	echo "FAIL: constants_that_a_loop_exchanges: $bad"; fi
+
 # The model that is shipped guides, unless it is told not to.
 bad=
 for model in "" none; do
