@@ -175,7 +175,8 @@ static int lower(struct user_program *p, const char *path, const struct buf *fil
 	struct err *err)
 {
 	struct device_options o = {.backend = backend_first(), .untimed = true};
-	if (d && device_info(d)->compiles)
+	/* a device that only prices what the partitioner writes would generate code for all of it to lower it */
+	if (d && device_info(d)->compiles && (device_info(d)->can_run || device_passes(d)->decides))
 		return lower_with(p, file, d, err);
 	struct device *other = device_open(&o, err);
 	if (!other)

@@ -53,8 +53,9 @@ static void begin_talk(const struct session *s)
 
 	if (set->quiet)
 		return;
-	fprintf(stderr, "search: %s: %u sites in %u classes; %s\n", s->lab.subject.name, s->lab.space->n_sites,
-		s->lab.space->n_ties, s->lab.subject.decoded);
+	fprintf(stderr, "search: %s: %u site%s in %u class%s; %s\n", s->lab.subject.name, s->lab.space->n_sites,
+		s->lab.space->n_sites == 1 ? "" : "s", s->lab.space->n_ties, s->lab.space->n_ties == 1 ? "" : "es",
+		s->lab.subject.decoded);
 	if (s->advisor.notes.len)
 		fprintf(stderr, "search: %s", s->advisor.notes.data);
 	if (s->advisor.infer) {

@@ -171,6 +171,13 @@ grep -q "^  data .* us" "$tmp/out" || bad="$bad; $(cat "$tmp/out")"
 if [ -z "$bad" ]; then echo "pass: constants_that_a_loop_exchanges"; else
 	echo "FAIL: constants_that_a_loop_exchanges: $bad"; fi
 
+# StableHLO, which another device lowers: this one would generate code for all that it does not fuse.
+bad=
+search --mesh 4 --graph tests/text/step.mlir --budget 2 --unverified --out "$tmp/o" >"$tmp/out" 2>"$tmp/said" ||
+	bad="$(cat "$tmp/said")"
+grep -q "^[* ] none .* us" "$tmp/out" || bad="$bad; $(cat "$tmp/out")"
+if [ -z "$bad" ]; then echo "pass: stablehlo"; else echo "FAIL: stablehlo: $bad"; fi
+
 # The model that is shipped guides, unless it is told not to.
 bad=
 for model in "" none; do
