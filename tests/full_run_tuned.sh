@@ -104,6 +104,25 @@ if "$python" -c 'import jax' 2>/dev/null; then
 	"$python" "$root/examples/run/run_tuned.py" columns >columns.py 2>&1 && fail "took it: $(cat columns.py)"
 	grep -q 'name the plugin' columns.py || fail "$(cat columns.py)"
 	done_ from_python_layouts_are_not_forgotten
+
+	# Results that differ in their imaginary parts only, and a program without results.
+	program() { # FILE RESULT
+		printf 'HloModule m\nENTRY e {\n  p = c64[8]{0} parameter(0)\n  a = f32[8]{0} real(p)\n' >odd.hlo
+		printf '  b = f32[8]{0} imag(p)\n  n = f32[8]{0} negate(b)\n  ROOT r = %s\n}\n' "$2" >>odd.hlo
+		"$search" -q --device sim --graph odd.hlo --out odd --budget 0 >log 2>&1 || fail "$1: $(cat log)"
+		mkdir -p "${1%/*}" && : >"${1%/*}/options.txt" && mv odd/default.pb "$1" && rm -r odd
+	}
+	program imaginary/default.pb 'c64[8]{0} complex(a, b)'
+	program imaginary/tuned.pb 'c64[8]{0} complex(a, n)'
+	program none/default.pb '() tuple()'
+	cp none/default.pb none/tuned.pb
+	for g in imaginary none; do
+		taskset -c "$core" "$python" "$root/examples/run/run_tuned.py" $g >$g.py 2>&1 || fail "$g: $(tail -1 $g.py)"
+	done
+	differ=$(sed -n 's/.*outputs differ by \(.*\)/\1/p' imaginary.py)
+	awk "BEGIN {exit !(${differ:-0} > 0.5)}" || fail "imaginary parts differ by ${differ:-nothing}"
+	grep -q 'outputs differ by 0$' none.py || fail "$(cat none.py)"
+	done_ from_python_odd_results
 else
 	echo "skip: from_python: no Python with jax (VANTAGE_JAX may name one)"
 fi
