@@ -257,11 +257,7 @@ void cores_give_back(void)
 	pthread_mutex_lock(&kept.guard);
 	while (kept.n_idle)
 		core_release(&kept.idle[--kept.n_idle]);
-	mem_free(kept.idle);
-	mem_free(kept.core);
-	kept.idle = NULL;
-	kept.core = NULL;
-	kept.n = kept.cap = kept.cap_idle = 0;
+	kept.n = 0;
 	pthread_mutex_unlock(&kept.guard);
 }
 

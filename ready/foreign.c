@@ -26,7 +26,7 @@ int refused_by_compiler(const char *name, const struct extracted *e, struct err 
 	if (e->outcome != OUTCOME_REFUSED || !at)
 		return err_set(err, "%s cannot be compiled: %s: %.500s", name, outcome_meaning(e->outcome), e->detail);
 	at += *at == '"';
-	return err_set(err, "%s cannot be compiled: it calls %.*s, which is no part of the compiler but of the framework's "
-		"own process%s", name, (int)strcspn(at, " \""), at, strncmp(at, "lapack_", 7) == 0
-		? "; for JAX, examples/export/README.md says how to have XLA's own operations instead of LAPACK's" : "");
+	return err_set(err, "%s cannot be compiled: it calls %.*s, which is no part of the compiler but of the "
+		"framework's own process%s", name, (int)strcspn(at, " \""), at, strncmp(at, "lapack_", 7) == 0
+		? "; for JAX, examples/export/README.md says how to have XLA's own operations instead" : "");
 }

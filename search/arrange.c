@@ -450,7 +450,7 @@ int arrange_search(struct arrange *a, struct err *err)
 	if (rc == 0)
 		rc = look_for_better(a, err);
 	found = &a->way[a->n_ways ? a->n_ways - 1 : 0];
-	if (a->least > found->bytes) /* the bound rounds up each value, and the last one in memory needs no more than it has */
+	if (a->least > found->bytes) /* the bound rounds up each value, also the last one */
 		a->least = found->bytes;
 	if (rc == 0)
 		rc = a->device ? prove(a, found->config, err) : keep_module(a, found->config, err);

@@ -191,7 +191,8 @@ void output_summary(const struct result *r, const char *dir, bool json, struct b
 		buf_addf(out,
 			"%u more %s passed over: to price one would have taken longer than its share of the time "
 			"(%s at most); with more --seconds they are tried.\n",
-			hunt_passed_over(h), hunt_passed_over(h) == 1 ? "was" : "were", talk_seconds(h->dearest, time, sizeof time));
+			hunt_passed_over(h), hunt_passed_over(h) == 1 ? "was" : "were",
+			talk_seconds(h->dearest, time, sizeof time));
 	by_hand_text(r->by_hand, out);
 	buf_addf(out, "%s/report.html\n", dir);
 }

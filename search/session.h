@@ -54,7 +54,7 @@ struct session { /* all zero but `set` and `before` is empty */
 };
 
 int session_open(struct session *s, struct err *err);
-/* Does the user's wish to stop end what the device is asked? It does from session_open on, if this kind is the first. */
+/* Does the user's wish to stop end what the device is asked? From session_open on it does, for the first kind. */
 void session_heed_stop(struct session *s, bool heed);
 /* What to say if it could not be opened, perhaps because the user wants no more; returns -1. */
 int session_not_opened(const struct session *s, struct err *err);

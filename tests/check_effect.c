@@ -77,7 +77,7 @@ static void effects_are_those_counted_by_hand(void)
 	graph_release(&g);
 }
 
-/* A chain of so many operations, of which all but one are in one kernel, and what is said of cutting it in the middle. */
+/* A chain of so many operations in one kernel, and what is said of cutting it in the middle. */
 static void cut_chain(uint32_t n, float *effect)
 {
 	struct graph g = {0};

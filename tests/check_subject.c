@@ -57,14 +57,15 @@ static void foreign_calls_are_named(void)
 		enum outcome outcome;
 		const char *detail, *wants, *lacks;
 	} t[] = {
-		{OUTCOME_REFUSED, "compiling: No FFI handler registered for lapack_spotrf_ffi on a platform Host (canonical "
-			"host)", "it calls lapack_spotrf_ffi, which is no part of the compiler", "FFI"},
+		{OUTCOME_REFUSED, "compiling: No FFI handler registered for lapack_spotrf_ffi on a platform Host",
+			"it calls lapack_spotrf_ffi, which is no part of the compiler", "FFI"},
 		{OUTCOME_REFUSED, "No registered implementation for untyped custom call to LuDecomposition for Host",
 			"it calls LuDecomposition, which", "LAPACK"},
 		{OUTCOME_REFUSED, "No registered implementation for custom call to \"mine\" for platform Host",
 			"it calls mine, which", "\""},
 		{OUTCOME_REFUSED, "Mismatched shapes", "Mismatched shapes", "it calls"},
-		{OUTCOME_CRASHED, "No FFI handler registered for x on", "No FFI handler registered for x on", "it calls"}};
+		{OUTCOME_CRASHED, "No FFI handler registered for x on", "No FFI handler registered for x on",
+			"it calls"}};
 
 	for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
 		struct extracted e = {.outcome = t[i].outcome};
@@ -217,7 +218,7 @@ static void memory_decides(struct compiler *c)
 static void compiler_decides_the_defaults(void)
 {
 	struct compiler c = {.d = {.ops = &compiler_ops, .info = {.backend = "cpu", .family = "cpu",
-		.compiles = true}}};
+		.compiles = true, .can_run = true}}};
 	struct subject plain, s;
 	uint8_t want[60], got[60];
 	struct rng r;

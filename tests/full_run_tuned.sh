@@ -117,7 +117,8 @@ if "$python" -c 'import jax' 2>/dev/null; then
 	program none/default.pb '() tuple()'
 	cp none/default.pb none/tuned.pb
 	for g in imaginary none; do
-		taskset -c "$core" "$python" "$root/examples/run/run_tuned.py" $g >$g.py 2>&1 || fail "$g: $(tail -1 $g.py)"
+		taskset -c "$core" "$python" "$root/examples/run/run_tuned.py" $g >$g.py 2>&1 ||
+			fail "$g: $(tail -1 $g.py)"
 	done
 	differ=$(sed -n 's/.*outputs differ by \(.*\)/\1/p' imaginary.py)
 	awk "BEGIN {exit !(${differ:-0} > 0.5)}" || fail "imaginary parts differ by ${differ:-nothing}"

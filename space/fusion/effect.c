@@ -19,8 +19,8 @@
  *
  * Some kernels have thousands of instructions (a hash function, an ensemble, a solver whose steps are unrolled). To
  * count all of one for each of its flips would take minutes, and what lies far from the flip is the same before and
- * after it. So if the groups of a flip are large, only the nodes that are fewest steps away from it are counted, the same
- * on both sides. A member whose readers are too far away counts as if it were asked once for each element.
+ * after it. So if the groups of a flip are large, only the nodes fewest steps away from it are counted, the same on
+ * both sides. A member whose readers are too far away counts as if it were asked once for each element.
  *
  * What else decides about a kernel's time is counted as well: whether it can be computed in vectors at all, whether it
  * may write over a value that nobody else reads (then the compiler must fear that the two overlap, and gives up
@@ -266,7 +266,7 @@ static void ask_operands(struct space *s, const uint8_t *config, uint32_t v, siz
 	}
 }
 
-/* Enters v into the map of near nodes if it is a member of some group at hand and there is room; the list is the queue. */
+/* Enters v into the map of near nodes if a group at hand has it and there is room; the list is the queue. */
 static void reach(struct space *s, struct nodes *queue, uint32_t v)
 {
 	struct node_map *near = &fusion_of(s)->value;

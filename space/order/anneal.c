@@ -257,7 +257,8 @@ void anneal_moves(struct anneal *k, uint32_t orders, double warmth)
 /* Does the step's position matter? Values count even if they weigh nothing now: they may lose their room. */
 static bool is_free(const struct line *l, uint32_t v)
 {
-	return !l->pinned[v] && (l->makes.first[v] < l->makes.first[v + 1] || l->reads.first[v] < l->reads.first[v + 1]);
+	return !l->pinned[v] && (l->makes.first[v] < l->makes.first[v + 1] ||
+		l->reads.first[v] < l->reads.first[v + 1]);
 }
 
 bool anneal_can(const struct line *l)
