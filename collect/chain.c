@@ -124,7 +124,7 @@ static int expect(const struct chain *c, struct err *err)
 		uint32_t site = c->sites[i];
 		for (uint8_t k = 0; k < s->site[site].choices && rc == 0; k++) {
 			other[site] = k;
-			rc = cost_expect(c->lab->cost, c->config, other, 1, &agenda, err);
+			rc = cost_expect(c->lab->cost, c->config, other, 0, &agenda, err);
 		}
 		other[site] = c->config[site];
 	}

@@ -133,11 +133,14 @@ int cost_default_seconds(struct cost *c, double *seconds, double *se, struct err
 bool cost_default_died(const struct cost *c); /* did it compile, and die when it was run? */
 void cost_set_default(struct cost *c, double seconds, double se); /* sets it, if it is known from before */
 /*
- * Appends what cost_delta(a, b) would compile now, for device_expect. With more than one copy: what measuring it anew
- * with so many instances of each side would compile.
+ * Appends what cost_delta(a, b) would compile now, for device_expect. With copies: what measuring it anew with so
+ * many executables of each side would compile. The items of a region stand together, and say which it is; what is
+ * known of the others already is added to agenda->settled.
  */
 int cost_expect(struct cost *c, const uint8_t *a, const uint8_t *b, uint32_t copies, struct agenda *agenda,
 	struct err *err);
+/* Was this region priced by `c`? Adds the price, for one execution; INFINITY if it failed. */
+bool cost_known(const struct cost *c, const uint64_t key[2], double *seconds);
 /*
  * Foresees the seconds that cost_delta(a, b) would take now, and the bytes of the modules that it would compile. The
  * pace (pace.h), seconds by bytes, is set from the time that the program as given took to compile, and corrected by

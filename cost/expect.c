@@ -22,6 +22,43 @@ static bool in_one(const struct cost *c)
 	return device_info(c->device)->helpers == 1 || (c->compiling > 0 && c->compiling < DEAR);
 }
 
+bool cost_known(const struct cost *c, const uint64_t key[2], double *seconds)
+{
+	uint64_t kept[2];
+	bool turn = price_turn(key, kept);
+	const struct price *p = key[0] == key[1] ? NULL : prices_get(&c->prices, kept);
+
+	if (!p)
+		return key[0] == key[1];
+	*seconds += p->outcome != OUTCOME_OK ? INFINITY : turn ? -p->delta : p->delta;
+	return true;
+}
+
+/* Appends the modules of a region, and the pair, as far as `e` and `modules` say. */
+static void add_items(struct region *r, struct errand *e, bool pair, bool modules, uint32_t copies,
+	struct agenda *agenda)
+{
+	size_t from = agenda->n;
+
+	if (pair) {
+		buf_add(&e->module[0], r->a.data, r->a.len);
+		buf_add(&e->module[1], r->b.data, r->b.len);
+	}
+	if (modules) {
+		agenda_add(agenda, &r->a, copies);
+		agenda_add(agenda, &r->b, copies);
+	}
+	if (pair) {
+		agenda->measure = cost_measure_ahead;
+		agenda_add_pair(agenda, e);
+	}
+	for (size_t i = from; i < agenda->n; i++) {
+		memcpy(agenda->v[i].price, r->key, sizeof r->key);
+		agenda->v[i].of.times = e->times;
+		agenda->v[i].of.charge = e->charge;
+	}
+}
+
 /*
  * Takes a region that would be measured: as a pair, where helpers measure; one that is dear also as its modules.
  * Confirmations are measured by whoever is asked, and only compiled ahead.
@@ -29,29 +66,18 @@ static bool in_one(const struct cost *c)
 static int expect_region(struct cost *c, struct region *r, size_t regions, uint32_t copies, struct agenda *agenda,
 	struct err *err)
 {
-	struct price ignored;
-	int found = r->key[0] == r->key[1] ? 1 : copies > 1 ? 0 : cost_find(c, r->key, &ignored, err);
-	bool pair = copies == 1 && device_measures_ahead(c->device), one = pair && in_one(c);
-	struct errand e = {.alike = r->alike, .apart = !one,
-		.times = r->times,
-		.charge = r->copies * ((double)r->parts[1] - (double)r->parts[0]) * c->part / fmax(r->times, 1),
-		.precision = cost_region_precision(c, r, regions, NULL)};
+	struct price known = {0};
+	int found = r->key[0] == r->key[1] ? 1 : copies ? 0 : cost_find(c, r->key, &known, err);
+	bool pair = !copies && device_measures_ahead(c->device), one = pair && in_one(c);
+	double charge = r->copies * ((double)r->parts[1] - (double)r->parts[0]) * c->part;
+	struct errand e = {.alike = r->alike, .apart = !one, .times = r->times, .charge = charge / fmax(r->times, 1),
+		.alone = regions == 1, .precision = cost_region_precision(c, r, regions, NULL)};
 
-	if (found != 0)
-		return found < 0 ? -1 : 0;
-	if (pair) {
-		buf_add(&e.module[0], r->a.data, r->a.len);
-		buf_add(&e.module[1], r->b.data, r->b.len);
-	}
-	if (!one) {
-		agenda_add(agenda, &r->a, copies);
-		agenda_add(agenda, &r->b, copies);
-	}
-	if (pair) {
-		agenda->measure = cost_measure_ahead;
-		agenda_add_pair(agenda, &e);
-	}
-	return 0;
+	if (found == 0)
+		add_items(r, &e, pair, !one, copies ? copies : 1, agenda);
+	else if (found > 0)
+		agenda->settled += known.outcome == OUTCOME_OK ? r->times * known.delta + charge : INFINITY;
+	return found < 0 ? -1 : 0;
 }
 
 /*
@@ -79,7 +105,7 @@ int cost_expect(struct cost *c, const uint8_t *a, const uint8_t *b, uint32_t cop
 	int rc = regions_to_price(c, a, b, &r, &instead, err);
 
 	for (size_t i = 0; i < r.n && rc == 0; i++)
-		if (!r.v[i].whole && (copies == 1 || !r.v[i].screen))
+		if (!r.v[i].whole && (!copies || !r.v[i].screen))
 			rc = expect_region(c, &r.v[i], r.n, copies, agenda, err);
 	regions_release(&r);
 	return rc;

@@ -159,9 +159,16 @@ bool device_measured(struct device *d, const struct buf *const module[2], struct
 	return pool_measured(d->pool, d, key, out);
 }
 
-bool device_foretells(const struct device *d, const uint64_t key[2], double *seconds)
+bool device_foretells(const struct device *d, const uint64_t key[2], struct foretold *out)
 {
-	return d->pool && pool_foretells(d->pool, key, seconds);
+	return d->pool && pool_foretells(d->pool, key, out);
+}
+
+void device_helped(const struct device *d, struct helped *out)
+{
+	*out = (struct helped){0};
+	if (d->pool)
+		pool_account(d->pool, out);
 }
 
 uint32_t device_copies(const struct precision *p, double compiling)

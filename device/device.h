@@ -258,6 +258,7 @@ struct errand { /* a pair to be measured; `measure` of the plan does it, in a th
 	struct precision precision;
 	double charge;	  /* seconds that side b costs more and that no timing of the pair shows */
 	double times;	  /* how often it counts in what it is a part of */
+	bool alone;	  /* it is all that is asked about */
 	uint32_t workers; /* that measure on this machine, the caller's own among them */
 	/* the modules are compiled as items of their own, which stand before it, and it is measured after that */
 	bool apart;
@@ -267,18 +268,23 @@ struct errand { /* a pair to be measured; `measure` of the plan does it, in a th
 struct agenda { /* all zero is empty */
 	struct agenda_item {
 		uint64_t key[2]; /* of the module, or of the pair */
+		uint64_t price[2]; /* what it is for, as the caller names it: the key of a region */
 		uint32_t copies;
+		bool spare; /* these copies are for the case that a pair with the module is measured again */
 		bool pair;
 		struct errand of; /* of a single module: module[0] */
 	} *v;
 	size_t n, cap;
+	double settled; /* what the caller knows already of that which the items are for, in seconds */
 	/* Measures a pair on device d. An outcome other than ok says nothing: who needs the pair then measures it. */
 	void (*measure)(struct device *d, const struct errand *e, struct timing *out);
 	/*
 	 * How many more executables of each side does an errand need that came out so, because it will be measured
-	 * again? If its modules are items, they are made at once. NULL: none.
+	 * again? If its modules are items, they are made at once. NULL: none. Where compiling is dear, it will be
+	 * measured again so many `times`, as far as one can say.
 	 */
-	uint32_t (*again)(const struct errand *e, const struct timing *t);
+	uint32_t (*again)(const struct errand *e, const struct timing *t, uint32_t times);
+	uint32_t times;
 };
 void agenda_key(const void *module, size_t n, uint64_t key[2]);
 void agenda_pair_key(const struct buf *a, const struct buf *b, uint64_t key[2]);
@@ -306,15 +312,28 @@ int device_compile_planned(struct device *d, const void *p, size_t n, uint32_t i
  */
 bool device_measured(struct device *d, const struct buf *const module[2], struct timing *out);
 /*
- * Adds what the errand with this key was found to cost ahead, with its charge and as often as it counts. Returns
- * whether that is known by now; waits for nobody.
+ * What the errand with this key was found to cost ahead, with its charge and as often as it counts. Returns whether
+ * that is known by now; waits for nobody.
  */
-bool device_foretells(const struct device *d, const uint64_t key[2], double *seconds);
+struct foretold {
+	double seconds, se;
+	double inside; /* seconds that the device took for it */
+};
+bool device_foretells(const struct device *d, const uint64_t key[2], struct foretold *out);
 /*
  * Returns how many executables of each side should be compiled, if the measurement wants several instances and
  * compiling both sides once takes so many seconds: one each, or, where that is dear, one.
  */
 uint32_t device_copies(const struct precision *p, double compiling);
+/* Where the time of helpers went since the first plan, and that of the device which they help; all zero: none help. */
+struct helped {
+	uint32_t helpers;
+	double seconds;	   /* that there were plans */
+	double used, vain; /* seconds that workers spent on what was taken, and on what was not (yet) */
+	double idle;	   /* ... that helpers had nothing to do */
+	double waited;	   /* ... that the device waited for them */
+};
+void device_helped(const struct device *d, struct helped *out);
 
 /* The kinds of input (schemas/inputs.def). Values are seeded: a parameter's number and shape decide them. */
 enum inputs {

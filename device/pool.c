@@ -164,8 +164,23 @@ void pool_close(struct pool *p)
 	pthread_cond_destroy(&p->never);
 	pthread_mutex_destroy(&p->lock);
 	mem_free(p->job);
+	mem_free(p->step);
 	mem_free(p->helper);
 	mem_free(p);
+}
+
+void pool_account(struct pool *p, struct helped *out)
+{
+	double now = now_seconds(), helping, under_way = 0;
+
+	pthread_mutex_lock(&p->lock);
+	for (uint32_t i = 0; i < p->n_helpers; i++)
+		under_way += p->helper[i].began > 0 ? now - p->helper[i].began : 0;
+	helping = p->helping + under_way;
+	*out = (struct helped){.helpers = p->n_helpers, .seconds = p->first > 0 ? now - p->first : 0,
+		.used = p->used, .vain = p->busy + under_way - p->used, .waited = p->waited};
+	out->idle = p->n_helpers * out->seconds - helping;
+	pthread_mutex_unlock(&p->lock);
 }
 
 uint32_t pool_helpers(const struct pool *p)

@@ -43,7 +43,8 @@ void pool_take(struct pool *p, const void *module, size_t n, uint32_t most, stru
 bool pool_measures(const struct pool *p); /* does it measure pairs, too? Accepts NULL */
 /* device_measured: the pair with this key. */
 bool pool_measured(struct pool *p, struct device *d, const uint64_t key[2], struct timing *out);
-bool pool_foretells(struct pool *p, const uint64_t key[2], double *seconds); /* device_foretells */
+bool pool_foretells(struct pool *p, const uint64_t key[2], struct foretold *out); /* device_foretells */
+void pool_account(struct pool *p, struct helped *out); /* device_helped */
 /* Called with true before something is timed, and with false after it: helpers that would disturb it are stopped. */
 void pool_hold(struct pool *p, bool hold);
 /* The same where a helper times something: it waits until few others do, and nobody on its cores. */

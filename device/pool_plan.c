@@ -3,8 +3,8 @@
  *
  * A job is one of two. A module, and how many executables of it are wanted: two compilations of a program differ, so
  * each instance that is measured should be compiled by itself. Or a pair of modules that is to be compiled and
- * measured. A helper takes the first job that is not done, of which more executables are wanted than are made or being
- * made. A new plan changes the jobs and their order.
+ * measured. A plan is a list of steps: so many executables of this module, then of that one, later perhaps more of the
+ * first. A helper takes the job of the first step that is not done. A new plan changes the jobs and their order.
  *
  * A pair whose modules take long to compile is three jobs: the two modules, which two helpers compile, and the pair,
  * which is measured by whoever comes by when both are there. If it shows a gain, it will be measured again, with
@@ -23,9 +23,12 @@
 #include <string.h>
 #include <time.h>
 #include "base/mem.h"
+#include "base/progress.h"
 #include "device/pool_own.h"
 
 #define MOST_BYTES ((size_t)512 << 20) /* of executables that wait to be taken */
+#define LATELY 0.2			/* the weight of the last one in a mean of what was lately */
+#define LONG_WAIT 0.9			/* of a module's compilation: whoever waits longer compiles one meanwhile */
 #define MOST_IDLE 4096		       /* jobs that were done, at least in part, and are not wanted now */
 
 void ahead_release(struct ahead *a)
@@ -35,8 +38,27 @@ void ahead_release(struct ahead *a)
 	*a = (struct ahead){0};
 }
 
+static struct job **bucket_of(struct pool *p, const uint64_t key[2])
+{
+	return &p->bucket[key[0] % BUCKETS];
+}
+
+static struct job *find(const struct pool *p, const uint64_t key[2])
+{
+	struct job *j = p->bucket[key[0] % BUCKETS];
+
+	while (j && (j->key[0] != key[0] || j->key[1] != key[1]))
+		j = j->next;
+	return j;
+}
+
 static void job_free(struct pool *p, struct job *j)
 {
+	struct job **at = bucket_of(p, j->key);
+
+	while (*at != j)
+		at = &(*at)->next;
+	*at = j->next;
 	for (uint32_t i = 0; i < j->made.n; i++)
 		p->bytes -= j->made.executable[i].len;
 	ahead_release(&j->made);
@@ -44,14 +66,6 @@ static void job_free(struct pool *p, struct job *j)
 		buf_release(&j->of.module[i]);
 	timing_release(&j->timing);
 	mem_free(j);
-}
-
-static struct job *find(const struct pool *p, const uint64_t key[2])
-{
-	for (size_t i = 0; i < p->n_jobs; i++)
-		if (p->job[i]->key[0] == key[0] && p->job[i]->key[1] == key[1])
-			return p->job[i];
-	return NULL;
 }
 
 /* Can it be begun now? */
@@ -69,20 +83,34 @@ static bool possible(const struct pool *p, const struct job *j)
 	return true;
 }
 
+/* The job of a step of the plan, if that can be begun and is not done as far as the step says; or NULL. */
+static struct job *open_step(const struct pool *p, const struct step *s)
+{
+	struct job *j = find(p, s->key);
+
+	if (!j || !possible(p, j))
+		return NULL;
+	return j->made.n + j->running + j->taken < s->upto + j->extra ? j : NULL;
+}
+
 struct job *pool_next(const struct pool *p)
 {
-	for (size_t i = 0; i < p->n_jobs; i++)
-		if (possible(p, p->job[i]))
-			return p->job[i];
-	return NULL;
+	struct job *j = NULL;
+
+	for (size_t i = 0; i < p->n_steps && !j; i++)
+		j = open_step(p, &p->step[i]);
+	return j;
 }
 
 struct job *pool_ready(const struct pool *p)
 {
-	for (size_t i = 0; i < p->n_jobs; i++)
-		if (p->job[i]->of.apart && possible(p, p->job[i]))
-			return p->job[i];
-	return NULL;
+	struct job *j = NULL;
+
+	for (size_t i = 0; i < p->n_steps && !j; i++) {
+		j = open_step(p, &p->step[i]);
+		j = j && j->of.apart ? j : NULL;
+	}
+	return j;
 }
 
 /* Drops what nobody wants, unless something of it is made or being made; of what is made, what is beyond the limits. */
@@ -95,7 +123,7 @@ static void sweep(struct pool *p)
 	for (size_t i = 0; i < p->n_jobs; i++) {
 		struct job *j = p->job[i];
 		bool some = j->done || (j->made.n && p->bytes < MOST_BYTES / 2);
-		if (j->wanted || j->running || (some && idle <= MOST_IDLE)) {
+		if (j->wanted || j->running || j->used || (some && idle <= MOST_IDLE)) {
 			p->job[kept++] = j;
 			continue;
 		}
@@ -156,6 +184,21 @@ static void want_sides(const struct pool *p, const struct job *j, uint32_t more,
 			continue;
 		side->wanted -= side->wanted < less ? side->wanted : less;
 		want(side, more);
+		side->extra += more;
+	}
+}
+
+/* The pair will be measured again: wants so many more executables of its sides, but for those that are spare. */
+static void want_again(const struct pool *p, const struct job *j)
+{
+	for (int i = 0; i < 2; i++) {
+		struct job *side = find(p, j->side[i]);
+		uint32_t spare = side ? side->spare : 0, have = spare < j->again ? spare : j->again;
+		if (!side)
+			continue;
+		side->spare -= have;
+		want(side, j->again - have);
+		side->extra += j->again - have;
 	}
 }
 
@@ -167,17 +210,26 @@ static void take_sides(struct pool *p, struct job *j, struct errand *e)
 		e->executable[i] = side->made.executable[--side->made.n];
 		e->compiling[i] = side->made.seconds;
 		p->bytes -= e->executable[i].len;
+		j->spent += side->spent;
+		side->taken++;
+		side->used++;
 	}
 	want_sides(p, j, 0, 1);
+}
+
+static void return_sides(struct pool *p, const struct job *j)
+{
+	for (int i = 0; i < 2; i++)
+		find(p, j->side[i])->used--;
 }
 
 /* The pair is measured, or not: then only because nobody wanted it any more on this device, or it has failed. */
 static void finish_pair(struct pool *p, struct job *j, struct timing *t, bool late)
 {
 	j->running--;
-	j->again = t->outcome == OUTCOME_OK && p->again ? p->again(&j->of, t) : 0;
+	j->again = t->outcome == OUTCOME_OK && p->again ? p->again(&j->of, t, p->times) : 0;
 	if (j->again) {
-		want_sides(p, j, j->again, 0);
+		want_again(p, j);
 		pthread_cond_broadcast(&p->more);
 	}
 	j->done = t->outcome == OUTCOME_OK;
@@ -191,14 +243,31 @@ static void finish_pair(struct pool *p, struct job *j, struct timing *t, bool la
 	timing_release(t);
 }
 
+/* A worker spent so long on a job. */
+static void note_time(struct pool *p, struct helper *h, struct job *j, double seconds)
+{
+	if (!j->pair)
+		p->module_seconds += (p->module_seconds > 0 ? LATELY : 1) * (seconds - p->module_seconds);
+	j->spent = j->pair ? j->spent + seconds : seconds;
+	p->busy += seconds;
+	if (!h)
+		return;
+	p->helping += seconds;
+	h->began = 0;
+}
+
 void pool_do(struct pool *p, struct device *d, struct job *j)
 {
 	struct compiled c = {0};
 	struct timing t = {.outcome = OUTCOME_REFUSED};
 	struct errand e = j->of;
+	struct helper *h = d ? d->helper : NULL;
+	double began = j->began = now_seconds();
 	void (*measure)(struct device *, const struct errand *, struct timing *) = p->measure;
 
 	j->running++;
+	if (h)
+		h->began = began;
 	if (e.apart)
 		take_sides(p, j, &e);
 	pthread_mutex_unlock(&p->lock);
@@ -210,9 +279,12 @@ void pool_do(struct pool *p, struct device *d, struct job *j)
 	for (int i = 0; i < 2; i++)
 		buf_release(&e.executable[i]);
 	pthread_mutex_lock(&p->lock);
+	note_time(p, h, j, now_seconds() - began);
 	if (j->pair)
 		finish_pair(p, j, &t, d && t.outcome == OUTCOME_TIMEOUT && device_late(d));
-	else
+	if (e.apart)
+		return_sides(p, j);
+	if (!j->pair)
 		finish_module(p, j, &c);
 	sweep(p);
 	pthread_cond_broadcast(&p->made);
@@ -226,6 +298,15 @@ void pool_wait(pthread_cond_t *news, pthread_mutex_t *lock, double until)
 		pthread_cond_timedwait(news, lock, &t);
 	else
 		pthread_cond_wait(news, lock);
+}
+
+/* The caller waits for what helpers are making. */
+static void wait_for_helpers(struct pool *p, const struct device *d)
+{
+	double began = now_seconds();
+
+	pool_wait(&p->made, &p->lock, d->until);
+	p->waited += now_seconds() - began;
 }
 
 /* Returns the job of an item of a plan, a new one if it has a module; NULL: it has neither. */
@@ -243,49 +324,69 @@ static struct job *job_of(struct pool *p, struct agenda_item *item)
 	item->of.module[0] = item->of.module[1] = (struct buf){0};
 	MEM_GROW(&p->job, &p->cap_jobs, p->n_jobs + 1);
 	p->job[p->n_jobs++] = j;
+	j->next = *bucket_of(p, j->key);
+	*bucket_of(p, j->key) = j;
 	return j;
+}
+
+static void forget_plan(struct pool *p)
+{
+	for (size_t i = 0; i < p->n_jobs; i++) {
+		struct job *j = p->job[i];
+		j->wanted = j->taken = j->extra = j->spare = 0;
+	}
+	p->n_steps = 0;
+}
+
+static void add_step(struct pool *p, struct agenda_item *item)
+{
+	struct job *j = job_of(p, item);
+
+	if (!j)
+		return;
+	want(j, item->copies);
+	j->spare += item->spare ? item->copies : 0;
+	MEM_GROW(&p->step, &p->cap_steps, p->n_steps + 1);
+	p->step[p->n_steps++] = (struct step){{j->key[0], j->key[1]}, j->wanted};
+	if (j->done || j->running) /* its modules, which stand before it, were used for it */
+		want_sides(p, j, j->again, j->of.apart);
 }
 
 void pool_expect(struct pool *p, struct agenda *agenda)
 {
-	size_t front = 0;
-
 	pthread_mutex_lock(&p->lock);
+	if (p->first == 0 && agenda->n)
+		p->first = now_seconds();
 	if (agenda->measure)
 		p->measure = agenda->measure;
 	p->again = agenda->again;
-	for (size_t i = 0; i < p->n_jobs; i++)
-		p->job[i]->wanted = 0;
-	for (size_t i = 0; i < agenda->n; i++) {
-		struct job *j = job_of(p, &agenda->v[i]);
-		size_t at = front;
-		if (!j)
-			continue;
-		want(j, agenda->v[i].copies);
-		if (j->done || j->running) /* its modules, which stand before it, were used for it */
-			want_sides(p, j, j->again, j->of.apart);
-		while (at < p->n_jobs && p->job[at] != j)
-			at++;
-		if (at == p->n_jobs)
-			continue; /* it stands in front already */
-		p->job[at] = p->job[front];
-		p->job[front++] = j;
-	}
+	p->times = agenda->times;
+	forget_plan(p);
+	for (size_t i = 0; i < agenda->n; i++)
+		add_step(p, &agenda->v[i]);
 	sweep(p);
 	pthread_cond_broadcast(&p->more);
 	pthread_mutex_unlock(&p->lock);
 }
 
-/* Returns one of these jobs of which too few executables are made or begun, or NULL; *wait: some are being made. */
-static struct job *not_begun(const struct pool *p, uint64_t (*key)[2], size_t n, uint32_t copies, bool *wait)
+/*
+ * Returns one of these jobs of which too few executables are made or begun, or NULL; *wait: some are being made, and
+ * will be until about this time on the clock.
+ */
+static struct job *not_begun(const struct pool *p, uint64_t (*key)[2], size_t n, uint32_t copies, bool *wait,
+	double *until)
 {
 	*wait = false;
+	*until = 0;
 	for (size_t i = 0; i < n; i++) {
 		struct job *j = find(p, key[i]);
 		uint32_t need = !j || j->failed ? 0 : j->wanted < copies ? j->wanted : copies;
 		if (j && j->made.n + j->running < need)
 			return j;
-		*wait |= j && j->made.n < need;
+		if (!j || j->made.n >= need)
+			continue;
+		*wait = true;
+		*until = fmax(*until, j->began + p->module_seconds);
 	}
 	return NULL;
 }
@@ -293,19 +394,22 @@ static struct job *not_begun(const struct pool *p, uint64_t (*key)[2], size_t n,
 void pool_gather(struct pool *p, struct device *d, const struct buf *const *module, size_t n, uint32_t copies)
 {
 	uint64_t (*key)[2] = mem_alloc((n + 1) * sizeof *key);
+	double until;
 	bool wait;
 
 	for (size_t i = 0; i < n; i++)
 		agenda_key(module[i]->data, module[i]->len, key[i]);
 	pthread_mutex_lock(&p->lock);
 	for (;;) {
-		struct job *j = not_begun(p, key, n, copies, &wait);
+		struct job *j = not_begun(p, key, n, copies, &wait, &until);
 		if (!j && wait)
 			j = pool_ready(p);
+		if (!j && wait && until - now_seconds() >= LONG_WAIT * p->module_seconds)
+			j = pool_next(p);
 		if (j)
 			pool_do(p, d, j);
 		else if (wait && !device_late(d))
-			pool_wait(&p->made, &p->lock, d->until);
+			wait_for_helpers(p, d);
 		else
 			break;
 	}
@@ -324,10 +428,12 @@ bool pool_measured(struct pool *p, struct device *d, const uint64_t key[2], stru
 		if (other)
 			pool_do(p, d, other);
 		else
-			pool_wait(&p->made, &p->lock, d->until);
+			wait_for_helpers(p, d);
 	}
 	found = j && j->done;
 	if (found) {
+		p->used += j->spent;
+		j->spent = 0;
 		*out = j->timing;
 		j->timing = (struct timing){0};
 		j->done = false;
@@ -340,16 +446,17 @@ bool pool_measured(struct pool *p, struct device *d, const uint64_t key[2], stru
 	return found;
 }
 
-bool pool_foretells(struct pool *p, const uint64_t key[2], double *seconds)
+bool pool_foretells(struct pool *p, const uint64_t key[2], struct foretold *out)
 {
-	struct job *j;
+	const struct job *j;
 	bool known;
 
 	pthread_mutex_lock(&p->lock);
 	j = find(p, key);
 	known = j && j->done;
 	if (known)
-		*seconds += j->of.times * (j->timing.delta + j->of.charge);
+		*out = (struct foretold){j->of.times * (j->timing.delta + j->of.charge),
+			j->of.times * j->timing.delta_se, j->timing.compiling + j->timing.inside};
 	pthread_mutex_unlock(&p->lock);
 	return known;
 }
@@ -367,6 +474,8 @@ void pool_take(struct pool *p, const void *module, size_t n, uint32_t most, stru
 		out->executable[out->n++] = j->made.executable[--j->made.n];
 		p->bytes -= out->executable[out->n - 1].len;
 		out->seconds = j->made.seconds;
+		p->used += j->spent;
+		j->taken++;
 	}
 	if (j) {
 		j->wanted = j->wanted > most ? j->wanted - most : 0;

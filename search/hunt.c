@@ -326,7 +326,8 @@ static void say_worth(struct hunt *h)
  */
 static int credit(struct hunt *h, struct delta *d, bool *better, struct err *err)
 {
-	if (cost_confirm(h->lab->cost, h->config, h->candidate, &h->confirm, d, err) < 0)
+	if (hunt_expect_credit(h, err) < 0 ||
+		cost_confirm(h->lab->cost, h->config, h->candidate, &h->confirm, d, err) < 0)
 		return -1;
 	*better = d->outcome == OUTCOME_OK;
 	return 0;
@@ -343,7 +344,7 @@ static int price_objective(struct hunt *h, struct delta *d, bool *better, struct
 {
 	if (cost_kind(h->lab->cost) == COST_MEASURED && h->quantity == QUANTITY_SECONDS)
 		say_worth(h);
-	if (hunt_expect(h, 1, err) < 0 || cost_delta(h->lab->cost, h->config, h->candidate, d, err) < 0)
+	if (hunt_expect(h, 0, err) < 0 || cost_delta(h->lab->cost, h->config, h->candidate, d, err) < 0)
 		return -1;
 	*better = false;
 	if (d->cut)
@@ -353,7 +354,7 @@ static int price_objective(struct hunt *h, struct delta *d, bool *better, struct
 	if (!*better || cost_exact(h->lab->cost) || certain(d))
 		return 0;
 	h->confirm.copies = d->compiling > 0 ? device_copies(&h->confirm, d->compiling) : 1;
-	if (hunt_expect(h, CONFIRMATIONS * h->confirm.copies, err) < 0 ||
+	if (hunt_expect(h, h->confirm.copies, err) < 0 ||
 		cost_confirm(h->lab->cost, h->config, h->candidate, &h->confirm, d, err) < 0)
 		return -1;
 	*better = d->outcome == OUTCOME_OK && d->seconds < -KEEP_SIGMAS * d->se && d->seconds < 0;
@@ -399,6 +400,8 @@ static int end(struct hunt *h, struct err *err)
 	if (h->s->n_sites > 0 && !stop_asked())
 		rc = hunt_check(h, true, err);
 	h->ended = now_seconds();
+	if (h->lab->device)
+		device_helped(h->lab->device, &h->helped);
 	hunt_allow_all(h);
 	return rc;
 }
@@ -448,6 +451,7 @@ int hunt_next(struct hunt *h, struct err *err)
 		return 1;
 	}
 	h->keeping += LATELY * (better - h->keeping);
+	hunt_foresaw(h, better);
 	trial = to_trial(h, &d, better);
 	good = d.outcome == OUTCOME_OK && h->beyond == beyond; /* one that breaks a limit counts as one that failed */
 	if (single)

@@ -161,6 +161,7 @@ struct hunt {
 	uint64_t evaluations, cached, measured, failed[OUTCOME_COUNT], kept, refuted, drifts;
 	double started, before; /* clock at start; seconds spent in earlier stretches */
 	double ended;		/* clock when hunt_next said it was over; 0: it is not */
+	struct helped helped;	/* where helpers' time went until then */
 	bool used_up;		/* nothing is left to try */
 	struct hunt_point *curve;
 	size_t n_curve, cap_curve;
@@ -238,10 +239,12 @@ int hunt_check(struct hunt *h, bool last, struct err *err); /* of the whole prog
 /* The seconds that the last check is expected to take; 0 if there will be none. */
 double hunt_last_check(const struct hunt *h);
 /*
- * Tells the device's helpers what pricing the candidate will compile, so many copies of each, and after it what the
- * hunt will propose if nothing is kept. The hunt stays as it is.
+ * Tells the device's helpers what pricing the candidate will compile, or, with copies, what measuring it again will,
+ * so many of each side each time; and after it what the hunt may propose then. The hunt stays as it is.
  */
 int hunt_expect(struct hunt *h, uint32_t copies, struct err *err);
+int hunt_expect_credit(struct hunt *h, struct err *err); /* the same before it is measured a third time */
+void hunt_foresaw(struct hunt *h, bool kept); /* what became of the candidate that hunt_expect was told of */
 void hunt_forget(struct hunt *h); /* releases what was foreseen */
 /*
  * ranking.c: the k-th scheme of the present configuration, the most promising first, into `drawn`; `gain` is its

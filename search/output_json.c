@@ -105,6 +105,32 @@ static void add_verdict(struct json *j, const struct result *r)
 	json_end(j);
 }
 
+static void add_helped(struct json *j, const struct helped *x)
+{
+	json_object(j, "helpers");
+	json_uint(j, "helpers", x->helpers);
+	json_num(j, "seconds", x->seconds);
+	json_num(j, "used", x->used);
+	json_num(j, "in_vain", x->vain);
+	json_num(j, "idle", x->idle);
+	json_num(j, "search_waited", x->waited);
+	json_end(j);
+}
+
+static void add_curve(struct json *j, const struct hunt *h)
+{
+	json_array(j, "curve");
+	for (size_t i = 0; i < h->n_curve; i++) {
+		json_object(j, NULL);
+		json_uint(j, "evaluation", h->curve[i].evaluation);
+		json_num(j, "seconds", h->curve[i].seconds);
+		json_num(j, "delta", h->curve[i].best);
+		json_num(j, "se", h->curve[i].se);
+		json_end(j);
+	}
+	json_end(j);
+}
+
 static void add_search(struct json *j, const struct result *r)
 {
 	const struct hunt *h = r->hunt;
@@ -138,16 +164,9 @@ static void add_search(struct json *j, const struct result *r)
 	json_num(j, "decoded_default_seconds_more", h->decoded.value);
 	json_num(j, "decoded_default_se", h->decoded.se);
 	json_num(j, "default_seconds", h->default_seconds);
-	json_array(j, "curve");
-	for (size_t i = 0; i < h->n_curve; i++) {
-		json_object(j, NULL);
-		json_uint(j, "evaluation", h->curve[i].evaluation);
-		json_num(j, "seconds", h->curve[i].seconds);
-		json_num(j, "delta", h->curve[i].best);
-		json_num(j, "se", h->curve[i].se);
-		json_end(j);
-	}
-	json_end(j);
+	if (h->helped.helpers)
+		add_helped(j, &h->helped);
+	add_curve(j, h);
 	json_array(j, "checks");
 	for (size_t i = 0; i < h->n_check; i++) {
 		const struct hunt_check *c = &h->check[i];

@@ -3,7 +3,9 @@
  * nearly all of it; and that a price is the same, whoever measured it.
  */
 #include <math.h>
+#include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 #include "cost/cost.h"
 #include "tests/device_fixture.h"
 
@@ -55,8 +57,8 @@ static void dear_pairs_are_compiled_by_two(void)
 		uint32_t copies;
 		double seconds; /* that a pair took to compile; 0: not known */
 		size_t items;
-	} t[] = {{1, 1, 0.1, 1}, {2, 1, 0.1, 1}, {2, 3, 0.1, 2}, {2, 1, 1, 1}, {2, 1, 5, 3}, {1, 1, 5, 1}, {2, 1, 0, 3},
-		{2, 3, 5, 2}};
+	} t[] = {{1, 0, 0.1, 1}, {2, 0, 0.1, 1}, {2, 3, 0.1, 2}, {2, 0, 1, 1}, {2, 0, 5, 3}, {1, 0, 5, 1}, {2, 0, 0, 3},
+		{2, 1, 5, 2}, {2, 3, 5, 2}};
 
 	for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
 		struct agenda agenda = {0};
@@ -78,6 +80,9 @@ static void dear_pairs_are_compiled_by_two(void)
 static void a_price_is_a_price(void)
 {
 	struct delta alone, ahead, again;
+	struct foretold told;
+	struct helped helped;
+	uint64_t key[2];
 	struct agenda agenda = {0};
 	struct bench b;
 
@@ -85,11 +90,18 @@ static void a_price_is_a_price(void)
 	CHECK(cost_delta(b.c, b.a, b.b, &alone, NULL) == 0);
 	close_bench(&b);
 	open_bench(&b, 1);
-	CHECK(cost_expect(b.c, b.a, b.b, 1, &agenda, NULL) == 0);
+	CHECK(cost_expect(b.c, b.a, b.b, 0, &agenda, NULL) == 0);
+	memcpy(key, agenda.v[agenda.n - 1].key, sizeof key);
 	device_expect(b.d, &agenda);
+	while (device_measures_ahead(b.d) && !device_foretells(b.d, key, &told))
+		sched_yield();
 	agenda_release(&agenda);
 	CHECK(cost_delta(b.c, b.a, b.b, &ahead, NULL) == 0 && cost_delta(b.c, b.a, b.b, &again, NULL) == 0);
 	CHECK(ahead.outcome == OUTCOME_OK && ahead.measured == 1 && ahead.compiling > 0 && again.cached == 1);
+	device_helped(b.d, &helped); /* all that was done ahead was of use */
+	CHECK(helped.helpers == 1 && (helped.used > 0 || !device_measures_ahead(b.d)));
+	CHECK(helped.idle >= 0 && helped.seconds > 0);
+	CHECK_NEAR(helped.vain, 0, 1e-9);
 	CHECK_NEAR(ahead.seconds, alone.seconds, 10 * hypot(alone.se, ahead.se));
 	close_bench(&b);
 }

@@ -6,7 +6,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include "device/pool_own.h"
-#include "search/hunt.h"
+#include "search/foresight.h"
 #include "tests/device_fixture.h"
 
 #define PROGRAM "examples/graphs/tiny/attention.pb.zst"
@@ -18,7 +18,7 @@ static bool planned(struct hunt *h, struct device *d)
 	struct agenda agenda = {0};
 	size_t regions = 0, found = 0;
 
-	CHECK(cost_expect(h->lab->cost, h->config, h->candidate, 1, &agenda, NULL) == 0);
+	CHECK(cost_expect(h->lab->cost, h->config, h->candidate, 0, &agenda, NULL) == 0);
 	pthread_mutex_lock(&d->pool->lock);
 	for (size_t i = 0; i < agenda.n; i++) {
 		regions += agenda.v[i].pair;
@@ -42,14 +42,46 @@ static void keep(struct hunt *h)
 static double foretold(struct hunt *h, struct device *d)
 {
 	struct agenda agenda = {0};
+	struct foretold told;
 	double seconds = 0;
 
-	CHECK(cost_expect(h->lab->cost, h->config, h->candidate, 1, &agenda, NULL) == 0);
-	for (size_t i = 0; i < agenda.n; i++)
-		while (agenda.v[i].pair && !device_foretells(d, agenda.v[i].key, &seconds))
+	CHECK(cost_expect(h->lab->cost, h->config, h->candidate, 0, &agenda, NULL) == 0);
+	for (size_t i = 0; i < agenda.n; i++) {
+		if (!agenda.v[i].pair)
+			continue;
+		while (!device_foretells(d, agenda.v[i].key, &told))
 			sched_yield();
+		seconds += told.seconds;
+	}
 	agenda_release(&agenda);
 	return seconds;
+}
+
+/* What is expected of the present candidate. */
+static struct odds odds(struct hunt *h)
+{
+	struct agenda agenda = {0};
+	struct odds x;
+
+	CHECK(cost_expect(h->lab->cost, h->config, h->candidate, 0, &agenda, NULL) == 0);
+	x = odds_of(h, &agenda);
+	agenda_release(&agenda);
+	return x;
+}
+
+/* Of each kind of candidates, what became of them is what is expected of the next. */
+static void odds_are_learnt(struct hunt *h)
+{
+	struct odds x;
+
+	h->foresight->confirmed = 1;
+	for (int kept = 0; kept < 2; kept++) {
+		for (int i = 0; i < 20; i++)
+			hunt_foresaw(h, kept);
+		x = odds(h);
+		if (x.se == 0) /* helpers have not measured it by now */
+			CHECK(x.kept > 0.8 * kept && x.kept < 0.2 + kept && x.again > 0.8);
+	}
 }
 
 /* If a candidate was measured ahead and is better, it is supposed to be kept, though no step was. */
@@ -57,11 +89,14 @@ static void what_is_foretold_is_supposed(struct hunt *h, struct device *d, int *
 {
 	CHECK(hunt_propose(h) && h->n_flips);
 	h->keeping = 0;
-	CHECK(hunt_expect(h, 1, NULL) == 0);
-	if (foretold(h, d) >= 0)
+	CHECK(hunt_expect(h, 0, NULL) == 0);
+	if (foretold(h, d) >= 0) {
+		CHECK(odds(h).kept == 0 && odds(h).again == 0);
 		return;
+	}
+	CHECK(odds(h).kept > MOSTLY && odds(h).again == 1 && odds(h).se > 0); /* it takes no time, so it is repeated */
 	++*better;
-	CHECK(hunt_expect(h, 1, NULL) == 0);
+	CHECK(hunt_expect(h, 0, NULL) == 0);
 	keep(h);
 	CHECK(hunt_propose(h) && planned(h, d));
 }
@@ -81,7 +116,7 @@ static void look_ahead(struct hunt *h, struct device *d)
 	hash = h->hash;
 	idle = h->idle;
 	h->keeping = 1;
-	CHECK(hunt_expect(h, 1, NULL) == 0);
+	CHECK(hunt_expect(h, 0, NULL) == 0);
 	CHECK(memcmp(config, h->config, n) == 0 && memcmp(candidate, h->candidate, n) == 0);
 	CHECK(memcmp(&rng, &h->rng, sizeof rng) == 0 && h->hash == hash && h->idle == idle);
 	CHECK(planned(h, d));
@@ -89,6 +124,48 @@ static void look_ahead(struct hunt *h, struct device *d)
 	CHECK(hunt_propose(h) && planned(h, d));
 	mem_free(config);
 	mem_free(candidate);
+}
+
+static void add_region(struct agenda *needs, uint64_t price)
+{
+	for (int side = 0; side < 2; side++) {
+		struct buf module = {0};
+		buf_addf(&module, "side %d of %d", side, (int)price);
+		agenda_add(needs, &module, 1);
+		needs->v[needs->n - 1].price[0] = price;
+	}
+}
+
+/* A region is needed when the first candidate comes that needs it; once more the later, the less likely that is. */
+static void what_is_sure_comes_first(struct hunt *h)
+{
+	static const uint64_t order[] = {1, 2, 2, 1, 3}; /* regions, by their prices */
+	struct foresight f = {0}, *was = h->foresight;
+	struct foreseen v[3] = {{0}};
+	struct agenda plan = {0};
+	struct wishes w = {0};
+
+	add_region(&v[0].needs, 1);
+	add_region(&v[1].needs, 2);
+	add_region(&v[1].needs, 1);
+	add_region(&v[2].needs, 3);
+	f.v = v;
+	f.n = 3;
+	h->foresight = &f;
+	wishes_add(&w, h, 0, 0, 0.5);
+	wishes_add(&w, h, 1, 1, 1);
+	wishes_add(&w, h, 2, 20, 0.5);
+	wishes_plan(&w, h, &plan);
+	for (size_t i = 0; i < sizeof order / sizeof *order && CHECK(2 * i + 1 < plan.n); i++) {
+		CHECK_INT(plan.v[2 * i].spare, i == 2 || i == 3);
+		if (!plan.v[2 * i].spare)
+			CHECK(plan.v[2 * i].price[0] == order[i] && plan.v[2 * i].of.module[0].len);
+	}
+	h->foresight = was;
+	for (int i = 0; i < 3; i++)
+		agenda_release(&v[i].needs);
+	agenda_release(&plan);
+	wishes_release(&w);
 }
 
 static void what_will_be_kept_is_supposed_to_be(void)
@@ -109,6 +186,8 @@ static void what_will_be_kept_is_supposed_to_be(void)
 	for (o.seed = 1; o.seed <= SEEDS; o.seed++) {
 		CHECK(hunt_begin(&h, &o, &lab, NULL, &err) == 0);
 		look_ahead(&h, d);
+		odds_are_learnt(&h);
+		what_is_sure_comes_first(&h);
 		hunt_release(&h);
 		CHECK(hunt_begin(&h, &o, &lab, NULL, &err) == 0);
 		what_is_foretold_is_supposed(&h, d, &better);

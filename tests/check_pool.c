@@ -6,7 +6,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include "device/ops.h"
+#include "device/pool_own.h"
 #include "tests/device_fixture.h"
 
 static struct device *open_with(int jobs, bool quiet)
@@ -235,17 +235,20 @@ static void measure_made(struct device *d, const struct errand *e, struct timing
 	measured++;
 }
 
+#define TIMES 3
+
 /* ... and of which two more executables are needed, because it will be measured again. */
-static uint32_t again(const struct errand *e, const struct timing *t)
+static uint32_t again(const struct errand *e, const struct timing *t, uint32_t times)
 {
-	CHECK(e->apart && e->module[0].len);
+	CHECK(e->apart && e->module[0].len && times == TIMES);
 	return t->delta < 0 ? 2 : 0;
 }
 
 /* Two modules, one executable of each, and the pair of them. */
-static void expect_apart(struct device *d, const char *const *script, uint64_t key[2])
+static void expect_apart(struct device *d, const char *const *script,
+	void (*measures)(struct device *, const struct errand *, struct timing *), uint64_t key[2])
 {
-	struct agenda agenda = {.measure = measure_made, .again = again};
+	struct agenda agenda = {.measure = measures, .again = again, .times = TIMES};
 	struct errand e = {.apart = true, .charge = 0.25, .times = 2};
 
 	for (int i = 0; i < 2; i++) {
@@ -273,18 +276,18 @@ static void what_is_measured_again_is_compiled(void)
 		struct compiled c[2];
 		uint32_t ready[2];
 		uint64_t key[2], other[2] = {1, 2};
-		double seconds = 1;
+		struct foretold told;
 
 		if (!d)
 			return;
 		measured = 0;
-		expect_apart(d, script, key);
-		while (!device_foretells(d, key, &seconds))
+		expect_apart(d, script, measure_made, key);
+		while (!device_foretells(d, key, &told))
 			sched_yield();
-		CHECK_NEAR(seconds, 1 + 2 * (0.25 - 1), 1e-12);
-		CHECK(!device_foretells(d, other, &seconds));
+		CHECK_NEAR(told.seconds, 2 * (0.25 - 1), 1e-12);
+		CHECK(!device_foretells(d, other, &told));
 		if (twice)
-			expect_apart(d, script, key);
+			expect_apart(d, script, measure_made, key);
 		compile_pair(d, script, 3, c, ready);
 		CHECK_INT(ready[0], 2);
 		CHECK_INT(ready[1], 2);
@@ -292,6 +295,80 @@ static void what_is_measured_again_is_compiled(void)
 		drop_pair(d, c);
 		device_close(d);
 	}
+}
+
+static atomic_int begun, go_on;
+
+static void measure_slowly(struct device *d, const struct errand *e, struct timing *out)
+{
+	begun++;
+	while (!go_on)
+		sched_yield();
+	measure_made(d, e, out);
+}
+
+/* ... and also if a new plan came while it was measured, which leaves no use for its modules but that. */
+static void modules_stay_while_their_pair_is_measured(void)
+{
+	static const char *const script[] = {"us=20", "us=30"};
+	struct device *d = open_with(2, false);
+	struct compiled c[2];
+	struct foretold told;
+	uint32_t ready[2];
+	uint64_t key[2];
+
+	if (!d)
+		return;
+	begun = go_on = 0;
+	for (int plan = 0; plan < 2; plan++) {
+		expect_apart(d, script, measure_slowly, key);
+		while (!begun)
+			sched_yield();
+	}
+	go_on = 1;
+	while (!device_foretells(d, key, &told))
+		sched_yield();
+	compile_pair(d, script, 1, c, ready);
+	CHECK_INT(ready[0] + ready[1], 2);
+	drop_pair(d, c);
+	device_close(d);
+}
+
+static void make_one(struct job *j)
+{
+	buf_adds(&j->made.executable[j->made.n++], "made");
+}
+
+/* Further executables of a module are made when the plan comes to them, after what stands before. */
+static void plans_are_lists_of_steps(void)
+{
+	static const char *const name[] = {"first", "second"};
+	struct pool p = {.quiet = false};
+	struct agenda agenda = {0};
+	uint64_t key[2][2];
+	struct job *j[3];
+
+	pthread_mutex_init(&p.lock, NULL);
+	pthread_cond_init(&p.more, NULL);
+	for (int i = 0; i < 2; i++) {
+		struct buf module = {0};
+		buf_adds(&module, name[i]);
+		agenda_key(module.data, module.len, key[i]);
+		agenda_add(&agenda, &module, 1);
+	}
+	agenda_add_known(&agenda, key[0], 1);
+	agenda_add_known(&agenda, (uint64_t[]){1, 2}, 1); /* nobody has it */
+	pool_expect(&p, &agenda);
+	for (int i = 0; i < 3 && CHECK((j[i] = pool_next(&p)) != NULL); i++)
+		make_one(j[i]);
+	CHECK(j[0] == j[2] && j[0] != j[1] && memcmp(j[1]->key, key[1], sizeof key[1]) == 0);
+	CHECK(pool_next(&p) == NULL);
+	pool_forget(&p);
+	agenda_release(&agenda);
+	mem_free(p.job);
+	mem_free(p.step);
+	pthread_mutex_destroy(&p.lock);
+	pthread_cond_destroy(&p.more);
 }
 
 /* If a compiler crashes or refuses in a helper, the measuring worker has the same outcome, and the pool goes on. */
@@ -365,6 +442,8 @@ int main(void)
 	RUN(what_is_made_is_kept);
 	RUN(pairs_are_measured_ahead);
 	RUN(what_is_measured_again_is_compiled);
+	RUN(modules_stay_while_their_pair_is_measured);
+	RUN(plans_are_lists_of_steps);
 	RUN(failures_are_met_alike);
 	RUN(closing_does_not_wait);
 	fixture_end();
