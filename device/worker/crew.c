@@ -184,6 +184,12 @@ void crew_spread(struct crew *c, bool caller)
 	c->watched = pthread_create(&c->watch, NULL, watch, c) == 0;
 }
 
+size_t crew_others(const struct crew *c, const int **core)
+{
+	*core = c ? c->core + c->n_own : NULL;
+	return c ? c->n - c->n_own : 0;
+}
+
 void crew_gather(struct crew *c)
 {
 	if (!c || !c->spread)

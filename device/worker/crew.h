@@ -26,5 +26,6 @@ struct crew *crew_raise(struct pjrt *p, const int *own, size_t n_own, const int 
  */
 void crew_spread(struct crew *c, bool caller); /* `caller`: the calling thread as well, which only loads */
 void crew_gather(struct crew *c);
+size_t crew_others(const struct crew *c, const int **core); /* the cores beside the worker's own; accepts NULL */
 
 #endif

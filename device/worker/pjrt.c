@@ -224,6 +224,7 @@ void pjrt_close(struct pjrt *p)
 	struct refusal v;
 	if (!p)
 		return;
+	pjrt_end_inputs(p);
 	pjrt_drop_inputs(p);
 	if (p->client) {
 		ARGS(Client_Destroy, d);

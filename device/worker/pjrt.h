@@ -35,6 +35,13 @@ const char *pjrt_platform(const struct pjrt *p);
 const char *pjrt_version(const struct pjrt *p); /* of plugin and API */
 const struct accelerator *pjrt_device(const struct pjrt *p); /* all zero where it only compiles */
 
+/*
+ * Begins to make the inputs of a program, an HloModuleProto that is about to be compiled and then run, on these cores.
+ * The first program that takes some of them takes all. pjrt_end_inputs drops what nobody took.
+ */
+void pjrt_begin_inputs(struct pjrt *p, const void *hlo, size_t n, const int *core, size_t n_cores);
+void pjrt_end_inputs(struct pjrt *p);
+
 struct program;
 /* Executables of a program that were made elsewhere, to be loaded where it would be compiled; all zero: none. */
 struct ready {

@@ -25,7 +25,6 @@
 
 #define MOST_INPUTS 4096u
 #define LENT ((size_t)1 << 20) /* bytes of an input, from which on its memory is lent */
-#define ALIGNMENT 64	       /* XLA:CPU takes no memory that begins elsewhere */
 
 static bool row_major(const struct type *t)
 {
@@ -78,16 +77,17 @@ struct wanted { /* inputs to be made */
 	unsigned nudged;
 };
 
-/* The input's values, in the order in which the plugin takes them. */
+/* The input's values, in the order in which the plugin takes them. They may have been made already. */
 static uint8_t *make_values(struct pjrt *p, const struct type *t, uint64_t key, const struct wanted *w)
 {
-	struct rng r;
 	size_t bytes = dtype_host_bytes(t->dtype);
-	uint8_t *data = mem_alloc_aligned(t->elements * bytes + 8, ALIGNMENT);
-	rng_seed2(&r, p->seed, key);
-	dtype_fill(t->dtype, w->kind, w->nudged, t->elements, &r, data);
+	uint8_t *data = NULL;
+	if (w->kind == INPUTS_NORMAL && !w->nudged)
+		data = pjrt_take_input(p, key, t->dtype, t->elements);
+	if (!data)
+		data = value_new(p->seed, key, t->dtype, t->elements, w->kind, w->nudged);
 	if (p->plain_copies && !row_major(t)) {
-		uint8_t *other = mem_alloc_aligned(t->elements * bytes + 8, ALIGNMENT);
+		uint8_t *other = mem_alloc_aligned(t->elements * bytes + 8, VALUE_ALIGNMENT);
 		reorder(t->rank, t->dims, t->minor_to_major, bytes, false, data, other);
 		mem_free(data);
 		return other;
@@ -239,8 +239,7 @@ static void make_room(struct pjrt *p, uint64_t bytes, uint64_t share)
 
 static uint64_t key_of(const struct type *t, size_t place)
 {
-	uint64_t h = hash_mix(place, (uint64_t)t->dtype);
-	h = hash64(t->dims, t->rank * sizeof *t->dims, h);
+	uint64_t h = value_key(t, place);
 	if (!row_major(t))
 		h = hash64(t->minor_to_major, t->rank * sizeof *t->dims, h);
 	return h;
@@ -260,16 +259,14 @@ static int ensure_input(
 			return 0;
 		}
 	make_room(p, bytes, input_share(p));
-	/* The contents follow from the type without its layout, and nudged ones are those they were nudged from. */
-	struct type plain = *t;
-	plain.minor_to_major = NULL;
-	int rc = make_buffer(p, t, key_of(&plain, place), w, out, v);
+	uint64_t values = value_key(t, place);
+	int rc = make_buffer(p, t, values, w, out, v);
 	if (rc < 0 && v->outcome == OUTCOME_OOM) { /* the pool may be what is in the way */
 		size_t before = p->n_inputs;
 		make_room(p, bytes, 0);
 		if (p->n_inputs < before) {
 			*v = (struct refusal){0};
-			rc = make_buffer(p, t, key_of(&plain, place), w, out, v);
+			rc = make_buffer(p, t, values, w, out, v);
 		}
 	}
 	if (rc < 0)
@@ -289,6 +286,8 @@ int program_inputs(struct program *g, enum inputs kind, unsigned nudged, struct 
 		for (size_t i = 0; i < g->n_params; i++)
 			if (ensure_input(g->pjrt, &g->param[i], i, &w, &g->args[w.device * g->n_params + i], v) < 0)
 				return -1;
+	if (g->pjrt->n_early)
+		pjrt_end_inputs(g->pjrt); /* this was the program they were made for */
 	return 0;
 }
 

@@ -1,6 +1,6 @@
 /*
- * pjrt_own.h - what pjrt.c (client), pjrt_program.c, pjrt_dtype.c, pjrt_buffer.c (inputs, outputs), pjrt_run.c and
- * pjrt_compare.c share.
+ * pjrt_own.h - what pjrt.c (client), pjrt_program.c, pjrt_dtype.c, pjrt_early.c (inputs made ahead), pjrt_buffer.c
+ * (inputs, outputs), pjrt_run.c and pjrt_compare.c share.
  */
 #ifndef DEVICE_WORKER_PJRT_OWN_H
 #define DEVICE_WORKER_PJRT_OWN_H
@@ -43,6 +43,8 @@ struct pjrt {
 	bool plain_copies; /* transfers do not heed layouts: XLA:CPU before 2026 (pjrt_heeds_layouts) */
 	struct input *input;
 	size_t n_inputs, cap_inputs;
+	struct early *early; /* inputs that are made while their program is compiled; NULL: none are */
+	size_t n_early;	     /* that were taken from there */
 };
 
 struct instance {
@@ -87,6 +89,14 @@ void pjrt_drop_buffer(struct pjrt *p, PJRT_Buffer *b);
 /* The inputs of the program before the next one may go, if they are in the way. */
 void pjrt_forget_use(struct pjrt *p);
 void pjrt_drop_inputs(struct pjrt *p);
+#define VALUE_ALIGNMENT 64 /* XLA:CPU takes no memory that begins elsewhere */
+/* By what the values of a parameter are drawn: not by its layout; and nudged ones as those they were nudged from. */
+uint64_t value_key(const struct type *t, size_t place);
+/* Draws them, row-major; the caller frees them. Calls nothing of the plugin. */
+uint8_t *value_new(uint64_t seed, uint64_t key, PJRT_Buffer_Type dtype, uint64_t elements, enum inputs kind,
+	unsigned nudged);
+/* The values of a parameter that were made early, the caller's from now on; NULL: they were not. */
+uint8_t *pjrt_take_input(struct pjrt *p, uint64_t key, PJRT_Buffer_Type dtype, uint64_t elements);
 
 PJRT_Buffer_Type dtype_of_xla(int32_t primitive); /* PJRT_Buffer_Type_INVALID when unknown */
 /* Bytes per element in host memory (sub-byte types take one); 0 for what has none. */

@@ -64,6 +64,17 @@ static struct resident *find(struct worker *w, uint32_t handle)
 	return NULL;
 }
 
+/* Other cores help to compile a large program, and make its inputs if it is going to be run. */
+static void use_other_cores(struct worker *w, unsigned want, const char *format, const void *code, size_t n)
+{
+	const int *core;
+	size_t others = crew_others(w->crew, &core);
+
+	if (want & WANT_RESIDENT)
+		pjrt_begin_inputs(w->pjrt, code, n, core, others);
+	crew_spread(w->crew, strcmp(format, FORMAT_EXECUTABLE) == 0);
+}
+
 static void compile(struct worker *w, struct cursor *c, struct buf *out)
 {
 	struct refusal v = {0};
@@ -89,7 +100,7 @@ static void compile(struct worker *w, struct cursor *c, struct buf *out)
 			MOST_PROGRAMS);
 	} else {
 		if (want & WANT_CREW)
-			crew_spread(w->crew, strcmp(format, FORMAT_EXECUTABLE) == 0);
+			use_other_cores(w, want, format, code, n);
 		g = program_new(w->pjrt, format, code, n, options, keep, &ready, &v);
 		crew_gather(w->crew);
 	}
