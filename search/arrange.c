@@ -3,6 +3,7 @@
  */
 #include "search/arrange.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/io.h"
@@ -311,7 +312,7 @@ static bool tell_against(struct arrange *a, double percent)
 	else
 		snprintf(a->sentence, n,
 			"The tuned program needs %.1f%% less temporary memory, but whether %s is kept could not be "
-			"measured (%+.1f%% time, 95%% interval %+.1f%% to %+.1f%%); the default is the answer. More "
+			"measured (%+.1f%% of time, 95%% interval %+.1f%% to %+.1f%%); the default is the answer. More "
 			"--verdict-seconds, a quieter machine or a wider --limit may decide it.",
 			percent, limit.data, -100 * v->gain, -100 * v->high, -100 * v->low);
 	buf_release(&limit);
@@ -350,9 +351,9 @@ static void judge(struct arrange *a)
 	else if (a->tuned)
 		snprintf(a->sentence, n,
 			"The tuned program needs %.2f%% less temporary memory than the compiler's default (%s instead "
-			"of %s), computes the same %s, and takes %+.1f%% time (95%% interval %+.1f%% to %+.1f%%).",
-			100 * saved, less, dflt, a->derived ? "numbers" : "bits", -100 * v->gain, -100 * v->high,
-			-100 * v->low);
+			"of %s), computes the same %s, and takes %.1f%% %s time (95%% interval %+.1f%% to %+.1f%%).",
+			100 * saved, less, dflt, a->derived ? "numbers" : "bits", 100 * fabs(v->gain),
+			v->gain > 0 ? "less" : "more", -100 * v->high, -100 * v->low);
 }
 
 /* Judges a program that is to be fast within a limit on bytes: the verdict is about time, and the limit joins it. */

@@ -5,6 +5,7 @@
  * not compared. An order changes none, because every instruction computes what it did. Time is what the compiler's
  * model says of both programs, and the limit is held against that.
  */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "search/arrange.h"
@@ -47,12 +48,13 @@ void arrange_judge_estimate(struct arrange *a, double saved, const char *dflt, c
 	if (a->tuned)
 		snprintf(a->sentence, n,
 			"The tuned program needs %.2f%% less temporary memory than the compiler's default (%s instead "
-			"of %s), as the compiler for that hardware states, and by %s it takes %+.1f%% time. It was not "
-			"run.", 100 * saved, less, dflt, a->estimator, more);
+			"of %s), as the compiler for that hardware states, and by %s it takes %.1f%% %s time. It was "
+			"not run.", 100 * saved, less, dflt, a->estimator, fabs(more), more < 0 ? "less" : "more");
 	else if (known)
 		snprintf(a->sentence, n,
-			"The tuned program needs %.2f%% less temporary memory, but by %s it takes %+.1f%% time, more "
-			"than %s allows; the default is the answer.", 100 * saved, a->estimator, more, limit.data);
+			"The tuned program needs %.2f%% less temporary memory, but by %s it takes %.1f%% more time, "
+			"which is beyond what %s allows; the default is the answer.",
+			100 * saved, a->estimator, more, limit.data);
 	else
 		snprintf(a->sentence, n,
 			"The tuned program needs %.2f%% less temporary memory, but nothing says how long it takes; the "
