@@ -52,6 +52,9 @@
 /* Nothing is left to try after so many evaluations, and so many per site, none of which had to be measured. */
 #define KNOWN 1000
 #define KNOWN_EACH 20
+/* If another kind waits for its turn: after so many per site, and such a share of the time. */
+#define WAITING_EACH 2
+#define WAITING_SHARE 0.05
 
 static double auto_alpha(uint64_t budget, double moves)
 {
@@ -282,6 +285,7 @@ static void count(struct hunt *h, const struct delta *d)
 	h->evaluations++;
 	h->idle++;
 	h->known = d->measured ? 0 : h->known + 1;
+	h->fresh = d->measured ? hunt_seconds(h) : h->fresh;
 	if (d->outcome != OUTCOME_OK)
 		h->failed[d->outcome]++;
 	else if (d->measured == 0)
@@ -420,6 +424,16 @@ bool hunt_could_go_on(const struct hunt *h)
 	return h->s->n_sites > 0 && h->evaluations < h->o.budget && !h->used_up;
 }
 
+/* Is nothing left to try, as far as one can say? */
+static bool knows_all(const struct hunt *h)
+{
+	bool waiting = h->o.patience > 0 && hunt_is_timed(h);
+
+	return h->known > KNOWN + KNOWN_EACH * (uint64_t)h->s->n_sites ||
+	       (waiting && h->known > WAITING_EACH * (uint64_t)h->s->n_sites &&
+		hunt_seconds(h) > h->fresh + WAITING_SHARE * h->o.seconds);
+}
+
 int hunt_next(struct hunt *h, struct err *err)
 {
 	struct trial trial;
@@ -435,7 +449,7 @@ int hunt_next(struct hunt *h, struct err *err)
 			return -1;
 		if ((offered = hunt_offer(h, err)) < 0)
 			return -1;
-		h->used_up = h->known > KNOWN + KNOWN_EACH * (uint64_t)h->s->n_sites || (!offered && !h->too_dear);
+		h->used_up = knows_all(h) || (!offered && !h->too_dear);
 	}
 	if (h->used_up || h->n_flips == 0)
 		return end(h, err);

@@ -158,6 +158,7 @@ struct hunt {
 	uint64_t idle;		/* evaluations since something was kept */
 	double keeping;		/* the share of candidates that were kept lately; it changes no result */
 	uint64_t known;		/* ... since something was kept or had to be measured */
+	double fresh;		/* hunt_seconds when something had to be measured last; not saved */
 	uint64_t evaluations, cached, measured, failed[OUTCOME_COUNT], kept, refuted, drifts;
 	double started, before; /* clock at start; seconds spent in earlier stretches */
 	double ended;		/* clock when hunt_next said it was over; 0: it is not */

@@ -13,6 +13,7 @@
 #include "tests/test.h"
 
 #define PROGRAM "examples/graphs/held-out/ranker.pb.zst"
+#define FEW "examples/graphs/tiny/chain.pb.zst"
 #define SEARCHES 16 /* enough: one that believes what it chose by is seven standard errors off */
 #define NOISE 4e-6 /* seconds, of a region; a confirmation has half of it, whole programs ten times as much */
 
@@ -196,6 +197,42 @@ static void checks_are_spread_over_seconds(void)
 	device_close(d);
 }
 
+/* Returns how many evaluations a search makes in which nothing is left to try soon. */
+static uint64_t until_used_up(double patience)
+{
+	struct device_ops ops;
+	struct err err = {0};
+	struct device *d = open_noisy(&ops, &err);
+	struct cost_options co = {.seed = 1};
+	struct hunt_options o = {.strategy = STRATEGY_RANDOM, .budget = 1000000, .seconds = 1e9, .seed = 1,
+		.alpha = 100, .hops = 1, .tied = true, .patience = patience, .part_known = true};
+	struct lab lab = {0};
+	struct hunt h;
+	uint64_t n;
+
+	noisy = false;
+	CHECK(d && lab_open(&lab, FEW, "fusion", d, &co, NULL, &err) == 0);
+	CHECK(hunt_begin(&h, &o, &lab, NULL, &err) == 0);
+	while (hunt_next(&h, &err) == 1)
+		h.before += 2e5; /* every evaluation takes so long */
+	CHECK(h.used_up);
+	n = h.evaluations;
+	hunt_release(&h);
+	lab_release(&lab);
+	device_close(d);
+	return n;
+}
+
+/* What others wait for does not go through what it knows a thousand times. */
+static void those_who_wait_get_their_turn(void)
+{
+	uint64_t alone = until_used_up(0), first = until_used_up(0.9);
+
+	printf("%llu evaluations alone, %llu with others behind\n", (unsigned long long)alone,
+		(unsigned long long)first);
+	CHECK(alone > 1000 && 2 * first < alone);
+}
+
 int main(void)
 {
 	RUN(steps_are_not_flattered);
@@ -203,5 +240,6 @@ int main(void)
 	RUN(regions_that_overstate_are_no_surprise);
 	RUN(going_back_does_not_flatter);
 	RUN(checks_are_spread_over_seconds);
+	RUN(those_who_wait_get_their_turn);
 	return test_done();
 }
