@@ -196,6 +196,8 @@ def tune(function, *args, budget=300, seconds=None, space=None, objective=None, 
     """A callable with the function's signature that is faster on arguments like these, or the function as it is.
 
     `budget` is how many changes are tried, `seconds` how long at most. Ctrl-C ends the search with the best so far.
+    `space` is what may be changed, as `search --space` says; None: which operations are fused, and before that how they
+    are computed, where that promises something.
     `progress` takes lines of text; None: silence. `search_options` go to the program `search` as they are.
     """
     static = (tuple([static_argnums] if isinstance(static_argnums, int) else static_argnums),
