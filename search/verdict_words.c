@@ -6,6 +6,9 @@
 #include <string.h>
 #include "search/verdict.h"
 
+/* An interval of that many hundredths says little; where programs ran often, other work made it so wide. */
+#define WIDE 0.2
+
 void verdict_limit_text(const struct verdict_limit *l, struct buf *out)
 {
 	const struct weighed *w = &l->weighed;
@@ -92,6 +95,15 @@ static void tell_tuned(const struct verdict *v, struct buf *out)
 	buf_release(&kept);
 }
 
+/* What would make the interval narrower. */
+static const char *narrower(const struct verdict *v)
+{
+	if (v->few)
+		return " More --verdict-seconds make the interval narrower.";
+	return v->high - v->low > WIDE ? " Other work on this machine made the interval so wide; --from with "
+		"--budget 0 measures once more." : "";
+}
+
 /* Tells why the default is the answer although both ran and their numbers agree. */
 static void tell_default(const struct verdict *v, struct buf *out)
 {
@@ -109,8 +121,7 @@ static void tell_default(const struct verdict *v, struct buf *out)
 			"(%+.2f%%, %.0f%% interval %+.2f%% to %+.2f%%%s%s%s); "
 			       "the default is the answer.%s", 100 * v->gain, 100 * VERDICT_COVERAGE, 100 * v->low,
 			       100 * v->high,
-			v->few ? ", by few runs" : "", v->cores ? "," : "", on_cores(v, on), v->few ? " More "
-			"--verdict-seconds make the interval narrower." : "");
+			v->few ? ", by few runs" : "", v->cores ? "," : "", on_cores(v, on), narrower(v));
 	}
 	buf_release(&broken);
 	buf_release(&unsure);

@@ -1,4 +1,7 @@
-/* check_forgo.c - a search that runs no whole program: it measures parts alone, and claims nothing. */
+/*
+ * check_forgo.c - what a verdict says where nothing can be claimed: no whole program was run, or other work hid what
+ * was gained.
+ */
 #include "search/hunt.h"
 #include "search/verdict.h"
 #include "tests/test.h"
@@ -29,8 +32,24 @@ static void what_was_not_run_is_not_claimed(void)
 	lab_release(&lab);
 }
 
+static void wide_intervals_are_explained(void)
+{
+	struct verdict v = {.measured = true, .kind = COST_MEASURED, .quantity = QUANTITY_SECONDS, .low = -0.02,
+		.high = 0.03};
+
+	verdict_words(&v);
+	CHECK(strstr(v.sentence, "no sure gain") && !strstr(v.sentence, "Other work"));
+	v.low = -0.9;
+	verdict_words(&v);
+	CHECK(strstr(v.sentence, "Other work on this machine made the interval so wide"));
+	v.few = 1;
+	verdict_words(&v);
+	CHECK(!strstr(v.sentence, "Other work") && strstr(v.sentence, "More --verdict-seconds"));
+}
+
 int main(void)
 {
+	RUN(wide_intervals_are_explained);
 	RUN(what_was_not_run_is_not_claimed);
 	return test_done();
 }
