@@ -25,7 +25,7 @@ static int hand_over(struct session *s, struct buf *program, struct err *err)
 {
 	struct device_info info = s->device ? *device_info(s->device) : (struct device_info){0};
 	struct result r = single_result(s, s->device ? &info : NULL);
-	bool found = lead_found(&s->hunt);
+	bool found = s->aims->joint || lead_found(&s->hunt); /* for one aim, the last kind judges all of them */
 	struct buf module = {0};
 	int rc = 0;
 
