@@ -15,12 +15,14 @@ static void the_limit_on_time_decides(void)
 		bool tuned;
 		const char *says;
 	} t[] = {
-		{"seconds:+2%", 100e-6, 101e-6, true, "by XLA's model for H100 it takes +1.0% time. It was not run."},
-		{"seconds:+2%", 100e-6, 102e-6, true, "+2.0% time"},
-		{"seconds:+2%", 100e-6, 90e-6, true, "-10.0% time"},
-		{"seconds:+2%", 100e-6, 103e-6, false, "+3.0% time, more than seconds:+2% allows; the default is"},
-		{"seconds:+0%", 100e-6, 101e-6, false, "more than seconds:+0% allows"},
-		{NULL, 100e-6, 150e-6, true, "+50.0% time"},
+		{"seconds:+2%", 100e-6, 101e-6, true, "by XLA's model for H100 it takes 1.0% more time. It "
+			"was not run."},
+		{"seconds:+2%", 100e-6, 102e-6, true, "2.0% more time"},
+		{"seconds:+2%", 100e-6, 90e-6, true, "10.0% less time"},
+		{"seconds:+2%", 100e-6, 103e-6, false, "3.0% more time, which is beyond what "
+			"seconds:+2% allows; the default is"},
+		{"seconds:+0%", 100e-6, 101e-6, false, "beyond what seconds:+0% allows"},
+		{NULL, 100e-6, 150e-6, true, "50.0% more time"},
 		{"seconds:+2%", 0, 101e-6, false, "nothing says how long it takes; the default is"},
 		{"seconds:+2%", 100e-6, 0, false, "nothing says how long it takes"},
 		{NULL, 0, 0, false, "nothing says how long it takes"},
