@@ -14,6 +14,7 @@
 #include "ready/user_program.h"
 #include "search/chosen.h"
 #include "search/lead.h"
+#include "search/mend.h"
 #include "search/puzzle.h"
 #include "search/single.h"
 
@@ -25,15 +26,16 @@ static int hand_over(struct session *s, struct buf *program, struct err *err)
 {
 	struct device_info info = s->device ? *device_info(s->device) : (struct device_info){0};
 	struct result r = single_result(s, s->device ? &info : NULL);
-	bool found = s->aims->joint || lead_found(&s->hunt); /* for one aim, the last kind judges all of them */
 	struct buf module = {0};
-	int rc = 0;
+	bool found = lead_found(&s->hunt);
+	int rc = found && s->device ? mend_before_others(&s->hunt, s->device, err) : 0;
 
+	found = s->aims->joint || lead_found(&s->hunt); /* for one aim, the last kind judges all of them */
 	memcpy(s->made_by, info.compile_options, sizeof s->made_by);
 	snprintf(s->verdict.sentence, sizeof s->verdict.sentence, "%s", found
 		? "These decisions are judged together with those that were made on the program that came of them."
 		: "Nothing was found here, so the program was left as it is.");
-	if (found)
+	if (rc == 0 && found)
 		rc = s->lab.space->ops->apply(s->lab.space, s->hunt.config, &module, err);
 	if (rc == 0 && found) {
 		buf_addf(program, "%s/derived.pb", s->dir.data);

@@ -10,6 +10,7 @@
 #include "base/stop.h"
 #include "base/talk.h"
 
+#define COMPARING_SECONDS 30.0 /* as numbers_job.seconds */
 #define TRIES 4 /* rules at most: each takes a compilation, and comparing the numbers */
 
 struct part { /* what follows one rule */
@@ -88,6 +89,15 @@ static void take_back(const struct hunt *h, uint32_t rule, uint8_t *config)
 			config[i] = 0;
 }
 
+/* The configuration without the rule becomes the hunt's. */
+static void drop(struct hunt *h, const struct part *p, const uint8_t *config)
+{
+	for (uint32_t i = 0; i < h->s->n_sites; i++)
+		h->hash = config_flip(h->config, h->hash, i, config[i]);
+	h->running.value -= p->change;
+	hunt_add_point(h);
+}
+
 /* The answer without the rule becomes the answer. */
 static void adopt(struct verdict *v, struct hunt *h, const struct part *p, const uint8_t *config,
 	const struct verdict *mended)
@@ -100,10 +110,77 @@ static void adopt(struct verdict *v, struct hunt *h, const struct part *p, const
 	snprintf(v->compared, sizeof v->compared,
 		"What follows the rule %s was taken back in %u place%s: with it, %.250s. %.350s", name, p->places,
 		p->places == 1 ? "" : "s", was.detail, mended->compared);
-	for (uint32_t i = 0; i < h->s->n_sites; i++)
-		h->hash = config_flip(h->config, h->hash, i, config[i]);
-	h->running.value -= p->change;
-	hunt_add_point(h);
+	drop(h, p, config);
+}
+
+/* Compares the numbers of a configuration's program with those of the compiler's own, both compiled if need be. */
+static int compare(struct hunt *h, struct device *d, const uint8_t *config, struct numbers *out, struct err *err)
+{
+	struct subject *u = &h->lab->subject;
+	struct compiled own = {0}, tuned = {0};
+	struct numbers_job job = {d, h->s, &u->original, config, NULL, &own, &tuned, COMPARING_SECONDS};
+	struct buf module = {0};
+	int rc = h->s->ops->apply(h->s, config, &module, err);
+
+	*out = (struct numbers){0};
+	if (rc == 0)
+		rc = spare_compile(&u->opened.spares, d, COMPILE_DEFAULT, &u->original, 0, &own, err);
+	if (rc == 0)
+		rc = spare_compile(&u->opened.spares, d, COMPILE_APPLIED, &module, 0, &tuned, err);
+	if (rc == 0 && own.outcome == OUTCOME_OK)
+		out->outcome = tuned.outcome;
+	if (rc == 0 && own.outcome == OUTCOME_OK && tuned.outcome == OUTCOME_OK)
+		rc = numbers_check(out, &job, err);
+	if (device_drop(d, &own, rc == 0 ? err : NULL) < 0 || device_drop(d, &tuned, rc == 0 ? err : NULL) < 0)
+		rc = -1;
+	compiled_release(&own);
+	compiled_release(&tuned);
+	buf_release(&module);
+	return rc;
+}
+
+/* Takes everything back. */
+static void give_up(struct hunt *h)
+{
+	uint8_t *dflt = MEM_NEW(h->s->n_sites + 1, uint8_t);
+	struct part all = {.change = h->running.value};
+
+	space_default(h->s, dflt);
+	drop(h, &all, dflt);
+	mem_free(dflt);
+}
+
+int mend_before_others(struct hunt *h, struct device *d, struct err *err)
+{
+	struct numbers said;
+	struct part *part;
+	uint8_t *config;
+	size_t n;
+	int rc;
+
+	if (!h->s->ops->rule || device_info(d)->kind != COST_MEASURED || !device_info(d)->can_run)
+		return 0;
+	rc = compare(h, d, h->config, &said, err);
+	if (rc < 0 || said.outcome == OUTCOME_OK || said.silent)
+		return rc;
+	part = list_parts(h, &n);
+	config = MEM_NEW(h->s->n_sites + 1, uint8_t);
+	for (size_t i = 0; n > 1 && i < n && i < TRIES && rc == 0 && said.outcome != OUTCOME_OK; i++) {
+		char name[80];
+		name_rule(h, &part[i], name, sizeof name);
+		talk("the numbers are refused: %s; once more without what follows the rule %s", said.detail, name);
+		take_back(h, part[i].rule, config);
+		rc = compare(h, d, config, &said, err);
+		if (rc == 0 && said.outcome == OUTCOME_OK)
+			drop(h, &part[i], config);
+	}
+	if (rc == 0 && said.outcome != OUTCOME_OK) {
+		talk("the numbers are refused: %s; so the program is left as it is", said.detail);
+		give_up(h);
+	}
+	mem_free(part);
+	mem_free(config);
+	return rc;
 }
 
 int mend_answer(struct verdict *v, struct hunt *h, const struct verdict_options *o, struct err *err)

@@ -16,4 +16,10 @@
 /* Changes the verdict and h->config, if the numbers were refused and are right without the choices of one rule. */
 int mend_answer(struct verdict *v, struct hunt *h, const struct verdict_options *o, struct err *err);
 
+/*
+ * The same before other kinds go on with what this one made, as theirs is not the rule that makes numbers wrong. What
+ * is left is h->config without the choices of one rule, or without any.
+ */
+int mend_before_others(struct hunt *h, struct device *d, struct err *err);
+
 #endif
