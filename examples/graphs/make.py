@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Makes the zoo: programs to tune, as HloModuleProto, compressed with zstd.
 
-    pip install jax==0.8.1 jaxlib==0.8.1
-    examples/graphs/make.py            all of them; with names, only those
+    pip install jax==0.10.2 jaxlib==0.10.2
+    examples/graphs/make.py            all that this version of jax makes; with names, only those
     examples/graphs/make.py --check    writes nothing, tells which are not what their source gives
-    examples/graphs/make.py --pinned   the version of jax they are made with
+    examples/graphs/make.py --pinned   the folders, and the version of jax that each is made with
 
 Only needed to change the zoo: the files are in the repository. Folders keep apart what must
-never meet: what models are trained on (train, loops), what they are judged by (held-out) and what
-tests run on (tiny). The same source and the same jax give the same bytes.
+never meet: what models are trained on (train, loops, strangers), what they are judged by (held-out)
+and what tests run on (tiny). The same source and the same jax give the same bytes. Each folder stays with
+the jax that it was first made with: another would change every program that has been measured.
 """
 import os
 import pathlib
@@ -24,15 +25,17 @@ import mobile
 import other
 import physics
 import sequence
+import strange_models
+import strange_numbers
 import tiny
 import vision
 
-PINNED = "0.8.1"
 FOLDERS = {
-    "train": (sequence, vision, other),
-    "loops": (physics, chance),
-    "held-out": (held_out, mobile),
-    "tiny": (tiny,),
+    "train": ("0.8.1", sequence, vision, other),
+    "loops": ("0.8.1", physics, chance),
+    "strangers": ("0.10.2", strange_models, strange_numbers),
+    "held-out": ("0.8.1", held_out, mobile),
+    "tiny": ("0.8.1", tiny),
 }
 
 
@@ -85,11 +88,21 @@ def anonymous(message, kind="module"):
     return out
 
 
-def lowered(name, graph):
+def lowered(name, graph, wide=False, platform="cpu"):
+    """The program's bytes. `wide` lets it compute in double precision; `platform` is whom jax writes it for."""
+    before = jax.config.jax_enable_x64
+    jax.config.update("jax_enable_x64", wide)
     function, arguments, *donated = graph()
     function.__name__ = name.replace("-", "_")
-    lowered = jax.jit(function, donate_argnums=donated).lower(*arguments)
+    traced = jax.jit(function, donate_argnums=donated).trace(*arguments)
+    lowered = traced.lower(lowering_platforms=(platform,))
+    jax.config.update("jax_enable_x64", before)
     return anonymous(lowered.compiler_ir("hlo").as_serialized_hlo_module_proto())
+
+
+def made(name, module):
+    wide, tpu = (name in getattr(module, what, ()) for what in ("WIDE", "FOR_TPU"))
+    return lowered(name, module.GRAPHS[name], wide, "tpu" if tpu else "cpu")
 
 
 def zstd(data, *options):
@@ -113,17 +126,21 @@ def same(path, module):
 
 def main(arguments):
     if "--pinned" in arguments:
-        return print(PINNED)
-    if jax.__version__ != PINNED:
-        sys.exit(f"make.py: the zoo is made with jax {PINNED}, and this is {jax.__version__}")
+        return print("\n".join(f"{folder} {pinned}" for folder, (pinned, *_) in FOLDERS.items()))
     todo = same if "--check" in arguments else write
     wanted = [a for a in arguments if a != "--check"]
     here = pathlib.Path(__file__).parent
-    zoo = {name: (here / folder / f"{name}.pb.zst", graph)
-           for folder, modules in FOLDERS.items() for m in modules for name, graph in m.GRAPHS.items()}
+    zoo = {name: (folder, pinned, m)
+           for folder, (pinned, *modules) in FOLDERS.items() for m in modules for name in m.GRAPHS}
     if unknown := set(wanted) - set(zoo):
         sys.exit(f"make.py: no graph called {', '.join(sorted(unknown))}; there are {', '.join(zoo)}")
-    done = [todo(path, lowered(name, graph)) for name, (path, graph) in zoo.items() if not wanted or name in wanted]
+    for name in wanted:
+        if zoo[name][1] != jax.__version__:
+            sys.exit(f"make.py: {name} is made with jax {zoo[name][1]}, and this is {jax.__version__}")
+    done = [todo(here / folder / f"{name}.pb.zst", made(name, m)) for name, (folder, pinned, m) in zoo.items()
+            if pinned == jax.__version__ and (not wanted or name in wanted)]
+    if not done:
+        sys.exit(f"make.py: no graph is made with jax {jax.__version__}; make.py --pinned lists the versions")
     sys.exit(0 if all(done) else 1)
 
 
