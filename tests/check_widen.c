@@ -12,7 +12,7 @@ static bool narrow(uint8_t dtype)
 	return dtype == DT_F32 || dtype == DT_F16 || dtype == DT_BF16 || dtype == DT_C64 || dtype == DT_F8E4M3FN;
 }
 
-/* May a narrow value stand here: at the door, or beside an operation that keeps its types? */
+/* May a narrow value stand here: at the door, or beside an operation that keeps its types, or among its results? */
 static bool excused(const struct graph *g, uint32_t v)
 {
 	static const uint16_t keeps[] = {OP_BITCAST_CONVERT, OP_STOCHASTIC_CONVERT, OP_CUSTOM_CALL, OP_RNG};
@@ -21,6 +21,7 @@ static bool excused(const struct graph *g, uint32_t v)
 
 	for (size_t i = 0; i < sizeof keeps / sizeof *keeps; i++) {
 		any |= n->opcode == keeps[i];
+		any |= n->opcode == OP_GET_TUPLE_ELEMENT && g->node[node_operands(g, v)[0]].opcode == keeps[i];
 		for (uint32_t k = 0; k < n->n_users; k++)
 			any |= g->node[node_users(g, v)[k]].opcode == keeps[i];
 	}
@@ -70,7 +71,7 @@ static void widen(const char *path)
 static void whole_programs(void)
 {
 	static const char *const all[] = {"examples/graphs/tiny/*.pb.zst", "examples/graphs/loops/*.pb.zst",
-		"examples/graphs/train/*.pb.zst"};
+		"examples/graphs/train/*.pb.zst", "examples/graphs/strangers/*.pb.zst"};
 
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
 		glob_t files;
