@@ -82,4 +82,5 @@ score 2_layers --layers 2
 score sign_instead_of_magnitude --magnitude-weight 0
 score magnitude_alone --sign-weight 0 --size-weight 0
 score trees_alone --learner trees
-score corrects_trees --learner both
+score mean_with_trees --learner both
+score corrects_trees --learner corrected

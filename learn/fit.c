@@ -1,12 +1,12 @@
 /*
- * fit.c - calls the learners that were asked for, and puts their parts into one model. With both, the network is given
- * what trees say that never saw its program (advice.h).
+ * fit.c - calls the learners that were asked for, and puts their parts into one model. A network that corrects trees is
+ * given what trees say that never saw its program (advice.h).
  */
 #include "learn/fit.h"
 
 #include <string.h>
 
-static const char *const names[LEARNERS] = {"gnn", "trees", "both"};
+static const char *const names[LEARNERS] = {"gnn", "trees", "both", "corrected"};
 
 enum learner learner_of(const char *name)
 {
@@ -50,7 +50,7 @@ int fit(const struct data *d, const bool *held, const struct fit_options *o, str
 	net.unit = m->unit;
 	if (o->learner != LEARNER_GNN)
 		rc = fit_trees(d, held, o, m, out, err);
-	if (rc == 0 && o->learner == LEARNER_BOTH) {
+	if (rc == 0 && o->learner == LEARNER_CORRECTED) {
 		rc = advice_crossed(&m->trees, d, held, m->unit, &o->trees, &a, err);
 		net.advice = &a;
 	}

@@ -1,6 +1,7 @@
 /*
- * fit.h - fits a model with the learner that the user asked for, or both, one of which corrects the other, on the
- * same data, labels and held-out graphs.
+ * fit.h - fits a model with the learner that the user asked for, or with two, on the same data, labels and held-out
+ * graphs. Of two, either each learns alone and the model's predictions are their mean, or the network takes what the
+ * trees say and corrects it.
  */
 #ifndef LEARN_FIT_H
 #define LEARN_FIT_H
@@ -9,8 +10,8 @@
 #include "learn/model.h"
 #include "learn/train.h"
 
-enum learner { LEARNER_GNN, LEARNER_TREES, LEARNER_BOTH, LEARNERS };
-/* "gnn", "trees", "both"; LEARNERS for any other word. */
+enum learner { LEARNER_GNN, LEARNER_TREES, LEARNER_BOTH, LEARNER_CORRECTED, LEARNERS };
+/* "gnn", "trees", "both", "corrected"; LEARNERS for any other word. */
 enum learner learner_of(const char *name);
 const char *learner_name(enum learner l);
 static inline bool learner_has_net(enum learner l)

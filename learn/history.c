@@ -13,7 +13,7 @@ static enum learner learner_of_model(const struct model *m)
 {
 	if (!m->trees.n_columns)
 		return LEARNER_GNN;
-	return m->net.size.layers ? LEARNER_BOTH : LEARNER_TREES;
+	return !m->net.size.layers ? LEARNER_TREES : m->net.size.advised ? LEARNER_CORRECTED : LEARNER_BOTH;
 }
 
 static void write_line(const struct kept *k, const struct model *fresh, double at, struct buf *out)

@@ -63,8 +63,8 @@ struct model {
 };
 
 /*
- * Are the model's predictions the mean of its network and its trees, as in older models with both? In others the
- * network takes the trees' outputs and corrects them.
+ * Are the model's predictions the mean of its network and its trees? If not, and it has both, the network takes the
+ * trees' outputs and corrects them.
  */
 static inline bool model_mixes(const struct model *m)
 {

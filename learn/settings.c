@@ -62,7 +62,7 @@ static int settle(struct settings *s, struct err *err)
 			"out, which then cannot judge the model; use --out");
 	s->fit.learner = learner_of(s->learner);
 	if (s->fit.learner == LEARNERS)
-		return err_set(err, "there is no learner \"%s\": gnn, trees or both", s->learner);
+		return err_set(err, "there is no learner \"%s\": gnn, trees, both or corrected", s->learner);
 	take_over(s);
 	return 0;
 }
@@ -107,8 +107,8 @@ int settings_parse(struct settings *s, int argc, char **argv, struct err *err)
 		OPT_SECTION("Learner"),
 		OPT_STR(0, "learner", &s->learner, "NAME",
 			"trees: boosted trees, which see the instruction that is decided about alone; gnn: a graph "
-			"network, which also sees its neighbourhood; both: a network that takes what trees say, and "
-			"corrects it"),
+			"network, which also sees its neighbourhood; both: the mean of the two; corrected: a graph "
+			"network that takes what trees say, and corrects it"),
 		OPT_FLAG(0, "absolute", &s->absolute, "with gnn: predict the time of one execution, as trees "
 			"do, instead of multiples of each graph's median"),
 		OPT_INT(0, "trees", &s->trees, 1, 100000, "trees in each of the three forests"),

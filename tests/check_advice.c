@@ -29,7 +29,7 @@ static void toys(struct lesson *t)
 
 static struct fit_options few(void)
 {
-	struct fit_options o = {.learner = LEARNER_BOTH, .net = TRAIN_DEFAULTS, .trees = BOOST_DEFAULTS,
+	struct fit_options o = {.learner = LEARNER_CORRECTED, .net = TRAIN_DEFAULTS, .trees = BOOST_DEFAULTS,
 		.absolute = true};
 
 	o.trees.rounds = 20;

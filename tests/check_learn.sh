@@ -64,10 +64,12 @@ cmp -s "$tmp/loo" "$tmp/looarts 3" && cmp -s "$tmp/loo" "$tmp/loorograms 9" &&
 is leaves_parts_out_and_trains_on_fewer $?
 refuses parts_need_leave_one_out "leave-one-out" --db "$db" --parts 2
 
-"$BIN/learn" --db "$db" --learner both -q --layers 1 --epochs 0.01 --least-steps 20 --width 16 --head 16 --trees 20 \
-	--out "$tmp/both.vm" >"$tmp/out" 2>"$tmp/err" &&
-	"$BIN/learn" --db "$db" --eval "$tmp/both.vm" -q --json 2>"$tmp/err" | grep -q '"graph": "toy'
-is a_network_corrects_trees $?
+for learner in both corrected; do
+	"$BIN/learn" --db "$db" --learner $learner -q --epochs 0.01 --least-steps 20 --width 16 --head 16 --trees 20 \
+		--out "$tmp/$learner.vm" >"$tmp/out" 2>"$tmp/err" &&
+		"$BIN/learn" --db "$db" --eval "$tmp/$learner.vm" -q --json 2>"$tmp/err" | grep -q '"graph": "toy' || break
+done
+is network_and_trees_side_by_side_and_one_after_the_other $?
 
 "$BIN/learn" --db "$db" --eval "$tmp/m.vm" -q --report "$tmp/eval.html" >"$tmp/out" 2>"$tmp/err" &&
 	python3 - "$tmp" <<'PY' 2>"$tmp/err"
@@ -118,7 +120,7 @@ done
 	"$BIN/learn" --db "$db" -q --trees 20 --learner trees --out "$tmp/n.vm" --json >"$tmp/out" 2>"$tmp/err" &&
 		cmp -s "$tmp/t.vm" "$tmp/n.vm"
 is trees_unless_told_otherwise $?
-refuses no_such_learner "gnn, trees or both" --db "$db" --learner oracle
+refuses no_such_learner "gnn, trees, both or corrected" --db "$db" --learner oracle
 
 # As many choices at a site as there may be: through a store, a model and the search that it guides.
 for learner in gnn trees; do
