@@ -72,13 +72,13 @@ PY
 }
 
 score as_it_is
+score no_ramps --ramps 0
 score no_log_scale --linear
-score uniform_draws --top-draws 0
-score no_draws_of_gains --gain-draws 0
+score draws_of_the_largest --top-draws 0.9
 score no_mirrored_examples --current-only
 score direction-blind --blind
-score 1_layer --layers 1
 score 2_layers --layers 2
+score 3_layers --layers 3
 score sign_instead_of_magnitude --magnitude-weight 0
 score magnitude_alone --sign-weight 0 --size-weight 0
 score trees_alone --learner trees

@@ -114,6 +114,7 @@ static void put(FILE *f, const void *p, size_t size, size_t n)
 static void dump(const struct data *d, const char *path)
 {
 	FILE *f = fopen(path, "wb");
+	struct net plain = {.size.flip_features = FLIP_FEATURES}; /* inputs without ramps or advice */
 	struct pack p = {0};
 	struct rng r;
 
@@ -124,7 +125,7 @@ static void dump(const struct data *d, const char *path)
 		uint32_t list[256], head[7];
 		for (int i = 0; i < 256; i++)
 			list[i] = (uint32_t)rng_below(&r, d->n_examples);
-		pack_examples(&p, d, NULL, list, 256);
+		pack_examples(&p, d, &plain, NULL, list, 256);
 		head[0] = p.batch.n[3], head[1] = p.batch.n[2], head[2] = p.batch.n[1], head[3] = p.batch.n[0];
 		head[4] = p.batch.op_first[p.batch.n[2]], head[5] = p.batch.user_first[p.batch.n[2]];
 		head[6] = p.batch.n_flips;

@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "base/sort.h"
 #include "learn/feature.h"
+#include "learn/inputs.h"
 #include "learn/predict.h"
 #include "learn/residual.h"
 #include "learn/set.h"
@@ -179,20 +180,19 @@ static void row_at(const struct infer *f, uint32_t node, uint32_t place, float *
 static const real *predict_places(struct infer *f, const uint32_t *node, const uint32_t *place, uint32_t n)
 {
 	const struct model *m = f->model;
-	uint32_t advised = m->net.size.advised, width = FLIP_FEATURES + advised;
+	size_t width = m->net.size.flip_features;
 	real *x = room(f, n, width), *out = room(f, n, OUT_COUNT);
 	float row[ROW_COLUMNS];
-	for (uint32_t i = 0; i < n && m->trees.n_columns; i++) {
+
+	for (uint32_t i = 0; i < n; i++) {
 		row_at(f, node[i], place[i], row);
-		trees_predict(&m->trees, row, 1, out + (size_t)i * OUT_COUNT);
+		if (m->trees.n_columns)
+			trees_predict(&m->trees, row, 1, out + (size_t)i * OUT_COUNT);
+		if (m->net.size.layers)
+			inputs_fill(&m->net, row, out + (size_t)i * OUT_COUNT, x + i * width);
 	}
 	if (!m->net.size.layers)
 		return out;
-	for (uint32_t i = 0; i < n; i++) {
-		real *to = x + (size_t)i * width;
-		memcpy(to, flip_of(f, place[i]), FLIP_FEATURES * sizeof *x);
-		memcpy(to + FLIP_FEATURES, out + (size_t)i * OUT_COUNT, advised * sizeof *x);
-	}
 	net_head(&m->net, f->h[m->net.size.layers], node, x, n, &f->pass);
 	if (model_mixes(m))
 		predict_mix(f->pass.out, out, n);

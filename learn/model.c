@@ -14,8 +14,9 @@
 #include "learn/feature.h"
 
 #define MAGIC "VANTAGEM"
-#define VERSION 5 /* the network takes the trees' outputs and corrects them */
+#define VERSION 6 /* the network sees the ramps of each number */
 /* Older formats are still written where they can say it, so that older programs read it: */
+#define VERSION_ADVISED 5  /* the network takes the trees' outputs and corrects them; */
 #define VERSION_TREES 4	   /* trees, or a unit; with a network besides, predictions are the mean; */
 #define VERSION_SECONDS 2  /* a network that counts in the graph's median seconds; */
 #define VERSION_QUANTITY 3 /* ... in the graph's median of another quantity */
@@ -62,8 +63,10 @@ static const struct space_features *own_features(const struct model_facts *f)
 
 static uint32_t version_of(const struct model *m)
 {
-	if (m->net.size.advised)
+	if (m->net.size.ramped)
 		return VERSION;
+	if (m->net.size.advised)
+		return VERSION_ADVISED;
 	if (m->unit > 0 || m->trees.n_columns || !m->net.size.layers)
 		return VERSION_TREES;
 	return m->facts.quantity == QUANTITY_SECONDS ? VERSION_SECONDS : VERSION_QUANTITY;
@@ -75,8 +78,10 @@ static void put_net(struct buf *out, const struct net *net)
 	buf_u32(out, net->size.head);
 	buf_u32(out, net->size.layers);
 	buf_u32(out, net->size.blind);
-	if (net->size.advised)
+	if (net->size.advised || net->size.ramped)
 		buf_u32(out, net->size.advised);
+	if (net->size.ramped)
+		ramps_pack(&net->ramps, out);
 	if (!net->size.layers)
 		return;
 	buf_u32(out, OP_COUNT);
@@ -200,10 +205,21 @@ static int parse_facts(struct cursor *c, struct model_facts *f, uint32_t version
 	return rc < 0 ? err_set(err, "%s: its header makes no sense", name) : 0;
 }
 
-static int parse_sizes(struct cursor *c, uint32_t version, uint32_t table, struct net_size *s, const char *name,
+/* Where the columns of a row of an older table are in ours; returns how many there are. */
+static uint32_t map_columns(uint32_t table, uint32_t *column)
+{
+	uint32_t nodes = feature_map(table, false, column), flips = feature_map(table, true, column + nodes);
+
+	for (uint32_t i = 0; i < flips; i++)
+		column[nodes + i] += NODE_FEATURES;
+	return nodes + flips;
+}
+
+static int parse_sizes(struct cursor *c, uint32_t version, uint32_t table, struct net *net, const char *name,
 	struct err *err)
 {
-	uint32_t blind, map[NODE_FEATURES + FLIP_FEATURES];
+	uint32_t blind, map[ROW_COLUMNS], columns = map_columns(table, map);
+	struct net_size *s = &net->size;
 
 	s->width = cursor_u32(c);
 	s->head = cursor_u32(c);
@@ -211,9 +227,12 @@ static int parse_sizes(struct cursor *c, uint32_t version, uint32_t table, struc
 	blind = cursor_u32(c);
 	s->blind = blind == 1;
 	s->advised = version > VERSION_TREES ? cursor_u32(c) : 0;
+	if (version > VERSION_ADVISED)
+		ramps_parse(&net->ramps, map, columns, ROW_COLUMNS, c);
+	s->ramped = net->ramps.width;
 	s->dtypes = FEATURE_DTYPES;
 	s->node_features = feature_map(table, false, map);
-	s->flip_features = feature_map(table, true, map) + s->advised;
+	s->flip_features = feature_map(table, true, map) + s->advised + s->ramped;
 	if (c->bad || s->width < 1 || s->width > LAYER_WIDTH || s->head < 1 || s->head > LAYER_WIDTH ||
 		s->layers < 1 || s->layers > NET_LAYERS || blind > 1 ||
 		(s->advised != 0 && s->advised != OUT_COUNT))
@@ -273,30 +292,32 @@ static void map_rows(const struct param *p, const struct net_size *theirs, const
 	bool node = strcmp(p->name, "input.weight") == 0, skip = strcmp(p->name, "out.skip") == 0;
 	bool head = strcmp(p->name, "head1.weight") == 0;
 	uint32_t first = head ? theirs->width : 0; /* the nodes' states come before the flip's features */
-	uint32_t n = theirs->flip_features - theirs->advised;
+	uint32_t more = theirs->advised + theirs->ramped, n = theirs->flip_features - more;
 
 	for (uint32_t k = 0; k < p->rows; k++)
 		map[k] = strcmp(p->name, "opcode") == 0 ? opcode[k] : k;
 	if (node || skip || head)
 		feature_map(table, !node, map + first);
-	for (uint32_t k = 0; (skip || head) && k < theirs->advised; k++)
+	for (uint32_t k = 0; (skip || head) && k < more; k++)
 		map[first + n + k] = FLIP_FEATURES + k;
 	for (uint32_t k = first; head && k < p->rows; k++)
 		map[k] += first;
 }
 
 /* Writes the network in this program's numbers; features and opcodes that it does not know get weights of 0. */
-static void adopt(struct net *ours, const struct net *theirs, const uint16_t *opcode, uint32_t table)
+static void adopt(struct net *ours, struct net *theirs, const uint16_t *opcode, uint32_t table)
 {
 	struct net_size size = theirs->size;
 
 	size.opcodes = OP_COUNT + 1;
 	size.node_features = NODE_FEATURES;
-	size.flip_features = FLIP_FEATURES + size.advised;
+	size.flip_features = FLIP_FEATURES + size.advised + size.ramped;
 	net_init(ours, &size);
+	ours->ramps = theirs->ramps;
+	theirs->ramps = (struct ramps){0};
 	for (uint32_t i = 0; i < ours->n_params; i++) {
 		const struct param *p = &ours->param[i], *q = &theirs->param[i];
-		uint32_t *map = MEM_NEW(q->rows + NODE_FEATURES + FLIP_FEATURES, uint32_t);
+		uint32_t *map = MEM_NEW(q->rows + ROW_COLUMNS, uint32_t);
 		map_rows(q, &theirs->size, opcode, table, map);
 		for (uint32_t k = 0; k < q->rows; k++)
 			if (map[k] < p->rows)
@@ -311,23 +332,25 @@ static int parse_net(struct cursor *c, struct net *out, uint32_t version, uint32
 	struct err *err)
 {
 	static const uint32_t none[4] = {0};
-	struct net theirs = {0};
-	struct net_size size = {0};
+	struct net theirs = {0}, head = {0}; /* the sizes and ramps; then with room for the weights */
 	uint16_t *map = NULL;
 	int rc = -1;
 
 	if (version > VERSION_QUANTITY && cursor_left(c) == sizeof none && memcmp(c->p, none, sizeof none) == 0)
 		return 0;
-	if (parse_sizes(c, version, table, &size, name, err) < 0 ||
-		parse_opcodes(c, &map, &size.opcodes, name, err) < 0)
+	if (parse_sizes(c, version, table, &head, name, err) < 0 ||
+		parse_opcodes(c, &map, &head.size.opcodes, name, err) < 0)
 		goto out;
-	size.opcodes++;
-	net_init(&theirs, &size);
+	head.size.opcodes++;
+	net_init(&theirs, &head.size);
+	theirs.ramps = head.ramps;
+	head.ramps = (struct ramps){0};
 	if (parse_table(c, &theirs, name, err) < 0 || parse_weights(c, &theirs, name, err) < 0)
 		goto out;
 	adopt(out, &theirs, map, table);
 	rc = 0;
 out:
+	net_release(&head);
 	net_release(&theirs);
 	mem_free(map);
 	return rc;
@@ -336,14 +359,11 @@ out:
 /* What format 4 added. Trees of an older table of features ask about the columns of that table. */
 static int parse_trees(struct cursor *c, struct model *m, uint32_t table, const char *name, struct err *err)
 {
-	uint32_t column[ROW_COLUMNS], nodes = feature_map(table, false, column);
-	uint32_t flips = feature_map(table, true, column + nodes);
+	uint32_t column[ROW_COLUMNS], columns = map_columns(table, column);
 
-	for (uint32_t i = 0; i < flips; i++)
-		column[nodes + i] += NODE_FEATURES;
 	m->unit = cursor_f64(c);
 	if (!c->bad)
-		trees_parse(&m->trees, column, nodes + flips, c);
+		trees_parse(&m->trees, column, columns, c);
 	if (c->bad || !(m->unit >= 0 && m->unit < INFINITY))
 		return err_set(err, "%s: its trees make no sense; train it again", name);
 	return 0;

@@ -79,6 +79,7 @@ void net_init(struct net *net, const struct net_size *size)
 void net_release(struct net *net)
 {
 	mem_free(net->weight);
+	ramps_release(&net->ramps);
 	*net = (struct net){0};
 }
 
@@ -93,7 +94,7 @@ static bool ends_with(const char *name, const char *tail)
 static void begin_with_advice(struct net *net)
 {
 	real *skip = net_param(net, net->weight, "out.skip") +
-		(size_t)(net->size.flip_features - net->size.advised) * OUT_COUNT;
+		(size_t)(net->size.flip_features - net->size.ramped - net->size.advised) * OUT_COUNT;
 
 	for (uint32_t i = 0; i < net->size.advised; i++)
 		for (uint32_t k = 0; k < OUT_COUNT; k++)

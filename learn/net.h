@@ -10,8 +10,8 @@
  * the magnitude log(1 + |advantage| / sigma), the logit of "improves", and the size of the improvement
  * log(1 + gain / sigma) given that it improves.
  *
- * If the last of f are what trees say, S begins with 1 where their output meets ours. So an untrained network says what
- * they say, and training corrects it.
+ * If f holds what trees say, S begins with 1 where their output meets ours. So an untrained network says what they say,
+ * and training corrects it. The last of f may be ramps of all that is known of the target itself.
  *
  * A layer needs the layer below only for the neighbours of what it computes. Rows of a batch are
  * therefore ordered by distance from the targets, and layer l runs on the first n[layers - l] rows:
@@ -30,6 +30,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "learn/layer.h"
+#include "learn/ramps.h"
 
 #define NET_LAYERS 8	/* layers at most */
 
@@ -40,7 +41,8 @@ struct net_size {
 	uint32_t layers;
 	uint32_t opcodes, dtypes;	  /* rows of the embedding tables */
 	uint32_t node_features, flip_features;
-	uint32_t advised; /* how many of the flip's features, the last ones, are the trees' outputs (advice.h); or 0 */
+	uint32_t advised; /* how many of the flip's features are the trees' outputs (advice.h); or 0 */
+	uint32_t ramped;  /* how many of them, the last ones, are ramps (ramps.h); the trees' outputs stand before */
 	bool blind; /* operands and users in one mean: only to show that direction matters */
 };
 
@@ -58,6 +60,7 @@ struct net { /* all zero is empty */
 	uint32_t n_params;
 	size_t n_weights;
 	real *weight;
+	struct ramps ramps; /* not trained; whoever trains sets them, and `ramped` */
 };
 
 /* Lays out the table; weights are zero until net_randomise or a file fills them. */

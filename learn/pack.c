@@ -4,6 +4,8 @@
 #include "learn/pack.h"
 
 #include <string.h>
+#include "learn/inputs.h"
+#include "learn/row.h"
 
 static uint32_t ring_first(const struct hood *h, uint32_t r)
 {
@@ -82,11 +84,12 @@ static void copy_lists(struct pack *p, const struct data *d, const uint32_t *exa
 	*out_to = to;
 }
 
-static void copy_flips(struct pack *p, const struct data *d, const struct advice *a, const uint32_t *example,
-	uint32_t n)
+static void copy_flips(struct pack *p, const struct data *d, const struct net *net, const struct advice *a,
+	const uint32_t *example, uint32_t n)
 {
-	size_t width = FLIP_FEATURES + (a ? OUT_COUNT : 0);
+	size_t width = net->size.flip_features;
 	uint32_t flips = 0, *row;
+	float known[ROW_COLUMNS];
 	real *f;
 
 	for (uint32_t i = 0; i < n; i++)
@@ -98,11 +101,10 @@ static void copy_flips(struct pack *p, const struct data *d, const struct advice
 	flips = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct example *e = &d->example[example[i]];
+		const real *fixed = d->graph[e->graph].scene.fixed + (size_t)e->hood->node[0] * NODE_FIXED;
 		for (uint8_t k = 0; k < e->n_flips; k++, flips++) {
-			real *to = f + flips * width;
-			memcpy(to, e->flip + (size_t)k * FLIP_FEATURES, FLIP_FEATURES * sizeof *f);
-			if (a)
-				memcpy(to + FLIP_FEATURES, advice_on(a, example[i], k), OUT_COUNT * sizeof *f);
+			row_fill(fixed, e->context, e->flip + (size_t)k * FLIP_FEATURES, known);
+			inputs_fill(net, known, a ? advice_on(a, example[i], k) : NULL, f + flips * width);
 			row[flips] = i; /* ring 0 holds the targets, one each, in order */
 			p->owner[flips] = i;
 			p->label[flips] = &e->label[k];
@@ -113,7 +115,8 @@ static void copy_flips(struct pack *p, const struct data *d, const struct advice
 	p->batch.f = f;
 }
 
-void pack_examples(struct pack *p, const struct data *d, const struct advice *a, const uint32_t *example, uint32_t n)
+void pack_examples(struct pack *p, const struct data *d, const struct net *net, const struct advice *a,
+	const uint32_t *example, uint32_t n)
 {
 	uint32_t *base, rings = d->radius + 1;
 	uint16_t *opcode, *dtype;
@@ -132,7 +135,7 @@ void pack_examples(struct pack *p, const struct data *d, const struct advice *a,
 	p->batch.x = x;
 	copy_lists(p, d, example, n, base, false, &p->batch.op_first, &p->batch.op_to);
 	copy_lists(p, d, example, n, base, true, &p->batch.user_first, &p->batch.user_to);
-	copy_flips(p, d, a, example, n);
+	copy_flips(p, d, net, a, example, n);
 }
 
 void pack_release(struct pack *p)

@@ -9,6 +9,7 @@
 #define LEARN_PACK_H
 
 #include "learn/advice.h"
+#include "learn/net.h"
 
 struct pack { /* all zero is empty; reused from batch to batch */
 	struct arena mem;
@@ -16,8 +17,9 @@ struct pack { /* all zero is empty; reused from batch to batch */
 	uint32_t *owner;	/* per flip: which of the examples given */
 	const struct flip_label **label; /* per flip */
 };
-/* `a` NULL: the network takes no advice. */
-void pack_examples(struct pack *p, const struct data *d, const struct advice *a, const uint32_t *example, uint32_t n);
+/* Inputs as `net` wants them; `a` may be NULL if it takes no advice. */
+void pack_examples(struct pack *p, const struct data *d, const struct net *net, const struct advice *a,
+	const uint32_t *example, uint32_t n);
 void pack_release(struct pack *p);
 
 #endif

@@ -13,6 +13,7 @@ static void take_over(struct settings *s)
 	o->size.head = (uint32_t)s->head;
 	o->size.layers = (uint32_t)s->layers;
 	o->size.blind = s->blind;
+	o->ramps = (uint32_t)s->ramps;
 	o->linear = s->linear;
 	o->current_only = s->current_only;
 	o->batch = (uint32_t)s->batch;
@@ -145,6 +146,8 @@ int settings_parse(struct settings *s, int argc, char **argv, struct err *err)
 		OPT_SECTION("Network"),
 		OPT_INT(0, "width", &s->width, 1, LAYER_WIDTH, "how many numbers the network computes for a node"),
 		OPT_INT(0, "head", &s->head, 1, LAYER_WIDTH, "how many numbers it computes for a change"),
+		OPT_INT(0, "ramps", &s->ramps, 0, RAMPS_MOST, "into how many ramps each number that is known of a "
+			"change is cut, so that the network can tell its ranges apart; 0: it sees the number alone"),
 		OPT_INT(0, "layers", &s->layers, 1, NET_LAYERS,
 			"how many layers, each of which looks one node further"),
 		OPT_SECTION("Only to show what a part of the network is worth"),
@@ -176,6 +179,7 @@ void settings_init(struct settings *s)
 	*s = (struct settings){.fit = {.net = TRAIN_DEFAULTS, .trees = BOOST_DEFAULTS}, .seed = 1, .threads = 1,
 		.kernel_us = OPT_AUTO, .keep = true, .learner = "trees"};
 	s->width = s->fit.net.size.width, s->head = s->fit.net.size.head, s->layers = s->fit.net.size.layers;
+	s->ramps = s->fit.net.ramps;
 	s->batch = s->fit.net.batch, s->patience = s->fit.net.patience,
 		s->least_steps = (int64_t)s->fit.net.least_steps;
 	s->trees = s->fit.trees.rounds, s->leaves = s->fit.trees.leaves, s->least_rows = s->fit.trees.least;

@@ -11,6 +11,7 @@
 #include "base/progress.h"
 #include "base/stop.h"
 #include "learn/pack.h"
+#include "learn/row.h"
 #include "learn/team.h"
 
 #define SHARD 32	  /* examples with one gradient */
@@ -115,7 +116,7 @@ static void shard_step(void *ctx, uint32_t item, uint32_t member)
 
 	count = count < SHARD ? count : SHARD;
 	memset(grad, 0, n * sizeof *grad);
-	pack_examples(&m->pack, t->data, t->options->advice, t->batch + from, count);
+	pack_examples(&m->pack, t->data, t->net, t->options->advice, t->batch + from, count);
 	net_forward(t->net, &m->pack.batch, &m->pass);
 	MEM_GROW(&m->d_out, &m->cap_d_out, (size_t)m->pack.batch.n_flips * OUT_COUNT);
 	for (uint32_t i = 0; i < m->pack.batch.n_flips; i++) {
@@ -170,7 +171,7 @@ static void shard_predict(void *ctx, uint32_t item, uint32_t member)
 	struct member *m = &p->member[member];
 	size_t from = (size_t)item * SHARD, count = p->n - from < SHARD ? p->n - from : SHARD;
 
-	pack_examples(&m->pack, p->data, p->advice, p->example + from, (uint32_t)count);
+	pack_examples(&m->pack, p->data, p->net, p->advice, p->example + from, (uint32_t)count);
 	net_forward(p->net, &m->pack.batch, &m->pass);
 	memcpy(p->out + p->first[item] * OUT_COUNT, m->pass.out,
 		(size_t)m->pack.batch.n_flips * OUT_COUNT * sizeof *p->out);
@@ -259,21 +260,61 @@ static int check_options(const struct trainer *t, struct err *err)
 	return 0;
 }
 
+/* Training examples as they were measured, evenly from all; returns how many. */
+static size_t measured_examples(const struct trainer *t, uint32_t *out, size_t most)
+{
+	size_t every = t->n_train / most + 1, n = 0, seen = 0;
+
+	for (uint32_t g = 0; g < t->n_graphs; g++)
+		for (uint32_t i = 0; i < t->pool[g].n_all; i++)
+			if (t->data->example[t->pool[g].all[i]].label[0].measured && seen++ % every == 0)
+				out[n++] = t->pool[g].all[i];
+	return n;
+}
+
+/* Cuts every column by what was measured of the programs that are trained on. */
+static void cut_ramps(const struct trainer *t, struct ramps *out)
+{
+	uint32_t *example = MEM_NEW(t->n_train + 1, uint32_t), rows = 0;
+	size_t n = measured_examples(t, example, t->n_train + 1);
+	float *x;
+
+	for (size_t i = 0; i < n; i++)
+		rows += t->data->example[example[i]].n_flips;
+	x = MEM_NEW((size_t)rows * ROW_COLUMNS + 1, float);
+	rows = 0;
+	for (size_t i = 0; i < n; i++) {
+		const struct example *e = &t->data->example[example[i]];
+		const struct scene *g = &t->data->graph[e->graph].scene;
+		for (uint8_t k = 0; k < e->n_flips; k++)
+			row_fill(g->fixed + (size_t)e->hood->node[0] * NODE_FIXED, e->context,
+				e->flip + (size_t)k * FLIP_FEATURES, x + (size_t)rows++ * ROW_COLUMNS);
+	}
+	ramps_make(out, x, rows, ROW_COLUMNS, t->options->ramps);
+	mem_free(example);
+	mem_free(x);
+}
+
 static void trainer_init(struct trainer *t, const struct data *d, const bool *held, const struct train_options *o,
 	struct net *net)
 {
 	struct net_size size = o->size;
+	struct ramps ramps = {0};
 
 	size.opcodes = OP_COUNT + 1;
 	size.dtypes = FEATURE_DTYPES;
 	size.node_features = NODE_FEATURES;
 	size.advised = o->advice ? OUT_COUNT : 0;
-	size.flip_features = FLIP_FEATURES + size.advised;
 	size.layers = d->radius;
 	*t = (struct trainer){.data = d, .options = o, .net = net};
 	make_pools(t, held);
+	if (o->ramps)
+		cut_ramps(t, &ramps);
+	size.ramped = ramps.width;
+	size.flip_features = FLIP_FEATURES + size.advised + size.ramped;
 	rng_seed2(&t->rng, o->seed, 1);
 	net_init(net, &size);
+	net->ramps = ramps;
 	net_randomise(net, &t->rng);
 	adam_init(&t->adam, net, &o->adam);
 	t->team = team_new(o->threads);
@@ -375,18 +416,6 @@ static void run(struct trainer *t, struct train_result *r)
 	r->draws = c.step * o->batch;
 	r->seconds = now_seconds() - c.start - c.spent_evaluating;
 	mem_free(kept);
-}
-
-/* Training examples as they were measured, evenly from all; returns how many. */
-static size_t measured_examples(const struct trainer *t, uint32_t *out, size_t most)
-{
-	size_t every = t->n_train / most + 1, n = 0, seen = 0;
-
-	for (uint32_t g = 0; g < t->n_graphs; g++)
-		for (uint32_t i = 0; i < t->pool[g].n_all; i++)
-			if (t->data->example[t->pool[g].all[i]].label[0].measured && seen++ % every == 0)
-				out[n++] = t->pool[g].all[i];
-	return n;
 }
 
 /* Moves the sign's bias until the mean probability is that of the labels; it falls with the shift. */

@@ -9,8 +9,9 @@
  * entropy of "improves" against the probability that it does given its error, Huber of the size of the
  * gain where there is one.
  *
- * Draws: first a graph (by the root of its number of examples), then one of its examples: most from
- * the largest by |advantage| or from those with a real gain, the rest from all.
+ * Draws: first a graph (by the root of its number of examples), then one of its examples; if `top_draws` is set, so many
+ * from the largest by |advantage| or from those with a real gain, the rest from all. Wherever that was measured, it made
+ * predictions worse, so it is not the default. Nor are more layers than one (bench/log.md, 2026-11-22 and 24).
  *
  * Draws that favour gains teach too high a probability of improving. So at the end the sign's bias is shifted until as
  * many of all training examples are expected to improve as really do.
@@ -39,6 +40,7 @@ struct train_options {
 	double epochs;		   /* draws per example, on average */
 	double seconds;		   /* ends the training, and paces it: 0 for no limit */
 	uint64_t least_steps;	   /* at least, however few the examples */
+	uint32_t ramps;		   /* of each number that is known of a flip (ramps.h), at most; 0: none */
 	uint32_t batch, threads;
 	uint64_t seed;
 	double top_draws, top_part; /* share of draws from the top, and what share of examples that is */
@@ -55,9 +57,9 @@ struct train_options {
 	void *ctx;
 };
 #define TRAIN_DEFAULTS \
-	{.size = {.width = 64, .head = 64, .layers = 3}, \
+	{.size = {.width = 64, .head = 64, .layers = 1}, .ramps = 16, \
 		.adam = {.rate = 2e-3, .decay = 0.02, .clip = 1, .average = 0.998, .warmup = 0.05}, \
-		.epochs = 30, .least_steps = 1500, .batch = 256, .threads = 1, .seed = 1, .top_draws = 0.9, \
+		.epochs = 10, .least_steps = 2000, .batch = 256, .threads = 1, .seed = 1, .top_draws = 0, \
 		.top_part = 0.1, .gain_draws = 0.5, .magnitude_weight = 1, .sign_weight = 1, .size_weight = 1, \
 		.evaluations = 20}
 

@@ -34,6 +34,7 @@ static struct fit_options few(void)
 
 	o.trees.rounds = 20;
 	o.net.size.width = o.net.size.head = 16;
+	o.net.ramps = 0; /* as a model of format 5 */
 	o.net.least_steps = 20;
 	o.net.epochs = 0.01;
 	o.net.evaluations = 1;

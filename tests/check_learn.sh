@@ -157,7 +157,7 @@ is terminated_it_saves $?
 
 head -c 5000 "$tmp/m.vm" >"$tmp/short.vm"
 refuses truncated_model "truncated" --db "$db" --eval "$tmp/short.vm"
-"$BIN/learn" --help 2>&1 | tr -s ' \n' ' ' | grep -q -- '--epochs X [^-]*(default 30)'
+"$BIN/learn" --help 2>&1 | tr -s ' \n' ' ' | grep -q -- '--epochs X [^-]*(default 10)'
 is help_shows_defaults $?
 refuses no_database "name a store with --db" --epochs 1
 refuses report_nowhere "none/page" --db "$db" $quick --report "$tmp/none/page.html"

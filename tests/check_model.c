@@ -6,6 +6,7 @@
 #include "base/io.h"
 #include "learn/facts.h"
 #include "learn/feature.h"
+#include "learn/row.h"
 #include "tests/test.h"
 
 static struct model *some_model(void)
@@ -306,6 +307,46 @@ static struct model *as_of_table(const struct model *m, uint64_t hash)
 	return back;
 }
 
+static void ramps_come_back(void)
+{
+	struct model *m = some_model(), *back;
+	struct net_size size = m->net.size;
+	struct buf a = {0}, b = {0};
+	struct err err = {0};
+	static float x[5 * ROW_COLUMNS];
+	struct rng r;
+
+	for (size_t i = 0; i < sizeof x / sizeof *x; i++)
+		x[i] = (float)(i / ROW_COLUMNS * (i % ROW_COLUMNS)); /* column 0 never changes */
+	net_release(&m->net);
+	ramps_make(&m->net.ramps, x, 5, ROW_COLUMNS, 3);
+	size.ramped = m->net.ramps.width;
+	size.flip_features += size.ramped;
+	CHECK_INT(size.ramped, 3 * (ROW_COLUMNS - 1));
+	struct ramps ramps = m->net.ramps;
+	net_init(&m->net, &size);
+	m->net.ramps = ramps;
+	rng_seed(&r, 5);
+	net_randomise(&m->net, &r);
+	model_pack(m, &a);
+	CHECK_INT(a.data[8], 6);
+	back = model_parse(a.data, a.len, "test", &err);
+	if (!CHECK(back != NULL))
+		return;
+	CHECK_INT(back->net.size.ramped, size.ramped);
+	model_pack(back, &b);
+	CHECK(a.len == b.len && memcmp(a.data, b.data, a.len) == 0);
+	for (size_t n = 0; n < a.len; n += 997) { /* no part of it is taken for the whole */
+		buf_release(&b);
+		buf_add(&b, a.data, n);
+		if (n > 44)
+			seal(&b);
+		CHECK(model_parse(b.data, b.len, "test", &err) == NULL);
+	}
+	buf_release(&a), buf_release(&b);
+	model_free(back), model_free(m);
+}
+
 /* A network that was trained on the first table of features is read, and gives later features no weight. */
 static void older_tables_are_read(void)
 {
@@ -380,6 +421,7 @@ int main(void)
 	RUN(every_flipped_bit_is_refused);
 	RUN(sealed_nonsense_is_refused);
 	RUN(opcodes_are_matched_by_name);
+	RUN(ramps_come_back);
 	RUN(older_tables_are_read);
 	RUN(older_trees_are_read);
 	RUN(another_world_is_refused);

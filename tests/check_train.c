@@ -140,7 +140,7 @@ static void losses_have_their_derivatives(void)
 }
 
 /* The network gives the same number on a packed batch and as a prediction of the whole graph. */
-static void batches_agree_with_inference(void)
+static void agree(uint32_t ramps)
 {
 	struct toys toys = {0};
 	struct space *s = toys_add(&toys, "toy:60:3:2");
@@ -163,13 +163,14 @@ static void batches_agree_with_inference(void)
 	}
 	data_finish(&d);
 	o.epochs = 2;
+	o.ramps = ramps;
 	CHECK(train(&d, NULL, &o, &m.net, &r, &err) == 0);
 	f = infer_new(&m, s, &err);
 	infer_move(f, config);
 	for (e = 0; e < d.n_examples; e++) {
 		if (d.example[e].from != config[d.example[e].site])
 			continue;
-		pack_examples(&p, &d, NULL, &e, 1);
+		pack_examples(&p, &d, &m.net, NULL, &e, 1);
 		net_forward(&m.net, &p.batch, &pass);
 		for (uint8_t k = 0; k < d.example[e].n_flips; k++) {
 			float want = pass.out[k * OUT_COUNT + OUT_MAGNITUDE];
@@ -185,6 +186,12 @@ static void batches_agree_with_inference(void)
 	data_release(&d);
 	toys_release(&toys);
 	mem_free(config);
+}
+
+static void batches_agree_with_inference(void)
+{
+	agree(0);
+	agree(8);
 }
 
 static void twenty_samples_are_learnt_by_heart(void)
