@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Scores models on measurements of another compiler, or another version of it, than that which they were learnt from.
 
-    bench/moved.py [--seeds N] [--limit N] [--names A,B] [--bin DIR] OLD.sqlite NEW.sqlite
+    bench/moved.py [--seeds N] [--parts N] [--limit N] [--names A,B] [--bin DIR] OLD.sqlite NEW.sqlite
 
 The stores have measurements by two versions of a backend, or by two backends. Each program of NEW is left out in turn,
 and models that never saw it are scored on its decisions in NEW: one learnt from OLD, and one learnt from NEW. The table
@@ -28,6 +28,8 @@ def options():
     p.add_argument("old", type=pathlib.Path)
     p.add_argument("new", type=pathlib.Path)
     p.add_argument("--seeds", type=int, default=3)
+    p.add_argument("--parts", type=int, default=0,
+                   help="leave out so many parts of the programs in turn instead of single ones; 0: single ones")
     p.add_argument("--limit", type=int, default=0, help="the most samples of a program; 0: all")
     p.add_argument("--names", default="the old version,the new version", help="what the table calls the two")
     p.add_argument("--bin", type=pathlib.Path, default=ROOT / "bin")
@@ -50,9 +52,11 @@ def moved(o, seed, scratch):
     learn(o, o.old, "--seed", seed, "--out", model)
     found = learn(o, o.new, "--foreign", "--eval", model)
     both = sorted(set(found) & set(learn(o, o.old, "--foreign", "--eval", model)))
-    for program in both:
-        learn(o, o.old, "--seed", seed, "--holdout", f"^{re.escape(program)}$", "--out", model)
-        found[program] = learn(o, o.new, "--foreign", "--eval", model)[program]
+    parts = o.parts or len(both)
+    for part in filter(None, (both[i::parts] for i in range(parts))):
+        learn(o, o.old, "--seed", seed, "--holdout", f"^({'|'.join(map(re.escape, part))})$", "--out", model)
+        unseen = learn(o, o.new, "--foreign", "--eval", model)
+        found.update((program, unseen[program]) for program in part)
     return found, both
 
 
@@ -73,7 +77,7 @@ def main():
         for seed in range(1, o.seeds + 1):
             found, both = moved(o, seed, scratch)
             old.append(found)
-            new.append(learn(o, o.new, "--leave-one-out", "--seed", seed))
+            new.append(learn(o, o.new, "--leave-one-out", "--parts", o.parts, "--seed", seed))
     print("| learnt from | programs | gain@10% | recall@10% | Spearman |\n|---|---|---|---|---|")
     for part, programs in (("", list(new[0])), (", those in both", both),
                            (", those in the second alone", [p for p in new[0] if p not in both])):

@@ -36,6 +36,7 @@ RIVALS = {
     "no-explore": (["--explore", "0"], True, "#6b8e23"),
     "wide": (["--alpha", "10", "--hops", "1"], True, "#c2185b"),
     "single": (["--no-tied"], True, "#00838f"),
+    "no-bundles": (["--no-bundles"], True, "#5d4037"),
 }
 
 

@@ -270,6 +270,45 @@ bool guide_pick(struct guide *g, struct rng *r, uint32_t *site, uint8_t *choice)
 	return true;
 }
 
+static int by_draw(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+uint32_t guide_pick_many(struct guide *g, struct rng *r, uint32_t want, uint32_t *site, uint8_t *choice)
+{
+	uint64_t draw = rng_u64(r);
+	struct draw {
+		uint64_t hash;
+		uint32_t site;
+	} *drawn;
+	uint32_t front, n = 0;
+
+	if (g->stale)
+		refresh(g);
+	if (!g->scorer.score || g->n_left == 0)
+		return 0;
+	front = want < g->n_left / 2 ? 2 * want : g->n_left;
+	front = front > g->n_top ? front : g->n_top;
+	select_top(g->score, g->rank, g->n_left, front);
+	drawn = MEM_NEW(front, struct draw);
+	for (uint32_t i = 0; i < front; i++)
+		if (g->score[g->rank[i]] > 0)
+			drawn[n++] = (struct draw){hash_mix(draw, g->rank[i]), g->rank[i]};
+	select_top(g->score, g->rank, front, g->n_top);
+	if (n)
+		qsort(drawn, n, sizeof *drawn, by_draw);
+	n = n < want ? n : want;
+	for (uint32_t i = 0; i < n; i++) {
+		site[i] = drawn[i].site;
+		choice[i] = g->choice[drawn[i].site];
+	}
+	mem_free(drawn);
+	return n;
+}
+
 double guide_worth(const struct guide *g, uint32_t site)
 {
 	return g->scorer.score ? (double)g->score[site] : 0;

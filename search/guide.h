@@ -52,6 +52,11 @@ void guide_free(struct guide *g); /* accepts NULL */
 void guide_move(struct guide *g, const uint8_t *config);
 /* Draws a flip; false when every flip was tried since the last move near it (only with adapt). */
 bool guide_pick(struct guide *g, struct rng *r, uint32_t *site, uint8_t *choice);
+/*
+ * Draws up to `want` flips of different sites, among the best alpha percent or twice as many as are wanted, if that is
+ * more, but only what promises a gain. Returns how many there are; none without a scorer.
+ */
+uint32_t guide_pick_many(struct guide *g, struct rng *r, uint32_t want, uint32_t *site, uint8_t *choice);
 /* The score of a site's next flip, together with the sites that move with it; 0 without a scorer. */
 double guide_worth(const struct guide *g, uint32_t site);
 /* Can the scorer rate moves of several flips? Then the score of one, and the best score of any single flip. */

@@ -466,6 +466,7 @@ int hunt_next(struct hunt *h, struct err *err)
 	}
 	h->keeping += LATELY * (better - h->keeping);
 	hunt_foresaw(h, better);
+	hunt_bundled(h, &d, better);
 	trial = to_trial(h, &d, better);
 	good = d.outcome == OUTCOME_OK && h->beyond == beyond; /* one that breaks a limit counts as one that failed */
 	if (single)

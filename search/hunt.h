@@ -85,6 +85,7 @@ struct hunt_options {
 	double explore;
 	int32_t hops; /* radius of a mutation; HUNT_AUTO: by the budget */
 	bool tied, adapt;
+	bool bundles; /* of flips, while hardly anything that is tried is worse (bundle.c) */
 	uint32_t drift_checks; /* how many, spread over the budget, if they cost little beside it */
 	double patience;       /* the share of budget and seconds after which it ends if nothing was kept; 0: all */
 	bool part_known;       /* the charge for a kernel is right; otherwise the checks correct it */
@@ -175,6 +176,8 @@ struct hunt {
 	uint32_t scheme, scheme_kept; /* the next one; steps kept when they began anew */
 	uint8_t *drawn;		/* a scheme */
 	struct ranking *ranking; /* schemes in the model's order (ranking.c); NULL: there was none yet */
+	uint32_t bundle;	/* flips of the next candidate, 0 and 1: one */
+	bool bundle_kept;	/* since the last that was kept none was worse */
 	double scheme_seconds;	/* that schemes took, if the time matters */
 	double scheme_began;	/* when the one under way began; 0: none is */
 	struct breed *breed;	/* brkga's population (breed.c); NULL: there is none yet */
@@ -206,6 +209,8 @@ double hunt_own_seconds(const struct hunt *h); /* of the compiler's own program 
 /* Is the default known so badly that nothing can be said of gains before the verdict? */
 bool hunt_vague(const struct hunt *h);
 
+/* Is it a search whose options.bundles may be set? */
+bool hunt_bundles(const struct space *s, int strategy, int propose);
 /* The present radius of mutations. */
 uint32_t hunt_radius(const struct hunt *h);
 /* Is there budget left, and something to try, because time or a signal ended the search? */
@@ -231,6 +236,10 @@ static inline bool hunt_certain(double change, double se, double inside)
 /* For hunt.c, propose.c and drift.c only. */
 bool hunt_propose(struct hunt *h); /* sets candidate and flips; false: nothing is left to try */
 bool hunt_propose_scheme(struct hunt *h); /* the same with a scheme, if it is time for one */
+bool hunt_propose_bundle(struct hunt *h, uint32_t most); /* ... with that many flips at the most, if more than one */
+/* bundle.c: how many flips the next candidate has; what became of the last. */
+uint32_t hunt_bundle(const struct hunt *h);
+void hunt_bundled(struct hunt *h, const struct delta *d, bool kept);
 /* Is the candidate one flip to the guide: of one site, or of tied ones to one choice? */
 bool hunt_is_flip(const struct hunt *h);
 /* The candidate was priced and is not taken. If it is no flip, which the guide would remember, it is noted here. */

@@ -8,7 +8,8 @@
  * tried. A kind that draws schemes (space_ops.scheme) has them tried first: each is priced against the best so far,
  * which they may become. With a model that can rate them (ranking.c), schemes and flips take turns by what they
  * promise, and all schemes are rated anew when something was kept. (If the search is short of time, share.c asks for
- * schemes, and decides which it can afford.)
+ * schemes, and decides which it can afford.) While hardly anything is worse, flips are tried in bundles
+ * (bundle.c).
  */
 #include "search/hunt.h"
 
@@ -233,6 +234,27 @@ bool hunt_propose_scheme(struct hunt *h)
 	return wants_scheme(h) && propose_scheme(h);
 }
 
+bool hunt_propose_bundle(struct hunt *h, uint32_t most)
+{
+	uint32_t want = hunt_bundle(h), *site;
+	uint8_t *choice;
+
+	want = want < most ? want : most;
+	if (want < 2)
+		return false;
+	site = MEM_NEW(want, uint32_t);
+	choice = MEM_NEW(want, uint8_t);
+	want = guide_pick_many(h->guide, &h->rng, want, site, choice);
+	for (uint32_t i = 0; i < want; i++)
+		propose_flip(h, site[i], choice[i]);
+	mem_free(site);
+	mem_free(choice);
+	if (want > 1 && !was_refused(h))
+		return true;
+	hunt_undo(h);
+	return false;
+}
+
 bool hunt_propose(struct hunt *h)
 {
 	uint32_t site;
@@ -242,7 +264,7 @@ bool hunt_propose(struct hunt *h)
 		return propose_sweep(h);
 	if (h->o.strategy == STRATEGY_BRKGA)
 		return hunt_breed(h);
-	if (!hunt_is_timed(h) && hunt_propose_scheme(h))
+	if (!hunt_is_timed(h) && (hunt_propose_scheme(h) || hunt_propose_bundle(h, UINT32_MAX)))
 		return true;
 	for (int tries = 0; tries < 100; tries++) {
 		bool any = guide_pick(h->guide, &h->rng, &site, &choice);

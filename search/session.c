@@ -68,6 +68,14 @@ static void identify_aim(const struct session *s, struct json *j)
 	buf_release(&text);
 }
 
+bool session_bundles(const struct session *s)
+{
+	bool scored = s->advisor.infer || s->lab.space->ops->promise;
+
+	return scored && s->set->bundles && s->set->by == INFER_GAIN &&
+	       hunt_bundles(s->lab.space, s->set->strategy, s->set->propose);
+}
+
 void session_identify(struct session *s)
 {
 	const struct settings *set = s->set;
@@ -102,6 +110,8 @@ void session_identify(struct session *s)
 		json_bool(&j, "unverified", true);
 	if (s->lab.space->ops->scheme)
 		json_bool(&j, "schemes", true); /* searches of before that saved nothing about them */
+	if (session_bundles(s))
+		json_bool(&j, "bundles", true); /* likewise */
 	identify_aim(s, &j);
 	json_end(&j);
 }

@@ -58,6 +58,7 @@ int session_open(struct session *s, struct err *err);
 void session_heed_stop(struct session *s, bool heed);
 /* What to say if it could not be opened, perhaps because the user wants no more; returns -1. */
 int session_not_opened(const struct session *s, struct err *err);
+bool session_bundles(const struct session *s); /* does it try bundles of flips? */
 void session_identify(struct session *s);
 int session_begin(struct session *s, struct err *err);
 void session_close(struct session *s);

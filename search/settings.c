@@ -178,6 +178,8 @@ int search_parse(struct settings *s, int argc, char **argv, struct err *err)
 		OPT_NUM(0, "explore", &s->explore, 0, 100, "the percentage of sites that are picked at random instead"),
 		OPT_FLAG(0, "adapt", &s->adapt,
 			"replace predictions by what was measured, and correct the predictions for similar flips"),
+		OPT_FLAG(0, "bundles", &s->bundles,
+			"try more and more flips at once while hardly any is worse, as from a bad start"),
 		OPT_NUM_AUTO(0, "kernel-us", &s->kernel_us, 0, 1000,
 			"microseconds that a kernel of a large program costs beyond "
 			"its region; auto: what is known of the device, corrected by checks of the whole program"),
@@ -225,8 +227,8 @@ int search_parse(struct settings *s, int argc, char **argv, struct err *err)
 	insert_own(s, table, "space", all);
 	*s = (struct settings){LAB_DEFAULTS, .jobs = OPT_AUTO, .budget = 2000, .start = "default", .hops = HUNT_AUTO,
 		.alpha = HUNT_AUTO,
-		.kernel_us = OPT_AUTO, .explore = 10, .tied = true, .drift_checks = 4, .verdict_seconds = OPT_AUTO,
-		.adapt = true, .by = INFER_GAIN, .strategy = -1};
+		.kernel_us = OPT_AUTO, .explore = 10, .tied = true, .bundles = true, .drift_checks = 4,
+		.verdict_seconds = OPT_AUTO, .adapt = true, .by = INFER_GAIN, .strategy = -1};
 	s->space = LEAD_AUTO;
 	device = s->device;
 	rc = opt_parse(&prog, argc, argv, &n_words, err);

@@ -269,6 +269,26 @@ static int offer_scheme(struct hunt *h, struct err *err)
 	return 1;
 }
 
+/* Makes a bundle the candidate, as large as its share of the time allows: 1, 0 if none is, -1 error. */
+static int offer_bundle(struct hunt *h, struct err *err)
+{
+	double seconds;
+	size_t bytes;
+
+	for (uint32_t most = hunt_bundle(h); most > 1; most /= 2) {
+		if (!hunt_propose_bundle(h, most))
+			return 0;
+		if (cost_takes(h->lab->cost, h->config, h->candidate, &seconds, &bytes, err) < 0)
+			return -1;
+		if (seconds <= fair_of(h)) {
+			h->planned = seconds;
+			return 1;
+		}
+		hunt_undo(h);
+	}
+	return 0;
+}
+
 int hunt_offer(struct hunt *h, struct err *err)
 {
 	struct offers o = {0};
@@ -278,7 +298,7 @@ int hunt_offer(struct hunt *h, struct err *err)
 	if (!hunt_is_timed(h))
 		return hunt_propose(h);
 	h->too_dear = false;
-	if ((rc = offer_scheme(h, err)) != 0)
+	if ((rc = offer_scheme(h, err)) != 0 || (rc = offer_bundle(h, err)) != 0)
 		return rc;
 	rc = look(h, &o, err);
 	guide_recall(h->guide);

@@ -293,6 +293,7 @@ int single_search(struct session *s, struct err *err)
 	if (s->advisor.infer && set->tied)
 		infer_tied(s->advisor.infer);
 	scorer = promises ? scorer_of_space(s->lab.space) : scorer_of_model(&s->scoring);
+	ho.bundles = session_bundles(s);
 	session_identify(s);
 	session_heed_stop(s, !s->before && !s->by_hand.n && !chosen);
 	if (hunt_begin(&s->hunt, &ho, &s->lab, s->advisor.infer || promises ? &scorer : NULL, err) < 0)

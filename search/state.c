@@ -128,6 +128,23 @@ static void load_schemes(struct hunt *h, struct cursor *in)
 	}
 }
 
+/* Searches of before there were bundles have another identity, too. */
+static void save_bundle(const struct hunt *h, struct buf *out)
+{
+	if (h->o.bundles) {
+		buf_u32(out, h->bundle);
+		buf_u8(out, h->bundle_kept);
+	}
+}
+
+static void load_bundle(struct hunt *h, struct cursor *in)
+{
+	if (h->o.bundles) {
+		h->bundle = cursor_u32(in);
+		h->bundle_kept = cursor_u8(in);
+	}
+}
+
 void hunt_save(const struct hunt *h, struct buf *out)
 {
 	struct hunt now = *h;
@@ -143,6 +160,7 @@ void hunt_save(const struct hunt *h, struct buf *out)
 		buf_u32(out, h->order[i]);
 	save_limits(h, out);
 	save_schemes(h, out);
+	save_bundle(h, out);
 	if (h->o.strategy == STRATEGY_BRKGA)
 		hunt_breed_save(h, out);
 	if (h->guide)
@@ -192,6 +210,7 @@ int hunt_load(struct hunt *h, const void *p, size_t n, struct err *err)
 	load_order(h, &in);
 	load_limits(h, &in);
 	load_schemes(h, &in);
+	load_bundle(h, &in);
 	if (h->o.strategy == STRATEGY_BRKGA)
 		hunt_breed_load(h, &in);
 	if (in.bad || h->hash != config_hash(h->s, config) || h->sure_steps > h->n_steps)
