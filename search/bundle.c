@@ -9,13 +9,16 @@
  *
  *	kept, and since the last that was kept none was worse	twice as many flips
  *	worse, or failed					half as many
- *	no change beyond the error				as many
+ *	no change beyond the error				half as many, and the next one kept may double it
  *
- * (When a candidate that changes nothing counted as worse, sizes hardly grew: a compiler that joins kernels by itself
- * makes the same program of many configurations.) From the default this hardly ever comes to two. A bundle has the
- * flips that promise most, drawn as single ones are, and only those that promise a gain. It is kept or dropped as a
- * whole. If it is dropped, nothing is known of any of its flips, and all are offered again. What helpers make ahead is
- * foreseen with the size of now.
+ * A random start is known to be bad, so a search from there begins with FIRST flips. (From one flip the ranking model
+ * took 36 evaluations until sizes grew. When a candidate that changes nothing counted as worse, they hardly grew at
+ * all: a compiler that joins kernels by itself makes the same program of many configurations.) From the default sizes
+ * hardly ever come to two.
+ *
+ * A bundle has the flips that promise most, drawn as single ones are, and only those that promise a gain. It is kept
+ * or dropped as a whole. If it is dropped, nothing is known of any of its flips, and all are offered again. What
+ * helpers make ahead is foreseen with the size of now.
  *
  * Kinds that draw schemes (space_ops.scheme) have larger moves of their own. Random search draws no bundles: without
  * predictions it would add what is good to what is bad.
@@ -24,6 +27,7 @@
 #include "search/hunt.h"
 
 #define LARGEST 4096 /* flips of one bundle, at most */
+#define FIRST 16     /* of the first one from a random start */
 
 bool hunt_bundles(const struct space *s, int strategy, int propose)
 {
@@ -32,19 +36,19 @@ bool hunt_bundles(const struct space *s, int strategy, int propose)
 
 uint32_t hunt_bundle(const struct hunt *h)
 {
-	return h->o.bundles && h->bundle > 1 ? h->bundle : 1;
+	if (!h->o.bundles)
+		return 1;
+	return h->bundle ? h->bundle : h->o.start == HUNT_RANDOM ? FIRST : 1;
 }
 
 void hunt_bundled(struct hunt *h, const struct delta *d, bool kept)
 {
+	bool same = !kept && d->outcome == OUTCOME_OK && fabs(d->seconds) <= d->se;
 	uint32_t size = hunt_bundle(h);
 
-	if (!kept && d->outcome == OUTCOME_OK && fabs(d->seconds) <= d->se)
-		return;
-	if (kept && h->bundle_kept)
-		size = size < LARGEST ? 2 * size : size;
-	else if (!kept)
-		size /= 2;
-	h->bundle = size;
-	h->bundle_kept = kept;
+	if (!kept)
+		h->bundle = size > 1 ? size / 2 : 1;
+	else
+		h->bundle = h->bundle_kept && size < LARGEST ? 2 * size : size;
+	h->bundle_kept = kept || (same && h->bundle_kept);
 }

@@ -176,7 +176,7 @@ struct hunt {
 	uint32_t scheme, scheme_kept; /* the next one; steps kept when they began anew */
 	uint8_t *drawn;		/* a scheme */
 	struct ranking *ranking; /* schemes in the model's order (ranking.c); NULL: there was none yet */
-	uint32_t bundle;	/* flips of the next candidate, 0 and 1: one */
+	uint32_t bundle;	/* flips of the next candidate; 0: there was none yet */
 	bool bundle_kept;	/* since the last that was kept none was worse */
 	double scheme_seconds;	/* that schemes took, if the time matters */
 	double scheme_began;	/* when the one under way began; 0: none is */

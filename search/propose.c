@@ -249,7 +249,7 @@ bool hunt_propose_bundle(struct hunt *h, uint32_t most)
 		propose_flip(h, site[i], choice[i]);
 	mem_free(site);
 	mem_free(choice);
-	if (want > 1 && !was_refused(h))
+	if (want > 1)
 		return true;
 	hunt_undo(h);
 	return false;

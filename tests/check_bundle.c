@@ -83,7 +83,7 @@ static void the_size_follows_what_was_kept(void)
 		uint32_t size;
 	} t[] = {{"", 1}, {"k", 1}, {"kk", 2}, {"kkk", 4}, {"kkkk", 8}, {"kkkk.", 4}, {"kkkk.k", 4}, {"kkkk.kk", 8},
 		{"kkkk...", 1}, {"k.k.k.k.k.", 1}, {"kkkk....k", 1}, {".....", 1}, {"kk.k", 1}, {"kkk.k", 2},
-		{"k=k==k", 4}, {"k==.==k", 1}, {"=====", 1}, {"kkkx", 2}, {"kkkxxxx=kk", 2},
+		{"k=k==k", 2}, {"k=kk", 4}, {"k==.==k", 1}, {"=====", 1}, {"kkkx", 2}, {"kkkxxxx=kk", 2},
 		{"kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk", 4096}};
 	struct hunt_options o = {.budget = 100, .alpha = 10, .bundles = true};
 	struct err err = {0};
@@ -101,6 +101,15 @@ static void the_size_follows_what_was_kept(void)
 		CHECK_INT(hunt_bundle(&h), 1);
 		h.o.bundles = true;
 	}
+	h.o.start = HUNT_RANDOM;
+	live_through(&h, "");
+	CHECK_INT(hunt_bundle(&h), 16);
+	live_through(&h, "=");
+	CHECK_INT(hunt_bundle(&h), 8);
+	live_through(&h, "....");
+	CHECK_INT(hunt_bundle(&h), 1);
+	live_through(&h, ".k=k");
+	CHECK_INT(hunt_bundle(&h), 8);
 	CHECK(hunt_bundles(b.s, STRATEGY_GUIDED, PROPOSE_SIGNED));
 	CHECK(!hunt_bundles(b.s, STRATEGY_GUIDED, PROPOSE_MAGNITUDE));
 	CHECK(!hunt_bundles(b.s, STRATEGY_RANDOM, PROPOSE_SIGNED));
@@ -121,6 +130,7 @@ static void a_bundle_promises_only_gains(void)
 	if (!open_bed(&b, "toy:400:3:6"))
 		return;
 	CHECK(hunt_begin(&h, &o, &b.lab, &b.scorer, &err) == 0);
+	live_through(&h, "....");
 	CHECK(!hunt_propose_bundle(&h, UINT32_MAX));
 	for (uint32_t most = 2; most <= 1024; most *= 2) {
 		uint32_t gains = 0;
