@@ -1,7 +1,7 @@
 /*
- * inputs.h - what the network's head is told of a flip besides the state of its node: the flip's features, then what trees
- * say if it corrects them, then the ramps of the whole row if it has any. So flip_features of the network's sizes is
- * FLIP_FEATURES + advised + ramped.
+ * inputs.h - what the network's head is told of a flip besides the state of its node: the flip's features, then what
+ * trees say if it corrects them, then the ramps of the whole row if it has any. So flip_features of the network's sizes
+ * is FLIP_FEATURES + advised + ramped.
  */
 #ifndef LEARN_INPUTS_H
 #define LEARN_INPUTS_H

@@ -2,10 +2,10 @@
  * ramps.h - writes each number of a row as a few ramps, so that a network can cut where trees cut.
  *
  * What decides a flip is often where a number stands: do the bytes still fit, is it one kernel or two, is the stride
- * 1. A tree asks just that. A network that is given the number itself must bend it by its layers, which it learns late and
- * smoothly. So we cut the range of each column at quantiles of the training rows. A ramp belongs to two neighbouring
- * cuts: it is 0 below the first, 1 above the second, and rises evenly in between. The number is then the row of its ramps,
- * the ones first, and the network has a weight for each of them. A column that never changed has no ramps.
+ * 1. A tree asks just that. A network that is given the number itself must bend it by its layers, which it learns late
+ * and smoothly. So we cut the range of each column at quantiles of the training rows. A ramp belongs to two
+ * neighbouring cuts: it is 0 below the first, 1 above the second, and rises evenly in between. The number is then the
+ * row of its ramps, the ones first, and the network has a weight for each. A column that never changed has no ramps.
  */
 #ifndef LEARN_RAMPS_H
 #define LEARN_RAMPS_H
@@ -32,8 +32,8 @@ void ramps_of(const struct ramps *r, const float *row, real *out);
 
 void ramps_pack(const struct ramps *r, struct buf *out);
 /*
- * Column i of the file is column[i] here, of n_columns; `n` are known, ascending. The cursor is bad afterwards if it makes
- * no sense.
+ * Column i of the file is column[i] here, of n_columns; `n` are known, ascending. The cursor is bad afterwards if it
+ * makes no sense.
  */
 void ramps_parse(struct ramps *r, const uint32_t *column, uint32_t n, uint32_t n_columns, struct cursor *c);
 

@@ -12,7 +12,8 @@ struct settings {
 	const char *out, *report, *eval, *holdout, *backend, *cost;
 	const char *learner;
 	double kernel_us; /* OPT_AUTO: by the backend */
-	int64_t width, head, layers, ramps, batch, threads, seed, limit, patience, least_steps, trees, leaves, least_rows;
+	int64_t width, head, layers, ramps;
+	int64_t batch, threads, seed, limit, patience, least_steps, trees, leaves, least_rows;
 	int64_t parts, programs;
 	bool leave_one_out, json, blind, linear, current_only, quiet, score_training, keep, force, models, absolute;
 	bool foreign; /* what --eval names may have been learnt elsewhere */

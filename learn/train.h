@@ -9,9 +9,10 @@
  * entropy of "improves" against the probability that it does given its error, Huber of the size of the
  * gain where there is one.
  *
- * Draws: first a graph (by the root of its number of examples), then one of its examples; if `top_draws` is set, so many
- * from the largest by |advantage| or from those with a real gain, the rest from all. Wherever that was measured, it made
- * predictions worse, so it is not the default. Nor are more layers than one (bench/log.md, 2026-11-22 and 24).
+ * Draws: first a graph (by the root of its number of examples), then one of its examples; if `top_draws` is set,
+ * so many from the largest by |advantage| or from those with a real gain, the rest from all. Wherever that was
+ * measured, it made predictions worse, so it is not the default. Nor are more layers than one (bench/log.md,
+ * 2026-11-22 and 24).
  *
  * Draws that favour gains teach too high a probability of improving. So at the end the sign's bias is shifted until as
  * many of all training examples are expected to improve as really do.

@@ -65,9 +65,11 @@ is leaves_parts_out_and_trains_on_fewer $?
 refuses parts_need_leave_one_out "leave-one-out" --db "$db" --parts 2
 
 for learner in both corrected; do
-	"$BIN/learn" --db "$db" --learner $learner -q --epochs 0.01 --least-steps 20 --width 16 --head 16 --trees 20 \
+	"$BIN/learn" --db "$db" --learner $learner -q --epochs 0.01 --least-steps 20 --width 16 --head 16 \
+		--trees 20 \
 		--out "$tmp/$learner.vm" >"$tmp/out" 2>"$tmp/err" &&
-		"$BIN/learn" --db "$db" --eval "$tmp/$learner.vm" -q --json 2>"$tmp/err" | grep -q '"graph": "toy' || break
+		"$BIN/learn" --db "$db" --eval "$tmp/$learner.vm" -q --json 2>"$tmp/err" |
+		grep -q '"graph": "toy' || break
 done
 is network_and_trees_side_by_side_and_one_after_the_other $?
 
