@@ -5,6 +5,7 @@
  * order. The hash proves that they belong together, so no full reader is needed. A key cannot be found inside a string,
  * because a quote there has a backslash before it.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/io.h"
@@ -83,4 +84,20 @@ bool earlier_followed(const char *dir)
 	buf_release(&path);
 	buf_release(&text);
 	return followed;
+}
+
+bool earlier_kind(const char *dir, char *out, size_t n)
+{
+	struct buf path = {0}, text = {0};
+	const char *kind = NULL;
+	bool known;
+
+	if (read_text(dir, &path, &text, NULL) == 0)
+		kind = value_of(text.data, "\"space\"");
+	known = kind && strcspn(kind, "\"") < n;
+	if (known)
+		snprintf(out, n, "%.*s", (int)strcspn(kind, "\""), kind);
+	buf_release(&path);
+	buf_release(&text);
+	return known;
 }

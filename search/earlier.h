@@ -13,5 +13,7 @@
 int earlier_read(const char *dir, const struct space *s, uint8_t *config, struct err *err);
 /* Are the decisions in DIR about a program that came of those of another kind? */
 bool earlier_followed(const char *dir);
+/* Puts down the kind of decision of which it left choices; false if it does not say. */
+bool earlier_kind(const char *dir, char *out, size_t n);
 
 #endif

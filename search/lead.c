@@ -101,9 +101,13 @@ void lead_take(struct settings *set)
 
 void lead_settle(struct settings *set)
 {
+	struct err ignored;
+
 	if (strcmp(set->space, LEAD_AUTO) != 0)
 		return;
 	set->space = space_kind_find(NULL, NULL)->name;
+	if (set->from && earlier_kind(set->from, set->kind, sizeof set->kind) && space_kind_find(set->kind, &ignored))
+		set->space = set->kind;
 	if (!space_leader() || !times_programs(set))
 		return;
 	set->kinds_open = !set->from && !user_program_is_hlo(set->graph);

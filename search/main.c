@@ -20,18 +20,17 @@
 
 /*
  * Writes the program with the decisions of this kind, from which the next kind starts; if it found nothing, `program`
- * stays empty. Closes the device.
+ * stays empty. Closes the device and the store.
  */
 static int hand_over(struct session *s, struct buf *program, struct err *err)
 {
-	struct device_info info = s->device ? *device_info(s->device) : (struct device_info){0};
-	struct result r = single_result(s, s->device ? &info : NULL);
+	struct result r = single_result(s);
 	struct buf module = {0};
 	bool found = lead_found(&s->hunt);
 	int rc = found && s->device ? mend_before_others(&s->hunt, s->device, err) : 0;
 
 	found = s->aims->joint || lead_found(&s->hunt); /* for one aim, the last kind judges all of them */
-	memcpy(s->made_by, info.compile_options, sizeof s->made_by);
+	memcpy(s->made_by, s->info.compile_options, sizeof s->made_by);
 	snprintf(s->verdict.sentence, sizeof s->verdict.sentence, "%s", found
 		? "These decisions are judged together with those that were made on the program that came of them."
 		: "Nothing was found here, so the program was left as it is.");
@@ -43,11 +42,23 @@ static int hand_over(struct session *s, struct buf *program, struct err *err)
 	}
 	if (rc == 0)
 		rc = output_write_decisions(s->dir.data, &r, err);
+	if (rc == 0)
+		rc = single_end_run(s, &r, err);
 	buf_release(&module);
-	lab_drop_costs(&s->lab);
-	device_close(s->device);
-	s->device = NULL;
+	session_give_back(s);
+	session_leave_store(s);
 	return rc;
+}
+
+/*
+ * The user stopped the search before the next kind was open, and this one found nothing: its answer, that nothing was
+ * found, is that of the search. It goes into the folder of the search.
+ */
+static int answer_early(struct session *s, const char *dir, struct err *err)
+{
+	buf_reset(&s->dir);
+	buf_adds(&s->dir, dir);
+	return single_conclude(s, err);
 }
 
 /*
@@ -105,7 +116,11 @@ static int run_after(struct session *last, const char *first, const struct sessi
 			lead_spend(&s.hunt, &rest);
 		last->set = &rest;
 		last->first = &s;
-		rc = rc == 0 ? run_after(last, comma + 1, program.len ? &s : before, aims, err) : rc;
+		if (rc == 0 && stop_asked() && !program.len && !before)
+			rc = SINGLE_STOPPED;
+		else if (rc == 0)
+			rc = run_after(last, comma + 1, program.len ? &s : before, aims, err);
+		rc = rc == SINGLE_STOPPED ? answer_early(&s, dir.data, err) : rc;
 		session_close(&s);
 		buf_release(&inner);
 		buf_release(&from);

@@ -161,17 +161,41 @@ void session_heed_stop(struct session *s, bool heed)
 		device_heed_stop(s->device, heed);
 }
 
+void session_give_back(struct session *s)
+{
+	if (!s->device)
+		return;
+	s->info = *device_info(s->device);
+	lab_drop_costs(&s->lab);
+	s->device_options.core = s->info.core + 1;
+	s->device_options.jobs = 0;
+	device_close(s->device);
+	s->device = NULL;
+}
+
 int session_not_opened(const struct session *s, struct err *err)
 {
 	if (s->before || !stop_asked())
 		return -1;
+	if (s->first)
+		return 1;
 	return err_set(err, "stopped while %s was opened: nothing was searched", s->set->graph);
+}
+
+static int open_stores(struct session *s, struct err *err)
+{
+	const struct settings *set = s->set;
+	struct store_options so = {.force = set->force, .wait = set->wait};
+
+	s->archive.raw = set->raw;
+	if (set->db && !(s->archive.db = store_open(set->db, STORE_CREATE, &so, err)))
+		return -1;
+	return set->cache && !(s->archive.cache = store_open(set->cache, STORE_READ, &so, err)) ? -1 : 0;
 }
 
 int session_open(struct session *s, struct err *err)
 {
 	const struct settings *set = s->set;
-	struct store_options so = {.force = set->force, .wait = set->wait};
 	struct cost_options co = {.policy = (enum cost_policy)set->measure, .seed = (uint64_t)set->seed,
 		.ask_wholes = true};
 	const char *backend = "formula";
@@ -186,20 +210,20 @@ int session_open(struct session *s, struct err *err)
 		buf_adds(&s->dir, set->out);
 	else
 		session_default_dir(set->graph, &s->dir);
-	s->archive.raw = set->raw;
 	s->device_options = (struct device_options){.backend = set->device, .core = (int)set->core + 1,
 		.kind = set->space, .made_by = s->before ? s->before->made_by : NULL,
 		.seed = 1, .wait = set->wait, .deadline = set->deadline,
 		.jobs = (int)set->jobs, .crew = (int)set->jobs, .quiet_pairs = set->quiet_pairs,
 		.parts_only = set->unverified};
 	if (lab_place(&s->device_options, set->cores, set->replicas, set->partitions, err) < 0 ||
-		(set->db && !(s->archive.db = store_open(set->db, STORE_CREATE, &so, err))) ||
-		(set->cache && !(s->archive.cache = store_open(set->cache, STORE_READ, &so, err))))
+		open_stores(s, err) < 0)
 		return -1;
 	if (strcmp(set->device, "none") != 0 && !(s->device = device_open(&s->device_options, err)))
 		return -1;
-	if (s->device)
+	if (s->device) {
+		s->info = *device_info(s->device);
 		device_keep_cores(s->device); /* the verdict opens others on them */
+	}
 	session_heed_stop(s, !s->before);
 	if (check_start(s, err) < 0)
 		return -1;
@@ -303,6 +327,14 @@ int session_begin(struct session *s, struct err *err)
 	return rc < 0 ? -1 : 0;
 }
 
+void session_leave_store(struct session *s)
+{
+	run_free(s->archive.run);
+	store_close(s->archive.db);
+	store_close(s->archive.cache);
+	s->archive = (struct archive){0};
+}
+
 void session_close(struct session *s)
 {
 	worth_release(&s->worth);
@@ -310,9 +342,7 @@ void session_close(struct session *s)
 	hunt_release(&s->hunt);
 	advisor_release(&s->advisor);
 	lab_release(&s->lab);
-	run_free(s->archive.run);
-	store_close(s->archive.db);
-	store_close(s->archive.cache);
+	session_leave_store(s);
 	device_close(s->device);
 	buf_release(&s->dir);
 	buf_release(&s->identity);

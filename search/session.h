@@ -51,14 +51,22 @@ struct session { /* all zero but `set` and `before` is empty */
 	bool beyond; /* what the kinds before made needs too much memory in every arrangement; nothing was answered */
 	int start; /* of enum hunt_start */
 	double began, opening; /* clock at the beginning; seconds until the search */
+	struct device_info info; /* of the device, also when it was given back; `backend` empty: there is none */
 };
 
 int session_open(struct session *s, struct err *err);
 /* Does the user's wish to stop end what the device is asked? From session_open on it does, for the first kind. */
 void session_heed_stop(struct session *s, bool heed);
-/* What to say if it could not be opened, perhaps because the user wants no more; returns -1. */
+/*
+ * What to say if it could not be opened, perhaps because the user wants no more; returns -1. 1: the user wants no more,
+ * and a kind before this one found nothing, which is an answer.
+ */
 int session_not_opened(const struct session *s, struct err *err);
 bool session_bundles(const struct session *s); /* does it try bundles of flips? */
+/* Closes the device, because a verdict wants a fresh worker on the same core, and another kind a device of its own. */
+void session_give_back(struct session *s);
+/* Closes the store, because another kind writes into the same one, which has one writer at a time. */
+void session_leave_store(struct session *s);
 void session_identify(struct session *s);
 int session_begin(struct session *s, struct err *err);
 void session_close(struct session *s);

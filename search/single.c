@@ -122,8 +122,7 @@ static int hunt_on(struct session *s, struct err *err)
 	return rc;
 }
 
-/* Puts the answer into the store, and ends this stint of the run. */
-static int end_run(struct session *s, const struct result *r, struct err *err)
+int single_end_run(struct session *s, const struct result *r, struct err *err)
 {
 	const struct verdict *v = &s->verdict;
 	struct finding f = {.chain = s->hunt.chain, .config = s->hunt.config, .kind = v->kind, .how = "final",
@@ -153,7 +152,7 @@ static int leave(struct session *s, const struct result *r, struct err *err)
 	if (rc == 0 && !hunt_could_go_on(&s->hunt))
 		rc = output_drop_state(s->dir.data, err);
 	if (rc == 0)
-		rc = end_run(s, r, err);
+		rc = single_end_run(s, r, err);
 	if (rc == 0) {
 		output_summary(r, s->dir.data, s->set->json, &out);
 		fputs(out.data, stdout);
@@ -162,9 +161,9 @@ static int leave(struct session *s, const struct result *r, struct err *err)
 	return rc;
 }
 
-struct result single_result(struct session *s, const struct device_info *info)
+struct result single_result(struct session *s)
 {
-	return (struct result){.hunt = &s->hunt, .verdict = &s->verdict, .device = info,
+	return (struct result){.hunt = &s->hunt, .verdict = &s->verdict, .device = *s->info.backend ? &s->info : NULL,
 		.graph = s->lab.subject.name, .strategy = search_strategy_name(s->hunt.o.strategy),
 		.advisor = &s->advisor, .before = s->before ? s->before->dir.data : NULL,
 		.first = s->first ? &s->first->hunt : NULL,
@@ -180,8 +179,7 @@ static double verdict_seconds(const struct settings *set)
 
 int single_conclude(struct session *s, struct err *err)
 {
-	struct device_info info = {0};
-	struct result r = single_result(s, s->device ? &info : NULL);
+	struct result r = single_result(s);
 	struct verdict_options vo = {.device = r.device ? &s->device_options : NULL, .seconds = verdict_seconds(s->set),
 		.searched = 0};
 	double found, begun;
@@ -194,14 +192,7 @@ int single_conclude(struct session *s, struct err *err)
 		return -1;
 	if (worth_find(&s->worth, &s->hunt, s->lab.cost, err) < 0)
 		return -1;
-	if (s->device) { /* give the worker back: the verdict wants a fresh one on the same core */
-		info = *device_info(s->device);
-		lab_drop_costs(&s->lab);
-		s->device_options.core = info.core + 1;
-		s->device_options.jobs = 0;
-		device_close(s->device);
-		s->device = NULL;
-	}
+	session_give_back(s);
 	if (s->lab.parts_only) {
 		verdict_forgo(&s->verdict, &s->lab, s->hunt.config, &s->hunt.running);
 		return leave(s, &r, err);
@@ -264,7 +255,7 @@ int single_search(struct session *s, struct err *err)
 		lead_allow(&ho, set);
 	s->began = now_seconds();
 	if (session_open(s, err) < 0 || (stop_asked() && !s->before))
-		return session_not_opened(s, err);
+		return session_not_opened(s, err) < 0 ? -1 : SINGLE_STOPPED;
 	session_heed_stop(s, false);
 	if (lead_belatedly(set, &s->lab.subject.graph))
 		return SINGLE_LED;
@@ -297,7 +288,7 @@ int single_search(struct session *s, struct err *err)
 	session_identify(s);
 	session_heed_stop(s, !s->before && !s->by_hand.n && !chosen);
 	if (hunt_begin(&s->hunt, &ho, &s->lab, s->advisor.infer || promises ? &scorer : NULL, err) < 0)
-		return session_not_opened(s, err);
+		return session_not_opened(s, err) < 0 ? -1 : SINGLE_STOPPED;
 	session_heed_stop(s, true);
 	s->opening = now_seconds() - s->began - s->screen.seconds;
 	if (s->more)

@@ -132,7 +132,7 @@ int trim_answer(struct trim *t, struct hunt *h, struct err *err)
 	int rc = 0;
 
 	*t = (struct trim){0};
-	if (!h->s->ops->plain || !cost_exact(h->lab->cost) || h->kept == 0)
+	if (!h->s->ops->plain || h->kept == 0 || !cost_exact(h->lab->cost))
 		return 0;
 	x.site = MEM_NEW(h->s->n_sites + 1, uint32_t);
 	memcpy(h->candidate, h->config, h->s->n_sites);

@@ -55,7 +55,7 @@ int worth_find(struct worths *w, const struct hunt *h, struct cost *cost, struct
 	int rc = 0;
 
 	*w = (struct worths){0};
-	if (!s->ops->by_hand || !cost_exact(cost))
+	if (!cost || !s->ops->by_hand || !cost_exact(cost))
 		return 0;
 	list_sites(w, s, h->config);
 	without = mem_alloc(s->n_sites + 1);

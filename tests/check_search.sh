@@ -375,4 +375,39 @@ kill -INT $pid; wait $pid; rc=$?
 wants 'stopped while .* was opened: nothing was searched'
 [ ! -e stopped/config.json ] || fail "an answer: $(cat out)"
 done_ stopped_while_opening
+
+# A kind that others follow found nothing before the user stopped the search: that is an answer, wherever the next one
+# is. Both write into the same store.
+cat >net.hlo <<'END'
+HloModule jit_net
+
+ENTRY e {
+  x = f32[4,32,32,16] parameter(0)
+  k = f32[3,3,1,16] parameter(1)
+  y = f32[4,32,32,16] convolution(x, k), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f,
+    feature_group_count=16
+  ROOT z = f32[4,32,32,16] negate(y)
+}
+END
+fake=("${fake[@]/*convolution*/net.hlo}")
+runs() { [ -s "$1" ] && [ "$(query "$1" 'SELECT count(*) FROM run' 2>/dev/null)" = "$2" ]; }
+for n in 1 2; do # the kind that is being decided
+	FAKE_PLUGIN="fake:any=1;hang=100" "$search" -q "${fake[@]}" --space rewrite,fusion --budget $((40 - 20 * n)) \
+		--db kinds$n.db --out kinds$n >out 2>talk & pid=$!
+	if [ $n = 1 ]; then await $pid runs kinds1.db 1; else await $pid test -s kinds2/rewrite/decisions.json; fi
+	kill -INT $pid; wait $pid; rc=$?
+	answers 'the default is the answer' kinds$n
+	cmp -s kinds$n/tuned.pb kinds$n/default.pb || fail "another program than the default"
+	"$store" verify kinds$n.db >/dev/null || fail "kinds$n.db is unsound"
+done
+[ "$(field space kinds1/config.json)" = rewrite ] || fail "of the kind $(field space kinds1/config.json)"
+export FAKE_PLUGIN="fake:any=1"
+run "${fake[@]}" --from kinds1 --budget 0 --out kinds3 # no kind is named
+answers 'the default is the answer' kinds3
+[ "$(field space kinds3/config.json)" = rewrite ] || fail "measured again as $(field space kinds3/config.json)"
+run "${fake[@]}" --space rewrite,fusion --db kinds4.db --out kinds4
+answers 'evaluations? in' kinds4
+[ "$(query kinds4.db "SELECT count(*) FROM stint WHERE state IN ('stopped', 'finished')")" = 2 ] ||
+	fail "runs that are not ended: $(query kinds4.db 'SELECT group_concat(state) FROM stint')"
+done_ several_kinds
 exit $failed
