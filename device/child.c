@@ -25,6 +25,7 @@
 #include "base/mem.h"
 #include "base/progress.h"
 #include "base/stop.h"
+#include "base/talk.h"
 #include "device/child.h"
 
 #define TAIL 16384u
@@ -314,9 +315,11 @@ enum exchange child_exchange(struct child *c, enum wire_type type, const struct 
 			{c->stderr_fd, POLLIN, 0}};
 		if (c->unwanted || patience.heeds_stop) /* another thread may have got the signal */
 			left = fmin(left, ASK_AGAIN);
+		left = fmin(left, talk_due(now_seconds()));
 		int ms = left > 1000 ? 1000000 : (int)(left * 1000) + 1;
 		if (poll(fds, 2, ms) < 0 && errno != EINTR)
 			break;
+		talk_still(now_seconds());
 		read_stderr(c);
 		if (says_it_hangs(c))
 			break;

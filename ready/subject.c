@@ -16,6 +16,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include "base/progress.h"
 #include "base/talk.h"
 #include "device/backend.h"
 #include "device/machine.h"
@@ -34,8 +35,11 @@ static int settle(struct subject *s, const struct buf *program, struct device *d
 	bool noted = false;
 	int rc = graph_parse(&s->graph, program->data, program->len, s->name, err);
 
-	if (rc == 0 && d && s->regions)
+	if (rc == 0 && d && s->regions) {
+		talk_wait("counting the turns of loops by a run", 0, now_seconds());
 		rc = count_turns(d, &s->graph, &noted, err);
+		talk_waited();
+	}
 	if (rc < 0)
 		return -1;
 	s->graph.module->id = 0;
@@ -173,6 +177,14 @@ static enum vetoed ask_memory(void *ctx, const void *proto, size_t n, char *why,
 	return m->refused ? VETO_STOP : VETO_NONE;
 }
 
+/* Seconds that compiling will take, or a bit more. */
+static double foreseen(const struct graph *g, const struct device *d)
+{
+	double pace = opened_pace(d);
+
+	return (pace > 0 ? pace : COMPILE_MOST) * g->n_nodes;
+}
+
 /* Gets the module before the decision and the one after it, unless fetching gave them already. `g`: the program. */
 static int extract(struct subject *s, const struct graph *g, struct device *d, struct extracted *e, struct err *err)
 {
@@ -185,7 +197,9 @@ static int extract(struct subject *s, const struct graph *g, struct device *d, s
 	extracted_release(e);
 	if (m.arranging && device_info(d)->can_run)
 		device_veto(d, &(struct veto){ask_memory, &m});
+	talk_wait("compiling", foreseen(g, d), now_seconds());
 	rc = device_extract(d, "hlo", s->original.data, s->original.len, e, err);
+	talk_waited();
 	device_veto(d, NULL);
 	if (rc < 0)
 		return -1;

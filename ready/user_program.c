@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "base/io.h"
+#include "base/progress.h"
 #include "base/talk.h"
 #include "device/backend.h"
 #include "ready/foreign.h"
@@ -158,7 +159,10 @@ static int find_in_dump(const char *folder, struct buf *out, struct err *err)
 static int lower_with(struct user_program *p, const struct buf *file, struct device *d, struct err *err)
 {
 	struct extracted *e = &p->extracted;
-	if (device_extract(d, "mlir", file->data, file->len, e, err) < 0)
+	talk_wait("compiling", 0, now_seconds());
+	int rc = device_extract(d, "mlir", file->data, file->len, e, err);
+	talk_waited();
+	if (rc < 0)
 		return -1;
 	if (e->outcome != OUTCOME_OK && e->initial.len == 0)
 		return refused_by_compiler(p->name, e, err);

@@ -176,12 +176,16 @@ int hunt_begin(struct hunt *h, const struct hunt_options *o, struct lab *lab, co
 	struct err *err)
 {
 	size_t before = lab->subject.bytes.len, after = lab->subject.opened.after.len;
+	int rc;
 
 	hunt_prepare(h, o, lab);
 	cost_set_pace(lab->cost, lab->subject.extract_seconds, before > after ? before : after);
 	if (h->s->n_sites == 0)
 		return 0;
-	if (!lab->parts_only && measure_default(h, err) < 0)
+	talk_wait("measuring the default", 0, now_seconds());
+	rc = lab->parts_only ? 0 : measure_default(h, err);
+	talk_waited();
+	if (rc < 0)
 		return -1;
 	if (hunt_begin_limits(h, err) < 0)
 		return -1;

@@ -99,6 +99,16 @@ static void show(struct session *s, struct progress *p)
 	progress_update(p, h->evaluations, detail);
 }
 
+static int try_next(struct session *s, struct err *err)
+{
+	int rc;
+
+	talk_wait("pricing a candidate", 0, now_seconds());
+	rc = hunt_next(&s->hunt, err);
+	talk_waited();
+	return rc;
+}
+
 static int hunt_on(struct session *s, struct err *err)
 {
 	struct progress p = {0};
@@ -107,7 +117,7 @@ static int hunt_on(struct session *s, struct err *err)
 	int rc;
 
 	progress_start(&p, "search", s->hunt.o.budget, s->set->quiet ? PROGRESS_QUIET : PROGRESS_AUTO);
-	while ((rc = hunt_next(&s->hunt, err)) == 1) {
+	while ((rc = try_next(s, err)) == 1) {
 		show(s, &p);
 		if ((s->hunt.kept == kept || s->archive.run) && now_seconds() < saved + SAVE_SECONDS)
 			continue;

@@ -396,8 +396,10 @@ int verdict_reach(struct verdict *v, struct lab *lab, const uint8_t *config, con
 		.by_hand = lab->space->ops->by_hand, .prepares = lab->space->ops->prepares};
 	space_default(lab->space, dflt);
 	v->measured = lab->derived || lab->space->ops->prepares || memcmp(dflt, config, lab->space->n_sites) != 0;
+	talk_wait("judging what was found", 0, now_seconds());
 	if (v->measured || worth_asking(lab))
 		rc = weigh_all(v, lab, config, o, err);
+	talk_waited();
 	mem_free(dflt);
 	verdict_tell(v);
 	return rc;

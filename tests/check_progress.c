@@ -3,7 +3,9 @@
  * when a test says so.
  */
 #include "base/progress.h"
+#include "base/talk.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include "base/buf.h"
 #include "tests/test.h"
@@ -136,6 +138,34 @@ static void times_left(void)
 	}
 }
 
+/* Of a wait that began at 1000: said after so many seconds, each time once. */
+static void long_waits_are_told(void)
+{
+	static const struct {
+		double foreseen, after[5];
+		const char *says[5];
+	} table[] = {
+		{0, {29, 30, 31, 61, 500}, {NULL, "x takes long: 30 s so far", NULL, "x takes long: 61 s so far",
+			"x takes long: 8 min so far"}},
+		{48, {60, 95, 96, 100, 192}, {NULL, NULL,
+			"x takes longer than the 48 s that were foreseen: 2 min so far", NULL,
+			"x takes longer than the 48 s that were foreseen: 3 min so far"}},
+	};
+	char text[200];
+
+	CHECK(!talk_still_text(1e9, text, sizeof text));
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+		talk_wait("x", table[i].foreseen, 1000);
+		for (int k = 0; k < 5; k++) {
+			bool said = talk_still_text(1000 + table[i].after[k], text, sizeof text);
+			CHECK_STR(said ? text : "", table[i].says[k] ? table[i].says[k] : "");
+		}
+		talk_waited();
+		CHECK(!talk_still_text(1e9, text, sizeof text));
+	}
+	CHECK(isinf(talk_due(0))); /* nobody listens, so nobody need wake up */
+}
+
 static void the_clock_runs_forward(void)
 {
 	double before = now_seconds();
@@ -153,6 +183,7 @@ int main(void)
 	RUN(plain);
 	RUN(quiet);
 	RUN(times_left);
+	RUN(long_waits_are_told);
 	RUN(the_clock_runs_forward);
 	return test_done();
 }
