@@ -70,7 +70,8 @@ static int lock_file(int fd, const struct lock *l, const char *what, bool wait)
 
 	if (rc == 0 || errno != EWOULDBLOCK || !wait)
 		return rc;
-	fprintf(stderr, "waiting for %s, where process %ld measures\n", what, lock_holder(l));
+	fprintf(stderr, "waiting for %s, where process %ld measures, until that ends; Ctrl-C gives up\n", what,
+		lock_holder(l));
 	return flock(fd, LOCK_EX);
 }
 

@@ -75,7 +75,7 @@ static void it_goes_with_its_holder(void)
 static void waiting_is_said(void)
 {
 	int go[2], says[2], status = -1;
-	char text[200] = "", want[100];
+	char text[200] = "", want[200];
 	struct lock l;
 	struct err err = {0};
 	pid_t waiter;
@@ -89,7 +89,8 @@ static void waiting_is_said(void)
 	CHECK_INT(lock_take(&l, "x", "core 7", false, &err), 1);
 	CHECK_INT(write(go[1], "g", 1), 1);
 	CHECK(read(says[0], text, sizeof text - 1) > 0);
-	snprintf(want, sizeof want, "waiting for core 7, where process %ld measures\n", (long)getpid());
+	snprintf(want, sizeof want, "waiting for core 7, where process %ld measures, until that ends; "
+		"Ctrl-C gives up\n", (long)getpid());
 	CHECK_STR(text, want);
 	lock_release(&l);
 	CHECK_INT(waitpid(waiter, &status, 0), waiter);
