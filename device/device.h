@@ -177,11 +177,13 @@ void extracted_release(struct extracted *e);
  * time.
  * VETO_STOP: the compilation is given up, with the outcome "out of memory" and what it wrote into `why`.
  * VETO_WAIT: it is not all there yet.
+ * With `initial` it is asked about the module before all optimisation instead, the very first thing that is written.
  */
 enum vetoed { VETO_NONE, VETO_STOP, VETO_WAIT };
 struct veto {
 	enum vetoed (*ask)(void *ctx, const void *proto, size_t n, char *why, size_t room);
 	void *ctx;
+	bool initial;
 };
 void device_veto(struct device *d, const struct veto *s); /* from now on; NULL: no more */
 

@@ -8,6 +8,8 @@
 #include "device/device.h"
 #include "device/stage.h"
 
+#define DUMP_INITIAL ".before_optimizations.hlo.pb" /* how the name of the first module ends */
+
 struct dump {
 	char folder[300];
 	struct buf options; /* compile options that make the compiler dump there */

@@ -1,5 +1,5 @@
 /*
- * host_veto.c - gives a compilation up early if the program will not fit into memory.
+ * host_veto.c - gives a compilation up early if the program will not fit into memory, or if what was wanted is there.
  *
  * The compiler dumps how it arranges a program in memory, and then generates code for minutes. The dump grows while we
  * wait, so what is there is tried again until it is whole.
@@ -19,7 +19,8 @@ static bool too_much(void *ctx)
 
 	if (s->done)
 		return false;
-	if (dump_read_arranged(s->dump, s->stage, &proto, &ignored) == 0 && proto.len)
+	if ((of->initial ? dump_left(s->dump, DUMP_INITIAL, &proto, &ignored)
+			 : dump_read_arranged(s->dump, s->stage, &proto, &ignored)) == 0 && proto.len)
 		answer = of->ask(of->ctx, proto.data, proto.len, s->host->unwanted, sizeof s->host->unwanted);
 	buf_release(&proto);
 	s->done = answer != VETO_WAIT;
@@ -29,7 +30,7 @@ static bool too_much(void *ctx)
 void host_veto_begin(struct host_veto *s, struct host *h, struct dump *dump)
 {
 	*s = (struct host_veto){h, dump, stage_arranging(h->backend->name), false};
-	if (!h->base.veto.ask || !s->stage)
+	if (!h->base.veto.ask || (!s->stage && !h->base.veto.initial))
 		return;
 	h->child.unwanted = too_much;
 	h->child.ctx = s;

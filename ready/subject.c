@@ -196,7 +196,7 @@ static int extract(struct subject *s, const struct graph *g, struct device *d, s
 		return 0;
 	extracted_release(e);
 	if (m.arranging && device_info(d)->can_run)
-		device_veto(d, &(struct veto){ask_memory, &m});
+		device_veto(d, &(struct veto){.ask = ask_memory, .ctx = &m});
 	talk_wait("compiling", foreseen(g, d), now_seconds());
 	rc = device_extract(d, "hlo", s->original.data, s->original.len, e, err);
 	talk_waited();

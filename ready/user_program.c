@@ -175,6 +175,40 @@ static int lower_with(struct user_program *p, const struct buf *file, struct dev
 	return 0;
 }
 
+/*
+ * What a compiler made of a program is there once it can be parsed: a file that is still being written is no whole
+ * message.
+ */
+struct lowering {
+	struct user_program *p;
+	bool whole;
+};
+
+static enum vetoed read_lowered(void *ctx, const void *proto, size_t n, char *why, size_t room)
+{
+	struct lowering *l = ctx;
+	struct err incomplete;
+
+	if (graph_parse(&l->p->graph, proto, n, l->p->name, &incomplete) < 0)
+		return VETO_WAIT;
+	l->whole = true;
+	snprintf(why, room, "%s was lowered", l->p->name);
+	return VETO_STOP;
+}
+
+/* Compiles MLIR no further than to HLO, where that takes long: the rest may take minutes. */
+static int only_lower(struct user_program *p, const struct buf *file, struct device *d, struct err *err)
+{
+	struct lowering l = {p, false};
+	struct err given_up;
+	int rc;
+
+	device_veto(d, &(struct veto){read_lowered, &l, true});
+	rc = lower_with(p, file, d, &given_up);
+	device_veto(d, NULL);
+	return rc == 0 || l.whole ? 0 : err_set(err, "%s", given_up.text);
+}
+
 static int lower(struct user_program *p, const char *path, const struct buf *file, struct device *d,
 	struct err *err)
 {
@@ -185,7 +219,7 @@ static int lower(struct user_program *p, const char *path, const struct buf *fil
 	struct device *other = device_open(&o, err);
 	if (!other)
 		return err_prefix(err, "%s is MLIR, which only a compiler's plugin can lower to HLO", path);
-	int rc = lower_with(p, file, other, err);
+	int rc = only_lower(p, file, other, err);
 	device_close(other);
 	extracted_release(&p->extracted); /* another device's decisions */
 	return rc;
