@@ -40,3 +40,8 @@ void stop_ask(bool stop)
 {
 	atomic_store(&asked, stop);
 }
+
+bool stop_ends_at_second(void)
+{
+	return atomic_load(&at_second);
+}

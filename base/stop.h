@@ -23,6 +23,8 @@ enum stop_how {
 void stop_on_signals(enum stop_how how);
 
 bool stop_asked(void);
+/* Does another signal end the program at once (STOP_AT_SECOND)? */
+bool stop_ends_at_second(void);
 
 /* Sets or clears the flag without a signal: for tests, which have to take it back. */
 void stop_ask(bool stop);

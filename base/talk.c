@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include "base/err.h"
+#include "base/stop.h"
 
 #define SILENCE 30.0 /* seconds for which nothing need be said */
 #define BEYOND 2.0   /* times what was foreseen is worth a word, and so many times what was worth the last one */
@@ -13,6 +14,7 @@ static bool talking;
 static _Thread_local struct {
 	const char *what; /* NULL: nothing is waited for */
 	double foreseen, began, next; /* seconds; the clock; seconds after which the next word is due */
+	bool insisted;
 } wait;
 
 void talk_on(bool on)
@@ -47,6 +49,7 @@ char *talk_seconds(double seconds, char *out, size_t n)
 void talk_wait(const char *what, double foreseen, double now)
 {
 	wait.what = what;
+	wait.insisted = false;
 	wait.foreseen = foreseen;
 	wait.began = now;
 	wait.next = fmax(SILENCE, BEYOND * foreseen);
@@ -86,4 +89,12 @@ void talk_still(double now)
 
 	if (talking && talk_still_text(now, text, sizeof text))
 		talk("%s", text);
+}
+
+void talk_insist(void)
+{
+	if (!wait.what || wait.insisted || !stop_ends_at_second())
+		return;
+	wait.insisted = true;
+	talk("%s goes on, because there is no answer without it; a second signal ends the program at once", wait.what);
 }

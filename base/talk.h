@@ -27,6 +27,11 @@ void talk_wait(const char *what, double foreseen, double now);
 void talk_waited(void);
 double talk_due(double now); /* INFINITY: nothing is waited for, or nothing is to be said */
 void talk_still(double now);
+/*
+ * The user asked the program to stop, and this thread waits all the same: says so, once for each wait, if the next
+ * signal ends the program.
+ */
+void talk_insist(void);
 /* Writes what talk_still would say; false if it is not time yet. */
 bool talk_still_text(double now, char *out, size_t n);
 

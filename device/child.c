@@ -320,6 +320,8 @@ enum exchange child_exchange(struct child *c, enum wire_type type, const struct 
 		if (poll(fds, 2, ms) < 0 && errno != EINTR)
 			break;
 		talk_still(now_seconds());
+		if (stop_asked() && !patience.heeds_stop)
+			talk_insist();
 		read_stderr(c);
 		if (says_it_hangs(c))
 			break;

@@ -7,7 +7,9 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <unistd.h>
 #include "base/buf.h"
+#include "base/stop.h"
 #include "tests/test.h"
 
 /* Everything printed so far; the caller frees. */
@@ -166,6 +168,34 @@ static void long_waits_are_told(void)
 	CHECK(isinf(talk_due(0))); /* nobody listens, so nobody need wake up */
 }
 
+/* What goes on after the user asked to stop is said once for each wait, by programs that another signal ends. */
+static void what_goes_on_is_told_once(void)
+{
+	const char *want = "a goes on, because there is no answer without it; "
+		"a second signal ends the program at once\n";
+	char text[1000] = "";
+	FILE *f = tmpfile();
+	int own = dup(STDERR_FILENO);
+
+	if (!CHECK(f && own >= 0 && dup2(fileno(f), STDERR_FILENO) >= 0))
+		return;
+	talk_on(true);
+	talk_wait("a", 0, 0);
+	talk_insist();
+	stop_on_signals(STOP_AT_SECOND);
+	talk_insist();
+	talk_insist();
+	talk_waited();
+	talk_insist();
+	talk_on(false);
+	dup2(own, STDERR_FILENO);
+	close(own);
+	rewind(f);
+	CHECK(fread(text, 1, sizeof text - 1, f) > 0);
+	CHECK_STR(strstr(text, "a goes") ? strstr(text, "a goes") : text, want);
+	fclose(f);
+}
+
 static void the_clock_runs_forward(void)
 {
 	double before = now_seconds();
@@ -184,6 +214,7 @@ int main(void)
 	RUN(quiet);
 	RUN(times_left);
 	RUN(long_waits_are_told);
+	RUN(what_goes_on_is_told_once);
 	RUN(the_clock_runs_forward);
 	return test_done();
 }
