@@ -238,8 +238,12 @@ static const char *how_long(const struct graph *g, const struct device *d, char 
 	return out;
 }
 
-/* Says what opening will do if it takes long. Refuses, before compiling, a program that cannot run here. */
-static int foresee(const struct subject *s, const struct graph *g, const struct device *d, struct err *err)
+/*
+ * Says what opening will do if it takes long, unless it is compiled already. Refuses, before compiling, a program that
+ * cannot run here.
+ */
+static int foresee(const struct subject *s, const struct graph *g, const struct device *d, bool compiled,
+	struct err *err)
 {
 	const struct device_passes *passes = device_passes(d);
 	uint64_t bytes = subject_least_memory(g);
@@ -249,7 +253,7 @@ static int foresee(const struct subject *s, const struct graph *g, const struct 
 		return -1;
 	if (!passes->decides)
 		return 0; /* the decisions are about the user's program itself, which is not compiled first */
-	if (g->n_nodes >= MANY)
+	if (g->n_nodes >= MANY && !compiled)
 		talk("%s: %u instructions, %.1f GiB of inputs and results; compiling it to see what the compiler "
 		     "decides, %s", s->name, g->n_nodes, (double)bytes / GIB, how_long(g, d, time, sizeof time));
 	return 0;
@@ -260,9 +264,9 @@ static int learn(struct subject *s, struct user_program *p, struct device *d, st
 {
 	struct opened *o = &s->opened;
 	struct compiled own = {0};
-	bool lowered = p->extracted.before.len > 0; /* then the program was not HLO */
+	bool lowered = p->extracted.before.len > 0; /* the program was not HLO, and was compiled to become that */
 
-	if (foresee(s, &p->graph, d, err) < 0 || extract(s, &p->graph, d, &p->extracted, err) < 0 ||
+	if (foresee(s, &p->graph, d, lowered, err) < 0 || extract(s, &p->graph, d, &p->extracted, err) < 0 ||
 		fit(s, p->extracted.peak_bytes, ROOM_OF_ALL, d, err) < 0 || settle(s, &p->extracted.before, d, err) < 0)
 		return -1;
 	buf_add(&o->before, s->bytes.data, s->bytes.len);

@@ -196,7 +196,10 @@ static enum vetoed read_lowered(void *ctx, const void *proto, size_t n, char *wh
 	return VETO_STOP;
 }
 
-/* Compiles MLIR no further than to HLO, where that takes long: the rest may take minutes. */
+/*
+ * Compiles MLIR no further than to HLO, where that takes long: the rest may take minutes. Nobody may want it, or it may
+ * be known from an earlier time; and a program that is HLO is looked at before it is compiled, for what it needs.
+ */
 static int only_lower(struct user_program *p, const struct buf *file, struct device *d, struct err *err)
 {
 	struct lowering l = {p, false};
@@ -206,6 +209,8 @@ static int only_lower(struct user_program *p, const struct buf *file, struct dev
 	device_veto(d, &(struct veto){read_lowered, &l, true});
 	rc = lower_with(p, file, d, &given_up);
 	device_veto(d, NULL);
+	if (l.whole)
+		extracted_release(&p->extracted);
 	return rc == 0 || l.whole ? 0 : err_set(err, "%s", given_up.text);
 }
 
@@ -215,7 +220,7 @@ static int lower(struct user_program *p, const char *path, const struct buf *fil
 	struct device_options o = {.backend = backend_first(), .untimed = true};
 	/* a device that only prices what the partitioner writes would generate code for all of it to lower it */
 	if (d && device_info(d)->compiles && (device_info(d)->can_run || device_passes(d)->decides))
-		return lower_with(p, file, d, err);
+		return only_lower(p, file, d, err);
 	struct device *other = device_open(&o, err);
 	if (!other)
 		return err_prefix(err, "%s is MLIR, which only a compiler's plugin can lower to HLO", path);
