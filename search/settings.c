@@ -162,7 +162,8 @@ int search_parse(struct settings *s, int argc, char **argv, struct err *err)
 			"where the search starts: at the compiler's default, at random choices, or by a rule that the "
 			"kind of decision has, such as greedy"),
 		OPT_STR(0, "from", &s->from, "DIR",
-			"start from what an earlier search left in this folder; with --budget 0 only measure it again"),
+			"start from what an earlier search left in this folder, with decisions of the same kind unless "
+			"--space names another; with --budget 0 only measure it again"),
 		OPT_ENUM(0, "propose", &s->propose, "signed|magnitude",
 			"what is tried at a site. signed: the choice with the largest predicted gain; magnitude: "
 			"random choices for the site and its neighbourhood, as in the paper"),
