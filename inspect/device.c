@@ -102,6 +102,15 @@ static void put_json(const struct device_info *i, const struct compiled *c,
 	buf_addch(out, '\n');
 }
 
+struct device *inspect_open(const struct device_options *o, struct err *err)
+{
+	struct device *d = device_open(o, err);
+
+	if (d)
+		device_heed_stop(d, true);
+	return d;
+}
+
 int inspect_device(struct inspection *in)
 {
 	struct device_options o = {.backend = in->set->device, .wait = true};
@@ -111,7 +120,7 @@ int inspect_device(struct inspection *in)
 	struct user_program p = {0};
 	struct buf bytes = {0};
 	struct device *d = lab_place(&o, "1", in->set->replicas, in->set->partitions, in->err) < 0 ? NULL
-		: device_open(&o, in->err);
+		: inspect_open(&o, in->err);
 	int rc = d ? user_program_fetch(&p, in->path, d, in->err) : -1;
 	if (rc == 0) {
 		graph_write(&p.graph, &bytes);

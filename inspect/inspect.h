@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/buf.h"
+#include "device/device.h"
 #include "graph/graph.h"
 
 struct inspect_settings {
@@ -32,6 +33,8 @@ int inspect_nodes(struct inspection *in);
 int inspect_dot(struct inspection *in);
 int inspect_decisions(struct inspection *in);
 int inspect_device(struct inspection *in);
+/* A device that gives up what it is asked for when the user stops the program. */
+struct device *inspect_open(const struct device_options *o, struct err *err);
 int inspect_memory(struct inspection *in);
 int inspect_pipeline(struct inspection *in); /* needs no file */
 

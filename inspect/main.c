@@ -129,7 +129,7 @@ int main(int argc, char **argv)
 	struct err err = {0};
 	int n = 0;
 	err_program("inspect");
-	stop_on_signals(STOP_BY_DEFAULT);
+	stop_on_signals(STOP_AT_SECOND); /* at the first a compiler is stopped, and leaves nothing in /tmp */
 	int rc = opt_parse(&prog, argc, argv, &n, &err);
 	if (rc > 0)
 		return 0;
@@ -140,5 +140,7 @@ int main(int argc, char **argv)
 	talk_on(true);
 	if (rc == 0)
 		rc = show(&s, s.pipeline ? "" : graph ? graph : argv[0], &err);
+	if (rc < 0 && stop_asked())
+		err_set(&err, "stopped");
 	return rc < 0 ? err_exit(&err) : 0;
 }

@@ -125,7 +125,7 @@ static int show(const struct inspection *in, const struct space_kind *kind, cons
 static int show_arranged(struct inspection *in, const struct space_kind *kind, const struct graph *program)
 {
 	struct device_options o = {.backend = in->set->device, .kind = kind->name, .wait = true, .untimed = true};
-	struct device *d = device_open(&o, in->err);
+	struct device *d = inspect_open(&o, in->err);
 	struct extracted e = {0};
 	struct graph g = {0};
 	struct buf module = {0};

@@ -75,7 +75,7 @@ static void put_json(const struct device_info *i, const struct device_passes *q,
 int inspect_pipeline(struct inspection *in)
 {
 	struct device_options o = {.backend = in->set->device, .wait = true, .untimed = true};
-	struct device *d = device_open(&o, in->err);
+	struct device *d = inspect_open(&o, in->err);
 	struct lists l = {{0}, {0}};
 
 	if (!d)

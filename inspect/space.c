@@ -346,7 +346,7 @@ static int open_device(const struct inspect_settings *set, const char *path, str
 		return 0;
 	if (lab_place(&o, "1", set->replicas, set->partitions, err) < 0)
 		return -1;
-	*d = device_open(&o, &why);
+	*d = inspect_open(&o, &why);
 	if (*d && !set->device && !set->flip && !device_passes(*d)->decides) {
 		device_close(*d); /* it would only count how often loops turn, and would run the program for it */
 		*d = NULL;

@@ -224,6 +224,7 @@ static int lower(struct user_program *p, const char *path, const struct buf *fil
 	struct device *other = device_open(&o, err);
 	if (!other)
 		return err_prefix(err, "%s is MLIR, which only a compiler's plugin can lower to HLO", path);
+	device_heed_stop(other, true);
 	int rc = only_lower(p, file, other, err);
 	device_close(other);
 	extracted_release(&p->extracted); /* another device's decisions */

@@ -28,4 +28,23 @@ case_ no_versions 'there is no version "1" of device sim; known are none' "$insp
 case_ pipeline_wants_no_file 'wants no file' "$inspect" --pipeline --device sim $graph
 case_ no_pipeline 'its passes are not read' "$inspect" --pipeline --device sim
 case_ missing_file 'nothing.pb' "$inspect" --device sim nothing.pb
+
+# Stopped while the compiler is at work, it leaves nothing of what the compiler wrote.
+fake=${B:-build/release}/tests/fake_plugin.so
+if [ -e "$fake" ]; then
+	. tests/await.sh
+	tmp=$(mktemp -d)
+	printf 'HloModule net\n\nENTRY e {\n  x = f32[4] parameter(0)\n  ROOT y = f32[4] sine(x)\n}\n' >"$tmp/net.hlo"
+	dumps() { [ -n "$(find "$tmp" -name 'vantage-??????')" ]; }
+	FAKE_PLUGIN="fake:any=1;slow=1000000" TMPDIR=$tmp XDG_RUNTIME_DIR=$tmp "$inspect" --space --device "$fake" \
+		"$tmp/net.hlo" >"$tmp/said" 2>&1 & pid=$!
+	await $pid dumps
+	kill -INT $pid
+	wait $pid
+	case_ stopped 'inspect: stopped$' cat "$tmp/said"
+	case_ nothing_is_left '^0$' sh -c "find '$tmp' -name 'vantage-??????' | wc -l"
+	rm -r "$tmp"
+else
+	echo "skip: stopped: no fake plugin without the plugin's header"
+fi
 exit $failed
