@@ -194,7 +194,10 @@ int hunt_begin(struct hunt *h, const struct hunt_options *o, struct lab *lab, co
 	talk_default(h);
 	h->part.value = cost_part(lab->cost);
 	h->part.se = o->part_known ? 0 : h->part.value; /* nothing, or twice as much, would be no surprise */
-	if (set_start(h, err) < 0)
+	talk_wait("measuring what the search starts from", 0, now_seconds());
+	rc = set_start(h, err);
+	talk_waited();
+	if (rc < 0)
 		return -1;
 	hunt_vouch(h, &h->running);
 	hunt_stand(h, scorer);
