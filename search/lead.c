@@ -72,14 +72,18 @@ static double least_seconds(const struct graph *g)
 	return graph_operations(g) / CORE_RATE;
 }
 
-/* Does anything promise to be worth deciding first? What cannot be read is told when it is opened. */
-static bool promises(const char *path)
+/*
+ * Does anything promise to be worth deciding first? -1: it cannot be read here, which is told when it is opened, or can
+ * then be lowered.
+ */
+static int promises(const char *path)
 {
 	struct user_program p = {0};
 	struct err ignored;
-	bool worth = user_program_fetch(&p, path, NULL, &ignored) == 0 &&
-		lead_promises(&p.graph, least_seconds(&p.graph));
+	int worth = user_program_fetch(&p, path, NULL, &ignored);
 
+	if (worth == 0)
+		worth = lead_promises(&p.graph, least_seconds(&p.graph));
 	user_program_release(&p);
 	return worth;
 }
@@ -102,6 +106,7 @@ void lead_take(struct settings *set)
 void lead_settle(struct settings *set)
 {
 	struct err ignored;
+	int worth;
 
 	if (strcmp(set->space, LEAD_AUTO) != 0)
 		return;
@@ -110,8 +115,9 @@ void lead_settle(struct settings *set)
 		set->space = set->kind;
 	if (!space_leader() || !times_programs(set))
 		return;
-	set->kinds_open = !set->from && !user_program_is_hlo(set->graph);
-	if (!set->kinds_open && (set->from ? earlier_followed(set->from) : promises(set->graph)))
+	worth = set->from ? earlier_followed(set->from) : promises(set->graph);
+	set->kinds_open = worth < 0 && !user_program_is_hlo(set->graph);
+	if (worth > 0)
 		lead_take(set);
 }
 

@@ -12,8 +12,8 @@
 
 /*
  * Puts kinds in the place of LEAD_AUTO: the default one, after another that leads to it if that promises something of
- * this program; with --from, those that were decided there. Says so. A program that a compiler has to lower first is
- * looked at when it is open: until then it gets the default kind, and set->kinds_open.
+ * this program; with --from, those that were decided there. Says so. A program that only the user's own plugin can
+ * lower is looked at when it is open: until then it gets the default kind, and set->kinds_open.
  */
 void lead_settle(struct settings *set);
 /* The program is open: should another kind lead after all? */

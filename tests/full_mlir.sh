@@ -66,6 +66,23 @@ ok modelled_mlir "^run .*modelled" -- "$BIN/inspect" --device sim "$f"
 ok collect_mlir "[1-9][0-9]* samples" -- "$BIN/collect" --wait --graph "$f" -d "$tmp/runs.sqlite" -n 3
 ok search_mlir "default" -- "$BIN/search" --wait --graph "$f" -o "$tmp/mlir" --budget 3 --verdict-seconds 1
 ok tuned_mlir "while +1" -- "$BIN/inspect" "$tmp/mlir/tuned.pb"
+# Which kinds are decided follows from the program as it was given, whatever its form, and not from what the compiler
+# made of it, which may promise more or less.
+cat >"$tmp/layer.mlir" <<'END'
+module @jit_layer {
+  func.func public @main(%x: tensor<4x32x32x16xf32>, %k: tensor<3x3x1x16xf32>) -> tensor<4x32x32x16xf32> {
+    %0 = stablehlo.convolution(%x, %k) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f],
+      window = {pad = [[1, 1], [1, 1]]} {batch_group_count = 1 : i64, feature_group_count = 16 : i64}
+      : (tensor<4x32x32x16xf32>, tensor<3x3x1x16xf32>) -> tensor<4x32x32x16xf32>
+    return %0 : tensor<4x32x32x16xf32>
+  }
+}
+END
+"$BIN/inspect" --hlo "$tmp/layer.mlir" >"$tmp/layer.hlo"
+for form in mlir hlo; do
+	ok "kinds_$form" "so --space rewrite,fusion" -- "$BIN/search" --wait --graph "$tmp/layer.$form" \
+		-o "$tmp/$form.kinds" --budget 0
+done
 refuses bad_mlir "cannot be compiled" -- "$BIN/inspect" - <<<"module { what }"
 
 # A dump folder, as XLA names its files.
