@@ -369,7 +369,8 @@ done_ second_signal
 has_worker() {
 	[ -n "$(cat /proc/$pid/task/$pid/children)" ]
 }
-FAKE_PLUGIN="fake:any=1;slow=1000000" "$search" -q "${fake[@]}" --out stopped >out 2>talk & pid=$!
+printf 'HloModule net\n\nENTRY e {\n  x = f32[4] parameter(0)\n  ROOT y = f32[4] sine(x)\n}\n' >slow.hlo
+FAKE_PLUGIN="fake:any=1;slow=1000000" "$search" -q "${fake[@]}" --graph slow.hlo --out stopped >out 2>talk & pid=$!
 await $pid has_worker
 kill -INT $pid; wait $pid; rc=$?
 wants 'stopped while .* was opened: nothing was searched'
