@@ -156,9 +156,14 @@ static int unpack_tail(struct buf *out, size_t start, size_t limit, struct err *
 
 int io_read_file(const char *path, size_t limit, struct buf *out, struct err *err)
 {
+	static struct buf taken; /* of standard input, which can be read only once: whoever asks again gets the same */
 	bool in = strcmp(path, "-") == 0;
 	const char *name = in ? "standard input" : path;
 	size_t start = out->len;
+	if (in && taken.len) {
+		buf_add(out, taken.data, taken.len);
+		return 0;
+	}
 	int fd = in ? STDIN_FILENO : open_file(path, O_RDONLY, 0);
 	if (fd < 0)
 		return err_errno(err, "%s: cannot be opened", name);
@@ -173,6 +178,8 @@ int io_read_file(const char *path, size_t limit, struct buf *out, struct err *er
 			out->data[start] = '\0';
 		return err_prefix(err, "%s", name);
 	}
+	if (in)
+		buf_add(&taken, out->data + start, out->len - start);
 	return 0;
 }
 

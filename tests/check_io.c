@@ -437,6 +437,24 @@ static void bombs_are_refused_early(void)
 	buf_release(&out);
 }
 
+/* Standard input can be read once; whoever asks for it again gets what it was. */
+static void standard_input_is_remembered(void)
+{
+	FILE *f = tmpfile();
+	struct err err = {0};
+
+	if (!CHECK(f && fputs("once", f) >= 0 && fflush(f) == 0 && fseek(f, 0, SEEK_SET) == 0 &&
+		dup2(fileno(f), STDIN_FILENO) >= 0))
+		return;
+	for (int i = 0; i < 2; i++) {
+		struct buf b = {0};
+		CHECK_INT(io_read_file("-", 100, &b, &err), 0);
+		CHECK_STR(b.data ? b.data : "", "once");
+		buf_release(&b);
+	}
+	fclose(f);
+}
+
 int main(void)
 {
 	const char *tmp = getenv("TMPDIR");
@@ -459,5 +477,6 @@ int main(void)
 	RUN(bombs_are_refused_early);
 	test_name = "cleanup";
 	CHECK_INT(io_remove_tree(folder, NULL), 0);
+	RUN(standard_input_is_remembered);
 	return test_done();
 }
