@@ -25,7 +25,8 @@ fi
 
 say "1. Learn which decisions matter, from measured ones; WaveNet and shallow water are left out"
 run "$BIN/store" merge "$out/runs.sqlite" models/cpu.runs.sqlite.zst
-run "$BIN/learn" -q --db "$out/runs.sqlite" --holdout 'wavenet|shallow-water' --out "$out/unseen.vm" >"$out/scores.txt"
+run "$BIN/learn" -q --db "$out/runs.sqlite" --threads "$(nproc)" --holdout 'wavenet|shallow-water' \
+	--out "$out/unseen.vm" >"$out/scores.txt"
 echo "(the model is $out/unseen.vm; how well it predicts the two it has not seen: $out/scores.txt)"
 
 say "2. Tune a training step of WaveNet, which that model has never seen: $seconds seconds of search, then the verdict"

@@ -53,7 +53,7 @@ is threads_change_nothing $?
 	grep -q '^mean: ' "$tmp/out"
 is leaves_one_out $?
 
-trees="-q --leave-one-out --trees 20 --json"
+trees="-q --learner trees --leave-one-out --trees 20 --json"
 for how in "" "--parts 3" "--parts 2" "--programs 9" "--programs 1"; do
 	# shellcheck disable=SC2086 # several options
 	"$BIN/learn" --db "$db" $trees $how >"$tmp/loo${how#--p}" 2>"$tmp/err" || break
@@ -118,10 +118,11 @@ for learner in trees both; do
 		>"$tmp/out" 2>"$tmp/err" && grep -q '"model_hash":"' "$tmp/out"
 	is "${learner}_guide_a_search" $?
 done
-"$BIN/learn" --db "$db" -q --trees 20 --out "$tmp/t.vm" --json >"$tmp/out" 2>"$tmp/err" &&
-	"$BIN/learn" --db "$db" -q --trees 20 --learner trees --out "$tmp/n.vm" --json >"$tmp/out" 2>"$tmp/err" &&
+few="-q --trees 20 --epochs 0.01 --least-steps 20"
+"$BIN/learn" --db "$db" $few --out "$tmp/t.vm" --json >"$tmp/out" 2>"$tmp/err" &&
+	"$BIN/learn" --db "$db" $few --learner both --out "$tmp/n.vm" --json >"$tmp/out" 2>"$tmp/err" &&
 		cmp -s "$tmp/t.vm" "$tmp/n.vm"
-is trees_unless_told_otherwise $?
+is both_unless_told_otherwise $?
 refuses no_such_learner "gnn, trees, both or corrected" --db "$db" --learner oracle
 
 # As many choices at a site as there may be: through a store, a model and the search that it guides.

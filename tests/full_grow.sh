@@ -147,7 +147,7 @@ ok the_quantity_is_the_objective says 'takes [0-9.]+% less naps .*\([0-9]+ knaps
 ok it_is_a_limit says 'within the limit naps:-50%' \
 	"$("${search[@]}" --out "$tmp/kept" --objective seconds --limit naps:-50% 2>&1)"
 bin/collect -q "${idle[@]}" --db "$tmp/naps.db" --samples 30 >"$tmp/log" 2>&1
-bin/learn -q --db "$tmp/naps.db" --epochs 1 --trees 10 --out "$tmp/naps.vm" >>"$tmp/log" 2>&1
+bin/learn -q --db "$tmp/naps.db" --learner trees --trees 10 --out "$tmp/naps.vm" >>"$tmp/log" 2>&1
 ok it_is_learnt says '"quantity":"naps"' "$("${search[@]}" --model "$tmp/naps.vm" --out "$tmp/guided" --json 2>&1)"
 ok its_models_are_its_own says 'costs in naps, not in seconds' \
 	"$("${search[@]}" --objective seconds --model "$tmp/naps.vm" --out "$tmp/other" 2>&1)"
