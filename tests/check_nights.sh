@@ -21,7 +21,7 @@ alter() { # SQL
 for _ in 1 2; do
 	"$bin/collect" -q --db a.sqlite --device sim -n 150 -g "$tiny/convolution.pb.zst" -g "$tiny/scan.pb.zst" \
 		-g "$tiny/update.pb.zst" >out 2>talk || fail "collect: $(cat talk)"
-	"$bin/learn" -q --db a.sqlite --trees 20 >out 2>talk
+	"$bin/learn" -q --db a.sqlite --learner trees --trees 20 >out 2>talk
 	[ $? -eq 1 ] && fail "learn: $(cat talk)"
 done
 [ "$(wc -l <$history)" -eq 2 ] || fail "the history has $(wc -l <$history) lines"
