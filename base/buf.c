@@ -111,6 +111,13 @@ void buf_u64(struct buf *b, uint64_t v)
 	add_le(b, v, 8);
 }
 
+void buf_f32(struct buf *b, float v)
+{
+	uint32_t bits;
+	memcpy(&bits, &v, sizeof(bits));
+	add_le(b, bits, 4);
+}
+
 void buf_f64(struct buf *b, double v)
 {
 	uint64_t bits;
@@ -185,6 +192,14 @@ uint32_t cursor_u32(struct cursor *c)
 uint64_t cursor_u64(struct cursor *c)
 {
 	return read_le(c, 8);
+}
+
+float cursor_f32(struct cursor *c)
+{
+	uint32_t bits = cursor_u32(c);
+	float v;
+	memcpy(&v, &bits, sizeof(v));
+	return v;
 }
 
 double cursor_f64(struct cursor *c)

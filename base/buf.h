@@ -32,6 +32,7 @@ void buf_vaddf(struct buf *b, const char *fmt, va_list ap);
 void buf_u8(struct buf *b, uint8_t v);
 void buf_u32(struct buf *b, uint32_t v);
 void buf_u64(struct buf *b, uint64_t v);
+void buf_f32(struct buf *b, float v);
 void buf_f64(struct buf *b, double v);
 void buf_varint(struct buf *b, uint64_t v);		  /* LEB128 */
 void buf_blob(struct buf *b, const void *p, size_t n);	  /* u32 length, then the bytes */
@@ -47,6 +48,7 @@ size_t cursor_left(const struct cursor *c);
 uint8_t cursor_u8(struct cursor *c);
 uint32_t cursor_u32(struct cursor *c);
 uint64_t cursor_u64(struct cursor *c);
+float cursor_f32(struct cursor *c);
 double cursor_f64(struct cursor *c);
 uint64_t cursor_varint(struct cursor *c);
 /* Reads a u32 count of items that take at least `size` bytes each; bad if so many cannot fit in what remains. */

@@ -22,6 +22,19 @@ static int ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+static int ascending_f32(const void *a, const void *b)
+{
+	float x = *(const float *)a, y = *(const float *)b;
+
+	return (x > y) - (x < y);
+}
+
+void sort_f32(float *v, size_t n)
+{
+	if (n > 1)
+		qsort(v, n, sizeof *v, ascending_f32);
+}
+
 /* Sorts by one digit, and leaves the order of equal ones. False: all digits are equal, and nothing was done. */
 static bool by_digit(const uint32_t *from, uint32_t *to, size_t n, unsigned shift)
 {

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-void sort_u32(uint32_t *v, size_t n); /* v may be NULL where n is 0 */
+/* v may be NULL where n is 0 */
+void sort_u32(uint32_t *v, size_t n);
+void sort_f32(float *v, size_t n); /* no NANs */
 
 #endif

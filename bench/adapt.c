@@ -95,7 +95,6 @@ static struct tried *flips_of(const struct data *d, uint32_t graph, const struct
 	*n = 0;
 	for (size_t i = 0; i < d->n_examples; i++) {
 		const struct example *e = &d->example[i];
-		const struct scene *g = &d->graph[graph].scene;
 		if (e->graph != graph || !e->label[0].measured)
 			continue;
 		MEM_GROW(&x, &cap, *n + e->n_flips);
@@ -105,8 +104,7 @@ static struct tried *flips_of(const struct data *d, uint32_t graph, const struct
 			*y = (struct tried){.advantage = l->advantage, .gain = l->advantage < -l->se ? -l->advantage
 				: 0,
 				.units = example_units(d, e)};
-			row_fill(g->fixed + (size_t)e->hood->node[0] * NODE_FIXED, e->context,
-				e->flip + (size_t)k * FLIP_FEATURES, y->row);
+			example_row(d, e, k, y->row);
 			trees_predict(&m->trees, y->row, 1, y->out);
 		}
 	}

@@ -15,12 +15,10 @@ void advice_release(struct advice *a)
 static void ask(const struct trees *t, const struct data *d, uint32_t example, struct advice *a)
 {
 	const struct example *e = &d->example[example];
-	const struct scene *g = &d->graph[e->graph].scene;
 	float row[ROW_COLUMNS];
 
 	for (uint8_t k = 0; k < e->n_flips; k++) {
-		row_fill(g->fixed + (size_t)e->hood->node[0] * NODE_FIXED, e->context,
-			e->flip + (size_t)k * FLIP_FEATURES, row);
+		example_row(d, e, k, row);
 		trees_predict(t, row, 1, a->out + (a->first[example] + k) * OUT_COUNT);
 	}
 }

@@ -3,14 +3,7 @@
  */
 #include "learn/bins.h"
 
-#include <stdlib.h>
-
-static int by_size(const void *a, const void *b)
-{
-	float x = *(const float *)a, y = *(const float *)b;
-
-	return (x > y) - (x < y);
-}
+#include "base/sort.h"
 
 /* Halfway between two values, and never the upper one: rounding must not move a value to the other side. */
 static float between(float low, float high)
@@ -68,7 +61,7 @@ void bins_make(struct bins *b, const float *x, uint32_t n_rows, uint32_t n_colum
 		float *edge = b->edge + (size_t)c * BINS_MOST;
 		for (uint32_t i = 0; i < n_rows; i++)
 			v[i] = x[(size_t)i * n_columns + c];
-		qsort(v, n_rows, sizeof *v, by_size);
+		sort_f32(v, n_rows);
 		b->n_edges[c] = cut(v, n_rows, edge);
 		for (uint32_t i = 0; i < n_rows; i++)
 			b->code[(size_t)i * n_columns + c] = code_of(edge, b->n_edges[c], x[(size_t)i * n_columns + c]);

@@ -29,12 +29,9 @@ static bool wanted(const struct example *e, const bool *held)
 static void take(struct booster *b, const struct data *d, const struct example *e, double unit, double weight,
 	uint32_t at, float *x)
 {
-	const struct scene *g = &d->graph[e->graph].scene;
-
 	for (uint8_t k = 0; k < e->n_flips; k++, at++) {
 		struct target y = target_of(&e->label[k], label_unit(d, e, unit));
-		row_fill(g->fixed + (size_t)e->hood->node[0] * NODE_FIXED, e->context,
-			e->flip + (size_t)k * FLIP_FEATURES, x + (size_t)at * ROW_COLUMNS);
+		example_row(d, e, k, x + (size_t)at * ROW_COLUMNS);
 		b->target[OUT_MAGNITUDE][at] = b->target[OUT_SIZE][at] = (float)y.size;
 		b->target[OUT_SIGN][at] = (float)y.improves;
 		b->weight[OUT_MAGNITUDE][at] = (float)(weight * y.weight);

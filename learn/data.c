@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/stat.h"
+#include "learn/row.h"
 #include "space/part.h"
 
 void data_init(struct data *d, uint32_t radius)
@@ -240,4 +241,11 @@ void data_release(struct data *d)
 	mem_free(d->example);
 	arena_release(&d->mem);
 	*d = (struct data){0};
+}
+
+void example_row(const struct data *d, const struct example *e, uint8_t flip, float *row)
+{
+	const real *fixed = d->graph[e->graph].scene.fixed + (size_t)e->hood->node[0] * NODE_FIXED;
+
+	row_fill(fixed, e->context, e->flip + (size_t)flip * FLIP_FEATURES, row);
 }

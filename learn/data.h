@@ -76,6 +76,9 @@ void data_move(struct data *d, uint32_t graph, const uint8_t *from, const uint8_
 void data_finish(struct data *d);
 void data_release(struct data *d);
 
+/* One flip of an example as a row (row.h). */
+void example_row(const struct data *d, const struct example *e, uint8_t flip, float *row);
+
 /* What the learner takes an advantage for: 0 within its own standard error. */
 static inline double label_size(const struct flip_label *l)
 {

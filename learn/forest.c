@@ -32,27 +32,17 @@ float forest_predict(const struct forest *f, const float *row)
 	return (float)sum;
 }
 
-static void put_float(struct buf *out, float x)
-{
-	uint32_t bits;
-
-	memcpy(&bits, &x, sizeof bits);
-	buf_u32(out, bits);
-}
-
 static float take_float(struct cursor *c)
 {
-	uint32_t bits = cursor_u32(c);
-	float x;
+	float x = cursor_f32(c);
 
-	memcpy(&x, &bits, sizeof x);
 	c->bad |= !isfinite(x);
 	return x;
 }
 
 void forest_pack(const struct forest *f, struct buf *out)
 {
-	put_float(out, f->base);
+	buf_f32(out, f->base);
 	buf_u32(out, (uint32_t)f->n_trees);
 	for (size_t i = 0; i < f->n_trees; i++)
 		buf_u32(out, f->root[i]);
@@ -60,7 +50,7 @@ void forest_pack(const struct forest *f, struct buf *out)
 	for (size_t i = 0; i < f->n_nodes; i++) {
 		buf_u32(out, f->node[i].column);
 		buf_u32(out, f->node[i].child);
-		put_float(out, f->node[i].value);
+		buf_f32(out, f->node[i].value);
 	}
 }
 

@@ -28,15 +28,6 @@ static void put_string(struct buf *out, const char *s)
 	buf_str(out, s ? s : "");
 }
 
-static void put_float(struct buf *out, real x)
-{
-	float f = (float)x;
-	uint32_t bits;
-
-	memcpy(&bits, &f, sizeof bits);
-	buf_u32(out, bits);
-}
-
 /* What format 2 added. */
 static void put_origin(struct buf *out, const struct model_facts *f)
 {
@@ -95,7 +86,7 @@ static void put_net(struct buf *out, const struct net *net)
 	}
 	buf_u64(out, net->n_weights);
 	for (size_t i = 0; i < net->n_weights; i++)
-		put_float(out, net->weight[i]);
+		buf_f32(out, (float)net->weight[i]);
 }
 
 void model_pack(const struct model *m, struct buf *out)
@@ -275,9 +266,7 @@ static int parse_table(struct cursor *c, const struct net *net, const char *name
 static int parse_weights(struct cursor *c, struct net *net, const char *name, struct err *err)
 {
 	for (size_t i = 0; i < net->n_weights; i++) {
-		uint32_t bits = cursor_u32(c);
-		float f;
-		memcpy(&f, &bits, sizeof f);
+		float f = cursor_f32(c);
 		if (!isfinite(f))
 			return err_set(err, "%s: a weight is not a number; train it again", name);
 		net->weight[i] = (real)f;

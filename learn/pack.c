@@ -101,9 +101,8 @@ static void copy_flips(struct pack *p, const struct data *d, const struct net *n
 	flips = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct example *e = &d->example[example[i]];
-		const real *fixed = d->graph[e->graph].scene.fixed + (size_t)e->hood->node[0] * NODE_FIXED;
 		for (uint8_t k = 0; k < e->n_flips; k++, flips++) {
-			row_fill(fixed, e->context, e->flip + (size_t)k * FLIP_FEATURES, known);
+			example_row(d, e, k, known);
 			inputs_fill(net, known, a ? advice_on(a, example[i], k) : NULL, f + flips * width);
 			row[flips] = i; /* ring 0 holds the targets, one each, in order */
 			p->owner[flips] = i;

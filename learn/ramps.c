@@ -4,16 +4,8 @@
 #include "learn/ramps.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include "base/mem.h"
-
-static int by_value(const void *a, const void *b)
-{
-	float x = *(const float *)a, y = *(const float *)b;
-
-	return (x > y) - (x < y);
-}
+#include "base/sort.h"
 
 /* The quantiles of the sorted values, each value once; none if all are alike. */
 static uint32_t cut(const float *v, uint32_t n, uint32_t most, float *out)
@@ -46,7 +38,7 @@ void ramps_make(struct ramps *r, const float *x, uint32_t n_rows, uint32_t n_col
 	for (uint32_t c = 0; c < n_columns; c++) {
 		for (uint32_t i = 0; i < n_rows; i++)
 			v[i] = x[(size_t)i * n_columns + c];
-		qsort(v, n_rows, sizeof *v, by_value);
+		sort_f32(v, n_rows);
 		r->first[c + 1] = r->first[c] + (n_rows ? cut(v, n_rows, most, r->cut + r->first[c]) : 0);
 	}
 	count_width(r);
@@ -74,11 +66,8 @@ void ramps_pack(const struct ramps *r, struct buf *out)
 	buf_u32(out, r->n_columns);
 	for (uint32_t c = 0; c < r->n_columns; c++) {
 		buf_u32(out, r->first[c + 1] - r->first[c]);
-		for (uint32_t i = r->first[c]; i < r->first[c + 1]; i++) {
-			uint32_t bits;
-			memcpy(&bits, &r->cut[i], sizeof bits);
-			buf_u32(out, bits);
-		}
+		for (uint32_t i = r->first[c]; i < r->first[c + 1]; i++)
+			buf_f32(out, r->cut[i]);
 	}
 }
 
@@ -89,8 +78,7 @@ static uint32_t parse_column(struct cursor *c, float *to)
 
 	c->bad |= n == 1 || n > RAMPS_MOST + 1;
 	for (uint32_t i = 0; i < n && !c->bad; i++) {
-		uint32_t bits = cursor_u32(c);
-		memcpy(&to[i], &bits, sizeof bits);
+		to[i] = cursor_f32(c);
 		c->bad |= !isfinite(to[i]) || (i && !(to[i] > to[i - 1]));
 	}
 	return c->bad ? 0 : n;

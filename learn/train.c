@@ -285,10 +285,8 @@ static void cut_ramps(const struct trainer *t, struct ramps *out)
 	rows = 0;
 	for (size_t i = 0; i < n; i++) {
 		const struct example *e = &t->data->example[example[i]];
-		const struct scene *g = &t->data->graph[e->graph].scene;
 		for (uint8_t k = 0; k < e->n_flips; k++)
-			row_fill(g->fixed + (size_t)e->hood->node[0] * NODE_FIXED, e->context,
-				e->flip + (size_t)k * FLIP_FEATURES, x + (size_t)rows++ * ROW_COLUMNS);
+			example_row(t->data, e, k, x + (size_t)rows++ * ROW_COLUMNS);
 	}
 	ramps_make(out, x, rows, ROW_COLUMNS, t->options->ramps);
 	mem_free(example);
