@@ -7,9 +7,8 @@
  * neighbourhoods have about 50 nodes, with width 64, 3 layers, one thread; and the share of the time in matrix
  * products. The costs are invented, because the speed does not depend on them. Prediction: a graph of about 21,000
  * sites, from scratch and after a change of sites up to two steps apart, by such a network with random weights and by
- * the model that is shipped. All times are processor times, which other
- * work on the machine changes little. With DUMP, some batches are written to a file, so that bench/pyg.py can use the
- * same.
+ * the model that is shipped. All times are processor times, which other work on the machine changes little. With DUMP,
+ * some batches are written to a file, so that bench/pyg.py can use the same.
  */
 #include <math.h>
 #include <stdlib.h>
