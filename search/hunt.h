@@ -165,6 +165,7 @@ struct hunt {
 	double ended;		/* clock when hunt_next said it was over; 0: it is not */
 	struct helped helped;	/* where helpers' time went until then */
 	bool used_up;		/* nothing is left to try */
+	bool told_lost;		/* of a candidate that could not be measured again */
 	struct hunt_point *curve;
 	size_t n_curve, cap_curve;
 	struct hunt_check *check;
@@ -233,7 +234,9 @@ static inline bool hunt_certain(double change, double se, double inside)
 	return inside > CERTAIN_SECONDS && change < -CERTAIN_SIGMAS * se;
 }
 
-/* For hunt.c, propose.c and drift.c only. */
+/* For hunt.c, appraise.c, propose.c and drift.c only. */
+/* appraise.c: finds what the candidate costs, and whether to keep it. */
+int hunt_price(struct hunt *h, struct delta *d, bool *better, struct err *err);
 bool hunt_propose(struct hunt *h); /* sets candidate and flips; false: nothing is left to try */
 bool hunt_propose_scheme(struct hunt *h); /* the same with a scheme, if it is time for one */
 bool hunt_propose_bundle(struct hunt *h, uint32_t most); /* ... with that many flips at the most, if more than one */

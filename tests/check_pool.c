@@ -297,6 +297,33 @@ static void what_is_measured_again_is_compiled(void)
 	}
 }
 
+/* One executable of each side is enough to run several instances of it, as a confirmation does. */
+static void what_was_made_ahead_is_loaded_several_times(void)
+{
+	static const char *const script[] = {"us=20", "us=30"};
+	struct precision p = {.max_seconds = 1e-9, .instances = 3, .min_pairs = 4}; /* no time to compile for it */
+	struct device *d = open_with(2, false);
+	struct compiled c[2];
+	struct foretold told;
+	struct timing t;
+	uint32_t ready[2];
+	uint64_t key[2];
+
+	if (!d)
+		return;
+	expect_apart(d, script, measure_made, key);
+	while (!device_foretells(d, key, &told))
+		sched_yield();
+	compile_pair(d, script, 1, c, ready);
+	CHECK_INT(ready[0] + ready[1], 2);
+	CHECK(device_pair(d, &c[0], &c[1], &p, &t, NULL) == 0);
+	CHECK_INT(t.outcome, OUTCOME_OK);
+	CHECK_STR(t.detail, "");
+	timing_release(&t);
+	drop_pair(d, c);
+	device_close(d);
+}
+
 static atomic_int begun, go_on;
 
 static void measure_slowly(struct device *d, const struct errand *e, struct timing *out)
@@ -442,6 +469,7 @@ int main(void)
 	RUN(what_is_made_is_kept);
 	RUN(pairs_are_measured_ahead);
 	RUN(what_is_measured_again_is_compiled);
+	RUN(what_was_made_ahead_is_loaded_several_times);
 	RUN(modules_stay_while_their_pair_is_measured);
 	RUN(plans_are_lists_of_steps);
 	RUN(failures_are_met_alike);

@@ -285,11 +285,12 @@ static void serialised_delete(PJRT_SerializedExecutable *s)
 }
 static PJRT_Error *serialise(PJRT_Executable_Serialize_Args *a)
 {
+	static const char lost[] = "fake:run=refuse";
 	const char *can = told_by(a->executable, "serial");
 	if (can && strcmp(can, "no") == 0)
 		return fail(PJRT_Error_Code_UNIMPLEMENTED, "the fake was told not to serialise");
-	a->serialized_bytes = a->executable->code;
-	a->serialized_bytes_size = a->executable->n;
+	a->serialized_bytes = a->executable->loaded ? lost : a->executable->code;
+	a->serialized_bytes_size = a->executable->loaded ? sizeof lost : a->executable->n;
 	a->serialized_executable = malloc(sizeof(PJRT_SerializedExecutable));
 	a->serialized_executable_deleter = serialised_delete;
 	return NULL;
@@ -299,6 +300,7 @@ static PJRT_Error *deserialise(PJRT_Executable_DeserializeAndLoad_Args *a)
 	if (find(a->serialized_executable, a->serialized_executable_size, "reload"))
 		return fail(PJRT_Error_Code_INVALID_ARGUMENT, "the fake was told not to load");
 	PJRT_Executable *e = keep(a->serialized_executable, a->serialized_executable_size);
+	e->loaded = true;
 	a->loaded_executable = load(e);
 	release(e);
 	return NULL;

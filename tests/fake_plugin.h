@@ -19,6 +19,7 @@
  *	arranged=1  it dumps itself also as the program that is arranged in memory, before it is compiled any further
  *	args=8 temp=9 peak=8    bytes of memory that it tells of its arguments, of temporary values, and at most
  *
+ * What was loaded from bytes and is serialised again can be loaded, but not run, as with XLA:CPU and some programs.
  * A program has one output, f32[4]. Like XLA, the plugin dumps the program around fusion if it is asked to, and says
  * which passes it runs (TF_CPP_VMODULE); then it compiles any program.
  *
@@ -92,6 +93,7 @@ struct PJRT_Executable {
 	const char *script; /* in the code; found once, as each run asks it for many things */
 	size_t script_len;
 	int users;
+	bool loaded;   /* from bytes, and not compiled */
 	double factor; /* of the outputs, by how it was compiled */
 };
 struct PJRT_LoadedExecutable {

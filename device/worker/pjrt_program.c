@@ -247,6 +247,8 @@ int program_make(struct program *g, const void *code, size_t n, PJRT_LoadedExecu
 	while (g->pjrt->client && r->used < r->n) {
 		struct buf *b = &r->v[r->used++];
 		int rc = program_load(g, b->data, b->len, loaded, &ignored);
+		if (rc == 0 && !g->serialised.len)
+			buf_add(&g->serialised, b->data, b->len);
 		buf_release(b);
 		if (rc == 0)
 			return 0;
@@ -324,6 +326,10 @@ uint64_t program_hash(const struct program *g)
 int program_serialise(struct program *g, struct buf *out, struct refusal *v)
 {
 	ARGS(Executable_Serialize, s);
+	if (g->serialised.len) {
+		buf_add(out, g->serialised.data, g->serialised.len);
+		return 0;
+	}
 	s.executable = g->exe;
 	if (pjrt_check(g->pjrt, g->pjrt->api->PJRT_Executable_Serialize(&s), "serialising", v) < 0)
 		return -1;

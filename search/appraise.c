@@ -1,0 +1,136 @@
+/*
+ * appraise.c - what one candidate of a hunt costs, and whether it is better: the first measurement, the confirmation,
+ * the credit, and the limits (hunt.h says what each is for).
+ */
+#include <math.h>
+#include "base/talk.h"
+#include "search/hunt.h"
+
+/* A candidate is kept if its confirmed gain exceeds so many standard errors; 8% of candidates without any gain do. */
+#define KEEP_SIGMAS 1.0
+/*
+ * How many seconds are spent on one measurement: until its error is a small share of the program's run, at most a share
+ * of the time that is left for each evaluation (compiling and measuring again take the rest), but always some.
+ */
+#define WORTH_ERROR 1e-3  /* the error, as a share of the program's run */
+#define WORTH_SHARE 0.25  /* of an evaluation's share of the time that is left */
+#define WORTH_SECONDS 1.0 /* any candidate gets this much; it decides nothing for regions of less than a tenth of it */
+
+static void count(struct hunt *h, const struct delta *d)
+{
+	h->evaluations++;
+	h->idle++;
+	h->known = d->measured ? 0 : h->known + 1;
+	h->fresh = d->measured ? hunt_seconds(h) : h->fresh;
+	if (d->outcome != OUTCOME_OK)
+		h->failed[d->outcome]++;
+	else if (d->measured == 0)
+		h->cached++;
+	else
+		h->measured++;
+}
+
+/*
+ * Says what it is worth to know the candidate's cost. Nobody keeps a step for a thousandth of the program's run.
+ * Running regions need not take longer than running the program. If time is short, each candidate gets its share.
+ */
+static void say_worth(struct hunt *h)
+{
+	struct worth w = {WORTH_ERROR * h->default_seconds, h->lab->parts_only ? INFINITY : h->default_seconds};
+	double left = h->o.seconds - hunt_seconds(h) - hunt_last_check(h);
+
+	if (h->o.seconds > 0)
+		w.seconds = fmin(w.seconds, WORTH_SHARE * left / (double)(h->o.budget - h->evaluations));
+	w.seconds = fmax(w.seconds, WORTH_SECONDS);
+	cost_set_worth(h->lab->cost, &w);
+}
+
+/*
+ * Measures what a kept candidate is credited with. This measurement had no part in keeping it. `better` becomes false
+ * if the candidate does not run this time.
+ */
+static int credit(struct hunt *h, struct delta *d, bool *better, struct err *err)
+{
+	if (hunt_expect_credit(h, err) < 0 ||
+		cost_confirm(h->lab->cost, h->config, h->candidate, &h->confirm, d, err) < 0)
+		return -1;
+	*better = d->outcome == OUTCOME_OK;
+	return 0;
+}
+
+/*
+ * The candidate was priced, and then could not be measured again. It counts as one that failed, and the first such one
+ * is told, because it may be how it is measured that is wrong, and not the candidate.
+ */
+static void count_lost(struct hunt *h, const struct delta *d, bool cached)
+{
+	*(cached ? &h->cached : &h->measured) -= 1;
+	h->failed[d->outcome]++;
+	if (!h->told_lost)
+		talk("a candidate was priced, and could then not be measured again (%s: %s)",
+			outcome_name(d->outcome), d->detail);
+	h->told_lost = true;
+}
+
+/* Is the gain beyond doubt, and dear to measure again? */
+static bool certain(const struct delta *d)
+{
+	return hunt_certain(d->seconds, d->se, d->inside);
+}
+
+/* Finds what the candidate costs in the objective, and whether it is better by that. */
+static int price_objective(struct hunt *h, struct delta *d, bool *better, struct err *err)
+{
+	bool cached;
+
+	if (cost_kind(h->lab->cost) == COST_MEASURED && h->quantity == QUANTITY_SECONDS)
+		say_worth(h);
+	if (hunt_expect(h, 0, err) < 0 || cost_delta(h->lab->cost, h->config, h->candidate, d, err) < 0)
+		return -1;
+	*better = false;
+	if (d->cut)
+		return 0;
+	count(h, d);
+	*better = d->outcome == OUTCOME_OK && d->seconds < 0;
+	if (!*better || cost_exact(h->lab->cost) || certain(d))
+		return 0;
+	h->confirm.copies = d->compiling > 0 ? device_copies(&h->confirm, d->compiling) : 1;
+	cached = d->measured == 0;
+	if (hunt_expect(h, h->confirm.copies, err) < 0 ||
+		cost_confirm(h->lab->cost, h->config, h->candidate, &h->confirm, d, err) < 0)
+		return -1;
+	*better = d->outcome == OUTCOME_OK && d->seconds < -KEEP_SIGMAS * d->se && d->seconds < 0;
+	if (d->outcome != OUTCOME_OK && !d->cut)
+		count_lost(h, d, cached);
+	else
+		h->refuted += !*better && !d->cut;
+	return 0;
+}
+
+/*
+ * If all limits are kept now, it has to be better. If a limit is broken now, it has to come nearer to the limits, or be
+ * as near and better.
+ */
+int hunt_price(struct hunt *h, struct delta *d, bool *better, struct err *err)
+{
+	double beyond = hunt_excess(h), then = 0;
+	enum outcome outcome = OUTCOME_OK;
+
+	if (price_objective(h, d, better, err) < 0)
+		return -1;
+	if (d->outcome == OUTCOME_OK && (*better || beyond > 0)) {
+		if (hunt_price_limits(h, &then, &outcome, err) < 0)
+			return -1;
+		d->cut |= outcome == OUTCOME_TIMEOUT && h->lab->device && device_late(h->lab->device);
+		if (d->cut) {
+			*better = false;
+		} else if (*better && (outcome != OUTCOME_OK || then > beyond)) {
+			*better = false;
+			h->beyond++;
+		} else if (outcome == OUTCOME_OK && then < beyond) {
+			*better = true;
+		}
+	}
+	return *better && !cost_exact(h->lab->cost) && !certain(d) ? credit(h, d, better, err) : 0;
+}
+
