@@ -7,7 +7,8 @@
  * so its interval takes that from a prior, which is kept up to date here: a program is loaded a second time and
  * measured against itself (an A/A pair). This is done three times before the first interval for a duration is
  * given, then after each measurement until a few are known, and later for a twentieth of the time spent. The
- * second load is compiled anew, because compilations differ more than loads do.
+ * second load is compiled anew, because compilations differ more than loads do. All that takes many times as long as
+ * the measurement where programs take long to compile, so a difference that no luck explains does without.
  */
 #include <math.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@
 #define AA_FIRST 6.0  /* ... before A/A pairs become rare; */
 #define AA_LUCKY 16.0 /* ... the same where luck is large, which few observations tell badly */
 #define LARGE_LUCK 0.02
+#define AA_BEYOND 8.0  /* standard errors of what is known, luck included, that are no luck */
 #define AA_SHARE 0.05  /* of the measuring time, after that */
 #define AA_SECONDS 0.1 /* of one A/A pair */
 #define AA_COMPILE 1.0 /* seconds of compiling above which its second load is not compiled anew */
@@ -144,13 +146,21 @@ static bool affordable(struct host *h, uint32_t a, uint32_t b, const struct prec
 	return instances_compile(h, a, p->instances) + instances_compile(h, b, p->instances) <= budget;
 }
 
+/* Is the difference so large that it is no luck, as far as luck is known? */
+static bool beyond_luck(const struct host *h, const struct raw_timing *raw, double seconds)
+{
+	double se = raw->ratio.se, variance = se * se + prior_variance(&h->prior, seconds);
+
+	return fabs(raw->ratio.value) > AA_BEYOND * sqrt(variance);
+}
+
 /* Returns the variance that the worker could not see: how much instances, or compilations, differ. */
 static double unseen(struct host *h, uint32_t a, const struct timing *t,
 	const struct raw_timing *raw, bool anew, double seconds)
 {
 	if (t->instances < 2) {
 		for (int i = 0; i < AA_BEFORE && prior_weight(&h->prior, seconds) < AA_BEFORE &&
-				worth_learning(h, a, seconds);
+				!beyond_luck(h, raw, seconds) && worth_learning(h, a, seconds);
 			i++)
 			learn_prior(h, a, seconds);
 		return prior_variance(&h->prior, seconds);
@@ -182,7 +192,7 @@ int host_pair(struct device *d, uint32_t a, uint32_t b, const struct precision *
 	out->ratio_se = sqrt(raw.ratio.se * raw.ratio.se + more);
 	out->delta_se = sqrt(raw.delta.se * raw.delta.se + more * middle * middle);
 	h->measured += out->wall;
-	if (out->instances < 2 && !out->gave_up && worth_learning(h, a, raw.a.value))
+	if (out->instances < 2 && !out->gave_up && !beyond_luck(h, &raw, middle) && worth_learning(h, a, raw.a.value))
 		learn_prior(h, a, raw.a.value);
 	return 0;
 }
