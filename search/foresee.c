@@ -177,7 +177,7 @@ static uint32_t again(const struct errand *e, const struct timing *t, uint32_t t
 
 	if (!e->alone || change >= 0 || hunt_certain(change, t->delta_se, t->compiling + t->inside))
 		return 0;
-	return copies > 1 ? CONFIRMATIONS * copies : times;
+	return copies * times;
 }
 
 /* Appends what the present candidate needs. Returns the chance that it is kept, or -1 with an error. */
@@ -187,7 +187,7 @@ static double add_present(struct hunt *h, uint32_t copies, struct agenda *agenda
 	struct odds x;
 
 	if (copies && !f->confirmed)
-		f->times = odds_times(h, copies);
+		f->times = odds_times(h);
 	if (cost_expect(h->lab->cost, h->config, h->candidate, f->confirmed ? copies : copies * f->times, agenda,
 		err) < 0)
 		return -1;
@@ -227,7 +227,7 @@ int hunt_expect(struct hunt *h, uint32_t copies, struct err *err)
 	release(k.before, k.n_before);
 	wishes_release(&k.wishes);
 	agenda.again = cost_exact(h->lab->cost) ? NULL : again;
-	agenda.times = odds_times(h, 1);
+	agenda.times = odds_times(h);
 	device_expect(h->lab->device, &agenda);
 	agenda_release(&agenda);
 	return rc;

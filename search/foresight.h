@@ -50,10 +50,7 @@ struct odds {
 struct odds odds_of(const struct hunt *h, const struct agenda *needs);
 
 double odds_of_confirmed(const struct hunt *h); /* of one whose first measurement shows a gain */
-/*
- * How often will such a candidate be measured again, if so many executables of each side are compiled for it each time?
- */
-uint32_t odds_times(const struct hunt *h, uint32_t copies);
+uint32_t odds_times(const struct hunt *h); /* how often will such a candidate be measured again? */
 
 /*
  * The regions that candidates need, each once; and once more for its executables, beside the first, that it takes to

@@ -17,7 +17,7 @@
  * only together with another one further away, which no fixed radius reaches. "Long" is a few evaluations per site, so
  * all single flips come first. With hops by the budget it is at most an eighth of the budget, so that a program with
  * more sites than evaluations gets larger mutations, too. With alpha by the budget, there are so many sites to pick
- * from that the budget allows a few flips of each.
+ * from that the budget allows a few flips of each, or the seconds, if these end the search first (share.c).
  *
  * Each step is priced against the present configuration, so steps add up. (Pricing all steps as one move from the
  * start, after every step, was tried: it costs as much as all else together and tells less, because one large region
@@ -33,7 +33,8 @@
  *
  * first	 a candidate that looks better by it is measured again, with more pairs and instances;
  * confirmation the candidate is kept if it is better by this one;
- * credit	 a kept candidate is measured once more, and this goes into the running sum.
+ * credit	 what goes into the running sum: a third measurement of what is kept, or the confirmation, if that is so far
+ *		 beyond its error that keeping it says nothing of its luck.
  *
  * If asking twice gives the same (estimates, models, bytes), the first answer is all three. Limits (within.c) are
  * looked at when the objective already says that a candidate is better; a candidate that breaks a limit is not kept.
@@ -165,6 +166,7 @@ struct hunt {
 	double ended;		/* clock when hunt_next said it was over; 0: it is not */
 	struct helped helped;	/* where helpers' time went until then */
 	bool used_up;		/* nothing is left to try */
+	bool focuses;		/* the sites to pick from follow from the evaluations that are left */
 	bool told_lost;		/* of a candidate that could not be measured again */
 	struct hunt_point *curve;
 	size_t n_curve, cap_curve;

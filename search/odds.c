@@ -121,10 +121,10 @@ void hunt_foresaw(struct hunt *h, bool kept)
 }
 
 /*
- * A gain that is beyond doubt once it is confirmed is not measured a third time, nor is one that is refuted. Where
- * compiling is dear, it is done for a third time only if there mostly was one.
+ * A gain that is beyond doubt once it is confirmed is not measured a third time, nor is one that is refuted. So it is
+ * compiled for a third time only if there mostly was one.
  */
-uint32_t odds_times(const struct hunt *h, uint32_t copies)
+uint32_t odds_times(const struct hunt *h)
 {
-	return copies == 1 && h->foresight->credited < MOSTLY ? 1 : CONFIRMATIONS;
+	return h->foresight->credited < MOSTLY ? 1 : CONFIRMATIONS;
 }

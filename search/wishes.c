@@ -90,7 +90,7 @@ static bool in_vain(struct hunt *h, const struct agenda *out, size_t n, const st
 
 void wishes_plan(struct wishes *w, struct hunt *h, struct agenda *out)
 {
-	uint32_t copies = odds_times(h, 1);
+	uint32_t copies = odds_times(h);
 	size_t had = out->n;
 
 	if (w->n)
