@@ -13,6 +13,9 @@
 #include <string.h>
 #include "search/guide.h"
 
+#define EACH 4.0     /* evaluations that a site to pick from gets, if their number is by the evaluations; */
+#define WIDEST 25.0 /* ... percent of the sites at most: more would be no choice */
+
 /* The sites of a class that have the same choice. */
 struct stand {
 	uint32_t first, n;
@@ -216,6 +219,11 @@ double guide_moves(const struct space *s, bool tied)
 	return tied ? s->n_ties : s->n_sites;
 }
 
+double guide_alpha(double evaluations, double moves, double least)
+{
+	return fmax(least, fmin(100 * evaluations / EACH / moves, WIDEST));
+}
+
 static void refresh(struct guide *g)
 {
 	uint32_t n = 0;
@@ -232,6 +240,12 @@ static void refresh(struct guide *g)
 	if (g->scorer.score && g->n_top < n)
 		select_top(g->score, g->rank, n, g->n_top);
 	g->stale = false;
+}
+
+void guide_focus(struct guide *g, double alpha)
+{
+	g->stale |= alpha != g->o.alpha;
+	g->o.alpha = alpha;
 }
 
 /*

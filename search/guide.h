@@ -43,6 +43,8 @@ struct guide_options {
 
 /* How many places there are to move at: sites, or classes of them. */
 double guide_moves(const struct space *s, bool tied);
+/* The percentage of so many places to pick from, at least `least`, if there are so many evaluations. */
+double guide_alpha(double evaluations, double moves, double least);
 
 struct guide;
 struct guide *guide_new(const struct space *s, const struct scorer *scorer, const struct guide_options *o);
@@ -50,6 +52,8 @@ void guide_free(struct guide *g); /* accepts NULL */
 
 /* Call it first, and whenever the search has moved. */
 void guide_move(struct guide *g, const uint8_t *config);
+/* From now on flips are drawn among the best alpha percent. */
+void guide_focus(struct guide *g, double alpha);
 /* Draws a flip; false when every flip was tried since the last move near it (only with adapt). */
 bool guide_pick(struct guide *g, struct rng *r, uint32_t *site, uint8_t *choice);
 /*

@@ -32,12 +32,8 @@
 #define CULPRIT_LEAST 60.0
 #define CULPRIT_TIMES 3.0
 
+#define NARROWEST 1.0 /* percent of the sites to pick from, at least, if that is by the budget */
 #define LATELY 0.2 /* the weight of the last one in a mean of what was lately */
-
-/* With alpha by the budget, each site to pick from gets so many evaluations. */
-#define AUTO_EACH 4
-#define AUTO_WIDEST 25.0 /* percent of the sites at most: more would be no choice */
-#define AUTO_NARROWEST 1.0
 
 /* Nothing is left to try after so many evaluations, and so many per site, none of which had to be measured. */
 #define KNOWN 1000
@@ -45,13 +41,6 @@
 /* If another kind waits for its turn: after so many per site, and such a share of the time. */
 #define WAITING_EACH 2
 #define WAITING_SHARE 0.05
-
-static double auto_alpha(uint64_t budget, double moves)
-{
-	double front = 100.0 * (double)budget / AUTO_EACH / moves;
-
-	return fmax(AUTO_NARROWEST, fmin(front, AUTO_WIDEST));
-}
 
 /* The start does not fit on the device: the first scheme that does is the start, if there is one. */
 static int start_elsewhere(struct hunt *h, const uint8_t *dflt, struct timing *t, struct err *err)
@@ -104,8 +93,9 @@ void hunt_prepare(struct hunt *h, const struct hunt_options *o, struct lab *lab)
 {
 	*h = (struct hunt){.o = *o, .lab = lab, .s = lab->space, .started = now_seconds(),
 		.quantity = lab->quantity};
-	if (o->alpha == HUNT_AUTO && lab->space->n_sites)
-		h->o.alpha = auto_alpha(o->budget, guide_moves(lab->space, o->tied));
+	h->focuses = o->alpha == HUNT_AUTO && lab->space->n_sites;
+	if (h->focuses)
+		h->o.alpha = guide_alpha((double)o->budget, guide_moves(lab->space, o->tied), NARROWEST);
 	rng_seed2(&h->rng, o->seed, 0x68756e74);
 	h->config = MEM_NEW(h->s->n_sites, uint8_t);
 	h->candidate = MEM_NEW(h->s->n_sites, uint8_t);

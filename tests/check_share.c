@@ -111,6 +111,40 @@ static void what_fits_is_taken_as_it_comes(void)
 	}
 }
 
+/* How many sites that were not tried promise more than this one? */
+static uint32_t better_than(const struct hunt *h, uint32_t site)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < h->s->n_sites; i++)
+		n += guide_worth(h->guide, i) > guide_worth(h->guide, site);
+	return n;
+}
+
+/* Time for a few evaluations is spent on the best sites; with more of it, the budget decides how many there are. */
+static void the_clock_narrows_the_choice(void)
+{
+	struct err err = {0};
+
+	for (int focuses = 0; focuses < 2; focuses++) {
+		struct bed b;
+		uint32_t widest = 0;
+		if (!begin(&b, 3600, true))
+			return;
+		b.h.focuses = focuses;
+		b.h.started -= 3500; /* by the pace of the first, there is time for one or two more */
+		b.h.evaluations = 30;
+		for (int n = 0; n < 10; n++) {
+			CHECK_INT(hunt_offer(&b.h, &err), 1);
+			widest = better_than(&b.h, b.h.flips[0]) > widest ? better_than(&b.h, b.h.flips[0]) : widest;
+			guide_tell(b.h.guide, b.h.flips[0], b.h.candidate[b.h.flips[0]], NAN);
+			hunt_undo(&b.h);
+		}
+		CHECK((widest < 4) == focuses);
+		end(&b);
+	}
+}
+
 /* Modules of any size take so many seconds for a byte. */
 static void take_so_long(struct bed *b, double each)
 {
@@ -258,6 +292,7 @@ int main(void)
 {
 	RUN(pace_follows_what_was_seen);
 	RUN(what_fits_is_taken_as_it_comes);
+	RUN(the_clock_narrows_the_choice);
 	RUN(dear_candidates_wait);
 	RUN(no_gain_is_beyond_sense);
 	RUN(own_program_stands_for_the_default);
