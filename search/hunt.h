@@ -33,8 +33,8 @@
  *
  * first	 a candidate that looks better by it is measured again, with more pairs and instances;
  * confirmation the candidate is kept if it is better by this one;
- * credit	 what goes into the running sum: a third measurement of what is kept, or the confirmation, if that is so far
- *		 beyond its error that keeping it says nothing of its luck.
+ * credit	 what goes into the running sum: a third measurement, or the confirmation if that is so far beyond its
+ *		 error that keeping it says nothing of its luck.
  *
  * If asking twice gives the same (estimates, models, bytes), the first answer is all three. Limits (within.c) are
  * looked at when the objective already says that a candidate is better; a candidate that breaks a limit is not kept.
