@@ -8,20 +8,8 @@ BIN=${BIN:-bin}
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 
-cat >"$tmp/net.hlo" <<'END'
-HloModule net
-
-ENTRY e {
-  x = f32[4,32,32,16] parameter(0)
-  k = f32[3,3,1,16] parameter(1)
-  y = f32[4,32,32,16] convolution(x, k), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f,
-    feature_group_count=16
-  ROOT z = f32[4,32,32,16] negate(y)
-}
-END
-
 search() {
-	"$BIN/search" --device sim --core "${CORE:--1}" --wait -q --budget 0 --graph "$tmp/net.hlo" "$@" 2>"$tmp/err"
+	"$BIN/search" --device sim --core "${CORE:--1}" --wait -q --budget 0 --graph tests/depthwise.hlo "$@" 2>"$tmp/err"
 }
 
 search --space rewrite --start promised -o "$tmp/a" >"$tmp/said" || cat "$tmp/err"
@@ -62,7 +50,7 @@ report hoisted_parameters_exist "$(grep -q '2 parameters are numbered from 0' "$
 # The strategies of other optimisers measure each operator once, and believe the sum.
 for strategy in taso greedy; do
 	"$BIN/search" --device sim --core "${CORE:--1}" --wait --space rewrite --strategy $strategy --budget 50 \
-		--graph "$tmp/net.hlo" \
+		--graph tests/depthwise.hlo \
 		-o "$tmp/$strategy" >"$tmp/said" 2>"$tmp/err"
 	report "${strategy}_believes_in_sums" \
 		"$(grep -q 'operators measured once each; [0-9]* programs' "$tmp/err" || cat "$tmp/err")"
@@ -94,6 +82,6 @@ PATH=/nowhere "$BIN/search" --device sim --core "${CORE:--1}" --wait --space rew
 	--graph "$tmp/shared.hlo" -o "$tmp/none" >"$tmp/said" 2>"$tmp/err"
 report tensat_says_what_to_install "$(grep -q 'apt-get install coinor-cbc' "$tmp/err" || cat "$tmp/err")"
 
-"$BIN/search" --device sim --core "${CORE:--1}" --wait --strategy taso --budget 5 --graph "$tmp/net.hlo" -o "$tmp/e" \
+"$BIN/search" --device sim --core "${CORE:--1}" --wait --strategy taso --budget 5 --graph tests/depthwise.hlo -o "$tmp/e" \
 	>"$tmp/said" 2>"$tmp/err"
 report sums_need_operators "$(grep -q 'are not about operators' "$tmp/err" || cat "$tmp/err")"

@@ -7,7 +7,7 @@ set -u
 . tests/script.sh
 bin=$(realpath "${BIN:-bin}") b=$(realpath "${B:-build/release}")
 search=$bin/search store=$bin/store
-graphs=$(realpath examples/graphs) models=$(realpath models)
+graphs=$(realpath examples/graphs) models=$(realpath models) depthwise=$(realpath tests/depthwise.hlo)
 [ -x "$search" ] && [ -x "$store" ] || { echo "skip: search: it is not built"; exit 0; }
 tmp=${TMPDIR:-/tmp}; [ -w /dev/shm ] && tmp=${TMPDIR:-/dev/shm} # every trial is synced
 dir=$(mktemp -d -p "$tmp") || exit 1
@@ -379,18 +379,7 @@ done_ stopped_while_opening
 
 # A kind that others follow found nothing before the user stopped the search: that is an answer, wherever the next one
 # is. Both write into the same store.
-cat >net.hlo <<'END'
-HloModule jit_net
-
-ENTRY e {
-  x = f32[4,32,32,16] parameter(0)
-  k = f32[3,3,1,16] parameter(1)
-  y = f32[4,32,32,16] convolution(x, k), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f,
-    feature_group_count=16
-  ROOT z = f32[4,32,32,16] negate(y)
-}
-END
-fake=("${fake[@]/*convolution*/net.hlo}")
+fake=("${fake[@]/*convolution*/$depthwise}")
 runs() { [ -s "$1" ] && [ "$(query "$1" 'SELECT count(*) FROM run' 2>/dev/null)" = "$2" ]; }
 for n in 1 2; do # the kind that is being decided
 	FAKE_PLUGIN="fake:any=1;hang=100" "$search" -q "${fake[@]}" --space rewrite,fusion --budget $((40 - 20 * n)) \
