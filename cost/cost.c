@@ -108,6 +108,7 @@ struct cost *cost_new(struct space *s, struct device *d, const struct cost_optio
 	c->o.whole.target = c->o.whole.target > 0 ? c->o.whole.target : 0.002;
 	c->o.whole.max_seconds = c->o.whole.max_seconds > 0 ? c->o.whole.max_seconds : 1;
 	c->part = cost_quantity(c) == QUANTITY_SECONDS ? charge(c) : 0;
+	c->sides.sides = true;
 	rng_seed2(&c->rng, c->o.seed, 0x636f7374);
 	return c;
 }
@@ -119,6 +120,7 @@ void cost_free(struct cost *c)
 	prices_release(&c->prices);
 	prices_release(&c->figures);
 	cuttings_release(&c->cuttings);
+	spares_release(&c->sides);
 	mem_free(c);
 }
 
@@ -142,6 +144,15 @@ void cost_note_compiling(struct cost *c, double seconds)
 	c->compiling = c->compiling > 0 ? (1 - LATELY) * c->compiling + LATELY * seconds : seconds;
 }
 
+/* Keeps what a helper compiled to measure the sides, in case they will be measured again. */
+static void keep_sides(struct cost *c, const struct sides *s, struct timing *t)
+{
+	for (int i = 0; i < 2; i++) {
+		struct compiled side = {.serialised = t->executable[i], .seconds = t->took[i]};
+		spare_put(&c->sides, COMPILE_APPLIED, s->module[i], &side);
+	}
+}
+
 /* Measures a region, or takes what a helper measured. `anew`: whatever was measured before does not count. */
 static int measure_region(struct cost *c, struct region *r, const struct precision *p, bool anew, struct price *out,
 	struct delta *d, struct err *err)
@@ -156,6 +167,7 @@ static int measure_region(struct cost *c, struct region *r, const struct precisi
 		rc = cost_pair(c, &sides, p, &t, err);
 	else
 		c->totals.inside += t.compiling + t.inside;
+	keep_sides(c, &sides, &t);
 	d->compiling = fmax(d->compiling, t.compiling);
 	if (t.compiling > 0)
 		cost_note_compiling(c, t.compiling);

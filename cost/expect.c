@@ -59,6 +59,12 @@ static void add_items(struct region *r, struct errand *e, bool pair, bool module
 	}
 }
 
+/* Was what measuring it again takes kept from the first time? */
+static bool has_sides(struct cost *c, const struct region *r)
+{
+	return spare_get(&c->sides, COMPILE_APPLIED, &r->a) && spare_get(&c->sides, COMPILE_APPLIED, &r->b);
+}
+
 /*
  * Takes a region that would be measured: as a pair, where helpers measure; one that is dear also as its modules.
  * Confirmations are measured by whoever is asked, and only compiled ahead.
@@ -73,6 +79,8 @@ static int expect_region(struct cost *c, struct region *r, size_t regions, uint3
 	struct errand e = {.alike = r->alike, .apart = !one, .times = r->times, .charge = charge / fmax(r->times, 1),
 		.alone = regions == 1, .precision = cost_region_precision(c, r, regions, NULL)};
 
+	if (found == 0 && copies == 1 && has_sides(c, r))
+		return 0;
 	if (found == 0)
 		add_items(r, &e, pair, !one, copies ? copies : 1, agenda);
 	else if (found > 0)

@@ -31,6 +31,7 @@ struct cost {
 	struct prices prices;	/* by the key of a region, or the hash of a module */
 	struct prices figures;	/* by the hash of a configuration */
 	struct cuttings cuttings;
+	struct spares sides; /* of regions, as long as they may be measured again */
 	struct cost_totals totals;
 	double default_seconds, default_se; /* 0: not measured yet */
 	bool default_died;

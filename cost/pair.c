@@ -2,9 +2,8 @@
  * pair.c - programs put side by side: compiled, compared, timed, dropped.
  *
  * The sides are compiled in random order, because what is loaded first tends to run slower. If a helper compiled a side
- * of a region ahead (device_expect), it is loaded instead, as often as the measurement wants instances. A region of
- * whole programs is measured three times if it is kept, and its first side is that of the next one; so what took long
- * to compile is kept, unless helpers have it.
+ * of a region ahead (device_expect), it is loaded instead, as often as the measurement wants instances. What took long
+ * to compile is kept for when it is measured again (spare.h).
  *
  * A crash is tried once more, at once: a worker can also die of something else.
  */
@@ -104,6 +103,13 @@ static int check_alike(struct device *d, const struct compiled side[2], struct f
 	return rc;
 }
 
+/* Is one compilation of a region's side all that measuring it takes, now and again? Or did helpers leave one? */
+static bool keeps_side(struct cost *c, const struct buf *module, uint32_t instances)
+{
+	return instances <= 1 && device_info(c->device)->kind == COST_MEASURED &&
+	       (!device_has_helpers(c->device) || spare_get(&c->sides, COMPILE_APPLIED, module));
+}
+
 /* Compiles side i: a whole program, or one side of a region, of which so many instances will be measured. */
 static int compile_side(struct cost *c, const struct sides *s, unsigned i, uint32_t instances, struct compiled *out,
 	struct fate *fate, struct err *err)
@@ -113,7 +119,9 @@ static int compile_side(struct cost *c, const struct sides *s, unsigned i, uint3
 
 	if (s->config[i] || s->own || (s->whole && !device_has_helpers(c->device)))
 		return cost_compile_whole(c, how, module, s->config[i] ? WANT_OPTIMISED : 0, out, fate, err);
-	if (device_compile_planned(c->device, module->data, module->len, instances, out, err) < 0)
+	if (keeps_side(c, module, instances)
+			? spare_compile(&c->sides, c->device, how, module, 0, out, err) < 0
+			: device_compile_planned(c->device, module->data, module->len, instances, out, err) < 0)
 		return -1;
 	meet(c, out, fate);
 	return 0;
@@ -163,6 +171,17 @@ static bool room_for_all(const struct device *d, const struct compiled side[2], 
 		sizeof ignored);
 }
 
+/* Hands over what took long to compile. */
+static void keep_made(struct compiled side[2], struct timing *out)
+{
+	for (unsigned i = 0; i < 2; i++)
+		if (side[i].seconds >= SPARE_DEAR_SIDE) {
+			out->executable[i] = side[i].serialised;
+			out->took[i] = side[i].seconds;
+			side[i].serialised = (struct buf){0};
+		}
+}
+
 void cost_measure_ahead(struct device *d, const struct errand *e, struct timing *out)
 {
 	struct compiled side[2] = {{0}, {0}};
@@ -185,6 +204,7 @@ void cost_measure_ahead(struct device *d, const struct errand *e, struct timing 
 	else
 		*out = (struct timing){.outcome = fate.outcome};
 	out->compiling = side[0].seconds + side[1].seconds;
+	keep_made(side, out);
 	for (unsigned i = 0; i < 2; i++) {
 		rc |= device_drop(d, &side[i], &ignored);
 		compiled_release(&side[i]);

@@ -10,6 +10,11 @@ static uint64_t hash_of(enum compile_how how, const struct buf *module)
 	return h ? h : 1;
 }
 
+static int slots(const struct spares *k)
+{
+	return k->sides ? SPARE_SIDES : SPARES;
+}
+
 static void forget(struct spare *p)
 {
 	compiled_release(&p->live);
@@ -19,21 +24,21 @@ static void forget(struct spare *p)
 
 void spares_forget(struct spares *k)
 {
-	for (int i = 0; i < SPARES; i++)
+	for (int i = 0; i < slots(k); i++)
 		forget(&k->program[i]);
 }
 
 void spares_release(struct spares *k)
 {
 	spares_forget(k);
-	for (int i = 0; i < SPARES; i++)
+	for (int i = 0; i < slots(k); i++)
 		buf_release(&k->program[i].executable);
 	*k = (struct spares){0};
 }
 
 static struct spare *find(struct spares *k, uint64_t hash)
 {
-	for (int i = 0; i < SPARES; i++)
+	for (int i = 0; i < slots(k); i++)
 		if (k->program[i].hash == hash)
 			return &k->program[i];
 	return NULL;
@@ -43,7 +48,7 @@ static struct spare *least_used(struct spares *k)
 {
 	struct spare *p = &k->program[0];
 
-	for (int i = 1; i < SPARES; i++)
+	for (int i = 1; i < slots(k); i++)
 		if (k->program[i].used < p->used)
 			p = &k->program[i];
 	return p;
@@ -54,7 +59,7 @@ void spare_put(struct spares *k, enum compile_how how, const struct buf *module,
 	uint64_t hash = hash_of(how, module);
 	struct spare *p = find(k, hash);
 
-	if (c->outcome != OUTCOME_OK || !c->serialised.len || c->seconds < SPARE_DEAR)
+	if (c->outcome != OUTCOME_OK || !c->serialised.len || c->seconds < (k->sides ? SPARE_DEAR_SIDE : SPARE_DEAR))
 		return;
 	if (!p) {
 		p = least_used(k);

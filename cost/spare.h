@@ -1,18 +1,24 @@
 /*
- * spare.h - executables of whole programs that took long to compile, to be loaded instead of compiled again.
+ * spare.h - executables that took long to compile, to be loaded instead of compiled again.
  *
  * A search compiles the same two or three whole programs again and again: the compiler's own, the default as it was
  * read back, and the best so far. Compiling a large one takes a minute, loading it a second. But two compilations of
  * one program differ a little in speed, and what is loaded is always the same one. So a program that compiles fast is
  * compiled anew each time (SPARE_DEAR).
+ *
+ * The sides of a region are compiled twice in a row, to be measured and to be measured again. Where a confirmation takes
+ * its instances from one compilation anyway, because three would take too long, that is the first one, loaded again
+ * (SPARE_DEAR_SIDE).
  */
 #ifndef COST_SPARE_H
 #define COST_SPARE_H
 
 #include "device/device.h"
 
-#define SPARES 4
-#define SPARE_DEAR 5.0 /* seconds of compiling, from which on a program is kept */
+#define SPARES 4	/* whole programs */
+#define SPARE_SIDES 32	/* sides of regions: a move can have several */
+#define SPARE_DEAR 5.0	/* seconds of compiling, from which on a program is kept, */
+#define SPARE_DEAR_SIDE 0.1 /* ... and a side of a region */
 
 struct spares { /* all zero is empty */
 	struct spare {
@@ -22,8 +28,9 @@ struct spares { /* all zero is empty */
 		struct buf executable;
 		struct compiled live; /* it is on this device, for whoever wants it first; handle 0: it is not */
 		const struct device *on;
-	} program[SPARES];
+	} program[SPARE_SIDES];
 	uint64_t tick;
+	bool sides; /* it is for sides of regions */
 };
 void spares_release(struct spares *k);
 

@@ -197,7 +197,8 @@ int device_compile_errand(struct device *d, const struct errand *e, unsigned i, 
 	struct ahead ahead = {.n = 1, .seconds = e->compiling[i]};
 
 	if (!e->executable[i].len || !d->ops->load)
-		return device_compile(d, COMPILE_APPLIED, "hlo", m->data, m->len, WANT_MEMORY, out, err);
+		return device_compile(d, COMPILE_APPLIED, "hlo", m->data, m->len, WANT_MEMORY | WANT_SERIALISED, out,
+			err);
 	buf_add(&ahead.executable[0], e->executable[i].data, e->executable[i].len);
 	return load_ahead(d, m->data, m->len, &ahead, out, err);
 }

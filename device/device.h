@@ -238,6 +238,8 @@ struct timing { /* all zero is empty */
 	double ahead;	  /* seconds that all of it took on another device before it was asked for; 0: it was not */
 	double faults_a, faults_b; /* pages a run maps in, on average; 0 also where the program runs elsewhere */
 	struct buf raw;		 /* float pairs (seconds a, seconds b), if asked */
+	struct buf executable[2]; /* what the sides became on another device, if compiling them took long, */
+	double took[2];		  /* ... so many seconds each */
 };
 void timing_release(struct timing *t);
 int device_pair(struct device *d, const struct compiled *a, const struct compiled *b,

@@ -27,6 +27,8 @@ void extracted_release(struct extracted *e)
 void timing_release(struct timing *t)
 {
 	buf_release(&t->raw);
+	buf_release(&t->executable[0]);
+	buf_release(&t->executable[1]);
 }
 
 void comparison_release(struct comparison *c)

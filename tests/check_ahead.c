@@ -76,26 +76,33 @@ static void dear_pairs_are_compiled_by_two(void)
 	}
 }
 
+/* Waits until a helper has measured the pair, if helpers do. */
+static void have_measured(struct bench *b)
+{
+	struct agenda agenda = {0};
+	struct foretold told;
+	uint64_t key[2];
+
+	CHECK(cost_expect(b->c, b->a, b->b, 0, &agenda, NULL) == 0);
+	memcpy(key, agenda.v[agenda.n - 1].key, sizeof key);
+	device_expect(b->d, &agenda);
+	while (device_measures_ahead(b->d) && !device_foretells(b->d, key, &told))
+		sched_yield();
+	agenda_release(&agenda);
+}
+
 /* Measured by a helper, it is a price like any other: measured once, and then known. */
 static void a_price_is_a_price(void)
 {
 	struct delta alone, ahead, again;
-	struct foretold told;
 	struct helped helped;
-	uint64_t key[2];
-	struct agenda agenda = {0};
 	struct bench b;
 
 	open_bench(&b, 0);
 	CHECK(cost_delta(b.c, b.a, b.b, &alone, NULL) == 0);
 	close_bench(&b);
 	open_bench(&b, 1);
-	CHECK(cost_expect(b.c, b.a, b.b, 0, &agenda, NULL) == 0);
-	memcpy(key, agenda.v[agenda.n - 1].key, sizeof key);
-	device_expect(b.d, &agenda);
-	while (device_measures_ahead(b.d) && !device_foretells(b.d, key, &told))
-		sched_yield();
-	agenda_release(&agenda);
+	have_measured(&b);
 	CHECK(cost_delta(b.c, b.a, b.b, &ahead, NULL) == 0 && cost_delta(b.c, b.a, b.b, &again, NULL) == 0);
 	CHECK(ahead.outcome == OUTCOME_OK && ahead.measured == 1 && ahead.compiling > 0 && again.cached == 1);
 	device_helped(b.d, &helped); /* all that was done ahead was of use */
@@ -103,6 +110,31 @@ static void a_price_is_a_price(void)
 	CHECK(helped.idle >= 0 && helped.seconds > 0);
 	CHECK_NEAR(helped.vain, 0, 1e-9);
 	CHECK_NEAR(ahead.seconds, alone.seconds, 10 * hypot(alone.se, ahead.se));
+	close_bench(&b);
+}
+
+/* What a helper compiled to measure it is loaded to measure it again, where compiling it took long. */
+static void what_took_long_is_compiled_once(void)
+{
+	struct precision p = {.max_seconds = 0.1, .instances = 3, .copies = 1};
+	struct agenda agenda = {0};
+	struct delta d;
+	struct bench b;
+	bool ahead;
+
+	setenv("FAKE_PLUGIN", "fake:any=1;spread=40;slow=150", 1);
+	open_bench(&b, 1);
+	ahead = device_measures_ahead(b.d);
+	have_measured(&b);
+	CHECK(cost_delta(b.c, b.a, b.b, &d, NULL) == 0 && d.outcome == OUTCOME_OK);
+	CHECK(cost_expect(b.c, b.a, b.b, 1, &agenda, NULL) == 0);
+	CHECK_INT(agenda.n, ahead ? 0 : 2);
+	agenda_release(&agenda);
+	CHECK(cost_expect(b.c, b.a, b.b, 3, &agenda, NULL) == 0);
+	CHECK_INT(agenda.n, 2);
+	agenda_release(&agenda);
+	CHECK(cost_confirm(b.c, b.a, b.b, &p, &d, NULL) == 0);
+	CHECK_INT(d.outcome, OUTCOME_OK);
 	close_bench(&b);
 }
 
@@ -116,6 +148,7 @@ int main(void)
 	setenv("FAKE_PLUGIN", "fake:any=1;spread=40", 1);
 	RUN(dear_pairs_are_compiled_by_two);
 	RUN(a_price_is_a_price);
+	RUN(what_took_long_is_compiled_once);
 	fixture_end();
 	return test_done();
 }

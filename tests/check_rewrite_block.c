@@ -233,6 +233,13 @@ static int slow_pair(struct device *d, uint32_t a, uint32_t b, const struct prec
 	return 0;
 }
 
+static int slow_compare(struct device *d, uint32_t a, uint32_t b, const struct compare_options *o,
+	struct comparison *out, struct err *err)
+{
+	(void)d, (void)a, (void)b, (void)o, (void)err, (void)out;
+	return 0;
+}
+
 /* The price of a block, its confirmation and its credit compile each side once; the next one has one new side. */
 static void whole_programs_are_compiled_once(void)
 {
@@ -263,6 +270,30 @@ static void whole_programs_are_compiled_once(void)
 	close_space(s);
 }
 
+/* So are the sides of a region that takes too long to compile for a confirmation of three; cheap ones are not kept. */
+static void sides_are_compiled_once(void)
+{
+	static const struct device_ops ops = {.compile = slow_compile, .drop = slow_drop, .pair = slow_pair,
+		.compare = slow_compare};
+	struct space *s = open_space(PRODUCTS);
+	struct precision p = {.max_seconds = 0.3, .instances = 3};
+	uint8_t none[PRODUCTS] = {0}, one[PRODUCTS] = {1};
+	struct err err = {0};
+
+	for (p.copies = 1; p.copies < 4; p.copies += 2) {
+		struct slow slow = {.d = {.ops = &ops}};
+		struct cost *c = cost_new(s, &slow.d, &(struct cost_options){.part_seconds = -1}, &err);
+		struct delta d;
+		CHECK(c && cost_delta(c, none, one, &d, &err) == 0 && d.seconds < 0);
+		CHECK_INT(slow.compiled, 2);
+		CHECK(cost_confirm(c, none, one, &p, &d, &err) == 0 && d.seconds < 0);
+		CHECK_INT(slow.compiled, p.copies == 1 ? 2 : 4);
+		CHECK_INT(slow.loaded, p.copies == 1 ? 2 : 0);
+		cost_free(c);
+	}
+	close_space(s);
+}
+
 int main(void)
 {
 	RUN(blocks_are_all_then_halves_then_quarters);
@@ -273,5 +304,6 @@ int main(void)
 	RUN(a_search_begins_with_blocks);
 	RUN(whole_programs_are_confirmed_patiently);
 	RUN(whole_programs_are_compiled_once);
+	RUN(sides_are_compiled_once);
 	return test_done();
 }

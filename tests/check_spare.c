@@ -1,5 +1,5 @@
 /*
- * check_spare.c - executables of whole programs are kept, loaded, or taken from the device where they are already.
+ * check_spare.c - executables are kept, loaded, or taken from the device where they are already.
  */
 #include <math.h>
 #include "cost/spare.h"
@@ -57,6 +57,24 @@ static void dear_programs_are_kept(void)
 	CHECK(there(&k, COMPILE_DEFAULT, "own"));
 	spares_release(&k);
 	CHECK(!there(&k, COMPILE_DEFAULT, "own"));
+}
+
+/* Sides of regions are many, and kept from a tenth of a second on. */
+static void sides_are_kept_sooner(void)
+{
+	struct spares k = {.sides = true};
+	char name[16];
+
+	put(&k, COMPILE_APPLIED, "cheap", SPARE_DEAR_SIDE / 2);
+	CHECK(!there(&k, COMPILE_APPLIED, "cheap"));
+	for (int i = 0; i < SPARE_SIDES; i++) {
+		snprintf(name, sizeof name, "p%d", i);
+		put(&k, COMPILE_APPLIED, name, 2 * SPARE_DEAR_SIDE);
+	}
+	CHECK(there(&k, COMPILE_APPLIED, "p0"));
+	put(&k, COMPILE_APPLIED, "one more", SPARE_DEAR);
+	CHECK(there(&k, COMPILE_APPLIED, "p0") && !there(&k, COMPILE_APPLIED, "p1"));
+	spares_release(&k);
 }
 
 /* On the fake plugin: a kept executable is loaded the second time; one that cannot be loaded is compiled. */
@@ -140,6 +158,7 @@ static void what_is_there_is_not_loaded(void)
 int main(void)
 {
 	RUN(dear_programs_are_kept);
+	RUN(sides_are_kept_sooner);
 	if (fixture_begin()) {
 		RUN(what_is_kept_is_loaded);
 		RUN(what_is_there_is_not_loaded);
