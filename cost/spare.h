@@ -6,7 +6,7 @@
  * one program differ a little in speed, and what is loaded is always the same one. So a program that compiles fast is
  * compiled anew each time (SPARE_DEAR).
  *
- * The sides of a region are compiled twice in a row, to be measured and to be measured again. Where a confirmation takes
+ * The sides of a region are needed twice in a row, to be measured and to be measured again. Where a confirmation takes
  * its instances from one compilation anyway, because three would take too long, that is the first one, loaded again
  * (SPARE_DEAR_SIDE).
  */
