@@ -9,7 +9,8 @@ tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 
 search() {
-	"$BIN/search" --device sim --core "${CORE:--1}" --wait -q --budget 0 --graph tests/depthwise.hlo "$@" 2>"$tmp/err"
+	"$BIN/search" --device sim --core "${CORE:--1}" --wait -q --budget 0 --graph tests/depthwise.hlo "$@" \
+		2>"$tmp/err"
 }
 
 search --space rewrite --start promised -o "$tmp/a" >"$tmp/said" || cat "$tmp/err"
