@@ -83,6 +83,7 @@ PATH=/nowhere "$BIN/search" --device sim --core "${CORE:--1}" --wait --space rew
 	--graph "$tmp/shared.hlo" -o "$tmp/none" >"$tmp/said" 2>"$tmp/err"
 report tensat_says_what_to_install "$(grep -q 'apt-get install coinor-cbc' "$tmp/err" || cat "$tmp/err")"
 
-"$BIN/search" --device sim --core "${CORE:--1}" --wait --strategy taso --budget 5 --graph tests/depthwise.hlo -o "$tmp/e" \
+"$BIN/search" --device sim --core "${CORE:--1}" --wait --strategy taso --budget 5 \
+	--graph tests/depthwise.hlo -o "$tmp/e" \
 	>"$tmp/said" 2>"$tmp/err"
 report sums_need_operators "$(grep -q 'are not about operators' "$tmp/err" || cat "$tmp/err")"
