@@ -145,6 +145,23 @@ static void the_clock_narrows_the_choice(void)
 	}
 }
 
+/* Flips that are measured by region are tried one by one, however well it goes; a budget of evaluations bundles them. */
+static void the_clock_bundles_nothing_that_is_measured(void)
+{
+	struct err err = {0};
+
+	for (int timed = 0; timed < 2; timed++) {
+		struct bed b;
+		if (!begin(&b, timed ? 3600 : 0, true))
+			return;
+		b.h.o.bundles = true;
+		b.h.bundle = 8;
+		CHECK_INT(hunt_offer(&b.h, &err), 1);
+		CHECK(hunt_is_flip(&b.h) == timed);
+		end(&b);
+	}
+}
+
 /* Modules of any size take so many seconds for a byte. */
 static void take_so_long(struct bed *b, double each)
 {
@@ -293,6 +310,7 @@ int main(void)
 	RUN(pace_follows_what_was_seen);
 	RUN(what_fits_is_taken_as_it_comes);
 	RUN(the_clock_narrows_the_choice);
+	RUN(the_clock_bundles_nothing_that_is_measured);
 	RUN(dear_candidates_wait);
 	RUN(no_gain_is_beyond_sense);
 	RUN(own_program_stands_for_the_default);
