@@ -145,7 +145,7 @@ static void the_clock_narrows_the_choice(void)
 	}
 }
 
-/* Flips that are measured by region are tried one by one, however well it goes; a budget of evaluations bundles them. */
+/* Flips that are measured by region are tried one by one, however well it goes; a count of evaluations bundles them. */
 static void the_clock_bundles_nothing_that_is_measured(void)
 {
 	struct err err = {0};
