@@ -23,7 +23,7 @@
 #define AA_BEYOND 8.0  /* standard errors of what is known, luck included, that are no luck */
 #define AA_SHARE 0.05  /* of the measuring time, after that */
 #define AA_SECONDS 0.1 /* of one A/A pair */
-#define AA_COMPILE 1.0 /* seconds of compiling above which its second load is not compiled anew */
+#define AA_COMPILE 0.3 /* seconds of compiling above which its second load is not compiled anew */
 #define AA_LOAD 1.0    /* seconds of loading above which there is no second load */
 
 /* The worker's measurement: estimates of a, b, ratio, delta without any prior. */
