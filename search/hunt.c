@@ -107,7 +107,7 @@ void hunt_prepare(struct hunt *h, const struct hunt_options *o, struct lab *lab)
 	h->ball = MEM_NEW(h->s->graph->n_nodes, uint32_t);
 	h->in_ball = MEM_NEW(h->s->graph->n_nodes, uint8_t);
 	h->dear = MEM_NEW(h->s->n_sites, uint8_t);
-	h->size = MEM_NEW(h->s->n_sites, struct hunt_size);
+	h->size = MEM_NEW((size_t)h->s->n_sites * h->s->stride, struct hunt_size);
 }
 
 void hunt_stand(struct hunt *h, const struct scorer *scorer)

@@ -115,7 +115,6 @@ struct hunt_check { /* of the whole program against the default */
 struct hunt_size { /* of the modules that would price a flip; all zero: not known */
 	size_t bytes;
 	uint64_t kept; /* steps, when that was so */
-	uint8_t choice;
 };
 
 struct hunt_limit { /* a limit, and how far the search is from it */
@@ -134,7 +133,7 @@ struct hunt {
 	uint64_t cut;		/* candidates whose share of the time was over before they were priced (share.c) */
 	uint8_t *dear;		/* sites whose flip was passed over and not tried since */
 	double dearest;		/* the most seconds that one of them was expected to take */
-	struct hunt_size *size; /* per site */
+	struct hunt_size *size; /* per site and choice */
 	bool too_dear;		/* all that was offered last was beyond what is left */
 	double planned;		/* seconds that the candidate is expected to take */
 	struct lab *lab;

@@ -43,27 +43,42 @@ static float promise(void *ctx, uint32_t site, uint8_t choice)
 	return (float)site;
 }
 
+static uint32_t favourite;
+
+/* ... and one that promises much of one site, and little of the others. */
+static float promise_one(void *ctx, uint32_t site, uint8_t choice)
+{
+	(void)ctx;
+	(void)choice;
+	return site == favourite ? 1e6f : 1;
+}
+
 struct bed {
 	struct device *d;
 	struct lab lab;
 	struct hunt h;
 };
 
-static bool begin(struct bed *b, double seconds, bool guided)
+static bool begin_by(struct bed *b, double seconds, float (*score)(void *ctx, uint32_t site, uint8_t choice))
 {
-	struct hunt_options o = {.strategy = guided ? STRATEGY_GUIDED : STRATEGY_RANDOM, .budget = 60, .seed = 3,
+	struct hunt_options o = {.strategy = score ? STRATEGY_GUIDED : STRATEGY_RANDOM, .budget = 60, .seed = 3,
 		.seconds = seconds, .alpha = 10, .hops = 1, .tied = true, .adapt = true, .part_known = true};
-	struct scorer scorer = {.score = promise};
+	struct scorer scorer = {.score = score};
 	struct err err = {0};
 
 	*b = (struct bed){.d = device_open(&(struct device_options){.backend = "sim"}, &err)};
 	if (b->d)
 		b->d->info.kind = COST_MEASURED;
 	if (CHECK(b->d && lab_open(&b->lab, PROGRAM, "fusion", b->d, &(struct cost_options){0}, NULL, &err) == 0 &&
-		    hunt_begin(&b->h, &o, &b->lab, guided ? &scorer : NULL, &err) == 0))
+		    hunt_begin(&b->h, &o, &b->lab, score ? &scorer : NULL, &err) == 0))
 		return true;
 	printf("%s\n", err.text);
 	return false;
+}
+
+static bool begin(struct bed *b, double seconds, bool guided)
+{
+	return begin_by(b, seconds, guided ? promise : NULL);
 }
 
 static void end(struct bed *b)
@@ -305,6 +320,42 @@ static void own_program_stands_for_the_default(void)
 	}
 }
 
+/* Ten offers, none of which is taken; is one of them the favourite? */
+static bool offers_favourite(struct bed *b)
+{
+	struct err err = {0};
+	bool any = false;
+
+	take_so_long(b, 0.05);
+	for (int n = 0; n < 10; n++) {
+		CHECK_INT(hunt_offer(&b->h, &err), 1);
+		any |= b->h.flips[0] == favourite;
+		guide_tell(b->h.guide, b->h.flips[0], b->h.candidate[b->h.flips[0]], NAN);
+		hunt_undo(&b->h);
+		b->h.evaluations++;
+	}
+	return any;
+}
+
+/* A candidate that was passed over, as it takes more than a fair part of the time, is tried if it promises enough. */
+static void a_great_promise_may_be_dear(void)
+{
+	struct bed b;
+
+	favourite = NONE;
+	if (!begin_by(&b, 1000, promise_one))
+		return;
+	offers_favourite(&b);
+	for (uint32_t i = 0; i < b.h.s->n_sites; i++)
+		favourite = b.h.dear[i] ? i : favourite;
+	end(&b);
+	CHECK(favourite != NONE);
+	if (!begin_by(&b, 1000, promise_one))
+		return;
+	CHECK(offers_favourite(&b));
+	end(&b);
+}
+
 int main(void)
 {
 	RUN(pace_follows_what_was_seen);
@@ -312,6 +363,7 @@ int main(void)
 	RUN(the_clock_narrows_the_choice);
 	RUN(the_clock_bundles_nothing_that_is_measured);
 	RUN(dear_candidates_wait);
+	RUN(a_great_promise_may_be_dear);
 	RUN(no_gain_is_beyond_sense);
 	RUN(own_program_stands_for_the_default);
 	return test_done();
