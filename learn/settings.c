@@ -177,7 +177,7 @@ int settings_parse(struct settings *s, int argc, char **argv, struct err *err)
 void settings_init(struct settings *s)
 {
 	*s = (struct settings){.fit = {.net = TRAIN_DEFAULTS, .trees = BOOST_DEFAULTS}, .seed = 1, .threads = 1,
-		.kernel_us = OPT_AUTO, .keep = true, .learner = "trees"};
+		.kernel_us = OPT_AUTO, .keep = true, .learner = "both"};
 	s->width = s->fit.net.size.width, s->head = s->fit.net.size.head, s->layers = s->fit.net.size.layers;
 	s->ramps = s->fit.net.ramps;
 	s->batch = s->fit.net.batch, s->patience = s->fit.net.patience,

@@ -120,9 +120,9 @@ for learner in trees both; do
 done
 few="-q --trees 20 --epochs 0.01 --least-steps 20"
 "$BIN/learn" --db "$db" $few --out "$tmp/t.vm" --json >"$tmp/out" 2>"$tmp/err" &&
-	"$BIN/learn" --db "$db" $few --learner trees --out "$tmp/n.vm" --json >"$tmp/out" 2>"$tmp/err" &&
+	"$BIN/learn" --db "$db" $few --learner both --out "$tmp/n.vm" --json >"$tmp/out" 2>"$tmp/err" &&
 		cmp -s "$tmp/t.vm" "$tmp/n.vm"
-is trees_unless_told_otherwise $?
+is both_unless_told_otherwise $?
 refuses no_such_learner "gnn, trees, both or corrected" --db "$db" --learner oracle
 
 # As many choices at a site as there may be: through a store, a model and the search that it guides.
