@@ -60,7 +60,10 @@ CHECKS = $(patsubst tests/%.c,$(B)/tests/%,$(filter-out $(WITHOUT),$(wildcard te
 TESTS = $(CHECKS) $(patsubst tests/%.c,$(B)/tests/%,$(filter-out $(WITHOUT),$(wildcard tests/full_*.c)))
 BENCHES = $(patsubst bench/%.c,$(B)/bench/%,$(filter-out $(WITHOUT),$(wildcard bench/*.c)))
 
-all: $(PROGRAMS:%=$(BIN)/%)
+# What the Python package calls compiled programs with; it needs the plugin's header.
+DOOR = $(if $(wildcard $(PJRT)/pjrt_c_api.h),$(BIN)/vantage-call.so)
+
+all: $(PROGRAMS:%=$(BIN)/%) $(DOOR)
 	@:
 
 # Files that hold a fact: rewritten, and what depends on them rebuilt, only when the fact changes.
@@ -119,8 +122,6 @@ FAKE = $(if $(wildcard $(PJRT)/pjrt_c_api.h),$(B)/tests/fake_plugin.so)
 $(B)/tests/fake_plugin.so: tests/fake_plugin.c tests/fake_plugin.h $(B)/flags
 	@mkdir -p $(@D); $(CC) -std=c11 $(CPPFLAGS) -O1 -g $(WARN) -shared -fPIC $< -lm -o $@
 
-# What the Python package calls compiled programs with; it needs that header, too.
-DOOR = $(if $(wildcard $(PJRT)/pjrt_c_api.h),$(BIN)/vantage-call.so)
 $(BIN)/vantage-call.so: $(wildcard python/*.[ch]) $(B)/flags
 	@mkdir -p $(@D); $(CC) $(OUR_CFLAGS) -fPIC -shared $(LDFLAGS) -o $@ $(filter %.c,$^) -ldl
 
