@@ -177,15 +177,16 @@ static struct hunt_check *note_check(struct hunt *h, const struct estimate *whol
 }
 
 /*
- * The seconds that a check is expected to take: the mean of those before, or a multiple of weighing the default. If the
- * default was already known, compiling and one run of each side.
+ * The seconds that a check is expected to take: the mean of those before, or as long as weighing the default. If that
+ * compiled nothing, because the default was known or stands for itself: compiling, running both and loading them.
  */
 static double expected(const struct hunt *h)
 {
-	double known = h->lab->subject.extract_seconds + 2 * h->default_seconds;
+	bool compiled = !h->lab->subject.known && !hunt_own_stands(h);
+	double anew = h->lab->subject.extract_seconds + 2 * (h->default_seconds + hunt_whole.max_seconds);
 
 	return h->n_check ? h->checking / (double)h->n_check : fmax(CHECK_DEFAULTS * h->default_wall,
-		h->lab->subject.known ? known : 0);
+		compiled ? 0 : anew);
 }
 
 /* If costs are modelled, the speed of this machine decides nothing. */
