@@ -54,6 +54,24 @@ static struct spare *least_used(struct spares *k)
 	return p;
 }
 
+/* Forgets the sides that were not used for longest, until so many more bytes fit. */
+static void make_room(struct spares *k, size_t bytes)
+{
+	for (int n = 0; n < slots(k); n++) {
+		struct spare *last = NULL;
+		size_t sum = bytes;
+		for (int i = 0; i < slots(k); i++) {
+			struct spare *p = &k->program[i];
+			sum += p->executable.len;
+			last = p->executable.len && (!last || p->used < last->used) ? p : last;
+		}
+		if (sum <= SPARE_SIDES_BYTES || !last)
+			return;
+		buf_release(&last->executable);
+		last->hash = last->used = 0;
+	}
+}
+
 void spare_put(struct spares *k, enum compile_how how, const struct buf *module, const struct compiled *c)
 {
 	uint64_t hash = hash_of(how, module);
@@ -61,6 +79,8 @@ void spare_put(struct spares *k, enum compile_how how, const struct buf *module,
 
 	if (c->outcome != OUTCOME_OK || !c->serialised.len || c->seconds < (k->sides ? SPARE_DEAR_SIDE : SPARE_DEAR))
 		return;
+	if (k->sides && !p)
+		make_room(k, c->serialised.len);
 	if (!p) {
 		p = least_used(k);
 		forget(p);

@@ -19,6 +19,7 @@
 #define SPARE_SIDES 32	/* sides of regions: a move can have several */
 #define SPARE_DEAR 5.0	/* seconds of compiling, from which on a program is kept, */
 #define SPARE_DEAR_SIDE 0.1 /* ... and a side of a region */
+#define SPARE_SIDES_BYTES ((size_t)64 << 20) /* ... as long as all of these are no larger together */
 
 struct spares { /* all zero is empty */
 	struct spare {

@@ -63,7 +63,13 @@ static void dear_programs_are_kept(void)
 static void sides_are_kept_sooner(void)
 {
 	struct spares k = {.sides = true};
+	struct compiled large = {.seconds = 1};
+	struct buf module = {0};
 	char name[16];
+
+	buf_adds(&module, "large");
+	buf_reserve(&large.serialised, SPARE_SIDES_BYTES - 3); /* "p0" has two bytes */
+	large.serialised.len = SPARE_SIDES_BYTES - 3;
 
 	put(&k, COMPILE_APPLIED, "cheap", SPARE_DEAR_SIDE / 2);
 	CHECK(!there(&k, COMPILE_APPLIED, "cheap"));
@@ -74,6 +80,10 @@ static void sides_are_kept_sooner(void)
 	CHECK(there(&k, COMPILE_APPLIED, "p0"));
 	put(&k, COMPILE_APPLIED, "one more", SPARE_DEAR);
 	CHECK(there(&k, COMPILE_APPLIED, "p0") && !there(&k, COMPILE_APPLIED, "p1"));
+	spare_put(&k, COMPILE_APPLIED, &module, &large); /* there is room for it and one small one */
+	CHECK(there(&k, COMPILE_APPLIED, "p0") && !there(&k, COMPILE_APPLIED, "one more"));
+	compiled_release(&large);
+	buf_release(&module);
 	spares_release(&k);
 }
 
