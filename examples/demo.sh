@@ -1,5 +1,5 @@
 #!/bin/bash
-# The first four minutes (on two free cores): what vantage is made of, what it does to a real program, and what to do
+# The first three minutes (on two free cores): what vantage is made of, what it does to a real program, and what to do
 # with one's own.
 #
 # A model is learnt from measurements that come with vantage, without those of WaveNet; with it WaveNet's training
@@ -13,7 +13,7 @@ BIN=${BIN:-bin} DEPS=${DEPS:-.deps}
 out=${DEMO_OUT:-$(mktemp -d "${TMPDIR:-/tmp}/vantage-demo.XXXXXX")}
 plugin=$(DEPS=$DEPS tests/deps --where || true)
 export VANTAGE_PLUGIN_DIR=${VANTAGE_PLUGIN_DIR:-$(realpath -m "$DEPS")}
-seconds=${DEMO_SECONDS:-80}
+seconds=${DEMO_SECONDS:-60}
 say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
 run() { printf '$ %s\n' "$*" >&2; "$@"; }
 
