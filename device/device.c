@@ -195,10 +195,10 @@ int device_compile_errand(struct device *d, const struct errand *e, unsigned i, 
 {
 	const struct buf *m = &e->module[i];
 	struct ahead ahead = {.n = 1, .seconds = e->compiling[i]};
+	unsigned want = WANT_MEMORY | (d->info.kind == COST_MEASURED ? WANT_SERIALISED : 0u);
 
 	if (!e->executable[i].len || !d->ops->load)
-		return device_compile(d, COMPILE_APPLIED, "hlo", m->data, m->len, WANT_MEMORY | WANT_SERIALISED, out,
-			err);
+		return device_compile(d, COMPILE_APPLIED, "hlo", m->data, m->len, want, out, err);
 	buf_add(&ahead.executable[0], e->executable[i].data, e->executable[i].len);
 	return load_ahead(d, m->data, m->len, &ahead, out, err);
 }
