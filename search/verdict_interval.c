@@ -22,7 +22,8 @@
 /* With fewer workers than there should be: as how many workers the assumption counts about how much they differ. */
 #define ASSUMED_WORKERS 4.0
 #define IN_PROPORTION 60.0   /* seconds that the timing may always take */
-#define UNSURE_TIMES 4.0     /* so many times as long, if few workers lean towards a gain but are not sure */
+#define UNSURE_TIMES 4.0     /* so many times as long, if few workers lean towards a gain but are not sure, */
+#define CLAIMANTS 2	     /* ... or are fewer than that, however sure: one cannot see what another would */
 
 /*
  * The variance, of a log ratio, that the workers cannot show: the machine differs on another occasion and, if all of
@@ -100,5 +101,7 @@ size_t verdict_more_workers(const struct verdict *v, const struct verdict_option
 	struct weighed w = verdict_weigh(v, t, n, VERDICT_WORKERS);
 	size_t more = workers_within(o, each, UNSURE_TIMES);
 
-	return w.change < 0 && w.high >= 0 && more > n ? more : n;
+	if (w.high < 0) /* sure of a gain */
+		more = more < CLAIMANTS ? more : CLAIMANTS;
+	return w.change < 0 && more > n ? more : n;
 }

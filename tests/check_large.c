@@ -414,18 +414,20 @@ static void few_workers_cover(void)
 }
 
 /*
- * Few workers that lean towards a gain get company; those that are sure, or lean towards a loss, do not. If there is no
- * gain, both looks together claim one as rarely as two independent ones do.
+ * Few workers that lean towards a gain get company, and so does one alone that is sure of it; two that are sure, or any
+ * that lean towards a loss, do not. If there is no gain, both looks together claim one as rarely as two independent ones
+ * do.
  */
 static void unsure_workers_get_company(void)
 {
 	static const struct {
 		double ratio, se, each;
-		size_t workers;
+		size_t had, workers;
 	} rows[] = {
-		{-0.05, 0.05, 30, 6}, {-0.05, 0.001, 30, 2}, {0.01, 0.05, 30, 2},
-		{-0.05, 0.05, 50, 4}, /* four times the minute */
-		{-0.05, 0.05, 500, 2},
+		{-0.05, 0.05, 30, 2, 6}, {-0.05, 0.001, 30, 2, 2}, {0.01, 0.05, 30, 2, 2},
+		{-0.05, 0.05, 50, 2, 4}, /* four times the minute */
+		{-0.05, 0.05, 500, 2, 2}, {-0.3, 0.01, 70, 1, 2}, {-0.3, 0.01, 30, 1, 2}, {-0.3, 0.01, 500, 1, 1},
+		{0.3, 0.01, 70, 1, 1},
 	};
 	struct verdict_options o = {0};
 	int claims = 0, asked = 0;
@@ -434,7 +436,8 @@ static void unsure_workers_get_company(void)
 		struct timing t = {.ratio = rows[i].ratio, .ratio_se = rows[i].se, .seconds_a = 1, .seconds_b = 1};
 		struct timing two[2] = {t, t};
 		struct verdict v = {.compiled = 2};
-		if (!CHECK_INT(verdict_more_workers(&v, &o, rows[i].each, two, 2), rows[i].workers))
+		if (!CHECK_INT(verdict_more_workers(&v, &o, rows[i].each, two, rows[i].had),
+			    rows[i].workers))
 			printf("  row %zu\n", i);
 	}
 	rng_seed(&r, 9);
