@@ -415,8 +415,8 @@ static void few_workers_cover(void)
 
 /*
  * Few workers that lean towards a gain get company, and so does one alone that is sure of it; two that are sure, or any
- * that lean towards a loss, do not. If there is no gain, both looks together claim one as rarely as two independent ones
- * do.
+ * that lean towards a loss, do not. If there is no gain, both looks together claim one as rarely as two independent
+ * ones do.
  */
 static void unsure_workers_get_company(void)
 {
