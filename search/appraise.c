@@ -144,4 +144,3 @@ int hunt_price(struct hunt *h, struct delta *d, bool *better, struct err *err)
 	}
 	return *better && !cost_exact(h->lab->cost) && !settled(d) ? credit(h, d, better, err) : 0;
 }
-

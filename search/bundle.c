@@ -14,7 +14,7 @@
  * A random start is known to be bad, so a search from there begins with FIRST flips. (From one flip the ranking model
  * took 36 evaluations until sizes grew. When a candidate that changes nothing counted as worse, they hardly grew at
  * all: a compiler that joins kernels by itself makes the same program of many configurations.) From the default sizes
- * hardly ever come to two.
+ * came to two at most, until models were right more often.
  *
  * A bundle has the flips that promise most, drawn as single ones are, and only those that promise a gain. It is kept
  * or dropped as a whole. If it is dropped, nothing is known of any of its flips, and all are offered again. What

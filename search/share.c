@@ -16,15 +16,15 @@
  *
  * A promise is a guess, too, so the time of ten candidates is not spent on one: while cheaper ones can be had, a
  * candidate may be planned to take a few shares and no more, unless it promises several times as much for each second.
- * (Without that, a step of a GPT whose best move, a third of its time, was to take 3.1 shares waited half of the search
- * for it, behind moves of a ten thousandth.) Shares grow by the time that cheap candidates do not use, so dear ones get
- * their turn. A candidate that takes many times what was expected is cut: what it would show comes too
- * late for the others.
+ * (The best move of a GPT's training step saves a third of its time, and was to take 3.1 shares where 3 were fair. Half
+ * of the search went by before it was tried, and moves that promised a four-thousandth as much came first.) Shares grow
+ * by the time that cheap candidates do not use, so dear ones get their turn. A candidate that takes many times what was
+ * expected is cut: what it would show comes too late for the others.
  *
- * The sites to pick from are fewer than the budget would have it, as a search that has 80 seconds for 2,646 sites makes
- * thirty evaluations. If these are drawn from the best quarter of the sites, most of the best are never tried: of
- * WaveNet, one pair of sites saves a third of the time, and whether a search found it was a matter of its seed. So the
- * front is as wide as the evaluations that are left at the pace of those before, and narrows towards the end.
+ * The clock also decides how many sites there are to pick from. A search that has 80 seconds for 2,646 sites makes
+ * thirty evaluations. If it draws them from the best quarter of the sites, it never tries most of the best: one pair of
+ * WaveNet's sites saves a third of the time, and finding it was a matter of the seed. So there are a quarter as many
+ * sites as evaluations that are left at the present pace, and fewer towards the end.
  *
  * Schemes (space_ops.scheme) move many sites at once. They are tried first, and until they used up their part of the
  * time, because one of them may be worth hundreds of flips. One that is too dear ends them: others are as large.
