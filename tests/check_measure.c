@@ -334,7 +334,8 @@ static void runs_follow_what_they_are_worth(void)
 		{0.4, 0.01, 10, 0.02, 3, 3, 13},  /* 2.5% of a run: some more */
 		{0.4, 1e-6, 3, 0.02, 3, 3, 4},	  /* what there is time for */
 		{0.4, 1e-6, 1.0, 0.02, 1, 2, 2},
-		{2, 0.01, 1, 0.02, 3, 1, 1},	  /* seconds: not even to warm up */
+		{2, 0.01, 1, 0.02, 3, 2, 2},	  /* seconds: one to warm up */
+		{12, 0.01, 1, 0.02, 3, 1, 1},	  /* longer: not even that */
 		{0.02, 1e-6, 1, 0.02, 1, 8, 12},  /* ten runs fit: as ever */
 		{0.009, 1, 0.1, 0.02, 3, 11, 50}, /* too short to be scattered as is assumed */
 	};
@@ -360,6 +361,28 @@ static void runs_follow_what_they_are_worth(void)
 		if (!CHECK(covered >= 182))
 			printf("  row %zu: %d of 200 covered\n", i, covered);
 	}
+}
+
+/* A first run may take many times as long as any later one, and differs from side to side. It says nothing. */
+static void cold_runs_do_not_count(void)
+{
+	static const struct {
+		double run, most;
+		uint32_t fewest;
+	} t[] = {{0.5, 2, 1}, {0.5, 20, 2}, {0.09, 1, 4}};
+
+	for (size_t i = 0; i < sizeof t / sizeof *t; i++)
+		for (uint64_t seed = 0; seed < 50; seed++) {
+			struct machine m = machine_of(t[i].run, t[i].run, 9000 + seed);
+			struct precision p = {.max_seconds = 0.3, .enough = 1e-6, .most = t[i].most, .give_up = 1.5};
+			struct measured out;
+			m.cold = 1 + 6 * rng_unit(&m.rng);
+			CHECK(go(&m, 2, &p, &out) == 0);
+			CHECK(!out.gave_up && out.pairs >= t[i].fewest);
+			CHECK_NEAR(out.a.value / t[i].run, 1, 0.05);
+			CHECK_NEAR(out.ratio.value, 0, 4 * out.ratio.se);
+			measured_release(&out);
+		}
 }
 
 /* Two pairs are enough if both say that one side takes many times as long. */
@@ -424,6 +447,7 @@ int main(void)
 	RUN(several_instances_tell_one_percent);
 	RUN(long_runs_need_few);
 	RUN(runs_follow_what_they_are_worth);
+	RUN(cold_runs_do_not_count);
 	RUN(few_runs_give_up_too);
 	RUN(a_long_run_alone);
 	RUN(prior_learns);

@@ -15,6 +15,7 @@ struct machine {
 	double drift;	   /* relative growth of all times per second passed */
 	double spike;	   /* chance that a run takes ten times as long, unnoticed */
 	double preempt;	   /* chance that a run takes twice as long and the kernel counts it */
+	double cold;	   /* relative, what the first run of a side takes more */
 	double factor[2][64];
 	double passed;
 	long switches, runs[2], first[2];
@@ -35,6 +36,7 @@ static inline int run(void *ctx, int side, uint32_t instance, uint32_t times, do
 	for (uint32_t i = 0; i < times; i++) {
 		double t = m->seconds[side] * m->factor[side][instance];
 		t *= 1 + m->noise * rng_normal(&m->rng) + m->drift * m->passed;
+		t *= 1 + (m->runs[side] == 0 && i == 0 ? m->cold : 0);
 		if (rng_unit(&m->rng) < m->spike)
 			t *= 10;
 		if (rng_unit(&m->rng) < m->preempt) {

@@ -22,9 +22,12 @@
  * hours out of a hopeless pair.)
  *
  * Long runs: if the fewest pairs would run longer than they may (`most`), one run of each side is enough, after one to
- * warm up if a run takes less than a second. More pairs are taken while there is time for them and the error of the
- * difference still matters to the caller (`enough`). Few pairs cannot show how far single pairs of long runs scatter.
- * So a scatter is assumed beforehand; each pair that is seen counts more against the assumption.
+ * warm up. More pairs are taken while there is time for them and the error of the difference still matters to the
+ * caller (`enough`). Few pairs cannot show how far single pairs of long runs scatter. So a scatter is assumed
+ * beforehand; each pair that is seen counts more against the assumption. Whether a run is long its first one does not
+ * tell: of a training step of 30,000 instructions it takes four times as long as any later one, for its kernels are
+ * linked and its memory is mapped meanwhile. Only a run of COLD_RUN or more is taken as it comes, cold, and a wider
+ * scatter is assumed of it.
  *
  * A side that computes everything a million times over may run for an hour. So side a, which the caller is used to,
  * runs first, and the first run of side b is limited to `give_up` times as long, or SLOW if that is more. If that is
@@ -46,11 +49,13 @@
 #define LEAST 4u	 /* pairs of an instance below which nothing can be said */
 #define PATIENCE 3.0	 /* times max_seconds: so long undisturbed pairs are waited for */
 #define TRIM 0.2
-#define LONG_RUN 1.0	/* seconds; of longer runs few pairs may be enough, and none is only to warm up */
+#define LONG_RUN 1.0	/* seconds; of longer runs few pairs may be enough, */
+#define COLD_RUN 10.0	/* ... and of these none is only to warm up */
 #define SLOW 2.0		/* seconds that any first run may take */
 #define SHORT_RUN 10e-3 /* seconds; for shorter runs nobody knows whether the scatter below holds */
 /* The scatter assumed of long runs: the standard deviation of the log ratio of a pair; how many pairs it counts for. */
 #define FEW_SPREAD 0.03
+#define COLD_SPREAD 0.06 /* ... where they are first runs */
 #define FEW_WEIGHT 4.0
 
 struct pair {
@@ -72,9 +77,11 @@ struct run_state {
 	double *scratch;
 	size_t scratch_cap;
 	bool few;   /* runs are long, so few pairs are taken */
-	bool warm;  /* ... and the runs so far were only to warm up */
-	int first;  /* the side that an instance ran first, */
-	double run; /* and how long the very first run took */
+	bool warm;  /* ... and each side has one to warm up */
+	int first;  /* the side that an instance runs first */
+	double cold;	/* how long the first run of all took, */
+	double last[2]; /* and each side's last in the first instance, while warming up */
+	uint32_t ran[2];
 };
 
 static struct precision with_defaults(const struct precision *p)
@@ -277,7 +284,7 @@ static struct estimate of_few(const struct run_state *m, enum what w)
 	}
 	for (size_t i = 0; i < s->n; i++)
 		seen += pow(value_of(&s->v[i], w) - mean, 2);
-	scatter = FEW_SPREAD * (w == RATIO ? 1 : level);
+	scatter = (m->warm ? FEW_SPREAD : COLD_SPREAD) * (w == RATIO ? 1 : level);
 	return (struct estimate){mean,
 		sqrt((FEW_WEIGHT * scatter * scatter + seen) / weight / (double)s->n) * stat_widening(weight), s->n};
 }
@@ -314,10 +321,10 @@ static bool limited(const struct run_state *m)
 	return m->s->limit && m->s->sides == 2 && isfinite(m->p.give_up);
 }
 
-/* The first run of all of the other side, after one that took m->run. */
+/* The first run of all of the other side, after one that took m->cold. */
 static int run_other(struct run_state *m, double *seconds)
 {
-	double most = fmax(m->p.slow, m->p.give_up * m->run);
+	double most = fmax(m->p.slow, m->p.give_up * m->cold);
 	struct run_state as_if = *m;
 	struct series one = {.n = 1};
 	struct measured bound = {.gave_up = true, .batch = 1};
@@ -326,7 +333,7 @@ static int run_other(struct run_state *m, double *seconds)
 	if (!limited(m))
 		return run_once(m, !m->first, 0, 1, seconds);
 	MEM_GROW(&one.v, &one.cap, 1);
-	one.v[0] = (struct pair){m->run, most, false};
+	one.v[0] = (struct pair){m->cold, most, false};
 	as_if.series = &one;
 	as_if.out = &bound;
 	summarise_few(&as_if);
@@ -348,32 +355,42 @@ static bool too_long(const struct run_state *m, double run)
 	return run > LONG_RUN && fewest > PATIENCE * m->p.max_seconds;
 }
 
-/* After a first run that was long: runs the other side as well, if it is not too long for that. */
-static int warm_up_few(struct run_state *m)
+/* One run to warm up; the first of all of the side that is not the first has a limit. */
+static int run_cold(struct run_state *m, int side, uint32_t instance, double *seconds)
 {
-	double ignored;
+	bool others = instance == 0 && side != m->first && m->ran[side] == 0;
 
-	m->few = true;
-	m->warm = m->run <= LONG_RUN;
-	return m->warm && m->s->sides == 2 ? run_other(m, &ignored) : 0;
+	if ((others ? run_other(m, seconds) : run_once(m, side, instance, 1, seconds)) < 0)
+		return -1;
+	m->cold = m->ran[0] + m->ran[1] ? m->cold : *seconds;
+	if (instance == 0) {
+		m->last[side] = *seconds;
+		m->ran[side]++;
+	}
+	return 0;
 }
 
-/* Runs everything once or more, and finds the batch size; or stops at the first run, which is long. */
+/* Is one more run to warm up, after `k`, worth its time? One that seems too long may only have been cold. */
+static bool warms_up(const struct run_state *m, uint32_t k, double run)
+{
+	return run * m->p.instances <= m->p.max_seconds / 20 || (k == 1 && too_long(m, run));
+}
+
+/* Runs everything once or more, and finds the batch size; or stops as soon as a run is long. */
 static int warm_up(struct run_state *m)
 {
 	double least = INFINITY, t = 0;
 	for (uint32_t i = 0; i < m->p.instances; i++) {
 		m->first = m->s->sides == 2 && (i || !limited(m)) ? (int)rng_below(m->r, 2) : 0;
 		for (int n = 0; n < m->s->sides; n++)
-			for (int k = 0; k < 3; k++) {
-				if (k && t * m->p.instances > m->p.max_seconds / 20)
-					break;
-				if ((i || n == 0 || k ? run_once(m, n ^ m->first, i, 1, &t) : run_other(m, &t)) < 0)
+			for (uint32_t k = 0; k < 3 && (k == 0 || warms_up(m, k, t)); k++) {
+				if (run_cold(m, n ^ m->first, i, &t) < 0)
 					return -1;
-				m->run = least == INFINITY ? t : m->run;
 				least = t < least ? t : least;
-				if (too_long(m, m->run))
-					return warm_up_few(m);
+				m->warm = k > 0;
+				m->few = too_long(m, t) && (k || t > COLD_RUN);
+				if (m->few)
+					return 0;
 			}
 	}
 	double batch = ceil(SAMPLE / (least > 1e-9 ? least : 1e-9));
@@ -381,19 +398,18 @@ static int warm_up(struct run_state *m)
 	return 0;
 }
 
-/* Takes the first pair. One of its runs was already made, unless that was to warm up. */
+/* The first pair is of the last runs to warm up, of which each side has two, or one if it is cold. */
 static int first_pair(struct run_state *m)
 {
 	struct series *s = &m->series[0];
-	double t[2] = {0, 0};
+	double t;
 
-	if (m->warm)
-		return take_pair(m, 0, m->s->sides == 2 ? m->first : 0);
-	t[m->first] = m->run;
-	if (m->s->sides == 2 && run_other(m, &t[!m->first]) < 0)
-		return -1;
+	for (int n = 0; n < m->s->sides; n++)
+		while (m->ran[n ^ m->first] < (m->warm ? 2 : 1))
+			if (run_cold(m, n ^ m->first, 0, &t) < 0)
+				return -1;
 	MEM_GROW(&s->v, &s->cap, 1);
-	s->v[s->n++] = (struct pair){t[0], t[1], false};
+	s->v[s->n++] = (struct pair){m->last[0], m->last[1], false};
 	return 0;
 }
 
