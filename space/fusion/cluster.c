@@ -91,17 +91,22 @@ static void clusters_release(struct clusters *all)
 	mem_free(all->parent);
 }
 
-static struct region *add_region(struct space *s, const uint8_t *const config[2], const struct cluster *p,
-	struct regions *out)
+static struct region region_of(struct space *s, const uint8_t *const config[2], const struct cluster *p)
 {
 	struct cluster copy = {0};
+	struct region r;
 
 	for (int side = 0; side < 2; side++)
 		append(&copy.roots[side], &p->roots[side]);
-	MEM_GROW(&out->v, &out->cap, out->n + 1);
-	cluster_region(s, config, &copy, &out->v[out->n]);
+	cluster_region(s, config, &copy, &r);
 	cluster_release(&copy);
-	return &out->v[out->n++];
+	return r;
+}
+
+static void add_region(struct regions *out, const struct region *r)
+{
+	MEM_GROW(&out->v, &out->cap, out->n + 1);
+	out->v[out->n++] = *r;
 }
 
 /* A cluster without its hubs: pieces that nothing else connects. */
@@ -109,6 +114,7 @@ struct pieces {
 	struct nodes root;   /* of all groups, on either side */
 	uint32_t *parent;    /* ... union-find */
 	struct cluster *v;   /* by the representative of a piece; the others are empty */
+	struct region *made; /* ... of those with groups on both sides */
 	struct nodes *hub;   /* of each hub: the roots that it changes */
 	size_t n_hubs, cap_hubs;
 };
@@ -155,6 +161,7 @@ static void take_apart(struct space *s, const uint8_t *const config[2], const st
 	nodes_sort(&p->root);
 	p->parent = MEM_NEW(p->root.n, uint32_t);
 	p->v = MEM_NEW(p->root.n, struct cluster);
+	p->made = MEM_NEW(p->root.n, struct region);
 	for (uint32_t i = 0; i < p->root.n; i++)
 		p->parent[i] = i;
 	for (size_t i = 0; i < sites->n; i++)
@@ -166,13 +173,16 @@ static void take_apart(struct space *s, const uint8_t *const config[2], const st
 
 static void pieces_release(struct pieces *p)
 {
-	for (size_t i = 0; i < p->root.n; i++)
+	for (size_t i = 0; i < p->root.n; i++) {
 		cluster_release(&p->v[i]);
+		region_release(&p->made[i]);
+	}
 	for (size_t i = 0; i < p->n_hubs; i++)
 		nodes_release(&p->hub[i]);
 	nodes_release(&p->root);
 	mem_free(p->parent);
 	mem_free(p->v);
+	mem_free(p->made);
 	mem_free(p->hub);
 }
 
@@ -182,7 +192,7 @@ static bool is_whole(const struct cluster *c)
 }
 
 /* Returns the piece that piece i goes with: of those that a hub connects it to, the one with the smallest key. */
-static uint32_t partner_of(struct pieces *p, uint32_t i, const uint64_t *key)
+static uint32_t partner_of(struct pieces *p, uint32_t i)
 {
 	uint32_t best = NONE;
 
@@ -192,40 +202,57 @@ static uint32_t partner_of(struct pieces *p, uint32_t i, const uint64_t *key)
 			at = piece_of(p, p->hub[h].v[k]) == i;
 		for (size_t k = 0; k < p->hub[h].n && at; k++) {
 			uint32_t j = piece_of(p, p->hub[h].v[k]);
-			if (is_whole(&p->v[j]) && (best == NONE || key[j] < key[best]))
+			if (is_whole(&p->v[j]) &&
+				(best == NONE || cluster_key(&p->made[j]) < cluster_key(&p->made[best])))
 				best = j;
 		}
 	}
 	return best;
 }
 
+/* Moves the groups of piece i to piece `to`, whose region is another one then. */
+static void move_piece(struct pieces *p, uint32_t i, uint32_t to)
+{
+	for (int side = 0; side < 2; side++) {
+		append(&p->v[to].roots[side], &p->v[i].roots[side]);
+		nodes_sort(&p->v[to].roots[side]);
+		nodes_release(&p->v[i].roots[side]);
+	}
+	region_release(&p->made[to]);
+}
+
 /* Puts what is on one side only, a hub's value, to one of its readers. False: it has none. */
 static bool place_values(struct space *s, const uint8_t *const config[2], struct pieces *p)
 {
-	uint64_t *key = MEM_NEW(p->root.n, uint64_t);
 	uint32_t *with = MEM_NEW(p->root.n, uint32_t);
 	bool placed = true;
 
-	for (uint32_t i = 0; i < p->root.n; i++) {
-		struct regions one = {0};
+	for (uint32_t i = 0; i < p->root.n; i++)
 		if (is_whole(&p->v[i]))
-			key[i] = cluster_key(add_region(s, config, &p->v[i], &one));
-		regions_release(&one);
-	}
+			p->made[i] = region_of(s, config, &p->v[i]);
 	for (uint32_t i = 0; i < p->root.n; i++) {
 		bool some = p->v[i].roots[0].n || p->v[i].roots[1].n;
-		with[i] = some && !is_whole(&p->v[i]) ? partner_of(p, i, key) : i;
+		with[i] = some && !is_whole(&p->v[i]) ? partner_of(p, i) : i;
 		placed &= with[i] != NONE;
 	}
 	for (uint32_t i = 0; i < p->root.n && placed; i++)
-		for (int side = 0; side < 2 && with[i] != i; side++) {
-			append(&p->v[with[i]].roots[side], &p->v[i].roots[side]);
-			nodes_sort(&p->v[with[i]].roots[side]);
-			nodes_release(&p->v[i].roots[side]);
-		}
-	mem_free(key);
+		if (with[i] != i)
+			move_piece(p, i, with[i]);
 	mem_free(with);
 	return placed;
+}
+
+/* Adds the region of every piece. */
+static void add_pieces(struct space *s, const uint8_t *const config[2], struct pieces *p, struct regions *out)
+{
+	for (size_t i = 0; i < p->root.n; i++) {
+		if (p->v[i].roots[0].n == 0 && p->v[i].roots[1].n == 0)
+			continue;
+		if (p->made[i].a.len == 0)
+			p->made[i] = region_of(s, config, &p->v[i]);
+		add_region(out, &p->made[i]);
+		p->made[i] = (struct region){0};
+	}
 }
 
 static size_t bytes_of(const struct regions *r)
@@ -242,21 +269,18 @@ static void add_cluster(struct space *s, const uint8_t *const config[2], const s
 	const struct nodes *sites, struct regions *out)
 {
 	struct regions one = {0}, each = {0}, *better;
+	struct region r = region_of(s, config, whole);
 	struct pieces p;
 
-	add_region(s, config, whole, &one);
+	add_region(&one, &r);
 	take_apart(s, config, whole, sites, &p);
 	if (p.n_hubs > 0 && place_values(s, config, &p))
-		for (size_t i = 0; i < p.root.n; i++)
-			if (p.v[i].roots[0].n || p.v[i].roots[1].n)
-				add_region(s, config, &p.v[i], &each);
+		add_pieces(s, config, &p, &each);
 	if (each.n > 1)
 		regions_join(&each);
 	better = each.n && bytes_of(&each) < bytes_of(&one) ? &each : &one;
-	for (size_t i = 0; i < better->n; i++) {
-		MEM_GROW(&out->v, &out->cap, out->n + 1);
-		out->v[out->n++] = better->v[i];
-	}
+	for (size_t i = 0; i < better->n; i++)
+		add_region(out, &better->v[i]);
 	better->n = 0;
 	pieces_release(&p);
 	regions_release(&one);

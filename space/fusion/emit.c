@@ -45,9 +45,25 @@ void instrs_add(struct emitter *em, struct instrs *l, Hlo__HloInstructionProto *
 	l->v[l->n++] = in;
 }
 
+/* The canonical name of that number, "x.v12". A large program is cut into millions of them, so it is not formatted. */
+static char *canonical_name(struct arena *mem, uint32_t number)
+{
+	char name[sizeof "x.v4294967295"], *at = name + sizeof name - 1;
+
+	*at = 0;
+	do
+		*--at = (char)('0' + number % 10);
+	while (number /= 10);
+	at -= 3;
+	memcpy(at, "x.v", 3);
+	return arena_dup(mem, at, (size_t)(name + sizeof name - at));
+}
+
 static char *fresh_name(struct emitter *em, const char *stem)
 {
-	return arena_printf(&em->mem, "%s.v%u", em->canonical ? "x" : stem, ++em->next_name);
+	em->next_name++;
+	return em->canonical ? canonical_name(&em->mem, em->next_name)
+			     : arena_printf(&em->mem, "%s.v%u", stem, em->next_name);
 }
 
 int64_t emit_id(uint32_t comp_id, size_t number)

@@ -128,20 +128,21 @@ static void climb(struct space *s, const uint8_t *config, struct nodes *queue, s
 
 void group_roots(struct space *s, const uint8_t *config, uint32_t v, struct nodes *out)
 {
+	size_t from = out->n;
+
 	group_roots_of(s, config, &v, 1, out);
+	sort_tail(out, from);
 }
 
 void group_roots_of(struct space *s, const uint8_t *config, const uint32_t *v, size_t n, struct nodes *out)
 {
 	struct nodes queue = {0};
-	size_t from = out->n;
 
 	node_map_clear(&fusion_of(s)->walk);
 	for (size_t i = 0; i < n; i++)
 		visit(&fusion_of(s)->walk, &queue, v[i]);
 	climb(s, config, &queue, out);
 	nodes_release(&queue);
-	sort_tail(out, from);
 }
 
 /* Adds the roots, in this configuration, of the groups that would differ if the site had the other choice. */

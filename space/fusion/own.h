@@ -84,7 +84,7 @@ void nodes_release(struct nodes *l);
 void group_walk(struct space *s, const uint8_t *config, uint32_t root, struct nodes *out);
 /* Appends the roots of the groups that compute v (v itself where kept), ascending. */
 void group_roots(struct space *s, const uint8_t *config, uint32_t v, struct nodes *out);
-/* The same of several members at once: each root once. */
+/* The same of several members at once: each root once, in no order. */
 void group_roots_of(struct space *s, const uint8_t *config, const uint32_t *v, size_t n, struct nodes *out);
 /* Does user u absorb v? */
 bool fusion_absorbs(const struct space *s, const uint8_t *config, uint32_t u, uint32_t v);
