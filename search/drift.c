@@ -14,7 +14,9 @@
  *
  * Compiling a large program takes longer than a hundred regions, so a check waits until it fits into its share of the
  * time. The last check does not wait: it comes when the search is over, if anything was kept since the check before. If
- * costs are modelled no check waits, so what a search finds does not depend on the speed of this machine.
+ * it would take more than half of the search's time there is none, and all of the time goes into candidates: one that
+ * is cut tells nothing, and the verdict weighs the whole program anyway. If costs are modelled no check waits, so what
+ * a search finds does not depend on the speed of this machine.
  *
  * A check also corrects the charge for a kernel of this program (space/part.h), of which only the order of magnitude is
  * known beforehand. If the steps made or saved kernels, what their regions leave unexplained is charged to those. In a
@@ -28,7 +30,7 @@
 /* Seconds that whole-program checks may take: so many in any case, and then a share of the search. */
 #define CHECK_FREE 1.0
 #define CHECK_SHARE 0.3
-#define LAST_SHARE 0.5	 /* the most of --seconds that is kept for the last check */
+#define LAST_SHARE 0.5	 /* of --seconds: the last check gets no more */
 #define ROUNDING 1e-12	 /* of the default: a sum of exact prices is that far from the whole */
 #define CHECK_DEFAULTS 1 /* as long as weighing the default took at the start, until one was made */
 
@@ -189,11 +191,25 @@ static double expected(const struct hunt *h)
 		compiled ? 0 : anew);
 }
 
-/* If costs are modelled, the speed of this machine decides nothing. */
+/* Was something kept that the last check has not seen, and can there be another? */
+static bool unchecked(const struct hunt *h)
+{
+	return !h->lab->parts_only && h->o.drift_checks && h->kept != h->checked_kept;
+}
+
+/*
+ * Is there to be a check at the end, and time for it? One that weighs limits is always tried. If costs are modelled, the
+ * speed of this machine decides nothing.
+ */
+static bool fits_at_last(const struct hunt *h)
+{
+	return h->lab->kind == COST_MODELLED || h->o.seconds <= 0 || hunt_inexact_limits(h) ||
+	       expected(h) <= LAST_SHARE * h->o.seconds;
+}
+
 double hunt_last_check(const struct hunt *h)
 {
-	bool none = h->lab->parts_only || !h->o.drift_checks || h->kept == h->checked_kept ||
-		h->lab->kind == COST_MODELLED;
+	bool none = !unchecked(h) || h->lab->kind == COST_MODELLED || !fits_at_last(h);
 
 	return none ? 0 : fmin(expected(h), LAST_SHARE * h->o.seconds);
 }
@@ -215,11 +231,12 @@ static bool far_enough(const struct hunt *h)
 /* Is a check due? Only if something was kept since the last; after enough evaluations and time, or at the end. */
 static bool check_due(const struct hunt *h, bool last)
 {
-	if (h->lab->parts_only || !h->o.drift_checks || h->kept == h->checked_kept || (cost_whole_exact(h->lab->cost) &&
-		!hunt_inexact_limits(h)))
+	if (!unchecked(h) || (cost_whole_exact(h->lab->cost) && !hunt_inexact_limits(h)))
 		return false;
-	return last || (far_enough(h) && (h->lab->kind == COST_MODELLED ||
-		h->checking + expected(h) <= CHECK_FREE + CHECK_SHARE * hunt_seconds(h)));
+	if (last)
+		return fits_at_last(h);
+	return far_enough(h) && (h->lab->kind == COST_MODELLED ||
+		h->checking + expected(h) <= CHECK_FREE + CHECK_SHARE * hunt_seconds(h));
 }
 
 /* Measures the objective on the whole program, and follows the result. */

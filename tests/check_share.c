@@ -356,6 +356,30 @@ static void a_great_promise_may_be_dear(void)
 	end(&b);
 }
 
+/* Time is kept for the last check of the whole program, unless it would take more than half of all there is. */
+static void a_last_check_fits_or_is_none(void)
+{
+	static const struct {
+		double extract, checks, left; /* seconds; left of 100 for candidates */
+	} t[] = {{10, 1, 100 - 10}, {60, 0, 100}};
+
+	for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+		struct err err = {0};
+		struct bed b;
+
+		if (!begin(&b, 100, true))
+			return;
+		b.h.o.drift_checks = 1;
+		b.h.default_wall = t[i].extract;
+		CHECK_NEAR(hunt_last_check(&b.h), 0, 0); /* nothing was kept that it could check */
+		b.h.kept = 1;
+		CHECK_NEAR(100 - hunt_last_check(&b.h), t[i].left, 1e-9);
+		CHECK_INT(hunt_check(&b.h, true, &err), 0);
+		CHECK_INT(b.h.n_check, t[i].checks);
+		end(&b);
+	}
+}
+
 int main(void)
 {
 	RUN(pace_follows_what_was_seen);
@@ -364,6 +388,7 @@ int main(void)
 	RUN(the_clock_bundles_nothing_that_is_measured);
 	RUN(dear_candidates_wait);
 	RUN(a_great_promise_may_be_dear);
+	RUN(a_last_check_fits_or_is_none);
 	RUN(no_gain_is_beyond_sense);
 	RUN(own_program_stands_for_the_default);
 	return test_done();
