@@ -18,7 +18,8 @@
 /* 1 could hold a program that came of other decisions, under the name of the user's own; 2 the time of a cold run. */
 #define FORMAT 3u
 #define ROOM ((uint64_t)2 << 30)       /* the most bytes of all files together */
-#define LONG_RUN 1.0		       /* seconds; a longer run is not repeated only to know how long it takes */
+#define LONG_RUN 1.0		       /* seconds; a longer run is not repeated only to know how long it takes, */
+#define LONG_LOAD 20.0 /* ... nor one of a program that took so long to compile: loading it takes long, too */
 #define UNPACKED ((size_t)4 << 30)
 #define PACE_BYTES 64
 #define PACE_MOST 1.0 /* seconds an instruction: no compiler is so slow */
@@ -223,7 +224,7 @@ void opened_keep(const struct opened *o, const struct buf *original, const struc
 
 	if (o->seconds < SPARE_DEAR || device_info(d)->kind != COST_MEASURED || !path_of(original, d, &path))
 		return;
-	if (kept.run < LONG_RUN)
+	if (kept.run < LONG_RUN && kept.seconds < LONG_LOAD)
 		kept.run = 0;
 	save(&kept, &body);
 	buf_u32(&file, FORMAT);

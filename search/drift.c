@@ -198,8 +198,8 @@ static bool unchecked(const struct hunt *h)
 }
 
 /*
- * Is there to be a check at the end, and time for it? One that weighs limits is always tried. If costs are modelled, the
- * speed of this machine decides nothing.
+ * Is there to be a check at the end, and time for it? One that weighs limits is always tried. If costs are modelled,
+ * the speed of this machine decides nothing.
  */
 static bool fits_at_last(const struct hunt *h)
 {

@@ -207,7 +207,8 @@ static void what_others_decided_is_not_kept(void)
 static void openings_are_kept(void)
 {
 	struct device d = {.ops = &no_ops, .info = {.kind = COST_MEASURED, .build = "1", .machine = "here"}}, other = d;
-	struct opened o = some_opening(60, 20), back, cheap = some_opening(1, 20), quick = some_opening(60, 0.01);
+	struct opened o = some_opening(60, 20), back, cheap = some_opening(1, 20);
+	struct opened quick = some_opening(6, 0.01), slow = some_opening(60, 0.01);
 	struct buf program = {0}, module = {0};
 	char before[512];
 
@@ -230,7 +231,10 @@ static void openings_are_kept(void)
 		CHECK(spare_get(&back.spares, COMPILE_APPLIED, &module) == NULL);
 	}
 	opened_release(&back);
-	opened_keep(&quick, &program, &d); /* a short run is measured anew */
+	opened_keep(&slow, &program, &d); /* a short run, but loading it takes long */
+	CHECK(opened_find(&back, &program, &d) && back.run == 0.01);
+	opened_release(&back);
+	opened_keep(&quick, &program, &d); /* this one is measured anew */
 	CHECK(opened_find(&back, &program, &d) && back.run == 0);
 	opened_release(&back);
 	harm_file(SIZE_MAX, false);

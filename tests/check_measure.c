@@ -385,6 +385,26 @@ static void cold_runs_do_not_count(void)
 		}
 }
 
+/* Further instances are loaded while there is time for that, three times as much as for running. */
+static void instances_are_loaded_while_there_is_time(void)
+{
+	static const struct {
+		double loading; /* of one of each side */
+		uint32_t instances;
+	} t[] = {{0.01, 4}, {0.3, 4}, {0.5, 2}, {2, 1}};
+
+	for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+		struct machine m = machine_of(1e-3, 1e-3, i);
+		struct precision p = {.max_seconds = 0.3, .instances = 4};
+		struct measured out;
+		m.loading = t[i].loading;
+		CHECK(go(&m, 2, &p, &out) == 0);
+		CHECK_INT(out.instances, t[i].instances);
+		CHECK(out.ratio.se > 0 && isfinite(out.ratio.se));
+		measured_release(&out);
+	}
+}
+
 /* Two pairs are enough if both say that one side takes many times as long. */
 static void few_runs_give_up_too(void)
 {
@@ -448,6 +468,7 @@ int main(void)
 	RUN(long_runs_need_few);
 	RUN(runs_follow_what_they_are_worth);
 	RUN(cold_runs_do_not_count);
+	RUN(instances_are_loaded_while_there_is_time);
 	RUN(few_runs_give_up_too);
 	RUN(a_long_run_alone);
 	RUN(prior_learns);

@@ -16,6 +16,7 @@ struct machine {
 	double spike;	   /* chance that a run takes ten times as long, unnoticed */
 	double preempt;	   /* chance that a run takes twice as long and the kernel counts it */
 	double cold;	   /* relative, what the first run of a side takes more */
+	double loading;	   /* seconds, of one more instance of each side */
 	double factor[2][64];
 	double passed;
 	long switches, runs[2], first[2];
@@ -68,6 +69,11 @@ static inline void limit(void *ctx, double seconds, const struct measured *bound
 	m->bound = bound ? *bound : m->bound;
 }
 
+static inline double loading(void *ctx)
+{
+	return ((struct machine *)ctx)->loading;
+}
+
 static inline struct machine machine_of(double a, double b, uint64_t seed)
 {
 	struct machine m = {.seconds = {a, b}, .noise = 0.01};
@@ -87,7 +93,7 @@ static inline void load_anew(struct machine *m)
 
 static inline int go(struct machine *m, int sides, const struct precision *p, struct measured *out)
 {
-	struct measure_subject s = {m, sides, run, switches, limit};
+	struct measure_subject s = {m, sides, run, switches, limit, loading};
 	struct rng r;
 	rng_seed(&r, rng_u64(&m->rng));
 	return measure(&s, p, &r, out);

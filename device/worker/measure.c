@@ -12,7 +12,8 @@
  *	the clock's own cost	   runs shorter than SAMPLE are batched, equally many on both sides
  *	luck of one load	   two loads of one program differ by more than the noise within them: with several
  *				   instances the interval comes from what the instances differ by; with one, the
- *				   caller adds what is known of that luck (prior.h)
+ *				   caller adds what is known of that luck (prior.h). As many are loaded as there is
+ *				   time for: of a large program that takes longer than all the running
  *
  * Sequential stopping: after min_pairs the standard error is looked at each time the pairs have grown by a
  * quarter (looking after every pair would stop on lucky moments). It ends below `target`, at max_seconds of
@@ -47,7 +48,7 @@
 #define MAX_PAIRS 50000u /* of all instances, what memory and patience allow */
 #define FIRST_PAIRS 64u	 /* after so many, a pair is not given up any more */
 #define LEAST 4u	 /* pairs of an instance below which nothing can be said */
-#define PATIENCE 3.0	 /* times max_seconds: so long undisturbed pairs are waited for */
+#define PATIENCE 3.0	 /* times max_seconds: so long undisturbed pairs are waited for, and further instances */
 #define TRIM 0.2
 #define LONG_RUN 1.0	/* seconds; of longer runs few pairs may be enough, */
 #define COLD_RUN 10.0	/* ... and of these none is only to warm up */
@@ -152,6 +153,14 @@ static bool use_all(const struct series *s)
 static bool used(const struct series *s, size_t i)
 {
 	return !s->v[i].disturbed || use_all(s);
+}
+
+uint32_t measure_affords(const struct precision *p, uint32_t have, double loading)
+{
+	struct precision q = with_defaults(p);
+	double all = 1 + (loading > 0 ? floor(PATIENCE * q.max_seconds / loading) : INFINITY);
+
+	return all >= q.instances ? q.instances : all > have ? (uint32_t)all : have;
 }
 
 enum what { SECONDS_A, SECONDS_B, RATIO, DELTA };
@@ -392,6 +401,8 @@ static int warm_up(struct run_state *m)
 				if (m->few)
 					return 0;
 			}
+		if (m->s->loading)
+			m->p.instances = measure_affords(&m->p, i + 1, m->s->loading(m->s->ctx));
 	}
 	double batch = ceil(SAMPLE / (least > 1e-9 ? least : 1e-9));
 	m->out->batch = batch > MAX_BATCH ? MAX_BATCH : batch < 1 ? 1 : (uint32_t)batch;

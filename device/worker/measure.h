@@ -23,6 +23,7 @@ struct measure_subject {
 	 * again with NULL as soon as it has ended. NULL: whatever is run ends.
 	 */
 	void (*limit)(void *ctx, double seconds, const struct measured *bound);
+	double (*loading)(void *ctx); /* seconds that one more instance of each side takes; NULL: none */
 };
 
 struct measured { /* all zero is empty */
@@ -35,6 +36,9 @@ struct measured { /* all zero is empty */
 	double running; /* seconds, warm-up included */
 	struct buf raw; /* float pairs */
 };
+
+/* Of the instances that are asked for, as many as there is time for: one more of each side takes `loading` seconds. */
+uint32_t measure_affords(const struct precision *p, uint32_t have, double loading);
 
 /* 0, or -1 as soon as the subject's run fails; `out` then holds nothing to be used. */
 int measure(const struct measure_subject *s, const struct precision *p, struct rng *r,

@@ -57,6 +57,7 @@ struct program *program_new(struct pjrt *p, const char *format, const void *code
 	const char *options, bool keep, struct ready *ready, struct refusal *v);
 void program_free(struct program *g); /* accepts NULL */
 bool program_loaded(const struct program *g); /* was it given as an executable? */
+double program_seconds(const struct program *g); /* that compiling it took, or loading it where it was loaded */
 /* The optimised HloModuleProto; empty where the plugin cannot say. */
 const struct buf *program_optimised(const struct program *g);
 uint64_t program_hash(const struct program *g); /* of the optimised module; 0: unknown */

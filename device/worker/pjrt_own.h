@@ -67,6 +67,7 @@ struct program {
 	char *format, *options;
 	struct ready ready; /* for instances, instead of compiling */
 	bool given; /* as an executable: its code is what is loaded, there is nothing to compile */
+	double seconds; /* that making it took */
 	struct arena mem;
 };
 

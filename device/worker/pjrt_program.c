@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "device/device.h"
 #include "device/module.h"
+#include "base/progress.h"
 #include "device/worker/pjrt_own.h"
 #include "schemas/compile_options.pb-c.h"
 
@@ -260,6 +261,7 @@ struct program *program_new(struct pjrt *p, const char *format, const void *code
 	const char *options, bool keep, struct ready *ready, struct refusal *v)
 {
 	struct program *g = MEM_NEW(1, struct program);
+	double start = now_seconds();
 	g->pjrt = p;
 	g->first.program = g;
 	g->format = arena_strdup(&g->mem, format);
@@ -276,6 +278,7 @@ struct program *program_new(struct pjrt *p, const char *format, const void *code
 	}
 	if ((g->given ? program_load : program_make)(g, code, n, &g->first.exe, v) < 0 || get_executable(g, v) < 0)
 		goto fail;
+	g->seconds = now_seconds() - start;
 	get_optimised(g);
 	if (keep && p->client && get_parameters(g, code, n, v) < 0)
 		goto fail;
@@ -316,6 +319,11 @@ const struct buf *program_optimised(const struct program *g)
 bool program_loaded(const struct program *g)
 {
 	return g->given;
+}
+
+double program_seconds(const struct program *g)
+{
+	return g->seconds;
 }
 
 uint64_t program_hash(const struct program *g)

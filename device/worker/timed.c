@@ -13,6 +13,12 @@
 #include "device/worker/guard.h"
 #include "device/worker/measure.h"
 
+/*
+ * Of what compiling a program took, so much is expected for loading it. It is less for most; of a training step of
+ * 30,000 instructions, which is compiled in 35 s, it is more than half.
+ */
+#define LOAD_SHARE 0.2
+
 void put_refusal(struct buf *out, const struct refusal *v)
 {
 	buf_u8(out, (uint8_t)v->outcome);
@@ -55,10 +61,30 @@ static void choose_instances(struct timed *s, uint32_t n, struct rng *r)
 static int load_instance(struct timed *s, int side, uint32_t i)
 {
 	struct instance **place = &s->instance[side][i];
+	double start = now_seconds();
 
-	if (!*place)
-		*place = instance_new(s->program[side], s->anew, &s->refusal);
+	if (*place)
+		return 0;
+	*place = instance_new(s->program[side], s->anew, &s->refusal);
+	s->loading += now_seconds() - start;
+	s->n_loaded++;
 	return *place ? 0 : -1;
+}
+
+/* What loading one takes: as those before did, or as long as this one did, or a share of what compiling it took. */
+static double load_seconds(const struct timed *s, const struct program *g)
+{
+	if (s->n_loaded)
+		return s->loading / s->n_loaded;
+	return program_seconds(g) * (program_loaded(g) || s->anew ? 1 : LOAD_SHARE);
+}
+
+/* Seconds that one more instance of each side takes. */
+static double timed_loading(void *ctx)
+{
+	struct timed *s = ctx;
+
+	return load_seconds(s, s->program[0]) + (s->program[1] ? load_seconds(s, s->program[1]) : 0);
 }
 
 /*
@@ -154,12 +180,13 @@ static void timed_limit(void *ctx, double seconds, const struct measured *bound)
 void timed_answer(struct timed *s, const struct precision *p, struct rng *r, struct buf *out)
 {
 	struct program *a = s->program[0], *b = s->program[1];
-	struct measure_subject subject = {s, b ? 2 : 1, timed_run, timed_switches, timed_limit};
+	struct measure_subject subject = {s, b ? 2 : 1, timed_run, timed_switches, timed_limit, timed_loading};
 	struct precision q = *p;
 	struct measured m = {0};
 
 	q.instances = q.instances == 0 ? 1 : q.instances > TIMED_INSTANCES ? TIMED_INSTANCES : q.instances;
 	if (a) {
+		q.instances = measure_affords(&q, 1, timed_loading(s));
 		choose_instances(s, q.instances, r);
 		if (program_inputs(a, INPUTS_NORMAL, 0, &s->refusal) == 0 &&
 			(!b || program_inputs(b, INPUTS_NORMAL, 0, &s->refusal) == 0) &&

@@ -14,6 +14,8 @@
 struct timed {
 	struct program *program[2]; /* NULL, NULL: there is nothing to time; the second NULL: one program alone */
 	bool anew; /* instances are compiled, not loaded */
+	double loading; /* seconds that went into instances, of which there are so many */
+	uint32_t n_loaded;
 	struct instance *instance[2][TIMED_INSTANCES]; /* NULL: not yet */
 	struct refusal refusal;
 	double inside;
