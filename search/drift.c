@@ -14,7 +14,7 @@
  *
  * Compiling a large program takes longer than a hundred regions, so a check waits until it fits into its share of the
  * time. The last check does not wait: it comes when the search is over, if anything was kept since the check before. If
- * it would take more than half of the search's time there is none, and all of the time goes into candidates: one that
+ * it would take more than a quarter of the search's time there is none, and all of the time goes into candidates: one that
  * is cut tells nothing, and the verdict weighs the whole program anyway. If costs are modelled no check waits, so what
  * a search finds does not depend on the speed of this machine.
  *
@@ -29,8 +29,8 @@
 
 /* Seconds that whole-program checks may take: so many in any case, and then a share of the search. */
 #define CHECK_FREE 1.0
-#define CHECK_SHARE 0.3
-#define LAST_SHARE 0.5	 /* of --seconds: the last check gets no more */
+#define CHECK_SHARE 0.15
+#define LAST_SHARE 0.25	 /* of --seconds: the last check gets no more */
 #define ROUNDING 1e-12	 /* of the default: a sum of exact prices is that far from the whole */
 #define CHECK_DEFAULTS 1 /* as long as weighing the default took at the start, until one was made */
 
@@ -180,12 +180,13 @@ static struct hunt_check *note_check(struct hunt *h, const struct estimate *whol
 
 /*
  * The seconds that a check is expected to take: the mean of those before, or as long as weighing the default. If that
- * compiled nothing, because the default was known or stands for itself: compiling, running both and loading them.
+ * compiled nothing, because the default was known or stands for itself: compiling one, and for both sides what they run
+ * at the most, and loading them, which may take as long again (measure.c).
  */
 static double expected(const struct hunt *h)
 {
 	bool compiled = !h->lab->subject.known && !hunt_own_stands(h);
-	double anew = h->lab->subject.extract_seconds + 2 * (h->default_seconds + hunt_whole.max_seconds);
+	double anew = h->lab->subject.extract_seconds + 2 * (h->default_seconds + 2 * hunt_whole.max_seconds);
 
 	return h->n_check ? h->checking / (double)h->n_check : fmax(CHECK_DEFAULTS * h->default_wall,
 		compiled ? 0 : anew);
