@@ -3,10 +3,10 @@
  * the credit, and the limits (hunt.h says what each is for).
  *
  * Against the clock, a confirmation has to be worth its time. To confirm takes as long as to price, or three times as
- * long. If what a candidate saves is less than what this search found on average in as much time as pricing it took,
- * it is left. In a large program most gains are such trifles: of the 80 candidates that 52 s of a training step's search
- * priced, 45 were better, 30 of them by less than a hundred-thousandth of the run, and confirming took more than half of
- * the time.
+ * long. If what a candidate saves is less than what this search found on average in as much time as pricing it took, it
+ * is left. In a large program most gains are such trifles: of the 80 candidates that 52 s of a training step's search
+ * priced, 45 were better, 30 of them by less than a hundred-thousandth of the run, and confirming took more than half
+ * of the time.
  */
 #include <math.h>
 #include "base/progress.h"
