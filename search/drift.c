@@ -14,9 +14,9 @@
  *
  * Compiling a large program takes longer than a hundred regions, so a check waits until it fits into its share of the
  * time. The last check does not wait: it comes when the search is over, if anything was kept since the check before. If
- * it would take more than a quarter of the search's time there is none, and all of the time goes into candidates: one that
- * is cut tells nothing, and the verdict weighs the whole program anyway. If costs are modelled no check waits, so what
- * a search finds does not depend on the speed of this machine.
+ * it would take more than a quarter of the search's time there is none, and all of the time goes into candidates: a
+ * check that is cut tells nothing, and the verdict weighs the whole program anyway. If costs are modelled no check
+ * waits, so what a search finds does not depend on the speed of this machine.
  *
  * A check also corrects the charge for a kernel of this program (space/part.h), of which only the order of magnitude is
  * known beforehand. If the steps made or saved kernels, what their regions leave unexplained is charged to those. In a
