@@ -258,6 +258,7 @@ static void openings_are_kept(void)
 	opened_release(&o);
 	opened_release(&cheap);
 	opened_release(&quick);
+	opened_release(&slow);
 	buf_release(&program);
 	buf_release(&module);
 	drop_cache(before);
