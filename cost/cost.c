@@ -309,7 +309,7 @@ static int by_region(struct cost *c, const uint8_t *a, const uint8_t *b, const s
 {
 	struct regions r = {0};
 	bool instead = false;
-	int rc = cost_regions(c, a, b, &r, err);
+	int rc = cost_regions(c, a, b, 0, &r, err);
 
 	if (rc == 0)
 		rc = cost_asks_instead(c, &r, &instead, err);

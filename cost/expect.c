@@ -92,13 +92,13 @@ static int expect_region(struct cost *c, struct region *r, size_t regions, uint3
  * The regions that pricing this move would compile; none where it is not priced by regions. *instead: the whole program
  * is asked about.
  */
-static int regions_to_price(struct cost *c, const uint8_t *a, const uint8_t *b, struct regions *r, bool *instead,
-	struct err *err)
+static int regions_to_price(struct cost *c, const uint8_t *a, const uint8_t *b, size_t affordable,
+	struct regions *r, bool *instead, struct err *err)
 {
 	*instead = false;
 	if (!c->device || c->how != PRICING_REGION || memcmp(a, b, c->space->n_sites) == 0)
 		return 0;
-	if (cost_regions(c, a, b, r, err) < 0 || cost_asks_instead(c, r, instead, err) < 0)
+	if (cost_regions(c, a, b, affordable, r, err) < 0 || (!r->beyond && cost_asks_instead(c, r, instead, err) < 0))
 		return -1;
 	if (*instead)
 		regions_release(r);
@@ -110,7 +110,7 @@ int cost_expect(struct cost *c, const uint8_t *a, const uint8_t *b, uint32_t cop
 {
 	struct regions r = {0};
 	bool instead;
-	int rc = regions_to_price(c, a, b, &r, &instead, err);
+	int rc = regions_to_price(c, a, b, 0, &r, &instead, err);
 
 	for (size_t i = 0; i < r.n && rc == 0; i++)
 		if (!r.v[i].whole && (!copies || !r.v[i].screen))
@@ -136,14 +136,18 @@ static int add_seconds(struct cost *c, const struct region *r, double *seconds, 
 	return 0;
 }
 
-int cost_takes(struct cost *c, const uint8_t *a, const uint8_t *b, double *seconds, size_t *bytes, struct err *err)
+int cost_takes(struct cost *c, const uint8_t *a, const uint8_t *b, double most, double *seconds, size_t *bytes,
+	struct err *err)
 {
+	size_t affordable = pace_bytes(&c->pace, most);
 	struct regions r = {0};
 	bool instead;
-	int rc = regions_to_price(c, a, b, &r, &instead, err);
+	int rc = regions_to_price(c, a, b, affordable, &r, &instead, err);
 
-	*bytes = instead ? c->program : 0;
+	*bytes = instead ? c->program : r.beyond ? 2 * affordable : 0;
 	*seconds = pace_of(&c->pace, *bytes);
+	if (r.beyond)
+		regions_release(&r);
 	for (size_t i = 0; i < r.n && rc == 0; i++)
 		rc = add_seconds(c, &r.v[i], seconds, bytes, err);
 	regions_release(&r);

@@ -60,13 +60,18 @@ struct sides {
 	bool alike;		  /* are the numbers of both sides compared first? */
 	bool whole;		  /* whole programs, which are kept where they took long to compile (spare.h) */
 };
-/* The regions whose prices are the cost of a move (path.c); `out` is empty before. */
-int cost_regions(struct cost *c, const uint8_t *a, const uint8_t *b, struct regions *out, struct err *err);
+/*
+ * The regions whose prices are the cost of a move (path.c); `out` is empty before. If they have more than so many bytes
+ * they may not be all there, and out->beyond says so; 0: however many they have.
+ */
+int cost_regions(struct cost *c, const uint8_t *a, const uint8_t *b, size_t affordable, struct regions *out,
+	struct err *err);
 /*
  * Those of the move's sites one after the other: 1. Or 0 and some of them, where they come to `limit` bytes, or where
- * too much would have to be cut out for it.
+ * more than `most` would have to be cut out for it.
  */
-int cost_path(struct space *s, const uint8_t *a, const uint8_t *b, size_t limit, struct regions *out, struct err *err);
+int cost_path(struct space *s, const uint8_t *a, const uint8_t *b, size_t limit, double most, struct regions *out,
+	struct err *err);
 int cost_pair(struct cost *c, const struct sides *s, const struct precision *p, struct timing *out,
 	struct err *err);
 /* How precisely a region is measured: as the caller asks, but not longer than the answer is worth. */

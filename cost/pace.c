@@ -56,3 +56,12 @@ double pace_of(const struct pace *p, size_t bytes)
 	}
 	return expected(p, bytes) * exp(sum / weight);
 }
+
+size_t pace_bytes(const struct pace *p, double seconds)
+{
+	size_t bytes = (size_t)1 << 16;
+
+	while (bytes < (size_t)1 << 30 && pace_of(p, bytes) <= seconds)
+		bytes *= 2;
+	return bytes;
+}

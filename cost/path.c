@@ -17,6 +17,7 @@
 #define LARGE ((size_t)200 << 10) /* bytes of modules, from which on it is worth a try */
 #define WORTH_IT 0.5		  /* of the bytes at most are left, or it is not done */
 #define LONGEST 4.0		  /* ... nor if its steps, equal ones counted, come to so many times as much */
+#define WRITTEN 4.0 /* times what can be afforded: so much is written at most to find out whether it can */
 
 static size_t bytes_of(const struct regions *r)
 {
@@ -72,24 +73,26 @@ static size_t append(struct regions *all, struct regions *step)
 	return bytes;
 }
 
-int cost_path(struct space *s, const uint8_t *a, const uint8_t *b, size_t limit, struct regions *out,
+int cost_path(struct space *s, const uint8_t *a, const uint8_t *b, size_t limit, double most, struct regions *out,
 	struct err *err)
 {
 	uint8_t *from = mem_alloc(s->n_sites), *to = mem_alloc(s->n_sites);
 	size_t bytes = bytes_of(out);
-	double cut = 0, most = LONGEST / WORTH_IT * (double)limit;
+	double cut = 0;
+	bool beyond = false;
 	uint32_t i;
 	int rc = 0;
 
 	memcpy(from, a, s->n_sites);
 	memcpy(to, a, s->n_sites);
-	for (i = 0; i < s->n_sites && rc == 0 && bytes < limit && cut < most; i++) {
-		struct regions step = {0};
+	for (i = 0; i < s->n_sites && rc == 0 && bytes < limit && cut < most && !beyond; i++) {
+		struct regions step = {.most = (size_t)(most - cut) + 1};
 		if (a[i] == b[i])
 			continue;
 		to[i] = b[i];
 		rc = s->ops->region(s, from, to, &step, err);
 		cut += (double)bytes_of(&step);
+		beyond = step.beyond;
 		bytes += append(out, &step);
 		regions_release(&step);
 		from[i] = b[i];
@@ -97,23 +100,40 @@ int cost_path(struct space *s, const uint8_t *a, const uint8_t *b, size_t limit,
 	regions_join(out); /* in the order of their keys, as all regions are */
 	mem_free(from);
 	mem_free(to);
-	return rc < 0 ? -1 : i == s->n_sites && bytes < limit;
+	return rc < 0 ? -1 : i == s->n_sites && bytes < limit && !beyond;
 }
 
-/* Cuts the regions of a move out of the program. */
-static int cut_out(struct cost *c, const uint8_t *a, const uint8_t *b, struct regions *out, struct err *err)
+/* Is the move to be taken apart, if that leaves less? */
+static int is_large(struct cost *c, const uint8_t *a, const uint8_t *b, const struct regions *r, struct err *err)
+{
+	bool instead;
+
+	if (count_sites(c->space, a, b) < 2)
+		return 0;
+	if (r->beyond)
+		return 1;
+	if (cost_asks_instead(c, r, &instead, err) < 0)
+		return -1;
+	return !instead && bytes_of(r) >= LARGE && !whole_among(r);
+}
+
+/* Cuts the regions of a move out of the program, if they have at most so many bytes; 0: however many they have. */
+static int cut_out(struct cost *c, const uint8_t *a, const uint8_t *b, size_t affordable, struct regions *out,
+	struct err *err)
 {
 	struct regions steps = {0};
-	bool instead;
 	size_t limit;
+	double most;
 	int rc;
 
-	if (c->space->ops->region(c->space, a, b, out, err) < 0 || cost_asks_instead(c, out, &instead, err) < 0)
+	out->most = (size_t)(WRITTEN * (double)affordable);
+	if (c->space->ops->region(c->space, a, b, out, err) < 0 || (rc = is_large(c, a, b, out, err)) < 0)
 		return -1;
-	limit = (size_t)(WORTH_IT * (double)bytes_of(out));
-	if (instead || bytes_of(out) < LARGE || whole_among(out) || count_sites(c->space, a, b) < 2)
+	if (rc == 0)
 		return 0;
-	rc = cost_path(c->space, a, b, limit, &steps, err);
+	limit = out->beyond ? affordable : (size_t)(WORTH_IT * (double)bytes_of(out));
+	most = (out->beyond ? WRITTEN : LONGEST / WORTH_IT) * (double)limit;
+	rc = cost_path(c->space, a, b, limit, most, &steps, err);
 	if (rc == 1) {
 		struct regions whole = *out;
 		*out = steps;
@@ -123,14 +143,17 @@ static int cut_out(struct cost *c, const uint8_t *a, const uint8_t *b, struct re
 	return rc < 0 ? -1 : 0;
 }
 
-int cost_regions(struct cost *c, const uint8_t *a, const uint8_t *b, struct regions *out, struct err *err)
+int cost_regions(struct cost *c, const uint8_t *a, const uint8_t *b, size_t affordable, struct regions *out,
+	struct err *err)
 {
 	uint64_t from = config_hash(c->space, a), to = config_hash(c->space, b);
 
 	if (cuttings_get(&c->cuttings, from, to, out))
 		return 0;
-	if (cut_out(c, a, b, out, err) < 0)
+	if (cut_out(c, a, b, affordable, out, err) < 0)
 		return -1;
+	if (out->beyond)
+		return 0;
 	cuttings_put(&c->cuttings, from, to, out);
 	return 0;
 }

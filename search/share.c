@@ -5,7 +5,7 @@
  * not counted and not stored, and a search with more time tries the candidate again. Some time is kept for the last
  * check of the whole program. No candidate gets more than a share of what is left, because nobody knows beforehand what
  * it will take: some modules take a compiler a hundred times as long as others of their size. A cut costs a new worker,
- * so no share is shorter than several starts of a worker.
+ * so no share is shorter than several starts of a worker, or a tenth of a minute's search.
  *
  * In a large program candidates differ in the time that it takes to price them: a second for one more kernel, minutes
  * for a move of fifty sites around the largest kernels. If they were priced in the order of their promises, the first
@@ -41,7 +41,9 @@
 #define DEAR_TIMES 4.0 /* ... or more if it promises so many times as much for each second */
 #define TIMES 4.0      /* a candidate is cut after so many times what was planned for it, or its share */
 #define RUNS 3.0       /* ... and so many runs of the program on top of that */
-#define LEAST 15.0     /* seconds: but no less than that, while there is time */
+#define LEAST 15.0     /* seconds: but no less than that, while there is time, */
+#define LEAST_EACH 0.1 /* ... or than that share of the search, if it is shorter, */
+#define STARTS 3.0     /* ... and seconds for several starts of a worker in any case */
 #define SHARES 60.0    /* what is left is for so many candidates at most */
 #define SMALL 1.0      /* seconds that any candidate may take */
 #define OFFERS 12      /* candidates that are set beside each other, */
@@ -110,10 +112,11 @@ static double fair_of(const struct hunt *h)
 static double patience(const struct hunt *h)
 {
 	double planned = TIMES * fmax(h->planned, share_of(h)) + RUNS * h->default_seconds;
+	double least = fmin(LEAST, fmax(STARTS, LEAST_EACH * h->o.seconds));
 
 	if (h->scheme_began > 0)
-		return fmin(left(h), fmax(LEAST, SCHEME_MOST * left(h)));
-	return fmin(left(h), fmax(LEAST, fmin(planned, MOST * left(h))));
+		return fmin(left(h), fmax(least, SCHEME_MOST * left(h)));
+	return fmin(left(h), fmax(least, fmin(planned, MOST * left(h))));
 }
 
 void hunt_allow(struct hunt *h)
@@ -144,7 +147,7 @@ static int expected(struct hunt *h, double *seconds, struct err *err)
 		if (known->kept == h->kept || *seconds > fair_of(h))
 			return 0;
 	}
-	if (cost_takes(h->lab->cost, h->config, h->candidate, seconds, &bytes, err) < 0)
+	if (cost_takes(h->lab->cost, h->config, h->candidate, most_of(h), seconds, &bytes, err) < 0)
 		return -1;
 	if (of_one_site(h))
 		*known = (struct hunt_size){bytes, h->kept};
@@ -276,7 +279,7 @@ static int offer_scheme(struct hunt *h, struct err *err)
 	h->scheme_began = 0;
 	if (!h->s->ops->scheme || h->scheme_seconds >= SCHEMES * h->o.seconds || !hunt_propose_scheme(h))
 		return 0;
-	if (cost_takes(h->lab->cost, h->config, h->candidate, &seconds, &bytes, err) < 0)
+	if (cost_takes(h->lab->cost, h->config, h->candidate, most_of(h), &seconds, &bytes, err) < 0)
 		return -1;
 	if (seconds > most_of(h)) { /* the others are of the same size */
 		hunt_undo(h);
@@ -302,7 +305,7 @@ static int offer_bundle(struct hunt *h, struct err *err)
 	for (uint32_t most = hunt_bundle(h); most > 1; most /= 2) {
 		if (!hunt_propose_bundle(h, most))
 			return 0;
-		if (cost_takes(h->lab->cost, h->config, h->candidate, &seconds, &bytes, err) < 0)
+		if (cost_takes(h->lab->cost, h->config, h->candidate, fair_of(h), &seconds, &bytes, err) < 0)
 			return -1;
 		if (seconds <= fair_of(h)) {
 			h->planned = seconds;

@@ -113,6 +113,8 @@ struct region {
 struct regions { /* all zero is empty; regions_release accepts it */
 	struct region *v;
 	size_t n, cap;
+	size_t most, written; /* bytes: whoever cuts may stop before more are written (0: never); so many were */
+	bool beyond;	      /* it stopped, and the regions are not all there */
 };
 void region_release(struct region *r); /* what it holds */
 void regions_release(struct regions *r);

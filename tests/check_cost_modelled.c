@@ -95,7 +95,7 @@ static double price_path(struct modelled *m, const uint8_t *a, const uint8_t *b,
 	struct regions r = {0};
 	double sum = 0;
 
-	CHECK(cost_path(m->space, a, b, SIZE_MAX, &r, NULL) == 1);
+	CHECK(cost_path(m->space, a, b, SIZE_MAX, 1e15, &r, NULL) == 1);
 	for (size_t i = 0; i < r.n; i++) {
 		struct compiled c[2];
 		struct timing t;

@@ -103,7 +103,7 @@ static void large_moves_are_asked_whole(void)
 	CHECK(s.compiles == 2 && s.pairs == 0);
 	CHECK(cost_expect(c, dflt, flip, 1, &agenda, NULL) == 0 && agenda.n == 0);
 	cost_set_pace(c, 1, 1 << 20);
-	CHECK(cost_takes(c, dflt, flip, &seconds, &bytes, NULL) == 0 && bytes > 0 && seconds > 0);
+	CHECK(cost_takes(c, dflt, flip, INFINITY, &seconds, &bytes, NULL) == 0 && bytes > 0 && seconds > 0);
 	CHECK(cost_delta(plain, dflt, flip, &d, NULL) == 0 && d.regions > 1 && s.pairs == d.measured);
 	agenda_release(&agenda);
 	cost_free(plain);

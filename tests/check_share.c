@@ -94,7 +94,7 @@ static double takes(struct hunt *h)
 	double seconds;
 	size_t bytes;
 
-	CHECK(cost_takes(h->lab->cost, h->config, h->candidate, &seconds, &bytes, &err) == 0);
+	CHECK(cost_takes(h->lab->cost, h->config, h->candidate, INFINITY, &seconds, &bytes, &err) == 0);
 	CHECK((bytes > 0) == (seconds > 0));
 	return seconds;
 }
@@ -356,6 +356,27 @@ static void a_great_promise_may_be_dear(void)
 	end(&b);
 }
 
+/* To learn that a move takes too long it is not cut out to its end; what was cut out once is known. */
+static void what_is_too_large_is_not_cut_out(void)
+{
+	struct err err = {0};
+	double known, beyond, all;
+	size_t bytes, part;
+	struct bed b;
+
+	if (!begin(&b, 1000, true))
+		return;
+	take_so_long(&b, 0.05);
+	space_random(b.h.s, 0.5, &b.h.rng, b.h.candidate);
+	CHECK(cost_takes(b.lab.cost, b.h.config, b.h.candidate, 1, &beyond, &part, &err) == 0);
+	CHECK(beyond > 1);
+	CHECK(cost_takes(b.lab.cost, b.h.config, b.h.candidate, INFINITY, &all, &bytes, &err) == 0);
+	CHECK(bytes > part && all > beyond);
+	CHECK(cost_takes(b.lab.cost, b.h.config, b.h.candidate, 1, &known, &part, &err) == 0);
+	CHECK(part == bytes && known == all);
+	end(&b);
+}
+
 /* What saves less than the search finds in the time of its price is not measured again; a budget is no clock. */
 static void trifles_are_left(void)
 {
@@ -417,6 +438,7 @@ int main(void)
 	RUN(the_clock_bundles_nothing_that_is_measured);
 	RUN(dear_candidates_wait);
 	RUN(a_great_promise_may_be_dear);
+	RUN(what_is_too_large_is_not_cut_out);
 	RUN(trifles_are_left);
 	RUN(a_last_check_fits_or_is_none);
 	RUN(no_gain_is_beyond_sense);

@@ -11,11 +11,16 @@
  * which both sides make the hub's value (region.c). That the value's own kernel comes or goes is priced with one of the
  * readers, the same one in every program. Readers of equal structure have equal regions, which are priced once. A
  * cluster is taken apart only if that leaves less to compile.
+ *
+ * A move of a few hundred sites of a solver whose steps are unrolled can change 200 MB of groups, which take half a
+ * minute to write and ten to compile. So a caller may say how much is of any use (regions.most). What a region has at
+ * least is known from its members before it is written.
  */
 #include <stdlib.h>
 #include "space/fusion/cluster.h"
 
 #define HUB 4 /* groups that a site changes, from so many on it may be a hub */
+#define LEAST_BYTES 64 /* of a member in a module */
 
 struct clusters { /* all zero is empty */
 	struct cluster *v;
@@ -91,16 +96,34 @@ static void clusters_release(struct clusters *all)
 	mem_free(all->parent);
 }
 
-static struct region region_of(struct space *s, const uint8_t *const config[2], const struct cluster *p)
+static size_t least_bytes(struct space *s, const uint8_t *const config[2], const struct cluster *p)
 {
-	struct cluster copy = {0};
-	struct region r;
+	struct nodes members = {0};
+	size_t n = 0;
 
 	for (int side = 0; side < 2; side++)
+		for (size_t i = 0; i < p->roots[side].n; i++, n += members.n) {
+			members.n = 0;
+			group_walk(s, config[side], p->roots[side].v[i], &members);
+		}
+	nodes_release(&members);
+	return LEAST_BYTES * n;
+}
+
+/* Writes the region of a cluster, unless that is beyond what `all` may have. */
+static bool region_of(struct space *s, const uint8_t *const config[2], const struct cluster *p, struct regions *all,
+	struct region *r)
+{
+	struct cluster copy = {0};
+
+	if (all->most && all->written + least_bytes(s, config, p) > all->most)
+		return false;
+	for (int side = 0; side < 2; side++)
 		append(&copy.roots[side], &p->roots[side]);
-	cluster_region(s, config, &copy, &r);
+	cluster_region(s, config, &copy, r);
 	cluster_release(&copy);
-	return r;
+	all->written += r->a.len + r->b.len;
+	return true;
 }
 
 static void add_region(struct regions *out, const struct region *r)
@@ -221,16 +244,16 @@ static void move_piece(struct pieces *p, uint32_t i, uint32_t to)
 	region_release(&p->made[to]);
 }
 
-/* Puts what is on one side only, a hub's value, to one of its readers. False: it has none. */
-static bool place_values(struct space *s, const uint8_t *const config[2], struct pieces *p)
+/* Puts what is on one side only, a hub's value, to one of its readers. False: it has none, or `all` may not have it. */
+static bool place_values(struct space *s, const uint8_t *const config[2], struct pieces *p, struct regions *all)
 {
 	uint32_t *with = MEM_NEW(p->root.n, uint32_t);
 	bool placed = true;
 
-	for (uint32_t i = 0; i < p->root.n; i++)
+	for (uint32_t i = 0; i < p->root.n && placed; i++)
 		if (is_whole(&p->v[i]))
-			p->made[i] = region_of(s, config, &p->v[i]);
-	for (uint32_t i = 0; i < p->root.n; i++) {
+			placed = region_of(s, config, &p->v[i], all, &p->made[i]);
+	for (uint32_t i = 0; i < p->root.n && placed; i++) {
 		bool some = p->v[i].roots[0].n || p->v[i].roots[1].n;
 		with[i] = some && !is_whole(&p->v[i]) ? partner_of(p, i) : i;
 		placed &= with[i] != NONE;
@@ -242,14 +265,18 @@ static bool place_values(struct space *s, const uint8_t *const config[2], struct
 	return placed;
 }
 
-/* Adds the region of every piece. */
-static void add_pieces(struct space *s, const uint8_t *const config[2], struct pieces *p, struct regions *out)
+/* Adds the region of every piece; none where `all` may not have them. */
+static void add_pieces(struct space *s, const uint8_t *const config[2], struct pieces *p, struct regions *all,
+	struct regions *out)
 {
 	for (size_t i = 0; i < p->root.n; i++) {
 		if (p->v[i].roots[0].n == 0 && p->v[i].roots[1].n == 0)
 			continue;
-		if (p->made[i].a.len == 0)
-			p->made[i] = region_of(s, config, &p->v[i]);
+		if (p->made[i].a.len == 0 && !region_of(s, config, &p->v[i], all, &p->made[i])) {
+			regions_release(out);
+			*out = (struct regions){0};
+			return;
+		}
 		add_region(out, &p->made[i]);
 		p->made[i] = (struct region){0};
 	}
@@ -264,21 +291,23 @@ static size_t bytes_of(const struct regions *r)
 	return bytes;
 }
 
-/* Adds the regions of a cluster: one, or those of its pieces. */
+/* Adds the regions of a cluster: one, or those of its pieces, or, if it may have neither, none. */
 static void add_cluster(struct space *s, const uint8_t *const config[2], const struct cluster *whole,
 	const struct nodes *sites, struct regions *out)
 {
 	struct regions one = {0}, each = {0}, *better;
-	struct region r = region_of(s, config, whole);
+	struct region r;
 	struct pieces p;
 
-	add_region(&one, &r);
+	if (region_of(s, config, whole, out, &r))
+		add_region(&one, &r);
 	take_apart(s, config, whole, sites, &p);
-	if (p.n_hubs > 0 && place_values(s, config, &p))
-		add_pieces(s, config, &p, &each);
+	if (p.n_hubs > 0 && place_values(s, config, &p, out))
+		add_pieces(s, config, &p, out, &each);
 	if (each.n > 1)
 		regions_join(&each);
-	better = each.n && bytes_of(&each) < bytes_of(&one) ? &each : &one;
+	better = each.n && (!one.n || bytes_of(&each) < bytes_of(&one)) ? &each : &one;
+	out->beyond |= !better->n;
 	for (size_t i = 0; i < better->n; i++)
 		add_region(out, &better->v[i]);
 	better->n = 0;
@@ -297,7 +326,7 @@ int fusion_region(struct space *s, const uint8_t *a, const uint8_t *b, struct re
 		if (a[i] != b[i])
 			nodes_add(&changed, i);
 	find_clusters(s, a, b, &changed, &all);
-	for (uint32_t i = 0; i < all.n; i++) {
+	for (uint32_t i = 0; i < all.n && !out->beyond; i++) {
 		if (all.v[i].roots[0].n == 0 && all.v[i].roots[1].n == 0)
 			continue; /* it was put together with another site's */
 		sites.n = 0;
