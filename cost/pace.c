@@ -15,6 +15,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#define SMALLEST ((size_t)64 << 10) /* bytes that pace_bytes answers */
+#define LARGEST ((size_t)1 << 30)
 #define LEAST 0.2    /* seconds of the smallest pair: two compilations and the timing */
 #define EACH 20e-6   /* seconds for a byte, where no program has shown it */
 #define GUESS 1.0    /* what is expected beforehand counts as so many observations */
@@ -59,9 +61,9 @@ double pace_of(const struct pace *p, size_t bytes)
 
 size_t pace_bytes(const struct pace *p, double seconds)
 {
-	size_t bytes = (size_t)1 << 16;
+	size_t bytes = SMALLEST;
 
-	while (bytes < (size_t)1 << 30 && pace_of(p, bytes) <= seconds)
+	while (bytes < LARGEST && pace_of(p, bytes) <= seconds)
 		bytes *= 2;
 	return bytes;
 }

@@ -20,7 +20,7 @@ void pace_add(struct pace *p, size_t bytes, double seconds, bool given_up);
 /* The seconds that such a pair is expected to take. */
 double pace_of(const struct pace *p, size_t bytes);
 
-/* Fewer bytes than these are expected to take that long, at most by half. */
+/* Returns a size that is expected to take longer than that: the smallest power of two, within bounds. */
 size_t pace_bytes(const struct pace *p, double seconds);
 
 #endif

@@ -152,8 +152,7 @@ int cost_regions(struct cost *c, const uint8_t *a, const uint8_t *b, size_t affo
 		return 0;
 	if (cut_out(c, a, b, affordable, out, err) < 0)
 		return -1;
-	if (out->beyond)
-		return 0;
-	cuttings_put(&c->cuttings, from, to, out);
+	if (!out->beyond)
+		cuttings_put(&c->cuttings, from, to, out);
 	return 0;
 }

@@ -134,7 +134,7 @@ static bool worth_learning(struct host *h, uint32_t a, double seconds)
 /*
  * Should several instances be compiled, and not loaded? Yes, if that takes at most twice the running. Compiling a
  * program twice may give different code, and all instances of the same serialised bytes have the same code. Loading
- * takes a tenth of the time; the variance that it cannot show is then added (COMPILE_VARIANCE).
+ * mostly takes a tenth of the time; the variance that it cannot show is then added (COMPILE_VARIANCE).
  */
 static bool affordable(struct host *h, uint32_t a, uint32_t b, const struct precision *p)
 {

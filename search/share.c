@@ -5,7 +5,7 @@
  * not counted and not stored, and a search with more time tries the candidate again. Some time is kept for the last
  * check of the whole program. No candidate gets more than a share of what is left, because nobody knows beforehand what
  * it will take: some modules take a compiler a hundred times as long as others of their size. A cut costs a new worker,
- * so no share is shorter than several starts of a worker, or a tenth of a minute's search.
+ * so no share is shorter than several starts of a worker, nor than a tenth of the search or 15 seconds.
  *
  * In a large program candidates differ in the time that it takes to price them: a second for one more kernel, minutes
  * for a move of fifty sites around the largest kernels. If they were priced in the order of their promises, the first
@@ -134,8 +134,8 @@ static bool of_one_site(const struct hunt *h)
 /*
  * Finds the seconds that the candidate is expected to take. Cutting out many regions, or one that is nearly the whole
  * program, takes long by itself (seconds, in a program of 30,000 instructions). So their size is remembered until a
- * step is kept, and then still that of those that were too large for a fair part of the time: hardly any step makes
- * them small.
+ * step is kept. The size of what was too large for a fair part of the time is remembered after that as well, because
+ * hardly any step makes it small.
  */
 static int expected(struct hunt *h, double *seconds, struct err *err)
 {

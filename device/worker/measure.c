@@ -12,8 +12,8 @@
  *	the clock's own cost	   runs shorter than SAMPLE are batched, equally many on both sides
  *	luck of one load	   two loads of one program differ by more than the noise within them: with several
  *				   instances the interval comes from what the instances differ by; with one, the
- *				   caller adds what is known of that luck (prior.h). As many are loaded as there is
- *				   time for: of a large program that takes longer than all the running
+ *				   caller adds what is known of that luck (prior.h). Loading a large program takes
+ *				   longer than running it, so only as many are loaded as there is time for
  *
  * Sequential stopping: after min_pairs the standard error is looked at each time the pairs have grown by a
  * quarter (looking after every pair would stop on lucky moments). It ends below `target`, at max_seconds of
@@ -25,10 +25,11 @@
  * Long runs: if the fewest pairs would run longer than they may (`most`), one run of each side is enough, after one to
  * warm up. More pairs are taken while there is time for them and the error of the difference still matters to the
  * caller (`enough`). Few pairs cannot show how far single pairs of long runs scatter. So a scatter is assumed
- * beforehand; each pair that is seen counts more against the assumption. Whether a run is long its first one does not
- * tell: of a training step of 30,000 instructions it takes four times as long as any later one, for its kernels are
- * linked and its memory is mapped meanwhile. Only a run of COLD_RUN or more is taken as it comes, cold, and a wider
- * scatter is assumed of it.
+ * beforehand; each pair that is seen counts more against the assumption.
+ *
+ * A first run does not tell how long a run takes. The first run of a training step of 30,000 instructions takes four
+ * times as long as any later one, because kernels are linked and memory is mapped during it. So a run that seems long
+ * is repeated. A first run of COLD_RUN or more is not repeated; a wider scatter is assumed of it.
  *
  * A side that computes everything a million times over may run for an hour. So side a, which the caller is used to,
  * runs first, and the first run of side b is limited to `give_up` times as long, or SLOW if that is more. If that is

@@ -14,8 +14,8 @@
 #include "device/worker/measure.h"
 
 /*
- * Of what compiling a program took, so much is expected for loading it. It is less for most; of a training step of
- * 30,000 instructions, which is compiled in 35 s, it is more than half.
+ * Loading a program is expected to take such a share of the time of compiling it. For most programs the share is
+ * smaller. For a training step of 30,000 instructions, which is compiled in 35 s, it is more than half.
  */
 #define LOAD_SHARE 0.2
 
