@@ -164,6 +164,11 @@ bool device_foretells(const struct device *d, const uint64_t key[2], struct fore
 	return d->pool && pool_foretells(d->pool, key, out);
 }
 
+bool device_is_ahead(const struct device *d, const uint64_t key[2])
+{
+	return d->pool && pool_is_ahead(d->pool, key);
+}
+
 void device_helped(const struct device *d, struct helped *out)
 {
 	*out = (struct helped){0};

@@ -324,6 +324,7 @@ struct foretold {
 	double inside; /* seconds that the device took for it */
 };
 bool device_foretells(const struct device *d, const uint64_t key[2], struct foretold *out);
+bool device_is_ahead(const struct device *d, const uint64_t key[2]); /* is it known by now, or being measured? */
 /*
  * Returns how many executables of each side should be compiled, if the measurement wants several instances and
  * compiling both sides once takes so many seconds: one each, or, where that is dear, one.

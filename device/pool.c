@@ -31,6 +31,16 @@
 #define TURN 0.02	/* seconds after which a core that another helper times on is looked at again; */
 #define TURNS 100	/* ... so often at most */
 
+void pool_wait(pthread_cond_t *news, pthread_mutex_t *lock, double until)
+{
+	struct timespec t = {.tv_sec = (time_t)until, .tv_nsec = (long)(1e9 * (until - floor(until)))};
+
+	if (until > 0)
+		pthread_cond_timedwait(news, lock, &t);
+	else
+		pthread_cond_wait(news, lock);
+}
+
 /* Does another program measure on one of the helper's cores? Asked without the lock. */
 static bool others_measure(struct helper *h)
 {

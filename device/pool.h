@@ -44,6 +44,7 @@ bool pool_measures(const struct pool *p); /* does it measure pairs, too? Accepts
 /* device_measured: the pair with this key. */
 bool pool_measured(struct pool *p, struct device *d, const uint64_t key[2], struct timing *out);
 bool pool_foretells(struct pool *p, const uint64_t key[2], struct foretold *out); /* device_foretells */
+bool pool_is_ahead(struct pool *p, const uint64_t key[2]); /* device_is_ahead */
 void pool_account(struct pool *p, struct helped *out); /* device_helped */
 /* Called with true before something is timed, and with false after it: helpers that would disturb it are stopped. */
 void pool_hold(struct pool *p, bool hold);

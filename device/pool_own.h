@@ -20,7 +20,7 @@ struct job {
 	uint32_t spare;	       /* of those wanted: for the case that a pair is measured again */
 	struct ahead made;
 	struct timing timing; /* of a pair, once it is done */
-	uint32_t used; /* a module: pairs that are measured with executables of it, and may want more */
+	uint32_t used; /* a module: pairs that are measured with executables of it, or show a gain, and may want more */
 	bool failed, done;
 	uint64_t side[2][2]; /* of a pair: the jobs of its modules */
 	uint32_t again;	     /* ... of which it needs so many more executables, now that it was measured */

@@ -21,7 +21,6 @@
  */
 #include <math.h>
 #include <string.h>
-#include <time.h>
 #include "base/mem.h"
 #include "base/progress.h"
 #include "device/pool_own.h"
@@ -52,10 +51,22 @@ static struct job *find(const struct pool *p, const uint64_t key[2])
 	return j;
 }
 
+/* So many more measurements, or fewer, may still want executables of the pair's sides. */
+static void use_sides(const struct pool *p, const struct job *j, int more)
+{
+	for (int i = 0; i < 2; i++) {
+		struct job *side = find(p, j->side[i]);
+		if (side)
+			side->used += (uint32_t)more;
+	}
+}
+
 static void job_free(struct pool *p, struct job *j)
 {
 	struct job **at = bucket_of(p, j->key);
 
+	if (j->again)
+		use_sides(p, j, -1);
 	while (*at != j)
 		at = &(*at)->next;
 	*at = j->next;
@@ -217,18 +228,13 @@ static void take_sides(struct pool *p, struct job *j, struct errand *e)
 	want_sides(p, j, 0, 1);
 }
 
-static void return_sides(struct pool *p, const struct job *j)
-{
-	for (int i = 0; i < 2; i++)
-		find(p, j->side[i])->used--;
-}
-
 /* The pair is measured, or not: then only because nobody wanted it any more on this device, or it has failed. */
 static void finish_pair(struct pool *p, struct job *j, struct timing *t, bool late)
 {
 	j->running--;
 	j->again = t->outcome == OUTCOME_OK && p->again ? p->again(&j->of, t, p->times) : 0;
 	if (j->again) {
+		use_sides(p, j, 1);
 		want_again(p, j);
 		pthread_cond_broadcast(&p->more);
 	}
@@ -283,21 +289,11 @@ void pool_do(struct pool *p, struct device *d, struct job *j)
 	if (j->pair)
 		finish_pair(p, j, &t, d && t.outcome == OUTCOME_TIMEOUT && device_late(d));
 	if (e.apart)
-		return_sides(p, j);
+		use_sides(p, j, -1);
 	if (!j->pair)
 		finish_module(p, j, &c);
 	sweep(p);
 	pthread_cond_broadcast(&p->made);
-}
-
-void pool_wait(pthread_cond_t *news, pthread_mutex_t *lock, double until)
-{
-	struct timespec t = {.tv_sec = (time_t)until, .tv_nsec = (long)(1e9 * (until - floor(until)))};
-
-	if (until > 0)
-		pthread_cond_timedwait(news, lock, &t);
-	else
-		pthread_cond_wait(news, lock);
 }
 
 /* The caller waits for what helpers are making. */
@@ -437,6 +433,9 @@ bool pool_measured(struct pool *p, struct device *d, const uint64_t key[2], stru
 		*out = j->timing;
 		j->timing = (struct timing){0};
 		j->done = false;
+		if (j->again)
+			use_sides(p, j, -1);
+		j->again = 0;
 	}
 	if (j) { /* nobody need begin it */
 		j->wanted = 0;
@@ -459,6 +458,18 @@ bool pool_foretells(struct pool *p, const uint64_t key[2], struct foretold *out)
 			j->of.times * j->timing.delta_se, j->timing.compiling + j->timing.inside};
 	pthread_mutex_unlock(&p->lock);
 	return known;
+}
+
+bool pool_is_ahead(struct pool *p, const uint64_t key[2])
+{
+	const struct job *j;
+	bool ahead;
+
+	pthread_mutex_lock(&p->lock);
+	j = find(p, key);
+	ahead = j && (j->done || j->running);
+	pthread_mutex_unlock(&p->lock);
+	return ahead;
 }
 
 void pool_take(struct pool *p, const void *module, size_t n, uint32_t most, struct ahead *out)

@@ -107,6 +107,7 @@ static bool is_trifle(const struct hunt *h, const struct delta *d, double second
 /* Finds what the candidate costs in the objective, and whether it is better by that. */
 static int price_objective(struct hunt *h, struct delta *d, bool *better, struct err *err)
 {
+	uint32_t helpers = h->lab->device ? device_info(h->lab->device)->helpers : 0;
 	double start = now_seconds();
 	bool cached;
 
@@ -121,7 +122,7 @@ static int price_objective(struct hunt *h, struct delta *d, bool *better, struct
 	*better = d->outcome == OUTCOME_OK && d->seconds < 0;
 	if (!*better || cost_exact(h->lab->cost) || certain(d))
 		return 0;
-	if (is_trifle(h, d, now_seconds() - start)) {
+	if (is_trifle(h, d, fmax(now_seconds() - start, d->inside / (1 + helpers)))) {
 		*better = false;
 		return 0;
 	}

@@ -186,7 +186,7 @@ static struct hunt_check *note_check(struct hunt *h, const struct estimate *whol
 static double expected(const struct hunt *h)
 {
 	bool compiled = !h->lab->subject.known && !hunt_own_stands(h);
-	double anew = h->lab->subject.extract_seconds + 2 * (h->default_seconds + 2 * hunt_whole.max_seconds);
+	double anew = 2 * (h->lab->subject.extract_seconds + h->default_seconds) + hunt_whole.max_seconds;
 
 	return h->n_check ? h->checking / (double)h->n_check : fmax(CHECK_DEFAULTS * h->default_wall,
 		compiled ? 0 : anew);
@@ -205,7 +205,7 @@ static bool unchecked(const struct hunt *h)
 static bool fits_at_last(const struct hunt *h)
 {
 	return h->lab->kind == COST_MODELLED || h->o.seconds <= 0 || hunt_inexact_limits(h) ||
-	       expected(h) <= LAST_SHARE * h->o.seconds;
+	       h->checking + expected(h) <= LAST_SHARE * h->o.seconds;
 }
 
 double hunt_last_check(const struct hunt *h)

@@ -4,8 +4,9 @@
  * The hunt supposes of this candidate and of those that follow that they will be kept, or that they will not, whichever
  * is likelier (odds.c). It proposes the next ones to itself, with its own generator and guide, and takes all of that
  * back. What they need becomes the plan of the helpers, the most urgent first (wishes.c). If it then comes otherwise,
- * or a measurement changes what is expected of others, some of the guesses were wrong. The result of the search does
- * not depend on them: the hunt takes from the helpers only what it would have compiled itself.
+ * or a measurement changes what is expected of others, some of the guesses were wrong. The figures of a search do not
+ * depend on them. Its order may: what was guessed wrong and is measured by then is tried when there is nothing better
+ * to do (early.c).
  *
  * A candidate that touches nothing which another one would change needs the same, whatever becomes of the other. So
  * what a candidate needs is remembered by its flips and the choices around them, and is not cut out again.
@@ -19,44 +20,18 @@
  * A sweep is foreseen to the end of its order, which it makes anew after that. Nothing is foreseen beyond the budget.
  */
 #include <string.h>
-#include "base/hash.h"
 #include "search/foresight.h"
 
 #define AHEAD_EACH 2 /* candidates ahead, by helper, */
-#define AHEAD_LEAST 2
+#define AHEAD_LEAST 10 /* ... beside some for the time of a check of the whole program */
 #define AHEAD_MOST 128
-
-static void release(struct foreseen *v, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		agenda_release(&v[i].needs);
-	mem_free(v);
-}
 
 void hunt_forget(struct hunt *h)
 {
 	if (h->foresight)
-		release(h->foresight->v, h->foresight->n);
+		foreseen_release(h->foresight->v, h->foresight->all);
 	mem_free(h->foresight);
 	h->foresight = NULL;
-}
-
-/* Of the candidate's flips, and of the choices that decide what they change. */
-static uint64_t tag_of(const struct hunt *h)
-{
-	uint32_t *node = NULL;
-	size_t n = 0, cap = 0;
-	uint64_t tag = h->n_flips;
-
-	for (uint32_t i = 0; i < h->n_flips; i++)
-		tag ^= hash_mix(h->flips[i], h->candidate[h->flips[i]]);
-	h->s->ops->touched(h->s, h->config, h->candidate, h->flips, h->n_flips, &node, &n, &cap);
-	for (size_t i = 0; i < n; i++) {
-		uint32_t site = h->s->site_of[node[i]];
-		tag = hash_mix(tag, (uint64_t)node[i] << 8 | (site == NONE ? 0 : h->config[site]));
-	}
-	mem_free(node);
-	return tag;
 }
 
 /* What was foreseen before this time, and is foreseen now. */
@@ -70,7 +45,7 @@ struct look {
 static int need(struct hunt *h, struct look *k, size_t *of, struct err *err)
 {
 	struct foresight *f = h->foresight;
-	struct foreseen x = {.tag = tag_of(h)};
+	struct foreseen x = {.tag = foreseen_tag(h)};
 	bool known = false;
 	int rc;
 
@@ -79,15 +54,20 @@ static int need(struct hunt *h, struct look *k, size_t *of, struct err *err)
 			return 0;
 	for (size_t i = 0; i < k->n_before && !known; i++)
 		if (k->before[i].tag == x.tag) {
-			x.needs = k->before[i].needs;
-			k->before[i].needs = (struct agenda){0};
+			x = k->before[i];
+			k->before[i] = (struct foreseen){0};
 			known = true;
 		}
 	rc = known ? 0 : hunt_affords(h, err);
 	if (rc > 0) /* if not, it will be passed over */
 		rc = cost_expect(h->lab->cost, h->config, h->candidate, 0, &x.needs, err);
+	if (!known) {
+		x.flip = hunt_flips(h);
+		x.n_flips = h->n_flips;
+	}
 	MEM_GROW(&f->v, &f->cap, f->n + 1);
 	f->v[f->n++] = x;
+	f->all = f->n;
 	return rc;
 }
 
@@ -112,25 +92,48 @@ static void suppose(struct hunt *h, bool kept)
 	hunt_undo(h);
 }
 
+/* Foresees the candidate that stands now, after so many others, and supposes what will become of it. */
+static int foresee(struct hunt *h, uint32_t after, struct look *k, struct err *err)
+{
+	struct odds x;
+	size_t of;
+	int rc = need(h, k, &of, err);
+
+	x = odds_of(h, &h->foresight->v[of].needs);
+	wishes_add(&k->wishes, h, of, after, x.again);
+	suppose(h, x.kept > MOSTLY);
+	return rc;
+}
+
+/* Those that helpers have measured come first, if they still stand; the present one, with this tag, is none of them. */
+static int foresee_early(struct hunt *h, uint64_t present, struct look *k, struct err *err)
+{
+	int rc = 0;
+
+	if (!hunt_takes_early(h))
+		return 0;
+	for (size_t i = 0; i < k->n_before && rc == 0; i++)
+		if (k->before[i].tag != present && foreseen_take(h, &k->before[i]))
+			rc = foresee(h, 0, k, err);
+	h->foresight->early = h->foresight->n;
+	return rc;
+}
+
 /* Proposes what would come now, the candidate being kept with this chance, and takes it all back. */
 static int look_ahead(struct hunt *h, double chance, uint32_t many, struct look *k, struct err *err)
 {
+	uint64_t present = foreseen_tag(h);
 	struct rng rng = h->rng;
 	uint64_t idle = h->idle, hash = h->hash;
 	uint32_t pos = h->sweep_pos, kept = h->sweep_kept, scheme = h->scheme, scheme_kept = h->scheme_kept;
 	uint8_t *config = mem_alloc(h->s->n_sites);
-	struct odds x;
-	size_t of;
-	int rc = 0;
+	int rc;
 
 	memcpy(config, h->config, h->s->n_sites);
 	suppose(h, chance > MOSTLY);
-	for (uint32_t i = 0; i < many && rc == 0 && foreseeable(h) && hunt_propose(h); i++) {
-		rc = need(h, k, &of, err);
-		x = odds_of(h, &h->foresight->v[of].needs);
-		wishes_add(&k->wishes, h, of, i, x.again);
-		suppose(h, x.kept > MOSTLY);
-	}
+	rc = foresee_early(h, present, k, err);
+	for (uint32_t i = 0; i < many && rc == 0 && foreseeable(h) && hunt_propose(h); i++)
+		rc = foresee(h, i, k, err);
 	hunt_undo(h);
 	guide_recall(h->guide);
 	memcpy(h->config, config, h->s->n_sites);
@@ -150,17 +153,10 @@ static int look_ahead(struct hunt *h, double chance, uint32_t many, struct look 
 static int look_beyond(struct hunt *h, double chance, uint32_t many, struct look *k, struct err *err)
 {
 	uint32_t n = h->n_flips;
-	struct flip *flips = mem_alloc((n + 1) * sizeof *flips);
-	int rc;
+	struct flip *flips = hunt_flips(h);
+	int rc = look_ahead(h, chance, many, k, err);
 
-	for (uint32_t i = 0; i < n; i++)
-		flips[i] = (struct flip){h->flips[i], h->candidate[h->flips[i]]};
-	rc = look_ahead(h, chance, many, k, err);
-	for (uint32_t i = 0; i < n; i++) {
-		h->flips[i] = flips[i].site;
-		h->candidate[flips[i].site] = flips[i].choice;
-	}
-	h->n_flips = n;
+	hunt_take(h, flips, n);
 	mem_free(flips);
 	return rc;
 }
@@ -218,13 +214,13 @@ int hunt_expect(struct hunt *h, uint32_t copies, struct err *err)
 	if (!h->foresight)
 		h->foresight = MEM_NEW(1, struct foresight);
 	k.before = h->foresight->v;
-	k.n_before = h->foresight->n;
+	k.n_before = h->foresight->all;
 	h->foresight->v = NULL;
-	h->foresight->n = h->foresight->cap = 0;
+	h->foresight->n = h->foresight->early = h->foresight->all = h->foresight->cap = 0;
 	chance = add_present(h, copies, &agenda, err);
 	rc = chance < 0 ? -1 : look_beyond(h, chance, many, &k, err);
 	wishes_plan(&k.wishes, h, &agenda);
-	release(k.before, k.n_before);
+	foresight_keep(h, k.before, k.n_before);
 	wishes_release(&k.wishes);
 	agenda.again = cost_exact(h->lab->cost) ? NULL : again;
 	agenda.times = odds_times(h);

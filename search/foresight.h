@@ -3,6 +3,7 @@
  *
  *	foresee.c  what the hunt will try	odds.c  how likely a candidate is to be kept, or measured again
  *	wishes.c   what all of that needs, the most urgent first
+ *	early.c    candidates that helpers measured and the hunt did not come to
  */
 #ifndef SEARCH_FORESIGHT_H
 #define SEARCH_FORESIGHT_H
@@ -15,8 +16,12 @@
 /* A candidate that was foreseen, with what pricing it needs; modules leave its list when they become a plan. */
 struct foreseen {
 	uint64_t tag; /* of its flips, and of the choices around them */
+	struct flip *flip;
+	uint32_t n_flips;
 	struct agenda needs;
 };
+uint64_t foreseen_tag(const struct hunt *h); /* of the present candidate */
+void foreseen_release(struct foreseen *v, size_t n);
 
 /* Candidates that are alike in what is known of them before they are priced. */
 enum odds_kind {
@@ -30,7 +35,8 @@ enum odds_kind {
 
 struct foresight { /* all zero is empty */
 	struct foreseen *v;
-	size_t n, cap;
+	size_t n, all, cap; /* the first n are foreseen now, the others were before; */
+	size_t early;	    /* ... and the first of all, which are measured, come before what is proposed */
 	struct {
 		double kept, again, seen; /* how many, the older ones counting less and less */
 	} odds[ODDS_KINDS];
@@ -48,6 +54,12 @@ struct odds {
 	double se;	     /* of what helpers measured; 0: they have not measured all of it */
 };
 struct odds odds_of(const struct hunt *h, const struct agenda *needs);
+
+bool hunt_takes_early(const struct hunt *h); /* is the order of its candidates nothing that must be kept? */
+/* Makes it the candidate, if helpers have measured all that is not known of it, and their figures still hold. */
+bool foreseen_take(struct hunt *h, const struct foreseen *x);
+/* Keeps what was foreseen before and is not now, in case that helpers have measured it. */
+void foresight_keep(struct hunt *h, struct foreseen *before, size_t n);
 
 double odds_of_confirmed(const struct hunt *h); /* of one whose first measurement shows a gain */
 uint32_t odds_times(const struct hunt *h); /* how often will such a candidate be measured again? */

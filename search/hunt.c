@@ -257,10 +257,8 @@ static int by_site(const void *a, const void *b)
 /* The candidate as a trial for the store, with what was measured, without charges. The caller frees its flips. */
 static struct trial to_trial(const struct hunt *h, const struct delta *d, bool taken)
 {
-	struct flip *flips = mem_alloc(h->n_flips * sizeof *flips);
+	struct flip *flips = hunt_flips(h);
 
-	for (uint32_t i = 0; i < h->n_flips; i++)
-		flips[i] = (struct flip){h->flips[i], h->candidate[h->flips[i]]};
 	qsort(flips, h->n_flips, sizeof *flips, by_site);
 	return (struct trial){.chain = h->chain, .n_flips = h->n_flips, .flip = flips, .delta = d->seconds - d->added,
 		.se = d->se, .outcome = d->outcome, .kind = d->kind, .bound = d->gave_up, .taken = taken};
@@ -329,14 +327,18 @@ int hunt_next(struct hunt *h, struct err *err)
 	uint64_t beyond;
 	bool single, better, good;
 	uint32_t site, n;
+	struct rng rng;
 	int offered, rc;
 
 	if (!over(h)) {
 		hunt_allow_check(h);
 		if (hunt_check(h, false, err) < 0)
 			return -1;
+		rng = h->rng;
 		if ((offered = hunt_offer(h, err)) < 0)
 			return -1;
+		if (hunt_take_early(h)) /* what it would have been comes next */
+			h->rng = rng;
 		h->used_up = knows_all(h) || (!offered && !h->too_dear);
 	}
 	if (h->used_up || h->n_flips == 0)

@@ -249,6 +249,8 @@ bool hunt_is_flip(const struct hunt *h);
 /* The candidate was priced and is not taken. If it is no flip, which the guide would remember, it is noted here. */
 void hunt_refuse(struct hunt *h);
 void hunt_undo(struct hunt *h);	   /* makes the candidate the configuration again */
+struct flip *hunt_flips(const struct hunt *h); /* of the candidate; the caller frees them */
+void hunt_take(struct hunt *h, const struct flip *v, uint32_t n); /* makes these the candidate */
 int hunt_check(struct hunt *h, bool last, struct err *err); /* of the whole program, if it is time for one */
 /* The seconds that the last check is expected to take; 0 if there will be none. */
 double hunt_last_check(const struct hunt *h);
@@ -292,6 +294,8 @@ static inline bool hunt_is_timed(const struct hunt *h)
 }
 /* hunt_propose, within the candidate's share of the time: 1, 0 nothing is left or can be had, -1 error. */
 int hunt_offer(struct hunt *h, struct err *err);
+/* Puts a candidate that helpers have measured in the place of one that would have to be waited for; false: none is. */
+bool hunt_take_early(struct hunt *h);
 /* Is there time for the candidate, as far as one can say? 1, 0, or -1 with an error. */
 int hunt_affords(struct hunt *h, struct err *err);
 uint32_t hunt_passed_over(const struct hunt *h); /* how many flips were passed over */

@@ -286,3 +286,22 @@ void hunt_undo(struct hunt *h)
 		h->candidate[h->flips[i]] = h->config[h->flips[i]];
 	h->n_flips = 0;
 }
+
+struct flip *hunt_flips(const struct hunt *h)
+{
+	struct flip *v = mem_alloc((h->n_flips + 1) * sizeof *v);
+
+	for (uint32_t i = 0; i < h->n_flips; i++)
+		v[i] = (struct flip){h->flips[i], h->candidate[h->flips[i]]};
+	return v;
+}
+
+void hunt_take(struct hunt *h, const struct flip *v, uint32_t n)
+{
+	hunt_undo(h);
+	h->n_flips = n;
+	for (uint32_t i = 0; i < n; i++) {
+		h->flips[i] = v[i].site;
+		h->candidate[v[i].site] = v[i].choice;
+	}
+}

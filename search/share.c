@@ -190,19 +190,7 @@ static void note(const struct hunt *h, struct offer *o, const struct offer *now)
 {
 	mem_free(o->flip);
 	*o = *now;
-	o->flip = mem_alloc((h->n_flips + 1) * sizeof *o->flip);
-	for (uint32_t i = 0; i < o->n; i++)
-		o->flip[i] = (struct flip){h->flips[i], h->candidate[h->flips[i]]};
-}
-
-/* Makes the offer the candidate. */
-static void take(struct hunt *h, const struct offer *o)
-{
-	h->n_flips = o->n;
-	for (uint32_t i = 0; i < o->n; i++) {
-		h->flips[i] = o->flip[i].site;
-		h->candidate[o->flip[i].site] = o->flip[i].choice;
-	}
+	o->flip = hunt_flips(h);
 }
 
 /* The candidate is as good as tried, until guide_recall. */
@@ -343,7 +331,7 @@ int hunt_offer(struct hunt *h, struct err *err)
 	guide_recall(h->guide);
 	taken = choose(h, &o);
 	if (rc == 0 && taken->n) {
-		take(h, taken);
+		hunt_take(h, taken->flip, taken->n);
 		h->planned = taken->seconds;
 		rc = 1;
 	}
