@@ -31,6 +31,7 @@
 #define CHECK_FREE 1.0
 #define CHECK_SHARE 0.15
 #define LAST_SHARE 0.25	 /* of --seconds: checks get no more, the last one included */
+#define LAST_SPARE 1.25 /* the last check has so many times what it is expected to take, so that it is not cut */
 #define ROUNDING 1e-12	 /* of the default: a sum of exact prices is that far from the whole */
 #define CHECK_DEFAULTS 1 /* as long as weighing the default took at the start, until one was made */
 
@@ -121,11 +122,12 @@ static struct estimate whole_cost(const struct hunt *h, const struct timing *t)
 /* Measures the whole program against the default. `t` says whether it ran; if so, the cost is in `whole`. */
 static int weigh_whole(struct hunt *h, struct timing *t, struct estimate *whole, struct err *err)
 {
+	struct precision p = hunt_in_time(h);
 	uint8_t *dflt = mem_alloc(h->s->n_sites);
 	int rc;
 
 	space_default(h->s, dflt);
-	rc = cost_whole(h->lab->cost, hunt_own_stands(h) ? NULL : dflt, h->config, &hunt_whole, t, err);
+	rc = cost_whole(h->lab->cost, hunt_own_stands(h) ? NULL : dflt, h->config, &p, t, err);
 	if (rc == 0 && t->outcome == OUTCOME_OK)
 		*whole = whole_cost(h, t);
 	mem_free(dflt);
@@ -180,13 +182,13 @@ static struct hunt_check *note_check(struct hunt *h, const struct estimate *whol
 
 /*
  * The seconds that a check is expected to take: the mean of those before, or as long as weighing the default. If that
- * compiled nothing, because the default was known or stands for itself: compiling one, and for both sides what they run
- * at the most, and loading them, which may take as long again (measure.c).
+ * compiled nothing, because the default was known or stands for itself: compiling one, loading both as often as is
+ * measured, which takes about as long again, and running.
  */
 static double expected(const struct hunt *h)
 {
 	bool compiled = !h->lab->subject.known && !hunt_own_stands(h);
-	double anew = 2 * (h->lab->subject.extract_seconds + h->default_seconds) + hunt_whole.max_seconds;
+	double anew = 2 * (h->lab->subject.extract_seconds + h->default_seconds) + hunt_in_time(h).max_seconds;
 
 	return h->n_check ? h->checking / (double)h->n_check : fmax(CHECK_DEFAULTS * h->default_wall,
 		compiled ? 0 : anew);
@@ -212,7 +214,7 @@ double hunt_last_check(const struct hunt *h)
 {
 	bool none = !unchecked(h) || h->lab->kind == COST_MODELLED || !fits_at_last(h);
 
-	return none ? 0 : fmin(expected(h), LAST_SHARE * h->o.seconds);
+	return none ? 0 : fmin(LAST_SPARE * expected(h), LAST_SHARE * h->o.seconds);
 }
 
 /*

@@ -280,6 +280,7 @@ void hunt_breed_load(struct hunt *h, struct cursor *in);
 void hunt_vouch(struct hunt *h, const struct estimate *cost); /* the whole program agrees */
 void hunt_add_point(struct hunt *h);
 extern const struct precision hunt_whole; /* of a whole program against the default */
+struct precision hunt_in_time(const struct hunt *h); /* the same, for a share of the search's time at the most */
 /* Does the compiler's own program stand for the default as it was read back? Then that is not compiled. */
 bool hunt_own_stands(const struct hunt *h);
 /* Measures how much more the default as read back costs than the compiler's own program; 0: nothing can be measured. */

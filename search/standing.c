@@ -8,12 +8,21 @@
 #include "base/progress.h"
 #include "search/hunt.h"
 
-/* Of the time that the search has, measuring the default runs for such a share, but no shorter than that. */
+/* Of the time that the search has, measuring a whole program runs for such a share, but no shorter than that. */
 #define WEIGH_SHARE 0.02
 #define WEIGH_LEAST 0.3
 #define VAGUE 0.25 /* a default that is known no better than this, as a share of it, says nothing of gains */
 
 const struct precision hunt_whole = {.target = 0.001, .max_seconds = 3, .instances = 4, .give_up = -1};
+
+struct precision hunt_in_time(const struct hunt *h)
+{
+	struct precision p = hunt_whole;
+
+	if (h->o.seconds > 0)
+		p.max_seconds = fmin(p.max_seconds, fmax(WEIGH_LEAST, WEIGH_SHARE * h->o.seconds));
+	return p;
+}
 
 double hunt_seconds(const struct hunt *h)
 {
@@ -68,7 +77,7 @@ int hunt_weigh_default(struct hunt *h, struct cost *c, struct estimate *out, str
 {
 	bool kept = c == h->lab->cost && h->quantity == QUANTITY_SECONDS; /* may it be known from an earlier opening? */
 	const struct opened *o = &h->lab->subject.opened;
-	struct precision p = hunt_whole;
+	struct precision p = hunt_in_time(h);
 	struct timing t = {0};
 	int rc;
 
@@ -85,8 +94,6 @@ int hunt_weigh_default(struct hunt *h, struct cost *c, struct estimate *out, str
 		rc = cost_own_alone(c, &t, err);
 		goto out; /* where that dies, to run it beside its like would tell nothing */
 	}
-	if (h->o.seconds > 0)
-		p.max_seconds = fmin(p.max_seconds, fmax(WEIGH_LEAST, WEIGH_SHARE * h->o.seconds));
 	rc = cost_own(c, &p, &t, err);
 out:
 	if (rc == 0 && t.outcome == OUTCOME_OK)

@@ -406,12 +406,12 @@ static void trifles_are_left(void)
 	}
 }
 
-/* Time is kept for the last check of the whole program, unless it would take more than a quarter of all there is. */
+/* Time is kept for the last check of the whole program, unless checks would take more than a quarter of it all. */
 static void a_last_check_fits_or_is_none(void)
 {
 	static const struct {
-		double extract, checks, left; /* seconds; left of 100 for candidates */
-	} t[] = {{10, 1, 100 - 10}, {30, 0, 100}};
+		double extract, before, checks, left; /* seconds; left of 100 for candidates */
+	} t[] = {{10, 0, 1, 100 - 12.5}, {10, 14, 1, 100 - 12.5}, {10, 16, 0, 100}, {30, 0, 0, 100}};
 
 	for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
 		struct err err = {0};
@@ -421,6 +421,7 @@ static void a_last_check_fits_or_is_none(void)
 			return;
 		b.h.o.drift_checks = 1;
 		b.h.default_wall = t[i].extract;
+		b.h.checking = t[i].before;
 		CHECK_NEAR(hunt_last_check(&b.h), 0, 0); /* nothing was kept that it could check */
 		b.h.kept = 1;
 		CHECK_NEAR(100 - hunt_last_check(&b.h), t[i].left, 1e-9);
