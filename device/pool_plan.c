@@ -28,6 +28,7 @@
 #define MOST_BYTES ((size_t)512 << 20) /* of executables that wait to be taken */
 #define LATELY 0.2			/* the weight of the last one in a mean of what was lately */
 #define LONG_WAIT 0.9			/* of a module's compilation: whoever waits longer compiles one meanwhile */
+#define HELD_BYTES ((size_t)4 << 20)	/* of modules: larger ones are not held for a measurement that may not come */
 #define MOST_IDLE 4096		       /* jobs that were done, at least in part, and are not wanted now */
 
 void ahead_release(struct ahead *a)
@@ -65,7 +66,7 @@ static void job_free(struct pool *p, struct job *j)
 {
 	struct job **at = bucket_of(p, j->key);
 
-	if (j->again)
+	if (j->holds)
 		use_sides(p, j, -1);
 	while (*at != j)
 		at = &(*at)->next;
@@ -233,8 +234,9 @@ static void finish_pair(struct pool *p, struct job *j, struct timing *t, bool la
 {
 	j->running--;
 	j->again = t->outcome == OUTCOME_OK && p->again ? p->again(&j->of, t, p->times) : 0;
+	j->holds = j->again && j->of.module[0].len + j->of.module[1].len <= HELD_BYTES;
+	use_sides(p, j, j->holds);
 	if (j->again) {
-		use_sides(p, j, 1);
 		want_again(p, j);
 		pthread_cond_broadcast(&p->more);
 	}
@@ -433,9 +435,10 @@ bool pool_measured(struct pool *p, struct device *d, const uint64_t key[2], stru
 		*out = j->timing;
 		j->timing = (struct timing){0};
 		j->done = false;
-		if (j->again)
+		if (j->holds)
 			use_sides(p, j, -1);
 		j->again = 0;
+		j->holds = false;
 	}
 	if (j) { /* nobody need begin it */
 		j->wanted = 0;
