@@ -4,7 +4,8 @@
  *
  * Against the clock, a confirmation has to be worth its time. To confirm takes as long as to price, or three times as
  * long. If what a candidate saves is less than what this search found on average in as much time as pricing it took, it
- * is left. In a large program most gains are such trifles: of the 80 candidates that 52 s of a training step's search
+ * is left. A price that a helper measured takes the hunt no time; the time of the worker counts, shared among all
+ * workers. In a large program most gains are such trifles: of the 80 candidates that 52 s of a training step's search
  * priced, 45 were better, 30 of them by less than a hundred-thousandth of the run, and confirming took more than half
  * of the time.
  */
@@ -122,7 +123,7 @@ static int price_objective(struct hunt *h, struct delta *d, bool *better, struct
 	*better = d->outcome == OUTCOME_OK && d->seconds < 0;
 	if (!*better || cost_exact(h->lab->cost) || certain(d))
 		return 0;
-	if (is_trifle(h, d, fmax(now_seconds() - start, d->inside / (1 + helpers)))) {
+	if (is_trifle(h, d, fmax(now_seconds() - start, d->inside / (helpers + 1)))) {
 		*better = false;
 		return 0;
 	}
