@@ -24,7 +24,7 @@ struct job {
 	bool failed, done;
 	uint64_t side[2][2]; /* of a pair: the jobs of its modules */
 	uint32_t again;	     /* ... of which it needs so many more executables, now that it was measured */
-	bool holds;	     /* ... and are its modules held for that? */
+	bool holds[2];	     /* ... and which of its modules are held for that */
 	double spent;	     /* seconds of a worker: of a pair, all that went into it; of a module, each executable */
 	double began;	     /* when it was begun last, the clock */
 	struct job *next;    /* in its bucket */

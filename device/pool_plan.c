@@ -52,13 +52,15 @@ static struct job *find(const struct pool *p, const uint64_t key[2])
 	return j;
 }
 
-/* So many more measurements, or fewer, may still want executables of the pair's sides. */
-static void use_sides(const struct pool *p, const struct job *j, int more)
+/* Holds those modules of a pair that are there, for it may want more executables of them; or lets go of them. */
+static void hold_sides(const struct pool *p, struct job *j, bool hold)
 {
 	for (int i = 0; i < 2; i++) {
 		struct job *side = find(p, j->side[i]);
-		if (side)
-			side->used += (uint32_t)more;
+		if (!side || j->holds[i] == hold)
+			continue;
+		side->used = hold ? side->used + 1 : side->used - 1;
+		j->holds[i] = hold;
 	}
 }
 
@@ -66,8 +68,7 @@ static void job_free(struct pool *p, struct job *j)
 {
 	struct job **at = bucket_of(p, j->key);
 
-	if (j->holds)
-		use_sides(p, j, -1);
+	hold_sides(p, j, false);
 	while (*at != j)
 		at = &(*at)->next;
 	*at = j->next;
@@ -234,8 +235,7 @@ static void finish_pair(struct pool *p, struct job *j, struct timing *t, bool la
 {
 	j->running--;
 	j->again = t->outcome == OUTCOME_OK && p->again ? p->again(&j->of, t, p->times) : 0;
-	j->holds = j->again && j->of.module[0].len + j->of.module[1].len <= HELD_BYTES;
-	use_sides(p, j, j->holds);
+	hold_sides(p, j, j->again && j->of.module[0].len + j->of.module[1].len <= HELD_BYTES);
 	if (j->again) {
 		want_again(p, j);
 		pthread_cond_broadcast(&p->more);
@@ -290,8 +290,8 @@ void pool_do(struct pool *p, struct device *d, struct job *j)
 	note_time(p, h, j, now_seconds() - began);
 	if (j->pair)
 		finish_pair(p, j, &t, d && t.outcome == OUTCOME_TIMEOUT && device_late(d));
-	if (e.apart)
-		use_sides(p, j, -1);
+	for (int i = 0; i < 2 && e.apart; i++)
+		find(p, j->side[i])->used--;
 	if (!j->pair)
 		finish_module(p, j, &c);
 	sweep(p);
@@ -435,10 +435,8 @@ bool pool_measured(struct pool *p, struct device *d, const uint64_t key[2], stru
 		*out = j->timing;
 		j->timing = (struct timing){0};
 		j->done = false;
-		if (j->holds)
-			use_sides(p, j, -1);
 		j->again = 0;
-		j->holds = false;
+		hold_sides(p, j, false);
 	}
 	if (j) { /* nobody need begin it */
 		j->wanted = 0;
