@@ -144,8 +144,8 @@ bool cost_known(const struct cost *c, const uint64_t key[2], double *seconds);
 /*
  * Foresees the seconds that cost_delta(a, b) would take now, and the bytes of the modules that it would compile. The
  * pace (pace.h), seconds by bytes, is set from the time that the program as given took to compile, and corrected by
- * each pair. 0 seconds: the cost is known already, or there is no pace yet. A move that
- * takes much longer than `most` seconds need not be cut out to its end; both figures are then lower bounds.
+ * each pair. 0 seconds: the cost is known already, or there is no pace yet. A move that takes much longer than `most`
+ * seconds need not be cut out to its end; both figures are then lower bounds.
  */
 int cost_takes(struct cost *c, const uint8_t *a, const uint8_t *b, double most, double *seconds, size_t *bytes,
 	struct err *err);

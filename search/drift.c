@@ -13,9 +13,9 @@
  * Limits that are measured are measured then, too. Figures that are exact are never checked, because they cannot drift.
  *
  * Compiling a large program takes longer than a hundred regions, so a check waits until it fits into its share of the
- * time. The last check does not wait: it comes when the search is over, if anything was kept since the check before. If
- * with it checks would take more than a quarter of the search's time there is none, and the time goes into candidates:
- * a check that is cut tells nothing, and the verdict weighs the whole program anyway. If costs are modelled no check
+ * time. The last check does not wait: it comes when the search is over, if anything was kept since the check before. It
+ * is left out if all checks together would then take more than a quarter of the search's time: a check that is cut
+ * tells nothing, and the verdict weighs the whole program anyway. If costs are modelled no check
  * waits, so what a search finds does not depend on the speed of this machine.
  *
  * A check also corrects the charge for a kernel of this program (space/part.h), of which only the order of magnitude is
@@ -31,7 +31,7 @@
 #define CHECK_FREE 1.0
 #define CHECK_SHARE 0.15
 #define LAST_SHARE 0.25	 /* of --seconds: checks get no more, the last one included */
-#define LAST_SPARE 1.25 /* the last check has so many times what it is expected to take, so that it is not cut */
+#define LAST_SPARE 1.25	 /* the last check has so many times what it is expected to take, so that it is not cut */
 #define ROUNDING 1e-12	 /* of the default: a sum of exact prices is that far from the whole */
 #define CHECK_DEFAULTS 1 /* as long as weighing the default took at the start, until one was made */
 

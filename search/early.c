@@ -3,7 +3,7 @@
  *
  * Helpers work ahead of events, and events often come otherwise: a step is kept, the guide scores everything anew, and
  * other candidates are next. In a search that kept half of its steps, a third of what its helper measured was not
- * asked for. Many of those figures still hold, because nothing changed near them. They cost nothing now, and their
+ * asked for. Some of those figures still hold, because nothing changed near them. They cost nothing now, and their
  * candidates promised most a moment ago. So while the next candidate would have to be waited for, such a one is tried
  * in its place. What was next comes after it.
  *

@@ -15,9 +15,8 @@ struct instance *program_instance(struct program *g)
 }
 
 /*
- * One more load of a program. Deserialising takes a tenth of the time of compiling, and more
- * than half for programs of ten thousand kernels. A plugin may not be able to, or not for this program; then it is
- * compiled again.
+ * One more load of a program. Deserialising takes a tenth of the time of compiling, and more than half for programs of
+ * ten thousand kernels. A plugin may not be able to, or not for this program; then it is compiled again.
  */
 struct instance *instance_new(struct program *g, bool anew, struct refusal *v)
 {
