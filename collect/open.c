@@ -74,10 +74,14 @@ static int find_programs(struct plan *p, struct err *err)
 	return 0;
 }
 
-/* Chooses the sites whose instruction name or op_name matches --nodes, or all without it. None is an error. */
-static int choose_sites(const struct plan *p, const char *path, const struct space *s, uint32_t **out, uint32_t *n,
+/*
+ * Chooses the sites that matter and whose instruction name or op_name matches --nodes, or all that matter without it.
+ * None is an error.
+ */
+static int choose_sites(const struct plan *p, const char *path, const struct lab *lab, uint32_t **out, uint32_t *n,
 	struct err *err)
 {
+	const struct space *s = lab->space;
 	struct re *re = NULL;
 
 	*n = 0;
@@ -87,13 +91,15 @@ static int choose_sites(const struct plan *p, const char *path, const struct spa
 	for (uint32_t i = 0; i < s->n_sites; i++) {
 		const Hlo__HloInstructionProto *in = s->graph->node[s->site[i].node].proto;
 		const char *op = in->metadata ? in->metadata->op_name : "";
-		if (!re || re_match(re, in->name, strlen(in->name)) || re_match(re, op, strlen(op)))
+		bool named = !re || re_match(re, in->name, strlen(in->name)) || re_match(re, op, strlen(op));
+		if (named && space_matters(s, i, lab->quantity))
 			(*out)[(*n)++] = i;
 	}
 	re_free(re);
 	if (*n == 0)
-		return err_set(err, "%s has no site%s", path, p->set->nodes ? " that --nodes matches" :
-			": there is nothing to decide");
+		return err_set(err, "%s has no site%s%s", path, p->set->nodes ? " that --nodes matches" : "",
+			space_idle_sites(s, lab->quantity) ? " in a part of the program that runs"
+				: p->set->nodes ? "" : ": there is nothing to decide");
 	return 0;
 }
 
@@ -110,7 +116,7 @@ static int open_program(struct plan *p, struct worker *k, uint32_t i, const stru
 		return err_set(err, "told to stop before the programs were open");
 	if (lab_open(&k->lab[i], p->path[i], p->set->space, k->device, co, &p->archive, err) < 0)
 		return err_prefix(err, "%s", p->path[i]);
-	rc = choose_sites(p, p->path[i], k->lab[i].space, &sites, &n, err);
+	rc = choose_sites(p, p->path[i], &k->lab[i], &sites, &n, err);
 	mem_free(sites);
 	if (rc < 0)
 		lab_release(&k->lab[i]);
@@ -184,7 +190,7 @@ static int init_chains(struct plan *p, struct err *err)
 	for (uint32_t i = 0; i < p->n_programs; i++) {
 		struct lab *lab = &p->worker[0].lab[i];
 		uint32_t *sites = NULL, n;
-		int rc = choose_sites(p, p->path[i], lab->space, &sites, &n, err);
+		int rc = choose_sites(p, p->path[i], lab, &sites, &n, err);
 		for (uint32_t k = 0; k < p->n_chains && rc == 0; k++)
 			chain_init(&plan_chains_of(p, i)[k], lab, (uint64_t)p->set->seed, i * p->n_chains + k,
 				sites, n);

@@ -7,6 +7,7 @@
  */
 #include <math.h>
 #include "graph/own.h"
+#include "graph/turns.h"
 #include "graph/work.h"
 #include "hlo/shape.h"
 
@@ -60,6 +61,16 @@ static void spread_roles(struct graph *g)
 	}
 }
 
+/* How often a node that runs once runs the k-th computation that it calls. A condition runs once more than its body. */
+static double runs_once(const struct node *n, uint32_t k)
+{
+	if (n->opcode == OP_WHILE && n->trip_count >= 0)
+		return n->trip_count + k;
+	if (n->opcode == OP_CONDITIONAL && turns_noted(n->proto, k) >= 0)
+		return turns_noted(n->proto, k);
+	return 1;
+}
+
 /* Needs trip counts, which need roles and callers. */
 static void spread_trips(struct graph *g)
 {
@@ -70,12 +81,10 @@ static void spread_trips(struct graph *g)
 		const struct comp *from = &g->comp[c];
 		for (uint32_t v = from->first; v < from->first + from->n_nodes; v++) {
 			const struct node *n = &g->node[v];
-			bool unknown = n->opcode == OP_WHILE && n->trip_count <= 0;
+			bool unknown = n->opcode == OP_WHILE && n->trip_count < 0 && from->trips > 0;
 			for (uint32_t k = 0; k < n->n_called; k++) {
 				struct comp *to = &g->comp[node_calls(g, v)[k]];
-				double rounds = n->opcode == OP_WHILE && !unknown ? n->trip_count + k : 1;
-				/* A condition runs once more than its body. */
-			to->trips = fmin(to->trips + from->trips * rounds, TRIPS_LIMIT);
+				to->trips = fmin(to->trips + from->trips * runs_once(n, k), TRIPS_LIMIT);
 				to->trips_known &= from->trips_known && !unknown;
 			}
 		}

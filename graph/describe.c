@@ -1,14 +1,15 @@
 /*
  * describe.c - describes a graph in words and in JSON; both say the same.
  *
- * Figures are per run of the program. What stands in a loop counts once per round. If the number of
- * rounds is unknown it counts once, and the text says "at least".
+ * Figures are per run of the program. What stands in a loop counts once per round, and in a branch as often as it
+ * was noted to be taken. If the number of rounds is unknown it counts once, and the text says "at least".
  */
 #include "graph/describe.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "graph/turns.h"
 
 #define TUPLE_SHOWN 8 /* elements of a tuple's shape */
 
@@ -39,7 +40,7 @@ static void summarise(const struct graph *g, struct summary *s)
 		const struct comp *c = &g->comp[n->comp];
 		if (n->opcode == OP_CONSTANT && c->role != ROLE_DEAD)
 			s->constant_bytes += n->bytes;
-		s->unknown_loops += n->opcode == OP_WHILE && n->trip_count <= 0 && c->role != ROLE_DEAD;
+		s->unknown_loops += n->opcode == OP_WHILE && n->trip_count < 0 && c->role != ROLE_DEAD;
 		if (is_compiled(c) && node_is_kernel(g, v))
 			s->written += (double)n->bytes * c->trips;
 		if (n->comp != g->entry)
@@ -149,13 +150,39 @@ static void text_loops(const struct graph *g, struct buf *out)
 			buf_adds(out, "\nloops\n");
 		first = false;
 		buf_addf(out, "  %-20s ", n->proto->name);
-		if (n->trip_count > 0)
+		if (n->trip_count >= 0)
 			buf_addf(out, "%.0f rounds", n->trip_count);
 		else
 			buf_adds(out, "rounds unknown");
 		buf_addf(out, ", body of %" PRIu32 " instructions", g->comp[node_calls(g, v)[0]].n_nodes);
 		if (g->comp[n->comp].trips > 1)
 			buf_addf(out, ", itself entered %.0f times", g->comp[n->comp].trips);
+		buf_addch(out, '\n');
+	}
+}
+
+/* Is it a conditional whose branches were counted? */
+static bool was_counted(const struct graph *g, uint32_t v)
+{
+	const struct node *n = &g->node[v];
+
+	return n->opcode == OP_CONDITIONAL && g->comp[n->comp].role != ROLE_DEAD && turns_noted(n->proto, 0) >= 0;
+}
+
+static void text_conditionals(const struct graph *g, struct buf *out)
+{
+	bool first = true;
+
+	for (uint32_t v = 0; v < g->n_nodes; v++) {
+		const struct node *n = &g->node[v];
+		if (!was_counted(g, v))
+			continue;
+		buf_addf(out, "%s  %-20s branches taken", first ? "\nconditionals\n" : "", n->proto->name);
+		first = false;
+		for (uint32_t k = 0; k < n->n_called; k++)
+			buf_addf(out, "%s %.3g%%", k ? "," : "", 100 * turns_noted(n->proto, k));
+		if (g->comp[n->comp].trips != 1)
+			buf_addf(out, ", itself entered %.3g times", g->comp[n->comp].trips);
 		buf_addch(out, '\n');
 	}
 }
@@ -184,6 +211,7 @@ void describe_text(const struct graph *g, struct buf *out)
 	add_bytes(s.written, out);
 	buf_addf(out, " written if nothing were fused\n  content       %s\n", hex);
 	text_loops(g, out);
+	text_conditionals(g, out);
 	text_opcodes(g, out);
 }
 
@@ -196,13 +224,32 @@ static void json_loops(const struct graph *g, struct json *j)
 			continue;
 		json_object(j, NULL);
 		json_str(j, "name", n->proto->name);
-		if (n->trip_count > 0)
+		if (n->trip_count >= 0)
 			json_num(j, "trip_count", n->trip_count);
 		else
 			json_str(j, "trip_count", NULL);
 		json_uint(j, "body_instructions", g->comp[node_calls(g, v)[0]].n_nodes);
 		json_num(j, "entered", g->comp[n->comp].trips);
 		json_num(j, "flops", n->flops);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static void json_conditionals(const struct graph *g, struct json *j)
+{
+	json_array(j, "conditionals");
+	for (uint32_t v = 0; v < g->n_nodes; v++) {
+		const struct node *n = &g->node[v];
+		if (!was_counted(g, v))
+			continue;
+		json_object(j, NULL);
+		json_str(j, "name", n->proto->name);
+		json_array(j, "runs");
+		for (uint32_t k = 0; k < n->n_called; k++)
+			json_num(j, NULL, turns_noted(n->proto, k));
+		json_end(j);
+		json_num(j, "entered", g->comp[n->comp].trips);
 		json_end(j);
 	}
 	json_end(j);
@@ -241,6 +288,7 @@ void describe_json(const struct graph *g, struct json *j)
 		json_uint(j, opcode_name(t[i].opcode), t[i].count);
 	json_end(j);
 	json_loops(g, j);
+	json_conditionals(g, j);
 }
 
 static bool matches(struct re *re, const char *text)

@@ -41,7 +41,7 @@ struct comp {
 	uint32_t n_callers;	 /* calls to it from computations that are not dead */
 	uint8_t role;		 /* enum comp_role */
 	bool trips_known;	 /* every enclosing loop has a known trip count */
-	double trips;		 /* times it runs per run of the program; 1 where unknown */
+	double trips;		 /* times it runs per run of the program; 1 a run of its caller where unknown */
 	uint64_t applied[2];	 /* only in ROLE_APPLIED: the hash of what it computes; [1] counts layouts too */
 	Hlo__HloComputationProto *proto;
 };
@@ -66,7 +66,7 @@ struct node {
 	uint64_t elements;	      /* of the result; sum over the leaves of a tuple */
 	uint64_t bytes;		      /* of the result; sum over the leaves of a tuple */
 	double flops;		      /* of one execution; a call or fusion counts what is inside */
-	double trip_count;	      /* of a while: its own count, 0 if unknown */
+	double trip_count;	      /* of a while: its own count, negative if unknown */
 	Hlo__HloInstructionProto *proto;
 };
 

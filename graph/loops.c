@@ -8,7 +8,7 @@
  * parameters and down into roots.
  *
  * A limit may also be an element of the state that the body passes on unchanged. For any other loop we
- * take the count that turns.h noted in the program, if there is one; else the count is unknown, 0.
+ * take the count that turns.h noted in the program, if there is one; else the count is unknown, and negative.
  */
 #include <math.h>
 #include <string.h>
@@ -211,6 +211,6 @@ void graph_loops(struct graph *g)
 		if (g->node[v].trip_count <= 0)
 			g->node[v].trip_count = counted(&l);
 		if (g->node[v].trip_count <= 0)
-			g->node[v].trip_count = turns_noted(g->node[v].proto);
+			g->node[v].trip_count = turns_noted(g->node[v].proto, 0);
 	}
 }

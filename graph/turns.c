@@ -1,37 +1,38 @@
 /*
  * turns.c - see the header.
  *
- * The state of every loop that is counted, and of every loop around one, gets an element more for each count. The
- * body of a counted loop adds 1 to its own; all others are passed on. The entry starts them at 0 and returns them.
+ * All counts are one vector of s32. It goes through the program beside the states of the loops, and the operands and
+ * results of the conditionals, that are on the way to what is counted: where a value `x` went in or came out, the pair
+ * (x, counts) does. What is counted begins by adding a vector with a single 1. The entry starts with zeros, and returns
+ * the elements.
  *
- * The rest of the program does not notice. Where a parameter or a loop became wider, the old instruction becomes the
- * tuple of all but the last elements, and keeps its id, its shape and its readers. Loops that stand side by side hand
- * the counts on in the order of the text, which is one in which they can run.
+ * The rest of the program does not notice. Where a parameter, a loop or a conditional became a pair, the old
+ * instruction becomes the first element of it, and keeps its id, its shape and its readers. Loops and conditionals that
+ * stand side by side hand the counts on in the order of the text, which is one in which they can run.
  */
-#include <math.h>
 #include <string.h>
 #include "hlo/ids.h"
 #include "hlo/pack.h"
 #include "graph/turns.h"
 
-#define DEPTH 16 /* the deepest nesting of loops */
+#define DEPTH 32 /* the deepest nesting of loops and conditionals */
 
 typedef Hlo__HloInstructionProto instruction;
 
 struct rewrite {
 	struct graph g; /* the copy that is changed */
-	Hlo__ShapeProto *number;
+	Hlo__ShapeProto *number, *counts;
 	uint32_t names;
-	const uint32_t *loop; /* those that are counted */
-	uint32_t n_loops;
-	uint32_t *way; /* these and the loops around them, nodes of g, inner ones first */
+	const uint32_t *counted; /* computations */
+	uint32_t n_counted;
+	uint32_t *way; /* loops and conditionals: what holds the counted ones, and what these are in; nodes of g */
 	size_t n_way, cap_way;
 	/* The computation that is being rewritten. */
 	Hlo__HloComputationProto *comp;
 	instruction **v;
 	size_t n, cap;
 	struct ids ids;
-	int64_t *count; /* ids of the counts at the place that was reached in the computation */
+	int64_t count; /* id of the counts at the place that was reached */
 };
 
 static instruction *blank(struct rewrite *r, const char *opcode, Hlo__ShapeProto *shape)
@@ -67,67 +68,79 @@ static instruction *add(struct rewrite *r, const char *opcode, Hlo__ShapeProto *
 	return in;
 }
 
-static int64_t number(struct rewrite *r, int32_t value)
+static Hlo__ShapeProto *shape_new(struct rewrite *r, int32_t type, int64_t elements)
 {
-	instruction *in = add(r, "constant", r->number, NULL, 0);
+	Hlo__ShapeProto *s = ARENA_NEW(&r->g.mem, 1, Hlo__ShapeProto);
 
-	in->literal = ARENA_NEW(&r->g.mem, 1, Hlo__Literal);
-	hlo__literal__init(in->literal);
-	in->literal->shape = r->number;
-	in->literal->n_s32s = 1;
-	in->literal->s32s = arena_dup(&r->g.mem, &value, sizeof value);
-	return in->id;
-}
-
-static Hlo__ShapeProto *wider(struct rewrite *r, const Hlo__ShapeProto *narrow)
-{
-	Hlo__ShapeProto *s = arena_dup(&r->g.mem, narrow, sizeof *s);
-	size_t n = narrow->n_tuple_shapes;
-
-	s->tuple_shapes = ARENA_NEW(&r->g.mem, n + r->n_loops, Hlo__ShapeProto *);
-	if (n)
-		memcpy(s->tuple_shapes, narrow->tuple_shapes, n * sizeof *s->tuple_shapes);
-	for (uint32_t k = 0; k < r->n_loops; k++)
-		s->tuple_shapes[n + k] = r->number;
-	s->n_tuple_shapes = n + r->n_loops;
+	hlo__shape_proto__init(s);
+	s->element_type = type;
+	if (type == DT_TUPLE)
+		return s;
+	s->layout = ARENA_NEW(&r->g.mem, 1, Hlo__Layout);
+	hlo__layout__init(s->layout);
+	if (elements == 0)
+		return s; /* a scalar */
+	s->dimensions = arena_dup(&r->g.mem, &elements, sizeof elements);
+	s->is_dynamic_dimension = ARENA_NEW(&r->g.mem, 1, protobuf_c_boolean);
+	s->layout->minor_to_major = ARENA_NEW(&r->g.mem, 1, int64_t);
+	s->n_dimensions = s->n_is_dynamic_dimension = s->layout->n_minor_to_major = 1;
 	return s;
 }
 
-/* Takes a tuple apart: returns the ids of its elements, with room for the counts. */
-static int64_t *apart(struct rewrite *r, int64_t tuple, const Hlo__ShapeProto *shape)
+static Hlo__ShapeProto *tuple_of(struct rewrite *r, Hlo__ShapeProto **part, size_t n)
 {
-	int64_t *id = ARENA_NEW(&r->g.mem, shape->n_tuple_shapes + r->n_loops, int64_t);
+	Hlo__ShapeProto *s = shape_new(r, DT_TUPLE, 0);
 
-	for (size_t i = 0; i < shape->n_tuple_shapes; i++) {
-		instruction *e = add(r, "get-tuple-element", shape->tuple_shapes[i], &tuple, 1);
-		e->tuple_index = (int64_t)i;
-		id[i] = e->id;
-	}
-	return id;
+	s->tuple_shapes = arena_dup(&r->g.mem, part, n * sizeof *part);
+	s->n_tuple_shapes = n;
+	return s;
 }
 
-/* Makes `old` the tuple of all elements of `wide` but the last, which are the counts from here on. */
-static void narrow_again(struct rewrite *r, instruction *old, const instruction *wide)
+static Hlo__ShapeProto *pair_of(struct rewrite *r, Hlo__ShapeProto *of)
 {
-	int64_t *id = apart(r, wide->id, wide->shape);
-	size_t n = wide->shape->n_tuple_shapes - r->n_loops;
-	instruction *in = blank(r, "tuple", old->shape);
+	return tuple_of(r, (Hlo__ShapeProto *[]){of, r->counts}, 2);
+}
+
+/* A vector of counts: zeros, or with a 1 for one of them. */
+static int64_t vector(struct rewrite *r, uint32_t one)
+{
+	instruction *in = add(r, "constant", r->counts, NULL, 0);
+
+	in->literal = ARENA_NEW(&r->g.mem, 1, Hlo__Literal);
+	hlo__literal__init(in->literal);
+	in->literal->shape = r->counts;
+	in->literal->n_s32s = r->n_counted;
+	in->literal->s32s = ARENA_NEW(&r->g.mem, r->n_counted, int32_t);
+	if (one < r->n_counted)
+		in->literal->s32s[one] = 1;
+	return in->id;
+}
+
+/* The value and the counts as one. */
+static int64_t join(struct rewrite *r, int64_t value, Hlo__ShapeProto *shape)
+{
+	int64_t both[] = {value, r->count};
+
+	return add(r, "tuple", pair_of(r, shape), both, 2)->id;
+}
+
+/* Makes `old` the first of a pair, whose second is the counts from here on. */
+static void part(struct rewrite *r, instruction *old, int64_t pair)
+{
+	instruction *in = blank(r, "get-tuple-element", old->shape), *counts;
 
 	in->name = old->name;
 	in->id = old->id;
 	in->n_control_predecessor_ids = old->n_control_predecessor_ids;
 	in->control_predecessor_ids = old->control_predecessor_ids;
-	operands(r, in, id, n);
+	operands(r, in, &pair, 1);
 	append(r, in);
-	memcpy(r->count, id + n, r->n_loops * sizeof *id);
+	counts = add(r, "get-tuple-element", r->counts, &pair, 1);
+	counts->tuple_index = 1;
+	r->count = counts->id;
 }
 
-static void widen_parameter(struct rewrite *r, instruction *old)
-{
-	narrow_again(r, old, add(r, "parameter", wider(r, old->shape), NULL, 0));
-}
-
-/* The parameter of a loop's body or condition: the state. */
+/* The parameter of a loop's body or condition, or of a branch. */
 static instruction *parameter_of(const Hlo__HloComputationProto *c)
 {
 	size_t i = 0;
@@ -137,169 +150,195 @@ static instruction *parameter_of(const Hlo__HloComputationProto *c)
 	return c->instructions[i];
 }
 
-static void widen_loop(struct rewrite *r, instruction *old)
+/* A loop or conditional takes and gives pairs. The first operand of a conditional says which branch; it stays. */
+static void widen(struct rewrite *r, uint32_t node)
 {
-	size_t n = old->shape->n_tuple_shapes;
-	int64_t *start = apart(r, old->operand_ids[0], old->shape);
-	Hlo__ShapeProto *shape = wider(r, old->shape);
-	instruction *loop;
+	const struct node *v = &r->g.node[node];
+	const uint32_t *operand = node_operands(&r->g, node);
+	instruction *old = v->proto, *wide;
+	int64_t *id = ARENA_NEW(&r->g.mem, v->n_operands, int64_t);
 
-	memcpy(start + n, r->count, r->n_loops * sizeof *start);
-	int64_t state = add(r, "tuple", shape, start, n + r->n_loops)->id;
-	loop = add(r, "while", shape, &state, 1);
-	loop->called_computation_ids = old->called_computation_ids;
-	loop->n_called_computation_ids = old->n_called_computation_ids;
-	narrow_again(r, old, loop);
+	for (uint32_t i = 0; i < v->n_operands; i++) {
+		bool chooses = v->opcode == OP_CONDITIONAL && i == 0;
+		id[i] = chooses ? old->operand_ids[i] :
+			join(r, old->operand_ids[i], r->g.node[operand[i]].proto->shape);
+	}
+	wide = add(r, old->opcode, pair_of(r, old->shape), id, v->n_operands);
+	wide->called_computation_ids = old->called_computation_ids;
+	wide->n_called_computation_ids = old->n_called_computation_ids;
+	part(r, old, wide->id);
 }
 
-/* Is it a loop that becomes wider? */
-static bool on_the_way(const struct rewrite *r, const instruction *in)
+/* The loop or conditional on the way that this instruction is, or NONE. */
+static uint32_t on_the_way(const struct rewrite *r, const instruction *in)
 {
 	for (size_t i = 0; i < r->n_way; i++)
 		if (r->g.node[r->way[i]].proto == in)
-			return true;
-	return false;
+			return r->way[i];
+	return NONE;
 }
 
-/* Begins to rewrite a computation: its parameter first, or, in the entry, the counts; then what it holds. */
+/* Begins to rewrite a computation: its parameter first, or, in the entry, zeros; then what it holds. */
 static void rewrite_comp(struct rewrite *r, uint32_t comp)
 {
 	const struct comp *c = &r->g.comp[comp];
+	instruction *parameter = comp == r->g.entry ? NULL : parameter_of(c->proto);
 
 	r->comp = c->proto;
 	r->n = 0;
-	if (comp == r->g.entry)
-		for (uint32_t k = 0; k < r->n_loops; k++)
-			r->count[k] = number(r, 0);
+	if (parameter) /* first, because what needs no parameter may stand before it */
+		part(r, parameter, add(r, "parameter", pair_of(r, parameter->shape), NULL, 0)->id);
 	else
-		/* First, because a loop that does not need the parameter may stand before it. */
-		widen_parameter(r, parameter_of(c->proto));
+		r->count = vector(r, NONE);
+	for (uint32_t k = 0; k < r->n_counted; k++)
+		if (r->counted[k] == comp) {
+			int64_t sum[2] = {r->count, vector(r, k)};
+			r->count = add(r, "add", r->counts, sum, 2)->id;
+		}
 	for (size_t i = 0; i < c->proto->n_instructions; i++) {
 		instruction *in = c->proto->instructions[i];
-		if (comp != r->g.entry && strcmp(in->opcode, "parameter") == 0)
-			continue;
-		if (strcmp(in->opcode, "while") == 0 && on_the_way(r, in))
-			widen_loop(r, in);
-		else
+		uint32_t node = on_the_way(r, in);
+		if (node != NONE)
+			widen(r, node);
+		else if (in != parameter)
 			append(r, in);
 	}
 }
 
 /* Puts the computation into its message; where a shape is NULL, the old one stays. */
-static void finish_comp(struct rewrite *r, int64_t root, Hlo__ShapeProto *state, Hlo__ShapeProto *result)
+static void finish_comp(struct rewrite *r, int64_t root, Hlo__ShapeProto *parameter, Hlo__ShapeProto *result)
 {
 	Hlo__ProgramShapeProto *p = r->comp->program_shape;
 
 	r->comp->instructions = arena_dup(&r->g.mem, r->v, r->n * sizeof *r->v);
 	r->comp->n_instructions = r->n;
 	r->comp->root_id = root;
-	if (p && state && p->n_parameters)
-		p->parameters[0] = state;
+	if (p && parameter && p->n_parameters)
+		p->parameters[0] = parameter;
 	if (p && result)
 		p->result = result;
 }
 
-static void count_in_condition(struct rewrite *r, uint32_t comp, Hlo__ShapeProto *state)
+/* Rewrites one that a loop or conditional on the way calls. `gives`: it returns a pair, which a condition does not. */
+static void count_inside(struct rewrite *r, uint32_t comp, bool gives)
 {
-	rewrite_comp(r, comp);
-	finish_comp(r, r->comp->root_id, state, NULL);
-}
-
-static void count_in_body(struct rewrite *r, uint32_t loop, Hlo__ShapeProto *state)
-{
-	uint32_t comp = node_calls(&r->g, loop)[0];
-	const instruction *root = r->g.node[r->g.comp[comp].root].proto;
-	size_t n = state->n_tuple_shapes - r->n_loops;
+	const struct comp *c = &r->g.comp[comp];
+	Hlo__ShapeProto *parameter = pair_of(r, parameter_of(c->proto)->shape), *result = NULL;
+	int64_t root = c->proto->root_id;
 
 	rewrite_comp(r, comp);
-	for (uint32_t k = 0; k < r->n_loops; k++)
-		if (r->loop[k] == loop) {
-			int64_t sum[2] = {r->count[k], number(r, 1)};
-			r->count[k] = add(r, "add", r->number, sum, 2)->id;
-		}
-	int64_t *end = apart(r, root->id, root->shape);
-	memcpy(end + n, r->count, r->n_loops * sizeof *end);
-	finish_comp(r, add(r, "tuple", state, end, n + r->n_loops)->id, state, state);
+	if (gives) {
+		result = pair_of(r, r->g.node[c->root].proto->shape);
+		root = join(r, root, r->g.node[c->root].proto->shape);
+	}
+	finish_comp(r, root, parameter, result);
 }
 
-/* Lists the loops around this one, outermost first, and then itself. Returns 0 if the count cannot be carried out. */
-static size_t way_in(const struct graph *g, uint32_t loop, uint32_t *way)
+/* The entry returns the counts, each by itself. Returns the shape of that. */
+static Hlo__ShapeProto *count_in_entry(struct rewrite *r)
+{
+	int64_t *result = ARENA_NEW(&r->g.mem, r->n_counted, int64_t);
+	Hlo__ShapeProto **number = ARENA_NEW(&r->g.mem, r->n_counted, Hlo__ShapeProto *),
+		*single = shape_new(r, DT_S32, 1), *all;
+
+	rewrite_comp(r, r->g.entry);
+	for (uint32_t k = 0; k < r->n_counted; k++) {
+		instruction *slice = add(r, "slice", single, &r->count, 1);
+		Hlo__SliceDimensions *d = ARENA_NEW(&r->g.mem, 1, Hlo__SliceDimensions);
+		hlo__slice_dimensions__init(d);
+		d->start = k;
+		d->limit = k + 1;
+		d->stride = 1;
+		slice->slice_dimensions = arena_dup(&r->g.mem, &d, sizeof d);
+		slice->n_slice_dimensions = 1;
+		result[k] = add(r, "reshape", r->number, &slice->id, 1)->id;
+		number[k] = r->number;
+	}
+	all = tuple_of(r, number, r->n_counted);
+	finish_comp(r, add(r, "tuple", all, result, r->n_counted)->id, NULL, all);
+	return all;
+}
+
+/* Does each of the computations that a node calls have no other caller? */
+static bool calls_alone(const struct graph *g, uint32_t v)
+{
+	for (uint32_t k = 0; k < g->node[v].n_called; k++)
+		if (g->comp[node_calls(g, v)[k]].n_callers != 1)
+			return false;
+	return true;
+}
+
+/*
+ * Lists what runs the computation, and what that is in, the entry's own first. Returns how many; 0 if a count cannot be
+ * carried out.
+ */
+static size_t way_in(const struct graph *g, uint32_t comp, uint32_t *way)
 {
 	uint32_t inward[DEPTH];
 	size_t n = 0;
 
-	for (uint32_t v = loop;; v = g->comp[g->node[v].comp].caller) {
-		const uint32_t *called = node_calls(g, v);
-		if (n == DEPTH || g->node[v].opcode != OP_WHILE || g->node[v].dtype != DT_TUPLE ||
-			g->comp[called[0]].n_callers != 1 || g->comp[called[1]].n_callers != 1 ||
-			(n && called[0] != g->node[inward[n - 1]].comp))
+	for (uint32_t c = comp; c != g->entry; c = g->node[inward[n - 1]].comp) {
+		uint32_t v = g->comp[c].caller;
+		uint16_t op = v == NONE ? OP_COUNT : g->node[v].opcode;
+		bool body = op == OP_WHILE && node_calls(g, v)[0] == c;
+		if (n == DEPTH || !(body || op == OP_CONDITIONAL) || !calls_alone(g, v))
 			return 0;
 		inward[n++] = v;
-		if (g->node[v].comp == g->entry)
-			break;
 	}
 	for (size_t i = 0; i < n; i++)
 		way[i] = inward[n - 1 - i];
 	return n;
 }
 
-/* Finds the loops that become wider; false if one of the counts cannot be carried out. */
+static void take_way(struct rewrite *r, uint32_t node)
+{
+	for (size_t i = 0; i < r->n_way; i++)
+		if (r->way[i] == node)
+			return;
+	MEM_GROW(&r->way, &r->cap_way, r->n_way + 1);
+	r->way[r->n_way++] = node;
+}
+
+/* Finds what becomes wider; false if one of the counts cannot be carried out. */
 static bool find_way(struct rewrite *r, const struct graph *g)
 {
 	uint32_t way[DEPTH];
 
-	for (uint32_t k = 0; k < r->n_loops; k++) {
-		size_t n = way_in(g, r->loop[k], way);
+	for (uint32_t k = 0; k < r->n_counted; k++) {
+		size_t n = way_in(g, r->counted[k], way);
 		if (n == 0)
 			return false;
-		for (size_t i = 0; i < n; i++) {
-			size_t known = 0;
-			while (known < r->n_way && r->way[known] != way[i])
-				known++;
-			if (known < r->n_way)
-				continue;
-			MEM_GROW(&r->way, &r->cap_way, r->n_way + 1);
-			r->way[r->n_way++] = way[i];
-		}
+		for (size_t i = 0; i < n; i++)
+			take_way(r, way[i]);
 	}
-	return true;
+	return r->n_counted > 0;
 }
 
 /* Returns the shape of the result. */
 static Hlo__ShapeProto *count_all(struct rewrite *r)
 {
-	Hlo__ShapeProto none = HLO__SHAPE_PROTO__INIT, *result;
-
-	none.element_type = DT_TUPLE;
-	result = wider(r, &none);
-	r->count = ARENA_NEW(&r->g.mem, r->n_loops, int64_t);
+	r->number = shape_new(r, DT_S32, 0);
+	r->counts = shape_new(r, DT_S32, r->n_counted);
 	for (size_t i = 0; i < r->n_way; i++) {
-		Hlo__ShapeProto *state = wider(r, r->g.node[r->way[i]].proto->shape);
-		count_in_condition(r, node_calls(&r->g, r->way[i])[1], state);
-		count_in_body(r, r->way[i], state);
+		const struct node *v = &r->g.node[r->way[i]];
+		for (uint32_t k = 0; k < v->n_called; k++)
+			count_inside(r, node_calls(&r->g, r->way[i])[k], v->opcode == OP_CONDITIONAL || k == 0);
 	}
-	rewrite_comp(r, r->g.entry);
-	finish_comp(r, add(r, "tuple", result, r->count, r->n_loops)->id, NULL, result);
-	return result;
+	return count_in_entry(r);
 }
 
-bool turns_program(const struct graph *g, const uint32_t *loop, uint32_t n, struct buf *out)
+bool turns_program(const struct graph *g, const uint32_t *comp, uint32_t n, struct buf *out)
 {
-	struct rewrite r = {.loop = loop, .n_loops = n};
+	struct rewrite r = {.counted = comp, .n_counted = n};
 	struct buf bytes = {0};
 	Hlo__HloModuleProto *m;
-	bool sound = n > 0 && find_way(&r, g);
+	bool sound = find_way(&r, g);
 
 	if (sound)
 		graph_write(g, &bytes);
 	sound = sound && graph_parse(&r.g, bytes.data, bytes.len, "the program", NULL) == 0; /* same nodes */
 	if (sound) {
 		r.ids = ids_of(r.g.module);
-		r.number = ARENA_NEW(&r.g.mem, 1, Hlo__ShapeProto);
-		hlo__shape_proto__init(r.number);
-		r.number->element_type = DT_S32;
-		r.number->layout = ARENA_NEW(&r.g.mem, 1, Hlo__Layout);
-		hlo__layout__init(r.number->layout);
 		Hlo__ShapeProto *result = count_all(&r);
 		m = r.g.module;
 		m->schedule = NULL;
@@ -316,20 +355,27 @@ bool turns_program(const struct graph *g, const uint32_t *loop, uint32_t n, stru
 	return sound;
 }
 
-bool turns_countable(const struct graph *g, uint32_t loop)
+bool turns_countable(const struct graph *g, uint32_t comp)
 {
 	uint32_t way[DEPTH];
 
-	return way_in(g, loop, way) > 0;
+	return way_in(g, comp, way) > 0;
 }
 
-double turns_entered(const struct graph *g, uint32_t loop)
+double turns_entered(const struct graph *g, uint32_t node)
 {
 	uint32_t way[DEPTH];
-	size_t n = way_in(g, loop, way);
-	double times = n > 0;
+	size_t n = way_in(g, node_calls(g, node)[0], way);
+	double times = n > 0 ? 1 : -1;
 
-	for (size_t i = 0; i + 1 < n; i++)
-		times *= fmax(0, g->node[way[i]].trip_count);
+	for (size_t i = 0; i + 1 < n && times > 0; i++) {
+		const struct node *v = &g->node[way[i]];
+		const uint32_t *called = node_calls(g, way[i]);
+		uint32_t k = 0;
+		while (called[k] != g->node[way[i + 1]].comp)
+			k++;
+		double runs = v->opcode == OP_WHILE ? v->trip_count : turns_noted(v->proto, k);
+		times = runs < 0 ? -1 : times * runs;
+	}
 	return times;
 }

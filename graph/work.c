@@ -3,8 +3,8 @@
  *
  * Elementwise operations have a weight per element in schemas/opcode.def. An operation that applies a
  * computation counts its operations once per application. A call counts what it calls, a loop its body
- * and condition times its rounds (1 if unknown), a conditional its dearest branch. The rest have textbook
- * formulas:
+ * and condition times its rounds (1 if unknown), a conditional its branches as often as they are noted to be
+ * taken, or else the dearest. The rest have textbook formulas:
  *
  *	dot		2 x results x contracted elements
  *	convolution	2 x results x kernel elements that meet one result
@@ -18,6 +18,7 @@
 
 #include <math.h>
 #include "graph/own.h"
+#include "graph/turns.h"
 
 #define WORK_LIMIT 1e30 /* calls of calls of calls must not multiply to infinity */
 
@@ -118,15 +119,16 @@ static double applications(const struct graph *g, uint32_t v)
 static double called(const struct graph *g, uint32_t v, const double *comp)
 {
 	const struct node *n = &g->node[v];
-	double sum = 0, most = 0;
+	double sum = 0, most = 0, taken = 0;
 	for (uint32_t k = 0; k < n->n_called; k++) {
 		double inside = comp[node_calls(g, v)[k]];
 		sum += inside;
 		most = inside > most ? inside : most;
+		taken += inside * turns_noted(n->proto, k);
 	}
 	if (n->opcode == OP_CONDITIONAL)
-		return most;
-	return n->opcode == OP_WHILE && n->trip_count > 0 ? sum * n->trip_count : sum;
+		return turns_noted(n->proto, 0) < 0 ? most : taken;
+	return n->opcode == OP_WHILE && n->trip_count >= 0 ? sum * n->trip_count : sum;
 }
 
 static double work(const struct graph *g, uint32_t v, const double *comp)

@@ -23,7 +23,9 @@ double example_units(const struct data *d, const struct example *e)
 	const struct data_graph *g = &d->graph[e->graph];
 	const struct space *s = g->scene.space;
 
-	return g->grain * s->graph->comp[s->graph->node[s->site[e->site].node].comp].trips;
+	double trips = s->graph->comp[s->graph->node[s->site[e->site].node].comp].trips;
+
+	return g->grain * (trips > 0 ? trips : 1); /* where nothing runs, all advantages are 0 anyhow */
 }
 
 double label_unit(const struct data *d, const struct example *e, double unit)

@@ -16,7 +16,7 @@
 #include "base/mem.h"
 
 /* 1 could hold a program that came of other decisions, under the name of the user's own; 2 the time of a cold run. */
-#define FORMAT 3u
+#define FORMAT 4u
 #define ROOM ((uint64_t)2 << 30)       /* the most bytes of all files together */
 #define LONG_RUN 1.0		       /* seconds; a longer run is not repeated only to know how long it takes, */
 #define LONG_LOAD 20.0 /* ... nor one of a program that took so long to compile: loading it takes long, too */

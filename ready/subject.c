@@ -6,7 +6,7 @@
  *	fetch	 some kinds make their own programs; user_program.c reads all others
  *	extract	 the device compiles once and gives the module just before the pass that decides, and the one just
  *		 after; our performance model has no passes and gives the program back
- *	count	 the program is run to count the turns of loops that its text does not tell
+ *	count	 the program is run to count the turns of loops and the branches taken, which its text does not tell
  *	open	 the space is opened over the module before; its defaults are decoded from the one after. If no choice
  *		 can say what the compiler did, the kind first rewrites the program so that choices can
  *
@@ -36,7 +36,7 @@ static int settle(struct subject *s, const struct buf *program, struct device *d
 	int rc = graph_parse(&s->graph, program->data, program->len, s->name, err);
 
 	if (rc == 0 && d && s->regions) {
-		talk_wait("counting the turns of loops by a run", 0, now_seconds());
+		talk_wait("counting the turns of loops and the branches taken, by a run", 0, now_seconds());
 		rc = count_turns(d, &s->graph, &noted, err);
 		talk_waited();
 	}

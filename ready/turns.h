@@ -1,5 +1,6 @@
 /*
- * turns.h - counts the turns of loops whose number does not follow from the program's text.
+ * turns.h - counts the turns of loops, and how often branches are taken, where that does not follow from the program's
+ * text.
  */
 #ifndef READY_TURNS_H
 #define READY_TURNS_H
@@ -13,7 +14,7 @@
  */
 int count_turns(struct device *d, struct graph *g, bool *noted, struct err *err);
 
-/* Are there loops whose turns could be counted and are not known? */
+/* Are there loops or branches whose runs could be counted and are not known? */
 bool turns_unknown(const struct graph *g);
 
 #endif

@@ -95,6 +95,11 @@ static double *class_slot(const struct guide *g, uint32_t site, uint8_t from, ui
 	return &g->class_seconds[((size_t)g->s->site[site].tie * g->s->stride + from) * g->s->stride + to];
 }
 
+static bool matters(const struct guide *g, uint32_t site)
+{
+	return space_matters(g->s, site, g->o.quantity);
+}
+
 /* The score of one flip: measured on a copy if it was, predicted otherwise. */
 static float flip_score(const struct guide *g, uint32_t site, uint8_t choice)
 {
@@ -112,7 +117,7 @@ static struct stand *stand_of(const struct guide *g, uint32_t site)
 
 bool guide_leads(const struct guide *g, uint32_t site)
 {
-	return !g->o.tied || stand_of(g, site)->first == site;
+	return matters(g, site) && (!g->o.tied || stand_of(g, site)->first == site);
 }
 
 static bool was_tried(const struct guide *g, uint32_t site, uint8_t choice)
@@ -144,7 +149,7 @@ static void take_stands(struct guide *g)
 {
 	memset(g->stand, 0, (size_t)g->s->n_ties * g->s->stride * sizeof *g->stand);
 	for (uint32_t i = 0; i < g->s->n_sites; i++)
-		if (stand_of(g, i)->n++ == 0)
+		if (matters(g, i) && stand_of(g, i)->n++ == 0)
 			stand_of(g, i)->first = i;
 }
 

@@ -39,6 +39,7 @@ struct guide_options {
 	double explore; /* percent of picks that are uniformly random */
 	bool adapt;
 	bool tied; /* sites of a class that have the same choice move together */
+	enum quantity quantity; /* that is to be small: only where it can be changed is a move worth anything */
 };
 
 /* How many places there are to move at: sites, or classes of them. */
@@ -67,7 +68,7 @@ double guide_worth(const struct guide *g, uint32_t site);
 bool guide_rates(const struct guide *g);
 float guide_rate(const struct guide *g, const uint8_t *from, const uint8_t *to);
 float guide_best(const struct guide *g);
-/* Is a flip of this site a move of its own? Of tied sites that move together, only one is. */
+/* Is a flip of this site a move of its own? Of tied sites that move together only one is; where nothing runs, none. */
 bool guide_leads(const struct guide *g, uint32_t site);
 /* Tells what trying a single flip showed: seconds of each copy, negative is better; NAN: it failed. */
 void guide_tell(struct guide *g, uint32_t site, uint8_t choice, double seconds);

@@ -112,7 +112,7 @@ void hunt_prepare(struct hunt *h, const struct hunt_options *o, struct lab *lab)
 
 void hunt_stand(struct hunt *h, const struct scorer *scorer)
 {
-	struct guide_options go = {h->o.alpha, h->o.explore, h->o.adapt, h->o.tied};
+	struct guide_options go = {h->o.alpha, h->o.explore, h->o.adapt, h->o.tied, h->quantity};
 
 	memcpy(h->candidate, h->config, h->s->n_sites);
 	h->hash = config_hash(h->s, h->config);

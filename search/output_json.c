@@ -287,6 +287,7 @@ void output_json_summary(const struct result *r, const char *dir, struct buf *ou
 	json_str(&j, "graph", r->graph);
 	json_str(&j, "out", dir);
 	json_uint(&j, "sites", r->hunt->s->n_sites);
+	json_uint(&j, "sites_not_run", space_idle_sites(r->hunt->s, r->hunt->quantity));
 	add_verdict(&j, r);
 	add_first(&j, r);
 	add_search(&j, r);

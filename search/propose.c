@@ -31,7 +31,7 @@ static void flip_class(struct hunt *h, uint32_t site, uint8_t choice)
 {
 	for (uint32_t i = 0; i < h->s->n_sites; i++)
 		if (h->s->site[i].tie == h->s->site[site].tie && h->config[i] == h->config[site] &&
-			choice < h->s->site[i].choices)
+			choice < h->s->site[i].choices && space_matters(h->s, i, h->quantity))
 			flip(h, i, choice);
 }
 

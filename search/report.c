@@ -152,7 +152,8 @@ static void add_search(struct buf *b, const struct result *r)
 	const struct hunt *h = r->hunt;
 	struct buf model = {0};
 	char line[200];
-	uint32_t differ = 0;
+	uint32_t differ = 0, idle = space_idle_sites(h->s, h->quantity);
+	int n;
 
 	for (uint32_t i = 0; i < h->s->n_sites; i++)
 		differ += h->config[i] != h->s->site[i].dflt;
@@ -163,7 +164,9 @@ static void add_search(struct buf *b, const struct result *r)
 		advisor_text(r->advisor, &model);
 	page_row(b, "Model", model.len ? model.data : "none");
 	buf_release(&model);
-	snprintf(line, sizeof line, "%u, of which %u differ from the default", h->s->n_sites, differ);
+	n = snprintf(line, sizeof line, "%u, of which %u differ from the default", h->s->n_sites, differ);
+	if (idle)
+		snprintf(line + n, sizeof line - (size_t)n, "; %u are in parts that do not run here", idle);
 	page_row(b, "Sites", line);
 	snprintf(line, sizeof line, "%llu in %.1f s; %llu measured, %llu served by a cache",
 		(unsigned long long)h->evaluations, hunt_seconds(h), (unsigned long long)h->measured,

@@ -48,6 +48,7 @@ static void begin_talk(const struct session *s)
 {
 	const struct settings *set = s->set;
 	bool guided = set->strategy == STRATEGY_GUIDED;
+	uint32_t idle = space_idle_sites(s->lab.space, s->lab.quantity);
 	struct buf line = {0};
 	char time[32];
 
@@ -56,6 +57,9 @@ static void begin_talk(const struct session *s)
 	fprintf(stderr, "search: %s: %u site%s in %u class%s; %s\n", s->lab.subject.name, s->lab.space->n_sites,
 		s->lab.space->n_sites == 1 ? "" : "s", s->lab.space->n_ties, s->lab.space->n_ties == 1 ? "" : "es",
 		s->lab.subject.decoded);
+	if (idle)
+		talk("%u of the sites are in parts that do not run with these inputs: in branches not taken, and loops "
+		     "without a turn; they stay as the compiler decides", idle);
 	if (s->advisor.notes.len)
 		fprintf(stderr, "search: %s", s->advisor.notes.data);
 	if (s->advisor.infer) {

@@ -99,6 +99,20 @@ int config_valid(const struct space *s, const uint8_t *config, size_t n, struct 
 	return 0;
 }
 
+bool space_matters(const struct space *s, uint32_t site, enum quantity q)
+{
+	return q != QUANTITY_SECONDS || s->graph->comp[s->graph->node[s->site[site].node].comp].trips > 0;
+}
+
+uint32_t space_idle_sites(const struct space *s, enum quantity q)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < s->n_sites; i++)
+		n += !space_matters(s, i, q);
+	return n;
+}
+
 void region_release(struct region *r)
 {
 	buf_release(&r->a);

@@ -432,6 +432,13 @@ void space_tie(struct space *s, const uint64_t *hash);
 
 /* Configurations: n_sites bytes owned by the caller. */
 void space_default(const struct space *s, uint8_t *config);
+/*
+ * Can a choice of this site change such a cost, as far as is known? In a part of the program that never runs, such as a
+ * branch that is not taken, none changes the time.
+ */
+bool space_matters(const struct space *s, uint32_t site, enum quantity q);
+/* How many sites cannot. */
+uint32_t space_idle_sites(const struct space *s, enum quantity q);
 /* Draws a configuration that is allowed; before that, a site is not the plain one with probability `density`. */
 void space_random(struct space *s, double density, struct rng *r, uint8_t *config);
 static inline uint64_t config_hash(const struct space *s, const uint8_t *config)

@@ -59,7 +59,7 @@ static double rounds_of(enum hide hide, const char *cmp, int start, int limit, i
 {
 	struct loop_parts l = {.hide = hide};
 	struct graph g = {0};
-	double rounds = -1;
+	double rounds = 0;
 	l.i32 = make_shape(&l.mk, DT_S32, 0);
 	l.pred = make_shape(&l.mk, DT_PRED, 0);
 	l.state = make_shape(&l.mk, DT_TUPLE, 0);
@@ -86,6 +86,8 @@ static double rounds_of(enum hide hide, const char *cmp, int start, int limit, i
 	return rounds;
 }
 
+#define UNKNOWN (-1)
+
 static void loops(void)
 {
 	static const struct {
@@ -101,20 +103,20 @@ static void loops(void)
 		{PLAIN, "GT", 10, 0, -3, "", 4},
 		{PLAIN, "GE", 10, 0, -1, "", 11},
 		{PLAIN, "NE", 0, 12, 3, "", 4},
-		{PLAIN, "NE", 0, 10, 3, "", 0},
-		{PLAIN, "EQ", 0, 10, 1, "", 0},
-		{PLAIN, "LT", 0, 10, -1, "", 0},
-		{PLAIN, "LT", 0, 10, 0, "", 0},
-		{PLAIN, "LT", 10, 0, 1, "", 0},
+		{PLAIN, "NE", 0, 10, 3, "", UNKNOWN},
+		{PLAIN, "EQ", 0, 10, 1, "", UNKNOWN},
+		{PLAIN, "LT", 0, 10, -1, "", UNKNOWN},
+		{PLAIN, "LT", 0, 10, 0, "", UNKNOWN},
+		{PLAIN, "LT", 10, 0, 1, "", UNKNOWN},
 		{PLAIN, "LT", -2000000000, 2000000000, 1, "", 4e9},
 		{SWAPPED, "GT", 0, 10, 1, "", 10},
-		{SWAPPED, "LT", 0, 10, 1, "", 0},
+		{SWAPPED, "LT", 0, 10, 1, "", UNKNOWN},
 		{BY_COPY, "LT", 0, 7, 1, "", 7},
 		{BY_CALL, "LT", 0, 7, 1, "", 7},
 		{BY_STATE, "LT", 0, 7, 1, "", 7},
 		{BY_SUBTRACT, "GT", 7, 0, -1, "", 7},
-		{GROWING_LIMIT, "LT", 0, 7, 1, "", 0},
-		{UNKNOWN_START, "LT", 0, 7, 1, "", 0},
+		{GROWING_LIMIT, "LT", 0, 7, 1, "", UNKNOWN},
+		{UNKNOWN_START, "LT", 0, 7, 1, "", UNKNOWN},
 		{UNKNOWN_START, "LT", 0, 7, 1, "{\"known_trip_count\":{\"n\":\"5\"}}", 5},
 		{PLAIN, "LT", 0, 7, 1, "{\"known_trip_count\":{\"n\":\"", 7},
 		{PLAIN, "LT", 0, 7, 1, "{\"known_trip_count\":{\"n\":\"x", 7},

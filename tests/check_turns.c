@@ -1,9 +1,13 @@
 /*
- * check_turns.c - the program that counts the turns of loops: it is a sound program; it is refused if loops cannot be
- * counted; and counts are kept.
+ * check_turns.c - the program that counts the turns of loops and the runs of branches: it is a sound program; it is
+ * refused if they cannot be counted; counts are kept; and nothing is decided where nothing runs.
  */
+#include <math.h>
+#include "graph/describe.h"
 #include "graph/turns.h"
 #include "ready/turns.h"
+#include "search/guide.h"
+#include "space/space.h"
 #include "tests/script_device.h"
 #include "tests/test.h"
 #include "tests/turns_text.h"
@@ -13,6 +17,11 @@ static void parse(struct graph *g, const char *text)
 	struct err err = {{0}};
 	if (!CHECK(graph_parse(g, text, strlen(text), "text", &err) == 0))
 		printf("\t%s\n", err.text);
+}
+
+static uint32_t body(const struct graph *g, uint32_t loop)
+{
+	return node_calls(g, loop)[0];
 }
 
 /* Returns the node of the `which`-th loop, callers first. */
@@ -32,19 +41,29 @@ static uint32_t count(const struct graph *g, uint16_t opcode)
 	return n;
 }
 
+/* Does the node give a value together with a vector of counts? */
+static bool is_pair(const struct graph *g, uint32_t v)
+{
+	const Hlo__ShapeProto *s = g->node[v].proto->shape;
+
+	return s->n_tuple_shapes == 2 && s->tuple_shapes[1]->element_type == DT_S32 &&
+	       s->tuple_shapes[1]->n_dimensions == 1;
+}
+
 static void counting_programs_are_sound(void)
 {
 	static const struct {
 		bool both;
-		uint32_t counts, outer, inner; /* results; elements of the loops' states, which had two */
-	} cases[] = {{false, 1, 3, 2}, {false, 1, 3, 3}, {true, 2, 4, 4}};
+		uint32_t counts;
+		bool inner; /* does the inner loop's state become a pair? The outer one's always does */
+	} cases[] = {{false, 1, false}, {false, 1, true}, {true, 2, true}};
 	struct graph g;
 	parse(&g, turns_text);
 	for (int which = 0; which < 3; which++) {
 		struct graph counting;
 		struct buf made = {0};
 		struct err err = {{0}};
-		uint32_t counted[] = {loop(&g, 0), loop(&g, 1)};
+		uint32_t counted[] = {body(&g, loop(&g, 0)), body(&g, loop(&g, 1))};
 		if (!CHECK(turns_program(&g, &counted[which % 2], cases[which].both ? 2 : 1, &made)))
 			continue;
 		if (!CHECK(graph_parse(&counting, made.data, made.len, "counting", &err) == 0)) {
@@ -58,8 +77,8 @@ static void counting_programs_are_sound(void)
 		CHECK_INT(counting.module->host_program_shape->n_parameters, 1);
 		CHECK_INT(count(&counting, OP_WHILE), 2);
 		/* only the loops on the way are wider */
-		CHECK_INT(counting.node[loop(&counting, 0)].proto->shape->n_tuple_shapes, cases[which].outer);
-		CHECK_INT(counting.node[loop(&counting, 1)].proto->shape->n_tuple_shapes, cases[which].inner);
+		CHECK(is_pair(&counting, loop(&counting, 0)));
+		CHECK(is_pair(&counting, loop(&counting, 1)) == cases[which].inner);
 		graph_release(&counting);
 		buf_release(&made);
 	}
@@ -129,7 +148,7 @@ static void an_inner_loop_may_come_first(void)
 
 	parse(&g, text);
 	for (int which = 0; which < 2; which++) {
-		uint32_t counted = loop(&g, which);
+		uint32_t counted = body(&g, loop(&g, which));
 		buf_reset(&made);
 		CHECK(turns_program(&g, &counted, 1, &made));
 		if (!CHECK_INT(graph_parse(&counting, made.data, made.len, "counting", &err), 0))
@@ -147,10 +166,10 @@ static void counts_are_kept(void)
 	struct err err = {{0}};
 	parse(&g, turns_text);
 	struct digest before = g.content;
-	CHECK(g.node[loop(&g, 0)].trip_count == 0 && g.node[loop(&g, 1)].trip_count == 0);
-	CHECK(turns_entered(&g, loop(&g, 0)) == 1 && turns_entered(&g, loop(&g, 1)) == 0);
-	turns_note(&g, loop(&g, 0), 3);
-	turns_note(&g, loop(&g, 1), 2.5);
+	CHECK(g.node[loop(&g, 0)].trip_count == -1 && g.node[loop(&g, 1)].trip_count == -1);
+	CHECK(turns_entered(&g, loop(&g, 0)) == 1 && turns_entered(&g, loop(&g, 1)) == -1);
+	turns_note(&g, loop(&g, 0), (double[]){3}, 1);
+	turns_note(&g, loop(&g, 1), (double[]){2.5}, 1);
 	graph_write(&g, &bytes);
 	CHECK(graph_parse(&again, bytes.data, bytes.len, "again", &err) == 0);
 	CHECK(again.node[loop(&again, 0)].trip_count == 3 && again.node[loop(&again, 1)].trip_count == 2.5);
@@ -214,13 +233,16 @@ static void some_are_not_told(void)
 	static const struct {
 		const char *why, *text;
 	} cases[] = {
-		{"a state that is no tuple",
-			"HloModule m\n" GO("s32[]")
-			BODY("s32[]") "ENTRY main {\n  a = s32[] parameter(0)\n" LOOP("ROOT w", "s32[]") "}\n"},
 		{"a body of two loops",
 			"HloModule m\n" GO("(s32[])") BODY("(s32[])") "ENTRY main {\n  x "
 			"= s32[] parameter(0)\n  a = (s32[]) tuple(x)\n"
 			LOOP("w", "(s32[])") LOOP("w2", "(s32[])") "  ROOT t = ((s32[]), (s32[])) tuple(w, w2)\n}\n"},
+		{"a computation of two branches",
+			"HloModule m\n" GO("(s32[])") BODY("(s32[])") "branch {\n  a = (s32[]) parameter(0)\n"
+			LOOP("ROOT w", "(s32[])")
+			"}\nENTRY main {\n  c = pred[] parameter(0)\n  x = s32[] parameter(1)\n"
+			"  t = (s32[]) tuple(x)\n  ROOT r = (s32[]) conditional(c, t, t), true_computation=branch, "
+			"false_computation=branch\n}\n"},
 		{"a call on the way",
 			"HloModule m\n" GO("(s32[])") BODY("(s32[])") "called {\n  x "
 			"= s32[] parameter(0)\n  a = (s32[]) tuple(x)\n"
@@ -232,12 +254,146 @@ static void some_are_not_told(void)
 		struct buf made = {0};
 		parse(&g, cases[i].text);
 		uint32_t first = loop(&g, 0);
-		CHECK(!turns_countable(&g, first));
-		if (!CHECK(!turns_program(&g, &first, 1, &made)) || !CHECK(turns_entered(&g, first) == 0))
+		CHECK(!turns_countable(&g, body(&g, first)));
+		if (!CHECK(!turns_program(&g, node_calls(&g, first), 1, &made)) ||
+			!CHECK(turns_entered(&g, first) == -1))
 			printf("\t%s\n", cases[i].why);
 		CHECK(made.len == 0);
 		graph_release(&g);
 	}
+}
+
+/* Lists the branches and bodies of all that branches_text has, callers first. Returns how many. */
+static uint32_t all_parts(const struct graph *g, uint32_t *comp)
+{
+	uint32_t n = 0;
+
+	for (uint32_t v = g->n_nodes; v-- > 0;) {
+		const struct node *in = &g->node[v];
+		uint32_t parts = in->opcode == OP_WHILE ? 1 : in->opcode == OP_CONDITIONAL ? in->n_called : 0;
+		for (uint32_t k = 0; k < parts; k++)
+			comp[n++] = node_calls(g, v)[k];
+	}
+	return n;
+}
+
+static void branches_are_counted_likewise(void)
+{
+	struct graph g, counting;
+	struct buf made = {0};
+	struct err err = {{0}};
+	uint32_t comp[16], n;
+
+	parse(&g, branches_text);
+	n = all_parts(&g, comp);
+	CHECK_INT(n, 9);
+	for (uint32_t k = 0; k < n; k++)
+		CHECK(turns_countable(&g, comp[k]));
+	CHECK(turns_program(&g, comp, n, &made));
+	if (CHECK_INT(graph_parse(&counting, made.data, made.len, "counting", &err), 0)) {
+		const Hlo__ShapeProto *result = counting.node[counting.comp[counting.entry].root].proto->shape;
+		CHECK_INT(result->n_tuple_shapes, n);
+		for (uint32_t v = 0; v < counting.n_nodes; v++)
+			if (counting.node[v].opcode == OP_WHILE || counting.node[v].opcode == OP_CONDITIONAL)
+				CHECK(is_pair(&counting, v));
+		graph_release(&counting);
+	} else {
+		printf("\t%s\n", err.text);
+	}
+	buf_release(&made);
+	graph_release(&g);
+}
+
+/* The node of branches_text that decides between three. */
+static uint32_t choice_of_three(const struct graph *g)
+{
+	uint32_t v = 0;
+
+	while (g->node[v].opcode != OP_CONDITIONAL || g->node[v].n_called != 3)
+		v++;
+	return v;
+}
+
+/* Takes over the text with what was counted of the choice between three: the second alone runs. */
+static void parse_counted(struct graph *g)
+{
+	struct buf bytes = {0};
+	struct err err = {{0}};
+	struct graph before;
+
+	parse(&before, branches_text);
+	turns_note(&before, choice_of_three(&before), (double[]){0, 1, 0}, 3);
+	graph_write(&before, &bytes);
+	CHECK_INT(graph_parse(g, bytes.data, bytes.len, "counted", &err), 0);
+	graph_release(&before);
+	buf_release(&bytes);
+}
+
+static void what_is_in_no_taken_branch_never_runs(void)
+{
+	struct buf said = {0};
+	struct graph g;
+	uint32_t v;
+
+	parse_counted(&g);
+	v = choice_of_three(&g);
+	for (uint32_t k = 0; k < 3; k++) {
+		CHECK_NEAR(turns_noted(g.node[v].proto, k), k == 1, 0);
+		CHECK_NEAR(g.comp[node_calls(&g, v)[k]].trips, k == 1, 0);
+	}
+	CHECK_NEAR(turns_noted(g.node[v].proto, 3), -1, 0);
+	describe_text(&g, &said);
+	CHECK(strstr(said.data, "branches taken 0%, 100%, 0%\n") != NULL);
+	buf_release(&said);
+	for (uint32_t w = 0; w < g.n_nodes; w++)
+		if (g.node[w].opcode == OP_WHILE && g.node[w].comp == node_calls(&g, v)[0]) {
+			CHECK_NEAR(turns_entered(&g, w), 0, 0);
+			CHECK_NEAR(g.comp[body(&g, w)].trips, 0, 0);
+			CHECK(g.comp[body(&g, w)].trips_known);
+		}
+	graph_release(&g);
+}
+
+/* Where nothing runs, a guide moves nothing to make it faster, and a flip has no price; but it may to save memory. */
+static void a_site_that_never_runs_is_left(void)
+{
+	struct graph g;
+	struct err err = {{0}};
+	struct space *s;
+
+	parse_counted(&g);
+	s = space_open("fusion", "cpu", &g, NULL, 0, &err);
+	if (!CHECK(s != NULL))
+		return;
+	CHECK(space_idle_sites(s, QUANTITY_SECONDS) > 0 && space_idle_sites(s, QUANTITY_SECONDS) < s->n_sites);
+	CHECK_INT(space_idle_sites(s, QUANTITY_BYTES), 0);
+	for (int bytes = 0; bytes < 2; bytes++) {
+		struct guide_options o = {.alpha = 100, .explore = 100, .adapt = true,
+			.quantity = bytes ? QUANTITY_BYTES : QUANTITY_SECONDS};
+		struct guide *guide = guide_new(s, NULL, &o);
+		uint8_t *config = MEM_NEW(2 * s->n_sites, uint8_t), *other = config + s->n_sites, choice;
+		uint32_t site, idle = 0;
+		struct rng r;
+		rng_seed(&r, 1);
+		space_default(s, config);
+		guide_move(guide, config);
+		while (guide_pick(guide, &r, &site, &choice)) {
+			struct regions cut = {0};
+			guide_tell(guide, site, choice, NAN);
+			if (space_matters(s, site, QUANTITY_SECONDS))
+				continue;
+			idle++;
+			memcpy(other, config, s->n_sites);
+			other[site] = choice;
+			CHECK(s->ops->region(s, config, other, &cut, &err) == 0 && cut.n == 0);
+			regions_release(&cut);
+		}
+		CHECK(bytes ? idle > 0 : idle == 0);
+		mem_free(config);
+		guide_free(guide);
+	}
+	space_free(s);
+	graph_release(&g);
 }
 
 int main(void)
@@ -248,5 +404,8 @@ int main(void)
 	RUN(counts_are_kept);
 	RUN(one_program_counts_all);
 	RUN(some_are_not_told);
+	RUN(branches_are_counted_likewise);
+	RUN(what_is_in_no_taken_branch_never_runs);
+	RUN(a_site_that_never_runs_is_left);
 	return test_done();
 }

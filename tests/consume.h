@@ -204,10 +204,10 @@ static inline void consume_loops(const struct graph *g)
 	for (uint32_t v = 0; v < g->n_nodes && n < CONSUME_LOOPS; v++) {
 		struct buf b = {0};
 		struct graph counted = {0};
-		if (g->node[v].opcode != OP_WHILE)
+		if (g->node[v].opcode != OP_WHILE && g->node[v].opcode != OP_CONDITIONAL)
 			continue;
 		n++;
-		if (turns_program(g, &v, 1, &b)) {
+		if (turns_program(g, node_calls(g, v), 1, &b)) {
 			consume_own(&counted, &b, "a program that counts turns");
 			graph_release(&counted);
 		}

@@ -1,8 +1,9 @@
 /*
- * full_turns.c - counts loops by running them: the count in the text is found again, and counts that are not in the
- * text are right.
+ * full_turns.c - counts loops and branches by running them: the count in the text is found again, and counts that are
+ * not in the text are right.
  */
 #include <unistd.h>
+#include "graph/turns.h"
 #include "ready/subject.h"
 #include "ready/turns.h"
 #include "tests/test.h"
@@ -16,7 +17,7 @@ static uint32_t forget(struct graph *g, double *turns)
 	for (uint32_t v = 0; v < g->n_nodes; v++) {
 		turns[v] = g->node[v].trip_count;
 		n += turns[v] > 0;
-		g->node[v].trip_count = 0;
+		g->node[v].trip_count = -1;
 	}
 	return n;
 }
@@ -34,7 +35,8 @@ static void what_is_known_is_found(void)
 		CHECK(forget(&s.graph, turns) > 0);
 		CHECK(count_turns(device, &s.graph, &noted, &err) == 0 && noted);
 		for (uint32_t v = 0; v < s.graph.n_nodes; v++)
-			CHECK_NEAR(s.graph.node[v].trip_count, turns[v], 1e-9 * turns[v]);
+			if (s.graph.node[v].opcode == OP_WHILE)
+				CHECK_NEAR(s.graph.node[v].trip_count, turns[v], 1e-9 * turns[v]);
 		mem_free(turns);
 		subject_release(&s);
 	}
@@ -110,6 +112,44 @@ static void all_are_counted_at_once(void)
 	graph_release(&g);
 }
 
+/* Branches in a loop, branches in branches, and branches that are never taken. */
+static void branches_are_right(void)
+{
+	static const struct {
+		uint32_t called;
+		double entered, runs[3];
+	} want[] = {{3, 1, {0, 1, 0}}, {2, 4, {0.5, 0.5}}, {2, 2, {0.5, 0.5}}};
+	struct graph g, again;
+	struct buf bytes = {0};
+	struct err err = {{0}};
+	bool noted;
+	uint32_t seen = 0;
+
+	if (!CHECK(graph_parse(&g, branches_text, sizeof branches_text - 1, "text", &err) == 0) ||
+		!CHECK(count_turns(device, &g, &noted, &err) == 0 && noted))
+		return;
+	graph_write(&g, &bytes);
+	if (!CHECK(graph_parse(&again, bytes.data, bytes.len, "again", &err) == 0))
+		return;
+	for (uint32_t v = again.n_nodes; v-- > 0;) {
+		const struct node *n = &again.node[v];
+		double entered = again.comp[n->comp].trips;
+		if (n->opcode == OP_WHILE && n->comp == again.entry)
+			CHECK_NEAR(n->trip_count, BRANCHES_TURNS, 0);
+		if (n->opcode != OP_CONDITIONAL)
+			continue;
+		seen++;
+		for (size_t i = 0; i < sizeof want / sizeof *want; i++)
+			for (uint32_t k = 0; k < n->n_called; k++)
+				if (want[i].called == n->n_called && want[i].entered == entered)
+					CHECK_NEAR(turns_noted(n->proto, k), want[i].runs[k], 0);
+	}
+	CHECK_INT(seen, 3);
+	graph_release(&g);
+	graph_release(&again);
+	buf_release(&bytes);
+}
+
 /* A solver's steps: how many there are depends on numbers. */
 static void a_real_solver(void)
 {
@@ -137,6 +177,7 @@ int main(void)
 	RUN(what_is_known_is_found);
 	RUN(what_is_not_known_is_right);
 	RUN(all_are_counted_at_once);
+	RUN(branches_are_right);
 	RUN(a_real_solver);
 	device_close(device);
 	return test_done();

@@ -1,7 +1,10 @@
 /*
- * turns_text.h - a program of two loops whose turns can only be counted by running it: each goes on while one computed
- * float is below another. It has odd but legal forms: the root of the outer body is the inner loop itself, and the
- * results of the loops are read whole.
+ * turns_text.h - programs whose course can only be told by running them.
+ *
+ * The first has two loops: each goes on while one computed float is below another. It has odd but legal forms: the root
+ * of the outer body is the inner loop itself, and the results of the loops are read whole. The second has conditionals:
+ * in a loop whose state is no tuple, one that is taken one way and then the other, and within a branch another one; and
+ * one of three branches in the entry, of which two never run, the first with a loop inside, which doubles for ever.
  */
 #ifndef TESTS_TURNS_TEXT_H
 #define TESTS_TURNS_TEXT_H
@@ -45,6 +48,79 @@ static const char turns_text[] =
 	"  t = (f32[], f32[]) tuple(one, one)\n"
 	"  w = (f32[], f32[]) while(t), condition=outer_go, body=outer_body\n"
 	"  ROOT out = ((f32[], f32[]), f32[4]) tuple(w, a)\n"
+	"}\n";
+
+/* The loop turns 4 times: 1, 2, 4, 8, 16. */
+#define BRANCHES_TURNS 4
+/* Values below 4 (1, 2) are doubled by `small`, the others (4, 8) by `large`, which asks whether one is above 6. */
+static const char branches_text[] =
+	"HloModule branches\n"
+	"plain {\n"
+	"  x = f32[] parameter(0)\n"
+	"  ROOT y = f32[] add(x, x)\n"
+	"}\n"
+	"above {\n"
+	"  x = f32[] parameter(0)\n"
+	"  two = f32[] constant(2)\n"
+	"  ROOT y = f32[] multiply(x, two)\n"
+	"}\n"
+	"small {\n"
+	"  x = f32[] parameter(0)\n"
+	"  ROOT y = f32[] add(x, x)\n"
+	"}\n"
+	"large {\n"
+	"  x = f32[] parameter(0)\n"
+	"  six = f32[] constant(6)\n"
+	"  c = pred[] compare(x, six), direction=GT\n"
+	"  ROOT r = f32[] conditional(c, x, x), true_computation=above, false_computation=plain\n"
+	"}\n"
+	"body {\n"
+	"  x = f32[] parameter(0)\n"
+	"  four = f32[] constant(4)\n"
+	"  c = pred[] compare(x, four), direction=LT\n"
+	"  ROOT r = f32[] conditional(c, x, x), true_computation=small, false_computation=large\n"
+	"}\n"
+	"go {\n"
+	"  x = f32[] parameter(0)\n"
+	"  sixteen = f32[] constant(16)\n"
+	"  ROOT c = pred[] compare(x, sixteen), direction=LT\n"
+	"}\n"
+	"for_ever {\n"
+	"  x = f32[] parameter(0)\n"
+	"  ROOT y = f32[] add(x, x)\n"
+	"}\n"
+	"always {\n"
+	"  x = f32[] parameter(0)\n"
+	"  ROOT c = pred[] compare(x, x), direction=EQ\n"
+	"}\n"
+	"never {\n"
+	"  x = f32[] parameter(0)\n"
+	"  w = f32[] while(x), condition=always, body=for_ever\n"
+	"  s = f32[64] broadcast(w), dimensions={}\n"
+	"  e = f32[64] exponential(s)\n"
+	"  n = f32[64] negate(e)\n"
+	"  ROOT t = f32[64] tanh(n)\n"
+	"}\n"
+	"taken {\n"
+	"  x = f32[] parameter(0)\n"
+	"  s = f32[64] broadcast(x), dimensions={}\n"
+	"  e = f32[64] exponential(s)\n"
+	"  n = f32[64] negate(e)\n"
+	"  ROOT t = f32[64] tanh(n)\n"
+	"}\n"
+	"nor_this {\n"
+	"  x = (f32[], f32[]) parameter(0)\n"
+	"  y = f32[] get-tuple-element(x), index=1\n"
+	"  ROOT s = f32[64] broadcast(y), dimensions={}\n"
+	"}\n"
+	"ENTRY main {\n"
+	"  a = f32[4] parameter(0)\n"
+	"  one = f32[] constant(1)\n"
+	"  w = f32[] while(one), condition=go, body=body\n"
+	"  which = s32[] constant(1)\n"
+	"  both = (f32[], f32[]) tuple(w, one)\n"
+	"  d = f32[64] conditional(which, w, w, both), branch_computations={never, taken, nor_this}\n"
+	"  ROOT out = (f32[64], f32[4]) tuple(d, a)\n"
 	"}\n";
 
 #endif

@@ -323,7 +323,7 @@ int fusion_region(struct space *s, const uint8_t *a, const uint8_t *b, struct re
 
 	(void)err;
 	for (uint32_t i = 0; i < s->n_sites; i++)
-		if (a[i] != b[i])
+		if (a[i] != b[i] && space_matters(s, i, QUANTITY_SECONDS))
 			nodes_add(&changed, i);
 	find_clusters(s, a, b, &changed, &all);
 	for (uint32_t i = 0; i < all.n && !out->beyond; i++) {

@@ -85,7 +85,7 @@ int rewrite_region(struct space *s, const uint8_t *a, const uint8_t *b, struct r
 			whole |= rewrite_told_whole(s, i, real_a[i]) || rewrite_told_whole(s, i, real_b[i]);
 	places = places && (!whole || screened(real_b, real_a, s->n_sites));
 	for (uint32_t i = 0; i < s->n_sites && rc == 0 && places; i++)
-		if (real_a[i] != real_b[i] && !done[i])
+		if (real_a[i] != real_b[i] && !done[i] && space_matters(s, i, QUANTITY_SECONDS))
 			rc = add_place(s, i, real_a, real_b, whole, done, out, err);
 	if (out->n > 1)
 		regions_join(out);
