@@ -17,6 +17,7 @@
 #include "ready/culprit.h"
 #include "search/fits.h"
 #include "search/hunt.h"
+#include "space/part.h"
 
 /*
  * Besides noise, a step's gain in the program differs from what its region says by this share of it (as a standard
@@ -152,6 +153,18 @@ static void talk_default(const struct hunt *h)
 		     "intervals are wide", talk_seconds(h->default_seconds, time, sizeof time));
 }
 
+/* What is charged for a kernel until checks of the whole program say more. */
+static void begin_part(struct hunt *h)
+{
+	double charge = cost_part(h->lab->cost);
+
+	if (!h->o.part_known && charge > 0 && h->default_seconds > 0)
+		charge = fmin(charge, part_most(h->s, h->default_seconds));
+	cost_set_part(h->lab->cost, charge);
+	h->part.value = charge;
+	h->part.se = h->o.part_known ? 0 : charge; /* nothing, or twice as much, would be no surprise */
+}
+
 int hunt_begin(struct hunt *h, const struct hunt_options *o, struct lab *lab, const struct scorer *scorer,
 	struct err *err)
 {
@@ -172,8 +185,7 @@ int hunt_begin(struct hunt *h, const struct hunt_options *o, struct lab *lab, co
 	h->default_wall = hunt_seconds(h);
 	h->started = now_seconds(); /* opening does not count as time of the search */
 	talk_default(h);
-	h->part.value = cost_part(lab->cost);
-	h->part.se = o->part_known ? 0 : h->part.value; /* nothing, or twice as much, would be no surprise */
+	begin_part(h);
 	talk_wait("measuring what the search starts from", 0, now_seconds());
 	rc = set_start(h, err);
 	talk_waited();

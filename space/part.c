@@ -5,6 +5,7 @@
  * 0.31 us in one of 105, and 0.4 to 1.1 us in those of 195 to 637. In a loop only the first turn pays. The likely
  * cause: a kernel's code has left the caches by the time it runs again.
  */
+#include <math.h>
 #include <string.h>
 #include "base/mem.h"
 #include "space/part.h"
@@ -12,6 +13,7 @@
 /* A program of FEW_PARTS kernels pays nothing, one of MANY_PARTS pays all; between them the share grows evenly. */
 #define FEW_PARTS 30
 #define MANY_PARTS 230
+#define MOST 0.5 /* of a run's time, that all charges together can be */
 
 double part_seconds(const char *backend, enum cost_kind kind)
 {
@@ -34,7 +36,7 @@ double part_seconds(const char *backend, enum cost_kind kind)
 	return 0;
 }
 
-/* Counts the kernels of a configuration: the values that it writes to memory, without mere renames. */
+/* Counts the kernels of a configuration that run: the values that it writes to memory, without mere renames. */
 static uint32_t count_parts(struct space *s, const uint8_t *config)
 {
 	const struct graph *g = s->graph;
@@ -44,7 +46,7 @@ static uint32_t count_parts(struct space *s, const uint8_t *config)
 		return 0;
 	for (uint32_t v = 0; v < g->n_nodes; v++) {
 		float context[CTX_COUNT];
-		if (opcode_is_idle(g->node[v].opcode))
+		if (opcode_is_idle(g->node[v].opcode) || g->comp[g->node[v].comp].trips == 0)
 			continue;
 		s->ops->context(s, config, &v, 1, context);
 		n += context[CTX_KEPT] > 0;
@@ -52,7 +54,7 @@ static uint32_t count_parts(struct space *s, const uint8_t *config)
 	return n;
 }
 
-double part_share(struct space *s)
+static double default_parts(struct space *s)
 {
 	uint8_t *config = mem_alloc(s->n_sites + 1);
 	double n;
@@ -60,5 +62,17 @@ double part_share(struct space *s)
 	space_default(s, config);
 	n = count_parts(s, config);
 	mem_free(config);
+	return n;
+}
+
+double part_most(struct space *s, double seconds)
+{
+	return MOST * seconds / fmax(default_parts(s), 1);
+}
+
+double part_share(struct space *s)
+{
+	double n = default_parts(s);
+
 	return n <= FEW_PARTS ? 0 : n >= MANY_PARTS ? 1 : (n - FEW_PARTS) / (MANY_PARTS - FEW_PARTS);
 }

@@ -22,5 +22,10 @@
 double part_seconds(const char *backend, enum cost_kind kind);
 /* The share of these seconds that a kernel of this program costs: from 0 in a small program to 1 in a large one. */
 double part_share(struct space *s);
+/*
+ * The most that it can be, by the default's own time: all kernels that run pay it once, and that is not all that a run
+ * takes.
+ */
+double part_most(struct space *s, double seconds);
 
 #endif

@@ -89,6 +89,9 @@ static void one_for_all(void)
 	plain = cost_new(lab.space, d, &none, &err);
 	each = part_seconds("cpu", COST_MEASURED) * part_share(lab.space);
 	CHECK(each > 0 && cost_part(lab.cost) == each && cost_part(plain) == 0);
+	/* twice as long a run leaves room for twice the charge, and a charge for each of its kernels for half of it */
+	CHECK_NEAR(part_most(lab.space, 2e-3), 2 * part_most(lab.space, 1e-3), 1e-12);
+	CHECK(part_most(lab.space, 1e-3) < 0.5e-3 / 230 && part_most(lab.space, 1e-3) > 0.5e-3 / lab.space->n_sites);
 	data_init(&data, 1);
 	data.part_seconds = part_seconds("cpu", COST_MEASURED);
 	graph = data_graph(&data, "graph-network", lab.space);
