@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/progress.h"
 #include "device/backend.h"
+#include "device/given.h"
 #include "device/machine.h"
 #include "device/ops.h"
 #include "device/prior.h"
@@ -307,6 +308,11 @@ int device_run(struct device *d, const struct compiled *a, const struct precisio
 	if (rc < 0)
 		timing_release(out);
 	return rc;
+}
+
+int device_takes(const struct device *d, const struct graph *program, struct err *err)
+{
+	return d->given ? given_fits(d->given, program, err) : 0;
 }
 
 const char *inputs_name(enum inputs i)

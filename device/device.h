@@ -30,6 +30,7 @@ struct device_options {	     /* all zero is the default */
 	int cores;
 	double deadline;     /* the most seconds of an answer; 0: follows from earlier answers (patience.c) */
 	uint64_t seed;	     /* of the inputs */
+	const char *inputs;  /* the file with the user's own (given.h), on which whole programs run; NULL: made up */
 	bool wait;	     /* for the device's lock instead of failing with a sentence */
 	bool untimed;	     /* nothing is timed, so the machine's cores are shared with those who measure */
 	bool parts_only;     /* whole programs are not run: there is no room for them here, or their run fails */
@@ -72,6 +73,7 @@ struct device_info {
 	enum cost_kind kind;
 	char estimator[80];	/* whose estimates its costs are ("XLA's model for H100"); "": they are no estimates */
 	enum quantity quantity; /* what its costs are of */
+	uint64_t inputs;	/* a hash of the user's own; 0: they are made up */
 	bool can_run;		/* whole programs */
 	bool compiles;
 	int core;		/* pinned to, the first of `cores`; or -1 */
@@ -88,6 +90,7 @@ struct device_passes { /* what is known of the compiler's passes: pipeline.h has
 	bool kept;	     /* read earlier, and kept on disk */
 };
 
+struct graph;
 struct device;
 struct device *device_open(const struct device_options *o, struct err *err);
 void device_close(struct device *d); /* accepts NULL */
@@ -98,6 +101,8 @@ const struct device_info *device_info(const struct device *d);
  */
 const char *device_source(const struct device_info *i, char *out, size_t n);
 #define DEVICE_SOURCE 100
+/* Refuses a program that does not take the user's own inputs, if there are any. */
+int device_takes(const struct device *d, const struct graph *program, struct err *err);
 const struct device_passes *device_passes(const struct device *d);
 uint32_t device_generation(const struct device *d); /* grows by one at each respawn */
 /*

@@ -131,6 +131,7 @@ int host_set_up(struct host *h, struct err *err)
 	buf_str(q, *h->target ? h->base.info.backend : h->backend->name);
 	buf_blob(q, h->plugin.data, h->plugin.len);
 	buf_u64(q, h->seed);
+	buf_str(q, h->inputs ? h->inputs : "");
 	put_cores(h, q);
 	put_crew(h, q);
 	buf_u64(q, host_memory_limit(h));

@@ -54,6 +54,7 @@ struct host {
 	struct pipeline pipeline; /* the plugin's passes, where the stage needs them */
 	char *refusal;	    /* why nothing can be decided with this plugin, a sentence; NULL: it can */
 	uint64_t seed;
+	char *inputs; /* the user's file; NULL: there is none */
 	bool parts_only; /* as it was opened */
 	double deadline; /* the user's, of any answer; 0: what was seen decides (patience.c) */
 	double work;	 /* seconds that the next request is expected to take; for one request */

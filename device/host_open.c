@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "device/given.h"
 #include "device/host.h"
 #include "device/target.h"
 
@@ -81,6 +82,8 @@ static void host_close(struct device *d)
 	buf_release(&h->request);
 	buf_release(&h->reply.payload);
 	mem_free(h->known);
+	mem_free(h->inputs);
+	given_close(h->base.given);
 	mem_free(h);
 }
 
@@ -227,6 +230,20 @@ static const struct device_ops host_ops = {
 	host_close, host_compile, host_drop, host_extract, host_pair, host_run, host_compare,
 	host_effort, host_arrange, host_load, host_process};
 
+/* Opens the user's inputs, which the worker opens again by itself. */
+static int take_inputs(struct host *h, const char *path, struct err *err)
+{
+	if (!path)
+		return 0;
+	if (!h->base.info.can_run)
+		return err_set(err, "%s: whole programs are not run here, so no inputs are needed", path);
+	if (!(h->base.given = given_open(path, err)))
+		return -1;
+	h->inputs = mem_strdup(path);
+	h->base.info.inputs = given_hash(h->base.given) | 1;
+	return 0;
+}
+
 /* Are programs timed on this machine's cores? */
 static bool times(const struct host *h, const struct device_options *o)
 {
@@ -257,6 +274,8 @@ struct device *host_open(const struct device_options *o, struct err *err)
 	if (fill_build(h, err) < 0)
 		goto fail;
 	fill_info(h, o->backend);
+	if (take_inputs(h, o->inputs, err) < 0)
+		goto fail;
 	lock_name(h, o->backend, name, sizeof name);
 	if (o->n_beside) {
 		h->borrowed = MEM_NEW(o->n_beside, int);

@@ -46,6 +46,7 @@ struct device {
 	bool planned;	   /* helpers were told what to do: their cores are in use */
 	double until;	   /* device_until; 0: no such time */
 	bool heeds_stop;   /* device_heed_stop */
+	struct given *given; /* the user's inputs; NULL: they are made up */
 	struct veto veto; /* device_veto; all zero: there is none */
 };
 

@@ -56,6 +56,8 @@ static void add_name(const void *bytes, size_t n, const struct device *d, struct
 		uint64_t h = hash64(bytes, n, FORMAT + (k << 32));
 		h = add_text(add_text(h, i->build), i->version);
 		h = add_text(add_text(add_text(h, i->machine), i->device), i->compile_options);
+		if (i->inputs)
+			h = hash_mix(h, i->inputs);
 		if (*i->made_by)
 			h = add_text(h, i->made_by);
 		buf_addf(out, "%016llx", (unsigned long long)h);

@@ -303,6 +303,10 @@ static int open_program(struct subject *s, const char *path, const char *kind, s
 	s->name = p.name;
 	s->regions = has_regions(kind);
 	p.name = NULL;
+	if (d && device_takes(d, &p.graph, err) < 0) {
+		user_program_release(&p);
+		return -1;
+	}
 	graph_write(&p.graph, &s->original);
 	s->known = d && opened_find(&s->opened, &s->original, d);
 	int rc = s->known ? settle(s, &s->opened.before, NULL, err) : d ? learn(s, &p, d, err) : settle(s, &s->original,

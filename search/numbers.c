@@ -249,6 +249,11 @@ static bool judge(const struct trial *t, struct numbers_on *on)
 	return worst.share <= 1 && !t->tuned.layouts_differ;
 }
 
+const char *numbers_inputs(const struct numbers *n, enum inputs i)
+{
+	return n->given && i == INPUTS_NORMAL ? "given" : inputs_name(i);
+}
+
 static void explain(struct numbers *n, const struct trial *t, enum inputs i)
 {
 	const struct numbers_on *on = &n->on[i];
@@ -257,7 +262,7 @@ static void explain(struct numbers *n, const struct trial *t, enum inputs i)
 
 	if (t->tuned.outcome != OUTCOME_OK) {
 		n->outcome = t->tuned.outcome;
-		snprintf(s, room, "on %s inputs it does not run: %s: %.250s", inputs_name(i),
+		snprintf(s, room, "on %s inputs it does not run: %s: %.250s", numbers_inputs(n, i),
 			outcome_meaning(n->outcome), t->tuned.detail);
 		return;
 	}
@@ -268,11 +273,12 @@ static void explain(struct numbers *n, const struct trial *t, enum inputs i)
 		snprintf(s, room,
 			"on %s inputs, %llu elements of output %u are unlike: NaN, "
 			"infinite or an integer otherwise, %llu allowed",
-			inputs_name(i), (unsigned long long)on->unlike, on->output,
+			numbers_inputs(n, i), (unsigned long long)on->unlike, on->output,
 			(unsigned long long)on->unlike_allowed);
 	else
-		snprintf(s, room, "on %s inputs, output %u differs by %.2g relative%s, %.2g allowed", inputs_name(i),
-			on->output, on->difference, on->exact ? " from what it is without rounding" : "", on->allowed);
+		snprintf(s, room, "on %s inputs, output %u differs by %.2g relative%s, %.2g allowed",
+			numbers_inputs(n, i), on->output, on->difference,
+			on->exact ? " from what it is without rounding" : "", on->allowed);
 }
 
 /* Is choice 0 everywhere another program than the default as it was read back? */
@@ -420,7 +426,7 @@ int numbers_check(struct numbers *out, const struct numbers_job *job, struct err
 	struct check c = {.job = job, .fresh = memmem(job->original->data, job->original->len, "rng", 3)};
 	int rc = 0;
 
-	*out = (struct numbers){0};
+	*out = (struct numbers){.given = device_info(job->device)->inputs != 0};
 	for (int i = 0; i < INPUTS_COUNT && rc == 0 && out->outcome == OUTCOME_OK; i++) {
 		struct trial t = {0};
 		if (!time_for_another(out, job, now_seconds() - start, i))
@@ -445,7 +451,7 @@ void numbers_kinds(const struct numbers *n, struct buf *out)
 {
 	for (int i = 0; i < INPUTS_COUNT; i++)
 		if (n->on[i].told)
-			buf_addf(out, "%s%s", out->len ? ", " : "", inputs_name((enum inputs)i));
+			buf_addf(out, "%s%s", out->len ? ", " : "", numbers_inputs(n, (enum inputs)i));
 }
 
 void numbers_worst(const struct numbers *n, double *difference, double *allowed)

@@ -54,6 +54,7 @@ struct numbers_on { /* what one kind of input said */
 
 struct numbers { /* all zero: nothing was compared */
 	enum outcome outcome; /* ok; wrong_numbers; or what became of the tuned program where the other one ran */
+	bool given;	      /* ordinary inputs are the user's own */
 	bool silent;	      /* wrong_numbers because no kind of input told anything */
 	char detail[400];     /* why not, a clause */
 	struct numbers_on on[INPUTS_COUNT];
@@ -72,6 +73,8 @@ struct numbers_job {
 };
 
 int numbers_check(struct numbers *out, const struct numbers_job *job, struct err *err);
+/* The name of a kind of input: "normal", or "given" if these are the user's own. */
+const char *numbers_inputs(const struct numbers *n, enum inputs i);
 /* "normal, positive, large": the kinds of input that told something. */
 void numbers_kinds(const struct numbers *n, struct buf *out);
 /* The relative difference that comes closest to what is allowed, or furthest beyond it, on any of them. */

@@ -8,10 +8,10 @@
 #include "base/opt.h"
 #include "search/output.h"
 
-static void add_inputs(struct json *j, enum inputs i, const struct numbers_on *on)
+static void add_inputs(struct json *j, const char *name, const struct numbers_on *on)
 {
 	json_object(j, NULL);
-	json_str(j, "inputs", inputs_name(i));
+	json_str(j, "inputs", name);
 	json_str(j, "own", outcome_name(on->own));
 	if (on->compared) {
 		json_bool(j, "told", on->told);
@@ -39,7 +39,7 @@ static void add_numbers(struct json *j, const struct numbers *n)
 	json_array(j, "compared");
 	for (int i = 0; i < INPUTS_COUNT; i++)
 		if (n->on[i].compared || n->on[i].own != OUTCOME_OK)
-			add_inputs(j, (enum inputs)i, &n->on[i]);
+			add_inputs(j, numbers_inputs(n, (enum inputs)i), &n->on[i]);
 	json_end(j);
 }
 
@@ -197,6 +197,7 @@ static void add_environment(struct json *j, const struct result *r)
 	json_str(j, "build", d && d->build[0] ? d->build : NULL);
 	json_str(j, "accelerator", d && d->device[0] ? d->device : NULL);
 	json_str(j, "machine", d ? d->machine : NULL);
+	json_str(j, "inputs", d && d->inputs ? "given" : NULL);
 	json_end(j);
 }
 

@@ -226,7 +226,7 @@ static void add_numbers(struct buf *b, const struct numbers *n)
 		const struct numbers_on *on = &n->on[i];
 		if (!on->compared && on->own == OUTCOME_OK)
 			continue;
-		buf_addf(b, "<tr><td>%s</td>", inputs_name((enum inputs)i));
+		buf_addf(b, "<tr><td>%s</td>", numbers_inputs(n, (enum inputs)i));
 		if (on->compared) {
 			buf_addf(b, "<td class=n>%llu</td><td class=n>%llu</td>", (unsigned long long)on->elements,
 				(unsigned long long)on->finite);

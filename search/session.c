@@ -108,6 +108,8 @@ void session_identify(struct session *s)
 		json_int(&j, "partitions", set->partitions);
 	if (set->unverified)
 		json_bool(&j, "unverified", true);
+	if (s->info.inputs)
+		json_hex(&j, "inputs", s->info.inputs);
 	if (s->lab.space->ops->scheme)
 		json_bool(&j, "schemes", true); /* searches of before that saved nothing about them */
 	if (session_bundles(s))
@@ -212,7 +214,7 @@ int session_open(struct session *s, struct err *err)
 		session_default_dir(set->graph, &s->dir);
 	s->device_options = (struct device_options){.backend = set->device, .core = (int)set->core + 1,
 		.kind = set->space, .made_by = s->before ? s->before->made_by : NULL,
-		.seed = 1, .wait = set->wait, .deadline = set->deadline,
+		.seed = 1, .inputs = set->inputs, .wait = set->wait, .deadline = set->deadline,
 		.jobs = (int)set->jobs, .crew = (int)set->jobs, .quiet_pairs = set->quiet_pairs,
 		.parts_only = set->unverified};
 	if (lab_place(&s->device_options, set->cores, set->replicas, set->partitions, err) < 0 ||

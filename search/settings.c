@@ -138,6 +138,9 @@ int search_parse(struct settings *s, int argc, char **argv, struct err *err)
 		OPT_SECTION("What to tune"),
 		OPT_STR('g', "graph", &s->graph, "FILE", "the program: HLO (proto or text), StableHLO, a folder of "
 			"XLA's dumps, a CostGraphDef (.pbtxt), or a public problem (below)"),
+		OPT_STR(0, "inputs", &s->inputs, "FILE",
+			"run the program on these inputs: an array for each parameter, as numpy.savez(FILE, *arrays) "
+			"writes them; default: numbers within +-0.5, and small whole ones"),
 		LAB_OPT_SPACE(*s),
 		OPT_SECTION("Where"),
 		OPT_STR('d', "db", &s->db, "FILE", "keep every measurement in this store, and use those that it has; "

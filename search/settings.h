@@ -12,7 +12,7 @@
 	"--unverified runs no whole program: it starts from the default, and measures by regions"
 
 struct settings { /* members have the names of the options */
-	const char *cores, *graph, *model, *db, *cache, *out, *device, *space, *from, *start, *objective;
+	const char *cores, *graph, *model, *db, *cache, *out, *device, *space, *from, *start, *objective, *inputs;
 	struct opt_list limits;
 	int64_t budget, seed, hops, core, replicas, partitions, drift_checks, jobs, steps;
 	double deadline, seconds, alpha, explore, verdict_seconds, kernel_us;

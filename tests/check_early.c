@@ -55,7 +55,7 @@ static void early_inputs_are_the_usual_ones(void)
 	int64_t n = MANY, few = 4;
 	struct type t = floats(&n), small = floats(&few);
 	uint64_t key = value_key(&t, 0);
-	uint8_t *early = NULL, *usual = value_new(p.seed, key, t.dtype, t.elements, INPUTS_NORMAL, 0);
+	uint8_t *early = NULL, *usual = value_new(p.seed, key, t.dtype, t.elements, INPUTS_NORMAL, 0, NULL);
 	int before = threads();
 
 	begin(&p, n, own_core());

@@ -236,8 +236,14 @@ void pjrt_close(struct pjrt *p)
 		d.topology = p->topology;
 		pjrt_check(p, p->api->PJRT_TopologyDescription_Destroy(&d), "stopping", &v);
 	}
+	given_close(p->given);
 	mem_free(p->input);
 	mem_free(p); /* the library stays: plugins do not survive dlclose */
+}
+
+void pjrt_give(struct pjrt *p, struct given *given)
+{
+	p->given = given;
 }
 
 const char *pjrt_platform(const struct pjrt *p)

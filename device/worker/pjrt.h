@@ -16,6 +16,7 @@
 #include "device/accelerator.h"
 #include "device/backend.h"
 #include "device/device.h"
+#include "device/given.h"
 
 struct refusal { /* all zero: fine */
 	enum outcome outcome;
@@ -31,6 +32,8 @@ struct pjrt;
 struct pjrt *pjrt_open(const struct backend *b, const char *target, const char *plugin, uint64_t seed,
 	struct spread spread, struct err *err);
 void pjrt_close(struct pjrt *p);
+/* Whole programs run on these inputs from now on; it takes them over. NULL: they are made up. */
+void pjrt_give(struct pjrt *p, struct given *given);
 const char *pjrt_platform(const struct pjrt *p);
 const char *pjrt_version(const struct pjrt *p); /* of plugin and API */
 const struct accelerator *pjrt_device(const struct pjrt *p); /* all zero where it only compiles */

@@ -4,7 +4,7 @@
  * An input follows from the seed, its number among the parameters, and its type. So two programs with equal parameters
  * get the same contents, in fact the same buffers, and an input can be thrown away and made again. pjrt_dtype.c makes
  * the values. Elements are generated in row-major order and then put into the layout that the program asks for, so the
- * values do not depend on the layout.
+ * values do not depend on the layout. Where the user gives inputs (device/given.h), the whole program runs on these.
  *
  * A plugin that computes in the machine's memory is lent the memory of a large input, and makes no copy. The weights of
  * a language model take gigabytes, and half of the time for making them was the kernel's, which mapped them in twice.
@@ -75,17 +75,20 @@ struct wanted { /* inputs to be made */
 	uint32_t device;
 	enum inputs kind;
 	unsigned nudged;
+	const struct given *given; /* from which ordinary ones are taken; NULL: they are made up */
 };
 
 /* The input's values, in the order in which the plugin takes them. They may have been made already. */
-static uint8_t *make_values(struct pjrt *p, const struct type *t, uint64_t key, const struct wanted *w)
+static uint8_t *make_values(struct pjrt *p, const struct type *t, size_t place, const struct wanted *w)
 {
 	size_t bytes = dtype_host_bytes(t->dtype);
+	uint64_t key = value_key(t, place);
 	uint8_t *data = NULL;
 	if (w->kind == INPUTS_NORMAL && !w->nudged)
 		data = pjrt_take_input(p, key, t->dtype, t->elements);
 	if (!data)
-		data = value_new(p->seed, key, t->dtype, t->elements, w->kind, w->nudged);
+		data = value_new(p->seed, key, t->dtype, t->elements, w->kind, w->nudged,
+			w->kind == INPUTS_NORMAL ? value_given(w->given, t, place) : NULL);
 	if (p->plain_copies && !row_major(t)) {
 		uint8_t *other = mem_alloc_aligned(t->elements * bytes + 8, VALUE_ALIGNMENT);
 		reorder(t->rank, t->dims, t->minor_to_major, bytes, false, data, other);
@@ -149,7 +152,7 @@ static int give_up_memory(struct pjrt *p, PJRT_Buffer *buffer, PJRT_Event *done,
 }
 
 static int make_buffer(
-	struct pjrt *p, const struct type *t, uint64_t key, const struct wanted *w, PJRT_Buffer **out,
+	struct pjrt *p, const struct type *t, size_t place, const struct wanted *w, PJRT_Buffer **out,
 		struct refusal *v)
 {
 	PJRT_Buffer_MemoryLayout layout = {.struct_size = PJRT_Buffer_MemoryLayout_STRUCT_SIZE,
@@ -159,7 +162,7 @@ static int make_buffer(
 		snprintf(v->detail, sizeof v->detail, "the layout of an input makes no sense");
 		return -1;
 	}
-	uint8_t *data = make_values(p, t, key, w);
+	uint8_t *data = make_values(p, t, place, w);
 	layout.tiled.struct_size = PJRT_Buffer_MemoryLayout_Tiled_STRUCT_SIZE;
 	layout.tiled.minor_to_major = t->minor_to_major;
 	layout.tiled.minor_to_major_size = t->rank;
@@ -249,7 +252,8 @@ static int ensure_input(
 	struct pjrt *p, const struct type *t, size_t place, const struct wanted *w, PJRT_Buffer **out,
 		struct refusal *v)
 {
-	uint64_t which = ((uint64_t)w->device * INPUTS_COUNT + w->kind) * (UINT8_MAX + 1) + w->nudged;
+	uint64_t which = (((uint64_t)w->device * INPUTS_COUNT + w->kind) * (UINT8_MAX + 1) + w->nudged) * 2 +
+		(w->given != NULL);
 	uint64_t key = hash_mix(key_of(t, place), which);
 	uint64_t bytes = t->elements * dtype_host_bytes(t->dtype);
 	for (size_t i = 0; i < p->n_inputs; i++)
@@ -259,14 +263,13 @@ static int ensure_input(
 			return 0;
 		}
 	make_room(p, bytes, input_share(p));
-	uint64_t values = value_key(t, place);
-	int rc = make_buffer(p, t, values, w, out, v);
+	int rc = make_buffer(p, t, place, w, out, v);
 	if (rc < 0 && v->outcome == OUTCOME_OOM) { /* the pool may be what is in the way */
 		size_t before = p->n_inputs;
 		make_room(p, bytes, 0);
 		if (p->n_inputs < before) {
 			*v = (struct refusal){0};
-			rc = make_buffer(p, t, values, w, out, v);
+			rc = make_buffer(p, t, place, w, out, v);
 		}
 	}
 	if (rc < 0)
@@ -277,9 +280,19 @@ static int ensure_input(
 	return 0;
 }
 
+/* Does the user give values for all parameters? Then it is the whole program; a region's are made up. */
+static bool is_given(const struct program *g)
+{
+	bool all = g->pjrt->given && given_count(g->pjrt->given) == g->n_params;
+
+	for (size_t i = 0; i < g->n_params && all; i++)
+		all = value_given(g->pjrt->given, &g->param[i], i);
+	return all;
+}
+
 int program_inputs(struct program *g, enum inputs kind, unsigned nudged, struct refusal *v)
 {
-	struct wanted w = {0, kind, nudged};
+	struct wanted w = {0, kind, nudged, is_given(g) ? g->pjrt->given : NULL};
 
 	g->pjrt->tick++;
 	for (; w.device < g->pjrt->n_devices; w.device++)

@@ -56,6 +56,12 @@ PJRT_Buffer_Type dtype_of_xla(int32_t primitive)
 	return PJRT_Buffer_Type_INVALID;
 }
 
+uint8_t dtype_xla(PJRT_Buffer_Type t)
+{
+	const struct dtype_facts *f = facts_of(t);
+	return f ? f->xla : DT_INVALID;
+}
+
 size_t dtype_host_bytes(PJRT_Buffer_Type t)
 {
 	const struct dtype_facts *f = facts_of(t);
@@ -222,9 +228,19 @@ void dtype_fill(PJRT_Buffer_Type t, enum inputs kind, unsigned nudged, uint64_t 
 		double v = rng_unit(r) * width + low;
 		memcpy(p + 8 * i, &v, 8);
 	}
+	dtype_nudge(t, nudged, elements, r, p);
+}
+
+void dtype_nudge(PJRT_Buffer_Type t, unsigned nudged, uint64_t elements, struct rng *r, uint8_t *p)
+{
+	const struct dtype_facts *f = facts_of(t);
+	unsigned parts = f->number == DTYPE_COMPLEX ? 2 : 1;
+
+	if (f->number < DTYPE_COMPLEX)
+		return;
 	if (nudged > 1)
 		rng_seed2(r, rng_u64(r), nudged);
 	if (nudged)
-		nudge_all(p, n, bytes, f->bits / parts, r);
+		nudge_all(p, elements * parts, f->bytes / parts, f->bits / parts, r);
 }
 #endif

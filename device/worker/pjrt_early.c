@@ -30,6 +30,7 @@ struct early {
 		PJRT_Buffer_Type dtype;
 		uint64_t elements;
 		enum state state;
+		const void *given; /* NULL: they are made up */
 		uint8_t *data;
 	} *v;
 	size_t n, cap, n_cores;
@@ -46,14 +47,25 @@ uint64_t value_key(const struct type *t, size_t place)
 	return hash64(t->dims, t->rank * sizeof *t->dims, hash_mix(place, (uint64_t)t->dtype));
 }
 
+const void *value_given(const struct given *g, const struct type *t, size_t place)
+{
+	return g ? given_values(g, place, dtype_xla(t->dtype), t->rank, t->dims) : NULL;
+}
+
 uint8_t *value_new(uint64_t seed, uint64_t key, PJRT_Buffer_Type dtype, uint64_t elements, enum inputs kind,
-	unsigned nudged)
+	unsigned nudged, const void *given)
 {
 	struct rng r;
-	uint8_t *data = mem_alloc_aligned(elements * dtype_host_bytes(dtype) + 8, VALUE_ALIGNMENT);
+	size_t bytes = elements * dtype_host_bytes(dtype);
+	uint8_t *data = mem_alloc_aligned(bytes + 8, VALUE_ALIGNMENT);
 
 	rng_seed2(&r, seed, key);
-	dtype_fill(dtype, kind, nudged, elements, &r, data);
+	if (given) {
+		memcpy(data, given, bytes);
+		dtype_nudge(dtype, nudged, elements, &r, data);
+	} else {
+		dtype_fill(dtype, kind, nudged, elements, &r, data);
+	}
 	return data;
 }
 
@@ -88,7 +100,7 @@ static void *make(void *ctx)
 		pthread_mutex_unlock(&e->lock);
 		if (!mine)
 			break; /* the other one has come so far, or nobody wants more */
-		data = value_new(e->seed, x->key, x->dtype, x->elements, INPUTS_NORMAL, 0);
+		data = value_new(e->seed, x->key, x->dtype, x->elements, INPUTS_NORMAL, 0, x->given);
 		pthread_mutex_lock(&e->lock);
 		x->data = data;
 		x->state = MADE;
@@ -98,24 +110,36 @@ static void *make(void *ctx)
 	return NULL;
 }
 
+static struct type type_of(const struct module_type *t)
+{
+	return (struct type){dtype_of_xla(t->dtype), t->rank, t->dims, NULL, t->elements};
+}
+
 /* Lists the inputs that are worth it. Returns their bytes; 0: there are none, or the program cannot be read. */
-static uint64_t list_values(struct early *e, const void *hlo, size_t n)
+static uint64_t list_values(struct early *e, const struct given *given, const void *hlo, size_t n)
 {
 	struct arena mem = {0};
 	struct module_type *t = NULL;
+	const struct given *own; /* if all parameters are of its types: so regions have theirs made up */
 	size_t count = 0;
 	uint64_t bytes = 0;
 	struct err ignored;
 
 	if (module_parameters(hlo, n, &mem, &t, &count, &ignored) < 0)
 		count = 0;
+	own = given && given_count(given) == count ? given : NULL;
+	for (size_t i = 0; i < count && own; i++) {
+		struct type type = type_of(&t[i]);
+		own = value_given(given, &type, i) ? own : NULL;
+	}
 	for (size_t i = 0; i < count; i++) {
-		struct type type = {dtype_of_xla(t[i].dtype), t[i].rank, t[i].dims, NULL, t[i].elements};
+		struct type type = type_of(&t[i]);
 		uint64_t size = type.elements * dtype_host_bytes(type.dtype);
 		if (size < SMALL)
 			continue;
 		MEM_GROW(&e->v, &e->cap, e->n + 1);
-		e->v[e->n++] = (struct value){value_key(&type, i), type.dtype, type.elements, OPEN, NULL};
+		e->v[e->n++] = (struct value){value_key(&type, i), type.dtype, type.elements, OPEN,
+			value_given(own, &type, i), NULL};
 		bytes += size;
 	}
 	arena_release(&mem);
@@ -148,7 +172,7 @@ void pjrt_begin_inputs(struct pjrt *p, const void *hlo, size_t n, const int *cor
 	e->core = MEM_NEW(n_cores, int);
 	memcpy(e->core, core, n_cores * sizeof *core);
 	e->n_cores = n_cores;
-	bytes = list_values(e, hlo, n);
+	bytes = list_values(e, p->given, hlo, n);
 	if (bytes < FEW || bytes > machine_available() / MEMORY_SHARE || pthread_create(&e->thread, NULL, make, e) != 0)
 		release(e);
 	else

@@ -38,6 +38,7 @@ struct pjrt {
 	struct spread spread;	    /* of programs over devices */
 	uint32_t n_devices;	    /* that makes so many */
 	uint64_t seed, tick, input_bytes;
+	struct given *given; /* the user's inputs; NULL: all are made up */
 	char platform[64], version[160];
 	struct accelerator facts;
 	bool plain_copies; /* transfers do not heed layouts: XLA:CPU before 2026 (pjrt_heeds_layouts) */
@@ -93,12 +94,15 @@ void pjrt_drop_inputs(struct pjrt *p);
 #define VALUE_ALIGNMENT 64 /* XLA:CPU takes no memory that begins elsewhere */
 /* By what the values of a parameter are drawn: not by its layout; and nudged ones as those they were nudged from. */
 uint64_t value_key(const struct type *t, size_t place);
-/* Draws them, row-major; the caller frees them. Calls nothing of the plugin. */
+/* The values that the user gives for the parameter at this place; NULL if there are none of its type. */
+const void *value_given(const struct given *g, const struct type *t, size_t place);
+/* Draws them, or copies them from `given`; row-major; the caller frees them. Calls nothing of the plugin. */
 uint8_t *value_new(uint64_t seed, uint64_t key, PJRT_Buffer_Type dtype, uint64_t elements, enum inputs kind,
-	unsigned nudged);
+	unsigned nudged, const void *given);
 /* The values of a parameter that were made early, the caller's from now on; NULL: they were not. */
 uint8_t *pjrt_take_input(struct pjrt *p, uint64_t key, PJRT_Buffer_Type dtype, uint64_t elements);
 
+uint8_t dtype_xla(PJRT_Buffer_Type t); /* XLA's number of it */
 PJRT_Buffer_Type dtype_of_xla(int32_t primitive); /* PJRT_Buffer_Type_INVALID when unknown */
 /* Bytes per element in host memory (sub-byte types take one); 0 for what has none. */
 size_t dtype_host_bytes(PJRT_Buffer_Type t);
@@ -109,6 +113,8 @@ double dtype_unit(PJRT_Buffer_Type t);
 bool dtype_complex(PJRT_Buffer_Type t);
 /* Values for an array of so many elements, row-major. The same generator gives the same ones, nudged or not. */
 void dtype_fill(PJRT_Buffer_Type t, enum inputs kind, unsigned nudged, uint64_t elements, struct rng *r, uint8_t *p);
+/* Moves every float to one of its neighbours; which is drawn anew for each number; 0: none moves. */
+void dtype_nudge(PJRT_Buffer_Type t, unsigned nudged, uint64_t elements, struct rng *r, uint8_t *p);
 
 struct values { /* an output's elements, row-major; data NULL: it has none (tokens) */
 	PJRT_Buffer_Type dtype;

@@ -22,6 +22,7 @@
 #include "base/opt.h"
 #include "base/progress.h"
 #include "base/stop.h"
+#include "device/given.h"
 #include "device/machine.h"
 #include "device/worker/crew.h"
 #include "device/worker/guard.h"
@@ -248,6 +249,8 @@ static int set_up(struct worker *w, struct cursor *c, struct buf *out)
 	uint32_t protocol = cursor_u32(c);
 	char *name = cursor_str(c), *plugin = cursor_str(c);
 	uint64_t seed = cursor_u64(c);
+	char *inputs = cursor_str(c);
+	struct given *given = NULL;
 	int core[MOST_CORES], other[MOST_CORES];
 	uint32_t cores = read_cores(c, core), others = read_cores(c, other);
 	uint64_t memory = cursor_u64(c);
@@ -279,6 +282,10 @@ static int set_up(struct worker *w, struct cursor *c, struct buf *out)
 			       backend_target(backend, name, target, sizeof target, &err) < 0 ||
 			       !(w->pjrt = pjrt_open(backend, target, plugin, seed, spread, &err))))
 		rc = -1;
+	if (rc == 0 && inputs[0])
+		rc = (given = given_open(inputs, &err)) ? 0 : -1;
+	if (rc == 0)
+		pjrt_give(w->pjrt, given);
 	if (rc == 0)
 		w->crew = crew_raise(w->pjrt, core, cores, other, others);
 	w->on_core = rc == 0 && pjrt_device(w->pjrt)->on_host && cores == 1;
@@ -288,6 +295,7 @@ static int set_up(struct worker *w, struct cursor *c, struct buf *out)
 	accelerator_save(rc == 0 ? pjrt_device(w->pjrt) : &(struct accelerator){0}, out);
 	mem_free(name);
 	mem_free(plugin);
+	mem_free(inputs);
 	return rc;
 }
 

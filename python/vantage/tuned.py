@@ -28,6 +28,9 @@ from .report import Report
 from .yardstick import apart
 
 
+WRITTEN = 1 << 30  # bytes of arguments at most that a search is given: it makes up more by itself
+
+
 def machine():
     """What a compiled program is bound to."""
     model = ""
@@ -140,6 +143,21 @@ def _check(call, default, function, args, kwargs, known, static):
                       f"{yard:.3g}")
 
 
+def _given(values, known, path, extra):
+    """Options of a search that runs the program on these arguments; none where they are too large to be written down,
+    or nothing is run."""
+    import jax
+    import numpy
+    if any(str(option).startswith(("--device", "--inputs", "--unverified")) for option in extra):
+        return []
+    arrays = [numpy.asarray(numpy.asarray(x).astype(jax.numpy.dtype(dtype), copy=False), order="C").reshape(shape)
+              for x, (shape, dtype) in zip(values, known.inputs)]
+    if not arrays or sum(a.nbytes for a in arrays) > WRITTEN:
+        return []
+    numpy.savez(path, *arrays)
+    return ["--inputs", path]
+
+
 def _search(path, out, budget, seconds, space, objective, extra, progress):
     arguments = ["--graph", path, "--out", out, "--budget", budget, "--json", "--wait"]
     for name, value in (("--seconds", seconds), ("--space", space), ("--objective", objective)):
@@ -155,8 +173,8 @@ def _verdict(result):
     return result.get("verdict") or result
 
 
-def _found(lowered, folder, budget, **how):
-    """The folder of a search's result for this program, made now or kept from before."""
+def _found(lowered, folder, budget, values, extra, **how):
+    """The folder of a search's result for this program, made now, on these arguments, or kept from before."""
     result = folder / "result.json"
     if result.exists():
         kept = json.loads(result.read_text())
@@ -166,7 +184,8 @@ def _found(lowered, folder, budget, **how):
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         path, out = pathlib.Path(scratch) / "program.pb", pathlib.Path(scratch) / "tuned"
         path.write_bytes(lowered.module)
-        kept = _search(path, out, budget, **how)
+        inputs = _given(values, lowered, pathlib.Path(scratch) / "inputs.npz", extra)
+        kept = _search(path, out, budget, extra=[*extra, *inputs], **how)
         if out.exists():
             shutil.rmtree(folder / "tuned", ignore_errors=True)
             out.rename(folder / "tuned")
@@ -195,6 +214,8 @@ def tune(function, *args, budget=300, seconds=None, space=None, objective=None, 
          cache=True, progress=programs.show, search_options=(), **kwargs):
     """A callable with the function's signature that is faster on arguments like these, or the function as it is.
 
+    The search runs the program on these very arguments, up to a GiB of them: which branches are taken, and how often
+    loops turn, may hang on them.
     `budget` is how many changes are tried, `seconds` how long at most. Ctrl-C ends the search with the best so far.
     `space` is what may be changed, as `search --space` says; None: which operations are fused, and before that how they
     are computed, where that promises something.
@@ -210,7 +231,8 @@ def tune(function, *args, budget=300, seconds=None, space=None, objective=None, 
         folder = cache_folder() / _key(lowered, how)
         if not cache:
             shutil.rmtree(folder, ignore_errors=True)
-        result = _found(lowered, folder, budget, seconds=seconds, progress=progress, **how)
+        values, _ = split(args, kwargs, *static)
+        result = _found(lowered, folder, budget, values, seconds=seconds, progress=progress, **how)
         report = Report(_verdict(result)["sentence"], result, folder / "tuned" / "report.html")
         if not report.tuned:
             return Tuned(function, report, static=static)
