@@ -1,6 +1,6 @@
 /*
- * given_file.h - a file of inputs, as numpy.savez writes it, and the program that takes them: its loop turns as often as
- * the second input says.
+ * given_file.h - a file of inputs, as numpy.savez writes it, and the program that takes them: its loop turns as often
+ * as the second input says.
  */
 #ifndef TESTS_GIVEN_FILE_H
 #define TESTS_GIVEN_FILE_H
