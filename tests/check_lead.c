@@ -108,9 +108,13 @@ static void what_is_not_used_is_the_next_ones(void)
 	CHECK(o.seconds == 50 && o.budget == 100 && o.patience > 0);
 	lead_spend(&h, &s);
 	CHECK(s.seconds == 90 && s.budget == 170);
+	h.known = 28; /* all but two of them had been tried before */
+	lead_spend(&h, &s);
+	CHECK(s.budget == 168);
+	h.known = 0;
 	h.ended = 80; /* a last check took longer than it should */
 	lead_spend(&h, &s);
-	CHECK(s.seconds == 45);
+	CHECK(s.seconds == 40);
 	h.evaluations = 1000;
 	lead_spend(&h, &s);
 	CHECK(s.budget == 0);
