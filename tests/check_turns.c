@@ -304,6 +304,30 @@ static void branches_are_counted_likewise(void)
 	graph_release(&g);
 }
 
+/* A computation that nobody calls may call what has become wider, and would not fit it any more. */
+static void what_nobody_calls_is_left_out(void)
+{
+	struct graph g, counting;
+	struct buf text = {0}, made = {0};
+	struct err err = {{0}};
+	uint32_t comp[16];
+
+	buf_addf(&text, "%sunused {\n  x = f32[] parameter(0)\n  ROOT c = f32[] call(x), to_apply=small\n}\n",
+		branches_text);
+	parse(&g, text.data);
+	all_parts(&g, comp);
+	for (int which = 0; which < 9; which++) {
+		buf_reset(&made);
+		CHECK(turns_program(&g, &comp[which], 1, &made));
+		if (!CHECK_INT(graph_parse(&counting, made.data, made.len, "counting", &err), 0))
+			printf("\t%s\n", err.text);
+		graph_release(&counting);
+	}
+	graph_release(&g);
+	buf_release(&made);
+	buf_release(&text);
+}
+
 /* The node of branches_text that decides between three. */
 static uint32_t choice_of_three(const struct graph *g)
 {
@@ -405,6 +429,7 @@ int main(void)
 	RUN(one_program_counts_all);
 	RUN(some_are_not_told);
 	RUN(branches_are_counted_likewise);
+	RUN(what_nobody_calls_is_left_out);
 	RUN(what_is_in_no_taken_branch_never_runs);
 	RUN(a_site_that_never_runs_is_left);
 	return test_done();
