@@ -145,7 +145,7 @@ void lead_bound(struct hunt_options *o, const struct settings *set, double openi
 
 void lead_spend(const struct hunt *h, struct settings *set)
 {
-	int64_t used = (int64_t)(h->evaluations - h->known); /* at the end, with few places, all was known */
+	int64_t used = (int64_t)(h->evaluations - h->known); /* the last ones were known already */
 
 	if (set->seconds > 0)
 		set->seconds = fmax(set->seconds - hunt_seconds(h), (1 - LEAD_SHARE) * set->seconds);

@@ -280,19 +280,9 @@ static int ensure_input(
 	return 0;
 }
 
-/* Does the user give values for all parameters? Then it is the whole program; a region's are made up. */
-static bool is_given(const struct program *g)
-{
-	bool all = g->pjrt->given && given_count(g->pjrt->given) == g->n_params;
-
-	for (size_t i = 0; i < g->n_params && all; i++)
-		all = value_given(g->pjrt->given, &g->param[i], i);
-	return all;
-}
-
 int program_inputs(struct program *g, enum inputs kind, unsigned nudged, struct refusal *v)
 {
-	struct wanted w = {0, kind, nudged, is_given(g) ? g->pjrt->given : NULL};
+	struct wanted w = {0, kind, nudged, values_given(g->pjrt->given, g->param, g->n_params)};
 
 	g->pjrt->tick++;
 	for (; w.device < g->pjrt->n_devices; w.device++)

@@ -52,6 +52,16 @@ const void *value_given(const struct given *g, const struct type *t, size_t plac
 	return g ? given_values(g, place, dtype_xla(t->dtype), t->rank, t->dims) : NULL;
 }
 
+const struct given *values_given(const struct given *g, const struct type *t, size_t n)
+{
+	if (g && given_count(g) != n)
+		return NULL;
+	for (size_t i = 0; i < n; i++)
+		if (!value_given(g, &t[i], i))
+			return NULL;
+	return g;
+}
+
 uint8_t *value_new(uint64_t seed, uint64_t key, PJRT_Buffer_Type dtype, uint64_t elements, enum inputs kind,
 	unsigned nudged, const void *given)
 {
@@ -110,38 +120,32 @@ static void *make(void *ctx)
 	return NULL;
 }
 
-static struct type type_of(const struct module_type *t)
-{
-	return (struct type){dtype_of_xla(t->dtype), t->rank, t->dims, NULL, t->elements};
-}
-
 /* Lists the inputs that are worth it. Returns their bytes; 0: there are none, or the program cannot be read. */
 static uint64_t list_values(struct early *e, const struct given *given, const void *hlo, size_t n)
 {
 	struct arena mem = {0};
 	struct module_type *t = NULL;
-	const struct given *own; /* if all parameters are of its types: so regions have theirs made up */
+	struct type *type;
 	size_t count = 0;
 	uint64_t bytes = 0;
 	struct err ignored;
 
 	if (module_parameters(hlo, n, &mem, &t, &count, &ignored) < 0)
 		count = 0;
-	own = given && given_count(given) == count ? given : NULL;
-	for (size_t i = 0; i < count && own; i++) {
-		struct type type = type_of(&t[i]);
-		own = value_given(given, &type, i) ? own : NULL;
-	}
+	type = MEM_NEW(count + 1, struct type);
+	for (size_t i = 0; i < count; i++)
+		type[i] = (struct type){dtype_of_xla(t[i].dtype), t[i].rank, t[i].dims, NULL, t[i].elements};
+	given = values_given(given, type, count);
 	for (size_t i = 0; i < count; i++) {
-		struct type type = type_of(&t[i]);
-		uint64_t size = type.elements * dtype_host_bytes(type.dtype);
+		uint64_t size = type[i].elements * dtype_host_bytes(type[i].dtype);
 		if (size < SMALL)
 			continue;
 		MEM_GROW(&e->v, &e->cap, e->n + 1);
-		e->v[e->n++] = (struct value){value_key(&type, i), type.dtype, type.elements, OPEN,
-			value_given(own, &type, i), NULL};
+		e->v[e->n++] = (struct value){value_key(&type[i], i), type[i].dtype, type[i].elements, OPEN,
+			value_given(given, &type[i], i), NULL};
 		bytes += size;
 	}
+	mem_free(type);
 	arena_release(&mem);
 	return bytes;
 }

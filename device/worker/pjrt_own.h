@@ -96,6 +96,8 @@ void pjrt_drop_inputs(struct pjrt *p);
 uint64_t value_key(const struct type *t, size_t place);
 /* The values that the user gives for the parameter at this place; NULL if there are none of its type. */
 const void *value_given(const struct given *g, const struct type *t, size_t place);
+/* The same file if it has values for all of a program's parameters; a region has not: its are made up. Else NULL. */
+const struct given *values_given(const struct given *g, const struct type *t, size_t n);
 /* Draws them, or copies them from `given`; row-major; the caller frees them. Calls nothing of the plugin. */
 uint8_t *value_new(uint64_t seed, uint64_t key, PJRT_Buffer_Type dtype, uint64_t elements, enum inputs kind,
 	unsigned nudged, const void *given);
