@@ -15,8 +15,9 @@ Their product is how much less time the tuned program takes than jax.jit. A thir
 
   called   the tuned program called as vantage.tune's functions are, with its way in and out, against jax.jit
 
-Processes differ, so each figure is the median
-of --processes. On one core `jit` takes the processor time, which other work on the machine does not change. On several
+Sides take turns of --row calls, with arrays that are made before a turn, or before each call where some are donated.
+The first call of a turn finds the caches and the memory as another program left them, so it does not count; with
+`--row 1` it is all that counts. Processes differ, so each figure is the median of --processes. On one core `jit` takes the processor time, which other work on the machine does not change. On several
 cores it takes the time by the clock, and of each side's times the slowest of the fastest quarter. Inputs are those of
 examples/run: floats within +-0.5, whole numbers 0 or 1. PYTHON has jax and jaxlib; give several for several versions
 (default: this one).
@@ -52,12 +53,16 @@ def options():
     p.add_argument("--cores", action="append",
                    help="a set of cores, as taskset takes it (default: 0, and all there are)")
     p.add_argument("--rounds", type=int, default=40, help="of each side in a process")
+    p.add_argument("--row", type=int, default=5, help="calls in a row of each side; the first does not count if there "
+                   "are several (default: %(default)s)")
     p.add_argument("--processes", type=int, default=3, help="for each figure")
     p.add_argument("--inside", help=argparse.SUPPRESS)
     p.add_argument("--tuned", type=pathlib.Path, help=argparse.SUPPRESS)
     o = p.parse_args()
     o.python = o.python or [sys.executable]
     o.cores = o.cores or ["0", "0-%d" % (os.cpu_count() - 1)]
+    if o.row < 1:
+        p.error("--row: at least one call")
     if not o.plugin:
         where = subprocess.run([ROOT / "tests/deps", "--where"], cwd=ROOT, capture_output=True,
                                text=True).stdout.strip()
@@ -96,7 +101,7 @@ def as_called(function, inputs, folder):
     return tuned.Tuned(function, vantage.Report(""), call, known, executable=made)
 
 
-def measure(name, plugin, rounds, folder):
+def measure(name, plugin, rounds, row, folder):
     os.environ["JAX_PLATFORMS"] = "cpu,plugin"
     import jax
     import numpy as np
@@ -123,12 +128,14 @@ def measure(name, plugin, rounds, folder):
     order = list(devices)
     for n in range(WARM + rounds):
         for side in order:
-            arrays = jax.block_until_ready(jax.device_put(inputs, devices[side]))
-            start = clock()
-            results[side] = jax.block_until_ready(jitted[side](*arrays))
-            seconds = clock() - start
-            if n >= WARM:
-                times[side].append(seconds)
+            for call in range(row):
+                if not call or donated:
+                    arrays = jax.block_until_ready(jax.device_put(inputs, devices[side]))
+                start = clock()
+                results[side] = jax.block_until_ready(jitted[side](*arrays))
+                seconds = clock() - start
+                if n >= WARM and (call or row == 1):
+                    times[side].append(seconds)
         order.reverse()
     leaves = {side: [np.asarray(x) for x in jax.tree.leaves(results[side])] for side in devices}
     apart = max((float(np.max(np.abs(a - b), initial=0) / (np.mean(np.abs(a)) or 1))
@@ -150,7 +157,7 @@ def said(command):
 def by_jit(python, name, tuned, cores, o):
     also = ["--tuned", tuned] if tuned else []
     runs = [json.loads(said(["taskset", "-c", cores, python, __file__, "--inside", name, "--plugin", o.plugin,
-                             "--rounds", o.rounds, *also, name]).splitlines()[-1]) for _ in range(o.processes)]
+                             "--rounds", o.rounds, "--row", o.row, *also, name]).splitlines()[-1]) for _ in range(o.processes)]
     return {"jaxlib": runs[0]["jaxlib"], "apart": max(r["apart"] for r in runs),
             **{k: statistics.median(r[k] for r in runs) for k in ("seconds", "plugin", "called") if k in runs[0]}}
 
@@ -181,7 +188,7 @@ def row(name, tuned, cores, python, program, o):
 def main():
     o = options()
     if o.inside:
-        return measure(o.inside, o.plugin, o.rounds, o.tuned)
+        return measure(o.inside, o.plugin, o.rounds, o.row, o.tuned)
     from again import build
     with tempfile.TemporaryDirectory() as where:
         program = build(pathlib.Path(where))
