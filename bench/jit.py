@@ -17,10 +17,10 @@ Their product is how much less time the tuned program takes than jax.jit. A thir
 
 Sides take turns of --row calls, with arrays that are made before a turn, or before each call where some are donated.
 The first call of a turn finds the caches and the memory as another program left them, so it does not count; with
-`--row 1` it is all that counts. Processes differ, so each figure is the median of --processes. On one core `jit` takes the processor time, which other work on the machine does not change. On several
-cores it takes the time by the clock, and of each side's times the slowest of the fastest quarter. Inputs are those of
-examples/run: floats within +-0.5, whole numbers 0 or 1. PYTHON has jax and jaxlib; give several for several versions
-(default: this one).
+`--row 1` it is all that counts. Processes differ, so each figure is the median of --processes. On one core `jit` takes
+the processor time, which other work on the machine does not change. On several cores it takes the time by the clock,
+and of each side's times the slowest of the fastest quarter. Inputs are those of examples/run: floats within +-0.5,
+whole numbers 0 or 1. PYTHON has jax and jaxlib; give several for several versions (default: this one).
 """
 import argparse
 import importlib
@@ -156,8 +156,9 @@ def said(command):
 
 def by_jit(python, name, tuned, cores, o):
     also = ["--tuned", tuned] if tuned else []
-    runs = [json.loads(said(["taskset", "-c", cores, python, __file__, "--inside", name, "--plugin", o.plugin,
-                             "--rounds", o.rounds, "--row", o.row, *also, name]).splitlines()[-1]) for _ in range(o.processes)]
+    command = ["taskset", "-c", cores, python, __file__, "--inside", name, "--plugin", o.plugin, "--rounds", o.rounds,
+               "--row", o.row, *also, name]
+    runs = [json.loads(said(command).splitlines()[-1]) for _ in range(o.processes)]
     return {"jaxlib": runs[0]["jaxlib"], "apart": max(r["apart"] for r in runs),
             **{k: statistics.median(r[k] for r in runs) for k in ("seconds", "plugin", "called") if k in runs[0]}}
 
