@@ -140,7 +140,7 @@ static void one(const struct data *d, uint32_t graph, uint64_t seed, double *out
 
 int main(int argc, char **argv)
 {
-	struct dataset_options o = {.part_seconds = -1, .talk = PROGRESS_QUIET};
+	struct dataset_options o = DATASET_DEFAULTS;
 	struct dataset ds;
 	struct err err = {0};
 	double sum[HOWS] = {0}, n = 0;

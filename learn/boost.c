@@ -65,7 +65,8 @@ static uint32_t gather(struct booster *b, const struct data *d, const bool *held
 		const struct example *e = &d->example[i];
 		if (!wanted(e, held))
 			continue;
-		take(b, d, e, unit, total / weight / sqrt(flips[e->graph]), (uint32_t)at, x);
+		take(b, d, e, unit, d->graph[e->graph].weight * total / weight / sqrt(flips[e->graph]), (uint32_t)at,
+			x);
 		at += e->n_flips;
 	}
 	bins_make(&b->bins, x, n, ROW_COLUMNS);

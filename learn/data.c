@@ -24,7 +24,7 @@ uint32_t data_graph(struct data *d, const char *name, struct space *s)
 	for (size_t i = 0; i < d->n_graphs; i++) /* they may have moved */
 		d->graph[i].maker.scene = &d->graph[i].scene;
 	g = &d->graph[d->n_graphs];
-	*g = (struct data_graph){.name = mem_strdup(name)};
+	*g = (struct data_graph){.name = mem_strdup(name), .weight = 1};
 	feature_open(&g->scene, s);
 	g->grain = space_grain(s, d->quantity);
 	g->part_share = part_share(s);

@@ -45,6 +45,8 @@ struct data_graph {
 	struct hood_maker maker;
 	double grain;	    /* what its costs count in (space_grain) */
 	double part_share;  /* of what is charged for a kernel (space/part.h) */
+	double weight;	    /* of its examples in learning */
+	bool other;	    /* measured by another version of the compiler than the model is for (dataset.h) */
 	double sigma;	    /* seconds: median |advantage|, of those not 0 if it is 0; 0 without examples */
 	uint32_t n_samples, n_skipped; /* skipped: nothing to compare, or not a number */
 	/* Numbers of its examples, by falling |advantage| (of the flip with the largest). */

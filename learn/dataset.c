@@ -39,6 +39,7 @@ void dataset_release(struct dataset *ds)
 	mem_free(ds->source);
 	mem_free(ds->backend);
 	mem_free(ds->space);
+	mem_free(ds->version);
 	buf_release(&ds->runs);
 	buf_release(&ds->machines);
 	buf_release(&ds->notes);
@@ -122,16 +123,17 @@ static bool same_family(struct dataset *ds, const struct space *s, const char *n
 }
 
 static struct source *get_source(struct dataset *ds, struct store *db, uint32_t database, int64_t space,
-	int64_t environment, struct err *err)
+	const struct run_info *run, const struct dataset_options *o, struct err *err)
 {
-	struct source *x = find_source(ds, database, space, environment);
+	struct source *x = find_source(ds, database, space, run->environment);
+	struct data_graph *g;
 	char *name = NULL;
 	int rc;
 
 	if (x)
 		return x;
 	x = MEM_NEW(1, struct source);
-	*x = (struct source){.database = database, .space = space, .environment = environment};
+	*x = (struct source){.database = database, .space = space, .environment = run->environment};
 	MEM_GROW(&ds->source, &ds->cap_sources, ds->n_sources + 1);
 	ds->source[ds->n_sources++] = x;
 	rc = rebuild(ds, db, x, &name, err);
@@ -140,6 +142,9 @@ static struct source *get_source(struct dataset *ds, struct store *db, uint32_t 
 		x->opened = NULL;
 	} else if (rc == 0) {
 		x->number = data_graph(&ds->data, name, x->opened);
+		g = &ds->data.graph[x->number];
+		g->other = strcmp(run->version, ds->version) != 0;
+		g->weight = g->other ? o->other_weight : 1;
 	}
 	mem_free(name);
 	return rc < 0 ? NULL : x;
@@ -217,7 +222,7 @@ static int read_run(struct dataset *ds, struct store *db, uint32_t database, con
 		return -1;
 	progress_start(&bar, "reading samples", info->steps, o->talk);
 	while ((rc = replay_next(p, &t, err)) == 1) {
-		struct source *x = get_source(ds, db, database, t.space, info->environment, err);
+		struct source *x = get_source(ds, db, database, t.space, info, o, err);
 		if (!x) {
 			rc = -1;
 			break;
@@ -230,21 +235,47 @@ static int read_run(struct dataset *ds, struct store *db, uint32_t database, con
 	return rc;
 }
 
+static bool asked_for(const struct run_info *r, const struct dataset_options *o)
+{
+	return r->steps > 0 && (!o->backend || strcmp(r->backend, o->backend) == 0) &&
+		(!o->cost || strcmp(cost_kind_name(r->cost_kind), o->cost) == 0);
+}
+
 /* Only runs of one backend, one kind of cost and one quantity can be learnt from together. */
-static bool comparable(struct dataset *ds, const struct run_info *r, const struct dataset_options *o, const char *path)
+static bool comparable(const struct dataset *ds, const struct run_info *r)
+{
+	return strcmp(r->backend, ds->backend) == 0 && r->cost_kind == ds->kind && r->quantity == ds->quantity;
+}
+
+/* What the first database sets for all: that of its first run, and the version of the newest of those like it. */
+static void begin(struct dataset *ds, const struct run_info *runs, size_t n, const struct dataset_options *o)
+{
+	const struct run_info *newest = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!asked_for(&runs[i], o))
+			continue;
+		if (!newest) {
+			ds->backend = mem_strdup(runs[i].backend);
+			ds->kind = runs[i].cost_kind;
+			ds->quantity = ds->data.quantity = runs[i].quantity;
+			newest = &runs[i];
+		}
+		if (comparable(ds, &runs[i]) && runs[i].started >= newest->started)
+			newest = &runs[i];
+	}
+	if (newest)
+		ds->version = mem_strdup(newest->version);
+}
+
+/* Is this run learnt from? Says why not, unless that was asked for. */
+static bool usable_run(struct dataset *ds, const struct run_info *r, const struct dataset_options *o, const char *path)
 {
 	const char *kind = cost_kind_name(r->cost_kind);
 
-	if ((o->backend && strcmp(r->backend, o->backend) != 0) || (o->cost && strcmp(kind, o->cost) != 0))
+	if (!asked_for(r, o) || (o->other_weight <= 0 && strcmp(r->version, ds->version) != 0))
 		return false;
-	if (r->steps == 0)
-		return false;
-	if (!ds->backend) {
-		ds->backend = mem_strdup(r->backend);
-		ds->kind = r->cost_kind;
-		ds->quantity = ds->data.quantity = r->quantity;
-	}
-	if (strcmp(r->backend, ds->backend) == 0 && r->cost_kind == ds->kind && r->quantity == ds->quantity)
+	if (comparable(ds, r))
 		return true;
 	note(ds, "run %s of %s is left out: its costs are %s %s on %s, the others' %s %s on %s", r->uuid, path, kind,
 		quantity_name(r->quantity), r->backend, cost_kind_name(ds->kind), quantity_name(ds->quantity),
@@ -298,9 +329,11 @@ int dataset_read(struct dataset *ds, const char *path, const struct dataset_opti
 	if (store_runs(db, &runs, &n, err) < 0)
 		goto out;
 	ds->n_runs++;
+	if (!ds->backend)
+		begin(ds, runs, n, o);
 	for (size_t i = 0; i < n; i++) {
 		uint64_t taken = 0;
-		if (!comparable(ds, &runs[i], o, path))
+		if (!usable_run(ds, &runs[i], o, path))
 			continue;
 		ds->data.part_seconds = charge(&runs[i], o);
 		ds->data.picked = strcmp(runs[i].kind, "search") == 0;
@@ -308,6 +341,7 @@ int dataset_read(struct dataset *ds, const char *path, const struct dataset_opti
 			goto out;
 		ds->n_runs++;
 		ds->n_samples += taken;
+		ds->n_other += strcmp(runs[i].version, ds->version) != 0 ? taken : 0;
 		describe_run(ds, &runs[i], taken);
 		if (taken > 0)
 			place_run(ds, &runs[i]);

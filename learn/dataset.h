@@ -6,6 +6,9 @@
  * version sees other decisions, samples without two comparable costs. If nothing is usable, that is an error. Single
  * flips that a search tried are samples, too; so are its larger moves, of kinds that can tell what these do.
  *
+ * A store outlives versions of the compiler. The model is for the version of the newest run in the first database. What
+ * another version measured counts less: what costs time in one mostly does in the next, but not all of it.
+ *
  *	struct dataset ds;
  *	dataset_init(&ds, radius);
  *	dataset_read(&ds, "runs.sqlite", &o, &err);  ...	// more databases
@@ -20,19 +23,22 @@
 #include "base/progress.h"
 #include "learn/data.h"
 
-struct dataset_options { /* all zero is the default */
+struct dataset_options {
 	const char *backend;	   /* only this one; NULL: that of the first usable run */
 	const char *cost;	   /* name of a cost kind; NULL: that of the first usable run */
 	uint64_t limit;		   /* samples per graph; 0: all */
 	double part_seconds;	   /* for samples by region: see data.h; negative: what is known of the backend */
+	double other_weight;	   /* what a sample counts that another version of the compiler measured; 0: nothing */
 	enum progress_mode talk;
 };
+#define DATASET_DEFAULTS {.part_seconds = -1, .other_weight = 0.3, .talk = PROGRESS_QUIET}
 
 struct dataset {
 	struct data data;
 	struct source **source; /* per graph of data: what keeps its space alive */
 	size_t n_sources, cap_sources;
 	char *backend, *space;	/* of what was read; NULL before */
+	char *version;		/* of the compiler that the model is for; NULL before */
 	enum cost_kind kind;
 	enum quantity quantity;
 	struct buf runs;	/* JSON array of the runs read */
@@ -40,7 +46,7 @@ struct dataset {
 	double since, until;	/* Unix seconds: when the first of those began, when the last ended */
 	struct buf notes;	/* lines for people: what was left out */
 	uint32_t n_runs;
-	uint64_t n_samples;
+	uint64_t n_samples, n_other; /* of these by other versions */
 };
 
 void dataset_init(struct dataset *ds, uint32_t radius);

@@ -48,6 +48,7 @@ static char *provenance(const struct training *t)
 	json_num(&j, "rate", o->adam.rate);
 	json_num(&j, "top_draws", o->top_draws);
 	json_num(&j, "kernel_us", t->kernel_us);
+	json_str(&j, "compiler", t->ds->version);
 	json_num(&j, "gain_draws", o->gain_draws);
 	json_bool(&j, "linear", o->linear);
 	json_bool(&j, "stopped_early", t->result->stopped);

@@ -44,7 +44,7 @@ static struct judge_list choose(const struct data *d, const bool *held, const st
 
 	for (size_t i = 0; i < d->n_examples; i++) {
 		const struct example *e = &d->example[i];
-		if (e->picked || !e->label[0].measured || !(e->apart || held[e->graph]) ||
+		if (e->picked || d->graph[e->graph].other || !e->label[0].measured || !(e->apart || held[e->graph]) ||
 			(old && !new_to_old(d, e, old)))
 			continue;
 		list.example[list.n++] = (uint32_t)i;

@@ -107,9 +107,15 @@ static void on_point(void *ctx, const struct net *net, const struct train_point 
 static int read_all(const struct settings *s, uint32_t layers, enum progress_mode mode, struct dataset *ds,
 	struct err *err)
 {
-	struct dataset_options o = {.backend = s->backend, .cost = s->cost, .limit = (uint64_t)s->limit,
-		.part_seconds = s->kernel_us < 0 ? -1 : s->kernel_us * 1e-6, .talk = mode};
+	struct dataset_options o = DATASET_DEFAULTS;
 
+	o.backend = s->backend;
+	o.cost = s->cost;
+	o.limit = (uint64_t)s->limit;
+	o.other_weight = s->eval ? 1 : s->other_weight;
+	o.talk = mode;
+	if (s->kernel_us >= 0)
+		o.part_seconds = s->kernel_us * 1e-6;
 	dataset_init(ds, layers);
 	for (size_t i = 0; i < s->dbs.n; i++)
 		if (dataset_read(ds, s->dbs.item[i], &o, err) < 0)
@@ -137,6 +143,9 @@ static int load(const struct settings *s, struct dataset *ds, struct err *err)
 	talk(s, "%llu samples of %zu graphs, %zu examples; costs %s %s on %s; products by %s",
 		(unsigned long long)ds->n_samples, ds->data.n_graphs, ds->data.n_examples, cost_kind_name(ds->kind),
 		quantity_name(ds->quantity), ds->backend, gemm_name());
+	if (ds->n_other > 0)
+		talk(s, "%llu of these samples were not measured by \"%s\": they count %g",
+			(unsigned long long)ds->n_other, ds->version, s->eval ? 1 : s->other_weight);
 	if (!s->keep)
 		return 0;
 	apart_mark(&ds->data);
@@ -223,7 +232,7 @@ static int train_one(const struct settings *s, const struct dataset *ds, struct 
 		goto out;
 	for (size_t i = 0; i < n; i++) {
 		known[i] = !held[i];
-		which[i] = held[i] || s->score_training;
+		which[i] = (held[i] || s->score_training) && !ds->data.graph[i].other;
 	}
 	evaluate(&ds->data, which, known, &m, team, &e);
 	r.facts = m.facts.provenance;
@@ -270,15 +279,15 @@ static uint32_t number_parts(const struct data *d, uint32_t parts, uint32_t *par
 	return parts && parts < n ? parts : n;
 }
 
-/* Holds out one part; returns whether there is anything to score in it. */
-static bool hold(const struct data *d, const uint32_t *part, uint32_t which, bool *held, bool *known)
+/* Holds out one part; returns whether there is anything to score in it. Everything in it is unknown. */
+static bool hold(const struct data *d, const uint32_t *part, uint32_t which, bool *scored, bool *known)
 {
 	bool any = false;
 
 	for (size_t i = 0; i < d->n_graphs; i++) {
-		held[i] = part[i] == which;
-		known[i] = !held[i];
-		any |= held[i] && d->graph[i].n_examples > 0;
+		known[i] = part[i] != which;
+		scored[i] = !known[i] && !d->graph[i].other;
+		any |= scored[i] && d->graph[i].n_examples > 0;
 	}
 	return any;
 }
@@ -308,12 +317,12 @@ static void draw_programs(const uint32_t *one, size_t n, uint32_t most, uint64_t
 	mem_free(drawn);
 }
 
-/* The name of the first graph that is held out. */
-static const char *first_of(const struct data *d, const bool *held)
+/* The name of the first graph that is scored on. */
+static const char *first_of(const struct data *d, const bool *scored)
 {
 	size_t i = 0;
 
-	while (!held[i])
+	while (!scored[i])
 		i++;
 	return d->graph[i].name;
 }
@@ -322,7 +331,7 @@ static int leave_one_out(const struct settings *s, const struct dataset *ds, str
 {
 	const struct data *d = &ds->data;
 	size_t n = d->n_graphs;
-	bool *held = MEM_NEW(n, bool), *known = MEM_NEW(n, bool);
+	bool *scored = MEM_NEW(n, bool), *known = MEM_NEW(n, bool);
 	bool *untaught = MEM_NEW(n, bool); /* not trained on: those held out, and with --programs others */
 	uint32_t *one = MEM_NEW(n, uint32_t), *part = MEM_NEW(n, uint32_t);
 	uint32_t parts = number_parts(d, (uint32_t)s->parts, part);
@@ -336,17 +345,17 @@ static int leave_one_out(const struct settings *s, const struct dataset *ds, str
 	all.graph = ARENA_NEW(&all.mem, n, struct eval_graph);
 	for (uint32_t i = 0; i < parts && rc == 0 && !stop_asked(); i++) {
 		struct model m = {0};
-		if (!hold(d, part, i, held, known))
+		if (!hold(d, part, i, scored, known))
 			continue;
 		if (s->programs)
 			draw_programs(one, n, (uint32_t)s->programs, (uint64_t)s->seed * 1000 + i, known);
 		for (size_t k = 0; k < n; k++)
 			untaught[k] = !known[k];
-		talk(s, "without %s%s:", first_of(d, held), s->parts ? " and the rest of its part" : "");
+		talk(s, "without %s%s:", first_of(d, scored), s->parts ? " and the rest of its part" : "");
 		rc = make_model(s, ds, untaught, &m, &curve[r.n_curves].result, err);
-		curve[r.n_curves++].without = first_of(d, held);
+		curve[r.n_curves++].without = first_of(d, scored);
 		if (rc == 0) {
-			evaluate(d, held, known, &m, team, &each[i]);
+			evaluate(d, scored, known, &m, team, &each[i]);
 			append(&all, &each[i]);
 		}
 		model_release(&m);
@@ -362,7 +371,7 @@ static int leave_one_out(const struct settings *s, const struct dataset *ds, str
 	evaluation_release(&all);
 	team_free(team);
 	mem_free(untaught), mem_free(one), mem_free(part), mem_free(each), mem_free(curve);
-	mem_free(held), mem_free(known);
+	mem_free(scored), mem_free(known);
 	return rc;
 }
 

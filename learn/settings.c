@@ -3,6 +3,7 @@
  */
 #include "learn/settings.h"
 #include "base/re.h"
+#include "learn/dataset.h"
 
 static void take_over(struct settings *s)
 {
@@ -83,6 +84,8 @@ int settings_parse(struct settings *s, int argc, char **argv, struct err *err)
 		OPT_NUM_AUTO(0, "kernel-us", &s->kernel_us, 0, 1000,
 			"microseconds that a kernel costs more in a large program than was measured of it alone; they "
 			"are added to what was measured; auto: what is known of the backend"),
+		OPT_NUM(0, "other-weight", &s->other_weight, 0, 1, "what a decision counts that another version of the "
+			"compiler measured than the newest run in the first store; such decisions are not scored on"),
 		OPT_STR(0, "holdout", &s->holdout, "REGEX", "do not train "
 			"on graphs whose names match, but score on them"),
 		OPT_FLAG(0, "leave-one-out", &s->leave_one_out,
@@ -176,7 +179,10 @@ int settings_parse(struct settings *s, int argc, char **argv, struct err *err)
 
 void settings_init(struct settings *s)
 {
-	*s = (struct settings){.fit = {.net = TRAIN_DEFAULTS, .trees = BOOST_DEFAULTS}, .seed = 1, .threads = 1,
+	const struct dataset_options data = DATASET_DEFAULTS;
+
+	*s = (struct settings){.other_weight = data.other_weight,
+		.fit = {.net = TRAIN_DEFAULTS, .trees = BOOST_DEFAULTS}, .seed = 1, .threads = 1,
 		.kernel_us = OPT_AUTO, .keep = true, .learner = "both"};
 	s->width = s->fit.net.size.width, s->head = s->fit.net.size.head, s->layers = s->fit.net.size.layers;
 	s->ramps = s->fit.net.ramps;

@@ -12,6 +12,7 @@ struct settings {
 	const char *out, *report, *eval, *holdout, *backend, *cost;
 	const char *learner;
 	double kernel_us; /* OPT_AUTO: by the backend */
+	double other_weight;
 	int64_t width, head, layers, ramps;
 	int64_t batch, threads, seed, limit, patience, least_steps, trees, leaves, least_rows;
 	int64_t parts, programs;

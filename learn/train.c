@@ -86,7 +86,7 @@ static void make_pools(struct trainer *t, const bool *held)
 			continue;
 		t->pool[t->n_graphs] = pool_of(d, t->options, &d->graph[i]);
 		t->graph[t->n_graphs] = i;
-		t->weight[t->n_graphs] = sqrt(t->pool[t->n_graphs].n_all);
+		t->weight[t->n_graphs] = d->graph[i].weight * sqrt(t->pool[t->n_graphs].n_all);
 		t->n_train += t->pool[t->n_graphs].n_all;
 		t->n_graphs++;
 	}

@@ -42,6 +42,7 @@ static void fill(sqlite3_stmt *q, struct run_info *r)
 	r->state = state_of(sql_text(q, 15));
 	r->machine = mem_strdup(sql_text(q, 16));
 	r->quantity = quantity_find(sql_text(q, 17));
+	r->version = mem_strdup(sql_text(q, 18));
 }
 
 int store_runs(struct store *s, struct run_info **out, size_t *n, struct err *err)
@@ -56,7 +57,7 @@ int store_runs(struct store *s, struct run_info **out, size_t *n, struct err *er
 		" (SELECT started FROM stint WHERE run = r.id ORDER BY n LIMIT 1),"
 		" (SELECT coalesce(ended, started) FROM stint WHERE run = r.id ORDER BY n DESC LIMIT 1),"
 		" (SELECT state FROM stint WHERE run = r.id ORDER BY n DESC LIMIT 1),"
-		" m.description, e.quantity"
+		" m.description, e.quantity, e.version"
 		" FROM run r JOIN environment e ON e.id = r.environment "
 		"JOIN machine m ON m.id = e.machine ORDER BY r.id", "");
 	size_t cap = 0;
@@ -95,6 +96,7 @@ void run_infos_free(struct run_info *v, size_t n)
 		mem_free(v[i].host);
 		mem_free(v[i].backend);
 		mem_free(v[i].machine);
+		mem_free(v[i].version);
 	}
 	mem_free(v);
 }

@@ -21,6 +21,7 @@
 struct run_info {
 	int64_t id, environment;
 	char *uuid, *kind, *policy, *settings, *program, *host, *backend, *machine;
+	char *version;		 /* of what was measured on: a plugin's, for one */
 	enum cost_kind cost_kind;
 	enum quantity quantity;
 	enum run_state state;

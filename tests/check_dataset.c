@@ -9,14 +9,15 @@
 static char *folder;
 
 /* Writes the facts of toy:12:2:1. With `lie` they give every site one choice more, under the same hash. */
-static bool put_toy(struct store *s, bool lie, enum quantity quantity, struct made *m, struct err *err)
+static bool put_toy(struct store *s, bool lie, enum quantity quantity, const char *version, struct made *m,
+	struct err *err)
 {
 	struct toy_spec spec;
 	struct graph g = {0};
 	struct buf module = {0};
 	char kind[64];
 	struct space *space;
-	struct environment e = {"a machine", "toy", "formula", "1", "", COST_MODELLED, NULL, NULL, quantity};
+	struct environment e = {"a machine", "toy", "formula", version, "", COST_MODELLED, NULL, NULL, quantity};
 	struct graph_facts gf = {.name = "toy:12:2:1"};
 	struct space_facts f = {.kind = kind, .backend = "toy"};
 	int rc = -1;
@@ -60,7 +61,7 @@ static bool put_toy(struct store *s, bool lie, enum quantity quantity, struct ma
 static void read_toy(bool lie, enum quantity quantity, struct dataset *ds)
 {
 	struct err err = {0};
-	struct dataset_options o = {.part_seconds = -1, .talk = PROGRESS_QUIET};
+	struct dataset_options o = DATASET_DEFAULTS;
 	char path[300];
 	struct made m = {0};
 	struct run *run;
@@ -68,7 +69,7 @@ static void read_toy(bool lie, enum quantity quantity, struct dataset *ds)
 
 	snprintf(path, sizeof path, "%s/%s-%s.sqlite", folder, lie ? "lie" : "truth", quantity_name(quantity));
 	s = store_open(path, STORE_CREATE, NULL, &err);
-	CHECK(s && put_toy(s, lie, quantity, &m, &err));
+	CHECK(s && put_toy(s, lie, quantity, "1", &m, &err));
 	run = made_run(s, &m, 3, 40, &err);
 	CHECK(run && run_end(run, RUN_STOPPED, NULL, &err) == 0);
 	run_free(run);
@@ -108,6 +109,51 @@ static void other_quantities_are_left_out(void)
 	dataset_release(&ds);
 }
 
+/* Writes 30 samples by version 1 and then 20 by version 2, and reads them with this weight of other versions. */
+static void read_versions(const char *name, double weight, struct dataset *ds)
+{
+	struct dataset_options o = DATASET_DEFAULTS;
+	const char *path = made_path(folder, name);
+	struct err err = {0};
+	struct store *s = store_open(path, STORE_CREATE, NULL, &err);
+
+	for (int i = 0; i < 2; i++) {
+		struct made m = {0};
+		struct run *run;
+		CHECK(s && put_toy(s, false, QUANTITY_SECONDS, i ? "2" : "1", &m, &err));
+		run = made_run(s, &m, 3, i ? 20 : 30, &err);
+		CHECK(run && run_end(run, RUN_STOPPED, NULL, &err) == 0);
+		run_free(run);
+		made_release(&m);
+	}
+	store_close(s);
+	o.other_weight = weight;
+	dataset_init(ds, 1);
+	CHECK_INT(dataset_read(ds, path, &o, &err), 0);
+}
+
+/* The newest run says which version the model is for. What another version measured counts less, or nothing. */
+static void other_versions_count_less(void)
+{
+	struct dataset ds;
+
+	read_versions("less", 0.25, &ds);
+	CHECK_STR(ds.version, "2");
+	CHECK_INT(ds.n_samples, 50);
+	CHECK_INT(ds.n_other, 30);
+	if (CHECK_INT(ds.data.n_graphs, 2))
+		for (int i = 0; i < 2; i++) {
+			const struct data_graph *g = &ds.data.graph[i];
+			CHECK(g->other == (g->n_samples == 30));
+			CHECK_NEAR(g->weight, g->other ? 0.25 : 1, 0);
+		}
+	dataset_release(&ds);
+	read_versions("nothing", 0, &ds);
+	CHECK_INT(ds.n_samples, 20);
+	CHECK_INT(ds.n_other, 0);
+	dataset_release(&ds);
+}
+
 int main(void)
 {
 	struct err err = {0};
@@ -115,6 +161,7 @@ int main(void)
 	folder = made_folder();
 	RUN(other_sites_are_left_out);
 	RUN(other_quantities_are_left_out);
+	RUN(other_versions_count_less);
 	io_remove_tree(folder, &err);
 	mem_free(folder);
 	return test_done();

@@ -269,6 +269,27 @@ static void same_seed_same_bytes_any_threads(void)
 }
 
 /* A model that was trained on five toys predicts a sixth one. */
+/* Examples of a graph of hardly any weight are never drawn, so lies in it teach nothing. */
+static void graphs_are_drawn_by_their_weight(void)
+{
+	double loss[4];
+
+	for (int i = 0; i < 4; i++) {
+		struct lesson t = small_lesson();
+		toy_world(&t.toys, &t.d, 3, 1);
+		t.d.graph[2].weight = i < 2 ? 1e-12 : 1;
+		for (size_t k = 0; k < t.d.n_examples; k++)
+			if (i % 2 && t.d.example[k].graph == 2)
+				t.d.example[k].label[0].advantage *= 30;
+		t.o.epochs = 5;
+		t.o.evaluations = 1;
+		CHECK(train(&t.d, NULL, &t.o, &t.net, &t.r, &t.err) == 0);
+		loss[i] = t.r.n_points ? t.r.point[0].loss : 0;
+		lesson_release(&t);
+	}
+	CHECK(loss[0] == loss[1] && loss[2] != loss[3]);
+}
+
 static void an_unseen_toy_is_predicted(void)
 {
 	struct lesson t = small_lesson();
@@ -396,6 +417,7 @@ int main(void)
 	RUN(batches_agree_with_inference);
 	RUN(twenty_samples_are_learnt_by_heart);
 	RUN(same_seed_same_bytes_any_threads);
+	RUN(graphs_are_drawn_by_their_weight);
 	RUN(an_unseen_toy_is_predicted);
 	RUN(signs_are_calibrated);
 	RUN(nothing_to_train_on_is_an_error);

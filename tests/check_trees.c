@@ -226,6 +226,43 @@ static void toys_are_learnt_and_only_those(void)
 	lesson_release(&t);
 }
 
+/* What trees say before the first of them is grown. */
+static double base(struct lesson *t, const bool *held)
+{
+	struct boost_options o = BOOST_DEFAULTS;
+	struct boost_result r = {0};
+	struct trees trees;
+	double said;
+
+	o.rounds = 1;
+	CHECK(boost(&t->d, held, 1e-6, &o, &trees, &r, &t->err) == 0);
+	said = (double)trees.forest[OUT_MAGNITUDE].base;
+	trees_release(&trees);
+	return said;
+}
+
+/* A graph of a small weight counts for little, as if it were held out, and half the weight of all changes nothing. */
+static void graphs_count_by_their_weight(void)
+{
+	struct lesson t = lesson_new();
+	bool held[5] = {[4] = true};
+	double all, without;
+
+	toys(&t);
+	for (size_t i = 0; i < t.d.n_examples; i++)
+		for (int k = 0; t.d.example[i].graph == 4 && k < t.d.example[i].n_flips; k++)
+			t.d.example[i].label[k].advantage *= 30;
+	all = base(&t, NULL);
+	without = base(&t, held);
+	CHECK(all > 1.1 * without);
+	t.d.graph[4].weight = 1e-9;
+	CHECK_NEAR(base(&t, NULL), without, 1e-5);
+	for (int i = 0; i < 5; i++)
+		t.d.graph[i].weight = 0.5;
+	CHECK_NEAR(base(&t, NULL), all, 1e-5);
+	lesson_release(&t);
+}
+
 static void nothing_to_learn_is_refused(void)
 {
 	struct lesson t = lesson_new();
@@ -331,6 +368,7 @@ int main(void)
 	RUN(the_first_cut_is_the_best);
 	RUN(a_product_is_learnt);
 	RUN(toys_are_learnt_and_only_those);
+	RUN(graphs_count_by_their_weight);
 	RUN(nothing_to_learn_is_refused);
 	RUN(the_file_keeps_trees);
 	RUN(nonsense_does_no_harm);
