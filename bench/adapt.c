@@ -1,10 +1,11 @@
 /*
- * adapt.c - measures what it is worth to learn from a program's own measurements, for programs that trees were not
+ * adapt.c - measures what it is worth to learn from a program's own measurements, for programs that the model was not
  * trained on.
  *
- *	adapt DB [SEEDS]	from the root of the repository
+ *	adapt [--learner NAME] [--seeds N] DB...
  *
- * Each program of the store is left out once. A tenth of its flips is tried in five batches, always those with the
+ * Each program is left out once, under all versions of the compiler; those that the first store's version measured are
+ * tried. A tenth of its flips is tried in five batches, always those with the
  * largest predicted gain; after each batch the predictions are corrected (learn/residual.h). The bench prints the share
  * of all possible gain that was found without the correction, with it, and by a perfect predictor. Nothing is measured
  * anew.
@@ -12,12 +13,15 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/opt.h"
 #include "base/stat.h"
 #include "learn/dataset.h"
 #include "learn/eval.h"
 #include "learn/fit.h"
+#include "learn/predict.h"
 #include "learn/residual.h"
+#include "learn/team.h"
 
 #define BATCHES 5
 #define PART 0.1
@@ -87,34 +91,42 @@ static double found(const struct model *m, struct tried *x, size_t n, enum how h
 	return all > 0 ? gain / all : NAN;
 }
 
+/* The measured flips of a graph, with what the model says of each. */
 static struct tried *flips_of(const struct data *d, uint32_t graph, const struct model *m, size_t *n)
 {
-	struct tried *x = NULL;
-	size_t cap = 0;
+	uint32_t *list = MEM_NEW(d->n_examples + 1, uint32_t), k = 0;
+	struct team *team = team_new(1);
+	struct tried *x;
+	real *out;
 
 	*n = 0;
-	for (size_t i = 0; i < d->n_examples; i++) {
-		const struct example *e = &d->example[i];
-		if (e->graph != graph || !e->label[0].measured)
-			continue;
-		MEM_GROW(&x, &cap, *n + e->n_flips);
-		for (uint8_t k = 0; k < e->n_flips; k++) {
-			struct tried *y = &x[(*n)++];
-			const struct flip_label *l = &e->label[k];
-			*y = (struct tried){.advantage = l->advantage, .gain = l->advantage < -l->se ? -l->advantage
-				: 0,
-				.units = example_units(d, e)};
-			example_row(d, e, k, y->row);
-			trees_predict(&m->trees, y->row, 1, y->out);
+	for (uint32_t i = 0; i < d->n_examples; i++)
+		if (d->example[i].graph == graph && d->example[i].label[0].measured) {
+			list[k++] = i;
+			*n += d->example[i].n_flips;
+		}
+	x = MEM_NEW(*n + 1, struct tried);
+	out = MEM_NEW(*n * OUT_COUNT + 1, real);
+	predict_outputs(m, d, list, k, team, out);
+	for (size_t i = 0, at = 0; i < k; i++) {
+		const struct example *e = &d->example[list[i]];
+		for (uint8_t f = 0; f < e->n_flips; f++, at++) {
+			const struct flip_label *l = &e->label[f];
+			x[at] = (struct tried){.advantage = l->advantage,
+				.gain = l->advantage < -l->se ? -l->advantage : 0, .units = example_units(d, e)};
+			example_row(d, e, f, x[at].row);
+			memcpy(x[at].out, out + at * OUT_COUNT, sizeof x[at].out);
 		}
 	}
+	team_free(team);
+	mem_free(list);
+	mem_free(out);
 	return x;
 }
 
-static void one(const struct data *d, uint32_t graph, uint64_t seed, double *out)
+/* Leaves this graph's program out, and fills the shares found; false if nothing can be gained in it. */
+static bool one(const struct data *d, uint32_t graph, const struct fit_options *o, double *out)
 {
-	struct fit_options o = {.learner = LEARNER_TREES, .net = TRAIN_DEFAULTS, .trees = BOOST_DEFAULTS,
-		.absolute = true};
 	bool *held = MEM_NEW(d->n_graphs, bool);
 	struct train_result r = {0};
 	struct model m = {0};
@@ -122,46 +134,73 @@ static void one(const struct data *d, uint32_t graph, uint64_t seed, double *out
 	struct tried *x;
 	size_t n;
 
-	o.trees.seed = seed;
-	held[graph] = true;
-	if (fit(d, held, &o, &m, &r, &err) < 0)
+	for (size_t i = 0; i < d->n_graphs; i++)
+		held[i] = strcmp(d->graph[i].name, d->graph[graph].name) == 0;
+	if (fit(d, held, o, &m, &r, &err) < 0)
 		exit(err_exit(&err));
 	x = flips_of(d, graph, &m, &n);
 	for (int how = 0; how < HOWS; how++)
 		out[how] = found(&m, x, n, (enum how)how);
 	printf("| %s | %.0f | %.0f | %.0f |\n", d->graph[graph].name, 100 * out[PLAIN], 100 * out[LEARNING],
 		100 * out[PERFECT]);
-	fflush(stdout);
 	mem_free(x);
 	mem_free(held);
 	model_release(&m);
 	train_result_release(&r);
+	return !isnan(out[PERFECT]);
+}
+
+/* All programs, with each seed, and their means. */
+static void all(const struct data *d, struct fit_options *o, uint64_t seeds)
+{
+	double sum[HOWS] = {0}, n = 0;
+
+	printf("| program | as predicted | learning | perfect |\n|---|---|---|---|\n");
+	for (uint64_t seed = 1; seed <= seeds; seed++)
+		for (uint32_t g = 0; g < d->n_graphs; g++) {
+			double out[HOWS];
+			o->trees.seed = o->net.seed = seed;
+			if (d->graph[g].other || !one(d, g, o, out))
+				continue;
+			for (int how = 0; how < HOWS; how++)
+				sum[how] += out[how];
+			n++;
+		}
+	printf("| mean | %.1f | %.1f | %.1f |\n", 100 * sum[PLAIN] / n, 100 * sum[LEARNING] / n,
+		100 * sum[PERFECT] / n);
 }
 
 int main(int argc, char **argv)
 {
-	struct dataset_options o = DATASET_DEFAULTS;
+	const char *learner = "trees";
+	int64_t seeds = 1;
+	struct dataset_options data = DATASET_DEFAULTS;
+	struct fit_options o = {.net = TRAIN_DEFAULTS, .trees = BOOST_DEFAULTS, .absolute = true};
+	const struct opt table[] = {OPT_STR(0, "learner", &learner, "NAME", "trees or both: as for learn"),
+		OPT_NUM(0, "other-weight", &data.other_weight, 0, 1, "as for learn"),
+		OPT_INT('s', "seeds", &seeds, 1, 1000, "random seeds: from 1 to this one"), OPT_END};
+	const struct opt_program prog = {"adapt", "[OPTIONS] DB...",
+		"Measures what it is worth to learn from a program's own measurements.", table};
 	struct dataset ds;
 	struct err err = {0};
-	double sum[HOWS] = {0}, n = 0;
+	int n = 0, rc;
 
-	err_program("adapt");
-	if (argc < 2)
-		err_set(&err, "which store? adapt DB [SEEDS]");
-	dataset_init(&ds, 1);
-	if (argc < 2 || dataset_read(&ds, argv[1], &o, &err) < 0 || dataset_finish(&ds, &err) < 0)
+	err_program(prog.name);
+	setvbuf(stdout, NULL, _IOLBF, 0); /* a line is there as soon as it is known, in a file, too */
+	if ((rc = opt_parse(&prog, argc, argv, &n, &err)) != 0)
+		return rc < 0 ? err_exit(&err) : 0;
+	o.learner = learner_of(learner);
+	if (n == 0 || (o.learner != LEARNER_TREES && o.learner != LEARNER_BOTH)) {
+		err_set(&err, n == 0 ? "which store? adapt DB" : "--learner: trees or both");
 		return err_exit(&err);
-	printf("| program | as predicted | learning | perfect |\n|---|---|---|---|\n");
-	for (uint64_t seed = 1; seed <= (argc > 2 ? strtoull(argv[2], NULL, 10) : 1); seed++)
-		for (uint32_t g = 0; g < ds.data.n_graphs; g++) {
-			double out[HOWS];
-			one(&ds.data, g, seed, out);
-			for (int how = 0; how < HOWS && !isnan(out[PERFECT]); how++)
-				sum[how] += out[how];
-			n += !isnan(out[PERFECT]);
-		}
-	printf("| mean | %.1f | %.1f | %.1f |\n", 100 * sum[PLAIN] / n, 100 * sum[LEARNING] / n,
-		100 * sum[PERFECT] / n);
+	}
+	dataset_init(&ds, 1);
+	for (int i = 0; i < n; i++)
+		if (dataset_read(&ds, argv[i], &data, &err) < 0)
+			return err_exit(&err);
+	if (dataset_finish(&ds, &err) < 0)
+		return err_exit(&err);
+	all(&ds.data, &o, (uint64_t)seeds);
 	dataset_release(&ds);
 	return 0;
 }

@@ -1,6 +1,6 @@
 /*
- * predict.h - what a model says of examples: the outputs of its trees, of its network, or of a network
- * that corrects its trees; in older models, the mean of the two.
+ * predict.h - what a model says of examples: the outputs of its trees, of its network, of a network that corrects its
+ * trees, or the mean of trees and network.
  */
 #ifndef LEARN_PREDICT_H
 #define LEARN_PREDICT_H
@@ -9,7 +9,10 @@
 #include "learn/model.h"
 
 struct team;
-/* A guess for every flip of the examples given, in order; a network has as many layers as the data have rings. */
+/* The outputs for every flip of the examples given, in order; a network has as many layers as the data have rings. */
+void predict_outputs(const struct model *m, const struct data *d, const uint32_t *example, size_t n,
+	struct team *team, real *out);
+/* What these mean: a guess for every flip. */
 void predict_examples(const struct model *m, const struct data *d, const uint32_t *example, size_t n,
 	struct team *team, struct guess *out);
 
