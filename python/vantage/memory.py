@@ -6,7 +6,7 @@
 """
 import html
 
-from .programs import look
+from .looked import look
 
 WIDE, HIGH, SHOWN = 720, 180, 20
 

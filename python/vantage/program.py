@@ -7,7 +7,7 @@ itself.
 import html
 
 from .memory import text
-from .programs import look
+from .looked import look
 
 SHOWN, WIDE, ROW = 20, 480, 18
 

@@ -5,7 +5,6 @@ VANTAGE_PLUGIN_DIR, in the Python package that pip installed with it, or in .dep
 the first that plugin.def lists.
 """
 import importlib.util
-import json
 import os
 import pathlib
 import re
@@ -106,25 +105,6 @@ def run(name, *arguments, progress=None, plugin=True):
             child.stderr.close()
         out.seek(0)
         return status, out.read(), "".join(said), stops > 0
-
-
-def look(options, path_or_function, args, kwargs):
-    """What `inspect --json` with further options says of a file, or of the program that JAX makes of a function."""
-    if callable(path_or_function):
-        from .lower import lower
-        with tempfile.TemporaryDirectory() as folder:
-            path = pathlib.Path(folder) / "program.pb"
-            path.write_bytes(lower(path_or_function, args, kwargs).module)
-            return look(options, path, (), {})
-    status, out, said, _ = run("inspect", path_or_function, "--json", *options, plugin=False, progress=_show_waiting)
-    if status:
-        raise Refused(last_words(said))
-    return json.loads(out)
-
-
-def _show_waiting(line):
-    if line.startswith("waiting for"):
-        show(line)
 
 
 def show(line):
