@@ -18,6 +18,10 @@
  * tells nothing, and the verdict weighs the whole program anyway. If costs are modelled no check
  * waits, so what a search finds does not depend on the speed of this machine.
  *
+ * Where another kind of decision goes on from what was found, the last check is made in any case, and beyond the time
+ * of the search. Nothing later could tell a bad beginning from a bad end. Of 57 products of a rigid body simulation that
+ * were merged, regions promised 54% +- 27; the whole program took 4 to 10% longer.
+ *
  * A check also corrects the charge for a kernel of this program (space/part.h), of which only the order of magnitude is
  * known beforehand. If the steps made or saved kernels, what their regions leave unexplained is charged to those. In a
  * program of 7 us in 105 kernels, regions alone promised a gain of 40%, and there was none.
@@ -148,14 +152,17 @@ static int believe_anew(struct hunt *h, const struct estimate *whole, struct err
 	return rc;
 }
 
-/* Believes the whole program's cost from now on, or goes back if it was better before. */
+/*
+ * Believes the whole program's cost from now on, or goes back if it was better before. It goes back even if the sum was
+ * so vague that the whole does not contradict it.
+ */
 static int correct(struct hunt *h, const struct estimate *whole, bool drifted, struct err *err)
 {
 	bool worse = whole->value - h->sure_cost.value > 2 * hypot(whole->se, h->sure_cost.se);
 	int rc = 0;
 
 	learn_part(h, whole);
-	if (!drifted) {
+	if (!drifted && !worse) {
 		weigh(h, whole);
 		hunt_vouch(h, &h->running);
 		hunt_add_point(h);
@@ -212,7 +219,7 @@ static bool fits_at_last(const struct hunt *h)
 
 double hunt_last_check(const struct hunt *h)
 {
-	bool none = !unchecked(h) || h->lab->kind == COST_MODELLED || !fits_at_last(h);
+	bool none = !unchecked(h) || h->lab->kind == COST_MODELLED || h->o.handed || !fits_at_last(h);
 
 	return none ? 0 : fmin(LAST_SPARE * expected(h), LAST_SHARE * h->o.seconds);
 }
@@ -237,7 +244,7 @@ static bool check_due(const struct hunt *h, bool last)
 	if (!unchecked(h) || (cost_whole_exact(h->lab->cost) && !hunt_inexact_limits(h)))
 		return false;
 	if (last)
-		return fits_at_last(h);
+		return h->o.handed || fits_at_last(h);
 	return far_enough(h) && (h->lab->kind == COST_MODELLED ||
 		h->checking + expected(h) <= CHECK_FREE + CHECK_SHARE * hunt_seconds(h));
 }

@@ -90,6 +90,7 @@ struct hunt_options {
 	uint32_t drift_checks; /* how many, spread over the budget, if they cost little beside it */
 	double patience;       /* the share of budget and seconds after which it ends if nothing was kept; 0: all */
 	bool part_known;       /* the charge for a kernel is right; otherwise the checks correct it */
+	bool handed;	       /* others go on from what it finds, so the whole program has the last word in any case */
 };
 
 struct hunt_point { /* the best so far, whenever it changed */

@@ -135,6 +135,7 @@ void lead_allow(struct hunt_options *o, const struct settings *set)
 	o->seconds = LEAD_SHARE * set->seconds;
 	o->budget = (uint64_t)(LEAD_SHARE * (double)set->budget);
 	o->patience = PATIENCE;
+	o->handed = true;
 }
 
 void lead_bound(struct hunt_options *o, const struct settings *set, double opening)

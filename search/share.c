@@ -74,7 +74,7 @@ static double left(const struct hunt *h)
 void hunt_allow_check(struct hunt *h)
 {
 	if (h->lab->device)
-		device_until(h->lab->device, hunt_end(h));
+		device_until(h->lab->device, h->o.handed ? 0 : hunt_end(h));
 }
 
 void hunt_allow_all(struct hunt *h)

@@ -431,6 +431,47 @@ static void a_last_check_fits_or_is_none(void)
 	}
 }
 
+/* Where others go on from what was found, the last check is made, however long it takes, and not of the search's time. */
+static void what_is_handed_over_is_checked(void)
+{
+	struct err err = {0};
+	struct bed b;
+
+	if (!begin(&b, 100, true))
+		return;
+	b.h.o.drift_checks = 1;
+	b.h.o.handed = true;
+	b.h.default_wall = 1000;
+	b.h.kept = 1;
+	CHECK_NEAR(hunt_last_check(&b.h), 0, 0);
+	CHECK_INT(hunt_check(&b.h, true, &err), 0);
+	CHECK_INT(b.h.n_check, 1);
+	end(&b);
+}
+
+/* A sum that is too vague for the whole to contradict it is given up all the same, if the whole is surely worse. */
+static void what_is_vague_and_worse_is_gone_back_from(void)
+{
+	struct err err = {0};
+	struct bed b;
+	uint8_t *dflt;
+
+	if (!begin(&b, 100, true))
+		return;
+	dflt = mem_alloc(b.h.s->n_sites);
+	space_default(b.h.s, dflt);
+	memset(b.h.config, 0, b.h.s->n_sites); /* nothing is fused */
+	b.h.o.drift_checks = 1;
+	b.h.kept = 1;
+	b.h.running = (struct estimate){-0.5 * b.h.default_seconds, b.h.default_seconds, 1};
+	CHECK_INT(hunt_check(&b.h, true, &err), 0);
+	CHECK_INT(b.h.n_check, 1);
+	CHECK(b.h.check[0].whole > 0);
+	CHECK(memcmp(b.h.config, dflt, b.h.s->n_sites) == 0 && b.h.running.value >= 0);
+	mem_free(dflt);
+	end(&b);
+}
+
 int main(void)
 {
 	RUN(pace_follows_what_was_seen);
@@ -442,6 +483,8 @@ int main(void)
 	RUN(what_is_too_large_is_not_cut_out);
 	RUN(trifles_are_left);
 	RUN(a_last_check_fits_or_is_none);
+	RUN(what_is_handed_over_is_checked);
+	RUN(what_is_vague_and_worse_is_gone_back_from);
 	RUN(no_gain_is_beyond_sense);
 	RUN(own_program_stands_for_the_default);
 	return test_done();
