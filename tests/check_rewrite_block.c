@@ -51,7 +51,7 @@ static struct space *open_space(uint32_t n)
 	struct space *s;
 
 	read_program(n);
-	s = space_open("rewrite/without:merge-products", "cpu", &graph, NULL, 0, NULL);
+	s = space_open("rewrite/without:merge-products:small-product", "cpu", &graph, NULL, 0, NULL);
 	if (!CHECK(s && s->n_sites == n && s->n_ties == n))
 		exit(1);
 	return s;

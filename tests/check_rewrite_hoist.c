@@ -72,7 +72,7 @@ static void two_programs_compute_the_same(void)
 {
 	struct graph g, rest;
 	struct err err = {0};
-	struct space *s = open_program(&g, "rewrite/hoist:0:2-", &err);
+	struct space *s = open_program(&g, "rewrite/without:small-product/hoist:0:2-", &err);
 	struct buf main = {0}, first = {0};
 	struct arena mem = {0};
 	struct tensor param[4], given[3], takes[2], want, got;
@@ -120,7 +120,7 @@ static void large_values_are_made_where_they_are_read(void)
 	uint8_t config[1] = {0};
 
 	CHECK(graph_parse(&g, text, sizeof text - 1, "text", &err) == 0);
-	s = space_open("rewrite/hoist:s:w", "cpu", &g, NULL, 0, &err);
+	s = space_open("rewrite/without:small-product/hoist:s:w", "cpu", &g, NULL, 0, &err);
 	if (CHECK(s) && CHECK(s->ops->apply(s, config, &main, &err) == 0) &&
 		CHECK(graph_parse(&rest, main.data, main.len, "rest", &err) == 0)) {
 		CHECK_INT(count(&rest, OP_NEGATE), 0);
@@ -140,7 +140,8 @@ static void what_is_prepared_promises_more(void)
 	static const struct {
 		const char *kind;
 		bool more;
-	} table[] = {{"rewrite", false}, {"rewrite/hoist:a", false}, {"rewrite/hoist:a:b:s", true}};
+	} table[] = {{"rewrite/without:small-product", false}, {"rewrite/without:small-product/hoist:a", false},
+		{"rewrite/without:small-product/hoist:a:b:s", true}};
 
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
 		struct graph g;

@@ -37,7 +37,7 @@ static bool open_program(struct opened *o)
 
 	*o = (struct opened){.s = NULL};
 	if (!CHECK(graph_parse(&o->g, program, sizeof program - 1, "program", &err) == 0) ||
-		!CHECK((o->s = space_open("rewrite", "cpu", &o->g, NULL, 0, &err)) != NULL))
+		!CHECK((o->s = space_open("rewrite/without:small-product", "cpu", &o->g, NULL, 0, &err)) != NULL))
 		return false;
 	o->config = MEM_NEW(o->s->n_sites + 1, uint8_t);
 	return true;
@@ -201,7 +201,7 @@ static void parts_read_what_the_product_reads(void)
 			"  ROOT t = (f32[4,2], f32[4,4]%s) tuple(a, b%s)\n}\n",
 			also[other], other ? ", f32[4,6]" : "", other ? ", n" : "");
 		if (CHECK(graph_parse(&g, text.data, text.len, "text", &err) == 0))
-			s = space_open("rewrite", "cpu", &g, NULL, 0, &err);
+			s = space_open("rewrite/without:small-product", "cpu", &g, NULL, 0, &err);
 		if (CHECK(s && s->n_sites == 1) && CHECK(s->ops->region(s, none, all, &r, &err) == 0) &&
 			CHECK_INT(r.n, 1))
 			for (int i = 0; i < 2; i++) {

@@ -24,7 +24,7 @@ static uint32_t forward, gradient, apart;
 
 static struct space *open_space(void)
 {
-	struct space *s = space_open("rewrite/without:merge-products", "cpu", &graph, NULL, 0, NULL);
+	struct space *s = space_open("rewrite/without:merge-products:small-product", "cpu", &graph, NULL, 0, NULL);
 
 	if (!CHECK(s && s->n_sites == 3))
 		exit(1);

@@ -192,6 +192,29 @@ static bool symmetric(const struct graph *g)
 	return graph_find(g, "root") != NONE;
 }
 
+/* Is a value the same along some dimension, because it was repeated there? Then other dimensions may be as good. */
+static bool repeated(const struct graph *g, uint32_t v)
+{
+	bool found = g->node[v].opcode == OP_BROADCAST;
+
+	for (uint32_t k = 0; !found && g->node[v].opcode == OP_CONCATENATE && k < g->node[v].n_operands; k++)
+		found = repeated(g, node_operands(g, v)[k]);
+	return found;
+}
+
+/* Is a product summed in this program? Then dimensions of it that are summed away are as good as each other. */
+static bool sums_product(const struct graph *g)
+{
+	for (uint32_t v = 0; v < g->n_nodes; v++) {
+		uint32_t x = g->node[v].opcode == OP_REDUCE ? node_operands(g, v)[0] : NONE;
+		if (x != NONE && g->node[x].opcode == OP_TRANSPOSE)
+			x = node_operands(g, x)[0];
+		if (x != NONE && g->node[x].opcode == OP_DOT)
+			return true;
+	}
+	return false;
+}
+
 /* Makes an instruction wrong in one way; false if that way does not apply to it, and then it stays as it was. */
 static bool spoil(const struct graph *a, const struct graph *g, uint32_t v, int kind)
 {
@@ -212,7 +235,7 @@ static bool spoil(const struct graph *a, const struct graph *g, uint32_t v, int 
 		}
 	if (kind == 2 && op == OP_TRANSPOSE)
 		return exchange(in->dimensions, in->n_dimensions, x->dimensions);
-	if (kind == 3 && op == OP_BROADCAST)
+	if (kind == 3 && op == OP_BROADCAST && !repeated(g, node_operands(g, v)[0]) && !sums_product(a))
 		return exchange(in->dimensions, in->n_dimensions, in->shape->dimensions) ||
 			replace(in->dimensions, in->n_dimensions, in->shape);
 	if (kind == 4 && op == OP_REDUCE)
