@@ -16,17 +16,32 @@
 /* The name of what is called comes after these words, up to the next space. */
 static const char *const words[] = {"No FFI handler registered for ", "custom call to "};
 
-int refused_by_compiler(const char *name, const struct extracted *e, struct err *err)
+/* What is called, by the compiler's words; NULL if these say something else. */
+static const char *called(const char *detail)
 {
 	const char *at = NULL;
 
 	for (size_t i = 0; i < sizeof words / sizeof *words && !at; i++)
-		if ((at = strstr(e->detail, words[i])))
+		if ((at = strstr(detail, words[i])))
 			at += strlen(words[i]);
-	if (e->outcome != OUTCOME_REFUSED || !at)
-		return err_set(err, "%s cannot be compiled: %s: %.500s", name, outcome_meaning(e->outcome), e->detail);
-	at += *at == '"';
-	return err_set(err, "%s cannot be compiled: it calls %.*s, which is no part of the compiler but of the "
-		"framework's own process%s", name, (int)strcspn(at, " \""), at, strncmp(at, "lapack_", 7) == 0
-		? "; for JAX, examples/export/README.md says how to have XLA's own operations instead" : "");
+	return at && *at == '"' ? at + 1 : at;
+}
+
+bool foreign_told(const char *name, const char *detail, struct err *err)
+{
+	const char *at = called(detail);
+
+	if (at)
+		err_set(err, "%s cannot be compiled: it calls %.*s, which is no part of the compiler but of the "
+			"framework's own process%s", name, (int)strcspn(at, " \""), at,
+			strncmp(at, "lapack_", 7) == 0 ? "; for JAX, examples/export/README.md says how to have XLA's "
+				"own operations instead" : "");
+	return at != NULL;
+}
+
+int refused_by_compiler(const char *name, const struct extracted *e, struct err *err)
+{
+	if (e->outcome != OUTCOME_REFUSED || !foreign_told(name, e->detail, err))
+		err_set(err, "%s cannot be compiled: %s: %.500s", name, outcome_meaning(e->outcome), e->detail);
+	return -1;
 }

@@ -19,8 +19,8 @@
  * waits, so what a search finds does not depend on the speed of this machine.
  *
  * Where another kind of decision goes on from what was found, the last check is made in any case, and beyond the time
- * of the search. Nothing later could tell a bad beginning from a bad end. Of 57 products of a rigid body simulation that
- * were merged, regions promised 54% +- 27; the whole program took 4 to 10% longer.
+ * of the search. Nothing later could tell a bad beginning from a bad end. In a rigid body simulation 57 products were
+ * merged, for which regions promised 54% +- 27; the whole program took 4 to 10% longer.
  *
  * A check also corrects the charge for a kernel of this program (space/part.h), of which only the order of magnitude is
  * known beforehand. If the steps made or saved kernels, what their regions leave unexplained is charged to those. In a

@@ -15,6 +15,7 @@
 #include "base/stop.h"
 #include "base/talk.h"
 #include "ready/culprit.h"
+#include "ready/foreign.h"
 #include "search/fits.h"
 #include "search/hunt.h"
 #include "space/part.h"
@@ -126,12 +127,15 @@ void hunt_stand(struct hunt *h, const struct scorer *scorer)
 static int measure_default(struct hunt *h, struct err *err)
 {
 	struct lab *lab = h->lab;
+	struct err why = {0};
 
 	if (hunt_weigh_default(h, lab->cost, &h->decoded, err) < 0)
 		return -1;
 	if (cost_default_seconds(lab->cost, &h->default_seconds, &h->default_se, err) == 0)
 		return 0;
-	if (cost_default_died(lab->cost) && err)
+	if (err)
+		why = *err;
+	if (err && !foreign_told(lab->subject.name, why.text, err) && cost_default_died(lab->cost))
 		culprit_tell(lab->device, &lab->subject.original,
 			fmax(CULPRIT_LEAST, CULPRIT_TIMES * lab->subject.extract_seconds), err);
 	return -1;

@@ -431,7 +431,7 @@ static void a_last_check_fits_or_is_none(void)
 	}
 }
 
-/* Where others go on from what was found, the last check is made, however long it takes, and not of the search's time. */
+/* Where others go on from what was found, the last check is made, however long it takes. */
 static void what_is_handed_over_is_checked(void)
 {
 	struct err err = {0};
