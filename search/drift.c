@@ -249,6 +249,16 @@ static bool check_due(const struct hunt *h, bool last)
 		h->checking + expected(h) <= CHECK_FREE + CHECK_SHARE * hunt_seconds(h));
 }
 
+/* What stands now breaks a limit, or does not run as a whole: goes back to what was vouched for. */
+static int give_up(struct hunt *h, struct err *err)
+{
+	int rc = go_back(h, err);
+
+	h->drifts++;
+	hunt_add_point(h);
+	return rc;
+}
+
 /* Measures the objective on the whole program, and follows the result. */
 static int check_objective(struct hunt *h, struct err *err)
 {
@@ -266,6 +276,8 @@ static int check_objective(struct hunt *h, struct err *err)
 		struct hunt_check *note = note_check(h, &whole, drifted);
 		rc = correct(h, &whole, drifted, err);
 		note->part = h->part.value;
+	} else if (rc == 0 && !t.cut) {
+		rc = give_up(h, err);
 	}
 	timing_release(&t);
 	return rc;
@@ -276,12 +288,8 @@ static int check_all(struct hunt *h, const uint8_t *dflt, struct err *err)
 {
 	if (hunt_weigh_limits(h, dflt, err) < 0)
 		return -1;
-	if (hunt_limits_broken(h)) {
-		int rc = go_back(h, err);
-		h->drifts++;
-		hunt_add_point(h);
-		return rc;
-	}
+	if (hunt_limits_broken(h))
+		return give_up(h, err);
 	if (!cost_whole_exact(h->lab->cost))
 		return check_objective(h, err);
 	hunt_vouch(h, &h->running);

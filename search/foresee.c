@@ -127,9 +127,11 @@ static int look_ahead(struct hunt *h, double chance, uint32_t many, struct look 
 	uint64_t idle = h->idle, hash = h->hash;
 	uint32_t pos = h->sweep_pos, kept = h->sweep_kept, scheme = h->scheme, scheme_kept = h->scheme_kept;
 	uint8_t *config = mem_alloc(h->s->n_sites);
+	uint32_t *order = MEM_NEW(h->s->n_sites, uint32_t); /* of a sweep, which may begin anew here */
 	int rc;
 
 	memcpy(config, h->config, h->s->n_sites);
+	memcpy(order, h->order, h->s->n_sites * sizeof *order);
 	suppose(h, chance > MOSTLY);
 	rc = foresee_early(h, present, k, err);
 	for (uint32_t i = 0; i < many && rc == 0 && foreseeable(h) && hunt_propose(h); i++)
@@ -138,7 +140,9 @@ static int look_ahead(struct hunt *h, double chance, uint32_t many, struct look 
 	guide_recall(h->guide);
 	memcpy(h->config, config, h->s->n_sites);
 	memcpy(h->candidate, config, h->s->n_sites);
+	memcpy(h->order, order, h->s->n_sites * sizeof *order);
 	mem_free(config);
+	mem_free(order);
 	h->rng = rng;
 	h->idle = idle;
 	h->hash = hash;

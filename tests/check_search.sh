@@ -302,10 +302,13 @@ done_ time_is_kept
 for jobs in 0 3; do
 	run --device sim --graph "$graphs/tiny/attention.pb.zst" --budget 80 --jobs $jobs --out j$jobs
 	answers '^80 evaluations' j$jobs
+	run --device sim --graph "$graphs/tiny/attention.pb.zst" --budget 400 --strategy sweep --alpha 0 --jobs $jobs \
+		--out s$jobs
 	FAKE_PLUGIN="fake:any=1;spread=40;crash=20" run "${fake[@]}" --jobs $jobs --quiet-pairs --out k$jobs
 	answers '^20 evaluations.*crashed' k$jobs
 done
-cmp -s j0/config.json j3/config.json || fail "with workers that compile ahead the search went another way"
+cmp -s j0/config.json j3/config.json && cmp -s s0/config.json s3/config.json ||
+	fail "with workers that compile ahead the search went another way"
 run "${fake[@]}" --jobs 1000 --out k
 wants 'jobs'
 done_ jobs
