@@ -3,9 +3,9 @@
 
 #include "base/hash.h"
 
-static uint64_t hash_of(enum compile_how how, const struct buf *module)
+static uint64_t hash_of(const struct spares *k, enum compile_how how, const struct buf *module)
 {
-	uint64_t h = hash64(module->data, module->len, (uint64_t)how + 1);
+	uint64_t h = hash64(module->data, module->len, (uint64_t)(k->plain ? COMPILE_DEFAULT : how) + 1);
 
 	return h ? h : 1;
 }
@@ -74,7 +74,7 @@ static void make_room(struct spares *k, size_t bytes)
 
 void spare_put(struct spares *k, enum compile_how how, const struct buf *module, const struct compiled *c)
 {
-	uint64_t hash = hash_of(how, module);
+	uint64_t hash = hash_of(k, how, module);
 	struct spare *p = find(k, hash);
 
 	if (c->outcome != OUTCOME_OK || !c->serialised.len || c->seconds < (k->sides ? SPARE_DEAR_SIDE : SPARE_DEAR))
@@ -94,16 +94,28 @@ void spare_put(struct spares *k, enum compile_how how, const struct buf *module,
 
 const struct spare *spare_get(struct spares *k, enum compile_how how, const struct buf *module)
 {
-	struct spare *p = find(k, hash_of(how, module));
+	struct spare *p = find(k, hash_of(k, how, module));
 
 	if (p)
 		p->used = ++k->tick;
 	return p;
 }
 
+void spare_share(struct spares *k, enum compile_how how, const struct buf *module, struct spares *to)
+{
+	const struct spare *p = spare_get(k, how, module);
+	struct compiled c = {.outcome = OUTCOME_OK};
+
+	if (!p)
+		return;
+	c.seconds = p->seconds;
+	c.serialised = p->executable; /* borrowed */
+	spare_put(to, how, module, &c);
+}
+
 void spare_lend(struct spares *k, enum compile_how how, const struct buf *module, struct device *d, struct compiled *c)
 {
-	struct spare *p = c->handle ? find(k, hash_of(how, module)) : NULL;
+	struct spare *p = c->handle ? find(k, hash_of(k, how, module)) : NULL;
 	struct err ignored;
 
 	if (p && !p->live.handle) {
@@ -130,7 +142,7 @@ static bool take_live(struct spare *p, const struct device *d, unsigned want, st
 int spare_compile(struct spares *k, struct device *d, enum compile_how how, const struct buf *module, unsigned want,
 	struct compiled *out, struct err *err)
 {
-	struct spare *p = k ? find(k, hash_of(how, module)) : NULL;
+	struct spare *p = k ? find(k, hash_of(k, how, module)) : NULL;
 	int rc;
 
 	if (p)

@@ -32,6 +32,7 @@ struct spares { /* all zero is empty */
 	} program[SPARE_SIDES];
 	uint64_t tick;
 	bool sides; /* it is for sides of regions */
+	bool plain; /* both ways of compiling are one (device_info) */
 };
 void spares_release(struct spares *k);
 
@@ -39,6 +40,8 @@ void spares_release(struct spares *k);
 void spare_put(struct spares *k, enum compile_how how, const struct buf *module, const struct compiled *c);
 /* NULL: not there. Borrowed until the next call of spare_put. */
 const struct spare *spare_get(struct spares *k, enum compile_how how, const struct buf *module);
+/* Gives `to` what `k` has of a program, if anything. */
+void spare_share(struct spares *k, enum compile_how how, const struct buf *module, struct spares *to);
 
 /*
  * device_compile of HLO, or the loading of what was kept of it; compiled, it is kept. `k` may be NULL. out->seconds is

@@ -69,6 +69,7 @@ struct device_info {
 	char build[24];		/* a hash of the plugin's file, or "" */
 	const char *release;	/* its version in schemas/plugin.def; NULL: it is none of those */
 	char compile_options[1024]; /* what is used to apply a configuration */
+	bool plain;		    /* ... which is what any program is compiled with: both ways of compiling are one */
 	char made_by[1024];	/* as in device_options; "" */
 	enum cost_kind kind;
 	char estimator[80];	/* whose estimates its costs are ("XLA's model for H100"); "": they are no estimates */

@@ -39,6 +39,7 @@ void host_stage_open(struct host *h, const char *kind)
 	}
 	h->base.passes.decides = h->stage && *h->stage->pass ? h->stage->pass : NULL;
 	h->base.passes.refusal = h->refusal;
+	i->plain = h->stage && !*h->stage->apply;
 	snprintf(i->compile_options, sizeof i->compile_options, "%s", h->applied.len ? h->applied.data : "");
 }
 

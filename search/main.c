@@ -81,7 +81,7 @@ static int run_without(struct session *last, const char *graph, struct err *err)
  * Searches kind after kind ("rewrite,fusion"), each on the program that the one before left; `first` are the kinds to
  * come.
  */
-static int run_after(struct session *last, const char *first, const struct session *before, struct aims *aims,
+static int run_after(struct session *last, const char *first, struct session *before, struct aims *aims,
 	struct err *err)
 {
 	struct settings own = *last->set, rest = *last->set;

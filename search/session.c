@@ -236,8 +236,10 @@ int session_open(struct session *s, struct err *err)
 		lab_limits(&s->lab, limits, n_limits, err) < 0 || find_start(s, err) < 0 ||
 		open_advisor(s, backend, err) < 0)
 		return -1;
+	s->lab.subject.opened.spares.plain = s->device && s->info.plain;
 	if (s->before) { /* the compiler's own program is made from the user's */
 		const struct buf *own = &s->before->lab.subject.original;
+		spare_share(&s->before->lab.subject.opened.spares, COMPILE_DEFAULT, own, &s->lab.subject.opened.spares);
 		buf_reset(&s->lab.subject.original);
 		buf_add(&s->lab.subject.original, own->data, own->len);
 		mem_free(s->lab.subject.name);

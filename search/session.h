@@ -44,7 +44,7 @@ struct session { /* all zero but `set` and `before` is empty */
 	bool more;	/* another kind goes on with the program that comes of this one */
 	uint8_t *given; /* the configuration of --from */
 	/* The search of another kind that decided first, or NULL. This one's program is what came of its decisions. */
-	const struct session *before;
+	struct session *before;
 	const struct session *first; /* likewise, also if it found nothing and the program is the user's own */
 	char made_by[sizeof((struct device_info *)0)->compile_options]; /* how to compile what this one hands over */
 	struct aims *aims; /* of all the kinds; NULL: there is one kind */

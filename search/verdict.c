@@ -24,6 +24,7 @@ struct kept {
 	bool swap;	    /* the next worker makes side 1 first: what is loaded first may be faster */
 	double pair;	    /* seconds that timing both took, with making their inputs */
 	bool compared;	    /* the numbers were, by one of them */
+	bool died;	    /* a worker did, and was asked once more */
 };
 
 /* What the search compiled and kept. */
@@ -144,7 +145,7 @@ static int time_against_compiler(struct verdict *v, struct lab *lab, const uint8
 		rc = numbers_check(&v->numbers, &job, err);
 		compiled_release(&whole);
 	}
-	v->compiled += k->side[0].len == 0;
+	v->compiled += k->side[0].len == 0 && k->side[1].len == 0;
 	for (int side = 0; side < 2; side++) {
 		if (p && !k->decided && !k->side[side].len && seconds > COMPILE_SHARE * p->max_seconds)
 			buf_add(&k->side[side], c[side].serialised.data, c[side].serialised.len);
@@ -250,7 +251,10 @@ static int ask_figures(struct verdict *v, struct lab *lab, const uint8_t *config
 	return rc;
 }
 
-/* Runs both programs on one worker: times them if `timed`; the first worker also compares their numbers. */
+/*
+ * Runs both programs on one worker: times them if `timed`; the first worker also compares their numbers. A process that
+ * dies is asked once more, because it can also die of what else the machine does.
+ */
 static int weigh(struct verdict *v, struct lab *lab, const uint8_t *config, struct worker *w, bool timed,
 	double seconds, struct kept *k, struct timing *t, struct err *err)
 {
@@ -262,6 +266,12 @@ static int weigh(struct verdict *v, struct lab *lab, const uint8_t *config, stru
 	if (!d || device_info(d)->kind != COST_MEASURED)
 		return 0;
 	rc = time_against_compiler(v, lab, config, w, timed ? &p : NULL, k, t, err);
+	if (rc == 0 && t->outcome == OUTCOME_CRASHED && !k->died) {
+		k->died = true;
+		timing_release(t);
+		*t = (struct timing){0};
+		rc = time_against_compiler(v, lab, config, w, timed ? &p : NULL, k, t, err);
+	}
 	if (rc == 0) {
 		v->outcome = t->outcome;
 		v->kind = t->kind;

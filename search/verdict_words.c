@@ -188,7 +188,8 @@ void verdict_words(struct verdict *v)
 	else if (!v->measured)
 		tell_nothing(v, &s);
 	else if (v->outcome != OUTCOME_OK)
-		buf_addf(&s, "The tuned program could not be run to the end (%s); the default is the answer.",
+		buf_addf(&s, "The tuned program and the compiler's own could not both be run to the end (%s); the "
+			"default is the answer.",
 			outcome_name(v->outcome));
 	else if (v->numbers.silent)
 		buf_addf(&s, "Nobody can tell whether the tuned program computes what the compiler's own does (%s); "

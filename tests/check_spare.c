@@ -36,6 +36,26 @@ static bool there(struct spares *k, enum compile_how how, const char *module)
 	return p && strcmp(p->executable.data, module) == 0;
 }
 
+/* Where nothing is applied, both ways of compiling are one; and what one search has, it gives to the next. */
+static void programs_are_shared(void)
+{
+	struct spares k = {.plain = true}, next = {0};
+	struct buf m = {0};
+
+	put(&k, COMPILE_APPLIED, "own", 60);
+	CHECK(there(&k, COMPILE_DEFAULT, "own") && there(&k, COMPILE_APPLIED, "own"));
+	buf_adds(&m, "own");
+	spare_share(&k, COMPILE_DEFAULT, &m, &next);
+	CHECK(there(&next, COMPILE_DEFAULT, "own") && !there(&next, COMPILE_APPLIED, "own"));
+	buf_reset(&m);
+	buf_adds(&m, "another");
+	spare_share(&k, COMPILE_DEFAULT, &m, &next);
+	CHECK(!there(&next, COMPILE_DEFAULT, "another"));
+	buf_release(&m);
+	spares_release(&k);
+	spares_release(&next);
+}
+
 static void dear_programs_are_kept(void)
 {
 	struct spares k = {0};
@@ -168,6 +188,7 @@ static void what_is_there_is_not_loaded(void)
 int main(void)
 {
 	RUN(dear_programs_are_kept);
+	RUN(programs_are_shared);
 	RUN(sides_are_kept_sooner);
 	if (fixture_begin()) {
 		RUN(what_is_kept_is_loaded);
