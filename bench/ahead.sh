@@ -13,7 +13,7 @@ cd "$(dirname "$0")/.." || exit 1
 bin=${BIN:-bin} b=${B:-build/release} slow=${SLOW:-10} each=${SECONDS_EACH:-120}
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
-export XDG_RUNTIME_DIR=$dir XDG_CACHE_HOME=$dir/cache VANTAGE_SHARE_CORES=1
+export VANTAGE_LOCK_DIR=$dir XDG_CACHE_HOME=$dir/cache VANTAGE_SHARE_CORES=1
 # of NAME: that figure of the search's own account.
 of() {
 	grep -oE "\"$1\": ?[0-9.e+-]+" "$dir/out" | head -1 | sed 's/.*: *//' | grep . || echo 0

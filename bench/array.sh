@@ -17,7 +17,7 @@ number() { grep -oE "\"$1\":[-0-9.e]+" "$2" | head -1 | cut -d: -f2; }
 # task NUMBER SECONDS NAME: one collector; its cores are its own, as on a machine of its own.
 task() {
 	mkdir -p "$dir/$3.run"
-	XDG_RUNTIME_DIR=$dir/$3.run "$bin/collect" --db "$dir/$3.db" ${cache:+--cache "$cache"} --graph "$graph" \
+	VANTAGE_LOCK_DIR=$dir/$3.run "$bin/collect" --db "$dir/$3.db" ${cache:+--cache "$cache"} --graph "$graph" \
 		--device "$plugin" --start default --no-anchors --seed "$1" --seconds "$2" --jobs 0 --json --quiet \
 		>"$dir/$3.json" 2>"$dir/$3.err" || { cat "$dir/$3.err" >&2; exit 1; }
 }

@@ -16,8 +16,8 @@ slurm_begin "$(tr ' ' '\n' <<<"$sizes" | sort -n | tail -1)"
 mkdir "$dir/bin" "$dir/graphs" "$dir/tmp" && cp "$graph" "$dir/graphs" && cd "$dir/work" || exit 1
 # Each task has cores of its own, as on a machine of its own: locks are in a folder of the task.
 for verb in collect store; do
-	printf '#!/bin/sh\nXDG_RUNTIME_DIR=%s/tmp/run.$SLURM_JOB_ID\nexport XDG_RUNTIME_DIR\n' "$dir" >"$dir/bin/$verb"
-	echo 'mkdir -p $XDG_RUNTIME_DIR' >>"$dir/bin/$verb"
+	printf '#!/bin/sh\nexport VANTAGE_LOCK_DIR=%s/tmp/run.$SLURM_JOB_ID\n' "$dir" >"$dir/bin/$verb"
+	echo 'mkdir -p $VANTAGE_LOCK_DIR' >>"$dir/bin/$verb"
 	printf 'exec %s/%s "$@"\n' "$bin" "$verb" >>"$dir/bin/$verb"
 	chmod +x "$dir/bin/$verb"
 done

@@ -4,9 +4,11 @@
  * The file is removed on release, while it is still locked. Another program may have opened it just before. So after
  * locking we check that the name still leads to the file that we hold, and begin again if not.
  *
- * The folder may be /tmp, where anybody can put a file of that name. A link there would make us write our process
- * number into whatever it leads to. So we follow no links, symbolic or hard, and touch nothing but plain files. Another
- * user's plain file is good enough to lock.
+ * The folder is /tmp, because cores are shared by all who use the machine: a login has a folder of its own for such
+ * files, and a job of cron has none. VANTAGE_LOCK_DIR names another one, where somebody else sees to it that cores are
+ * not shared. In /tmp anybody can put a file of that name. A link there would make us write our process number into
+ * whatever it leads to. So we follow no links, symbolic or hard, and touch nothing but plain files. A plain file of
+ * another user is good enough to lock.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -77,7 +79,7 @@ static int lock_file(int fd, const struct lock *l, const char *what, bool wait)
 
 static const char *folder(void)
 {
-	const char *dir = getenv("XDG_RUNTIME_DIR");
+	const char *dir = getenv("VANTAGE_LOCK_DIR");
 
 	return dir && *dir && access(dir, W_OK) == 0 ? dir : "/tmp";
 }

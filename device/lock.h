@@ -1,7 +1,7 @@
 /*
  * lock.h - locks for what only one program of this host may measure on at a time: a core, or an accelerator.
  *
- * A lock is an flock on a small file in $XDG_RUNTIME_DIR (or /tmp), which is named after what is locked. The kernel
+ * A lock is an flock on a small file in $VANTAGE_LOCK_DIR (or /tmp), which is named after what is locked. The kernel
  * releases it when the process ends, in whatever way.
  */
 #ifndef DEVICE_LOCK_H

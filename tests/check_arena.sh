@@ -14,7 +14,7 @@ tmp=${TMPDIR:-/tmp}; [ -w /dev/shm ] && tmp=${TMPDIR:-/dev/shm} # every price is
 dir=$(mktemp -d -p "$tmp") || exit 1
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
-export XDG_RUNTIME_DIR=$dir XDG_DATA_HOME=$dir/data TMPDIR=$dir PYTHONDONTWRITEBYTECODE=1 PATH=$bin:$PATH
+export VANTAGE_LOCK_DIR=$dir XDG_DATA_HOME=$dir/data TMPDIR=$dir PYTHONDONTWRITEBYTECODE=1 PATH=$bin:$PATH
 RANDOM=7
 sound() { "$store" verify "$1" >verified 2>&1 || fail "$1: $(tail -1 verified)"; }
 query() { "$store" query "$1" "$2" --csv | tail -n +2; }

@@ -12,7 +12,7 @@ tmp=${TMPDIR:-/tmp}; [ -w /dev/shm ] && tmp=${TMPDIR:-/dev/shm} # every sample i
 dir=$(mktemp -d -p "$tmp") || exit 1
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
-export XDG_RUNTIME_DIR=$dir TMPDIR=$dir
+export VANTAGE_LOCK_DIR=$dir TMPDIR=$dir
 run() { # db, arguments: toys; output in out, talk in talk, status in rc
 	local db=$1
 	shift

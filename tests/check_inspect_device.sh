@@ -36,7 +36,7 @@ if [ -e "$fake" ]; then
 	tmp=$(mktemp -d)
 	printf 'HloModule net\n\nENTRY e {\n  x = f32[4] parameter(0)\n  ROOT y = f32[4] sine(x)\n}\n' >"$tmp/net.hlo"
 	dumps() { [ -n "$(find "$tmp" -name 'vantage-??????')" ]; }
-	FAKE_PLUGIN="fake:any=1;slow=1000000" TMPDIR=$tmp XDG_RUNTIME_DIR=$tmp "$inspect" --space --device "$fake" \
+	FAKE_PLUGIN="fake:any=1;slow=1000000" TMPDIR=$tmp VANTAGE_LOCK_DIR=$tmp "$inspect" --space --device "$fake" \
 		"$tmp/net.hlo" >"$tmp/said" 2>&1 & pid=$!
 	await $pid dumps
 	kill -INT $pid

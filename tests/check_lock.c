@@ -136,7 +136,7 @@ int main(void)
 	snprintf(folder, sizeof folder, "/tmp/vantage-test-XXXXXX");
 	if (!mkdtemp(folder))
 		return 1;
-	setenv("XDG_RUNTIME_DIR", folder, 1);
+	setenv("VANTAGE_LOCK_DIR", folder, 1);
 	snprintf(file, sizeof file, "%s/vantage-x.lock", folder);
 	snprintf(victim, sizeof victim, "%s/victim", folder);
 	RUN(one_has_it);

@@ -11,7 +11,7 @@ tmp=${TMPDIR:-/tmp}; [ -w /dev/shm ] && tmp=${TMPDIR:-/dev/shm}
 dir=$(mktemp -d -p "$tmp") || exit 1
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
-export XDG_RUNTIME_DIR=$dir TMPDIR=$dir XDG_DATA_HOME=$dir/data VANTAGE=$bin
+export VANTAGE_LOCK_DIR=$dir TMPDIR=$dir XDG_DATA_HOME=$dir/data VANTAGE=$bin
 place=$dir/data/vantage/models/sim/modelled/fusion.vm
 night=$dir/data/vantage/night
 quick="--learner gnn --epochs 0.01 --width 16 --head 16 --top-draws 0"

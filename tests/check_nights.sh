@@ -10,7 +10,7 @@ tmp=${TMPDIR:-/tmp}; [ -w /dev/shm ] && tmp=${TMPDIR:-/dev/shm}
 dir=$(mktemp -d -p "$tmp") || exit 1
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
-export XDG_RUNTIME_DIR=$dir TMPDIR=$dir XDG_DATA_HOME=$dir/data
+export VANTAGE_LOCK_DIR=$dir TMPDIR=$dir XDG_DATA_HOME=$dir/data
 history=data/vantage/models/sim/modelled/fusion.vm.history
 tiny=$root/examples/graphs/tiny
 says() { grep -q "$1" "$2" || fail "no \"$1\" in: $(tail -c 300 "$2" | tr '\n' ' ')"; }

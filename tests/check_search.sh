@@ -13,7 +13,7 @@ tmp=${TMPDIR:-/tmp}; [ -w /dev/shm ] && tmp=${TMPDIR:-/dev/shm} # every trial is
 dir=$(mktemp -d -p "$tmp") || exit 1
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
-export XDG_RUNTIME_DIR=$dir XDG_DATA_HOME=$dir/data TMPDIR=$dir
+export VANTAGE_LOCK_DIR=$dir XDG_DATA_HOME=$dir/data TMPDIR=$dir
 RANDOM=5
 run() { # arguments; output in out, talk in talk, status in rc
 	"$search" -q "$@" >out 2>talk

@@ -7,7 +7,7 @@ set -u
 bin=$(realpath "${BIN:-bin}")
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
-export XDG_RUNTIME_DIR=$dir XDG_CACHE_HOME=$dir
+export VANTAGE_LOCK_DIR=$dir XDG_CACHE_HOME=$dir
 cd "$dir" || exit 1
 
 # Three chains of a large output that becomes small, listed so that all the large ones come first.

@@ -29,7 +29,7 @@ static inline bool fixture_begin(void)
 	if (!mkdtemp(fixture_folder))
 		return false;
 	setenv("TMPDIR", fixture_folder, 1);
-	setenv("XDG_RUNTIME_DIR", fixture_folder, 1);
+	setenv("VANTAGE_LOCK_DIR", fixture_folder, 1);
 	return io_exists(fixture_plugin);
 }
 

@@ -14,7 +14,7 @@ kills=${KILLS:-$([ -n "${LONG_TESTS:-}" ] && echo 100 || echo 16)} core=${CORE:-
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 1
-export XDG_RUNTIME_DIR=$dir TMPDIR=$dir
+export VANTAGE_LOCK_DIR=$dir TMPDIR=$dir
 failed=0 bad=
 RANDOM=7
 query() { "$store" query "$1" "$2" --csv 2>&1 | tail -n +2; }

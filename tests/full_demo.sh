@@ -6,7 +6,7 @@ set -u
 bin=$(realpath "${BIN:-bin}") deps=$(realpath -m "${DEPS:-.deps}")
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
-export XDG_RUNTIME_DIR=$dir TMPDIR=$dir BIN=$bin
+export VANTAGE_LOCK_DIR=$dir TMPDIR=$dir BIN=$bin
 DEPS=$dir/nowhere DEMO_OUT=$dir examples/demo.sh >"$dir/none" 2>&1 && fail "went on without a plugin"
 grep -q 'make deps' "$dir/none" && [ "$(wc -l <"$dir/none")" -eq 1 ] || fail "$(cat "$dir/none")"
 done_ demo_without_a_plugin

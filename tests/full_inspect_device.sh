@@ -30,7 +30,7 @@ done
 for show in --memory --space --pipeline; do
 	file=$graph
 	[ $show = --pipeline ] && file=
-	if said=$(XDG_RUNTIME_DIR=$tmp timeout 300 "$inspect" $show --device cpu $file 2>&1); then
+	if said=$(VANTAGE_LOCK_DIR=$tmp timeout 300 "$inspect" $show --device cpu $file 2>&1); then
 		echo "pass: locked_cores_$show"
 	else
 		echo "FAIL: locked_cores_$show: $(head -2 <<<"$said")"

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.." || exit 1
 bin=$(realpath "${BIN:-bin}") root=$PWD
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
-export XDG_RUNTIME_DIR=$dir TMPDIR=$dir XDG_DATA_HOME=$dir/data VANTAGE=$bin
+export VANTAGE_LOCK_DIR=$dir TMPDIR=$dir XDG_DATA_HOME=$dir/data VANTAGE=$bin
 export UNTIL=$(date -d "12 hours" +%H:%M) # by default it ends at 06:00, which may be now
 "$bin/inspect" --device cpu examples/graphs/tiny/chain.pb.zst >/dev/null 2>&1 ||
 	{ echo "skip: night: no plugin"; exit 0; }

@@ -8,7 +8,7 @@ bin=$(realpath "${BIN:-bin}") root=$(realpath .) build=$(realpath "${B:-build/re
 plugin=$(DEPS=$(realpath -m "${DEPS:-.deps}") tests/deps --where)
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
-export XDG_RUNTIME_DIR=$dir TMPDIR=$dir
+export VANTAGE_LOCK_DIR=$dir TMPDIR=$dir
 [ -e "$plugin" ] && [ -x "$bin/search" ] && [ -x "$build/bench/order" ] || { echo "skip: order: no plugin"; exit 0; }
 cd "$dir" || exit 1
 graphs="tiny/attention tiny/branch tiny/loop tiny/update loops/heat loops/k-means loops/gru-language"

@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.." || exit 1
 bin=$(realpath "${BIN:-bin}") deps=$(realpath -m "${DEPS:-.deps}")
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
-export XDG_RUNTIME_DIR=$dir XDG_CACHE_HOME=$dir/cache VANTAGE_PLUGIN_DIR=${VANTAGE_PLUGIN_DIR:-$deps}
+export VANTAGE_LOCK_DIR=$dir XDG_CACHE_HOME=$dir/cache VANTAGE_PLUGIN_DIR=${VANTAGE_PLUGIN_DIR:-$deps}
 sorted() { tr , '\n' | sort; }
 
 # Read off dumps. Those that also stand before fusion are left out (device/pipeline.h).

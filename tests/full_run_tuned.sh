@@ -9,7 +9,7 @@ search=$bin/search plugin=$(DEPS=$(realpath -m "${DEPS:-.deps}") tests/deps --wh
 headers=$(realpath -m "${DEPS:-.deps}")/xla_plugins
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
-export XDG_RUNTIME_DIR=$dir TMPDIR=$dir
+export VANTAGE_LOCK_DIR=$dir TMPDIR=$dir
 [ -e "$plugin" ] && [ -x "$search" ] || { echo "skip: run_tuned: no plugin"; exit 0; }
 cd "$dir" || exit 1
 for g in chain loop nothing; do

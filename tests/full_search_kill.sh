@@ -12,7 +12,7 @@ graphs=$(realpath examples/graphs/tiny)
 kills=${KILLS:-$([ -n "${LONG_TESTS:-}" ] && echo 8 || echo 5)} core=${CORE:-0}
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
-export XDG_RUNTIME_DIR=$dir TMPDIR=$dir
+export VANTAGE_LOCK_DIR=$dir TMPDIR=$dir
 "$bin/inspect" --device cpu "$graphs/chain.pb.zst" >/dev/null 2>&1 || { echo "skip: search_kill: no plugin"; exit 0; }
 cd "$dir" || exit 1
 failed=0 bad=

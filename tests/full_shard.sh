@@ -245,7 +245,7 @@ done
 for core in $(seq 0 $(($(nproc --all) - 1))); do # until each is held
 	while flock -n "$tmp/locks/vantage-cpu-core$core.lock" true; do sleep 0.1; done
 done
-if XDG_RUNTIME_DIR=$tmp/locks "$BIN/search" --space shard --device pod:v5e -q --mesh 4 --graph "$tmp/step.hlo" \
+if VANTAGE_LOCK_DIR=$tmp/locks "$BIN/search" --space shard --device pod:v5e -q --mesh 4 --graph "$tmp/step.hlo" \
 	--start model --budget 0 --out "$tmp/o" >"$tmp/said" 2>&1 &&
 	grep -q "^Its numbers are those of the compiler's own program" "$tmp/said"; then
 	echo "pass: locked_cores_are_no_reason_to_wait"

@@ -31,7 +31,7 @@ says() { # NAME CODE
 from vantage import programs
 home = os.path.dirname(vantage.__file__)
 $2"
-	out=$(env -u PYTHONPATH PATH=/usr/bin:/bin XDG_RUNTIME_DIR="$dir" "$dir/env/bin/python3" -c "$code" 2>&1)
+	out=$(env -u PYTHONPATH PATH=/usr/bin:/bin VANTAGE_LOCK_DIR="$dir" "$dir/env/bin/python3" -c "$code" 2>&1)
 	if [ $? -eq 0 ]; then
 		echo "pass: $1"
 	else
