@@ -270,14 +270,31 @@ out:
 	return rc;
 }
 
-int io_write_in(const char *folder, const char *name, const void *p, size_t n, struct err *err)
+static char *path_in(const char *folder, const char *name)
 {
 	size_t room = strlen(folder) + strlen(name) + 2;
 	char *path = mem_alloc(room);
-	int rc;
 
 	snprintf(path, room, "%s/%s", folder, name);
-	rc = io_write_file(path, p, n, err);
+	return path;
+}
+
+int io_write_in(const char *folder, const char *name, const void *p, size_t n, struct err *err)
+{
+	char *path = path_in(folder, name);
+	int rc = io_write_file(path, p, n, err);
+
+	mem_free(path);
+	return rc;
+}
+
+int io_remove_in(const char *folder, const char *name, struct err *err)
+{
+	char *path = path_in(folder, name);
+	int rc = 0;
+
+	if (fails() || (unlink(path) < 0 && errno != ENOENT))
+		rc = err_errno(err, "%s cannot be removed", path);
 	mem_free(path);
 	return rc;
 }

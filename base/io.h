@@ -29,6 +29,8 @@ int io_read_file(const char *path, size_t limit, struct buf *out, struct err *er
 int io_write_file(const char *path, const void *p, size_t n, struct err *err);
 int io_write_in(const char *folder, const char *name, const void *p, size_t n, struct err *err); /* FOLDER/NAME */
 
+int io_remove_in(const char *folder, const char *name, struct err *err); /* no error when there is none */
+
 /* mkdir -p. */
 int io_make_dir(const char *path, struct err *err);
 /* rm -r of a folder that we made; no error when there is none. */

@@ -203,33 +203,20 @@ static bool fits(struct arrange *a)
 	return room_for(a->device, bytes, a->lab->subject.name, ROOM_OF_ALL, a->why, sizeof a->why);
 }
 
-/* Writes the program in that arrangement, for users who have a compiler. */
-static int keep_module(struct arrange *a, const uint8_t *config, struct err *err)
+/* Compiles both programs completely, and compares their bits if they may be run. */
+static int prove(struct arrange *a, struct err *err)
 {
-	struct buf module = {0};
-	int rc = a->lab->space->ops->apply(a->lab->space, config, &module, err);
-
-	if (rc == 0)
-		rc = io_write_in(a->set->dir, "tuned.pb", module.data, module.len, err);
-	buf_release(&module);
-	return rc;
-}
-
-/* Compiles both programs completely, compares their bits if they may be run, and keeps the tuned executable. */
-static int prove(struct arrange *a, const uint8_t *config, struct err *err)
-{
-	const struct buf *original = &a->lab->subject.original;
+	const struct buf *original = &a->lab->subject.original, *module = &a->module;
 	struct device *d = a->device;
 	struct compiled own = {0}, tuned = {0};
-	struct buf module = {0};
-	int rc = a->lab->space->ops->apply(a->lab->space, config, &module, err);
+	int rc = 0;
 	bool runs = !a->estimated && !a->set->unverified && fits(a);
 	const struct compiled *failed;
 
-	if (rc == 0 && (runs || a->estimated))
+	if (runs || a->estimated)
 		rc = device_compile(d, COMPILE_DEFAULT, "hlo", original->data, original->len, 0, &own, err);
 	if (rc == 0)
-		rc = device_compile(d, COMPILE_APPLIED, "hlo", module.data, module.len, WANT_SERIALISED, &tuned, err);
+		rc = device_compile(d, COMPILE_APPLIED, "hlo", module->data, module->len, WANT_SERIALISED, &tuned, err);
 	failed = runs && own.outcome != OUTCOME_OK ? &own : &tuned;
 	if (rc == 0 && runs && failed->outcome != OUTCOME_OK)
 		tell_why(a, failed->outcome, failed->detail);
@@ -237,13 +224,10 @@ static int prove(struct arrange *a, const uint8_t *config, struct err *err)
 		rc = compare_bits(a, &own, &tuned, err);
 	else if (rc == 0 && a->estimated)
 		rc = arrange_estimate(a, &own, &tuned, err);
-	if (rc == 0)
-		rc = io_write_in(a->set->dir, "tuned.pb", module.data, module.len, err);
-	if (rc == 0 && tuned.serialised.len)
-		rc = io_write_in(a->set->dir, "tuned.exe", tuned.serialised.data, tuned.serialised.len, err);
+	a->executable = tuned.serialised;
+	tuned.serialised = (struct buf){0};
 	compiled_release(&own);
 	compiled_release(&tuned);
-	buf_release(&module);
 	return rc;
 }
 
@@ -392,15 +376,19 @@ static void judge_time(struct arrange *a)
 
 static int write_all(struct arrange *a, struct err *err)
 {
-	const struct buf *original = &a->lab->subject.original;
-	struct buf out = {0};
 	bool found = a->tuned || a->forgone;
+	const struct buf *original = &a->lab->subject.original, *answer = found ? &a->module : original;
+	struct buf out = {0};
 	char options[600];
-	int rc = io_write_in(a->set->dir, "default.pb", original->data, original->len, err);
+	int rc = io_remove_in(a->set->dir, "tuned.exe", err); /* an earlier search's */
 
+	if (rc == 0)
+		rc = io_write_in(a->set->dir, "default.pb", original->data, original->len, err);
 	snprintf(options, sizeof options, "%s\n", found && a->stage ? a->stage->apply : "");
-	if (rc == 0 && !found)
-		rc = io_write_in(a->set->dir, "tuned.pb", original->data, original->len, err);
+	if (rc == 0)
+		rc = io_write_in(a->set->dir, "tuned.pb", answer->data, answer->len, err);
+	if (rc == 0 && found && a->executable.len)
+		rc = io_write_in(a->set->dir, "tuned.exe", a->executable.data, a->executable.len, err);
 	if (rc == 0)
 		rc = io_write_in(a->set->dir, "options.txt", options, found ? strlen(options) : 0, err);
 	arrange_config(a, &out);
@@ -454,7 +442,9 @@ int arrange_search(struct arrange *a, struct err *err)
 	if (a->least > found->bytes) /* the bound rounds up each value, also the last one */
 		a->least = found->bytes;
 	if (rc == 0)
-		rc = a->device ? prove(a, found->config, err) : keep_module(a, found->config, err);
+		rc = a->lab->space->ops->apply(a->lab->space, found->config, &a->module, err);
+	if (rc == 0 && a->device)
+		rc = prove(a, err);
 	lab_drop_costs(a->lab);
 	a->lab->n_limits = 0;
 	device_close(a->device);
@@ -475,6 +465,8 @@ void arrange_release(struct arrange *a)
 		mem_free(a->way[i].config);
 		mem_free(a->way[i].course.alive);
 	}
+	buf_release(&a->module);
+	buf_release(&a->executable);
 	device_close(a->device);
 	*a = (struct arrange){0};
 }

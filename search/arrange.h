@@ -52,6 +52,7 @@ struct arrange { /* the search, and its result */
 	/* the program in the compiler's order, as we apply it; in the compiler's other way, if any; what was found */
 	struct arrangement way[3];
 	uint32_t n_ways;
+	struct buf module, executable; /* of what was found, which may not be the answer; empty: it was not compiled */
 	uint32_t labels;
 	double label_seconds, seconds;
 	uint64_t moves;

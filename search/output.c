@@ -1,7 +1,6 @@
 /*
  * output.c - writing the folder, and the state to go on from.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -41,18 +40,6 @@ int output_write_decisions(const char *dir, const struct result *r, struct err *
 	if (rc == 0)
 		rc = io_write_in(dir, "report.html", text.data, text.len, err);
 	buf_release(&text);
-	return rc;
-}
-
-static int drop(const char *dir, const char *name, struct err *err)
-{
-	struct buf path = {0};
-	int rc = 0;
-
-	buf_addf(&path, "%s/%s", dir, name);
-	if (unlink(path.data) < 0 && errno != ENOENT)
-		rc = err_errno(err, "cannot remove %s", path.data);
-	buf_release(&path);
 	return rc;
 }
 
@@ -112,7 +99,7 @@ static int write_module(const char *dir, const struct result *r, struct buf *mod
 	if (rc == 0 && decided && r->device)
 		buf_addf(options, "%s\n", r->device->compile_options);
 	if (rc == 0 && s->ops->prepares)
-		rc = drop(dir, s->ops->answer_file, err); /* an earlier search's */
+		rc = io_remove_in(dir, s->ops->answer_file, err); /* an earlier search's */
 	if (rc == 0 && (decided || !s->ops->prepares))
 		rc = write_answer(dir, r, config, err);
 	mem_free(config);
@@ -123,7 +110,7 @@ int output_write(const char *dir, const struct result *r, struct device *d, stru
 {
 	const struct buf *original = &r->hunt->lab->subject.original;
 	struct buf module = {0}, text = {0};
-	int rc = drop(dir, "tuned.exe", err); /* an earlier search's */
+	int rc = io_remove_in(dir, "tuned.exe", err); /* an earlier search's */
 
 	if (rc == 0)
 		rc = write_module(dir, r, &module, &text, err);
@@ -289,5 +276,5 @@ bool output_saved_setting(const char *dir, const char *key, struct buf *out)
 
 int output_drop_state(const char *dir, struct err *err)
 {
-	return drop(dir, "state", err);
+	return io_remove_in(dir, "state", err);
 }

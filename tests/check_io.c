@@ -246,6 +246,23 @@ static void folders_fail_cleanly(void)
 	CHECK_INT(io_remove_tree(target, &err), 0);
 }
 
+static void one_file(void)
+{
+	CHECK_INT(io_write_in(folder, "one", "", 0, NULL), 0);
+}
+
+static int remove_file(struct err *err)
+{
+	return io_remove_in(folder, "one", err);
+}
+
+static void removing_fails_cleanly(void)
+{
+	snprintf(target, sizeof(target), "%s", in_folder("one"));
+	CHECK_INT(walk(remove_file, one_file, gone_when_done), 1);
+	CHECK_INT(remove_file(NULL), 0); /* what is absent, too */
+}
+
 /* A writer in another process writes a few bytes at a time; reading must put them together. */
 static void pipes_in_drips(void)
 {
@@ -468,6 +485,7 @@ int main(void)
 	RUN(writing_fails_cleanly);
 	RUN(reading_fails_cleanly);
 	RUN(folders_fail_cleanly);
+	RUN(removing_fails_cleanly);
 	RUN(pipes_in_drips);
 	RUN(signals_are_ridden_out);
 	RUN(packs_and_unpacks);

@@ -51,6 +51,15 @@ grep -q bits_equal json && fail "it says something of bits"
 	fail "it is not written"
 done_ what_is_not_run_is_written_all_the_same
 
+# What is refused leaves no executable, and neither does an earlier search, because that would be loaded first.
+"$bin/search" -q --core "$core" --space order --graph "$root/examples/graphs/tiny/update.pb.zst" --out unseen \
+	--steps 2000 --limit seconds:-90% --verdict-seconds 0.5 --json >json 2>talk || fail "$(cat talk)"
+grep -q '"tuned":false.*less temporary memory, but takes .*the default is the answer' \
+	<(tr -d '\n' <json | sed 's/": /":/g') || fail "said: $(cat json)"
+cmp -s unseen/tuned.pb unseen/default.pb && [ ! -s unseen/options.txt ] || fail "the default is not the answer"
+[ -e unseen/tuned.exe ] && fail "the executable of what was refused stays"
+done_ what_is_refused_is_not_written
+
 for how in guided anneal regal brkga sweep random; do
 	"$build/bench/order" --core "$core" --seconds 1 --strategy $how \
 		--configs 0 "$root/examples/graphs/loops/gru-language.pb.zst" \
