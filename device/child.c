@@ -115,6 +115,8 @@ int child_start(struct child *c, const char *program, struct err *err)
 	c->stderr_fd = p[0];
 	fcntl(c->fd, F_SETFL, O_NONBLOCK);
 	fcntl(c->stderr_fd, F_SETFL, O_NONBLOCK);
+	if (c->watch)
+		c->watch(c->watcher, c->pid);
 	return 0;
 }
 
@@ -150,6 +152,8 @@ static void end(struct child *c, double patience)
 	const struct timespec nap = {0, 2000000};
 	if (!c->pid)
 		return;
+	if (c->watch) /* from when it is reaped, another process may have its number */
+		c->watch(c->watcher, 0);
 	close(c->fd);
 	for (;;) {
 		pid_t got = waitpid(c->pid, &c->status, WNOHANG);

@@ -19,6 +19,8 @@ struct child { /* all zero: none running */
 	/* asked now and then while a reply is waited for; true: nobody wants it any more; NULL: it is always wanted */
 	bool (*unwanted)(void *ctx);
 	void *ctx;
+	void (*watch)(void *watcher, pid_t pid); /* as in device_options */
+	void *watcher;
 	int status;	 /* as from waitpid, of the last one that ended */
 	uint32_t next_id;
 };

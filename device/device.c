@@ -63,11 +63,6 @@ void device_keep_cores(const struct device *d)
 	cores_keep(d->core, d->n_cores);
 }
 
-long device_process(const struct device *d)
-{
-	return d->ops->process ? d->ops->process(d) : 0;
-}
-
 const struct device_info *device_info(const struct device *d)
 {
 	return &d->info;

@@ -16,6 +16,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 #include "base/buf.h"
 #include "base/effort.h"
 #include "base/err.h"
@@ -51,6 +52,9 @@ struct device_options {	     /* all zero is the default */
 	/* cores to be pinned to without locking them, for a worker that works ahead; and how many */
 	const int *beside;
 	size_t n_beside;
+	/* told of each worker's process when it is started, and of 0 before it is reaped; NULL: nobody is */
+	void (*watch)(void *watcher, pid_t pid);
+	void *watcher;
 	const char *model;   /* sim: device description file, or NULL for the built-in */
 	/* by what the parts of our model's prices are multiplied, one for each (estimate.h), borrowed; NULL: by 1 */
 	const double *weights;

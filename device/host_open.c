@@ -44,11 +44,6 @@ static int host_load(struct device *d, const void *p, size_t n, const struct ahe
 	return 0;
 }
 
-static long host_process(const struct device *d)
-{
-	return ((const struct host *)d)->child.pid;
-}
-
 static int host_drop(struct device *d, uint32_t handle, struct err *err)
 {
 	struct host *h = host_of(d);
@@ -228,7 +223,7 @@ static void fill_options(struct host *h, const char *given)
 
 static const struct device_ops host_ops = {
 	host_close, host_compile, host_drop, host_extract, host_pair, host_run, host_compare,
-	host_effort, host_arrange, host_load, host_process};
+	host_effort, host_arrange, host_load};
 
 /* Opens the user's inputs, which the worker opens again by itself. */
 static int take_inputs(struct host *h, const char *path, struct err *err)
@@ -260,6 +255,8 @@ struct device *host_open(const struct device_options *o, struct err *err)
 	snprintf(h->base.info.made_by, sizeof h->base.info.made_by, "%s", o->made_by ? o->made_by : "");
 	h->base.info.spread = (struct spread){spread_replicas(o->spread), spread_partitions(o->spread)};
 	h->deadline = o->deadline;
+	h->child.watch = o->watch;
+	h->child.watcher = o->watcher;
 	h->parts_only = o->parts_only;
 	for (int i = 0; i < ESTIMATE_PARTS; i++)
 		h->weight[i] = o->weights ? o->weights[i] : 1;

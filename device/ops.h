@@ -31,7 +31,6 @@ struct device_ops {
 	/* compile of HLO with COMPILE_APPLIED, from executables made elsewhere. NULL: it can load none */
 	int (*load)(struct device *d, const void *p, size_t n, const struct ahead *ahead, struct compiled *out,
 		struct err *err);
-	long (*process)(const struct device *d); /* of its worker, 0: none runs; NULL: it has none */
 };
 
 struct device {
@@ -49,9 +48,6 @@ struct device {
 	struct given *given; /* the user's inputs; NULL: they are made up */
 	struct veto veto; /* device_veto; all zero: there is none */
 };
-
-/* The process that compiles for it; 0: there is none. */
-long device_process(const struct device *d);
 
 /* host_open, sim_open, ...: the openers that the rows of backend.def name. */
 #define BACKEND(opener, ...) struct device *opener##_open(const struct device_options *o, struct err *err);

@@ -53,6 +53,19 @@ static bool others_measure(struct helper *h)
 	return claimed;
 }
 
+/* Notes the process of a helper's worker. One that is started once the others were signalled gets the signal too. */
+static void note_worker(void *helper, pid_t pid)
+{
+	struct helper *h = helper;
+	struct pool *p = h->pool;
+
+	pthread_mutex_lock(&p->lock);
+	h->process = pid;
+	if (pid && (p->closing || p->held))
+		kill(pid, p->closing ? SIGKILL : SIGSTOP);
+	pthread_mutex_unlock(&p->lock);
+}
+
 static void *work(void *ctx)
 {
 	struct helper *h = ctx;
@@ -63,7 +76,6 @@ static void *work(void *ctx)
 	if (d)
 		d->helper = h;
 	pthread_mutex_lock(&p->lock);
-	h->process = d ? device_process(d) : 0;
 	while (!p->closing) {
 		struct job *j;
 		if (!p->held && pool_next(p) && others_measure(h)) {
@@ -78,9 +90,7 @@ static void *work(void *ctx)
 			continue;
 		}
 		pool_do(p, d, j);
-		h->process = d ? device_process(d) : 0;
 	}
-	h->process = 0;
 	pthread_mutex_unlock(&p->lock);
 	device_close(d);
 	return NULL;
@@ -134,6 +144,8 @@ struct pool *pool_open(const struct device_options *o, const int *core, size_t n
 		struct helper *h = &p->helper[i];
 		*h = (struct helper){.pool = p, .options = *o};
 		h->options.jobs = h->options.crew = 0;
+		h->options.watch = note_worker;
+		h->options.watcher = h;
 		if (n)
 			choose_cores(h, i, n_other >= n ? other : core, n_other >= n ? n_other : n, n);
 		if (pthread_create(&h->thread, NULL, work, h) != 0) {
@@ -151,7 +163,7 @@ static void signal_all(struct pool *p, int signal)
 {
 	for (uint32_t i = 0; i < p->n_helpers; i++)
 		if (p->helper[i].process > 0)
-			kill((pid_t)p->helper[i].process, signal);
+			kill(p->helper[i].process, signal);
 }
 
 void pool_close(struct pool *p)

@@ -42,7 +42,7 @@ struct helper {
 	struct device_options options;
 	int *core;   /* borrowed by options.beside */
 	struct core_lock *lock; /* of each of them, while it measures */
-	long process; /* 0: none */
+	pid_t process; /* of its worker; 0: none */
 	double began; /* what it does now, the clock; 0: nothing */
 };
 

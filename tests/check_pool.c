@@ -6,32 +6,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include "device/pool_own.h"
-#include "tests/device_fixture.h"
-
-static struct device *open_with(int jobs, bool quiet)
-{
-	struct device_options o = {.backend = fixture_plugin, .jobs = jobs, .quiet_pairs = quiet, .deadline = 60};
-	struct err err = {{0}};
-	struct device *d = device_open(&o, &err);
-
-	if (!CHECK(d))
-		printf("  %s\n", err.text);
-	return d;
-}
-
-static void expect(struct device *d, const char *const *script, size_t n, uint32_t copies)
-{
-	struct agenda agenda = {0};
-
-	for (size_t i = 0; i < n; i++) {
-		struct buf module = {0};
-		fixture_program(script[i], &module);
-		agenda_add(&agenda, &module, copies);
-	}
-	device_expect(d, &agenda);
-	agenda_release(&agenda);
-}
+#include "tests/pool_fixture.h"
 
 /* Compiles two programs as a pair is compiled; `ahead` gets how many executables of each were compiled ahead. */
 static void compile_pair(struct device *d, const char *const *script, uint32_t instances, struct compiled *c,
@@ -71,14 +46,14 @@ static void what_is_made_is_loaded(void)
 		{2, 2, 3, 2, false}};
 
 	for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
-		struct device *d = open_with(t[i].jobs, t[i].quiet);
+		struct device *d = pool_fixture_open(t[i].jobs, t[i].quiet);
 		struct compiled c[2];
 		struct timing x;
 		uint32_t ready[2];
 		if (!d)
 			return;
 		CHECK_INT(device_info(d)->helpers, (uint32_t)t[i].jobs);
-		expect(d, script, 3, t[i].copies);
+		pool_fixture_expect(d, script, 3, t[i].copies);
 		compile_pair(d, script, t[i].instances, c, ready);
 		if (!CHECK_INT(ready[0], t[i].ready) || !CHECK_INT(ready[1], t[i].ready))
 			printf("  row %zu\n", i);
@@ -96,7 +71,7 @@ static void what_is_made_is_loaded(void)
 static void plans_take_each_others_place(void)
 {
 	static const char *const script[] = {"us=20", "us=30"}, *const other[] = {"us=40", "us=50"};
-	struct device *d = open_with(2, false);
+	struct device *d = pool_fixture_open(2, false);
 	struct compiled c[2];
 	uint32_t ready[2];
 
@@ -105,8 +80,8 @@ static void plans_take_each_others_place(void)
 	compile_pair(d, script, 1, c, ready);
 	CHECK(c[0].outcome == OUTCOME_OK && ready[0] == 0 && ready[1] == 0);
 	drop_pair(d, c);
-	expect(d, script, 2, 1);
-	expect(d, other, 2, 1);
+	pool_fixture_expect(d, script, 2, 1);
+	pool_fixture_expect(d, other, 2, 1);
 	compile_pair(d, script, 1, c, ready);
 	CHECK(c[1].outcome == OUTCOME_OK);
 	drop_pair(d, c);
@@ -120,7 +95,7 @@ static void plans_take_each_others_place(void)
 static void what_is_made_is_kept(void)
 {
 	static const char *const script[] = {"us=20", "us=30"}, *const other[] = {"us=40", "us=50"};
-	struct device *d = open_with(2, false);
+	struct device *d = pool_fixture_open(2, false);
 	struct buf module[2] = {{0}, {0}};
 	struct compiled c[2];
 	uint32_t ready[2];
@@ -129,9 +104,9 @@ static void what_is_made_is_kept(void)
 		return;
 	for (int i = 0; i < 2; i++)
 		fixture_program(script[i], &module[i]);
-	expect(d, script, 2, 1);
+	pool_fixture_expect(d, script, 2, 1);
 	device_gather(d, (const struct buf *const[]){&module[0], &module[1]}, 1);
-	expect(d, other, 2, 1);
+	pool_fixture_expect(d, other, 2, 1);
 	compile_pair(d, script, 1, c, ready);
 	CHECK(ready[0] == 1 && ready[1] == 1);
 	drop_pair(d, c);
@@ -192,7 +167,7 @@ static void pairs_are_measured_ahead(void)
 	static const char *const say[] = {"oA", "oB", "oC", "xD", "oE"}, *const other[] = {"oF", "oB"};
 	uint32_t pairs, had = 0;
 	int before;
-	struct device *d = open_with(2, false);
+	struct device *d = pool_fixture_open(2, false);
 
 	if (!d || !device_measures_ahead(d)) {
 		printf("skip: pairs that are measured ahead: there is one core\n");
@@ -215,7 +190,7 @@ static void pairs_are_measured_ahead(void)
 	expect_pairs(d, other, 2);
 	CHECK(was_measured(d, "oC", &pairs) && pairs == 'C');
 	device_close(d);
-	d = open_with(2, true);
+	d = pool_fixture_open(2, true);
 	CHECK(d && !device_measures_ahead(d)); /* they only compile */
 	device_close(d);
 }
@@ -272,7 +247,7 @@ static void what_is_measured_again_is_compiled(void)
 	static const char *const script[] = {"us=20", "us=30"};
 
 	for (int twice = 0; twice < 2; twice++) {
-		struct device *d = open_with(2, false);
+		struct device *d = pool_fixture_open(2, false);
 		struct compiled c[2];
 		uint32_t ready[2];
 		uint64_t key[2], other[2] = {1, 2};
@@ -302,7 +277,7 @@ static void what_was_made_ahead_is_loaded_several_times(void)
 {
 	static const char *const script[] = {"us=20", "us=30"};
 	struct precision p = {.max_seconds = 1e-9, .instances = 3, .min_pairs = 4}; /* no time to compile for it */
-	struct device *d = open_with(2, false);
+	struct device *d = pool_fixture_open(2, false);
 	struct compiled c[2];
 	struct foretold told;
 	struct timing t;
@@ -338,7 +313,7 @@ static void measure_slowly(struct device *d, const struct errand *e, struct timi
 static void modules_stay_while_their_pair_is_measured(void)
 {
 	static const char *const script[] = {"us=20", "us=30"};
-	struct device *d = open_with(2, false);
+	struct device *d = pool_fixture_open(2, false);
 	struct compiled c[2];
 	struct foretold told;
 	uint32_t ready[2];
@@ -407,13 +382,13 @@ static void failures_are_met_alike(void)
 	} t[] = {{"compile=abort", OUTCOME_CRASHED}, {"compile=refuse", OUTCOME_REFUSED},
 		{"compile=exit", OUTCOME_CRASHED},
 		{"serial=no", OUTCOME_OK}, {"reload=no", OUTCOME_OK}};
-	struct device *d = open_with(2, false);
+	struct device *d = pool_fixture_open(2, false);
 
 	for (size_t i = 0; d && i < sizeof t / sizeof *t; i++) {
 		const char *script[] = {t[i].script, "us=10"};
 		struct compiled c[2];
 		uint32_t ready[2];
-		expect(d, script, 2, 1);
+		pool_fixture_expect(d, script, 2, 1);
 		compile_pair(d, script, 1, c, ready);
 		if (!CHECK_INT(c[0].outcome, t[i].outcome))
 			printf("  %s: %s\n", t[i].script, c[0].detail);
@@ -421,22 +396,6 @@ static void failures_are_met_alike(void)
 		drop_pair(d, c);
 	}
 	device_close(d);
-}
-
-/* A device is closed at once, whatever its helpers are doing. */
-static void closing_does_not_wait(void)
-{
-	static const char *const script[] = {"compile=hang", "compile=hang;us=2", "compile=hang;us=3"};
-	struct device *d = open_with(3, true);
-	double start;
-
-	if (!d)
-		return;
-	expect(d, script, 3, 1);
-	start = now_seconds();
-	device_close(d);
-	CHECK(now_seconds() - start < 30); /* a hang is for ever */
-	CHECK(fixture_no_children());
 }
 
 static void agendas_know_modules_by_their_bytes(void)
@@ -473,7 +432,6 @@ int main(void)
 	RUN(modules_stay_while_their_pair_is_measured);
 	RUN(plans_are_lists_of_steps);
 	RUN(failures_are_met_alike);
-	RUN(closing_does_not_wait);
 	fixture_end();
 	return test_done();
 }
