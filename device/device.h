@@ -43,7 +43,10 @@ struct device_options {	     /* all zero is the default */
 	const char *made_by;
 	/* the kind of decision, which says at which stage to extract and apply (stage.h); NULL: the backend's first */
 	const char *kind;
-	/* how many workers work ahead on other cores; JOBS_ALL: as many as there is room for; 0: none */
+	/*
+	 * how many workers work ahead on other cores; JOBS_ALL: as many as there is room for; 0: none, and neither on
+	 * an accelerator, which one worker has for itself
+	 */
 	int jobs;
 	/* these workers only compile, and stop while something is timed; if there are no other cores they always do */
 	bool quiet_pairs;
@@ -84,7 +87,7 @@ struct device_info {
 	int core;		/* pinned to, the first of `cores`; or -1 */
 	uint32_t cores;		/* that programs run on; 0: not pinned */
 	struct spread spread;	/* of programs over devices */
-	uint32_t helpers;	/* workers that work ahead */
+	uint32_t helpers;	/* workers that work ahead, unless they cannot be started */
 };
 
 struct pipeline;

@@ -153,6 +153,7 @@ static int take_accelerator(struct host *h, bool wait, struct err *err)
 		child_stop(&h->child);
 		rc = accelerator_lock(&h->accelerator, platform, true, &h->device_lock, err);
 	}
+	h->base.alone = rc == 1;
 	return rc == 1 ? 0 : -1;
 }
 

@@ -76,7 +76,8 @@ static void *work(void *ctx)
 	if (d)
 		d->helper = h;
 	pthread_mutex_lock(&p->lock);
-	while (!p->closing) {
+	p->n_gone += !d; /* the caller does it all */
+	while (d && !p->closing) {
 		struct job *j;
 		if (!p->held && pool_next(p) && others_measure(h)) {
 			pool_wait(&p->more, &p->lock, now_seconds() + CLAIMED);
@@ -199,9 +200,9 @@ void pool_account(struct pool *p, struct helped *out)
 	for (uint32_t i = 0; i < p->n_helpers; i++)
 		under_way += p->helper[i].began > 0 ? now - p->helper[i].began : 0;
 	helping = p->helping + under_way;
-	*out = (struct helped){.helpers = p->n_helpers, .seconds = p->first > 0 ? now - p->first : 0,
+	*out = (struct helped){.helpers = p->n_helpers - p->n_gone, .seconds = p->first > 0 ? now - p->first : 0,
 		.used = p->used, .vain = p->busy + under_way - p->used, .waited = p->waited};
-	out->idle = p->n_helpers * out->seconds - helping;
+	out->idle = out->helpers * out->seconds - helping;
 	pthread_mutex_unlock(&p->lock);
 }
 

@@ -58,6 +58,7 @@ struct pool {
 	struct job *bucket[BUCKETS]; /* the same, to be found by key */
 	struct helper *helper;
 	uint32_t n_helpers, measuring; /* ... of them at present */
+	uint32_t n_gone; /* ... of them for want of a device */
 	void (*measure)(struct device *d, const struct errand *e, struct timing *out);
 	uint32_t (*again)(const struct errand *e, const struct timing *t, uint32_t times), times;
 	bool quiet, measures, shares, held, closing; /* shares: cores, as VANTAGE_SHARE_CORES says */

@@ -153,15 +153,15 @@ void pool_forget(struct pool *p)
 	p->n_jobs = 0;
 }
 
-/* Compiles a module, without the lock. `c` gets its executable, or nothing. `d` NULL: there is no device. */
+/* Compiles a module, without the lock. `c` gets its executable, or nothing. */
 static void compile(struct device *d, const struct job *j, struct compiled *c)
 {
 	struct err err = {{0}};
 
-	if (!d || device_compile(d, COMPILE_APPLIED, "hlo", j->of.module[0].data, j->of.module[0].len,
+	if (device_compile(d, COMPILE_APPLIED, "hlo", j->of.module[0].data, j->of.module[0].len,
 		WANT_SERIALISED, c, &err) < 0)
 		c->outcome = OUTCOME_REFUSED;
-	if (d && device_drop(d, c, &err) < 0)
+	if (device_drop(d, c, &err) < 0)
 		c->outcome = OUTCOME_REFUSED;
 }
 
@@ -269,7 +269,7 @@ void pool_do(struct pool *p, struct device *d, struct job *j)
 	struct compiled c = {0};
 	struct timing t = {.outcome = OUTCOME_REFUSED};
 	struct errand e = j->of;
-	struct helper *h = d ? d->helper : NULL;
+	struct helper *h = d->helper;
 	double began = j->began = now_seconds();
 	void (*measure)(struct device *, const struct errand *, struct timing *) = p->measure;
 
@@ -281,7 +281,7 @@ void pool_do(struct pool *p, struct device *d, struct job *j)
 	pthread_mutex_unlock(&p->lock);
 	if (!j->pair)
 		compile(d, j, &c);
-	else if (d)
+	else
 		measure(d, &e, &t);
 	t.ahead += e.compiling[0] + e.compiling[1];
 	for (int i = 0; i < 2; i++)
@@ -289,7 +289,7 @@ void pool_do(struct pool *p, struct device *d, struct job *j)
 	pthread_mutex_lock(&p->lock);
 	note_time(p, h, j, now_seconds() - began);
 	if (j->pair)
-		finish_pair(p, j, &t, d && t.outcome == OUTCOME_TIMEOUT && device_late(d));
+		finish_pair(p, j, &t, t.outcome == OUTCOME_TIMEOUT && device_late(d));
 	for (int i = 0; i < 2 && e.apart; i++)
 		find(p, j->side[i])->used--;
 	if (!j->pair)

@@ -95,6 +95,22 @@ static void two_models_share_no_prices(void)
 	remove(path);
 }
 
+/* It can be opened once, so a helper would wait for ever for who waits for it. */
+static void it_has_no_helpers(void)
+{
+	for (int wait = 0; wait < 2; wait++) {
+		struct device_options o = {.backend = fixture_plugin, .deadline = PATIENT, .wait = wait, .jobs = 1};
+		struct err err = {{0}};
+		struct device *d;
+		setenv("FAKE_PLUGIN", "fake:platform=cuda;kind=big;number=3", 1);
+		d = device_open(&o, &err);
+		CHECK_STR(err.text, "");
+		CHECK(d && device_info(d)->helpers == 0);
+		device_close(d);
+		unsetenv("FAKE_PLUGIN");
+	}
+}
+
 static void one_program_measures_on_it(void)
 {
 	static const struct {
@@ -198,7 +214,8 @@ int main(void)
 	RUN(names_are_of_the_device);
 	if (fixture_begin()) {
 		RUN(two_models_share_no_prices);
-		RUN(one_program_measures_on_it);
+		RUN(it_has_no_helpers);
+	RUN(one_program_measures_on_it);
 		RUN(waiting_for_it);
 		RUN(inputs_fit_into_the_device);
 		CHECK_INT(fixture_leftovers(), 0);

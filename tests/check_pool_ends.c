@@ -92,6 +92,30 @@ static void workers_that_follow_are_signalled(void)
 	}
 }
 
+/* A helper that has no device takes no jobs, which the caller can do. */
+static void helpers_without_a_device_end(void)
+{
+	struct device_options o = {.backend = "/nowhere/plugin.so", .jobs = 1};
+	struct pool *p = pool_open(&o, NULL, 0);
+	struct agenda agenda = {0};
+	struct buf module = {0};
+	struct helped helped = {.helpers = 1};
+
+	if (!CHECK(p))
+		return;
+	fixture_program("us=20", &module);
+	agenda_add(&agenda, &module, 1);
+	pool_expect(p, &agenda);
+	while (helped.helpers && !is_at(p, "us=20", true)) {
+		sched_yield();
+		pool_account(p, &helped);
+	}
+	CHECK_INT(helped.helpers, 0);
+	CHECK(!is_at(p, "us=20", true));
+	agenda_release(&agenda);
+	pool_close(p);
+}
+
 int main(void)
 {
 	if (!fixture_begin()) {
@@ -101,6 +125,7 @@ int main(void)
 	setenv("VANTAGE_SHARE_CORES", "1", 1);
 	RUN(closing_does_not_wait);
 	RUN(workers_that_follow_are_signalled);
+	RUN(helpers_without_a_device_end);
 	fixture_end();
 	return test_done();
 }
