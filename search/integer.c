@@ -6,12 +6,14 @@
  */
 #include "search/integer.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "base/buf.h"
@@ -104,7 +106,10 @@ bool integer_solver_exists(void)
 	return found;
 }
 
-/* Runs a program in a folder, without what it says; -1 if it fails. */
+/*
+ * Runs a program in a folder, without what it says; -1 if it fails. It has a process group of its own, so that Ctrl-C
+ * reaches us alone, and ends with us. Where SIGCHLD is ignored, waiting only tells that it has ended, and not how.
+ */
 static int run_in(const char *folder, const char *path, char *const *args)
 {
 	pid_t pid = fork();
@@ -112,6 +117,8 @@ static int run_in(const char *folder, const char *path, char *const *args)
 
 	if (pid == 0) {
 		int null = open("/dev/null", O_RDWR);
+		setpgid(0, 0);
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0 || chdir(folder) < 0)
 			_exit(127);
 		execv(path, args);
@@ -119,7 +126,7 @@ static int run_in(const char *folder, const char *path, char *const *args)
 	}
 	if (pid < 0)
 		return -1;
-	while (waitpid(pid, &status, 0) < 0)
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -1;
 }
@@ -175,7 +182,7 @@ static int solve_in(const char *folder, const struct integer *p, double seconds,
 	write_program(p, &program);
 	rc = io_write_in(folder, name, program.data, program.len, err);
 	buf_addf(&file, "%s/%s", folder, answer);
-	if (rc == 0 && run_in(folder, (char *)path.data, which == 0 ? cbc : glpk) < 0)
+	if (rc == 0 && (run_in(folder, path.data, which == 0 ? cbc : glpk) < 0 || !io_exists(file.data)))
 		rc = err_set(err, "%s could not solve an integer program of %zu columns", solvers[which], p->n);
 	if (rc == 0)
 		rc = io_read_file((char *)file.data, SOLUTION_MOST, &text, err);

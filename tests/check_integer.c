@@ -2,9 +2,12 @@
  * check_integer.c - integer programs against all solutions of small ones, with each solver that is installed.
  */
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
+#include "base/io.h"
 #include "base/rng.h"
 #include "search/integer.h"
 #include "tests/test.h"
@@ -116,6 +119,49 @@ static void glpk_solves(void)
 	with_solver("glpsol");
 }
 
+/* A solver that finds the first of two columns, if it has a process group of its own. */
+static const char obedient[] = "#!/bin/sh\n"
+	"read -r pid name state parent group rest </proc/self/stat\n"
+	"[ $group = $$ ] && echo 'Optimal - objective value 1' >answer && echo '0 v0 1 1' >>answer\n";
+/* ... and one that ends well without an answer. */
+static const char silent[] = "#!/bin/sh\n";
+
+/* With a solver that is such a script. Returns whether it solved. */
+static bool solve_by(const char *script)
+{
+	char folder[] = "/tmp/check_integer-XXXXXX", at[64], *path = strdup(getenv("PATH"));
+	struct integer p = {0};
+	struct err err = {0};
+	uint8_t value[2] = {0, 0};
+	bool proved = false, solved = false;
+
+	integer_column(&p, 1);
+	integer_column(&p, 2);
+	if (CHECK(mkdtemp(folder) != NULL)) {
+		snprintf(at, sizeof at, "%s/cbc", folder);
+		CHECK(io_write_file(at, script, strlen(script), &err) == 0 && chmod(at, 0755) == 0);
+		CHECK(setenv("PATH", folder, 1) == 0);
+		solved = integer_solve(&p, 1, value, &proved, &err) == 0;
+		CHECK(setenv("PATH", path, 1) == 0 && unlink(at) == 0 && rmdir(folder) == 0);
+		if (solved)
+			CHECK(value[0] == 1 && value[1] == 0 && proved);
+		else
+			CHECK_STR(err.text, "cbc could not solve an integer program of 2 columns");
+	}
+	integer_release(&p);
+	free(path);
+	return solved;
+}
+
+/* Ctrl-C is for us alone; and whoever starts us may have us ignore SIGCHLD, so that no status is to be had. */
+static void solvers_are_on_their_own(void)
+{
+	CHECK(solve_by(obedient) && !solve_by(silent));
+	signal(SIGCHLD, SIG_IGN);
+	CHECK(solve_by(obedient) && !solve_by(silent));
+	signal(SIGCHLD, SIG_DFL);
+}
+
 static void a_missing_solver_is_told(void)
 {
 	char *path = strdup(getenv("PATH"));
@@ -137,6 +183,7 @@ int main(void)
 {
 	RUN(cbc_solves);
 	RUN(glpk_solves);
+	RUN(solvers_are_on_their_own);
 	RUN(a_missing_solver_is_told);
 	return test_done();
 }
