@@ -62,7 +62,7 @@ static bool is_stopped(pid_t pid)
 	return stopped;
 }
 
-/* What holds for a helper's worker holds also for the one that takes the place of a dead one: it is stopped and ended. */
+/* A worker that takes the place of a dead one is stopped and ended as that would be. */
 static void workers_that_follow_are_signalled(void)
 {
 	static const char *const script[] = {"compile=abort", "compile=hang;us=4"};
