@@ -1,8 +1,10 @@
 """What the tests of the Python package share: how they report, how they compare results, and a tuned function that was
 not searched: its program is compiled as it is, because what is on trial is the way in and out."""
+import contextlib
 import os
 import pathlib
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "python"))
@@ -62,3 +64,33 @@ def through(function, args, kwargs):
     known = lower(function, args, kwargs)
     call = Call(known.module, known.inputs, known.outputs, {})
     return inside.Tuned(function, inside.Report("compiled as it is"), call, known, executable=own(call, known))
+
+
+@contextlib.contextmanager
+def found(searches=None):
+    """Within this tune() does not search: it finds each program as it is, and calls that a gain. Its cache is new. What
+    each search was asked for is added to `searches`."""
+    real, cache, last = (inside.lower, inside._search), os.environ.get("XDG_CACHE_HOME"), []
+
+    def seen(*args, **kwargs):
+        last[:] = [real[0](*args, **kwargs)]
+        return last[0]
+
+    def search(path, out, budget, **how):
+        if searches is not None:
+            searches.append({"budget": budget, **how})
+        known, module = last[0], path.read_bytes()
+        out.mkdir()
+        (out / "default.pb").write_bytes(module)
+        (out / "tuned.exe").write_bytes(Call(module, known.inputs, known.outputs, {}).written())
+        return {"verdict": {"tuned": True, "sentence": "Found as it is.", "quantity": "seconds"}, "asked": budget}
+
+    with tempfile.TemporaryDirectory() as folder:
+        inside.lower, inside._search, os.environ["XDG_CACHE_HOME"] = seen, search, folder
+        try:
+            yield pathlib.Path(folder)
+        finally:
+            inside.lower, inside._search = real
+            os.environ.pop("XDG_CACHE_HOME")
+            if cache is not None:
+                os.environ["XDG_CACHE_HOME"] = cache

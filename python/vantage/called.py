@@ -8,6 +8,8 @@ It is said, and decides nothing: a few calls are no measurement that would.
 import statistics
 import time
 
+from .lower import join, split
+
 ROUNDS, SECONDS = 21, 3.0  # at most; two rounds in any case
 
 
@@ -34,21 +36,36 @@ def _seconds(function, given):
 
 
 def in_turns(sides, given):
-    """Seconds of each call of two functions that take turns: two lists. `given` makes the arguments of a call."""
+    """Seconds of each call of two functions that take turns: two lists. `given[i]` makes the arguments of sides[i]."""
     times, end = ([], []), time.perf_counter() + SECONDS
     while len(times[0]) < 2 or len(times[0]) < ROUNDS and time.perf_counter() < end:
         for i in (0, 1) if len(times[0]) % 2 else (1, 0):
-            times[i].append(_seconds(sides[i], given()))
+            times[i].append(_seconds(sides[i], given[i]()))
     return times
+
+
+def _jitted(function, given, static):
+    """jax.jit's program of the function, and its arguments. What cannot be traced (strings, functions, static values)
+    is part of the program, as in lower()."""
+    import jax
+    if hasattr(function, "lower"):
+        return function, given
+    values, layout = split(*given, *static)
+    if not layout.fixed:
+        return jax.jit(function), given
+
+    def flat(*leaves):
+        args, kwargs = join(leaves, layout)
+        return function(*args, **kwargs)
+
+    return jax.jit(flat), (tuple(values), {})
 
 
 def called(fast, args, kwargs, static):
     """Seconds of a call of each, medians: {"tuned": s, "jit": s, "calls": n}."""
-    import jax
-    plain, given = fast.function, (args, kwargs)
-    if not hasattr(plain, "lower"):
-        plain = jax.jit(plain, static_argnums=static[0], static_argnames=static[1])
-    fresh = _overwrites(plain, given)
+    plain, theirs = _jitted(fast.function, (args, kwargs), static)
+    fresh = _overwrites(plain, theirs)
     fast(*args, **kwargs)
-    times = in_turns((fast, plain), lambda: copies(given) if fresh else given)
+    given = [lambda g=g: copies(g) if fresh else g for g in ((args, kwargs), theirs)]
+    times = in_turns((fast, plain), given)
     return {"tuned": statistics.median(times[0]), "jit": statistics.median(times[1]), "calls": len(times[0])}

@@ -122,7 +122,7 @@ def _faster(made, call, known, args, kwargs):
     sides = [quick(call, known), quick(call, known, made)]
     if not all(side and side(args, kwargs) is not NO for side in sides):
         raise Refused("calls of this form have no short way")
-    plugin, own = in_turns([lambda *a, _side=side, **k: _side(a, k) for side in sides], lambda: (args, kwargs))
+    plugin, own = in_turns([lambda *a, _side=side, **k: _side(a, k) for side in sides], [lambda: (args, kwargs)] * 2)
     if statistics.median(own) >= statistics.median(plugin):
         raise Refused("it is not faster")
 

@@ -210,6 +210,15 @@ def _open(folder, known):
     return tuned, Call((folder / "default.pb").read_bytes(), known.inputs, known.outputs, {})
 
 
+def _time_calls(result, fast, args, kwargs, static, by):
+    """Adds what calls cost to the result, which holds without that: where they cannot be timed, nothing is said."""
+    result.pop("called", None)
+    try:
+        result["called"] = {**called(fast, args, kwargs, static), "by": by}
+    except Exception as why:  # the function is the caller's, and so are its errors
+        warnings.warn(f"vantage: calls of jax.jit's and of the tuned program could not be timed: {why}", stacklevel=3)
+
+
 def tune(function, *args, budget=300, seconds=None, space=None, objective=None, static_argnums=(), static_argnames=(),
          cache=True, progress=programs.show, search_options=(), **kwargs):
     """A callable with the function's signature that is faster on arguments like these, or the function as it is.
@@ -248,7 +257,7 @@ def tune(function, *args, budget=300, seconds=None, space=None, objective=None, 
     fast = Tuned(function, report, call, lowered, static, folder / "tuned", executable)
     by = "jaxlib" if executable else "plugin"
     if result.get("called", {}).get("by") != by and _verdict(result).get("quantity") == "seconds":
-        result["called"] = {**called(fast, args, kwargs, static), "by": by}
+        _time_calls(result, fast, args, kwargs, static, by)
         _keep(folder, result)
     report.called = result.get("called")
     return fast
