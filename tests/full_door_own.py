@@ -78,8 +78,15 @@ def check_refused(scratch):
     other, args = lambda a: a * 2, (f32(64),)
     known, call = tuned_folder(scratch / "wrong", lambda a: a * 3, args)
     _, right = tuned_folder(scratch / "right", other, args)
-    made = grafted.chosen(scratch / "wrong", known, right, right, args, {})
-    check("other numbers are refused", made is None and "result 0 of jaxlib's" in said(scratch / "wrong"),
+    try:
+        grafted._agree(grafted.graft(call.written(), known.outputs), right, right, [np.asarray(args[0])])
+        check("other numbers are refused", False, "they are not")
+    except vantage.Refused as why:
+        check("other numbers are refused", "result 0 of jaxlib's" in str(why), str(why))
+    python, sys.executable = sys.executable, shutil.which("echo")
+    made = grafted.chosen(scratch / "wrong", known, call, call, args, {})
+    sys.executable = python
+    check("so is whatever the process of its own has a word against", made is None and "-c" in said(scratch / "wrong"),
           said(scratch / "wrong"))
     known, call = tuned_folder(scratch / "long", lambda a: jax.lax.fori_loop(0, 3000, lambda i, x: jnp.sin(x @ a), a),
                                (f32(64, 64),))
@@ -103,9 +110,28 @@ def check_survives(scratch):
           said(scratch / "harm"))
 
 
+def check_ends(scratch):
+    """A loop that waits for numbers to be small gets no others that are never so; one that never ends is given up."""
+    def halved(x, least):
+        return jax.lax.while_loop(lambda s: jnp.abs(s).max() > least, lambda s: s * 0.5, x)
+
+    args = (f32(64), jnp.float32(1e-3))
+    known, call = tuned_folder(scratch / "halved", halved, args)
+    grafted.chosen(scratch / "halved", known, call, call, args, {})
+    check("a loop with a bound is tried to its end", said(scratch / "halved") in ("", "it is not faster"),
+          said(scratch / "halved"))
+    waits = lambda x: jax.lax.while_loop(lambda s: s.sum() != 64, lambda s: -s, x)  # noqa: E731
+    known, call = tuned_folder(scratch / "waits", waits, (jnp.ones(64),))
+    start, grafted.START = grafted.START, 10.0
+    grafted.chosen(scratch / "waits", known, call, call, (jnp.ones(64),), {})
+    grafted.START = start
+    check("one that ends for these very numbers only is given up", "did not come back" in said(scratch / "waits"),
+          said(scratch / "waits"))
+
+
 check_is_used()
 with tempfile.TemporaryDirectory() as scratch:
-    for look in (check_chosen, check_columns, check_refused, check_survives):
+    for look in (check_chosen, check_columns, check_refused, check_survives, check_ends):
         look(pathlib.Path(scratch))
 check_others()
 end()

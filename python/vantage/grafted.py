@@ -5,19 +5,24 @@ hold the same compiler, and write down what they compiled in the same form, befo
 results. So jaxlib is given the plugin's program behind the preface of a small program of its own with such results. It
 runs the very machine code that the search measured.
 
-The two are often of different versions. So nothing is taken on trust: a process of its own, which may crash, loads and
-runs the program first; then its results are compared with the plugin's, and the two are timed in turns. The faster one
-is kept for calls. Nothing here is public in JAX; where a name is missing, calls go as before.
+The two are often of different versions. So nothing is taken on trust: a process of its own, which may crash or never
+end, runs the program first by both, and compares the results; then the two are timed here in turns. The faster one is
+kept for calls. Nothing here is public in JAX; where a name is missing, calls go as before.
 """
+import ctypes
 import json
 import os
+import pathlib
+import signal
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 from .called import in_turns
 from .lower import split
+from .native import Call
 from .programs import Refused
 from .quick import NO, quick
 from .yardstick import apart
@@ -25,6 +30,9 @@ from .yardstick import apart
 CALL, EACH = 30e-6, 3e-6   # seconds that a call through the plugin costs at least, and more for each array
 WORTH = 0.01               # of the time of a call; less cannot be seen
 START, RUNS = 120.0, 100.0 # seconds until the process of its own has loaded the program, and how many runs it may take
+WRITTEN = 1 << 30          # bytes of arguments at most that this process is given
+NUDGE = 1 - 2 ** -6        # smaller, so that what is in an interval stays there; all types of floats can tell it from 1
+PR_SET_PDEATHSIG = 1
 
 
 def version():
@@ -60,49 +68,74 @@ def results_of(made, arrays):
 
 
 def attempt():
-    """What the process of its own does: a program and what it takes and gives, on standard input, is run once."""
+    """What the process of its own does, on what _tried wrote down. It prints why jaxlib cannot be used, if so."""
+    folder, path, parent, inputs, outputs = json.load(sys.stdin)
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)  # a program that never ends must not stay alone
+    if os.getppid() != parent:
+        return
     import jax
-    path, inputs, outputs = json.load(sys.stdin)
-    with open(path, "rb") as f:
-        made = graft(f.read(), outputs)
-    jax.block_until_ready(results_of(made, [jax.numpy.zeros(shape, dtype) for shape, dtype in inputs]))
-
-
-def _survives(path, known, seconds):
-    """Refuses a program that jaxlib cannot load and run without harm, seen in another process."""
-    code = "import sys, json; sys.path[:] = json.loads(sys.argv[1]); from vantage.grafted import attempt; attempt()"
-    told = json.dumps([str(path), known.inputs, known.outputs])
+    import numpy
+    folder = pathlib.Path(folder)
+    made = graft(pathlib.Path(path).read_bytes(), outputs)
+    call, default = (Call(at.read_bytes(), inputs, outputs) for at in (pathlib.Path(path), folder / "default.exe"))
+    with numpy.load(folder / "inputs.npz") as kept:
+        values = [kept[f"arr_{i}"].view(jax.numpy.dtype(dtype)) for i, (_, dtype) in enumerate(inputs)]
     try:
-        done = subprocess.run([sys.executable, "-c", code, json.dumps(sys.path)], input=told, text=True,
-                              env={**os.environ, "JAX_PLATFORMS": "cpu", "JAX_ENABLE_X64": "1"},
-                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=START + RUNS * seconds)
-    except subprocess.TimeoutExpired:
-        raise Refused(f"jaxlib {version()} did not come back from it") from None
+        _agree(made, call, default, values)
+        _agree(made, call, default, [_nudged(x) for x in values])
+    except Refused as why:
+        print(why)
+
+
+def _agree(made, call, default, values):
+    """Refuses an executable whose results are not the plugin's, on these arguments."""
+    import jax
+    import numpy
+    arrays = [jax.device_put(x, jax.local_devices(backend="cpu")[0]) for x in values]
+    addresses = [x.block_until_ready().unsafe_buffer_pointer() for x in arrays]
+    want, own = ([numpy.array(r) for r in c(addresses)] for c in (call, default))
+    ours = [numpy.array(r) for r in results_of(made, arrays)]
+    for i, far, yard in apart(want, ours, own):
+        raise Refused(f"result {i} of jaxlib's is {far:.3g} from the plugin's, the compiler's own {yard:.3g}")
+
+
+def _nudged(x):
+    """Numbers near these. Any others might never let a loop end that waits for numbers to be small. Scalars, which say
+    how small, stay as they are, and so do whole numbers, which may be places in another array."""
+    float_ = x.dtype.kind in "fc" or x.dtype.name == "bfloat16"
+    return (x * NUDGE).astype(x.dtype) if x.ndim and float_ else x
+
+
+def _write(folder, default, values, known):
+    """What attempt() reads, but for the tuned program: the plugin writes down only what it compiled itself."""
+    import jax
+    import numpy
+    arrays = [numpy.asarray(numpy.asarray(x).astype(jax.numpy.dtype(dtype), copy=False), order="C").reshape(shape)
+              for x, (shape, dtype) in zip(values, known.inputs)]
+    if sum(a.nbytes for a in arrays) > WRITTEN:
+        raise Refused("its arguments are too large to be tried in another process")
+    numpy.savez(folder / "inputs.npz", *arrays)
+    (folder / "default.exe").write_bytes(default.written())
+
+
+def _tried(path, known, default, values, seconds):
+    """Refuses a program that jaxlib cannot load and run without harm and to the plugin's numbers, seen in another
+    process."""
+    code = "import sys, json; sys.path[:] = json.loads(sys.argv[1]); from vantage.grafted import attempt; attempt()"
+    with tempfile.TemporaryDirectory() as folder:
+        _write(pathlib.Path(folder), default, values, known)
+        told = json.dumps([folder, str(path), os.getpid(), known.inputs, known.outputs])
+        try:
+            done = subprocess.run([sys.executable, "-c", code, json.dumps(sys.path)], input=told, text=True,
+                                  env={**os.environ, "JAX_PLATFORMS": "cpu", "JAX_ENABLE_X64": "1"},
+                                  capture_output=True, timeout=START + RUNS * seconds)
+        except subprocess.TimeoutExpired:
+            raise Refused(f"jaxlib {version()} did not come back from it") from None
     if done.returncode:
         last = ([line for line in done.stderr.splitlines() if line.strip()] or [f"status {done.returncode}"])[-1]
         raise Refused(f"jaxlib {version()} cannot run it: {last}")
-
-
-def _agree(made, call, default, values, known):
-    """Refuses an executable whose results are not the plugin's, on these arguments and on others of their form."""
-    import jax
-    import numpy
-    draw = numpy.random.default_rng(1)
-    for given in (values, [_drawn(x, draw) for x in values]):
-        arrays = [jax.device_put(numpy.asarray(x).astype(jax.numpy.dtype(dtype)), jax.local_devices(backend="cpu")[0])
-                  for x, (_, dtype) in zip(given, known.inputs)]
-        addresses = [x.block_until_ready().unsafe_buffer_pointer() for x in arrays]
-        want, own = ([numpy.array(r) for r in c(addresses)] for c in (call, default))
-        ours = [numpy.array(r) for r in results_of(made, arrays)]
-        for i, far, yard in apart(want, ours, own):
-            raise Refused(f"result {i} of jaxlib's is {far:.3g} from the plugin's, the compiler's own {yard:.3g}")
-
-
-def _drawn(x, draw):
-    """Other numbers of this form. Whole numbers stay: they may be places in another array."""
-    import numpy
-    x = numpy.asarray(x)
-    return draw.standard_normal(x.shape) if x.dtype.kind == "f" or x.dtype.name == "bfloat16" else x
+    if done.stdout.strip():
+        raise Refused(done.stdout.strip())
 
 
 def _seconds(call, values):
@@ -147,7 +180,7 @@ def kept(folder, known):
 
 
 def chosen(folder, known, call, default, args, kwargs, progress=None):
-    """What `kept` gives, found out now if it was not before."""
+    """What `kept` gives, found out now if it was not before. Ctrl-C gives it up for this time."""
     if version() in _said(folder):
         return kept(folder, known)
     made, why = None, ""
@@ -160,10 +193,11 @@ def chosen(folder, known, call, default, args, kwargs, progress=None):
             raise Refused("it runs for so long that the way to it is nothing")
         if progress:
             progress(f"vantage: trying whether jaxlib {version()} runs the program, too, for faster calls")
-        _survives(folder / "tuned.exe", known, seconds)
+        _tried(folder / "tuned.exe", known, default, values, seconds)
         made = graft((folder / "tuned.exe").read_bytes(), known.outputs)
-        _agree(made, call, default, values, known)
         _faster(made, call, known, args, kwargs)
+    except KeyboardInterrupt:
+        return None
     except Exception as e:  # the interface is not public, and its errors are many
         made, why = None, str(e).splitlines()[0] if str(e) else type(e).__name__
     (folder / "grafted.json").write_text(json.dumps({**_said(folder), version(): why}))
