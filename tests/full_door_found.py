@@ -37,6 +37,15 @@ def check_timed():
     check("... and that is said", ["not again" in str(w.message) for w in heard] == [True], str(heard))
 
 
+def check_lent():
+    """A function that calls what overwrites its arguments leaves the caller's alone while it is tuned."""
+    step = jax.jit(lambda s, b: (s * 0.9 + b, s.sum()), donate_argnums=0)
+    s, b = f32(64), f32(64)
+    fast = vantage.tune(lambda s, b: step(s, b), s, b, progress=None)
+    check("an argument that is overwritten inside is still there", fast.tuned and not s.is_deleted(),
+          fast.report.sentence)
+
+
 class Tree(dict):
     """A dict that may be static: it has a hash."""
 
@@ -44,7 +53,7 @@ class Tree(dict):
         return hash(tuple(self.items()))
 
 
-for look in (check_timed,):
+for look in (check_timed, check_lent):
     with found():
         look()
 end()

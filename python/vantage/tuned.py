@@ -135,7 +135,7 @@ def _check(call, default, function, args, kwargs, known, static):
     import numpy
     values, _ = split(args, kwargs, *static)
     arrays = [_memory(x, *a) for x, a in zip(values, known.inputs)]
-    mine = copies((args, kwargs)) if hasattr(function, "lower") else (args, kwargs)  # jitted ones may overwrite them
+    mine = copies((args, kwargs))  # what is jitted, or calls what is, may overwrite its arguments
     want = _leaves(function(*mine[0], **mine[1]))
     ours, own = ([numpy.array(r) for r in c([a[0] for a in arrays])] for c in (call, default))
     for i, far, yard in apart(want, ours, own):
