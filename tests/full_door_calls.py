@@ -5,6 +5,7 @@ import threading
 import warnings
 
 from door import end, f32, inside, jax, jnp, np, same, say, through
+from jax.experimental.layout import Format, Layout
 from vantage import quick
 from vantage.called import called
 
@@ -47,6 +48,22 @@ def check_ways():
         check(f"another {name} goes to the function", same(got, fast.function(other)) and len(heard) == 1, str(heard))
         check(f"... and the next call of the first {name} does not", short(fast, f32(8)) and same(fast(f32(8)),
                                                                                                 f32(8) + 1))
+
+
+def check_layouts():
+    """Arrays that do not lie row by row are read as they lie."""
+    double = lambda m: m * 2 + m.sum(0)  # noqa: E731
+    for n in (3, 1 + int(LARGE ** 0.5)):
+        m = f32(n, n)
+        lying = jax.device_put(m, Format(Layout((1, 0)), m.sharding))
+        fast = through(double, (m,), {})
+        fast.function = None  # no way out
+        for when in ("before", "after"):
+            check(f"{n} rows that lie as columns, {when} a usual call",
+                  not short(fast, lying) and same(fast(lying), double(m)))
+            check("... and a usual call", short(fast, m) and same(fast(m), double(m)))
+        fast._quick = None
+        check(f"{n} rows that lie as columns, the long way", same(fast(lying), double(m)))
 
 
 def check_weak():
@@ -135,6 +152,7 @@ def check_called():
 
 check_called()
 check_ways()
+check_layouts()
 check_weak()
 check_traced()
 check_gone()

@@ -22,6 +22,7 @@ import warnings
 from . import grafted, programs
 from .called import called, copies
 from .lower import as_results, lower, split
+from .place import by_rows
 from .programs import Refused
 from .quick import NO, quick
 from .report import Report
@@ -108,6 +109,9 @@ def _memory(x, shape, dtype):
             return None
         if next(iter(x.devices())).platform != "cpu":
             x = jax.device_put(x, jax.local_devices(backend="cpu")[0])
+        if not by_rows(x):
+            x = numpy.ascontiguousarray(x)
+            return x.ctypes.data, x
         return x.block_until_ready().unsafe_buffer_pointer(), x
     if isinstance(x, (bool, int, float, complex)):
         kind = numpy.asarray(x).dtype.kind
