@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """What tune() does once a search has found something. Nothing is searched here: each program is found as it is."""
+import os
 import warnings
 
 from door import end, f32, found, jax, jnp, np, same, say, vantage
+from vantage import kept
 
 
 def check(name, good, why=""):
@@ -46,6 +48,37 @@ def check_lent():
           fast.report.sentence)
 
 
+def check_asked():
+    """A kept result answers who asks for no more than it was made with, and nobody after a model was learnt."""
+    searches, step = [], lambda a: jnp.tanh(a) * 2
+    with found(searches) as cache:
+        home, os.environ["XDG_DATA_HOME"] = os.environ.get("XDG_DATA_HOME"), str(cache / "data")
+
+        def searched(name, wanted, **how):
+            before = len(searches)
+            fast = vantage.tune(step, f32(3), progress=None, **how)
+            check(name, fast.tuned and (len(searches) > before) == wanted, str(searches))
+
+        searched("a first search", True, budget=9, seconds=5)
+        searched("as many seconds are no new search", False, budget=9, seconds=5)
+        searched("... nor are fewer", False, budget=5, seconds=2)
+        searched("more seconds are one", True, budget=9, seconds=3600)
+        searched("... and so is no limit", True, budget=9)
+        searched("a limit after none is no new search", False, budget=9, seconds=7200)
+        searched("more changes are one", True, budget=10, seconds=5)
+        model = cache / "data/vantage/models/cpu/measured/fusion.vm"
+        model.parent.mkdir(parents=True)
+        model.write_bytes(b"learnt")
+        searched("a model that was learnt is a new search", True, budget=10, seconds=5)
+        searched("... once", False, budget=10, seconds=5)
+        os.environ.pop("XDG_DATA_HOME")
+        os.environ.update({"XDG_DATA_HOME": home} if home else {})
+    whole = {"asked": 9, "asked_seconds": 5, "search": {"evaluations": 9}, "first": {"evaluations": 9}}
+    half = {**whole, "first": {"evaluations": 8}}
+    check("time did not end a search that tried all", kept._long_enough(whole, None) and not
+          kept._long_enough(half, None))
+
+
 class Tree(dict):
     """A dict that may be static: it has a hash."""
 
@@ -53,7 +86,7 @@ class Tree(dict):
         return hash(tuple(self.items()))
 
 
-for look in (check_timed, check_lent):
+for look in (check_timed, check_lent, check_asked):
     with found():
         look()
 end()

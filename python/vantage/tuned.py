@@ -5,21 +5,17 @@ static values). Otherwise it runs the function itself, and says so once. Before 
 compared with the function's own on the caller's arguments. The yardstick is how far the compiler's own program is from
 the function, which another version of the same compiler compiled.
 
-Results are kept under $XDG_CACHE_HOME/vantage, by the program's content, the machine and the plugin. The next process
-that asks for the same does not search.
+Results are kept (kept.py). The next process that asks for the same does not search.
 """
 import functools
-import hashlib
 import json
-import os
 import pathlib
 import pickle
-import platform
 import shutil
 import tempfile
 import warnings
 
-from . import grafted, programs
+from . import grafted, kept, programs
 from .called import called, copies
 from .lower import as_results, lower, split
 from .place import by_rows
@@ -30,23 +26,6 @@ from .yardstick import apart
 
 
 WRITTEN = 1 << 30  # bytes of arguments at most that a search is given: it makes up more by itself
-
-
-def machine():
-    """What a compiled program is bound to."""
-    model = ""
-    try:
-        lines = pathlib.Path("/proc/cpuinfo").read_text().splitlines()
-        model = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "")
-    except OSError:
-        pass
-    _, plugin = programs.find_plugin()
-    return {"processor": f"{platform.machine()} {model}", "plugin": f"{plugin.name} of {plugin.stat().st_size} bytes"}
-
-
-def cache_folder():
-    home = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
-    return pathlib.Path(home) / "vantage"
 
 
 class Tuned:
@@ -172,39 +151,25 @@ def _search(path, out, budget, seconds, space, objective, extra, progress):
     return dict(json.loads(printed), asked=0 if stopped else budget)  # who asks again after Ctrl-C wants a whole search
 
 
-def _verdict(result):
-    """Of what `search --json` printed; earlier versions had none of its own for orders."""
-    return result.get("verdict") or result
-
-
-def _found(lowered, folder, budget, values, extra, **how):
-    """The folder of a search's result for this program, made now, on these arguments, or kept from before."""
-    result = folder / "result.json"
-    if result.exists():
-        kept = json.loads(result.read_text())
-        if kept["asked"] >= budget or not _verdict(kept).get("sentence"):
-            return kept
+def _found(lowered, folder, budget, seconds, values, extra, **how):
+    """A search's result for this program, made now, on these arguments, or kept from before; and its files in the
+    folder."""
+    result = kept.result_in(folder, budget, seconds)
+    if result:
+        return result
     folder.mkdir(parents=True, exist_ok=True)
+    models = kept.learnt()
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         path, out = pathlib.Path(scratch) / "program.pb", pathlib.Path(scratch) / "tuned"
         path.write_bytes(lowered.module)
         inputs = _given(values, lowered, pathlib.Path(scratch) / "inputs.npz", extra)
-        kept = _search(path, out, budget, extra=[*extra, *inputs], **how)
+        result = _search(path, out, budget, seconds=seconds, extra=[*extra, *inputs], **how)
         if out.exists():
             shutil.rmtree(folder / "tuned", ignore_errors=True)
             out.rename(folder / "tuned")
-    _keep(folder, kept)
-    return kept
-
-
-def _keep(folder, result):
-    half = folder / "result.part"
-    half.write_text(json.dumps(result))
-    half.rename(folder / "result.json")
-
-
-def _key(lowered, how):
-    return hashlib.sha256(json.dumps([lowered.content, machine(), how], sort_keys=True).encode()).hexdigest()[:32]
+    result.update(asked_seconds=seconds, models=models)
+    kept.keep(folder, result)
+    return result
 
 
 def _open(folder, known):
@@ -241,12 +206,12 @@ def tune(function, *args, budget=300, seconds=None, space=None, objective=None, 
         if lowered.foreign:
             raise Refused(lowered.foreign)
         how = {"space": space, "objective": objective, "extra": list(map(str, search_options))}
-        folder = cache_folder() / _key(lowered, how)
+        folder = kept.folder_of(lowered, how)
         if not cache:
             shutil.rmtree(folder, ignore_errors=True)
         values, _ = split(args, kwargs, *static)
-        result = _found(lowered, folder, budget, values, seconds=seconds, progress=progress, **how)
-        report = Report(_verdict(result)["sentence"], result, folder / "tuned" / "report.html")
+        result = _found(lowered, folder, budget, seconds, values, progress=progress, **how)
+        report = Report(kept.verdict(result)["sentence"], result, folder / "tuned" / "report.html")
         if not report.tuned:
             return Tuned(function, report, static=static)
         call, default = _open(folder / "tuned", lowered)
@@ -260,9 +225,9 @@ def tune(function, *args, budget=300, seconds=None, space=None, objective=None, 
     executable = grafted.chosen(folder / "tuned", lowered, call, default, args, kwargs, progress)
     fast = Tuned(function, report, call, lowered, static, folder / "tuned", executable)
     by = "jaxlib" if executable else "plugin"
-    if result.get("called", {}).get("by") != by and _verdict(result).get("quantity") == "seconds":
+    if result.get("called", {}).get("by") != by and kept.verdict(result).get("quantity") == "seconds":
         _time_calls(result, fast, args, kwargs, static, by)
-        _keep(folder, result)
+        kept.keep(folder, result)
     report.called = result.get("called")
     return fast
 
@@ -278,7 +243,7 @@ def save(tuned, path):
         raise Refused(f"what this function takes or gives cannot be written down: {e}") from e
     shutil.copytree(tuned.folder, path, dirs_exist_ok=True)
     (path / "signature.pickle").write_bytes(meta)
-    (path / "python.json").write_text(json.dumps({"machine": machine(), "result": tuned.report.result}))
+    (path / "python.json").write_text(json.dumps({"machine": kept.machine(), "result": tuned.report.result}))
 
 
 def load(path, function=None):
@@ -292,9 +257,9 @@ def load(path, function=None):
         lowered, static = pickle.loads((path / "signature.pickle").read_bytes())
     except (OSError, ValueError, pickle.UnpicklingError) as e:
         raise Refused(f"{path} holds no saved function: {e}") from e
-    report = Report(_verdict(about["result"])["sentence"], about["result"], path / "report.html")
+    report = Report(kept.verdict(about["result"])["sentence"], about["result"], path / "report.html")
     try:
-        here = machine()
+        here = kept.machine()
         for k, v in about["machine"].items():
             if here[k] != v:
                 raise Refused(f"it was tuned for another {k}: {v}, here: {here[k]}")

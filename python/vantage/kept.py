@@ -1,0 +1,78 @@
+"""What searches found, kept under $XDG_CACHE_HOME/vantage for the next process that asks for the same: by the program's
+content, the machine, the plugin, and what was to be changed.
+
+Who asks for more than was asked for then gets a search of its own: for more changes, or for more seconds if those were
+what ended the search. So does everybody after `learn` has put another model in place, since a model guides searches.
+"""
+import hashlib
+import json
+import os
+import pathlib
+import platform
+
+from . import programs
+
+
+def machine():
+    """What a compiled program is bound to."""
+    model = ""
+    try:
+        lines = pathlib.Path("/proc/cpuinfo").read_text().splitlines()
+        model = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "")
+    except OSError:
+        pass
+    _, plugin = programs.find_plugin()
+    return {"processor": f"{platform.machine()} {model}", "plugin": f"{plugin.name} of {plugin.stat().st_size} bytes"}
+
+
+def cache_folder():
+    home = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
+    return pathlib.Path(home) / "vantage"
+
+
+def folder_of(lowered, how):
+    """Where the result for this program is kept, searched in this way."""
+    asked = json.dumps([lowered.content, machine(), how], sort_keys=True)
+    return cache_folder() / hashlib.sha256(asked.encode()).hexdigest()[:32]
+
+
+def learnt():
+    """The models that `learn` put in place, as [name, size, time]. Without any, the shipped one guides."""
+    home = pathlib.Path(os.environ.get("XDG_DATA_HOME") or pathlib.Path.home() / ".local/share") / "vantage/models"
+    found = [(path, path.stat()) for path in sorted(home.glob("*/*/*.vm"))]
+    return [[str(path.relative_to(home)), about.st_size, about.st_mtime_ns] for path, about in found]
+
+
+def verdict(result):
+    """Of what `search --json` printed; earlier versions had none of its own for orders."""
+    return result.get("verdict") or result
+
+
+def _ended_by_time(result):
+    """Did a search with a limit of time leave changes untried? One part or both parts of it may have."""
+    parts = [result[name] for name in ("first", "search") if name in result]
+    return not parts or any(part.get("evaluations", 0) < result["asked"] for part in parts)
+
+
+def _long_enough(result, seconds):
+    """Would no search of so many seconds (None: of any length) have come further?"""
+    given = result.get("asked_seconds", 0)  # older results do not say: they had some
+    return given is None or seconds is not None and seconds <= given or not _ended_by_time(result)
+
+
+def result_in(folder, budget, seconds):
+    """What was found before, if it answers this question, too; else None."""
+    try:
+        kept = json.loads((folder / "result.json").read_text())
+    except (OSError, ValueError):
+        return None
+    if not verdict(kept).get("sentence"):
+        return kept
+    good = kept["asked"] >= budget and _long_enough(kept, seconds) and kept.get("models", learnt()) == learnt()
+    return kept if good else None
+
+
+def keep(folder, result):
+    half = folder / "result.part"
+    half.write_text(json.dumps(result))
+    half.rename(folder / "result.json")
