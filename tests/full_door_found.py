@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """What tune() does once a search has found something. Nothing is searched here: each program is found as it is."""
 import os
+import types
 import warnings
 
 from door import end, f32, found, jax, jnp, np, same, say, vantage
 from vantage import kept
+from vantage.lower import alike
 
 
 def check(name, good, why=""):
@@ -79,6 +81,26 @@ def check_asked():
           kept._long_enough(half, None))
 
 
+def check_fixed():
+    """A value that is part of the program is another one if its type is, and may not change."""
+    times = lambda a, n: a * n  # noqa: E731
+    whole = jnp.arange(8)
+    for name, first, second in (("2 and 2.0", 2, 2.0), ("True and 1", True, 1), ("0.0 and -0.0", 0.0, -0.0)):
+        fast = vantage.tune(times, whole, first, static_argnums=1, progress=None)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            got = fast(whole, second)
+        good = fast.tuned and same(fast(whole, first), times(whole, first)) and same(got, times(whole, second))
+        check(f"static {name}", good and str(got) == str(times(whole, second)), f"{got}")
+    check("tuples are told apart by what is in them", not alike((1, (2, "x")), (1, (2.0, "x"))) and
+          alike((1, (float("nan"), "x")), (1, (float("nan"), "x"))))
+    for name, value, static in (("a static dict", {"n": 3.0}, {"static_argnums": 1}),
+                                ("an object without a hash", types.SimpleNamespace(n=3.0), {})):
+        fast = vantage.tune(lambda a, c: a * (c["n"] if isinstance(c, dict) else c.n), whole, value, progress=None,
+                            **static)
+        check(f"{name} is refused", not fast.tuned and "no hash" in fast.report.sentence, fast.report.sentence)
+
+
 class Tree(dict):
     """A dict that may be static: it has a hash."""
 
@@ -86,7 +108,7 @@ class Tree(dict):
         return hash(tuple(self.items()))
 
 
-for look in (check_timed, check_lent, check_asked):
+for look in (check_timed, check_lent, check_asked, check_fixed):
     with found():
         look()
 end()

@@ -34,7 +34,8 @@ class Layout:
     weak: list = None  # numbers of the leaves whose type gives way to others'; None, in old files: not known
 
     def __eq__(self, other):
-        return (self.tree == other.tree and self.keys == other.keys and self.fixed == other.fixed and
+        return (self.tree == other.tree and self.keys == other.keys and self.fixed.keys() == other.fixed.keys() and
+                all(alike(x, other.fixed[i]) for i, x in self.fixed.items()) and
                 (self.weak == other.weak or None in (self.weak, other.weak)))
 
 
@@ -98,9 +99,35 @@ class _Fixed:
         self.value = value
 
     def __eq__(self, other):
-        return isinstance(other, _Fixed) and self.value == other.value
+        return isinstance(other, _Fixed) and alike(self.value, other.value)
 
     __hash__ = None
+
+
+def alike(a, b):
+    """Do two values make the same program? 2 and 2.0 are equal, and do not."""
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, tuple):
+        return len(a) == len(b) and all(map(alike, a, b))
+    if isinstance(a, (float, complex)):
+        return repr(a) == repr(b)  # a NaN is like itself, and 0.0 is not like -0.0
+    try:
+        return a is b or bool(a == b)
+    except Exception:  # whatever they are, they compare as they like
+        return False
+
+
+def refuse_changing(layout):
+    """Refuses calls with a value in the program that has no hash: it may be changed, and the program would not know.
+    jax.jit refuses them, too."""
+    for x in layout.fixed.values():
+        value = x.value if isinstance(x, _Fixed) else x
+        try:
+            hash(value)
+        except TypeError as e:
+            raise Refused(f"an argument that is part of the program may change, as it has no hash ({e}): pass what "
+                          "does not, such as a tuple, or arrays") from e
 
 
 def join(values, layout):

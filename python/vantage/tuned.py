@@ -17,7 +17,7 @@ import warnings
 
 from . import grafted, kept, programs
 from .called import called, copies
-from .lower import as_results, lower, split
+from .lower import as_results, lower, refuse_changing, split
 from .place import by_rows
 from .programs import Refused
 from .quick import NO, quick
@@ -205,6 +205,7 @@ def tune(function, *args, budget=300, seconds=None, space=None, objective=None, 
         lowered = lower(function, args, kwargs, *static)
         if lowered.foreign:
             raise Refused(lowered.foreign)
+        refuse_changing(lowered.layout)
         how = {"space": space, "objective": objective, "extra": list(map(str, search_options))}
         folder = kept.folder_of(lowered, how)
         if not cache:
