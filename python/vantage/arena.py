@@ -13,12 +13,14 @@ one is needed.
 
 ArenaEnv is the same as an environment of Gymnasium, for reinforcement learning.
 """
+import collections
 import json
 import os
 import random
 import socket
 import subprocess
 import sys
+import threading
 
 from .programs import Refused, environment, find
 
@@ -50,10 +52,17 @@ def options(named):
 
 
 class Arena:
-    """A client of `arena`: of one that it starts for `graph`, or of one that listens at `socket`."""
+    """A client of `arena`: of one that it starts for `graph`, or of one that listens at the socket `connect`.
+
+    Several threads may ask at once; they wait for each other. A request that was interrupted may have been sent, so its
+    answer may come later. It is passed over then.
+    """
 
     def __init__(self, graph=None, *, connect=None, **named):
         self.child = self.peer = None
+        self.lock = threading.Lock()
+        self.unanswered = collections.deque()  # the numbers of requests, oldest first; answers come in their order
+        self.sent, self.torn = 0, False        # torn: a line may have been written in part
         if connect:
             self.peer = socket.socket(socket.AF_UNIX)
             self.peer.connect(os.fspath(connect))
@@ -72,20 +81,57 @@ class Arena:
 
     def request(self, do, **members):
         """One request and its answer, as dicts; what is refused is raised with its sentence."""
-        line = json.dumps({"do": do, **{k: v for k, v in members.items() if v is not None}}) + "\n"
-        try:
-            self.out.write(line.encode())
-            self.out.flush()
-            text = self.answers.readline()
-        except (BrokenPipeError, ConnectionError):
-            text = b""
-        if not text.endswith(b"\n"):
-            raise Refused(self.last_words())
-        answer = json.loads(text)
+        with self.lock:
+            answer = self._answer({"do": do, **{k: v for k, v in members.items() if v is not None}})
         self.budget = answer.get("budget", getattr(self, "budget", None))
         if not answer["ok"]:
             raise (Spent if answer.get("spent") else Refused)(answer["error"])
         return answer
+
+    def _send(self, members):
+        """Returns the number of the request. A line that was interrupted is ended first, and counts as a request."""
+        if self.torn:
+            self.out.write(b"\n")
+            self._count()
+        line = json.dumps({"id": self._count(), **members}) + "\n"
+        number, self.torn = self.sent, True
+        self.out.write(line.encode())
+        self.out.flush()
+        self.torn = False
+        return number
+
+    def _count(self):
+        self.sent += 1
+        self.unanswered.append(self.sent)
+        return self.sent
+
+    def _answer(self, members):
+        try:
+            mine, number = self._send(members), None
+            while number != mine:
+                text = self.answers.readline()
+                if not text.endswith(b"\n"):
+                    raise Refused(self.last_words())
+                number, answer = self._read(text)
+            return answer
+        except (BrokenPipeError, ConnectionError):
+            raise Refused(self.last_words()) from None
+
+    def _read(self, text):
+        """The number of the request that this line answers, and the answer. A line that lost its beginning when it was
+        read before answers nothing. A refusal has no number if the server could not read the request's."""
+        try:
+            answer = json.loads(text)
+        except ValueError:
+            return None, None
+        if not isinstance(answer, dict) or "ok" not in answer:
+            return None, None
+        number = answer.get("id") or (self.unanswered[0] if self.unanswered else None)
+        if number is None:
+            return None, None
+        while self.unanswered and self.unanswered[0] <= number:
+            self.unanswered.popleft()
+        return number, answer
 
     def last_words(self):
         if not self.child:
