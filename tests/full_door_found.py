@@ -4,9 +4,9 @@ import os
 import types
 import warnings
 
-from door import end, f32, found, jax, jnp, np, same, say, vantage
+from door import end, f32, found, jax, jnp, lower, np, same, say, vantage
 from vantage import kept
-from vantage.lower import alike
+from vantage.lower import alike, statics
 
 
 def check(name, good, why=""):
@@ -101,6 +101,33 @@ def check_fixed():
         check(f"{name} is refused", not fast.tuned and "no hash" in fast.report.sentence, fast.report.sentence)
 
 
+def check_statics():
+    """A static argument is one however it is named and passed, and makes no other one static."""
+    def f(a, b, n):
+        return (a + b) * (n if isinstance(n, int) else 1 / 0)  # a traced n is none
+
+    a, b = f32(3), f32(3) + 1
+    for name, args, kwargs, static in (
+            ("by number, passed by name", (a, b), {"n": 3}, {"static_argnums": 2}),
+            ("by number from behind, passed by name", (a, b), {"n": 3}, {"static_argnums": (-1,)}),
+            ("by name, passed by number", (a, b, 3), {}, {"static_argnames": "n"}),
+            ("by number, with one of no argument", (a, b, 3), {}, {"static_argnums": (2, 7)})):
+        fast = vantage.tune(f, *args, progress=None, **kwargs, **static)
+        other = tuple(x + 1 if x is a else x for x in args)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            good = fast.tuned and same(fast(*other, **kwargs), f(*other, **kwargs))
+        check(f"static {name}", good, fast.report.sentence)
+    check("a function that does not tell its arguments", statics(max, -1, "x") == ((-1,), ("x",)))
+    for static in ({"static_argnums": 2}, {"static_argnames": "n"}):
+        try:
+            vantage.collect(f, a, b, 3, progress=None, collect_options=["--nonsense"], **static)
+        except vantage.Refused as why:  # after the program was made
+            check("collect knows static arguments", "nonsense" in str(why), str(why))
+    lowered = lower(lambda mode, e: mode + e, (a, a), {}, static_argnames="mode").layout
+    check("a name that is part of another is none", len(lowered.fixed) == 1, str(lowered))
+
+
 class Tree(dict):
     """A dict that may be static: it has a hash."""
 
@@ -108,7 +135,7 @@ class Tree(dict):
         return hash(tuple(self.items()))
 
 
-for look in (check_timed, check_lent, check_asked, check_fixed):
+for look in (check_timed, check_lent, check_asked, check_fixed, check_statics):
     with found():
         look()
 end()

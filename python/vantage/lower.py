@@ -6,6 +6,7 @@ random key is passed as the numbers that it consists of.
 """
 import dataclasses
 import hashlib
+import inspect
 import numbers
 import re
 
@@ -74,10 +75,30 @@ def is_value(x):
     return isinstance(x, numbers.Number) or (hasattr(x, "shape") and hasattr(x, "dtype"))
 
 
+def statics(function, places=(), names=()):
+    """Of the arguments that are named as static their numbers and their names: an argument may be named by either, and
+    passed as either. Numbers and names of no argument are ignored."""
+    places = {places} if isinstance(places, numbers.Integral) else set(places)
+    names = {names} if isinstance(names, str) else set(names)
+    try:
+        known = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):  # a function that does not tell
+        return tuple(sorted(places)), tuple(sorted(names))
+    ordered = [p for p in known if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    if not any(p.kind is p.VAR_POSITIONAL for p in known):
+        places = {i + len(ordered) if i < 0 else i for i in places}
+    for i, p in enumerate(ordered):
+        if p.kind is p.POSITIONAL_OR_KEYWORD and (i in places or p.name in names):
+            places.add(i)
+            names.add(p.name)
+    return tuple(sorted(places)), tuple(sorted(names))
+
+
 def split(args, kwargs, static_argnums=(), static_argnames=()):
-    """The leaves that are parameters, and the layout of the call."""
+    """The leaves that are parameters, and the layout of the call. The last two are what statics() gave; numbers below
+    zero count from the last argument given."""
     import jax
-    fixed_args = {i % len(args) for i in static_argnums} if args else set()
+    fixed_args = {i + len(args) if i < 0 else i for i in static_argnums}
     args = tuple(_Fixed(a) if i in fixed_args else a for i, a in enumerate(args))
     kwargs = {k: _Fixed(v) if k in static_argnames else v for k, v in kwargs.items()}
     leaves, tree = jax.tree.flatten((args, kwargs))
@@ -173,7 +194,7 @@ def foreign(text):
 def lower(function, args, kwargs, static_argnums=(), static_argnames=()):
     """The program that JAX makes of the function for these arguments."""
     import jax
-    values, layout = split(args, kwargs, static_argnums, static_argnames)
+    values, layout = split(args, kwargs, *statics(function, static_argnums, static_argnames))
     out_keys = {}
 
     def flat(*leaves):

@@ -17,7 +17,7 @@ import warnings
 
 from . import grafted, kept, programs
 from .called import called, copies
-from .lower import as_results, lower, refuse_changing, split
+from .lower import as_results, lower, refuse_changing, split, statics
 from .place import by_rows
 from .programs import Refused
 from .quick import NO, quick
@@ -199,8 +199,7 @@ def tune(function, *args, budget=300, seconds=None, space=None, objective=None, 
     are computed, where that promises something.
     `progress` takes lines of text; None: silence. `search_options` go to the program `search` as they are.
     """
-    static = (tuple([static_argnums] if isinstance(static_argnums, int) else static_argnums),
-              tuple([static_argnames] if isinstance(static_argnames, str) else static_argnames))
+    static = statics(function, static_argnums, static_argnames)
     try:
         lowered = lower(function, args, kwargs, *static)
         if lowered.foreign:
