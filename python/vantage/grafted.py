@@ -23,6 +23,7 @@ import time
 from .called import in_turns
 from .lower import split
 from .native import Call
+from .place import home
 from .programs import Refused
 from .quick import NO, quick
 from .yardstick import apart
@@ -43,7 +44,7 @@ def version():
 def _preface(outputs):
     """What jaxlib writes before a compiled program with these results: a message with its length before it."""
     import jax
-    device = jax.local_devices(backend="cpu")[0]
+    device = home()
     results = [jax.ShapeDtypeStruct(shape, jax.numpy.dtype(dtype)) for shape, dtype in outputs]
     with jax.default_device(device):
         small = jax.jit(lambda *r: jax.lax.optimization_barrier(r), keep_unused=True).lower(*results).compile()
@@ -59,7 +60,7 @@ def graft(code, outputs):
     """jaxlib's executable of a program that the plugin compiled and wrote down."""
     import jax
     from jax._src.lib import _jax
-    device = jax.local_devices(backend="cpu")[0]
+    device = home()
     return device.client.deserialize_executable(_preface(outputs) + code, _jax.DeviceList((device,)), None)
 
 
@@ -91,7 +92,7 @@ def _agree(made, call, default, values):
     """Refuses an executable whose results are not the plugin's, on these arguments."""
     import jax
     import numpy
-    arrays = [jax.device_put(x, jax.local_devices(backend="cpu")[0]) for x in values]
+    arrays = [jax.device_put(x, home()) for x in values]
     addresses = [x.block_until_ready().unsafe_buffer_pointer() for x in arrays]
     want, own = ([numpy.array(r) for r in c(addresses)] for c in (call, default))
     ours = [numpy.array(r) for r in results_of(made, arrays)]

@@ -33,11 +33,13 @@ class Layout:
     fixed: dict      # leaf number: a value that is part of the program
     keys: dict       # leaf number: the implementation of the random key that it is
     weak: list = None  # numbers of the leaves whose type gives way to others'; None, in old files: not known
+    x64: bool = None   # whether jax_enable_x64 is set; None: as weak
 
     def __eq__(self, other):
         return (self.tree == other.tree and self.keys == other.keys and self.fixed.keys() == other.fixed.keys() and
                 all(alike(x, other.fixed[i]) for i, x in self.fixed.items()) and
-                (self.weak == other.weak or None in (self.weak, other.weak)))
+                (self.weak == other.weak or None in (self.weak, other.weak)) and
+                (self.x64 == other.x64 or None in (self.x64, other.x64)))
 
 
 def is_key(x):
@@ -110,7 +112,7 @@ def split(args, kwargs, static_argnums=(), static_argnames=()):
             if is_key(x):
                 keys[i] = str(jax.random.key_impl(x))
             values.append(key_data(x))
-    return values, Layout(tree, fixed, keys, [i for i in weak_of(leaves) if i not in fixed])
+    return values, Layout(tree, fixed, keys, [i for i in weak_of(leaves) if i not in fixed], jax.config.jax_enable_x64)
 
 
 class _Fixed:

@@ -6,6 +6,7 @@ Nothing is copied. The plugin is in the same process as JAX, and knows nothing o
 import ctypes
 import threading
 
+from .place import home
 from .programs import Refused, find, find_plugin
 
 # Our name of a type is JAX's; PJRT's number, DLPack's code and bits.
@@ -86,7 +87,7 @@ def _receiver():
     """How a DLPack capsule becomes a JAX array: jaxlib's own function where it is where we know it, in a few
     microseconds; else the public way, in a few dozen."""
     import jax
-    device = jax.local_devices(backend="cpu")[0]
+    device = home()
     try:
         from jaxlib._jax import dlpack_managed_tensor_to_buffer as take
         import numpy

@@ -1,9 +1,10 @@
-"""Where an array is: how it lies in memory.
+"""Where an array is: on which device, and how it lies in memory.
 
-Programs take the addresses of arrays that lie row by row, which is JAX's way too, unless somebody asks for another one
-(jax.experimental.layout). The name that tells this in a tenth of a microsecond is not public; the public one takes
-three.
+Tuned programs run on the first processor device of JAX, and their results are there. They take the addresses of arrays
+that lie row by row, which is JAX's way too, unless somebody asks for another one (jax.experimental.layout). The name
+that tells this in a tenth of a microsecond is not public; the public one takes three.
 """
+import functools
 
 
 def rows(rank):
@@ -20,7 +21,54 @@ def layout(x):
         return "{" + ",".join(map(str, reversed(order))) + "}"
 
 
+def _is_anywhere(x):
+    """Is it an array of JAX's, and no value that JAX traces?"""
+    import jax
+    return isinstance(x, jax.Array) and not isinstance(x, jax.core.Tracer)
+
+
 def by_rows(x):
     """Does it lie row by row? Numbers and what else is no array of JAX's are no matter of this."""
+    return not _is_anywhere(x) or x.ndim < 2 or layout(x) == rows(x.ndim)
+
+
+@functools.cache
+def home():
     import jax
-    return not isinstance(x, jax.Array) or x.ndim < 2 or layout(x) == rows(x.ndim)
+    return jax.local_devices(backend="cpu")[0]
+
+
+def at_home(x):
+    """Is it not on another processor device? What is on an accelerator is copied to the first one."""
+    return not _is_anywhere(x) or all(d == home() or d.platform != "cpu" for d in x.devices())
+
+
+def here(x64):
+    """Does JAX compute on this device, and with types of 64 bits if x64 says so (None: either way)?"""
+    import jax
+    where = jax.config.jax_default_device
+    return (where is None or where == home() or where == "cpu") and x64 in (None, jax.config.jax_enable_x64)
+
+
+@functools.cache
+def alone():
+    """Is this device the only one that JAX has here?"""
+    import jax
+    return len(jax.local_devices(backend="cpu")) == 1 and jax.default_backend() == "cpu"
+
+
+def _loose(x):
+    import jax
+    try:
+        from jax._src.array import ArrayImpl
+        return ArrayImpl(x.aval, x.sharding, [x], committed=False)
+    except (ImportError, TypeError):  # another version of JAX
+        import numpy
+        return jax.device_put(numpy.asarray(x))
+
+
+def as_bound(results, given):
+    """The program's results, bound to their device if an argument is, as JAX does it. Of one device nobody can tell."""
+    if alone() or any(getattr(x, "committed", False) for x in given):
+        return results
+    return [_loose(x) for x in results]

@@ -10,13 +10,13 @@ more bytes: a training step with 456 arguments and 454 results of 1.2 MB took 10
 made of the plugin's memory, and 31% less with copies.
 
 All ways answer NO where a call is not so, or the long way might know better. An array that does not lie row by row goes
-the long way, which copies it. A type that gives way to others', that of
+the long way, which copies it; one on another device goes to the function. A type that gives way to others', that of
 Python's own numbers, is another type here: `2.0` times bfloat16 is bfloat16, a float32 times bfloat16 is float32.
 jaxlib takes one for the other in compiled programs.
 """
 from .lower import as_results, key_data, weak_of
 from .native import Call, library
-from .place import by_rows, layout, rows
+from .place import alone, as_bound, at_home, by_rows, here, home, layout, rows
 from .programs import Refused
 
 MOST_COPIED, EACH_COPIED = 1 << 18, 1 << 15  # bytes of all results, and more for each
@@ -77,7 +77,7 @@ def _shell(known, body):
         return as_results(list(body([key_data(x) for x in jax.tree.leaves((args, kwargs))])), known)
 
     args, kwargs = jax.tree.unflatten(known.layout.tree, leaves)
-    with jax.default_device(jax.local_devices(backend="cpu")[0]):
+    with jax.default_device(home()):
         return jax.jit(tuned, keep_unused=True).lower(*args, **kwargs).compile()
 
 
@@ -91,7 +91,7 @@ def _around(call, known):
 
 
 def _inside(call, known):
-    return _guarded(_around(call, known), known.layout.weak)
+    return _guarded(_around(call, known), known.layout)
 
 
 def _own(executable, call, known):
@@ -99,44 +99,45 @@ def _own(executable, call, known):
     import dataclasses
     form = _around(call, known)
     put = dataclasses.replace(form._executable._unloaded_executable, xla_executable=executable).load()
-    return _guarded(type(form)(put, [], form.args_info, form.out_tree, no_kwargs=form._no_kwargs), known.layout.weak)
+    return _guarded(type(form)(put, [], form.args_info, form.out_tree, no_kwargs=form._no_kwargs), known.layout)
 
 
-def _fits(leaves, weak):
-    """Are they like those that the program was made for, in what jaxlib's code does not look at itself?"""
-    return (weak is None or weak_of(leaves) == weak) and all(map(by_rows, leaves))
+def _fits(leaves, like):
+    """Are they as the program's layout says, in what jaxlib's code does not look at itself?"""
+    return ((like.weak is None or weak_of(leaves) == like.weak) and here(like.x64) and
+            all(by_rows(x) and at_home(x) for x in leaves))
 
 
 class _Watched:
-    """jaxlib's executable. Compiled code asks it about arguments of a form (type, layout, ...) that it has not met, and
-    not again."""
+    """jaxlib's executable. Compiled code asks it about arguments of a form (type, layout, device, JAX's settings) that
+    it has not met, and not again."""
 
-    def __init__(self, executable, weak):
-        self.executable, self.weak, self.asked = executable, weak, False
+    def __init__(self, executable, like):
+        self.executable, self.like, self.asked = executable, like, False
 
     def __getattr__(self, name):
         return getattr(self.executable, name)
 
     def call(self, *leaves):
-        if not _fits(leaves, self.weak):
-            raise TypeError("another kind of type or another layout")
+        if not _fits(leaves, self.like):
+            raise TypeError("another kind of type, or another layout or device")
         self.asked = True
         return self.executable.call(*leaves)
 
 
-def _guarded(compiled, weak):
-    """The compiled program, which looks at types that give way and at layouts. jaxlib's code does so only by names that
-    are not public, so until it has asked once they are looked at here, for a third of the price of a call."""
+def _guarded(compiled, like):
+    """The compiled program, which looks at types that give way, at layouts and devices. jaxlib's code does so only by
+    names that are not public. So until it has asked once they are looked at here, for a third of a call's price."""
     import jax
     watched, run = None, compiled
     try:
-        watched = _Watched(compiled._executable, weak)
+        watched = _Watched(compiled._executable, like)
         run = compiled._executable.create_cpp_call(compiled._params._replace(executable=watched)) or compiled
     except (AttributeError, TypeError, ValueError):  # another version of JAX
         pass
 
     def guarded(args, kwargs):
-        if not (watched and watched.asked) and not _fits(jax.tree.leaves((args, kwargs)), weak):
+        if not (watched and watched.asked) and not _fits(jax.tree.leaves((args, kwargs)), like):
             return NO
         try:
             return run(*args, **kwargs)
@@ -148,26 +149,26 @@ def _guarded(compiled, weak):
 
 def _lent(call, known):
     import jax
-    flatten, tree, weak = jax.tree_util.tree_flatten, known.layout.tree, known.layout.weak
-    array = type(jax.numpy.zeros((), device=jax.local_devices(backend="cpu")[0]))
+    flatten, tree, weak, x64 = jax.tree_util.tree_flatten, known.layout.tree, known.layout.weak, known.layout.x64
+    like = jax.numpy.zeros((), device=home())
+    array, last = type(like), [like.sharding]  # the sharding that the last array had, for it is one object mostly
+    lone, first = alone(), like.sharding
     wanted = [(shape, jax.numpy.dtype(dtype), rows(len(shape))) for shape, dtype in known.inputs]
-    homes = {jax.numpy.zeros((), device=d).sharding for d in jax.local_devices(backend="cpu")}
-    last = [None]  # of the shardings that are on one processor, the one that the last array had
 
     def run(args, kwargs):
         leaves, form = flatten((args, kwargs))
-        if form != tree or weak is not None and weak_of(leaves) != weak:
+        if form != tree or weak is not None and weak_of(leaves) != weak or not here(x64):
             return NO
         found = []
         for x, (shape, dtype, lies) in zip(leaves, wanted):
             if type(x) is not array or x.shape != shape or x.dtype != dtype or layout(x) != lies:
                 return NO
-            home = x.sharding
-            if home is not last[0]:
-                if home not in homes:
+            at = x.sharding
+            if at is not last[0]:
+                if at != first:
                     return NO
-                last[0] = home
+                last[0] = at
             found.append(x.block_until_ready().unsafe_buffer_pointer())
-        return as_results(call(found), known)
+        return as_results(call(found) if lone else as_bound(call(found), leaves), known)
 
     return run

@@ -18,7 +18,7 @@ import warnings
 from . import grafted, kept, programs
 from .called import called, copies
 from .lower import as_results, lower, refuse_changing, split, statics
-from .place import by_rows
+from .place import as_bound, at_home, by_rows, here
 from .programs import Refused
 from .quick import NO, quick
 from .report import Report
@@ -54,16 +54,17 @@ class Tuned:
                 return results
         known = self._lowered
         values, layout = split(args, kwargs, *self._static)
+        if not here(known.layout.x64):
+            return self._plain(args, kwargs, "another default device, or jax_enable_x64 changed")
         if layout != known.layout:
             return self._plain(args, kwargs, "arguments of another form")
         arrays = []
         for x, (shape, dtype) in zip(values, known.inputs):
             a = _memory(x, shape, dtype)
             if a is None:
-                given = f"{getattr(x, 'dtype', type(x).__name__)}{list(getattr(x, 'shape', ()))}"
-                return self._plain(args, kwargs, None if _traced(x) else f"{given} for {dtype}{list(shape)}")
+                return self._plain(args, kwargs, None if _traced(x) else _unlike(x, shape, dtype))
             arrays.append(a)
-        return as_results(self._call([a[0] for a in arrays]), known)
+        return as_results(as_bound(self._call([a[0] for a in arrays]), values), known)
 
     def _plain(self, args, kwargs, why):
         if self.function is None:
@@ -79,12 +80,18 @@ def _traced(x):
     return isinstance(x, jax.core.Tracer)
 
 
+def _unlike(x, shape, dtype):
+    """In what this is not the array that the program takes."""
+    given = f"{getattr(x, 'dtype', type(x).__name__)}{list(getattr(x, 'shape', ()))}"
+    return f"{given} for {dtype}{list(shape)}" if at_home(x) else f"{given} on another device"
+
+
 def _memory(x, shape, dtype):
     """An address, and what keeps it alive; None where this is not the array that the program takes."""
     import jax
     import numpy
     if isinstance(x, jax.Array):
-        if _traced(x) or x.shape != shape or x.dtype.name != dtype or len(x.devices()) != 1:
+        if _traced(x) or x.shape != shape or x.dtype.name != dtype or len(x.devices()) != 1 or not at_home(x):
             return None
         if next(iter(x.devices())).platform != "cpu":
             x = jax.device_put(x, jax.local_devices(backend="cpu")[0])
@@ -104,6 +111,15 @@ def _memory(x, shape, dtype):
             return None
         a = a.astype(jax.numpy.dtype(dtype), copy=False)
     return a.ctypes.data, a
+
+
+def _refuse_elsewhere(values, known):
+    """Refuses, before a search, a call that the program would not be used for."""
+    if not here(None):
+        raise Refused("JAX's default device is not the first processor, on which tuned programs run")
+    for x, (shape, dtype) in zip(values, known.inputs):
+        if not at_home(x):
+            raise Refused(f"{_unlike(x, shape, dtype)} than the first processor, on which tuned programs run")
 
 
 def _leaves(x):
@@ -204,12 +220,13 @@ def tune(function, *args, budget=300, seconds=None, space=None, objective=None, 
         lowered = lower(function, args, kwargs, *static)
         if lowered.foreign:
             raise Refused(lowered.foreign)
+        values, _ = split(args, kwargs, *static)
         refuse_changing(lowered.layout)
+        _refuse_elsewhere(values, lowered)
         how = {"space": space, "objective": objective, "extra": list(map(str, search_options))}
         folder = kept.folder_of(lowered, how)
         if not cache:
             shutil.rmtree(folder, ignore_errors=True)
-        values, _ = split(args, kwargs, *static)
         result = _found(lowered, folder, budget, seconds, values, progress=progress, **how)
         report = Report(kept.verdict(result)["sentence"], result, folder / "tuned" / "report.html")
         if not report.tuned:
