@@ -5,6 +5,8 @@
 
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #define STATUS_INTERRUPTED 130
@@ -19,16 +21,30 @@ static void on_signal(int sig)
 		_exit(STATUS_INTERRUPTED);
 }
 
+/* A parent that ended before prctl cannot be waited for any more. Our own children have another parent. */
+static void stop_with_parent(void)
+{
+	const char *parent = getenv(STOP_PARENT);
+
+	if (!parent)
+		return;
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (strtol(parent, NULL, 10) != getppid())
+		raise(SIGTERM);
+	unsetenv(STOP_PARENT);
+}
+
 void stop_on_signals(enum stop_how how)
 {
 	struct sigaction stop = {.sa_handler = on_signal}, ignore = {.sa_handler = SIG_IGN};
 
 	sigaction(SIGXFSZ, &ignore, NULL);
-	if (how == STOP_BY_DEFAULT)
-		return;
-	atomic_store(&at_second, how == STOP_AT_SECOND);
-	sigaction(SIGINT, &stop, NULL);
-	sigaction(SIGTERM, &stop, NULL);
+	if (how != STOP_BY_DEFAULT) {
+		atomic_store(&at_second, how == STOP_AT_SECOND);
+		sigaction(SIGINT, &stop, NULL);
+		sigaction(SIGTERM, &stop, NULL);
+	}
+	stop_with_parent();
 }
 
 bool stop_asked(void)

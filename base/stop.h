@@ -17,6 +17,13 @@ enum stop_how {
 };
 
 /*
+ * The environment may name the parent by its number. Then the program is sent SIGTERM when the thread
+ * that started it ends, however that ends. The Python package asks for this: a search must not go on
+ * for an hour when nobody is there for its result.
+ */
+#define STOP_PARENT "VANTAGE_PARENT"
+
+/*
  * SIGXFSZ is always ignored. A write beyond the limit of file sizes then fails and is reported like any
  * other error; the signal would end the program without a word.
  */

@@ -17,10 +17,10 @@ import signal
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 
 from .called import in_turns
+from .kept import scratch
 from .lower import split
 from .native import Call
 from .place import home
@@ -123,9 +123,9 @@ def _tried(path, known, default, values, seconds):
     """Refuses a program that jaxlib cannot load and run without harm and to the plugin's numbers, seen in another
     process."""
     code = "import sys, json; sys.path[:] = json.loads(sys.argv[1]); from vantage.grafted import attempt; attempt()"
-    with tempfile.TemporaryDirectory() as folder:
-        _write(pathlib.Path(folder), default, values, known)
-        told = json.dumps([folder, str(path), os.getpid(), known.inputs, known.outputs])
+    with scratch(path.parent.parent) as folder:
+        _write(folder, default, values, known)
+        told = json.dumps([str(folder), str(path), os.getpid(), known.inputs, known.outputs])
         try:
             done = subprocess.run([sys.executable, "-c", code, json.dumps(sys.path)], input=told, text=True,
                                   env={**os.environ, "JAX_PLATFORMS": "cpu", "JAX_ENABLE_X64": "1"},

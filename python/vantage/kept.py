@@ -4,11 +4,16 @@ content, the machine, the plugin, and what was to be changed.
 Who asks for more than was asked for then gets a search of its own: for more changes, or for more seconds if those were
 what ended the search. So does everybody after `learn` has put another model in place, since a model guides searches.
 """
+import contextlib
+import fcntl
 import hashlib
 import json
 import os
 import pathlib
 import platform
+import shutil
+import tempfile
+import time
 
 from . import programs
 
@@ -76,3 +81,39 @@ def keep(folder, result):
     half = folder / "result.part"
     half.write_text(json.dumps(result))
     half.rename(folder / "result.json")
+
+
+@contextlib.contextmanager
+def _locked(folder):
+    """Whether the folder is ours meanwhile. A lock ends with its process, however that ends."""
+    at = os.open(folder, os.O_RDONLY)
+    try:
+        yield _lock(at)
+    finally:
+        os.close(at)
+
+
+def _lock(at):
+    try:
+        fcntl.flock(at, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    except OSError:
+        return False
+
+
+def _sweep():
+    """Removes the scratch folders of processes that were killed. A folder of this minute may not be locked yet."""
+    for left in cache_folder().glob("*/tmp*"):
+        with contextlib.suppress(OSError):  # another process may be removing it
+            if left.stat().st_mtime < time.time() - 60:
+                with _locked(left) as dead:
+                    if dead:
+                        shutil.rmtree(left, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def scratch(folder):
+    """A new folder in this one. It is removed at the end, or, if this process is killed, by a later one."""
+    _sweep()
+    with tempfile.TemporaryDirectory(dir=folder) as path, _locked(path):
+        yield pathlib.Path(path)

@@ -78,12 +78,13 @@ def run(name, *arguments, progress=None, plugin=True):
     `plugin`: whether the program needs one.
 
     The first Ctrl-C, wherever it arrives, asks the program to stop with what it has; the second ends it. No program is
-    left running.
+    left running: if this process is killed, the program is asked to stop (base/stop.h).
     """
     said, stops = [], 0
     with tempfile.TemporaryFile("w+") as out:
         child = subprocess.Popen([find(name), *map(str, arguments)], stdout=out, stderr=subprocess.PIPE, text=True,
-                                 env=environment(plugin), start_new_session=True)
+                                 env={**environment(plugin), "VANTAGE_PARENT": str(os.getpid())},
+                                 start_new_session=True)
         try:
             line = None
             while line != "":

@@ -12,7 +12,6 @@ import json
 import pathlib
 import pickle
 import shutil
-import tempfile
 import warnings
 
 from . import grafted, kept, programs
@@ -175,10 +174,10 @@ def _found(lowered, folder, budget, seconds, values, extra, **how):
         return result
     folder.mkdir(parents=True, exist_ok=True)
     models = kept.learnt()
-    with tempfile.TemporaryDirectory(dir=folder) as scratch:
-        path, out = pathlib.Path(scratch) / "program.pb", pathlib.Path(scratch) / "tuned"
+    with kept.scratch(folder) as scratch:
+        path, out = scratch / "program.pb", scratch / "tuned"
         path.write_bytes(lowered.module)
-        inputs = _given(values, lowered, pathlib.Path(scratch) / "inputs.npz", extra)
+        inputs = _given(values, lowered, scratch / "inputs.npz", extra)
         result = _search(path, out, budget, seconds=seconds, extra=[*extra, *inputs], **how)
         if out.exists():
             shutil.rmtree(folder / "tuned", ignore_errors=True)
