@@ -9,7 +9,6 @@
 #include "base/io.h"
 #include "base/progress.h"
 #include "base/stop.h"
-#include "device/room.h"
 #include "device/stage.h"
 
 #define TRIES 3 /* at finding whether the limit on time is kept */
@@ -94,6 +93,16 @@ static int weigh_ways(struct arrange *a, struct err *err)
 	return rc;
 }
 
+/* Finds what the compiler's own program needs. It was asked that to open the program, unless others decided first. */
+static int ask_default(struct arrange *a, struct err *err)
+{
+	const struct buf *known = &a->lab->subject.opened.after;
+
+	if (known->len && !a->derived)
+		return kind_of(a)->figure(known->data, known->len, &a->default_bytes, err);
+	return ask(a, COMPILE_DEFAULT, NULL, &a->lab->subject.original, NULL, &a->default_bytes, err);
+}
+
 /* Asks what the compiler's own ways need. */
 static int ask_ways(struct arrange *a, struct err *err)
 {
@@ -101,7 +110,7 @@ static int ask_ways(struct arrange *a, struct err *err)
 	uint8_t *config = MEM_NEW(s->n_sites + 1, uint8_t);
 	const struct stage_way *other = stage_way(a->stage);
 	uint64_t bytes;
-	int rc = ask(a, COMPILE_DEFAULT, NULL, &a->lab->subject.original, NULL, &a->default_bytes, err);
+	int rc = ask_default(a, err);
 
 	if (rc == 0)
 		rc = ask_applied(a, config, &bytes, err);
@@ -173,62 +182,10 @@ static int look_for_better(struct arrange *a, struct err *err)
 	return rc;
 }
 
-static void tell_why(struct arrange *a, enum outcome outcome, const char *detail)
+/* Is what was found the answer, if nothing speaks against it? */
+static bool worth_proving(const struct arrange *a, const struct arrangement *found)
 {
-	snprintf(a->why, sizeof a->why, "%s: %.200s", outcome_meaning(outcome), detail);
-}
-
-/* Compares the outputs of both, bit by bit, on all kinds of input. */
-static int compare_bits(struct arrange *a, struct compiled *own, struct compiled *tuned, struct err *err)
-{
-	a->bits_equal = true;
-	for (int i = 0; i < INPUTS_COUNT && a->bits_equal; i++) {
-		struct compare_options o = {.inputs = (enum inputs)i, .fresh = true};
-		struct comparison c;
-		if (device_compare(a->device, own, tuned, &o, &c, err) < 0)
-			return -1;
-		a->bits_equal = c.outcome == OUTCOME_OK && c.all.max_abs == 0 && c.all.unlike == 0;
-		if (c.outcome != OUTCOME_OK)
-			tell_why(a, c.outcome, c.detail);
-		comparison_release(&c);
-	}
-	return 0;
-}
-
-/* Is there room to run the compiler's own program, whose bytes are known already? If not, a->why says what it takes. */
-static bool fits(struct arrange *a)
-{
-	uint64_t bytes = subject_least_memory(a->lab->space->graph) + a->default_bytes;
-
-	return room_for(a->device, bytes, a->lab->subject.name, ROOM_OF_ALL, a->why, sizeof a->why);
-}
-
-/* Compiles both programs completely, and compares their bits if they may be run. */
-static int prove(struct arrange *a, struct err *err)
-{
-	const struct buf *original = &a->lab->subject.original, *module = &a->module;
-	struct device *d = a->device;
-	struct compiled own = {0}, tuned = {0};
-	int rc = 0;
-	bool runs = !a->estimated && !a->set->unverified && fits(a);
-	const struct compiled *failed;
-
-	if (runs || a->estimated)
-		rc = device_compile(d, COMPILE_DEFAULT, "hlo", original->data, original->len, 0, &own, err);
-	if (rc == 0)
-		rc = device_compile(d, COMPILE_APPLIED, "hlo", module->data, module->len, WANT_SERIALISED, &tuned, err);
-	failed = runs && own.outcome != OUTCOME_OK ? &own : &tuned;
-	if (rc == 0 && runs && failed->outcome != OUTCOME_OK)
-		tell_why(a, failed->outcome, failed->detail);
-	else if (rc == 0 && runs && !a->derived)
-		rc = compare_bits(a, &own, &tuned, err);
-	else if (rc == 0 && a->estimated)
-		rc = arrange_estimate(a, &own, &tuned, err);
-	a->executable = tuned.serialised;
-	tuned.serialised = (struct buf){0};
-	compiled_release(&own);
-	compiled_release(&tuned);
-	return rc;
+	return a->set->room ? in_room(a, found->bytes) : found->bytes < a->default_bytes;
 }
 
 /* Is the limit on time kept, by the interval of the verdict? */
@@ -420,10 +377,9 @@ static int take_limit(struct arrange *a, struct err *err)
 /* Is there anything left to learn from running it? */
 static bool worth_timing(const struct arrange *a, const struct arrangement *found)
 {
-	if (!a->stage || a->set->unverified)
+	if (!a->stage || a->set->unverified || !worth_proving(a, found))
 		return false;
-	return a->set->room ? in_room(a, found->bytes)
-		: found->bytes < a->default_bytes && (a->derived || a->bits_equal);
+	return a->set->room || a->derived || a->bits_equal;
 }
 
 int arrange_search(struct arrange *a, struct err *err)
@@ -443,8 +399,9 @@ int arrange_search(struct arrange *a, struct err *err)
 		a->least = found->bytes;
 	if (rc == 0)
 		rc = a->lab->space->ops->apply(a->lab->space, found->config, &a->module, err);
-	if (rc == 0 && a->device)
-		rc = prove(a, err);
+	a->examined = rc == 0 && a->device && worth_proving(a, found);
+	if (a->examined)
+		rc = arrange_prove(a, err);
 	lab_drop_costs(a->lab);
 	a->lab->n_limits = 0;
 	device_close(a->device);

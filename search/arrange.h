@@ -58,6 +58,7 @@ struct arrange { /* the search, and its result */
 	uint64_t moves;
 	uint64_t least;	/* bytes that no arrangement goes below, by the kind's model; 0: that is not known */
 	bool proved;	/* ... and the model's best needs no more */
+	bool examined; /* what was found was compiled; it is not if it cannot be the answer */
 	bool bits_equal, tuned;
 	bool derived;	    /* other decisions came before: numbers are compared, not bits */
 	bool beyond;	    /* ... and what they made needs more than the limit on bytes in every arrangement found */
@@ -82,6 +83,9 @@ bool arrange_is_estimated(const struct arrange *a);
 int arrange_estimate(struct arrange *a, struct compiled *own, struct compiled *tuned, struct err *err);
 /* Writes the sentence, and whether the tuned program, which saves this share of the bytes, is the answer. */
 void arrange_judge_estimate(struct arrange *a, double saved, const char *dflt, const char *less);
+
+/* arrange_prove.c: a->executable, a->bits_equal or why not, and prices where it is estimated. */
+int arrange_prove(struct arrange *a, struct err *err);
 
 /* arrange_page.c: report.html, config.json and the summary. */
 void arrange_page(struct arrange *a, struct buf *out);

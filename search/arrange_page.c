@@ -129,7 +129,7 @@ static void add_figures(const struct arrange *a, struct json *j)
 	} else {
 		if (a->derived)
 			json_str(j, "numbers", outcome_name(a->verdict.numbers.outcome));
-		else
+		else if (a->examined)
 			json_bool(j, "bits_equal", a->bits_equal);
 		json_num(j, "time_more", -a->verdict.gain);
 		json_num(j, "time_more_low", -a->verdict.high);
