@@ -24,7 +24,8 @@
 #include "search/rival_own.h"
 
 #define MEMBERS_MOST 50000 /* Tensat's own limit */
-#define SOLVER_SECONDS 60.0 /* if the user gave no limit */
+#define SOLVER_SECONDS 60.0 /* if the user gave no limit; else it is what measuring leaves, */
+#define SOLVER_SHARE 0.1    /* ... but always so much of the whole */
 #define SCALE 1e9	    /* costs in nanoseconds: solvers round at 1e-6 */
 
 struct extract {
@@ -181,7 +182,8 @@ static double sum_as_it_is(const struct extract *x)
 static int extract(struct extract *x, uint8_t *config, struct err *err)
 {
 	const struct space *s = x->r->s;
-	double seconds = x->r->o->seconds > 0 ? x->r->o->seconds : SOLVER_SECONDS, began = now_seconds();
+	double began = now_seconds(), seconds = x->r->until > 0
+		? fmax(x->r->until - began, SOLVER_SHARE * x->r->o->seconds) : SOLVER_SECONDS;
 	uint8_t *value = MEM_NEW(x->p.n + 1, uint8_t);
 	bool proved = false;
 	int rc = integer_solve(&x->p, seconds, value, &proved, err);

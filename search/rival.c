@@ -164,7 +164,8 @@ int rival_search(struct lab *lab, struct device *d, const struct rival_options *
 			r.s->kind);
 	r.delta = MEM_NEW((size_t)r.s->n_sites * r.s->stride + 1, double);
 	rc = cost_default_seconds(lab->cost, &total, NULL, err);
-	device_until(d, o->seconds > 0 ? now_seconds() + o->seconds : 0);
+	r.until = o->seconds > 0 ? now_seconds() + o->seconds : 0;
+	device_until(d, r.until);
 	if (rc == 0)
 		rc = rival_weigh_nothing(&r, err);
 	if (rc == 0)

@@ -19,6 +19,7 @@ struct rival {
 	const struct rival_options *o;
 	struct rival_answer *a;
 	struct prices known;
+	double until;	 /* the clock at which it is over; 0: no limit */
 	double nothing;	 /* seconds of a run that does almost nothing */
 	double *delta;	 /* per site and choice: by how much it changes the sum; NAN: it cannot be taken */
 	struct program *heap;
