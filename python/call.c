@@ -353,10 +353,11 @@ static void give_back(struct dl_managed *m)
 	free(m);
 }
 
-/* Makes a tensor of the buffer, which it takes over. */
+/* Makes a tensor of the buffer, which it takes over. Its shape is behind it, so that it may outlive the call. */
 static struct dl_managed *tensor_of(const struct array *a, PJRT_Buffer *b, char *why, size_t room)
 {
-	struct dl_managed *m = calloc(1, sizeof *m);
+	size_t shape = (size_t)a->rank * sizeof *a->dims;
+	struct dl_managed *m = calloc(1, sizeof *m + shape);
 	ARGS(Buffer_UnsafePointer, p);
 
 	p.buffer = b;
@@ -371,7 +372,7 @@ static struct dl_managed *tensor_of(const struct array *a, PJRT_Buffer *b, char 
 	m->tensor.dtype.code = a->code;
 	m->tensor.dtype.bits = a->bits;
 	m->tensor.dtype.lanes = 1;
-	m->tensor.shape = (int64_t *)(uintptr_t)a->dims; /* it lives as long as the call */
+	m->tensor.shape = memcpy(m + 1, a->dims, shape);
 	m->context = b;
 	m->deleter = give_back;
 	return m;
@@ -464,7 +465,7 @@ int vantage_call_into(struct call *c, const void *const *in, void *const *out, c
 	return good ? 0 : -1;
 }
 
-/* Accepts NULL. All tensors that it gave must be deleted before. */
+/* Accepts NULL. No run may be under way. Tensors that it gave live on. */
 void vantage_call_free(struct call *c)
 {
 	ARGS(LoadedExecutable_Destroy, d);

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """What tune() does once a search has found something. Nothing is searched here: each program is found as it is."""
+import gc
 import os
 import types
 import warnings
+import weakref
 
 from door import end, f32, found, jax, jnp, lower, np, same, say, vantage
-from vantage import kept
+from vantage import kept, native, quick
 from vantage.lower import alike, statics
 
 
@@ -128,6 +130,38 @@ def check_statics():
     check("a name that is part of another is none", len(lowered.fixed) == 1, str(lowered))
 
 
+def check_freed():
+    """Programs are freed with their last user, but for those that jaxlib may be running. Results outlive them."""
+    living = weakref.WeakSet()
+    made, freed = native.Call.__init__, []
+
+    def counted(self, *args):
+        made(self, *args)
+        living.add(self)
+
+    def free(library, handle, lasting, real=native._free):
+        freed.append(not lasting)
+        real(library, handle, lasting)
+
+    native.Call.__init__, real, native._free = counted, native._free, free
+    searched = [True]  # found() compiles the program once
+    for name, n in (("a result that is lent", quick.MOST_COPIED), ("one that is copied", 8)):
+        freed.clear()
+        fast = vantage.tune(lambda a: [a * 2 + 1, jnp.ones((2, 3))], f32(n), progress=None)
+        check(f"{name}: the compiler's own program is freed", fast.tuned and freed == searched + [True],
+              str(freed))
+        results = [fast(f32(n) * k) for k in range(3)]
+        by = fast.report.called["by"]
+        fast = None
+        gc.collect()
+        lent = by == "jaxlib" or n == quick.MOST_COPIED
+        check("... and the tuned one, with its last user", not living and freed == searched + [True, lent],
+              f"{freed}, {by}")
+        check("... but not its results", all(same(r, [f32(n) * k * 2 + 1, jnp.ones((2, 3))])
+                                             for k, r in enumerate(results)))
+    native.Call.__init__, native._free = made, real
+
+
 class Tree(dict):
     """A dict that may be static: it has a hash."""
 
@@ -135,7 +169,7 @@ class Tree(dict):
         return hash(tuple(self.items()))
 
 
-for look in (check_timed, check_lent, check_asked, check_fixed, check_statics):
+for look in (check_timed, check_lent, check_asked, check_fixed, check_statics, check_freed):
     with found():
         look()
 end()

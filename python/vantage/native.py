@@ -5,6 +5,7 @@ Nothing is copied. The plugin is in the same process as JAX, and knows nothing o
 """
 import ctypes
 import threading
+import weakref
 
 from .place import home
 from .programs import Refused, find, find_plugin
@@ -97,8 +98,17 @@ def _receiver():
         return lambda capsule: jax.dlpack.from_dlpack(_Tensor(capsule))
 
 
+def _free(library, handle, lasting):
+    if not lasting:
+        library.vantage_call_free(handle)
+
+
 class Call:
-    """A program: `inputs` and `outputs` are lists of (shape, dtype). Called with addresses, it gives JAX arrays."""
+    """A program: `inputs` and `outputs` are lists of (shape, dtype). Called with addresses, it gives JAX arrays, which
+    may outlive it. The plugin's program, of some 15 MB, is freed with it.
+
+    `lasting` is empty, or says why the program is never freed.
+    """
 
     def __init__(self, code, inputs, outputs, options=None):
         """`options`: None for what this very plugin serialised, else `code` is an HloModuleProto to compile."""
@@ -111,6 +121,8 @@ class Call:
                                                     *with_room)
         if not self.handle:
             raise Refused(self.why.value.decode())
+        self.lasting = []
+        weakref.finalize(self, _free, self.library, self.handle, self.lasting).atexit = False
         takes, gives = [_array(*a) for a in inputs], [_array(*a) for a in outputs]
         if self.library.vantage_call_sign(ctypes.c_void_p(self.handle), ctypes.c_size_t(len(takes)),
                                           (Array * len(takes))(*takes),

@@ -188,10 +188,15 @@ def _found(lowered, folder, budget, seconds, values, extra, **how):
 
 
 def _open(folder, known):
-    """The tuned program and the compiler's own, ready to be called."""
+    """The tuned program, ready to be called."""
     from .native import Call
-    tuned = Call((folder / "tuned.exe").read_bytes(), known.inputs, known.outputs)
-    return tuned, Call((folder / "default.pb").read_bytes(), known.inputs, known.outputs, {})
+    return Call((folder / "tuned.exe").read_bytes(), known.inputs, known.outputs)
+
+
+def _open_default(folder, known):
+    """The compiler's own program, which is compiled for that."""
+    from .native import Call
+    return Call((folder / "default.pb").read_bytes(), known.inputs, known.outputs, {})
 
 
 def _time_calls(result, fast, args, kwargs, static, by):
@@ -230,7 +235,7 @@ def tune(function, *args, budget=300, seconds=None, space=None, objective=None, 
         report = Report(kept.verdict(result)["sentence"], result, folder / "tuned" / "report.html")
         if not report.tuned:
             return Tuned(function, report, static=static)
-        call, default = _open(folder / "tuned", lowered)
+        call, default = _open(folder / "tuned", lowered), _open_default(folder / "tuned", lowered)
         _check(call, default, function, args, kwargs, lowered, static)
     except Refused as why:
         report = Report(f"Nothing was tuned: {why}")
@@ -239,6 +244,7 @@ def tune(function, *args, budget=300, seconds=None, space=None, objective=None, 
         return Tuned(function, report, static=static)
     lowered.module = b""
     executable = grafted.chosen(folder / "tuned", lowered, call, default, args, kwargs, progress)
+    del default  # and its memory
     fast = Tuned(function, report, call, lowered, static, folder / "tuned", executable)
     by = "jaxlib" if executable else "plugin"
     if result.get("called", {}).get("by") != by and kept.verdict(result).get("quantity") == "seconds":
@@ -279,7 +285,7 @@ def load(path, function=None):
         for k, v in about["machine"].items():
             if here[k] != v:
                 raise Refused(f"it was tuned for another {k}: {v}, here: {here[k]}")
-        return Tuned(function, report, _open(path, lowered)[0], lowered, static, path, grafted.kept(path, lowered))
+        return Tuned(function, report, _open(path, lowered), lowered, static, path, grafted.kept(path, lowered))
     except Refused as why:
         if function is None:
             raise
