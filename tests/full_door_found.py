@@ -7,7 +7,7 @@ import warnings
 import weakref
 
 from door import end, f32, found, jax, jnp, lower, np, same, say, vantage
-from vantage import kept, native, quick
+from vantage import kept, native, night, quick
 from vantage.lower import alike, statics
 
 
@@ -162,6 +162,21 @@ def check_freed():
     native.Call.__init__, native._free = made, real
 
 
+def check_stores():
+    """learn() reads what collect() measured and what a night did, as far as they are there."""
+    with found() as folder:
+        home, os.environ["XDG_DATA_HOME"] = os.environ.get("XDG_DATA_HOME"), str(folder)
+        night_, day = folder / "vantage/night/runs.sqlite", folder / "vantage/runs.sqlite"
+        check("without a store, the usual one is asked for", night.stores() == [day])
+        night_.parent.mkdir(parents=True)
+        night_.touch()
+        check("the store of a night is read", night.stores() == [night_])
+        day.touch()
+        check("... with that of collect()", night.stores() == [day, night_])
+        os.environ.pop("XDG_DATA_HOME")
+        os.environ.update({"XDG_DATA_HOME": home} if home else {})
+
+
 class Tree(dict):
     """A dict that may be static: it has a hash."""
 
@@ -169,7 +184,7 @@ class Tree(dict):
         return hash(tuple(self.items()))
 
 
-for look in (check_timed, check_lent, check_asked, check_fixed, check_statics, check_freed):
+for look in (check_timed, check_lent, check_asked, check_fixed, check_statics, check_freed, check_stores):
     with found():
         look()
 end()

@@ -5,7 +5,7 @@ then on.
     print(vantage.learn())                      # a model takes its place if it is better than the one before
 
 The store is $XDG_DATA_HOME/vantage/runs.sqlite, unless `db` names another. examples/cron/vantage-night does the same
-without Python.
+without Python, and has a store of its own, in a folder `night` beside that one; learn() reads both.
 """
 import json
 import os
@@ -19,6 +19,12 @@ from .programs import Refused
 def store():
     home = os.environ.get("XDG_DATA_HOME") or pathlib.Path.home() / ".local/share"
     return pathlib.Path(home) / "vantage" / "runs.sqlite"
+
+
+def stores():
+    """All that learn() reads: what collect() measured, and examples/cron/vantage-night."""
+    both = store(), store().parent / "night" / "runs.sqlite"
+    return [path for path in both if path.exists()] or [store()]
 
 
 class Learnt:
@@ -55,10 +61,11 @@ def collect(function, *args, seconds=None, samples=None, db=None, static_argnums
 
 
 def learn(db=None, seconds=600, progress=programs.show, learn_options=()):
-    """Fits a model to all that is in the store. If it is better than the model that guides `tune` now, it takes its
-    place."""
-    status, printed, said, _ = programs.run("learn", "--db", db or store(), "--json", "--seconds", seconds,
-                                            *learn_options, progress=progress, plugin=False)
+    """Fits a model to all that is in the store `db`, or in stores(). If it is better than the model that guides `tune`
+    now, it takes its place."""
+    read = [option for path in ([db] if db else stores()) for option in ("--db", path)]
+    status, printed, said, _ = programs.run("learn", *read, "--json", "--seconds", seconds, *learn_options,
+                                            progress=progress, plugin=False)
     if status not in (0, 3) or not printed.strip():  # 3: the one before stays
         raise Refused(programs.last_words(said))
     return Learnt(json.loads(printed))

@@ -214,7 +214,10 @@ def tune(function, *args, budget=300, seconds=None, space=None, objective=None, 
 
     The search runs the program on these very arguments, up to a GiB of them: which branches are taken, and how often
     loops turn, may hang on them.
-    `budget` is how many changes are tried, `seconds` how long at most. Ctrl-C ends the search with the best so far.
+    `budget` is how many changes are tried, `seconds` how long at most. Opening the program before, and the verdict and
+    the comparisons after, come on top of that: seconds for a small program, minutes for a large one. Ctrl-C ends the
+    search with the best so far; afterwards it only ends a trial of jaxlib, or raises KeyboardInterrupt, and then the
+    next call finds what was kept.
     `space` is what may be changed, as `search --space` says; None: which operations are fused, and before that how they
     are computed, where that promises something.
     `progress` takes lines of text; None: silence. `search_options` go to the program `search` as they are.
