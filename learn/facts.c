@@ -114,6 +114,15 @@ static void add_day(struct buf *out, uint64_t seconds)
 		buf_adds(out, "one day");
 }
 
+/* Was it trained on a program of this name that stands before the i-th? */
+static bool named_before(const struct model_facts *f, uint32_t i)
+{
+	for (uint32_t k = 0; k < i; k++)
+		if (!f->program[k].held_out && strcmp(f->program[k].name, f->program[i].name) == 0)
+			return true;
+	return false;
+}
+
 uint32_t facts_trained_on(const struct model_facts *f, uint64_t *decisions)
 {
 	uint32_t n = 0;
@@ -121,7 +130,7 @@ uint32_t facts_trained_on(const struct model_facts *f, uint64_t *decisions)
 	*decisions = f->n_programs ? 0 : f->samples; /* a model of format 1 does not say more */
 	for (uint32_t i = 0; i < f->n_programs; i++)
 		if (!f->program[i].held_out) {
-			n++;
+			n += !named_before(f, i);
 			*decisions += f->program[i].samples;
 		}
 	return n;

@@ -23,7 +23,10 @@ struct training { /* everything is borrowed */
 /* Fills `out`, which owns what it is given; model_facts_release. */
 void facts_of(const struct training *t, struct model_facts *out);
 
-/* How many programs it was trained on, and of how many decisions; those held out do not count. */
+/*
+ * How many programs it was trained on, and of how many decisions; those held out do not count. One that changed
+ * between two collections is listed twice under its name, and counts once.
+ */
 uint32_t facts_trained_on(const struct model_facts *f, uint64_t *decisions);
 /* "4634 decisions of 10 programs, measured 2026-11-20 to 2026-11-21 on AMD EPYC, 2 cores, ..." */
 void facts_text(const struct model_facts *f, struct buf *out);

@@ -103,12 +103,19 @@ static void programs_seen(void)
 	struct model *m = some_model();
 	struct digest other = {{9}};
 	struct buf text = {0};
+	uint64_t decisions;
 
 	CHECK(facts_seen(&m->facts, &m->facts.program[0].content) == SEEN);
 	CHECK(facts_seen(&m->facts, &m->facts.program[1].content) == SEEN_NOT); /* held out */
 	CHECK(facts_seen(&m->facts, &other) == SEEN_NOT);
 	facts_text(&m->facts, &text);
 	CHECK_STR(text.data, "12 decisions of 1 program, measured 2025-11-13 to 2025-11-14 on a machine");
+	m->facts.program[1].held_out = false;
+	CHECK_INT(facts_trained_on(&m->facts, &decisions), 2);
+	CHECK_INT(decisions, m->facts.program[0].samples + m->facts.program[1].samples);
+	mem_free(m->facts.program[1].name);
+	m->facts.program[1].name = mem_strdup(m->facts.program[0].name); /* as it was on another day */
+	CHECK_INT(facts_trained_on(&m->facts, &decisions), 1);
 	model_free(m);
 	buf_release(&text);
 }
