@@ -1,11 +1,13 @@
 /*
- * check_stop.c - a signal to stop reaches a program, in any thread; a second one ends it, if it asked for that; and
- * a file that grows beyond the limit is an error and does not end the program.
+ * check_stop.c - a signal to stop reaches a program, in any thread; a second one ends it, if it asked for that; the end
+ * of the parent is such a signal, if the environment names it; and a file that grows beyond the limit is an error and
+ * does not end the program.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -87,6 +89,65 @@ static void signals_are_heard(void)
 	CHECK_INT(WTERMSIG(status), SIGTERM);
 }
 
+static void name_parent(pid_t pid)
+{
+	char text[24];
+
+	snprintf(text, sizeof text, "%d", (int)pid);
+	setenv(STOP_PARENT, text, 1);
+}
+
+static int of_this_parent(void)
+{
+	name_parent(getppid());
+	stop_on_signals(STOP_WHEN_ASKED);
+	return !stop_asked() && !getenv(STOP_PARENT) ? 0 : 1;
+}
+
+static int of_a_parent_that_is_gone(void)
+{
+	name_parent(getpid());
+	stop_on_signals(STOP_WHEN_ASKED);
+	return stop_asked() ? 0 : 1;
+}
+
+/* Starts a child that waits for good, and ends without it. Only the child has an end of the pipe then. */
+static int leave_a_child(void)
+{
+	int ready[2];
+	pid_t parent = getpid();
+	char byte;
+
+	if (pipe(ready) < 0)
+		return 1;
+	if (fork() == 0) {
+		name_parent(parent);
+		stop_on_signals(STOP_BY_DEFAULT);
+		close(ready[0]);
+		if (write(ready[1], "r", 1) == 1)
+			for (;;)
+				pause();
+		_exit(1);
+	}
+	return read(ready[0], &byte, 1) == 1 ? 0 : 1;
+}
+
+/* The pipe is at its end when the child of the child has ended. */
+static void a_program_ends_with_its_parent(void)
+{
+	int alive[2], status;
+	char byte;
+
+	CHECK_INT(status_of(of_this_parent), 0);
+	CHECK_INT(status_of(of_a_parent_that_is_gone), 0);
+	CHECK_INT(pipe(alive), 0);
+	status = status_of(leave_a_child);
+	close(alive[1]);
+	CHECK_INT(status, 0);
+	CHECK_INT(read(alive[0], &byte, 1), 0);
+	close(alive[0]);
+}
+
 static void a_large_file_is_an_error(void)
 {
 	int status = status_of(too_large);
@@ -97,6 +158,7 @@ static void a_large_file_is_an_error(void)
 int main(void)
 {
 	RUN(signals_are_heard);
+	RUN(a_program_ends_with_its_parent);
 	RUN(a_large_file_is_an_error);
 	return test_done();
 }
