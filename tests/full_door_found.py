@@ -177,6 +177,24 @@ def check_stores():
         os.environ.update({"XDG_DATA_HOME": home} if home else {})
 
 
+def check_uncalled():
+    """What could not be called is refused before a search, and a damaged file with a sentence."""
+    searches = []
+    with found(searches) as folder:
+        for name, given, words in (("a small float", f32(4).astype(jnp.float8_e5m2), "cannot be handed over"),
+                                   ("a shape", jax.ShapeDtypeStruct((3,), jnp.float32), "without numbers")):
+            fast = vantage.tune(lambda a: a.astype(jnp.float32) * 2, given, progress=None)
+            check(f"{name} is refused before the search", words in fast.report.sentence and not searches,
+                  fast.report.sentence)
+        vantage.save(vantage.tune(jnp.sin, f32(3), progress=None), folder / "saved")
+        (folder / "saved/signature.pickle").write_bytes(b"")
+        try:
+            vantage.load(folder / "saved")
+            check("an empty signature", False, "it was read")
+        except vantage.Refused as why:
+            check("an empty signature", "no saved function" in str(why), str(why))
+
+
 class Tree(dict):
     """A dict that may be static: it has a hash."""
 
@@ -184,7 +202,8 @@ class Tree(dict):
         return hash(tuple(self.items()))
 
 
-for look in (check_timed, check_lent, check_asked, check_fixed, check_statics, check_freed, check_stores):
+for look in (check_timed, check_lent, check_asked, check_fixed, check_statics, check_freed, check_stores,
+             check_uncalled):
     with found():
         look()
 end()

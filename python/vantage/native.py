@@ -25,9 +25,14 @@ class Array(ctypes.Structure):  # struct array in call.c
                 ("dims", ctypes.c_int64 * MOST_RANK)]
 
 
-def _array(shape, dtype):
+def refuse_type(dtype):
+    """Refuses a type that programs cannot be given or give."""
     if str(dtype) not in TYPES:
         raise Refused(f"arrays of {dtype} cannot be handed over; of these they can: {', '.join(TYPES)}")
+
+
+def _array(shape, dtype):
+    refuse_type(dtype)
     number, code, bits = TYPES[str(dtype)]
     return Array(number, len(shape), code, bits, (ctypes.c_int64 * MOST_RANK)(*shape))
 

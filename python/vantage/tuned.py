@@ -17,6 +17,7 @@ import warnings
 from . import grafted, kept, programs
 from .called import called, copies
 from .lower import as_results, lower, refuse_changing, split, statics
+from .native import refuse_type
 from .place import as_bound, at_home, by_rows, here
 from .programs import Refused
 from .quick import NO, quick
@@ -112,8 +113,13 @@ def _memory(x, shape, dtype):
     return a.ctypes.data, a
 
 
-def _refuse_elsewhere(values, known):
+def _refuse_uncalled(values, known):
     """Refuses, before a search, a call that the program would not be used for."""
+    import jax
+    for _, dtype in known.inputs + known.outputs:
+        refuse_type(dtype)
+    if any(isinstance(x, jax.ShapeDtypeStruct) for x in values):
+        raise Refused("an argument is a shape without numbers, and programs are run on the arguments")
     if not here(None):
         raise Refused("JAX's default device is not the first processor, on which tuned programs run")
     for x, (shape, dtype) in zip(values, known.inputs):
@@ -229,7 +235,7 @@ def tune(function, *args, budget=300, seconds=None, space=None, objective=None, 
             raise Refused(lowered.foreign)
         values, _ = split(args, kwargs, *static)
         refuse_changing(lowered.layout)
-        _refuse_elsewhere(values, lowered)
+        _refuse_uncalled(values, lowered)
         how = {"space": space, "objective": objective, "extra": list(map(str, search_options))}
         folder = kept.folder_of(lowered, how)
         if not cache:
@@ -280,7 +286,7 @@ def load(path, function=None):
     try:
         about = json.loads((path / "python.json").read_text())
         lowered, static = pickle.loads((path / "signature.pickle").read_bytes())
-    except (OSError, ValueError, pickle.UnpicklingError) as e:
+    except (OSError, ValueError, EOFError, pickle.UnpicklingError) as e:
         raise Refused(f"{path} holds no saved function: {e}") from e
     report = Report(kept.verdict(about["result"])["sentence"], about["result"], path / "report.html")
     try:
