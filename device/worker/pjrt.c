@@ -18,9 +18,11 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "device/target.h"
+#include "device/worker/lapack.h"
 #include "device/worker/pjrt_own.h"
 
 #define LEAST_MINOR 40
+#define HOST_PLATFORM "Host" /* XLA's name of the platform of its compiler for processors */
 
 static int set_environment(void *ctx, const char *name, const char *value)
 {
@@ -114,6 +116,8 @@ static int make_client(struct pjrt *p, struct refusal *v)
 		(int)(r.platform_version_size < 100 ? r.platform_version_size : 100),
 		r.platform_version);
 	pjrt_ask_device(p, (uint32_t)d.num_addressable_devices);
+	if (p->facts.on_host && pjrt_check(p, lapack_register(p->api, HOST_PLATFORM), "registering LAPACK", v) < 0)
+		return -1;
 	p->plain_copies = p->facts.on_host && !pjrt_heeds_layouts(p);
 	return 0;
 }
