@@ -2,12 +2,13 @@
  * foreign.c - tells calls of routines that the compiler does not have from other refusals.
  *
  * A program may call routines by name (custom calls) that a framework adds to the compiler in its own process: JAX's
- * are LAPACK's on a processor, and functions of Python. A plugin alone has none of them, and says so in words that name
- * its own tables. These words are XLA's of November 2025 to October 2026; of other words the user gets all.
+ * are LAPACK's on a processor, and functions of Python. Our worker adds LAPACK's as well (device/worker/lapack.c), if
+ * the plugin lets it and JAX of today calls them. A plugin has none of the others, and says so in words that name its
+ * own tables. These words are XLA's of November 2025 to October 2026; of other words the user gets all.
  *
- * JAX asks for LAPACK only if it lowers for a processor. Lowered for a TPU, the same function has XLA's own operations
- * for triangular systems and Cholesky's, QR's and eigenvalue decompositions, and singular values made of these, which
- * XLA:CPU compiles. For LU there is none.
+ * Where LAPACK is missing all the same, there is another way. JAX asks for it only if it lowers for a processor.
+ * Lowered for a TPU, the same function has XLA's own operations for triangular systems and Cholesky's, QR's and
+ * eigenvalue decompositions, and singular values made of these, which XLA:CPU compiles. For LU there is none.
  */
 #include "ready/foreign.h"
 

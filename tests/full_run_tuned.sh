@@ -89,6 +89,18 @@ if "$python" -c 'import jax' 2>/dev/null; then
 	done
 	done_ from_python
 
+	# The plugin gets jaxlib's LAPACK; without it the program cannot run, and with jaxlib alone it forgets layouts.
+	"$search" -q --core "$core" --graph "$root/tests/solve.hlo" --out solve.tuned --space fusion --budget 2 \
+		--verdict-seconds 0.5 >solve.log 2>&1 || fail "$(cat solve.log)"
+	taskset -c "$core" "$python" "$root/examples/run/run_tuned.py" solve.tuned "$plugin" >solve.so 2>&1 ||
+		fail "solve: $(tail -1 solve.so)"
+	agree solve.so
+	if [ -x ./run_tuned ]; then
+		taskset -c "$core" ./run_tuned "$plugin" solve.tuned >solve.c 2>&1 && fail "has LAPACK: $(cat solve.c)"
+		grep -q 'lapack_spotrf_ffi' solve.c || fail "not named: $(cat solve.c)"
+	fi
+	done_ lapack_is_lent
+
 	# A layout that jaxlib loses on its way through MLIR, so that it computes something else.
 	cat >columns.hlo <<-'END'
 		HloModule columns

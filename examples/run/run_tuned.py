@@ -8,11 +8,13 @@
 `Tuned` is all there is to it: copy it. With a plugin it loads tuned.exe, the very program that was measured.
 Without one it compiles tuned.pb, with the options in options.txt. jaxlib takes programs as MLIR only, which
 loses the layouts in memory of values inside, so a program that depends on them is refused here.
+A program that calls LAPACK needs both: the plugin, and the LAPACK of jaxlib, which `lend_lapack` gives to it.
 Either way the result is a function from a list of arrays to a list of arrays: the program's parameters
 and results in their order, as a jitted function takes and gives them when flattened.
 
 The rest makes inputs, runs default.pb beside it, alternating, and compares times and outputs.
 """
+import ctypes
 import os
 import pathlib
 import re
@@ -74,6 +76,45 @@ class Tuned:
         return [shards[0] for shards in results.disassemble_into_single_device_arrays()]
 
 
+class Extension(ctypes.Structure):  # of PJRT's API, in a list; of type 5, it registers routines
+    pass
+
+
+Extension._fields_ = [("size", ctypes.c_size_t), ("type", ctypes.c_int), ("next", ctypes.POINTER(Extension)),
+                      ("others", ctypes.c_void_p * 2), ("register", ctypes.c_void_p)]
+
+
+class Api(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("extension", ctypes.POINTER(Extension))]
+
+
+class Routine(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("name", ctypes.c_char_p), ("name_size", ctypes.c_size_t),
+                ("code", ctypes.c_void_p), ("platform", ctypes.c_char_p), ("platform_size", ctypes.c_size_t),
+                ("traits", ctypes.c_int)]
+
+
+def lend_lapack(plugin):
+    """Gives jaxlib's LAPACK to the plugin, which has none."""
+    from jaxlib.cpu import _lapack
+    get_api = ctypes.CDLL(plugin).GetPjrtApi
+    get_api.restype = ctypes.POINTER(Api)
+    code_of = ctypes.pythonapi.PyCapsule_GetPointer
+    code_of.restype, code_of.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    _lapack.initialize()
+    extension = get_api().contents.extension
+    while extension and extension.contents.type != 5:
+        extension = extension.contents.next
+    if not extension or extension.contents.size < ctypes.sizeof(Extension):
+        sys.exit("run_tuned: this program calls LAPACK, and the plugin takes no routines")
+    register = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.POINTER(Routine))(extension.contents.register)
+    for name, capsule in _lapack.registrations().items():
+        if name.startswith("lapack_") and name.endswith("_ffi"):
+            name, code = name.encode(), code_of(capsule, b"xla._CUSTOM_CALL_TARGET")
+            if register(Routine(ctypes.sizeof(Routine), name, len(name), code, b"Host", 4, 0)):
+                sys.exit("run_tuned: the plugin does not take jaxlib's %s" % name.decode())
+
+
 def make_inputs(shapes):
     """Floats within +-0.5, whole numbers 0 or 1."""
     random = np.random.default_rng(1)
@@ -111,6 +152,8 @@ if __name__ == "__main__":
         sys.exit("usage: run_tuned.py FOLDER [PLUGIN.so]")
     jax.config.update("jax_enable_x64", True)  # as the program has it, 64 bits or 32
     folder, plugin = sys.argv[1], len(sys.argv) == 3
+    if plugin and b"lapack_" in (pathlib.Path(folder) / "default.pb").read_bytes():
+        lend_lapack(os.path.realpath(sys.argv[2]))
     device = jax.devices("plugin" if plugin else "cpu")[0]
     default = Tuned(folder, device, "default.pb", None)
     tuned = Tuned(folder, device, executable="tuned.exe" if plugin else None)
