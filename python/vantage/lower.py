@@ -183,12 +183,8 @@ def foreign(text):
     if devices:
         return (f"it is written for {devices.group(1)} devices (shard_map, pmap, or arrays that lie over several), and "
                 "what is tuned here runs on one")
-    called = re.search(r"custom_call @(\w*python_cpu_callback|lapack_\w+)", text)
-    if not called:
+    if not re.search(r"custom_call @\w*python_cpu_callback", text):
         return ""
-    if called.group(1).startswith("lapack_"):
-        return (f"it calls {called.group(1)}: decompositions and solutions of linear systems on a CPU are routines of "
-                "LAPACK, which jaxlib brings along and a program outside of it cannot call")
     return ("it calls back into Python while it runs (jax.debug.print, jax.pure_callback, io_callback), which a "
             "program outside of JAX cannot do")
 

@@ -7,6 +7,7 @@ import ctypes
 import threading
 import weakref
 
+from . import lapack
 from .place import home
 from .programs import Refused, find, find_plugin
 
@@ -118,6 +119,8 @@ class Call:
     def __init__(self, code, inputs, outputs, options=None):
         """`options`: None for what this very plugin serialised, else `code` is an HloModuleProto to compile."""
         self.handle, self.library = None, library()
+        if lapack.calls(code):
+            lapack.lend()
         self.why = ctypes.create_string_buffer(4096)
         packed = b"" if options is None else _packed_options(options)
         with_room = (self.why, ctypes.c_size_t(len(self.why)))
