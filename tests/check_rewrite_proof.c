@@ -195,9 +195,10 @@ static bool symmetric(const struct graph *g)
 /* Is a value the same along some dimension, because it was repeated there? Then other dimensions may be as good. */
 static bool repeated(const struct graph *g, uint32_t v)
 {
-	bool found = g->node[v].opcode == OP_BROADCAST;
+	uint16_t op = g->node[v].opcode;
+	bool found = op == OP_BROADCAST, through = op == OP_CONCATENATE || op == OP_CONVERT;
 
-	for (uint32_t k = 0; !found && g->node[v].opcode == OP_CONCATENATE && k < g->node[v].n_operands; k++)
+	for (uint32_t k = 0; !found && through && k < g->node[v].n_operands; k++)
 		found = repeated(g, node_operands(g, v)[k]);
 	return found;
 }
