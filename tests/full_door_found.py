@@ -2,12 +2,13 @@
 """What tune() does once a search has found something. Nothing is searched here: each program is found as it is."""
 import gc
 import os
+import pathlib
 import types
 import warnings
 import weakref
 
 from door import end, f32, found, jax, jnp, lower, np, same, say, vantage
-from vantage import kept, native, night, quick
+from vantage import kept, native, night, programs, quick
 from vantage.lower import alike, statics
 
 
@@ -195,6 +196,16 @@ def check_uncalled():
             check("an empty signature", "no saved function" in str(why), str(why))
 
 
+def check_rows():
+    """Results lie row by row in the program that is searched, also where JAX's export has them otherwise."""
+    made = lower(lambda a: (a.T, a.reshape(2, 3, 4).transpose(2, 0, 1), a[0, 0], a), (f32(6, 4),), {})
+    folder = pathlib.Path(os.environ["XDG_CACHE_HOME"])
+    (folder / "rows.pb").write_bytes(made.module)
+    _, said, _, _ = programs.run("inspect", folder / "rows.pb", "--hlo", plugin=False)
+    layouts = "->(f32[4,6]{1,0}, f32[4,2,3]{2,1,0}, f32[], f32[6,4]{1,0})"
+    check("results lie row by row", layouts in said.splitlines()[0], said.splitlines()[0])
+
+
 class Tree(dict):
     """A dict that may be static: it has a hash."""
 
@@ -203,7 +214,7 @@ class Tree(dict):
 
 
 for look in (check_timed, check_lent, check_asked, check_fixed, check_statics, check_freed, check_stores,
-             check_uncalled):
+             check_uncalled, check_rows):
     with found():
         look()
 end()

@@ -98,8 +98,20 @@ static void open_plugin(const char *path)
 	device = list.addressable_devices[0];
 }
 
-/* Compile options as a protobuf; each line of `text` is "name=value". */
-static uint8_t *pack_options(char *text, size_t *n)
+static ProtobufCBinaryData pack_shape(const Hlo__ShapeProto *s)
+{
+	ProtobufCBinaryData b = {.len = hlo__shape_proto__get_packed_size(s)};
+
+	b.data = malloc(b.len + 1);
+	hlo__shape_proto__pack(s, b.data);
+	return b;
+}
+
+/*
+ * Compile options as a protobuf; each line of `text` is "name=value". Arrays lie in memory as the program says, which
+ * the compiler must be told: else all lie row by row, and results of tuned.exe would be taken for other numbers.
+ */
+static uint8_t *pack_options(const Hlo__ProgramShapeProto *shape, char *text, size_t *n)
 {
 	Opts__CompileOptions o = OPTS__COMPILE_OPTIONS__INIT;
 	Opts__BuildOptions build = OPTS__BUILD_OPTIONS__INIT;
@@ -109,7 +121,11 @@ static uint8_t *pack_options(char *text, size_t *n)
 
 	build.device_ordinal = -1;
 	build.num_replicas = build.num_partitions = 1;
+	build.result_layout = pack_shape(shape->result);
 	o.build = &build;
+	o.argument_layouts = calloc(shape->n_parameters + 1, sizeof *o.argument_layouts);
+	for (size_t i = 0; i < shape->n_parameters; i++)
+		o.argument_layouts[o.n_argument_layouts++] = pack_shape(shape->parameters[i]);
 	o.options = entries;
 	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
 		size_t i = o.n_options++;
@@ -127,6 +143,10 @@ static uint8_t *pack_options(char *text, size_t *n)
 	}
 	p = malloc(opts__compile_options__get_packed_size(&o));
 	*n = opts__compile_options__pack(&o, p);
+	for (size_t i = 0; i < o.n_argument_layouts; i++)
+		free(o.argument_layouts[i].data);
+	free(o.argument_layouts);
+	free(build.result_layout.data);
 	return p;
 }
 
@@ -135,13 +155,18 @@ static PJRT_LoadedExecutable *compile(char *module, size_t n, char *options)
 	PJRT_Program program = {.struct_size = PJRT_Program_STRUCT_SIZE, .code = module, .code_size = n,
 		.format = "hlo", .format_size = 3};
 	ARGS(Client_Compile, c);
-	uint8_t *packed = pack_options(options, &c.compile_options_size);
+	Hlo__HloModuleProto *m = hlo__hlo_module_proto__unpack(NULL, n, (uint8_t *)module);
+	uint8_t *packed;
 
+	if (!m || !m->host_program_shape || !m->host_program_shape->result)
+		die("the program", "is no HloModuleProto");
+	packed = pack_options(m->host_program_shape, options, &c.compile_options_size);
 	c.client = client;
 	c.program = &program;
 	c.compile_options = (char *)packed;
 	check(api->PJRT_Client_Compile(&c), "compiling");
 	free(packed);
+	hlo__hlo_module_proto__free_unpacked(m, NULL);
 	return c.executable;
 }
 

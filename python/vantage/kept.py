@@ -30,6 +30,9 @@ def machine():
     return {"processor": f"{platform.machine()} {model}", "plugin": f"{plugin.name} of {plugin.stat().st_size} bytes"}
 
 
+FORMAT = 2  # in 1 results lay as JAX's export has them, and could not be used where that is not row by row
+
+
 def cache_folder():
     home = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
     return pathlib.Path(home) / "vantage"
@@ -37,7 +40,7 @@ def cache_folder():
 
 def folder_of(lowered, how):
     """Where the result for this program is kept, searched in this way."""
-    asked = json.dumps([lowered.content, machine(), how], sort_keys=True)
+    asked = json.dumps([FORMAT, lowered.content, machine(), how], sort_keys=True)
     return cache_folder() / hashlib.sha256(asked.encode()).hexdigest()[:32]
 
 

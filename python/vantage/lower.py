@@ -11,6 +11,7 @@ import numbers
 import re
 
 from .programs import Refused
+from .rows import by_rows
 
 
 @dataclasses.dataclass
@@ -210,7 +211,7 @@ def lower(function, args, kwargs, static_argnums=(), static_argnames=()):
     flat.__name__ = getattr(function, "__name__", flat.__name__)
     try:
         lowered = jax.jit(flat, keep_unused=True).lower(*values)
-        module = lowered.compiler_ir("hlo").as_serialized_hlo_module_proto()
+        module = by_rows(lowered.compiler_ir("hlo").as_serialized_hlo_module_proto())
     except Refused:
         raise
     except (jax.errors.ConcretizationTypeError, jax.errors.TracerBoolConversionError,
