@@ -36,6 +36,11 @@ def export(folder):
         return f"{facts['parameters']} parameters, wanted 6"
     if not 20 < facts["instructions"] < 1000:
         return f"{facts['instructions']} instructions, wanted some hundred"
+    code = "import from_jax, jax, sys; from_jax.save(sys.argv[1], lambda x: x.T, jax.numpy.ones((3, 4)))"
+    subprocess.run([sys.executable, "-c", code, path], cwd=ROOT / "examples/export", check=True)
+    head = call(BIN / "inspect", "--hlo", path).stdout.splitlines()[0]
+    if "->f32[4,3]{1,0}" not in head:
+        return f"a result does not lie row by row: {head}"
 
 
 # Of each folder a few that use most of what make.py and the layers have; all would take minutes.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """An HLO file out of JAX: a training step of a small network.
 
-    pip install jax
+    pip install jax, and `pip install .` in the checkout
     from_jax.py model.pb
 
 Only `save` matters: copy it. It compiles and runs nothing, so shapes are enough: arguments may be
@@ -13,10 +13,13 @@ import sys
 import jax
 import jax.numpy as jnp
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "python"))  # if vantage is not installed
+from vantage.rows import by_rows  # noqa: E402
+
 
 def save(path, function, *arguments):
     lowered = jax.jit(function).lower(*arguments)
-    pathlib.Path(path).write_bytes(lowered.compiler_ir("hlo").as_serialized_hlo_module_proto())
+    pathlib.Path(path).write_bytes(by_rows(lowered.compiler_ir("hlo").as_serialized_hlo_module_proto()))
 
 
 def loss(weights, x, y):
