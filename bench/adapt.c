@@ -4,11 +4,10 @@
  *
  *	adapt [--learner NAME] [--seeds N] DB...
  *
- * Each program is left out once, under all versions of the compiler; those that the first store's version measured are
- * tried. A tenth of its flips is tried in five batches, always those with the
- * largest predicted gain; after each batch the predictions are corrected (learn/residual.h). The bench prints the share
- * of all possible gain that was found without the correction, with it, and by a perfect predictor. Nothing is measured
- * anew.
+ * Each program that the first store's version of the compiler measured is left out once, under all versions. A tenth of
+ * its flips is tried in five batches, always those with the largest predicted gain; after each batch the predictions
+ * are corrected (learn/residual.h). The bench prints the share of all possible gain that was found without the
+ * correction, with it, and by a perfect predictor. Nothing is measured anew.
  */
 #include <math.h>
 #include <stdio.h>

@@ -133,9 +133,10 @@ static int measure_default(struct hunt *h, struct err *err)
 		return -1;
 	if (cost_default_seconds(lab->cost, &h->default_seconds, &h->default_se, err) == 0)
 		return 0;
-	if (err)
-		why = *err;
-	if (err && !foreign_told(lab->subject.name, why.text, err) && cost_default_died(lab->cost))
+	if (!err)
+		return -1;
+	why = *err;
+	if (!foreign_told(lab->subject.name, why.text, err) && cost_default_died(lab->cost))
 		culprit_tell(lab->device, &lab->subject.original,
 			fmax(CULPRIT_LEAST, CULPRIT_TIMES * lab->subject.extract_seconds), err);
 	return -1;

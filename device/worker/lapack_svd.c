@@ -31,11 +31,10 @@ struct svd {
 /* The dimensions and the mode. */
 static int begin(struct lapack_call *c, struct svd *s)
 {
-	int k, u = lapack_size(c, 'u'), v = lapack_size(c, 'v');
+	int k = lapack_size(c, 'k'), u = lapack_size(c, 'u'), v = lapack_size(c, 'v');
 
 	s->m = lapack_size(c, 'm');
 	s->n = lapack_size(c, 'n');
-	k = s->m < s->n ? s->m : s->n;
 	s->lda = lapack_leading(s->m);
 	s->ldvt = lapack_leading(v);
 	if (lapack_letter(c, "mode", "ASN", &s->job) < 0)
@@ -53,68 +52,74 @@ static size_t real_work(const struct svd *s)
 	return s->job == 'N' ? 7 * few : a > b ? a : b;
 }
 
-/* The i-th of the batch; or, with `best`, only the question how much scratch memory it likes best. */
-static void gesdd_one(struct lapack_call *c, const struct svd *s, size_t i, union lapack_number *best)
-{
-	void *a = best ? NULL : lapack_out(c, 0, i), *w = best ? NULL : lapack_out(c, 1, i);
-	void *u = best ? NULL : lapack_out(c, 2, i), *vt = best ? NULL : lapack_out(c, 3, i);
-	void *work = best ? (void *)best : s->work;
-	const int *lwork = best ? &ask : &s->lwork;
-	int ignored, *info = best ? &ignored : lapack_out(c, 4, i);
+/* What LAPACK is given: the i-th of the batch; or NULL, with the question how much memory it likes best. */
+struct operands {
+	void *a, *s, *u, *vt, *work;
+	const int *lwork;
+	int *info, ignored;
+};
 
+static struct operands operands_of(struct lapack_call *c, const struct svd *s, size_t i)
+{
+	return (struct operands){lapack_out(c, 0, i), lapack_out(c, 1, i), lapack_out(c, 2, i), lapack_out(c, 3, i),
+		s->work, &s->lwork, lapack_out(c, 4, i), 0};
+}
+
+typedef void svd_one(const struct lapack_call *c, const struct svd *s, const struct operands *o);
+
+static void gesdd_one(const struct lapack_call *c, const struct svd *s, const struct operands *o)
+{
 	if (c->complex)
-		((complex_gesdd *)c->code)(&s->job, &s->m, &s->n, a, &s->lda, w, u, &s->lda, vt, &s->ldvt, work, lwork,
-			s->rwork, s->iwork, info, 1);
+		((complex_gesdd *)c->code)(&s->job, &s->m, &s->n, o->a, &s->lda, o->s, o->u, &s->lda, o->vt, &s->ldvt,
+			o->work, o->lwork, s->rwork, s->iwork, o->info, 1);
 	else
-		((real_gesdd *)c->code)(&s->job, &s->m, &s->n, a, &s->lda, w, u, &s->lda, vt, &s->ldvt, work, lwork,
-			s->iwork, info, 1);
+		((real_gesdd *)c->code)(&s->job, &s->m, &s->n, o->a, &s->lda, o->s, o->u, &s->lda, o->vt, &s->ldvt,
+			o->work, o->lwork, s->iwork, o->info, 1);
+}
+
+static void gesvd_one(const struct lapack_call *c, const struct svd *s, const struct operands *o)
+{
+	if (c->complex)
+		((complex_gesvd *)c->code)(&s->job, &s->job, &s->m, &s->n, o->a, &s->lda, o->s, o->u, &s->lda, o->vt,
+			&s->ldvt, o->work, o->lwork, s->rwork, o->info, 1, 1);
+	else
+		((real_gesvd *)c->code)(&s->job, &s->job, &s->m, &s->n, o->a, &s->lda, o->s, o->u, &s->lda, o->vt,
+			&s->ldvt, o->work, o->lwork, o->info, 1, 1);
+}
+
+static int run(struct lapack_call *c, struct svd *s, svd_one *one)
+{
+	union lapack_number best = {0};
+	struct operands question = {.work = &best, .lwork = &ask};
+
+	question.info = &question.ignored;
+	one(c, s, &question);
+	if (!(s->work = lapack_work(c, &best, &s->lwork)))
+		return -1;
+	for (size_t i = 0; i < c->batch; i++) {
+		struct operands o = operands_of(c, s, i);
+		one(c, s, &o);
+	}
+	return 0;
 }
 
 int lapack_gesdd(struct lapack_call *c)
 {
 	struct svd s = {0};
-	union lapack_number best = {0};
 
 	if (begin(c, &s) < 0 || !(s.iwork = lapack_scratch(c, 8 * (size_t)lapack_size(c, 'k'), sizeof(int))) ||
 		(c->complex && !(s.rwork = lapack_scratch(c, real_work(&s), c->real))))
 		return -1;
-	gesdd_one(c, &s, 0, &best);
-	if (!(s.work = lapack_work(c, &best, &s.lwork)))
-		return -1;
-	for (size_t i = 0; i < c->batch; i++)
-		gesdd_one(c, &s, i, NULL);
-	return 0;
-}
-
-static void gesvd_one(struct lapack_call *c, const struct svd *s, size_t i, union lapack_number *best)
-{
-	void *a = best ? NULL : lapack_out(c, 0, i), *w = best ? NULL : lapack_out(c, 1, i);
-	void *u = best ? NULL : lapack_out(c, 2, i), *vt = best ? NULL : lapack_out(c, 3, i);
-	void *work = best ? (void *)best : s->work;
-	const int *lwork = best ? &ask : &s->lwork;
-	int ignored, *info = best ? &ignored : lapack_out(c, 4, i);
-
-	if (c->complex)
-		((complex_gesvd *)c->code)(&s->job, &s->job, &s->m, &s->n, a, &s->lda, w, u, &s->lda, vt, &s->ldvt,
-			work, lwork, s->rwork, info, 1, 1);
-	else
-		((real_gesvd *)c->code)(&s->job, &s->job, &s->m, &s->n, a, &s->lda, w, u, &s->lda, vt, &s->ldvt, work,
-			lwork, info, 1, 1);
+	return run(c, &s, gesdd_one);
 }
 
 int lapack_gesvd(struct lapack_call *c)
 {
 	struct svd s = {0};
-	union lapack_number best = {0};
 
 	if (begin(c, &s) < 0 ||
 		(c->complex && !(s.rwork = lapack_scratch(c, 5 * (size_t)lapack_size(c, 'k'), c->real))))
 		return -1;
-	gesvd_one(c, &s, 0, &best);
-	if (!(s.work = lapack_work(c, &best, &s.lwork)))
-		return -1;
-	for (size_t i = 0; i < c->batch; i++)
-		gesvd_one(c, &s, i, NULL);
-	return 0;
+	return run(c, &s, gesvd_one);
 }
 #endif

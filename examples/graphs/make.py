@@ -39,6 +39,9 @@ import tiny
 import unlike
 import vision
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "python"))
+from vantage.wire import fields, piece  # noqa: E402
+
 FOLDERS = {
     "train": ("0.8.1", sequence, vision, other),
     "loops": ("0.8.1", physics, chance),
@@ -47,35 +50,6 @@ FOLDERS = {
     "held-out": ("0.8.1", held_out, mobile),
     "tiny": ("0.8.1", tiny),
 }
-
-
-def fields(message):
-    """(number, wire type, value, whole field) of each field of a serialised protobuf message."""
-    def read(at):
-        value = shift = 0
-        while True:
-            value |= (message[at] & 127) << shift
-            at, shift = at + 1, shift + 7
-            if message[at - 1] < 128:
-                return value, at
-
-    at = 0
-    while at < len(message):
-        start = at
-        tag, at = read(at)
-        value = None
-        if tag & 7 == 0:
-            value, at = read(at)
-        elif tag & 7 == 2:
-            n, at = read(at)
-            value, at = message[at:at + n], at + n
-        else:
-            at += {1: 8, 5: 4}[tag & 7]
-        yield tag >> 3, tag & 7, value, message[start:at]
-
-
-def varint(value):
-    return bytes([value]) if value < 128 else bytes([value & 127 | 128]) + varint(value >> 7)
 
 
 # HloModuleProto: where a message lies within one, and which of its fields stay. Of metadata only the
@@ -87,13 +61,12 @@ DROPPED = {"module": {5, 17}, "metadata": set(range(3, 64))}
 def anonymous(message, kind="module"):
     """Without anything that tells on which machine, from which file and line, it was made."""
     out = b""
-    for field, _, value, whole in fields(message):
+    for field, whole, value in fields(message):
         if field in DROPPED.get(kind, ()):
             continue
         inner = INSIDE.get(kind, {}).get(field)
         if inner:
-            value = anonymous(value, inner)
-            whole = varint(field << 3 | 2) + varint(len(value)) + value
+            whole = piece(field, anonymous(value, inner))
         out += whole
     return out
 

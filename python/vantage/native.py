@@ -10,7 +10,7 @@ import weakref
 from . import lapack
 from .place import home
 from .programs import Refused, find, find_plugin
-from .wire import BYTES, written
+from .wire import piece, written
 
 # Our name of a type is JAX's; PJRT's number, DLPack's code and bits.
 TYPES = {
@@ -63,9 +63,6 @@ def library():
 
 def _packed_options(options):
     """CompileOptionsProto: one device, and options of the debugger by name, all as text."""
-    def piece(field, body):
-        return written(field << 3 | BYTES) + written(len(body)) + body
-
     build = b"\x08" + written(2 ** 64 - 1) + b"\x20\x01\x28\x01"
     entries = (piece(1, k.encode()) + piece(2, piece(1, v.encode())) for k, v in options.items())
     return piece(3, build) + b"".join(piece(7, e) for e in entries)

@@ -7,7 +7,7 @@ a faster program, whose results every reader takes for other numbers.
 A program is a message of XLA's in protobuf's form, and here only what lies on the way to a layout is taken apart: of
 the module the shape of the program, of that the shapes of parameters and results, of a shape its parts and its layout.
 """
-from .wire import BYTES, fields, written
+from .wire import fields, piece, written
 
 PROGRAM, RESULT, PARAMETERS, DIMENSIONS, PARTS, LAYOUT, ORDER = 4, 2, 1, 3, 4, 5, 1  # numbers of fields
 
@@ -17,8 +17,7 @@ def _with(data, change):
     parts = []
     for number, whole, content in fields(data):
         if number in change:
-            content = change[number](content)
-            whole = written(number << 3 | BYTES) + written(len(content)) + content
+            whole = piece(number, change[number](content))
         parts.append(whole)
     return b"".join(parts)
 
@@ -33,7 +32,7 @@ def _rank(shape):
 
 def _shape(shape):
     order = b"".join(map(written, reversed(range(_rank(shape)))))
-    new = written(ORDER << 3 | BYTES) + written(len(order)) + order if order else b""
+    new = piece(ORDER, order) if order else b""
     return _with(shape, {PARTS: _shape,
                          LAYOUT: lambda layout: new + b"".join(w for n, w, _ in fields(layout) if n != ORDER)})
 

@@ -13,11 +13,17 @@ def number(data, at):
 
 
 def written(n):
+    """A number in that form."""
     out = bytearray()
     while n > 127:
         out.append(n & 127 | 128)
         n >>= 7
     return bytes(out + bytes([n]))
+
+
+def piece(field, content):
+    """A field that has bytes."""
+    return written(field << 3 | BYTES) + written(len(content)) + content
 
 
 def fields(data):
