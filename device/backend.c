@@ -253,6 +253,23 @@ static bool try_versions(const struct backend *b, const char *version, place *th
 	return false;
 }
 
+/* The first of several files, with | between, that is there. */
+static bool try_files(const char *files, place *there, struct buf *path, struct buf *looked)
+{
+	char file[200];
+
+	for (const char *p = files; *p; p += *p == '|') {
+		size_t n = strcspn(p, "|");
+
+		snprintf(file, sizeof file, "%.*s", (int)n, p);
+		p += n;
+		buf_reset(looked);
+		if (there(file, path, looked))
+			return true;
+	}
+	return false;
+}
+
 /* A folder that the user names comes before all others, whatever versions they have. */
 static bool try_places(const struct backend *b, const char *version, struct buf *path, struct buf *looked)
 {
@@ -263,7 +280,7 @@ static bool try_places(const struct backend *b, const char *version, struct buf 
 	for (int i = 0; i < 2 && !found; i++) {
 		buf_reset(&here);
 		if (strchr(b->plugin, '/'))
-			found = places[i](b->plugin, path, &here);
+			found = try_files(b->plugin, places[i], path, &here);
 		else
 			found = try_versions(b, version, places[i], path, &here);
 		if (here.len)

@@ -41,6 +41,25 @@ static PJRT_Error *event_await(PJRT_Event_Await_Args *a)
 	(void)a;
 	return NULL;
 }
+/* What the environment says of a name, or `dflt`. Stays as long as the process. */
+static const char *told(const char *name, const char *dflt)
+{
+	const char *env = getenv("FAKE_PLUGIN"), *v = env ? find(env, strlen(env), name) : NULL;
+
+	return v ? strdup(v) : dflt;
+}
+
+/* XLA:GPU's client takes most of the memory at once, unless it is told not to. */
+static bool takes_memory(const PJRT_Client_Create_Args *a)
+{
+	for (size_t i = 0; i < a->num_options; i++) {
+		const PJRT_NamedValue *o = &a->create_options[i];
+		if (o->type == PJRT_NamedValue_kBool && o->name_size == 11 && memcmp(o->name, "preallocate", 11) == 0)
+			return o->bool_value;
+	}
+	return true;
+}
+
 static PJRT_Error *client_create(PJRT_Client_Create_Args *a)
 {
 	const char *env = getenv("FAKE_PLUGIN");
@@ -50,6 +69,8 @@ static PJRT_Error *client_create(PJRT_Client_Create_Args *a)
 			MOST_DEVICES)
 			n_devices = (size_t)a->create_options[i].int64_value;
 	a->client = &the_client;
+	if (told("full", NULL) && takes_memory(a))
+		return fail(PJRT_Error_Code_RESOURCE_EXHAUSTED, "the fake's memory is taken");
 	return env ? act(find(env, strlen(env), "client"), "starting") : NULL;
 }
 static PJRT_Error *client_destroy(PJRT_Client_Destroy_Args *a)
@@ -57,14 +78,6 @@ static PJRT_Error *client_destroy(PJRT_Client_Destroy_Args *a)
 	(void)a;
 	return NULL;
 }
-/* What the environment says of a name, or `dflt`. Stays as long as the process. */
-static const char *told(const char *name, const char *dflt)
-{
-	const char *env = getenv("FAKE_PLUGIN"), *v = env ? find(env, strlen(env), name) : NULL;
-
-	return v ? strdup(v) : dflt;
-}
-
 static PJRT_Error *platform_name(PJRT_Client_PlatformName_Args *a)
 {
 	a->platform_name = told("platform", "cpu");

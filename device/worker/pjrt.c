@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/home.h"
 #include "base/io.h"
 #include "base/mem.h"
 #include "device/target.h"
@@ -67,17 +68,22 @@ struct named {
 	uint32_t devices;
 };
 
+/* The value is DEVICES, a number, true, or false. */
 static int add_named(void *ctx, const char *name, const char *value)
 {
 	struct named *l = ctx;
+	bool yes = strcmp(value, "true") == 0, truth = yes || strcmp(value, "false") == 0;
 	BUG_ON(l->n == 8);
 	snprintf(l->name[l->n], sizeof l->name[0], "%s", name);
 	l->v[l->n] = (PJRT_NamedValue){.struct_size = PJRT_NamedValue_STRUCT_SIZE,
 		.name = l->name[l->n],
 		.name_size = strlen(l->name[l->n]),
-		.type = PJRT_NamedValue_kInt64,
-		.int64_value = strcmp(value, "DEVICES") == 0 ? l->devices : atoll(value),
+		.type = truth ? PJRT_NamedValue_kBool : PJRT_NamedValue_kInt64,
 		.value_size = 1};
+	if (truth)
+		l->v[l->n].bool_value = yes;
+	else
+		l->v[l->n].int64_value = strcmp(value, "DEVICES") == 0 ? l->devices : atoll(value);
 	l->n++;
 	return 0;
 }
@@ -133,21 +139,42 @@ static PJRT_NamedValue text_value(const char *name, const char *text)
 }
 
 /*
- * The assembler that XLA:GPU calls comes in another package, beside the plugin's. XLA would find it there by itself,
- * but it would find one in /usr/local first.
+ * The assembler that XLA:GPU calls comes in another package, beside the plugin's; its folder has another name for each
+ * release of CUDA. XLA would find it there by itself, but it would find one in /usr/local first.
  */
 static void find_tools(struct pjrt *p, const char *plugin)
 {
+	static const char *const folders[] = {"cuda_nvcc", "cu13"};
 	const char *end = plugin + strlen(plugin);
 	char path[640];
 
 	for (int up = 0; up < 3 && end > plugin; up++)
 		while (end > plugin && *--end != '/')
 			;
-	snprintf(p->tools, sizeof p->tools, "%.*s/nvidia/cuda_nvcc", (int)(end - plugin), plugin);
-	snprintf(path, sizeof path, "%s/bin/ptxas", p->tools);
-	if (!io_exists(path))
-		p->tools[0] = 0;
+	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+		snprintf(p->tools, sizeof p->tools, "%.*s/nvidia/%s", (int)(end - plugin), plugin, folders[i]);
+		snprintf(path, sizeof path, "%s/bin/ptxas", p->tools);
+		if (io_exists(path))
+			return;
+	}
+	p->tools[0] = 0;
+}
+
+/*
+ * XLA:GPU times several kernels for an instruction where the hardware is here, and takes the fastest. Two compilations
+ * of one program may choose differently. So what was chosen is kept, in the user's cache, and whoever compiles the same
+ * instruction for the same hardware later gets the same kernel.
+ */
+static void find_chosen(struct pjrt *p)
+{
+	struct buf folder = {0};
+
+	if (home_path("XDG_CACHE_HOME", ".cache", &folder) == 0) {
+		buf_adds(&folder, "/vantage/kernels");
+		if (io_make_dir(folder.data, NULL) == 0)
+			snprintf(p->chosen, sizeof p->chosen, "%s", folder.data);
+	}
+	buf_release(&folder);
 }
 
 /* Opens a compiler for hardware that is not here: it knows the hardware by name, or has to be told about a GPU. */
@@ -196,8 +223,10 @@ struct pjrt *pjrt_open(const struct backend *b, const char *target, const char *
 	snprintf(p->target, sizeof p->target, "%s", target);
 	p->seed = seed;
 	options_each(b->environment, set_environment, NULL, NULL);
-	if (target_gpu(target, NULL))
+	if (b->traits & NVIDIA)
 		find_tools(p, plugin);
+	if (b->traits & NVIDIA && !*target)
+		find_chosen(p);
 	if (load_library(p, plugin, err) < 0)
 		goto fail;
 	ARGS(Plugin_Initialize, init);

@@ -29,6 +29,7 @@ struct input {
 struct pjrt {
 	const struct backend *backend;
 	char tools[600]; /* the folder of CUDA's assembler beside the plugin; "" if there is none */
+	char chosen[600]; /* the folder where the kernels are kept that XLA:GPU chose by trying; "": they are not */
 	char target[64]; /* the hardware to compile for; "": the hardware that is here */
 	void *library;
 	const PJRT_Api *api;

@@ -84,6 +84,8 @@ static void write_options(struct program *g, const struct module_layouts *lay, s
 	struct option_list list = {.mem = &g->mem};
 	if (g->pjrt->tools[0])
 		add_option(&list, "xla_gpu_cuda_data_dir", g->pjrt->tools);
+	if (g->pjrt->chosen[0])
+		add_option(&list, "xla_gpu_per_fusion_autotune_cache_dir", g->pjrt->chosen);
 	options_each(g->options, add_option, &list, NULL);
 	build.device_ordinal = -1;
 	build.num_replicas = build.num_partitions = 1;
