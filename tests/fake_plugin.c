@@ -52,11 +52,9 @@ static const char *told(const char *name, const char *dflt)
 /* XLA:GPU's client takes most of the memory at once, unless it is told not to. */
 static bool takes_memory(const PJRT_Client_Create_Args *a)
 {
-	for (size_t i = 0; i < a->num_options; i++) {
-		const PJRT_NamedValue *o = &a->create_options[i];
-		if (o->type == PJRT_NamedValue_kBool && o->name_size == 11 && memcmp(o->name, "preallocate", 11) == 0)
-			return o->bool_value;
-	}
+	for (size_t i = 0; i < a->num_options; i++)
+		if (a->create_options[i].type == PJRT_NamedValue_kBool)
+			return a->create_options[i].bool_value;
 	return true;
 }
 
