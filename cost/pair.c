@@ -54,15 +54,16 @@ int cost_drop(struct cost *c, struct compiled *p, struct err *err)
 }
 
 /*
- * Does the compiled program have the groups that were asked for? A program for hardware that is not here need not: the
- * compiler joins and simplifies more than groups there, and its estimate is that of the program which came of it.
+ * Does the compiled program have the groups that were asked for? On an accelerator it need not: its compiler joins more
+ * than groups, and splits a group if a library has a faster kernel for a part. The cost is then that of the program
+ * which came of it.
  */
 int cost_check(struct cost *c, const uint8_t *config, const struct compiled *p,
 	struct fate *fate, struct err *err)
 {
 	struct check_result r = {0};
 
-	if (device_info(c->device)->kind == COST_ESTIMATED)
+	if (device_info(c->device)->joins)
 		return 0;
 	if (c->space->ops->check(c->space, config, p->optimised.data, p->optimised.len, &r, err) < 0)
 		return -1;

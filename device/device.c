@@ -43,8 +43,8 @@ struct device *device_open(const struct device_options *o, struct err *err)
 		o = &dflt;
 	b = backend_find(o->backend, err);
 	d = b ? open_backend(b, o, err) : NULL;
-	if (d && o->jobs && d->info.can_run && !d->alone) {
-		d->pool = pool_open(o, d->core, d->n_cores);
+	if (d && o->jobs && d->info.can_run) {
+		d->pool = pool_open(o, d->core, d->n_cores, d->alone);
 		d->info.helpers = pool_helpers(d->pool);
 	}
 	return d;

@@ -44,10 +44,11 @@ struct device_options {	     /* all zero is the default */
 	/* the kind of decision, which says at which stage to extract and apply (stage.h); NULL: the backend's first */
 	const char *kind;
 	/*
-	 * how many workers work ahead on other cores; JOBS_ALL: as many as there is room for; 0: none, and neither on
-	 * an accelerator, which one worker has for itself
+	 * how many workers work ahead on other cores; JOBS_ALL: as many as there is room for; 0: none. On an
+	 * accelerator they only compile: one worker measures there
 	 */
 	int jobs;
+	bool assists; /* it is such a worker, so it does not lock the accelerator */
 	/* these workers only compile, and stop while something is timed; if there are no other cores they always do */
 	bool quiet_pairs;
 	/* on how many other cores a large program may be compiled, until these workers have a plan; JOBS_ALL: all */
@@ -82,6 +83,7 @@ struct device_info {
 	char estimator[80];	/* whose estimates its costs are ("XLA's model for H100"); "": they are no estimates */
 	enum quantity quantity; /* what its costs are of */
 	uint64_t inputs;	/* a hash of the user's own; 0: they are made up */
+	bool joins;		/* its compiler joins and simplifies more than what was decided */
 	bool can_run;		/* whole programs */
 	bool compiles;
 	int core;		/* pinned to, the first of `cores`; or -1 */

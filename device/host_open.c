@@ -117,6 +117,7 @@ static void fill_info(struct host *h, const char *name)
 	machine_describe(i->machine, sizeof i->machine);
 	i->family = h->backend->name;
 	i->kind = *h->target && !(h->backend->traits & HERE) ? COST_ESTIMATED : h->backend->kind;
+	i->joins = !(h->backend->traits & ON_HOST);
 	i->can_run = !*h->target && !h->parts_only;
 	i->compiles = h->backend->traits & COMPILES;
 	i->core = -1;
@@ -139,14 +140,15 @@ static void host_effort(const struct device *d, struct effort *out)
 
 /*
  * Locks the accelerator, which is known only after its plugin has started. If somebody else measures on it, our worker
- * is ended before we wait, because it holds memory there. The next request starts it anew.
+ * is ended before we wait, because it holds memory there. The next request starts it anew. A helper of the one that has
+ * the lock needs none.
  */
-static int take_accelerator(struct host *h, bool wait, struct err *err)
+static int take_accelerator(struct host *h, bool wait, bool assists, struct err *err)
 {
 	const char *platform = h->base.info.platform;
 	int rc;
 
-	if (*h->target || h->accelerator.on_host)
+	if (*h->target || h->accelerator.on_host || assists)
 		return 0;
 	rc = accelerator_lock(&h->accelerator, platform, false, &h->device_lock, wait ? NULL : err);
 	if (rc != 1 && wait) {
@@ -287,7 +289,7 @@ struct device *host_open(const struct device_options *o, struct err *err)
 		find_crew(h, h->base.core, h->base.n_cores, o->crew);
 	}
 	note_devices(h);
-	if (host_set_up(h, err) < 0 || take_accelerator(h, o->wait, err) < 0)
+	if (host_set_up(h, err) < 0 || take_accelerator(h, o->wait, o->assists, err) < 0)
 		goto fail;
 	host_stage_open(h, o->kind);
 	h->base.generation = 1;

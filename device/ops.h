@@ -42,7 +42,7 @@ struct device {
 	size_t n_cores;
 	struct pool *pool; /* NULL: it has no helpers */
 	struct helper *helper; /* NULL: it is not one */
-	bool alone; /* nobody else can open it meanwhile, and so no helper */
+	bool alone; /* it has locked an accelerator */
 	bool planned;	   /* helpers were told what to do: their cores are in use */
 	double until;	   /* device_until; 0: no such time */
 	bool heeds_stop;   /* device_heed_stop */

@@ -25,6 +25,8 @@
 #include "device/pool_own.h"
 
 #define MOST_HELPERS 256
+#define MOST_BESIDE 4  /* helpers beside an accelerator, */
+#define CORES_BESIDE 3 /* ... one for so many cores */
 #define CLAIMED 0.5 /* seconds after which a core that others measure on is looked at again */
 #define TIMING_SHARE 4	/* one in so many workers may time something at one moment, */
 #define TIMING_LEAST 2	/* ... but always so many */
@@ -108,21 +110,26 @@ static void choose_cores(struct helper *h, uint32_t i, const int *other, size_t 
 	h->options.n_beside = each;
 }
 
-/* Returns how many helpers the other cores have room for; if there are none, one for every core but one. */
-static uint32_t how_many(int jobs, size_t n_other, size_t n)
+/*
+ * Returns how many helpers the other cores have room for; if there are none, one for every core but one. Beside an
+ * accelerator all cores are other ones.
+ */
+static uint32_t how_many(int jobs, size_t n_other, size_t n, bool beside)
 {
-	size_t fit = n == 0 ? 0 : n_other >= n ? n_other / n : n - 1;
+	size_t few = n_other / CORES_BESIDE, fit = n == 0 ? 0 : n_other >= n ? n_other / n : n - 1;
 
+	if (beside)
+		fit = few < MOST_BESIDE ? few : MOST_BESIDE;
 	if (jobs >= 0)
 		fit = (size_t)jobs;
 	return (uint32_t)(fit > MOST_HELPERS ? MOST_HELPERS : fit);
 }
 
-struct pool *pool_open(const struct device_options *o, const int *core, size_t n)
+struct pool *pool_open(const struct device_options *o, const int *core, size_t n, bool beside)
 {
 	size_t n_other = 0;
 	int *other = cores_beside(core, n, &n_other);
-	uint32_t helpers = how_many(o->jobs, n_other, n);
+	uint32_t helpers = how_many(o->jobs, n_other, n, beside);
 	struct pool *p = helpers ? MEM_NEW(1, struct pool) : NULL;
 	pthread_condattr_t clock;
 
@@ -139,12 +146,13 @@ struct pool *pool_open(const struct device_options *o, const int *core, size_t n
 	pthread_condattr_destroy(&clock);
 	p->shares = getenv("VANTAGE_SHARE_CORES") != NULL;
 	p->quiet = o->quiet_pairs || (n_other < n && !p->shares);
-	p->measures = !p->quiet && (p->shares || helpers * n <= n_other);
+	p->measures = !beside && !p->quiet && (p->shares || helpers * n <= n_other);
 	p->helper = MEM_NEW(helpers, struct helper);
 	for (uint32_t i = 0; i < helpers; i++) {
 		struct helper *h = &p->helper[i];
 		*h = (struct helper){.pool = p, .options = *o};
 		h->options.jobs = h->options.crew = 0;
+		h->options.assists = true;
 		h->options.watch = note_worker;
 		h->options.watcher = h;
 		if (n)

@@ -10,6 +10,9 @@
  * is, to others. Where there are no others it shares them, and is stopped while something is timed. It begins nothing
  * on a core that another program has locked to measure on.
  *
+ * On an accelerator one worker measures, and helpers only compile. Each is a client of the accelerator as well, which
+ * has to have room for it, and whose compiler is itself parallel, so there are few.
+ *
  * The device that measures is used by one thread, and so is its pool; the helpers are threads inside.
  */
 #ifndef DEVICE_POOL_H
@@ -26,8 +29,11 @@ struct ahead { /* all zero is empty */
 void ahead_release(struct ahead *a);
 
 struct pool;
-/* Helpers for a device that was opened by `o` and is pinned to these cores (n 0: to none). NULL: there are none. */
-struct pool *pool_open(const struct device_options *o, const int *core, size_t n);
+/*
+ * Helpers for a device that was opened by `o` and is pinned to these cores (n 0: to none). `beside`: it computes on an
+ * accelerator, where the helpers must not. NULL: there are none.
+ */
+struct pool *pool_open(const struct device_options *o, const int *core, size_t n, bool beside);
 void pool_close(struct pool *p); /* accepts NULL; ends what is being compiled */
 
 uint32_t pool_helpers(const struct pool *p); /* accepts NULL: 0 */

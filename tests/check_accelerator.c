@@ -95,20 +95,60 @@ static void two_models_share_no_prices(void)
 	remove(path);
 }
 
-/* It can be opened once, so a helper would wait for ever for who waits for it. */
-static void it_has_no_helpers(void)
+/* Its lock is taken once. A helper does not wait for it: it would wait for ever for who waits for the helper. */
+static void its_helpers_only_compile(void)
 {
 	for (int wait = 0; wait < 2; wait++) {
 		struct device_options o = {.backend = fixture_plugin, .deadline = PATIENT, .wait = wait, .jobs = 1};
 		struct err err = {{0}};
+		struct agenda agenda = {0};
+		struct buf module = {0}, wanted = {0};
+		struct compiled c;
 		struct device *d;
 		setenv("FAKE_PLUGIN", "fake:platform=cuda;kind=big;number=3", 1);
 		d = device_open(&o, &err);
 		CHECK_STR(err.text, "");
-		CHECK(d && device_info(d)->helpers == 0);
+		if (!CHECK(d && device_info(d)->helpers == 1 && !device_measures_ahead(d)))
+			return;
+		fixture_program("us=20", &module);
+		buf_add(&wanted, module.data, module.len);
+		agenda_add(&agenda, &module, 1);
+		device_expect(d, &agenda);
+		agenda_release(&agenda);
+		CHECK_INT(device_compile_planned(d, wanted.data, wanted.len, 1, &c, &err), 0);
+		CHECK_INT(c.outcome, OUTCOME_OK);
+		compiled_release(&c);
+		buf_release(&wanted);
 		device_close(d);
 		unsetenv("FAKE_PLUGIN");
 	}
+}
+
+/* A GPU is found by its name, and another process that works there keeps its memory. */
+static void some_of_its_memory_is_enough(void)
+{
+	struct err err = {{0}};
+	char file[128], *fake = realpath(fixture_plugin, NULL);
+	struct device *d;
+
+	snprintf(file, sizeof file, "%s/xla_cuda_plugin.so", fixture_folder);
+	if (!CHECK(fake && symlink(fake, file) == 0))
+		return;
+	free(fake);
+	setenv("VANTAGE_PLUGIN_DIR", fixture_folder, 1);
+	setenv("XDG_CACHE_HOME", "/dev/null/nowhere", 1); /* no kernels are kept */
+	setenv("FAKE_PLUGIN", "fake:platform=cuda;kind=big;full=1", 1);
+	d = device_open(&(struct device_options){.backend = "cuda", .wait = true}, &err);
+	CHECK_STR(err.text, "");
+	if (CHECK(d))
+		CHECK(device_info(d)->joins);
+	device_close(d);
+	d = open_as("fake:platform=cuda;kind=big;full=1", true, &err);
+	CHECK(!d && strstr(err.text, "memory is taken"));
+	unsetenv("FAKE_PLUGIN");
+	unsetenv("VANTAGE_PLUGIN_DIR");
+	unsetenv("XDG_CACHE_HOME");
+	unlink(file);
 }
 
 static void one_program_measures_on_it(void)
@@ -214,8 +254,9 @@ int main(void)
 	RUN(names_are_of_the_device);
 	if (fixture_begin()) {
 		RUN(two_models_share_no_prices);
-		RUN(it_has_no_helpers);
-	RUN(one_program_measures_on_it);
+		RUN(its_helpers_only_compile);
+		RUN(some_of_its_memory_is_enough);
+		RUN(one_program_measures_on_it);
 		RUN(waiting_for_it);
 		RUN(inputs_fit_into_the_device);
 		CHECK_INT(fixture_leftovers(), 0);

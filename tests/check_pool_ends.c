@@ -96,7 +96,7 @@ static void workers_that_follow_are_signalled(void)
 static void helpers_without_a_device_end(void)
 {
 	struct device_options o = {.backend = "/nowhere/plugin.so", .jobs = 1};
-	struct pool *p = pool_open(&o, NULL, 0);
+	struct pool *p = pool_open(&o, NULL, 0, false);
 	struct agenda agenda = {0};
 	struct buf module = {0};
 	struct helped helped = {.helpers = 1};
