@@ -446,6 +446,15 @@ void model_free(struct model *m)
 	mem_free(m);
 }
 
+/* Is it about hardware of this backend, whose compiler estimated what is measured here? */
+static bool foresees(const struct model *m, const char *backend, enum cost_kind kind)
+{
+	size_t n = strlen(backend);
+
+	return kind == COST_MEASURED && m->facts.kind == COST_ESTIMATED && strncmp(m->facts.backend, backend, n) == 0 &&
+		m->facts.backend[n] == ':';
+}
+
 int model_fits(const struct model *m, const char *backend, const char *space_kind, enum cost_kind kind,
 	enum quantity quantity, struct err *err)
 {
@@ -454,6 +463,8 @@ int model_fits(const struct model *m, const char *backend, const char *space_kin
 	if (strlen(m->facts.space) != family || strncmp(m->facts.space, space_kind, family) != 0)
 		return err_set(err, "the model was trained on decisions of kind %s, not %.*s", m->facts.space,
 			(int)family, space_kind);
+	if (foresees(m, backend, kind) && m->facts.quantity == quantity)
+		return 0;
 	if (strcmp(m->facts.backend, backend) != 0)
 		return err_set(err, "the model was trained for %s, not for %s; collect and learn there",
 			m->facts.backend, backend);

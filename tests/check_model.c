@@ -270,6 +270,13 @@ static void another_world_is_refused(void)
 		CHECK_INT(rc, cases[i].word ? -1 : 0);
 		CHECK(!cases[i].word || strstr(err.text, cases[i].word));
 	}
+	mem_free(m->facts.backend);
+	m->facts.backend = mem_strdup("cuda:h100");
+	m->facts.kind = COST_ESTIMATED;
+	CHECK_INT(model_fits(m, "cuda", "fusion", COST_MEASURED, QUANTITY_SECONDS, NULL), 0);
+	CHECK_INT(model_fits(m, "cuda:b200", "fusion", COST_ESTIMATED, QUANTITY_SECONDS, NULL), -1);
+	CHECK_INT(model_fits(m, "cuda", "fusion", COST_MEASURED, QUANTITY_BYTES, NULL), -1);
+	CHECK_INT(model_fits(m, "cpu", "fusion", COST_MEASURED, QUANTITY_SECONDS, NULL), -1);
 	model_free(m);
 }
 
