@@ -197,6 +197,48 @@ static void what_is_updated_in_place_is_in_memory(void)
 	}
 }
 
+/* What XLA makes itself may be asked for: kernels with several results, and results of reductions beside others. */
+static void some_reductions_are_made(void)
+{
+#define FOLDED HEAD "  x = f32[4,64,48]{2,1,0} parameter(0)\n  y = f32[4,48]{1,0} parameter(1)\n  z = f32[] constant(0)\n" \
+	"  r = f32[4,48]{1,0} reduce(x, z), dimensions={1}, to_apply=add\n  m = f32[4,48]{1,0} multiply(r, y)\n"
+	static const struct {
+		const char *text;
+		bool made;
+	} t[] = {
+		{FOLDED "  ROOT s = f32[4]{0} reduce(m, z), dimensions={1}, to_apply=add\n}\n", false},
+		{FOLDED "  s = f32[4]{0} reduce(m, z), dimensions={1}, to_apply=add\n"
+			"  ROOT t = (f32[4], f32[4,48]) tuple(s, m)\n}\n", true},
+		{FOLDED "  s = f32[4]{0} reduce(m, z), dimensions={1}, to_apply=add\n"
+			"  ROOT t = (f32[4], f32[4,48]) tuple(s, y)\n}\n", false},
+		{FOLDED "  ROOT b = f32[4,9,48]{2,1,0} broadcast(m), dimensions={0,2}\n}\n", false},
+		{FOLDED "  c = f32[4,96]{1,0} concatenate(m, y), dimensions={1}\n"
+			"  ROOT n = f32[4,96]{1,0} negate(c)\n}\n", true},
+		{FOLDED "  c = f32[4,96]{1,0} concatenate(m, y), dimensions={1}\n"
+			"  ROOT b = f32[4,9,96]{2,1,0} broadcast(c), dimensions={0,2}\n}\n", false},
+		{FOLDED "  b = f32[4,9,48]{2,1,0} broadcast(m), dimensions={0,2}\n"
+			"  ROOT t = (f32[4,9,48], f32[4,48]) tuple(b, y)\n}\n", false},
+		{FOLDED "  b = f32[4,9,48]{2,1,0} broadcast(m), dimensions={0,2}\n"
+			"  ROOT t = (f32[4,9,48], f32[4,48]) tuple(b, m)\n}\n", true},
+	};
+#undef FOLDED
+
+	for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+		struct graph g = {0};
+		struct err err = {{0}};
+		uint32_t nodes[16], at;
+
+		if (CHECK_INT(graph_parse(&g, t[i].text, strlen(t[i].text), "text", &err), 0)) {
+			const struct comp *c = &g.comp[g.entry];
+			for (uint32_t k = 0; k < c->n_nodes; k++)
+				nodes[k] = c->first + k;
+			if (!CHECK_INT(unmade_reduction(&g, nodes, c->n_nodes, &at) == NULL, t[i].made))
+				printf("\trow %zu\n", i);
+		}
+		graph_release(&g);
+	}
+}
+
 /* How many groups of the configuration are kernels that are never made? */
 static uint32_t unmade(struct space *s, const uint8_t *config)
 {
@@ -317,6 +359,7 @@ int main(void)
 	RUN(inputs_wait_for_what_they_come_of);
 	RUN(results_come_as_the_program_s_walk_enters_them);
 	RUN(what_is_updated_in_place_is_in_memory);
+	RUN(some_reductions_are_made);
 	RUN(what_is_drawn_is_allowed);
 	RUN(large_groups_are_parted);
 	return test_done();
