@@ -7,8 +7,8 @@
  * reduction: that is allowed.
  *
  * A kernel with several results was joined of kernels with one each (multi_output_fusion), some of which read what
- * others give. XLA joins these without looking at their reductions, so each is judged alone: what another one gives comes
- * from memory, as far as it is concerned.
+ * others give. XLA joins these without looking at their reductions, so each is judged alone: what another one gives
+ * comes from memory, as far as it is concerned.
  */
 #include "graph/unmade.h"
 

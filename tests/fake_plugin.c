@@ -45,7 +45,6 @@ static PJRT_Error *event_await(PJRT_Event_Await_Args *a)
 static const char *told(const char *name, const char *dflt)
 {
 	const char *env = getenv("FAKE_PLUGIN"), *v = env ? find(env, strlen(env), name) : NULL;
-
 	return v ? strdup(v) : dflt;
 }
 
