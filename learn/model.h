@@ -81,8 +81,8 @@ struct model *model_parse(const void *p, size_t n, const char *name, struct err 
 void model_pack(const struct model *m, struct buf *out);
 
 /*
- * Refuses, with a sentence, a model trained for another backend, kind of space, kind of cost or quantity. What a compiler
- * estimates for hardware ("cuda:h100") may guide measurements on such hardware ("cuda").
+ * Refuses, with a sentence, a model trained for another backend, kind of space, kind of cost or quantity. What a
+ * compiler estimates for hardware ("cuda:h100") may guide measurements on such hardware ("cuda").
  */
 int model_fits(const struct model *m, const char *backend, const char *space_kind,
 	enum cost_kind kind, enum quantity quantity, struct err *err);
