@@ -201,7 +201,8 @@ static void what_is_updated_in_place_is_in_memory(void)
 static void some_reductions_are_made(void)
 {
 #define FOLDED HEAD "  x = f32[4,64,48]{2,1,0} parameter(0)\n  y = f32[4,48]{1,0} parameter(1)\n" \
-	"  z = f32[] constant(0)\n  r = f32[4,48]{1,0} reduce(x, z), dimensions={1}, to_apply=add\n  m = f32[4,48]{1,0} multiply(r, y)\n"
+	"  z = f32[] constant(0)\n  r = f32[4,48]{1,0} reduce(x, z), dimensions={1}, to_apply=add\n" \
+	"  m = f32[4,48]{1,0} multiply(r, y)\n"
 	static const struct {
 		const char *text;
 		bool made;
