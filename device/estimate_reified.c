@@ -16,9 +16,9 @@
  * estimate tells how many did. So does a kernel that has a price of 0 although it moves data, for example two updates
  * in place that were merged into one: what a model does not see is no gain.
  *
- * XLA would compile some kernels that it never makes itself, and for which its price means nothing: two reductions
- * that feed one another, a reduction whose result is broadcast again, more operands than a launch can pass. A program
- * with such a kernel is refused. XLA's own programs have none, except in tiles.
+ * XLA would compile some kernels that it hardly ever makes itself, and for which its price means nothing: two
+ * reductions that feed one another, a reduction whose result is broadcast again, more operands than a launch can pass.
+ * A program with such a kernel is refused, unless XLA made it and it was kept.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,14 +96,24 @@ static struct roofline roofline_of(const char *target)
 		.far_rate = bytes, .memory_rate = bytes};
 }
 
+static bool is_kept(const struct node *n)
+{
+	return strstr(n->proto->name, KEPT_MARK) != NULL;
+}
+
 /* The same of the nodes of a fusion (graph/unmade.h). */
 static const char *refused_reduction(const struct graph *g, const struct comp *c)
 {
 	uint32_t *nodes = MEM_NEW(c->n_nodes, uint32_t), at;
 	const char *why;
 
-	for (uint32_t i = 0; i < c->n_nodes; i++)
+	for (uint32_t i = 0; i < c->n_nodes; i++) {
 		nodes[i] = c->first + i;
+		if (is_kept(&g->node[nodes[i]])) {
+			mem_free(nodes);
+			return NULL;
+		}
+	}
 	why = unmade_reduction(g, nodes, c->root + 1 - c->first, &at);
 	mem_free(nodes);
 	return why;
@@ -139,8 +149,8 @@ static void add_kernel(const struct graph *g, uint32_t v, const struct roofline 
 
 	if (why && out->outcome == OUTCOME_OK) {
 		out->outcome = OUTCOME_REFUSED;
-		snprintf(out->detail, sizeof out->detail, "XLA never makes such "
-			"a kernel (%s, %.80s), its price means nothing", why, n->proto->name);
+		snprintf(out->detail, sizeof out->detail, "XLA does not make such a "
+			"kernel here (%s, %.80s), its price means nothing", why, n->proto->name);
 	}
 	out->kernels++;
 	out->unpriced += seconds < 0;

@@ -84,3 +84,16 @@ bool reduction_is_shared(const struct graph *g, uint32_t v)
 		size *= run[0].size;
 	return rows_are_shared(size);
 }
+
+bool reduction_is_put(const struct graph *g, uint32_t v)
+{
+	switch (g->node[v].opcode) {
+	case OP_CONCATENATE:
+	case OP_DYNAMIC_UPDATE_SLICE:
+	case OP_PAD:
+	case OP_SCATTER:
+	case OP_TUPLE:
+		return true;
+	}
+	return false;
+}

@@ -14,5 +14,10 @@ uint64_t reduction_folds(const struct graph *g, uint32_t v);
  * be done inside another kernel.
  */
 bool reduction_is_shared(const struct graph *g, uint32_t v);
+/*
+ * Does v put a reduction's results beside other values, or into an array, each once? It has more elements then, but
+ * repeats none. XLA:GPU makes such kernels.
+ */
+bool reduction_is_put(const struct graph *g, uint32_t v);
 
 #endif

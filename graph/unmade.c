@@ -26,12 +26,6 @@ struct before {
 	uint32_t again;	 /* one that is repeated, and was not folded since */
 };
 
-/* Does it put values beside others, without using one twice? */
-static bool joins(const struct node *v)
-{
-	return v->opcode == OP_TUPLE || v->opcode == OP_CONCATENATE || v->opcode == OP_PAD;
-}
-
 /* Do threads share the work of this reduction, which may fold several arrays together? */
 static bool is_hero(const struct graph *g, uint32_t v)
 {
@@ -94,7 +88,7 @@ const char *unmade_reduction(const struct graph *g, const uint32_t *nodes, size_
 			*at = b->large ? b->large - 1 : NONE;
 			b->large = v + 1;
 		}
-		if (b->shared && joins(node))
+		if (b->shared && reduction_is_put(g, v))
 			b->room = node->elements;
 		else if (b->shared && node->elements > b->room)
 			b->again = b->shared;

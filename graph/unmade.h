@@ -1,11 +1,14 @@
 /*
- * unmade.h - kernels that XLA:GPU would compile, but never makes itself, so that its prices of them mean nothing.
+ * unmade.h - kernels that XLA:GPU would compile, but hardly ever makes itself, so that its prices of them mean nothing.
+ *
+ * Where it made such a kernel after all, that stays as it is (space/fusion/tiles.c), and counts.
  */
 #ifndef GRAPH_UNMADE_H
 #define GRAPH_UNMADE_H
 
 #include "graph/graph.h"
 
+#define KEPT_MARK ".tiles" /* in the names of the insides of a kernel that stays as the compiler made it */
 #define UNMADE_OPERANDS 96 /* the most values that a kernel reads and gives */
 
 /*

@@ -129,7 +129,8 @@ static bool is_dot_root(const struct graph *g, uint32_t dot)
 /* Would the consumer repeat a large reduction, for each of more elements, or inside another reduction? */
 static bool folds_again(const struct graph *g, uint32_t producer, uint32_t consumer)
 {
-	if (reduction_is_shared(g, producer) && g->node[consumer].elements > g->node[producer].elements)
+	if (reduction_is_shared(g, producer) && g->node[consumer].elements > g->node[producer].elements &&
+		!reduction_is_put(g, consumer))
 		return true;
 	return reduction_folds(g, producer) >= MANY && reduction_folds(g, consumer) >= MANY;
 }

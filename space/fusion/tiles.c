@@ -11,8 +11,9 @@
  * maximum). Our groups have one result each.
  *
  * XLA:TPU fuses by strict rules of its own: products, reductions and broadcasts only in a certain company. Whoever
- * groups them otherwise ends the compiler, so our rules leave them alone. There each kernel in which the compiler fused
- * against our rules is such a kernel, too (KEEPS in schemas/fusible.def).
+ * groups them otherwise ends the compiler, so our rules leave them alone. XLA:GPU updates an array in place only in a
+ * certain company, and repeats a reduction only if that is cheap, which no single edge shows. There each kernel in
+ * which the compiler fused against our rules is such a kernel, too (KEEPS in schemas/fusible.def).
  *
  * So before the space is opened we rewrite the program. The instruction that such a kernel gives becomes the kernel,
  * with its insides and its settings, and reads what the kernel reads. Instructions that nothing else needs go. From
@@ -23,13 +24,13 @@
  * What they hold then counts as absorbed against our rules (decode.c).
  */
 #include <string.h>
+#include "graph/unmade.h"
 #include "hlo/pack.h"
 #include "space/fusion/emit.h"
 #include "space/fusion/match.h"
 #include "space/fusion/own.h"
 
 #define MARK "__triton" /* in the settings of a kernel in tiles */
-#define SUFFIX ".tiles" /* what names of its insides end with, before a number */
 
 struct tiler {
 	struct match m;
@@ -73,6 +74,18 @@ bool fusion_is_beyond_choices(const struct graph *g, uint32_t v)
 	return fusion_is_tiled(g, v) || fusion_gives_several(g, v);
 }
 
+static bool is_unmade(const struct graph *g, const struct comp *c)
+{
+	uint32_t *nodes = MEM_NEW(c->n_nodes, uint32_t), at;
+	bool unmade;
+
+	for (uint32_t i = 0; i < c->n_nodes; i++)
+		nodes[i] = c->first + i;
+	unmade = unmade_reduction(g, nodes, c->n_nodes, &at) != NULL;
+	mem_free(nodes);
+	return unmade;
+}
+
 /* Marks the kernels in which the compiler fused what our rules forbid. */
 static void find_against(struct tiler *t, const struct space *s)
 {
@@ -91,6 +104,8 @@ static void find_against(struct tiler *t, const struct space *s)
 				t->against[w] = 1;
 		}
 	}
+	for (uint32_t w = 0; w < a->n_nodes && fusion_of(s)->rules->once; w++)
+		t->against[w] |= a->node[w].opcode == OP_FUSION && is_unmade(a, inside(a, w));
 }
 
 static bool is_taken(const struct tiler *t, uint32_t w)
@@ -187,7 +202,7 @@ static void find_live(struct tiler *t)
 
 static char *new_name(struct tiler *t, const char *stem)
 {
-	return arena_printf(&t->mem, "%s" SUFFIX "%u", stem, ++t->next_name);
+	return arena_printf(&t->mem, "%s" KEPT_MARK "%u", stem, ++t->next_name);
 }
 
 /* Copies a computation, after those that it applies. Returns the id of the copy. */
