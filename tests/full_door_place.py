@@ -5,10 +5,11 @@ others than they were."""
 import os
 import pickle
 import warnings
+from unittest import mock
 
 os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=2"
 from door import end, f32, found, jax, jnp, same, say, through, vantage  # noqa: E402
-from vantage import quick  # noqa: E402
+from vantage import place, quick  # noqa: E402
 
 LARGE = (quick.MOST_COPIED + quick.EACH_COPIED) // 4 + 16
 first, second = jax.devices()
@@ -80,7 +81,25 @@ def check_refused():
         check("so is another default device", not fast.tuned and not searches, fast.report.sentence)
 
 
+def check_accelerator():
+    """Where JAX computes on an accelerator, a function is not brought to the processor unasked."""
+    fast = through(twice, (f32(8),), {})
+    place.usual.cache_clear()
+    with mock.patch.object(jax, "default_backend", lambda: "gpu"):
+        refused = vantage.tune(twice, f32(8), progress=None)
+        check("beside an accelerator nothing is tuned", not refused.tuned and "jax.default_device(" in
+              refused.report.sentence, refused.report.sentence)
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            fast._quick = None
+            same(fast(f32(8)), twice(f32(8)))
+        check("... and what was tuned goes to the function", any("default device" in str(w.message) for w in said))
+        with jax.default_device(first):
+            check("... unless the processor is asked for", same(fast(f32(8)), twice(f32(8))) and place.here(None))
+    place.usual.cache_clear()
+
+
 warnings.simplefilter("ignore")
-for look in (check_devices, check_x64, check_refused):
+for look in (check_devices, check_x64, check_refused, check_accelerator):
     look()
 end()

@@ -43,18 +43,26 @@ def at_home(x):
     return not _is_anywhere(x) or all(d == home() or d.platform != "cpu" for d in x.devices())
 
 
+@functools.cache
+def usual():
+    """What JAX computes on if nobody says: "cpu", or an accelerator's name."""
+    import jax
+    return jax.default_backend()
+
+
 def here(x64):
     """Does JAX compute on this device, and with types of 64 bits if x64 says so (None: either way)?"""
     import jax
     where = jax.config.jax_default_device
-    return (where is None or where == home() or where == "cpu") and x64 in (None, jax.config.jax_enable_x64)
+    mine = usual() == "cpu" if where is None else where == home() or where == "cpu"
+    return mine and x64 in (None, jax.config.jax_enable_x64)
 
 
 @functools.cache
 def alone():
     """Is this device the only one that JAX has here?"""
     import jax
-    return len(jax.local_devices(backend="cpu")) == 1 and jax.default_backend() == "cpu"
+    return len(jax.local_devices(backend="cpu")) == 1 and usual() == "cpu"
 
 
 def _loose(x):

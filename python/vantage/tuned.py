@@ -121,7 +121,8 @@ def _refuse_uncalled(values, known):
     if any(isinstance(x, jax.ShapeDtypeStruct) for x in values):
         raise Refused("an argument is a shape without numbers, and programs are run on the arguments")
     if not here(None):
-        raise Refused("JAX's default device is not the first processor, on which tuned programs run")
+        raise Refused("JAX's default device is not the first processor, on which tuned programs run; there they do "
+                      "under jax.default_device(jax.devices('cpu')[0])")
     for x, (shape, dtype) in zip(values, known.inputs):
         if not at_home(x):
             raise Refused(f"{_unlike(x, shape, dtype)} than the first processor, on which tuned programs run")
