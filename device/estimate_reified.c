@@ -96,39 +96,27 @@ static struct roofline roofline_of(const char *target)
 		.far_rate = bytes, .memory_rate = bytes};
 }
 
-static bool is_kept(const struct node *n)
+/* Is it the inside of a kernel that stays as XLA made it? */
+static bool is_kept(const struct graph *g, const struct comp *c)
 {
-	return strstr(n->proto->name, KEPT_MARK) != NULL;
-}
-
-/* The same of the nodes of a fusion (graph/unmade.h). */
-static const char *refused_reduction(const struct graph *g, const struct comp *c)
-{
-	uint32_t *nodes = MEM_NEW(c->n_nodes, uint32_t), at;
-	const char *why;
-
-	for (uint32_t i = 0; i < c->n_nodes; i++) {
-		nodes[i] = c->first + i;
-		if (is_kept(&g->node[nodes[i]])) {
-			mem_free(nodes);
-			return NULL;
-		}
-	}
-	why = unmade_reduction(g, nodes, c->root + 1 - c->first, &at);
-	mem_free(nodes);
-	return why;
+	for (uint32_t v = c->first; v < c->first + c->n_nodes; v++)
+		if (strstr(g->node[v].proto->name, KEPT_MARK))
+			return true;
+	return false;
 }
 
 /* Tells why XLA would never make this kernel; NULL if it might. */
 static const char *refused(const struct graph *g, uint32_t v)
 {
 	const struct node *n = &g->node[v];
+	const struct comp *c;
 
 	if (n->opcode != OP_FUSION || (n->proto->fusion_kind && strcmp(n->proto->fusion_kind, "kCustom") == 0))
 		return NULL;
 	if (n->n_operands + 1 > UNMADE_OPERANDS)
 		return "more operands than it passes to one";
-	return refused_reduction(g, &g->comp[node_calls(g, v)[0]]);
+	c = &g->comp[node_calls(g, v)[0]];
+	return is_kept(g, c) ? NULL : unmade_fusion(g, c);
 }
 
 /* Is it the end of an asynchronous operation? That takes no time of its own. */

@@ -105,3 +105,16 @@ const char *unmade_reduction(const struct graph *g, const uint32_t *nodes, size_
 	mem_free(all);
 	return why;
 }
+
+const char *unmade_fusion(const struct graph *g, const struct comp *c)
+{
+	size_t n = c->root + 1 - c->first;
+	uint32_t *nodes = MEM_NEW(n, uint32_t), at;
+	const char *why;
+
+	for (size_t i = 0; i < n; i++)
+		nodes[i] = c->first + (uint32_t)i;
+	why = unmade_reduction(g, nodes, n, &at);
+	mem_free(nodes);
+	return why;
+}

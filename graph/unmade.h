@@ -16,5 +16,7 @@
  * *at: the reduction that had better be kept in memory; it is never the result.
  */
 const char *unmade_reduction(const struct graph *g, const uint32_t *nodes, size_t n, uint32_t *at);
+/* The same of all nodes of a computation, as a fusion has it. */
+const char *unmade_fusion(const struct graph *g, const struct comp *c);
 
 #endif

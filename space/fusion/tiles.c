@@ -74,18 +74,6 @@ bool fusion_is_beyond_choices(const struct graph *g, uint32_t v)
 	return fusion_is_tiled(g, v) || fusion_gives_several(g, v);
 }
 
-static bool is_unmade(const struct graph *g, const struct comp *c)
-{
-	uint32_t *nodes = MEM_NEW(c->n_nodes, uint32_t), at;
-	bool unmade;
-
-	for (uint32_t i = 0; i < c->n_nodes; i++)
-		nodes[i] = c->first + i;
-	unmade = unmade_reduction(g, nodes, c->n_nodes, &at) != NULL;
-	mem_free(nodes);
-	return unmade;
-}
-
 /* Marks the kernels in which the compiler fused what our rules forbid. */
 static void find_against(struct tiler *t, const struct space *s)
 {
@@ -105,7 +93,7 @@ static void find_against(struct tiler *t, const struct space *s)
 		}
 	}
 	for (uint32_t w = 0; w < a->n_nodes && fusion_of(s)->rules->once; w++)
-		t->against[w] |= a->node[w].opcode == OP_FUSION && is_unmade(a, inside(a, w));
+		t->against[w] |= a->node[w].opcode == OP_FUSION && unmade_fusion(a, inside(a, w));
 }
 
 static bool is_taken(const struct tiler *t, uint32_t w)
