@@ -19,7 +19,7 @@
 
 /* What is at or before a node: 1 + a reduction, or 0. */
 struct before {
-	bool result; /* it is a result of several */
+	bool result; /* it is one of several, or may have been */
 	uint32_t large;	 /* one of many elements, not repeated yet */
 	uint32_t shared; /* the one with most results that threads share, */
 	uint64_t room;	 /* ... and how many elements there are if each of its results is used once */
@@ -59,12 +59,19 @@ static size_t place_of(const uint32_t *nodes, size_t n, uint32_t v)
 	return low < n && nodes[low] == v ? low : n;
 }
 
-/* Marks the results of a kernel that has several. */
+/*
+ * Marks the results of a kernel that has several, and what may have been one: if all who read a result are in the
+ * kernel, it is none any more.
+ */
 static void mark_results(const struct graph *g, const uint32_t *nodes, size_t n, struct before *all)
 {
 	uint32_t last = n ? nodes[n - 1] : NONE;
 
-	for (uint32_t k = 0; n && g->node[last].opcode == OP_TUPLE && k < g->node[last].n_operands; k++)
+	if (!n || g->node[last].opcode != OP_TUPLE)
+		return;
+	for (size_t i = 0; i + 1 < n; i++)
+		all[i].result = g->node[nodes[i]].n_users > 1;
+	for (uint32_t k = 0; k < g->node[last].n_operands; k++)
 		all[place_of(nodes, n, node_operands(g, last)[k])].result = true;
 }
 

@@ -212,6 +212,8 @@ static void some_reductions_are_made(void)
 			"  ROOT t = (f32[4], f32[4,48]) tuple(s, m)\n}\n", true},
 		{FOLDED "  s = f32[4]{0} reduce(m, z), dimensions={1}, to_apply=add\n"
 			"  ROOT t = (f32[4], f32[4,48]) tuple(s, y)\n}\n", false},
+		{FOLDED "  s = f32[4]{0} reduce(m, z), dimensions={1}, to_apply=add\n"
+			"  n = f32[4,48]{1,0} negate(m)\n  ROOT t = (f32[4], f32[4,48]) tuple(s, n)\n}\n", true},
 		{FOLDED "  ROOT b = f32[4,9,48]{2,1,0} broadcast(m), dimensions={0,2}\n}\n", false},
 		{FOLDED "  c = f32[4,96]{1,0} concatenate(m, y), dimensions={1}\n"
 			"  ROOT n = f32[4,96]{1,0} negate(c)\n}\n", true},
