@@ -62,6 +62,11 @@ struct cost_options { /* all zero is the default */
 	 * the whole program says so (said.c).
 	 */
 	bool ask_wholes;
+	/*
+	 * Where regions are priced and whole programs only checked: measures what the compiler made of a whole program
+	 * even if it did not keep a group that was asked for. It is what the caller would get.
+	 */
+	bool as_compiled;
 	double part_seconds;	 /* charge for a kernel of a large program (space/part.h); 0: the device's; < 0: none */
 	/* Both are borrowed and may be NULL. */
 	struct spares *spares;	    /* whole programs that took long to compile */

@@ -2,10 +2,12 @@
  * drift.c - checks a hunt against the whole program, now and then.
  *
  * Sums of regions leave out what a program does as a whole, so a hunt that follows them can drift away from the truth.
+ * Sums of regions leave out what a program does as a whole, so a hunt that follows them can drift away from the truth.
  * A check measures the whole program against the default. If it agrees with the sum, within the errors of both, their
  * weighted mean is believed, and the configuration is vouched for. If it does not agree, the sum is forgotten. If it is
- * also worse than the configuration that was vouched for last, the hunt goes back to that one. Either way the whole is
- * measured once more, and that alone is believed: a figure that decided where to go is too good on average.
+ * also worse than the configuration that was vouched for last, or cannot be measured, the hunt goes back (retreat.c).
+ * Either way the whole is measured once more, and that alone is believed: a figure that decided where to go is too good
+ * on average.
  *
  * The whole is believed as a ratio to the default, which ran beside it. A machine that has become slower since the
  * default was measured slows down both.
@@ -29,23 +31,14 @@
 #include <math.h>
 #include <string.h>
 #include "base/progress.h"
+#include "base/talk.h"
 #include "search/hunt.h"
 
 /* Seconds that whole-program checks may take: so many in any case, and then a share of the search. */
 #define CHECK_FREE 1.0
 #define CHECK_SHARE 0.15
-#define LAST_SHARE 0.25	 /* of --seconds: checks get no more, the last one included */
 #define LAST_SPARE 1.25	 /* the last check has so many times what it is expected to take, so that it is not cut */
 #define ROUNDING 1e-12	 /* of the default: a sum of exact prices is that far from the whole */
-#define CHECK_DEFAULTS 1 /* as long as weighing the default took at the start, until one was made */
-
-void hunt_vouch(struct hunt *h, const struct estimate *cost)
-{
-	memcpy(h->sure, h->config, h->s->n_sites);
-	h->sure_cost = *cost;
-	hunt_vouch_limits(h);
-	h->sure_steps = (uint32_t)h->n_steps;
-}
 
 static int note_anchor(struct hunt *h, const struct timing *t, bool reanchored, struct err *err)
 {
@@ -60,29 +53,6 @@ static int note_anchor(struct hunt *h, const struct timing *t, bool reanchored, 
 	archive_lock(a);
 	rc = run_anchor(a->run, &x, err);
 	archive_unlock(a);
-	return rc;
-}
-
-/* Puts the hunt back to the configuration that was vouched for last. */
-static int go_back(struct hunt *h, struct err *err)
-{
-	struct archive *a = h->lab->archive;
-	int rc = 0;
-
-	memcpy(h->config, h->sure, h->s->n_sites);
-	memcpy(h->candidate, h->sure, h->s->n_sites);
-	h->parts = 0;
-	h->hash = config_hash(h->s, h->config);
-	h->running = h->sure_cost;
-	hunt_restore_limits(h);
-	h->n_steps = h->sure_steps;
-	h->n_refused = 0;
-	guide_move(h->guide, h->config);
-	if (a && a->run) {
-		archive_lock(a);
-		rc = run_jump(a->run, h->chain, 0, h->config, err);
-		archive_unlock(a);
-	}
 	return rc;
 }
 
@@ -113,37 +83,12 @@ static void weigh(struct hunt *h, const struct estimate *whole)
 	h->parts *= 1 - weight;
 }
 
-/* What the whole program costs more than the default. */
-static struct estimate whole_cost(const struct hunt *h, const struct timing *t)
-{
-	double base = h->default_seconds;
-
-	if (h->quantity != QUANTITY_SECONDS || base <= 0 || t->ratio_se <= 0)
-		return (struct estimate){t->delta, t->delta_se, t->pairs};
-	return (struct estimate){base * expm1(t->ratio), base * exp(t->ratio) * t->ratio_se, t->pairs};
-}
-
-/* Measures the whole program against the default. `t` says whether it ran; if so, the cost is in `whole`. */
-static int weigh_whole(struct hunt *h, struct timing *t, struct estimate *whole, struct err *err)
-{
-	struct precision p = hunt_in_time(h);
-	uint8_t *dflt = mem_alloc(h->s->n_sites);
-	int rc;
-
-	space_default(h->s, dflt);
-	rc = cost_whole(h->lab->cost, hunt_own_stands(h) ? NULL : dflt, h->config, &p, t, err);
-	if (rc == 0 && t->outcome == OUTCOME_OK)
-		*whole = whole_cost(h, t);
-	mem_free(dflt);
-	return rc;
-}
-
 /* Believes the whole alone: `whole`, unless it can be measured once more. */
 static int believe_anew(struct hunt *h, const struct estimate *whole, struct err *err)
 {
 	struct estimate anew = *whole;
 	struct timing t = {0};
-	int rc = weigh_whole(h, &t, &anew, err);
+	int rc = hunt_weigh_whole(h, &t, &anew, err);
 
 	h->running = anew;
 	h->parts = 0;
@@ -170,7 +115,7 @@ static int correct(struct hunt *h, const struct estimate *whole, bool drifted, s
 	}
 	h->drifts++;
 	if (worse)
-		rc = go_back(h, err);
+		rc = hunt_retreat(h, err);
 	if (rc == 0)
 		rc = believe_anew(h, worse ? &h->sure_cost : whole, err);
 	hunt_add_point(h);
@@ -187,20 +132,6 @@ static struct hunt_check *note_check(struct hunt *h, const struct estimate *whol
 	return &h->check[h->n_check++];
 }
 
-/*
- * The seconds that a check is expected to take: the mean of those before, or as long as weighing the default. If that
- * compiled nothing, because the default was known or stands for itself: compiling one, loading both as often as is
- * measured, which takes about as long again, and running.
- */
-static double expected(const struct hunt *h)
-{
-	bool compiled = !h->lab->subject.known && !hunt_own_stands(h);
-	double anew = 2 * (h->lab->subject.extract_seconds + h->default_seconds) + hunt_in_time(h).max_seconds;
-
-	return h->n_check ? h->checking / (double)h->n_check : fmax(CHECK_DEFAULTS * h->default_wall,
-		compiled ? 0 : anew);
-}
-
 /* Was something kept that the last check has not seen, and can there be another? */
 static bool unchecked(const struct hunt *h)
 {
@@ -213,15 +144,14 @@ static bool unchecked(const struct hunt *h)
  */
 static bool fits_at_last(const struct hunt *h)
 {
-	return h->lab->kind == COST_MODELLED || h->o.seconds <= 0 || hunt_inexact_limits(h) ||
-	       h->checking + expected(h) <= LAST_SHARE * h->o.seconds;
+	return hunt_inexact_limits(h) || hunt_check_fits(h, 0);
 }
 
 double hunt_last_check(const struct hunt *h)
 {
 	bool none = !unchecked(h) || h->lab->kind == COST_MODELLED || h->o.handed || !fits_at_last(h);
 
-	return none ? 0 : fmin(LAST_SPARE * expected(h), LAST_SHARE * h->o.seconds);
+	return none ? 0 : fmin(LAST_SPARE * hunt_check_seconds(h), HUNT_CHECKS * h->o.seconds);
 }
 
 /*
@@ -246,13 +176,13 @@ static bool check_due(const struct hunt *h, bool last)
 	if (last)
 		return h->o.handed || fits_at_last(h);
 	return far_enough(h) && (h->lab->kind == COST_MODELLED ||
-		h->checking + expected(h) <= CHECK_FREE + CHECK_SHARE * hunt_seconds(h));
+		h->checking + hunt_check_seconds(h) <= CHECK_FREE + CHECK_SHARE * hunt_seconds(h));
 }
 
-/* What stands now breaks a limit, or does not run as a whole: goes back to what was vouched for. */
+/* What stands now breaks a limit, or does not run as a whole. */
 static int give_up(struct hunt *h, struct err *err)
 {
-	int rc = go_back(h, err);
+	int rc = hunt_retreat(h, err);
 
 	h->drifts++;
 	hunt_add_point(h);
@@ -265,7 +195,7 @@ static int check_objective(struct hunt *h, struct err *err)
 	struct estimate whole;
 	struct timing t = {0};
 	bool ok, drifted;
-	int rc = weigh_whole(h, &t, &whole, err);
+	int rc = hunt_weigh_whole(h, &t, &whole, err);
 
 	ok = rc == 0 && t.outcome == OUTCOME_OK;
 	drifted = ok && fabs(whole.value - h->running.value) >
@@ -277,6 +207,8 @@ static int check_objective(struct hunt *h, struct err *err)
 		rc = correct(h, &whole, drifted, err);
 		note->part = h->part.value;
 	} else if (rc == 0 && !t.cut) {
+		talk("the whole program with the %zu changes since it was measured last cannot be measured (%s: %s)",
+			h->n_steps - h->sure_steps, outcome_name(t.outcome), t.detail);
 		rc = give_up(h, err);
 	}
 	timing_release(&t);

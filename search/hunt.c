@@ -222,6 +222,7 @@ void hunt_release(struct hunt *h)
 	mem_free(h->curve);
 	mem_free(h->check);
 	mem_free(h->steps);
+	mem_free(h->trail);
 	*h = (struct hunt){0};
 }
 
@@ -251,6 +252,7 @@ static void keep(struct hunt *h, const struct delta *d)
 	for (uint32_t i = 0; i < h->n_flips; i++)
 		h->hash = config_flip(h->config, h->hash, h->flips[i], h->candidate[h->flips[i]]);
 	h->n_flips = 0;
+	hunt_leave_trail(h);
 	h->running.value += d->seconds;
 	h->running.se = sum_error(h);
 	h->parts += d->parts;

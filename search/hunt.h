@@ -151,6 +151,9 @@ struct hunt {
 	uint8_t *sure;		/* what the whole program vouched for last, its cost, and the steps kept until then */
 	struct estimate sure_cost;
 	uint32_t sure_steps;
+	uint8_t *trail;		/* configurations after each step since then, one after the other; not saved */
+	size_t n_trail, cap_trail; /* configurations; bytes */
+	uint32_t trail_from;	/* steps before the first of them */
 	struct estimate part;	/* what a kernel of this program costs beyond its region, as far as is known */
 	double parts;		/* kernels that the steps since the last correction made */
 	uint64_t checked, checked_kept; /* evaluations and steps kept at the last check of the whole program */
@@ -255,6 +258,16 @@ void hunt_take(struct hunt *h, const struct flip *v, uint32_t n); /* makes these
 int hunt_check(struct hunt *h, bool last, struct err *err); /* of the whole program, if it is time for one */
 /* The seconds that the last check is expected to take; 0 if there will be none. */
 double hunt_last_check(const struct hunt *h);
+/* weigh.c. The seconds that a check is expected to take. */
+#define HUNT_CHECKS 0.25 /* of --seconds: checks get no more, the last one included */
+double hunt_check_seconds(const struct hunt *h);
+/* Is there time for one more, besides so many seconds that no check has counted yet? */
+bool hunt_check_fits(const struct hunt *h, double more);
+/* Measures the whole program against the default. `t` says whether it ran; if so, the cost is in `whole`. */
+int hunt_weigh_whole(struct hunt *h, struct timing *t, struct estimate *whole, struct err *err);
+/* retreat.c: remembers the configuration after a step; goes back to what the whole program vouches for. */
+void hunt_leave_trail(struct hunt *h);
+int hunt_retreat(struct hunt *h, struct err *err);
 /*
  * Tells the device's helpers what pricing the candidate will compile, or, with copies, what measuring it again will,
  * so many of each side each time; and after it what the hunt may propose then. The hunt stays as it is.

@@ -199,7 +199,7 @@ int session_open(struct session *s, struct err *err)
 {
 	const struct settings *set = s->set;
 	struct cost_options co = {.policy = (enum cost_policy)set->measure, .seed = (uint64_t)set->seed,
-		.ask_wholes = true};
+		.ask_wholes = true, .as_compiled = true};
 	const char *backend = "formula";
 	struct limit limits[LIMITS_MOST];
 	uint32_t n_limits = 0;

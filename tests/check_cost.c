@@ -273,10 +273,15 @@ static void choices_must_be_honoured_unless_it_joins(void)
 {
 	static const struct {
 		enum cost_kind kind;
-		bool joins;
+		bool joins, as_compiled;
+		enum cost_policy policy;
 		enum outcome want;
-	} t[] = {{COST_MEASURED, false, OUTCOME_NOT_HONOURED}, {COST_MEASURED, true, OUTCOME_OK},
-		{COST_ESTIMATED, true, OUTCOME_OK}};
+	} t[] = {{COST_MEASURED, false, false, POLICY_WHOLE, OUTCOME_NOT_HONOURED},
+		{COST_MEASURED, true, false, POLICY_WHOLE, OUTCOME_OK},
+		{COST_MEASURED, false, true, POLICY_WHOLE, OUTCOME_NOT_HONOURED},
+		{COST_MEASURED, false, false, POLICY_REGION, OUTCOME_NOT_HONOURED},
+		{COST_MEASURED, false, true, POLICY_REGION, OUTCOME_OK},
+		{COST_ESTIMATED, true, false, POLICY_WHOLE, OUTCOME_OK}};
 	struct buf same = {0};
 
 	flipped(3);
@@ -289,7 +294,8 @@ static void choices_must_be_honoured_unless_it_joins(void)
 		s.d.info.kind = t[i].kind;
 		s.d.info.joins = t[i].joins;
 		s.always = &same;
-		c = script_cost(&s, POLICY_WHOLE, NULL);
+		c = cost_new(space, &s.d, &(struct cost_options){.policy = t[i].policy, .as_compiled =
+			t[i].as_compiled}, NULL);
 		CHECK(cost_whole(c, dflt, flip, NULL, &w, NULL) == 0);
 		CHECK_INT(w.outcome, t[i].want);
 		cost_free(c);

@@ -1,0 +1,115 @@
+/*
+ * retreat.c - where a hunt goes when the whole program refutes what was kept.
+ *
+ * It goes back to the configuration that was vouched for last. That is sure, and may cost too much: of 83 steps that
+ * were kept since, one may be at fault. (In a rigid body simulation it was so, and a gain of a quarter was thrown away
+ * with the one step after which the whole program could not be measured.) So the hunt remembers the configuration after
+ * each step, and looks for the longest row of steps that stands, by halves: the whole program is measured after the
+ * first half of them. If it runs and is faster than what was vouched for, it is vouched for, and half of the rest is
+ * tried; if not, half of this half. That is no proof, since steps need not become worse one after the other. But
+ * whatever is vouched for was measured.
+ *
+ * A try takes as long as a check, so there are few, within the share of the time that checks have, even if the search
+ * would be over meanwhile: it would have been for nothing. Where limits are to be kept there are none, because how far
+ * each step went from them is not remembered.
+ */
+#include <string.h>
+#include "base/progress.h"
+#include "base/stop.h"
+#include "base/talk.h"
+#include "search/hunt.h"
+
+#define TRIES 5
+#define MOST_BYTES ((size_t)256 << 20) /* of configurations; of later steps none is remembered */
+
+void hunt_leave_trail(struct hunt *h)
+{
+	size_t each = h->s->n_sites;
+
+	if (cost_whole_exact(h->lab->cost) || h->n_limits || (h->n_trail + 1) * each > MOST_BYTES)
+		return;
+	if (h->n_trail == 0)
+		h->trail_from = (uint32_t)h->n_steps - 1;
+	if (h->trail_from + h->n_trail + 1 != h->n_steps)
+		return;
+	MEM_GROW(&h->trail, &h->cap_trail, (h->n_trail + 1) * each);
+	memcpy(h->trail + h->n_trail++ * each, h->config, each);
+}
+
+/* Stands at a configuration, after so many steps, of this cost. */
+static void stand_at(struct hunt *h, const uint8_t *config, uint32_t steps, const struct estimate *cost)
+{
+	memcpy(h->config, config, h->s->n_sites);
+	memcpy(h->candidate, config, h->s->n_sites);
+	h->parts = 0;
+	h->hash = config_hash(h->s, h->config);
+	h->running = *cost;
+	h->n_steps = steps;
+	h->n_refused = 0;
+}
+
+/* Measures the whole program after so many steps: is it faster than what was vouched for? Then it is vouched for. */
+static int try_row(struct hunt *h, const uint8_t *config, uint32_t steps, bool *stands, struct err *err)
+{
+	struct estimate whole = {0};
+	struct timing t = {0};
+	int rc;
+
+	stand_at(h, config, steps, &h->sure_cost);
+	rc = hunt_weigh_whole(h, &t, &whole, err);
+	*stands = rc == 0 && t.outcome == OUTCOME_OK && whole.value < h->sure_cost.value;
+	timing_release(&t);
+	if (*stands) {
+		h->running = whole;
+		hunt_vouch(h, &whole);
+	}
+	return rc;
+}
+
+/* The longest row of remembered steps that stands, as far as there is time to look for it. */
+static int find_row(struct hunt *h, const uint8_t *trail, size_t n, struct err *err)
+{
+	size_t low = 0, high = n;
+	uint32_t from = h->trail_from;
+	double start = now_seconds();
+	int rc = 0;
+
+	for (int tries = 0; tries < TRIES && high - low > 1 && rc == 0 && !stop_asked(); tries++) {
+		size_t middle = low + (high - low) / 2;
+		bool stands;
+		if (!hunt_check_fits(h, now_seconds() - start))
+			break;
+		if (h->lab->device)
+			device_until(h->lab->device, 0);
+		rc = try_row(h, trail + (middle - 1) * h->s->n_sites, from + (uint32_t)middle, &stands, err);
+		if (stands)
+			low = middle;
+		else
+			high = middle;
+	}
+	if (low)
+		talk("the whole program stands with %zu of the %zu changes since it was measured last", low, n);
+	return rc;
+}
+
+int hunt_retreat(struct hunt *h, struct err *err)
+{
+	struct archive *a = h->lab->archive;
+	uint8_t *trail = h->trail;
+	size_t n = h->n_trail;
+	int rc;
+
+	h->trail = NULL; /* vouching begins a new one */
+	h->n_trail = h->cap_trail = 0;
+	rc = find_row(h, trail, n, err);
+	mem_free(trail);
+	stand_at(h, h->sure, h->sure_steps, &h->sure_cost);
+	hunt_restore_limits(h);
+	guide_move(h->guide, h->config);
+	if (rc == 0 && a && a->run) {
+		archive_lock(a);
+		rc = run_jump(a->run, h->chain, 0, h->config, err);
+		archive_unlock(a);
+	}
+	return rc;
+}

@@ -1,0 +1,61 @@
+/*
+ * weigh.c - the whole program of a hunt: what it costs, when there is time to ask, and what was vouched for.
+ */
+#include <math.h>
+#include <string.h>
+#include "search/hunt.h"
+
+#define CHECK_DEFAULTS 1 /* as long as weighing the default took at the start, until one was made */
+
+void hunt_vouch(struct hunt *h, const struct estimate *cost)
+{
+	memcpy(h->sure, h->config, h->s->n_sites);
+	h->sure_cost = *cost;
+	hunt_vouch_limits(h);
+	h->sure_steps = (uint32_t)h->n_steps;
+	h->n_trail = 0;
+}
+
+/* What the whole program costs more than the default. */
+static struct estimate whole_cost(const struct hunt *h, const struct timing *t)
+{
+	double base = h->default_seconds;
+
+	if (h->quantity != QUANTITY_SECONDS || base <= 0 || t->ratio_se <= 0)
+		return (struct estimate){t->delta, t->delta_se, t->pairs};
+	return (struct estimate){base * expm1(t->ratio), base * exp(t->ratio) * t->ratio_se, t->pairs};
+}
+
+int hunt_weigh_whole(struct hunt *h, struct timing *t, struct estimate *whole, struct err *err)
+{
+	struct precision p = hunt_in_time(h);
+	uint8_t *dflt = mem_alloc(h->s->n_sites);
+	int rc;
+
+	space_default(h->s, dflt);
+	rc = cost_whole(h->lab->cost, hunt_own_stands(h) ? NULL : dflt, h->config, &p, t, err);
+	if (rc == 0 && t->outcome == OUTCOME_OK)
+		*whole = whole_cost(h, t);
+	mem_free(dflt);
+	return rc;
+}
+
+/*
+ * The seconds that a check is expected to take: the mean of those before, or as long as weighing the default. If that
+ * compiled nothing, because the default was known or stands for itself: compiling one, loading both as often as is
+ * measured, which takes about as long again, and running.
+ */
+double hunt_check_seconds(const struct hunt *h)
+{
+	bool compiled = !h->lab->subject.known && !hunt_own_stands(h);
+	double anew = 2 * (h->lab->subject.extract_seconds + h->default_seconds) + hunt_in_time(h).max_seconds;
+
+	return h->n_check ? h->checking / (double)h->n_check : fmax(CHECK_DEFAULTS * h->default_wall,
+		compiled ? 0 : anew);
+}
+
+bool hunt_check_fits(const struct hunt *h, double more)
+{
+	return h->lab->kind == COST_MODELLED || h->o.seconds <= 0 || h->o.handed ||
+	       h->checking + more + hunt_check_seconds(h) <= HUNT_CHECKS * h->o.seconds;
+}
