@@ -105,7 +105,7 @@ static bool is_kept(const struct graph *g, const struct comp *c)
 	return false;
 }
 
-/* Tells why XLA would never make this kernel; NULL if it might. */
+/* Tells why XLA would hardly ever make this kernel; NULL if it might. */
 static const char *refused(const struct graph *g, uint32_t v)
 {
 	const struct node *n = &g->node[v];

@@ -2,7 +2,6 @@
  * drift.c - checks a hunt against the whole program, now and then.
  *
  * Sums of regions leave out what a program does as a whole, so a hunt that follows them can drift away from the truth.
- * Sums of regions leave out what a program does as a whole, so a hunt that follows them can drift away from the truth.
  * A check measures the whole program against the default. If it agrees with the sum, within the errors of both, their
  * weighted mean is believed, and the configuration is vouched for. If it does not agree, the sum is forgotten. If it is
  * also worse than the configuration that was vouched for last, or cannot be measured, the hunt goes back (retreat.c).
@@ -29,7 +28,6 @@
  * program of 7 us in 105 kernels, regions alone promised a gain of 40%, and there was none.
  */
 #include <math.h>
-#include <string.h>
 #include "base/progress.h"
 #include "base/talk.h"
 #include "search/hunt.h"
@@ -179,7 +177,7 @@ static bool check_due(const struct hunt *h, bool last)
 		h->checking + hunt_check_seconds(h) <= CHECK_FREE + CHECK_SHARE * hunt_seconds(h));
 }
 
-/* What stands now breaks a limit, or does not run as a whole. */
+/* Goes back, because what stands now breaks a limit or does not run as a whole. */
 static int give_up(struct hunt *h, struct err *err)
 {
 	int rc = hunt_retreat(h, err);
