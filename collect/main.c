@@ -38,7 +38,7 @@ static int run(const struct settings *set, struct err *err)
 /* Takes no device where a formula gives the prices of all programs, unless the user named one. */
 static void settle_device(struct settings *set, const char *usual)
 {
-	bool needs = set->graph_dir || set->graphs.n == 0;
+	bool needs = set->folders.n > 0 || set->graphs.n == 0;
 
 	for (size_t i = 0; i < set->graphs.n; i++)
 		needs |= !space_needs_no_device(set->graphs.item[i], set->space);
@@ -53,7 +53,8 @@ int main(int argc, char **argv)
 	const struct opt table[] = {
 		OPT_SECTION("What to measure"),
 		OPT_LIST('g', "graph", &set.graphs, "FILE", "a program to measure; may be repeated"),
-		OPT_STR(0, "graphs", &set.graph_dir, "DIR", "measure every program in a folder (*.pb, *.pb.zst)"),
+		OPT_LIST(0, "graphs", &set.folders, "DIR",
+			"measure every program in a folder (*.pb, *.pb.zst); may be repeated"),
 		OPT_STR(0, "nodes", &set.nodes, "REGEX",
 			"measure only decisions about instructions whose name or op_name matches"),
 		LAB_OPT_SPACE(set),
@@ -106,5 +107,6 @@ int main(int argc, char **argv)
 		rc = run(&set, &err);
 	}
 	opt_list_release(&set.graphs);
+	opt_list_release(&set.folders);
 	return rc < 0 ? err_exit(&err) : 0;
 }

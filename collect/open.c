@@ -41,6 +41,7 @@ static bool is_program(const char *name)
 static int find_in_folder(struct plan *p, const char *folder, struct err *err)
 {
 	struct buf path = {0};
+	uint32_t first = p->n_programs;
 	struct dirent *e;
 	DIR *d = opendir(folder);
 
@@ -55,20 +56,21 @@ static int find_in_folder(struct plan *p, const char *folder, struct err *err)
 	}
 	closedir(d);
 	buf_release(&path);
-	if (p->n_programs == p->n_named)
+	if (p->n_programs == first)
 		return err_set(err, "the folder %s holds no .pb and no .pb.zst", folder);
-	qsort(p->path + p->n_named, p->n_programs - p->n_named, sizeof *p->path, by_name);
+	qsort(p->path + first, p->n_programs - first, sizeof *p->path, by_name);
 	return 0;
 }
 
-/* Lists the programs: those of --graph in order, then everything in --graphs by name. */
+/* Lists the programs: those of --graph in order, then what each folder of --graphs holds, by name. */
 static int find_programs(struct plan *p, struct err *err)
 {
 	for (size_t i = 0; i < p->set->graphs.n; i++)
 		add_path(p, p->set->graphs.item[i]);
 	p->n_named = p->n_programs;
-	if (p->set->graph_dir && find_in_folder(p, p->set->graph_dir, err) < 0)
-		return -1;
+	for (size_t i = 0; i < p->set->folders.n; i++)
+		if (find_in_folder(p, p->set->folders.item[i], err) < 0)
+			return -1;
 	if (p->n_programs == 0)
 		return err_set(err, "no program to measure: name one with --graph FILE or a folder with --graphs DIR");
 	return 0;

@@ -21,7 +21,7 @@
 struct settings { /* of a run; what the command line says */
 	const char *cores, *db, *cache, *device, *space, *nodes, *objective;
 	struct opt_list graphs;	  /* --graph */
-	const char *graph_dir;	  /* --graphs */
+	struct opt_list folders;  /* --graphs */
 	int64_t samples, workers, seed, chains, core, replicas, partitions, jobs;
 	double seconds, tau, deadline;	  /* 0: no limit; 0: by the noise */
 	double share; /* times its fair share of the time, beyond which a program waits; 0: none waits */

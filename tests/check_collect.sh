@@ -143,6 +143,10 @@ mkdir some; cp "$graphs"/{chain,nothing}.pb.zst some; echo junk >some/bad.pb
 	fail "a folder with a broken file: $(cat talk)"
 [ "$(query some.db 'SELECT count(*) FROM sample')" = 3 ] || fail "left out too much"
 grep -q 'left out: .*bad.pb' talk && grep -q 'left out: .*nothing.*has no site' talk || fail "said $(cat talk)"
+mkdir more; cp "$graphs"/loop.pb.zst more
+"$collect" --device sim --db both.db --graphs more --graphs some --samples 20 --quiet >out 2>talk ||
+	fail "two folders: $(cat talk)"
+[ "$(query both.db "SELECT count(*) FROM graph WHERE name IN ('chain', 'loop')")" = 2 ] || fail "a folder was passed over: $(cat talk)"
 rm some/chain.pb.zst; "$collect" --device sim --db none.db --graphs some >out 2>talk &&
 	fail "nothing to measure, and no error"
 tail -1 talk | grep -qE 'has no site|is no whole' || fail "said $(cat talk)"
