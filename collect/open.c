@@ -105,6 +105,15 @@ static int choose_sites(const struct plan *p, const char *path, const struct lab
 	return 0;
 }
 
+/* A program that no run has begun has to run. What is measured of it stays known. */
+static int try_default(struct plan *p, struct lab *lab, struct err *err)
+{
+	double seconds;
+	int begun = store_space_begun(p->archive.db, lab->space_id, p->archive.environment, err);
+
+	return begun ? begun : cost_default_seconds(lab->cost, &seconds, NULL, err);
+}
+
 static int open_program(struct plan *p, struct worker *k, uint32_t i, const struct cost_options *co, struct err *err)
 {
 	uint32_t *sites = NULL, n;
@@ -120,6 +129,8 @@ static int open_program(struct plan *p, struct worker *k, uint32_t i, const stru
 		return err_prefix(err, "%s", p->path[i]);
 	rc = choose_sites(p, p->path[i], &k->lab[i], &sites, &n, err);
 	mem_free(sites);
+	if (rc == 0 && k == p->worker && try_default(p, &k->lab[i], err) < 0)
+		rc = err_prefix(err, "%s", p->path[i]);
 	if (rc < 0)
 		lab_release(&k->lab[i]);
 	return rc;

@@ -119,6 +119,15 @@ int store_graph(struct store *s, const struct graph_facts *g, int64_t *id, struc
 	return 0;
 }
 
+int store_space_begun(struct store *s, int64_t space, int64_t environment, struct err *err)
+{
+	int64_t any;
+
+	return sql_int(s, err, &any,
+		"SELECT 1 FROM chain JOIN run ON run.id = chain.run WHERE chain.space = ? AND run.environment = ?",
+		"ii", space, environment);
+}
+
 int store_get_graph(struct store *s, int64_t id, struct stored_graph *out, struct err *err)
 {
 	sqlite3_stmt *q = sql_query(s, err, "SELECT blob, name, nodes, computations, edges FROM graph WHERE id = ?",

@@ -54,6 +54,9 @@ struct space_facts {
 };
 int store_space(struct store *s, const struct space_facts *f, int64_t *id, struct err *err);
 
+/* Did a run ever begin in this space, in this environment? 1 yes, 0 no, -1 error. */
+int store_space_begun(struct store *s, int64_t space, int64_t environment, struct err *err);
+
 struct stored_graph { /* all zero is empty */
 	int64_t id;
 	char *name;

@@ -146,7 +146,8 @@ grep -q 'left out: .*bad.pb' talk && grep -q 'left out: .*nothing.*has no site' 
 mkdir more; cp "$graphs"/loop.pb.zst more
 "$collect" --device sim --db both.db --graphs more --graphs some --samples 20 --quiet >out 2>talk ||
 	fail "two folders: $(cat talk)"
-[ "$(query both.db "SELECT count(*) FROM graph WHERE name IN ('chain', 'loop')")" = 2 ] || fail "a folder was passed over: $(cat talk)"
+[ "$(query both.db "SELECT count(*) FROM graph WHERE name IN ('chain', 'loop')")" = 2 ] ||
+	fail "a folder was passed over: $(cat talk)"
 rm some/chain.pb.zst; "$collect" --device sim --db none.db --graphs some >out 2>talk &&
 	fail "nothing to measure, and no error"
 tail -1 talk | grep -qE 'has no site|is no whole' || fail "said $(cat talk)"
@@ -257,7 +258,32 @@ sqlite3.connect("t", isolation_level=None).execute("UPDATE region SET load = 0.1
 		fail "what was measured does not count: $(kept)"
 	"$store" verify t >/dev/null || fail "unsound"
 	done_ time_outs_are_tried_again
+
+	# A program of a folder that does not run is left out, by the next night, too. One that was named is an error.
+	mkdir runs; cp "$graphs"/chain.pb.zst runs
+	cat >runs/aborts.pb <<-'end'
+		HloModule aborts
+		ENTRY main {
+		  x = f32[4] parameter(0)
+		  a = f32[4] exponential(x), metadata={op_name="fake:run=abort"}
+		  ROOT b = f32[4] tanh(a)
+		}
+	end
+	export FAKE_PLUGIN=fake:any=1
+	for samples in 5 10; do
+		"$collect" "${fake[@]:0:4}" --graphs runs --db left --samples 5 --start default --quiet >out 2>talk ||
+			fail "one of two does not run: $(cat talk)"
+		[ "$(query left 'SELECT count(*) FROM sample')" = $samples ] &&
+			grep -q 'left out: .*aborts.*does not run' talk ||
+			fail "$samples samples: $(cat talk)"
+	done
+	[ "$(query left 'SELECT count(*) FROM run')" = 1 ] || fail "the second night did not go on"
+	"$collect" "${fake[@]:0:4}" --graph runs/aborts.pb --db left --samples 5 --quiet >out 2>talk &&
+		fail "it was named, and there is no error"
+	grep -q 'does not run in its default' talk || fail "said $(cat talk)"
+	done_ what_does_not_run_is_left_out
 else
-	echo "skip: second_on_device, time_outs_are_tried_again: no fake plugin without the plugin's header"
+	echo "skip: second_on_device, time_outs_are_tried_again, what_does_not_run_is_left_out: no fake plugin" \
+		"without the plugin's header"
 fi
 exit $failed
