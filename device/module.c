@@ -7,6 +7,7 @@
  * the slowest.
  */
 #include <string.h>
+#include "base/proto.h"
 #include "device/module.h"
 #include "graph/graph.h"
 
@@ -14,45 +15,8 @@ enum { MODULE_PROGRAM_SHAPE = 4, PROGRAM_PARAMETER = 1, PROGRAM_RESULT = 2 };
 enum { SHAPE_TYPE = 2, SHAPE_DIMENSION = 3, SHAPE_PART = 4, SHAPE_LAYOUT = 5, LAYOUT_ORDER = 1 };
 enum { TYPE_TUPLE = 13 };
 
-struct field {
-	uint64_t number, value; /* value of a varint */
-	const uint8_t *data;	/* of a length-delimited field, else NULL */
-	size_t len;
-};
-
-/* The next field of a message: false at its end and where it is broken. */
-static bool next_field(struct cursor *c, struct field *f)
-{
-	if (!cursor_left(c))
-		return false;
-	uint64_t tag = cursor_varint(c);
-	*f = (struct field){.number = tag >> 3};
-	switch (tag & 7) {
-	case 0:
-		f->value = cursor_varint(c);
-		break;
-	case 1:
-		cursor_bytes(c, 8);
-		break;
-	case 2: {
-		uint64_t len = cursor_varint(c);
-		if (len > cursor_left(c))
-			return false;
-		f->len = (size_t)len;
-		f->data = f->len ? cursor_bytes(c, f->len) : (const uint8_t *)"";
-		break;
-	}
-	case 5:
-		cursor_bytes(c, 4);
-		break;
-	default:
-		return false;
-	}
-	return !c->bad;
-}
-
 /* A repeated int64, packed or not, into at most MODULE_RANK places; -1 when there are more. */
-static int add_numbers(const struct field *f, int64_t *v, uint32_t *n)
+static int add_numbers(const struct proto_field *f, int64_t *v, uint32_t *n)
 {
 	if (!f->data) {
 		if (*n == MODULE_RANK)
@@ -78,11 +42,11 @@ struct shape {
 static int read_shape(const void *p, size_t n, struct shape *s, int depth)
 {
 	struct cursor c = cursor_of(p, n), l;
-	struct field f, g;
+	struct proto_field f, g;
 	*s = (struct shape){.plain = true};
 	if (depth > 16)
 		return -1;
-	while (next_field(&c, &f)) {
+	while (proto_next(&c, &f)) {
 		struct shape part;
 		if (f.number == SHAPE_TYPE) {
 			s->type = (int64_t)f.value;
@@ -95,7 +59,7 @@ static int read_shape(const void *p, size_t n, struct shape *s, int depth)
 			s->plain &= part.plain;
 		} else if (f.number == SHAPE_LAYOUT) {
 			l = cursor_of(f.data, f.len);
-			while (next_field(&l, &g))
+			while (proto_next(&l, &g))
 				if (g.number == LAYOUT_ORDER &&
 					add_numbers(&g, s->order, &s->n_order) < 0)
 					return -1;
@@ -110,14 +74,14 @@ static int read_shape(const void *p, size_t n, struct shape *s, int depth)
 static struct module_bytes program_shape(const void *p, size_t n)
 {
 	struct cursor c = cursor_of(p, n);
-	struct field f;
-	while (next_field(&c, &f))
+	struct proto_field f;
+	while (proto_next(&c, &f))
 		if (f.number == MODULE_PROGRAM_SHAPE && f.data)
 			return (struct module_bytes){f.data, f.len};
 	return (struct module_bytes){NULL, 0};
 }
 
-static int parameter_type(const struct field *f, size_t place, struct arena *mem,
+static int parameter_type(const struct proto_field *f, size_t place, struct arena *mem,
 	struct module_type *t, struct err *err)
 {
 	struct shape s;
@@ -143,14 +107,14 @@ int module_parameters(const void *p, size_t n, struct arena *mem, struct module_
 {
 	struct module_bytes shape = program_shape(p, n);
 	struct cursor c = cursor_of(shape.data, shape.len);
-	struct field f;
+	struct proto_field f;
 	size_t k = 0;
-	while (next_field(&c, &f))
+	while (proto_next(&c, &f))
 		k += f.number == PROGRAM_PARAMETER && f.data;
 	*type = ARENA_NEW(mem, k + 1, struct module_type);
 	*count = 0;
 	c = cursor_of(shape.data, shape.len);
-	while (next_field(&c, &f))
+	while (proto_next(&c, &f))
 		if (f.number == PROGRAM_PARAMETER && f.data) {
 			if (parameter_type(&f, *count, mem, &(*type)[*count], err) < 0)
 				return -1;
@@ -163,12 +127,12 @@ void module_layouts(const void *p, size_t n, struct arena *mem, struct module_la
 {
 	struct module_bytes shape = program_shape(p, n), *v = NULL;
 	struct cursor c = cursor_of(shape.data, shape.len);
-	struct field f;
+	struct proto_field f;
 	struct shape s;
 	size_t cap = 0, count = 0;
 	bool plain = true;
 	*out = (struct module_layouts){0};
-	while (next_field(&c, &f)) {
+	while (proto_next(&c, &f)) {
 		if (!f.data || (f.number != PROGRAM_PARAMETER && f.number != PROGRAM_RESULT))
 			continue;
 		plain &= read_shape(f.data, f.len, &s, 0) < 0 || s.plain;
@@ -191,8 +155,8 @@ void module_layouts(const void *p, size_t n, struct arena *mem, struct module_la
 void module_inside(const void *p, size_t n, struct buf *out)
 {
 	struct cursor c = cursor_of(p, n);
-	struct field f;
-	while (next_field(&c, &f))
+	struct proto_field f;
+	while (proto_next(&c, &f))
 		if (f.number == 1 && f.data) {
 			buf_add(out, f.data, f.len);
 			return;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include "base/io.h"
 #include "base/talk.h"
+#include "hlo/compact.h"
 #include "search/output.h"
 
 #define LONG_BESIDE 5.0 /* seconds beside those of the search, from which on they are worth a line */
@@ -106,6 +107,20 @@ static int write_module(const char *dir, const struct result *r, struct buf *mod
 	return rc;
 }
 
+/* With ids that lie close, so that it compiles as fast for its users. What was compiled is known by the other bytes. */
+static int write_compact(const char *dir, const struct buf *module, struct err *err)
+{
+	struct buf copy = {0};
+	int rc;
+
+	buf_add(&copy, module->data, module->len);
+	if (compact_pays(copy.data, copy.len))
+		compact_ids(copy.data, copy.len);
+	rc = io_write_in(dir, "tuned.pb", copy.data, copy.len, err);
+	buf_release(&copy);
+	return rc;
+}
+
 int output_write(const char *dir, const struct result *r, struct device *d, struct err *err)
 {
 	const struct buf *original = &r->hunt->lab->subject.original;
@@ -117,7 +132,7 @@ int output_write(const char *dir, const struct result *r, struct device *d, stru
 	if (rc == 0)
 		rc = io_write_in(dir, "default.pb", original->data, original->len, err);
 	if (rc == 0)
-		rc = io_write_in(dir, "tuned.pb", module.data, module.len, err);
+		rc = write_compact(dir, &module, err);
 	if (rc == 0)
 		rc = io_write_in(dir, "options.txt", text.data ? text.data : "", text.len, err);
 	if (rc == 0 && r->verdict->tuned && d && r->device->kind == COST_MEASURED)

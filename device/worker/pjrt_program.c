@@ -14,6 +14,7 @@
 #include "device/module.h"
 #include "base/progress.h"
 #include "device/worker/pjrt_own.h"
+#include "hlo/compact.h"
 #include "schemas/compile_options.pb-c.h"
 
 struct option_list {
@@ -111,10 +112,15 @@ int program_compile(struct program *g, const void *code, size_t n, PJRT_LoadedEx
 	struct refusal *v)
 {
 	struct pjrt *p = g->pjrt;
-	struct buf options = {0};
+	struct buf options = {0}, compact = {0};
 	struct module_layouts lay = {0};
 	if (strcmp(g->format, "hlo") == 0)
 		module_layouts(code, n, &g->mem, &lay);
+	if (strcmp(g->format, "hlo") == 0 && compact_pays(code, n)) {
+		buf_add(&compact, code, n);
+		compact_ids(compact.data, n);
+		code = compact.data;
+	}
 	write_options(g, &lay, &options);
 	PJRT_Program program = {.struct_size = PJRT_Program_STRUCT_SIZE,
 		.code = (char *)(uintptr_t)code,
@@ -140,6 +146,7 @@ int program_compile(struct program *g, const void *code, size_t n, PJRT_LoadedEx
 		g->exe = rc < 0 ? NULL : c.executable;
 	}
 	buf_release(&options);
+	buf_release(&compact);
 	return rc;
 }
 
