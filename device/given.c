@@ -54,16 +54,24 @@ static const uint8_t *at(const struct given *g, uint64_t place, uint64_t n)
 	return place <= g->n && n <= g->n - place ? g->file + place : NULL;
 }
 
+static const struct {
+	const char *word; /* NumPy's */
+	uint8_t dtype;
+} known[] = {{"b1", DT_PRED}, {"i1", DT_S8}, {"i2", DT_S16}, {"i4", DT_S32}, {"i8", DT_S64}, {"u1", DT_U8},
+	{"u2", DT_U16}, {"u4", DT_U32}, {"u8", DT_U64}, {"f2", DT_F16}, {"f4", DT_F32}, {"f8", DT_F64},
+	{"c8", DT_C64}, {"c16", DT_C128}};
+
+static bool numpy_knows(uint8_t dtype)
+{
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (known[i].dtype == dtype)
+			return true;
+	return false;
+}
+
 /* What NumPy's word for an element type means; false: it is none that a parameter can have. */
 static bool read_type(const char *word, size_t n, struct array *a)
 {
-	static const struct {
-		const char *word;
-		uint8_t dtype;
-	} known[] = {{"b1", DT_PRED}, {"i1", DT_S8}, {"i2", DT_S16}, {"i4", DT_S32}, {"i8", DT_S64}, {"u1", DT_U8},
-		{"u2", DT_U16}, {"u4", DT_U32}, {"u8", DT_U64}, {"f2", DT_F16}, {"f4", DT_F32}, {"f8", DT_F64},
-		{"c8", DT_C64}, {"c16", DT_C128}};
-
 	if (n < 3 || !strchr("<|", word[0]))
 		return false;
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -273,12 +281,16 @@ size_t given_count(const struct given *g)
 	return g->n_arrays;
 }
 
-/* May an array be of this element type? A type that NumPy does not know is only told by its size. */
+/*
+ * May an array be of this element type? A type that NumPy does not know is only told by its size; people also keep its
+ * bits as whole numbers without a sign.
+ */
 static bool may_be(const struct array *a, uint8_t dtype)
 {
 	uint32_t bytes = (dtype_bits(dtype) + 7) / 8;
+	bool bits = a->dtype == DT_INVALID || a->dtype == DT_U8 || a->dtype == DT_U16;
 
-	if (a->dtype == DT_INVALID || dtype_bits(dtype) < 8)
+	if ((bits && !numpy_knows(dtype)) || a->dtype == DT_INVALID || dtype_bits(dtype) < 8)
 		return a->bytes == bytes && bytes > 0;
 	return a->dtype == dtype;
 }

@@ -39,6 +39,28 @@ static void what_was_written_is_read(void)
 	given_close(g);
 }
 
+/* What NumPy has no name for may lie there as whole numbers of its size; what it has a name for may not. */
+static void bits_are_taken(void)
+{
+	const char *path = made_path(folder, "bits.npz");
+	int64_t three[] = {3};
+	struct err err = {{0}};
+	struct npz z = {0};
+	struct given *g;
+
+	CHECK(npz_open(&z, path, &err) == 0);
+	CHECK(npz_array(&z, "arr_0", "<u2", (uint64_t[]){3}, 1, &err) == 0);
+	CHECK(npz_data(&z, (uint16_t[]){1, 2, 3}, 6, &err) == 0);
+	CHECK(npz_close(&z, &err) == 0);
+	g = given_open(path, &err);
+	if (!CHECK(g != NULL))
+		return;
+	CHECK(given_values(g, 0, DT_BF16, 1, three) && given_values(g, 0, DT_U16, 1, three));
+	CHECK(!given_values(g, 0, DT_F16, 1, three) && !given_values(g, 0, DT_S16, 1, three));
+	CHECK(!given_values(g, 0, DT_F8E4M3FN, 1, three) && !given_values(g, 0, DT_F32, 1, three));
+	given_close(g);
+}
+
 /* Does a program with this in the place of that take the file? The sentence has to say so much. */
 static void fits(const struct given *g, const char *this, const char *that, const char *sentence)
 {
@@ -121,6 +143,7 @@ int main(void)
 	if (!folder)
 		return 1;
 	RUN(what_was_written_is_read);
+	RUN(bits_are_taken);
 	RUN(a_program_of_other_parameters_is_refused);
 	RUN(damage_is_refused);
 	io_remove_tree(folder, &ignored);
