@@ -194,6 +194,7 @@ struct inside {
 	struct instrs l;
 	uint32_t id, n_reads;
 	struct nodes reads; /* values that are parameters, in order */
+	bool reads_constants; /* scalar ones are among them */
 };
 
 /* The id, inside the fusion, of what operand edge e reads; writes a parameter or constant at its first use. */
@@ -208,7 +209,7 @@ static int64_t operand_inside(struct emitter *em, struct inside *in, uint32_t e)
 	if (!node_map_has(&f->outer, p)) {
 		uint32_t number = (uint32_t)in->l.n + 1;
 		node_map_set(&f->outer, p, number);
-		if (g->node[p].flags & NODE_SCALAR_CONST) {
+		if ((g->node[p].flags & NODE_SCALAR_CONST) && !in->reads_constants) {
 			instrs_add(em, &in->l, emit_copy(em, p, emit_id(in->id, number)));
 		} else {
 			instrs_add(em, &in->l,
@@ -268,7 +269,7 @@ Hlo__HloInstructionProto *emit_group(struct emitter *em, const struct nodes *mem
 {
 	const struct graph *g = em->s->graph;
 	uint32_t root = members->v[members->n - 1];
-	struct inside in = {0};
+	struct inside in = {.reads_constants = group_reads_constants(em->s, members)};
 	Hlo__HloInstructionProto *fusion;
 
 	if (members->n == 1 && !takes_constant(em->s, root))

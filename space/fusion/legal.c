@@ -217,6 +217,11 @@ const char *group_kind(const struct space *s, const struct nodes *members)
 	return "kLoop";
 }
 
+bool group_reads_constants(const struct space *s, const struct nodes *members)
+{
+	return strcmp(group_kind(s, members), "kOutput") == 0;
+}
+
 bool group_is_kernel(const struct graph *g, const struct nodes *members)
 {
 	return members->n > 1 || !opcode_is_idle(g->node[members->v[0]].opcode);

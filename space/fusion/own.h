@@ -96,6 +96,8 @@ bool fusion_groupable(const struct graph *g, uint32_t v);
  * reduction, a concatenation, a scatter or a transpose. XLA:GPU's passes after fusion rely on it.
  */
 const char *group_kind(const struct space *s, const struct nodes *members);
+/* Does it read scalar constants from memory, as XLA:CPU demands of the addend of a product in a fusion? */
+bool group_reads_constants(const struct space *s, const struct nodes *members);
 /* Is the group a kernel? A bitcast alone is not: it only renames memory. */
 bool group_is_kernel(const struct graph *g, const struct nodes *members);
 

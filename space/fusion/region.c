@@ -120,14 +120,14 @@ static void add_makers(struct space *s, const uint8_t *const config[2], struct c
 	}
 }
 
-/* Writes the scalar constants that an instruction outside of fusions reads, each once. */
-static void bare_constants(struct emitter *em, struct instrs *l, uint32_t root)
+/* Writes the scalar constants that an instruction reads, each once. */
+static void bare_constants(struct emitter *em, struct instrs *l, uint32_t v)
 {
 	const struct graph *g = em->s->graph;
 	struct node_map *value = &fusion_of(em->s)->value;
 
-	for (uint32_t k = 0; k < g->node[root].n_operands; k++) {
-		uint32_t p = node_operands(g, root)[k];
+	for (uint32_t k = 0; k < g->node[v].n_operands; k++) {
+		uint32_t p = node_operands(g, v)[k];
 		if (!(g->node[p].flags & NODE_SCALAR_CONST) || node_map_has(value, p))
 			continue;
 		node_map_set(value, p, (uint32_t)l->n + 1);
@@ -285,8 +285,8 @@ static uint32_t emit_side(struct space *s, const uint8_t *config, const struct i
 		n_nodes += (uint32_t)members.n;
 		*parts += group_is_kernel(s->graph, &members);
 		emit_waits(&em, &l, in, i ? roots->v[i - 1] : 0, roots->v[i]);
-		if (members.n == 1)
-			bare_constants(&em, &l, roots->v[i]);
+		for (size_t k = 0; k < members.n && (members.n == 1 || group_reads_constants(s, &members)); k++)
+			bare_constants(&em, &l, members.v[k]);
 		node_map_set(value, roots->v[i], (uint32_t)l.n + 1);
 		instrs_add(&em, &l, emit_group(&em, &members, emit_value_id(&em, roots->v[i])));
 	}
