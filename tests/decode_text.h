@@ -86,6 +86,13 @@ static const struct decode_case decode_cases[] = {
 		" x = (f32[8], f32[8]) fusion(p), kind=kLoop, calls=f\n e = f32[8] get-tuple-element(x), index=0\n"
 		" s = f32[8] get-tuple-element(x), index=1\n ROOT t = (f32[8], f32[8]) tuple(e, s)\n}\n",
 		3, 2, CAUSE_RESULTS, 0, 1},
+	{"the pass makes another instruction of two, far below a kernel",
+		MODULE ENTRY " n = f32[8] negate(p)\n e = f32[8] exponential(n)\n s = f32[8] sine(e)\n"
+		" c = f32[8] cosine(s)\n ROOT r = f32[8] sqrt(c)\n}\n",
+		MODULE "f {\n a = f32[8] parameter(0)\n l = f32[8] logistic(a)\n ROOT s = f32[8] sine(l)\n}\n"
+		"g {\n a = f32[8] parameter(0)\n c = f32[8] cosine(a)\n ROOT r = f32[8] sqrt(c)\n}\n" ENTRY
+		" x = f32[8] fusion(p), kind=kLoop, calls=f\n ROOT y = f32[8] fusion(x), kind=kLoop, calls=g\n}\n",
+		4, 3, CAUSE_NOT_FOUND, 0, 1},
 	{"an instruction appears",
 		MODULE ENTRY " n = f32[8] negate(p)\n ROOT e = f32[8] exponential(n)\n}\n",
 		MODULE ENTRY " c = f32[8] copy(p)\n n = f32[8] negate(p)\n ROOT e = f32[8] exponential(n)\n}\n",

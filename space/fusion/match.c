@@ -8,6 +8,10 @@
  * the operand among the others, because passes swap operands of commutative operations. What is not found
  * there is not matched.
  *
+ * Some passes do more than move: XLA:TPU's makes one window of a softmax's maximum and its broadcast. A structural hash
+ * takes in all that lies below, so not one instruction above such a place has the hash that it had. Then an instruction
+ * that does the same by itself, at the same place of its reader, is the same, too.
+ *
  * If the compiler merged twins, the readers of several nodes lead to one instruction: it is a copy of each of
  * these nodes. What no root leads to is matched by hash, the last first: side effects, unused parameters, and
  * what lies below a place where a pass did more than move.
@@ -73,6 +77,12 @@ static uint32_t find(const struct match *m, uint32_t w, uint32_t v)
 	return i;
 }
 
+/* Does w, whose operands may be others, do by itself what v does? */
+static bool does_the_same(const struct match *m, uint32_t w, uint32_t v)
+{
+	return m->hash_after[w] == m->hash[v] || (m->local && m->local_after[w] == m->local[v]);
+}
+
 /* Notes that the instruction that computes w is a copy of v, unless their values differ. The list is also the queue. */
 static void pair(struct match *m, uint32_t w, uint32_t v)
 {
@@ -81,26 +91,30 @@ static void pair(struct match *m, uint32_t w, uint32_t v)
 		return; /* it has several results, which are matched one by one */
 	if (is_inside(m->before, v))
 		return; /* fusions that were there before are matched whole */
-	if (m->hash_after[w] != m->hash[v] || m->n >= m->limit || find(m, w, v) != NONE)
+	if (!does_the_same(m, w, v) || m->n >= m->limit || find(m, w, v) != NONE)
 		return;
 	MEM_GROW(&m->copy, &m->cap, m->n + 1);
 	m->copy[m->n] = (struct copy){w, v, m->first[w]};
 	m->first[w] = (uint32_t)m->n++;
 }
 
-/* The operand of copy c that stands for operand k of its node: the k-th, or else one with the same value. */
+/*
+ * The operand of copy c that stands for operand k of its node: the k-th, or else one with the same value; or else the
+ * k-th again, if it does the same by itself.
+ */
 static uint32_t operand(const struct match *m, const struct copy *c, uint32_t k)
 {
 	const struct node *n = &m->after->node[c->after];
 	const uint32_t *op = node_operands(m->after, c->after);
-	uint64_t want = m->hash[node_operands(m->before, c->node)[k]];
+	uint32_t v = node_operands(m->before, c->node)[k];
+	uint64_t want = m->hash[v];
 
 	if (k < n->n_operands && m->hash_after[op[k]] == want)
 		return op[k];
 	for (uint32_t i = 0; i < n->n_operands; i++)
 		if (m->hash_after[op[i]] == want)
 			return op[i];
-	return NONE;
+	return k < n->n_operands && does_the_same(m, computed_by(m, op[k], v), v) ? op[k] : NONE;
 }
 
 struct reading match_reading(const struct match *m, const struct copy *c, uint32_t k)
@@ -233,6 +247,15 @@ static void match_rest(struct match *m, size_t at)
 	}
 }
 
+static uint64_t *local_hashes(struct match *m, const struct graph *g)
+{
+	uint64_t *hash = ARENA_NEW(&m->mem, g->n_nodes, uint64_t);
+
+	for (uint32_t v = 0; v < g->n_nodes; v++)
+		hash[v] = node_local_hash(g, v, false);
+	return hash;
+}
+
 void match_find(struct match *m, const struct graph *before, const struct graph *after)
 {
 	*m = (struct match){.before = before, .after = after};
@@ -244,6 +267,10 @@ void match_find(struct match *m, const struct graph *before, const struct graph 
 	memset(m->first, 0xff, after->n_nodes * sizeof *m->first);
 	graph_structural_hash(before, m->hash);
 	graph_structural_hash(after, m->hash_after);
+	if (m->hash[before->comp[before->entry].root] != m->hash_after[after->comp[after->entry].root]) {
+		m->local = local_hashes(m, before);
+		m->local_after = local_hashes(m, after);
+	}
 	pair(m, after->comp[after->entry].root, before->comp[before->entry].root);
 	match_rest(m, walk(m, 0));
 }

@@ -18,6 +18,7 @@ struct copy {
 struct match {		     /* match_release accepts all zero */
 	const struct graph *before, *after;
 	uint64_t *hash, *hash_after; /* structural hashes */
+	uint64_t *local, *local_after; /* of instructions by themselves; NULL where the pass only moved */
 	uint32_t *first;	     /* per node after: its first copy, or NONE */
 	struct copy *copy;
 	size_t n, cap, limit;
