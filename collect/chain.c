@@ -180,7 +180,7 @@ int chain_load(struct chain *c, struct cursor *in, struct err *err)
 	struct chain_state *at = &c->at;
 
 	STATE(FIELD_LOAD)
-	if (in->bad || at->pos >= c->n_sites || !(at->tau * at->default_seconds > 0))
+	if (in->bad || at->pos >= c->n_sites || !(at->tau > 0 && at->default_seconds >= 0))
 		return err_set(err, "the saved state of chain %u does not fit its program", c->number);
 	chain_order(c);
 	return 0;

@@ -24,7 +24,7 @@ bool gibbs_probabilities(const struct choice_cost *c, uint32_t n, double tempera
 		if (c[k].outcome == OUTCOME_OK && c[k].delta < low)
 			low = c[k].delta;
 	for (uint32_t k = 0; k < n; k++) {
-		p[k] = c[k].outcome == OUTCOME_OK ? exp(-(c[k].delta - low) / temperature) : 0;
+		p[k] = c[k].outcome != OUTCOME_OK ? 0 : c[k].delta <= low ? 1 : exp(-(c[k].delta - low) / temperature);
 		sum += p[k];
 	}
 	for (uint32_t k = 0; k < n; k++)

@@ -6,7 +6,8 @@
  *	p(k) proportional to exp(-(cost_k - cost_min) / T)
  *
  * where T, the temperature in seconds, is tau times the cost of the default. A choice that failed has
- * no cost and probability 0. The step says nothing about where costs come from.
+ * no cost and probability 0. The step says nothing about where costs come from. A default may cost nothing, as a
+ * program without temporary memory does; then T is 0, and one of the cheapest choices is drawn.
  *
  * Noise in the costs acts like a temperature of its own. If its standard deviation is below 0.3 T, it changes
  * the sampled distribution by less than sampling itself does. So gibbs_tau never sets tau lower than the

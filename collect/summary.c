@@ -56,8 +56,8 @@ static void best_of(const struct plan *p, struct summary *s)
 {
 	for (uint32_t k = 0; k < plan_n_chains(p); k++) {
 		const struct chain *c = &p->chain[k];
-		double gain = c->at.known ? -c->at.best / c->at.default_seconds : 0;
-		double noise = c->at.noise / c->at.default_seconds;
+		double gain = c->at.known && c->at.default_seconds > 0 ? -c->at.best / c->at.default_seconds : 0;
+		double noise = c->at.default_seconds > 0 ? c->at.noise / c->at.default_seconds : 0;
 		s->noise = noise > s->noise ? noise : s->noise;
 		if (gain <= s->gain || !knows_best(p))
 			continue;

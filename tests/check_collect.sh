@@ -75,6 +75,26 @@ run b --graph toy:12:3:1 --samples 5 --tau 0.5
 [ "$(query b 'SELECT count(*) FROM run')" -eq 3 ] || fail "another tau resumed"
 done_ resume
 
+# The default of this program needs no temporary memory: all that it computes fits into the memory of its results.
+cat >free.hlo <<'END'
+HloModule free, entry_computation_layout={(f32[1024]{0})->(f32[1024]{0}, f32[1024]{0})}
+ENTRY main {
+  x = f32[1024]{0} parameter(0)
+  a = f32[1024]{0} exponential(x)
+  b = f32[1024]{0} negate(a)
+  c = f32[1024]{0} cosine(b)
+  d = f32[1024]{0} sine(c)
+  e = f32[1024]{0} sine(d)
+  ROOT t = (f32[1024]{0}, f32[1024]{0}) tuple(d, e)
+}
+END
+for n in 20 40; do
+	run z --graph free.hlo --space order --samples 20
+	[ $rc -eq 0 ] || fail "status $rc: $(cat talk)"
+	grep -qE "^20 samples \\($n in run .*, none seen below the default\$" out || fail "$(cat out)"
+done
+done_ default_that_costs_nothing
+
 # If the same program has other decisions, as after an upgrade, a new run begins and takes nothing from the old one.
 for kinds in "3 2" "2 3"; do
 	set -- $kinds

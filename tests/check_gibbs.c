@@ -188,6 +188,19 @@ static void probabilities(void)
 	}
 }
 
+/* Without a temperature the cheapest choices share all of it. */
+static void no_temperature(void)
+{
+	static const struct choice_cost c[4] = {{0, 0, OUTCOME_OK, false}, {-5, 0, OUTCOME_OK, false},
+		{-9, 0, OUTCOME_CRASHED, false}, {-5, 0, OUTCOME_OK, false}};
+	static const double want[4] = {0, 0.5, 0, 0.5};
+	double p[4];
+
+	CHECK(gibbs_probabilities(c, 4, 0, p));
+	for (int k = 0; k < 4; k++)
+		CHECK_NEAR(p[k], want[k], 1e-12);
+}
+
 /* tau follows the noise (noise = 0.3 tau), and is never below its minimum. */
 static void temperature(void)
 {
@@ -332,6 +345,7 @@ static void anchors(void)
 int main(void)
 {
 	RUN(probabilities);
+	RUN(no_temperature);
 	RUN(temperature);
 	RUN(costs);
 	RUN(distribution);
