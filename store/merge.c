@@ -10,6 +10,9 @@
  * If both have a run, their last common step is compared before anything is added: two copies of a shard
  * that were both continued have the same uuid, but are not the same run.
  *
+ * A run that was made here and went on in a copy gets the copy's steps, but not its state. So it cannot go on here any
+ * more: its own state is that of an earlier step, and is dropped.
+ *
  * SQLite's backup first copies each shard beside OUT. It sees one moment of the shard and does not disturb
  * its writer. Attaching shards that seem idle was faster by a fifth, but wrong if a collector starts on one
  * meanwhile. A shard packed with zstd, as measurements are shipped, is first unpacked beside OUT.
@@ -312,12 +315,19 @@ static int copy_frame(struct merge *m, const struct pair *p, struct err *err)
 			p->to, p->from) < 0 ? -1 : 0;
 }
 
+static int drop_state(struct merge *m, const struct pair *p, struct err *err)
+{
+	if (p->all <= p->have)
+		return 0;
+	return sql_run(m->s, err, "DELETE FROM main.resume WHERE run = ?", "i", p->to);
+}
+
 static int merge_run(struct merge *m, int64_t from, struct err *err)
 {
 	struct pair p = {.from = from};
 
 	if (sql_write(m->s, err) < 0 || place_run(m, &p, err) < 0 || check_same_run(m, &p, err) < 0 ||
-		copy_frame(m, &p, err) < 0)
+		copy_frame(m, &p, err) < 0 || drop_state(m, &p, err) < 0)
 		return -1;
 	/* The last chunk takes along what was committed after the last step. */
 	for (int64_t low = p.have, high; low <= p.all; low = high) {

@@ -289,6 +289,21 @@ static void a_shard_that_grew_is_merged_again(void)
 	CHECK_INT(sh("$S verify gout.sqlite"), 0);
 }
 
+/* The steps of a copy that went on come without its state, so the run does not go on from a state that is too old. */
+static void a_copy_that_went_on_is_merged_back(void)
+{
+	CHECK(make("home.sqlite", 1, 2, 40, "g"));
+	CHECK_INT(sh("cp home.sqlite away.sqlite; $S merge home.sqlite away.sqlite"), 0);
+	CHECK_SAYS("0 new steps");
+	CHECK(grow("away.sqlite", 1, 30));
+	CHECK_INT(sh("$S merge home.sqlite away.sqlite && $S verify home.sqlite"), 0);
+	CHECK_SAYS("0 new runs and 30 new steps");
+	CHECK_INT(sh("$S query home.sqlite --csv 'SELECT group_concat(seed) "
+		"FROM run r JOIN resume u ON u.run = r.id'"), 0);
+	CHECK_SAYS("\n2\n"); /* the other run goes on as before */
+	CHECK(grow("home.sqlite", 2, 30));
+}
+
 static void a_shard_being_written_is_merged(void)
 {
 	struct err err = {0};
@@ -452,6 +467,7 @@ int main(void)
 	RUN(merging_twice_is_merging_once);
 	RUN(packed_shards_are_merged);
 	RUN(a_shard_that_grew_is_merged_again);
+	RUN(a_copy_that_went_on_is_merged_back);
 	RUN(a_shard_being_written_is_merged);
 	RUN(a_damaged_shard_does_not_spread);
 	RUN(exports_are_whole);
