@@ -131,6 +131,39 @@ static void a_sort_works_in_place(void)
 	CHECK(bytes_of(pairs) >= 2 * 4000 && bytes_of(pairs) < 2 * BIG + 200);
 }
 
+/*
+ * Appends a fusion's computation: n times two instructions, of which the second reads the first; with `twice`, also
+ * what the first reads.
+ */
+static void add_fused(struct buf *b, uint32_t n, bool twice)
+{
+	buf_adds(b, "fused {\n p = f32[1000]{0} parameter(0)\n m0 = f32[1000]{0} negate(p)\n");
+	for (uint32_t i = 0; i < n; i++)
+		buf_addf(b, " n%u = f32[1000]{0} sine(m%u)\n m%u = f32[1000]{0} multiply(n%u, %s%u)\n", i, i, i + 1, i,
+			twice ? "m" : "n", i);
+	buf_addf(b, " ROOT r = f32[1000]{0} negate(m%u)\n}\n", n);
+}
+
+/* A fusion may work in place if all paths through it keep elements where they are, however many and long these are. */
+static void a_fusion_of_many_paths_works_in_place(void)
+{
+	static const struct {
+		uint32_t n;
+		bool twice;
+	} table[] = {{1, false}, {1, true}, {30, true}, {100, true}, {100, false}};
+
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+		struct buf b = {0};
+		buf_adds(&b, "HloModule f\n" ADD);
+		add_fused(&b, table[i].n, table[i].twice);
+		buf_adds(&b, "ENTRY main {\n x = f32[1000]{0} parameter(0)\n z = f32[] constant(0)\n"
+			" a = f32[1000]{0} cosine(x)\n f = f32[1000]{0} fusion(a), kind=kLoop, calls=fused\n"
+			" ROOT s = f32[] reduce(f, z), dimensions={0}, to_apply=add\n}\n");
+		CHECK_INT(bytes_of(b.data), 4000);
+		buf_release(&b);
+	}
+}
+
 /* The table of a tuple takes memory of its own, in every order; the table of the result is not temporary. */
 static void a_tuple_has_a_table(void)
 {
@@ -197,6 +230,7 @@ int main(void)
 	RUN(a_sort_works_in_place);
 	RUN(the_first_operand_yields);
 	RUN(who_yields_goes_first);
+	RUN(a_fusion_of_many_paths_works_in_place);
 	RUN(a_tuple_has_a_table);
 	RUN(ties_go_to_the_first_listed);
 	return test_done();

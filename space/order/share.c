@@ -60,21 +60,31 @@ static bool elementwise(const struct graph *g, uint32_t v)
 	return opcode_facts(g->node[v].opcode)->class == CLASS_ELEMENTWISE || g->node[v].opcode == OP_COPY;
 }
 
-#define DEPTH 64 /* the longest path that is followed in a fusion */
-
-/* Do all instructions from v to the root make element i from element i? Types on the way may differ. */
-static bool leads_to_root(const struct graph *g, uint32_t v, int depth)
+/*
+ * Do all instructions from v to the root make element i from element i? Types on the way may differ. Each is looked at
+ * once, because there may be more paths than anybody could follow.
+ */
+static bool leads_to_root(const struct graph *g, uint32_t v)
 {
-	if (depth > DEPTH)
-		return false;
-	for (uint32_t k = 0; k < g->node[v].n_users; k++) {
-		uint32_t u = node_users(g, v)[k];
-		if (g->node[u].opcode == OP_TUPLE)
-			continue;
-		if (!elementwise(g, u) || !leads_to_root(g, u, depth + 1))
-			return false;
+	const struct comp *c = &g->comp[g->node[v].comp];
+	uint32_t *open = MEM_NEW(c->n_nodes, uint32_t), n = 0;
+	bool *met = MEM_NEW(c->n_nodes, bool), good = true;
+
+	open[n++] = v;
+	while (n && good) {
+		uint32_t from = open[--n];
+		for (uint32_t k = 0; k < g->node[from].n_users && good; k++) {
+			uint32_t u = node_users(g, from)[k];
+			if (g->node[u].opcode == OP_TUPLE || met[u - c->first])
+				continue;
+			met[u - c->first] = true;
+			good = elementwise(g, u);
+			open[n++] = u;
+		}
 	}
-	return true;
+	mem_free(open);
+	mem_free(met);
+	return good;
 }
 
 /* May a sort write over this operand? It may if nothing else reads it. */
@@ -104,5 +114,5 @@ bool order_may_share(const struct graph *g, uint32_t node, uint32_t operand)
 	if (n->n_called != 1)
 		return false;
 	inside = order_parameter(g, node_calls(g, node)[0], operand);
-	return inside != NONE && leads_to_root(g, inside, 0);
+	return inside != NONE && leads_to_root(g, inside);
 }
