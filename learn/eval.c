@@ -50,7 +50,7 @@ double share_found(const double *score, const double *value, size_t n, double pa
 		return NAN;
 	v = MEM_NEW(n, struct scored);
 	for (size_t i = 0; i < n; i++) {
-		v[i] = (struct scored){score[i], value[i]};
+		v[i] = (struct scored){isnan(score[i]) ? -INFINITY : score[i], value[i]};
 		total += value[i];
 	}
 	qsort(v, n, sizeof *v, by_falling_score);

@@ -70,7 +70,10 @@ void evaluation_release(struct evaluation *e);
 /* Fills `mean` from the graphs; for callers that put evaluations together. */
 void evaluation_average(struct evaluation *e);
 
-/* Share of the sum of `value` that the first `part` of n items by falling score hold; ties on average. */
+/*
+ * Share of the sum of `value` that the first `part` of n items by falling score hold; ties on average. Scores that are
+ * no numbers come last.
+ */
 double share_found(const double *score, const double *value, size_t n, double part);
 
 #endif

@@ -87,6 +87,12 @@ static double gain_of(const struct flip_label *l)
 	return l->advantage < -l->se ? -l->advantage : 0;
 }
 
+/* A score that is not a number promises nothing. */
+static float score_at(const float *score, size_t i)
+{
+	return !score ? 0 : isnan(score[i]) ? -INFINITY : score[i];
+}
+
 /* The flips of one program, unsorted, with the scores of both. */
 static void fill(struct bench *b, const struct data *d, const struct judge_list *list, uint32_t graph,
 	const uint64_t *unit, const float *const score[2])
@@ -107,7 +113,7 @@ static void fill(struct bench *b, const struct data *d, const struct judge_list 
 		u = bsearch(&e->around, unit, b->n_units, sizeof *unit, by_number);
 		for (uint8_t k = 0; k < e->n_flips; k++, n++)
 			for (int m = 0; m < 2; m++)
-				l->by[m][n] = (struct entry){score[m] ? score[m][at + k] : 0, (uint32_t)(u - unit),
+				l->by[m][n] = (struct entry){score_at(score[m], at + k), (uint32_t)(u - unit),
 					gain_of(&e->label[k])};
 	}
 	for (int m = 0; m < 2; m++)

@@ -381,22 +381,38 @@ static void evaluate(struct trainer *t, struct course *c, struct train_result *r
 		t->options->progress(t->options->ctx, &averaged, p);
 }
 
-static void run(struct trainer *t, struct train_result *r)
+static bool are_numbers(const real *w, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n && isfinite(w[i]))
+		i++;
+	return i == n;
+}
+
+static int run(struct trainer *t, struct train_result *r, struct err *err)
 {
 	const struct train_options *o = t->options;
 	struct course c = {.steps = (uint64_t)ceil(o->epochs * (double)t->n_train / o->batch),
 		.start = now_seconds(), .best = INFINITY};
 	real *kept = MEM_NEW(t->net->n_weights, real);
 	uint32_t points = 0, wanted_points = o->evaluations ? o->evaluations : 1;
-	double done, norm;
+	double done, norm, loss;
+	bool wild = false;
 
+	for (size_t i = 0; i < t->net->n_weights; i++)
+		kept[i] = (real)NAN; /* nothing is kept yet */
 	c.steps = c.steps > o->least_steps ? c.steps : o->least_steps ? o->least_steps : 1;
 	while ((done = share_done(t, &c)) < 1) {
 		if (stop_asked()) {
 			r->stopped = true;
 			break;
 		}
-		c.loss += step(t, done, &norm);
+		loss = step(t, done, &norm);
+		wild = !isfinite(loss) || !isfinite(norm);
+		if (wild)
+			break;
+		c.loss += loss;
 		c.norm += norm;
 		c.step++;
 		c.since++;
@@ -407,13 +423,16 @@ static void run(struct trainer *t, struct train_result *r)
 				break;
 		}
 	}
-	if (c.since > 0 || r->n_points == 0)
+	if (!wild && (c.since > 0 || r->n_points == 0))
 		evaluate(t, &c, r, kept);
+	wild |= !are_numbers(kept, t->net->n_weights);
 	memcpy(t->net->weight, kept, t->net->n_weights * sizeof *kept);
 	r->steps = c.step;
 	r->draws = c.step * o->batch;
 	r->seconds = now_seconds() - c.start - c.spent_evaluating;
 	mem_free(kept);
+	return !wild ? 0 : err_set(err, "the weights of the network grew beyond all numbers, after %llu steps: "
+		"learn with a lower --rate, or with --clip", (unsigned long long)c.step);
 }
 
 /* Moves the sign's bias until the mean probability is that of the labels; it falls with the shift. */
@@ -452,10 +471,10 @@ int train(const struct data *d, const bool *held, const struct train_options *o,
 	out->n_train = t.n_train;
 	out->n_held = t.n_held;
 	rc = check_options(&t, err);
-	if (rc == 0) {
-		run(&t, out);
+	if (rc == 0)
+		rc = run(&t, out, err);
+	if (rc == 0)
 		calibrate(&t);
-	}
 	trainer_release(&t);
 	return rc;
 }

@@ -20,6 +20,8 @@ static void shares_with_ties(void)
 		{3, {1, 2, 3}, {0, 0, 0}, 0.5, NAN},		     /* nothing to find */
 		{3, {3, 2, 1}, {1, 1, 1}, 0.01, 1.0 / 3},	     /* at least one item */
 		{3, {3, 2, 1}, {1, 1, 1}, 1, 1},
+		{4, {NAN, 3, NAN, 1}, {10, 20, 0, 10}, 0.5, 0.75},   /* no number is the lowest score */
+		{4, {NAN, NAN, NAN, NAN}, {1, 2, 3, 4}, 0.5, 0.5},
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

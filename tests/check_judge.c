@@ -118,6 +118,23 @@ static void the_rule(void)
 	lesson_release(&t);
 }
 
+/* A model that predicts nothing sortable is as good as no model. */
+static void what_is_no_number_promises_nothing(void)
+{
+	struct lesson t = lesson_new();
+	struct judge_list l = setup_all(&t, 1);
+	float *a = guesses(&t.d, &l, 0, 1);
+	struct judged j;
+
+	for (size_t i = 0; i < l.n_flips; i++)
+		a[i] = NAN;
+	judge(&t.d, &l, a, a, &j);
+	CHECK_NEAR(j.depth[0], 0.5, 1e-12);
+	CHECK_INT(j.verdict, JUDGED_ALIKE);
+	mem_free(a), mem_free(l.example);
+	lesson_release(&t);
+}
+
 static void few_judge_nothing(void)
 {
 	struct lesson t = lesson_new();
@@ -213,6 +230,7 @@ int main(void)
 {
 	RUN(the_figure_is_what_it_says);
 	RUN(the_rule);
+	RUN(what_is_no_number_promises_nothing);
 	RUN(few_judge_nothing);
 	RUN(chance_is_rarely_called_better);
 	RUN(surroundings_know_no_program);

@@ -375,6 +375,23 @@ static void nothing_to_train_on_is_an_error(void)
 	toys_release(&toys);
 }
 
+/* Steps that are far too large end in a sentence, not in a network of weights that are no numbers. */
+static void weights_beyond_all_numbers_are_an_error(void)
+{
+	for (uint32_t patience = 0; patience < 2; patience++) {
+		struct lesson t = small_lesson();
+		toy_world(&t.toys, &t.d, 2, 1);
+		t.o.adam.rate = t.o.adam.decay = 10;
+		t.o.adam.clip = t.o.adam.average = 0;
+		t.o.least_steps = 300;
+		t.o.patience = patience;
+		CHECK_INT(train(&t.d, (const bool[]){false, true}, &t.o, &t.net, &t.r, &t.err), -1);
+		if (!CHECK(strstr(t.err.text, "--rate")))
+			printf("\t%s\n", t.err.text);
+		lesson_release(&t);
+	}
+}
+
 static void stopping_keeps_what_there_is(void)
 {
 	struct lesson t = small_lesson();
@@ -421,6 +438,7 @@ int main(void)
 	RUN(an_unseen_toy_is_predicted);
 	RUN(signs_are_calibrated);
 	RUN(nothing_to_train_on_is_an_error);
+	RUN(weights_beyond_all_numbers_are_an_error);
 	RUN(stopping_keeps_what_there_is);
 	return test_done();
 }
