@@ -72,7 +72,7 @@ struct checkpoint {
 	const struct settings *settings;
 	const struct dataset *ds;
 	const bool *held;
-	const struct model *model; /* that is being fitted: its unit */
+	const struct model *model; /* that is being fitted: its unit, and its trees, which are whole by then */
 };
 
 static void set_facts(const struct settings *s, const struct dataset *ds, const bool *held,
@@ -88,7 +88,7 @@ static void on_point(void *ctx, const struct net *net, const struct train_point 
 {
 	const struct checkpoint *c = ctx;
 	const struct train_result so_far = {.steps = p->step};
-	struct model m = {.net = *net, .unit = c->model->unit};
+	struct model m = {.net = *net, .trees = c->model->trees, .unit = c->model->unit};
 	struct err err = {0};
 	char held[40] = "";
 

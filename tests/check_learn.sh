@@ -64,14 +64,28 @@ cmp -s "$tmp/loo" "$tmp/looarts 3" && cmp -s "$tmp/loo" "$tmp/loorograms 9" &&
 is leaves_parts_out_and_trains_on_fewer $?
 refuses parts_need_leave_one_out "leave-one-out" --db "$db" --parts 2
 
+bad=0
 for learner in both corrected; do
 	"$BIN/learn" --db "$db" --learner $learner -q --epochs 0.01 --least-steps 20 --width 16 --head 16 \
 		--trees 20 \
 		--out "$tmp/$learner.vm" >"$tmp/out" 2>"$tmp/err" &&
 		"$BIN/learn" --db "$db" --eval "$tmp/$learner.vm" -q --json 2>"$tmp/err" |
-		grep -q '"graph": "toy' || break
+		grep -q '"graph": "toy' || bad=1
 done
+[ $bad -eq 0 ]
 is network_and_trees_side_by_side_and_one_after_the_other $?
+
+# Whatever ends a long training, the model that it wrote last can be used.
+bad=0
+for learner in both corrected; do
+	"$BIN/learn" --db "$db" --learner $learner -q --epochs 1e6 --width 16 --head 16 --trees 20 \
+		--out "$tmp/last-$learner.vm" --seconds 5 >"$tmp/out" 2>"$tmp/err" & pid=$!
+	await $pid test -s "$tmp/last-$learner.vm"
+	kill -KILL $pid; wait $pid 2>/dev/null
+	"$BIN/learn" --db "$db" --eval "$tmp/last-$learner.vm" -q --json 2>"$tmp/err" | grep -q '"graph": "toy' || bad=1
+done
+[ $bad -eq 0 ]
+is a_killed_training_leaves_a_model $?
 
 "$BIN/learn" --db "$db" --eval "$tmp/m.vm" -q --report "$tmp/eval.html" >"$tmp/out" 2>"$tmp/err" &&
 	python3 - "$tmp" <<'PY' 2>"$tmp/err"
