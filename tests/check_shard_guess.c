@@ -4,6 +4,7 @@
  * Over four devices. The step has two layers: x is [examples, in], w1 [in, hidden], w2 [hidden, out]; m1 is a moment.
  */
 #include <math.h>
+#include "hlo/pack.h"
 #include "learn/rater.h"
 #include "search/hunt.h"
 #include "space/shard/guess.h"
@@ -186,8 +187,88 @@ static void schemes_come_in_the_models_order(void)
 	close_step(&o);
 }
 
+/* Guesses what all layouts by hand cost. */
+static void guess_all(const struct graph *g)
+{
+	struct err err = {{0}};
+	struct space *s = space_open("shard:2x2", "sim", g, NULL, 0, &err);
+	uint8_t *config;
+	struct loads l;
+
+	if (!CHECK(s))
+		return;
+	config = MEM_NEW(s->n_sites + 1, uint8_t);
+	for (const struct space_start *x = shard_starts; x->name; x++) {
+		x->fill(s, config);
+		shard_guess(s, config, &l);
+		CHECK(isfinite(l.of[LOAD_WORK]) && isfinite(l.of[LOAD_MOVED]));
+	}
+	mem_free(config);
+	space_free(s);
+}
+
+/* Programs that no compiler takes, and that nothing before this has refused. */
+static void broken_products_are_guessed_as_well(void)
+{
+#define BROKEN(line) "HloModule m\nENTRY main {\n a = f32[64,64] parameter(0)\n b = f32[64,64] parameter(1)\n" \
+	" c = f32[4,4,4,4,4,4,4,4,4,4] parameter(2)\n " line "}\n"
+	static const char *const text[] = {
+		BROKEN("ROOT r = f32[64,64] dot(a, b), lhs_contracting_dims={1}\n"),
+		BROKEN("ROOT r = f32[64,64] dot(a, b), rhs_contracting_dims={1}\n"),
+		BROKEN("ROOT r = f32[64,64] dot(a, b), lhs_contracting_dims={0,1}, rhs_contracting_dims={1}\n"),
+		BROKEN("ROOT r = f32[64,64] dot(a, b), lhs_batch_dims={0}, lhs_contracting_dims={1}, "
+			"rhs_contracting_dims={0}\n"),
+		BROKEN("ROOT r = f32[64,64] dot(a, b), rhs_batch_dims={0}, lhs_contracting_dims={1}, "
+			"rhs_contracting_dims={1}\n"),
+		BROKEN("s = f32[64,64,64,64] custom-call(a), custom_call_target=\"Sharding\"\n"
+			" ROOT r = f32[64,64,64,64] dot(s, b), lhs_contracting_dims={3}, rhs_contracting_dims={0}\n"),
+	};
+
+	for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
+		struct graph g;
+		struct err err = {{0}};
+		CHECK_INT(graph_parse(&g, text[i], strlen(text[i]), "it", &err), 0);
+		guess_all(&g);
+		graph_release(&g);
+	}
+}
+
+/* A convolution whose result has fewer dimensions than its operands: a text cannot say that, but a file can. */
+static void a_convolution_may_lose_dimensions(void)
+{
+	static const char text[] = "HloModule m\nENTRY main {\n a = f32[64,64] parameter(0)\n"
+		" b = f32[4,4,4,4,4,4,4,4,4,4] parameter(1)\n c = f32[4,4,4,4,4,4,4,4,4,4] parameter(2)\n"
+		" v = f32[4,4,4,4,4,4,4,4,4,4] convolution(b, c), window={size=4x4x4x4x4x4x4x4}, "
+		"dim_labels=01234567bf_01234567io->01234567bf\n ROOT r = f32[64,64] negate(a)\n}\n";
+	Hlo__ConvolutionDimensionNumbers *d;
+	struct buf module = {0};
+	struct err err = {{0}};
+	struct graph g, broken;
+
+	CHECK_INT(graph_parse(&g, text, sizeof text - 1, "it", &err), 0);
+	for (uint32_t v = 0; v < g.n_nodes; v++) {
+		if (g.node[v].opcode != OP_CONVOLUTION)
+			continue;
+		g.node[v].proto->shape = g.node[g.comp[g.entry].root].proto->shape;
+		d = g.node[v].proto->convolution_dimension_numbers;
+		d->n_output_spatial_dimensions = 0;
+		d->output_batch_dimension = 0;
+		d->output_feature_dimension = 1;
+	}
+	pack_message(&g.module->base, &module);
+	if (CHECK_INT(graph_parse(&broken, module.data, module.len, "it", &err), 0)) {
+		guess_all(&broken);
+		graph_release(&broken);
+	}
+	CHECK_STR(err.text, "");
+	buf_release(&module);
+	graph_release(&g);
+}
+
 int main(void)
 {
+	RUN(broken_products_are_guessed_as_well);
+	RUN(a_convolution_may_lose_dimensions);
 	RUN(layouts_by_hand_are_as_expected);
 	RUN(moves_are_seen_as_flips);
 	RUN(schemes_come_in_the_models_order);

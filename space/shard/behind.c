@@ -161,7 +161,7 @@ static void step_back(const struct graph *g, uint32_t v, struct view *w)
 		behind_reshape(from, to, map);
 		break;
 	default:
-		for (size_t d = 0; d < to->n_dimensions; d++)
+		for (size_t d = 0; d < to->n_dimensions && d < from->n_dimensions; d++)
 			map[d] = from->dimensions[d] == to->dimensions[d] ? (int8_t)d : -1;
 	}
 	for (size_t d = 0; d < VIEW_RANK; d++)

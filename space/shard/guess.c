@@ -57,6 +57,8 @@ static void read_dot(const struct graph *g, uint32_t v, struct product *p)
 	size_t n_batch = d->n_lhs_batch_dimensions, n_sum = d->n_lhs_contracting_dimensions, i;
 	int8_t out = (int8_t)n_batch;
 
+	if (n_batch != d->n_rhs_batch_dimensions || n_sum != d->n_rhs_contracting_dimensions)
+		return; /* no compiler takes it */
 	for (int k = 0; k < 2; k++)
 		for (int8_t x = 0; x < g->node[node_operands(g, v)[k]].rank && x < VIEW_RANK; x++) {
 			if (at(batch[k], n_batch, x, &i))
@@ -73,8 +75,9 @@ static void read_convolution(const struct graph *g, uint32_t v, struct product *
 	const Hlo__ConvolutionDimensionNumbers *c = g->node[v].proto->convolution_dimension_numbers;
 	struct operand *x = p->in;
 
-	if (g->node[v].rank > VIEW_RANK)
-		return;
+	for (int k = 0; k < 2; k++)
+		if (g->node[node_operands(g, v)[k]].rank > VIEW_RANK)
+			return;
 	x[0].out[c->input_batch_dimension] = (int8_t)c->output_batch_dimension;
 	x[1].out[c->kernel_output_feature_dimension] = (int8_t)c->output_feature_dimension;
 	x[0].mate[c->input_feature_dimension] = (int8_t)c->kernel_input_feature_dimension;
