@@ -31,16 +31,21 @@ struct opened {
 	struct graph rewritten;
 };
 
-static bool open_program(struct opened *o)
+static bool open_text(struct opened *o, const char *text, size_t n)
 {
 	struct err err = {0};
 
 	*o = (struct opened){.s = NULL};
-	if (!CHECK(graph_parse(&o->g, program, sizeof program - 1, "program", &err) == 0) ||
+	if (!CHECK(graph_parse(&o->g, text, n, "program", &err) == 0) ||
 		!CHECK((o->s = space_open("rewrite/without:small-product", "cpu", &o->g, NULL, 0, &err)) != NULL))
 		return false;
 	o->config = MEM_NEW(o->s->n_sites + 1, uint8_t);
 	return true;
+}
+
+static bool open_program(struct opened *o)
+{
+	return open_text(o, program, sizeof program - 1);
 }
 
 static void close_program(struct opened *o)
@@ -98,6 +103,32 @@ static void who_needs_another_does_not_join_it(void)
 		CHECK_INT(products(&o), 8);
 	}
 	close_program(&o);
+}
+
+/* Each step reads the weights, and needs all steps before it but its twin, which reads what it reads. */
+static void the_first_that_is_not_needed_leads(void)
+{
+	enum { STEPS = 60 };
+	struct opened o;
+	struct buf text = {0};
+	char twin[16], step[16];
+
+	buf_adds(&text, "HloModule m\n\nENTRY e {\n  w = f32[4,4] parameter(0)\n  x0 = f32[2,4] parameter(1)\n");
+	for (int i = 0; i < STEPS; i++)
+		buf_addf(&text, "  a%d = f32[2,4] dot(x%d, w)" DOT "  n%d = f32[2,4] negate(x%d)\n"
+			"  b%d = f32[2,4] dot(n%d, w)" DOT "  x%d = f32[2,4] subtract(a%d, b%d)\n",
+			i, i, i, i, i, i, i + 1, i, i);
+	buf_addf(&text, "  ROOT r = f32[2,4] negate(x%d)\n}\n", STEPS);
+	if (open_text(&o, text.data, text.len)) {
+		for (int i = 0; i < STEPS; i += STEPS - 1) {
+			snprintf(step, sizeof step, "a%d", i);
+			snprintf(twin, sizeof twin, "b%d", i);
+			CHECK(joining(&o, step, twin) || joining(&o, twin, step));
+		}
+		CHECK(joining(&o, "a1", "a0") == 0 && joining(&o, "a1", "b0") == 0);
+	}
+	close_program(&o);
+	buf_release(&text);
 }
 
 static void each_joins_by_itself(void)
@@ -227,6 +258,7 @@ int main(void)
 {
 	RUN(parts_read_what_the_product_reads);
 	RUN(who_needs_another_does_not_join_it);
+	RUN(the_first_that_is_not_needed_leads);
 	RUN(each_joins_by_itself);
 	RUN(circles_are_not_made);
 	RUN(the_group_is_one_place);

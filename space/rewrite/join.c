@@ -21,6 +21,7 @@ struct joins {		 /* scratch of a space; per node */
 	uint32_t *ring;	 /* the next node of the same group, round and round */
 	uint32_t *stack; /* nodes to follow */
 	uint8_t *mark;	 /* all zero between calls */
+	bool *control;	 /* per computation: is an instruction bound to another without reading its value? */
 };
 
 void joins_open(struct space *s)
@@ -31,67 +32,73 @@ void joins_open(struct space *s)
 	j->ring = arena_alloc(&s->mem, g->n_nodes * sizeof *j->ring);
 	j->stack = arena_alloc(&s->mem, (g->n_nodes + 1) * sizeof *j->stack);
 	j->mark = ARENA_NEW(&s->mem, g->n_nodes, uint8_t);
+	j->control = ARENA_NEW(&s->mem, g->n_comps, bool);
+	for (uint32_t v = 0; v < g->n_nodes; v++) /* then operands do not say all */
+		j->control[g->node[v].comp] |= (g->node[v].flags & NODE_CONTROL) != 0;
 	rewrite_of(s)->joins = j;
 }
 
-/* Does v need the value of u, a node before it? Also if that would take long to find out. */
-static bool needs(const struct graph *g, struct joins *j, uint32_t v, uint32_t u)
+/*
+ * Marks v and what it needs, down to node `from`; false if there is too much of that. The marked nodes are the first
+ * *n on the stack.
+ */
+static bool mark_needed(const struct graph *g, struct joins *j, uint32_t v, uint32_t from, uint32_t *n)
 {
-	uint32_t seen = 0, at = 0;
-	bool found = false;
+	uint32_t at = 0;
 
-	j->stack[seen++] = v;
+	j->stack[(*n)++] = v;
 	j->mark[v] = 1;
-	for (; at < seen && !found && seen < LOOK; at++) {
-		uint32_t n = j->stack[at];
-		for (uint32_t k = 0; k < g->node[n].n_operands; k++) {
-			uint32_t x = node_operands(g, n)[k];
-			found |= x == u;
-			if (x < u || j->mark[x])
+	for (; at < *n && *n < LOOK; at++) {
+		const struct node *user = &g->node[j->stack[at]];
+		for (uint32_t k = 0; k < user->n_operands; k++) {
+			uint32_t x = g->edges[user->operand + k];
+			if (x < from || j->mark[x])
 				continue;
 			j->mark[x] = 1;
-			j->stack[seen++] = x;
+			j->stack[(*n)++] = x;
 		}
 	}
-	found |= at < seen;
-	while (seen-- > 0)
-		j->mark[j->stack[seen]] = 0;
-	return found;
+	return at == *n;
 }
 
-/* Is an instruction of this computation bound to another without reading its value? Then operands do not say all. */
-static bool has_control(const struct graph *g, uint32_t comp)
+/* Is u a node that v might join, which reads x as operand `side`? */
+static bool is_candidate(const struct graph *g, uint32_t u, uint32_t v, uint32_t x, uint32_t side,
+	const uint32_t *led_by)
 {
-	const struct comp *c = &g->comp[comp];
-
-	for (uint32_t v = c->first; v < c->first + c->n_nodes; v++)
-		if (g->node[v].flags & NODE_CONTROL)
-			return true;
-	return false;
+	return g->node[u].opcode == g->node[v].opcode && led_by[2 * u + side] == NONE &&
+		side < g->node[u].n_operands && node_operands(g, u)[side] == x;
 }
 
 uint32_t joins_leader(struct space *s, const struct rule *r, uint32_t v, uint32_t side, const uint32_t *led_by)
 {
 	const struct graph *g = s->graph;
-	uint32_t x, tried = 0;
+	struct joins *j = rewrite_of(s)->joins;
+	uint32_t x, tried = 0, marked = 0, leader = NONE;
+	bool known = true; /* is all that v needs marked, once something is? */
 	uint64_t h;
 
-	if (side >= g->node[v].n_operands || g->node[v].n_operands > 2)
+	if (side >= g->node[v].n_operands || g->node[v].n_operands > 2 || j->control[g->node[v].comp])
 		return NONE;
 	x = node_operands(g, v)[side];
 	if (g->node[x].n_users < 2 || (h = r->code->alike(g, v, side)) == 0)
 		return NONE;
-	for (uint32_t k = 0; k < g->node[x].n_users && tried < CANDIDATES && node_users(g, x)[k] < v; k++) {
+	for (uint32_t k = 0; k < g->node[x].n_users && tried < CANDIDATES && known; k++) {
 		uint32_t u = node_users(g, x)[k];
-		if (g->node[u].opcode != g->node[v].opcode || led_by[2 * u + side] != NONE)
-			continue;
-		if (side >= g->node[u].n_operands || node_operands(g, u)[side] != x)
+		if (u >= v || leader != NONE)
+			break;
+		if (!is_candidate(g, u, v, x, side, led_by))
 			continue;
 		tried++;
-		if (r->code->alike(g, u, side) == h && !needs(g, rewrite_of(s)->joins, v, u))
-			return has_control(g, g->node[v].comp) ? NONE : u;
+		if (r->code->alike(g, u, side) != h)
+			continue;
+		if (!marked) /* candidates ascend, so one walk down to the first serves all */
+			known = mark_needed(g, j, v, u, &marked);
+		if (known && !j->mark[u])
+			leader = u;
 	}
-	return NONE;
+	while (marked > 0)
+		j->mark[j->stack[--marked]] = 0;
+	return leader;
 }
 
 void joins_begin(struct space *s)
