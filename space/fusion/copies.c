@@ -187,18 +187,6 @@ static void find_splits(struct unsharer *u)
 		}
 }
 
-/* Finds the last number in the names of an earlier rewriting, to count on from there. */
-static void find_last_name(struct unsharer *u)
-{
-	const struct graph *g = u->s->graph;
-
-	for (uint32_t v = 0; v < g->n_nodes; v++)
-		for (const char *p = g->node[v].proto->name; (p = strstr(p, TWIN));) {
-			unsigned long n = strtoul(p += sizeof TWIN - 1, NULL, 10);
-			u->name = n > u->name && n < NONE / 2 ? (uint32_t)n : u->name;
-		}
-}
-
 /* The instructions of the computation that is being written. */
 struct writing {
 	Hlo__HloInstructionProto **v;
@@ -274,7 +262,7 @@ static void write_module(struct unsharer *u, struct buf *out)
 	m.computations = ARENA_NEW(&u->mem, g->n_comps, Hlo__HloComputationProto *);
 	m.n_computations = g->n_comps;
 	m.schedule = NULL;
-	find_last_name(u);
+	u->name = ids_unnamed(g->module, TWIN);
 	u->ids = ids_of(g->module);
 	for (uint32_t c = 0; c < g->n_comps; c++) {
 		bool ours = g->comp[c].role == ROLE_ENTRY || g->comp[c].role == ROLE_CONTROL;

@@ -8,7 +8,10 @@
  * An id is (computation << 32 | number within), as newer versions of XLA demand.
  */
 #include <string.h>
+#include "hlo/ids.h"
 #include "space/fusion/emit.h"
+
+#define MARK ".v" /* in a new name, before its number */
 
 void emitter_init(struct emitter *em, struct space *s, bool canonical)
 {
@@ -23,6 +26,7 @@ void emitter_init(struct emitter *em, struct space *s, bool canonical)
 	for (uint32_t c = 0; c < g->n_comps; c++)
 		if (g->comp[c].proto->id >= em->next_comp)
 			em->next_comp = (uint32_t)g->comp[c].proto->id + 1;
+	em->next_name = ids_unnamed(g->module, MARK);
 }
 
 void emitter_release(struct emitter *em)
@@ -63,7 +67,7 @@ static char *fresh_name(struct emitter *em, const char *stem)
 {
 	em->next_name++;
 	return em->canonical ? canonical_name(&em->mem, em->next_name)
-			     : arena_printf(&em->mem, "%s.v%u", stem, em->next_name);
+			     : arena_printf(&em->mem, "%s" MARK "%u", stem, em->next_name);
 }
 
 int64_t emit_id(uint32_t comp_id, size_t number)

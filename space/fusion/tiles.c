@@ -25,6 +25,7 @@
  */
 #include <string.h>
 #include "graph/unmade.h"
+#include "hlo/ids.h"
 #include "hlo/pack.h"
 #include "space/fusion/emit.h"
 #include "space/fusion/match.h"
@@ -264,6 +265,7 @@ static void write_module(struct tiler *t, struct buf *out)
 	Hlo__HloComputationProto **own = ARENA_NEW(&t->mem, g->n_comps, Hlo__HloComputationProto *);
 	uint32_t n = 0;
 
+	t->next_name = ids_unnamed(g->module, KEPT_MARK);
 	t->comp = ARENA_NEW(&t->mem, t->after->n_comps + g->n_comps, Hlo__HloComputationProto *);
 	for (uint32_t c = 0; c < g->n_comps; c++)
 		if (g->comp[c].proto->id >= t->next_comp)

@@ -124,7 +124,7 @@ int rewrite_apply_whole(struct space *s, const uint8_t *config, struct buf *modu
 	(void)err;
 	rewrite_real(s, config, real);
 	rewrite_mark_leaders(s, real, 1);
-	draft_begin(&d, g, &mem);
+	draft_begin(&d, g, &rewrite_of(s)->fresh, &mem);
 	list = ARENA_NEW(&mem, g->n_comps, Hlo__HloComputationProto *);
 	for (uint32_t c = 0; c < g->n_comps; c++)
 		list[c] = has_site(s, c, real) ? rewrite_comp(s, c, real, &d) : g->comp[c].proto;

@@ -166,7 +166,7 @@ void cut_begin(struct cut *c, struct space *s, uint32_t site, const uint8_t *a, 
 	add_results(c);
 	sort_u32(c->node, c->n_nodes);
 	sort_u32(c->anchor, c->n_anchors);
-	draft_begin(&c->draft, s->graph, &c->mem);
+	draft_begin(&c->draft, s->graph, &rewrite_of(s)->fresh, &c->mem);
 }
 
 void cut_begin_node(struct cut *c, struct space *s, uint32_t node)
@@ -175,7 +175,7 @@ void cut_begin_node(struct cut *c, struct space *s, uint32_t node)
 	c->anchor = arena_dup(&c->mem, &node, sizeof node);
 	c->near = ARENA_NEW(&c->mem, 1 + s->graph->node[node].n_operands, uint32_t);
 	add_near(c, node);
-	draft_begin(&c->draft, s->graph, &c->mem);
+	draft_begin(&c->draft, s->graph, &rewrite_of(s)->fresh, &c->mem);
 }
 
 void cut_end(struct cut *c)
@@ -216,7 +216,7 @@ static Hlo__HloInstructionProto *result(struct cut *c, struct lines *l)
 		in->shape->tuple_shapes[i] = g->node[c->anchor[i]].proto->shape;
 		in->operand_ids[i] = g->node[c->anchor[i]].proto->id;
 	}
-	in->id = ids_next(&c->draft.ids, g->node[c->anchor[0]].proto);
+	in->id = ids_next(&c->draft.fresh.ids, g->node[c->anchor[0]].proto);
 	lines_add(l, in);
 	return in;
 }
@@ -351,7 +351,7 @@ static void prepare(struct cut *c, struct lines *l, const uint32_t *reads, uint3
 
 	for (uint32_t i = 0; i < n_reads; i++)
 		on[i] = rewrite_of(c->s)->on[reads[i]];
-	if (hoist_lines(l, on, root, &c->mem, NULL) > 0) {
+	if (hoist_lines(l, on, root, 0, &c->mem, NULL) > 0) {
 		c->prepared = true;
 		lines_prune(l, root);
 		for (size_t i = 0; i < l->n; i++)

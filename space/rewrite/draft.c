@@ -7,11 +7,20 @@
 #include <string.h>
 #include "hlo/field.h"
 
-void draft_begin(struct draft *d, const struct graph *g, struct arena *mem)
+#define MARK ".w" /* in a new name, before its number */
+
+struct fresh fresh_of(const struct graph *g)
 {
-	*d = (struct draft){.mem = mem, .g = g, .ids = ids_of(g->module), .next_comp = 1};
+	struct fresh f = {.ids = ids_of(g->module), .comp = 1, .named = ids_unnamed(g->module, MARK)};
+
 	for (uint32_t c = 0; c < g->n_comps; c++)
-		d->next_comp = g->comp[c].proto->id >= d->next_comp ? g->comp[c].proto->id + 1 : d->next_comp;
+		f.comp = g->comp[c].proto->id >= f.comp ? g->comp[c].proto->id + 1 : f.comp;
+	return f;
+}
+
+void draft_begin(struct draft *d, const struct graph *g, const struct fresh *fresh, struct arena *mem)
+{
+	*d = (struct draft){.mem = mem, .g = g, .fresh = *fresh};
 }
 
 void draft_at(struct draft *d, uint32_t anchor)
@@ -52,8 +61,8 @@ static Hlo__ShapeProto *new_shape(struct draft *d, int32_t dtype, const int64_t 
 static Hlo__HloInstructionProto *add(struct draft *d, Hlo__HloInstructionProto *in, const int64_t *dims, uint32_t rank,
 	int32_t dtype, Hlo__HloInstructionProto **x, uint32_t n)
 {
-	in->name = arena_printf(d->mem, "%s.w%lld", in->opcode, (long long)d->ids.low);
-	in->id = ids_next(&d->ids, d->like);
+	in->name = arena_printf(d->mem, "%s" MARK "%lld", in->opcode, (long long)d->fresh.ids.low + d->fresh.named);
+	in->id = ids_next(&d->fresh.ids, d->like);
 	in->metadata = d->like->metadata;
 	in->shape = new_shape(d, dtype, dims, rank);
 	in->n_operand_ids = n;
@@ -299,15 +308,15 @@ static int64_t adder(struct draft *d, int32_t dtype)
 	Hlo__HloComputationProto *c = arena_alloc(d->mem, sizeof *c);
 	Hlo__ProgramShapeProto *s = arena_alloc(d->mem, sizeof *s);
 	static const char *const opcode[] = {"parameter", "parameter", "add"};
-	int64_t high = d->next_comp << 32, ids[] = {high | 1, high | 2};
+	int64_t high = d->fresh.comp << 32, ids[] = {high | 1, high | 2};
 
 	for (size_t i = 0; i < d->n_comps; i++)
 		if (d->comp[i]->program_shape->result->element_type == dtype)
 			return d->comp[i]->id;
 	hlo__hlo_computation_proto__init(c);
 	hlo__program_shape_proto__init(s);
-	c->id = d->next_comp++;
-	c->name = arena_printf(d->mem, "add.w%lld", (long long)c->id);
+	c->id = d->fresh.comp++;
+	c->name = arena_printf(d->mem, "add" MARK "%lld", (long long)c->id + d->fresh.named);
 	c->instructions = ARENA_NEW(d->mem, 3, Hlo__HloInstructionProto *);
 	c->n_instructions = 3;
 	c->program_shape = s;
@@ -320,7 +329,7 @@ static int64_t adder(struct draft *d, int32_t dtype)
 		hlo__hlo_instruction_proto__init(in);
 		in->opcode = (char *)opcode[i];
 		in->id = c->root_id = high | (i + 1);
-		in->name = arena_printf(d->mem, "%s.w%lld.%d", in->opcode, (long long)c->id, i);
+		in->name = arena_printf(d->mem, "%s" MARK "%lld.%d", in->opcode, (long long)c->id + d->fresh.named, i);
 		in->shape = s->result;
 		if (i == 2) {
 			in->operand_ids = arena_dup(d->mem, ids, sizeof ids);

@@ -9,8 +9,9 @@
  * Numbers of 16 bits would round after each addition, so a draft that replaces one reads all of them as f32, and writes
  * the result in their own type again, as compilers do it.
  *
- * The ids of new instructions start above all ids of the module, so one draft can serve a whole program. Layouts
- * are row-major, because the compiler chooses layouts anew in a program before all passes.
+ * The ids of new instructions start above all ids of the module, and so do the numbers in their names, so one draft
+ * can serve a whole program. Layouts are row-major, because the compiler chooses layouts anew in a program before all
+ * passes.
  */
 #ifndef SPACE_REWRITE_DRAFT_H
 #define SPACE_REWRITE_DRAFT_H
@@ -25,6 +26,13 @@ struct wide {
 	Hlo__HloInstructionProto *x;
 };
 
+struct fresh { /* what is free in a program */
+	struct ids ids;
+	int64_t comp;	/* the next id of a computation */
+	uint32_t named; /* numbers from this one on, in names of our form */
+};
+struct fresh fresh_of(const struct graph *g);
+
 struct draft { /* draft_begin fills it */
 	struct arena *mem;
 	const struct graph *g;
@@ -36,12 +44,11 @@ struct draft { /* draft_begin fills it */
 	bool widens;
 	Hlo__HloComputationProto **comp; /* computations that the instructions call, of the whole draft */
 	size_t n_comps, cap_comps;
-	struct ids ids;
-	int64_t next_comp;
+	struct fresh fresh;
 };
 
 /* `mem` must outlive the draft; it holds all that the draft writes. */
-void draft_begin(struct draft *d, const struct graph *g, struct arena *mem);
+void draft_begin(struct draft *d, const struct graph *g, const struct fresh *fresh, struct arena *mem);
 void draft_at(struct draft *d, uint32_t anchor); /* starts a new list, which replaces this node */
 void draft_release(struct draft *d);
 

@@ -87,7 +87,10 @@ static void choose(const struct lines *l, const struct line_index *p, int64_t ro
 	mem_free(read);
 }
 
-uint32_t hoist_lines(struct lines *l, uint8_t *on, int64_t root, struct arena *mem, struct lines *handed)
+#define PREPARED "prepared."
+
+uint32_t hoist_lines(struct lines *l, uint8_t *on, int64_t root, uint32_t name, struct arena *mem,
+	struct lines *handed)
 {
 	struct line_index p = lines_index(l);
 	uint8_t *hand = MEM_NEW(l->n + 1, uint8_t);
@@ -104,7 +107,7 @@ uint32_t hoist_lines(struct lines *l, uint8_t *on, int64_t root, struct arena *m
 		in = arena_alloc(mem, sizeof *in);
 		hlo__hlo_instruction_proto__init(in);
 		in->opcode = (char *)"parameter";
-		in->name = arena_printf(mem, "prepared.%u", n++);
+		in->name = arena_printf(mem, PREPARED "%u", name + n++);
 		in->id = l->v[i]->id;
 		in->shape = l->v[i]->shape;
 		in->parameter_number = HANDED;
@@ -217,7 +220,8 @@ static Hlo__HloInstructionProto *results_of(struct graph *g, const struct lines 
 	Hlo__HloInstructionProto *in = arena_alloc(mem, sizeof *in);
 
 	hlo__hlo_instruction_proto__init(in);
-	in->opcode = in->name = (char *)"tuple";
+	in->opcode = (char *)"tuple";
+	in->name = (char *)"vantage_prepared";
 	in->shape = arena_alloc(mem, sizeof *in->shape);
 	hlo__shape_proto__init(in->shape);
 	in->shape->element_type = DT_TUPLE;
@@ -275,7 +279,7 @@ int hoist_split(const struct buf *whole, const bool *given, struct buf *rest, st
 		lines_add(&l, in);
 		lines_add(&before, in);
 	}
-	hoist_lines(&l, on, root->id, &mem, &handed);
+	hoist_lines(&l, on, root->id, ids_unnamed(g.module, PREPARED), &mem, &handed);
 	lines_prune(&l, root->id);
 	if (rest)
 		write_entry(&g, g.module->name, &l, root->id, renumber(&l, given, root->shape, &mem), &mem, rest);

@@ -31,6 +31,7 @@ struct offer { /* the meaning of a choice of a site: a variant of a rule */
 
 struct rewrite {
 	struct rules rules;
+	struct fresh fresh; /* in the program as it was opened */
 	struct offer *offer; /* the choices of all sites; choice k >= 1 of site i is offer[first[i] + k - 1] */
 	uint32_t *first;
 	/* Scratch, per node: 1 if a site before consumed it; 2 or 3 if it leads nodes that share operand 0 or 1. */
@@ -117,9 +118,10 @@ uint8_t *hoist_marks(struct arena *mem, const struct graph *g, const bool *given
 /*
  * Puts new parameters in the place of lines that depend on given ones alone, where that is worth it; returns how many.
  * `on` has room for each line, with HOIST_GIVEN at given parameters, 0 at others. `handed` gets the old lines, unless
- * it is NULL.
+ * it is NULL. The new names end with numbers from `name` on.
  */
-uint32_t hoist_lines(struct lines *l, uint8_t *on, int64_t root, struct arena *mem, struct lines *handed);
+uint32_t hoist_lines(struct lines *l, uint8_t *on, int64_t root, uint32_t name, struct arena *mem,
+	struct lines *handed);
 /*
  * Cuts a program in two: `rest` takes, after its own parameters, what `first` gives. If that is nothing, `first` stays
  * empty. Either may be NULL.

@@ -278,6 +278,7 @@ static int rewrite_open(struct space *s, const char *backend, struct err *err)
 	(void)backend;
 	s->ops = &rewrite_ops;
 	s->own = w;
+	w->fresh = fresh_of(g);
 	if (rules_load(&w->rules, err) < 0)
 		return -1;
 	o.without = without = ARENA_NEW(&s->mem, w->rules.n, bool);
