@@ -123,6 +123,50 @@ static void shapes_that_do_not_fit_are_left_alone(void)
 		}
 }
 
+#define ONES13 "1,1,1,1,1,1,1,1,1,1,1,1,1"
+
+/* What a rule would compute on the way may have more dimensions than what it reads and writes. */
+static void ranks_beyond_a_draft_are_left_alone(void)
+{
+	static const struct {
+		const char *text, *rule; /* at y */
+	} table[] = {
+		{"HloModule m\nENTRY e {\n a = f32[1," ONES13 "] parameter(0)\n b = f32[1," ONES13 "] parameter(1)\n"
+		 " ROOT y = f32[1," ONES13 "] dot(a, b), lhs_contracting_dims={7,8,9,10,11,12,13}, "
+		 "rhs_contracting_dims={0,1,2,3,4,5,6}\n}\n",
+			"small-product"},
+		{"HloModule m\nENTRY e {\n a = f32[64," ONES13 "] parameter(0)\n x = f32[" ONES13 ",64] parameter(1)\n"
+		 " c = f32[64," ONES13 "] parameter(2)\n t = f32[64,64] dot(a, x), "
+		 "lhs_contracting_dims={1,2,3,4,5,6,7,8,9,10,11,12,13}, "
+		 "rhs_contracting_dims={0,1,2,3,4,5,6,7,8,9,10,11,12}\n"
+		 " ROOT y = f32[64," ONES13 "] dot(t, c), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n}\n",
+			"associate-right"},
+		{"HloModule m\nENTRY e {\n t = f32[" ONES13 ",8] parameter(0)\n i = s32[13] parameter(1)\n"
+		 " w = f32[8," ONES13 "] parameter(2)\n g = f32[8] gather(t, i), offset_dims={0}, "
+		 "collapsed_slice_dims={0,1,2,3,4,5,6,7,8,9,10,11,12}, "
+		 "start_index_map={0,1,2,3,4,5,6,7,8,9,10,11,12}, index_vector_dim=0, "
+		 "slice_sizes={" ONES13 ",8}\n"
+		 " ROOT y = f32[" ONES13 "] dot(g, w), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n}\n",
+			"sink-product"}};
+
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+		struct graph g;
+		struct err err = {0};
+		struct rules rules = {.n = 0};
+		struct found f;
+		bool found = false;
+		if (CHECK(graph_parse(&g, table[i].text, strlen(table[i].text), "text", &err) == 0) &&
+			CHECK(rules_load(&rules, &err) == 0))
+			for (size_t r = 0; r < rules.n; r++)
+				found |= strcmp(rules.rule[r].name, table[i].rule) == 0 &&
+					rule_match(&rules.rule[r], &g, graph_find(&g, "y"), &f);
+		if (!CHECK(!found))
+			printf("\t%s is offered\n", table[i].rule);
+		rules_release(&rules);
+		graph_release(&g);
+	}
+}
+
 /* A message may leave out which dimensions a product sums over. */
 static void numbers_that_were_left_out(void)
 {
@@ -409,6 +453,7 @@ int main(void)
 		printf("FAIL: program: %s\n", err.text);
 	RUN(names_say_which_rules);
 	RUN(shapes_that_do_not_fit_are_left_alone);
+	RUN(ranks_beyond_a_draft_are_left_alone);
 	RUN(numbers_that_were_left_out);
 	RUN(nothing_chosen_is_the_program);
 	RUN(choices_are_written);

@@ -305,11 +305,24 @@ static bool find(struct matcher *m, const struct pattern *p, const struct graph 
 	return name_the_rest(m) && letters_agree(m);
 }
 
+/* Has every value that would be written as few dimensions as a draft can hold? It has all axes of its letters. */
+static bool can_be_written(const struct matcher *m)
+{
+	for (uint32_t i = 0; i < m->p->n_write; i++) {
+		uint32_t set = letters(m, m->p->write[i].value), rank = 0;
+		for (uint32_t a = 0; a < m->n_axes; a++)
+			rank += m->same[a] == a && (set >> (m->letter[a] - 1) & 1);
+		if (rank > DRAFT_RANK)
+			return false;
+	}
+	return true;
+}
+
 bool pattern_match(const struct pattern *p, const struct graph *g, uint32_t v, struct found *f)
 {
 	struct matcher m;
 
-	if (!find(&m, p, g, v, f))
+	if (!find(&m, p, g, v, f) || !can_be_written(&m))
 		return false;
 	for (uint32_t i = 0; p->measures[i]; i++) {
 		f->measure[i] = 1;

@@ -43,8 +43,11 @@ static bool sinks_broadcast(const struct graph *g, uint32_t u, int side, const s
 	return in->n_dimensions < g->node[u].rank;
 }
 
-/* Does u gather whole rows of a table, whose columns the product sums over, by indices alone? */
-static bool sinks_gather(const struct graph *g, uint32_t u, int side, const struct dot_dims *dims)
+/*
+ * Does u gather whole rows of a table, whose columns the product sums over, by indices alone? The product of the table
+ * with the other operand, which has `other` dimensions, must not have more than a draft can hold.
+ */
+static bool sinks_gather(const struct graph *g, uint32_t u, int side, const struct dot_dims *dims, uint32_t other)
 {
 	const Hlo__HloInstructionProto *in = g->node[u].proto;
 	const Hlo__GatherDimensionNumbers *n = in->gather_dimension_numbers;
@@ -52,7 +55,7 @@ static bool sinks_gather(const struct graph *g, uint32_t u, int side, const stru
 
 	if (!n || n->n_operand_batching_dims || dims->n_batch || n->n_offset_dims != dims->n_sum ||
 		!rule_plain(g, table) || in->n_gather_slice_sizes != g->node[table].rank ||
-		n->n_collapsed_slice_dims == 0)
+		n->n_collapsed_slice_dims == 0 || g->node[table].rank + other > DRAFT_RANK + 2 * dims->n_sum)
 		return false;
 	for (uint32_t k = 0; k < dims->n_sum; k++)
 		if (place_of(n->offset_dims, n->n_offset_dims, dims->sum[side][k]) < 0)
@@ -66,13 +69,13 @@ static bool sinks_gather(const struct graph *g, uint32_t u, int side, const stru
 	return true;
 }
 
-static enum sinks sinks(const struct graph *g, uint32_t u, int side, const struct dot_dims *dims)
+static enum sinks sinks(const struct graph *g, uint32_t u, int side, const struct dot_dims *dims, uint32_t other)
 {
 	if (!rule_plain(g, u))
 		return SINKS_NOT;
 	if (g->node[u].opcode == OP_BROADCAST && sinks_broadcast(g, u, side, dims))
 		return SINKS_BROADCAST;
-	return g->node[u].opcode == OP_GATHER && sinks_gather(g, u, side, dims) ? SINKS_GATHER : SINKS_NOT;
+	return g->node[u].opcode == OP_GATHER && sinks_gather(g, u, side, dims, other) ? SINKS_GATHER : SINKS_NOT;
 }
 
 /* A dot of x with w; `side` says which of them is the left operand. */
@@ -216,7 +219,7 @@ static Hlo__HloInstructionProto *sink_gather(struct draft *d, uint32_t u, Hlo__H
 static Hlo__HloInstructionProto *sunk(struct draft *d, uint32_t u, Hlo__HloInstructionProto *w, int side,
 	const struct dot_dims *dims, bool sink)
 {
-	switch (sink ? sinks(d->g, u, side, dims) : SINKS_NOT) {
+	switch (sink ? sinks(d->g, u, side, dims, draft_rank(w)) : SINKS_NOT) {
 	case SINKS_BROADCAST:
 		return sink_broadcast(d, u, w, side, dims);
 	case SINKS_GATHER:
@@ -268,10 +271,15 @@ static void measure(const struct graph *g, uint32_t v, int side, const struct do
 	f->measure[3] = size_of(g, node_operands(g, v)[0], dims->sum[0], dims->n_sum);
 }
 
+static uint32_t other_rank(const struct graph *g, uint32_t v, int side)
+{
+	return g->node[node_operands(g, v)[!side]].rank;
+}
+
 /* Counts a part before which the product can be moved, and the elements that this saves. */
 static void note_sunk(const struct graph *g, uint32_t u, int side, const struct dot_dims *dims, struct found *f)
 {
-	if (sinks(g, u, side, dims) == SINKS_NOT)
+	if (sinks(g, u, side, dims, other_rank(g, f->anchor, side)) == SINKS_NOT)
 		return;
 	f->measure[4]++;
 	f->measure[5] += (double)g->node[u].elements - (double)g->node[node_operands(g, u)[0]].elements;
@@ -334,7 +342,7 @@ static Hlo__HloInstructionProto *write_split(struct draft *d, const struct found
 static int find_sunk(const struct graph *g, uint32_t v, const struct dot_dims *dims)
 {
 	for (int side = 0; side < 2; side++)
-		if (sinks(g, node_operands(g, v)[side], side, dims) != SINKS_NOT)
+		if (sinks(g, node_operands(g, v)[side], side, dims, other_rank(g, v, side)) != SINKS_NOT)
 			return side;
 	return -1;
 }
