@@ -399,6 +399,17 @@ static Hlo__DotDimensionNumbers *dot_numbers(struct draft *d, const struct dot_d
 	return n;
 }
 
+static Hlo__PrecisionConfig *highest(struct draft *d)
+{
+	static const int32_t both[] = {2, 2}; /* schemas/hlo_enum.def */
+	Hlo__PrecisionConfig *p = arena_alloc(d->mem, sizeof *p);
+
+	hlo__precision_config__init(p);
+	p->operand_precision = arena_dup(d->mem, both, sizeof both);
+	p->n_operand_precision = 2;
+	return p;
+}
+
 Hlo__HloInstructionProto *draft_dot(struct draft *d, Hlo__HloInstructionProto *a, Hlo__HloInstructionProto *b,
 	const struct dot_dims *dims, const Hlo__HloInstructionProto *like)
 {
@@ -417,6 +428,6 @@ Hlo__HloInstructionProto *draft_dot(struct draft *d, Hlo__HloInstructionProto *a
 	}
 	in = write_op(d, "dot", size, n, x, 2);
 	in->dot_dimension_numbers = dot_numbers(d, dims);
-	in->precision_config = like->precision_config;
+	in->precision_config = like ? like->precision_config : highest(d);
 	return in;
 }

@@ -95,7 +95,7 @@ Hlo__HloInstructionProto *draft_sum(struct draft *d, Hlo__HloInstructionProto *x
 
 /*
  * A product. The result has the dimensions that a and b share, then the rest of a's, then the rest of b's. The
- * precision is that of `like`.
+ * precision is that of `like`; NULL: the highest.
  */
 struct dot_dims { /* pairs of a dimension of a and one of b */
 	int64_t batch[2][DRAFT_RANK], sum[2][DRAFT_RANK];

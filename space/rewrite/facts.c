@@ -101,3 +101,16 @@ bool rule_dot(const struct graph *g, uint32_t v, struct dot_dims *out)
 	}
 	return true;
 }
+
+static int32_t precision(const Hlo__PrecisionConfig *p, size_t operand)
+{
+	return p && operand < p->n_operand_precision ? p->operand_precision[operand] : 0;
+}
+
+bool rule_as_precise(const Hlo__HloInstructionProto *a, const Hlo__HloInstructionProto *b)
+{
+	const Hlo__PrecisionConfig *p = a->precision_config, *q = b->precision_config;
+
+	return (p ? p->algorithm : 0) == (q ? q->algorithm : 0) && precision(p, 0) == precision(q, 0) &&
+		precision(p, 1) == precision(q, 1);
+}

@@ -7,6 +7,10 @@
  * operands and the result have one letter, axes of both operands only have another, and so on. If a value is read
  * twice, its axes from both readers become one. Transpositions on the way down are ignored.
  *
+ * Products that are written are as precise as those that were found, which must agree in that. Where there were none,
+ * the numbers were multiplied one by one, so the product has the highest precision: by default some backends round what
+ * they multiply.
+ *
  * A written value has its axes in any order. They are brought into a common order only when two values are added, and
  * at the end.
  */
@@ -32,6 +36,7 @@ struct matcher {
 	uint8_t letter[AXES]; /* 1 + letter; 0: not known yet */
 	uint8_t same[AXES];   /* union-find */
 	uint32_t n_axes, n_outer; /* outer: axes of the last value */
+	const Hlo__HloInstructionProto *dot; /* a product that was found, or NULL */
 };
 
 static uint8_t root_of(const struct matcher *m, uint8_t a)
@@ -152,6 +157,9 @@ static bool match_dot(struct matcher *m, const struct pattern_line *l)
 
 	if (!rule_dot(m->g, y->node, &d))
 		return false;
+	if (m->dot && !rule_as_precise(m->dot, m->g->node[y->node].proto))
+		return false;
+	m->dot = m->g->node[y->node].proto;
 	for (uint32_t k = 0; k < d.n_batch; k++, at++) {
 		axis[0][d.batch[0][k]] = axis[1][d.batch[1][k]] = y->axis[at];
 		if (!give_letter(m, y->axis[at], a & b & r))
@@ -370,8 +378,6 @@ static bool has_letter(const struct matcher *m, uint32_t set, uint8_t axis)
 static struct written write_dot(struct matcher *m, struct draft *d, uint32_t set, const struct written *a,
 	const struct written *b)
 {
-	Hlo__HloInstructionProto plain = {0};
-	const Hlo__HloInstructionProto *like = m->g->node[m->f->anchor].opcode == OP_DOT ? d->like : &plain;
 	const struct written *side[2] = {a, b};
 	struct written y = {.rank = 0};
 	struct dot_dims dims = {.n_batch = 0};
@@ -394,7 +400,7 @@ static struct written write_dot(struct matcher *m, struct draft *d, uint32_t set
 		for (uint32_t k = 0; k < n; k++)
 			y.axis[y.rank++] = side[s]->axis[rest[k]];
 	}
-	y.x = draft_dot(d, a->x, b->x, &dims, like);
+	y.x = draft_dot(d, a->x, b->x, &dims, m->dot);
 	return y;
 }
 

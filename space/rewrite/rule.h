@@ -106,5 +106,7 @@ bool rule_constant(const struct graph *g, uint32_t v, double *out);
 bool rule_is_sum(const struct graph *g, uint32_t v);
 /* Reads the dimensions of a dot. False if rules do not understand it: operands and result must have one type. */
 bool rule_dot(const struct graph *g, uint32_t v, struct dot_dims *out);
+/* Do two products ask for the same precision? */
+bool rule_as_precise(const Hlo__HloInstructionProto *a, const Hlo__HloInstructionProto *b);
 
 #endif
