@@ -123,6 +123,33 @@ static void shapes_that_do_not_fit_are_left_alone(void)
 		}
 }
 
+/* An instruction between a mean and its sum waits for another, which no region has. */
+static void what_waits_is_not_cut_out(void)
+{
+	static const char text[] = FITS_HEAD " z = f32[] constant(0)\n x = f32[4,8] parameter(0)\n"
+		" o = f32[4,8] negate(x)\n t = f32[4] reduce(x, z), dimensions={1}, to_apply=add\n"
+		" w = f32[4] copy(t), control-predecessors={o}\n n = f32[4] parameter(1)\n m = f32[4] multiply(w, n)\n"
+		" b = f32[4,8] broadcast(m), dimensions={0}\n d = f32[4,8] subtract(x, b)\n"
+		" q = f32[4,8] multiply(d, d)\n v = f32[4] reduce(q, z), dimensions={1}, to_apply=add\n"
+		" ROOT y = (f32[4], f32[4,8]) tuple(v, o)\n}\n";
+	uint8_t none[8] = {0}, one[8] = {0};
+	struct regions all = {0};
+	struct err err = {0};
+	struct space *s = NULL;
+	struct graph g;
+
+	if (CHECK(graph_parse(&g, text, sizeof text - 1, "text", &err) == 0))
+		s = space_open("rewrite", "cpu", &g, NULL, 0, &err);
+	if (CHECK(s && s->site_of[graph_find(&g, "v")] != NONE)) {
+		one[s->site_of[graph_find(&g, "v")]] = 1;
+		CHECK(s->ops->region(s, none, one, &all, &err) == 0);
+		CHECK_STR(err.text, "");
+	}
+	regions_release(&all);
+	space_free(s);
+	graph_release(&g);
+}
+
 #define ONES13 "1,1,1,1,1,1,1,1,1,1,1,1,1"
 
 /* What a rule would compute on the way may have more dimensions than what it reads and writes. */
@@ -453,6 +480,7 @@ int main(void)
 		printf("FAIL: program: %s\n", err.text);
 	RUN(names_say_which_rules);
 	RUN(shapes_that_do_not_fit_are_left_alone);
+	RUN(what_waits_is_not_cut_out);
 	RUN(ranks_beyond_a_draft_are_left_alone);
 	RUN(numbers_that_were_left_out);
 	RUN(nothing_chosen_is_the_program);

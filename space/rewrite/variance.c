@@ -65,12 +65,15 @@ static bool read_spread(const struct graph *g, uint32_t v, struct spread *s)
 	return false;
 }
 
-/* The way from the mean to a sum of x, if it comes from one. */
+/*
+ * The way from the mean to a sum of x, if it comes from one. What waits for other instructions is not part of a place:
+ * cut out, it would wait for what is not there.
+ */
 static void add_way(const struct graph *g, const struct spread *s, struct found *f)
 {
 	uint32_t way[WAY], n = 0, v = s->mean;
 
-	while (n < WAY && g->node[v].n_operands > 0) {
+	while (n < WAY && g->node[v].n_operands > 0 && !(g->node[v].flags & NODE_CONTROL)) {
 		way[n++] = v;
 		if (rule_is_sum(g, v) && node_operands(g, v)[0] == s->x) {
 			memcpy(f->inside + f->n_inside, way, n * sizeof *way);
