@@ -118,6 +118,22 @@ static inline void consume_numbers(struct space *s, uint8_t *config, struct rng 
 	feature_release(&scene);
 }
 
+/* Writes the program anew, as is done where a compiler made of it what no choice can say. */
+static inline void consume_anew(struct space *s, const struct graph *after)
+{
+	for (int how = 0; how < 2; how++) {
+		struct buf b = {0};
+		struct graph anew = {0};
+		uint32_t (*write)(struct space *, const struct graph *, struct buf *) =
+			how ? s->ops->restate : s->ops->adopt;
+		if (write && write(s, after, &b)) {
+			consume_own(&anew, &b, "a program written anew");
+			graph_release(&anew);
+		}
+		buf_release(&b);
+	}
+}
+
 static inline void consume_applied(struct space *s, const uint8_t *config)
 {
 	struct buf b = {0};
@@ -132,6 +148,7 @@ static inline void consume_applied(struct space *s, const uint8_t *config)
 		BUG("a configuration is not checked: %s", err.text);
 	if (s->ops->decode && s->ops->decode(s, &after, &said, &err) < 0)
 		BUG("an applied configuration is not decoded: %s", err.text);
+	consume_anew(s, &after);
 	graph_release(&after);
 	buf_release(&said);
 	buf_release(&b);
@@ -217,8 +234,8 @@ static inline void consume_loops(const struct graph *g)
 
 static inline void consume(const struct graph *g, bool from_text, uint64_t seed)
 {
-	static const char *const kinds[][2] = {{"fusion", "cpu"}, {"fusion/binary", "tpu"}, {"toy:1:3", "sim"},
-		{"rewrite", "cpu"}, {"order", "cpu"}};
+	static const char *const kinds[][2] = {{"fusion", "cpu"}, {"fusion", "cuda"}, {"fusion/binary", "tpu"},
+		{"toy:1:3", "sim"}, {"rewrite", "cpu"}, {"order", "cpu"}};
 	struct rng r;
 	rng_seed(&r, seed);
 	consume_views(g);
