@@ -35,6 +35,9 @@ int limit_read(const char *text, struct limit *out, struct err *err)
 			"bytes:16GiB, not \"%.60s\"; quantities are %s", text, quantity_names());
 	if (read_bound(text + n + 1, out, err) < 0)
 		return err_prefix(err, "the limit %.60s", text);
+	if (!out->relative && text[n + 1 + strspn(text + n + 1, " \t\n")] == '+')
+		return err_set(err, "the limit %.60s has a sign, so it should end in %% and be relative to the "
+			"default; an absolute limit has no sign", text);
 	if (!out->relative && out->bound < 0)
 		return err_set(err, "the limit %.60s is below nothing; a change relative to the default ends in %%",
 			text);

@@ -8,6 +8,8 @@
  *	bytes:+0%	no more than the default
  *	bytes:-10%	at least 10% less
  *	bytes:16GiB	at most so much, whatever the default needs
+ *
+ * A figure with a sign and without % is refused: whoever writes seconds:+2 means 2% more, not 2 seconds.
  */
 #ifndef BASE_LIMIT_H
 #define BASE_LIMIT_H

@@ -18,7 +18,9 @@ static void limits_are_read(void)
 		{"bytes:", 0, 0, NULL, "begin with a number"}, {"bytes:2%", 0, 0, NULL, "+2% or -10%"},
 		{"bytes:-100%", 0, 0, NULL, "+2% or -10%"}, {"bytes:+nan%", 0, 0, NULL, "+2% or -10%"},
 		{"bytes:16GB", 0, 0, NULL, "TiB, GiB, MiB, KiB"}, {"seconds:3 MiB", 0, 0, NULL, "s, ms, us, ns"},
-		{"bytes:-5", 0, 0, NULL, "below nothing"}, {"bytes:inf", 0, 0, NULL, "begin with a number"}};
+		{"bytes:+5", 0, 0, NULL, "has no sign"}, {"seconds: +2", 0, 0, NULL, "has no sign"},
+		{"seconds:1e+2", 1, 100, "seconds:100 s", NULL}, {"bytes:-5", 0, 0, NULL, "below nothing"},
+		{"bytes:inf", 0, 0, NULL, "begin with a number"}};
 
 	for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
 		struct limit l;
