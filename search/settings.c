@@ -124,6 +124,13 @@ static int settle(struct settings *s, int n_words, char **words, struct err *err
 		return err_set(err, "\"%s\" is no option; the program is named with --graph", words[0]);
 	if (!s->graph)
 		return err_set(err, "no program to tune: name one with --graph FILE");
+	if (!space_is_problem(s->graph) && (s->placing >= 0 || s->goal >= 0))
+		return err_set(err, "--%s is about a public problem (NAME.json or NAME.json.gz), which %s is not",
+			s->placing >= 0 ? "placing" : "goal", s->graph);
+	if (s->placing >= 0 && s->strategy_named)
+		return err_set(err, "--placing and --strategy both say how to look for a placement");
+	s->placing = s->placing >= 0 ? s->placing : 0;
+	s->goal = s->goal >= 0 ? s->goal : 0;
 	if (s->from && strcmp(s->start, "default") != 0)
 		return err_set(err, "--from and --start both say where to begin");
 	if (s->unverified && (s->measure == POLICY_WHOLE ||
@@ -232,7 +239,8 @@ int search_parse(struct settings *s, int argc, char **argv, struct err *err)
 	*s = (struct settings){LAB_DEFAULTS, .jobs = OPT_AUTO, .budget = 2000, .start = "default", .hops = HUNT_AUTO,
 		.alpha = HUNT_AUTO,
 		.kernel_us = OPT_AUTO, .explore = 10, .tied = true, .bundles = true, .drift_checks = 4,
-		.verdict_seconds = OPT_AUTO, .adapt = true, .by = INFER_GAIN, .strategy = -1};
+		.verdict_seconds = OPT_AUTO, .adapt = true, .by = INFER_GAIN, .strategy = -1,
+		.placing = -1, .goal = -1};
 	s->space = LEAD_AUTO;
 	device = s->device;
 	rc = opt_parse(&prog, argc, argv, &n_words, err);

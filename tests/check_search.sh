@@ -79,6 +79,9 @@ done_ objective_and_limits
 
 # Bad usage: one sentence, and nothing left behind.
 toy x --strategy guide; wants 'did you mean guided'
+toy x --placing heft; wants '--placing is about a public problem \(.*which toy:40:2:6 is not'
+toy x --goal time; wants '--goal is about a public problem'
+run --graph x.json --placing heft --strategy random; wants '--placing and --strategy both say'
 toy x --budget -1; wants 'budget'
 toy x --alpha 101; wants 'alpha'
 toy x --hops automatic; wants 'whole number'
