@@ -11,6 +11,7 @@
 #include "base/quantity.h"
 #include "device/backend.h"
 #include "inspect/inspect.h"
+#include "lab/lab.h"
 #include "ready/foreign.h"
 #include "ready/user_program.h"
 #include "space/arranging.h"
@@ -125,7 +126,8 @@ static int show(const struct inspection *in, const struct space_kind *kind, cons
 static int show_arranged(struct inspection *in, const struct space_kind *kind, const struct graph *program)
 {
 	struct device_options o = {.backend = in->set->device, .kind = kind->name, .wait = true, .untimed = true};
-	struct device *d = inspect_open(&o, in->err);
+	struct device *d = lab_place(&o, "1", in->set->replicas, in->set->partitions, in->err) < 0 ? NULL
+		: inspect_open(&o, in->err);
 	struct extracted e = {0};
 	struct graph g = {0};
 	struct buf module = {0};

@@ -17,6 +17,29 @@ for key in compile_seconds run_seconds run_se peak_bytes instructions fusions; d
 done
 [ $failed -eq 0 ] && echo "pass: inspect_cpu"
 
+# The memory of a program that is split is that of one part. By the compiler of one device, values are whole.
+split='sharding={devices=[2,1]<=[2]}'
+cat >"${TMPDIR:-/tmp}/split.$$.hlo" <<-END
+	ENTRY e {
+	  x = f32[1024,1024] parameter(0), $split
+	  y = f32[1024,1024] exponential(x), $split
+	  z = f32[1024,1024] sine(y), $split
+	  ROOT r = f32[1024,1024] dot(z, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}, $split
+	}
+END
+needs() { # partitions
+	"$inspect" --memory --json --device cpu --partitions "$1" "${TMPDIR:-/tmp}/split.$$.hlo" |
+		sed -n 's/.*"compiler_bytes": \([0-9]*\).*/\1/p'
+}
+whole=$(needs 1) part=$(needs 2)
+rm "${TMPDIR:-/tmp}/split.$$.hlo"
+if [ -n "$whole" ] && [ -n "$part" ] && [ "$part" -ne "$whole" ]; then
+	echo "pass: memory_of_one_part"
+else
+	echo "FAIL: memory_of_one_part: ${part:-nothing} beside ${whole:-nothing} for the whole"
+	failed=1
+fi
+
 # What only compiles does not wait for cores on which others measure.
 tmp=$(mktemp -d)
 held=()
