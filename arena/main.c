@@ -194,8 +194,8 @@ int main(int argc, char **argv)
 
 	err_program("arena");
 	stop_on_signals(STOP_AT_SECOND);
-	signal(SIGPIPE, SIG_IGN); /* a client that is gone is no reason to end */
 	rc = parse(&set, argc, argv, &err);
+	signal(SIGPIPE, SIG_IGN); /* a client that is gone is no reason to end */
 	talk_on(!set.quiet);
 	if (rc == 0)
 		rc = run(&c, &err);

@@ -244,8 +244,8 @@ static int read_letters(struct reader *r, const char *letters)
 	return 0;
 }
 
-/* Prints what --help, --version and the like ask for; returns 1 if one of them was there. */
-static int print_texts(const struct opt_program *prog, int argc, char **argv)
+/* Prints what --help, --version and the like ask for; returns 1 if one of them was there, -1 if it cannot print. */
+static int print_texts(const struct opt_program *prog, int argc, char **argv, struct err *err)
 {
 	struct buf out = {0};
 	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0 && !out.len; i++) {
@@ -258,20 +258,20 @@ static int print_texts(const struct opt_program *prog, int argc, char **argv)
 		else if (strcmp(argv[i], "--help-completion") == 0)
 			opt_text_completion(prog, &out);
 	}
-	int printed = out.len > 0;
-	if (printed)
-		fputs(out.data, stdout);
+	int rc = out.len > 0;
+	if (rc && (fputs(out.data, stdout) == EOF || fflush(stdout) == EOF))
+		rc = err_errno(err, "standard output cannot be written");
 	buf_release(&out);
-	return printed;
+	return rc;
 }
 
 int opt_parse(const struct opt_program *prog, int argc, char **argv, int *n_words, struct err *err)
 {
 	struct reader r = {.prog = prog, .argv = argv, .argc = argc, .at = 1, .err = err};
-	int words = 0;
+	int words = 0, printed = print_texts(prog, argc, argv, err);
 	*n_words = 0;
-	if (print_texts(prog, argc, argv))
-		return 1;
+	if (printed)
+		return printed;
 	while (r.at < argc) {
 		char *word = argv[r.at++];
 		if (word[0] != '-' || !word[1]) {

@@ -98,6 +98,9 @@ if [ -e /proc/self/mem ]; then # a file that opens and then cannot be read, even
 	refuses unreadable "/proc/self/mem" "cannot be read" -- "$inspect" /proc/self/mem
 fi
 if [ -e /dev/full ]; then
+	"$inspect" --help >/dev/full 2>"$tmp/err"
+	[ $? -eq 1 ] && grep -q "standard output cannot be written" "$tmp/err" && pass help_full_disk ||
+		fail help_full_disk "$(cat "$tmp/err")"
 	"$inspect" "$loop" >/dev/full 2>"$tmp/err"
 	[ $? -eq 1 ] && [ "$(wc -l <"$tmp/err")" -eq 1 ] && pass full_disk || fail full_disk "$(cat "$tmp/err")"
 fi

@@ -30,6 +30,7 @@ ok only_vantage_among_commands test "$(ls "$tmp/usr/bin")" = vantage
 ok version grep -q '^vantage [0-9]' <("$vantage" --version)
 ok verbs_are_listed grep -q "^  $one " <("$vantage" help)
 ok verbs_are_told_in_a_line test -z "$("$vantage" help | grep -E '^  [a-z]+ *$')"
+ok listing_is_quiet test -z "$("$vantage" help 2>&1 >/dev/null)"
 ok verb_runs_program cmp -s <("$vantage" "$one" --help) <("$BIN/$one" --help)
 "$vantage" nonsense >"$tmp/out" 2>"$tmp/err"
 ok unknown_verb_fails test $? -eq 1 -a ! -s "$tmp/out"
