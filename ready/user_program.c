@@ -261,10 +261,25 @@ static void tell_spread(const struct user_program *p, const struct buf *text, co
 			p->name, said.replicas, spread_replicas(here), said.replicas);
 }
 
+/* Reads a file. A byte order mark, which some editors put before a text in UTF-8, is no part of a program. */
+static int read_file(const char *path, struct buf *file, struct err *err)
+{
+	static const char mark[] = "\xef\xbb\xbf";
+	size_t n = sizeof mark - 1;
+
+	if (io_read_file(path, IO_FILE_LIMIT, file, err) < 0)
+		return -1;
+	if (file->len < n || memcmp(file->data, mark, n) != 0)
+		return 0;
+	file->len -= n;
+	memmove(file->data, file->data + n, file->len + 1);
+	return 0;
+}
+
 static int read_program(struct user_program *p, const char *path, struct device *d, struct err *err)
 {
 	struct buf file = {0};
-	int rc = io_read_file(path, IO_FILE_LIMIT, &file, err);
+	int rc = read_file(path, &file, err);
 	if (rc == 0 && hlo_sniff(file.data, file.len) == HLO_MLIR)
 		rc = lower(p, path, &file, d, err);
 	else if (rc == 0)
@@ -278,7 +293,7 @@ static int read_program(struct user_program *p, const char *path, struct device 
 bool user_program_is_hlo(const char *path)
 {
 	struct buf file = {0};
-	bool is = is_folder(path) || (io_read_file(path, IO_FILE_LIMIT, &file, NULL) == 0 &&
+	bool is = is_folder(path) || (read_file(path, &file, NULL) == 0 &&
 		hlo_sniff(file.data, file.len) != HLO_MLIR);
 
 	buf_release(&file);

@@ -97,6 +97,8 @@ refuses big_picture "no picture" "--around" -- "$inspect" --dot "$big"
 if [ -e /proc/self/mem ]; then # a file that opens and then cannot be read, even by root
 	refuses unreadable "/proc/self/mem" "cannot be read" -- "$inspect" /proc/self/mem
 fi
+{ printf '\357\273\277'; "$inspect" --hlo "$loop"; } >"$tmp/marked.hlo"
+shows byte_order_mark jit_loop -- "$inspect" "$tmp/marked.hlo"
 if [ -e /dev/full ]; then
 	"$inspect" --help >/dev/full 2>"$tmp/err"
 	[ $? -eq 1 ] && grep -q "standard output cannot be written" "$tmp/err" && pass help_full_disk ||
