@@ -1,8 +1,8 @@
 /*
  * inspect.h - the views of the program `inspect`, one function each.
  *
- * The user asks for a view by an option (--dot, --nodes ...). If several are asked for, the first in main.c is shown;
- * if none is, the summary. A view writes to `out`, which main prints, or returns -1 with a sentence.
+ * The user asks for one view by an option (--dot, --nodes ...); if none is asked for, it is the summary. A view writes
+ * to `out`, which main prints, or returns -1 with a sentence.
  */
 #ifndef INSPECT_INSPECT_H
 #define INSPECT_INSPECT_H

@@ -18,6 +18,8 @@
 #include "inspect/puzzle.h"
 #include "space/space.h"
 
+#define HOPS 2
+
 struct view {
 	bool (*asked)(const struct inspect_settings *s);
 	int (*show)(struct inspection *in);
@@ -72,6 +74,37 @@ static int view(struct inspection *in)
 	return rc;
 }
 
+/* Refuses options that would have no effect, so that nobody takes one view for another. */
+static int fits(const struct inspect_settings *s, struct err *err)
+{
+	bool decisions = s->space || s->flip, spread = s->replicas != 1 || s->partitions != 1;
+	const struct {
+		bool asked;
+		const char *name;
+	} view[] = {{s->pipeline, "--pipeline"}, {decisions, s->space ? "--space" : "--flip"}, {s->memory, "--memory"},
+		{s->hlo, "--hlo"}, {asks_dot(s), s->dot ? "--dot" : "--around"},
+		{s->nodes && !decisions, "--nodes"}};
+	const char *name = NULL;
+
+	for (size_t i = 0; i < sizeof view / sizeof *view; i++) {
+		if (view[i].asked && name)
+			return err_set(err, "%s and %s show different things: ask for one at a time", name,
+				view[i].name);
+		name = view[i].asked ? view[i].name : name;
+	}
+	if (s->json && (s->hlo || asks_dot(s)))
+		return err_set(err, "%s is printed in a form of its own, not as JSON", name);
+	if (s->device && (s->hlo || asks_dot(s) || (s->nodes && !decisions)))
+		return err_set(err, "%s shows the program in the file, and not what --device NAME makes of it", name);
+	if (s->hops != HOPS && !s->around)
+		return err_set(err, "--hops says how far from a node: name it with --around NODE");
+	if (s->space_kind && !decisions)
+		return err_set(err, "--space-kind says what to decide: add --space or --flip NODE");
+	if (spread && !decisions && !s->device)
+		return err_set(err, "--replicas and --partitions are for what a device does: add --device NAME");
+	return 0;
+}
+
 static int show(const struct inspect_settings *s, const char *path, struct err *err)
 {
 	struct buf out = {0};
@@ -91,7 +124,7 @@ static int show(const struct inspect_settings *s, const char *path, struct err *
 
 int main(int argc, char **argv)
 {
-	struct inspect_settings s = {.hops = 2, .replicas = 1, .partitions = 1};
+	struct inspect_settings s = {.hops = HOPS, .replicas = 1, .partitions = 1};
 	const char *graph = NULL;
 	const struct opt table[] = {
 		OPT_STR('g', "graph", &graph, "FILE", "another way to name FILE, the one that search and collect have"),
@@ -137,6 +170,8 @@ int main(int argc, char **argv)
 	if (rc == 0 && n != !s.pipeline)
 		rc = s.pipeline ? err_set(&err, "--pipeline is about a device and wants no file")
 				: err_set(&err, "wants one file, not %d; inspect --help tells more", n);
+	if (rc == 0)
+		rc = fits(&s, &err);
 	talk_on(true);
 	if (rc == 0)
 		rc = show(&s, s.pipeline ? "" : graph ? graph : argv[0], &err);

@@ -99,6 +99,13 @@ if [ -e /proc/self/mem ]; then # a file that opens and then cannot be read, even
 fi
 { printf '\357\273\277'; "$inspect" --hlo "$loop"; } >"$tmp/marked.hlo"
 shows byte_order_mark jit_loop -- "$inspect" "$tmp/marked.hlo"
+refuses two_views "--hlo and --dot show different things" -- "$inspect" --hlo --dot "$loop"
+refuses views_and_nodes "--memory and --nodes show" -- "$inspect" --memory --nodes tanh "$loop"
+refuses hlo_is_no_json "--hlo is printed in a form of its own" -- "$inspect" --hlo --json "$loop"
+refuses hlo_of_a_device "--hlo shows the program in the file" -- "$inspect" --hlo --device sim "$loop"
+refuses hops_from_nowhere "--around NODE" -- "$inspect" --hops 3 "$loop"
+refuses kind_of_nothing "add --space or --flip NODE" -- "$inspect" --space-kind order "$loop"
+refuses spread_over_no_device "add --device NAME" -- "$inspect" --partitions 2 "$loop"
 if [ -e /dev/full ]; then
 	"$inspect" --help >/dev/full 2>"$tmp/err"
 	[ $? -eq 1 ] && grep -q "standard output cannot be written" "$tmp/err" && pass help_full_disk ||
