@@ -355,6 +355,21 @@ static int merge_shard(struct merge *m, struct err *err)
 	return rc;
 }
 
+/*
+ * SQLite names no file when a page is damaged, so a damaged page of the shard is taken for one of ours: says whose it
+ * is. Always -1.
+ */
+static int blame(struct merge *m, struct err *err)
+{
+	struct err ignored;
+	sqlite3_stmt *q = sql_query(m->s, &ignored, "PRAGMA shard.quick_check(1)", "");
+	bool sound = q && sql_step(m->s, q, &ignored) == 1 && strcmp(sql_text(q, 0), "ok") == 0;
+
+	sql_done(q);
+	return sound ? -1 : err_set(err, "%s is damaged, and nothing more of it was merged: run `store verify`, "
+		"restore a copy, or save what can be read with `sqlite3 %s .recover`", m->shard, m->shard);
+}
+
 static int merge_one(struct merge *m, struct err *err)
 {
 	struct err ignored;
@@ -364,7 +379,7 @@ static int merge_one(struct merge *m, struct err *err)
 		return -1;
 	rc = attach(m, err);
 	if (rc == 0) {
-		rc = merge_shard(m, err);
+		rc = merge_shard(m, err) < 0 ? blame(m, err) : 0;
 		sql_exec(m->s, "DROP TABLE IF EXISTS temp.map_environment; DROP TABLE IF EXISTS temp.map_graph;"
 			" DROP TABLE IF EXISTS temp.map_space", &ignored);
 		/* Its statements must be gone before it can be detached. */

@@ -336,6 +336,35 @@ static void a_damaged_shard_does_not_spread(void)
 	CHECK_SAYS("0 runs");
 }
 
+/* A page that SQLite cannot read is not said to be of the store that the shard was to go into. */
+static void a_damaged_page_is_the_shards(void)
+{
+	CHECK(make("p.sqlite", 1, 1, 2000, "g"));
+	CHECK_INT(sh("python3 -c \"import sqlite3; d = sqlite3.connect('p.sqlite'); "
+		"n, = d.execute('SELECT rootpage FROM sqlite_master WHERE name = ?', ('sample',)).fetchone(); "
+		"size, = d.execute('PRAGMA page_size').fetchone(); d.close(); f = open('p.sqlite', 'r+b'); "
+		"f.seek((n - 1) * size); f.write(b'A' * size)\""), 0);
+	CHECK_INT(sh("$S verify p.sqlite"), 1);
+	CHECK_INT(sh("$S merge pout.sqlite p.sqlite"), 1);
+	CHECK_SAYS("p.sqlite is damaged, and nothing more of it was merged");
+	CHECK(!says("pout.sqlite"));
+	CHECK_INT(sh("$S verify pout.sqlite"), 0);
+}
+
+static void words_too_many_are_refused(void)
+{
+	static const char *const verb[] = {"info", "verify", "rebuild", "compact"};
+
+	CHECK(make("x.sqlite", 1, 1, 10, "g"));
+	for (size_t i = 0; i < sizeof verb / sizeof *verb; i++) {
+		CHECK_INT(sh("$S %s x.sqlite y.sqlite", verb[i]), 1);
+		CHECK_SAYS("\"y.sqlite\" is one word too many");
+	}
+	CHECK_INT(sh("$S ls x.sqlite runs graphs"), 1);
+	CHECK_SAYS("\"graphs\" is one word too many");
+	CHECK_INT(sh("$S verify --db x.sqlite y.sqlite"), 1);
+}
+
 static void exports_are_whole(void)
 {
 	CHECK(make("e.sqlite", 1, 1, 90, "a,b"));
@@ -470,6 +499,8 @@ int main(void)
 	RUN(a_copy_that_went_on_is_merged_back);
 	RUN(a_shard_being_written_is_merged);
 	RUN(a_damaged_shard_does_not_spread);
+	RUN(a_damaged_page_is_the_shards);
+	RUN(words_too_many_are_refused);
 	RUN(exports_are_whole);
 	RUN(npz_has_the_layout);
 	RUN(npz_has_the_graph);
