@@ -17,7 +17,9 @@ void verdict_limit_text(const struct verdict_limit *l, struct buf *out)
 	buf_adds(out, l->state == LIMIT_KEPT ? "within the limit " : l->state == LIMIT_BROKEN ? "beyond the limit " :
 		"perhaps beyond the limit ");
 	limit_text(&l->limit, out);
-	buf_addf(out, " (%s, %+.2f%%", quantity_text(l->limit.quantity, w->tuned, figure), 100 * w->change);
+	buf_addf(out, " (%s", quantity_text(l->limit.quantity, w->tuned, figure));
+	if (isfinite(w->change)) /* nothing is a share of a default that costs nothing */
+		buf_addf(out, ", %+.2f%%", 100 * w->change);
 	if (!w->exact)
 		buf_addf(out, ", %.0f%% interval %+.2f%% to %+.2f%%", 100 * VERDICT_COVERAGE, 100 * w->low,
 			100 * w->high);
@@ -70,8 +72,10 @@ static void tell_objective(const struct verdict *v, struct buf *out)
 	double sign = less ? 100 : -100;
 	char was[QUANTITY_TEXT], is[QUANTITY_TEXT], on[32], than[120];
 
-	buf_addf(out, "%s %.2f%% %s %s than %s (", quantity_verb(v->quantity), sign * v->gain, less ? "less" : "more",
-		quantity_noun(v->quantity), reference(v, than));
+	buf_addf(out, "%s ", quantity_verb(v->quantity));
+	if (isfinite(v->gain)) /* nothing is a share of a default that costs nothing */
+		buf_addf(out, "%.2f%% ", sign * v->gain);
+	buf_addf(out, "%s %s than %s (", less ? "less" : "more", quantity_noun(v->quantity), reference(v, than));
 	if (exact)
 		buf_addf(out, "%s instead of %s, ", quantity_text(v->quantity, v->tuned_seconds, is),
 			quantity_text(v->quantity, v->default_seconds, was));

@@ -2,6 +2,7 @@
  * check_forgo.c - what a verdict says where nothing can be claimed: no whole program was run, or other work hid what
  * was gained.
  */
+#include <math.h>
 #include "search/hunt.h"
 #include "search/verdict.h"
 #include "tests/test.h"
@@ -47,9 +48,29 @@ static void wide_intervals_are_explained(void)
 	CHECK(!strstr(v.sentence, "Other work") && strstr(v.sentence, "More --verdict-seconds"));
 }
 
+/* A program whose default needs no memory can need more, but by no percentage. */
+static void nothing_is_a_share_of_nothing(void)
+{
+	struct weighed memory = {.known = true, .exact = true, .tuned = 65536, .change = INFINITY, .low = INFINITY,
+		.high = INFINITY};
+	struct verdict v = {.measured = true, .kind = COST_MEASURED, .quantity = QUANTITY_BYTES, .gain = -INFINITY,
+		.low = -INFINITY, .high = -INFINITY, .tuned_seconds = 65536, .n_limits = 1,
+		.limit = {{{QUANTITY_SECONDS, true, 0.02}, {.known = true, .change = 0.1, .high = 0.2},
+			LIMIT_BROKEN, false}}};
+	struct verdict_limit l = {{QUANTITY_BYTES, true, 0}, memory, LIMIT_BROKEN, false};
+	struct buf text = {0};
+
+	verdict_words(&v);
+	CHECK(strstr(v.sentence, "needs more temporary memory than the compiler's default (64 KiB instead of 0 bytes"));
+	verdict_limit_text(&l, &text);
+	CHECK_STR(text.data, "beyond the limit bytes:+0% (64 KiB)");
+	buf_release(&text);
+}
+
 int main(void)
 {
 	RUN(wide_intervals_are_explained);
+	RUN(nothing_is_a_share_of_nothing);
 	RUN(what_was_not_run_is_not_claimed);
 	return test_done();
 }
