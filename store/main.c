@@ -207,6 +207,8 @@ int main(int argc, char **argv)
 		rc = v ? run_verb(v, argc - 1, argv + 1, &err) : -1;
 	} else {
 		prog.about = about(&text);
+		for (size_t i = 0; argc > 1 && strcmp(argv[1], "--help-completion") == 0 && i < N_VERBS; i++)
+			printf("%s\n", verbs[i].name);
 		rc = opt_parse(&prog, argc, argv, &n, &err);
 		if (rc == 0)
 			rc = err_set(&err, "what shall it do? Name a verb (store --help lists them)");

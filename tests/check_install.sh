@@ -53,3 +53,7 @@ complete_words() {
 }
 ok completes_verbs grep -qx "$one" <(complete_words vantage "${one:0:2}")
 ok completes_options grep -qx -- --version <(complete_words vantage "$one" --ver)
+if [ -x "$BIN/store" ]; then
+	ok completes_verbs_of_store grep -qx verify <(complete_words vantage store ver)
+	ok completes_options_of_store grep -qx -- --csv <(complete_words vantage store ls --c)
+fi

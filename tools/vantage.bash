@@ -8,9 +8,14 @@ _vantage()
 	elif [[ $word == "=" ]]; then
 		word=${COMP_WORDS[COMP_CWORD-1]}=
 	fi
+	local names=1 # the words that are names of verbs: the first, and the second of store
 	[ "$COMP_CWORD" -gt 1 ] && ask+=("$verb")
+	if [ "$verb" = store ]; then
+		names=2
+		[ "$COMP_CWORD" -gt 2 ] && [[ ${COMP_WORDS[2]} != -* ]] && ask+=("${COMP_WORDS[2]}")
+	fi
 	COMPREPLY=()
-	if [ "$COMP_CWORD" -eq 1 ] || [[ $word == -* ]]; then
+	if [ "$COMP_CWORD" -le "$names" ] || [[ $word == -* ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$("${ask[@]}" --help-completion 2>/dev/null)" -- "$word")
 		[[ $word == *=* ]] && COMPREPLY=("${COMPREPLY[@]#*=}")
 		[[ ${COMPREPLY[0]-} == *= ]] && compopt -o nospace
