@@ -243,6 +243,24 @@ static int open_neighbour(const char *path, char **name, struct err *err)
 	}
 }
 
+int io_may_write(const char *path, struct err *err)
+{
+	struct stat st;
+	char *name = NULL;
+	int fd;
+
+	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+		return err_set(err, "%s: is a directory, so no file can be written there", path);
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+		return access(path, W_OK) == 0 ? 0 : err_errno(err, "%s: cannot be opened for writing", path);
+	if ((fd = open_neighbour(path, &name, err)) < 0)
+		return -1;
+	close(fd);
+	unlink(name);
+	mem_free(name);
+	return 0;
+}
+
 int io_write_file(const char *path, const void *p, size_t n, struct err *err)
 {
 	struct stat st;

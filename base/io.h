@@ -27,6 +27,8 @@ int io_read_file(const char *path, size_t limit, struct buf *out, struct err *er
 
 /* Writes a new file beside `path`, syncs it and renames it to `path`: readers see the old file or the new one. */
 int io_write_file(const char *path, const void *p, size_t n, struct err *err);
+/* Could io_write_file write there? -1 with its sentence: for what would be known only after hours. Leaves no file. */
+int io_may_write(const char *path, struct err *err);
 int io_write_in(const char *folder, const char *name, const void *p, size_t n, struct err *err); /* FOLDER/NAME */
 
 int io_remove_in(const char *folder, const char *name, struct err *err); /* no error when there is none */

@@ -418,6 +418,8 @@ static int run(struct settings *s, struct err *err)
 	struct dataset ds = {0};
 	int rc = -1;
 
+	if ((s->out && io_may_write(s->out, err) < 0) || (s->report && io_may_write(s->report, err) < 0))
+		return -1;
 	if (s->eval) {
 		m = model_read(s->eval, err);
 		if (!m)

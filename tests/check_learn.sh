@@ -162,6 +162,11 @@ done
 is one_graph_is_enough $?
 
 refuses a_broken_pattern_before_reading "holdout" --db "$tmp/nowhere.sqlite" --holdout '('
+refuses no_place_for_the_model_before_reading "none/m.vm" --db "$tmp/nowhere.sqlite" --out "$tmp/none/m.vm"
+refuses no_place_for_the_page_before_reading "is a directory" --db "$tmp/nowhere.sqlite" --report "$tmp"
+refuses a_place_is_tried_without_a_trace "nowhere.sqlite" --db "$tmp/nowhere.sqlite" --out "$tmp/trace.vm"
+[ -z "$(find "$tmp" -name 'trace.vm*')" ]
+is no_trace_is_left $?
 
 rm -f "$tmp/err"
 "$BIN/learn" --db "$db" --learner gnn --epochs 1e6 --width 16 --head 16 --out "$tmp/killed.vm" \
