@@ -1,117 +1,8 @@
 /*
- * check_store_tools.c - the program `store`, called as a user calls it, on made-up stores.
+ * check_store_tools.c - the verbs of the program `store` that look, check and write out.
  */
-#include "tests/test.h"
-#include "tests/store_fixture.h"
 #include "space/toy/toy.h"
-#include <sqlite3.h>
-#include <stdarg.h>
-#include <sys/wait.h>
-
-static char *folder;
-static struct buf said; /* what the last call printed, both streams */
-
-static const char *at(const char *name)
-{
-	return made_path(folder, name);
-}
-
-/* Changes a store in ways that the program never would. The sqlite3 command is not on every machine. */
-static int alter(const char *name, const char *sql)
-{
-	sqlite3 *db;
-	int rc = sqlite3_open(at(name), &db);
-
-	if (rc == SQLITE_OK)
-		rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
-	sqlite3_close(db);
-	return rc;
-}
-
-/* Runs a shell command in the folder, with $S the program; gives its exit status. */
-static int sh(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-static int sh(const char *fmt, ...)
-{
-	struct buf cmd = {0};
-	char part[4096];
-	size_t n;
-	va_list ap;
-	FILE *f;
-
-	va_start(ap, fmt);
-	buf_addf(&cmd, "exec 2>&1; cd %s || exit 99; ", folder);
-	buf_vaddf(&cmd, fmt, ap);
-	va_end(ap);
-	buf_reset(&said);
-	f = popen(cmd.data, "r");
-	while ((n = fread(part, 1, sizeof part, f)) > 0)
-		buf_add(&said, part, n);
-	buf_adds(&said, "");
-	buf_release(&cmd);
-	n = (size_t)pclose(f);
-	return WIFEXITED((int)n) ? WEXITSTATUS((int)n) : 128 + WTERMSIG((int)n);
-}
-
-static bool says(const char *text)
-{
-	return said.data && strstr(said.data, text) != NULL;
-}
-
-#define CHECK_SAYS(text) (says(text) ? true : CHECK_STR(said.data, text))
-
-/* Makes a store with `runs` runs of `n` samples each, with seeds from `first` on. Returns whether that went well. */
-static bool make(const char *name, uint64_t first, int runs, uint32_t n, const char *graph)
-{
-	struct err err = {0};
-	struct store *s = store_open(at(name), STORE_CREATE, NULL, &err);
-	struct made m = {0};
-	bool ok = s && made_facts(s, graph, 40, 3, &m, &err) == 0;
-
-	for (int i = 0; ok && i < runs; i++) {
-		uint64_t key[2] = {first, (uint64_t)i};
-		struct region_cost c = {1e-6, 1e-9, 1e-5, 1e-5, OUTCOME_OK, COST_MODELLED, 10, {0, 0, 0}};
-		float raw[2] = {(float)first, (float)i};
-		struct measurement q = {.key = {1, 2}, .raw = raw, .n_raw = sizeof raw, .pairs = 1};
-		struct failure f = {OUTCOME_CRASHED, 11, "it, said \"no\"", {0, 0}};
-		struct run *run = made_run(s, &m, first + (uint64_t)i, n, &err);
-
-		ok = run && run_measured(run, &q, &err) == 0 && run_failed(run, &f, &err) == 0 &&
-			store_region_put(s, m.environment, key, &c, &err) == 0 &&
-			run_end(run, RUN_STOPPED, "{\"samples\":1}", &err) == 0;
-		run_free(run);
-	}
-	store_close(s);
-	made_release(&m);
-	return CHECK_STR(err.text, "") && ok;
-}
-
-/* Continues the run with this seed for n samples. */
-static bool grow(const char *name, uint64_t seed, uint32_t n)
-{
-	struct err err = {0};
-	struct store *s = store_open(at(name), STORE_WRITE, NULL, &err);
-	struct made m = {0};
-	struct run_spec spec;
-	struct run *run = NULL;
-	char other[37];
-	struct rng r;
-	size_t size;
-	bool ok = s && made_facts(s, "g", 40, 3, &m, &err) == 0;
-
-	spec = made_spec(&m, seed);
-	ok = ok && run_resume(s, &spec, &run, other, &err) == 1;
-	if (ok)
-		memcpy(&r, run_state(run, &size), sizeof r);
-	for (uint32_t i = 0; ok && i < n; i++) {
-		struct sample x = made_sample(&r, &m, 0, false);
-		ok = run_sample(run, &x, &r, sizeof r, &err) == 0;
-	}
-	ok = ok && run_end(run, RUN_FINISHED, NULL, &err) == 0;
-	run_free(run);
-	store_close(s);
-	made_release(&m);
-	return CHECK_STR(err.text, "") && ok;
-}
+#include "tests/store_shell.h"
 
 static void help_and_errors_are_sentences(void)
 {
@@ -201,154 +92,6 @@ static void a_space_that_was_changed_is_refused(void)
 		if (!CHECK_SAYS("is not the one its identity is of"))
 			printf("  of: store %s\n", commands[i]);
 	}
-}
-
-/* Do two stores have the same steps, whatever their ids and the order of merging? */
-static bool same_steps(const char *a, const char *b)
-{
-	int rc = sh("for f in '%s' '%s'; do n=$((n+1)); for s in $f; do $S export $s; done | "
-		"sed 's/\"space\":[0-9]*,//' | sort >$$.$n; done; cmp $$.1 $$.2 && test -s $$.1", a, b);
-
-	return CHECK_INT(rc, 0);
-}
-
-static void merging_twice_is_merging_once(void)
-{
-	CHECK(make("m1.sqlite", 1, 2, 150, "g"));
-	CHECK(make("m2.sqlite", 7, 3, 60, "h"));
-	CHECK(make("m3.sqlite", 20, 1, 10, "g"));
-	CHECK_INT(sh("$S merge out.sqlite m1.sqlite m2.sqlite m3.sqlite"), 0);
-	CHECK_SAYS("6 new runs and 490 new steps from 3 shards");
-	CHECK_INT(sh("$S merge other.sqlite m3.sqlite m2.sqlite --quiet && $S merge other.sqlite m1.sqlite m2.sqlite"),
-		0);
-	CHECK_SAYS("2 new runs and 300 new steps");
-	same_steps("out.sqlite", "m1.sqlite m2.sqlite m3.sqlite");
-	same_steps("out.sqlite", "other.sqlite");
-	CHECK_INT(sh("$S verify out.sqlite && $S verify other.sqlite"), 0);
-	CHECK_INT(sh("$S query out.sqlite --csv 'SELECT (SELECT count(*) FROM "
-		"region), (SELECT count(*) FROM measurement), (SELECT count(*) FROM failure), (SELECT count(*) FROM "
-		"environment), (SELECT count(*) FROM graph), (SELECT count(*) FROM"
-		" blob), (SELECT count(*) FROM resume)'"), 0);
-	CHECK_SAYS("\n6,6,6,1,2,8,0\n");
-	CHECK_INT(sh("$S merge out.sqlite m1.sqlite m2.sqlite m3.sqlite"), 0);
-	CHECK_SAYS("0 new runs and 0 new steps");
-	CHECK_INT(sh("$S merge tree.sqlite out.sqlite && $S verify tree.sqlite"), 0);
-	same_steps("tree.sqlite", "out.sqlite");
-}
-
-/* Packs the file `from` into `to`, cut after `n` bytes. */
-static bool pack_file(const char *from, const char *to, size_t n)
-{
-	struct buf plain = {0}, packed = {0};
-	struct err err = {{0}};
-	bool ok = io_read_file(at(from), IO_FILE_LIMIT, &plain, &err) == 0;
-
-	if (ok)
-		io_pack(plain.data, plain.len, 0, &packed);
-	ok = ok && io_write_file(at(to), packed.data, packed.len < n ? packed.len : n, &err) == 0;
-	buf_release(&plain);
-	buf_release(&packed);
-	return CHECK_STR(err.text, "") && ok;
-}
-
-static void packed_shards_are_merged(void)
-{
-	CHECK(make("p1.sqlite", 31, 2, 50, "g") && pack_file("p1.sqlite", "p1.zst", SIZE_MAX));
-	CHECK_INT(sh("$S merge pout.sqlite p1.zst && $S merge pout.sqlite p1.zst"), 0);
-	CHECK_SAYS("2 new runs and 100 new steps");
-	CHECK_SAYS("0 new runs and 0 new steps");
-	same_steps("pout.sqlite", "p1.sqlite");
-	CHECK_INT(sh("$S info p1.zst"), 1);
-	CHECK_SAYS("p1.zst is packed: `store merge OUT");
-	CHECK(pack_file("p1.sqlite", "short.zst", 1000) && sh("echo no store > text") == 0 &&
-		pack_file("text", "text.zst", SIZE_MAX));
-	CHECK_INT(sh("$S merge pout.sqlite short.zst"), 1);
-	CHECK_SAYS("short.zst");
-	CHECK_INT(sh("$S merge pout.sqlite text.zst"), 1);
-	CHECK_INT(sh("ls | grep -c unpacked"), 1); /* nothing of it is left */
-}
-
-static void a_shard_that_grew_is_merged_again(void)
-{
-	CHECK(make("g1.sqlite", 1, 2, 100, "g"));
-	CHECK_INT(sh("cp g1.sqlite fork.sqlite; $S merge gout.sqlite g1.sqlite"), 0);
-	CHECK(grow("g1.sqlite", 1, 30));
-	CHECK_INT(sh("$S merge gout.sqlite g1.sqlite"), 0);
-	CHECK_SAYS("0 new runs and 30 new steps");
-	same_steps("gout.sqlite", "g1.sqlite");
-	CHECK_INT(sh("$S verify gout.sqlite && $S show gout.sqlite 1"), 0);
-	CHECK_SAYS("finished");
-	/* An older copy brings nothing; a copy that was continued differently is reported. */
-	CHECK_INT(sh("$S merge gout.sqlite fork.sqlite"), 0);
-	CHECK_SAYS("0 new steps");
-	CHECK_INT(alter("fork.sqlite", "UPDATE resume SET state = (SELECT "
-		"state FROM resume WHERE run = 2) WHERE run = 1"), 0);
-	CHECK(grow("fork.sqlite", 1, 30));
-	CHECK_INT(sh("$S merge gout.sqlite fork.sqlite"), 1);
-	CHECK_SAYS("have the same uuid but differ at step 129");
-	CHECK_INT(sh("$S verify gout.sqlite"), 0);
-}
-
-/* The steps of a copy that went on come without its state, so the run does not go on from a state that is too old. */
-static void a_copy_that_went_on_is_merged_back(void)
-{
-	CHECK(make("home.sqlite", 1, 2, 40, "g"));
-	CHECK_INT(sh("cp home.sqlite away.sqlite; $S merge home.sqlite away.sqlite"), 0);
-	CHECK_SAYS("0 new steps");
-	CHECK(grow("away.sqlite", 1, 30));
-	CHECK_INT(sh("$S merge home.sqlite away.sqlite && $S verify home.sqlite"), 0);
-	CHECK_SAYS("0 new runs and 30 new steps");
-	CHECK_INT(sh("$S query home.sqlite --csv 'SELECT group_concat(seed) "
-		"FROM run r JOIN resume u ON u.run = r.id'"), 0);
-	CHECK_SAYS("\n2\n"); /* the other run goes on as before */
-	CHECK(grow("home.sqlite", 2, 30));
-}
-
-static void a_shard_being_written_is_merged(void)
-{
-	struct err err = {0};
-	struct made m;
-	struct store *s = store_open(at("w.sqlite"), STORE_CREATE, NULL, &err);
-	struct run *run;
-	struct failure f = {OUTCOME_OOM, 0, "in flight", {0, 0}};
-
-	CHECK_INT(made_facts(s, "g", 40, 3, &m, &err), 0);
-	run = made_run(s, &m, 5, 70, &err);
-	CHECK_INT(run_failed(run, &f, &err), 0); /* a transaction is open */
-	CHECK_INT(sh("$S merge wout.sqlite w.sqlite; ls | grep -c snapshot"), 1);
-	CHECK_SAYS("1 new runs and 70 new steps");
-	CHECK_INT(sh("$S merge w.sqlite wout.sqlite"), 1);
-	CHECK_SAYS("being written by another program");
-	run_free(run);
-	store_close(s);
-	made_release(&m);
-	CHECK_INT(sh("$S verify wout.sqlite"), 0);
-	CHECK_STR(err.text, "");
-}
-
-static void a_damaged_shard_does_not_spread(void)
-{
-	CHECK(make("d.sqlite", 1, 1, 40, "g"));
-	CHECK_INT(alter("d.sqlite", "UPDATE blob SET data = (SELECT data FROM blob WHERE id = 2) WHERE id = 1"), 0);
-	CHECK_INT(sh("$S merge dout.sqlite d.sqlite"), 1);
-	CHECK_SAYS("merging d.sqlite");
-	CHECK_INT(sh("$S verify dout.sqlite"), 0);
-	CHECK_SAYS("0 runs");
-}
-
-/* A page that SQLite cannot read is not said to be of the store that the shard was to go into. */
-static void a_damaged_page_is_the_shards(void)
-{
-	CHECK(make("p.sqlite", 1, 1, 2000, "g"));
-	CHECK_INT(sh("python3 -c \"import sqlite3; d = sqlite3.connect('p.sqlite'); "
-		"n, = d.execute('SELECT rootpage FROM sqlite_master WHERE name = ?', ('sample',)).fetchone(); "
-		"size, = d.execute('PRAGMA page_size').fetchone(); d.close(); f = open('p.sqlite', 'r+b'); "
-		"f.seek((n - 1) * size); f.write(b'A' * size)\""), 0);
-	CHECK_INT(sh("$S verify p.sqlite"), 1);
-	CHECK_INT(sh("$S merge pout.sqlite p.sqlite"), 1);
-	CHECK_SAYS("p.sqlite is damaged, and nothing more of it was merged");
-	CHECK(!says("pout.sqlite"));
-	CHECK_INT(sh("$S verify pout.sqlite"), 0);
 }
 
 static void words_too_many_are_refused(void)
@@ -482,31 +225,14 @@ static void npz_has_the_graph(void)
 
 int main(void)
 {
-	struct err err = {0};
-	char *bin = realpath(getenv("BIN") ? getenv("BIN") : "bin", NULL);
-	char program[4200];
-
-	folder = made_folder();
-	snprintf(program, sizeof program, "%s/store", bin ? bin : "bin");
-	setenv("S", program, 1);
+	shell_open();
 	RUN(help_and_errors_are_sentences);
 	RUN(looking_is_tables_and_json);
 	RUN(verify_tells_damage);
 	RUN(a_space_that_was_changed_is_refused);
-	RUN(merging_twice_is_merging_once);
-	RUN(packed_shards_are_merged);
-	RUN(a_shard_that_grew_is_merged_again);
-	RUN(a_copy_that_went_on_is_merged_back);
-	RUN(a_shard_being_written_is_merged);
-	RUN(a_damaged_shard_does_not_spread);
-	RUN(a_damaged_page_is_the_shards);
 	RUN(words_too_many_are_refused);
 	RUN(exports_are_whole);
 	RUN(npz_has_the_layout);
 	RUN(npz_has_the_graph);
-	io_remove_tree(folder, &err);
-	mem_free(folder);
-	buf_release(&said);
-	free(bin);
-	return test_done();
+	return shell_close();
 }

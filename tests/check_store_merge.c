@@ -1,0 +1,165 @@
+/*
+ * check_store_merge.c - `store merge`, on shards that were merged before, grew, went on elsewhere, or are damaged.
+ */
+#include "tests/store_shell.h"
+
+/* Do two stores have the same steps, whatever their ids and the order of merging? */
+static bool same_steps(const char *a, const char *b)
+{
+	int rc = sh("for f in '%s' '%s'; do n=$((n+1)); for s in $f; do $S export $s; done | "
+		"sed 's/\"space\":[0-9]*,//' | sort >$$.$n; done; cmp $$.1 $$.2 && test -s $$.1", a, b);
+
+	return CHECK_INT(rc, 0);
+}
+
+static void merging_twice_is_merging_once(void)
+{
+	CHECK(make("m1.sqlite", 1, 2, 150, "g"));
+	CHECK(make("m2.sqlite", 7, 3, 60, "h"));
+	CHECK(make("m3.sqlite", 20, 1, 10, "g"));
+	CHECK_INT(sh("$S merge out.sqlite m1.sqlite m2.sqlite m3.sqlite"), 0);
+	CHECK_SAYS("6 new runs and 490 new steps from 3 shards");
+	CHECK_INT(sh("$S merge other.sqlite m3.sqlite m2.sqlite --quiet && $S merge other.sqlite m1.sqlite m2.sqlite"),
+		0);
+	CHECK_SAYS("2 new runs and 300 new steps");
+	same_steps("out.sqlite", "m1.sqlite m2.sqlite m3.sqlite");
+	same_steps("out.sqlite", "other.sqlite");
+	CHECK_INT(sh("$S verify out.sqlite && $S verify other.sqlite"), 0);
+	CHECK_INT(sh("$S query out.sqlite --csv 'SELECT (SELECT count(*) FROM "
+		"region), (SELECT count(*) FROM measurement), (SELECT count(*) FROM failure), (SELECT count(*) FROM "
+		"environment), (SELECT count(*) FROM graph), (SELECT count(*) FROM"
+		" blob), (SELECT count(*) FROM resume)'"), 0);
+	CHECK_SAYS("\n6,6,6,1,2,8,0\n");
+	CHECK_INT(sh("$S merge out.sqlite m1.sqlite m2.sqlite m3.sqlite"), 0);
+	CHECK_SAYS("0 new runs and 0 new steps");
+	CHECK_INT(sh("$S merge tree.sqlite out.sqlite && $S verify tree.sqlite"), 0);
+	same_steps("tree.sqlite", "out.sqlite");
+}
+
+/* Packs the file `from` into `to`, cut after `n` bytes. */
+static bool pack_file(const char *from, const char *to, size_t n)
+{
+	struct buf plain = {0}, packed = {0};
+	struct err err = {{0}};
+	bool ok = io_read_file(at(from), IO_FILE_LIMIT, &plain, &err) == 0;
+
+	if (ok)
+		io_pack(plain.data, plain.len, 0, &packed);
+	ok = ok && io_write_file(at(to), packed.data, packed.len < n ? packed.len : n, &err) == 0;
+	buf_release(&plain);
+	buf_release(&packed);
+	return CHECK_STR(err.text, "") && ok;
+}
+
+static void packed_shards_are_merged(void)
+{
+	CHECK(make("p1.sqlite", 31, 2, 50, "g") && pack_file("p1.sqlite", "p1.zst", SIZE_MAX));
+	CHECK_INT(sh("$S merge pout.sqlite p1.zst && $S merge pout.sqlite p1.zst"), 0);
+	CHECK_SAYS("2 new runs and 100 new steps");
+	CHECK_SAYS("0 new runs and 0 new steps");
+	same_steps("pout.sqlite", "p1.sqlite");
+	CHECK_INT(sh("$S info p1.zst"), 1);
+	CHECK_SAYS("p1.zst is packed: `store merge OUT");
+	CHECK(pack_file("p1.sqlite", "short.zst", 1000) && sh("echo no store > text") == 0 &&
+		pack_file("text", "text.zst", SIZE_MAX));
+	CHECK_INT(sh("$S merge pout.sqlite short.zst"), 1);
+	CHECK_SAYS("short.zst");
+	CHECK_INT(sh("$S merge pout.sqlite text.zst"), 1);
+	CHECK_INT(sh("ls | grep -c unpacked"), 1); /* nothing of it is left */
+}
+
+static void a_shard_that_grew_is_merged_again(void)
+{
+	CHECK(make("g1.sqlite", 1, 2, 100, "g"));
+	CHECK_INT(sh("cp g1.sqlite fork.sqlite; $S merge gout.sqlite g1.sqlite"), 0);
+	CHECK(grow("g1.sqlite", 1, 30));
+	CHECK_INT(sh("$S merge gout.sqlite g1.sqlite"), 0);
+	CHECK_SAYS("0 new runs and 30 new steps");
+	same_steps("gout.sqlite", "g1.sqlite");
+	CHECK_INT(sh("$S verify gout.sqlite && $S show gout.sqlite 1"), 0);
+	CHECK_SAYS("finished");
+	/* An older copy brings nothing; a copy that was continued differently is reported. */
+	CHECK_INT(sh("$S merge gout.sqlite fork.sqlite"), 0);
+	CHECK_SAYS("0 new steps");
+	CHECK_INT(alter("fork.sqlite", "UPDATE resume SET state = (SELECT "
+		"state FROM resume WHERE run = 2) WHERE run = 1"), 0);
+	CHECK(grow("fork.sqlite", 1, 30));
+	CHECK_INT(sh("$S merge gout.sqlite fork.sqlite"), 1);
+	CHECK_SAYS("have the same uuid but differ at step 129");
+	CHECK_INT(sh("$S verify gout.sqlite"), 0);
+}
+
+/* The steps of a copy that went on come without its state, so the run does not go on from a state that is too old. */
+static void a_copy_that_went_on_is_merged_back(void)
+{
+	CHECK(make("home.sqlite", 1, 2, 40, "g"));
+	CHECK_INT(sh("cp home.sqlite away.sqlite; $S merge home.sqlite away.sqlite"), 0);
+	CHECK_SAYS("0 new steps");
+	CHECK(grow("away.sqlite", 1, 30));
+	CHECK_INT(sh("$S merge home.sqlite away.sqlite && $S verify home.sqlite"), 0);
+	CHECK_SAYS("0 new runs and 30 new steps");
+	CHECK_INT(sh("$S query home.sqlite --csv 'SELECT group_concat(seed) "
+		"FROM run r JOIN resume u ON u.run = r.id'"), 0);
+	CHECK_SAYS("\n2\n"); /* the other run goes on as before */
+	CHECK(grow("home.sqlite", 2, 30));
+}
+
+static void a_shard_being_written_is_merged(void)
+{
+	struct err err = {0};
+	struct made m;
+	struct store *s = store_open(at("w.sqlite"), STORE_CREATE, NULL, &err);
+	struct run *run;
+	struct failure f = {OUTCOME_OOM, 0, "in flight", {0, 0}};
+
+	CHECK_INT(made_facts(s, "g", 40, 3, &m, &err), 0);
+	run = made_run(s, &m, 5, 70, &err);
+	CHECK_INT(run_failed(run, &f, &err), 0); /* a transaction is open */
+	CHECK_INT(sh("$S merge wout.sqlite w.sqlite; ls | grep -c snapshot"), 1);
+	CHECK_SAYS("1 new runs and 70 new steps");
+	CHECK_INT(sh("$S merge w.sqlite wout.sqlite"), 1);
+	CHECK_SAYS("being written by another program");
+	run_free(run);
+	store_close(s);
+	made_release(&m);
+	CHECK_INT(sh("$S verify wout.sqlite"), 0);
+	CHECK_STR(err.text, "");
+}
+
+static void a_damaged_shard_does_not_spread(void)
+{
+	CHECK(make("d.sqlite", 1, 1, 40, "g"));
+	CHECK_INT(alter("d.sqlite", "UPDATE blob SET data = (SELECT data FROM blob WHERE id = 2) WHERE id = 1"), 0);
+	CHECK_INT(sh("$S merge dout.sqlite d.sqlite"), 1);
+	CHECK_SAYS("merging d.sqlite");
+	CHECK_INT(sh("$S verify dout.sqlite"), 0);
+	CHECK_SAYS("0 runs");
+}
+
+/* A page that SQLite cannot read is not said to be of the store that the shard was to go into. */
+static void a_damaged_page_is_the_shards(void)
+{
+	CHECK(make("p.sqlite", 1, 1, 2000, "g"));
+	CHECK_INT(sh("python3 -c \"import sqlite3; d = sqlite3.connect('p.sqlite'); "
+		"n, = d.execute('SELECT rootpage FROM sqlite_master WHERE name = ?', ('sample',)).fetchone(); "
+		"size, = d.execute('PRAGMA page_size').fetchone(); d.close(); f = open('p.sqlite', 'r+b'); "
+		"f.seek((n - 1) * size); f.write(b'A' * size)\""), 0);
+	CHECK_INT(sh("$S verify p.sqlite"), 1);
+	CHECK_INT(sh("$S merge pout.sqlite p.sqlite"), 1);
+	CHECK_SAYS("p.sqlite is damaged, and nothing more of it was merged");
+	CHECK(!says("pout.sqlite"));
+	CHECK_INT(sh("$S verify pout.sqlite"), 0);
+}
+
+int main(void)
+{
+	shell_open();
+	RUN(merging_twice_is_merging_once);
+	RUN(packed_shards_are_merged);
+	RUN(a_shard_that_grew_is_merged_again);
+	RUN(a_copy_that_went_on_is_merged_back);
+	RUN(a_shard_being_written_is_merged);
+	RUN(a_damaged_shard_does_not_spread);
+	RUN(a_damaged_page_is_the_shards);
+	return shell_close();
+}
