@@ -13,7 +13,8 @@
  * XLA:TPU fuses by strict rules of its own: products, reductions and broadcasts only in a certain company. Whoever
  * groups them otherwise ends the compiler, so our rules leave them alone. XLA:GPU updates an array in place only in a
  * certain company, and repeats a reduction only if that is cheap, which no single edge shows. There each kernel in
- * which the compiler fused against our rules is such a kernel, too (KEEPS in schemas/fusible.def).
+ * which the compiler fused against our rules is such a kernel, too (KEEPS in schemas/fusible.def), and so is each that
+ * holds an instruction which the pass made: of a softmax's maximum and its broadcast XLA:TPU makes one window.
  *
  * So before the space is opened we rewrite the program. The instruction that such a kernel gives becomes the kernel,
  * with its insides and its settings, and reads what the kernel reads. Instructions that nothing else needs go. From
@@ -75,6 +76,25 @@ bool fusion_is_beyond_choices(const struct graph *g, uint32_t v)
 	return fusion_is_tiled(g, v) || fusion_gives_several(g, v);
 }
 
+/* The kernel that an instruction after the pass is in, or itself. */
+static uint32_t kernel_of(const struct graph *a, uint32_t w)
+{
+	while (a->comp[a->node[w].comp].role == ROLE_FUSED && a->comp[a->node[w].comp].caller != NONE)
+		w = a->comp[a->node[w].comp].caller;
+	return w;
+}
+
+/* Marks the kernels that hold something which the pass made, and did not only move. */
+static void find_new(struct tiler *t)
+{
+	const struct graph *a = t->after;
+
+	for (uint32_t w = 0; w < a->n_nodes; w++)
+		if (a->comp[a->node[w].comp].role == ROLE_FUSED && t->m.first[w] == NONE &&
+			!opcode_is_idle(a->node[w].opcode))
+			t->against[kernel_of(a, w)] = 1;
+}
+
 /* Marks the kernels in which the compiler fused what our rules forbid. */
 static void find_against(struct tiler *t, const struct space *s)
 {
@@ -83,9 +103,7 @@ static void find_against(struct tiler *t, const struct space *s)
 	for (size_t i = 0; i < t->m.n; i++) {
 		const struct copy *c = &t->m.copy[i];
 		const struct node *n = &g->node[c->node];
-		uint32_t w = c->after;
-		while (a->comp[a->node[w].comp].role == ROLE_FUSED && a->comp[a->node[w].comp].caller != NONE)
-			w = a->comp[a->node[w].comp].caller;
+		uint32_t w = kernel_of(a, c->after);
 		for (uint32_t k = 0; w != c->after && k < n->n_operands; k++) {
 			struct reading r = match_reading(&t->m, c, k);
 			if (r.copy != NONE && r.inside && fusion_is_decided(g, c->node, k) &&
@@ -310,6 +328,7 @@ uint32_t fusion_take_tiles(struct space *s, const struct graph *after, struct bu
 	if (fusion_of(s)->rules->keeps) {
 		t.against = ARENA_NEW(&t.mem, after->n_nodes, uint8_t);
 		find_against(&t, s);
+		find_new(&t);
 	}
 	find_kernels(&t);
 	if (t.n_kernels) {
