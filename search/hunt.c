@@ -131,6 +131,8 @@ static int measure_default(struct hunt *h, struct err *err)
 
 	if (hunt_weigh_default(h, lab->cost, &h->decoded, err) < 0)
 		return -1;
+	if (lab->kind == COST_ESTIMATED && h->quantity != QUANTITY_BYTES && h->decoded.value < 0)
+		h->decoded = (struct estimate){0}; /* no gain of any decision (verdict.h) */
 	if (cost_default_seconds(lab->cost, &h->default_seconds, &h->default_se, err) == 0)
 		return 0;
 	if (!err)

@@ -80,6 +80,7 @@ static void add_verdict(struct json *j, const struct result *r)
 		json_str(j, "attention", verdict_attention(r->verdict));
 	json_str(j, "kind", cost_kind_name(v->kind));
 	json_str(j, "estimator", *v->estimator ? v->estimator : NULL);
+	json_num(j, "default_restated_below_own", v->restated);
 	json_str(j, "quantity", quantity_name(r->hunt->quantity));
 	if (v->measured) {
 		json_str(j, "outcome", outcome_name(v->outcome));

@@ -142,7 +142,8 @@ static void tell_estimate(const struct verdict *v, struct buf *out)
 		: "whole program would");
 	if (v->tuned || beyond.len)
 		buf_addf(out, "take %.2f%% less %s than %s", 100 * v->gain, quantity_noun(v->quantity),
-			v->reference ? reference(v, than) : "the compiler's own");
+			v->reference ? reference(v, than) : v->restated > 0 ? "the compiler's own decisions"
+			: "the compiler's own");
 	else
 		buf_addf(out, "gain nothing (%+.2f%%, %s: nothing was run); %s is the answer.",
 			round(1e4 * v->gain) / 100 + 0, /* never -0 */
@@ -151,6 +152,11 @@ static void tell_estimate(const struct verdict *v, struct buf *out)
 		buf_addf(out, ", but be %s; the default is the answer.", beyond.data);
 	else if (v->tuned && v->reference)
 		buf_addf(out, " (%s).", cost_kind_name(v->kind));
+	else if (v->tuned && v->restated > 0)
+		buf_addf(out, " (estimated: nothing was run). These are estimated at %.2f%% less than its own "
+			"program, for what is done after them, and that is not counted. The compiler decides by that "
+			"model, too: it did not try this, or forbids it by a rule that we do not know.",
+			100 * v->restated);
 	else if (v->tuned)
 		buf_adds(out, " (estimated: nothing was run). The compiler decides by that "
 			"model, too: it did not try this, or forbids it by a rule that we do not know.");

@@ -48,6 +48,20 @@ static void wide_intervals_are_explained(void)
 	CHECK(!strstr(v.sentence, "Other work") && strstr(v.sentence, "More --verdict-seconds"));
 }
 
+/* What the compiler's own decisions gain by being stated anew is told, and not counted. */
+static void what_comes_after_is_not_counted(void)
+{
+	struct verdict v = {.measured = true, .tuned = true, .kind = COST_ESTIMATED, .quantity = QUANTITY_SECONDS,
+		.estimator = "a model", .gain = 0.01, .low = 0.01, .high = 0.01};
+
+	verdict_words(&v);
+	CHECK(strstr(v.sentence, "1.00% less time than the compiler's own (") && !strstr(v.sentence, "counted"));
+	v.restated = 0.5;
+	verdict_words(&v);
+	CHECK(strstr(v.sentence, "1.00% less time than the compiler's own decisions (") &&
+		strstr(v.sentence, "at 50.00% less than its own program") && strstr(v.sentence, "that is not counted"));
+}
+
 /* A program whose default needs no memory can need more, but by no percentage. */
 static void nothing_is_a_share_of_nothing(void)
 {
@@ -70,6 +84,7 @@ static void nothing_is_a_share_of_nothing(void)
 int main(void)
 {
 	RUN(wide_intervals_are_explained);
+	RUN(what_comes_after_is_not_counted);
 	RUN(nothing_is_a_share_of_nothing);
 	RUN(what_was_not_run_is_not_claimed);
 	return test_done();
