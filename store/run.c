@@ -106,19 +106,25 @@ static int add_live(struct run *r, int64_t space, struct err *err)
 
 static int resume_chains(struct run *r, struct err *err)
 {
-	int64_t space, steps;
+	sqlite3_stmt *q;
+	int64_t space;
 	int rc;
 
 	while ((rc = sql_int(r->s, err, &space, "SELECT space FROM chain WHERE run = ? AND number = ?", "ii", r->id,
 			(int64_t)r->n_chains)) == 1)
 		if (add_live(r, space, err) < 0)
 			return -1;
-	for (uint32_t c = 0; rc == 0 && c < r->n_chains; c++) {
-		rc = sql_int(r->s, err, &steps, "SELECT (SELECT count(*) FROM sample WHERE id >= ?1 AND id < ?2 AND"
-			" chain = ?3) + (SELECT count(*) FROM trial WHERE id >= ?1 AND id < ?2 AND chain = ?3)", "iii",
-			RUN_BASE(r->id), RUN_BASE(r->id + 1), (int64_t)c);
-		r->chain[c].steps = (uint32_t)steps;
-		rc = rc < 0 ? -1 : 0;
+	if (rc < 0)
+		return -1;
+	q = sql_query(r->s, err, "SELECT chain, count(*) FROM (SELECT chain FROM sample WHERE id >= ?1 AND id < ?2"
+		" UNION ALL SELECT chain FROM trial WHERE id >= ?1 AND id < ?2) GROUP BY chain", "ii", RUN_BASE(r->id),
+		RUN_BASE(r->id + 1));
+	if (!q)
+		return -1;
+	while ((rc = sql_step(r->s, q, err)) == 1) {
+		int64_t c = sqlite3_column_int64(q, 0);
+		if (c >= 0 && c < (int64_t)r->n_chains)
+			r->chain[c].steps = (uint32_t)sqlite3_column_int64(q, 1);
 	}
 	return rc;
 }
