@@ -57,7 +57,7 @@ static const struct part *part_of(const struct compact *c, uint64_t id)
 {
 	struct part key = {.id = id};
 
-	return bsearch(&key, c->part, c->n, sizeof key, by_id);
+	return c->n ? bsearch(&key, c->part, c->n, sizeof key, by_id) : NULL;
 }
 
 /* Reads the ids of a computation's instructions. */
@@ -72,7 +72,8 @@ static void list_part(struct part *p, const struct proto_field *message)
 			MEM_GROW(&p->low, &p->cap, p->n + 1);
 			p->low[p->n++] = (uint32_t)(number_in(&f, INSTRUCTION_ID) & LOW_HALF);
 		}
-	qsort(p->low, p->n, sizeof *p->low, ascending);
+	if (p->n)
+		qsort(p->low, p->n, sizeof *p->low, ascending);
 }
 
 /* Reads the ids of all computations. False if two are the same. */
@@ -88,7 +89,8 @@ static bool list_parts(struct compact *c, const void *module, size_t n)
 			c->part[c->n] = (struct part){0};
 			list_part(&c->part[c->n++], &f);
 		}
-	qsort(c->part, c->n, sizeof *c->part, by_id);
+	if (c->n)
+		qsort(c->part, c->n, sizeof *c->part, by_id);
 	for (size_t i = 0; i < c->n; i++) {
 		const struct part *p = &c->part[i];
 		apart &= i == 0 || p->id != p[-1].id;
@@ -111,7 +113,7 @@ static void put(const uint8_t *at, size_t width, uint64_t value)
 static bool take_id(const struct compact *c, const struct part *p, const struct proto_field *f)
 {
 	uint32_t low = (uint32_t)(f->value & LOW_HALF);
-	const uint32_t *found = bsearch(&low, p->low, p->n, sizeof low, ascending);
+	const uint32_t *found = p->n ? bsearch(&low, p->low, p->n, sizeof low, ascending) : NULL;
 
 	if (found && c->write)
 		put(f->at, f->width, (f->value & ~LOW_HALF) | (uint64_t)(found - p->low));
