@@ -1,6 +1,6 @@
 /*
- * compact.c - see compact.h. A module is walked twice: first to see that every id that is named is that of an
- * instruction of the same computation, then to write.
+ * compact.c - see compact.h. The module is walked twice. The first walk checks that each id which a computation names
+ * is that of one of its instructions. The second walk writes, into a copy.
  */
 #include "hlo/compact.h"
 
@@ -100,7 +100,7 @@ static bool list_parts(struct compact *c, const void *module, size_t n)
 	return apart;
 }
 
-/* The bytes of a module that may be written to. */
+/* Writes a number into the bytes of a larger one; they are in the copy, which may be changed. */
 static void put(const uint8_t *at, size_t width, uint64_t value)
 {
 	uint8_t *out = (uint8_t *)(uintptr_t)at;
@@ -109,7 +109,7 @@ static void put(const uint8_t *at, size_t width, uint64_t value)
 		out[i] = (uint8_t)((value & 0x7f) | (i + 1 < width ? 0x80 : 0));
 }
 
-/* An id that is written somewhere. False if no instruction of the computation has it. */
+/* Checks or writes one id. False if no instruction of the computation has it. */
 static bool take_id(const struct compact *c, const struct part *p, const struct proto_field *f)
 {
 	uint32_t low = (uint32_t)(f->value & LOW_HALF);
@@ -120,7 +120,7 @@ static bool take_id(const struct compact *c, const struct part *p, const struct 
 	return found;
 }
 
-/* A list of them, packed or not. */
+/* The same of a list of ids, packed or not. */
 static bool take_ids(const struct compact *c, const struct part *p, const struct proto_field *f)
 {
 	struct cursor list = cursor_of(f->data, f->len);
@@ -189,7 +189,7 @@ static bool take_schedule(const struct compact *c, const struct proto_field *mes
 	return ok && cursor_done(&in);
 }
 
-/* Sees all ids that the module names, or writes them. */
+/* Checks all ids that the module names, or writes them. */
 static bool take_module(const struct compact *c, const void *module, size_t n)
 {
 	struct cursor in = cursor_of(module, n);
@@ -204,6 +204,19 @@ static bool take_module(const struct compact *c, const void *module, size_t n)
 	return ok && cursor_done(&in);
 }
 
+/* Is at least every other place of the lists empty? */
+static bool pays(const struct compact *c)
+{
+	size_t instructions = 0, places = 0;
+
+	for (size_t i = 0; i < c->n; i++) {
+		const struct part *p = &c->part[i];
+		instructions += p->n;
+		places += p->n ? (size_t)p->low[p->n - 1] + 1 : 0;
+	}
+	return places > 0 && places >= 2 * instructions;
+}
+
 static void release(struct compact *c)
 {
 	for (size_t i = 0; i < c->n; i++)
@@ -211,26 +224,17 @@ static void release(struct compact *c)
 	mem_free(c->part);
 }
 
-bool compact_pays(const void *module, size_t n)
+bool compact_ids(const void *module, size_t n, struct buf *out)
 {
 	struct compact c = {0};
-	size_t instructions = 0, places = 0;
-	bool ok = list_parts(&c, module, n);
+	size_t at = out->len;
+	bool ok = list_parts(&c, module, n) && pays(&c) && take_module(&c, module, n);
 
-	for (size_t i = 0; i < c.n; i++) {
-		instructions += c.part[i].n;
-		places += c.part[i].n ? (size_t)c.part[i].low[c.part[i].n - 1] + 1 : 0;
+	if (ok) {
+		buf_add(out, module, n);
+		c.write = true;
+		take_module(&c, out->data + at, n);
 	}
-	ok = ok && places >= 2 * instructions && take_module(&c, module, n);
 	release(&c);
-	return ok && places > 0;
-}
-
-void compact_ids(void *module, size_t n)
-{
-	struct compact c = {.write = true};
-
-	if (list_parts(&c, module, n))
-		take_module(&c, module, n);
-	release(&c);
+	return ok;
 }

@@ -1,26 +1,25 @@
 /*
  * compact.h - smaller ids, for a compiler that makes a list as long as the largest one.
  *
- * XLA keeps the instructions of a computation in a list in which an instruction's place is the low half of its id
- * (ids.h), and every pass walks all places. In older programs ids count through the module: a computation of three
- * instructions near its end gets a list of thirty thousand places, all empty but three, and there are a thousand such
- * computations. Then most of the time of compiling such a program, and of loading what was compiled, goes into empty
- * places.
+ * XLA keeps the instructions of a computation in a list. An instruction's place there is the low half of its id
+ * (ids.h), and every pass walks all places, also those that are empty. In older programs ids count through the module.
+ * So a training step of a T5 that JAX 0.4.35 exported has 29,336 instructions and 29 million places, and XLA:CPU spent
+ * more than half of the time of compiling it on empty ones.
  *
- * Here the low half of each id becomes its rank among those of its computation. The order of instructions stays
- * what it was, and nothing else in a module depends on ids, so the compiler makes the same decisions.
+ * Here the low half of each id becomes its rank among the ids of its computation. Ranks have the order of the ids, and
+ * nothing else in a module depends on ids, so the compiler makes the same decisions.
  *
- * Nothing moves: a smaller number is written into the bytes of the larger one, which protobuf allows.
+ * The module keeps its length. A smaller number is written into the bytes of the larger one, which protobuf allows.
  */
 #ifndef HLO_COMPACT_H
 #define HLO_COMPACT_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/buf.h"
 
-/* Is at least every other place empty, and can the gaps be closed? False for broken modules. */
-bool compact_pays(const void *module, size_t n);
-/* Changes the module in place. Only where it pays. */
-void compact_ids(void *module, size_t n);
+/*
+ * Appends the module with such ids. False, with nothing appended, if fewer than half of the places are empty, or if the
+ * module is broken.
+ */
+bool compact_ids(const void *module, size_t n, struct buf *out);
 
 #endif

@@ -107,17 +107,14 @@ static int write_module(const char *dir, const struct result *r, struct buf *mod
 	return rc;
 }
 
-/* With ids that lie close, so that it compiles as fast for its users. What was compiled is known by the other bytes. */
+/* Writes the module with compact ids, so that it compiles as fast for its users as it did here. */
 static int write_compact(const char *dir, const struct buf *module, struct err *err)
 {
-	struct buf copy = {0};
-	int rc;
+	struct buf compact = {0};
+	const struct buf *out = compact_ids(module->data, module->len, &compact) ? &compact : module;
+	int rc = io_write_in(dir, "tuned.pb", out->data, out->len, err);
 
-	buf_add(&copy, module->data, module->len);
-	if (compact_pays(copy.data, copy.len))
-		compact_ids(copy.data, copy.len);
-	rc = io_write_in(dir, "tuned.pb", copy.data, copy.len, err);
-	buf_release(&copy);
+	buf_release(&compact);
 	return rc;
 }
 

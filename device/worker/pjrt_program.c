@@ -116,11 +116,8 @@ int program_compile(struct program *g, const void *code, size_t n, PJRT_LoadedEx
 	struct module_layouts lay = {0};
 	if (strcmp(g->format, "hlo") == 0)
 		module_layouts(code, n, &g->mem, &lay);
-	if (strcmp(g->format, "hlo") == 0 && compact_pays(code, n)) {
-		buf_add(&compact, code, n);
-		compact_ids(compact.data, n);
+	if (strcmp(g->format, "hlo") == 0 && compact_ids(code, n, &compact))
 		code = compact.data;
-	}
 	write_options(g, &lay, &options);
 	PJRT_Program program = {.struct_size = PJRT_Program_STRUCT_SIZE,
 		.code = (char *)(uintptr_t)code,
