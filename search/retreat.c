@@ -90,8 +90,8 @@ static int find_row(struct hunt *h, const uint8_t *trail, size_t n, struct err *
 	if (low)
 		talk("the whole program stands with %zu of the %zu changes since it was measured last", low, n);
 	else if (n)
-		talk("the whole program is not faster with the %zu change%s since it was measured last, so %s "
-		     "dropped", n, n == 1 ? "" : "s", n == 1 ? "it is" : "they are");
+		talk("the whole program did not bear out the %zu change%s since it was measured last, so %s dropped",
+			n, n == 1 ? "" : "s", n == 1 ? "it is" : "they are");
 	return rc;
 }
 

@@ -209,7 +209,7 @@ static bool asked_about(const struct lab *lab, enum quantity q)
 	return any;
 }
 
-/* If the default as choices say it is estimated below the compiler's own program, takes it for the default in *t. */
+/* Puts the compiler's decisions as we apply them in the place of its own program in *t, if their estimate is lower. */
 static int against_restated(struct verdict *v, struct cost *c, const uint8_t *dflt, const uint8_t *config,
 	struct timing *t, struct err *err)
 {

@@ -19,9 +19,8 @@
  * program and for the tuned one. If nothing is to be timed there is no second worker, but the numbers are still
  * compared.
  *
- * An estimate of the compiler's own program and one of the same decisions, as our choices say them, can differ: later
- * passes may treat kernels otherwise that were not there when the compiler decided. If ours is estimated lower, that is
- * no gain of any decision, so the tuned program is compared with ours.
+ * The compiler's own program and its own decisions as we apply them can have different estimates, because not all of
+ * its passes run again on ours. If ours is lower, no decision gains that. The tuned program is then compared with ours.
  *
  * The interval comes from how much the workers differ, because the user will run the program in yet another process. To
  * that is added what bench/again.py found: six workers of one minute agree with each other better than with processes
@@ -71,7 +70,10 @@ struct verdict { /* all zero is empty */
 	const char *reference;
 	const char *by_hand;	  /* ... what such a start is called */
 	char estimator[80];	  /* as in device_info: whose estimate it is; "": it is no estimate */
-	/* by what share the default as choices say it is estimated below the compiler's own; it is the default then */
+	/*
+	 * By what share the compiler's decisions as we apply them are estimated below its own program. If it is not 0,
+	 * they are the default that the tuned program is compared with.
+	 */
 	double restated;
 	enum quantity quantity;	  /* of the objective, like the following */
 	double gain, low, high;	  /* the share of the default's cost that is saved, with its interval */

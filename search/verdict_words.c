@@ -152,14 +152,15 @@ static void tell_estimate(const struct verdict *v, struct buf *out)
 		buf_addf(out, ", but be %s; the default is the answer.", beyond.data);
 	else if (v->tuned && v->reference)
 		buf_addf(out, " (%s).", cost_kind_name(v->kind));
-	else if (v->tuned && v->restated > 0)
-		buf_addf(out, " (estimated: nothing was run). These are estimated at %.2f%% less than its own "
-			"program, for what is done after them, and that is not counted. The compiler decides by that "
-			"model, too: it did not try this, or forbids it by a rule that we do not know.",
-			100 * v->restated);
-	else if (v->tuned)
-		buf_adds(out, " (estimated: nothing was run). The compiler decides by that "
-			"model, too: it did not try this, or forbids it by a rule that we do not know.");
+	else if (v->tuned) {
+		buf_adds(out, " (estimated: nothing was run). ");
+		if (v->restated > 0)
+			buf_addf(out, "Applied by us, these decisions are estimated at %.2f%% less than the "
+				"compiler's own program; no decision gains that, so it is not counted. ",
+				100 * v->restated);
+		buf_adds(out, "The compiler decides by that model, too: it did not try this, or forbids it by a rule "
+			"that we do not know.");
+	}
 	buf_release(&beyond);
 }
 
