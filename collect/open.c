@@ -105,7 +105,10 @@ static int choose_sites(const struct plan *p, const char *path, const struct lab
 	return 0;
 }
 
-/* A program that no run has begun has to run. What is measured of it stays known. */
+/*
+ * Measures the default of a program with which no run began yet, so that one that does not run is found now. The lab's
+ * cost remembers the figure, so it is not measured again.
+ */
 static int try_default(struct plan *p, struct lab *lab, struct err *err)
 {
 	double seconds;

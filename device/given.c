@@ -288,9 +288,9 @@ size_t given_count(const struct given *g)
 static bool may_be(const struct array *a, uint8_t dtype)
 {
 	uint32_t bytes = (dtype_bits(dtype) + 7) / 8;
-	bool bits = a->dtype == DT_INVALID || a->dtype == DT_U8 || a->dtype == DT_U16;
+	bool bits = a->dtype == DT_U8 || a->dtype == DT_U16;
 
-	if ((bits && !numpy_knows(dtype)) || a->dtype == DT_INVALID || dtype_bits(dtype) < 8)
+	if (a->dtype == DT_INVALID || dtype_bits(dtype) < 8 || (bits && !numpy_knows(dtype)))
 		return a->bytes == bytes && bytes > 0;
 	return a->dtype == dtype;
 }
