@@ -149,7 +149,7 @@ static void keep_sides(struct cost *c, const struct sides *s, struct timing *t)
 {
 	for (int i = 0; i < 2; i++) {
 		struct compiled side = {.serialised = t->executable[i], .seconds = t->took[i]};
-		spare_put(&c->sides, COMPILE_APPLIED, s->module[i], &side);
+		spare_put(&c->sides, COMPILE_REGION, s->module[i], &side);
 	}
 }
 

@@ -62,7 +62,7 @@ static void add_items(struct region *r, struct errand *e, bool pair, bool module
 /* Was what measuring it again takes kept from the first time? */
 static bool has_sides(struct cost *c, const struct region *r)
 {
-	return spare_get(&c->sides, COMPILE_APPLIED, &r->a) && spare_get(&c->sides, COMPILE_APPLIED, &r->b);
+	return spare_get(&c->sides, COMPILE_REGION, &r->a) && spare_get(&c->sides, COMPILE_REGION, &r->b);
 }
 
 /*

@@ -108,7 +108,7 @@ static int check_alike(struct device *d, const struct compiled side[2], struct f
 static bool keeps_side(struct cost *c, const struct buf *module, uint32_t instances)
 {
 	return instances <= 1 && device_info(c->device)->kind == COST_MEASURED &&
-	       (!device_has_helpers(c->device) || spare_get(&c->sides, COMPILE_APPLIED, module));
+	       (!device_has_helpers(c->device) || spare_get(&c->sides, COMPILE_REGION, module));
 }
 
 /* Compiles side i: a whole program, or one side of a region, of which so many instances will be measured. */
@@ -116,13 +116,14 @@ static int compile_side(struct cost *c, const struct sides *s, unsigned i, uint3
 	struct fate *fate, struct err *err)
 {
 	const struct buf *module = s->module[i];
-	enum compile_how how = s->own && i == 0 ? COMPILE_DEFAULT : COMPILE_APPLIED;
+	bool whole = s->config[i] || s->own || s->whole;
+	enum compile_how how = s->own && i == 0 ? COMPILE_DEFAULT : whole ? COMPILE_APPLIED : COMPILE_REGION;
 
 	if (s->config[i] || s->own || (s->whole && !device_has_helpers(c->device)))
 		return cost_compile_whole(c, how, module, s->config[i] ? WANT_OPTIMISED : 0, out, fate, err);
 	if (keeps_side(c, module, instances)
 			? spare_compile(&c->sides, c->device, how, module, 0, out, err) < 0
-			: device_compile_planned(c->device, module->data, module->len, instances, out, err) < 0)
+			: device_compile_planned(c->device, how, module->data, module->len, instances, out, err) < 0)
 		return -1;
 	meet(c, out, fate);
 	return 0;

@@ -15,8 +15,8 @@
 #include "device/target.h"
 
 static const struct backend backends[] = {
-#define BACKEND(opener, name, plugin, client, topology, env, traits, kind, part, fetch) \
-	{name, plugin, client, topology, env, traits, kind, fetch},
+#define BACKEND(opener, name, plugin, client, topology, env, region, traits, kind, part, fetch) \
+	{name, plugin, client, topology, env, region, traits, kind, fetch},
 #include "schemas/backend.def"
 #undef BACKEND
 };

@@ -11,6 +11,7 @@ enum backend_trait { RUNS = 1, COMPILES = 2, ON_HOST = 4, TOPOLOGIES = 8, HERE =
 
 struct backend {
 	const char *name, *plugin, *client_options, *topology, *environment;
+	const char *region; /* debug options for regions that run */
 	unsigned traits; /* of enum backend_trait */
 	enum cost_kind kind;
 	const char *fetch; /* the make target that fetches its plugin */

@@ -199,20 +199,20 @@ int device_compile_errand(struct device *d, const struct errand *e, unsigned i, 
 	unsigned want = WANT_MEMORY | (d->info.kind == COST_MEASURED ? WANT_SERIALISED : 0u);
 
 	if (!e->executable[i].len || !d->ops->load)
-		return device_compile(d, COMPILE_APPLIED, "hlo", m->data, m->len, want, out, err);
+		return device_compile(d, COMPILE_REGION, "hlo", m->data, m->len, want, out, err);
 	buf_add(&ahead.executable[0], e->executable[i].data, e->executable[i].len);
 	return load_ahead(d, m->data, m->len, &ahead, out, err);
 }
 
-int device_compile_planned(struct device *d, const void *p, size_t n, uint32_t instances, struct compiled *out,
-	struct err *err)
+int device_compile_planned(struct device *d, enum compile_how how, const void *p, size_t n, uint32_t instances,
+	struct compiled *out, struct err *err)
 {
 	struct ahead ahead = {0};
 
 	if (d->pool && d->ops->load)
 		pool_take(d->pool, p, n, copies_of(instances), &ahead);
 	return ahead.n ? load_ahead(d, p, n, &ahead, out, err)
-		       : device_compile(d, COMPILE_APPLIED, "hlo", p, n, 0, out, err);
+		       : device_compile(d, how, "hlo", p, n, 0, out, err);
 }
 
 int device_drop(struct device *d, struct compiled *c, struct err *err)

@@ -136,6 +136,7 @@ void device_effort(const struct device *d, struct effort *out);
 enum compile_how {
 	COMPILE_DEFAULT, /* all passes: the compiler's own decisions */
 	COMPILE_APPLIED, /* only the passes after the stage of the decision: our own (stage.def) */
+	COMPILE_REGION,	 /* the same for a region: it is launched alone as it would be in its program (backend.def) */
 };
 enum compile_want {
 	WANT_OPTIMISED = 1,  /* the optimised HloModuleProto */
@@ -264,9 +265,9 @@ int device_run(struct device *d, const struct compiled *a, const struct precisio
 	struct err *err);
 
 /*
- * A plan: what will soon be needed, in the order in which it will be. An item is a module that will be compiled with
- * COMPILE_APPLIED, and for how many instances; or a pair of modules that will be measured. The helpers of a device
- * (device_options.jobs) do it ahead, and device_compile_planned and device_measured have what they made. A plan
+ * A plan: what will soon be needed, in the order in which it will be. An item is a side of a region, which will be
+ * compiled with COMPILE_REGION, and for how many instances; or a pair of them that will be measured. The helpers of a
+ * device (device_options.jobs) do it ahead, and device_compile_planned and device_measured have what they made. A plan
  * replaces the plan before it. An item without a module means one that the device still has from earlier; if it has
  * none, the item counts for nothing.
  */
@@ -322,9 +323,9 @@ void device_expect(struct device *d, struct agenda *agenda); /* takes the module
 void device_gather(struct device *d, const struct buf *const module[2], uint32_t instances);
 /* Compiles side i of an errand, or loads its executable; for `measure` of a plan. */
 int device_compile_errand(struct device *d, const struct errand *e, unsigned i, struct compiled *out, struct err *err);
-/* Compiles HLO as device_compile does with COMPILE_APPLIED; `instances` of the result will be measured. */
-int device_compile_planned(struct device *d, const void *p, size_t n, uint32_t instances, struct compiled *out,
-	struct err *err);
+/* Compiles HLO as device_compile does, or takes what helpers made; `instances` of the result will be measured. */
+int device_compile_planned(struct device *d, enum compile_how how, const void *p, size_t n, uint32_t instances,
+	struct compiled *out, struct err *err);
 /*
  * Was this pair measured ahead? If a helper is about to, waits for it, and meanwhile does what else is planned. If not,
  * nobody is at the pair any more, and the caller measures it.

@@ -51,6 +51,7 @@ struct host {
 	const struct stage *stage; /* NULL: none is known */
 	struct buf plugin, worker, options;
 	struct buf applied; /* options to apply a configuration with: those of the stage, and then the user's */
+	struct buf region;  /* ... to compile a region with */
 	struct pipeline pipeline; /* the plugin's passes, where the stage needs them */
 	char *refusal;	    /* why nothing can be decided with this plugin, a sentence; NULL: it can */
 	uint64_t seed;
@@ -140,7 +141,7 @@ int host_compile_with(struct host *h, const char *format, const char *options, c
  */
 void host_stage_open(struct host *h, const char *kind);
 void host_stage_close(struct host *h);
-int host_apply_options(struct host *h, const char **options, struct err *err);
+int host_apply_options(struct host *h, enum compile_how how, const char **options, struct err *err);
 /* host_arrange.c: the second is host_extract at a stage that is about memory. */
 int host_arrange(struct device *d, enum compile_how how, const char *options, const void *p, size_t n,
 	struct arranged *out, struct err *err);

@@ -18,9 +18,9 @@ static int host_compile(struct device *d, enum compile_how how, const char *form
 	size_t n, unsigned want, struct compiled *out, struct err *err)
 {
 	struct host *h = host_of(d);
-	const char *options = h->options.len ? h->options.data : "";
+	const char *options;
 	bool loaded = strcmp(format, FORMAT_EXECUTABLE) == 0;
-	if (how == COMPILE_APPLIED && host_apply_options(h, &options, err) < 0)
+	if (host_apply_options(h, how, &options, err) < 0)
 		return -1;
 	int rc = *h->target ? host_compile_for(h, how, format, options, p, n, want, out, err)
 			    : host_compile_with(h, format, options, p, n, want, true, NULL, out, err);
@@ -37,7 +37,7 @@ static int host_load(struct device *d, const void *p, size_t n, const struct ahe
 	struct host *h = host_of(d);
 	const char *options;
 
-	if (host_apply_options(h, &options, err) < 0 ||
+	if (host_apply_options(h, COMPILE_REGION, &options, err) < 0 ||
 		host_compile_with(h, "hlo", options, p, n, 0, true, ahead, out, err) < 0)
 		return -1;
 	host_note(h, out, &(struct known){.ready = ahead->n, .compile = out->seconds});

@@ -39,6 +39,7 @@ void host_stage_open(struct host *h, const char *kind)
 	}
 	h->base.passes.decides = h->stage && *h->stage->pass ? h->stage->pass : NULL;
 	h->base.passes.refusal = h->refusal;
+	host_join(&h->region, h->applied.len ? h->applied.data : "", *h->target ? "" : h->backend->region);
 	i->plain = h->stage && !*h->stage->apply;
 	snprintf(i->compile_options, sizeof i->compile_options, "%s", h->applied.len ? h->applied.data : "");
 }
@@ -47,6 +48,7 @@ void host_stage_close(struct host *h)
 {
 	pipeline_release(&h->pipeline);
 	buf_release(&h->applied);
+	buf_release(&h->region);
 	mem_free(h->refusal);
 }
 
@@ -58,10 +60,12 @@ static int check_stage(const struct host *h, struct err *err)
 	return 0;
 }
 
-int host_apply_options(struct host *h, const char **options, struct err *err)
+int host_apply_options(struct host *h, enum compile_how how, const char **options, struct err *err)
 {
-	*options = h->applied.len ? h->applied.data : "";
-	return check_stage(h, err);
+	const struct buf *b = how == COMPILE_REGION ? &h->region : how == COMPILE_APPLIED ? &h->applied : &h->options;
+
+	*options = b->len ? b->data : "";
+	return how == COMPILE_DEFAULT ? 0 : check_stage(h, err);
 }
 
 int host_extract(struct device *d, const char *format, const void *p, size_t n, struct extracted *out, struct err *err)

@@ -158,7 +158,7 @@ static void compile(struct device *d, const struct job *j, struct compiled *c)
 {
 	struct err err = {{0}};
 
-	if (device_compile(d, COMPILE_APPLIED, "hlo", j->of.module[0].data, j->of.module[0].len,
+	if (device_compile(d, COMPILE_REGION, "hlo", j->of.module[0].data, j->of.module[0].len,
 		WANT_SERIALISED, c, &err) < 0)
 		c->outcome = OUTCOME_REFUSED;
 	if (device_drop(d, c, &err) < 0)

@@ -21,7 +21,7 @@ double part_seconds(const char *backend, enum cost_kind kind)
 		const char *name;
 		double seconds;
 	} known[] = {
-#define BACKEND(opener, name, plugin, client, topology, env, traits, cost, part, fetch) {name, part},
+#define BACKEND(opener, name, plugin, client, topology, env, region, traits, cost, part, fetch) {name, part},
 #include "schemas/backend.def"
 #undef BACKEND
 	};

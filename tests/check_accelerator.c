@@ -115,13 +115,34 @@ static void its_helpers_only_compile(void)
 		agenda_add(&agenda, &module, 1);
 		device_expect(d, &agenda);
 		agenda_release(&agenda);
-		CHECK_INT(device_compile_planned(d, wanted.data, wanted.len, 1, &c, &err), 0);
+		CHECK_INT(device_compile_planned(d, COMPILE_REGION, wanted.data, wanted.len, 1, &c, &err), 0);
 		CHECK_INT(c.outcome, OUTCOME_OK);
 		compiled_release(&c);
 		buf_release(&wanted);
 		device_close(d);
 		unsetenv("FAKE_PLUGIN");
 	}
+}
+
+/* A region is launched as a part of a program is; a program, as the user's own. */
+static void regions_are_launched_as_graphs(struct device *d)
+{
+	static const enum outcome t[] = {
+		[COMPILE_DEFAULT] = OUTCOME_REFUSED,
+		[COMPILE_APPLIED] = OUTCOME_REFUSED,
+		[COMPILE_REGION] = OUTCOME_OK,
+	};
+	struct buf program = {0};
+	struct compiled c;
+	struct err err = {{0}};
+
+	fixture_program("us=20;needs=graph", &program);
+	for (unsigned how = 0; how < sizeof t / sizeof *t; how++) {
+		CHECK_INT(device_compile(d, how, "hlo", program.data, program.len, 0, &c, &err), 0);
+		CHECK_INT(c.outcome, t[how]);
+		compiled_release(&c);
+	}
+	buf_release(&program);
 }
 
 /* A GPU is found by its name, and another process that works there keeps its memory. */
@@ -140,8 +161,10 @@ static void some_of_its_memory_is_enough(void)
 	setenv("FAKE_PLUGIN", "fake:platform=cuda;kind=big;full=1", 1);
 	d = device_open(&(struct device_options){.backend = "cuda", .wait = true}, &err);
 	CHECK_STR(err.text, "");
-	if (CHECK(d))
+	if (CHECK(d)) {
 		CHECK(device_info(d)->joins);
+		regions_are_launched_as_graphs(d);
+	}
 	device_close(d);
 	d = open_as("fake:platform=cuda;kind=big;full=1", true, &err);
 	CHECK(!d && strstr(err.text, "memory is taken"));

@@ -19,7 +19,8 @@ static void compile_pair(struct device *d, const char *const *script, uint32_t i
 	device_gather(d, (const struct buf *const[]){&module[0], &module[1]}, instances);
 	for (int i = 0; i < 2; i++) {
 		struct known *k;
-		CHECK(device_compile_planned(d, module[i].data, module[i].len, instances, &c[i], NULL) == 0);
+		CHECK(device_compile_planned(d, COMPILE_REGION, module[i].data, module[i].len, instances, &c[i],
+			NULL) == 0);
 		k = host_known(host_of(d), c[i].handle);
 		ready[i] = k ? k->ready : 0;
 		buf_release(&module[i]);

@@ -170,11 +170,9 @@ static PJRT_Error *judge(const char *code, size_t n)
 			"the fake only compiles programs with a script");
 	if (memmem(code, n, "jit_", 4))
 		return NULL;
-	v = find(env, strlen(env), "slow");
-	if (v)
+	if ((v = find(env, strlen(env), "slow")))
 		usleep((useconds_t)atoi(v) * 1000);
-	v = find(env, strlen(env), "hang");
-	if (v && hash_of(code, n) % 100 < (uint64_t)atoi(v))
+	if ((v = find(env, strlen(env), "hang")) && hash_of(code, n) % 100 < (uint64_t)atoi(v))
 		return act("hang", "compile");
 	v = find(env, strlen(env), "crash");
 	return v && hash_of(code, n) % 100 < (uint64_t)atoi(v) ? act("abort", "compile") : NULL;
@@ -197,15 +195,17 @@ static PJRT_Error *client_compile(PJRT_Client_Compile_Args *a)
 	if (spread && !memmem(a->compile_options, a->compile_options_size, asked,
 			      (size_t)snprintf(asked, sizeof asked, "\x20%c\x28%c", spread[0] - '0', spread[2] - '0')))
 		return fail(PJRT_Error_Code_INVALID_ARGUMENT, "the fake was told of other replicas and partitions");
+	const char *needs = find(a->program->code, a->program->code_size, "needs");
+	if (needs && !memmem(a->compile_options, a->compile_options_size, needs, strlen(needs)))
+		return fail(PJRT_Error_Code_INVALID_ARGUMENT, "the fake was not told what the program needs");
 	PJRT_Executable *e = keep(a->program->code, a->program->code_size);
 	dump(a->compile_options, a->compile_options_size, e);
 	say_passes();
 	const char *env = getenv("FAKE_PLUGIN"), *applied = env ? find(env, strlen(env), "applied") : NULL;
-	if (applied && memmem(a->compile_options, a->compile_options_size, "xla_enable_hlo_passes_only", 26))
+	bool some = memmem(a->compile_options, a->compile_options_size, "xla_enable_hlo_passes_only", 26);
+	if (applied && some)
 		e->factor = atof(applied);
-	if (asked_for_passes("another") && memmem(a->compile_options, a->compile_options_size,
-		"xla_enable_hlo_passes_only", 26))
-		e->n--;
+	e->n -= some && asked_for_passes("another");
 	for (double left = number(e, "print", 0); left > 0; left -= 64)
 		fprintf(stderr, "%063d\n", (int)left);
 	size_t leak = (size_t)number(e, "leak", 0) << 20;

@@ -17,6 +17,7 @@
  *	chaos=1     share by which the outputs change if an input changes at all
  *	type=int    the outputs are integers
  *	arranged=1  it dumps itself also as the program that is arranged in memory, before it is compiled any further
+ *	needs=word  it is refused unless the options of its compilation have the word in them
  *	args=8 temp=9 peak=8    bytes of memory that it tells of its arguments, of temporary values, and at most
  *
  * What was loaded from bytes and is serialised again can be loaded, but not run, as with XLA:CPU and some programs.

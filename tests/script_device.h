@@ -56,7 +56,7 @@ static inline int script_compile(struct device *d, enum compile_how how, const c
 	uint32_t h = 1;
 	(void)format;
 	(void)err;
-	CHECK(how == COMPILE_APPLIED);
+	CHECK(how != COMPILE_DEFAULT);
 	if (fails(s, ++s->compiles, s->fail_compile)) {
 		die(s, s->failure, &out->outcome, out->detail);
 		return 0;
