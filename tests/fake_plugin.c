@@ -148,6 +148,7 @@ static PJRT_Executable *keep(const char *code, size_t n)
 	memcpy(e->code, code, n);
 	e->n = n;
 	e->script = script_of(e->code, n, &e->script_len);
+	e->us = number(e, "us", memmem(code, n, "jit_", 4) ? atof(told("whole", "10")) : 10);
 	e->users = 1;
 	e->factor = 1;
 	return e;
@@ -357,8 +358,7 @@ static PJRT_Error *execute(PJRT_LoadedExecutable_Execute_Args *a)
 		if (error)
 			return error;
 	}
-	double until = start + 1e-6 * number(e, "us", 10) * l->factor *
-				       (1 + noise() * number(e, "noise", 0) / 100);
+	double until = start + 1e-6 * e->us * l->factor * (1 + noise() * number(e, "noise", 0) / 100);
 	if (a->num_devices != n_devices)
 		return fail(PJRT_Error_Code_INVALID_ARGUMENT, "the fake runs a program on all its devices");
 	for (size_t i = 0; i < a->num_args; i++)

@@ -36,6 +36,7 @@
  *	crash=20    percent of such programs that abort the compiler: always the same ones, and no whole program (whole
  *		    programs have "jit_" in them)
  *	hang=20     percent of such programs whose compilation never ends, likewise
+ *	whole=1000  microseconds that a run of a whole one takes
  *	slow=200    milliseconds for which compiling such a program sleeps
  *	spread=40   percent by which the times of such programs differ; the same program always takes the same
  *	crew=1      it compiles with threads, as many as it may use cores at its first compilation; a program with the
@@ -94,6 +95,7 @@ struct PJRT_Executable {
 	const char *script; /* in the code; found once, as each run asks it for many things */
 	size_t script_len;
 	int users;
+	double us;     /* that a run takes */
 	bool loaded;   /* from bytes, and not compiled */
 	double factor; /* of the outputs, by how it was compiled */
 };
