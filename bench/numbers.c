@@ -118,7 +118,7 @@ static int tell_rule(struct bench *b, struct err *err)
 {
 	struct numbers n;
 	struct numbers_job job = {b->d, b->subject.space, &b->subject.original, b->config, NULL, &b->side[OWN],
-		&b->side[TUNED], 0};
+		&b->side[TUNED], 0, COMPILE_APPLIED};
 	double difference, allowed, start = now_seconds();
 
 	if (numbers_check(&n, &job, err) < 0)

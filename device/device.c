@@ -215,6 +215,11 @@ int device_compile_planned(struct device *d, enum compile_how how, const void *p
 		       : device_compile(d, how, "hlo", p, n, 0, out, err);
 }
 
+void device_codegen(struct device *d, uint32_t ways)
+{
+	d->codegen = ways;
+}
+
 int device_drop(struct device *d, struct compiled *c, struct err *err)
 {
 	int rc = 0;

@@ -53,6 +53,7 @@ struct device_options {	     /* all zero is the default */
 	bool quiet_pairs;
 	/* on how many other cores a large program may be compiled, until these workers have a plan; JOBS_ALL: all */
 	int crew;
+	uint32_t codegen; /* what COMPILE_CODEGEN means (device_codegen) */
 	/* cores to be pinned to without locking them, for a worker that works ahead; and how many */
 	const int *beside;
 	size_t n_beside;
@@ -78,6 +79,7 @@ struct device_info {
 	const char *release;	/* its version in schemas/plugin.def; NULL: it is none of those */
 	char compile_options[1024]; /* what is used to apply a configuration */
 	bool plain;		    /* ... which is what any program is compiled with: both ways of compiling are one */
+	uint32_t codegen;	/* ways of generating code that are worth trying (codegen.h) */
 	char made_by[1024];	/* as in device_options; "" */
 	enum cost_kind kind;
 	char estimator[80];	/* whose estimates its costs are ("XLA's model for H100"); "": they are no estimates */
@@ -126,6 +128,8 @@ void device_until(struct device *d, double clock);
  * opened or a candidate is priced, but not for a verdict, which the user still wants.
  */
 void device_heed_stop(struct device *d, bool heed);
+/* From now on COMPILE_CODEGEN means these ways (codegen.h); device_options.codegen until then. */
+void device_codegen(struct device *d, uint32_t ways);
 bool device_late(const struct device *d); /* is it over? */
 /* Keeps its cores for the devices that this process opens after it (cores_keep). */
 void device_keep_cores(const struct device *d);
@@ -137,6 +141,7 @@ enum compile_how {
 	COMPILE_DEFAULT, /* all passes: the compiler's own decisions */
 	COMPILE_APPLIED, /* only the passes after the stage of the decision: our own (stage.def) */
 	COMPILE_REGION,	 /* the same for a region: it is launched alone as it would be in its program (backend.def) */
+	COMPILE_CODEGEN, /* COMPILE_APPLIED, with code generated in other ways than the compiler's (device_codegen) */
 };
 enum compile_want {
 	WANT_OPTIMISED = 1,  /* the optimised HloModuleProto */

@@ -255,6 +255,7 @@ struct device *host_open(const struct device_options *o, struct err *err)
 	h->base.ops = &host_ops;
 	h->base.generation = 1;
 	h->seed = o->seed;
+	h->base.codegen = o->codegen;
 	snprintf(h->base.info.made_by, sizeof h->base.info.made_by, "%s", o->made_by ? o->made_by : "");
 	h->base.info.spread = (struct spread){spread_replicas(o->spread), spread_partitions(o->spread)};
 	h->deadline = o->deadline;

@@ -6,6 +6,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include "device/codegen.h"
 #include "device/dump.h"
 #include "device/host.h"
 #include "device/probe.h"
@@ -40,6 +41,7 @@ void host_stage_open(struct host *h, const char *kind)
 	h->base.passes.decides = h->stage && *h->stage->pass ? h->stage->pass : NULL;
 	h->base.passes.refusal = h->refusal;
 	host_join(&h->region, h->applied.len ? h->applied.data : "", *h->target ? "" : h->backend->region);
+	i->codegen = *h->target || !i->can_run ? 0 : codegen_worth(h->backend->name);
 	i->plain = h->stage && !*h->stage->apply;
 	snprintf(i->compile_options, sizeof i->compile_options, "%s", h->applied.len ? h->applied.data : "");
 }
@@ -49,6 +51,7 @@ void host_stage_close(struct host *h)
 	pipeline_release(&h->pipeline);
 	buf_release(&h->applied);
 	buf_release(&h->region);
+	buf_release(&h->codegen);
 	mem_free(h->refusal);
 }
 
@@ -62,8 +65,15 @@ static int check_stage(const struct host *h, struct err *err)
 
 int host_apply_options(struct host *h, enum compile_how how, const char **options, struct err *err)
 {
-	const struct buf *b = how == COMPILE_REGION ? &h->region : how == COMPILE_APPLIED ? &h->applied : &h->options;
+	const struct buf *each[] = {[COMPILE_DEFAULT] = &h->options, [COMPILE_APPLIED] = &h->applied,
+		[COMPILE_REGION] = &h->region, [COMPILE_CODEGEN] = &h->codegen};
+	const struct buf *b = each[how];
 
+	if (how == COMPILE_CODEGEN) {
+		host_join(&h->codegen, h->applied.len ? h->applied.data : "", NULL);
+		buf_adds(&h->codegen, h->codegen.len && h->base.codegen ? "," : "");
+		codegen_options(h->base.codegen, ",", &h->codegen);
+	}
 	*options = b->len ? b->data : "";
 	return how == COMPILE_DEFAULT ? 0 : check_stage(h, err);
 }

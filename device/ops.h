@@ -47,6 +47,7 @@ struct device {
 	double until;	   /* device_until; 0: no such time */
 	bool heeds_stop;   /* device_heed_stop */
 	struct given *given; /* the user's inputs; NULL: they are made up */
+	uint32_t codegen;  /* device_codegen */
 	struct veto veto; /* device_veto; all zero: there is none */
 };
 

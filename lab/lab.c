@@ -216,7 +216,7 @@ int lab_open(struct lab *l, const char *path, const char *space_kind, struct dev
 	int rc = 0;
 
 	*l = (struct lab){.archive = archive, .kind = d ? device_info(d)->kind : COST_MODELLED, .device = d,
-		.options = *o};
+		.options = *o, .how = COMPILE_APPLIED};
 	l->options.original = &l->subject.original;
 	l->parts_only = d && device_info(d)->kind == COST_MEASURED && !device_info(d)->can_run;
 	if (subject_open(&l->subject, path, space_kind, d, err) < 0)

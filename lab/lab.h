@@ -54,6 +54,7 @@ struct lab { /* all zero is empty; not to be moved once open */
 	enum cost_kind kind; /* of its costs */
 	enum quantity quantity; /* of the objective */
 	const char *reference; /* where the default is what people do by hand: the name of that start; else NULL */
+	enum compile_how how; /* the answer is compiled: COMPILE_APPLIED, or COMPILE_CODEGEN if that is faster */
 	bool parts_only; /* its device measures, but does not run whole programs */
 	bool derived; /* did other decisions make the subject from the user's program? That one is its `original` */
 	struct archive *archive;

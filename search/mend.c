@@ -118,7 +118,8 @@ static int compare(struct hunt *h, struct device *d, const uint8_t *config, stru
 {
 	struct subject *u = &h->lab->subject;
 	struct compiled own = {0}, tuned = {0};
-	struct numbers_job job = {d, h->s, &u->original, config, NULL, &own, &tuned, COMPARING_SECONDS};
+	struct numbers_job job = {d, h->s, &u->original, config, NULL, &own, &tuned, COMPARING_SECONDS,
+		h->lab->how};
 	struct buf module = {0};
 	int rc = h->s->ops->apply(h->s, config, &module, err);
 
@@ -126,7 +127,7 @@ static int compare(struct hunt *h, struct device *d, const uint8_t *config, stru
 	if (rc == 0)
 		rc = spare_compile(&u->opened.spares, d, COMPILE_DEFAULT, &u->original, 0, &own, err);
 	if (rc == 0)
-		rc = spare_compile(&u->opened.spares, d, COMPILE_APPLIED, &module, 0, &tuned, err);
+		rc = spare_compile(&u->opened.spares, d, h->lab->how, &module, 0, &tuned, err);
 	if (rc == 0 && own.outcome == OUTCOME_OK)
 		out->outcome = tuned.outcome;
 	if (rc == 0 && own.outcome == OUTCOME_OK && tuned.outcome == OUTCOME_OK)

@@ -67,6 +67,13 @@ static bool made_from_original(enum side side)
 	return side == OWN || side == EXACT;
 }
 
+static enum compile_how how_of(const struct check *c, enum side side)
+{
+	bool tuned = side == TUNED || side == TUNED_EXACT;
+
+	return made_from_original(side) ? COMPILE_DEFAULT : tuned && c->job->how ? c->job->how : COMPILE_APPLIED;
+}
+
 /* What is to be compiled, before it is widened. */
 static int make_module(const struct check *c, enum side side, struct buf *out, struct err *err)
 {
@@ -88,7 +95,7 @@ static int make_module(const struct check *c, enum side side, struct buf *out, s
 /* Compiles a program in 64 bits. If there is none, or no room for it, its outcome says so. */
 static int compile_exact(struct check *c, enum side side, const struct buf *module, struct err *err)
 {
-	enum compile_how how = made_from_original(side) ? COMPILE_DEFAULT : COMPILE_APPLIED;
+	enum compile_how how = how_of(c, side);
 	struct compiled *p = program_of(c, side);
 	struct device *d = c->job->device;
 	struct buf wide = {0};
@@ -108,7 +115,7 @@ static int compile_exact(struct check *c, enum side side, const struct buf *modu
 
 static int compile(struct check *c, enum side side, struct err *err)
 {
-	enum compile_how how = made_from_original(side) ? COMPILE_DEFAULT : COMPILE_APPLIED;
+	enum compile_how how = how_of(c, side);
 	struct compiled *p = program_of(c, side);
 	struct buf module = {0};
 	int rc = make_module(c, side, &module, err);

@@ -70,6 +70,7 @@ struct numbers_job {
 	struct compiled *own, *tuned; /* compiled; replaced where the worker is lost on the way */
 	/* once a kind of input told something: no further kind that would end later than this; 0: all */
 	double seconds;
+	enum compile_how how; /* the tuned one was compiled; 0: COMPILE_APPLIED */
 };
 
 int numbers_check(struct numbers *out, const struct numbers_job *job, struct err *err);

@@ -48,13 +48,13 @@ int output_write_decisions(const char *dir, const struct result *r, struct err *
 static int write_executable(const char *dir, struct lab *lab, struct device *d, const struct buf *module,
 	struct err *err)
 {
-	const struct spare *known = spare_get(&lab->subject.opened.spares, COMPILE_APPLIED, module);
+	const struct spare *known = spare_get(&lab->subject.opened.spares, lab->how, module);
 	struct compiled c = {0};
 	int rc;
 
 	if (known)
 		return io_write_in(dir, "tuned.exe", known->executable.data, known->executable.len, err);
-	rc = device_compile(d, COMPILE_APPLIED, "hlo", module->data, module->len, WANT_SERIALISED, &c, err);
+	rc = device_compile(d, lab->how, "hlo", module->data, module->len, WANT_SERIALISED, &c, err);
 	if (rc == 0 && c.outcome == OUTCOME_OK && c.serialised.len)
 		rc = io_write_in(dir, "tuned.exe", c.serialised.data, c.serialised.len, err);
 	if (c.handle)
@@ -98,7 +98,11 @@ static int write_module(const char *dir, const struct result *r, struct buf *mod
 	else
 		buf_add(module, original->data, original->len);
 	if (rc == 0 && decided && r->device)
-		buf_addf(options, "%s\n", r->device->compile_options);
+		buf_addf(options, "%s%s", r->device->compile_options, *r->device->compile_options ? "\n" : "");
+	if (rc == 0 && decided && r->recode->taken) {
+		codegen_options(r->recode->taken, "\n", options);
+		buf_addch(options, '\n');
+	}
 	if (rc == 0 && s->ops->prepares)
 		rc = io_remove_in(dir, s->ops->answer_file, err); /* an earlier search's */
 	if (rc == 0 && (decided || !s->ops->prepares))
@@ -163,6 +167,10 @@ void output_summary(const struct result *r, const char *dir, bool json, struct b
 		buf_addf(out, "%s\n", r->verdict->advice);
 	if (verdict_attention(r->verdict))
 		buf_addf(out, "%s\n", verdict_attention(r->verdict));
+	if (r->verdict->tuned && r->recode->taken) {
+		recode_text(r->recode, out);
+		buf_addch(out, '\n');
+	}
 	if (r->first)
 		buf_addf(out, "First %llu evaluation%s of the kind %s in %.1f s: %llu kept%s\n",
 			(unsigned long long)r->first->evaluations, r->first->evaluations == 1 ? "" : "s",

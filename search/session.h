@@ -20,6 +20,7 @@
 #include "search/hunt.h"
 #include "search/by_hand.h"
 #include "search/screen.h"
+#include "search/recode.h"
 #include "search/trim.h"
 #include "search/worth.h"
 #include "search/scorer.h"
@@ -39,6 +40,7 @@ struct session { /* all zero but `set` and `before` is empty */
 	struct by_hand by_hand; /* made by hand, of kinds that have such */
 	struct screen screen;	/* where another device says what is worth pricing */
 	struct trim trim;
+	struct recode recode; /* how the code of the answer is generated */
 	struct worths worth;	/* of what was found beside them */
 	struct buf dir, identity; /* folder of the result; JSON */
 	bool more;	/* another kind goes on with the program that comes of this one */

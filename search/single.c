@@ -182,6 +182,7 @@ struct result single_result(struct session *s)
 		.advisor = &s->advisor, .before = s->before ? s->before->dir.data : NULL,
 		.first = s->first ? &s->first->hunt : NULL,
 		.by_hand = &s->by_hand, .screen = &s->screen, .worth = &s->worth, .trim = &s->trim,
+		.recode = &s->recode,
 		.opening = s->opening};
 }
 
@@ -189,6 +190,18 @@ struct result single_result(struct session *s)
 static double verdict_seconds(const struct settings *set)
 {
 	return set->verdict_seconds == OPT_AUTO ? 0 : set->verdict_seconds;
+}
+
+/* How is the code of the answer generated? The devices of the verdict are told, too. */
+static int recode(struct session *s, struct err *err)
+{
+	struct recode_options o = {.ask = s->set->codegen,
+		.from = s->set->from && s->set->budget == 0 ? s->set->from : NULL};
+
+	int rc = recode_answer(&s->recode, &s->hunt, &o, err);
+
+	s->device_options.codegen = s->recode.taken;
+	return rc;
 }
 
 int single_conclude(struct session *s, struct err *err)
@@ -204,7 +217,7 @@ int single_conclude(struct session *s, struct err *err)
 	found = s->hunt.default_seconds + s->hunt.running.value;
 	if (s->device && by_hand_add_found(&s->by_hand, &s->lab, s->device, s->hunt.config, found, err) < 0)
 		return -1;
-	if (worth_find(&s->worth, &s->hunt, s->lab.cost, err) < 0)
+	if (worth_find(&s->worth, &s->hunt, s->lab.cost, err) < 0 || recode(s, err) < 0)
 		return -1;
 	session_give_back(s);
 	if (s->lab.parts_only) {
@@ -214,6 +227,10 @@ int single_conclude(struct session *s, struct err *err)
 	vo.searched = hunt_seconds(&s->hunt);
 	begun = now_seconds();
 	rc = verdict_reach(&s->verdict, &s->lab, s->hunt.config, &vo, err);
+	if (rc == 0 && s->recode.taken && s->verdict.numbers.outcome != OUTCOME_OK) {
+		recode_undo(&s->recode, &s->lab);
+		rc = verdict_reach(&s->verdict, &s->lab, s->hunt.config, &vo, err);
+	}
 	if (rc == 0)
 		rc = mend_answer(&s->verdict, &s->hunt, &vo, err);
 	if (rc == 0 && r.device)

@@ -42,7 +42,7 @@ static int make_side(struct lab *lab, const uint8_t *config, struct device *d, i
 {
 	struct spares *spares = &lab->subject.opened.spares;
 	bool own = side == 0 && !lab->reference;
-	enum compile_how how = own ? COMPILE_DEFAULT : COMPILE_APPLIED;
+	enum compile_how how = own ? COMPILE_DEFAULT : side ? lab->how : COMPILE_APPLIED;
 	struct buf *kept = &k->side[side], module = {0};
 	const struct buf *program = own ? &lab->subject.original : &module;
 	unsigned want = k->decided ? 0 : WANT_SERIALISED;
@@ -140,7 +140,8 @@ static int time_against_compiler(struct verdict *v, struct lab *lab, const uint8
 		(!lab->space->ops->apply_whole || lab->space->ops->prepares)) { /* parts.h does it for the others */
 		struct compiled whole = {0};
 		struct numbers_job job = {d, lab->space, &lab->subject.original, config, NULL, &c[0],
-			lab->space->ops->prepares ? &whole : &c[1], fmax(NUMBERS_SECONDS, NUMBERS_PAIRS * k->pair)};
+			lab->space->ops->prepares ? &whole : &c[1], fmax(NUMBERS_SECONDS, NUMBERS_PAIRS * k->pair),
+			lab->how};
 		k->compared = true;
 		rc = numbers_check(&v->numbers, &job, err);
 		compiled_release(&whole);
@@ -281,7 +282,8 @@ static int weigh(struct verdict *v, struct lab *lab, const uint8_t *config, stru
 {
 	const struct device *d = w->device;
 	struct precision p = {.target = 0.0005, .max_seconds = seconds / VERDICT_WORKERS,
-		.instances = VERDICT_INSTANCES, .min_pairs = 20, .give_up = -1, .patient = true};
+		.instances = VERDICT_INSTANCES, .min_pairs = 20, .give_up = -1, .patient = true,
+		.even_identical = lab->how == COMPILE_CODEGEN}; /* then the same program may have other code */
 	int rc;
 
 	if (!d || device_info(d)->kind != COST_MEASURED)
@@ -426,7 +428,8 @@ int verdict_reach(struct verdict *v, struct lab *lab, const uint8_t *config, con
 	*v = (struct verdict){.quantity = lab->quantity, .reference = lab->reference,
 		.by_hand = lab->space->ops->by_hand, .prepares = lab->space->ops->prepares};
 	space_default(lab->space, dflt);
-	v->measured = lab->derived || lab->space->ops->prepares || memcmp(dflt, config, lab->space->n_sites) != 0;
+	v->measured = lab->derived || lab->space->ops->prepares || lab->how == COMPILE_CODEGEN ||
+		      memcmp(dflt, config, lab->space->n_sites) != 0;
 	talk_wait("judging what was found", 0, now_seconds());
 	if (v->measured || worth_asking(lab))
 		rc = weigh_all(v, lab, config, o, err);

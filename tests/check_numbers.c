@@ -194,7 +194,8 @@ static bool check(struct script *s, struct numbers *n)
 {
 	uint8_t *config = MEM_NEW(subject.space->n_sites + 1, uint8_t);
 	struct compiled own = {.handle = OWN, .generation = 1}, tuned = {.handle = TUNED, .generation = 1};
-	struct numbers_job job = {&s->d, subject.space, &subject.original, config, NULL, &own, &tuned, 0};
+	struct numbers_job job = {&s->d, subject.space, &subject.original, config, NULL, &own, &tuned, 0,
+		COMPILE_APPLIED};
 	struct err err = {0};
 	bool ok;
 

@@ -181,13 +181,13 @@ static PJRT_Error *judge(const char *code, size_t n)
 
 static PJRT_Error *client_compile(PJRT_Client_Compile_Args *a)
 {
-	PJRT_Error *told = raise_crew(a->program->code, a->program->code_size);
-	if (told)
-		return told;
+	PJRT_Error *error = raise_crew(a->program->code, a->program->code_size);
+	if (error)
+		return error;
 	if (memmem(a->program->code, a->program->code_size, "stablehlo.negate", 16))
 		return fail(PJRT_Error_Code_UNIMPLEMENTED, "the fake reads no MLIR");
 	if (!memmem(a->program->code, a->program->code_size, "fake:", 5)) {
-		PJRT_Error *error = judge(a->program->code, a->program->code_size);
+		error = judge(a->program->code, a->program->code_size);
 		if (error)
 			return error;
 	}
@@ -202,10 +202,10 @@ static PJRT_Error *client_compile(PJRT_Client_Compile_Args *a)
 	PJRT_Executable *e = keep(a->program->code, a->program->code_size);
 	dump(a->compile_options, a->compile_options_size, e);
 	say_passes();
-	const char *env = getenv("FAKE_PLUGIN"), *applied = env ? find(env, strlen(env), "applied") : NULL;
 	bool some = memmem(a->compile_options, a->compile_options_size, "xla_enable_hlo_passes_only", 26);
-	if (applied && some)
-		e->factor = atof(applied);
+	e->factor = some ? atof(told("applied", "1")) : 1;
+	if (memmem(a->compile_options, a->compile_options_size, "vector_width", 12))
+		e->us *= atof(told("wide", "100")) / 100;
 	e->n -= some && asked_for_passes("another");
 	for (double left = number(e, "print", 0); left > 0; left -= 64)
 		fprintf(stderr, "%063d\n", (int)left);
@@ -217,7 +217,7 @@ static PJRT_Error *client_compile(PJRT_Client_Compile_Args *a)
 	}
 	for (size_t i = 0; i < leak; i += 4096)
 		((volatile char *)lost)[i] = 1;
-	PJRT_Error *error = act(told_by(e, "compile"), "compile");
+	error = act(told_by(e, "compile"), "compile");
 	if (!error)
 		a->executable = load(e);
 	release(e);

@@ -42,6 +42,7 @@
  *	crew=1      it compiles with threads, as many as it may use cores at its first compilation; a program with the
  *		    script "crew=tell" is refused with how many there are, and how many cores these and the caller use
  *	nth=5       the fifth program that a worker compiles aborts
+ *	wide=50     percent of their time that programs take if they are compiled for wider vectors
  *	applied=2   factor of the outputs of programs compiled with only the passes after fusion
  *	passes=none twice another   what a probe of the passes finds: no passes, fusion twice, or a program that becomes
  *		    another one if it is compiled with some passes only

@@ -1,0 +1,35 @@
+/*
+ * codegen.h - ways of generating code that a compiler does not take by itself (schemas/codegen.def).
+ *
+ * They are no decisions about a program's parts: a whole program is compiled with some of them or without
+ * (COMPILE_CODEGEN), and measuring says which is fastest. A set of ways is a number, with a bit for each row of the
+ * table.
+ */
+#ifndef DEVICE_CODEGEN_H
+#define DEVICE_CODEGEN_H
+
+#include <stdint.h>
+#include "base/buf.h"
+
+#define CODEGEN_MOST 32
+
+struct codegen {
+	const char *backend;
+	const char *flag;   /* of the processor, without which it is of no use; "": none is needed */
+	const char *option; /* debug option that asks for it */
+	const char *words;  /* what it gives: "vectors of 512 bits" */
+};
+
+/*
+ * The ways that are worth trying for a backend on this machine. VANTAGE_CPUINFO names another file to read than
+ * /proc/cpuinfo, for tests.
+ */
+uint32_t codegen_worth(const char *backend);
+const struct codegen *codegen_way(unsigned i); /* the row of a bit; NULL: there is none */
+/* Appends their options with `between` between them, and what they give: "this, that". */
+void codegen_options(uint32_t ways, const char *between, struct buf *out);
+void codegen_words(uint32_t ways, struct buf *out);
+/* Those whose options stand in a text. */
+uint32_t codegen_read(const char *text);
+
+#endif
