@@ -134,8 +134,13 @@ static uint8_t *pack_options(const Hlo__ProgramShapeProto *shape, char *text, si
 			die("options.txt", equals ? "there are more than 16 options" : "a line has no \"=\"");
 		*equals = 0;
 		opts__option_value__init(&value[i]);
-		value[i].value_case = OPTS__OPTION_VALUE__VALUE_TEXT;
-		value[i].text = equals + 1;
+		if (strcmp(equals + 1, "true") == 0) {
+			value[i].value_case = OPTS__OPTION_VALUE__VALUE_TRUTH;
+			value[i].truth = 1;
+		} else {
+			value[i].value_case = OPTS__OPTION_VALUE__VALUE_TEXT;
+			value[i].text = equals + 1;
+		}
 		opts__option_entry__init(&entry[i]);
 		entry[i].key = line;
 		entry[i].value = &value[i];

@@ -43,7 +43,8 @@ class Tuned:
         lines = (folder / options).read_text().splitlines() if options else []
         if lines:
             self.refuse_layouts(computation)
-            how.env_option_overrides = [tuple(line.split("=", 1)) for line in lines if line]
+            named = dict(line.split("=", 1) for line in lines if line)
+            how.env_option_overrides = [(name, value == "true" or value) for name, value in named.items()]
         module = xla_client._xla.mlir.xla_computation_to_mlir_module(computation)
         try:
             self.run = device.client.compile_and_load(module, xla_client.DeviceList((device,)), how)

@@ -62,9 +62,10 @@ def library():
 
 
 def _packed_options(options):
-    """CompileOptionsProto: one device, and options of the debugger by name, all as text."""
+    """CompileOptionsProto: one device, and options of the debugger by name, as truth values or text."""
     build = b"\x08" + written(2 ** 64 - 1) + b"\x20\x01\x28\x01"
-    entries = (piece(1, k.encode()) + piece(2, piece(1, v.encode())) for k, v in options.items())
+    truth = {"true": b"\x10\x01", "false": b"\x10\x00"}
+    entries = (piece(1, k.encode()) + piece(2, truth.get(v) or piece(1, v.encode())) for k, v in options.items())
     return piece(3, build) + b"".join(piece(7, e) for e in entries)
 
 
