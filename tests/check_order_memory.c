@@ -221,6 +221,67 @@ static void who_yields_goes_first(void)
 		" ROOT r = f32[1]{0} custom-call(v3, v4), custom_call_target=\"op\"\n}\n"), 8000);
 }
 
+/* Appends a program in which each computation calls the one before it, and then loops over it, `deep` times over. */
+static void add_calls(struct buf *b, int deep)
+{
+	buf_adds(b, "HloModule n\ncond {\n p = f32[1000]{0} parameter(0)\n ROOT t = pred[] constant(true)\n}\n"
+		"c0 {\n p = f32[1000]{0} parameter(0)\n ROOT r = f32[1000]{0} sine(p)\n}\n");
+	for (int i = 1; i <= deep; i++)
+		buf_addf(b, "c%d {\n p = f32[1000]{0} parameter(0)\n a = f32[1000]{0} call(p), to_apply=c%d\n"
+			" ROOT r = f32[1000]{0} while(a), condition=cond, body=c%d\n}\n", i, i - 1, i - 1);
+	buf_addf(b, "ENTRY main {\n p = f32[1000]{0} parameter(0)\n e = f32[1000]{0} exponential(p)\n"
+		" f = f32[1000]{0} call(e), to_apply=c%d\n ROOT r = f32[1]{0} custom-call(f), "
+		"custom_call_target=\"op\"\n}\n", deep);
+}
+
+/* Sets when each node runs, by following every call. Returns when the computation ends. */
+static uint64_t follow_calls(struct program *p, uint32_t comp, uint64_t now, uint64_t *time)
+{
+	const struct graph *g = p->graph;
+
+	for (uint32_t i = 0; i < program_line(p, comp)->n; i++) {
+		uint32_t v = g->comp[comp].first + p->order[comp][i], n = g->node[v].n_called;
+		for (uint32_t k = 0; k < n; k++)
+			now = follow_calls(p, node_calls(g, v)[g->node[v].opcode == OP_WHILE ? n - 1 - k : k], now,
+				time);
+		time[v] = now++;
+	}
+	return now;
+}
+
+/* A node's time is that of its last run. Many calls take no longer to model than few. One buffer is enough for all. */
+static void calls_may_be_many(void)
+{
+	static const struct {
+		int deep;
+		bool followed;
+	} table[] = {{1, true}, {2, true}, {7, true}, {40, false}, {200, false}};
+
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+		struct buf b = {0};
+		struct graph g;
+		struct program p = {0};
+		struct err err = {0};
+
+		add_calls(&b, table[i].deep);
+		if (CHECK(graph_parse(&g, b.data, b.len, "text", &err) == 0)) {
+			uint64_t *time = MEM_NEW(g.n_nodes, uint64_t);
+			program_open(&p, &g);
+			program_settle(&p);
+			CHECK_INT(program_bytes(&p), 4000);
+			if (table[i].followed)
+				follow_calls(&p, g.entry, 0, time);
+			for (uint32_t v = 0; v < g.n_nodes && table[i].followed; v++)
+				if (!CHECK_INT(p.time[v], time[v]))
+					printf("\tof node %u, %d deep\n", v, table[i].deep);
+			mem_free(time);
+			program_release(&p);
+		}
+		graph_release(&g);
+		buf_release(&b);
+	}
+}
+
 int main(void)
 {
 	RUN(a_result_is_room_unless_it_was_given);
@@ -232,6 +293,7 @@ int main(void)
 	RUN(who_yields_goes_first);
 	RUN(a_fusion_of_many_paths_works_in_place);
 	RUN(a_tuple_has_a_table);
+	RUN(calls_may_be_many);
 	RUN(ties_go_to_the_first_listed);
 	return test_done();
 }

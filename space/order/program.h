@@ -41,7 +41,8 @@ struct program {
 	uint64_t tables;    /* bytes of tuples' tables, the same in every order */
 	uint64_t *peak;	    /* per computation: the most bytes alive in its line */
 	uint64_t *time;	    /* per node: when it runs; what it calls runs just before */
-	uint64_t *start;    /* per computation: when it begins */
+	uint64_t *start;    /* per computation: when it begins; the last time, if it is called several times */
+	uint64_t *ticks;    /* per computation: how long it runs, with all that it calls */
 	struct program_value *value;
 	struct program_life *life;
 	uint32_t n_values, n_lives;
