@@ -41,8 +41,9 @@ struct view {
 };
 
 /* Fields of an instruction that are handled elsewhere or say nothing about the program. */
-static bool leave_out(const ProtobufCMessageDescriptor *d, unsigned field, const struct view *view)
+static bool leave_out(const ProtobufCMessage *m, unsigned field, const struct view *view)
 {
+	const ProtobufCMessageDescriptor *d = m->descriptor;
 	if (d == &hlo__literal__descriptor)
 		return field == 1 && !view->layout; /* its shape repeats the instruction's */
 	if (d != &hlo__hlo_instruction_proto__descriptor)
@@ -58,6 +59,8 @@ static bool leave_out(const ProtobufCMessageDescriptor *d, unsigned field, const
 	case 82: /* statistics for viewers */
 	case 88: /* where a value came from */
 		return true;
+	case 60: /* is_stable: of a sort it counts */
+		return strcmp(((const Hlo__HloInstructionProto *)m)->opcode, "topk") == 0;
 	case 11: /* fusion_kind */
 	case 40: /* sharding */
 	case 43: /* backend_config */
@@ -117,12 +120,21 @@ static bool plain_precision(const Hlo__PrecisionConfig *p)
 	return p->algorithm == 0 && p->base.n_unknown_fields == 0;
 }
 
+/* Does the message say nothing about the program? Then it counts as none. */
+static bool says_nothing(const ProtobufCMessage *m)
+{
+	if (m->descriptor == &hlo__op_metadata__descriptor)
+		return true;
+	if (m->descriptor == &hlo__precision_config__descriptor)
+		return plain_precision((const Hlo__PrecisionConfig *)m);
+	if (m->descriptor == &hlo__sparsity_config__descriptor)
+		return !((const Hlo__SparsityConfig *)m)->lhs && !((const Hlo__SparsityConfig *)m)->rhs;
+	return false;
+}
+
 static void submessage(struct sink *s, unsigned field, const ProtobufCMessage *m, const struct view *view)
 {
-	if (!m || m->descriptor == &hlo__op_metadata__descriptor)
-		return;
-	if (m->descriptor == &hlo__precision_config__descriptor &&
-		plain_precision((const Hlo__PrecisionConfig *)m))
+	if (!m || says_nothing(m))
 		return;
 	sink_word(s, field);
 	if (m->descriptor == &hlo__shape_proto__descriptor)
@@ -239,7 +251,7 @@ static void walk(struct sink *s, const ProtobufCMessage *m, const struct view *v
 {
 	for (unsigned i = 0; i < m->descriptor->n_fields; i++) {
 		const ProtobufCFieldDescriptor *f = &m->descriptor->fields[i];
-		if (is_unset(m, f) || leave_out(m->descriptor, f->id, view))
+		if (is_unset(m, f) || leave_out(m, f->id, view))
 			continue;
 		if (f->label == PROTOBUF_C_LABEL_REPEATED)
 			list(s, m, f, view);

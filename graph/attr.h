@@ -8,8 +8,9 @@
  * configuration, sharding, schedules, layouts.
  *
  * Different spellings of the same thing give the same stream. A precision that is all defaults counts as none,
- * a group count of 1 as 0, a channel of 0 or less as none. A list that says that no dimension is dynamic counts
- * as no list, and the layout of a scalar or a tuple as none.
+ * a sparsity of no operand as none, a group count of 1 as 0, a channel of 0 or less as none. A list that says that
+ * no dimension is dynamic counts as no list, and the layout of a scalar or a tuple as none. Whether a topk is stable
+ * does not count: messages of older compilers, whose topk is always stable, do not say it, nor does their text.
  */
 #ifndef GRAPH_ATTR_H
 #define GRAPH_ATTR_H

@@ -362,10 +362,61 @@ static void applied_by_content(void)
 	make_release(&s.mk);
 }
 
+static void forget_stable(make_instruction *in)
+{
+	in->is_stable = false;
+}
+static void forget_sparsity(make_instruction *in)
+{
+	in->sparsity_config = NULL;
+}
+
+/* Older messages lack fields that the reader of text fills in. Where these fields say nothing, they do not count. */
+static void text_and_message_are_one_program(void)
+{
+#define CONV "f32[1,2,1]{2,1,0} convolution(p, p), window={size=1}, dim_labels=b0f_o0i->b0f"
+	static const struct {
+		const char *type, *root;
+		void (*forget)(make_instruction *in);
+		bool same;
+	} table[] = {
+		{"f32[4]{0}", "(f32[2]{0}, s32[2]{0}) topk(p), k=2", forget_stable, true},
+		{"f32[4]{0}", "(f32[2]{0}, s32[2]{0}) topk(p), k=2, largest=false", forget_stable, true},
+		{"f32[4]{0}", "f32[4]{0} sort(p), dimensions={0}, is_stable=true, to_apply=less", forget_stable, false},
+		{"f32[4]{0}", "f32[4]{0} sort(p), dimensions={0}, to_apply=less", forget_stable, true},
+		{"f32[1,2,1]{2,1,0}", CONV, forget_sparsity, true},
+		{"f32[1,2,1]{2,1,0}", CONV ", sparsity_config={lhs={sparsity=2x4 dimension=1}}", forget_sparsity,
+			false},
+	};
+
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+		struct buf text = {0}, message = {0};
+		struct graph a = {0}, b = {0};
+		struct err err = {0};
+		buf_addf(&text, "HloModule m\nless {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n"
+			" ROOT c = pred[] compare(a, b), direction=LT\n}\nENTRY main {\n p = %s parameter(0)\n"
+			" ROOT r = %s\n}\n", table[i].type, table[i].root);
+		if (CHECK(graph_parse(&a, text.data, text.len, "text", &err) == 0)) {
+			table[i].forget(a.node[graph_find(&a, "r")].proto);
+			graph_write(&a, &message);
+			if (!CHECK(graph_parse(&b, message.data, message.len, "message", &err) == 0) ||
+				!CHECK_INT(same_content(&a, &b), table[i].same))
+				printf("%s %s\n", table[i].root, err.text);
+		} else {
+			printf("%s\n", err.text);
+		}
+		graph_release(&a);
+		graph_release(&b);
+		buf_release(&text);
+		buf_release(&message);
+	}
+}
+
 int main(void)
 {
 	RUN(disguises);
 	RUN(changes);
+	RUN(text_and_message_are_one_program);
 	RUN(applied_by_content);
 	return test_done();
 }
