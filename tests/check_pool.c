@@ -186,8 +186,7 @@ static void pairs_are_measured_ahead(void)
 	CHECK(!was_measured(d, "oA", &pairs)); /* it was given out, or is the caller's */
 	before = measured;
 	expect_pairs(d, say, 5);
-	while (measured < before + 5) /* each is begun */
-		sched_yield();
+	CHECK(pool_fixture_counted(d, &measured, before + 5)); /* each is begun */
 	expect_pairs(d, other, 2);
 	CHECK(was_measured(d, "oC", &pairs) && pairs == 'C');
 	device_close(d);
@@ -258,8 +257,10 @@ static void what_is_measured_again_is_compiled(void)
 			return;
 		measured = 0;
 		expect_apart(d, script, measure_made, key);
-		while (!device_foretells(d, key, &told))
-			sched_yield();
+		if (!CHECK(pool_fixture_foretold(d, key, &told))) {
+			device_close(d);
+			return;
+		}
 		CHECK_NEAR(told.seconds, 2 * (0.25 - 1), 1e-12);
 		CHECK(!device_foretells(d, other, &told));
 		if (twice)
@@ -288,8 +289,7 @@ static void what_was_made_ahead_is_loaded_several_times(void)
 	if (!d)
 		return;
 	expect_apart(d, script, measure_made, key);
-	while (!device_foretells(d, key, &told))
-		sched_yield();
+	CHECK(pool_fixture_foretold(d, key, &told));
 	compile_pair(d, script, 1, c, ready);
 	CHECK_INT(ready[0] + ready[1], 2);
 	CHECK(device_pair(d, &c[0], &c[1], &p, &t, NULL) == 0);
@@ -325,16 +325,34 @@ static void modules_stay_while_their_pair_is_measured(void)
 	begun = go_on = 0;
 	for (int plan = 0; plan < 2; plan++) {
 		expect_apart(d, script, measure_slowly, key);
-		while (!begun)
-			sched_yield();
+		CHECK(pool_fixture_counted(d, &begun, 1));
 	}
 	go_on = 1;
-	while (!device_foretells(d, key, &told))
-		sched_yield();
+	CHECK(pool_fixture_foretold(d, key, &told));
 	compile_pair(d, script, 1, c, ready);
 	CHECK_INT(ready[0] + ready[1], 2);
 	drop_pair(d, c);
 	device_close(d);
+}
+
+/* What needs a worker that died is not measured, and nobody waits for it. */
+static void what_cannot_come_is_not_waited_for(void)
+{
+	static const char *const die[] = {"compile=abort", "compile=exit", "compile=refuse"};
+
+	for (size_t i = 0; i < sizeof die / sizeof *die; i++) {
+		const char *script[] = {die[i], "us=20"};
+		struct device *d = pool_fixture_open(2, false);
+		struct foretold told;
+		uint64_t key[2];
+		if (!d)
+			return;
+		measured = 0;
+		expect_apart(d, script, measure_made, key);
+		CHECK(!pool_fixture_foretold(d, key, &told));
+		CHECK(!pool_fixture_counted(d, &measured, 1));
+		device_close(d);
+	}
 }
 
 static void make_one(struct job *j)
@@ -431,6 +449,7 @@ int main(void)
 	RUN(what_is_measured_again_is_compiled);
 	RUN(what_was_made_ahead_is_loaded_several_times);
 	RUN(modules_stay_while_their_pair_is_measured);
+	RUN(what_cannot_come_is_not_waited_for);
 	RUN(plans_are_lists_of_steps);
 	RUN(failures_are_met_alike);
 	fixture_end();
