@@ -107,31 +107,26 @@ static int serve(struct contest *c, int in, const struct sender *to, struct err 
 	return rc < 0 ? -1 : quit;
 }
 
-static bool is_socket(const char *path)
-{
-	struct stat st;
-
-	return lstat(path, &st) == 0 && S_ISSOCK(st.st_mode);
-}
-
 /* A socket that only this user may connect to. One that a killed server left is replaced; no other file is. */
 static int listen_at(const char *path, struct err *err)
 {
 	struct sockaddr_un at = {.sun_family = AF_UNIX};
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), rc;
+	struct stat st;
+	int fd, rc;
 	mode_t mask;
 
-	if (strlen(path) >= sizeof at.sun_path) {
-		close(fd);
+	if (strlen(path) >= sizeof at.sun_path)
 		return err_set(err, "%s is too long for the path of a socket: %zu bytes at most", path,
 			sizeof at.sun_path - 1);
-	}
+	if (lstat(path, &st) == 0 && !S_ISSOCK(st.st_mode))
+		return err_set(err, "cannot listen at %s: this is no socket, and stays; name another path", path);
 	strcpy(at.sun_path, path);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (connect(fd, (const struct sockaddr *)&at, sizeof at) == 0) {
 		close(fd);
 		return err_set(err, "another server listens at %s", path);
 	}
-	if (errno == ECONNREFUSED && is_socket(path))
+	if (errno == ECONNREFUSED)
 		unlink(path);
 	mask = umask(077);
 	rc = bind(fd, (const struct sockaddr *)&at, sizeof at);
@@ -160,29 +155,43 @@ static int serve_socket(struct contest *c, int fd, struct err *err)
 	return rc < 0 ? -1 : 0;
 }
 
-static int run(struct contest *c, struct err *err)
+/* Opens the program, and serves whoever comes: at the socket `fd`, or if that is -1 on standard input and output. */
+static int open_and_serve(struct contest *c, int fd, struct err *err)
 {
 	const struct contest_settings *set = c->set;
 	struct err later = {0};
-	int fd = -1, rc;
+	int rc;
 
-	if (set->out && io_make_dir(set->out, err) < 0)
-		return -1;
-	if (contest_open(c, err) < 0 || (set->socket && (fd = listen_at(set->socket, err)) < 0))
+	if (contest_open(c, err) < 0)
 		return -1;
 	if (!set->quiet)
 		fprintf(stderr, "arena: %s: %u sites in %u classes; %s\narena: ready%s%s\n", c->lab.subject.name,
 			c->lab.space->n_sites, c->lab.space->n_ties, c->lab.subject.decoded, set->socket ? " at " : "",
 			set->socket ? set->socket : "");
-	rc = set->socket ? serve_socket(c, fd, err) : serve(c, STDIN_FILENO, &(struct sender){STDOUT_FILENO, -1, 0},
-		err);
-	if (set->socket) {
-		close(fd);
-		unlink(set->socket);
-	}
+	rc = fd >= 0 ? serve_socket(c, fd, err)
+		: serve(c, STDIN_FILENO, &(struct sender){STDOUT_FILENO, -1, 0}, err);
 	if (contest_end(c, rc < 0 ? &later : err) < 0)
 		rc = -1;
 	return rc < 0 ? -1 : 0;
+}
+
+/* Opening may take minutes, so the socket is made before it. A client that comes too early waits in its queue. */
+static int run(struct contest *c, struct err *err)
+{
+	const struct contest_settings *set = c->set;
+	int fd = -1, rc = 0;
+
+	if (set->socket && (fd = listen_at(set->socket, err)) < 0)
+		return -1;
+	if (set->out)
+		rc = io_make_dir(set->out, err);
+	if (rc == 0)
+		rc = open_and_serve(c, fd, err);
+	if (fd >= 0) {
+		close(fd);
+		unlink(set->socket);
+	}
+	return rc;
 }
 
 int main(int argc, char **argv)

@@ -92,7 +92,7 @@ done_ garbage
 # Clients die, the server serves on; two servers do not share a socket; a dead server's socket is taken over.
 "$arena" --device none --graph toy:12:3:6 --db c.db --socket s >talk 2>&1 & pid=$!
 await $pid grep -q ready talk
-"$arena" -q --device none --graph toy:9 --socket s >out.txt 2>&1 && fail "two servers at one socket"
+"$arena" -q --device none --graph missing.pb --socket s >out.txt 2>&1 && fail "two servers at one socket"
 grep -q 'another server listens' out.txt || fail "$(cat out.txt)"
 python3 "$client" hurt s 30 2 >out.txt 2>&1 || fail "$(tail -3 out.txt)"
 wait $pid || fail "the server ended with $?: $(cat talk)"
@@ -140,8 +140,17 @@ wants 'no program to decide about'
 wants 'missing.pb' --device none --graph missing.pb
 wants 'no quantity called joules' --device none --graph toy:9 --objective joules
 wants 'is no option' --device none --graph toy:9 extra
-wants 'too long for the path' --device none --graph toy:9 --socket "$(printf 'x%.0s' {1..200})"
-echo precious >file; wants 'cannot listen at file' --device none --graph toy:9 --socket file
+echo precious >file; mkdir folder
+# A path that no socket can have is found before the program is opened, which may take minutes.
+while IFS='|' read -r path want; do
+	wants "$want" --device none --graph missing.pb --out never --socket "$path"
+done <<END
+$(printf 'x%.0s' {1..200})|too long for the path
+file|cannot listen at file: this is no socket
+folder|cannot listen at folder: this is no socket
+nowhere/s|cannot listen at nowhere/s: No such file
+END
 grep -q precious file || fail 'a file was taken for a socket'
-wants 'cannot listen' --device none --graph toy:9 --socket nowhere/s
+wants 'missing.pb' --device none --graph missing.pb --socket s
+[ ! -e s ] && [ ! -e never ] || fail "what could not start left something behind"
 done_ bad_usage
