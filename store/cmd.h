@@ -14,6 +14,7 @@
 struct request {
 	char **word; /* after the store's name */
 	int n_words;
+	const char *path; /* of the store */
 	struct store *s;
 	enum emit_format format;
 	struct store_options options;
@@ -31,6 +32,7 @@ int cmd_ls(struct request *r, struct err *err);
 int cmd_show(struct request *r, struct err *err);
 int cmd_verify(struct request *r, struct err *err);
 int cmd_merge(struct request *r, struct err *err); /* the words are the shards */
+int cmd_merge_check(struct request *r, struct err *err); /* before the store is opened: are the shards stores? */
 int cmd_export(struct request *r, struct err *err);
 int cmd_query(struct request *r, struct err *err);
 int cmd_report(struct request *r, struct err *err);

@@ -286,19 +286,39 @@ int store_commit(struct store *s, struct err *err)
 	return sql_run(s, err, "COMMIT", "");
 }
 
+static void roll_back(struct store *s)
+{
+	sql_forget(s);
+	if (s->db && !sqlite3_get_autocommit(s->db))
+		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+}
+
 void store_close(struct store *s)
 {
 	if (!s)
 		return;
-	sql_forget(s);
-	if (s->db && !sqlite3_get_autocommit(s->db))
-		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+	roll_back(s);
 	if (sqlite3_close(s->db) != SQLITE_OK)
 		BUG("%s closed while in use", s->path);
 	if (s->lock >= 0)
 		close(s->lock);
 	mem_free(s->path);
 	mem_free(s);
+}
+
+void store_abandon(struct store *s)
+{
+	struct err ignored = {0};
+	char *path = mem_strdup(s->path);
+	int64_t any;
+	bool empty;
+
+	roll_back(s);
+	empty = sql_int(s, &ignored, &any, "SELECT 1 FROM run LIMIT 1", "") == 0;
+	store_close(s);
+	if (empty)
+		unlink(path);
+	mem_free(path);
 }
 
 const char *store_path(const struct store *s)

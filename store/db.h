@@ -43,6 +43,8 @@ struct store *store_open(const char *path, enum store_mode mode, const struct st
 	struct err *err);
 int store_commit(struct store *s, struct err *err); /* does nothing when nothing was put */
 void store_close(struct store *s);		    /* drops what was not committed; accepts NULL */
+/* Closes a store that this program has just made. Its file goes as well, unless a run was committed to it. */
+void store_abandon(struct store *s);
 const char *store_path(const struct store *s);
 
 /* 32 hex digits and dashes, random (version 4): the name of a run everywhere. */

@@ -7,6 +7,7 @@
  */
 #include <limits.h>
 #include <string.h>
+#include "base/io.h"
 #include "base/mem.h"
 #include "base/stop.h"
 #include "store/cmd.h"
@@ -50,38 +51,40 @@ enum takes { TAKES_RUN = 1, TAKES_OUT = 2, TAKES_FORMAT = 4, TAKES_WAIT = 8, TAK
 static const struct verb {
 	const char *name;
 	int (*fn)(struct request *r, struct err *err);
+	int (*check)(struct request *r, struct err *err); /* asked before the store is opened; NULL: nothing is */
 	enum store_mode mode;
 	int takes, words; /* words: the most after FILE; ANY: its function knows */
 	const char *usage, *brief, *about;
 } verbs[] = {
-	{"info", cmd_info, STORE_READ, 0, 0, "FILE", "tell what it holds",
+	{"info", cmd_info, NULL, STORE_READ, 0, 0, "FILE", "tell what it holds",
 		"Tells what the store holds, and where it was measured."},
-	{"ls", cmd_ls, STORE_READ, TAKES_ROWS, 1, "FILE [runs|graphs]", "list runs and graphs",
+	{"ls", cmd_ls, NULL, STORE_READ, TAKES_ROWS, 1, "FILE [runs|graphs]", "list runs and graphs",
 		"Lists runs and graphs."},
-	{"show", cmd_show, STORE_READ, 0, ANY, "FILE RUN|GRAPH", "tell all about a run or graph",
+	{"show", cmd_show, NULL, STORE_READ, 0, ANY, "FILE RUN|GRAPH", "tell all about a run or graph",
 		"Shows everything about one run (its uuid, or the first digits of it, "
 		"or its number) or one graph (its name or hash)."},
-	{"verify", cmd_verify, STORE_READ, 0, 0, "FILE", "check it for damage",
+	{"verify", cmd_verify, NULL, STORE_READ, 0, 0, "FILE", "check it for damage",
 		"Checks the store: reads all pages, hashes every blob again, and replays "
 		"every chain against its hashes. The exit status is 1 if anything is damaged."},
-	{"merge", cmd_merge, STORE_CREATE, TAKES_WAIT, ANY, "OUT IN...", "add the runs of other stores",
+	{"merge", cmd_merge, cmd_merge_check, STORE_CREATE, TAKES_WAIT, ANY, "OUT IN...",
+		"add the runs of other stores",
 		"Adds the runs of other stores to OUT, which is made if absent. A run is known by its uuid, so a "
 		"store may be merged again after it has grown, or after a merge was interrupted. The other stores are "
 		"only read, and may be written by others meanwhile."},
-	{"export", cmd_export, STORE_READ, TAKES_RUN | TAKES_OUT | TAKES_FORMAT, ANY, "FILE",
+	{"export", cmd_export, NULL, STORE_READ, TAKES_RUN | TAKES_OUT | TAKES_FORMAT, ANY, "FILE",
 		"write samples for other programs",
 		"Writes samples as CSV or JSON lines on standard output, or as npz files "
 		"in the layout of TpuGraphs, one per space and environment."},
-	{"query", cmd_query, STORE_READ, TAKES_ROWS, ANY, "FILE SQL", "run one SQL statement",
+	{"query", cmd_query, NULL, STORE_READ, TAKES_ROWS, ANY, "FILE SQL", "run one SQL statement",
 		"Runs one read-only SQL statement. It may use REGEXP (PCRE2), cost(costs, "
 		"k), cost_se(costs, k), cost_outcome(costs, k) and the view `samples`. schemas/store.sql says what the "
 		"tables hold."},
-	{"report", cmd_report, STORE_READ, TAKES_PAGE, ANY, "FILE --out PAGE", "draw a page about the nights",
+	{"report", cmd_report, NULL, STORE_READ, TAKES_PAGE, ANY, "FILE --out PAGE", "draw a page about the nights",
 		"Writes a page (HTML) about the nights: samples, coverage, errors, the default's own cost over time "
 		"and the best seen, per program; every stretch of work; and the history of the models learnt."},
-	{"rebuild", cmd_rebuild, STORE_WRITE, TAKES_WAIT, 0, "FILE", "compute derived tables anew", "Computes the "
-		"derived tables (label scales, bests) from the facts."},
-	{"compact", cmd_compact, STORE_WRITE, TAKES_WAIT, 0, "FILE", "give unused space back",
+	{"rebuild", cmd_rebuild, NULL, STORE_WRITE, TAKES_WAIT, 0, "FILE", "compute derived tables anew",
+		"Computes the derived tables (label scales, bests) from the facts."},
+	{"compact", cmd_compact, NULL, STORE_WRITE, TAKES_WAIT, 0, "FILE", "give unused space back",
 		"Brings an older store to the present version, and gives unused space back."},
 };
 #define N_VERBS (sizeof verbs / sizeof *verbs)
@@ -131,6 +134,25 @@ static size_t option_table(const struct verb *v, struct request *r, struct flags
 	return n;
 }
 
+/* Opens the store and does the work. A store that was made for it stays only if something came of it. */
+static int do_verb(const struct verb *v, struct request *r, struct err *err)
+{
+	bool was = io_exists(r->path);
+	int rc;
+
+	if (v->check && v->check(r, err) < 0)
+		return -1;
+	r->s = store_open(r->path, v->mode, &r->options, err);
+	if (!r->s)
+		return -1;
+	rc = v->fn(r, err);
+	if (rc < 0 && !was)
+		store_abandon(r->s);
+	else
+		store_close(r->s);
+	return rc;
+}
+
 static int run_verb(const struct verb *v, int argc, char **argv, struct err *err)
 {
 	struct request r = {.every = 1};
@@ -152,18 +174,14 @@ static int run_verb(const struct verb *v, int argc, char **argv, struct err *err
 		n--;
 	}
 	r.n_words = n;
+	r.path = f.db;
 	if (!f.db)
 		return err_set(err, "which store? usage: store %s %s", v->name, v->usage);
 	if (n > v->words)
 		return err_set(err, "\"%s\" is one word too many; usage: store %s %s", r.word[v->words], v->name,
 			v->usage);
 	r.format = f.json ? EMIT_JSON : f.jsonl ? EMIT_JSONL : f.csv ? EMIT_CSV : EMIT_TABLE;
-	r.s = store_open(f.db, v->mode, &r.options, err);
-	if (!r.s)
-		return -1;
-	rc = v->fn(&r, err);
-	store_close(r.s);
-	return rc;
+	return do_verb(v, &r, err);
 }
 
 static const char *about(struct buf *b)

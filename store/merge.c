@@ -13,6 +13,8 @@
  * A run that was made here and went on in a copy gets the copy's steps, but not its state. So it cannot go on here any
  * more: its own state is that of an earlier step, and is dropped.
  *
+ * All shards are looked at before OUT is opened, so a name that is wrong changes nothing.
+ *
  * SQLite's backup first copies each shard beside OUT. It sees one moment of the shard and does not disturb
  * its writer. Attaching shards that seem idle was faster by a fifth, but wrong if a collector starts on one
  * meanwhile. A shard packed with zstd, as measurements are shipped, is first unpacked beside OUT.
@@ -28,6 +30,10 @@
 #include "store/fact.h"
 
 #define CHUNK 100000 /* steps per transaction */
+
+/* Of the header of an SQLite file: its length, and where the number of the application stands, big-endian. */
+#define SQLITE_HEADER 100
+#define SQLITE_APPLICATION 68
 
 struct merge {
 	struct store *s;
@@ -61,12 +67,51 @@ static int snapshot(struct merge *m, struct store *in, struct err *err)
 	return rc == SQLITE_OK && b ? 0 : -1;
 }
 
-static int check_not_same(struct merge *m, struct err *err)
+static int check_not_same(const char *shard, const char *into, struct err *err)
 {
 	struct stat a, b;
 
-	if (stat(m->shard, &a) == 0 && stat(store_path(m->s), &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
-		return err_set(err, "%s cannot be merged into itself", m->shard);
+	if (stat(shard, &a) == 0 && stat(into, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
+		return err_set(err, "%s cannot be merged into itself", shard);
+	return 0;
+}
+
+/* Does a packed file hold a store? Only the header is looked at, which is SQLite's. */
+static int check_packed(const char *shard, struct err *err)
+{
+	static const char magic[] = "SQLite format 3";
+	static const uint8_t application[] = {STORE_APPLICATION >> 24, STORE_APPLICATION >> 16 & 0xff,
+		STORE_APPLICATION >> 8 & 0xff, STORE_APPLICATION & 0xff};
+	struct buf data = {0};
+	int rc = io_read_file(shard, IO_FILE_LIMIT, &data, err);
+
+	if (rc == 0 && (data.len < SQLITE_HEADER || memcmp(data.data, magic, sizeof magic) != 0 ||
+		memcmp(data.data + SQLITE_APPLICATION, application, sizeof application) != 0))
+		rc = err_set(err, "%s is packed, and what is packed in it is no store", shard);
+	buf_release(&data);
+	return rc;
+}
+
+int cmd_merge_check(struct request *r, struct err *err)
+{
+	struct store_options force = {.force = true};
+	struct store *s;
+
+	if (r->n_words == 0)
+		return err_set(err, "merge needs the store to merge into, and at least one to merge");
+	for (int i = 0; i < r->n_words; i++) {
+		if (check_not_same(r->word[i], r->path, err) < 0)
+			return -1;
+		if (store_packed(r->word[i])) {
+			if (check_packed(r->word[i], err) < 0)
+				return -1;
+			continue;
+		}
+		s = store_open(r->word[i], STORE_READ, &force, err);
+		if (!s)
+			return -1;
+		store_close(s);
+	}
 	return 0;
 }
 
@@ -375,8 +420,6 @@ static int merge_one(struct merge *m, struct err *err)
 	struct err ignored;
 	int rc;
 
-	if (check_not_same(m, err) < 0)
-		return -1;
 	rc = attach(m, err);
 	if (rc == 0) {
 		rc = merge_shard(m, err) < 0 ? blame(m, err) : 0;
@@ -396,8 +439,6 @@ int cmd_merge(struct request *r, struct err *err)
 	struct merge m = {.s = r->s};
 	int rc = 0;
 
-	if (r->n_words == 0)
-		return err_set(err, "merge needs the store to merge into, and at least one to merge");
 	/* Every reference copied was checked where it was written; verify checks them all again. */
 	if (sql_exec(m.s, "PRAGMA foreign_keys = OFF", err) < 0)
 		return -1;

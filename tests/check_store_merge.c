@@ -132,8 +132,11 @@ static void a_damaged_shard_does_not_spread(void)
 	CHECK_INT(alter("d.sqlite", "UPDATE blob SET data = (SELECT data FROM blob WHERE id = 2) WHERE id = 1"), 0);
 	CHECK_INT(sh("$S merge dout.sqlite d.sqlite"), 1);
 	CHECK_SAYS("merging d.sqlite");
+	CHECK_INT(sh("ls | grep dout"), 1); /* nothing came of it */
+	CHECK(make("sound.sqlite", 2, 1, 10, "h"));
+	CHECK_INT(sh("$S merge dout.sqlite sound.sqlite d.sqlite"), 1);
 	CHECK_INT(sh("$S verify dout.sqlite"), 0);
-	CHECK_SAYS("0 runs");
+	CHECK_SAYS("1 run");
 }
 
 /* A page that SQLite cannot read is not said to be of the store that the shard was to go into. */
@@ -151,6 +154,39 @@ static void a_damaged_page_is_the_shards(void)
 	CHECK_INT(sh("$S verify pout.sqlite"), 0);
 }
 
+/* Shards are looked at before the store is opened. So if one is no store, none is made, and one that is there stays. */
+static void what_is_no_store_leaves_no_trace(void)
+{
+	static const struct {
+		const char *shards, *says;
+	} table[] = {
+		{"", "at least one to merge"},
+		{"missing.sqlite", "missing.sqlite does not exist"},
+		{"n1.sqlite missing.sqlite", "missing.sqlite does not exist"},
+		{"nothing", "nothing is empty"},
+		{"text", "text"},
+		{"n1.sqlite text.zst", "text.zst is packed, and what is packed in it is no store"},
+		{"alien.zst", "alien.zst is packed, and what is packed in it is no store"},
+		{"alien.sqlite", "an SQLite file of another program"},
+		{".", "not a regular file"},
+	};
+
+	CHECK(make("n1.sqlite", 1, 1, 10, "g") && make("old.sqlite", 2, 1, 10, "g"));
+	CHECK_INT(sh("echo no store > text; : > nothing; cp old.sqlite was"), 0);
+	CHECK_INT(alter("alien.sqlite", "CREATE TABLE t (x)"), SQLITE_OK);
+	CHECK(pack_file("text", "text.zst", SIZE_MAX) && pack_file("alien.sqlite", "alien.zst", SIZE_MAX));
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+		CHECK_INT(sh("$S merge new.sqlite %s", table[i].shards), 1);
+		CHECK_SAYS(table[i].says);
+		CHECK_INT(sh("ls | grep new"), 1);
+		CHECK_INT(sh("$S merge old.sqlite %s", table[i].shards), 1);
+		CHECK_INT(sh("cmp old.sqlite was && ! ls | grep old.sqlite-"), 0);
+	}
+	CHECK_INT(sh("$S merge old.sqlite n1.sqlite old.sqlite"), 1);
+	CHECK_SAYS("old.sqlite cannot be merged into itself");
+	CHECK_INT(sh("cmp old.sqlite was"), 0);
+}
+
 int main(void)
 {
 	shell_open();
@@ -160,6 +196,7 @@ int main(void)
 	RUN(a_copy_that_went_on_is_merged_back);
 	RUN(a_shard_being_written_is_merged);
 	RUN(a_damaged_shard_does_not_spread);
+	RUN(what_is_no_store_leaves_no_trace);
 	RUN(a_damaged_page_is_the_shards);
 	return shell_close();
 }
