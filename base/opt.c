@@ -21,6 +21,33 @@ void opt_list_release(struct opt_list *list)
 	*list = (struct opt_list){0};
 }
 
+const char *opt_beside(const struct opt_list *given, const char *const *allowed)
+{
+	for (size_t i = 0; i < given->n; i++) {
+		const char *const *a = allowed;
+		while (*a && strcmp(*a, given->item[i]) != 0)
+			a++;
+		if (!*a)
+			return given->item[i];
+	}
+	return NULL;
+}
+
+static void append(struct opt_list *list, const char *item)
+{
+	MEM_GROW(&list->item, &list->cap, list->n + 1);
+	list->item[list->n++] = item;
+}
+
+/* Notes that the option is on the command line, if the end of the table has a list for that. */
+static void note_given(const struct opt *table, const struct opt *o)
+{
+	while (table->type != OPT_T_END)
+		table++;
+	if (table->value)
+		append(table->value, o->name);
+}
+
 /* Edit distance; swapping two neighbours counts as one edit, as it is one slip of the fingers. */
 static size_t distance(const char *a, const char *b)
 {
@@ -181,12 +208,9 @@ static int set_value(const struct opt *o, const char *text, struct err *err)
 	case OPT_T_STR:
 		*(const char **)o->value = text;
 		return 0;
-	case OPT_T_LIST: {
-		struct opt_list *list = o->value;
-		MEM_GROW(&list->item, &list->cap, list->n + 1);
-		list->item[list->n++] = text;
+	case OPT_T_LIST:
+		append(o->value, text);
 		return 0;
-	}
 	default:
 		BUG("option --%s of type %d has no value", o->name, (int)o->type);
 	}
@@ -221,6 +245,7 @@ static int read_long(struct reader *r, const char *name)
 	}
 	if (!o)
 		return unknown(r->prog, name, n, r->err);
+	note_given(r->prog->table, o);
 	if (o->type != OPT_T_FLAG)
 		return value ? set_value(o, value, r->err) : next_value(r, o);
 	if (value)
@@ -237,6 +262,7 @@ static int read_letters(struct reader *r, const char *letters)
 		const struct opt *o = find_letter(r->prog->table, (unsigned char)*s);
 		if (!o)
 			return err_set(r->err, "unknown option -%c; %s --help lists them all", *s, r->prog->name);
+		note_given(r->prog->table, o);
 		if (o->type != OPT_T_FLAG)
 			return s[1] ? set_value(o, s + 1, r->err) : next_value(r, o);
 		*(bool *)o->value = true;

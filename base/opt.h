@@ -55,6 +55,8 @@ struct opt {
 #define OPT_LIST(c, name, var, arg, help) {OPT_T_LIST, c, name, var, 0, 0, arg, help}
 #define OPT_ENUM(c, name, var, words, help) {OPT_T_ENUM, c, name, var, 0, 0, words, help}
 #define OPT_END {OPT_T_END, 0, NULL, NULL, 0, 0, NULL, NULL}
+/* The same; and a struct opt_list gets the names of the options that are on the command line, in order. */
+#define OPT_END_GIVEN(var) {OPT_T_END, 0, NULL, var, 0, 0, NULL, NULL}
 
 struct opt_program {
 	const char *name;  /* "search" */
@@ -70,6 +72,12 @@ struct opt_program {
  */
 int opt_parse(const struct opt_program *prog, int argc, char **argv, int *n_words, struct err *err);
 void opt_list_release(struct opt_list *list);
+
+/*
+ * The first of these options that is not among those that are allowed, whose list ends with NULL; or NULL. To refuse
+ * options that would have no effect.
+ */
+const char *opt_beside(const struct opt_list *given, const char *const *allowed);
 
 /* The candidate nearest to `word` by edit distance, or NULL if none is near. */
 const char *opt_nearest(const char *word, const char *const *candidates, size_t n);

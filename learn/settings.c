@@ -39,11 +39,21 @@ static int check_pattern(const char *pattern, struct err *err)
 	return pattern && !re ? -1 : 0;
 }
 
+/* Refuses options that have no effect where models are only listed. */
+static int settle_models(const struct settings *s, struct err *err)
+{
+	static const char *const allowed[] = {"models", "json", "quiet", NULL};
+	const char *other = opt_beside(&s->given, allowed);
+
+	return !other ? 0 : err_set(err, "--models only lists the models that search can use, so --%s has no effect: "
+		"leave one of the two out", other);
+}
+
 /* Refuses options that cannot go together, and sets what follows from the others. */
 static int settle(struct settings *s, struct err *err)
 {
 	if (s->models)
-		return 0;
+		return settle_models(s, err);
 	if (s->dbs.n == 0)
 		return err_set(err, "no measurements to learn from: name a store with --db FILE");
 	if (s->eval && (s->out || s->leave_one_out))
@@ -159,7 +169,7 @@ int settings_parse(struct settings *s, int argc, char **argv, struct err *err)
 		OPT_FLAG(0, "current-only", &s->current_only,
 			"learn from each sample only the changes of its current choice, "
 			"not those between all its choices"),
-		OPT_END};
+		OPT_END_GIVEN(&s->given)};
 	const struct opt_program prog = {"learn", "--db FILE [OPTIONS]",
 		"Trains the model that predicts which decisions matter. "
 		"It learns from what `collect` and `search` measured, and says how well it predicts. The model also "
@@ -194,4 +204,5 @@ void settings_init(struct settings *s)
 void settings_release(struct settings *s)
 {
 	opt_list_release(&s->dbs);
+	opt_list_release(&s->given);
 }

@@ -8,7 +8,7 @@
 #include "learn/fit.h"
 
 struct settings {
-	struct opt_list dbs;
+	struct opt_list dbs, given; /* given: the names of all options on the command line */
 	const char *out, *report, *eval, *holdout, *backend, *cost;
 	const char *learner;
 	double kernel_us; /* OPT_AUTO: by the backend */

@@ -62,6 +62,10 @@ cmp -s "$tmp/loo" "$tmp/looarts 3" && cmp -s "$tmp/loo" "$tmp/loorograms 9" &&
 	! cmp -s "$tmp/loo" "$tmp/looarts 2" && ! cmp -s "$tmp/loo" "$tmp/loorograms 1" &&
 	[ "$(grep -c '"graph": "toy' "$tmp/looarts 2")" -eq 3 ]
 is leaves_parts_out_and_trains_on_fewer $?
+for option in "--db $db" "--eval $tmp/m.vm" "--out $tmp/x.vm" --no-keep "--trees 100" --leave-one-out "-t 1"; do
+	# shellcheck disable=SC2086
+	refuses "models_are_only_listed${option%% *}" "--models only lists the models" --models --json $option
+done
 refuses parts_need_leave_one_out "leave-one-out" --db "$db" --parts 2
 
 bad=0

@@ -16,7 +16,7 @@ struct settings {
 	double alpha;
 	bool json, check;
 	const char *db;
-	struct opt_list graphs;
+	struct opt_list graphs, given;
 	int strategy;
 };
 
@@ -37,7 +37,7 @@ static int with_program(struct settings *s, int (*use)(const struct opt_program 
 			"how to go about it, told at such a length that the line has to be broken in two"),
 		OPT_FLAG('j', "json", &s->json, "result as JSON on standard output"),
 		OPT_FLAG('c', "check", &s->check, "compare the numbers"),
-		OPT_END};
+		OPT_END_GIVEN(&s->given)};
 	struct opt_program prog = {"search", "[OPTIONS] --graph FILE",
 		"Tunes one graph. It does so by guessing well.\n\nA second paragraph.", table};
 	return use(&prog, arg);
@@ -109,6 +109,39 @@ static void lines(void)
 		describe(&s, &l, got, sizeof(got));
 		CHECK_STR(got, table[i].want);
 		opt_list_release(&s.graphs);
+		opt_list_release(&s.given);
+		mem_free(text);
+	}
+}
+
+/* Options are given under their long names, however they are written, and even if their values are the defaults. */
+static void what_is_given(void)
+{
+	static const char *const allowed[] = {"db", "json", "graph", NULL};
+	static const struct {
+		const char *line, *beside;
+	} table[] = {
+		{"", NULL},
+		{"word -- --budget", NULL},
+		{"--db budget --no-json -j -ga --graph=b", NULL},
+		{"--budget 2000", "budget"},
+		{"-jb5", "budget"},
+		{"--db x --no-check --alpha 1", "check"},
+		{"-g a -c --strategy sweep", "check"},
+		{"--alpha auto -c", "alpha"},
+	};
+
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+		struct settings s = DEFAULTS;
+		struct line l;
+		char *text = mem_strdup(table[i].line);
+		const char *beside;
+		CHECK_INT(parse(&s, &l, text), 0);
+		beside = opt_beside(&s.given, allowed);
+		if (!CHECK_STR(beside ? beside : "none", table[i].beside ? table[i].beside : "none"))
+			printf("  of %s\n", table[i].line);
+		opt_list_release(&s.graphs);
+		opt_list_release(&s.given);
 		mem_free(text);
 	}
 }
@@ -146,6 +179,7 @@ static void offences(void)
 		CHECK_INT(parse(&s, &l, text), -1);
 		CHECK_STR(l.err.text, table[i].says);
 		opt_list_release(&s.graphs);
+		opt_list_release(&s.given);
 		mem_free(text);
 	}
 }
@@ -277,6 +311,7 @@ static void nearest_words(void)
 int main(void)
 {
 	RUN(lines);
+	RUN(what_is_given);
 	RUN(offences);
 	RUN(help_shows_live_defaults);
 	RUN(man_page);
