@@ -183,7 +183,8 @@ static int run_puzzle(const struct settings *set, struct err *err)
 {
 	struct puzzle_settings p = {.path = set->graph, .out = set->out, .seconds = set->seconds, .seed = set->seed,
 		.jobs = set->jobs > 0 ? set->jobs : 0, .steps = set->steps, .json = set->json, .quiet = set->quiet,
-		.strategy = set->placing, .goal = set->goal};
+		.strategy = set->placing >= 0 ? set->placing : 0, .goal = set->goal >= 0 ? set->goal : 0,
+		.given = &set->given};
 
 	if (p.seconds <= 0 && p.steps == 0)
 		p.seconds = SOLVE_SECONDS;
@@ -215,6 +216,23 @@ static int settle_made(struct settings *set, struct buf *program, struct err *er
 	return 0;
 }
 
+/* Refuses --steps if none of the kinds of this search takes them. */
+static int check_steps(const struct settings *set, struct err *err)
+{
+	bool taken = set->steps == 0 || space_is_problem(set->graph) || set->strategy == STRATEGY_SELF;
+	char name[SPACE_KIND_ROOM];
+	struct err ignored;
+
+	for (const char *at = set->space; !taken && *at; at += strcspn(at, ","), at += *at == ',') {
+		const struct space_kind *kind;
+		snprintf(name, sizeof name, "%.*s", (int)strcspn(at, ","), at);
+		kind = space_kind_find(name, &ignored);
+		taken = !kind || kind->arranging; /* of one that there is not, another sentence tells */
+	}
+	return taken ? 0 : err_set(err, "--steps has no effect on this search, whose kinds of decision do not look by "
+		"themselves: bound it with --budget or --seconds");
+}
+
 int main(int argc, char **argv)
 {
 	struct settings set;
@@ -233,6 +251,8 @@ int main(int argc, char **argv)
 		rc = settle_made(&set, &program, &err);
 	if (rc == 0)
 		lead_settle(&set);
+	if (rc == 0)
+		rc = check_steps(&set, &err);
 	if (rc == 0) {
 		rc = space_is_problem(set.graph) ? run_puzzle(&set, &err) : run(&s, &err);
 		session_close(&s);

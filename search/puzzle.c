@@ -19,17 +19,23 @@
 #include "space/place/deciding.h"
 #include "space/place/placing.h"
 
+#define PLACES_ONLY "--%s is about operations that are placed on devices, and %s is a net: leave it out"
+
 int puzzle_program(const char *path, int goal, struct buf *name, struct err *err)
 {
 	static const char *const goals[] = {"load", "latency", "time", NULL};
+	bool named = goal >= 0;
 	struct buf text = {0};
 	int rc = io_read_file(path, IO_FILE_LIMIT, &text, err);
 
+	goal = named ? goal : 0;
 	if (rc == 0 && place_looks_like(text.data, text.len) && !goals[goal])
 		rc = err_set(err, "--goal memory is for --placing; with --strategy, ask for --goal time --objective "
 			"bytes");
 	else if (rc == 0 && place_looks_like(text.data, text.len))
 		buf_addf(name, PLACE_PROGRAM, goals[goal], path);
+	else if (rc == 0 && network_looks_like(text.data, text.len) && named)
+		rc = err_set(err, PLACES_ONLY, "goal", path);
 	else if (rc == 0 && network_looks_like(text.data, text.len))
 		buf_addf(name, NET_PROGRAM, path);
 	else if (rc == 0)
@@ -127,6 +133,27 @@ static int give_answer(const struct puzzle_settings *set, const struct network *
 	return rc;
 }
 
+/* Refuses options that have no effect on a public problem, or on one of this sort. */
+static int fits(const struct puzzle_settings *set, bool net, struct err *err)
+{
+#define EVERY "graph", "out", "seconds", "steps", "seed", "json", "quiet"
+	static const char *const any[] = {EVERY, "jobs", "placing", "goal", NULL},
+		*const nets[] = {EVERY, "jobs", NULL}, *const places[] = {EVERY, "placing", "goal", NULL};
+	const char *none = opt_beside(set->given, any), *other = opt_beside(set->given, net ? nets : places);
+
+	if (none)
+		return err_set(err, "--%s has no effect on a public problem, unless --strategy NAME says to search it "
+			"like a program", none);
+	if (other && net)
+		return err_set(err, PLACES_ONLY, other, set->path);
+	if (other)
+		return err_set(err, "--%s is about nets; a placement is looked for by one thread: leave it out", other);
+	if (set->json && !set->out)
+		return err_set(err, "--json tells on standard output what the answer is worth: name a file for the "
+			"answer itself with --out");
+	return 0;
+}
+
 static int solve_net(const struct puzzle_settings *set, const struct network *net, struct err *err)
 {
 	struct progress p = {0};
@@ -219,6 +246,8 @@ static int solve_text(const struct puzzle_settings *set, const struct buf *text,
 	int rc;
 
 	if (place_looks_like(text->data, text->len)) {
+		if (fits(set, false, err) < 0)
+			return -1;
 		if ((rc = place_parse(&place, text->data, text->len, err)) < 0)
 			return err_prefix(err, "%s", set->path);
 		rc = solve_place(set, &place, err);
@@ -227,6 +256,8 @@ static int solve_text(const struct puzzle_settings *set, const struct buf *text,
 	}
 	if (!network_looks_like(text->data, text->len))
 		return err_set(err, MADE_NOT_ONE, set->path);
+	if (fits(set, true, err) < 0)
+		return -1;
 	if ((rc = network_parse(&net, text->data, text->len, err)) < 0)
 		err_prefix(err, "%s", set->path);
 	else

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/opt.h"
 
 struct puzzle_settings {
 	const char *path;
@@ -18,10 +19,11 @@ struct puzzle_settings {
 	double seconds;
 	int64_t seed, jobs, steps;
 	bool json, quiet;
-	int strategy, goal; /* of placing: enum placing_strategy, enum place_goal */
+	int strategy, goal; /* of placing: enum placing_strategy, enum place_goal; */
+	const struct opt_list *given; /* the names of the options on the command line, to refuse those without effect */
 };
 
-/* Appends the name of the program that stands for the problem (space_kind.make), for --strategy. */
+/* Appends the name of the program that stands for the problem (space_kind.make), for --strategy. goal -1: not named. */
 int puzzle_program(const char *path, int goal, struct buf *name, struct err *err);
 int puzzle_solve(const struct puzzle_settings *set, struct err *err);
 

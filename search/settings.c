@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 #include <string.h>
-#define LAB_JOBS_ZERO "none. For a public problem: threads that search; auto and 0: as many as there are cores"
+#define LAB_JOBS_ZERO "none. For a net of iopddl: threads that search; auto and 0: as many as there are cores"
 #define LAB_SPACE_MORE ". KIND,KIND or KIND+KIND: one after the other, such as rewriting and then what the compiler " \
 	"decides about it; if the last one arranges memory, a program is made fast within a limit on bytes, or small " \
 	"within one on seconds. auto: the first of these; for a program that is timed, after rewriting it if that " \
@@ -129,8 +129,6 @@ static int settle(struct settings *s, int n_words, char **words, struct err *err
 			s->placing >= 0 ? "placing" : "goal", s->graph);
 	if (s->placing >= 0 && s->strategy_named)
 		return err_set(err, "--placing and --strategy both say how to look for a placement");
-	s->placing = s->placing >= 0 ? s->placing : 0;
-	s->goal = s->goal >= 0 ? s->goal : 0;
 	if (s->from && strcmp(s->start, "default") != 0)
 		return err_set(err, "--from and --start both say where to begin");
 	if (s->unverified && (s->measure == POLICY_WHOLE ||
@@ -226,7 +224,7 @@ int search_parse(struct settings *s, int argc, char **argv, struct err *err)
 		OPT_FLAG(0, "resume", &s->resume, "go on with a search "
 			"with the same settings that was stopped or killed"),
 		LAB_OPTS_TALK(*s),
-		OPT_END};
+		OPT_END_GIVEN(&s->given)};
 	struct opt all[sizeof table / sizeof *table + SETTINGS_OWN];
 	const struct opt_program prog = {"search", "[OPTIONS] --graph FILE",
 		"Makes a program faster than its compiler does. Tries other decisions than the compiler's own, guided "
@@ -256,4 +254,5 @@ int search_parse(struct settings *s, int argc, char **argv, struct err *err)
 void search_settings_release(struct settings *s)
 {
 	opt_list_release(&s->limits);
+	opt_list_release(&s->given);
 }

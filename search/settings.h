@@ -13,7 +13,7 @@
 
 struct settings { /* members have the names of the options */
 	const char *cores, *graph, *model, *db, *cache, *out, *device, *space, *from, *start, *objective, *inputs;
-	struct opt_list limits;
+	struct opt_list limits, given; /* given: the names of all options on the command line */
 	int64_t budget, seed, hops, core, replicas, partitions, drift_checks, jobs, steps;
 	double deadline, seconds, alpha, explore, verdict_seconds, kernel_us;
 	int strategy, propose, measure, by, placing, goal;

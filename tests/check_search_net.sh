@@ -5,6 +5,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/script.sh
 BIN=${BIN:-bin}
+bin=$(realpath "$BIN")
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 
@@ -23,6 +24,33 @@ got=$("$BIN/search" "$tmp/packed.json.gz" --seconds 5 --json --out "$tmp/answer"
 	grep -E '"(cost|peak|exact)"' | tr -d ' \t\n')
 report packed_as_json "$([ "$got" = '"exact":true,"cost":211,"peak":5,' ] && [ "$(cat "$tmp/answer")" = "[0, 1]" ] ||
 	echo "$got")"
+
+# Options that would have no effect are refused, each in a sentence; so is --steps where nothing takes steps.
+echo '{"maxSizePerFPGA": 9, "maxFPGAs": 1, "maxCPUs": 1, "nodes": [{"id": 1, "supportedOnFpga": 1, "cpuLatency": 3,
+"fpgaLatency": 1, "isBackwardNode": 0, "size": 2}], "edges": []}' >"$tmp/place.json"
+"$BIN/search" "$tmp/place.json" --goal load --placing one --json --out "$tmp/answer" >"$tmp/out" 2>"$tmp/err" ||
+	fail "a placement: $(cat "$tmp/err")"
+while IFS='|' read -r arguments why; do
+	# shellcheck disable=SC2086
+	(cd "$tmp" && exec "$bin/search" $arguments >out 2>err)
+	[ $? -eq 1 ] && [ ! -s "$tmp/out" ] && [ "$(wc -l <"$tmp/err")" -eq 1 ] && grep -qF -- "$why" "$tmp/err" ||
+		fail "$arguments: $(cat "$tmp/err")"
+done <<'END'
+two.json --db x.sqlite|--db has no effect on a public problem, unless --strategy
+two.json --budget 2000|--budget has no effect
+place.json --model none|--model has no effect
+place.json --resume|--resume has no effect
+two.json --placing heft|--placing is about operations that are placed
+two.json --goal time|--goal is about operations that are placed
+two.json --goal time --strategy own|--goal is about operations that are placed
+place.json --jobs 2|--jobs is about nets
+two.json --json|name a file for the answer itself with --out
+place.json --json|name a file for the answer itself with --out
+toy:40:2:6 --device none --steps 5|--steps has no effect
+net:40:4:3 --strategy random --steps 5|--steps has no effect
+END
+[ ! -e "$tmp/x.sqlite" ] || fail "what was refused made a store"
+done_ options_without_effect
 
 refused=
 while IFS='|' read -r text why; do
