@@ -144,7 +144,7 @@ void estimate_cycles(const struct graph *g, const char *target, struct spread sp
 	t.products.loads = INFINITY;
 	for (uint32_t c = 0; c < g->n_comps; c++) {
 		const struct comp *comp = &g->comp[c];
-		if (comp->role == ROLE_ENTRY || comp->role == ROLE_CONTROL)
+		if (comp_is_compiled(comp))
 			out->seconds += comp->trips * add_computation(&t, g, comp, out);
 	}
 	out->seconds = fmax(out->seconds, 1 / t.second);

@@ -237,7 +237,7 @@ static double memory_of(const struct graph *g)
 	const struct comp *c = &g->comp[g->entry];
 
 	for (uint32_t k = 0; k < g->n_comps; k++) /* what is called comes before who calls it */
-		if (g->comp[k].role == ROLE_ENTRY || g->comp[k].role == ROLE_CONTROL)
+		if (comp_is_compiled(&g->comp[k]))
 			of_comp[k] = most_alive(g, k, of_comp);
 	bytes = of_comp[g->entry];
 	for (uint32_t v = c->first; v < c->first + c->n_nodes; v++)
@@ -252,7 +252,7 @@ static void price_nodes(const struct machine *m, const struct graph *g, struct s
 {
 	for (uint32_t c = 0; c < g->n_comps; c++) {
 		const struct comp *comp = &g->comp[c];
-		if (comp->role != ROLE_ENTRY && comp->role != ROLE_CONTROL)
+		if (!comp_is_compiled(comp))
 			continue;
 		for (uint32_t v = comp->first; v < comp->first + comp->n_nodes; v++) {
 			double part[ESTIMATE_PARTS] = {0}, seconds = 0;

@@ -161,7 +161,7 @@ void estimate_reified(const struct graph *g, const char *target, struct spread s
 	*out = (struct priced){0};
 	for (uint32_t c = 0; c < g->n_comps; c++) {
 		const struct comp *comp = &g->comp[c];
-		if (comp->role != ROLE_ENTRY && comp->role != ROLE_CONTROL)
+		if (!comp_is_compiled(comp))
 			continue;
 		for (uint32_t v = comp->first; v < comp->first + comp->n_nodes; v++)
 			if (node_is_kernel(g, v) && !is_end(&g->node[v]))

@@ -386,7 +386,7 @@ static void replay_all(struct replay *r)
 	r->order = MEM_NEW(g->n_comps + 1, uint32_t *);
 	for (uint32_t c = 0; c < g->n_comps; c++) {
 		r->of_comp[c] = -1;
-		if (g->comp[c].role == ROLE_ENTRY || g->comp[c].role == ROLE_CONTROL)
+		if (comp_is_compiled(&g->comp[c]))
 			r->order[c] = order_of(g, c);
 	}
 	r->out->seconds = replay(r, g->entry);

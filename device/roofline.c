@@ -271,7 +271,7 @@ double roofline_seconds(const struct roofline *m, const struct graph *g, struct 
 	for (uint32_t c = 0; c < g->n_comps; c++) {
 		const struct comp *comp = &g->comp[c];
 		double seconds = comp->role == ROLE_CONTROL ? m->turn : 0;
-		if (comp->role != ROLE_ENTRY && comp->role != ROLE_CONTROL)
+		if (!comp_is_compiled(comp))
 			continue;
 		for (uint32_t v = comp->first; v < comp->first + comp->n_nodes; v++)
 			if (node_is_kernel(g, v))

@@ -21,11 +21,6 @@ struct summary { /* of one run of the program */
 	double written; /* bytes of all results of compiled computations, loops included */
 };
 
-static bool is_compiled(const struct comp *c)
-{
-	return c->role == ROLE_ENTRY || c->role == ROLE_CONTROL;
-}
-
 static void summarise(const struct graph *g, struct summary *s)
 {
 	*s = (struct summary){0};
@@ -41,7 +36,7 @@ static void summarise(const struct graph *g, struct summary *s)
 		if (n->opcode == OP_CONSTANT && c->role != ROLE_DEAD)
 			s->constant_bytes += n->bytes;
 		s->unknown_loops += n->opcode == OP_WHILE && n->trip_count < 0 && c->role != ROLE_DEAD;
-		if (is_compiled(c) && node_is_kernel(g, v))
+		if (comp_is_compiled(c) && node_is_kernel(g, v))
 			s->written += (double)n->bytes * c->trips;
 		if (n->comp != g->entry)
 			continue;
@@ -116,7 +111,7 @@ static size_t tally(const struct graph *g, struct tally *t)
 	for (uint32_t v = 0; v < g->n_nodes; v++) {
 		const struct comp *c = &g->comp[g->node[v].comp];
 		t[g->node[v].opcode].count++;
-		if (is_compiled(c) && node_is_kernel(g, v)) /* loops count in their bodies */
+		if (comp_is_compiled(c) && node_is_kernel(g, v)) /* loops count in their bodies */
 			t[g->node[v].opcode].flops += g->node[v].flops * c->trips;
 	}
 	for (uint16_t op = 0; op <= OP_COUNT; op++)

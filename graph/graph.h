@@ -117,6 +117,17 @@ static inline const uint32_t *node_calls(const struct graph *g, uint32_t v)
 	return g->calls + g->node[v].called;
 }
 
+/* Is the computation compiled as a program? All others are parts of instructions of such a one, or dead. */
+static inline bool comp_is_compiled(const struct comp *c)
+{
+	return c->role == ROLE_ENTRY || c->role == ROLE_CONTROL;
+}
+/* Is the node in such a computation? */
+static inline bool node_is_compiled(const struct graph *g, uint32_t v)
+{
+	return comp_is_compiled(&g->comp[g->node[v].comp]);
+}
+
 uint32_t graph_find(const struct graph *g, const char *node_name); /* NONE when absent */
 
 /*

@@ -23,11 +23,10 @@ static void count(const struct compiled *c, struct optimised *o)
 	if (graph_parse(&g, c->optimised.data, c->optimised.len, "the optimised program", NULL) ==
 		0)
 		for (uint32_t v = 0; v < g.n_nodes; v++) {
-			uint8_t role = g.comp[g.node[v].comp].role;
-			bool launched = role == ROLE_ENTRY || role == ROLE_CONTROL;
+			bool launched = node_is_compiled(&g, v);
 			o->instructions += launched;
 			o->fusions += launched && g.node[v].opcode == OP_FUSION;
-			o->inside += role == ROLE_FUSED;
+			o->inside += g.comp[g.node[v].comp].role == ROLE_FUSED;
 		}
 	graph_release(&g);
 }

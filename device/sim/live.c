@@ -10,11 +10,6 @@
  */
 #include "device/sim/live.h"
 
-static bool compiled(const struct comp *c)
-{
-	return c->role == ROLE_ENTRY || c->role == ROLE_CONTROL;
-}
-
 /* Does it make no value of its own: is it only a name for its operands, or not computed in a run? */
 static bool names(const struct node *n)
 {
@@ -46,7 +41,7 @@ static uint64_t of_called(const struct graph *g, uint32_t v, const uint64_t *nee
 
 	for (uint32_t k = 0; k < g->node[v].n_called; k++) {
 		uint32_t c = node_calls(g, v)[k];
-		most = compiled(&g->comp[c]) && need[c] > most ? need[c] : most;
+		most = comp_is_compiled(&g->comp[c]) && need[c] > most ? need[c] : most;
 	}
 	return most;
 }
@@ -77,7 +72,7 @@ uint64_t live_bytes(const struct graph *g)
 	uint64_t *freed = MEM_NEW(g->n_nodes, uint64_t), *need = MEM_NEW(g->n_comps, uint64_t), bytes;
 
 	for (uint32_t c = 0; c < g->n_comps; c++) /* callees before callers */
-		if (compiled(&g->comp[c])) {
+		if (comp_is_compiled(&g->comp[c])) {
 			find_last(g, &g->comp[c], last);
 			need[c] = most_alive(g, &g->comp[c], last, need, freed);
 		}

@@ -42,7 +42,7 @@ int fusion_apply(struct space *s, const uint8_t *config, struct buf *module, str
 	emitter_init(&em, s, false);
 	em.config = config;
 	for (uint32_t c = 0; c < g->n_comps; c++) {
-		bool ours = g->comp[c].role == ROLE_ENTRY || g->comp[c].role == ROLE_CONTROL;
+		bool ours = comp_is_compiled(&g->comp[c]);
 		Hlo__HloComputationProto *out = ours ? rewrite(&em, c) : g->comp[c].proto;
 		MEM_GROW(&em.comp, &em.cap_comps, em.n_comps + 1);
 		em.comp[em.n_comps++] = out;

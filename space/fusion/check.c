@@ -155,10 +155,8 @@ static void found_groups(const struct graph *g, struct signatures *out)
 {
 	for (uint32_t v = 0; v < g->n_nodes; v++) {
 		const struct node *n = &g->node[v];
-		uint8_t role = g->comp[n->comp].role;
 		const struct comp *c;
-		if (n->opcode != OP_FUSION || (role != ROLE_ENTRY && role != ROLE_CONTROL) || is_custom(n) ||
-			fusion_gives_several(g, v))
+		if (n->opcode != OP_FUSION || !node_is_compiled(g, v) || is_custom(n) || fusion_gives_several(g, v))
 			continue;
 		c = &g->comp[node_calls(g, v)[0]];
 		if (g->node[c->root].opcode != OP_TUPLE)

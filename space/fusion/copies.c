@@ -265,7 +265,7 @@ static void write_module(struct unsharer *u, struct buf *out)
 	u->name = ids_unnamed(g->module, TWIN);
 	u->ids = ids_of(g->module);
 	for (uint32_t c = 0; c < g->n_comps; c++) {
-		bool ours = g->comp[c].role == ROLE_ENTRY || g->comp[c].role == ROLE_CONTROL;
+		bool ours = comp_is_compiled(&g->comp[c]);
 		m.computations[c] = ours ? write_comp(u, &g->comp[c]) : g->comp[c].proto;
 	}
 	pack_message(&m.base, out);

@@ -194,9 +194,8 @@ static void compare_groups(struct decoder *d)
 	for (uint32_t w = 0; w < a->n_nodes; w++) {
 		struct fault f = {CAUSE_COUNT, NONE, NONE};
 		uint32_t root = result_of(a, w), first = d->m.first[w];
-		uint8_t role = a->comp[a->node[w].comp].role;
 		size_t members = 1;
-		if (role != ROLE_ENTRY && role != ROLE_CONTROL)
+		if (!node_is_compiled(a, w))
 			continue;
 		if (first == NONE && root != NONE) /* else it is no fusion, or was one before the pass */
 			first = d->m.first[root];

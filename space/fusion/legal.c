@@ -67,10 +67,9 @@ bool fusion_takes_part(const struct fusion_rules *r, uint16_t opcode)
 bool fusion_groupable(const struct graph *g, uint32_t v)
 {
 	const struct node *n = &g->node[v];
-	uint8_t role = g->comp[n->comp].role;
 	uint32_t bits = dtype_bits(n->dtype);
 
-	if (role != ROLE_ENTRY && role != ROLE_CONTROL)
+	if (!node_is_compiled(g, v))
 		return false;
 	if (n->flags & (NODE_SIDE_EFFECT | NODE_CONTROL | NODE_SCALAR_CONST))
 		return false;

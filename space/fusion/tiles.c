@@ -169,9 +169,7 @@ static void find_kernels(struct tiler *t)
 	const struct graph *a = t->after;
 
 	for (uint32_t w = 0; w < a->n_nodes; w++) {
-		uint8_t role = a->comp[a->node[w].comp].role;
-		if ((role != ROLE_ENTRY && role != ROLE_CONTROL) || !is_taken(t, w) ||
-			a->node[inside(a, w)->root].opcode == OP_TUPLE)
+		if (!node_is_compiled(a, w) || !is_taken(t, w) || a->node[inside(a, w)->root].opcode == OP_TUPLE)
 			continue;
 		for (uint32_t c = match_first(&t->m, w); c != NONE; c = t->m.copy[c].next) {
 			uint32_t v = t->m.copy[c].node;
@@ -289,9 +287,8 @@ static void write_module(struct tiler *t, struct buf *out)
 		if (g->comp[c].proto->id >= t->next_comp)
 			t->next_comp = (uint32_t)g->comp[c].proto->id + 1;
 	for (uint32_t c = 0; c < g->n_comps; c++) {
-		bool compiled = g->comp[c].role == ROLE_ENTRY || g->comp[c].role == ROLE_CONTROL;
 		if (g->comp[c].role != ROLE_DEAD)
-			own[n++] = compiled ? write_comp(t, &g->comp[c]) : g->comp[c].proto;
+			own[n++] = comp_is_compiled(&g->comp[c]) ? write_comp(t, &g->comp[c]) : g->comp[c].proto;
 	}
 	for (uint32_t c = 0; c < n; c++) /* what is called comes before its callers */
 		t->comp[t->n_comps++] = own[c];

@@ -28,7 +28,7 @@ void values_name(struct values *v, const struct graph *g, uint32_t align);
 /* Is the computation compiled as such? Then it has a line. */
 static inline bool order_compiled(const struct graph *g, uint32_t comp)
 {
-	return g->comp[comp].role == ROLE_ENTRY || g->comp[comp].role == ROLE_CONTROL;
+	return comp_is_compiled(&g->comp[comp]);
 }
 
 struct fact { /* what the learner sees of a node (context_features says what each is) */

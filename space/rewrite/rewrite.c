@@ -290,9 +290,8 @@ static int rewrite_open(struct space *s, const char *backend, struct err *err)
 	o.led_by = MEM_NEW(2 * g->n_nodes + 1, uint32_t);
 	memset(o.led_by, 0xff, 2 * g->n_nodes * sizeof *o.led_by);
 	for (uint32_t v = 0; v < g->n_nodes; v++) {
-		uint8_t role = g->comp[g->node[v].comp].role;
 		s->site_of[v] = NONE;
-		if ((role == ROLE_ENTRY || role == ROLE_CONTROL) && !(w->on && w->on[v] == HOIST_GIVEN))
+		if (node_is_compiled(g, v) && !(w->on && w->on[v] == HOIST_GIVEN))
 			try_node(&o, v);
 	}
 	mem_free(o.led_by);

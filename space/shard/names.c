@@ -252,11 +252,9 @@ static void join_all(struct sets *s, const struct space *space)
 {
 	const struct shard *h = shard_of(space);
 
-	for (uint32_t v = 0; v < s->g->n_nodes; v++) {
-		uint8_t role = s->g->comp[s->g->node[v].comp].role;
-		if (role == ROLE_ENTRY || role == ROLE_CONTROL)
+	for (uint32_t v = 0; v < s->g->n_nodes; v++)
+		if (node_is_compiled(s->g, v))
 			name_node(s, v);
-	}
 	for (uint32_t i = 0; i < space->n_sites; i++)
 		for (uint32_t k = 1; k < h->place[i].n; k++)
 			all_same(s, h->member[h->place[i].first], h->member[h->place[i].first + k]);

@@ -116,14 +116,6 @@ static bool meets_columns(const struct graph *g, const struct product *p, uint32
 	return found;
 }
 
-/* Does the computation run as a part of the program, and not for each element of something? */
-static bool runs(const struct graph *g, uint32_t v)
-{
-	uint8_t role = g->comp[g->node[v].comp].role;
-
-	return role == ROLE_ENTRY || role == ROLE_CONTROL;
-}
-
 /* Finds the first product of each weight. */
 static void find_products(const struct space *s, struct product *p)
 {
@@ -133,7 +125,7 @@ static void find_products(const struct space *s, struct product *p)
 
 	for (uint32_t v = 0; v < g->n_nodes; v++) {
 		p[v].weight = NONE;
-		if (!runs(g, v) || (g->node[v].opcode != OP_DOT && g->node[v].opcode != OP_CONVOLUTION))
+		if (!node_is_compiled(g, v) || (g->node[v].opcode != OP_DOT && g->node[v].opcode != OP_CONVOLUTION))
 			continue;
 		for (uint32_t k = 0; k < 2 && p[v].weight == NONE; k++)
 			if (behind(g, node_operands(g, v)[k], &view) && !taken[view.node] &&

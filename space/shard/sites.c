@@ -72,13 +72,12 @@ static bool is_candidate(const struct space *s, uint32_t v, bool arguments_only)
 {
 	const struct graph *g = s->graph;
 	const struct node *n = &g->node[v];
-	uint8_t role = g->comp[n->comp].role;
 
 	if (n->dtype == DT_TUPLE || n->rank == 0)
 		return false;
 	if (n->opcode == OP_PARAMETER)
 		return n->comp == g->entry && choices_of(s, v) > 1;
-	return !arguments_only && is_product(n) && (role == ROLE_ENTRY || role == ROLE_CONTROL) && choices_of(s, v) > 2;
+	return !arguments_only && is_product(n) && node_is_compiled(g, v) && choices_of(s, v) > 2;
 }
 
 /* Mixes the class of its weight into the class of a moment. */

@@ -226,8 +226,7 @@ void shard_write(struct space *s, const uint8_t *config, bool whole_ends, struct
 	m.computations = ARENA_NEW(&w.mem, g->n_comps + 1, Hlo__HloComputationProto *);
 	m.n_computations = g->n_comps;
 	for (uint32_t c = 0; c < g->n_comps; c++)
-		m.computations[c] = g->comp[c].role == ROLE_ENTRY || g->comp[c].role == ROLE_CONTROL ? write_comp(&w, c)
-												 : g->comp[c].proto;
+		m.computations[c] = comp_is_compiled(&g->comp[c]) ? write_comp(&w, c) : g->comp[c].proto;
 	m.schedule = NULL;
 	m.spmd_output_sharding = NULL;
 	m.n_spmd_parameters_shardings = 0;

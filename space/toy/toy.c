@@ -170,9 +170,8 @@ static void set_terms(struct space *s)
 static bool is_site(const struct graph *g, uint32_t v)
 {
 	const struct node *n = &g->node[v];
-	uint8_t role = g->comp[n->comp].role;
 
-	return (role == ROLE_ENTRY || role == ROLE_CONTROL) && n->dtype != DT_TUPLE && n->elements > 0 &&
+	return node_is_compiled(g, v) && n->dtype != DT_TUPLE && n->elements > 0 &&
 		n->opcode != OP_PARAMETER && n->opcode != OP_CONSTANT;
 }
 
