@@ -1,8 +1,7 @@
 /*
  * main.c - the program `store`: lists what stores hold, checks them, and merges them.
  *
- * A verb is a row of the table below: its name and words, how it opens the store, and the function that does it. A
- * verb's
+ * A verb is a row of the table below: its name and words, how it opens the store, and the function that does it. Its
  * --help lists exactly the options that it takes.
  */
 #include <limits.h>
@@ -45,7 +44,8 @@ static int cmd_compact(struct request *r, struct err *err)
 	return 0;
 }
 
-enum takes { TAKES_RUN = 1, TAKES_OUT = 2, TAKES_FORMAT = 4, TAKES_WAIT = 8, TAKES_ROWS = 16, TAKES_PAGE = 32 };
+/* The options that a verb has beside those of all. */
+enum takes { TAKES_WAIT = 1, TAKES_ROWS = 2, TAKES_CHOICE = 4, TAKES_PAGE = 8 };
 #define ANY INT_MAX
 
 static const struct verb {
@@ -71,7 +71,7 @@ static const struct verb {
 		"Adds the runs of other stores to OUT, which is made if absent. A run is known by its uuid, so a "
 		"store may be merged again after it has grown, or after a merge was interrupted. The other stores are "
 		"only read, and may be written by others meanwhile."},
-	{"export", cmd_export, NULL, STORE_READ, TAKES_RUN | TAKES_OUT | TAKES_FORMAT, ANY, "FILE",
+	{"export", cmd_export, NULL, STORE_READ, TAKES_CHOICE, ANY, "FILE",
 		"write samples for other programs",
 		"Writes samples as CSV or JSON lines on standard output, or as npz files "
 		"in the layout of TpuGraphs, one per space and environment."},
@@ -124,11 +124,11 @@ static size_t option_table(const struct verb *v, struct request *r, struct flags
 		t[n++] = common[i];
 	if (v->takes & TAKES_WAIT)
 		t[n++] = wait;
-	for (size_t i = 0; (v->takes & TAKES_ROWS) && i < 2; i++)
+	for (size_t i = 0; (v->takes & TAKES_ROWS) && i < sizeof rows / sizeof *rows; i++)
 		t[n++] = rows[i];
-	for (size_t i = 0; (v->takes & TAKES_RUN) && i < sizeof chosen / sizeof *chosen; i++)
+	for (size_t i = 0; (v->takes & TAKES_CHOICE) && i < sizeof chosen / sizeof *chosen; i++)
 		t[n++] = chosen[i];
-	for (size_t i = 0; (v->takes & TAKES_PAGE) && i < 2; i++)
+	for (size_t i = 0; (v->takes & TAKES_PAGE) && i < sizeof page / sizeof *page; i++)
 		t[n++] = page[i];
 	t[n] = end;
 	return n;
