@@ -181,13 +181,15 @@ static int show_graph(struct emit *e, int64_t id, struct err *err)
 			" WHERE p.graph = ? ORDER BY 1, 4", "i", id), err) < 0 ? -1 : 0;
 }
 
+/* Graphs of this name, or whose hash begins so; a short word is no hash. */
+#define GRAPHS_CALLED "FROM graph g JOIN blob b ON b.id = g.blob WHERE g.name = ?1 OR" \
+	" (length(?1) >= 4 AND substr(lower(hex(b.hash)), 1, length(?1)) = lower(?1))"
+
 static int find_graph(struct store *s, const char *word, int64_t *id, struct err *err)
 {
-	static const char where[] = "SELECT count(*) FROM graph g JOIN blob b ON b.id = g.blob WHERE g.name = ?1 OR"
-		" (length(?1) >= 4 AND substr(lower(hex(b.hash)), 1, length(?1)) = lower(?1))";
 	int64_t n;
 
-	if (sql_int(s, err, &n, where, "t", word) < 0)
+	if (sql_int(s, err, &n, "SELECT count(*) " GRAPHS_CALLED, "t", word) < 0)
 		return -1;
 	if (n > 1)
 		return err_set(err, "%lld graphs of %s are called %s: give the "
@@ -196,8 +198,7 @@ static int find_graph(struct store *s, const char *word, int64_t *id, struct err
 			store_path(s));
 	if (n == 0)
 		return 0;
-	return sql_int(s, err, id, "SELECT g.id FROM graph g JOIN blob b ON b.id = g.blob WHERE g.name = ?1 OR"
-		" (length(?1) >= 4 AND substr(lower(hex(b.hash)), 1, length(?1)) = lower(?1))", "t", word);
+	return sql_int(s, err, id, "SELECT g.id " GRAPHS_CALLED, "t", word);
 }
 
 int cmd_show(struct request *r, struct err *err)
