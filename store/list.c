@@ -1,8 +1,5 @@
 /*
- * list.c - lists the runs in a store.
- *
- * The number of a run's steps is its largest step plus one, found through the primary key. Counting rows
- * would read a file of a million samples from end to end.
+ * list.c - lists the runs in a store.. run.c writes them.
  */
 #include <string.h>
 #include "base/mem.h"
@@ -10,12 +7,19 @@
 #include "store/replay.h"
 #include "store/sql.h"
 
-static enum run_state state_of(const char *name)
+const char *run_state_name(enum run_state state)
 {
 	static const char *const names[] = {"running", "stopped", "finished", "failed"};
+
+	return names[state];
+}
+
+/* Returns the state of this name; of a name that no state has, RUN_FAILED. */
+static enum run_state state_of(const char *name)
+{
 	int i = 0;
 
-	while (i < RUN_FAILED && strcmp(names[i], name) != 0)
+	while (i < RUN_FAILED && strcmp(run_state_name((enum run_state)i), name) != 0)
 		i++;
 	return (enum run_state)i;
 }
@@ -51,9 +55,7 @@ int store_runs(struct store *s, struct run_info **out, size_t *n, struct err *er
 		"SELECT r.id, r.uuid, r.kind, r.policy, r.settings, r.program,"
 		" (SELECT host FROM stint WHERE run = r.id ORDER BY n DESC LIMIT "
 		"1), r.seed, r.environment, e.backend, e.kind, (SELECT count(*) FROM chain WHERE run = r.id),"
-		" 1 + max(coalesce((SELECT max(id) FROM sample WHERE id >= r.id << 32 "
-		"AND id < (r.id + 1) << 32), (r.id << 32) - 1), coalesce((SELECT max(id) FROM trial WHERE id >= r.id "
-		"<< 32 AND id < (r.id + 1) << 32), (r.id << 32) - 1)) - (r.id << 32),"
+		SQL_STEPS(main, "r.id") ","
 		" (SELECT started FROM stint WHERE run = r.id ORDER BY n LIMIT 1),"
 		" (SELECT coalesce(ended, started) FROM stint WHERE run = r.id ORDER BY n DESC LIMIT 1),"
 		" (SELECT state FROM stint WHERE run = r.id ORDER BY n DESC LIMIT 1),"

@@ -252,12 +252,6 @@ static int check_new_spaces(struct merge *m, int64_t after, struct err *err)
 	return rc;
 }
 
-#define STEPS_IN(schema) \
-	"SELECT 1 + max(coalesce((SELECT max(id) FROM " #schema ".sample WHERE id >= ?1 << " \
-		"32 AND id < (?1 + 1) << 32), (?1 << 32) - 1)," \
-	" coalesce((SELECT max(id) FROM " #schema ".trial WHERE id >= ?1 << 32 AND id < " \
-	"(?1 + 1) << 32), (?1 << 32) - 1)) - (?1 << 32)"
-
 /* Finds the run here by its uuid, or makes it. */
 static int place_run(struct merge *m, struct pair *p, struct err *err)
 {
@@ -277,8 +271,8 @@ static int place_run(struct merge *m, struct pair *p, struct err *err)
 			return -1;
 		m->runs++;
 	}
-	return sql_int(m->s, err, &p->have, STEPS_IN(main), "i", p->to) < 0 ||
-		sql_int(m->s, err, &p->all, STEPS_IN(shard), "i", p->from) < 0 ? -1 : 0;
+	return sql_int(m->s, err, &p->have, "SELECT " SQL_STEPS(main, "?1"), "i", p->to) < 0 ||
+		sql_int(m->s, err, &p->all, "SELECT " SQL_STEPS(shard, "?1"), "i", p->from) < 0 ? -1 : 0;
 }
 
 /* Is the last step that both have the same step? */

@@ -40,8 +40,6 @@ struct run {
 	double every, committed; /* seconds between two commits of steps; when the last one was */
 };
 
-static const char *const state_names[] = {"running", "stopped", "finished", "failed"};
-
 static int begin_stint(struct run *r, const struct run_spec *spec, struct err *err)
 {
 	char host[256] = "";
@@ -237,7 +235,7 @@ int run_end(struct run *r, enum run_state state, const char *summary_json, struc
 	if (sql_write(r->s, err) < 0 ||
 		sql_run(r->s, err, "UPDATE stint SET ended = ?, state = ?, summary = ? WHERE run = ? AND n = ?",
 		"ittii",
-			sql_now(), state_names[state], summary_json, r->id, r->stint) < 0)
+			sql_now(), run_state_name(state), summary_json, r->id, r->stint) < 0)
 		return -1;
 	if (state != RUN_STOPPED && sql_run(r->s, err, "DELETE FROM resume WHERE run = ?", "i", r->id) < 0)
 		return -1;

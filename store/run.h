@@ -42,6 +42,7 @@ struct run_spec {
 };
 
 enum run_state { RUN_RUNNING, RUN_STOPPED, RUN_FINISHED, RUN_FAILED };
+const char *run_state_name(enum run_state state); /* as stores have it */
 
 struct run;
 int run_begin(struct store *s, const struct run_spec *spec, struct run **out, struct err *err);

@@ -1,19 +1,14 @@
 /*
  * show.c - the verbs info, ls and show: they tell what is in a store, each by a handful of queries.
  *
- * Nothing here counts the rows of `sample`, which would read a large file from end to end. The largest id
- * gives a run's steps. Failed samples have an index of their own.
+ * Nothing here counts the rows of `sample`, which would read a large file from end to end. Failed samples have an
+ * index of their own.
  */
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "store/cmd.h"
 
-#define STEPS_OF(run) \
-	"(1 + max(coalesce((SELECT max(id) FROM sample WHERE id >= " run " << 32 AND id < (" run " " \
-		"+ 1) << 32), (" run " << 32) - 1)," \
-	" coalesce((SELECT max(id) FROM trial WHERE id >= " run " << 32 AND id < (" run " + 1) << 32), (" run " " \
-	"<< 32) - 1)) - (" run " << 32))"
 #define FAILED_OF(run) \
 	"(SELECT count(*) FROM sample WHERE id >= " run " << 32 AND id < (" run " + 1) << 32 AND outcome <> 0)"
 #define LAST_STINT(column, run) "(SELECT " column " FROM stint WHERE run = " run " ORDER BY n DESC LIMIT 1)"
@@ -31,7 +26,8 @@ int cmd_info(struct request *r, struct err *err)
 	stat(store_path(r->s), &st);
 	if (emit_one(&e, "store", sql_query(r->s, err, "SELECT ? AS file, ? AS size_b,"
 			" (SELECT user_version FROM pragma_user_version) AS version,"
-			" (SELECT count(*) FROM run) AS runs, (SELECT sum(" STEPS_OF("r.id") ") FROM run r) AS steps,"
+			" (SELECT count(*) FROM run) AS runs,"
+			" (SELECT sum(" SQL_STEPS(main, "r.id") ") FROM run r) AS steps,"
 			" (SELECT count(*) FROM graph) AS graphs, (SELECT count(*) FROM space) AS spaces,"
 			" (SELECT count(*) FROM environment) AS environments, "
 			"(SELECT count(*) FROM region) AS cached_regions, (SELECT count(*) FROM measurement) AS "
@@ -52,7 +48,7 @@ static sqlite3_stmt *runs_query(struct request *r, struct err *err)
 {
 	return sql_query(r->s, err, "SELECT r.id AS run, r.uuid, r.kind, e.backend, k.name AS cost, r.policy, "
 		LAST_STINT("state", "r.id") " AS state, " LAST_STINT("host", "r.id") " AS host,"
-		" (SELECT count(*) FROM chain WHERE run = r.id) AS chains, " STEPS_OF("r.id") " AS steps,"
+		" (SELECT count(*) FROM chain WHERE run = r.id) AS chains, " SQL_STEPS(main, "r.id") " AS steps,"
 		FAILED_OF("r.id") " AS failed, (SELECT min(started) FROM stint WHERE run = r.id) AS started_at, "
 		LAST_STINT("ended", "r.id") " AS ended_at"
 		" FROM run r JOIN environment e ON e.id = r.environment "
@@ -110,7 +106,8 @@ int cmd_find_run(struct store *s, const char *word, int64_t *id, struct err *err
 static int show_run_facts(struct emit *e, int64_t id, struct err *err)
 {
 	return emit_one(e, "run", sql_query(e->s, err, "SELECT r.id AS run, r.uuid || '' AS uuid, r.kind, r.policy, "
-			LAST_STINT("state", "r.id") " AS state, " STEPS_OF("r.id") " AS steps, r.program, r.settings,"
+			LAST_STINT("state", "r.id") " AS state, "
+			SQL_STEPS(main, "r.id") " AS steps, r.program, r.settings,"
 			" printf('%llu', r.seed) AS seed, e.backend, k.name AS cost, e.quantity, "
 			"e.platform, e.version, e.build, e.compile_options, e.device AS accelerator, m.description AS "
 			"machine FROM run r JOIN environment e ON e.id = r.environment JOIN machine m ON"

@@ -47,6 +47,16 @@ int sql_prepare(struct store *s, const char *sql, sqlite3_stmt **out, struct err
 /* Runs several statements without parameters. */
 int sql_exec(struct store *s, const char *sql, struct err *err);
 
+/*
+ * The number of steps of a run, as SQL; `run` is SQL, too. It is the largest step plus one, found through the primary
+ * keys: to count rows would read a file of a million samples from end to end.
+ */
+#define SQL_STEPS(schema, run) \
+	"(1 + max(" SQL_LAST_ID(schema, sample, run) ", " SQL_LAST_ID(schema, trial, run) ") - (" run " << 32))"
+#define SQL_LAST_ID(schema, table, run) \
+	"coalesce((SELECT max(id) FROM " #schema "." #table \
+	" WHERE id >= " run " << 32 AND id < (" run " + 1) << 32), (" run " << 32) - 1)"
+
 /* Columns; text comes back as "" where it is null. */
 const char *sql_text(sqlite3_stmt *q, int column);
 double sql_real(sqlite3_stmt *q, int column); /* NaN where it is null */
