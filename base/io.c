@@ -243,15 +243,26 @@ static int open_neighbour(const char *path, char **name, struct err *err)
 	}
 }
 
-int io_may_write(const char *path, struct err *err)
+/* Is there something that is no file, and is written in place? 1 yes, 0 no, -1 it is a folder. */
+static int is_in_place(const char *path, struct err *err)
 {
 	struct stat st;
-	char *name = NULL;
-	int fd;
 
-	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+	if (stat(path, &st) < 0)
+		return 0;
+	if (S_ISDIR(st.st_mode))
 		return err_set(err, "%s: is a directory, so no file can be written there", path);
-	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+	return !S_ISREG(st.st_mode);
+}
+
+int io_may_write(const char *path, struct err *err)
+{
+	char *name = NULL;
+	int fd, in_place = is_in_place(path, err);
+
+	if (in_place < 0)
+		return -1;
+	if (in_place)
 		return access(path, W_OK) == 0 ? 0 : err_errno(err, "%s: cannot be opened for writing", path);
 	if ((fd = open_neighbour(path, &name, err)) < 0)
 		return -1;
@@ -263,11 +274,9 @@ int io_may_write(const char *path, struct err *err)
 
 int io_write_file(const char *path, const void *p, size_t n, struct err *err)
 {
-	struct stat st;
-	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
-		return err_set(err, "%s: is a directory, so no file can be written there", path);
-	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-		return write_in_place(path, p, n, err);
+	int in_place = is_in_place(path, err);
+	if (in_place)
+		return in_place < 0 ? -1 : write_in_place(path, p, n, err);
 	char *name = NULL;
 	int rc = -1, fd = open_neighbour(path, &name, err);
 	if (fd < 0)
