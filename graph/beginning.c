@@ -7,7 +7,7 @@
  */
 #include "graph/beginning.h"
 
-#include <string.h>
+#include "graph/node_ids.h"
 #include "hlo/ids.h"
 #include "hlo/pack.h"
 
@@ -39,14 +39,15 @@ static bool is_result(const struct cut *c, uint32_t v)
 }
 
 /* Instructions may have to wait for some that are gone. */
-static void forget_gone(const struct cut *c, instruction *in, const struct comp *entry)
+static void forget_gone(const struct cut *c, const struct node_ids *ids, instruction *in)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < in->n_control_predecessor_ids; i++)
-		for (uint32_t v = entry->first; v < entry->first + entry->n_nodes; v++)
-			if (c->g->node[v].proto->id == in->control_predecessor_ids[i] && stays(c, v))
-				in->control_predecessor_ids[kept++] = in->control_predecessor_ids[i];
+	for (size_t i = 0; i < in->n_control_predecessor_ids; i++) {
+		uint32_t at = node_ids_find(ids, in->control_predecessor_ids[i]);
+		if (at != NONE && stays(c, c->first + at))
+			in->control_predecessor_ids[kept++] = in->control_predecessor_ids[i];
+	}
 	in->n_control_predecessor_ids = kept;
 }
 
@@ -77,12 +78,14 @@ static bool cut_entry(const struct cut *c)
 	struct comp *entry = &g->comp[g->entry];
 	instruction **in = ARENA_NEW(&g->mem, (size_t)entry->n_nodes + 1, instruction *), *root;
 	size_t n = 0, results = 0;
+	struct node_ids ids;
 
 	for (uint32_t v = entry->first; v < entry->first + entry->n_nodes; v++)
 		results += stays(c, v) && is_result(c, v);
 	if (results == 0)
 		return false;
 	root = new_root(g, results);
+	ids = node_ids_of(g, g->entry);
 	results = 0;
 	for (uint32_t v = entry->first; v < entry->first + entry->n_nodes; v++) {
 		if (!stays(c, v))
@@ -92,8 +95,9 @@ static bool cut_entry(const struct cut *c)
 			root->operand_ids[results] = g->node[v].proto->id;
 			root->shape->tuple_shapes[results++] = g->node[v].proto->shape;
 		}
-		forget_gone(c, g->node[v].proto, entry);
+		forget_gone(c, &ids, g->node[v].proto);
 	}
+	node_ids_release(&ids);
 	in[n++] = root;
 	entry->proto->instructions = in;
 	entry->proto->n_instructions = n;

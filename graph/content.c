@@ -24,6 +24,7 @@
 #include <string.h>
 #include "base/sort.h"
 #include "graph/attr.h"
+#include "graph/node_ids.h"
 #include "graph/own.h"
 
 struct content {
@@ -83,9 +84,9 @@ static void add_comp(struct content *c, uint32_t k)
 	}
 }
 
-struct scheduled {
+struct scheduled { /* a computation */
 	int64_t id;
-	uint32_t node;
+	uint32_t at;
 };
 
 static int by_id(const void *a, const void *b)
@@ -96,19 +97,14 @@ static int by_id(const void *a, const void *b)
 
 static void add_sequence(struct content *c, uint32_t k, const Hlo__InstructionSequence *s)
 {
-	const struct comp *comp = &c->g->comp[k];
-	struct scheduled *v = MEM_NEW(comp->n_nodes, struct scheduled);
-	for (uint32_t i = 0; i < comp->n_nodes; i++)
-		v[i] = (struct scheduled){c->g->node[comp->first + i].proto->id, i};
-	qsort(v, comp->n_nodes, sizeof(*v), by_id);
+	struct node_ids ids = node_ids_of(c->g, k);
 	sink_word(&c->out, k + 1);
 	sink_word(&c->out, s->n_instruction_ids);
 	for (size_t i = 0; i < s->n_instruction_ids; i++) {
-		struct scheduled key = {s->instruction_ids[i], 0};
-		const struct scheduled *at = bsearch(&key, v, comp->n_nodes, sizeof(*v), by_id);
-		sink_word(&c->out, at ? at->node + 1 : 0);
+		uint32_t at = node_ids_find(&ids, s->instruction_ids[i]);
+		sink_word(&c->out, at == NONE ? 0 : at + 1);
 	}
-	mem_free(v);
+	node_ids_release(&ids);
 }
 
 /* Adds the schedule in the order of our computations, without those that nobody calls. */
@@ -125,7 +121,7 @@ static void add_schedule(struct content *c)
 		struct scheduled key = {s->sequences[i]->key, 0};
 		const struct scheduled *at = bsearch(&key, v, live, sizeof(*v), by_id);
 		if (at)
-			of[at->node] = s->sequences[i]->value;
+			of[at->at] = s->sequences[i]->value;
 	}
 	for (uint32_t k = 0; k < live; k++)
 		if (of[k])

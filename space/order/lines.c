@@ -2,7 +2,7 @@
  * lines.c - makes a line (line.h) of each computation that is compiled as such, when the values of its program have
  * their names (values.h).
  */
-#include <stdlib.h>
+#include "graph/node_ids.h"
 #include "space/order/own.h"
 
 /* Does the operation only hand names on? Then it does not count as a reader of its operands. */
@@ -46,38 +46,22 @@ static void add_values(struct values *v, uint32_t comp)
 	add_reads(v, c->root, v->leaf[c->root], v->leaf[c->root + 1]); /* what it returns lives to its end */
 }
 
-struct named {
-	int64_t id;
-	uint32_t node;
-};
-
-static int by_id(const void *a, const void *b)
-{
-	const struct named *x = a, *y = b;
-
-	return (x->id > y->id) - (x->id < y->id);
-}
-
 /* Adds the program's control dependencies, which say what comes first without passing a value. */
 static void add_control(struct values *v, uint32_t comp)
 {
 	const struct graph *g = v->graph;
 	const struct comp *c = &g->comp[comp];
-	struct named *all = MEM_NEW(c->n_nodes, struct named);
+	struct node_ids ids = node_ids_of(g, comp);
 
-	for (uint32_t i = 0; i < c->n_nodes; i++)
-		all[i] = (struct named){g->node[c->first + i].proto->id, i};
-	qsort(all, c->n_nodes, sizeof *all, by_id);
 	for (uint32_t i = 0; i < c->n_nodes; i++) {
 		const Hlo__HloInstructionProto *in = g->node[c->first + i].proto;
 		for (size_t k = 0; k < in->n_control_predecessor_ids; k++) {
-			struct named key = {in->control_predecessor_ids[k], 0};
-			const struct named *p = bsearch(&key, all, c->n_nodes, sizeof *all, by_id);
-			if (p)
-				line_after(&v->line[comp], p->node, i);
+			uint32_t before = node_ids_find(&ids, in->control_predecessor_ids[k]);
+			if (before != NONE)
+				line_after(&v->line[comp], before, i);
 		}
 	}
-	mem_free(all);
+	node_ids_release(&ids);
 }
 
 /* Pins parameters and constants, because they do nothing when they run. */

@@ -5,43 +5,27 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "graph/node_ids.h"
 #include "space/order/heap.h"
 #include "space/order/own.h"
 #include "space/order/rooms.h"
-
-struct numbered {
-	int64_t id;
-	uint32_t step;
-};
-
-static int by_id(const void *a, const void *b)
-{
-	const struct numbered *x = a, *y = b;
-
-	return (x->id > y->id) - (x->id < y->id);
-}
 
 /* Takes a computation's order from the program's schedule, if that is a legal order. */
 static bool read_schedule(struct program *p, uint32_t comp, const Hlo__InstructionSequence *s)
 {
 	const struct comp *c = &p->graph->comp[comp];
-	struct numbered *all = MEM_NEW(c->n_nodes, struct numbered);
+	struct node_ids ids = node_ids_of(p->graph, comp);
 	uint32_t *order = MEM_NEW(c->n_nodes, uint32_t);
 	bool good = s->n_instruction_ids == c->n_nodes;
 
-	for (uint32_t i = 0; i < c->n_nodes; i++)
-		all[i] = (struct numbered){p->graph->node[c->first + i].proto->id, i};
-	qsort(all, c->n_nodes, sizeof *all, by_id);
 	for (uint32_t i = 0; i < c->n_nodes && good; i++) {
-		struct numbered key = {s->instruction_ids[i], 0};
-		const struct numbered *found = bsearch(&key, all, c->n_nodes, sizeof *all, by_id);
-		good = found != NULL;
-		order[i] = good ? found->step : 0;
+		order[i] = node_ids_find(&ids, s->instruction_ids[i]);
+		good = order[i] != NONE;
 	}
 	good = good && line_legal(program_line(p, comp), order);
 	if (good)
 		memcpy(p->order[comp], order, c->n_nodes * sizeof *order);
-	mem_free(all);
+	node_ids_release(&ids);
 	mem_free(order);
 	return good;
 }
