@@ -15,6 +15,7 @@
 #include "tests/rewrite_cases.h"
 #include "tests/rewrite_merges.h"
 #include "tests/rewrite_patterns.h"
+#include "tests/rewrite_turns.h"
 #include "tests/test.h"
 
 #define RULES 64
@@ -267,8 +268,9 @@ static void spoil_all(struct proof *p, uint32_t rule, const struct graph *a, con
 
 	CHECK(graph_parse(&g, module->data, module->len, "rewritten", NULL) == 0);
 	for (uint32_t v = g.comp[g.entry].first; v < g.n_nodes; v++) {
-		if (graph_find(a, g.node[v].proto->name) != NONE)
-			continue;
+		uint32_t old = graph_find(a, g.node[v].proto->name);
+		if (old != NONE && (g.node[v].opcode != OP_DOT || a->node[old].opcode == OP_DOT))
+			continue; /* it was there before, or bears the name of what it replaces */
 		for (int kind = 0; kind < KINDS; kind++) {
 			struct graph b = {0};
 			struct buf bytes = {0};
@@ -381,10 +383,12 @@ static void walk_all(struct proof *p, uint32_t some)
 	walk_windows(prove, p, some > 7 ? some / 7 : 1, 0);
 	walk_merges(prove, p, some, 0);
 	walk_distances(prove, p);
+	walk_turns(prove, p, some > 7 ? some / 7 : 1, 0);
 	walk_conv1(prove_narrow, p, 11 * some, 5);
 	walk_products(prove_narrow, p, 11 * some, 5);
 	walk_windows(prove_narrow, p, 7 * some, 5);
 	walk_merges(prove_narrow, p, 11 * some, 5);
+	walk_turns(prove_narrow, p, some, 5);
 	walk_patterns(prove, p, (some < 23 ? 23 * PATTERN_CASES / some : PATTERN_CASES) / FEWER + 1);
 }
 

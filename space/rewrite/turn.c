@@ -1,0 +1,92 @@
+/*
+ * turn.c - rewrites a transposed product as a product of the operands in the other order.
+ *
+ *	transpose(dot(a, b))  =  dot(b, a)		where the transposition puts what is left of b before what is
+ *							left of a, and leaves what both share in front
+ *
+ * The gradient of a weight is such a product in most training steps: automatic differentiation multiplies the gradient
+ * of the result with the input, and turns what comes out of it. XLA turns the product itself, as we do, but late. By
+ * then it has chosen a library for the product as it stood, and the library may not take the turned one. XLA:CPU 0.11.2
+ * multiplies numbers of type bf16 one by one then, which takes a hundred times as long. (The gradient of a weight of
+ * 160 x 640 over 192 rows took 35.7 ms. Written in the other order it takes 0.24 ms.) Products of f32 lose a third at
+ * most.
+ *
+ * The numbers multiplied are the same, and are rounded at the same places, so the type stays what it is.
+ */
+#include "space/rewrite/codes.h"
+
+static const char *const measures[] = {"shared", "rows", "columns", "depth", "brain", NULL};
+
+/* Is v a product that is turned, and nothing else? Fills its dimensions. */
+static bool turned(const struct graph *g, uint32_t v, struct dot_dims *dims)
+{
+	const Hlo__HloInstructionProto *in = g->node[v].proto;
+	uint32_t u, left, right;
+	int64_t rest[DRAFT_RANK];
+
+	if (g->node[v].opcode != OP_TRANSPOSE || !rule_plain(g, v))
+		return false;
+	u = node_operands(g, v)[0];
+	if (!rule_dot(g, u, dims) || !rule_only_for(g, u, v))
+		return false;
+	left = dot_rest(dims, 0, g->node[node_operands(g, u)[0]].rank, rest);
+	right = dot_rest(dims, 1, g->node[node_operands(g, u)[1]].rank, rest);
+	if (left == 0 || right == 0)
+		return false;
+	for (uint32_t i = 0; i < g->node[v].rank; i++) {
+		uint32_t from = i < dims->n_batch ? i : i < dims->n_batch + right ? i + left : i - right;
+		if (in->dimensions[i] != from)
+			return false;
+	}
+	return true;
+}
+
+static double size_of(const struct graph *g, uint32_t u, const int64_t *dims, uint32_t n)
+{
+	double size = 1;
+
+	for (uint32_t i = 0; i < n; i++)
+		size *= (double)rule_dim(g, u, dims[i]);
+	return size;
+}
+
+static bool match(const struct graph *g, uint32_t v, struct found *f)
+{
+	struct dot_dims dims;
+	int64_t rest[DRAFT_RANK];
+	uint32_t u;
+
+	if (!turned(g, v, &dims))
+		return false;
+	u = node_operands(g, v)[0];
+	f->inside[f->n_inside++] = u;
+	f->measure[0] = size_of(g, node_operands(g, u)[0], dims.batch[0], dims.n_batch);
+	for (int side = 0; side < 2; side++) {
+		uint32_t x = node_operands(g, u)[side], n = dot_rest(&dims, side, g->node[x].rank, rest);
+		f->measure[1 + side] = size_of(g, x, rest, n);
+	}
+	f->measure[3] = size_of(g, node_operands(g, u)[0], dims.sum[0], dims.n_sum);
+	f->measure[4] = g->node[v].dtype == DT_BF16;
+	return true;
+}
+
+static Hlo__HloInstructionProto *write(struct draft *d, const struct found *f, uint32_t variant)
+{
+	struct dot_dims dims, other = {.n_batch = 0};
+	uint32_t u = node_operands(d->g, f->anchor)[0];
+
+	(void)variant;
+	BUG_ON(!turned(d->g, f->anchor, &dims));
+	other.n_batch = dims.n_batch;
+	other.n_sum = dims.n_sum;
+	for (int side = 0; side < 2; side++) {
+		for (uint32_t k = 0; k < dims.n_batch; k++)
+			other.batch[side][k] = dims.batch[!side][k];
+		for (uint32_t k = 0; k < dims.n_sum; k++)
+			other.sum[side][k] = dims.sum[!side][k];
+	}
+	d->widens = false; /* one rounding for each sum, as before */
+	return draft_dot(d, draft_operand(d, u, 1), draft_operand(d, u, 0), &other, d->g->node[u].proto);
+}
+
+const struct rule_code dot_turned_code = {.name = "dot_turned", .measures = measures, .match = match, .write = write};
