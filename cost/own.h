@@ -5,6 +5,7 @@
  *	path.c	   moves, site after site	ledger.c  prices that are known, and failures
  *	whole.c	   whole programs		expect.c  what a move would compile
  *	figure.c   figures of whole programs		said.c	  when these take the place of regions
+ *	alike.c	   the numbers of two sides
  */
 #ifndef COST_OWN_H
 #define COST_OWN_H
@@ -52,6 +53,12 @@ int cost_compile_whole(struct cost *c, enum compile_how how, const struct buf *m
 	struct compiled *out, struct fate *fate, struct err *err);
 /* Drops what is still in the device, and releases. */
 int cost_drop(struct cost *c, struct compiled *p, struct err *err);
+/*
+ * Do both sides compute the same numbers, as far as rounding allows? `module` is what side 0 was compiled from. If not,
+ * the fate says so. -1: there is no device.
+ */
+int cost_alike(struct device *d, const struct buf *module, const struct compiled side[2], struct fate *fate,
+	struct err *err);
 /* Compiles both sides in random order, runs them alternately and drops them; after a crash tries once more. */
 struct sides {
 	const struct buf *module[2];

@@ -75,35 +75,6 @@ int cost_check(struct cost *c, const uint8_t *config, const struct compiled *p,
 	return 0;
 }
 
-/*
- * Do both sides compute the same numbers? They may differ by so many units in the last place of the output's type, as
- * sums in another order do; by fewer for types of 16 bits, whose sums have more bits. NaN and infinities have to be in
- * the same places.
- */
-#define ALIKE_UNITS 100
-#define ALIKE_COARSE_UNITS 8
-#define COARSE_UNIT 1e-4 /* relative */
-
-static int check_alike(struct device *d, const struct compiled side[2], struct fate *fate, struct err *err)
-{
-	struct comparison x = {0};
-	struct compare_options o = {.impatient = true};
-	int rc = device_compare(d, &side[0], &side[1], &o, &x, err);
-	double allowed = (x.all.unit < COARSE_UNIT ? ALIKE_UNITS : ALIKE_COARSE_UNITS) * x.all.unit;
-
-	if (rc == 0 && x.outcome != OUTCOME_OK) {
-		fate->outcome = x.outcome;
-		memcpy(fate->detail, x.detail, sizeof fate->detail);
-	} else if (rc == 0 && (x.all.unlike || x.all.max_rel > allowed)) {
-		fate->outcome = OUTCOME_WRONG_NUMBERS;
-		snprintf(fate->detail, sizeof fate->detail,
-			"the two ways of computing it are %.2g apart, relative, and unlike in %llu places",
-			x.all.max_rel, (unsigned long long)x.all.unlike);
-	}
-	comparison_release(&x);
-	return rc;
-}
-
 /* Is one compilation of a region's side all that measuring it takes, now and again? Or did helpers leave one? */
 static bool keeps_side(struct cost *c, const struct buf *module, uint32_t instances)
 {
@@ -149,7 +120,7 @@ static int pair_once(struct cost *c, const struct sides *s, const struct precisi
 	}
 	*out = (struct timing){.kind = device_info(c->device)->kind};
 	if (rc == 0 && fate.outcome == OUTCOME_OK && s->alike && out->kind == COST_MEASURED)
-		rc = check_alike(c->device, side, &fate, err);
+		rc = cost_alike(c->device, s->module[0], side, &fate, err);
 	if (rc == 0 && fate.outcome == OUTCOME_OK) {
 		rc = device_pair(c->device, &side[0], &side[1], p, out, err);
 		c->totals.inside += out->inside;
@@ -201,7 +172,7 @@ void cost_measure_ahead(struct device *d, const struct errand *e, struct timing 
 	if (rc == 0 && fate.outcome == OUTCOME_OK && !room_for_all(d, side, e->workers))
 		fate.outcome = OUTCOME_OOM;
 	if (rc == 0 && fate.outcome == OUTCOME_OK && e->alike && device_info(d)->kind == COST_MEASURED)
-		rc = check_alike(d, side, &fate, &ignored);
+		rc = cost_alike(d, &e->module[0], side, &fate, &ignored);
 	if (rc == 0 && fate.outcome == OUTCOME_OK)
 		rc = device_pair(d, &side[0], &side[1], &e->precision, out, &ignored);
 	else
