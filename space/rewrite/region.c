@@ -61,13 +61,16 @@ static int add_whole(struct space *s, const uint8_t *a, const uint8_t *b, struct
 
 /*
  * Are places priced before the whole programs? They promise too much, so if they promise no gain, the whole programs
- * need not be run. A move that takes a rewriting back is always priced by whole programs alone.
+ * need not be run. A move that takes a rewriting back is always priced by whole programs alone, and so is one whose
+ * places do not show alone what they gain.
  */
-static bool screened(const uint8_t *b, const uint8_t *a, uint32_t n)
+static bool screened(const struct space *s, const uint8_t *b, const uint8_t *a)
 {
-	for (uint32_t i = 0; i < n; i++)
-		if (a[i] != b[i] && b[i] == 0)
+	for (uint32_t i = 0; i < s->n_sites; i++) {
+		const struct offer *o = a[i] == b[i] ? NULL : rewrite_offer(s, i, b[i]);
+		if (a[i] != b[i] && (b[i] == 0 || (o && rewrite_rule(s, o)->blind)))
 			return false;
+	}
 	return true;
 }
 
@@ -83,7 +86,7 @@ int rewrite_region(struct space *s, const uint8_t *a, const uint8_t *b, struct r
 	for (uint32_t i = 0; i < s->n_sites; i++)
 		if (real_a[i] != real_b[i])
 			whole |= rewrite_told_whole(s, i, real_a[i]) || rewrite_told_whole(s, i, real_b[i]);
-	places = places && (!whole || screened(real_b, real_a, s->n_sites));
+	places = places && (!whole || screened(s, real_b, real_a));
 	for (uint32_t i = 0; i < s->n_sites && rc == 0 && places; i++)
 		if (real_a[i] != real_b[i] && !done[i] && space_matters(s, i, QUANTITY_SECONDS))
 			rc = add_place(s, i, real_a, real_b, whole, done, out, err);

@@ -51,6 +51,7 @@ struct rule {
 	const char *variant[RULE_VARIANTS];
 	uint32_t n_variants;
 	bool whole;			/* is it priced by whole programs? Otherwise by its region */
+	bool blind;			/* ... and does a place alone not show whether it gains? */
 	const struct rule_code *code;	/* or NULL: */
 	struct pattern *pattern;
 	struct expr *when, *promise; /* NULL: always; nothing */

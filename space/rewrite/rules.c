@@ -95,9 +95,10 @@ static int set_code(struct reading *f, const char *name)
 
 static int set_price(struct reading *f, const char *how)
 {
-	f->rule->whole = strcmp(how, "whole") == 0;
+	f->rule->blind = strcmp(how, "program") == 0;
+	f->rule->whole = f->rule->blind || strcmp(how, "whole") == 0;
 	if (!f->rule->whole && strcmp(how, "region") != 0)
-		return fail(f, f->line, "a price is by region or whole, not", how);
+		return fail(f, f->line, "a price is by region, whole or program, not", how);
 	return 0;
 }
 
