@@ -289,6 +289,11 @@ bool guide_pick(struct guide *g, struct rng *r, uint32_t *site, uint8_t *choice)
 	return true;
 }
 
+bool guide_knows_all(const struct guide *g)
+{
+	return !g->stale && g->n_left == 0;
+}
+
 static int by_draw(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;

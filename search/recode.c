@@ -11,7 +11,7 @@
 #include "base/talk.h"
 #include "device/room.h"
 
-#define TIME_SHARE 0.2 /* of the search's time, after which nothing more is asked */
+#define TIME_SHARE 0.3 /* of the search's time, after which nothing more is asked */
 #define RUN_SHARE 0.05 /* ... that two programs run for side by side, */
 #define RUN_LEAST 0.5  /* ... in seconds, */
 #define RUN_MOST 3.0

@@ -14,6 +14,12 @@
  * is passed over is offered again, and may be tried when cheaper ones are used up. If every candidate fits into its
  * share, the first is always taken.
  *
+ * A candidate that is expected to take more than may be planned can still be tried. If it promises several times as
+ * much for each second as all that is set beside it, it may take half of what is left. If nothing else is left that was
+ * not tried, it may take most of it, and is not cut for taking longer than expected. (Of a ConvLSTM's fourteen
+ * convolutions the eleven that are worth anything are priced by whole programs of half a second. They were passed over,
+ * and a search of 30 s looked at three others for 20 s, 119 times.)
+ *
  * A promise is a guess, too, so the time of ten candidates is not spent on one: while cheaper ones can be had, a
  * candidate may be planned to take a few shares and no more, unless it promises several times as much for each second.
  * (The best move of a GPT's training step saves a third of its time, and was to take 3.1 shares where 3 were fair. Half
@@ -48,6 +54,8 @@
 #define SMALL 1.0      /* seconds that any candidate may take */
 #define OFFERS 12      /* candidates that are set beside each other, */
 #define OFFERS_MOST 200 /* ... or more, while none of them can be had */
+#define ALONE 0.7      /* of what is left, for a candidate beside which nothing is left to try, */
+#define GREAT 0.5      /* ... or that promises so many times as much */
 #define SCHEMES 0.4    /* of the search's time may go into schemes */
 #define SCHEME_MOST 0.7 /* ... and of what is left into one, which is measured three times if it is kept */
 #define FOCUS 4.0	/* sites to pick from, at least */
@@ -114,6 +122,8 @@ static double patience(const struct hunt *h)
 	double planned = TIMES * fmax(h->planned, share_of(h)) + RUNS * h->default_seconds;
 	double least = fmin(LEAST, fmax(STARTS, LEAST_EACH * h->o.seconds));
 
+	if (h->alone)
+		return left(h);
 	if (h->scheme_began > 0)
 		return fmin(left(h), fmax(least, SCHEME_MOST * left(h)));
 	return fmin(left(h), fmax(least, fmin(planned, MOST * left(h))));
@@ -173,10 +183,11 @@ static bool better(const struct offer *x, const struct offer *y)
 	return x->seconds < y->seconds;
 }
 
-/* Does x promise so much more than y that it may take more than a fair part of the time? */
+/* Does x promise so much more than y, if there is any, that it may take more than a fair part of the time? */
 static bool outweighs(const struct offer *x, const struct offer *y)
 {
-	return x->n && x->worth > 0 && x->worth / x->seconds > DEAR_TIMES * fmax(y->worth, 0) / y->seconds;
+	return x->n && x->worth > 0 &&
+	       (!y->n || x->worth / x->seconds > DEAR_TIMES * fmax(y->worth, 0) / y->seconds);
 }
 
 /* What the candidate promises; its flips are not copied. */
@@ -201,9 +212,11 @@ static void set_aside(struct hunt *h)
 	hunt_undo(h);
 }
 
-/* The best candidates that do not fit: within a fair part of the time, within what is left, and the cheapest of all. */
+/* The best candidates that do not fit: within a fair part of the time, within more of it, and the cheapest of all. */
 struct offers {
 	struct offer fair, dear, cheapest;
+	struct offer last; /* the best of those that fit into what is left, for when nothing else is left to try */
+	bool alone;	   /* ... which is so */
 };
 
 /* Weighs one candidate that does not fit, and sets it aside. */
@@ -219,7 +232,17 @@ static void weigh(struct hunt *h, double seconds, struct offers *o)
 		note(h, best, &now);
 	if (!o->cheapest.n || seconds < o->cheapest.seconds)
 		note(h, &o->cheapest, &now);
+	if (seconds <= ALONE * left(h) && (!o->last.n || better(&now, &o->last)))
+		note(h, &o->last, &now);
 	set_aside(h);
+}
+
+/* What takes more than may be planned, if it may be tried for what it promises. */
+static const struct offer *great_of(const struct hunt *h, const struct offers *o)
+{
+	static const struct offer none;
+
+	return o->last.seconds <= GREAT * left(h) ? &o->last : &none;
 }
 
 /* Looks for a candidate that fits into its share: 1 there is one, of h->planned seconds; 0 none, *o has the others. */
@@ -230,10 +253,20 @@ static int look(struct hunt *h, struct offers *o, struct err *err)
 	for (int n = 0; n < (o->fair.n ? OFFERS : OFFERS_MOST) && hunt_propose(h); n++) {
 		if (expected(h, &seconds, err) < 0)
 			return -1;
+		if (guide_knows_all(h->guide)) { /* it is drawn around what was tried */
+			o->alone = o->last.n > 0;
+			if (o->alone || hunt_is_flip(h))
+				hunt_undo(h);
+			if (o->alone)
+				return 0;
+			if (h->n_flips == 0)
+				continue;
+		}
 		if (seconds <= share_of(h)) {
 			struct offer now = offer_of(h, seconds);
 			h->planned = seconds;
-			if ((!o->fair.n || better(&now, &o->fair)) && !outweighs(&o->dear, &now))
+			if ((!o->fair.n || better(&now, &o->fair)) && !outweighs(&o->dear, &now) &&
+				!outweighs(great_of(h, o), &now))
 				return 1;
 			set_aside(h);
 			return 0;
@@ -248,8 +281,14 @@ static int look(struct hunt *h, struct offers *o, struct err *err)
 /* The one to try of what does not fit; the very first may be any, for nobody knows yet what takes long here. */
 static const struct offer *choose(const struct hunt *h, const struct offers *o)
 {
+	const struct offer *great = great_of(h, o);
+
+	if (outweighs(great, &o->fair) && outweighs(great, &o->dear))
+		return great;
 	if (o->fair.n && !outweighs(&o->dear, &o->fair))
 		return &o->fair;
+	if (o->dear.n == 0 && o->alone)
+		return &o->last;
 	return o->dear.n || h->evaluations + h->cut > 0 ? &o->dear : &o->cheapest;
 }
 
@@ -323,7 +362,7 @@ int hunt_offer(struct hunt *h, struct err *err)
 
 	if (!hunt_is_timed(h))
 		return hunt_propose(h);
-	h->too_dear = false;
+	h->too_dear = h->alone = false;
 	focus(h);
 	if ((rc = offer_scheme(h, err)) != 0 || (rc = offer_bundle(h, err)) != 0)
 		return rc;
@@ -333,6 +372,7 @@ int hunt_offer(struct hunt *h, struct err *err)
 	if (rc == 0 && taken->n) {
 		hunt_take(h, taken->flip, taken->n);
 		h->planned = taken->seconds;
+		h->alone = taken == &o.last;
 		rc = 1;
 	}
 	if (rc == 1)
@@ -340,6 +380,7 @@ int hunt_offer(struct hunt *h, struct err *err)
 	mem_free(o.fair.flip);
 	mem_free(o.dear.flip);
 	mem_free(o.cheapest.flip);
+	mem_free(o.last.flip);
 	return rc;
 }
 
