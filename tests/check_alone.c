@@ -1,0 +1,60 @@
+/* check_alone.c - a candidate that takes most of the time, where there is nothing else to try. */
+#include "tests/share_bed.h"
+
+/* Tells the guide that all flips were tried but one choice of one site's class. */
+static void try_all_but(struct hunt *h, uint32_t site, uint8_t choice)
+{
+	for (uint32_t i = 0; i < h->s->n_sites; i++)
+		for (uint8_t k = 0; k < h->s->site[i].choices; k++)
+			if (k != h->config[i] && (h->s->site[i].tie != h->s->site[site].tie || k != choice))
+				guide_tell(h->guide, i, k, NAN);
+}
+
+/* Sets the pace so that the flip offered last takes between so many seconds. */
+static bool pace_between(struct bed *b, double least, double most)
+{
+	for (double each = 1e-6; each < 1e3; each *= 1.3) {
+		take_so_long(b, each);
+		if (takes(&b->h) > least)
+			return takes(&b->h) < most;
+	}
+	return false;
+}
+
+static void it_may_take_most_of_what_is_left(void)
+{
+	static const struct {
+		double least, most; /* seconds of 1,000 */
+		bool offered;
+	} t[] = {{100, 200, true}, {300, 600, true}, {5000, 8000, false}};
+
+	for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+		struct err err = {0};
+		struct bed b;
+		uint32_t site;
+		uint8_t choice;
+
+		if (!begin(&b, 1000, true))
+			return;
+		CHECK_INT(hunt_offer(&b.h, &err), 1);
+		site = b.h.flips[0];
+		choice = b.h.candidate[site];
+		CHECK(pace_between(&b, t[i].least, t[i].most));
+		hunt_undo(&b.h);
+		try_all_but(&b.h, site, choice);
+		b.h.evaluations++;
+		CHECK_INT(hunt_offer(&b.h, &err), t[i].offered);
+		if (t[i].offered)
+			CHECK(b.h.n_flips > 0 && b.h.s->site[b.h.flips[0]].tie == b.h.s->site[site].tie);
+		else
+			CHECK(b.h.too_dear);
+		CHECK_INT(b.h.alone, t[i].offered && t[i].least > 250);
+		end(&b);
+	}
+}
+
+int main(void)
+{
+	RUN(it_may_take_most_of_what_is_left);
+	return test_done();
+}
