@@ -14,11 +14,11 @@
  * is passed over is offered again, and may be tried when cheaper ones are used up. If every candidate fits into its
  * share, the first is always taken.
  *
- * A candidate that is expected to take more than may be planned can still be tried. If it promises several times as
- * much for each second as all that is set beside it, it may take half of what is left. If nothing else is left that was
- * not tried, it may take most of it, and is not cut for taking longer than expected. (Of a ConvLSTM's fourteen
- * convolutions the eleven that are worth anything are priced by whole programs of half a second. They were passed over,
- * and a search of 30 s looked at three others for 20 s, 119 times.)
+ * A candidate that is expected to take more than may be planned can still be tried, if it promises a gain. If it
+ * promises several times as much for each second as all that is set beside it, it may take half of what is left. If
+ * nothing else is left that was not tried, it may take most of it, and is not cut for taking longer than expected.
+ * (Of a ConvLSTM's fourteen convolutions the eleven that are worth anything are priced by whole programs of half a
+ * second. They were passed over, and a search of 30 s looked at three others for 20 s, 119 times.)
  *
  * A promise is a guess, too, so the time of ten candidates is not spent on one: while cheaper ones can be had, a
  * candidate may be planned to take a few shares and no more, unless it promises several times as much for each second.
@@ -215,7 +215,8 @@ static void set_aside(struct hunt *h)
 /* The best candidates that do not fit: within a fair part of the time, within more of it, and the cheapest of all. */
 struct offers {
 	struct offer fair, dear, cheapest;
-	struct offer last; /* the best of those that fit into what is left, for when nothing else is left to try */
+	/* the best of those that promise a gain and fit into what is left, for when nothing else is left to try */
+	struct offer last;
 	bool alone;	   /* ... which is so */
 };
 
@@ -232,7 +233,7 @@ static void weigh(struct hunt *h, double seconds, struct offers *o)
 		note(h, best, &now);
 	if (!o->cheapest.n || seconds < o->cheapest.seconds)
 		note(h, &o->cheapest, &now);
-	if (seconds <= ALONE * left(h) && (!o->last.n || better(&now, &o->last)))
+	if (now.worth > 0 && seconds <= ALONE * left(h) && (!o->last.n || better(&now, &o->last)))
 		note(h, &o->last, &now);
 	set_aside(h);
 }

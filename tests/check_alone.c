@@ -53,8 +53,40 @@ static void it_may_take_most_of_what_is_left(void)
 	}
 }
 
+/* A scorer that promises a loss. */
+static float promise_a_loss(void *ctx, uint32_t site, uint8_t choice)
+{
+	(void)ctx;
+	(void)site;
+	(void)choice;
+	return -1;
+}
+
+/* Otherwise it is passed over, and the rest of the time is for something else. */
+static void it_has_to_promise_something(void)
+{
+	struct err err = {0};
+	struct bed b;
+	uint32_t site;
+	uint8_t choice;
+
+	if (!begin_by(&b, 1000, promise_a_loss))
+		return;
+	CHECK_INT(hunt_offer(&b.h, &err), 1);
+	site = b.h.flips[0];
+	choice = b.h.candidate[site];
+	CHECK(pace_between(&b, 300, 600));
+	hunt_undo(&b.h);
+	try_all_but(&b.h, site, choice);
+	b.h.evaluations++;
+	CHECK(hunt_offer(&b.h, &err) >= 0);
+	CHECK(b.h.too_dear && !b.h.alone);
+	end(&b);
+}
+
 int main(void)
 {
 	RUN(it_may_take_most_of_what_is_left);
+	RUN(it_has_to_promise_something);
 	return test_done();
 }
