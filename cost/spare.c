@@ -5,7 +5,7 @@
 
 static uint64_t hash_of(const struct spares *k, enum compile_how how, const struct buf *module)
 {
-	bool one = k->plain && how != COMPILE_CODEGEN;
+	bool one = k->plain && how < COMPILE_CODEGEN;
 	uint64_t h = hash64(module->data, module->len, (uint64_t)(one ? COMPILE_DEFAULT : how) + 1);
 
 	return h ? h : 1;

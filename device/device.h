@@ -128,7 +128,9 @@ void device_until(struct device *d, double clock);
  * opened or a candidate is priced, but not for a verdict, which the user still wants.
  */
 void device_heed_stop(struct device *d, bool heed);
-/* From now on COMPILE_CODEGEN means these ways (codegen.h); device_options.codegen until then. */
+/*
+ * From now on COMPILE_CODEGEN and COMPILE_CODEGEN_OWN mean these ways (codegen.h); device_options.codegen until then.
+ */
 void device_codegen(struct device *d, uint32_t ways);
 bool device_late(const struct device *d); /* is it over? */
 /* Keeps its cores for the devices that this process opens after it (cores_keep). */
@@ -142,6 +144,7 @@ enum compile_how {
 	COMPILE_APPLIED, /* only the passes after the stage of the decision: our own (stage.def) */
 	COMPILE_REGION,	 /* the same for a region: it is launched alone as it would be in its program (backend.def) */
 	COMPILE_CODEGEN, /* COMPILE_APPLIED, with code generated in other ways than the compiler's (device_codegen) */
+	COMPILE_CODEGEN_OWN, /* COMPILE_DEFAULT, likewise */
 };
 enum compile_want {
 	WANT_OPTIMISED = 1,  /* the optimised HloModuleProto */

@@ -66,16 +66,18 @@ static int check_stage(const struct host *h, struct err *err)
 int host_apply_options(struct host *h, enum compile_how how, const char **options, struct err *err)
 {
 	const struct buf *each[] = {[COMPILE_DEFAULT] = &h->options, [COMPILE_APPLIED] = &h->applied,
-		[COMPILE_REGION] = &h->region, [COMPILE_CODEGEN] = &h->codegen};
+		[COMPILE_REGION] = &h->region, [COMPILE_CODEGEN] = &h->applied,
+		[COMPILE_CODEGEN_OWN] = &h->options};
 	const struct buf *b = each[how];
 
-	if (how == COMPILE_CODEGEN) {
-		host_join(&h->codegen, h->applied.len ? h->applied.data : "", NULL);
+	if (how == COMPILE_CODEGEN || how == COMPILE_CODEGEN_OWN) {
+		host_join(&h->codegen, b->len ? b->data : "", NULL);
 		buf_adds(&h->codegen, h->codegen.len && h->base.codegen ? "," : "");
 		codegen_options(h->base.codegen, ",", &h->codegen);
+		b = &h->codegen;
 	}
 	*options = b->len ? b->data : "";
-	return how == COMPILE_DEFAULT ? 0 : check_stage(h, err);
+	return how == COMPILE_DEFAULT || how == COMPILE_CODEGEN_OWN ? 0 : check_stage(h, err);
 }
 
 int host_extract(struct device *d, const char *format, const void *p, size_t n, struct extracted *out, struct err *err)

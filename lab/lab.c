@@ -240,6 +240,16 @@ int lab_open(struct lab *l, const char *path, const char *space_kind, struct dev
 	return 0;
 }
 
+int lab_answer(const struct lab *l, const uint8_t *config, struct buf *module, struct err *err)
+{
+	const struct buf *own = &l->subject.original;
+
+	if (l->how != COMPILE_CODEGEN_OWN)
+		return l->space->ops->apply(l->space, config, module, err);
+	buf_add(module, own->data, own->len);
+	return 0;
+}
+
 static int add_limit(struct lab *l, const struct limit *limit, struct err *err)
 {
 	struct lab_limit *at = &l->limit[l->n_limits];

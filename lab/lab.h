@@ -54,7 +54,7 @@ struct lab { /* all zero is empty; not to be moved once open */
 	enum cost_kind kind; /* of its costs */
 	enum quantity quantity; /* of the objective */
 	const char *reference; /* where the default is what people do by hand: the name of that start; else NULL */
-	enum compile_how how; /* the answer is compiled: COMPILE_APPLIED, or COMPILE_CODEGEN if that is faster */
+	enum compile_how how; /* the answer is compiled: COMPILE_APPLIED, or in a faster way (search/recode.h) */
 	bool parts_only; /* its device measures, but does not run whole programs */
 	bool derived; /* did other decisions make the subject from the user's program? That one is its `original` */
 	struct archive *archive;
@@ -81,6 +81,8 @@ int lab_open(struct lab *l, const char *path, const char *space_kind, struct dev
  * they are the kind's own. A limit on the objective itself is refused.
  */
 int lab_limits(struct lab *l, const struct limit *limits, uint32_t n, struct err *err);
+/* Writes the program to compile as lab.how says: the user's own (COMPILE_CODEGEN_OWN), or that of a configuration. */
+int lab_answer(const struct lab *l, const uint8_t *config, struct buf *module, struct err *err);
 /* Frees the costs, because their device will be closed; all else stays. */
 void lab_drop_costs(struct lab *l);
 void lab_release(struct lab *l);

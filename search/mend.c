@@ -121,8 +121,9 @@ static int compare(struct hunt *h, struct device *d, const uint8_t *config, stru
 	struct numbers_job job = {d, h->s, &u->original, config, NULL, &own, &tuned, COMPARING_SECONDS,
 		h->lab->how};
 	struct buf module = {0};
-	int rc = h->s->ops->apply(h->s, config, &module, err);
+	int rc = lab_answer(h->lab, config, &module, err);
 
+	job.module = h->lab->how == COMPILE_CODEGEN_OWN ? &u->original : NULL;
 	*out = (struct numbers){0};
 	if (rc == 0)
 		rc = spare_compile(&u->opened.spares, d, COMPILE_DEFAULT, &u->original, 0, &own, err);

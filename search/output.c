@@ -94,10 +94,10 @@ static int write_module(const char *dir, const struct result *r, struct buf *mod
 	if (found)
 		memcpy(config, r->hunt->config, s->n_sites);
 	if (decided)
-		rc = s->ops->apply(s, config, module, err);
+		rc = lab_answer(r->hunt->lab, config, module, err);
 	else
 		buf_add(module, original->data, original->len);
-	if (rc == 0 && decided && r->device)
+	if (rc == 0 && decided && r->device && r->hunt->lab->how != COMPILE_CODEGEN_OWN)
 		buf_addf(options, "%s%s", r->device->compile_options, *r->device->compile_options ? "\n" : "");
 	if (rc == 0 && decided && r->recode->taken) {
 		codegen_options(r->recode->taken, "\n", options);

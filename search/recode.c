@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/io.h"
+#include "base/mem.h"
 #include "base/progress.h"
 #include "base/stop.h"
 #include "base/talk.h"
@@ -50,16 +51,18 @@ static uint32_t taken_earlier(const char *dir)
 /* The answer, compiled in the ways that are fastest so far, and in one more. */
 struct recoding {
 	struct hunt *h;
+	enum compile_how how;
 	struct buf module;
 	struct compiled best, next;
 	double began;
 };
 
-static int compile(struct recoding *x, enum compile_how how, struct compiled *out, struct err *err)
+static int compile(struct recoding *x, struct compiled *out, struct err *err)
 {
 	const struct buf *m = &x->module;
+	unsigned want = WANT_SERIALISED | WANT_MEMORY;
 
-	return device_compile(x->h->lab->device, how, "hlo", m->data, m->len, WANT_SERIALISED | WANT_MEMORY, out, err);
+	return device_compile(x->h->lab->device, x->how, "hlo", m->data, m->len, want, out, err);
 }
 
 static int drop(struct recoding *x, struct compiled *c, struct err *err)
@@ -107,7 +110,7 @@ static int try_way(struct recode *r, struct recoding *x, unsigned i, struct err 
 	int rc;
 
 	device_codegen(d, r->taken | UINT32_C(1) << i);
-	rc = compile(x, COMPILE_CODEGEN, &x->next, err);
+	rc = compile(x, &x->next, err);
 	if (rc == 0 && x->next.outcome == OUTCOME_OK &&
 		room_for(d, 2 * x->next.peak_bytes, "it", ROOM_OF_ALL, ignored, sizeof ignored)) {
 		r->asked |= UINT32_C(1) << i;
@@ -124,18 +127,19 @@ static int try_way(struct recode *r, struct recoding *x, unsigned i, struct err 
 
 static int try_ways(struct recode *r, struct hunt *h, uint32_t ways, struct err *err)
 {
-	struct recoding x = {.h = h, .began = now_seconds()};
+	struct recoding x = {.h = h, .how = h->lab->how, .began = now_seconds()};
 	struct lab *lab = h->lab;
-	int rc = lab->space->ops->apply(lab->space, h->config, &x.module, err);
+	struct spares *spares = &lab->subject.opened.spares;
+	enum compile_how usual = x.how == COMPILE_CODEGEN ? COMPILE_APPLIED : COMPILE_DEFAULT;
+	int rc = lab_answer(lab, h->config, &x.module, err);
 
 	if (rc == 0 && affordable(&x))
-		rc = spare_compile(&lab->subject.opened.spares, lab->device, COMPILE_APPLIED, &x.module, WANT_MEMORY,
-			&x.best, err);
+		rc = spare_compile(spares, lab->device, usual, &x.module, WANT_MEMORY, &x.best, err);
 	for (unsigned i = 0; i < CODEGEN_MOST && rc == 0 && x.best.handle; i++)
 		if (ways >> i & 1 && affordable(&x))
 			rc = try_way(r, &x, i, err);
 	if (rc == 0 && r->taken)
-		spare_put(&lab->subject.opened.spares, COMPILE_CODEGEN, &x.module, &x.best);
+		spare_put(spares, x.how, &x.module, &x.best);
 	if (drop(&x, &x.best, rc == 0 ? err : NULL) < 0)
 		rc = -1;
 	buf_release(&x.module);
@@ -156,6 +160,18 @@ static double together(const struct recode *r, double *se)
 	return 1 - left;
 }
 
+/* Is the answer the compiler's own program? Then the user's program is compiled with all of its decisions. */
+static bool is_own(const struct hunt *h)
+{
+	uint8_t *dflt = MEM_NEW(h->s->n_sites + 1, uint8_t);
+	bool same;
+
+	space_default(h->s, dflt);
+	same = !h->lab->derived && memcmp(dflt, h->config, h->s->n_sites) == 0;
+	mem_free(dflt);
+	return same;
+}
+
 int recode_answer(struct recode *r, struct hunt *h, const struct recode_options *o, struct err *err)
 {
 	uint32_t ways = o->ask ? ways_of(h) : 0;
@@ -163,12 +179,15 @@ int recode_answer(struct recode *r, struct hunt *h, const struct recode_options 
 	int rc = 0;
 
 	*r = (struct recode){0};
+	if (ways)
+		h->lab->how = is_own(h) ? COMPILE_CODEGEN_OWN : COMPILE_CODEGEN;
 	if (ways && o->from)
 		r->taken = ways & taken_earlier(o->from);
 	else if (ways && h->o.budget > 0)
 		rc = try_ways(r, h, ways, err);
+	if (!r->taken)
+		h->lab->how = COMPILE_APPLIED;
 	if (rc == 0 && r->taken) {
-		h->lab->how = COMPILE_CODEGEN;
 		recode_text(r, &said);
 		talk("%s", said.data);
 	}

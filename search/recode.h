@@ -6,6 +6,9 @@
  * way after the other, each runs beside the best so far, and the fastest goes before the verdict. The verdict measures
  * it anew against the compiler's own program, so what luck there is in the choice does not count as a gain.
  *
+ * If nothing else was found, the answer is the user's own program with these options (COMPILE_CODEGEN_OWN): the
+ * compiler makes all decisions by itself.
+ *
  * It is not asked where compiling again would take long beside the search, of a search that only measures again what
  * was found earlier (that one's ways are taken), and where seconds are not what counts.
  */

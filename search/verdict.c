@@ -54,7 +54,7 @@ static int make_side(struct lab *lab, const uint8_t *config, struct device *d, i
 		rc = lab->space->ops->apply(lab->space, dflt, &module, err);
 		mem_free(dflt);
 	} else if (side == 1)
-		rc = lab->space->ops->apply(lab->space, config, &module, err);
+		rc = lab_answer(lab, config, &module, err);
 	if (rc == 0 && !k->decided)
 		take_spare(spares, how, program, kept);
 	if (rc == 0 && kept->len) {
@@ -139,7 +139,8 @@ static int time_against_compiler(struct verdict *v, struct lab *lab, const uint8
 	if (rc == 0 && t->outcome == OUTCOME_OK && !k->compared &&
 		(!lab->space->ops->apply_whole || lab->space->ops->prepares)) { /* parts.h does it for the others */
 		struct compiled whole = {0};
-		struct numbers_job job = {d, lab->space, &lab->subject.original, config, NULL, &c[0],
+		const struct buf *module = lab->how == COMPILE_CODEGEN_OWN ? &lab->subject.original : NULL;
+		struct numbers_job job = {d, lab->space, &lab->subject.original, config, module, &c[0],
 			lab->space->ops->prepares ? &whole : &c[1], fmax(NUMBERS_SECONDS, NUMBERS_PAIRS * k->pair),
 			lab->how};
 		k->compared = true;
@@ -283,7 +284,7 @@ static int weigh(struct verdict *v, struct lab *lab, const uint8_t *config, stru
 	const struct device *d = w->device;
 	struct precision p = {.target = 0.0005, .max_seconds = seconds / VERDICT_WORKERS,
 		.instances = VERDICT_INSTANCES, .min_pairs = 20, .give_up = -1, .patient = true,
-		.even_identical = lab->how == COMPILE_CODEGEN}; /* then the same program may have other code */
+		.even_identical = lab->how >= COMPILE_CODEGEN}; /* then the same program may have other code */
 	int rc;
 
 	if (!d || device_info(d)->kind != COST_MEASURED)
@@ -428,7 +429,7 @@ int verdict_reach(struct verdict *v, struct lab *lab, const uint8_t *config, con
 	*v = (struct verdict){.quantity = lab->quantity, .reference = lab->reference,
 		.by_hand = lab->space->ops->by_hand, .prepares = lab->space->ops->prepares};
 	space_default(lab->space, dflt);
-	v->measured = lab->derived || lab->space->ops->prepares || lab->how == COMPILE_CODEGEN ||
+	v->measured = lab->derived || lab->space->ops->prepares || lab->how >= COMPILE_CODEGEN ||
 		      memcmp(dflt, config, lab->space->n_sites) != 0;
 	talk_wait("judging what was found", 0, now_seconds());
 	if (v->measured || worth_asking(lab))
