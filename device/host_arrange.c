@@ -35,7 +35,7 @@ int host_arrange(struct device *d, enum compile_how how, const char *further, co
 	if (rc == 0) {
 		buf_reset(&options);
 		buf_adds(&options, dump.options.data);
-		add_options(&options, how == COMPILE_APPLIED ? h->stage->apply : NULL);
+		add_options(&options, how == COMPILE_DEFAULT ? NULL : h->stage->apply);
 		add_options(&options, h->options.data);
 		add_options(&options, further);
 		rc = host_compile_with(h, "hlo", options.data, *stop ? p : stopped.data, *stop ? n : stopped.len, 0,

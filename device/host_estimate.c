@@ -129,7 +129,7 @@ static uint32_t price(struct host *h, enum compile_how how, const struct buf *sc
 		} else if (h->estimator->schedule && out->peak_bytes) { /* what a device of several has to hold */
 			out->temp_bytes = out->peak_bytes;
 		}
-		if (e.outcome != OUTCOME_OK && (how == COMPILE_APPLIED || e.seconds <= 0)) {
+		if (e.outcome != OUTCOME_OK && (how != COMPILE_DEFAULT || e.seconds <= 0)) {
 			out->outcome = e.outcome;
 			snprintf(out->detail, sizeof out->detail, "%s", e.detail);
 		}
@@ -147,7 +147,7 @@ static int compile_and_price(struct host *h, enum compile_how how, const char *f
 {
 	static const char call[] = "custom-call";
 	const char *brief = h->estimator->brief;
-	bool try = *brief && how == COMPILE_APPLIED && n < SMALL && !strstr(options, brief) && !memmem(p, n, call,
+	bool try = *brief && how != COMPILE_DEFAULT && n < SMALL && !strstr(options, brief) && !memmem(p, n, call,
 		sizeof call - 1);
 	const struct buf none = {0};
 	struct buf all = {0};
