@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "cost/own.h"
+#include "device/room.h"
 #include "hlo/widen.h"
 
 #define ALIKE_UNITS 100
@@ -51,14 +52,18 @@ static int as_exact(struct device *d, const struct buf *module, const struct com
 	struct compiled exact = {0};
 	struct buf wide = {0};
 	double far[2] = {INFINITY, INFINITY};
+	char ignored[160];
+	bool fits;
 	int rc = 0;
 
 	*out = false;
 	if (hlo_widen(module->data, module->len, "the region", &wide, NULL) == 0)
-		rc = device_compile(d, COMPILE_APPLIED, "hlo", wide.data, wide.len, 0, &exact, err);
-	for (unsigned i = 0; i < 2 && rc == 0 && exact.handle && exact.outcome == OUTCOME_OK; i++)
+		rc = device_compile(d, COMPILE_APPLIED, "hlo", wide.data, wide.len, WANT_MEMORY, &exact, err);
+	fits = exact.handle && exact.outcome == OUTCOME_OK &&
+	       room_for(d, exact.peak_bytes, "it", ROOM_OF_ALL, ignored, sizeof ignored);
+	for (unsigned i = 0; i < 2 && rc == 0 && fits; i++)
 		rc = distance(d, &exact, &side[i], &far[i], err);
-	*out = isfinite(far[1]) && far[1] <= fmax(far[0], tolerated);
+	*out = isfinite(far[0]) && isfinite(far[1]) && far[1] <= fmax(far[0], tolerated);
 	if (device_drop(d, &exact, rc == 0 ? err : NULL) < 0)
 		rc = -1;
 	compiled_release(&exact);
