@@ -137,7 +137,7 @@ struct hunt {
 	struct hunt_size *size; /* per site and choice */
 	bool too_dear;		/* all that was offered last was beyond what is left */
 	double planned;		/* seconds that the candidate is expected to take */
-	bool alone;		/* beside it nothing is left to try, so it may take longer (share.c) */
+	bool alone, great;	/* nothing else is left to try; it promises most: so it may take longer (share.c) */
 	struct lab *lab;
 	struct space *s;
 	struct guide *guide;

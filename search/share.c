@@ -15,10 +15,11 @@
  * share, the first is always taken.
  *
  * A candidate that is expected to take more than may be planned can still be tried, if it promises a gain. If it
- * promises several times as much for each second as all that is set beside it, it may take half of what is left. If
- * nothing else is left that was not tried, it may take most of it, and is not cut for taking longer than expected.
- * (Of a ConvLSTM's fourteen convolutions the eleven that are worth anything are priced by whole programs of half a
- * second. They were passed over, and a search of 30 s looked at three others for 20 s, 119 times.)
+ * promises several times as much for each second as all that is set beside it, it may be expected to take half of what
+ * is left, and gets a little more. If nothing else is left that was not tried, it may be expected to take most of it,
+ * and is not cut for taking longer. (Of a ConvLSTM's fourteen convolutions the eleven that are worth anything are priced
+ * by whole programs of half a second. They were passed over, and a search of 30 s looked at three others for 20 s, 119
+ * times.)
  *
  * A promise is a guess, too, so the time of ten candidates is not spent on one: while cheaper ones can be had, a
  * candidate may be planned to take a few shares and no more, unless it promises several times as much for each second.
@@ -55,7 +56,8 @@
 #define OFFERS 12      /* candidates that are set beside each other, */
 #define OFFERS_MOST 200 /* ... or more, while none of them can be had */
 #define ALONE 0.7      /* of what is left, for a candidate beside which nothing is left to try, */
-#define GREAT 0.5      /* ... or that promises so many times as much */
+#define GREAT 0.5      /* ... or that promises so many times as much, */
+#define GREAT_MOST 0.7 /* ... and that may go into it */
 #define SCHEMES 0.4    /* of the search's time may go into schemes */
 #define SCHEME_MOST 0.7 /* ... and of what is left into one, which is measured three times if it is kept */
 #define FOCUS 4.0	/* sites to pick from, at least */
@@ -126,7 +128,7 @@ static double patience(const struct hunt *h)
 		return left(h);
 	if (h->scheme_began > 0)
 		return fmin(left(h), fmax(least, SCHEME_MOST * left(h)));
-	return fmin(left(h), fmax(least, fmin(planned, MOST * left(h))));
+	return fmin(left(h), fmax(least, fmin(planned, (h->great ? GREAT_MOST : MOST) * left(h))));
 }
 
 void hunt_allow(struct hunt *h)
@@ -260,10 +262,8 @@ static int look(struct hunt *h, struct offers *o, struct err *err)
 				hunt_undo(h);
 			if (o->alone)
 				return 0;
-			if (h->n_flips == 0)
-				continue;
 		}
-		if (seconds <= share_of(h)) {
+		if (h->n_flips > 0 && seconds <= share_of(h)) {
 			struct offer now = offer_of(h, seconds);
 			h->planned = seconds;
 			if ((!o->fair.n || better(&now, &o->fair)) && !outweighs(&o->dear, &now) &&
@@ -272,7 +272,8 @@ static int look(struct hunt *h, struct offers *o, struct err *err)
 			set_aside(h);
 			return 0;
 		}
-		weigh(h, seconds, o);
+		if (h->n_flips > 0)
+			weigh(h, seconds, o);
 		if (((o->fair.n || o->dear.n) && now_seconds() > until) || left(h) <= 0 || stop_asked())
 			break;
 	}
@@ -363,7 +364,7 @@ int hunt_offer(struct hunt *h, struct err *err)
 
 	if (!hunt_is_timed(h))
 		return hunt_propose(h);
-	h->too_dear = h->alone = false;
+	h->too_dear = h->alone = h->great = false;
 	focus(h);
 	if ((rc = offer_scheme(h, err)) != 0 || (rc = offer_bundle(h, err)) != 0)
 		return rc;
@@ -373,7 +374,8 @@ int hunt_offer(struct hunt *h, struct err *err)
 	if (rc == 0 && taken->n) {
 		hunt_take(h, taken->flip, taken->n);
 		h->planned = taken->seconds;
-		h->alone = taken == &o.last;
+		h->alone = taken == &o.last && o.alone;
+		h->great = taken == &o.last && !o.alone;
 		rc = 1;
 	}
 	if (rc == 1)

@@ -1,4 +1,5 @@
 /* check_alone.c - a candidate that takes most of the time, where there is nothing else to try. */
+#include "base/progress.h"
 #include "tests/share_bed.h"
 
 /* Tells the guide that all flips were tried but one choice of one site's class. */
@@ -84,9 +85,40 @@ static void it_has_to_promise_something(void)
 	end(&b);
 }
 
+/* What promises a million times as much as all others may be planned for half of what is left, and is cut later. */
+static void what_promises_most_is_cut_too(void)
+{
+	struct err err = {0};
+	struct bed b;
+	double given;
+
+	if (!begin(&b, 1000, true))
+		return;
+	CHECK_INT(hunt_offer(&b.h, &err), 1);
+	favourite = b.h.flips[0];
+	end(&b);
+	if (!begin_by(&b, 1000, promise_one))
+		return;
+	CHECK_INT(hunt_offer(&b.h, &err), 1);
+	CHECK_INT(b.h.flips[0], favourite);
+	CHECK(pace_between(&b, 300, 450));
+	hunt_undo(&b.h);
+	b.h.evaluations++;
+	b.h.focuses = false;
+	guide_focus(b.h.guide, 1e-3); /* one site at a time, the best first */
+	CHECK_INT(hunt_offer(&b.h, &err), 1);
+	CHECK_INT(b.h.flips[0], favourite);
+	CHECK(b.h.planned > 300 && b.h.great && !b.h.alone);
+	hunt_allow(&b.h);
+	given = b.d->until - now_seconds();
+	CHECK(given > b.h.planned && given < 750);
+	end(&b);
+}
+
 int main(void)
 {
 	RUN(it_may_take_most_of_what_is_left);
 	RUN(it_has_to_promise_something);
+	RUN(what_promises_most_is_cut_too);
 	return test_done();
 }
