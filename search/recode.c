@@ -12,7 +12,7 @@
 #include "base/talk.h"
 #include "device/room.h"
 
-#define TIME_SHARE 0.3 /* of the search's time, after which nothing more is asked */
+#define TIME_SHARE 0.3 /* of the search's time, after which nothing more is asked, and what is under way is cut */
 #define RUN_SHARE 0.05 /* ... that two programs run for side by side, */
 #define RUN_LEAST 0.5  /* ... in seconds, */
 #define RUN_MOST 3.0
@@ -74,6 +74,12 @@ static int drop(struct recoding *x, struct compiled *c, struct err *err)
 	return rc;
 }
 
+/* Is there something to compare with? It is lost if a worker dies of what it is asked. */
+static bool has_best(const struct recoding *x)
+{
+	return x->best.handle && x->best.generation == device_generation(x->h->lab->device);
+}
+
 /* Is there time to compile it once more, as far as one can say? */
 static bool affordable(const struct recoding *x)
 {
@@ -83,8 +89,8 @@ static bool affordable(const struct recoding *x)
 	return !stop_asked() && now_seconds() - x->began + h->lab->subject.extract_seconds <= most;
 }
 
-/* Runs x->next beside x->best. Returns 1 if it is faster, else 0. */
-static int is_faster(struct recoding *x, double *gain, double *se, struct err *err)
+/* Runs x->next, which has way i besides, beside x->best. Returns 1 if it is faster, else 0. */
+static int is_faster(struct recode *r, struct recoding *x, unsigned i, struct err *err)
 {
 	double share = x->h->o.seconds > 0 ? RUN_SHARE * x->h->o.seconds : RUN_MOST;
 	struct precision p = {.target = 0.002, .max_seconds = fmin(RUN_MOST, fmax(RUN_LEAST, share)), .instances = 4,
@@ -93,9 +99,10 @@ static int is_faster(struct recoding *x, double *gain, double *se, struct err *e
 	int rc = device_pair(x->h->lab->device, &x->best, &x->next, &p, &t, err);
 
 	if (rc == 0 && t.outcome == OUTCOME_OK && t.seconds_a > 0) {
-		*gain = -t.delta / t.seconds_a;
-		*se = t.delta_se / t.seconds_a;
-		rc = *gain > WORTH && *gain > SURE * *se;
+		r->asked |= UINT32_C(1) << i;
+		r->gain[i] = -t.delta / t.seconds_a;
+		r->se[i] = t.delta_se / t.seconds_a;
+		rc = r->gain[i] > WORTH && r->gain[i] > SURE * r->se[i];
 	}
 	timing_release(&t);
 	return rc;
@@ -112,10 +119,8 @@ static int try_way(struct recode *r, struct recoding *x, unsigned i, struct err 
 	device_codegen(d, r->taken | UINT32_C(1) << i);
 	rc = compile(x, &x->next, err);
 	if (rc == 0 && x->next.outcome == OUTCOME_OK &&
-		room_for(d, 2 * x->next.peak_bytes, "it", ROOM_OF_ALL, ignored, sizeof ignored)) {
-		r->asked |= UINT32_C(1) << i;
-		rc = is_faster(x, &r->gain[i], &r->se[i], err);
-	}
+		room_for(d, 2 * x->next.peak_bytes, "it", ROOM_OF_ALL, ignored, sizeof ignored))
+		rc = is_faster(r, x, i, err);
 	if (rc == 1) {
 		r->taken |= UINT32_C(1) << i;
 		other = x->best;
@@ -133,15 +138,19 @@ static int try_ways(struct recode *r, struct hunt *h, uint32_t ways, struct err 
 	enum compile_how usual = x.how == COMPILE_CODEGEN ? COMPILE_APPLIED : COMPILE_DEFAULT;
 	int rc = lab_answer(lab, h->config, &x.module, err);
 
+	device_until(lab->device, h->o.seconds > 0 ? x.began + TIME_SHARE * h->o.seconds : 0);
+	device_heed_stop(lab->device, true);
 	if (rc == 0 && affordable(&x))
 		rc = spare_compile(spares, lab->device, usual, &x.module, WANT_MEMORY, &x.best, err);
-	for (unsigned i = 0; i < CODEGEN_MOST && rc == 0 && x.best.handle; i++)
+	for (unsigned i = 0; i < CODEGEN_MOST && rc == 0 && has_best(&x); i++)
 		if (ways >> i & 1 && affordable(&x))
 			rc = try_way(r, &x, i, err);
 	if (rc == 0 && r->taken)
 		spare_put(spares, x.how, &x.module, &x.best);
 	if (drop(&x, &x.best, rc == 0 ? err : NULL) < 0)
 		rc = -1;
+	device_until(lab->device, 0);
+	device_heed_stop(lab->device, false);
 	buf_release(&x.module);
 	return rc;
 }
@@ -185,6 +194,8 @@ int recode_answer(struct recode *r, struct hunt *h, const struct recode_options 
 		r->taken = ways & taken_earlier(o->from);
 	else if (ways && h->o.budget > 0)
 		rc = try_ways(r, h, ways, err);
+	if (ways)
+		device_codegen(h->lab->device, r->taken);
 	if (!r->taken)
 		h->lab->how = COMPILE_APPLIED;
 	if (rc == 0 && r->taken) {
