@@ -14,6 +14,9 @@
 	"ENTRY e {\n z = f32[] constant(0)\n x = f32[4,5] parameter(0)\n a = f32[5,6] parameter(1)\n" \
 	" p = f32[4,5,6] broadcast(x), dimensions={0,1}\n q = f32[4,5,6] broadcast(a), dimensions={1,2}\n" \
 	" m = f32[4,5,6] multiply(p, q)\n ROOT y = f32[4,6] reduce(m, z), dimensions={1}, to_apply=add\n}\n"
+#define TURNED "HloModule m\nENTRY e {\n x = f32[5,4] parameter(0)\n a = f32[5,6] parameter(1)\n" \
+	" t = f32[4,6] dot(x, a), lhs_contracting_dims={0}, rhs_contracting_dims={0}%s\n" \
+	" ROOT y = f32[6,4] transpose(t), dimensions={1,0}\n}\n"
 
 /* A product is as precise as what it replaces. */
 static void products_stay_as_precise(void)
@@ -22,10 +25,12 @@ static void products_stay_as_precise(void)
 	static const struct {
 		const char *text, *first, *second;
 		bool offered;
-		int32_t precision;
+		int32_t precision; /* of the first operand */
 	} table[] = {{SUM_OF_TWO, "", "", true, 0}, {SUM_OF_TWO, highest, highest, true, 2},
 		{SUM_OF_TWO, highest, "", false, 0}, {SUM_OF_TWO, "", highest, false, 0},
-		{BY_NUMBERS, "", "", true, 2}};
+		{BY_NUMBERS, "", "", true, 2}, {TURNED, highest, "", true, 2},
+		{TURNED, ", operand_precision={highest,default}", "", true, 0},
+		{TURNED, ", operand_precision={default,highest}", "", true, 2}};
 
 	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
 		struct buf text = {0}, module = {0};

@@ -70,9 +70,23 @@ static bool match(const struct graph *g, uint32_t v, struct found *f)
 	return true;
 }
 
+/* The precision that a product asks for of each operand, for the operands in the other order. */
+static Hlo__PrecisionConfig *other_precision(struct draft *d, Hlo__PrecisionConfig *p)
+{
+	Hlo__PrecisionConfig *other;
+
+	if (!p || p->n_operand_precision != 2 || p->operand_precision[0] == p->operand_precision[1])
+		return p;
+	other = arena_dup(d->mem, p, sizeof *p);
+	other->operand_precision = arena_dup(d->mem, (int32_t[]){p->operand_precision[1], p->operand_precision[0]},
+		2 * sizeof *p->operand_precision);
+	return other;
+}
+
 static Hlo__HloInstructionProto *write(struct draft *d, const struct found *f, uint32_t variant)
 {
 	struct dot_dims dims, other = {.n_batch = 0};
+	Hlo__HloInstructionProto *product;
 	uint32_t u = node_operands(d->g, f->anchor)[0];
 
 	(void)variant;
@@ -86,7 +100,9 @@ static Hlo__HloInstructionProto *write(struct draft *d, const struct found *f, u
 			other.sum[side][k] = dims.sum[!side][k];
 	}
 	d->widens = false; /* one rounding for each sum, as before */
-	return draft_dot(d, draft_operand(d, u, 1), draft_operand(d, u, 0), &other, d->g->node[u].proto);
+	product = draft_dot(d, draft_operand(d, u, 1), draft_operand(d, u, 0), &other, d->g->node[u].proto);
+	product->precision_config = other_precision(d, product->precision_config);
+	return product;
 }
 
 const struct rule_code dot_turned_code = {.name = "dot_turned", .measures = measures, .match = match, .write = write};
