@@ -24,7 +24,7 @@ struct recode_options {
 	const char *from; /* the folder of an earlier search that is only measured again, or NULL */
 };
 struct recode { /* all zero: nothing was asked */
-	uint32_t asked, taken; /* ways (codegen.h); if any is taken, lab.how says so, too */
+	uint32_t asked, taken; /* ways (codegen.h) that were measured, and taken; if any is, lab.how says so, too */
 	/* what each asked way saved, as a share of the answer's time with those taken before, and its standard error */
 	double gain[CODEGEN_MOST], se[CODEGEN_MOST];
 };
