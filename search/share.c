@@ -17,9 +17,9 @@
  * A candidate that is expected to take more than may be planned can still be tried, if it promises a gain. If it
  * promises several times as much for each second as all that is set beside it, it may be expected to take half of what
  * is left, and gets a little more. If nothing else is left that was not tried, it may be expected to take most of it,
- * and is not cut for taking longer. (Of a ConvLSTM's fourteen convolutions the eleven that are worth anything are priced
- * by whole programs of half a second. They were passed over, and a search of 30 s looked at three others for 20 s, 119
- * times.)
+ * and is not cut for taking longer. (Of a ConvLSTM's fourteen convolutions the eleven that are worth anything are
+ * priced by whole programs of half a second. They were passed over, and a search of 30 s looked at three others for
+ * 20 s, 119 times.)
  *
  * A promise is a guess, too, so the time of ten candidates is not spent on one: while cheaper ones can be had, a
  * candidate may be planned to take a few shares and no more, unless it promises several times as much for each second.
