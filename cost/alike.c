@@ -84,12 +84,12 @@ int cost_alike(struct device *d, const struct buf *module, const struct compiled
 	} else if (rc == 0 && !good) {
 		if (!x.all.unlike && x.all.unit > FINE_UNIT)
 			rc = as_exact(d, module, side, allowed(&x), &good, err);
-		if (!good)
+		if (!good) {
 			fate->outcome = OUTCOME_WRONG_NUMBERS;
-		if (!good)
 			snprintf(fate->detail, sizeof fate->detail,
 				"the two ways of computing it are %.2g apart, relative, and unlike in %llu places",
 				x.all.max_rel, (unsigned long long)x.all.unlike);
+		}
 	}
 	comparison_release(&x);
 	return rc;

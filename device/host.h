@@ -52,7 +52,7 @@ struct host {
 	struct buf plugin, worker, options;
 	struct buf applied; /* options to apply a configuration with: those of the stage, and then the user's */
 	struct buf region;  /* ... to compile a region with */
-	struct buf codegen; /* ... to generate code in the other way with */
+	struct buf codegen; /* ... to generate code in other ways with, as they were asked for last */
 	struct pipeline pipeline; /* the plugin's passes, where the stage needs them */
 	char *refusal;	    /* why nothing can be decided with this plugin, a sentence; NULL: it can */
 	uint64_t seed;

@@ -57,7 +57,7 @@ void guide_move(struct guide *g, const uint8_t *config);
 void guide_focus(struct guide *g, double alpha);
 /* Draws a flip; false when every flip was tried since the last move near it (only with adapt). */
 bool guide_pick(struct guide *g, struct rng *r, uint32_t *site, uint8_t *choice);
-/* Right after a draw: was every flip tried, or is supposed to be? False if nothing was drawn. */
+/* Asked right after a draw: was every flip tried, or supposed to be tried? False if nothing was drawn yet. */
 bool guide_knows_all(const struct guide *g);
 /*
  * Draws up to `want` flips of different sites, among the best alpha percent or twice as many as are wanted, if that is

@@ -137,7 +137,8 @@ struct hunt {
 	struct hunt_size *size; /* per site and choice */
 	bool too_dear;		/* all that was offered last was beyond what is left */
 	double planned;		/* seconds that the candidate is expected to take */
-	bool alone, great;	/* nothing else is left to try; it promises most: so it may take longer (share.c) */
+	bool alone;		/* nothing else is left to try, so it may take longer (share.c) */
+	bool great;		/* it promises several times as much as the others, so likewise */
 	struct lab *lab;
 	struct space *s;
 	struct guide *guide;

@@ -192,12 +192,11 @@ static double verdict_seconds(const struct settings *set)
 	return set->verdict_seconds == OPT_AUTO ? 0 : set->verdict_seconds;
 }
 
-/* How is the code of the answer generated? The devices of the verdict are told, too. */
+/* Decides how the code of the answer is generated, and tells the devices of the verdict. */
 static int recode(struct session *s, struct err *err)
 {
 	struct recode_options o = {.ask = s->set->codegen,
 		.from = s->set->from && s->set->budget == 0 ? s->set->from : NULL};
-
 	int rc = recode_answer(&s->recode, &s->hunt, &o, err);
 
 	s->device_options.codegen = s->recode.taken;

@@ -22,6 +22,26 @@ static bool pace_between(struct bed *b, double least, double most)
 	return false;
 }
 
+/*
+ * Draws a flip, which is expected to take between so many seconds from now on, as if all others were tried before.
+ * Returns its site.
+ */
+static uint32_t leave_one(struct bed *b, double least, double most)
+{
+	struct err err = {0};
+	uint32_t site;
+	uint8_t choice;
+
+	CHECK_INT(hunt_offer(&b->h, &err), 1);
+	site = b->h.flips[0];
+	choice = b->h.candidate[site];
+	CHECK(pace_between(b, least, most));
+	hunt_undo(&b->h);
+	try_all_but(&b->h, site, choice);
+	b->h.evaluations++;
+	return site;
+}
+
 static void it_may_take_most_of_what_is_left(void)
 {
 	static const struct {
@@ -33,17 +53,10 @@ static void it_may_take_most_of_what_is_left(void)
 		struct err err = {0};
 		struct bed b;
 		uint32_t site;
-		uint8_t choice;
 
 		if (!begin(&b, 1000, true))
 			return;
-		CHECK_INT(hunt_offer(&b.h, &err), 1);
-		site = b.h.flips[0];
-		choice = b.h.candidate[site];
-		CHECK(pace_between(&b, t[i].least, t[i].most));
-		hunt_undo(&b.h);
-		try_all_but(&b.h, site, choice);
-		b.h.evaluations++;
+		site = leave_one(&b, t[i].least, t[i].most);
 		CHECK_INT(hunt_offer(&b.h, &err), t[i].offered);
 		if (t[i].offered)
 			CHECK(b.h.n_flips > 0 && b.h.s->site[b.h.flips[0]].tie == b.h.s->site[site].tie);
@@ -68,18 +81,10 @@ static void it_has_to_promise_something(void)
 {
 	struct err err = {0};
 	struct bed b;
-	uint32_t site;
-	uint8_t choice;
 
 	if (!begin_by(&b, 1000, promise_a_loss))
 		return;
-	CHECK_INT(hunt_offer(&b.h, &err), 1);
-	site = b.h.flips[0];
-	choice = b.h.candidate[site];
-	CHECK(pace_between(&b, 300, 600));
-	hunt_undo(&b.h);
-	try_all_but(&b.h, site, choice);
-	b.h.evaluations++;
+	leave_one(&b, 300, 600);
 	CHECK(hunt_offer(&b.h, &err) >= 0);
 	CHECK(b.h.too_dear && !b.h.alone);
 	end(&b);
