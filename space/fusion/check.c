@@ -148,15 +148,17 @@ static void found_group(const struct graph *g, const struct comp *c, uint32_t re
 }
 
 /*
- * Leaves out kernels that a pass writes itself (kCustom), because they were made before the decision, and those with
- * the several results of one instruction, which no choice makes.
+ * Leaves out kernels that a pass writes itself (kCustom), because they were made before the decision, but for those
+ * that choices can say (library.c); and those with the several results of one instruction, which no choice makes.
  */
-static void found_groups(const struct graph *g, struct signatures *out)
+static void found_groups(const struct graph *g, const struct fusion_rules *rules, struct signatures *out)
 {
 	for (uint32_t v = 0; v < g->n_nodes; v++) {
 		const struct node *n = &g->node[v];
 		const struct comp *c;
-		if (n->opcode != OP_FUSION || !node_is_compiled(g, v) || is_custom(n) || fusion_gives_several(g, v))
+		bool apart = rules->library && fusion_comes_apart(g, rules, v);
+		if (n->opcode != OP_FUSION || !node_is_compiled(g, v) || (is_custom(n) && !apart) ||
+			fusion_gives_several(g, v))
 			continue;
 		c = &g->comp[node_calls(g, v)[0]];
 		if (g->node[c->root].opcode != OP_TUPLE)
@@ -276,7 +278,7 @@ int fusion_check(struct space *s, const uint8_t *config, const void *optimised, 
 	if (graph_parse(&after, optimised, n, "the optimised program", err) < 0)
 		goto out;
 	asked_groups(s, config, &asked);
-	found_groups(&after, &found);
+	found_groups(&after, fusion_of(s)->rules, &found);
 	if (asked.n)
 		qsort(asked.v, asked.n, sizeof asked.v[0], by_hash);
 	if (found.n)

@@ -142,6 +142,8 @@ Hlo__HloInstructionProto *emit_copy(struct emitter *em, uint32_t v, int64_t id)
 	in->id = id;
 	in->name = fresh_name(em, n->proto->name);
 	in->operand_ids = arena_alloc(&em->mem, n->n_operands * sizeof *in->operand_ids);
+	if (fusion_was_library(em->s->graph, v))
+		in->backend_config = (ProtobufCBinaryData){0}; /* those of the kernel that it was */
 	if (!em->canonical)
 		return in;
 	in->metadata = NULL;
@@ -246,7 +248,7 @@ static Hlo__HloInstructionProto *emit_bare(struct emitter *em, uint32_t v, int64
 	const struct graph *g = em->s->graph;
 	Hlo__HloInstructionProto *in;
 
-	if (!em->canonical)
+	if (!em->canonical && !fusion_was_library(g, v))
 		return g->node[v].proto;
 	in = emit_copy(em, v, id);
 	for (uint32_t k = 0; k < g->node[v].n_operands; k++)
@@ -273,10 +275,11 @@ Hlo__HloInstructionProto *emit_group(struct emitter *em, const struct nodes *mem
 {
 	const struct graph *g = em->s->graph;
 	uint32_t root = members->v[members->n - 1];
+	bool library = fusion_is_library(em->s, em->config, members);
 	struct inside in = {.reads_constants = group_reads_constants(em->s, members)};
 	Hlo__HloInstructionProto *fusion;
 
-	if (members->n == 1 && !takes_constant(em->s, root))
+	if (members->n == 1 && !library && !takes_constant(em->s, root))
 		return emit_bare(em, root, id);
 	for (size_t i = 0; i < members->n; i++) /* reducers come before what calls them */
 		for (uint32_t k = 0; em->canonical && k < g->node[members->v[i]].n_called; k++)
@@ -289,7 +292,9 @@ Hlo__HloInstructionProto *emit_group(struct emitter *em, const struct nodes *mem
 	emit_comp(em, &in.l, in.id, in.l.v[in.l.n - 1]->id);
 
 	fusion = emit_named(em, "fusion", g->node[root].proto->name, g->node[root].proto->shape, id);
-	fusion->fusion_kind = (char *)group_kind(em->s, members);
+	fusion->fusion_kind = library ? (char *)"kCustom" : (char *)group_kind(em->s, members);
+	if (library)
+		fusion->backend_config = g->node[root].proto->backend_config;
 	fusion->metadata = em->canonical ? NULL : g->node[root].proto->metadata;
 	emit_call(em, fusion, in.id);
 	fusion->operand_ids = arena_alloc(&em->mem, in.reads.n * sizeof *fusion->operand_ids);

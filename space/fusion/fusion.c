@@ -20,6 +20,11 @@ static int decode(struct space *s, const struct graph *after, struct buf *said, 
 	return 0;
 }
 
+static uint32_t adopt(struct space *s, const struct graph *after, struct buf *module)
+{
+	return fusion_of(s)->rules->library ? fusion_take_apart(s, module) : fusion_take_tiles(s, after, module);
+}
+
 static void summary(struct space *s, const uint8_t *config, struct buf *out)
 {
 	uint32_t groups, fusions;
@@ -46,7 +51,7 @@ static const struct space_ops fusion_ops = {
 	.allow = fusion_allow,
 	.decode = decode,
 	.restate = fusion_restate,
-	.adopt = fusion_take_tiles,
+	.adopt = adopt,
 	.undecided = "the plain greedy rule",
 	.summary = summary,
 	.starts = starts,

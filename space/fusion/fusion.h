@@ -60,6 +60,11 @@ uint32_t fusion_restate(struct space *s, const struct graph *after, struct buf *
  * with these kernels in it, as the compiler left them (tiles.c). Returns how many; if 0, nothing is written.
  */
 uint32_t fusion_take_tiles(struct space *s, const struct graph *after, struct buf *module);
+/*
+ * If the compiler leaves instructions to a library that could be in fusions of its own, writes the program anew with
+ * these instructions bare (library.c). Returns how many kernels that were; if 0, nothing is written.
+ */
+uint32_t fusion_take_apart(const struct space *s, struct buf *module);
 /* Is the node a kernel in tiles? */
 bool fusion_is_tiled(const struct graph *g, uint32_t v);
 /* Is it a kernel that gives the several results of one instruction? */

@@ -25,7 +25,8 @@
 #define TILE 16 /* the fewest rows and columns of a tile */
 #define MANY 16 /* elements that a reduction folds into one; fewer are cheap to fold again */
 
-enum { DOTS = 1, LIGHT = 2, ONCE = 4, KEEPS = 8, COPIES = 16, OUTSIDE = 32, JOINS = 64, UPDATES = 128 };
+enum { DOTS = 1, LIGHT = 2, ONCE = 4, KEEPS = 8, COPIES = 16, OUTSIDE = 32, JOINS = 64, UPDATES = 128,
+	LIBRARY = 256 };
 
 struct fusible {
 	uint8_t cpu, cuda, tpu; /* the columns of the table */
@@ -39,7 +40,8 @@ static const struct fusion_rules rules[] = {
 #define FUSION_RULES(backend, column, traits) \
 	{backend, offsetof(struct fusible, column), ((traits) & DOTS) != 0, ((traits) & LIGHT) != 0, \
 		((traits) & ONCE) != 0, ((traits) & KEEPS) != 0, ((traits) & COPIES) != 0, ((traits) & OUTSIDE) != 0, \
-		((traits) & JOINS) != 0, ((traits) & UPDATES) != 0},
+		((traits) & JOINS) != 0, ((traits) & UPDATES) != 0, \
+		((traits) & LIBRARY) != 0},
 #include "schemas/fusible.def"
 };
 

@@ -105,7 +105,7 @@ bool group_is_kernel(const struct graph *g, const struct nodes *members);
 struct fusion_rules {
 	const char *backend;
 	size_t column;	  /* its column in legal.c's table */
-	bool dots, light, once, keeps, copies, outside, joins, updates; /* see schemas/fusible.def */
+	bool dots, light, once, keeps, copies, outside, joins, updates, library; /* see schemas/fusible.def */
 };
 const struct fusion_rules *fusion_rules_of(const char *backend);
 
@@ -116,6 +116,12 @@ bool fusion_legal(const struct graph *g, const struct fusion_rules *r, uint32_t 
 
 /* legal.c: is operand k decided about? Not if an earlier operand is the same value, or if it is a scalar constant. */
 bool fusion_is_decided(const struct graph *g, uint32_t v, uint32_t k);
+/* library.c: was the instruction in a library's kernel that was taken apart? */
+bool fusion_was_library(const struct graph *g, uint32_t v);
+/* Is the group (ascending, root last) just what such a kernel computed? Then the library computes it. */
+bool fusion_is_library(struct space *s, const uint8_t *config, const struct nodes *members);
+/* Is the node a library's kernel that can be taken apart? */
+bool fusion_comes_apart(const struct graph *g, const struct fusion_rules *rules, uint32_t v);
 /* lives.c: fills `lasting`, once. */
 void fusion_find_lasting(struct space *s);
 /* joined.c: fills `entered`, once. */
