@@ -50,7 +50,7 @@ enum {
  * numbers of a table's features, of nodes or of flips, in its order; `map` has room for NODE_FEATURES or FLIP_FEATURES,
  * and the number of them is returned.
  */
-#define FEATURE_TABLE 3
+#define FEATURE_TABLE 4
 uint32_t feature_map(uint32_t table, bool flips, uint32_t *map);
 /* `own`: the features that the kind of decision defines itself; NULL: the usual ones. */
 uint64_t feature_hash(uint32_t table, const struct space_features *own);

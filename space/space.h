@@ -89,6 +89,7 @@ enum space_effect {
 	EFFECT_OVER,	   /* ... of parts that may write over a value that they alone read */
 	EFFECT_LONE_FOLDED, /* elements folded by parts of one instruction, which may have code of their own */
 	EFFECT_LONE_MOVED, /* elements moved by parts of one instruction, likewise */
+	EFFECT_LIBRARY,	   /* operations and fetches of parts that a library computes */
 	EFFECT_COUNT
 };
 

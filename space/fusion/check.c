@@ -5,7 +5,8 @@
  * work into calls, and insert copies. They do not regroup. So we compare the groups as multisets of
  * signatures. A signature is the sum, over the members, of a hash of what each does by itself (opcode,
  * shape, attributes). It does not depend on names, on order, or on what stands around the group.
- * Groups of one member are not compared, because the compiler may wrap them or not.
+ * Groups of one member are not compared, because the compiler may wrap them or not; but for those that a library
+ * computes.
  *
  * Some compilers also join groups that read the same values into one kernel with several results
  * (multi_output_fusion). That is another decision, so we take each result of such a kernel as a group. The
@@ -20,6 +21,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "space/fusion/own.h"
+
+#define LIBRARY UINT64_C(0x6c696272617279) /* is added where a library computes the group */
 
 struct signature {
 	uint64_t shape;	     /* a hash of the result's element type and number of elements */
@@ -107,7 +110,9 @@ static void asked_groups(struct space *s, const uint8_t *config, struct signatur
 		group_walk(s, config, v, &members);
 		for (size_t i = 0; i < members.n; i++)
 			add_member(&sig, g, members.v[i]);
-		if (sig.members < 2)
+		if (fusion_is_library(s, config, &members))
+			sig.hash += LIBRARY;
+		else if (sig.members < 2)
 			continue;
 		MEM_GROW(&at, &cap, members.n);
 		sig.twin = twin_hash(s, config, &members, at);
@@ -123,7 +128,7 @@ static bool is_custom(const struct node *n)
 }
 
 /* Adds a fusion with one result; or, for one of several results, the members that it needs, up to the other results. */
-static void found_group(const struct graph *g, const struct comp *c, uint32_t result, const char *name,
+static void found_group(const struct graph *g, const struct comp *c, uint32_t result, const char *name, bool library,
 	struct signatures *out)
 {
 	struct signature sig = {.name = name, .shape = shape_of(g, result), .joined = g->node[c->root].opcode ==
@@ -143,7 +148,9 @@ static void found_group(const struct graph *g, const struct comp *c, uint32_t re
 			needed[node_operands(g, v)[k] - c->first] = 1;
 	}
 	mem_free(needed);
-	if (sig.members > 1)
+	if (library)
+		sig.hash += LIBRARY;
+	if (sig.members > 1 || library)
 		add(out, sig);
 }
 
@@ -162,9 +169,9 @@ static void found_groups(const struct graph *g, const struct fusion_rules *rules
 			continue;
 		c = &g->comp[node_calls(g, v)[0]];
 		if (g->node[c->root].opcode != OP_TUPLE)
-			found_group(g, c, c->root, n->proto->name, out);
+			found_group(g, c, c->root, n->proto->name, apart, out);
 		for (uint32_t k = 0; g->node[c->root].opcode == OP_TUPLE && k < g->node[c->root].n_operands; k++)
-			found_group(g, c, node_operands(g, c->root)[k], n->proto->name, out);
+			found_group(g, c, node_operands(g, c->root)[k], n->proto->name, false, out);
 	}
 }
 

@@ -358,6 +358,7 @@ static void add_group(struct space *s, const uint8_t *config, const struct nodes
 	work = out[EFFECT_FLOPS] + out[EFFECT_LOADS] - work;
 	out[EFFECT_SERIAL] += t->serial ? work : 0;
 	out[EFFECT_OVER] += t->over ? work : 0;
+	out[EFFECT_LIBRARY] += fusion_is_library(s, config, members) ? work : 0;
 	if (members->n == 1) {
 		out[EFFECT_LONE_FOLDED] += out[EFFECT_FOLDED] - folded;
 		out[EFFECT_LONE_MOVED] += opcode_facts(g->node[root].opcode)->class == CLASS_MOVE ?

@@ -98,6 +98,12 @@ static uint32_t set_bits(struct space *s, uint32_t p, bool binary)
 	return legal;
 }
 
+/* Is something to be decided at p: who absorbs it, or whose code computes it? */
+static bool is_site(const struct fusion *f, uint32_t p)
+{
+	return f->n_legal[p] || f->own_code[p];
+}
+
 static void find_sites(struct space *s, bool binary, const struct fusion_rules *rules)
 {
 	const struct graph *g = s->graph;
@@ -110,13 +116,15 @@ static void find_sites(struct space *s, bool binary, const struct fusion_rules *
 		f->n_legal[p] = set_bits(s, p, binary);
 		f->must_keep[p] = f->n_legal[p] == 0 || f->n_legal[p] < g->node[p].n_users ||
 			(g->node[p].flags & NODE_ROOT);
-		s->n_sites += f->n_legal[p] > 0;
+		f->own_code[p] = fusion_was_result(g, p) ? (uint8_t)(f->full[p] + 1) : 0;
+		s->n_sites += is_site(f, p);
 	}
 	s->site = ARENA_NEW(&s->mem, s->n_sites, struct site);
 	for (uint32_t p = 0, i = 0; p < g->n_nodes; p++) {
-		s->site_of[p] = f->n_legal[p] ? i : NONE;
-		if (f->n_legal[p])
-			s->site[i++] = (struct site){.node = p, .choices = (uint8_t)(f->full[p] + 1)};
+		s->site_of[p] = is_site(f, p) ? i : NONE;
+		if (is_site(f, p))
+			s->site[i++] = (struct site){.node = p,
+				.choices = (uint8_t)((f->full[p] | f->own_code[p]) + 1)};
 	}
 }
 
@@ -136,6 +144,7 @@ static int fusion_open(struct space *s, const char *backend, struct err *err)
 	s->site_of = arena_alloc(&s->mem, g->n_nodes * sizeof *s->site_of);
 	f->mask = ARENA_NEW(&s->mem, g->n_edges, uint8_t);
 	f->full = ARENA_NEW(&s->mem, g->n_nodes, uint8_t);
+	f->own_code = ARENA_NEW(&s->mem, g->n_nodes, uint8_t);
 	f->n_legal = ARENA_NEW(&s->mem, g->n_nodes, uint32_t);
 	f->must_keep = ARENA_NEW(&s->mem, g->n_nodes, uint8_t);
 	f->lasting = ARENA_NEW(&s->mem, g->n_nodes, uint8_t);
@@ -166,7 +175,8 @@ const struct space_kind fusion_kind = {
 	.choices = "0 computes the instruction in a kernel of its own or at "
 		"the end of one, and its value goes to memory. In any other choice, bit i says that its i-th consumer "
 		"computes it anew inside its own kernel; where there "
-		"are more than three consumers, 1 says that all do.",
+		"are more than three consumers, 1 says that all do. Where a "
+		"library computes an instruction by default, a further bit says that the compiler's own code does.",
 	.open = fusion_open,
 };
 

@@ -158,7 +158,9 @@ static void add_differing(struct space *s, const uint8_t *config, uint32_t site,
 		if (!(config[site] & bit) != !(other & bit))
 			group_roots(s, config, c, roots);
 	}
-	if (fusion_kept(s, config, v) && !f->must_keep[v] && other == f->full[v])
+	if (!fusion_kept(s, config, v))
+		return;
+	if ((!f->must_keep[v] && (other & f->full[v]) == f->full[v]) || ((config[site] ^ other) & f->own_code[v]))
 		nodes_add(roots, v);
 }
 

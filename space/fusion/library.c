@@ -1,10 +1,11 @@
 /*
  * library.c - puts what XLA:CPU leaves to a library up for decision.
  *
- * Before its fusion pass XLA:CPU wraps large reductions, with the elementwise operations next to them, into kernels of
- * their own (kCustom), which a library computes (YNNPACK). The fusion pass leaves these alone. But the library reads
- * its inputs from memory, and XLA's own code can compute them on the way: a sum over a short third dimension takes less
- * than half the time then. The compiler asks no price for that.
+ * Before its fusion pass XLA:CPU wraps products, convolutions, and large reductions with the elementwise operations
+ * next to them into kernels of their own (kCustom), which a library computes (YNNPACK). The fusion pass leaves these
+ * alone. But the library reads its inputs from memory, and XLA's own code can compute them on the way: a sum over a
+ * short third dimension takes less than half the time then. And for small shapes XLA's own code may be faster by
+ * itself. The compiler asks no price for either.
  *
  * So before the space is opened we take such kernels apart: their instructions stand there bare, the root with the
  * settings of the kernel, the others with a mark that they were inside of one. No choice of a new sort is needed:
@@ -42,12 +43,17 @@ bool fusion_was_library(const struct graph *g, uint32_t v)
 	return g->node[v].opcode != OP_FUSION && has_settings(&g->node[v]);
 }
 
+bool fusion_was_result(const struct graph *g, uint32_t v)
+{
+	return fusion_was_library(g, v) && !was_inside(&g->node[v]);
+}
+
 bool fusion_is_library(struct space *s, const uint8_t *config, const struct nodes *members)
 {
 	const struct graph *g = s->graph;
 	uint32_t root = members->v[members->n - 1];
 
-	if (!fusion_was_library(g, root) || was_inside(&g->node[root]))
+	if (!fusion_was_result(g, root) || (config[s->site_of[root]] & fusion_of(s)->own_code[root]))
 		return false;
 	for (size_t i = 0; i < members->n; i++) {
 		const struct node *n = &g->node[members->v[i]];
@@ -60,30 +66,30 @@ bool fusion_is_library(struct space *s, const uint8_t *config, const struct node
 	return true;
 }
 
-/* Can this instruction, which is in a kernel, be in any fusion, and do all that in it take part? */
-static bool may_stand_bare(const struct graph *g, const struct fusion_rules *rules, uint32_t v)
+/* Of what is in a kernel: is it none of its instructions, but what they are given, or a number? */
+static bool is_given(const struct node *n)
 {
-	const struct node *n = &g->node[v];
-
-	if (n->opcode == OP_PARAMETER || (n->flags & NODE_SCALAR_CONST))
-		return true;
-	return fusion_takes_part(rules, n->opcode) && n->opcode != OP_DOT && n->n_called < 2;
+	return n->opcode == OP_PARAMETER || (n->flags & NODE_SCALAR_CONST);
 }
 
-/* Is it a library's kernel that can be taken apart? */
+/* Is it a library's kernel that can be taken apart: of one instruction, or of such as can be in a fusion? */
 bool fusion_comes_apart(const struct graph *g, const struct fusion_rules *rules, uint32_t v)
 {
 	const struct node *n = &g->node[v];
 	const struct comp *c;
+	uint32_t count = 0, fusible = 0;
 
 	if (n->opcode != OP_FUSION || !fusion_groupable(g, v) || n->n_called != 1 || !n->proto->fusion_kind ||
 		strcmp(n->proto->fusion_kind, "kCustom") != 0 || !has_settings(n))
 		return false;
 	c = &g->comp[node_calls(g, v)[0]];
-	for (uint32_t u = c->first; u < c->first + c->n_nodes; u++)
-		if (!may_stand_bare(g, rules, u))
-			return false;
-	return c->n_callers == 1 && g->node[c->root].opcode != OP_PARAMETER;
+	for (uint32_t u = c->first; u < c->first + c->n_nodes; u++) {
+		const struct node *in = &g->node[u];
+		bool takes_part = fusion_takes_part(rules, in->opcode) && in->opcode != OP_DOT && in->n_called < 2;
+		count += !is_given(in);
+		fusible += !is_given(in) && takes_part;
+	}
+	return c->n_callers == 1 && !is_given(&g->node[c->root]) && (count == 1 || fusible == count);
 }
 
 struct apart {

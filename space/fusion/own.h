@@ -34,6 +34,7 @@ static inline void node_map_set(struct node_map *m, uint32_t v, uint32_t to)
 struct fusion {
 	uint8_t *mask;	    /* per operand edge: the bit of (producer, this consumer); 0 if it is never absorbed */
 	uint8_t *full;	    /* per node: all bits of the site; 0 if it is no site */
+	uint8_t *own_code;  /* per node: the bit that says a library does not compute its group; 0 if none would */
 	uint32_t *n_legal;  /* per node: how many consumers may absorb it */
 	uint8_t *must_keep; /* per node: is it kept whatever the choice? */
 	uint8_t *lasting;   /* per node: is it in memory that nothing may overwrite? */
@@ -63,7 +64,7 @@ static inline bool fusion_absorbed(const struct space *s, const uint8_t *config,
 static inline bool fusion_kept(const struct space *s, const uint8_t *config, uint32_t v)
 {
 	const struct fusion *f = fusion_of(s);
-	return f->must_keep[v] || config[s->site_of[v]] != f->full[v];
+	return f->must_keep[v] || (config[s->site_of[v]] & f->full[v]) != f->full[v];
 }
 
 /* A growing list of nodes. */
@@ -116,9 +117,10 @@ bool fusion_legal(const struct graph *g, const struct fusion_rules *r, uint32_t 
 
 /* legal.c: is operand k decided about? Not if an earlier operand is the same value, or if it is a scalar constant. */
 bool fusion_is_decided(const struct graph *g, uint32_t v, uint32_t k);
-/* library.c: was the instruction in a library's kernel that was taken apart? */
+/* library.c: was the instruction in a library's kernel that was taken apart? And was it the kernel's result? */
 bool fusion_was_library(const struct graph *g, uint32_t v);
-/* Is the group (ascending, root last) just what such a kernel computed? Then the library computes it. */
+bool fusion_was_result(const struct graph *g, uint32_t v);
+/* Does the library compute this group (ascending, root last), because it is just what such a kernel computed? */
 bool fusion_is_library(struct space *s, const uint8_t *config, const struct nodes *members);
 /* Is the node a library's kernel that can be taken apart? */
 bool fusion_comes_apart(const struct graph *g, const struct fusion_rules *rules, uint32_t v);
