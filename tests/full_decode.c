@@ -54,16 +54,23 @@ static const char copies[] =
 	" u = f32[7,3,3,12] convolution(t, g), window={size=10x6 pad=1_1x1_1}, dim_labels=b01f_i01o->b01f\n"
 	" ROOT r = (f32[16,10,6,12], f32[7,3,3,12]) tuple(v, u)\n}\n";
 
-static void check_default(struct subject *s)
+/* Sums and a product that XLA:CPU leaves to a library since 2026; the factors of the sums are computed before. */
+static const char library[] =
+	"HloModule library\nplus {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b)\n}\n"
+	"ENTRY main {\n p = f32[64,64,3] parameter(0)\n q = f32[64,64,3] parameter(1)\n w = f32[64,64] parameter(2)\n"
+	" z = f32[] constant(0)\n m = f32[64,64,3] multiply(p, q)\n e = f32[64,64,3] exponential(m)\n"
+	" r = f32[64,64] reduce(e, z), dimensions={2}, to_apply=plus\n t = f32[64,64] sqrt(r)\n"
+	" d = f32[64,64] dot(t, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+	" ROOT n = f32[64,64] tanh(d)\n}\n";
+
+static void check_config(struct subject *s, const uint8_t *config)
 {
 	struct compiled own = {0}, ours = {0};
 	struct check_result kept;
 	struct comparison c;
 	struct err err = {0};
 	struct buf module = {0};
-	uint8_t *config = mem_alloc(s->space->n_sites + 1);
 
-	space_default(s->space, config);
 	CHECK(s->space->ops->apply(s->space, config, &module, &err) == 0);
 	CHECK(device_compile(device, COMPILE_DEFAULT, "hlo", s->original.data, s->original.len, 0, &own, &err) == 0);
 	CHECK(device_compile(device, COMPILE_APPLIED, "hlo", module.data, module.len, WANT_OPTIMISED, &ours,
@@ -83,6 +90,14 @@ static void check_default(struct subject *s)
 	compiled_release(&own);
 	compiled_release(&ours);
 	buf_release(&module);
+}
+
+static void check_default(struct subject *s)
+{
+	uint8_t *config = mem_alloc(s->space->n_sites + 1);
+
+	space_default(s->space, config);
+	check_config(s, config);
 	mem_free(config);
 }
 
@@ -144,6 +159,34 @@ static void copies_that_differ(void)
 	CHECK(check_text(copies, sizeof copies - 1) > 0);
 }
 
+/* Each choice by itself, but the default: among others that the compiler's own code computes what a library did. */
+static void what_a_library_does(void)
+{
+	struct subject s;
+	struct err err = {0};
+	uint8_t *config;
+	char path[] = "/tmp/vantage-library-XXXXXX";
+	int fd = mkstemp(path);
+
+	check_text(library, sizeof library - 1);
+	if (!CHECK(fd >= 0) || !CHECK(io_write_file(path, library, sizeof library - 1, &err) == 0) ||
+		!CHECK(subject_open(&s, path, "fusion", device, &err) == 0))
+		return;
+	config = mem_alloc(s.space->n_sites + 1);
+	space_default(s.space, config);
+	for (uint32_t i = 0; i < s.space->n_sites; i++)
+		for (uint8_t k = 0; k < s.space->site[i].choices; k++)
+			if (k != s.space->site[i].dflt) {
+				config[i] = k;
+				check_config(&s, config);
+				config[i] = s.space->site[i].dflt;
+			}
+	mem_free(config);
+	subject_release(&s);
+	close(fd);
+	unlink(path);
+}
+
 static void examples(void)
 {
 	static const char *const patterns[] = {"examples/graphs/tiny/*.pb.zst",
@@ -174,6 +217,7 @@ int main(void)
 	RUN(products_of_vectors);
 	RUN(mapped_functions);
 	RUN(copies_that_differ);
+	RUN(what_a_library_does);
 	RUN(examples);
 	device_close(device);
 	return test_done();
