@@ -4,12 +4,18 @@
  * It looks for three things by their keys: the hash of the space, the hash of the configuration, and the choices in
  * order. The hash proves that they belong together, so no full reader is needed. A key cannot be found inside a string,
  * because a quote there has a backslash before it.
+ *
+ * A later version of this program may find more to decide in the same program, or open it in another way. Then the
+ * hashes differ, but nearly all instructions have the names that they had, and choices go to them by name. Whatever
+ * comes of that is judged as any other answer.
  */
+#include "search/earlier.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/io.h"
-#include "search/earlier.h"
+#include "base/talk.h"
 
 /* Returns what follows `key` and its quote, from `at` on; NULL if there is no such key. */
 static const char *value_of(const char *at, const char *key)
@@ -26,12 +32,67 @@ static uint64_t hash_of(const char *text, const char *key)
 	return p ? strtoull(p, NULL, 16) : 0;
 }
 
+#define LIKE 0.9 /* the share of its instructions that a program must have to be the same one */
+
+struct named {
+	const char *name;
+	size_t n;
+	uint32_t site;
+};
+
+static int by_name(const void *a, const void *b)
+{
+	const struct named *x = a, *y = b;
+	int order = memcmp(x->name, y->name, x->n < y->n ? x->n : y->n);
+
+	return order ? order : (x->n > y->n) - (x->n < y->n);
+}
+
+/* Takes choices by the names of instructions; returns how many of the file's are there, and how many it has. */
+static uint32_t take_named(const char *text, const struct space *s, uint8_t *config, uint32_t *of)
+{
+	struct named *l = MEM_NEW(s->n_sites + 1, struct named), key, *found;
+	const char *at = value_of(text, "\"sites\"");
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < s->n_sites; i++) {
+		const char *name = s->graph->node[s->site[i].node].proto->name;
+		l[i] = (struct named){name, strlen(name), i};
+	}
+	qsort(l, s->n_sites, sizeof *l, by_name);
+	space_default(s, config);
+	for (*of = 0; (at = value_of(at, "\"name\"")); ++*of) {
+		key = (struct named){.name = at, .n = strcspn(at, "\"")};
+		at = value_of(at, "\"chosen\"");
+		found = at && s->n_sites ? bsearch(&key, l, s->n_sites, sizeof *l, by_name) : NULL;
+		if (!found || strtoul(at, NULL, 10) >= s->site[found->site].choices)
+			continue;
+		config[found->site] = (uint8_t)strtoul(at, NULL, 10);
+		n++;
+	}
+	mem_free(l);
+	return n;
+}
+
+static int take_like(const char *text, const char *path, const struct space *s, uint8_t *config, struct err *err)
+{
+	const char *kind = value_of(text, "\"space\"");
+	bool same = kind && strncmp(kind, s->kind, strlen(s->kind)) == 0 && kind[strlen(s->kind)] == '"';
+	uint32_t of, n = take_named(text, s, config, &of);
+
+	if (!same || n == 0 || (double)n < LIKE * (double)of)
+		return err_set(err, "%s is of another program, or of other decisions", path);
+	talk("%s is of another version of vantage, or of the program: %u of its %u decisions are there, by name",
+		path, n, of);
+	return 0;
+}
+
 static int take(const char *text, const char *path, const struct space *s, uint8_t *config, struct err *err)
 {
 	const char *at = text;
 
 	if (hash_of(text, "\"space_hash\"") != s->hash)
-		return err_set(err, "%s is of another program, or of other decisions", path);
+		return take_like(text, path, s, config, err);
 	for (uint32_t i = 0; i < s->n_sites; i++) {
 		at = value_of(at, "\"chosen\"");
 		config[i] = at ? (uint8_t)strtoul(at, NULL, 10) : 0;

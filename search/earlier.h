@@ -8,7 +8,8 @@
 
 /*
  * Sets the n_sites choices of `config` to those in DIR/config.json, or in DIR/decisions.json, which a kind leaves that
- * others followed; an error if that is of another space.
+ * others followed. If another version opened the program in another way, choices go to instructions by name, and what
+ * has none stays at the default; an error if few of them are there.
  */
 int earlier_read(const char *dir, const struct space *s, uint8_t *config, struct err *err);
 /* Are the decisions in DIR about a program that came of those of another kind? */
