@@ -32,7 +32,8 @@ static uint64_t hash_of(const char *text, const char *key)
 	return p ? strtoull(p, NULL, 16) : 0;
 }
 
-#define LIKE 0.9 /* the share of its instructions that a program must have to be the same one */
+#define LIKE 0.9 /* the share of the file's decisions that the program must have to be the same one, */
+#define MORE 0.5 /* ... and of the program's that the file must have: another version may decide about more */
 
 struct named {
 	const char *name;
@@ -48,11 +49,18 @@ static int by_name(const void *a, const void *b)
 	return order ? order : (x->n > y->n) - (x->n < y->n);
 }
 
+/* Does a choice of so many mean the same among so many now: has the site as many, or one bit more? */
+static bool may_mean(unsigned long then, unsigned long now)
+{
+	return then > 0 && (now == then || now == 2 * then);
+}
+
 /* Takes choices by the names of instructions; returns how many of the file's are there, and how many it has. */
 static uint32_t take_named(const char *text, const struct space *s, uint8_t *config, uint32_t *of)
 {
 	struct named *l = MEM_NEW(s->n_sites + 1, struct named), key, *found;
 	const char *at = value_of(text, "\"sites\"");
+	unsigned long choices;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < s->n_sites; i++) {
@@ -63,9 +71,11 @@ static uint32_t take_named(const char *text, const struct space *s, uint8_t *con
 	space_default(s, config);
 	for (*of = 0; (at = value_of(at, "\"name\"")); ++*of) {
 		key = (struct named){.name = at, .n = strcspn(at, "\"")};
+		at = value_of(at, "\"choices\"");
+		choices = at ? strtoul(at, NULL, 10) : 0;
 		at = value_of(at, "\"chosen\"");
 		found = at && s->n_sites ? bsearch(&key, l, s->n_sites, sizeof *l, by_name) : NULL;
-		if (!found || strtoul(at, NULL, 10) >= s->site[found->site].choices)
+		if (!found || !may_mean(choices, s->site[found->site].choices) || strtoul(at, NULL, 10) >= choices)
 			continue;
 		config[found->site] = (uint8_t)strtoul(at, NULL, 10);
 		n++;
@@ -80,7 +90,7 @@ static int take_like(const char *text, const char *path, const struct space *s, 
 	bool same = kind && strncmp(kind, s->kind, strlen(s->kind)) == 0 && kind[strlen(s->kind)] == '"';
 	uint32_t of, n = take_named(text, s, config, &of);
 
-	if (!same || n == 0 || (double)n < LIKE * (double)of)
+	if (!same || n == 0 || (double)n < LIKE * (double)of || (double)n < MORE * (double)s->n_sites)
 		return err_set(err, "%s is of another program, or of other decisions", path);
 	talk("%s is of another version of vantage, or of the program: %u of its %u decisions are there, by name",
 		path, n, of);

@@ -25,7 +25,7 @@ static void write_folder(char *dir, const struct space *s, const char *kind, con
 	buf_addf(&json, "{\"space\": \"%s\", \"space_hash\": \"%016llx\", ", kind, (unsigned long long)s->hash);
 	buf_addf(&json, "\"config_hash\": \"%016llx\", \"sites\": [", (unsigned long long)config_hash(s, chosen));
 	for (int i = 0; i < 3; i++)
-		buf_addf(&json, "{\"name\": \"%s\", \"default\": 1, \"chosen\": %d},", names[i], chosen[i]);
+		buf_addf(&json, "{\"name\": \"%s\", \"choices\": 2, \"chosen\": %d},", names[i], chosen[i]);
 	CHECK(mkdtemp(dir) != NULL);
 	buf_addf(&path, "%s/config.json", dir);
 	CHECK(io_write_file(path.data, json.data, json.len, &err) == 0);

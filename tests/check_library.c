@@ -199,6 +199,46 @@ static void regions_hold_the_library_kernel(void)
 	close_both(&o);
 }
 
+#define GIVEN "(a: f32[64,64]) -> f32[64,64] {\n  %%a = f32[64,64]{1,0} parameter(0)\n"
+
+/* A program whose only kernel of the library has these insides; they may call %f, which negates. */
+static void stays_whole(const char *insides)
+{
+	struct graph g = {0};
+	struct space *s = NULL;
+	struct buf text = {0}, none = {0};
+	struct err err = {{0}};
+
+	buf_addf(&text, "HloModule whole\n%%f " GIVEN "  ROOT %%m = f32[64,64]{1,0} negate(%%a)\n}\n%%k " GIVEN "%s}\n"
+		"ENTRY %%main {\n  %%x = f32[64,64]{1,0} parameter(0)\n"
+		"  ROOT %%lib = f32[64,64]{1,0} fusion(%%x), kind=kCustom, calls=%%k, " SETTINGS "}\n", insides);
+	if (CHECK(graph_parse(&g, text.data, text.len, "whole", &err) == 0))
+		s = space_open("fusion", "cpu", &g, NULL, 0, &err);
+	else
+		printf("\t%s\n", err.text);
+	if (CHECK(s != NULL))
+		CHECK_INT(fusion_take_apart(s, &none), 0);
+	space_free(s);
+	graph_release(&g);
+	buf_release(&text);
+	buf_release(&none);
+}
+
+#define NEGATED "  ROOT %n = f32[64,64]{1,0} negate(%a)\n"
+
+static void others_stay_whole(void)
+{
+	stays_whole("  ROOT %n = f32[64,64]{1,0} fusion(%a), kind=kLoop, calls=%f\n");
+	stays_whole("  %d = f32[64,64]{1,0} dot(%a, %a), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+		"  ROOT %n = f32[64,64]{1,0} negate(%d)\n");
+	stays_whole("  %b = bf16[64,64]{1,0} convert(%a)\n"
+		"  ROOT %d = f32[64,64]{1,0} dot(%b, %b), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n");
+	stays_whole("  %s = s4[64,64]{1,0} convert(%a)\n  ROOT %n = f32[64,64]{1,0} convert(%s)\n");
+	stays_whole("  %c = f32[64,64]{1,0} cosine(%a)\n" NEGATED); /* nobody reads the cosine */
+	stays_whole("  %c = f32[64,64]{1,0} cosine(%a)\n"
+		"  ROOT %n = f32[64,64]{1,0} sine(%c), control-predecessors={%c}\n");
+}
+
 static void once_is_enough(void)
 {
 	struct opened o;
@@ -218,6 +258,7 @@ int main(void)
 	RUN(a_part_of_one_is_no_library_kernel);
 	RUN(the_compiler_computes_the_same);
 	RUN(regions_hold_the_library_kernel);
+	RUN(others_stay_whole);
 	RUN(once_is_enough);
 	return test_done();
 }

@@ -1,9 +1,9 @@
 /*
  * fusion.c - opens the fusion space: sites, bits, ties, and the greedy default.
  *
- * One pass over the operand edges asks fusion_legal. A node with at least one legal consumer becomes a site.
- * Its bits follow the order of the consumers' numbers. So the table of sites depends only on the graph, the
- * kind and the backend, and its hash proves that a space was rebuilt the same.
+ * One pass over the operand edges asks fusion_legal. A node with at least one legal consumer becomes a site, and so
+ * does what a library's kernel gave. Its bits follow the order of the consumers' numbers. So the table of sites depends
+ * only on the graph, the kind and the backend, and its hash proves that a space was rebuilt the same.
  */
 #include <string.h>
 #include "space/fusion/own.h"
@@ -175,8 +175,8 @@ const struct space_kind fusion_kind = {
 	.choices = "0 computes the instruction in a kernel of its own or at "
 		"the end of one, and its value goes to memory. In any other choice, bit i says that its i-th consumer "
 		"computes it anew inside its own kernel; where there "
-		"are more than three consumers, 1 says that all do. Where a "
-		"library computes an instruction by default, a further bit says that the compiler's own code does.",
+		"are more than three consumers, 1 says that all do. The result of what a library "
+		"computes has a last bit besides, which says that the compiler's own code computes the same.",
 	.open = fusion_open,
 };
 

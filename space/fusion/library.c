@@ -1,16 +1,18 @@
 /*
  * library.c - puts what XLA:CPU leaves to a library up for decision.
  *
- * Before its fusion pass XLA:CPU wraps products, convolutions, and large reductions with the elementwise operations
- * next to them into kernels of their own (kCustom), which a library computes (YNNPACK). The fusion pass leaves these
- * alone. But the library reads its inputs from memory, and XLA's own code can compute them on the way: a sum over a
- * short third dimension takes less than half the time then. And for small shapes XLA's own code may be faster by
- * itself. The compiler asks no price for either.
+ * Before its fusion pass XLA:CPU wraps products, convolutions, and large reductions, these with the operations beside
+ * them, into kernels of their own (kCustom), which a library computes (YNNPACK). The fusion pass leaves these alone.
+ * But the library reads its inputs from memory, and XLA's own code can compute them on the way: a sum over a short
+ * third dimension takes less than half the time then. And for small shapes XLA's own code may be faster by itself.
+ * The compiler asks no price for either.
  *
- * So before the space is opened we take such kernels apart: their instructions stand there bare, the root with the
- * settings of the kernel, the others with a mark that they were inside of one. No choice of a new sort is needed:
+ * So before the space is opened we take such kernels apart, but for those of a product with other instructions, and of
+ * products that XLA does not compute itself. Their instructions stand there bare, the root with the settings of the
+ * kernel, the others with a mark that they were inside of one. Then
  *
- *	a group of just the instructions of one kernel	is the library's kernel, as it was
+ *	a group of just the instructions of one kernel	is the library's kernel, as it was,
+ *	... if the choice of its root has one bit more	or the same in XLA's own code
  *	any other group					is XLA's own code
  *
  * The compiler's default is read back as for any other instructions. Settings and marks are backend_config, which has
@@ -72,7 +74,40 @@ static bool is_given(const struct node *n)
 	return n->opcode == OP_PARAMETER || (n->flags & NODE_SCALAR_CONST);
 }
 
-/* Is it a library's kernel that can be taken apart: of one instruction, or of such as can be in a fusion? */
+/* Does XLA:CPU compute this product or convolution itself? Others it hands to the library, whatever they take. */
+static bool is_own_product(const struct graph *g, uint32_t v)
+{
+	const struct node *n = &g->node[v];
+	const uint32_t *op = node_operands(g, v);
+
+	return (n->opcode == OP_DOT || n->opcode == OP_CONVOLUTION) && n->n_operands == 2 &&
+	       n->dtype == g->node[op[0]].dtype && n->dtype == g->node[op[1]].dtype;
+}
+
+/* Does this add read a product that v's kernel is given? The add may be bound to absorb that (legal.c). */
+static bool adds_product(const struct graph *g, uint32_t kernel, uint32_t v)
+{
+	for (uint32_t k = 0; k < g->node[v].n_operands && g->node[v].opcode == OP_ADD; k++) {
+		const struct node *in = &g->node[node_operands(g, v)[k]];
+		if (in->opcode == OP_PARAMETER &&
+			g->node[node_operands(g, kernel)[in->proto->parameter_number]].opcode == OP_DOT)
+			return true;
+	}
+	return false;
+}
+
+/* Can this instruction of a kernel of several stand outside, be absorbed by its readers, and absorb what it reads? */
+static bool is_fusible(const struct graph *g, const struct fusion_rules *rules, uint32_t kernel, uint32_t v)
+{
+	const struct node *n = &g->node[v];
+	bool whole = dtype_bits(n->dtype) >= 8 || n->dtype == DT_PRED;
+
+	return fusion_takes_part(rules, n->opcode) && n->opcode != OP_DOT && n->n_called < 2 && whole &&
+	       !(n->flags & (NODE_CONTROL | NODE_SIDE_EFFECT)) && ((n->flags & NODE_ROOT) || n->n_users) &&
+	       !adds_product(g, kernel, v);
+}
+
+/* Is it a library's kernel that can be taken apart: of one product, or of instructions that can be in a fusion? */
 bool fusion_comes_apart(const struct graph *g, const struct fusion_rules *rules, uint32_t v)
 {
 	const struct node *n = &g->node[v];
@@ -84,12 +119,11 @@ bool fusion_comes_apart(const struct graph *g, const struct fusion_rules *rules,
 		return false;
 	c = &g->comp[node_calls(g, v)[0]];
 	for (uint32_t u = c->first; u < c->first + c->n_nodes; u++) {
-		const struct node *in = &g->node[u];
-		bool takes_part = fusion_takes_part(rules, in->opcode) && in->opcode != OP_DOT && in->n_called < 2;
-		count += !is_given(in);
-		fusible += !is_given(in) && takes_part;
+		count += !is_given(&g->node[u]);
+		fusible += !is_given(&g->node[u]) && is_fusible(g, rules, v, u);
 	}
-	return c->n_callers == 1 && !is_given(&g->node[c->root]) && (count == 1 || fusible == count);
+	return c->n_callers == 1 && !is_given(&g->node[c->root]) &&
+	       (fusible == count || (count == 1 && is_own_product(g, c->root)));
 }
 
 struct apart {

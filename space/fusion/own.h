@@ -33,7 +33,7 @@ static inline void node_map_set(struct node_map *m, uint32_t v, uint32_t to)
 
 struct fusion {
 	uint8_t *mask;	    /* per operand edge: the bit of (producer, this consumer); 0 if it is never absorbed */
-	uint8_t *full;	    /* per node: all bits of the site; 0 if it is no site */
+	uint8_t *full;	    /* per node: all bits for its consumers; 0 if none may absorb it */
 	uint8_t *own_code;  /* per node: the bit that says a library does not compute its group; 0 if none would */
 	uint32_t *n_legal;  /* per node: how many consumers may absorb it */
 	uint8_t *must_keep; /* per node: is it kept whatever the choice? */
