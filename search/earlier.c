@@ -5,9 +5,9 @@
  * order. The hash proves that they belong together, so no full reader is needed. A key cannot be found inside a string,
  * because a quote there has a backslash before it.
  *
- * A later version of this program may find more to decide in the same program, or open it in another way. Then the
- * hashes differ, but nearly all instructions have the names that they had, and choices go to them by name. Whatever
- * comes of that is judged as any other answer.
+ * A later version of vantage may find more to decide in the same program, or open it in another way. Then the hashes
+ * differ, but nearly all instructions have the names that they had, and choices go to them by name. Such a file's own
+ * hash proves nothing then, so what comes of it is judged as any other answer.
  */
 #include "search/earlier.h"
 

@@ -200,11 +200,11 @@ static void try_mistakes(struct subject *s, const uint8_t *config, const struct 
  */
 #define RULES "rewrite/without:small-product"
 
-#define THINNEST 8 /* one place in so many */
+#define THINNEST 2 /* every other place */
 
 /*
- * Rewrites all places, or on a processor on which that loses a digit too many every other one, and so on: the program
- * that its mistakes are then compared with must be right.
+ * Rewrites all places, or every other one on a processor on which all of them lose a digit too many. The program
+ * whose mistakes are told apart must be right.
  */
 static bool rewrite(struct subject *s, uint8_t *config, struct buf *right, struct compiled *own, struct numbers *n)
 {

@@ -5,9 +5,8 @@
  * up from v over users that absorb gives the roots of the groups that compute v: the kept nodes on the way.
  *
  * A change of a few sites changes only the groups that contain a consumer whose edge changed, and those whose code
- * is the library's or becomes the compiler's own. It also makes or removes the group of a site that starts or stops
- * being kept. fusion_affected finds exactly those
- * groups, in time proportional to their size.
+ * was the library's and becomes the compiler's own, or the reverse. It also makes or removes the group of a site that
+ * starts or stops being kept. fusion_affected finds exactly those groups, in time proportional to their size.
  *
  * It finds a differing group on both sides. Proof: let r be kept in configurations a and b, and let its
  * group differ. Some path from r over absorbed edges has a first edge that changed. Up to the consumer c of

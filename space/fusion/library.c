@@ -8,7 +8,7 @@
  * The compiler asks no price for either.
  *
  * So before the space is opened we take such kernels apart, but for those of a product with other instructions, and of
- * products that XLA does not compute itself. Their instructions stand there bare, the root with the settings of the
+ * products that XLA cannot compute itself. Their instructions stand there bare, the root with the settings of the
  * kernel, the others with a mark that they were inside of one. Then
  *
  *	a group of just the instructions of one kernel	is the library's kernel, as it was,
@@ -74,7 +74,7 @@ static bool is_given(const struct node *n)
 	return n->opcode == OP_PARAMETER || (n->flags & NODE_SCALAR_CONST);
 }
 
-/* Does XLA:CPU compute this product or convolution itself? Others it hands to the library, whatever they take. */
+/* Can XLA:CPU compute this product or convolution itself? It refuses two bf16 matrices whose product is of floats. */
 static bool is_own_product(const struct graph *g, uint32_t v)
 {
 	const struct node *n = &g->node[v];
