@@ -133,6 +133,8 @@ int cost_own(struct cost *c, const struct precision *p, struct timing *out, stru
  * and takes b to be like it.
  */
 int cost_own_alone(struct cost *c, struct timing *out, struct err *err);
+/* Runs the whole program alone, with nothing to compare it with; `config` NULL: the compiler's own program. */
+int cost_alone(struct cost *c, const uint8_t *config, struct timing *out, struct err *err);
 /* The cost of the whole program in its default configuration; measured once, then kept. */
 int cost_default_seconds(struct cost *c, double *seconds, double *se, struct err *err);
 bool cost_default_died(const struct cost *c); /* did it compile, and die when it was run? */

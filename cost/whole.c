@@ -101,8 +101,7 @@ int cost_own(struct cost *c, const struct precision *p, struct timing *out, stru
 	return rc;
 }
 
-/* Runs the default alone; `config` NULL: the compiler's own program. */
-static int run_default(struct cost *c, const uint8_t *config, struct timing *t, struct err *err)
+int cost_alone(struct cost *c, const uint8_t *config, struct timing *t, struct err *err)
 {
 	struct buf module = {0};
 	struct compiled p = {0};
@@ -129,7 +128,7 @@ static int run_default(struct cost *c, const uint8_t *config, struct timing *t, 
 
 int cost_own_alone(struct cost *c, struct timing *out, struct err *err)
 {
-	int rc = c->said ? compare_figures(c, NULL, NULL, out, err) : run_default(c, NULL, out, err);
+	int rc = c->said ? compare_figures(c, NULL, NULL, out, err) : cost_alone(c, NULL, out, err);
 
 	out->cut = cost_cut(c, out->outcome);
 	if (rc < 0 || out->outcome != OUTCOME_OK || out->seconds_a <= 0)
@@ -148,9 +147,9 @@ static int measure_default(struct cost *c, const uint8_t *config, struct err *er
 	struct timing t = {0};
 	int rc;
 
-	rc = figure ? compare_figures(c, config, config, &t, err) : run_default(c, config, &t, err);
+	rc = figure ? compare_figures(c, config, config, &t, err) : cost_alone(c, config, &t, err);
 	if (rc == 0 && t.outcome == OUTCOME_CRASHED && !figure)
-		rc = run_default(c, config, &t, err);
+		rc = cost_alone(c, config, &t, err);
 	c->default_died = rc == 0 && (t.outcome == OUTCOME_CRASHED || t.outcome == OUTCOME_REFUSED);
 	if (rc == 0 && t.outcome != OUTCOME_OK)
 		rc = err_set(err,

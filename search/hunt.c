@@ -16,7 +16,6 @@
 #include "base/talk.h"
 #include "ready/culprit.h"
 #include "ready/foreign.h"
-#include "search/fits.h"
 #include "search/hunt.h"
 #include "space/part.h"
 
@@ -43,53 +42,6 @@
 /* If another kind waits for its turn: after so many per site, and such a share of the time. */
 #define WAITING_EACH 2
 #define WAITING_SHARE 0.05
-
-/* The start does not fit on the device: the first scheme that does is the start, if there is one. */
-static int start_elsewhere(struct hunt *h, const uint8_t *dflt, struct timing *t, struct err *err)
-{
-	uint32_t prices = 0;
-	int rc = fits_find(h->lab, h->config, h->candidate, &prices, err);
-
-	h->evaluations += prices;
-	h->measured += rc > 0;
-	h->failed[OUTCOME_OOM] += prices - (rc > 0);
-	if (rc <= 0)
-		return rc;
-	talk("the start does not fit; the search begins at the first of %u others that does", prices);
-	memcpy(h->config, h->candidate, h->s->n_sites);
-	timing_release(t);
-	return cost_whole(h->lab->cost, dflt, h->config, &hunt_whole, t, err);
-}
-
-static int set_start(struct hunt *h, struct err *err)
-{
-	uint8_t *dflt = mem_alloc(h->s->n_sites);
-	struct timing t = {0};
-	int rc = 0;
-
-	space_default(h->s, dflt);
-	memcpy(h->config, dflt, h->s->n_sites);
-	if (h->o.start == HUNT_RANDOM)
-		space_random(h->s, 0.1 + 0.8 * rng_unit(&h->rng), &h->rng, h->config);
-	if (h->o.start == HUNT_GIVEN)
-		memcpy(h->config, h->o.given, h->s->n_sites);
-	if (h->o.start >= HUNT_NAMED)
-		h->s->ops->starts[h->o.start - HUNT_NAMED].fill(h->s, h->config);
-	if (memcmp(h->config, dflt, h->s->n_sites) != 0) {
-		rc = cost_whole(h->lab->cost, dflt, h->config, &hunt_whole, &t, err);
-		if (rc == 0 && t.outcome == OUTCOME_OOM && cost_exact(h->lab->cost))
-			rc = start_elsewhere(h, dflt, &t, err);
-		if (rc == 0 && t.outcome != OUTCOME_OK)
-			rc = err_set(err, "the start cannot be run (%s); choose another --start or --seed",
-				outcome_name(t.outcome));
-		h->running = (struct estimate){t.delta, t.delta_se, 1};
-		if (rc == 0)
-			rc = hunt_weigh_limits(h, dflt, err);
-	}
-	timing_release(&t);
-	mem_free(dflt);
-	return rc;
-}
 
 void hunt_prepare(struct hunt *h, const struct hunt_options *o, struct lab *lab)
 {
@@ -194,7 +146,7 @@ int hunt_begin(struct hunt *h, const struct hunt_options *o, struct lab *lab, co
 	talk_default(h);
 	begin_part(h);
 	talk_wait("measuring what the search starts from", 0, now_seconds());
-	rc = set_start(h, err);
+	rc = hunt_set_start(h, err);
 	talk_waited();
 	if (rc < 0)
 		return -1;

@@ -74,8 +74,11 @@ enum strategy {
 	STRATEGY_OWN
 };
 enum propose { PROPOSE_SIGNED, PROPOSE_MAGNITUDE };
-/* From HUNT_NAMED on: the starts of the space, in their order. A saved search names its start by this number. */
-enum hunt_start { HUNT_GIVEN = -1, HUNT_DEFAULT, HUNT_RANDOM, HUNT_NAMED };
+/*
+ * From HUNT_NAMED on: the starts of the space, in their order. A saved search names its start by this number. Better is
+ * the default or the best of these starts; once that is known, the hunt has that one instead.
+ */
+enum hunt_start { HUNT_BETTER = -2, HUNT_GIVEN, HUNT_DEFAULT, HUNT_RANDOM, HUNT_NAMED };
 
 struct hunt_options {
 	int strategy, propose, start; /* of the enums above */
@@ -260,6 +263,7 @@ void hunt_take(struct hunt *h, const struct flip *v, uint32_t n); /* makes these
 int hunt_check(struct hunt *h, bool last, struct err *err); /* of the whole program, if it is time for one */
 /* The seconds that the last check is expected to take; 0 if there will be none. */
 double hunt_last_check(const struct hunt *h);
+int hunt_set_start(struct hunt *h, struct err *err); /* start.c: sets the configuration, and measures it */
 /* weigh.c. The seconds that a check is expected to take. */
 #define HUNT_CHECKS 0.25 /* of --seconds: checks get no more, the last one included */
 double hunt_check_seconds(const struct hunt *h);

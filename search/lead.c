@@ -62,8 +62,8 @@ static bool times_programs(const struct settings *set)
 
 	return b && b->kind == COST_MEASURED && (b->traits & ON_HOST) && !set->unverified && set->limits.n == 0 &&
 	       (!set->objective || quantity_find(set->objective) == QUANTITY_SECONDS) &&
-	       set->strategy == STRATEGY_GUIDED && strcmp(set->start, "default") == 0 &&
-	       !space_maker(set->graph);
+	       set->strategy == STRATEGY_GUIDED && !space_maker(set->graph) &&
+	       (strcmp(set->start, SETTINGS_BETTER) == 0 || strcmp(set->start, "default") == 0);
 }
 
 /* The seconds that a run takes at the least. */

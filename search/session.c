@@ -93,7 +93,7 @@ void session_identify(struct session *s)
 	json_str(&j, "strategy", search_strategy_name(set->strategy));
 	json_str(&j, "model", s->advisor.name.len ? s->advisor.name.data : NULL);
 	json_int(&j, "propose", set->propose);
-	json_int(&j, "start", s->start);
+	json_int(&j, "start", s->start == HUNT_BETTER ? HUNT_DEFAULT : s->start); /* as before it could be asked for */
 	json_hex(&j, "from", set->from ? config_hash(s->lab.space, s->given) : 0);
 	json_int(&j, "by", set->by);
 	json_num(&j, "alpha", set->alpha);
@@ -127,13 +127,13 @@ static int find_start(struct session *s, struct err *err)
 	struct buf list = {0};
 
 	s->start = own ? HUNT_NAMED + (int)(own - space->ops->starts) : strcmp(name, "random") == 0 ? HUNT_RANDOM
-		: HUNT_DEFAULT;
-	if (own || s->start == HUNT_RANDOM || strcmp(name, "default") == 0)
+		: strcmp(name, SETTINGS_BETTER) == 0 ? HUNT_BETTER : HUNT_DEFAULT;
+	if (own || s->start != HUNT_DEFAULT || strcmp(name, "default") == 0)
 		return 0;
 	for (const struct space_start *p = space->ops->starts; p && p->name; p++)
 		buf_addf(&list, ", %s", p->name);
-	err_set(err, "there is no start called %.60s; a search of %s starts from default, random%s", name, space->kind,
-		list.len ? (char *)list.data : "");
+	err_set(err, "there is no start called %.60s; a search of %s starts from auto, default, random%s", name,
+		space->kind, list.len ? (char *)list.data : "");
 	buf_release(&list);
 	return -1;
 }
@@ -141,7 +141,8 @@ static int find_start(struct session *s, struct err *err)
 /* A start is priced as a whole program, and where programs are measured --unverified runs none. */
 static int check_start(const struct session *s, struct err *err)
 {
-	bool elsewhere = s->set->from || strcmp(s->set->start, "default") != 0;
+	const char *start = s->set->start;
+	bool elsewhere = s->set->from || (strcmp(start, "default") != 0 && strcmp(start, SETTINGS_BETTER) != 0);
 
 	if (s->set->unverified && elsewhere && s->device && device_info(s->device)->kind == COST_MEASURED)
 		return err_set(err, SETTINGS_BY_PARTS);

@@ -129,7 +129,7 @@ static int settle(struct settings *s, int n_words, char **words, struct err *err
 			s->placing >= 0 ? "placing" : "goal", s->graph);
 	if (s->placing >= 0 && s->strategy_named)
 		return err_set(err, "--placing and --strategy both say how to look for a placement");
-	if (s->from && strcmp(s->start, "default") != 0)
+	if (s->from && strcmp(s->start, SETTINGS_BETTER) != 0)
 		return err_set(err, "--from and --start both say where to begin");
 	if (s->unverified && (s->measure == POLICY_WHOLE ||
 		(s->strategy >= STRATEGY_TASO && s->strategy <= STRATEGY_TENSAT)))
@@ -167,8 +167,9 @@ int search_parse(struct settings *s, int argc, char **argv, struct err *err)
 			"the model that guides the search; none: no model; default: your own from learn, or else the "
 			"one shipped"),
 		OPT_STR(0, "start", &s->start, "NAME",
-			"where the search starts: at the compiler's default, at random choices, or by a rule that the "
-			"kind of decision has, such as greedy"),
+			"where the search starts: default (what the compiler decides), random, or by a rule that the "
+			"kind of decision has, such as greedy; auto: by such a rule if the program surely is faster "
+			"that way, else at the default"),
 		OPT_STR(0, "from", &s->from, "DIR",
 			"start from what an earlier search left in this folder, with decisions of the same kind unless "
 			"--space names another; with --budget 0 only measure it again"),
@@ -237,8 +238,8 @@ int search_parse(struct settings *s, int argc, char **argv, struct err *err)
 
 	name_strategies();
 	insert_own(s, table, "space", all);
-	*s = (struct settings){LAB_DEFAULTS, .jobs = OPT_AUTO, .budget = 2000, .start = "default", .hops = HUNT_AUTO,
-		.alpha = HUNT_AUTO,
+	*s = (struct settings){LAB_DEFAULTS, .jobs = OPT_AUTO, .budget = 2000, .start = SETTINGS_BETTER,
+		.hops = HUNT_AUTO, .alpha = HUNT_AUTO,
 		.kernel_us = OPT_AUTO, .explore = 10, .tied = true, .bundles = true, .codegen = true, .drift_checks = 4,
 		.verdict_seconds = OPT_AUTO, .adapt = true, .by = INFER_GAIN, .strategy = -1,
 		.placing = -1, .goal = -1};

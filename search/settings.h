@@ -10,6 +10,7 @@
 #define SETTINGS_OWN 8
 #define SETTINGS_BY_PARTS \
 	"--unverified runs no whole program: it starts from the default, and measures by regions"
+#define SETTINGS_BETTER "auto" /* --start: at the default or by a rule of the kind, whatever is faster */
 
 struct settings { /* members have the names of the options */
 	const char *cores, *graph, *model, *db, *cache, *out, *device, *space, *from, *start, *objective, *inputs;

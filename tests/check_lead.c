@@ -38,7 +38,7 @@ static char path[] = "/tmp/vantage-lead-XXXXXX";
 
 static struct settings asked(void)
 {
-	return (struct settings){.graph = path, .space = LEAD_AUTO, .device = backend_first(), .start = "default",
+	return (struct settings){.graph = path, .space = LEAD_AUTO, .device = backend_first(), .start = SETTINGS_BETTER,
 		.strategy = STRATEGY_GUIDED};
 }
 

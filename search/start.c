@@ -1,0 +1,180 @@
+/*
+ * start.c - where a hunt begins.
+ *
+ * Steps are small: a flip changes a few kernels. Where the compiler's rule went wrong all over a program, every kernel
+ * near a flip is dear, and the time is over after a few steps. (A flow of air, ten steps of its solver unrolled, takes
+ * two minutes to compile and two seconds to run. A search of a minute made one evaluation and found nothing. By the
+ * plain greedy rule the same program is compiled in seconds, and runs 700 times as fast.) So unless the user says where
+ * to begin, the program is run by each rule of the kind first (space_ops.starts), and the hunt begins by the best of
+ * them if that is surely and much faster than the default. If it is a little faster, the default is the better place:
+ * models have learnt most about moves near it, and steps make up for that little. (By a rule that saved 9% of a
+ * language model's step, a search of 40 s came to 14%, from the default to 17%.)
+ *
+ * This is for programs that are timed. Where costs are estimated or modelled, steps are cheap, and the compiler's rule
+ * goes by the same figures. With limits, the default is the one place that keeps them all. A program that takes the
+ * compiler long is not compiled once more for this, and whatever takes longer than its share of the time is cut.
+ */
+#include <math.h>
+#include <string.h>
+#include "base/progress.h"
+#include "base/stop.h"
+#include "base/talk.h"
+#include "search/fits.h"
+#include "search/hunt.h"
+
+#define SHARE 0.2      /* of the search's time may go into one rule, */
+#define LEAST 5.0      /* ... and seconds in any case */
+#define EACH 2e-3      /* seconds to compile an instruction, where nothing is computed again and again */
+#define SURE 3.0       /* standard errors that a rule's program must be faster by, */
+#define WORTH 0.2      /* ... and this share of the default: what is less, steps find as well */
+#define APART 0.1      /* how far a difference may be off, as a share of it, if the two were not run in turns */
+
+/* The start does not fit on the device: the first scheme that does is the start, if there is one. */
+static int start_elsewhere(struct hunt *h, const uint8_t *dflt, struct timing *t, struct err *err)
+{
+	uint32_t prices = 0;
+	int rc = fits_find(h->lab, h->config, h->candidate, &prices, err);
+
+	h->evaluations += prices;
+	h->measured += rc > 0;
+	h->failed[OUTCOME_OOM] += prices - (rc > 0);
+	if (rc <= 0)
+		return rc;
+	talk("the start does not fit; the search begins at the first of %u others that does", prices);
+	memcpy(h->config, h->candidate, h->s->n_sites);
+	timing_release(t);
+	return cost_whole(h->lab->cost, dflt, h->config, &hunt_whole, t, err);
+}
+
+/* Measures what h->config costs more than the default. */
+static int price_start(struct hunt *h, const uint8_t *dflt, struct err *err)
+{
+	struct timing t = {0};
+	int rc = cost_whole(h->lab->cost, dflt, h->config, &hunt_whole, &t, err);
+
+	if (rc == 0 && t.outcome == OUTCOME_OOM && cost_exact(h->lab->cost))
+		rc = start_elsewhere(h, dflt, &t, err);
+	if (rc == 0 && t.outcome != OUTCOME_OK)
+		rc = err_set(err, "the start cannot be run (%s); choose another --start or --seed",
+			outcome_name(t.outcome));
+	h->running = (struct estimate){t.delta, t.delta_se, 1};
+	timing_release(&t);
+	return rc < 0 ? -1 : hunt_weigh_limits(h, dflt, err);
+}
+
+static bool tries_rules(const struct hunt *h)
+{
+	return h->s->ops->starts && !h->s->ops->by_hand && h->o.budget > 0 &&
+	       h->quantity == QUANTITY_SECONDS && h->lab->kind == COST_MEASURED && h->lab->n_limits == 0 &&
+	       !h->lab->parts_only;
+}
+
+/* Seconds that a rule's program may take; infinite without --seconds. */
+static double share(const struct hunt *h)
+{
+	return h->o.seconds > 0 ? fmax(LEAST, SHARE * h->o.seconds) : INFINITY;
+}
+
+/* Is there time to compile the program once more? It may take much less than the compiler's own, but hardly more. */
+static bool is_affordable(const struct hunt *h)
+{
+	return fmin(h->lab->subject.extract_seconds, EACH * h->s->graph->n_nodes) < share(h);
+}
+
+/*
+ * Where the compiler's own program is dear to compile, a rule's is run alone first, since it may not be. What takes
+ * half as long as the default, or is slower, needs no comparison: false.
+ */
+static bool needs_pairs(const struct hunt *h, const struct timing *t, struct estimate *whole)
+{
+	double change = t->seconds_a - h->default_seconds;
+
+	if (t->outcome == OUTCOME_OK)
+		*whole = (struct estimate){change, APART * fabs(change), 1};
+	return t->outcome == OUTCOME_OK && t->seconds_a > h->default_seconds / 2 && t->seconds_a < h->default_seconds;
+}
+
+/* Measures what h->config costs more than the default; outside of its error's reach only if it ran. */
+static int weigh_rule(struct hunt *h, struct estimate *whole, struct err *err)
+{
+	struct timing t = {0};
+	bool pairs = true;
+	int rc = 0;
+
+	if (h->lab->subject.extract_seconds >= SPARE_DEAR) {
+		rc = cost_alone(h->lab->cost, h->config, &t, err);
+		pairs = rc == 0 && needs_pairs(h, &t, whole);
+		timing_release(&t);
+	}
+	if (rc == 0 && pairs) {
+		rc = hunt_weigh_whole(h, &t, whole, err);
+		timing_release(&t);
+	}
+	return rc;
+}
+
+/* Runs the program by a rule, from h->config: is it surely faster than the default, and than `best`? */
+static int try_rule(struct hunt *h, const struct space_start *rule, const uint8_t *dflt, struct estimate *best,
+	bool *better, struct err *err)
+{
+	struct estimate whole = {0};
+	int rc;
+
+	*better = false;
+	rule->fill(h->s, h->config);
+	if (memcmp(h->config, dflt, h->s->n_sites) == 0)
+		return 0;
+	device_until(h->lab->device, h->o.seconds > 0 ? now_seconds() + share(h) : 0);
+	rc = weigh_rule(h, &whole, err);
+	device_until(h->lab->device, 0);
+	*better = rc == 0 && whole.value < best->value &&
+		  whole.value < -SURE * whole.se - WORTH * h->default_seconds;
+	if (*better)
+		*best = whole;
+	return rc;
+}
+
+/* Begins by the best of the kind's rules, or at the default. */
+static int begin_by_rule(struct hunt *h, const uint8_t *dflt, struct err *err)
+{
+	const struct space_start *rule = tries_rules(h) ? h->s->ops->starts : NULL, *taken = NULL;
+	struct estimate best = {0};
+	int rc = 0;
+
+	for (; rule && rule->name && rc == 0 && is_affordable(h) && !stop_asked(); rule++) {
+		bool better;
+		rc = try_rule(h, rule, dflt, &best, &better, err);
+		taken = better ? rule : taken;
+	}
+	memcpy(h->config, dflt, h->s->n_sites);
+	h->o.start = HUNT_DEFAULT;
+	h->running = best;
+	if (!taken)
+		return rc;
+	taken->fill(h->s, h->config);
+	h->o.start = HUNT_NAMED + (int)(taken - h->s->ops->starts);
+	talk("by the rule \"%s\" the program takes %.1f%% less time than by the compiler's default: the search begins "
+	     "there", taken->name, 100 * hunt_gain(h));
+	return rc;
+}
+
+int hunt_set_start(struct hunt *h, struct err *err)
+{
+	uint8_t *dflt = mem_alloc(h->s->n_sites);
+	int rc = 0;
+
+	space_default(h->s, dflt);
+	memcpy(h->config, dflt, h->s->n_sites);
+	if (h->o.start == HUNT_RANDOM)
+		space_random(h->s, 0.1 + 0.8 * rng_unit(&h->rng), &h->rng, h->config);
+	if (h->o.start == HUNT_GIVEN)
+		memcpy(h->config, h->o.given, h->s->n_sites);
+	if (h->o.start >= HUNT_NAMED)
+		h->s->ops->starts[h->o.start - HUNT_NAMED].fill(h->s, h->config);
+	if (h->o.start == HUNT_BETTER)
+		rc = begin_by_rule(h, dflt, err);
+	else if (memcmp(h->config, dflt, h->s->n_sites) != 0)
+		rc = price_start(h, dflt, err);
+	mem_free(dflt);
+	return rc;
+}
