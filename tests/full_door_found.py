@@ -76,6 +76,9 @@ def check_asked():
         model.write_bytes(b"learnt")
         searched("a model that was learnt is a new search", True, budget=10, seconds=5)
         searched("... once", False, budget=10, seconds=5)
+        here = len(os.sched_getaffinity(0))
+        check("it is for all cores that this process may use", {s["cores"] for s in searches} == {here}, str(searches))
+        searched("another number of cores is a new search", True, budget=10, seconds=5, cores=here + 1)
         os.environ.pop("XDG_DATA_HOME")
         os.environ.update({"XDG_DATA_HOME": home} if home else {})
     whole = {"asked": 9, "asked_seconds": 5, "search": {"evaluations": 9}, "first": {"evaluations": 9}}

@@ -9,6 +9,7 @@ Results are kept (kept.py). The next process that asks for the same does not sea
 """
 import functools
 import json
+import os
 import pathlib
 import pickle
 import shutil
@@ -163,9 +164,9 @@ def _given(values, known, path, extra):
     return ["--inputs", path]
 
 
-def _search(path, out, budget, seconds, space, objective, extra, progress):
+def _search(path, out, budget, seconds, space, objective, cores, extra, progress):
     arguments = ["--graph", path, "--out", out, "--budget", budget, "--json", "--wait"]
-    for name, value in (("--seconds", seconds), ("--space", space), ("--objective", objective)):
+    for name, value in (("--seconds", seconds), ("--space", space), ("--objective", objective), ("--cores", cores)):
         arguments += [name, value] if value is not None else []
     status, printed, said, stopped = programs.run("search", *arguments, *extra, progress=progress)
     if status or not printed.strip():
@@ -215,8 +216,8 @@ def _time_calls(result, fast, args, kwargs, static, by):
         warnings.warn(f"vantage: calls of jax.jit's and of the tuned program could not be timed: {why}", stacklevel=3)
 
 
-def tune(function, *args, budget=300, seconds=None, space=None, objective=None, static_argnums=(), static_argnames=(),
-         cache=True, progress=programs.show, search_options=(), **kwargs):
+def tune(function, *args, budget=300, seconds=None, space=None, objective=None, cores=None, static_argnums=(),
+         static_argnames=(), cache=True, progress=programs.show, search_options=(), **kwargs):
     """A callable with the function's signature that is faster on arguments like these, or the function as it is.
 
     The search runs the program on these very arguments, up to a GiB of them: which branches are taken, and how often
@@ -227,6 +228,7 @@ def tune(function, *args, budget=300, seconds=None, space=None, objective=None, 
     next call finds what was kept.
     `space` is what may be changed, as `search --space` says; None: which operations are fused, and before that how they
     are computed, where that promises something.
+    `cores` is how many the program is tuned for; None: all that this process may use, as jax.jit's programs do.
     `progress` takes lines of text; None: silence. `search_options` go to the program `search` as they are.
     """
     static = statics(function, static_argnums, static_argnames)
@@ -237,7 +239,8 @@ def tune(function, *args, budget=300, seconds=None, space=None, objective=None, 
         values, _ = split(args, kwargs, *static)
         refuse_changing(lowered.layout)
         _refuse_uncalled(values, lowered)
-        how = {"space": space, "objective": objective, "extra": list(map(str, search_options))}
+        how = {"space": space, "objective": objective, "cores": cores or len(os.sched_getaffinity(0)),
+               "extra": list(map(str, search_options))}
         folder = kept.folder_of(lowered, how)
         if not cache:
             shutil.rmtree(folder, ignore_errors=True)
