@@ -15,6 +15,10 @@
  *	... if the choice of its root has one bit more	or the same in XLA's own code
  *	any other group					is XLA's own code
  *
+ * The other way round, the library for groups that XLA computes itself, was tried and is no choice: of the single
+ * kernels of ten programs those that the library computes faster make up 0.6% of the time at most, but for one of 17
+ * sites, and every large elementwise instruction would have twice the choices.
+ *
  * The compiler's default is read back as for any other instructions. Settings and marks are backend_config, which has
  * no part in what an instruction computes; they are taken off when a group is written (emit.c).
  */
