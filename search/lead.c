@@ -10,7 +10,9 @@
  * the next kind's, too.
  *
  * A search without --seconds would wait long for whole programs of minutes, by which such a kind is priced. It may take
- * ten times as long as opening the program, and at least two minutes.
+ * ten times as long as opening the program, and at least two minutes. The whole program has the last word on what is
+ * handed on, however long that takes. Where it would take several times what the kind has, nothing is tried. (An LSTM,
+ * unrolled, takes a minute to compile. Of a search of 40 s, 220 went into rewriting it.)
  */
 #include "search/lead.h"
 
@@ -29,6 +31,7 @@
 #define PATIENCE 0.5	   /* of that, if nothing was found */
 #define TIMES_OPENING 10.0 /* seconds, if the user gave none */
 #define LEAST_SECONDS 120.0
+#define CHECK_MOST 3.0	   /* times what a kind has, for one check of the whole program */
 
 /* Adds up what each place would save by the choice that promises most. */
 static double promised(struct space *s)
@@ -138,10 +141,22 @@ void lead_allow(struct hunt_options *o, const struct settings *set)
 	o->handed = true;
 }
 
-void lead_bound(struct hunt_options *o, const struct settings *set, double opening)
+void lead_bound(struct hunt *h, const struct settings *set, double opening)
 {
-	if (set->kinds_chosen && o->seconds <= 0)
+	struct hunt_options *o = &h->o;
+	double check = hunt_check_seconds(h);
+	char need[32], given[32];
+
+	if (!set->kinds_chosen)
+		return;
+	if (o->seconds <= 0)
 		o->seconds = fmax(TIMES_OPENING * opening, LEAST_SECONDS);
+	if (check <= CHECK_MOST * o->seconds || h->s->n_sites == 0)
+		return;
+	o->budget = 0;
+	talk("nothing is computed in another way: to run such a program once beside the compiler's own takes about %s, "
+	     "and there are %s for all of that; more --seconds allow it", talk_seconds(check, need, sizeof need),
+		talk_seconds(o->seconds, given, sizeof given));
 }
 
 void lead_spend(const struct hunt *h, struct settings *set)

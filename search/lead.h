@@ -31,8 +31,11 @@ bool lead_promises(const struct graph *g, double seconds);
 void lead_from(const char *kind, struct buf *path, struct settings *set);
 /* Sets what a kind that others follow may take, `set` being all that is left. */
 void lead_allow(struct hunt_options *o, const struct settings *set);
-/* Sets the seconds, where neither kinds nor seconds are the user's, by what opening the program took. */
-void lead_bound(struct hunt_options *o, const struct settings *set, double opening);
+/*
+ * Bounds the hunt of a kind that is not the user's: by what opening the program took, if the seconds are not the user's
+ * either; and to nothing, if a check of the whole program would take several times the seconds.
+ */
+void lead_bound(struct hunt *h, const struct settings *set, double opening);
 /* Takes from the settings what such a kind used. */
 void lead_spend(const struct hunt *h, struct settings *set);
 /* Did it find anything that others should go on with? */

@@ -322,7 +322,7 @@ int single_search(struct session *s, struct err *err)
 	session_heed_stop(s, true);
 	s->opening = now_seconds() - s->began - s->screen.seconds;
 	if (s->more)
-		lead_bound(&s->hunt.o, set, s->opening);
+		lead_bound(&s->hunt, set, s->opening);
 	s->hunt.before += s->screen.seconds;
 	s->hunt.evaluations += s->screen.n;
 	s->hunt.measured += s->screen.n;

@@ -22,9 +22,10 @@
 #include "search/fits.h"
 #include "search/hunt.h"
 
-#define SHARE 0.2      /* of the search's time may go into one rule, */
-#define LEAST 5.0      /* ... and seconds in any case */
-#define EACH 2e-3      /* seconds to compile an instruction, where nothing is computed again and again */
+#define PLANNED 0.1    /* of the search's time a rule may be expected to take, */
+#define MOST 0.2       /* ... and may take, */
+#define LEAST 8.0      /* ... and so many seconds in any case */
+#define EACH 1e-3      /* seconds to compile an instruction, where nothing is computed again and again */
 #define SURE 3.0       /* standard errors that a rule's program must be faster by, */
 #define WORTH 0.2      /* ... and this share of the default: what is less, steps find as well */
 #define APART 0.1      /* how far a difference may be off, as a share of it, if the two were not run in turns */
@@ -69,16 +70,16 @@ static bool tries_rules(const struct hunt *h)
 	       !h->lab->parts_only;
 }
 
-/* Seconds that a rule's program may take; infinite without --seconds. */
-static double share(const struct hunt *h)
+/* So much of the search's time in seconds; infinite without --seconds. */
+static double of_time(const struct hunt *h, double share)
 {
-	return h->o.seconds > 0 ? fmax(LEAST, SHARE * h->o.seconds) : INFINITY;
+	return h->o.seconds > 0 ? fmax(LEAST, share * h->o.seconds) : INFINITY;
 }
 
 /* Is there time to compile the program once more? It may take much less than the compiler's own, but hardly more. */
 static bool is_affordable(const struct hunt *h)
 {
-	return fmin(h->lab->subject.extract_seconds, EACH * h->s->graph->n_nodes) < share(h);
+	return fmin(h->lab->subject.extract_seconds, EACH * h->s->graph->n_nodes) < of_time(h, PLANNED);
 }
 
 /*
@@ -124,7 +125,7 @@ static int try_rule(struct hunt *h, const struct space_start *rule, const uint8_
 	rule->fill(h->s, h->config);
 	if (memcmp(h->config, dflt, h->s->n_sites) == 0)
 		return 0;
-	device_until(h->lab->device, h->o.seconds > 0 ? now_seconds() + share(h) : 0);
+	device_until(h->lab->device, h->o.seconds > 0 ? now_seconds() + of_time(h, MOST) : 0);
 	rc = weigh_rule(h, &whole, err);
 	device_until(h->lab->device, 0);
 	*better = rc == 0 && whole.value < best->value &&

@@ -120,21 +120,55 @@ static void what_is_not_used_is_the_next_ones(void)
 	CHECK(s.budget == 0);
 }
 
+/* A hunt of three sites, whose checks of the whole program take so long. */
+static void hunt_checked_in(struct hunt *h, struct space *s, struct lab *lab, double seconds)
+{
+	*s = (struct space){.n_sites = 3};
+	*lab = (struct lab){.space = s};
+	*h = (struct hunt){.lab = lab, .s = s, .n_check = 1, .checking = seconds, .o.budget = 100};
+}
+
 static void seconds_are_bound_where_kinds_were_not_named(void)
 {
 	struct settings s = asked();
-	struct hunt_options o = {0};
+	struct space space;
+	struct hunt h;
+	struct lab lab;
 
-	lead_bound(&o, &s, 100);
-	CHECK(o.seconds == 0);
+	hunt_checked_in(&h, &space, &lab, 1);
+	lead_bound(&h, &s, 100);
+	CHECK(h.o.seconds == 0);
 	s.kinds_chosen = true;
-	lead_bound(&o, &s, 1);
-	CHECK(o.seconds == 120);
-	o.seconds = 0;
-	lead_bound(&o, &s, 100);
-	CHECK(o.seconds == 1000);
-	lead_bound(&o, &s, 1);
-	CHECK(o.seconds == 1000); /* the user's, as far as it knows */
+	lead_bound(&h, &s, 1);
+	CHECK(h.o.seconds == 120);
+	h.o.seconds = 0;
+	lead_bound(&h, &s, 100);
+	CHECK(h.o.seconds == 1000);
+	lead_bound(&h, &s, 1);
+	CHECK(h.o.seconds == 1000); /* the user's, as far as it knows */
+	CHECK_INT(h.o.budget, 100);
+}
+
+static void nothing_is_tried_that_cannot_be_checked(void)
+{
+	struct settings s = asked();
+	struct space space;
+	struct hunt h;
+	struct lab lab;
+
+	s.kinds_chosen = true;
+	hunt_checked_in(&h, &space, &lab, 59);
+	h.o.seconds = 20;
+	lead_bound(&h, &s, 100);
+	CHECK_INT(h.o.budget, 100);
+	h.checking = 61;
+	lead_bound(&h, &s, 100);
+	CHECK_INT(h.o.budget, 0);
+	hunt_checked_in(&h, &space, &lab, 61);
+	h.o.seconds = 20;
+	s.kinds_chosen = false; /* who names a kind has all of it */
+	lead_bound(&h, &s, 100);
+	CHECK_INT(h.o.budget, 100);
 }
 
 int main(void)
@@ -143,5 +177,6 @@ int main(void)
 	RUN(only_programs_that_are_timed_from_the_default_are_led);
 	RUN(what_is_not_used_is_the_next_ones);
 	RUN(seconds_are_bound_where_kinds_were_not_named);
+	RUN(nothing_is_tried_that_cannot_be_checked);
 	return test_done();
 }

@@ -1,5 +1,5 @@
 /*
- * fusion.c - opens the fusion space: sites, bits, ties, and the greedy default.
+ * fusion.c - opens the fusion space: sites, bits, and ties.
  *
  * One pass over the operand edges asks fusion_legal. A node with at least one legal consumer becomes a site, and so
  * does what a library's kernel gave. Its bits follow the order of the consumers' numbers. So the table of sites depends
@@ -35,10 +35,7 @@ static void summary(struct space *s, const uint8_t *config, struct buf *out)
 
 #define TIE_HOPS 3 /* sites are tied if their surroundings are alike up to so many steps away, in both directions */
 
-static void fusion_greedy(struct space *s, uint8_t *config);
 static void fusion_ties(struct space *s, uint32_t hops);
-
-static const struct space_start starts[] = {{"greedy", fusion_greedy}, {NULL, NULL}};
 
 static const struct space_ops fusion_ops = {
 	.kind = &fusion_kind,
@@ -54,7 +51,7 @@ static const struct space_ops fusion_ops = {
 	.adopt = adopt,
 	.undecided = "the plain greedy rule",
 	.summary = summary,
-	.starts = starts,
+	.starts = fusion_starts,
 };
 
 /* Gives all edges from p to consumer c one bit. */
@@ -179,20 +176,6 @@ const struct space_kind fusion_kind = {
 		"computes has a last bit besides, which says that the compiler's own code computes the same.",
 	.open = fusion_open,
 };
-
-/* The plain rule: an elementwise site with one user is absorbed, if it may be. */
-static void fusion_greedy(struct space *s, uint8_t *config)
-{
-	const struct graph *g = s->graph;
-
-	for (uint32_t i = 0; i < s->n_sites; i++) {
-		const struct site *site = &s->site[i];
-		const struct node *n = &g->node[site->node];
-		bool same = n->n_users == 1 && g->node[node_users(g, site->node)[0]].elements <= n->elements;
-		config[i] = same && n->opcode != OP_REDUCE && n->opcode != OP_GATHER ? fusion_of(s)->full[site->node]
-			: 0;
-	}
-}
 
 /* A hash of what a node is, for ties. Numbers of parameters are left out, because they differ between layers. */
 static uint64_t tie_seed(const struct graph *g, uint32_t v)

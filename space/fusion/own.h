@@ -117,6 +117,9 @@ bool fusion_legal(const struct graph *g, const struct fusion_rules *r, uint32_t 
 
 /* legal.c: is operand k decided about? Not if an earlier operand is the same value, or if it is a scalar constant. */
 bool fusion_is_decided(const struct graph *g, uint32_t v, uint32_t k);
+/* starts.c: where a search may begin; the first is the default of a backend whose own decisions cannot be seen. */
+extern const struct space_start fusion_starts[];
+void fusion_greedy(struct space *s, uint8_t *config);
 /* library.c: was the instruction in a library's kernel that was taken apart? And was it the kernel's result? */
 bool fusion_was_library(const struct graph *g, uint32_t v);
 bool fusion_was_result(const struct graph *g, uint32_t v);
