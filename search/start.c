@@ -23,11 +23,15 @@
 #include "search/hunt.h"
 
 #define PLANNED 0.1    /* of the search's time a rule may be expected to take, */
-#define MOST 0.2       /* ... and may take, */
+#define MOST 0.2       /* ... and all of them may take, */
+#define BLOWN_MOST 0.5 /* ... or so much, if the compiler took for its own program */
+#define BLOWN 4.0      /* ... so many times what its instructions usually take: some are emitted many times over */
 #define LEAST 8.0      /* ... and so many seconds in any case */
 #define EACH 1e-3      /* seconds to compile an instruction, where nothing is computed again and again */
 #define SURE 3.0       /* standard errors that a rule's program must be faster by, */
-#define WORTH 0.2      /* ... and this share of the default: what is less, steps find as well */
+#define WORTH 0.2      /* ... and this share of the default: what saves less, steps find as well */
+#define CLEAR 0.25     /* a share of the default that is saved beyond doubt, even if the two were not run in turns, */
+#define CLEAR_LATER 0.5 /* ... nor on one day */
 #define APART 0.1      /* how far a difference may be off, as a share of it, if the two were not run in turns */
 
 /* The start does not fit on the device: the first scheme that does is the start, if there is one. */
@@ -76,26 +80,42 @@ static double of_time(const struct hunt *h, double share)
 	return h->o.seconds > 0 ? fmax(LEAST, share * h->o.seconds) : INFINITY;
 }
 
+/* Seconds to compile the program, if nothing is computed again and again. */
+static double plain_seconds(const struct hunt *h)
+{
+	return EACH * h->s->graph->n_nodes;
+}
+
 /* Is there time to compile the program once more? It may take much less than the compiler's own, but hardly more. */
 static bool is_affordable(const struct hunt *h)
 {
-	return fmin(h->lab->subject.extract_seconds, EACH * h->s->graph->n_nodes) < of_time(h, PLANNED);
+	return fmin(h->lab->subject.extract_seconds, plain_seconds(h)) < of_time(h, PLANNED);
+}
+
+/* When all rules must be done with, as a time of now_seconds(); 0: never. */
+static double last_moment(const struct hunt *h)
+{
+	bool blown = h->lab->subject.extract_seconds > BLOWN * plain_seconds(h);
+
+	return h->o.seconds > 0 ? now_seconds() + of_time(h, blown ? BLOWN_MOST : MOST) : 0;
 }
 
 /*
- * Where the compiler's own program is dear to compile, a rule's is run alone first, since it may not be. What takes
- * half as long as the default, or is slower, needs no comparison: false.
+ * Where the compiler's own program is dear to compile, a rule's is run alone first, since it may not be. What is slower
+ * than the default, or so much faster that it cannot be the machine, needs no comparison: false. What the default takes
+ * may be known from another day.
  */
 static bool needs_pairs(const struct hunt *h, const struct timing *t, struct estimate *whole)
 {
 	double change = t->seconds_a - h->default_seconds;
+	double clear = h->lab->subject.known ? CLEAR_LATER : CLEAR;
 
 	if (t->outcome == OUTCOME_OK)
 		*whole = (struct estimate){change, APART * fabs(change), 1};
-	return t->outcome == OUTCOME_OK && t->seconds_a > h->default_seconds / 2 && t->seconds_a < h->default_seconds;
+	return t->outcome == OUTCOME_OK && change < 0 && -change < clear * h->default_seconds;
 }
 
-/* Measures what h->config costs more than the default; outside of its error's reach only if it ran. */
+/* Measures what h->config costs more than the default: nothing, if it did not run. */
 static int weigh_rule(struct hunt *h, struct estimate *whole, struct err *err)
 {
 	struct timing t = {0};
@@ -125,11 +145,9 @@ static int try_rule(struct hunt *h, const struct space_start *rule, const uint8_
 	rule->fill(h->s, h->config);
 	if (memcmp(h->config, dflt, h->s->n_sites) == 0)
 		return 0;
-	device_until(h->lab->device, h->o.seconds > 0 ? now_seconds() + of_time(h, MOST) : 0);
 	rc = weigh_rule(h, &whole, err);
-	device_until(h->lab->device, 0);
-	*better = rc == 0 && whole.value < best->value &&
-		  whole.value < -SURE * whole.se - WORTH * h->default_seconds;
+	*better = rc == 0 && whole.value < best->value && whole.value < -SURE * whole.se &&
+		  whole.value < -WORTH * h->default_seconds;
 	if (*better)
 		*best = whole;
 	return rc;
@@ -142,11 +160,15 @@ static int begin_by_rule(struct hunt *h, const uint8_t *dflt, struct err *err)
 	struct estimate best = {0};
 	int rc = 0;
 
+	if (rule)
+		device_until(h->lab->device, last_moment(h));
 	for (; rule && rule->name && rc == 0 && is_affordable(h) && !stop_asked(); rule++) {
 		bool better;
 		rc = try_rule(h, rule, dflt, &best, &better, err);
 		taken = better ? rule : taken;
 	}
+	if (h->lab->device)
+		device_until(h->lab->device, 0);
 	memcpy(h->config, dflt, h->s->n_sites);
 	h->o.start = HUNT_DEFAULT;
 	h->running = best;
