@@ -6,9 +6,9 @@
  * two minutes to compile and two seconds to run. A search of a minute made one evaluation and found nothing. By the
  * plain greedy rule the same program is compiled in seconds, and runs 700 times as fast.) So unless the user says where
  * to begin, the program is run by each rule of the kind first (space_ops.starts), and the hunt begins by the best of
- * them if that is surely and much faster than the default. If it is a little faster, the default is the better place:
- * models have learnt most about moves near it, and steps make up for that little. (By a rule that saved 9% of a
- * language model's step, a search of 40 s came to 14%, from the default to 17%.)
+ * them if that is surely and much faster than the default. If it is a little faster, the hunt begins at the default,
+ * from where steps find as much. (By a rule that saved 9% of a language model's step, a search of 40 s came to 14%,
+ * from the default to 17%.)
  *
  * This is for programs that are timed. Where costs are estimated or modelled, steps are cheap, and the compiler's rule
  * goes by the same figures. With limits, the default is the one place that keeps them all. A program that takes the
@@ -25,9 +25,9 @@
 #define PLANNED 0.1    /* of the search's time a rule may be expected to take, */
 #define MOST 0.2       /* ... and all of them may take, */
 #define BLOWN_MOST 0.5 /* ... or so much, if the compiler took for its own program */
-#define BLOWN 4.0      /* ... so many times what its instructions usually take: some are emitted many times over */
+#define BLOWN 4.0      /* ... so many times what its instructions usually take */
 #define LEAST 8.0      /* ... and so many seconds in any case */
-#define EACH 1e-3      /* seconds to compile an instruction, where nothing is computed again and again */
+#define EACH 1e-3      /* seconds to compile an instruction, in programs that the compiler takes no long over */
 #define SURE 3.0       /* standard errors that a rule's program must be faster by, */
 #define WORTH 0.2      /* ... and this share of the default: what saves less, steps find as well */
 #define CLEAR 0.25     /* a share of the default that is saved beyond doubt, even if the two were not run in turns, */
@@ -80,7 +80,7 @@ static double of_time(const struct hunt *h, double share)
 	return h->o.seconds > 0 ? fmax(LEAST, share * h->o.seconds) : INFINITY;
 }
 
-/* Seconds to compile the program, if nothing is computed again and again. */
+/* Seconds to compile the program, if it is like most. */
 static double plain_seconds(const struct hunt *h)
 {
 	return EACH * h->s->graph->n_nodes;
