@@ -132,8 +132,10 @@ int hunt_begin(struct hunt *h, const struct hunt_options *o, struct lab *lab, co
 
 	hunt_prepare(h, o, lab);
 	cost_set_pace(lab->cost, lab->subject.extract_seconds, before > after ? before : after);
-	if (h->s->n_sites == 0)
+	if (h->s->n_sites == 0) {
+		h->o.start = HUNT_DEFAULT;
 		return 0;
+	}
 	talk_wait("measuring the default", 0, now_seconds());
 	rc = lab->parts_only ? 0 : measure_default(h, err);
 	talk_waited();

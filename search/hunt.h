@@ -76,7 +76,8 @@ enum strategy {
 enum propose { PROPOSE_SIGNED, PROPOSE_MAGNITUDE };
 /*
  * From HUNT_NAMED on: the starts of the space, in their order. A saved search names its start by this number. Better is
- * the default or the best of these starts; once that is known, the hunt has that one instead.
+ * one of these starts if it is much faster than the default, else the default; once that is known, the hunt has that
+ * one instead.
  */
 enum hunt_start { HUNT_BETTER = -2, HUNT_GIVEN, HUNT_DEFAULT, HUNT_RANDOM, HUNT_NAMED };
 

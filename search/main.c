@@ -111,7 +111,7 @@ static int run_after(struct session *last, const char *first, struct session *be
 			rc = err_set(err, "what %s decides is no program that another kind can go on with", kind.data);
 		rc = rc == 0 ? hand_over(&s, &program, err) : rc;
 		rest.graph = program.len ? program.data : rest.graph;
-		rest.start = SETTINGS_BETTER;
+		rest.start = settings_begin_elsewhere(&rest) ? SETTINGS_BETTER : rest.start;
 		if (rc == 0)
 			lead_spend(&s.hunt, &rest);
 		last->set = &rest;

@@ -118,6 +118,16 @@ void session_identify(struct session *s)
 	json_end(&j);
 }
 
+/* Where a search begins that may choose. Strategies that others are compared with, and what was begun, do not. */
+static int unnamed_start(const struct session *s)
+{
+	struct buf space = {0};
+	bool begun = s->set->resume && output_saved_setting(s->dir.data, "space", &space);
+
+	buf_release(&space);
+	return s->set->strategy == STRATEGY_GUIDED && !begun ? HUNT_BETTER : HUNT_DEFAULT;
+}
+
 /* The start by its name: of enum hunt_start. */
 static int find_start(struct session *s, struct err *err)
 {
@@ -127,8 +137,8 @@ static int find_start(struct session *s, struct err *err)
 	struct buf list = {0};
 
 	s->start = own ? HUNT_NAMED + (int)(own - space->ops->starts) : strcmp(name, "random") == 0 ? HUNT_RANDOM
-		: strcmp(name, SETTINGS_BETTER) == 0 ? HUNT_BETTER : HUNT_DEFAULT;
-	if (own || s->start != HUNT_DEFAULT || strcmp(name, "default") == 0)
+		: strcmp(name, SETTINGS_BETTER) == 0 ? unnamed_start(s) : HUNT_DEFAULT;
+	if (own || s->start == HUNT_RANDOM || !settings_begin_elsewhere(s->set))
 		return 0;
 	for (const struct space_start *p = space->ops->starts; p && p->name; p++)
 		buf_addf(&list, ", %s", p->name);
@@ -141,8 +151,7 @@ static int find_start(struct session *s, struct err *err)
 /* A start is priced as a whole program, and where programs are measured --unverified runs none. */
 static int check_start(const struct session *s, struct err *err)
 {
-	const char *start = s->set->start;
-	bool elsewhere = s->set->from || (strcmp(start, "default") != 0 && strcmp(start, SETTINGS_BETTER) != 0);
+	bool elsewhere = s->set->from || settings_begin_elsewhere(s->set);
 
 	if (s->set->unverified && elsewhere && s->device && device_info(s->device)->kind == COST_MEASURED)
 		return err_set(err, SETTINGS_BY_PARTS);

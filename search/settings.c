@@ -129,12 +129,17 @@ static int settle(struct settings *s, int n_words, char **words, struct err *err
 			s->placing >= 0 ? "placing" : "goal", s->graph);
 	if (s->placing >= 0 && s->strategy_named)
 		return err_set(err, "--placing and --strategy both say how to look for a placement");
-	if (s->from && strcmp(s->start, SETTINGS_BETTER) != 0)
+	if (s->from && settings_begin_elsewhere(s))
 		return err_set(err, "--from and --start both say where to begin");
 	if (s->unverified && (s->measure == POLICY_WHOLE ||
 		(s->strategy >= STRATEGY_TASO && s->strategy <= STRATEGY_TENSAT)))
 		return err_set(err, SETTINGS_BY_PARTS);
 	return settle_joined(s, err) < 0 ? -1 : settle_own(s, err);
+}
+
+bool settings_begin_elsewhere(const struct settings *s)
+{
+	return strcmp(s->start, SETTINGS_BETTER) != 0 && strcmp(s->start, "default") != 0;
 }
 
 int search_parse(struct settings *s, int argc, char **argv, struct err *err)
@@ -168,8 +173,8 @@ int search_parse(struct settings *s, int argc, char **argv, struct err *err)
 			"one shipped"),
 		OPT_STR(0, "start", &s->start, "NAME",
 			"where the search starts: default (what the compiler decides), random, or by a rule that the "
-			"kind of decision has, such as greedy; auto: by such a rule if the program surely is faster "
-			"that way, else at the default"),
+			"kind of decision has, such as greedy; auto: by such a rule if that saves a fifth of the "
+			"time, else at the default"),
 		OPT_STR(0, "from", &s->from, "DIR",
 			"start from what an earlier search left in this folder, with decisions of the same kind unless "
 			"--space names another; with --budget 0 only measure it again"),

@@ -10,7 +10,7 @@
 #define SETTINGS_OWN 8
 #define SETTINGS_BY_PARTS \
 	"--unverified runs no whole program: it starts from the default, and measures by regions"
-#define SETTINGS_BETTER "auto" /* --start: at the default or by a rule of the kind, whatever is faster */
+#define SETTINGS_BETTER "auto" /* --start: by a rule of the kind if that is much faster, else at the default */
 
 struct settings { /* members have the names of the options */
 	const char *cores, *graph, *model, *db, *cache, *out, *device, *space, *from, *start, *objective, *inputs;
@@ -26,6 +26,8 @@ struct settings { /* members have the names of the options */
 	const char *own[SETTINGS_OWN];
 	char kind[SPACE_KIND_ROOM];    /* `space` with these, or as it was chosen */
 };
+
+bool settings_begin_elsewhere(const struct settings *s); /* does --start name anything but the default and auto? */
 
 /* Fills the settings. 0: go on; 1: the user asked for help and has it; -1 with a sentence. */
 int search_parse(struct settings *s, int argc, char **argv, struct err *err);

@@ -11,8 +11,9 @@
  * from the default to 17%.)
  *
  * This is for programs that are timed. Where costs are estimated or modelled, steps are cheap, and the compiler's rule
- * goes by the same figures. With limits, the default is the one place that keeps them all. A program that takes the
- * compiler long is not compiled once more for this, and whatever takes longer than its share of the time is cut.
+ * goes by the same figures. With limits, the default is the one place that keeps them all. A kind from which others go
+ * on has promises instead. A program that takes long to compile whatever is decided is not compiled once more for this,
+ * and what is under way when its share of the time is over is cut.
  */
 #include <math.h>
 #include <string.h>
@@ -27,6 +28,7 @@
 #define BLOWN_MOST 0.5 /* ... or so much, if the compiler took for its own program */
 #define BLOWN 4.0      /* ... so many times what its instructions usually take */
 #define LEAST 8.0      /* ... and so many seconds in any case */
+#define PATIENCE 3.0   /* without --seconds: times what opening the program took */
 #define EACH 1e-3      /* seconds to compile an instruction, in programs that the compiler takes no long over */
 #define SURE 3.0       /* standard errors that a rule's program must be faster by, */
 #define WORTH 0.2      /* ... and this share of the default: what saves less, steps find as well */
@@ -69,7 +71,9 @@ static int price_start(struct hunt *h, const uint8_t *dflt, struct err *err)
 
 static bool tries_rules(const struct hunt *h)
 {
-	return h->s->ops->starts && !h->s->ops->by_hand && h->o.budget > 0 &&
+	bool alone = !h->o.handed && !h->s->ops->kind->leads; /* no other kind goes on from what it finds */
+
+	return alone && h->s->ops->starts && !h->s->ops->by_hand && h->o.budget > 0 &&
 	       h->quantity == QUANTITY_SECONDS && h->lab->kind == COST_MEASURED && h->lab->n_limits == 0 &&
 	       !h->lab->parts_only;
 }
@@ -92,42 +96,53 @@ static bool is_affordable(const struct hunt *h)
 	return fmin(h->lab->subject.extract_seconds, plain_seconds(h)) < of_time(h, PLANNED);
 }
 
-/* When all rules must be done with, as a time of now_seconds(); 0: never. */
+/*
+ * When all rules must be done with, as a time of now_seconds(). Without --seconds, a rule's program gets a few times
+ * what the compiler's own took up to here: nobody knows that it ends.
+ */
 static double last_moment(const struct hunt *h)
 {
-	bool blown = h->lab->subject.extract_seconds > BLOWN * plain_seconds(h);
+	double own = h->lab->subject.extract_seconds;
+	bool blown = own > BLOWN * plain_seconds(h);
+	double most = h->o.seconds > 0 ? of_time(h, blown ? BLOWN_MOST : MOST)
+				       : LEAST + PATIENCE * (own + h->default_wall);
 
-	return h->o.seconds > 0 ? now_seconds() + of_time(h, blown ? BLOWN_MOST : MOST) : 0;
+	return now_seconds() + most;
 }
 
 /*
- * Where the compiler's own program is dear to compile, a rule's is run alone first, since it may not be. What is slower
- * than the default, or so much faster that it cannot be the machine, needs no comparison: false. What the default takes
- * may be known from another day.
+ * A rule's program was run alone. Does that say enough: that it failed, is slower than the default, or so much faster
+ * that it cannot be the machine? What the default takes may be known from another day.
  */
-static bool needs_pairs(const struct hunt *h, const struct timing *t, struct estimate *whole)
+static bool is_clear(const struct hunt *h, const struct timing *t, struct estimate *whole)
 {
 	double change = t->seconds_a - h->default_seconds;
-	double clear = h->lab->subject.known ? CLEAR_LATER : CLEAR;
+	double clear = h->lab->subject.known || hunt_vague(h) ? CLEAR_LATER : CLEAR;
 
-	if (t->outcome == OUTCOME_OK)
-		*whole = (struct estimate){change, APART * fabs(change), 1};
-	return t->outcome == OUTCOME_OK && change < 0 && -change < clear * h->default_seconds;
+	if (t->outcome != OUTCOME_OK || change >= 0)
+		return true;
+	if (-change < clear * h->default_seconds)
+		return false;
+	*whole = (struct estimate){change, hypot(APART * change, hypot(t->delta_se, h->default_se)), 1};
+	return true;
 }
 
-/* Measures what h->config costs more than the default: nothing, if it did not run. */
+/*
+ * Measures what h->config costs more than the default: nothing, if it did not run. Where the compiler's own program is
+ * dear to compile, a rule's is run alone first, since it may not be.
+ */
 static int weigh_rule(struct hunt *h, struct estimate *whole, struct err *err)
 {
 	struct timing t = {0};
-	bool pairs = true;
+	bool clear = false;
 	int rc = 0;
 
 	if (h->lab->subject.extract_seconds >= SPARE_DEAR) {
 		rc = cost_alone(h->lab->cost, h->config, &t, err);
-		pairs = rc == 0 && needs_pairs(h, &t, whole);
+		clear = rc < 0 || stop_asked() || is_clear(h, &t, whole);
 		timing_release(&t);
 	}
-	if (rc == 0 && pairs) {
+	if (!clear) {
 		rc = hunt_weigh_whole(h, &t, whole, err);
 		timing_release(&t);
 	}
@@ -160,8 +175,10 @@ static int begin_by_rule(struct hunt *h, const uint8_t *dflt, struct err *err)
 	struct estimate best = {0};
 	int rc = 0;
 
-	if (rule)
+	if (rule) {
 		device_until(h->lab->device, last_moment(h));
+		device_heed_stop(h->lab->device, true);
+	}
 	for (; rule && rule->name && rc == 0 && is_affordable(h) && !stop_asked(); rule++) {
 		bool better;
 		rc = try_rule(h, rule, dflt, &best, &better, err);

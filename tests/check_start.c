@@ -124,10 +124,40 @@ static void only_who_may_and_can(void)
 	CHECK_INT(begin(&b, b.apart, (struct hunt_options){.start = HUNT_DEFAULT}), HUNT_DEFAULT);
 	CHECK(stands_at(&b, b.apart));
 	hunt_release(&b.h);
+	CHECK_INT(begin(&b, b.apart, (struct hunt_options){.start = HUNT_BETTER, .handed = true}), HUNT_DEFAULT);
+	CHECK(stands_at(&b, b.apart)); /* another kind goes on from what it finds */
+	hunt_release(&b.h);
 	b.lab.kind = COST_MODELLED;
 	CHECK_INT(begin(&b, b.apart, (struct hunt_options){.start = HUNT_BETTER}), HUNT_DEFAULT);
 	CHECK(stands_at(&b, b.apart));
 	hunt_release(&b.h);
+	close_bed(&b);
+}
+
+/* By the second rule some sites are as greedy has them, the others as the default; without large kernels, all these. */
+static void large_kernels_are_taken_apart(void)
+{
+	uint32_t as_greedy = 0, n;
+	uint8_t *all, *split;
+	struct bed b;
+
+	if (!open_bed(&b))
+		return;
+	n = b.lab.space->n_sites;
+	all = mem_alloc(n);
+	split = mem_alloc(n);
+	b.lab.space->ops->starts[1].fill(b.lab.space, split);
+	CHECK(memcmp(split, b.greedy, n) == 0);
+	for (uint32_t i = 0; i < n; i++)
+		b.lab.space->site[i].dflt = all[i] = (uint8_t)(b.lab.space->site[i].choices - 1);
+	b.lab.space->ops->starts[1].fill(b.lab.space, split);
+	for (uint32_t i = 0; i < n; i++) {
+		CHECK(split[i] == all[i] || split[i] == b.greedy[i]);
+		as_greedy += split[i] != all[i];
+	}
+	CHECK(as_greedy > 10 && as_greedy < n);
+	mem_free(all);
+	mem_free(split);
 	close_bed(&b);
 }
 
@@ -136,5 +166,6 @@ int main(void)
 	RUN(a_better_rule_is_where_it_begins);
 	RUN(a_worse_rule_is_not);
 	RUN(only_who_may_and_can);
+	RUN(large_kernels_are_taken_apart);
 	return test_done();
 }

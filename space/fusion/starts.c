@@ -9,8 +9,8 @@
  * The second rule takes just these apart, which matters where they are a part of the program only. By the second and
  * the first rule: two steps of a flow, corrected by a small network, and its gradient: 38% and 28% less time; an
  * option's price by Monte Carlo 31% and 25%; shallow water 84% and 83%; WaveNet's training step 42% and 47%. A step of
- * a WENO scheme takes twice as long by either. Of eleven others eight have no kernel that large, and in three it
- * changes 4% at most. (If kernels are large from 16 instructions on, seven of the eleven take longer.)
+ * a WENO scheme takes longer by either. Of eleven others eight have no kernel that large, and in three it changes 4% at
+ * most. (If kernels are large from 16 instructions on, seven of the eleven take longer.)
  */
 #include <string.h>
 #include "space/fusion/own.h"
@@ -36,7 +36,7 @@ void fusion_greedy(struct space *s, uint8_t *config)
 		config[i] = greedy_choice(s, s->site[i].node);
 }
 
-/* A large kernel's result stays where it is. */
+/* A large kernel's result stays where it is, unless another large kernel computes it, too. */
 static void fill_split(struct space *s, uint8_t *config)
 {
 	uint8_t *dflt = mem_alloc(s->n_sites + 1);
