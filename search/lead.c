@@ -12,7 +12,7 @@
  * A search without --seconds would wait long for whole programs of minutes, by which such a kind is priced. It may take
  * ten times as long as opening the program, and at least two minutes. The whole program has the last word on what is
  * handed on, however long that takes. Where it would take several times what the kind has, nothing is tried. (An LSTM,
- * unrolled, takes 86 s to compile. Of a search of 40 s, 220 went into rewriting it.)
+ * unrolled, takes 86 s to compile. Of a search of 40 s, 220 s went into rewriting it.)
  */
 #include "search/lead.h"
 

@@ -2,18 +2,18 @@
  * start.c - where a hunt begins.
  *
  * Steps are small: a flip changes a few kernels. Where the compiler's rule went wrong all over a program, every kernel
- * near a flip is dear, and the time is over after a few steps. (A flow of air, ten steps of its solver unrolled, takes
- * two minutes to compile and two seconds to run. A search of a minute made one evaluation and found nothing. By the
- * plain greedy rule the same program is compiled in seconds, and runs 700 times as fast.) So unless the user says where
- * to begin, the program is run by each rule of the kind first (space_ops.starts), and the hunt begins by the best of
- * them if that is surely and much faster than the default. If it is a little faster, the hunt begins at the default,
- * from where steps find as much. (By a rule that saved 9% of a language model's step, a search of 40 s came to 14%,
- * from the default to 17%.)
+ * near a flip is dear, and the time is over after a few steps. (A solver of a flow, ten steps unrolled, takes XLA two
+ * minutes to compile and two seconds to run. A search of a minute made one evaluation and found nothing. By the plain
+ * greedy rule the same program is compiled in seconds, and runs 700 times as fast.) So unless the user says where to
+ * begin, the program is run by each rule of the kind first (space_ops.starts), and the hunt begins by the best of them
+ * if that is surely and much faster than the default. If it is a little faster, the hunt begins at the default, from
+ * where steps find as much. (By a rule that saved 9% of a language model's step, a search of 40 s came to 14%, from the
+ * default to 17%.)
  *
  * This is for programs that are timed. Where costs are estimated or modelled, steps are cheap, and the compiler's rule
  * goes by the same figures. With limits, the default is the one place that keeps them all. A kind from which others go
- * on has promises instead. A program that takes long to compile whatever is decided is not compiled once more for this,
- * and what is under way when its share of the time is over is cut.
+ * on has promises instead. A program that is expected to take long whatever is decided is not compiled once more for
+ * this. What is under way when its share of the time is over is cut.
  */
 #include <math.h>
 #include <string.h>
@@ -25,9 +25,9 @@
 
 #define PLANNED 0.1    /* of the search's time a rule may be expected to take, */
 #define MOST 0.2       /* ... and all of them may take, */
-#define BLOWN_MOST 0.5 /* ... or so much, if the compiler took for its own program */
-#define BLOWN 4.0      /* ... so many times what its instructions usually take */
 #define LEAST 8.0      /* ... and so many seconds in any case */
+#define BLOWN_MOST 0.5 /* the same of all, if the compiler took for its own program */
+#define BLOWN 4.0      /* ... so many times what its instructions usually take */
 #define PATIENCE 3.0   /* without --seconds: times what opening the program took */
 #define EACH 1e-3      /* seconds to compile an instruction, in programs that the compiler takes no long over */
 #define SURE 3.0       /* standard errors that a rule's program must be faster by, */

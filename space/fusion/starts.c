@@ -1,7 +1,7 @@
 /*
  * starts.c - fusion by rules, as places where a search may begin.
  *
- *	greedy	an elementwise instruction with one reader is computed in its reader's kernel
+ *	greedy	what has one reader, which is no larger, is computed in its kernel, unless it reduces or gathers
  *	split	what the compiler decides, but for its large kernels, in which greedy decides
  *
  * The compiler makes kernels of a hundred instructions and more of an unrolled solver, whose every step reads its
