@@ -10,12 +10,14 @@
  * in it ends with SIGKILL and waitpid. What the child prints is read along, so it never blocks on a
  * full pipe.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -260,11 +262,47 @@ static bool says_it_hangs(struct child *c)
 	return text && *text && c->tail.len && strstr(c->tail.data, text);
 }
 
+/* Does any thread of the process want to run, or is it stopped? If the system does not say, it may. */
+static bool wants_to_run(pid_t pid)
+{
+	char name[64], line[512];
+	const struct dirent *e;
+	DIR *tasks;
+	bool wants = false;
+
+	snprintf(name, sizeof name, "/proc/%ld/task", (long)pid);
+	tasks = opendir(name);
+	while (tasks && !wants && (e = readdir(tasks))) {
+		const char *state = NULL;
+		FILE *f;
+		if (*e->d_name == '.')
+			continue;
+		snprintf(name, sizeof name, "/proc/%ld/task/%.20s/stat", (long)pid, e->d_name);
+		f = fopen(name, "re");
+		if (f && fgets(line, sizeof line, f))
+			state = strrchr(line, ')'); /* after the name, which may hold anything */
+		wants = f && (!state || strncmp(state, ") S", 3) != 0);
+		if (f)
+			fclose(f);
+	}
+	if (!tasks)
+		return true;
+	closedir(tasks);
+	return wants;
+}
+
+#define ASK_AGAIN 0.5	 /* seconds after which it is asked again whether a reply is wanted */
+#define LOOKS 8		 /* a child that is waited for longer is looked at so often in as long as it had at first */
+#define AT_WORK 0.01	 /* of a processor, since the last look: it computes */
+#define LOOK 2.0	 /* seconds at most between two looks whether it sleeps */
+
 /* What is left of the time that an answer is waited for. */
 struct waiting {
 	struct patience patience;
 	double started, until; /* on the wall's clock */
 	double used, looked;   /* processor seconds at the start and when last looked at */
+	double look, seen;     /* seconds between two looks whether it sleeps, and the clock at the last one */
+	double idle, awake;    /* for how long it had slept then, and its processor seconds */
 	pid_t pid;
 };
 
@@ -272,12 +310,9 @@ static struct waiting wait_begin(const struct child *c, struct patience patience
 {
 	double now = now_seconds(), used = processor_seconds(c->pid);
 
-	return (struct waiting){patience, now, now + patience.seconds, used, used, c->pid};
+	return (struct waiting){patience, now, now + patience.seconds, used, used,
+		fmin(LOOK, patience.asleep / LOOKS), now, 0, used, c->pid};
 }
-
-#define ASK_AGAIN 0.5	 /* seconds after which it is asked again whether a reply is wanted */
-#define LOOKS 8		 /* a child that is waited for longer is looked at so often in as long as it had at first */
-#define AT_WORK 0.01	 /* of a processor, since the last look: it computes */
 
 /* Seconds until the next look; 0: it had its time. */
 static double wait_left(struct waiting *w)
@@ -298,12 +333,29 @@ static double wait_left(struct waiting *w)
 	return fmin(step, end - now);
 }
 
+/*
+ * Has the child been asleep for too long? Two threads of a plugin that wait for each other's help would wait
+ * for ever. Looks that come late, as after the machine itself slept, count as one.
+ */
+static bool is_stalled(struct waiting *w)
+{
+	double now = now_seconds(), used;
+
+	if (w->patience.asleep <= 0 || now < w->seen + w->look)
+		return false;
+	used = processor_seconds(w->pid);
+	w->idle = used > w->awake || wants_to_run(w->pid) ? 0 : w->idle + fmin(now - w->seen, 2 * w->look);
+	w->seen = now;
+	w->awake = used;
+	return w->idle >= w->patience.asleep;
+}
+
 enum exchange child_exchange(struct child *c, enum wire_type type, const struct buf *request,
 	struct patience patience, struct frame *reply)
 {
 	struct traffic t = {.request = request, .reply = reply, .id = ++c->next_id};
 	struct waiting w = wait_begin(c, patience);
-	bool unwanted = false;
+	bool unwanted = false, stalled = false;
 	int got = 0;
 	wire_header(t.header, type, t.id, request ? request->len : 0);
 	buf_reset(&reply->payload);
@@ -319,6 +371,8 @@ enum exchange child_exchange(struct child *c, enum wire_type type, const struct 
 			{c->stderr_fd, POLLIN, 0}};
 		if (c->unwanted || patience.heeds_stop) /* another thread may have got the signal */
 			left = fmin(left, ASK_AGAIN);
+		if (patience.asleep > 0)
+			left = fmin(left, w.look);
 		left = fmin(left, talk_due(now_seconds()));
 		int ms = left > 1000 ? 1000000 : (int)(left * 1000) + 1;
 		if (poll(fds, 2, ms) < 0 && errno != EINTR)
@@ -331,7 +385,8 @@ enum exchange child_exchange(struct child *c, enum wire_type type, const struct 
 			break;
 		got = pull(c, &t);
 		unwanted = got == 0 && c->unwanted && c->unwanted(c->ctx);
-		if (unwanted)
+		stalled = got == 0 && is_stalled(&w);
+		if (unwanted || stalled)
 			break;
 	}
 	if (got == 1 && reply->type == (uint32_t)type) {
@@ -342,8 +397,8 @@ enum exchange child_exchange(struct child *c, enum wire_type type, const struct 
 		return EXCHANGE_OK;
 	}
 	end(c, got == -1 ? 0.3 : 0);
-	if (unwanted)
-		return EXCHANGE_UNWANTED;
+	if (unwanted || stalled)
+		return unwanted ? EXCHANGE_UNWANTED : EXCHANGE_STALLED;
 	return got == 0 ? EXCHANGE_TIMEOUT : got == -1 ? EXCHANGE_DIED : EXCHANGE_BROKEN;
 }
 

@@ -32,15 +32,24 @@ int child_start(struct child *c, const char *program, struct err *err);
  * How long a reply is waited for. First `seconds` by the clock. After that the wait goes on while the child is
  * computing and has had less than `seconds` of processor time, up to `most` seconds by the clock. So on a busy machine
  * an answer is late, but not lost, and a child that waits for something that never comes is ended after `seconds`. A
- * caller that has no use for a late answer sets `until`.
+ * caller that has no use for a late answer sets `until`. A child that has nothing to wait for, and sleeps, is ended
+ * after `asleep`: its threads wait for each other.
  */
 struct patience {
 	double seconds, most; /* most <= seconds: the clock on the wall is all that counts */
 	double until;	      /* the clock (now_seconds) at which it is over in any case; 0: none */
 	bool heeds_stop;      /* it is over, too, once the user asks the program to stop */
+	double asleep;	      /* seconds for which no thread of the child may want to run; 0: any number */
 };
 
-enum exchange { EXCHANGE_OK, EXCHANGE_TIMEOUT, EXCHANGE_DIED, EXCHANGE_BROKEN, EXCHANGE_UNWANTED };
+enum exchange {
+	EXCHANGE_OK,
+	EXCHANGE_TIMEOUT,
+	EXCHANGE_STALLED,
+	EXCHANGE_DIED,
+	EXCHANGE_BROKEN,
+	EXCHANGE_UNWANTED
+};
 /*
  * Sends a request and receives its reply. After any result but EXCHANGE_OK the child has been killed and reaped, and
  * `status` and `tail` tell how it ended.

@@ -64,6 +64,9 @@ static void judge(struct host *h, enum exchange e, double deadline, struct answe
 		a->outcome = OUTCOME_TIMEOUT;
 		snprintf(a->detail, a->detail_size, "no answer within %.3g s; the worker was killed",
 			deadline > 0 ? deadline : now_seconds() - h->asked);
+	} else if (e == EXCHANGE_STALLED) {
+		a->outcome = OUTCOME_CRASHED;
+		snprintf(a->detail, a->detail_size, "its threads waited for each other; the worker was killed");
 	} else if (e == EXCHANGE_BROKEN) {
 		a->outcome = OUTCOME_CRASHED;
 		snprintf(a->detail, a->detail_size, "the worker sent nonsense and was killed");
@@ -161,6 +164,13 @@ int host_set_up(struct host *h, struct err *err)
 	return 0;
 }
 
+/* Is it a request to run programs, on this machine's cores? */
+static bool runs_here(const struct host *h, enum wire_type type)
+{
+	return (type == WIRE_MEASURE || type == WIRE_COMPARE) && h->backend->traits & ON_HOST &&
+	       h->base.info.kind == COST_MEASURED;
+}
+
 int host_ask(
 	struct host *h, enum wire_type type, struct answer *a, struct cursor *c, struct err *err)
 {
@@ -184,6 +194,8 @@ int host_ask(
 		patience.until = 0;
 		patience.heeds_stop = false;
 	}
+	if (runs_here(h, type))
+		patience.asleep = patience_asleep();
 	enum exchange e = child_exchange(&h->child, type, &h->request, patience, &h->reply);
 	h->work = 0;
 	if (e != EXCHANGE_OK) {

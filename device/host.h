@@ -100,6 +100,7 @@ static inline struct host *host_of(struct device *d)
  */
 struct patience host_patience(const struct host *h);
 struct patience patience_to_start(void); /* for the worker's first answer: its plugin has to be loaded */
+double patience_asleep(void); /* seconds for which a worker that runs a program on the host's cores may sleep */
 double work_of_compiling(const struct host *h, bool patient);
 double work_of_measuring(const struct host *h, const struct precision *p, double compiling);
 double work_of_comparing(const struct host *h);

@@ -11,6 +11,11 @@
  * starting the worker is not bounded by it: loading a plugin takes a second or more, however short the programs are.
  * VANTAGE_WORKER_START gives another time for that, in seconds by the clock.
  *
+ * A worker that runs a program on the host's cores has nothing to wait for. If for ASLEEP seconds none of its threads
+ * wants to run, they wait for each other, and it is ended. (XLA:CPU 0.11.2 has a thread for each core. A Fourier
+ * transform asks the others to help and waits for them. On two cores two transforms waited for each other once,
+ * and the verdict would have waited for an hour.) VANTAGE_ASLEEP gives another time.
+ *
  * All this finds out whether a worker hangs. Whether anybody still wants its answer is another question (device_until).
  */
 #include <math.h>
@@ -24,6 +29,7 @@
 #define TIMES 20.0	   /* how many times as long as the same work took before */
 #define FIRST 180.0	   /* seconds that a user's own program is expected to need while nothing is known */
 #define CROWDED 20.0	   /* processes beside us that share the machine */
+#define ASLEEP 30.0	   /* seconds */
 #define RUNS_EACH 4.0	   /* of an instance: first runs, and the fewest pairs there are */
 
 struct patience patience_to_start(void)
@@ -31,16 +37,28 @@ struct patience patience_to_start(void)
 	const char *given = getenv("VANTAGE_WORKER_START");
 	double seconds = given && *given ? strtod(given, NULL) : ANSWER;
 
-	return (struct patience){seconds, given && *given ? 0 : CROWDED * seconds, 0, false};
+	return (struct patience){.seconds = seconds, .most = given && *given ? 0 : CROWDED * seconds};
+}
+
+double patience_asleep(void)
+{
+	const char *given = getenv("VANTAGE_ASLEEP");
+
+	return given && *given ? strtod(given, NULL) : ASLEEP;
 }
 
 struct patience host_patience(const struct host *h)
 {
 	double seconds = ANSWER * (1 + (double)h->request.len / ANSWER_BYTES) + TIMES * h->work;
 
-	if (h->deadline > 0)
-		return (struct patience){h->deadline, 0, h->base.until, h->base.heeds_stop};
-	return (struct patience){seconds, CROWDED * seconds, h->base.until, h->base.heeds_stop};
+	struct patience p = {.seconds = seconds, .most = CROWDED * seconds, .until = h->base.until,
+		.heeds_stop = h->base.heeds_stop};
+
+	if (h->deadline > 0) {
+		p.seconds = h->deadline;
+		p.most = 0;
+	}
+	return p;
 }
 
 double work_of_compiling(const struct host *h, bool patient)

@@ -76,6 +76,41 @@ static void every_outcome(void)
 	CHECK_INT(fixture_leftovers(), 0);
 }
 
+/* A plugin whose threads wait for each other: they sleep, however patient we are. One that computes may take longer. */
+static void threads_that_wait_for_each_other(void)
+{
+	static const struct {
+		const char *script, *asleep, *says;
+		enum outcome outcome;
+	} table[] = {
+		{"run=hang;after=9", "0.1", "waited for each other", OUTCOME_CRASHED},
+		{"us=200000;busy=1", "0.1", "", OUTCOME_OK},
+		{"us=200000", "36000", "", OUTCOME_OK},
+	};
+	struct device *d = fixture_open();
+	struct precision p = {.max_seconds = 0.01};
+	struct err err = {{0}};
+
+	fixture_deadline(d, PATIENT);
+	for (size_t i = 0; d && i < sizeof table / sizeof *table; i++) {
+		struct timing t = {0};
+		struct compiled c;
+		setenv("VANTAGE_ASLEEP", table[i].asleep, 1);
+		CHECK(fixture_compile(d, table[i].script, &c) == OUTCOME_OK);
+		CHECK(device_run(d, &c, &p, &t, &err) == 0);
+		if (!CHECK_INT(t.outcome, table[i].outcome) || !strstr(t.detail, table[i].says)) {
+			printf("FAIL: %s: %s: \"%s\"\n", test_name, table[i].script, t.detail);
+			test_failed++;
+		}
+		unsetenv("VANTAGE_ASLEEP");
+		timing_release(&t);
+		compiled_release(&c);
+		fixture_still_works(d, table[i].script);
+	}
+	device_close(d);
+	CHECK(fixture_no_children());
+}
+
 /* Programs that differ from another one on one kind of input only. Their outputs are 1, 2, 3, 4, times a factor. */
 static void kinds_of_input(void)
 {
@@ -424,6 +459,7 @@ int main(void)
 	if (fake) {
 		RUN(every_outcome);
 		RUN(pairs);
+		RUN(threads_that_wait_for_each_other);
 		RUN(kinds_of_input);
 		RUN(slow_ones_are_given_up);
 		RUN(endless_ones_are_ended);

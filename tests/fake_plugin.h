@@ -15,7 +15,7 @@
  *	large=2     factor of the outputs if an input exceeds 100
  *	small=2     ... if all inputs are below 0.01          zero=2  ... if all inputs are zero
  *	chaos=1     share by which the outputs change if an input changes at all
- *	type=int    the outputs are integers
+ *	type=int    the outputs are integers      busy=1     it computes while it runs, and does not sleep
  *	arranged=1  it dumps itself also as the program that is arranged in memory, before it is compiled any further
  *	needs=word  it is refused unless the options of its compilation have the word in them
  *	args=8 temp=9 peak=8    bytes of memory that it tells of its arguments, of temporary values, and at most
