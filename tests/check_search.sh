@@ -72,7 +72,7 @@ toy o --objective bytes --limit seconds:+1% --budget 60 --db o2.db
 await $pid test -s o3/state
 kill -9 $pid; wait $pid 2>/dev/null
 toy o3 --resume --objective bytes --limit seconds:+2%; wants 'other settings'
-toy o3 --resume --objective bytes --limit seconds:+1% --budget 1; answers 'evaluations in' o3
+toy o3 --resume --objective bytes --limit seconds:+1% --budget 1; answers 'evaluations? in' o3
 run --device sim --graph "$graphs/tiny/chain.pb.zst" --out o --objective bytes --limit seconds:+5% --budget 100 --json
 answers '"quantity":"bytes".*"limits":' o
 done_ objective_and_limits
