@@ -9,8 +9,9 @@
 #include <unistd.h>
 #include "base/stop.h"
 #include "base/talk.h"
-#include "lab/options.h"
 #include "collect/plan.h"
+#define LAB_CORES_UNSAID "" /* each worker has its own, one unless it is said */
+#include "lab/options.h"
 
 static int run(const struct settings *set, struct err *err)
 {
@@ -48,7 +49,8 @@ static void settle_device(struct settings *set, const char *usual)
 
 int main(int argc, char **argv)
 {
-	struct settings set = {LAB_DEFAULTS, .jobs = OPT_AUTO, .db = "runs.sqlite", .workers = 1, .resume = true,
+	struct settings set = {LAB_DEFAULTS, .cores = "1", .jobs = OPT_AUTO,
+		.db = "runs.sqlite", .workers = 1, .resume = true,
 		.anchors = true, .share = 1.5, .start = START_MIXED};
 	const struct opt table[] = {
 		OPT_SECTION("What to measure"),

@@ -34,7 +34,7 @@ int lab_place(struct device_options *o, const char *cores, int64_t replicas, int
 		return err_set(err, "--partitions %u does not go with decisions about %u devices (%s)",
 			(uint32_t)partitions, decided, o->kind);
 	o->spread = (struct spread){(uint32_t)replicas, decided > 1 ? decided : (uint32_t)partitions};
-	return cores_parse(cores, &o->cores, err);
+	return cores_parse(cores ? cores : o->core ? "1" : "all", &o->cores, err);
 }
 
 static int lookup(void *ctx, const uint64_t key[2], struct price *out, struct err *err)

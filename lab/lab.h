@@ -65,8 +65,9 @@ struct lab { /* all zero is empty; not to be moved once open */
 int lab_objective(const char *name, int *quantity, struct err *err);
 
 /*
- * Fills in the number of cores (--cores) and the spread over devices of what is opened for o->kind. A kind that decides
- * how a program is partitioned says itself into how many parts; then `partitions` is 1 or the same.
+ * Fills in the number of cores (--cores) and the spread over devices of what is opened for o->kind. Without --cores
+ * (NULL) it is one core if o->core says which, or else all that this process may use, as the user's own program would.
+ * A kind that decides how a program is partitioned says itself into how many parts; then `partitions` is 1 or the same.
  */
 int lab_place(struct device_options *o, const char *cores, int64_t replicas, int64_t partitions, struct err *err);
 

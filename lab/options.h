@@ -15,8 +15,11 @@
 #include "space/space.h"
 
 #define LAB_DEFAULTS .device = backend_first(), .space = space_kind_find(NULL, NULL)->name, .seed = 1, .core = -1, \
-	.cores = "1", \
 	.replicas = 1, .partitions = 1, .deadline = 0
+
+#ifndef LAB_CORES_UNSAID
+#define LAB_CORES_UNSAID "; default: all that this process may use, as the program itself would; with --core, one"
+#endif
 
 #ifndef LAB_JOBS_ZERO /* a command may do more with them */
 #define LAB_JOBS_ZERO "none"
@@ -43,8 +46,8 @@
 	OPT_INT(0, "core", &(set).core, -1, 1023, "the core to measure on, " \
 		"or the first of several; -1: the least loaded"), \
 	OPT_STR(0, "cores", &(set).cores, "N|all", \
-		"how many cores programs run on; give as many as your program will use, because gains differ; " \
-		"all: all that this process may use"), \
+		"how many cores programs run on: as many as your program will use, because gains differ; " \
+		"all: all that this process may use" LAB_CORES_UNSAID), \
 	LAB_OPTS_SPREAD(set), \
 	OPT_NUM(0, "deadline", &(set).deadline, 0, 1e6, \
 		"the most seconds that one compilation or measurement may take; 0: " \

@@ -288,6 +288,19 @@ answers '20 crashed' f
 for db in f g; do "$store" verify $db.db >/dev/null || fail "$db.db is unsound"; done
 done_ crashes
 
+# Programs run on all cores that this process may use, as the user's own would, unless a core or a number is named.
+runs_on() { # NAME ARGUMENTS...: on how many cores, by the store
+	FAKE_PLUGIN="fake:any=1;spread=40" run "${@:2}" --jobs 0 --out "$1" --db "$1.db"
+	answers '^20 evaluations' "$1"
+	query "$1.db" "SELECT description FROM machine" |
+		sed -E 's/.*, run on ([0-9]+) of them.*/\1/; t; s/.*/1/' | sort -u
+}
+anywhere=("${fake[@]:0:2}" "${fake[@]:4}")
+[ "$(runs_on mine "${anywhere[@]}")" = "$(nproc)" ] || fail "not on all of $(nproc) cores: $(cat talk)"
+[ "$(runs_on named "${fake[@]}")" = 1 ] || fail "a core was named, and others ran programs"
+[ "$(runs_on one "${anywhere[@]}" --cores 1)" = 1 ] || fail "one core was asked for"
+done_ cores
+
 # A search with a limit of time ends, whatever its compiler is doing. A candidate that is cut then has not failed. A
 # limit that a slow machine has used up before the first candidate cuts none: a longer one will.
 for more in "--jobs 0" "--jobs 2" "--jobs 0 --strategy sweep"; do
