@@ -37,7 +37,7 @@ def search(o, graph, seed):
     result = o.out / (key + ".json")
     if result.exists():
         return
-    argv = [o.bin / "search", "--space", "fusion", "--graph", graph, "--seed", seed, "--budget", o.budget,
+    argv = [o.bin / "search", "--space", "fusion", "--cores", 1, "--graph", graph, "--seed", seed, "--budget", o.budget,
             "--out", o.out / (key + ".tuned"), "--verdict-seconds", o.verdict_seconds, "--json", "--quiet", "--wait"]
     argv = ["flock", o.lock, *argv] if o.lock else argv
     r = subprocess.run([str(a) for a in argv], stdout=subprocess.PIPE, text=True)

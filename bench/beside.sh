@@ -15,9 +15,9 @@ trap 'rm -rf "$dir"' EXIT
 # one CORES GRAPH SEED: prints "EVALUATIONS SECONDS ERROR" of a search on these cores.
 one() {
 	rm -rf "$dir/o" "$dir/db"*
-	taskset -c "$1" "$bin/search" --space fusion --graph "$2" --seed "$3" --budget 100000 --seconds "$each" \
-		--verdict-seconds 0.1 --drift-checks 0 --db "$dir/db" --out "$dir/o" --json --quiet --wait \
-		>"$dir/json" || exit 1
+	taskset -c "$1" "$bin/search" --space fusion --cores 1 --graph "$2" --seed "$3" --budget 100000 \
+		--seconds "$each" --verdict-seconds 0.1 --drift-checks 0 --db "$dir/db" --out "$dir/o" --json \
+		--quiet --wait >"$dir/json" || exit 1
 	python3 - "$dir/json" <<-'EOF'
 		import json, sys
 		s = json.load(open(sys.argv[1]))["search"]
