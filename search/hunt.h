@@ -265,6 +265,7 @@ int hunt_check(struct hunt *h, bool last, struct err *err); /* of the whole prog
 /* The seconds that the last check is expected to take; 0 if there will be none. */
 double hunt_last_check(const struct hunt *h);
 int hunt_set_start(struct hunt *h, struct err *err); /* start.c: sets the configuration, and measures it */
+const char *hunt_start_name(const struct hunt *h); /* "default", "random", "given", or the name of a rule */
 /* weigh.c. The seconds that a check is expected to take. */
 #define HUNT_CHECKS 0.25 /* of --seconds: checks get no more, the last one included */
 double hunt_check_seconds(const struct hunt *h);

@@ -140,6 +140,8 @@ static void add_search(struct json *j, const struct result *r)
 	json_str(j, "strategy", r->strategy);
 	advisor_json(r->advisor, j);
 	json_uint(j, "seed", h->o.seed);
+	if (h->before == 0) /* one that goes on does not know where it began */
+		json_str(j, "start", hunt_start_name(h));
 	json_uint(j, "budget", h->o.budget);
 	json_uint(j, "evaluations", h->evaluations);
 	json_uint(j, "measured", h->measured);

@@ -267,17 +267,11 @@ int session_open(struct session *s, struct err *err)
 	return output_prepare(s->dir.data, err);
 }
 
-/* What the store calls a start. */
-static const char *stored_start(int start)
-{
-	return start == HUNT_GIVEN ? "given" : start == HUNT_DEFAULT ? "default" : "random";
-}
-
 static int begin_run(struct session *s, const struct run_spec *spec, struct err *err)
 {
 	const struct hunt *h = &s->hunt;
 	struct chain_spec chain = {.space = s->lab.space_id, .config = h->config, .base_seconds = h->default_seconds,
-		.start = h->evaluations ? "resumed" : stored_start(h->o.start)};
+		.start = h->evaluations ? "resumed" : hunt_start_name(h)};
 	struct anchor start = {.kind = s->device ? device_info(s->device)->kind : COST_MODELLED,
 		.default_seconds = h->default_seconds, .whole = h->running.value, .whole_se = h->running.se,
 		.running = h->running.value, .running_se = h->running.se, .reanchored = true};

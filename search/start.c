@@ -198,6 +198,14 @@ static int begin_by_rule(struct hunt *h, const uint8_t *dflt, struct err *err)
 	return rc;
 }
 
+const char *hunt_start_name(const struct hunt *h)
+{
+	int start = h->o.start;
+
+	return start >= HUNT_NAMED ? h->s->ops->starts[start - HUNT_NAMED].name : start == HUNT_GIVEN ? "given"
+		: start == HUNT_RANDOM ? "random" : "default";
+}
+
 int hunt_set_start(struct hunt *h, struct err *err)
 {
 	uint8_t *dflt = mem_alloc(h->s->n_sites);

@@ -69,7 +69,7 @@ static void a_better_rule_is_where_it_begins(void)
 	if (!open_bed(&b))
 		return;
 	CHECK_INT(begin(&b, b.apart, (struct hunt_options){.start = HUNT_BETTER}), RULE);
-	CHECK(stands_at(&b, b.greedy));
+	CHECK(stands_at(&b, b.greedy) && strcmp(hunt_start_name(&b.h), "greedy") == 0);
 	gain = hunt_gain(&b.h);
 	CHECK(gain > 0.2);
 	CHECK_INT(b.h.evaluations, 0);
@@ -122,7 +122,7 @@ static void only_who_may_and_can(void)
 	if (!open_bed(&b))
 		return;
 	CHECK_INT(begin(&b, b.apart, (struct hunt_options){.start = HUNT_DEFAULT}), HUNT_DEFAULT);
-	CHECK(stands_at(&b, b.apart));
+	CHECK(stands_at(&b, b.apart) && strcmp(hunt_start_name(&b.h), "default") == 0);
 	hunt_release(&b.h);
 	CHECK_INT(begin(&b, b.apart, (struct hunt_options){.start = HUNT_BETTER, .handed = true}), HUNT_DEFAULT);
 	CHECK(stands_at(&b, b.apart)); /* another kind goes on from what it finds */
