@@ -51,7 +51,6 @@ static int ask_rival(struct session *s, bool *chosen, struct err *err)
 	struct rival_options ro = {.alpha = set->strategy == STRATEGY_TASO ? RIVAL_ALPHA : 0,
 		.extract = set->strategy == STRATEGY_TENSAT, .budget = (uint64_t)set->budget,
 		.seconds = set->seconds};
-	struct rival_answer answer;
 
 	if (set->strategy < STRATEGY_TASO || set->strategy > STRATEGY_SELF)
 		return 0;
@@ -59,7 +58,7 @@ static int ask_rival(struct session *s, bool *chosen, struct err *err)
 	make_room(s);
 	if (set->strategy == STRATEGY_SELF)
 		return ask_kind(s, err);
-	return rival_search(&s->lab, s->device, &ro, s->given, &answer, err);
+	return rival_search(&s->lab, s->device, &ro, s->given, &s->rival, err);
 }
 
 int chosen_by_others(struct session *s, bool *chosen, struct err *err)

@@ -21,6 +21,7 @@
 #include "search/by_hand.h"
 #include "search/screen.h"
 #include "search/recode.h"
+#include "search/rival.h"
 #include "search/trim.h"
 #include "search/worth.h"
 #include "search/verdict.h"
@@ -36,6 +37,7 @@ struct result { /* everything there is to tell */
 	const struct by_hand *by_hand; /* made by hand, and what was found beside them */
 	const struct worths *worth;     /* of each decision of that */
 	const struct screen *screen;	/* what another device said to ask about */
+	const struct rival_answer *rival; /* what it believes, if one chose */
 	const struct trim *trim;	/* what was taken back for changing nothing */
 	const struct recode *recode;	/* how its code is generated */
 	double opening, judging; /* seconds that came before the search, and that the verdict took */

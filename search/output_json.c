@@ -132,6 +132,19 @@ static void add_curve(struct json *j, const struct hunt *h)
 	json_end(j);
 }
 
+/* What a rival (rival.h) believes of what it chose. */
+static void add_rival(struct json *j, const struct rival_answer *a)
+{
+	if (a->operators == 0)
+		return;
+	json_object(j, "rival");
+	json_uint(j, "operators", a->operators);
+	json_uint(j, "programs", a->programs);
+	json_num(j, "believed", a->believed);
+	json_num(j, "of", a->of);
+	json_end(j);
+}
+
 static void add_search(struct json *j, const struct result *r)
 {
 	const struct hunt *h = r->hunt;
@@ -167,6 +180,7 @@ static void add_search(struct json *j, const struct result *r)
 	json_num(j, "decoded_default_seconds_more", h->decoded.value);
 	json_num(j, "decoded_default_se", h->decoded.se);
 	json_num(j, "default_seconds", h->default_seconds);
+	add_rival(j, r->rival);
 	if (h->helped.helpers)
 		add_helped(j, &h->helped);
 	add_curve(j, h);

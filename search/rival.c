@@ -164,6 +164,7 @@ int rival_search(struct lab *lab, struct device *d, const struct rival_options *
 			r.s->kind);
 	r.delta = MEM_NEW((size_t)r.s->n_sites * r.s->stride + 1, double);
 	rc = cost_default_seconds(lab->cost, &total, NULL, err);
+	a->of = total;
 	r.until = o->seconds > 0 ? now_seconds() + o->seconds : 0;
 	device_until(d, r.until);
 	if (rc == 0)

@@ -22,7 +22,8 @@ struct rival_options {
 };
 
 struct rival_answer {
-	double believed;    /* how many seconds smaller the sum of operators is */
+	double believed;    /* how many seconds smaller the sum of operators is, */
+	double of;	    /* ... of so many that the default takes */
 	uint64_t programs;  /* how many were looked at */
 	uint32_t operators; /* how many were measured */
 };

@@ -17,15 +17,16 @@
 
 #include "search/advisor.h"
 #include "search/aims.h"
-#include "search/hunt.h"
 #include "search/by_hand.h"
-#include "search/screen.h"
+#include "search/hunt.h"
 #include "search/recode.h"
-#include "search/trim.h"
-#include "search/worth.h"
+#include "search/rival.h"
 #include "search/scorer.h"
+#include "search/screen.h"
 #include "search/settings.h"
+#include "search/trim.h"
 #include "search/verdict.h"
+#include "search/worth.h"
 
 struct session { /* all zero but `set` and `before` is empty */
 	const struct settings *set;
@@ -39,6 +40,7 @@ struct session { /* all zero but `set` and `before` is empty */
 	struct verdict verdict;
 	struct by_hand by_hand; /* made by hand, of kinds that have such */
 	struct screen screen;	/* where another device says what is worth pricing */
+	struct rival_answer rival; /* what it believes, if one chose */
 	struct trim trim;
 	struct recode recode; /* how the code of the answer is generated */
 	struct worths worth;	/* of what was found beside them */

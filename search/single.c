@@ -181,7 +181,7 @@ struct result single_result(struct session *s)
 		.graph = s->lab.subject.name, .strategy = search_strategy_name(s->hunt.o.strategy),
 		.advisor = &s->advisor, .before = s->before ? s->before->dir.data : NULL,
 		.first = s->first ? &s->first->hunt : NULL,
-		.by_hand = &s->by_hand, .screen = &s->screen, .worth = &s->worth, .trim = &s->trim,
+		.by_hand = &s->by_hand, .screen = &s->screen, .rival = &s->rival, .worth = &s->worth, .trim = &s->trim,
 		.recode = &s->recode,
 		.opening = s->opening};
 }
