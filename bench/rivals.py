@@ -5,12 +5,12 @@
     bench/rivals.py --out DIR --report-only
 
 Taso, Tensat and greedy measure each operator once and trust the sums; the search prices places in their surroundings
-and checks the whole program. All get the same seconds on the same core, and the verdict is that of every search:
-whole programs, after the compiler's own passes, in fresh processes. The second table sets what a rival believes of
-its answer beside what is true: by the share of the time, and by rank over the programs.
+and checks the whole program. All get the same seconds on the same core, and the verdict is that of every search: whole
+programs, after the compiler's own passes, in fresh processes. What a rival believes of its answer stands beside what is
+true: by the share of the time, and by rank over the programs.
 
-A result is kept in DIR and not measured twice, so this can be stopped and started again. Two of it may run on two cores,
-over different programs, into one DIR.
+A result is kept in DIR and not measured twice, so this can be stopped and started again. Two of it may run on two
+cores, over different programs, into one DIR.
 """
 import argparse
 import json
@@ -45,9 +45,9 @@ def play(o, graph, strategy):
     result = o.out / (key + ".json")
     if result.exists():
         return
-    argv = [o.bin / "search", "--space", "rewrite", "--strategy", strategy, "--graph", graph, "--core", o.core, "--jobs", 0,
-            "--seconds", o.seconds, "--verdict-seconds", o.verdict_seconds, "--out", o.out / (key + ".tuned"), "--json",
-            "--quiet", "--wait"]
+    argv = [o.bin / "search", "--space", "rewrite", "--strategy", strategy, "--graph", graph, "--core", o.core,
+            "--jobs", 0, "--seconds", o.seconds, "--verdict-seconds", o.verdict_seconds, "--out",
+            o.out / (key + ".tuned"), "--json", "--quiet", "--wait"]
     began = time.monotonic()
     child = subprocess.Popen([str(a) for a in argv], stdout=subprocess.PIPE, text=True)
     said = child.stdout.read()
