@@ -403,9 +403,8 @@ static int take_several(struct core_set *s, const char *device, int wanted, size
 	if (rc == 0 && s->n < count) {
 		unlock_all(s);
 		rc = wait ? take_waiting(s, device, cores, count, err)
-			  : err_set(err, "%zu cores that nobody measures on were asked for; "
-			  "wait for them (--wait) or take fewer (--cores)",
-				    count);
+			  : err_set(err, "programs would run on %zu cores, and others measure on some of them; "
+				"wait for them (--wait) or take fewer (--cores 1)", count);
 	}
 	mem_free(cores);
 	return rc;
