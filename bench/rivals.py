@@ -82,10 +82,11 @@ def cell(told):
 def tables(found):
     names = [s for s in STRATEGIES.split(",") if s in found]
     programs = sorted({p for told in found.values() for p in told})
-    print("| program |", " | ".join(names), "|\n|---" * (len(names) + 1) + "|")
+    print("| program |", " | ".join(names), "|")
+    print("|---" * (len(names) + 1) + "|")
     for p in programs:
         print(f"| {p} |", " | ".join(cell(found[s].get(p)) for s in names), "|")
-    for what, of in (("mean of the sure gains", lambda t: 100 * t["verdict"]["gain"] if t["verdict"]["tuned"] else 0),
+    for what, of in (("sure gain", lambda t: 100 * t["verdict"]["gain"] if t["verdict"]["tuned"] else 0),
                      ("seconds of search", lambda t: t["search"]["seconds"]), ("seconds in all", lambda t: t["clock"]),
                      ("largest process, MiB", lambda t: t["peak_mib"])):
         each = [[of(t) for t in found[s].values()] for s in names]
