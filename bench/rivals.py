@@ -75,6 +75,8 @@ def cell(told):
     if not told:
         return "not run"
     v = told["verdict"]
+    if "gain" not in v:
+        return v.get("outcome") or v["numbers"]
     gain = "{:.1f}% [{:.1f}, {:.1f}]".format(*(100 * v[k] for k in ("gain", "gain_low", "gain_high")))
     return gain if v["tuned"] else f"none, {gain}"
 
