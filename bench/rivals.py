@@ -76,7 +76,7 @@ def cell(told):
         return "not run"
     v = told["verdict"]
     if "gain" not in v:
-        return v.get("outcome") or v["numbers"]
+        return v.get("outcome") or v.get("numbers") or "none, it chose nothing"
     gain = "{:.1f}% [{:.1f}, {:.1f}]".format(*(100 * v[k] for k in ("gain", "gain_low", "gain_high")))
     return gain if v["tuned"] else f"none, {gain}"
 
