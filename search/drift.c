@@ -15,9 +15,9 @@
  *
  * Compiling a large program takes longer than a hundred regions, so a check waits until it fits into its share of the
  * time. The last check does not wait: it comes when the search is over, if anything was kept since the check before. It
- * is left out if all checks together would then take more than a quarter of the search's time: a check that is cut
- * tells nothing, and the verdict weighs the whole program anyway. If costs are modelled no check
- * waits, so what a search finds does not depend on the speed of this machine.
+ * is left out if all checks together would then take more than a quarter of the search's time, unless the search ended
+ * so early that there is time all the same: a check that is cut tells nothing, and the verdict weighs the whole program
+ * anyway. If costs are modelled no check waits, so what a search finds does not depend on the speed of this machine.
  *
  * Where another kind of decision goes on from what was found, the last check is made in any case, and beyond the time
  * of the search. Nothing later could tell a bad beginning from a bad end. In a rigid body simulation 57 products were
@@ -145,6 +145,12 @@ static bool fits_at_last(const struct hunt *h)
 	return hunt_inexact_limits(h) || hunt_check_fits(h, 0);
 }
 
+/* Is there time for it because the search had nothing left to try? */
+static bool fits_what_is_left(const struct hunt *h)
+{
+	return now_seconds() + LAST_SPARE * hunt_check_seconds(h) <= hunt_end(h);
+}
+
 double hunt_last_check(const struct hunt *h)
 {
 	bool none = !unchecked(h) || h->lab->kind == COST_MODELLED || h->o.handed || !fits_at_last(h);
@@ -172,7 +178,7 @@ static bool check_due(const struct hunt *h, bool last)
 	if (!unchecked(h) || (cost_whole_exact(h->lab->cost) && !hunt_inexact_limits(h)))
 		return false;
 	if (last)
-		return h->o.handed || fits_at_last(h);
+		return h->o.handed || fits_at_last(h) || fits_what_is_left(h);
 	return far_enough(h) && (h->lab->kind == COST_MODELLED ||
 		h->checking + hunt_check_seconds(h) <= CHECK_FREE + CHECK_SHARE * hunt_seconds(h));
 }

@@ -330,16 +330,19 @@ static void trifles_are_left(void)
 }
 
 /*
- * Time is kept for the last check of the whole program, unless checks would take more than a quarter of it all. Where
- * others go on from what was found, the check is made however long it takes, and takes nothing from the search.
+ * Time is kept for the last check of the whole program, unless checks would take more than a quarter of it all; then it
+ * is made only if the search ended early enough. Where others go on from what was found, the check is made however long
+ * it takes, and takes nothing from the search.
  */
 static void a_last_check_fits_or_is_none(void)
 {
 	static const struct {
 		double extract, before, checks, left; /* seconds; left of 100 for candidates */
+		double spent; /* seconds, when it ends */
 		bool handed;
-	} t[] = {{10, 0, 1, 100 - 12.5, false}, {10, 14, 1, 100 - 12.5, false}, {10, 16, 0, 100, false},
-		{30, 0, 0, 100, false}, {1000, 0, 1, 100, true}};
+	} t[] = {{10, 0, 1, 100 - 12.5, 99, false}, {10, 14, 1, 100 - 12.5, 99, false}, {10, 16, 0, 100, 99, false},
+		{30, 0, 0, 100, 70, false}, {30, 0, 1, 100, 20, false}, {10, 16, 1, 100, 60, false},
+		{1000, 0, 1, 100, 99, true}};
 
 	for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
 		struct err err = {0};
@@ -354,6 +357,7 @@ static void a_last_check_fits_or_is_none(void)
 		CHECK_NEAR(hunt_last_check(&b.h), 0, 0); /* nothing was kept that it could check */
 		b.h.kept = 1;
 		CHECK_NEAR(100 - hunt_last_check(&b.h), t[i].left, 1e-9);
+		b.h.started -= t[i].spent;
 		CHECK_INT(hunt_check(&b.h, true, &err), 0);
 		CHECK_INT(b.h.n_check, t[i].checks);
 		end(&b);
