@@ -308,8 +308,12 @@ bool hunt_own_stands(const struct hunt *h);
 /* Measures how much more the default as read back costs than the compiler's own program; 0: nothing can be measured. */
 int hunt_weigh_default(struct hunt *h, struct cost *c, struct estimate *out, struct err *err);
 
-/* share.c. The clock at which the hunt has to be over; 0: never. */
-double hunt_end(const struct hunt *h);
+/* The clock at which the hunt has to be over; 0: never. */
+static inline double hunt_end(const struct hunt *h)
+{
+	return h->o.seconds > 0 ? h->started + h->o.seconds - h->before : 0;
+}
+
 /* Does it matter how long a candidate takes? What is modelled does not depend on the speed of this machine. */
 static inline bool hunt_is_timed(const struct hunt *h)
 {

@@ -70,11 +70,6 @@ struct offer { /* all zero: none */
 	double seconds, worth;
 };
 
-double hunt_end(const struct hunt *h)
-{
-	return h->o.seconds > 0 ? h->started + h->o.seconds - h->before : 0;
-}
-
 /* Seconds that are left for candidates. */
 static double left(const struct hunt *h)
 {
