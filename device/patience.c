@@ -12,9 +12,9 @@
  * VANTAGE_WORKER_START gives another time for that, in seconds by the clock.
  *
  * A worker that runs a program on the host's cores has nothing to wait for. If for ASLEEP seconds none of its threads
- * wants to run, they wait for each other, and it is ended. (XLA:CPU 0.11.2 has a thread for each core. A Fourier
- * transform asks the others to help and waits for them. On two cores two transforms waited for each other once,
- * and the verdict would have waited for an hour.) VANTAGE_ASLEEP gives another time.
+ * wants to run, they wait for each other, and it is ended. (XLA:CPU 0.11.2 has a thread for each core. Some kernels
+ * ask the other threads to help, and wait for them. In a program of products and Fourier transforms, on two cores, both
+ * threads waited so. The verdict would have waited for an hour.) VANTAGE_ASLEEP gives another time.
  *
  * All this finds out whether a worker hangs. Whether anybody still wants its answer is another question (device_until).
  */
