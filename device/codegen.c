@@ -7,9 +7,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "graph/transforms.h"
 
 static const struct codegen ways[] = {
 #define CODEGEN(...) {__VA_ARGS__},
+#define NEEDED(...)
+#include "schemas/codegen.def"
+};
+static const struct {
+	const char *backend, *option;
+	bool (*who)(const struct graph *g);
+} needs[] = {
+#define CODEGEN(...)
+#define NEEDED(...) {__VA_ARGS__},
 #include "schemas/codegen.def"
 };
 #define N_WAYS (sizeof ways / sizeof *ways)
@@ -81,4 +91,29 @@ uint32_t codegen_read(const char *text)
 		if (strstr(text, ways[i].option))
 			found |= UINT32_C(1) << i;
 	return found;
+}
+
+/* Are there two transforms at least? Most programs have none, and need not be read to know. */
+static bool has_transforms(const char *p, size_t n)
+{
+	static const char opcode[] = {2 << 3 | 2, 3, 'f', 'f', 't'}; /* as HloInstructionProto holds it */
+	const char *first = memmem(p, n, opcode, sizeof opcode), *rest = first ? first + sizeof opcode : p + n;
+
+	return memmem(rest, (size_t)(p + n - rest), opcode, sizeof opcode) != NULL;
+}
+
+const char *codegen_needed(const char *backend, const void *p, size_t n)
+{
+	struct graph g = {0};
+	struct err ignored;
+	const char *needed = "";
+
+	if (!has_transforms(p, n))
+		return needed;
+	if (graph_parse(&g, p, n, "it", &ignored) == 0)
+		for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
+			if (strcmp(needs[i].backend, backend) == 0 && needs[i].who(&g))
+				needed = needs[i].option;
+	graph_release(&g);
+	return needed;
 }

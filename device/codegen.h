@@ -8,6 +8,7 @@
 #ifndef DEVICE_CODEGEN_H
 #define DEVICE_CODEGEN_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include "base/buf.h"
 
@@ -31,5 +32,10 @@ void codegen_options(uint32_t ways, const char *between, struct buf *out);
 void codegen_words(uint32_t ways, struct buf *out);
 /* Those whose options stand in a text. */
 uint32_t codegen_read(const char *text);
+/*
+ * The option without which a program, an HloModuleProto, may stop for ever when the backend runs it
+ * (graph/transforms.h); "" if it needs none.
+ */
+const char *codegen_needed(const char *backend, const void *p, size_t n);
 
 #endif

@@ -7,12 +7,15 @@
  * closing after a crash costs nothing. host_open.c makes a device of it.
  */
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include "base/mem.h"
 #include "base/progress.h"
+#include "base/talk.h"
+#include "device/codegen.h"
 #include "device/host.h"
 #include "device/last_words.h"
 
@@ -221,19 +224,42 @@ void host_distrust(struct host *h, const struct cursor *c, struct answer *a)
 
 #define LARGE ((size_t)128 << 10) /* bytes of a program; smaller ones are compiled before other cores have woken up */
 
+void host_join(struct buf *out, const char *a, const char *b)
+{
+	buf_reset(out);
+	buf_adds(out, a);
+	if (b && *b)
+		buf_addf(out, "%s%s", *a ? "," : "", b);
+}
+
+/* The options that are asked for, and what this program needs so that it ends. It is said once what that is. */
+static void join_needed(const struct host *h, const char *format, const char *options, const void *p, size_t n,
+	struct buf *out)
+{
+	static atomic_flag said = ATOMIC_FLAG_INIT;
+	const char *needed = strcmp(format, "hlo") == 0 ? codegen_needed(h->backend->name, p, n) : "";
+
+	host_join(out, options, needed);
+	if (*needed && !atomic_flag_test_and_set(&said))
+		talk("Fourier transforms of this program may run at once: each is computed by one thread (%s), for the "
+			"compiler's threads could wait for each other for ever", needed);
+}
+
 /* Without `keep` the program is a user's own, which is compiled to be looked at and not run. */
 int host_compile_with(struct host *h, const char *format, const char *options, const void *p, size_t n,
 	unsigned want, bool keep, const struct ahead *ahead, struct compiled *out, struct err *err)
 {
 	struct answer a = {
 		.detail = out->detail, .detail_size = sizeof out->detail, .signal = &out->signal};
-	struct buf *q = &h->request;
+	struct buf *q = &h->request, all = {0};
 	struct cursor c;
 	if (n > WIRE_LIMIT - 65536)
 		return err_set(err, "a program of %zu bytes is too large", n);
 	buf_reset(q);
+	join_needed(h, format, options, p, n, &all);
 	buf_str(q, format);
-	buf_str(q, options);
+	buf_str(q, all.len ? all.data : "");
+	buf_release(&all);
 	buf_u32(q, want | (n >= LARGE && !h->base.planned ? WANT_CREW : 0u));
 	buf_u8(q, keep || want & WANT_RESIDENT);
 	buf_blob(q, p, n);

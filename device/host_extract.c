@@ -6,14 +6,6 @@
 #include "device/dump.h"
 #include "device/host.h"
 
-void host_join(struct buf *out, const char *a, const char *b)
-{
-	buf_reset(out);
-	buf_adds(out, a);
-	if (b && *b)
-		buf_addf(out, "%s%s", *a ? "," : "", b);
-}
-
 int host_extract_at(struct host *h, const char *format, const void *p, size_t n, unsigned more,
 	struct compiled *compiled, struct extracted *out, struct err *err)
 {

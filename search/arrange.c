@@ -9,6 +9,7 @@
 #include "base/io.h"
 #include "base/progress.h"
 #include "base/stop.h"
+#include "device/codegen.h"
 #include "device/stage.h"
 
 #define TRIES 3 /* at finding whether the limit on time is kept */
@@ -341,7 +342,8 @@ static int write_all(struct arrange *a, struct err *err)
 
 	if (rc == 0)
 		rc = io_write_in(a->set->dir, "default.pb", original->data, original->len, err);
-	snprintf(options, sizeof options, "%s\n", found && a->stage ? a->stage->apply : "");
+	snprintf(options, sizeof options, "%s\n%s", found && a->stage ? a->stage->apply : "",
+		found && a->stage ? codegen_needed(a->stage->backend, answer->data, answer->len) : "");
 	if (rc == 0)
 		rc = io_write_in(a->set->dir, "tuned.pb", answer->data, answer->len, err);
 	if (rc == 0 && found && a->executable.len)

@@ -103,6 +103,8 @@ static int write_module(const char *dir, const struct result *r, struct buf *mod
 		codegen_options(r->recode->taken, "\n", options);
 		buf_addch(options, '\n');
 	}
+	if (rc == 0 && decided && r->device)
+		buf_addf(options, "%s", codegen_needed(r->device->family, module->data, module->len));
 	if (rc == 0 && s->ops->prepares)
 		rc = io_remove_in(dir, s->ops->answer_file, err); /* an earlier search's */
 	if (rc == 0 && (decided || !s->ops->prepares))

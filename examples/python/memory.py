@@ -42,7 +42,8 @@ print(needed)
 needed
 
 # %% [markdown]
-# The same operations in another order. It is the answer only if the program takes at most 2% longer.
+# The same operations in another order. What shares memory cannot run at once, so on several cores it may take longer:
+# the report says how much. With `search_options=["--limit", "seconds:+2%"]` it is the answer only if it hardly does.
 
 # %%
 small = vantage.tune(step, params, x, y, space="order", objective="bytes", seconds=seconds)

@@ -27,6 +27,7 @@ from .yardstick import apart
 
 
 WRITTEN = 1 << 30  # bytes of arguments at most that a search is given: it makes up more by itself
+NEEDED = "xla_cpu_multi_thread_eigen"  # schemas/codegen.def
 
 
 class Tuned:
@@ -202,9 +203,13 @@ def _open(folder, known):
 
 
 def _open_default(folder, known):
-    """The compiler's own program, which is compiled for that."""
+    """The compiler's own program, which is compiled for that: with the option besides that both need, if there is one,
+    so that they end."""
     from .native import Call
-    return Call((folder / "default.pb").read_bytes(), known.inputs, known.outputs, {})
+    text = folder / "options.txt"
+    lines = text.read_text().splitlines() if text.exists() else []
+    needed = dict(line.split("=", 1) for line in lines if line.startswith(NEEDED))
+    return Call((folder / "default.pb").read_bytes(), known.inputs, known.outputs, needed)
 
 
 def _time_calls(result, fast, args, kwargs, static, by):
