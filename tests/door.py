@@ -67,9 +67,9 @@ def through(function, args, kwargs):
 
 
 @contextlib.contextmanager
-def found(searches=None):
-    """Within this tune() does not search: it finds each program as it is, and calls that a gain. Its cache is new. What
-    each search was asked for is added to `searches`."""
+def found(searches=None, gain=True):
+    """Within this tune() does not search: it finds each program as it is, and calls that a gain, or no gain. Its cache
+    is new. What each search was asked for is added to `searches`."""
     real, cache, last = (inside.lower, inside._search), os.environ.get("XDG_CACHE_HOME"), []
 
     def seen(*args, **kwargs):
@@ -83,7 +83,7 @@ def found(searches=None):
         out.mkdir()
         (out / "default.pb").write_bytes(module)
         (out / "tuned.exe").write_bytes(Call(module, known.inputs, known.outputs, {}).written())
-        return {"verdict": {"tuned": True, "sentence": "Found as it is.", "quantity": "seconds"}, "asked": budget}
+        return {"verdict": {"tuned": gain, "sentence": "Found as it is.", "quantity": "seconds"}, "asked": budget}
 
     with tempfile.TemporaryDirectory() as folder:
         inside.lower, inside._search, os.environ["XDG_CACHE_HOME"] = seen, search, folder

@@ -107,6 +107,30 @@ def check_fixed():
         check(f"{name} is refused", not fast.tuned and "no hash" in fast.report.sentence, fast.report.sentence)
 
 
+def check_unfound():
+    """Where nothing faster was found, calls like those that were tuned for are jitted, and others run the function."""
+    runs = []
+
+    def f(a, how="sin", scale=2.0):
+        runs.append(how)
+        return {"r": getattr(jnp, how)(a) * scale}
+
+    forms = {"arrays": ((f32(3),), {}), "a string": ((f32(3), "cos"), {}),
+             "a name and a number": ((f32(3),), {"scale": 3.0})}
+    for name, (args, kwargs) in forms.items():
+        with found(gain=False):
+            fast = vantage.tune(f, *args, progress=None, **kwargs)
+        fast(*args, **kwargs)
+        before = len(runs)
+        good = all(same(fast(*args, **kwargs), f(*args, **kwargs)) for _ in range(2))
+        check(f"nothing found for {name}: jitted", not fast.tuned and good and len(runs) == before + 2, str(runs))
+        good = same(fast(f32(5), "tan"), f(f32(5), "tan"))
+        check("... and another form runs the function", good and len(runs) == before + 4, str(runs))
+    with found(gain=False):
+        step = jax.jit(f)
+        check("what is jitted stays so", vantage.tune(step, f32(3), progress=None).function is step)
+
+
 def check_statics():
     """A static argument is one however it is named and passed, and makes no other one static."""
     def f(a, b, n):
@@ -220,4 +244,5 @@ for look in (check_timed, check_lent, check_asked, check_fixed, check_statics, c
              check_uncalled, check_rows):
     with found():
         look()
+check_unfound()
 end()

@@ -8,7 +8,7 @@ It is said, and decides nothing: a few calls are no measurement that would.
 import statistics
 import time
 
-from .lower import join, split
+from .lower import jitted
 
 ROUNDS, SECONDS = 21, 3.0  # at most; two rounds in any case
 
@@ -44,26 +44,9 @@ def in_turns(sides, given):
     return times
 
 
-def _jitted(function, given, static):
-    """jax.jit's program of the function, and its arguments. What cannot be traced (strings, functions, static values)
-    is part of the program, as in lower()."""
-    import jax
-    if hasattr(function, "lower"):
-        return function, given
-    values, layout = split(*given, *static)
-    if not layout.fixed:
-        return jax.jit(function), given
-
-    def flat(*leaves):
-        args, kwargs = join(leaves, layout)
-        return function(*args, **kwargs)
-
-    return jax.jit(flat), (tuple(values), {})
-
-
 def called(fast, args, kwargs, static):
     """Seconds of a call of each, medians: {"tuned": s, "jit": s, "calls": n}."""
-    plain, theirs = _jitted(fast.function, (args, kwargs), static)
+    plain, theirs = jitted(fast.function, (args, kwargs), static)
     fresh = _overwrites(plain, theirs)
     fast(*args, **kwargs)
     given = [lambda g=g: copies(g) if fresh else g for g in ((args, kwargs), theirs)]

@@ -17,7 +17,7 @@ import warnings
 
 from . import grafted, kept, programs
 from .called import called, copies
-from .lower import as_results, lower, refuse_changing, split, statics
+from .lower import as_results, jitted, lower, refuse_changing, split, statics
 from .native import refuse_type
 from .place import as_bound, at_home, by_rows, here
 from .programs import Refused
@@ -28,6 +28,23 @@ from .yardstick import apart
 
 WRITTEN = 1 << 30  # bytes of arguments at most that a search is given: it makes up more by itself
 NEEDED = "xla_cpu_multi_thread_eigen"  # schemas/codegen.def
+
+
+def _jitted(function, args, kwargs, known, static):
+    """The function, but jitted for calls like this one, of which a program could be made."""
+    if hasattr(function, "lower"):
+        return function
+    import numpy
+    program, _ = jitted(function, (args, kwargs), static)
+
+    @functools.wraps(function, updated=())
+    def call(*args, **kwargs):
+        values, layout = split(args, kwargs, *static)
+        if layout != known.layout or any(numpy.shape(x) != shape for x, (shape, _) in zip(values, known.inputs)):
+            return function(*args, **kwargs)
+        return program(*values) if layout.fixed else program(*args, **kwargs)
+
+    return call
 
 
 class Tuned:
@@ -223,7 +240,8 @@ def _time_calls(result, fast, args, kwargs, static, by):
 
 def tune(function, *args, budget=300, seconds=None, space=None, objective=None, cores=None, static_argnums=(),
          static_argnames=(), cache=True, progress=programs.show, search_options=(), **kwargs):
-    """A callable with the function's signature that is faster on arguments like these, or the function as it is.
+    """A callable with the function's signature that is faster on arguments like these. Where nothing faster was found
+    it is the function, jitted for such arguments; where no program can be made of it, the function as it is.
 
     The search runs the program on these very arguments, up to a GiB of them: which branches are taken, and how often
     loops turn, may hang on them.
@@ -252,7 +270,7 @@ def tune(function, *args, budget=300, seconds=None, space=None, objective=None, 
         result = _found(lowered, folder, budget, seconds, values, progress=progress, **how)
         report = Report(kept.verdict(result)["sentence"], result, folder / "tuned" / "report.html")
         if not report.tuned:
-            return Tuned(function, report, static=static)
+            return Tuned(_jitted(function, args, kwargs, lowered, static), report, static=static)
         call, default = _open(folder / "tuned", lowered), _open_default(folder / "tuned", lowered)
         _check(call, default, function, args, kwargs, lowered, static)
     except Refused as why:
