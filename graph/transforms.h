@@ -5,7 +5,8 @@
  * threads for help and waits for them. As many transforms as there are threads, all waiting, wait for ever: seen in
  * XLA 0.11.2 on two cores, where a training step of eight transforms stops within seconds. Such a program is compiled
  * so that one thread computes each transform (NEEDED in schemas/codegen.def). A row of transforms, each of which needs
- * the one before, cannot stop so. It keeps the help, which is worth many cores to a large transform.
+ * the one before, cannot stop so. It keeps the help, which is worth many cores to a large transform. Two at once
+ * lose it also where there are more threads than two, and nothing could stop: how many may run at once is not counted.
  */
 #ifndef GRAPH_TRANSFORMS_H
 #define GRAPH_TRANSFORMS_H
