@@ -28,11 +28,14 @@ import jax
 import numpy as np
 from jaxlib import xla_client
 
+TRUTH = {"true": True, "false": False}  # any other option is a text
+NEEDED = "xla_cpu_multi_thread_eigen"  # an option without which both programs might never end
+
 
 class Tuned:
     """`executable`: tuned.exe, for the plugin that made it; else `program` is compiled with `options`."""
 
-    def __init__(self, folder, device, program="tuned.pb", options="options.txt", executable=None):
+    def __init__(self, folder, device, program="tuned.pb", executable=None):
         folder, self.device = pathlib.Path(folder), device
         computation = xla_client.XlaComputation((folder / program).read_bytes())
         self.shapes = computation.program_shape().parameter_shapes()
@@ -40,11 +43,13 @@ class Tuned:
             self.run = self.load(folder, (folder / executable).read_bytes())
             return
         how = xla_client.CompileOptions()
-        lines = (folder / options).read_text().splitlines() if options else []
+        lines = (folder / "options.txt").read_text().splitlines()
+        if program == "default.pb":
+            lines = [line for line in lines if line.startswith(NEEDED)]
         if lines:
             self.refuse_layouts(computation)
             named = dict(line.split("=", 1) for line in lines if line)
-            how.env_option_overrides = [(name, value == "true" or value) for name, value in named.items()]
+            how.env_option_overrides = [(k, TRUTH.get(v, v)) for k, v in named.items()]
         module = xla_client._xla.mlir.xla_computation_to_mlir_module(computation)
         try:
             self.run = device.client.compile_and_load(module, xla_client.DeviceList((device,)), how)
@@ -60,7 +65,7 @@ class Tuned:
             return client.deserialize_executable(code, one, how)
         except jax.errors.JaxRuntimeError:
             # A newer jaxlib wants a description of parameters and results before the code. The default has the same.
-            like = client.serialize_executable(Tuned(folder, self.device, "default.pb", None).run)
+            like = client.serialize_executable(Tuned(folder, self.device, "default.pb").run)
             end = next(i for i, byte in enumerate(like) if byte < 128) + 1
             size = sum((byte & 127) << 7 * i for i, byte in enumerate(like[:end]))
             return client.deserialize_executable(like[:end + size] + code, one, how)
@@ -156,7 +161,7 @@ if __name__ == "__main__":
     if plugin and b"lapack_" in (pathlib.Path(folder) / "default.pb").read_bytes():
         lend_lapack(os.path.realpath(sys.argv[2]))
     device = jax.devices("plugin" if plugin else "cpu")[0]
-    default = Tuned(folder, device, "default.pb", None)
+    default = Tuned(folder, device, "default.pb")
     tuned = Tuned(folder, device, executable="tuned.exe" if plugin else None)
     inputs = list(make_inputs(default.shapes))
     times = {default: [], tuned: []}
