@@ -30,7 +30,7 @@ WRITTEN = 1 << 30  # bytes of arguments at most that a search is given: it makes
 NEEDED = "xla_cpu_multi_thread_eigen"  # schemas/codegen.def
 
 
-def _jitted(function, args, kwargs, known, static):
+def _jitted_alike(function, args, kwargs, known, static):
     """The function, but jitted for calls like this one, of which a program could be made."""
     if hasattr(function, "lower"):
         return function
@@ -220,8 +220,7 @@ def _open(folder, known):
 
 
 def _open_default(folder, known):
-    """The compiler's own program, which is compiled for that: with the option besides that both need, if there is one,
-    so that they end."""
+    """The compiler's own program, which is compiled for that. If both programs need an option to end, it gets it too."""
     from .native import Call
     text = folder / "options.txt"
     lines = text.read_text().splitlines() if text.exists() else []
@@ -270,7 +269,7 @@ def tune(function, *args, budget=300, seconds=None, space=None, objective=None, 
         result = _found(lowered, folder, budget, seconds, values, progress=progress, **how)
         report = Report(kept.verdict(result)["sentence"], result, folder / "tuned" / "report.html")
         if not report.tuned:
-            return Tuned(_jitted(function, args, kwargs, lowered, static), report, static=static)
+            return Tuned(_jitted_alike(function, args, kwargs, lowered, static), report, static=static)
         call, default = _open(folder / "tuned", lowered), _open_default(folder / "tuned", lowered)
         _check(call, default, function, args, kwargs, lowered, static)
     except Refused as why:
