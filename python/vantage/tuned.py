@@ -220,7 +220,7 @@ def _open(folder, known):
 
 
 def _open_default(folder, known):
-    """The compiler's own program, which is compiled for that. If both programs need an option to end, it gets it too."""
+    """The compiler's own program, which is compiled for that. An option that both need to end, it gets too."""
     from .native import Call
     text = folder / "options.txt"
     lines = text.read_text().splitlines() if text.exists() else []
