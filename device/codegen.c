@@ -11,6 +11,7 @@
 
 static const struct codegen ways[] = {
 #define CODEGEN(...) {__VA_ARGS__},
+#define WELDED(...)
 #define NEEDED(...)
 #include "schemas/codegen.def"
 };
@@ -19,7 +20,16 @@ static const struct {
 	bool (*who)(const struct graph *g);
 } needs[] = {
 #define CODEGEN(...)
+#define WELDED(...)
 #define NEEDED(...) {__VA_ARGS__},
+#include "schemas/codegen.def"
+};
+static const struct {
+	const char *backend, *tag;
+} welds[] = {
+#define CODEGEN(...)
+#define WELDED(...) {__VA_ARGS__},
+#define NEEDED(...)
 #include "schemas/codegen.def"
 };
 #define N_WAYS (sizeof ways / sizeof *ways)
@@ -91,6 +101,16 @@ uint32_t codegen_read(const char *text)
 		if (strstr(text, ways[i].option))
 			found |= UINT32_C(1) << i;
 	return found;
+}
+
+const char *codegen_weld(const char *backend)
+{
+	const char *tag = NULL;
+
+	for (size_t i = 0; i < sizeof welds / sizeof *welds; i++)
+		if (strcmp(welds[i].backend, backend) == 0)
+			tag = welds[i].tag;
+	return tag;
 }
 
 /* Are there two transforms at least? Most programs have none, and need not be read to know. */

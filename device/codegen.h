@@ -32,6 +32,8 @@ void codegen_options(uint32_t ways, const char *between, struct buf *out);
 void codegen_words(uint32_t ways, struct buf *out);
 /* Those whose options stand in a text. */
 uint32_t codegen_read(const char *text);
+/* The frontend attribute of a call that the backend makes one kernel of (graph/weld.h); NULL: it knows of none. */
+const char *codegen_weld(const char *backend);
 /*
  * The option without which a program, an HloModuleProto, may stop for ever when the backend runs it
  * (graph/transforms.h); "" if it needs none.

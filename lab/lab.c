@@ -243,11 +243,23 @@ int lab_open(struct lab *l, const char *path, const char *space_kind, struct dev
 int lab_answer(const struct lab *l, const uint8_t *config, struct buf *module, struct err *err)
 {
 	const struct buf *own = &l->subject.original;
+	struct buf apart = {0};
+	struct welded welded = {0};
+	int rc;
 
-	if (l->how != COMPILE_CODEGEN_OWN)
+	if (l->how == COMPILE_CODEGEN_OWN) {
+		buf_add(module, own->data, own->len);
+		return 0;
+	}
+	if (!l->weld.tag)
 		return l->space->ops->apply(l->space, config, module, err);
-	buf_add(module, own->data, own->len);
-	return 0;
+	rc = l->space->ops->apply(l->space, config, &apart, err);
+	if (rc == 0)
+		rc = weld(apart.data, apart.len, &l->weld, module, &welded, err);
+	if (rc == 0 && !welded.into)
+		buf_add(module, apart.data, apart.len);
+	buf_release(&apart);
+	return rc;
 }
 
 static int add_limit(struct lab *l, const struct limit *limit, struct err *err)

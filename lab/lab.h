@@ -17,6 +17,7 @@
 #include <pthread.h>
 #include "base/limit.h"
 #include "cost/cost.h"
+#include "graph/weld.h"
 #include "ready/subject.h"
 #include "store/run.h"
 
@@ -54,7 +55,8 @@ struct lab { /* all zero is empty; not to be moved once open */
 	enum cost_kind kind; /* of its costs */
 	enum quantity quantity; /* of the objective */
 	const char *reference; /* where the default is what people do by hand: the name of that start; else NULL */
-	enum compile_how how; /* the answer is compiled: COMPILE_APPLIED, or in a faster way (search/recode.h) */
+	enum compile_how how; /* the answer is compiled: COMPILE_APPLIED, or in a faster form (search/race.h), */
+	struct welding weld; /* ... and its kernels are welded before (search/welding.h), if there is a tag */
 	bool parts_only; /* its device measures, but does not run whole programs */
 	bool derived; /* did other decisions make the subject from the user's program? That one is its `original` */
 	struct archive *archive;
@@ -82,7 +84,10 @@ int lab_open(struct lab *l, const char *path, const char *space_kind, struct dev
  * they are the kind's own. A limit on the objective itself is refused.
  */
 int lab_limits(struct lab *l, const struct limit *limits, uint32_t n, struct err *err);
-/* Writes the program to compile as lab.how says: the user's own (COMPILE_CODEGEN_OWN), or that of a configuration. */
+/*
+ * Writes the program to compile as lab.how says: the user's own (COMPILE_CODEGEN_OWN), or that of a configuration, with
+ * its kernels welded as lab.weld says.
+ */
 int lab_answer(const struct lab *l, const uint8_t *config, struct buf *module, struct err *err);
 /* Frees the costs, because their device will be closed; all else stays. */
 void lab_drop_costs(struct lab *l);

@@ -172,3 +172,19 @@ bool earlier_kind(const char *dir, char *out, size_t n)
 	buf_release(&text);
 	return known;
 }
+
+double earlier_number(const char *dir, const char *key)
+{
+	struct buf path = {0}, text = {0}, quoted = {0};
+	const char *at = NULL;
+	double number;
+
+	buf_addf(&quoted, "\"%s\"", key);
+	if (read_text(dir, &path, &text, NULL) == 0)
+		at = value_of(text.data, quoted.data);
+	number = at ? strtod(at, NULL) : 0;
+	buf_release(&quoted);
+	buf_release(&path);
+	buf_release(&text);
+	return number;
+}

@@ -16,5 +16,7 @@ int earlier_read(const char *dir, const struct space *s, uint8_t *config, struct
 bool earlier_followed(const char *dir);
 /* Puts down the kind of decision of which it left choices; false if it does not say. */
 bool earlier_kind(const char *dir, char *out, size_t n);
+/* The number behind a key of the file, which may be "null": then, and without such a key, 0. */
+double earlier_number(const char *dir, const char *key);
 
 #endif

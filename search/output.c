@@ -99,8 +99,8 @@ static int write_module(const char *dir, const struct result *r, struct buf *mod
 		buf_add(module, original->data, original->len);
 	if (rc == 0 && decided && r->device && r->hunt->lab->how != COMPILE_CODEGEN_OWN)
 		buf_addf(options, "%s%s", r->device->compile_options, *r->device->compile_options ? "\n" : "");
-	if (rc == 0 && decided && r->recode->taken) {
-		codegen_options(r->recode->taken, "\n", options);
+	if (rc == 0 && decided && r->form->recode.taken) {
+		codegen_options(r->form->recode.taken, "\n", options);
 		buf_addch(options, '\n');
 	}
 	if (rc == 0 && decided && r->device)
@@ -156,6 +156,7 @@ int output_write(const char *dir, const struct result *r, struct device *d, stru
 void output_summary(const struct result *r, const char *dir, bool json, struct buf *out)
 {
 	const struct hunt *h = r->hunt;
+	struct buf form = {0};
 	char time[32], judging[32];
 
 	if (json) {
@@ -169,10 +170,10 @@ void output_summary(const struct result *r, const char *dir, bool json, struct b
 		buf_addf(out, "%s\n", r->verdict->advice);
 	if (verdict_attention(r->verdict))
 		buf_addf(out, "%s\n", verdict_attention(r->verdict));
-	if (r->verdict->tuned && r->recode->taken) {
-		recode_text(r->recode, out);
-		buf_addch(out, '\n');
-	}
+	form_text(r->form, &form);
+	if (r->verdict->tuned && form.len)
+		buf_addf(out, "%s\n", form.data);
+	buf_release(&form);
 	if (r->first)
 		buf_addf(out, "First %llu evaluation%s of the kind %s in %.1f s: %llu kept%s\n",
 			(unsigned long long)r->first->evaluations, r->first->evaluations == 1 ? "" : "s",

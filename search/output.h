@@ -20,7 +20,7 @@
 #include "search/hunt.h"
 #include "search/by_hand.h"
 #include "search/screen.h"
-#include "search/recode.h"
+#include "search/form.h"
 #include "search/rival.h"
 #include "search/trim.h"
 #include "search/worth.h"
@@ -39,7 +39,7 @@ struct result { /* everything there is to tell */
 	const struct screen *screen;	/* what another device said to ask about */
 	const struct rival_answer *rival; /* what it believes, if one chose */
 	const struct trim *trim;	/* what was taken back for changing nothing */
-	const struct recode *recode;	/* how its code is generated */
+	const struct form *form;	/* how its code is generated, and what is welded */
 	double opening, judging; /* seconds that came before the search, and that the verdict took */
 };
 

@@ -265,7 +265,7 @@ void output_json_config(const struct result *r, struct buf *out)
 	by_hand_json(r->by_hand, &j);
 	screen_json(r->screen, &j);
 	trim_json(r->trim, &j);
-	recode_json(r->recode, &j);
+	form_json(r->form, &j);
 	worth_json(r->worth, r->hunt->s, &j);
 	add_sites(&j, r->hunt);
 	json_end(&j);
@@ -313,7 +313,7 @@ void output_json_summary(const struct result *r, const char *dir, struct buf *ou
 	add_environment(&j, r);
 	by_hand_json(r->by_hand, &j);
 	screen_json(r->screen, &j);
-	recode_json(r->recode, &j);
+	form_json(r->form, &j);
 	json_end(&j);
 	buf_addch(out, '\n');
 }

@@ -280,7 +280,7 @@ static void add_verdict(struct buf *b, const struct result *r)
 {
 	const struct verdict *v = r->verdict;
 	char was[QUANTITY_TEXT], is[QUANTITY_TEXT];
-	struct buf recoded = {0};
+	struct buf form = {0};
 
 	buf_addf(b, "<p class='verdict%s'>", v->tuned ? " tuned" : "");
 	page_text(b, v->sentence);
@@ -292,15 +292,15 @@ static void add_verdict(struct buf *b, const struct result *r)
 	buf_adds(b, "</p>\n");
 	add_paragraph(b, v->compared);
 	if (v->tuned)
-		recode_text(r->recode, &recoded);
-	add_paragraph(b, recoded.data);
+		form_text(r->form, &form);
+	add_paragraph(b, form.data);
 	add_paragraph(b, v->advice);
 	if (verdict_attention(v)) {
 		buf_adds(b, "<p><b>");
 		page_text(b, verdict_attention(v));
 		buf_adds(b, "</b></p>\n");
 	}
-	buf_release(&recoded);
+	buf_release(&form);
 }
 
 static void add_curves(struct buf *b, const struct hunt *h)

@@ -19,7 +19,7 @@
 #include "search/aims.h"
 #include "search/by_hand.h"
 #include "search/hunt.h"
-#include "search/recode.h"
+#include "search/form.h"
 #include "search/rival.h"
 #include "search/scorer.h"
 #include "search/screen.h"
@@ -42,7 +42,7 @@ struct session { /* all zero but `set` and `before` is empty */
 	struct screen screen;	/* where another device says what is worth pricing */
 	struct rival_answer rival; /* what it believes, if one chose */
 	struct trim trim;
-	struct recode recode; /* how the code of the answer is generated */
+	struct form form; /* of the answer as a whole */
 	struct worths worth;	/* of what was found beside them */
 	struct buf dir, identity; /* folder of the result; JSON */
 	bool more;	/* another kind goes on with the program that comes of this one */

@@ -201,6 +201,9 @@ int search_parse(struct settings *s, int argc, char **argv, struct err *err)
 		OPT_FLAG(0, "codegen", &s->codegen,
 			"in the end have the code of the answer generated in another way, too, such as with wider "
 			"vectors, and take that if it is faster"),
+		OPT_FLAG(0, "weld", &s->weld,
+			"in the end have small kernels that run one after the other made one, and take that if it is "
+			"faster"),
 		OPT_FLAG(0, "tied", &s->tied, "decide sites with the same surroundings together"),
 		OPT_FLAG(0, "unverified", &s->unverified,
 			"for a program that cannot be run here: price it by its parts, or by the compiler's own "
@@ -246,6 +249,7 @@ int search_parse(struct settings *s, int argc, char **argv, struct err *err)
 	*s = (struct settings){LAB_DEFAULTS, .jobs = OPT_AUTO, .budget = 2000, .start = SETTINGS_BETTER,
 		.hops = HUNT_AUTO, .alpha = HUNT_AUTO,
 		.kernel_us = OPT_AUTO, .explore = 10, .tied = true, .bundles = true, .codegen = true, .drift_checks = 4,
+		.weld = true,
 		.verdict_seconds = OPT_AUTO, .adapt = true, .by = INFER_GAIN, .strategy = -1,
 		.placing = -1, .goal = -1};
 	s->space = LEAD_AUTO;

@@ -21,7 +21,7 @@ struct settings { /* members have the names of the options */
 	bool strategy_named, device_named; /* did the user name one? */
 	bool kinds_chosen; /* by us, not by the user (lead.h) */
 	bool kinds_open;   /* the program has to be opened before we can */
-	bool json, quiet, quiet_pairs, resume, wait, force, tied, adapt, bundles, raw, unverified, codegen;
+	bool json, quiet, quiet_pairs, resume, wait, force, tied, adapt, bundles, raw, unverified, codegen, weld;
 	/* values of the options that kinds of decision add, in the order of space_option_next */
 	const char *own[SETTINGS_OWN];
 	char kind[SPACE_KIND_ROOM];    /* `space` with these, or as it was chosen */

@@ -182,7 +182,7 @@ struct result single_result(struct session *s)
 		.advisor = &s->advisor, .before = s->before ? s->before->dir.data : NULL,
 		.first = s->first ? &s->first->hunt : NULL,
 		.by_hand = &s->by_hand, .screen = &s->screen, .rival = &s->rival, .worth = &s->worth, .trim = &s->trim,
-		.recode = &s->recode,
+		.form = &s->form,
 		.opening = s->opening};
 }
 
@@ -192,14 +192,19 @@ static double verdict_seconds(const struct settings *set)
 	return set->verdict_seconds == OPT_AUTO ? 0 : set->verdict_seconds;
 }
 
-/* Decides how the code of the answer is generated, and tells the devices of the verdict. */
-static int recode(struct session *s, struct err *err)
+/* Decides the form of the answer, and tells the devices of the verdict. */
+static int choose_form(struct session *s, struct err *err)
 {
-	struct recode_options o = {.ask = s->set->codegen,
+	struct form_options o = {.codegen = s->set->codegen, .weld = s->set->weld,
 		.from = s->set->from && s->set->budget == 0 ? s->set->from : NULL};
-	int rc = recode_answer(&s->recode, &s->hunt, &o, err);
+	struct buf said = {0};
+	int rc = form_choose(&s->form, &s->hunt, &o, err);
 
-	s->device_options.codegen = s->recode.taken;
+	s->device_options.codegen = s->form.recode.taken;
+	form_text(&s->form, &said);
+	if (rc == 0 && said.len)
+		talk("%s", said.data);
+	buf_release(&said);
 	return rc;
 }
 
@@ -216,7 +221,7 @@ int single_conclude(struct session *s, struct err *err)
 	found = s->hunt.default_seconds + s->hunt.running.value;
 	if (s->device && by_hand_add_found(&s->by_hand, &s->lab, s->device, s->hunt.config, found, err) < 0)
 		return -1;
-	if (worth_find(&s->worth, &s->hunt, s->lab.cost, err) < 0 || recode(s, err) < 0)
+	if (worth_find(&s->worth, &s->hunt, s->lab.cost, err) < 0 || choose_form(s, err) < 0)
 		return -1;
 	session_give_back(s);
 	if (s->lab.parts_only) {
@@ -226,8 +231,8 @@ int single_conclude(struct session *s, struct err *err)
 	vo.searched = hunt_seconds(&s->hunt);
 	begun = now_seconds();
 	rc = verdict_reach(&s->verdict, &s->lab, s->hunt.config, &vo, err);
-	if (rc == 0 && s->recode.taken && s->verdict.numbers.outcome != OUTCOME_OK) {
-		recode_undo(&s->recode, &s->lab);
+	while (rc == 0 && s->verdict.numbers.outcome != OUTCOME_OK && form_undo(&s->form, &s->lab)) {
+		s->device_options.codegen = s->form.recode.taken;
 		rc = verdict_reach(&s->verdict, &s->lab, s->hunt.config, &vo, err);
 	}
 	if (rc == 0)

@@ -139,12 +139,17 @@ static int time_against_compiler(struct verdict *v, struct lab *lab, const uint8
 	if (rc == 0 && t->outcome == OUTCOME_OK && !k->compared &&
 		(!lab->space->ops->apply_whole || lab->space->ops->prepares)) { /* parts.h does it for the others */
 		struct compiled whole = {0};
-		const struct buf *module = lab->how == COMPILE_CODEGEN_OWN ? &lab->subject.original : NULL;
-		struct numbers_job job = {d, lab->space, &lab->subject.original, config, module, &c[0],
+		struct buf module = {0};
+		struct numbers_job job = {d, lab->space, &lab->subject.original, config, NULL, &c[0],
 			lab->space->ops->prepares ? &whole : &c[1], fmax(NUMBERS_SECONDS, NUMBERS_PAIRS * k->pair),
 			lab->how};
 		k->compared = true;
-		rc = numbers_check(&v->numbers, &job, err);
+		if (lab->how >= COMPILE_CODEGEN)
+			rc = lab_answer(lab, config, &module, err);
+		job.module = lab->how >= COMPILE_CODEGEN ? &module : NULL;
+		if (rc == 0)
+			rc = numbers_check(&v->numbers, &job, err);
+		buf_release(&module);
 		compiled_release(&whole);
 	}
 	v->compiled += k->side[0].len == 0 && k->side[1].len == 0;

@@ -41,13 +41,6 @@ static PJRT_Error *event_await(PJRT_Event_Await_Args *a)
 	(void)a;
 	return NULL;
 }
-/* What the environment says of a name, or `dflt`. Stays as long as the process. */
-static const char *told(const char *name, const char *dflt)
-{
-	const char *env = getenv("FAKE_PLUGIN"), *v = env ? find(env, strlen(env), name) : NULL;
-	return v ? strdup(v) : dflt;
-}
-
 /* XLA:GPU's client takes most of the memory at once, unless it is told not to. */
 static bool takes_memory(const PJRT_Client_Create_Args *a)
 {
@@ -106,12 +99,9 @@ static PJRT_Error *hardware_id(PJRT_Device_LocalHardwareId_Args *a)
 static PJRT_Error *device_memory(PJRT_Device_MemoryStats_Args *a)
 {
 	const char *v = told("memory", NULL);
-
-	if (!v)
-		return fail(PJRT_Error_Code_UNIMPLEMENTED, "the fake does not say how much memory it has");
-	a->bytes_limit = atoll(v) << 20;
-	a->bytes_limit_is_set = true;
-	return NULL;
+	a->bytes_limit = v ? atoll(v) << 20 : 0;
+	a->bytes_limit_is_set = v;
+	return v ? NULL : fail(PJRT_Error_Code_UNIMPLEMENTED, "the fake does not say how much memory it has");
 }
 static PJRT_Error *platform_version(PJRT_Client_PlatformVersion_Args *a)
 {
@@ -204,19 +194,12 @@ static PJRT_Error *client_compile(PJRT_Client_Compile_Args *a)
 	say_passes();
 	bool some = memmem(a->compile_options, a->compile_options_size, "xla_enable_hlo_passes_only", 26);
 	e->factor = some ? atof(told("applied", "1")) : 1;
-	if (memmem(a->compile_options, a->compile_options_size, "vector_width", 12))
-		e->us *= atof(told("wide", "100")) / 100;
+	e->us *= percent(a->compile_options, a->compile_options_size, "vector_width", "wide") *
+		 percent(a->program->code, a->program->code_size, "xla_cpu_small_call", "welded");
 	e->n -= some && asked_for_passes("another");
 	for (double left = number(e, "print", 0); left > 0; left -= 64)
 		fprintf(stderr, "%063d\n", (int)left);
-	size_t leak = (size_t)number(e, "leak", 0) << 20;
-	char *lost = leak ? malloc(leak) : NULL;
-	if (leak && !lost) {
-		fprintf(stderr, "std::bad_alloc\n");
-		abort();
-	}
-	for (size_t i = 0; i < leak; i += 4096)
-		((volatile char *)lost)[i] = 1;
+	lose((size_t)number(e, "leak", 0) << 20);
 	error = act(told_by(e, "compile"), "compile");
 	if (!error)
 		a->executable = load(e);

@@ -43,6 +43,7 @@
  *		    script "crew=tell" is refused with how many there are, and how many cores these and the caller use
  *	nth=5       the fifth program that a worker compiles aborts
  *	wide=50     percent of their time that programs take if they are compiled for wider vectors
+ *	welded=50   ... in which small kernels are welded
  *	applied=2   factor of the outputs of programs compiled with only the passes after fusion
  *	passes=none twice another   what a probe of the passes finds: no passes, fusion twice, or a program that becomes
  *		    another one if it is compiled with some passes only
@@ -187,6 +188,31 @@ static PJRT_Error *fail(PJRT_Error_Code code, const char *text)
 	e->code = code;
 	snprintf(e->text, sizeof e->text, "%s", text);
 	return e;
+}
+
+/* What the environment says of a name, or `dflt`. Stays as long as the process. */
+static const char *told(const char *name, const char *dflt)
+{
+	const char *env = getenv("FAKE_PLUGIN"), *v = env ? find(env, strlen(env), name) : NULL;
+	return v ? strdup(v) : dflt;
+}
+
+/* Takes so much memory and never gives it back. */
+static void lose(size_t bytes)
+{
+	volatile char *lost = bytes ? malloc(bytes) : NULL;
+	if (bytes && !lost) {
+		fprintf(stderr, "std::bad_alloc\n");
+		abort();
+	}
+	for (size_t i = 0; i < bytes; i += 4096)
+		lost[i] = 1;
+}
+
+/* The factor that the environment gives by this name, if the bytes have that word; else 1. */
+static double percent(const void *p, size_t n, const char *word, const char *name)
+{
+	return memmem(p, n, word, strlen(word)) ? atof(told(name, "100")) / 100 : 1;
 }
 
 /* Does what a verb says. Returns NULL if there is no error, and for verbs that it does not know. */

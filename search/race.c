@@ -1,0 +1,121 @@
+/*
+ * race.c - see race.h.
+ */
+#include "search/race.h"
+
+#include <math.h>
+#include "base/progress.h"
+#include "base/stop.h"
+#include "device/room.h"
+
+#define TIME_SHARE 0.5 /* of the search's time, after which nothing more is tried, and what is under way is cut */
+#define RUN_SHARE 0.05 /* ... that two programs run for side by side, */
+#define RUN_LEAST 0.5  /* ... in seconds, */
+#define RUN_MOST 3.0
+#define WORTH 0.005 /* share of a run; for less no form is taken */
+#define SURE 3.0    /* standard errors */
+
+bool race_possible(const struct hunt *h)
+{
+	const struct lab *lab = h->lab;
+	const struct device_info *i = lab->device ? device_info(lab->device) : NULL;
+
+	return i && i->can_run && i->kind == COST_MEASURED && h->quantity == QUANTITY_SECONDS && !lab->reference &&
+	       !lab->parts_only && !lab->space->ops->prepares;
+}
+
+static int drop(struct race *x, struct compiled *c, struct err *err)
+{
+	int rc = device_drop(x->h->lab->device, c, err);
+
+	compiled_release(c);
+	*c = (struct compiled){0};
+	return rc;
+}
+
+/* Is there time for one more form, as far as one can say? */
+static bool affordable(const struct race *x)
+{
+	const struct hunt *h = x->h;
+	double most = h->o.seconds > 0 ? TIME_SHARE * h->o.seconds : INFINITY;
+
+	return !stop_asked() && now_seconds() - x->began + h->lab->subject.extract_seconds <= most;
+}
+
+int race_begin(struct race *x, struct hunt *h, struct err *err)
+{
+	struct lab *lab = h->lab;
+	struct spares *spares = &lab->subject.opened.spares;
+	double most = h->o.seconds > 0 ? TIME_SHARE * h->o.seconds : 0;
+	enum compile_how usual = lab->how == COMPILE_CODEGEN_OWN ? COMPILE_DEFAULT : COMPILE_APPLIED;
+	int rc;
+
+	*x = (struct race){.h = h, .how = lab->how, .began = now_seconds()};
+	device_until(lab->device, most > 0 ? x->began + most : 0);
+	device_heed_stop(lab->device, true);
+	rc = lab_answer(lab, h->config, &x->module, err);
+	if (rc == 0 && affordable(x))
+		rc = spare_compile(spares, lab->device, usual, &x->module, WANT_MEMORY, &x->best, err);
+	return rc;
+}
+
+/* The best one is lost if a worker dies of what it is asked. */
+bool race_goes_on(const struct race *x)
+{
+	return x->best.handle && x->best.generation == device_generation(x->h->lab->device) && affordable(x);
+}
+
+/* Runs x->next beside x->best. Returns 1 if it is faster, else 0. */
+static int is_faster(struct race *x, struct lap *lap, struct err *err)
+{
+	double share = x->h->o.seconds > 0 ? RUN_SHARE * x->h->o.seconds : RUN_MOST;
+	struct precision p = {.target = 0.002, .max_seconds = fmin(RUN_MOST, fmax(RUN_LEAST, share)), .instances = 4,
+		.give_up = -1, .even_identical = true};
+	struct timing t = {0};
+	int rc = device_pair(x->h->lab->device, &x->best, &x->next, &p, &t, err);
+
+	if (rc == 0 && t.outcome == OUTCOME_OK && t.seconds_a > 0) {
+		*lap = (struct lap){true, -t.delta / t.seconds_a, t.delta_se / t.seconds_a};
+		rc = lap->gain > WORTH && lap->gain > SURE * lap->se;
+	}
+	timing_release(&t);
+	return rc;
+}
+
+int race_enter(struct race *x, enum compile_how how, const struct buf *module, struct lap *lap, struct err *err)
+{
+	struct device *d = x->h->lab->device;
+	struct compiled other;
+	char ignored[160];
+	int rc = device_compile(d, how, "hlo", module->data, module->len, WANT_SERIALISED | WANT_MEMORY, &x->next, err);
+
+	*lap = (struct lap){0};
+	if (rc == 0 && x->next.outcome == OUTCOME_OK &&
+		room_for(d, 2 * x->next.peak_bytes, "it", ROOM_OF_ALL, ignored, sizeof ignored))
+		rc = is_faster(x, lap, err);
+	if (rc == 1) {
+		other = x->best;
+		x->best = x->next;
+		x->next = other;
+		x->how = how;
+		if (module != &x->module) {
+			buf_reset(&x->module);
+			buf_add(&x->module, module->data, module->len);
+		}
+	}
+	return drop(x, &x->next, rc < 0 ? NULL : err) < 0 || rc < 0 ? -1 : rc;
+}
+
+int race_end(struct race *x, struct err *err)
+{
+	struct lab *lab = x->h->lab;
+	int rc;
+
+	if (x->best.handle)
+		spare_put(&lab->subject.opened.spares, x->how, &x->module, &x->best);
+	rc = drop(x, &x->best, err);
+	device_until(lab->device, 0);
+	device_heed_stop(lab->device, false);
+	buf_release(&x->module);
+	return rc;
+}

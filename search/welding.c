@@ -1,0 +1,116 @@
+/*
+ * welding.c - see welding.h.
+ */
+#include "search/welding.h"
+
+#include <math.h>
+#include "device/codegen.h"
+#include "search/earlier.h"
+
+/* What pays most often comes first, because there may be no time for all. */
+static const double sizes[] = {1 << 20, 1 << 16, 1 << 26, 1 << 12};
+_Static_assert(sizeof sizes / sizeof *sizes <= WELDING_MOST, "all that is tried is kept");
+
+/* Has an earlier size welded the same? Then as many kernels became as few. */
+static bool known(const struct weldings *w, struct welded welded)
+{
+	bool is = welded.into == 0;
+
+	for (uint32_t i = 0; i < w->n; i++)
+		is = is || (w->tried[i].welded.into == welded.into && w->tried[i].welded.kernels == welded.kernels);
+	return is;
+}
+
+/* Tries one size. */
+static int try_size(struct weldings *w, struct race *x, const struct buf *apart, double bytes, struct err *err)
+{
+	struct lab *lab = x->h->lab;
+	struct welding how = {codegen_weld(device_info(lab->device)->family), bytes};
+	struct weld_tried *t = &w->tried[w->n];
+	struct buf module = {0};
+	int rc;
+
+	*t = (struct weld_tried){.bytes = bytes};
+	rc = weld(apart->data, apart->len, &how, &module, &t->welded, err);
+	if (rc == 0 && !known(w, t->welded)) {
+		w->n++;
+		rc = race_enter(x, COMPILE_CODEGEN, &module, &t->lap, err);
+	}
+	if (rc == 1) {
+		lab->weld = how;
+		lab->how = COMPILE_CODEGEN;
+		w->bytes = bytes;
+		w->welded = t->welded;
+		w->gain = 1 - (1 - w->gain) * (1 - t->lap.gain);
+		w->se = hypot(w->se, t->lap.se);
+	}
+	buf_release(&module);
+	return rc < 0 ? -1 : 0;
+}
+
+int welding_answer(struct weldings *w, struct race *x, struct err *err)
+{
+	struct lab *lab = x->h->lab;
+	struct buf apart = {0};
+	int rc = 0;
+
+	if (!codegen_weld(device_info(lab->device)->family) || !race_goes_on(x))
+		return 0;
+	rc = lab->space->ops->apply(lab->space, x->h->config, &apart, err);
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes && rc == 0 && race_goes_on(x); i++)
+		rc = try_size(w, x, &apart, sizes[i], err);
+	buf_release(&apart);
+	return rc;
+}
+
+void welding_again(struct weldings *w, const char *from, struct lab *lab)
+{
+	const char *tag = codegen_weld(device_info(lab->device)->family);
+
+	w->bytes = tag ? earlier_number(from, "welded_bytes") : 0;
+	if (w->bytes > 0) {
+		lab->weld = (struct welding){tag, w->bytes};
+		lab->how = COMPILE_CODEGEN;
+	}
+}
+
+void welding_undo(struct weldings *w, struct lab *lab)
+{
+	w->bytes = 0;
+	lab->weld = (struct welding){0};
+}
+
+void welding_json(const struct weldings *w, struct json *j)
+{
+	if (!w->n && w->bytes <= 0)
+		return;
+	json_num(j, "welded_bytes", w->bytes);
+	json_array(j, "welded");
+	for (uint32_t i = 0; i < w->n; i++) {
+		const struct weld_tried *t = &w->tried[i];
+		json_object(j, NULL);
+		json_num(j, "bytes", t->bytes);
+		json_uint(j, "kernels", t->welded.kernels);
+		json_uint(j, "into", t->welded.into);
+		if (t->lap.run) {
+			json_num(j, "gain", t->lap.gain);
+			json_num(j, "gain_se", t->lap.se);
+		}
+		json_end(j);
+	}
+	json_end(j);
+}
+
+void welding_text(const struct weldings *w, struct buf *out)
+{
+	if (w->bytes <= 0)
+		return;
+	if (w->welded.into)
+		buf_addf(out, "%u of its kernels were made %u", w->welded.kernels, w->welded.into);
+	else
+		buf_adds(out, "Its small kernels were made fewer");
+	buf_addf(out, ", none of which moves more than %.0f KiB a run", w->bytes / 1024);
+	if (w->gain > 0)
+		buf_addf(out, ", with which it took %.1f%% +- %.1f less time", 100 * w->gain, 100 * w->se);
+	buf_adds(out, ".");
+}
