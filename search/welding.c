@@ -7,9 +7,14 @@
 #include "device/codegen.h"
 #include "search/earlier.h"
 
-/* What pays most often comes first, because there may be no time for all. */
-static const double sizes[] = {1 << 20, 1 << 16, 1 << 26, 1 << 12};
-_Static_assert(sizeof sizes / sizeof *sizes <= WELDING_MOST, "all that is tried is kept");
+/*
+ * The second is tried first, because there may be no time for more: it harms few programs, and helps most of those that
+ * others help. Then larger ones, as long as they are no worse, or else a smaller one.
+ */
+static const double sizes[] = {1 << 12, 1 << 16, 1 << 20, 1 << 26};
+#define FIRST 1
+#define N_SIZES (sizeof sizes / sizeof *sizes)
+_Static_assert(N_SIZES <= WELDING_MOST, "all that is tried is kept");
 
 /* Has an earlier size welded the same? Then as many kernels became as few. */
 static bool known(const struct weldings *w, struct welded welded)
@@ -48,6 +53,14 @@ static int try_size(struct weldings *w, struct race *x, const struct buf *apart,
 	return rc < 0 ? -1 : 0;
 }
 
+/* Was the last that ran surely slower than what was best then? */
+static bool was_worse(const struct weldings *w)
+{
+	const struct lap *lap = w->n ? &w->tried[w->n - 1].lap : NULL;
+
+	return lap && lap->run && lap->gain < -lap->se;
+}
+
 int welding_answer(struct weldings *w, struct race *x, struct err *err)
 {
 	struct lab *lab = x->h->lab;
@@ -57,8 +70,10 @@ int welding_answer(struct weldings *w, struct race *x, struct err *err)
 	if (!codegen_weld(device_info(lab->device)->family) || !race_goes_on(x))
 		return 0;
 	rc = lab->space->ops->apply(lab->space, x->h->config, &apart, err);
-	for (size_t i = 0; i < sizeof sizes / sizeof *sizes && rc == 0 && race_goes_on(x); i++)
+	for (size_t i = FIRST; i < N_SIZES && rc == 0 && race_goes_on(x) && !was_worse(w); i++)
 		rc = try_size(w, x, &apart, sizes[i], err);
+	if (rc == 0 && w->bytes <= 0 && race_goes_on(x))
+		rc = try_size(w, x, &apart, sizes[0], err);
 	buf_release(&apart);
 	return rc;
 }

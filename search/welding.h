@@ -1,9 +1,9 @@
 /*
  * welding.h - has small kernels of the answer welded (graph/weld.h), where that is faster.
  *
- * How small a kernel has to be for this to pay depends on how many there are in a row, on how dear it is to start one on
- * as many cores, and on what the compiler's other generator of code makes of them. So it is tried with several sizes, in
- * a race.
+ * How small a kernel has to be for this to pay depends on how many there are in a row, on how dear it is to start one
+ * on as many cores, and on what the compiler's other generator of code makes of them. So it is tried with several
+ * sizes, in a race.
  */
 #ifndef SEARCH_WELDING_H
 #define SEARCH_WELDING_H

@@ -134,13 +134,14 @@ static const struct {
 		LOOP " ROOT q = " F "negate(y)\n", ALL, 3, 1},
 	{"a loop that is too large: rows inside", BODY(" b = " F "abs(a)\n") BELOW,
 		LOOP " ROOT q = " F "negate(y)\n", 150, 3, 1},
-	{"a control dependency binds", "", " a = " F "negate(x)\n b = " F "abs(x), control-predecessors={a}\n"
+	{"a control dependency binds", "", " a = " F "negate(x)\n"
+		" b = " F "abs(x), control-predecessors={a}\n"
 		" c = " F "sine(x)\n ROOT d = " F "add(b, c)\n", ALL, 2, 1},
 	{"a small product", "", " a = f32[2,4] reshape(x)\n b = f32[2,2] dot(a, a), lhs_contracting_dims={1}, "
 		"rhs_contracting_dims={1}\n ROOT c = f32[2,2] negate(b)\n", ALL, 3, 1},
 	{"a library's kernel is none", "fused {\n p = " F "parameter(0)\n ROOT n = " F "negate(p)\n}\n",
-		" a = " F "fusion(x), kind=kCustom, calls=fused\n ROOT b = " F "fusion(a), kind=kLoop, calls=fused\n", ALL,
-		0, 0},
+		" a = " F "fusion(x), kind=kCustom, calls=fused\n ROOT b = " F "fusion(a), kind=kLoop, calls=fused\n",
+		ALL, 0, 0},
 	{"nor is what has an effect", "", " a = " F "custom-call(x), custom_call_target=\"there\"\n"
 		" ROOT b = " F "negate(a)\n", ALL, 0, 0},
 };
