@@ -8,11 +8,10 @@
 #include "search/earlier.h"
 
 /*
- * The second is tried first, because there may be no time for more: it harms few programs, and helps most of those that
- * others help. Then larger ones, as long as they are no worse, or else a smaller one.
+ * The first harms few programs and helps most of those that others help, and there may be no time for more. A size can
+ * do harm and a larger one good: it may leave rows in a loop that the larger one welds as a whole.
  */
-static const double sizes[] = {1 << 12, 1 << 16, 1 << 20, 1 << 26};
-#define FIRST 1
+static const double sizes[] = {1 << 16, 1 << 20, 1 << 26, 1 << 12};
 #define N_SIZES (sizeof sizes / sizeof *sizes)
 _Static_assert(N_SIZES <= WELDING_MOST, "all that is tried is kept");
 
@@ -53,14 +52,6 @@ static int try_size(struct weldings *w, struct race *x, const struct buf *apart,
 	return rc < 0 ? -1 : 0;
 }
 
-/* Was the last that ran surely slower than what was best then? */
-static bool was_worse(const struct weldings *w)
-{
-	const struct lap *lap = w->n ? &w->tried[w->n - 1].lap : NULL;
-
-	return lap && lap->run && lap->gain < -lap->se;
-}
-
 int welding_answer(struct weldings *w, struct race *x, struct err *err)
 {
 	struct lab *lab = x->h->lab;
@@ -70,10 +61,8 @@ int welding_answer(struct weldings *w, struct race *x, struct err *err)
 	if (!codegen_weld(device_info(lab->device)->family) || !race_goes_on(x))
 		return 0;
 	rc = lab->space->ops->apply(lab->space, x->h->config, &apart, err);
-	for (size_t i = FIRST; i < N_SIZES && rc == 0 && race_goes_on(x) && !was_worse(w); i++)
+	for (size_t i = 0; i < N_SIZES && rc == 0 && race_goes_on(x); i++)
 		rc = try_size(w, x, &apart, sizes[i], err);
-	if (rc == 0 && w->bytes <= 0 && race_goes_on(x))
-		rc = try_size(w, x, &apart, sizes[0], err);
 	buf_release(&apart);
 	return rc;
 }
