@@ -8,7 +8,8 @@
 #include "base/stop.h"
 #include "device/room.h"
 
-#define TIME_SHARE 0.5 /* of the search's time, after which nothing more is tried, and what is under way is cut */
+#define TIME_SHARE 0.5 /* of the search's time, after which nothing more is tried, and what is under way is cut; */
+#define TIME_LEAST 60.0 /* ... seconds at least, of a search that was not given any */
 #define RUN_SHARE 0.05 /* ... that two programs run for side by side, */
 #define RUN_LEAST 0.5  /* ... in seconds, */
 #define RUN_MOST 3.0
@@ -33,25 +34,28 @@ static int drop(struct race *x, struct compiled *c, struct err *err)
 	return rc;
 }
 
+static double time_for(const struct hunt *h)
+{
+	return h->o.seconds > 0 ? TIME_SHARE * h->o.seconds : fmax(TIME_SHARE * hunt_seconds(h), TIME_LEAST);
+}
+
 /* Is there time for one more form, as far as one can say? */
 static bool affordable(const struct race *x)
 {
-	const struct hunt *h = x->h;
-	double most = h->o.seconds > 0 ? TIME_SHARE * h->o.seconds : INFINITY;
+	double takes = x->takes > 0 ? x->takes : x->h->lab->subject.extract_seconds;
 
-	return !stop_asked() && now_seconds() - x->began + h->lab->subject.extract_seconds <= most;
+	return !stop_asked() && now_seconds() + takes <= x->ends;
 }
 
 int race_begin(struct race *x, struct hunt *h, struct err *err)
 {
 	struct lab *lab = h->lab;
 	struct spares *spares = &lab->subject.opened.spares;
-	double most = h->o.seconds > 0 ? TIME_SHARE * h->o.seconds : 0;
 	enum compile_how usual = lab->how == COMPILE_CODEGEN_OWN ? COMPILE_DEFAULT : COMPILE_APPLIED;
 	int rc;
 
-	*x = (struct race){.h = h, .how = lab->how, .began = now_seconds()};
-	device_until(lab->device, most > 0 ? x->began + most : 0);
+	*x = (struct race){.h = h, .how = lab->how, .ends = now_seconds() + time_for(h)};
+	device_until(lab->device, x->ends);
 	device_heed_stop(lab->device, true);
 	rc = lab_answer(lab, h->config, &x->module, err);
 	if (rc == 0 && affordable(x))
@@ -90,6 +94,7 @@ int race_enter(struct race *x, enum compile_how how, const struct buf *module, s
 	int rc = device_compile(d, how, "hlo", module->data, module->len, WANT_SERIALISED | WANT_MEMORY, &x->next, err);
 
 	*lap = (struct lap){0};
+	x->takes = fmax(x->takes, x->next.seconds);
 	if (rc == 0 && x->next.outcome == OUTCOME_OK &&
 		room_for(d, 2 * x->next.peak_bytes, "it", ROOM_OF_ALL, ignored, sizeof ignored))
 		rc = is_faster(x, lap, err);

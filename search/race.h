@@ -18,7 +18,8 @@ struct race {
 	struct buf module; /* the best form so far, compiled ... */
 	enum compile_how how;
 	struct compiled best, next;
-	double began;
+	double takes; /* seconds that compiling a form takes; 0: not known yet */
+	double ends; /* the clock then, when it is over */
 };
 struct lap { /* how a form did: what it saved, as a share of the best one's time, and its standard error */
 	bool run;
