@@ -6,7 +6,8 @@
 static uint64_t hash_of(const struct spares *k, enum compile_how how, const struct buf *module)
 {
 	bool one = k->plain && how < COMPILE_CODEGEN;
-	uint64_t h = hash64(module->data, module->len, (uint64_t)(one ? COMPILE_DEFAULT : how) + 1);
+	uint64_t ways = how < COMPILE_CODEGEN ? 0 : k->ways;
+	uint64_t h = hash64(module->data, module->len, ways << 8 | ((uint64_t)(one ? COMPILE_DEFAULT : how) + 1));
 
 	return h ? h : 1;
 }

@@ -33,6 +33,7 @@ struct spares { /* all zero is empty */
 	uint64_t tick;
 	bool sides; /* it is for sides of regions */
 	bool plain; /* both ways of compiling are one (device_info) */
+	uint32_t ways; /* what COMPILE_CODEGEN and COMPILE_CODEGEN_OWN mean at present (device_codegen) */
 };
 void spares_release(struct spares *k);
 

@@ -2,8 +2,8 @@
  * weld.c - see weld.h.
  *
  * A node is fit if it may be part of a kernel that is made of several. What does nothing at run time (an element of a
- * tuple, a bitcast) goes along where it stands between two of a row, and else stays outside, so that a row reads values
- * and not whole tuples.
+ * tuple, a bitcast) goes along where it stands between two of a row, and else stays outside: a row reads an element,
+ * and not the tuple.
  */
 #include "graph/weld_own.h"
 
@@ -25,6 +25,16 @@ static bool is_given(const struct graph *g, uint32_t v)
 	return g->node[v].opcode == OP_PARAMETER || g->node[v].opcode == OP_CONSTANT;
 }
 
+/* The types that the generator multiplies; it knows no others, and sums over one dimension only. */
+static bool product_can_be_generated(const struct node *n)
+{
+	static const uint8_t types[] = {DT_F16, DT_F32, DT_F64, DT_C64, DT_C128, DT_S32, DT_S64, DT_U32, DT_U64};
+	const Hlo__DotDimensionNumbers *d = n->proto->dot_dimension_numbers;
+
+	return n->flops <= PRODUCT_MOST && d && d->n_lhs_contracting_dimensions == 1 &&
+	       memchr(types, n->dtype, sizeof types);
+}
+
 /* Can the generator of such kernels compute the operation? For some it would have to call the runtime. */
 static bool can_be_generated(const struct graph *g, uint32_t v)
 {
@@ -32,9 +42,9 @@ static bool can_be_generated(const struct graph *g, uint32_t v)
 
 	switch (n->opcode) {
 	case OP_DOT:
-		return n->flops <= PRODUCT_MOST;
+		return product_can_be_generated(n);
 	case OP_FUSION:
-		return strcmp(n->proto->fusion_kind, "kCustom") != 0;
+		return strcmp(n->proto->fusion_kind, "kLoop") == 0 || strcmp(n->proto->fusion_kind, "kOutput") == 0;
 	case OP_WHILE:
 	case OP_CONDITIONAL:
 	case OP_CALL:
@@ -165,8 +175,8 @@ static bool read_in_row(const struct welder *w, uint32_t v, uint32_t row)
 }
 
 /*
- * Ends a row. What is loose and nobody in it reads goes behind it, and what it does not need before it; a row of one
- * kernel is none.
+ * Ends a row. What is loose and nobody in it reads goes behind it, all else that is no part of it before it. A row of
+ * one kernel is none.
  */
 static void end_row(struct welder *w, uint32_t *o, struct row *r)
 {
@@ -205,7 +215,8 @@ static void find_rows(struct welder *w, uint32_t c)
 	order(w, c);
 	for (uint32_t i = 0; i < comp->n_nodes; i++) {
 		uint32_t v = o[i], k = kernels(w, v);
-		bool loose = is_loose(w->g, v) || is_given(w->g, v), fit = is_fit(w, v);
+		bool bound = w->g->node[v].flags & NODE_CONTROL, fit = is_fit(w, v);
+		bool loose = (is_loose(w->g, v) || is_given(w->g, v)) && !bound;
 		double bytes = fit ? moved(w, v) : 0;
 		if ((!fit && !loose) || (fit && (r.moves + bytes > w->how->most || r.kernels + k > KERNELS_MOST)))
 			end_row(w, o, &r);

@@ -4,7 +4,7 @@
  * A compiler that starts each kernel by itself spends its time on starting where kernels are small: a kernel that adds
  * a hundred numbers takes less time than it takes to start it, and on several cores starting is dearer still. XLA:CPU
  * compiles a call as one function, loops, branches and all, if the call says so in a frontend attribute. By itself it
- * does that to loops that move no more than 1,024 bytes a turn. Here it is decided anew, for the program as it is after
+ * does that to loops that move less than 1,024 bytes a turn. Here it is decided anew, for the program as it is after
  * fusion, and for more than loops: whatever stands in a row and is small enough.
  *
  * Instructions are put in an order with long rows: all that can be welded and is ready, then all else that is ready,

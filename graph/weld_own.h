@@ -18,7 +18,7 @@ struct welder {
 	double *moves;
 	uint32_t *kernels;
 	bool *wanted;	 /* ... is it looked for rows in? Not what is welded as a whole. */
-	uint32_t *phase; /* by node: see weld_order */
+	uint32_t *phase; /* by node: see order() */
 	uint32_t *order; /* of a computation, from its first node on: its nodes as they are written */
 	uint32_t *row;	 /* by node: the row that it is in, or NONE */
 	uint32_t n_rows;

@@ -2,7 +2,7 @@
  * weld_write.c - writes rows as calls of computations of their own.
  *
  * What a row computes for others keeps its id: as the call, if it is one value, or else as an element of the tuple that
- * the call returns. So nothing else in the module changes. Inside, instructions keep their names and get new ids.
+ * the call returns. So whatever reads it stays as it is. Inside, instructions keep their names and get new ids.
  */
 #include "graph/weld_own.h"
 

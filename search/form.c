@@ -5,6 +5,8 @@
 
 #include <string.h>
 #include "base/mem.h"
+#include "base/progress.h"
+#include "base/talk.h"
 
 /* Is the answer the compiler's own program? Then the user's program is compiled with all of its decisions. */
 static bool is_own(const struct hunt *h)
@@ -18,33 +20,43 @@ static bool is_own(const struct hunt *h)
 	return same;
 }
 
-static int try_forms(struct form *f, struct hunt *h, const struct form_options *o, struct err *err)
+static int try_forms(struct form *f, struct hunt *h, bool codegen, bool weld, struct err *err)
 {
 	struct race x;
-	int rc = race_begin(&x, h, err);
+	int rc;
 
-	if (rc == 0 && o->weld)
+	talk_wait("trying other forms of the answer", 0, now_seconds());
+	rc = race_begin(&x, h, err);
+	if (rc == 0 && weld)
 		rc = welding_answer(&f->weldings, &x, err);
-	if (rc == 0 && o->codegen)
+	if (rc == 0 && codegen)
 		rc = recode_answer(&f->recode, &x, err);
-	return race_end(&x, rc == 0 ? err : NULL) < 0 ? -1 : rc;
+	h->lab->subject.opened.spares.ways = f->recode.taken;
+	rc = race_end(&x, rc == 0 ? err : NULL) < 0 ? -1 : rc;
+	talk_waited();
+	return rc;
+}
+
+static int take_again(struct form *f, struct hunt *h, bool codegen, bool weld, const char *from, struct err *err)
+{
+	if (codegen)
+		recode_again(&f->recode, from, h->lab->device);
+	h->lab->subject.opened.spares.ways = f->recode.taken;
+	return weld ? welding_again(&f->weldings, from, h->lab, h->config, err) : 0;
 }
 
 int form_choose(struct form *f, struct hunt *h, const struct form_options *o, struct err *err)
 {
 	struct lab *lab = h->lab;
-	int rc = 0;
+	bool codegen = o->codegen && lab->device && device_info(lab->device)->codegen;
+	bool weld = o->weld && welding_possible(lab);
+	int rc;
 
 	*f = (struct form){0};
-	if (!race_possible(h) || (!o->from && h->o.budget == 0))
+	if ((!codegen && !weld) || !race_possible(h) || (!o->from && h->o.budget == 0))
 		return 0;
-	lab->how = is_own(h) ? COMPILE_CODEGEN_OWN : COMPILE_CODEGEN;
-	if (!o->from)
-		rc = try_forms(f, h, o, err);
-	if (o->from && o->codegen)
-		recode_again(&f->recode, o->from, lab->device);
-	if (o->from && o->weld)
-		welding_again(&f->weldings, o->from, lab);
+	lab->how = f->apart = is_own(h) ? COMPILE_CODEGEN_OWN : COMPILE_CODEGEN;
+	rc = o->from ? take_again(f, h, codegen, weld, o->from, err) : try_forms(f, h, codegen, weld, err);
 	if (!f->recode.taken && !lab->weld.tag)
 		lab->how = COMPILE_APPLIED;
 	return rc;
@@ -52,14 +64,16 @@ int form_choose(struct form *f, struct hunt *h, const struct form_options *o, st
 
 bool form_undo(struct form *f, struct lab *lab)
 {
-	if (f->recode.taken)
-		f->recode.taken = 0;
-	else if (lab->weld.tag)
+	bool welded = lab->weld.tag;
+
+	if (!welded && !f->recode.taken)
+		return false;
+	if (welded)
 		welding_undo(&f->weldings, lab);
 	else
-		return false;
-	if (!lab->weld.tag)
-		lab->how = COMPILE_APPLIED;
+		f->recode.taken = 0;
+	lab->subject.opened.spares.ways = f->recode.taken;
+	lab->how = f->recode.taken ? f->apart : COMPILE_APPLIED;
 	return true;
 }
 

@@ -17,11 +17,12 @@ struct form_options {
 struct form { /* all zero: as everything is compiled */
 	struct recode recode;
 	struct weldings weldings;
+	enum compile_how apart; /* how the answer is compiled with the former, if nothing is welded */
 };
 
 /* Decides it for h->config, and notes it in the lab and in the device. */
 int form_choose(struct form *f, struct hunt *h, const struct form_options *o, struct err *err);
-/* Takes back what was decided last. Returns false if nothing is left to take back. */
+/* Takes back what is welded, or else how code is generated. Returns false if nothing is left to take back. */
 bool form_undo(struct form *f, struct lab *lab);
 void form_json(const struct form *f, struct json *j);
 void form_text(const struct form *f, struct buf *out); /* sentences; nothing where nothing was taken */

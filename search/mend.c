@@ -123,7 +123,7 @@ static int compare(struct hunt *h, struct device *d, const uint8_t *config, stru
 	struct buf module = {0};
 	int rc = lab_answer(h->lab, config, &module, err);
 
-	job.module = h->lab->how >= COMPILE_CODEGEN ? &module : NULL;
+	job.module = h->lab->how >= COMPILE_CODEGEN ? &module : NULL; /* a form of the answer (form.h) */
 	*out = (struct numbers){0};
 	if (rc == 0)
 		rc = spare_compile(&u->opened.spares, d, COMPILE_DEFAULT, &u->original, 0, &own, err);

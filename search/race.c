@@ -21,8 +21,8 @@ bool race_possible(const struct hunt *h)
 	const struct lab *lab = h->lab;
 	const struct device_info *i = lab->device ? device_info(lab->device) : NULL;
 
-	return i && i->can_run && i->kind == COST_MEASURED && h->quantity == QUANTITY_SECONDS && !lab->reference &&
-	       !lab->parts_only && !lab->space->ops->prepares;
+	return i && i->can_run && i->kind == COST_MEASURED && h->quantity == QUANTITY_SECONDS && h->n_limits == 0 &&
+	       !lab->reference && !lab->parts_only && !lab->space->ops->prepares;
 }
 
 static int drop(struct race *x, struct compiled *c, struct err *err)
@@ -63,10 +63,26 @@ int race_begin(struct race *x, struct hunt *h, struct err *err)
 	return rc;
 }
 
-/* The best one is lost if a worker dies of what it is asked. */
+static bool has_best(const struct race *x)
+{
+	return x->best.handle && x->best.generation == device_generation(x->h->lab->device);
+}
+
 bool race_goes_on(const struct race *x)
 {
-	return x->best.handle && x->best.generation == device_generation(x->h->lab->device) && affordable(x);
+	return has_best(x) && affordable(x);
+}
+
+int race_recover(struct race *x, struct err *err)
+{
+	const struct buf *m = &x->module;
+	unsigned want = WANT_SERIALISED | WANT_MEMORY;
+
+	if (!x->best.handle || has_best(x) || !affordable(x))
+		return 0;
+	if (drop(x, &x->best, err) < 0)
+		return -1;
+	return device_compile(x->h->lab->device, x->how, "hlo", m->data, m->len, want, &x->best, err);
 }
 
 /* Runs x->next beside x->best. Returns 1 if it is faster, else 0. */
@@ -103,6 +119,7 @@ int race_enter(struct race *x, enum compile_how how, const struct buf *module, s
 		x->best = x->next;
 		x->next = other;
 		x->how = how;
+		x->won = true;
 		if (module != &x->module) {
 			buf_reset(&x->module);
 			buf_add(&x->module, module->data, module->len);
@@ -116,7 +133,7 @@ int race_end(struct race *x, struct err *err)
 	struct lab *lab = x->h->lab;
 	int rc;
 
-	if (x->best.handle)
+	if (x->won)
 		spare_put(&lab->subject.opened.spares, x->how, &x->module, &x->best);
 	rc = drop(x, &x->best, err);
 	device_until(lab->device, 0);

@@ -6,7 +6,8 @@
  * best form so far, and takes its place if it is surely faster. The verdict measures the last one anew against the
  * compiler's own program, so what luck there is in the choice does not count as a gain.
  *
- * No form is tried where compiling again would take long beside the search, and none where seconds are not what counts.
+ * No form is tried where compiling again would take long beside the search, and none where a device only estimates.
+ * None under limits either: a form moves what lies in memory when, and the search kept its limits without it.
  */
 #ifndef SEARCH_RACE_H
 #define SEARCH_RACE_H
@@ -19,7 +20,8 @@ struct race {
 	enum compile_how how;
 	struct compiled best, next;
 	double takes; /* seconds that compiling a form takes; 0: not known yet */
-	double ends; /* the clock then, when it is over */
+	double ends; /* when it has to be over, by the clock */
+	bool won; /* is the best one another than the first? */
 };
 struct lap { /* how a form did: what it saved, as a share of the best one's time, and its standard error */
 	bool run;
@@ -37,6 +39,11 @@ bool race_goes_on(const struct race *x);
  * the compiler refuses, or what has no room, is not.
  */
 int race_enter(struct race *x, enum compile_how how, const struct buf *module, struct lap *lap, struct err *err);
+/*
+ * A worker that dies of a form takes the best one with it. Compiles that again, as ways of generating code are now. To
+ * be called between two forms.
+ */
+int race_recover(struct race *x, struct err *err);
 /* Keeps the best one for the verdict. */
 int race_end(struct race *x, struct err *err);
 

@@ -40,6 +40,9 @@ static int try_ways(struct recode *r, struct race *x, uint32_t ways, struct err 
 		r->gain[i] = lap.gain;
 		r->se[i] = lap.se;
 		r->taken |= (uint32_t)(rc == 1) << i;
+		device_codegen(d, r->taken);
+		if (rc >= 0)
+			rc = race_recover(x, err);
 	}
 	return rc < 0 ? -1 : 0;
 }
@@ -60,11 +63,7 @@ static double together(const struct recode *r, double *se)
 
 int recode_answer(struct recode *r, struct race *x, struct err *err)
 {
-	struct device *d = x->h->lab->device;
-	int rc = try_ways(r, x, device_info(d)->codegen, err);
-
-	device_codegen(d, r->taken);
-	return rc;
+	return try_ways(r, x, device_info(x->h->lab->device)->codegen, err);
 }
 
 void recode_again(struct recode *r, const char *from, struct device *d)

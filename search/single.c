@@ -208,6 +208,12 @@ static int choose_form(struct session *s, struct err *err)
 	return rc;
 }
 
+/* Did the answer fail to run, or compute other numbers? Its form may be why. */
+static bool fails_in_form(const struct verdict *v)
+{
+	return v->outcome != OUTCOME_OK || (v->numbers.outcome != OUTCOME_OK && !v->numbers.silent);
+}
+
 int single_conclude(struct session *s, struct err *err)
 {
 	struct result r = single_result(s);
@@ -231,7 +237,7 @@ int single_conclude(struct session *s, struct err *err)
 	vo.searched = hunt_seconds(&s->hunt);
 	begun = now_seconds();
 	rc = verdict_reach(&s->verdict, &s->lab, s->hunt.config, &vo, err);
-	while (rc == 0 && s->verdict.numbers.outcome != OUTCOME_OK && form_undo(&s->form, &s->lab)) {
+	while (rc == 0 && fails_in_form(&s->verdict) && form_undo(&s->form, &s->lab)) {
 		s->device_options.codegen = s->form.recode.taken;
 		rc = verdict_reach(&s->verdict, &s->lab, s->hunt.config, &vo, err);
 	}

@@ -15,7 +15,7 @@ static const double sizes[] = {1 << 16, 1 << 20, 1 << 26, 1 << 12};
 #define N_SIZES (sizeof sizes / sizeof *sizes)
 _Static_assert(N_SIZES <= WELDING_MOST, "all that is tried is kept");
 
-/* Has an earlier size welded the same? Then as many kernels became as few. */
+/* Was as much welded by an earlier size? Then it was most likely the same. */
 static bool known(const struct weldings *w, struct welded welded)
 {
 	bool is = welded.into == 0;
@@ -25,6 +25,15 @@ static bool known(const struct weldings *w, struct welded welded)
 	return is;
 }
 
+/* From now on the answer is welded so. */
+static void take(struct weldings *w, struct lab *lab, struct welding how, struct welded welded)
+{
+	lab->weld = how;
+	lab->how = COMPILE_CODEGEN;
+	w->bytes = how.most;
+	w->welded = welded;
+}
+
 /* Tries one size. */
 static int try_size(struct weldings *w, struct race *x, const struct buf *apart, double bytes, struct err *err)
 {
@@ -32,24 +41,27 @@ static int try_size(struct weldings *w, struct race *x, const struct buf *apart,
 	struct welding how = {codegen_weld(device_info(lab->device)->family), bytes};
 	struct weld_tried *t = &w->tried[w->n];
 	struct buf module = {0};
-	int rc;
+	int rc = 0;
 
 	*t = (struct weld_tried){.bytes = bytes};
-	rc = weld(apart->data, apart->len, &how, &module, &t->welded, err);
-	if (rc == 0 && !known(w, t->welded)) {
+	if (weld(apart->data, apart->len, &how, &module, &t->welded, NULL) == 0 && !known(w, t->welded)) {
 		w->n++;
 		rc = race_enter(x, COMPILE_CODEGEN, &module, &t->lap, err);
 	}
 	if (rc == 1) {
-		lab->weld = how;
-		lab->how = COMPILE_CODEGEN;
-		w->bytes = bytes;
-		w->welded = t->welded;
+		take(w, lab, how, t->welded);
 		w->gain = 1 - (1 - w->gain) * (1 - t->lap.gain);
 		w->se = hypot(w->se, t->lap.se);
 	}
 	buf_release(&module);
-	return rc < 0 ? -1 : 0;
+	return rc < 0 ? -1 : race_recover(x, err);
+}
+
+bool welding_possible(const struct lab *lab)
+{
+	const struct device_info *i = lab->device ? device_info(lab->device) : NULL;
+
+	return i && !i->plain && codegen_weld(i->family);
 }
 
 int welding_answer(struct weldings *w, struct race *x, struct err *err)
@@ -58,7 +70,7 @@ int welding_answer(struct weldings *w, struct race *x, struct err *err)
 	struct buf apart = {0};
 	int rc = 0;
 
-	if (!codegen_weld(device_info(lab->device)->family) || !race_goes_on(x))
+	if (!race_goes_on(x))
 		return 0;
 	rc = lab->space->ops->apply(lab->space, x->h->config, &apart, err);
 	for (size_t i = 0; i < N_SIZES && rc == 0 && race_goes_on(x); i++)
@@ -67,15 +79,21 @@ int welding_answer(struct weldings *w, struct race *x, struct err *err)
 	return rc;
 }
 
-void welding_again(struct weldings *w, const char *from, struct lab *lab)
+int welding_again(struct weldings *w, const char *from, struct lab *lab, const uint8_t *config, struct err *err)
 {
-	const char *tag = codegen_weld(device_info(lab->device)->family);
+	struct welding how = {codegen_weld(device_info(lab->device)->family), earlier_number(from, "welded_bytes")};
+	struct buf apart = {0}, module = {0};
+	struct welded welded = {0};
+	int rc;
 
-	w->bytes = tag ? earlier_number(from, "welded_bytes") : 0;
-	if (w->bytes > 0) {
-		lab->weld = (struct welding){tag, w->bytes};
-		lab->how = COMPILE_CODEGEN;
-	}
+	if (how.most <= 0)
+		return 0;
+	rc = lab->space->ops->apply(lab->space, config, &apart, err);
+	if (rc == 0 && weld(apart.data, apart.len, &how, &module, &welded, NULL) == 0 && welded.into)
+		take(w, lab, how, welded);
+	buf_release(&apart);
+	buf_release(&module);
+	return rc;
 }
 
 void welding_undo(struct weldings *w, struct lab *lab)
@@ -109,11 +127,9 @@ void welding_text(const struct weldings *w, struct buf *out)
 {
 	if (w->bytes <= 0)
 		return;
-	if (w->welded.into)
-		buf_addf(out, "%u of its kernels were made %u", w->welded.kernels, w->welded.into);
-	else
-		buf_adds(out, "Its small kernels were made fewer");
-	buf_addf(out, ", none of which moves more than %.0f KiB a run", w->bytes / 1024);
+	buf_addf(out,
+		"%u of its kernels were made %u, none of which moves more than %.0f KiB a run, or a turn of its loop",
+		w->welded.kernels, w->welded.into, w->bytes / 1024);
 	if (w->gain > 0)
 		buf_addf(out, ", with which it took %.1f%% +- %.1f less time", 100 * w->gain, 100 * w->se);
 	buf_adds(out, ".");

@@ -28,8 +28,10 @@ struct weldings { /* all zero: nothing was tried */
 
 /* Decides it for h->config, and notes it in the lab. */
 int welding_answer(struct weldings *w, struct race *x, struct err *err);
+/* Can anything be welded: is it an answer after fusion, for a compiler that makes one kernel of a call? */
+bool welding_possible(const struct lab *lab);
 /* Takes what an earlier search took, whose folder this is. */
-void welding_again(struct weldings *w, const char *from, struct lab *lab);
+int welding_again(struct weldings *w, const char *from, struct lab *lab, const uint8_t *config, struct err *err);
 /* From now on kernels stay apart. */
 void welding_undo(struct weldings *w, struct lab *lab);
 void welding_json(const struct weldings *w, struct json *j);

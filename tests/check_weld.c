@@ -137,6 +137,13 @@ static const struct {
 	{"a control dependency binds", "", " a = " F "negate(x)\n"
 		" b = " F "abs(x), control-predecessors={a}\n"
 		" c = " F "sine(x)\n ROOT d = " F "add(b, c)\n", ALL, 2, 1},
+	{"... also what does nothing: not inside a row", "", " p = " F "sine(x)\n a = " F "negate(p)\n"
+		" t = " F "bitcast(a), control-predecessors={p}\n b = " F "abs(t)\n ROOT c = " F "tan(b)\n", ALL, 2, 1},
+	{"... nor when another waits for it", "", " a = " F "negate(x)\n t = " F "bitcast(a)\n b = " F "abs(t)\n"
+		" z = " F "sine(x), control-predecessors={t}\n ROOT r = (f32[8], f32[8]) tuple(b, z)\n", ALL, 0, 0},
+	{"no product in a type that the generator does not multiply", "", " h = bf16[8] convert(x)\n"
+		" a = bf16[2,4] reshape(h)\n b = bf16[2,2] dot(a, a), lhs_contracting_dims={1}, "
+		"rhs_contracting_dims={1}\n ROOT c = bf16[2,2] negate(b)\n", ALL, 2, 1},
 	{"a small product", "", " a = f32[2,4] reshape(x)\n b = f32[2,2] dot(a, a), lhs_contracting_dims={1}, "
 		"rhs_contracting_dims={1}\n ROOT c = f32[2,2] negate(b)\n", ALL, 3, 1},
 	{"a library's kernel is none", "fused {\n p = " F "parameter(0)\n ROOT n = " F "negate(p)\n}\n",
