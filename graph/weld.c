@@ -12,7 +12,7 @@
 #define KERNELS_MOST 256     /* in one row: the time of compiling a function grows faster than its length */
 #define PRODUCT_MOST 16384.0 /* operations; a larger product is faster in the compiler's own kernels for it */
 
-/* Does it do nothing, and is it no matter where? */
+/* Does it do nothing at run time, wherever it stands? */
 static bool is_loose(const struct graph *g, uint32_t v)
 {
 	uint16_t op = g->node[v].opcode;

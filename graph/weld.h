@@ -1,15 +1,14 @@
 /*
  * weld.h - makes one kernel of small ones that run one after the other.
  *
- * A compiler that starts each kernel by itself spends its time on starting where kernels are small: a kernel that adds
- * a hundred numbers takes less time than it takes to start it, and on several cores starting is dearer still. XLA:CPU
- * compiles a call as one function, loops, branches and all, if the call says so in a frontend attribute. By itself it
- * does that to loops that move less than 1,024 bytes a turn. Here it is decided anew, for the program as it is after
- * fusion, and for more than loops: whatever stands in a row and is small enough.
+ * XLA:CPU starts each kernel by itself, which can take longer than a small kernel does. It compiles a call as one
+ * kernel, loops and branches included, if the call has a certain frontend attribute. By itself it makes such calls of
+ * loops that move less than 1,024 bytes a turn. Here that is decided anew, after fusion, for loops and for rows: small
+ * instructions that run one after the other.
  *
- * Instructions are put in an order with long rows: all that can be welded and is ready, then all else that is ready,
- * and so on. A row ends where it would move more than so many bytes. A loop that cannot be welded as a whole (a sort in
- * it, or a library's kernel) has rows inside.
+ * Instructions are put in an order that makes rows long: all that can be welded and is ready, then all else that is
+ * ready, and so on. A row ends where it would move more than so many bytes. A loop that cannot be welded as a whole,
+ * such as one with a sort in it, has rows inside.
  *
  * What it computes stays the same; how it is computed does not: the compiler has another generator of code for such
  * calls, and what ran side by side runs one after the other. So it has to be measured.

@@ -8,10 +8,12 @@
 #include "base/stop.h"
 #include "device/room.h"
 
-#define TIME_SHARE 0.5 /* of the search's time, after which nothing more is tried, and what is under way is cut; */
-#define TIME_LEAST 60.0 /* ... seconds at least, of a search that was not given any */
-#define RUN_SHARE 0.05 /* ... that two programs run for side by side, */
-#define RUN_LEAST 0.5  /* ... in seconds, */
+/* A race takes so much of the search's time; what is under way then is cut. */
+#define TIME_SHARE 0.5
+#define TIME_LEAST 60.0 /* seconds, of a search that has no time limit */
+/* Two programs run side by side for so much of the search's time, within bounds in seconds. */
+#define RUN_SHARE 0.05
+#define RUN_LEAST 0.5
 #define RUN_MOST 3.0
 #define WORTH 0.005 /* share of a run; for less no form is taken */
 #define SURE 3.0    /* standard errors */

@@ -20,8 +20,8 @@ struct race {
 	enum compile_how how;
 	struct compiled best, next;
 	double takes; /* seconds that compiling a form takes; 0: not known yet */
-	double ends; /* when it has to be over, by the clock */
-	bool won; /* is the best one another than the first? */
+	double ends;  /* the time by which it has to be over */
+	bool won;     /* has another form than the first become the best one? */
 };
 struct lap { /* how a form did: what it saved, as a share of the best one's time, and its standard error */
 	bool run;
@@ -40,8 +40,8 @@ bool race_goes_on(const struct race *x);
  */
 int race_enter(struct race *x, enum compile_how how, const struct buf *module, struct lap *lap, struct err *err);
 /*
- * A worker that dies of a form takes the best one with it. Compiles that again, as ways of generating code are now. To
- * be called between two forms.
+ * Compiles the best form again if it was lost, as it is when a worker dies of another form. Its code is generated in
+ * the device's present ways.
  */
 int race_recover(struct race *x, struct err *err);
 /* Keeps the best one for the verdict. */

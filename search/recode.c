@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include "base/io.h"
-#include "base/mem.h"
 
 /* The ways that an earlier search took. */
 static uint32_t taken_earlier(const char *dir)
@@ -24,10 +23,24 @@ static uint32_t taken_earlier(const char *dir)
 	return ways;
 }
 
-/* Tries each way beside those taken so far. */
-static int try_ways(struct recode *r, struct race *x, uint32_t ways, struct err *err)
+/* What all ways that were taken save together, of those whose gain is known; its standard error. */
+static double together(const struct recode *r, double *se)
+{
+	double left = 1, variance = 0;
+
+	for (unsigned i = 0; i < CODEGEN_MOST; i++)
+		if (r->taken >> i & 1) {
+			left *= 1 - r->gain[i];
+			variance += r->se[i] * r->se[i];
+		}
+	*se = sqrt(variance);
+	return 1 - left;
+}
+
+int recode_answer(struct recode *r, struct race *x, struct err *err)
 {
 	struct device *d = x->h->lab->device;
+	uint32_t ways = device_info(d)->codegen;
 	struct lap lap;
 	int rc = 0;
 
@@ -45,25 +58,6 @@ static int try_ways(struct recode *r, struct race *x, uint32_t ways, struct err 
 			rc = race_recover(x, err);
 	}
 	return rc < 0 ? -1 : 0;
-}
-
-/* What all ways that were taken save together, of those whose gain is known; its standard error. */
-static double together(const struct recode *r, double *se)
-{
-	double left = 1, variance = 0;
-
-	for (unsigned i = 0; i < CODEGEN_MOST; i++)
-		if (r->taken >> i & 1) {
-			left *= 1 - r->gain[i];
-			variance += r->se[i] * r->se[i];
-		}
-	*se = sqrt(variance);
-	return 1 - left;
-}
-
-int recode_answer(struct recode *r, struct race *x, struct err *err)
-{
-	return try_ways(r, x, device_info(x->h->lab->device)->codegen, err);
 }
 
 void recode_again(struct recode *r, const char *from, struct device *d)

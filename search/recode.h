@@ -20,9 +20,9 @@ struct recode { /* all zero: nothing was asked */
 	double gain[CODEGEN_MOST], se[CODEGEN_MOST];
 };
 
-/* Decides it, and tells the device. */
+/* Tries each way beside those taken before it, and tells the device what was taken. */
 int recode_answer(struct recode *r, struct race *x, struct err *err);
-/* Takes the ways that an earlier search took, whose folder this is. */
+/* Takes the ways of the search that left this folder. */
 void recode_again(struct recode *r, const char *from, struct device *d);
 void recode_json(const struct recode *r, struct json *j);
 void recode_text(const struct recode *r, struct buf *out); /* a sentence; nothing where nothing was taken */

@@ -30,7 +30,7 @@ struct weldings { /* all zero: nothing was tried */
 int welding_answer(struct weldings *w, struct race *x, struct err *err);
 /* Can anything be welded: is it an answer after fusion, for a compiler that makes one kernel of a call? */
 bool welding_possible(const struct lab *lab);
-/* Takes what an earlier search took, whose folder this is. */
+/* Welds as the search did that left this folder. */
 int welding_again(struct weldings *w, const char *from, struct lab *lab, const uint8_t *config, struct err *err);
 /* From now on kernels stay apart. */
 void welding_undo(struct weldings *w, struct lab *lab);
