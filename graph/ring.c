@@ -187,6 +187,7 @@ static int run_node(const struct ring_node *n, const struct tensor *param, const
 	case OP_MINIMUM:
 	case OP_NEGATE:
 	case OP_COPY:
+	case OP_OPTIMIZATION_BARRIER:
 	case OP_CONVERT: /* between types of real numbers; nothing rounds here */
 	case OP_RESHAPE:
 	case OP_BITCAST:

@@ -253,7 +253,8 @@ struct product_case {
 
 static int label_size(char c)
 {
-	return c == 'b' ? 2 : c == 'm' ? 3 : c == 'p' ? 2 : c == 'k' ? 3 : c == 'l' ? 2 : 3;
+	return c == 'b' ? 2 : c == 'm' ? 3 : c == 'p' ? 2 : c == 'k' ? 3 : c == 'l' ? 2 : c == 'M' || c == 'K' ? 32 :
+		c == 'N' ? 64 : 3;
 }
 
 static void shape_of(struct buf *b, const char *labels, char along, int size)
@@ -285,7 +286,7 @@ static void append(char *labels, char l)
 
 static bool is_summed(const struct product_case *c, char l)
 {
-	return strchr("kl", l) && strchr(c->x, l) && strchr(c->w, l);
+	return strchr("klK", l) && strchr(c->x, l) && strchr(c->w, l);
 }
 
 /* A part of the operand: numbers of the first parameter, of the table, of the indices follow one another. */

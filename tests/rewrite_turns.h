@@ -1,12 +1,14 @@
 /*
- * rewrite_turns.h - small programs in which a product is transposed, of all dimension numberings.
+ * rewrite_turns.h - programs of a product, transposed or not, of all dimension numberings.
+ *
+ * Those that are not transposed are of 65,536 multiplications, for smaller ones are left as they are.
  */
 #ifndef TESTS_REWRITE_TURNS_H
 #define TESTS_REWRITE_TURNS_H
 
 #include "tests/rewrite_cases.h"
 
-static void turned_product(struct buf *b, const struct product_case *c)
+static void turned_product(struct buf *b, const struct product_case *c, bool turns)
 {
 	char left[16] = "", right[16] = "", out[16] = "", turned[16] = "";
 	const char *shared = strchr(c->x, 'b') ? "b" : "";
@@ -19,11 +21,15 @@ static void turned_product(struct buf *b, const struct product_case *c)
 	shape_of(b, c->x, 0, 0);
 	buf_adds(b, " parameter(0)\n  w = ");
 	shape_of(b, c->w, 0, 0);
-	buf_adds(b, " parameter(1)\n  t = ");
+	buf_addf(b, " parameter(1)\n  %st = ", turns ? "" : "ROOT ");
 	shape_of(b, out, 0, 0);
 	buf_adds(b, " dot(x, w)");
 	product_lists(b, c, c->x, "lhs");
 	product_lists(b, c, c->w, "rhs");
+	if (!turns) {
+		buf_adds(b, "\n}\n");
+		return;
+	}
 	buf_adds(b, "\n  ROOT y = ");
 	shape_of(b, turned, 0, 0);
 	buf_adds(b, " transpose(t), dimensions={");
@@ -31,24 +37,34 @@ static void turned_product(struct buf *b, const struct product_case *c)
 	buf_adds(b, "}\n}\n");
 }
 
+static void walk_labels(case_visit *visit, void *ctx, const char *const labels[2], bool turns, uint32_t each,
+	uint32_t *n)
+{
+	for (uint32_t o = 0; o < 36; o++) {
+		struct product_case c = {.side = 0};
+		struct buf b = {0};
+		if (left_out((*n)++, each))
+			continue;
+		ordered(labels[0], o % 6, c.x);
+		ordered(labels[1], o / 6, c.w);
+		turned_product(&b, &c, turns);
+		visit(ctx, b.data);
+		buf_release(&b);
+	}
+}
+
 static void walk_turns(case_visit *visit, void *ctx, uint32_t each, uint32_t first)
 {
-	static const char *const labels[][2] = {{"mk", "kn"}, {"mkl", "kln"}, {"bmk", "bkn"}, {"mk", "kpn"},
+	static const char *const turned[][2] = {{"mk", "kn"}, {"mkl", "kln"}, {"bmk", "bkn"}, {"mk", "kpn"},
 		{"mpk", "kn"}, {"m", "n"}};
+	static const char *const plain[][2] = {{"MK", "KN"}, {"MKl", "KlN"}, {"bMK", "bKN"}, {"MK", "KpN"},
+		{"MpK", "KN"}};
 	uint32_t n = first;
 
-	for (size_t l = 0; l < sizeof labels / sizeof *labels; l++)
-		for (uint32_t o = 0; o < 36; o++) {
-			struct product_case c = {.side = 0};
-			struct buf b = {0};
-			if (left_out(n++, each))
-				continue;
-			ordered(labels[l][0], o % 6, c.x);
-			ordered(labels[l][1], o / 6, c.w);
-			turned_product(&b, &c);
-			visit(ctx, b.data);
-			buf_release(&b);
-		}
+	for (size_t l = 0; l < sizeof turned / sizeof *turned; l++)
+		walk_labels(visit, ctx, turned[l], true, each, &n);
+	for (size_t l = 0; l < sizeof plain / sizeof *plain; l++)
+		walk_labels(visit, ctx, plain[l], false, each, &n);
 }
 
 #endif

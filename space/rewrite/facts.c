@@ -102,6 +102,26 @@ bool rule_dot(const struct graph *g, uint32_t v, struct dot_dims *out)
 	return true;
 }
 
+double rule_size_of(const struct graph *g, uint32_t v, const int64_t *dims, uint32_t n)
+{
+	double size = 1;
+
+	for (uint32_t i = 0; i < n; i++)
+		size *= (double)rule_dim(g, v, dims[i]);
+	return size;
+}
+
+void rule_dot_sizes(const struct graph *g, uint32_t v, const struct dot_dims *dims, double *out)
+{
+	const uint32_t *op = node_operands(g, v);
+	int64_t rest[DRAFT_RANK];
+
+	out[0] = rule_size_of(g, op[0], dims->batch[0], dims->n_batch);
+	for (int side = 0; side < 2; side++)
+		out[1 + side] = rule_size_of(g, op[side], rest, dot_rest(dims, side, g->node[op[side]].rank, rest));
+	out[3] = rule_size_of(g, op[0], dims->sum[0], dims->n_sum);
+}
+
 static int32_t precision(const Hlo__PrecisionConfig *p, size_t operand)
 {
 	return p && operand < p->n_operand_precision ? p->operand_precision[operand] : 0;

@@ -58,21 +58,12 @@ static uint64_t dots_alike(const struct graph *g, uint32_t v, uint32_t side)
 	return hash64(d.sum[side], d.n_sum * sizeof(int64_t), hash_mix(h, d.n_sum)) | 1;
 }
 
-static double size_of(const struct graph *g, uint32_t u, const int64_t *dims, uint32_t n)
-{
-	double size = 1;
-
-	for (uint32_t i = 0; i < n; i++)
-		size *= (double)rule_dim(g, u, dims[i]);
-	return size;
-}
-
 static double size_of_rest(const struct graph *g, uint32_t v, uint32_t side, const struct dot_dims *d)
 {
 	int64_t rest[DRAFT_RANK];
 	uint32_t u = node_operands(g, v)[side];
 
-	return size_of(g, u, rest, dot_rest(d, (int)side, g->node[u].rank, rest));
+	return rule_size_of(g, u, rest, dot_rest(d, (int)side, g->node[u].rank, rest));
 }
 
 static bool match_dots(const struct graph *g, uint32_t v, struct found *f)
@@ -82,10 +73,10 @@ static bool match_dots(const struct graph *g, uint32_t v, struct found *f)
 
 	if (!read_dot(g, v, f->side, &d) || !read_dot(g, f->leader, f->side, &leader))
 		return false;
-	f->measure[0] = size_of_rest(g, v, f->side, &d) * size_of(g, u, d.batch[f->side], d.n_batch);
+	f->measure[0] = size_of_rest(g, v, f->side, &d) * rule_size_of(g, u, d.batch[f->side], d.n_batch);
 	f->measure[1] = size_of_rest(g, v, !f->side, &d);
 	f->measure[2] = size_of_rest(g, f->leader, !f->side, &leader);
-	f->measure[3] = size_of(g, u, d.sum[f->side], d.n_sum);
+	f->measure[3] = rule_size_of(g, u, d.sum[f->side], d.n_sum);
 	return true;
 }
 
@@ -239,10 +230,10 @@ static bool match_parts(const struct graph *g, uint32_t v, struct found *f)
 	if (!parts_alike(g, v, 0) || !rule_dot(g, y, &d))
 		return false;
 	f->inside[f->n_inside++] = y;
-	f->measure[0] = size_of_rest(g, y, 0, &d) * size_of(g, node_operands(g, y)[0], d.batch[0], d.n_batch);
+	f->measure[0] = size_of_rest(g, y, 0, &d) * rule_size_of(g, node_operands(g, y)[0], d.batch[0], d.n_batch);
 	f->measure[1] = (double)g->node[v].elements / f->measure[0];
 	f->measure[2] = (double)g->node[f->leader].elements / f->measure[0];
-	f->measure[3] = size_of(g, node_operands(g, y)[0], d.sum[0], d.n_sum);
+	f->measure[3] = rule_size_of(g, node_operands(g, y)[0], d.sum[0], d.n_sum);
 	return true;
 }
 
