@@ -1,7 +1,7 @@
 /*
  * rewrite_turns.h - programs of a product, transposed or not, of all dimension numberings.
  *
- * Those that are not transposed are of 65,536 multiplications, for smaller ones are left as they are.
+ * Some are of 65,536 multiplications and more, for rules leave smaller ones as they lie.
  */
 #ifndef TESTS_REWRITE_TURNS_H
 #define TESTS_REWRITE_TURNS_H
@@ -57,14 +57,16 @@ static void walk_turns(case_visit *visit, void *ctx, uint32_t each, uint32_t fir
 {
 	static const char *const turned[][2] = {{"mk", "kn"}, {"mkl", "kln"}, {"bmk", "bkn"}, {"mk", "kpn"},
 		{"mpk", "kn"}, {"m", "n"}};
-	static const char *const plain[][2] = {{"MK", "KN"}, {"MKl", "KlN"}, {"bMK", "bKN"}, {"MK", "KpN"},
+	static const char *const large[][2] = {{"MK", "KN"}, {"MKl", "KlN"}, {"bMK", "bKN"}, {"MK", "KpN"},
 		{"MpK", "KN"}};
 	uint32_t n = first;
 
 	for (size_t l = 0; l < sizeof turned / sizeof *turned; l++)
 		walk_labels(visit, ctx, turned[l], true, each, &n);
-	for (size_t l = 0; l < sizeof plain / sizeof *plain; l++)
-		walk_labels(visit, ctx, plain[l], false, each, &n);
+	for (size_t l = 0; l < sizeof large / sizeof *large; l++)
+		walk_labels(visit, ctx, large[l], false, each, &n);
+	for (size_t l = 0; l < sizeof large / sizeof *large; l++)
+		walk_labels(visit, ctx, large[l], true, 2 * each, &n);
 }
 
 #endif

@@ -112,11 +112,13 @@ double rule_size_of(const struct graph *g, uint32_t v, const int64_t *dims, uint
 /* The elements of a product's dimensions: those shared, of the rows, of the columns, those summed over. */
 void rule_dot_sizes(const struct graph *g, uint32_t v, const struct dot_dims *dims, double *out);
 /*
- * side.c: the order of a side's dimensions in which those summed over are last. Do they stand before others now? Then
+ * turn.c: the order of a side's dimensions in which those summed over are last. Do they stand before others now? Then
  * rule_turn_side writes that side turned in memory, and tells in `dims` where its dimensions are.
  */
 bool rule_turning(const struct dot_dims *dims, int side, uint32_t rank, int64_t *order);
 Hlo__HloInstructionProto *rule_turn_side(struct draft *d, Hlo__HloInstructionProto *x, int side, struct dot_dims *dims);
+/* Writes the product u with its operands in the other order, the new first one turned in memory if `turn`. */
+Hlo__HloInstructionProto *rule_other_first(struct draft *d, uint32_t u, bool turn);
 /* Do two products ask for the same precision? */
 bool rule_as_precise(const Hlo__HloInstructionProto *a, const Hlo__HloInstructionProto *b);
 
