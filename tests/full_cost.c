@@ -143,7 +143,7 @@ static void better_sums_are_accepted(void)
 		"rhs_contracting_dims={0,1}\n y = bf16[32,48] transpose(t), dimensions={1,0}\n"
 		" ROOT z = bf16[32,48] negate(y)\n}\n";
 	struct precision p = {.target = 0.1, .max_seconds = 1, .instances = 1, .give_up = -1};
-	uint8_t plain[1] = {0}, turned[1] = {1};
+	uint8_t plain[1] = {0}, turned[1];
 	struct device_options o = {.backend = "cpu", .wait = true, .deadline = PATIENT, .kind = "rewrite"};
 	struct device *before;
 	struct space *s = NULL;
@@ -158,11 +158,13 @@ static void better_sums_are_accepted(void)
 	before = device_open(&o, &err);
 	device = NULL;
 	if (CHECK(before) && CHECK(graph_parse(&g, text, sizeof text - 1, "text", &err) == 0))
-		s = space_open("rewrite", "cpu", &g, NULL, 0, &err);
-	if (CHECK(s) && CHECK_INT(s->n_sites, 1)) {
+		s = space_open("rewrite/without:turn-other-side", "cpu", &g, NULL, 0, &err);
+	if (CHECK(s) && CHECK_INT(s->n_sites, 1) && CHECK_INT(s->site[0].choices, 3)) {
 		c = cost_new(s, before, NULL, &err);
-		CHECK(cost_confirm(c, plain, turned, &p, &d, &err) == 0);
-		CHECK_INT(d.outcome, OUTCOME_OK);
+		for (turned[0] = 1; turned[0] < 3; turned[0]++) {
+			CHECK(cost_confirm(c, plain, turned, &p, &d, &err) == 0);
+			CHECK_INT(d.outcome, OUTCOME_OK);
+		}
 		cost_free(c);
 	}
 	space_free(s);
