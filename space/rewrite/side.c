@@ -7,7 +7,7 @@
  * XLA folds every transposition into the product that reads it, so sides are multiplied as they lie. Both sides of the
  * gradient of a weight are summed over their first dimension. The library of XLA:CPU 0.11.2 is slow with a first side
  * that lies so: of ten shapes of such gradients nine took 51 to 93% of the time when the side was copied first, with
- * the copy, and one 99% (Zen 3, one core). There are others that take up to a third more.
+ * the copy, and one 99% (Zen 3, one core). Other shapes take up to a third more.
  *
  * In the gradients of attention the first side is large and the second one narrow, and a copy of the first costs more
  * than it saves. There the second side can be turned and made the first, and the result turned back: both are narrow.
@@ -15,9 +15,8 @@
  *
  * A barrier keeps XLA from folding the transposition. XLA drops it once all passes have run.
  *
- * Which side is the first? That which makes the rows. Where the result is only read with the columns in front, XLA
- * takes the sides in the other order. Then turn.c turns the second side, and here the first is turned and the product
- * kept.
+ * The first side is the one that makes the rows. Where the result is only read with the columns in front, XLA takes the
+ * operands in the other order, so there it is the second operand. turn.c turns that one.
  */
 #include "space/rewrite/codes.h"
 
@@ -36,7 +35,7 @@ static bool is_turned(const struct graph *g, uint32_t v, const struct dot_dims *
 	       g->node[user].proto->dimensions[dims->n_batch] == dims->n_batch + left;
 }
 
-/* Which side makes the rows of the product as XLA computes it, and are its sums not its last dimension? Else -1. */
+/* The operand that makes the rows as XLA computes the product, if what is summed over is not last in it; else -1. */
 static int slow_side(const struct graph *g, uint32_t v, struct dot_dims *dims)
 {
 	int64_t order[DRAFT_RANK];
@@ -79,14 +78,15 @@ static bool match_other(const struct graph *g, uint32_t v, struct found *f)
 {
 	struct dot_dims dims;
 	int side = slow_side(g, v, &dims);
-	double rows;
+	double size[4];
 
 	if (side < 0)
 		return false;
-	rule_dot_sizes(g, v, &dims, f->measure);
-	rows = f->measure[1 + side];
-	f->measure[2] = f->measure[1 + !side];
-	f->measure[1] = rows;
+	rule_dot_sizes(g, v, &dims, size);
+	f->measure[0] = size[0];
+	f->measure[1] = size[1 + side];
+	f->measure[2] = size[1 + !side];
+	f->measure[3] = size[3];
 	return true;
 }
 
