@@ -39,7 +39,7 @@
 #define REGION_GIVE_UP 4
 #define LATELY 0.2 /* the weight of the last one in a mean of what was lately */
 #define CONFIRMED 4 /* the error that is worth reaching is so many times smaller in a confirmation */
-/* Of whole programs that were compiled to confirm one region: so many seconds of running, and instances, or more. */
+/* Of whole programs, compiled to confirm a region: so many seconds of running (or struct worth), and instances. */
 #define WHOLE_SECONDS 4
 #define WHOLE_INSTANCES 5
 
@@ -208,7 +208,7 @@ struct precision cost_region_precision(const struct cost *c, const struct region
 
 	if (p && r->whole) { /* compiling took long: what is run after it must be worth it */
 		q.target = c->o.whole.target;
-		q.max_seconds = fmax(p->max_seconds, WHOLE_SECONDS);
+		q.max_seconds = fmax(p->max_seconds, c->worth.whole > 0 ? c->worth.whole : WHOLE_SECONDS);
 		q.instances = p->instances > WHOLE_INSTANCES ? p->instances : WHOLE_INSTANCES;
 	}
 	q.enough = c->worth.error / (p ? CONFIRMED : 1) / fmax(r->times, 1);

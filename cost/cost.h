@@ -81,6 +81,7 @@ struct cost_options { /* all zero is the default */
 struct worth {
 	double error;	/* seconds of the program */
 	double seconds; /* that all regions of a move may run for, together */
+	double whole;	/* ... and a pair of whole programs, to be sure of it; 0: nobody is in a hurry */
 };
 
 struct delta {

@@ -33,10 +33,11 @@ int cost_compile(struct cost *c, enum compile_how how, const struct buf *module,
 	return 0;
 }
 
-int cost_compile_whole(struct cost *c, enum compile_how how, const struct buf *module, unsigned want,
-	struct compiled *out, struct fate *fate, struct err *err)
+/* Loads a whole program if it was kept there; or compiles it, and keeps it. */
+static int compile_kept(struct cost *c, struct spares *kept, enum compile_how how, const struct buf *module,
+	unsigned want, struct compiled *out, struct fate *fate, struct err *err)
 {
-	if (spare_compile(c->o.spares, c->device, how, module, want | WANT_MEMORY, out, err) < 0)
+	if (spare_compile(kept, c->device, how, module, want | WANT_MEMORY, out, err) < 0)
 		return -1;
 	meet(c, out, fate);
 	if (fate->outcome != OUTCOME_OK)
@@ -44,6 +45,18 @@ int cost_compile_whole(struct cost *c, enum compile_how how, const struct buf *m
 	if (!room_for(c->device, out->peak_bytes, "it", ROOM_OF_ALL, fate->detail, sizeof fate->detail))
 		fate->outcome = OUTCOME_OOM;
 	return 0;
+}
+
+int cost_compile_whole(struct cost *c, enum compile_how how, const struct buf *module, unsigned want,
+	struct compiled *out, struct fate *fate, struct err *err)
+{
+	return compile_kept(c, c->o.spares, how, module, want, out, fate, err);
+}
+
+/* Where the side of a region is kept that is a whole program: with other sides, unless it is with whole programs. */
+static struct spares *kept_with(struct cost *c, enum compile_how how, const struct buf *module)
+{
+	return c->o.spares && spare_get(c->o.spares, how, module) ? c->o.spares : &c->sides;
 }
 
 int cost_drop(struct cost *c, struct compiled *p, struct err *err)
@@ -90,8 +103,10 @@ static int compile_side(struct cost *c, const struct sides *s, unsigned i, uint3
 	bool whole = s->config[i] || s->own || s->whole;
 	enum compile_how how = s->own && i == 0 ? COMPILE_DEFAULT : whole ? COMPILE_APPLIED : COMPILE_REGION;
 
-	if (s->config[i] || s->own || (s->whole && !device_has_helpers(c->device)))
+	if (s->config[i] || s->own)
 		return cost_compile_whole(c, how, module, s->config[i] ? WANT_OPTIMISED : 0, out, fate, err);
+	if (s->whole)
+		return compile_kept(c, kept_with(c, how, module), how, module, 0, out, fate, err);
 	if (keeps_side(c, module, instances)
 			? spare_compile(&c->sides, c->device, how, module, 0, out, err) < 0
 			: device_compile_planned(c->device, how, module->data, module->len, instances, out, err) < 0)

@@ -8,7 +8,8 @@
  * measured against itself (an A/A pair). This is done three times before the first interval for a duration is
  * given, then after each measurement until a few are known, and later for a twentieth of the time spent. The
  * second load is compiled anew, because compilations differ more than loads do. All that takes many times as long as
- * the measurement where programs take long to compile, so a difference that no luck explains does without.
+ * the measurement where programs take long to compile, so a difference that no luck explains does without. So it does
+ * where they run long: there an A/A pair takes about as long as the measurement, and they get a quarter of the time.
  */
 #include <math.h>
 #include <stdio.h>
@@ -22,7 +23,9 @@
 #define LARGE_LUCK 0.02
 #define AA_BEYOND 8.0  /* standard errors of what is known, luck included, that are no luck */
 #define AA_SHARE 0.05  /* of the measuring time, after that */
-#define AA_SECONDS 0.1 /* of one A/A pair */
+#define AA_SECONDS 0.1 /* of one A/A pair, */
+#define AA_RUNS 10.0   /* ... which are so many runs at the least */
+#define AA_DEAR 0.25   /* of the measuring time at the most, if that takes longer */
 #define AA_COMPILE 0.3 /* seconds of compiling above which its second load is not compiled anew */
 #define AA_LOAD 1.0    /* seconds of loading above which there is no second load */
 
@@ -126,7 +129,10 @@ static bool worth_learning(struct host *h, uint32_t a, double seconds)
 
 	double n = prior_weight(&h->prior, seconds);
 	bool lucky = prior_variance(&h->prior, seconds) > LARGE_LUCK * LARGE_LUCK;
+	double takes = AA_RUNS * seconds;
 	if (!h->child.pid || seconds > AA_SECONDS || (k && k->load > AA_LOAD))
+		return false;
+	if (takes > AA_SECONDS && h->measured_aa + takes > AA_DEAR * h->measured)
 		return false;
 	return n < (lucky ? AA_LUCKY : AA_FIRST) || h->measured_aa < AA_SHARE * h->measured;
 }
@@ -183,6 +189,7 @@ int host_pair(struct device *d, uint32_t a, uint32_t b, const struct precision *
 		return -1;
 	if (out->outcome != OUTCOME_OK)
 		return 0;
+	h->measured += out->wall;
 	double middle = (raw.a.value + raw.b.value) / 2,
 	       more = unseen(h, a, out, &raw, anew, middle);
 	out->seconds_a = raw.a.value;
@@ -191,7 +198,6 @@ int host_pair(struct device *d, uint32_t a, uint32_t b, const struct precision *
 	out->delta = raw.delta.value;
 	out->ratio_se = sqrt(raw.ratio.se * raw.ratio.se + more);
 	out->delta_se = sqrt(raw.delta.se * raw.delta.se + more * middle * middle);
-	h->measured += out->wall;
 	if (out->instances < 2 && !out->gave_up && !beyond_luck(h, &raw, middle) && worth_learning(h, a, raw.a.value))
 		learn_prior(h, a, raw.a.value);
 	return 0;

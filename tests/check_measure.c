@@ -124,7 +124,27 @@ static void preempted_pairs_are_dropped(void)
 	CHECK(go(&m, 2, &p, &out) == 0);
 	CHECK_INT(out.dropped, 0);
 	CHECK(out.pairs > 100);
+	CHECK(out.running < 0.6); /* what does not come is not waited for */
 	measured_release(&out);
+}
+
+/* Of the instances as many as there is time to run, but never two. */
+static void instances_are_run_while_there_is_time(void)
+{
+	static const struct {
+		double run;
+		uint32_t instances;
+	} t[] = {{10e-3, 4}, {80e-3, 3}, {120e-3, 1}, {250e-3, 1}};
+	struct precision p = {.instances = 4, .max_seconds = 0.9, .target = 1e-9, .give_up = -1};
+
+	for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+		struct machine m = machine_of(t[i].run, t[i].run, i);
+		struct measured out;
+		CHECK(go(&m, 2, &p, &out) == 0);
+		CHECK_INT(out.instances, t[i].instances);
+		CHECK(out.running < 3.5 * p.max_seconds);
+		measured_release(&out);
+	}
 }
 
 /* Where a side may be given up, a runs first; if b does not end, it is known to take longer than its limit. */
@@ -457,6 +477,7 @@ int main(void)
 	RUN(drift_cancels);
 	RUN(outliers_do_not_count);
 	RUN(preempted_pairs_are_dropped);
+	RUN(instances_are_run_while_there_is_time);
 	RUN(gives_up_on_the_slow);
 	RUN(one_hiccup_hides_nothing);
 	RUN(limits_the_first_run_of_b);

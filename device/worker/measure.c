@@ -7,13 +7,16 @@
  *				   in every four runs
  *	outliers (interrupts)	   a log ratio per pair; the 20% trimmed mean, winsorized standard error
  *	being preempted		   pairs during which the kernel counted an involuntary context switch are dropped
- *				   and counted; if hardly any pair is left, all are taken
+ *				   and counted; if hardly any pair is left, all are taken. Undisturbed ones are
+ *				   waited for, but not where there are next to none: a program that runs for a
+ *				   tenth of a second on all cores is interrupted each time
  *	cold caches, lazy set-up   warm-up runs, not counted
  *	the clock's own cost	   runs shorter than SAMPLE are batched, equally many on both sides
  *	luck of one load	   two loads of one program differ by more than the noise within them: with several
  *				   instances the interval comes from what the instances differ by; with one, the
  *				   caller adds what is known of that luck (prior.h). Loading a large program takes
- *				   longer than running it, so only as many are loaded as there is time for
+ *				   longer than running it, so only as many are loaded as there is time for, and
+ *				   only as many are run; two would hardly show how they differ, so then it is one
  *
  * Sequential stopping: after min_pairs the standard error is looked at each time the pairs have grown by a
  * quarter (looking after every pair would stop on lucky moments). It ends below `target`, at max_seconds of
@@ -24,67 +27,32 @@
  *
  * Long runs: if the fewest pairs would run longer than they may (`most`), one run of each side is enough, after one to
  * warm up. More pairs are taken while there is time for them and the error of the difference still matters to the
- * caller (`enough`). Few pairs cannot show how far single pairs of long runs scatter. So a scatter is assumed
- * beforehand; each pair that is seen counts more against the assumption.
+ * caller (`enough`).
  *
  * A first run does not tell how long a run takes. The first run of a training step of 30,000 instructions takes four
  * times as long as any later one, because kernels are linked and memory is mapped during it. So a run that seems long
- * is repeated. A first run of COLD_RUN or more is not repeated; a wider scatter is assumed of it.
+ * is repeated. A first run of COLD_RUN or more is not repeated; a wider scatter is assumed of it (measure_sum.c).
  *
  * A side that computes everything a million times over may run for an hour. So side a, which the caller is used to,
  * runs first, and the first run of side b is limited to `give_up` times as long, or SLOW if that is more. If that is
  * not enough for it, the limit is what is known of it, and the answer is as of an early stop.
- *
- * Standard errors from few values are widened by Student's t over the normal quantile, so that +-1.96 of them
- * is a 95% interval whatever they were made of.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/mem.h"
-#include "device/worker/measure.h"
+#include "device/worker/measure_own.h"
 
 #define SAMPLE 100e-6 /* seconds a timing should last at least */
 #define MAX_BATCH 500u
 #define MAX_PAIRS 50000u /* of all instances, what memory and patience allow */
 #define FIRST_PAIRS 64u	 /* after so many, a pair is not given up any more */
-#define LEAST 4u	 /* pairs of an instance below which nothing can be said */
+#define SEVERAL 3u	 /* instances below which nothing can be said of how they differ */
 #define PATIENCE 3.0	 /* times max_seconds: so long undisturbed pairs are waited for, and further instances */
-#define TRIM 0.2
 #define LONG_RUN 1.0	/* seconds; of longer runs few pairs may be enough, */
 #define COLD_RUN 10.0	/* ... and of these none is only to warm up */
 #define SLOW 2.0		/* seconds that any first run may take */
-#define SHORT_RUN 10e-3 /* seconds; for shorter runs nobody knows whether the scatter below holds */
-/* The scatter assumed of long runs: the standard deviation of the log ratio of a pair; how many pairs it counts for. */
-#define FEW_SPREAD 0.03
-#define COLD_SPREAD 0.06 /* ... where they are first runs */
-#define FEW_WEIGHT 4.0
-
-struct pair {
-	double a, b;
-	bool disturbed;
-};
-
-struct series { /* pairs of one pair of instances */
-	struct pair *v;
-	size_t n, cap, clean;
-};
-
-struct run_state {
-	const struct measure_subject *s;
-	struct precision p;
-	struct rng *r;
-	struct measured *out;
-	struct series *series; /* one per instance */
-	double *scratch;
-	size_t scratch_cap;
-	bool few;   /* runs are long, so few pairs are taken */
-	bool warm;  /* ... and each side has one to warm up */
-	int first;  /* the side that an instance runs first */
-	double cold;	/* how long the first run of all took, */
-	double last[2]; /* and each side's last in the first instance, while warming up */
-	uint32_t ran[2];
-};
+#define SHORT_RUN 10e-3 /* seconds; for shorter runs nobody knows whether the scatter that is assumed holds */
 
 static struct precision with_defaults(const struct precision *p)
 {
@@ -96,15 +64,6 @@ static struct precision with_defaults(const struct precision *p)
 	q.slow = q.slow > 0 ? q.slow : SLOW;
 	q.give_up = q.give_up > 0 ? q.give_up : q.give_up < 0 ? INFINITY : 1.5;
 	return q;
-}
-
-/* Returns the trimmed mean, with a standard error that is widened for few values. */
-static struct estimate trimmed(const double *x, size_t n)
-{
-	struct estimate e = stat_trimmed(x, n, TRIM);
-	e.se *= stat_widening((double)n - 2 * floor(TRIM * (double)n) - 1);
-	e.n = n;
-	return e;
 }
 
 static int run_once(
@@ -146,77 +105,12 @@ static int take_round(struct run_state *m, uint32_t *order)
 	return 0;
 }
 
-/* Pairs are used if undisturbed, unless too few are. */
-static bool use_all(const struct series *s)
-{
-	return s->clean < LEAST || s->clean * 10 < s->n;
-}
-static bool used(const struct series *s, size_t i)
-{
-	return !s->v[i].disturbed || use_all(s);
-}
-
 uint32_t measure_affords(const struct precision *p, uint32_t have, double loading)
 {
 	struct precision q = with_defaults(p);
 	double all = 1 + (loading > 0 ? floor(PATIENCE * q.max_seconds / loading) : INFINITY);
 
 	return all >= q.instances ? q.instances : all > have ? (uint32_t)all : have;
-}
-
-enum what { SECONDS_A, SECONDS_B, RATIO, DELTA };
-
-static double value_of(const struct pair *p, enum what w)
-{
-	switch (w) {
-	case SECONDS_A:
-		return p->a;
-	case SECONDS_B:
-		return p->b;
-	case RATIO:
-		return log(fmax(p->b, 1e-12) / fmax(p->a, 1e-12));
-	default:
-		return p->b - p->a;
-	}
-}
-
-static struct estimate of_series(struct run_state *m, const struct series *s, enum what w)
-{
-	size_t n = 0;
-	MEM_GROW(&m->scratch, &m->scratch_cap, s->n);
-	for (size_t i = 0; i < s->n; i++)
-		if (used(s, i))
-			m->scratch[n++] = value_of(&s->v[i], w);
-	return trimmed(m->scratch, n);
-}
-
-/*
- * Returns the mean over all instances. Its standard error follows from how much they differ, and is never below what
- * the noise within instances gives. `between` gets the variance between instances, without the noise within; `within`
- * gets the part of that noise in the variance of the mean.
- */
-static struct estimate over_instances(
-	struct run_state *m, enum what w, double *between, double *within)
-{
-	uint32_t n = m->p.instances;
-	double *x = MEM_NEW(n, double), noise = 0;
-	struct estimate e = {0};
-	for (uint32_t i = 0; i < n; i++) {
-		e = of_series(m, &m->series[i], w);
-		x[i] = e.value;
-		noise += e.se * e.se / n;
-	}
-	*between = 0;
-	*within = noise / n;
-	if (n > 1) {
-		double var = stat_var(x, n);
-		*between = var - noise;
-		e.value = stat_mean(x, n);
-		e.se = fmax(sqrt(var / n) * stat_widening(n - 1), sqrt(noise / n));
-		e.n = n;
-	}
-	mem_free(x);
-	return e;
 }
 
 /* Do nine in ten of all pairs, which are at least `least`, say that the same side is slower by the give-up factor? */
@@ -228,7 +122,7 @@ static bool hopeless(const struct run_state *m, uint32_t least)
 		return false;
 	for (uint32_t i = 0; i < m->p.instances; i++)
 		for (size_t k = 0; k < m->series[i].n; k++, n++) {
-			double r = value_of(&m->series[i].v[k], RATIO);
+			double r = pair_value(&m->series[i].v[k], RATIO);
 			slower[r > 0] += fabs(r) >= log(m->p.give_up);
 		}
 	return n >= least && 10 * (slower[0] > slower[1] ? slower[0] : slower[1]) >= 9 * n;
@@ -245,13 +139,20 @@ static bool precise(struct run_state *m)
 	return m->p.instances > 1 && within < 0.1 * between / m->p.instances;
 }
 
-/* Has every instance enough undisturbed pairs, or, late, enough of any? */
+/*
+ * Has every instance enough undisturbed pairs? Or enough of any, if the time is over, and there will not be enough
+ * undisturbed ones even late?
+ */
 static bool enough(const struct run_state *m)
 {
-	bool late = m->out->running >= PATIENCE * m->p.max_seconds;
-	for (uint32_t i = 0; i < m->p.instances; i++)
-		if ((late ? m->series[i].n : m->series[i].clean) < LEAST)
+	bool late = m->out->running >= PATIENCE * m->p.max_seconds, over = m->out->running >= m->p.max_seconds;
+
+	for (uint32_t i = 0; i < m->p.instances; i++) {
+		const struct series *s = &m->series[i];
+		bool any = late || (over && PATIENCE * (double)s->clean < LEAST);
+		if ((any ? s->n : s->clean) < LEAST)
 			return false;
+	}
 	return true;
 }
 
@@ -282,47 +183,12 @@ static int take_pairs(struct run_state *m)
 	return rc;
 }
 
-/* From few pairs: the mean, and an error that the scatter assumed beforehand and the one seen give together. */
-static struct estimate of_few(const struct run_state *m, enum what w)
-{
-	const struct series *s = &m->series[0];
-	double mean = 0, seen = 0, level = 0, scatter, weight = FEW_WEIGHT + (double)s->n - 1;
-
-	for (size_t i = 0; i < s->n; i++) {
-		mean += value_of(&s->v[i], w) / (double)s->n;
-		level += (s->v[i].a + s->v[i].b) / m->s->sides / (double)s->n;
-	}
-	for (size_t i = 0; i < s->n; i++)
-		seen += pow(value_of(&s->v[i], w) - mean, 2);
-	scatter = (m->warm ? FEW_SPREAD : COLD_SPREAD) * (w == RATIO ? 1 : level);
-	return (struct estimate){mean,
-		sqrt((FEW_WEIGHT * scatter * scatter + seen) / weight / (double)s->n) * stat_widening(weight), s->n};
-}
-
 static bool few_are_precise(const struct run_state *m)
 {
-	struct estimate e = of_few(m, m->s->sides == 2 ? RATIO : SECONDS_A);
+	struct estimate e = over_few(m, m->s->sides == 2 ? RATIO : SECONDS_A);
 
 	return e.se <= m->p.target * (m->s->sides == 2 ? 1 : e.value) ||
-	       of_few(m, m->s->sides == 2 ? DELTA : SECONDS_A).se <= m->p.enough;
-}
-
-static void summarise_few(struct run_state *m)
-{
-	struct measured *o = m->out;
-
-	o->a = of_few(m, SECONDS_A);
-	if (m->s->sides == 2) {
-		o->b = of_few(m, SECONDS_B);
-		o->delta = of_few(m, DELTA);
-		o->ratio = of_few(m, RATIO);
-	}
-	o->instances = 1;
-	o->pairs = (uint32_t)m->series[0].n;
-	for (size_t k = 0; m->p.raw && k < m->series[0].n; k++) {
-		float v[2] = {(float)m->series[0].v[k].a, (float)m->series[0].v[k].b};
-		buf_add(&o->raw, v, sizeof v);
-	}
+	       over_few(m, m->s->sides == 2 ? DELTA : SECONDS_A).se <= m->p.enough;
 }
 
 /* Are runs that do not end to be expected, and given up? Then side a runs first, and b has a limit. */
@@ -346,7 +212,7 @@ static int run_other(struct run_state *m, double *seconds)
 	one.v[0] = (struct pair){m->cold, most, false};
 	as_if.series = &one;
 	as_if.out = &bound;
-	summarise_few(&as_if);
+	sum_up_few(&as_if);
 	m->s->limit(m->s->ctx, most, &bound);
 	rc = run_once(m, !m->first, 0, 1, seconds);
 	m->s->limit(m->s->ctx, 0, NULL);
@@ -363,6 +229,14 @@ static bool too_long(const struct run_state *m, double run)
 	if (m->p.most > 0 && run > SHORT_RUN && fewest > fmax(m->p.most, PATIENCE * m->p.max_seconds))
 		return true;
 	return run > LONG_RUN && fewest > PATIENCE * m->p.max_seconds;
+}
+
+/* Of the instances that are wanted, as many as there is time to run, where a run takes so long. */
+static uint32_t runs_afford(const struct run_state *m, double run)
+{
+	double all = PATIENCE * m->p.max_seconds / (run * m->s->sides * (1.0 + LEAST));
+
+	return all >= m->p.instances ? m->p.instances : all >= SEVERAL ? (uint32_t)all : 1;
 }
 
 /* One run to warm up; the first of all of the side that is not the first has a limit. */
@@ -402,6 +276,8 @@ static int warm_up(struct run_state *m)
 				if (m->few)
 					return 0;
 			}
+		if (i == 0)
+			m->p.instances = runs_afford(m, t);
 		if (m->s->loading)
 			m->p.instances = measure_affords(&m->p, i + 1, m->s->loading(m->s->ctx));
 	}
@@ -444,31 +320,6 @@ static int take_few(struct run_state *m)
 	return 0;
 }
 
-static void summarise(struct run_state *m)
-{
-	struct measured *o = m->out;
-	double ignore, within;
-	o->a = over_instances(m, SECONDS_A, &ignore, &within);
-	if (m->s->sides == 2) {
-		o->b = over_instances(m, SECONDS_B, &ignore, &within);
-		o->delta = over_instances(m, DELTA, &ignore, &within);
-		o->ratio = over_instances(m, RATIO, &o->between, &within);
-	}
-	o->instances = m->p.instances;
-	for (uint32_t i = 0; i < m->p.instances; i++)
-		for (size_t k = 0; k < m->series[i].n; k++) {
-			const struct pair *p = &m->series[i].v[k];
-			float v[2] = {(float)p->a, (float)p->b};
-			if (!used(&m->series[i], k)) {
-				o->dropped++;
-				continue;
-			}
-			o->pairs++;
-			if (m->p.raw)
-				buf_add(&o->raw, v, sizeof v);
-		}
-}
-
 int measure(const struct measure_subject *s, const struct precision *p, struct rng *r,
 	struct measured *out)
 {
@@ -479,7 +330,7 @@ int measure(const struct measure_subject *s, const struct precision *p, struct r
 	if (rc == 0)
 		rc = m.few ? take_few(&m) : take_pairs(&m);
 	if (rc == 0)
-		(m.few ? summarise_few : summarise)(&m);
+		(m.few ? sum_up_few : sum_up)(&m);
 	for (uint32_t i = 0; i < m.p.instances; i++)
 		mem_free(m.series[i].v);
 	mem_free(m.series);
