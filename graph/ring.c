@@ -170,13 +170,52 @@ static int elementwise(const struct ring_node *n)
 	return 0;
 }
 
-static int run_node(const struct ring_node *n, const struct tensor *param, const struct tensor *value)
+static int tuple(const struct ring_node *n)
+{
+	uint32_t parts = n->g->node[n->v].n_operands;
+	const struct tensor **part = ARENA_NEW(n->mem, parts + 1, const struct tensor *);
+
+	for (uint32_t i = 0; i < parts; i++)
+		part[i] = &n->value[node_operands(n->g, n->v)[i]];
+	n->out->part = part;
+	return 0;
+}
+
+static int element(const struct ring_node *n)
+{
+	if (!n->x[0]->part)
+		return -1;
+	*n->out = *n->x[0]->part[n->in->tuple_index];
+	return 0;
+}
+
+static int run_comp(const struct ring_node *caller, uint32_t comp, const struct tensor *param, struct tensor *out,
+	struct err *err);
+
+static int loop(const struct ring_node *n)
+{
+	const struct node *v = &n->g->node[n->v];
+	struct tensor *state = ARENA_NEW(n->mem, 1, struct tensor);
+	struct err ignored;
+
+	*state = *n->x[0];
+	for (double turn = 0; turn < v->trip_count; turn++) {
+		struct tensor *next = ARENA_NEW(n->mem, 1, struct tensor);
+		if (run_comp(n, node_calls(n->g, n->v)[0], state, next, &ignored) < 0)
+			return -1;
+		state = next;
+	}
+	*n->out = *state;
+	return v->trip_count < 0 ? -1 : 0;
+}
+
+static int run_node(const struct ring_node *n, const struct tensor *param)
 {
 	if (n->out->n == 0)
 		return 0;
 	switch (n->g->node[n->v].opcode) {
 	case OP_PARAMETER:
-		memcpy(n->out->v, param[n->in->parameter_number].v, n->out->n * sizeof *n->out->v);
+		*n->out = param[n->in->parameter_number];
 		return 0;
 	case OP_CONSTANT:
 		return constant(n);
@@ -200,7 +239,7 @@ static int run_node(const struct ring_node *n, const struct tensor *param, const
 	case OP_PAD:
 		return pad(n);
 	case OP_CONCATENATE:
-		return concatenate(n, value);
+		return concatenate(n, n->value);
 	case OP_REDUCE:
 		return reduce(n);
 	case OP_DOT:
@@ -211,27 +250,46 @@ static int run_node(const struct ring_node *n, const struct tensor *param, const
 		return ring_gather(n);
 	case OP_REDUCE_WINDOW:
 		return applied(n) == OP_COUNT ? -1 : ring_window(n);
+	case OP_TUPLE:
+		return tuple(n);
+	case OP_GET_TUPLE_ELEMENT:
+		return element(n);
+	case OP_WHILE:
+		return loop(n);
 	default:
 		return -1;
 	}
 }
 
-int ring_run(const struct graph *g, enum ring ring, const struct tensor *param, struct arena *mem, struct tensor *out,
+static int run_comp(const struct ring_node *caller, uint32_t comp, const struct tensor *param, struct tensor *out,
 	struct err *err)
 {
-	const struct comp *c = &g->comp[g->entry];
-	struct tensor *value = ARENA_NEW(mem, g->n_nodes, struct tensor);
+	const struct graph *g = caller->g;
+	const struct comp *c = &g->comp[comp];
+	struct tensor *value = ARENA_NEW(caller->mem, g->n_nodes, struct tensor);
 
 	for (uint32_t v = c->first; v < c->first + c->n_nodes; v++) {
-		struct ring_node n = {.g = g, .v = v, .ring = ring, .in = g->node[v].proto, .out = &value[v]};
+		struct ring_node n = *caller;
+		n.v = v;
+		n.in = g->node[v].proto;
+		n.value = value;
+		n.out = &value[v];
 		if (g->node[v].rank > RING_RANK || g->node[v].elements > RING_ELEMENTS)
 			return err_set(err, "%s is too large to be computed by hand", n.in->name);
-		value[v] = ring_tensor(mem, n.in->shape);
+		value[v] = ring_tensor(n.mem, n.in->shape);
 		for (uint32_t k = 0; k < g->node[v].n_operands && k < 8; k++)
 			n.x[k] = &value[node_operands(g, v)[k]];
-		if (run_node(&n, param, value) < 0)
+		if (run_node(&n, param) < 0)
 			return err_set(err, "nothing is known here of %s, a %s", n.in->name, n.in->opcode);
 	}
 	*out = value[c->root];
 	return 0;
+}
+
+int ring_run(const struct graph *g, enum ring ring, const struct tensor *param, struct arena *mem, struct tensor *out,
+	struct err *err)
+{
+	struct ring_node whole = {.g = g, .ring = ring, .mem = mem};
+
+	return run_comp(&whole, g->entry, param, out, err);
 }

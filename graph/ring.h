@@ -8,6 +8,9 @@
  *
  * Only the tests run it. It is here and not with them because it must keep up with what the rules of rewriting write.
  *
+ * A loop is as many turns of its body as the program says of it; its condition is not computed, because order means
+ * nothing in a field.
+ *
  * Slow and obvious: one loop per operation over its definition. It knows what rules read and write; an instruction
  * that it does not know is an error, never a guess.
  */
@@ -26,6 +29,7 @@ struct tensor { /* row by row, the last dimension fastest */
 	int64_t dim[RING_RANK];
 	size_t n;
 	uint64_t *v;
+	const struct tensor *const *part; /* of a tuple; then the rest means nothing */
 };
 
 /* Runs the entry on `param`, by number; the result lies in `mem`. -1 with a sentence: something is not known. */
@@ -43,6 +47,8 @@ struct ring_node {
 	enum ring ring;
 	const Hlo__HloInstructionProto *in;
 	const struct tensor *x[8]; /* the first operands */
+	const struct tensor *value; /* per node of the program */
+	struct arena *mem;
 	struct tensor *out;
 };
 uint64_t ring_add(enum ring ring, uint64_t a, uint64_t b);

@@ -9,22 +9,24 @@
  */
 #include <stdlib.h>
 #include "graph/ring.h"
+#include "hlo/shape.h"
 #include "space/space.h"
 #include "space/rewrite/own.h"
 #include "tests/harm.h"
 #include "tests/rewrite_cases.h"
+#include "tests/rewrite_loops.h"
 #include "tests/rewrite_merges.h"
 #include "tests/rewrite_patterns.h"
 #include "tests/rewrite_turns.h"
 #include "tests/test.h"
 
 #define RULES 64
-#define KINDS 8 /* ways to be wrong */
+#define KINDS 9 /* ways to be wrong */
 #define FEWER (1000 / (uint32_t)test_cases(1000))
 
 static const char *const wrong[KINDS] = {"slice starts later", "less padding before, more behind",
 	"transposition of other dimensions", "broadcast to other dimensions", "sum over another dimension",
-	"parts in another order", "product over other dimensions", "other rows gathered"};
+	"parts in another order", "product over other dimensions", "other rows gathered", "other parts of a tuple"};
 
 struct proof {
 	uint32_t programs;
@@ -217,6 +219,23 @@ static bool sums_product(const struct graph *g)
 	return false;
 }
 
+/* Exchanges two parts of a tuple that have the same shape; false if there are none such. */
+static bool exchange_parts(const struct graph *g, uint32_t v)
+{
+	Hlo__HloInstructionProto *in = g->node[v].proto;
+
+	for (size_t i = 0; i < in->n_operand_ids; i++)
+		for (size_t k = i + 1; k < in->n_operand_ids; k++)
+			if (in->operand_ids[i] != in->operand_ids[k] &&
+				shape_same(in->shape->tuple_shapes[i], in->shape->tuple_shapes[k])) {
+				int64_t was = in->operand_ids[i];
+				in->operand_ids[i] = in->operand_ids[k];
+				in->operand_ids[k] = was;
+				return true;
+			}
+	return false;
+}
+
 /* Makes an instruction wrong in one way; false if that way does not apply to it, and then it stays as it was. */
 static bool spoil(const struct graph *a, const struct graph *g, uint32_t v, int kind)
 {
@@ -258,7 +277,7 @@ static bool spoil(const struct graph *a, const struct graph *g, uint32_t v, int 
 		*map = *map == 0;
 		return true;
 	}
-	return false;
+	return kind == 8 && op == OP_TUPLE && exchange_parts(g, v);
 }
 
 /* Makes each new instruction wrong, in each way, one at a time; every wrong program must be refuted. */
@@ -269,7 +288,9 @@ static void spoil_all(struct proof *p, uint32_t rule, const struct graph *a, con
 	CHECK(graph_parse(&g, module->data, module->len, "rewritten", NULL) == 0);
 	for (uint32_t v = g.comp[g.entry].first; v < g.n_nodes; v++) {
 		uint32_t old = graph_find(a, g.node[v].proto->name);
-		if (old != NONE && (g.node[v].opcode != OP_DOT || a->node[old].opcode == OP_DOT))
+		uint16_t op = g.node[v].opcode;
+		bool replaces = (op == OP_DOT || op == OP_TUPLE) && old != NONE && a->node[old].opcode != op;
+		if (old != NONE && !replaces)
 			continue; /* it was there before, or bears the name of what it replaces */
 		for (int kind = 0; kind < KINDS; kind++) {
 			struct graph b = {0};
@@ -383,12 +404,14 @@ static void walk_all(struct proof *p, uint32_t some)
 	walk_windows(prove, p, some > 7 ? some / 7 : 1, 0);
 	walk_merges(prove, p, some, 0);
 	walk_distances(prove, p);
+	walk_loops(prove, p);
 	walk_turns(prove, p, some > 7 ? some / 7 : 1, 0);
 	walk_conv1(prove_narrow, p, 11 * some, 5);
 	walk_products(prove_narrow, p, 11 * some, 5);
 	walk_windows(prove_narrow, p, 7 * some, 5);
 	walk_merges(prove_narrow, p, 11 * some, 5);
 	walk_turns(prove_narrow, p, some, 5);
+	walk_loops(prove_narrow, p);
 	walk_patterns(prove, p, (some < 23 ? 23 * PATTERN_CASES / some : PATTERN_CASES) / FEWER + 1);
 }
 

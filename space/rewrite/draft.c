@@ -58,19 +58,25 @@ static Hlo__ShapeProto *new_shape(struct draft *d, int32_t dtype, const int64_t 
 }
 
 /* Numbers and names an instruction and adds it to the list. */
-static Hlo__HloInstructionProto *add(struct draft *d, Hlo__HloInstructionProto *in, const int64_t *dims, uint32_t rank,
-	int32_t dtype, Hlo__HloInstructionProto **x, uint32_t n)
+static Hlo__HloInstructionProto *number(struct draft *d, Hlo__HloInstructionProto *in, Hlo__HloInstructionProto **x,
+	uint32_t n)
 {
 	in->name = arena_printf(d->mem, "%s" MARK "%lld", in->opcode, (long long)d->fresh.ids.low + d->fresh.named);
 	in->id = ids_next(&d->fresh.ids, d->like);
-	in->metadata = d->like->metadata;
-	in->shape = new_shape(d, dtype, dims, rank);
 	in->n_operand_ids = n;
 	in->operand_ids = arena_alloc(d->mem, n * sizeof *in->operand_ids);
 	for (uint32_t i = 0; i < n; i++)
 		in->operand_ids[i] = x[i]->id;
 	MEM_GROW(&d->v, &d->cap, d->n + 1);
 	return d->v[d->n++] = in;
+}
+
+static Hlo__HloInstructionProto *add(struct draft *d, Hlo__HloInstructionProto *in, const int64_t *dims, uint32_t rank,
+	int32_t dtype, Hlo__HloInstructionProto **x, uint32_t n)
+{
+	in->metadata = d->like->metadata;
+	in->shape = new_shape(d, dtype, dims, rank);
+	return number(d, in, x, n);
 }
 
 static Hlo__HloInstructionProto *write_op(struct draft *d, const char *opcode, const int64_t *dims, uint32_t rank,
@@ -83,15 +89,55 @@ static Hlo__HloInstructionProto *write_op(struct draft *d, const char *opcode, c
 	return add(d, in, dims, rank, x[0]->shape->element_type, x, n);
 }
 
-Hlo__HloInstructionProto *draft_copy(struct draft *d, const Hlo__HloInstructionProto *of, const int64_t *dims,
-	uint32_t rank, Hlo__HloInstructionProto **x, uint32_t n)
+static Hlo__HloInstructionProto *copy_of(struct draft *d, const Hlo__HloInstructionProto *of)
 {
 	Hlo__HloInstructionProto *in = arena_dup(d->mem, of, sizeof *in);
 
 	in->sharding = NULL;
 	in->original_value = NULL;
 	in->n_control_predecessor_ids = 0;
-	return add(d, in, dims, rank, x[0]->shape->element_type, x, n);
+	return in;
+}
+
+Hlo__HloInstructionProto *draft_copy(struct draft *d, const Hlo__HloInstructionProto *of, const int64_t *dims,
+	uint32_t rank, Hlo__HloInstructionProto **x, uint32_t n)
+{
+	return add(d, copy_of(d, of), dims, rank, x[0]->shape->element_type, x, n);
+}
+
+Hlo__HloInstructionProto *draft_again(struct draft *d, const Hlo__HloInstructionProto *of,
+	Hlo__HloInstructionProto **x, uint32_t n)
+{
+	return number(d, copy_of(d, of), x, n);
+}
+
+Hlo__HloInstructionProto *draft_element(struct draft *d, Hlo__HloInstructionProto *tuple, uint32_t i)
+{
+	Hlo__HloInstructionProto *in = arena_alloc(d->mem, sizeof *in);
+
+	hlo__hlo_instruction_proto__init(in);
+	in->opcode = (char *)"get-tuple-element";
+	in->tuple_index = i;
+	in->metadata = d->like->metadata;
+	in->shape = tuple->shape->tuple_shapes[i];
+	return number(d, in, &tuple, 1);
+}
+
+Hlo__HloInstructionProto *draft_tuple(struct draft *d, Hlo__HloInstructionProto **x, uint32_t n)
+{
+	Hlo__HloInstructionProto *in = arena_alloc(d->mem, sizeof *in);
+
+	hlo__hlo_instruction_proto__init(in);
+	in->opcode = (char *)"tuple";
+	in->metadata = d->like->metadata;
+	in->shape = arena_alloc(d->mem, sizeof *in->shape);
+	hlo__shape_proto__init(in->shape);
+	in->shape->element_type = DT_TUPLE;
+	in->shape->n_tuple_shapes = n;
+	in->shape->tuple_shapes = ARENA_NEW(d->mem, n + 1, Hlo__ShapeProto *);
+	for (uint32_t i = 0; i < n; i++)
+		in->shape->tuple_shapes[i] = x[i]->shape;
+	return number(d, in, x, n);
 }
 
 Hlo__HloInstructionProto *draft_unary(struct draft *d, const char *opcode, Hlo__HloInstructionProto *x)

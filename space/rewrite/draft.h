@@ -110,4 +110,10 @@ uint32_t dot_rest(const struct dot_dims *dims, int side, uint32_t rank, int64_t 
 Hlo__HloInstructionProto *draft_copy(struct draft *d, const Hlo__HloInstructionProto *of, const int64_t *dims,
 	uint32_t rank, Hlo__HloInstructionProto **x, uint32_t n);
 
+/* The same with its own shape, which may be a tuple's. */
+Hlo__HloInstructionProto *draft_again(struct draft *d, const Hlo__HloInstructionProto *of,
+	Hlo__HloInstructionProto **x, uint32_t n);
+Hlo__HloInstructionProto *draft_element(struct draft *d, Hlo__HloInstructionProto *tuple, uint32_t i);
+Hlo__HloInstructionProto *draft_tuple(struct draft *d, Hlo__HloInstructionProto **x, uint32_t n);
+
 #endif
