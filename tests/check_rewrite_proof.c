@@ -16,6 +16,7 @@
 #include "tests/rewrite_cases.h"
 #include "tests/rewrite_loops.h"
 #include "tests/rewrite_merges.h"
+#include "tests/rewrite_narrow.h"
 #include "tests/rewrite_patterns.h"
 #include "tests/rewrite_turns.h"
 #include "tests/test.h"
@@ -286,7 +287,7 @@ static void spoil_all(struct proof *p, uint32_t rule, const struct graph *a, con
 	struct graph g = {0};
 
 	CHECK(graph_parse(&g, module->data, module->len, "rewritten", NULL) == 0);
-	for (uint32_t v = g.comp[g.entry].first; v < g.n_nodes; v++) {
+	for (uint32_t v = 0; v < g.n_nodes; v++) {
 		uint32_t old = graph_find(a, g.node[v].proto->name);
 		uint16_t op = g.node[v].opcode;
 		bool replaces = (op == OP_DOT || op == OP_TUPLE) && old != NONE && a->node[old].opcode != op;
@@ -406,12 +407,14 @@ static void walk_all(struct proof *p, uint32_t some)
 	walk_distances(prove, p);
 	walk_loops(prove, p);
 	walk_turns(prove, p, some > 7 ? some / 7 : 1, 0);
+	walk_narrow(prove, p, some > 7 ? some / 7 : 1, 0);
 	walk_conv1(prove_narrow, p, 11 * some, 5);
 	walk_products(prove_narrow, p, 11 * some, 5);
 	walk_windows(prove_narrow, p, 7 * some, 5);
 	walk_merges(prove_narrow, p, 11 * some, 5);
 	walk_turns(prove_narrow, p, some, 5);
 	walk_loops(prove_narrow, p);
+	walk_narrow(prove_narrow, p, some, 5);
 	walk_patterns(prove, p, (some < 23 ? 23 * PATTERN_CASES / some : PATTERN_CASES) / FEWER + 1);
 }
 

@@ -253,8 +253,7 @@ struct product_case {
 
 static int label_size(char c)
 {
-	return c == 'b' ? 2 : c == 'm' ? 3 : c == 'p' ? 2 : c == 'k' ? 3 : c == 'l' ? 2 : c == 'M' || c == 'K' ? 32 :
-		c == 'N' ? 64 : 3;
+	return c == 'b' || c == 'p' || c == 'l' ? 2 : strchr("MKQ", c) ? 32 : c == 'N' ? 64 : c == 'W' ? 512 : 3;
 }
 
 static void shape_of(struct buf *b, const char *labels, char along, int size)

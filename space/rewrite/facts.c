@@ -32,6 +32,14 @@ bool rule_plain(const struct graph *g, uint32_t v)
 	return true;
 }
 
+bool rule_stays(const struct graph *g, uint32_t v, int64_t i)
+{
+	const struct node *n = &g->node[v];
+
+	return n->opcode == OP_GET_TUPLE_ELEMENT && n->proto->tuple_index == i &&
+	       g->node[node_operands(g, v)[0]].opcode == OP_PARAMETER;
+}
+
 bool rule_only_for(const struct graph *g, uint32_t v, uint32_t user)
 {
 	const struct node *n = &g->node[v];

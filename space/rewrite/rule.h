@@ -99,6 +99,8 @@ static inline int64_t rule_dim(const struct graph *g, uint32_t v, int64_t i)
 bool rule_plain(const struct graph *g, uint32_t v);
 /* fits.c: does its shape follow from its operands? True for all operations that no rule looks through. */
 bool rule_fits(const struct graph *g, uint32_t v);
+/* In the body of a loop: is this part i of what it carries, as it came into the turn? */
+bool rule_stays(const struct graph *g, uint32_t v, int64_t i);
 /* Is it plain, and read only by `user`? */
 bool rule_only_for(const struct graph *g, uint32_t v, uint32_t user);
 /* Reads a constant of one real number. */
@@ -119,6 +121,11 @@ bool rule_turning(const struct dot_dims *dims, int side, uint32_t rank, int64_t 
 Hlo__HloInstructionProto *rule_turn_side(struct draft *d, Hlo__HloInstructionProto *x, int side, struct dot_dims *dims);
 /* Writes the product u with its operands in the other order, the new first one turned in memory if `turn`. */
 Hlo__HloInstructionProto *rule_other_first(struct draft *d, uint32_t u, bool turn);
+/* The same where `first` stands for the second operand; `dims` has its dimensions. */
+Hlo__HloInstructionProto *rule_exchanged(struct draft *d, uint32_t u, Hlo__HloInstructionProto *first,
+	const struct dot_dims *dims, bool turn);
+/* Turns a product with its operands in the other order back; the new first one makes so many of its dimensions. */
+Hlo__HloInstructionProto *rule_back(struct draft *d, Hlo__HloInstructionProto *x, uint32_t shared, uint32_t first);
 /* Do two products ask for the same precision? */
 bool rule_as_precise(const Hlo__HloInstructionProto *a, const Hlo__HloInstructionProto *b);
 

@@ -90,23 +90,10 @@ static bool match_other(const struct graph *g, uint32_t v, struct found *f)
 	return true;
 }
 
-/* The transposition that gives the product with its operands in the other order the dimensions it had. */
-static Hlo__HloInstructionProto *back(struct draft *d, Hlo__HloInstructionProto *x, const struct dot_dims *dims,
-	uint32_t first)
-{
-	int64_t order[DRAFT_RANK];
-	uint32_t rank = draft_rank(x);
-
-	for (uint32_t i = 0; i < rank; i++)
-		order[i] = i < dims->n_batch ? i : dims->n_batch + (i - dims->n_batch + first) % (rank - dims->n_batch);
-	return draft_transpose(d, x, order);
-}
-
 static Hlo__HloInstructionProto *write_other(struct draft *d, const struct found *f, uint32_t variant)
 {
 	struct dot_dims dims;
 	int64_t rest[DRAFT_RANK];
-	Hlo__HloInstructionProto *x;
 	uint32_t columns, v = f->anchor;
 
 	(void)variant;
@@ -114,8 +101,7 @@ static Hlo__HloInstructionProto *write_other(struct draft *d, const struct found
 	if (is_turned(d->g, v, &dims))
 		return draft_unary(d, "opt-barrier", turned_product(d, v));
 	columns = dot_rest(&dims, 1, d->g->node[node_operands(d->g, v)[1]].rank, rest);
-	x = draft_unary(d, "opt-barrier", rule_other_first(d, v, true));
-	return back(d, x, &dims, columns);
+	return rule_back(d, rule_other_first(d, v, true), dims.n_batch, columns);
 }
 
 const struct rule_code dot_side_code = {.name = "dot_side", .measures = measures, .match = match_side,

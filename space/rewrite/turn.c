@@ -16,6 +16,7 @@
  *
  * The numbers multiplied are the same, and are rounded at the same places, so the type stays what it is.
  */
+#include <string.h>
 #include "space/rewrite/codes.h"
 
 static const char *const measures[] = {"shared", "rows", "columns", "depth", "brain", NULL};
@@ -104,27 +105,41 @@ static Hlo__PrecisionConfig *other_precision(struct draft *d, Hlo__PrecisionConf
 	return other;
 }
 
-Hlo__HloInstructionProto *rule_other_first(struct draft *d, uint32_t u, bool turn)
+Hlo__HloInstructionProto *rule_exchanged(struct draft *d, uint32_t u, Hlo__HloInstructionProto *first,
+	const struct dot_dims *dims, bool turn)
 {
-	struct dot_dims dims, other = {.n_batch = 0};
-	Hlo__HloInstructionProto *product, *first;
+	struct dot_dims other = {.n_batch = dims->n_batch, .n_sum = dims->n_sum};
+	Hlo__HloInstructionProto *product;
 
-	BUG_ON(!rule_dot(d->g, u, &dims));
-	other.n_batch = dims.n_batch;
-	other.n_sum = dims.n_sum;
 	for (int side = 0; side < 2; side++) {
-		for (uint32_t k = 0; k < dims.n_batch; k++)
-			other.batch[side][k] = dims.batch[!side][k];
-		for (uint32_t k = 0; k < dims.n_sum; k++)
-			other.sum[side][k] = dims.sum[!side][k];
+		memcpy(other.batch[side], dims->batch[!side], sizeof *other.batch);
+		memcpy(other.sum[side], dims->sum[!side], sizeof *other.sum);
 	}
 	d->widens = false; /* one rounding for each sum, as before */
-	first = draft_operand(d, u, 1);
 	if (turn)
 		first = rule_turn_side(d, first, 0, &other);
 	product = draft_dot(d, first, draft_operand(d, u, 0), &other, d->g->node[u].proto);
 	product->precision_config = other_precision(d, product->precision_config);
 	return product;
+}
+
+Hlo__HloInstructionProto *rule_other_first(struct draft *d, uint32_t u, bool turn)
+{
+	struct dot_dims dims;
+
+	BUG_ON(!rule_dot(d->g, u, &dims));
+	d->widens = false;
+	return rule_exchanged(d, u, draft_operand(d, u, 1), &dims, turn);
+}
+
+Hlo__HloInstructionProto *rule_back(struct draft *d, Hlo__HloInstructionProto *x, uint32_t shared, uint32_t first)
+{
+	int64_t order[DRAFT_RANK];
+	uint32_t rank = draft_rank(x);
+
+	for (uint32_t i = 0; i < rank; i++)
+		order[i] = i < shared ? i : shared + (i - shared + first) % (rank - shared);
+	return draft_transpose(d, draft_unary(d, "opt-barrier", x), order);
 }
 
 static Hlo__HloInstructionProto *write(struct draft *d, const struct found *f, uint32_t variant)

@@ -33,15 +33,6 @@ static bool repeats(const struct graph *g, uint32_t v)
 	return !(n->flags & (NODE_SIDE_EFFECT | NODE_CONTROL)) && !n->proto->sharding && n->proto->channel_id <= 0;
 }
 
-/* Is this a part of the state, as it came into the turn? */
-static bool is_part(const struct graph *g, uint32_t v, uint32_t i)
-{
-	const struct node *n = &g->node[v];
-
-	return n->opcode == OP_GET_TUPLE_ELEMENT && n->proto->tuple_index == i &&
-	       g->node[node_operands(g, v)[0]].opcode == OP_PARAMETER;
-}
-
 /* The elements that a turn computes anew; an array of which it writes a part counts as that part. */
 static double changed(const struct graph *g, const struct comp *body)
 {
@@ -51,7 +42,7 @@ static double changed(const struct graph *g, const struct comp *body)
 		uint32_t v = node_operands(g, body->root)[i];
 		if (g->node[v].opcode == OP_DYNAMIC_UPDATE_SLICE)
 			v = node_operands(g, v)[1];
-		if (!is_part(g, v, i))
+		if (!rule_stays(g, v, i))
 			sum += (double)g->node[v].elements;
 	}
 	return sum;
