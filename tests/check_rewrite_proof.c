@@ -2,12 +2,14 @@
  * check_rewrite_proof.c - proves every rule of rewriting.
  *
  * Small programs with all numberings of dimensions are computed before and after, in two rings, and must give the same
- * numbers. The proof can fail: if any one number that a rule writes is off by one, the results must differ.
+ * numbers. The proof can fail: if any one number that a rule writes is off by one, the results must differ. What a rule
+ * does with the bits of numbers has no meaning in a ring, so such rules have tests of their own, on a real compiler.
  *
  * PROOF_EACH=1 in the environment tries all cases, PROOF_EACH=2 every second one, as tests/full_rewrite_proof.sh does.
  * By default every 23rd is tried, or fewer if test_cases says so; that only shows that no memory is misused.
  */
 #include <stdlib.h>
+#include <unistd.h>
 #include "graph/ring.h"
 #include "hlo/shape.h"
 #include "space/space.h"
@@ -20,6 +22,11 @@
 #include "tests/rewrite_patterns.h"
 #include "tests/rewrite_turns.h"
 #include "tests/test.h"
+
+/* Rules whose operations no ring has, and the tests that prove them; nothing here counts as a proof of these. */
+static const struct {
+	const char *rule, *test;
+} elsewhere[] = {{"sort-by-keys", "tests/full_sort.c"}, {"sort-by-places", "tests/full_sort.c"}};
 
 #define RULES 64
 #define KINDS 9 /* ways to be wrong */
@@ -418,6 +425,15 @@ static void walk_all(struct proof *p, uint32_t some)
 	walk_patterns(prove, p, (some < 23 ? 23 * PATTERN_CASES / some : PATTERN_CASES) / FEWER + 1);
 }
 
+/* The test that proves a rule; NULL: this one. */
+static const char *proven_by(const char *rule)
+{
+	for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
+		if (strcmp(elsewhere[i].rule, rule) == 0)
+			return elsewhere[i].test;
+	return NULL;
+}
+
 static void every_rule_is_proven(void)
 {
 	static struct proof p;
@@ -428,6 +444,12 @@ static void every_rule_is_proven(void)
 	walk_all(&p, each(23));
 	for (size_t i = 0; i < r.n; i++) {
 		uint32_t k = rule_number(&p, r.rule[i].name);
+		if (proven_by(p.name[k])) {
+			printf("# %-28s not here: %s proves it\n", p.name[k], proven_by(p.name[k]));
+			CHECK(access(proven_by(p.name[k]), R_OK) == 0);
+			CHECK_INT(p.proven[k] + p.refuted[k], 0);
+			continue;
+		}
 		printf("# %-28s %6u proven, %u refuted\n", p.name[k], p.proven[k], p.refuted[k]);
 		CHECK(FEWER > 1 || p.proven[k] >= 10);
 		CHECK_INT(p.refuted[k], 0);

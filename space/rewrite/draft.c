@@ -102,7 +102,7 @@ static Hlo__HloInstructionProto *copy_of(struct draft *d, const Hlo__HloInstruct
 Hlo__HloInstructionProto *draft_copy(struct draft *d, const Hlo__HloInstructionProto *of, const int64_t *dims,
 	uint32_t rank, Hlo__HloInstructionProto **x, uint32_t n)
 {
-	return add(d, copy_of(d, of), dims, rank, x[0]->shape->element_type, x, n);
+	return add(d, copy_of(d, of), dims, rank, n ? x[0]->shape->element_type : of->shape->element_type, x, n);
 }
 
 Hlo__HloInstructionProto *draft_again(struct draft *d, const Hlo__HloInstructionProto *of,
@@ -177,26 +177,32 @@ Hlo__HloInstructionProto *draft_value(struct draft *d, uint32_t node)
 	return d->wide[d->n_wide++].x = draft_convert(d, x, DT_F32);
 }
 
+static bool is_integer(int32_t dtype)
+{
+	return dtype == DT_S16 || dtype == DT_S32 || dtype == DT_S64 || dtype == DT_U64;
+}
+
 /* Puts the value into the literal's field for that type. */
-static void set_value(struct draft *d, Hlo__Literal *l, uint8_t dtype, int value)
+static void set_value(struct draft *d, Hlo__Literal *l, uint8_t dtype, int64_t value)
 {
 	struct field w = field_of_literal(l, dtype);
 	size_t width = literal_width(dtype);
 	float f = (float)value;
-	double g = value;
+	double g = (double)value;
 	char *bytes = arena_zalloc(d->mem, 1, 2 * sizeof(double));
 
-	BUG_ON(!w.f || (value && dtype != DT_F32 && dtype != DT_F64));
+	BUG_ON(!w.f || (value && dtype != DT_F32 && dtype != DT_F64 && !is_integer(dtype)));
+	if (value)
+		memcpy(bytes, is_integer(dtype) ? (void *)&value : dtype == DT_F64 ? (void *)&g : (void *)&f, width);
 	if (w.f->type == PROTOBUF_C_TYPE_BYTES) {
 		field_set_string(&w, bytes, width);
 		return;
 	}
-	memcpy(bytes, dtype == DT_F64 ? (void *)&g : (void *)&f, value ? width : 0);
 	*w.count = dtype == DT_C64 || dtype == DT_C128 ? 2 : 1;
 	field_set_pointer(&w, bytes);
 }
 
-Hlo__HloInstructionProto *draft_scalar(struct draft *d, const Hlo__HloInstructionProto *like, int value)
+Hlo__HloInstructionProto *draft_scalar(struct draft *d, const Hlo__HloInstructionProto *like, int64_t value)
 {
 	Hlo__HloInstructionProto *in = arena_alloc(d->mem, sizeof *in);
 
@@ -348,42 +354,46 @@ Hlo__HloInstructionProto *draft_concat(struct draft *d, Hlo__HloInstructionProto
 	return in;
 }
 
-/* The computation that adds two numbers of a type. */
-static int64_t adder(struct draft *d, int32_t dtype)
+/* The computation of an operation on two numbers of a type; a comparison asks for the smaller one. */
+static int64_t applied(struct draft *d, const char *opcode, int32_t dtype)
 {
 	Hlo__HloComputationProto *c = arena_alloc(d->mem, sizeof *c);
 	Hlo__ProgramShapeProto *s = arena_alloc(d->mem, sizeof *s);
-	static const char *const opcode[] = {"parameter", "parameter", "add"};
+	Hlo__ShapeProto *number = new_shape(d, dtype, NULL, 0);
+	bool compares = strcmp(opcode, "compare") == 0;
+	const char *const opcodes[] = {"parameter", "parameter", opcode};
 	int64_t high = d->fresh.comp << 32, ids[] = {high | 1, high | 2};
 
 	for (size_t i = 0; i < d->n_comps; i++)
-		if (d->comp[i]->program_shape->result->element_type == dtype)
+		if (d->comp[i]->program_shape->parameters[0]->element_type == dtype &&
+			strcmp(d->comp[i]->instructions[2]->opcode, opcode) == 0)
 			return d->comp[i]->id;
 	hlo__hlo_computation_proto__init(c);
 	hlo__program_shape_proto__init(s);
 	c->id = d->fresh.comp++;
-	c->name = arena_printf(d->mem, "add" MARK "%lld", (long long)c->id + d->fresh.named);
+	c->name = arena_printf(d->mem, "%s" MARK "%lld", opcode, (long long)c->id + d->fresh.named);
 	c->instructions = ARENA_NEW(d->mem, 3, Hlo__HloInstructionProto *);
 	c->n_instructions = 3;
 	c->program_shape = s;
 	s->n_parameters = s->n_parameter_names = 2;
 	s->parameters = ARENA_NEW(d->mem, 2, Hlo__ShapeProto *);
 	s->parameter_names = ARENA_NEW(d->mem, 2, char *);
-	s->result = new_shape(d, dtype, NULL, 0);
+	s->result = compares ? new_shape(d, DT_PRED, NULL, 0) : number;
 	for (int i = 0; i < 3; i++) {
 		Hlo__HloInstructionProto *in = c->instructions[i] = arena_alloc(d->mem, sizeof *in);
 		hlo__hlo_instruction_proto__init(in);
-		in->opcode = (char *)opcode[i];
+		in->opcode = (char *)opcodes[i];
 		in->id = c->root_id = high | (i + 1);
 		in->name = arena_printf(d->mem, "%s" MARK "%lld.%d", in->opcode, (long long)c->id + d->fresh.named, i);
-		in->shape = s->result;
+		in->shape = i == 2 ? s->result : number;
 		if (i == 2) {
+			in->comparison_direction = (char *)(compares ? "LT" : "");
 			in->operand_ids = arena_dup(d->mem, ids, sizeof ids);
 			in->n_operand_ids = 2;
 			break;
 		}
 		in->parameter_number = i;
-		s->parameters[i] = s->result;
+		s->parameters[i] = number;
 		s->parameter_names[i] = in->name;
 	}
 	MEM_GROW(&d->comp, &d->cap_comps, d->n_comps + 1);
@@ -391,9 +401,15 @@ static int64_t adder(struct draft *d, int32_t dtype)
 	return c->id;
 }
 
+static void call(struct draft *d, Hlo__HloInstructionProto *in, int64_t comp)
+{
+	in->called_computation_ids = arena_dup(d->mem, &comp, sizeof comp);
+	in->n_called_computation_ids = 1;
+}
+
 Hlo__HloInstructionProto *draft_sum(struct draft *d, Hlo__HloInstructionProto *x, const int64_t *dims, uint32_t n)
 {
-	int64_t rest[DRAFT_RANK], by;
+	int64_t rest[DRAFT_RANK];
 	uint32_t rank = 0;
 	Hlo__HloInstructionProto *in;
 
@@ -406,11 +422,30 @@ Hlo__HloInstructionProto *draft_sum(struct draft *d, Hlo__HloInstructionProto *x
 		if (!gone)
 			rest[rank++] = x->shape->dimensions[i];
 	}
-	by = adder(d, x->shape->element_type);
 	in = write_op(d, "reduce", rest, rank, (Hlo__HloInstructionProto *[]){x, draft_scalar(d, x, 0)}, 2);
 	set_dims(d, in, dims, n);
-	in->called_computation_ids = arena_dup(d->mem, &by, sizeof by);
-	in->n_called_computation_ids = 1;
+	call(d, in, applied(d, "add", x->shape->element_type));
+	return in;
+}
+
+Hlo__HloInstructionProto *draft_sort(struct draft *d, Hlo__HloInstructionProto *x, int64_t dim)
+{
+	BUG_ON(!is_integer(x->shape->element_type));
+	x = draft_unary(d, "sort", x);
+	set_dims(d, x, &dim, 1);
+	x->is_stable = true;
+	call(d, x, applied(d, "compare", x->shape->element_type));
+	return x;
+}
+
+Hlo__HloInstructionProto *draft_iota(struct draft *d, int32_t dtype, const Hlo__HloInstructionProto *like, int64_t dim)
+{
+	Hlo__HloInstructionProto *in = arena_alloc(d->mem, sizeof *in);
+
+	hlo__hlo_instruction_proto__init(in);
+	in->opcode = (char *)"iota";
+	add(d, in, like->shape->dimensions, draft_rank(like), dtype, NULL, 0);
+	set_dims(d, in, &dim, 1);
 	return in;
 }
 

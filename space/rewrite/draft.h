@@ -67,8 +67,8 @@ Hlo__HloInstructionProto *draft_unary(struct draft *d, const char *opcode, Hlo__
 Hlo__HloInstructionProto *draft_binary(struct draft *d, const char *opcode, Hlo__HloInstructionProto *a,
 	Hlo__HloInstructionProto *b);
 Hlo__HloInstructionProto *draft_convert(struct draft *d, Hlo__HloInstructionProto *x, int32_t dtype);
-/* A scalar of the type of `like`: 0 or another small whole number. */
-Hlo__HloInstructionProto *draft_scalar(struct draft *d, const Hlo__HloInstructionProto *like, int value);
+/* A scalar of the type of `like`: 0 or another whole number, which that type has exactly. */
+Hlo__HloInstructionProto *draft_scalar(struct draft *d, const Hlo__HloInstructionProto *like, int64_t value);
 
 /*
  * Pads dimension i with low[i] elements in front, high[i] behind and inner[i] between elements (NULL: none); their
@@ -90,6 +90,10 @@ Hlo__HloInstructionProto *draft_transpose(struct draft *d, Hlo__HloInstructionPr
 Hlo__HloInstructionProto *draft_broadcast(struct draft *d, Hlo__HloInstructionProto *x, const int64_t *dims,
 	uint32_t rank, const int64_t *map);
 Hlo__HloInstructionProto *draft_concat(struct draft *d, Hlo__HloInstructionProto **x, uint32_t n, uint32_t dim);
+/* The numbers from 0 on along a dimension, in an array of the shape of `like`. */
+Hlo__HloInstructionProto *draft_iota(struct draft *d, int32_t dtype, const Hlo__HloInstructionProto *like, int64_t dim);
+/* Integers sorted along a dimension, the smallest first. */
+Hlo__HloInstructionProto *draft_sort(struct draft *d, Hlo__HloInstructionProto *x, int64_t dim);
 /* Sum over `dims`. */
 Hlo__HloInstructionProto *draft_sum(struct draft *d, Hlo__HloInstructionProto *x, const int64_t *dims, uint32_t n);
 
@@ -106,7 +110,10 @@ Hlo__HloInstructionProto *draft_dot(struct draft *d, Hlo__HloInstructionProto *a
 /* The dimensions of an array that a product neither shares nor sums over, ascending; returns how many. */
 uint32_t dot_rest(const struct dot_dims *dims, int side, uint32_t rank, int64_t *rest);
 
-/* A copy of an instruction with its attributes, but this shape and these operands. The caller may change it. */
+/*
+ * A copy of an instruction with its attributes, but this shape and these operands, of whose first it gets the type. The
+ * caller may change it.
+ */
 Hlo__HloInstructionProto *draft_copy(struct draft *d, const Hlo__HloInstructionProto *of, const int64_t *dims,
 	uint32_t rank, Hlo__HloInstructionProto **x, uint32_t n);
 

@@ -9,7 +9,7 @@
  *	near.c	   places that share what they look through
  *	block.c	   many places of one rule, tried at once
  *	pattern.c, pattern_read.c  rules that need none
- *	conv.c, grouped.c, patches.c, pool.c, split.c, merge.c, variance.c, unroll.c, usual.c  rules that need code
+ *	conv.c, grouped.c, patches.c, pool.c, split.c, merge.c, variance.c, unroll.c, usual.c, keys.c  rules that need code
  *	side.c, turn.c, narrow.c  ... about products
  *	facts.c, fits.c  what these ask of nodes
  */

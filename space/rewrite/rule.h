@@ -4,7 +4,7 @@
  * A family of rules is one file, FAMILY.rules, which is built into the program (schemas/rules.md has the format). A
  * rule tells where it applies, what it may write there (its variants), when that is offered, how it is priced and,
  * roughly, what it promises to save. Where it applies and what it writes is a pattern in the file itself (pattern.c),
- * or C code: a `struct rule_code`. tests/check_rewrite_proof.c proves each rule.
+ * or C code: a `struct rule_code`. tests/check_rewrite_proof.c proves each rule, or names the test that does.
  */
 #ifndef SPACE_REWRITE_RULE_H
 #define SPACE_REWRITE_RULE_H
