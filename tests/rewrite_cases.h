@@ -47,10 +47,10 @@ static const struct group_case group_cases[] = {{1, 1, 2, 3, 2, 4}, {1, 1, 1, 2,
 
 struct conv_case {
 	uint32_t n; /* spatial dimensions */
-	struct window_case w[2];
+	struct window_case w[3];
 	struct group_case g;
 	/* of input, kernel, output: which dimension stands where (0 batch or o, 1 feature or i, 2.. spatial) */
-	int order[3][4];
+	int order[3][5];
 	bool reverse;	 /* the kernel goes through an instruction that turns it around */
 };
 
@@ -71,7 +71,7 @@ static void conv_shape(struct buf *b, const struct conv_case *c, int which, cons
 
 static void conv_labels(struct buf *b, const struct conv_case *c, int which)
 {
-	static const char *const letters[] = {"bf01", "oi01", "bf01"};
+	static const char *const letters[] = {"bf012", "oi012", "bf012"};
 
 	for (uint32_t i = 0; i < c->n + 2; i++)
 		buf_addch(b, letters[which][c->order[which][i]]);
@@ -94,12 +94,17 @@ static void conv_list(struct buf *b, const struct conv_case *c, const char *key,
 static bool conv_text(struct buf *b, const struct conv_case *c)
 {
 	const struct group_case *g = &c->g;
-	int x[4] = {g->batch * g->batch_groups, g->inner * g->groups, g->size, g->size};
-	int k[4] = {g->multiple * g->groups * g->batch_groups, g->inner, c->w[0].size, c->w[1].size};
-	int y[4] = {g->batch, k[0], conv_out(&c->w[0], g->size), c->n > 1 ? conv_out(&c->w[1], g->size) : 1};
+	int x[5] = {g->batch * g->batch_groups, g->inner * g->groups};
+	int k[5] = {g->multiple * g->groups * g->batch_groups, g->inner};
+	int y[5] = {g->batch, k[0]};
 
-	if (y[2] < 1 || y[3] < 1)
-		return false;
+	for (uint32_t i = 0; i < c->n; i++) {
+		x[2 + i] = g->size;
+		k[2 + i] = c->w[i].size;
+		y[2 + i] = conv_out(&c->w[i], g->size);
+		if (y[2 + i] < 1)
+			return false;
+	}
 	buf_adds(b, "HloModule m\n\nENTRY e {\n  x = ");
 	conv_shape(b, c, 0, x);
 	buf_adds(b, " parameter(0)\n  k = ");
@@ -150,7 +155,7 @@ static void walk_conv1(case_visit *visit, void *ctx, uint32_t each, uint32_t fir
 		for (size_t w = 0; w < N_WINDOWS; w++)
 			for (size_t g = 0; g < N_GROUPS; g++) {
 				const char *o[3] = {orders3[i % 6], orders3[i / 6 % 6], orders3[i / 36]};
-				struct conv_case c = {.n = 1, .w = {window_cases[w], {.size = 1}}, .g = group_cases[g],
+				struct conv_case c = {.n = 1, .w = {window_cases[w]}, .g = group_cases[g],
 					.reverse = n % 3 == 0};
 				if (left_out(n++, each))
 					continue;
@@ -161,26 +166,62 @@ static void walk_conv1(case_visit *visit, void *ctx, uint32_t each, uint32_t fir
 			}
 }
 
+/* The number-th order of n things. */
+static void order_of(uint32_t n, uint32_t number, int *order)
+{
+	uint32_t used = 0;
+
+	for (uint32_t k = n; k > 0; k--) {
+		uint32_t pick = number % k, v = 0;
+		number /= k;
+		for (;; v++)
+			if (!(used >> v & 1) && pick-- == 0)
+				break;
+		used |= 1u << v;
+		*order++ = (int)v;
+	}
+}
+
+static void visit_conv2(uint32_t i, struct conv_case *c, case_visit *visit, void *ctx)
+{
+	for (int a = 0; a < 3; a++, i /= 24)
+		order_of(4, i % 24, c->order[a]);
+	visit_conv(c, visit, ctx);
+}
+
 /* Visits convolutions of two spatial dimensions: all 13,824 numberings, with windows and groups in turn. */
 static void walk_conv2(case_visit *visit, void *ctx, uint32_t each, uint32_t first)
 {
 	for (uint32_t i = first; i < 13824; i += each) {
 		struct conv_case c = {.n = 2, .w = {window_cases[i % N_WINDOWS], window_cases[i / 5 % N_WINDOWS]},
 			.g = group_cases[i / 3 % N_GROUPS], .reverse = i % 4 == 0};
-		uint32_t left = i;
-		for (int a = 0; a < 3; a++) {
-			uint32_t used = 0, number = left % 24;
-			left /= 24;
-			for (uint32_t k = 4; k > 0; k--) { /* the number-th order of four things */
-				uint32_t pick = number % k, v = 0;
-				number /= k;
-				for (;; v++)
-					if (!(used >> v & 1) && pick-- == 0)
-						break;
-				used |= 1u << v;
-				c.order[a][4 - k] = (int)v;
-			}
-		}
+		visit_conv2(i, &c, visit, ctx);
+	}
+}
+
+/*
+ * The same for windows that are larger than what they move over, as in the gradient of a transposed convolution's
+ * filter. They have more taps than any rule takes apart.
+ */
+static void walk_large(case_visit *visit, void *ctx, uint32_t each, uint32_t first)
+{
+	static const struct window_case large[] = {{8, 1, 1, 2, 2, 1, 0}, {9, 1, 3, 4, 1, 1, 0}, {8, 1, -1, 2, 3, 1, 0},
+		{8, 1, 4, 4, 3, 2, 0}, {8, 2, 3, 4, 1, 1, 0}};
+
+	for (uint32_t i = first; i < 13824; i += each) {
+		struct conv_case c = {.n = 2, .w = {large[i % 5], large[i / 7 % 5]}, .g = group_cases[i / 3 % 2]};
+		visit_conv2(i, &c, visit, ctx);
+	}
+}
+
+/* Visits some convolutions of three spatial dimensions. */
+static void walk_conv3(case_visit *visit, void *ctx, uint32_t each, uint32_t first)
+{
+	for (uint32_t i = first; i < 2000; i += each) {
+		struct conv_case c = {.n = 3, .w = {window_cases[i % N_WINDOWS], window_cases[i / 5 % N_WINDOWS],
+			window_cases[i / 11 % N_WINDOWS]}, .g = group_cases[i / 3 % N_GROUPS]};
+		for (uint32_t a = 0; a < 3; a++)
+			order_of(5, i * 31 + a * 47, c.order[a]);
 		visit_conv(&c, visit, ctx);
 	}
 }

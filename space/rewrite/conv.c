@@ -64,6 +64,32 @@ bool conv_read(const struct graph *g, uint32_t v, struct conv *c)
 		g->node[v].elements > 0 && c->inner > 0 && read_windows(g, v, c);
 }
 
+struct conv conv_exchanged(const struct graph *g, uint32_t v, const struct conv *c)
+{
+	struct conv e = *c;
+
+	BUG_ON(c->feature_groups != 1 || c->batch_groups != 1);
+	e.in = c->kernel;
+	e.kernel = c->in;
+	e.out.batch = c->out.feature;
+	e.out.feature = c->out.batch;
+	e.batch = c->outputs;
+	e.outputs = c->batch;
+	e.taps = 1;
+	e.spread = false;
+	for (uint32_t i = 0; i < c->n; i++) {
+		const struct conv_window *w = &c->w[i];
+		int64_t size = rule_dim(g, node_operands(g, v)[0], c->in.spatial[i]);
+		BUG_ON(w->reversed);
+		e.w[i] = (struct conv_window){.size = size, .stride = w->stride, .dilation = w->base,
+			.base = w->dilation, .out = w->out, .low = (w->out - 1) * w->stride - w->low,
+			.high = (size - 1) * w->base + w->low - (w->size - 1) * w->dilation};
+		e.taps *= size;
+		e.spread |= e.w[i].base > 1;
+	}
+	return e;
+}
+
 Hlo__HloInstructionProto *conv_padded(struct draft *d, const struct conv *c, Hlo__HloInstructionProto *x)
 {
 	int64_t low[DRAFT_RANK] = {0}, high[DRAFT_RANK] = {0}, inner[DRAFT_RANK] = {0};

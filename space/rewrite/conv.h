@@ -34,6 +34,12 @@ struct conv {
 
 /* Returns false if v is no convolution that rules understand. */
 bool conv_read(const struct graph *g, uint32_t v, struct conv *c);
+/*
+ * The same convolution with its operands exchanged, for one without groups and reversed windows. The kernel becomes the
+ * input, and the input the kernel: where it was spread, the window has holes. The output's batch becomes its feature,
+ * and the feature its batch; its positions come in reverse order, the last one first.
+ */
+struct conv conv_exchanged(const struct graph *g, uint32_t v, const struct conv *c);
 /* The input as the window meets it: spread and padded, with its dimensions in their order. */
 Hlo__HloInstructionProto *conv_padded(struct draft *d, const struct conv *c, Hlo__HloInstructionProto *x);
 /* Moves `index` to the next tap, or position of the output, the last dimension fastest; false after the last. */
