@@ -1,5 +1,6 @@
 /*
- * ring.c - see ring.h: the operations that move and combine numbers; ring_heavy.c has those that sum.
+ * ring.c - see ring.h: the operations that move and combine numbers; ring_heavy.c has those that sum,
+ * ring_select.c those that compare.
  */
 #include "graph/ring.h"
 
@@ -144,7 +145,7 @@ static int constant(const struct ring_node *n)
 
 	for (size_t i = 0; i < n->out->n; i++) {
 		double v = l && i < l->n_f32s ? (double)l->f32s[i] : l && i < l->n_f64s ? l->f64s[i] :
-			l && i < l->n_s32s ? (double)l->s32s[i] :
+			l && i < l->n_s32s ? (double)l->s32s[i] : l && i < l->n_preds ? (double)l->preds[i] :
 			l && 2 * i < l->bf16s.len ? float_decode(DT_BF16,
 				l->bf16s.data[2 * i] | (uint64_t)l->bf16s.data[2 * i + 1] << 8) : 0.5;
 		if (v > 1e9 || v < -1e9) { /* as good as infinite: where a maximum begins */
@@ -238,6 +239,15 @@ static int run_node(const struct ring_node *n, const struct tensor *param)
 		return move(n);
 	case OP_PAD:
 		return pad(n);
+	case OP_COMPARE:
+		return ring_compare(n);
+	case OP_SELECT:
+		return ring_select(n);
+	case OP_AND:
+	case OP_OR:
+		return ring_logic(n);
+	case OP_IOTA:
+		return ring_iota(n);
 	case OP_CONCATENATE:
 		return concatenate(n, n->value);
 	case OP_REDUCE:
@@ -256,6 +266,8 @@ static int run_node(const struct ring_node *n, const struct tensor *param)
 		return element(n);
 	case OP_WHILE:
 		return loop(n);
+	case OP_SELECT_AND_SCATTER:
+		return ring_scatter(n);
 	default:
 		return -1;
 	}

@@ -63,5 +63,12 @@ int ring_dot(const struct ring_node *n);
 int ring_convolution(const struct ring_node *n);
 int ring_gather(const struct ring_node *n);
 int ring_window(const struct ring_node *n);
+/* Where the window's tap meets the input from position `out`; false: in the padding or between elements. */
+bool ring_meets(const Hlo__WindowDimension *w, int64_t size, int64_t out, int64_t tap, int64_t *in);
+int ring_compare(const struct ring_node *n);
+int ring_select(const struct ring_node *n);
+int ring_logic(const struct ring_node *n);
+int ring_iota(const struct ring_node *n);
+int ring_scatter(const struct ring_node *n);
 
 #endif

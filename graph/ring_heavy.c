@@ -61,8 +61,7 @@ static int64_t at_least_one(int64_t v)
 	return v > 0 ? v : 1;
 }
 
-/* Where the window's tap w meets the input from position `out`; false: in the padding or between elements. */
-static bool meets(const Hlo__WindowDimension *w, int64_t size, int64_t out, int64_t tap, int64_t *in)
+bool ring_meets(const Hlo__WindowDimension *w, int64_t size, int64_t out, int64_t tap, int64_t *in)
 {
 	int64_t base = at_least_one(w->base_dilation);
 	int64_t at = out * at_least_one(w->stride) + tap * at_least_one(w->window_dilation) - w->padding_low;
@@ -97,7 +96,7 @@ int ring_convolution(const struct ring_node *n)
 				const Hlo__WindowDimension *w = n->in->window->dimensions[i];
 				ik[d->kernel_spatial_dimensions[i]] = w->window_reversal ? size[i] - 1 - tap[i]
 					: tap[i];
-				inside &= meets(w, x->dim[d->input_spatial_dimensions[i]],
+				inside &= ring_meets(w, x->dim[d->input_spatial_dimensions[i]],
 					at[d->output_spatial_dimensions[i]], tap[i],
 					&ix[d->input_spatial_dimensions[i]]);
 			}
@@ -169,7 +168,8 @@ int ring_window(const struct ring_node *n)
 		do {
 			bool inside = true;
 			for (uint32_t i = 0; i < n->out->rank; i++)
-				inside &= meets(n->in->window->dimensions[i], n->x[0]->dim[i], at[i], tap[i], &from[i]);
+				inside &= ring_meets(n->in->window->dimensions[i], n->x[0]->dim[i], at[i], tap[i],
+					&from[i]);
 			if (inside)
 				n->out->v[k] = ring_combine(n->ring, op, n->out->v[k],
 					n->x[0]->v[ring_place(n->x[0], from)]);

@@ -67,8 +67,19 @@ Hlo__HloInstructionProto *draft_unary(struct draft *d, const char *opcode, Hlo__
 Hlo__HloInstructionProto *draft_binary(struct draft *d, const char *opcode, Hlo__HloInstructionProto *a,
 	Hlo__HloInstructionProto *b);
 Hlo__HloInstructionProto *draft_convert(struct draft *d, Hlo__HloInstructionProto *x, int32_t dtype);
-/* A scalar of the type of `like`: 0 or another whole number, which that type has exactly. */
+/* Where a and b compare as `direction` says ("GE"), a truth for each element. */
+Hlo__HloInstructionProto *draft_compare(struct draft *d, const char *direction, Hlo__HloInstructionProto *a,
+	Hlo__HloInstructionProto *b);
+/* The element of a where `which` is true, else that of b. */
+Hlo__HloInstructionProto *draft_select(struct draft *d, Hlo__HloInstructionProto *which, Hlo__HloInstructionProto *a,
+	Hlo__HloInstructionProto *b);
+/* A scalar of that type, or of that of `like`: 0 or another whole number, which that type has exactly. */
+Hlo__HloInstructionProto *draft_number(struct draft *d, int32_t dtype, int64_t value);
 Hlo__HloInstructionProto *draft_scalar(struct draft *d, const Hlo__HloInstructionProto *like, int64_t value);
+/* An array of one such number; of 0, 1, 2 ... along a dimension. */
+Hlo__HloInstructionProto *draft_filled(struct draft *d, int32_t dtype, int64_t value, const int64_t *dims,
+	uint32_t rank);
+Hlo__HloInstructionProto *draft_iota(struct draft *d, int32_t dtype, const int64_t *dims, uint32_t rank, int64_t along);
 
 /*
  * Pads dimension i with low[i] elements in front, high[i] behind and inner[i] between elements (NULL: none); their
@@ -90,8 +101,6 @@ Hlo__HloInstructionProto *draft_transpose(struct draft *d, Hlo__HloInstructionPr
 Hlo__HloInstructionProto *draft_broadcast(struct draft *d, Hlo__HloInstructionProto *x, const int64_t *dims,
 	uint32_t rank, const int64_t *map);
 Hlo__HloInstructionProto *draft_concat(struct draft *d, Hlo__HloInstructionProto **x, uint32_t n, uint32_t dim);
-/* The numbers from 0 on along a dimension, in an array of the shape of `like`. */
-Hlo__HloInstructionProto *draft_iota(struct draft *d, int32_t dtype, const Hlo__HloInstructionProto *like, int64_t dim);
 /* Integers sorted along a dimension, the smallest first. */
 Hlo__HloInstructionProto *draft_sort(struct draft *d, Hlo__HloInstructionProto *x, int64_t dim);
 /* Sum over `dims`. */

@@ -380,7 +380,8 @@ static Hlo__HloInstructionProto *sorted(struct draft *d, const struct order *o, 
 	x = is_float(dtype) ? key_of(d, x) : x;
 	x = o->descending ? draft_unary(d, "not", x) : x;
 	x = draft_convert(d, x, has_sign(dtype) ? DT_S64 : DT_U64);
-	x = draft_binary(d, "or", with(d, "shift-left", x, 32), draft_iota(d, x->shape->element_type, x, dim));
+	x = draft_binary(d, "or", with(d, "shift-left", x, 32), draft_iota(d, x->shape->element_type,
+		x->shape->dimensions, draft_rank(x), dim));
 	return draft_sort(d, x, dim);
 }
 
