@@ -212,8 +212,6 @@ static int loop(const struct ring_node *n)
 
 static int run_node(const struct ring_node *n, const struct tensor *param)
 {
-	if (n->out->n == 0)
-		return 0;
 	switch (n->g->node[n->v].opcode) {
 	case OP_PARAMETER:
 		*n->out = param[n->in->parameter_number];
@@ -291,7 +289,7 @@ static int run_comp(const struct ring_node *caller, uint32_t comp, const struct 
 		value[v] = ring_tensor(n.mem, n.in->shape);
 		for (uint32_t k = 0; k < g->node[v].n_operands && k < 8; k++)
 			n.x[k] = &value[node_operands(g, v)[k]];
-		if (run_node(&n, param) < 0)
+		if (value[v].n && run_node(&n, param) < 0)
 			return err_set(err, "nothing is known here of %s, a %s", n.in->name, n.in->opcode);
 	}
 	*out = value[c->root];

@@ -11,16 +11,16 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "graph/ring.h"
-#include "hlo/shape.h"
 #include "space/space.h"
 #include "space/rewrite/own.h"
-#include "tests/harm.h"
 #include "tests/rewrite_cases.h"
 #include "tests/rewrite_loops.h"
 #include "tests/rewrite_merges.h"
 #include "tests/rewrite_narrow.h"
 #include "tests/rewrite_patterns.h"
+#include "tests/rewrite_spoils.h"
 #include "tests/rewrite_turns.h"
+#include "tests/rewrite_unpools.h"
 #include "tests/test.h"
 
 /* Rules whose operations no ring has, and the tests that prove them; nothing here counts as a proof of these. */
@@ -29,12 +29,7 @@ static const struct {
 } elsewhere[] = {{"sort-by-keys", "tests/full_sort.c"}, {"sort-by-places", "tests/full_sort.c"}};
 
 #define RULES 64
-#define KINDS 9 /* ways to be wrong */
 #define FEWER (1000 / (uint32_t)test_cases(1000))
-
-static const char *const wrong[KINDS] = {"slice starts later", "less padding before, more behind",
-	"transposition of other dimensions", "broadcast to other dimensions", "sum over another dimension",
-	"parts in another order", "product over other dimensions", "other rows gathered", "other parts of a tuple"};
 
 struct proof {
 	uint32_t programs;
@@ -97,195 +92,6 @@ static uint32_t rule_number(struct proof *p, const char *name)
 			return i;
 	snprintf(p->name[p->n_rules], sizeof *p->name, "%s", name);
 	return p->n_rules++;
-}
-
-/* Exchanges two entries of a list of dimensions so that sizes still fit; false if there are none such. */
-static bool exchange(int64_t *list, size_t n, const int64_t *size)
-{
-	for (size_t i = 0; i < n; i++)
-		for (size_t k = i + 1; k < n; k++)
-			if (size[list[i]] == size[list[k]] && size[list[i]] > 1) {
-				int64_t was = list[i];
-				list[i] = list[k];
-				list[k] = was;
-				return true;
-			}
-	return false;
-}
-
-/* Puts another dimension of the same size in the place of one; false if there is none. */
-static bool replace(int64_t *list, size_t n, const Hlo__ShapeProto *s)
-{
-	for (size_t i = 0; i < n; i++)
-		for (int64_t k = 0; k < (int64_t)s->n_dimensions; k++) {
-			bool used = false;
-			for (size_t j = 0; j < n; j++)
-				used |= list[j] == k;
-			if (!used && s->dimensions[k] == s->dimensions[list[i]] && s->dimensions[k] > 1) {
-				list[i] = k;
-				return true;
-			}
-		}
-	return false;
-}
-
-/* Are all numbers of one side of a product equal? Then the order in which they are taken does not matter. */
-static bool all_equal(const struct graph *g, uint32_t v)
-{
-	for (uint32_t k = 0; k < 2; k++) {
-		uint32_t u = node_operands(g, v)[k];
-		if (g->node[u].opcode == OP_BROADCAST && g->node[node_operands(g, u)[0]].elements == 1)
-			return true;
-	}
-	return false;
-}
-
-/* Is a value constant along both dimensions? Then a sum over the one equals a sum over the other. */
-static bool same_along(const struct graph *g, uint32_t v, int64_t one, int64_t other)
-{
-	const Hlo__HloInstructionProto *in;
-
-	while (g->node[v].opcode == OP_CONVERT)
-		v = node_operands(g, v)[0];
-	if (g->node[v].opcode != OP_BROADCAST)
-		return false;
-	in = g->node[v].proto;
-	for (size_t i = 0; i < in->n_dimensions; i++)
-		if (in->dimensions[i] == one || in->dimensions[i] == other)
-			return false;
-	return true;
-}
-
-/* Does a window move by its dilation? Then it reads x[by * (where + k)], and where and k may be exchanged. */
-static bool moves_by_its_holes(const struct graph *a)
-{
-	for (uint32_t v = 0; v < a->n_nodes; v++)
-		if (a->node[v].opcode == OP_CONVOLUTION) {
-			const Hlo__Window *window = a->node[v].proto->window;
-			for (size_t i = 0; i < window->n_dimensions; i++) {
-				const Hlo__WindowDimension *w = window->dimensions[i];
-				if (w->size > 1 && w->stride == w->window_dilation)
-					return true;
-			}
-		}
-	return false;
-}
-
-/* Sums a product over other dimensions of its left side, or pairs them differently; false if that changes nothing. */
-static bool contract_others(const struct graph *a, const struct graph *g, uint32_t v, const Hlo__ShapeProto *x)
-{
-	Hlo__DotDimensionNumbers *d = g->node[v].proto->dot_dimension_numbers;
-	const uint32_t *side = node_operands(g, v);
-	int64_t *list = d->lhs_contracting_dimensions, was[8];
-	size_t n = d->n_lhs_contracting_dimensions, i = 0, k;
-	bool pairs;
-
-	if (n == 0 || n > 8 || moves_by_its_holes(a))
-		return false;
-	memcpy(was, list, n * sizeof *was);
-	pairs = exchange(list, n, x->dimensions);
-	if (!pairs && !replace(list, n, x))
-		return false;
-	while (was[i] == list[i])
-		i++;
-	for (k = i + 1; pairs && was[k] == list[k];)
-		k++;
-	if (!same_along(g, side[0], was[i], list[i]) &&
-		!(pairs && same_along(g, side[1], d->rhs_contracting_dimensions[i], d->rhs_contracting_dimensions[k])))
-		return true;
-	memcpy(list, was, n * sizeof *was);
-	return false;
-}
-
-/* Does the program only add two products of the same shape? Then they may be exchanged. */
-static bool symmetric(const struct graph *g)
-{
-	return graph_find(g, "root") != NONE;
-}
-
-/* Is a value the same along some dimension, because it was repeated there? Then other dimensions may be as good. */
-static bool repeated(const struct graph *g, uint32_t v)
-{
-	uint16_t op = g->node[v].opcode;
-	bool found = op == OP_BROADCAST, through = op == OP_CONCATENATE || op == OP_CONVERT;
-
-	for (uint32_t k = 0; !found && through && k < g->node[v].n_operands; k++)
-		found = repeated(g, node_operands(g, v)[k]);
-	return found;
-}
-
-/* Is a product summed in this program? Then dimensions of it that are summed away are as good as each other. */
-static bool sums_product(const struct graph *g)
-{
-	for (uint32_t v = 0; v < g->n_nodes; v++) {
-		uint32_t x = g->node[v].opcode == OP_REDUCE ? node_operands(g, v)[0] : NONE;
-		if (x != NONE && g->node[x].opcode == OP_TRANSPOSE)
-			x = node_operands(g, x)[0];
-		if (x != NONE && g->node[x].opcode == OP_DOT)
-			return true;
-	}
-	return false;
-}
-
-/* Exchanges two parts of a tuple that have the same shape; false if there are none such. */
-static bool exchange_parts(const struct graph *g, uint32_t v)
-{
-	Hlo__HloInstructionProto *in = g->node[v].proto;
-
-	for (size_t i = 0; i < in->n_operand_ids; i++)
-		for (size_t k = i + 1; k < in->n_operand_ids; k++)
-			if (in->operand_ids[i] != in->operand_ids[k] &&
-				shape_same(in->shape->tuple_shapes[i], in->shape->tuple_shapes[k])) {
-				int64_t was = in->operand_ids[i];
-				in->operand_ids[i] = in->operand_ids[k];
-				in->operand_ids[k] = was;
-				return true;
-			}
-	return false;
-}
-
-/* Makes an instruction wrong in one way; false if that way does not apply to it, and then it stays as it was. */
-static bool spoil(const struct graph *a, const struct graph *g, uint32_t v, int kind)
-{
-	Hlo__HloInstructionProto *in = g->node[v].proto;
-	const Hlo__ShapeProto *x = g->node[v].n_operands ? g->node[node_operands(g, v)[0]].proto->shape : NULL;
-	uint16_t op = g->node[v].opcode;
-
-	if (kind == 0 && op == OP_SLICE)
-		return shift_slice(g, v);
-	if (kind == 1 && op == OP_PAD)
-		for (size_t i = 0; i < in->padding_config->n_dimensions; i++) {
-			Hlo__PaddingConfigDimension *d = in->padding_config->dimensions[i];
-			if (d->edge_padding_low || d->edge_padding_high) {
-				d->edge_padding_low--;
-				d->edge_padding_high++;
-				return true;
-			}
-		}
-	if (kind == 2 && op == OP_TRANSPOSE)
-		return exchange(in->dimensions, in->n_dimensions, x->dimensions);
-	if (kind == 3 && op == OP_BROADCAST && !repeated(g, node_operands(g, v)[0]) && !sums_product(a))
-		return exchange(in->dimensions, in->n_dimensions, in->shape->dimensions) ||
-			replace(in->dimensions, in->n_dimensions, in->shape);
-	if (kind == 4 && op == OP_REDUCE)
-		return replace(in->dimensions, in->n_dimensions, x);
-	if (kind == 5 && op == OP_CONCATENATE && !symmetric(a)) {
-		for (size_t i = 1; i < in->n_operand_ids; i++)
-			if (in->operand_ids[i] != in->operand_ids[0]) {
-				int64_t was = in->operand_ids[0];
-				in->operand_ids[0] = in->operand_ids[i];
-				in->operand_ids[i] = was;
-				return true;
-			}
-	}
-	if (kind == 6 && op == OP_DOT && !all_equal(g, v))
-		return contract_others(a, g, v, x);
-	if (kind == 7 && op == OP_GATHER && x->n_dimensions > 1) {
-		int64_t *map = in->gather_dimension_numbers->start_index_map;
-		*map = *map == 0;
-		return true;
-	}
-	return kind == 8 && op == OP_TUPLE && exchange_parts(g, v);
 }
 
 /* Makes each new instruction wrong, in each way, one at a time; every wrong program must be refuted. */
@@ -412,6 +218,7 @@ static void walk_all(struct proof *p, uint32_t some)
 	walk_large(prove, p, 5 * some, some);
 	walk_products(prove, p, some, 0);
 	walk_windows(prove, p, some > 7 ? some / 7 : 1, 0);
+	walk_unpools(prove, p, some > 7 ? some / 7 : 1, 0);
 	walk_merges(prove, p, some, 0);
 	walk_distances(prove, p);
 	walk_loops(prove, p);
@@ -420,6 +227,7 @@ static void walk_all(struct proof *p, uint32_t some)
 	walk_conv1(prove_narrow, p, 11 * some, 5);
 	walk_products(prove_narrow, p, 11 * some, 5);
 	walk_windows(prove_narrow, p, 7 * some, 5);
+	walk_unpools(prove_narrow, p, 7 * some, 5);
 	walk_merges(prove_narrow, p, 11 * some, 5);
 	walk_turns(prove_narrow, p, some, 5);
 	walk_loops(prove_narrow, p);

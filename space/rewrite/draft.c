@@ -59,7 +59,8 @@ Hlo__ShapeProto *draft_shape(struct draft *d, int32_t dtype, const int64_t *dims
 static Hlo__HloInstructionProto *number(struct draft *d, Hlo__HloInstructionProto *in, Hlo__HloInstructionProto **x,
 	uint32_t n)
 {
-	in->name = arena_printf(d->mem, "%s" DRAFT_MARK "%lld", in->opcode, (long long)d->fresh.ids.low + d->fresh.named);
+	in->name = arena_printf(d->mem, "%s" DRAFT_MARK "%lld", in->opcode,
+		(long long)d->fresh.ids.low + d->fresh.named);
 	in->id = ids_next(&d->fresh.ids, d->like);
 	in->n_operand_ids = n;
 	in->operand_ids = arena_alloc(d->mem, n * sizeof *in->operand_ids);

@@ -190,6 +190,20 @@ static bool window_fits(const struct graph *g, uint32_t v)
 	return true;
 }
 
+static bool scatter_fits(const struct graph *g, uint32_t v)
+{
+	const struct node *x = operand(g, v, 0), *s = operand(g, v, 1), *first = operand(g, v, 2), *y = &g->node[v];
+	const Hlo__Window *w = y->proto->window;
+
+	if (!alike(x, y) || s->rank != y->rank || s->dtype != y->dtype || first->dtype != y->dtype ||
+		first->elements != 1 || !w || w->n_dimensions != y->rank)
+		return false;
+	for (uint32_t i = 0; i < y->rank; i++)
+		if (dim(s, i) != positions(dim(x, i), w->dimensions[i]))
+			return false;
+	return true;
+}
+
 static bool convolution_fits(const struct graph *g, uint32_t v)
 {
 	const struct node *x = operand(g, v, 0), *k = operand(g, v, 1), *y = &g->node[v];
@@ -296,6 +310,8 @@ bool rule_fits(const struct graph *g, uint32_t v)
 		return dot_fits(g, v);
 	case OP_REDUCE_WINDOW:
 		return window_fits(g, v);
+	case OP_SELECT_AND_SCATTER:
+		return scatter_fits(g, v);
 	case OP_CONVOLUTION:
 		return convolution_fits(g, v);
 	case OP_GATHER:

@@ -9,8 +9,9 @@
  *	near.c	   places that share what they look through
  *	block.c	   many places of one rule, tried at once
  *	pattern.c, pattern_read.c  rules that need none
- *	conv.c, grouped.c, patches.c, pool.c, split.c, merge.c, variance.c, unroll.c, usual.c, keys.c  rules that need code
- *	side.c, turn.c, narrow.c  ... about products
+ *	conv.c, grouped.c, patches.c, usual.c, pool.c, unpool.c  rules that need code: about windows
+ *	side.c, turn.c, narrow.c, split.c, merge.c  ... about products
+ *	variance.c, unroll.c, keys.c  ... about a sum, a loop, a sort
  *	facts.c, fits.c  what these ask of nodes
  */
 #ifndef SPACE_REWRITE_OWN_H
