@@ -3,11 +3,6 @@
  */
 #include "space/rewrite/conv.h"
 
-static int64_t at_least_one(int64_t v)
-{
-	return v > 0 ? v : 1;
-}
-
 static bool read_windows(const struct graph *g, uint32_t v, struct conv *c)
 {
 	const Hlo__HloInstructionProto *in = g->node[v].proto;
@@ -17,8 +12,8 @@ static bool read_windows(const struct graph *g, uint32_t v, struct conv *c)
 		return c->n == 0;
 	for (uint32_t i = 0; i < c->n; i++) {
 		const Hlo__WindowDimension *w = in->window->dimensions[i];
-		c->w[i] = (struct conv_window){w->size, at_least_one(w->stride), w->padding_low, w->padding_high,
-			at_least_one(w->window_dilation), at_least_one(w->base_dilation),
+		c->w[i] = (struct conv_window){w->size, rule_factor(w->stride), w->padding_low, w->padding_high,
+			rule_factor(w->window_dilation), rule_factor(w->base_dilation),
 			rule_dim(g, v, c->out.spatial[i]), w->window_reversal};
 		c->taps *= w->size;
 		c->positions *= c->w[i].out;
@@ -58,8 +53,8 @@ bool conv_read(const struct graph *g, uint32_t v, struct conv *c)
 	c->features = rule_dim(g, x, c->in.feature);
 	c->inner = rule_dim(g, k, c->kernel.feature);
 	c->outputs = rule_dim(g, k, c->kernel.batch);
-	c->feature_groups = at_least_one(in->feature_group_count);
-	c->batch_groups = at_least_one(in->batch_group_count);
+	c->feature_groups = rule_factor(in->feature_group_count);
+	c->batch_groups = rule_factor(in->batch_group_count);
 	return c->features == c->inner * c->feature_groups && c->outputs % (c->feature_groups * c->batch_groups) == 0 &&
 		g->node[v].elements > 0 && c->inner > 0 && read_windows(g, v, c);
 }

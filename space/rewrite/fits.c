@@ -10,11 +10,6 @@
 
 #define LARGEST (INT64_C(1) << 30) /* what products of two are taken of */
 
-static int64_t at_least_one(int64_t v)
-{
-	return v > 0 ? v : 1;
-}
-
 static const struct node *operand(const struct graph *g, uint32_t v, uint32_t k)
 {
 	return &g->node[node_operands(g, v)[k]];
@@ -87,7 +82,7 @@ static bool slice_fits(const struct graph *g, uint32_t v)
 		return false;
 	for (uint32_t i = 0; i < y->rank; i++) {
 		const Hlo__SliceDimensions *s = y->proto->slice_dimensions[i];
-		int64_t by = at_least_one(s->stride), steps = (s->limit - s->start + by - 1) / by;
+		int64_t by = rule_factor(s->stride), steps = (s->limit - s->start + by - 1) / by;
 		if (s->start < 0 || s->limit > dim(x, i) || s->limit < s->start || dim(y, i) != steps)
 			return false;
 	}
@@ -165,14 +160,14 @@ static bool dot_fits(const struct graph *g, uint32_t v)
 /* Positions of a window along a dimension of so many elements; -1: numbers that no program needs. */
 static int64_t positions(int64_t size, const Hlo__WindowDimension *w)
 {
-	int64_t base = at_least_one(w->base_dilation), step = at_least_one(w->window_dilation);
+	int64_t base = rule_factor(w->base_dilation), step = rule_factor(w->window_dilation);
 	int64_t spread, covered;
 
 	if (size > LARGEST || base > LARGEST || step > LARGEST || w->size < 1 || w->size > LARGEST)
 		return -1;
 	spread = (size ? (size - 1) * base + 1 : 0) + w->padding_low + w->padding_high;
 	covered = (w->size - 1) * step + 1;
-	return spread < covered ? 0 : (spread - covered) / at_least_one(w->stride) + 1;
+	return spread < covered ? 0 : (spread - covered) / rule_factor(w->stride) + 1;
 }
 
 static bool window_fits(const struct graph *g, uint32_t v)
@@ -209,8 +204,8 @@ static bool convolution_fits(const struct graph *g, uint32_t v)
 	const struct node *x = operand(g, v, 0), *k = operand(g, v, 1), *y = &g->node[v];
 	const Hlo__ConvolutionDimensionNumbers *d = y->proto->convolution_dimension_numbers;
 	const Hlo__Window *w = y->proto->window;
-	int64_t groups = at_least_one(y->proto->feature_group_count);
-	int64_t batches = at_least_one(y->proto->batch_group_count);
+	int64_t groups = rule_factor(y->proto->feature_group_count);
+	int64_t batches = rule_factor(y->proto->batch_group_count);
 	int64_t outputs, features;
 	size_t n;
 

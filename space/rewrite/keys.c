@@ -418,17 +418,6 @@ static Hlo__HloInstructionProto *taken(struct draft *d, Hlo__HloInstructionProto
 	return draft_copy(d, &in, x->shape->dimensions, rank, (Hlo__HloInstructionProto *[]){x, places}, 2);
 }
 
-static Hlo__HloInstructionProto *tuple(struct draft *d, Hlo__HloInstructionProto **x, uint32_t n)
-{
-	Hlo__HloInstructionProto in;
-
-	hlo__hlo_instruction_proto__init(&in);
-	in.opcode = (char *)"tuple";
-	x[0] = draft_copy(d, &in, NULL, 0, x, n);
-	x[0]->shape = d->like->shape;
-	return x[0];
-}
-
 static Hlo__HloInstructionProto *write_packed(struct draft *d, const struct found *f, uint32_t variant)
 {
 	const struct graph *g = d->g;
@@ -444,7 +433,7 @@ static Hlo__HloInstructionProto *write_packed(struct draft *d, const struct foun
 		result[k] = looks_through(f, x) ? draft_convert(d, places, g->node[x].dtype) :
 			taken(d, g->node[x].proto, places, n->proto->dimensions[0]);
 	}
-	return n->n_operands == 1 ? result[0] : tuple(d, result, n->n_operands);
+	return n->n_operands == 1 ? result[0] : draft_tuple(d, result, n->n_operands);
 }
 
 const struct rule_code float_keys_code = {.name = "float_keys", .measures = measures, .match = match_float,

@@ -10,11 +10,6 @@
 
 static const char *const measures[] = {"taps", "out", "in", NULL};
 
-static int64_t at_least_one(int64_t v)
-{
-	return v > 0 ? v : 1;
-}
-
 /* The operation that the window applies, if it starts from the operation's neutral element; else NULL. */
 static const char *applied(const struct graph *g, uint32_t v)
 {
@@ -67,14 +62,14 @@ static Hlo__HloInstructionProto *write(struct draft *d, const struct found *f, u
 	for (i = 0; i < rank; i++) {
 		low[i] = in->window->dimensions[i]->padding_low;
 		high[i] = in->window->dimensions[i]->padding_high;
-		inner[i] = at_least_one(in->window->dimensions[i]->base_dilation) - 1;
-		step[i] = at_least_one(in->window->dimensions[i]->stride);
+		inner[i] = rule_factor(in->window->dimensions[i]->base_dilation) - 1;
+		step[i] = rule_factor(in->window->dimensions[i]->stride);
 	}
 	x = draft_pad(d, draft_operand(d, f->anchor, 0), low, high, inner, draft_operand(d, f->anchor, 1));
 	do {
 		int64_t first[DRAFT_RANK];
 		for (i = 0; i < rank; i++)
-			first[i] = tap[i] * at_least_one(in->window->dimensions[i]->window_dilation);
+			first[i] = tap[i] * rule_factor(in->window->dimensions[i]->window_dilation);
 		Hlo__HloInstructionProto *seen = draft_slice(d, x, first, in->shape->dimensions, step);
 		sum = sum ? draft_binary(d, opcode, sum, seen) : seen;
 		for (i = rank; i-- > 0 && ++tap[i] == in->window->dimensions[i]->size;)

@@ -88,6 +88,11 @@ struct expr *expr_parse(struct arena *mem, const char *text, const char *const *
 double expr_value(const struct expr *e, const double *measure); /* conditions are 0 or 1 */
 
 /* ---- what code of rules shares ---- */
+/* A stride or dilation of a window, which a file may leave out. */
+static inline int64_t rule_factor(int64_t v)
+{
+	return v > 0 ? v : 1;
+}
 static inline int64_t rule_dim(const struct graph *g, uint32_t v, int64_t i)
 {
 	return g->node[v].proto->shape->dimensions[i];

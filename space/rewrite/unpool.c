@@ -38,11 +38,6 @@ struct moves { /* of the window, along each dimension */
 	bool turned;	       /* or a later one with it */
 };
 
-static int64_t at_least_one(int64_t v)
-{
-	return v > 0 ? v : 1;
-}
-
 /* Is it one operation on two parameters? Then its opcode, and whether they come in the other order; else OP_COUNT. */
 static uint16_t of_two(const struct graph *g, const struct comp *c, bool *turned)
 {
@@ -84,7 +79,7 @@ static bool read_moves(const struct graph *g, uint32_t v, struct moves *m)
 	for (uint32_t i = 0; i < rank; i++) {
 		const Hlo__WindowDimension *w = window->dimensions[i];
 		m->size[i] = w->size;
-		m->step[i] = at_least_one(w->stride);
+		m->step[i] = rule_factor(w->stride);
 		m->low[i] = w->padding_low;
 		m->high[i] = w->padding_high;
 		m->in[i] = rule_dim(g, v, i);
