@@ -232,7 +232,7 @@ static void worth_is_shared(void)
 	CHECK(cost_delta(c, dflt, flip, &d, NULL) == 0);
 	CHECK(s.asked.enough == 0 && s.asked.most == 0);
 	CHECK(space->ops->region(space, dflt, flip, &r, NULL) == 0 && r.n >= 1);
-	cost_set_worth(c, &(struct worth){0.01, 3});
+	cost_set_worth(c, &(struct worth){.error = 0.01, .seconds = 3});
 	CHECK(cost_confirm(c, dflt, flip, NULL, &d, NULL) == 0);
 	CHECK_NEAR(s.asked.enough, 0.01 / 4 / r.v[r.n - 1].times, 1e-12);
 	CHECK_NEAR(s.asked.most, 3.0 / (double)r.n, 1e-12);
