@@ -1,7 +1,7 @@
 #!/bin/bash
 # search with the real plugin is killed with -9 at random moments, again and again, and resumed. Every evaluation stays
 # in the store and counts, no kept step is lost, and the folder holds no broken file. In the end there is one sound run,
-# and an answer.
+# and an answer. The kind is named: without it, a program in which rewriting promises something has two searches.
 #
 # On a device with noise no two searches are the same; check_search.sh compares them where there is none.
 set -u
@@ -35,8 +35,8 @@ at_work() { # FOLDER, DB or nothing, trials so far, FIRST: something new is save
 one() { # graph, with a store or not
 	local name=$1$2 db=() i pid at before=0 now taken=0 turn=first
 	[ "$2" ] && db=(--db "$name.db")
-	local all=(--core "$core" --device cpu --graph "$graphs/$1.pb.zst" --out "$name" --budget 100000 --no-adapt
-		--verdict-seconds 1 "${db[@]}" --resume)
+	local all=(--core "$core" --device cpu --graph "$graphs/$1.pb.zst" --space fusion --out "$name" --budget 100000
+		--no-adapt --verdict-seconds 1 "${db[@]}" --resume)
 	for i in $(seq "$kills"); do
 		rm -f talk # what the round before said is no sign of this one
 		"$search" "${all[@]}" >out 2>talk & pid=$!
