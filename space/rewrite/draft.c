@@ -228,11 +228,11 @@ static void set_value(struct draft *d, Hlo__Literal *l, uint8_t dtype, int64_t v
 	void *from = dtype == DT_F64 ? (void *)&g : dtype == DT_F32 ? (void *)&f : &value;
 
 	BUG_ON(!w.f || (value && dtype != DT_F32 && dtype != DT_F64 && dtype != DT_PRED && !draft_is_integer(dtype)));
+	memcpy(bytes, from, value ? width : 0);
 	if (w.f->type == PROTOBUF_C_TYPE_BYTES) {
 		field_set_string(&w, bytes, width);
 		return;
 	}
-	memcpy(bytes, from, value ? width : 0);
 	*w.count = dtype == DT_C64 || dtype == DT_C128 ? 2 : 1;
 	field_set_pointer(&w, bytes);
 }
