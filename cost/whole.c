@@ -114,7 +114,8 @@ int cost_alone(struct cost *c, const uint8_t *config, struct timing *t, struct e
 	whole.patient = true;
 	if (rc == 0)
 		rc = cost_compile_whole(c, how, program, 0, &p, &fate, err);
-	spare_put(&c->sides, how, program, &p); /* moves that are priced by whole programs begin with it */
+	if (p.seconds < SPARE_DEAR) /* others are kept already; moves that are priced by whole programs begin with it */
+		spare_put(&c->sides, how, program, &p);
 	if (rc == 0 && fate.outcome == OUTCOME_OK) {
 		rc = device_run(c->device, &p, &whole, t, err);
 		c->totals.inside += t->inside;

@@ -8,8 +8,9 @@
  * measured against itself (an A/A pair). This is done three times before the first interval for a duration is
  * given, then after each measurement until a few are known, and later for a twentieth of the time spent. The
  * second load is compiled anew, because compilations differ more than loads do. All that takes many times as long as
- * the measurement where programs take long to compile, so a difference that no luck explains does without. So it does
- * where they run long: there an A/A pair takes about as long as the measurement, and they get a quarter of the time.
+ * the measurement where programs take long to compile, so a difference that no luck explains does without. Where
+ * programs run long, a few A/A pairs take as long as the measurement. So there they get a quarter of the measuring
+ * time.
  */
 #include <math.h>
 #include <stdio.h>

@@ -52,10 +52,10 @@ static void say_worth(struct hunt *h)
 	struct worth w = {WORTH_ERROR * h->default_seconds, h->lab->parts_only ? INFINITY : h->default_seconds, 0};
 	double left = h->o.seconds - hunt_seconds(h) - hunt_last_check(h);
 
-	if (h->o.seconds > 0)
+	if (h->o.seconds > 0) {
 		w.whole = hunt_in_time(h).max_seconds;
-	if (h->o.seconds > 0)
 		w.seconds = fmin(w.seconds, WORTH_SHARE * left / (double)(h->o.budget - h->evaluations));
+	}
 	w.seconds = fmax(w.seconds, WORTH_SECONDS);
 	cost_set_worth(h->lab->cost, &w);
 }

@@ -17,20 +17,12 @@ void rewrite_found(const struct space *s, uint32_t site, const struct offer *o, 
 	BUG_ON(!found);
 }
 
-static bool covers(const struct found *f, uint32_t v)
-{
-	for (uint32_t i = 0; i < f->n_inside; i++)
-		if (f->inside[i] == v)
-			return true;
-	return f->anchor == v;
-}
-
 bool rewrite_consumes(const struct graph *g, const struct found *f, uint32_t inside)
 {
 	if (g->node[inside].flags & NODE_ROOT)
 		return false;
 	for (uint32_t k = 0; k < g->node[inside].n_users; k++)
-		if (!covers(f, node_users(g, inside)[k]))
+		if (node_users(g, inside)[k] != f->anchor && !found_inside(f, node_users(g, inside)[k]))
 			return false;
 	return true;
 }

@@ -227,14 +227,6 @@ static bool match_float(const struct graph *g, uint32_t v, struct found *f)
 	return match(g, v, &o, f) && g->node[v].n_operands == 1 && joins_few(g, o.value, &last);
 }
 
-static bool looks_through(const struct found *f, uint32_t x)
-{
-	for (uint32_t i = 0; i < f->n_inside; i++)
-		if (f->inside[i] == x)
-			return true;
-	return false;
-}
-
 /* Adds an array that numbers the places along a dimension to what is looked through. */
 static void add_places(const struct graph *g, uint32_t x, int64_t dim, struct found *f)
 {
@@ -251,7 +243,7 @@ static void add_places(const struct graph *g, uint32_t x, int64_t dim, struct fo
 		f->n_inside + 2 > FOUND_INSIDE)
 		return;
 	f->inside[f->n_inside++] = x;
-	if (iota != x && !looks_through(f, iota))
+	if (iota != x && !found_inside(f, iota))
 		f->inside[f->n_inside++] = iota;
 }
 
@@ -268,20 +260,16 @@ static bool match_packed(const struct graph *g, uint32_t v, struct found *f)
 	if (!fits_beside_place(g->node[o.value].dtype))
 		return false;
 	for (uint32_t k = 0; k < g->node[v].n_operands; k++)
-		if (!looks_through(f, node_operands(g, v)[k]))
+		if (!found_inside(f, node_operands(g, v)[k]))
 			add_places(g, node_operands(g, v)[k], g->node[v].proto->dimensions[0], f);
 	return true;
 }
 
 /* ---- writing ---- */
-static Hlo__HloInstructionProto *filled(struct draft *d, const Hlo__HloInstructionProto *like, int64_t value)
-{
-	return draft_broadcast(d, draft_scalar(d, like, value), like->shape->dimensions, draft_rank(like), NULL);
-}
-
 static Hlo__HloInstructionProto *with(struct draft *d, const char *opcode, Hlo__HloInstructionProto *x, int64_t value)
 {
-	return draft_binary(d, opcode, x, filled(d, x, value));
+	return draft_binary(d, opcode, x, draft_filled(d, x->shape->element_type, value, x->shape->dimensions,
+		draft_rank(x)));
 }
 
 static Hlo__HloInstructionProto *bits_as(struct draft *d, Hlo__HloInstructionProto *x, int32_t dtype)
@@ -430,7 +418,7 @@ static Hlo__HloInstructionProto *write_packed(struct draft *d, const struct foun
 	places = draft_convert(d, sorted(d, &o, f->anchor), DT_S32);
 	for (uint32_t k = 0; k < n->n_operands; k++) {
 		uint32_t x = node_operands(g, f->anchor)[k];
-		result[k] = looks_through(f, x) ? draft_convert(d, places, g->node[x].dtype) :
+		result[k] = found_inside(f, x) ? draft_convert(d, places, g->node[x].dtype) :
 			taken(d, g->node[x].proto, places, n->proto->dimensions[0]);
 	}
 	return n->n_operands == 1 ? result[0] : draft_tuple(d, result, n->n_operands);

@@ -27,6 +27,14 @@ struct found {
 	uint32_t variants;		/* how many of the rule's variants make sense here */
 };
 
+static inline bool found_inside(const struct found *f, uint32_t v)
+{
+	for (uint32_t i = 0; i < f->n_inside; i++)
+		if (f->inside[i] == v)
+			return true;
+	return false;
+}
+
 struct rule_code {
 	const char *name;
 	const char *const *measures; /* names, NULL at the end */

@@ -59,10 +59,7 @@ static void look_through(const struct graph *g, uint32_t v, struct found *f)
 	f->inside[f->n_inside++] = from;
 	for (uint32_t i = 0; i < g->node[from].n_operands && f->n_inside < FOUND_INSIDE; i++) {
 		uint32_t x = node_operands(g, from)[i];
-		bool known = false;
-		for (uint32_t k = 0; k < f->n_inside; k++)
-			known |= f->inside[k] == x;
-		if (g->node[x].opcode == OP_CONSTANT && g->node[x].rank > 0 && !known)
+		if (g->node[x].opcode == OP_CONSTANT && g->node[x].rank > 0 && !found_inside(f, x))
 			f->inside[f->n_inside++] = x;
 	}
 }
