@@ -102,15 +102,15 @@ static inline void sort_fill(struct buf *b, const struct sort_case *c, const cha
 static inline void sort_specials(struct buf *b, int exponent, int mantissa, bool denormals)
 {
 	int64_t top = (INT64_C(1) << exponent) - 1, half = INT64_C(1) << (mantissa - 1), bias = top / 2;
+	int64_t sign = half << exponent; /* half of what the sign stands for, which 64 bits cannot count */
 	const int64_t few = denormals, mixed[] = {0, 0, few, 2 * few, half * few, (2 * half - 1) * few, 2 * half,
 		2 * half + 1, bias << mantissa, (bias << mantissa) + 1, (top << mantissa) - 1, top << mantissa,
 		(top << mantissa) + half, (top << mantissa) + half + 1, (top << mantissa) + 1,
-		(top << mantissa) + 2 * half - 1};
+		(top << mantissa) + (2 * half - 1)};
 	int n = sizeof mixed / sizeof *mixed;
 
 	for (int i = 0; i < 2 * n; i++)
-		buf_addf(b, "%s%lld", i ? ", " : "", (long long)(mixed[i % n] - (i < n ? 0 : half << exponent) -
-			(i < n ? 0 : half << exponent)));
+		buf_addf(b, "%s%lld", i ? ", " : "", (long long)(i < n ? mixed[i] : mixed[i - n] - sign - sign));
 }
 
 /* Writes x, of special numbers and random bits. */
