@@ -14,7 +14,7 @@
 
 #define YARDSTICKS 10
 #define NUDGES 4	   /* the most, of each kind of input */
-#define FURTHER 3	   /* times as far from what is not rounded as the compiler's own program */
+#define FURTHER 3	   /* times as far from what is not rounded as the compiler's own program, or as often unlike */
 #define FLOAT_UNIT 0x1p-23 /* programs do not add up in shorter types */
 /* In 64 bits the programs must agree to so many units of the output's type, or this share of what is allowed. */
 #define RIGHT_UNITS 2
@@ -165,7 +165,7 @@ static const struct difference *output_of(const struct comparison *c, uint32_t k
 /* How an output differs, compared with what is allowed for it. */
 struct judged {
 	double allowed;
-	uint64_t unlike_allowed;
+	uint64_t unlike, unlike_allowed;
 	double difference;
 	double share; /* of what is allowed; above 1: too far */
 	bool told, exact;
@@ -183,15 +183,34 @@ static bool has_exact(const struct trial *t, int i)
 	return t->exact[i].outcome == OUTCOME_OK && t->exact[i].n_outputs > 0;
 }
 
-/* How far an output may be from what is not rounded. `allowed` is how far the two programs may be apart. */
-static double allowed_exact(const struct trial *t, uint32_t k, double unit, double allowed)
+/* Does the tuned program give in 64 bits what the other one gives? `allowed` is how far they may be apart in 32. */
+static bool right_exact(const struct trial *t, uint32_t k, double unit, double allowed)
 {
 	const struct difference *right = output_of(&t->exact[2], k);
 
+	return has_exact(t, 2) && right->unlike == 0 &&
+		right->max_rel <= fmax(RIGHT_UNITS * unit, RIGHT_SHARE * allowed);
+}
+
+/* How far an output may be from what is not rounded. `allowed` is how far the two programs may be apart. */
+static double allowed_exact(const struct trial *t, uint32_t k, double unit, double allowed)
+{
 	allowed = fmax(allowed, FURTHER * output_of(&t->exact[0], k)->max_rel);
-	if (has_exact(t, 2) && right->unlike == 0 && right->max_rel <= fmax(RIGHT_UNITS * unit, RIGHT_SHARE * allowed))
+	if (right_exact(t, k, unit, allowed))
 		allowed = fmax(allowed, t->long_way * fmin(unit, FLOAT_UNIT));
 	return allowed;
+}
+
+/* Counts the places that are unlike, and those that may be. Where numbers overflow, the program in 64 bits decides. */
+static void judge_unlike(const struct trial *t, uint32_t k, struct judged *j)
+{
+	const struct difference *d = &t->tuned.output[k];
+
+	j->unlike = d->unlike;
+	if (d->unit == 0 || j->unlike <= j->unlike_allowed || !right_exact(t, k, d->unit, j->allowed))
+		return;
+	j->unlike = output_of(&t->exact[1], k)->unlike;
+	j->unlike_allowed = FURTHER * output_of(&t->exact[0], k)->unlike;
 }
 
 static struct judged judge_output(const struct trial *t, uint32_t k)
@@ -213,9 +232,10 @@ static struct judged judge_output(const struct trial *t, uint32_t k)
 		j.difference = output_of(&t->exact[1], k)->max_rel;
 		j.allowed = allowed_exact(t, k, d->unit, j.allowed);
 	}
+	judge_unlike(t, k, &j);
 	j.told = d->unit > 0 ? d->finite > 0 && j.allowed < TELLING : d->elements > j.unlike_allowed;
 	j.share = d->unit > 0 ? j.difference / j.allowed : 0;
-	if (!(j.share <= 1) || d->unlike > j.unlike_allowed)
+	if (!(j.share <= 1) || j.unlike > j.unlike_allowed)
 		j.share = fmax(2, j.share);
 	return j;
 }
@@ -240,7 +260,6 @@ static bool judge(const struct trial *t, struct numbers_on *on)
 
 	*on = (struct numbers_on){.compared = true, .elements = t->tuned.all.elements, .finite = t->tuned.all.finite};
 	for (uint32_t k = 0; k < t->tuned.n_outputs; k++) {
-		const struct difference *d = &t->tuned.output[k];
 		struct judged j = judge_output(t, k);
 		on->told |= j.told;
 		if (!speaks_before(&j, &worst))
@@ -250,7 +269,7 @@ static bool judge(const struct trial *t, struct numbers_on *on)
 		on->difference = j.difference;
 		on->allowed = j.allowed;
 		on->exact = j.exact;
-		on->unlike = d->unlike;
+		on->unlike = j.unlike;
 		on->unlike_allowed = j.unlike_allowed;
 	}
 	return worst.share <= 1 && !t->tuned.layouts_differ;

@@ -28,7 +28,10 @@
  * up on the longest way through the program.
  *
  * NaN, infinities and integers may differ in ten times as many places as they do under "nudged" and "plain", which is
- * mostly nowhere; integers also in ten times as many as without rounding. Inputs and outputs must have the same
+ * mostly nowhere; integers also in ten times as many as without rounding. On large inputs numbers overflow. Where a sum
+ * does in one order, it may not in another, and where one program has an infinity, one that does not multiply it by
+ * zero has no NaN. So if the tuned program's own instructions in 64 bits give what the other's give, it may be unlike
+ * that in three times as many places as the compiler's own program is. Inputs and outputs must have the same
  * layouts. A kind of input tells nothing if half the magnitude of the outputs would be allowed, as in a program that is
  * chaotic in its inputs, or if all outputs are NaN. If no kind tells anything, the tuned program is not taken.
  *
