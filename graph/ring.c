@@ -210,12 +210,10 @@ static int loop(const struct ring_node *n)
 	return v->trip_count < 0 ? -1 : 0;
 }
 
-static int run_node(const struct ring_node *n, const struct tensor *param)
+/* Runs a node whose numbers are real, or a part each of complex ones. */
+static int run_real(const struct ring_node *n)
 {
 	switch (n->g->node[n->v].opcode) {
-	case OP_PARAMETER:
-		*n->out = param[n->in->parameter_number];
-		return 0;
 	case OP_CONSTANT:
 		return constant(n);
 	case OP_ADD:
@@ -258,16 +256,27 @@ static int run_node(const struct ring_node *n, const struct tensor *param)
 		return ring_gather(n);
 	case OP_REDUCE_WINDOW:
 		return applied(n) == OP_COUNT ? -1 : ring_window(n);
+	case OP_SELECT_AND_SCATTER:
+		return ring_scatter(n);
+	default:
+		return -1;
+	}
+}
+
+static int run_node(const struct ring_node *n, const struct tensor *param)
+{
+	switch (n->g->node[n->v].opcode) {
+	case OP_PARAMETER:
+		*n->out = param[n->in->parameter_number];
+		return 0;
 	case OP_TUPLE:
 		return tuple(n);
 	case OP_GET_TUPLE_ELEMENT:
 		return element(n);
 	case OP_WHILE:
 		return loop(n);
-	case OP_SELECT_AND_SCATTER:
-		return ring_scatter(n);
 	default:
-		return -1;
+		return ring_is_complex(n) ? ring_complex(n, run_real) : run_real(n);
 	}
 }
 

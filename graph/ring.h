@@ -8,6 +8,8 @@
  *
  * Only the tests run it. It is here and not with them because it must keep up with what the rules of rewriting write.
  *
+ * A complex number is two numbers of the ring. Their products are those of real and imaginary parts, as everywhere.
+ *
  * A loop is as many turns of its body as the program says of it; its condition is not computed, because order means
  * nothing in a field.
  *
@@ -29,6 +31,7 @@ struct tensor { /* row by row, the last dimension fastest */
 	int64_t dim[RING_RANK];
 	size_t n;
 	uint64_t *v;
+	uint64_t *imag; /* the imaginary parts of complex numbers, else NULL */
 	const struct tensor *const *part; /* of a tuple; then the rest means nothing */
 };
 
@@ -70,5 +73,8 @@ int ring_select(const struct ring_node *n);
 int ring_logic(const struct ring_node *n);
 int ring_iota(const struct ring_node *n);
 int ring_scatter(const struct ring_node *n);
+/* Whatever has to do with complex numbers; `run` runs a node whose numbers are real. */
+bool ring_is_complex(const struct ring_node *n);
+int ring_complex(const struct ring_node *n, int (*run)(const struct ring_node *));
 
 #endif

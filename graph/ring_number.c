@@ -55,6 +55,8 @@ struct tensor ring_tensor(struct arena *mem, const Hlo__ShapeProto *shape)
 		t.n *= (size_t)t.dim[i];
 	}
 	t.v = ARENA_NEW(mem, t.n, uint64_t);
+	if (shape->element_type == DT_C64 || shape->element_type == DT_C128)
+		t.imag = ARENA_NEW(mem, t.n, uint64_t);
 	return t;
 }
 

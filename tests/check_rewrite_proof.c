@@ -14,6 +14,7 @@
 #include "space/space.h"
 #include "space/rewrite/own.h"
 #include "tests/rewrite_cases.h"
+#include "tests/rewrite_complex.h"
 #include "tests/rewrite_loops.h"
 #include "tests/rewrite_merges.h"
 #include "tests/rewrite_narrow.h"
@@ -26,7 +27,9 @@
 /* Rules whose operations no ring has, and the tests that prove them; nothing here counts as a proof of these. */
 static const struct {
 	const char *rule, *test;
-} elsewhere[] = {{"sort-by-keys", "tests/full_sort.c"}, {"sort-by-places", "tests/full_sort.c"}};
+} elsewhere[] = {{"sort-by-keys", "tests/full_sort.c"}, {"sort-by-places", "tests/full_sort.c"},
+	{"sine-as-polynomial", "tests/full_functions.c"}, {"cosine-as-polynomial", "tests/full_functions.c"},
+	{"tangent-as-polynomials", "tests/full_functions.c"}};
 
 #define RULES 64
 #define FEWER (1000 / (uint32_t)test_cases(1000))
@@ -54,8 +57,17 @@ static void fill(struct arena *mem, const struct graph *g, enum ring ring, uint6
 		for (size_t i = 0; i < t.n; i++)
 			t.v[i] = ring_number(ring, g->node[v].dtype == DT_S32 ? (int64_t)rng_below(&r, 5) :
 				(int64_t)rng_below(&r, 2000) - 1000);
+		for (size_t i = 0; i < t.n && t.imag; i++)
+			t.imag[i] = ring_number(ring, (int64_t)rng_below(&r, 2000) - 1000);
 		param[in->parameter_number] = t;
 	}
+}
+
+static bool alike(const struct tensor *x, const struct tensor *y)
+{
+	if (x->n != y->n || !x->imag != !y->imag || memcmp(x->v, y->v, x->n * sizeof *x->v) != 0)
+		return false;
+	return !x->imag || memcmp(x->imag, y->imag, x->n * sizeof *x->imag) == 0;
 }
 
 /*
@@ -78,7 +90,7 @@ static bool same(const struct graph *a, const struct graph *b, int inputs)
 		} else if (ring_run(b, (enum ring)ring, pa, &mem, &y, &err) < 0) {
 			all = false;
 		} else {
-			all = x.n == y.n && memcmp(x.v, y.v, x.n * sizeof *x.v) == 0;
+			all = alike(&x, &y);
 		}
 		arena_release(&mem);
 	}
@@ -103,7 +115,8 @@ static void spoil_all(struct proof *p, uint32_t rule, const struct graph *a, con
 	for (uint32_t v = 0; v < g.n_nodes; v++) {
 		uint32_t old = graph_find(a, g.node[v].proto->name);
 		uint16_t op = g.node[v].opcode;
-		bool replaces = (op == OP_DOT || op == OP_TUPLE) && old != NONE && a->node[old].opcode != op;
+		bool made = op == OP_DOT || op == OP_TUPLE || op == OP_COMPLEX;
+		bool replaces = made && old != NONE && a->node[old].opcode != op;
 		if (old != NONE && !replaces)
 			continue; /* it was there before, or bears the name of what it replaces */
 		for (int kind = 0; kind < KINDS; kind++) {
@@ -224,6 +237,7 @@ static void walk_all(struct proof *p, uint32_t some)
 	walk_loops(prove, p);
 	walk_turns(prove, p, some > 7 ? some / 7 : 1, 0);
 	walk_narrow(prove, p, some > 7 ? some / 7 : 1, 0);
+	walk_complex(prove, p, some > 7 ? some / 7 : 1, 0);
 	walk_conv1(prove_narrow, p, 11 * some, 5);
 	walk_products(prove_narrow, p, 11 * some, 5);
 	walk_windows(prove_narrow, p, 7 * some, 5);

@@ -10,12 +10,13 @@
 #include "hlo/shape.h"
 #include "tests/harm.h"
 
-#define KINDS 12 /* ways to be wrong */
+#define KINDS 14 /* ways to be wrong */
 
 static const char *const wrong[KINDS] = {"slice starts later", "less padding before, more behind",
 	"transposition of other dimensions", "broadcast to other dimensions", "sum over another dimension",
 	"parts in another order", "product over other dimensions", "other rows gathered", "compared the other way",
-	"the other one selected", "another whole number", "other parts of a tuple"};
+	"the other one selected", "another whole number", "other parts of a tuple",
+	"the other part of a complex number", "a sum of products, not their difference"};
 
 /* Exchanges two entries of a list of dimensions so that sizes still fit; false if there are none such. */
 static bool exchange(int64_t *list, size_t n, const int64_t *size)
@@ -176,6 +177,30 @@ static bool exchange_parts(const struct graph *g, uint32_t v)
 	return false;
 }
 
+/* Takes the imaginary part, not the real one, or exchanges both; false if the instruction has nothing of this. */
+static bool exchange_complex(const struct graph *g, uint32_t v)
+{
+	Hlo__HloInstructionProto *in = g->node[v].proto;
+	uint16_t op = g->node[v].opcode;
+	int64_t was;
+
+	if (op == OP_REAL || op == OP_IMAG)
+		return in->opcode = (char *)(op == OP_REAL ? "imag" : "real"), true;
+	if (op != OP_COMPLEX)
+		return false;
+	was = in->operand_ids[0];
+	in->operand_ids[0] = in->operand_ids[1];
+	in->operand_ids[1] = was;
+	return true;
+}
+
+/* Is it a difference of products? */
+static bool subtracts_products(const struct graph *g, uint32_t v)
+{
+	return g->node[v].opcode == OP_SUBTRACT && g->node[node_operands(g, v)[0]].opcode == OP_DOT &&
+		g->node[node_operands(g, v)[1]].opcode == OP_DOT;
+}
+
 /*
  * Makes an instruction compare or count in another way; false if it does neither. 0 stays: it says that there is
  * nothing yet, and where that cannot be, another number is as good.
@@ -248,6 +273,10 @@ static bool spoil(const struct graph *a, const struct graph *g, uint32_t v, int 
 		*map = *map == 0;
 		return true;
 	}
+	if (kind == 12)
+		return exchange_complex(g, v);
+	if (kind == 13 && subtracts_products(g, v))
+		return in->opcode = (char *)"add", true;
 	return choose_others(g, v, kind) || (kind == 11 && op == OP_TUPLE && exchange_parts(g, v));
 }
 

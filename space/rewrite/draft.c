@@ -217,18 +217,16 @@ bool draft_is_integer(int32_t dtype)
 	return dtype == DT_S16 || dtype == DT_S32 || dtype == DT_S64 || dtype == DT_U64;
 }
 
-/* Puts the value into the literal's field for that type. */
-static void set_value(struct draft *d, Hlo__Literal *l, uint8_t dtype, int64_t value)
+/* Puts a number, which lies at `from` in that type, into the literal's field for it; NULL: 0. */
+static void set_value(struct draft *d, Hlo__Literal *l, uint8_t dtype, const void *from)
 {
 	struct field w = field_of_literal(l, dtype);
 	size_t width = literal_width(dtype);
-	float f = (float)value;
-	double g = (double)value;
 	char *bytes = arena_zalloc(d->mem, 1, 2 * sizeof(double));
-	void *from = dtype == DT_F64 ? (void *)&g : dtype == DT_F32 ? (void *)&f : &value;
 
-	BUG_ON(!w.f || (value && dtype != DT_F32 && dtype != DT_F64 && dtype != DT_PRED && !draft_is_integer(dtype)));
-	memcpy(bytes, from, value ? width : 0);
+	BUG_ON(!w.f);
+	if (from)
+		memcpy(bytes, from, width);
 	if (w.f->type == PROTOBUF_C_TYPE_BYTES) {
 		field_set_string(&w, bytes, width);
 		return;
@@ -237,7 +235,7 @@ static void set_value(struct draft *d, Hlo__Literal *l, uint8_t dtype, int64_t v
 	field_set_pointer(&w, bytes);
 }
 
-Hlo__HloInstructionProto *draft_number(struct draft *d, int32_t dtype, int64_t value)
+static Hlo__HloInstructionProto *constant(struct draft *d, int32_t dtype, const void *from)
 {
 	Hlo__HloInstructionProto *in = arena_alloc(d->mem, sizeof *in);
 
@@ -247,8 +245,24 @@ Hlo__HloInstructionProto *draft_number(struct draft *d, int32_t dtype, int64_t v
 	hlo__literal__init(in->literal);
 	add(d, in, NULL, 0, dtype, NULL, 0);
 	in->literal->shape = in->shape;
-	set_value(d, in->literal, (uint8_t)dtype, value);
+	set_value(d, in->literal, (uint8_t)dtype, from);
 	return in;
+}
+
+Hlo__HloInstructionProto *draft_number(struct draft *d, int32_t dtype, int64_t value)
+{
+	bool real = dtype == DT_F32 || dtype == DT_F64;
+
+	BUG_ON(value && !real && dtype != DT_PRED && !draft_is_integer(dtype));
+	return real ? draft_real(d, dtype, (double)value) : constant(d, dtype, value ? &value : NULL);
+}
+
+Hlo__HloInstructionProto *draft_real(struct draft *d, int32_t dtype, double value)
+{
+	float f = (float)value;
+
+	BUG_ON(dtype != DT_F32 && dtype != DT_F64);
+	return constant(d, dtype, dtype == DT_F64 ? (void *)&value : &f);
 }
 
 Hlo__HloInstructionProto *draft_scalar(struct draft *d, const Hlo__HloInstructionProto *like, int64_t value)

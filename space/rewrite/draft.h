@@ -75,6 +75,8 @@ Hlo__HloInstructionProto *draft_select(struct draft *d, Hlo__HloInstructionProto
 	Hlo__HloInstructionProto *b);
 /* A scalar of that type, or of that of `like`: 0 or another whole number, which that type has exactly. */
 Hlo__HloInstructionProto *draft_number(struct draft *d, int32_t dtype, int64_t value);
+/* A scalar f32 or f64. */
+Hlo__HloInstructionProto *draft_real(struct draft *d, int32_t dtype, double value);
 Hlo__HloInstructionProto *draft_scalar(struct draft *d, const Hlo__HloInstructionProto *like, int64_t value);
 /* An array of one such number; of 0, 1, 2 ... along a dimension. */
 Hlo__HloInstructionProto *draft_filled(struct draft *d, int32_t dtype, int64_t value, const int64_t *dims,

@@ -17,12 +17,18 @@ static bool is_real(const struct graph *g, uint32_t v)
 		t == DT_U64;
 }
 
-bool rule_plain(const struct graph *g, uint32_t v)
+static bool is_complex(const struct graph *g, uint32_t v)
+{
+	return g->node[v].dtype == DT_C64 || g->node[v].dtype == DT_C128;
+}
+
+/* Is it plain, whatever its numbers are? */
+static bool is_regular(const struct graph *g, uint32_t v)
 {
 	const struct node *n = &g->node[v];
 	const Hlo__HloInstructionProto *in = n->proto;
 
-	if (!is_real(g, v) || n->rank > DRAFT_RANK - 2 || !rule_fits(g, v))
+	if (n->rank > DRAFT_RANK - 2 || !rule_fits(g, v))
 		return false;
 	if (n->flags & (NODE_SIDE_EFFECT | NODE_CONTROL) || in->sharding)
 		return false;
@@ -30,6 +36,16 @@ bool rule_plain(const struct graph *g, uint32_t v)
 		if (in->shape->is_dynamic_dimension[i])
 			return false;
 	return true;
+}
+
+bool rule_plain(const struct graph *g, uint32_t v)
+{
+	return is_real(g, v) && is_regular(g, v);
+}
+
+bool rule_plain_complex(const struct graph *g, uint32_t v)
+{
+	return is_complex(g, v) && is_regular(g, v);
 }
 
 bool rule_stays(const struct graph *g, uint32_t v, int64_t i)
@@ -81,14 +97,11 @@ bool rule_is_sum(const struct graph *g, uint32_t v)
 	return rule_constant(g, node_operands(g, v)[1], &first) && !(first < 0) && !(first > 0);
 }
 
-bool rule_dot(const struct graph *g, uint32_t v, struct dot_dims *out)
+static bool read_dot(const struct graph *g, uint32_t v, struct dot_dims *out)
 {
 	const Hlo__DotDimensionNumbers *d = g->node[v].proto->dot_dimension_numbers;
-	const Hlo__PrecisionConfig *p = g->node[v].proto->precision_config;
 
-	if (g->node[v].opcode != OP_DOT || !d || !rule_plain(g, v) || !g->node[v].elements)
-		return false;
-	if (in_16_bits(g, v) && p && p->algorithm)
+	if (g->node[v].opcode != OP_DOT || !d || !g->node[v].elements)
 		return false;
 	if (d->n_lhs_contracting_dimensions > DRAFT_RANK || d->n_lhs_batch_dimensions > DRAFT_RANK)
 		return false;
@@ -108,6 +121,18 @@ bool rule_dot(const struct graph *g, uint32_t v, struct dot_dims *out)
 		out->batch[1][k] = d->rhs_batch_dimensions[k];
 	}
 	return true;
+}
+
+bool rule_dot(const struct graph *g, uint32_t v, struct dot_dims *out)
+{
+	const Hlo__PrecisionConfig *p = g->node[v].proto->precision_config;
+
+	return !(in_16_bits(g, v) && p && p->algorithm) && rule_plain(g, v) && read_dot(g, v, out);
+}
+
+bool rule_dot_complex(const struct graph *g, uint32_t v, struct dot_dims *out)
+{
+	return rule_plain_complex(g, v) && read_dot(g, v, out);
 }
 
 double rule_size_of(const struct graph *g, uint32_t v, const int64_t *dims, uint32_t n)

@@ -290,6 +290,11 @@ bool rule_fits(const struct graph *g, uint32_t v)
 	case OP_SUBTRACT:
 	case OP_MULTIPLY:
 	case OP_REVERSE:
+	case OP_SINE:
+	case OP_COSINE:
+	case OP_TAN:
+	case OP_ATAN2:
+	case OP_POWER:
 		return elementwise_fits(g, v);
 	case OP_BROADCAST:
 		return broadcast_fits(g, v);

@@ -12,6 +12,7 @@
  *	conv.c, grouped.c, patches.c, usual.c, pool.c, unpool.c  rules that need code: about windows
  *	side.c, turn.c, narrow.c, split.c, merge.c  ... about products
  *	variance.c, unroll.c, keys.c  ... about a sum, a loop, a sort
+ *	circle.c, complex.c  ... about functions of f32, complex numbers; series.c  what the former share
  *	facts.c, fits.c  what these ask of nodes
  */
 #ifndef SPACE_REWRITE_OWN_H

@@ -110,6 +110,8 @@ static inline int64_t rule_dim(const struct graph *g, uint32_t v, int64_t i)
  * draft.h) of a shape that follows from its operands; nothing dynamic, and nothing that must stay as it is.
  */
 bool rule_plain(const struct graph *g, uint32_t v);
+/* The same of complex numbers. */
+bool rule_plain_complex(const struct graph *g, uint32_t v);
 /* fits.c: does its shape follow from its operands? True for all operations that no rule looks through. */
 bool rule_fits(const struct graph *g, uint32_t v);
 /* In the body of a loop: is this part i of what it carries, as it came into the turn? */
@@ -122,6 +124,8 @@ bool rule_constant(const struct graph *g, uint32_t v, double *out);
 bool rule_is_sum(const struct graph *g, uint32_t v);
 /* Reads the dimensions of a dot. False if rules do not understand it: operands and result must have one type. */
 bool rule_dot(const struct graph *g, uint32_t v, struct dot_dims *out);
+/* The same for a product of complex numbers. */
+bool rule_dot_complex(const struct graph *g, uint32_t v, struct dot_dims *out);
 /* The number of elements of an array's dimensions. */
 double rule_size_of(const struct graph *g, uint32_t v, const int64_t *dims, uint32_t n);
 /* The elements of a product's dimensions: those shared, of the rows, of the columns, those summed over. */
