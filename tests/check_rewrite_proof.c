@@ -29,7 +29,8 @@ static const struct {
 	const char *rule, *test;
 } elsewhere[] = {{"sort-by-keys", "tests/full_sort.c"}, {"sort-by-places", "tests/full_sort.c"},
 	{"sine-as-polynomial", "tests/full_functions.c"}, {"cosine-as-polynomial", "tests/full_functions.c"},
-	{"tangent-as-polynomials", "tests/full_functions.c"}};
+	{"tangent-as-polynomials", "tests/full_functions.c"},
+	{"power-as-polynomials", "tests/full_functions.c"}};
 
 #define RULES 64
 #define FEWER (1000 / (uint32_t)test_cases(1000))

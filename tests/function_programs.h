@@ -2,11 +2,16 @@
  * function_programs.h - programs that apply a function of f32 or 16 bits to numbers, and count where it is wrong.
  *
  * The numbers are made in the program from their bits: all of them, part by part, or some of each sign and exponent
- * with the special ones among them. What is right is said by the compiler's own function of 64 bits. A result is right
- * if it is the nearest number, or less than `bound` units of the last place away, and has the sign of what is right; or
- * if both are NaN. The program gives out in how many blocks of numbers something was wrong.
+ * with the special ones among them. A second operand is one number, or others: a quarter each of random bits, powers of
+ * 2 with zeros and infinities, small whole numbers, and fractions of these.
  *
- * XLA:CPU runs with denormals taken for zeros. So a denormal passes for the zero of its sign.
+ * What is right is said by the compiler's own function of 64 bits. A result is right if it is the nearest number, or
+ * less than `bound` units of the last place away, and has the sign of what is right; or if both are NaN. The program
+ * gives out in how many blocks of numbers something was wrong.
+ *
+ * XLA:CPU runs with denormals taken for zeros, but optimises as if they were not. So where the right number is a
+ * denormal, zero with its sign passes; and functions of two numbers, which may have another value where one is a
+ * denormal than where it is 0, get none.
  */
 #ifndef TESTS_FUNCTION_PROGRAMS_H
 #define TESTS_FUNCTION_PROGRAMS_H
@@ -25,6 +30,7 @@ struct function_case {
 	const struct float_type *type;
 	int part;    /* of FUNCTION_PARTS, of all numbers of 32 bits; -1: some numbers */
 	double bound; /* in units of the last place */
+	const char *other; /* the second operand: a number, "" for many, NULL for none */
 };
 
 #define FUNCTION_PARTS 16
@@ -43,6 +49,7 @@ static inline __attribute__((format(printf, 4, 5))) void function_line(struct bu
 	buf_adds(b, "\n");
 }
 
+/* A block of one number. */
 static inline void function_fill(struct buf *b, const char *name, const char *type, double number)
 {
 	buf_addf(b, "  one_%s = %s[] constant(%.17g)\n", name, type, number);
@@ -78,15 +85,79 @@ static inline void function_bits(struct buf *b, const struct function_case *c)
 	}
 }
 
+/* Writes x or w from bits, with zeros for denormals if the function is one of two numbers. */
+static inline void function_operand(struct buf *b, const struct function_case *c, const char *name, const char *bits)
+{
+	const struct float_type *t = c->type;
+	char part[7][8];
+
+	for (int i = 0; i < 7; i++)
+		snprintf(part[i], sizeof part[i], "%s%c", name, "abcdefg"[i]);
+	function_fill(b, part[0], t->bits, t->width == 32 ? 2139095040 : 32768 - (1 << t->mantissa));
+	function_line(b, part[1], t->bits, "and(%s, %s)", bits, part[0]);
+	function_fill(b, part[2], t->bits, t->least == -126 && c->other ? 0 : -1);
+	function_line(b, part[3], "pred", "compare(%s, %s), direction=EQ", part[1], part[2]);
+	function_fill(b, part[4], t->bits, t->width == 32 ? INT32_MIN : INT16_MIN);
+	function_line(b, part[5], t->bits, "and(%s, %s)", bits, part[4]);
+	function_line(b, part[6], t->bits, "select(%s, %s, %s)", part[3], part[5], bits);
+	function_line(b, name, t->name, "bitcast-convert(%s)", part[6]);
+}
+
+/* Writes w, the second operand. */
+static inline void function_other(struct buf *b, const struct function_case *c)
+{
+	const struct float_type *t = c->type;
+
+	if (*c->other) {
+		buf_addf(b, "  given = %s[] constant(%s)\n", t->name, c->other);
+		function_line(b, "w", t->name, "broadcast(given), dimensions={}");
+		return;
+	}
+	function_fill(b, "m1", "s32", 668265261);
+	function_fill(b, "m2", "s32", 13);
+	function_fill(b, "m3", "s32", 30);
+	function_fill(b, "m4", "s32", 28);
+	function_fill(b, "m5", "s32", 1);
+	function_fill(b, "m6", "s32", 2);
+	function_fill(b, "top", t->bits, t->width == 32 ? -8388608 : -(1 << t->mantissa));
+	function_line(b, "h0", "s32", "multiply(place, m1)");
+	function_line(b, "h1", "s32", "shift-right-logical(h0, m2)");
+	function_line(b, "h2", "s32", "xor(h0, h1)");
+	function_line(b, "h3", "s32", "multiply(h2, m1)");
+	function_line(b, "h4", "s32", "shift-right-logical(h3, m2)");
+	function_line(b, "h", "s32", "xor(h3, h4)");
+	function_line(b, "raw", t->bits, t->width == 32 ? "reshape(h)" : "convert(h)");
+	function_line(b, "powers", t->bits, "and(raw, top)");
+	function_line(b, "w0", t->name, "bitcast-convert(raw)");
+	function_line(b, "w1", t->name, "bitcast-convert(powers)");
+	function_line(b, "w2i", "s32", "shift-right-arithmetic(h, m4)");
+	function_line(b, "w2", t->name, "convert(w2i)");
+	function_fill(b, "small", t->name, 0.37109375);
+	function_line(b, "w3", t->name, "multiply(w2, small)");
+	function_line(b, "kind", "s32", "shift-right-logical(h0, m3)");
+	function_line(b, "is0", "pred", "compare(kind, m5), direction=LT");
+	function_line(b, "is1", "pred", "compare(kind, m5), direction=EQ");
+	function_line(b, "is2", "pred", "compare(kind, m6), direction=EQ");
+	function_line(b, "v2", t->name, "select(is2, w2, w3)");
+	function_line(b, "v1", t->name, "select(is1, w1, v2)");
+	function_line(b, "v0", t->name, "select(is0, w0, v1)");
+	function_line(b, "v", t->bits, "bitcast-convert(v0)");
+	function_operand(b, c, "w", "v");
+}
+
 /* Writes y, the function of x, and `good`, a truth for each element. */
 static inline void function_values(struct buf *b, const struct function_case *c)
 {
 	const struct float_type *t = c->type;
 
-	function_line(b, "x", t->name, "bitcast-convert(bits)");
-	function_line(b, "y", t->name, "%s(x)", c->opcode);
+	function_operand(b, c, "x", "bits");
+	if (c->other) {
+		function_other(b, c);
+		function_line(b, "wider", "f64", "convert(w)");
+	}
+	function_line(b, "y", t->name, "%s(x%s)", c->opcode, c->other ? ", w" : "");
 	function_line(b, "wide", "f64", "convert(x)");
-	function_line(b, "right", "f64", "%s(wide)", c->opcode);
+	function_line(b, "right", "f64", "%s(wide%s)", c->opcode, c->other ? ", wider" : "");
 	function_line(b, "nearest", t->name, "convert(right)");
 	function_line(b, "got", "f64", "convert(y)");
 	function_line(b, "apart", "f64", "subtract(got, right)");
@@ -99,7 +170,11 @@ static inline void function_values(struct buf *b, const struct function_case *c)
 	function_fill(b, "least", "f64", ldexp(1, t->least));
 	function_line(b, "atleast", "f64", "maximum(size, least)");
 	function_fill(b, "bound", "f64", ldexp(c->bound, -t->mantissa));
-	function_line(b, "allowed", "f64", "multiply(atleast, bound)");
+	function_line(b, "some", "f64", "multiply(atleast, bound)");
+	function_fill(b, "lost", "f64", t->least == -126 ? ldexp(1, -126) : 0);
+	function_line(b, "normal", "pred", "compare(size, least), direction=GE");
+	function_line(b, "more", "f64", "maximum(some, lost)");
+	function_line(b, "allowed", "f64", "select(normal, some, more)");
 	function_line(b, "near", "pred", "compare(far, allowed), direction=LE");
 	function_line(b, "same", "pred", "compare(y, nearest), direction=EQ");
 	function_line(b, "close", "pred", "or(near, same)");
@@ -139,7 +214,7 @@ static inline void function_program(struct buf *b, const struct function_case *c
 	function_values(b, c);
 	buf_adds(b, "  yes = pred[] constant(true)\n"
 		"  fine = pred[] reduce(good, yes), dimensions={0}, to_apply=all\n"
-		"  not = pred[] not(fine)\n  more = s32[] convert(not)\n  sum = s32[] add(wrong, more)\n"
+		"  not = pred[] not(fine)\n  one_more = s32[] convert(not)\n  sum = s32[] add(wrong, one_more)\n"
 		"  next = s32[] add(k, one)\n  ROOT out = (s32[], s32[], s32[]) tuple(next, sum, salt)\n}\n");
 	buf_addf(b, "goes {\n  state = (s32[], s32[], s32[]) parameter(0)\n"
 		"  k = s32[] get-tuple-element(state), index=0\n  n = s32[] constant(%d)\n"

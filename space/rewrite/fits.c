@@ -293,7 +293,6 @@ bool rule_fits(const struct graph *g, uint32_t v)
 	case OP_SINE:
 	case OP_COSINE:
 	case OP_TAN:
-	case OP_ATAN2:
 	case OP_POWER:
 		return elementwise_fits(g, v);
 	case OP_BROADCAST:

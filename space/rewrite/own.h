@@ -12,7 +12,8 @@
  *	conv.c, grouped.c, patches.c, usual.c, pool.c, unpool.c  rules that need code: about windows
  *	side.c, turn.c, narrow.c, split.c, merge.c  ... about products
  *	variance.c, unroll.c, keys.c  ... about a sum, a loop, a sort
- *	circle.c, complex.c  ... about functions of f32, complex numbers; series.c  what the former share
+ *	circle.c, power.c  ... about functions of f32; series.c  what these share
+ *	complex.c  ... about complex numbers
  *	facts.c, fits.c  what these ask of nodes
  */
 #ifndef SPACE_REWRITE_OWN_H

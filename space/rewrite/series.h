@@ -22,6 +22,8 @@ Hlo__HloInstructionProto *series_round(struct draft *d, Hlo__HloInstructionProto
 /* Where x compares with a number as `direction` says, a truth for each element. */
 Hlo__HloInstructionProto *series_compare(struct draft *d, const char *direction, Hlo__HloInstructionProto *x,
 	double value);
+/* Where x has a sign, which a zero may have. */
+Hlo__HloInstructionProto *series_negative(struct draft *d, Hlo__HloInstructionProto *x);
 /* c[0] + c[1] x + c[2] x^2 ... */
 Hlo__HloInstructionProto *series_polynomial(struct draft *d, Hlo__HloInstructionProto *x, const double *c, uint32_t n);
 
