@@ -15,6 +15,7 @@
 #include "space/rewrite/own.h"
 #include "tests/rewrite_cases.h"
 #include "tests/rewrite_complex.h"
+#include "tests/rewrite_few.h"
 #include "tests/rewrite_loops.h"
 #include "tests/rewrite_merges.h"
 #include "tests/rewrite_narrow.h"
@@ -235,6 +236,7 @@ static void walk_all(struct proof *p, uint32_t some)
 	walk_unpools(prove, p, some > 7 ? some / 7 : 1, 0);
 	walk_merges(prove, p, some, 0);
 	walk_distances(prove, p);
+	walk_few(prove, p);
 	walk_loops(prove, p);
 	walk_turns(prove, p, some > 7 ? some / 7 : 1, 0);
 	walk_narrow(prove, p, some > 7 ? some / 7 : 1, 0);
@@ -246,6 +248,7 @@ static void walk_all(struct proof *p, uint32_t some)
 	walk_merges(prove_narrow, p, 11 * some, 5);
 	walk_turns(prove_narrow, p, some, 5);
 	walk_loops(prove_narrow, p);
+	walk_few(prove_narrow, p);
 	walk_narrow(prove_narrow, p, some, 5);
 	walk_patterns(prove, p, (some < 23 ? 23 * PATTERN_CASES / some : PATTERN_CASES) / FEWER + 1);
 }

@@ -1,6 +1,7 @@
 /*
  * facts.c - what the code of rules asks about a node (rule.h).
  */
+#include <math.h>
 #include "hlo/float.h"
 #include "space/rewrite/rule.h"
 
@@ -82,10 +83,16 @@ bool rule_constant(const struct graph *g, uint32_t v, double *out)
 	return true;
 }
 
+bool rule_is_zero(const struct graph *g, uint32_t v)
+{
+	double x;
+
+	return rule_constant(g, v, &x) && fabs(x) <= 0;
+}
+
 bool rule_is_sum(const struct graph *g, uint32_t v)
 {
 	const struct comp *c;
-	double first;
 
 	if (g->node[v].opcode != OP_REDUCE || g->node[v].n_operands != 2)
 		return false;
@@ -94,7 +101,23 @@ bool rule_is_sum(const struct graph *g, uint32_t v)
 		return false;
 	if (node_operands(g, c->root)[0] == node_operands(g, c->root)[1])
 		return false;
-	return rule_constant(g, node_operands(g, v)[1], &first) && !(first < 0) && !(first > 0);
+	return rule_is_zero(g, node_operands(g, v)[1]);
+}
+
+const char *rule_applied(const struct graph *g, uint32_t v)
+{
+	const struct comp *c = &g->comp[node_calls(g, v)[0]];
+	uint16_t op = g->node[c->root].opcode;
+	double first;
+
+	if (c->n_nodes != 3 || g->node[c->root].n_operands != 2 || node_operands(g, c->root)[0] == node_operands(g,
+		c->root)[1] || !rule_constant(g, node_operands(g, v)[1], &first))
+		return NULL;
+	if (op == OP_ADD && fabs(first) <= 0)
+		return "add";
+	if (op == OP_MAXIMUM && isinf(first) && first < 0)
+		return "maximum";
+	return op == OP_MINIMUM && isinf(first) && first > 0 ? "minimum" : NULL;
 }
 
 static bool read_dot(const struct graph *g, uint32_t v, struct dot_dims *out)

@@ -4,28 +4,9 @@
  * As with convolutions in groups, a loop over the output with a generic window inside becomes elementwise operations,
  * which the compiler fuses with their neighbours.
  */
-#include <math.h>
-#include <string.h>
 #include "space/rewrite/codes.h"
 
 static const char *const measures[] = {"taps", "out", "in", NULL};
-
-/* The operation that the window applies, if it starts from the operation's neutral element; else NULL. */
-static const char *applied(const struct graph *g, uint32_t v)
-{
-	const struct comp *c = &g->comp[node_calls(g, v)[0]];
-	uint16_t op = g->node[c->root].opcode;
-	double first;
-
-	if (c->n_nodes != 3 || g->node[c->root].n_operands != 2 || node_operands(g, c->root)[0] == node_operands(g,
-		c->root)[1] || !rule_constant(g, node_operands(g, v)[1], &first))
-		return NULL;
-	if (op == OP_ADD && !(first < 0) && !(first > 0))
-		return "add";
-	if (op == OP_MAXIMUM && isinf(first) && first < 0)
-		return "maximum";
-	return op == OP_MINIMUM && isinf(first) && first > 0 ? "minimum" : NULL;
-}
 
 static bool match(const struct graph *g, uint32_t v, struct found *f)
 {
@@ -33,7 +14,7 @@ static bool match(const struct graph *g, uint32_t v, struct found *f)
 	uint32_t x;
 
 	if (g->node[v].opcode != OP_REDUCE_WINDOW || g->node[v].n_operands != 2 || !rule_plain(g, v) || !w ||
-		!applied(g, v))
+		!rule_applied(g, v))
 		return false;
 	x = node_operands(g, v)[0];
 	if (w->n_dimensions != g->node[v].rank || !g->node[v].elements || !g->node[x].elements ||
@@ -53,7 +34,7 @@ static bool match(const struct graph *g, uint32_t v, struct found *f)
 static Hlo__HloInstructionProto *write(struct draft *d, const struct found *f, uint32_t variant)
 {
 	const Hlo__HloInstructionProto *in = d->g->node[f->anchor].proto;
-	const char *opcode = applied(d->g, f->anchor);
+	const char *opcode = rule_applied(d->g, f->anchor);
 	int64_t low[DRAFT_RANK], high[DRAFT_RANK], inner[DRAFT_RANK], step[DRAFT_RANK], tap[DRAFT_RANK] = {0};
 	uint32_t rank = (uint32_t)in->window->n_dimensions, i;
 	Hlo__HloInstructionProto *x, *sum = NULL;

@@ -120,8 +120,12 @@ bool rule_stays(const struct graph *g, uint32_t v, int64_t i);
 bool rule_only_for(const struct graph *g, uint32_t v, uint32_t user);
 /* Reads a constant of one real number. */
 bool rule_constant(const struct graph *g, uint32_t v, double *out);
+/* Is it the constant 0? Not what is not a number. */
+bool rule_is_zero(const struct graph *g, uint32_t v);
 /* Is it a reduction that adds up, starting from 0? */
 bool rule_is_sum(const struct graph *g, uint32_t v);
+/* What a reduction or a window does with two numbers, if it starts from the neutral element of that; else NULL. */
+const char *rule_applied(const struct graph *g, uint32_t v);
 /* Reads the dimensions of a dot. False if rules do not understand it: operands and result must have one type. */
 bool rule_dot(const struct graph *g, uint32_t v, struct dot_dims *out);
 /* The same for a product of complex numbers. */

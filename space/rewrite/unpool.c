@@ -55,7 +55,6 @@ static bool read_computations(const struct graph *g, uint32_t v, struct moves *m
 	const Hlo__HloInstructionProto *root = g->node[select->root].proto;
 	static const char *const known[] = {"GE", "GT", "LE", "LT"};
 	bool either;
-	double first;
 
 	if (of_two(g, scatter, &either) != OP_ADD || of_two(g, select, &m->turned) != OP_COMPARE)
 		return false;
@@ -64,7 +63,7 @@ static bool read_computations(const struct graph *g, uint32_t v, struct moves *m
 	for (size_t i = 0; i < sizeof known / sizeof *known && root->comparison_direction; i++)
 		if (strcmp(root->comparison_direction, known[i]) == 0)
 			m->direction = known[i];
-	return m->direction && rule_constant(g, node_operands(g, v)[2], &first) && !(first < 0) && !(first > 0);
+	return m->direction && rule_is_zero(g, node_operands(g, v)[2]);
 }
 
 static bool read_moves(const struct graph *g, uint32_t v, struct moves *m)

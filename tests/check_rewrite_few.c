@@ -1,0 +1,56 @@
+/*
+ * check_rewrite_few.c - which sums, maxima and minima are taken apart into slices (space/rewrite/few.c).
+ *
+ * That what is written is right, tests/check_rewrite_proof.c proves.
+ */
+#include "space/space.h"
+#include "tests/test.h"
+
+#define HEAD "HloModule m\nadd {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b)\n}\n" \
+	"twice {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, a)\n}\n" \
+	"most {\n a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] maximum(a, b)\n}\nENTRY e {\n"
+#define SUM(x, first, y, dims, f) "x = f32[" x "] parameter(0)\n z = f32[] constant(" first ")\n" \
+	" ROOT y = f32[" y "] reduce(x, z), dimensions={" dims "}, to_apply=" f "\n}\n"
+
+static void few_terms_side_by_side_are_taken_apart(void)
+{
+	static const struct {
+		const char *text;
+		bool taken;
+	} table[] = {{SUM("9,3", "0", "9", "1", "add"), true},
+		{SUM("9,3", "-0", "9", "1", "add"), true},
+		{SUM("9,16", "0", "9", "1", "add"), true},
+		{SUM("9,17", "0", "9", "1", "add"), false},
+		{SUM("9,1", "0", "9", "1", "add"), false},
+		{SUM("3,9", "0", "9", "0", "add"), false}, /* not side by side */
+		{SUM("4,2,4,2", "0", "4,4", "1,3", "add"), true},
+		{SUM("4,4,4,5", "0", "4,4", "1,3", "add"), false},
+		{SUM("9,3", "-inf", "9", "1", "most"), true},
+		{SUM("9,3", "0", "9", "1", "most"), false},
+		{SUM("9,3", "1", "9", "1", "add"), false},
+		{SUM("9,3", "nan", "9", "1", "add"), false},
+		{SUM("9,3", "0", "9", "1", "twice"), false},
+		{SUM("9,3", "0", "3", "1", "add"), false}, /* no shape that follows */
+		{SUM("9,3", "0", "9,3", "1", "add"), false}};
+
+	for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+		struct buf text = {0};
+		struct graph g;
+		struct err err = {0};
+		struct space *s = NULL;
+		buf_addf(&text, HEAD " %s", table[i].text);
+		if (CHECK(graph_parse(&g, text.data, text.len, "text", &err) == 0))
+			s = space_open("rewrite", "cpu", &g, NULL, 0, &err);
+		if (!CHECK(s && (s->n_sites == 1) == table[i].taken))
+			printf("\t%u sites, %s, in\n%s", s ? s->n_sites : 0, err.text, table[i].text);
+		space_free(s);
+		graph_release(&g);
+		buf_release(&text);
+	}
+}
+
+int main(void)
+{
+	RUN(few_terms_side_by_side_are_taken_apart);
+	return test_done();
+}
