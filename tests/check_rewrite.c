@@ -50,7 +50,8 @@ static void names_say_which_rules(void)
 		const char *says; /* of the sentence; NULL: it opens */
 		uint32_t sites;
 	} table[] = {{"rewrite", NULL, 4}, {"rewrite/without:depthwise-forward", NULL, 2},
-		{"rewrite/without:depthwise-forward:convolution-as-dot", NULL, 1},
+		{"rewrite/without:depthwise-forward:convolution-as-dot", NULL, 2},
+		{"rewrite/without:depthwise-forward:convolution-as-dot:few-features-forward", NULL, 1},
 		{"rewrite/without:depthwise", "the rules are", 0},
 		{"rewrite/with:depthwise-forward", "not of the form", 0}, {"rewrite:7", "not of the form", 0}};
 

@@ -1,10 +1,11 @@
 /*
- * grouped.c - rewrites a convolution in groups as shifted multiply-adds.
+ * grouped.c - rewrites a convolution in groups, or of few features, as shifted multiply-adds.
  *
  * If each group has one feature or a few, a convolution is no product of matrices. It is a sum over the taps of the
  * window and the inner features, of the shifted input times one number per feature. Written in this way, XLA makes one
  * loop of it, with vector code, that reads the input from cache. For its own grouped convolution XLA runs a generic
- * loop.
+ * loop. One without groups it leaves to a library, which is made for many features: an image that is blurred, or meets
+ * the first layer of a network, has one or three.
  *
  * There are three rules, because they gain differently: for the convolution of the forward pass; for the gradient of
  * its input, whose kernel is reversed and whose input may be spread by zeros; and for the gradient of its filter. The
@@ -57,7 +58,7 @@ static bool match_groups(const struct graph *g, uint32_t v, struct found *f, boo
 	struct conv c;
 	uint32_t k;
 
-	if (!conv_read(g, v, &c) || c.feature_groups < 2 || c.batch_groups != 1)
+	if (!conv_read(g, v, &c) || c.batch_groups != 1)
 		return false;
 	k = node_operands(g, v)[1];
 	backwards = c.spread || kernel_of(g, v, &c, turned) != k;
