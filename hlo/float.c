@@ -116,3 +116,20 @@ double float_decode(uint8_t dtype, uint64_t bits)
 		return sign * ldexp((double)m, 1 - f->bias - f->mantissa);
 	return sign * ldexp((double)(m + (UINT64_C(1) << f->mantissa)), e - f->bias - f->mantissa);
 }
+
+bool float_of_literal(const Hlo__Literal *l, double *out)
+{
+	if (!l)
+		return false;
+	if (l->n_f32s)
+		*out = (double)l->f32s[0];
+	else if (l->n_f64s)
+		*out = l->f64s[0];
+	else if (l->bf16s.len >= 2)
+		*out = float_decode(DT_BF16, l->bf16s.data[0] | (uint64_t)l->bf16s.data[1] << 8);
+	else if (l->f16s.len >= 2)
+		*out = float_decode(DT_F16, l->f16s.data[0] | (uint64_t)l->f16s.data[1] << 8);
+	else
+		return false;
+	return true;
+}

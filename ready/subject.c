@@ -22,6 +22,7 @@
 #include "device/machine.h"
 #include "device/room.h"
 #include "space/arranging.h"
+#include "ready/evade.h"
 #include "ready/foreign.h"
 #include "ready/user_program.h"
 #include "ready/turns.h"
@@ -294,26 +295,55 @@ static bool has_regions(const char *kind)
 	return any;
 }
 
+/* Takes out what this compiler computes wrongly. What the compiler showed of the program as it was no longer holds. */
+static int evade(struct user_program *p, const struct device *d, struct buf *said, struct err *err)
+{
+	int n = d ? evade_faults(&p->graph, p->name, device_info(d), said, err) : 0;
+
+	if (n > 0)
+		extracted_release(&p->extracted);
+	return n;
+}
+
+/* Adds what was evaded to what is known of the defaults. */
+static void tell_evaded(struct subject *s, const struct buf *said)
+{
+	struct buf all = {0};
+
+	if (!said->len || !s->decoded)
+		return;
+	buf_addf(&all, "%s; %s", s->decoded, (char *)said->data);
+	mem_free(s->decoded);
+	s->decoded = mem_strdup(all.data);
+	buf_release(&all);
+}
+
 static int open_program(struct subject *s, const char *path, const char *kind, struct device *d,
 	struct err *err)
 {
 	struct user_program p;
+	struct buf said = {0};
+	int rc;
+
 	if (user_program_fetch(&p, path, d, err) < 0)
 		return -1;
-	s->name = p.name;
-	s->regions = has_regions(kind);
-	p.name = NULL;
-	if (d && device_takes(d, &p.graph, err) < 0) {
+	if (evade(&p, d, &said, err) < 0 || (d && device_takes(d, &p.graph, err) < 0)) {
+		buf_release(&said);
 		user_program_release(&p);
 		return -1;
 	}
+	s->name = p.name;
+	s->regions = has_regions(kind);
+	p.name = NULL;
 	graph_write(&p.graph, &s->original);
 	s->known = d && opened_find(&s->opened, &s->original, d);
-	int rc = s->known ? settle(s, &s->opened.before, NULL, err) : d ? learn(s, &p, d, err) : settle(s, &s->original,
+	rc = s->known ? settle(s, &s->opened.before, NULL, err) : d ? learn(s, &p, d, err) : settle(s, &s->original,
 		NULL, err);
 	s->extract_seconds = s->opened.seconds;
 	if (rc == 0)
 		rc = open_space(s, kind, d, &s->opened.after, err);
+	tell_evaded(s, &said);
+	buf_release(&said);
 	user_program_release(&p);
 	return rc;
 }

@@ -66,21 +66,8 @@ bool rule_only_for(const struct graph *g, uint32_t v, uint32_t user)
 
 bool rule_constant(const struct graph *g, uint32_t v, double *out)
 {
-	const Hlo__Literal *l = g->node[v].proto->literal;
-
-	if (g->node[v].opcode != OP_CONSTANT || g->node[v].elements != 1 || !l)
-		return false;
-	if (l->n_f32s)
-		*out = (double)l->f32s[0];
-	else if (l->n_f64s)
-		*out = l->f64s[0];
-	else if (l->bf16s.len >= 2)
-		*out = float_decode(DT_BF16, l->bf16s.data[0] | (uint64_t)l->bf16s.data[1] << 8);
-	else if (l->f16s.len >= 2)
-		*out = float_decode(DT_F16, l->f16s.data[0] | (uint64_t)l->f16s.data[1] << 8);
-	else
-		return false;
-	return true;
+	return g->node[v].opcode == OP_CONSTANT && g->node[v].elements == 1 &&
+		float_of_literal(g->node[v].proto->literal, out);
 }
 
 bool rule_is_zero(const struct graph *g, uint32_t v)
