@@ -70,8 +70,7 @@ static uint64_t shared(const struct course *c, uint32_t made)
 	return 0;
 }
 
-/* Restores the last readers that the last trial changed, unless it was taken. */
-static void undo(struct course *c)
+void course_forget(struct course *c)
 {
 	while (c->n_undo) {
 		c->n_undo--;
@@ -115,8 +114,7 @@ static void walk(struct course *c, const uint32_t *step, uint32_t n, uint32_t en
 	}
 }
 
-/* The bytes that live on behind a position. */
-static uint64_t alive_behind(const struct course *c, uint32_t p)
+uint64_t course_behind(const struct course *c, uint32_t p)
 {
 	const struct line *l = c->line;
 	uint32_t v = c->order[p];
@@ -200,11 +198,11 @@ void course_try(struct course *c, uint32_t first, uint32_t n, const uint32_t *se
 	double heat = c->heat;
 	uint64_t peak = 0;
 
-	undo(c);
+	course_forget(c);
 	c->trial.first = first;
 	c->trial.n = n;
 	memcpy(c->trial.step, sequence, n * sizeof *sequence);
-	walk(c, sequence, n, end, alive_behind(c, end), c->trial.bytes);
+	walk(c, sequence, n, end, course_behind(c, end), c->trial.bytes);
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t b = c->trial.bytes[i];
 		peak = b > peak ? b : peak;

@@ -59,6 +59,10 @@ void course_try(struct course *c, uint32_t first, uint32_t n, const uint32_t *se
 void course_take(struct course *c);
 /* The most bytes that are alive at a step. */
 uint64_t course_peak(const struct course *c);
+/* Forgets the last trial, unless it was taken. */
+void course_forget(struct course *c);
+/* The bytes that live on behind a position. No trial may be open: it was taken or forgotten. */
+uint64_t course_behind(const struct course *c, uint32_t p);
 /* A smooth stand-in for the peak, a little above it if many steps come near it: the root of heat. */
 double course_soft(const struct course *c);
 /* Returns the first position at which so many bytes are alive; the number of steps if there is none. */

@@ -2,8 +2,8 @@
  * guided.c - strategies that the learnt scheduler (policy.h) guides.
  *
  * guided: first orders are drawn with the learnt weights, then with weights that differ a little from the best so far,
- * because programs differ. Each that is better gives its weights to those after it. Annealing then goes on from the
- * best order (tune.h). If laying out the heap takes long, there is time for few orders, and annealing gets all of it.
+ * because programs differ. Each that is better gives its weights to those after it. Annealing and beams then go on from
+ * the best order (tune.h). If laying out the heap takes long, there is time for few orders, and annealing gets it all.
  * If orders are counted, there are few: then some are not drawn, but are the best so far with steps shifted at random.
  * Programs differ in which of the two finds more, so the next order is made in the way that has found more so far.
  *

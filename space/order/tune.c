@@ -9,8 +9,15 @@
  * tried at all; some moves are tried however bad they seem. If no values are in the memory of results, quick moves are
  * exact already, and they get most of the time.
  *
+ * Between the two, beams (beam.h) make the peak smaller. Such an order has few live bytes, but its heap may have gaps
+ * of some percent. So exact moves begin there even if the order is not the best so far, and are judged by the heap from
+ * the start. Late in the search they go on from the best order. If values are in the memory of results, the peak says
+ * less, and judging by the heap from the start takes too long (ResNet needed up to a tenth more bytes): then the order
+ * of the beams is kept only if it is the best so far.
+ *
  * If orders are counted instead of seconds, there are few of them, and thinking costs nothing: moves that lie apart are
- * made in one order (anneal.h), quick ones as many as find room, exact ones from one to some.
+ * made in one order (anneal.h), quick ones as many as find room, exact ones from one to some. Partial orders in beams
+ * count as their share of an order.
  *
  * Live bytes and bytes of the heap differ by gaps (heap.h). The heap counts in the end. So late in the search, if the
  * gaps are large enough, moves are judged by the heap, too. If tens of thousands of values are alive together, laying
@@ -24,6 +31,7 @@
 #include "base/mem.h"
 #include "base/progress.h"
 #include "space/order/anneal.h"
+#include "space/order/beam.h"
 #include "space/order/bound.h"
 #include "space/order/heap.h"
 
@@ -36,8 +44,13 @@
 #define FIRST_ALONE 0.8	  /* ... if weights hardly change, or the line is large */
 #define LAST 0.6	  /* gaps count after this share of the time ... */
 #define GAPS 0.002	  /* ... if they take more than this share of the heap */
+#define FIRST_COUNTED 0.4 /* ... but less if orders are counted: closing the gaps takes many of them, ... */
+#define COOLER 0.3	  /* ... and then exact moves begin at this share of the temperature */
+#define BACK 0.75	  /* after this share of the time annealing goes on from the best order */
 #define LARGE 16384	  /* lines with more steps are large: they settle so slowly that exact moves would be few */
 #define HARDLY 0.01	  /* weights hardly change if results and rooms have less than this share of the peak */
+#define WIDEST 128	  /* partial sequences in the widest beam */
+#define PRESS 0.15	  /* the share of the time for beams, at most */
 #define AGAIN 3		  /* exact moves begin at a temperature so many times as hot */
 #define DOUBT 4		  /* whether an exact move is tried is decided at a temperature so many times as hot */
 #define TOGETHER 32	  /* the most moves in one order that is settled, if orders are counted */
@@ -54,6 +67,7 @@ struct tuner {
 	double began, seconds;	  /* when this computation began, and its time */
 	uint64_t moves;		  /* its moves; 0: it ends by the clock */
 	double first;		  /* the share of its time for quick moves */
+	double again;		  /* exact moves begin at a temperature so many times as hot */
 	uint32_t *best, *old;
 	uint64_t *weights; /* a copy of the line's weights and `inside`, for the last order that was taken */
 	uint64_t best_bytes, best_peak;
@@ -93,7 +107,7 @@ static double warmth(const struct tuner *t, double share)
 
 	if (share < t->first)
 		return hot * pow(cold / hot, share / t->first);
-	hot *= t->first > FIRST ? 1 : AGAIN;
+	hot *= t->again;
 	return hot * pow(cold / hot, (share - t->first) / (1 - t->first));
 }
 
@@ -255,6 +269,46 @@ static void exact_round(struct tuner *t, uint32_t comp, struct anneal *k, double
 	keep_weights(t, l);
 }
 
+/* Makes the peak smaller by beams, one after another, and considers each order that they find. */
+static void press_peak(struct tuner *t, uint32_t comp, struct anneal *k)
+{
+	struct course *c = k->course;
+	struct beam_press b = {0};
+	uint64_t before = k->orders, left;
+	double orders = 0, began = done(t, comp, k);
+
+	while (done(t, comp, k) < began + PRESS) {
+		left = t->moves ? t->moves - k->orders : UINT64_MAX;
+		b.widest = left > WIDEST ? WIDEST : (uint32_t)left - 1; /* no beam looks at more orders */
+		if (!b.widest || !beam_press(c, &b, &orders))
+			break;
+		if (!b.vain) {
+			memcpy(t->p->order[comp], c->order, c->line->n * sizeof *c->order);
+			consider(t, comp, program_settle(t->p));
+			orders++;
+		}
+		k->orders = before + (uint64_t)ceil(orders);
+	}
+}
+
+/*
+ * Makes the peak smaller by beams, and leaves their last order, from which exact moves go on; but not a worse one if
+ * values are in the memory of results.
+ */
+static void press(struct tuner *t, uint32_t comp, struct anneal *k)
+{
+	struct program *p = t->p;
+	uint64_t peak = course_peak(k->course), bytes;
+
+	press_peak(t, comp, k);
+	bytes = program_settle(p);
+	if (t->rooms && heap_of(t, bytes) > t->best_bytes)
+		go_back(t, comp);
+	else if (!t->rooms && course_peak(k->course) < peak && !t->dear)
+		t->gaps = (double)program_bytes(p) > (1 + GAPS) * (double)p->peak[p->graph->entry];
+	keep_weights(t, program_line(p, comp));
+}
+
 /* Are enough bytes in the memory of results to matter? */
 static bool weights_change(const struct program *p)
 {
@@ -265,43 +319,72 @@ static bool weights_change(const struct program *p)
 	return in > HARDLY * (double)p->peak[p->graph->entry];
 }
 
-static void tune_line(struct tuner *t, uint32_t comp)
+/* Decides how a computation's time is shared between quick and exact moves. */
+static void share_out(struct tuner *t, const struct line *l)
+{
+	t->rooms = weights_change(t->p);
+	t->gaps = false;
+	t->again = 1;
+	t->first = FIRST_ALONE;
+	if (t->rooms && l->n < LARGE) {
+		t->first = FIRST;
+		t->again = AGAIN;
+	} else if (t->moves) {
+		t->first = FIRST_COUNTED;
+		t->again = COOLER;
+	}
+}
+
+/* Makes quick moves, then beams, then exact moves, until the computation's time is over. */
+static void tune_rounds(struct tuner *t, uint32_t comp, struct anneal *k)
 {
 	struct program *p = t->p;
-	struct line *l = program_line(p, comp);
-	struct anneal k;
-	bool exact = false;
+	bool exact = false, pressed = false;
 	double share;
 
-	t->best_bytes = heap_of(t, program_settle(p));
-	t->best_peak = p->peak[comp];
-	t->best = mem_alloc(l->n * sizeof *t->best);
-	t->old = mem_alloc(l->n * sizeof *t->old);
-	t->weights = mem_alloc(((size_t)l->n_values + l->n) * sizeof *t->weights);
-	t->gaps = false;
-	t->rooms = weights_change(p);
-	t->first = t->rooms && l->n < LARGE ? FIRST : FIRST_ALONE;
-	memcpy(t->best, p->order[comp], l->n * sizeof *t->best);
-	anneal_init(&k, &p->course[comp], t->rng);
-	k.apart = t->moves > 0;
-	t->began = now_seconds();
-	while ((share = done(t, comp, &k)) < 1) {
+	while ((share = done(t, comp, k)) < 1) {
 		if (share >= t->first && !exact) {
 			exact = true;
+			pressed = !t->rooms;
+			go_back(t, comp);
+			press(t, comp, k);
+			share = done(t, comp, k);
+		}
+		if (share >= BACK && pressed) {
+			pressed = false;
 			go_back(t, comp);
 		}
 		if (share >= LAST && exact && !t->gaps && (double)t->best_bytes > (1 + GAPS) *
 			(double)p->peak[p->graph->entry])
 			t->gaps = true;
 		if (exact)
-			exact_round(t, comp, &k, warmth(t, share));
+			exact_round(t, comp, k, warmth(t, share));
 		else
-			quick_round(t, comp, &k, warmth(t, share));
+			quick_round(t, comp, k, warmth(t, share));
 		if (t->o->progress)
 			t->o->progress(t->o->with, t->o->began + (1 - t->o->began) *
 				(t->share_done - t->share * (1 - share)), t->best_bytes);
 	}
 	go_back(t, comp);
+}
+
+static void tune_line(struct tuner *t, uint32_t comp)
+{
+	struct program *p = t->p;
+	struct line *l = program_line(p, comp);
+	struct anneal k;
+
+	t->best_bytes = heap_of(t, program_settle(p));
+	t->best_peak = p->peak[comp];
+	t->best = mem_alloc(l->n * sizeof *t->best);
+	t->old = mem_alloc(l->n * sizeof *t->old);
+	t->weights = mem_alloc(((size_t)l->n_values + l->n) * sizeof *t->weights);
+	share_out(t, l);
+	memcpy(t->best, p->order[comp], l->n * sizeof *t->best);
+	anneal_init(&k, &p->course[comp], t->rng);
+	k.apart = t->moves > 0;
+	t->began = now_seconds();
+	tune_rounds(t, comp, &k);
 	t->out->moves += k.orders;
 	anneal_release(&k);
 	mem_free(t->best);

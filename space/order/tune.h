@@ -1,5 +1,6 @@
 /*
- * tune.h - finds a better order for a whole program, by annealing (anneal.h) on the model of its memory.
+ * tune.h - finds a better order for a whole program, by annealing (anneal.h) and beams (beam.h) on the model
+ * of its memory.
  *
  * Inner computations come first, because their callers need at least what they need. Each computation gets time in
  * proportion to its number of steps. Orders are compared when they are settled (program.h), by the size of the heap.
