@@ -150,9 +150,27 @@ static Hlo__HloInstructionProto *features(struct draft *d, const struct conv *c,
 	return repeat(d, draft_slice(d, x, first, count, step), c->out.feature, c->outputs / c->feature_groups);
 }
 
+/* Does the window see an element of the input at this tap, wherever it stands, or only padding and holes? */
+static bool sees_any(const struct graph *g, uint32_t input, const struct conv *c, const int64_t *tap)
+{
+	for (uint32_t i = 0; i < c->n; i++) {
+		const struct conv_window *w = &c->w[i];
+		int64_t p = tap[i] * w->dilation - w->low, end = (rule_dim(g, input, c->in.spatial[i]) - 1) * w->base;
+		int64_t left = w->out;
+		while (left > 0 && (p < 0 || p > end || p % w->base)) {
+			p += w->stride;
+			left--;
+		}
+		if (left <= 0)
+			return false;
+	}
+	return true;
+}
+
 static Hlo__HloInstructionProto *write_groups(struct draft *d, const struct found *f, uint32_t variant)
 {
 	const int64_t *out = d->g->node[f->anchor].proto->shape->dimensions;
+	uint32_t input = node_operands(d->g, f->anchor)[0];
 	Hlo__HloInstructionProto *x, *kernel, *sum = NULL;
 	int64_t perm[DRAFT_RANK];
 	bool turned[CONV_SPATIAL];
@@ -167,6 +185,8 @@ static Hlo__HloInstructionProto *write_groups(struct draft *d, const struct foun
 		Hlo__HloInstructionProto *part = features(d, &c, x, inner);
 		int64_t tap[CONV_SPATIAL] = {0}, at[CONV_SPATIAL] = {0};
 		do {
+			if (!sees_any(d->g, input, &c, tap))
+				continue;
 			for (uint32_t i = 0; i < c.n; i++)
 				at[i] = c.w[i].reversed != turned[i] ? c.w[i].size - 1 - tap[i] : tap[i];
 			Hlo__HloInstructionProto *product =
@@ -175,7 +195,7 @@ static Hlo__HloInstructionProto *write_groups(struct draft *d, const struct foun
 			sum = sum ? draft_binary(d, "add", sum, product) : product;
 		} while (conv_step(&c, tap, false));
 	}
-	return sum;
+	return sum ? sum : draft_filled(d, x->shape->element_type, 0, out, c.rank);
 }
 
 static bool match_filter(const struct graph *g, uint32_t v, struct found *f)
