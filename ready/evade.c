@@ -1,10 +1,10 @@
 /*
  * evade.c - see the header: hides a number from the compiler.
  *
- * XLA:CPU 0.11.2 turns atan2(x, 1), which is how frameworks write an arctangent, into a call that its vector code makes
- * for the first number of each vector only. Of atan2(x, y) it makes the right calls. So the 1 becomes a y of which the
- * compiler cannot know that it is 1: it is 1 where x = x, and x elsewhere, where x is NaN and so is the result. What
- * else the table may name is hidden in the same way, which is right if the result is NaN where x is.
+ * atan2(x, 1) is an arctangent as JAX writes it. XLA:CPU 0.11.2 gets seven of eight of them wrong where it writes
+ * vector code, and none without it. It computes atan2(x, y) rightly. So the 1 becomes a y of which the compiler cannot
+ * know that it is 1: it is 1 where x = x, and x elsewhere, where x is NaN and so is the result. What else the table may
+ * name is hidden in the same way, which is right if the result is NaN where x is.
  *
  * A search that kept the wrong numbers would compare wrong ones with wrong ones and find that they agree.
  */
