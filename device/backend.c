@@ -29,12 +29,15 @@ static const struct plugin plugins[] = {
 };
 #define N_PLUGINS (sizeof plugins / sizeof *plugins)
 
-/* Below each of these a plugin may lie as below a Python package folder. %s: $HOME or $VIRTUAL_ENV.
+/*
+ * Below each of these a plugin may lie as below a Python package folder: the variable's folder, or that above the first
+ * folder of PATH with a python3.
  */
 static const struct {
 	const char *variable, *pattern;
 } python[] = {
 	{"VIRTUAL_ENV", "/lib/python3*/site-packages"},
+	{"PATH", "/lib/python3*/site-packages"},
 	{"HOME", "/.local/lib/python3*/site-packages"},
 	{NULL, "/usr/local/lib/python3*/dist-packages"},
 	{NULL, "/usr/local/lib/python3*/site-packages"},
@@ -182,14 +185,34 @@ static bool try_folder(const char *folder, const char *below, struct buf *path, 
 	return false;
 }
 
+/* The folder above that of the python3 which a shell would run; "" where none is found. */
+static void python_on_path(char *out, size_t n)
+{
+	const char *p = getenv("PATH");
+
+	for (*out = 0; p && *p && !*out; p += strcspn(p, ":"), p += *p == ':') {
+		int len = (int)strcspn(p, ":");
+
+		snprintf(out, n, "%.*s/python3", len, p);
+		if (io_exists(out))
+			snprintf(out, n, "%.*s/..", len, p);
+		else
+			*out = 0;
+	}
+}
+
 static bool try_python(const char *below, struct buf *path, struct buf *looked)
 {
+	char on_path[500];
 	bool found = false;
+
+	python_on_path(on_path, sizeof on_path);
 	for (size_t i = 0; i < sizeof python / sizeof *python && !found; i++) {
-		const char *base = python[i].variable ? getenv(python[i].variable) : "";
+		bool path_too = python[i].variable && strcmp(python[i].variable, "PATH") == 0;
+		const char *base = path_too ? on_path : python[i].variable ? getenv(python[i].variable) : "";
 		char pattern[600];
 		glob_t g;
-		if (!base)
+		if (!base || (path_too && !*base))
 			continue;
 		snprintf(pattern, sizeof pattern, "%s%s", base, python[i].pattern);
 		if (glob(pattern, 0, NULL, &g) == 0) {

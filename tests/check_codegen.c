@@ -33,7 +33,8 @@ static void flags_are_whole_words(void)
 		CHECK_INT(codegen_worth("cpu"), t[i].ways);
 	}
 	be_a_processor(t[0].text);
-	CHECK_INT(codegen_worth("cuda"), 0);
+	CHECK_INT(codegen_worth("cuda"), 4 + 8 + 16 + 32);
+	CHECK_INT(codegen_worth("tpu"), 0);
 	setenv("VANTAGE_CPUINFO", "/nowhere", 1);
 	CHECK_INT(codegen_worth("cpu"), 2);
 	unsetenv("VANTAGE_CPUINFO");
@@ -50,6 +51,9 @@ static void ways_are_written_and_read(void)
 		{2, "xla_cpu_copy_insertion_use_region_analysis=true", "fewer copies"},
 		{3, "xla_cpu_prefer_vector_width=512;xla_cpu_copy_insertion_use_region_analysis=true",
 			"vectors of 512 bits, fewer copies"},
+		{4 + 32, "xla_gpu_graph_min_graph_size=1;xla_gpu_enable_command_buffer="
+			"FUSION,CUBLAS,CUBLASLT,CUDNN,CUSTOM_CALL,DYNAMIC_SLICE_FUSION,CONDITIONAL,WHILE",
+			"graphs of single kernels, loops in graphs"},
 	};
 
 	for (size_t i = 0; i < sizeof t / sizeof *t; i++) {

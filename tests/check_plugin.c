@@ -1,7 +1,7 @@
 /*
  * check_plugin.c - where plugins are looked for: of several versions the first that is there, of a version that the
- * user asks for only that one, and first of all in the folder that the user names. The files are empty; nothing loads
- * them.
+ * user asks for only that one, first of all in the folder that the user names, and beside the python3 of PATH. The
+ * files are empty; nothing loads them.
  */
 #include "device/backend.h"
 
@@ -76,6 +76,34 @@ static void the_named_folder_comes_first(void)
 	CHECK(newest == -1 || (newest == -2 && strstr(err.text, device) && strstr(err.text, "--plugin VERSION")));
 }
 
+/* The packages of an environment that is not active, but whose python3 a shell would run. */
+static void beside_the_python_of_path(void)
+{
+	static const char below[] = "lib/python3.12/site-packages/jax_plugins/xla_cuda13";
+	struct buf dir = {0}, found = {0};
+	struct err err = {{0}};
+	char *before = strdup(getenv("PATH"));
+	const struct backend *cuda = backend_find("cuda", &err);
+
+	buf_addf(&dir, "%s/bin", named);
+	CHECK(io_make_dir(dir.data, NULL) == 0);
+	CHECK(io_write_in(dir.data, "python3", "", 0, NULL) == 0);
+	unsetenv("VIRTUAL_ENV");
+	setenv("PATH", dir.data, 1);
+	int without = backend_plugin(cuda, "cuda", &found, &err); /* 0 if some other folder of this machine has one */
+	CHECK(!strstr(found.len ? found.data : "", named));
+	buf_reset(&dir);
+	buf_addf(&dir, "%s/%s", named, below);
+	CHECK(io_make_dir(dir.data, NULL) == 0);
+	CHECK(io_write_in(dir.data, "xla_cuda_plugin.so", "", 0, NULL) == 0);
+	CHECK_INT(backend_plugin(cuda, "cuda", &found, &err), 0);
+	CHECK(without == 0 || (strstr(found.data, named) && strstr(found.data, below)));
+	setenv("PATH", before, 1);
+	free(before);
+	buf_release(&dir);
+	buf_release(&found);
+}
+
 int main(void)
 {
 	if (!mkdtemp(named))
@@ -83,6 +111,7 @@ int main(void)
 	setenv("VANTAGE_PLUGIN_DIR", named, 1);
 	RUN(the_first_row_that_is_there);
 	RUN(the_named_folder_comes_first);
+	RUN(beside_the_python_of_path);
 	io_remove_tree(named, NULL);
 	return test_done();
 }
