@@ -105,7 +105,7 @@ static int run_after(struct session *last, const char *first, struct session *be
 		aims_take(aims, false, &own);
 		buf_addf(&inner, "%s/%.*s", dir.data, (int)strcspn(kind.data, "/:"), kind.data);
 		own.out = inner.data;
-		s.more = true;
+		s.next = comma + 1;
 		rc = rc == 0 ? single_search(&s, err) : rc;
 		if (rc == SINGLE_ANSWERED)
 			rc = err_set(err, "what %s decides is no program that another kind can go on with", kind.data);

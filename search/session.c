@@ -205,6 +205,26 @@ static int open_stores(struct session *s, struct err *err)
 	return set->cache && !(s->archive.cache = store_open(set->cache, STORE_READ, &so, err)) ? -1 : 0;
 }
 
+int session_open_device(struct session *s, struct err *err)
+{
+	const struct settings *set = s->set;
+
+	s->device_options = (struct device_options){.backend = set->device, .core = (int)set->core + 1,
+		.kind = set->space, .made_by = s->before ? s->before->made_by : NULL,
+		.seed = 1, .inputs = set->inputs, .wait = set->wait, .deadline = set->deadline,
+		.jobs = (int)set->jobs, .crew = (int)set->jobs, .quiet_pairs = set->quiet_pairs,
+		.parts_only = set->unverified};
+	if (lab_place(&s->device_options, set->cores, set->replicas, set->partitions, err) < 0)
+		return -1;
+	if (strcmp(set->device, "none") == 0)
+		return 0;
+	if (!(s->device = device_open(&s->device_options, err)))
+		return -1;
+	s->info = *device_info(s->device);
+	device_keep_cores(s->device); /* the verdict opens others on them */
+	return 0;
+}
+
 int session_open(struct session *s, struct err *err)
 {
 	const struct settings *set = s->set;
@@ -222,20 +242,8 @@ int session_open(struct session *s, struct err *err)
 		buf_adds(&s->dir, set->out);
 	else
 		session_default_dir(set->graph, &s->dir);
-	s->device_options = (struct device_options){.backend = set->device, .core = (int)set->core + 1,
-		.kind = set->space, .made_by = s->before ? s->before->made_by : NULL,
-		.seed = 1, .inputs = set->inputs, .wait = set->wait, .deadline = set->deadline,
-		.jobs = (int)set->jobs, .crew = (int)set->jobs, .quiet_pairs = set->quiet_pairs,
-		.parts_only = set->unverified};
-	if (lab_place(&s->device_options, set->cores, set->replicas, set->partitions, err) < 0 ||
-		open_stores(s, err) < 0)
+	if (open_stores(s, err) < 0 || session_open_device(s, err) < 0)
 		return -1;
-	if (strcmp(set->device, "none") != 0 && !(s->device = device_open(&s->device_options, err)))
-		return -1;
-	if (s->device) {
-		s->info = *device_info(s->device);
-		device_keep_cores(s->device); /* the verdict opens others on them */
-	}
 	session_heed_stop(s, !s->before);
 	if (check_start(s, err) < 0)
 		return -1;
@@ -355,5 +363,6 @@ void session_close(struct session *s)
 	buf_release(&s->dir);
 	buf_release(&s->identity);
 	mem_free(s->given);
+	spares_release(&s->ahead);
 	*s = (struct session){0};
 }

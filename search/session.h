@@ -45,7 +45,8 @@ struct session { /* all zero but `set` and `before` is empty */
 	struct form form; /* of the answer as a whole */
 	struct worths worth;	/* of what was found beside them */
 	struct buf dir, identity; /* folder of the result; JSON */
-	bool more;	/* another kind goes on with the program that comes of this one */
+	const char *next; /* the kinds that go on with the program that comes of this one, with commas; NULL: none */
+	struct spares ahead; /* the compiler's own program, compiled already (ahead.h) */
 	uint8_t *given; /* the configuration of --from */
 	/* The search of another kind that decided first, or NULL. This one's program is what came of its decisions. */
 	struct session *before;
@@ -59,6 +60,8 @@ struct session { /* all zero but `set` and `before` is empty */
 };
 
 int session_open(struct session *s, struct err *err);
+/* Only the device, for the kind of decision of the settings. */
+int session_open_device(struct session *s, struct err *err);
 /* Does the user's wish to stop end what the device is asked? From session_open on it does, for the first kind. */
 void session_heed_stop(struct session *s, bool heed);
 /*

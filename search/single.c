@@ -12,6 +12,7 @@
 #include "base/talk.h"
 #include "device/stage.h"
 #include "graph/work.h"
+#include "search/ahead.h"
 #include "search/arrange.h"
 #include "search/chosen.h"
 #include "search/lead.h"
@@ -292,16 +293,17 @@ int single_search(struct session *s, struct err *err)
 	bool chosen, promises;
 	struct scorer scorer;
 
-	if (s->more)
+	if (s->next)
 		lead_allow(&ho, set);
 	s->began = now_seconds();
-	if (session_open(s, err) < 0 || (stop_asked() && !s->before))
+	if (ahead_open(s, err) < 0 || session_open(s, err) < 0 || (stop_asked() && !s->before))
 		return session_not_opened(s, err) < 0 ? -1 : SINGLE_STOPPED;
+	ahead_take(s);
 	session_heed_stop(s, false);
 	if (lead_belatedly(set, &s->lab.subject.graph))
 		return SINGLE_LED;
 	begin_talk(s);
-	if (s->more && s->lab.space->ops->prepares)
+	if (s->next && s->lab.space->ops->prepares)
 		return err_set(err,
 			"what comes of %s takes other parameters, so no other kind can go on with it: "
 			"search it alone, then its tuned.pb",
@@ -332,7 +334,7 @@ int single_search(struct session *s, struct err *err)
 		return session_not_opened(s, err) < 0 ? -1 : SINGLE_STOPPED;
 	session_heed_stop(s, true);
 	s->opening = now_seconds() - s->began - s->screen.seconds;
-	if (s->more)
+	if (s->next)
 		lead_bound(&s->hunt, set, s->opening);
 	s->hunt.before += s->screen.seconds;
 	s->hunt.evaluations += s->screen.n;

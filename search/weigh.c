@@ -6,6 +6,7 @@
 #include "search/hunt.h"
 
 #define CHECK_DEFAULTS 1 /* as long as weighing the default took at the start, until one was made */
+#define LOADING 0.5 /* weighing the default took less than this share of compiling it: it was compiled before */
 
 void hunt_vouch(struct hunt *h, const struct estimate *cost)
 {
@@ -42,12 +43,13 @@ int hunt_weigh_whole(struct hunt *h, struct timing *t, struct estimate *whole, s
 
 /*
  * The seconds that a check is expected to take: the mean of those before, or as long as weighing the default. If that
- * compiled nothing, because the default was known or stands for itself: compiling one, loading both as often as is
- * measured, which takes about as long again, and running.
+ * compiled nothing, because the default was known, compiled already, or stands for itself: compiling one, loading both
+ * as often as is measured, which takes about as long again, and running.
  */
 double hunt_check_seconds(const struct hunt *h)
 {
-	bool compiled = !h->lab->subject.known && !hunt_own_stands(h);
+	bool loaded = h->default_wall < LOADING * h->lab->subject.extract_seconds;
+	bool compiled = !h->lab->subject.known && !hunt_own_stands(h) && !loaded;
 	double anew = 2 * (h->lab->subject.extract_seconds + h->default_seconds) + hunt_in_time(h).max_seconds;
 
 	return h->n_check ? h->checking / (double)h->n_check : fmax(CHECK_DEFAULTS * h->default_wall,

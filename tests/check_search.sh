@@ -424,4 +424,18 @@ answers 'evaluations? in' kinds4
 [ "$(query kinds4.db "SELECT count(*) FROM stint WHERE state IN ('stopped', 'finished')")" = 2 ] ||
 	fail "runs that are not ended: $(query kinds4.db 'SELECT group_concat(state) FROM stint')"
 done_ several_kinds
+
+# A program that may take long to compile is opened for the kind that sees the compiler's decisions, before the first.
+awk '/ROOT/ { sub("ROOT ", ""); sub(" [a-z]+ =", " v0 ="); last = $0; print; next }
+	/^}/ && last { for (i = 1; i < 2000; i++) printf "  v%d = f32[4,32,32,16] sine(v%d)\n", i, i - 1
+		print "  ROOT r = f32[4,32,32,16] sine(v1999)" } { print }' "$depthwise" >large.hlo
+for graph in large.hlo "$depthwise"; do
+	"$search" "${fake[@]/*depthwise*/$graph}" --space rewrite,fusion --budget 2 --out ahead >out 2>talk || rc=$?
+	grep -oE 'compiling it to see|shows no choices' talk | sed 's/^c.*/ahead/; s/^s.*/site/' | tr '\n' ' ' >order
+	case "$graph $(cat order)" in
+	"large.hlo ahead site "* | "$depthwise site "*) ;;
+	*) fail "$graph: $(cat talk)" ;;
+	esac
+done
+done_ large_programs_are_opened_for_the_later_kind_first
 exit $failed
