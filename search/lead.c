@@ -11,8 +11,9 @@
  *
  * A search without --seconds would wait long for whole programs of minutes, by which such a kind is priced. It may take
  * ten times as long as opening the program, and at least two minutes. The whole program has the last word on what is
- * handed on, however long that takes. Where it would take several times what the kind has, nothing is tried. (An LSTM,
- * unrolled, takes 86 s to compile. Of a search of 40 s, 220 s went into rewriting it.)
+ * handed on, however long that takes; up to half of what the kind has is set aside for that. Where it would take
+ * several times what the kind has, nothing is tried. (An LSTM, unrolled, takes 86 s to compile. Of a search of 40 s,
+ * 220 s went into rewriting it.)
  */
 #include "search/lead.h"
 
@@ -32,6 +33,7 @@
 #define TIMES_OPENING 10.0 /* seconds, if the user gave none */
 #define LEAST_SECONDS 120.0
 #define CHECK_MOST 3.0	   /* times what a kind has, for one check of the whole program */
+#define CHECK_ASIDE 0.5	   /* of what a kind has: that much less is searched, because of that check */
 
 /* Adds up what each place would save by the choice that promises most. */
 static double promised(struct space *s)
@@ -151,8 +153,10 @@ void lead_bound(struct hunt *h, const struct settings *set, double opening)
 		return;
 	if (o->seconds <= 0)
 		o->seconds = fmax(TIMES_OPENING * opening, LEAST_SECONDS);
-	if (check <= CHECK_MOST * o->seconds || h->s->n_sites == 0)
+	if (check <= CHECK_MOST * o->seconds || h->s->n_sites == 0) {
+		o->seconds -= fmin(check, CHECK_ASIDE * o->seconds);
 		return;
+	}
 	o->budget = 0;
 	talk("nothing is computed in another way: to run such a program once beside the compiler's own takes about %s, "
 	     "and there are %s for all of that; more --seconds allow it", talk_seconds(check, need, sizeof need),
