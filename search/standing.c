@@ -63,12 +63,14 @@ void hunt_add_point(struct hunt *h)
 
 /*
  * If compiling is dear and every part of the compiler's own program was read back, the default as read back is taken to
- * be that program. To compile and run both would double what opening takes and tell next to nothing.
+ * be that program. To compile and run both would double what opening takes and tell next to nothing. Where a kind reads
+ * nothing back, the default is that program.
  */
 bool hunt_own_stands(const struct hunt *h)
 {
 	const struct space_account *a = &h->s->account;
-	bool complete = a->parts > 0 && a->equal == a->parts && a->added <= ADDED_MOST * h->s->graph->n_nodes;
+	bool read_back = a->parts > 0 && a->equal == a->parts && a->added <= ADDED_MOST * h->s->graph->n_nodes;
+	bool complete = read_back || !h->s->ops->decode;
 
 	return complete && !h->lab->derived && h->lab->subject.extract_seconds >= SPARE_DEAR;
 }
@@ -83,7 +85,7 @@ int hunt_weigh_default(struct hunt *h, struct cost *c, struct estimate *out, str
 
 	if (cost_kind(c) != COST_MEASURED)
 		return 0;
-	if (!h->s->ops->decode && !h->lab->derived)
+	if (!h->s->ops->decode && !h->lab->derived && !hunt_own_stands(h))
 		return 0; /* the compiler shows no choices, so the default is its own program */
 	if (kept && h->lab->subject.known && !h->lab->derived && o->run > 0) {
 		cost_set_default(c, o->run, o->run_se);
