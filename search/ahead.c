@@ -8,6 +8,7 @@
 #include "device/backend.h"
 #include "device/stage.h"
 #include "ready/user_program.h"
+#include "search/lead.h"
 
 #define LARGE 2000 /* instructions, from which on a program may take minutes to compile */
 
@@ -53,8 +54,10 @@ static int open_for(const char *kind, struct session *s, struct err *err)
 		session_heed_stop(&later, true);
 		rc = subject_open(&program, set.graph, kind, later.device, err);
 	}
-	if (rc == 0)
+	if (rc == 0) {
 		spare_share(&program.opened.spares, COMPILE_DEFAULT, &program.original, &s->ahead);
+		rc = lead_begins(s->set, program.extract_seconds) ? 0 : 1;
+	}
 	subject_release(&program);
 	session_close(&later);
 	return rc;

@@ -143,24 +143,37 @@ void lead_allow(struct hunt_options *o, const struct settings *set)
 	o->handed = true;
 }
 
+/* Says so, if a check of the whole program takes several times what the kind has. */
+static bool is_too_long(double check, double seconds)
+{
+	char need[32], given[32];
+
+	if (check <= CHECK_MOST * seconds)
+		return false;
+	talk("nothing is computed in another way: to run such a program once beside the compiler's own takes about %s, "
+	     "and there are %s for all of that; more --seconds allow it", talk_seconds(check, need, sizeof need),
+		talk_seconds(seconds, given, sizeof given));
+	return true;
+}
+
+bool lead_begins(const struct settings *set, double compiling)
+{
+	return !set->kinds_chosen || set->seconds <= 0 || !is_too_long(2 * compiling, LEAD_SHARE * set->seconds);
+}
+
 void lead_bound(struct hunt *h, const struct settings *set, double opening)
 {
 	struct hunt_options *o = &h->o;
 	double check = hunt_check_seconds(h);
-	char need[32], given[32];
 
 	if (!set->kinds_chosen)
 		return;
 	if (o->seconds <= 0)
 		o->seconds = fmax(TIMES_OPENING * opening, LEAST_SECONDS);
-	if (check <= CHECK_MOST * o->seconds || h->s->n_sites == 0) {
+	if (h->s->n_sites > 0 && is_too_long(check, o->seconds))
+		o->budget = 0;
+	else
 		o->seconds -= fmin(check, CHECK_ASIDE * o->seconds);
-		return;
-	}
-	o->budget = 0;
-	talk("nothing is computed in another way: to run such a program once beside the compiler's own takes about %s, "
-	     "and there are %s for all of that; more --seconds allow it", talk_seconds(check, need, sizeof need),
-		talk_seconds(o->seconds, given, sizeof given));
 }
 
 void lead_spend(const struct hunt *h, struct settings *set)

@@ -77,6 +77,65 @@ static int run_without(struct session *last, const char *graph, struct err *err)
 	return single_search(last, err);
 }
 
+/* Searches the last kind, and answers. */
+static int run_last(struct session *last, struct settings *set, struct session *before, struct aims *aims,
+	struct err *err)
+{
+	int rc;
+
+	aims_take(aims, true, set);
+	last->set = set;
+	last->before = before;
+	last->aims = aims;
+	rc = single_search(last, err);
+	if (rc == SINGLE_ANSWERED && last->beyond)
+		rc = run_without(last, aims->graph, err);
+	rc = rc == 0 ? single_conclude(last, err) : rc;
+	session_close(last);
+	return rc == SINGLE_ANSWERED ? 0 : rc;
+}
+
+static int run_after(struct session *last, const char *first, struct session *before, struct aims *aims,
+	struct err *err);
+
+/*
+ * Searches a kind that others follow, in a folder of its name in `dir`, and then those. `rest` are the settings for
+ * what is left.
+ */
+static int run_leading(struct session *s, const char *dir, struct session *last, struct settings *rest, struct err *err)
+{
+	struct settings own = *s->set;
+	struct buf inner = {0}, from = {0}, program = {0};
+	int rc;
+
+	own.model = own.model && strcmp(own.model, "none") == 0 ? own.model : NULL; /* one is of one kind */
+	lead_from(own.space, &from, &own);
+	aims_take(s->aims, false, &own);
+	buf_addf(&inner, "%s/%.*s", dir, (int)strcspn(own.space, "/:"), own.space);
+	own.out = inner.data;
+	s->set = &own;
+	rc = single_search(s, err);
+	if (rc == SINGLE_ANSWERED)
+		rc = err_set(err, "what %s decides is no program that another kind can go on with", own.space);
+	rc = rc == 0 ? hand_over(s, &program, err) : rc;
+	rest->graph = program.len ? program.data : rest->graph;
+	rest->start = settings_begin_elsewhere(rest) ? SETTINGS_BETTER : rest->start;
+	if (rc == 0)
+		lead_spend(&s->hunt, rest);
+	last->set = rest;
+	last->first = rc == SINGLE_SKIPPED ? NULL : s;
+	if (rc == 0 && stop_asked() && !program.len && !s->before)
+		rc = SINGLE_STOPPED;
+	else if (rc == 0 || rc == SINGLE_SKIPPED)
+		rc = run_after(last, s->next, program.len ? s : s->before, s->aims, err);
+	rc = rc == SINGLE_STOPPED ? answer_early(s, dir, err) : rc;
+	session_close(s);
+	buf_release(&inner);
+	buf_release(&from);
+	buf_release(&program);
+	return rc;
+}
+
 /*
  * Searches kind after kind ("rewrite,fusion"), each on the program that the one before left; `first` are the kinds to
  * come.
@@ -85,9 +144,9 @@ static int run_after(struct session *last, const char *first, struct session *be
 	struct err *err)
 {
 	struct settings own = *last->set, rest = *last->set;
-	struct session s = {.set = &own, .before = before, .aims = aims};
-	struct buf kind = {0}, dir = {0}, program = {0};
 	const char *comma = strchr(first, ',');
+	struct session s = {.set = &own, .before = before, .aims = aims, .next = comma ? comma + 1 : NULL};
+	struct buf kind = {0}, dir = {0};
 	int rc;
 
 	buf_add(&kind, first, comma ? (size_t)(comma - first) : strlen(first));
@@ -96,50 +155,16 @@ static int run_after(struct session *last, const char *first, struct session *be
 	else
 		session_default_dir(last->set->graph, &dir);
 	rest.out = last->set->out ? last->set->out : dir.data;
+	own.space = kind.data;
 	rc = io_make_dir(dir.data, err);
-	if (comma) {
-		struct buf inner = {0}, from = {0};
-		own.space = kind.data;
-		own.model = own.model && strcmp(own.model, "none") == 0 ? own.model : NULL; /* one is of one kind */
-		lead_from(kind.data, &from, &own);
-		aims_take(aims, false, &own);
-		buf_addf(&inner, "%s/%.*s", dir.data, (int)strcspn(kind.data, "/:"), kind.data);
-		own.out = inner.data;
-		s.next = comma + 1;
-		rc = rc == 0 ? single_search(&s, err) : rc;
-		if (rc == SINGLE_ANSWERED)
-			rc = err_set(err, "what %s decides is no program that another kind can go on with", kind.data);
-		rc = rc == 0 ? hand_over(&s, &program, err) : rc;
-		rest.graph = program.len ? program.data : rest.graph;
-		rest.start = settings_begin_elsewhere(&rest) ? SETTINGS_BETTER : rest.start;
-		if (rc == 0)
-			lead_spend(&s.hunt, &rest);
-		last->set = &rest;
-		last->first = &s;
-		if (rc == 0 && stop_asked() && !program.len && !before)
-			rc = SINGLE_STOPPED;
-		else if (rc == 0)
-			rc = run_after(last, comma + 1, program.len ? &s : before, aims, err);
-		rc = rc == SINGLE_STOPPED ? answer_early(&s, dir.data, err) : rc;
-		session_close(&s);
-		buf_release(&inner);
-		buf_release(&from);
-	} else {
+	if (rc == 0 && comma) {
+		rc = run_leading(&s, dir.data, last, &rest, err);
+	} else if (rc == 0) {
 		rest.space = kind.data;
-		aims_take(aims, true, &rest);
-		last->set = &rest;
-		last->before = before;
-		last->aims = aims;
-		rc = rc == 0 ? single_search(last, err) : rc;
-		if (rc == SINGLE_ANSWERED && last->beyond)
-			rc = run_without(last, aims->graph, err);
-		rc = rc == 0 ? single_conclude(last, err) : rc;
-		rc = rc == SINGLE_ANSWERED ? 0 : rc;
-		session_close(last);
+		rc = run_last(last, &rest, before, aims, err);
 	}
 	buf_release(&kind);
 	buf_release(&dir);
-	buf_release(&program);
 	return rc;
 }
 

@@ -292,11 +292,15 @@ int single_search(struct session *s, struct err *err)
 		.part_known = set->kernel_us != OPT_AUTO};
 	bool chosen, promises;
 	struct scorer scorer;
+	int rc;
 
 	if (s->next)
 		lead_allow(&ho, set);
 	s->began = now_seconds();
-	if (ahead_open(s, err) < 0 || session_open(s, err) < 0 || (stop_asked() && !s->before))
+	rc = ahead_open(s, err);
+	if (rc == 1)
+		return SINGLE_SKIPPED;
+	if (rc < 0 || session_open(s, err) < 0 || (stop_asked() && !s->before))
 		return session_not_opened(s, err) < 0 ? -1 : SINGLE_STOPPED;
 	ahead_take(s);
 	session_heed_stop(s, false);
@@ -304,17 +308,13 @@ int single_search(struct session *s, struct err *err)
 		return SINGLE_LED;
 	begin_talk(s);
 	if (s->next && s->lab.space->ops->prepares)
-		return err_set(err,
-			"what comes of %s takes other parameters, so no other kind can go on with it: "
-			"search it alone, then its tuned.pb",
-			set->space);
+		return err_set(err, "what comes of %s takes other parameters, so no other kind can go on with it: "
+			"search it alone, then its tuned.pb", set->space);
 	if (arranges(s))
 		return run_arrange(s, err) < 0 ? -1 : SINGLE_ANSWERED;
 	if (set->strategy >= STRATEGY_OWN)
-		return err_set(err,
-			"--strategy %s is for kinds that look for arrangements by themselves, on a compiler that says "
-			"what these need",
-			search_strategy_name(set->strategy));
+		return err_set(err, "--strategy %s is for kinds that look for arrangements by themselves, on a "
+			"compiler that says what these need", search_strategy_name(set->strategy));
 	if (by_hand_price(&s->by_hand, &s->lab, s->device, err) < 0 || chosen_by_others(s, &chosen, err) < 0)
 		return -1;
 	ho.start = set->from || chosen ? HUNT_GIVEN : s->start;

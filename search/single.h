@@ -11,6 +11,7 @@
 #define SINGLE_ANSWERED 1 /* the kind has already given its answer */
 #define SINGLE_LED 2	  /* another kind should lead */
 #define SINGLE_STOPPED 3  /* the user stopped it before it was open, and a kind before it found nothing */
+#define SINGLE_SKIPPED 4  /* another kind follows, and this one is not worth beginning */
 
 /* Opens the session, and searches until the budget is used up. */
 int single_search(struct session *s, struct err *err);

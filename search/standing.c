@@ -59,7 +59,10 @@ void hunt_add_point(struct hunt *h)
 		(struct hunt_point){h->evaluations, hunt_seconds(h), h->running.value, h->running.se};
 }
 
-#define ADDED_MOST 1e-3 /* a program with at most this share of added instructions counts as the same */
+/* A program with at most this share of added instructions counts as the same; a larger one if compiling takes long. */
+#define ADDED_MOST 1e-3
+#define ADDED_TO_DEAR 1e-2
+#define DEAR 60.0
 
 /*
  * If compiling is dear and every part of the compiler's own program was read back, the default as read back is taken to
@@ -69,7 +72,8 @@ void hunt_add_point(struct hunt *h)
 bool hunt_own_stands(const struct hunt *h)
 {
 	const struct space_account *a = &h->s->account;
-	bool read_back = a->parts > 0 && a->equal == a->parts && a->added <= ADDED_MOST * h->s->graph->n_nodes;
+	double share = h->lab->subject.extract_seconds >= DEAR ? ADDED_TO_DEAR : ADDED_MOST;
+	bool read_back = a->parts > 0 && a->equal == a->parts && a->added <= share * h->s->graph->n_nodes;
 	bool complete = read_back || !h->s->ops->decode;
 
 	return complete && !h->lab->derived && h->lab->subject.extract_seconds >= SPARE_DEAR;
