@@ -10,6 +10,7 @@
 #include "graph/transforms.h"
 
 static const struct codegen ways[] = {
+#define ALWAYS(...)
 #define CODEGEN(...) {__VA_ARGS__},
 #define WELDED(...)
 #define NEEDED(...)
@@ -19,16 +20,24 @@ static const struct {
 	const char *backend, *option;
 	bool (*who)(const struct graph *g);
 } needs[] = {
+#define ALWAYS(...)
 #define CODEGEN(...)
 #define WELDED(...)
 #define NEEDED(...) {__VA_ARGS__},
 #include "schemas/codegen.def"
 };
 static const struct {
-	const char *backend, *tag;
+	const char *backend, *text;
 } welds[] = {
+#define ALWAYS(...)
 #define CODEGEN(...)
 #define WELDED(...) {__VA_ARGS__},
+#define NEEDED(...)
+#include "schemas/codegen.def"
+}, always[] = {
+#define ALWAYS(...) {__VA_ARGS__},
+#define CODEGEN(...)
+#define WELDED(...)
 #define NEEDED(...)
 #include "schemas/codegen.def"
 };
@@ -109,8 +118,18 @@ const char *codegen_weld(const char *backend)
 
 	for (size_t i = 0; i < sizeof welds / sizeof *welds; i++)
 		if (strcmp(welds[i].backend, backend) == 0)
-			tag = welds[i].tag;
+			tag = welds[i].text;
 	return tag;
+}
+
+const char *codegen_always(const char *backend)
+{
+	const char *options = "";
+
+	for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+		if (strcmp(always[i].backend, backend) == 0)
+			options = always[i].text;
+	return options;
 }
 
 /* Are there two transforms at least? Most programs have none, and need not be read to know. */

@@ -21,6 +21,8 @@ struct codegen {
 	const char *words;  /* what it gives: "vectors of 512 bits" */
 };
 
+/* The options with which the backend compiles everything; "" if there are none. */
+const char *codegen_always(const char *backend);
 /*
  * The ways that are worth trying for a backend on this machine. VANTAGE_CPUINFO names another file to read than
  * /proc/cpuinfo, for tests.

@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "device/codegen.h"
 #include "device/given.h"
 #include "device/host.h"
 #include "device/target.h"
@@ -206,21 +207,21 @@ static void note_devices(struct host *h)
 }
 
 /*
- * Collects the options of every compilation: those of the target, those that make the compiler write its prices, the
- * user's.
+ * Collects the options of every compilation: those of the backend and the target, those that make the compiler write
+ * its prices, the user's.
  */
 static void fill_options(struct host *h, const char *given)
 {
 	const struct target *t = *h->target ? target_find(h->backend->name, h->target) : NULL;
-	const char *each[] = {t ? t->options : "", "", given ? given : ""};
+	const char *each[] = {codegen_always(h->backend->name), t ? t->options : "", "", given ? given : ""};
 
 	h->estimator = *h->target ? estimator_find(h->backend->name, h->base.info.spread) : NULL;
 	if (h->estimator) {
-		each[1] = h->estimator->options;
+		each[2] = h->estimator->options;
 		snprintf(h->base.info.estimator, sizeof h->base.info.estimator, "%s for %.40s", h->estimator->whose,
 			t ? t->words : h->target);
 	}
-	for (size_t i = 0; i < 3; i++)
+	for (size_t i = 0; i < sizeof each / sizeof *each; i++)
 		buf_addf(&h->options, "%s%s", h->options.len && *each[i] ? "," : "", each[i]);
 }
 

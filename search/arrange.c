@@ -337,13 +337,14 @@ static int write_all(struct arrange *a, struct err *err)
 	bool found = a->tuned || a->forgone;
 	const struct buf *original = &a->lab->subject.original, *answer = found ? &a->module : original;
 	struct buf out = {0};
-	char options[600];
+	char options[600] = "\n";
 	int rc = io_remove_in(a->set->dir, "tuned.exe", err); /* an earlier search's */
 
 	if (rc == 0)
 		rc = io_write_in(a->set->dir, "default.pb", original->data, original->len, err);
-	snprintf(options, sizeof options, "%s\n%s", found && a->stage ? a->stage->apply : "",
-		found && a->stage ? codegen_needed(a->stage->backend, answer->data, answer->len) : "");
+	if (found && a->stage)
+		snprintf(options, sizeof options, "%s\n%s\n%s", a->stage->apply, codegen_always(a->stage->backend),
+			codegen_needed(a->stage->backend, answer->data, answer->len));
 	if (rc == 0)
 		rc = io_write_in(a->set->dir, "tuned.pb", answer->data, answer->len, err);
 	if (rc == 0 && found && a->executable.len)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include "base/io.h"
 #include "base/talk.h"
+#include "device/backend.h"
 #include "hlo/compact.h"
 #include "search/output.h"
 
@@ -78,6 +79,12 @@ static int write_answer(const char *dir, const struct result *r, const uint8_t *
 	return rc;
 }
 
+static int add_line(void *out, const char *name, const char *value)
+{
+	buf_addf(out, "%s=%s\n", name, value);
+	return 0;
+}
+
 /*
  * What is to be used: what was found, or the default, which is the program as it was given or what people do by hand.
  */
@@ -87,6 +94,8 @@ static int write_module(const char *dir, const struct result *r, struct buf *mod
 	struct space *s = r->hunt->s;
 	const struct buf *original = &r->hunt->lab->subject.original;
 	bool found = r->verdict->tuned || r->verdict->forgone, decided = found || r->hunt->lab->reference;
+	bool own = r->hunt->lab->how == COMPILE_CODEGEN_OWN;
+	const char *base = !r->device ? "" : own ? codegen_always(r->device->family) : r->device->compile_options;
 	uint8_t *config = MEM_NEW(s->n_sites + 1, uint8_t);
 	int rc = 0;
 
@@ -97,8 +106,8 @@ static int write_module(const char *dir, const struct result *r, struct buf *mod
 		rc = lab_answer(r->hunt->lab, config, module, err);
 	else
 		buf_add(module, original->data, original->len);
-	if (rc == 0 && decided && r->device && r->hunt->lab->how != COMPILE_CODEGEN_OWN)
-		buf_addf(options, "%s%s", r->device->compile_options, *r->device->compile_options ? "\n" : "");
+	if (rc == 0 && decided)
+		rc = options_each(base, add_line, options, err);
 	if (rc == 0 && decided && r->form->recode.taken) {
 		codegen_options(r->form->recode.taken, "\n", options);
 		buf_addch(options, '\n');

@@ -140,12 +140,15 @@ static void seconds_are_bound_where_kinds_were_not_named(void)
 	CHECK(h.o.seconds == 0);
 	s.kinds_chosen = true;
 	lead_bound(&h, &s, 1);
-	CHECK(h.o.seconds == 120);
+	CHECK(h.o.seconds == 119); /* a check takes one */
 	h.o.seconds = 0;
 	lead_bound(&h, &s, 100);
-	CHECK(h.o.seconds == 1000);
+	CHECK(h.o.seconds == 999);
 	lead_bound(&h, &s, 1);
-	CHECK(h.o.seconds == 1000); /* the user's, as far as it knows */
+	CHECK(h.o.seconds == 998); /* the user's, as far as it knows */
+	h.checking = 900;
+	lead_bound(&h, &s, 1);
+	CHECK(h.o.seconds == 499); /* half of it stays */
 	CHECK_INT(h.o.budget, 100);
 }
 
@@ -161,12 +164,16 @@ static void nothing_is_tried_that_cannot_be_checked(void)
 	h.o.seconds = 20;
 	lead_bound(&h, &s, 100);
 	CHECK_INT(h.o.budget, 100);
+	h.o.seconds = 20;
 	h.checking = 61;
 	lead_bound(&h, &s, 100);
 	CHECK_INT(h.o.budget, 0);
 	hunt_checked_in(&h, &space, &lab, 61);
 	h.o.seconds = 20;
+	s.seconds = 40;
+	CHECK(lead_begins(&s, 30) && !lead_begins(&s, 31)); /* it is compiled and loaded */
 	s.kinds_chosen = false; /* who names a kind has all of it */
+	CHECK(lead_begins(&s, 31));
 	lead_bound(&h, &s, 100);
 	CHECK_INT(h.o.budget, 100);
 }

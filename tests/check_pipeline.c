@@ -105,7 +105,8 @@ static void open_with(const char *fake, const char *wanted, bool wants_kept)
 	fixture_program("us=10", &program);
 	CHECK(!q->refusal == !refused && q->kept == wants_kept);
 	CHECK(!refused || (q->refusal && strstr(q->refusal, wanted)));
-	CHECK(!strcmp(device_info(d)->compile_options, refused ? "" : "xla_enable_hlo_passes_only=late,later"));
+	CHECK(!strcmp(device_info(d)->compile_options, refused ? "" : "xla_enable_hlo_passes_only=late,later,"
+		"xla_cpu_enable_fast_min_max=false"));
 	/* Refused for decisions alone: it compiles as before. */
 	CHECK(device_compile(d, COMPILE_DEFAULT, "hlo", program.data, program.len, 0, &c, &err) == 0 &&
 		c.outcome == OUTCOME_OK);

@@ -21,7 +21,6 @@
 #include "schemas/hlo.pb-c.h"
 
 #define ROUNDS 101
-#define NEEDED "xla_cpu_multi_thread_eigen"
 #define ARGS(name, a) PJRT_##name##_Args a = {.struct_size = PJRT_##name##_Args_STRUCT_SIZE}
 
 static const PJRT_Api *api;
@@ -198,14 +197,20 @@ static PJRT_LoadedExecutable *load_tuned(const char *folder)
 	return exe;
 }
 
-/* The option in options.txt without which both programs might never end, or "". */
+/*
+ * The options in options.txt that both programs get: without the first they might never end, and by the second the
+ * largest of numbers with a NaN among them is NaN. Lines, perhaps none.
+ */
 static char *needed_by_both(const char *folder)
 {
-	size_t n;
-	char *options = read_file(folder, "options.txt", &n), *at = options ? strstr(options, NEEDED "=") : NULL;
-	char *needed = strdup(at ? at : "");
+	static const char *const names[] = {"xla_cpu_multi_thread_eigen=", "xla_cpu_enable_fast_min_max="};
+	size_t n = 0, used = 0;
+	char *options = read_file(folder, "options.txt", &n), *needed = calloc(n + 2, 1);
 
-	needed[strcspn(needed, "\n")] = 0;
+	for (char *line = options ? strtok(options, "\n") : NULL; line; line = strtok(NULL, "\n"))
+		for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+			if (strncmp(line, names[i], strlen(names[i])) == 0)
+				used += (size_t)sprintf(needed + used, "%s\n", line);
 	free(options);
 	return needed;
 }

@@ -29,7 +29,8 @@ import numpy as np
 from jaxlib import xla_client
 
 TRUTH = {"true": True, "false": False}  # any other option is a text
-NEEDED = "xla_cpu_multi_thread_eigen"  # an option without which both programs might never end
+NEEDED = ("xla_cpu_multi_thread_eigen",  # an option without which both programs might never end,
+          "xla_cpu_enable_fast_min_max")  # ... and one by which both keep NaNs
 
 
 class Tuned:

@@ -27,7 +27,7 @@ from .yardstick import apart
 
 
 WRITTEN = 1 << 30  # bytes of arguments at most that a search is given: it makes up more by itself
-NEEDED = "xla_cpu_multi_thread_eigen"  # schemas/codegen.def
+NEEDED = "xla_cpu_multi_thread_eigen", "xla_cpu_enable_fast_min_max"  # by both programs: schemas/codegen.def
 
 
 def _jitted_alike(function, args, kwargs, known, static):
@@ -220,7 +220,7 @@ def _open(folder, known):
 
 
 def _open_default(folder, known):
-    """The compiler's own program, which is compiled for that. An option that both need to end, it gets too."""
+    """The compiler's own program, which is compiled for that, with the options that both need."""
     from .native import Call
     text = folder / "options.txt"
     lines = text.read_text().splitlines() if text.exists() else []
