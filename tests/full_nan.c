@@ -20,12 +20,14 @@ static void write_program(struct buf *b, const char *how, bool rows)
 		"ENTRY e {\n a = f32[61,67] parameter(0)\n i = s32[61,67] iota(), iota_dimension=1\n"
 		" j = s32[61,67] iota(), iota_dimension=0\n k = s32[61,67] add(i, j)\n n13 = s32[] constant(13)\n"
 		" m = s32[61,67] broadcast(n13), dimensions={}\n u = s32[61,67] remainder(k, m)\n"
-		" n5 = s32[] constant(5)\n v = s32[61,67] broadcast(n5), dimensions={}\n w = s32[61,67] multiply(i, v)\n"
+		" n5 = s32[] constant(5)\n v = s32[61,67] broadcast(n5), dimensions={}\n"
+		" w = s32[61,67] multiply(i, v)\n"
 		" s = pred[61,67] compare(u, w), direction=EQ\n"
 		" one = f32[] constant(-1)\n"
 		" ones = f32[61,67] broadcast(one), dimensions={}\n b = f32[61,67] abs(a)\n c = f32[61,67] negate(b)\n"
 		" d = f32[61,67] add(c, ones)\n g = f32[61,67] sqrt(d)\n x = f32[61,67] select(s, g, a)\n"
-		" zero = f32[] constant(0)\n zeros = f32[61,67] broadcast(zero), dimensions={}\n no = pred[] constant(false)\n";
+		" zero = f32[] constant(0)\n zeros = f32[61,67] broadcast(zero), dimensions={}\n"
+		" no = pred[] constant(false)\n";
 
 	buf_addf(b, text, *how ? how : "add");
 	if (!*how)
@@ -108,7 +110,8 @@ static void the_compiler_alone_loses_some(void)
 int main(void)
 {
 	struct err err = {0};
-	struct device *d = device_open(&(struct device_options){.backend = "cpu", .wait = true, .kind = "fusion"}, &err);
+	struct device *d = device_open(&(struct device_options){.backend = "cpu", .wait = true, .kind = "fusion"},
+		&err);
 
 	if (!d) {
 		printf("skip: NaNs: %s\n", err.text);
