@@ -123,7 +123,9 @@ static void what_is_not_used_is_the_next_ones(void)
 /* A hunt of three sites, whose checks of the whole program take so long. */
 static void hunt_checked_in(struct hunt *h, struct space *s, struct lab *lab, double seconds)
 {
-	*s = (struct space){.n_sites = 3};
+	static const struct space_ops none;
+
+	*s = (struct space){.n_sites = 3, .ops = &none};
 	*lab = (struct lab){.space = s};
 	*h = (struct hunt){.lab = lab, .s = s, .n_check = 1, .checking = seconds, .o.budget = 100};
 }
