@@ -47,8 +47,9 @@ class Tuned:
         lines = (folder / "options.txt").read_text().splitlines()
         if program == "default.pb":
             lines = [line for line in lines if line.startswith(NEEDED)]
-        if lines:
+        elif lines:
             self.refuse_layouts(computation)
+        if lines:
             named = dict(line.split("=", 1) for line in lines if line)
             how.env_option_overrides = [(k, TRUTH.get(v, v)) for k, v in named.items()]
         module = xla_client._xla.mlir.xla_computation_to_mlir_module(computation)
