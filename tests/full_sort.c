@@ -1,12 +1,14 @@
 /*
- * full_sort.c - proves the rules sort-by-keys and sort-by-places, of which integer rings (check_rewrite_proof.c) know
- * nothing: both sides of every kind of sort run on the real compiler, on numbers among which are zeros and NaNs of both
- * signs, infinities and denormals, each many times, and must give the same bits. Only where one array is sorted by a
- * comparator that takes zeros or NaNs for equal, bits of what it makes of them are compared, and beside them a sum that
- * tells whether the bits that went in came out.
+ * full_sort.c - proves the rules sort-by-keys, sort-by-places and first-of-the-largest, of which integer rings
+ * (check_rewrite_proof.c) know nothing: both sides of every kind of sort, and of every kind of search for the largest,
+ * run on the real compiler, on numbers among which are zeros and NaNs of both signs, infinities and denormals, each
+ * many times, and must give the same bits. Only where one array is sorted by a comparator that takes zeros or NaNs for
+ * equal, bits of what it makes of them are compared, and beside them a sum that tells whether the bits that went in
+ * came out.
  *
  * The proof can fail: every number that is written is changed, every numbering of places goes along another
- * dimension, every complement is left out, and every comparison is turned, one at a time; all that must be seen.
+ * dimension, every complement is left out, every comparison is turned, and "or" and the choice of the larger number
+ * become their opposites, one at a time; all that must be seen.
  */
 #include "device/device.h"
 #include "hlo/pack.h"
@@ -15,12 +17,14 @@
 #include "tests/sort_programs.h"
 #include "tests/test.h"
 
-#define KINDS 4
+#define KINDS 5
 static const char *const wrong[KINDS] = {"another number", "places along another dimension", "no complement",
-	"a turned comparison"};
+	"a turned comparison", "the opposite operation"};
+static const char *const rules[] = {"sort-by-keys", "sort-by-places", "first-of-the-largest"};
+#define RULES (sizeof rules / sizeof *rules)
 
 static struct device *device;
-static uint32_t tried[KINDS], caught[KINDS], proven[2];
+static uint32_t tried[KINDS], caught[KINDS], proven[RULES];
 
 /* Do both programs give the same bits? -1: the second one does not compile. */
 static int same(const struct buf *a, const struct buf *b)
@@ -50,6 +54,21 @@ static int same(const struct buf *a, const struct buf *b)
 	return same;
 }
 
+/* What is the opposite in a search for the largest; sorts have none of these. */
+static const char *opposite(const struct node *n)
+{
+	switch (n->opcode) {
+	case OP_OR:
+		return "and";
+	case OP_MAXIMUM:
+		return "minimum";
+	case OP_MINIMUM:
+		return "maximum";
+	default:
+		return NULL;
+	}
+}
+
 static bool spoil_operation(struct graph *g, uint32_t v, int kind)
 {
 	Hlo__HloInstructionProto *in = g->node[v].proto;
@@ -61,6 +80,10 @@ static bool spoil_operation(struct graph *g, uint32_t v, int kind)
 		return in->opcode = (char *)"copy", true;
 	if (kind == 3 && op == OP_COMPARE && g->node[v].rank == 0)
 		return in->comparison_direction = (char *)"GT", true;
+	if (kind == 3 && op == OP_COMPARE && g->node[v].dtype == DT_PRED && strchr("EN", in->comparison_direction[0]))
+		return in->comparison_direction = (char *)(in->comparison_direction[0] == 'E' ? "NE" : "EQ"), true;
+	if (kind == 4 && opposite(&g->node[v]))
+		return in->opcode = (char *)opposite(&g->node[v]), true;
 	return false;
 }
 
@@ -131,7 +154,8 @@ static void prove(const struct sort_case *c, bool mutate)
 		graph_write(&g, &before);
 		CHECK(s->ops->apply(s, config, &after, &err) == 0);
 		bool right = CHECK_INT(same(&before, &after), 1);
-		proven[strcmp(rewrite_rule(s, rewrite_offer(s, site, 1))->name, "sort-by-keys") != 0] += right;
+		for (size_t r = 0; r < RULES; r++)
+			proven[r] += right && strcmp(rewrite_rule(s, rewrite_offer(s, site, 1))->name, rules[r]) == 0;
 		if (!right)
 			printf("# %s of %s: %d%s%s, dimension %d\n", c->arrays, c->type, c->joined,
 				c->greater ? " greater" : "", c->swapped ? " swapped" : "", c->dim);
@@ -169,16 +193,36 @@ static void walk(void (*visit)(const struct sort_case *, bool), bool mutate)
 			}
 }
 
+static void walk_places(void (*visit)(const struct sort_case *, bool), bool mutate)
+{
+	static const char *const types[][2] = {{"f32", "s32"}, {"bf16", "s16"}, {"f16", "s16"}, {"f64", "s64"}};
+	static const enum joined how[] = {NOTHING, NANS, BOTH};
+
+	for (int t = 0; t < 4; t++)
+		for (int k = 0; k < 12; k++) {
+			int dim = k / 2 & 1, along = how[k / 4] == NANS ? 60 : 7; /* some rows without NaNs, too */
+			struct sort_case c = {.type = types[t][0], .bits = types[t][1], .arrays = "p",
+				.joined = how[k / 4], .greater = k & 1, .dim = dim, .rows = dim ? 60 : along,
+				.columns = dim ? along : 60};
+			if (!mutate || (k + t) % 3 == 0)
+				visit(&c, mutate);
+		}
+}
+
 static void both_sides_give_the_same_bits(void)
 {
 	walk(prove, false);
-	printf("# sort-by-keys %u proven, sort-by-places %u\n", proven[0], proven[1]);
-	CHECK(proven[0] >= 10 && proven[1] >= 10);
+	walk_places(prove, false);
+	for (size_t r = 0; r < RULES; r++) {
+		printf("# %-24s %u proven\n", rules[r], proven[r]);
+		CHECK(proven[r] >= 10);
+	}
 }
 
 static void wrong_rules_are_caught(void)
 {
 	walk(prove, true);
+	walk_places(prove, true);
 	for (int kind = 0; kind < KINDS; kind++) {
 		printf("# %-32s %4u of %4u caught\n", wrong[kind], caught[kind], tried[kind]);
 		CHECK(tried[kind] > 0);

@@ -1,5 +1,6 @@
 /*
- * sort_programs.h - programs that sort: every kind of comparator, of floats and integers, that tests ask about.
+ * sort_programs.h - programs that sort: every kind of comparator, of floats and integers, that tests ask about; and
+ * programs that look for the place of the largest number.
  *
  * The numbers are made in the program, so that they have what no random input has: zeros, infinities and denormals of
  * both signs, quiet and signalling NaNs of both signs, each many times, among random bits. Results are given out as
@@ -24,7 +25,8 @@ struct sort_case {
 	const char *type, *bits; /* of what is sorted, and the integer of its size */
 	enum joined joined;
 	bool greater, swapped;
-	const char *arrays; /* x: those sorted by; i: places; v: other numbers */
+	/* x: those sorted by; i: places; v: other numbers; p: no sort, but the place of the largest or smallest */
+	const char *arrays;
 	int dim, rows, columns;
 };
 
@@ -219,11 +221,54 @@ static inline void sort_results(struct buf *b, const struct sort_case *c)
 	buf_release(&names);
 }
 
+/*
+ * The function that chooses the first of the largest (`greater`) or smallest of pairs: as JAX writes it; or (BOTH) in
+ * fewer operations, for pairs come in the sequence of their places.
+ */
+static inline void pair_function(struct buf *b, const struct sort_case *c)
+{
+	buf_addf(b, "pair {\n  a = %s[] parameter(0)\n  i = s32[] parameter(1)\n  b = %s[] parameter(2)\n"
+		"  j = s32[] parameter(3)\n  none = pred[] compare(a, a), direction=NE\n", c->type, c->type);
+	if (c->joined == BOTH)
+		buf_addf(b, "  more = pred[] compare(a, b), direction=%s\n  first = pred[] or(more, none)\n"
+			"  which = pred[] or(none, more)\n", c->greater ? "GE" : "LE");
+	else
+		buf_addf(b, "  more = pred[] compare(a, b), direction=%s\n  first = pred[] or(more, none)\n"
+			"  same = pred[] compare(a, b), direction=EQ\n  before = pred[] compare(i, j), direction=LT\n"
+			"  tie = pred[] and(same, before)\n  which = pred[] or(first, tie)\n",
+			c->greater ? "GT" : "LT");
+	buf_addf(b, "  x = %s[] select(first, a, b)\n  p = s32[] select(which, i, j)\n"
+		"  ROOT out = (%s[], s32[]) tuple(x, p)\n}\n", c->type, c->type);
+}
+
+/* The place of the largest or smallest number, of all or (NANS) of the finite ones; the reduction is called y. */
+static inline void pair_program(struct buf *b, const struct sort_case *c)
+{
+	int kept = c->dim ? c->rows : c->columns;
+
+	buf_adds(b, "HloModule places\n");
+	pair_function(b, c);
+	buf_adds(b, "ENTRY e {\n");
+	sort_numbers(b, c);
+	sort_fill(b, c, "zero", c->type, "0");
+	sort_line(b, c, "off", c->type, "subtract(x, x)");
+	sort_line(b, c, "finite", "pred", "compare(off, zero), direction=EQ");
+	sort_line(b, c, "w", c->type, "select(finite, x, %s)", c->joined == NANS ? "zero" : "x");
+	buf_addf(b, "  end = %s[] constant(%sinf)\n  nought = s32[] constant(0)\n"
+		"  y = (%s[%d], s32[%d]) reduce(w, i%d, end, nought), dimensions={%d}, to_apply=pair\n"
+		"  ROOT out = s32[%d] get-tuple-element(y), index=1\n}\n", c->type, c->greater ? "-" : "",
+		c->type, kept, kept, c->dim, c->dim, kept);
+}
+
 /* Writes the program; the sort is called y. */
 static inline void sort_program(struct buf *b, const struct sort_case *c)
 {
 	bool alone = !c->arrays[1];
 
+	if (c->arrays[0] == 'p') {
+		pair_program(b, c);
+		return;
+	}
 	buf_adds(b, "HloModule sorts\nsum {\n  a = s64[] parameter(0)\n  b = s64[] parameter(1)\n"
 		"  ROOT c = s64[] add(a, b)\n}\n");
 	sort_comparator(b, c);

@@ -105,7 +105,9 @@ Hlo__HloInstructionProto *draft_broadcast(struct draft *d, Hlo__HloInstructionPr
 Hlo__HloInstructionProto *draft_concat(struct draft *d, Hlo__HloInstructionProto **x, uint32_t n, uint32_t dim);
 /* Integers sorted along a dimension, the smallest first. */
 Hlo__HloInstructionProto *draft_sort(struct draft *d, Hlo__HloInstructionProto *x, int64_t dim);
-/* Sum over `dims`. */
+/* Reduces `dims` by an operation ("maximum"), beginning with `first`; the sum over them. */
+Hlo__HloInstructionProto *draft_reduce(struct draft *d, const char *opcode, Hlo__HloInstructionProto *x,
+	Hlo__HloInstructionProto *first, const int64_t *dims, uint32_t n);
 Hlo__HloInstructionProto *draft_sum(struct draft *d, Hlo__HloInstructionProto *x, const int64_t *dims, uint32_t n);
 
 /*

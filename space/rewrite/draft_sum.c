@@ -59,14 +59,13 @@ static void call(struct draft *d, Hlo__HloInstructionProto *in, int64_t comp)
 	in->n_called_computation_ids = 1;
 }
 
-Hlo__HloInstructionProto *draft_sum(struct draft *d, Hlo__HloInstructionProto *x, const int64_t *dims, uint32_t n)
+Hlo__HloInstructionProto *draft_reduce(struct draft *d, const char *opcode, Hlo__HloInstructionProto *x,
+	Hlo__HloInstructionProto *first, const int64_t *dims, uint32_t n)
 {
 	int64_t rest[DRAFT_RANK];
 	uint32_t rank = 0;
 	Hlo__HloInstructionProto *in;
 
-	if (n == 0)
-		return x;
 	for (uint32_t i = 0; i < draft_rank(x); i++) {
 		bool gone = false;
 		for (uint32_t k = 0; k < n; k++)
@@ -74,10 +73,15 @@ Hlo__HloInstructionProto *draft_sum(struct draft *d, Hlo__HloInstructionProto *x
 		if (!gone)
 			rest[rank++] = x->shape->dimensions[i];
 	}
-	in = draft_op(d, "reduce", rest, rank, (Hlo__HloInstructionProto *[]){x, draft_scalar(d, x, 0)}, 2);
+	in = draft_op(d, "reduce", rest, rank, (Hlo__HloInstructionProto *[]){x, first}, 2);
 	draft_set_dims(d, in, dims, n);
-	call(d, in, applied(d, "add", x->shape->element_type));
+	call(d, in, applied(d, opcode, x->shape->element_type));
 	return in;
+}
+
+Hlo__HloInstructionProto *draft_sum(struct draft *d, Hlo__HloInstructionProto *x, const int64_t *dims, uint32_t n)
+{
+	return n ? draft_reduce(d, "add", x, draft_scalar(d, x, 0), dims, n) : x;
 }
 
 Hlo__HloInstructionProto *draft_sort(struct draft *d, Hlo__HloInstructionProto *x, int64_t dim)

@@ -11,7 +11,7 @@
  *	pattern.c, pattern_read.c  rules that need none
  *	conv.c, grouped.c, patches.c, usual.c, pool.c, unpool.c  rules that need code: about windows
  *	side.c, turn.c, narrow.c, split.c, merge.c  ... about products
- *	variance.c, few.c, unroll.c, keys.c  ... about sums, a loop, a sort
+ *	variance.c, few.c, pairs.c, unroll.c, keys.c  ... about reductions, a loop, a sort
  *	circle.c, power.c  ... about functions of f32; series.c  what these share
  *	complex.c  ... about complex numbers
  *	facts.c, fits.c  what these ask of nodes
