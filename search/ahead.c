@@ -56,7 +56,7 @@ static int open_for(const char *kind, struct session *s, struct err *err)
 	}
 	if (rc == 0) {
 		spare_share(&program.opened.spares, COMPILE_DEFAULT, &program.original, &s->ahead);
-		rc = lead_begins(s->set, program.extract_seconds) ? 0 : 1;
+		rc = lead_hands_on(s->set, program.extract_seconds) ? 0 : 1;
 	}
 	subject_release(&program);
 	session_close(&later);

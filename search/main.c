@@ -98,6 +98,16 @@ static int run_last(struct session *last, struct settings *set, struct session *
 static int run_after(struct session *last, const char *first, struct session *before, struct aims *aims,
 	struct err *err);
 
+/* Searches a kind as the last one that was to have others after it. */
+static int run_alone(struct session *s, struct session *last, struct settings *rest, struct err *err)
+{
+	rest->space = s->set->space;
+	rest->model = s->set->model;
+	last->ahead = s->ahead;
+	s->ahead = (struct spares){0};
+	return run_last(last, rest, s->before, s->aims, err);
+}
+
 /*
  * Searches a kind that others follow, in a folder of its name in `dir`, and then those. `rest` are the settings for
  * what is left.
@@ -115,6 +125,10 @@ static int run_leading(struct session *s, const char *dir, struct session *last,
 	own.out = inner.data;
 	s->set = &own;
 	rc = single_search(s, err);
+	if (rc == SINGLE_ALONE) {
+		rc = run_alone(s, last, rest, err);
+		goto out;
+	}
 	if (rc == SINGLE_ANSWERED)
 		rc = err_set(err, "what %s decides is no program that another kind can go on with", own.space);
 	rc = rc == 0 ? hand_over(s, &program, err) : rc;
@@ -123,12 +137,13 @@ static int run_leading(struct session *s, const char *dir, struct session *last,
 	if (rc == 0)
 		lead_spend(&s->hunt, rest);
 	last->set = rest;
-	last->first = rc == SINGLE_SKIPPED ? NULL : s;
+	last->first = s;
 	if (rc == 0 && stop_asked() && !program.len && !s->before)
 		rc = SINGLE_STOPPED;
-	else if (rc == 0 || rc == SINGLE_SKIPPED)
+	else if (rc == 0)
 		rc = run_after(last, s->next, program.len ? s : s->before, s->aims, err);
 	rc = rc == SINGLE_STOPPED ? answer_early(s, dir, err) : rc;
+out:
 	session_close(s);
 	buf_release(&inner);
 	buf_release(&from);

@@ -299,7 +299,7 @@ int single_search(struct session *s, struct err *err)
 	s->began = now_seconds();
 	rc = ahead_open(s, err);
 	if (rc == 1)
-		return SINGLE_SKIPPED;
+		return SINGLE_ALONE;
 	if (rc < 0 || session_open(s, err) < 0 || (stop_asked() && !s->before))
 		return session_not_opened(s, err) < 0 ? -1 : SINGLE_STOPPED;
 	ahead_take(s);

@@ -11,7 +11,7 @@
 #define SINGLE_ANSWERED 1 /* the kind has already given its answer */
 #define SINGLE_LED 2	  /* another kind should lead */
 #define SINGLE_STOPPED 3  /* the user stopped it before it was open, and a kind before it found nothing */
-#define SINGLE_SKIPPED 4  /* another kind follows, and this one is not worth beginning */
+#define SINGLE_ALONE 4	  /* another kind follows, for which there is no time; nothing is open */
 
 /* Opens the session, and searches until the budget is used up. */
 int single_search(struct session *s, struct err *err);

@@ -173,9 +173,9 @@ static void nothing_is_tried_that_cannot_be_checked(void)
 	hunt_checked_in(&h, &space, &lab, 61);
 	h.o.seconds = 20;
 	s.seconds = 40;
-	CHECK(lead_begins(&s, 30) && !lead_begins(&s, 31)); /* it is compiled and loaded */
+	CHECK(lead_hands_on(&s, 30) && !lead_hands_on(&s, 31)); /* it is compiled and loaded */
 	s.kinds_chosen = false; /* who names a kind has all of it */
-	CHECK(lead_begins(&s, 31));
+	CHECK(lead_hands_on(&s, 31));
 	lead_bound(&h, &s, 100);
 	CHECK_INT(h.o.budget, 100);
 }
