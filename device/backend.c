@@ -201,18 +201,26 @@ static void python_on_path(char *out, size_t n)
 	}
 }
 
+/* The folder that a row begins with; NULL: there is none. */
+static const char *base_of(const char *variable, char *room, size_t n)
+{
+	if (!variable)
+		return "";
+	if (strcmp(variable, "PATH") != 0)
+		return getenv(variable);
+	python_on_path(room, n);
+	return *room ? room : NULL;
+}
+
 static bool try_python(const char *below, struct buf *path, struct buf *looked)
 {
-	char on_path[500];
 	bool found = false;
 
-	python_on_path(on_path, sizeof on_path);
 	for (size_t i = 0; i < sizeof python / sizeof *python && !found; i++) {
-		bool path_too = python[i].variable && strcmp(python[i].variable, "PATH") == 0;
-		const char *base = path_too ? on_path : python[i].variable ? getenv(python[i].variable) : "";
-		char pattern[600];
+		char room[500], pattern[600];
+		const char *base = base_of(python[i].variable, room, sizeof room);
 		glob_t g;
-		if (!base || (path_too && !*base))
+		if (!base)
 			continue;
 		snprintf(pattern, sizeof pattern, "%s%s", base, python[i].pattern);
 		if (glob(pattern, 0, NULL, &g) == 0) {

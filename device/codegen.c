@@ -26,9 +26,10 @@ static const struct {
 #define NEEDED(...) {__VA_ARGS__},
 #include "schemas/codegen.def"
 };
-static const struct {
+struct of_backend {
 	const char *backend, *text;
-} welds[] = {
+};
+static const struct of_backend welds[] = {
 #define ALWAYS(...)
 #define CODEGEN(...)
 #define WELDED(...) {__VA_ARGS__},
@@ -41,6 +42,7 @@ static const struct {
 #define NEEDED(...)
 #include "schemas/codegen.def"
 };
+#define N_OF(table) (sizeof table / sizeof *table)
 #define N_WAYS (sizeof ways / sizeof *ways)
 _Static_assert(N_WAYS <= CODEGEN_MOST, "a set of ways is a number of 32 bits");
 
@@ -112,24 +114,25 @@ uint32_t codegen_read(const char *text)
 	return found;
 }
 
+/* The text in the backend's row of n; NULL: it has none. */
+static const char *text_of(const struct of_backend *row, size_t n, const char *backend)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(row[i].backend, backend) == 0)
+			return row[i].text;
+	return NULL;
+}
+
 const char *codegen_weld(const char *backend)
 {
-	const char *tag = NULL;
-
-	for (size_t i = 0; i < sizeof welds / sizeof *welds; i++)
-		if (strcmp(welds[i].backend, backend) == 0)
-			tag = welds[i].text;
-	return tag;
+	return text_of(welds, N_OF(welds), backend);
 }
 
 const char *codegen_always(const char *backend)
 {
-	const char *options = "";
+	const char *options = text_of(always, N_OF(always), backend);
 
-	for (size_t i = 0; i < sizeof always / sizeof *always; i++)
-		if (strcmp(always[i].backend, backend) == 0)
-			options = always[i].text;
-	return options;
+	return options ? options : "";
 }
 
 /* Are there two transforms at least? Most programs have none, and need not be read to know. */
