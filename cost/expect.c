@@ -123,16 +123,28 @@ int cost_expect(struct cost *c, const uint8_t *a, const uint8_t *b, uint32_t cop
 #define PACE_MOST 20e-6
 #define RUNS 4 /* of each side of a pair of whole programs */
 
+/*
+ * A pair of whole programs: by their size, but no less than the program took, however crowded the machine was. (A GPT
+ * of 48 layers takes its compiler five times as long as any other program of that size. The first step of a search of
+ * 300 s was two such programs, and took more than 120 of them.)
+ */
+static double of_programs(const struct cost *c, double by_size)
+{
+	return fmax(by_size, c->program_seconds) + 2 * RUNS * c->default_seconds;
+}
+
 /* What one region adds. */
 static int add_seconds(struct cost *c, const struct region *r, double *seconds, size_t *bytes, struct err *err)
 {
 	struct price ignored;
 	int found = r->key[0] == r->key[1] ? 1 : cost_find(c, r->key, &ignored, err);
+	double each;
 
 	if (found != 0)
 		return found < 0 ? -1 : 0;
 	*bytes += r->a.len + r->b.len;
-	*seconds += pace_of(&c->pace, r->a.len + r->b.len) + (r->whole ? 2 * RUNS * c->default_seconds : 0);
+	each = pace_of(&c->pace, r->a.len + r->b.len);
+	*seconds += r->whole ? of_programs(c, each) : each;
 	return 0;
 }
 
@@ -166,5 +178,6 @@ void cost_note_pace(struct cost *c, size_t bytes, double seconds)
 
 void cost_set_pace(struct cost *c, double seconds, size_t bytes)
 {
+	c->program_seconds = seconds;
 	c->pace.each = bytes ? fmin(seconds / (double)bytes, PACE_MOST) : 0;
 }

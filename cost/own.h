@@ -28,6 +28,7 @@ struct cost {
 	double part; /* charge for a kernel of this program */
 	struct worth worth;
 	struct pace pace; /* of regions that are priced for the first time */
+	double program_seconds; /* that the compiler took for the program when it was opened; 0: not known */
 	struct rng rng;
 	struct prices prices;	/* by the key of a region, or the hash of a module */
 	struct prices figures;	/* by the hash of a configuration */
