@@ -18,7 +18,8 @@ const double eval_share[SHARES] = {0.01, 0.05, 0.1, 0.2};
 
 const char *rival_name(enum rival r)
 {
-	static const char *const names[RIVALS] = {"model", "opcode mean", "elements", "constant", "measured twice"};
+	static const char *const names[RIVALS] = {"model", "opcode mean", "elements", "promise", "constant",
+		"measured twice"};
 	return names[r];
 }
 
@@ -137,6 +138,14 @@ struct columns {
 	double *by_size[RIVALS], *by_gain[RIVALS], *by_magnitude, *by_sign, *by_certainty;
 };
 
+/* What the kind itself promises of a flip; NAN if it does not. */
+static double promised(const struct data *d, const struct example *e, uint8_t to)
+{
+	struct space *s = d->graph[e->graph].scene.space;
+
+	return s->ops->promise ? s->ops->promise(s, e->site, to) - s->ops->promise(s, e->site, e->from) : NAN;
+}
+
 static struct columns make_columns(const struct data *d, const struct eval_graph *g, const struct opcode_means *m,
 	struct arena *mem)
 {
@@ -163,6 +172,8 @@ static struct columns make_columns(const struct data *d, const struct eval_graph
 		c.by_gain[BY_OPCODE][i] = m->gain[op];
 		c.by_size[BY_ELEMENTS][i] = c.by_gain[BY_ELEMENTS][i] =
 			(double)d->graph[e->graph].scene.space->graph->node[v].elements;
+		c.by_gain[BY_PROMISE][i] = promised(d, e, e->label[x->flip].to);
+		c.by_size[BY_PROMISE][i] = fabs(c.by_gain[BY_PROMISE][i]);
 	}
 	return c;
 }
@@ -170,11 +181,12 @@ static struct columns make_columns(const struct data *d, const struct eval_graph
 static void rate_rivals(struct eval_graph *g, const struct columns *c)
 {
 	for (int r = 0; r < BY_REPEAT; r++) {
+		bool says = !isnan(c->by_size[r][0]);
 		for (int s = 0; s < SHARES; s++) {
-			g->recall[r][s] = recall(c->by_size[r], c->size, g->n, eval_share[s]);
-			g->gain[r][s] = share_found(c->by_gain[r], c->gain, g->n, eval_share[s]);
+			g->recall[r][s] = says ? recall(c->by_size[r], c->size, g->n, eval_share[s]) : NAN;
+			g->gain[r][s] = says ? share_found(c->by_gain[r], c->gain, g->n, eval_share[s]) : NAN;
 		}
-		g->spearman[r] = stat_spearman(c->by_size[r], c->size, g->n);
+		g->spearman[r] = says ? stat_spearman(c->by_size[r], c->size, g->n) : NAN;
 	}
 	for (int s = 0; s < SHARES; s++) {
 		g->gain_by_magnitude[s] = share_found(c->by_magnitude, c->gain, g->n, eval_share[s]);

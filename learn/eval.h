@@ -13,6 +13,7 @@
  *
  *	opcode mean	the mean of the opcode in the training graphs
  *	elements	the number of elements of the site's result
+ *	promise		what the kind itself promises of the choice (space_ops.promise); of others no figure
  *	constant	the same score for all: what random order gives
  *	repeat		the ceiling: the same flips measured a second time, drawn from their errors
  */
@@ -22,7 +23,7 @@
 #include "learn/data.h"
 #include "learn/model.h"
 
-enum rival { BY_MODEL, BY_OPCODE, BY_ELEMENTS, BY_CONSTANT, BY_REPEAT, RIVALS };
+enum rival { BY_MODEL, BY_OPCODE, BY_ELEMENTS, BY_PROMISE, BY_CONSTANT, BY_REPEAT, RIVALS };
 enum share { AT_1, AT_5, AT_10, AT_20, SHARES };
 extern const double eval_share[SHARES]; /* 0.01, 0.05, 0.1, 0.2 */
 const char *rival_name(enum rival r);	/* "model", "opcode mean" ... */

@@ -44,7 +44,8 @@ static void block(struct buf *out, const char *name, const struct eval_graph *g,
 	buf_addch(out, '\n');
 	buf_adds(out, "  order by        recall@1     5    10    20  Spearman  gain@1     5    10    20\n");
 	for (int r = 0; r < RIVALS; r++)
-		row(out, rival_name((enum rival)r), g->recall[r], g->spearman[r], g->gain[r]);
+		if (r != BY_PROMISE || !isnan(g->recall[r][AT_10]))
+			row(out, rival_name((enum rival)r), g->recall[r], g->spearman[r], g->gain[r]);
 	row(out, "magnitude", NULL, NAN, g->gain_by_magnitude);
 	row(out, "sign", g->recall_by_sign, NAN, g->gain_by_sign);
 }
