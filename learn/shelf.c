@@ -44,6 +44,12 @@ static void add_name(struct buf *out, const char *word, size_t n)
 	}
 }
 
+/* The family of a space's kind: "fusion" of "fusion/binary". */
+static void add_family(struct buf *out, const char *space)
+{
+	add_name(out, space, strcspn(space, "/:"));
+}
+
 int shelf_path(const struct shelf *at, struct buf *out, struct err *err)
 {
 	if (root_path(out, err) < 0)
@@ -54,7 +60,7 @@ int shelf_path(const struct shelf *at, struct buf *out, struct err *err)
 	if (at->quantity != QUANTITY_SECONDS)
 		buf_addf(out, "-%s", quantity_name(at->quantity));
 	buf_addch(out, '/');
-	add_name(out, at->space, strcspn(at->space, "/:"));
+	add_family(out, at->space);
 	buf_adds(out, ".vm");
 	return 0;
 }
@@ -75,21 +81,25 @@ static void shipped_folder(int place, struct buf *out)
 	buf_addf(out, "%s/%s", self, from[place]);
 }
 
-static void shipped_path(const struct shelf *at, int place, struct buf *out)
+/* DEVICE.KIND.vm, or DEVICE.vm. */
+static void shipped_path(const struct shelf *at, int place, bool of_kind, struct buf *out)
 {
 	shipped_folder(place, out);
 	buf_addch(out, '/');
 	add_name(out, at->backend, strlen(at->backend));
-	buf_adds(out, ".vm");
+	buf_addch(out, '.');
+	if (of_kind)
+		add_family(out, at->space);
+	buf_adds(out, of_kind ? ".vm" : "vm");
 }
 
 /* The candidates in order: the user's, the one before it, the shipped ones; false when there are no more. */
-enum { USERS, BEFORE, SHIPPED, CANDIDATES = SHIPPED + SHIPPED_PLACES };
+enum { USERS, BEFORE, SHIPPED, CANDIDATES = SHIPPED + 2 * SHIPPED_PLACES };
 static bool candidate(const struct shelf *at, int i, struct buf *out)
 {
 	buf_reset(out);
 	if (i >= SHIPPED)
-		shipped_path(at, i - SHIPPED, out);
+		shipped_path(at, (i - SHIPPED) / 2, (i - SHIPPED) % 2 == 0, out);
 	else if (shelf_path(at, out, NULL) < 0)
 		return false;
 	if (i == BEFORE)

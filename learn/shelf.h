@@ -8,7 +8,7 @@
  *
  * $XDG_DATA_HOME is ~/.local/share where it is not set; its standard says that a relative path counts as
  * not set. Where nothing usable stands in the user's place, the model that came with the programs is taken
- * (models/DEVICE.vm).
+ * (models/DEVICE.KIND.vm, or models/DEVICE.vm).
  *
  *	struct shelf at = {.backend = "cpu", .kind = COST_MEASURED, .space = "fusion"};
  *	m = shelf_find(&at, &path, &notes);		// what search uses; NULL: none
