@@ -52,6 +52,12 @@ void advisor_release(struct advisor *a)
 	*a = (struct advisor){0};
 }
 
+struct model_scorer advisor_scoring(const struct advisor *a, struct space *s, enum infer_by by, bool learns)
+{
+	return (struct model_scorer){.f = a->infer, .by = by, .learns = learns && a->infer, .r = a->rater,
+		.believes = s->ops->believe ? s : NULL};
+}
+
 void advisor_text(const struct advisor *a, struct buf *out)
 {
 	buf_addf(out, "%s: ", a->path.data);

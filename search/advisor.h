@@ -9,8 +9,8 @@
 #define SEARCH_ADVISOR_H
 
 #include "learn/facts.h"
-#include "learn/rater.h"
 #include "learn/shelf.h"
+#include "search/scorer.h"
 
 struct advisor { /* all zero is none; advisor_release accepts it */
 	struct model *model;
@@ -31,6 +31,9 @@ struct advisor_options {
 /* Borrows the space. Returns 0 with or without a model, -1 if one was named and cannot be used. */
 int advisor_open(struct advisor *a, const struct advisor_options *o, struct space *space, struct err *err);
 void advisor_release(struct advisor *a);
+
+/* How its model scores moves in that space, with or without learning from what is measured. */
+struct model_scorer advisor_scoring(const struct advisor *a, struct space *s, enum infer_by by, bool learns);
 
 /* One line: which model, from when, trained on what. */
 void advisor_text(const struct advisor *a, struct buf *out);

@@ -44,8 +44,7 @@ int counsel_open(struct counsel *c, struct lab *lab, const struct counsel_option
 	}
 	if (c->advisor.infer)
 		infer_tied(c->advisor.infer);
-	c->scoring = (struct model_scorer){c->advisor.infer, INFER_GAIN, c->advisor.infer != NULL,
-		c->advisor.rater};
+	c->scoring = advisor_scoring(&c->advisor, lab->space, INFER_GAIN, true);
 	hunt_prepare(&c->hunt, &ho, lab);
 	c->open = true;
 	return 0;

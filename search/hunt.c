@@ -201,7 +201,7 @@ static void keep(struct hunt *h, const struct delta *d)
 	double se = cost_exact(h->lab->cost) ? d->se : hypot(d->se, STEP_SHARE * d->seconds);
 
 	if (h->s->ops->taken)
-		h->s->ops->taken(h->s, h->config, h->candidate);
+		h->s->ops->taken(h->s, h->config, h->candidate, true);
 	MEM_GROW(&h->steps, &h->cap_steps, h->n_steps + 1);
 	h->steps[h->n_steps++] = (struct hunt_step){h->evaluations, first, h->n_flips, h->config[first],
 		h->candidate[first], d->seconds, se};

@@ -241,8 +241,7 @@ static int open_hunt(struct job *j, struct turn *t, struct err *err)
 		return -1;
 	if (t->advisor.infer && set->tied)
 		infer_tied(t->advisor.infer);
-	t->scoring = (struct model_scorer){t->advisor.infer, (enum infer_by)set->by, set->adapt && t->advisor.infer,
-		t->advisor.rater};
+	t->scoring = advisor_scoring(&t->advisor, t->lab.space, (enum infer_by)set->by, set->adapt);
 	if (t->advisor.infer)
 		scorer = scorer_of_model(&t->scoring);
 	else if (t->lab.space->ops->promise)

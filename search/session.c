@@ -43,8 +43,7 @@ static int open_advisor(struct session *s, const char *backend, struct err *err)
 	if (set->resume && output_saved_setting(s->dir.data, "model", &begun))
 		o.begun = begun.data;
 	rc = advisor_open(&s->advisor, &o, s->lab.space, err);
-	s->scoring = (struct model_scorer){s->advisor.infer, (enum infer_by)set->by, set->adapt && s->advisor.infer,
-		s->advisor.rater};
+	s->scoring = advisor_scoring(&s->advisor, s->lab.space, (enum infer_by)set->by, set->adapt);
 	buf_release(&begun);
 	return rc;
 }

@@ -327,6 +327,8 @@ int single_search(struct session *s, struct err *err)
 	if (s->advisor.infer && set->tied)
 		infer_tied(s->advisor.infer);
 	scorer = promises ? scorer_of_space(s->lab.space) : scorer_of_model(&s->scoring);
+	if (s->advisor.infer)
+		scorer_believe(&s->scoring);
 	ho.bundles = session_bundles(s);
 	session_identify(s);
 	session_heed_stop(s, !s->before && !s->by_hand.n && !chosen);

@@ -191,7 +191,7 @@ static void retake(struct hunt *h)
 	if (!dflt)
 		return;
 	space_default(h->s, dflt);
-	h->s->ops->taken(h->s, dflt, h->config);
+	h->s->ops->taken(h->s, dflt, h->config, false);
 	mem_free(dflt);
 }
 

@@ -296,6 +296,11 @@ struct space_ops {
 	/* Guesses, before anything was measured or learnt, what a choice would save against choice 0; may be NULL. */
 	double (*promise)(struct space *s, uint32_t site, uint8_t choice);
 	/*
+	 * Takes what a model expects a choice to save, in any unit, 0 if it rather loses. From then on starts and
+	 * schemes go by that instead of what the kind guesses. NULL: the kind does not ask.
+	 */
+	void (*believe)(struct space *s, uint32_t site, uint8_t choice, double saves);
+	/*
 	 * Names flips that may pay only together with the flip of `site` to `choice`: at most `most` other sites and
 	 * what they would choose. Returns how many. NULL: flips pay alone.
 	 */
@@ -309,9 +314,10 @@ struct space_ops {
 	bool (*scheme)(struct space *s, const uint8_t *config, uint32_t k, uint8_t *out);
 	/*
 	 * A search took the move from a to b, at the price of its regions. A kind that has two ways to price moves uses
-	 * this to stay with one, since what one way gives and the other takes back would never end. NULL: there is one.
+	 * this to stay with one, since what one way gives and the other takes back would never end. A search that goes
+	 * on tells all it took as one move, but not `at_once`. NULL: there is one way.
 	 */
-	void (*taken)(struct space *s, const uint8_t *a, const uint8_t *b);
+	void (*taken)(struct space *s, const uint8_t *a, const uint8_t *b, bool at_once);
 	/*
 	 * Would choice 0 at the site say less, and be as good wherever it costs no more? A search then takes back what
 	 * changes nothing. NULL: nothing is taken back.

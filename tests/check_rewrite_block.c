@@ -2,6 +2,7 @@
  * check_rewrite_block.c - blocks of places of one rule: what they are made of, how they are priced, and that a search
  * begins with them.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/buf.h"
@@ -140,11 +141,11 @@ static void what_was_taken_as_a_block_stays_with_whole_programs(void)
 
 	CHECK(s->ops->scheme(s, none, 0, block));
 	CHECK(s->ops->scheme(s, block, 1, half));
-	s->ops->taken(s, none, half);
+	s->ops->taken(s, none, half, true);
 	CHECK(s->ops->region(s, block, half, &r, NULL) == 0);
 	CHECK(r.n == 3 && !r.v[0].whole); /* three places are no block */
 	regions_release(&r);
-	s->ops->taken(s, none, block);
+	s->ops->taken(s, none, block, true);
 	CHECK(s->ops->region(s, block, half, &r, NULL) == 0);
 	CHECK(r.n == 1 && r.v[0].whole);
 	regions_release(&r);
@@ -180,6 +181,32 @@ static void a_search_begins_with_blocks(void)
 	CHECK(hunt_propose(&h));
 	CHECK_INT(h.n_flips, 3);
 	hunt_release(&h);
+	close_space(s);
+}
+
+/* A model's word goes before the rules': everything that it expects to gain is the first block. */
+static void what_is_believed_comes_first_at_once(void)
+{
+	struct space *s = open_space(9);
+	uint8_t none[9] = {0}, block[9], half[9];
+	uint32_t first = s->site_of[graph_find(&graph, "y0")];
+	struct regions r = {0};
+
+	for (uint32_t i = 0; i < 9; i++)
+		s->ops->believe(s, i, 1, i == first ? 0 : i + 1.0);
+	CHECK(s->ops->scheme(s, none, 0, block));
+	for (uint32_t i = 0; i < 9; i++)
+		CHECK_INT(block[i], i != first);
+	CHECK(s->ops->region(s, none, block, &r, NULL) == 0);
+	CHECK(r.n == 1 && r.v[0].whole);
+	regions_release(&r);
+	CHECK(s->ops->scheme(s, none, 1, block)); /* then all that the rule can do */
+	CHECK(block[first]);
+	CHECK(s->ops->scheme(s, none, 2, half)); /* then the half of what is believed that promises more */
+	for (uint32_t i = 0; i < 9; i++)
+		CHECK_INT(half[i] != 0, i != first && s->n_sites - i <= 4);
+	s->ops->starts[0].fill(s, block);
+	CHECK(!block[first] && block[s->n_sites - 1]);
 	close_space(s);
 }
 
@@ -270,6 +297,27 @@ static void whole_programs_are_compiled_once(void)
 	close_space(s);
 }
 
+/* A block takes no less than the program took, where that is far more than its size tells. */
+static void a_block_takes_as_long_as_the_program_did(void)
+{
+	static const struct device_ops ops = {.compile = slow_compile, .drop = slow_drop, .pair = slow_pair};
+	struct space *s = open_space(PRODUCTS);
+	struct slow slow = {.d = {.ops = &ops}};
+	struct cost_options o = {.part_seconds = -1};
+	uint8_t none[PRODUCTS] = {0}, block[PRODUCTS], one[PRODUCTS] = {1};
+	struct err err = {0};
+	struct cost *c = cost_new(s, &slow.d, &o, &err);
+	double seconds;
+	size_t bytes;
+
+	CHECK(s->ops->scheme(s, none, 0, block));
+	cost_set_pace(c, 400, 4 << 20);
+	CHECK(cost_takes(c, none, block, INFINITY, &seconds, &bytes, &err) == 0 && seconds >= 400);
+	CHECK(cost_takes(c, none, one, INFINITY, &seconds, &bytes, &err) == 0 && seconds < 4);
+	cost_free(c);
+	close_space(s);
+}
+
 /* So are the sides of a region that takes too long to compile for a confirmation of three; cheap ones are not kept. */
 static void sides_are_compiled_once(void)
 {
@@ -302,8 +350,10 @@ int main(void)
 	RUN(what_was_taken_as_a_block_stays_with_whole_programs);
 	RUN(few_classes_make_no_block);
 	RUN(a_search_begins_with_blocks);
+	RUN(what_is_believed_comes_first_at_once);
 	RUN(whole_programs_are_confirmed_patiently);
 	RUN(whole_programs_are_compiled_once);
+	RUN(a_block_takes_as_long_as_the_program_did);
 	RUN(sides_are_compiled_once);
 	return test_done();
 }

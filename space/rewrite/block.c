@@ -1,5 +1,5 @@
 /*
- * block.c - blocks: many places rewritten by one rule at once, priced by whole programs.
+ * block.c - blocks: many places rewritten at once, by one rule or as a model says, priced by whole programs.
  *
  * Some gains show in no region. A concatenation that all readers do without is gone from the program; what a product of
  * matrices gains, the elementwise chain behind it may lose. Whole programs tell the truth, but a pair of them takes
@@ -8,9 +8,12 @@
  * rewritten, and one that stands is taken back: so what gained as a whole is rid of the half that lost, and of what
  * lost as a whole the half that gains is found.
  *
- * A move of places of at least BLOCK_CLASSES classes by one variant is priced by the two whole programs (region.c),
- * whatever price the rule itself asks for. Where there are fewer classes there are no blocks, for a search soon has
- * tried them all.
+ * If a model said what each choice should save (rewrite_believe), the very first block is everything that it expects
+ * to gain, by whatever rule. In a large program that is most of what a search can find, in the time of one step.
+ *
+ * A move of places of at least BLOCK_CLASSES classes by one variant, or of MIXED_CLASSES by several, is priced by the
+ * two whole programs (region.c), whatever price the rules themselves ask for. Where there are fewer classes there are
+ * no blocks, for a search soon has tried them all.
  *
  * A smaller part of a block is priced as its rule says, until the first block by this variant was taken. From then on
  * all its moves are priced by whole programs. Else the two ways of pricing play into each other's hands: in a WaveNet
@@ -22,11 +25,12 @@
 #include "space/rewrite/own.h"
 
 #define BLOCK_CLASSES 4
+#define MIXED_CLASSES 8 /* the same of a move by several rules */
 #define LEVELS 3 /* all, halves, quarters */
 
-struct family { /* what a variant of a rule can do */
+struct family { /* what a variant of a rule can do, */
 	uint16_t rule;
-	uint8_t variant;
+	uint8_t variant; /* 0: whatever a model expects to gain */
 	double promise; /* of all its places */
 };
 
@@ -65,19 +69,48 @@ static uint8_t choice_of(const struct space *s, uint32_t site, uint16_t rule, ui
 	return 0;
 }
 
+/* Returns the choice of the site from which a model expects most; 0: none gains. */
+static uint8_t best_of(const struct space *s, uint32_t site)
+{
+	uint8_t best = 0;
+
+	for (uint8_t k = 1; k < s->site[site].choices; k++) {
+		float hope = rewrite_offer(s, site, k)->belief;
+		if (hope > (best ? rewrite_offer(s, site, best)->belief : 0))
+			best = k;
+	}
+	return best;
+}
+
 /* Lists the places of a family, most promising first; `out` has room for n_sites. */
 static size_t list_members(const struct space *s, const struct family *f, struct member *out)
 {
 	size_t n = 0;
 
 	for (uint32_t i = 0; i < s->n_sites; i++) {
-		uint8_t k = choice_of(s, i, f->rule, f->variant);
+		uint8_t k = f->variant ? choice_of(s, i, f->rule, f->variant) : best_of(s, i);
 		if (k)
-			out[n++] = (struct member){i, k, rewrite_offer(s, i, k)->promise};
+			out[n++] = (struct member){i, k, rewrite_hope(s, rewrite_offer(s, i, k))};
 	}
 	if (n)
 		qsort(out, n, sizeof *out, by_own_promise);
 	return n;
+}
+
+/* Adds a family to the list if it makes blocks; `m` and `seen` are scratch. */
+static void add_family(const struct space *s, struct family f, struct member *m, uint8_t *seen, struct family *v,
+	uint32_t *n)
+{
+	size_t size = list_members(s, &f, m), classes = 0;
+
+	memset(seen, 0, s->n_ties);
+	for (size_t i = 0; i < size; i++) {
+		classes += !seen[s->site[m[i].site].tie];
+		seen[s->site[m[i].site].tie] = 1;
+		f.promise += m[i].promise;
+	}
+	if (classes >= BLOCK_CLASSES)
+		v[(*n)++] = f;
 }
 
 /* Lists the families that make blocks, most promising first. */
@@ -86,22 +119,14 @@ static struct family *list_families(const struct space *s, uint32_t *n)
 	struct rules *rules = &rewrite_of(s)->rules;
 	struct member *m = MEM_NEW(s->n_sites + 1, struct member);
 	uint8_t *seen = MEM_NEW(s->n_ties + 1, uint8_t);
-	struct family *v = MEM_NEW(rules->n * RULE_VARIANTS + 1, struct family);
+	struct family *v = MEM_NEW(rules->n * RULE_VARIANTS + 2, struct family);
 
 	*n = 0;
+	if (rewrite_of(s)->believes)
+		add_family(s, (struct family){0}, m, seen, v, n);
 	for (uint16_t r = 0; r < rules->n; r++)
-		for (uint8_t k = 1; k <= rules->rule[r].n_variants; k++) {
-			struct family f = {r, k, 0};
-			size_t size = list_members(s, &f, m), classes = 0;
-			memset(seen, 0, s->n_ties);
-			for (size_t i = 0; i < size; i++) {
-				classes += !seen[s->site[m[i].site].tie];
-				seen[s->site[m[i].site].tie] = 1;
-				f.promise += m[i].promise;
-			}
-			if (classes >= BLOCK_CLASSES)
-				v[(*n)++] = f;
-		}
+		for (uint8_t k = 1; k <= rules->rule[r].n_variants; k++)
+			add_family(s, (struct family){r, k, 0}, m, seen, v, n);
 	if (*n)
 		qsort(v, *n, sizeof *v, by_promise);
 	mem_free(m);
@@ -131,25 +156,34 @@ bool rewrite_block(struct space *s, const uint8_t *config, uint32_t k, uint8_t *
 	return level < LEVELS;
 }
 
-bool rewrite_is_block(const struct space *s, const uint8_t *a, const uint8_t *b)
+/* Of how many classes do places change, at most `most`? `one`: and do all follow one variant of a rule? */
+static uint32_t changed_classes(const struct space *s, const uint8_t *a, const uint8_t *b, uint32_t most, bool *one)
 {
-	uint32_t tie[BLOCK_CLASSES] = {0}, n = 0;
+	uint32_t tie[MIXED_CLASSES] = {0}, n = 0;
 	const struct offer *first = NULL;
 
-	for (uint32_t i = 0; i < s->n_sites && n < BLOCK_CLASSES; i++) {
+	*one = true;
+	for (uint32_t i = 0; i < s->n_sites && n < most; i++) {
 		const struct offer *o = a[i] == b[i] ? NULL : rewrite_offer(s, i, b[i] ? b[i] : a[i]);
 		uint32_t k = 0;
 		if (!o)
 			continue;
 		first = first ? first : o;
-		if (o->rule != first->rule || o->variant != first->variant)
-			return false;
+		*one &= o->rule == first->rule && o->variant == first->variant;
 		while (k < n && tie[k] != s->site[i].tie)
 			k++;
 		if (k == n)
 			tie[n++] = s->site[i].tie;
 	}
-	return n == BLOCK_CLASSES;
+	return n;
+}
+
+bool rewrite_is_block(const struct space *s, const uint8_t *a, const uint8_t *b)
+{
+	bool one;
+
+	return changed_classes(s, a, b, MIXED_CLASSES, &one) == MIXED_CLASSES ||
+	       (changed_classes(s, a, b, BLOCK_CLASSES, &one) == BLOCK_CLASSES && one);
 }
 
 /* Writes the configuration with what follows this variant alone. */
@@ -173,11 +207,24 @@ bool rewrite_told_whole(const struct space *s, uint32_t site, uint8_t choice)
 	return o && (rewrite_rule(s, o)->whole || *told(s, o));
 }
 
-void rewrite_taken(struct space *s, const uint8_t *a, const uint8_t *b)
+/* Marks all that the move changes. */
+static void tell_all(const struct space *s, const uint8_t *a, const uint8_t *b)
+{
+	for (uint32_t i = 0; i < s->n_sites; i++)
+		for (int k = 0; k < 2; k++) {
+			const struct offer *o = a[i] == b[i] ? NULL : rewrite_offer(s, i, k ? a[i] : b[i]);
+			if (o)
+				*told(s, o) = true;
+		}
+}
+
+void rewrite_taken(struct space *s, const uint8_t *a, const uint8_t *b, bool at_once)
 {
 	const struct rules *rules = &rewrite_of(s)->rules;
 	uint8_t *from = MEM_NEW(2 * s->n_sites + 1, uint8_t), *to = from + s->n_sites;
 
+	if (at_once && rewrite_is_block(s, a, b))
+		tell_all(s, a, b);
 	for (uint16_t r = 0; r < rules->n; r++)
 		for (uint8_t k = 1; k <= rules->rule[r].n_variants; k++) {
 			const struct offer own = {.rule = r, .variant = k};
@@ -187,4 +234,13 @@ void rewrite_taken(struct space *s, const uint8_t *a, const uint8_t *b)
 				*told(s, &own) = true;
 		}
 	mem_free(from);
+}
+
+void rewrite_believe(struct space *s, uint32_t site, uint8_t choice, double saves)
+{
+	struct rewrite *w = rewrite_of(s);
+
+	w->believes = true;
+	if (choice)
+		w->offer[w->first[site] + choice - 1].belief = (float)saves;
 }

@@ -14,6 +14,7 @@
  *	variance.c, few.c, pairs.c, unroll.c, keys.c  ... about reductions, a loop, a sort
  *	circle.c, power.c  ... about functions of f32; series.c  what these share
  *	complex.c  ... about complex numbers
+ *	features.c what a learner sees of a choice
  *	facts.c, fits.c  what these ask of nodes
  */
 #ifndef SPACE_REWRITE_OWN_H
@@ -31,13 +32,16 @@ struct offer { /* the meaning of a choice of a site: a variant of a rule */
 	uint8_t side;	 /* of a rule that joins, as in struct found, and: */
 	uint32_t leader; /* NONE: it joins nothing */
 	float promise;	 /* nanoseconds saved in a run, very roughly */
+	float belief;	 /* the same by a model, in a unit of its own, if it was told any */
 };
 
 struct rewrite {
 	struct rules rules;
 	struct fresh fresh; /* in the program as it was opened */
 	struct offer *offer; /* the choices of all sites; choice k >= 1 of site i is offer[first[i] + k - 1] */
-	uint32_t *first;
+	uint32_t *first, n_offers;
+	uint32_t *alike, *n_alike; /* per class: its first site, and how many it has */
+	struct telling *telling;   /* per offer; NULL until the first is asked for */
 	/* Scratch, per node: 1 if a site before consumed it; 2 or 3 if it leads nodes that share operand 0 or 1. */
 	uint8_t *taken;
 	/* near[near_first[i] ..] to near_first[i + 1]: the other sites that look through a node that site i does. */
@@ -46,6 +50,7 @@ struct rewrite {
 	uint8_t *leads; /* scratch, per node: all zero between calls */
 	struct joins *joins;
 	bool has_joins;
+	bool believes; /* in what a model said of all offers */
 	bool *told; /* per variant of each rule: is it priced by whole programs, since a block of it was taken? */
 	uint8_t *on; /* per node: HOIST_GIVEN if it depends on given parameters alone; NULL if `given` is */
 	bool *given; /* per parameter: does it stay the same from run to run (hoist.c)? NULL: nobody said so of any */
@@ -63,6 +68,11 @@ static inline const struct rule *rewrite_rule(const struct space *s, const struc
 {
 	return &rewrite_of(s)->rules.rule[o->rule];
 }
+/* What a choice should save: by a model, or else by the rule. */
+static inline float rewrite_hope(const struct space *s, const struct offer *o)
+{
+	return rewrite_of(s)->believes ? o->belief : o->promise;
+}
 /* Finds the place of an offer at its site, as it was when the space was opened. */
 void rewrite_found(const struct space *s, uint32_t site, const struct offer *o, struct found *f);
 /* Is this inside node read only by nodes that are replaced? */
@@ -77,6 +87,11 @@ void rewrite_draft_joined(const struct space *s, uint32_t leader, const uint8_t 
 /* Sets `leads` of all leaders of what takes effect. */
 void rewrite_mark_leaders(const struct space *s, const uint8_t *real, uint8_t as);
 
+/* ---- features.c ---- */
+extern const struct space_features rewrite_features;
+void rewrite_context(struct space *s, const uint8_t *config, const uint32_t *nodes, uint32_t n, float *out);
+void rewrite_effect(struct space *s, uint8_t *config, uint32_t site, uint8_t choice, float *out);
+
 /* ---- near.c ---- */
 void near_open(struct space *s);
 /* space_ops.together. */
@@ -84,13 +99,15 @@ uint32_t near_together(struct space *s, const uint8_t *config, uint32_t site, ui
 	uint8_t *choices, uint32_t most);
 
 /* ---- block.c ---- */
+/* space_ops.believe. */
+void rewrite_believe(struct space *s, uint32_t site, uint8_t choice, double saves);
 /* space_ops.scheme. */
 bool rewrite_block(struct space *s, const uint8_t *config, uint32_t k, uint8_t *out);
 /* space_ops.taken. */
-void rewrite_taken(struct space *s, const uint8_t *a, const uint8_t *b);
+void rewrite_taken(struct space *s, const uint8_t *a, const uint8_t *b, bool at_once);
 /* Is this choice priced by whole programs, because its rule says so or a block of it was taken? */
 bool rewrite_told_whole(const struct space *s, uint32_t site, uint8_t choice);
-/* Is the move one of many classes by one variant of a rule, so that it is priced by whole programs? */
+/* Is it a move of many classes to or from other choices, so that it is priced by whole programs? */
 bool rewrite_is_block(const struct space *s, const uint8_t *a, const uint8_t *b);
 
 /* ---- join.c ---- */

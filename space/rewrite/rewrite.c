@@ -70,14 +70,21 @@ static uint32_t rule_number(struct space *s, uint32_t site, uint8_t choice)
 	return o ? 1u + o->rule : 0;
 }
 
-/* Sets every site to the choice that promises most. Promises of rules priced by whole programs are not relied on. */
+/* What a choice should save. What rules say that are priced by whole programs is not relied on. */
+static float reliable(const struct space *s, uint32_t site, uint8_t choice)
+{
+	const struct offer *o = rewrite_offer(s, site, choice);
+
+	return o && (rewrite_of(s)->believes || !rewrite_rule(s, o)->whole) ? rewrite_hope(s, o) : 0;
+}
+
+/* Sets every site to the choice that promises most. */
 static void fill_promised(struct space *s, uint8_t *config)
 {
 	for (uint32_t i = 0; i < s->n_sites; i++) {
 		config[i] = 0;
 		for (uint8_t k = 1; k < s->site[i].choices; k++)
-			if (!rewrite_rule(s, rewrite_offer(s, i, k))->whole && promise(s, i, k) > 0 &&
-				promise(s, i, k) >= promise(s, i, config[i]))
+			if (reliable(s, i, k) > 0 && reliable(s, i, k) >= reliable(s, i, config[i]))
 				config[i] = k;
 	}
 }
@@ -93,11 +100,11 @@ static void release(struct space *s)
 /* What both sets of operations have. */
 #define SHARED_OPS \
 	.kind = &rewrite_kind, .apply = rewrite_apply, .region = rewrite_region, .check = check, \
-	.context = space_context_alone, .touched = space_touched_sites, \
+	.context = rewrite_context, .effect = rewrite_effect, .touched = space_touched_sites, \
 	.undecided = "the program as it was handed in", .summary = summary, .starts = starts, \
-	.promise = promise, .rule = rule_number, .words = words, .picture = rewrite_picture, \
-	.operators = rewrite_operators, .together = near_together, .scheme = rewrite_block, .taken = rewrite_taken, \
-	.alternative = rewrite_alternative, .release = release
+	.promise = promise, .believe = rewrite_believe, .rule = rule_number, .words = words, \
+	.picture = rewrite_picture, .operators = rewrite_operators, .together = near_together, \
+	.scheme = rewrite_block, .taken = rewrite_taken, .alternative = rewrite_alternative, .release = release
 
 static const struct space_ops rewrite_ops = {SHARED_OPS};
 /* ... where parameters are hoisted. */
@@ -190,11 +197,12 @@ static uint64_t add_offers(struct opening *o, uint16_t r, const struct found *f,
 {
 	struct rewrite *w = rewrite_of(o->s);
 	const struct rule *rule = &w->rules.rule[r];
+	double turns = o->s->graph->comp[o->s->graph->node[f->anchor].comp].trips;
 
 	for (uint8_t k = 1; k <= f->variants && o->n_offers - first < SPACE_CHOICES - 1; k++) {
 		MEM_GROW(&w->offer, &o->cap_offer, o->n_offers + 1);
 		w->offer[o->n_offers++] = (struct offer){.rule = r, .variant = k, .side = (uint8_t)f->side,
-			.leader = f->leader, .promise = (float)rule_promise(rule, f)};
+			.leader = f->leader, .promise = (float)(turns * rule_promise(rule, f))};
 	}
 	return hash64(rule->name, strlen(rule->name), f->variants + 16 * f->side);
 }
@@ -262,9 +270,24 @@ static void settle(struct space *s, struct opening *o)
 	s->site = arena_dup(&s->mem, site, s->n_sites * sizeof *site);
 	w->offer = arena_dup(&s->mem, offer, o->n_offers * sizeof *offer);
 	w->first = arena_dup(&s->mem, first, s->n_sites * sizeof *first);
+	w->n_offers = (uint32_t)o->n_offers;
 	mem_free(site);
 	mem_free(offer);
 	mem_free(first);
+}
+
+/* Ties the sites, and lists what each class is. */
+static void tie(struct space *s, const uint64_t *hash)
+{
+	struct rewrite *w = rewrite_of(s);
+
+	space_tie(s, hash);
+	w->alike = ARENA_NEW(&s->mem, s->n_ties + 1, uint32_t);
+	w->n_alike = ARENA_NEW(&s->mem, s->n_ties + 1, uint32_t);
+	for (uint32_t i = s->n_sites; i-- > 0;) {
+		w->alike[s->site[i].tie] = i;
+		w->n_alike[s->site[i].tie]++;
+	}
 }
 
 static int rewrite_open(struct space *s, const char *backend, struct err *err)
@@ -301,7 +324,7 @@ static int rewrite_open(struct space *s, const char *backend, struct err *err)
 	w->taken = ARENA_NEW(&s->mem, g->n_nodes, uint8_t);
 	w->real = ARENA_NEW(&s->mem, s->n_sites, uint8_t);
 	w->told = ARENA_NEW(&s->mem, w->rules.n * RULE_VARIANTS, bool);
-	space_tie(s, o.tie);
+	tie(s, o.tie);
 	mem_free(o.tie);
 	return 0;
 }
@@ -331,5 +354,6 @@ const struct space_kind rewrite_kind = {
 	.choices = "0 leaves the program as it is, every other one writes the place in another way.",
 	.open = rewrite_open,
 	.options = options,
+	.features = &rewrite_features,
 	.leads = PROMISED,
 };
