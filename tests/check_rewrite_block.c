@@ -210,6 +210,33 @@ static void what_is_believed_comes_first_at_once(void)
 	close_space(s);
 }
 
+/* Moves of many places by several rules are priced by whole programs, too; moves of fewer are not. */
+static void mixed_moves_of_many_are_blocks(void)
+{
+	uint8_t none[9] = {0}, mixed[9] = {0};
+	struct space *s;
+
+	read_program(9);
+	s = space_open("rewrite/without:merge-products", "cpu", &graph, NULL, 0, NULL);
+	if (!CHECK(s && s->n_sites == 9 && s->site[0].choices > 2))
+		exit(1);
+	for (uint32_t i = 0; i < 7; i++)
+		mixed[i] = (uint8_t)(1 + i % 2);
+	CHECK(s->ops->rule(s, 0, 1) != s->ops->rule(s, 0, 2));
+	CHECK(!rewrite_is_block(s, none, mixed));
+	mixed[7] = 2;
+	CHECK(rewrite_is_block(s, none, mixed));
+	mixed[7] = 0;
+	s->ops->taken(s, none, mixed, true);
+	CHECK(!rewrite_told_whole(s, 0, 1));
+	mixed[7] = 2;
+	s->ops->taken(s, none, mixed, false); /* perhaps one after the other */
+	CHECK(!rewrite_told_whole(s, 0, 1));
+	s->ops->taken(s, none, mixed, true);
+	CHECK(rewrite_told_whole(s, 0, 1) && rewrite_told_whole(s, 8, 2));
+	close_space(s);
+}
+
 /* What took long to compile is run long enough to be believed; a small region is not. */
 static void whole_programs_are_confirmed_patiently(void)
 {
@@ -351,6 +378,7 @@ int main(void)
 	RUN(few_classes_make_no_block);
 	RUN(a_search_begins_with_blocks);
 	RUN(what_is_believed_comes_first_at_once);
+	RUN(mixed_moves_of_many_are_blocks);
 	RUN(whole_programs_are_confirmed_patiently);
 	RUN(whole_programs_are_compiled_once);
 	RUN(a_block_takes_as_long_as_the_program_did);
