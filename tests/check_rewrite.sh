@@ -98,3 +98,11 @@ report tensat_says_what_to_install "$(grep -q 'apt-get install coinor-cbc' "$tmp
 	--graph tests/depthwise.hlo -o "$tmp/e" \
 	>"$tmp/said" 2>"$tmp/err"
 report sums_need_operators "$(grep -q 'are not about operators' "$tmp/err" || cat "$tmp/err")"
+
+# Rewritings are collected, learnt and searched by what was learnt, like any other decision.
+"$BIN/collect" --device sim --core "${CORE:--1}" --wait -q --space rewrite --graph examples/graphs/train/vae.pb.zst \
+	--graph tests/depthwise.hlo --samples 60 --db "$tmp/runs.sqlite" 2>"$tmp/err" &&
+	"$BIN/learn" --db "$tmp/runs.sqlite" --learner trees -q -o "$tmp/rewrite.vm" 2>>"$tmp/err" &&
+	"$BIN/search" --device sim --core "${CORE:--1}" --wait --space rewrite --budget 12 --model "$tmp/rewrite.vm" \
+		--graph tests/depthwise.hlo -o "$tmp/l" >"$tmp/said" 2>>"$tmp/err"
+report rewritings_are_learnt "$(grep -q 'model .*rewrite.vm: 60 decisions of 2 programs' "$tmp/err" || cat "$tmp/err")"
