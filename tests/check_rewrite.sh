@@ -101,7 +101,7 @@ report sums_need_operators "$(grep -q 'are not about operators' "$tmp/err" || ca
 
 # Rewritings are collected, learnt and searched by what was learnt, like any other decision.
 "$BIN/collect" --device sim --core "${CORE:--1}" --wait -q --space rewrite --graph examples/graphs/train/vae.pb.zst \
-	--graph tests/depthwise.hlo --samples 60 --db "$tmp/runs.sqlite" 2>"$tmp/err" &&
+	--graph tests/depthwise.hlo --samples 60 --db "$tmp/runs.sqlite" >/dev/null 2>"$tmp/err" &&
 	"$BIN/learn" --db "$tmp/runs.sqlite" --learner trees -q -o "$tmp/rewrite.vm" 2>>"$tmp/err" &&
 	"$BIN/search" --device sim --core "${CORE:--1}" --wait --space rewrite --budget 12 --model "$tmp/rewrite.vm" \
 		--graph tests/depthwise.hlo -o "$tmp/l" >"$tmp/said" 2>>"$tmp/err"
