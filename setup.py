@@ -1,4 +1,4 @@
-"""pip install . : builds the programs with make. They, the model, and the library that calls compiled programs become
+"""pip install . : builds the programs with make. They, the models, and the library that calls compiled programs become
 the package `vantage`. The compiler's plugin comes as a package of its own: the first row of schemas/plugin.def. That
 package asks for a jax that is no newer than itself, so pip installs such a jax; programs of a newer jax run as well.
 
@@ -20,6 +20,7 @@ PROGRAMS = ["search", "inspect", "collect", "learn", "store", "arena", "vantage-
 VERSION = re.search(r"^VERSION = (\S+)", (ROOT / "Makefile").read_text(), re.M).group(1)
 PLUGINS = (ROOT / "schemas/plugin.def").read_text()
 PLUGIN = re.search(r'^PLUGIN\("cpu", "[^"]*", "([^"]*)", "([^"]*)"', PLUGINS, re.M).groups()
+MODELS = ["cpu.vm", "cpu.rewrite.vm"]  # what searches on XLA:CPU take if none is named
 BIN = "build/package"
 # Programs look for libraries in ../lib of the package, and so do the libraries found there (RPATH, not RUNPATH).
 LINK = r"-s -Wl,--disable-new-dtags,-rpath,\$$ORIGIN/../lib"
@@ -47,7 +48,7 @@ class BuildPrograms(build_py):
         package = pathlib.Path(self.build_lib) / "vantage"
         files = {f"bin/{name}": ROOT / BIN / name for name in PROGRAMS}
         files |= {f"lib/{name}": path for name, path in libraries(files.values()).items()}
-        files["models/cpu.vm"] = ROOT / "models/cpu.vm"
+        files |= {f"models/{name}": ROOT / "models" / name for name in MODELS}
         files["plugin.def"] = ROOT / "schemas/plugin.def"
         for name, path in files.items():
             (package / name).parent.mkdir(parents=True, exist_ok=True)

@@ -296,8 +296,8 @@ struct space_ops {
 	/* Guesses, before anything was measured or learnt, what a choice would save against choice 0; may be NULL. */
 	double (*promise)(struct space *s, uint32_t site, uint8_t choice);
 	/*
-	 * Takes what a model expects a choice to save, in any unit, 0 if it rather loses. From then on starts and
-	 * schemes go by that instead of what the kind guesses. NULL: the kind does not ask.
+	 * Takes what a model expects a choice to save, in any unit, 0 if it rather loses. From then on schemes go by
+	 * that instead of what the kind guesses. NULL: the kind does not ask.
 	 */
 	void (*believe)(struct space *s, uint32_t site, uint8_t choice, double saves);
 	/*

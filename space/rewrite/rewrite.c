@@ -70,21 +70,14 @@ static uint32_t rule_number(struct space *s, uint32_t site, uint8_t choice)
 	return o ? 1u + o->rule : 0;
 }
 
-/* What a choice should save. What rules say that are priced by whole programs is not relied on. */
-static float reliable(const struct space *s, uint32_t site, uint8_t choice)
-{
-	const struct offer *o = rewrite_offer(s, site, choice);
-
-	return o && (rewrite_of(s)->believes || !rewrite_rule(s, o)->whole) ? rewrite_hope(s, o) : 0;
-}
-
-/* Sets every site to the choice that promises most. */
+/* Sets every site to the choice that promises most. Promises of rules priced by whole programs are not relied on. */
 static void fill_promised(struct space *s, uint8_t *config)
 {
 	for (uint32_t i = 0; i < s->n_sites; i++) {
 		config[i] = 0;
 		for (uint8_t k = 1; k < s->site[i].choices; k++)
-			if (reliable(s, i, k) > 0 && reliable(s, i, k) >= reliable(s, i, config[i]))
+			if (!rewrite_rule(s, rewrite_offer(s, i, k))->whole && promise(s, i, k) > 0 &&
+				promise(s, i, k) >= promise(s, i, config[i]))
 				config[i] = k;
 	}
 }
