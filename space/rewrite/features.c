@@ -84,6 +84,7 @@ static int64_t last_of(const struct graph *g, uint32_t v)
 	return (int64_t)g->node[v].rank - 1;
 }
 
+/* Of several products, one counts as the largest if it takes more than all before it together. */
 static void tell_product(const struct graph *g, uint32_t v, double times, double *out)
 {
 	const uint32_t *side = node_operands(g, v);
