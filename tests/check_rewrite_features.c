@@ -74,11 +74,11 @@ static uint32_t n_effects(void)
 
 static float figure(const float *side, const char *name)
 {
-	for (uint32_t i = 0; i < n_effects(); i++)
-		if (strcmp(space->ops->kind->features->effect[i].name, name) == 0)
-			return side[i];
-	CHECK(!"a figure of that name");
-	return -1;
+	uint32_t i = 0;
+
+	while (i < n_effects() && strcmp(space->ops->kind->features->effect[i].name, name) != 0)
+		i++;
+	return CHECK(i < n_effects()) ? side[i] : -1;
 }
 
 static float *effect(uint8_t *config, const char *node, uint8_t choice)
