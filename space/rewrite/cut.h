@@ -21,6 +21,14 @@ struct cut { /* cut_begin fills it; cut_end releases it */
 	struct arena mem;
 };
 
+/* What belongs to the place of a product, besides what its rules change (around.c). */
+#define AROUND_MOST 24
+struct around {
+	uint32_t v[AROUND_MOST], n;
+	bool over; /* there was no room */
+};
+void around_product(const struct graph *g, uint32_t v, struct around *a);
+
 struct half {
 	struct lines l;
 	uint32_t *reads, n_reads; /* nodes that are parameters or constants */

@@ -57,6 +57,39 @@ bool rule_stays(const struct graph *g, uint32_t v, int64_t i)
 	       g->node[node_operands(g, v)[0]].opcode == OP_PARAMETER;
 }
 
+#define DEEP 16 /* calls and views between a node and the loop that it comes from */
+
+static bool is_view(uint16_t opcode)
+{
+	return opcode == OP_RESHAPE || opcode == OP_BITCAST || opcode == OP_TRANSPOSE || opcode == OP_CONVERT;
+}
+
+double rule_stays_for(const struct graph *g, uint32_t v)
+{
+	for (int i = 0; i < DEEP; i++) {
+		const struct node *n = &g->node[v];
+		const struct comp *c = &g->comp[n->comp];
+		const struct node *caller = c->caller == NONE ? NULL : &g->node[c->caller];
+		uint32_t root = c->root;
+		if (is_view(n->opcode)) {
+			v = node_operands(g, v)[0];
+			continue;
+		}
+		if (!caller || c->n_callers != 1)
+			return 0;
+		if (n->opcode == OP_PARAMETER && caller->opcode == OP_CALL) {
+			v = node_operands(g, c->caller)[n->proto->parameter_number];
+			continue;
+		}
+		if (n->opcode != OP_GET_TUPLE_ELEMENT || caller->opcode != OP_WHILE ||
+			g->node[root].opcode != OP_TUPLE || !rule_stays(g, v, n->proto->tuple_index))
+			return 0;
+		return rule_stays(g, node_operands(g, root)[n->proto->tuple_index], n->proto->tuple_index) ?
+			caller->trip_count : 0;
+	}
+	return 0;
+}
+
 bool rule_only_for(const struct graph *g, uint32_t v, uint32_t user)
 {
 	const struct node *n = &g->node[v];

@@ -19,8 +19,6 @@
 
 static const char *const measures[] = {"shared", "rows", "columns", "depth", "turns", "through", NULL};
 
-#define DEEP 16 /* calls and views between a product and the loop that its weights come from */
-
 /*
  * The node of a product's second operand, or of what is transposed into it, if the order of its other dimensions stays;
  * `dims` is then of that node. XLA multiplies it as it lies.
@@ -44,38 +42,6 @@ static uint32_t wide_side(const struct graph *g, uint32_t v, struct dot_dims *di
 	return node_operands(g, w)[0];
 }
 
-static bool is_view(uint16_t opcode)
-{
-	return opcode == OP_RESHAPE || opcode == OP_BITCAST || opcode == OP_TRANSPOSE || opcode == OP_CONVERT;
-}
-
-/* The turns of the loop around a node that leaves it as it is; 0: there is none. */
-static double stays_for(const struct graph *g, uint32_t v)
-{
-	for (int i = 0; i < DEEP; i++) {
-		const struct node *n = &g->node[v];
-		const struct comp *c = &g->comp[n->comp];
-		const struct node *caller = c->caller == NONE ? NULL : &g->node[c->caller];
-		uint32_t root = c->root;
-		if (is_view(n->opcode)) {
-			v = node_operands(g, v)[0];
-			continue;
-		}
-		if (!caller || c->n_callers != 1)
-			return 0;
-		if (n->opcode == OP_PARAMETER && caller->opcode == OP_CALL) {
-			v = node_operands(g, c->caller)[n->proto->parameter_number];
-			continue;
-		}
-		if (n->opcode != OP_GET_TUPLE_ELEMENT || caller->opcode != OP_WHILE ||
-			g->node[root].opcode != OP_TUPLE || !rule_stays(g, v, n->proto->tuple_index))
-			return 0;
-		return rule_stays(g, node_operands(g, root)[n->proto->tuple_index], n->proto->tuple_index) ?
-			caller->trip_count : 0;
-	}
-	return 0;
-}
-
 /* Fills the place, if it has a wide side; *turning: it has to be turned first. */
 static bool match(const struct graph *g, uint32_t v, struct found *f, bool *turning)
 {
@@ -90,7 +56,7 @@ static bool match(const struct graph *g, uint32_t v, struct found *f, bool *turn
 	if (w != node_operands(g, v)[1])
 		f->inside[f->n_inside++] = node_operands(g, v)[1];
 	*turning = rule_turning(&dims, 1, g->node[w].rank, order);
-	f->measure[4] = stays_for(g, w);
+	f->measure[4] = rule_stays_for(g, w);
 	f->measure[5] = f->n_inside;
 	return true;
 }

@@ -5,6 +5,7 @@
  *	rules.c	   rule files, expr.c conditions    region.c  what differs, cut out
  *	draft.c	   writing instructions		    cut.c     a place cut out, on both sides
  *	join.c	   what is computed together	    hoist.c   what is computed once, by another program
+ *	around.c   what belongs to a product's place
  *	effect.c   which choices take effect	    lines.c   lists of instructions
  *	near.c	   places that share what they look through
  *	block.c	   many places of one rule, tried at once

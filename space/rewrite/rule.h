@@ -116,6 +116,8 @@ bool rule_plain_complex(const struct graph *g, uint32_t v);
 bool rule_fits(const struct graph *g, uint32_t v);
 /* In the body of a loop: is this part i of what it carries, as it came into the turn? */
 bool rule_stays(const struct graph *g, uint32_t v, int64_t i);
+/* The turns of the loop around a node that leaves it as it is, seen through views; 0: there is none. */
+double rule_stays_for(const struct graph *g, uint32_t v);
 /* Is it plain, and read only by `user`? */
 bool rule_only_for(const struct graph *g, uint32_t v, uint32_t user);
 /* Reads a constant of one real number. */
