@@ -105,7 +105,7 @@ static bool found_on(const struct cut *c, uint32_t site, int side, struct found 
 	return true;
 }
 
-/* How many nodes a node inside brings along: itself, its operands, what is around a product, and the operands of that. */
+/* How many nodes a node inside brings: itself, its operands, what is around a product, and the operands of that. */
 static size_t room_of(const struct graph *g, uint32_t v)
 {
 	size_t n = 1 + g->node[v].n_operands;
