@@ -79,7 +79,7 @@ static void what_reads_the_transposition_belongs_to_the_place(void)
 	close_space(s);
 }
 
-/* Another product takes the transposition as it lies. So it is not known what becomes of it, and the place ends before. */
+/* Another product takes the transposition as it lies. What becomes of it is not known, and the place ends before. */
 static void what_is_no_kernel_with_it_ends_the_place(void)
 {
 	struct space *s = open_gradient("  w = f32[384,8] parameter(4)\n  z = f32[96,8] dot(t, w), "
