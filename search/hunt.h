@@ -164,6 +164,7 @@ struct hunt {
 	double parts;		/* kernels that the steps since the last correction made */
 	uint64_t checked, checked_kept; /* evaluations and steps kept at the last check of the whole program */
 	double checking;	/* seconds they took */
+	bool deciding;		/* the one under way has the last word on what is handed on */
 	uint64_t *refused;	/* hashes of candidates of several flips that were refused since something was kept; */
 	size_t n_refused, cap_refused; /* not saved: a search that is resumed may ask for one of them again */
 	uint64_t idle;		/* evaluations since something was kept */

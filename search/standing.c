@@ -24,7 +24,7 @@ struct precision hunt_in_time(const struct hunt *h)
 	struct precision p = hunt_whole;
 	double least = fmax(WEIGH_LEAST, h->lab->subject.extract_seconds);
 
-	if (h->o.seconds > 0)
+	if (h->o.seconds > 0 && !h->deciding)
 		p.max_seconds = fmin(p.max_seconds, fmax(least, WEIGH_SHARE * h->o.seconds));
 	return p;
 }
