@@ -9,6 +9,9 @@
  * tried; if not, half of this half. That is no proof, since steps need not become worse one after the other. But
  * whatever is vouched for was measured.
  *
+ * Where the kind goes by rules, what follows one of them is left out first, of that which is believed to gain least: a
+ * bad step is mostly not alone, and steps of other rules came between.
+ *
  * A try takes as long as a check, so there are few, within the share of the time that checks have, even if the search
  * would be over meanwhile: it would have been for nothing. Where limits are to be kept there are none, because how far
  * each step went from them is not remembered.
@@ -18,8 +21,10 @@
 #include "base/stop.h"
 #include "base/talk.h"
 #include "search/hunt.h"
+#include "search/ruled.h"
 
 #define TRIES 5
+#define RULES 2 /* of them without what follows one rule */
 #define MOST_BYTES ((size_t)256 << 20) /* of configurations; of later steps none is remembered */
 
 void hunt_leave_trail(struct hunt *h)
@@ -48,7 +53,7 @@ static void stand_at(struct hunt *h, const uint8_t *config, uint32_t steps, cons
 	h->n_refused = 0;
 }
 
-/* Measures the whole program after so many steps: is it faster than what was vouched for? Then it is vouched for. */
+/* Measures the whole program at a configuration, which is reached by so many steps: is it faster than what was vouched for? Then it is vouched for. */
 static int try_row(struct hunt *h, const uint8_t *config, uint32_t steps, bool *stands, struct err *err)
 {
 	struct estimate whole = {0};
@@ -67,14 +72,13 @@ static int try_row(struct hunt *h, const uint8_t *config, uint32_t steps, bool *
 }
 
 /* The longest row of remembered steps that stands, as far as there is time to look for it. */
-static int find_row(struct hunt *h, const uint8_t *trail, size_t n, struct err *err)
+static int find_row(struct hunt *h, const uint8_t *trail, size_t n, double start, int tries, struct err *err)
 {
 	size_t low = 0, high = n;
 	uint32_t from = h->trail_from;
-	double start = now_seconds();
 	int rc = 0;
 
-	for (int tries = 0; tries < TRIES && high - low > 1 && rc == 0 && !stop_asked(); tries++) {
+	for (; tries < TRIES && high - low > 1 && rc == 0 && !stop_asked(); tries++) {
 		size_t middle = low + (high - low) / 2;
 		bool stands;
 		if (!hunt_check_fits(h, now_seconds() - start))
@@ -95,16 +99,75 @@ static int find_row(struct hunt *h, const uint8_t *trail, size_t n, struct err *
 	return rc;
 }
 
+/* Forgets the steps after the first n that took choices of this rule. Returns how many stay. */
+static uint32_t steps_without(struct hunt *h, uint32_t rule, uint32_t n)
+{
+	for (size_t k = n; k < h->n_steps; k++) {
+		const struct hunt_step *s = &h->steps[k];
+		uint8_t choice = s->to ? s->to : s->from;
+		if (!choice || h->s->ops->rule(h->s, s->site, choice) != rule)
+			h->steps[n++] = *s;
+	}
+	return n;
+}
+
+/* Tries the configuration without what follows a rule. If it stands, the hunt stands there. */
+static int try_without(struct hunt *h, const struct ruled *r, const uint8_t *of, bool *stands, struct err *err)
+{
+	uint8_t *without = MEM_NEW(h->s->n_sites + 1, uint8_t);
+	uint32_t before = h->sure_steps;
+	char name[80];
+	int rc;
+
+	memcpy(h->config, of, h->s->n_sites);
+	ruled_name(h, r, name, sizeof name);
+	ruled_without(h, r->rule, of, h->sure, without);
+	rc = try_row(h, without, (uint32_t)h->n_steps, stands, err);
+	mem_free(without);
+	if (!*stands)
+		return rc;
+	h->sure_steps = steps_without(h, r->rule, before);
+	h->n_steps = h->sure_steps;
+	talk("the whole program stands without what follows the rule %s in %u place%s", name, r->places,
+		r->places == 1 ? "" : "s");
+	return rc;
+}
+
+/* Tries it without one rule after the other, until it stands. Returns how many were tried, or -1 with an error. */
+static int drop_rule(struct hunt *h, double start, bool *stands, struct err *err)
+{
+	size_t n = 0;
+	uint8_t *of = MEM_NEW(h->s->n_sites + 1, uint8_t);
+	struct ruled *v = h->s->ops->rule && !h->n_limits ? ruled_list(h, h->sure, &n) : NULL;
+	int tries = 0;
+
+	memcpy(of, h->config, h->s->n_sites);
+	*stands = false;
+	while (n > 1 && tries >= 0 && (size_t)tries < n && tries < RULES && !*stands && !stop_asked() &&
+		hunt_check_fits(h, now_seconds() - start)) {
+		if (h->lab->device)
+			device_until(h->lab->device, 0);
+		tries = try_without(h, &v[tries], of, stands, err) < 0 ? -1 : tries + 1;
+	}
+	mem_free(v);
+	mem_free(of);
+	return tries;
+}
+
 int hunt_retreat(struct hunt *h, struct err *err)
 {
 	struct archive *a = h->lab->archive;
 	uint8_t *trail = h->trail;
 	size_t n = h->n_trail;
-	int rc;
+	double start = now_seconds();
+	bool stands;
+	int tries, rc = 0;
 
 	h->trail = NULL; /* vouching begins a new one */
 	h->n_trail = h->cap_trail = 0;
-	rc = find_row(h, trail, n, err);
+	tries = drop_rule(h, start, &stands, err);
+	if (!stands)
+		rc = tries < 0 ? -1 : find_row(h, trail, n, start, tries, err);
 	mem_free(trail);
 	stand_at(h, h->sure, h->sure_steps, &h->sure_cost);
 	hunt_restore_limits(h);

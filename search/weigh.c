@@ -58,6 +58,9 @@ double hunt_check_seconds(const struct hunt *h)
 
 bool hunt_check_fits(const struct hunt *h, double more)
 {
-	return h->lab->kind == COST_MODELLED || h->o.seconds <= 0 || h->o.handed ||
-	       h->checking + more + hunt_check_seconds(h) <= HUNT_CHECKS * h->o.seconds;
+	if (h->o.handed)
+		more += hunt_check_seconds(h) - h->o.seconds; /* beyond the search it may take as long again */
+	else
+		more += h->checking + hunt_check_seconds(h) - HUNT_CHECKS * h->o.seconds;
+	return h->lab->kind == COST_MODELLED || h->o.seconds <= 0 || more <= 0;
 }

@@ -1,0 +1,136 @@
+/*
+ * check_ruled.c - of a configuration that the whole program refutes stays what does not follow the rule at fault.
+ *
+ * The device counts concatenations: a program with fewer than it began with is slower, any other one is faster.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "base/buf.h"
+#include "device/ops.h"
+#include "search/ruled.h"
+#include "search/scorer.h"
+#include "tests/test.h"
+
+#define PRODUCTS 5
+
+static struct graph graph;
+
+/* Small products with a concatenation each. */
+static struct space *open_space(void)
+{
+	struct buf text = {0};
+	struct space *s;
+
+	buf_adds(&text, "HloModule m\n\nENTRY e {\n");
+	for (uint32_t i = 0; i < PRODUCTS; i++)
+		buf_addf(&text,
+			"  a%u = f32[%u,2] parameter(%u)\n  b%u = f32[%u,3] parameter(%u)\n  w%u = f32[5,4] parameter(%u)\n"
+			"  c%u = f32[%u,5] concatenate(a%u, b%u), dimensions={1}\n"
+			"  y%u = f32[%u,4] dot(c%u, w%u), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n",
+			i, 8 + i, 3 * i, i, 8 + i, 3 * i + 1, i, 3 * i + 2, i, 8 + i, i, i, i, 8 + i, i, i);
+	buf_adds(&text, "  ROOT t = (");
+	for (uint32_t i = 0; i < PRODUCTS; i++)
+		buf_addf(&text, "%sf32[%u,4]", i ? ", " : "", 8 + i);
+	buf_adds(&text, ") tuple(");
+	for (uint32_t i = 0; i < PRODUCTS; i++)
+		buf_addf(&text, "%sy%u", i ? ", " : "", i);
+	buf_adds(&text, ")\n}\n");
+	graph = (struct graph){0};
+	CHECK(graph_parse(&graph, text.data, text.len, "program", NULL) == 0);
+	buf_release(&text);
+	s = space_open("rewrite/without:merge-products", "cpu", &graph, NULL, 0, NULL);
+	if (!CHECK(s && s->n_sites == PRODUCTS && s->site[0].choices > 2))
+		exit(1);
+	return s;
+}
+
+struct counting {
+	struct device d;
+	uint32_t has[64], n; /* concatenations, per compiled program */
+};
+
+static int count(struct device *d, enum compile_how how, const char *format, const void *p, size_t n, unsigned want,
+	struct compiled *out, struct err *err)
+{
+	struct counting *c = (struct counting *)d;
+	struct graph g;
+
+	(void)how, (void)format, (void)want;
+	if (c->n == 64 || graph_parse(&g, p, n, "program", err) < 0)
+		return -1;
+	for (uint32_t i = 0; i < g.n_nodes; i++)
+		c->has[c->n] += g.node[i].opcode == OP_CONCATENATE;
+	graph_release(&g);
+	out->handle = ++c->n;
+	return 0;
+}
+
+static int drop(struct device *d, uint32_t handle, struct err *err)
+{
+	(void)d, (void)handle, (void)err;
+	return 0;
+}
+
+static int pair(struct device *d, uint32_t a, uint32_t b, const struct precision *p, struct timing *out,
+	struct err *err)
+{
+	struct counting *c = (struct counting *)d;
+	double delta = c->has[b - 1] < PRODUCTS ? 1e-3 : -1e-3;
+
+	(void)a, (void)p, (void)err;
+	*out = (struct timing){.delta = delta, .delta_se = 1e-6, .seconds_a = 1e-2, .seconds_b = 1e-2 + delta, .pairs = 9};
+	return 0;
+}
+
+/* Both rules are followed: the first in two places, the second in the others. `splits`: which of them splits. */
+static void follow_both(struct hunt *h, uint32_t *split, uint32_t *small)
+{
+	for (uint32_t i = 0; i < PRODUCTS; i++) {
+		h->config[i] = i < 2 ? 1 : 2;
+		MEM_GROW(&h->steps, &h->cap_steps, h->n_steps + 1);
+		h->steps[h->n_steps++] = (struct hunt_step){.site = i, .n_flips = 1, .to = h->config[i], .delta = -1e-4};
+	}
+	*split = h->s->ops->rule(h->s, 0, 1);
+	*small = h->s->ops->rule(h->s, 4, 2);
+	CHECK(*split != *small);
+}
+
+static void what_follows_one_rule_is_dropped(void)
+{
+	static const struct device_ops ops = {.compile = count, .drop = drop, .pair = pair};
+	struct counting device = {.d = {.ops = &ops}};
+	struct space *s = open_space();
+	struct cost_options co = {.part_seconds = -1};
+	struct err err = {0};
+	struct lab lab = {.space = s};
+	struct hunt h;
+	struct hunt_options o = {.budget = 100, .seed = 1, .alpha = 100, .tied = true};
+	struct scorer scorer = scorer_of_space(s);
+	uint32_t split, small, stay = 0;
+
+	lab.cost = cost_new(s, &device.d, &co, &err);
+	if (!CHECK(lab.cost != NULL))
+		return;
+	hunt_prepare(&h, &o, &lab);
+	hunt_stand(&h, &scorer);
+	h.default_seconds = 1e-2;
+	follow_both(&h, &split, &small);
+	CHECK(hunt_retreat(&h, &err) == 0);
+	for (uint32_t i = 0; i < PRODUCTS; i++)
+		stay += h.config[i] != 0;
+	CHECK(stay == 2 || stay == 3);
+	CHECK_INT(h.n_steps, stay);
+	CHECK(memcmp(h.config, h.sure, PRODUCTS) == 0 && h.sure_steps == h.n_steps && h.sure_cost.value < 0);
+	for (size_t k = 0; k < h.n_steps; k++)
+		CHECK(h.config[h.steps[k].site] == h.steps[k].to);
+	hunt_release(&h);
+	cost_free(lab.cost);
+	space_free(s);
+	graph_release(&graph);
+}
+
+int main(void)
+{
+	RUN(what_follows_one_rule_is_dropped);
+	return test_done();
+}
