@@ -53,7 +53,7 @@ static void stand_at(struct hunt *h, const uint8_t *config, uint32_t steps, cons
 	h->n_refused = 0;
 }
 
-/* Measures the whole program at a configuration after so many steps. If it is faster than what was vouched for, it is vouched for. */
+/* Measures the whole program after so many steps. If it is faster than what was vouched for, it is vouched for. */
 static int try_row(struct hunt *h, const uint8_t *config, uint32_t steps, bool *stands, struct err *err)
 {
 	struct estimate whole = {0};
