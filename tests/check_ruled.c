@@ -24,7 +24,8 @@ static struct space *open_space(void)
 	buf_adds(&text, "HloModule m\n\nENTRY e {\n");
 	for (uint32_t i = 0; i < PRODUCTS; i++)
 		buf_addf(&text,
-			"  a%u = f32[%u,2] parameter(%u)\n  b%u = f32[%u,3] parameter(%u)\n  w%u = f32[5,4] parameter(%u)\n"
+			"  a%u = f32[%u,2] parameter(%u)\n  b%u = f32[%u,3] parameter(%u)\n"
+			"  w%u = f32[5,4] parameter(%u)\n"
 			"  c%u = f32[%u,5] concatenate(a%u, b%u), dimensions={1}\n"
 			"  y%u = f32[%u,4] dot(c%u, w%u), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n",
 			i, 8 + i, 3 * i, i, 8 + i, 3 * i + 1, i, 3 * i + 2, i, 8 + i, i, i, i, 8 + i, i, i);
@@ -82,7 +83,7 @@ static int pair(struct device *d, uint32_t a, uint32_t b, const struct precision
 	return 0;
 }
 
-/* Both rules are followed: the first in two places, the second in the others. `splits`: which of them splits. */
+/* Both rules are followed: the first in two places, the second in the others. */
 static void follow_both(struct hunt *h, uint32_t *split, uint32_t *small)
 {
 	for (uint32_t i = 0; i < PRODUCTS; i++) {
