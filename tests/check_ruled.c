@@ -79,7 +79,8 @@ static int pair(struct device *d, uint32_t a, uint32_t b, const struct precision
 	double delta = c->has[b - 1] < PRODUCTS ? 1e-3 : -1e-3;
 
 	(void)a, (void)p, (void)err;
-	*out = (struct timing){.delta = delta, .delta_se = 1e-6, .seconds_a = 1e-2, .seconds_b = 1e-2 + delta, .pairs = 9};
+	*out = (struct timing){.delta = delta, .delta_se = 1e-6, .seconds_a = 1e-2, .seconds_b = 1e-2 + delta,
+		.pairs = 9};
 	return 0;
 }
 
