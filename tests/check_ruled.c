@@ -84,13 +84,14 @@ static int pair(struct device *d, uint32_t a, uint32_t b, const struct precision
 	return 0;
 }
 
-/* Both rules are followed: the first in two places, the second in the others. */
+/* Both rules are followed: the first in two places, the other one in three. */
 static void follow_both(struct hunt *h, uint32_t *split, uint32_t *small)
 {
 	for (uint32_t i = 0; i < PRODUCTS; i++) {
 		h->config[i] = i < 2 ? 1 : 2;
 		MEM_GROW(&h->steps, &h->cap_steps, h->n_steps + 1);
-/* Both rules are followed: the first in two places, the other one in three. */
+		h->steps[h->n_steps++] = (struct hunt_step){.site = i, .n_flips = 1, .to = h->config[i],
+			.delta = -1e-4};
 	}
 	*split = h->s->ops->rule(h->s, 0, 1);
 	*small = h->s->ops->rule(h->s, 4, 2);
