@@ -90,6 +90,33 @@ static void what_is_no_kernel_with_it_ends_the_place(void)
 	close_space(s);
 }
 
+/* Can the numbers of the place's sides be compared? */
+static bool alike(struct space *s, const char *node)
+{
+	uint8_t *a = MEM_NEW(2 * s->n_sites, uint8_t), *b = a + s->n_sites;
+	struct regions r = {0};
+	bool same;
+
+	b[s->site_of[graph_find(&graph, node)]] = 1;
+	CHECK(s->ops->region(s, a, b, &r, NULL) == 0 && r.n == 1);
+	same = r.v[0].alike;
+	regions_release(&r);
+	mem_free(a);
+	return same;
+}
+
+/* A product in bfloat16 that is converted to f32 behind it must not be judged as one of f32. */
+static void converted_numbers_are_not_compared(void)
+{
+	struct space *s = open_gradient("  k = bf16[96,384] convert(t)\n", "");
+
+	CHECK(!alike(s, "y"));
+	close_space(s);
+	s = open_gradient("", "");
+	CHECK(alike(s, "y"));
+	close_space(s);
+}
+
 /* Two products of one operand in a loop, with weights that stay or that the loop carries on. */
 static struct space *open_loop(bool stay)
 {
@@ -140,6 +167,7 @@ int main(void)
 {
 	RUN(what_reads_the_transposition_belongs_to_the_place);
 	RUN(what_is_no_kernel_with_it_ends_the_place);
+	RUN(converted_numbers_are_not_compared);
 	RUN(what_is_computed_before_the_loop_does_not_count);
 	return test_done();
 }

@@ -150,6 +150,7 @@ static void add_around(struct cut *c)
 		for (uint32_t k = 0; k < a.n; k++) {
 			add_near(c, a.v[k]);
 			add_once(c->node, &c->n_nodes, a.v[k]);
+			c->converted |= c->s->graph->node[a.v[k]].dtype != c->s->graph->node[c->node[i]].dtype;
 		}
 	}
 }

@@ -16,6 +16,7 @@ struct cut { /* cut_begin fills it; cut_end releases it */
 	uint32_t *anchor, n_anchors; /* its results, ascending */
 	uint32_t *node, n_nodes;     /* all inside, and the anchors; ascending */
 	uint32_t *near, n_near;	     /* all nodes that either side may read */
+	bool converted; /* what is around a product has another type, by which the product would not be judged */
 	bool prepared; /* a side that was written takes values that are computed once, so its parameters are its own */
 	struct draft draft;
 	struct arena mem;

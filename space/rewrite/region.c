@@ -40,7 +40,8 @@ static int add_place(struct space *s, uint32_t site, const uint8_t *a, const uin
 	for (uint32_t i = 0; i < c.n_sites; i++)
 		done[c.site[i]] = 1;
 	r->n_nodes = cut_write(&c, &r->a, &r->b);
-	r->alike = !c.prepared; /* sides with other parameters cannot be compared here; the verdict compares them */
+	/* Sides with other parameters, or results more precise than what they are of: the verdict compares these. */
+	r->alike = !c.prepared && !c.converted;
 	cut_end(&c);
 	return name_of(&r->a, &r->key[0], err) < 0 || name_of(&r->b, &r->key[1], err) < 0 ? -1 : 0;
 }
