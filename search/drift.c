@@ -104,7 +104,10 @@ static int believe_anew(struct hunt *h, const struct estimate *whole, struct err
 	return rc;
 }
 
-/* Was it better when it was vouched for? Surely, even if the sum was so vague that the whole does not contradict it. */
+/*
+ * Was it better when it was vouched for? That has to be sure, even where the sum was so vague that it does not contradict;
+ * where this check decides, it has to be likelier.
+ */
 static bool is_worse(const struct hunt *h, const struct estimate *whole)
 {
 	double believed = h->running.value + weight_of(h, whole) * (whole->value - h->running.value);

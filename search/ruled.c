@@ -1,4 +1,4 @@
-/* ruled.c - see the header. The steps since a configuration was vouched for say what each rule is believed to gain. */
+/* ruled.c - see the header. The steps of the hunt say what each rule is believed to gain. */
 #include "search/ruled.h"
 
 #include <stdio.h>
