@@ -105,8 +105,8 @@ static int believe_anew(struct hunt *h, const struct estimate *whole, struct err
 }
 
 /*
- * Was it better when it was vouched for? That has to be sure, even where the sum was so vague that it does not contradict;
- * where this check decides, it has to be likelier.
+ * Was it better when it was vouched for? That has to be sure, but the sum need not contradict it, which may be vague.
+ * Where this check decides, it has to be likelier.
  */
 static bool is_worse(const struct hunt *h, const struct estimate *whole)
 {
