@@ -117,6 +117,18 @@ static void converted_numbers_are_not_compared(void)
 	close_space(s);
 }
 
+/* Programs as they come may compute what nothing reads; its place has a result all the same. */
+static void what_nothing_reads_is_a_result(void)
+{
+	struct space *s = open_gradient(
+		"  d = f32[384,96] dot(a, b), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
+		"  dt = f32[96,384] transpose(d), dimensions={1,0}\n  unread = f32[96,384] negate(dt)\n", "");
+
+	if (CHECK(s->site_of[graph_find(&graph, "d")] != NONE))
+		CHECK_INT(count(s, "d", 0, "negate"), 1);
+	close_space(s);
+}
+
 /* Two products of one operand in a loop, with weights that stay or that the loop carries on. */
 static struct space *open_loop(bool stay)
 {
@@ -168,6 +180,7 @@ int main(void)
 	RUN(what_reads_the_transposition_belongs_to_the_place);
 	RUN(what_is_no_kernel_with_it_ends_the_place);
 	RUN(converted_numbers_are_not_compared);
+	RUN(what_nothing_reads_is_a_result);
 	RUN(what_is_computed_before_the_loop_does_not_count);
 	return test_done();
 }

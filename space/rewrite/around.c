@@ -7,15 +7,15 @@
  * step of an LSTM, two products in a loop with their sides turned were 0.8% of the program dearer by the product alone,
  * 17 to 25% with what reads them, and 13 to 18% in truth; six other choices 0.5 to 1.7%, 2 to 12%, and 1 to 10%.)
  *
- * So where all that reads the transposition would be one kernel with it, or is a result of the program, all of that
- * belongs to the place. Else nothing does: a transposition alone would be made one with the product on one side, and a
- * kernel of its own on the other, and with the kernels that really read it neither is so.
+ * So the transposition and all that reads it belong to the place, if each reader would be one kernel with it or is a
+ * result of the program. If any is not, none of them belongs to it. The transposition alone would mislead. As a result
+ * it is a kernel of its own on one side and a part of the product on the other; with its readers it is neither.
  */
 #include "space/rewrite/cut.h"
 
 #define MOST_READERS 8
 
-static bool is_narrow(const struct graph *g, uint32_t v)
+static bool is_elementwise(const struct graph *g, uint32_t v)
 {
 	return opcode_facts(g->node[v].opcode)->class == CLASS_ELEMENTWISE;
 }
@@ -31,7 +31,7 @@ static void add(struct around *a, uint32_t v)
 		a->v[a->n++] = v;
 }
 
-/* Adds the kernels that read a value, and what they do first with a slice of it; false if something else reads it. */
+/* Adds what reads a value element by element, or a slice of it so. Returns false if anything else reads it. */
 static bool add_readers(const struct graph *g, uint32_t v, bool sliced, struct around *a)
 {
 	bool all = g->node[v].n_users <= MOST_READERS;
@@ -39,7 +39,7 @@ static bool add_readers(const struct graph *g, uint32_t v, bool sliced, struct a
 	for (uint32_t k = 0; k < g->node[v].n_users && all; k++) {
 		uint32_t u = node_users(g, v)[k];
 		bool slice = g->node[u].opcode == OP_SLICE && !sliced;
-		if (is_narrow(g, u) || slice)
+		if (is_elementwise(g, u) || slice)
 			add(a, u);
 		else
 			all = sliced || g->node[u].opcode == OP_TUPLE;

@@ -155,10 +155,11 @@ static void add_around(struct cut *c)
 	}
 }
 
+/* What nothing reads counts as read: a place has a result even where the program has no use for it. */
 static bool read_elsewhere(const struct cut *c, uint32_t v)
 {
 	const struct node *n = &c->s->graph->node[v];
-	bool read = n->flags & NODE_ROOT;
+	bool read = n->flags & NODE_ROOT || n->n_users == 0;
 
 	for (uint32_t k = 0; k < n->n_users && !read; k++)
 		read = !listed(c->node, c->n_nodes, node_users(c->s->graph, v)[k]);
