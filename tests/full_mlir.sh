@@ -65,7 +65,7 @@ ok device_mlir "^run .*measured" -- "$BIN/inspect" --device cpu "$f"
 ok modelled_mlir "^run .*modelled" -- "$BIN/inspect" --device sim "$f"
 ok collect_mlir "[1-9][0-9]* samples" -- "$BIN/collect" --wait --graph "$f" -d "$tmp/runs.sqlite" -n 3
 ok search_mlir "default" -- "$BIN/search" --wait --graph "$f" -o "$tmp/mlir" --budget 3 --verdict-seconds 1
-ok tuned_mlir "while +1" -- "$BIN/inspect" "$tmp/mlir/tuned.pb"
+ok tuned_mlir "^jit_step" "tanh +[1-9]" -- "$BIN/inspect" "$tmp/mlir/tuned.pb"
 # Which kinds are decided follows from the program as it was given, whatever its form, and not from what the compiler
 # made of it, which may promise more or less.
 cat >"$tmp/layer.mlir" <<'END'
