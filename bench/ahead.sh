@@ -8,10 +8,11 @@
 # time that the search waited. All regions take equally long, but a kernel less saves time, so most steps are kept. The
 # whole program takes a millisecond: of one that takes as long as a region, a kernel could save next to nothing.
 # What a kept step makes useless, and confirmations, do not count as compiling.
-# SLOW: seconds of one compilation (10). SECONDS_EACH: about how many seconds each run takes (120).
+# SLOW: seconds of one compilation (10). SECONDS_EACH: about how many seconds each run takes (120). GRAPH: the program
+# (ranker, which is small for 64 workers).
 set -u
 cd "$(dirname "$0")/.." || exit 1
-bin=${BIN:-bin} b=${B:-build/release} slow=${SLOW:-10} each=${SECONDS_EACH:-120}
+bin=${BIN:-bin} b=${B:-build/release} slow=${SLOW:-10} each=${SECONDS_EACH:-120} graph=${GRAPH:-examples/graphs/held-out/ranker.pb.zst}
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 export VANTAGE_LOCK_DIR=$dir XDG_CACHE_HOME=$dir/cache VANTAGE_SHARE_CORES=1
@@ -27,7 +28,7 @@ for n in "${@:-1 2 4 8 16 32 64}"; do
 		FAKE_PLUGIN="fake:any=1;whole=1000;slow=$((slow * 1000))" "$bin/search" -q --json \
 			--device "$b/tests/fake_plugin.so" --jobs "$helpers" \
 			--strategy random --budget "$evaluations" --drift-checks 0 --verdict-seconds 0.1 \
-			--graph examples/graphs/held-out/ranker.pb.zst \
+			--graph "$graph" \
 			--out "$dir/o$helpers" --db "$dir/$helpers.db" >"$dir/out" 2>"$dir/talk" ||
 			{ cat "$dir/talk"; exit 1; }
 		seconds=$(of seconds)

@@ -1,6 +1,7 @@
 /*
  * rewrite_narrow.h - programs of a product of few rows with a wide side, of all dimension numberings: plain, with the
- * wide side transposed before it, and in a loop that leaves the wide side as it is.
+ * wide side transposed before it, in a loop that leaves the wide side as it is, and of numbers of 16 bits that become
+ * f32 before the product or in it.
  */
 #ifndef TESTS_REWRITE_NARROW_H
 #define TESTS_REWRITE_NARROW_H
@@ -84,6 +85,35 @@ static void narrow_loop(struct buf *b, const struct product_case *c, int turns)
 	buf_release(&state);
 }
 
+/* The plain product, of parameters of 16 bits; converted: by a step before it. */
+static void narrow_widened(struct buf *b, const struct product_case *c, bool converted)
+{
+	struct buf plain = {0};
+	const char *at, *from;
+
+	narrow_plain(&plain, c, false);
+	from = plain.data;
+	for (uint32_t i = 0; i < 2; i++, from = at + 4) { /* its first two types are those of the parameters */
+		at = strstr(from, "f32[");
+		buf_add(b, from, (size_t)(at - from));
+		buf_adds(b, "bf16[");
+	}
+	at = strstr(from, " dot(x, w)");
+	if (converted) {
+		const char *line = strstr(from, "  ROOT");
+		buf_add(b, from, (size_t)(line - from));
+		buf_adds(b, "  xf = ");
+		shape_of(b, c->x, 0, 0);
+		buf_adds(b, " convert(x)\n  wf = ");
+		shape_of(b, c->w, 0, 0);
+		buf_adds(b, " convert(w)\n");
+		from = line;
+	}
+	buf_add(b, from, (size_t)(at - from));
+	buf_addf(b, " dot(%s)%s", converted ? "xf, wf" : "x, w", at + strlen(" dot(x, w)"));
+	buf_release(&plain);
+}
+
 static void walk_narrow(case_visit *visit, void *ctx, uint32_t each, uint32_t first)
 {
 	static const char *const sides[][2] = {{"mK", "KQN"}, {"bmK", "bKQN"}, {"K", "KQN"}, {"MK", "KW"}};
@@ -91,7 +121,7 @@ static void walk_narrow(case_visit *visit, void *ctx, uint32_t each, uint32_t fi
 
 	for (size_t l = 0; l < sizeof sides / sizeof *sides; l++)
 		for (uint32_t o = 0; o < 36; o++)
-			for (int way = 0; way < 3; way++) {
+			for (int way = 0; way < 5; way++) {
 				struct product_case c = {.side = 0};
 				struct buf b = {0};
 				if (left_out(n++, way == 2 ? each / 3 + 1 : each) || (way == 2 && l > 0))
@@ -100,6 +130,8 @@ static void walk_narrow(case_visit *visit, void *ctx, uint32_t each, uint32_t fi
 				ordered(sides[l][1], o / 6, c.w);
 				if (way == 2)
 					narrow_loop(&b, &c, 4);
+				else if (way > 2)
+					narrow_widened(&b, &c, way == 3);
 				else
 					narrow_plain(&b, &c, way);
 				visit(ctx, b.data);

@@ -150,7 +150,7 @@ static bool read_dot(const struct graph *g, uint32_t v, struct dot_dims *out)
 		return false;
 	for (uint32_t k = 0; k < 2; k++) {
 		uint32_t u = node_operands(g, v)[k];
-		if (g->node[u].dtype != g->node[v].dtype || g->node[u].rank > DRAFT_RANK - 2 || !g->node[u].elements)
+		if (g->node[u].rank > DRAFT_RANK - 2 || !g->node[u].elements)
 			return false;
 	}
 	*out = (struct dot_dims){.n_sum = (uint32_t)d->n_lhs_contracting_dimensions,
@@ -166,16 +166,35 @@ static bool read_dot(const struct graph *g, uint32_t v, struct dot_dims *out)
 	return true;
 }
 
-bool rule_dot(const struct graph *g, uint32_t v, struct dot_dims *out)
+static bool has_algorithm(const struct graph *g, uint32_t v)
 {
 	const Hlo__PrecisionConfig *p = g->node[v].proto->precision_config;
 
-	return !(in_16_bits(g, v) && p && p->algorithm) && rule_plain(g, v) && read_dot(g, v, out);
+	return p && p->algorithm;
+}
+
+static bool of_one_type(const struct graph *g, uint32_t v)
+{
+	const uint32_t *x = node_operands(g, v);
+
+	return g->node[x[0]].dtype == g->node[v].dtype && g->node[x[1]].dtype == g->node[v].dtype;
+}
+
+bool rule_dot(const struct graph *g, uint32_t v, struct dot_dims *out)
+{
+	return read_dot(g, v, out) && of_one_type(g, v) && rule_plain(g, v) &&
+		!(in_16_bits(g, v) && has_algorithm(g, v));
+}
+
+bool rule_dot_wider(const struct graph *g, uint32_t v, struct dot_dims *out)
+{
+	return read_dot(g, v, out) && g->node[v].dtype == DT_F32 && in_16_bits(g, node_operands(g, v)[0]) &&
+		in_16_bits(g, node_operands(g, v)[1]) && rule_plain(g, v) && !has_algorithm(g, v);
 }
 
 bool rule_dot_complex(const struct graph *g, uint32_t v, struct dot_dims *out)
 {
-	return rule_plain_complex(g, v) && read_dot(g, v, out);
+	return read_dot(g, v, out) && of_one_type(g, v) && rule_plain_complex(g, v);
 }
 
 double rule_size_of(const struct graph *g, uint32_t v, const int64_t *dims, uint32_t n)

@@ -130,6 +130,8 @@ bool rule_is_sum(const struct graph *g, uint32_t v);
 const char *rule_applied(const struct graph *g, uint32_t v);
 /* Reads the dimensions of a dot. False if rules do not understand it: operands and result must have one type. */
 bool rule_dot(const struct graph *g, uint32_t v, struct dot_dims *out);
+/* The same for a product of numbers of 16 bits that is not rounded to these. */
+bool rule_dot_wider(const struct graph *g, uint32_t v, struct dot_dims *out);
 /* The same for a product of complex numbers. */
 bool rule_dot_complex(const struct graph *g, uint32_t v, struct dot_dims *out);
 /* The number of elements of an array's dimensions. */
