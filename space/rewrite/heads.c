@@ -17,9 +17,9 @@ static const char *const measures[] = {"shared", "rows", "parts", "columns", "de
 
 struct parts {
 	struct dot_dims dims;
-	int side;		    /* which side lies in parts */
-	int64_t outer[DRAFT_RANK]; /* its dimensions that stand before what is summed over */
-	uint32_t n_outer, n_inner, n_other; /* ... how many, how many behind these, and what is left of the other side */
+	int side;			    /* which side lies in parts */
+	int64_t outer[DRAFT_RANK];	    /* its dimensions that stand before what is summed over */
+	uint32_t n_outer, n_inner, n_other; /* how many, and how many behind; what is left of the other side */
 };
 
 /* Does this side lie in parts? *inner: the size of one. */
