@@ -1,7 +1,7 @@
 /*
  * row.c - rewrites a product of a single row as numbers that are multiplied and summed in one step.
  *
- *	dot(x, w)  =  sum(multiply(w, broadcast(x)))		in f32, rounded at the end where the product is of 16 bits
+ *	dot(x, w)  =  sum(multiply(w, broadcast(x)))	in f32, rounded at the end where the product is of 16 bits
  *
  * A language model that writes one word at a time multiplies each of its weights by one row, and so do the keys and
  * values of its attention. XLA:CPU has no code for such a product of 16 bits. It makes a copy of the weights in f32 in
