@@ -12,7 +12,8 @@
 # (ranker, which is small for 64 workers).
 set -u
 cd "$(dirname "$0")/.." || exit 1
-bin=${BIN:-bin} b=${B:-build/release} slow=${SLOW:-10} each=${SECONDS_EACH:-120} graph=${GRAPH:-examples/graphs/held-out/ranker.pb.zst}
+bin=${BIN:-bin} b=${B:-build/release} slow=${SLOW:-10} each=${SECONDS_EACH:-120}
+graph=${GRAPH:-examples/graphs/held-out/ranker.pb.zst}
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 export VANTAGE_LOCK_DIR=$dir XDG_CACHE_HOME=$dir/cache VANTAGE_SHARE_CORES=1
