@@ -5,12 +5,12 @@
  *
  * A language model that writes one word at a time multiplies each of its weights by one row, and so do the keys and
  * values of its attention. XLA:CPU has no code for such a product of 16 bits: it copies the weights in f32 in every
- * run. Weights of 2,048 x 8,192 in bf16 took 69 to 90 ms so, and 9 to 11 as a sum, for which they are converted as they
- * are read (Xeon, one core, busy; those of f16 as long either way). In f32 a side is copied where what is shared or
- * summed over lies between other dimensions, as heads of attention do. Scores against 1,024 keys of eight heads took
- * 1.2 and 0.5 ms.
+ * run. What is multiplied and summed it gives to its library as one step, which converts the weights as it reads them.
+ * Those of 2,048 x 8,192 in bf16 took 69 to 90 ms as a product, and 9 to 11 so (Xeon, one core, busy; in f16 as long
+ * either way). In f32 a side is copied where what is shared or summed over lies between other dimensions, as heads of
+ * attention do. Scores against 1,024 keys of eight heads took 1.2 and 0.5 ms.
  *
- * The wide side comes first. The other way around, XLA makes a product of the sum again.
+ * The wide side comes first. The other way around, the library took 77 to 100 ms.
  *
  * Of few rows the sum reads the wide side once for each. That gains where several heads share nothing but the order in
  * which they lie.
@@ -60,8 +60,8 @@ static bool match(const struct graph *g, uint32_t v, struct found *f)
 
 /*
  * An array and what its dimensions are: first what both sides share, by number, then what is left of the first side, of
- * the second one, and last what is summed over. Dimensions of a single element are left out: with them XLA makes a
- * product of the sum again.
+ * the second one, and last what is summed over. Dimensions of a single element are left out: with one, the sum
+ * took 12 ms longer than the product.
  */
 struct lettered {
 	Hlo__HloInstructionProto *x;
