@@ -17,15 +17,22 @@
  */
 #include "space/rewrite/codes.h"
 
-static const char *const measures[] = {"shared", "rows", "columns", "depth", "brain", NULL};
+static const char *const measures[] = {"shared", "rows", "columns", "depth", "bits", NULL};
 
-/* The node that a side is made of: the side, or what is converted to f32 for this product alone. */
-static uint32_t origin(const struct graph *g, uint32_t v, int side)
+/*
+ * Adds what makes the wide side element by element for this product alone. The sum computes it as it reads, and the
+ * product keeps it in memory. Returns the node that all is made of.
+ */
+static uint32_t look_through(const struct graph *g, uint32_t v, uint32_t u, struct found *f)
 {
-	uint32_t u = node_operands(g, v)[side];
-	bool converted = g->node[u].opcode == OP_CONVERT && g->node[u].dtype == DT_F32 && rule_only_for(g, u, v);
-
-	return converted && rule_plain(g, node_operands(g, u)[0]) ? node_operands(g, u)[0] : u;
+	while (f->n_inside < FOUND_INSIDE && g->node[u].n_operands && g->node[u].n_users == 1 &&
+		!(g->node[u].flags & NODE_ROOT) && *node_users(g, u) == v &&
+		opcode_facts(g->node[u].opcode)->class == CLASS_ELEMENTWISE) {
+		const uint32_t *x = node_operands(g, u);
+		f->inside[f->n_inside++] = v = u;
+		u = g->node[u].n_operands > 1 && g->node[x[0]].opcode == OP_BROADCAST ? x[1] : x[0];
+	}
+	return u;
 }
 
 static bool reads(const struct graph *g, uint32_t v, struct dot_dims *dims)
@@ -39,22 +46,18 @@ static bool reads(const struct graph *g, uint32_t v, struct dot_dims *dims)
 static bool match(const struct graph *g, uint32_t v, struct found *f)
 {
 	struct dot_dims dims;
+	double size[4];
+	int wide;
 
 	if (!reads(g, v, &dims))
 		return false;
-	rule_dot_sizes(g, v, &dims, f->measure);
-	if (f->measure[1] > f->measure[2]) {
-		double rows = f->measure[2];
-		f->measure[2] = f->measure[1];
-		f->measure[1] = rows;
-	}
-	for (int side = 0; side < 2; side++) {
-		uint32_t u = node_operands(g, v)[side];
-		if (origin(g, v, side) != u && !found_inside(f, u))
-			f->inside[f->n_inside++] = u;
-		f->measure[4] += g->node[origin(g, v, side)].dtype == DT_BF16;
-	}
-	f->measure[4] = f->measure[4] > 0;
+	rule_dot_sizes(g, v, &dims, size);
+	wide = size[2] >= size[1];
+	f->measure[0] = size[0];
+	f->measure[1] = size[1 + !wide];
+	f->measure[2] = size[1 + wide];
+	f->measure[3] = size[3];
+	f->measure[4] = dtype_bits(g->node[look_through(g, v, node_operands(g, v)[wide], f)].dtype);
 	return true;
 }
 
@@ -71,7 +74,7 @@ struct lettered {
 
 static struct lettered read_side(struct draft *d, uint32_t v, int side, const struct dot_dims *dims)
 {
-	struct lettered y = {.x = draft_value(d, origin(d->g, v, side))};
+	struct lettered y = {.x = draft_operand(d, v, (uint32_t)side)};
 	int64_t rest[DRAFT_RANK], size[DRAFT_RANK];
 	uint32_t letter[DRAFT_RANK], rank = draft_rank(y.x), n = dot_rest(dims, side, rank, rest);
 
