@@ -27,7 +27,7 @@ uint64_t cluster_rounds(const struct graph *g, const struct nodes *members);
 void cluster_add_reads(const struct space *s, const uint8_t *config, const struct nodes *members, struct nodes *out);
 /*
  * waits.c: for each input of a region, those of its results from which it comes by a way outside (`waits`, one per
- * input, empty before). None, if the backend joins no kernels.
+ * input, empty before).
  */
 void cluster_find_waits(const struct space *s, const struct cluster *p, const struct nodes *results,
 	const struct nodes *inputs, struct nodes *waits);

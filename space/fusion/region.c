@@ -45,19 +45,40 @@ static void inputs_release(struct inputs *in)
 	mem_free(in->own);
 }
 
+/* Is a part of an array written in place, and the array copied first if anything may read it later? */
+static bool updates(const struct graph *g, const struct nodes *members)
+{
+	for (size_t i = 0; i < members->n; i++) {
+		uint16_t opcode = g->node[members->v[i]].opcode;
+		if (opcode == OP_DYNAMIC_UPDATE_SLICE || opcode == OP_SCATTER)
+			return true;
+	}
+	return false;
+}
+
+/* Does any group of the region? */
+static bool updates_any(struct space *s, const uint8_t *const config[2], const struct cluster *p)
+{
+	struct nodes members = {0};
+	bool any = false;
+
+	for (int side = 0; side < 2; side++)
+		for (size_t i = 0; i < p->roots[side].n && !any; i++) {
+			members.n = 0;
+			group_walk(s, config[side], p->roots[side].v[i], &members);
+			any = updates(s->graph, &members);
+		}
+	nodes_release(&members);
+	return any;
+}
+
 /*
  * Is it worth an extra kernel that the group can overwrite what it reads? Not where kernels are joined, which that one
  * would be, too; there it is only for results that are made in place, because they would be copied first.
  */
 static bool may_overwrite(const struct space *s, const struct nodes *members)
 {
-	bool in_place = !fusion_of(s)->rules->joins;
-
-	for (size_t i = 0; i < members->n && !in_place; i++) {
-		uint16_t opcode = s->graph->node[members->v[i]].opcode;
-		in_place = opcode == OP_DYNAMIC_UPDATE_SLICE || opcode == OP_SCATTER;
-	}
-	return in_place;
+	return !fusion_of(s)->rules->joins || updates(s->graph, members);
 }
 
 /* Adds v, which the group of `root` reads. The group may overwrite it if its result is as large. */
@@ -329,7 +350,8 @@ static void emit_region(struct space *s, const uint8_t *const config[2], const s
 
 	find_inputs(s, config, p, lead, &in);
 	in.waits = MEM_NEW(in.v.n + 1, struct nodes);
-	cluster_find_waits(s, p, results, &in.v, in.waits);
+	if (fusion_of(s)->rules->joins || updates_any(s, config, p))
+		cluster_find_waits(s, p, results, &in.v, in.waits);
 	*out = (struct region){.times = g->comp[g->node[p->roots[0].v[0]].comp].trips, .copies = 1};
 	in_a = emit_side(s, config[0], &in, &p->roots[0], results, &out->a, &out->parts[0]);
 	in_b = emit_side(s, config[1], &in, &p->roots[1], results, &out->b, &out->parts[1]);

@@ -8,6 +8,11 @@
  * pay. With that seen, 37 of 40 flips of a ranking model have the price of the whole program, where 15 of 21 had it,
  * and 20 of 20 of a graph network, where 7 of 10 had.
  *
+ * An array of which a part is written in place must not be read any more, or it is copied first. In the region the
+ * reader and what is written need not come one after the other, though in the program what is written comes of what was
+ * read: so a language model writes the next layer's keys and values into one array of all layers. There the copies of
+ * 38 MB that only the region had made a fusion look 27 ms better, where the programs differed by -9 +- 6 and 3 +- 14.
+ *
  * So an input that waits for results is passed, with them, through a barrier, which takes no time: what reads the input
  * then depends on the results. Ways through the groups of the region itself are seen anyway, and not looked for.
  */
@@ -36,7 +41,7 @@ void cluster_find_waits(const struct space *s, const struct cluster *p, const st
 
 	for (size_t i = 0; i < inputs->n; i++)
 		last = inputs->v[i] > last ? inputs->v[i] : last;
-	for (size_t k = 0; k < results->n && fusion_of(s)->rules->joins; k++) {
+	for (size_t k = 0; k < results->n; k++) {
 		uint32_t r = results->v[k];
 		if (r >= last)
 			continue;
