@@ -213,6 +213,7 @@ struct precision cost_region_precision(const struct cost *c, const struct region
 	}
 	q.enough = c->worth.error / (p ? CONFIRMED : 1) / fmax(r->times, 1);
 	q.most = c->worth.seconds / (double)regions;
+	q.part = !r->whole;
 	return q;
 }
 

@@ -237,6 +237,7 @@ struct precision {
 	double slow;	     /* seconds that a first run may take in any case, before side b is given up; 0: 2 */
 	bool raw;	     /* return raw times */
 	bool even_identical; /* run also programs known to be the same (A/A tests) */
+	bool part;	     /* both are parts of a program: memory that they give back stays mapped (mapped.h) */
 	bool patient;	     /* a user's own program: how long one run takes is not known, but that it ends is */
 	/* For long runs, of which only few pairs can be had (measure.c): */
 	double enough; /* seconds: stop also when the standard error of b - a is below this; 0: never */

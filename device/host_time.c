@@ -74,6 +74,7 @@ static int measure_request(struct host *h, uint32_t a, uint32_t b, const struct 
 	buf_f64(q, p->enough);
 	buf_f64(q, p->most);
 	buf_u8(q, p->raw);
+	buf_u8(q, p->part);
 	buf_u8(q, anew);
 	buf_u64(q, rng_u64(&h->rng));
 	int rc = host_ask(h, WIRE_MEASURE, &ans, &c, err);
@@ -108,9 +109,9 @@ static int measure_request(struct host *h, uint32_t a, uint32_t b, const struct 
  * Learns by how much loads differ: measures program a against another load of itself. A failure does not concern the
  * caller.
  */
-static void learn_prior(struct host *h, uint32_t a, double seconds)
+static void learn_prior(struct host *h, uint32_t a, double seconds, bool part)
 {
-	struct precision p = {.target = 0.002, .max_seconds = AA_SECONDS, .give_up = -1};
+	struct precision p = {.target = 0.002, .max_seconds = AA_SECONDS, .give_up = -1, .part = part};
 	struct timing t = {0};
 	struct raw_timing raw = {0};
 	struct err ignored;
@@ -163,13 +164,13 @@ static bool beyond_luck(const struct host *h, const struct raw_timing *raw, doub
 
 /* Returns the variance that the worker could not see: how much instances, or compilations, differ. */
 static double unseen(struct host *h, uint32_t a, const struct timing *t,
-	const struct raw_timing *raw, bool anew, double seconds)
+	const struct raw_timing *raw, bool anew, double seconds, bool part)
 {
 	if (t->instances < 2) {
 		for (int i = 0; i < AA_BEFORE && prior_weight(&h->prior, seconds) < AA_BEFORE &&
 				!beyond_luck(h, raw, seconds) && worth_learning(h, a, seconds);
 			i++)
-			learn_prior(h, a, seconds);
+			learn_prior(h, a, seconds, part);
 		return prior_variance(&h->prior, seconds);
 	}
 	if (!anew)
@@ -192,7 +193,7 @@ int host_pair(struct device *d, uint32_t a, uint32_t b, const struct precision *
 		return 0;
 	h->measured += out->wall;
 	double middle = (raw.a.value + raw.b.value) / 2,
-	       more = unseen(h, a, out, &raw, anew, middle);
+	       more = unseen(h, a, out, &raw, anew, middle, p->part);
 	out->seconds_a = raw.a.value;
 	out->seconds_b = raw.b.value;
 	out->ratio = raw.ratio.value;
@@ -200,7 +201,7 @@ int host_pair(struct device *d, uint32_t a, uint32_t b, const struct precision *
 	out->ratio_se = sqrt(raw.ratio.se * raw.ratio.se + more);
 	out->delta_se = sqrt(raw.delta.se * raw.delta.se + more * middle * middle);
 	if (out->instances < 2 && !out->gave_up && !beyond_luck(h, &raw, middle) && worth_learning(h, a, raw.a.value))
-		learn_prior(h, a, raw.a.value);
+		learn_prior(h, a, raw.a.value, p->part);
 	return 0;
 }
 

@@ -11,6 +11,7 @@
 #include <time.h>
 #include "base/progress.h"
 #include "device/worker/guard.h"
+#include "device/worker/mapped.h"
 #include "device/worker/measure.h"
 
 /*
@@ -186,6 +187,7 @@ void timed_answer(struct timed *s, const struct precision *p, struct rng *r, str
 
 	q.instances = q.instances == 0 ? 1 : q.instances > TIMED_INSTANCES ? TIMED_INSTANCES : q.instances;
 	if (a) {
+		mapped_keep(p->part);
 		q.instances = measure_affords(&q, 1, timed_loading(s));
 		choose_instances(s, q.instances, r);
 		if (program_inputs(a, INPUTS_NORMAL, 0, &s->refusal) == 0 &&

@@ -166,6 +166,7 @@ static void measure_request(struct worker *w, struct cursor *c, struct buf *out)
 	p.enough = cursor_f64(c);
 	p.most = cursor_f64(c);
 	p.raw = cursor_u8(c);
+	p.part = cursor_u8(c);
 	t.anew = cursor_u8(c);
 	rng_seed(&r, cursor_u64(c));
 	if (!cursor_done(c) || !a || (handle_b && !b)) {
