@@ -5,27 +5,36 @@
 #include <stdlib.h>
 #ifdef __GLIBC__
 #include <malloc.h>
+#endif
 
-/* Where the allocator's own limits end up, which grow with what is freed, until they are set once. */
+/* Blocks of at most so many bytes are kept by the allocator, whose limits grow with what is freed until they are set. */
 #define LARGE (32 << 20)
-#define BLOCKS 65536
+#define BLOCKS 65536 /* that may be mapped by themselves: the allocator's own limit */
+
+static bool kept, ever;
+
+bool mapped_anew(uint64_t bytes)
+{
+	return bytes > LARGE;
+}
 
 void mapped_keep(bool keep)
 {
-	static bool kept;
-
 	if (keep == kept)
 		return;
 	kept = keep;
+	ever = true;
+#ifdef __GLIBC__
 	mallopt(M_MMAP_THRESHOLD, LARGE);
 	mallopt(M_MMAP_MAX, keep ? 0 : BLOCKS);
-	mallopt(M_TRIM_THRESHOLD, keep ? INT_MAX : 2 * LARGE);
-	if (!keep)
-		malloc_trim(0);
-}
-#else
-void mapped_keep(bool keep)
-{
-	(void)keep;
-}
+	mallopt(M_TRIM_THRESHOLD, keep ? INT_MAX : LARGE); /* of what is free at the end, */
 #endif
+}
+
+void mapped_forget(void)
+{
+#ifdef __GLIBC__
+	if (ever && !kept)
+		malloc_trim(0); /* ... and between blocks */
+#endif
+}

@@ -67,6 +67,7 @@ uint64_t program_hash(const struct program *g); /* of the optimised module; 0: u
 int program_serialise(struct program *g, struct buf *out, struct refusal *v);
 struct program_facts {
 	uint64_t peak_bytes, code_bytes, temp_bytes;
+	uint64_t own_bytes; /* of temporary memory and results; 0 if unknown */
 	bool has_temp;
 	double flops, optimal_seconds;
 };

@@ -382,6 +382,8 @@ void program_facts(struct program *g, struct program_facts *out)
 		pjrt_check(p, p->api->PJRT_Executable_GetCompiledMemoryStats(&m), "", &ignored) ==
 			0) {
 		out->peak_bytes = peak_of(&m);
+		int64_t own = m.temp_size_in_bytes + m.output_size_in_bytes - m.alias_size_in_bytes;
+		out->own_bytes = own > 0 ? (uint64_t)own : 0;
 		out->has_temp = m.temp_size_in_bytes >= 0;
 		out->temp_bytes = out->has_temp ? (uint64_t)m.temp_size_in_bytes : 0;
 		if (!out->code_bytes && m.generated_code_size_in_bytes > 0)

@@ -100,6 +100,8 @@ static int timed_run(void *ctx, int side, uint32_t instance, uint32_t times, dou
 	*seconds = 0;
 	if (load_instance(s, side, instance) < 0)
 		return -1;
+	if (s->forgets)
+		mapped_forget();
 	struct rusage before = used_so_far();
 	double cpu = process_seconds(), start = now_seconds();
 	int rc = instance_run(s->instance[side][instance], times, false, seconds, &s->refusal);
@@ -178,6 +180,15 @@ static void timed_limit(void *ctx, double seconds, const struct measured *bound)
 	buf_release(&reply);
 }
 
+/* Is what it keeps in memory of its own mapped anew in each run? */
+static bool keeps_much(struct program *g)
+{
+	struct program_facts facts = {0};
+
+	program_facts(g, &facts);
+	return mapped_anew(facts.own_bytes);
+}
+
 void timed_answer(struct timed *s, const struct precision *p, struct rng *r, struct buf *out)
 {
 	struct program *a = s->program[0], *b = s->program[1];
@@ -188,6 +199,7 @@ void timed_answer(struct timed *s, const struct precision *p, struct rng *r, str
 	q.instances = q.instances == 0 ? 1 : q.instances > TIMED_INSTANCES ? TIMED_INSTANCES : q.instances;
 	if (a) {
 		mapped_keep(p->part);
+		s->forgets = !p->part && (keeps_much(a) || (b && keeps_much(b)));
 		q.instances = measure_affords(&q, 1, timed_loading(s));
 		choose_instances(s, q.instances, r);
 		if (program_inputs(a, INPUTS_NORMAL, 0, &s->refusal) == 0 &&

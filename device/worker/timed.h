@@ -23,6 +23,7 @@ struct timed {
 	double faults[2], runs[2];
 	bool ran[2][TIMED_INSTANCES];
 	long preempted;
+	bool forgets; /* memory that a run gave back is mapped anew in the next one */
 	bool on_core; /* the program runs on the core of this process */
 	bool on_host; /* ... or on some of this machine */
 	uint32_t id;  /* of the request */
