@@ -7,7 +7,7 @@
 #include <malloc.h>
 #endif
 
-/* Blocks of at most so many bytes are kept by the allocator, whose limits grow with what is freed until they are set. */
+/* Blocks of at most so many bytes are kept by the allocator, whose limit grows with what is freed until it is set. */
 #define LARGE (32 << 20)
 #define BLOCKS 65536 /* that may be mapped by themselves: the allocator's own limit */
 
