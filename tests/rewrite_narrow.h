@@ -1,7 +1,7 @@
 /*
  * rewrite_narrow.h - programs of a product of few rows with a wide side, of all dimension numberings: plain, with the
- * wide side transposed before it, in a loop that leaves the wide side as it is, and of numbers of 16 bits that become
- * f32 before the product or in it.
+ * wide side transposed before it, in a loop that leaves the wide side as it is, and of numbers of 8 or 16 bits that
+ * become f32 before the product or in it.
  */
 #ifndef TESTS_REWRITE_NARROW_H
 #define TESTS_REWRITE_NARROW_H
@@ -85,8 +85,8 @@ static void narrow_loop(struct buf *b, const struct product_case *c, int turns)
 	buf_release(&state);
 }
 
-/* The plain product, of parameters of 16 bits; converted: by a step before it. */
-static void narrow_widened(struct buf *b, const struct product_case *c, bool converted)
+/* The plain product, of parameters of another type; converted: by a step before it. */
+static void narrow_widened(struct buf *b, const struct product_case *c, const char *type, bool converted)
 {
 	struct buf plain = {0};
 	const char *at, *from;
@@ -96,7 +96,7 @@ static void narrow_widened(struct buf *b, const struct product_case *c, bool con
 	for (uint32_t i = 0; i < 2; i++, from = at + 4) { /* its first two types are those of the parameters */
 		at = strstr(from, "f32[");
 		buf_add(b, from, (size_t)(at - from));
-		buf_adds(b, "bf16[");
+		buf_addf(b, "%s[", type);
 	}
 	at = strstr(from, " dot(x, w)");
 	if (converted) {
@@ -121,7 +121,7 @@ static void walk_narrow(case_visit *visit, void *ctx, uint32_t each, uint32_t fi
 
 	for (size_t l = 0; l < sizeof sides / sizeof *sides; l++)
 		for (uint32_t o = 0; o < 36; o++)
-			for (int way = 0; way < 5; way++) {
+			for (int way = 0; way < 6; way++) {
 				struct product_case c = {.side = 0};
 				struct buf b = {0};
 				if (left_out(n++, way == 2 ? each / 3 + 1 : each) || (way == 2 && l > 0))
@@ -131,7 +131,7 @@ static void walk_narrow(case_visit *visit, void *ctx, uint32_t each, uint32_t fi
 				if (way == 2)
 					narrow_loop(&b, &c, 4);
 				else if (way > 2)
-					narrow_widened(&b, &c, way == 3);
+					narrow_widened(&b, &c, way == 5 ? "s8" : "bf16", way != 4);
 				else
 					narrow_plain(&b, &c, way);
 				visit(ctx, b.data);
