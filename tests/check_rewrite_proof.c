@@ -14,6 +14,7 @@
 #include "space/space.h"
 #include "space/rewrite/own.h"
 #include "tests/rewrite_cases.h"
+#include "tests/rewrite_chains.h"
 #include "tests/rewrite_complex.h"
 #include "tests/rewrite_few.h"
 #include "tests/rewrite_loops.h"
@@ -239,6 +240,7 @@ static void walk_all(struct proof *p, uint32_t some)
 	walk_distances(prove, p);
 	walk_few(prove, p);
 	walk_loops(prove, p);
+	walk_chains(prove, p, some > 7 ? some / 7 : 1);
 	walk_turns(prove, p, some > 7 ? some / 7 : 1, 0);
 	walk_narrow(prove, p, some > 7 ? some / 7 : 1, 0);
 	walk_complex(prove, p, some > 7 ? some / 7 : 1, 0);
