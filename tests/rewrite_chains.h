@@ -43,7 +43,8 @@ static void walk_chains(case_visit *visit, void *ctx, uint32_t each)
 		if (left_out(seed, each))
 			continue;
 		rng_seed(&r, seed);
-		buf_adds(&b, "HloModule m\n\nENTRY e {\n  a = bf16[128,128] parameter(0)\n  c = bf16[128,128] parameter(1)\n"
+		buf_adds(&b, "HloModule m\n\nENTRY e {\n"
+			"  a = bf16[128,128] parameter(0)\n  c = bf16[128,128] parameter(1)\n"
 			"  d = f32[128,128] parameter(2)\n  p = pred[128,128] parameter(3)\n"
 			"  n0 = bf16[128,128] select(p, a, c)\n");
 		for (steps = 2 + (int)rng_below(&r, 5); steps > 0; steps--)
