@@ -4,8 +4,8 @@
  *	f(g(x))  =  bf16(f(g(f32(x))))		instead of bf16(f(f32(bf16(g(f32(x))))))
  *
  * XLA:CPU computes them in f32 and rounds after each, which takes longer than the operations. (A gelu of half a million
- * numbers took 1.8 ms, and 0.4 in f32; a logistic function of a million, which is taken apart first, 2.8 and 0.8: Xeon,
- * one core.) By default XLA allows excess precision, of which such a chain is an instance.
+ * numbers took 1.8 ms, and 0.4 in f32; a logistic function of a million 2.8 and 0.8: Xeon, one core.) By default XLA
+ * allows excess precision, of which such a chain is an instance.
  *
  * A chain ends where a value is read more than once or by anything else. Operations that jump, such as a floor, are left
  * out: what comes a little nearer to the truth may be on the other side of the jump.
