@@ -7,7 +7,7 @@
  * numbers took 1.8 ms, and 0.4 in f32; a logistic function of a million 2.8 and 0.8: Xeon, one core.) By default XLA
  * allows excess precision, of which such a chain is an instance.
  *
- * A chain ends where a value is read more than once or by anything else. Operations that jump, such as a floor, are left
+ * A chain ends where a value is read more than once, or by anything else. Operations that jump, like a floor, are left
  * out: what comes a little nearer to the truth may be on the other side of the jump.
  */
 #include "space/rewrite/codes.h"
