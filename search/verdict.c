@@ -13,7 +13,7 @@
 
 #define VERDICT_INSTANCES 2 /* of each side, in each of them */
 #define LONG_JUDGING 10.0    /* seconds that the user is told about */
-#define TIMED_SHARE 0.25     /* both are timed for so much of the time that it took to make them, at least */
+#define TIMED_SHARE 0.25     /* both are timed for so much of the time that it took to load them, at least */
 #define NUMBERS_SECONDS 30.0 /* ... and comparing numbers on further kinds of input; */
 #define NUMBERS_PAIRS 3.0    /* or so many times as long as timing both sides once */
 
@@ -126,14 +126,13 @@ static int time_against_compiler(struct verdict *v, struct lab *lab, const uint8
 {
 	struct compiled c[2] = {{0}, {0}};
 	struct device *d = w->device;
-	double seconds = 0, start = now_seconds(), made;
+	double seconds = 0, start;
 	int rc = make_sides(lab, config, w, k, c, &t->outcome, &seconds, err);
 
-	made = fmax(now_seconds() - start, 2 * k->load);
 	start = now_seconds();
 	if (rc == 0 && t->outcome == OUTCOME_OK && p) {
 		struct precision q = *p;
-		q.max_seconds = fmax(q.max_seconds, TIMED_SHARE * made);
+		q.max_seconds = fmax(q.max_seconds, TIMED_SHARE * 2 * k->load);
 		if (2 * k->load > q.max_seconds)
 			q.instances = 1; /* further loads would take longer than the timing */
 		rc = device_pair(d, &c[0], &c[1], &q, t, err);
