@@ -13,7 +13,7 @@
  */
 #include "space/rewrite/codes.h"
 
-static const char *const measures[] = {"shared", "rows", "parts", "columns", "depth", NULL};
+static const char *const measures[] = {"shared", "rows", "parts", "columns", "depth", "turns", NULL};
 
 struct parts {
 	struct dot_dims dims;
@@ -64,6 +64,7 @@ static bool match(const struct graph *g, uint32_t v, struct found *f)
 	f->measure[2] = size[1 + p.side] / inner;
 	f->measure[3] = inner;
 	f->measure[4] = size[3];
+	f->measure[5] = rule_stays_for(g, node_operands(g, v)[p.side]);
 	return true;
 }
 
