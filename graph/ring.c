@@ -239,6 +239,8 @@ static int run_real(const struct ring_node *n)
 		return ring_compare(n);
 	case OP_SELECT:
 		return ring_select(n);
+	case OP_CLAMP:
+		return ring_clamp(n);
 	case OP_AND:
 	case OP_OR:
 		return ring_logic(n);

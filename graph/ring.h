@@ -70,6 +70,7 @@ int ring_window(const struct ring_node *n);
 bool ring_meets(const Hlo__WindowDimension *w, int64_t size, int64_t out, int64_t tap, int64_t *in);
 int ring_compare(const struct ring_node *n);
 int ring_select(const struct ring_node *n);
+int ring_clamp(const struct ring_node *n);
 int ring_logic(const struct ring_node *n);
 int ring_iota(const struct ring_node *n);
 int ring_scatter(const struct ring_node *n);

@@ -48,6 +48,19 @@ int ring_select(const struct ring_node *n)
 	return 0;
 }
 
+/* The lower bound, what is bounded, the upper bound; a bound may be one number. */
+int ring_clamp(const struct ring_node *n)
+{
+	bool low = n->x[0]->n == 1, high = n->x[2]->n == 1;
+
+	if ((!low && n->x[0]->n != n->out->n) || n->x[1]->n != n->out->n || (!high && n->x[2]->n != n->out->n))
+		return -1;
+	for (size_t i = 0; i < n->out->n; i++)
+		n->out->v[i] = ring_combine(n->ring, OP_MINIMUM, n->x[2]->v[high ? 0 : i],
+			ring_combine(n->ring, OP_MAXIMUM, n->x[0]->v[low ? 0 : i], n->x[1]->v[i]));
+	return 0;
+}
+
 /* "and" and "or" of truths. */
 int ring_logic(const struct ring_node *n)
 {

@@ -5,7 +5,7 @@
 #include "hlo/float.h"
 #include "space/rewrite/rule.h"
 
-static bool in_16_bits(const struct graph *g, uint32_t v)
+bool rule_in_16_bits(const struct graph *g, uint32_t v)
 {
 	return g->node[v].dtype == DT_BF16 || g->node[v].dtype == DT_F16;
 }
@@ -14,7 +14,7 @@ static bool is_real(const struct graph *g, uint32_t v)
 {
 	uint8_t t = g->node[v].dtype;
 
-	return in_16_bits(g, v) || t == DT_F32 || t == DT_F64 || t == DT_S32 || t == DT_S64 || t == DT_U32 ||
+	return rule_in_16_bits(g, v) || t == DT_F32 || t == DT_F64 || t == DT_S32 || t == DT_S64 || t == DT_U32 ||
 		t == DT_U64;
 }
 
@@ -23,8 +23,7 @@ static bool is_complex(const struct graph *g, uint32_t v)
 	return g->node[v].dtype == DT_C64 || g->node[v].dtype == DT_C128;
 }
 
-/* Is it plain, whatever its numbers are? */
-static bool is_regular(const struct graph *g, uint32_t v)
+bool rule_regular(const struct graph *g, uint32_t v)
 {
 	const struct node *n = &g->node[v];
 	const Hlo__HloInstructionProto *in = n->proto;
@@ -41,12 +40,12 @@ static bool is_regular(const struct graph *g, uint32_t v)
 
 bool rule_plain(const struct graph *g, uint32_t v)
 {
-	return is_real(g, v) && is_regular(g, v);
+	return is_real(g, v) && rule_regular(g, v);
 }
 
 bool rule_plain_complex(const struct graph *g, uint32_t v)
 {
-	return is_complex(g, v) && is_regular(g, v);
+	return is_complex(g, v) && rule_regular(g, v);
 }
 
 bool rule_stays(const struct graph *g, uint32_t v, int64_t i)
@@ -124,20 +123,30 @@ bool rule_is_sum(const struct graph *g, uint32_t v)
 	return rule_is_zero(g, node_operands(g, v)[1]);
 }
 
-const char *rule_applied(const struct graph *g, uint32_t v)
+const char *rule_combines(const struct graph *g, uint32_t v)
 {
 	const struct comp *c = &g->comp[node_calls(g, v)[0]];
 	uint16_t op = g->node[c->root].opcode;
-	double first;
 
-	if (c->n_nodes != 3 || g->node[c->root].n_operands != 2 || node_operands(g, c->root)[0] == node_operands(g,
-		c->root)[1] || !rule_constant(g, node_operands(g, v)[1], &first))
+	if (c->n_nodes != 3 || g->node[c->root].n_operands != 2 ||
+		node_operands(g, c->root)[0] == node_operands(g, c->root)[1])
 		return NULL;
-	if (op == OP_ADD && fabs(first) <= 0)
-		return "add";
-	if (op == OP_MAXIMUM && isinf(first) && first < 0)
-		return "maximum";
-	return op == OP_MINIMUM && isinf(first) && first > 0 ? "minimum" : NULL;
+	return op == OP_ADD || op == OP_MULTIPLY || op == OP_MAXIMUM || op == OP_MINIMUM ? opcode_name(op) : NULL;
+}
+
+const char *rule_applied(const struct graph *g, uint32_t v)
+{
+	uint16_t op = g->node[g->comp[node_calls(g, v)[0]].root].opcode;
+	double first;
+	bool neutral;
+
+	if (!rule_combines(g, v) || !rule_constant(g, node_operands(g, v)[1], &first))
+		return NULL;
+	if (op == OP_ADD)
+		neutral = fabs(first) <= 0;
+	else
+		neutral = op != OP_MULTIPLY && isinf(first) && (first < 0) == (op == OP_MAXIMUM);
+	return neutral ? opcode_name(op) : NULL;
 }
 
 static bool read_dot(const struct graph *g, uint32_t v, struct dot_dims *out)
@@ -183,13 +192,13 @@ static bool of_one_type(const struct graph *g, uint32_t v)
 bool rule_dot(const struct graph *g, uint32_t v, struct dot_dims *out)
 {
 	return read_dot(g, v, out) && of_one_type(g, v) && rule_plain(g, v) &&
-		!(in_16_bits(g, v) && has_algorithm(g, v));
+		!(rule_in_16_bits(g, v) && has_algorithm(g, v));
 }
 
 bool rule_dot_wider(const struct graph *g, uint32_t v, struct dot_dims *out)
 {
-	return read_dot(g, v, out) && g->node[v].dtype == DT_F32 && in_16_bits(g, node_operands(g, v)[0]) &&
-		in_16_bits(g, node_operands(g, v)[1]) && rule_plain(g, v) && !has_algorithm(g, v);
+	return read_dot(g, v, out) && g->node[v].dtype == DT_F32 && rule_in_16_bits(g, node_operands(g, v)[0]) &&
+		rule_in_16_bits(g, node_operands(g, v)[1]) && rule_plain(g, v) && !has_algorithm(g, v);
 }
 
 bool rule_dot_complex(const struct graph *g, uint32_t v, struct dot_dims *out)

@@ -36,9 +36,9 @@ static bool ascend(const int64_t *list, size_t n, int64_t below)
 	return true;
 }
 
-static bool alike(const struct node *a, const struct node *b)
+static bool same_shape(const struct node *a, const struct node *b)
 {
-	if (a->dtype != b->dtype || a->rank != b->rank)
+	if (a->rank != b->rank)
 		return false;
 	for (uint32_t i = 0; i < a->rank; i++)
 		if (dim(a, i) != dim(b, i))
@@ -46,10 +46,34 @@ static bool alike(const struct node *a, const struct node *b)
 	return true;
 }
 
+static bool alike(const struct node *a, const struct node *b)
+{
+	return a->dtype == b->dtype && same_shape(a, b);
+}
+
 static bool elementwise_fits(const struct graph *g, uint32_t v)
 {
 	for (uint32_t k = 0; k < g->node[v].n_operands; k++)
 		if (!alike(operand(g, v, k), &g->node[v]))
+			return false;
+	return true;
+}
+
+/* Elementwise, of operands of several types. */
+static bool choice_fits(const struct graph *g, uint32_t v)
+{
+	for (uint32_t k = 0; k < g->node[v].n_operands; k++)
+		if (!same_shape(operand(g, v, k), &g->node[v]))
+			return false;
+	return true;
+}
+
+/* The bounds may be single numbers. */
+static bool clamp_fits(const struct graph *g, uint32_t v)
+{
+	for (uint32_t k = 0; k < g->node[v].n_operands; k++)
+		if (operand(g, v, k)->dtype != g->node[v].dtype || ((k == 1 || operand(g, v, k)->rank) &&
+			!same_shape(operand(g, v, k), &g->node[v])))
 			return false;
 	return true;
 }
@@ -286,15 +310,39 @@ static bool gather_fits(const struct graph *g, uint32_t v)
 bool rule_fits(const struct graph *g, uint32_t v)
 {
 	switch (g->node[v].opcode) {
+	case OP_ABS:
 	case OP_ADD:
-	case OP_SUBTRACT:
-	case OP_MULTIPLY:
-	case OP_REVERSE:
-	case OP_SINE:
+	case OP_ATAN2:
+	case OP_CBRT:
 	case OP_COSINE:
-	case OP_TAN:
+	case OP_DIVIDE:
+	case OP_ERF:
+	case OP_EXPONENTIAL:
+	case OP_EXPONENTIAL_MINUS_ONE:
+	case OP_LOG:
+	case OP_LOG_PLUS_ONE:
+	case OP_LOGISTIC:
+	case OP_MAXIMUM:
+	case OP_MINIMUM:
+	case OP_MULTIPLY:
+	case OP_NEGATE:
 	case OP_POWER:
+	case OP_REMAINDER:
+	case OP_REVERSE:
+	case OP_RSQRT:
+	case OP_SIGN:
+	case OP_SINE:
+	case OP_SQRT:
+	case OP_SUBTRACT:
+	case OP_TAN:
+	case OP_TANH:
 		return elementwise_fits(g, v);
+	case OP_COMPARE:
+	case OP_CONVERT:
+	case OP_SELECT:
+		return choice_fits(g, v);
+	case OP_CLAMP:
+		return clamp_fits(g, v);
 	case OP_BROADCAST:
 		return broadcast_fits(g, v);
 	case OP_SLICE:

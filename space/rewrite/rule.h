@@ -110,6 +110,8 @@ static inline int64_t rule_dim(const struct graph *g, uint32_t v, int64_t i)
  * draft.h) of a shape that follows from its operands; nothing dynamic, and nothing that must stay as it is.
  */
 bool rule_plain(const struct graph *g, uint32_t v);
+/* The same of numbers or truths of any type. */
+bool rule_regular(const struct graph *g, uint32_t v);
 /* The same of complex numbers. */
 bool rule_plain_complex(const struct graph *g, uint32_t v);
 /* fits.c: does its shape follow from its operands? True for all operations that no rule looks through. */
@@ -124,9 +126,13 @@ bool rule_only_for(const struct graph *g, uint32_t v, uint32_t user);
 bool rule_constant(const struct graph *g, uint32_t v, double *out);
 /* Is it the constant 0? Not what is not a number. */
 bool rule_is_zero(const struct graph *g, uint32_t v);
+/* Is it of bf16 or f16? */
+bool rule_in_16_bits(const struct graph *g, uint32_t v);
 /* Is it a reduction that adds up, starting from 0? */
 bool rule_is_sum(const struct graph *g, uint32_t v);
-/* What a reduction or a window does with two numbers, if it starts from the neutral element of that; else NULL. */
+/* What a reduction or a window does with two numbers, if that is a sum, a product or an extreme; else NULL. */
+const char *rule_combines(const struct graph *g, uint32_t v);
+/* The same of sums and extremes, if it starts from the neutral element. */
 const char *rule_applied(const struct graph *g, uint32_t v);
 /* Reads the dimensions of a dot. False if rules do not understand it: operands and result must have one type. */
 bool rule_dot(const struct graph *g, uint32_t v, struct dot_dims *out);
