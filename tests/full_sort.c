@@ -1,10 +1,10 @@
 /*
- * full_sort.c - proves the rules sort-by-keys, sort-by-places and first-of-the-largest, of which integer rings
- * (check_rewrite_proof.c) know nothing: both sides of every kind of sort, and of every kind of search for the largest,
- * run on the real compiler, on numbers among which are zeros and NaNs of both signs, infinities and denormals, each
- * many times, and must give the same bits. Only where one array is sorted by a comparator that takes zeros or NaNs for
- * equal, bits of what it makes of them are compared, and beside them a sum that tells whether the bits that went in
- * came out.
+ * full_sort.c - proves the rules sort-by-keys, sort-by-places, first-of-the-largest and largest-in-32-bits, of which
+ * integer rings (check_rewrite_proof.c) know nothing: both sides of every kind of sort, and of every kind of search for
+ * the largest, run on the real compiler, on numbers among which are zeros and NaNs of both signs, infinities and
+ * denormals, each many times, and must give the same bits. Only where one array is sorted by a comparator that takes
+ * zeros or NaNs for equal, bits of what it makes of them are compared, and beside them a sum that tells whether the
+ * bits that went in came out.
  *
  * The proof can fail: every number that is written is changed, every numbering of places goes along another
  * dimension, every complement is left out, every comparison is turned, and "or" and the choice of the larger number
@@ -20,7 +20,8 @@
 #define KINDS 5
 static const char *const wrong[KINDS] = {"another number", "places along another dimension", "no complement",
 	"a turned comparison", "the opposite operation"};
-static const char *const rules[] = {"sort-by-keys", "sort-by-places", "first-of-the-largest"};
+static const char *const rules[] = {"sort-by-keys", "sort-by-places", "first-of-the-largest",
+	"largest-in-32-bits"};
 #define RULES (sizeof rules / sizeof *rules)
 
 static struct device *device;
@@ -82,6 +83,8 @@ static bool spoil_operation(struct graph *g, uint32_t v, int kind)
 		return in->comparison_direction = (char *)"GT", true;
 	if (kind == 3 && op == OP_COMPARE && g->node[v].dtype == DT_PRED && strchr("EN", in->comparison_direction[0]))
 		return in->comparison_direction = (char *)(in->comparison_direction[0] == 'E' ? "NE" : "EQ"), true;
+	if (kind == 4 && op == OP_TOPK)
+		return in->largest = !in->largest, true;
 	if (kind == 4 && opposite(&g->node[v]))
 		return in->opcode = (char *)opposite(&g->node[v]), true;
 	return false;
@@ -209,10 +212,21 @@ static void walk_places(void (*visit)(const struct sort_case *, bool), bool muta
 		}
 }
 
+static void walk_tops(void (*visit)(const struct sort_case *, bool), bool mutate)
+{
+	for (int k = 0; k < 12; k++) {
+		struct sort_case c = {.type = "bf16", .bits = "s16", .arrays = "k", .greater = k & 1, .dim = 1,
+			.rows = 60 + k / 2, .columns = 60};
+		if (!mutate || k < 2)
+			visit(&c, mutate);
+	}
+}
+
 static void both_sides_give_the_same_bits(void)
 {
 	walk(prove, false);
 	walk_places(prove, false);
+	walk_tops(prove, false);
 	for (size_t r = 0; r < RULES; r++) {
 		printf("# %-24s %u proven\n", rules[r], proven[r]);
 		CHECK(proven[r] >= 10);
@@ -223,6 +237,7 @@ static void wrong_rules_are_caught(void)
 {
 	walk(prove, true);
 	walk_places(prove, true);
+	walk_tops(prove, true);
 	for (int kind = 0; kind < KINDS; kind++) {
 		printf("# %-32s %4u of %4u caught\n", wrong[kind], caught[kind], tried[kind]);
 		CHECK(tried[kind] > 0);

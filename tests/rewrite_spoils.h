@@ -10,13 +10,14 @@
 #include "hlo/shape.h"
 #include "tests/harm.h"
 
-#define KINDS 14 /* ways to be wrong */
+#define KINDS 15 /* ways to be wrong */
 
 static const char *const wrong[KINDS] = {"slice starts later", "less padding before, more behind",
 	"transposition of other dimensions", "broadcast to other dimensions", "sum over another dimension",
 	"parts in another order", "product over other dimensions", "other rows gathered", "compared the other way",
 	"the other one selected", "another whole number", "other parts of a tuple",
-	"the other part of a complex number", "a sum of products, not their difference"};
+	"the other part of a complex number", "a sum of products, not their difference",
+	"another operation over windows"};
 
 /* Exchanges two entries of a list of dimensions so that sizes still fit; false if there are none such. */
 static bool exchange(int64_t *list, size_t n, const int64_t *size)
@@ -277,6 +278,10 @@ static bool spoil(const struct graph *a, const struct graph *g, uint32_t v, int 
 		return exchange_complex(g, v);
 	if (kind == 13 && subtracts_products(g, v))
 		return in->opcode = (char *)"add", true;
+	if (kind == 14 && op == OP_REDUCE_WINDOW) {
+		in = g->node[g->comp[node_calls(g, v)[0]].root].proto;
+		return in->opcode = (char *)(strcmp(in->opcode, "add") ? "add" : "maximum"), true;
+	}
 	return choose_others(g, v, kind) || (kind == 11 && op == OP_TUPLE && exchange_parts(g, v));
 }
 

@@ -1,6 +1,6 @@
 /*
  * sort_programs.h - programs that sort: every kind of comparator, of floats and integers, that tests ask about; and
- * programs that look for the place of the largest number.
+ * programs that look for the largest numbers.
  *
  * The numbers are made in the program, so that they have what no random input has: zeros, infinities and denormals of
  * both signs, quiet and signalling NaNs of both signs, each many times, among random bits. Results are given out as
@@ -25,7 +25,7 @@ struct sort_case {
 	const char *type, *bits; /* of what is sorted, and the integer of its size */
 	enum joined joined;
 	bool greater, swapped;
-	/* x: those sorted by; i: places; v: other numbers; p: no sort, but the place of the largest or smallest */
+	/* x: those sorted by; i: places; v: other numbers; p or k: no sort, but the place of the largest, or several */
 	const char *arrays;
 	int dim, rows, columns;
 };
@@ -260,6 +260,24 @@ static inline void pair_program(struct buf *b, const struct sort_case *c)
 		c->type, kept, kept, c->dim, c->dim, kept);
 }
 
+/* The 7 largest or smallest numbers of each row, NaNs as one NaN, and their places. */
+static inline void top_program(struct buf *b, const struct sort_case *c)
+{
+	const struct sort_case few = {.rows = c->rows, .columns = 7};
+
+	buf_adds(b, "HloModule largest\nENTRY e {\n");
+	sort_numbers(b, c);
+	buf_addf(b, "  y = (%s[%d,7], s32[%d,7]) topk(x), k=7, largest=%s\n", c->type, c->rows, c->rows,
+		c->greater ? "true" : "false");
+	sort_line(b, &few, "y0", c->type, "get-tuple-element(y), index=0");
+	sort_line(b, &few, "y1", "s32", "get-tuple-element(y), index=1");
+	sort_fill(b, &few, "dn", c->type, "nan");
+	sort_line(b, &few, "u", "pred", "compare(y0, y0), direction=NE");
+	sort_line(b, &few, "k", c->type, "select(u, dn, y0)");
+	sort_line(b, &few, "seen", c->bits, "bitcast-convert(k)");
+	buf_addf(b, "  ROOT out = (%s[%d,7], s32[%d,7]) tuple(seen, y1)\n}\n", c->bits, c->rows, c->rows);
+}
+
 /* Writes the program; the sort is called y. */
 static inline void sort_program(struct buf *b, const struct sort_case *c)
 {
@@ -267,6 +285,10 @@ static inline void sort_program(struct buf *b, const struct sort_case *c)
 
 	if (c->arrays[0] == 'p') {
 		pair_program(b, c);
+		return;
+	}
+	if (c->arrays[0] == 'k') {
+		top_program(b, c);
 		return;
 	}
 	buf_adds(b, "HloModule sorts\nsum {\n  a = s64[] parameter(0)\n  b = s64[] parameter(1)\n"

@@ -198,6 +198,13 @@ Hlo__HloInstructionProto *draft_convert(struct draft *d, Hlo__HloInstructionProt
 	return x;
 }
 
+Hlo__HloInstructionProto *draft_bits(struct draft *d, Hlo__HloInstructionProto *x, int32_t dtype)
+{
+	x = draft_unary(d, "bitcast-convert", x);
+	x->shape->element_type = dtype;
+	return x;
+}
+
 Hlo__HloInstructionProto *draft_value(struct draft *d, uint32_t node)
 {
 	Hlo__HloInstructionProto *x = d->g->node[node].proto;
@@ -274,6 +281,12 @@ Hlo__HloInstructionProto *draft_filled(struct draft *d, int32_t dtype, int64_t v
 	uint32_t rank)
 {
 	return draft_broadcast(d, draft_number(d, dtype, value), dims, rank, NULL);
+}
+
+Hlo__HloInstructionProto *draft_with(struct draft *d, const char *opcode, Hlo__HloInstructionProto *x, int64_t value)
+{
+	return draft_binary(d, opcode, x, draft_filled(d, x->shape->element_type, value, x->shape->dimensions,
+		draft_rank(x)));
 }
 
 Hlo__HloInstructionProto *draft_iota(struct draft *d, int32_t dtype, const int64_t *dims, uint32_t rank, int64_t along)

@@ -67,6 +67,10 @@ Hlo__HloInstructionProto *draft_unary(struct draft *d, const char *opcode, Hlo__
 Hlo__HloInstructionProto *draft_binary(struct draft *d, const char *opcode, Hlo__HloInstructionProto *a,
 	Hlo__HloInstructionProto *b);
 Hlo__HloInstructionProto *draft_convert(struct draft *d, Hlo__HloInstructionProto *x, int32_t dtype);
+/* The same bits, read as another type of that size. */
+Hlo__HloInstructionProto *draft_bits(struct draft *d, Hlo__HloInstructionProto *x, int32_t dtype);
+/* Integers and one integer, combined. */
+Hlo__HloInstructionProto *draft_with(struct draft *d, const char *opcode, Hlo__HloInstructionProto *x, int64_t value);
 /* Where a and b compare as `direction` says ("GE"), a truth for each element. */
 Hlo__HloInstructionProto *draft_compare(struct draft *d, const char *direction, Hlo__HloInstructionProto *a,
 	Hlo__HloInstructionProto *b);
@@ -109,6 +113,10 @@ Hlo__HloInstructionProto *draft_sort(struct draft *d, Hlo__HloInstructionProto *
 Hlo__HloInstructionProto *draft_reduce(struct draft *d, const char *opcode, Hlo__HloInstructionProto *x,
 	Hlo__HloInstructionProto *first, const int64_t *dims, uint32_t n);
 Hlo__HloInstructionProto *draft_sum(struct draft *d, Hlo__HloInstructionProto *x, const int64_t *dims, uint32_t n);
+
+/* A window of the shape and steps of another one. */
+Hlo__HloInstructionProto *draft_window(struct draft *d, const Hlo__HloInstructionProto *of, const char *opcode,
+	Hlo__HloInstructionProto *x, Hlo__HloInstructionProto *first);
 
 /*
  * A product. The result has the dimensions that a and b share, then the rest of a's, then the rest of b's. The

@@ -84,6 +84,14 @@ Hlo__HloInstructionProto *draft_sum(struct draft *d, Hlo__HloInstructionProto *x
 	return n ? draft_reduce(d, "add", x, draft_scalar(d, x, 0), dims, n) : x;
 }
 
+Hlo__HloInstructionProto *draft_window(struct draft *d, const Hlo__HloInstructionProto *of, const char *opcode,
+	Hlo__HloInstructionProto *x, Hlo__HloInstructionProto *first)
+{
+	x = draft_copy(d, of, of->shape->dimensions, draft_rank(of), (Hlo__HloInstructionProto *[]){x, first}, 2);
+	call(d, x, applied(d, opcode, x->shape->element_type));
+	return x;
+}
+
 Hlo__HloInstructionProto *draft_sort(struct draft *d, Hlo__HloInstructionProto *x, int64_t dim)
 {
 	BUG_ON(!draft_is_integer(x->shape->element_type));

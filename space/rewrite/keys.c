@@ -266,25 +266,12 @@ static bool match_packed(const struct graph *g, uint32_t v, struct found *f)
 }
 
 /* ---- writing ---- */
-static Hlo__HloInstructionProto *with(struct draft *d, const char *opcode, Hlo__HloInstructionProto *x, int64_t value)
-{
-	return draft_binary(d, opcode, x, draft_filled(d, x->shape->element_type, value, x->shape->dimensions,
-		draft_rank(x)));
-}
-
-static Hlo__HloInstructionProto *bits_as(struct draft *d, Hlo__HloInstructionProto *x, int32_t dtype)
-{
-	x = draft_unary(d, "bitcast-convert", x);
-	x->shape->element_type = dtype;
-	return x;
-}
-
 /* Turns over all bits but the sign of negative integers. Twice, that changes nothing. */
 static Hlo__HloInstructionProto *turned(struct draft *d, Hlo__HloInstructionProto *x, uint32_t bits)
 {
-	Hlo__HloInstructionProto *ones = with(d, "shift-right-arithmetic", x, bits - 1);
+	Hlo__HloInstructionProto *ones = draft_with(d, "shift-right-arithmetic", x, bits - 1);
 
-	return draft_binary(d, "xor", x, with(d, "shift-right-logical", ones, 1));
+	return draft_binary(d, "xor", x, draft_with(d, "shift-right-logical", ones, 1));
 }
 
 /* The integers in the order of floats. */
@@ -292,7 +279,7 @@ static Hlo__HloInstructionProto *key_of(struct draft *d, Hlo__HloInstructionProt
 {
 	uint32_t bits = dtype_bits((uint8_t)x->shape->element_type);
 
-	return turned(d, bits_as(d, x, bits == 64 ? DT_S64 : bits == 32 ? DT_S32 : DT_S16), bits);
+	return turned(d, draft_bits(d, x, bits == 64 ? DT_S64 : bits == 32 ? DT_S32 : DT_S16), bits);
 }
 
 /* How many NaNs have a sign. So many keys come before that of minus infinity. */
@@ -322,12 +309,12 @@ static Hlo__HloInstructionProto *write_float(struct draft *d, const struct found
 	read_order(g, f->anchor, &o);
 	joins_few(g, o.value, &last);
 	x = key_of(d, x);
-	x = last ? with(d, "subtract", x, signed_nans(dtype)) : x;
+	x = last ? draft_with(d, "subtract", x, signed_nans(dtype)) : x;
 	x = o.descending ? draft_unary(d, "not", x) : x;
 	x = draft_sort(d, x, g->node[f->anchor].proto->dimensions[0]);
 	x = o.descending ? draft_unary(d, "not", x) : x;
-	x = last ? with(d, "add", x, signed_nans(dtype)) : x;
-	return bits_as(d, turned(d, x, dtype_bits((uint8_t)dtype)), dtype);
+	x = last ? draft_with(d, "add", x, signed_nans(dtype)) : x;
+	return draft_bits(d, turned(d, x, dtype_bits((uint8_t)dtype)), dtype);
 }
 
 /* f of all numbers of an array. */
@@ -368,7 +355,7 @@ static Hlo__HloInstructionProto *sorted(struct draft *d, const struct order *o, 
 	x = is_float(dtype) ? key_of(d, x) : x;
 	x = o->descending ? draft_unary(d, "not", x) : x;
 	x = draft_convert(d, x, has_sign(dtype) ? DT_S64 : DT_U64);
-	x = draft_binary(d, "or", with(d, "shift-left", x, 32), draft_iota(d, x->shape->element_type,
+	x = draft_binary(d, "or", draft_with(d, "shift-left", x, 32), draft_iota(d, x->shape->element_type,
 		x->shape->dimensions, draft_rank(x), dim));
 	return draft_sort(d, x, dim);
 }

@@ -35,11 +35,9 @@ Hlo__HloInstructionProto *series_compare(struct draft *d, const char *direction,
 
 Hlo__HloInstructionProto *series_negative(struct draft *d, Hlo__HloInstructionProto *x)
 {
-	Hlo__HloInstructionProto *bits = draft_unary(d, "bitcast-convert", x);
-
 	BUG_ON(x->shape->element_type != DT_F32);
-	bits->shape->element_type = DT_S32;
-	return draft_compare(d, "LT", bits, draft_filled(d, DT_S32, 0, x->shape->dimensions, draft_rank(x)));
+	return draft_compare(d, "LT", draft_bits(d, x, DT_S32), draft_filled(d, DT_S32, 0, x->shape->dimensions,
+		draft_rank(x)));
 }
 
 Hlo__HloInstructionProto *series_polynomial(struct draft *d, Hlo__HloInstructionProto *x, const double *c, uint32_t n)
